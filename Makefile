@@ -1,0 +1,43 @@
+# Two commands: `make demo` and `make test`. Both install what is missing, then build.
+BUILD ?= build
+CMAKE_ARGS ?=
+TEST ?= .
+
+.PHONY: all deps demo test test-asan test-long bench install format check-rooms clean
+
+all: deps
+	@cmake -S . -B $(BUILD) -G Ninja $(CMAKE_ARGS) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@mv $(BUILD).log $(BUILD)/configure.log
+	@cmake --build $(BUILD)
+
+deps:
+	@scripts/install-deps
+
+demo: all
+	@scripts/demo $(BUILD)/moreau
+
+test: all check-rooms
+	@scripts/run-tests $(BUILD) "$(TEST)"
+
+test-asan:
+	@$(MAKE) --no-print-directory test BUILD=build-asan CMAKE_ARGS="-DMOREAU_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug -DMOREAU_WERROR=ON" TEST="$(TEST)"
+
+test-long: all
+	@MOREAU_LONG=1 scripts/run-tests $(BUILD) "$(TEST)"
+
+bench: deps
+	@scripts/install-deps bench
+	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF"
+	@scripts/bench build-bench
+
+install: all
+	@cmake --install $(BUILD)
+
+format:
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+check-rooms:
+	@scripts/check-rooms
+
+clean:
+	rm -rf build build-*

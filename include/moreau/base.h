@@ -1,0 +1,142 @@
+/* Errors, memory, options and method descriptors: what every other header builds on.
+ *
+ * Three kinds of failure are never mixed:
+ *   - the caller's mistake (stale id, NULL, NaN handed to a function): an assert;
+ *   - bad input (a scene, an option, a file): a mor_code and a sentence in mor_error that says
+ *     where, what is wrong and what would be right;
+ *   - a hard problem (no convergence, no solution): not an error but a mor_report (problem.h).
+ * The library never exits, never prints and keeps no process-wide mutable state. */
+#ifndef MOREAU_BASE_H
+#define MOREAU_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "moreau/math.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MOR_VERSION_MAJOR 0
+#define MOR_VERSION_MINOR 1
+#define MOR_VERSION_PATCH 0
+#define MOR_VERSION_STRING "0.1.0"
+
+#if defined(__GNUC__)
+#define MOR_API __attribute__((visibility("default")))
+#define MOR_PRINTF(a, b) __attribute__((format(printf, a, b)))
+#else
+#define MOR_API
+#define MOR_PRINTF(a, b)
+#endif
+
+/* The version of the library at run time, "major.minor.patch". */
+MOR_API const char* mor_version(void);
+
+/* ------------------------------------------------------------------------------- errors */
+
+/* Values are the exit statuses of the command line. */
+typedef enum mor_code {
+    MOR_OK = 0,
+    MOR_BAD_INPUT = 2, /* a file, option or argument is wrong */
+    MOR_SYSTEM = 3     /* out of memory, disk full, cannot open for writing */
+} mor_code;
+
+/* Filled on failure, untouched on success. `text` is complete: "file:line:column: what is wrong;
+ * what would be right" when there is a position, else only the sentence. */
+typedef struct mor_error {
+    mor_code code;
+    int line, column; /* 1-based; 0 when there is no position */
+    char text[1024];
+} mor_error;
+
+/* Writes a sentence without a position. `error` may be NULL. Returns `code`, so that a function
+ * can end with `return mor_fail(error, MOR_BAD_INPUT, "...");` */
+MOR_API mor_code mor_fail(mor_error* error, mor_code code, const char* format, ...) MOR_PRINTF(3, 4);
+/* The same with a position in front of it. */
+MOR_API mor_code mor_fail_at(mor_error* error, mor_code code, const char* file, int line, int column,
+                             const char* format, ...) MOR_PRINTF(6, 7);
+
+/* ------------------------------------------------------------------------------- memory */
+
+/* Where the library gets memory from. `resize` is realloc with a user pointer: size 0 frees, NULL
+ * block allocates. A test that counts or fails allocations replaces this. */
+typedef struct mor_allocator {
+    void* (*resize)(void* user, void* block, size_t size);
+    void* user;
+} mor_allocator;
+
+/* malloc, realloc and free. */
+MOR_API mor_allocator mor_allocator_default(void);
+
+/* Scratch memory of one step or one solve. Opaque: `mor_arena_alloc` is all a method needs. Blocks
+ * live until the arena is reset by its owner; grows between uses, so a warm step allocates nothing. */
+typedef struct mor_arena mor_arena;
+MOR_API mor_arena* mor_arena_create(const mor_allocator* allocator);
+MOR_API void mor_arena_destroy(mor_arena* arena);
+/* 64-byte aligned, uninitialised. NULL only when the system is out of memory or the size overflows. */
+MOR_API void* mor_arena_alloc(mor_arena* arena, size_t size);
+/* count * size bytes set to zero. */
+MOR_API void* mor_arena_zero(mor_arena* arena, size_t count, size_t size);
+/* A mark to return to: everything allocated after it is released. */
+MOR_API size_t mor_arena_mark(const mor_arena* arena);
+MOR_API void mor_arena_release(mor_arena* arena, size_t mark);
+/* Releases everything and, if the last use overflowed, grows so that the next one fits. */
+MOR_API void mor_arena_reset(mor_arena* arena);
+
+/* ------------------------------------------------------------------------ random numbers */
+
+/* x <- 6364136223846793005 x + 1442695040888963407 mod 2^64, u = (x >> 11) / 2^53: the generator of
+ * the benchmark scenes. The state is the seed. */
+typedef struct mor_rng {
+    uint64_t state;
+} mor_rng;
+/* Uniform in [0,1). */
+MOR_API double mor_rng_uniform(mor_rng* rng);
+/* Uniform rotation (Shoemake) from three numbers u1, u2, u3 in this order. */
+MOR_API mor_quat mor_rng_rotation(mor_rng* rng);
+
+/* Seconds on the monotonic clock. */
+MOR_API double mor_clock(void);
+/* CPU seconds of this process. */
+MOR_API double mor_cpu_clock(void);
+
+/* -------------------------------------------------------------------- options of methods */
+
+typedef enum mor_type {
+    MOR_TYPE_BOOL,   /* bool */
+    MOR_TYPE_INT,    /* int */
+    MOR_TYPE_DOUBLE, /* double; "inf", "-inf" allowed where the range allows it */
+    MOR_TYPE_CHOICE  /* int: index into the |-separated words of `choices` */
+} mor_type;
+
+/* One option of a method: one line of a table that feeds the scene parser, range checks, --set,
+ * `moreau list`, recordings and the documentation. Tables end with a NULL name. */
+typedef struct mor_field {
+    const char* name;
+    mor_type type;
+    size_t offset;       /* in the method's option struct */
+    double initial;      /* default; for choices the index, for bools 0 or 1 */
+    double min, max;     /* inclusive range; ignored for bools and choices */
+    const char* choices; /* "a|b|c" for MOR_TYPE_CHOICE, else NULL */
+    const char* unit;    /* "m", "s", "" ... */
+    const char* help;    /* one sentence */
+} mor_field;
+
+/* Writes the defaults of a table into an option struct. */
+MOR_API void mor_fields_default(const mor_field* fields, void* options);
+/* Parses `text` and stores it in the option called `name`. On failure the option is unchanged and
+ * the sentence names the known options or the allowed range ("did you mean"). */
+MOR_API mor_code mor_fields_set(const mor_field* fields, void* options, const char* name,
+                                const char* text, mor_error* error);
+/* Writes the value of one option as text that mor_fields_set reads back exactly. */
+MOR_API void mor_field_print(const mor_field* field, const void* options, char* text, size_t size);
+/* The word of `words` (NULL-terminated) closest to `text`, or NULL if none is near. */
+MOR_API const char* mor_did_you_mean(const char* text, const char* const* words);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

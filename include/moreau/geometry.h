@@ -1,0 +1,147 @@
+/* Shapes: immutable, shared, reference counted geometry, with mass properties from the true shape.
+ *
+ * A geometry lives in its own frame: axis of cylinders, capsules, cones and prisms along z, centred;
+ * first vertex of prisms on x. 2-D shapes lie in the plane z = 0. A body holds any number of
+ * geometries, each with a pose in the body frame (a compound). */
+#ifndef MOREAU_GEOMETRY_H
+#define MOREAU_GEOMETRY_H
+
+#include "moreau/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum mor_shape_kind {
+    MOR_SPHERE,     /* size[0] radius */
+    MOR_PLANE,      /* half-space z <= 0 of its frame; size unused; fixed bodies only */
+    MOR_CAPSULE,    /* size[0] radius, size[1] length of the cylindrical part */
+    MOR_CYLINDER,   /* size[0] radius, size[1] length; a smooth cylinder */
+    MOR_CONE,       /* size[0] base radius, size[1] height; base at z = -height/4 so the frame is the COM */
+    MOR_POLYHEDRON, /* convex: boxes, prisms, Platonic solids, hulls, meshes */
+    MOR_PARTICLE,   /* 2-D: a point */
+    MOR_DISC,       /* 2-D: size[0] radius */
+    MOR_POLYGON,    /* 2-D: convex, counter-clockwise */
+    MOR_CHAIN,      /* 2-D: open boundary, solid on the right-hand side when walked in order; fixed bodies only */
+    MOR_CUSTOM,     /* user-defined, see mor_custom_shape; one kind per library handle is appended from here on */
+    MOR_SHAPE_KINDS
+} mor_shape_kind;
+
+/* Mass, centre of mass (shape frame) and inertia about it (shape axes). */
+typedef struct mor_mass {
+    double mass;
+    mor_vec3 com;
+    mor_mat3 inertia;
+} mor_mass;
+
+/* An edge: its ends, and the faces to the left and right of tail -> head seen from outside. */
+typedef struct mor_edge {
+    int tail, head, left, right;
+} mor_edge;
+
+/* Convex polyhedron with merged coplanar faces and full adjacency. Face loops are counter-clockwise
+ * seen from outside; face f lies in the plane normal[f] . x = offset[f]. */
+typedef struct mor_polyhedron {
+    int vertex_count, edge_count, face_count;
+    mor_vec3* vertices;
+    mor_edge* edges;
+    int* face_start;    /* face_count + 1 offsets into face_vertices and face_edges */
+    int* face_vertices; /* loop of vertices */
+    int* face_edges;    /* edge from the loop's k-th vertex to the next */
+    mor_vec3* normals;  /* unit, outward */
+    double* offsets;
+    int* vertex_start; /* vertex_count + 1 offsets into vertex_edges */
+    int* vertex_edges; /* edges at each vertex */
+    bool is_box;       /* an axis-aligned box centred at the origin; half sizes below */
+    mor_vec3 half;
+} mor_polyhedron;
+
+/* Convex polygon or chain in the plane: points[i].z = 0; edge i goes from point i to point i+1
+ * (polygons: cyclically) and has the outward unit normal normals[i]. */
+typedef struct mor_polyline {
+    int point_count, edge_count;
+    mor_vec3* points;
+    mor_vec3* normals;
+} mor_polyline;
+
+typedef struct mor_geometry {
+    mor_shape_kind kind;
+    int dimension;                    /* 3 or 2 */
+    double size[4];                   /* by kind, see mor_shape_kind */
+    const mor_polyhedron* polyhedron; /* MOR_POLYHEDRON */
+    const mor_polyline* polyline;     /* MOR_POLYGON, MOR_CHAIN */
+    mor_mass unit;                    /* mass properties at density 1 (2-D: per area); mass 0 for planes, chains */
+    double radius;                    /* of the bounding sphere about the frame origin; inf for planes */
+    const struct mor_custom_shape* custom;
+    void* user;                       /* MOR_CUSTOM */
+    char label[32];                   /* what the user called it: "box", "prism", "mesh" ... */
+    int references;
+} mor_geometry;
+
+/* What a custom shape must provide. Its collision tests are added to the pair table of a library. */
+typedef struct mor_custom_shape {
+    const char* name;
+    mor_aabb (*bounds)(const mor_geometry* geometry, const mor_pose* pose);
+    void (*destroy)(void* user); /* may be NULL */
+} mor_custom_shape;
+
+/* Makers: NULL and a sentence on bad input. The result has one reference. */
+MOR_API mor_geometry* mor_geometry_sphere(double radius, mor_error* error);
+MOR_API mor_geometry* mor_geometry_plane(mor_error* error);
+MOR_API mor_geometry* mor_geometry_box(double x, double y, double z, mor_error* error); /* full edge lengths */
+MOR_API mor_geometry* mor_geometry_capsule(double radius, double length, mor_error* error);
+/* sides 0: smooth; otherwise a prism with that many sides whose vertices lie on the circle, with the
+ * prism's own mass properties. */
+MOR_API mor_geometry* mor_geometry_cylinder(double radius, double length, int sides, mor_error* error);
+MOR_API mor_geometry* mor_geometry_cone(double radius, double height, mor_error* error);
+/* Regular polyhedra "tetrahedron", "octahedron", "dodecahedron", "icosahedron"; give the edge length
+ * or the circumradius, the other zero. (A cube is a box.) */
+MOR_API mor_geometry* mor_geometry_platonic(const char* name, double edge, double radius, mor_error* error);
+/* Convex hull of points (at least 4, not coplanar). */
+MOR_API mor_geometry* mor_geometry_hull(const mor_vec3* points, int count, mor_error* error);
+/* Closed convex mesh: face loops of vertex indices (0-based, concatenated, sizes in face_sizes),
+ * counter-clockwise from outside. Duplicate vertices are welded, zero-area faces dropped, coplanar
+ * faces merged, an inside-out mesh turned: each repair is told in `notes` (may be NULL). Open,
+ * non-manifold and non-convex meshes are refused with a sentence that says where. */
+MOR_API mor_geometry* mor_geometry_mesh(const mor_vec3* points, int point_count, const int* face_sizes,
+                                        const int* face_vertices, int face_count, char* notes,
+                                        size_t notes_size, mor_error* error);
+/* 2-D */
+MOR_API mor_geometry* mor_geometry_particle(mor_error* error);
+MOR_API mor_geometry* mor_geometry_disc(double radius, mor_error* error);
+MOR_API mor_geometry* mor_geometry_polygon(const mor_vec3* points, int count, mor_error* error);
+MOR_API mor_geometry* mor_geometry_chain(const mor_vec3* points, int count, mor_error* error);
+/* A shape of the caller's: unit mass properties and bounding radius are given. */
+MOR_API mor_geometry* mor_geometry_custom(const mor_custom_shape* custom, void* user, const mor_mass* unit,
+                                          double radius, int dimension, mor_error* error);
+/* A copy with all lengths multiplied by s > 0 (mass properties by s^3, s^5; 2-D by s^2, s^4). */
+MOR_API mor_geometry* mor_geometry_scaled(const mor_geometry* geometry, double s, mor_error* error);
+
+MOR_API mor_geometry* mor_geometry_retain(mor_geometry* geometry);
+MOR_API void mor_geometry_release(mor_geometry* geometry);
+
+/* Bounds in the world of a geometry placed at `pose`. */
+MOR_API mor_aabb mor_geometry_bounds(const mor_geometry* geometry, const mor_pose* pose);
+/* The farthest point in a direction, shape frame. Convex bounded kinds only. */
+MOR_API mor_vec3 mor_geometry_support(const mor_geometry* geometry, mor_vec3 direction);
+
+/* Mass properties of a union of parts given in one frame (overlaps count twice, as documented). */
+MOR_API mor_mass mor_mass_combine(const mor_mass* parts, int count);
+/* The same mass seen from the parent frame of `pose`. */
+MOR_API mor_mass mor_mass_transform(const mor_mass* mass, const mor_pose* pose);
+/* Positive mass, symmetric positive definite inertia, triangle inequality of the principal moments:
+ * MOR_OK or a sentence with the numbers. */
+MOR_API mor_code mor_mass_check(const mor_mass* mass, mor_error* error);
+/* Principal moments (ascending) and the rotation from principal axes to the frame. */
+MOR_API void mor_inertia_principal(const mor_mat3* inertia, double moments[3], mor_quat* axes);
+
+/* Reads a mesh file (.poly .obj .stl .dae). Every object or group of the file is one convex piece;
+ * pieces[0..*count) get one reference each, at most `capacity`. Truncated, empty and unknown files
+ * are refused with file and line. `notes` as in mor_geometry_mesh. */
+MOR_API mor_code mor_mesh_read(const char* path, double scale, mor_geometry** pieces, int capacity, int* count,
+                               char* notes, size_t notes_size, mor_error* error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

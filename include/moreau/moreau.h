@@ -1,0 +1,15 @@
+/* Moreau: rigid bodies with contact and friction, and fair comparison of the methods.
+ * Include this to get everything; or only problem.h + solver.h for the complementarity library. */
+#ifndef MOREAU_MOREAU_H
+#define MOREAU_MOREAU_H
+
+#include "moreau/base.h"
+#include "moreau/geometry.h"
+#include "moreau/library.h"
+#include "moreau/math.h"
+#include "moreau/problem.h"
+#include "moreau/scene.h"
+#include "moreau/solver.h"
+#include "moreau/world.h"
+
+#endif

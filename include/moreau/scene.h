@@ -1,0 +1,53 @@
+/* Scene files (YAML, version 1), and recordings (HDF5). docs/scene.md and docs/recording.md are the
+ * references. */
+#ifndef MOREAU_SCENE_H
+#define MOREAU_SCENE_H
+
+#include "moreau/library.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mor_scene mor_scene;
+
+/* Reads and checks a scene file with its includes. Every error has file:line:column. `overrides`:
+ * NULL-terminated "key=value" strings with dotted keys ("time.step=0.005", "method.solver.tol=1e-9",
+ * "bodies.peg.mass=2"), applied before the checks. */
+MOR_API mor_scene* mor_scene_load(const char* path, const char* const* overrides, const mor_library* library,
+                                  mor_error* error);
+/* The same from memory; `name` stands for the file in messages, includes are relative to it. */
+MOR_API mor_scene* mor_scene_parse(const char* text, size_t length, const char* name, const char* const* overrides,
+                                   const mor_library* library, mor_error* error);
+MOR_API void mor_scene_destroy(mor_scene* scene);
+
+/* A new world in the scene's initial state. The scene must outlive it (motions, forces). */
+MOR_API mor_world* mor_scene_build(const mor_scene* scene, int threads, mor_error* error);
+
+MOR_API const char* mor_scene_name(const mor_scene* scene);
+MOR_API const char* mor_scene_text(const mor_scene* scene); /* as read, for recordings */
+MOR_API double mor_scene_end(const mor_scene* scene);       /* time.end [s] */
+MOR_API int mor_scene_record_every(const mor_scene* scene);
+MOR_API bool mor_scene_record_contacts(const mor_scene* scene);
+/* Warnings of the reader (mesh repairs ...), one per line; "" if none. */
+MOR_API const char* mor_scene_notes(const mor_scene* scene);
+/* One line per key of the scene file, from the parser's own tables, as Markdown: docs/scene.md. */
+MOR_API mor_code mor_scene_reference(char* buffer, size_t size);
+
+/* ---------------------------------------------------------------------------- recordings */
+
+typedef struct mor_recorder mor_recorder;
+
+/* Creates FILE.h5 (SWMR: readable while written, and after kill -9 up to the last flush). Refuses to
+ * overwrite a file that is not a Moreau recording. */
+MOR_API mor_recorder* mor_recorder_open(const char* path, const mor_world* world, const mor_scene* scene,
+                                        mor_error* error);
+/* An observer: mor_world_add_observer(world, mor_recorder_observe, recorder, &error). Frames are written in batches. */
+MOR_API void mor_recorder_observe(void* recorder, const mor_world* world, const mor_step_report* report);
+/* Writes what is left and closes. Any write error that happened since opening is reported here. */
+MOR_API mor_code mor_recorder_close(mor_recorder* recorder, mor_error* error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

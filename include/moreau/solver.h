@@ -1,0 +1,80 @@
+/* Solvers: one struct of functions per method, one registry line, one way to call them.
+ *
+ *     mor_solve_options o = mor_solve_options_default();
+ *     mor_report r = mor_solve(mor_solver_builtin("lemke"), NULL, &problem, &o, z, NULL);
+ *
+ * base, linalg, problem and solver know no mechanics and are usable alone. */
+#ifndef MOREAU_SOLVER_H
+#define MOREAU_SOLVER_H
+
+#include "moreau/problem.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a solve may use and must respect. */
+typedef struct mor_context {
+    mor_arena* arena;  /* all scratch memory */
+    double tol;        /* on mor_judge_error */
+    int max_iter;
+    double deadline;   /* mor_clock() after which to stop with MOR_TIME_LIMIT; 0 = none */
+    bool warm;         /* z holds a guess worth starting from; otherwise it is zero */
+    mor_trace* trace;  /* NULL: no trace */
+    double start;      /* mor_clock() at the start, for the trace */
+    /* The judge on the problem as it was posed (before conversions), in its own units. Solvers stop
+     * when error(...) <= tol. `w` may be NULL, or A z + b if the solver has it. */
+    double (*error)(const struct mor_context* context, const double* z, const double* w);
+    const mor_problem* problem; /* the problem the solver was given */
+    const void* judge;          /* private to the driver */
+} mor_context;
+
+typedef struct mor_solver {
+    const char* name;        /* the word used in scenes, on the command line and in recordings */
+    const char* summary;     /* one line */
+    const char* reference;   /* key into docs/references.bib */
+    uint32_t accepts;        /* mor_form bits it solves without conversion */
+    size_t options_size;
+    const mor_field* fields; /* its own options, beside tol, max_iter and time_limit; may be NULL */
+    int max_iter;            /* default */
+    /* z: starting guess on entry (zero unless context->warm), answer on return. No other memory
+     * than context->arena, no globals, no printing. Fills status, iterations and detail; the
+     * driver judges and times. */
+    mor_report (*solve)(const mor_problem* problem, const void* options, mor_context* context, double* z);
+} mor_solver;
+
+typedef struct mor_solve_options {
+    double tol;        /* 1e-8 */
+    int max_iter;      /* 0: the solver's default */
+    double time_limit; /* seconds, 0: none */
+    bool warm;         /* start from the z given */
+    mor_trace* trace;
+} mor_solve_options;
+
+MOR_API mor_solve_options mor_solve_options_default(void);
+
+/* Runs one solver on one problem: checks the data, converts the form if the solver does not take
+ * it (STEP -> MLCP -> LCP, STEP -> FC, GFC -> FC, MLCP -> LCP, LCP -> MCP; never a relaxation), times it,
+ * converts the answer back and judges it on the problem as given: status is MOR_SOLVED only if
+ * the judge says so. `options` is the solver's own struct or NULL for defaults. `arena` may be
+ * NULL: a temporary one is used. z has mor_problem_unknowns() entries. */
+MOR_API mor_report mor_solve(const mor_solver* solver, const void* options, const mor_problem* problem,
+                             const mor_solve_options* solve_options, double* z, mor_arena* arena);
+
+/* True if the solver takes this form, directly or through an exact conversion. */
+MOR_API bool mor_solver_applies(const mor_solver* solver, mor_form form);
+
+/* For solvers: appends a line when a trace is wanted (judged outside the solver's clock). */
+MOR_API void mor_trace_add(mor_context* context, int iteration, double step_length, const double* z);
+/* For solvers: true when the deadline has passed. Costs a clock read. */
+MOR_API bool mor_out_of_time(const mor_context* context);
+
+/* Built-in solvers, NULL-terminated, in a fixed order. */
+MOR_API const mor_solver* const* mor_solvers(void);
+/* The built-in solver of that name, or NULL. (mor_library in library.h also knows plug-ins.) */
+MOR_API const mor_solver* mor_solver_builtin(const char* name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

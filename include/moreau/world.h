@@ -1,0 +1,352 @@
+/* The world: bodies, materials, contacts, and the step as a walk through replaceable stages.
+ *
+ *     user function -> collision -> assemble -> formulation (calls the solver) -> integrate -> observers
+ *
+ *     mor_world_def def = mor_world_def_default();
+ *     mor_world* world = mor_world_create(&def, &error);
+ *     mor_body_def ball = mor_body_def_default();
+ *     ball.shapes = &(mor_body_shape){ sphere, mor_pose_identity(), -1 }; ball.shape_count = 1;
+ *     mor_world_add_body(world, &ball, &error);
+ *     while (mor_world_time(world) < 1.0) mor_world_step(world, &error);
+ *     mor_world_destroy(world); */
+#ifndef MOREAU_WORLD_H
+#define MOREAU_WORLD_H
+
+#include "moreau/geometry.h"
+#include "moreau/solver.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mor_world mor_world;
+typedef struct mor_library mor_library;
+
+/* A body that may come and go: index + 1 and generation; zero is null. Stale ids are detected. */
+typedef struct mor_body_id {
+    uint32_t index1, generation;
+} mor_body_id;
+
+/* ----------------------------------------------------------------------------- materials */
+
+/* Two materials meet with friction sqrt(mu1 mu2) and restitution max(e1, e2), unless the pair has
+ * an entry of its own (mor_world_set_pair). */
+typedef struct mor_material {
+    char name[64];
+    double friction;    /* Coulomb coefficient, default 0.5 */
+    double restitution; /* Newton, 0..1, default 0 */
+    double density;     /* kg/m^3 (2-D: kg/m^2), default 1000 */
+} mor_material;
+
+MOR_API mor_material mor_material_default(void);
+/* Index of the new material (0 is the default one, always there). */
+MOR_API int mor_world_add_material(mor_world* world, const mor_material* material);
+MOR_API mor_code mor_world_set_pair(mor_world* world, int material_a, int material_b, double friction,
+                                    double restitution, mor_error* error);
+MOR_API const mor_material* mor_world_material(const mor_world* world, int index);
+
+/* -------------------------------------------------------------------------------- bodies */
+
+typedef enum mor_body_kind {
+    MOR_DYNAMIC,  /* moves under forces */
+    MOR_FIXED,    /* never moves; may have a surface velocity (belt) */
+    MOR_KINEMATIC /* moves as told */
+} mor_body_kind;
+
+typedef struct mor_body_shape {
+    mor_geometry* geometry; /* a reference is taken */
+    mor_pose pose;          /* shape frame in the body frame */
+    int material;           /* index, or -1 for the body's material */
+} mor_body_shape;
+
+/* Tells where a kinematic body is at time t. */
+typedef void (*mor_motion)(void* user, double time, mor_pose* pose);
+
+typedef struct mor_body_def {
+    char name[64]; /* empty: "body_<n>" */
+    mor_body_kind kind;
+    const mor_body_shape* shapes;
+    int shape_count;
+    int material;                  /* default 0 */
+    double mass;                   /* kg; 0: from density and volume of the shapes */
+    bool has_inertia;              /* use `inertia` (about the centre of mass, body axes) */
+    mor_mat3 inertia;
+    bool has_com;                  /* use `com` (body frame) */
+    mor_vec3 com;
+    mor_pose pose;                 /* of the body frame (the shape frame of the scene file) */
+    mor_vec3 velocity;             /* of the centre of mass */
+    mor_vec3 angular_velocity;     /* world axes */
+    mor_vec3 surface_velocity;     /* world axes: belts */
+    mor_motion motion;             /* kinematic bodies with a prescribed path; else they keep their velocity */
+    void* motion_user;
+} mor_body_def;
+
+MOR_API mor_body_def mor_body_def_default(void);
+/* Null id and a sentence on bad input (negative mass, impossible inertia, plane as dynamic body ...).
+ * 2-D worlds use x, y and rotation about z. A dynamic body whose only shape is a particle has no
+ * rotation. */
+MOR_API mor_body_id mor_world_add_body(mor_world* world, const mor_body_def* def, mor_error* error);
+MOR_API void mor_world_remove_body(mor_world* world, mor_body_id body);
+MOR_API bool mor_body_valid(const mor_world* world, mor_body_id body);
+MOR_API mor_body_id mor_world_find_body(const mor_world* world, const char* name);
+
+/* Bodies in the order they were added, removed ones skipped: for loops and output. */
+MOR_API int mor_world_body_count(const mor_world* world);
+MOR_API mor_body_id mor_world_body(const mor_world* world, int index);
+/* Position of the body in that order, the number used in mor_contact and recordings. */
+MOR_API int mor_body_index(const mor_world* world, mor_body_id body);
+
+typedef struct mor_body_state {
+    mor_pose pose; /* of the body frame */
+    mor_vec3 com;
+    mor_vec3 velocity; /* of the centre of mass */
+    mor_vec3 angular_velocity;
+} mor_body_state;
+
+MOR_API mor_body_state mor_body_get_state(const mor_world* world, mor_body_id body);
+MOR_API void mor_body_set_state(mor_world* world, mor_body_id body, const mor_body_state* state);
+MOR_API const char* mor_body_name(const mor_world* world, mor_body_id body);
+MOR_API mor_body_kind mor_body_get_kind(const mor_world* world, mor_body_id body);
+MOR_API mor_mass mor_body_mass(const mor_world* world, mor_body_id body); /* com and inertia in the body frame */
+MOR_API int mor_body_shape_count(const mor_world* world, mor_body_id body);
+MOR_API mor_body_shape mor_body_get_shape(const mor_world* world, mor_body_id body, int index);
+MOR_API mor_vec3 mor_body_surface_velocity(const mor_world* world, mor_body_id body);
+/* Force [N] at a world point and torque [N m], for the coming step only: call it from the user stage. */
+MOR_API void mor_body_apply(mor_world* world, mor_body_id body, mor_vec3 force, mor_vec3 point);
+MOR_API void mor_body_apply_torque(mor_world* world, mor_body_id body, mor_vec3 torque);
+/* Contacts between the two bodies are not looked for. */
+MOR_API void mor_world_ignore_pair(mor_world* world, mor_body_id a, mor_body_id b);
+
+/* ------------------------------------------------------------------------------ contacts */
+
+/* A contact, as found by the collision stage; impulses are filled by the step. */
+typedef struct mor_contact {
+    int body[2];        /* indices in body order; normal points from body[0] to body[1] */
+    int shape[2];       /* index of the shape within each body */
+    mor_vec3 point[2];  /* on each body, world */
+    mor_vec3 normal;    /* unit */
+    double gap;         /* signed: positive apart, negative in penetration [m] */
+    uint64_t feature;   /* the same features in the next step give the same number */
+    int group, plane;   /* exact geometry: alternatives of one disjunction; 0 for ordinary contacts */
+    double friction, restitution;
+    mor_vec3 surface_velocity; /* of body[1]'s surface relative to body[0]'s, beyond rigid motion */
+    mor_vec3 impulse;   /* total on body[1], world [N s]; 0 before the solve */
+    double normal_impulse;
+} mor_contact;
+
+/* Contacts of the last step, sorted by bodies, shapes and feature. Valid until the next step. */
+MOR_API const mor_contact* mor_world_contacts(const mor_world* world, int* count);
+/* For custom collision stages: adds a contact (body, shape, point, normal, gap, feature). Friction and
+ * restitution are filled from the materials unless given (>= 0). */
+MOR_API void mor_world_add_contact(mor_world* world, const mor_contact* contact);
+
+/* ------------------------------------------------------------------- the assembled system */
+
+/* One contact for a formulation. Its rows are (n,t,o), 2-D: (n,t). */
+typedef struct mor_contact_row {
+    int contact; /* index in mor_world_contacts */
+    int block;   /* index in the system's blocks */
+    double gap, friction, restitution;
+    double epsilon;   /* AP: the contact counts as active when gap < epsilon */
+    double approach;  /* w = G_n' nu + d(psi)/dt at the start of the step [m/s] */
+    double drift[3];  /* d(psi)/dt and d(psi_f)/dt: belts and kinematic bodies [m/s] */
+    double guess[3];  /* impulses of the last step, rows of this block */
+    int group, plane;
+} mor_contact_row;
+
+/* Everything a formulation may know of one island for one step (MATH: M, G, psi, mu, e, nu, nu_free, h). */
+typedef struct mor_system {
+    double h, time;
+    mor_vec3 gravity;
+    int dimension;
+    double v_rest;         /* restitution acts above this approach speed [m/s] */
+    int directions;        /* corners of the friction polygon for pyramids */
+    int tree_count, dof;
+    const mor_tree_block* trees;
+    const double* nu;      /* start of the step */
+    const double* nu_free; /* what the step would give without constraints */
+    int contact_count;
+    const mor_contact_row* contacts;
+    int block_count, row_count;
+    const mor_block* blocks; /* friction set left as a circular cone: the formulation chooses */
+    const mor_entry* entries;
+    const double* jacobian;
+    const double* response;
+    const double* diagonal;
+    const int* diagonal_start;
+} mor_system;
+
+/* What a formulation gives back: velocities at the end of the step and row impulses. */
+typedef struct mor_answer {
+    double* nu;       /* dof; nu_free on entry */
+    double* impulses; /* row_count; the guess on entry */
+} mor_answer;
+
+/* Handed to a formulation: runs the chosen solver on a problem, times, traces and judges it. z: guess
+ * on entry if `warm`. */
+typedef struct mor_solve_stage {
+    mor_report (*solve)(struct mor_solve_stage* stage, const mor_problem* problem, bool warm, double* z);
+    mor_arena* arena; /* scratch of this island */
+    void* user;
+} mor_solve_stage;
+
+typedef struct mor_formulation {
+    const char* name;
+    const char* summary;
+    const char* reference;
+    uint32_t produces; /* mor_form bits it may hand to a solver; 0: it solves by itself */
+    size_t options_size;
+    const mor_field* fields;
+    mor_report (*step)(const mor_system* system, const void* options, mor_solve_stage* stage, mor_answer* answer);
+} mor_formulation;
+
+/* Copies the geometry of the system into a STEP problem with the given bias (row_count); circular
+ * cones if directions is 0. Blocks are copied to the arena so that the caller may change them. */
+MOR_API mor_problem mor_system_problem(const mor_system* system, int directions, const double* bias,
+                                       mor_arena* arena, mor_block** blocks);
+/* nu = nu_free + M^-1 G p */
+MOR_API void mor_system_velocity(const mor_system* system, const double* impulses, double* nu);
+
+/* ----------------------------------------------------------------------------- collision */
+
+/* One point of a manifold between shape a and shape b (A's frame first): normal from a to b. */
+typedef struct mor_point {
+    mor_vec3 on_a, on_b, normal; /* world */
+    double gap;
+    uint32_t feature; /* unique within the shape pair, stable from step to step */
+    int group, plane;
+} mor_point;
+
+#define MOR_MAX_POINTS 64 /* points one pair test may return */
+
+/* Finds contacts between two placed shapes nearer than `reach`. Returns the number of points
+ * written (at most MOR_MAX_POINTS). `cache` (16 bytes kept with the pair) may only speed it up. */
+typedef int (*mor_pair_test)(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b,
+                             const mor_pose* pose_b, double reach, uint32_t cache[4], mor_point* points);
+
+typedef struct mor_collision_options {
+    double epsilon;  /* contacts nearer than this are reported [m] */
+    int reach;       /* 0 swept, 1 fixed */
+    int activation;  /* 0 feature, 1 body */
+    double psi_min;  /* deeper contacts are ignored [m] */
+} mor_collision_options;
+
+/* A collision method: fills the world's contacts. `manifold` walks the broad phase and the pair table. */
+typedef struct mor_collision {
+    const char* name;
+    const char* summary;
+    const char* reference;
+    size_t options_size;
+    const mor_field* fields; /* begins with mor_collision_options */
+    void (*detect)(mor_world* world, const void* options);
+} mor_collision;
+
+/* ------------------------------------------------------------------------------- methods */
+
+typedef enum mor_on_failure { MOR_STOP, MOR_WARN, MOR_RETRY } mor_on_failure;
+
+typedef struct mor_world_def {
+    int dimension;    /* 3 or 2 */
+    mor_vec3 gravity; /* (0,0,-9.81); 2-D: (0,-9.81) */
+    double step;      /* h [s], 0.01 */
+    int threads;      /* islands are solved by this many threads; the answer does not depend on it */
+    const mor_library* library; /* NULL: the built-in methods */
+    mor_allocator allocator;
+} mor_world_def;
+
+MOR_API mor_world_def mor_world_def_default(void);
+MOR_API mor_world* mor_world_create(const mor_world_def* def, mor_error* error);
+MOR_API void mor_world_destroy(mor_world* world);
+
+/* Chooses a method by name. `stage`: "formulation", "solver", "collision", "integrator",
+ * "stabilisation". Unknown names are bad input with "did you mean". */
+MOR_API mor_code mor_world_set_method(mor_world* world, const char* stage, const char* name, mor_error* error);
+/* Sets an option of the chosen method, e.g. ("solver", "tol", "1e-10"); stage "method" holds the
+ * world's own: friction_directions, friction_align, v_rest, on_failure, relinearise. */
+MOR_API mor_code mor_world_set_option(mor_world* world, const char* stage, const char* option, const char* value,
+                                      mor_error* error);
+MOR_API const char* mor_world_method(const mor_world* world, const char* stage);
+/* The world's own options, for documentation and the scene parser. */
+MOR_API const mor_field* mor_world_fields(void);
+/* tol, max_iter and time_limit: options of every solver in a world. */
+MOR_API const mor_field* mor_world_solver_fields(void);
+
+/* --------------------------------------------------------------------------------- steps */
+
+/* Stage times of one step [s], monotonic clock. */
+typedef struct mor_timing {
+    double total, user, collision, assemble, formulate, solve, integrate, record;
+} mor_timing;
+
+typedef struct mor_step_report {
+    int step;             /* number of the step, from 1 */
+    double time;          /* at its end */
+    mor_status status;    /* the worst of its islands */
+    int failures;         /* islands whose solve missed its tolerance */
+    int islands, contacts, problem_size; /* size: rows of the largest island's problem */
+    int iterations;       /* largest over islands */
+    double residual;      /* largest relative residual */
+    double velocity_error;/* largest, m/s */
+    double penetration;   /* deepest at the end of the step, measured by the collision geometry */
+    double correction_work, contact_work, applied_work; /* J in this step (docs/notation.md) */
+    double kinetic, potential; /* J at the end of the step */
+    char detail[160];
+    mor_timing timing;
+} mor_step_report;
+
+/* One step of length h. MOR_OK also when a solver fails and on_failure is warn; with stop (default)
+ * the state stays as before the step and MOR_OK is returned with report.status not solved: the
+ * caller decides. MOR_SYSTEM: out of memory. `report` may be NULL. */
+MOR_API mor_code mor_world_step(mor_world* world, mor_step_report* report, mor_error* error);
+
+/* The stages, callable alone, in this order. mor_world_step calls these. */
+MOR_API void mor_stage_user(mor_world* world);
+MOR_API void mor_stage_collide(mor_world* world);
+MOR_API void mor_stage_assemble(mor_world* world);
+MOR_API mor_status mor_stage_solve(mor_world* world);
+MOR_API void mor_stage_integrate(mor_world* world);
+/* After mor_stage_assemble: the systems of the step, one per island with constraints. */
+MOR_API int mor_world_island_count(const mor_world* world);
+MOR_API const mor_system* mor_world_system(const mor_world* world, int island);
+
+/* Replaces a stage for this world; NULL restores the built-in one. */
+typedef void (*mor_user_stage)(void* user, mor_world* world);
+typedef mor_report (*mor_formulation_stage)(void* user, const mor_system* system, mor_solve_stage* stage,
+                                            mor_answer* answer);
+MOR_API void mor_world_on_user(mor_world* world, mor_user_stage function, void* user);
+MOR_API void mor_world_on_collide(mor_world* world, mor_user_stage function, void* user);
+MOR_API void mor_world_on_solve(mor_world* world, mor_formulation_stage function, void* user);
+MOR_API void mor_world_on_integrate(mor_world* world, mor_user_stage function, void* user);
+/* Called after every step, in the order added; at most 8. */
+typedef void (*mor_observer)(void* user, const mor_world* world, const mor_step_report* report);
+MOR_API mor_code mor_world_add_observer(mor_world* world, mor_observer function, void* user, mor_error* error);
+
+MOR_API double mor_world_time(const mor_world* world);
+MOR_API int mor_world_step_count(const mor_world* world);
+MOR_API double mor_world_get_step(const mor_world* world);
+MOR_API void mor_world_set_step(mor_world* world, double h);
+MOR_API int mor_world_dimension(const mor_world* world);
+MOR_API mor_vec3 mor_world_gravity(const mor_world* world);
+MOR_API void mor_world_set_gravity(mor_world* world, mor_vec3 gravity);
+MOR_API const mor_library* mor_world_library(const mor_world* world);
+
+/* ------------------------------------------------------------------------------ measures */
+
+MOR_API double mor_world_kinetic_energy(const mor_world* world);
+MOR_API double mor_world_potential_energy(const mor_world* world);
+/* Linear momentum, then angular momentum about the origin, of the dynamic bodies. */
+MOR_API void mor_world_momentum(const mor_world* world, double momentum[6]);
+/* Deepest penetration now, from the collision geometry [m], 0 if none. */
+MOR_API double mor_world_penetration(const mor_world* world);
+/* 64-bit hash of all positions and velocities, bit for bit. */
+MOR_API uint64_t mor_world_hash(const mor_world* world);
+
+/* A snapshot restores a run bit for bit, warm start included, in a world with the same bodies and
+ * methods. With buffer NULL returns the size needed; otherwise the size written, 0 if it does not fit. */
+MOR_API size_t mor_world_save(const mor_world* world, void* buffer, size_t size);
+MOR_API mor_code mor_world_restore(mor_world* world, const void* buffer, size_t size, mor_error* error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
