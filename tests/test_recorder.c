@@ -375,28 +375,41 @@ static void a_reader_follows_the_writer(void** state)
     mor_recording_close(r);
 }
 
-/* A file-size limit makes write() fail just as a full disk does. In a child: the limit is for ever. */
-static void a_full_disk_is_told_when_closing(void** state)
+/* A file-size limit makes write() fail just as a full disk does, except that it also holds for memory
+ * files: it is lifted before closing. In a child, because HDF5's own clean-up at exit must survive too. */
+static void a_full_disk_is_told_when_closing_and_leaves_the_flushed_frames(void** state)
 {
     (void)state;
+    volatile int64_t* flushed = shared_counter();
     in_folder("full.h5");
     pid_t child = fork();
     if (child == 0) {
+        signal(SIGSEGV, SIG_DFL);
         signal(SIGXFSZ, SIG_IGN);
+        struct rlimit before, limit;
+        getrlimit(RLIMIT_FSIZE, &before);
+        limit = before;
         mor_frames* frames = create(path);
-        struct rlimit limit = { 1 << 20, 1 << 20 };
+        limit.rlim_cur = 2 << 20;
         setrlimit(RLIMIT_FSIZE, &limit);
         for (int i = 0; i < 20000; i++) put(frames, i);
+        *flushed = mor_frames_flushed(frames);
+        setrlimit(RLIMIT_FSIZE, &before);
         mor_error error = { 0 };
         mor_code code = mor_frames_close(frames, &error);
         bool told = strstr(error.text, "full.h5:/") && strstr(error.text, "File too large");
         if (!told) print_error("%s\n", error.text);
-        exit(code == MOR_SYSTEM && told ? 0 : 1); /* exit, not _exit: HDF5's own clean-up must survive too */
+        exit(code == MOR_SYSTEM && told ? 0 : 1);
     }
     int status;
     waitpid(child, &status, 0);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
+    assert_in_range(*flushed, 64, 19999);
+    mor_recording* r = open_recording(in_folder("full.h5"));
+    assert_true(mor_recording_get_info(r)->frames >= *flushed);
+    check_all_frames(r);
+    mor_recording_close(r);
 }
 
 static void only_recordings_are_overwritten(void** state)
@@ -580,7 +593,7 @@ int main(void)
         cmocka_unit_test(a_killed_writer_leaves_all_flushed_frames),
         cmocka_unit_test(half_a_second_flushes_an_unfilled_batch),
         cmocka_unit_test(a_reader_follows_the_writer),
-        cmocka_unit_test(a_full_disk_is_told_when_closing),
+        cmocka_unit_test(a_full_disk_is_told_when_closing_and_leaves_the_flushed_frames),
         cmocka_unit_test(only_recordings_are_overwritten),
         cmocka_unit_test(truncated_files_are_refused_at_every_length),
         cmocka_unit_test(forged_files_are_refused_with_the_dataset),

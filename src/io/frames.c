@@ -471,6 +471,7 @@ mor_frames* mor_frames_create(const char* path, const mor_frames_def* def, mor_e
     if (!code && rename(temporary, path) != 0)
         code = mor_fail(error, MOR_SYSTEM, "%s: cannot rename the new recording to this name: %s", path, strerror(errno));
     if (code) {
+        if (created) mor_h5_abandon(&w->h5);
         mor_h5_close(&w->h5, NULL);
         if (created) unlink(temporary);
         release(w);
@@ -526,6 +527,7 @@ mor_code mor_frames_close(mor_frames* w, mor_error* error)
 {
     if (!w) return MOR_OK;
     flush(w);
+    if (w->failure.code) mor_h5_abandon(&w->h5);
     for (int i = 0; i < SCALARS; i++) mor_h5_column_close(&w->scalar[i]);
     mor_h5_column_close(&w->pose_column);
     mor_h5_column_close(&w->velocity_column);

@@ -43,6 +43,9 @@ mor_code mor_h5_open(mor_h5* h5, const char* path, mor_error* error);
 mor_code mor_h5_start_swmr(mor_h5* h5, mor_error* error);
 /* Closes the file and everything in it; `h5` is empty afterwards also on failure. */
 mor_code mor_h5_close(mor_h5* h5, mor_error* error);
+/* After a failed write: what HDF5 still wants to write goes nowhere, the file stays readable up to the
+ * last flush. Then close it. */
+void mor_h5_abandon(mor_h5* h5);
 
 mor_code mor_h5_group(mor_h5* h5, const char* path, mor_error* error);
 /* Is there an object (dataset, group) with this absolute path? */
