@@ -215,6 +215,8 @@ typedef struct mor_point {
     double gap;
     uint32_t feature; /* unique within the shape pair, stable from step to step */
     int group, plane;
+    bool corner; /* no face and no edge pair realises this distance: corners or parallel edges are nearest, and the
+                    shapes may pass each other (see collision/detect.c) */
 } mor_point;
 
 #define MOR_MAX_POINTS 64 /* points one pair test may return */
@@ -290,7 +292,7 @@ typedef struct mor_step_report {
     double penetration;   /* deepest at the end of the step, measured by the collision geometry */
     double correction_work, contact_work, applied_work; /* J in this step (docs/notation.md) */
     double kinetic, potential; /* J at the end of the step */
-    char detail[160];
+    char detail[192];
     mor_timing timing;
 } mor_step_report;
 
