@@ -420,7 +420,7 @@ static void no_bytes_crash_the_reader(void** state)
             size_t at = (size_t)(mor_rng_uniform(&rng) * (double)n);
             static const char likely[] = "{}[]:,-&*!|>'\"%@`#.0123456789einfa \n\t";
             text[at] = i % 2 ? likely[(size_t)(mor_rng_uniform(&rng) * (double)(sizeof likely - 1))]
-                             : (char)(256.0 * mor_rng_uniform(&rng));
+                             : (char)(unsigned char)(256.0 * mor_rng_uniform(&rng));
         }
         mor_error error = { 0 };
         mor_scene* scene = mor_scene_parse(text, n, "fuzz.yaml", NULL, NULL, &error);
