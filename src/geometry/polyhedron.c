@@ -750,7 +750,9 @@ static mor_polyhedron* repair_dent(const mesh* m, const dent* d, mor_vec3 p, dou
         return NULL;
     }
     for (int k = 0; k < m->corner_count; k++) used[k] = m->points[m->corners[k]];
-    mor_polyhedron* hull = mor_polyhedron_hull(m->shape, used, m->corner_count, MOR_TOLERANCE_MESH, m->error);
+    /* what is bent by rounding shall come out flat; more than 1e-5 would flatten real edges */
+    double tolerance = fmax(MOR_TOLERANCE_MESH, fmin(4.0 * d->depth / m->size, 1e-5));
+    mor_polyhedron* hull = mor_polyhedron_hull(m->shape, used, m->corner_count, tolerance, m->error);
     if (!hull) return NULL;
     double full = mor_polyhedron_volume(hull);
     if (d->depth > REPAIR * m->size && full - volume > REPAIR_VOLUME * full) {

@@ -16,7 +16,7 @@ typedef struct mor_face_loops {
 /* Relative tolerances (times the diagonal of the bounding box) for welding and coplanarity. */
 #define MOR_TOLERANCE_EXACT 1e-12 /* coordinates computed in double: boxes, prisms, Platonic solids */
 #define MOR_TOLERANCE_HULL 1e-9   /* hulls of measured points */
-#define MOR_TOLERANCE_MESH 1e-7   /* files: single precision or six decimals */
+#define MOR_TOLERANCE_MESH 1e-6   /* files: single precision, six digits */
 
 /* Largest number of faces and of points of one piece: convexity is checked on every pair. */
 #define MOR_PIECE_FACES_MAX 100000

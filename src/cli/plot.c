@@ -1,0 +1,118 @@
+/* moreau plot: figures from recordings. */
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "plot/series.h"
+
+#define MOST_FILES 32
+
+static void help(void)
+{
+    puts("usage: moreau plot FILE.h5 [FILE2.h5 ...] QUANTITY... [-o FILE.svg|FILE.png] [--title TEXT]\n"
+         "\n"
+         "Draws quantities of one or more recordings over time, one panel each. The recording may still\n"
+         "be running. Without -o the figure goes next to the first recording, as FILE.svg.\n"
+         "\n"
+         "quantities:");
+    for (const mor_quantity* q = mor_quantities(); q->name; q++)
+        printf("  %-15s %s%s%s%s\n", q->name, q->help, q->unit[0] ? " [" : "", q->unit, q->unit[0] ? "]" : "");
+    puts("\n"
+         "position, velocity, acceleration and contact-forces take a body and a component:\n"
+         "  position:peg    x, y and z of the body 'peg'\n"
+         "  velocity:peg.z  one component: x, y, z, norm; for velocity and acceleration also wx, wy, wz\n"
+         "\n"
+         "examples:\n"
+         "  moreau plot run.h5 energy penetration\n"
+         "  moreau plot lemke.h5 pgs.h5 position:peg.z residual timing -o compare.png");
+}
+
+static int usage(const char* sentence, const char* word)
+{
+    fprintf(stderr, "moreau plot: %s%s%s%s; see moreau plot --help\n", sentence, word ? " '" : "", word ? word : "",
+            word ? "'" : "");
+    return MOR_BAD_INPUT;
+}
+
+static bool looks_like_file(const char* text)
+{
+    const char* dot = strrchr(text, '.');
+    return (dot && (strcmp(dot, ".h5") == 0 || strcmp(dot, ".hdf5") == 0)) || strchr(text, '/') || access(text, F_OK) == 0;
+}
+
+/* FILE.h5 -> FILE.svg */
+static void default_output(const char* file, char* output, size_t size)
+{
+    const char *dot = strrchr(file, '.'), *slash = strrchr(file, '/');
+    int n = dot && (!slash || dot > slash) ? (int)(dot - file) : (int)strlen(file);
+    snprintf(output, size, "%.*s.svg", n, file);
+}
+
+typedef struct arguments {
+    const char *files[MOST_FILES], *quantities[MOR_FIGURE_PANELS], *output, *title;
+    int file_count, quantity_count;
+} arguments;
+
+/* 0, or the exit status plus one (help is a success that ends the command). */
+static int parse(int argc, char** argv, arguments* a)
+{
+    for (int i = 1; i < argc; i++) {
+        const char* word = argv[i];
+        bool is_output = strcmp(word, "-o") == 0 || strcmp(word, "--output") == 0;
+        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+            help();
+            return 1;
+        }
+        if (is_output || strcmp(word, "--title") == 0) {
+            if (++i == argc) return 1 + usage("a value is missing after", word);
+            *(is_output ? &a->output : &a->title) = argv[i];
+        } else if (word[0] == '-' && word[1]) {
+            return 1 + usage("unknown option", word);
+        } else if (a->file_count == 0 || (!mor_is_quantity(word) && looks_like_file(word))) {
+            if (a->file_count == MOST_FILES) return 1 + usage("too many files at", word);
+            a->files[a->file_count++] = word;
+        } else {
+            if (a->quantity_count == MOR_FIGURE_PANELS) return 1 + usage("too many quantities for one figure at", word);
+            a->quantities[a->quantity_count++] = word;
+        }
+    }
+    if (a->file_count == 0) return 1 + usage("give a recording and at least one quantity", NULL);
+    if (a->quantity_count == 0) return 1 + usage("give at least one quantity (energy, position, penetration ...) to plot from", a->files[0]);
+    return 0;
+}
+
+int mor_cli_plot(int argc, char** argv)
+{
+    arguments a = { 0 };
+    int status = parse(argc, argv, &a);
+    if (status) return status - 1;
+
+    mor_error error = { 0 };
+    mor_code code = MOR_OK;
+    mor_recording* recordings[MOST_FILES] = { 0 };
+    mor_figure* figure = calloc(1, sizeof *figure);
+    if (!figure) code = mor_fail(&error, MOR_SYSTEM, "out of memory");
+    for (int i = 0; !code && i < a.file_count; i++) {
+        recordings[i] = mor_recording_open(a.files[i], &error);
+        if (!recordings[i]) code = error.code;
+    }
+    if (!code && a.title) snprintf(figure->title, sizeof figure->title, "%s", a.title);
+    if (!code) mor_plot_title(figure, recordings, a.file_count);
+    for (int i = 0; !code && i < a.quantity_count; i++)
+        code = mor_plot_add(figure, recordings, a.file_count, a.quantities[i], &error);
+
+    char output[1100];
+    default_output(a.files[0], output, sizeof output);
+    if (a.output) snprintf(output, sizeof output, "%s", a.output);
+    if (!code) code = mor_figure_write(figure, output, &error);
+    if (code) fprintf(stderr, "moreau plot: %s\n", error.text);
+    else printf("%s\n", output);
+
+    for (int i = 0; i < a.file_count; i++) mor_recording_close(recordings[i]);
+    if (figure) mor_figure_clear(figure);
+    free(figure);
+    return (int)code;
+}

@@ -1,0 +1,508 @@
+/* Figures with cairo, see figure.h.
+ *
+ * Layout, in points: title and subtitle, then panels of equal height with the legend in a column to
+ * their right (it can never cover data), ticks and label of the shared axis below the last one. The
+ * left margin follows the widest tick label, the right one the widest legend entry.
+ *
+ * Colours: Okabe and Ito (2008), "Color Universal Design", without yellow, which is faint on white;
+ * dashes distinguish recordings and repeat the palette. Long curves are thinned to the first, least,
+ * greatest and last value in each quarter point of width, which looks the same. */
+#include "plot/figure.h"
+
+#include <cairo.h>
+#include <cairo-svg.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "plot/axis.h"
+
+#define WIDTH 920.0
+#define PNG_SCALE 2.0
+#define ROW 17.0          /* legend line */
+#define LEGEND_TEXT 190.0 /* widest legend label */
+#define SAMPLE 24.0       /* line sample in the legend */
+#define PANEL_GAP 44.0    /* between panels; holds the panel's title */
+
+static const double palette[][3] = {
+    { 0.000, 0.447, 0.698 }, /* blue */
+    { 0.835, 0.369, 0.000 }, /* vermillion */
+    { 0.000, 0.620, 0.451 }, /* bluish green */
+    { 0.800, 0.475, 0.655 }, /* reddish purple */
+    { 0.902, 0.624, 0.000 }, /* orange */
+    { 0.337, 0.706, 0.914 }, /* sky blue */
+    { 0.150, 0.150, 0.150 }, /* near black */
+};
+#define COLOURS ((int)(sizeof palette / sizeof *palette))
+
+/* -------------------------------------------------------------------------------- contents */
+
+mor_panel* mor_figure_panel(mor_figure* figure, const char* title, const char* unit)
+{
+    if (figure->panel_count == MOR_FIGURE_PANELS) return NULL;
+    mor_panel* panel = &figure->panels[figure->panel_count++];
+    memset(panel, 0, sizeof *panel);
+    snprintf(panel->title, sizeof panel->title, "%s", title);
+    snprintf(panel->unit, sizeof panel->unit, "%s", unit);
+    return panel;
+}
+
+bool mor_panel_curve(mor_panel* panel, const char* label, int colour, int dash, const double* x, const double* y,
+                     int count)
+{
+    if (panel->curve_count == panel->curve_capacity) {
+        int capacity = panel->curve_capacity ? 2 * panel->curve_capacity : 8;
+        mor_curve* grown = realloc(panel->curves, (size_t)capacity * sizeof *grown);
+        if (!grown) return false;
+        panel->curves = grown;
+        panel->curve_capacity = capacity;
+    }
+    size_t bytes = (size_t)(count > 0 ? count : 1) * sizeof(double);
+    mor_curve* c = &panel->curves[panel->curve_count];
+    *c = (mor_curve){ .colour = colour, .dash = dash, .count = count, .x = malloc(bytes), .y = malloc(bytes) };
+    if (!c->x || !c->y) {
+        free(c->x);
+        free(c->y);
+        return false;
+    }
+    snprintf(c->label, sizeof c->label, "%s", label);
+    if (count > 0) {
+        memcpy(c->x, x, bytes);
+        memcpy(c->y, y, bytes);
+    }
+    panel->curve_count++;
+    return true;
+}
+
+void mor_figure_clear(mor_figure* figure)
+{
+    for (int p = 0; p < figure->panel_count; p++) {
+        for (int c = 0; c < figure->panels[p].curve_count; c++) {
+            free(figure->panels[p].curves[c].x);
+            free(figure->panels[p].curves[c].y);
+        }
+        free(figure->panels[p].curves);
+    }
+    memset(figure, 0, sizeof *figure);
+}
+
+/* ------------------------------------------------------------------------------------ text */
+
+static void font(cairo_t* c, double size, bool bold)
+{
+    cairo_select_font_face(c, "sans-serif", CAIRO_FONT_SLANT_NORMAL, bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
+    cairo_set_font_size(c, size);
+}
+
+static double text_width(cairo_t* c, const char* text)
+{
+    cairo_text_extents_t e;
+    cairo_text_extents(c, text, &e);
+    return e.x_advance;
+}
+
+/* align: 0 left, 0.5 centre, 1 right. */
+static void draw_text(cairo_t* c, double x, double y, double align, double grey, const char* text)
+{
+    cairo_set_source_rgb(c, grey, grey, grey);
+    cairo_move_to(c, x - align * text_width(c, text), y);
+    cairo_show_text(c, text);
+}
+
+/* Cut at a whole character and ended with an ellipsis so that it is at most `width` wide. */
+static void fit_text(cairo_t* c, const char* text, double width, char* out, size_t size)
+{
+    snprintf(out, size, "%s", text);
+    size_t n = strlen(out);
+    while (n > 0 && text_width(c, out) > width) {
+        do n--;
+        while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80);
+        snprintf(out, size, "%.*s\xe2\x80\xa6", (int)n, text);
+    }
+}
+
+/* ---------------------------------------------------------------------------------- layout */
+
+typedef struct layout {
+    double left, right, width, height;       /* right: x of the right end of the axes */
+    double top[MOR_FIGURE_PANELS], tall;     /* of the panels */
+    double legend_text;
+    mor_plot_axis x, y[MOR_FIGURE_PANELS];
+} layout;
+
+static void widen(double v, double* low, double* high)
+{
+    if (!isfinite(v)) return;
+    if (v < *low) *low = v;
+    if (v > *high) *high = v;
+}
+
+static mor_plot_axis y_axis(const mor_panel* p, int wanted)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (int k = 0; k < p->curve_count; k++)
+        for (int i = 0; i < p->curves[k].count; i++)
+            if (!p->log || p->curves[k].y[i] > 0.0) widen(p->curves[k].y[i], &low, &high);
+    if (p->from_zero && !p->log) widen(0.0, &low, &high);
+    return mor_plot_axis_make(low, high, p->log, false, true, wanted);
+}
+
+static double tick_width(cairo_t* c, const mor_plot_axis* a)
+{
+    double most = 0.0;
+    for (int i = 0; i < a->tick_count; i++) most = fmax(most, text_width(c, a->label[i]));
+    return most + (a->log ? text_width(c, "10") : 0.0);
+}
+
+/* One curve needs no legend when it has no name of its own. */
+static bool has_legend(const mor_panel* p) { return p->curve_count > 1 || (p->curve_count == 1 && p->curves[0].label[0]); }
+
+static layout arrange(cairo_t* c, const mor_figure* f)
+{
+    layout l = { .left = 24.0 };
+    int n = f->panel_count;
+    l.tall = n <= 1 ? 360.0 : n == 2 ? 230.0 : n == 3 ? 175.0 : 140.0;
+    double low = INFINITY, high = -INFINITY, most = 0.0;
+    bool legend = false;
+    for (int p = 0; p < n; p++) {
+        const mor_panel* panel = &f->panels[p];
+        l.y[p] = y_axis(panel, n <= 1 ? 7 : n == 2 ? 5 : 4);
+        font(c, 11.0, false);
+        most = fmax(most, tick_width(c, &l.y[p]));
+        legend = legend || has_legend(panel);
+        for (int k = 0; k < panel->curve_count; k++) {
+            l.legend_text = fmax(l.legend_text, text_width(c, panel->curves[k].label));
+            for (int i = 0; i < panel->curves[k].count; i++) widen(panel->curves[k].x[i], &low, &high);
+        }
+    }
+    l.legend_text = fmin(l.legend_text, LEGEND_TEXT);
+    l.left += most + 8.0;
+    l.right = WIDTH - (legend ? 24.0 + SAMPLE + 8.0 + l.legend_text + 16.0 : 32.0);
+    l.x = mor_plot_axis_make(low, high, false, true, true, 8);
+    double y = 16.0 + (f->title[0] ? 26.0 : 0.0) + (f->subtitle[0] ? 18.0 : 0.0);
+    for (int p = 0; p < n; p++) {
+        y += p ? PANEL_GAP : 32.0;
+        l.top[p] = y;
+        y += l.tall;
+    }
+    l.width = WIDTH;
+    l.height = y + 54.0;
+    return l;
+}
+
+/* --------------------------------------------------------------------------------- drawing */
+
+static double at_x(const layout* l, double v) { return l->left + (l->right - l->left) * mor_plot_axis_place(&l->x, v); }
+static double at_y(const layout* l, int p, double v)
+{
+    return l->top[p] + l->tall * (1.0 - mor_plot_axis_place(&l->y[p], v));
+}
+
+static void line(cairo_t* c, double x0, double y0, double x1, double y1, double grey, double thickness)
+{
+    cairo_set_source_rgb(c, grey, grey, grey);
+    cairo_set_line_width(c, thickness);
+    cairo_move_to(c, x0, y0);
+    cairo_line_to(c, x1, y1);
+    cairo_stroke(c);
+}
+
+static void draw_y_label(cairo_t* c, const mor_plot_axis* a, int i, double x, double y)
+{
+    font(c, 11.0, false);
+    if (!a->log) {
+        draw_text(c, x, y + 4.0, 1.0, 0.25, a->label[i]);
+        return;
+    }
+    font(c, 8.5, false);
+    double exponent = text_width(c, a->label[i]);
+    draw_text(c, x, y - 0.5, 1.0, 0.25, a->label[i]);
+    font(c, 11.0, false);
+    draw_text(c, x - exponent - 0.5, y + 4.5, 1.0, 0.25, "10");
+}
+
+static void draw_frame(cairo_t* c, const mor_figure* f, const layout* l, int p)
+{
+    const mor_panel* panel = &f->panels[p];
+    const mor_plot_axis* y = &l->y[p];
+    double bottom = l->top[p] + l->tall;
+    bool last = p == f->panel_count - 1;
+    for (int i = 0; i < l->x.tick_count; i++) {
+        double x = at_x(l, l->x.tick[i]);
+        line(c, x, l->top[p], x, bottom, 0.91, 0.8);
+        line(c, x, bottom, x, bottom + 4.0, 0.35, 0.9);
+        font(c, 11.0, false);
+        if (last) draw_text(c, x, bottom + 17.0, 0.5, 0.25, l->x.label[i]);
+    }
+    for (int i = 0; i < y->tick_count; i++) {
+        double v = at_y(l, p, y->tick[i]);
+        bool zero = !y->log && y->tick[i] == 0.0 && y->low < 0.0;
+        line(c, l->left, v, l->right, v, zero ? 0.70 : 0.91, zero ? 1.0 : 0.8);
+        draw_y_label(c, y, i, l->left - 7.0, v);
+    }
+    line(c, l->left, bottom, l->right, bottom, 0.35, 1.0);
+    line(c, l->left, l->top[p], l->left, bottom, 0.35, 1.0);
+
+    char unit[48];
+    mor_plot_axis_unit(panel->unit, y->log ? 0 : y->exponent, unit, sizeof unit);
+    font(c, 13.0, true);
+    draw_text(c, l->left, l->top[p] - 11.0, 0.0, 0.12, panel->title);
+    double x = l->left + text_width(c, panel->title) + 7.0;
+    font(c, 12.0, false);
+    draw_text(c, x, l->top[p] - 11.0, 0.0, 0.35, unit);
+    if (unit[0]) x += text_width(c, unit) + 10.0;
+    font(c, 11.0, false);
+    char note[sizeof panel->note + 4];
+    fit_text(c, panel->note, l->width - x - 10.0, note, sizeof note);
+    draw_text(c, x, l->top[p] - 11.0, 0.0, 0.5, note);
+    if (last) {
+        char label[128];
+        mor_plot_axis_unit(f->x_unit, l->x.exponent, unit, sizeof unit);
+        snprintf(label, sizeof label, "%s %s", f->x_label, unit);
+        font(c, 12.0, false);
+        draw_text(c, 0.5 * (l->left + l->right), bottom + 38.0, 0.5, 0.2, label);
+    }
+}
+
+static void set_stroke(cairo_t* c, const mor_curve* curve)
+{
+    static const double dashes[4][4] = { { 0 }, { 6, 3 }, { 1.6, 2.6 }, { 7, 2.5, 1.6, 2.5 } };
+    static const int sizes[4] = { 0, 2, 2, 4 };
+    const double* rgb = palette[((curve->colour % COLOURS) + COLOURS) % COLOURS];
+    int style = (curve->dash % 4 + 4) % 4;
+    cairo_set_source_rgb(c, rgb[0], rgb[1], rgb[2]);
+    cairo_set_line_width(c, 1.7);
+    cairo_set_line_join(c, CAIRO_LINE_JOIN_ROUND);
+    cairo_set_dash(c, dashes[style], sizes[style], 0.0);
+}
+
+/* A pen that thins: points in the same quarter-point column become first, least, greatest, last. */
+typedef struct pen {
+    cairo_t* c;
+    bool down, pending;
+    double column, x, least, greatest, last;
+} pen;
+
+static void pen_flush(pen* p)
+{
+    if (!p->pending) return;
+    p->pending = false;
+    if (p->least != p->last || p->greatest != p->last) {
+        cairo_line_to(p->c, p->x, p->least);
+        cairo_line_to(p->c, p->x, p->greatest);
+        cairo_line_to(p->c, p->x, p->last);
+    } else {
+        cairo_line_to(p->c, p->x, p->last);
+    }
+}
+
+static void pen_to(pen* p, double x, double y)
+{
+    double column = floor(4.0 * x);
+    if (!p->down) {
+        cairo_move_to(p->c, x, y);
+        p->down = true;
+        p->column = NAN;
+    }
+    if (p->pending && column == p->column) {
+        p->least = fmin(p->least, y);
+        p->greatest = fmax(p->greatest, y);
+        p->last = y;
+        return;
+    }
+    pen_flush(p);
+    p->pending = true;
+    p->column = column;
+    p->x = x;
+    p->least = p->greatest = p->last = y;
+}
+
+static void draw_curve(cairo_t* c, const layout* l, int p, const mor_panel* panel, const mor_curve* curve)
+{
+    pen pen = { .c = c };
+    double last_x = NAN;
+    int drawn = 0;
+    for (int i = 0; i < curve->count; i++) {
+        double x = at_x(l, curve->x[i]), y = at_y(l, p, curve->y[i]);
+        if (!isfinite(x) || !isfinite(y)) {
+            pen_flush(&pen);
+            pen.down = false;
+            last_x = x;
+            continue;
+        }
+        if (panel->steps && isfinite(last_x)) pen_to(&pen, last_x, y);
+        pen_to(&pen, x, y);
+        last_x = x;
+        drawn++;
+    }
+    pen_flush(&pen);
+    set_stroke(c, curve);
+    if (drawn == 1 && !panel->steps) cairo_set_line_cap(c, CAIRO_LINE_CAP_ROUND);
+    cairo_stroke(c);
+    cairo_set_dash(c, NULL, 0, 0.0);
+}
+
+static void draw_legend(cairo_t* c, const layout* l, int p, const mor_panel* panel)
+{
+    if (!has_legend(panel)) return;
+    int room = (int)((l->tall + 4.0) / ROW), shown = panel->curve_count;
+    if (shown > room) shown = room - 1;
+    double x = l->right + 20.0;
+    char text[sizeof panel->curves[0].label + 4];
+    for (int k = 0; k < shown; k++) {
+        double y = l->top[p] + 8.0 + ROW * k;
+        set_stroke(c, &panel->curves[k]);
+        cairo_set_line_width(c, 2.2);
+        cairo_move_to(c, x, y);
+        cairo_line_to(c, x + SAMPLE, y);
+        cairo_stroke(c);
+        cairo_set_dash(c, NULL, 0, 0.0);
+        font(c, 11.0, false);
+        fit_text(c, panel->curves[k].label, l->legend_text + 1.0, text, sizeof text);
+        draw_text(c, x + SAMPLE + 8.0, y + 4.0, 0.0, 0.15, text);
+    }
+    if (shown < panel->curve_count) {
+        snprintf(text, sizeof text, "and %d more", panel->curve_count - shown);
+        font(c, 11.0, false);
+        draw_text(c, x + SAMPLE + 8.0, l->top[p] + 12.0 + ROW * shown, 0.0, 0.45, text);
+    }
+}
+
+static void draw(cairo_t* c, const mor_figure* f, const layout* l)
+{
+    cairo_set_source_rgb(c, 1.0, 1.0, 1.0);
+    cairo_paint(c);
+    double y = 16.0;
+    char text[sizeof f->subtitle + 4];
+    if (f->title[0]) {
+        y += 18.0;
+        font(c, 18.0, true);
+        fit_text(c, f->title, l->width - 48.0, text, sizeof text);
+        draw_text(c, 24.0, y, 0.0, 0.08, text);
+        y += 8.0;
+    }
+    if (f->subtitle[0]) {
+        font(c, 11.5, false);
+        fit_text(c, f->subtitle, l->width - 48.0, text, sizeof text);
+        draw_text(c, 24.0, y + 11.0, 0.0, 0.4, text);
+    }
+    for (int p = 0; p < f->panel_count; p++) {
+        draw_frame(c, f, l, p);
+        cairo_save(c);
+        cairo_rectangle(c, l->left - 1.0, l->top[p] - 2.0, l->right - l->left + 2.0, l->tall + 4.0);
+        cairo_clip(c);
+        for (int k = 0; k < f->panels[p].curve_count; k++) draw_curve(c, l, p, &f->panels[p], &f->panels[p].curves[k]);
+        cairo_restore(c);
+        draw_legend(c, l, p, &f->panels[p]);
+    }
+}
+
+/* ---------------------------------------------------------------------------------- output */
+
+typedef struct bytes {
+    char* data;
+    size_t size, capacity;
+} bytes;
+
+static cairo_status_t collect(void* user, const unsigned char* data, unsigned length)
+{
+    bytes* b = user;
+    if (b->size + length > b->capacity) {
+        size_t capacity = 2 * (b->size + length) + 4096;
+        char* grown = realloc(b->data, capacity);
+        if (!grown) return CAIRO_STATUS_NO_MEMORY;
+        b->data = grown;
+        b->capacity = capacity;
+    }
+    memcpy(b->data + b->size, data, length);
+    b->size += length;
+    return CAIRO_STATUS_SUCCESS;
+}
+
+static bool write_escaped(FILE* file, const char* text)
+{
+    for (; *text; text++) {
+        const char* out = *text == '<' ? "&lt;" : *text == '>' ? "&gt;" : *text == '&' ? "&amp;" : NULL;
+        if (out ? fputs(out, file) < 0 : fputc((unsigned char)*text < 32 ? ' ' : *text, file) < 0) return false;
+    }
+    return true;
+}
+
+/* Cairo draws text as outlines; a title and a description make the SVG readable by search and screen
+ * readers again. They go right after the opening tag. */
+static bool write_svg(FILE* file, const bytes* b, const mor_figure* f)
+{
+    const char* tag = b->data ? strstr(b->data, "<svg") : NULL;
+    const char* end = tag ? strchr(tag, '>') : NULL;
+    if (!end) return false;
+    size_t head = (size_t)(end + 1 - b->data);
+    bool ok = fwrite(b->data, 1, head, file) == head && fputs("\n<title>", file) >= 0 && write_escaped(file, f->title) &&
+              fputs("</title>\n<desc>", file) >= 0 && write_escaped(file, f->subtitle);
+    for (int p = 0; ok && p < f->panel_count; p++) {
+        ok = fputs("\n", file) >= 0 && write_escaped(file, f->panels[p].title) && fputs(": ", file) >= 0;
+        for (int k = 0; ok && k < f->panels[p].curve_count; k++)
+            ok = (k == 0 || fputs(", ", file) >= 0) && write_escaped(file, f->panels[p].curves[k].label);
+    }
+    return ok && fputs("</desc>", file) >= 0 && fwrite(end + 1, 1, b->size - head, file) == b->size - head;
+}
+
+static mor_code save(const mor_figure* f, const bytes* b, bool svg, const char* path, mor_error* error)
+{
+    char temporary[1200];
+    int descriptor = -1;
+    for (int k = 0; descriptor < 0 && k < 100; k++) {
+        int n = snprintf(temporary, sizeof temporary, "%s.%ld-%d.part", path, (long)getpid(), k);
+        if (n >= (int)sizeof temporary) return mor_fail(error, MOR_BAD_INPUT, "%.200s...: file name too long", path);
+        descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
+        if (descriptor < 0 && errno != EEXIST) break;
+    }
+    FILE* file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
+    if (!file) return mor_fail(error, MOR_SYSTEM, "%s: cannot write: %s", path, strerror(errno));
+    bool ok = svg ? write_svg(file, b, f) : fwrite(b->data, 1, b->size, file) == b->size;
+    ok = fclose(file) == 0 && ok;
+    if (ok && rename(temporary, path) == 0) return MOR_OK;
+    mor_fail(error, MOR_SYSTEM, "%s: cannot write: %s", path, strerror(errno));
+    unlink(temporary);
+    return MOR_SYSTEM;
+}
+
+mor_code mor_figure_write(const mor_figure* f, const char* path, mor_error* error)
+{
+    const char* dot = strrchr(path, '.');
+    bool svg = dot && strcmp(dot, ".svg") == 0;
+    if (!svg && !(dot && strcmp(dot, ".png") == 0))
+        return mor_fail(error, MOR_BAD_INPUT, "%s: the name of a figure ends with .svg or .png", path);
+
+    cairo_surface_t* probe = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 8, 8);
+    cairo_t* c = cairo_create(probe);
+    layout l = arrange(c, f);
+    cairo_destroy(c);
+    cairo_surface_destroy(probe);
+
+    bytes b = { 0 };
+    cairo_surface_t* surface = svg ? cairo_svg_surface_create_for_stream(collect, &b, l.width, l.height)
+                                   : cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)(PNG_SCALE * l.width),
+                                                                (int)(PNG_SCALE * l.height));
+    c = cairo_create(surface);
+    if (!svg) cairo_scale(c, PNG_SCALE, PNG_SCALE);
+    draw(c, f, &l);
+    cairo_status_t status = cairo_status(c);
+    cairo_destroy(c);
+    if (status == CAIRO_STATUS_SUCCESS && !svg) status = cairo_surface_write_to_png_stream(surface, collect, &b);
+    cairo_surface_finish(surface);
+    if (status == CAIRO_STATUS_SUCCESS) status = cairo_surface_status(surface);
+    cairo_surface_destroy(surface);
+    if (status == CAIRO_STATUS_SUCCESS && svg) status = collect(&b, (const unsigned char*)"", 1);
+    mor_code code;
+    if (status != CAIRO_STATUS_SUCCESS)
+        code = mor_fail(error, MOR_SYSTEM, "%s: cannot draw: %s", path, cairo_status_to_string(status));
+    else {
+        if (svg) b.size--; /* the zero that ended it for strstr */
+        code = save(f, &b, svg, path, error);
+    }
+    free(b.data);
+    return code;
+}
