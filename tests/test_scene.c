@@ -558,6 +558,129 @@ static void a_built_world_has_what_the_scene_says(void** state)
     mor_scene_destroy(scene);
 }
 
+static mor_world* build(const mor_scene* scene)
+{
+    mor_error error = { 0 };
+    mor_world* world = mor_scene_build(scene, 1, &error);
+    if (!world) fail_msg("%s", error.text);
+    return world;
+}
+
+static void step(mor_world* world, int count)
+{
+    mor_error error = { 0 };
+    for (int i = 0; i < count; i++)
+        if (mor_world_step(world, NULL, &error)) fail_msg("%s", error.text);
+}
+
+static mor_body_state state_of(const mor_world* world, const char* name)
+{
+    return mor_body_get_state(world, mor_world_find_body(world, name));
+}
+
+/* m dv = f dt over the steps that begin in from <= t < until: 10 of them, although 10 times 0.1 is not 1. */
+static void forces_act_from_until(void** state)
+{
+    (void)state;
+    mor_scene* scene = parse("moreau: 1\ngravity: [0, 0, 0]\ntime: { step: 0.1 }\nbodies:\n"
+                             "  - { name: a, shape: { sphere: 1 }, mass: 2 }\n"
+                             "  - { name: b, shape: { sphere: 1 }, mass: 2, position: [5, 0, 0], orientation: { axis: [0, 0, 1], angle: 90 } }\n"
+                             "  - { name: c, shape: { box: [1, 1, 1] }, mass: 6, position: [9, 0, 0] }\n"
+                             "forces:\n  - { body: a, force: [4, 0, 0], from: 0.5, until: 1.5 }\n"
+                             "  - { body: b, force: [4, 0, 0], frame: body, until: 1 }\n"
+                             "  - { body: c, force: [0, 1, 0], at: [0.5, 0, 0], until: 0.1 }\n"
+                             "  - { body: c, torque: [0, 0, 0.5], until: 0.1 }\n");
+    mor_world* world = build(scene);
+    step(world, 1);
+    assert_near(state_of(world, "c").angular_velocity.z, 0.1 * (0.5 + 0.5) / 1.0, 1e-14); /* I = m/6 = 1 */
+    assert_near(state_of(world, "c").velocity.y, 0.1 / 6, 1e-15);
+    step(world, 4);
+    assert_vector(state_of(world, "a").velocity, 0, 0, 0);
+    step(world, 20);
+    assert_vector_near(state_of(world, "a").velocity, 2, 0, 0);
+    assert_vector_near(state_of(world, "b").velocity, 0, 2, 0);
+    mor_world_destroy(world);
+    mor_scene_destroy(scene);
+}
+
+static void my_user_stage(void* scene, mor_world* world) { mor_scene_apply_forces(scene, world); }
+
+static void a_user_stage_of_ones_own_can_apply_the_forces(void** state)
+{
+    (void)state;
+    mor_scene* scene = parse("moreau: 1\ngravity: [0, 0, 0]\ntime: { step: 0.5 }\nbodies:\n  - { name: z, shape: { sphere: 1 } }\n"
+                             "  - { name: a, shape: { sphere: 1 }, mass: 1, position: [9, 0, 0] }\nforces: [ { body: a, force: [0, 0, 3] } ]\n");
+    mor_world* world = build(scene);
+    mor_world_on_user(world, my_user_stage, scene);
+    mor_world_remove_body(world, mor_world_find_body(world, "z")); /* the order of bodies changes */
+    step(world, 2);
+    assert_vector_near(state_of(world, "a").velocity, 0, 0, 3);
+    mor_world_destroy(world);
+    mor_scene_destroy(scene);
+}
+
+static void materials_pairs_and_ignored_pairs_reach_the_contacts(void** state)
+{
+    (void)state;
+    mor_scene* scene = parse("moreau: 1\nmaterials: { wood: { friction: 0.3 }, ice: { friction: 0.1 } }\n"
+                             "pairs: [ { materials: [ice, wood], friction: 0.02, restitution: 0.25 } ]\nbodies:\n"
+                             "  - { name: floor, shape: plane, fixed: true, material: wood }\n"
+                             "  - { name: a, shape: { sphere: 1 }, position: [0, 0, 1], material: ice }\n"
+                             "  - { name: b, shape: { sphere: 1 }, position: [5, 0, 1], material: wood }\n"
+                             "  - { name: c, shape: { sphere: 1 }, position: [9, 0, 1], friction: 1.2 }\n"
+                             "  - { name: d, shape: { sphere: 1 }, position: [14, 0, 1] }\nignore_pairs: [ [d, floor] ]\n");
+    mor_world* world = build(scene);
+    mor_stage_collide(world);
+    int count;
+    const mor_contact* contacts = mor_world_contacts(world, &count);
+    assert_int_equal(count, 3);
+    for (int i = 0; i < count; i++) {
+        int other = contacts[i].body[0] == 0 ? contacts[i].body[1] : contacts[i].body[0];
+        double friction = other == 1 ? 0.02 : other == 2 ? 0.3 : sqrt(0.3 * 1.2);
+        assert_near(contacts[i].friction, friction, 1e-15);
+        assert_true(contacts[i].restitution == (other == 1 ? 0.25 : 0.0));
+    }
+    mor_world_destroy(world);
+    mor_scene_destroy(scene);
+}
+
+static void methods_reach_the_world(void** state)
+{
+    (void)state;
+    mor_scene* scene = parse("moreau: 1\nmethod:\n  formulation: ap\n  solver: { name: lemke, max_iter: 77 }\n"
+                             "  collision: { name: manifold, epsilon: 0.1, reach: fixed, psi_min: -inf }\n  v_rest: auto\n"
+                             "  on_failure: warn\n  friction_directions: 5\n  friction_align: slip\n  integrator: semi-implicit\n"
+                             "  stabilisation: none\n  coordinates: minimal\n");
+    mor_world* world = build(scene);
+    assert_string_equal(mor_world_method(world, "formulation"), "ap");
+    assert_string_equal(mor_world_method(world, "solver"), "lemke");
+    assert_string_equal(mor_world_method(world, "collision"), "manifold");
+    mor_world_destroy(world);
+    mor_scene_destroy(scene);
+}
+
+static void kinematic_bodies_move_as_told(void** state)
+{
+    (void)state;
+    char directory[] = "/tmp/moreau-motion-XXXXXX", file[160], csv[160];
+    assert_non_null(mkdtemp(directory));
+    write_text(directory, "s.yaml", "moreau: 1\ntime: { step: 0.125 }\nbodies:\n"
+                                    "  - { name: a, shape: { box: [1, 1, 1] }, kinematic: { motion: m.csv } }\n"
+                                    "  - { name: b, shape: { box: [1, 1, 1] }, position: [0, 9, 0], kinematic: { velocity: [0, 0, 2] } }\n", file);
+    write_text(directory, "m.csv", "0,1,0,0,1,0,0,0\n1,3,0,0,1,0,0,0\n", csv);
+    mor_error error = { 0 };
+    mor_scene* scene = mor_scene_load(file, NULL, NULL, &error);
+    if (!scene) fail_msg("%s", error.text);
+    mor_world* world = build(scene);
+    assert_vector_near(state_of(world, "a").pose.position, 1, 0, 0);
+    step(world, 4);
+    assert_vector_near(state_of(world, "a").pose.position, 2, 0, 0);
+    assert_vector_near(state_of(world, "b").pose.position, 0, 9, 1);
+    mor_world_destroy(world);
+    mor_scene_destroy(scene);
+    remove(file), remove(csv), rmdir(directory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -581,6 +704,11 @@ int main(void)
         cmocka_unit_test(every_value_knows_its_place),
         cmocka_unit_test(the_reference_names_every_key),
         cmocka_unit_test(a_built_world_has_what_the_scene_says),
+        cmocka_unit_test(forces_act_from_until),
+        cmocka_unit_test(a_user_stage_of_ones_own_can_apply_the_forces),
+        cmocka_unit_test(materials_pairs_and_ignored_pairs_reach_the_contacts),
+        cmocka_unit_test(methods_reach_the_world),
+        cmocka_unit_test(kinematic_bodies_move_as_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,6 +96,8 @@ static const broken scenes[] = {
     { TOP("method: { integrator: euler }"), 2, 23, "unknown integrator 'euler'", 0, 0 },
     { TOP("method: { coordinates: maximal }"), 2, 24, "not supported by this version", 0, 0 },
     { TOP("method: { stabilisation: { name: impulse } }"), 2, 34, "not supported by this version", 0, 0 },
+    { TOP("method: { stabilisation: { name: none, velocity: 1 } }"), 2, 40, "'none' has no options in this version", 0, 0 },
+    { TOP("method: { relinearise: 1.5 }"), 2, 24, "not a whole number", 0, 0 },
     { TOP("method: { control_step: 0.001 }"), 2, 11, "control_step is not supported by this version", 0, 0 },
     /* materials */
     { TOP("materials: [wood]"), 2, 12, "materials must be a mapping", 0, 0 },
@@ -144,7 +146,7 @@ static const broken scenes[] = {
     { BODY(BALL "kinematic: { motion: bad.csv }"), 1, 1, "quaternion of this line is zero", "bad.csv", "0,0,0,0,0,0,0,0\n" },
     { BODY(BALL "kinematic: { motion: bad.csv }"), 3, 58, "has no lines", "bad.csv", "# nothing\n" },
     { BODY(BALL "position: [0, 0, 0], kinematic: { motion: ok.csv }"), 3, 37, "leave out 'position'", "ok.csv", "0,0,0,0,1,0,0,0\n" },
-    { "moreau: 1\nbodies:\n  - { name: a, shape: { sphere: 1 } }\n  - { name: a, shape: { sphere: 1 } }\n", 4, 13, "a body called 'a' is there already, in line 3", 0, 0 },
+    { "moreau: 1\nbodies:\n  - { name: a, shape: { sphere: 1 } }\n  - { name: a, shape: { sphere: 1 } }\n", 4, 13, "scene.yaml:3; names must differ", 0, 0 },
     { "moreau: 1\nbodies:\n  - { name: world, shape: { sphere: 1 } }\n", 3, 13, "'world' is taken", 0, 0 },
     { "moreau: 1\nbodies:\n  - { name: a123456789012345678901234567890123456789012345678901234567890123, shape: { sphere: 1 } }\n", 3, 13, "more than 63 bytes", 0, 0 },
     { BODY(BALL "grid: { spacing: [1, 1, 1] }"), 3, 43, "grid has no 'count'", 0, 0 },
@@ -231,7 +233,7 @@ static const broken scenes[] = {
     { TOP("include: [ other.yaml ]"), 1, 12, "files include each other", "other.yaml", "include: [ ./scene.yaml ]\n" },
     { TOP("include: [ other.yaml ]"), 2, 9, "scene version '3' is unknown", "other.yaml", "name: x\nmoreau: 3\n" },
     { TOP("include: [ other.yaml ]"), 1, 1, "unknown key 'gravty' in the scene; did you mean 'gravity'?", "other.yaml", "gravty: [0, 0, 0]\n" },
-    { BODY(BALL) "include: [ other.yaml ]\n", 3, 13, "a body called 'a' is there already", "other.yaml", "bodies: [ { name: a, shape: { sphere: 1 } } ]\n" },
+    { BODY(BALL) "include: [ other.yaml ]\n", 3, 13, "other.yaml:1; names must differ", "other.yaml", "bodies: [ { name: a, shape: { sphere: 1 } } ]\n" },
 };
 
 static char directory[64];
