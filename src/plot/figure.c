@@ -169,7 +169,7 @@ static layout arrange(cairo_t* c, const mor_figure* f)
     bool legend = false;
     for (int p = 0; p < n; p++) {
         const mor_panel* panel = &f->panels[p];
-        l.y[p] = y_axis(panel, n <= 1 ? 7 : n == 2 ? 5 : 4);
+        l.y[p] = y_axis(panel, n <= 1 ? 7 : 5);
         font(c, 11.0, false);
         most = fmax(most, tick_width(c, &l.y[p]));
         legend = legend || has_legend(panel);
@@ -283,20 +283,18 @@ static void set_stroke(cairo_t* c, const mor_curve* curve)
 typedef struct pen {
     cairo_t* c;
     bool down, pending;
-    double column, x, least, greatest, last;
+    double column, x, first, least, greatest, last;
 } pen;
 
 static void pen_flush(pen* p)
 {
     if (!p->pending) return;
     p->pending = false;
-    if (p->least != p->last || p->greatest != p->last) {
-        cairo_line_to(p->c, p->x, p->least);
-        cairo_line_to(p->c, p->x, p->greatest);
-        cairo_line_to(p->c, p->x, p->last);
-    } else {
-        cairo_line_to(p->c, p->x, p->last);
-    }
+    cairo_line_to(p->c, p->x, p->first);
+    if (p->least == p->greatest) return;
+    cairo_line_to(p->c, p->x, p->least);
+    cairo_line_to(p->c, p->x, p->greatest);
+    cairo_line_to(p->c, p->x, p->last);
 }
 
 static void pen_to(pen* p, double x, double y)
@@ -317,14 +315,13 @@ static void pen_to(pen* p, double x, double y)
     p->pending = true;
     p->column = column;
     p->x = x;
-    p->least = p->greatest = p->last = y;
+    p->first = p->least = p->greatest = p->last = y;
 }
 
 static void draw_curve(cairo_t* c, const layout* l, int p, const mor_panel* panel, const mor_curve* curve)
 {
     pen pen = { .c = c };
     double last_x = NAN;
-    int drawn = 0;
     for (int i = 0; i < curve->count; i++) {
         double x = at_x(l, curve->x[i]), y = at_y(l, p, curve->y[i]);
         if (!isfinite(x) || !isfinite(y)) {
@@ -333,14 +330,17 @@ static void draw_curve(cairo_t* c, const layout* l, int p, const mor_panel* pane
             last_x = x;
             continue;
         }
+        bool alone = !pen.down && (i + 1 == curve->count || !isfinite(at_y(l, p, curve->y[i + 1])));
         if (panel->steps && isfinite(last_x)) pen_to(&pen, last_x, y);
         pen_to(&pen, x, y);
+        if (alone && !panel->steps) { /* a value between two gaps would be a line of no length */
+            cairo_new_sub_path(c);
+            cairo_arc(c, x, y, 0.9, 0.0, 6.2831853);
+        }
         last_x = x;
-        drawn++;
     }
     pen_flush(&pen);
     set_stroke(c, curve);
-    if (drawn == 1 && !panel->steps) cairo_set_line_cap(c, CAIRO_LINE_CAP_ROUND);
     cairo_stroke(c);
     cairo_set_dash(c, NULL, 0, 0.0);
 }

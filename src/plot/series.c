@@ -319,8 +319,8 @@ static void panel_title(const request* q, char* title, size_t size)
     for (char* c = title; *c; c++)
         if (*c == '-') *c = ' ';
     if (q->body[0])
-        snprintf(title + n, size - (size_t)n, " of %s%s%s", q->body, q->component >= 0 ? "." : "",
-                 q->component >= 0 ? components[q->component] : "");
+        snprintf(title + n, size - (size_t)n, " of %s%s%s", q->body, q->component >= 0 ? ", " : "",
+                 q->component == NORM ? "length" : q->component >= 0 ? components[q->component] : "");
 }
 
 mor_code mor_plot_add(mor_figure* figure, mor_recording* const* recordings, int count, const char* text, mor_error* error)
