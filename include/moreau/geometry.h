@@ -141,6 +141,15 @@ MOR_API void mor_inertia_principal(const mor_mat3* inertia, double moments[3], m
 MOR_API mor_code mor_mesh_read(const char* path, double scale, mor_geometry** pieces, int capacity, int* count,
                                char* notes, size_t notes_size, mor_error* error);
 
+/* How to take a file, bits for mor_mesh_read_as. */
+typedef enum mor_mesh_flags {
+    MOR_MESH_HULL = 1,     /* every piece becomes its convex hull: for collision files that are open or not convex */
+    MOR_MESH_KEEP_AXES = 2 /* COLLADA: ignore up_axis, as the viewers of URDF robots do and their files rely on */
+} mor_mesh_flags;
+/* mor_mesh_read is this with no flags. */
+MOR_API mor_code mor_mesh_read_as(const char* path, double scale, unsigned flags, mor_geometry** pieces, int capacity,
+                                  int* count, char* notes, size_t notes_size, mor_error* error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -132,6 +132,8 @@ typedef struct mor_problem {
     const double* b;     /* n; also for GFC */
     const double* lower; /* MLCP (-inf marks a free variable), MCP, QP; NULL = 0 */
     const double* upper; /* MCP, QP; NULL = +inf */
+    int group_count;     /* MLCP read from a file with blocks of rows: its measure sums norms per block */
+    const int* groups;   /* group_count + 1 first rows; NULL: one block of each kind */
 
     int contact_count, dim; /* FC, GFC, CQP: n = contact_count * dim */
     const double* mu;       /* contact_count */

@@ -23,6 +23,9 @@ MOR_API void mor_scene_destroy(mor_scene* scene);
 
 /* A new world in the scene's initial state. The scene must outlive it (motions, forces). */
 MOR_API mor_world* mor_scene_build(const mor_scene* scene, int threads, mor_error* error);
+/* Applies the scene's forces for the coming step. A built world does this in its user stage: call it from
+ * a user stage that replaces that one. */
+MOR_API void mor_scene_apply_forces(const mor_scene* scene, mor_world* world);
 
 MOR_API const char* mor_scene_name(const mor_scene* scene);
 MOR_API const char* mor_scene_text(const mor_scene* scene); /* as read, for recordings */
@@ -31,7 +34,8 @@ MOR_API int mor_scene_record_every(const mor_scene* scene);
 MOR_API bool mor_scene_record_contacts(const mor_scene* scene);
 /* Warnings of the reader (mesh repairs ...), one per line; "" if none. */
 MOR_API const char* mor_scene_notes(const mor_scene* scene);
-/* One line per key of the scene file, from the parser's own tables, as Markdown: docs/scene.md. */
+/* One line per key of the scene file, from the parser's own tables, as Markdown: docs/scene.md.
+ * MOR_SYSTEM when the buffer is too small (64 KiB are enough), the text is then cut. */
 MOR_API mor_code mor_scene_reference(char* buffer, size_t size);
 
 /* ---------------------------------------------------------------------------- recordings */

@@ -66,6 +66,8 @@ MOR_API bool mor_solver_applies(const mor_solver* solver, mor_form form);
 
 /* For solvers: appends a line when a trace is wanted (judged outside the solver's clock). */
 MOR_API void mor_trace_add(mor_context* context, int iteration, double step_length, const double* z);
+/* Frees the lines of a trace (they are grown on the heap: start with a zeroed struct). */
+MOR_API void mor_trace_free(mor_trace* trace);
 /* For solvers: true when the deadline has passed. Costs a clock read. */
 MOR_API bool mor_out_of_time(const mor_context* context);
 

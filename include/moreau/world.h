@@ -290,7 +290,7 @@ typedef struct mor_step_report {
     double penetration;   /* deepest at the end of the step, measured by the collision geometry */
     double correction_work, contact_work, applied_work; /* J in this step (docs/notation.md) */
     double kinetic, potential; /* J at the end of the step */
-    char detail[160];
+    char detail[192];
     mor_timing timing;
 } mor_step_report;
 

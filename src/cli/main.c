@@ -1,10 +1,102 @@
-#include "moreau/moreau.h"
+/* moreau: a table of subcommands. */
+#include "cli/cli.h"
+
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include "cli/cli.h"
+#include <unistd.h>
+
+static const struct command {
+    const char* name;
+    int (*run)(int, char**);
+    const char* help;
+} commands[] = {
+    { "run", mor_cli_run, "simulate a scene" },
+    { "solve", mor_cli_solve, "solve stored complementarity and contact problems" },
+    { "plot", mor_cli_plot, "draw what a recording holds" },
+    { "list", mor_cli_list, "list formulations, solvers, collision methods, shapes, scenes" },
+};
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+static void help(FILE* out)
+{
+    fprintf(out, "moreau %s: rigid bodies with contact and friction, and fair comparison of the methods\n\n"
+                 "usage: moreau COMMAND [ARGUMENTS]     (moreau COMMAND --help tells more)\n\n", mor_version());
+    for (int i = 0; i < COMMAND_COUNT; i++) fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
+    fprintf(out, "\nA first try:  moreau run peg_in_hole\n"
+                 "Exit status:  0 success, 1 the method failed on the problem, 2 bad usage or input, 3 the system failed\n");
+}
+
+int mor_cli_fail(const mor_error* error)
+{
+    fprintf(stderr, "moreau: %s\n", error->text);
+    return error->code == MOR_OK ? MOR_SYSTEM : (int)error->code;
+}
+
+int mor_cli_usage(const char* command, const char* format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "moreau %s: ", command);
+    vfprintf(stderr, format, args);
+    fprintf(stderr, "; see 'moreau %s --help'\n", command);
+    va_end(args);
+    return MOR_BAD_INPUT;
+}
+
+const char* mor_cli_scene_directory(char* path, size_t size)
+{
+    char self[3500];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n > 0) {
+        self[n] = '\0';
+        char* slash = strrchr(self, '/');
+        if (slash) *slash = '\0';
+        const char* beside[] = { "../share/moreau/scenes", "../scenes" }; /* installed; in the build directory */
+        for (int i = 0; i < 2; i++) {
+            snprintf(path, size, "%s/%s", self, beside[i]);
+            if (access(path, R_OK) == 0) return path;
+        }
+    }
+    snprintf(path, size, "%s", "");
+    return path;
+}
+
+const char* mor_cli_scene_path(const char* name, char* path, size_t size)
+{
+    char directory[4000];
+    if (access(name, F_OK) != 0 && !strchr(name, '/') && *mor_cli_scene_directory(directory, sizeof directory)) {
+        const char* endings[] = { "", ".yaml" };
+        for (int i = 0; i < 2; i++) {
+            snprintf(path, size, "%s/%s%s", directory, name, endings[i]);
+            if (access(path, R_OK) == 0) return path;
+        }
+    }
+    snprintf(path, size, "%s", name);
+    return path;
+}
+
 int main(int argc, char** argv)
 {
-    if (argc > 1 && strcmp(argv[1], "plot") == 0) return mor_cli_plot(argc - 1, argv + 1);
-    puts(mor_version());
-    return 0;
+    if (argc < 2) {
+        help(stderr);
+        return MOR_BAD_INPUT;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        help(stdout);
+        return 0;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("moreau %s\n", mor_version());
+        return 0;
+    }
+    const char* names[COMMAND_COUNT + 1] = { 0 };
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        names[i] = commands[i].name;
+        if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
+    }
+    const char* near = mor_did_you_mean(argv[1], names);
+    fprintf(stderr, "moreau: unknown command '%s'; %s%s%s\n", argv[1], near ? "did you mean '" : "see moreau --help", near ? near : "",
+            near ? "'?" : "");
+    return MOR_BAD_INPUT;
 }

@@ -1,0 +1,110 @@
+/* Threads sleep on a condition variable between runs; within a run indices are claimed one by one. */
+#include "base/workers.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+typedef struct thread_entry {
+    mor_workers* owner;
+    pthread_t thread;
+    int worker;
+} thread_entry;
+
+struct mor_workers {
+    mor_allocator allocator;
+    int count, started;
+    pthread_mutex_t mutex;
+    pthread_cond_t begin, done;
+    uint64_t round; /* number of the run, so that a thread takes part once */
+    int busy;
+    bool stop;
+    void (*task)(void*, int, int);
+    void* user;
+    int task_count;
+    atomic_int next;
+    thread_entry threads[];
+};
+
+static void work(mor_workers* w, int worker)
+{
+    for (;;) {
+        int i = atomic_fetch_add_explicit(&w->next, 1, memory_order_relaxed);
+        if (i >= w->task_count) return;
+        w->task(w->user, i, worker);
+    }
+}
+
+static void* thread_main(void* argument)
+{
+    thread_entry* self = argument;
+    mor_workers* w = self->owner;
+    uint64_t seen = 0;
+    pthread_mutex_lock(&w->mutex);
+    for (;;) {
+        while (!w->stop && w->round == seen) pthread_cond_wait(&w->begin, &w->mutex);
+        if (w->stop) break;
+        seen = w->round;
+        pthread_mutex_unlock(&w->mutex);
+        work(w, self->worker);
+        pthread_mutex_lock(&w->mutex);
+        if (--w->busy == 0) pthread_cond_signal(&w->done);
+    }
+    pthread_mutex_unlock(&w->mutex);
+    return NULL;
+}
+
+mor_workers* mor_workers_create(const mor_allocator* allocator, int count)
+{
+    mor_allocator a = allocator ? *allocator : mor_allocator_default();
+    if (count < 1) count = 1;
+    mor_workers* w = a.resize(a.user, NULL, sizeof *w + (size_t)(count - 1) * sizeof(thread_entry));
+    if (!w) return NULL;
+    *w = (mor_workers){ .allocator = a, .count = count };
+    pthread_mutex_init(&w->mutex, NULL);
+    pthread_cond_init(&w->begin, NULL);
+    pthread_cond_init(&w->done, NULL);
+    for (int i = 0; i < count - 1; i++) {
+        w->threads[i] = (thread_entry){ .owner = w, .worker = i + 1 };
+        if (pthread_create(&w->threads[i].thread, NULL, thread_main, &w->threads[i]) != 0) {
+            mor_workers_destroy(w);
+            return NULL;
+        }
+        w->started++;
+    }
+    return w;
+}
+
+void mor_workers_destroy(mor_workers* w)
+{
+    if (!w) return;
+    pthread_mutex_lock(&w->mutex);
+    w->stop = true;
+    pthread_cond_broadcast(&w->begin);
+    pthread_mutex_unlock(&w->mutex);
+    for (int i = 0; i < w->started; i++) pthread_join(w->threads[i].thread, NULL);
+    pthread_mutex_destroy(&w->mutex);
+    pthread_cond_destroy(&w->begin);
+    pthread_cond_destroy(&w->done);
+    w->allocator.resize(w->allocator.user, w, 0);
+}
+
+void mor_workers_run(mor_workers* w, int count, void (*task)(void*, int, int), void* user)
+{
+    if (w->started == 0 || count < 2) {
+        for (int i = 0; i < count; i++) task(user, i, 0);
+        return;
+    }
+    pthread_mutex_lock(&w->mutex);
+    w->task = task;
+    w->user = user;
+    w->task_count = count;
+    atomic_store(&w->next, 0);
+    w->busy = w->started;
+    w->round++;
+    pthread_cond_broadcast(&w->begin);
+    pthread_mutex_unlock(&w->mutex);
+    work(w, 0);
+    pthread_mutex_lock(&w->mutex);
+    while (w->busy > 0) pthread_cond_wait(&w->done, &w->mutex);
+    pthread_mutex_unlock(&w->mutex);
+}

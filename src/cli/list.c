@@ -1,0 +1,179 @@
+/* moreau list: the registries as a table or JSON. */
+#include "cli/cli.h"
+#include "io/json.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help_text[] = "usage: moreau list formulations|solvers|collision|integrators|shapes|joints|scenes [--json]\n";
+
+/* What every kind of method has in common. */
+typedef struct item {
+    const char *name, *summary, *reference;
+    uint32_t forms; /* accepted by a solver, produced by a formulation */
+    const mor_field *fields, *more_fields;
+} item;
+
+static const item integrators[] = { { "semi-implicit", "velocity first, then position; free bodies in angular momentum", "moreau1988", 0, NULL, NULL } };
+static const item shapes[] = {
+    { "sphere", "sphere: r", "", 0, NULL, NULL },
+    { "box", "box: [x, y, z], full edge lengths; 2-D: [x, y]", "", 0, NULL, NULL },
+    { "plane", "plane: {normal, point}; fixed bodies only", "", 0, NULL, NULL },
+    { "capsule", "capsule: {radius, length}, along z", "", 0, NULL, NULL },
+    { "cylinder", "cylinder: {radius, length, sides}; without sides it is smooth", "", 0, NULL, NULL },
+    { "prism", "prism: {sides, radius, length}, first vertex on x", "", 0, NULL, NULL },
+    { "cone", "cone: {radius, height}", "", 0, NULL, NULL },
+    { "hull", "hull: [[x, y, z], ...], convex hull of points", "", 0, NULL, NULL },
+    { "mesh", "mesh: file (.obj .stl .dae .poly), convex pieces", "", 0, NULL, NULL },
+    { "tetrahedron", "tetrahedron: {edge | radius}", "", 0, NULL, NULL },
+    { "octahedron", "octahedron: {edge | radius}", "", 0, NULL, NULL },
+    { "dodecahedron", "dodecahedron: {edge | radius}", "", 0, NULL, NULL },
+    { "icosahedron", "icosahedron: {edge | radius}", "", 0, NULL, NULL },
+    { "particle", "particle: 2-D point", "", 0, NULL, NULL },
+    { "disc", "disc: r, 2-D", "", 0, NULL, NULL },
+    { "polygon", "polygon: [[x, y], ...], 2-D, convex", "", 0, NULL, NULL },
+    { "chain", "chain: [[x, y], ...], 2-D open boundary, solid on the right; fixed bodies only", "", 0, NULL, NULL },
+};
+
+static void json_fields(mor_json* json, const mor_field* fields)
+{
+    static const char* types[] = { "bool", "int", "double", "choice" };
+    for (const mor_field* f = fields; f && f->name; f++) {
+        mor_json_object(json, NULL);
+        mor_json_text(json, "name", f->name);
+        mor_json_text(json, "type", types[f->type]);
+        if (f->type == MOR_TYPE_BOOL) mor_json_bool(json, "default", f->initial != 0.0);
+        else if (f->type == MOR_TYPE_CHOICE) {
+            int zero[16] = { (int)f->initial };
+            char word[64];
+            mor_field at_zero = *f;
+            at_zero.offset = 0;
+            mor_field_print(&at_zero, zero, word, sizeof word);
+            mor_json_text(json, "default", word);
+            mor_json_text(json, "choices", f->choices);
+        } else {
+            mor_json_number(json, "default", f->initial);
+            mor_json_number(json, "min", f->min);
+            mor_json_number(json, "max", f->max);
+        }
+        if (f->unit && *f->unit) mor_json_text(json, "unit", f->unit);
+        mor_json_text(json, "help", f->help);
+        mor_json_end(json);
+    }
+}
+
+static void show(const item* it, mor_json* json)
+{
+    if (!json) {
+        printf("%-16s %s\n", it->name, it->summary);
+        if (it->forms) {
+            printf("%-16s   forms:", "");
+            for (int bit = 0; bit < 31; bit++)
+                if (it->forms & 1u << bit) printf(" %s", mor_form_name((mor_form)(1u << bit)));
+            putchar('\n');
+        }
+        const mor_field* tables[] = { it->fields, it->more_fields };
+        for (int t = 0; t < 2; t++)
+            for (const mor_field* f = tables[t]; f && f->name; f++)
+                printf("%-16s   %s%s%s: %s\n", "", f->name, f->choices ? " = " : "", f->choices ? f->choices : "", f->help);
+        return;
+    }
+    mor_json_object(json, NULL);
+    mor_json_text(json, "name", it->name);
+    mor_json_text(json, "summary", it->summary);
+    mor_json_text(json, "reference", it->reference ? it->reference : "");
+    mor_json_list(json, "accepts");
+    for (int bit = 0; bit < 31; bit++)
+        if (it->forms & 1u << bit) mor_json_text(json, NULL, mor_form_name((mor_form)(1u << bit)));
+    mor_json_end(json);
+    mor_json_list(json, "options");
+    json_fields(json, it->fields);
+    json_fields(json, it->more_fields);
+    mor_json_end(json);
+    mor_json_end(json);
+}
+
+static int by_name(const void* a, const void* b) { return strcmp(*(char* const*)a, *(char* const*)b); }
+
+/* Scenes with the first comment line of each file as summary. */
+static void show_scenes(mor_json* json)
+{
+    char directory[4000], path[4400];
+    if (!*mor_cli_scene_directory(directory, sizeof directory)) return;
+    DIR* d = opendir(directory);
+    char* names[1024];
+    int n = 0;
+    for (struct dirent* e; d && (e = readdir(d)) && n < 1024;) {
+        size_t length = strlen(e->d_name);
+        if (length > 5 && strcmp(e->d_name + length - 5, ".yaml") == 0 && (names[n] = strdup(e->d_name))) n++;
+    }
+    if (d) closedir(d);
+    qsort(names, (size_t)n, sizeof *names, by_name);
+    for (int i = 0; i < n; i++) {
+        char line[256] = "";
+        snprintf(path, sizeof path, "%s/%s", directory, names[i]);
+        FILE* f = fopen(path, "r");
+        if (f && fgets(line, sizeof line, f)) line[strcspn(line, "\n")] = '\0';
+        if (f) fclose(f);
+        names[i][strlen(names[i]) - 5] = '\0';
+        const char* text = line + strspn(line, "# ");
+        show(&(item){ .name = names[i], .summary = text }, json);
+        free(names[i]);
+    }
+}
+
+int mor_cli_list(int argc, char** argv)
+{
+    const char* what = NULL;
+    bool as_json = false;
+    static const char* const kinds[] = { "formulations", "solvers", "collision", "integrators", "shapes", "joints", "scenes", NULL };
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--json") == 0) as_json = true;
+        else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            fputs(help_text, stdout);
+            return 0;
+        } else if (argv[i][0] == '-' || what) return mor_cli_usage("list", "unexpected '%s'", argv[i]);
+        else what = argv[i];
+    }
+    if (!what) return mor_cli_usage("list", "what? formulations, solvers, collision, integrators, shapes, joints or scenes");
+    int kind = 0;
+    while (kinds[kind] && strcmp(kinds[kind], what) != 0) kind++;
+    if (!kinds[kind]) {
+        const char* near = mor_did_you_mean(what, kinds);
+        return near ? mor_cli_usage("list", "unknown '%s', did you mean '%s'?", what, near) : mor_cli_usage("list", "unknown '%s'", what);
+    }
+    mor_json storage, *json = NULL;
+    if (as_json) {
+        storage = mor_json_begin(stdout);
+        json = &storage;
+        mor_json_list(json, NULL);
+    }
+    if (kind == 0)
+        for (int i = 0; mor_library_formulation_at(NULL, i); i++) {
+            const mor_formulation* f = mor_library_formulation_at(NULL, i);
+            show(&(item){ f->name, f->summary, f->reference, f->produces, f->fields, NULL }, json);
+        }
+    if (kind == 1)
+        for (int i = 0; mor_library_solver_at(NULL, i); i++) {
+            const mor_solver* s = mor_library_solver_at(NULL, i);
+            show(&(item){ s->name, s->summary, s->reference, s->accepts, mor_world_solver_fields(), s->fields }, json);
+        }
+    if (kind == 2)
+        for (int i = 0; mor_library_collision_at(NULL, i); i++) {
+            const mor_collision* c = mor_library_collision_at(NULL, i);
+            show(&(item){ c->name, c->summary, c->reference, 0, c->fields, NULL }, json);
+        }
+    if (kind == 3) show(&integrators[0], json);
+    if (kind == 4)
+        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) show(&shapes[i], json);
+    if (kind == 6) show_scenes(json);
+    if (json) {
+        mor_json_end(json);
+        if (!mor_json_finish(json)) return MOR_SYSTEM;
+    } else if (kind == 5) {
+        puts("joints come with a later version");
+    }
+    return 0;
+}

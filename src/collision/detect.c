@@ -1,0 +1,297 @@
+/* Detection: which shapes may touch in this step (broad phase), and where (pair tests).
+ *
+ * Reach. A pair is looked at within epsilon, widened (reach: swept) by what it can travel in the step,
+ *
+ *     h (|v_a - v_b| + |omega_a| r_a + |omega_b| r_b) + h^2 |g|,      r: farthest point from the centre of mass,
+ *
+ * so nothing reachable is missed. Boxes in the tree are widened by the halves of a bound of this.
+ *
+ * Order. Pairs come from the tree sorted by shape number, so the contacts do not depend on the tree's form;
+ * the words a pair test may keep from step to step (its last separating axis) only save time.
+ *
+ * Cost: near linear in the number of shapes for bounded density; planes are tested against all. */
+#include "collision/detect.h"
+#include "collision/bvh.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct shape_slot {
+    int body, shape; /* body slot, or -1 when free */
+    int proxy;       /* -1: unbounded */
+    mor_pose pose;
+    double speed, margin; /* of its surface; how far its box was widened */
+} shape_slot;
+
+typedef struct body_slot {
+    uint32_t generation; /* 0: not in the broad phase */
+    int first, count;    /* ids in shape_slot, in a chain of consecutive numbers */
+} body_slot;
+
+typedef struct cached_pair {
+    int i, j;
+    uint32_t words[4];
+} cached_pair;
+
+struct mor_broad_phase {
+    mor_allocator allocator;
+    mor_bvh* tree;
+    mor_buffer shapes;    /* shape_slot */
+    mor_buffer bodies;    /* body_slot, by body slot */
+    mor_buffer unbounded; /* int: shape ids */
+    mor_buffer moved;     /* int: proxies */
+    mor_buffer cache[2];  /* cached_pair: last step's and this step's */
+};
+
+mor_broad_phase* mor_broad_phase_create(const mor_allocator* allocator)
+{
+    mor_broad_phase* bp = allocator->resize(allocator->user, NULL, sizeof *bp);
+    if (!bp) return NULL;
+    *bp = (mor_broad_phase){ .allocator = *allocator, .tree = mor_bvh_create(allocator, 0.1) };
+    if (!bp->tree) {
+        allocator->resize(allocator->user, bp, 0);
+        return NULL;
+    }
+    return bp;
+}
+
+void mor_broad_phase_destroy(mor_broad_phase* bp)
+{
+    if (!bp) return;
+    mor_allocator a = bp->allocator;
+    mor_bvh_destroy(bp->tree);
+    mor_buffer* buffers[] = { &bp->shapes, &bp->bodies, &bp->unbounded, &bp->moved, &bp->cache[0], &bp->cache[1] };
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) mor_buffer_free(&a, buffers[i]);
+    a.resize(a.user, bp, 0);
+}
+
+/* ---------------------------------------------------------------------------- broad phase */
+
+/* Takes the shapes of a body out; their numbers stay unused until the next body needs as many. */
+static void forget_body(mor_broad_phase* bp, body_slot* b)
+{
+    shape_slot* shapes = bp->shapes.data;
+    for (int i = b->first; i < b->first + b->count; i++) {
+        if (shapes[i].proxy >= 0) mor_bvh_remove(bp->tree, shapes[i].proxy);
+        int* list = bp->unbounded.data;
+        for (int k = 0; shapes[i].proxy < 0 && k < bp->unbounded.count; k++)
+            if (list[k] == i) {
+                memmove(list + k, list + k + 1, (size_t)(bp->unbounded.count - k - 1) * sizeof *list);
+                bp->unbounded.count--;
+            }
+        shapes[i].body = -1;
+    }
+    b->generation = 0;
+    bp->cache[0].count = 0;
+}
+
+/* Consecutive free numbers for the shapes of a new body. */
+static int find_room(mor_broad_phase* bp, int count)
+{
+    const shape_slot* shapes = bp->shapes.data;
+    int run = 0;
+    for (int i = 0; i < bp->shapes.count; i++) {
+        run = shapes[i].body < 0 ? run + 1 : 0;
+        if (run == count) return i - count + 1;
+    }
+    return bp->shapes.count;
+}
+
+static bool admit_body(mor_world* w, mor_broad_phase* bp, int slot)
+{
+    const mor_body* b = &w->bodies[slot];
+    int first = bp->shapes.count > 0 && w->alive_count < w->body_count ? find_room(bp, b->shape_count) : bp->shapes.count;
+    int end = first + b->shape_count;
+    if (!mor_buffer_reserve(&w->allocator, &bp->shapes, end, sizeof(shape_slot)) ||
+        !mor_buffer_reserve(&w->allocator, &bp->unbounded, bp->unbounded.count + b->shape_count, sizeof(int)) ||
+        !mor_buffer_reserve(&w->allocator, &bp->moved, end, sizeof(int)))
+        return false;
+    if (end > bp->shapes.count) bp->shapes.count = end;
+    ((body_slot*)bp->bodies.data)[slot] = (body_slot){ b->generation, first, b->shape_count };
+    for (int i = 0; i < b->shape_count; i++) {
+        shape_slot* s = &((shape_slot*)bp->shapes.data)[first + i];
+        *s = (shape_slot){ .body = slot, .shape = i, .proxy = -1, .pose = mor_body_shape_pose(b, i) };
+        if (isfinite(b->shapes[i].geometry->radius)) {
+            s->proxy = mor_bvh_insert(bp->tree, mor_geometry_bounds(b->shapes[i].geometry, &s->pose), first + i);
+            if (s->proxy < 0) return false;
+        } else {
+            ((int*)bp->unbounded.data)[bp->unbounded.count++] = first + i;
+        }
+    }
+    return true;
+}
+
+/* Poses, widened boxes and the list of what moved. */
+static bool update(mor_world* w, mor_broad_phase* bp, const mor_collision_options* o)
+{
+    int known = bp->bodies.count;
+    if (!mor_buffer_reserve(&w->allocator, &bp->bodies, w->body_count, sizeof(body_slot))) return false;
+    body_slot* bodies = bp->bodies.data;
+    if (w->body_count > known) memset(bodies + known, 0, (size_t)(w->body_count - known) * sizeof *bodies);
+    bp->bodies.count = w->body_count;
+    for (int slot = 0; slot < w->body_count; slot++) {
+        const mor_body* b = &w->bodies[slot];
+        if (bodies[slot].generation && (!b->alive || bodies[slot].generation != b->generation)) forget_body(bp, &bodies[slot]);
+        if (b->alive && !bodies[slot].generation && !admit_body(w, bp, slot)) return false;
+    }
+    bp->moved.count = 0;
+    double widen = 0.5 * (o->epsilon + (o->reach == 0 ? w->h * w->h * mor_norm(w->gravity) : 0.0));
+    for (int i = 0; i < bp->shapes.count; i++) {
+        shape_slot* s = &((shape_slot*)bp->shapes.data)[i];
+        if (s->body < 0) continue;
+        const mor_body* b = &w->bodies[s->body];
+        const mor_geometry* g = b->shapes[s->shape].geometry;
+        double margin = widen;
+        if (b->kind != MOR_FIXED) {
+            s->pose = mor_body_shape_pose(b, s->shape);
+            double r = g->radius + mor_norm(mor_sub(s->pose.position, b->x));
+            s->speed = mor_norm(b->v) + r * mor_norm(b->w);
+            if (o->reach == 0) margin += w->h * s->speed;
+        } else if (s->margin == margin) {
+            continue; /* fixed and already in place */
+        }
+        s->margin = margin;
+        if (s->proxy < 0) continue;
+        mor_aabb box = mor_geometry_bounds(g, &s->pose);
+        mor_vec3 m = mor_v3(margin, margin, margin);
+        box.lower = mor_sub(box.lower, m);
+        box.upper = mor_add(box.upper, m);
+        mor_bvh_move(bp->tree, s->proxy, box);
+        if (b->kind != MOR_FIXED) ((int*)bp->moved.data)[bp->moved.count++] = s->proxy;
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------------------- narrow phase */
+
+typedef struct scan {
+    mor_world* w;
+    mor_broad_phase* bp;
+    const mor_collision_options* o;
+    int cursor; /* in last step's pair cache */
+} scan;
+
+/* The words remembered for this pair, which comes later than all asked for before. */
+static uint32_t* recall(scan* k, int i, int j, uint32_t words[4])
+{
+    const mor_buffer* old = &k->bp->cache[0];
+    const cached_pair* pairs = old->data;
+    while (k->cursor < old->count && (pairs[k->cursor].i < i || (pairs[k->cursor].i == i && pairs[k->cursor].j < j))) k->cursor++;
+    bool hit = k->cursor < old->count && pairs[k->cursor].i == i && pairs[k->cursor].j == j;
+    for (int n = 0; n < 4; n++) words[n] = hit ? pairs[k->cursor].words[n] : 0;
+    return words;
+}
+
+static void remember(scan* k, int i, int j, const uint32_t words[4])
+{
+    mor_buffer* fresh = &k->bp->cache[1];
+    if (!mor_buffer_reserve(&k->w->allocator, fresh, fresh->count + 1, sizeof(cached_pair))) return;
+    cached_pair* c = &((cached_pair*)fresh->data)[fresh->count++];
+    c->i = i;
+    c->j = j;
+    memcpy(c->words, words, sizeof c->words);
+}
+
+static void test_pair(scan* k, int i, int j, bool cached)
+{
+    mor_world* w = k->w;
+    const shape_slot* shapes = k->bp->shapes.data;
+    /* contacts name the earlier body first */
+    const shape_slot *a = &shapes[i], *b = &shapes[j];
+    if (w->order_of[a->body] > w->order_of[b->body]) {
+        const shape_slot* t = a;
+        a = b;
+        b = t;
+    }
+    const mor_body *ba = &w->bodies[a->body], *bb = &w->bodies[b->body];
+    if (a->body == b->body || (ba->tree < 0 && bb->tree < 0) || mor_world_ignores(w, a->body, b->body)) return;
+    double reach = k->o->epsilon;
+    if (k->o->reach == 0) {
+        double spin = (a->speed - mor_norm(ba->v)) * (ba->kind != MOR_FIXED) + (b->speed - mor_norm(bb->v)) * (bb->kind != MOR_FIXED);
+        reach += w->h * (mor_norm(mor_sub(ba->v, bb->v)) + spin) + w->h * w->h * mor_norm(w->gravity);
+    }
+    const mor_geometry *ga = ba->shapes[a->shape].geometry, *gb = bb->shapes[b->shape].geometry;
+    bool swap;
+    mor_pair_test test = mor_library_pair(w->library, ga, gb, &swap);
+    if (!test) {
+        snprintf(w->collision_error, sizeof w->collision_error, "no collision test for a %s (%s) and a %s (%s); add one to the library's pair table",
+                 ga->label, ba->name, gb->label, bb->name);
+        return;
+    }
+    uint32_t words[4] = { 0 };
+    if (cached) recall(k, i, j, words);
+    mor_point points[MOR_MAX_POINTS];
+    int n = swap ? test(gb, &b->pose, ga, &a->pose, reach, words, points) : test(ga, &a->pose, gb, &b->pose, reach, words, points);
+    if (n > 0 && k->o->activation == 1) {
+        double all = 1e9; /* one feature is near: report every one */
+        n = swap ? test(gb, &b->pose, ga, &a->pose, all, words, points) : test(ga, &a->pose, gb, &b->pose, all, words, points);
+    }
+    if (cached) remember(k, i, j, words);
+    if (n == 0) return;
+    if (!mor_buffer_reserve(&w->allocator, &w->contacts, w->contacts.count + n, sizeof(mor_contact))) {
+        w->out_of_memory = true;
+        return;
+    }
+    double friction, restitution;
+    mor_world_combine(w, ba, a->shape, bb, b->shape, &friction, &restitution);
+    mor_vec3 belt = mor_sub(bb->surface_velocity, ba->surface_velocity);
+    for (int p = 0; p < n; p++) {
+        if (-points[p].gap > w->deepest) w->deepest = -points[p].gap;
+        if (points[p].gap < k->o->psi_min) continue;
+        ((mor_contact*)w->contacts.data)[w->contacts.count++] =
+            (mor_contact){ .body = { w->order_of[a->body], w->order_of[b->body] },
+                           .shape = { a->shape, b->shape },
+                           .point = { swap ? points[p].on_b : points[p].on_a, swap ? points[p].on_a : points[p].on_b },
+                           .normal = swap ? mor_neg(points[p].normal) : points[p].normal,
+                           .gap = points[p].gap,
+                           .feature = points[p].feature,
+                           .group = points[p].group,
+                           .plane = points[p].plane,
+                           .friction = friction,
+                           .restitution = restitution,
+                           .surface_velocity = belt };
+    }
+}
+
+void mor_detect(mor_world* w, const mor_collision_options* o)
+{
+    mor_broad_phase* bp = w->broad_phase;
+    w->deepest = 0.0;
+    const mor_index_pair* pairs;
+    int count = update(w, bp, o) ? mor_bvh_pairs(bp->tree, bp->moved.data, bp->moved.count, &pairs, NULL) : -1;
+    if (count < 0) {
+        w->out_of_memory = true;
+        return;
+    }
+    scan k = { w, bp, o, 0 };
+    bp->cache[1].count = 0;
+    for (int i = 0; i < count; i++) test_pair(&k, pairs[i].i, pairs[i].j, true);
+    mor_buffer t = bp->cache[0];
+    bp->cache[0] = bp->cache[1];
+    bp->cache[1] = t;
+    for (int u = 0; u < bp->unbounded.count; u++) {
+        int id = ((const int*)bp->unbounded.data)[u];
+        for (int i = 0; i < bp->shapes.count; i++) {
+            const shape_slot* s = &((const shape_slot*)bp->shapes.data)[i];
+            if (s->body >= 0 && s->proxy >= 0 && w->bodies[s->body].tree >= 0) test_pair(&k, id, i, false);
+        }
+    }
+}
+
+void mor_world_add_contact(mor_world* w, const mor_contact* contact)
+{
+    if (!mor_buffer_reserve(&w->allocator, &w->contacts, w->contacts.count + 1, sizeof *contact)) {
+        w->out_of_memory = true;
+        return;
+    }
+    mor_contact c = *contact;
+    const mor_body *a = &w->bodies[w->order[c.body[0]]], *b = &w->bodies[w->order[c.body[1]]];
+    double friction, restitution;
+    mor_world_combine(w, a, c.shape[0], b, c.shape[1], &friction, &restitution);
+    if (!(c.friction >= 0.0)) c.friction = friction;
+    if (!(c.restitution >= 0.0)) c.restitution = restitution;
+    c.impulse = mor_v3(0, 0, 0);
+    c.normal_impulse = 0.0;
+    if (-c.gap > w->deepest) w->deepest = -c.gap;
+    ((mor_contact*)w->contacts.data)[w->contacts.count++] = c;
+}

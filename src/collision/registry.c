@@ -1,0 +1,33 @@
+#include "collision/registry.h"
+#include "collision/detect.h"
+
+#include <math.h>
+
+static const mor_field manifold_fields[] = {
+    { "epsilon", MOR_TYPE_DOUBLE, offsetof(mor_collision_options, epsilon), 0.01, 0, 1e6, NULL, "m",
+      "contacts nearer than this are reported" },
+    { "reach", MOR_TYPE_CHOICE, offsetof(mor_collision_options, reach), 0, 0, 0, "swept|fixed", "",
+      "swept: epsilon widened by what the pair can travel in the step; fixed: epsilon alone" },
+    { "activation", MOR_TYPE_CHOICE, offsetof(mor_collision_options, activation), 0, 0, 0, "feature|body", "",
+      "body: all features of a shape are reported as soon as one is near" },
+    { "psi_min", MOR_TYPE_DOUBLE, offsetof(mor_collision_options, psi_min), -INFINITY, -INFINITY, 0, NULL, "m",
+      "contacts deeper than this are ignored" },
+    { 0 }
+};
+
+static void manifold_detect(mor_world* world, const void* options) { mor_detect(world, options); }
+
+static const mor_collision manifold = {
+    .name = "manifold",
+    .summary = "nearest features with clipped face manifolds, positive gaps included",
+    .reference = "gottschalk1996",
+    .options_size = sizeof(mor_collision_options),
+    .fields = manifold_fields,
+    .detect = manifold_detect,
+};
+
+const mor_collision* const* mor_collisions(void)
+{
+    static const mor_collision* const all[] = { &manifold, NULL };
+    return all;
+}

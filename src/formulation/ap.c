@@ -1,0 +1,40 @@
+/* Anitescu-Potra time stepping: Stewart-Trinkle without the psi/h term (MATH section 2).
+ *
+ *     0 <= p_n _|_ G_n' nu+ + d(psi)/dt >= 0        for contacts with psi < epsilon
+ *
+ * A contact within epsilon may not approach at all, so a body hovers at the distance where its contact
+ * became active; penetration is not corrected. Contacts farther than epsilon, which the widened reach of
+ * the collision stage may report, take no part. The restitution rule of st applies.
+ *
+ * M. Anitescu, F. A. Potra, "Formulating dynamic multi-rigid-body contact problems with friction as
+ * solvable linear complementarity problems", Nonlinear Dynamics 14 (1997) 231-247. */
+#include "formulation/registry.h"
+#include "formulation/step_problem.h"
+
+#include <math.h>
+
+static mor_report ap_step(const mor_system* s, const void* options, mor_solve_stage* stage, mor_answer* answer)
+{
+    (void)options;
+    double* bias = mor_arena_alloc(stage->arena, (size_t)s->row_count * sizeof *bias);
+    bool* keep = mor_arena_alloc(stage->arena, (size_t)s->block_count * sizeof *keep);
+    if (!bias || !keep) return mor_report_no_memory();
+    for (int i = 0; i < s->block_count; i++) keep[i] = true;
+    mor_bias_drift(s, bias);
+    for (int i = 0; i < s->contact_count; i++) {
+        const mor_contact_row* c = &s->contacts[i];
+        keep[c->block] = c->gap < c->epsilon;
+        if (c->restitution > 0.0 && c->approach < -s->v_rest)
+            bias[s->blocks[c->block].row] += c->restitution * c->approach;
+    }
+    return mor_step_solve(s, s->directions, bias, keep, stage, answer);
+}
+
+const mor_formulation mor_formulation_ap = {
+    .name = "ap",
+    .summary = "Anitescu-Potra: contacts within epsilon may not approach",
+    .reference = "anitescu1997",
+    .produces = MOR_STEP_PYRAMID,
+    .options_size = 0,
+    .step = ap_step,
+};

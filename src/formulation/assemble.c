@@ -1,0 +1,357 @@
+/* Assembly: M, G, gaps, drifts and warm starts, island by island (MATH section 1).
+ *
+ * Trees that touch, directly or through other trees, form an island; fixed and kinematic bodies do
+ * not connect. Islands are numbered by their first tree, their trees and contacts keep world order,
+ * so the systems do not depend on the order in which contacts were found.
+ *
+ * Contact rows for bodies 0 and 1, normal n from 0 to 1, tangents t, o and the common point
+ * c = (p_0 + p_1)/2:
+ *
+ *     row d:  -[d; r_0 x d] on body 0,  +[d; r_1 x d] on body 1,   r_i = c - x_i
+ *
+ * The normal row may use c for both bodies because p_1 - p_0 is parallel to n; the friction rows must,
+ * or a separated contact makes a couple and loses angular momentum. What fixed and kinematic bodies
+ * contribute to d . (v_1 - v_0), and belts, goes into `drift`.
+ *
+ * Cost: linear in trees and contacts, plus sorting when the contacts come unsorted. */
+#include "formulation/assemble.h"
+
+#include <string.h>
+
+/* ------------------------------------------------------------------------------- sorting */
+
+static int compare(const mor_contact* a, const mor_contact* b)
+{
+    if (a->body[0] != b->body[0]) return a->body[0] < b->body[0] ? -1 : 1;
+    if (a->body[1] != b->body[1]) return a->body[1] < b->body[1] ? -1 : 1;
+    if (a->shape[0] != b->shape[0]) return a->shape[0] < b->shape[0] ? -1 : 1;
+    if (a->shape[1] != b->shape[1]) return a->shape[1] < b->shape[1] ? -1 : 1;
+    if (a->feature != b->feature) return a->feature < b->feature ? -1 : 1;
+    return 0;
+}
+
+/* Bottom-up merge sort: stable, no recursion, scratch from the arena. */
+static void sort_contacts(mor_world* w)
+{
+    mor_contact* a = w->contacts.data;
+    int n = w->contacts.count;
+    bool sorted = true;
+    for (int i = 1; i < n && sorted; i++) sorted = compare(&a[i - 1], &a[i]) <= 0;
+    if (sorted) return;
+    mor_contact* b = mor_arena_alloc(w->arena, (size_t)n * sizeof *b);
+    if (!b) {
+        w->out_of_memory = true;
+        return;
+    }
+    for (int width = 1; width < n; width *= 2) {
+        for (int lo = 0; lo < n; lo += 2 * width) {
+            int mid = lo + width < n ? lo + width : n, hi = mid + width < n ? mid + width : n;
+            for (int i = lo, j = mid, k = lo; k < hi; k++)
+                b[k] = i < mid && (j >= hi || compare(&a[i], &a[j]) <= 0) ? a[i++] : a[j++];
+        }
+        mor_contact* t = a;
+        a = b;
+        b = t;
+    }
+    if (a != w->contacts.data) memcpy(w->contacts.data, a, (size_t)n * sizeof *a);
+}
+
+/* ------------------------------------------------------------------------------- islands */
+
+static int find_root(int* parent, int i)
+{
+    while (parent[i] != i) {
+        parent[i] = parent[parent[i]];
+        i = parent[i];
+    }
+    return i;
+}
+
+static const mor_body* body_of(const mor_world* w, const mor_contact* c, int side)
+{
+    return &w->bodies[w->order[c->body[side]]];
+}
+
+/* ---------------------------------------------------------------------------------- rows */
+
+void mor_contact_tangents(const mor_world* w, const mor_contact* c, mor_vec3* t, mor_vec3* o)
+{
+    if (w->dimension == 2) {
+        *t = mor_v3(-c->normal.y, c->normal.x, 0.0);
+        *o = mor_v3(0.0, 0.0, 1.0);
+        return;
+    }
+    mor_vec3 along = mor_v3(1, 0, 0);
+    if (w->options.friction_align == 1) {
+        mor_vec3 slip = mor_sub(mor_body_point_velocity(body_of(w, c, 1), c->point[1]),
+                                mor_body_point_velocity(body_of(w, c, 0), c->point[0]));
+        slip = mor_add(slip, c->surface_velocity);
+        slip = mor_madd(slip, -mor_dot(slip, c->normal), c->normal);
+        if (mor_norm(slip) > 1e-9) along = slip; /* slower slip has no direction worth following */
+    }
+    mor_tangents(c->normal, along, t, o);
+}
+
+/* c . A row of a dense symmetric block: response = coefficients times M^-1. */
+static void response_row(const double* coef, const double* inverse, int dof, double* out)
+{
+    for (int j = 0; j < dof; j++) {
+        double sum = 0.0;
+        for (int i = 0; i < dof; i++) sum += coef[i] * inverse[i * dof + j];
+        out[j] = sum;
+    }
+}
+
+typedef struct builder {
+    mor_world* w;
+    mor_contact_row* rows;
+    mor_block* blocks;
+    mor_entry* entries;
+    double *jacobian, *response, *diagonal;
+    int* diagonal_start;
+    const int* local; /* world tree -> tree within its island */
+    int entry_count, coef_count, diagonal_count, row_count, block_count, contact_count;
+} builder;
+
+/* Adds the contact as the next block of the island under construction. */
+static void add_contact(builder* k, int index, const mor_contact* old)
+{
+    mor_world* w = k->w;
+    const mor_contact* c = &((mor_contact*)w->contacts.data)[index];
+    int dim = c->friction > 0.0 ? w->dimension : 1;
+    mor_vec3 direction[3];
+    direction[0] = c->normal;
+    mor_contact_tangents(w, c, &direction[1], &direction[2]);
+    mor_vec3 middle = mor_lerp(c->point[0], c->point[1], 0.5);
+
+    mor_block* block = &k->blocks[k->block_count];
+    *block = (mor_block){ .kind = MOR_BLOCK_CONTACT, .dim = dim, .row = k->row_count, .entry = k->entry_count, .mu = c->friction };
+    mor_contact_row* row = &k->rows[k->contact_count];
+    *row = (mor_contact_row){ .contact = index,
+                              .block = k->block_count,
+                              .gap = c->gap,
+                              .friction = c->friction,
+                              .restitution = c->restitution,
+                              .epsilon = ((const mor_collision_options*)w->collision_options)->epsilon,
+                              .group = c->group,
+                              .plane = c->plane };
+    double* diagonal = k->diagonal + k->diagonal_count;
+    memset(diagonal, 0, (size_t)(dim * dim) * sizeof *diagonal);
+
+    for (int side = 0; side < 2; side++) {
+        const mor_body* b = body_of(w, c, side);
+        double sign = side ? 1.0 : -1.0;
+        mor_vec3 r = mor_sub(middle, b->x);
+        if (b->tree < 0) {
+            mor_vec3 v = mor_add(b->v, mor_cross(b->w, r));
+            for (int d = 0; d < dim; d++) row->drift[d] += sign * mor_dot(direction[d], v);
+            row->approach += sign * mor_dot(c->normal, v);
+            continue;
+        }
+        const mor_tree* tree = &w->trees[b->tree];
+        const double *inverse = w->mass_inverse + w->mass_start[b->tree], *nu = w->nu + tree->offset;
+        int dof = tree->dof;
+        double *J = k->jacobian + k->coef_count, *Y = k->response + k->coef_count;
+        for (int d = 0; d < dim; d++) {
+            tree->kind->row(b, r, direction[d], sign, J + d * dof);
+            response_row(J + d * dof, inverse, dof, Y + d * dof);
+        }
+        for (int i = 0; i < dof; i++) row->approach += J[i] * nu[i];
+        for (int i = 0; i < dim; i++)
+            for (int j = 0; j < dim; j++)
+                for (int m = 0; m < dof; m++) diagonal[i * dim + j] += Y[i * dof + m] * J[j * dof + m];
+        k->entries[k->entry_count++] = (mor_entry){ k->local[b->tree], k->coef_count };
+        block->entry_count++;
+        k->coef_count += dim * dof;
+    }
+    for (int d = 1; d < dim; d++) row->drift[d] += mor_dot(direction[d], c->surface_velocity);
+    if (old) {
+        row->guess[0] = old->normal_impulse;
+        for (int d = 1; d < dim; d++) row->guess[d] = mor_dot(old->impulse, direction[d]);
+    }
+    k->diagonal_start[k->block_count] = k->diagonal_count;
+    k->diagonal_count += dim * dim;
+    k->row_count += dim;
+    k->block_count++;
+    k->contact_count++;
+}
+
+/* ------------------------------------------------------------------------------ assembly */
+
+/* Velocities, free velocities and mass blocks of every tree. */
+static bool prepare_trees(mor_world* w)
+{
+    int dof = 0, mass = 0;
+    w->mass_start = mor_arena_alloc(w->arena, (size_t)w->tree_count * sizeof(int));
+    if (!w->mass_start) return false;
+    for (int i = 0; i < w->tree_count; i++) {
+        w->trees[i].offset = dof;
+        w->mass_start[i] = mass;
+        dof += w->trees[i].dof;
+        mass += w->trees[i].dof * w->trees[i].dof;
+    }
+    w->dof = dof;
+    w->nu = mor_arena_alloc(w->arena, (size_t)dof * sizeof(double));
+    w->nu_free = mor_arena_alloc(w->arena, (size_t)dof * sizeof(double));
+    w->nu_new = mor_arena_alloc(w->arena, (size_t)dof * sizeof(double));
+    w->mass = mor_arena_alloc(w->arena, (size_t)mass * sizeof(double));
+    w->mass_inverse = mor_arena_alloc(w->arena, (size_t)mass * sizeof(double));
+    if (!w->nu || !w->nu_free || !w->nu_new || !w->mass || !w->mass_inverse) return false;
+    for (int i = 0; i < w->tree_count; i++) {
+        const mor_tree* t = &w->trees[i];
+        t->kind->prepare(&w->bodies[t->body], w->gravity, w->h, w->nu + t->offset, w->nu_free + t->offset,
+                         w->mass + w->mass_start[i], w->mass_inverse + w->mass_start[i]);
+    }
+    memcpy(w->nu_new, w->nu_free, (size_t)dof * sizeof(double));
+    return true;
+}
+
+/* The contact of the last step with the same bodies, shapes and feature, or NULL. */
+static const mor_contact* remembered(const mor_world* w, const mor_contact* c, int* cursor)
+{
+    const mor_contact* old = w->old_contacts.data;
+    while (*cursor < w->old_contacts.count && compare(&old[*cursor], c) < 0) ++*cursor;
+    return *cursor < w->old_contacts.count && compare(&old[*cursor], c) == 0 ? &old[*cursor] : NULL;
+}
+
+void mor_assemble(mor_world* w)
+{
+    int nt = w->tree_count, nc;
+    w->island_count = 0;
+    sort_contacts(w);
+    if (w->out_of_memory || !prepare_trees(w)) goto no_memory;
+    nc = w->contacts.count;
+    if (nc == 0) return;
+    const mor_contact* contacts = w->contacts.data;
+
+    /* label the islands */
+    int* parent = mor_arena_alloc(w->arena, (size_t)nt * sizeof *parent);
+    int* label = mor_arena_alloc(w->arena, (size_t)nt * sizeof *label);       /* tree -> island or -1 */
+    int* local = mor_arena_alloc(w->arena, (size_t)nt * sizeof *local);       /* tree -> index in island */
+    int* tree_start = mor_arena_zero(w->arena, (size_t)nt + 1, sizeof *tree_start);
+    int* tree_list = mor_arena_alloc(w->arena, (size_t)nt * sizeof *tree_list);
+    int* contact_start = mor_arena_zero(w->arena, (size_t)nt + 1, sizeof *contact_start);
+    int* contact_list = mor_arena_alloc(w->arena, (size_t)nc * sizeof *contact_list);
+    const mor_contact** old = mor_arena_alloc(w->arena, (size_t)nc * sizeof *old);
+    bool* touched = mor_arena_zero(w->arena, (size_t)nt, sizeof *touched);
+    if (!parent || !label || !local || !tree_start || !tree_list || !contact_start || !contact_list || !old || !touched)
+        goto no_memory;
+    for (int i = 0; i < nt; i++) parent[i] = i;
+    int cursor = 0, coefs = 0;
+    for (int i = 0; i < nc; i++) {
+        old[i] = remembered(w, &contacts[i], &cursor);
+        int a = body_of(w, &contacts[i], 0)->tree, b = body_of(w, &contacts[i], 1)->tree;
+        if (a >= 0) touched[a] = true, coefs += 3 * w->trees[a].dof;
+        if (b >= 0) touched[b] = true, coefs += 3 * w->trees[b].dof;
+        if (a >= 0 && b >= 0) {
+            int ra = find_root(parent, a), rb = find_root(parent, b);
+            if (ra < rb) parent[rb] = ra;
+            else parent[ra] = rb;
+        }
+    }
+    int islands = 0;
+    for (int i = 0; i < nt; i++) {
+        int root = find_root(parent, i); /* the smallest tree of the island, so it is labelled first */
+        label[i] = !touched[i] ? -1 : root == i ? islands++ : label[root];
+        if (label[i] >= 0) tree_start[label[i] + 1]++;
+    }
+    for (int i = 0; i < nc; i++) {
+        int a = body_of(w, &contacts[i], 0)->tree, b = body_of(w, &contacts[i], 1)->tree;
+        contact_start[label[a >= 0 ? a : b] + 1]++;
+    }
+    for (int i = 0; i < islands; i++) {
+        tree_start[i + 1] += tree_start[i];
+        contact_start[i + 1] += contact_start[i];
+    }
+    int* tree_fill = mor_arena_alloc(w->arena, (size_t)(islands + 1) * sizeof *tree_fill);
+    int* contact_fill = mor_arena_alloc(w->arena, (size_t)(islands + 1) * sizeof *contact_fill);
+    if (!tree_fill || !contact_fill) goto no_memory;
+    memcpy(tree_fill, tree_start, (size_t)islands * sizeof *tree_fill);
+    memcpy(contact_fill, contact_start, (size_t)islands * sizeof *contact_fill);
+    for (int i = 0; i < nt; i++)
+        if (label[i] >= 0) {
+            local[i] = tree_fill[label[i]] - tree_start[label[i]];
+            tree_list[tree_fill[label[i]]++] = i;
+        }
+    for (int i = 0; i < nc; i++) {
+        int a = body_of(w, &contacts[i], 0)->tree, b = body_of(w, &contacts[i], 1)->tree;
+        contact_list[contact_fill[label[a >= 0 ? a : b]]++] = i;
+    }
+
+    /* write the systems */
+    size_t n = (size_t)nc;
+    builder k = { .w = w, .local = local };
+    k.rows = mor_arena_alloc(w->arena, n * sizeof *k.rows);
+    k.blocks = mor_arena_alloc(w->arena, n * sizeof *k.blocks);
+    k.entries = mor_arena_alloc(w->arena, 2 * n * sizeof *k.entries);
+    k.jacobian = mor_arena_alloc(w->arena, (size_t)coefs * sizeof(double));
+    k.response = mor_arena_alloc(w->arena, (size_t)coefs * sizeof(double));
+    k.diagonal = mor_arena_alloc(w->arena, 9 * n * sizeof(double));
+    k.diagonal_start = mor_arena_alloc(w->arena, n * sizeof(int));
+    w->islands = mor_arena_zero(w->arena, (size_t)islands, sizeof *w->islands);
+    mor_tree_block* blocks = mor_arena_alloc(w->arena, (size_t)nt * sizeof *blocks);
+    double* nu = mor_arena_alloc(w->arena, (size_t)w->dof * sizeof(double));
+    double* nu_free = mor_arena_alloc(w->arena, (size_t)w->dof * sizeof(double));
+    double* answer_nu = mor_arena_alloc(w->arena, (size_t)w->dof * sizeof(double));
+    double* impulses = mor_arena_zero(w->arena, 3 * n, sizeof(double));
+    if (!k.rows || !k.blocks || !k.entries || !k.jacobian || !k.response || !k.diagonal || !k.diagonal_start ||
+        !w->islands || !blocks || !nu || !nu_free || !answer_nu || !impulses)
+        goto no_memory;
+
+    double v_rest = w->options.v_rest >= 0.0 ? w->options.v_rest : 2.0 * mor_norm(w->gravity) * w->h;
+    for (int i = 0; i < islands; i++) {
+        mor_system* s = &w->islands[i].system;
+        *s = (mor_system){ .h = w->h,
+                           .time = w->time,
+                           .gravity = w->gravity,
+                           .dimension = w->dimension,
+                           .v_rest = v_rest,
+                           .directions = w->options.friction_directions,
+                           .tree_count = tree_start[i + 1] - tree_start[i],
+                           .trees = blocks,
+                           .nu = nu,
+                           .nu_free = nu_free,
+                           .contact_count = contact_start[i + 1] - contact_start[i],
+                           .contacts = k.rows };
+        w->islands[i].tree_of = tree_list + tree_start[i];
+        for (int t = 0; t < s->tree_count; t++) {
+            int tree = tree_list[tree_start[i] + t], dof = w->trees[tree].dof, from = w->trees[tree].offset;
+            blocks[t] = (mor_tree_block){ dof, s->dof, w->mass + w->mass_start[tree], w->mass_inverse + w->mass_start[tree] };
+            memcpy(nu + s->dof, w->nu + from, (size_t)dof * sizeof(double));
+            memcpy(nu_free + s->dof, w->nu_free + from, (size_t)dof * sizeof(double));
+            s->dof += dof;
+        }
+        /* numbers in the blocks are relative to the island: shift the pools, restart the counters */
+        k.entry_count = k.coef_count = k.diagonal_count = k.row_count = k.block_count = k.contact_count = 0;
+        for (int c = contact_start[i]; c < contact_start[i + 1]; c++) add_contact(&k, contact_list[c], old[contact_list[c]]);
+        s->block_count = k.block_count;
+        s->row_count = k.row_count;
+        s->blocks = k.blocks;
+        s->entries = k.entries;
+        s->jacobian = k.jacobian;
+        s->response = k.response;
+        s->diagonal = k.diagonal;
+        s->diagonal_start = k.diagonal_start;
+        w->islands[i].answer = (mor_answer){ answer_nu, impulses };
+        memcpy(answer_nu, nu_free, (size_t)s->dof * sizeof(double));
+        for (int c = 0; c < k.contact_count; c++)
+            for (int d = 0; d < k.blocks[c].dim; d++) impulses[k.blocks[c].row + d] = k.rows[c].guess[d];
+        blocks += s->tree_count;
+        nu += s->dof;
+        nu_free += s->dof;
+        answer_nu += s->dof;
+        impulses += k.row_count;
+        k.rows += k.contact_count;
+        k.blocks += k.block_count;
+        k.entries += k.entry_count;
+        k.jacobian += k.coef_count;
+        k.response += k.coef_count;
+        k.diagonal += k.diagonal_count;
+        k.diagonal_start += k.block_count;
+    }
+    w->island_count = islands;
+    return;
+
+no_memory:
+    w->out_of_memory = true;
+}

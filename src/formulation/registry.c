@@ -1,0 +1,7 @@
+#include "formulation/registry.h"
+
+const mor_formulation* const* mor_formulations(void)
+{
+    static const mor_formulation* const all[] = { &mor_formulation_st, &mor_formulation_ap, &mor_formulation_penalty, NULL };
+    return all;
+}

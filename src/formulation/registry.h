@@ -1,0 +1,15 @@
+/* The built-in formulations. Adding one is adding a file and one word to registry.c. */
+#ifndef MOREAU_FORMULATION_REGISTRY_H
+#define MOREAU_FORMULATION_REGISTRY_H
+
+#include "moreau/world.h"
+
+extern const mor_formulation mor_formulation_st, mor_formulation_ap, mor_formulation_penalty;
+
+/* NULL-terminated. */
+const mor_formulation* const* mor_formulations(void);
+
+/* The bias of the Stewart-Trinkle rows: psi/h, drift and restitution (st.c). */
+void mor_bias_stewart_trinkle(const mor_system* system, double* bias);
+
+#endif

@@ -1,0 +1,117 @@
+/* Stewart-Trinkle time stepping (MATH section 2).
+ *
+ *     M nu+ = M nu_free + G_n p_n + G_f p_f
+ *     0 <= p_n _|_ G_n' nu+ + psi/h + d(psi)/dt >= 0
+ *     p_f in mu p_n P, maximal dissipation: P the polygon of `friction_directions` corners
+ *
+ * The last line is the pyramid of the papers, 0 <= beta _|_ D' u_T + E s >= 0, 0 <= s _|_ mu p_n - E' beta
+ * >= 0, with p_f = D beta and the multipliers s, beta left to the solver. A positive gap lets the body
+ * use it up within the step; a penetration is pushed out in one step.
+ *
+ * Restitution (only where e > 0): with w = G_n' nu + d(psi)/dt, a contact that would close in this step
+ * (w_free + psi/h < 0) and approaches faster than v_rest gets the row w+ >= max(-psi/h, -e w): the
+ * bounce happens in the step that would reach the surface.
+ *
+ * Option `form` chooses how the problem is handed over: as a step (the solver converts if it must), or
+ * explicitly as the mixed LCP in (nu, p_n, beta, s) or the LCP in (p_n, beta, s) of the papers.
+ *
+ * D. E. Stewart, J. C. Trinkle, "An implicit time-stepping scheme for rigid body dynamics with inelastic
+ * collisions and Coulomb friction", Int. J. Numer. Meth. Engng 39 (1996) 2673-2691. */
+#include "formulation/step_problem.h"
+#include "formulation/registry.h"
+#include "problem/convert.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FORM_STEP, FORM_MLCP, FORM_LCP };
+
+typedef struct st_options {
+    int form;
+} st_options;
+
+static const mor_field st_fields[] = {
+    { "form", MOR_TYPE_CHOICE, offsetof(st_options, form), FORM_STEP, 0, 0, "step|mlcp|lcp", "",
+      "how the problem is handed to the solver: by contacts, as the mixed LCP with velocities, or as the LCP" },
+    { 0 }
+};
+
+/* G_n' nu_free + drift of one contact. */
+static double free_approach(const mor_system* s, const mor_contact_row* c)
+{
+    const mor_block* b = &s->blocks[c->block];
+    double w = c->drift[0];
+    for (int e = b->entry; e < b->entry + b->entry_count; e++) {
+        const mor_tree_block* t = &s->trees[s->entries[e].tree];
+        const double* J = s->jacobian + s->entries[e].start;
+        for (int m = 0; m < t->dof; m++) w += J[m] * s->nu_free[t->offset + m];
+    }
+    return w;
+}
+
+void mor_bias_stewart_trinkle(const mor_system* s, double* bias)
+{
+    mor_bias_drift(s, bias);
+    for (int i = 0; i < s->contact_count; i++) {
+        const mor_contact_row* c = &s->contacts[i];
+        double allowed = -c->gap / s->h; /* least normal velocity */
+        if (c->restitution > 0.0 && c->approach < -s->v_rest && free_approach(s, c) + c->gap / s->h < 0.0)
+            allowed = fmax(allowed, -c->restitution * c->approach);
+        bias[s->blocks[c->block].row] -= allowed;
+    }
+}
+
+/* The same step handed over in one of the papers' forms. */
+static mor_report solve_converted(const mor_system* s, const double* bias, int form, mor_solve_stage* stage,
+                                  mor_answer* answer)
+{
+    mor_problem step;
+    int* row_of;
+    if (!mor_step_problem(s, s->directions, bias, NULL, stage->arena, &step, &row_of)) return mor_report_no_memory();
+    mor_conversion first, second = { 0 };
+    bool no_solution = false;
+    mor_report report = { .status = MOR_REFUSED };
+    mor_error error = { 0 };
+    mor_code code = form == FORM_MLCP ? mor_convert_step_keep_velocity(&step, &first, stage->arena, &error)
+                                      : mor_convert(&step, MOR_MLCP, &first, &no_solution, stage->arena, &error);
+    if (code == MOR_OK && form == FORM_LCP) code = mor_convert(&first.to, MOR_LCP, &second, &no_solution, stage->arena, &error);
+    if (code != MOR_OK) {
+        snprintf(report.detail, sizeof report.detail, "%.150s", error.text);
+        return report;
+    }
+    const mor_problem* problem = form == FORM_LCP ? &second.to : &first.to;
+    double* z = mor_arena_zero(stage->arena, (size_t)mor_problem_unknowns(problem), sizeof *z);
+    double* middle = mor_arena_zero(stage->arena, (size_t)mor_problem_unknowns(&first.to), sizeof *middle);
+    if (!z || !middle) return mor_report_no_memory();
+    report = stage->solve(stage, problem, false, z);
+    if (form == FORM_LCP) second.back(&second, z, middle, stage->arena);
+    first.back(&first, form == FORM_LCP ? middle : z, answer->impulses, stage->arena);
+    mor_conversion_destroy(&second);
+    mor_conversion_destroy(&first);
+    mor_system_velocity(s, answer->impulses, answer->nu);
+    /* whatever the form, the world is told the velocity error of the step */
+    mor_residual residual = mor_judge(&step, answer->impulses, stage->arena);
+    report.residual.velocity = residual.velocity;
+    return report;
+}
+
+static mor_report st_step(const mor_system* s, const void* options, mor_solve_stage* stage, mor_answer* answer)
+{
+    const st_options* o = options;
+    double* bias = mor_arena_alloc(stage->arena, (size_t)s->row_count * sizeof *bias);
+    if (!bias) return mor_report_no_memory();
+    mor_bias_stewart_trinkle(s, bias);
+    if (o->form == FORM_STEP) return mor_step_solve(s, s->directions, bias, NULL, stage, answer);
+    return solve_converted(s, bias, o->form, stage, answer);
+}
+
+const mor_formulation mor_formulation_st = {
+    .name = "st",
+    .summary = "Stewart-Trinkle: gaps in the velocity rows, polygonal friction cone",
+    .reference = "stewart1996",
+    .produces = MOR_STEP_PYRAMID | MOR_MLCP | MOR_LCP,
+    .options_size = sizeof(st_options),
+    .fields = st_fields,
+    .step = st_step,
+};

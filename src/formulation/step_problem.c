@@ -1,0 +1,109 @@
+/* From the assembled system to a STEP problem and back. */
+#include "formulation/step_problem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool mor_step_problem(const mor_system* s, int directions, const double* bias, const bool* keep, mor_arena* arena,
+                      mor_problem* problem, int** row_of)
+{
+    mor_block* blocks = mor_arena_alloc(arena, (size_t)s->block_count * sizeof *blocks);
+    int* starts = mor_arena_alloc(arena, (size_t)s->block_count * sizeof *starts);
+    double* b = mor_arena_alloc(arena, (size_t)s->row_count * sizeof *b);
+    int* rows = mor_arena_alloc(arena, (size_t)s->row_count * sizeof *rows);
+    if (!blocks || !starts || !b || !rows) return false;
+    int count = 0, row = 0;
+    for (int i = 0; i < s->block_count; i++) {
+        if (keep && !keep[i]) continue;
+        blocks[count] = s->blocks[i];
+        blocks[count].directions = s->blocks[i].kind == MOR_BLOCK_CONTACT ? directions : 0;
+        blocks[count].row = row;
+        starts[count++] = s->diagonal_start[i];
+        for (int d = 0; d < s->blocks[i].dim; d++, row++) {
+            rows[row] = s->blocks[i].row + d;
+            b[row] = bias[rows[row]];
+        }
+    }
+    *problem = (mor_problem){ .form = directions ? MOR_STEP_PYRAMID : MOR_STEP_CONE,
+                              .size = row,
+                              .b = b,
+                              .step = { .tree_count = s->tree_count,
+                                        .dof = s->dof,
+                                        .trees = s->trees,
+                                        .nu_free = s->nu_free,
+                                        .block_count = count,
+                                        .row_count = row,
+                                        .blocks = blocks,
+                                        .entries = s->entries,
+                                        .jacobian = s->jacobian,
+                                        .response = s->response,
+                                        .diagonal = s->diagonal,
+                                        .diagonal_start = starts,
+                                        .bias = b } };
+    *row_of = rows;
+    return true;
+}
+
+mor_problem mor_system_problem(const mor_system* s, int directions, const double* bias, mor_arena* arena, mor_block** blocks)
+{
+    mor_problem problem = { 0 };
+    int* rows;
+    bool ok = mor_step_problem(s, directions, bias, NULL, arena, &problem, &rows);
+    if (blocks) *blocks = ok ? (mor_block*)problem.step.blocks : NULL;
+    return problem;
+}
+
+void mor_system_velocity(const mor_system* s, const double* p, double* nu)
+{
+    memcpy(nu, s->nu_free, (size_t)s->dof * sizeof *nu);
+    for (int i = 0; i < s->block_count; i++) {
+        const mor_block* b = &s->blocks[i];
+        for (int e = b->entry; e < b->entry + b->entry_count; e++) {
+            const mor_tree_block* t = &s->trees[s->entries[e].tree];
+            const double* Y = s->response + s->entries[e].start;
+            for (int d = 0; d < b->dim; d++)
+                for (int m = 0; m < t->dof; m++) nu[t->offset + m] += Y[d * t->dof + m] * p[b->row + d];
+        }
+    }
+}
+
+void mor_bias_drift(const mor_system* s, double* bias)
+{
+    for (int i = 0; i < s->row_count; i++) bias[i] = 0.0;
+    for (int c = 0; c < s->contact_count; c++) {
+        const mor_block* b = &s->blocks[s->contacts[c].block];
+        for (int d = 0; d < b->dim; d++) bias[b->row + d] = s->contacts[c].drift[d];
+    }
+}
+
+mor_report mor_report_no_memory(void)
+{
+    mor_report report = { .status = MOR_NUMERICAL };
+    snprintf(report.detail, sizeof report.detail, "out of memory");
+    return report;
+}
+
+mor_report mor_step_solve(const mor_system* s, int directions, const double* bias, const bool* keep,
+                          mor_solve_stage* stage, mor_answer* answer)
+{
+    mor_problem problem;
+    int* row_of;
+    if (!mor_step_problem(s, directions, bias, keep, stage->arena, &problem, &row_of)) return mor_report_no_memory();
+    if (problem.size == 0) {
+        memset(answer->impulses, 0, (size_t)s->row_count * sizeof(double));
+        memcpy(answer->nu, s->nu_free, (size_t)s->dof * sizeof(double));
+        return (mor_report){ .status = MOR_SOLVED };
+    }
+    double* z = mor_arena_alloc(stage->arena, (size_t)problem.size * sizeof *z);
+    if (!z) return mor_report_no_memory();
+    bool warm = false;
+    for (int i = 0; i < problem.size; i++) {
+        z[i] = answer->impulses[row_of[i]];
+        warm = warm || z[i] != 0.0;
+    }
+    mor_report report = stage->solve(stage, &problem, warm, z);
+    memset(answer->impulses, 0, (size_t)s->row_count * sizeof(double));
+    for (int i = 0; i < problem.size; i++) answer->impulses[row_of[i]] = z[i];
+    mor_system_velocity(s, answer->impulses, answer->nu);
+    return report;
+}

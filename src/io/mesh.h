@@ -1,0 +1,67 @@
+/* What the readers of mesh files share: the file in memory, and the pieces they fill. */
+#ifndef IO_MESH_H
+#define IO_MESH_H
+
+#include "moreau/geometry.h"
+
+/* One object or group: faces [face_begin, next piece's face_begin). */
+typedef struct mor_mesh_piece {
+    char name[64];
+    int line; /* where it begins; 0 in binary files */
+    int face_begin, corner_begin;
+} mor_mesh_piece;
+
+/* Everything a file holds. Face corners are indices into points. */
+typedef struct mor_mesh_file {
+    const char* path;
+    char* text; /* the bytes, with a zero behind them */
+    size_t size;
+    mor_error* error;
+    unsigned flags; /* mor_mesh_flags */
+
+    mor_vec3* points;
+    int *face_sizes, *corners;
+    mor_mesh_piece* pieces;
+    int point_count, face_count, corner_count, piece_count;
+    int point_room, face_room, corner_room, piece_room;
+    int open_corners; /* of the face being read */
+} mor_mesh_file;
+
+/* false when out of memory or over the limits, with the sentence written */
+bool mor_mesh_point(mor_mesh_file* file, mor_vec3 point);
+bool mor_mesh_corner(mor_mesh_file* file, int point);
+bool mor_mesh_face_end(mor_mesh_file* file);
+/* Begins a piece; one without faces is forgotten. */
+bool mor_mesh_piece_begin(mor_mesh_file* file, const char* name, size_t name_length, int line);
+
+/* The readers, one per format. */
+mor_code mor_mesh_read_poly(mor_mesh_file* file);
+mor_code mor_mesh_read_obj(mor_mesh_file* file);
+mor_code mor_mesh_read_stl(mor_mesh_file* file);
+mor_code mor_mesh_read_dae(mor_mesh_file* file);
+
+/* ------------------------------------------------------------------- words on lines of text */
+
+typedef struct mor_word {
+    const char* at;
+    int length, column;
+} mor_word;
+
+typedef struct mor_lines {
+    const char *at, *end;
+    int line;              /* of the line last returned, 1-based */
+    const char* line_begin;
+    const char* line_end;
+} mor_lines;
+
+mor_lines mor_lines_of(const mor_mesh_file* file);
+/* Moves to the next line; false at the end. */
+bool mor_lines_next(mor_lines* lines);
+/* The next blank-separated word at or behind *at on the current line; false at its end. */
+bool mor_lines_word(const mor_lines* lines, const char** at, mor_word* word);
+bool mor_word_is(const mor_word* word, const char* text);
+/* A finite number that fills the whole word. */
+bool mor_word_number(const mor_word* word, double* value);
+bool mor_word_int(const mor_word* word, int* value);
+
+#endif

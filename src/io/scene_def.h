@@ -1,0 +1,104 @@
+/* A scene after reading: checked definitions, ready to build worlds from. */
+#ifndef MOREAU_IO_SCENE_DEF_H
+#define MOREAU_IO_SCENE_DEF_H
+
+#include "io/scene_document.h"
+#include "io/scene_fields.h"
+#include "moreau/scene.h"
+
+/* A prescribed path: poses at increasing times. */
+typedef struct mor_scene_motion {
+    int count;
+    double* times;
+    mor_pose* poses;
+    double* angles; /* 2-D: instead of the rotations, may turn more than once; else NULL */
+} mor_scene_motion;
+
+/* A body as written; grids and repetitions make many items of it. `def.material` and the materials
+ * of the shapes are indices into the scene's materials. */
+typedef struct mor_scene_body {
+    const mor_node* node;
+    mor_body_def def;
+    mor_scene_motion* motion;
+} mor_scene_body;
+
+/* A body of the world to be. */
+typedef struct mor_scene_item {
+    char name[64];
+    int body; /* its definition */
+    mor_pose pose;
+} mor_scene_item;
+
+typedef struct mor_scene_pair {
+    int material[2];
+    double friction, restitution;
+} mor_scene_pair;
+
+typedef struct mor_scene_force {
+    int item;
+    bool has_point, body_frame;
+    mor_vec3 force, torque, point; /* point in the body frame */
+    double from, until;
+} mor_scene_force;
+
+/* Geometries of the scene, released with it. */
+typedef struct mor_scene_geometry {
+    mor_geometry* geometry;
+    struct mor_scene_geometry* next;
+} mor_scene_geometry;
+
+struct mor_scene {
+    mor_document document;
+    const mor_library* library;
+    const char *name, *text, *notes;
+    int dimension;
+    mor_vec3 gravity;
+    double step, end;
+    mor_rng rng;
+    const mor_node* method; /* NULL: all defaults */
+    mor_material* materials; /* [0] is the world's own default */
+    int material_count, default_material;
+    mor_scene_pair* pairs;
+    int pair_count;
+    mor_scene_body* bodies;
+    int body_count;
+    mor_scene_item* items; /* in the order of the world's bodies */
+    int item_count, item_capacity;
+    int* by_name; /* items sorted by name */
+    mor_scene_force* forces;
+    int force_count;
+    int (*ignored)[2];
+    int ignored_count;
+    mor_raw_record record;
+    mor_scene_geometry* geometries;
+};
+
+enum { MOR_SCENE_BODIES = 1000000, MOR_MESH_PIECES = 1024 };
+
+/* Zeroed memory of the scene, or NULL with an error. */
+void* mor_scene_alloc(mor_scene* scene, size_t count, size_t size, mor_error* error);
+/* Appends a line to the notes. */
+mor_code mor_scene_note(mor_scene* scene, const char* line, mor_error* error);
+/* Index of a material by name; -1 and an error at the node when there is none. */
+int mor_scene_material(const mor_scene* scene, const mor_node* node, const char* name, mor_error* error);
+/* Index of an item by name; -1 and an error at the node when there is none. */
+int mor_scene_find(const mor_scene* scene, const mor_node* node, const char* name, mor_error* error);
+
+/* Fills a scene from a merged document. Needs no world. */
+mor_code mor_scene_read(mor_scene* scene, const mor_node* root, mor_error* error);
+/* The parts of it. */
+mor_code mor_scene_read_materials(mor_scene* scene, const mor_raw_scene* raw, mor_error* error);
+mor_code mor_scene_read_bodies(mor_scene* scene, const mor_node* list, mor_error* error);
+mor_code mor_scene_read_shapes(mor_scene* scene, const mor_node* node, mor_body_def* def, mor_error* error);
+/* `orientation` (or, in 2-D, `angle`) of a mapping; identity when it has neither. */
+mor_code mor_scene_read_turn(const mor_scene* scene, const mor_node* map, mor_quat* turn, mor_error* error);
+/* Copies of a body: grid, repeat, random. */
+mor_code mor_scene_place(mor_scene* scene, int body, const mor_raw_body* raw, mor_pose pose, mor_error* error);
+mor_scene_motion* mor_motion_read(mor_scene* scene, const mor_node* node, const char* name, mor_error* error);
+/* A mor_motion. */
+void mor_motion_pose(void* motion, double time, mor_pose* pose);
+
+/* Chooses the methods of a world; errors at the values of the scene file. */
+mor_code mor_scene_set_methods(const mor_scene* scene, mor_world* world, mor_error* error);
+
+#endif

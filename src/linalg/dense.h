@@ -1,0 +1,123 @@
+/* Dense factorisations behind one header.
+ *
+ * All matrices are column-major without gaps: A[i + j*n]. Below MOR_DENSE_SMALL our own loops run
+ * (no call overhead, the same bits on every machine); from there LAPACK does. Nothing allocates.
+ *
+ *   LU        P A = L U, partial pivoting                           2/3 n^3
+ *   Cholesky  A = L L', A symmetric positive definite               1/3 n^3
+ *   LDL       P A P' = L D L', A symmetric indefinite, D with 1x1
+ *             and 2x2 blocks (Bunch-Kaufman)                        1/3 n^3
+ *   semidefinite  P A P' = L L' with diagonal pivoting: the rank and whether A is semidefinite
+ *
+ * References: Golub & Van Loan, Matrix Computations (4th ed.), alg. 3.4.1, 4.2.1, sec. 4.4;
+ * Bunch & Kaufman (1977), Some stable methods for calculating inertia. */
+#ifndef MOR_LINALG_DENSE_H
+#define MOR_LINALG_DENSE_H
+
+#include <math.h>
+#include <stdbool.h>
+
+#define MOR_DENSE_SMALL 24 /* below: own kernels */
+
+/* Factors in place. `pivot` has n entries. False if a pivot is zero or not finite. */
+bool mor_lu_factor(int n, double* A, int* pivot);
+/* b := A^-1 b */
+void mor_lu_solve(int n, const double* LU, const int* pivot, double* b);
+/* b := A^-T b */
+void mor_lu_solve_transposed(int n, const double* LU, const int* pivot, double* b);
+/* B (n x m, column-major) := A^-1 B */
+void mor_lu_solve_many(int n, const double* LU, const int* pivot, int m, double* B);
+/* Improves x towards A x = b by `steps` rounds x += A^-1 (b - A x), keeping a round only if the
+ * residual falls. Returns the last max-norm residual. `work`: 2n. */
+double mor_lu_refine(int n, const double* A, const double* LU, const int* pivot, const double* b, double* x,
+                     int steps, double* work);
+
+/* Only the lower triangle of A is read and written. False if A is not positive definite. */
+bool mor_cholesky_factor(int n, double* A);
+void mor_cholesky_solve(int n, const double* L, double* b);
+
+/* Lower triangle, LAPACK's layout of pivots. False if D is singular or not finite. */
+bool mor_ldl_factor(int n, double* A, int* pivot);
+void mor_ldl_solve(int n, const double* LD, const int* pivot, double* b);
+
+/* Factors the lower triangle of a symmetric matrix with diagonal pivoting until the largest diagonal left is at
+ * most `tolerance`. Returns the rank. *least, if not NULL, is the smallest diagonal entry of what is left: below
+ * -tolerance A is not semidefinite. `order` (n): row k of the factor is row order[k] of A. `work`: n. */
+int mor_semidefinite_factor(int n, double* A, int* order, double tolerance, double* least, double* work);
+/* True if the symmetric part of A (n x n) has no eigenvalue below about -tolerance*max|A_ij|.
+ * `work`: n*n + n; `order`: n. */
+bool mor_symmetric_part_is_semidefinite(int n, const double* A, double tolerance, double* work, int* order);
+
+/* y = A x, y = A' x (rows x cols, column-major) */
+void mor_dense_apply(int rows, int cols, const double* A, const double* x, double* y);
+void mor_dense_apply_transposed(int rows, int cols, const double* A, const double* x, double* y);
+/* C += alpha A B with A (m x k), B (k x n), C (m x n), leading dimensions lda, ldb, ldc. */
+void mor_dense_multiply_add(int m, int n, int k, double alpha, const double* A, int lda, const double* B, int ldb,
+                            double* C, int ldc);
+
+double mor_norm2(int n, const double* x);
+double mor_norm_max(int n, const double* x);
+
+/* ------------------------------------------------- fixed sizes, symmetric, row-major, inline */
+
+/* Cholesky of a symmetric positive definite N x N matrix: L lower, row-major. */
+#define MOR_FIXED_SPD(N)                                                                                  \
+    static inline bool mor_cholesky##N(const double A[N * N], double L[N * N])                            \
+    {                                                                                                     \
+        for (int i = 0; i < N; i++)                                                                       \
+            for (int j = 0; j <= i; j++) {                                                                \
+                double s = A[i * N + j];                                                                  \
+                for (int k = 0; k < j; k++) s -= L[i * N + k] * L[j * N + k];                             \
+                if (i == j) {                                                                             \
+                    if (!(s > 0.0)) return false;                                                         \
+                    L[i * N + i] = sqrt(s);                                                               \
+                } else {                                                                                  \
+                    L[i * N + j] = s / L[j * N + j];                                                      \
+                    L[j * N + i] = 0.0;                                                                   \
+                }                                                                                         \
+            }                                                                                             \
+        return true;                                                                                      \
+    }                                                                                                     \
+    static inline void mor_cholesky##N##_solve(const double L[N * N], double b[N])                        \
+    {                                                                                                     \
+        for (int i = 0; i < N; i++) {                                                                     \
+            double s = b[i];                                                                              \
+            for (int k = 0; k < i; k++) s -= L[i * N + k] * b[k];                                         \
+            b[i] = s / L[i * N + i];                                                                      \
+        }                                                                                                 \
+        for (int i = N - 1; i >= 0; i--) {                                                                \
+            double s = b[i];                                                                              \
+            for (int k = i + 1; k < N; k++) s -= L[k * N + i] * b[k];                                     \
+            b[i] = s / L[i * N + i];                                                                      \
+        }                                                                                                 \
+    }                                                                                                     \
+    static inline bool mor_inverse_spd##N(const double A[N * N], double inverse[N * N])                   \
+    {                                                                                                     \
+        double L[N * N];                                                                                  \
+        if (!mor_cholesky##N(A, L)) return false;                                                         \
+        for (int j = 0; j < N; j++) {                                                                     \
+            double e[N];                                                                                  \
+            for (int i = 0; i < N; i++) e[i] = i == j ? 1.0 : 0.0;                                        \
+            mor_cholesky##N##_solve(L, e);                                                                \
+            for (int i = 0; i < N; i++) inverse[i * N + j] = e[i];                                        \
+        }                                                                                                 \
+        for (int i = 0; i < N; i++)                                                                       \
+            for (int j = 0; j < i; j++) {                                                                 \
+                double s = 0.5 * (inverse[i * N + j] + inverse[j * N + i]);                               \
+                inverse[i * N + j] = inverse[j * N + i] = s;                                              \
+            }                                                                                             \
+        return true;                                                                                      \
+    }
+MOR_FIXED_SPD(3)
+MOR_FIXED_SPD(6)
+MOR_FIXED_SPD(12)
+#undef MOR_FIXED_SPD
+
+/* Solves a general 2x2 or 3x3 system by elimination with partial pivoting; false if singular. */
+bool mor_solve2(const double A[4], const double b[2], double x[2]);
+bool mor_solve3(const double A[9], const double b[3], double x[3]);
+/* Eigenvalues (ascending) and eigenvectors (columns of V, row-major) of a symmetric 3x3 matrix, by Jacobi
+ * rotations: accurate for every spectrum. */
+void mor_eigen3(const double A[9], double values[3], double V[9]);
+
+#endif

@@ -1,0 +1,392 @@
+/* Bodies of a world: adding, removing, state, forces; ids with generations. */
+#include "model/world.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+bool mor_buffer_reserve(const mor_allocator* allocator, mor_buffer* buffer, int count, size_t size)
+{
+    if (count <= buffer->capacity) return true;
+    int capacity = buffer->capacity ? buffer->capacity : 64;
+    while (capacity < count) {
+        if (capacity > INT32_MAX / 2) return false;
+        capacity *= 2;
+    }
+    void* data = allocator->resize(allocator->user, buffer->data, (size_t)capacity * size);
+    if (!data) return false;
+    buffer->data = data;
+    buffer->capacity = capacity;
+    return true;
+}
+
+void mor_buffer_free(const mor_allocator* allocator, mor_buffer* buffer)
+{
+    if (buffer->data) allocator->resize(allocator->user, buffer->data, 0);
+    *buffer = (mor_buffer){ 0 };
+}
+
+/* Doubles the arrays that grow with the bodies. */
+static bool reserve_bodies(mor_world* w)
+{
+    if (w->body_count < w->body_capacity) return true;
+    int capacity = w->body_capacity ? 2 * w->body_capacity : 16;
+    const mor_allocator* a = &w->allocator;
+    mor_body* bodies = a->resize(a->user, w->bodies, (size_t)capacity * sizeof *bodies);
+    if (!bodies) return false;
+    w->bodies = bodies;
+    int* order = a->resize(a->user, w->order, (size_t)capacity * sizeof *order);
+    if (!order) return false;
+    w->order = order;
+    int* order_of = a->resize(a->user, w->order_of, (size_t)capacity * sizeof *order_of);
+    if (!order_of) return false;
+    w->order_of = order_of;
+    mor_tree* trees = a->resize(a->user, w->trees, (size_t)capacity * sizeof *trees);
+    if (!trees) return false;
+    w->trees = trees;
+    w->body_capacity = w->tree_capacity = capacity;
+    return true;
+}
+
+mor_body_def mor_body_def_default(void)
+{
+    return (mor_body_def){ .kind = MOR_DYNAMIC, .pose = { { 0, 0, 0 }, { 1, 0, 0, 0 } } };
+}
+
+static bool finite3(mor_vec3 v) { return isfinite(v.x) && isfinite(v.y) && isfinite(v.z); }
+
+/* Mass, centre of mass and inertia in the body frame, from what the definition gives. */
+static mor_code body_mass(const mor_world* w, const mor_body_def* def, mor_mass* out, mor_error* error)
+{
+    mor_mass total = { 0 };
+    for (int i = 0; i < def->shape_count; i++) {
+        const mor_body_shape* s = &def->shapes[i];
+        int material = s->material >= 0 ? s->material : def->material;
+        mor_mass part = s->geometry->unit;
+        double density = w->materials[material].density;
+        part.mass *= density;
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < 3; c++) part.inertia.m[r][c] *= density;
+        part = mor_mass_transform(&part, &s->pose);
+        mor_mass parts[2] = { total, part };
+        if (part.mass > 0.0) total = total.mass > 0.0 ? mor_mass_combine(parts, 2) : part;
+    }
+    if (def->mass < 0.0 || !isfinite(def->mass))
+        return mor_fail(error, MOR_BAD_INPUT,
+                        "mass %g is not positive; give a positive number of kg, or 0 to take it from the density",
+                        def->mass);
+    if (def->mass == 0.0 && total.mass <= 0.0)
+        return mor_fail(error, MOR_BAD_INPUT, "a dynamic body without volume needs a mass");
+    if (def->mass > 0.0) { /* scale the distribution of the shapes */
+        double s = total.mass > 0.0 ? def->mass / total.mass : 0.0;
+        total.mass = def->mass;
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < 3; c++) total.inertia.m[r][c] *= s;
+    }
+    if (def->has_com) total.com = def->com;
+    if (def->has_inertia) total.inertia = def->inertia;
+    *out = total;
+    return MOR_OK;
+}
+
+static const mor_tree_kind* choose_tree(const mor_world* w, const mor_body_def* def)
+{
+    if (w->dimension == 3) return &mor_tree_free;
+    bool point = def->shape_count == 1 && def->shapes[0].geometry->kind == MOR_PARTICLE && !def->has_inertia;
+    return point ? &mor_tree_particle : &mor_tree_planar;
+}
+
+static mor_code check_definition(const mor_world* w, const mor_body_def* def, mor_error* error)
+{
+    mor_quat q = def->pose.rotation;
+    double n = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
+    if (!finite3(def->pose.position) || !isfinite(n))
+        return mor_fail(error, MOR_BAD_INPUT, "the pose has a number that is not finite");
+    if (!(n > 1e-12)) return mor_fail(error, MOR_BAD_INPUT, "the orientation is a zero quaternion; [1, 0, 0, 0] means not turned");
+    if (!finite3(def->velocity) || !finite3(def->angular_velocity) || !finite3(def->surface_velocity))
+        return mor_fail(error, MOR_BAD_INPUT, "a velocity is not finite");
+    if (def->material < 0 || def->material >= w->material_count)
+        return mor_fail(error, MOR_BAD_INPUT, "there is no material number %d", def->material);
+    for (int i = 0; i < def->shape_count; i++) {
+        const mor_geometry* g = def->shapes[i].geometry;
+        if (def->shapes[i].material >= w->material_count)
+            return mor_fail(error, MOR_BAD_INPUT, "there is no material number %d", def->shapes[i].material);
+        if (g->dimension != w->dimension)
+            return mor_fail(error, MOR_BAD_INPUT, "shape '%s' is %d-D but the world is %d-D", g->label, g->dimension, w->dimension);
+        if (def->kind != MOR_FIXED && (g->kind == MOR_PLANE || g->kind == MOR_CHAIN))
+            return mor_fail(error, MOR_BAD_INPUT, "a %s has no mass and cannot move; make the body fixed", g->label);
+    }
+    return MOR_OK;
+}
+
+/* Inertia that the tree of this body can work with, and its inverse. */
+static mor_code check_inertia(const mor_world* w, mor_body* b, const mor_tree_kind* tree, mor_error* error)
+{
+    if (tree == &mor_tree_particle) return MOR_OK;
+    if (w->dimension == 2) {
+        double I = b->mass.inertia.m[2][2];
+        if (!(I > 0.0) || !isfinite(I))
+            return mor_fail(error, MOR_BAD_INPUT, "inertia %g about z is not positive", I);
+        return MOR_OK;
+    }
+    mor_code code = mor_mass_check(&b->mass, error);
+    if (code == MOR_OK) b->inertia_inverse = mor_mat3_inverse(&b->mass.inertia);
+    return code;
+}
+
+/* Writes pose and velocity of the body frame's definition into the state of the centre of mass. */
+static void set_state(const mor_world* w, mor_body* b, const mor_pose* pose, mor_vec3 v, mor_vec3 omega)
+{
+    b->q = mor_quat_normalize(pose->rotation);
+    if (w->dimension == 2) {
+        b->angle = 2.0 * atan2(b->q.z, b->q.w);
+        b->q = mor_quat_exp(mor_v3(0, 0, b->angle));
+    }
+    b->x = mor_add(pose->position, mor_rotate(b->q, b->mass.com));
+    b->v = v;
+    b->w = omega;
+    if (w->dimension == 2) {
+        b->x.z = b->v.z = 0.0;
+        b->w = mor_v3(0, 0, omega.z);
+    }
+    mor_mat3 R = mor_quat_matrix(b->q), I = mor_mat3_rotate(&R, &b->mass.inertia);
+    b->L = mor_mul(&I, b->w);
+}
+
+mor_body_id mor_world_add_body(mor_world* w, const mor_body_def* def, mor_error* error)
+{
+    const mor_body_id none = { 0, 0 };
+    const mor_allocator* a = &w->allocator;
+    if (check_definition(w, def, error) != MOR_OK) return none;
+
+    mor_body b = { .alive = true, .kind = def->kind, .material = def->material, .tree = -1, .shape_count = def->shape_count };
+    const mor_tree_kind* tree = choose_tree(w, def);
+    if (def->kind == MOR_DYNAMIC) {
+        if (body_mass(w, def, &b.mass, error) != MOR_OK || check_inertia(w, &b, tree, error) != MOR_OK) return none;
+    } else if (def->has_com) {
+        b.mass.com = def->com;
+    }
+    b.surface_velocity = def->surface_velocity;
+    b.motion = def->motion;
+    b.motion_user = def->motion_user;
+    set_state(w, &b, &def->pose, def->kind == MOR_FIXED ? mor_v3(0, 0, 0) : def->velocity,
+              def->kind == MOR_FIXED ? mor_v3(0, 0, 0) : def->angular_velocity);
+    b.x0 = b.x;
+    snprintf(b.name, sizeof b.name, "%s", def->name);
+
+    int slot = -1;
+    for (int i = 0; i < w->body_count && w->alive_count < w->body_count && slot < 0; i++)
+        if (!w->bodies[i].alive) slot = i;
+    bool fresh = slot < 0;
+    if (fresh && !reserve_bodies(w)) goto no_memory;
+    if (b.shape_count > 0) {
+        b.shapes = a->resize(a->user, NULL, (size_t)b.shape_count * sizeof *b.shapes);
+        if (!b.shapes) goto no_memory;
+        for (int i = 0; i < b.shape_count; i++) {
+            b.shapes[i] = def->shapes[i];
+            b.shapes[i].pose.rotation = mor_quat_normalize(b.shapes[i].pose.rotation);
+            mor_geometry_retain(b.shapes[i].geometry);
+        }
+    }
+    if (fresh) {
+        slot = w->body_count++;
+        b.generation = 1;
+    } else {
+        b.generation = w->bodies[slot].generation + 1;
+    }
+    if (!b.name[0]) snprintf(b.name, sizeof b.name, "body_%d", slot);
+    if (def->kind == MOR_DYNAMIC) {
+        b.tree = w->tree_count;
+        w->trees[w->tree_count++] = (mor_tree){ .kind = tree, .body = slot, .dof = tree->dof };
+    }
+    w->bodies[slot] = b;
+    w->detected = false;
+    w->order_of[slot] = w->alive_count;
+    w->order[w->alive_count++] = slot;
+    return (mor_body_id){ (uint32_t)slot + 1, b.generation };
+
+no_memory:
+    mor_fail(error, MOR_SYSTEM, "out of memory while adding body '%s'", def->name);
+    return none;
+}
+
+static void free_body(mor_world* w, mor_body* b)
+{
+    for (int i = 0; i < b->shape_count; i++) mor_geometry_release(b->shapes[i].geometry);
+    if (b->shapes) w->allocator.resize(w->allocator.user, b->shapes, 0);
+    b->shapes = NULL;
+    b->shape_count = 0;
+    b->alive = false;
+}
+
+void mor_world_remove_body(mor_world* w, mor_body_id id)
+{
+    mor_body* b = mor_body_at(w, id);
+    int slot = (int)id.index1 - 1, at = w->order_of[slot];
+    if (b->tree >= 0) {
+        memmove(&w->trees[b->tree], &w->trees[b->tree + 1],
+                (size_t)(w->tree_count - b->tree - 1) * sizeof *w->trees);
+        w->tree_count--;
+        for (int i = b->tree; i < w->tree_count; i++) w->bodies[w->trees[i].body].tree = i;
+    }
+    free_body(w, b);
+    memmove(&w->order[at], &w->order[at + 1], (size_t)(w->alive_count - at - 1) * sizeof *w->order);
+    w->alive_count--;
+    w->order_of[slot] = -1;
+    for (int i = at; i < w->alive_count; i++) w->order_of[w->order[i]] = i;
+    uint64_t* keys = w->ignored.data;
+    int kept = 0;
+    for (int i = 0; i < w->ignored.count; i++)
+        if ((int)(keys[i] >> 32) != slot && (int)(uint32_t)keys[i] != slot) keys[kept++] = keys[i];
+    w->ignored.count = kept;
+    /* contacts are numbered by body order: what was remembered no longer fits */
+    w->detected = false;
+    w->contacts.count = w->old_contacts.count = 0;
+}
+
+void mor_world_free_model(mor_world* w)
+{
+    const mor_allocator* a = &w->allocator;
+    for (int i = 0; i < w->body_count; i++)
+        if (w->bodies[i].alive) free_body(w, &w->bodies[i]);
+    a->resize(a->user, w->bodies, 0);
+    a->resize(a->user, w->order, 0);
+    a->resize(a->user, w->order_of, 0);
+    a->resize(a->user, w->trees, 0);
+    a->resize(a->user, w->materials, 0);
+    mor_buffer_free(a, &w->pair_rules);
+    mor_buffer_free(a, &w->ignored);
+    mor_buffer_free(a, &w->contacts);
+    mor_buffer_free(a, &w->old_contacts);
+}
+
+bool mor_body_valid(const mor_world* w, mor_body_id id)
+{
+    return id.index1 > 0 && (int)id.index1 <= w->body_count && w->bodies[id.index1 - 1].alive &&
+           w->bodies[id.index1 - 1].generation == id.generation;
+}
+
+mor_body* mor_body_at(const mor_world* w, mor_body_id id)
+{
+    assert(mor_body_valid(w, id));
+    return &w->bodies[id.index1 - 1];
+}
+
+mor_body_id mor_world_find_body(const mor_world* w, const char* name)
+{
+    for (int i = 0; i < w->alive_count; i++)
+        if (strcmp(w->bodies[w->order[i]].name, name) == 0) return mor_world_body(w, i);
+    return (mor_body_id){ 0, 0 };
+}
+
+int mor_world_body_count(const mor_world* w) { return w->alive_count; }
+
+mor_body_id mor_world_body(const mor_world* w, int index)
+{
+    assert(index >= 0 && index < w->alive_count);
+    int slot = w->order[index];
+    return (mor_body_id){ (uint32_t)slot + 1, w->bodies[slot].generation };
+}
+
+int mor_body_index(const mor_world* w, mor_body_id id)
+{
+    mor_body_at(w, id);
+    return w->order_of[id.index1 - 1];
+}
+
+mor_pose mor_body_pose(const mor_body* b)
+{
+    return (mor_pose){ mor_sub(b->x, mor_rotate(b->q, b->mass.com)), b->q };
+}
+
+mor_pose mor_body_shape_pose(const mor_body* b, int shape)
+{
+    mor_pose body = mor_body_pose(b);
+    return mor_pose_mul(&body, &b->shapes[shape].pose);
+}
+
+mor_vec3 mor_body_point_velocity(const mor_body* b, mor_vec3 p)
+{
+    return mor_add(b->v, mor_cross(b->w, mor_sub(p, b->x)));
+}
+
+mor_body_state mor_body_get_state(const mor_world* w, mor_body_id id)
+{
+    const mor_body* b = mor_body_at(w, id);
+    return (mor_body_state){ mor_body_pose(b), b->x, b->v, b->w };
+}
+
+void mor_body_set_state(mor_world* w, mor_body_id id, const mor_body_state* state)
+{
+    mor_body* b = mor_body_at(w, id);
+    w->detected = false;
+    set_state(w, b, &state->pose, state->velocity, state->angular_velocity);
+}
+
+const char* mor_body_name(const mor_world* w, mor_body_id id) { return mor_body_at(w, id)->name; }
+mor_body_kind mor_body_get_kind(const mor_world* w, mor_body_id id) { return mor_body_at(w, id)->kind; }
+mor_mass mor_body_mass(const mor_world* w, mor_body_id id) { return mor_body_at(w, id)->mass; }
+int mor_body_shape_count(const mor_world* w, mor_body_id id) { return mor_body_at(w, id)->shape_count; }
+mor_vec3 mor_body_surface_velocity(const mor_world* w, mor_body_id id) { return mor_body_at(w, id)->surface_velocity; }
+
+mor_body_shape mor_body_get_shape(const mor_world* w, mor_body_id id, int index)
+{
+    const mor_body* b = mor_body_at(w, id);
+    assert(index >= 0 && index < b->shape_count);
+    return b->shapes[index];
+}
+
+void mor_body_apply(mor_world* w, mor_body_id id, mor_vec3 force, mor_vec3 point)
+{
+    mor_body* b = mor_body_at(w, id);
+    b->force = mor_add(b->force, force);
+    b->torque = mor_add(b->torque, mor_cross(mor_sub(point, b->x), force));
+}
+
+void mor_body_apply_torque(mor_world* w, mor_body_id id, mor_vec3 torque)
+{
+    mor_body* b = mor_body_at(w, id);
+    b->torque = mor_add(b->torque, torque);
+}
+
+static uint64_t pair_key(int a, int b)
+{
+    return a < b ? (uint64_t)a << 32 | (uint32_t)b : (uint64_t)b << 32 | (uint32_t)a;
+}
+
+/* Position of the first key not below `key`. */
+static int lower_bound(const mor_buffer* keys, uint64_t key)
+{
+    int low = 0, high = keys->count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (((const uint64_t*)keys->data)[middle] < key) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+void mor_world_ignore_pair(mor_world* w, mor_body_id a, mor_body_id b)
+{
+    mor_body_at(w, a), mor_body_at(w, b);
+    uint64_t key = pair_key((int)a.index1 - 1, (int)b.index1 - 1);
+    int at = lower_bound(&w->ignored, key);
+    if (at < w->ignored.count && ((uint64_t*)w->ignored.data)[at] == key) return;
+    if (!mor_buffer_reserve(&w->allocator, &w->ignored, w->ignored.count + 1, sizeof key)) {
+        w->out_of_memory = true;
+        return;
+    }
+    uint64_t* keys = w->ignored.data;
+    memmove(keys + at + 1, keys + at, (size_t)(w->ignored.count - at) * sizeof key);
+    keys[at] = key;
+    w->ignored.count++;
+    w->detected = false;
+}
+
+bool mor_world_ignores(const mor_world* w, int a, int b)
+{
+    if (w->ignored.count == 0) return false;
+    uint64_t key = pair_key(a, b);
+    int at = lower_bound(&w->ignored, key);
+    return at < w->ignored.count && ((const uint64_t*)w->ignored.data)[at] == key;
+}

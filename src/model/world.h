@@ -1,0 +1,183 @@
+/* The inside of a world: bodies, trees, contacts, and the memory of a step.
+ *
+ * Bodies carry geometry and pose; trees carry generalised velocities and mass (docs/notation.md).
+ * A free, planar or particle body is a tree of its own; an articulated robot will be one tree with
+ * many bodies. Formulations and solvers see trees only. */
+#ifndef MOREAU_MODEL_WORLD_H
+#define MOREAU_MODEL_WORLD_H
+
+#include "moreau/library.h"
+
+struct mor_tree_kind;
+struct mor_broad_phase;
+struct mor_workers;
+
+typedef struct mor_body {
+    bool alive;
+    uint32_t generation;
+    char name[64];
+    mor_body_kind kind;
+    mor_body_shape* shapes;
+    int shape_count;
+    int material;
+    mor_mass mass; /* body frame; com is where x is */
+    mor_mat3 inertia_inverse;
+    int tree; /* -1: fixed or kinematic */
+    mor_vec3 x; /* centre of mass, world */
+    mor_quat q;
+    double angle; /* 2-D: unbounded rotation about z; q follows it */
+    mor_vec3 v, w; /* of the centre of mass; angular, world */
+    mor_vec3 L; /* free bodies: angular momentum about the centre of mass (the state; w follows) */
+    mor_vec3 L_free; /* L + h torque, between prepare and advance */
+    mor_vec3 force, torque; /* for the coming step */
+    mor_vec3 surface_velocity;
+    mor_motion motion;
+    void* motion_user;
+    mor_vec3 x0; /* where it was added */
+} mor_body;
+
+/* A tree instance: how its velocities are made, not what they are. */
+typedef struct mor_tree {
+    const struct mor_tree_kind* kind;
+    int body; /* the body (later: the first link) */
+    int dof;
+    int offset; /* in the world's velocity arrays, set by the assembly */
+} mor_tree;
+
+/* What the step must know of a kind of tree. All lengths are dof. */
+typedef struct mor_tree_kind {
+    const char* name;
+    int dof;
+    /* nu at the start, nu_free, mass block and inverse (row-major) for a step h under gravity and
+     * the applied forces. May store midpoint data in the body for `advance`. */
+    void (*prepare)(mor_body* body, mor_vec3 gravity, double h, double* nu, double* nu_free, double* mass,
+                    double* mass_inverse);
+    /* coefficients c such that c . nu = direction . velocity of the body's material point at r from
+     * the centre of mass; scaled by sign */
+    void (*row)(const mor_body* body, mor_vec3 r, mor_vec3 direction, double sign, double* c);
+    /* new state from the velocity at the end of the step */
+    void (*advance)(mor_body* body, double h, const double* nu_free, const double* nu, const double* mass);
+} mor_tree_kind;
+
+extern const mor_tree_kind mor_tree_free, mor_tree_planar, mor_tree_particle;
+
+typedef struct mor_pair_rule {
+    int a, b;
+    double friction, restitution;
+} mor_pair_rule;
+
+typedef struct mor_method_options {
+    int friction_directions;
+    int friction_align; /* 0 world-x, 1 slip */
+    double v_rest;      /* < 0: auto */
+    int on_failure;
+    int relinearise;
+} mor_method_options;
+
+typedef struct mor_solver_options {
+    double tol;
+    int max_iter;
+    double time_limit;
+} mor_solver_options;
+
+/* One island with constraints: its system and the answer. */
+typedef struct mor_island {
+    mor_system system;
+    mor_answer answer;
+    const int* tree_of; /* local tree -> world tree */
+    mor_report report;
+    double solve_time, formulate_time;
+} mor_island;
+
+/* A growing array that never shrinks: a warm step does not allocate. */
+typedef struct mor_buffer {
+    void* data;
+    int count, capacity;
+} mor_buffer;
+
+struct mor_world {
+    mor_allocator allocator;
+    const mor_library* library;
+    int dimension;
+    mor_vec3 gravity;
+    double h, time;
+    int step;
+    double time_base; /* time and step number when h was last set */
+    int step_base;
+    bool out_of_memory; /* set by stages that cannot return it */
+
+    mor_body* bodies;
+    int body_count, body_capacity; /* slots, dead ones included */
+    int* order;                    /* alive slots in the order they were added */
+    int* order_of;                 /* slot -> position in order, -1 dead */
+    int alive_count;
+    mor_tree* trees;
+    int tree_count, tree_capacity;
+
+    mor_material* materials;
+    int material_count, material_capacity;
+    mor_buffer pair_rules; /* mor_pair_rule */
+    mor_buffer ignored;    /* uint64_t keys a<b of body slots, sorted */
+
+    /* collision */
+    mor_buffer contacts;     /* mor_contact, this step, with impulses once it is solved */
+    mor_buffer old_contacts; /* mor_contact, last step, with impulses: warm start */
+    bool detected;           /* old_contacts already hold the contacts of the coming step: they were
+                                found at the end of the last one to measure the penetration */
+    double deepest; /* largest penetration the last detection saw, before psi_min */
+    struct mor_broad_phase* broad_phase;
+    char collision_error[320]; /* a pair without a test, told once by the step */
+
+    /* methods */
+    const mor_collision* collision;
+    const mor_formulation* formulation;
+    const mor_solver* solver;
+    void *collision_options, *formulation_options, *solver_own_options;
+    mor_solver_options solver_options;
+    mor_method_options options;
+    int threads;
+    struct mor_workers* workers;
+
+    /* stages replaced by the caller */
+    mor_user_stage on_user, on_collide, on_integrate;
+    void *on_user_data, *on_collide_data, *on_integrate_data;
+    mor_formulation_stage on_solve;
+    void* on_solve_data;
+    struct {
+        mor_observer function;
+        void* user;
+    } observers[8];
+    int observer_count;
+
+    /* the step */
+    mor_arena* arena;
+    mor_arena** thread_arenas;
+    double *nu, *nu_free, *nu_new; /* all trees */
+    double *mass, *mass_inverse;   /* all trees, dof^2 blocks */
+    int* mass_start;               /* tree -> offset of its block */
+    int dof;
+    mor_island* islands;
+    int island_count;
+    mor_timing timing;
+    double correction_work, contact_work, applied_work;
+};
+
+/* Room for `count` elements of `size` bytes; false when out of memory. */
+bool mor_buffer_reserve(const mor_allocator* allocator, mor_buffer* buffer, int count, size_t size);
+void mor_buffer_free(const mor_allocator* allocator, mor_buffer* buffer);
+
+mor_body* mor_body_at(const mor_world* world, mor_body_id id);
+/* Pose of the body frame. */
+mor_pose mor_body_pose(const mor_body* body);
+/* World pose of one of its shapes. */
+mor_pose mor_body_shape_pose(const mor_body* body, int shape);
+/* Velocity of the material point at world position p. */
+mor_vec3 mor_body_point_velocity(const mor_body* body, mor_vec3 p);
+/* Friction and restitution of two shapes, by rule or pair table. */
+void mor_world_combine(const mor_world* world, const mor_body* a, int shape_a, const mor_body* b, int shape_b,
+                       double* friction, double* restitution);
+bool mor_world_ignores(const mor_world* world, int slot_a, int slot_b);
+/* Frees bodies, trees, materials and contacts. */
+void mor_world_free_model(mor_world* world);
+
+#endif

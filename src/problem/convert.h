@@ -1,0 +1,60 @@
+/* Exact conversions between problem forms, and the way back for answers. Never a relaxation.
+ *
+ *   STEP (polygons, intervals, no friction) -> MLCP     the Stewart-Trinkle rows
+ *   STEP (cones)                            -> FC2D, FC3D, FC_ROLLING   equations by Schur complement
+ *   MLCP -> LCP     free variables eliminated
+ *   LCP  -> MCP, MLCP -> MCP, LCP -> MLCP    a change of name
+ *   GFC  -> FC      W = H' M^-1 H
+ *
+ * Everything lives in the arena given, except what `destroy` frees. */
+#ifndef MOR_PROBLEM_CONVERT_H
+#define MOR_PROBLEM_CONVERT_H
+
+#include "moreau/problem.h"
+
+typedef struct mor_conversion {
+    const mor_problem* from;
+    mor_problem to;
+    /* Answer of `to` -> answer of `from`. Scratch from `arena`, given back. */
+    void (*back)(const struct mor_conversion* conversion, const double* z_to, double* z_from, mor_arena* arena);
+    /* Guess for `from` -> guess for `to`; NULL: start from zero. */
+    void (*forward)(const struct mor_conversion* conversion, const double* z_from, double* z_to, mor_arena* arena);
+    void (*destroy)(struct mor_conversion* conversion); /* NULL: nothing to free */
+    void* data;
+} mor_conversion;
+
+/* One conversion. MOR_BAD_INPUT with a sentence when this problem has no exact image in that form, MOR_SYSTEM when
+ * memory is short. *no_solution is set when the conversion proves that the equations contradict each other. */
+mor_code mor_convert(const mor_problem* from, mor_form to, mor_conversion* conversion, bool* no_solution,
+                     mor_arena* arena, mor_error* error);
+/* Frees what the arena does not hold. */
+void mor_conversion_destroy(mor_conversion* conversion);
+/* The forms that mor_convert knows from `form`, most wanted first: writes up to 4, returns how many. */
+int mor_convert_targets(mor_form form, mor_form* targets);
+
+/* STEP -> MLCP keeping the velocities: unknowns [nu; p_b; p_n; beta; s; ...] with the rows M nu - G p = M nu_free in
+ * front. Needs the mass blocks. */
+mor_code mor_convert_step_keep_velocity(const mor_problem* from, mor_conversion* conversion, mor_arena* arena,
+                                        mor_error* error);
+
+/* Improves an LCP or MLCP answer that has the right active set: solves the rows {free} and {z_i > w_i} for their
+ * variables with all others at zero, in the original data, by LU with refinement, and keeps the result if the judge
+ * likes it better. Returns the error of z on return. O(k^3) for k such rows. */
+double mor_active_set_polish(const mor_problem* problem, double* z, mor_arena* arena);
+
+/* The parts (convert_step.c, convert_mlcp.c, convert_global.c). */
+mor_code mor_convert_step_to_mlcp(const mor_problem* from, bool keep_velocity, mor_conversion* conversion,
+                                  mor_arena* arena, mor_error* error);
+mor_code mor_convert_step_to_cones(const mor_problem* from, mor_form to, mor_conversion* conversion,
+                                   mor_arena* arena, mor_error* error);
+mor_code mor_convert_mlcp_to_lcp(const mor_problem* from, mor_conversion* conversion, bool* no_solution,
+                                 mor_arena* arena, mor_error* error);
+mor_code mor_convert_global_to_local(const mor_problem* from, mor_conversion* conversion, mor_arena* arena,
+                                     mor_error* error);
+
+/* W = G' M^-1 G of a step, block row by block row, by the lists of blocks on each tree: for block a and every block b
+ * that shares a tree with it, visit(user, a, b, W_ab) with W_ab dim_a x dim_b row-major; b ascending. */
+typedef void (*mor_block_visit)(void* user, int a, int b, const double* W);
+bool mor_step_visit_W(const mor_step_form* step, mor_block_visit visit, void* user, mor_arena* arena);
+
+#endif

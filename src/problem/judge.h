@@ -1,0 +1,36 @@
+/* The judge's parts that solvers and the driver share: cheap variants and contact states. */
+#ifndef MOR_PROBLEM_JUDGE_H
+#define MOR_PROBLEM_JUDGE_H
+
+#include "moreau/problem.h"
+
+/* mor_judge_error of mor_judge, without the other measures. `w`: A z + b if the caller has it (LCP, MLCP, MCP, FC,
+ * CQP), or NULL. NaN data gives NaN: test with !(error <= tol). */
+double mor_judge_quick(const mor_problem* problem, const double* z, const double* w, mor_arena* arena);
+
+typedef enum mor_contact_state { MOR_CONTACT_OPEN, MOR_CONTACT_STICK, MOR_CONTACT_SLIP } mor_contact_state;
+/* What each contact of an FC, GFC or STEP problem does at z: open when p_n - rho u_n <= 0; slipping when the
+ * natural map's argument leaves the friction disc. `states`: one per contact, in order. Returns the number of contacts. */
+int mor_judge_states(const mor_problem* problem, const double* z, mor_contact_state* states, mor_arena* arena);
+
+/* Sums and maxima of natural-map rows. */
+typedef struct mor_tally {
+    double natural, fb, cck; /* sums of squares */
+    double largest;
+} mor_tally;
+
+/* One complementary pair 0 <= a _|_ b >= 0. */
+void mor_tally_pair(mor_tally* tally, double a, double b);
+/* A row that must vanish: an equation. */
+void mor_tally_equation(mor_tally* tally, double w);
+/* A row with bounds: lower <= z <= upper, w complementary. */
+void mor_tally_bounded(mor_tally* tally, double z, double lower, double upper, double w);
+
+/* STEP (judge_step.c). */
+mor_residual mor_judge_step(const mor_problem* problem, const double* z, mor_arena* arena);
+double mor_judge_step_velocity(const mor_problem* problem, const double* z, mor_arena* arena);
+/* Contact rows r, u of one contact with its step rho: adds to the three contact measures of a residual. */
+void mor_judge_contact(int dim, double mu, double mu_roll, double rho, const double* r, const double* u,
+                       mor_residual* residual);
+
+#endif

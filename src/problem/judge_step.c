@@ -1,0 +1,161 @@
+/* The judge of one time step: errors in m/s, so that they mean the same at every mass.
+ *
+ * nu = nu_free + M^-1 G p and u = G' nu + b are computed from the impulses alone. With
+ * rho_c = 1/|W_cc| (Frobenius norm of the block's own W, an impulse per velocity, kg):
+ *
+ *   equation           |u|
+ *   bounded row        |p - mid(l, p - rho u, u)| / rho
+ *   circular cone      |p - P_K(p - rho u^)| / rho; also one tangent (an interval) and none
+ *   polygon            the contact's Stewart-Trinkle rows. With p_T = sum beta_j d_j (the two directions around
+ *                      p_T) and s = max(0, max_j -d_j.u_T):
+ *                        min(p_n/rho, u_n), min(beta_j/rho, d_j.u_T + s), min(s, (mu p_n - sum beta)/rho)
+ *
+ * velocity is the largest of these. absolute and relative repeat them with rho = 1, as the Siconos
+ * measure does, over max(|G' nu_free + b|, |p|, |u|). FB and CCK are given when every row is a
+ * complementary pair, a bounded row or an equation (no circular cone with two tangents).
+ *
+ * The floor: each row sums terms J (nu_free + response p) + b in double precision, and no answer can make the sum
+ * smaller than its rounding: c eps sum |J| (|nu_free| + |response| |p|) + |b| with c = 32 (a few dozen
+ * operations per row), at most 1e-7 m/s so that a diverged answer cannot excuse itself. */
+#include <float.h>
+
+#include "linalg/dense.h"
+#include "problem/cone.h"
+#include "problem/judge.h"
+#include "problem/step.h"
+
+static double larger(double a, double b) { return !(b <= a) ? b : a; }
+
+/* The ST rows of a polygonal contact with step rho. Returns the largest friction row. */
+static double tally_polygon(const mor_block* b, double rho, const double* p, const double* u, mor_tally* tally)
+{
+    double beta[2], d[2], s = 0.0;
+    int first = mor_polygon_split(b->directions, p + 1, beta), second = (first + 1) % b->directions;
+    for (int j = 0; j < b->directions; j++) {
+        mor_polygon_direction(b->directions, j, d);
+        s = larger(s, -(d[0] * u[1] + d[1] * u[2]));
+    }
+    mor_tally_pair(tally, p[0] / rho, u[0]);
+    mor_tally friction = { 0 };
+    for (int j = 0; j < b->directions; j++) {
+        mor_polygon_direction(b->directions, j, d);
+        double amount = j == first ? beta[0] : j == second ? beta[1] : 0.0;
+        mor_tally_pair(&friction, amount / rho, d[0] * u[1] + d[1] * u[2] + s);
+    }
+    mor_tally_pair(&friction, s, (b->mu * p[0] - beta[0] - beta[1]) / rho);
+    tally->natural += friction.natural, tally->fb += friction.fb, tally->cck += friction.cck;
+    tally->largest = larger(tally->largest, friction.largest);
+    return friction.largest;
+}
+
+/* One block with step rho. */
+static void tally_block(const mor_block* b, double rho, const double* p, const double* u, mor_tally* tally)
+{
+    if (b->kind == MOR_BLOCK_EQUATION)
+        for (int r = 0; r < b->dim; r++) mor_tally_equation(tally, u[r]);
+    else if (b->kind == MOR_BLOCK_BOUNDED)
+        mor_tally_bounded(tally, p[0] / rho, b->lower / rho, b->upper / rho, u[0]);
+    else if (mor_block_is_polygonal(b)) tally_polygon(b, rho, p, u, tally);
+    else if (b->dim == 1) mor_tally_pair(tally, p[0] / rho, u[0]);
+    else {
+        double e[5], s;
+        mor_cone_natural(b->dim, b->mu, b->dim == 5 ? b->mu_roll : 0.0, rho, p, u, e);
+        s = mor_norm2(b->dim, e) / rho;
+        tally->natural += s * s;
+        tally->fb = tally->cck = NAN;
+        tally->largest = larger(tally->largest, s);
+    }
+}
+
+static double* rows_at(const mor_step_form* step, const double* p, mor_arena* arena)
+{
+    double* nu = mor_arena_alloc(arena, (size_t)step->dof * sizeof *nu);
+    double* u = mor_arena_alloc(arena, (size_t)step->row_count * sizeof *u);
+    if (!nu || !u) return NULL;
+    mor_step_velocity(step, p, nu);
+    mor_step_rows(step, nu, u);
+    return u;
+}
+
+double mor_judge_step_velocity(const mor_problem* problem, const double* z, mor_arena* arena)
+{
+    const mor_step_form* step = &problem->step;
+    const double* u = rows_at(step, z, arena);
+    if (!u) return NAN;
+    mor_tally tally = { 0 };
+    for (int c = 0; c < step->block_count; c++) {
+        const mor_block* b = &step->blocks[c];
+        tally_block(b, mor_step_rho(step, c), z + b->row, u + b->row, &tally);
+    }
+    return tally.largest;
+}
+
+mor_residual mor_judge_step(const mor_problem* problem, const double* z, mor_arena* arena)
+{
+    const mor_step_form* step = &problem->step;
+    mor_residual out = { NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
+    const double* u = rows_at(step, z, arena);
+    double* q = mor_arena_alloc(arena, (size_t)step->row_count * sizeof *q);
+    if (!u || !q) return out;
+    mor_step_rows(step, step->nu_free, q);
+
+    mor_tally scaled = { 0 }, plain = { 0 };
+    out.normal_error = out.friction_error = out.friction_power = 0.0;
+    for (int c = 0; c < step->block_count; c++) {
+        const mor_block* b = &step->blocks[c];
+        const double *p = z + b->row, *v = u + b->row;
+        double rho = mor_step_rho(step, c);
+        tally_block(b, rho, p, v, &scaled);
+        tally_block(b, 1.0, p, v, &plain);
+        if (b->kind != MOR_BLOCK_CONTACT) continue;
+        double friction = out.friction_error;
+        mor_judge_contact(b->dim, b->mu, b->dim == 5 ? b->mu_roll : 0.0, rho, p, v, &out);
+        if (mor_block_is_polygonal(b)) { /* the disc's rows do not hold on a polygon: take its own */
+            mor_tally unused = { 0 };
+            out.friction_error = larger(friction, tally_polygon(b, rho, p, v, &unused));
+        }
+    }
+    int n = step->row_count;
+    double scale = fmax(mor_norm2(n, q), fmax(mor_norm2(n, z), mor_norm2(n, u)));
+    out.velocity = scaled.largest;
+    out.absolute = sqrt(plain.natural);
+    out.relative = scale > DBL_EPSILON ? out.absolute / scale : out.absolute;
+    out.natural = 0.5 * scaled.natural, out.fb = 0.5 * scaled.fb, out.cck = 0.5 * scaled.cck;
+    return out;
+}
+
+double mor_judge_floor(const mor_problem* problem, const double* z, mor_arena* arena)
+{
+    const double factor = 32.0 * DBL_EPSILON, most = 1e-7;
+    const mor_step_form* step = &problem->step;
+    if (!(problem->form & (MOR_STEP_PYRAMID | MOR_STEP_CONE))) return 0.0;
+    size_t mark = mor_arena_mark(arena);
+    double* size = mor_arena_alloc(arena, (size_t)step->dof * sizeof *size);
+    if (!size) return 0.0;
+    for (int k = 0; k < step->dof; k++) size[k] = fabs(step->nu_free[k]);
+    for (int c = 0; c < step->block_count; c++) {
+        const mor_block* b = &step->blocks[c];
+        for (int e = b->entry; e < b->entry + b->entry_count; e++) {
+            const mor_tree_block* tree = &step->trees[step->entries[e].tree];
+            const double* Y = step->response + step->entries[e].start;
+            for (int r = 0; r < b->dim; r++)
+                for (int k = 0; k < tree->dof; k++)
+                    size[tree->offset + k] += fabs(Y[r * tree->dof + k] * z[b->row + r]);
+        }
+    }
+    double worst = 0.0;
+    for (int c = 0; c < step->block_count; c++) {
+        const mor_block* b = &step->blocks[c];
+        for (int r = 0; r < b->dim; r++) {
+            double s = fabs(step->bias[b->row + r]);
+            for (int e = b->entry; e < b->entry + b->entry_count; e++) {
+                const mor_tree_block* tree = &step->trees[step->entries[e].tree];
+                const double* J = step->jacobian + step->entries[e].start;
+                for (int k = 0; k < tree->dof; k++) s += fabs(J[r * tree->dof + k]) * size[tree->offset + k];
+            }
+            worst = fmax(worst, s);
+        }
+    }
+    mor_arena_release(arena, mark);
+    return fmin(factor * worst, most);
+}

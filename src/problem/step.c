@@ -1,0 +1,48 @@
+/* Products with G and M^-1 in tree form (step.h). */
+#include "problem/step.h"
+
+#include <string.h>
+
+void mor_step_velocity(const mor_step_form* step, const double* p, double* nu)
+{
+    memcpy(nu, step->nu_free, (size_t)step->dof * sizeof *nu);
+    for (int c = 0; c < step->block_count; c++) {
+        const mor_block* block = &step->blocks[c];
+        for (int e = block->entry; e < block->entry + block->entry_count; e++) {
+            const mor_tree_block* tree = &step->trees[step->entries[e].tree];
+            const double* Y = step->response + step->entries[e].start;
+            double* v = nu + tree->offset;
+            for (int r = 0; r < block->dim; r++) {
+                double impulse = p[block->row + r];
+                if (impulse != 0.0)
+                    for (int k = 0; k < tree->dof; k++) v[k] += Y[r * tree->dof + k] * impulse;
+            }
+        }
+    }
+}
+
+void mor_step_rows(const mor_step_form* step, const double* nu, double* u)
+{
+    memcpy(u, step->bias, (size_t)step->row_count * sizeof *u);
+    for (int c = 0; c < step->block_count; c++) {
+        const mor_block* block = &step->blocks[c];
+        for (int e = block->entry; e < block->entry + block->entry_count; e++) {
+            const mor_tree_block* tree = &step->trees[step->entries[e].tree];
+            const double *J = step->jacobian + step->entries[e].start, *v = nu + tree->offset;
+            for (int r = 0; r < block->dim; r++) {
+                double s = 0.0;
+                for (int k = 0; k < tree->dof; k++) s += J[r * tree->dof + k] * v[k];
+                u[block->row + r] += s;
+            }
+        }
+    }
+}
+
+double mor_step_rho(const mor_step_form* step, int c)
+{
+    const double* W = step->diagonal + step->diagonal_start[c];
+    int dim = step->blocks[c].dim;
+    double s = 0.0;
+    for (int k = 0; k < dim * dim; k++) s += W[k] * W[k];
+    return s > 0.0 ? 1.0 / sqrt(s) : 1.0;
+}

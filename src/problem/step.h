@@ -1,0 +1,24 @@
+/* Products with the tree form of one time step: never forms W.
+ *
+ *   nu = nu_free + M^-1 G p,   u = G' nu + b
+ *
+ * Cost: proportional to the number of Jacobian coefficients. */
+#ifndef MOR_PROBLEM_STEP_H
+#define MOR_PROBLEM_STEP_H
+
+#include "moreau/problem.h"
+
+/* nu (dof) */
+void mor_step_velocity(const mor_step_form* step, const double* p, double* nu);
+/* u (row_count) */
+void mor_step_rows(const mor_step_form* step, const double* nu, double* u);
+/* True if the friction of this block is limited by a polygon; false for circular cones, intervals (one tangent:
+ * the same thing) and frictionless contacts. */
+static inline bool mor_block_is_polygonal(const mor_block* block)
+{
+    return block->kind == MOR_BLOCK_CONTACT && block->dim == 3 && block->directions > 0 && block->mu > 0.0;
+}
+/* rho = 1/|W_cc|_F of a block, 1 if W_cc is zero. */
+double mor_step_rho(const mor_step_form* step, int block);
+
+#endif

@@ -1,0 +1,304 @@
+/* The driver: checks, converts, times, judges. Whatever a solver claims, the status reported here is the judge's:
+ *
+ *   solved          judge error <= max(tol, floor) on the problem as it was posed (floor: problem.h)
+ *   no_solution     only on a proof: the solver's or a conversion's
+ *   otherwise       the solver's own word, "solved" corrected to not_converged
+ *
+ * Solvers stop on context->error, which walks the answer back through the conversions to the
+ * original problem; so a tolerance means the same thing for every method. */
+#include "solver/solve.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "problem/convert.h"
+#include "problem/judge.h"
+
+enum { LONGEST = 3 }; /* conversions in a row: STEP -> MLCP -> LCP, and one to spare */
+
+typedef struct driver {
+    const mor_problem* original;
+    mor_conversion chain[LONGEST];
+    int count;
+} driver;
+
+static const mor_problem* posed(const driver* d) { return d->count ? &d->chain[d->count - 1].to : d->original; }
+
+/* ----------------------------------------------------------------------- ways between forms */
+
+/* Finds the shortest sequence of forms from `form` to an accepted one, skipping the first `skip` such; returns its
+ * length or -1. */
+static int find_path(mor_form form, uint32_t accepts, int length, mor_form* path, int depth, int* skip)
+{
+    if (depth == length) return form & accepts && (*skip)-- == 0 ? length : -1;
+    if (form & accepts) return -1; /* a shorter way exists and was tried */
+    mor_form targets[4];
+    int n = mor_convert_targets(form, targets);
+    for (int k = 0; k < n; k++) {
+        bool been = false;
+        for (int j = 0; j < depth; j++) been = been || path[j] == targets[k];
+        if (been) continue;
+        path[depth] = targets[k];
+        int found = find_path(targets[k], accepts, length, path, depth + 1, skip);
+        if (found >= 0) return found;
+    }
+    return -1;
+}
+
+bool mor_solver_applies(const mor_solver* solver, mor_form form)
+{
+    /* cones become linear only in special cases, decided problem by problem */
+    mor_form path[LONGEST];
+    for (int length = 0; length <= LONGEST; length++) {
+        for (int nth = 0;; nth++) {
+            int skip = nth;
+            if (find_path(form, solver->accepts, length, path, 0, &skip) < 0) break;
+            if (!(form == MOR_STEP_CONE && length > 0 && path[0] == MOR_MLCP)) return true;
+        }
+    }
+    return false;
+}
+
+static void release_chain(driver* d)
+{
+    while (d->count > 0) mor_conversion_destroy(&d->chain[--d->count]);
+}
+
+/* Converts along the first way that works. MOR_BAD_INPUT: none. */
+static mor_code connect(driver* d, uint32_t accepts, bool* no_solution, mor_arena* arena, mor_error* error)
+{
+    mor_form path[LONGEST];
+    *no_solution = false;
+    mor_fail(error, MOR_BAD_INPUT, "it does not take problems of form %s", mor_form_name(d->original->form));
+    for (int length = 0; length <= LONGEST; length++)
+        for (int nth = 0;; nth++) {
+            int skip = nth;
+            if (find_path(d->original->form, accepts, length, path, 0, &skip) < 0) break;
+            for (int k = 0; k < length; k++) {
+                mor_code code = mor_convert(posed(d), path[k], &d->chain[d->count], no_solution, arena, error);
+                if (code == MOR_OK) d->count++;
+                else if (code == MOR_SYSTEM || *no_solution) return code;
+                else break;
+            }
+            if (d->count == length) return MOR_OK;
+            release_chain(d);
+        }
+    return MOR_BAD_INPUT;
+}
+
+/* Answer of the problem after `from` conversions -> answer of the original, in `out`. */
+static bool walk_back(const driver* d, int from, const double* z, double* out, mor_arena* arena)
+{
+    const double* at = z;
+    for (int k = from - 1; k >= 0; k--) {
+        double* next = k == 0 ? out
+                              : mor_arena_alloc(arena, (size_t)mor_problem_unknowns(d->chain[k].from) * sizeof *next);
+        if (!next) return false;
+        d->chain[k].back(&d->chain[k], at, next, arena);
+        at = next;
+    }
+    if (from == 0) memcpy(out, z, (size_t)mor_problem_unknowns(d->original) * sizeof *out);
+    return true;
+}
+
+/* ----------------------------------------------------------------------- what solvers call */
+
+static double judge_error(const mor_context* context, const double* z, const double* w)
+{
+    const driver* d = context->judge;
+    size_t mark = mor_arena_mark(context->arena);
+    double error = NAN;
+    const double* answer = z;
+    if (d->count) {
+        double* own = mor_arena_alloc(context->arena, (size_t)mor_problem_unknowns(d->original) * sizeof *own);
+        answer = own && walk_back(d, d->count, z, own, context->arena) ? own : NULL;
+    }
+    if (answer) error = mor_judge_quick(d->original, answer, d->count ? NULL : w, context->arena);
+    /* at rounding level the solver may stop: the driver will say so too */
+    if (error > context->tol && error <= 1e-7 && error <= mor_judge_floor(d->original, answer, context->arena))
+        error = context->tol;
+    mor_arena_release(context->arena, mark);
+    return error;
+}
+
+void mor_trace_add(mor_context* context, int iteration, double step_length, const double* z)
+{
+    mor_trace* trace = context->trace;
+    if (!trace || (trace->every > 1 && iteration % trace->every != 0)) return;
+    double now = mor_clock();
+    if (trace->count == trace->capacity) {
+        int capacity = trace->capacity ? 2 * trace->capacity : 256;
+        mor_trace_line* lines = realloc(trace->lines, (size_t)capacity * sizeof *lines);
+        if (!lines) return;
+        trace->lines = lines, trace->capacity = capacity;
+    }
+    const driver* d = context->judge;
+    size_t mark = mor_arena_mark(context->arena);
+    double* answer = mor_arena_alloc(context->arena, (size_t)mor_problem_unknowns(d->original) * sizeof *answer);
+    if (answer && walk_back(d, d->count, z, answer, context->arena))
+        trace->lines[trace->count++] = (mor_trace_line){ iteration, now - context->start, step_length,
+                                                         mor_judge(d->original, answer, context->arena) };
+    mor_arena_release(context->arena, mark);
+    /* the judge's time is not the solver's */
+    double spent = mor_clock() - now;
+    context->start += spent;
+    if (context->deadline > 0.0) context->deadline += spent;
+}
+
+void mor_trace_free(mor_trace* trace)
+{
+    free(trace->lines);
+    trace->lines = NULL;
+    trace->count = trace->capacity = 0;
+}
+
+bool mor_out_of_time(const mor_context* context)
+{
+    return context->deadline > 0.0 && mor_clock() > context->deadline;
+}
+
+/* ------------------------------------------------------------------------------ the driver */
+
+mor_solve_options mor_solve_options_default(void) { return (mor_solve_options){ .tol = 1e-8 }; }
+
+static mor_report ended(mor_status status, const char* detail)
+{
+    mor_report r = { .status = status };
+    r.residual = (mor_residual){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
+    snprintf(r.detail, sizeof r.detail, "%s", detail);
+    return r;
+}
+
+/* An LCP answer carried back over eliminated equations has their conditioning in it: one LU of the equations and
+ * active rows in the data of the MLCP removes that. Kept if the original problem's error falls. */
+static void polish_mixed(const driver* d, const double* z_to, double* z, double* error, mor_arena* arena)
+{
+    int level = -1; /* the MLCP is the problem after this many conversions */
+    for (int k = 0; k < d->count; k++)
+        if (d->chain[k].from->form == MOR_MLCP && d->chain[k].to.form == MOR_LCP) level = k;
+    if (level < 0) return;
+    const mor_problem* mixed = d->chain[level].from;
+    double* m = mor_arena_alloc(arena, (size_t)mixed->size * sizeof *m);
+    double* trial = mor_arena_alloc(arena, (size_t)mor_problem_unknowns(d->original) * sizeof *trial);
+    if (!m || !trial) return;
+    d->chain[level].back(&d->chain[level], z_to, m, arena);
+    mor_active_set_polish(mixed, m, arena);
+    if (!walk_back(d, level, m, trial, arena)) return;
+    double better = mor_judge_quick(d->original, trial, NULL, arena);
+    if (better < *error) {
+        *error = better;
+        memcpy(z, trial, (size_t)mor_problem_unknowns(d->original) * sizeof *z);
+    }
+}
+
+static mor_report drive(const mor_solver* solver, const void* options, const mor_problem* problem,
+                        const mor_solve_options* so, double* z, double at_least, mor_arena* arena)
+{
+    mor_error error = { 0 };
+    mor_code code = mor_problem_check(problem, &error);
+    if (code) return ended(MOR_REFUSED, error.text);
+    driver d = { .original = problem };
+    bool no_solution;
+    code = connect(&d, solver->accepts, &no_solution, arena, &error);
+    if (code) {
+        release_chain(&d);
+        return ended(no_solution ? MOR_NO_SOLUTION : code == MOR_SYSTEM ? MOR_NUMERICAL : MOR_REFUSED, error.text);
+    }
+
+    const mor_problem* given = posed(&d);
+    int n = mor_problem_unknowns(given), n0 = mor_problem_unknowns(problem);
+    double* x = d.count ? mor_arena_zero(arena, (size_t)n, sizeof *x) : z;
+    double* start = mor_arena_zero(arena, (size_t)n, sizeof *start);
+    void* own = NULL;
+    if (!options) {
+        own = mor_arena_zero(arena, 1, solver->options_size ? solver->options_size : 1);
+        if (own) mor_fields_default(solver->fields, own);
+        options = own;
+    }
+    if (!x || !start || !options) {
+        release_chain(&d);
+        return ended(MOR_NUMERICAL, "out of memory");
+    }
+    if (!so->warm) memset(z, 0, (size_t)n0 * sizeof *z);
+    else {
+        const double* guess = z;
+        for (int k = 0; k < d.count; k++) {
+            double* next = k == d.count - 1 ? x : mor_arena_zero(arena, (size_t)mor_problem_unknowns(&d.chain[k].to), sizeof *next);
+            if (next && guess && d.chain[k].forward) d.chain[k].forward(&d.chain[k], guess, next, arena);
+            guess = next;
+        }
+    }
+    memcpy(start, x, (size_t)n * sizeof *start);
+
+    mor_context context = { .arena = arena, .tol = so->tol, .warm = so->warm, .error = judge_error, .problem = given,
+                            .judge = &d, .trace = so->trace };
+    context.max_iter = so->max_iter > 0 ? so->max_iter : solver->max_iter;
+    size_t mark = mor_arena_mark(arena);
+    double begin = at_least > 0.0 ? mor_cpu_clock() : 0.0;
+    context.start = mor_clock();
+    context.deadline = so->time_limit > 0.0 ? context.start + so->time_limit : 0.0;
+    mor_report report = solver->solve(given, options, &context, x);
+    report.time_s = mor_clock() - context.start;
+    mor_arena_release(arena, mark);
+    if (at_least > 0.0) {
+        if (!so->trace) report.time_s = mor_cpu_clock() - begin;
+        double* again = report.time_s < at_least ? mor_arena_alloc(arena, (size_t)n * sizeof *again) : NULL;
+        if (again && !so->trace) {
+            double spent = 0.0;
+            int runs = 0;
+            mark = mor_arena_mark(arena);
+            for (int batch = 1; spent < at_least && runs < 100000; batch *= 2) {
+                begin = mor_cpu_clock();
+                for (int k = 0; k < batch; k++, runs++) {
+                    memcpy(again, start, (size_t)n * sizeof *again);
+                    mor_context fresh = context;
+                    fresh.start = mor_clock();
+                    if (so->time_limit > 0.0) fresh.deadline = fresh.start + so->time_limit;
+                    solver->solve(given, options, &fresh, again);
+                    mor_arena_release(arena, mark);
+                }
+                spent += mor_cpu_clock() - begin;
+            }
+            report.time_s = spent / runs;
+        }
+    }
+
+    /* back to the problem as posed, and the verdict */
+    if (d.count && !walk_back(&d, d.count, x, z, arena)) report = ended(MOR_NUMERICAL, "out of memory");
+    double e = mor_judge_quick(problem, z, NULL, arena);
+    if (d.count && !(e <= 1e-3 * so->tol)) polish_mixed(&d, x, z, &e, arena);
+    report.residual = mor_judge(problem, z, arena);
+    e = mor_judge_error(problem, &report.residual);
+    double limit = so->tol;
+    if (!(e <= limit)) limit = fmax(limit, mor_judge_floor(problem, z, arena));
+    if (e <= limit) report.status = MOR_SOLVED;
+    else if (!isfinite(e) && report.status != MOR_REFUSED && report.status != MOR_NO_SOLUTION) report.status = MOR_NUMERICAL;
+    else if (report.status == MOR_SOLVED) report.status = MOR_NOT_CONVERGED;
+    if (d.count && !report.detail[0])
+        snprintf(report.detail, sizeof report.detail, "as %s with %d unknowns", mor_form_name(given->form), given->size);
+    release_chain(&d);
+    return report;
+}
+
+mor_report mor_solve_measured(const mor_solver* solver, const void* options, const mor_problem* problem,
+                              const mor_solve_options* solve_options, double* z, double at_least, mor_arena* arena)
+{
+    assert(solver && problem && (z || mor_problem_unknowns(problem) == 0));
+    mor_solve_options so = solve_options ? *solve_options : mor_solve_options_default();
+    mor_arena* own = NULL;
+    if (!arena) arena = own = mor_arena_create(NULL);
+    if (!arena) return ended(MOR_NUMERICAL, "out of memory");
+    size_t mark = mor_arena_mark(arena);
+    mor_report report = drive(solver, options, problem, &so, z, at_least, arena);
+    if (own) mor_arena_destroy(own);
+    else mor_arena_release(arena, mark);
+    return report;
+}
+
+mor_report mor_solve(const mor_solver* solver, const void* options, const mor_problem* problem,
+                     const mor_solve_options* solve_options, double* z, mor_arena* arena)
+{
+    return mor_solve_measured(solver, options, problem, solve_options, z, 0.0, arena);
+}

@@ -1,0 +1,97 @@
+/* Snapshots: everything the next step depends on, as one block of bytes.
+ *
+ * Positions, velocities, momenta and applied forces of all bodies, the contacts of the last step with their
+ * impulses (the warm start), time and step. Not stored: what is computed again bit for bit from these (the
+ * contacts of the coming step, the broad phase), and the definition of the world (shapes, methods). The
+ * layout is that of this build: a snapshot is for restarting a run, a recording is for keeping it. */
+#include "model/world.h"
+
+#include <string.h>
+
+#define MAGIC "moreau snapshot 1"
+
+typedef struct header {
+    char magic[24];
+    uint64_t layout; /* sizes of the structs below, so that another build's snapshot is refused */
+    int bodies, contacts, step, step_base;
+    double h, time, time_base, deepest;
+} header;
+
+typedef struct body_bytes {
+    mor_vec3 x, v, w, L, force, torque;
+    mor_quat q;
+    double angle;
+} body_bytes;
+
+static uint64_t layout(void) { return (uint64_t)sizeof(body_bytes) << 32 | sizeof(mor_contact); }
+
+size_t mor_world_save(const mor_world* w, void* buffer, size_t size)
+{
+    size_t bodies = (size_t)w->alive_count * sizeof(body_bytes), contacts = (size_t)w->contacts.count * sizeof(mor_contact);
+    size_t total = sizeof(header) + bodies + contacts;
+    if (!buffer) return total;
+    if (size < total) return 0;
+    header h;
+    memset(&h, 0, sizeof h);
+    memcpy(h.magic, MAGIC, sizeof MAGIC);
+    h.layout = layout();
+    h.bodies = w->alive_count;
+    h.contacts = w->contacts.count;
+    h.step = w->step;
+    h.step_base = w->step_base;
+    h.h = w->h;
+    h.time = w->time;
+    h.time_base = w->time_base;
+    h.deepest = w->deepest;
+    unsigned char* out = buffer;
+    memcpy(out, &h, sizeof h);
+    out += sizeof h;
+    for (int i = 0; i < w->alive_count; i++, out += sizeof(body_bytes)) {
+        const mor_body* b = &w->bodies[w->order[i]];
+        body_bytes s = { b->x, b->v, b->w, b->L, b->force, b->torque, b->q, b->angle };
+        memcpy(out, &s, sizeof s);
+    }
+    if (contacts) memcpy(out, w->contacts.data, contacts);
+    return total;
+}
+
+mor_code mor_world_restore(mor_world* w, const void* buffer, size_t size, mor_error* error)
+{
+    header h;
+    if (size < sizeof h) return mor_fail(error, MOR_BAD_INPUT, "%zu bytes are no snapshot", size);
+    memcpy(&h, buffer, sizeof h);
+    if (memcmp(h.magic, MAGIC, sizeof MAGIC) != 0 || h.layout != layout())
+        return mor_fail(error, MOR_BAD_INPUT, "not a snapshot of this version");
+    if (h.bodies != w->alive_count)
+        return mor_fail(error, MOR_BAD_INPUT, "the snapshot has %d bodies, the world %d", h.bodies, w->alive_count);
+    if (h.contacts < 0 || size != sizeof h + (size_t)h.bodies * sizeof(body_bytes) + (size_t)h.contacts * sizeof(mor_contact))
+        return mor_fail(error, MOR_BAD_INPUT, "the snapshot is truncated");
+    if (!mor_buffer_reserve(&w->allocator, &w->contacts, h.contacts, sizeof(mor_contact)))
+        return mor_fail(error, MOR_SYSTEM, "out of memory");
+    const unsigned char* in = (const unsigned char*)buffer + sizeof h;
+    const unsigned char* contacts = in + (size_t)h.bodies * sizeof(body_bytes);
+    for (int i = 0; i < h.contacts; i++) { /* a damaged snapshot must not index out of the world */
+        mor_contact c;
+        memcpy(&c, contacts + (size_t)i * sizeof c, sizeof c);
+        if (c.body[0] < 0 || c.body[0] >= h.bodies || c.body[1] < 0 || c.body[1] >= h.bodies)
+            return mor_fail(error, MOR_BAD_INPUT, "the snapshot is damaged: contact %d names a body that is not there", i);
+    }
+    for (int i = 0; i < h.bodies; i++, in += sizeof(body_bytes)) {
+        body_bytes s;
+        memcpy(&s, in, sizeof s);
+        mor_body* b = &w->bodies[w->order[i]];
+        b->x = s.x, b->v = s.v, b->w = s.w, b->L = s.L;
+        b->force = s.force, b->torque = s.torque;
+        b->q = s.q, b->angle = s.angle;
+    }
+    if (h.contacts) memcpy(w->contacts.data, contacts, (size_t)h.contacts * sizeof(mor_contact));
+    w->contacts.count = h.contacts;
+    w->step = h.step;
+    w->step_base = h.step_base;
+    w->h = h.h;
+    w->time = h.time;
+    w->time_base = h.time_base;
+    w->deepest = h.deepest;
+    w->detected = false;
+    return MOR_OK;
+}

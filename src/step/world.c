@@ -1,0 +1,266 @@
+/* Making a world: methods and their options, stages, small accessors. */
+#include "model/world.h"
+#include "base/workers.h"
+#include "collision/detect.h"
+
+#include <assert.h>
+#include <string.h>
+
+static const mor_field method_fields[] = {
+    { "friction_directions", MOR_TYPE_INT, offsetof(mor_method_options, friction_directions), 8, 3, 256, NULL, "",
+      "corners of the friction polygon for pyramids" },
+    { "friction_align", MOR_TYPE_CHOICE, offsetof(mor_method_options, friction_align), 0, 0, 0, "world-x|slip", "",
+      "first friction direction: world x projected on the tangent plane, or the slip at the start of the step" },
+    { "v_rest", MOR_TYPE_DOUBLE, offsetof(mor_method_options, v_rest), -1, -1, 1e6, NULL, "m/s",
+      "restitution acts above this approach speed; -1 (auto): 2 g h" },
+    { "on_failure", MOR_TYPE_CHOICE, offsetof(mor_method_options, on_failure), MOR_STOP, 0, 0, "stop|warn|retry", "",
+      "when a solver misses its tolerance: stop before the step, apply and count, or try another solver and half the step" },
+    { "relinearise", MOR_TYPE_INT, offsetof(mor_method_options, relinearise), 0, 0, 0, NULL, "",
+      "extra passes that recompute gaps within a step (this version: none)" },
+    { 0 }
+};
+
+static const mor_field solver_fields[] = {
+    { "tol", MOR_TYPE_DOUBLE, offsetof(mor_solver_options, tol), 1e-10, 0, 1e6, NULL, "m/s",
+      "velocity error at which a step counts as solved" },
+    { "max_iter", MOR_TYPE_INT, offsetof(mor_solver_options, max_iter), 0, 0, 2e9, NULL, "", "0: the solver's default" },
+    { "time_limit", MOR_TYPE_DOUBLE, offsetof(mor_solver_options, time_limit), 0, 0, 1e9, NULL, "s", "per solve; 0: none" },
+    { 0 }
+};
+
+const mor_field* mor_world_fields(void) { return method_fields; }
+const mor_field* mor_world_solver_fields(void) { return solver_fields; }
+
+mor_world_def mor_world_def_default(void)
+{
+    return (mor_world_def){ .dimension = 3, .gravity = { 0, 0, -9.81 }, .step = 0.01, .threads = 1, .allocator = mor_allocator_default() };
+}
+
+/* Replaces an option struct by the defaults of another method. */
+static bool new_options(mor_world* w, void** options, size_t size, const mor_field* fields)
+{
+    void* fresh = w->allocator.resize(w->allocator.user, NULL, size ? size : 1);
+    if (!fresh) return false;
+    memset(fresh, 0, size);
+    mor_fields_default(fields, fresh);
+    if (*options) w->allocator.resize(w->allocator.user, *options, 0);
+    *options = fresh;
+    return true;
+}
+
+/* "unknown solver 'psg'; did you mean 'pgs'?" */
+static mor_code unknown_method(const char* stage, const char* name, const char* const* names, mor_error* error)
+{
+    const char* near = mor_did_you_mean(name, names);
+    if (near) return mor_fail(error, MOR_BAD_INPUT, "unknown %s '%s'; did you mean '%s'?", stage, name, near);
+    char list[600] = "";
+    for (int i = 0; names[i]; i++) {
+        size_t used = strlen(list);
+        if (used + strlen(names[i]) + 3 < sizeof list) {
+            if (used) strcat(list, ", ");
+            strcat(list, names[i]);
+        }
+    }
+    return mor_fail(error, MOR_BAD_INPUT, "unknown %s '%s'; known: %s", stage, name, list);
+}
+
+enum { MOST_METHODS = 126 };
+
+mor_code mor_world_set_method(mor_world* w, const char* stage, const char* name, mor_error* error)
+{
+    const char* names[MOST_METHODS + 1] = { 0 };
+    bool ok = true;
+    if (strcmp(stage, "formulation") == 0) {
+        const mor_formulation* f = mor_library_formulation(w->library, name);
+        for (int i = 0; !f && i < MOST_METHODS && mor_library_formulation_at(w->library, i); i++)
+            names[i] = mor_library_formulation_at(w->library, i)->name;
+        if (!f) return unknown_method(stage, name, names, error);
+        ok = new_options(w, &w->formulation_options, f->options_size, f->fields);
+        if (ok) w->formulation = f;
+    } else if (strcmp(stage, "solver") == 0) {
+        const mor_solver* s = mor_library_solver(w->library, name);
+        for (int i = 0; !s && i < MOST_METHODS && mor_library_solver_at(w->library, i); i++)
+            names[i] = mor_library_solver_at(w->library, i)->name;
+        if (!s) return unknown_method(stage, name, names, error);
+        ok = new_options(w, &w->solver_own_options, s->options_size, s->fields);
+        if (ok) w->solver = s;
+    } else if (strcmp(stage, "collision") == 0) {
+        const mor_collision* c = mor_library_collision(w->library, name);
+        for (int i = 0; !c && i < MOST_METHODS && mor_library_collision_at(w->library, i); i++)
+            names[i] = mor_library_collision_at(w->library, i)->name;
+        if (!c) return unknown_method(stage, name, names, error);
+        ok = new_options(w, &w->collision_options, c->options_size, c->fields);
+        if (ok) w->collision = c;
+        w->detected = false;
+    } else if (strcmp(stage, "integrator") == 0) {
+        names[0] = "semi-implicit";
+        if (strcmp(name, names[0]) != 0) return unknown_method(stage, name, names, error);
+    } else {
+        return mor_fail(error, MOR_BAD_INPUT, "unknown stage '%s'; known: formulation, solver, collision, integrator", stage);
+    }
+    return ok ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
+}
+
+mor_code mor_world_set_option(mor_world* w, const char* stage, const char* option, const char* value, mor_error* error)
+{
+    w->detected = false;
+    if (strcmp(stage, "formulation") == 0)
+        return mor_fields_set(w->formulation->fields, w->formulation_options, option, value, error);
+    if (strcmp(stage, "collision") == 0) return mor_fields_set(w->collision->fields, w->collision_options, option, value, error);
+    if (strcmp(stage, "solver") == 0) {
+        for (const mor_field* f = solver_fields; f->name; f++)
+            if (strcmp(f->name, option) == 0) return mor_fields_set(solver_fields, &w->solver_options, option, value, error);
+        return mor_fields_set(w->solver->fields, w->solver_own_options, option, value, error);
+    }
+    if (strcmp(stage, "method") == 0) {
+        if (strcmp(option, "v_rest") == 0 && strcmp(value, "auto") == 0) value = "-1";
+        return mor_fields_set(method_fields, &w->options, option, value, error);
+    }
+    return mor_fail(error, MOR_BAD_INPUT, "unknown stage '%s'; known: method, formulation, solver, collision", stage);
+}
+
+const char* mor_world_method(const mor_world* w, const char* stage)
+{
+    if (strcmp(stage, "formulation") == 0) return w->formulation->name;
+    if (strcmp(stage, "solver") == 0) return w->solver->name;
+    if (strcmp(stage, "collision") == 0) return w->collision->name;
+    if (strcmp(stage, "integrator") == 0) return "semi-implicit";
+    return NULL;
+}
+
+mor_world* mor_world_create(const mor_world_def* def, mor_error* error)
+{
+    if (def->dimension != 2 && def->dimension != 3) {
+        mor_fail(error, MOR_BAD_INPUT, "dimension %d; a world is 3-D or 2-D", def->dimension);
+        return NULL;
+    }
+    if (!(def->step > 0.0) || !isfinite(def->step)) {
+        mor_fail(error, MOR_BAD_INPUT, "time step %g; give a positive number of seconds", def->step);
+        return NULL;
+    }
+    mor_allocator a = def->allocator.resize ? def->allocator : mor_allocator_default();
+    mor_world* w = a.resize(a.user, NULL, sizeof *w);
+    if (!w) {
+        mor_fail(error, MOR_SYSTEM, "out of memory");
+        return NULL;
+    }
+    memset(w, 0, sizeof *w);
+    w->allocator = a;
+    w->library = def->library;
+    w->dimension = def->dimension;
+    w->gravity = def->gravity;
+    if (w->dimension == 2) w->gravity.z = 0.0;
+    w->h = def->step;
+    w->threads = def->threads < 1 ? 1 : def->threads;
+    mor_fields_default(method_fields, &w->options);
+    mor_fields_default(solver_fields, &w->solver_options);
+    mor_material material = mor_material_default();
+    mor_world_add_material(w, &material);
+    w->arena = mor_arena_create(&a);
+    w->workers = mor_workers_create(&a, w->threads);
+    w->broad_phase = mor_broad_phase_create(&a);
+    w->thread_arenas = a.resize(a.user, NULL, (size_t)w->threads * sizeof(mor_arena*));
+    bool ok = w->arena && w->workers && w->thread_arenas && w->broad_phase && !w->out_of_memory;
+    for (int i = 0; w->thread_arenas && i < w->threads; i++) {
+        w->thread_arenas[i] = mor_arena_create(&a);
+        ok = ok && w->thread_arenas[i];
+    }
+    if (!ok) {
+        mor_fail(error, MOR_SYSTEM, "out of memory or threads");
+        mor_world_destroy(w);
+        return NULL;
+    }
+    if (mor_world_set_method(w, "formulation", "st", error) != MOR_OK || mor_world_set_method(w, "solver", "pgs", error) != MOR_OK ||
+        mor_world_set_method(w, "collision", "manifold", error) != MOR_OK) {
+        mor_world_destroy(w);
+        return NULL;
+    }
+    return w;
+}
+
+void mor_world_destroy(mor_world* w)
+{
+    if (!w) return;
+    const mor_allocator a = w->allocator;
+    mor_workers_destroy(w->workers);
+    for (int i = 0; w->thread_arenas && i < w->threads; i++) mor_arena_destroy(w->thread_arenas[i]);
+    if (w->thread_arenas) a.resize(a.user, w->thread_arenas, 0);
+    mor_arena_destroy(w->arena);
+    mor_broad_phase_destroy(w->broad_phase);
+    if (w->formulation_options) a.resize(a.user, w->formulation_options, 0);
+    if (w->solver_own_options) a.resize(a.user, w->solver_own_options, 0);
+    if (w->collision_options) a.resize(a.user, w->collision_options, 0);
+    mor_world_free_model(w);
+    a.resize(a.user, w, 0);
+}
+
+void mor_world_on_user(mor_world* w, mor_user_stage function, void* user)
+{
+    w->on_user = function;
+    w->on_user_data = user;
+}
+
+void mor_world_on_collide(mor_world* w, mor_user_stage function, void* user)
+{
+    w->on_collide = function;
+    w->on_collide_data = user;
+    w->detected = false;
+}
+
+void mor_world_on_solve(mor_world* w, mor_formulation_stage function, void* user)
+{
+    w->on_solve = function;
+    w->on_solve_data = user;
+}
+
+void mor_world_on_integrate(mor_world* w, mor_user_stage function, void* user)
+{
+    w->on_integrate = function;
+    w->on_integrate_data = user;
+}
+
+mor_code mor_world_add_observer(mor_world* w, mor_observer function, void* user, mor_error* error)
+{
+    if (w->observer_count == (int)(sizeof w->observers / sizeof *w->observers))
+        return mor_fail(error, MOR_BAD_INPUT, "a world has room for 8 observers");
+    w->observers[w->observer_count].function = function;
+    w->observers[w->observer_count++].user = user;
+    return MOR_OK;
+}
+
+double mor_world_time(const mor_world* w) { return w->time; }
+int mor_world_step_count(const mor_world* w) { return w->step; }
+double mor_world_get_step(const mor_world* w) { return w->h; }
+int mor_world_dimension(const mor_world* w) { return w->dimension; }
+mor_vec3 mor_world_gravity(const mor_world* w) { return w->gravity; }
+const mor_library* mor_world_library(const mor_world* w) { return w->library; }
+
+void mor_world_set_step(mor_world* w, double h)
+{
+    assert(h > 0.0 && isfinite(h));
+    w->h = h;
+    w->time_base = w->time;
+    w->step_base = w->step;
+    w->detected = false;
+}
+
+void mor_world_set_gravity(mor_world* w, mor_vec3 gravity)
+{
+    w->gravity = gravity;
+    if (w->dimension == 2) w->gravity.z = 0.0;
+    w->detected = false;
+}
+
+const mor_contact* mor_world_contacts(const mor_world* w, int* count)
+{
+    *count = w->contacts.count;
+    return w->contacts.data;
+}
+
+int mor_world_island_count(const mor_world* w) { return w->island_count; }
+
+const mor_system* mor_world_system(const mor_world* w, int island)
+{
+    assert(island >= 0 && island < w->island_count);
+    return &w->islands[island].system;
+}

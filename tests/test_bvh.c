@@ -1,0 +1,269 @@
+/* The broad phase against brute force, its costs by counting, and its memory. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "collision/bvh.h"
+
+typedef struct boxes {
+    int count;
+    mor_aabb box[4096];
+    int proxy[4096];
+    bool alive[4096];
+} boxes;
+
+static mor_aabb random_box(mor_rng* rng, double space, double size)
+{
+    mor_aabb b;
+    b.lower = mor_v3(space * mor_rng_uniform(rng), space * mor_rng_uniform(rng), space * mor_rng_uniform(rng));
+    b.upper = mor_add(b.lower, mor_v3(size * mor_rng_uniform(rng), size * mor_rng_uniform(rng), size * mor_rng_uniform(rng)));
+    return b;
+}
+
+static bool meet(const mor_aabb* a, const mor_aabb* b)
+{
+    return a->lower.x <= b->upper.x && b->lower.x <= a->upper.x && a->lower.y <= b->upper.y &&
+           b->lower.y <= a->upper.y && a->lower.z <= b->upper.z && b->lower.z <= a->upper.z;
+}
+
+/* Every pair the tree reports, in order, is the next one brute force finds. */
+static void compare_pairs(mor_bvh* tree, const boxes* s, const bool* moved)
+{
+    int* list = malloc(sizeof(int) * (size_t)(s->count + 1));
+    int n = 0, k = 0;
+    for (int i = s->count - 1; i >= 0; i--)
+        if (s->alive[i] && moved[i]) list[n++] = s->proxy[i];
+    const mor_index_pair* pairs;
+    int count = mor_bvh_pairs(tree, list, n, &pairs, NULL);
+    for (int i = 0; i < s->count; i++)
+        for (int j = i + 1; j < s->count; j++)
+            if (s->alive[i] && s->alive[j] && (moved[i] || moved[j]) && meet(&s->box[i], &s->box[j])) {
+                assert_true(k < count);
+                assert_int_equal(pairs[k].i, i);
+                assert_int_equal(pairs[k].j, j);
+                k++;
+            }
+    assert_int_equal(k, count);
+    free(list);
+}
+
+static void pairs_equal_brute_force_through_inserts_moves_and_removals(void** state)
+{
+    (void)state;
+    mor_rng rng = { 7 };
+    mor_allocator allocator = mor_allocator_default();
+    mor_bvh* tree = mor_bvh_create(&allocator, 0.1);
+    boxes* s = calloc(1, sizeof *s);
+    bool* moved = calloc(4096, sizeof *moved);
+    s->count = 500;
+    for (int i = 0; i < s->count; i++) {
+        s->box[i] = random_box(&rng, 10, 1.5);
+        s->alive[i] = true;
+        s->proxy[i] = mor_bvh_insert(tree, s->box[i], i);
+        moved[i] = true;
+    }
+    assert_true(mor_bvh_check(tree));
+    compare_pairs(tree, s, moved);
+    for (int round = 0; round < 30; round++) {
+        for (int i = 0; i < s->count; i++) {
+            moved[i] = mor_rng_uniform(&rng) < 0.5;
+            if (!s->alive[i]) {
+                if (mor_rng_uniform(&rng) < 0.5) {
+                    s->box[i] = random_box(&rng, 10, 1.5);
+                    s->alive[i] = true;
+                    s->proxy[i] = mor_bvh_insert(tree, s->box[i], i);
+                }
+            } else if (mor_rng_uniform(&rng) < 0.1) {
+                mor_bvh_remove(tree, s->proxy[i]);
+                s->alive[i] = false;
+            } else if (moved[i]) {
+                mor_vec3 d = mor_v3(mor_rng_uniform(&rng) - 0.5, mor_rng_uniform(&rng) - 0.5, mor_rng_uniform(&rng) - 0.5);
+                d = mor_scale(round % 3 == 0 ? 4.0 : 0.1, d);
+                s->box[i].lower = mor_add(s->box[i].lower, d);
+                s->box[i].upper = mor_add(s->box[i].upper, d);
+                mor_bvh_move(tree, s->proxy[i], s->box[i]);
+            }
+        }
+        assert_true(mor_bvh_check(tree));
+        compare_pairs(tree, s, moved);
+    }
+    for (int i = 0; i < s->count; i++)
+        if (s->alive[i]) mor_bvh_remove(tree, s->proxy[i]);
+    assert_int_equal(mor_bvh_count(tree), 0);
+    assert_true(mor_bvh_check(tree));
+    mor_bvh_destroy(tree);
+    free(s);
+    free(moved);
+}
+
+typedef struct hits {
+    bool found[4096];
+    int count, stop_after;
+} hits;
+
+static bool note(void* user, int proxy, int index)
+{
+    (void)proxy;
+    hits* h = user;
+    assert_false(h->found[index]);
+    h->found[index] = true;
+    return ++h->count != h->stop_after;
+}
+
+static void a_query_finds_exactly_the_boxes_it_meets_and_stops_when_told(void** state)
+{
+    (void)state;
+    mor_rng rng = { 3 };
+    mor_allocator allocator = mor_allocator_default();
+    mor_bvh* tree = mor_bvh_create(&allocator, 0.2);
+    static mor_aabb box[300];
+    for (int i = 0; i < 300; i++) {
+        box[i] = random_box(&rng, 5, 1);
+        mor_bvh_insert(tree, box[i], i);
+    }
+    hits* h = calloc(1, sizeof *h);
+    for (int q = 0; q < 200; q++) {
+        mor_aabb probe = random_box(&rng, 5, 2);
+        memset(h, 0, sizeof *h);
+        mor_bvh_query(tree, probe, note, h);
+        for (int i = 0; i < 300; i++) assert_int_equal(h->found[i], meet(&probe, &box[i]));
+    }
+    memset(h, 0, sizeof *h);
+    h->stop_after = 3;
+    mor_bvh_query(tree, (mor_aabb){ { 0, 0, 0 }, { 9, 9, 9 } }, note, h);
+    assert_int_equal(h->count, 3);
+    free(h);
+    mor_bvh_destroy(tree);
+}
+
+static void a_small_move_stays_in_the_fat_box(void** state)
+{
+    (void)state;
+    mor_allocator allocator = mor_allocator_default();
+    mor_bvh* tree = mor_bvh_create(&allocator, 0.1);
+    mor_aabb b = { { 0, 0, 0 }, { 1, 1, 1 } };
+    int p = mor_bvh_insert(tree, b, 5);
+    assert_int_equal(mor_bvh_index(tree, p), 5);
+    b.lower.x += 0.05;
+    b.upper.x += 0.05;
+    assert_false(mor_bvh_move(tree, p, b));
+    b.lower.x += 0.2;
+    b.upper.x += 0.2;
+    assert_true(mor_bvh_move(tree, p, b));
+    assert_true(mor_bvh_check(tree));
+    mor_bvh_destroy(tree);
+}
+
+/* Boxes of a grid, inserted in order: the worst order for a tree that does not balance. */
+static long grid_visits(int side, int* height)
+{
+    mor_allocator allocator = mor_allocator_default();
+    mor_bvh* tree = mor_bvh_create(&allocator, 0.1);
+    int n = side * side * side, k = 0;
+    int* proxy = malloc(sizeof(int) * (size_t)n);
+    for (int x = 0; x < side; x++)
+        for (int y = 0; y < side; y++)
+            for (int z = 0; z < side; z++, k++)
+                proxy[k] = mor_bvh_insert(tree, (mor_aabb){ { x, y, z }, { x + 1.01, y + 1.01, z + 1.01 } }, k);
+    const mor_index_pair* pairs;
+    long visits;
+    int count = mor_bvh_pairs(tree, proxy, n, &pairs, &visits);
+    /* a cube has 26 neighbours inside the grid */
+    int s = side, expected = (int)(((3L * s - 2) * (3L * s - 2) * (3L * s - 2) - n) / 2);
+    assert_int_equal(count, expected);
+    *height = mor_bvh_height(tree);
+    free(proxy);
+    mor_bvh_destroy(tree);
+    return visits;
+}
+
+static void cost_grows_nearly_linearly_and_the_tree_stays_flat(void** state)
+{
+    (void)state;
+    int small_height, large_height;
+    double small = (double)grid_visits(8, &small_height) / (8 * 8 * 8);
+    double large = (double)grid_visits(24, &large_height) / (24 * 24 * 24);
+    /* 27 times the boxes: visits per box may grow like log n only */
+    assert_true(large < 2.0 * small);
+    assert_true(small_height <= 1 + 1.45 * 9);
+    assert_true(large_height <= 1 + 1.45 * 13.8);
+}
+
+static void* counting_resize(void* user, void* block, size_t size)
+{
+    int* budget = user;
+    if (size == 0) {
+        free(block);
+        return NULL;
+    }
+    if (*budget == 0) return NULL;
+    --*budget;
+    return realloc(block, size);
+}
+
+static void a_warm_tree_allocates_nothing(void** state)
+{
+    (void)state;
+    int budget = 1000000;
+    mor_allocator allocator = { counting_resize, &budget };
+    mor_bvh* tree = mor_bvh_create(&allocator, 0.0);
+    int proxy[200];
+    mor_rng rng = { 11 };
+    for (int i = 0; i < 200; i++) proxy[i] = mor_bvh_insert(tree, random_box(&rng, 3, 1), i);
+    const mor_index_pair* pairs;
+    int count = mor_bvh_pairs(tree, proxy, 200, &pairs, NULL);
+    assert_true(count > 256);
+    budget = 0;
+    mor_rng again = { 11 };
+    for (int round = 0; round < 5; round++) {
+        again.state = 11;
+        for (int i = 0; i < 200; i++) mor_bvh_move(tree, proxy[i], random_box(&rng, 3, 1));
+        for (int i = 0; i < 200; i++) mor_bvh_move(tree, proxy[i], random_box(&again, 3, 1));
+        mor_bvh_remove(tree, proxy[17]);
+        again.state = 11;
+        mor_aabb b = { { 0, 0, 0 }, { 0, 0, 0 } };
+        for (int i = 0; i <= 17; i++) b = random_box(&again, 3, 1);
+        proxy[17] = mor_bvh_insert(tree, b, 17);
+        assert_true(proxy[17] >= 0);
+        assert_int_equal(mor_bvh_pairs(tree, proxy, 200, &pairs, NULL), count);
+    }
+    mor_bvh_destroy(tree);
+}
+
+static void running_out_of_memory_is_told_and_leaves_the_tree_usable(void** state)
+{
+    (void)state;
+    for (int allowed = 1; allowed < 12; allowed++) {
+        int budget = allowed, inserted = 0, proxy[600];
+        mor_allocator allocator = { counting_resize, &budget };
+        mor_bvh* tree = mor_bvh_create(&allocator, 0.1);
+        mor_rng rng = { 5 };
+        for (int i = 0; i < 600; i++) {
+            int p = mor_bvh_insert(tree, random_box(&rng, 1, 1), i);
+            if (p >= 0) proxy[inserted++] = p;
+        }
+        const mor_index_pair* pairs;
+        mor_bvh_pairs(tree, proxy, inserted, &pairs, NULL);
+        assert_true(mor_bvh_check(tree));
+        budget = 1000;
+        assert_true(mor_bvh_pairs(tree, proxy, inserted, &pairs, NULL) >= 0);
+        mor_bvh_destroy(tree);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pairs_equal_brute_force_through_inserts_moves_and_removals),
+        cmocka_unit_test(a_query_finds_exactly_the_boxes_it_meets_and_stops_when_told),
+        cmocka_unit_test(a_small_move_stays_in_the_fat_box),
+        cmocka_unit_test(cost_grows_nearly_linearly_and_the_tree_stays_flat),
+        cmocka_unit_test(a_warm_tree_allocates_nothing),
+        cmocka_unit_test(running_out_of_memory_is_told_and_leaves_the_tree_usable),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
