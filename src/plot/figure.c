@@ -341,8 +341,22 @@ static void draw_curve(cairo_t* c, const layout* l, int p, const mor_panel* pane
     }
     pen_flush(&pen);
     set_stroke(c, curve);
+    /* of a few curves the first are wider, so that one that coincides with a later one still shows */
+    int behind = panel->curve_count - 1 - (int)(curve - panel->curves);
+    if (panel->curve_count <= 4) cairo_set_line_width(c, 1.6 + 1.3 * behind);
     cairo_stroke(c);
     cairo_set_dash(c, NULL, 0, 0.0);
+}
+
+/* An empty panel says why it is empty. */
+static void draw_nothing(cairo_t* c, const layout* l, int p, const mor_panel* panel)
+{
+    for (int k = 0; k < panel->curve_count; k++)
+        for (int i = 0; i < panel->curves[k].count; i++)
+            if (isfinite(at_y(l, p, panel->curves[k].y[i]))) return;
+    font(c, 12.0, false);
+    draw_text(c, 0.5 * (l->left + l->right), l->top[p] + 0.5 * l->tall + 4.0, 0.5, 0.5,
+              panel->log ? "no values above zero" : "no values");
 }
 
 static void draw_legend(cairo_t* c, const layout* l, int p, const mor_panel* panel)
@@ -396,6 +410,7 @@ static void draw(cairo_t* c, const mor_figure* f, const layout* l)
         cairo_clip(c);
         for (int k = 0; k < f->panels[p].curve_count; k++) draw_curve(c, l, p, &f->panels[p], &f->panels[p].curves[k]);
         cairo_restore(c);
+        draw_nothing(c, l, p, &f->panels[p]);
         draw_legend(c, l, p, &f->panels[p]);
     }
 }
