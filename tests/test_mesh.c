@@ -412,6 +412,7 @@ static void bad_obj_files_are_refused_with_their_place(void** state)
     is_refused(write_text("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3x\n"), "'3x' is not a face corner");
     is_refused(write_text("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"), "no faces");
     is_refused(write_text("a.obj", "%PDF-1.4\n"), ":1:1: unknown word");
+    is_refused(write_text("a.obj", "v 0 0 0\nv 1 \\\n0 0\nv 0 1 0\nf 1 2 9\n"), ":5:7:"); /* joined lines count */
     is_refused(write_text("a.obj", "cstype bezier\n"), "free-form");
     is_refused(write_text("a.obj", "o lid\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 1 2 3\n"),
                ":1:1: 'lid': mesh:");
@@ -593,7 +594,7 @@ static void garbage_never_crashes_a_reader(void** state)
             int changes = 1 + trial % 8;
             for (int k = 0; k < changes; k++)
                 text[(size_t)(mor_rng_uniform(&rng) * (double)size)] =
-                    trial % 2 ? (char)(256 * mor_rng_uniform(&rng)) : "0123456789 -()/.\n<>"[(int)(19 * mor_rng_uniform(&rng))];
+                    trial % 2 ? (char)(unsigned char)(256 * mor_rng_uniform(&rng)) : "0123456789 -()/.\n<>"[(int)(19 * mor_rng_uniform(&rng))];
             if (trial % 5 == 0) size = (size_t)(mor_rng_uniform(&rng) * (double)size);
             mor_geometry* pieces[4];
             int count;
