@@ -215,6 +215,8 @@ typedef struct mor_point {
     double gap;
     uint32_t feature; /* unique within the shape pair, stable from step to step */
     int group, plane;
+    bool corner; /* no face and no edge pair realises this distance: corners or parallel edges are nearest, and the
+                    shapes may pass each other (see collision/detect.c) */
 } mor_point;
 
 #define MOR_MAX_POINTS 64 /* points one pair test may return */

@@ -6,6 +6,10 @@
  *
  * so nothing reachable is missed. Boxes in the tree are widened by the halves of a bound of this.
  *
+ * Corners. Where corners or parallel edges are nearest, the line between them is no plane the bodies must respect: a peg
+ * passes the rim of its hole at a distance, and a row along that line would stop it. Such contacts are kept only if the
+ * pair would overlap at the end of the step in free motion.
+ *
  * Order. Pairs come from the tree sorted by shape number, so the contacts do not depend on the tree's form;
  * the words a pair test may keep from step to step (its last separating axis) only save time.
  *
@@ -192,6 +196,31 @@ static void remember(scan* k, int i, int j, const uint32_t words[4])
     memcpy(c->words, words, sizeof c->words);
 }
 
+/* Where the shape would be after a step of free motion. */
+static mor_pose coast(const mor_world* w, const shape_slot* s)
+{
+    const mor_body* b = &w->bodies[s->body];
+    if (b->kind == MOR_FIXED) return s->pose;
+    mor_vec3 v = b->tree >= 0 ? mor_madd(b->v, w->h, w->gravity) : b->v;
+    mor_quat turn = mor_quat_exp(mor_scale(w->h, b->w));
+    mor_vec3 arm = mor_rotate(turn, mor_sub(s->pose.position, b->x));
+    return (mor_pose){ mor_add(mor_madd(b->x, w->h, v), arm), mor_quat_mul(turn, s->pose.rotation) };
+}
+
+/* Both ways round of the same test. */
+static int run_test(mor_pair_test test, bool swap, const mor_geometry* a, const mor_pose* pa, const mor_geometry* b, const mor_pose* pb,
+                    double reach, uint32_t words[4], mor_point* points)
+{
+    return swap ? test(b, pb, a, pa, reach, words, points) : test(a, pa, b, pb, reach, words, points);
+}
+
+static bool only_corners_apart(const mor_point* points, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (!points[i].corner || points[i].gap <= 0.0) return false;
+    return true;
+}
+
 static void test_pair(scan* k, int i, int j, bool cached)
 {
     mor_world* w = k->w;
@@ -221,11 +250,15 @@ static void test_pair(scan* k, int i, int j, bool cached)
     uint32_t words[4] = { 0 };
     if (cached) recall(k, i, j, words);
     mor_point points[MOR_MAX_POINTS];
-    int n = swap ? test(gb, &b->pose, ga, &a->pose, reach, words, points) : test(ga, &a->pose, gb, &b->pose, reach, words, points);
-    if (n > 0 && k->o->activation == 1) {
-        double all = 1e9; /* one feature is near: report every one */
-        n = swap ? test(gb, &b->pose, ga, &a->pose, all, words, points) : test(ga, &a->pose, gb, &b->pose, all, words, points);
+    int n = run_test(test, swap, ga, &a->pose, gb, &b->pose, reach, words, points);
+    if (n > 0 && only_corners_apart(points, n)) {
+        mor_pose ea = coast(w, a), eb = coast(w, b);
+        mor_point later[MOR_MAX_POINTS];
+        uint32_t unused[4] = { 0 };
+        if (run_test(test, swap, ga, &ea, gb, &eb, 0.0, unused, later) == 0) n = 0;
     }
+    if (n > 0 && k->o->activation == 1) /* one feature is near: report every one */
+        n = run_test(test, swap, ga, &a->pose, gb, &b->pose, 1e9, words, points);
     if (cached) remember(k, i, j, words);
     if (n == 0) return;
     if (!mor_buffer_reserve(&w->allocator, &w->contacts, w->contacts.count + n, sizeof(mor_contact))) {

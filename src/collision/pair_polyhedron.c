@@ -108,7 +108,9 @@ static int closest_contact(const mor_placed* A, const mor_placed* B, const mor_a
     int count = mor_manifold_clip(&fa, &fb, c.normal, 0, 0, tol, reach, points, &least);
     if (least > c.distance + tol && c.distance < reach && count < MOR_MAX_POINTS)
         points[count++] = mor_point_on_b(c.on_b, c.normal, c.distance, mor_feature(MOR_CLOSEST, 0, 0));
-    return mor_manifold_reduce(points, count, RESTING_POINTS);
+    count = mor_manifold_reduce(points, count, RESTING_POINTS);
+    for (int i = 0; i < count; i++) points[i].corner = true;
+    return count;
 }
 
 int mor_polyhedra_contact(const mor_placed* A, const mor_placed* B, const mor_axis_choice* axis, double reach,

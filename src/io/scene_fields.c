@@ -90,7 +90,7 @@ static const mor_key material_keys[] = {
       .help = "Coulomb coefficient mu. Two materials meet with sqrt(mu1 mu2)." },
     { NUMBER(mor_raw_material, restitution), .initial = 0.0, .min = 0, .max = 1, .fallback = "0",
       .help = "Newton's coefficient e. Two materials meet with max(e1, e2)." },
-    { NUMBER(mor_raw_material, density), .initial = 1000.0, POSITIVE, .unit = "kg/m^3; 2-D: kg/m^2",
+    { NUMBER(mor_raw_material, density), .initial = 1000.0, POSITIVE, .unit = "kg/m^3 (2-D: kg/m^2)",
       .fallback = "1000", .help = "Gives bodies without a mass theirs." },
     { 0 }
 };
@@ -117,7 +117,7 @@ static const mor_key body_keys[] = {
       .help = "Instead of a material: Coulomb coefficient of this body." },
     { NUMBER(mor_raw_body, restitution), .initial = NAN, .min = 0, .max = 1, .fallback = "of the material",
       .help = "Instead of a material: Newton's coefficient of this body." },
-    { NUMBER(mor_raw_body, density), .initial = NAN, POSITIVE, .unit = "kg/m^3; 2-D: kg/m^2",
+    { NUMBER(mor_raw_body, density), .initial = NAN, POSITIVE, .unit = "kg/m^3 (2-D: kg/m^2)",
       .fallback = "of the material", .help = "Instead of a material: density of this body." },
     { NUMBER(mor_raw_body, mass), .initial = NAN, POSITIVE, .unit = "kg", .fallback = "from the density",
       .hint = "leave it out to use the density", .help = "Mass; the inertia of the shapes is scaled to it." },

@@ -69,8 +69,8 @@ static mor_code sort_names(mor_scene* scene, mor_error* error)
         const mor_node* first = scene->bodies[scene->items[all[i - 1].index].body].node;
         const mor_node* second = scene->bodies[scene->items[all[i].index].body].node;
         const mor_node* at = mor_node_get(second, "name");
-        return mor_node_fail(at ? at : second, error, "a body called '%s' is there already, in line %d; names must differ",
-                             all[i].name, first->line);
+        return mor_node_fail(at ? at : second, error, "a body called '%s' is there already, at %.200s:%d; names must differ",
+                             all[i].name, first->source->name, first->line);
     }
     return MOR_OK;
 }
@@ -148,7 +148,7 @@ static mor_code read_force(mor_scene* scene, const mor_node* node, mor_error* er
     mor_raw_force raw;
     mor_code code = mor_keys_read(&mor_keys_force, node, scene->dimension, &raw, error);
     if (code) return code;
-    if (!raw.body) return mor_node_fail(node, error, "force has no 'body'");
+    if (!raw.body) return mor_node_fail(node, error, "force has no 'body'; add it");
     const mor_node* at = mor_node_get(node, "body");
     int item = mor_scene_find(scene, at, raw.body, error);
     if (item < 0) return MOR_BAD_INPUT;
@@ -202,7 +202,11 @@ static mor_code check_only(const mor_node* node, const char* known, const char* 
     const mor_node* name = node->kind == MOR_NODE_MAP ? mor_node_get(node, "name") : node;
     if (!name || name->kind != MOR_NODE_SCALAR)
         return mor_node_fail(node, error, "%s must be a name; this version knows '%s'", node->key, known);
-    if (strcmp(name->text, known) == 0) return MOR_OK;
+    if (strcmp(name->text, known) == 0) {
+        for (const mor_node* n = node->kind == MOR_NODE_MAP ? node->first : NULL; n; n = n->next)
+            if (n != name) return mor_node_fail_key(n, error, "%s '%s' has no options in this version", node->key, known);
+        return MOR_OK;
+    }
     for (; *later; later++)
         if (strcmp(name->text, *later) == 0)
             return mor_node_fail(name, error, "%s '%s' is not supported by this version; use '%s'", node->key,
@@ -261,7 +265,8 @@ mor_code mor_scene_read(mor_scene* scene, const mor_node* root, mor_error* error
     if (raw.name) scene->name = raw.name;
     bool gravity = mor_node_get(root, "gravity") != NULL;
     scene->gravity = gravity ? raw.gravity : scene->dimension == 2 ? mor_v3(0, -9.81, 0) : mor_v3(0, 0, -9.81);
-    if (raw.seed != floor(raw.seed)) return mor_node_fail(mor_node_get(root, "seed"), error, "seed is not a whole number");
+    if (raw.seed != floor(raw.seed)) return mor_node_fail(mor_node_get(root, "seed"), error, "seed %.40s is not a whole number",
+                                                                mor_node_get(root, "seed")->text);
     scene->rng.state = (uint64_t)raw.seed;
     if ((code = read_time(scene, raw.time, error))) return code;
     if (raw.method && (code = read_method(scene, raw.method, error))) return code;

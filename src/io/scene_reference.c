@@ -43,6 +43,7 @@ static void put_type(page* p, const mor_key* k)
     if (k->type != MOR_KEY_NUMBER && k->type != MOR_KEY_INT && k->type != MOR_KEY_COUNTS) return;
     if (k->min == MOR_POSITIVE) put(p, ", positive");
     else if (k->min == 0 && k->max == MOR_HUGE) put(p, ", not negative");
+    else if (k->min == k->max && k->max != 0) put(p, " %g", k->max);
     else if (k->max != 0 && isfinite(k->max)) put(p, ", %.10g to %.16g", k->min, k->max);
 }
 

@@ -239,6 +239,6 @@ mor_code mor_keys_read(const mor_key_table* table, const mor_node* node, int dim
     }
     for (const mor_key* k = table->keys; k->name && code == MOR_OK; k++)
         if (k->required && !mor_node_get(node, k->name))
-            code = mor_node_fail(node, error, "%s has no '%s'", table->title, k->name);
+            code = mor_node_fail(node, error, "%s has no '%s'; add it", table->title, k->name);
     return code;
 }

@@ -274,10 +274,26 @@ static mor_code take(builder* b, const yaml_event_t* event)
     }
 }
 
-static mor_code fail_syntax(builder* b, const yaml_parser_t* parser)
+/* Line and column of a byte: the reader of bytes runs ahead of the scanner and has no mark. */
+static yaml_mark_t mark_of_byte(const char* text, size_t length, size_t offset)
+{
+    yaml_mark_t mark = { 0 };
+    for (size_t i = 0; i < offset && i < length; i++) {
+        if (text[i] == '\n') {
+            mark.line++;
+            mark.column = 0;
+        } else if (((unsigned char)text[i] & 0xc0) != 0x80) {
+            mark.column++;
+        }
+    }
+    return mark;
+}
+
+static mor_code fail_syntax(builder* b, const yaml_parser_t* parser, const char* text, size_t length)
 {
     if (parser->error == YAML_MEMORY_ERROR) return mor_fail(b->error, MOR_SYSTEM, "out of memory");
-    yaml_mark_t mark = parser->error == YAML_READER_ERROR ? parser->mark : parser->problem_mark;
+    yaml_mark_t mark = parser->error == YAML_READER_ERROR ? mark_of_byte(text, length, parser->problem_offset)
+                                                          : parser->problem_mark;
     return mor_fail_at(b->error, MOR_BAD_INPUT, b->source->name, line_of(mark), column_of(b, mark), "%s%s%s",
                        parser->problem ? parser->problem : "not YAML", parser->context ? ", " : "",
                        parser->context ? parser->context : "");
@@ -298,7 +314,7 @@ mor_node* mor_yaml_parse(mor_document* document, const char* text, size_t length
     for (bool done = false; !done && code == MOR_OK;) {
         yaml_event_t event;
         if (!yaml_parser_parse(&parser, &event)) {
-            code = fail_syntax(&b, &parser);
+            code = fail_syntax(&b, &parser, text, length);
             break;
         }
         code = take(&b, &event);

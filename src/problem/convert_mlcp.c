@@ -9,8 +9,9 @@
  *   (b) equations left: the triple (free column f, equation g, pair k) with the largest
  *       |T_kf T_gk| is pivoted at (w_k, f), then (g, z_k): the pair k is exchanged, w_k for z_k, and
  *       the rest is an LCP again.
- *   (c) an equation without any coefficient left is redundant if its constant vanishes, else the problem has no
- *       solution.
+ *   (c) an equation e(x) = 0 that is left without any free variable becomes two rows, e(x) >= 0 and -e(x) >= 0,
+ *       each paired with a variable that enters nowhere; without any coefficient at all it is redundant
+ *       if its constant vanishes, else the problem has no solution.
  *
  * Cost: 2/3 f^3 + 2 f n^2. Dense; meant for up to a few thousand unknowns.
  * Reference: Cottle, Pang & Stone (1992), The Linear Complementarity Problem, sec. 1.5 and 2.3
@@ -165,8 +166,8 @@ static void tableau_back(const mor_conversion* conversion, const double* x, doub
     mor_arena_release(arena, mark);
 }
 
-/* Fills S, s with the LCP over the columns d->other; false with a reason otherwise. */
-static mor_code tableau(const mor_problem* from, mlcp_data* d, double* S, double* s, bool* no_solution, mor_arena* arena,
+/* Fills `to` with the LCP over the columns d->other; a reason otherwise. */
+static mor_code tableau(const mor_problem* from, mlcp_data* d, mor_problem* to, bool* no_solution, mor_arena* arena,
                         mor_error* error)
 {
     int n = d->n;
@@ -253,22 +254,33 @@ static mor_code tableau(const mor_problem* from, mlcp_data* d, double* S, double
         d->basic[k] = d->basic[g], d->basic[g] = v;
         row_done[g] = column_done[f] = true;
     }
-    for (int i = 0; i < n && left > 0; i++) { /* (c) */
+    int* extra = mor_arena_alloc(arena, ((size_t)left + 1) * sizeof *extra); /* (c) */
+    int extras = 0, size_out = 0;
+    if (!extra) return MOR_SYSTEM;
+    for (int i = 0; i < n && left > 0; i++) {
         if (!is_free[i] || row_done[i]) continue;
         double coefficient = 0.0;
         for (int j = 0; j < n; j++)
             if (!is_free[j]) coefficient = fmax(coefficient, fabs(d->T[i + (size_t)j * n]));
-        if (coefficient > tiny)
-            return mor_fail(error, MOR_BAD_INPUT, "equation %d cannot be solved for a free variable or a pair", i);
-        if (fabs(d->q[i]) > 1e-9 * fmax(size, 1e-300)) {
+        if (coefficient > tiny) extra[extras++] = i;
+        else if (fabs(d->q[i]) > 1e-9 * fmax(size, 1e-300)) {
             *no_solution = true;
             return mor_fail(error, MOR_BAD_INPUT, "equation %d contradicts the others", i);
         }
     }
-    for (int a = 0; a < d->c; a++) {
-        s[a] = d->q[d->other[a]];
-        for (int b = 0; b < d->c; b++) S[a + (size_t)b * d->c] = d->T[d->other[a] + (size_t)d->other[b] * n];
+    size_out = d->c + 2 * extras;
+    double* S = mor_arena_zero(arena, (size_t)size_out * size_out, sizeof *S);
+    double* s = mor_arena_alloc(arena, (size_t)size_out * sizeof *s);
+    if (!S || !s) return MOR_SYSTEM;
+    for (int a = 0; a < size_out; a++) {
+        int k = a - d->c, row = k < 0 ? d->other[a] : extra[k / 2];
+        double sign = k >= 0 && k % 2 ? -1.0 : 1.0;
+        s[a] = sign * d->q[row];
+        for (int b = 0; b < d->c; b++) S[a + (size_t)b * size_out] = sign * d->T[row + (size_t)d->other[b] * n];
     }
+    to->size = size_out;
+    to->A = (mor_matrix){ .storage = MOR_DENSE, .rows = size_out, .cols = size_out, .x = S };
+    to->b = s;
     return MOR_OK;
 }
 
@@ -300,10 +312,9 @@ mor_code mor_convert_mlcp_to_lcp(const mor_problem* from, mor_conversion* conver
     double* s = mor_arena_alloc(arena, (size_t)d->c * sizeof *s);
     if (!S || !s) return MOR_SYSTEM;
     if (!schur(from, d, S, s, arena)) {
-        mor_code code = tableau(from, d, S, s, no_solution, arena, error);
-        if (code) return code;
         conversion->back = tableau_back;
         conversion->forward = NULL;
+        return tableau(from, d, &conversion->to, no_solution, arena, error);
     }
     conversion->to.A = (mor_matrix){ .storage = MOR_DENSE, .rows = d->c, .cols = d->c, .x = S };
     conversion->to.b = s;
