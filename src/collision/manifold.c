@@ -84,7 +84,7 @@ static int append(mor_point* points, int count, mor_point p, double merge)
     for (int k = 0; k < count; k++) {
         mor_vec3 d = mor_sub(points[k].on_b, p.on_b);
         if (points[k].feature != p.feature && mor_dot(d, d) > merge * merge) continue;
-        if (p.gap < points[k].gap - 1e-3 * merge) points[k] = p;
+        if (p.gap < points[k].gap - 1e-7 * merge) points[k] = p;
         return count;
     }
     if (count < MOR_MAX_POINTS) points[count++] = p;
