@@ -240,6 +240,33 @@ static void what_is_written_is_read_back(void** state)
     mor_recording_close(r);
 }
 
+static herr_t find_in_page(hid_t root, const char* name, const H5O_info_t* info, void* page)
+{
+    (void)root;
+    char word[128];
+    snprintf(word, sizeof word, "`/%s`", name);
+    if (info->type != H5O_TYPE_DATASET || strstr(page, word)) return 0;
+    print_error("docs/recording.md does not tell about %s\n", word);
+    return 1;
+}
+
+static void the_manual_names_every_dataset(void** state)
+{
+    (void)state;
+    mor_frames* frames = create(in_folder("documented.h5"));
+    put(frames, 0);
+    assert_int_equal(mor_frames_close(frames, NULL), MOR_OK);
+    static char page[32768];
+    FILE* file = fopen(MOREAU_SOURCE_DIR "/docs/recording.md", "r");
+    assert_non_null(file);
+    assert_in_range(fread(page, 1, sizeof page - 1, file), 1000, sizeof page - 2);
+    fclose(file);
+    mor_h5 h5;
+    assert_int_equal(mor_h5_open(&h5, path, NULL), MOR_OK);
+    assert_int_equal(H5Ovisit2(h5.file, H5_INDEX_NAME, H5_ITER_INC, find_in_page, page, H5O_INFO_BASIC), 0);
+    mor_h5_close(&h5, NULL);
+}
+
 static void a_recording_without_contacts_keeps_their_totals(void** state)
 {
     (void)state;
@@ -784,6 +811,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read_back),
+        cmocka_unit_test(the_manual_names_every_dataset),
         cmocka_unit_test(a_recording_without_contacts_keeps_their_totals),
         cmocka_unit_test(an_empty_recording_opens),
         cmocka_unit_test(a_killed_writer_leaves_all_flushed_frames),

@@ -533,6 +533,32 @@ static void the_reference_names_every_key(void** state)
     free(text);
 }
 
+/* MOREAU_WRITE_DOCS=1 writes the page instead of comparing it. */
+static void the_page_of_the_reference_is_current(void** state)
+{
+    (void)state;
+    enum { SIZE = 1 << 17 };
+    const char* path = MOREAU_SOURCE_DIR "/docs/scene.md";
+    char *text = malloc(SIZE), *page = calloc(SIZE, 1);
+    assert_int_equal(mor_scene_reference(text, SIZE), MOR_OK);
+    bool write = getenv("MOREAU_WRITE_DOCS") != NULL;
+    FILE* file = fopen(path, write ? "w" : "r");
+    if (file && write) fputs(text, file);
+    if (file && !write) {
+        size_t n = fread(page, 1, SIZE - 1, file);
+        page[n] = '\0';
+        if (strcmp(page, text) != 0) print_message("docs/scene.md is old: run MOREAU_WRITE_DOCS=1 test_scene\n");
+        assert_true(strcmp(page, text) == 0);
+    }
+    if (file) fclose(file);
+    free(text);
+    free(page);
+    if (!file) {
+        print_message("SKIP: there is no docs/scene.md\n");
+        skip();
+    }
+}
+
 static void a_built_world_has_what_the_scene_says(void** state)
 {
     (void)state;
@@ -703,6 +729,7 @@ int main(void)
         cmocka_unit_test(planar_motions_may_turn_more_than_once),
         cmocka_unit_test(every_value_knows_its_place),
         cmocka_unit_test(the_reference_names_every_key),
+        cmocka_unit_test(the_page_of_the_reference_is_current),
         cmocka_unit_test(a_built_world_has_what_the_scene_says),
         cmocka_unit_test(forces_act_from_until),
         cmocka_unit_test(a_user_stage_of_ones_own_can_apply_the_forces),

@@ -22,7 +22,8 @@
 
 #define WIDTH 920.0
 #define PNG_SCALE 2.0
-#define ROW 17.0          /* legend line */
+#define ROW 17.0          /* legend line, down to LEAST_ROW when there are many */
+#define LEAST_ROW 13.5
 #define LEGEND_TEXT 190.0 /* widest legend label */
 #define SAMPLE 24.0       /* line sample in the legend */
 #define PANEL_GAP 44.0    /* between panels; holds the panel's title */
@@ -147,6 +148,7 @@ static mor_plot_axis y_axis(const mor_panel* p, int wanted)
         for (int i = 0; i < p->curves[k].count; i++)
             if (!p->log || p->curves[k].y[i] > 0.0) widen(p->curves[k].y[i], &low, &high);
     if (p->from_zero && !p->log) widen(0.0, &low, &high);
+    if (p->log) low = fmax(low, 1e-16 * high); /* an exact zero but for rounding must not hide the rest */
     return mor_plot_axis_make(low, high, p->log, false, true, wanted);
 }
 
@@ -343,7 +345,7 @@ static void draw_curve(cairo_t* c, const layout* l, int p, const mor_panel* pane
     set_stroke(c, curve);
     /* of a few curves the first are wider, so that one that coincides with a later one still shows */
     int behind = panel->curve_count - 1 - (int)(curve - panel->curves);
-    if (panel->curve_count <= 4) cairo_set_line_width(c, 1.6 + 1.3 * behind);
+    if (panel->curve_count <= 4) cairo_set_line_width(c, 1.6 + 0.8 * behind);
     cairo_stroke(c);
     cairo_set_dash(c, NULL, 0, 0.0);
 }
@@ -362,12 +364,13 @@ static void draw_nothing(cairo_t* c, const layout* l, int p, const mor_panel* pa
 static void draw_legend(cairo_t* c, const layout* l, int p, const mor_panel* panel)
 {
     if (!has_legend(panel)) return;
-    int room = (int)((l->tall + 4.0) / ROW), shown = panel->curve_count;
+    double row = fmax(LEAST_ROW, fmin(ROW, (l->tall + 4.0) / panel->curve_count));
+    int room = (int)((l->tall + 4.0) / row + 1e-9), shown = panel->curve_count;
     if (shown > room) shown = room - 1;
     double x = l->right + 20.0;
     char text[sizeof panel->curves[0].label + 4];
     for (int k = 0; k < shown; k++) {
-        double y = l->top[p] + 8.0 + ROW * k;
+        double y = l->top[p] + 6.0 + row * k;
         set_stroke(c, &panel->curves[k]);
         cairo_set_line_width(c, 2.2);
         cairo_move_to(c, x, y);
@@ -381,7 +384,7 @@ static void draw_legend(cairo_t* c, const layout* l, int p, const mor_panel* pan
     if (shown < panel->curve_count) {
         snprintf(text, sizeof text, "and %d more", panel->curve_count - shown);
         font(c, 11.0, false);
-        draw_text(c, x + SAMPLE + 8.0, l->top[p] + 12.0 + ROW * shown, 0.0, 0.45, text);
+        draw_text(c, x + SAMPLE + 8.0, l->top[p] + 10.0 + row * shown, 0.0, 0.45, text);
     }
 }
 

@@ -347,7 +347,7 @@ static mor_report lemke_solve(const mor_problem* problem, const void* options, m
         }
         read_answer(&t, C, trial);
         double error = context->error(context, trial, NULL);
-        if (!(error <= 1e-3 * context->tol)) {
+        if (end <= RAY && !(error <= 1e-3 * context->tol)) {
             mor_active_set_polish(problem, trial, arena);
             error = context->error(context, trial, NULL);
         }
