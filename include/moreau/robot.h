@@ -69,6 +69,8 @@ MOR_API mor_link_def mor_link_def_default(void);
  * numbers that are not finite, negative mass. Geometries get one more reference. */
 MOR_API mor_robot_model* mor_robot_create(const mor_link_def* links, int link_count, const mor_frame_def* frames,
                                           int frame_count, bool floating, mor_error* error);
+/* One more owner: destroy frees the model when the last one lets go. */
+MOR_API mor_robot_model* mor_robot_retain(mor_robot_model* model);
 MOR_API void mor_robot_destroy(mor_robot_model* model);
 /* Adds a collision shape; a reference is taken. */
 MOR_API mor_code mor_robot_add_shape(mor_robot_model* model, const mor_link_shape* shape, mor_error* error);

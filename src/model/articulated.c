@@ -110,7 +110,7 @@ mor_robot_model* mor_robot_create(const mor_link_def* links, int link_count, con
     mor_robot_model* m = calloc(1, sizeof *m);
     bool* taken = calloc(n + 1, sizeof *taken);
     if (!m || !taken) goto no_memory;
-    *m = (mor_robot_model){ .link_count = link_count, .joint_count = (int)n, .dof = (int)dof, .frame_count = frame_count, .floating = floating };
+    *m = (mor_robot_model){ .link_count = link_count, .joint_count = (int)n, .dof = (int)dof, .frame_count = frame_count, .floating = floating, .references = 1 };
     m->links = malloc((size_t)link_count * sizeof *m->links);
     m->constants = calloc((size_t)link_count, sizeof *m->constants);
     m->frames = malloc(((size_t)frame_count + 1) * sizeof *m->frames);
@@ -142,9 +142,15 @@ fail:
     return NULL;
 }
 
+mor_robot_model* mor_robot_retain(mor_robot_model* m)
+{
+    m->references++;
+    return m;
+}
+
 void mor_robot_destroy(mor_robot_model* m)
 {
-    if (!m) return;
+    if (!m || --m->references > 0) return;
     for (int i = 0; i < m->shape_count; i++) mor_geometry_release(m->shapes[i].geometry);
     free(m->links);
     free(m->constants);

@@ -35,6 +35,7 @@ typedef struct mor_link_factor {
 } mor_link_factor;
 
 struct mor_robot_model {
+    int references;
     int link_count, joint_count, dof, frame_count, shape_count, shape_capacity;
     bool floating;
     double mass;
