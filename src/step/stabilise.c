@@ -98,27 +98,59 @@ static double correct(mor_world* w, bool velocity, double tolerance)
     return largest;
 }
 
+/* What the corrections would overwrite of the step. */
+typedef struct kept {
+    mor_island* islands;
+    int islands_count, contacts, old;
+    double *nu, *nu_free, *nu_new;
+} kept;
+
+static kept keep(mor_world* w)
+{
+    kept k = { w->islands, w->island_count, w->contacts.count, w->old_contacts.count, w->nu, w->nu_free, w->nu_new };
+    w->contacts.count = w->old_contacts.count = 0;
+    return k;
+}
+
+static void put_back(mor_world* w, const kept* k)
+{
+    w->islands = k->islands;
+    w->island_count = k->islands_count;
+    w->contacts.count = k->contacts;
+    w->old_contacts.count = k->old;
+    w->nu = k->nu, w->nu_free = k->nu_free, w->nu_new = k->nu_new;
+}
+
+static void correct_positions(mor_world* w, double tolerance, int rounds)
+{
+    size_t mark = mor_arena_mark(w->arena);
+    for (int round = 0; round < rounds; round++) {
+        double largest = correct(w, false, tolerance);
+        mor_arena_release(w->arena, mark);
+        if (!(largest > tolerance) || w->out_of_memory) break;
+    }
+}
+
 void mor_stabilise_joints(mor_world* w)
 {
     if (w->joints.count == 0) return;
     if (w->options.stabilisation == MOR_STABILISE_IMPULSE) {
-        mor_island* islands = w->islands;
-        int count = w->island_count, contacts = w->contacts.count, old = w->old_contacts.count;
-        w->contacts.count = w->old_contacts.count = 0;
-        double *nu = w->nu, *nu_free = w->nu_free, *nu_new = w->nu_new;
+        kept k = keep(w);
+        correct_positions(w, w->options.position_tolerance, ROUNDS);
         size_t mark = mor_arena_mark(w->arena);
-        for (int round = 0; round < ROUNDS; round++) {
-            double largest = correct(w, false, w->options.position_tolerance);
-            mor_arena_release(w->arena, mark);
-            if (!(largest > w->options.position_tolerance) || w->out_of_memory) break;
-        }
         if (!w->out_of_memory) correct(w, true, w->options.velocity_tolerance);
         mor_arena_release(w->arena, mark);
-        w->islands = islands;
-        w->island_count = count;
-        w->contacts.count = contacts;
-        w->old_contacts.count = old;
-        w->nu = nu, w->nu_free = nu_free, w->nu_new = nu_new;
+        put_back(w, &k);
     }
     w->joint_error = mor_world_joint_error(w);
+}
+
+double mor_world_assemble(mor_world* w)
+{
+    if (w->joints.count == 0) return 0.0;
+    kept k = keep(w);
+    correct_positions(w, 1e-12, 200);
+    put_back(w, &k);
+    w->detected = false;
+    return w->joint_error = mor_world_joint_error(w);
 }
