@@ -78,6 +78,7 @@ typedef struct mor_body_def {
     mor_vec3 velocity;             /* of the centre of mass */
     mor_vec3 angular_velocity;     /* world axes */
     mor_vec3 surface_velocity;     /* world axes: belts */
+    bool no_collision;             /* touches nothing */
     mor_motion motion;             /* kinematic bodies with a prescribed path; else they keep their velocity */
     void* motion_user;
 } mor_body_def;

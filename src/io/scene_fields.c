@@ -157,6 +157,8 @@ static const mor_key body_keys[] = {
       .help = "Of the centre of mass." },
     { SPIN(mor_raw_body, angular_velocity), .unit = "rad/s", .fallback = "0",
       .help = "World axes." },
+    { KEY(mor_raw_body, collide, MOR_KEY_BOOL), .initial = 1, .fallback = "true",
+      .help = "Whether it touches other bodies." },
     { KEY(mor_raw_body, fixed, MOR_KEY_BOOL), .fallback = "false",
       .help = "The body never moves." },
     { VECTOR(mor_raw_body, surface_velocity), .unit = "m/s", .fallback = "0",

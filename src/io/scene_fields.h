@@ -78,7 +78,7 @@ typedef struct mor_raw_pair {
 
 typedef struct mor_raw_body {
     const char *name, *material;
-    bool fixed;
+    bool fixed, collide;
     double friction, restitution, density, mass, angle;
     mor_vec3 com, position, velocity, angular_velocity, surface_velocity;
     const mor_node *shape, *inertia, *orientation, *kinematic, *grid, *random, *repeat;
