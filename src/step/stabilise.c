@@ -10,6 +10,9 @@
  * makes the pair RATTLE: second order, and without the dissipation that corrections along G(q+) alone have
  * (h w^2 of the energy per second for a pendulum turning at w).
  *
+ * Where this iteration does not converge, because bodies turn too far in a step, the plain step is taken and positions
+ * are projected after it, W p = -phi(q+), q+ <- q+ (+) M^-1 G(q+) p: robust, but it dissipates.
+ *
  * What the velocity correction, of first order in h, does to contacts is seen by the next step.
  *
  * J. Bender, A. Schmitt, "Fast dynamic simulation of multi-body systems using impulses", VRIPhys 2006; H. C. Andersen,
@@ -139,6 +142,7 @@ void mor_stabilise_velocities(mor_world* w)
     if (w->joints.count == 0) return;
     if (w->options.stabilisation == MOR_STABILISE_IMPULSE) {
         kept k = keep(w);
+        if (mor_world_joint_error(w) > w->options.position_tolerance) correct_positions(w, w->options.position_tolerance, ROUNDS);
         size_t mark = mor_arena_mark(w->arena);
         correct(w, true, w->options.velocity_tolerance);
         mor_arena_release(w->arena, mark);
@@ -217,6 +221,12 @@ mor_status mor_stabilise_positions(mor_world* w, mor_status status, void (*solve
         w->out_of_memory = true;
         return MOR_NUMERICAL;
     }
+    double** first = mor_arena_zero(w->arena, (size_t)w->island_count + 1, sizeof *first);
+    double before = INFINITY;
+    for (int i = 0; first && i < w->island_count; i++) {
+        first[i] = mor_arena_alloc(w->arena, (size_t)w->islands[i].system.row_count * sizeof(double));
+        if (first[i]) memcpy(first[i], w->islands[i].system.bias, (size_t)w->islands[i].system.row_count * sizeof(double));
+    }
     for (int round = 0; round < ROUNDS && status == MOR_SOLVED; round++) {
         mor_integrate_bodies(w);
         double largest = 0.0;
@@ -228,11 +238,18 @@ mor_status mor_stabilise_positions(mor_world* w, mor_status status, void (*solve
         }
         bring_back(w, &start);
         if (!(largest > w->options.position_tolerance)) break;
+        bool lost = !(largest < 0.7 * before); /* too large a step: the plain one, and projection after it */
+        before = largest;
+        for (int i = 0; lost && i < w->island_count; i++) {
+            if (first && first[i]) memcpy((double*)w->islands[i].system.bias, first[i], (size_t)w->islands[i].system.row_count * sizeof(double));
+            if (i < 64) again[i] = true;
+        }
         for (int i = 0; i < w->island_count; i++) {
             if (i < 64 && !again[i]) continue;
             solve(w, i);
             if (w->islands[i].report.status != MOR_SOLVED) status = w->islands[i].report.status;
         }
+        if (lost) break;
     }
     for (int i = 0; i < w->robot_count; i++) mor_robot_update(w->robots[i]->model, w->robots[i]->work, &w->robots[i]->base, w->robots[i]->s, w->robots[i]->nu);
     mor_arena_release(w->arena, mark);
