@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "common/near.h"
+#include "io/json_read.h"
 #include "moreau/moreau.h"
 
 /* Runs a scene for `seconds` (< 0: to its end), calling `each` after every step. */
@@ -153,6 +154,43 @@ static void loops_of_robots_close_before_the_first_step(void** state)
     done(w, scene);
 }
 
+/* A closed chain from the shared models, from its closed configuration, under gravity. */
+static void a_five_bar_from_urdf_stays_closed(void** state)
+{
+    (void)state;
+    static const char directory[] = MOREAU_SOURCE_DIR "/../shared/data/robots/closed_chain/5bar_linkage_iso3d";
+    char path[1000], text[4000];
+    snprintf(path, sizeof path, "%s/closed_configuration.json", directory);
+    mor_error error;
+    mor_json_document* d = mor_json_read_file(path, &error);
+    if (!d) {
+        printf("SKIP no closed chains\n");
+        skip();
+    }
+    int n = snprintf(text, sizeof text, "moreau: 1\ntime: { step: 0.001, end: 2 }\n"
+                                        "method: { stabilisation: { name: impulse, position: 1e-11, velocity: 1e-11 } }\n"
+                                        "robots:\n  - { urdf: '%s/robot.urdf', collide: none, loops: [ { frames: [closedloop3D_1B, closedloop3D_1A] } ], joints: {", directory);
+    const mor_json_value *name = mor_json_get(mor_json_root(d), "joint_order")->first, *q = mor_json_get(mor_json_root(d), "q_closed")->first;
+    for (const char* comma = ""; name; name = name->next, q = q->next, comma = ",") n += snprintf(text + n, sizeof text - (size_t)n, "%s %s: %.17g", comma, name->text, q->number);
+    snprintf(text + n, sizeof text - (size_t)n, " } }\n");
+    mor_json_free(d);
+    mor_scene* scene = mor_scene_parse(text, strlen(text), "five_bar", NULL, NULL, &error);
+    if (!scene) fail_msg("%s", error.text);
+    mor_world* w = mor_scene_build(scene, 1, &error);
+    if (!w) fail_msg("%s", error.text);
+    double start = energy(w), fastest = 0.0;
+    for (int i = 0; i < 2000; i++) {
+        mor_step_report r;
+        assert_int_equal(mor_world_step(w, &r, &error), MOR_OK);
+        assert_int_equal(r.status, MOR_SOLVED);
+        joints_hold_well(w);
+        fastest = fmax(fastest, r.kinetic);
+    }
+    assert_true(fastest > 1.0); /* it moves */
+    assert_near(energy(w), start, 0.05 * fastest);
+    done(w, scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +202,7 @@ int main(void)
         cmocka_unit_test(the_arm_comes_to_rest_on_the_floor),
         cmocka_unit_test(the_tree_of_bars_hangs_together),
         cmocka_unit_test(loops_of_robots_close_before_the_first_step),
+        cmocka_unit_test(a_five_bar_from_urdf_stays_closed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -469,7 +469,7 @@ const mor_key_table mor_keys_robot = { "robot", "robots[]", "", robot_keys, TABL
 
 static const mor_key loop_keys[] = {
     { NODE(mor_raw_loop, frames), .value = "[link, link]", .required = true, .fallback = "required",
-      .help = "Two links of the robot; one may be `world`." },
+      .help = "Two links of the robot, or joints for the links they carry; one may be `world`." },
     { NODE(mor_raw_loop, at), .value = "[[x, y, z], [x, y, z]]", .unit = "m", .fallback = "the origins",
       .help = "The joined point in each frame." },
     { KEY(mor_raw_loop, type, MOR_KEY_CHOICE), .choices = "point|weld|distance", .fallback = "point",

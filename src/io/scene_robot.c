@@ -40,6 +40,8 @@ static mor_code read_loop(mor_scene* scene, mor_scene_robot* robot, const mor_no
         const mor_node* at = mor_node_at(raw.frames, i);
         if ((code = mor_read_text(at, "frame", &name, error))) return code;
         l->frame[i] = strcmp(name, "world") == 0 ? -1 : mor_robot_find_frame(robot->model, name);
+        int joint = l->frame[i] < 0 ? mor_robot_find_joint(robot->model, name) : -1; /* or the link a joint carries */
+        if (joint >= 0) l->frame[i] = mor_robot_find_frame(robot->model, mor_robot_link(robot->model, mor_robot_link_of_joint(robot->model, joint))->name);
         if (l->frame[i] < 0 && strcmp(name, "world") != 0) return mor_node_fail(at, error, "the robot has no link '%.60s'", name);
     }
     if (!raw.at) return MOR_OK;

@@ -92,7 +92,7 @@ static const char* suggestion(const key* keys, int count, const char* name, char
         words[count] = NULL;
         near = mor_did_you_mean(name, words);
     }
-    snprintf(text, size, near ? "; did you mean '%s'?" : "", near);
+    snprintf(text, size, "%s%s%s", near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     free(words);
     return text;
 }

@@ -214,7 +214,7 @@ static double add_violation(mor_world* w, mor_island* island)
 
 mor_status mor_stabilise_positions(mor_world* w, mor_status status, void (*solve)(mor_world* world, int island))
 {
-    if (w->joints.count == 0 || w->options.stabilisation != MOR_STABILISE_IMPULSE) return status;
+    if (w->joints.count == 0 || w->options.stabilisation != MOR_STABILISE_IMPULSE || w->on_integrate) return status;
     size_t mark = mor_arena_mark(w->arena);
     state start;
     if (!save(w, &start)) {
