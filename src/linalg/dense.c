@@ -322,6 +322,18 @@ bool mor_symmetric_part_is_semidefinite(int n, const double* A, double tolerance
     return least >= -10.0 * tolerance * largest;
 }
 
+int mor_least_squares_work(int n) { return 36 * (n + 1) + 64; }
+
+bool mor_least_squares(int n, double* A, double* b, double rcond, int* order, double* work)
+{
+    int rank = 0;
+    if (n == 0) return true;
+    for (int k = 0; k < n; k++) order[k] = 0;
+    if (LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, n, n, 1, A, n, b, n, order, rcond, &rank, work, mor_least_squares_work(n)))
+        return false;
+    return isfinite(mor_norm_max(n, b));
+}
+
 /* ------------------------------------------------------------------------------- products */
 
 void mor_dense_apply(int rows, int cols, const double* A, const double* x, double* y)

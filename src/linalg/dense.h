@@ -48,6 +48,12 @@ int mor_semidefinite_factor(int n, double* A, int* order, double tolerance, doub
  * `work`: n*n + n; `order`: n. */
 bool mor_symmetric_part_is_semidefinite(int n, const double* A, double tolerance, double* work, int* order);
 
+/* The shortest x among those that minimise |A x - b|, A n x n of any rank (QR with column pivoting; singular values
+ * below about rcond times the largest count as zero). A is destroyed, b becomes x. `order`: n; `work`:
+ * mor_least_squares_work(n). False if LAPACK fails. */
+bool mor_least_squares(int n, double* A, double* b, double rcond, int* order, double* work);
+int mor_least_squares_work(int n);
+
 /* y = A x, y = A' x (rows x cols, column-major) */
 void mor_dense_apply(int rows, int cols, const double* A, const double* x, double* y);
 void mor_dense_apply_transposed(int rows, int cols, const double* A, const double* x, double* y);

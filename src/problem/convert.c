@@ -77,8 +77,35 @@ mor_code mor_convert_step_keep_velocity(const mor_problem* from, mor_conversion*
     return mor_convert_step_to_mlcp(from, true, conversion, arena, error);
 }
 
+/* Redundant contacts make the active rows singular: the shortest change of z that satisfies them keeps the signs. A:
+ * scaled active rows, b: their constants; LU, x and pivot are scratch. */
+static double shortest_correction(const mor_problem* problem, double* z, const double* A, double* LU, double* b,
+                                  const int* set, int k, int* pivot, double error, mor_arena* arena)
+{
+    double* x = b + k;
+    double* work = mor_arena_alloc(arena, (size_t)mor_least_squares_work(k) * sizeof *work);
+    double* trial = mor_arena_zero(arena, (size_t)problem->size, sizeof *trial);
+    for (int round = 0; work && trial && round < 2; round++) {
+        for (int r = 0; r < k; r++) {
+            x[r] = b[r];
+            for (int c = 0; c < k; c++) x[r] -= A[r + (size_t)c * k] * z[set[c]];
+        }
+        memcpy(LU, A, (size_t)k * k * sizeof *A);
+        if (!mor_least_squares(k, LU, x, 1e-13, pivot, work)) break;
+        memset(trial, 0, (size_t)problem->size * sizeof *trial);
+        for (int r = 0; r < k; r++) trial[set[r]] = z[set[r]] + x[r];
+        double better = mor_judge_quick(problem, trial, NULL, arena);
+        if (!(better < error)) break;
+        error = better;
+        memcpy(z, trial, (size_t)problem->size * sizeof *z);
+    }
+    return error;
+}
+
 double mor_active_set_polish(const mor_problem* problem, double* z, mor_arena* arena)
 {
+    const double good_enough = 1e-14; /* relative: nothing to gain below */
+    const int most_singular = 600;    /* 4/3 k^3 twice */
     int n = problem->size, k = 0;
     double error = mor_judge_quick(problem, z, NULL, arena);
     size_t mark = mor_arena_mark(arena);
@@ -127,6 +154,7 @@ double mor_active_set_polish(const mor_problem* problem, double* z, mor_arena* a
                 memcpy(z, trial, (size_t)n * sizeof *z);
             }
         }
+        if (!(error <= good_enough) && k <= most_singular) error = shortest_correction(problem, z, A, LU, b, set, k, pivot, error, arena);
     }
     mor_arena_release(arena, mark);
     return error;
