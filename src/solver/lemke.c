@@ -444,7 +444,7 @@ static mor_report lemke_solve(const mor_problem* problem, const void* options, m
             read_answer(&t, C, trial);
             for (int i = 0; i < n; i++) centre[i] = trial[i] / C[i];
             double error = context->error(context, trial, NULL);
-            if (end <= LOST && !(error <= 1e-3 * context->tol)) {
+            if (end <= LOST && !(error <= 0.1 * context->tol)) {
                 mor_active_set_polish(problem, trial, arena);
                 error = context->error(context, trial, NULL);
             }
