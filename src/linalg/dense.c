@@ -322,18 +322,6 @@ bool mor_symmetric_part_is_semidefinite(int n, const double* A, double tolerance
     return least >= -10.0 * tolerance * largest;
 }
 
-int mor_least_squares_work(int n) { return 36 * (n + 1) + 64; }
-
-bool mor_least_squares(int n, double* A, double* b, double rcond, int* order, double* work)
-{
-    int rank = 0;
-    if (n == 0) return true;
-    for (int k = 0; k < n; k++) order[k] = 0;
-    if (LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, n, n, 1, A, n, b, n, order, rcond, &rank, work, mor_least_squares_work(n)))
-        return false;
-    return isfinite(mor_norm_max(n, b));
-}
-
 /* ------------------------------------------------------------------------------- products */
 
 void mor_dense_apply(int rows, int cols, const double* A, const double* x, double* y)
@@ -434,4 +422,17 @@ void mor_eigen3(const double A[9], double values[3], double V[9])
         for (int k = 0; k < 3; k++) W[3 * k + j] = V[3 * k + order[j]];
     }
     memcpy(V, W, sizeof W);
+}
+
+int mor_least_norm(int n, double* A, double* b, double rcond, mor_arena* arena)
+{
+    if (n == 0) return 0;
+    size_t mark = mor_arena_mark(arena);
+    int size = 4 * n + 1 + 32 * (n + 1), rank = -1;
+    int* pivot = mor_arena_zero(arena, (size_t)n, sizeof *pivot);
+    double* work = mor_arena_alloc(arena, (size_t)size * sizeof *work);
+    if (pivot && work && LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, n, n, 1, A, n, b, n, pivot, rcond, &rank, work, size) != 0)
+        rank = -1;
+    mor_arena_release(arena, mark);
+    return rank;
 }

@@ -14,6 +14,8 @@
 #ifndef MOR_LINALG_DENSE_H
 #define MOR_LINALG_DENSE_H
 
+#include "moreau/base.h"
+
 #include <math.h>
 #include <stdbool.h>
 
@@ -32,6 +34,11 @@ void mor_lu_solve_many(int n, const double* LU, const int* pivot, int m, double*
 double mor_lu_refine(int n, const double* A, const double* LU, const int* pivot, const double* b, double* x,
                      int steps, double* work);
 
+/* Least-squares solution of least norm of A x = b for a square A of any rank (QR with column pivoting; singular
+ * values below `rcond` times the largest count as zero). A is overwritten, b becomes x. Scratch from the arena. Returns
+ * the rank, -1 when memory is short or A is not finite. */
+int mor_least_norm(int n, double* A, double* b, double rcond, mor_arena* arena);
+
 /* Only the lower triangle of A is read and written. False if A is not positive definite. */
 bool mor_cholesky_factor(int n, double* A);
 void mor_cholesky_solve(int n, const double* L, double* b);
@@ -47,12 +54,6 @@ int mor_semidefinite_factor(int n, double* A, int* order, double tolerance, doub
 /* True if the symmetric part of A (n x n) has no eigenvalue below about -tolerance*max|A_ij|.
  * `work`: n*n + n; `order`: n. */
 bool mor_symmetric_part_is_semidefinite(int n, const double* A, double tolerance, double* work, int* order);
-
-/* The shortest x among those that minimise |A x - b|, A n x n of any rank (QR with column pivoting; singular values
- * below about rcond times the largest count as zero). A is destroyed, b becomes x. `order`: n; `work`:
- * mor_least_squares_work(n). False if LAPACK fails. */
-bool mor_least_squares(int n, double* A, double* b, double rcond, int* order, double* work);
-int mor_least_squares_work(int n);
 
 /* y = A x, y = A' x (rows x cols, column-major) */
 void mor_dense_apply(int rows, int cols, const double* A, const double* x, double* y);

@@ -77,37 +77,23 @@ mor_code mor_convert_step_keep_velocity(const mor_problem* from, mor_conversion*
     return mor_convert_step_to_mlcp(from, true, conversion, arena, error);
 }
 
-/* Redundant contacts make the active rows singular: the shortest change of z that satisfies them keeps the signs. A:
- * scaled active rows, b: their constants; LU, x and pivot are scratch. */
-static double shortest_correction(const mor_problem* problem, double* z, const double* A, double* LU, double* b,
-                                  const int* set, int k, int* pivot, double error, mor_arena* arena)
+static double entry_of(const mor_matrix* A, int i, int j)
 {
-    double* x = b + k;
-    double* work = mor_arena_alloc(arena, (size_t)mor_least_squares_work(k) * sizeof *work);
-    double* trial = mor_arena_zero(arena, (size_t)problem->size, sizeof *trial);
-    for (int round = 0; work && trial && round < 2; round++) {
-        for (int r = 0; r < k; r++) {
-            x[r] = b[r];
-            for (int c = 0; c < k; c++) x[r] -= A[r + (size_t)c * k] * z[set[c]];
-        }
-        memcpy(LU, A, (size_t)k * k * sizeof *A);
-        if (!mor_least_squares(k, LU, x, 1e-13, pivot, work)) break;
-        memset(trial, 0, (size_t)problem->size * sizeof *trial);
-        for (int r = 0; r < k; r++) trial[set[r]] = z[set[r]] + x[r];
-        double better = mor_judge_quick(problem, trial, NULL, arena);
-        if (!(better < error)) break;
-        error = better;
-        memcpy(z, trial, (size_t)problem->size * sizeof *z);
-    }
-    return error;
+    if (A->storage == MOR_DENSE) return A->x[i + (size_t)j * (size_t)A->rows];
+    for (int k = A->p[i]; k < A->p[i + 1]; k++)
+        if (A->i[k] == j) return A->x[k];
+    return 0.0;
 }
 
-double mor_active_set_polish(const mor_problem* problem, double* z, mor_arena* arena)
+static double error_of(const mor_problem* problem, const double* z, mor_measure measure, const void* user, mor_arena* arena)
 {
-    const double good_enough = 1e-14; /* relative: nothing to gain below */
-    const int most_singular = 600;    /* 4/3 k^3 twice */
+    return measure ? measure(user, z) : mor_judge_quick(problem, z, NULL, arena);
+}
+
+double mor_active_set_polish(const mor_problem* problem, double* z, mor_measure measure, const void* user, mor_arena* arena)
+{
     int n = problem->size, k = 0;
-    double error = mor_judge_quick(problem, z, NULL, arena);
+    double error = error_of(problem, z, measure, user, arena);
     size_t mark = mor_arena_mark(arena);
     double* w = mor_arena_alloc(arena, (size_t)n * sizeof *w);
     int* set = mor_arena_alloc(arena, (size_t)n * sizeof *set);
@@ -148,13 +134,37 @@ double mor_active_set_polish(const mor_problem* problem, double* z, mor_arena* a
             mor_lu_solve(k, LU, pivot, x);
             mor_lu_refine(k, A, LU, pivot, b, x, 3, work);
             for (int r = 0; r < k; r++) trial[set[r]] = x[r];
-            double better = mor_judge_quick(problem, trial, NULL, arena);
+            double better = error_of(problem, trial, measure, user, arena);
             if (better < error || (isnan(error) && !isnan(better))) {
                 error = better;
                 memcpy(z, trial, (size_t)n * sizeof *z);
             }
         }
-        if (!(error <= good_enough) && k <= most_singular) error = shortest_correction(problem, z, A, LU, b, set, k, pivot, error, arena);
+        /* Redundant rows make the set singular: then the least correction of what is there. Variables it would make
+         * negative leave the set, and it is tried again. */
+        memcpy(trial, z, (size_t)n * sizeof *z);
+        for (int round = 0; round < 8 && k > 0; round++) {
+            mor_matrix_apply(S, trial, w);
+            for (int r = 0; r < k; r++) x[r] = -(w[set[r]] + problem->b[set[r]]);
+            for (int r = 0; r < k; r++)
+                for (int c = 0; c < k; c++) LU[r + (size_t)c * k] = entry_of(S, set[r], set[c]);
+            if (mor_least_norm(k, LU, x, 1e-13, arena) < 0) break;
+            int kept = 0;
+            for (int r = 0; r < k; r++) {
+                bool free = problem->form == MOR_MLCP && problem->lower && problem->lower[set[r]] == -INFINITY;
+                trial[set[r]] += x[r];
+                if (free || trial[set[r]] > 0.0) set[kept++] = set[r];
+                else trial[set[r]] = 0.0;
+            }
+            double better = error_of(problem, trial, measure, user, arena);
+            if (better < error) {
+                error = better;
+                memcpy(z, trial, (size_t)n * sizeof *z);
+            } else if (kept == k) {
+                break;
+            }
+            k = kept;
+        }
     }
     mor_arena_release(arena, mark);
     return error;

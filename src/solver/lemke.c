@@ -267,7 +267,7 @@ static ending walk(tableau* t, const scaled* data, double stop, mor_context* con
             read_answer(t, column_scale, z);
             mor_trace_add(context, *pivots, 1.0, z);
         }
-        if (*pivots >= context->max_iter || *pivots - first > 8 * n + 100) return USED_UP;
+        if (*pivots >= context->max_iter || *pivots - first > 5 * n + 100) return USED_UP;
         if ((*pivots & (n > 500 ? 0 : 15)) == 0 && mor_out_of_time(context)) return LATE;
         int entering = leaving < n ? leaving + n : leaving - n;
         s = -t->place[entering];
@@ -377,6 +377,9 @@ static void cover(int n, int try, int covering, double* d)
         d[k] = covering == 1 && try == 0 ? 1.0 : 1.0 + 0.5 * (double)(((long)stride[try] * (k + 1)) % 1009) / 1009.0;
 }
 
+/* The judge's error on the problem as posed. */
+static double posed_error(const void* context, const double* z) { return ((const mor_context*)context)->error(context, z, NULL); }
+
 static mor_report lemke_solve(const mor_problem* problem, const void* options, mor_context* context, double* z)
 {
     const lemke_options* o = options;
@@ -419,6 +422,10 @@ static mor_report lemke_solve(const mor_problem* problem, const void* options, m
     for (int i = 0; i < n; i++) b[i] = R[i] * problem->b[i];
     double largest = mor_norm_max(n, b);
     t.snap = 1e-15 * largest;
+    /* Constants at the level of rounding make the problem nearly degenerate, the worst of all; as zeros the
+     * lexicographic rule deals with them, and the polish knows their true values. */
+    for (int i = 0; i < n; i++)
+        if (fabs(b[i]) < 1e-11 * largest) b[i] = 0.0;
     t.slack = 1e-13 * largest, t.tiny = 1e-11, t.keep = 0.5;
 
     double *shifted = work + 2 * n, *centre = shifted + n;
@@ -445,8 +452,7 @@ static mor_report lemke_solve(const mor_problem* problem, const void* options, m
             for (int i = 0; i < n; i++) centre[i] = trial[i] / C[i];
             double error = context->error(context, trial, NULL);
             if (end <= LOST && !(error <= 0.1 * context->tol)) {
-                mor_active_set_polish(problem, trial, arena);
-                error = context->error(context, trial, NULL);
+                error = mor_active_set_polish(problem, trial, posed_error, context, arena);
             }
             if (error < best || pivots == 0) {
                 best = error;
