@@ -1,5 +1,6 @@
 # Two commands: `make demo` and `make test`. Both install what is missing, then build.
 BUILD ?= build
+PREFIX ?= /usr/local
 CMAKE_ARGS ?=
 TEST ?= .
 
@@ -30,8 +31,9 @@ bench: deps
 	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF"
 	@scripts/bench build-bench
 
+# DESTDIR is honoured too
 install: all
-	@cmake --install $(BUILD)
+	@cmake --install $(BUILD) --prefix $(PREFIX)
 
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
