@@ -77,6 +77,14 @@ mor_code mor_convert_step_keep_velocity(const mor_problem* from, mor_conversion*
     return mor_convert_step_to_mlcp(from, true, conversion, arena, error);
 }
 
+static double entry_of(const mor_matrix* A, int i, int j)
+{
+    if (A->storage == MOR_DENSE) return A->x[i + (size_t)j * (size_t)A->rows];
+    for (int k = A->p[i]; k < A->p[i + 1]; k++)
+        if (A->i[k] == j) return A->x[k];
+    return 0.0;
+}
+
 double mor_active_set_polish(const mor_problem* problem, double* z, mor_arena* arena)
 {
     int n = problem->size, k = 0;
@@ -126,6 +134,21 @@ double mor_active_set_polish(const mor_problem* problem, double* z, mor_arena* a
                 error = better;
                 memcpy(z, trial, (size_t)n * sizeof *z);
             }
+        }
+        /* Redundant rows make the set singular: then the least correction of what is there. Twice, for the rounding of
+         * the first. */
+        for (int round = 0; round < 2; round++) {
+            mor_matrix_apply(S, z, w);
+            for (int r = 0; r < k; r++) x[r] = -(w[set[r]] + problem->b[set[r]]);
+            for (int r = 0; r < k; r++)
+                for (int c = 0; c < k; c++) LU[r + (size_t)c * k] = entry_of(S, set[r], set[c]);
+            if (mor_least_norm(k, LU, x, 1e-13, arena) < 0) break;
+            memcpy(trial, z, (size_t)n * sizeof *z);
+            for (int r = 0; r < k; r++) trial[set[r]] += x[r];
+            double better = mor_judge_quick(problem, trial, NULL, arena);
+            if (!(better < error)) break;
+            error = better;
+            memcpy(z, trial, (size_t)n * sizeof *z);
         }
     }
     mor_arena_release(arena, mark);
