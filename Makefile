@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 CMAKE_ARGS ?=
 TEST ?= .
 
-.PHONY: all deps demo test test-asan test-long bench install format check-rooms clean
+.PHONY: all deps demo test test-asan test-long bench install docs format check-rooms clean
 
 all: deps
 	@cmake -S . -B $(BUILD) -G Ninja $(CMAKE_ARGS) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
@@ -37,6 +37,9 @@ install: all
 
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+docs: all
+	@scripts/make-docs $(BUILD)/moreau
 
 check-rooms:
 	@scripts/check-rooms
