@@ -40,7 +40,7 @@ static bool refactor(mor_block_lu* lu, const mor_cone_system* s, double shift, d
     int d = s->problem->dim;
     memset(E, 0, (size_t)s->n * d * sizeof *E);
     for (int c = 0; c < s->count; c++)
-        for (int i = 0; i < d; i++) E[(size_t)c * d * d + i * (d + 1)] = shift / s->blocks[c].weight;
+        for (int i = 0; i < d; i++) E[(size_t)c * d * d + i * (d + 1)] = shift / s->weight[c * d + i];
     return mor_block_lu_factor(lu, NULL, NULL, E);
 }
 
@@ -49,7 +49,7 @@ static bool time_to_adapt(int k) { return k == 10 || k == 20 || k == 40 || k == 
 static mor_report iterate(const mor_cone_system* s, mor_block_lu* lu, const admm_options* o, double* memory, mor_context* context,
                           double* z)
 {
-    int n = s->n, d = s->problem->dim;
+    int n = s->n;
     const double* q = s->problem->b;
     double *y = memory, *r = y + n, *rt = r + n, *old = rt + n, *E = old + n, rho = o->rho;
     if (context->warm) {
@@ -61,25 +61,19 @@ static mor_report iterate(const mor_cone_system* s, mor_block_lu* lu, const admm
     int next = 5;
     for (int k = 1; k <= context->max_iter; k++) {
         mor_cone_system_hat(s, y, rt); /* y + s(y) */
-        for (int c = 0; c < s->count; c++)
-            for (int i = c * d; i < c * d + d; i++)
-                r[i] = -q[i] - (rt[i] - y[i]) + y[i] + (rho * z[i] + o->eta * r[i]) / s->blocks[c].weight;
+        for (int i = 0; i < n; i++) r[i] = -q[i] - (rt[i] - y[i]) + y[i] + (rho * z[i] + o->eta * r[i]) / s->weight[i];
         mor_block_lu_solve(lu, r);
         memcpy(old, z, (size_t)n * sizeof *old);
-        for (int c = 0; c < s->count; c++)
-            for (int i = c * d; i < c * d + d; i++) {
-                rt[i] = o->relaxation * r[i] + (1.0 - o->relaxation) * old[i];
-                z[i] = rt[i] - s->blocks[c].weight / rho * y[i];
-            }
+        for (int i = 0; i < n; i++) {
+            rt[i] = o->relaxation * r[i] + (1.0 - o->relaxation) * old[i];
+            z[i] = rt[i] - s->weight[i] / rho * y[i];
+        }
         mor_cone_system_project(s, z);
         double primal = 0.0, dual = 0.0;
-        for (int c = 0; c < s->count; c++) {
-            double w = s->blocks[c].weight;
-            for (int i = c * d; i < c * d + d; i++) {
-                y[i] += rho / w * (z[i] - rt[i]);
-                primal += (r[i] - z[i]) * (r[i] - z[i]) / w;
-                dual += rho * rho * (z[i] - old[i]) * (z[i] - old[i]) / w;
-            }
+        for (int i = 0; i < n; i++) {
+            y[i] += rho / s->weight[i] * (z[i] - rt[i]);
+            primal += (r[i] - z[i]) * (r[i] - z[i]) / s->weight[i];
+            dual += rho * rho * (z[i] - old[i]) * (z[i] - old[i]) / s->weight[i];
         }
         mor_trace_add(context, k, rho, z);
         if (!isfinite(primal + dual)) return mor_ended(MOR_NUMERICAL, k, "diverged");

@@ -51,17 +51,15 @@ static mor_report apgd_solve(const mor_problem* problem, const void* options, mo
     for (int k = 1; k <= context->max_iter; k++) {
         for (int tries = 0; tries < 100; tries++) {
             double gap = 0.0, distance = 0.0;
-            for (int c = 0; c < s.count; c++)
-                for (int i = s.blocks[c].row; i < s.blocks[c].row + s.blocks[c].dim; i++) next[i] = y[i] - s.blocks[c].weight / L * g[i];
+            for (int i = 0; i < n; i++) next[i] = y[i] - s.weight[i] / L * g[i];
             mor_cone_system_project(&s, next);
             mor_cone_system_velocity(&s, next, v);
             /* f(next) - f(y) - g'(next - y) = 1/2 (next - y)'(v - g) */
-            for (int c = 0; c < s.count; c++)
-                for (int i = s.blocks[c].row; i < s.blocks[c].row + s.blocks[c].dim; i++) {
-                    double d = next[i] - y[i];
-                    gap += d * (v[i] - g[i]);
-                    distance += d * d / s.blocks[c].weight;
-                }
+            for (int i = 0; i < n; i++) {
+                double d = next[i] - y[i];
+                gap += d * (v[i] - g[i]);
+                distance += d * d / s.weight[i];
+            }
             if (!isfinite(gap)) return mor_ended(MOR_NUMERICAL, k, "not a number");
             if (gap <= L * distance * (1.0 + 1e-12)) break;
             L *= 2.0;

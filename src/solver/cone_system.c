@@ -27,6 +27,7 @@ static void weigh(mor_cone_block* b, const double* diagonal)
     b->normal = diagonal[0] > 0.0 ? 1.0 / diagonal[0] : b->weight;
     b->tangent = tangent > 0.0 ? 1.0 / tangent : b->weight;
     b->roll = roll > 0.0 ? 1.0 / roll : b->weight;
+    b->beta = b->kind == MOR_BLOCK_CONTACT && roll > 0.0 && diagonal[0] > 0.0 ? sqrt(diagonal[0] / roll) : 1.0;
 }
 
 mor_status mor_cone_system_open(mor_cone_system* system, const mor_problem* problem, mor_arena* arena, const char** why)
@@ -36,9 +37,10 @@ mor_status mor_cone_system_open(mor_cone_system* system, const mor_problem* prob
     int count = step ? s->block_count : problem->contact_count;
     *system = (mor_cone_system){ .problem = problem, .n = problem->size, .count = count, .convex = problem->form == MOR_CQP };
     system->blocks = mor_arena_alloc(arena, (size_t)count * sizeof *system->blocks);
+    system->weight = mor_arena_alloc(arena, (size_t)problem->size * sizeof *system->weight);
     system->nu = step ? mor_arena_alloc(arena, (size_t)s->dof * sizeof *system->nu) : NULL;
     *why = "out of memory";
-    if (!system->blocks || (step && !system->nu)) return MOR_NUMERICAL;
+    if (!system->blocks || !system->weight || (step && !system->nu)) return MOR_NUMERICAL;
     if (!step && problem->A.storage == MOR_OPERATOR) return *why = "needs the matrix, not an operator", MOR_REFUSED;
     for (int c = 0; c < count; c++) {
         mor_cone_block* b = &system->blocks[c];
@@ -60,6 +62,7 @@ mor_status mor_cone_system_open(mor_cone_system* system, const mor_problem* prob
             for (int i = 0; i < d; i++) diagonal[i] = entry(&problem->A, c * d + i, c * d + i);
             weigh(b, diagonal);
         }
+        for (int i = 0; i < b->dim; i++) system->weight[b->row + i] = b->weight * (i < 3 ? 1.0 : b->beta * b->beta);
     }
     return MOR_SOLVED;
 }
@@ -95,7 +98,12 @@ void mor_cone_system_project(const mor_cone_system* system, double* r)
 {
     for (int c = 0; c < system->count; c++) {
         const mor_cone_block* b = &system->blocks[c];
-        if (b->kind == MOR_BLOCK_CONTACT) mor_cone_project(b->dim, b->mu, b->mu_roll, r + b->row);
+        double* x = r + b->row;
+        if (b->kind == MOR_BLOCK_CONTACT) {
+            if (b->dim == 5) x[3] /= b->beta, x[4] /= b->beta;
+            mor_cone_project(b->dim, b->mu, b->mu_roll / b->beta, x);
+            if (b->dim == 5) x[3] *= b->beta, x[4] *= b->beta;
+        }
         else if (b->kind == MOR_BLOCK_BOUNDED) r[b->row] = fmin(fmax(r[b->row], b->lower), b->upper);
     }
 }
@@ -103,11 +111,6 @@ void mor_cone_system_project(const mor_cone_system* system, double* r)
 double mor_cone_system_norm(const mor_cone_system* system, const double* x, int power)
 {
     double sum = 0.0;
-    for (int c = 0; c < system->count; c++) {
-        const mor_cone_block* b = &system->blocks[c];
-        double s = 0.0;
-        for (int i = b->row; i < b->row + b->dim; i++) s += x[i] * x[i];
-        sum += power < 0 ? s / b->weight : s * b->weight;
-    }
+    for (int i = 0; i < system->n; i++) sum += x[i] * x[i] * (power < 0 ? 1.0 / system->weight[i] : system->weight[i]);
     return sqrt(sum);
 }

@@ -38,10 +38,7 @@ static const mor_field extragradient_fields[] = {
 /* out = P_K(r - rho d F) */
 static void advance(const mor_cone_system* s, const double* r, double rho, const double* F, double* out)
 {
-    for (int c = 0; c < s->count; c++) {
-        const mor_cone_block* b = &s->blocks[c];
-        for (int i = b->row; i < b->row + b->dim; i++) out[i] = r[i] - rho * b->weight * F[i];
-    }
+    for (int i = 0; i < s->n; i++) out[i] = r[i] - rho * s->weight[i] * F[i];
     mor_cone_system_project(s, out);
 }
 

@@ -73,7 +73,7 @@ static void split(const gn* g, const double* x, double* p)
         out[0] = open ? 0.0 : y[0];
         P[0] = open ? 0.0 : 1.0;
         disc(b->mu, out[0], open, d == 2 ? 1 : 2, y + 1, out + 1, P, d, 1);
-        if (d == 5) disc(b->mu_roll, out[0], open, 2, y + 3, out + 3, P, d, 3);
+        if (d == 5) disc(b->mu_roll / b->beta, out[0], open, 2, y + 3, out + 3, P, d, 3);
     }
 }
 
@@ -178,14 +178,13 @@ static mor_report gn_solve(const mor_problem* problem, const void* options, mor_
            *work = b + n, *P = work + 4 * size;
     gn g = { &s, root, P, a, b };
     double *J = square, *Jt = direct ? J + size * size : NULL, *N = direct ? Jt + size * size : NULL, *F = direct ? N + size * size : NULL;
-    for (int c = 0; c < s.count; c++)
-        for (int i = 0; i < d; i++) root[c * d + i] = sqrt(s.blocks[c].weight);
+    for (int i = 0; i < n; i++) root[i] = sqrt(s.weight[i]);
     mor_cone_system_velocity(&s, r, e);
     for (int i = 0; i < n; i++) x[i] = r[i] / root[i] - root[i] * e[i];
-    double lambda = o->lambda, merit = residual(&g, x, r, e);
+    double lambda = o->lambda, merit = residual(&g, x, r, e), first = merit;
     bool fresh = true;
     for (int k = 1; k <= context->max_iter; k++) {
-        double scale = fmin(1.0, sqrt(merit)); /* the damping fades with the residual */
+        double scale = sqrt(merit / first); /* the damping fades with the residual */
         if (fresh) {
             apply_transposed(&g, e, right);
             for (int i = 0; i < n; i++) right[i] = -right[i];
