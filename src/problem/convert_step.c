@@ -41,7 +41,7 @@ static void sort_ints(int* a, int n)
 
 bool mor_step_visit_W(const mor_step_form* step, mor_block_visit visit, void* user, mor_arena* arena)
 {
-    size_t mark = mor_arena_mark(arena);
+    /* `visit` may allocate from the same arena, so the lists stay until the caller releases it */
     int nb = step->block_count, total = 0, widest = 1;
     for (int c = 0; c < nb; c++) {
         total += step->blocks[c].entry_count;
@@ -89,7 +89,6 @@ bool mor_step_visit_W(const mor_step_form* step, mor_block_visit visit, void* us
         sort_ints(touched, count);
         for (int k = 0; k < count; k++) visit(user, a, touched[k], panel + (size_t)step->blocks[touched[k]].row * widest);
     }
-    mor_arena_release(arena, mark);
     return true;
 }
 
