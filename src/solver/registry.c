@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-extern const mor_solver mor_solver_lemke, mor_solver_pgs;
+extern const mor_solver mor_solver_lemke, mor_solver_nsn, mor_solver_pgs;
 
-static const mor_solver* const solvers[] = { &mor_solver_lemke, &mor_solver_pgs, NULL };
+static const mor_solver* const solvers[] = { &mor_solver_lemke, &mor_solver_nsn, &mor_solver_pgs, NULL };
 
 const mor_solver* const* mor_solvers(void) { return solvers; }
 
