@@ -7,7 +7,7 @@
 #include "linalg/dense.h"
 #include "linalg/krylov.h"
 
-enum { DENSE_ROWS = 260, RESTART = 40, SHORTEST = 11, LONGEST_WINDOW = 64 };
+enum { DENSE_ROWS = 260, RESTART = 40, MOST_PRODUCTS = 1000, SHORTEST = 11, LONGEST_WINDOW = 64 };
 
 /* ------------------------------------------------------------------------------- scaling */
 
@@ -422,7 +422,7 @@ static bool solve_krylov(mor_contact_newton* N, mor_newton_linear linear)
     for (int i = 0; i < n; i++) N->spare[i] = -N->F[i];
     memset(N->dr, 0, (size_t)n * sizeof *N->dr);
     if (linear == MOR_NEWTON_CG && !N->free_product)
-        mor_cg_normal(n, jacobian, jacobian_transposed, N, N->spare, N->dr, tol, 20 * n + 200, work);
+        mor_cg_normal(n, jacobian, jacobian_transposed, N, N->spare, N->dr, tol, MOST_PRODUCTS, work);
     else {
         double* diagonal = work + mor_gmres_work(n, RESTART);
         for (int c = 0; c < N->blocks; c++)
@@ -431,7 +431,7 @@ static bool solve_krylov(mor_contact_newton* N, mor_newton_linear linear)
                 double x = N->B[((size_t)c * d + i) * d + i] + N->A[((size_t)c * d + i) * d + i] * (w + N->alpha);
                 diagonal[c * d + i] = fabs(x) > 1e-6 ? x : 1.0;
             }
-        mor_gmres(n, jacobian, N, diagonal, N->spare, N->dr, tol, RESTART, 20 * n + 200, work);
+        mor_gmres(n, jacobian, N, diagonal, N->spare, N->dr, tol, RESTART, MOST_PRODUCTS, work);
     }
     mor_arena_release(N->arena, mark);
     return true;

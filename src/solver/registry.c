@@ -3,9 +3,20 @@
 
 #include <string.h>
 
-extern const mor_solver mor_solver_lemke, mor_solver_nsn, mor_solver_pgs;
+#define SOLVERS(X)    \
+    X(lemke)          \
+    X(pgs)            \
+    X(nsn)            \
+    X(ppa)            \
+    X(fischer_newton) \
+    X(cck_newton)     \
+    X(minmap_newton)
 
-static const mor_solver* const solvers[] = { &mor_solver_lemke, &mor_solver_nsn, &mor_solver_pgs, NULL };
+#define DECLARE(name) extern const mor_solver mor_solver_##name;
+SOLVERS(DECLARE)
+
+#define LIST(name) &mor_solver_##name,
+static const mor_solver* const solvers[] = { SOLVERS(LIST) NULL };
 
 const mor_solver* const* mor_solvers(void) { return solvers; }
 
