@@ -6,11 +6,13 @@
 #define SOLVERS(X)    \
     X(lemke)          \
     X(pgs)            \
+    X(nsgs)           \
     X(nsn)            \
     X(ppa)            \
     X(fischer_newton) \
     X(cck_newton)     \
-    X(minmap_newton)
+    X(minmap_newton)  \
+    X(automatic)
 
 #define DECLARE(name) extern const mor_solver mor_solver_##name;
 SOLVERS(DECLARE)
