@@ -4,26 +4,28 @@
  * Contacts (FC2D, FC3D, FC_ROLLING; global problems arrive reduced):
  *   0  all q_N >= 0: r = 0
  *   1  Gauss-Seidel sweeps (block_rows.h, local.h), while the rate seen predicts that they end sooner than Newton would:
- *      remaining sweeps t_sweep <= 10 t_factor, t_sweep = 25e-9 contacts + 0.9e-9 nnz, t_factor = 1.5e-6 + 2e-9 n^2 +
+ *      remaining sweeps t_sweep <= 4 t_factor, t_sweep = 25e-9 contacts + 0.9e-9 nnz, t_factor = 1.5e-6 + 2e-9 n^2 +
  *      0.12e-9 n^3 dense or 40e-9 nnz sparse (seconds of one machine; only the ratio matters); n <= 30: at most 15 sweeps
  *   2  n <= 30: 8 Newton steps from there, without regularisation
  *   3  nsn from r = 0 (Alart-Curnier, sigma 1, kappa), 300 steps
- *   4  ppa, 40 outer iterations
- *   5  nsn with kappa = 1, 600 steps
+ *   4  nsn with kappa = 1, 600 steps
+ *   5  ppa, 40 outer iterations
  *   6  nsn on the natural map, sigma 0.1, window 20, 400 steps
  *   7  ppa with extrapolation; with the natural map; with Jean-Moreau's
  * LCP (mixed ones arrive with their equations eliminated):
- *   n <= 200: lemke; then, or for larger n first: Fischer-Burmeister Newton (sigma 0.1, 150 steps), minmap (sigma 1, 600),
+ *   n <= 320: lemke; then, or for larger n first: Fischer-Burmeister Newton (sigma 0.1, 150 steps), minmap (sigma 1, 600),
  *   ppa, minmap (sigma 0.1, 400), lemke.
  * STEP: Gauss-Seidel on tree velocities while it converges fast, then Newton on the reduced problem (cones), or lemke and
  * Newton on the LCP (pyramids); a step that has no exact reduced form gets sweeps to the end.
  *
- * With a time limit stages 3 to 7 may use up to 20, 30, 50, 60, 70, 85, 100 % of it. The best answer seen by the judge is returned,
+ * With a time limit stages 3 to 7 may use up to 20, 40, 50, 60, 70, 85, 100 % of it. The best answer seen by the judge is returned,
  * with its honest status. iterations: sum over all stages. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "linalg/dense.h"
 #include "solver/block_rows.h"
 #include "solver/proximal.h"
 #include "solver/sweep.h"
@@ -83,7 +85,7 @@ static bool sweeps(run* R, double* r)
     bool dense = n <= 260 || nnz > 0.15 * m * m;
     double per_sweep = 25e-9 * nc + 0.9e-9 * nnz;
     double factor = dense ? 1.5e-6 + 2e-9 * m * m + 0.12e-9 * m * m * m : 40e-9 * nnz;
-    double allowed = 10.0 * factor / per_sweep, previous = INFINITY;
+    double allowed = 4.0 * factor / per_sweep, previous = INFINITY;
     for (int c = 0; c < nc && d == 3; c++) regular[c] = mor_local_inverse(mor_block_rows_own(&W, c), inverse + 9 * c);
     int k = 0;
     bool solved = false;
@@ -156,7 +158,7 @@ static bool newton_stages(run* R, mor_contact_newton* N, bool polish)
     mor_proximal_settings far_natural = far, far_jean = far;
     far_natural.map = MOR_MAP_NATURAL, far_jean.map = MOR_MAP_JEAN_MOREAU;
     return (polish && newton(R, N, quick, 0.2, false, "newton")) || newton(R, N, nsn, 0.2, true, "nsn") ||
-           proximal(R, N, ppa, 0.3, "ppa") || newton(R, N, slow, 0.5, true, "nsn-slow") ||
+           newton(R, N, slow, 0.4, true, "nsn-slow") || proximal(R, N, ppa, 0.5, "ppa") ||
            newton(R, N, natural, 0.6, true, "nsn-natural") || proximal(R, N, far, 0.7, "ppa-far") ||
            proximal(R, N, far_natural, 0.85, "ppa-natural") || proximal(R, N, far_jean, 1.0, "ppa-jean-moreau");
 }
@@ -216,7 +218,7 @@ static void lemke(run* R)
 
 static void pairs(run* R)
 {
-    enum { PIVOTING = 200 };
+    enum { PIVOTING = 320 };
     int n = R->problem->size;
     bool small = n <= PIVOTING && R->problem->A.storage != MOR_OPERATOR;
     if (small) {
@@ -336,9 +338,14 @@ static mor_report auto_solve(const mor_problem* problem, const void* options, mo
 {
     (void)options;
     run R = { .problem = problem, .context = context, .z = z, .best = INFINITY, .report.status = MOR_NOT_CONVERGED };
+    const double tol = context->tol;
+    /* the judge does not divide by scales at rounding level; such data deserve an answer as well */
+    if (problem->form & (MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING) && mor_norm2(problem->size, problem->b) <= DBL_EPSILON)
+        context->tol *= DBL_EPSILON;
     if (problem->form == MOR_LCP) pairs(&R);
     else if (problem->form & (MOR_STEP_CONE | MOR_STEP_PYRAMID)) step(&R);
     else contacts(&R);
+    context->tol = tol;
     if (R.best <= context->tol) R.report.status = MOR_SOLVED;
     else if (R.report.status != MOR_NO_SOLUTION && mor_out_of_time(context)) R.report.status = MOR_TIME_LIMIT;
     return R.report;

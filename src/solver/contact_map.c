@@ -110,13 +110,13 @@ static bool natural(int d, const mor_contact_law* law, const double* r, const do
     return true;
 }
 
-bool mor_contact_map_eval(mor_contact_map map, int d, const mor_contact_law* law, double weight, const double* r,
+bool mor_contact_map_eval(mor_contact_map map, int d, const mor_contact_law* law, double parameter, const double* r,
                           const double* u, double* F, double* A, double* B)
 {
-    if (d == 1) return pair(map, weight, r[0], u[0], F, A, B);
+    if (d == 1) return pair(map, parameter, r[0], u[0], F, A, B);
     if (map == MOR_MAP_NATURAL && d < 5) return natural(d, law, r, u, F, A, B);
     double a = r[0] - law->rho[0] * u[0];
-    if (!(a > 0.0)) {
+    if (!(a > 0.0 || a > -parameter)) {
         for (int i = 0; i < d; i++) F[i] = r[i];
         return false;
     }

@@ -35,8 +35,9 @@ typedef struct mor_contact_law {
 } mor_contact_law;
 
 /* F (d). With A and B not NULL the derivatives too. False if F = r and so A = 0, B = I (then A and B are not
- * written): the contact leaves the linear system. `weight`: lambda of cck. */
-bool mor_contact_map_eval(mor_contact_map map, int d, const mor_contact_law* law, double weight, const double* r,
+ * written): the contact leaves the linear system. `parameter`: lambda of cck; for contacts, how far below zero a may be for the
+ * contact to count as closed (at a = 0 both branches are generalised derivatives). */
+bool mor_contact_map_eval(mor_contact_map map, int d, const mor_contact_law* law, double parameter, const double* r,
                           const double* u, double* F, double* A, double* B);
 
 #endif

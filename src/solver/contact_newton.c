@@ -8,6 +8,8 @@
 #include "linalg/krylov.h"
 
 enum { DENSE_ROWS = 260, RESTART = 40, MOST_PRODUCTS = 1000, SHORTEST = 11, LONGEST_WINDOW = 64 };
+/* Bodies at rest have q_N = 0: contacts at the kink count as closed, or loads would spread by one contact per iteration. */
+static const double TIE = 1e-14;
 
 /* ------------------------------------------------------------------------------- scaling */
 
@@ -192,14 +194,14 @@ static double merit(const mor_contact_newton* N, const mor_newton_settings* s, c
             for (int i = 0; i < d; i++) v[i] = at[i] + s->proximal * (r[c * d + i] - s->centre[c * d + i]);
             at = v;
         }
-        mor_contact_map_eval(s->map, d, &N->law[c], s->weight, r + c * d, at, F + c * d, NULL, NULL);
+        mor_contact_map_eval(s->map, d, &N->law[c], d == 1 ? s->weight : TIE, r + c * d, at, F + c * d, NULL, NULL);
         for (int i = 0; i < d; i++) theta += F[c * d + i] * F[c * d + i];
     }
     return theta;
 }
 
 /* F, A, B and the active blocks. */
-static void linearise(mor_contact_newton* N, const mor_newton_settings* s)
+static void linearise(mor_contact_newton* N, const mor_newton_settings* s, double parameter)
 {
     int d = N->d;
     double v[5];
@@ -211,7 +213,7 @@ static void linearise(mor_contact_newton* N, const mor_newton_settings* s)
             at = v;
         }
         double *A = N->A + (size_t)c * d * d, *B = N->B + (size_t)c * d * d;
-        bool on = mor_contact_map_eval(s->map, d, &N->law[c], s->weight, N->r + c * d, at, N->F + c * d, A, B);
+        bool on = mor_contact_map_eval(s->map, d, &N->law[c], parameter, N->r + c * d, at, N->F + c * d, A, B);
         /* a pair whose derivative by u vanishes is decided by its own row */
         if (on && d == 1 && fabs(A[0]) < 1e-14 * fabs(B[0])) {
             N->dr[c] = -N->F[c] / B[0];
@@ -485,7 +487,7 @@ mor_newton_end mor_contact_newton_run(mor_contact_newton* N, const mor_newton_se
             memcpy(N->answer, N->z, (size_t)n * sizeof *N->answer);
         }
         if (error <= context->tol) return MOR_NEWTON_SOLVED;
-        linearise(N, s);
+        linearise(N, s, N->d == 1 ? s->weight : TIE);
         double theta = 0.0;
         for (int i = 0; i < n; i++) theta += N->F[i] * N->F[i];
         double size = sqrt(theta);

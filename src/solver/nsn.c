@@ -6,7 +6,8 @@
  *
  * The run starts at r = 0, always: with the large first regularisation it is a homotopy from the contact-free state, and
  * guesses (of Gauss-Seidel, of the last time step) measurably spoil it. Only with context->warm a few steps with little
- * regularisation are tried from the guess first.
+ * regularisation are tried from the guess first. A run that has not ended after 300 steps is begun again with kappa = 1: slower,
+ * but it does not depend on the luck of early small regularisations.
  *
  * iterations: Newton steps. W may be unsymmetric and rank-deficient. Friction problems with mu large enough for no solution
  * to exist end in not_converged.
@@ -16,6 +17,8 @@
 #include <stdio.h>
 
 #include "solver/contact_newton.h"
+
+enum { PATIENCE = 300 }; /* steps before kappa = 1 */
 
 typedef struct nsn_options {
     int function;
@@ -57,7 +60,15 @@ static mor_report nsn_solve(const mor_problem* problem, const void* options, mor
         mor_contact_newton_start(&newton, NULL);
         s.max_iter -= newton.iterations;
     }
+    int whole = s.max_iter;
+    if (s.adapt && whole > PATIENCE) s.max_iter = PATIENCE;
     if (end != MOR_NEWTON_SOLVED && end != MOR_NEWTON_LATE) end = mor_contact_newton_run(&newton, &s, context);
+    if (s.adapt && whole > PATIENCE && end != MOR_NEWTON_SOLVED && end != MOR_NEWTON_LATE) {
+        s.adapt = false, s.max_iter = whole - PATIENCE;
+        mor_contact_newton_start(&newton, NULL);
+        end = mor_contact_newton_run(&newton, &s, context);
+        snprintf(report.detail, sizeof report.detail, "started again with kappa = 1 after %d steps", PATIENCE);
+    }
     report.status = mor_newton_status(end);
     if (end == MOR_NEWTON_BROKEN && isfinite(newton.best)) report.status = MOR_NOT_CONVERGED;
     report.iterations = newton.iterations;
@@ -85,6 +96,6 @@ const mor_solver mor_solver_nsn = {
     .accepts = MOR_LCP | MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING,
     .options_size = sizeof(nsn_options),
     .fields = fields,
-    .max_iter = 500,
+    .max_iter = 1000,
     .solve = nsn_solve,
 };
