@@ -139,6 +139,18 @@ bool mor_contact_newton_open(mor_contact_newton* N, const mor_problem* problem, 
     } else if (A->storage == MOR_DENSE) {
         if (!mor_bsr_from_dense(&N->S, n, A->x, d, true, N->order, arena)) return false;
     } else if (!mor_bsr_from_csr(&N->S, &(mor_csr){ n, n, A->p, A->i, A->x }, d, true, N->order, arena)) return false;
+    if (!N->free_product) {
+        size_t most = (size_t)(N->dense ? n : n < DENSE_ROWS ? n : DENSE_ROWS), entries = most * most;
+        if (!N->dense) {
+            size_t stored = (size_t)N->S.p[blocks] * (size_t)(d * d);
+            N->mirror = mor_arena_alloc(arena, (size_t)N->S.p[blocks] * sizeof *N->mirror);
+            if (!N->mirror) return false;
+            mor_bsr_mirror(&N->S, N->mirror);
+            if (stored > entries) entries = stored;
+        }
+        N->J = mor_arena_alloc(arena, entries * sizeof *N->J);
+        if (!N->J) return false;
+    }
     for (int c = 0; c < blocks; c++)
         for (int i = 0; i < d; i++) N->q[c * d + i] = problem->b[N->order[c] * d + i];
     find_scale(N);
@@ -151,7 +163,9 @@ bool mor_contact_newton_open(mor_contact_newton* N, const mor_problem* problem, 
 void mor_contact_newton_close(mor_contact_newton* N)
 {
     mor_sparse_lu_destroy(N->lu);
+    if (N->fronts) mor_arena_destroy(N->fronts);
     N->lu = NULL;
+    N->fronts = NULL;
     N->last_count = -1;
 }
 
@@ -297,11 +311,6 @@ static inline void fill_dense(mor_contact_newton* N, int d)
 static bool solve_dense(mor_contact_newton* N)
 {
     int m = N->active_count * N->d;
-    if (!N->J) {
-        int most = N->dense ? N->n : N->n < DENSE_ROWS ? N->n : DENSE_ROWS;
-        N->J = mor_arena_alloc(N->arena, (size_t)most * most * sizeof *N->J);
-        if (!N->J) return false;
-    }
     switch (N->d) {
         case 1: fill_dense(N, 1); break;
         case 2: fill_dense(N, 2); break;
@@ -344,9 +353,58 @@ static bool pattern(mor_contact_newton* N)
     return N->lu != NULL;
 }
 
+/* J = A W + (B + alpha A) block by block, in the layout of S; d known to the compiler */
+static inline void fill_blocks(mor_contact_newton* N, int d)
+{
+    for (int a = 0; a < N->active_count; a++) {
+        int c = N->active[a];
+        const double *A = N->A + (size_t)c * d * d, *B = N->B + (size_t)c * d * d;
+        for (int k = N->S.p[c]; k < N->S.p[c + 1]; k++) {
+            if (N->place[N->S.i[k]] < 0) continue;
+            const double* W = N->S.x + (size_t)k * d * d;
+            double* J = N->J + (size_t)k * d * d;
+            for (int i = 0; i < d; i++)
+                for (int j = 0; j < d; j++) {
+                    double x = 0.0;
+                    for (int l = 0; l < d; l++) x += A[i * d + l] * W[l * d + j];
+                    J[i * d + j] = x;
+                }
+            if (N->S.i[k] == c)
+                for (int i = 0; i < d * d; i++) J[i] += B[i] + N->alpha * A[i];
+        }
+    }
+}
+
+/* Fronts. False: a pivot failed, or memory. */
+static bool solve_fronts(mor_contact_newton* N)
+{
+    int na = N->active_count;
+    if (na != N->last_count || memcmp(N->last, N->active, (size_t)na * sizeof *N->last) != 0) {
+        if (!N->fronts) N->fronts = mor_arena_create(NULL);
+        if (!N->fronts) return false;
+        mor_arena_reset(N->fronts);
+        N->last_count = -1;
+        if (!mor_block_lu_analyse(&N->block_lu, &N->S, N->active, na, N->fronts)) return false;
+        memcpy(N->last, N->active, (size_t)na * sizeof *N->last);
+        N->last_count = na;
+    }
+    switch (N->d) {
+        case 2: fill_blocks(N, 2); break;
+        case 3: fill_blocks(N, 3); break;
+        default: fill_blocks(N, N->d); break;
+    }
+    if (!mor_block_lu_factor(&N->block_lu, &N->S, N->mirror, N->J)) return false;
+    mor_block_lu_solve(&N->block_lu, N->active, N->rhs);
+    return true;
+}
+
 static bool solve_sparse(mor_contact_newton* N)
 {
     int d = N->d, na = N->active_count, used = 0;
+    if (d > 1) {
+        if (solve_fronts(N)) return true;
+        N->last_count = -1;
+    }
     if (na != N->last_count || memcmp(N->last, N->active, (size_t)na * sizeof *N->last) != 0)
         if (!pattern(N)) return false;
     for (int a = 0; a < na; a++) {

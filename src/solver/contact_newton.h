@@ -13,8 +13,8 @@
  *
  * Scaling: r = beta D r', u = beta u'/D with D_c = sqrt(3/trace W_cc) (d = 1: symmetric Ruiz equilibration) and
  * beta = |D q|: W_cc ~ I and |q| = 1, so that all constants are numbers. Open contacts (F = r) leave the linear system.
- * Direct solves: dense LU up to 260 rows or 15 % density, else sparse LU with one fill-reducing order of the contact graph
- * per problem. Iterative solves (cg: normal equations; gmres) only use products with W.
+ * Direct solves: dense LU up to 260 rows or 15 % density, else multifrontal LU (contacts; if its pivots fail, and for pairs, a
+ * sparse LU with threshold pivoting), with one fill-reducing order of the contact graph per problem. Iterative solves (cg: normal equations; gmres) only use products with W.
  *
  * Cost per iteration: one factorisation of the active rows, one product with W. Memory: n^2 dense; the factor sparse.
  * Reference: facts of the experiments in docs/solvers/nsn.md; Alart & Curnier (1991); Grippo, Lampariello & Lucidi (1986), A
@@ -22,7 +22,7 @@
 #ifndef MOR_SOLVER_CONTACT_NEWTON_H
 #define MOR_SOLVER_CONTACT_NEWTON_H
 
-#include "linalg/block_sparse.h"
+#include "linalg/block_lu.h"
 #include "moreau/solver.h"
 #include "solver/contact_map.h"
 
@@ -67,9 +67,12 @@ typedef struct mor_contact_newton {
     int *active, *place, active_count;
     double *J, *rhs;          /* linear system */
     int* pivot;
-    mor_sparse_lu* lu;
+    mor_sparse_lu* lu;        /* pairs: threshold pivoting */
     mor_csr C;
-    int *last, last_count;    /* active set that lu was analysed for */
+    mor_block_lu block_lu;    /* contacts: fronts */
+    mor_arena* fronts;        /* its memory, renewed with every active set */
+    int* mirror;
+    int *last, last_count;    /* active set that the factor was analysed for */
     double alpha;             /* regularisation of the last step plus p */
     double *answer, best;     /* least judge's error so far and where, in the problem's units */
     int iterations;           /* over all runs */
