@@ -142,16 +142,14 @@ static void bounce_apexes_converge_to_the_exact_ones(void** state)
 {
     (void)state;
     const double exact[3] = { 0.25, 0.0625, 0.015625 };
-    double a[3], previous = 1, steps[] = { 1e-2, 1e-3, 1e-4 };
+    double a[3], steps[] = { 1e-2, 1e-3, 1e-4 };
     for (int k = 0; k < 3; k++) {
         apexes(steps[k], a);
-        double worst = 0;
-        for (int i = 0; i < 3; i++) worst = fmax(worst, fabs(a[i] - exact[i]));
         print_message("h %g: apexes %.5f %.5f %.5f\n", steps[k], a[0], a[1], a[2]);
-        assert_true(worst < (k == 0 ? 1.0 : 0.25) * previous); /* first order: a factor of ten, some luck aside */
-        previous = worst;
+        /* First order. The ball meets the floor up to one step early or late and at most v h = 4.43 h off, and the
+         * apex is read at a step: 5 h bounds both. */
+        for (int i = 0; i < 3; i++) test_near(a[i], exact[i], 5 * steps[k], "apex");
     }
-    assert_true(previous < 1e-3);
 }
 
 static void a_sliding_sphere_starts_to_roll_at_five_sevenths(void** state)
@@ -394,7 +392,7 @@ static void planar_bodies_and_particles_fall_slide_and_stop(void** state)
     (void)state;
     mor_error error = { 0 };
     mor_world* w = test_world_2d(0.01);
-    mor_vec3 line[] = { { 10, 0, 0 }, { -10, 0, 0 } }; /* walked to the left: solid below */
+    mor_vec3 line[] = { { -10, 0, 0 }, { 10, 0, 0 } }; /* walked to the right: solid below */
     mor_geometry* floor = mor_geometry_chain(line, 2, &error);
     assert_non_null(floor);
     test_fixed(w, floor, mor_v3(0, 0, 0), no_turn);

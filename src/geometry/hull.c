@@ -19,17 +19,21 @@
 
 double mor_polyhedron_volume(const mor_polyhedron* polyhedron) { return mor_mass_polyhedron(polyhedron).mass; }
 
-/* The thickness of the points: distance of the farthest from a plane through three spread ones. */
-static double thickness(const mor_vec3* p, int n)
+double mor_points_thickness(const mor_vec3* p, int n)
 {
-    int a = 0, b = 0;
+    int b = 0;
     double best = -1.0;
-    for (int i = 0; i < n; i++)
-        if (mor_norm(mor_sub(p[i], p[0])) > best) best = mor_norm(mor_sub(p[i], p[a = 0])), b = i;
-    mor_vec3 ab = mor_normalize(mor_sub(p[b], p[a]), mor_v3(1, 0, 0)), normal = { 0, 0, 0 };
+    for (int i = 0; i < n; i++) {
+        double distance = mor_norm(mor_sub(p[i], p[0]));
+        if (distance > best) {
+            best = distance;
+            b = i;
+        }
+    }
+    mor_vec3 ab = mor_normalize(mor_sub(p[b], p[0]), mor_v3(1, 0, 0)), normal = { 0, 0, 0 };
     best = -1.0;
     for (int i = 0; i < n; i++) {
-        mor_vec3 c = mor_cross(ab, mor_sub(p[i], p[a]));
+        mor_vec3 c = mor_cross(ab, mor_sub(p[i], p[0]));
         if (mor_norm(c) > best) {
             best = mor_norm(c);
             normal = mor_normalize(c, mor_v3(0, 0, 0));
@@ -37,7 +41,7 @@ static double thickness(const mor_vec3* p, int n)
     }
     double low = 0.0, high = 0.0;
     for (int i = 0; i < n; i++) {
-        double d = mor_dot(normal, mor_sub(p[i], p[a]));
+        double d = mor_dot(normal, mor_sub(p[i], p[0]));
         low = fmin(low, d);
         high = fmax(high, d);
     }
@@ -160,7 +164,7 @@ mor_polyhedron* mor_polyhedron_hull(const char* shape, const mor_vec3* points, i
     }
     double size = mor_norm(mor_sub(upper, lower));
     if (!mor_length_ok(shape, "diagonal of its bounds", size, error)) return NULL;
-    double thick = thickness(points, count);
+    double thick = mor_points_thickness(points, count);
     if (thick <= 10 * tolerance * size) {
         mor_fail(error, MOR_BAD_INPUT,
                  "%s: the %d points are flat: %g m thick at a size of %g m; a hull needs points that are not coplanar",

@@ -785,7 +785,12 @@ static mor_polyhedron* build(mesh* m, const mor_face_loops* in, bool repair, mor
                  m->face_count, in->count, m->size);
         return NULL;
     }
-    double volume;
+    double volume, thick = mor_points_thickness(m->points, in->point_count);
+    if (thick <= m->t) {
+        mor_fail(m->error, MOR_BAD_INPUT, "%s: it is flat: all points lie within %g m of a plane; a solid needs thickness",
+                 m->shape, thick);
+        return NULL;
+    }
     dent worst = { m->t, -1, -1 };
     if (!connect(m, notes) || !surface_ok(m, in->point_count) || !volume_ok(m, notes, &volume)) return NULL;
     if (!faces_flat(m, &worst)) return NULL;

@@ -29,6 +29,8 @@ mor_polyhedron* mor_polyhedron_build(const char* shape, const mor_face_loops* lo
 /* The convex hull of points; faces closer to coplanar than tolerance * diagonal become one. */
 mor_polyhedron* mor_polyhedron_hull(const char* shape, const mor_vec3* points, int count, double tolerance,
                                     mor_error* error);
+/* The extent of points across the plane of three spread ones: about 0 when they are coplanar. */
+double mor_points_thickness(const mor_vec3* points, int count);
 /* A copy with all lengths times s; NULL when out of memory. */
 mor_polyhedron* mor_polyhedron_scaled(const mor_polyhedron* polyhedron, double s);
 double mor_polyhedron_volume(const mor_polyhedron* polyhedron);

@@ -366,7 +366,7 @@ static mor_code write_scalar(mor_frames* w, int i)
     return write_column(w, &w->scalar[i], (size_t)w->pending, w->gather);
 }
 
-static void flush(mor_frames* w)
+void mor_frames_flush(mor_frames* w)
 {
     w->last_flush = mor_clock();
     if (w->failure.code || w->pending == 0) return;
@@ -485,7 +485,7 @@ mor_frame* mor_frames_begin(mor_frames* w, int contact_count, double** pose, dou
 {
     if (w->failure.code) w->pending = w->contact_used = 0; /* nothing can be written any more */
     if (!w->contacts) contact_count = 0;
-    if (w->contact_used + contact_count > w->contact_capacity && w->pending >= LEAST_BATCH) flush(w);
+    if (w->contact_used + contact_count > w->contact_capacity && w->pending >= LEAST_BATCH) mor_frames_flush(w);
     if (w->contact_used + contact_count > w->contact_capacity &&
         !grow_contacts(w, 2 * (w->contact_used + contact_count)) && !w->failure.code)
         mor_fail(&w->failure, MOR_SYSTEM, "%s: out of memory", w->h5.path);
@@ -518,7 +518,7 @@ void mor_frames_contact(mor_frames* w, const mor_contact* contact, const int bod
 void mor_frames_end(mor_frames* w)
 {
     w->pending++;
-    if (w->pending >= w->batch || mor_clock() - w->last_flush >= FLUSH_SECONDS) flush(w);
+    if (w->pending >= w->batch || mor_clock() - w->last_flush >= FLUSH_SECONDS) mor_frames_flush(w);
 }
 
 int64_t mor_frames_flushed(const mor_frames* w) { return w->flushed; }
@@ -526,7 +526,7 @@ int64_t mor_frames_flushed(const mor_frames* w) { return w->flushed; }
 mor_code mor_frames_close(mor_frames* w, mor_error* error)
 {
     if (!w) return MOR_OK;
-    flush(w);
+    mor_frames_flush(w);
     if (w->failure.code) mor_h5_abandon(&w->h5);
     for (int i = 0; i < SCALARS; i++) mor_h5_column_close(&w->scalar[i]);
     mor_h5_column_close(&w->pose_column);

@@ -71,6 +71,8 @@ mor_frame* mor_frames_begin(mor_frames* frames, int contact_count, double** pose
 void mor_frames_contact(mor_frames* frames, const mor_contact* contact, const int body[2]);
 /* Ends the frame; writes and flushes when a batch is full or half a second has passed. */
 void mor_frames_end(mor_frames* frames);
+/* Writes what is in the batch now. */
+void mor_frames_flush(mor_frames* frames);
 /* Frames that are in the file for good: they survive kill -9. */
 int64_t mor_frames_flushed(const mor_frames* frames);
 /* Writes the rest and closes. The first failure since the file was made is told here. */

@@ -11,8 +11,8 @@
  *
  * Every function takes the key of the value: a string inside an object, NULL inside a list and at
  * the top. Wrong nesting is the caller's mistake: an assert. Numbers have 17 digits and read back
- * exactly; NaN and infinities, which JSON has not, become null. Texts are escaped and bytes that are
- * not UTF-8 replaced by U+FFFD. */
+ * exactly; NaN and infinities, which JSON has not, become null. Texts are escaped and bytes that
+ * are not UTF-8 replaced by U+FFFD. */
 #ifndef MOREAU_IO_JSON_H
 #define MOREAU_IO_JSON_H
 
@@ -25,9 +25,9 @@ enum { MOR_JSON_DEPTH = 32 };
 typedef struct mor_json {
     FILE* out;
     int depth;
-    char kind[MOR_JSON_DEPTH];      /* '{' or '[' */
-    int count[MOR_JSON_DEPTH];      /* values so far */
-    bool broken[MOR_JSON_DEPTH];    /* members on lines of their own */
+    char kind[MOR_JSON_DEPTH];   /* '{' or '[' */
+    int count[MOR_JSON_DEPTH];   /* values so far */
+    bool broken[MOR_JSON_DEPTH]; /* members on lines of their own */
     bool done;
 } mor_json;
 

@@ -83,6 +83,7 @@ mor_lines mor_lines_of(const mor_mesh_file* file)
 bool mor_lines_next(mor_lines* lines)
 {
     if (lines->at >= lines->end) return false;
+    for (const char* s = lines->line_begin; s < lines->line_end; s++) lines->line += *s == '\v'; /* joined lines */
     lines->line++;
     lines->line_begin = lines->at;
     const char* newline = memchr(lines->at, '\n', (size_t)(lines->end - lines->at));

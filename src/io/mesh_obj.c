@@ -13,14 +13,15 @@ static mor_code wrong(mor_mesh_file* file, const mor_lines* lines, int column, c
     return mor_fail_at(file->error, MOR_BAD_INPUT, file->path, lines->line, column, "%s", what);
 }
 
-/* Backslash-newline becomes two blanks, so that lines can be read as they are. */
+/* Backslash-newline becomes blanks, one a vertical tab by which mor_lines_next counts the line. */
 static void join_lines(mor_mesh_file* file)
 {
     for (size_t i = 0; i + 1 < file->size; i++) {
         if (file->text[i] != '\\') continue;
-        if (file->text[i + 1] == '\n') file->text[i] = file->text[i + 1] = ' ';
-        else if (file->text[i + 1] == '\r' && i + 2 < file->size && file->text[i + 2] == '\n')
-            memset(file->text + i, ' ', 3);
+        size_t newline = file->text[i + 1] == '\r' ? i + 2 : i + 1;
+        if (newline >= file->size || file->text[newline] != '\n') continue;
+        file->text[i] = file->text[i + 1] = ' ';
+        file->text[newline] = '\v';
     }
 }
 

@@ -226,6 +226,7 @@ mor_recorder* mor_recorder_open(const char* path, const mor_world* world, const 
                                 .kinetic = mor_world_kinetic_energy(world),
                                 .potential = mor_world_potential_energy(world) };
     record(r, world, &initial, false);
+    mor_frames_flush(r->frames); /* a viewer can show the start at once */
     return r;
 }
 

@@ -1,37 +1,93 @@
-/* A scene to a world, through the public functions of world.h; and the scene's forces during the run. */
+/* A scene to a world, through the public functions of world.h; and the scene's forces during the
+ * run. */
 #include "io/scene_def.h"
 
+#include <stdio.h>
 #include <string.h>
 
-/* The world's sentence at a position of the scene file. Unknown options are wrong at their key. */
+/* The world's sentence at a position of the scene file. */
 static mor_code at_value(const mor_node* node, const mor_error* inner, mor_error* error)
 {
     if (inner->code != MOR_BAD_INPUT) return mor_fail(error, inner->code, "%s", inner->text);
-    bool key = strncmp(inner->text, "unknown option", 14) == 0;
-    return key ? mor_node_fail_key(node, error, "%s", inner->text) : mor_node_fail(node, error, "%s", inner->text);
+    return mor_node_fail(node, error, "%s", inner->text);
 }
 
-static mor_code set_option(mor_world* world, const char* stage, const mor_node* node, mor_error* error)
+enum { MAX_OPTIONS = 96 };
+
+/* The options that the chosen method of a stage has: a list that ends with NULL. */
+static void option_names(const mor_world* world, const char* stage, const char* names[MAX_OPTIONS])
+{
+    const mor_library* library = mor_world_library(world);
+    const char* method = mor_world_method(world, stage);
+    const mor_field* tables[2] = { NULL, NULL };
+    if (strcmp(stage, "method") == 0) {
+        tables[0] = mor_world_fields();
+    } else if (strcmp(stage, "formulation") == 0) {
+        tables[0] = mor_library_formulation(library, method)->fields;
+    } else if (strcmp(stage, "collision") == 0) {
+        tables[0] = mor_library_collision(library, method)->fields;
+    } else {
+        tables[0] = mor_world_solver_fields();
+        tables[1] = mor_library_solver(library, method)->fields;
+    }
+    int n = 0;
+    for (int t = 0; t < 2; t++)
+        for (const mor_field* f = tables[t]; f && f->name && n < MAX_OPTIONS - 1; f++)
+            names[n++] = f->name;
+    names[n] = NULL;
+}
+
+static mor_code check_option(const mor_world* world, const char* stage, const mor_node* node,
+                             mor_error* error)
+{
+    const char* names[MAX_OPTIONS];
+    char list[400] = "none";
+    size_t used = 0;
+    option_names(world, stage, names);
+    for (int i = 0; names[i]; i++) {
+        if (strcmp(names[i], node->key) == 0) return MOR_OK;
+        int w = snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", names[i]);
+        if (w > 0 && used + (size_t)w < sizeof list) used += (size_t)w;
+    }
+    const char* method = mor_world_method(world, stage);
+    const char* near = mor_did_you_mean(node->key, names);
+    if (near)
+        return mor_node_fail_key(node, error,
+                                 "unknown option '%.60s' of %s '%s'; did you mean '%s'?", node->key,
+                                 stage, method ? method : "", near);
+    return mor_node_fail_key(node, error, "unknown option '%.60s' of %s '%s'; known: %s", node->key,
+                             stage, method ? method : "", list);
+}
+
+static mor_code set_option(mor_world* world, const char* stage, const mor_node* node,
+                           mor_error* error)
 {
     mor_error inner = { 0 };
     char text[80];
+    mor_code code = check_option(world, stage, node, error);
+    if (code) return code;
     if (node->kind != MOR_NODE_SCALAR || !*node->text)
-        return mor_node_fail(node, error, "%s must be a single value, not %s", node->key, mor_node_describe(node, text));
-    if (mor_world_set_option(world, stage, node->key, node->text, &inner)) return at_value(node, &inner, error);
+        return mor_node_fail(node, error, "%s must be a single value, not %s", node->key,
+                             mor_node_describe(node, text));
+    if (mor_world_set_option(world, stage, node->key, node->text, &inner))
+        return at_value(node, &inner, error);
     return MOR_OK;
 }
 
-/* `solver: pgs` or `solver: { name: pgs, tol: 1e-9 }`; without a name the default method gets the options. */
+/* `solver: pgs` or `solver: { name: pgs, tol: 1e-9 }`; without a name the default method gets the
+ * options. */
 static mor_code set_stage(mor_world* world, const mor_node* node, mor_error* error)
 {
     mor_error inner = { 0 };
-    if (node->kind == MOR_NODE_LIST) return mor_node_fail(node, error, "%s must be a name or { name, options }", node->key);
+    if (node->kind == MOR_NODE_LIST)
+        return mor_node_fail(node, error, "%s must be a name or { name, options }", node->key);
     const mor_node* name = node->kind == MOR_NODE_MAP ? mor_node_get(node, "name") : node;
     const char* word;
     if (name) {
         mor_code code = mor_read_text(name, node->key, &word, error);
         if (code) return code;
-        if (mor_world_set_method(world, node->key, word, &inner)) return at_value(name, &inner, error);
+        if (mor_world_set_method(world, node->key, word, &inner))
+            return at_value(name, &inner, error);
     }
     if (node->kind != MOR_NODE_MAP) return MOR_OK;
     for (const mor_node* n = node->first; n; n = n->next) {
@@ -55,7 +111,8 @@ mor_code mor_scene_set_methods(const mor_scene* scene, mor_world* world, mor_err
     for (const char* const* o = options; *o; o++) {
         const mor_node* node = mor_node_get(scene->method, *o);
         if (!node) continue;
-        bool automatic = strcmp(*o, "v_rest") == 0 && node->kind == MOR_NODE_SCALAR && strcmp(node->text, "auto") == 0;
+        bool automatic = strcmp(*o, "v_rest") == 0 && node->kind == MOR_NODE_SCALAR &&
+                         strcmp(node->text, "auto") == 0;
         mor_code code = automatic ? MOR_OK : set_option(world, "method", node, error);
         if (code) return code;
     }
@@ -63,21 +120,23 @@ mor_code mor_scene_set_methods(const mor_scene* scene, mor_world* world, mor_err
 }
 
 /* Materials keep their order: the scene's i-th becomes the world's first_material + i. */
-static mor_code add_materials(const mor_scene* scene, mor_world* world, int* index, mor_error* error)
+static mor_code add_materials(const mor_scene* scene, mor_world* world, int* index,
+                              mor_error* error)
 {
     index[0] = 0;
-    for (int i = 1; i < scene->material_count; i++) index[i] = mor_world_add_material(world, &scene->materials[i]);
+    for (int i = 1; i < scene->material_count; i++)
+        index[i] = mor_world_add_material(world, &scene->materials[i]);
     for (int i = 0; i < scene->pair_count; i++) {
         const mor_scene_pair* p = &scene->pairs[i];
-        mor_code code = mor_world_set_pair(world, index[p->material[0]], index[p->material[1]], p->friction,
-                                           p->restitution, error);
+        mor_code code = mor_world_set_pair(world, index[p->material[0]], index[p->material[1]],
+                                           p->friction, p->restitution, error);
         if (code) return code;
     }
     return MOR_OK;
 }
 
-static mor_code add_body(const mor_scene* scene, mor_world* world, const mor_scene_item* item, const int* material,
-                         mor_body_shape* shapes, mor_error* error)
+static mor_code add_body(const mor_scene* scene, mor_world* world, const mor_scene_item* item,
+                         const int* material, mor_body_shape* shapes, mor_error* error)
 {
     const mor_scene_body* body = &scene->bodies[item->body];
     mor_body_def def = body->def;
@@ -98,7 +157,8 @@ static mor_code add_body(const mor_scene* scene, mor_world* world, const mor_sce
 
 static void on_user(void* scene, mor_world* world) { mor_scene_apply_forces(scene, world); }
 
-static mor_code populate(const mor_scene* scene, mor_world* world, mor_arena* scratch, mor_error* error)
+static mor_code populate(const mor_scene* scene, mor_world* world, mor_arena* scratch,
+                         mor_error* error)
 {
     int most = 0;
     for (int i = 0; i < scene->body_count; i++)
@@ -155,11 +215,14 @@ void mor_scene_apply_forces(const mor_scene* scene, mor_world* world)
     for (int i = 0; i < scene->force_count; i++) {
         const mor_scene_force* f = &scene->forces[i];
         mor_body_id body;
-        if (!(t >= f->from - slack && t < f->until - slack) || !find_body(scene, world, f->item, &body)) continue;
+        if (!(t >= f->from - slack && t < f->until - slack) ||
+            !find_body(scene, world, f->item, &body))
+            continue;
         const mor_body_state state = mor_body_get_state(world, body);
         mor_vec3 force = f->body_frame ? mor_rotate(state.pose.rotation, f->force) : f->force;
         mor_vec3 torque = f->body_frame ? mor_rotate(state.pose.rotation, f->torque) : f->torque;
-        mor_body_apply(world, body, force, f->has_point ? mor_pose_point(&state.pose, f->point) : state.com);
+        mor_body_apply(world, body, force,
+                       f->has_point ? mor_pose_point(&state.pose, f->point) : state.com);
         mor_body_apply_torque(world, body, torque);
     }
 }

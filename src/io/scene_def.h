@@ -55,7 +55,7 @@ struct mor_scene {
     mor_vec3 gravity;
     double step, end;
     mor_rng rng;
-    const mor_node* method; /* NULL: all defaults */
+    const mor_node* method;  /* NULL: all defaults */
     mor_material* materials; /* [0] is the world's own default */
     int material_count, default_material;
     mor_scene_pair* pairs;
@@ -80,21 +80,27 @@ void* mor_scene_alloc(mor_scene* scene, size_t count, size_t size, mor_error* er
 /* Appends a line to the notes. */
 mor_code mor_scene_note(mor_scene* scene, const char* line, mor_error* error);
 /* Index of a material by name; -1 and an error at the node when there is none. */
-int mor_scene_material(const mor_scene* scene, const mor_node* node, const char* name, mor_error* error);
+int mor_scene_material(const mor_scene* scene, const mor_node* node, const char* name,
+                       mor_error* error);
 /* Index of an item by name; -1 and an error at the node when there is none. */
-int mor_scene_find(const mor_scene* scene, const mor_node* node, const char* name, mor_error* error);
+int mor_scene_find(const mor_scene* scene, const mor_node* node, const char* name,
+                   mor_error* error);
 
 /* Fills a scene from a merged document. Needs no world. */
 mor_code mor_scene_read(mor_scene* scene, const mor_node* root, mor_error* error);
 /* The parts of it. */
 mor_code mor_scene_read_materials(mor_scene* scene, const mor_raw_scene* raw, mor_error* error);
 mor_code mor_scene_read_bodies(mor_scene* scene, const mor_node* list, mor_error* error);
-mor_code mor_scene_read_shapes(mor_scene* scene, const mor_node* node, mor_body_def* def, mor_error* error);
+mor_code mor_scene_read_shapes(mor_scene* scene, const mor_node* node, mor_body_def* def,
+                               mor_error* error);
 /* `orientation` (or, in 2-D, `angle`) of a mapping; identity when it has neither. */
-mor_code mor_scene_read_turn(const mor_scene* scene, const mor_node* map, mor_quat* turn, mor_error* error);
+mor_code mor_scene_read_turn(const mor_scene* scene, const mor_node* map, mor_quat* turn,
+                             mor_error* error);
 /* Copies of a body: grid, repeat, random. */
-mor_code mor_scene_place(mor_scene* scene, int body, const mor_raw_body* raw, mor_pose pose, mor_error* error);
-mor_scene_motion* mor_motion_read(mor_scene* scene, const mor_node* node, const char* name, mor_error* error);
+mor_code mor_scene_place(mor_scene* scene, int body, const mor_raw_body* raw, mor_pose pose,
+                         mor_error* error);
+mor_scene_motion* mor_motion_read(mor_scene* scene, const mor_node* node, const char* name,
+                                  mor_error* error);
 /* A mor_motion. */
 void mor_motion_pose(void* motion, double time, mor_pose* pose);
 

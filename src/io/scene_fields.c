@@ -13,20 +13,28 @@
 #define TABLE(T) .size = sizeof(T)
 
 static const mor_key scene_keys[] = {
-    { KEY(mor_raw_scene, moreau, MOR_KEY_INT), .required = true, .min = 1, .max = 1, .fallback = "required",
-      .help = "Version of the scene format: 1." },
-    { TEXT(mor_raw_scene, name), .fallback = "the name of the file", .help = "What the scene is called in outputs." },
+    { KEY(mor_raw_scene, moreau, MOR_KEY_INT), .required = true, .min = 1, .max = 1,
+      .fallback = "required", .help = "Version of the scene format: 1." },
+    { TEXT(mor_raw_scene, name), .fallback = "the name of the file",
+      .help = "What the scene is called in outputs." },
     { NODE(mor_raw_scene, include), .value = "list of files", .fallback = "none",
-      .help = "Files read first, relative to this one. Their mappings are merged, their lists of bodies, pairs, "
-              "forces, ... come before those of this file, and this file wins where both give a value." },
+      .help = "Files read first, relative to this one. Their mappings are merged, their lists of "
+              "bodies, pairs, "
+              "forces, ... come before those of this file, and this file wins where both give a "
+              "value." },
     { KEY(mor_raw_scene, dimension, MOR_KEY_INT), .initial = 3, .min = 2, .max = 3, .fallback = "3",
-      .help = "3, or 2 for a planar world in x-y: vectors then have two numbers and rotations one." },
+      .help =
+          "3, or 2 for a planar world in x-y: vectors then have two numbers and rotations one." },
     { VECTOR(mor_raw_scene, gravity), .unit = "m/s^2", .fallback = "[0, 0, -9.81]; 2-D: [0, -9.81]",
       .help = "Acceleration of free fall." },
-    { NODE(mor_raw_scene, time), .value = "mapping", .fallback = "{}", .help = "Length of the step and of the run." },
-    { NUMBER(mor_raw_scene, seed), .initial = 1, .min = 0, .max = 9007199254740992.0, .fallback = "1",
-      .help = "State of the random generator at the start; random choices draw from it in file order." },
-    { NODE(mor_raw_scene, method), .value = "mapping", .fallback = "{}", .help = "How the step is computed." },
+    { NODE(mor_raw_scene, time), .value = "mapping", .fallback = "{}",
+      .help = "Length of the step and of the run." },
+    { NUMBER(mor_raw_scene, seed), .initial = 1, .min = 0, .max = 9007199254740992.0,
+      .fallback = "1",
+      .help = "State of the random generator at the start; random choices draw from it in file "
+              "order." },
+    { NODE(mor_raw_scene, method), .value = "mapping", .fallback = "{}",
+      .help = "How the step is computed." },
     { NODE(mor_raw_scene, materials), .value = "mapping name: material", .fallback = "{}",
       .help = "Materials by name. One called `default` is used by bodies that name none." },
     { NODE(mor_raw_scene, pairs), .value = "list", .fallback = "[]",
@@ -34,27 +42,31 @@ static const mor_key scene_keys[] = {
     { NODE(mor_raw_scene, bodies), .value = "list", .fallback = "[]", .help = "The bodies." },
     { LATER(mor_raw_scene, joints), .value = "list", .fallback = "[]", .help = "Joints." },
     { LATER(mor_raw_scene, robots), .value = "list", .fallback = "[]", .help = "Robots." },
-    { LATER(mor_raw_scene, controllers), .value = "list", .fallback = "[]", .help = "Controllers." },
-    { NODE(mor_raw_scene, forces), .value = "list", .fallback = "[]", .help = "Forces that act for a while." },
+    { LATER(mor_raw_scene, controllers), .value = "list", .fallback = "[]",
+      .help = "Controllers." },
+    { NODE(mor_raw_scene, forces), .value = "list", .fallback = "[]",
+      .help = "Forces that act for a while." },
     { NODE(mor_raw_scene, ignore_pairs), .value = "list of [body, body]", .fallback = "[]",
       .help = "Pairs of bodies that do not touch each other." },
-    { NODE(mor_raw_scene, record), .value = "mapping", .fallback = "{}", .help = "What a recording keeps." },
+    { NODE(mor_raw_scene, record), .value = "mapping", .fallback = "{}",
+      .help = "What a recording keeps." },
     { 0 }
 };
 const mor_key_table mor_keys_scene = { "the scene", "The scene", "The top of the file.", scene_keys,
                                        TABLE(mor_raw_scene) };
 
 static const mor_key time_keys[] = {
-    { NUMBER(mor_raw_time, step), .initial = 0.01, .min = 1e-9, .max = 1e3, .unit = "s", .fallback = "0.01",
-      .help = "Length h of a step." },
-    { NUMBER(mor_raw_time, end), .initial = 1.0, .min = 0.0, .max = 1e9, .unit = "s", .fallback = "1",
-      .help = "When the run ends." },
+    { NUMBER(mor_raw_time, step), .initial = 0.01, .min = 1e-9, .max = 1e3, .unit = "s",
+      .fallback = "0.01", .help = "Length h of a step." },
+    { NUMBER(mor_raw_time, end), .initial = 1.0, .min = 0.0, .max = 1e9, .unit = "s",
+      .fallback = "1", .help = "When the run ends." },
     { 0 }
 };
 const mor_key_table mor_keys_time = { "time", "time", "", time_keys, TABLE(mor_raw_time) };
 
 static const mor_key method_keys[] = {
-    { NODE(mor_raw_method, formulation), .value = "name or { name, options }", .fallback = "the world's",
+    { NODE(mor_raw_method, formulation), .value = "name or { name, options }",
+      .fallback = "the world's",
       .help = "How a step becomes a mathematical problem (`moreau list formulations`)." },
     { NODE(mor_raw_method, solver), .value = "name or { name, options }", .fallback = "the world's",
       .help = "What solves the problem (`moreau list solvers`)." },
@@ -71,7 +83,8 @@ static const mor_key method_keys[] = {
     { NODE(mor_raw_method, friction_directions), .value = "whole number", .fallback = "8",
       .help = "Corners of the friction polygon, for formulations with polyhedral cones." },
     { NODE(mor_raw_method, friction_align), .value = "world-x or slip", .fallback = "world-x",
-      .help = "First friction direction: world x projected on the tangent plane, or the direction of slip." },
+      .help = "First friction direction: world x projected on the tangent plane, or the direction "
+              "of slip." },
     { NODE(mor_raw_method, v_rest), .value = "number or auto", .unit = "m/s", .fallback = "auto",
       .help = "Approach speed above which restitution acts." },
     { NODE(mor_raw_method, on_failure), .value = "stop, warn or retry", .fallback = "stop",
@@ -81,7 +94,8 @@ static const mor_key method_keys[] = {
     { 0 }
 };
 const mor_key_table mor_keys_method = {
-    "method", "method", "Options of the formulation, the solver and the collision method are listed at the end.",
+    "method", "method",
+    "Options of the formulation, the solver and the collision method are listed at the end.",
     method_keys, TABLE(mor_raw_method)
 };
 
@@ -90,19 +104,21 @@ static const mor_key material_keys[] = {
       .help = "Coulomb coefficient mu. Two materials meet with sqrt(mu1 mu2)." },
     { NUMBER(mor_raw_material, restitution), .initial = 0.0, .min = 0, .max = 1, .fallback = "0",
       .help = "Newton's coefficient e. Two materials meet with max(e1, e2)." },
-    { NUMBER(mor_raw_material, density), .initial = 1000.0, POSITIVE, .unit = "kg/m^3; 2-D: kg/m^2",
-      .fallback = "1000", .help = "Gives bodies without a mass theirs." },
+    { NUMBER(mor_raw_material, density), .initial = 1000.0, POSITIVE,
+      .unit = "kg/m^3 (2-D: kg/m^2)", .fallback = "1000",
+      .help = "Gives bodies without a mass theirs." },
     { 0 }
 };
-const mor_key_table mor_keys_material = { "material", "materials.NAME", "", material_keys, TABLE(mor_raw_material) };
+const mor_key_table mor_keys_material = { "material", "materials.NAME", "", material_keys,
+                                          TABLE(mor_raw_material) };
 
 static const mor_key pair_keys[] = {
-    { NODE(mor_raw_pair, materials), .required = true, .value = "[name, name]", .fallback = "required",
-      .help = "The two materials; the same name twice is allowed." },
+    { NODE(mor_raw_pair, materials), .required = true, .value = "[name, name]",
+      .fallback = "required", .help = "The two materials; the same name twice is allowed." },
     { NUMBER(mor_raw_pair, friction), .initial = NAN, NOT_NEGATIVE, .fallback = "sqrt(mu1 mu2)",
       .help = "Coulomb coefficient of the pair." },
-    { NUMBER(mor_raw_pair, restitution), .initial = NAN, .min = 0, .max = 1, .fallback = "max(e1, e2)",
-      .help = "Newton's coefficient of the pair." },
+    { NUMBER(mor_raw_pair, restitution), .initial = NAN, .min = 0, .max = 1,
+      .fallback = "max(e1, e2)", .help = "Newton's coefficient of the pair." },
     { 0 }
 };
 const mor_key_table mor_keys_pair = { "pair", "pairs[]", "", pair_keys, TABLE(mor_raw_pair) };
@@ -110,35 +126,43 @@ const mor_key_table mor_keys_pair = { "pair", "pairs[]", "", pair_keys, TABLE(mo
 static const mor_key body_keys[] = {
     { TEXT(mor_raw_body, name), .fallback = "body_<number>",
       .help = "Unique name, at most 63 letters; grids and repetitions append their indices." },
-    { NODE(mor_raw_body, shape), .required = true, .value = "mapping or list of mappings", .fallback = "required",
-      .help = "The shape, or the shapes of a compound." },
+    { NODE(mor_raw_body, shape), .required = true, .value = "mapping or list of mappings",
+      .fallback = "required", .help = "The shape, or the shapes of a compound." },
     { TEXT(mor_raw_body, material), .fallback = "default", .help = "Name of a material." },
     { NUMBER(mor_raw_body, friction), .initial = NAN, NOT_NEGATIVE, .fallback = "of the material",
       .help = "Instead of a material: Coulomb coefficient of this body." },
-    { NUMBER(mor_raw_body, restitution), .initial = NAN, .min = 0, .max = 1, .fallback = "of the material",
+    { NUMBER(mor_raw_body, restitution), .initial = NAN, .min = 0, .max = 1,
+      .fallback = "of the material",
       .help = "Instead of a material: Newton's coefficient of this body." },
-    { NUMBER(mor_raw_body, density), .initial = NAN, POSITIVE, .unit = "kg/m^3; 2-D: kg/m^2",
+    { NUMBER(mor_raw_body, density), .initial = NAN, POSITIVE, .unit = "kg/m^3 (2-D: kg/m^2)",
       .fallback = "of the material", .help = "Instead of a material: density of this body." },
-    { NUMBER(mor_raw_body, mass), .initial = NAN, POSITIVE, .unit = "kg", .fallback = "from the density",
-      .hint = "leave it out to use the density", .help = "Mass; the inertia of the shapes is scaled to it." },
-    { NODE(mor_raw_body, inertia), .value = "[ixx, iyy, izz, ixy, ixz, iyz]; 2-D: number", .unit = "kg m^2",
-      .fallback = "of the shapes", .help = "Inertia about the centre of mass, body axes." },
+    { NUMBER(mor_raw_body, mass), .initial = NAN, POSITIVE, .unit = "kg",
+      .fallback = "from the density", .hint = "leave it out to use the density",
+      .help = "Mass; the inertia of the shapes is scaled to it." },
+    { NODE(mor_raw_body, inertia), .value = "[ixx, iyy, izz, ixy, ixz, iyz]; 2-D: number",
+      .unit = "kg m^2", .fallback = "of the shapes",
+      .help = "Inertia about the centre of mass, body axes." },
     { VECTOR(mor_raw_body, com), .unit = "m", .fallback = "of the shapes",
       .help = "Centre of mass in the body frame." },
     { VECTOR(mor_raw_body, position), .unit = "m", .fallback = "0",
       .help = "Of the body frame, in which the shapes are given." },
-    { NODE(mor_raw_body, orientation), .value = "[w, x, y, z] or { axis, angle }; 2-D: number", .unit = "2-D: rad",
-      .fallback = "[1, 0, 0, 0]", .help = "Rotation from the body frame to the world; a quaternion is normalised." },
+    { NODE(mor_raw_body, orientation), .value = "[w, x, y, z] or { axis, angle }; 2-D: number",
+      .unit = "2-D: rad", .fallback = "[1, 0, 0, 0]",
+      .help = "Rotation from the body frame to the world; a quaternion is normalised." },
     { NUMBER(mor_raw_body, angle), .dimension = 2, .unit = "rad", .fallback = "0",
       .help = "The same as a number for `orientation`." },
-    { VECTOR(mor_raw_body, velocity), .unit = "m/s", .fallback = "0", .help = "Of the centre of mass." },
-    { SPIN(mor_raw_body, angular_velocity), .unit = "rad/s", .fallback = "0", .help = "World axes." },
-    { KEY(mor_raw_body, fixed, MOR_KEY_BOOL), .fallback = "false", .help = "The body never moves." },
+    { VECTOR(mor_raw_body, velocity), .unit = "m/s", .fallback = "0",
+      .help = "Of the centre of mass." },
+    { SPIN(mor_raw_body, angular_velocity), .unit = "rad/s", .fallback = "0",
+      .help = "World axes." },
+    { KEY(mor_raw_body, fixed, MOR_KEY_BOOL), .fallback = "false",
+      .help = "The body never moves." },
     { VECTOR(mor_raw_body, surface_velocity), .unit = "m/s", .fallback = "0",
       .help = "A belt: the fixed or kinematic body's surface moves, world axes." },
     { NODE(mor_raw_body, kinematic), .value = "mapping", .fallback = "not kinematic",
       .help = "The body moves as told, whatever pushes it." },
-    { NODE(mor_raw_body, grid), .value = "mapping", .fallback = "one body", .help = "Many copies on a grid." },
+    { NODE(mor_raw_body, grid), .value = "mapping", .fallback = "one body",
+      .help = "Many copies on a grid." },
     { NODE(mor_raw_body, repeat), .value = "mapping", .fallback = "one body",
       .help = "Many copies, each placed relative to the one before." },
     { NODE(mor_raw_body, random), .value = "mapping", .fallback = "{}",
@@ -148,8 +172,10 @@ static const mor_key body_keys[] = {
 const mor_key_table mor_keys_body = { "body", "bodies[]", "", body_keys, TABLE(mor_raw_body) };
 
 static const mor_key shape_keys[] = {
-    { NUMBER(mor_raw_shape, sphere), .dimension = 3, POSITIVE, .unit = "m", .help = "Sphere: its radius." },
-    { NODE(mor_raw_shape, box), .value = "[x, y, z]; 2-D: [x, y]", .unit = "m", .help = "Box: full edge lengths." },
+    { NUMBER(mor_raw_shape, sphere), .dimension = 3, POSITIVE, .unit = "m",
+      .help = "Sphere: its radius." },
+    { NODE(mor_raw_shape, box), .value = "[x, y, z]; 2-D: [x, y]", .unit = "m",
+      .help = "Box: full edge lengths." },
     { NODE(mor_raw_shape, plane), .dimension = 3, .value = "{ normal, point }",
       .help = "Half-space below a plane; fixed bodies only." },
     { NODE(mor_raw_shape, capsule), .dimension = 3, .value = "{ radius, length }",
@@ -159,101 +185,128 @@ static const mor_key shape_keys[] = {
     { NODE(mor_raw_shape, prism), .dimension = 3, .value = "{ sides, radius, length }",
       .help = "Regular prism, circumradius, first vertex on x." },
     { NODE(mor_raw_shape, cone), .dimension = 3, .value = "{ radius, height }",
-      .help = "Cone with its tip up; the frame is its centre of mass, a quarter of the height above the base." },
+      .help = "Cone with its tip up; the frame is its centre of mass, a quarter of the height "
+              "above the base." },
     { NODE(mor_raw_shape, hull), .dimension = 3, .value = "[[x, y, z], ...]", .unit = "m",
       .help = "Convex hull of points." },
     { TEXT(mor_raw_shape, mesh), .dimension = 3,
-      .help = "File .obj, .stl, .dae or .poly, relative to this one; every object in it is one convex piece." },
-    { NODE(mor_raw_shape, tetrahedron), .dimension = 3, .value = "{ edge } or { radius }", .help = "Regular solid." },
-    { NODE(mor_raw_shape, octahedron), .dimension = 3, .value = "{ edge } or { radius }", .help = "Regular solid." },
-    { NODE(mor_raw_shape, dodecahedron), .dimension = 3, .value = "{ edge } or { radius }", .help = "Regular solid." },
-    { NODE(mor_raw_shape, icosahedron), .dimension = 3, .value = "{ edge } or { radius }", .help = "Regular solid." },
-    { NODE(mor_raw_shape, particle), .dimension = 2, .value = "{}", .help = "A point; the body needs a mass." },
-    { NUMBER(mor_raw_shape, disc), .dimension = 2, POSITIVE, .unit = "m", .help = "Disc: its radius." },
+      .help = "File .obj, .stl, .dae or .poly, relative to this one; every object in it is one "
+              "convex piece." },
+    { NODE(mor_raw_shape, tetrahedron), .dimension = 3, .value = "{ edge } or { radius }",
+      .help = "Regular solid." },
+    { NODE(mor_raw_shape, octahedron), .dimension = 3, .value = "{ edge } or { radius }",
+      .help = "Regular solid." },
+    { NODE(mor_raw_shape, dodecahedron), .dimension = 3, .value = "{ edge } or { radius }",
+      .help = "Regular solid." },
+    { NODE(mor_raw_shape, icosahedron), .dimension = 3, .value = "{ edge } or { radius }",
+      .help = "Regular solid." },
+    { NODE(mor_raw_shape, particle), .dimension = 2, .value = "{}",
+      .help = "A point; the body needs a mass." },
+    { NUMBER(mor_raw_shape, disc), .dimension = 2, POSITIVE, .unit = "m",
+      .help = "Disc: its radius." },
     { NODE(mor_raw_shape, polygon), .dimension = 2, .value = "[[x, y], ...]", .unit = "m",
       .help = "Convex polygon." },
     { NODE(mor_raw_shape, chain), .dimension = 2, .value = "[[x, y], ...]", .unit = "m",
-      .help = "Open boundary, solid on the right-hand side when walked in order; fixed bodies only." },
+      .help =
+          "Open boundary, solid on the right-hand side when walked in order; fixed bodies only." },
     { NUMBER(mor_raw_shape, scale), .initial = 1.0, .min = 1e-9, .max = 1e9, .fallback = "1",
       .help = "Factor on all lengths of the shape." },
-    { KEY(mor_raw_shape, axis, MOR_KEY_CHOICE), .initial = 2, .choices = "x|y|z", .dimension = 3, .fallback = "z",
-      .help = "Axis of capsules, cylinders, prisms and cones. With y the first vertex stays on x, with x it is on y." },
-    { VECTOR(mor_raw_shape, position), .unit = "m", .fallback = "0", .help = "Of the shape in the body frame." },
+    { KEY(mor_raw_shape, axis, MOR_KEY_CHOICE), .initial = 2, .choices = "x|y|z", .dimension = 3,
+      .fallback = "z",
+      .help = "Axis of capsules, cylinders, prisms and cones. With y the first vertex stays on x, "
+              "with x it is on y." },
+    { VECTOR(mor_raw_shape, position), .unit = "m", .fallback = "0",
+      .help = "Of the shape in the body frame." },
     { NODE(mor_raw_shape, orientation), .value = "as of bodies", .fallback = "[1, 0, 0, 0]",
       .help = "Of the shape in the body frame." },
     { NUMBER(mor_raw_shape, angle), .dimension = 2, .unit = "rad", .fallback = "0",
       .help = "The same as a number for `orientation`." },
-    { TEXT(mor_raw_shape, material), .fallback = "of the body", .help = "Material of this shape of a compound." },
+    { TEXT(mor_raw_shape, material), .fallback = "of the body",
+      .help = "Material of this shape of a compound." },
     { 0 }
 };
 const mor_key_table mor_keys_shape = {
-    "shape", "bodies[].shape", "Exactly one of the shapes, and where it is. Axes are along local z.", shape_keys,
+    "shape", "bodies[].shape",
+    "Exactly one of the shapes, and where it is. Axes are along local z.", shape_keys,
     TABLE(mor_raw_shape)
 };
 
-static const mor_key plane_keys[] = {
-    { VECTOR(mor_raw_plane, normal), .fallback = "[0, 0, 1]", .help = "Points out of the solid; any length but zero." },
-    { VECTOR(mor_raw_plane, point), .unit = "m", .fallback = "[0, 0, 0]", .help = "A point of the plane." },
-    { 0 }
-};
-const mor_key_table mor_keys_plane = { "plane", "shape.plane", "", plane_keys, TABLE(mor_raw_plane) };
+static const mor_key plane_keys[] = { { VECTOR(mor_raw_plane, normal), .fallback = "[0, 0, 1]",
+                                        .help = "Points out of the solid; any length but zero." },
+                                      { VECTOR(mor_raw_plane, point), .unit = "m",
+                                        .fallback = "[0, 0, 0]", .help = "A point of the plane." },
+                                      { 0 } };
+const mor_key_table mor_keys_plane = { "plane", "shape.plane", "", plane_keys,
+                                       TABLE(mor_raw_plane) };
 
-#define RADIUS { NUMBER(mor_raw_round, radius), .required = true, POSITIVE, .unit = "m", .fallback = "required", .help = "Radius." }
-#define LENGTH(help_) { NUMBER(mor_raw_round, length), .required = true, POSITIVE, .unit = "m", .fallback = "required", .help = help_ }
+#define RADIUS                                                                                     \
+    {                                                                                              \
+        NUMBER(mor_raw_round, radius), .required = true, POSITIVE, .unit = "m",                    \
+                                       .fallback = "required", .help = "Radius."                   \
+    }
+#define LENGTH(help_)                                                                              \
+    {                                                                                              \
+        NUMBER(mor_raw_round, length), .required = true, POSITIVE, .unit = "m",                    \
+                                       .fallback = "required", .help = help_                       \
+    }
 
 static const mor_key capsule_keys[] = { RADIUS, LENGTH("Length of the cylindrical part."), { 0 } };
-const mor_key_table mor_keys_capsule = { "capsule", "shape.capsule", "", capsule_keys, TABLE(mor_raw_round) };
+const mor_key_table mor_keys_capsule = { "capsule", "shape.capsule", "", capsule_keys,
+                                         TABLE(mor_raw_round) };
 
-static const mor_key cylinder_keys[] = {
-    RADIUS,
-    LENGTH("Length."),
-    { KEY(mor_raw_round, sides, MOR_KEY_INT), .initial = 0, .min = 0, .max = 1000, .fallback = "0",
-      .help = "0: a smooth cylinder; 3 or more: a prism." },
-    { 0 }
-};
-const mor_key_table mor_keys_cylinder = { "cylinder", "shape.cylinder", "", cylinder_keys, TABLE(mor_raw_round) };
+static const mor_key cylinder_keys[] = { RADIUS,
+                                         LENGTH("Length."),
+                                         { KEY(mor_raw_round, sides, MOR_KEY_INT), .initial = 0,
+                                           .min = 0, .max = 1000, .fallback = "0",
+                                           .help = "0: a smooth cylinder; 3 or more: a prism." },
+                                         { 0 } };
+const mor_key_table mor_keys_cylinder = { "cylinder", "shape.cylinder", "", cylinder_keys,
+                                          TABLE(mor_raw_round) };
 
-static const mor_key prism_keys[] = {
-    { KEY(mor_raw_round, sides, MOR_KEY_INT), .required = true, .min = 3, .max = 1000, .fallback = "required",
-      .help = "Number of side faces." },
-    RADIUS,
-    LENGTH("Length."),
-    { 0 }
-};
-const mor_key_table mor_keys_prism = { "prism", "shape.prism", "", prism_keys, TABLE(mor_raw_round) };
+static const mor_key prism_keys[] = { { KEY(mor_raw_round, sides, MOR_KEY_INT), .required = true,
+                                        .min = 3, .max = 1000, .fallback = "required",
+                                        .help = "Number of side faces." },
+                                      RADIUS,
+                                      LENGTH("Length."),
+                                      { 0 } };
+const mor_key_table mor_keys_prism = { "prism", "shape.prism", "", prism_keys,
+                                       TABLE(mor_raw_round) };
 
-static const mor_key cone_keys[] = {
-    RADIUS,
-    { NUMBER(mor_raw_round, height), .required = true, POSITIVE, .unit = "m", .fallback = "required",
-      .help = "From base to tip." },
-    { 0 }
-};
+static const mor_key cone_keys[] = { RADIUS,
+                                     { NUMBER(mor_raw_round, height), .required = true, POSITIVE,
+                                       .unit = "m", .fallback = "required",
+                                       .help = "From base to tip." },
+                                     { 0 } };
 const mor_key_table mor_keys_cone = { "cone", "shape.cone", "", cone_keys, TABLE(mor_raw_round) };
 
 static const mor_key solid_keys[] = {
-    { NUMBER(mor_raw_solid, edge), .initial = NAN, POSITIVE, .unit = "m", .fallback = "from the radius",
-      .help = "Length of an edge." },
-    { NUMBER(mor_raw_solid, radius), .initial = NAN, POSITIVE, .unit = "m", .fallback = "from the edge",
-      .help = "Circumradius." },
+    { NUMBER(mor_raw_solid, edge), .initial = NAN, POSITIVE, .unit = "m",
+      .fallback = "from the radius", .help = "Length of an edge." },
+    { NUMBER(mor_raw_solid, radius), .initial = NAN, POSITIVE, .unit = "m",
+      .fallback = "from the edge", .help = "Circumradius." },
     { 0 }
 };
-const mor_key_table mor_keys_solid = { "regular solid", "shape.tetrahedron, octahedron, dodecahedron, icosahedron",
+const mor_key_table mor_keys_solid = { "regular solid",
+                                       "shape.tetrahedron, octahedron, dodecahedron, icosahedron",
                                        "One of the two.", solid_keys, TABLE(mor_raw_solid) };
 
 static const mor_key orientation_keys[] = {
-    { VECTOR(mor_raw_orientation, axis), .required = true, .fallback = "required", .help = "Any length but zero." },
-    { NUMBER(mor_raw_orientation, angle), .required = true, .unit = "degrees", .fallback = "required",
-      .help = "Right-handed about the axis." },
+    { VECTOR(mor_raw_orientation, axis), .required = true, .fallback = "required",
+      .help = "Any length but zero." },
+    { NUMBER(mor_raw_orientation, angle), .required = true, .unit = "degrees",
+      .fallback = "required", .help = "Right-handed about the axis." },
     { 0 }
 };
-const mor_key_table mor_keys_orientation = { "orientation", "orientation as { axis, angle }", "", orientation_keys,
-                                             TABLE(mor_raw_orientation) };
+const mor_key_table mor_keys_orientation = { "orientation", "orientation as { axis, angle }", "",
+                                             orientation_keys, TABLE(mor_raw_orientation) };
 
 static const mor_key kinematic_keys[] = {
     { VECTOR(mor_raw_kinematic, velocity), .unit = "m/s", .fallback = "0", .help = "Constant." },
-    { SPIN(mor_raw_kinematic, angular_velocity), .unit = "rad/s", .fallback = "0", .help = "Constant, world axes." },
+    { SPIN(mor_raw_kinematic, angular_velocity), .unit = "rad/s", .fallback = "0",
+      .help = "Constant, world axes." },
     { TEXT(mor_raw_kinematic, motion), .fallback = "none",
-      .help = "CSV file with lines t,x,y,z,qw,qx,qy,qz (2-D: t,x,y,angle), interpolated linearly and on the sphere, "
+      .help = "CSV file with lines t,x,y,z,qw,qx,qy,qz (2-D: t,x,y,angle), interpolated linearly "
+              "and on the sphere, "
               "held before the first and after the last line; instead of the velocities." },
     { 0 }
 };
@@ -261,52 +314,64 @@ const mor_key_table mor_keys_kinematic = { "kinematic", "bodies[].kinematic", ""
                                            TABLE(mor_raw_kinematic) };
 
 static const mor_key grid_keys[] = {
-    { KEY(mor_raw_grid, count, MOR_KEY_COUNTS), .required = true, .min = 1, .max = 1e6, .fallback = "required",
+    { KEY(mor_raw_grid, count, MOR_KEY_COUNTS), .required = true, .min = 1, .max = 1e6,
+      .fallback = "required",
       .help = "Copies along x, y and z; they are called name_i_j_k (2-D: name_i_j)." },
-    { VECTOR(mor_raw_grid, spacing), .unit = "m", .fallback = "0", .help = "Distance of neighbours." },
+    { VECTOR(mor_raw_grid, spacing), .unit = "m", .fallback = "0",
+      .help = "Distance of neighbours." },
     { VECTOR(mor_raw_grid, origin), .unit = "m", .fallback = "the position of the body",
       .help = "Copy (i, j, k) is at origin + (index + first) spacing." },
     { VECTOR(mor_raw_grid, first), .fallback = "0",
       .help = "Added to the indices: -(count - 1)/2 centres the grid on the origin." },
-    { KEY(mor_raw_grid, order, MOR_KEY_CHOICE), .initial = 0, .choices = "xyz|xzy|yxz|yzx|zxy|zyx", .fallback = "xyz",
-      .help = "Order in which copies are made, which is that of their random numbers: the first letter runs fastest." },
+    { KEY(mor_raw_grid, order, MOR_KEY_CHOICE), .initial = 0, .choices = "xyz|xzy|yxz|yzx|zxy|zyx",
+      .fallback = "xyz",
+      .help = "Order in which copies are made, which is that of their random numbers: the first "
+              "letter runs fastest." },
     { 0 }
 };
 const mor_key_table mor_keys_grid = { "grid", "bodies[].grid", "", grid_keys, TABLE(mor_raw_grid) };
 
 static const mor_key random_keys[] = {
     { KEY(mor_raw_random, orientation, MOR_KEY_BOOL), .fallback = "false",
-      .help = "Turns the body by a uniform random rotation (three numbers of the generator; 2-D: one)." },
+      .help = "Turns the body by a uniform random rotation (three numbers of the generator; 2-D: "
+              "one)." },
     { NUMBER(mor_raw_random, position), .initial = 0, NOT_NEGATIVE, .unit = "m", .fallback = "0",
-      .help = "Half-width of a uniform shift along every axis, drawn after the rotation; 0 draws nothing." },
+      .help = "Half-width of a uniform shift along every axis, drawn after the rotation; 0 draws "
+              "nothing." },
     { 0 }
 };
 const mor_key_table mor_keys_random = {
     "random", "bodies[].random",
-    "The generator is x <- 6364136223846793005 x + 1442695040888963407 mod 2^64, u = (x >> 11)/2^53, with x = seed at "
-    "the start; a rotation is (sqrt(u1) cos 2 pi u3, sqrt(1-u1) sin 2 pi u2, sqrt(1-u1) cos 2 pi u2, "
+    "The generator is x <- 6364136223846793005 x + 1442695040888963407 mod 2^64, u = (x >> "
+    "11)/2^53, with x = seed at "
+    "the start; a rotation is (sqrt(u1) cos 2 pi u3, sqrt(1-u1) sin 2 pi u2, sqrt(1-u1) cos 2 pi "
+    "u2, "
     "sqrt(u1) sin 2 pi u3).",
     random_keys, TABLE(mor_raw_random)
 };
 
 static const mor_key repeat_keys[] = {
-    { KEY(mor_raw_repeat, count, MOR_KEY_INT), .required = true, .min = 1, .max = 1e6, .fallback = "required",
-      .help = "Number of copies, called name_0, name_1, ..." },
+    { KEY(mor_raw_repeat, count, MOR_KEY_INT), .required = true, .min = 1, .max = 1e6,
+      .fallback = "required", .help = "Number of copies, called name_0, name_1, ..." },
     { NODE(mor_raw_repeat, step), .value = "mapping", .fallback = "{}",
       .help = "Pose of a copy in the frame of the one before." },
-    { LATER(mor_raw_repeat, joint), .value = "mapping", .fallback = "none", .help = "Joint between neighbours." },
+    { LATER(mor_raw_repeat, joint), .value = "mapping", .fallback = "none",
+      .help = "Joint between neighbours." },
     { 0 }
 };
-const mor_key_table mor_keys_repeat = { "repeat", "bodies[].repeat", "", repeat_keys, TABLE(mor_raw_repeat) };
+const mor_key_table mor_keys_repeat = { "repeat", "bodies[].repeat", "", repeat_keys,
+                                        TABLE(mor_raw_repeat) };
 
 static const mor_key step_keys[] = {
     { VECTOR(mor_raw_step, position), .unit = "m", .fallback = "0", .help = "Shift." },
-    { NODE(mor_raw_step, orientation), .value = "as of bodies", .fallback = "[1, 0, 0, 0]", .help = "Turn." },
+    { NODE(mor_raw_step, orientation), .value = "as of bodies", .fallback = "[1, 0, 0, 0]",
+      .help = "Turn." },
     { NUMBER(mor_raw_step, angle), .dimension = 2, .unit = "rad", .fallback = "0",
       .help = "The same as a number for `orientation`." },
     { 0 }
 };
-const mor_key_table mor_keys_step = { "step", "bodies[].repeat.step", "", step_keys, TABLE(mor_raw_step) };
+const mor_key_table mor_keys_step = { "step", "bodies[].repeat.step", "", step_keys,
+                                      TABLE(mor_raw_step) };
 
 static const mor_key force_keys[] = {
     { TEXT(mor_raw_force, body), .fallback = "required", .help = "Name of a dynamic body." },
@@ -316,29 +381,35 @@ static const mor_key force_keys[] = {
     { SPIN(mor_raw_force, torque), .unit = "N m", .fallback = "0", .help = "Torque." },
     { VECTOR(mor_raw_force, at), .unit = "m", .fallback = "the centre of mass",
       .help = "Point of attack in the body frame; it moves with the body." },
-    { KEY(mor_raw_force, frame, MOR_KEY_CHOICE), .initial = 0, .choices = "world|body", .fallback = "world",
-      .help = "Axes of the force and the torque." },
+    { KEY(mor_raw_force, frame, MOR_KEY_CHOICE), .initial = 0, .choices = "world|body",
+      .fallback = "world", .help = "Axes of the force and the torque." },
     { NUMBER(mor_raw_force, from), .initial = 0, .unit = "s", .fallback = "0",
       .help = "First instant; a force acts in the steps that begin in from <= t < until." },
-    { NUMBER(mor_raw_force, until), .initial = INFINITY, .min = -MOR_HUGE, .max = INFINITY, .unit = "s",
-      .fallback = "for ever", .help = "Last instant." },
+    { NUMBER(mor_raw_force, until), .initial = INFINITY, .min = -MOR_HUGE, .max = INFINITY,
+      .unit = "s", .fallback = "for ever", .help = "Last instant." },
     { 0 }
 };
 const mor_key_table mor_keys_force = { "force", "forces[]", "", force_keys, TABLE(mor_raw_force) };
 
-static const mor_key record_keys[] = {
-    { KEY(mor_raw_record, every, MOR_KEY_INT), .initial = 1, .min = 1, .max = 1e9, .fallback = "1",
-      .help = "Every which step is kept." },
-    { KEY(mor_raw_record, contacts, MOR_KEY_BOOL), .initial = 1, .fallback = "true", .help = "Contacts, too." },
-    { KEY(mor_raw_record, energy, MOR_KEY_BOOL), .initial = 1, .fallback = "true", .help = "Energies, too." },
-    { 0 }
-};
-const mor_key_table mor_keys_record = { "record", "record", "", record_keys, TABLE(mor_raw_record) };
+static const mor_key record_keys[] = { { KEY(mor_raw_record, every, MOR_KEY_INT), .initial = 1,
+                                         .min = 1, .max = 1e9, .fallback = "1",
+                                         .help = "Every which step is kept." },
+                                       { KEY(mor_raw_record, contacts, MOR_KEY_BOOL), .initial = 1,
+                                         .fallback = "true", .help = "Contacts, too." },
+                                       { KEY(mor_raw_record, energy, MOR_KEY_BOOL), .initial = 1,
+                                         .fallback = "true", .help = "Energies, too." },
+                                       { 0 } };
+const mor_key_table mor_keys_record = { "record", "record", "", record_keys,
+                                        TABLE(mor_raw_record) };
 
-const mor_key_table* const mor_key_tables[] = {
-    &mor_keys_scene,     &mor_keys_time,  &mor_keys_method, &mor_keys_material, &mor_keys_pair,
-    &mor_keys_body,      &mor_keys_shape, &mor_keys_plane,  &mor_keys_capsule,  &mor_keys_cylinder,
-    &mor_keys_prism,     &mor_keys_cone,  &mor_keys_solid,  &mor_keys_orientation, &mor_keys_kinematic,
-    &mor_keys_grid,      &mor_keys_random, &mor_keys_repeat, &mor_keys_step,    &mor_keys_force,
-    &mor_keys_record,    NULL
-};
+const mor_key_table* const mor_key_tables[] = { &mor_keys_scene,     &mor_keys_time,
+                                                &mor_keys_method,    &mor_keys_material,
+                                                &mor_keys_pair,      &mor_keys_body,
+                                                &mor_keys_shape,     &mor_keys_plane,
+                                                &mor_keys_capsule,   &mor_keys_cylinder,
+                                                &mor_keys_prism,     &mor_keys_cone,
+                                                &mor_keys_solid,     &mor_keys_orientation,
+                                                &mor_keys_kinematic, &mor_keys_grid,
+                                                &mor_keys_random,    &mor_keys_repeat,
+                                                &mor_keys_step,      &mor_keys_force,
+                                                &mor_keys_record,    NULL };

@@ -1,5 +1,6 @@
 /* The keys of the scene file: for every mapping a struct it is read into and a table that says what
- * each key means. The tables feed the reader, its range checks, "did you mean" and docs/scene.md. */
+ * each key means. The tables feed the reader, its range checks, "did you mean" and docs/scene.md.
+ */
 #ifndef MOREAU_IO_SCENE_FIELDS_H
 #define MOREAU_IO_SCENE_FIELDS_H
 
@@ -20,19 +21,20 @@ typedef enum mor_key_type {
 
 /* The least of a range of strictly positive numbers. */
 #define MOR_POSITIVE 2.2250738585072014e-308
-/* No length, mass or time of a scene is larger: beyond it squares lose all meaning in double precision. */
+/* No length, mass or time of a scene is larger: beyond it squares lose all meaning in double
+ * precision. */
 #define MOR_HUGE 1e12
 
 typedef struct mor_key {
     const char* name;
     mor_key_type type;
     size_t offset;
-    double initial;       /* default of numbers, whole numbers, bools and choices */
-    double min, max;      /* of numbers and whole numbers; both 0: any number up to MOR_HUGE */
-    const char* choices;  /* "a|b" */
-    int dimension;        /* 2 or 3: only in such worlds; 0: in both */
+    double initial;      /* default of numbers, whole numbers, bools and choices */
+    double min, max;     /* of numbers and whole numbers; both 0: any number up to MOR_HUGE */
+    const char* choices; /* "a|b" */
+    int dimension;       /* 2 or 3: only in such worlds; 0: in both */
     bool required;
-    const char* value;    /* what it looks like, for MOR_KEY_NODE */
+    const char* value; /* what it looks like, for MOR_KEY_NODE */
     const char* unit;
     const char* fallback; /* the default, as documentation */
     const char* hint;     /* ends "give a positive number or ..." */
@@ -52,8 +54,8 @@ typedef struct mor_raw_scene {
     double seed;
     const char* name;
     mor_vec3 gravity;
-    const mor_node *include, *time, *method, *materials, *pairs, *bodies, *joints, *robots, *controllers, *forces,
-        *ignore_pairs, *record;
+    const mor_node *include, *time, *method, *materials, *pairs, *bodies, *joints, *robots,
+        *controllers, *forces, *ignore_pairs, *record;
 } mor_raw_scene;
 
 typedef struct mor_raw_time {
@@ -61,8 +63,8 @@ typedef struct mor_raw_time {
 } mor_raw_time;
 
 typedef struct mor_raw_method {
-    const mor_node *formulation, *solver, *collision, *coordinates, *stabilisation, *integrator, *relinearise,
-        *friction_directions, *friction_align, *v_rest, *on_failure, *control_step;
+    const mor_node *formulation, *solver, *collision, *coordinates, *stabilisation, *integrator,
+        *relinearise, *friction_directions, *friction_align, *v_rest, *on_failure, *control_step;
 } mor_raw_method;
 
 typedef struct mor_raw_material {
@@ -87,8 +89,8 @@ typedef struct mor_raw_shape {
     int axis;
     const char *mesh, *material;
     mor_vec3 position;
-    const mor_node *box, *plane, *capsule, *cylinder, *prism, *cone, *hull, *tetrahedron, *octahedron, *dodecahedron,
-        *icosahedron, *particle, *polygon, *chain, *orientation;
+    const mor_node *box, *plane, *capsule, *cylinder, *prism, *cone, *hull, *tetrahedron,
+        *octahedron, *dodecahedron, *icosahedron, *particle, *polygon, *chain, *orientation;
 } mor_raw_shape;
 
 typedef struct mor_raw_plane {
@@ -148,22 +150,26 @@ typedef struct mor_raw_record {
     bool contacts, energy;
 } mor_raw_record;
 
-extern const mor_key_table mor_keys_scene, mor_keys_time, mor_keys_method, mor_keys_material, mor_keys_pair,
-    mor_keys_body, mor_keys_shape, mor_keys_plane, mor_keys_capsule, mor_keys_cylinder, mor_keys_prism, mor_keys_cone,
-    mor_keys_solid, mor_keys_orientation, mor_keys_kinematic, mor_keys_grid, mor_keys_random, mor_keys_repeat,
-    mor_keys_step, mor_keys_force, mor_keys_record;
+extern const mor_key_table mor_keys_scene, mor_keys_time, mor_keys_method, mor_keys_material,
+    mor_keys_pair, mor_keys_body, mor_keys_shape, mor_keys_plane, mor_keys_capsule,
+    mor_keys_cylinder, mor_keys_prism, mor_keys_cone, mor_keys_solid, mor_keys_orientation,
+    mor_keys_kinematic, mor_keys_grid, mor_keys_random, mor_keys_repeat, mor_keys_step,
+    mor_keys_force, mor_keys_record;
 /* All of them in the order of the documentation, NULL at the end. */
 extern const mor_key_table* const mor_key_tables[];
 
-/* Reads a mapping into the struct of its table: defaults, then every key checked for type and range.
- * Unknown keys, missing required keys and keys of later versions are errors. */
-mor_code mor_keys_read(const mor_key_table* table, const mor_node* node, int dimension, void* result,
-                       mor_error* error);
+/* Reads a mapping into the struct of its table: defaults, then every key checked for type and
+ * range. Unknown keys, missing required keys and keys of later versions are errors. */
+mor_code mor_keys_read(const mor_key_table* table, const mor_node* node, int dimension,
+                       void* result, mor_error* error);
 /* Single values, for lists that have no table. `name` is what messages call it. */
 mor_code mor_read_number(const mor_node* node, const char* name, double* value, mor_error* error);
-mor_code mor_read_numbers(const mor_node* node, const char* name, double* values, int count, mor_error* error);
-mor_code mor_read_vector(const mor_node* node, const char* name, int dimension, mor_vec3* value, mor_error* error);
-mor_code mor_read_text(const mor_node* node, const char* name, const char** value, mor_error* error);
+mor_code mor_read_numbers(const mor_node* node, const char* name, double* values, int count,
+                          mor_error* error);
+mor_code mor_read_vector(const mor_node* node, const char* name, int dimension, mor_vec3* value,
+                         mor_error* error);
+mor_code mor_read_text(const mor_node* node, const char* name, const char** value,
+                       mor_error* error);
 /* The node must be a list (a mapping), else an error. */
 mor_code mor_read_list(const mor_node* node, const char* name, mor_error* error);
 mor_code mor_read_map(const mor_node* node, const char* name, mor_error* error);

@@ -12,6 +12,9 @@
 /* Numbers beyond these are drawn at them: ticks and spans stay finite. */
 #define LARGEST 1e290
 #define SMALLEST 1e-290
+/* A range may exceed its last tick by this part of an interval, less than a pixel: rounding below zero
+ * must not open a whole interval of negative numbers. */
+#define SLACK 0.005
 
 static double round_step(double span, int wanted)
 {
@@ -31,8 +34,8 @@ static void linear_ticks(mor_plot_axis* a, bool fit, bool scaled, int wanted)
 {
     double step = round_step(a->high - a->low, wanted);
     if (!fit) {
-        a->low = step * floor(a->low / step + 1e-9);
-        a->high = step * ceil(a->high / step - 1e-9);
+        a->low = step * floor(a->low / step + SLACK);
+        a->high = step * ceil(a->high / step - SLACK);
     }
     a->exponent = scaled ? common_exponent(fmax(fabs(a->low), fabs(a->high))) : 0;
     double unit = pow(10.0, a->exponent);

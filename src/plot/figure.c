@@ -22,7 +22,8 @@
 
 #define WIDTH 920.0
 #define PNG_SCALE 2.0
-#define ROW 17.0          /* legend line */
+#define ROW 17.0          /* legend line, down to LEAST_ROW when there are many */
+#define LEAST_ROW 13.5
 #define LEGEND_TEXT 190.0 /* widest legend label */
 #define SAMPLE 24.0       /* line sample in the legend */
 #define PANEL_GAP 44.0    /* between panels; holds the panel's title */
@@ -147,6 +148,7 @@ static mor_plot_axis y_axis(const mor_panel* p, int wanted)
         for (int i = 0; i < p->curves[k].count; i++)
             if (!p->log || p->curves[k].y[i] > 0.0) widen(p->curves[k].y[i], &low, &high);
     if (p->from_zero && !p->log) widen(0.0, &low, &high);
+    if (p->log) low = fmax(low, 1e-16 * high); /* an exact zero but for rounding must not hide the rest */
     return mor_plot_axis_make(low, high, p->log, false, true, wanted);
 }
 
@@ -169,7 +171,7 @@ static layout arrange(cairo_t* c, const mor_figure* f)
     bool legend = false;
     for (int p = 0; p < n; p++) {
         const mor_panel* panel = &f->panels[p];
-        l.y[p] = y_axis(panel, n <= 1 ? 7 : n == 2 ? 5 : 4);
+        l.y[p] = y_axis(panel, n <= 1 ? 7 : 5);
         font(c, 11.0, false);
         most = fmax(most, tick_width(c, &l.y[p]));
         legend = legend || has_legend(panel);
@@ -283,20 +285,18 @@ static void set_stroke(cairo_t* c, const mor_curve* curve)
 typedef struct pen {
     cairo_t* c;
     bool down, pending;
-    double column, x, least, greatest, last;
+    double column, x, first, least, greatest, last;
 } pen;
 
 static void pen_flush(pen* p)
 {
     if (!p->pending) return;
     p->pending = false;
-    if (p->least != p->last || p->greatest != p->last) {
-        cairo_line_to(p->c, p->x, p->least);
-        cairo_line_to(p->c, p->x, p->greatest);
-        cairo_line_to(p->c, p->x, p->last);
-    } else {
-        cairo_line_to(p->c, p->x, p->last);
-    }
+    cairo_line_to(p->c, p->x, p->first);
+    if (p->least == p->greatest) return;
+    cairo_line_to(p->c, p->x, p->least);
+    cairo_line_to(p->c, p->x, p->greatest);
+    cairo_line_to(p->c, p->x, p->last);
 }
 
 static void pen_to(pen* p, double x, double y)
@@ -317,14 +317,13 @@ static void pen_to(pen* p, double x, double y)
     p->pending = true;
     p->column = column;
     p->x = x;
-    p->least = p->greatest = p->last = y;
+    p->first = p->least = p->greatest = p->last = y;
 }
 
 static void draw_curve(cairo_t* c, const layout* l, int p, const mor_panel* panel, const mor_curve* curve)
 {
     pen pen = { .c = c };
     double last_x = NAN;
-    int drawn = 0;
     for (int i = 0; i < curve->count; i++) {
         double x = at_x(l, curve->x[i]), y = at_y(l, p, curve->y[i]);
         if (!isfinite(x) || !isfinite(y)) {
@@ -333,27 +332,45 @@ static void draw_curve(cairo_t* c, const layout* l, int p, const mor_panel* pane
             last_x = x;
             continue;
         }
+        bool alone = !pen.down && (i + 1 == curve->count || !isfinite(at_y(l, p, curve->y[i + 1])));
         if (panel->steps && isfinite(last_x)) pen_to(&pen, last_x, y);
         pen_to(&pen, x, y);
+        if (alone && !panel->steps) { /* a value between two gaps would be a line of no length */
+            cairo_new_sub_path(c);
+            cairo_arc(c, x, y, 0.9, 0.0, 6.2831853);
+        }
         last_x = x;
-        drawn++;
     }
     pen_flush(&pen);
     set_stroke(c, curve);
-    if (drawn == 1 && !panel->steps) cairo_set_line_cap(c, CAIRO_LINE_CAP_ROUND);
+    /* of a few curves the first are wider, so that one that coincides with a later one still shows */
+    int behind = panel->curve_count - 1 - (int)(curve - panel->curves);
+    if (panel->curve_count <= 4) cairo_set_line_width(c, 1.6 + 0.8 * behind);
     cairo_stroke(c);
     cairo_set_dash(c, NULL, 0, 0.0);
+}
+
+/* An empty panel says why it is empty. */
+static void draw_nothing(cairo_t* c, const layout* l, int p, const mor_panel* panel)
+{
+    for (int k = 0; k < panel->curve_count; k++)
+        for (int i = 0; i < panel->curves[k].count; i++)
+            if (isfinite(at_y(l, p, panel->curves[k].y[i]))) return;
+    font(c, 12.0, false);
+    draw_text(c, 0.5 * (l->left + l->right), l->top[p] + 0.5 * l->tall + 4.0, 0.5, 0.5,
+              panel->log ? "no values above zero" : "no values");
 }
 
 static void draw_legend(cairo_t* c, const layout* l, int p, const mor_panel* panel)
 {
     if (!has_legend(panel)) return;
-    int room = (int)((l->tall + 4.0) / ROW), shown = panel->curve_count;
+    double row = fmax(LEAST_ROW, fmin(ROW, (l->tall + 4.0) / panel->curve_count));
+    int room = (int)((l->tall + 4.0) / row + 1e-9), shown = panel->curve_count;
     if (shown > room) shown = room - 1;
     double x = l->right + 20.0;
     char text[sizeof panel->curves[0].label + 4];
     for (int k = 0; k < shown; k++) {
-        double y = l->top[p] + 8.0 + ROW * k;
+        double y = l->top[p] + 6.0 + row * k;
         set_stroke(c, &panel->curves[k]);
         cairo_set_line_width(c, 2.2);
         cairo_move_to(c, x, y);
@@ -367,7 +384,7 @@ static void draw_legend(cairo_t* c, const layout* l, int p, const mor_panel* pan
     if (shown < panel->curve_count) {
         snprintf(text, sizeof text, "and %d more", panel->curve_count - shown);
         font(c, 11.0, false);
-        draw_text(c, x + SAMPLE + 8.0, l->top[p] + 12.0 + ROW * shown, 0.0, 0.45, text);
+        draw_text(c, x + SAMPLE + 8.0, l->top[p] + 10.0 + row * shown, 0.0, 0.45, text);
     }
 }
 
@@ -396,6 +413,7 @@ static void draw(cairo_t* c, const mor_figure* f, const layout* l)
         cairo_clip(c);
         for (int k = 0; k < f->panels[p].curve_count; k++) draw_curve(c, l, p, &f->panels[p], &f->panels[p].curves[k]);
         cairo_restore(c);
+        draw_nothing(c, l, p, &f->panels[p]);
         draw_legend(c, l, p, &f->panels[p]);
     }
 }

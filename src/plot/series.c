@@ -275,6 +275,8 @@ static mor_code add_source(source* s, const request* q, double* data, mor_error*
     static const named iterations[] = { { "/solver/iterations", "" }, { 0 } };
     static const named size[] = { { "/solver/problem_size", "" }, { 0 } };
     static const named contacts[] = { { "/solver/contacts", "contacts" }, { "/solver/islands", "islands" }, { 0 } };
+    static const named brief_timing[] = { { "/timing/total", "total" }, { "/timing/collision", "collision" },
+                                          { "/timing/solve", "solve" }, { 0 } };
     static const named timing[] = { { "/timing/total", "total" },         { "/timing/collision", "collision" },
                                     { "/timing/assemble", "assemble" },   { "/timing/formulate", "formulate" },
                                     { "/timing/solve", "solve" },         { "/timing/integrate", "integrate" },
@@ -294,7 +296,9 @@ static mor_code add_source(source* s, const request* q, double* data, mor_error*
     case VELOCITY_ERROR: return add_step_series(s, velocity_error, error);
     case CONTACTS: return add_step_series(s, contacts, error);
     case SIZE: return add_step_series(s, size, error);
-    case TIMING: return add_step_series(s, timing, error);
+    case TIMING:
+        if (!s->alone) snprintf(s->panel->note, sizeof s->panel->note, "one recording alone shows all stages");
+        return add_step_series(s, s->alone ? timing : brief_timing, error);
     case FORCES:
         if (!q->body[0]) return add_force_totals(s, error);
         return add_body(s, q, data, error);
@@ -319,8 +323,8 @@ static void panel_title(const request* q, char* title, size_t size)
     for (char* c = title; *c; c++)
         if (*c == '-') *c = ' ';
     if (q->body[0])
-        snprintf(title + n, size - (size_t)n, " of %s%s%s", q->body, q->component >= 0 ? "." : "",
-                 q->component >= 0 ? components[q->component] : "");
+        snprintf(title + n, size - (size_t)n, " %s %s%s%s", q->quantity == FORCES ? "on" : "of", q->body, q->component >= 0 ? ", " : "",
+                 q->component == NORM ? "length" : q->component >= 0 ? components[q->component] : "");
 }
 
 mor_code mor_plot_add(mor_figure* figure, mor_recording* const* recordings, int count, const char* text, mor_error* error)

@@ -152,7 +152,7 @@ static int ratio_test(const tableau* t, int s)
 
 /* ------------------------------------------------------------------------------- one path */
 
-typedef enum ending { FOUND, RAY, USED_UP, LATE } ending;
+typedef enum ending { FOUND, RAY, STUCK, USED_UP, LATE } ending; /* STUCK: longer than paths are, so probably a cycle */
 
 /* T := [b | A | d] with all w basic. A and b are scaled. */
 static void load(tableau* t, const double* A, const double* b, const double* d)
@@ -175,8 +175,8 @@ static void read_answer(const tableau* t, const double* column_scale, double* z)
         if (t->basic[i] < t->n) z[t->basic[i]] = column_scale[t->basic[i]] * fmax(0.0, row_of(t, i)[0]);
 }
 
-static ending walk(tableau* t, double stop, mor_context* context, const double* column_scale, int* pivots, double* z,
-                   int* column)
+static ending walk(tableau* t, double stop, int most, mor_context* context, const double* column_scale, int* pivots,
+                   double* z, int* column)
 {
     int n = t->n, z0 = 2 * n, r = 0;
     for (int i = 1; i < n; i++) /* ties: the last row has the smallest perturbation */
@@ -193,6 +193,7 @@ static ending walk(tableau* t, double stop, mor_context* context, const double* 
             mor_trace_add(context, *pivots, 1.0, z);
         }
         if (*pivots >= context->max_iter) return USED_UP;
+        if (*pivots >= most) return STUCK;
         if ((*pivots & (n > 500 ? 0 : 15)) == 0 && mor_out_of_time(context)) return LATE;
         int entering = leaving < n ? leaving + n : leaving - n;
         s = -t->place[entering];
@@ -291,6 +292,9 @@ static void cover(int n, int try, int covering, double* d)
         d[k] = (try == 2) != (covering == 1) ? 1.0 : 1.0 + 0.5 * (double)(((long)stride[try & 3] * (k + 1)) % 1009) / 1009.0;
 }
 
+/* The judge's error on the problem as posed. */
+static double posed_error(const void* context, const double* z) { return ((const mor_context*)context)->error(context, z, NULL); }
+
 static mor_report lemke_solve(const mor_problem* problem, const void* options, mor_context* context, double* z)
 {
     const lemke_options* o = options;
@@ -332,13 +336,17 @@ static mor_report lemke_solve(const mor_problem* problem, const void* options, m
     for (int i = 0; i < n; i++) b[i] = R[i] * problem->b[i];
     double largest = mor_norm_max(n, b);
     t.snap = 1e-15 * largest;
+    /* Constants at the level of rounding make the problem nearly degenerate, the worst of all; as zeros the
+     * lexicographic rule deals with them, and the polish knows their true values. */
+    for (int i = 0; i < n; i++)
+        if (fabs(b[i]) < 1e-11 * largest) b[i] = 0.0;
 
     int pivots = 0;
     for (int try = 0; try < o->tries; try++) {
         int column = 0;
         cover(n, try, o->covering, d);
         load(&t, A, b, d);
-        ending end = walk(&t, 1e-14 * largest, context, C, &pivots, trial, &column);
+        ending end = walk(&t, 1e-14 * largest, pivots + 100 + 5 * n, context, C, &pivots, trial, &column);
         if (end == RAY && proves_infeasible(&t, problem, column, C, arena)) {
             report.status = MOR_NO_SOLUTION;
             snprintf(report.detail, sizeof report.detail, "secondary ray with a certificate: y >= 0, A'y <= 0, b'y < 0");
@@ -347,9 +355,8 @@ static mor_report lemke_solve(const mor_problem* problem, const void* options, m
         }
         read_answer(&t, C, trial);
         double error = context->error(context, trial, NULL);
-        if (!(error <= 1e-3 * context->tol)) {
-            mor_active_set_polish(problem, trial, arena);
-            error = context->error(context, trial, NULL);
+        if (end <= RAY && !(error <= 1e-3 * context->tol)) {
+            error = mor_active_set_polish(problem, trial, posed_error, context, arena);
         }
         if (error < best || try == 0) {
             best = error;

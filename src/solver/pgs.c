@@ -53,6 +53,6 @@ const mor_solver mor_solver_pgs = {
     .accepts = MOR_LCP | MOR_STEP_PYRAMID,
     .options_size = sizeof(pgs_options),
     .fields = pgs_fields,
-    .max_iter = 20000,
+    .max_iter = 100000,
     .solve = pgs_solve,
 };

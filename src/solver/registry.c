@@ -3,15 +3,24 @@
 
 #include <string.h>
 
-#define SOLVERS(X)    \
-    X(lemke)          \
-    X(pgs)            \
-    X(nsgs)           \
-    X(nsn)            \
-    X(ppa)            \
+#define SOLVERS(X) \
+    X(lemke) \
+    X(pgs) \
+    X(psor) \
+    X(jacobi) \
+    X(prox) \
+    X(nsgs) \
+    X(prox_ncp) \
+    X(extragradient) \
+    X(admm) \
+    X(implicit_gn) \
+    X(apgd) \
+    X(convex_newton) \
+    X(nsn) \
+    X(ppa) \
     X(fischer_newton) \
-    X(cck_newton)     \
-    X(minmap_newton)  \
+    X(cck_newton) \
+    X(minmap_newton) \
     X(automatic)
 
 #define DECLARE(name) extern const mor_solver mor_solver_##name;

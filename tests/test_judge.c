@@ -1,0 +1,242 @@
+/* The judge against numbers worked out by hand and against brute force. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "common/near.h"
+#include "common/random_step.h"
+#include "moreau/problem.h"
+#include "problem/cone.h"
+#include "problem/judge.h"
+
+static mor_matrix dense(int n, double* x) { return (mor_matrix){ .storage = MOR_DENSE, .rows = n, .cols = n, .x = x }; }
+
+static void lcp_measures_are_the_natural_map_and_the_merits(void** state)
+{
+    (void)state;
+    mor_arena* arena = mor_arena_create(NULL);
+    double A[4] = { 2, 1, 1, 2 }, b[2] = { -5, -6 }, z[2] = { 1, 3 };
+    mor_problem p = { .form = MOR_LCP, .size = 2, .A = dense(2, A), .b = b };
+    /* w = (0, 1): natural map (0, 1) */
+    mor_residual r = mor_judge(&p, z, arena);
+    assert_near(r.absolute, 1.0, 1e-15);
+    assert_near(r.relative, 1.0 / sqrt(61.0), 1e-15);
+    assert_near(r.natural, 0.5, 1e-15);
+    double fb = 3.0 + 1.0 - sqrt(10.0);
+    assert_near(r.fb, 0.5 * fb * fb, 1e-15);
+    double cck = 0.7 * fb + 0.3 * 3.0 * 1.0;
+    assert_near(r.cck, 0.5 * cck * cck, 1e-15);
+    assert_true(isnan(r.velocity));
+    assert_near(mor_judge_quick(&p, z, NULL, arena), r.relative, 1e-16);
+    double bad[2] = { NAN, 0 };
+    assert_false(mor_judge_quick(&p, bad, NULL, arena) <= 1e300);
+    mor_arena_destroy(arena);
+}
+
+static void mlcp_measure_is_siconos_odd_one(void** state)
+{
+    (void)state;
+    mor_arena* arena = mor_arena_create(NULL);
+    double A[4] = { 1, 0, 0, 1 }, b[2] = { 3, -4 }, lower[2] = { -INFINITY, 0 };
+    mor_problem p = { .form = MOR_MLCP, .size = 2, .A = dense(2, A), .b = b, .lower = lower };
+    double z[2] = { -2, 5 }; /* w = (1, 1): E = 1, I = 5; Ne = 4, Ni = 5: I/Ni = 1 >= 1/4, so I/(1 + Ni) */
+    mor_residual r = mor_judge(&p, z, arena);
+    assert_near(r.relative, 5.0 / 6.0, 1e-15);
+    assert_near(r.absolute, sqrt(2.0), 1e-15);
+    int groups[3] = { 0, 1, 2 }; /* blocks given: Ni = 1 + |w| = 2 */
+    p.groups = groups, p.group_count = 2;
+    assert_near(mor_judge(&p, z, arena).relative, 5.0 / 3.0, 1e-15);
+    mor_arena_destroy(arena);
+}
+
+static void boxed_rows_use_the_middle_of_bounds_and_step(void** state)
+{
+    (void)state;
+    mor_arena* arena = mor_arena_create(NULL);
+    double A[1] = { 1 }, b[1] = { 0 }, lower[1] = { -1 }, upper[1] = { 2 };
+    mor_problem p = { .form = MOR_MCP, .size = 1, .A = dense(1, A), .b = b, .lower = lower, .upper = upper };
+    for (double target = -3; target <= 3; target += 0.5) { /* w = z - target: the solution is mid(-1, target, 2) */
+        b[0] = -target;
+        double z = fmin(2.0, fmax(-1.0, target)), off = z + 0.25;
+        assert_near(mor_judge(&p, &z, arena).absolute, 0.0, 1e-15);
+        assert_near(mor_judge(&p, &z, arena).fb, 0.0, 1e-15);
+        assert_near(mor_judge(&p, &z, arena).cck, 0.0, 1e-15);
+        assert_true(mor_judge(&p, &off, arena).absolute > 0.1);
+        assert_true(mor_judge(&p, &off, arena).fb > 1e-4);
+    }
+    mor_arena_destroy(arena);
+}
+
+static double distance(int dim, double mu, double roll, const double* x, const double* y)
+{
+    double s = 0.0, t = dim == 2 ? fabs(y[1]) : hypot(y[1], y[2]), r = dim == 5 ? hypot(y[3], y[4]) : 0.0;
+    if (t > mu * y[0] + 1e-12 || r > roll * y[0] + 1e-12) return INFINITY;
+    for (int i = 0; i < dim; i++) s += (x[i] - y[i]) * (x[i] - y[i]);
+    return sqrt(s);
+}
+
+static void no_point_of_the_cone_is_nearer_than_the_projection(void** state)
+{
+    (void)state;
+    mor_rng rng = { 7 };
+    for (int trial = 0; trial < 300; trial++) {
+        int dim = trial % 3 == 0 ? 2 : trial % 3 == 1 ? 3 : 5;
+        double mu = mor_rng_uniform(&rng), roll = dim == 5 ? mor_rng_uniform(&rng) : 0.0, x[5], y[5], other[5];
+        for (int i = 0; i < dim; i++) y[i] = x[i] = 4.0 * mor_rng_uniform(&rng) - 2.0;
+        mor_cone_project(dim, mu, roll, y);
+        double best = distance(dim, mu, roll, x, y);
+        assert_true(best < INFINITY);
+        for (int k = 0; k < 200; k++) {
+            double reach = k % 2 ? 0.01 : 1.0;
+            for (int i = 0; i < dim; i++) other[i] = y[i] + reach * (mor_rng_uniform(&rng) - 0.5);
+            assert_true(distance(dim, mu, roll, x, other) > best - 1e-12);
+        }
+    }
+}
+
+static void fc3d_measure_is_the_siconos_formula(void** state)
+{
+    (void)state;
+    mor_arena* arena = mor_arena_create(NULL);
+    double W[9] = { 2, 0, 0, 0, 1, 0, 0, 0, 1 }, q[3] = { -4, 1, 0 }, mu[1] = { 0.5 }, r[3] = { 2, 0, 0 };
+    mor_problem p = { .form = MOR_FC3D, .size = 3, .A = dense(3, W), .b = q, .contact_count = 1, .dim = 3, .mu = mu };
+    /* u = (0,1,0); u^ = (0.5,1,0); r - u^ = (1.5,-1,0); outside: N' = (1.5+0.5)/1.25 = 1.6, T' = -0.8 */
+    mor_residual e = mor_judge(&p, r, arena);
+    assert_near(e.absolute, sqrt(0.4 * 0.4 + 0.8 * 0.8), 1e-15);
+    assert_near(e.relative, e.absolute / sqrt(17.0), 1e-15);
+    assert_near(e.normal_error, 0.0, 1e-15);
+    assert_true(e.friction_error > 0.9);
+    /* the sliding solution: r_T = -mu r_N, u_N = 0: r_N = 2 */
+    double slide[3] = { 2, -1, 0 };
+    q[1] = 3.0;
+    e = mor_judge(&p, slide, arena);
+    assert_near(e.absolute, 0.0, 1e-15);
+    assert_near(e.velocity, 0.0, 1e-15);
+    assert_near(e.friction_power, 2.0, 1e-15);
+    mor_contact_state what;
+    assert_int_equal(mor_judge_states(&p, slide, &what, arena), 1);
+    assert_int_equal(what, MOR_CONTACT_SLIP);
+    mor_arena_destroy(arena);
+}
+
+static void polygon_split_rebuilds_the_vector_with_the_least_sum(void** state)
+{
+    (void)state;
+    mor_rng rng = { 9 };
+    for (int nd = 3; nd <= 9; nd++)
+        for (int k = 0; k < 50; k++) {
+            double T[2] = { mor_rng_uniform(&rng) - 0.5, mor_rng_uniform(&rng) - 0.5 }, beta[2], a[2], b[2];
+            int j = mor_polygon_split(nd, T, beta);
+            mor_polygon_direction(nd, j, a);
+            mor_polygon_direction(nd, (j + 1) % nd, b);
+            assert_true(beta[0] > -1e-15 && beta[1] > -1e-15);
+            assert_near(beta[0] * a[0] + beta[1] * b[0], T[0], 1e-15);
+            assert_near(beta[0] * a[1] + beta[1] * b[1], T[1], 1e-15);
+            /* the gauge of the polygon: largest of T.m over edge normals */
+            double gauge = 0.0, tau = 6.283185307179586;
+            for (int i = 0; i < nd; i++) {
+                double middle = tau * (i + 0.5) / nd;
+                gauge = fmax(gauge, (T[0] * cos(middle) + T[1] * sin(middle)) / cos(tau / 2 / nd));
+            }
+            assert_near(beta[0] + beta[1], gauge, 1e-14);
+        }
+}
+
+/* One body of mass m on a floor, gravity impulse m g h pressing, pushed sideways. */
+static mor_problem block_on_floor(double m, double push, int directions, double* nu, double* data, mor_block* block,
+                                  mor_entry* entry, mor_tree_block* tree, int* start)
+{
+    double *J = data, *Y = data + 9, *W = data + 18, *bias = data + 27, *M = data + 30, *I = data + 39;
+    memset(data, 0, 48 * sizeof *data);
+    J[0 * 3 + 2] = 1, J[1 * 3 + 0] = 1, J[2 * 3 + 1] = 1; /* n = z, t = x, o = y */
+    for (int k = 0; k < 3; k++) M[4 * k] = m, I[4 * k] = 1 / m, W[4 * k] = 1 / m;
+    for (int k = 0; k < 9; k++) Y[k] = J[k] / m;
+    nu[0] = push, nu[1] = 0, nu[2] = -0.0981;
+    *tree = (mor_tree_block){ 3, 0, M, I };
+    *entry = (mor_entry){ 0, 0 };
+    *block = (mor_block){ .kind = MOR_BLOCK_CONTACT, .dim = 3, .entry_count = 1, .mu = 0.5, .directions = directions };
+    *start = 0;
+    mor_problem p = { .form = directions ? MOR_STEP_PYRAMID : MOR_STEP_CONE, .size = 3 };
+    p.step = (mor_step_form){ 1, 3, tree, nu, 1, 3, block, entry, J, Y, W, start, bias };
+    return p;
+}
+
+static void a_step_is_judged_in_metres_per_second_at_any_mass(void** state)
+{
+    (void)state;
+    mor_arena* arena = mor_arena_create(NULL);
+    for (int directions = 0; directions <= 8; directions += 4)
+        for (double m = 1e-3; m < 1e7; m *= 1e3) {
+            double nu[3], data[48];
+            mor_block block;
+            mor_entry entry;
+            mor_tree_block tree;
+            int start;
+            mor_problem p = block_on_floor(m, 0.2, directions, nu, data, &block, &entry, &tree, &start);
+            mor_error error = { 0 };
+            assert_int_equal(mor_problem_check(&p, &error), MOR_OK);
+            double N = 0.0981 * m, exact[3] = { N, -0.5 * N, 0 }, none[3] = { 0, 0, 0 }, soft[3] = { N, -0.4 * N, 0 };
+            assert_near(mor_judge(&p, exact, arena).velocity, 0.0, 1e-15);
+            assert_near(mor_judge(&p, exact, arena).normal_error, 0.0, 1e-15);
+            assert_near(mor_judge(&p, exact, arena).friction_error, 0.0, 1e-15);
+            double without = mor_judge(&p, none, arena).velocity, wrong = mor_judge(&p, soft, arena).velocity;
+            assert_true(without > 0.04 && without < 0.3); /* the approach speed, whatever the mass */
+            assert_true(wrong > 0.001 && wrong < 0.1);
+            assert_true(mor_judge_floor(&p, exact, arena) < 1e-14);
+            mor_contact_state what;
+            mor_judge_states(&p, exact, &what, arena);
+            assert_int_equal(what, MOR_CONTACT_SLIP);
+            /* sticking: a push inside the cone */
+            nu[0] = 0.03;
+            double stick[3] = { N, -0.03 * m, 0 };
+            assert_near(mor_judge(&p, stick, arena).velocity, 0.0, 1e-15);
+            mor_judge_states(&p, stick, &what, arena);
+            assert_int_equal(what, MOR_CONTACT_STICK);
+        }
+    mor_arena_destroy(arena);
+}
+
+static void bad_data_is_named(void** state)
+{
+    (void)state;
+    double A[4] = { 1, 0, 0, 1 }, b[2] = { 0, NAN }, mu[1] = { -0.1 };
+    mor_error error = { 0 };
+    mor_problem p = { .form = MOR_LCP, .size = 2, .A = dense(2, A), .b = b };
+    assert_int_equal(mor_problem_check(&p, &error), MOR_BAD_INPUT);
+    assert_non_null(strstr(error.text, "b[1]"));
+    b[1] = 0.0, A[3] = INFINITY;
+    assert_int_equal(mor_problem_check(&p, &error), MOR_BAD_INPUT);
+    assert_non_null(strstr(error.text, "A["));
+    A[3] = 1.0, p.A.rows = 3;
+    assert_int_equal(mor_problem_check(&p, &error), MOR_BAD_INPUT);
+    p.A.rows = 2;
+    assert_int_equal(mor_problem_check(&p, &error), MOR_OK);
+    p.form = MOR_FC2D, p.dim = 2, p.contact_count = 1, p.mu = mu;
+    assert_int_equal(mor_problem_check(&p, &error), MOR_BAD_INPUT);
+    assert_non_null(strstr(error.text, "mu[0]"));
+    int rows[3] = { 0, 1, 2 }, columns[2] = { 0, 2 };
+    p.form = MOR_LCP;
+    p.A = (mor_matrix){ .storage = MOR_SPARSE, .rows = 2, .cols = 2, .p = rows, .i = columns, .x = A };
+    assert_int_equal(mor_problem_check(&p, &error), MOR_BAD_INPUT);
+    assert_non_null(strstr(error.text, "column 2"));
+    p.form = (mor_form)3;
+    assert_int_equal(mor_problem_check(&p, &error), MOR_BAD_INPUT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lcp_measures_are_the_natural_map_and_the_merits),
+        cmocka_unit_test(mlcp_measure_is_siconos_odd_one),
+        cmocka_unit_test(boxed_rows_use_the_middle_of_bounds_and_step),
+        cmocka_unit_test(no_point_of_the_cone_is_nearer_than_the_projection),
+        cmocka_unit_test(fc3d_measure_is_the_siconos_formula),
+        cmocka_unit_test(polygon_split_rebuilds_the_vector_with_the_least_sum),
+        cmocka_unit_test(a_step_is_judged_in_metres_per_second_at_any_mass),
+        cmocka_unit_test(bad_data_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
