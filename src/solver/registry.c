@@ -21,6 +21,9 @@
     X(fischer_newton) \
     X(cck_newton) \
     X(minmap_newton) \
+    X(qp_active_set) \
+    X(qp_admm) \
+    X(qp_interior_point) \
     X(automatic)
 
 #define DECLARE(name) extern const mor_solver mor_solver_##name;
