@@ -62,7 +62,8 @@ int main(void)
 {
     mor_error error = { 0 };
     mor_library* library = mor_library_create(&error);
-    mor_library_add_formulation(library, &gentle, &error);
+    if (mor_library_add_formulation(library, &gentle, &error) != MOR_OK)
+        return fprintf(stderr, "%s\n", error.text), error.code;
     mor_scene* scene =
         mor_scene_parse(scene_text, sizeof scene_text - 1, "gentle", NULL, library, &error);
     mor_world* world = scene ? mor_scene_build(scene, 1, &error) : NULL;

@@ -46,7 +46,7 @@ static mor_report jacobi_solve(const mor_problem* problem, const void* options,
 }
 
 static const mor_solver jacobi = {
-    .name = "jacobi",
+    .name = "plain-jacobi",
     .summary = "projected Jacobi for frictionless contact",
     .reference = "cottle1992",
     .accepts = MOR_LCP, /* time steps are converted by the driver */
@@ -57,7 +57,7 @@ static const mor_solver jacobi = {
 static const char scene_text[] =
     "moreau: 1\n"
     "time: { step: 0.01, end: 0.2 }\n"
-    "method: { solver: { name: jacobi, tol: 1e-9 } }\n"
+    "method: { solver: { name: plain-jacobi, tol: 1e-9 } }\n"
     "materials: { ice: { friction: 0 } }\n"
     "bodies:\n"
     "  - { name: floor, material: ice, shape: { plane: { normal: [0, 0, 1], point: [0, 0, 0] } }, "
@@ -69,7 +69,8 @@ int main(void)
 {
     mor_error error = { 0 };
     mor_library* library = mor_library_create(&error);
-    mor_library_add_solver(library, &jacobi, &error);
+    if (mor_library_add_solver(library, &jacobi, &error) != MOR_OK)
+        return fprintf(stderr, "%s\n", error.text), error.code;
     mor_scene* scene =
         mor_scene_parse(scene_text, sizeof scene_text - 1, "column", NULL, library, &error);
     mor_world* world = scene ? mor_scene_build(scene, 1, &error) : NULL;
