@@ -78,6 +78,7 @@ static mor_report iterate(const mor_cone_system* s, mor_block_lu* lu, const admm
         mor_trace_add(context, k, rho, z);
         if (!isfinite(primal + dual)) return mor_ended(MOR_NUMERICAL, k, "diverged");
         if (k >= next) {
+            if (mor_cone_system_runaway(s, z, context->tol)) return mor_ended(MOR_NOT_CONVERGED, k, "the impulses grow without bound");
             if (context->error(context, z, NULL) <= context->tol) return mor_ended(MOR_SOLVED, k, "");
             if (mor_out_of_time(context)) return mor_ended(MOR_TIME_LIMIT, k, "");
             next = k + (k < 100 ? 5 : 20);

@@ -76,6 +76,7 @@ static mor_report apgd_solve(const mor_problem* problem, const void* options, mo
         L *= 0.9;
         mor_trace_add(context, k, 1.0 / L, r);
         if (k % 5 == 0) {
+            if (mor_cone_system_runaway(&s, r, context->tol)) return mor_ended(MOR_NOT_CONVERGED, k, "the impulses grow without bound");
             if (context->error(context, r, u) <= context->tol) return mor_ended(MOR_SOLVED, k, "");
             if (mor_out_of_time(context)) return mor_ended(MOR_TIME_LIMIT, k, "");
         }

@@ -64,7 +64,16 @@ mor_status mor_cone_system_open(mor_cone_system* system, const mor_problem* prob
         }
         for (int i = 0; i < b->dim; i++) system->weight[b->row + i] = b->weight * (i < 3 ? 1.0 : b->beta * b->beta);
     }
+    double* q = mor_arena_alloc(arena, (size_t)problem->size * sizeof *q);
+    if (!q) return MOR_NUMERICAL;
+    if (step) mor_step_rows(s, s->nu_free, q);
+    system->drive = mor_cone_system_norm(system, step ? q : problem->b, 1);
     return MOR_SOLVED;
+}
+
+bool mor_cone_system_runaway(const mor_cone_system* system, const double* r, double tol)
+{
+    return system->drive > 0.0 && mor_cone_system_norm(system, r, -1) > fmin(1e7, 0.1 / tol) * system->drive;
 }
 
 void mor_cone_system_velocity(const mor_cone_system* system, const double* r, double* u)

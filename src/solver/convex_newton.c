@@ -79,6 +79,7 @@ static mor_report iterate(const mor_cone_system* s, mor_block_lu* lu, double* me
     double merit = natural_map(s, r, u, 0.0, F, NULL, NULL), first = merit;
     for (int k = 0; k < WINDOW; k++) past[k] = merit;
     for (int k = 0; k <= context->max_iter; k++) {
+        if (mor_cone_system_runaway(s, r, context->tol)) return mor_ended(MOR_NOT_CONVERGED, k, "the impulses grow without bound");
         double error = context->error(context, r, u);
         if (error < least) least = error, memcpy(best, r, (size_t)n * sizeof *best);
         if (error <= context->tol) return mor_ended(MOR_SOLVED, k, "");

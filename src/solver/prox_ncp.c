@@ -109,6 +109,7 @@ static mor_report prox_solve(const mor_problem* problem, const void* options, mo
         mor_trace_add(context, k, alpha, r);
         if (o->adapt && ratio < 0.3 && alpha < 1e12) alpha *= 1.5;
         if (k % 10 == 0) {
+            if (mor_cone_system_runaway(&s, r, context->tol)) return mor_ended(MOR_NOT_CONVERGED, k, "the impulses grow without bound");
             if (context->error(context, r, u) <= context->tol) return mor_ended(MOR_SOLVED, k, "");
             if (mor_out_of_time(context)) return mor_ended(MOR_TIME_LIMIT, k, "");
         }
