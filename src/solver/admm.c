@@ -14,7 +14,7 @@
  * Cost: one factorisation per rho, then one solve and one projection per iteration. Unsymmetric W is allowed (LU).
  *
  * S. Boyd et al. (2011), Distributed optimization and statistical learning via ADMM, section 3.4; J. Carpentier, Q. Le Lidec, L. Montaut
- * (2024), From compliant to rigid contact simulation: a unified and efficient approach; M. Acary, F. Bourrier (2021). */
+ * (2024), From compliant to rigid contact simulation: a unified and efficient approach. */
 #include "solver/block_lu.h"
 #include "solver/cone_system.h"
 #include "solver/sweep.h"
@@ -97,7 +97,6 @@ static mor_report iterate(const mor_cone_system* s, mor_block_lu* lu, const admm
 static mor_report admm_solve(const mor_problem* problem, const void* options, mor_context* context, double* z)
 {
     mor_cone_system s;
-    mor_block_rows W;
     mor_block_lu lu = { 0 };
     const char* why;
     mor_status status = mor_cone_system_open(&s, problem, context->arena, &why);
@@ -105,8 +104,7 @@ static mor_report admm_solve(const mor_problem* problem, const void* options, mo
     if (context->error(context, z, NULL) <= context->tol) return mor_ended(MOR_SOLVED, 0, "the start was good enough");
     double* memory = mor_arena_alloc(context->arena, (4 + (size_t)problem->dim) * (size_t)s.n * sizeof *memory);
     mor_report report = mor_ended(MOR_NUMERICAL, 0, "out of memory");
-    if (memory && mor_block_rows_build(&W, &problem->A, problem->dim, context->arena) &&
-        mor_block_lu_open(&lu, &W, context->arena))
+    if (memory && mor_block_lu_open(&lu, &s.W, context->arena))
         report = iterate(&s, &lu, options, memory, context, z);
     mor_block_lu_close(&lu);
     return report;

@@ -13,6 +13,7 @@
 #define MOR_SOLVER_CONE_SYSTEM_H
 
 #include "moreau/solver.h"
+#include "solver/block_rows.h"
 
 typedef struct mor_cone_block {
     int kind; /* mor_block_kind */
@@ -27,6 +28,7 @@ typedef struct mor_cone_system {
     const mor_problem* problem;
     int n, count;
     mor_cone_block* blocks;
+    mor_block_rows W; /* FC, CQP */
     double* weight; /* n: d_c, or beta^2 d_c */
     bool convex;
     double* nu;   /* STEP: scratch */

@@ -121,7 +121,6 @@ static mor_report convex_newton_solve(const mor_problem* problem, const void* op
 {
     (void)options;
     mor_cone_system s;
-    mor_block_rows W;
     mor_block_lu lu = { 0 };
     const char* why;
     if (problem->dim > 3) return mor_ended(MOR_REFUSED, 0, "rolling friction");
@@ -129,8 +128,7 @@ static mor_report convex_newton_solve(const mor_problem* problem, const void* op
     if (status != MOR_SOLVED) return mor_ended(status, 0, why);
     double* memory = mor_arena_alloc(context->arena, (7 + 2 * (size_t)problem->dim) * (size_t)s.n * sizeof *memory);
     mor_report report = mor_ended(MOR_NUMERICAL, 0, "out of memory");
-    if (memory && mor_block_rows_build(&W, &problem->A, problem->dim, context->arena) &&
-        mor_block_lu_open(&lu, &W, context->arena))
+    if (memory && mor_block_lu_open(&lu, &s.W, context->arena))
         report = iterate(&s, &lu, memory, context, r);
     mor_block_lu_close(&lu);
     return report;

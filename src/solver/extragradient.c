@@ -13,7 +13,7 @@
  * Stops when the judge is content: asked every `judge_every` iterations.
  *
  * G. M. Korpelevich (1976), The extragradient method; E. N. Khobotov (1987), Modification of the extra-gradient method; D. Han, H. K. Lo
- * (2002), Two new self-adaptive projection methods for variational inequality problems; Acary, Bremond, Huber (2018), section 4.2. */
+ * (2002), Two new self-adaptive projection methods for variational inequality problems; Acary, Bremond, Huber (2018). */
 #include "solver/cone_system.h"
 #include "solver/sweep.h"
 

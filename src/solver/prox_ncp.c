@@ -14,8 +14,8 @@
  * One product with W per iteration, nothing formed for a STEP. Linear at best, slower than Gauss-Seidel; a contraction only
  * for well-conditioned W and small mu.
  *
- * P. Alart, A. Curnier (1991), section 4; M. Forg, F. Pfeiffer, H. Ulbrich (2005), Simulation of unilateral constrained systems with many bodies,
- * section 4.2 (r-factors); C. Studer (2009), Numerics of Unilateral Contacts and Friction, section 6. */
+ * P. Alart, A. Curnier (1991); M. Forg, F. Pfeiffer, H. Ulbrich (2005), Simulation of unilateral constrained systems with many bodies
+ * (r-factors); C. Studer (2009), Numerics of Unilateral Contacts and Friction. */
 #include "solver/cone_system.h"
 #include "solver/sweep.h"
 
