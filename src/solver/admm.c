@@ -15,7 +15,7 @@
  *
  * S. Boyd et al. (2011), Distributed optimization and statistical learning via ADMM, section 3.4; J. Carpentier, Q. Le Lidec, L. Montaut
  * (2024), From compliant to rigid contact simulation: a unified and efficient approach. */
-#include "solver/block_lu.h"
+#include "solver/scaled_lu.h"
 #include "solver/cone_system.h"
 #include "solver/sweep.h"
 
@@ -35,18 +35,18 @@ static const mor_field admm_fields[] = {
     { 0 }
 };
 
-static bool refactor(mor_block_lu* lu, const mor_cone_system* s, double shift, double* E)
+static bool refactor(mor_scaled_lu* lu, const mor_cone_system* s, double shift, double* E)
 {
     int d = s->problem->dim;
     memset(E, 0, (size_t)s->n * d * sizeof *E);
     for (int c = 0; c < s->count; c++)
         for (int i = 0; i < d; i++) E[(size_t)c * d * d + i * (d + 1)] = shift / s->weight[c * d + i];
-    return mor_block_lu_factor(lu, NULL, NULL, E);
+    return mor_scaled_lu_factor(lu, NULL, NULL, E);
 }
 
 static bool time_to_adapt(int k) { return k == 10 || k == 20 || k == 40 || k == 80 || (k > 80 && k % 160 == 0); }
 
-static mor_report iterate(const mor_cone_system* s, mor_block_lu* lu, const admm_options* o, double* memory, mor_context* context,
+static mor_report iterate(const mor_cone_system* s, mor_scaled_lu* lu, const admm_options* o, double* memory, mor_context* context,
                           double* z)
 {
     int n = s->n;
@@ -62,7 +62,7 @@ static mor_report iterate(const mor_cone_system* s, mor_block_lu* lu, const admm
     for (int k = 1; k <= context->max_iter; k++) {
         mor_cone_system_hat(s, y, rt); /* y + s(y) */
         for (int i = 0; i < n; i++) r[i] = -q[i] - (rt[i] - y[i]) + y[i] + (rho * z[i] + o->eta * r[i]) / s->weight[i];
-        mor_block_lu_solve(lu, r);
+        mor_scaled_lu_solve(lu, r);
         memcpy(old, z, (size_t)n * sizeof *old);
         for (int i = 0; i < n; i++) {
             rt[i] = o->relaxation * r[i] + (1.0 - o->relaxation) * old[i];
@@ -97,16 +97,16 @@ static mor_report iterate(const mor_cone_system* s, mor_block_lu* lu, const admm
 static mor_report admm_solve(const mor_problem* problem, const void* options, mor_context* context, double* z)
 {
     mor_cone_system s;
-    mor_block_lu lu = { 0 };
+    mor_scaled_lu lu = { 0 };
     const char* why;
     mor_status status = mor_cone_system_open(&s, problem, context->arena, &why);
     if (status != MOR_SOLVED) return mor_ended(status, 0, why);
     if (context->error(context, z, NULL) <= context->tol) return mor_ended(MOR_SOLVED, 0, "the start was good enough");
     double* memory = mor_arena_alloc(context->arena, (4 + (size_t)problem->dim) * (size_t)s.n * sizeof *memory);
     mor_report report = mor_ended(MOR_NUMERICAL, 0, "out of memory");
-    if (memory && mor_block_lu_open(&lu, &s.W, context->arena))
+    if (memory && mor_scaled_lu_open(&lu, &s.W, context->arena))
         report = iterate(&s, &lu, options, memory, context, z);
-    mor_block_lu_close(&lu);
+    mor_scaled_lu_close(&lu);
     return report;
 }
 

@@ -12,13 +12,13 @@
  * A step solves (I - D + D d A + alpha D) dr = -F, alpha = max(1e-13, kappa |F|/|F_0|) in units of 1/d: a proximal term that fades with the
  * residual, so redundant contacts with R = 0 are no obstacle. Step lengths 1, 1/2, ... until |F|^2 is below the largest of the
  * last 8; kappa halves after full steps and grows tenfold after short ones. Quadratic near the solution, typically 5 to 20
- * steps; a step costs one LU of the size of the problem (block_lu.h).
+ * steps; a step costs one LU of the size of the problem (scaled_lu.h).
  *
  * The primal (velocity) form of MuJoCo and SAP has the same solution; here A is all there is, so the dual is solved.
  *
  * L. Qi, J. Sun (1993), A nonsmooth version of Newton's method; E. Todorov (2011), A convex, smooth and invertible contact
  * model; A. Castro, F. Permenter, X. Han (2022), An unconstrained convex formulation of compliant contact. */
-#include "solver/block_lu.h"
+#include "solver/scaled_lu.h"
 #include "solver/cone_system.h"
 #include "solver/sweep.h"
 
@@ -70,7 +70,7 @@ static double natural_map(const mor_cone_system* s, const double* r, const doubl
     return sum;
 }
 
-static mor_report iterate(const mor_cone_system* s, mor_block_lu* lu, double* memory, mor_context* context, double* r)
+static mor_report iterate(const mor_cone_system* s, mor_scaled_lu* lu, double* memory, mor_context* context, double* r)
 {
     int n = s->n, d = s->problem->dim;
     double *u = memory, *F = u + n, *dr = F + n, *du = dr + n, *x = du + n, *v = x + n, *best = v + n, *L = best + n, *E = L + n * d;
@@ -90,12 +90,12 @@ static mor_report iterate(const mor_cone_system* s, mor_block_lu* lu, double* me
         }
         double alpha = fmax(1e-13, kappa * sqrt(merit / first));
         natural_map(s, r, u, alpha, F, L, E);
-        if (!mor_block_lu_factor(lu, L, NULL, E)) {
+        if (!mor_scaled_lu_factor(lu, L, NULL, E)) {
             memcpy(r, best, (size_t)n * sizeof *r);
             return mor_ended(MOR_NUMERICAL, k, "the Newton matrix is singular");
         }
         for (int i = 0; i < n; i++) dr[i] = -F[i];
-        mor_block_lu_solve(lu, dr);
+        mor_scaled_lu_solve(lu, dr);
         mor_matrix_apply(&s->problem->A, dr, du);
         double top = 0.0, t = 1.0, lowest = INFINITY, chosen = 1.0;
         for (int j = 0; j < WINDOW; j++) top = fmax(top, past[j]);
@@ -121,16 +121,16 @@ static mor_report convex_newton_solve(const mor_problem* problem, const void* op
 {
     (void)options;
     mor_cone_system s;
-    mor_block_lu lu = { 0 };
+    mor_scaled_lu lu = { 0 };
     const char* why;
     if (problem->dim > 3) return mor_ended(MOR_REFUSED, 0, "rolling friction");
     mor_status status = mor_cone_system_open(&s, problem, context->arena, &why);
     if (status != MOR_SOLVED) return mor_ended(status, 0, why);
     double* memory = mor_arena_alloc(context->arena, (7 + 2 * (size_t)problem->dim) * (size_t)s.n * sizeof *memory);
     mor_report report = mor_ended(MOR_NUMERICAL, 0, "out of memory");
-    if (memory && mor_block_lu_open(&lu, &s.W, context->arena))
+    if (memory && mor_scaled_lu_open(&lu, &s.W, context->arena))
         report = iterate(&s, &lu, memory, context, r);
-    mor_block_lu_close(&lu);
+    mor_scaled_lu_close(&lu);
     return report;
 }
 

@@ -3,13 +3,34 @@
 
 #include <string.h>
 
-extern const mor_solver mor_solver_lemke, mor_solver_pgs, mor_solver_psor, mor_solver_jacobi, mor_solver_prox, mor_solver_nsgs, mor_solver_prox_ncp,
-    mor_solver_extragradient, mor_solver_admm, mor_solver_implicit_gn, mor_solver_apgd, mor_solver_convex_newton;
+#define SOLVERS(X) \
+    X(lemke) \
+    X(pgs) \
+    X(psor) \
+    X(jacobi) \
+    X(prox) \
+    X(nsgs) \
+    X(prox_ncp) \
+    X(extragradient) \
+    X(admm) \
+    X(implicit_gn) \
+    X(apgd) \
+    X(convex_newton) \
+    X(nsn) \
+    X(ppa) \
+    X(fischer_newton) \
+    X(cck_newton) \
+    X(minmap_newton) \
+    X(qp_active_set) \
+    X(qp_admm) \
+    X(qp_interior_point) \
+    X(automatic)
 
-static const mor_solver* const solvers[] = {
-    &mor_solver_lemke, &mor_solver_pgs, &mor_solver_psor, &mor_solver_jacobi, &mor_solver_prox, &mor_solver_nsgs, &mor_solver_prox_ncp,
-    &mor_solver_extragradient, &mor_solver_admm, &mor_solver_implicit_gn, &mor_solver_apgd, &mor_solver_convex_newton, NULL
-};
+#define DECLARE(name) extern const mor_solver mor_solver_##name;
+SOLVERS(DECLARE)
+
+#define LIST(name) &mor_solver_##name,
+static const mor_solver* const solvers[] = { SOLVERS(LIST) NULL };
 
 const mor_solver* const* mor_solvers(void) { return solvers; }
 

@@ -1,6 +1,6 @@
 /* LU of J_cj = L_c W_cj R_j + E_c (block_lu.h). Dense below 260 rows or above 15 % of blocks (measured crossover of LAPACK and KLU on
  * contact problems), else KLU on the pattern of W's blocks. */
-#include "solver/block_lu.h"
+#include "solver/scaled_lu.h"
 
 #include "linalg/dense.h"
 
@@ -8,10 +8,10 @@
 
 enum { DENSE_BELOW = 260, WIDEST = 5 };
 
-bool mor_block_lu_open(mor_block_lu* lu, const mor_block_rows* W, mor_arena* arena)
+bool mor_scaled_lu_open(mor_scaled_lu* lu, const mor_block_rows* W, mor_arena* arena)
 {
     int d = W->dim, n = W->count * d;
-    *lu = (mor_block_lu){ .W = W, .n = n };
+    *lu = (mor_scaled_lu){ .W = W, .n = n };
     if (n <= DENSE_BELOW || (double)W->p[W->count] > 0.15 * W->count * (double)W->count) {
         lu->dense = mor_arena_alloc(arena, (size_t)n * n * sizeof(double));
         lu->pivot = mor_arena_alloc(arena, (size_t)n * sizeof(int));
@@ -44,7 +44,7 @@ static void multiply(int d, const double* A, const double* B, double* C)
         }
 }
 
-bool mor_block_lu_factor(mor_block_lu* lu, const double* L, const double* R, const double* E)
+bool mor_scaled_lu_factor(mor_scaled_lu* lu, const double* L, const double* R, const double* E)
 {
     const mor_block_rows* W = lu->W;
     int d = W->dim, dd = d * d, n = lu->n;
@@ -66,13 +66,13 @@ bool mor_block_lu_factor(mor_block_lu* lu, const double* L, const double* R, con
     return lu->dense ? mor_lu_factor(n, lu->dense, lu->pivot) : mor_sparse_lu_factor(lu->lu, &lu->J);
 }
 
-void mor_block_lu_solve(mor_block_lu* lu, double* b)
+void mor_scaled_lu_solve(mor_scaled_lu* lu, double* b)
 {
     if (lu->dense) mor_lu_solve(lu->n, lu->dense, lu->pivot, b);
     else mor_sparse_lu_solve(lu->lu, 1, b);
 }
 
-void mor_block_lu_close(mor_block_lu* lu)
+void mor_scaled_lu_close(mor_scaled_lu* lu)
 {
     if (lu->lu) mor_sparse_lu_destroy(lu->lu);
     lu->lu = NULL;

@@ -4,26 +4,26 @@
  *
  * (ADMM: W + shift; natural maps: (I - D) + D W; normal maps: W P' + (I - P').) Dense when small or full, else sparse with one symbolic analysis per
  * problem. */
-#ifndef MOR_SOLVER_BLOCK_LU_H
-#define MOR_SOLVER_BLOCK_LU_H
+#ifndef MOR_SOLVER_SCALED_LU_H
+#define MOR_SOLVER_SCALED_LU_H
 
 #include "linalg/sparse.h"
 #include "solver/block_rows.h"
 
-typedef struct mor_block_lu {
+typedef struct mor_scaled_lu {
     const mor_block_rows* W;
     int n;
     double* dense; /* n x n, or NULL: sparse */
     int* pivot;
     mor_csr J;
     mor_sparse_lu* lu;
-} mor_block_lu;
+} mor_scaled_lu;
 
 /* False: out of memory. */
-bool mor_block_lu_open(mor_block_lu* lu, const mor_block_rows* W, mor_arena* arena);
+bool mor_scaled_lu_open(mor_scaled_lu* lu, const mor_block_rows* W, mor_arena* arena);
 /* L and R may be NULL: identity. False: singular. */
-bool mor_block_lu_factor(mor_block_lu* lu, const double* L, const double* R, const double* E);
-void mor_block_lu_solve(mor_block_lu* lu, double* b);
-void mor_block_lu_close(mor_block_lu* lu);
+bool mor_scaled_lu_factor(mor_scaled_lu* lu, const double* L, const double* R, const double* E);
+void mor_scaled_lu_solve(mor_scaled_lu* lu, double* b);
+void mor_scaled_lu_close(mor_scaled_lu* lu);
 
 #endif
