@@ -182,6 +182,21 @@ static void rows_without_a_diagonal_are_refused_and_impossible_problems_not_call
     assert_int_not_equal(run("convex-newton", &p, 1e-8, 1000, r).status, MOR_SOLVED);
 }
 
+static void empty_problems_are_solved(void** state)
+{
+    (void)state;
+    const char* const names[] = { "nsgs", "prox-ncp", "extragradient", "admm", "implicit-gn", "apgd", "convex-newton", "psor", "jacobi", NULL };
+    double z[1] = { 0 };
+    for (const char* const* s = names; *s; s++)
+        for (int k = 0; k < 3; k++) {
+            mor_problem p = dense_problem(k == 0 ? MOR_FC3D : k == 1 ? MOR_CQP : MOR_STEP_CONE, 0, NULL, NULL);
+            p.dim = 3;
+            if (!mor_solver_applies(mor_solver_builtin(*s), p.form)) continue;
+            mor_report r = run(*s, &p, 1e-8, 0, z);
+            if (r.status != MOR_SOLVED) fail_msg("%s on an empty %s: %s %s", *s, mor_form_name(p.form), mor_status_name(r.status), r.detail);
+        }
+}
+
 /* ------------------------------------------------------------------------------------- steps */
 
 static void steps_are_solved_without_forming_W(void** state)
@@ -395,6 +410,7 @@ int main(void)
         cmocka_unit_test(a_particle_slips_as_the_closed_form_says),
         cmocka_unit_test(linear_problems_have_their_known_answers),
         cmocka_unit_test(rows_without_a_diagonal_are_refused_and_impossible_problems_not_called_solved),
+        cmocka_unit_test(empty_problems_are_solved),
         cmocka_unit_test(steps_are_solved_without_forming_W),
         cmocka_unit_test(polygons_are_solved_by_psor_jacobi_and_nsgs_alike),
         cmocka_unit_test(cones_are_solved_in_every_dimension),

@@ -91,7 +91,7 @@ static void add(const mor_block_rows* B, int first, int last, const double* r, d
 
 void mor_block_rows_apply(const mor_block_rows* B, const double* r, const double* b, double* u)
 {
-    memcpy(u, b, (size_t)(B->count * B->dim) * sizeof *u);
+    if (B->count > 0) memcpy(u, b, (size_t)(B->count * B->dim) * sizeof *u);
     for (int c = 0; c < B->count; c++) add(B, B->p[c], B->p[c + 1], r, u + c * B->dim);
 }
 
