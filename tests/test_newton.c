@@ -12,7 +12,7 @@
 
 #include "common/piles.h"
 #include "io/problem_file.h"
-#include "linalg/block_lu.h"
+#include "linalg/front_lu.h"
 #include "linalg/dense.h"
 #include "linalg/krylov.h"
 #include "moreau/solver.h"
@@ -156,7 +156,7 @@ static void fronts_solve_any_selection_of_blocks(void** state)
                 }
             mor_csr A;
             mor_bsr B;
-            mor_block_lu lu;
+            mor_front_lu lu;
             assert_true(mor_csr_from_triplets(&A, n, n, used, row, col, value, arena));
             assert_true(mor_bsr_from_csr(&B, &A, d, true, order, arena));
             mor_bsr_mirror(&B, mirror);
@@ -173,9 +173,9 @@ static void fronts_solve_any_selection_of_blocks(void** state)
                             for (int i = 0; i < d; i++)
                                 for (int j = 0; j < d; j++) D[p * d + i + (size_t)(q * d + j) * m] = B.x[(size_t)k * d * d + i * d + j];
             for (int i = 0; i < m; i++) b[i] = x[i] = uniform();
-            assert_true(mor_block_lu_analyse(&lu, &B, active, count, arena));
-            assert_true(mor_block_lu_factor(&lu, &B, mirror, B.x));
-            mor_block_lu_solve(&lu, active, x);
+            assert_true(mor_front_lu_analyse(&lu, &B, active, count, arena));
+            assert_true(mor_front_lu_factor(&lu, &B, mirror, B.x));
+            mor_front_lu_solve(&lu, active, x);
             assert_true(mor_lu_factor(m, D, pivot));
             mor_lu_solve(m, D, pivot, b);
             for (int i = 0; i < m; i++) assert_true(fabs(x[i] - b[i]) < 1e-9);
