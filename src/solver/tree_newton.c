@@ -30,7 +30,7 @@
 #include "problem/step.h"
 #include "solver/contact_map.h"
 
-enum { MOST_ROWS = 6, DENSE_VELOCITIES = 90, SHORTEST = 11, WINDOW = 64 };
+enum { MOST_ROWS = 6, MOST_DOF = 64, DENSE_VELOCITIES = 90, SHORTEST = 11, WINDOW = 64 };
 
 typedef struct tree_newton {
     const mor_step_form* step;
@@ -166,6 +166,27 @@ static bool find_pattern(tree_newton* N, mor_arena* arena)
     return true;
 }
 
+/* out (rows of tree E, columns of tree F) += J_E' TA J_F for one block; sizes known to the compiler where it matters */
+static inline void add_product(int d, int rows, int cols, const double* JE, const double* TA, const double* JF, double* out,
+                               const int* row_at, size_t row_step, size_t column_step)
+{
+    double Q[MOST_ROWS * MOST_DOF];
+    for (int r = 0; r < d; r++)
+        for (int j = 0; j < cols; j++) {
+            double x = 0.0;
+            for (int k = 0; k < d; k++) x += TA[r * d + k] * JF[k * cols + j];
+            Q[r * cols + j] = x;
+        }
+    for (int i = 0; i < rows; i++) {
+        double* to = out + (row_at ? (size_t)row_at[i] : (size_t)i * row_step);
+        for (int j = 0; j < cols; j++) {
+            double x = 0.0;
+            for (int r = 0; r < d; r++) x += JE[r * rows + i] * Q[r * cols + j];
+            to[(size_t)j * column_step] += x;
+        }
+    }
+}
+
 /* K = M + sum G TA G' */
 static void assemble(tree_newton* N)
 {
@@ -192,34 +213,19 @@ static void assemble(tree_newton* N)
         bool zero = true;
         for (int k = 0; k < d * d; k++) zero = zero && TA[k] == 0.0;
         if (zero) continue;
-        for (int f = 0; f < b->entry_count; f++) {
-            const mor_entry* F = &s->entries[b->entry + f];
-            const mor_tree_block* to = &s->trees[F->tree];
-            double Q[MOST_ROWS * 64]; /* TA G_f', d x dof */
-            if (to->dof > 64) continue; /* refused at the start */
-            for (int r = 0; r < d; r++)
-                for (int j = 0; j < to->dof; j++) {
-                    double x = 0.0;
-                    for (int k = 0; k < d; k++) x += TA[r * d + k] * s->jacobian[F->start + k * to->dof + j];
-                    Q[r * to->dof + j] = x;
-                }
-            for (int e = 0; e < b->entry_count; e++) {
-                const mor_entry* E = &s->entries[b->entry + e];
-                const mor_tree_block* from = &s->trees[E->tree];
-                const double* J = s->jacobian + E->start;
-                int offset = N->dense ? 0 : N->slot[N->slot_start[c] + e * b->entry_count + f];
-                for (int i = 0; i < from->dof; i++) {
-                    int row = from->offset + i;
-                    double* out = N->dense ? N->K + row + (size_t)to->offset * s->dof : N->K + N->C.p[row] + offset;
-                    size_t stride = N->dense ? (size_t)s->dof : 1;
-                    for (int j = 0; j < to->dof; j++) {
-                        double x = 0.0;
-                        for (int r = 0; r < d; r++) x += J[r * from->dof + i] * Q[r * to->dof + j];
-                        out[(size_t)j * stride] += x;
-                    }
-                }
+        for (int e = 0; e < b->entry_count; e++)
+            for (int f = 0; f < b->entry_count; f++) {
+                const mor_entry *E = &s->entries[b->entry + e], *F = &s->entries[b->entry + f];
+                const mor_tree_block *from = &s->trees[E->tree], *to = &s->trees[F->tree];
+                const double *JE = s->jacobian + E->start, *JF = s->jacobian + F->start;
+                double* out = N->dense ? N->K + from->offset + (size_t)to->offset * s->dof
+                                       : N->K + N->slot[N->slot_start[c] + e * b->entry_count + f];
+                const int* row_at = N->dense ? NULL : N->C.p + from->offset;
+                size_t column_step = N->dense ? (size_t)s->dof : 1;
+                if (d == 3 && from->dof == 6 && to->dof == 6)
+                    add_product(3, 6, 6, JE, TA, JF, out, row_at, 1, column_step);
+                else add_product(d, from->dof, to->dof, JE, TA, JF, out, row_at, 1, column_step);
             }
-        }
     }
 }
 
@@ -282,7 +288,7 @@ static void velocities(tree_newton* N, const double* p, double* u)
 static const char* unfit(const mor_step_form* s)
 {
     for (int t = 0; t < s->tree_count; t++)
-        if (!s->trees[t].mass || s->trees[t].dof > 64) return "needs mass blocks of at most 64 velocities";
+        if (!s->trees[t].mass || s->trees[t].dof > MOST_DOF) return "needs mass blocks of at most 64 velocities";
     for (int c = 0; c < s->block_count; c++) {
         if (mor_block_is_polygonal(&s->blocks[c])) return "polygonal cones: convert to an LCP instead";
         if (s->blocks[c].dim > MOST_ROWS) return "a block of more than six rows";
