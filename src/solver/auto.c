@@ -8,9 +8,9 @@
  *      0.12e-9 n^3 dense or 40e-9 nnz sparse (seconds of one machine; only the ratio matters); n <= 30: at most 15 sweeps
  *   2  n <= 30: 8 Newton steps from there, without regularisation
  *   3  nsn from r = 0 (Alart-Curnier, sigma 1, kappa), 300 steps
- *   4  nsn with kappa = 1, 600 steps
- *   5  ppa, 40 outer iterations
- *   6  nsn on the natural map, sigma 0.1, window 20, 400 steps
+ *   4  nsn on the natural map, sigma 1, kappa = 1, window 20, 800 steps
+ *   5  nsn with kappa = 1, 600 steps
+ *   6  ppa, 40 outer iterations
  *   7  ppa with extrapolation; with the natural map; with Jean-Moreau's
  * LCP (mixed ones arrive with their equations eliminated):
  *   n <= 320: lemke; then, or for larger n first: Fischer-Burmeister Newton (sigma 0.1, 150 steps), minmap (sigma 1, 600),
@@ -152,7 +152,7 @@ static bool newton_stages(run* R, mor_contact_newton* N, bool polish)
                                       .max_iter = 300 };
     mor_newton_settings slow = nsn, natural = nsn;
     slow.adapt = false, slow.max_iter = 600;
-    natural.map = MOR_MAP_NATURAL, natural.adapt = false, natural.sigma = 0.1, natural.window = 20, natural.max_iter = 400;
+    natural.map = MOR_MAP_NATURAL, natural.adapt = false, natural.window = 20, natural.max_iter = 800;
     const mor_proximal_settings ppa = { .map = MOR_MAP_ALART_CURNIER, .alpha = 1.0, .shrink = 0.1, .grow = 10.0, .least = 1e-8,
                                         .max_outer = 40, .max_inner = 30, .inner_total = 1200 };
     mor_proximal_settings far = { .map = MOR_MAP_ALART_CURNIER, .alpha = 1.0, .shrink = 0.1, .grow = 3.3, .least = 1e-5,
@@ -160,8 +160,8 @@ static bool newton_stages(run* R, mor_contact_newton* N, bool polish)
     mor_proximal_settings far_natural = far, far_jean = far;
     far_natural.map = MOR_MAP_NATURAL, far_jean.map = MOR_MAP_JEAN_MOREAU;
     return (polish && newton(R, N, quick, 0.3, false, "newton")) || newton(R, N, nsn, 0.3, true, "nsn") ||
-           newton(R, N, slow, 0.6, true, "nsn-slow") || proximal(R, N, ppa, 0.7, "ppa") ||
-           newton(R, N, natural, 0.8, true, "nsn-natural") || proximal(R, N, far, 0.87, "ppa-far") ||
+           newton(R, N, natural, 0.6, true, "nsn-natural") || newton(R, N, slow, 0.7, true, "nsn-slow") ||
+           proximal(R, N, ppa, 0.8, "ppa") || proximal(R, N, far, 0.87, "ppa-far") ||
            proximal(R, N, far_natural, 0.94, "ppa-natural") || proximal(R, N, far_jean, 1.0, "ppa-jean-moreau");
 }
 
