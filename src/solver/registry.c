@@ -3,11 +3,13 @@
 
 #include <string.h>
 
-extern const mor_solver mor_solver_lemke, mor_solver_pgs, mor_solver_qp_active_set, mor_solver_qp_admm,
-    mor_solver_qp_interior_point;
+extern const mor_solver mor_solver_lemke, mor_solver_pgs, mor_solver_path, mor_solver_dantzig, mor_solver_interior_point,
+    mor_solver_qp_active_set, mor_solver_qp_admm, mor_solver_qp_interior_point;
 
-static const mor_solver* const solvers[] = { &mor_solver_lemke, &mor_solver_pgs, &mor_solver_qp_active_set, &mor_solver_qp_admm,
-                                          &mor_solver_qp_interior_point, NULL };
+static const mor_solver* const solvers[] = { &mor_solver_lemke, &mor_solver_pgs, &mor_solver_path, &mor_solver_dantzig,
+                                             &mor_solver_interior_point, &mor_solver_qp_active_set, &mor_solver_qp_admm,
+                                             &mor_solver_qp_interior_point,
+                                             NULL };
 
 const mor_solver* const* mor_solvers(void) { return solvers; }
 
