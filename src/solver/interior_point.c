@@ -465,8 +465,12 @@ static mor_report follow(cones* c, const mor_problem* problem, const interior_op
             if (c->plain && inside && c->dim[j] > 0) plain_block(c->dim[j], c->x + a, c->s + a, c->V2 + 9 * j);
         }
         c->shift = 0.0;
-        if (inside && !factor(c)) c->shift = 1e-11 * largest;
-        if (!inside || (c->shift > 0.0 && !factor(c))) {
+        bool factored = inside && factor(c);
+        if (inside && !factored) {
+            c->shift = 1e-11 * largest;
+            factored = factor(c);
+        }
+        if (!factored) {
             snprintf(report.detail, sizeof report.detail, "%s", inside ? "the Newton matrix is singular" : "the iterate reached the boundary");
             report.status = inside ? MOR_NUMERICAL : MOR_NOT_CONVERGED;
             break;

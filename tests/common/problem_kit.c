@@ -227,6 +227,9 @@ static double length(int n, const double* x)
     return s;
 }
 
+/* The judge does not divide by a scale at or below 2.2e-16 (of the 2-norm): such problems are judged absolutely. */
+static double divisor(double size) { return size > 1e-15 ? size : 1.0; }
+
 /* Violation of Coulomb's law by one contact: cone, dual cone, and the power that should vanish. `corners`: polygon. */
 static double contact_error(int dim, double mu, double roll, int corners, bool convex, const double* r, const double* u, double size)
 {
@@ -251,7 +254,7 @@ static double contact_error(int dim, double mu, double roll, int corners, bool c
     worst = fmax(worst, -normal / (1.0 + mu + roll));
     /* r'u^ = r_N (u_N + needed) + power, all parts not negative when the law holds */
     double product = r[0] * (convex ? u[0] : u[0] + needed) + power;
-    double scale = size > 0.0 ? size : 1.0;
+    double scale = divisor(size);
     return fmax(worst / scale, fabs(product) / scale / scale / (1.0 + mu + roll));
 }
 
@@ -289,9 +292,11 @@ double kit_error(const mor_problem* p, const double* z, const double* known, mor
     else if (p->form & (MOR_LCP | MOR_MLCP | MOR_MCP | MOR_QP)) {
         double *w = get(arena, n), size = fmax(multiply(&p->A, false, z, p->b, w), 1e-300), b = length(n, p->b);
         if (p->form == MOR_LCP) {
-            size = fmax(1e-9 * size, b > 0 ? b : 1.0);
+            size = fmax(1e-9 * size, divisor(b));
             for (int i = 0; i < n; i++) worst = fmax(worst, fabs(fmin(z[i], w[i])) / size);
         } else if (p->form == MOR_MLCP) {
+            for (int i = 0; i < n; i++) /* z w is no error where w is rounding */
+                if (fabs(w[i]) < 1e-14 * size) w[i] = 0.0;
             size = fmax(1e-9 * size, 2.0 + b + length(n, w));
             for (int i = 0; i < n; i++)
                 if (lower_of(p, i) == -INFINITY) worst = fmax(worst, fabs(w[i]) / size);
@@ -299,9 +304,9 @@ double kit_error(const mor_problem* p, const double* z, const double* known, mor
         } else if (p->form == MOR_MCP) {
             size = fmax(1e-9 * size, fmax(b, fmax(length(n, z), length(n, w))));
             for (int i = 0; i < n; i++)
-                worst = fmax(worst, fabs(z[i] - fmin(upper_of(p, i), fmax(lower_of(p, i), z[i] - w[i]))) / (size > 0 ? size : 1.0));
+                worst = fmax(worst, fabs(z[i] - fmin(upper_of(p, i), fmax(lower_of(p, i), z[i] - w[i]))) / divisor(size));
         } else {
-            double scale = fmax(fmax(b, length(n, z)), fmax(size, 1e-300)), slope = 0.0, parts = 0.0;
+            double scale = divisor(fmax(fmax(b, length(n, z)), size)), slope = 0.0, parts = 0.0;
             for (int i = 0; i < n; i++) {
                 worst = fmax(worst, fmax(lower_of(p, i) - z[i], z[i] - upper_of(p, i)) / scale);
                 if (known) slope += w[i] * (known[i] - z[i]), parts += fabs(w[i] * (known[i] - z[i])) + fabs(w[i]) + fabs(known[i] - z[i]);
@@ -309,7 +314,11 @@ double kit_error(const mor_problem* p, const double* z, const double* known, mor
             if (p->C.rows > 0) {
                 double* Cz = get(arena, p->C.rows);
                 multiply(&p->C, false, z, NULL, Cz);
-                for (int k = 0; k < p->C.rows; k++) worst = fmax(worst, fmax(p->c_lower[k] - Cz[k], Cz[k] - p->c_upper[k]) / scale);
+                for (int k = 0; k < p->C.rows; k++) { /* a distance: the row has length one */
+                    double row = 0.0;
+                    for (int j = 0; j < n; j++) row = fmax(row, fabs(entry(&p->C, k, j)));
+                    worst = fmax(worst, fmax(p->c_lower[k] - Cz[k], Cz[k] - p->c_upper[k]) / (row > 0 ? row : 1.0) / scale);
+                }
             }
             /* no feasible point lies downhill */
             if (known && parts > 0) worst = fmax(worst, -slope / fmax(parts, scale));
@@ -321,7 +330,7 @@ double kit_error(const mor_problem* p, const double* z, const double* known, mor
             int m = p->M.rows;
             double *Mv = get(arena, m), *Hr = get(arena, m), big;
             big = fmax(multiply(&p->M, false, z + n, NULL, Mv), multiply(&p->H, false, z, p->f, Hr));
-            for (int i = 0; i < m; i++) worst = fmax(worst, fabs(Mv[i] - Hr[i]) / (big > 0 ? big : 1.0));
+            for (int i = 0; i < m; i++) worst = fmax(worst, fabs(Mv[i] - Hr[i]) / divisor(big));
             multiply(&p->H, true, z + n, p->b, u);
         } else multiply(&p->A, false, z, p->b, u);
         size = fmax(length(n, p->b), fmax(length(n, z), length(n, u)));
