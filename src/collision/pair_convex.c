@@ -5,7 +5,10 @@
  * order of the square root of rounding, though the distance is exact to second order. So the normal
  * is then replaced by a direction known in closed form if one within SNAP of it separates as well:
  * face normals of polyhedra, axes, normals across an axis and an edge or two axes, normals from an axis
- * to the witness point. s(n) = min n.b - max n.a decides; d is its greatest value in every case.
+ * to the witness point. s(n) = min n.b - max n.a decides; d is its greatest value in every case. Where
+ * none fits (rims against edges, vertices and rims) a compass search climbs s(n), along the ridge
+ * that a supporting edge makes if there is one: the normal is then good to about 1e-8, the gap to
+ * its square.
  *
  * The points are the intersection of the supporting facets (manifold.c), and the closest points
  * themselves where these facets meet nowhere as near. Cost: some ten to forty support evaluations. */
@@ -76,7 +79,53 @@ static void offer_radial(snapper* s, const mor_placed* X, mor_vec3 q)
     offer(s, mor_madd(s->start, -mor_dot(s->start, u), u));
 }
 
-static void snap(const mor_placed* A, const mor_placed* B, double size, mor_closest* c)
+/* Unit direction of the supporting edge or side line that n is nearly square to: s(n) has a kink
+ * across it. */
+static int find_ridge(const mor_placed* X, mor_vec3 n, mor_vec3* ridge)
+{
+    if (X->shape->kind != MOR_POLYHEDRON) {
+        *ridge = mor_placed_axis(X);
+        return X->shape->kind != MOR_CONE && fabs(mor_dot(*ridge, n)) < 0.01;
+    }
+    mor_facet f;
+    mor_facet_support(X, n, &f);
+    if (f.count != 2) return 0;
+    *ridge = mor_normalize(mor_sub(f.point[1], f.point[0]), mor_v3(0, 0, 1));
+    return fabs(mor_dot(*ridge, n)) < 0.01;
+}
+
+/* Climbs the separation from c->normal with steps from `step` radians down to 1e-9. */
+static void climb(const mor_placed* A, const mor_placed* B, double step, mor_closest* c)
+{
+    static const double compass[8][2] = { { 1, 0 }, { 0.8, 0.6 }, { 0, 1 }, { -0.6, 0.8 }, { -1, 0 }, { -0.8, -0.6 }, { 0, -1 }, { 0.6, -0.8 } };
+    mor_vec3 ridge[2], n = c->normal, t, o;
+    int ridges = find_ridge(A, n, &ridge[0]);
+    ridges += find_ridge(B, n, &ridge[ridges]);
+    double best = mor_separation(A, B, n);
+    for (int evaluations = 0; step > 1e-9 && evaluations < 2000;) {
+        bool better = false;
+        mor_tangents(n, mor_v3(1, 0, 0), &t, &o);
+        mor_vec3 from = n;
+        for (int k = 0; k < 8; k++)
+            for (int r = -1; r < ridges; r++) {
+                mor_vec3 m = mor_madd(mor_madd(from, step * compass[k][0], t), step * compass[k][1], o);
+                if (r >= 0) m = mor_madd(m, -mor_dot(m, ridge[r]), ridge[r]);
+                m = mor_normalize(m, from);
+                double s = mor_separation(A, B, m);
+                evaluations++;
+                if (s > best) {
+                    best = s;
+                    n = m;
+                    better = true;
+                }
+            }
+        if (!better) step *= 0.5;
+    }
+    c->normal = n;
+    c->distance = best;
+}
+
+static bool snap(const mor_placed* A, const mor_placed* B, double size, mor_closest* c)
 {
     snapper s = { A, B, c->normal, c->normal, c->distance, 1e-11 * size };
     offer_faces(&s, A);
@@ -89,8 +138,10 @@ static void snap(const mor_placed* A, const mor_placed* B, double size, mor_clos
         offer_radial(&s, A, c->on_b);
         offer_radial(&s, B, c->on_a);
     }
+    if (s.slack > 0.0) return false;
     c->normal = s.n;
     c->distance = mor_separation(A, B, s.n);
+    return true;
 }
 
 int mor_pair_convex_convex(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b, const mor_pose* pose_b,
@@ -106,8 +157,12 @@ int mor_pair_convex_convex(const mor_geometry* a, const mor_pose* pose_a, const 
     mor_closest c;
     mor_gjk_status status = mor_gjk(&A, &B, reach + ra + rb, &c);
     if (status == MOR_GJK_FAR) return 0;
-    if (status == MOR_GJK_OVERLAP || c.distance < 1e-7 * size) mor_epa(&A, &B, &c);
-    snap(&A, &B, size, &c);
+    bool deep = status == MOR_GJK_OVERLAP || c.distance < 1e-7 * size;
+    if (deep) mor_epa(&A, &B, &c);
+    if (!snap(&A, &B, size, &c)) {
+        climb(&A, &B, deep ? 0.02 : 1e-4, &c);
+        snap(&A, &B, size, &c);
+    }
     double gap = c.distance - ra - rb, tol = 1e-9 * size, least;
     if (!(gap < reach)) return 0;
 

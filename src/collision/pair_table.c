@@ -25,6 +25,14 @@ static const mor_pair_test table[KINDS][KINDS] = {
         [MOR_CONE] = mor_pair_convex_convex,       [MOR_POLYHEDRON] = mor_pair_convex_convex },
     [MOR_POLYHEDRON] = {
         [MOR_POLYHEDRON] = mor_pair_polyhedron_polyhedron },
+    [MOR_PARTICLE] = {
+        [MOR_DISC] = mor_pair_disc_disc,           [MOR_POLYGON] = mor_pair_disc_polygon,
+        [MOR_CHAIN] = mor_pair_particle_chain },
+    [MOR_DISC] = {
+        [MOR_DISC] = mor_pair_disc_disc,           [MOR_POLYGON] = mor_pair_disc_polygon,
+        [MOR_CHAIN] = mor_pair_disc_chain },
+    [MOR_POLYGON] = {
+        [MOR_POLYGON] = mor_pair_polygon_polygon,  [MOR_CHAIN] = mor_pair_polygon_chain },
 };
 /* clang-format on */
 

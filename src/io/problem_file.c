@@ -494,17 +494,16 @@ void mor_problem_file_free(mor_problem_file* file)
 static mor_code read_text(const char* path, const char* name, const char* kind, mor_problem_file* file, mor_error* error)
 {
     mor_problem* p = &file->problem;
+    char* text = NULL;
+    size_t size = 0;
+    TRY(load(path, file->arena, &text, &size, error));
     p->form = kind ? mor_form_of_kind(kind) : guess_form(path, name);
     if (!p->form && kind)
         return mor_fail(error, MOR_BAD_INPUT, "unknown kind '%s'; known: lcp, mlcp, fc2d, fc3d, gfc2d, gfc3d, rfc3d, grfc3d", kind);
     if (!p->form)
         return mor_fail(error, MOR_BAD_INPUT,
                         "%s: cannot tell the kind of problem from its name; give --kind lcp, mlcp, fc2d, fc3d, gfc2d, gfc3d, rfc3d or grfc3d", path);
-    reader r = { .path = path, .arena = file->arena, .error = error };
-    char* text = NULL;
-    size_t size = 0;
-    TRY(load(path, file->arena, &text, &size, error));
-    r.begin = r.at = text, r.end = text + size;
+    reader r = { path, text, text, text + size, file->arena, error };
     file->columns = -1;
     TRY(p->form == MOR_LCP ? read_lcp(&r, p) : p->form == MOR_MLCP ? read_mlcp(&r, file) : read_contacts(&r, p));
     if (file->columns < 0) file->columns = mor_problem_unknowns(p);

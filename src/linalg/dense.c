@@ -423,3 +423,16 @@ void mor_eigen3(const double A[9], double values[3], double V[9])
     }
     memcpy(V, W, sizeof W);
 }
+
+int mor_least_norm(int n, double* A, double* b, double rcond, mor_arena* arena)
+{
+    if (n == 0) return 0;
+    size_t mark = mor_arena_mark(arena);
+    int size = 4 * n + 1 + 32 * (n + 1), rank = -1;
+    int* pivot = mor_arena_zero(arena, (size_t)n, sizeof *pivot);
+    double* work = mor_arena_alloc(arena, (size_t)size * sizeof *work);
+    if (pivot && work && LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, n, n, 1, A, n, b, n, pivot, rcond, &rank, work, size) != 0)
+        rank = -1;
+    mor_arena_release(arena, mark);
+    return rank;
+}

@@ -14,6 +14,8 @@
 #ifndef MOR_LINALG_DENSE_H
 #define MOR_LINALG_DENSE_H
 
+#include "moreau/base.h"
+
 #include <math.h>
 #include <stdbool.h>
 
@@ -31,6 +33,11 @@ void mor_lu_solve_many(int n, const double* LU, const int* pivot, int m, double*
  * residual falls. Returns the last max-norm residual. `work`: 2n. */
 double mor_lu_refine(int n, const double* A, const double* LU, const int* pivot, const double* b, double* x,
                      int steps, double* work);
+
+/* Least-squares solution of least norm of A x = b for a square A of any rank (QR with column pivoting; singular
+ * values below `rcond` times the largest count as zero). A is overwritten, b becomes x. Scratch from the arena. Returns
+ * the rank, -1 when memory is short or A is not finite. */
+int mor_least_norm(int n, double* A, double* b, double rcond, mor_arena* arena);
 
 /* Only the lower triangle of A is read and written. False if A is not positive definite. */
 bool mor_cholesky_factor(int n, double* A);

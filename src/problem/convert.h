@@ -38,9 +38,15 @@ mor_code mor_convert_step_keep_velocity(const mor_problem* from, mor_conversion*
                                         mor_error* error);
 
 /* Improves an LCP or MLCP answer that has the right active set: solves the rows {free} and {z_i > w_i} for their
- * variables with all others at zero, in the original data, by LU with refinement, and keeps the result if the judge
- * likes it better. Returns the error of z on return. O(k^3) for k such rows. */
-double mor_active_set_polish(const mor_problem* problem, double* z, mor_arena* arena);
+ * variables with all others at zero, in the original data, by LU with refinement, and where the set is singular by the
+ * least correction that keeps them non-negative. Keeps a result only if `measure` (NULL: the judge) likes it better.
+ * Returns the error of z on return. O(k^3) for k such rows. */
+typedef double (*mor_measure)(const void* user, const double* z);
+double mor_active_set_polish(const mor_problem* problem, double* z, mor_measure measure, const void* user, mor_arena* arena);
+
+/* Improves the answer of a STEP by solving the equations its contact states imply (polish_step.c). Returns the velocity
+ * error of p on return. */
+double mor_step_polish(const mor_problem* problem, double* p, mor_arena* arena);
 
 /* The parts (convert_step.c, convert_mlcp.c, convert_global.c). */
 mor_code mor_convert_step_to_mlcp(const mor_problem* from, bool keep_velocity, mor_conversion* conversion,

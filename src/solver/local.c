@@ -129,8 +129,7 @@ static double try_edge(const double* W, const double* q, double mu, const double
     return fmax(fmax(-a, -b) * W[0], -out);
 }
 
-/* -W^-1 q, or the least-norm-like solution of a singular W by dropping the weakest direction. */
-static bool stick(const double* W, const double* inverse, const double* q, double* p)
+bool mor_local_stick(const double* W, const double* inverse, const double* q, double* p)
 {
     if (inverse) {
         for (int i = 0; i < 3; i++) p[i] = -(inverse[3 * i] * q[0] + inverse[3 * i + 1] * q[1] + inverse[3 * i + 2] * q[2]);
@@ -166,7 +165,7 @@ void mor_local_polygon(const double* W, const double* inverse, const double* q, 
     }
     double trial[3], least = INFINITY;
     int hint = *state, chosen = -1;
-    if (stick(W, inverse, q, trial) && trial[0] >= 0.0 && inside(trial, mu, n, corners)) {
+    if (mor_local_stick(W, inverse, q, trial) && trial[0] >= 0.0 && inside(trial, mu, n, corners)) {
         p[0] = trial[0], p[1] = trial[1], p[2] = trial[2];
         *state = 0;
         return;

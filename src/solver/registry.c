@@ -3,13 +3,37 @@
 
 #include <string.h>
 
-extern const mor_solver mor_solver_lemke, mor_solver_pgs, mor_solver_path, mor_solver_dantzig, mor_solver_interior_point,
-    mor_solver_qp_active_set, mor_solver_qp_admm, mor_solver_qp_interior_point;
+#define SOLVERS(X) \
+    X(lemke) \
+    X(pgs) \
+    X(psor) \
+    X(jacobi) \
+    X(prox) \
+    X(nsgs) \
+    X(prox_ncp) \
+    X(extragradient) \
+    X(admm) \
+    X(implicit_gn) \
+    X(apgd) \
+    X(convex_newton) \
+    X(nsn) \
+    X(ppa) \
+    X(fischer_newton) \
+    X(cck_newton) \
+    X(minmap_newton) \
+    X(path) \
+    X(dantzig) \
+    X(interior_point) \
+    X(qp_active_set) \
+    X(qp_admm) \
+    X(qp_interior_point) \
+    X(automatic)
 
-static const mor_solver* const solvers[] = { &mor_solver_lemke, &mor_solver_pgs, &mor_solver_path, &mor_solver_dantzig,
-                                             &mor_solver_interior_point, &mor_solver_qp_active_set, &mor_solver_qp_admm,
-                                             &mor_solver_qp_interior_point,
-                                             NULL };
+#define DECLARE(name) extern const mor_solver mor_solver_##name;
+SOLVERS(DECLARE)
+
+#define LIST(name) &mor_solver_##name,
+static const mor_solver* const solvers[] = { SOLVERS(LIST) NULL };
 
 const mor_solver* const* mor_solvers(void) { return solvers; }
 

@@ -184,7 +184,7 @@ static void polish_mixed(const driver* d, const double* z_to, double* z, double*
     double* trial = mor_arena_alloc(arena, (size_t)mor_problem_unknowns(d->original) * sizeof *trial);
     if (!m || !trial) return;
     d->chain[level].back(&d->chain[level], z_to, m, arena);
-    mor_active_set_polish(mixed, m, arena);
+    mor_active_set_polish(mixed, m, NULL, NULL, arena);
     if (!walk_back(d, level, m, trial, arena)) return;
     double better = mor_judge_quick(d->original, trial, NULL, arena);
     if (better < *error) {
@@ -269,6 +269,7 @@ static mor_report drive(const mor_solver* solver, const void* options, const mor
     if (d.count && !walk_back(&d, d.count, x, z, arena)) report = ended(MOR_NUMERICAL, "out of memory");
     double e = mor_judge_quick(problem, z, NULL, arena);
     if (d.count && !(e <= 1e-3 * so->tol)) polish_mixed(&d, x, z, &e, arena);
+    if (d.count && (problem->form & (MOR_STEP_PYRAMID | MOR_STEP_CONE)) && !(e <= 0.1 * so->tol)) mor_step_polish(problem, z, arena);
     report.residual = mor_judge(problem, z, arena);
     e = mor_judge_error(problem, &report.residual);
     double limit = so->tol;

@@ -1,0 +1,109 @@
+/* The benchmark scenes S1 and S2 with the default method, and how collision scales (S3). */
+#include "common/worlds.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static mor_world* build(const char* name, const char* const* sets, mor_scene** scene)
+{
+    char path[1024];
+    mor_error error = { 0 };
+    snprintf(path, sizeof path, "%s/scenes/%s.yaml", MOREAU_SOURCE_DIR, name);
+    *scene = mor_scene_load(path, sets, NULL, &error);
+    if (!*scene) fail_msg("%s", error.text);
+    mor_world* w = mor_scene_build(*scene, 1, &error);
+    if (!w) fail_msg("%s", error.text);
+    return w;
+}
+
+typedef struct outcome {
+    double velocity_error, drift, penetration, seconds;
+} outcome;
+
+static outcome run(const char* name, const char* const* sets, int steps)
+{
+    mor_scene* scene;
+    mor_world* w = build(name, sets, &scene);
+    int n = mor_world_body_count(w);
+    mor_vec3* start = malloc((size_t)n * sizeof *start);
+    for (int i = 0; i < n; i++) start[i] = test_state(w, mor_world_body(w, i)).com;
+    outcome o = { 0 };
+    double begin = mor_cpu_clock();
+    for (int k = 0; k < steps; k++) {
+        mor_step_report r = test_steps(w, 1);
+        o.velocity_error = fmax(o.velocity_error, r.velocity_error);
+        o.penetration = fmax(o.penetration, r.penetration);
+    }
+    o.seconds = (mor_cpu_clock() - begin) / steps;
+    for (int i = 0; i < n; i++) o.drift = fmax(o.drift, mor_norm(mor_sub(test_state(w, mor_world_body(w, i)).com, start[i])));
+    print_message("%s: velocity error %.2g m/s, drift %.2g m, penetration %.2g m, %.0f us per step\n", name, o.velocity_error, o.drift,
+                  o.penetration, 1e6 * o.seconds);
+    free(start);
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+    return o;
+}
+
+static void a_cube_of_125_spheres_stands_with_4_and_with_7_directions(void** state)
+{
+    (void)state;
+    const char* directions[] = { "method.friction_directions=4", "method.friction_directions=7" };
+    for (int k = 0; k < 2; k++) {
+        const char* sets[] = { directions[k], "method.formulation=st", "method.solver=pgs", NULL };
+        outcome o = run("s1", sets, 400);
+        assert_true(o.velocity_error < 1e-8);
+        assert_true(o.drift < 1e-6);
+        assert_true(o.seconds < 4e-3 || getenv("MOREAU_SLOW")); /* the sanitizer build is slow */
+    }
+}
+
+static void a_pyramid_of_55_boxes_stands(void** state)
+{
+    (void)state;
+    const char* sets[] = { "method.formulation=st", "method.solver=pgs", NULL };
+    outcome o = run("s2", sets, getenv("MOREAU_SLOW") ? 20 : 500);
+    assert_true(o.drift < 1e-4);
+    assert_true(o.penetration < 1e-5);
+}
+
+/* Least time of the collision stage over a few calls, boxes of S3 on a grid of n^3. */
+static double collision_time(int n)
+{
+    mor_world* w = test_world(0.01);
+    test_fixed(w, test_plane(), mor_v3(0, 0, 0), mor_quat_identity());
+    mor_geometry* cube = test_box(1, 1, 1);
+    mor_rng rng = { 20240607 };
+    for (int i = 0; i < n * n * n; i++)
+        test_body(w, mor_geometry_retain(cube), 1.0, mor_v3(1.2 * (i % n), 1.2 * (i / n % n), 1 + 1.2 * (i / n / n)), mor_rng_rotation(&rng));
+    mor_geometry_release(cube);
+    double least = INFINITY;
+    for (int k = 0; k < 6; k++) {
+        double begin = mor_cpu_clock();
+        mor_stage_collide(w);
+        least = fmin(least, mor_cpu_clock() - begin);
+    }
+    int contacts;
+    mor_world_contacts(w, &contacts);
+    print_message("%d boxes, %d contacts: collision %.2f ms\n", n * n * n, contacts, 1e3 * least);
+    assert_true(contacts > n * n * n); /* a pile that touches */
+    mor_world_destroy(w);
+    return least;
+}
+
+static void eight_times_the_boxes_cost_less_than_twelve_times_the_collision(void** state)
+{
+    (void)state;
+    double small = collision_time(10), large = collision_time(20);
+    assert_true(large < 12 * small);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cube_of_125_spheres_stands_with_4_and_with_7_directions),
+        cmocka_unit_test(a_pyramid_of_55_boxes_stands),
+        cmocka_unit_test(eight_times_the_boxes_cost_less_than_twelve_times_the_collision),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,143 @@
+/* moreau solve from outside: output, files and exit statuses. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <cmocka.h>
+
+#include "common/near.h"
+
+static char folder[] = "/tmp/moreau_solve_XXXXXX";
+static char output[20000];
+
+/* Runs the command in the folder; both streams end in `output`. Returns the exit status. */
+static int run(const char* arguments)
+{
+    char line[1024];
+    snprintf(line, sizeof line, "cd %s && '%s' solve %s 2>&1", folder, MOREAU_COMMAND, arguments);
+    FILE* pipe = popen(line, "r");
+    assert_non_null(pipe);
+    size_t n = fread(output, 1, sizeof output - 1, pipe);
+    output[n] = 0;
+    int status = pclose(pipe);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void expect(const char* part)
+{
+    if (!strstr(output, part)) fail_msg("'%s' is not in: %s", part, output);
+}
+
+static void a_solved_problem_is_status_zero_with_its_answer_on_file(void** state)
+{
+    (void)state;
+    assert_int_equal(run("lcp_two.dat --solution z.txt --json"), 0);
+    expect("\"problem\": \"lcp_two.dat\", \"kind\": \"lcp\", \"size\": 2");
+    expect("\"status\": \"solved\"");
+    expect("\"velocity\": null");
+    char path[128];
+    double z[2];
+    snprintf(path, sizeof path, "%s/z.txt", folder);
+    FILE* f = fopen(path, "r");
+    assert_non_null(f);
+    assert_int_equal(fscanf(f, "%lf %lf", &z[0], &z[1]), 2);
+    fclose(f);
+    assert_near(z[0], 4.0 / 3.0, 1e-15);
+    assert_near(z[1], 7.0 / 3.0, 1e-15);
+}
+
+static void an_unsolvable_problem_is_status_one_and_says_so(void** state)
+{
+    (void)state;
+    assert_int_equal(run("lcp_none.dat --solver lemke"), 1);
+    expect("no_solution");
+    assert_int_equal(run("lcp_two.dat lcp_none.dat --solver lemke --json"), 1);
+    expect("\"status\": \"solved\"");
+    expect("\"status\": \"no_solution\"");
+}
+
+static void bad_usage_and_bad_input_are_status_two_with_a_hint(void** state)
+{
+    (void)state;
+    const struct {
+        const char *arguments, *hint;
+    } cases[] = {
+        { "", "usage" },
+        { "lcp_two.dat --slover lemke", "did you mean --solver" },
+        { "lcp_two.dat --solver lemki", "did you mean 'lemke'" },
+        { "lcp_two.dat --tol", "missing" },
+        { "lcp_two.dat --tol zero", "positive number" },
+        { "lcp_two.dat --tol -1", "positive number" },
+        { "lcp_two.dat --max-iter 1.5", "whole number" },
+        { "lcp_two.dat --kind lpc", "--kind" },
+        { "lcp_two.dat --solver lemke --all", "exclude" },
+        { "lcp_two.dat lcp_two.dat --solution z", "one problem" },
+        { "nowhere.dat", "No such file" },
+        { "lcp_broken.dat", "lcp_broken.dat:2:" },
+        { "strange.dat", "--kind" },
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        if (run(cases[k].arguments) != 2) fail_msg("'%s' did not end with 2: %s", cases[k].arguments, output);
+        expect(cases[k].hint);
+    }
+}
+
+static void a_trace_holds_every_iteration(void** state)
+{
+    (void)state;
+    assert_int_equal(run("lcp_two.dat --solver lemke --trace t.h5 --tol 1e-10"), 0);
+    char path[128];
+    unsigned char head[4] = { 0 };
+    snprintf(path, sizeof path, "%s/t.h5", folder);
+    FILE* f = fopen(path, "rb");
+    assert_non_null(f);
+    assert_int_equal(fread(head, 1, 4, f), 4);
+    fclose(f);
+    assert_memory_equal(head, "\x89HDF", 4);
+    assert_int_equal(run("lcp_two.dat --trace /nowhere/t.h5"), 3);
+}
+
+static void write_file(const char* name, const char* text)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE* f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static int make_folder(void** state)
+{
+    (void)state;
+    if (!mkdtemp(folder)) return -1;
+    write_file("lcp_two.dat", "2\n0 2 2 2 2\n2 1 1 2\n-5 -6\n");
+    write_file("lcp_none.dat", "2\n0 2 2 2 2\n0 0 0 0\n-1 1\n");
+    write_file("lcp_broken.dat", "2\n0 2 2 2 2 2 1 q\n");
+    write_file("strange.dat", "2\n0 2 2 2 2\n2 1 1 2\n-5 -6\n");
+    return 0;
+}
+
+static int remove_folder(void** state)
+{
+    (void)state;
+    char command[100];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_solved_problem_is_status_zero_with_its_answer_on_file),
+        cmocka_unit_test(an_unsolvable_problem_is_status_one_and_says_so),
+        cmocka_unit_test(bad_usage_and_bad_input_are_status_two_with_a_hint),
+        cmocka_unit_test(a_trace_holds_every_iteration),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
