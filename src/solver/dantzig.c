@@ -107,7 +107,8 @@ static ending drive(state* s, int r, mor_context* context, int* pivots, double* 
             if ((t->x[wr] < 0.0) == (rate > 0.0) && fabs(rate) > 1e-13) arrive = fabs(t->x[wr]) / fabs(rate);
         } else own = fabs(t->x[wr]);
         if (block < 0 && !isfinite(own) && !isfinite(arrive)) return RAY;
-        if (arrive <= step && arrive <= own) {
+        /* in a tie the row is done: going on with w_r = 0 would lose its sign */
+        if (arrive <= (1.0 + 1e-11) * step && arrive <= own) {
             move(s, column, dir * arrive);
             mor_pivot_exchange(t, wr, r);
             t->x[wr] = 0.0;
@@ -209,7 +210,7 @@ static mor_report dantzig_solve(const mor_problem* problem, const void* options,
             if (row[c] != 0.0) sum += row[c] * t->x[t->nonbasic[c]];
         t->x[t->basic[r]] = sum;
     }
-    s.zero = 1e-14 * fmax(mor_norm_max(n, t->b), 1e-300);
+    s.zero = 1e-13 * fmax(mor_norm_max(n, t->b), 1e-300);
 
     report.status = MOR_NOT_CONVERGED;
     ending end = DONE;
