@@ -141,7 +141,7 @@ mor_residual mor_judge_qp(const mor_problem* problem, const double* z, mor_arena
         double absolute = sqrt(t.natural);
         if (absolute < out.absolute || isnan(out.absolute)) {
             out.absolute = absolute, out.natural = 0.5 * t.natural, out.fb = 0.5 * t.fb, out.cck = 0.5 * t.cck;
-            out.relative = scale > 2.2e-16 ? absolute / scale : absolute;
+            out.relative = !isfinite(scale) ? NAN : scale > 2.2e-16 ? absolute / scale : absolute;
         }
         if (m == 0 || out.relative <= 1e-12) break;
     }
