@@ -92,9 +92,15 @@ void mor_contact_tangents(const mor_world* w, const mor_contact* c, mor_vec3* t,
     mor_tangents(c->normal, along, t, o);
 }
 
-/* c . A row of a dense symmetric block: response = coefficients times M^-1. */
-static void response_row(const double* coef, const double* inverse, int dof, double* out)
+/* A row times M^-1. */
+static void response_row(const mor_tree_kind* kind, const double* coef, const double* inverse, int dof, double* out)
 {
+    if (kind == &mor_tree_free) { /* diag(1/m, I^-1), I symmetric */
+        const double* I = inverse + 21;
+        for (int j = 0; j < 3; j++) out[j] = coef[j] * inverse[0];
+        for (int j = 0; j < 3; j++) out[3 + j] = coef[3] * I[j] + coef[4] * I[6 + j] + coef[5] * I[12 + j];
+        return;
+    }
     for (int j = 0; j < dof; j++) {
         double sum = 0.0;
         for (int i = 0; i < dof; i++) sum += coef[i] * inverse[i * dof + j];
@@ -154,7 +160,7 @@ static void add_contact(builder* k, int index, const mor_contact* old)
         double *J = k->jacobian + k->coef_count, *Y = k->response + k->coef_count;
         for (int d = 0; d < dim; d++) {
             tree->kind->row(b, r, direction[d], sign, J + d * dof);
-            response_row(J + d * dof, inverse, dof, Y + d * dof);
+            response_row(tree->kind, J + d * dof, inverse, dof, Y + d * dof);
         }
         for (int i = 0; i < dof; i++) row->approach += J[i] * nu[i];
         for (int i = 0; i < dim; i++)
