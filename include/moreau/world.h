@@ -268,6 +268,9 @@ MOR_API mor_code mor_world_set_method(mor_world* world, const char* stage, const
 MOR_API mor_code mor_world_set_option(mor_world* world, const char* stage, const char* option, const char* value,
                                       mor_error* error);
 MOR_API const char* mor_world_method(const mor_world* world, const char* stage);
+/* Whether the chosen solver takes a problem that the chosen formulation makes: MOR_OK, or a sentence that names solvers
+ * which do. A step with a pair that does not fit ends as refused. */
+MOR_API mor_code mor_world_check_methods(const mor_world* world, mor_error* error);
 /* The world's own options, for documentation and the scene parser. */
 MOR_API const mor_field* mor_world_fields(void);
 /* tol, max_iter and time_limit: options of every solver in a world. */
