@@ -2,6 +2,7 @@
 #ifndef MOREAU_FORMULATION_PEG_PLANES_H
 #define MOREAU_FORMULATION_PEG_PLANES_H
 
+#include "collision/features.h"
 #include "moreau/world.h"
 
 typedef struct mor_peg_plane {
@@ -45,5 +46,21 @@ bool mor_peg_same_rows(const mor_peg* peg, const mor_peg_plane* a, const mor_peg
 
 /* Position projection of a step (peg_project.c), see mor_formulation.project. */
 double mor_peg_project(mor_world* world, const void* options, double* work);
+
+/* Makes `set` the plane of `all` with the largest s_k among those with normals within 45 degrees of n; unchanged if there is none. */
+void mor_peg_nearest_plane(const mor_feature_set* all, mor_vec3 n, mor_feature_set* set);
+
+/* Replaces edge pairs that fail at the trial state (peg_trial.c). `ext` is a copy of the system with room for more contacts,
+ * made on the first call (ext->contact_count grows); returns true if rows were added, and for each of them the group. */
+typedef struct mor_peg_trial {
+    mor_system system; /* with the added contacts at the end */
+    double* impulses;  /* its rows */
+    double* bias;
+    bool* keep;
+    int* group;        /* added contact -> group */
+    mor_vec3* direction; /* added contact -> n, t, o */
+    int capacity, added;
+} mor_peg_trial;
+bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const mor_answer* answer, mor_peg_trial* trial);
 
 #endif

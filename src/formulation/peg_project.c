@@ -52,17 +52,20 @@ static bool plane_now(const mor_world* w, const mor_contact* c, rows* list)
     const mor_body *a = &w->bodies[slot[0]], *b = &w->bodies[slot[1]];
     const mor_geometry *ga = a->shapes[c->shape[0]].geometry, *gb = b->shapes[c->shape[1]].geometry;
     mor_pose pa = mor_body_shape_pose(a, c->shape[0]), pb = mor_body_shape_pose(b, c->shape[1]);
+    uint32_t id = (uint32_t)(c->feature >> 32);
     mor_feature_set set;
-    mor_features_plane(ga, &pa, gb, &pb, (uint32_t)(c->feature >> 32), HUGE_VAL, &set);
-    double s = set.planes[0].s, size = set.size;
-    if (s < -DEEP * size) {
+    mor_features_plane(ga, &pa, gb, &pb, id, HUGE_VAL, &set);
+    const double size = set.size;
+    /* a face that is clear separates; an edge pair may have lost its meaning at the new state */
+    if (set.planes[0].s < -DEEP * size || mor_plane_kind(id) == MOR_EDGE_PAIR) {
         mor_feature_set all;
-        mor_feature_query query = { .window = 0.0, .held = MOR_NO_PLANE };
+        mor_feature_query query = { .window = 1e-3 * size, .motion = 1e-3 * size, .turn = 1e-3, .held = MOR_NO_PLANE };
         uint32_t cache[4] = { 0 };
         mor_features_pair(ga, &pa, gb, &pb, (int)(c->feature >> 24 & 0xff), &query, cache, &all);
-        if (all.plane_count == 0) return true; /* another plane separates them */
+        if (!(all.separation < -DEEP * size)) return true; /* some plane separates them */
         list->raw = fmax(list->raw, -all.separation);
-        list->deepest = fmax(list->deepest, -s / size);
+        list->deepest = fmax(list->deepest, -all.separation / size);
+        if (mor_plane_kind(id) == MOR_EDGE_PAIR) mor_peg_nearest_plane(&all, set.planes[0].n, &set);
     }
     for (int i = 0; i < set.row_count; i++) {
         if (set.rows[i].gap > 0.01 * size) continue;
@@ -70,6 +73,22 @@ static bool plane_now(const mor_world* w, const mor_contact* c, rows* list)
         if (!add_row(list, r)) return false;
     }
     return true;
+}
+
+/* ------------------------------------------------------------------------------------ */
+
+void mor_peg_nearest_plane(const mor_feature_set* all, mor_vec3 n, mor_feature_set* set)
+{
+    int best = -1;
+    for (int k = 0; k < all->plane_count; k++)
+        if (mor_dot(all->planes[k].n, n) > 0.7 && (best < 0 || all->planes[k].s > all->planes[best].s)) best = k;
+    if (best < 0) return;
+    mor_feature_plane plane = all->planes[best];
+    memcpy(set->rows, all->rows + plane.row, (size_t)plane.row_count * sizeof *set->rows);
+    plane.row = 0;
+    set->row_count = plane.row_count;
+    set->planes[0] = plane;
+    set->separation = plane.s;
 }
 
 static bool collect(const mor_world* w, const mor_island* island, rows* list)
