@@ -472,7 +472,7 @@ void mor_features_solid(const mor_placed* A, const mor_placed* B, const mor_feat
     if (!search_edges(&k, A, B, o, tol, cache)) return;
     set->separation = k.best;
     set->best = k.best_id;
-    if (k.best < 0.0 && mor_plane_kind(k.best_id) == MOR_EDGE_PAIR) keep(&k, k.best_id, k.best);
+    if (k.best < -tol && mor_plane_kind(k.best_id) == MOR_EDGE_PAIR) keep(&k, k.best_id, k.best);
     bool held = o->held == MOR_NO_PLANE || (mor_plane_kind(o->held) == MOR_EDGE_PAIR && !still_crosses(&k, o->held));
     for (int c = 0; c < k.count; c++) {
         if (k.list[c].s < -o->window && k.list[c].id != k.best_id && k.list[c].id != o->held) continue;
