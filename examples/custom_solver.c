@@ -1,13 +1,16 @@
-/* Our own solver, appended to a library and used by a world under its name: projected Jacobi for LCPs,
+/* Our own solver, appended to a library and used by a world under its name: projected Jacobi for
+ * LCPs,
  *
  *     z <- max(0, z - D^-1 (A z + b)),    D_ii = sum_j |A_ij|
  *
- * which converges for symmetric positive semidefinite A: contact without friction. It refuses other problems
- * with a sentence. The test is a column of six balls: the contact under ball k carries (6 - k) m g. */
+ * which converges for symmetric positive semidefinite A: contact without friction. It refuses other
+ * problems with a sentence. The test is a column of six balls: the contact under ball k carries (6
+ * - k) m g. */
 #include <moreau/moreau.h>
 #include <stdio.h>
 
-static mor_report jacobi_solve(const mor_problem* problem, const void* options, mor_context* context, double* z)
+static mor_report jacobi_solve(const mor_problem* problem, const void* options,
+                               mor_context* context, double* z)
 {
     (void)options;
     int n = problem->size;
@@ -21,7 +24,8 @@ static mor_report jacobi_solve(const mor_problem* problem, const void* options, 
         mor_matrix_apply(&problem->A, e, w);
         e[j] = 0.0;
         if (!(w[j] > 0.0)) {
-            snprintf(report.detail, sizeof report.detail, "diagonal %d is not positive: contact with friction?", j);
+            snprintf(report.detail, sizeof report.detail,
+                     "diagonal %d is not positive: contact with friction?", j);
             report.status = MOR_REFUSED;
             return report;
         }
@@ -42,7 +46,7 @@ static mor_report jacobi_solve(const mor_problem* problem, const void* options, 
 }
 
 static const mor_solver jacobi = {
-    .name = "jacobi",
+    .name = "plain-jacobi",
     .summary = "projected Jacobi for frictionless contact",
     .reference = "cottle1992",
     .accepts = MOR_LCP, /* time steps are converted by the driver */
@@ -53,10 +57,11 @@ static const mor_solver jacobi = {
 static const char scene_text[] =
     "moreau: 1\n"
     "time: { step: 0.01, end: 0.2 }\n"
-    "method: { solver: { name: jacobi, tol: 1e-9 } }\n"
+    "method: { solver: { name: plain-jacobi, tol: 1e-9 } }\n"
     "materials: { ice: { friction: 0 } }\n"
     "bodies:\n"
-    "  - { name: floor, material: ice, shape: { plane: { normal: [0, 0, 1], point: [0, 0, 0] } }, fixed: true }\n"
+    "  - { name: floor, material: ice, shape: { plane: { normal: [0, 0, 1], point: [0, 0, 0] } }, "
+    "fixed: true }\n"
     "  - { name: ball, material: ice, shape: { sphere: 0.5 }, mass: 1,\n"
     "      grid: { count: [1, 1, 6], spacing: [1, 1, 1], origin: [0, 0, 0.5] } }\n";
 
@@ -64,8 +69,10 @@ int main(void)
 {
     mor_error error = { 0 };
     mor_library* library = mor_library_create(&error);
-    mor_library_add_solver(library, &jacobi, &error);
-    mor_scene* scene = mor_scene_parse(scene_text, sizeof scene_text - 1, "column", NULL, library, &error);
+    if (mor_library_add_solver(library, &jacobi, &error) != MOR_OK)
+        return fprintf(stderr, "%s\n", error.text), error.code;
+    mor_scene* scene =
+        mor_scene_parse(scene_text, sizeof scene_text - 1, "column", NULL, library, &error);
     mor_world* world = scene ? mor_scene_build(scene, 1, &error) : NULL;
     if (!world) return fprintf(stderr, "%s\n", error.text), error.code;
     mor_step_report report = { 0 };
@@ -75,11 +82,12 @@ int main(void)
     int count;
     const mor_contact* contacts = mor_world_contacts(world, &count);
     double worst = 0.0;
-    printf("%s: %d iterations, velocity error %.1e m/s\n", mor_world_method(world, "solver"), report.iterations,
-           report.velocity_error);
+    printf("%s: %d iterations, velocity error %.1e m/s\n", mor_world_method(world, "solver"),
+           report.iterations, report.velocity_error);
     for (int k = 0; k < count; k++) {
         double force = contacts[k].normal_impulse / mor_world_get_step(world);
-        printf("  contact %d carries %8.5f N, the weight above it is %8.5f N\n", k, force, (6 - k) * 9.81);
+        printf("  contact %d carries %8.5f N, the weight above it is %8.5f N\n", k, force,
+               (6 - k) * 9.81);
         worst = fmax(worst, fabs(force - (6 - k) * 9.81));
     }
     mor_world_destroy(world);

@@ -203,6 +203,45 @@ static void two_spheres_keep_momentum_with_the_exact_cone(void** state)
     mor_world_destroy(w);
 }
 
+/* A smooth ball beside rough ones: islands with one-row and three-row contacts, reduced to W for the methods that need it. */
+static void smooth_and_rough_contacts_mix(void** state)
+{
+    (void)state;
+    const char* const solvers[] = { "nsgs", "jacobi", "admm", "implicit-gn" };
+    mor_vec3 first = { 0 };
+    for (int k = 0; k < 4; k++) {
+        mor_world* w = test_world(0.01);
+        mor_error error = { 0 };
+        test_method(w, "formulation", "ncp");
+        test_method(w, "solver", solvers[k]);
+        test_option(w, "solver", "tol", "1e-10");
+        mor_material smooth = mor_material_default();
+        smooth.friction = 0.0;
+        int material = mor_world_add_material(w, &smooth);
+        assert_int_equal(mor_world_set_pair(w, 0, 0, 0.5, 0, &error), MOR_OK);
+        test_fixed(w, test_plane(), mor_v3(0, 0, 0), no_turn);
+        mor_body_id rough = test_body(w, test_sphere(0.5), 1.0, mor_v3(0, 0, 0.5), no_turn);
+        mor_body_def def = mor_body_def_default();
+        mor_body_shape shape = { test_sphere(0.5), mor_pose_identity(), -1 };
+        def.shapes = &shape;
+        def.shape_count = 1;
+        def.mass = 1.0;
+        def.material = material;
+        def.pose.position = mor_v3(1.0001, 0.05, 0.5);
+        mor_body_id glass = mor_world_add_body(w, &def, &error);
+        assert_true(glass.index1);
+        mor_geometry_release(shape.geometry);
+        test_velocity(w, rough, mor_v3(2, 0, 0), mor_v3(0, 0, 0));
+        test_steps(w, 40);
+        mor_vec3 spin = test_state(w, glass).angular_velocity;
+        test_near(mor_norm(spin), 0.0, 1e-12, "spin of the smooth ball");
+        mor_vec3 x = mor_sub(test_state(w, rough).com, test_state(w, glass).com);
+        if (k == 0) first = x;
+        test_near(mor_norm(mor_sub(x, first)), 0.0, 1e-7, solvers[k]);
+        mor_world_destroy(w);
+    }
+}
+
 /* In the plane the cone is an interval: the exact cone and the pyramid are the same problem. */
 static void in_the_plane_the_cone_is_the_pyramid(void** state)
 {
@@ -238,6 +277,7 @@ int main(void)
         cmocka_unit_test(a_sliding_box_hops_with_the_convex_relaxation_and_the_report_says_so),
         cmocka_unit_test(the_cone_formulations_give_the_same_motion),
         cmocka_unit_test(two_spheres_keep_momentum_with_the_exact_cone),
+        cmocka_unit_test(smooth_and_rough_contacts_mix),
         cmocka_unit_test(in_the_plane_the_cone_is_the_pyramid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
-/* The examples of RPIsim without joints, from scenes/, against the final states of docs/rpisim.md: the original's
- * where its physics is right (tolerance: the digits it printed, and where the friction point differs, that), the right
- * state where it is not. Both solvers unless a test says why not. */
+/* The examples of RPIsim without joints, from scenes/, against the final states of docs/rpisim.md:
+ * the original's where its physics is right (tolerance: the digits it printed, and where the
+ * friction point differs, that), the right state where it is not. Both solvers unless a test says
+ * why not. */
 #include "common/worlds.h"
 
 #include <math.h>
@@ -54,7 +55,10 @@ static void end(run* r)
     mor_scene_destroy(r->scene);
 }
 
-static mor_body_state of(const run* r, const char* name) { return mor_body_get_state(r->world, mor_world_find_body(r->world, name)); }
+static mor_body_state of(const run* r, const char* name)
+{
+    return mor_body_get_state(r->world, mor_world_find_body(r->world, name));
+}
 
 static void near3(mor_vec3 a, double x, double y, double z, double tol, const char* what)
 {
@@ -74,7 +78,8 @@ static void sphere_drop_falls_freely_then_rests_on_the_plane(void** state)
         for (int n = 1; n <= 134; n++) {
             steps(&r, 1);
             double z = fallen(10, 0.01, n);
-            test_near(of(&r, "ball").com.z, z, 1e-12 * 10, "free fall"); /* relative to the height it fell from */
+            test_near(of(&r, "ball").com.z, z, 1e-12 * 10,
+                      "free fall"); /* relative to the height it fell from */
         }
         steps(&r, 66);
         test_near(of(&r, "ball").com.z, 1.0, 1e-9, "rest");
@@ -94,8 +99,12 @@ static void sliding_block_slides_as_in_the_original_and_as_in_closed_form(void**
             steps(&r, 50);
             mor_body_state b = of(&r, "block");
             /* the original's printed digits */
-            if (half == 1) near3(b.com, 0, .462016, .149679, 1e-6, "position 0.5 s"), near3(b.velocity, 0, -.08214, -.02201, 1e-5, "velocity 0.5 s");
-            else near3(b.com, 0, .399998, .133061, 1e-6, "position 1 s"), near3(b.velocity, 0, -.16429, -.04402, 1e-5, "velocity 1 s");
+            if (half == 1)
+                near3(b.com, 0, .462016, .149679, 1e-6, "position 0.5 s"),
+                    near3(b.velocity, 0, -.08214, -.02201, 1e-5, "velocity 0.5 s");
+            else
+                near3(b.com, 0, .399998, .133061, 1e-6, "position 1 s"),
+                    near3(b.velocity, 0, -.16429, -.04402, 1e-5, "velocity 1 s");
             int n = 50 * half;
             double a = g * (s - 0.25 * c), way = a * 1e-4 * n * (n + 1) / 2;
             near3(b.com, 0, start.y - way * c, start.z - way * s, 1e-9, "closed form");
@@ -123,8 +132,9 @@ static void spheres_on_cube_stick_and_roll(void** state)
         run r = begin("spheres_on_cube", solvers[k], NULL);
         steps(&r, 50);
         mor_body_state b = of(&r, "ball_0_0_0");
-        /* the original's friction acts at the sphere's surface, ours at the middle of the gap: 2e-4 m apart; our own
-         * numbers are those of the one-contact step computed in closed form (docs/rpisim.md) */
+        /* the original's friction acts at the sphere's surface, ours at the middle of the gap: 2e-4
+         * m apart; our own numbers are those of the one-contact step computed in closed form
+         * (docs/rpisim.md) */
         near3(b.com, -.357984, -.642016, .081660, 2e-4, "original 0.5 s");
         near3(b.velocity, .64935, -.64935, -.18615, 5e-4, "original's velocity 0.5 s");
         near3(b.com, -.3578453, -.6421547, .0816205, 1e-6, "closed form 0.5 s");
@@ -137,12 +147,14 @@ static void spheres_on_cube_stick_and_roll(void** state)
     }
 }
 
-/* The original pushes both spheres the same way. The right state is that of the planar step, solved apart; the polygon
- * of the cone makes the difference that is left: 5e-3 m with 7 directions, 1e-4 m with 64. */
+/* The original pushes both spheres the same way. The right state is that of the planar step, solved
+ * apart; the polygon of the cone makes the difference that is left: 5e-3 m with 7 directions, 1e-4
+ * m with 64. */
 static void sphere_on_sphere_ends_where_opposite_friction_takes_it(void** state)
 {
     (void)state;
-    static const char* const directions[] = { "method.friction_directions=7", "method.friction_directions=64" };
+    static const char* const directions[] = { "method.friction_directions=7",
+                                              "method.friction_directions=64" };
     static const double tol[] = { 5e-3, 1e-4 };
     for (int d = 0; d < 2; d++)
         for (int k = 0; k < 2; k++) {
@@ -150,7 +162,9 @@ static void sphere_on_sphere_ends_where_opposite_friction_takes_it(void** state)
             steps(&r, 200);
             near3(of(&r, "large").com, .049063, -.049063, -1, tol[d], "large");
             near3(of(&r, "small").com, -1.190110, 1.190110, .411769, tol[d], "small");
-            if (d == 1) near3(of(&r, "small").velocity, -1.68390, 1.68390, -3.01851, 5 * tol[d], "velocity of the small one");
+            if (d == 1)
+                near3(of(&r, "small").velocity, -1.68390, 1.68390, -3.01851, 5 * tol[d],
+                      "velocity of the small one");
             assert_true(fabs(of(&r, "small").com.z - .301516) > 0.1); /* not the original's */
             end(&r);
         }
@@ -170,7 +184,8 @@ static void peg_in_hole_falls_freely_through(void** state)
     }
 }
 
-/* The original's states differ between its own solvers; the right answer is not known in closed form. */
+/* The original's states differ between its own solvers; the right answer is not known in closed
+ * form. */
 static void simtest_loses_energy_and_does_not_sink_in(void** state)
 {
     (void)state;
@@ -196,7 +211,8 @@ static void ten_balls_lose_energy_and_stay_in_the_box(void** state)
                 if (mor_body_get_kind(r.world, id) != MOR_DYNAMIC) continue;
                 double radius = mor_body_get_shape(r.world, id, 0).geometry->size[0];
                 mor_vec3 x = mor_body_get_state(r.world, id).com;
-                assert_true(fabs(x.x) <= 1 - radius + 1e-6 && fabs(x.y) <= 1 - radius + 1e-6 && x.z >= -1 + radius - 1e-6);
+                assert_true(fabs(x.x) <= 1 - radius + 1e-6 && fabs(x.y) <= 1 - radius + 1e-6 &&
+                            x.z >= -1 + radius - 1e-6);
             }
         }
         assert_true(r.gain <= 1e-9);
@@ -211,7 +227,8 @@ static void pachinko_is_free_fall_until_the_first_peg(void** state)
     int count = mor_world_body_count(r.world), free_count = 0;
     double z0[256];
     assert_true(count <= 256);
-    for (int b = 0; b < count; b++) z0[b] = mor_body_get_state(r.world, mor_world_body(r.world, b)).com.z;
+    for (int b = 0; b < count; b++)
+        z0[b] = mor_body_get_state(r.world, mor_world_body(r.world, b)).com.z;
     bool touched[256] = { false };
     for (int n = 1; n <= 60; n++) {
         steps(&r, 1);
@@ -224,7 +241,8 @@ static void pachinko_is_free_fall_until_the_first_peg(void** state)
         mor_body_id id = mor_world_body(r.world, b);
         if (mor_body_get_kind(r.world, id) != MOR_DYNAMIC || touched[b]) continue;
         free_count++;
-        test_near(mor_body_get_state(r.world, id).com.z, fallen(z0[b], 0.01, 60), 1e-12 * 3, "free fall"); /* they start at z <= 3 */
+        test_near(mor_body_get_state(r.world, id).com.z, fallen(z0[b], 0.01, 60), 1e-12 * 3,
+                  "free fall"); /* they start at z <= 3 */
     }
     assert_true(free_count >= 10);
     assert_true(r.gain <= 1e-9);
@@ -234,7 +252,8 @@ static void pachinko_is_free_fall_until_the_first_peg(void** state)
 static void multi_mesh_is_free_fall_for_twenty_steps(void** state)
 {
     (void)state;
-    static const char* const names[] = { "tetrahedron", "icosahedron", "dodecahedron", "octahedron" };
+    static const char* const names[] = { "tetrahedron", "icosahedron", "dodecahedron",
+                                         "octahedron" };
     for (int k = 0; k < 2; k++) {
         run r = begin("multi_mesh", solvers[k], NULL);
         double z0[4];
@@ -254,7 +273,8 @@ static void rests(const char* scene, const char* solver, const char* directions,
     int n = mor_world_body_count(r.world);
     mor_vec3 start[160];
     assert_true(n <= 160);
-    for (int b = 0; b < n; b++) start[b] = mor_body_get_state(r.world, mor_world_body(r.world, b)).com;
+    for (int b = 0; b < n; b++)
+        start[b] = mor_body_get_state(r.world, mor_world_body(r.world, b)).com;
     steps(&r, count);
     for (int b = 0; b < n; b++) {
         mor_vec3 x = mor_body_get_state(r.world, mor_world_body(r.world, b)).com;

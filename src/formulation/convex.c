@@ -15,7 +15,7 @@
  *
  * M. Anitescu (2006), Optimization-based simulation of nonsmooth rigid multibody dynamics; M. Anitescu, A. Tasora (2010), An
  * iterative approach for cone complementarity problems for nonsmooth dynamics; E. Todorov (2011), A convex, smooth and invertible contact
- * model for trajectory optimization, eq. 5. */
+ * model for trajectory optimization. */
 #include "formulation/registry.h"
 #include "formulation/step_problem.h"
 #include "problem/convert.h"

@@ -10,7 +10,7 @@
  * problem (W, w, mu) of the whole island is handed over, with the bias of `st`: unlike the original, gaps are in the rows and
  * M is the full mass matrix. Every other solver of cone problems finds the same answers, so they can be compared with.
  *
- * E. Todorov (2010), Implicit nonlinear complementarity: a new approach to contact dynamics, eq. 9-17. */
+ * E. Todorov (2010), Implicit nonlinear complementarity: a new approach to contact dynamics. */
 #include "formulation/registry.h"
 #include "formulation/step_problem.h"
 #include "problem/convert.h"

@@ -8,7 +8,7 @@
  *            and the report says so.
  *   step     hands over the tree form, which holds the same matrices by blocks.
  *
- * References as for `ncp`; V. Acary, B. Brogliato (2008), Numerical Methods for Nonsmooth Dynamical Systems, section 13.2. */
+ * References as for `ncp`; V. Acary, B. Brogliato (2008), Numerical Methods for Nonsmooth Dynamical Systems. */
 #include "formulation/registry.h"
 #include "formulation/step_problem.h"
 

@@ -14,7 +14,7 @@
  * Cost: one factorisation per rho, then one solve and one projection per iteration. Unsymmetric W is allowed (LU).
  *
  * S. Boyd et al. (2011), Distributed optimization and statistical learning via ADMM, section 3.4; J. Carpentier, Q. Le Lidec, L. Montaut
- * (2024), From compliant to rigid contact simulation: a unified and efficient approach; M. Acary, F. Bourrier (2021). */
+ * (2024), From compliant to rigid contact simulation: a unified and efficient approach. */
 #include "solver/scaled_lu.h"
 #include "solver/cone_system.h"
 #include "solver/sweep.h"
@@ -78,6 +78,7 @@ static mor_report iterate(const mor_cone_system* s, mor_scaled_lu* lu, const adm
         mor_trace_add(context, k, rho, z);
         if (!isfinite(primal + dual)) return mor_ended(MOR_NUMERICAL, k, "diverged");
         if (k >= next) {
+            if (mor_cone_system_runaway(s, z, context->tol)) return mor_ended(MOR_NOT_CONVERGED, k, "the impulses grow without bound");
             if (context->error(context, z, NULL) <= context->tol) return mor_ended(MOR_SOLVED, k, "");
             if (mor_out_of_time(context)) return mor_ended(MOR_TIME_LIMIT, k, "");
             next = k + (k < 100 ? 5 : 20);
@@ -96,7 +97,6 @@ static mor_report iterate(const mor_cone_system* s, mor_scaled_lu* lu, const adm
 static mor_report admm_solve(const mor_problem* problem, const void* options, mor_context* context, double* z)
 {
     mor_cone_system s;
-    mor_block_rows W;
     mor_scaled_lu lu = { 0 };
     const char* why;
     mor_status status = mor_cone_system_open(&s, problem, context->arena, &why);
@@ -104,8 +104,7 @@ static mor_report admm_solve(const mor_problem* problem, const void* options, mo
     if (context->error(context, z, NULL) <= context->tol) return mor_ended(MOR_SOLVED, 0, "the start was good enough");
     double* memory = mor_arena_alloc(context->arena, (4 + (size_t)problem->dim) * (size_t)s.n * sizeof *memory);
     mor_report report = mor_ended(MOR_NUMERICAL, 0, "out of memory");
-    if (memory && mor_block_rows_build(&W, &problem->A, problem->dim, context->arena) &&
-        mor_scaled_lu_open(&lu, &W, context->arena))
+    if (memory && mor_scaled_lu_open(&lu, &s.W, context->arena))
         report = iterate(&s, &lu, options, memory, context, z);
     mor_scaled_lu_close(&lu);
     return report;

@@ -19,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-/* max |A_ij - A_ji| / max |A_ij| by products with unit-free random vectors would miss single entries: compare A x with A' x */
+/* A x = A' x for a random x: any unsymmetric entry shows with probability one, and an operator's worth of work suffices */
 static bool symmetric(const mor_matrix* A, double* x, double* y, double* z)
 {
     mor_rng rng = { 7 };
@@ -76,6 +76,7 @@ static mor_report apgd_solve(const mor_problem* problem, const void* options, mo
         L *= 0.9;
         mor_trace_add(context, k, 1.0 / L, r);
         if (k % 5 == 0) {
+            if (mor_cone_system_runaway(&s, r, context->tol)) return mor_ended(MOR_NOT_CONVERGED, k, "the impulses grow without bound");
             if (context->error(context, r, u) <= context->tol) return mor_ended(MOR_SOLVED, k, "");
             if (mor_out_of_time(context)) return mor_ended(MOR_TIME_LIMIT, k, "");
         }

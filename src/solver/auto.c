@@ -8,17 +8,18 @@
  *      0.12e-9 n^3 dense or 40e-9 nnz sparse (seconds of one machine; only the ratio matters); n <= 30: at most 15 sweeps
  *   2  n <= 30: 8 Newton steps from there, without regularisation
  *   3  nsn from r = 0 (Alart-Curnier, sigma 1, kappa), 300 steps
- *   4  nsn with kappa = 1, 600 steps
- *   5  ppa, 40 outer iterations
- *   6  nsn on the natural map, sigma 0.1, window 20, 400 steps
+ *   4  nsn on the natural map, sigma 1, kappa = 1, window 20, 800 steps
+ *   5  nsn with kappa = 1, 600 steps
+ *   6  ppa, 40 outer iterations
  *   7  ppa with extrapolation; with the natural map; with Jean-Moreau's
  * LCP (mixed ones arrive with their equations eliminated):
  *   n <= 320: lemke; then, or for larger n first: Fischer-Burmeister Newton (sigma 0.1, 150 steps), minmap (sigma 1, 600),
  *   ppa, minmap (sigma 0.1, 400), lemke.
- * STEP: Gauss-Seidel on tree velocities while it converges fast, then Newton on the reduced problem (cones), or lemke and
- * Newton on the LCP (pyramids); a step that has no exact reduced form gets sweeps to the end.
+ * STEP with circular cones: Gauss-Seidel on tree velocities while 150 sweeps are predicted to do; Newton on tree velocities
+ * (tree_newton.h), 10 steps from the guess, 200 from zero; nsn on the reduced problem; sweeps to the end. Pyramids: sweeps while 150
+ * (above 200 rows 20000) do; lemke (up to 200 rows) and Fischer-Burmeister Newton on the LCP; sweeps to the end.
  *
- * With a time limit stages 3 to 7 may use up to 20, 40, 50, 60, 70, 85, 100 % of it. The best answer seen by the judge is returned,
+ * With a time limit stages 3 to 7 may use up to 30, 60, 70, 80, 87, 94, 100 % of it. The best answer seen by the judge is returned,
  * with its honest status. iterations: sum over all stages. */
 #include <float.h>
 #include <math.h>
@@ -29,6 +30,7 @@
 #include "solver/block_rows.h"
 #include "solver/proximal.h"
 #include "solver/sweep.h"
+#include "solver/tree_newton.h"
 
 typedef struct run {
     const mor_problem* problem;
@@ -150,17 +152,17 @@ static bool newton_stages(run* R, mor_contact_newton* N, bool polish)
                                       .max_iter = 300 };
     mor_newton_settings slow = nsn, natural = nsn;
     slow.adapt = false, slow.max_iter = 600;
-    natural.map = MOR_MAP_NATURAL, natural.adapt = false, natural.sigma = 0.1, natural.window = 20, natural.max_iter = 400;
+    natural.map = MOR_MAP_NATURAL, natural.adapt = false, natural.window = 20, natural.max_iter = 800;
     const mor_proximal_settings ppa = { .map = MOR_MAP_ALART_CURNIER, .alpha = 1.0, .shrink = 0.1, .grow = 10.0, .least = 1e-8,
                                         .max_outer = 40, .max_inner = 30, .inner_total = 1200 };
     mor_proximal_settings far = { .map = MOR_MAP_ALART_CURNIER, .alpha = 1.0, .shrink = 0.1, .grow = 3.3, .least = 1e-5,
                                   .extrapolate = true, .max_outer = 300, .max_inner = 100, .inner_total = 10000 };
     mor_proximal_settings far_natural = far, far_jean = far;
     far_natural.map = MOR_MAP_NATURAL, far_jean.map = MOR_MAP_JEAN_MOREAU;
-    return (polish && newton(R, N, quick, 0.2, false, "newton")) || newton(R, N, nsn, 0.2, true, "nsn") ||
-           newton(R, N, slow, 0.4, true, "nsn-slow") || proximal(R, N, ppa, 0.5, "ppa") ||
-           newton(R, N, natural, 0.6, true, "nsn-natural") || proximal(R, N, far, 0.7, "ppa-far") ||
-           proximal(R, N, far_natural, 0.85, "ppa-natural") || proximal(R, N, far_jean, 1.0, "ppa-jean-moreau");
+    return (polish && newton(R, N, quick, 0.3, false, "newton")) || newton(R, N, nsn, 0.3, true, "nsn") ||
+           newton(R, N, natural, 0.6, true, "nsn-natural") || newton(R, N, slow, 0.7, true, "nsn-slow") ||
+           proximal(R, N, ppa, 0.8, "ppa") || proximal(R, N, far, 0.87, "ppa-far") ||
+           proximal(R, N, far_natural, 0.94, "ppa-natural") || proximal(R, N, far_jean, 1.0, "ppa-jean-moreau");
 }
 
 static void contacts(run* R)
@@ -287,15 +289,17 @@ static void tree_sweeps(run* R, mor_sweep* sweep, int most, double* p)
     note(R, "nsgs", done);
 }
 
-static bool other(run* R, const mor_solver* solver, const char* name, double share)
+/* Another solver through the driver, which converts; from the guess if there is one. */
+static bool other(run* R, const mor_solver* solver, const char* name, const double* guess, double share)
 {
     if (R->late) return false;
     mor_context* c = limits(R, share, 0);
     double left = c->deadline > 0.0 ? c->deadline - mor_clock() : 0.0;
     if (c->deadline > 0.0 && left <= 0.0) return false;
-    mor_solve_options options = { .tol = c->tol, .time_limit = left };
+    mor_solve_options options = { .tol = c->tol, .time_limit = left, .warm = guess != NULL };
     double* z = mor_arena_alloc(c->arena, (size_t)R->problem->size * sizeof *z);
     if (!z) return false;
+    if (guess) memcpy(z, guess, (size_t)R->problem->size * sizeof *z);
     mor_report report = mor_solve(solver, NULL, R->problem, &options, z, c->arena);
     if (report.status == MOR_REFUSED) return false;
     note(R, name, report.iterations);
@@ -309,24 +313,52 @@ static bool other(run* R, const mor_solver* solver, const char* name, double sha
     return error <= c->tol;
 }
 
+/* Newton on tree velocities: briefly from a start, or at length from zero. */
+static bool tree_newton(run* R, const double* start, double* p)
+{
+    size_t bytes = (size_t)R->problem->size * sizeof *p;
+    mor_tree_newton_settings s = { .sigma = 1.0, .floor = 1e-8, .adapt = true, .window = 8, .max_iter = 200 };
+    if (start) s.sigma = 0.01, s.max_iter = 10, s.give_up = 4, memcpy(p, start, bytes);
+    else memset(p, 0, bytes);
+    mor_report report = mor_tree_newton(R->problem, &s, limits(R, 0.5, s.max_iter), p);
+    settle(R);
+    if (report.status == MOR_REFUSED) return false;
+    double error = R->context->error(R->context, p, NULL);
+    if (error < R->best || isinf(R->best)) {
+        R->best = error;
+        memcpy(R->z, p, bytes);
+    }
+    R->late = mor_out_of_time(R->context);
+    note(R, "nsn-tree", report.iterations);
+    return R->best <= R->context->tol;
+}
+
 static void step(run* R)
 {
-    enum { FEW = 200, MANY = 100000 };
+    enum { FEW = 150, SOME = 20000, MANY = 100000, SMALL = 200 };
     int n = R->problem->size;
     const char* why;
     mor_sweep sweep;
-    double* p = mor_arena_alloc(R->context->arena, (size_t)n * sizeof *p);
+    bool cones = R->problem->form == MOR_STEP_CONE;
+    double* p = mor_arena_alloc(R->context->arena, 2 * (size_t)n * sizeof *p);
     if (!p) return;
+    const double* guess = R->context->warm ? p + n : NULL;
     memcpy(p, R->z, (size_t)n * sizeof *p);
+    memcpy(p + n, R->z, (size_t)n * sizeof *p);
+    if (guess) { /* the last step's impulses are often the answer, or one Newton step from it */
+        R->best = R->context->error(R->context, p, NULL);
+        if (R->best <= R->context->tol || (cones && n > SMALL && tree_newton(R, guess, p)) || R->late) return;
+        memcpy(p, guess, (size_t)n * sizeof *p);
+    }
     bool can_sweep = mor_sweep_open(&sweep, &R->problem->step, true, R->context->arena, &why) == MOR_SOLVED;
     if (can_sweep) {
-        tree_sweeps(R, &sweep, FEW, p);
+        tree_sweeps(R, &sweep, cones || n <= SMALL ? FEW : SOME, p);
         if (R->best <= R->context->tol || R->late) return;
     }
-    if (R->problem->form == MOR_STEP_CONE) {
-        if (other(R, &mor_solver_nsn, "nsn", 0.6)) return;
-    } else if ((n <= 200 && other(R, &mor_solver_lemke, "lemke", 0.4)) ||
-               other(R, &mor_solver_fischer_newton, "fischer-newton", 0.7) || other(R, &mor_solver_lemke, "lemke", 0.9))
+    if (cones) {
+        if ((guess && n <= SMALL && tree_newton(R, guess, p)) || tree_newton(R, NULL, p) || other(R, &mor_solver_nsn, "nsn", guess, 0.8)) return;
+    } else if ((n <= SMALL && other(R, &mor_solver_lemke, "lemke", NULL, 0.4)) ||
+               other(R, &mor_solver_fischer_newton, "fischer-newton", guess, 0.7) || other(R, &mor_solver_lemke, "lemke", NULL, 0.9))
         return;
     if (can_sweep && !R->late && R->report.status != MOR_NO_SOLUTION) {
         memcpy(p, R->z, (size_t)n * sizeof *p);

@@ -62,25 +62,41 @@ bool mor_block_rows_build(mor_block_rows* B, const mor_matrix* A, int dim, mor_a
     return true;
 }
 
-void mor_block_rows_others(const mor_block_rows* B, int c, const double* r, double* q)
+/* q += sum of blocks first..last-1 times r, three rows */
+static void add3(const mor_block_rows* B, int first, int last, const double* r, double* q)
 {
-    int d = B->dim, own = B->own[c];
+    double a = q[0], b = q[1], e = q[2];
+    for (int k = first; k < last; k++) {
+        const double *x = B->x + 9 * (size_t)k, *y = r + 3 * (size_t)B->j[k];
+        a += x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
+        b += x[3] * y[0] + x[4] * y[1] + x[5] * y[2];
+        e += x[6] * y[0] + x[7] * y[1] + x[8] * y[2];
+    }
+    q[0] = a, q[1] = b, q[2] = e;
+}
+
+static void add(const mor_block_rows* B, int first, int last, const double* r, double* q)
+{
+    int d = B->dim;
     if (d == 3) {
-        double a = q[0], b = q[1], e = q[2];
-        for (int k = B->p[c]; k < B->p[c + 1]; k++) {
-            if (k == own) continue;
-            const double *x = B->x + 9 * (size_t)k, *y = r + 3 * (size_t)B->j[k];
-            a += x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
-            b += x[3] * y[0] + x[4] * y[1] + x[5] * y[2];
-            e += x[6] * y[0] + x[7] * y[1] + x[8] * y[2];
-        }
-        q[0] = a, q[1] = b, q[2] = e;
+        add3(B, first, last, r, q);
         return;
     }
-    for (int k = B->p[c]; k < B->p[c + 1]; k++) {
-        if (k == own) continue;
+    for (int k = first; k < last; k++) {
         const double *x = B->x + (size_t)k * d * d, *y = r + (size_t)B->j[k] * d;
         for (int i = 0; i < d; i++)
             for (int l = 0; l < d; l++) q[i] += x[i * d + l] * y[l];
     }
+}
+
+void mor_block_rows_apply(const mor_block_rows* B, const double* r, const double* b, double* u)
+{
+    if (B->count > 0) memcpy(u, b, (size_t)(B->count * B->dim) * sizeof *u);
+    for (int c = 0; c < B->count; c++) add(B, B->p[c], B->p[c + 1], r, u + c * B->dim);
+}
+
+void mor_block_rows_others(const mor_block_rows* B, int c, const double* r, double* q)
+{
+    add(B, B->p[c], B->own[c], r, q);
+    add(B, B->own[c] + 1, B->p[c + 1], r, q);
 }

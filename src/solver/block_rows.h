@@ -19,5 +19,7 @@ bool mor_block_rows_build(mor_block_rows* B, const mor_matrix* A, int dim, mor_a
 static inline const double* mor_block_rows_own(const mor_block_rows* B, int c) { return B->x + (size_t)B->own[c] * B->dim * B->dim; }
 /* q += sum over j != c of B_cj r_j */
 void mor_block_rows_others(const mor_block_rows* B, int c, const double* r, double* q);
+/* u = B r + b */
+void mor_block_rows_apply(const mor_block_rows* B, const double* r, const double* b, double* u);
 
 #endif

@@ -1,19 +1,10 @@
 /* Contacts as one variational inequality (cone_system.h). Every function costs O(rows) beside the product with W. */
 #include "solver/cone_system.h"
 
-#include "linalg/sparse.h"
 #include "problem/cone.h"
 #include "problem/step.h"
 
 #include <math.h>
-
-/* Entry (i, j) of the matrix. */
-static double entry(const mor_matrix* A, int i, int j)
-{
-    if (A->storage == MOR_DENSE) return A->x[i + (size_t)j * A->rows];
-    const mor_csr view = { A->rows, A->cols, A->p, A->i, A->x };
-    return mor_csr_get(&view, i, j);
-}
 
 static void weigh(mor_cone_block* b, const double* diagonal)
 {
@@ -42,6 +33,7 @@ mor_status mor_cone_system_open(mor_cone_system* system, const mor_problem* prob
     *why = "out of memory";
     if (!system->blocks || !system->weight || (step && !system->nu)) return MOR_NUMERICAL;
     if (!step && problem->A.storage == MOR_OPERATOR) return *why = "needs the matrix, not an operator", MOR_REFUSED;
+    if (!step && !mor_block_rows_build(&system->W, &problem->A, problem->dim, arena)) return MOR_NUMERICAL;
     for (int c = 0; c < count; c++) {
         mor_cone_block* b = &system->blocks[c];
         if (step) {
@@ -59,12 +51,21 @@ mor_status mor_cone_system_open(mor_cone_system* system, const mor_problem* prob
             double diagonal[5];
             *b = (mor_cone_block){ .kind = MOR_BLOCK_CONTACT, .row = c * d, .dim = d, .mu = problem->mu[c],
                                    .mu_roll = d == 5 ? problem->mu_roll[c] : 0.0 };
-            for (int i = 0; i < d; i++) diagonal[i] = entry(&problem->A, c * d + i, c * d + i);
+            for (int i = 0; i < d; i++) diagonal[i] = mor_block_rows_own(&system->W, c)[i * (d + 1)];
             weigh(b, diagonal);
         }
         for (int i = 0; i < b->dim; i++) system->weight[b->row + i] = b->weight * (i < 3 ? 1.0 : b->beta * b->beta);
     }
+    double* q = mor_arena_alloc(arena, (size_t)problem->size * sizeof *q);
+    if (!q) return MOR_NUMERICAL;
+    if (step) mor_step_rows(s, s->nu_free, q);
+    system->drive = mor_cone_system_norm(system, step ? q : problem->b, 1);
     return MOR_SOLVED;
+}
+
+bool mor_cone_system_runaway(const mor_cone_system* system, const double* r, double tol)
+{
+    return system->drive > 0.0 && mor_cone_system_norm(system, r, -1) > fmin(1e7, 0.1 / tol) * system->drive;
 }
 
 void mor_cone_system_velocity(const mor_cone_system* system, const double* r, double* u)
@@ -75,8 +76,7 @@ void mor_cone_system_velocity(const mor_cone_system* system, const double* r, do
         mor_step_rows(&problem->step, system->nu, u);
         return;
     }
-    mor_matrix_apply(&problem->A, r, u);
-    for (int i = 0; i < system->n; i++) u[i] += problem->b[i];
+    mor_block_rows_apply(&system->W, r, problem->b, u);
 }
 
 void mor_cone_system_hat(const mor_cone_system* system, const double* u, double* F)

@@ -13,6 +13,7 @@
 #define MOR_SOLVER_CONE_SYSTEM_H
 
 #include "moreau/solver.h"
+#include "solver/block_rows.h"
 
 typedef struct mor_cone_block {
     int kind; /* mor_block_kind */
@@ -27,9 +28,11 @@ typedef struct mor_cone_system {
     const mor_problem* problem;
     int n, count;
     mor_cone_block* blocks;
+    mor_block_rows W; /* FC, CQP */
     double* weight; /* n: d_c, or beta^2 d_c */
     bool convex;
-    double* nu; /* STEP: scratch */
+    double* nu;   /* STEP: scratch */
+    double drive; /* |q| in the metric */
 } mor_cone_system;
 
 /* MOR_SOLVED, or MOR_REFUSED (polygons) or MOR_NUMERICAL with *why. */
@@ -42,5 +45,9 @@ void mor_cone_system_hat(const mor_cone_system* system, const double* u, double*
 void mor_cone_system_project(const mor_cone_system* system, double* r);
 /* sqrt(sum weight^power x^2): power -1 for impulses, +1 for velocities */
 double mor_cone_system_norm(const mor_cone_system* system, const double* x, int power);
+
+/* True when r has grown so far beyond d q that the relative error would flatter it: the problem has no solution, or the method
+ * runs away along a self-stress. */
+bool mor_cone_system_runaway(const mor_cone_system* system, const double* r, double tol);
 
 #endif

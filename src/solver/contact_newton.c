@@ -16,6 +16,7 @@ static const double TIE = 1e-14;
 static double block_entry(const mor_contact_newton* N, int c, int i, int j)
 {
     int d = N->d;
+    if (N->free_product) return i == j ? 1.0 : 0.0; /* unknown: no scaling */
     if (N->dense) return N->W[c * d + i + (size_t)(c * d + j) * N->n];
     for (int k = N->S.p[c]; k < N->S.p[c + 1]; k++)
         if (N->S.i[k] == c) return N->S.x[(size_t)k * d * d + i * d + j];
@@ -384,7 +385,7 @@ static bool solve_fronts(mor_contact_newton* N)
         if (!N->fronts) return false;
         mor_arena_reset(N->fronts);
         N->last_count = -1;
-        if (!mor_block_lu_analyse(&N->block_lu, &N->S, N->active, na, N->fronts)) return false;
+        if (!mor_front_lu_analyse(&N->front_lu, &N->S, N->active, na, N->fronts)) return false;
         memcpy(N->last, N->active, (size_t)na * sizeof *N->last);
         N->last_count = na;
     }
@@ -393,8 +394,8 @@ static bool solve_fronts(mor_contact_newton* N)
         case 3: fill_blocks(N, 3); break;
         default: fill_blocks(N, N->d); break;
     }
-    if (!mor_block_lu_factor(&N->block_lu, &N->S, N->mirror, N->J)) return false;
-    mor_block_lu_solve(&N->block_lu, N->active, N->rhs);
+    if (!mor_front_lu_factor(&N->front_lu, &N->S, N->mirror, N->J)) return false;
+    mor_front_lu_solve(&N->front_lu, N->active, N->rhs);
     return true;
 }
 

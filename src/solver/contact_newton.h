@@ -22,7 +22,7 @@
 #ifndef MOR_SOLVER_CONTACT_NEWTON_H
 #define MOR_SOLVER_CONTACT_NEWTON_H
 
-#include "linalg/block_lu.h"
+#include "linalg/front_lu.h"
 #include "moreau/solver.h"
 #include "solver/contact_map.h"
 
@@ -69,7 +69,7 @@ typedef struct mor_contact_newton {
     int* pivot;
     mor_sparse_lu* lu;        /* pairs: threshold pivoting */
     mor_csr C;
-    mor_block_lu block_lu;    /* contacts: fronts */
+    mor_front_lu front_lu;    /* contacts: fronts */
     mor_arena* fronts;        /* its memory, renewed with every active set */
     int* mirror;
     int *last, last_count;    /* active set that the factor was analysed for */

@@ -12,7 +12,7 @@
  * A step solves (I - D + D d A + alpha D) dr = -F, alpha = max(1e-13, kappa |F|/|F_0|) in units of 1/d: a proximal term that fades with the
  * residual, so redundant contacts with R = 0 are no obstacle. Step lengths 1, 1/2, ... until |F|^2 is below the largest of the
  * last 8; kappa halves after full steps and grows tenfold after short ones. Quadratic near the solution, typically 5 to 20
- * steps; a step costs one LU of the size of the problem (block_lu.h).
+ * steps; a step costs one LU of the size of the problem (scaled_lu.h).
  *
  * The primal (velocity) form of MuJoCo and SAP has the same solution; here A is all there is, so the dual is solved.
  *
@@ -79,6 +79,7 @@ static mor_report iterate(const mor_cone_system* s, mor_scaled_lu* lu, double* m
     double merit = natural_map(s, r, u, 0.0, F, NULL, NULL), first = merit;
     for (int k = 0; k < WINDOW; k++) past[k] = merit;
     for (int k = 0; k <= context->max_iter; k++) {
+        if (mor_cone_system_runaway(s, r, context->tol)) return mor_ended(MOR_NOT_CONVERGED, k, "the impulses grow without bound");
         double error = context->error(context, r, u);
         if (error < least) least = error, memcpy(best, r, (size_t)n * sizeof *best);
         if (error <= context->tol) return mor_ended(MOR_SOLVED, k, "");
@@ -120,7 +121,6 @@ static mor_report convex_newton_solve(const mor_problem* problem, const void* op
 {
     (void)options;
     mor_cone_system s;
-    mor_block_rows W;
     mor_scaled_lu lu = { 0 };
     const char* why;
     if (problem->dim > 3) return mor_ended(MOR_REFUSED, 0, "rolling friction");
@@ -128,8 +128,7 @@ static mor_report convex_newton_solve(const mor_problem* problem, const void* op
     if (status != MOR_SOLVED) return mor_ended(status, 0, why);
     double* memory = mor_arena_alloc(context->arena, (7 + 2 * (size_t)problem->dim) * (size_t)s.n * sizeof *memory);
     mor_report report = mor_ended(MOR_NUMERICAL, 0, "out of memory");
-    if (memory && mor_block_rows_build(&W, &problem->A, problem->dim, context->arena) &&
-        mor_scaled_lu_open(&lu, &W, context->arena))
+    if (memory && mor_scaled_lu_open(&lu, &s.W, context->arena))
         report = iterate(&s, &lu, memory, context, r);
     mor_scaled_lu_close(&lu);
     return report;

@@ -13,7 +13,7 @@
  * Stops when the judge is content: asked every `judge_every` iterations.
  *
  * G. M. Korpelevich (1976), The extragradient method; E. N. Khobotov (1987), Modification of the extra-gradient method; D. Han, H. K. Lo
- * (2002), Two new self-adaptive projection methods for variational inequality problems; Acary, Bremond, Huber (2018), section 4.2. */
+ * (2002), Two new self-adaptive projection methods for variational inequality problems; Acary, Bremond, Huber (2018). */
 #include "solver/cone_system.h"
 #include "solver/sweep.h"
 
@@ -73,6 +73,7 @@ static mor_report extragradient_solve(const mor_problem* problem, const void* op
         if (ratio < o->slow) rho /= o->shrink;
         if (rho > 1e12) rho = 1e12;
         if (k % o->judge_every == 0) {
+            if (mor_cone_system_runaway(&s, r, context->tol)) return mor_ended(MOR_NOT_CONVERGED, k, "the impulses grow without bound");
             if (context->error(context, r, NULL) <= context->tol) return mor_ended(MOR_SOLVED, k, "");
             if (mor_out_of_time(context)) return mor_ended(MOR_TIME_LIMIT, k, "");
         }

@@ -219,6 +219,7 @@ static mor_report gn_solve(const mor_problem* problem, const void* options, mor_
             residual(&g, x, r, work); /* P' and r of the point kept */
         }
         mor_trace_add(context, k, fresh ? 1.0 : 0.0, r);
+        if (mor_cone_system_runaway(&s, r, context->tol)) return mor_ended(MOR_NOT_CONVERGED, k, "the impulses grow without bound");
         if (context->error(context, r, NULL) <= context->tol) return mor_ended(MOR_SOLVED, k, "");
         if (mor_out_of_time(context)) return mor_ended(MOR_TIME_LIMIT, k, "");
         if (!fresh && lambda > 1e12) return mor_ended(MOR_NOT_CONVERGED, k, "a local minimum of the residual");

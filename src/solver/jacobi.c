@@ -11,7 +11,7 @@
  * pgs. Diagonal entries that are not positive are refused.
  *
  * Cottle, Pang, Stone (1992), section 5.2; R. Tonge, F. Benevolenski, A. Voroshilov (2012), Mass splitting for jitter-free parallel rigid body
- * simulation, section 4. */
+ * simulation. */
 #include "solver/sweep.h"
 
 #include <math.h>

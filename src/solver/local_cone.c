@@ -17,8 +17,8 @@
  *
  * Projection: p <- P_K(p - rho u^), rho = 1/|W|: once per visit, as the oldest codes do.
  *
- * P. Alart, A. Curnier (1991), A mixed formulation for frictional contact problems prone to Newton like solution methods,
- * eq. 3.7; F. Jourdan, P. Alart, M. Jean (1998), A Gauss-Seidel like algorithm to solve frictional contact problems. */
+ * P. Alart, A. Curnier (1991), A mixed formulation for frictional contact problems prone to Newton like solution methods;
+ * F. Jourdan, P. Alart, M. Jean (1998), A Gauss-Seidel like algorithm to solve frictional contact problems. */
 #include "linalg/dense.h"
 #include "problem/cone.h"
 #include "solver/local.h"

@@ -10,7 +10,7 @@
  * definite, only copositive, and the iteration then often circles. It is a contraction for symmetric positive definite A. One product
  * with A per iteration.
  *
- * Forg, Pfeiffer, Ulbrich (2005); Studer (2009), section 6; Cottle, Pang, Stone (1992), section 5.3 (splittings). */
+ * Forg, Pfeiffer, Ulbrich (2005); Studer (2009); Cottle, Pang, Stone (1992), chapter 5 (splittings). */
 #include "solver/sweep.h"
 
 #include <math.h>

@@ -14,8 +14,8 @@
  * One product with W per iteration, nothing formed for a STEP. Linear at best, slower than Gauss-Seidel; a contraction only
  * for well-conditioned W and small mu.
  *
- * P. Alart, A. Curnier (1991), section 4; M. Forg, F. Pfeiffer, H. Ulbrich (2005), Simulation of unilateral constrained systems with many bodies,
- * section 4.2 (r-factors); C. Studer (2009), Numerics of Unilateral Contacts and Friction, section 6. */
+ * P. Alart, A. Curnier (1991); M. Forg, F. Pfeiffer, H. Ulbrich (2005), Simulation of unilateral constrained systems with many bodies
+ * (r-factors); C. Studer (2009), Numerics of Unilateral Contacts and Friction. */
 #include "solver/cone_system.h"
 #include "solver/sweep.h"
 
@@ -109,6 +109,7 @@ static mor_report prox_solve(const mor_problem* problem, const void* options, mo
         mor_trace_add(context, k, alpha, r);
         if (o->adapt && ratio < 0.3 && alpha < 1e12) alpha *= 1.5;
         if (k % 10 == 0) {
+            if (mor_cone_system_runaway(&s, r, context->tol)) return mor_ended(MOR_NOT_CONVERGED, k, "the impulses grow without bound");
             if (context->error(context, r, u) <= context->tol) return mor_ended(MOR_SOLVED, k, "");
             if (mor_out_of_time(context)) return mor_ended(MOR_TIME_LIMIT, k, "");
         }

@@ -4,8 +4,9 @@
  * STEP:       p_c <- p_c + omega (p* - p_c), p* the block's own exact solution (sweep.h), pulled back into its admissible set:
  *             p_n >= 0, friction shortened along its direction. Polygons, circular cones and joints may be mixed.
  *
- * omega = 1 is pgs (or nsgs). For symmetric positive definite A it converges for 0 < omega < 2; omega of 1.2 to 1.5 shortens the long tails of stacks,
- * below 1 it calms sweeps that oscillate. A diagonal entry that is not positive is refused, so the ST problem as an LCP
+ * omega = 1 is pgs (or nsgs). For symmetric positive definite A it converges for 0 < omega < 2. With sweeps in one direction omega = 1.3 saves
+ * about a tenth of the sweeps on walls and stacks; with alternating sweeps omega > 1 does harm, as for symmetric SOR. Below 1 it calms sweeps
+ * that oscillate. A diagonal entry that is not positive is refused, so the ST problem as an LCP
  * (rows of s) cannot be solved by rows. Cost per sweep: one product with A, or with G and M^-1 G.
  *
  * C. W. Cryer (1971), The solution of a quadratic programming problem using systematic overrelaxation; Cottle, Pang, Stone
@@ -19,7 +20,7 @@ typedef struct psor_options {
 
 static const mor_field psor_fields[] = {
     { "relaxation", MOR_TYPE_DOUBLE, offsetof(psor_options, relaxation), 1.3, 0.01, 1.99, NULL, "", "omega: 1 is Gauss-Seidel" },
-    { "order", MOR_TYPE_CHOICE, offsetof(psor_options, order), MOR_SWEEP_ALTERNATE, 0, 0, "alternate|forward", "",
+    { "order", MOR_TYPE_CHOICE, offsetof(psor_options, order), MOR_SWEEP_FORWARD, 0, 0, "alternate|forward", "",
       "direction of the sweeps of a time step" },
     { 0 }
 };

@@ -17,10 +17,14 @@
     X(apgd) \
     X(convex_newton) \
     X(nsn) \
+    X(nsn_tree) \
     X(ppa) \
     X(fischer_newton) \
     X(cck_newton) \
     X(minmap_newton) \
+    X(path) \
+    X(dantzig) \
+    X(interior_point) \
     X(qp_active_set) \
     X(qp_admm) \
     X(qp_interior_point) \

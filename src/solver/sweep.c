@@ -184,7 +184,7 @@ mor_status mor_sweep_open(mor_sweep* sweep, const mor_step_form* s, bool cones, 
 void mor_sweep_restart(mor_sweep* sweep, const double* p)
 {
     const mor_step_form* s = sweep->step;
-    memcpy(sweep->nu, s->nu_free, (size_t)s->dof * sizeof *sweep->nu);
+    if (s->dof > 0) memcpy(sweep->nu, s->nu_free, (size_t)s->dof * sizeof *sweep->nu);
     for (int i = 0; i < s->block_count; i++) mor_visit_push(&sweep->visits[i], p + sweep->visits[i].row, sweep->nu);
 }
 
@@ -214,7 +214,7 @@ mor_report mor_gauss_seidel_step(mor_sweep* sweep, mor_sweep_order order, mor_co
 {
     const mor_step_form* s = sweep->step;
     if (context->warm) mor_sweep_restart(sweep, p);
-    else memcpy(sweep->nu, s->nu_free, (size_t)s->dof * sizeof *sweep->nu);
+    else if (s->dof > 0) memcpy(sweep->nu, s->nu_free, (size_t)s->dof * sizeof *sweep->nu);
     /* a good guess may already be the answer: do not disturb it */
     if (context->warm && context->error(context, p, NULL) <= context->tol)
         return mor_ended(MOR_SOLVED, 0, "the guess was good enough");

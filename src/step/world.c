@@ -170,7 +170,7 @@ mor_world* mor_world_create(const mor_world_def* def, mor_error* error)
         mor_world_destroy(w);
         return NULL;
     }
-    if (mor_world_set_method(w, "formulation", "st", error) != MOR_OK || mor_world_set_method(w, "solver", "pgs", error) != MOR_OK ||
+    if (mor_world_set_method(w, "formulation", "ncp", error) != MOR_OK || mor_world_set_method(w, "solver", "auto", error) != MOR_OK ||
         mor_world_set_method(w, "collision", "manifold", error) != MOR_OK) {
         mor_world_destroy(w);
         return NULL;

@@ -14,12 +14,12 @@
  * References: Duff & Reid (1983), The multifrontal solution of indefinite sparse symmetric linear systems; Liu (1992), The
  * multifrontal method for sparse matrix solution: theory and practice; Liu (1990), The role of elimination trees in sparse
  * factorization. */
-#ifndef MOR_LINALG_BLOCK_LU_H
-#define MOR_LINALG_BLOCK_LU_H
+#ifndef MOR_LINALG_FRONT_LU_H
+#define MOR_LINALG_FRONT_LU_H
 
 #include "linalg/block_sparse.h"
 
-typedef struct mor_block_lu {
+typedef struct mor_front_lu {
     int n, d;           /* blocks eliminated, block size */
     int *node, *block;  /* block of the matrix -> place in the elimination, or -1; and back */
     int fronts;
@@ -32,15 +32,15 @@ typedef struct mor_block_lu {
     double *front, *stack, *work;
     size_t factor_size, front_size, stack_size;
     int* local;
-} mor_block_lu;
+} mor_front_lu;
 
 /* mirror[k]: the position of block (j, i) when position k holds block (i, j). `mirror`: as many ints as blocks. */
 void mor_bsr_mirror(const mor_bsr* pattern, int* mirror);
 /* Analyses the sub-matrix of the `count` blocks in `active` (ascending). False: out of memory. */
-bool mor_block_lu_analyse(mor_block_lu* lu, const mor_bsr* pattern, const int* active, int count, mor_arena* arena);
+bool mor_front_lu_analyse(mor_front_lu* lu, const mor_bsr* pattern, const int* active, int count, mor_arena* arena);
 /* Factors the sub-matrix with values x (layout of pattern->x). False: a pivot is too small or not finite. */
-bool mor_block_lu_factor(mor_block_lu* lu, const mor_bsr* pattern, const int* mirror, const double* x);
+bool mor_front_lu_factor(mor_front_lu* lu, const mor_bsr* pattern, const int* mirror, const double* x);
 /* b := A^-1 b, b by `active` blocks: d numbers for active[0], then active[1], ... */
-void mor_block_lu_solve(mor_block_lu* lu, const int* active, double* b);
+void mor_front_lu_solve(mor_front_lu* lu, const int* active, double* b);
 
 #endif

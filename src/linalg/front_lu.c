@@ -1,5 +1,5 @@
-/* Elimination tree, supernodes, fronts (block_lu.h). */
-#include "linalg/block_lu.h"
+/* Elimination tree, supernodes, fronts (front_lu.h). */
+#include "linalg/front_lu.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -29,7 +29,7 @@ static int compare_int(const void* a, const void* b)
 /* ------------------------------------------------------------------------------- analysis */
 
 /* Elimination tree of the graph over `node` numbers 0 ... n-1. */
-static void find_parents(const mor_block_lu* lu, const mor_bsr* B, int* parent, int* ancestor)
+static void find_parents(const mor_front_lu* lu, const mor_bsr* B, int* parent, int* ancestor)
 {
     for (int j = 0; j < lu->n; j++) {
         int row = lu->block[j];
@@ -47,7 +47,7 @@ static void find_parents(const mor_block_lu* lu, const mor_bsr* B, int* parent, 
 }
 
 /* Renumbers so that every subtree is contiguous. work: 4 n. */
-static void postorder(mor_block_lu* lu, const int* parent, int* work)
+static void postorder(mor_front_lu* lu, const int* parent, int* work)
 {
     int n = lu->n, *head = work, *next = head + n, *stack = next + n, *order = stack + n, top = 0, used = 0;
     for (int i = 0; i < n; i++) head[i] = -1;
@@ -67,7 +67,7 @@ static void postorder(mor_block_lu* lu, const int* parent, int* work)
 }
 
 /* Entries below the diagonal in every column of L. */
-static void count_columns(const mor_block_lu* lu, const mor_bsr* B, const int* parent, int* count, int* mark)
+static void count_columns(const mor_front_lu* lu, const mor_bsr* B, const int* parent, int* count, int* mark)
 {
     for (int i = 0; i < lu->n; i++) {
         count[i] = 0;
@@ -79,7 +79,7 @@ static void count_columns(const mor_block_lu* lu, const mor_bsr* B, const int* p
 }
 
 /* Supernodes: column j + 1 joins the front of j if it is its parent and few zeros are stored for it. */
-static void find_fronts(mor_block_lu* lu, const int* parent, const int* count)
+static void find_fronts(mor_front_lu* lu, const int* parent, const int* count)
 {
     int begin = 0, zeros = 0;
     lu->fronts = 0;
@@ -101,9 +101,9 @@ static void find_fronts(mor_block_lu* lu, const int* parent, const int* count)
     lu->first[lu->fronts] = lu->n;
 }
 
-bool mor_block_lu_analyse(mor_block_lu* lu, const mor_bsr* B, const int* active, int n, mor_arena* arena)
+bool mor_front_lu_analyse(mor_front_lu* lu, const mor_bsr* B, const int* active, int n, mor_arena* arena)
 {
-    *lu = (mor_block_lu){ .n = n, .d = B->d };
+    *lu = (mor_front_lu){ .n = n, .d = B->d };
     size_t ints = (size_t)n + 1;
     lu->node = mor_arena_alloc(arena, (size_t)B->n * sizeof(int));
     lu->block = mor_arena_alloc(arena, ints * sizeof(int));
@@ -223,7 +223,7 @@ static bool partial_lu(int m, int k, double* F, int* pivot)
     return true;
 }
 
-bool mor_block_lu_factor(mor_block_lu* lu, const mor_bsr* B, const int* mirror, const double* x)
+bool mor_front_lu_factor(mor_front_lu* lu, const mor_bsr* B, const int* mirror, const double* x)
 {
     int d = lu->d;
     size_t top = 0; /* of the stack of updates: a front's children lie on top of it, the last one uppermost */
@@ -281,7 +281,7 @@ bool mor_block_lu_factor(mor_block_lu* lu, const mor_bsr* B, const int* mirror, 
     return true;
 }
 
-void mor_block_lu_solve(mor_block_lu* lu, const int* active, double* b)
+void mor_front_lu_solve(mor_front_lu* lu, const int* active, double* b)
 {
     int d = lu->d;
     double *y = lu->work, *g = y + (size_t)lu->n * d;
