@@ -140,7 +140,8 @@ static void add_contact(builder* k, int index, const mor_contact* old)
                               .restitution = c->restitution,
                               .epsilon = ((const mor_collision_options*)w->collision_options)->epsilon,
                               .group = c->group,
-                              .plane = c->plane };
+                              .plane = c->plane,
+                              .held = c->held };
     double* diagonal = k->diagonal + k->diagonal_count;
     memset(diagonal, 0, (size_t)(dim * dim) * sizeof *diagonal);
 
@@ -300,8 +301,9 @@ void mor_assemble(mor_world* w)
     double* nu_free = mor_arena_alloc(w->arena, (size_t)w->dof * sizeof(double));
     double* answer_nu = mor_arena_alloc(w->arena, (size_t)w->dof * sizeof(double));
     double* impulses = mor_arena_zero(w->arena, 3 * n, sizeof(double));
+    bool* held = mor_arena_zero(w->arena, n, sizeof(bool));
     if (!k.rows || !k.blocks || !k.entries || !k.jacobian || !k.response || !k.diagonal || !k.diagonal_start ||
-        !w->islands || !blocks || !nu || !nu_free || !answer_nu || !impulses)
+        !w->islands || !blocks || !nu || !nu_free || !answer_nu || !impulses || !held)
         goto no_memory;
 
     double v_rest = w->options.v_rest >= 0.0 ? w->options.v_rest : 2.0 * mor_norm(w->gravity) * w->h;
@@ -311,6 +313,7 @@ void mor_assemble(mor_world* w)
                            .time = w->time,
                            .gravity = w->gravity,
                            .dimension = w->dimension,
+                           .world = w,
                            .v_rest = v_rest,
                            .directions = w->options.friction_directions,
                            .tree_count = tree_start[i + 1] - tree_start[i],
@@ -338,7 +341,7 @@ void mor_assemble(mor_world* w)
         s->response = k.response;
         s->diagonal = k.diagonal;
         s->diagonal_start = k.diagonal_start;
-        w->islands[i].answer = (mor_answer){ answer_nu, impulses };
+        w->islands[i].answer = (mor_answer){ answer_nu, impulses, held };
         memcpy(answer_nu, nu_free, (size_t)s->dof * sizeof(double));
         for (int c = 0; c < k.contact_count; c++)
             for (int d = 0; d < k.blocks[c].dim; d++) impulses[k.blocks[c].row + d] = k.rows[c].guess[d];
@@ -347,6 +350,7 @@ void mor_assemble(mor_world* w)
         nu_free += s->dof;
         answer_nu += s->dof;
         impulses += k.row_count;
+        held += k.contact_count;
         k.rows += k.contact_count;
         k.blocks += k.block_count;
         k.entries += k.entry_count;

@@ -161,6 +161,9 @@ void mor_stage_integrate(mor_world* w)
         b->q = w->dimension == 2 ? mor_quat_exp(mor_v3(0, 0, b->angle))
                                  : mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(w->h, b->w)), b->q));
     }
+    w->raw_penetration = w->projection_work = 0.0;
+    if (w->formulation->project && !w->on_integrate)
+        w->raw_penetration = w->formulation->project(w, w->formulation_options, &w->projection_work);
     w->step++;
     w->time = w->time_base + w->h * (w->step - w->step_base); /* no sum of rounding over long runs */
 }
@@ -184,7 +187,8 @@ static void store_impulses(mor_world* w)
             contact->impulse = mor_v3(0, 0, 0);
             for (int d = 0; d < b->dim; d++) contact->impulse = mor_madd(contact->impulse, p[d], direction[d]);
             contact->normal_impulse = p[0];
-            w->correction_work += p[0] * fmax(0.0, -row->gap) / s->h;
+            contact->held = w->islands[i].answer.held[c];
+            if (!w->formulation->project) w->correction_work += p[0] * fmax(0.0, -row->gap) / s->h;
             for (int d = 0; d < b->dim; d++) w->contact_work -= p[d] * row->drift[d];
         }
     }
@@ -310,6 +314,8 @@ mor_code mor_world_step(mor_world* w, mor_step_report* report, mor_error* error)
     w->timing.total = mor_clock() - start;
     fill_report(w, status, r);
     r->penetration = mor_world_penetration(w);
+    r->raw_penetration = fmax(r->penetration, w->raw_penetration);
+    r->projection_work = w->projection_work;
     r->kinetic = mor_world_kinetic_energy(w);
     r->potential = mor_world_potential_energy(w);
     double before = mor_clock();
