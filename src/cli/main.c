@@ -13,6 +13,7 @@ static const struct command {
 } commands[] = {
     { "run", mor_cli_run, "simulate a scene" },
     { "solve", mor_cli_solve, "solve stored complementarity and contact problems" },
+    { "robot", mor_cli_robot, "read a URDF: its tree, masses, and M, h, g, Jacobians at given states" },
     { "plot", mor_cli_plot, "draw what a recording holds" },
     { "list", mor_cli_list, "list formulations, solvers, collision methods, shapes, scenes" },
 };

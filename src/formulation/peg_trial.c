@@ -119,7 +119,7 @@ static void add_contact(mor_peg_trial* t, const mor_contact_row* model, const mo
         int dof = tb->dof;
         double *J = (double*)s->jacobian + coef, *Y = (double*)s->response + coef;
         for (int i = 0; i < dim; i++) {
-            w->trees[body[side]->tree].kind->row(body[side], r, d[i], sign, J + i * dof);
+            w->trees[body[side]->tree].kind->row(&w->trees[body[side]->tree], body[side], r, d[i], sign, J + i * dof);
             for (int j = 0; j < dof; j++) {
                 double sum = 0.0;
                 for (int m = 0; m < dof; m++) sum += J[i * dof + m] * tb->mass_inverse[m * dof + j];

@@ -8,7 +8,9 @@
 #include "base/workers.h"
 #include "collision/detect.h"
 #include "formulation/assemble.h"
+#include "formulation/rows.h"
 #include "model/world.h"
+#include "step/stabilise.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -149,7 +151,7 @@ void mor_stage_integrate(mor_world* w)
     } else {
         for (int i = 0; i < w->tree_count; i++) {
             const mor_tree* t = &w->trees[i];
-            t->kind->advance(&w->bodies[t->body], w->h, w->nu_free + t->offset, w->nu_new + t->offset, w->mass + w->mass_start[i]);
+            t->kind->advance(w, t, w->nu_free + t->offset, w->nu_new + t->offset, w->mass + w->mass_start[i]);
         }
     }
     for (int i = 0; i < w->alive_count; i++) {
@@ -191,13 +193,24 @@ static void store_impulses(mor_world* w)
             if (!w->formulation->project) w->correction_work += p[0] * fmax(0.0, -row->gap) / s->h;
             for (int d = 0; d < b->dim; d++) w->contact_work -= p[d] * row->drift[d];
         }
+        for (int r = 0; r < w->islands[i].row_block_count; r++) {
+            const mor_row_block* rows = w->islands[i].rows[r];
+            const double* p = w->islands[i].answer.impulses + s->blocks[s->contact_count + r].row;
+            if (rows->memory) memcpy(rows->memory, p, (size_t)rows->dim * sizeof *p);
+        }
     }
 }
 
 static void apply_work(mor_world* w)
 {
     w->applied_work = 0.0;
+    for (int i = 0; i < w->robot_count; i++) { /* f' nu, with the forces on links and joints gathered by the assembly */
+        const mor_robot* r = w->robots[i];
+        const double* nu = w->nu_new + w->trees[r->tree].offset;
+        for (int k = 0; k < w->trees[r->tree].dof; k++) w->applied_work += w->h * r->force[k] * nu[k];
+    }
     for (int i = 0; i < w->tree_count; i++) {
+        if (w->trees[i].body < 0) continue;
         const mor_body* b = &w->bodies[w->trees[i].body];
         const double* nu = w->nu_new + w->trees[i].offset;
         mor_vec3 v = mor_v3(nu[0], nu[1], w->dimension == 3 ? nu[2] : 0.0);
@@ -265,6 +278,7 @@ static mor_status attempt(mor_world* w, bool* used)
     }
     apply_work(w);
     mor_stage_integrate(w);
+    mor_stabilise_joints(w);
     double t5 = mor_clock();
     if (!w->on_collide) { /* the contacts of the new state, kept aside for the next step */
         swap_contacts(w);
