@@ -350,7 +350,7 @@ enum { MOST_EDGE_PAIRS = 256 };
 
 static bool beside_open_face(const search* k, const edge_candidate* c, double turn, double tol)
 {
-    double cosine = cos(turn);
+    double cosine = 1.0 - 0.5 * turn * turn; /* below cos(turn) by less than turn^4/24 */
     const mor_edge *a = &k->P->edges[c->i], *b = &k->Q->edges[c->j];
     return (k->open_a[a->left] >= -tol && mor_dot(c->n, k->P->normals[a->left]) > cosine) ||
            (k->open_a[a->right] >= -tol && mor_dot(c->n, k->P->normals[a->right]) > cosine) ||
@@ -358,17 +358,74 @@ static bool beside_open_face(const search* k, const edge_candidate* c, double tu
            (k->open_b[b->right] >= -tol && -mor_dot(c->n, k->normal[b->right]) > cosine);
 }
 
-/* Crossing arcs; false if one of them separates by more than the window. */
-static bool search_edges(search* k, const mor_placed* A, const mor_placed* B, const mor_feature_query* o, double tol, uint32_t cache[4])
+typedef struct edge_list {
+    edge_candidate found[MOST_EDGE_PAIRS];
+    int count;
+} edge_list;
+
+/* Takes a crossing pair with its outward unit normal into account; false if it separates by more than the window. */
+static bool consider(search* k, int i, int j, mor_vec3 n, const mor_feature_query* o, double tol, uint32_t cache[4], edge_list* list)
+{
+    const mor_edge *a = &k->P->edges[i], *b = &k->Q->edges[j];
+    mor_vec3 p = k->P->vertices[a->tail], q = k->vertex[b->tail];
+    double s = mor_dot(n, mor_sub(q, p));
+    if (s >= o->window) {
+        cache[0] = 1 + mor_plane_id(MOR_EDGE_PAIR, i, j);
+        k->best = s;
+        return false;
+    }
+    if (s > k->best) {
+        k->best = s;
+        k->best_id = mor_plane_id(MOR_EDGE_PAIR, i, j);
+    }
+    edge_candidate c = { i, j, n, s, 0.0 };
+    if (s < -o->window || list->count == MOST_EDGE_PAIRS || beside_open_face(k, &c, o->turn, tol)) return true;
+    mor_vec3 on_a, on_b;
+    c.distance = segment_points(p, mor_sub(k->P->vertices[a->head], p), q, mor_sub(k->vertex[b->head], q), &on_a, &on_b);
+    list->found[list->count++] = c;
+    return true;
+}
+
+/* Edge of a box along an axis, on the given sides of the other two. */
+static void box_edges(const mor_polyhedron* P, int table[3][2][2])
+{
+    for (int e = 0; e < P->edge_count; e++) {
+        mor_vec3 t = P->vertices[P->edges[e].tail], h = P->vertices[P->edges[e].head], m = mor_add(t, h), d = mor_sub(h, t);
+        int axis = d.x != 0.0 ? 0 : d.y != 0.0 ? 1 : 2;
+        table[axis][mor_axis(m, (axis + 1) % 3) > 0.0][mor_axis(m, (axis + 2) % 3) > 0.0] = e;
+    }
+}
+
+/* Two boxes: for every pair of axes and either sign exactly one pair of edges supports the normal. */
+static bool search_box_edges(search* k, const mor_feature_query* o, double tol, uint32_t cache[4], edge_list* list)
+{
+    int A[3][2][2], B[3][2][2];
+    box_edges(k->P, A);
+    box_edges(k->Q, B);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            mor_vec3 v = mor_v3(k->R.m[0][j], k->R.m[1][j], k->R.m[2][j]);
+            mor_vec3 n = mor_cross(i == 0 ? mor_v3(1, 0, 0) : i == 1 ? mor_v3(0, 1, 0) : mor_v3(0, 0, 1), v);
+            double l = mor_norm(n);
+            if (l < PARALLEL_SINE) continue;
+            n = mor_scale(1.0 / l, n);
+            mor_vec3 local = mor_tmul(&k->R, n);
+            double a1 = mor_axis(n, (i + 1) % 3), a2 = mor_axis(n, (i + 2) % 3), b1 = mor_axis(local, (j + 1) % 3), b2 = mor_axis(local, (j + 2) % 3);
+            if (a1 == 0.0 || a2 == 0.0 || b1 == 0.0 || b2 == 0.0) continue; /* the arcs only touch: a face says the same */
+            if (!consider(k, A[i][a1 > 0][a2 > 0], B[j][b1 < 0][b2 < 0], n, o, tol, cache, list) ||
+                !consider(k, A[i][a1 < 0][a2 < 0], B[j][b1 > 0][b2 > 0], mor_neg(n), o, tol, cache, list))
+                return false;
+        }
+    return true;
+}
+
+static bool search_all_edges(search* k, const mor_feature_query* o, double tol, uint32_t cache[4], edge_list* list)
 {
     const mor_polyhedron *P = k->P, *Q = k->Q;
-    edge_candidate found[MOST_EDGE_PAIRS];
-    int count = 0;
     double lift[MOST];
-    for (int j = 0; j < Q->edge_count; j++) k->dir[j] = mor_sub(k->vertex[Q->edges[j].head], k->vertex[Q->edges[j].tail]);
     for (int i = 0; i < P->edge_count; i++) {
         const mor_edge* a = &P->edges[i];
-        mor_vec3 p = P->vertices[a->tail], u = mor_sub(P->vertices[a->head], p), L = P->normals[a->left], R = P->normals[a->right];
+        mor_vec3 u = mor_sub(P->vertices[a->head], P->vertices[a->tail]), L = P->normals[a->left], R = P->normals[a->right];
         for (int f = 0; f < Q->face_count; f++) lift[f] = mor_dot(k->normal[f], u);
         for (int j = 0; j < Q->edge_count; j++) {
             const mor_edge* b = &Q->edges[j];
@@ -382,35 +439,31 @@ static bool search_edges(search* k, const mor_placed* A, const mor_placed* B, co
             if (nn < PARALLEL_SINE * PARALLEL_SINE * mor_dot(u, u) * mor_dot(v, v)) continue;
             double scale = 1.0 / sqrt(nn);
             if (mor_dot(n, mor_add(L, R)) < 0.0) scale = -scale;
-            n = mor_scale(scale, n);
-            double s = mor_dot(n, mor_sub(k->vertex[b->tail], p));
-            if (s >= o->window) {
-                cache[0] = 1 + mor_plane_id(MOR_EDGE_PAIR, i, j);
-                k->best = s;
-                return false;
-            }
-            if (s > k->best) {
-                k->best = s;
-                k->best_id = mor_plane_id(MOR_EDGE_PAIR, i, j);
-            }
-            if (s < -o->window) continue;
-            edge_candidate c = { i, j, n, s, 0.0 };
-            if (beside_open_face(k, &c, o->turn, tol)) continue;
-            mor_vec3 on_a, on_b;
-            c.distance = segment_points(p, u, k->vertex[b->tail], v, &on_a, &on_b);
-            if (count < MOST_EDGE_PAIRS) found[count++] = c;
+            if (!consider(k, i, j, mor_scale(scale, n), o, tol, cache, list)) return false;
         }
     }
+    return true;
+}
+
+/* Crossing arcs; false if one of them separates by more than the window. */
+static bool search_edges(search* k, const mor_placed* A, const mor_placed* B, const mor_feature_query* o, double tol, uint32_t cache[4])
+{
+    const mor_polyhedron* Q = k->Q;
+    edge_list list;
+    list.count = 0;
+    for (int j = 0; j < Q->edge_count; j++) k->dir[j] = mor_sub(k->vertex[Q->edges[j].head], k->vertex[Q->edges[j].tail]);
+    if (!(k->P->is_box && Q->is_box ? search_box_edges(k, o, tol, cache, &list) : search_all_edges(k, o, tol, cache, &list))) return false;
     /* near: the distance of the bodies is at least the best separation; it is looked up only if that does not decide */
     double near = fmax(k->best, 0.0);
     bool asked = k->best <= 0.0;
-    for (int c = 0; c < count; c++) {
-        if (found[c].distance > near + 2.0 * o->motion && !asked) {
+    for (int c = 0; c < list.count; c++) {
+        const edge_candidate* e = &list.found[c];
+        if (e->distance > near + 2.0 * o->motion && !asked) {
             mor_closest closest;
             asked = true;
             if (mor_gjk(A, B, HUGE_VAL, &closest) == MOR_GJK_APART) near = fmax(near, closest.distance);
         }
-        if (found[c].distance <= near + 2.0 * o->motion + tol) keep(k, mor_plane_id(MOR_EDGE_PAIR, found[c].i, found[c].j), found[c].s);
+        if (e->distance <= near + 2.0 * o->motion + tol) keep(k, mor_plane_id(MOR_EDGE_PAIR, e->i, e->j), e->s);
     }
     return true;
 }

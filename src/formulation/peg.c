@@ -74,20 +74,48 @@ static void bias_rows(work* k)
     }
 }
 
-/* Solves the step on the rows of the chosen planes. */
+/* Impulses of replaced rows are told as those of the first row of the pair's plane. */
+static void fold_back(work* k)
+{
+    const mor_system *s = k->s, *ext = &k->trial.system;
+    memcpy(k->answer->impulses, k->trial.impulses, (size_t)s->row_count * sizeof(double));
+    for (int i = 0; i < k->trial.added; i++) {
+        if (k->trial.group[i] < 0) continue;
+        const mor_block* from = &ext->blocks[ext->contacts[s->contact_count + i].block];
+        const mor_contact_row* row = &s->contacts[k->peg.planes[k->peg.groups[k->trial.group[i]].choice].first];
+        const mor_block* to = &s->blocks[row->block];
+        const mor_contact* c = &((const mor_contact*)s->world->contacts.data)[row->contact];
+        mor_vec3 p = mor_v3(0, 0, 0), d[3] = { c->normal };
+        for (int r = 0; r < from->dim; r++) p = mor_madd(p, k->trial.impulses[from->row + r], k->trial.direction[3 * i + r]);
+        mor_contact_tangents(s->world, c, &d[1], &d[2]);
+        for (int r = 0; r < to->dim; r++) k->answer->impulses[to->row + r] += mor_dot(p, d[r]);
+    }
+}
+
+/* Solves the step on the rows of the chosen planes, and on those that replace an edge pair. */
 static void solve(work* k)
 {
     const mor_system* s = k->s;
     mor_peg* peg = &k->peg;
+    mor_peg_trial* t = &k->trial;
     for (int i = 0; i < s->contact_count; i++) k->keep[s->contacts[i].block] = false;
     for (int g = 0; g < peg->group_count; g++) {
-        if (peg->groups[g].choice < 0) continue;
+        if (peg->groups[g].choice < 0 || peg->groups[g].checked > 0) continue;
         const mor_peg_plane* p = &peg->planes[peg->groups[g].choice];
         for (int c = p->first; c < p->first + p->count; c++) k->keep[s->contacts[c].block] = true;
     }
     size_t mark = mor_arena_mark(k->stage->arena);
     int before = k->report.iterations;
-    k->report = mor_step_solve(s, k->directions, k->bias, k->keep, k->stage, k->answer);
+    if (t->added == 0) {
+        k->report = mor_step_solve(s, k->directions, k->bias, k->keep, k->stage, k->answer);
+    } else {
+        memcpy(t->keep, k->keep, (size_t)s->block_count * sizeof *t->keep);
+        for (int i = 0; i < t->added; i++) t->keep[s->block_count + i] = t->group[i] >= 0;
+        mor_answer answer = { k->answer->nu, t->impulses, NULL };
+        memcpy(t->impulses, k->answer->impulses, (size_t)s->row_count * sizeof(double));
+        k->report = mor_step_solve(&t->system, k->directions, t->bias, t->keep, k->stage, &answer);
+        fold_back(k);
+    }
     k->report.iterations += before;
     mor_arena_release(k->stage->arena, mark);
     mor_peg_speeds(peg, k->answer->nu);
@@ -135,7 +163,7 @@ static bool switch_planes(work* k)
     bool any = false;
     for (int g = 0; g < peg->group_count; g++) {
         mor_peg_group* group = &peg->groups[g];
-        if (group->choice < 0 || group->count == 1 || !pushes(k, &peg->planes[group->choice])) continue;
+        if (group->choice < 0 || group->count == 1 || group->checked > 0 || !pushes(k, &peg->planes[group->choice])) continue;
         int best = -1;
         double farthest = -group->tol_end;
         for (int p = group->first; p < group->first + group->count; p++) {
@@ -154,49 +182,6 @@ static bool switch_planes(work* k)
     return any;
 }
 
-/* Impulses of replaced rows are told as those of the first row of the pair's plane. */
-static void fold_back(work* k)
-{
-    const mor_system *s = k->s, *ext = &k->trial.system;
-    memcpy(k->answer->impulses, k->trial.impulses, (size_t)s->row_count * sizeof(double));
-    for (int i = 0; i < k->trial.added; i++) {
-        if (k->trial.group[i] < 0) continue;
-        const mor_block* from = &ext->blocks[ext->contacts[s->contact_count + i].block];
-        const mor_contact_row* row = &s->contacts[k->peg.planes[k->peg.groups[k->trial.group[i]].choice].first];
-        const mor_block* to = &s->blocks[row->block];
-        const mor_contact* c = &((const mor_contact*)s->world->contacts.data)[row->contact];
-        mor_vec3 p = mor_v3(0, 0, 0), d[3] = { c->normal };
-        for (int r = 0; r < from->dim; r++) p = mor_madd(p, k->trial.impulses[from->row + r], k->trial.direction[3 * i + r]);
-        mor_contact_tangents(s->world, c, &d[1], &d[2]);
-        for (int r = 0; r < to->dim; r++) k->answer->impulses[to->row + r] += mor_dot(p, d[r]);
-    }
-}
-
-/* Replaces edge pairs that fail at the trial state and solves again with the rows found there. */
-static void validate(work* k)
-{
-    mor_peg* peg = &k->peg;
-    while (mor_peg_validate(peg, k->bias, k->stage->arena, k->answer, &k->trial)) {
-        mor_peg_trial* t = &k->trial;
-        const mor_system *s = k->s, *ext = &t->system;
-        memcpy(t->keep, k->keep, (size_t)s->block_count * sizeof *t->keep);
-        for (int i = 0; i < t->added; i++) t->keep[s->block_count + i] = t->group[i] >= 0;
-        for (int i = 0; i < t->added; i++) {
-            if (t->group[i] < 0) continue;
-            const mor_peg_plane* p = &peg->planes[peg->groups[t->group[i]].choice];
-            for (int c = p->first; c < p->first + p->count; c++) t->keep[s->contacts[c].block] = false;
-        }
-        memcpy(t->impulses, k->answer->impulses, (size_t)s->row_count * sizeof(double));
-        mor_answer answer = { k->answer->nu, t->impulses, NULL };
-        int before = k->report.iterations;
-        k->report = mor_step_solve(ext, k->directions, t->bias, t->keep, k->stage, &answer);
-        k->report.iterations += before;
-        mor_peg_speeds(peg, k->answer->nu);
-        fold_back(k);
-        k->solves++;
-    }
-}
-
 static mor_report peg_step(const mor_system* s, const void* options, mor_solve_stage* stage, mor_answer* answer)
 {
     const peg_options* o = options;
@@ -209,9 +194,8 @@ static mor_report peg_step(const mor_system* s, const void* options, mor_solve_s
     memcpy(answer->nu, s->nu_free, (size_t)s->dof * sizeof(double));
     mor_peg_speeds(&k.peg, s->nu_free);
     bias_rows(&k);
-    /* every pass inserts a pair or tries a new plane, so the loop ends */
-    while (insert(&k) || switch_planes(&k)) solve(&k);
-    validate(&k);
+    /* every pass inserts a pair, tries a new plane or uses up a replacement, so the loop ends */
+    while (insert(&k) || switch_planes(&k) || mor_peg_validate(&k.peg, k.bias, stage->arena, answer, &k.trial)) solve(&k);
     if (k.solves == 0) memset(answer->impulses, 0, (size_t)s->row_count * sizeof(double));
     for (int g = 0; g < k.peg.group_count; g++) {
         const mor_peg_group* group = &k.peg.groups[g];

@@ -22,7 +22,7 @@ typedef struct mor_peg_group {
     int choice;       /* plane that carries it, or -1 */
     int last;         /* plane that closes last */
     double until;     /* covered by open planes until this time; >= h: no collision */
-    int checked;      /* how often its edge pair was replaced */
+    int checked;      /* how often its edge pair was replaced by rows of the trial state */
 } mor_peg_group;
 
 typedef struct mor_peg {
@@ -50,8 +50,8 @@ double mor_peg_project(mor_world* world, const void* options, double* work);
 /* Makes `set` the plane of `all` with the largest s_k among those with normals within 45 degrees of n; unchanged if there is none. */
 void mor_peg_nearest_plane(const mor_feature_set* all, mor_vec3 n, mor_feature_set* set);
 
-/* Replaces edge pairs that fail at the trial state (peg_trial.c). `ext` is a copy of the system with room for more contacts,
- * made on the first call (ext->contact_count grows); returns true if rows were added, and for each of them the group. */
+/* Replaces edge pairs that fail at the trial state (peg_trial.c). `trial->system` is a copy of the system with room for more contacts,
+ * made on the first call; returns true if rows were added. */
 typedef struct mor_peg_trial {
     mor_system system; /* with the added contacts at the end */
     double* impulses;  /* its rows */
