@@ -406,12 +406,14 @@ static void a_four_bar_linkage_stays_closed(void** state)
     add_joint(w, MOR_JOINT_REVOLUTE, b, a, mor_v3(0, 0, 1), y);
     add_joint(w, MOR_JOINT_REVOLUTE, c, b, mor_v3(2, 0, 1), y);
     add_joint(w, MOR_JOINT_REVOLUTE, c, world, mor_v3(2, 0, 0), y);
+    double fastest = 0.0;
     for (int i = 0; i < 3000; i++) {
         if (i < 100) mor_body_apply(w, b, mor_v3(5, 0, 0), mor_body_get_state(w, b).com);
         run(w, 1);
         assert_true(mor_world_joint_error(w) < 1e-9);
+        fastest = fmax(fastest, mor_world_kinetic_energy(w));
     }
-    assert_true(mor_body_get_state(w, b).com.z < 0.9 || mor_world_kinetic_energy(w) > 1.0); /* it moved */
+    assert_true(fastest > 5.0); /* it fell */
     mor_world_destroy(w);
 }
 

@@ -78,6 +78,7 @@ typedef struct mor_body_def {
     mor_vec3 velocity;             /* of the centre of mass */
     mor_vec3 angular_velocity;     /* world axes */
     mor_vec3 surface_velocity;     /* world axes: belts */
+    bool no_collision;             /* touches nothing */
     mor_motion motion;             /* kinematic bodies with a prescribed path; else they keep their velocity */
     void* motion_user;
 } mor_body_def;
@@ -163,7 +164,8 @@ typedef enum mor_joint_kind {
     MOR_JOINT_KINDS
 } mor_joint_kind;
 
-/* A joint as equations between two bodies (or links of robots: a loop), or a body and the world. */
+/* A joint as equations between two bodies (or links of robots: a loop), or a body and the world. The two bodies
+ * do not touch each other. */
 typedef struct mor_joint_def {
     char name[64];
     mor_joint_kind kind;
@@ -189,6 +191,10 @@ MOR_API const mor_joint_def* mor_world_joint(const mor_world* world, int joint);
 MOR_API double mor_world_joint_position(const mor_world* world, int joint);
 /* Largest violation of a joint now: the norm of its equations [m, rad]. */
 MOR_API double mor_world_joint_error(const mor_world* world);
+
+/* Moves bodies and robots until all joints are closed (1e-12), velocities untouched; at most 200 rounds. Returns
+ * what is left of mor_world_joint_error. */
+MOR_API double mor_world_assemble(mor_world* world);
 
 /* ------------------------------------------------------------------------------ contacts */
 
@@ -357,6 +363,8 @@ MOR_API mor_code mor_world_check_methods(const mor_world* world, mor_error* erro
 MOR_API const mor_field* mor_world_fields(void);
 /* tol, max_iter and time_limit: options of every solver in a world. */
 MOR_API const mor_field* mor_world_solver_fields(void);
+/* Tolerances of the impulse stabilisation of joints. */
+MOR_API const mor_field* mor_world_stabilisation_fields(void);
 
 /* --------------------------------------------------------------------------------- steps */
 

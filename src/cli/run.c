@@ -41,7 +41,7 @@ typedef struct arguments {
 typedef struct summary {
     double initial, final, max_gain, max_step_gain, work, correction;
     double momentum[2][6];
-    double penetration, raw_penetration, projection, velocity_error, max_residual, *residuals;
+    double penetration, raw_penetration, projection, velocity_error, max_residual, joint_error, *residuals;
     double iterations;
     int steps, failures, max_contacts, max_size, max_iterations;
     mor_timing timing;
@@ -166,6 +166,29 @@ static void write_bodies(mor_json* json, const mor_world* w)
     mor_json_end(json);
 }
 
+static void write_robots(mor_json* json, const mor_world* w)
+{
+    mor_json_list(json, "robots");
+    for (int i = 0; i < mor_world_robot_count(w); i++) {
+        const mor_robot_model* m = mor_world_robot_model(w, i);
+        int n = mor_robot_joint_count(m), N = mor_robot_dof(m), base = N > n ? 7 : 0;
+        double* q = malloc((size_t)(base + n + N + 1) * sizeof *q);
+        if (!q) continue;
+        mor_pose p;
+        mor_world_robot_state(w, i, &p, q + base, q + base + n);
+        if (base) memcpy(q, (double[7]){ p.position.x, p.position.y, p.position.z, p.rotation.w, p.rotation.x, p.rotation.y, p.rotation.z }, 7 * sizeof *q);
+        mor_json_object(json, NULL);
+        mor_json_text(json, "name", mor_world_robot_name(w, i));
+        mor_json_numbers(json, "q", q, base + n);
+        mor_json_numbers(json, "qd", q + base + n, N);
+        mor_json_list(json, "feet");
+        mor_json_end(json);
+        mor_json_end(json);
+        free(q);
+    }
+    mor_json_end(json);
+}
+
 /* Force and moment about the origin that fixed and kinematic bodies exert on the dynamic ones. */
 static void contact_wrench(const mor_world* w, double wrench[6])
 {
@@ -210,8 +233,7 @@ static void write_json(mor_json* json, const mor_world* w, const mor_scene* scen
     mor_json_integer(json, "failures", s->failures);
     if (s->detail[0]) mor_json_text(json, "detail", s->detail);
     write_bodies(json, w);
-    mor_json_list(json, "robots");
-    mor_json_end(json);
+    write_robots(json, w);
     mor_json_object(json, "energy");
     mor_json_number(json, "initial", s->initial);
     mor_json_number(json, "final", s->final);
@@ -227,7 +249,7 @@ static void write_json(mor_json* json, const mor_world* w, const mor_scene* scen
     mor_json_number(json, "max_penetration", s->penetration);
     mor_json_number(json, "max_raw_penetration", s->raw_penetration);
     mor_json_number(json, "final_penetration", mor_world_penetration(w));
-    mor_json_number(json, "max_joint_error", 0.0);
+    mor_json_number(json, "max_joint_error", s->joint_error);
     mor_json_number(json, "max_drift", max_drift(w, start));
     int contacts;
     mor_world_contacts(w, &contacts);
@@ -284,6 +306,7 @@ static void print_summary(const mor_world* w, const mor_scene* scene, const summ
         shown++;
     }
     printf("  energy %.6g -> %.6g J, penetration at most %.3g m, drift at most %.3g m\n", s->initial, s->final, s->penetration, max_drift(w, start));
+    if (mor_world_joint_count(w)) printf("  %d joints, error at most %.3g\n", mor_world_joint_count(w), s->joint_error);
     printf("  %.3g contacts at most, velocity error at most %.3g m/s, %.3g iterations per step\n", (double)s->max_contacts, s->velocity_error,
            s->steps ? s->iterations / s->steps : 0.0);
     double us = s->steps ? 1e6 / s->steps : 0.0;
@@ -361,8 +384,7 @@ static int write_samples(const mor_world* w, const arguments* a, int sample, mor
         mor_json_object(json, NULL);
         mor_json_number(json, "time", mor_world_time(w));
         write_bodies(json, w);
-        mor_json_list(json, "robots");
-        mor_json_end(json);
+        write_robots(json, w);
         mor_json_end(json);
     }
     return sample;
@@ -398,6 +420,7 @@ static int simulate(mor_world* w, const arguments* a, int steps, FILE* csv, summ
             break;
         }
         account(s, w, &r, &energy);
+        if (mor_world_joint_count(w)) s->joint_error = fmax(s->joint_error, mor_world_joint_error(w));
         if (csv && k % a->csv_every == 0) write_csv(csv, w, &r);
         sample = write_samples(w, a, sample, json);
         if (terminal) progress(k, steps, started, &shown);

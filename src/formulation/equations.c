@@ -9,6 +9,9 @@
  * the proximal point iteration, whose limit solves the consistent part: each round multiplies the error of a
  * mode by e/(w + e), so three rounds reach rounding unless modes are as small as e.
  *
+ * As a start for the solvers, bounded rows that were between their bounds (motors, friction) count as equations; those
+ * that come out beyond are put on their bound and the rest is solved again.
+ *
  * Cost: O(fill) numeric work, plus the analysis of the pattern. */
 #include "formulation/equations.h"
 
@@ -19,7 +22,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 4 };
+enum { ROUNDS = 4, GUESS_ROUNDS = 4 };
 
 typedef struct assembly {
     const mor_step_form* step;
@@ -83,7 +86,8 @@ static bool solve(const mor_csr* W, const double* b, double* x, mor_arena* arena
     return ok;
 }
 
-bool mor_equations_solve(const mor_step_form* step, const double* rhs, double* p, mor_arena* arena)
+/* Blocks with active[block]; NULL: the equations. */
+static bool solve_blocks(const mor_step_form* step, const bool* active, const double* rhs, double* p, mor_arena* arena)
 {
     size_t mark = mor_arena_mark(arena);
     int* number = mor_arena_alloc(arena, (size_t)step->block_count * sizeof *number);
@@ -91,7 +95,7 @@ bool mor_equations_solve(const mor_step_form* step, const double* rhs, double* p
     int n = 0;
     if (!number) goto done;
     for (int i = 0; i < step->block_count; i++) {
-        bool equation = step->blocks[i].kind == MOR_BLOCK_EQUATION;
+        bool equation = active ? active[i] : step->blocks[i].kind == MOR_BLOCK_EQUATION;
         number[i] = equation ? n : -1;
         n += equation ? step->blocks[i].dim : 0;
     }
@@ -119,23 +123,47 @@ done:
     return ok;
 }
 
+bool mor_equations_solve(const mor_step_form* step, const double* rhs, double* p, mor_arena* arena)
+{
+    return solve_blocks(step, NULL, rhs, p, arena);
+}
+
 void mor_equations_guess(const mor_step_form* step, double* p, mor_arena* arena)
 {
     bool any = false;
-    for (int i = 0; i < step->block_count && !any; i++) any = step->blocks[step->block_count - 1 - i].kind == MOR_BLOCK_EQUATION;
+    for (int i = 0; i < step->block_count && !any; i++) any = step->blocks[step->block_count - 1 - i].kind != MOR_BLOCK_CONTACT;
     if (!any) return;
     size_t mark = mor_arena_mark(arena);
     double* trial = mor_arena_alloc(arena, (size_t)step->row_count * sizeof *trial);
     double* u = mor_arena_alloc(arena, (size_t)step->row_count * sizeof *u);
     double* nu = mor_arena_alloc(arena, (size_t)step->dof * sizeof *nu);
-    if (trial && u && nu) {
-        memcpy(trial, p, (size_t)step->row_count * sizeof *trial);
+    bool* active = mor_arena_alloc(arena, (size_t)step->block_count * sizeof *active);
+    bool good = trial && u && nu && active;
+    if (good) memcpy(trial, p, (size_t)step->row_count * sizeof *trial);
+    for (int i = 0; good && i < step->block_count; i++) {
+        const mor_block* b = &step->blocks[i];
+        double x = trial[b->row];
+        active[i] = b->kind == MOR_BLOCK_EQUATION || (b->kind == MOR_BLOCK_BOUNDED && ((x > b->lower && x < b->upper) || (x == 0.0 && b->lower < 0.0)));
+    }
+    for (int round = 0; good && round < GUESS_ROUNDS; round++) {
         for (int i = 0; i < step->block_count; i++)
-            for (int d = 0; step->blocks[i].kind == MOR_BLOCK_EQUATION && d < step->blocks[i].dim; d++) trial[step->blocks[i].row + d] = 0.0;
+            for (int d = 0; active[i] && d < step->blocks[i].dim; d++) trial[step->blocks[i].row + d] = 0.0;
         mor_step_velocity(step, trial, nu);
         mor_step_rows(step, nu, u);
         for (int i = 0; i < step->row_count; i++) u[i] = -u[i];
-        if (mor_equations_solve(step, u, trial, arena)) memcpy(p, trial, (size_t)step->row_count * sizeof *trial);
+        good = solve_blocks(step, active, u, trial, arena);
+        bool changed = false;
+        for (int i = 0; good && i < step->block_count; i++) { /* beyond its bounds: it stays on one */
+            const mor_block* b = &step->blocks[i];
+            if (b->kind != MOR_BLOCK_BOUNDED || !active[i]) continue;
+            double x = fmin(fmax(trial[b->row], b->lower), b->upper);
+            if (x == trial[b->row]) continue;
+            trial[b->row] = x;
+            active[i] = false;
+            changed = true;
+        }
+        if (!changed) break;
     }
+    if (good) memcpy(p, trial, (size_t)step->row_count * sizeof *trial);
     mor_arena_release(arena, mark);
 }

@@ -9,7 +9,8 @@
  * not finite. */
 bool mor_equations_solve(const mor_step_form* step, const double* rhs, double* p, mor_arena* arena);
 
-/* Puts the equation rows of p where they answer the other rows of p: exact if the step has equations only. */
+/* Puts the equation rows of p, and bounded rows between their bounds, where they answer the other rows of p: exact if
+ * the step has equations only. */
 void mor_equations_guess(const mor_step_form* step, double* p, mor_arena* arena);
 
 #endif

@@ -31,7 +31,7 @@ static mor_row_block* begin(collector* c, mor_block_kind kind, int dim, int tree
         return NULL;
     }
     mor_row_block* b = &c->blocks[c->count++];
-    *b = (mor_row_block){ .kind = kind, .dim = dim, .tree = { tree_a, tree_b } };
+    *b = (mor_row_block){ .kind = kind, .dim = dim, .tree = { tree_a, tree_b }, .joint = -1 };
     for (int i = 0; i < 2; i++) {
         if (b->tree[i] < 0) continue;
         b->J[i] = mor_arena_zero(c->w->arena, (size_t)(dim * c->w->trees[b->tree[i]].dof), sizeof(double));
@@ -241,6 +241,7 @@ bool mor_collect_rows(mor_world* w, mor_row_block** blocks, int* count)
         int n = mor_joint_equations(w, &joints[i], rows);
         mor_row_block* b = joint_block(&c, &joints[i], MOR_BLOCK_EQUATION, n);
         if (!b) break;
+        b->joint = i;
         for (int k = 0; k < n; k++) {
             fill(w, &joints[i], b, k, &rows[k]);
             b->phi[k] = rows[k].phi;

@@ -13,6 +13,7 @@ typedef struct mor_row_block {
     double bias[6], phi[6];
     double drift[6]; /* of bias: what kinematic bodies contribute */
     double lower, upper;
+    int joint;      /* of an equation: its joint, else -1 */
     double* memory; /* dim impulses: the guess, and where the answer goes */
 } mor_row_block;
 

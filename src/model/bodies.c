@@ -206,6 +206,7 @@ mor_body_id mor_world_add_body(mor_world* w, const mor_body_def* def, mor_error*
         b.mass.com = def->com;
     }
     b.surface_velocity = def->surface_velocity;
+    b.no_collision = def->no_collision;
     b.motion = def->motion;
     b.motion_user = def->motion_user;
     set_state(w, &b, &def->pose, def->kind == MOR_FIXED ? mor_v3(0, 0, 0) : def->velocity,
@@ -415,6 +416,7 @@ void mor_world_ignore_pair(mor_world* w, mor_body_id a, mor_body_id b)
 
 bool mor_world_ignores(const mor_world* w, int a, int b)
 {
+    if (w->bodies[a].no_collision || w->bodies[b].no_collision) return true;
     int robot = w->bodies[a].robot;
     if (robot && robot == w->bodies[b].robot && !w->robots[robot - 1]->self_collision) return true;
     if (w->ignored.count == 0) return false;

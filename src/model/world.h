@@ -24,6 +24,7 @@ typedef struct mor_body {
     mor_mass mass; /* body frame; com is where x is */
     mor_mat3 inertia_inverse;
     int tree; /* -1: fixed or kinematic */
+    bool no_collision;
     int robot, link; /* robot: index + 1, 0: a body of its own; its link */
     mor_vec3 x; /* centre of mass, world */
     mor_quat q;

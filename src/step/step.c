@@ -112,7 +112,6 @@ static void solve_island(void* user, int index, int worker)
     mor_world* w = user;
     mor_island* island = &w->islands[index];
     mor_arena* arena = w->thread_arenas[worker];
-    island->solve_time = island->formulate_time = 0.0;
     solve_with(w, island, w->solver, w->solver_own_options, arena);
     if (island->report.status == MOR_SOLVED || w->options.on_failure != MOR_RETRY) return;
     /* retry: the library's `auto`, or the pivoting method where there is none */
@@ -123,28 +122,52 @@ static void solve_island(void* user, int index, int worker)
     solve_with(w, island, other, NULL, arena);
 }
 
+/* Checks the velocities of an island and hands them to the world. */
+static void take_answer(mor_world* w, mor_island* island)
+{
+    const mor_system* s = &island->system;
+    for (int k = 0; k < s->dof; k++)
+        if (!isfinite(island->answer.nu[k]) && island->report.status == MOR_SOLVED) {
+            island->report.status = MOR_NUMERICAL;
+            snprintf(island->report.detail, sizeof island->report.detail, "a velocity is not finite");
+        }
+    for (int t = 0; t < s->tree_count; t++)
+        memcpy(w->nu_new + w->trees[island->tree_of[t]].offset, island->answer.nu + s->trees[t].offset,
+               (size_t)s->trees[t].dof * sizeof(double));
+}
+
 mor_status mor_stage_solve(mor_world* w)
 {
     for (int i = 0; i < w->threads; i++) mor_arena_reset(w->thread_arenas[i]);
     mor_workers_run(w->workers, w->island_count, solve_island, w);
     mor_status worst = MOR_SOLVED;
     for (int i = 0; i < w->island_count; i++) {
-        mor_island* island = &w->islands[i];
-        const mor_system* s = &island->system;
-        for (int k = 0; k < s->dof; k++)
-            if (!isfinite(island->answer.nu[k]) && island->report.status == MOR_SOLVED) {
-                island->report.status = MOR_NUMERICAL;
-                snprintf(island->report.detail, sizeof island->report.detail, "a velocity is not finite");
-            }
-        if (island->report.status != MOR_SOLVED) worst = island->report.status;
-        for (int t = 0; t < s->tree_count; t++)
-            memcpy(w->nu_new + w->trees[island->tree_of[t]].offset, island->answer.nu + s->trees[t].offset,
-                   (size_t)s->trees[t].dof * sizeof(double));
+        take_answer(w, &w->islands[i]);
+        if (w->islands[i].report.status != MOR_SOLVED) worst = w->islands[i].report.status;
     }
     return worst;
 }
 
+/* One island once more, after its rows were changed. */
+static void solve_again(mor_world* w, int index)
+{
+    mor_arena_reset(w->thread_arenas[0]);
+    solve_island(w, index, 0);
+    take_answer(w, &w->islands[index]);
+}
+
 void mor_stage_integrate(mor_world* w)
+{
+    mor_integrate_bodies(w);
+    w->raw_penetration = w->projection_work = 0.0;
+    if (w->formulation->project && !w->on_integrate)
+        w->raw_penetration = w->formulation->project(w, w->formulation_options, &w->projection_work);
+    for (int i = 0; i < w->alive_count; i++) w->bodies[w->order[i]].force = w->bodies[w->order[i]].torque = mor_v3(0, 0, 0);
+    w->step++;
+    w->time = w->time_base + w->h * (w->step - w->step_base); /* no sum of rounding over long runs */
+}
+
+void mor_integrate_bodies(mor_world* w)
 {
     if (w->on_integrate) {
         w->on_integrate(w->on_integrate_data, w);
@@ -156,18 +179,12 @@ void mor_stage_integrate(mor_world* w)
     }
     for (int i = 0; i < w->alive_count; i++) {
         mor_body* b = &w->bodies[w->order[i]];
-        b->force = b->torque = mor_v3(0, 0, 0);
         if (b->kind != MOR_KINEMATIC) continue;
         b->x = mor_madd(b->x, w->h, b->v);
         b->angle += w->h * b->w.z;
         b->q = w->dimension == 2 ? mor_quat_exp(mor_v3(0, 0, b->angle))
                                  : mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(w->h, b->w)), b->q));
     }
-    w->raw_penetration = w->projection_work = 0.0;
-    if (w->formulation->project && !w->on_integrate)
-        w->raw_penetration = w->formulation->project(w, w->formulation_options, &w->projection_work);
-    w->step++;
-    w->time = w->time_base + w->h * (w->step - w->step_base); /* no sum of rounding over long runs */
 }
 
 /* ----------------------------------------------------------------------------- book-keeping */
@@ -254,7 +271,7 @@ static mor_status attempt(mor_world* w, bool* used)
     mor_stage_assemble(w);
     double t3 = mor_clock();
     if (w->out_of_memory) return MOR_NUMERICAL;
-    mor_status status = mor_stage_solve(w);
+    mor_status status = mor_stabilise_positions(w, mor_stage_solve(w), solve_again);
     store_impulses(w);
     double t4 = mor_clock();
     double solve = 0.0, all = 0.0;
@@ -278,7 +295,7 @@ static mor_status attempt(mor_world* w, bool* used)
     }
     apply_work(w);
     mor_stage_integrate(w);
-    mor_stabilise_joints(w);
+    mor_stabilise_velocities(w);
     double t5 = mor_clock();
     if (!w->on_collide) { /* the contacts of the new state, kept aside for the next step */
         swap_contacts(w);

@@ -39,6 +39,7 @@ static const mor_field solver_fields[] = {
 };
 
 const mor_field* mor_world_fields(void) { return method_fields; }
+const mor_field* mor_world_stabilisation_fields(void) { return impulse_fields; }
 const mor_field* mor_world_solver_fields(void) { return solver_fields; }
 
 mor_world_def mor_world_def_default(void)
