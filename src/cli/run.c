@@ -1,5 +1,6 @@
 /* moreau run: simulate a scene, print what happened. */
 #include "cli/cli.h"
+#include "io/bpmd.h"
 #include "io/json.h"
 
 #include <math.h>
@@ -20,6 +21,7 @@ static const char help_text[] =
     "  --at T,...           report the state at these times too\n"
     "  --csv FILE[:K]       bodies, contact totals and energy as a table, every K-th step\n"
     "  --record FILE.h5     record everything (docs/recording.md)\n"
+    "  --bpmd FILE.h5[:K]   every K-th step as a problem for `moreau compare` (docs/bpmd.md)\n"
     "  --threads N          threads for independent groups of bodies; the answer does not depend on it\n"
     "  --json               one JSON document on standard output\n"
     "  --quiet              print nothing on success\n";
@@ -27,10 +29,10 @@ static const char help_text[] =
 enum { MOST_SETS = 256, MOST_SAMPLES = 1024 };
 
 typedef struct arguments {
-    const char *scene, *csv, *record;
+    const char *scene, *csv, *record, *bpmd;
     const char* sets[MOST_SETS + 1];
     char storage[8][256];
-    int set_count, stored, csv_every, threads;
+    int set_count, stored, csv_every, bpmd_every, threads;
     double times[MOST_SAMPLES];
     int time_count, steps;
     double end;
@@ -67,7 +69,7 @@ static bool number(const char* text, double* value)
 
 static int parse(int argc, char** argv, arguments* a)
 {
-    *a = (arguments){ .csv_every = 1, .threads = 1, .steps = -1, .end = -1.0 };
+    *a = (arguments){ .csv_every = 1, .bpmd_every = 1, .threads = 1, .steps = -1, .end = -1.0 };
     static const struct {
         const char *option, *key;
     } keys[] = { { "--formulation", "method.formulation.name" }, { "--solver", "method.solver.name" }, { "--collision", "method.collision.name" }, { "--step", "time.step" } };
@@ -84,8 +86,7 @@ static int parse(int argc, char** argv, arguments* a)
             a->scene = s;
             continue;
         }
-        if (strcmp(s, "--bpmd") == 0) return mor_cli_usage("run", "--bpmd is not in this version");
-        const char* known[] = { "--formulation", "--solver", "--collision", "--step", "--time", "--steps", "--set", "--at", "--csv", "--record", "--threads", "--json", "--quiet", "--help", NULL };
+        const char* known[] = { "--formulation", "--solver", "--collision", "--step", "--time", "--steps", "--set", "--at", "--csv", "--record", "--bpmd", "--threads", "--json", "--quiet", "--help", NULL };
         bool is_known = false;
         for (int k = 0; known[k]; k++) is_known = is_known || strcmp(known[k], s) == 0;
         if (!is_known) {
@@ -126,13 +127,14 @@ static int parse(int argc, char** argv, arguments* a)
                 a->times[a->time_count++] = x;
                 p = *end ? end + 1 : end;
             }
-        } else if (strcmp(s, "--csv") == 0) {
+        } else if (strcmp(s, "--csv") == 0 || strcmp(s, "--bpmd") == 0) {
+            bool csv = s[2] == 'c';
             char* colon = strrchr(argv[i], ':');
-            if (colon && number(colon + 1, &x) && x >= 1.0) {
+            if (colon && number(colon + 1, &x) && x >= 1.0 && x <= 2e9) {
                 *colon = '\0';
-                a->csv_every = (int)x;
+                *(csv ? &a->csv_every : &a->bpmd_every) = (int)x;
             }
-            a->csv = argv[i];
+            *(csv ? &a->csv : &a->bpmd) = argv[i];
         } else {
             a->record = value;
         }
@@ -452,6 +454,7 @@ int mor_cli_run(int argc, char** argv)
     if (!scene) return mor_cli_fail(&error);
     if (*mor_scene_notes(scene) && !a.quiet) fputs(mor_scene_notes(scene), stderr);
     mor_recorder* recorder = NULL;
+    mor_bpmd_recorder* problems = NULL;
     FILE *csv = NULL, *document = NULL;
     char* text = NULL;
     size_t length = 0;
@@ -478,6 +481,13 @@ int mor_cli_run(int argc, char** argv)
     if (a.record) {
         recorder = mor_recorder_open(a.record, w, scene, &error);
         if (!recorder || mor_world_add_observer(w, mor_recorder_observe, recorder, &error) != MOR_OK) {
+            code = mor_cli_fail(&error);
+            goto out;
+        }
+    }
+    if (a.bpmd) {
+        problems = mor_bpmd_record(a.bpmd, w, scene, a.bpmd_every, &error);
+        if (!problems) {
             code = mor_cli_fail(&error);
             goto out;
         }
@@ -525,6 +535,7 @@ out:
             code = mor_cli_fail(&error);
         }
     }
+    if (problems && mor_bpmd_close(problems, &error) != MOR_OK && code < 2) code = mor_cli_fail(&error);
     if (recorder && mor_recorder_close(recorder, &error) != MOR_OK && code < 2) code = mor_cli_fail(&error);
     free(start);
     free(s.residuals);
