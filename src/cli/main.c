@@ -13,7 +13,9 @@ static const struct command {
 } commands[] = {
     { "run", mor_cli_run, "simulate a scene" },
     { "solve", mor_cli_solve, "solve stored complementarity and contact problems" },
+    { "robot", mor_cli_robot, "read a URDF: its tree, masses, and M, h, g, Jacobians at given states" },
     { "plot", mor_cli_plot, "draw what a recording holds" },
+    { "reproduce", mor_cli_reproduce, "run the papers' experiments again: data, figures, a page" },
     { "list", mor_cli_list, "list formulations, solvers, collision methods, shapes, scenes" },
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
@@ -22,7 +24,7 @@ static void help(FILE* out)
 {
     fprintf(out, "moreau %s: rigid bodies with contact and friction, and fair comparison of the methods\n\n"
                  "usage: moreau COMMAND [ARGUMENTS]     (moreau COMMAND --help tells more)\n\n", mor_version());
-    for (int i = 0; i < COMMAND_COUNT; i++) fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
+    for (int i = 0; i < COMMAND_COUNT; i++) fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].help);
     fprintf(out, "\nA first try:  moreau run peg_in_hole\n"
                  "Exit status:  0 success, 1 the method failed on the problem, 2 bad usage or input, 3 the system failed\n");
 }

@@ -41,7 +41,7 @@ typedef struct arguments {
 typedef struct summary {
     double initial, final, max_gain, max_step_gain, work, correction;
     double momentum[2][6];
-    double penetration, velocity_error, max_residual, *residuals;
+    double penetration, raw_penetration, projection, velocity_error, max_residual, *residuals;
     double iterations;
     int steps, failures, max_contacts, max_size, max_iterations;
     mor_timing timing;
@@ -218,14 +218,14 @@ static void write_json(mor_json* json, const mor_world* w, const mor_scene* scen
     mor_json_number(json, "max_gain", s->max_gain);
     mor_json_number(json, "max_step_gain", s->max_step_gain);
     mor_json_number(json, "correction_work", s->correction);
-    mor_json_number(json, "projection_work", 0.0);
+    mor_json_number(json, "projection_work", s->projection);
     mor_json_end(json);
     mor_json_object(json, "momentum");
     mor_json_numbers(json, "initial", s->momentum[0], 6);
     mor_json_numbers(json, "final", s->momentum[1], 6);
     mor_json_end(json);
     mor_json_number(json, "max_penetration", s->penetration);
-    mor_json_number(json, "max_raw_penetration", s->penetration);
+    mor_json_number(json, "max_raw_penetration", s->raw_penetration);
     mor_json_number(json, "final_penetration", mor_world_penetration(w));
     mor_json_number(json, "max_joint_error", 0.0);
     mor_json_number(json, "max_drift", max_drift(w, start));
@@ -338,6 +338,8 @@ static void account(summary* s, const mor_world* w, const mor_step_report* r, do
     s->max_step_gain = fmax(s->max_step_gain, E - *energy);
     *energy = E;
     s->penetration = fmax(s->penetration, r->penetration);
+    s->raw_penetration = fmax(s->raw_penetration, r->raw_penetration);
+    s->projection += r->projection_work;
     s->velocity_error = fmax(s->velocity_error, r->velocity_error);
     s->max_residual = fmax(s->max_residual, r->residual);
     s->residuals[s->steps++] = r->residual;

@@ -42,7 +42,7 @@ typedef struct run {
     mor_report report;
 } run;
 
-extern const mor_solver mor_solver_lemke, mor_solver_nsn, mor_solver_fischer_newton;
+extern const mor_solver mor_solver_lemke, mor_solver_nsn, mor_solver_ppa, mor_solver_fischer_newton;
 
 static void note(run* R, const char* what, int iterations)
 {
@@ -313,28 +313,23 @@ static bool other(run* R, const mor_solver* solver, const char* name, const doub
     return error <= c->tol;
 }
 
-/* Newton on tree velocities: briefly from the guess, then from zero. */
-static bool tree_newton(run* R, const double* guess, double* p)
+/* Newton on tree velocities: briefly from a start, or at length from zero. */
+static bool tree_newton(run* R, const double* start, int window, double* p)
 {
-    int n = R->problem->size, done = 0;
-    mor_tree_newton_settings s = { .sigma = 1.0, .floor = 1e-8, .adapt = true, .window = 8, .max_iter = 200 };
-    mor_report report = { .status = MOR_NOT_CONVERGED };
-    for (int from = guess ? 0 : 1; from < 2 && report.status == MOR_NOT_CONVERGED && !R->late; from++) {
-        mor_tree_newton_settings now = s;
-        if (from == 0) now.sigma = 0.01, now.max_iter = 10, now.give_up = 4, memcpy(p, guess, (size_t)n * sizeof *p);
-        else memset(p, 0, (size_t)n * sizeof *p);
-        report = mor_tree_newton(R->problem, &now, limits(R, 0.5, now.max_iter), p);
-        settle(R);
-        if (report.status == MOR_REFUSED) return false;
-        done += report.iterations;
-        double error = R->context->error(R->context, p, NULL);
-        if (error < R->best || isinf(R->best)) {
-            R->best = error;
-            memcpy(R->z, p, (size_t)n * sizeof *p);
-        }
-        R->late = mor_out_of_time(R->context);
+    size_t bytes = (size_t)R->problem->size * sizeof *p;
+    mor_tree_newton_settings s = { .sigma = 1.0, .floor = 1e-8, .adapt = true, .window = window, .max_iter = 200 };
+    if (start) s.sigma = 0.01, s.max_iter = 10, s.give_up = 4, memcpy(p, start, bytes);
+    else memset(p, 0, bytes);
+    mor_report report = mor_tree_newton(R->problem, &s, limits(R, 0.5, s.max_iter), p);
+    settle(R);
+    if (report.status == MOR_REFUSED) return false;
+    double error = R->context->error(R->context, p, NULL);
+    if (error < R->best || isinf(R->best)) {
+        R->best = error;
+        memcpy(R->z, p, bytes);
     }
-    note(R, "nsn-tree", done);
+    R->late = mor_out_of_time(R->context);
+    note(R, "nsn-tree", report.iterations);
     return R->best <= R->context->tol;
 }
 
@@ -350,13 +345,20 @@ static void step(run* R)
     const double* guess = R->context->warm ? p + n : NULL;
     memcpy(p, R->z, (size_t)n * sizeof *p);
     memcpy(p + n, R->z, (size_t)n * sizeof *p);
+    if (guess) { /* the last step's impulses are often the answer, or one Newton step from it */
+        R->best = R->context->error(R->context, p, NULL);
+        if (R->best <= R->context->tol || (cones && n > SMALL && tree_newton(R, guess, 8, p)) || R->late) return;
+        memcpy(p, guess, (size_t)n * sizeof *p);
+    }
     bool can_sweep = mor_sweep_open(&sweep, &R->problem->step, true, R->context->arena, &why) == MOR_SOLVED;
     if (can_sweep) {
         tree_sweeps(R, &sweep, cones || n <= SMALL ? FEW : SOME, p);
         if (R->best <= R->context->tol || R->late) return;
     }
     if (cones) {
-        if (tree_newton(R, guess, p) || other(R, &mor_solver_nsn, "nsn", guess, 0.8)) return;
+        if ((guess && n <= SMALL && tree_newton(R, guess, 8, p)) || tree_newton(R, NULL, 8, p) || tree_newton(R, NULL, 20, p) ||
+            other(R, &mor_solver_nsn, "nsn", guess, 0.7) || other(R, &mor_solver_ppa, "ppa", NULL, 0.9))
+            return;
     } else if ((n <= SMALL && other(R, &mor_solver_lemke, "lemke", NULL, 0.4)) ||
                other(R, &mor_solver_fischer_newton, "fischer-newton", guess, 0.7) || other(R, &mor_solver_lemke, "lemke", NULL, 0.9))
         return;

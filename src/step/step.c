@@ -8,7 +8,9 @@
 #include "base/workers.h"
 #include "collision/detect.h"
 #include "formulation/assemble.h"
+#include "formulation/rows.h"
 #include "model/world.h"
+#include "step/stabilise.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -149,7 +151,7 @@ void mor_stage_integrate(mor_world* w)
     } else {
         for (int i = 0; i < w->tree_count; i++) {
             const mor_tree* t = &w->trees[i];
-            t->kind->advance(&w->bodies[t->body], w->h, w->nu_free + t->offset, w->nu_new + t->offset, w->mass + w->mass_start[i]);
+            t->kind->advance(w, t, w->nu_free + t->offset, w->nu_new + t->offset, w->mass + w->mass_start[i]);
         }
     }
     for (int i = 0; i < w->alive_count; i++) {
@@ -161,6 +163,9 @@ void mor_stage_integrate(mor_world* w)
         b->q = w->dimension == 2 ? mor_quat_exp(mor_v3(0, 0, b->angle))
                                  : mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(w->h, b->w)), b->q));
     }
+    w->raw_penetration = w->projection_work = 0.0;
+    if (w->formulation->project && !w->on_integrate)
+        w->raw_penetration = w->formulation->project(w, w->formulation_options, &w->projection_work);
     w->step++;
     w->time = w->time_base + w->h * (w->step - w->step_base); /* no sum of rounding over long runs */
 }
@@ -184,8 +189,14 @@ static void store_impulses(mor_world* w)
             contact->impulse = mor_v3(0, 0, 0);
             for (int d = 0; d < b->dim; d++) contact->impulse = mor_madd(contact->impulse, p[d], direction[d]);
             contact->normal_impulse = p[0];
-            w->correction_work += p[0] * fmax(0.0, -row->gap) / s->h;
+            contact->held = w->islands[i].answer.held[c];
+            if (!w->formulation->project) w->correction_work += p[0] * fmax(0.0, -row->gap) / s->h;
             for (int d = 0; d < b->dim; d++) w->contact_work -= p[d] * row->drift[d];
+        }
+        for (int r = 0; r < w->islands[i].row_block_count; r++) {
+            const mor_row_block* rows = w->islands[i].rows[r];
+            const double* p = w->islands[i].answer.impulses + s->blocks[s->contact_count + r].row;
+            if (rows->memory) memcpy(rows->memory, p, (size_t)rows->dim * sizeof *p);
         }
     }
 }
@@ -193,7 +204,13 @@ static void store_impulses(mor_world* w)
 static void apply_work(mor_world* w)
 {
     w->applied_work = 0.0;
+    for (int i = 0; i < w->robot_count; i++) { /* f' nu, with the forces on links and joints gathered by the assembly */
+        const mor_robot* r = w->robots[i];
+        const double* nu = w->nu_new + w->trees[r->tree].offset;
+        for (int k = 0; k < w->trees[r->tree].dof; k++) w->applied_work += w->h * r->force[k] * nu[k];
+    }
     for (int i = 0; i < w->tree_count; i++) {
+        if (w->trees[i].body < 0) continue;
         const mor_body* b = &w->bodies[w->trees[i].body];
         const double* nu = w->nu_new + w->trees[i].offset;
         mor_vec3 v = mor_v3(nu[0], nu[1], w->dimension == 3 ? nu[2] : 0.0);
@@ -261,6 +278,7 @@ static mor_status attempt(mor_world* w, bool* used)
     }
     apply_work(w);
     mor_stage_integrate(w);
+    mor_stabilise_joints(w);
     double t5 = mor_clock();
     if (!w->on_collide) { /* the contacts of the new state, kept aside for the next step */
         swap_contacts(w);
@@ -310,6 +328,8 @@ mor_code mor_world_step(mor_world* w, mor_step_report* report, mor_error* error)
     w->timing.total = mor_clock() - start;
     fill_report(w, status, r);
     r->penetration = mor_world_penetration(w);
+    r->raw_penetration = fmax(r->penetration, w->raw_penetration);
+    r->projection_work = w->projection_work;
     r->kinetic = mor_world_kinetic_energy(w);
     r->potential = mor_world_potential_energy(w);
     double before = mor_clock();
