@@ -42,7 +42,7 @@ static void record(const char* scene_name, const char* const* sets, int steps, i
     mor_error error = { 0 };
     mor_scene* scene = load(scene_name, sets);
     mor_world* w = mor_scene_build(scene, 1, &error);
-    assert_non_null(w);
+    if (!w) fail_msg("%s", error.text);
     remove(path);
     mor_bpmd_recorder* r = mor_bpmd_record(path, w, scene, every, &error);
     if (!r) fail_msg("%s", error.text);
@@ -127,7 +127,7 @@ static void a_frame_rebuilt_and_solved_again_gives_the_same_velocities(void** st
     round_trip("bounce", NULL, 300, 20);
     round_trip("flat_discs", NULL, 150, 20);
     round_trip("flat_sawtooth", NULL, 700, 50);
-    round_trip("dominoes", SETS("method.solver.name=lemke", "method.friction_align=slip"), 60, 12);
+    round_trip("dominoes", SETS("method.formulation.name=st", "method.solver.name=lemke", "method.friction_align=slip"), 60, 12);
 }
 
 static void every_formulation_is_made_from_the_same_frame(void** state)
@@ -140,6 +140,7 @@ static void every_formulation_is_made_from_the_same_frame(void** state)
     assert_int_equal(mor_bpmd_read(file, 4, &f, &error), MOR_OK);
     for (int k = 0; mor_library_formulation_at(NULL, k); k++) {
         const mor_formulation* one = mor_library_formulation_at(NULL, k);
+        if (strcmp(one->name, "peg-exact") == 0) continue; /* in the plane only */
         mor_world* w = mor_bpmd_world(&f, NULL, NULL, &error);
         assert_non_null(w);
         assert_int_equal(mor_world_set_method(w, "formulation", one->name, &error), MOR_OK);

@@ -173,7 +173,7 @@ static const broken scenes[] = {
     { BODY(BALL "position: [0, 0, 0], grid: { count: [1, 1, 1], origin: [0, 0, 0] }"), 3, 84, "either the position of the body or the origin", 0, 0 },
     { BODY(BALL "grid: { count: [1, 1, 1] }, repeat: { count: 2 }"), 3, 65, "either a grid or repetitions", 0, 0 },
     { BODY(BALL "repeat: { count: 0 }"), 3, 54, "count 0 is out of range", 0, 0 },
-    { BODY(BALL "repeat: { count: 2, joint: { type: hinge } }"), 3, 70, "unknown type of joint", 0, 0 },
+    { BODY(BALL "repeat: { count: 2, joint: { type: hinge } }"), 3, 72, "unknown type of joint", 0, 0 },
     { BODY(BALL "random: { position: -1 }"), 3, 57, "position -1 is negative", 0, 0 },
     { BODY(BALL "random: { orientation: 1 }"), 3, 60, "must be true or false", 0, 0 },
     /* shapes */

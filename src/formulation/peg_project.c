@@ -103,9 +103,9 @@ static bool collect(const mor_world* w, const mor_island* island, rows* list)
         if (!c->held || c->group == 0) continue;
         if (before && before->group == c->group && before->plane == c->plane) continue;
         before = c;
-        if (!mor_features_exact(w->bodies[w->order[c->body[0]]].shapes[c->shape[0]].geometry,
-                                w->bodies[w->order[c->body[1]]].shapes[c->shape[1]].geometry))
-            continue;
+        const mor_body *a = &w->bodies[w->order[c->body[0]]], *b = &w->bodies[w->order[c->body[1]]];
+        if (c->shape[0] >= a->shape_count || c->shape[1] >= b->shape_count) continue; /* a stored frame: no shapes */
+        if (!mor_features_exact(a->shapes[c->shape[0]].geometry, b->shapes[c->shape[1]].geometry)) continue;
         if (!plane_now(w, c, list)) return false;
     }
     return true;

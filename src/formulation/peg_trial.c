@@ -165,6 +165,10 @@ bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const 
         mor_pose pose[2];
         mor_vec3 x[2];
         const mor_geometry* shape[2];
+        bool shapeless = false; /* contacts of a stored frame */
+        for (int side = 0; side < 2; side++)
+            shapeless = shapeless || c->shape[side] >= s->world->bodies[s->world->order[c->body[side]]].shape_count;
+        if (shapeless) continue;
         for (int side = 0; side < 2; side++) {
             body[side] = &s->world->bodies[s->world->order[c->body[side]]];
             tree[side] = body[side]->tree >= 0 ? s->entries[entry++].tree : -1;
