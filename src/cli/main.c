@@ -13,6 +13,7 @@ static const struct command {
 } commands[] = {
     { "run", mor_cli_run, "simulate a scene" },
     { "solve", mor_cli_solve, "solve stored complementarity and contact problems" },
+    { "compare", mor_cli_compare, "run formulations and solvers on the same problems, fairly" },
     { "plot", mor_cli_plot, "draw what a recording holds" },
     { "list", mor_cli_list, "list formulations, solvers, collision methods, shapes, scenes" },
 };
