@@ -14,6 +14,7 @@ static const struct command {
     { "run", mor_cli_run, "simulate a scene" },
     { "solve", mor_cli_solve, "solve stored complementarity and contact problems" },
     { "robot", mor_cli_robot, "read a URDF: its tree, masses, and M, h, g, Jacobians at given states" },
+    { "compare", mor_cli_compare, "run formulations and solvers on the same problems, fairly" },
     { "plot", mor_cli_plot, "draw what a recording holds" },
     { "reproduce", mor_cli_reproduce, "run the papers' experiments again: data, figures, a page" },
     { "list", mor_cli_list, "list formulations, solvers, collision methods, shapes, scenes" },
