@@ -4,7 +4,7 @@
  * degree order, so the cost is linear in the joints where Gauss-Seidel needs a number of sweeps that grows with
  * the square of the chain's length. Redundant joints make W_ee singular; solved is therefore
  *
- *     (W_ee + e D) p_{k+1} = rhs + e D p_k,     D = diag(W_ee), e = 1e-9
+ *     p <- p + (W_ee + e D)^-1 (rhs - W_ee p),     D the largest diagonal of each joint's block, e = 1e-9
  *
  * the proximal point iteration, whose limit solves the consistent part: each round multiplies the error of a
  * mode by e/(w + e), so three rounds reach rounding unless modes are as small as e.
@@ -12,78 +12,64 @@
  * As a start for the solvers, bounded rows that were between their bounds (motors, friction) count as equations; those
  * that come out beyond are put on their bound and the rest is solved again.
  *
- * Cost: O(fill) numeric work, plus the analysis of the pattern. */
+ * Cost: O(fill); no memory but the arena's. */
 #include "formulation/equations.h"
 
-#include "linalg/sparse.h"
+#include "linalg/block_cholesky.h"
 #include "problem/convert.h"
 #include "problem/step.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 4, GUESS_ROUNDS = 4 };
+enum { ROUNDS = 3, GUESS_ROUNDS = 4 };
+
+#define SHIFT 1e-9 /* e above: far below what matters of W, far above its rounding */
 
 typedef struct assembly {
     const mor_step_form* step;
-    const int* number; /* block -> first equation, -1: not an equation */
-    int *row, *col;
-    double* x;
-    int count, room;
-    mor_arena* arena;
+    const int* number; /* block -> equation block, -1: not one */
+    mor_block_cholesky* factor;
     bool failed;
 } assembly;
-
-static void count_block(void* user, int a, int b, const double* W)
-{
-    (void)W;
-    assembly* s = user;
-    if (s->number[a] >= 0 && s->number[b] >= 0) s->room += s->step->blocks[a].dim * s->step->blocks[b].dim;
-}
 
 static void add_block(void* user, int a, int b, const double* W)
 {
     assembly* s = user;
-    if (s->number[a] < 0 || s->number[b] < 0) return;
-    int m = s->step->blocks[a].dim, n = s->step->blocks[b].dim;
-    for (int i = 0; i < m; i++)
-        for (int j = 0; j < n; j++) {
-            s->row[s->count] = s->number[a] + i;
-            s->col[s->count] = s->number[b] + j;
-            s->x[s->count++] = W[i * n + j];
-        }
+    int i = s->number[a], j = s->number[b], n = s->step->blocks[a].dim;
+    if (i < 0 || j < i || s->failed) return;
+    if (i != j) {
+        s->failed = !mor_block_cholesky_add(s->factor, i, j, W);
+        return;
+    }
+    double own[MOR_BLOCK_DIM * MOR_BLOCK_DIM], largest = 0.0;
+    memcpy(own, W, (size_t)(n * n) * sizeof *own);
+    for (int d = 0; d < n; d++) largest = fmax(largest, own[d * n + d]);
+    for (int d = 0; d < n; d++) own[d * n + d] += SHIFT * (largest > 0.0 ? largest : 1.0);
+    s->failed = !mor_block_cholesky_add(s->factor, i, i, own);
 }
 
-/* (W + e D) x = b + e D x, repeated. */
-static bool solve(const mor_csr* W, const double* b, double* x, mor_arena* arena)
+/* y = W x on the active blocks, by products with G and M^-1 G. */
+static void apply(const mor_step_form* step, const int* number, const int* offset, const double* x, double* nu, double* y)
 {
-    const double e = 1e-9;
-    int n = W->rows;
-    double* d = mor_arena_alloc(arena, (size_t)n * sizeof *d);
-    double* y = mor_arena_alloc(arena, (size_t)n * sizeof *y);
-    if (!d || !y) return false;
-    double largest = 0.0;
-    for (int i = 0; i < n; i++) largest = fmax(largest, mor_csr_get(W, i, i));
-    if (!(largest > 0.0) || !isfinite(largest)) return false;
-    for (int i = 0; i < n; i++) {
-        d[i] = e * fmax(mor_csr_get(W, i, i), 1e-6 * largest);
-        for (int k = W->p[i]; k < W->p[i + 1]; k++)
-            if (W->i[k] == i) W->x[k] += d[i];
-    }
-    mor_sparse_lu* lu = mor_sparse_lu_create(W, NULL);
-    bool ok = lu && mor_sparse_lu_factor(lu, W);
-    memset(x, 0, (size_t)n * sizeof *x);
-    for (int round = 0; ok && round < ROUNDS; round++) { /* residual b - W x with the unshifted W */
-        mor_csr_apply(W, x, y);
-        for (int i = 0; i < n; i++) y[i] = b[i] - y[i] + d[i] * x[i];
-        mor_sparse_lu_solve(lu, 1, y);
-        for (int i = 0; i < n; i++) {
-            x[i] += y[i];
-            ok = ok && isfinite(x[i]);
+    memset(nu, 0, (size_t)step->dof * sizeof *nu);
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < step->block_count; i++) {
+            const mor_block* b = &step->blocks[i];
+            if (number[i] < 0) continue;
+            int at = offset[number[i]];
+            for (int d = 0; pass && d < b->dim; d++) y[at + d] = 0.0;
+            for (int e = b->entry; e < b->entry + b->entry_count; e++) {
+                const mor_tree_block* t = &step->trees[step->entries[e].tree];
+                const double* C = (pass ? step->jacobian : step->response) + step->entries[e].start;
+                double* v = nu + t->offset;
+                for (int d = 0; d < b->dim; d++, C += t->dof)
+                    for (int m = 0; m < t->dof; m++) {
+                        if (pass) y[at + d] += C[m] * v[m];
+                        else v[m] += C[m] * x[at + d];
+                    }
+            }
         }
-    }
-    if (lu) mor_sparse_lu_destroy(lu);
-    return ok;
 }
 
 /* Blocks with active[block]; NULL: the equations. */
@@ -91,33 +77,48 @@ static bool solve_blocks(const mor_step_form* step, const bool* active, const do
 {
     size_t mark = mor_arena_mark(arena);
     int* number = mor_arena_alloc(arena, (size_t)step->block_count * sizeof *number);
+    int* dims = mor_arena_alloc(arena, (size_t)step->block_count * sizeof *dims);
+    int* offset = mor_arena_alloc(arena, ((size_t)step->block_count + 1) * sizeof *offset);
     bool ok = false;
-    int n = 0;
-    if (!number) goto done;
+    int count = 0, n = 0;
+    if (!number || !dims || !offset) goto done;
     for (int i = 0; i < step->block_count; i++) {
-        bool equation = active ? active[i] : step->blocks[i].kind == MOR_BLOCK_EQUATION;
-        number[i] = equation ? n : -1;
-        n += equation ? step->blocks[i].dim : 0;
+        bool mine = active ? active[i] : step->blocks[i].kind == MOR_BLOCK_EQUATION;
+        number[i] = mine ? count : -1;
+        if (!mine) continue;
+        if (step->blocks[i].dim > MOR_BLOCK_DIM) goto done;
+        offset[count] = n;
+        dims[count++] = step->blocks[i].dim;
+        n += step->blocks[i].dim;
     }
     if (n == 0) {
         ok = true;
         goto done;
     }
-    assembly s = { .step = step, .number = number, .arena = arena };
-    if (!mor_step_visit_W(step, count_block, &s, arena)) goto done;
-    s.row = mor_arena_alloc(arena, (size_t)s.room * sizeof *s.row);
-    s.col = mor_arena_alloc(arena, (size_t)s.room * sizeof *s.col);
-    s.x = mor_arena_alloc(arena, (size_t)s.room * sizeof *s.x);
-    double* b = mor_arena_alloc(arena, (size_t)n * sizeof *b);
-    double* x = mor_arena_alloc(arena, (size_t)n * sizeof *x);
-    if (!s.row || !s.col || !s.x || !b || !x || !mor_step_visit_W(step, add_block, &s, arena)) goto done;
-    for (int i = 0; i < step->block_count; i++)
-        for (int d = 0; number[i] >= 0 && d < step->blocks[i].dim; d++) b[number[i] + d] = rhs[step->blocks[i].row + d];
-    mor_csr W;
-    if (!mor_csr_from_triplets(&W, n, n, s.count, s.row, s.col, s.x, arena) || !solve(&W, b, x, arena)) goto done;
-    for (int i = 0; i < step->block_count; i++)
-        for (int d = 0; number[i] >= 0 && d < step->blocks[i].dim; d++) p[step->blocks[i].row + d] = x[number[i] + d];
+    assembly s = { .step = step, .number = number };
+    s.factor = mor_block_cholesky_create(count, dims, arena);
+    double* x = mor_arena_zero(arena, (size_t)n, sizeof *x);
+    double* y = mor_arena_alloc(arena, (size_t)n * sizeof *y);
+    double* nu = mor_arena_alloc(arena, (size_t)step->dof * sizeof *nu);
+    if (!s.factor || !x || !y || !nu || !mor_step_visit_W(step, add_block, &s, arena) || s.failed) goto done;
+    if (!mor_block_cholesky_factor(s.factor)) goto done;
     ok = true;
+    for (int round = 0; round < ROUNDS && ok; round++) { /* x += (W + e D)^-1 (b - W x) */
+        if (round) apply(step, number, offset, x, nu, y);
+        else memset(y, 0, (size_t)n * sizeof *y);
+        for (int i = 0; i < step->block_count; i++)
+            for (int d = 0; number[i] >= 0 && d < step->blocks[i].dim; d++) {
+                int at = offset[number[i]] + d;
+                y[at] = rhs[step->blocks[i].row + d] - y[at];
+            }
+        mor_block_cholesky_solve(s.factor, y);
+        for (int i = 0; i < n; i++) {
+            x[i] += y[i];
+            ok = ok && isfinite(x[i]);
+        }
+    }
+    for (int i = 0; ok && i < step->block_count; i++)
+        for (int d = 0; number[i] >= 0 && d < step->blocks[i].dim; d++) p[step->blocks[i].row + d] = x[offset[number[i]] + d];
 done:
     mor_arena_release(arena, mark);
     return ok;
