@@ -14,7 +14,7 @@ static const struct command {
     { "run", mor_cli_run, "simulate a scene" },
     { "solve", mor_cli_solve, "solve stored complementarity and contact problems" },
     { "plot", mor_cli_plot, "draw what a recording holds" },
-    { "view", mor_cli_view, "show recordings in the browser" },
+    { "view", mor_cli_view, "show recordings and running scenes in the browser" },
     { "list", mor_cli_list, "list formulations, solvers, collision methods, shapes, scenes" },
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };

@@ -34,10 +34,11 @@ function labels() {
   return new Set(byMethod).size === byMethod.length ? byMethod : recordings.map((r, i) => r.description.file || byMethod[i]);
 }
 
-function firstFrame(r) {
+// A frame that may still be on its way.
+function frameOf(r, i) {
   return new Promise((resolve) => {
     const look = () => {
-      const f = r.frame(0);
+      const f = r.frame(i);
       if (f || r.failed || r.frames === 0) resolve(f);
       else setTimeout(look, 10);
     };
@@ -57,8 +58,9 @@ function floorHeight(d, frame) {
 }
 
 async function show() {
-  const d = recordings[0].description, frame = await firstFrame(recordings[0]);
-  const bounds = sceneBounds(d, frame), flat = d.dimension === 2;
+  const d = recordings[0].description, frame = await frameOf(recordings[0], 0);
+  const last = live ? null : await frameOf(recordings[0], recordings[0].frames - 1);
+  const bounds = sceneBounds(d, frame, last), flat = d.dimension === 2;
   for (const m of models) {
     stage.scene.remove(m.group);
     m.dispose();
@@ -67,7 +69,7 @@ async function show() {
   models = recordings.map((r, i) => new Model(r, i, bounds.extent, state.theme, frame));
   stage.models = models;
   for (const m of models) stage.scene.add(m.group);
-  stage.frameScene(bounds, flat, floorHeight(d, frame));
+  stage.frameScene(bounds, flat, floorHeight(d, frame) ?? bounds.box.min.z);
   setTheme(state.theme);
   arrange();
   const weights = d.bodies.filter((b) => b.kind !== FIXED && b.mass > 0).map((b) => b.mass).sort((a, b) => a - b);
@@ -236,14 +238,14 @@ function showBody() {
       }
   const rows = [
     ["Kind", ["dynamic", "fixed", "kinematic"][b.kind] ?? "?"],
-    b.kind === 0 ? ["Mass", `${number(b.mass)} kg`] : null,
-    ["Position", `${vector(f.pose, 7 * i, flat ? 2 : 3)} m`],
-    flat ? ["Angle", `${number(2 * Math.atan2(f.pose[7 * i + 6], f.pose[7 * i + 3]))} rad`] : ["Quaternion", vector(f.pose, 7 * i + 3, 4)],
-    ["Velocity", `${vector(f.velocity, 6 * i, flat ? 2 : 3)} m/s`],
-    flat ? ["Turning", `${number(f.velocity[6 * i + 5])} rad/s`] : ["Turning", `${vector(f.velocity, 6 * i + 3)} rad/s`],
-    ["Speed", `${number(Math.hypot(...f.velocity.slice(6 * i, 6 * i + 3)))} m/s`],
+    b.kind === 0 ? ["Mass [kg]", number(b.mass)] : null,
+    ["Position [m]", vector(f.pose, 7 * i, flat ? 2 : 3)],
+    flat ? ["Angle [rad]", number(2 * Math.atan2(f.pose[7 * i + 6], f.pose[7 * i + 3]))] : ["Quaternion", vector(f.pose, 7 * i + 3, 4)],
+    ["Velocity [m/s]", vector(f.velocity, 6 * i, flat ? 2 : 3)],
+    flat ? ["Turning [rad/s]", number(f.velocity[6 * i + 5])] : ["Turning [rad/s]", vector(f.velocity, 6 * i + 3)],
+    ["Speed [m/s]", number(Math.hypot(...f.velocity.slice(6 * i, 6 * i + 3)))],
     ["Contacts", String(touching)],
-    ["Contact force", `${vector(force, 0, flat ? 2 : 3)} N`],
+    ["Contact force [N]", vector(force, 0, flat ? 2 : 3)],
   ].filter(Boolean);
   $("body-name").textContent = b.name + (models.length > 1 ? ` (${labels()[state.model]})` : "");
   const list = $("body-state");

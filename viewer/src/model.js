@@ -352,10 +352,9 @@ function m2scale(x, y, z) {
   return scaleVector.set(x, y, z);
 }
 
-// Where things are at the start, and how large that is: for camera, grid, light and the size of marks.
-export function sceneBounds(description, frame) {
-  const all = new THREE.Box3(), moving = new THREE.Box3();
-  const matrix = new THREE.Matrix4();
+// Boxes around all bounded shapes, and around those that move.
+function boxes(description, frame) {
+  const all = new THREE.Box3(), moving = new THREE.Box3(), matrix = new THREE.Matrix4();
   for (const shape of description.shapes) {
     if (!frame || shape.kind === "plane" || !Number.isFinite(shape.radius)) continue;
     const o = 7 * shape.body;
@@ -370,6 +369,12 @@ export function sceneBounds(description, frame) {
     all.union(box);
     if (description.bodies[shape.body].kind !== FIXED) moving.union(box);
   }
+  return { all, moving };
+}
+
+// Where things are at the start, and how large that is: for camera, grid, light and the size of marks.
+export function sceneBounds(description, frame, last) {
+  const { all, moving } = boxes(description, frame);
   const size = (b) => (b.isEmpty() ? 0 : b.getSize(new THREE.Vector3()).length());
   let box = all;
   if (!moving.isEmpty() && size(all) > 6 * size(moving)) {
@@ -378,6 +383,11 @@ export function sceneBounds(description, frame) {
     box.expandByScalar(0.6 * size(moving));
     box.intersect(all);
     box.union(moving);
+  }
+  if (last && !box.isEmpty()) {
+    // where it ends, unless things fly away
+    const end = boxes(description, last).moving, near = box.clone().expandByScalar(0.75 * size(box));
+    if (!end.isEmpty() && near.containsBox(end)) box = box.clone().union(end);
   }
   if (box.isEmpty()) box = new THREE.Box3(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1));
   const s = box.getSize(new THREE.Vector3());
