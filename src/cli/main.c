@@ -17,6 +17,7 @@ static const struct command {
     { "compare", mor_cli_compare, "run formulations and solvers on the same problems, fairly" },
     { "plot", mor_cli_plot, "draw what a recording holds" },
     { "reproduce", mor_cli_reproduce, "run the papers' experiments again: data, figures, a page" },
+    { "view", mor_cli_view, "show recordings and running scenes in the browser" },
     { "list", mor_cli_list, "list formulations, solvers, collision methods, shapes, scenes" },
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
