@@ -162,6 +162,22 @@ static void a_mass_ratio_of_a_million_is_solved(void** state)
     mor_arena_destroy(arena);
 }
 
+/* Eight contacts with eight directions on two bodies: W has rank 12 of 24, the LCP of 80 unknowns is mostly null space. */
+static void redundant_contacts_are_solved_at_every_mass_ratio(void** state)
+{
+    (void)state;
+    mor_arena* arena = mor_arena_create(NULL);
+    int solved = 0;
+    for (uint64_t seed = 1; seed <= 30; seed++) {
+        random_step spec = { .trees = 2, .dof = 6, .contacts = 8, .dim = 3, .directions = 8, .mu = 0.3,
+                             .mass_ratio = seed % 3 == 0 ? 1e6 : seed % 3 == 1 ? 1e3 : 1.0 };
+        check_solve(&spec, seed, 1e-10, arena, &solved);
+        mor_arena_reset(arena);
+    }
+    assert_int_equal(solved, 30);
+    mor_arena_destroy(arena);
+}
+
 static void keeping_the_velocities_gives_the_same_impulses(void** state)
 {
     (void)state;
@@ -279,6 +295,7 @@ int main(void)
         cmocka_unit_test(answers_survive_the_way_there_and_back),
         cmocka_unit_test(solved_steps_obey_their_laws_in_two_and_three_dimensions),
         cmocka_unit_test(a_mass_ratio_of_a_million_is_solved),
+        cmocka_unit_test(redundant_contacts_are_solved_at_every_mass_ratio),
         cmocka_unit_test(keeping_the_velocities_gives_the_same_impulses),
         cmocka_unit_test(a_step_with_cones_becomes_a_cone_problem_with_the_same_velocities),
         cmocka_unit_test(polygons_are_not_passed_off_as_cones_nor_cones_as_polygons),

@@ -186,6 +186,18 @@ static void fixed_size_inverses_and_eigenvalues_are_right(void** state)
     assert_near(x[1], 3.0, 0.0);
 }
 
+static void least_norm_gives_the_shortest_solution_of_a_singular_system(void** state)
+{
+    (void)state;
+    double A[9] = { 1, 1, 0, 1, 1, 0, 0, 0, 2 }, b[3] = { 2, 2, 6 };
+    mor_arena* arena = mor_arena_create(NULL);
+    assert_int_equal(mor_least_norm(3, A, b, 1e-12, arena), 2);
+    assert_near(b[0], 1.0, 1e-14);
+    assert_near(b[1], 1.0, 1e-14);
+    assert_near(b[2], 3.0, 1e-14);
+    mor_arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +207,7 @@ int main(void)
         cmocka_unit_test(cholesky_solves_positive_definite_systems),
         cmocka_unit_test(ldl_solves_indefinite_systems_with_a_zero_diagonal),
         cmocka_unit_test(semidefinite_factor_finds_the_rank_and_the_sign),
+        cmocka_unit_test(least_norm_gives_the_shortest_solution_of_a_singular_system),
         cmocka_unit_test(fixed_size_inverses_and_eigenvalues_are_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

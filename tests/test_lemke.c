@@ -87,7 +87,6 @@ static void a_ray_without_proof_is_not_called_infeasible(void** state)
         double A[4], b[2];
         for (int i = 0; i < 4; i++) A[i] = 2 * mor_rng_uniform(&rng) - 1;
         for (int i = 0; i < 2; i++) b[i] = 2 * mor_rng_uniform(&rng) - 1;
-        /* all four complementary cones */
         bool exists = b[0] >= 0 && b[1] >= 0;
         for (int i = 0; i < 2; i++) {
             double x = -b[i] / A[3 * i];

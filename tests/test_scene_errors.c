@@ -403,7 +403,7 @@ static void nesting_without_end_is_refused(void** state)
 
 static const char good_scene[] =
     "moreau: 1\nname: everything\ngravity: [0, 0, -9.81]\ntime: { step: 0.01, end: 2 }\nseed: 7\n"
-    "method:\n  solver: { name: pgs, tol: 1e-8 }\n  friction_directions: 6\n  v_rest: auto\n"
+    "method:\n  formulation: st\n  solver: { name: pgs, tol: 1e-8 }\n  friction_directions: 6\n  v_rest: auto\n"
     "materials:\n  wood: &w { friction: 0.5, restitution: 0.1, density: 600 }\n  ice: *w\n"
     "pairs:\n  - { materials: [wood, ice], friction: 0.02 }\n"
     "bodies:\n"

@@ -36,6 +36,8 @@ static mor_world* counted_world(counter* c, int threads)
     def.threads = threads;
     mor_world* w = mor_world_create(&def, &error);
     if (!w) fail_msg("%s", error.text);
+    test_method(w, "formulation", "st");
+    test_method(w, "solver", "pgs");
     return w;
 }
 

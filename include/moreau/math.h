@@ -37,9 +37,19 @@ typedef struct mor_aabb {
     mor_vec3 lower, upper;
 } mor_aabb;
 
-static inline mor_vec3 mor_v3(double x, double y, double z) { return (mor_vec3){ x, y, z }; }
-static inline mor_vec3 mor_add(mor_vec3 a, mor_vec3 b) { return mor_v3(a.x + b.x, a.y + b.y, a.z + b.z); }
-static inline mor_vec3 mor_sub(mor_vec3 a, mor_vec3 b) { return mor_v3(a.x - b.x, a.y - b.y, a.z - b.z); }
+static inline mor_vec3 mor_v3(double x, double y, double z)
+{
+    mor_vec3 value = { x, y, z };
+    return value;
+}
+static inline mor_vec3 mor_add(mor_vec3 a, mor_vec3 b)
+{
+    return mor_v3(a.x + b.x, a.y + b.y, a.z + b.z);
+}
+static inline mor_vec3 mor_sub(mor_vec3 a, mor_vec3 b)
+{
+    return mor_v3(a.x - b.x, a.y - b.y, a.z - b.z);
+}
 static inline mor_vec3 mor_neg(mor_vec3 a) { return mor_v3(-a.x, -a.y, -a.z); }
 static inline mor_vec3 mor_scale(double s, mor_vec3 a) { return mor_v3(s * a.x, s * a.y, s * a.z); }
 /* a + s b */
@@ -53,7 +63,10 @@ static inline mor_vec3 mor_cross(mor_vec3 a, mor_vec3 b)
     return mor_v3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
 }
 static inline double mor_norm(mor_vec3 a) { return sqrt(mor_dot(a, a)); }
-static inline mor_vec3 mor_lerp(mor_vec3 a, mor_vec3 b, double t) { return mor_madd(a, t, mor_sub(b, a)); }
+static inline mor_vec3 mor_lerp(mor_vec3 a, mor_vec3 b, double t)
+{
+    return mor_madd(a, t, mor_sub(b, a));
+}
 /* a/|a|, or the given fallback when a is zero. */
 static inline mor_vec3 mor_normalize(mor_vec3 a, mor_vec3 fallback)
 {
@@ -70,10 +83,15 @@ static inline mor_vec3 mor_max3(mor_vec3 a, mor_vec3 b)
     return mor_v3(fmax(a.x, b.x), fmax(a.y, b.y), fmax(a.z, b.z));
 }
 
-static inline mor_mat3 mor_mat3_identity(void) { return (mor_mat3){ { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } } }; }
+static inline mor_mat3 mor_mat3_identity(void)
+{
+    mor_mat3 value = { { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } } };
+    return value;
+}
 static inline mor_mat3 mor_mat3_diag(double a, double b, double c)
 {
-    return (mor_mat3){ { { a, 0, 0 }, { 0, b, 0 }, { 0, 0, c } } };
+    mor_mat3 value = { { { a, 0, 0 }, { 0, b, 0 }, { 0, 0, c } } };
+    return value;
 }
 static inline mor_vec3 mor_mul(const mor_mat3* A, mor_vec3 v)
 {
@@ -109,7 +127,8 @@ static inline double mor_mat3_det(const mor_mat3* A)
            A->m[0][1] * (A->m[1][0] * A->m[2][2] - A->m[1][2] * A->m[2][0]) +
            A->m[0][2] * (A->m[1][0] * A->m[2][1] - A->m[1][1] * A->m[2][0]);
 }
-/* Inverse by cofactors; the caller knows A is well conditioned (inertia tensors, contact blocks). */
+/* Inverse by cofactors; the caller knows A is well conditioned (inertia tensors, contact blocks).
+ */
 static inline mor_mat3 mor_mat3_inverse(const mor_mat3* A)
 {
     double s = 1.0 / mor_mat3_det(A);
@@ -122,20 +141,30 @@ static inline mor_mat3 mor_mat3_inverse(const mor_mat3* A)
     return B;
 }
 
-static inline mor_quat mor_quat_identity(void) { return (mor_quat){ 1, 0, 0, 0 }; }
-static inline mor_quat mor_quat_conj(mor_quat q) { return (mor_quat){ q.w, -q.x, -q.y, -q.z }; }
+static inline mor_quat mor_quat_identity(void)
+{
+    mor_quat value = { 1, 0, 0, 0 };
+    return value;
+}
+static inline mor_quat mor_quat_conj(mor_quat q)
+{
+    mor_quat value = { q.w, -q.x, -q.y, -q.z };
+    return value;
+}
 static inline mor_quat mor_quat_mul(mor_quat a, mor_quat b)
 {
-    return (mor_quat){ a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z,
+    mor_quat value = { a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z,
                        a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
                        a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
                        a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w };
+    return value;
 }
 /* q/|q|; the caller checks that q is not zero. */
 static inline mor_quat mor_quat_normalize(mor_quat q)
 {
     double s = 1.0 / sqrt(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z);
-    return (mor_quat){ s * q.w, s * q.x, s * q.y, s * q.z };
+    mor_quat value = { s * q.w, s * q.x, s * q.y, s * q.z };
+    return value;
 }
 /* Exponential map: the rotation by |v| radians about v. */
 static inline mor_quat mor_quat_exp(mor_vec3 v)
@@ -143,7 +172,8 @@ static inline mor_quat mor_quat_exp(mor_vec3 v)
     double t = 0.5 * mor_norm(v);
     /* sin(t)/(2t) by its series where the quotient would lose digits */
     double s = t < 1e-4 ? 0.5 * (1.0 - t * t / 6.0) : sin(t) / (2.0 * t);
-    return (mor_quat){ cos(t), s * v.x, s * v.y, s * v.z };
+    mor_quat value = { cos(t), s * v.x, s * v.y, s * v.z };
+    return value;
 }
 static inline mor_quat mor_quat_axis_angle(mor_vec3 unit_axis, double angle)
 {
@@ -153,18 +183,26 @@ static inline mor_mat3 mor_quat_matrix(mor_quat q)
 {
     double xx = q.x * q.x, yy = q.y * q.y, zz = q.z * q.z, xy = q.x * q.y, xz = q.x * q.z,
            yz = q.y * q.z, wx = q.w * q.x, wy = q.w * q.y, wz = q.w * q.z;
-    return (mor_mat3){ { { 1 - 2 * (yy + zz), 2 * (xy - wz), 2 * (xz + wy) },
+    mor_mat3 value = { { { 1 - 2 * (yy + zz), 2 * (xy - wz), 2 * (xz + wy) },
                          { 2 * (xy + wz), 1 - 2 * (xx + zz), 2 * (yz - wx) },
                          { 2 * (xz - wy), 2 * (yz + wx), 1 - 2 * (xx + yy) } } };
+    return value;
 }
 static inline mor_vec3 mor_rotate(mor_quat q, mor_vec3 v)
 {
     mor_vec3 u = mor_v3(q.x, q.y, q.z), t = mor_scale(2.0, mor_cross(u, v));
     return mor_add(mor_madd(v, q.w, t), mor_cross(u, t));
 }
-static inline mor_vec3 mor_unrotate(mor_quat q, mor_vec3 v) { return mor_rotate(mor_quat_conj(q), v); }
+static inline mor_vec3 mor_unrotate(mor_quat q, mor_vec3 v)
+{
+    return mor_rotate(mor_quat_conj(q), v);
+}
 
-static inline mor_pose mor_pose_identity(void) { return (mor_pose){ { 0, 0, 0 }, { 1, 0, 0, 0 } }; }
+static inline mor_pose mor_pose_identity(void)
+{
+    mor_pose value = { { 0, 0, 0 }, { 1, 0, 0, 0 } };
+    return value;
+}
 static inline mor_vec3 mor_pose_point(const mor_pose* X, mor_vec3 p)
 {
     return mor_add(X->position, mor_rotate(X->rotation, p));
@@ -176,12 +214,14 @@ static inline mor_vec3 mor_pose_unpoint(const mor_pose* X, mor_vec3 p)
 /* A then B: the frame B, given in frame A, seen from A's parent. */
 static inline mor_pose mor_pose_mul(const mor_pose* A, const mor_pose* B)
 {
-    return (mor_pose){ mor_pose_point(A, B->position), mor_quat_mul(A->rotation, B->rotation) };
+    mor_pose value = { mor_pose_point(A, B->position), mor_quat_mul(A->rotation, B->rotation) };
+    return value;
 }
 static inline mor_pose mor_pose_inverse(const mor_pose* X)
 {
     mor_quat c = mor_quat_conj(X->rotation);
-    return (mor_pose){ mor_rotate(c, mor_neg(X->position)), c };
+    mor_pose value = { mor_rotate(c, mor_neg(X->position)), c };
+    return value;
 }
 
 /* R A R' */
@@ -199,7 +239,9 @@ static inline void mor_tangents(mor_vec3 n, mor_vec3 along, mor_vec3* t, mor_vec
     mor_vec3 p = mor_madd(along, -mor_dot(along, n), n);
     if (mor_dot(p, p) <= 1e-4 * mor_dot(along, along) || mor_dot(p, p) == 0.0) {
         double ax = fabs(n.x), ay = fabs(n.y), az = fabs(n.z);
-        mor_vec3 e = ay <= ax && ay <= az ? mor_v3(0, 1, 0) : az <= ax ? mor_v3(0, 0, 1) : mor_v3(1, 0, 0);
+        mor_vec3 e = ay <= ax && ay <= az ? mor_v3(0, 1, 0)
+                     : az <= ax           ? mor_v3(0, 0, 1)
+                                          : mor_v3(1, 0, 0);
         p = mor_madd(e, -mor_dot(e, n), n);
     }
     *t = mor_normalize(p, mor_v3(1, 0, 0));

@@ -207,6 +207,7 @@ typedef struct mor_contact {
     double gap;         /* signed: positive apart, negative in penetration [m] */
     uint64_t feature;   /* the same features in the next step give the same number */
     int group, plane;   /* exact geometry: alternatives of one disjunction; 0 for ordinary contacts */
+    bool held;          /* exact geometry: the pair is left on this plane at the end of the step (as found: of the last step) */
     double friction, restitution;
     mor_vec3 surface_velocity; /* of body[1]'s surface relative to body[0]'s, beyond rigid motion */
     mor_vec3 impulse;   /* total on body[1], world [N s]; 0 before the solve */
@@ -231,6 +232,7 @@ typedef struct mor_contact_row {
     double drift[3];  /* d(psi)/dt and d(psi_f)/dt: belts and kinematic bodies [m/s] */
     double guess[3];  /* impulses of the last step, rows of this block */
     int group, plane;
+    bool held;        /* its plane was the pair's at the end of the last step */
 } mor_contact_row;
 
 /* Everything a formulation may know of one island for one step (MATH: M, G, psi, mu, e, nu, nu_free, h). */
@@ -253,6 +255,7 @@ typedef struct mor_system {
     const double* response;
     const double* diagonal;
     const int* diagonal_start;
+    const mor_world* world; /* for formulations that look at the geometry; may be NULL in systems made by hand */
     const double* bias; /* row_count: of equations and bounded rows; 0 for contacts, whose terms the formulation adds */
 } mor_system;
 
@@ -260,6 +263,7 @@ typedef struct mor_system {
 typedef struct mor_answer {
     double* nu;       /* dof; nu_free on entry */
     double* impulses; /* row_count; the guess on entry */
+    bool* held;       /* contact_count; false on entry. Exact geometry: rows of the plane each pair is left on */
 } mor_answer;
 
 /* Handed to a formulation: runs the chosen solver on a problem, times, traces and judges it. z: guess
@@ -278,6 +282,10 @@ typedef struct mor_formulation {
     size_t options_size;
     const mor_field* fields;
     mor_report (*step)(const mor_system* system, const void* options, mor_solve_stage* stage, mor_answer* answer);
+    int groups; /* what `features` shall give it: 0 the papers' contacts by vertex, 1 separating planes by pair */
+    /* Called after the integration, may move the bodies, never their velocities. Returns the deepest penetration it found
+     * before; adds the potential energy it put in to *work. May be NULL. */
+    double (*project)(mor_world* world, const void* options, double* work);
 } mor_formulation;
 
 /* Copies the geometry of the system into a STEP problem with the given bias (row_count); circular
@@ -348,6 +356,9 @@ MOR_API mor_code mor_world_set_method(mor_world* world, const char* stage, const
 MOR_API mor_code mor_world_set_option(mor_world* world, const char* stage, const char* option, const char* value,
                                       mor_error* error);
 MOR_API const char* mor_world_method(const mor_world* world, const char* stage);
+/* Whether the chosen solver takes a problem that the chosen formulation makes: MOR_OK, or a sentence that names solvers
+ * which do. A step with a pair that does not fit ends as refused. */
+MOR_API mor_code mor_world_check_methods(const mor_world* world, mor_error* error);
 /* The world's own options, for documentation and the scene parser. */
 MOR_API const mor_field* mor_world_fields(void);
 /* tol, max_iter and time_limit: options of every solver in a world. */
@@ -372,6 +383,8 @@ typedef struct mor_step_report {
     double residual;      /* largest relative residual */
     double velocity_error;/* largest, m/s */
     double penetration;   /* deepest at the end of the step, measured by the collision geometry */
+    double raw_penetration; /* the same before a position projection; equal if there is none */
+    double projection_work; /* potential energy the projection added in this step [J] */
     double correction_work, contact_work, applied_work; /* J in this step (docs/notation.md) */
     double kinetic, potential; /* J at the end of the step */
     char detail[192];

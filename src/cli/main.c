@@ -14,7 +14,10 @@ static const struct command {
     { "run", mor_cli_run, "simulate a scene" },
     { "solve", mor_cli_solve, "solve stored complementarity and contact problems" },
     { "robot", mor_cli_robot, "read a URDF: its tree, masses, and M, h, g, Jacobians at given states" },
+    { "compare", mor_cli_compare, "run formulations and solvers on the same problems, fairly" },
     { "plot", mor_cli_plot, "draw what a recording holds" },
+    { "reproduce", mor_cli_reproduce, "run the papers' experiments again: data, figures, a page" },
+    { "view", mor_cli_view, "show recordings and running scenes in the browser" },
     { "list", mor_cli_list, "list formulations, solvers, collision methods, shapes, scenes" },
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
@@ -23,7 +26,7 @@ static void help(FILE* out)
 {
     fprintf(out, "moreau %s: rigid bodies with contact and friction, and fair comparison of the methods\n\n"
                  "usage: moreau COMMAND [ARGUMENTS]     (moreau COMMAND --help tells more)\n\n", mor_version());
-    for (int i = 0; i < COMMAND_COUNT; i++) fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
+    for (int i = 0; i < COMMAND_COUNT; i++) fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].help);
     fprintf(out, "\nA first try:  moreau run peg_in_hole\n"
                  "Exit status:  0 success, 1 the method failed on the problem, 2 bad usage or input, 3 the system failed\n");
 }
@@ -77,6 +80,14 @@ const char* mor_cli_scene_path(const char* name, char* path, size_t size)
     return path;
 }
 
+/* Output that could not be written is a failure of the system, whatever the command thought of its work. */
+static int finish(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+    if (status < MOR_BAD_INPUT) fprintf(stderr, "moreau: cannot write to standard output\n");
+    return status < MOR_BAD_INPUT ? MOR_SYSTEM : status;
+}
+
 int main(int argc, char** argv)
 {
     if (argc < 2) {
@@ -85,16 +96,16 @@ int main(int argc, char** argv)
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
         help(stdout);
-        return 0;
+        return finish(0);
     }
     if (strcmp(argv[1], "--version") == 0) {
         printf("moreau %s\n", mor_version());
-        return 0;
+        return finish(0);
     }
     const char* names[COMMAND_COUNT + 1] = { 0 };
     for (int i = 0; i < COMMAND_COUNT; i++) {
         names[i] = commands[i].name;
-        if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
+        if (strcmp(argv[1], commands[i].name) == 0) return finish(commands[i].run(argc - 1, argv + 1));
     }
     const char* near = mor_did_you_mean(argv[1], names);
     fprintf(stderr, "moreau: unknown command '%s'; %s%s%s\n", argv[1], near ? "did you mean '" : "see moreau --help", near ? near : "",

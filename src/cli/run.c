@@ -1,5 +1,6 @@
 /* moreau run: simulate a scene, print what happened. */
 #include "cli/cli.h"
+#include "io/bpmd.h"
 #include "io/json.h"
 
 #include <math.h>
@@ -20,6 +21,7 @@ static const char help_text[] =
     "  --at T,...           report the state at these times too\n"
     "  --csv FILE[:K]       bodies, contact totals and energy as a table, every K-th step\n"
     "  --record FILE.h5     record everything (docs/recording.md)\n"
+    "  --bpmd FILE.h5[:K]   every K-th step as a problem for `moreau compare` (docs/bpmd.md)\n"
     "  --threads N          threads for independent groups of bodies; the answer does not depend on it\n"
     "  --json               one JSON document on standard output\n"
     "  --quiet              print nothing on success\n";
@@ -27,10 +29,10 @@ static const char help_text[] =
 enum { MOST_SETS = 256, MOST_SAMPLES = 1024 };
 
 typedef struct arguments {
-    const char *scene, *csv, *record;
+    const char *scene, *csv, *record, *bpmd;
     const char* sets[MOST_SETS + 1];
     char storage[8][256];
-    int set_count, stored, csv_every, threads;
+    int set_count, stored, csv_every, bpmd_every, threads;
     double times[MOST_SAMPLES];
     int time_count, steps;
     double end;
@@ -41,7 +43,7 @@ typedef struct arguments {
 typedef struct summary {
     double initial, final, max_gain, max_step_gain, work, correction;
     double momentum[2][6];
-    double penetration, velocity_error, max_residual, joint_error, *residuals;
+    double penetration, raw_penetration, projection, velocity_error, max_residual, joint_error, *residuals;
     double iterations;
     int steps, failures, max_contacts, max_size, max_iterations;
     mor_timing timing;
@@ -67,7 +69,7 @@ static bool number(const char* text, double* value)
 
 static int parse(int argc, char** argv, arguments* a)
 {
-    *a = (arguments){ .csv_every = 1, .threads = 1, .steps = -1, .end = -1.0 };
+    *a = (arguments){ .csv_every = 1, .bpmd_every = 1, .threads = 1, .steps = -1, .end = -1.0 };
     static const struct {
         const char *option, *key;
     } keys[] = { { "--formulation", "method.formulation.name" }, { "--solver", "method.solver.name" }, { "--collision", "method.collision.name" }, { "--step", "time.step" } };
@@ -84,8 +86,7 @@ static int parse(int argc, char** argv, arguments* a)
             a->scene = s;
             continue;
         }
-        if (strcmp(s, "--bpmd") == 0) return mor_cli_usage("run", "--bpmd is not in this version");
-        const char* known[] = { "--formulation", "--solver", "--collision", "--step", "--time", "--steps", "--set", "--at", "--csv", "--record", "--threads", "--json", "--quiet", "--help", NULL };
+        const char* known[] = { "--formulation", "--solver", "--collision", "--step", "--time", "--steps", "--set", "--at", "--csv", "--record", "--bpmd", "--threads", "--json", "--quiet", "--help", NULL };
         bool is_known = false;
         for (int k = 0; known[k]; k++) is_known = is_known || strcmp(known[k], s) == 0;
         if (!is_known) {
@@ -126,13 +127,14 @@ static int parse(int argc, char** argv, arguments* a)
                 a->times[a->time_count++] = x;
                 p = *end ? end + 1 : end;
             }
-        } else if (strcmp(s, "--csv") == 0) {
+        } else if (strcmp(s, "--csv") == 0 || strcmp(s, "--bpmd") == 0) {
+            bool csv = s[2] == 'c';
             char* colon = strrchr(argv[i], ':');
-            if (colon && number(colon + 1, &x) && x >= 1.0) {
+            if (colon && number(colon + 1, &x) && x >= 1.0 && x <= 2e9) {
                 *colon = '\0';
-                a->csv_every = (int)x;
+                *(csv ? &a->csv_every : &a->bpmd_every) = (int)x;
             }
-            a->csv = argv[i];
+            *(csv ? &a->csv : &a->bpmd) = argv[i];
         } else {
             a->record = value;
         }
@@ -240,14 +242,14 @@ static void write_json(mor_json* json, const mor_world* w, const mor_scene* scen
     mor_json_number(json, "max_gain", s->max_gain);
     mor_json_number(json, "max_step_gain", s->max_step_gain);
     mor_json_number(json, "correction_work", s->correction);
-    mor_json_number(json, "projection_work", 0.0);
+    mor_json_number(json, "projection_work", s->projection);
     mor_json_end(json);
     mor_json_object(json, "momentum");
     mor_json_numbers(json, "initial", s->momentum[0], 6);
     mor_json_numbers(json, "final", s->momentum[1], 6);
     mor_json_end(json);
     mor_json_number(json, "max_penetration", s->penetration);
-    mor_json_number(json, "max_raw_penetration", s->penetration);
+    mor_json_number(json, "max_raw_penetration", s->raw_penetration);
     mor_json_number(json, "final_penetration", mor_world_penetration(w));
     mor_json_number(json, "max_joint_error", s->joint_error);
     mor_json_number(json, "max_drift", max_drift(w, start));
@@ -361,6 +363,8 @@ static void account(summary* s, const mor_world* w, const mor_step_report* r, do
     s->max_step_gain = fmax(s->max_step_gain, E - *energy);
     *energy = E;
     s->penetration = fmax(s->penetration, r->penetration);
+    s->raw_penetration = fmax(s->raw_penetration, r->raw_penetration);
+    s->projection += r->projection_work;
     s->velocity_error = fmax(s->velocity_error, r->velocity_error);
     s->max_residual = fmax(s->max_residual, r->residual);
     s->residuals[s->steps++] = r->residual;
@@ -374,6 +378,20 @@ static void account(summary* s, const mor_world* w, const mor_step_report* r, do
     (void)w;
 }
 
+/* The samples that are due: each at the step nearest to its time. Returns the next one. */
+static int write_samples(const mor_world* w, const arguments* a, int sample, mor_json* json)
+{
+    for (; sample < a->time_count && a->times[sample] < mor_world_time(w) + 0.5 * mor_world_get_step(w); sample++) {
+        if (!json) continue;
+        mor_json_object(json, NULL);
+        mor_json_number(json, "time", mor_world_time(w));
+        write_bodies(json, w);
+        write_robots(json, w);
+        mor_json_end(json);
+    }
+    return sample;
+}
+
 static int simulate(mor_world* w, const arguments* a, int steps, FILE* csv, summary* s, mor_json* json)
 {
     mor_error error = { 0 };
@@ -383,6 +401,7 @@ static int simulate(mor_world* w, const arguments* a, int steps, FILE* csv, summ
     int sample = 0;
     s->status = "ok";
     if (json) mor_json_list(json, "samples");
+    sample = write_samples(w, a, sample, json);
     for (int k = 1; k <= steps; k++) {
         mor_step_report r;
         mor_code code = mor_world_step(w, &r, &error);
@@ -405,16 +424,7 @@ static int simulate(mor_world* w, const arguments* a, int steps, FILE* csv, summ
         account(s, w, &r, &energy);
         if (mor_world_joint_count(w)) s->joint_error = fmax(s->joint_error, mor_world_joint_error(w));
         if (csv && k % a->csv_every == 0) write_csv(csv, w, &r);
-        while (sample < a->time_count && a->times[sample] <= mor_world_time(w) + 0.5 * mor_world_get_step(w)) {
-            if (json) {
-                mor_json_object(json, NULL);
-                mor_json_number(json, "time", mor_world_time(w));
-                write_bodies(json, w);
-                write_robots(json, w);
-                mor_json_end(json);
-            }
-            sample++;
-        }
+        sample = write_samples(w, a, sample, json);
         if (terminal) progress(k, steps, started, &shown);
     }
     if (json) mor_json_end(json);
@@ -444,7 +454,10 @@ int mor_cli_run(int argc, char** argv)
     if (!scene) return mor_cli_fail(&error);
     if (*mor_scene_notes(scene) && !a.quiet) fputs(mor_scene_notes(scene), stderr);
     mor_recorder* recorder = NULL;
-    FILE* csv = NULL;
+    mor_bpmd_recorder* problems = NULL;
+    FILE *csv = NULL, *document = NULL;
+    char* text = NULL;
+    size_t length = 0;
     mor_vec3* start = NULL;
     summary s = { 0 };
     mor_world* w = mor_scene_build(scene, a.threads, &error);
@@ -472,6 +485,13 @@ int mor_cli_run(int argc, char** argv)
             goto out;
         }
     }
+    if (a.bpmd) {
+        problems = mor_bpmd_record(a.bpmd, w, scene, a.bpmd_every, &error);
+        if (!problems) {
+            code = mor_cli_fail(&error);
+            goto out;
+        }
+    }
     if (a.csv) {
         snprintf(temporary, sizeof temporary, "%s.part", a.csv);
         csv = fopen(temporary, "w");
@@ -483,8 +503,14 @@ int mor_cli_run(int argc, char** argv)
         write_csv(csv, w, NULL);
     }
     mor_json json;
-    if (a.json) {
-        json = mor_json_begin(stdout);
+    if (a.json) { /* kept aside until the run is over: a run that breaks off prints no half document */
+        document = open_memstream(&text, &length);
+        if (!document) {
+            mor_fail(&error, MOR_SYSTEM, "out of memory");
+            code = mor_cli_fail(&error);
+            goto out;
+        }
+        json = mor_json_begin(document);
         mor_json_object(&json, NULL);
     }
     code = simulate(w, &a, steps, csv, &s, a.json ? &json : NULL);
@@ -492,20 +518,24 @@ int mor_cli_run(int argc, char** argv)
         if (a.json) {
             write_json(&json, w, scene, &s, start);
             mor_json_end(&json);
-            if (!mor_json_finish(&json)) code = MOR_SYSTEM;
+            bool written = mor_json_finish(&json) && fflush(document) == 0;
+            if (!written || fwrite(text, 1, length, stdout) != length) code = MOR_SYSTEM;
         } else if (!a.quiet) {
             print_summary(w, scene, &s, start);
         }
         if (code == 0 && s.failures > 0) code = 1;
     }
 out:
+    if (document) fclose(document);
+    free(text);
     if (csv) {
-        bool good = fclose(csv) == 0 && rename(temporary, a.csv) == 0;
+        bool good = fclose(csv) == 0 && (code < 2 ? rename(temporary, a.csv) : remove(temporary)) == 0;
         if (!good && code < 2) {
             mor_fail(&error, MOR_SYSTEM, "cannot write %s", a.csv);
             code = mor_cli_fail(&error);
         }
     }
+    if (problems && mor_bpmd_close(problems, &error) != MOR_OK && code < 2) code = mor_cli_fail(&error);
     if (recorder && mor_recorder_close(recorder, &error) != MOR_OK && code < 2) code = mor_cli_fail(&error);
     free(start);
     free(s.residuals);

@@ -149,7 +149,8 @@ static void add_contact(builder* k, int index, const mor_contact* old)
                               .restitution = c->restitution,
                               .epsilon = ((const mor_collision_options*)w->collision_options)->epsilon,
                               .group = c->group,
-                              .plane = c->plane };
+                              .plane = c->plane,
+                              .held = c->held };
     int tree[2] = { -1, -1 };
     for (int side = 0; side < 2; side++) {
         const mor_body* b = body_of(w, c, side);
@@ -350,8 +351,9 @@ void mor_assemble(mor_world* w)
     double* nu_free = mor_arena_alloc(w->arena, (size_t)w->dof * sizeof(double));
     double* answer_nu = mor_arena_alloc(w->arena, (size_t)w->dof * sizeof(double));
     double* impulses = mor_arena_zero(w->arena, (size_t)row_total, sizeof(double));
+    bool* held = mor_arena_zero(w->arena, (size_t)nc, sizeof(bool));
     if (!k.rows || !k.blocks || !k.entries || !k.jacobian || !k.response || !k.diagonal || !k.bias || !k.diagonal_start ||
-        !w->islands || !blocks || !nu || !nu_free || !answer_nu || !impulses)
+        !w->islands || !blocks || !nu || !nu_free || !answer_nu || !impulses || !held)
         goto no_memory;
 
     double v_rest = w->options.v_rest >= 0.0 ? w->options.v_rest : 2.0 * mor_norm(w->gravity) * w->h;
@@ -361,6 +363,7 @@ void mor_assemble(mor_world* w)
                            .time = w->time,
                            .gravity = w->gravity,
                            .dimension = w->dimension,
+                           .world = w,
                            .v_rest = v_rest,
                            .directions = w->options.friction_directions,
                            .tree_count = tree_start[i + 1] - tree_start[i],
@@ -397,7 +400,7 @@ void mor_assemble(mor_world* w)
         s->diagonal = k.diagonal;
         s->diagonal_start = k.diagonal_start;
         s->bias = k.bias;
-        w->islands[i].answer = (mor_answer){ answer_nu, impulses };
+        w->islands[i].answer = (mor_answer){ answer_nu, impulses, held };
         memcpy(answer_nu, nu_free, (size_t)s->dof * sizeof(double));
         for (int c = 0; c < k.contact_count; c++)
             for (int d = 0; d < k.blocks[c].dim; d++) impulses[k.blocks[c].row + d] = k.rows[c].guess[d];
@@ -411,6 +414,7 @@ void mor_assemble(mor_world* w)
         answer_nu += s->dof;
         impulses += k.row_count;
         k.bias += k.row_count;
+        held += k.contact_count;
         k.rows += k.contact_count;
         k.blocks += k.block_count;
         k.entries += k.entry_count;

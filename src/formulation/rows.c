@@ -52,6 +52,12 @@ void mor_tree_response(const mor_world* w, int tree, const double* c, double* ou
         return;
     }
     const double* inverse = w->mass_inverse + w->mass_start[tree];
+    if (t->kind == &mor_tree_free) { /* diag(1/m, I^-1), I symmetric */
+        const double* I = inverse + 21;
+        for (int j = 0; j < 3; j++) out[j] = c[j] * inverse[0];
+        for (int j = 0; j < 3; j++) out[3 + j] = c[3] * I[j] + c[4] * I[6 + j] + c[5] * I[12 + j];
+        return;
+    }
     for (int j = 0; j < t->dof; j++) {
         double sum = 0.0;
         for (int i = 0; i < t->dof; i++) sum += c[i] * inverse[i * t->dof + j];

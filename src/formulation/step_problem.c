@@ -13,14 +13,20 @@ bool mor_step_problem(const mor_system* s, int directions, const double* bias, c
     int* starts = mor_arena_alloc(arena, (size_t)s->block_count * sizeof *starts);
     double* b = mor_arena_alloc(arena, (size_t)s->row_count * sizeof *b);
     int* rows = mor_arena_alloc(arena, (size_t)s->row_count * sizeof *rows);
-    if (!blocks || !starts || !b || !rows) return false;
-    int count = 0, row = 0;
+    int squares = 0;
+    for (int i = 0; i < s->block_count; i++) squares += s->blocks[i].dim * s->blocks[i].dim;
+    double* diagonal = mor_arena_alloc(arena, (size_t)squares * sizeof *diagonal);
+    if (!blocks || !starts || !b || !rows || !diagonal) return false;
+    int count = 0, row = 0, at = 0;
     for (int i = 0; i < s->block_count; i++) {
         if (keep && !keep[i]) continue;
         blocks[count] = s->blocks[i];
         blocks[count].directions = s->blocks[i].kind == MOR_BLOCK_CONTACT ? directions : 0;
         blocks[count].row = row;
-        starts[count++] = s->diagonal_start[i];
+        int size = s->blocks[i].dim * s->blocks[i].dim; /* without holes, as solvers expect it */
+        memcpy(diagonal + at, s->diagonal + s->diagonal_start[i], (size_t)size * sizeof *diagonal);
+        starts[count++] = at;
+        at += size;
         for (int d = 0; d < s->blocks[i].dim; d++, row++) {
             rows[row] = s->blocks[i].row + d;
             b[row] = bias[rows[row]];
@@ -39,7 +45,7 @@ bool mor_step_problem(const mor_system* s, int directions, const double* bias, c
                                         .entries = s->entries,
                                         .jacobian = s->jacobian,
                                         .response = s->response,
-                                        .diagonal = s->diagonal,
+                                        .diagonal = diagonal,
                                         .diagonal_start = starts,
                                         .bias = b } };
     *row_of = rows;

@@ -193,7 +193,7 @@ mor_world* mor_scene_build(const mor_scene* scene, int threads, mor_error* error
     mor_world* world = mor_world_create(&def, error);
     mor_arena* scratch = world ? mor_arena_create(NULL) : NULL;
     if (world && !scratch) mor_fail(error, MOR_SYSTEM, "out of memory");
-    if (!scratch || populate(scene, world, scratch, error)) {
+    if (!scratch || populate(scene, world, scratch, error) || mor_world_check_methods(world, error)) {
         mor_world_destroy(world);
         world = NULL;
     }

@@ -207,6 +207,7 @@ struct mor_world {
     int island_count;
     mor_timing timing;
     double correction_work, contact_work, applied_work;
+    double raw_penetration, projection_work; /* of the step's position projection */
 };
 
 /* Room for `count` elements of `size` bytes; false when out of memory. */

@@ -12,7 +12,8 @@
  *   P'(W (P x + p_0) + q) + E s (beta rows), U p_n - E' beta (s rows), q = G' nu_free + b.
  * Without equations and bounded rows this is exactly the LCP in [p_n; beta; s].
  *
- * Cones: u = W r + q for the contact rows; equation rows are eliminated by a rank-revealing Schur
+ * Cones: u = W r + q for the contact rows; contacts without friction rows are given some of their own (W_TT = W_nn I, q_T = 0,
+ * mu = 0, so r_T = u_T = 0); equation rows are eliminated by a rank-revealing Schur
  * complement (redundant joints: their impulses are taken as zero).
  *
  * W is assembled by block rows from the lists of blocks on each tree: cost proportional to its
@@ -491,15 +492,15 @@ mor_code mor_convert_step_to_cones(const mor_problem* from, mor_form to, mor_con
         else if (b->kind == MOR_BLOCK_BOUNDED)
             return mor_fail(error, MOR_BAD_INPUT, "block %d is a row with bounds, which %s cannot express", c,
                             mor_form_name(to));
-        else if (b->dim != dim)
+        else if (b->dim != dim && b->dim != 1)
             return mor_fail(error, MOR_BAD_INPUT, "contact block %d has %d rows; %s needs %d", c, b->dim,
                             mor_form_name(to), dim);
         else if (mor_block_is_polygonal(b))
             return mor_fail(error, MOR_BAD_INPUT, "contact block %d has a polygonal cone; %s needs circular ones", c,
                             mor_form_name(to));
         else {
-            for (int r = 0; r < dim; r++) d->target[b->row + r] = contacts * dim + r;
-            mu[contacts] = b->mu, mu_roll[contacts++] = b->mu_roll;
+            for (int r = 0; r < b->dim; r++) d->target[b->row + r] = contacts * dim + r;
+            mu[contacts] = b->dim == 1 ? 0.0 : b->mu, mu_roll[contacts++] = b->dim == 1 ? 0.0 : b->mu_roll;
         }
     }
     int n = contacts * dim;
@@ -507,7 +508,7 @@ mor_code mor_convert_step_to_cones(const mor_problem* from, mor_form to, mor_con
     d->equations = m;
     d->matrix = &S;
     double* q = mor_arena_alloc(arena, (size_t)step->row_count * sizeof *q);
-    double* b = mor_arena_alloc(arena, (size_t)n * sizeof *b);
+    double* b = mor_arena_zero(arena, (size_t)n, sizeof *b);
     d->Wee = mor_arena_zero(arena, (size_t)m * m, sizeof(double));
     d->Wec = mor_arena_zero(arena, (size_t)m * n, sizeof(double));
     d->qe = mor_arena_alloc(arena, (size_t)m * sizeof(double));
@@ -515,6 +516,12 @@ mor_code mor_convert_step_to_cones(const mor_problem* from, mor_form to, mor_con
     double* work = mor_arena_alloc(arena, 2 * ((size_t)m + 1) * sizeof *work);
     if (!q || !b || !d->Wee || !d->Wec || !d->qe || !d->order || !work || !sink_open(&S, n, arena)) return MOR_SYSTEM;
     if (!mor_step_visit_W(step, visit_cone, d, arena)) return MOR_SYSTEM;
+    for (int c = 0; c < step->block_count; c++) { /* the friction rows a frictionless contact does not have */
+        if (step->blocks[c].kind != MOR_BLOCK_CONTACT || step->blocks[c].dim == dim) continue;
+        double own = step->diagonal[step->diagonal_start[c]];
+        int first = d->target[step->blocks[c].row];
+        for (int r = 1; r < dim; r++) put(&S, first + r, first + r, own > 0.0 ? own : 1.0);
+    }
     mor_step_rows(step, step->nu_free, q);
     for (int r = 0; r < step->row_count; r++)
         if (d->target[r] >= 0) b[d->target[r]] = q[r];

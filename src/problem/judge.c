@@ -6,7 +6,8 @@
  *           (-z)+ + (z w where both are negative) + (-w)+ + (z w where both are positive),
  *           Ne = 1 + sum |b_b|, Ni = 1 + sum |w_b| (blocks given) or 1 + |b_compl|:
  *           I/(1+Ni) if I/Ni >= E/Ne else E/(1+Ne). It is not scale free; absolute is the better one.
- * MCP, QP   natural map z - mid(l, z - w, u); relative over max(|b|, |z|, |w|). QP with rows C: not judged here.
+ * MCP       natural map z - mid(l, z - w, u); relative over max(|b|, |z|, |w|)
+ * QP        judge_qp.c
  * FC        e_c = r_c - P_K(r_c - u^_c) (cone.h), step 1: relative |e|/max(|b|, |r|, |u|)
  * CQP       the same without the mu |u_T| term
  * GFC       |M v - H r - f|/max(|f|, |M v|, |H r|) + |e|/max(|r|, |u|), u = H' v + b; absolute |e|
@@ -31,7 +32,12 @@ enum { GLOBAL = MOR_GFC2D | MOR_GFC3D | MOR_GFC_ROLLING,
        LOCAL = MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING | MOR_CQP,
        STEPS = MOR_STEP_PYRAMID | MOR_STEP_CONE };
 
-static double over(double value, double scale) { return scale > DBL_EPSILON ? value / scale : value; }
+/* NaN when the scale overflowed: nothing is small against infinity. */
+static double over(double value, double scale)
+{
+    if (!isfinite(scale)) return NAN;
+    return scale > DBL_EPSILON ? value / scale : value;
+}
 static double larger(double a, double b) { return !(b <= a) ? b : a; } /* NaN wins */
 
 void mor_tally_pair(mor_tally* tally, double a, double b)
@@ -91,11 +97,11 @@ static const double* image(const mor_problem* problem, const double* z, const do
 static double lower_of(const mor_problem* problem, int i) { return problem->lower ? problem->lower[i] : 0.0; }
 static double upper_of(const mor_problem* problem, int i) { return problem->upper ? problem->upper[i] : INFINITY; }
 
-/* ------------------------------------------------------------------- LCP, MLCP, MCP, box QP */
+/* ------------------------------------------------------------------- LCP, MLCP, MCP */
 
 static void tally_rows(const mor_problem* problem, const double* z, const double* w, mor_tally* tally)
 {
-    bool boxed = problem->form == MOR_MCP || problem->form == MOR_QP;
+    bool boxed = problem->form == MOR_MCP;
     for (int i = 0; i < problem->size; i++)
         if (boxed) mor_tally_bounded(tally, z[i], lower_of(problem, i), upper_of(problem, i), w[i]);
         else if (problem->form == MOR_MLCP && lower_of(problem, i) == -INFINITY) mor_tally_equation(tally, w[i]);
@@ -125,7 +131,7 @@ static double relative_mlcp(const mor_problem* problem, const double* z, const d
         if (w[i] < 0.0) I -= w[i];
         if (z[i] > 0.0 && w[i] > 0.0) I += z[i] * w[i];
     }
-    if (isnan(E)) return NAN;
+    if (!isfinite(E) || !isfinite(Ne) || !isfinite(Ni)) return NAN;
     return I / Ni >= E / Ne ? I / (1.0 + Ni) : E / (1.0 + Ne);
 }
 
@@ -134,7 +140,6 @@ static mor_residual judge_rows(const mor_problem* problem, const double* z, cons
     mor_residual r = unknown();
     mor_tally t = { 0 };
     int n = problem->size;
-    if (problem->form == MOR_QP && problem->C.rows > 0) return r;
     tally_rows(problem, z, w, &t);
     r.absolute = sqrt(t.natural);
     if (problem->form == MOR_LCP) r.relative = over(r.absolute, mor_norm2(n, problem->b));
@@ -260,7 +265,8 @@ mor_residual mor_judge(const mor_problem* problem, const double* z, mor_arena* a
     else if (problem->form & GLOBAL) {
         const double* u = judge_global(problem, z, &out, arena);
         if (u) contact_measures(problem, z, u, false, &out);
-    } else {
+    } else if (problem->form == MOR_QP) out = mor_judge_qp(problem, z, arena);
+    else {
         const double* w = image(problem, z, NULL, arena);
         if (w && problem->form & LOCAL) {
             out.absolute = cone_error(problem, z, w);
@@ -287,7 +293,8 @@ double mor_judge_quick(const mor_problem* problem, const double* z, const double
         mor_residual r = unknown();
         judge_global(problem, z, &r, arena);
         error = r.relative;
-    } else if ((w = image(problem, z, w, arena))) {
+    } else if (problem->form == MOR_QP) error = mor_judge_qp(problem, z, arena).relative;
+    else if ((w = image(problem, z, w, arena))) {
         if (problem->form & LOCAL) error = relative_local(problem, z, w, cone_error(problem, z, w));
         else if (problem->form == MOR_LCP) {
             double s = 0.0;

@@ -29,6 +29,12 @@ void mor_tally_bounded(mor_tally* tally, double z, double lower, double upper, d
 /* STEP (judge_step.c). */
 mor_residual mor_judge_step(const mor_problem* problem, const double* z, mor_arena* arena);
 double mor_judge_step_velocity(const mor_problem* problem, const double* z, mor_arena* arena);
+/* QP (judge_qp.c). */
+mor_residual mor_judge_qp(const mor_problem* problem, const double* z, mor_arena* arena);
+/* g = (A + A')/2 z + b, or A z + b for operators. False: out of memory. */
+bool mor_qp_gradient(const mor_problem* problem, const double* z, double* g, mor_arena* arena);
+/* Row-major dense copy of C (dense or sparse). */
+void mor_qp_dense_rows(const mor_matrix* C, double* rows);
 /* Contact rows r, u of one contact with its step rho: adds to the three contact measures of a residual. */
 void mor_judge_contact(int dim, double mu, double mu_roll, double rho, const double* r, const double* u,
                        mor_residual* residual);

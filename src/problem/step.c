@@ -5,7 +5,7 @@
 
 void mor_step_velocity(const mor_step_form* step, const double* p, double* nu)
 {
-    memcpy(nu, step->nu_free, (size_t)step->dof * sizeof *nu);
+    if (step->dof > 0) memcpy(nu, step->nu_free, (size_t)step->dof * sizeof *nu);
     for (int c = 0; c < step->block_count; c++) {
         const mor_block* block = &step->blocks[c];
         for (int e = block->entry; e < block->entry + block->entry_count; e++) {
@@ -23,7 +23,7 @@ void mor_step_velocity(const mor_step_form* step, const double* p, double* nu)
 
 void mor_step_rows(const mor_step_form* step, const double* nu, double* u)
 {
-    memcpy(u, step->bias, (size_t)step->row_count * sizeof *u);
+    if (step->row_count > 0) memcpy(u, step->bias, (size_t)step->row_count * sizeof *u);
     for (int c = 0; c < step->block_count; c++) {
         const mor_block* block = &step->blocks[c];
         for (int e = block->entry; e < block->entry + block->entry_count; e++) {

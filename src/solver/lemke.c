@@ -16,8 +16,13 @@
  *     lexicographically (b + (eps, eps^2, ...)), which excludes cycling;
  *   - z0 is preferred on ties, and the path also ends when z0 <= 1e-14 max|b|: degenerate problems
  *     reach z0 = 0 to rounding without z0 winning the ratio test, and would run into a ray;
- *   - the answer's active set is solved once more in the original data unless the error is far below the tolerance;
- *   - a failed path is tried again with another d.
+ *   - the answer is refined in the original data with the tableau as approximate inverse (it holds B^-1 in the
+ *     columns of the w that left), and its active set solved once more by LU if the error is not far below tol;
+ *   - before a ray is believed the tableau is made anew from the original data for the same basis
+ *     (Gauss-Jordan with complete pivoting), and the path goes on if rounding had made the ray;
+ *   - redundant contacts make bases singular to rounding, and then a path can be lost. A failed path is tried again with
+ *     another d and A + shift I, a small shift: every basis is then regular, the path short of surprises, and a
+ *     few proximal point steps (b - shift z_k; Rockafellar 1976) lead back to the problem itself.
  *
  * A ray is called no_solution only with a certificate in the original data: y >= 0, A'y <= 0, b'y < 0 (Farkas: then
  * no z >= 0 has A z + b >= 0). For A with positive semidefinite symmetric part, and copositive-plus A in general, the
@@ -39,6 +44,13 @@ typedef struct lemke_options {
     int covering;
 } lemke_options;
 
+/* The scaled problem a path runs on. */
+typedef struct scaled {
+    const double *A, *b, *d; /* A in rows of the tableau's stride, columns 1 ... n */
+    double shift;            /* added to the diagonal of A */
+    int* list;               /* scratch: 2n + 2 */
+} scaled;
+
 typedef struct tableau {
     int n, stride;      /* row: q, n + 1 columns, padding to a multiple of 4 */
     double* T;
@@ -47,6 +59,9 @@ typedef struct tableau {
     int* place;         /* variable -> row, or -column */
     int* index;         /* scratch: non-zero columns */
     double snap;        /* constants below this are zero */
+    double slack;       /* constants may fall this far below zero in a tie */
+    double tiny;        /* pivots below this part of their column are noise */
+    double keep;        /* in a tie, pivots above this part of the largest are candidates */
     void (*add)(int count, double a, const double* x, double* y);
 } tableau;
 
@@ -121,51 +136,110 @@ static bool before(const tableau* t, int a, int b, int s)
     return a < b;
 }
 
-/* The row that blocks the entering column, or -1. */
+/* The row that blocks the entering column, or -1. Rows whose constants would fall below zero by no more than `slack`
+ * count as tied (Harris 1973): among them z0 is taken if it is there, else the lexicographic rule chooses between those
+ * with a pivot not much smaller than the largest. Tiny pivots in degenerate rows are what ruins a tableau. */
 static int ratio_test(const tableau* t, int s)
 {
     int n = t->n, best = -1, z0 = 2 * n;
-    double largest = 0.0, least = INFINITY;
+    double largest = 0.0, limit = INFINITY, widest = 0.0;
     for (int i = 0; i < n; i++) {
         double a = fabs(row_of(t, i)[s]);
         if (a > largest) largest = a;
     }
-    const double tiny = 1e-11 * largest;
+    const double tiny = t->tiny * largest;
     for (int i = 0; i < n; i++) {
         const double* row = row_of(t, i);
         if (!(row[s] < -tiny)) continue;
-        double ratio = (row[0] > 0.0 ? row[0] : 0.0) / -row[s];
-        if (ratio < least) least = ratio, best = i;
+        double ratio = ((row[0] > 0.0 ? row[0] : 0.0) + t->slack) / -row[s];
+        if (ratio < limit) limit = ratio;
     }
-    if (best < 0) return -1;
-    const double tie = least + 1e-13 * least;
+    if (limit == INFINITY) return -1;
     for (int i = 0; i < n; i++) {
         const double* row = row_of(t, i);
-        if (i == best || !(row[s] < -tiny)) continue;
-        double ratio = (row[0] > 0.0 ? row[0] : 0.0) / -row[s];
-        if (ratio > tie) continue;
-        if (t->basic[best] == z0) break;
-        if (t->basic[i] == z0 || before(t, i, best, s)) best = i;
+        if (!(row[s] < -tiny) || (row[0] > 0.0 ? row[0] : 0.0) > -limit * row[s]) continue;
+        if (t->basic[i] == z0) return i;
+        if (-row[s] > widest) widest = -row[s];
+    }
+    for (int i = 0; i < n; i++) {
+        const double* row = row_of(t, i);
+        if (!(row[s] < -tiny) || !(-row[s] >= t->keep * widest)) continue;
+        if ((row[0] > 0.0 ? row[0] : 0.0) > -limit * row[s]) continue;
+        if (best < 0 || before(t, i, best, s)) best = i;
     }
     return best;
 }
 
 /* ------------------------------------------------------------------------------- one path */
 
-typedef enum ending { FOUND, RAY, STUCK, USED_UP, LATE } ending; /* STUCK: longer than paths are, so probably a cycle */
+typedef enum ending { FOUND, RAY, LOST, USED_UP, LATE } ending;
 
-/* T := [b | A | d] with all w basic. A and b are scaled. */
-static void load(tableau* t, const double* A, const double* b, const double* d)
+/* T := [b | A + shift I | d] with all w basic. */
+static void load(tableau* t, const scaled* data)
 {
     int n = t->n;
-    memcpy(t->T, A, (size_t)n * t->stride * sizeof *t->T);
+    memcpy(t->T, data->A, (size_t)n * t->stride * sizeof *t->T);
     for (int i = 0; i < n; i++) {
         double* row = row_of(t, i);
-        row[0] = b[i], row[n + 1] = d[i];
+        row[0] = data->b[i], row[n + 1] = data->d[i], row[i + 1] += data->shift;
         t->basic[i] = n + i, t->place[n + i] = i;
         t->nonbasic[i + 1] = i, t->place[i] = -(i + 1);
     }
     t->nonbasic[n + 1] = 2 * n, t->place[2 * n] = -(n + 1);
+}
+
+/* Basic values improved in the original data: with e = w - A z - d z0 - b for the present values, x_B -= B^-1 e.
+ * `work`: 2n. Two rounds; each O(n^2). */
+static void refine(tableau* t, const scaled* data, double* work)
+{
+    int n = t->n;
+    double *x = work, *e = work + n;
+    for (int round = 0; round < 2; round++) {
+        double z0 = t->place[2 * n] >= 0 ? row_of(t, t->place[2 * n])[0] : 0.0;
+        for (int k = 0; k < n; k++) x[k] = t->place[k] >= 0 ? row_of(t, t->place[k])[0] : 0.0;
+        for (int i = 0; i < n; i++) {
+            const double* row = data->A + (size_t)i * t->stride + 1;
+            double s = data->b[i] + data->d[i] * z0 + data->shift * x[i];
+            for (int j = 0; j < n; j++) s += row[j] * x[j];
+            e[i] = (t->place[n + i] >= 0 ? row_of(t, t->place[n + i])[0] : 0.0) - s;
+        }
+        for (int k = 0; k < n; k++) {
+            if (e[k] == 0.0) continue;
+            int at = t->place[n + k];
+            if (at >= 0) row_of(t, at)[0] -= e[k];
+            else
+                for (int i = 0; i < n; i++) {
+                    double* row = row_of(t, i);
+                    row[0] += row[-at] * e[k];
+                }
+        }
+    }
+}
+
+/* The tableau of the present basis computed afresh from the data. False if the basis is singular to rounding. */
+static bool rebuild(tableau* t, const scaled* data)
+{
+    int n = t->n, m = 0, *list = data->list;
+    for (int i = 0; i < n; i++)
+        if (t->basic[i] < n || t->basic[i] == 2 * n) list[m++] = t->basic[i];
+    int* rows = list + n + 1; /* the w that must leave */
+    int leave = 0;
+    for (int k = 0; k < n; k++)
+        if (t->place[n + k] < 0) rows[leave++] = k;
+    load(t, data);
+    for (; m > 0; m--) {
+        int r = 0, c = 0;
+        double best = 0.0;
+        for (int i = 0; i < m; i++)
+            for (int j = 0; j < m; j++) {
+                double a = fabs(row_of(t, rows[i])[-t->place[list[j]]]);
+                if (a > best) best = a, r = i, c = j;
+            }
+        if (!(best > 1e-13)) return false;
+        pivot(t, rows[r], -t->place[list[c]]);
+        list[c] = list[m - 1], rows[r] = rows[m - 1];
+    }
+    return true;
 }
 
 static void read_answer(const tableau* t, const double* column_scale, double* z)
@@ -175,10 +249,11 @@ static void read_answer(const tableau* t, const double* column_scale, double* z)
         if (t->basic[i] < t->n) z[t->basic[i]] = column_scale[t->basic[i]] * fmax(0.0, row_of(t, i)[0]);
 }
 
-static ending walk(tableau* t, double stop, int most, mor_context* context, const double* column_scale, int* pivots,
-                   double* z, int* column)
+static ending walk(tableau* t, const scaled* data, double stop, mor_context* context, const double* column_scale,
+                   int* pivots, double* z, int* column)
 {
     int n = t->n, z0 = 2 * n, r = 0;
+    int fresh = -1, first = *pivots; /* pivots when the tableau was last rebuilt; at the start of the path */
     for (int i = 1; i < n; i++) /* ties: the last row has the smallest perturbation */
         if (row_of(t, i)[0] / row_of(t, i)[n + 1] <= row_of(t, r)[0] / row_of(t, r)[n + 1]) r = i;
     int s = n + 1;
@@ -192,12 +267,18 @@ static ending walk(tableau* t, double stop, int most, mor_context* context, cons
             read_answer(t, column_scale, z);
             mor_trace_add(context, *pivots, 1.0, z);
         }
-        if (*pivots >= context->max_iter) return USED_UP;
-        if (*pivots >= most) return STUCK;
+        if (*pivots >= context->max_iter || *pivots - first > 5 * n + 100) return USED_UP;
         if ((*pivots & (n > 500 ? 0 : 15)) == 0 && mor_out_of_time(context)) return LATE;
         int entering = leaving < n ? leaving + n : leaving - n;
         s = -t->place[entering];
         r = ratio_test(t, s);
+        if (r < 0 && fresh != *pivots) {
+            if (!rebuild(t, data)) return LOST;
+            fresh = *pivots;
+            if (t->place[z0] >= 0 && row_of(t, t->place[z0])[0] <= stop) return FOUND;
+            s = -t->place[entering];
+            r = ratio_test(t, s);
+        }
         if (r < 0) {
             *column = s;
             return RAY;
@@ -284,12 +365,16 @@ static void scale_matrix(const mor_matrix* A, int n, int stride, double* T, doub
     }
 }
 
-/* Covering vectors of the tries: irregular ones with different strides, then all ones. */
+/* The tries: the problem itself, then shifted by these parts of the equilibrated diagonal. Shifts below the softest
+ * mode that matters (mass ratio 1e6: 1e-6) and far above rounding; each try has another covering vector. */
+static const double shifts[] = { 0.0, 1e-9, 1e-8, 1e-7, 0.0, 1e-6 };
+enum { TRIES = sizeof shifts / sizeof *shifts, ROUNDS = 6 };
+
 static void cover(int n, int try, int covering, double* d)
 {
-    static const int stride[] = { 7919, 6271, 3571, 9973 };
+    static const int stride[TRIES] = { 7919, 6271, 3571, 9973, 4957, 8581 };
     for (int k = 0; k < n; k++)
-        d[k] = (try == 2) != (covering == 1) ? 1.0 : 1.0 + 0.5 * (double)(((long)stride[try & 3] * (k + 1)) % 1009) / 1009.0;
+        d[k] = covering == 1 && try == 0 ? 1.0 : 1.0 + 0.5 * (double)(((long)stride[try] * (k + 1)) % 1009) / 1009.0;
 }
 
 /* The judge's error on the problem as posed. */
@@ -325,8 +410,9 @@ static mor_report lemke_solve(const mor_problem* problem, const void* options, m
     t.nonbasic = mor_arena_alloc(arena, ((size_t)n + 2) * sizeof(int));
     t.place = mor_arena_alloc(arena, (2 * (size_t)n + 1) * sizeof(int));
     t.index = mor_arena_alloc(arena, ((size_t)n + 2) * sizeof(int));
-    double* vectors = mor_arena_alloc(arena, 7 * (size_t)n * sizeof *vectors);
-    if (!A || !t.T || !t.basic || !t.nonbasic || !t.place || !t.index || !vectors) {
+    int* list = mor_arena_alloc(arena, (2 * (size_t)n + 2) * sizeof(int));
+    double* vectors = mor_arena_alloc(arena, 9 * (size_t)n * sizeof *vectors);
+    if (!A || !t.T || !t.basic || !t.nonbasic || !t.place || !t.index || !list || !vectors) {
         report.status = MOR_NUMERICAL;
         snprintf(report.detail, sizeof report.detail, "out of memory for a tableau of %d rows", n);
         return report;
@@ -340,46 +426,58 @@ static mor_report lemke_solve(const mor_problem* problem, const void* options, m
      * lexicographic rule deals with them, and the polish knows their true values. */
     for (int i = 0; i < n; i++)
         if (fabs(b[i]) < 1e-11 * largest) b[i] = 0.0;
+    t.slack = 1e-13 * largest, t.tiny = 1e-11, t.keep = 0.5;
 
+    double *shifted = work + 2 * n, *centre = shifted + n;
     int pivots = 0;
-    for (int try = 0; try < o->tries; try++) {
-        int column = 0;
+    for (int try = 0; try < o->tries && report.status == MOR_NOT_CONVERGED; try++) {
+        const double shift = shifts[try];
         cover(n, try, o->covering, d);
-        load(&t, A, b, d);
-        ending end = walk(&t, 1e-14 * largest, pivots + 100 + 5 * n, context, C, &pivots, trial, &column);
-        if (end == RAY && proves_infeasible(&t, problem, column, C, arena)) {
-            report.status = MOR_NO_SOLUTION;
-            snprintf(report.detail, sizeof report.detail, "secondary ray with a certificate: y >= 0, A'y <= 0, b'y < 0");
-            best = -1.0;
-            break;
+        memset(centre, 0, (size_t)n * sizeof *centre);
+        /* with a shift: proximal point steps, each a Lemke path, until they no longer help */
+        double last = INFINITY;
+        for (int round = 0; round < (shift > 0.0 ? ROUNDS : 1); round++) {
+            int column = 0;
+            for (int i = 0; i < n; i++) shifted[i] = b[i] - shift * centre[i];
+            const scaled data = { A, shifted, d, shift, list };
+            load(&t, &data);
+            ending end = walk(&t, &data, 1e-14 * largest, context, C, &pivots, trial, &column);
+            if (end == RAY && shift == 0.0 && proves_infeasible(&t, problem, column, C, arena)) {
+                report.status = MOR_NO_SOLUTION;
+                snprintf(report.detail, sizeof report.detail, "secondary ray with a certificate: y >= 0, A'y <= 0, b'y < 0");
+                break;
+            }
+            if (end == FOUND) refine(&t, &data, work);
+            read_answer(&t, C, trial);
+            for (int i = 0; i < n; i++) centre[i] = trial[i] / C[i];
+            double error = context->error(context, trial, NULL);
+            if (end <= LOST && !(error <= 0.1 * context->tol)) {
+                error = mor_active_set_polish(problem, trial, posed_error, context, arena);
+            }
+            if (error < best || pivots == 0) {
+                best = error;
+                memcpy(z, trial, (size_t)n * sizeof *z);
+            }
+            if (error <= context->tol) report.status = MOR_SOLVED;
+            else if (end == LATE) report.status = MOR_TIME_LIMIT;
+            else if (end == RAY)
+                snprintf(report.detail, sizeof report.detail,
+                         "ended on a secondary ray; no proof that there is no solution");
+            else if (end == FOUND || end == LOST)
+                snprintf(report.detail, sizeof report.detail, "path complete, but rounding left more than the tolerance");
+            if (report.status != MOR_NOT_CONVERGED || end != FOUND || !(error < 0.5 * last)) break;
+            last = error;
         }
-        read_answer(&t, C, trial);
-        double error = context->error(context, trial, NULL);
-        if (end <= RAY && !(error <= 1e-3 * context->tol)) {
-            error = mor_active_set_polish(problem, trial, posed_error, context, arena);
-        }
-        if (error < best || try == 0) {
-            best = error;
-            memcpy(z, trial, (size_t)n * sizeof *z);
-        }
-        if (error <= context->tol) {
-            report.status = MOR_SOLVED;
-            break;
-        }
-        if (end == RAY)
-            snprintf(report.detail, sizeof report.detail, "ended on a secondary ray; no proof that there is no solution");
-        else if (end == FOUND)
-            snprintf(report.detail, sizeof report.detail, "path complete, but rounding left more than the tolerance");
-        if (end == LATE) report.status = MOR_TIME_LIMIT;
-        if (end == LATE || end == USED_UP) break;
+        if (pivots >= context->max_iter) break;
     }
+    if (report.status == MOR_SOLVED) report.detail[0] = 0;
     report.iterations = pivots;
     return report;
 }
 
 static const mor_field fields[] = {
-    { "tries", MOR_TYPE_INT, offsetof(lemke_options, tries), 3, 1, 4, NULL, "",
-      "paths tried, each with another covering vector, before giving up" },
+    { "tries", MOR_TYPE_INT, offsetof(lemke_options, tries), TRIES, 1, TRIES, NULL, "",
+      "paths tried, with other covering vectors and proximal shifts, before giving up" },
     { "covering", MOR_TYPE_CHOICE, offsetof(lemke_options, covering), 0, 0, 0, "irregular|ones", "",
       "covering vector of the first path" },
     { 0 },

@@ -13,28 +13,13 @@
  * copositive LCP and has a solution, so one of the cases fits; they are tried starting from the one that
  * fitted last time. Rounding may reject all by a hair: then the case with the smallest violation wins. */
 #include "solver/local.h"
+#include "problem/cone.h"
 
 #include <math.h>
 
 void mor_polygon_corners(int n, double* corners)
 {
-    const double two_pi = 6.283185307179586;
-    for (int j = 0; j <= n; j++) {
-        int k = j % n;
-        double c = cos(two_pi * k / n), s = sin(two_pi * k / n);
-        /* exact on the axes and on the diagonals, so that mirror-symmetric scenes stay symmetric */
-        if (4 * k % n == 0) {
-            int quarter = 4 * k / n;
-            c = quarter == 0 ? 1.0 : quarter == 2 ? -1.0 : 0.0;
-            s = quarter == 1 ? 1.0 : quarter == 3 ? -1.0 : 0.0;
-        } else if (8 * k % n == 0) {
-            double r = sqrt(0.5);
-            c = copysign(r, c);
-            s = copysign(r, s);
-        }
-        corners[2 * j] = c;
-        corners[2 * j + 1] = s;
-    }
+    for (int j = 0; j <= n; j++) mor_polygon_direction(n, j % n, corners + 2 * j);
 }
 
 bool mor_local_inverse(const double* W, double* B)
@@ -129,8 +114,7 @@ static double try_edge(const double* W, const double* q, double mu, const double
     return fmax(fmax(-a, -b) * W[0], -out);
 }
 
-/* -W^-1 q, or the least-norm-like solution of a singular W by dropping the weakest direction. */
-static bool stick(const double* W, const double* inverse, const double* q, double* p)
+bool mor_local_stick(const double* W, const double* inverse, const double* q, double* p)
 {
     if (inverse) {
         for (int i = 0; i < 3; i++) p[i] = -(inverse[3 * i] * q[0] + inverse[3 * i + 1] * q[1] + inverse[3 * i + 2] * q[2]);
@@ -166,7 +150,7 @@ void mor_local_polygon(const double* W, const double* inverse, const double* q, 
     }
     double trial[3], least = INFINITY;
     int hint = *state, chosen = -1;
-    if (stick(W, inverse, q, trial) && trial[0] >= 0.0 && inside(trial, mu, n, corners)) {
+    if (mor_local_stick(W, inverse, q, trial) && trial[0] >= 0.0 && inside(trial, mu, n, corners)) {
         p[0] = trial[0], p[1] = trial[1], p[2] = trial[2];
         *state = 0;
         return;

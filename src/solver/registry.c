@@ -3,9 +3,38 @@
 
 #include <string.h>
 
-extern const mor_solver mor_solver_lemke, mor_solver_pgs;
+#define SOLVERS(X) \
+    X(lemke) \
+    X(pgs) \
+    X(psor) \
+    X(jacobi) \
+    X(prox) \
+    X(nsgs) \
+    X(prox_ncp) \
+    X(extragradient) \
+    X(admm) \
+    X(implicit_gn) \
+    X(apgd) \
+    X(convex_newton) \
+    X(nsn) \
+    X(nsn_tree) \
+    X(ppa) \
+    X(fischer_newton) \
+    X(cck_newton) \
+    X(minmap_newton) \
+    X(path) \
+    X(dantzig) \
+    X(interior_point) \
+    X(qp_active_set) \
+    X(qp_admm) \
+    X(qp_interior_point) \
+    X(automatic)
 
-static const mor_solver* const solvers[] = { &mor_solver_lemke, &mor_solver_pgs, NULL };
+#define DECLARE(name) extern const mor_solver mor_solver_##name;
+SOLVERS(DECLARE)
+
+#define LIST(name) &mor_solver_##name,
+static const mor_solver* const solvers[] = { SOLVERS(LIST) NULL };
 
 const mor_solver* const* mor_solvers(void) { return solvers; }
 

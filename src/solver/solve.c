@@ -6,6 +6,7 @@
  *
  * Solvers stop on context->error, which walks the answer back through the conversions to the
  * original problem; so a tolerance means the same thing for every method. */
+#include "linalg/blas.h"
 #include "solver/solve.h"
 
 #include <assert.h>
@@ -287,6 +288,7 @@ mor_report mor_solve_measured(const mor_solver* solver, const void* options, con
                               const mor_solve_options* solve_options, double* z, double at_least, mor_arena* arena)
 {
     assert(solver && problem && (z || mor_problem_unknowns(problem) == 0));
+    mor_blas_single_thread();
     mor_solve_options so = solve_options ? *solve_options : mor_solve_options_default();
     mor_arena* own = NULL;
     if (!arena) arena = own = mor_arena_create(NULL);

@@ -159,6 +159,9 @@ static void solve_again(mor_world* w, int index)
 void mor_stage_integrate(mor_world* w)
 {
     mor_integrate_bodies(w);
+    w->raw_penetration = w->projection_work = 0.0;
+    if (w->formulation->project && !w->on_integrate)
+        w->raw_penetration = w->formulation->project(w, w->formulation_options, &w->projection_work);
     for (int i = 0; i < w->alive_count; i++) w->bodies[w->order[i]].force = w->bodies[w->order[i]].torque = mor_v3(0, 0, 0);
     w->step++;
     w->time = w->time_base + w->h * (w->step - w->step_base); /* no sum of rounding over long runs */
@@ -203,7 +206,8 @@ static void store_impulses(mor_world* w)
             contact->impulse = mor_v3(0, 0, 0);
             for (int d = 0; d < b->dim; d++) contact->impulse = mor_madd(contact->impulse, p[d], direction[d]);
             contact->normal_impulse = p[0];
-            w->correction_work += p[0] * fmax(0.0, -row->gap) / s->h;
+            contact->held = w->islands[i].answer.held[c];
+            if (!w->formulation->project) w->correction_work += p[0] * fmax(0.0, -row->gap) / s->h;
             for (int d = 0; d < b->dim; d++) w->contact_work -= p[d] * row->drift[d];
         }
         for (int r = 0; r < w->islands[i].row_block_count; r++) {
@@ -341,6 +345,8 @@ mor_code mor_world_step(mor_world* w, mor_step_report* report, mor_error* error)
     w->timing.total = mor_clock() - start;
     fill_report(w, status, r);
     r->penetration = mor_world_penetration(w);
+    r->raw_penetration = fmax(r->penetration, w->raw_penetration);
+    r->projection_work = w->projection_work;
     r->kinetic = mor_world_kinetic_energy(w);
     r->potential = mor_world_potential_energy(w);
     double before = mor_clock();

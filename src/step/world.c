@@ -146,6 +146,35 @@ const char* mor_world_method(const mor_world* w, const char* stage)
     return NULL;
 }
 
+/* True if the solver takes one of the forms in `forms`. */
+static bool takes_one(const mor_solver* solver, uint32_t forms)
+{
+    for (int bit = 0; bit < 31; bit++)
+        if ((forms & 1u << bit) && mor_solver_applies(solver, (mor_form)(1u << bit))) return true;
+    return false;
+}
+
+mor_code mor_world_check_methods(const mor_world* w, mor_error* error)
+{
+    uint32_t forms = w->formulation->produces;
+    if (w->on_solve || forms == 0 || takes_one(w->solver, forms)) return MOR_OK;
+    char solvers[300] = "", formulations[200] = "";
+    const mor_solver* s;
+    const mor_formulation* f;
+    for (int i = 0; (s = mor_library_solver_at(w->library, i)); i++)
+        if (takes_one(s, forms) && strlen(solvers) + strlen(s->name) + 3 < sizeof solvers) {
+            if (*solvers) strcat(solvers, ", ");
+            strcat(solvers, s->name);
+        }
+    for (int i = 0; (f = mor_library_formulation_at(w->library, i)); i++)
+        if (takes_one(w->solver, f->produces) && strlen(formulations) + strlen(f->name) + 3 < sizeof formulations) {
+            if (*formulations) strcat(formulations, ", ");
+            strcat(formulations, f->name);
+        }
+    return mor_fail(error, MOR_BAD_INPUT, "solver '%s' does not take the problems of formulation '%s'; it goes with %s; '%s' goes with %s",
+                    w->solver->name, w->formulation->name, *formulations ? formulations : "no formulation", w->formulation->name, solvers);
+}
+
 mor_world* mor_world_create(const mor_world_def* def, mor_error* error)
 {
     if (def->dimension != 2 && def->dimension != 3) {
@@ -189,7 +218,7 @@ mor_world* mor_world_create(const mor_world_def* def, mor_error* error)
         mor_world_destroy(w);
         return NULL;
     }
-    if (mor_world_set_method(w, "formulation", "st", error) != MOR_OK || mor_world_set_method(w, "solver", "pgs", error) != MOR_OK ||
+    if (mor_world_set_method(w, "formulation", "ncp", error) != MOR_OK || mor_world_set_method(w, "solver", "auto", error) != MOR_OK ||
         mor_world_set_method(w, "collision", "manifold", error) != MOR_OK) {
         mor_world_destroy(w);
         return NULL;

@@ -15,7 +15,7 @@ mor_problem random_step_make(const random_step* s, uint64_t seed, mor_arena* are
     mor_entry* E = mor_arena_zero(arena, 2 * (size_t)blocks, sizeof *E);
     double* J = mor_arena_zero(arena, 2 * (size_t)(rows * d), sizeof *J);
     double* Y = mor_arena_zero(arena, 2 * (size_t)(rows * d), sizeof *Y);
-    double* W = mor_arena_zero(arena, (size_t)blocks * 9, sizeof *W);
+    double* W = mor_arena_zero(arena, (size_t)blocks * 25, sizeof *W);
     int* start = mor_arena_zero(arena, (size_t)blocks, sizeof *start);
     double* bias = mor_arena_zero(arena, (size_t)rows, sizeof *bias);
     for (int t = 0; t < s->trees; t++) { /* a diagonal mass block with one coupling */
@@ -38,6 +38,7 @@ mor_problem random_step_make(const random_step* s, uint64_t seed, mor_arena* are
         b->dim = contact ? s->dim : equation ? 2 : 1;
         b->row = row, b->entry = entry;
         b->mu = contact ? s->mu : 0.0;
+        b->mu_roll = contact && s->dim == 5 ? 0.5 * s->mu : 0.0;
         b->directions = contact && s->dim == 3 ? s->directions : 0;
         int kind = c % 3;
         b->lower = kind == 1 ? -INFINITY : -0.3, b->upper = kind == 2 ? INFINITY : 0.4;

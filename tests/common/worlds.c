@@ -12,6 +12,8 @@ static mor_world* make(int dimension, double h)
     def.step = h;
     mor_world* w = mor_world_create(&def, &error);
     if (!w) fail_msg("%s", error.text);
+    test_method(w, "formulation", "st");
+    test_method(w, "solver", "pgs");
     return w;
 }
 

@@ -10,6 +10,7 @@
 
 #include "moreau/moreau.h"
 
+/* Worlds with st and pgs, whatever the library's default is. */
 mor_world* test_world(double h);
 mor_world* test_world_2d(double h);
 void test_method(mor_world* world, const char* stage, const char* name);

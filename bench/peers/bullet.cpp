@@ -1,0 +1,86 @@
+// Bullet (single precision in Debian): sequential impulses, sleeping off. It multiplies friction
+// coefficients, so each body has sqrt(mu).
+#include "engine.h"
+
+#include <btBulletDynamicsCommon.h>
+
+namespace
+{
+
+struct Bullet : Engine {
+    btDefaultCollisionConfiguration configuration;
+    btCollisionDispatcher dispatcher{ &configuration };
+    btDbvtBroadphase broadphase;
+    btSequentialImpulseConstraintSolver solver;
+    btDiscreteDynamicsWorld world{ &dispatcher, &broadphase, &solver, &configuration };
+    std::vector<std::unique_ptr<btCollisionShape>> shapes;
+    std::vector<std::unique_ptr<btRigidBody>> bodies;
+    double h;
+
+    Bullet(const Scene& s, int iterations) : h(s.h)
+    {
+        world.setGravity(
+            btVector3((btScalar)s.gravity.x, (btScalar)s.gravity.y, (btScalar)s.gravity.z));
+        world.getSolverInfo().m_numIterations = iterations;
+        for (const Body& b : s.bodies) {
+            const mor_pose& p = b.pose;
+            btTransform at(
+                btQuaternion((btScalar)p.rotation.x, (btScalar)p.rotation.y, (btScalar)p.rotation.z,
+                             (btScalar)p.rotation.w),
+                btVector3((btScalar)p.position.x, (btScalar)p.position.y, (btScalar)p.position.z));
+            btCollisionShape* shape;
+            if (b.shape == Shape::sphere)
+                shape = new btSphereShape((btScalar)b.size[0]);
+            else if (b.shape == Shape::box)
+                shape = new btBoxShape(
+                    btVector3((btScalar)b.size[0], (btScalar)b.size[1], (btScalar)b.size[2]) *
+                    0.5f);
+            else
+                shape = new btStaticPlaneShape(btVector3(0, 0, 1), 0);
+            shapes.emplace_back(shape);
+            btVector3 inertia(0, 0, 0);
+            if (!b.fixed) shape->calculateLocalInertia((btScalar)b.mass, inertia);
+            btRigidBody::btRigidBodyConstructionInfo info((btScalar)b.mass, nullptr, shape,
+                                                          inertia);
+            info.m_startWorldTransform = at;
+            info.m_friction = (btScalar)sqrt(s.mu);
+            bodies.push_back(std::make_unique<btRigidBody>(info));
+            bodies.back()->setActivationState(DISABLE_DEACTIVATION);
+            world.addRigidBody(bodies.back().get());
+        }
+    }
+    ~Bullet() override
+    {
+        for (auto& b : bodies) world.removeRigidBody(b.get());
+    }
+    bool step() override
+    {
+        world.stepSimulation((btScalar)h, 0, (btScalar)h);
+        return true;
+    }
+    mor_pose pose(int i) const override
+    {
+        const btTransform& t = bodies[i]->getWorldTransform();
+        btQuaternion q = t.getRotation();
+        return { { t.getOrigin().x(), t.getOrigin().y(), t.getOrigin().z() },
+                 { q.w(), q.x(), q.y(), q.z() } };
+    }
+    mor_vec3 velocity(int i) const override
+    {
+        const btVector3& v = bodies[i]->getLinearVelocity();
+        return mor_v3(v.x(), v.y(), v.z());
+    }
+};
+
+template <int iterations>
+std::unique_ptr<Engine> make(const Scene& s, const char*, const std::vector<std::string>&)
+{
+    return std::make_unique<Bullet>(s, iterations);
+}
+
+} // namespace
+
+std::vector<Config> bullet_configs()
+{
+    return { { "Bullet SI 10", make<10> }, { "Bullet SI 200", make<200> } };
+}

@@ -1,0 +1,50 @@
+// What the benchmark knows of an engine: it is given bodies, it steps, it tells poses. Every scene
+// is read from scenes/ by Moreau and handed to the peers body by body, so all run the same one.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "moreau/moreau.h"
+
+enum class Shape { sphere, box, plane };
+
+struct Body {
+    Shape shape;
+    double size[3]; // sphere: radius; box: full edges; plane: unused (half-space below z = 0 of its
+                    // frame)
+    bool fixed;
+    double mass;
+    mor_pose pose; // of the centre of mass, which is the centre of these shapes
+};
+
+struct Scene {
+    std::vector<Body> bodies;
+    mor_vec3 gravity;
+    double h, mu;
+};
+
+struct Engine {
+    virtual ~Engine() = default;
+    virtual bool step() = 0; // false: the engine gave up
+    virtual mor_pose pose(int body) const = 0;
+    virtual mor_vec3 velocity(int body) const = 0;
+    virtual std::string notes() const { return ""; } // what else the engine had to say
+};
+
+struct Config {
+    std::string name;
+    std::unique_ptr<Engine> (*make)(const Scene& scene, const char* path,
+                                    const std::vector<std::string>& sets);
+};
+
+std::vector<Config> moreau_configs();
+std::vector<Config> ode_configs();
+std::vector<Config> bullet_configs();
+
+// Reads a scene file; throws std::runtime_error with the reader's sentence.
+Scene read_scene(const char* path, const std::vector<std::string>& sets, double mu);
+
+// Deepest penetration [m] on the nominal shapes, 0 if none.
+double penetration(const Scene& scene, const Engine& engine);

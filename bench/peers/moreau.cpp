@@ -1,0 +1,103 @@
+// Moreau behind the benchmark's interface, through the public API only.
+#include "engine.h"
+
+#include <stdexcept>
+
+namespace
+{
+
+mor_scene* load(const char* path, const std::vector<std::string>& sets)
+{
+    std::vector<const char*> overrides;
+    for (const std::string& s : sets) overrides.push_back(s.c_str());
+    overrides.push_back(nullptr);
+    mor_error error = {};
+    mor_scene* scene = mor_scene_load(path, overrides.data(), nullptr, &error);
+    if (!scene) throw std::runtime_error(error.text);
+    return scene;
+}
+
+struct Moreau : Engine {
+    mor_scene* scene;
+    mor_world* world;
+
+    Moreau(const char* path, const std::vector<std::string>& sets) : scene(load(path, sets))
+    {
+        mor_error error = {};
+        world = mor_scene_build(scene, 1, &error);
+        if (!world) throw std::runtime_error(error.text);
+    }
+    ~Moreau() override
+    {
+        mor_world_destroy(world);
+        mor_scene_destroy(scene);
+    }
+    bool step() override
+    {
+        mor_step_report report;
+        mor_error error = {};
+        return mor_world_step(world, &report, &error) == MOR_OK && report.status == MOR_SOLVED;
+    }
+    mor_body_state state(int body) const
+    {
+        return mor_body_get_state(world, mor_world_body(world, body));
+    }
+    mor_pose pose(int body) const override { return state(body).pose; }
+    mor_vec3 velocity(int body) const override { return state(body).velocity; }
+};
+
+template <const char* const* more>
+std::unique_ptr<Engine> make(const Scene&, const char* path, const std::vector<std::string>& sets)
+{
+    std::vector<std::string> all = sets;
+    for (const char* const* s = more; *s; s++) all.push_back(*s);
+    return std::make_unique<Moreau>(path, all);
+}
+
+constexpr const char* as_scene[] = { nullptr };
+constexpr const char* pgs_fine[] = { "method.formulation=st", "method.solver={ name: pgs, tol: 1.0e-8 }", nullptr };
+constexpr const char* pgs_coarse[] = { "method.formulation=st", "method.solver={ name: pgs, tol: 1.0e-3 }", nullptr };
+constexpr const char* lemke[] = { "method.formulation=st", "method.solver=lemke", nullptr };
+
+} // namespace
+
+Scene read_scene(const char* path, const std::vector<std::string>& sets, double mu)
+{
+    Moreau m(path, sets);
+    Scene scene = { {}, mor_world_gravity(m.world), mor_world_get_step(m.world), mu };
+    for (int i = 0; i < mor_world_body_count(m.world); i++) {
+        mor_body_id id = mor_world_body(m.world, i);
+        mor_body_shape shape = mor_body_get_shape(m.world, id, 0);
+        const mor_geometry* g = shape.geometry;
+        mor_pose pose = mor_body_get_state(m.world, id).pose;
+        Body b = {};
+        b.fixed = mor_body_get_kind(m.world, id) != MOR_DYNAMIC;
+        b.mass = b.fixed ? 0 : mor_body_mass(m.world, id).mass;
+        b.pose = mor_pose_mul(&pose, &shape.pose);
+        if (mor_body_shape_count(m.world, id) != 1)
+            throw std::runtime_error("compounds are not compared");
+        if (g->kind == MOR_SPHERE) {
+            b.shape = Shape::sphere;
+            b.size[0] = g->size[0];
+        } else if (g->kind == MOR_PLANE) {
+            b.shape = Shape::plane;
+        } else if (g->kind == MOR_POLYHEDRON && g->polyhedron->is_box) {
+            b.shape = Shape::box;
+            b.size[0] = 2 * g->polyhedron->half.x;
+            b.size[1] = 2 * g->polyhedron->half.y;
+            b.size[2] = 2 * g->polyhedron->half.z;
+        } else {
+            throw std::runtime_error("only spheres, boxes and planes are compared");
+        }
+        scene.bodies.push_back(b);
+    }
+    return scene;
+}
+
+std::vector<Config> moreau_configs()
+{
+    return { { "moreau, as the scene", make<as_scene> },
+             { "moreau pgs 1e-3", make<pgs_coarse> },
+             { "moreau pgs 1e-8", make<pgs_fine> },
+             { "moreau lemke", make<lemke> } };
+}

@@ -1,0 +1,396 @@
+/* auto: chooses a method by the form and size of the problem, and falls back in a fixed order. The only place where methods
+ * are combined; report.detail says what was done, as method(iterations).
+ *
+ * Contacts (FC2D, FC3D, FC_ROLLING; global problems arrive reduced):
+ *   0  all q_N >= 0: r = 0
+ *   1  Gauss-Seidel sweeps (block_rows.h, local.h), while the rate seen predicts that they end sooner than Newton would:
+ *      remaining sweeps t_sweep <= 4 t_factor, t_sweep = 25e-9 contacts + 0.9e-9 nnz, t_factor = 1.5e-6 + 2e-9 n^2 +
+ *      0.12e-9 n^3 dense or 40e-9 nnz sparse (seconds of one machine; only the ratio matters); n <= 30: at most 15 sweeps
+ *   2  n <= 30: 8 Newton steps from there, without regularisation
+ *   3  nsn from r = 0 (Alart-Curnier, sigma 1, kappa), 300 steps
+ *   4  nsn on the natural map, sigma 1, kappa = 1, window 20, 800 steps
+ *   5  nsn with kappa = 1, 600 steps
+ *   6  ppa, 40 outer iterations
+ *   7  ppa with extrapolation; with the natural map; with Jean-Moreau's
+ * LCP (mixed ones arrive with their equations eliminated):
+ *   n <= 320: lemke; then, or for larger n first: Fischer-Burmeister Newton (sigma 0.1, 150 steps), minmap (sigma 1, 600),
+ *   ppa, minmap (sigma 0.1, 400), lemke.
+ * STEP with circular cones: Gauss-Seidel on tree velocities while 150 sweeps are predicted to do; Newton on tree velocities
+ * (tree_newton.h), 10 steps from the guess, 200 from zero; nsn on the reduced problem; sweeps to the end. Pyramids: sweeps while 150
+ * (above 200 rows 20000) do; lemke (up to 200 rows) and Fischer-Burmeister Newton on the LCP; sweeps to the end.
+ *
+ * With a time limit stages 3 to 7 may use up to 30, 60, 70, 80, 87, 94, 100 % of it. The best answer seen by the judge is returned,
+ * with its honest status. iterations: sum over all stages. */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "linalg/dense.h"
+#include "solver/block_rows.h"
+#include "solver/proximal.h"
+#include "solver/sweep.h"
+#include "solver/tree_newton.h"
+
+typedef struct run {
+    const mor_problem* problem;
+    mor_context* context; /* the driver's */
+    mor_context stage;    /* a copy with its own limits */
+    double* z;            /* best answer so far */
+    double best;          /* its error */
+    bool late;
+    mor_report report;
+} run;
+
+extern const mor_solver mor_solver_lemke, mor_solver_nsn, mor_solver_ppa, mor_solver_fischer_newton;
+
+static void note(run* R, const char* what, int iterations)
+{
+    size_t used = strlen(R->report.detail);
+    snprintf(R->report.detail + used, sizeof R->report.detail - used, "%s%s(%d)", used ? " " : "", what, iterations);
+    R->report.iterations += iterations;
+}
+
+/* A fresh context that ends after `share` of the time. */
+static mor_context* limits(run* R, double share, int max_iter)
+{
+    R->stage = *R->context;
+    R->stage.max_iter = max_iter;
+    R->stage.warm = false;
+    if (R->context->deadline > 0.0)
+        R->stage.deadline = R->context->start + share * (R->context->deadline - R->context->start);
+    return &R->stage;
+}
+
+/* What tracing added to the clocks of a stage belongs to the whole. */
+static void settle(run* R)
+{
+    double shift = R->stage.start - R->context->start;
+    R->context->start += shift;
+    if (R->context->deadline > 0.0) R->context->deadline += shift;
+}
+
+/* ------------------------------------------------------------------------------- contacts */
+
+/* Stage 1. True if solved; r is left where the sweeps ended. */
+static bool sweeps(run* R, double* r)
+{
+    const mor_problem* problem = R->problem;
+    int d = problem->dim, nc = problem->contact_count, n = problem->size, every = d == 2 ? 10 : 5;
+    mor_arena* arena = R->context->arena;
+    mor_block_rows W;
+    double* root = mor_arena_zero(arena, (size_t)nc, sizeof *root);
+    double* inverse = mor_arena_alloc(arena, 9 * (size_t)nc * sizeof *inverse);
+    bool* regular = mor_arena_zero(arena, (size_t)nc, sizeof *regular);
+    if (!root || !inverse || !regular || !mor_block_rows_build(&W, &problem->A, d, arena)) return false;
+    double nnz = (double)W.p[nc] * d * d, m = n;
+    bool dense = n <= 260 || nnz > 0.15 * m * m;
+    double per_sweep = 25e-9 * nc + 0.9e-9 * nnz;
+    double factor = dense ? 1.5e-6 + 2e-9 * m * m + 0.12e-9 * m * m * m : 40e-9 * nnz;
+    double allowed = 4.0 * factor / per_sweep, previous = INFINITY;
+    for (int c = 0; c < nc && d == 3; c++) regular[c] = mor_local_inverse(mor_block_rows_own(&W, c), inverse + 9 * c);
+    int k = 0;
+    bool solved = false;
+    for (;;) {
+        k++;
+        for (int c = 0; c < nc; c++) {
+            double q[5];
+            for (int i = 0; i < d; i++) q[i] = problem->b[c * d + i];
+            mor_block_rows_others(&W, c, r, q);
+            mor_local_cone(MOR_LOCAL_EXACT, d, mor_block_rows_own(&W, c), regular[c] ? inverse + 9 * c : NULL, q, problem->mu[c],
+                           d == 5 ? problem->mu_roll[c] : 0.0, &root[c], r + c * d);
+        }
+        mor_trace_add(R->context, R->report.iterations + k, 1.0, r);
+        if (k != 1 && k % every != 0) continue;
+        double error = R->context->error(R->context, r, NULL);
+        if (error < R->best) {
+            R->best = error;
+            memcpy(R->z, r, (size_t)n * sizeof *r);
+        }
+        solved = error <= R->context->tol;
+        if (solved || !isfinite(error)) break;
+        if (n <= 30 && k >= 15) break;
+        if (mor_out_of_time(R->context)) break;
+        if (k >= 2 * every && k % (2 * every) == 0) {
+            double rate = log(error / previous) / every;
+            if (!(rate < 0.0) || log(R->context->tol / error) / rate > allowed) break;
+        }
+        if (k % every == 0) previous = error;
+    }
+    note(R, "nsgs", k);
+    return solved;
+}
+
+static bool newton(run* R, mor_contact_newton* N, mor_newton_settings s, double share, bool restart, const char* name)
+{
+    if (R->late) return false;
+    int before = N->iterations;
+    if (restart) mor_contact_newton_start(N, NULL);
+    mor_newton_end end = mor_contact_newton_run(N, &s, limits(R, share, s.max_iter));
+    settle(R);
+    note(R, name, N->iterations - before);
+    R->late = mor_out_of_time(R->context);
+    return end == MOR_NEWTON_SOLVED;
+}
+
+static bool proximal(run* R, mor_contact_newton* N, mor_proximal_settings s, double share, const char* name)
+{
+    if (R->late) return false;
+    int outer = 0, before = N->iterations;
+    mor_contact_newton_start(N, NULL);
+    mor_newton_end end = mor_proximal_run(N, &s, limits(R, share, s.inner_total), &outer);
+    settle(R);
+    note(R, name, N->iterations - before);
+    R->late = mor_out_of_time(R->context);
+    return end == MOR_NEWTON_SOLVED;
+}
+
+static bool newton_stages(run* R, mor_contact_newton* N, bool polish)
+{
+    const mor_newton_settings quick = { .map = MOR_MAP_ALART_CURNIER, .floor = 1e-12, .window = 8, .max_iter = 8 };
+    const mor_newton_settings nsn = { .map = MOR_MAP_ALART_CURNIER, .sigma = 1.0, .floor = 1e-13, .adapt = true, .window = 8,
+                                      .max_iter = 300 };
+    mor_newton_settings slow = nsn, natural = nsn;
+    slow.adapt = false, slow.max_iter = 600;
+    natural.map = MOR_MAP_NATURAL, natural.adapt = false, natural.window = 20, natural.max_iter = 800;
+    const mor_proximal_settings ppa = { .map = MOR_MAP_ALART_CURNIER, .alpha = 1.0, .shrink = 0.1, .grow = 10.0, .least = 1e-8,
+                                        .max_outer = 40, .max_inner = 30, .inner_total = 1200 };
+    mor_proximal_settings far = { .map = MOR_MAP_ALART_CURNIER, .alpha = 1.0, .shrink = 0.1, .grow = 3.3, .least = 1e-5,
+                                  .extrapolate = true, .max_outer = 300, .max_inner = 100, .inner_total = 10000 };
+    mor_proximal_settings far_natural = far, far_jean = far;
+    far_natural.map = MOR_MAP_NATURAL, far_jean.map = MOR_MAP_JEAN_MOREAU;
+    return (polish && newton(R, N, quick, 0.3, false, "newton")) || newton(R, N, nsn, 0.3, true, "nsn") ||
+           newton(R, N, natural, 0.6, true, "nsn-natural") || newton(R, N, slow, 0.7, true, "nsn-slow") ||
+           proximal(R, N, ppa, 0.8, "ppa") || proximal(R, N, far, 0.87, "ppa-far") ||
+           proximal(R, N, far_natural, 0.94, "ppa-natural") || proximal(R, N, far_jean, 1.0, "ppa-jean-moreau");
+}
+
+static void contacts(run* R)
+{
+    const mor_problem* problem = R->problem;
+    int n = problem->size;
+    bool open = true;
+    for (int c = 0; c < problem->contact_count; c++) open = open && problem->b[c * problem->dim] >= 0.0;
+    double* r = mor_arena_alloc(R->context->arena, (size_t)n * sizeof *r);
+    if (!r) return;
+    memcpy(r, R->z, (size_t)n * sizeof *r);
+    if (open || R->context->warm) {
+        if (open) memset(r, 0, (size_t)n * sizeof *r);
+        R->best = R->context->error(R->context, r, open ? problem->b : NULL);
+        if (R->best <= R->context->tol) {
+            memcpy(R->z, r, (size_t)n * sizeof *r);
+            note(R, open ? "zero" : "guess", 0);
+            return;
+        }
+    }
+    if (problem->A.storage != MOR_OPERATOR && sweeps(R, r)) return;
+    if (mor_out_of_time(R->context)) return;
+    mor_contact_newton N;
+    double* answer = mor_arena_alloc(R->context->arena, (size_t)n * sizeof *answer);
+    if (answer && mor_contact_newton_open(&N, problem, answer, R->context->arena)) {
+        bool polish = n <= 30;
+        if (polish) mor_contact_newton_start(&N, r);
+        newton_stages(R, &N, polish);
+        if (N.best < R->best || isinf(R->best)) {
+            R->best = N.best;
+            memcpy(R->z, answer, (size_t)n * sizeof *answer);
+        }
+    }
+    mor_contact_newton_close(&N);
+}
+
+/* ---------------------------------------------------------------------------------- pairs */
+
+static void lemke(run* R)
+{
+    const struct { int tries, covering; } options = { 3, 0 };
+    double* z = mor_arena_alloc(R->context->arena, (size_t)R->problem->size * sizeof *z);
+    if (!z || R->late) return;
+    mor_report report = mor_solver_lemke.solve(R->problem, &options, limits(R, 1.0, mor_solver_lemke.max_iter), z);
+    settle(R);
+    note(R, "lemke", report.iterations);
+    double error = R->context->error(R->context, z, NULL);
+    if (error < R->best || isinf(R->best)) {
+        R->best = error;
+        memcpy(R->z, z, (size_t)R->problem->size * sizeof *z);
+    }
+    if (report.status == MOR_NO_SOLUTION) R->report.status = MOR_NO_SOLUTION;
+    R->late = mor_out_of_time(R->context);
+}
+
+static void pairs(run* R)
+{
+    enum { PIVOTING = 320 };
+    int n = R->problem->size;
+    bool small = n <= PIVOTING && R->problem->A.storage != MOR_OPERATOR;
+    if (small) {
+        lemke(R);
+        if (R->best <= R->context->tol || R->report.status == MOR_NO_SOLUTION) return;
+    }
+    mor_contact_newton N;
+    double* answer = mor_arena_alloc(R->context->arena, (size_t)n * sizeof *answer);
+    if (answer && mor_contact_newton_open(&N, R->problem, answer, R->context->arena)) {
+        const mor_newton_linear linear = R->problem->A.storage == MOR_OPERATOR ? MOR_NEWTON_GMRES : MOR_NEWTON_DIRECT;
+        const mor_newton_settings fischer = { .map = MOR_MAP_FISCHER, .sigma = 0.1, .floor = 1e-13, .window = 8, .max_iter = 150,
+                                              .linear = linear };
+        mor_newton_settings strong = fischer, weak = fischer;
+        strong.map = weak.map = MOR_MAP_MINMAP;
+        strong.sigma = 1.0, strong.max_iter = 600, weak.max_iter = 400;
+        const mor_proximal_settings ppa = { .map = MOR_MAP_FISCHER, .alpha = 1.0, .shrink = 0.1, .grow = 10.0, .least = 1e-8,
+                                            .max_outer = 40, .max_inner = 30, .inner_total = 1200 };
+        bool solved = newton(R, &N, fischer, 0.3, true, "fischer-newton") || newton(R, &N, strong, 0.5, true, "minmap-strong") ||
+                      proximal(R, &N, ppa, 0.6, "ppa") || newton(R, &N, weak, 0.7, true, "minmap-newton");
+        if (N.best < R->best || isinf(R->best)) {
+            R->best = N.best;
+            memcpy(R->z, answer, (size_t)n * sizeof *answer);
+        }
+        mor_contact_newton_close(&N);
+        if (solved) return;
+    }
+    if (!small && R->problem->A.storage != MOR_OPERATOR) lemke(R);
+}
+
+/* ---------------------------------------------------------------------------------- steps */
+
+/* The judge after one batch of sweeps on tree velocities. */
+static double sweep_batch(run* R, mor_sweep* sweep, int count, double* p)
+{
+    mor_context* c = limits(R, 1.0, count);
+    c->warm = R->report.iterations > 0 || R->context->warm;
+    mor_report report = mor_gauss_seidel_step(sweep, MOR_SWEEP_ALTERNATE, c, p);
+    settle(R);
+    R->report.iterations += report.iterations;
+    double error = R->context->error(R->context, p, NULL);
+    if (error < R->best || isinf(R->best)) {
+        R->best = error;
+        memcpy(R->z, p, (size_t)R->problem->size * sizeof *p);
+    }
+    return error;
+}
+
+/* Sweeps while the rate predicts an end within `most`. */
+static void tree_sweeps(run* R, mor_sweep* sweep, int most, double* p)
+{
+    enum { BATCH = 10 };
+    int before = R->report.iterations;
+    double previous = INFINITY;
+    while (R->report.iterations - before < most) {
+        double error = sweep_batch(R, sweep, BATCH, p);
+        R->late = mor_out_of_time(R->context);
+        if (error <= R->context->tol || !isfinite(error) || R->late) break;
+        if (!isinf(previous)) {
+            double rate = log(error / previous) / BATCH;
+            if (!(rate < 0.0) || log(R->context->tol / error) / rate > most) break;
+        }
+        previous = error;
+    }
+    int done = R->report.iterations - before;
+    R->report.iterations = before;
+    note(R, "nsgs", done);
+}
+
+/* Another solver through the driver, which converts; from the guess if there is one. */
+static bool other(run* R, const mor_solver* solver, const char* name, const double* guess, double share)
+{
+    if (R->late) return false;
+    mor_context* c = limits(R, share, 0);
+    double left = c->deadline > 0.0 ? c->deadline - mor_clock() : 0.0;
+    if (c->deadline > 0.0 && left <= 0.0) return false;
+    mor_solve_options options = { .tol = c->tol, .time_limit = left, .warm = guess != NULL };
+    double* z = mor_arena_alloc(c->arena, (size_t)R->problem->size * sizeof *z);
+    if (!z) return false;
+    if (guess) memcpy(z, guess, (size_t)R->problem->size * sizeof *z);
+    mor_report report = mor_solve(solver, NULL, R->problem, &options, z, c->arena);
+    if (report.status == MOR_REFUSED) return false;
+    note(R, name, report.iterations);
+    double error = R->context->error(R->context, z, NULL);
+    if (error < R->best || isinf(R->best)) {
+        R->best = error;
+        memcpy(R->z, z, (size_t)R->problem->size * sizeof *z);
+    }
+    if (report.status == MOR_NO_SOLUTION) R->report.status = MOR_NO_SOLUTION;
+    R->late = mor_out_of_time(R->context);
+    return error <= c->tol;
+}
+
+/* Newton on tree velocities: briefly from a start, or at length from zero. */
+static bool tree_newton(run* R, const double* start, int window, double* p)
+{
+    size_t bytes = (size_t)R->problem->size * sizeof *p;
+    mor_tree_newton_settings s = { .sigma = 1.0, .floor = 1e-8, .adapt = true, .window = window, .max_iter = 200 };
+    if (start) s.sigma = 0.01, s.max_iter = 10, s.give_up = 4, memcpy(p, start, bytes);
+    else memset(p, 0, bytes);
+    mor_report report = mor_tree_newton(R->problem, &s, limits(R, 0.5, s.max_iter), p);
+    settle(R);
+    if (report.status == MOR_REFUSED) return false;
+    double error = R->context->error(R->context, p, NULL);
+    if (error < R->best || isinf(R->best)) {
+        R->best = error;
+        memcpy(R->z, p, bytes);
+    }
+    R->late = mor_out_of_time(R->context);
+    note(R, "nsn-tree", report.iterations);
+    return R->best <= R->context->tol;
+}
+
+static void step(run* R)
+{
+    enum { FEW = 150, SOME = 20000, MANY = 100000, SMALL = 200 };
+    int n = R->problem->size;
+    const char* why;
+    mor_sweep sweep;
+    bool cones = R->problem->form == MOR_STEP_CONE;
+    double* p = mor_arena_alloc(R->context->arena, 2 * (size_t)n * sizeof *p);
+    if (!p) return;
+    const double* guess = R->context->warm ? p + n : NULL;
+    memcpy(p, R->z, (size_t)n * sizeof *p);
+    memcpy(p + n, R->z, (size_t)n * sizeof *p);
+    if (guess) { /* the last step's impulses are often the answer, or one Newton step from it */
+        R->best = R->context->error(R->context, p, NULL);
+        if (R->best <= R->context->tol || (cones && n > SMALL && tree_newton(R, guess, 8, p)) || R->late) return;
+        memcpy(p, guess, (size_t)n * sizeof *p);
+    }
+    bool can_sweep = mor_sweep_open(&sweep, &R->problem->step, true, R->context->arena, &why) == MOR_SOLVED;
+    if (can_sweep) {
+        tree_sweeps(R, &sweep, cones || n <= SMALL ? FEW : SOME, p);
+        if (R->best <= R->context->tol || R->late) return;
+    }
+    if (cones) {
+        if ((guess && n <= SMALL && tree_newton(R, guess, 8, p)) || tree_newton(R, NULL, 8, p) || tree_newton(R, NULL, 20, p) ||
+            other(R, &mor_solver_nsn, "nsn", guess, 0.7) || other(R, &mor_solver_ppa, "ppa", NULL, 0.9))
+            return;
+    } else if ((n <= SMALL && other(R, &mor_solver_lemke, "lemke", NULL, 0.4)) ||
+               other(R, &mor_solver_fischer_newton, "fischer-newton", guess, 0.7) || other(R, &mor_solver_lemke, "lemke", NULL, 0.9))
+        return;
+    if (can_sweep && !R->late && R->report.status != MOR_NO_SOLUTION) {
+        memcpy(p, R->z, (size_t)n * sizeof *p);
+        tree_sweeps(R, &sweep, MANY, p);
+    }
+}
+
+static mor_report auto_solve(const mor_problem* problem, const void* options, mor_context* context, double* z)
+{
+    (void)options;
+    run R = { .problem = problem, .context = context, .z = z, .best = INFINITY, .report.status = MOR_NOT_CONVERGED };
+    const double tol = context->tol;
+    /* the judge does not divide by scales at rounding level; such data deserve an answer as well */
+    if (problem->form & (MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING) && mor_norm2(problem->size, problem->b) <= DBL_EPSILON)
+        context->tol *= DBL_EPSILON;
+    if (problem->form == MOR_LCP) pairs(&R);
+    else if (problem->form & (MOR_STEP_CONE | MOR_STEP_PYRAMID)) step(&R);
+    else contacts(&R);
+    context->tol = tol;
+    if (R.best <= context->tol) R.report.status = MOR_SOLVED;
+    else if (R.report.status != MOR_NO_SOLUTION && mor_out_of_time(context)) R.report.status = MOR_TIME_LIMIT;
+    return R.report;
+}
+
+extern const mor_solver mor_solver_automatic;
+const mor_solver mor_solver_automatic = {
+    .name = "auto",
+    .summary = "chooses a method by form and size, falls back in a fixed order, says what it did",
+    .reference = "acary2018",
+    .accepts = MOR_LCP | MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING | MOR_STEP_CONE | MOR_STEP_PYRAMID,
+    .max_iter = 1000000,
+    .solve = auto_solve,
+};

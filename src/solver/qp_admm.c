@@ -1,0 +1,233 @@
+/* qp-admm: alternating directions with one factorisation, adapted penalty, polishing and certificates.
+ *
+ * Problem. minimise x'Px/2 + q'x, v = G x, l <= v <= u (qp.h). P semidefinite of any rank; G may have dependent rows.
+ *
+ * Derivation. The augmented Lagrangian of v = G x with penalties R = diag(rho_i) is minimised over x and v in turn, x with a
+ * proximal term sigma. With over-relaxation alpha and eta the multiplier of v = G x (P x + q + G'eta = 0):
+ *
+ *     (P + sigma I + G'R G) x~ = sigma x - q + G'(R v - eta),    v~ = G x~
+ *     x+ = alpha x~ + (1 - alpha) x
+ *     v+ = mid(l, alpha v~ + (1 - alpha) v + R^-1 eta, u)
+ *     eta+ = eta + R (alpha v~ + (1 - alpha) v - v+)
+ *
+ * The matrix is factored once (Cholesky) and again only when rho changes by a factor of 5: rho is moved by the root of the ratio of
+ * the relative primal and dual residuals. Equations get 1000 rho, rows without bounds none. P and q are divided by the
+ * largest entry of P first. Every `check` iterations the rows whose multiplier is larger than their slack are
+ * taken as active and the KKT system is solved for them (mor_qp_polish): that gives the digits ADMM is slow to give.
+ * If the constraints contradict each other the differences of eta converge to a certificate, if the minimum is -infinity those of
+ * x do; both are tested (qp.h) and only a passed test is reported as no_solution.
+ *
+ * Cost: O(n^3) per factorisation, O(n^2 + n m) per iteration. Limits: dense; convex; many iterations when P is badly scaled.
+ * Deterministic: rho is adapted by iteration counts, never by time.
+ *
+ * Reference: Stellato, Banjac, Goulart, Bemporad & Boyd (2020), OSQP: an operator splitting solver for quadratic programs, Math.
+ * Prog. Comp. 12, alg. 1, eq. 25, sec. 3.4, 4, 5.2. */
+#include <stdio.h>
+#include <string.h>
+
+#include "linalg/dense.h"
+#include "solver/qp.h"
+
+typedef struct admm_options {
+    double rho, sigma, relaxation;
+    int check;
+    bool adapt, polish;
+} admm_options;
+
+typedef struct splitting {
+    const mor_qp* qp;
+    double cost;                  /* P and q are divided by this */
+    double *L;                    /* factor */
+    double *x, *v, *eta;          /* n, M, M */
+    double *dx, *deta;            /* last differences */
+    double *xt, *vt, *rhs, *Rv;   /* n, M, n, M */
+    double rho, sigma;
+} splitting;
+
+static double penalty(const splitting* s, int i)
+{
+    const mor_qp* qp = s->qp;
+    if (qp->l[i] == -INFINITY && qp->u[i] == INFINITY) return 0.0;
+    return qp->l[i] == qp->u[i] ? 1e3 * s->rho : s->rho;
+}
+
+static bool factor(splitting* s)
+{
+    const mor_qp* qp = s->qp;
+    int n = qp->n;
+    size_t N = (size_t)n;
+    for (size_t k = 0; k < N * N; k++) s->L[k] = qp->P[k] / s->cost;
+    for (int i = 0; i < qp->m; i++) {
+        const double* c = qp->C + (size_t)i * N;
+        double r = penalty(s, i);
+        for (int b = 0; r > 0.0 && b < n; b++)
+            for (int a = b; c[b] != 0.0 && a < n; a++) s->L[a + N * b] += r * c[a] * c[b];
+    }
+    for (int j = 0; j < n; j++) s->L[j + N * j] += s->sigma + penalty(s, qp->m + j);
+    return mor_cholesky_factor(n, s->L);
+}
+
+static void iterate(splitting* s, double alpha)
+{
+    const mor_qp* qp = s->qp;
+    int n = qp->n, M = qp->m + n;
+    for (int i = 0; i < M; i++) s->Rv[i] = penalty(s, i) * s->v[i] - s->eta[i];
+    mor_qp_rows_transposed(qp, s->Rv, s->rhs);
+    for (int j = 0; j < n; j++) s->xt[j] = s->sigma * s->x[j] - qp->q[j] / s->cost + s->rhs[j];
+    mor_cholesky_solve(n, s->L, s->xt);
+    mor_qp_rows(qp, s->xt, s->vt);
+    for (int j = 0; j < n; j++) {
+        s->dx[j] = alpha * (s->xt[j] - s->x[j]);
+        s->x[j] += s->dx[j];
+    }
+    for (int i = 0; i < M; i++) {
+        double r = penalty(s, i), mixed = alpha * s->vt[i] + (1.0 - alpha) * s->v[i];
+        if (r == 0.0) {
+            s->v[i] = mixed, s->deta[i] = 0.0;
+            continue;
+        }
+        double next = fmin(qp->u[i], fmax(qp->l[i], mixed + s->eta[i] / r));
+        s->deta[i] = r * (mixed - next);
+        s->eta[i] += s->deta[i];
+        s->v[i] = next;
+    }
+}
+
+/* Relative primal and dual residuals. */
+static void residuals(splitting* s, double* primal, double* dual)
+{
+    const mor_qp* qp = s->qp;
+    int n = qp->n, M = qp->m + n;
+    double p = 0.0, ps = 1e-300, d = 0.0, ds = 1e-300;
+    mor_qp_rows(qp, s->x, s->vt);
+    for (int i = 0; i < M; i++) {
+        if (penalty(s, i) == 0.0) continue;
+        p = fmax(p, fabs(s->vt[i] - s->v[i]));
+        ps = fmax(ps, fmax(fabs(s->vt[i]), fabs(s->v[i])));
+    }
+    mor_dense_apply(n, n, qp->P, s->x, s->xt);
+    mor_qp_rows_transposed(qp, s->eta, s->rhs);
+    for (int j = 0; j < n; j++) {
+        double a = s->xt[j] / s->cost, b = qp->q[j] / s->cost;
+        d = fmax(d, fabs(a + b + s->rhs[j]));
+        ds = fmax(ds, fmax(fabs(a), fmax(fabs(b), fabs(s->rhs[j]))));
+    }
+    *primal = p / ps, *dual = d / ds;
+}
+
+static void guess_active(const splitting* s, signed char* at)
+{
+    const mor_qp* qp = s->qp;
+    for (int i = 0; i < qp->m + qp->n; i++) {
+        at[i] = 0;
+        if (qp->l[i] == qp->u[i] || s->v[i] - qp->l[i] < -s->eta[i]) at[i] = -1;
+        else if (qp->u[i] - s->v[i] < s->eta[i]) at[i] = 1;
+    }
+}
+
+static mor_report admm_solve(const mor_problem* problem, const void* options, mor_context* context, double* z)
+{
+    const admm_options* o = options;
+    mor_report report = { .status = MOR_NOT_CONVERGED };
+    mor_qp qp;
+    int n = problem->size;
+    if (!context->warm) memset(z, 0, (size_t)n * sizeof *z);
+    if (!mor_qp_load(problem, &qp, &report, context->arena)) return report;
+    if (n == 0) return report.status = MOR_SOLVED, report;
+    int M = qp.m + n;
+    size_t N = (size_t)n, m = (size_t)M;
+    splitting s = { .qp = &qp, .rho = o->rho, .sigma = o->sigma };
+    s.cost = qp.size > 0.0 ? qp.size : fmax(mor_norm_max(n, qp.q), 1e-300);
+    s.L = mor_arena_alloc(context->arena, N * N * sizeof(double));
+    double* a = mor_arena_zero(context->arena, 7 * N + 8 * m + 1, sizeof(double));
+    signed char* at = mor_arena_zero(context->arena, 2 * m + 1, 1);
+    if (!s.L || !a || !at) {
+        report.status = MOR_NUMERICAL;
+        snprintf(report.detail, sizeof report.detail, "out of memory for %d unknowns", n);
+        return report;
+    }
+    s.x = a, s.dx = a + N, s.xt = a + 2 * N, s.rhs = a + 3 * N;
+    double *trial = a + 4 * N, *work = a + 5 * N; /* work: m + 2n */
+    s.v = work + 2 * N + m, s.eta = s.v + m, s.deta = s.eta + m, s.vt = s.deta + m, s.Rv = s.vt + m;
+    double *y = s.Rv + m, least = INFINITY;
+    signed char* last = at + m;
+    memcpy(s.x, z, N * sizeof *z);
+    mor_qp_rows(&qp, s.x, s.v);
+    for (int i = 0; i < M; i++) s.v[i] = fmin(qp.u[i], fmax(qp.l[i], s.v[i]));
+    bool sound = factor(&s);
+    for (int k = 1; sound && k <= context->max_iter; k++) {
+        iterate(&s, o->relaxation);
+        report.iterations = k;
+        if (context->trace) mor_trace_add(context, k, 1.0, s.x);
+        if (k % o->check != 0 && k != context->max_iter) continue;
+        double primal, dual, error = INFINITY;
+        residuals(&s, &primal, &dual);
+        if (!isfinite(primal) || !isfinite(dual)) sound = false;
+        guess_active(&s, at);
+        bool settled = memcmp(at, last, m) == 0;
+        memcpy(last, at, m);
+        if (o->polish && fmax(primal, dual) < 1e-2 && (settled || (k / o->check) % 10 == 0)) {
+            memcpy(trial, s.x, N * sizeof *trial);
+            if (mor_qp_polish(&qp, at, trial, y, context->arena)) error = context->error(context, trial, NULL);
+            if (error < least) least = error, memcpy(z, trial, N * sizeof *z);
+        }
+        if (!(error <= context->tol) && fmax(primal, dual) <= fmax(100.0 * context->tol, 1e-13)) {
+            for (int j = 0; j < n; j++) trial[j] = fmin(qp.u[qp.m + j], fmax(qp.l[qp.m + j], s.x[j]));
+            error = context->error(context, trial, NULL);
+            if (error < least) least = error, memcpy(z, trial, N * sizeof *z);
+        }
+        if (least <= context->tol) {
+            report.status = MOR_SOLVED;
+            return report;
+        }
+        for (int i = 0; i < M; i++) y[i] = -s.deta[i];
+        if (mor_qp_proves_infeasible(&qp, y, work)) {
+            report.status = MOR_NO_SOLUTION;
+            snprintf(report.detail, sizeof report.detail, "the constraints contradict each other (Farkas certificate)");
+            break;
+        }
+        if (mor_qp_proves_unbounded(&qp, s.dx, work)) {
+            report.status = MOR_NO_SOLUTION;
+            snprintf(report.detail, sizeof report.detail, "unbounded: a direction of descent without curvature or bound");
+            break;
+        }
+        if (mor_out_of_time(context)) {
+            report.status = MOR_TIME_LIMIT;
+            break;
+        }
+        if (o->adapt && (k / o->check) % 4 == 0 && sound) {
+            double ratio = sqrt(fmax(primal, 1e-16) / fmax(dual, 1e-16));
+            double rho = fmin(1e6, fmax(1e-6, s.rho * ratio));
+            if (rho > 5.0 * s.rho || rho < 0.2 * s.rho) {
+                s.rho = rho;
+                sound = factor(&s);
+            }
+        }
+    }
+    if (!sound) report.status = MOR_NUMERICAL;
+    if (least == INFINITY && sound)
+        for (int j = 0; j < n; j++) z[j] = fmin(qp.u[qp.m + j], fmax(qp.l[qp.m + j], s.x[j]));
+    return report;
+}
+
+static const mor_field fields[] = {
+    { "rho", MOR_TYPE_DOUBLE, offsetof(admm_options, rho), 0.1, 1e-6, 1e6, NULL, "", "first penalty of the rows" },
+    { "sigma", MOR_TYPE_DOUBLE, offsetof(admm_options, sigma), 1e-6, 1e-12, 1.0, NULL, "", "proximal term of the unknowns" },
+    { "relaxation", MOR_TYPE_DOUBLE, offsetof(admm_options, relaxation), 1.6, 0.1, 1.95, NULL, "", "over-relaxation alpha" },
+    { "check", MOR_TYPE_INT, offsetof(admm_options, check), 25, 1, 10000, NULL, "", "iterations between checks" },
+    { "adapt", MOR_TYPE_BOOL, offsetof(admm_options, adapt), 1, 0, 1, NULL, "", "adapt the penalty" },
+    { "polish", MOR_TYPE_BOOL, offsetof(admm_options, polish), 1, 0, 1, NULL, "", "solve the KKT system of the guessed active rows" },
+    { 0 },
+};
+
+extern const mor_solver mor_solver_qp_admm;
+const mor_solver mor_solver_qp_admm = {
+    .name = "qp-admm",
+    .summary = "operator splitting with one factorisation, polishing and certificates",
+    .reference = "stellato2020",
+    .accepts = MOR_QP,
+    .options_size = sizeof(admm_options),
+    .fields = fields,
+    .max_iter = 50000,
+    .solve = admm_solve,
+};

@@ -1,0 +1,421 @@
+/* Newton's method in the space of velocities (tree_newton.h).
+ *
+ * With u = G' nu + b, nu = nu_free + M^-1 G p and F_c(p_c, u_c) = 0 per block of rows, the regularised step of nsn,
+ *
+ *   B_c dp_c + A_c (du_c + a_c dp_c) = -F_c,   du = G' dnu,   M dnu = G dp,   a_c = a/D_c^2, D_c = sqrt(d/trace W_cc),
+ *
+ * is solved for dp block by block, T_c = (B_c + a_c A_c)^-1:
+ *
+ *   dp_c = -T_c (F_c + A_c du_c),    [M + sum_c G_c T_c A_c G_c'] dnu = -sum_c G_c T_c F_c.
+ *
+ * The matrix has the size of the velocities and the graph of the bodies: piles of boxes have seven times fewer
+ * velocities than contact rows, and redundant contacts cost nothing. The price: 1/a enters the matrix, so a must not fall to
+ * rounding level: a step leaves about 1e-16/a of the error, which the next one removes, as F is computed from p itself. a
+ * starts to fall from 1, stops at `floor` and grows by 4 when the steps there make no progress.
+ *
+ * Maps: contacts Alart-Curnier; equations F = rho u; bounded rows F = p - mid(lower, p - rho u, upper). Line search and
+ * regularisation as in contact_newton.h, on sum |F_c/D_c|^2.
+ *
+ * Cost per iteration: assembly O(contacts), one sparse LU (dense up to 90 velocities) and products with G. iterations: Newton steps.
+ * References: Alart & Curnier (1991), A mixed formulation for frictional contact problems prone to Newton like solution methods; Woodbury (1950), Inverting
+ * modified matrices. */
+#include "solver/tree_newton.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "linalg/dense.h"
+#include "linalg/sparse.h"
+#include "problem/step.h"
+#include "solver/contact_map.h"
+
+enum { MOST_ROWS = 6, MOST_DOF = 64, DENSE_VELOCITIES = 90, SHORTEST = 11, WINDOW = 64 };
+
+typedef struct tree_newton {
+    const mor_step_form* step;
+    mor_contact_law* law;    /* per block */
+    double* scale;           /* D per block */
+    double beta;             /* size of the data, in scaled units */
+    double *p, *u, *F, *dp, *du, *trial, *trial_u, *nu, *dnu, *moved;
+    double *A, *TA, *T;      /* per block, at diagonal_start */
+    double* K;               /* dense, column-major, or the values of C */
+    int* pivot;
+    bool dense;
+    mor_csr C;
+    int *slot, *slot_start;  /* sparse: where block (entry, entry) of a contact begins in every row of its tree */
+    mor_sparse_lu* lu;
+} tree_newton;
+
+/* -------------------------------------------------------------------------------- one block */
+
+/* F and, with A and B not NULL, its derivatives. */
+static void block_map(const tree_newton* N, int c, const double* p, const double* u, double* F, double* A, double* B)
+{
+    const mor_block* b = &N->step->blocks[c];
+    const mor_contact_law* law = &N->law[c];
+    int d = b->dim;
+    if (b->kind == MOR_BLOCK_CONTACT && d > 1) {
+        bool on = mor_contact_map_eval(MOR_MAP_ALART_CURNIER, d, law, 1e-14 * N->beta * N->scale[c], p, u, F, A, B);
+        if (!on && A) {
+            memset(A, 0, (size_t)(d * d) * sizeof *A);
+            memset(B, 0, (size_t)(d * d) * sizeof *B);
+            for (int i = 0; i < d; i++) B[i * d + i] = 1.0;
+        }
+        return;
+    }
+    if (A) memset(A, 0, (size_t)(d * d) * sizeof *A), memset(B, 0, (size_t)(d * d) * sizeof *B);
+    for (int i = 0; i < d; i++) {
+        double lower = -INFINITY, upper = INFINITY, x = p[i] - law->rho[0] * u[i];
+        if (b->kind == MOR_BLOCK_CONTACT) lower = -1e-14 * N->beta * N->scale[c];
+        else if (b->kind == MOR_BLOCK_BOUNDED) lower = b->lower, upper = b->upper;
+        bool fixed = x < lower || x > upper;
+        double bound = b->kind == MOR_BLOCK_CONTACT ? 0.0 : x < lower ? lower : upper;
+        F[i] = fixed ? p[i] - bound : law->rho[0] * u[i];
+        if (A) A[i * d + i] = fixed ? 0.0 : law->rho[0], B[i * d + i] = fixed ? 1.0 : 0.0;
+    }
+}
+
+static double merit(const tree_newton* N, const double* p, const double* u, double* F)
+{
+    double theta = 0.0;
+    for (int c = 0; c < N->step->block_count; c++) {
+        const mor_block* b = &N->step->blocks[c];
+        block_map(N, c, p + b->row, u + b->row, F + b->row, NULL, NULL);
+        double w = 1.0 / (N->scale[c] * N->scale[c]);
+        for (int i = 0; i < b->dim; i++) theta += w * F[b->row + i] * F[b->row + i];
+    }
+    return theta;
+}
+
+/* T = (B + a A)^-1 and T A; false if singular. */
+static bool invert(int d, const double* A, const double* B, double a, double* T, double* TA)
+{
+    double M[MOST_ROWS * MOST_ROWS], e[MOST_ROWS];
+    int pivot[MOST_ROWS];
+    for (int i = 0; i < d; i++)
+        for (int j = 0; j < d; j++) M[i + j * d] = B[i * d + j] + a * A[i * d + j];
+    if (!mor_lu_factor(d, M, pivot)) return false;
+    for (int j = 0; j < d; j++) {
+        for (int i = 0; i < d; i++) e[i] = i == j ? 1.0 : 0.0;
+        mor_lu_solve(d, M, pivot, e);
+        for (int i = 0; i < d; i++) T[i * d + j] = e[i];
+    }
+    for (int i = 0; i < d; i++)
+        for (int j = 0; j < d; j++) {
+            double s = 0.0;
+            for (int k = 0; k < d; k++) s += T[i * d + k] * A[k * d + j];
+            TA[i * d + j] = s;
+        }
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------- matrix */
+
+/* Sparse pattern: trees that share a block, every pair a full dof x dof block. */
+static bool find_pattern(tree_newton* N, mor_arena* arena)
+{
+    const mor_step_form* s = N->step;
+    int pairs = s->tree_count, k = 0;
+    for (int c = 0; c < s->block_count; c++) pairs += s->blocks[c].entry_count * s->blocks[c].entry_count;
+    int* row = mor_arena_alloc(arena, (size_t)pairs * sizeof *row);
+    int* col = mor_arena_alloc(arena, (size_t)pairs * sizeof *col);
+    double* x = mor_arena_zero(arena, (size_t)pairs, sizeof *x);
+    N->slot = mor_arena_alloc(arena, (size_t)pairs * sizeof *N->slot);
+    N->slot_start = mor_arena_alloc(arena, ((size_t)s->block_count + 1) * sizeof *N->slot_start);
+    N->C.p = mor_arena_alloc(arena, ((size_t)s->dof + 1) * sizeof(int));
+    mor_csr trees;
+    if (!row || !col || !x || !N->slot || !N->slot_start || !N->C.p) return false;
+    for (int t = 0; t < s->tree_count; t++) row[k] = col[k] = t, k++;
+    for (int c = 0; c < s->block_count; c++)
+        for (int e = s->blocks[c].entry; e < s->blocks[c].entry + s->blocks[c].entry_count; e++)
+            for (int f = s->blocks[c].entry; f < s->blocks[c].entry + s->blocks[c].entry_count; f++)
+                row[k] = s->entries[e].tree, col[k] = s->entries[f].tree, k++;
+    if (!mor_csr_from_triplets(&trees, s->tree_count, s->tree_count, k, row, col, x, arena)) return false;
+    /* widths of rows, then the offset of every tree in the rows of another */
+    int* offset = mor_arena_alloc(arena, (size_t)trees.p[s->tree_count] * sizeof *offset);
+    size_t total = 0;
+    if (!offset) return false;
+    for (int t = 0; t < s->tree_count; t++) {
+        int width = 0;
+        for (int l = trees.p[t]; l < trees.p[t + 1]; l++) offset[l] = width, width += s->trees[trees.i[l]].dof;
+        total += (size_t)width * (size_t)s->trees[t].dof;
+    }
+    if (total > 1000000000) return false;
+    N->C.rows = N->C.cols = s->dof;
+    N->C.i = mor_arena_alloc(arena, (total + 1) * sizeof(int));
+    N->C.x = N->K = mor_arena_alloc(arena, (total + 1) * sizeof(double));
+    if (!N->C.i || !N->C.x) return false;
+    int used = 0;
+    for (int t = 0; t < s->tree_count; t++) /* trees own their velocities in order */
+        for (int i = 0; i < s->trees[t].dof; i++) {
+            N->C.p[s->trees[t].offset + i] = used;
+            for (int l = trees.p[t]; l < trees.p[t + 1]; l++)
+                for (int j = 0; j < s->trees[trees.i[l]].dof; j++) N->C.i[used++] = s->trees[trees.i[l]].offset + j;
+        }
+    N->C.p[s->dof] = used;
+    for (int c = 0, at = 0; c < s->block_count; c++) {
+        N->slot_start[c] = at;
+        for (int e = s->blocks[c].entry; e < s->blocks[c].entry + s->blocks[c].entry_count; e++)
+            for (int f = s->blocks[c].entry; f < s->blocks[c].entry + s->blocks[c].entry_count; f++) {
+                int t = s->entries[e].tree, l = trees.p[t];
+                while (trees.i[l] != s->entries[f].tree) l++;
+                N->slot[at++] = offset[l];
+            }
+    }
+    return true;
+}
+
+/* out (rows of tree E, columns of tree F) += J_E' TA J_F for one block; sizes known to the compiler where it matters */
+static inline void add_product(int d, int rows, int cols, const double* JE, const double* TA, const double* JF, double* out,
+                               const int* row_at, size_t row_step, size_t column_step)
+{
+    double Q[MOST_ROWS * MOST_DOF];
+    for (int r = 0; r < d; r++)
+        for (int j = 0; j < cols; j++) {
+            double x = 0.0;
+            for (int k = 0; k < d; k++) x += TA[r * d + k] * JF[k * cols + j];
+            Q[r * cols + j] = x;
+        }
+    for (int i = 0; i < rows; i++) {
+        double* to = out + (row_at ? (size_t)row_at[i] : (size_t)i * row_step);
+        for (int j = 0; j < cols; j++) {
+            double x = 0.0;
+            for (int r = 0; r < d; r++) x += JE[r * rows + i] * Q[r * cols + j];
+            to[(size_t)j * column_step] += x;
+        }
+    }
+}
+
+/* K = M + sum G TA G' */
+static void assemble(tree_newton* N)
+{
+    const mor_step_form* s = N->step;
+    size_t size = N->dense ? (size_t)s->dof * s->dof : (size_t)N->C.p[s->dof];
+    memset(N->K, 0, size * sizeof *N->K);
+    for (int t = 0; t < s->tree_count; t++) {
+        const mor_tree_block* tree = &s->trees[t];
+        for (int i = 0; i < tree->dof; i++)
+            for (int j = 0; j < tree->dof; j++) {
+                int row = tree->offset + i, col = tree->offset + j;
+                if (N->dense) N->K[row + (size_t)col * s->dof] = tree->mass[i * tree->dof + j];
+                else {
+                    int k = N->C.p[row];
+                    while (N->C.i[k] != col) k++;
+                    N->K[k] = tree->mass[i * tree->dof + j];
+                }
+            }
+    }
+    for (int c = 0; c < s->block_count; c++) {
+        const mor_block* b = &s->blocks[c];
+        const double* TA = N->TA + s->diagonal_start[c];
+        int d = b->dim;
+        bool zero = true;
+        for (int k = 0; k < d * d; k++) zero = zero && TA[k] == 0.0;
+        if (zero) continue;
+        for (int e = 0; e < b->entry_count; e++)
+            for (int f = 0; f < b->entry_count; f++) {
+                const mor_entry *E = &s->entries[b->entry + e], *F = &s->entries[b->entry + f];
+                const mor_tree_block *from = &s->trees[E->tree], *to = &s->trees[F->tree];
+                const double *JE = s->jacobian + E->start, *JF = s->jacobian + F->start;
+                double* out = N->dense ? N->K + from->offset + (size_t)to->offset * s->dof
+                                       : N->K + N->slot[N->slot_start[c] + e * b->entry_count + f];
+                const int* row_at = N->dense ? NULL : N->C.p + from->offset;
+                size_t column_step = N->dense ? (size_t)s->dof : 1;
+                if (d == 3 && from->dof == 6 && to->dof == 6)
+                    add_product(3, 6, 6, JE, TA, JF, out, row_at, 1, column_step);
+                else add_product(d, from->dof, to->dof, JE, TA, JF, out, row_at, 1, column_step);
+            }
+    }
+}
+
+/* -G T F, then dnu, du, dp. */
+static bool direction(tree_newton* N, double alpha)
+{
+    const mor_step_form* s = N->step;
+    double B[MOST_ROWS * MOST_ROWS];
+    memset(N->dnu, 0, (size_t)s->dof * sizeof *N->dnu);
+    for (int c = 0; c < s->block_count; c++) {
+        const mor_block* b = &s->blocks[c];
+        int d = b->dim, at = s->diagonal_start[c];
+        block_map(N, c, N->p + b->row, N->u + b->row, N->F + b->row, N->A + at, B);
+        if (!invert(d, N->A + at, B, alpha / (N->scale[c] * N->scale[c]), N->T + at, N->TA + at)) return false;
+        double g[MOST_ROWS];
+        for (int i = 0; i < d; i++) {
+            g[i] = 0.0;
+            for (int j = 0; j < d; j++) g[i] -= N->T[at + i * d + j] * N->F[b->row + j];
+        }
+        for (int e = b->entry; e < b->entry + b->entry_count; e++) {
+            const mor_tree_block* tree = &s->trees[s->entries[e].tree];
+            const double* J = s->jacobian + s->entries[e].start;
+            for (int r = 0; r < d; r++)
+                for (int k = 0; k < tree->dof; k++) N->dnu[tree->offset + k] += J[r * tree->dof + k] * g[r];
+        }
+    }
+    assemble(N);
+    if (N->dense) {
+        if (!mor_lu_factor(s->dof, N->K, N->pivot)) return false;
+        mor_lu_solve(s->dof, N->K, N->pivot, N->dnu);
+    } else {
+        if (!N->lu) N->lu = mor_sparse_lu_create(&N->C, NULL);
+        if (!N->lu || !mor_sparse_lu_factor(N->lu, &N->C)) return false;
+        mor_sparse_lu_solve(N->lu, 1, N->dnu);
+    }
+    mor_step_rows(s, N->dnu, N->du);
+    for (int c = 0; c < s->block_count; c++) {
+        const mor_block* b = &s->blocks[c];
+        int d = b->dim, at = s->diagonal_start[c];
+        for (int i = 0; i < d; i++) {
+            double x = 0.0;
+            for (int j = 0; j < d; j++)
+                x -= N->T[at + i * d + j] * N->F[b->row + j] + N->TA[at + i * d + j] * (N->du[b->row + j] - s->bias[b->row + j]);
+            N->dp[b->row + i] = x;
+            if (!isfinite(x)) return false;
+        }
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------------------- iteration */
+
+/* u of the impulses p */
+static void velocities(tree_newton* N, const double* p, double* u)
+{
+    mor_step_velocity(N->step, p, N->nu);
+    mor_step_rows(N->step, N->nu, u);
+}
+
+static const char* unfit(const mor_step_form* s)
+{
+    for (int t = 0; t < s->tree_count; t++)
+        if (!s->trees[t].mass || s->trees[t].dof > MOST_DOF) return "needs mass blocks of at most 64 velocities";
+    for (int c = 0; c < s->block_count; c++) {
+        if (mor_block_is_polygonal(&s->blocks[c])) return "polygonal cones: convert to an LCP instead";
+        if (s->blocks[c].dim > MOST_ROWS) return "a block of more than six rows";
+    }
+    return NULL;
+}
+
+static bool open_newton(tree_newton* N, const mor_step_form* s, mor_arena* arena)
+{
+    size_t n = (size_t)s->row_count, dof = (size_t)s->dof, blocks = (size_t)s->block_count, entries = 0;
+    for (int c = 0; c < s->block_count; c++) { /* a step made of some blocks of another has gaps between their places */
+        size_t end = (size_t)(s->diagonal_start[c] + s->blocks[c].dim * s->blocks[c].dim);
+        if (end > entries) entries = end;
+    }
+    *N = (tree_newton){ .step = s, .dense = s->dof <= DENSE_VELOCITIES };
+    double* v = mor_arena_alloc(arena, (7 * n + 3 * dof + blocks + 8) * sizeof *v);
+    N->law = mor_arena_alloc(arena, blocks * sizeof *N->law);
+    N->A = mor_arena_alloc(arena, (3 * entries + 1) * sizeof *N->A);
+    N->pivot = mor_arena_alloc(arena, (dof + 1) * sizeof *N->pivot);
+    if (!v || !N->law || !N->A || !N->pivot) return false;
+    N->TA = N->A + entries, N->T = N->TA + entries;
+    N->p = v, N->u = v + n, N->F = v + 2 * n, N->dp = v + 3 * n, N->du = v + 4 * n, N->trial = v + 5 * n, N->trial_u = v + 6 * n;
+    v += 7 * n;
+    N->nu = v, N->dnu = v + dof, N->moved = v + 2 * dof, N->scale = v + 3 * dof;
+    if (N->dense) {
+        N->K = mor_arena_alloc(arena, (dof * dof + 1) * sizeof *N->K);
+        if (!N->K) return false;
+    } else if (!find_pattern(N, arena)) return false;
+    mor_step_rows(s, s->nu_free, N->u);
+    double sum = 0.0;
+    for (int c = 0; c < s->block_count; c++) {
+        const mor_block* b = &s->blocks[c];
+        const double* W = s->diagonal + s->diagonal_start[c];
+        int d = b->dim, k = d < 3 || b->kind != MOR_BLOCK_CONTACT ? d : 3;
+        double trace = 0.0, most[3] = { 0, 0, 0 };
+        for (int i = 0; i < k; i++) trace += W[i * d + i];
+        for (int i = 0; i < d; i++) {
+            int at = b->kind != MOR_BLOCK_CONTACT || i == 0 ? 0 : i < 3 ? 1 : 2;
+            most[at] = fmax(most[at], W[i * d + i]);
+        }
+        N->scale[c] = trace > 0.0 ? sqrt(k / trace) : 1.0;
+        N->law[c] = (mor_contact_law){ .mu = b->mu, .mu_roll = d == 5 ? b->mu_roll : 0.0 };
+        for (int i = 0; i < 3; i++) N->law[c].rho[i] = most[i] > 0.0 ? 1.0 / most[i] : 1.0;
+        for (int i = 0; i < d; i++) sum += N->scale[c] * N->scale[c] * N->u[b->row + i] * N->u[b->row + i];
+    }
+    N->beta = sum > 0.0 ? sqrt(sum) : 1.0;
+    return true;
+}
+
+static mor_status iterate(tree_newton* N, const mor_tree_newton_settings* s, mor_context* context, double* p, int* iterations)
+{
+    const mor_step_form* step = N->step;
+    int n = step->row_count, window = s->window < 1 ? 1 : s->window > WINDOW ? WINDOW : s->window, quiet = 0;
+    double history[WINDOW], kappa = 1.0, floor = s->floor, last = INFINITY, first = 0.0, least = INFINITY, best_error = INFINITY, t_used = 0.0;
+    memcpy(N->p, p, (size_t)n * sizeof *N->p);
+    for (int it = 0;; it++) {
+        velocities(N, N->p, N->u);
+        double error = context->error(context, N->p, NULL);
+        if (context->trace) mor_trace_add(context, it, t_used, N->p);
+        if (isnan(error)) return MOR_NUMERICAL;
+        if (error < best_error) {
+            best_error = error;
+            memcpy(p, N->p, (size_t)n * sizeof *p);
+        }
+        if (error <= context->tol) return MOR_SOLVED;
+        double theta = merit(N, N->p, N->u, N->F), size = sqrt(theta);
+        if (it == 0) first = fmax(size, N->beta); /* from a guess: relative to the data, not to the guess */
+        quiet = size < 0.999 * least ? 0 : quiet + 1;
+        least = fmin(least, size);
+        if (!(size > 0.0) || it >= s->max_iter || (s->give_up > 0 && quiet >= s->give_up)) return MOR_NOT_CONVERGED;
+        if (mor_out_of_time(context)) return MOR_TIME_LIMIT;
+        history[it % window] = theta;
+        double alpha = fmax(floor, kappa * s->sigma * size / first);
+        /* no progress at the floor: rounding, amplified by 1/alpha, keeps pace with the steps */
+        if (alpha <= floor && size > 0.3 * last && floor < 1e-5) alpha = floor *= 4.0;
+        last = size;
+        int attempt = 0;
+        while (!direction(N, alpha) && ++attempt < 6) alpha = fmax(1e-10, 100.0 * alpha);
+        if (attempt == 6) return MOR_NOT_CONVERGED;
+        /* du of the impulses themselves, not of the solved velocity: exact in p */
+        memset(N->moved, 0, (size_t)step->dof * sizeof *N->moved);
+        for (int c = 0; c < step->block_count; c++) {
+            const mor_block* b = &step->blocks[c];
+            for (int e = b->entry; e < b->entry + b->entry_count; e++) {
+                const mor_tree_block* tree = &step->trees[step->entries[e].tree];
+                const double* Y = step->response + step->entries[e].start;
+                for (int r = 0; r < b->dim; r++)
+                    for (int k = 0; k < tree->dof; k++) N->moved[tree->offset + k] += Y[r * tree->dof + k] * N->dp[b->row + r];
+            }
+        }
+        mor_step_rows(step, N->moved, N->du);
+        for (int i = 0; i < n; i++) N->du[i] -= step->bias[i];
+        double limit = 0.0, best = INFINITY, best_t = 1.0, t = 1.0;
+        for (int k = 0; k <= it && k < window; k++) limit = fmax(limit, history[k]);
+        bool accepted = false;
+        for (int k = 0; k <= SHORTEST && !accepted; k++, t *= 0.5) {
+            for (int i = 0; i < n; i++) N->trial[i] = N->p[i] + t * N->dp[i], N->trial_u[i] = N->u[i] + t * N->du[i];
+            double value = merit(N, N->trial, N->trial_u, N->F);
+            if (value < best) best = value, best_t = t;
+            accepted = value <= (1.0 - 1e-4 * t) * limit;
+        }
+        t_used = accepted ? 2.0 * t : best_t;
+        if (!isfinite(best)) return MOR_NOT_CONVERGED;
+        for (int i = 0; i < n; i++) N->p[i] += t_used * N->dp[i];
+        ++*iterations;
+        if (s->adapt) {
+            if (t_used == 1.0) kappa *= 0.5;
+            else if (t_used < 0.25) kappa = fmin(1.0, 10.0 * kappa);
+        }
+    }
+}
+
+mor_report mor_tree_newton(const mor_problem* problem, const mor_tree_newton_settings* settings, mor_context* context, double* p)
+{
+    mor_report report = { .status = MOR_REFUSED };
+    const char* why = unfit(&problem->step);
+    if (why) {
+        snprintf(report.detail, sizeof report.detail, "%s", why);
+        return report;
+    }
+    tree_newton N;
+    if (!open_newton(&N, &problem->step, context->arena)) {
+        report.status = MOR_NUMERICAL;
+        snprintf(report.detail, sizeof report.detail, "out of memory");
+        return report;
+    }
+    report.status = iterate(&N, settings, context, p, &report.iterations);
+    mor_sparse_lu_destroy(N.lu);
+    return report;
+}

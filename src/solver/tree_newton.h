@@ -1,0 +1,18 @@
+/* Nonsmooth Newton for a time step on tree velocities: the contact maps of contact_map.h without ever forming W. Used by
+ * nsn-tree and auto. */
+#ifndef MOR_SOLVER_TREE_NEWTON_H
+#define MOR_SOLVER_TREE_NEWTON_H
+
+#include "moreau/solver.h"
+
+typedef struct mor_tree_newton_settings {
+    double sigma, floor; /* regularisation: max(floor, kappa sigma |F|/|F_0|) */
+    bool adapt;          /* kappa */
+    int window, max_iter, give_up;
+} mor_tree_newton_settings;
+
+/* p: start on entry; the best answer on return. Circular cones, intervals, rolling, frictionless contacts, bounded rows and
+ * equations; polygons are refused. */
+mor_report mor_tree_newton(const mor_problem* problem, const mor_tree_newton_settings* settings, mor_context* context, double* p);
+
+#endif
