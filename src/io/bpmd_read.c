@@ -401,7 +401,7 @@ static void first_name(void* user, const char* name)
 static void read_answer(reader* r)
 {
     mor_bpmd_frame* f = r->frame;
-    char base[128], first[64] = "", name[192];
+    char base[256], first[64] = "", name[320];
     snprintf(base, sizeof base, "/%s/solutions", f->name);
     if (r->code || !mor_h5_exists(&r->file->h5, base) || mor_h5_children(&r->file->h5, base, first_name, first, NULL) || !first[0]) return;
     snprintf(base, sizeof base, "/%s/solutions/%s", f->name, first);
