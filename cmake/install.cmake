@@ -6,6 +6,10 @@ install(DIRECTORY include/moreau DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_M
 install(DIRECTORY scenes/ DESTINATION ${CMAKE_INSTALL_DATADIR}/moreau/scenes)
 install(FILES docs/moreau.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
+set(MOREAU_SERVER_PACKAGE "")
+if(WEBSOCKETS_FOUND)
+  set(MOREAU_SERVER_PACKAGE libwebsockets)
+endif()
 set(moreau_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/moreau)
 file(RELATIVE_PATH PREFIX_FROM_PKGCONFIG /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
 file(RELATIVE_PATH PREFIX_FROM_CMAKE /p/${moreau_cmake_dir} /p)

@@ -8,8 +8,12 @@
 int mor_cli_run(int argc, char** argv);
 int mor_cli_solve(int argc, char** argv);
 int mor_cli_plot(int argc, char** argv);
+int mor_cli_robot(int argc, char** argv);
 int mor_cli_list(int argc, char** argv);
 int mor_cli_reproduce(int argc, char** argv);
+int mor_cli_compare(int argc, char** argv);
+int mor_cli_dataset(int argc, char** argv);
+int mor_cli_view(int argc, char** argv);
 
 /* "moreau: text" on stderr; returns the code, which is the exit status. */
 int mor_cli_fail(const mor_error* error);

@@ -168,12 +168,13 @@ int mor_cli_list(int argc, char** argv)
     if (kind == 3) show(&integrators[0], json);
     if (kind == 4)
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) show(&shapes[i], json);
+    for (int i = 0; kind == 5 && json && i < MOR_JOINT_KINDS; i++) show(&(item){ .name = mor_joint_kind_name((mor_joint_kind)i), .summary = "" }, json);
     if (kind == 6) show_scenes(json);
     if (json) {
         mor_json_end(json);
         if (!mor_json_finish(json)) return MOR_SYSTEM;
     } else if (kind == 5) {
-        puts("joints come with a later version");
+        for (int i = 0; i < MOR_JOINT_KINDS; i++) puts(mor_joint_kind_name((mor_joint_kind)i));
     }
     return 0;
 }

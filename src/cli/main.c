@@ -13,8 +13,11 @@ static const struct command {
 } commands[] = {
     { "run", mor_cli_run, "simulate a scene" },
     { "solve", mor_cli_solve, "solve stored complementarity and contact problems" },
+    { "robot", mor_cli_robot, "read a URDF: its tree, masses, and M, h, g, Jacobians at given states" },
+    { "compare", mor_cli_compare, "run formulations and solvers on the same problems, fairly" },
     { "plot", mor_cli_plot, "draw what a recording holds" },
     { "reproduce", mor_cli_reproduce, "run the papers' experiments again: data, figures, a page" },
+    { "view", mor_cli_view, "show recordings and running scenes in the browser" },
     { "list", mor_cli_list, "list formulations, solvers, collision methods, shapes, scenes" },
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };

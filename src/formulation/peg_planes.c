@@ -26,7 +26,9 @@ static double contact_size(const mor_system* s, const mor_contact_row* row)
     const mor_contact* c = &((const mor_contact*)s->world->contacts.data)[row->contact];
     double size = HUGE_VAL;
     for (int side = 0; side < 2; side++) {
-        const mor_geometry* g = s->world->bodies[s->world->order[c->body[side]]].shapes[c->shape[side]].geometry;
+        const mor_body* b = &s->world->bodies[s->world->order[c->body[side]]];
+        if (c->shape[side] < 0 || c->shape[side] >= b->shape_count) continue; /* contacts of a stored frame have no shapes */
+        const mor_geometry* g = b->shapes[c->shape[side]].geometry;
         if (g->kind != MOR_PARTICLE) size = fmin(size, g->radius);
     }
     return isfinite(size) ? size : 1.0;

@@ -8,6 +8,7 @@
  * is untouched; the potential energy added is returned as work. Cost: one evaluation of each held plane; a solve only
  * when something is deeper than 1e-10 of its size. */
 #include "collision/features.h"
+#include "formulation/rows.h"
 #include "formulation/peg_planes.h"
 #include "model/world.h"
 
@@ -102,9 +103,9 @@ static bool collect(const mor_world* w, const mor_island* island, rows* list)
         if (!c->held || c->group == 0) continue;
         if (before && before->group == c->group && before->plane == c->plane) continue;
         before = c;
-        if (!mor_features_exact(w->bodies[w->order[c->body[0]]].shapes[c->shape[0]].geometry,
-                                w->bodies[w->order[c->body[1]]].shapes[c->shape[1]].geometry))
-            continue;
+        const mor_body *a = &w->bodies[w->order[c->body[0]]], *b = &w->bodies[w->order[c->body[1]]];
+        if (c->shape[0] >= a->shape_count || c->shape[1] >= b->shape_count) continue; /* a stored frame: no shapes */
+        if (!mor_features_exact(a->shapes[c->shape[0]].geometry, b->shapes[c->shape[1]].geometry)) continue;
         if (!plane_now(w, c, list)) return false;
     }
     return true;
@@ -117,8 +118,10 @@ static bool solve(const mor_world* w, const mor_island* island, const rows* list
     int n = list->count, coefs = 0;
     mor_block* blocks = mor_arena_zero(arena, (size_t)n, sizeof *blocks);
     mor_entry* entries = mor_arena_alloc(arena, 2 * (size_t)n * sizeof *entries);
-    double* J = mor_arena_alloc(arena, 12 * (size_t)n * sizeof *J);
-    double* Y = mor_arena_alloc(arena, 12 * (size_t)n * sizeof *Y);
+    int widest = 0;
+    for (int t = 0; t < s->tree_count; t++) widest = s->trees[t].dof > widest ? s->trees[t].dof : widest;
+    double* J = mor_arena_alloc(arena, 2 * (size_t)widest * (size_t)n * sizeof *J);
+    double* Y = mor_arena_alloc(arena, 2 * (size_t)widest * (size_t)n * sizeof *Y);
     double* diagonal = mor_arena_zero(arena, (size_t)n, sizeof *diagonal);
     double* zero = mor_arena_zero(arena, (size_t)s->dof, sizeof *zero);
     double* bias = mor_arena_alloc(arena, (size_t)n * sizeof *bias);
@@ -137,13 +140,10 @@ static bool solve(const mor_world* w, const mor_island* island, const rows* list
             int local = 0;
             while (island->tree_of[local] != b->tree) local++;
             const mor_tree_block* t = &s->trees[local];
-            w->trees[b->tree].kind->row(b, mor_sub(r->point, b->x), r->n, side ? 1.0 : -1.0, J + coefs);
-            for (int c = 0; c < t->dof; c++) {
-                double sum = 0.0;
-                for (int m = 0; m < t->dof; m++) sum += J[coefs + m] * t->mass_inverse[m * t->dof + c];
-                Y[coefs + c] = sum;
-                diagonal[i] += sum * J[coefs + c];
-            }
+            const mor_tree* tree = &w->trees[b->tree];
+            tree->kind->row(tree, b, mor_sub(r->point, b->x), r->n, side ? 1.0 : -1.0, J + coefs);
+            mor_tree_response(w, b->tree, J + coefs, Y + coefs);
+            for (int c = 0; c < t->dof; c++) diagonal[i] += Y[coefs + c] * J[coefs + c];
             entries[entry_count++] = (mor_entry){ local, coefs };
             blocks[i].entry_count++;
             coefs += t->dof;
@@ -171,28 +171,25 @@ static bool solve(const mor_world* w, const mor_island* island, const rows* list
     return true;
 }
 
-/* Moves the bodies of the island; returns the potential energy added. */
+/* Moves the trees of the island; returns the potential energy added. A free body keeps its angular momentum in its own
+ * axes, so that its kinetic energy stays. */
 static double move(mor_world* w, const mor_island* island, const double* dq)
 {
-    double work = 0.0;
+    double before = mor_world_potential_energy(w);
     for (int t = 0; t < island->system.tree_count; t++) {
-        mor_tree* tree = &w->trees[island->tree_of[t]];
-        mor_body* b = &w->bodies[tree->body];
+        const mor_tree* tree = &w->trees[island->tree_of[t]];
         const double* d = dq + island->system.trees[t].offset;
-        mor_vec3 step = mor_v3(d[0], d[1], w->dimension == 3 ? d[2] : 0.0);
-        b->x = mor_add(b->x, step);
-        work -= b->mass.mass * mor_dot(w->gravity, step);
-        if (tree->dof == 3 && w->dimension == 2) {
-            b->angle += d[2];
-            b->q = mor_quat_exp(mor_v3(0, 0, b->angle));
-        } else if (tree->dof == 6) {
-            mor_quat turn = mor_quat_exp(mor_v3(d[3], d[4], d[5]));
-            b->q = mor_quat_normalize(mor_quat_mul(turn, b->q));
-            b->L = mor_rotate(turn, b->L);
-            b->w = mor_rotate(turn, b->w);
-        }
+        tree->kind->correct(w, tree, d, false);
+        if (tree->kind != &mor_tree_free) continue;
+        mor_body* b = &w->bodies[tree->body];
+        mor_quat turn = mor_quat_exp(mor_v3(d[3], d[4], d[5]));
+        mor_mat3 R, Ii;
+        b->L = mor_rotate(turn, b->L);
+        R = mor_quat_matrix(b->q);
+        Ii = mor_mat3_rotate(&R, &b->inertia_inverse);
+        b->w = mor_mul(&Ii, b->L);
     }
-    return work;
+    return mor_world_potential_energy(w) - before;
 }
 
 double mor_peg_project(mor_world* w, const void* options, double* work)

@@ -122,7 +122,7 @@ static void add_contact(mor_peg_trial* t, const mor_contact_row* model, const mo
         int dof = tb->dof;
         double *J = (double*)s->jacobian + coef, *Y = (double*)s->response + coef;
         for (int i = 0; i < dim; i++) {
-            w->trees[body[side]->tree].kind->row(body[side], r, d[i], sign, J + i * dof);
+            w->trees[body[side]->tree].kind->row(&w->trees[body[side]->tree], body[side], r, d[i], sign, J + i * dof);
             for (int j = 0; j < dof; j++) {
                 double sum = 0.0;
                 for (int m = 0; m < dof; m++) sum += J[i * dof + m] * tb->mass_inverse[m * dof + j];
@@ -179,6 +179,10 @@ bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const 
         mor_pose pose[2];
         mor_vec3 x[2];
         const mor_geometry* shape[2];
+        bool shapeless = false; /* contacts of a stored frame */
+        for (int side = 0; side < 2; side++)
+            shapeless = shapeless || c->shape[side] >= s->world->bodies[s->world->order[c->body[side]]].shape_count;
+        if (shapeless) continue;
         for (int side = 0; side < 2; side++) {
             body[side] = &s->world->bodies[s->world->order[c->body[side]]];
             tree[side] = body[side]->tree >= 0 ? s->entries[entry++].tree : -1;

@@ -1,6 +1,8 @@
 /* From the assembled system to a STEP problem and back. */
 #include "formulation/step_problem.h"
 
+#include "formulation/equations.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -75,7 +77,7 @@ void mor_system_velocity(const mor_system* s, const double* p, double* nu)
 
 void mor_bias_drift(const mor_system* s, double* bias)
 {
-    for (int i = 0; i < s->row_count; i++) bias[i] = 0.0;
+    for (int i = 0; i < s->row_count; i++) bias[i] = s->bias ? s->bias[i] : 0.0;
     for (int c = 0; c < s->contact_count; c++) {
         const mor_block* b = &s->blocks[s->contacts[c].block];
         for (int d = 0; d < b->dim; d++) bias[b->row + d] = s->contacts[c].drift[d];
@@ -103,10 +105,9 @@ mor_report mor_step_solve(const mor_system* s, int directions, const double* bia
     double* z = mor_arena_alloc(stage->arena, (size_t)problem.size * sizeof *z);
     if (!z) return mor_report_no_memory();
     bool warm = false;
-    for (int i = 0; i < problem.size; i++) {
-        z[i] = answer->impulses[row_of[i]];
-        warm = warm || z[i] != 0.0;
-    }
+    for (int i = 0; i < problem.size; i++) z[i] = answer->impulses[row_of[i]];
+    mor_equations_guess(&problem.step, z, stage->arena);
+    for (int i = 0; i < problem.size; i++) warm = warm || z[i] != 0.0;
     mor_report report = stage->solve(stage, &problem, warm, z);
     memset(answer->impulses, 0, (size_t)s->row_count * sizeof(double));
     for (int i = 0; i < problem.size; i++) answer->impulses[row_of[i]] = z[i];

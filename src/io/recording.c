@@ -286,3 +286,21 @@ double* mor_recording_table(const mor_recording* r, const char* path, int* rows,
     *columns = *rows > 0 ? (int)(total / (size_t)*rows) : 0;
     return data;
 }
+
+mor_code mor_recording_rows(const mor_recording* r, const char* path, size_t first, size_t count, int width, double* values,
+                            mor_error* error)
+{
+    int rank;
+    size_t dims[MOR_H5_RANK], start[MOR_H5_RANK] = { first }, total = 1;
+    mor_code code = mor_h5_dims(&r->h5, path, &rank, dims, error);
+    if (code) return code;
+    for (int i = 1; i < rank; i++) total *= dims[i] <= INT_MAX ? dims[i] : INT_MAX;
+    if (rank < 1 || total != (size_t)width)
+        return mor_fail(error, MOR_BAD_INPUT, "%s:%s: wrong shape; rows of %d numbers are expected", r->h5.path, path, width);
+    if (first > dims[0] || count > dims[0] - first)
+        return mor_fail(error, MOR_BAD_INPUT, "%s:%s: has %zu rows; %zu to %zu are needed", r->h5.path, path, dims[0], first,
+                        first + count);
+    if (count == 0) return MOR_OK;
+    dims[0] = count;
+    return mor_h5_read(&r->h5, path, MOR_H5_DOUBLE, rank, start, dims, values, error);
+}

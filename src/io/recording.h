@@ -53,5 +53,9 @@ mor_code mor_recording_body_impulse(const mor_recording* recording, int body, do
  * dimensions multiplied together. The caller frees the result. NULL and a sentence on failure. */
 double* mor_recording_table(const mor_recording* recording, const char* path, int* rows, int* columns,
                             mor_error* error);
+/* Rows first .. first + count of any numeric dataset, as doubles: count x width, where width is what the caller expects
+ * the other dimensions to multiply to. Bad input when the dataset is not like that or too short. */
+mor_code mor_recording_rows(const mor_recording* recording, const char* path, size_t first, size_t count, int width,
+                            double* values, mor_error* error);
 
 #endif

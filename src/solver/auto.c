@@ -42,7 +42,7 @@ typedef struct run {
     mor_report report;
 } run;
 
-extern const mor_solver mor_solver_lemke, mor_solver_nsn, mor_solver_fischer_newton;
+extern const mor_solver mor_solver_lemke, mor_solver_nsn, mor_solver_ppa, mor_solver_fischer_newton;
 
 static void note(run* R, const char* what, int iterations)
 {
@@ -314,10 +314,10 @@ static bool other(run* R, const mor_solver* solver, const char* name, const doub
 }
 
 /* Newton on tree velocities: briefly from a start, or at length from zero. */
-static bool tree_newton(run* R, const double* start, double* p)
+static bool tree_newton(run* R, const double* start, int window, double* p)
 {
     size_t bytes = (size_t)R->problem->size * sizeof *p;
-    mor_tree_newton_settings s = { .sigma = 1.0, .floor = 1e-8, .adapt = true, .window = 8, .max_iter = 200 };
+    mor_tree_newton_settings s = { .sigma = 1.0, .floor = 1e-8, .adapt = true, .window = window, .max_iter = 200 };
     if (start) s.sigma = 0.01, s.max_iter = 10, s.give_up = 4, memcpy(p, start, bytes);
     else memset(p, 0, bytes);
     mor_report report = mor_tree_newton(R->problem, &s, limits(R, 0.5, s.max_iter), p);
@@ -347,7 +347,7 @@ static void step(run* R)
     memcpy(p + n, R->z, (size_t)n * sizeof *p);
     if (guess) { /* the last step's impulses are often the answer, or one Newton step from it */
         R->best = R->context->error(R->context, p, NULL);
-        if (R->best <= R->context->tol || (cones && n > SMALL && tree_newton(R, guess, p)) || R->late) return;
+        if (R->best <= R->context->tol || (cones && n > SMALL && tree_newton(R, guess, 8, p)) || R->late) return;
         memcpy(p, guess, (size_t)n * sizeof *p);
     }
     bool can_sweep = mor_sweep_open(&sweep, &R->problem->step, true, R->context->arena, &why) == MOR_SOLVED;
@@ -356,7 +356,9 @@ static void step(run* R)
         if (R->best <= R->context->tol || R->late) return;
     }
     if (cones) {
-        if ((guess && n <= SMALL && tree_newton(R, guess, p)) || tree_newton(R, NULL, p) || other(R, &mor_solver_nsn, "nsn", guess, 0.8)) return;
+        if ((guess && n <= SMALL && tree_newton(R, guess, 8, p)) || tree_newton(R, NULL, 8, p) || tree_newton(R, NULL, 20, p) ||
+            other(R, &mor_solver_nsn, "nsn", guess, 0.7) || other(R, &mor_solver_ppa, "ppa", NULL, 0.9))
+            return;
     } else if ((n <= SMALL && other(R, &mor_solver_lemke, "lemke", NULL, 0.4)) ||
                other(R, &mor_solver_fischer_newton, "fischer-newton", guess, 0.7) || other(R, &mor_solver_lemke, "lemke", NULL, 0.9))
         return;

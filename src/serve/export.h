@@ -1,0 +1,30 @@
+/* The one-file page: the viewer with recordings inside, which opens from disk. */
+#ifndef MOREAU_SERVE_EXPORT_H
+#define MOREAU_SERVE_EXPORT_H
+
+#include "serve/frame.h"
+
+typedef struct mor_export_options {
+    double most_bytes; /* of the file; frames are left out until it fits */
+    double rate;       /* at most this many frames per second of simulated time */
+} mor_export_options;
+
+/* What became of one recording. */
+typedef struct mor_export_report {
+    int frames, of_frames;
+    bool contacts; /* false: left out to fit */
+    double bytes;  /* of the file */
+} mor_export_report;
+
+mor_export_options mor_export_options_default(void); /* 3 MB, 60 per second */
+
+/* Writes `count` recordings into one HTML file; the first is the subject, the others are compared with it. `reports` has
+ * `count` entries. The file appears under its name when it is complete. */
+mor_code mor_export_html(const char* path, mor_recording* const* recordings, int count, const mor_export_options* options,
+                         mor_export_report* reports, mor_error* error);
+
+/* The page, built into the program from viewer/dist/viewer.html. */
+extern const unsigned char mor_viewer_page[];
+extern const size_t mor_viewer_page_size;
+
+#endif

@@ -1,0 +1,685 @@
+// The page of `moreau view`: wires data, stage and plots to the controls.
+import * as THREE from "three";
+import { EmbeddedRecording, LiveRecording, RemoteRecording, locate, serverInfo } from "./data.js";
+import { FIXED, Model, sceneBounds } from "./model.js";
+import { PLOTS, Plot, SERIES_COLORS, number, plotLines } from "./plots.js";
+import { Stage } from "./stage.js";
+
+const $ = (id) => document.getElementById(id);
+const wish = new URLSearchParams(location.hash.slice(1)); // #t=1.5&ui=0&theme=light&play=1&contacts=1&body=peg&layout=side
+
+const state = {
+  t: 0, playing: false, speed: 1, loop: false, selected: -1, model: 0, follow: false, theme: "dark", trails: "none", plots: true,
+  options: { contacts: false, normals: false, forces: false, boxes: false, grid: true, shadows: true, forceScale: 1, forceUnit: 1 },
+};
+let recordings = [], models = [], plots = new Map(), live = null, following = true, dirty = true, tracks = [], lastFollow = null, drawn = null;
+
+const stage = new Stage($("canvas"), () => (dirty = true));
+const redraw = () => (dirty = true);
+
+function complain(text) {
+  $("message").textContent = text;
+  $("message").hidden = !text;
+}
+
+// ------------------------------------------------------------------------------------------ recordings
+
+const label = (r) => {
+  const d = r.description;
+  return d.solver ? `${d.formulation} + ${d.solver}` : d.formulation;
+};
+// Names that tell recordings apart: by method, or by file if those are the same.
+function labels() {
+  const byMethod = recordings.map(label);
+  return new Set(byMethod).size === byMethod.length ? byMethod : recordings.map((r, i) => r.description.file || byMethod[i]);
+}
+
+// A frame that may still be on its way.
+function frameOf(r, i) {
+  return new Promise((resolve) => {
+    const look = () => {
+      const f = r.frame(i);
+      if (f || r.failed || r.frames === 0) resolve(f);
+      else setTimeout(look, 10);
+    };
+    look();
+  });
+}
+
+// The height of a horizontal plane, for the grid.
+function floorHeight(d, frame) {
+  for (const s of d.shapes) {
+    if (s.kind !== "plane" || !frame) continue;
+    const q = new THREE.Quaternion(frame.pose[7 * s.body + 4], frame.pose[7 * s.body + 5], frame.pose[7 * s.body + 6], frame.pose[7 * s.body + 3]);
+    const z = new THREE.Vector3(0, 0, 1).applyQuaternion(new THREE.Quaternion(s.pose[4], s.pose[5], s.pose[6], s.pose[3])).applyQuaternion(q);
+    if (z.z > 0.999) return frame.pose[7 * s.body + 2] + s.pose[2];
+  }
+  return null;
+}
+
+async function show() {
+  const d = recordings[0].description, frame = await frameOf(recordings[0], 0);
+  const last = live ? null : await frameOf(recordings[0], recordings[0].frames - 1);
+  const bounds = sceneBounds(d, frame, last), flat = d.dimension === 2;
+  for (const m of models) {
+    stage.scene.remove(m.group);
+    m.dispose();
+  }
+  stage.side = recordings.length > 1 && wish.get("layout") === "side";
+  models = recordings.map((r, i) => new Model(r, i, bounds.extent, state.theme, frame));
+  stage.models = models;
+  for (const m of models) stage.scene.add(m.group);
+  stage.frameScene(bounds, flat, floorHeight(d, frame) ?? bounds.box.min.z);
+  setTheme(state.theme);
+  arrange();
+  const weights = d.bodies.filter((b) => b.kind !== FIXED && b.mass > 0).map((b) => b.mass).sort((a, b) => a - b);
+  const g = Math.hypot(...d.gravity) || 9.81;
+  state.options.forceUnit = (weights[weights.length >> 1] ?? 1) * g;
+  document.title = `${d.name || d.file || "scene"} – Moreau`;
+  $("title").textContent = d.name || d.file || "scene";
+  showTags();
+  $("bodies").replaceChildren(new Option("none", "-1"), ...d.bodies.map((b, i) => new Option(b.name, String(i))));
+  $("canvas").setAttribute("aria-label", `${d.name}: ${d.bodies.length} bodies. Drag to turn, right drag to move, wheel to zoom, click a body to choose it.`);
+  $("layout").hidden = recordings.length < 2;
+  buildPlots();
+  resize();
+  stage.resetCamera();
+}
+
+function showTags() {
+  const d = recordings[0].description;
+  const words = recordings.length > 1 ? labels() : [d.formulation, d.solver, `${d.bodies.length} bodies`, `h ${number(d.step)} s`];
+  $("tags").replaceChildren(...words.filter(Boolean).map((w) => Object.assign(document.createElement("span"), { textContent: w })));
+}
+
+// One over the other as ghosts, or side by side.
+function arrange() {
+  models.forEach((m, i) => {
+    m.ghost = i > 0 && !stage.side;
+    m.paint();
+  });
+  $("layout").textContent = stage.side ? "Overlay" : "Side by side";
+  const { columns, rows, count } = stage.tiles(), names = labels(), box = $("tiles");
+  box.style.gridTemplate = `repeat(${rows}, 1fr) / repeat(${columns}, 1fr)`;
+  box.replaceChildren();
+  if (recordings.length > 1)
+    for (let i = 0; i < (stage.side ? count : 1); i++) {
+      const tile = document.createElement("div");
+      for (const k of stage.side ? [i] : recordings.keys()) {
+        const text = document.createElement("span"), dot = document.createElement("i");
+        dot.style.background = stage.side ? SERIES_COLORS[state.theme][k % 4] : k === 0 ? "#8a96a3" : models[k].bodyColor(0);
+        text.append(dot, `${stage.side || k === 0 ? "" : "ghost: "}${names[k]}`);
+        tile.append(text, " ");
+      }
+      if (!stage.side) tile.style.border = "0";
+      box.append(tile);
+    }
+  redraw();
+}
+
+// ------------------------------------------------------------------------------------------ time
+
+const range = () => {
+  const r = recordings[0];
+  let end = 0;
+  for (const x of recordings) end = Math.max(end, x.frames ? x.time(x.frames - 1) : 0);
+  return [r?.frames ? r.time(0) : 0, end];
+};
+
+function seek(t, from = "user") {
+  const [a, b] = range();
+  state.t = Math.max(a, Math.min(b, t));
+  if (live && from === "user") following = state.t >= b;
+  redraw();
+}
+
+function stepFrames(n) {
+  const r = recordings[0];
+  play(false);
+  const i = r.index(state.t);
+  const next = n > 0 ? Math.floor(i + 1e-6) + n : Math.ceil(i - 1e-6) + n;
+  if (live && n > 0 && next >= r.frames) {
+    live.send("step");
+    following = true;
+    return;
+  }
+  seek(r.time(Math.max(0, Math.min(r.frames - 1, next))));
+}
+
+function play(on) {
+  if (live) {
+    live.send(on ? "run" : "pause");
+    if (on) following = true;
+    return;
+  }
+  const [a, b] = range();
+  if (on && state.t >= b) state.t = a;
+  state.playing = on;
+  showPlay(on);
+  redraw();
+}
+
+function showPlay(on) {
+  $("play").setAttribute("aria-label", on ? "Pause" : "Play");
+  $("play").querySelector("path").setAttribute("d", on ? "M4 3h4v14H4zM12 3h4v14h-4z" : "M5 3v14l12-7z");
+}
+
+function advance(seconds) {
+  if (live) {
+    if (following && live.frames) state.t = live.time(live.frames - 1);
+    return;
+  }
+  if (!state.playing) return;
+  const [a, b] = range();
+  state.t += seconds * state.speed;
+  if (state.t >= b) {
+    if (state.loop && b > a) state.t = a + ((state.t - a) % (b - a));
+    else {
+      state.t = b;
+      play(false);
+    }
+  }
+  dirty = true;
+}
+
+// ------------------------------------------------------------------------------------------ drawing
+
+function place() {
+  let complete = true;
+  models.forEach((m) => {
+    const r = m.recording;
+    if (!r.frames) return;
+    const i = r.index(state.t);
+    let k = Math.floor(i + 1e-6), s = i - k;
+    if (s < 1e-5) s = 0;
+    const a = r.frame(k), b = s > 0 ? r.frame(k + 1) : null;
+    if (!a) {
+      complete = false;
+      return;
+    }
+    m.place(a, b, s);
+    const near = s > 0.5 && b ? b : a;
+    m.now = near;
+    m.showContacts(near.contacts, state.options);
+    m.showBoxes(state.options.boxes);
+    m.cutTrails(state.t);
+  });
+  return complete;
+}
+
+function follow() {
+  const m = models[state.model];
+  stage.following = state.follow && state.selected >= 0;
+  if (!stage.following || !m) {
+    lastFollow = null;
+    return;
+  }
+  const p = m.centre(state.selected);
+  if (!(p.x === p.x)) return;
+  if (lastFollow) stage.moveBy(p.clone().sub(lastFollow));
+  else stage.moveBy(p.clone().sub(stage.controls.target));
+  lastFollow = p;
+  stage.controls.update();
+}
+
+const vector = (a, o, n = 3) => Array.from({ length: n }, (_, k) => number(a[o + k], 3)).join(", ");
+
+function showBody() {
+  const m = models[state.model], i = state.selected;
+  $("body").hidden = i < 0;
+  if (i < 0 || !m?.now) return;
+  const b = m.bodies[i], f = m.now, c = f.contacts, flat = m.flat;
+  let force = [0, 0, 0], touching = 0;
+  for (let k = 0; k < c.count; k++)
+    for (const [side, sign] of [[0, -1], [1, 1]])
+      if (c.body[2 * k + side] === i) {
+        touching++;
+        for (let j = 0; j < 3; j++) force[j] += sign * c.force[3 * k + j];
+      }
+  const rows = [
+    ["Kind", ["dynamic", "fixed", "kinematic"][b.kind] ?? "?"],
+    b.kind === 0 ? ["Mass [kg]", number(b.mass)] : null,
+    ["Position [m]", vector(f.pose, 7 * i, flat ? 2 : 3)],
+    flat ? ["Angle [rad]", number(2 * Math.atan2(f.pose[7 * i + 6], f.pose[7 * i + 3]))] : ["Quaternion", vector(f.pose, 7 * i + 3, 4)],
+    ["Velocity [m/s]", vector(f.velocity, 6 * i, flat ? 2 : 3)],
+    flat ? ["Turning [rad/s]", number(f.velocity[6 * i + 5])] : ["Turning [rad/s]", vector(f.velocity, 6 * i + 3)],
+    ["Speed [m/s]", number(Math.hypot(...f.velocity.slice(6 * i, 6 * i + 3)))],
+    ["Contacts", String(touching)],
+    ["Contact force [N]", vector(force, 0, flat ? 2 : 3)],
+  ].filter(Boolean);
+  $("body-name").textContent = b.name + (models.length > 1 ? ` (${labels()[state.model]})` : "");
+  const list = $("body-state");
+  if (list.children.length !== 2 * rows.length) list.replaceChildren(...rows.flatMap(() => [document.createElement("dt"), document.createElement("dd")]));
+  rows.forEach(([name, value], k) => {
+    list.children[2 * k].textContent = name;
+    list.children[2 * k + 1].textContent = value;
+  });
+}
+
+function showClock() {
+  const [a, b] = range(), r = recordings[0], scrub = $("scrub");
+  scrub.min = a;
+  scrub.max = b > a ? b : a + 1e-9;
+  if (document.activeElement !== scrub || Math.abs(scrub.value - state.t) > 1e-9) scrub.value = state.t;
+  const digits = b >= 100 ? 2 : 3, frame = models[0]?.now;
+  scrub.setAttribute("aria-valuetext", `${state.t.toFixed(digits)} seconds of ${b.toFixed(digits)}`);
+  $("clock").replaceChildren(Object.assign(document.createElement("b"), { textContent: `${state.t.toFixed(digits)} s` }), ` of ${b.toFixed(digits)} · ${frame ? `step ${frame.step}` : r?.failed ? r.failed : "loading"}`);
+}
+
+function plotStyle() {
+  const css = getComputedStyle(document.documentElement);
+  return { text: css.getPropertyValue("--quiet").trim(), grid: css.getPropertyValue("--grid").trim(), cursor: css.getPropertyValue("--cursor").trim() };
+}
+
+let style = null;
+function draw() {
+  const complete = place();
+  follow();
+  stage.render();
+  showClock();
+  showBody();
+  style ??= plotStyle();
+  if (state.plots) for (const p of plots.values()) p.draw(state.t, style, locate);
+  drawn = complete ? state.t : null;
+}
+
+let before = performance.now(), lastLivePlot = 0;
+function tick(now) {
+  advance(Math.min(0.1, (now - before) / 1000));
+  before = now;
+  if (live && dirty && now - lastLivePlot > 250) {
+    lastLivePlot = now;
+    refreshPlots();
+  }
+  if (dirty && recordings.length && models.length) {
+    dirty = false;
+    draw();
+  }
+  requestAnimationFrame(tick);
+}
+
+// ------------------------------------------------------------------------------------------ plots
+
+function buildPlots() {
+  const chosen = (wish.get("plots") ?? (innerWidth < 640 ? "energy" : "energy,penetration,contacts")).split(",");
+  plots = new Map();
+  $("figures").replaceChildren();
+  $("chips").replaceChildren(
+    ...PLOTS.map((definition) => {
+      const b = document.createElement("button");
+      b.textContent = definition.title;
+      b.dataset.plot = definition.key;
+      b.setAttribute("aria-pressed", "false");
+      b.onclick = () => togglePlot(definition, b);
+      return b;
+    }),
+  );
+  for (const d of PLOTS) if (chosen.includes(d.key)) togglePlot(d, $("chips").querySelector(`[data-plot="${d.key}"]`));
+  chips();
+}
+
+function togglePlot(definition, button) {
+  const old = plots.get(definition.key);
+  if (old) {
+    old.element.remove();
+    plots.delete(definition.key);
+  } else {
+    const plot = new Plot(definition, (t) => {
+      if (!live) play(false);
+      seek(t);
+    });
+    plots.set(definition.key, plot);
+    const order = PLOTS.map((p) => p.key), all = [...plots.keys()].sort((a, b) => order.indexOf(a) - order.indexOf(b));
+    $("figures").replaceChildren(...all.map((k) => plots.get(k).element));
+    fillPlot(plot);
+  }
+  button.setAttribute("aria-pressed", String(!old));
+  resize();
+}
+
+function sources() {
+  const names = labels();
+  return recordings.map((r, i) => ({ series: r.series, label: names[i], track: tracks[i], flat: r.description.dimension === 2 }));
+}
+
+function fillPlot(plot) {
+  if (!recordings.length) return;
+  const d = plot.definition, subject = d.body && state.selected >= 0 ? recordings[0].description.bodies[state.selected]?.name : "";
+  plot.set(plotLines(d, sources(), state.theme), subject);
+  if (d.body && state.selected < 0) plot.title.textContent = `${d.title}: choose a body`;
+  redraw();
+}
+
+function chips() {
+  for (const b of $("chips").children) b.title = PLOTS.find((p) => p.key === b.dataset.plot).body && state.selected < 0 ? "Choose a body first" : "";
+}
+
+async function refreshPlots() {
+  if (state.selected >= 0 && [...plots.values()].some((p) => p.definition.body)) await loadTracks();
+  for (const p of plots.values()) fillPlot(p);
+  if (state.trails !== "none" && live) for (const m of models) m.loadTrails(state.trails).then(redraw);
+}
+
+async function loadTracks() {
+  const i = state.selected;
+  const found = await Promise.all(recordings.map((r) => (i >= 0 && i < r.description.bodies.length ? r.track(i) : null)));
+  if (i === state.selected) tracks = found;
+}
+
+// ------------------------------------------------------------------------------------------ choices
+
+async function choose(body, model = state.model) {
+  state.selected = body;
+  state.model = model;
+  models.forEach((m, k) => {
+    m.selected = k === model || stage.side ? body : -1;
+    m.paint();
+  });
+  $("bodies").value = String(body);
+  if (body < 0) {
+    state.follow = false;
+    $("follow").checked = false;
+    tracks = [];
+  }
+  redraw();
+  chips();
+  if (body >= 0) {
+    const b = $("chips").querySelector('[data-plot="position"]');
+    if (![...plots.values()].some((p) => p.definition.body)) b.click();
+    try {
+      await loadTracks();
+    } catch (error) {
+      complain(String(error.message ?? error));
+    }
+  }
+  for (const p of plots.values()) if (p.definition.body) fillPlot(p);
+  setTrails(state.trails);
+}
+
+function setTrails(which) {
+  state.trails = which;
+  $("trails").value = which;
+  for (const m of models) {
+    const keep = m.selected;
+    m.selected = state.selected;
+    m.loadTrails(which).then(redraw, (e) => complain(String(e.message ?? e)));
+    m.selected = keep;
+  }
+}
+
+function setOption(name, on) {
+  state.options[name] = on;
+  const box = document.querySelector(`[data-option="${name}"]`);
+  if (box) box.checked = on;
+  if (name === "grid" && stage.grid) stage.grid.visible = on;
+  if (name === "shadows") {
+    stage.renderer.shadowMap.enabled = on;
+    stage.sun.castShadow = on;
+    for (const m of models) m.paint();
+  }
+  $("legend").hidden = !(state.options.contacts || state.options.forces);
+  redraw();
+}
+
+function setTheme(theme) {
+  state.theme = theme;
+  document.documentElement.dataset.theme = theme;
+  $("theme").textContent = theme === "dark" ? "Light" : "Dark";
+  stage.setTheme(theme);
+  for (const m of models) {
+    m.theme = theme;
+    m.paint();
+  }
+  style = null;
+  for (const p of plots.values()) fillPlot(p);
+  if (stage.grid) stage.grid.visible = state.options.grid;
+  if (recordings.length > 1 && models.length) arrange();
+  redraw();
+}
+
+function togglePanel(id, button, on = $(id).hidden) {
+  $(id).hidden = !on;
+  button?.setAttribute("aria-expanded", String(on));
+  button?.setAttribute("aria-pressed", String(on));
+}
+
+function setSpeed(by) {
+  const select = $("speed");
+  const i = Math.max(0, Math.min(select.options.length - 1, select.selectedIndex + by));
+  select.selectedIndex = i;
+  state.speed = Number(select.value);
+  if (live) live.send(`speed ${state.speed}`);
+}
+
+function resize() {
+  const box = $("stage").getBoundingClientRect();
+  stage.resize(box.width, box.height);
+  if (recordings.length > 1 && models.length) arrange();
+  redraw();
+}
+
+// ------------------------------------------------------------------------------------------ live
+
+function connect() {
+  return new Promise((resolve) => {
+    live = LiveRecording.connect((event, value) => {
+      if (event === "ready") {
+        recordings = [live];
+        resolve();
+      } else if (event === "state") showLive(value);
+      else if (event === "closed") complain("The simulation has ended, or the connection was lost.");
+      if (event === "reset") following = true;
+      dirty = true;
+    });
+  });
+}
+
+function showLive(s) {
+  showPlay(s.running);
+  state.playing = s.running;
+  for (const [id, value] of [["formulation", s.formulation], ["solver", s.solver], ["gravity", s.gravity]])
+    if (document.activeElement !== $(id)) $(id).value = value;
+  const d = live.description;
+  d.formulation = s.formulation;
+  d.solver = s.solver;
+  if (models.length) showTags();
+  $("live-state").textContent =
+    s.note || `${s.running ? "running" : "paused"}, ${s.clients} ${s.clients === 1 ? "browser" : "browsers"}, ${s.sent} frames sent here, ${s.dropped} skipped`;
+}
+
+function setUpLive() {
+  const d = live.description;
+  $("live").hidden = innerWidth < 640;
+  $("now").hidden = $("reset").hidden = false;
+  $("loop").hidden = $("to-start").hidden = true;
+  $("formulation").replaceChildren(...d.formulations.map((n) => new Option(n)));
+  $("solver").replaceChildren(...d.solvers.map((n) => new Option(n)));
+  $("formulation").value = d.formulation;
+  $("solver").value = d.solver;
+  $("gravity").value = -d.gravity[d.dimension === 2 ? 1 : 2];
+  $("formulation").onchange = () => live.send(`formulation ${$("formulation").value}`);
+  $("solver").onchange = () => live.send(`solver ${$("solver").value}`);
+  $("gravity").onchange = () => live.send(`gravity ${Number($("gravity").value)}`);
+  $("friction").onchange = () => $("friction").value !== "" && live.send(`friction ${Number($("friction").value)}`);
+  $("reset").onclick = () => live.send("reset");
+  $("now").onclick = () => ((following = true), redraw());
+}
+
+// ------------------------------------------------------------------------------------------ pointer and keys
+
+function wirePointer() {
+  const canvas = $("canvas");
+  let start = null, drag = null;
+  const at = (e) => {
+    const box = canvas.getBoundingClientRect();
+    return [e.clientX - box.left, e.clientY - box.top];
+  };
+  canvas.addEventListener(
+    "pointerdown",
+    (e) => {
+      start = at(e);
+      if (!(live && e.shiftKey && e.button === 0)) return;
+      const hit = stage.pick(...start);
+      if (!hit || hit.model.bodies[hit.body].kind !== 0) return;
+      const p = hit.model.pose.subarray(7 * hit.body, 7 * hit.body + 7);
+      const local = hit.point.clone().sub(new THREE.Vector3(p[0], p[1], p[2])).applyQuaternion(new THREE.Quaternion(p[4], p[5], p[6], p[3]).invert());
+      drag = { body: hit.body, local, point: hit.point.clone() };
+      choose(hit.body, 0);
+      stage.controls.enabled = false;
+      canvas.setPointerCapture(e.pointerId);
+      e.stopImmediatePropagation();
+    },
+    { capture: true },
+  );
+  canvas.addEventListener("pointermove", (e) => {
+    if (!drag) return;
+    const target = stage.onPlane(...at(e), drag.point);
+    if (target) live.send(`drag ${drag.body} ${[drag.local, target].flatMap((v) => [v.x, v.y, v.z]).map((x) => x.toPrecision(9)).join(" ")}`);
+  });
+  const end = (e) => {
+    if (drag) {
+      live.send("drop");
+      drag = null;
+      stage.controls.enabled = true;
+    } else if (start && e.type === "pointerup" && e.button === 0) {
+      const [x, y] = at(e);
+      if (Math.hypot(x - start[0], y - start[1]) < 5) {
+        const hit = stage.pick(x, y);
+        choose(hit ? hit.body : -1, hit ? models.indexOf(hit.model) : 0);
+      }
+    }
+    start = null;
+  };
+  canvas.addEventListener("pointerup", end);
+  canvas.addEventListener("pointercancel", end);
+}
+
+function wireControls() {
+  $("play").onclick = () => play(!state.playing);
+  $("back").onclick = () => stepFrames(-1);
+  $("forward").onclick = () => stepFrames(1);
+  $("to-start").onclick = () => seek(range()[0]);
+  $("loop").onclick = () => {
+    state.loop = !state.loop;
+    $("loop").setAttribute("aria-pressed", String(state.loop));
+  };
+  $("scrub").oninput = () => {
+    if (!live) play(false);
+    seek(Number($("scrub").value));
+  };
+  $("speed").onchange = () => setSpeed(0);
+  $("theme").onclick = () => setTheme(state.theme === "dark" ? "light" : "dark");
+  $("fit").onclick = () => stage.resetCamera();
+  $("layout").onclick = () => {
+    stage.side = !stage.side;
+    arrange();
+    choose(state.selected, state.model);
+  };
+  $("open-layers").onclick = () => togglePanel("layers", $("open-layers"));
+  $("open-help").onclick = () => $("help").showModal();
+  $("body-close").onclick = () => choose(-1);
+  $("follow").onchange = () => ((state.follow = $("follow").checked), redraw());
+  $("trails").onchange = () => setTrails($("trails").value);
+  $("view").onchange = () => ($("view").value ? stage.lookAlong($("view").value) : stage.resetCamera());
+  $("bodies").onchange = () => choose(Number($("bodies").value));
+  $("force-scale").oninput = () => ((state.options.forceScale = 10 ** Number($("force-scale").value)), redraw());
+  for (const box of document.querySelectorAll("[data-option]")) box.onchange = () => setOption(box.dataset.option, box.checked);
+  const toggles = { c: "contacts", n: "normals", f: "forces", b: "boxes", g: "grid", h: "shadows" };
+  addEventListener("keydown", (e) => {
+    const tag = e.target.tagName, typing = tag === "SELECT" || (tag === "INPUT" && e.target.type === "number");
+    if (e.ctrlKey || e.metaKey || e.altKey || typing || $("help").open) return;
+    if (tag === "BUTTON" && (e.key === " " || e.key === "Enter")) return;
+    const key = e.key.toLowerCase();
+    const count = recordings[0]?.description.bodies.length ?? 0;
+    const actions = {
+      " ": () => play(!state.playing),
+      arrowleft: () => stepFrames(e.shiftKey ? -10 : -1),
+      arrowright: () => stepFrames(e.shiftKey ? 10 : 1),
+      arrowup: () => setSpeed(1),
+      arrowdown: () => setSpeed(-1),
+      l: () => $("loop").click(),
+      o: () => !$("layout").hidden && $("layout").click(),
+      p: () => {
+        state.plots = !state.plots;
+        document.body.classList.toggle("no-plots", !state.plots);
+        resize();
+      },
+      r: () => setTrails({ none: "chosen", chosen: "all", all: "none" }[state.trails]),
+      t: () => $("theme").click(),
+      v: () => state.selected >= 0 && $("follow").click(),
+      home: () => stage.resetCamera(),
+      "[": () => count && choose((state.selected <= 0 ? count : state.selected) - 1),
+      "]": () => count && choose((state.selected + 1) % count),
+      "?": () => $("help").showModal(),
+      escape: () => (state.selected >= 0 ? choose(-1) : togglePanel("layers", $("open-layers"), false)),
+    };
+    const action = toggles[key] && !e.shiftKey ? () => setOption(toggles[key], !state.options[toggles[key]]) : actions[key];
+    if (!action) return;
+    e.preventDefault();
+    action();
+  });
+  new ResizeObserver(resize).observe($("stage"));
+}
+
+// ------------------------------------------------------------------------------------------ start
+
+async function start() {
+  const dark = wish.get("theme") ?? (matchMedia("(prefers-color-scheme: light)").matches ? "light" : "dark");
+  setTheme(dark === "light" ? "light" : "dark");
+  if (wish.get("ui") === "0") document.body.classList.add("bare");
+  wireControls();
+  wirePointer();
+  for (const name of Object.keys(state.options)) if (typeof state.options[name] === "boolean") setOption(name, wish.has(name) ? wish.get(name) === "1" : state.options[name]);
+  const inside = document.querySelectorAll("script.recording");
+  if (inside.length) for (const element of inside) recordings.push(await EmbeddedRecording.open(element.textContent));
+  else if (location.protocol.startsWith("http")) {
+    const info = await serverInfo();
+    if (info.live) await connect();
+    else for (let i = 0; i < info.recordings; i++) recordings.push(await RemoteRecording.open(i, redraw));
+  } else throw new Error("This page has no recording inside. Make one with: moreau view FILE.h5 --html FILE.html");
+  if (live) await new Promise((resolve) => {
+    const wait = () => (live.frames ? resolve() : setTimeout(wait, 10));
+    wait();
+  });
+  await show();
+  if (live) setUpLive();
+  if (wish.has("trails")) setTrails(wish.get("trails"));
+  if (wish.has("body")) await choose(recordings[0].description.bodies.findIndex((b) => b.name === wish.get("body")));
+  seek(wish.has("t") ? Number(wish.get("t")) || 0 : range()[0], "start");
+  if (wish.get("play") === "1") play(true);
+  requestAnimationFrame(tick);
+}
+
+// For tests and pictures: window.moreau.ready resolves when the first frame has been drawn.
+window.moreau = {
+  state,
+  get recordings() {
+    return recordings;
+  },
+  get models() {
+    return models;
+  },
+  get live() {
+    return live;
+  },
+  stage,
+  seek,
+  play,
+  choose,
+  setOption,
+  project: (x, y, z, tile) => stage.project(x, y, z, tile),
+  // resolves when what is wanted has been drawn
+  settled: () =>
+    new Promise((resolve) => {
+      const look = () => (!dirty && drawn === state.t ? resolve() : requestAnimationFrame(look));
+      requestAnimationFrame(look);
+    }),
+  ready: start().then(
+    () => (document.body.dataset.ready = "1"),
+    (error) => {
+      complain(String(error.message ?? error));
+      document.body.dataset.ready = "0";
+      throw error;
+    },
+  ),
+};
