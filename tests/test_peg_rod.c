@@ -3,6 +3,7 @@
  * Truth: energy may not rise; penetration measured by the collision geometry; the positions must agree as the step shrinks. The pile's
  * bound on the kinetic energy is fact 1 of peg.c. */
 #include "common/worlds.h"
+#include "model/world.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -82,6 +83,22 @@ static void with_friction_fine_steps_agree(void** state)
     assert_true(mor_norm(mor_sub(a.half, b.half)) < 1e-3);
 }
 
+/* nu+'M nu+ - nu_free'M nu_free over two: what contact did to the kinetic energy of the step just made. */
+static double contact_gain(const mor_world* w)
+{
+    double sum = 0.0;
+    for (int i = 0; i < w->island_count; i++) {
+        const mor_system* s = &w->islands[i].system;
+        for (int t = 0; t < s->tree_count; t++) {
+            const mor_tree_block* b = &s->trees[t];
+            const double *after = w->islands[i].answer.nu + b->offset, *before = s->nu_free + b->offset;
+            for (int k = 0; k < b->dof; k++)
+                for (int l = 0; l < b->dof; l++) sum += 0.5 * b->mass[k * b->dof + l] * (after[k] * after[l] - before[k] * before[l]);
+        }
+    }
+    return sum;
+}
+
 /* Piles of random hulls in a box of walls. MOREAU_LONG=1 runs 20000 steps, otherwise a few hundred. */
 static void random_piles_neither_explode_nor_gain_kinetic_energy(void** state)
 {
@@ -105,33 +122,25 @@ static void random_piles_neither_explode_nor_gain_kinetic_energy(void** state)
             int n = 8 + i;
             for (int k = 0; k < n; k++) {
                 mor_quat q = mor_rng_rotation(&r);
-                p[k] = mor_rotate(q, mor_v3(0.25 + 0.1 * mor_rng_uniform(&r), 0, 0));
+                p[k] = mor_rotate(q, mor_v3(0.25 + 0.1 * mor_rng_uniform(&r), 0, 0)); /* q first: the order of draws is fixed */
             }
             mor_geometry* g = mor_geometry_hull(p, n, &error);
             if (!g) fail_msg("%s", error.text);
-            test_body(w, g, 1.0, mor_v3(0.6 * (mor_rng_uniform(&r) - 0.5), 0.6 * (mor_rng_uniform(&r) - 0.5), 0.5 + 0.8 * i), mor_rng_rotation(&r));
+            double x = 0.6 * (mor_rng_uniform(&r) - 0.5), y = 0.6 * (mor_rng_uniform(&r) - 0.5);
+            test_body(w, g, 1.0, mor_v3(x, y, 0.5 + 0.8 * i), mor_rng_rotation(&r));
         }
-        double e0 = mor_world_potential_energy(w), up = 0.0;
+        double e0 = mor_world_potential_energy(w), up = 0.0, deepest = 0.0;
         for (int k = 0; k < per_run; k++, done++) {
-            /* kinetic energy of the free velocities: gravity acts, then contact may only take away */
-            double before = 0.0;
-            for (int b = 0; b < mor_world_body_count(w); b++) {
-                mor_body_id id = mor_world_body(w, b);
-                if (mor_body_get_kind(w, id) != MOR_DYNAMIC) continue;
-                mor_body_state s = test_state(w, id);
-                double m = mor_body_mass(w, id).mass;
-                mor_vec3 v = mor_madd(s.velocity, 0.01, mor_v3(0, 0, -9.81));
-                before += 0.5 * m * (mor_dot(v, v) - mor_dot(s.velocity, s.velocity));
-            }
-            before += mor_world_kinetic_energy(w);
             mor_step_report s;
             if (mor_world_step(w, &s, &error) != MOR_OK) fail_msg("%s", error.text);
             assert_true(isfinite(s.kinetic) && isfinite(s.potential));
             assert_true(s.kinetic < 1e4);
-            up += fmax(0.0, s.projection_work);
+            up += s.projection_work;
+            deepest = fmax(deepest, s.raw_penetration);
             if (s.status != MOR_SOLVED) missed++;
-            else worst = fmax(worst, s.kinetic - before);
+            else worst = fmax(worst, contact_gain(w));
         }
+        if (up / e0 > 5e-4) printf("  seed %d: projection added %.1e of the initial energy, raw penetration %.1e\n", seed, up / e0, deepest);
         lifted = fmax(lifted, up / e0);
         mor_world_destroy(w);
     }
