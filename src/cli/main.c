@@ -14,6 +14,7 @@ static const struct command {
     { "run", mor_cli_run, "simulate a scene" },
     { "solve", mor_cli_solve, "solve stored complementarity and contact problems" },
     { "compare", mor_cli_compare, "run formulations and solvers on the same problems, fairly" },
+    { "dataset", mor_cli_dataset, "build and describe the database of benchmark problems" },
     { "plot", mor_cli_plot, "draw what a recording holds" },
     { "list", mor_cli_list, "list formulations, solvers, collision methods, shapes, scenes" },
 };
