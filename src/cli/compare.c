@@ -221,15 +221,15 @@ int mor_cli_compare(int argc, char** argv)
     }
     mor_lab lab;
     mor_error error = { 0 };
-    char journal[1100] = "", path[4096];
-    mor_code code = mor_lab_begin(&lab, &a.options, &error);
-    for (int i = 0; i < a.problem_count && !code; i++) code = mor_lab_add(&lab, mor_cli_scene_path(a.problems[i], path, sizeof path), &error);
-    if (!code && lab.problem_count == 0) code = mor_fail(&error, MOR_BAD_INPUT, "%s: no problem with contacts", a.problems[0]);
-    if (a.out) snprintf(journal, sizeof journal, "%s.journal", a.out);
-    meter m = { .shown = isatty(2) && !a.quiet, .first = -1 };
     struct sigaction action = { .sa_handler = on_interrupt };
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    char journal[1100] = "", path[4096];
+    mor_code code = mor_lab_begin(&lab, &a.options, &error);
+    for (int i = 0; i < a.problem_count && !code && !interrupted; i++) code = mor_lab_add(&lab, mor_cli_scene_path(a.problems[i], path, sizeof path), &error);
+    if (!code && !interrupted && lab.problem_count == 0) code = mor_fail(&error, MOR_BAD_INPUT, "%s: no problem with contacts", a.problems[0]);
+    if (a.out) snprintf(journal, sizeof journal, "%s.journal", a.out);
+    meter m = { .shown = isatty(2) && !a.quiet, .first = -1 };
     if (!code) code = mor_lab_run_all(&lab, a.out ? journal : NULL, a.resume, progress, &m, &error);
     if (m.shown) fprintf(stderr, "\r%79s\r", "");
     if (code) status = mor_cli_fail(&error);

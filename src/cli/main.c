@@ -15,6 +15,7 @@ static const struct command {
     { "solve", mor_cli_solve, "solve stored complementarity and contact problems" },
     { "robot", mor_cli_robot, "read a URDF: its tree, masses, and M, h, g, Jacobians at given states" },
     { "compare", mor_cli_compare, "run formulations and solvers on the same problems, fairly" },
+    { "dataset", mor_cli_dataset, "build and describe the database of benchmark problems" },
     { "plot", mor_cli_plot, "draw what a recording holds" },
     { "reproduce", mor_cli_reproduce, "run the papers' experiments again: data, figures, a page" },
     { "view", mor_cli_view, "show recordings and running scenes in the browser" },

@@ -96,6 +96,26 @@ static hid_t access_list(bool newest)
     return list;
 }
 
+/* Creation properties without time stamps, so that the same data give the same bytes. */
+static hid_t timeless(hid_t kind)
+{
+    hid_t list = H5I_INVALID_HID;
+    herr_t status = -1;
+    QUIET(list = H5Pcreate(kind));
+    if (list >= 0) QUIET(status = H5Pset_obj_track_times(list, false));
+    if (list >= 0 && status < 0) QUIET(H5Pclose(list));
+    return status < 0 ? H5P_DEFAULT : list;
+}
+
+/* HDF5's account of an earlier failure survives it. */
+static void close_list(hid_t list)
+{
+    if (list == H5P_DEFAULT) return;
+    hid_t stack = H5Eget_current_stack();
+    QUIET(H5Pclose(list));
+    if (stack >= 0) H5Eset_current_stack(stack);
+}
+
 mor_code mor_h5_create(mor_h5* h5, const char* path, mor_error* error)
 {
     if (remember_path(h5, path, error)) return MOR_BAD_INPUT;
@@ -108,7 +128,9 @@ mor_code mor_h5_create(mor_h5* h5, const char* path, mor_error* error)
     QUIET(list = access_list(true));
     if (list < 0) return failed(h5, "/", "cannot set up HDF5 file access", MOR_SYSTEM, error);
     errno = 0;
-    QUIET(h5->file = H5Fcreate(path, H5F_ACC_EXCL, H5P_DEFAULT, list));
+    hid_t creation = timeless(H5P_FILE_CREATE);
+    QUIET(h5->file = H5Fcreate(path, H5F_ACC_EXCL, creation, list));
+    close_list(creation);
     mor_code code = MOR_OK;
     if (h5->file < 0) code = failed(h5, "/", "cannot create the file", MOR_SYSTEM, error);
     QUIET(H5Pclose(list));
@@ -203,8 +225,9 @@ void mor_h5_abandon(mor_h5* h5)
 
 mor_code mor_h5_group(mor_h5* h5, const char* path, mor_error* error)
 {
-    hid_t group = H5I_INVALID_HID;
-    QUIET(group = H5Gcreate2(h5->file, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    hid_t group = H5I_INVALID_HID, list = timeless(H5P_GROUP_CREATE);
+    QUIET(group = H5Gcreate2(h5->file, path, H5P_DEFAULT, list, H5P_DEFAULT));
+    close_list(list);
     if (group < 0) return failed(h5, path, "cannot create the group", MOR_SYSTEM, error);
     QUIET(H5Gclose(group));
     return MOR_OK;
@@ -416,11 +439,12 @@ static mor_code write_whole(mor_h5* h5, const char* path, hid_t type, int rank, 
         size[i] = dims[i];
         if (dims[i] == 0) empty = true;
     }
-    hid_t space = H5I_INVALID_HID, set = H5I_INVALID_HID;
+    hid_t space = H5I_INVALID_HID, set = H5I_INVALID_HID, list = timeless(H5P_DATASET_CREATE);
     herr_t status = -1;
     mor_code code = MOR_OK;
     QUIET(space = H5Screate_simple(rank, size, NULL));
-    QUIET(set = H5Dcreate2(h5->file, path, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    QUIET(set = H5Dcreate2(h5->file, path, type, space, H5P_DEFAULT, list, H5P_DEFAULT));
+    close_list(list);
     if (set >= 0 && !empty) QUIET(status = H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data));
     if (set < 0 || (!empty && status < 0)) code = failed(h5, path, "cannot write the dataset", MOR_SYSTEM, error);
     QUIET(if (set >= 0) H5Dclose(set); if (space >= 0) H5Sclose(space));

@@ -1,7 +1,7 @@
 /* The runs of a comparison in child processes, one problem each, as many at a time as asked for.
  *
  * A child announces each run before it begins and sends its result after it, as one fixed-size message on its pipe. If it ends in
- * between (a crash, no memory, or killed here because a run took 10 times the limit plus 5 s), the announced run
+ * between (a crash, no memory, or killed here because a run took 20 times the limit plus 5 s), the announced run
  * failed, and another child goes on with the rest of the problem. Results do not depend on the number of children; they are sorted
  * at the end. */
 #include <errno.h>
@@ -189,7 +189,7 @@ static int serve(pool* p, struct pollfd* fds, int jobs, int* queue, int* queued)
     for (int i = 0; i < jobs; i++) {
         child* c = &p->children[i];
         if (!c->pid) continue;
-        double most = 10.0 * p->lab->options.time_limit + 5.0;
+        double most = 20.0 * p->lab->options.time_limit + 5.0;
         if (c->running && p->lab->options.time_limit > 0.0 && mor_clock() - c->since > most && !c->killed) {
             c->killed = true;
             kill(c->pid, SIGKILL);
