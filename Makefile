@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 CMAKE_ARGS ?=
 TEST ?= .
 
-.PHONY: all deps demo test test-asan test-long bench bench-solvers install docs format check-rooms clean
+.PHONY: all deps demo test test-asan test-long test-browser bench bench-solvers install docs viewer gallery format check-rooms clean
 
 all: deps
 	@cmake -S . -B $(BUILD) -G Ninja $(CMAKE_ARGS) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
@@ -25,6 +25,18 @@ test-asan:
 
 test-long: all
 	@MOREAU_LONG=1 scripts/run-tests $(BUILD) "$(TEST)"
+
+# The viewer in a headless Chromium; installs it and the packages of viewer/
+test-browser: all
+	@scripts/test-browser $(BUILD)/moreau $(if $(filter-out .,$(TEST)),"$(TEST)")
+
+# viewer/dist/viewer.html from its sources; needs node
+viewer:
+	@cd viewer && npm ci --ignore-scripts --no-audit --no-fund >/dev/null && npm run --silent build
+
+# Pictures of docs/gallery.md; needs Chromium
+gallery: all
+	@scripts/make-gallery $(BUILD)/moreau
 
 bench: deps
 	@scripts/install-deps bench

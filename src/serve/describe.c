@@ -107,6 +107,9 @@ mor_code mor_view_describe_recording(FILE* out, const mor_recording* r, mor_erro
     mor_json_number(&json, "step", info->step);
     mor_json_numbers(&json, "gravity", &info->gravity.x, 3);
     mor_json_integer(&json, "frames", info->frames);
+    double end = 0.0;
+    if (!code && info->frames > 0) code = mor_recording_rows(r, "/time", (size_t)info->frames - 1, 1, 1, &end, error);
+    mor_json_number(&json, "end", end);
     mor_json_bool(&json, "has_contacts", info->has_contacts);
     write_scalars(&json);
     mor_json_list(&json, "bodies");

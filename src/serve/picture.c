@@ -2,10 +2,12 @@
  * Chromium draws with its software renderer and photographs. No shell takes part; the directory is
  * removed afterwards. The browser is the first of $MOREAU_CHROMIUM, chromium, chromium-browser,
  * google-chrome and chrome that can be started. */
+#define _XOPEN_SOURCE 700 /* nftw */
 #include "serve/picture.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,16 +76,14 @@ static int photograph(const char* browser, const char* directory, const char* ad
     return WIFEXITED(status) ? WEXITSTATUS(status) : 125;
 }
 
-/* What the browser and we left there. */
-static void remove_tree(const char* path)
+static int remove_entry(const char* path, const struct stat* status, int kind, struct FTW* place)
 {
-    pid_t child = fork();
-    if (child == 0) {
-        execlp("rm", "rm", "-rf", "--", path, (char*)NULL);
-        _exit(127);
-    }
-    if (child > 0) waitpid(child, NULL, 0);
+    (void)status, (void)kind, (void)place;
+    return remove(path);
 }
+
+/* What the browser and we left there. */
+static void remove_tree(const char* path) { nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS); }
 
 static mor_code copy_file(const char* from, const char* to, mor_error* error)
 {

@@ -25,7 +25,7 @@
 #include "io/json.h"
 #include "serve/export.h"
 
-enum { SERIES_POINTS = 20000, BODY_POINTS = 4000, PIECE = 1 << 16, TOKEN = 32 };
+enum { SERIES_POINTS = 20000, BODY_POINTS = 4000, PIECE = 1 << 16, TOKEN = 32, COMMAND = 256 };
 #define MOST_ANSWER 6.4e7 /* bytes */
 #define STATE_SECONDS 1.0
 
@@ -54,6 +54,8 @@ typedef struct client {
     uint64_t sent;
     double state_time;
     bool described, stateful;
+    char command[COMMAND]; /* as far as it has come */
+    size_t command_length; /* larger than COMMAND: too long, ignored */
 } client;
 
 /* ------------------------------------------------------------------------------- who may ask */
@@ -319,6 +321,22 @@ static int send_next(mor_server* s, struct lws* wsi, client* c)
     return send_buffer(wsi, c, LWS_WRITE_BINARY);
 }
 
+/* A command may come in pieces. Too long ones are ignored; binary messages come from nobody we know. */
+static int receive(mor_server* s, struct lws* wsi, client* c, const char* text, size_t length)
+{
+    if (lws_frame_is_binary(wsi)) return -1;
+    if (c->command_length + length <= COMMAND) {
+        memcpy(c->command + c->command_length, text, length);
+        c->command_length += length;
+    } else {
+        c->command_length = COMMAND + 1;
+    }
+    if (!lws_is_final_fragment(wsi) || lws_remaining_packet_payload(wsi) > 0) return 0;
+    if (c->command_length <= COMMAND) mor_live_command(s->live, c->command, c->command_length);
+    c->command_length = 0;
+    return 0;
+}
+
 static int on_live(struct lws* wsi, enum lws_callback_reasons reason, void* user, void* in, size_t length)
 {
     mor_server* s = lws_context_user(lws_get_context(wsi));
@@ -334,11 +352,7 @@ static int on_live(struct lws* wsi, enum lws_callback_reasons reason, void* user
         mor_bytes_free(&c->buffer);
         mor_live_watchers(s->live, --s->watchers);
         return 0;
-    case LWS_CALLBACK_RECEIVE:
-        /* commands are short and come whole; anything else is nobody we know */
-        if (lws_frame_is_binary(wsi) || !lws_is_first_fragment(wsi) || !lws_is_final_fragment(wsi)) return -1;
-        mor_live_command(s->live, in, length);
-        return 0;
+    case LWS_CALLBACK_RECEIVE: return receive(s, wsi, c, in, length);
     case LWS_CALLBACK_SERVER_WRITEABLE: return send_next(s, wsi, c);
     case LWS_CALLBACK_EVENT_WAIT_CANCELLED:
         lws_callback_on_writable_all_protocol(lws_get_context(wsi), lws_get_protocol(wsi));

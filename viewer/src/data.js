@@ -85,6 +85,12 @@ export function locate(times, t, count = times.length) {
   return low + (span > 0 ? (t - times[low]) / span : 0);
 }
 
+// The value of a list at a fractional position.
+function between(list, p) {
+  const k = Math.floor(p);
+  return k + 1 < list.length ? list[k] + (p - k) * (list[k + 1] - list[k]) : list[k] ?? 0;
+}
+
 // ------------------------------------------------------------------------------------------ inside the page
 
 async function inflate(bytes) {
@@ -241,7 +247,13 @@ export class RemoteRecording {
     self.description = await (await get(`${self.root}/description`)).json();
     self.frames = self.description.frames;
     const series = parseSeries(await (await get(`${self.root}/series`)).arrayBuffer());
-    self.group = series.group;
+    // times are known at every group-th frame and at the last one
+    const at = Array.from(series.time, (_, k) => k * series.group), times = Array.from(series.time);
+    if (self.frames > 0 && at[at.length - 1] < self.frames - 1) {
+      at.push(self.frames - 1);
+      times.push(self.description.end);
+    }
+    self.marks = { at: Float64Array.from(at), times: Float64Array.from(times) };
     self.series = named(self.description, series);
     const bytes = self.description.bodies.length * 52 + 64;
     self.chunk = Math.max(1, Math.min(128, Math.floor(400e3 / bytes)));
@@ -252,12 +264,10 @@ export class RemoteRecording {
     return self;
   }
   time(i) {
-    const p = Math.max(0, Math.min(this.frames - 1, i)) / this.group;
-    const t = this.series.time, k = Math.min(t.length - 1, Math.floor(p));
-    return k + 1 < t.length ? t[k] + (p - k) * (t[k + 1] - t[k]) : t[k] ?? 0;
+    return between(this.marks.times, locate(this.marks.at, i));
   }
   index(t) {
-    return Math.min(this.frames - 1, locate(this.series.time, t) * this.group);
+    return between(this.marks.at, locate(this.marks.times, t));
   }
   frame(i) {
     if (i < 0 || i >= this.frames) return null;

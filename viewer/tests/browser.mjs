@@ -1,0 +1,133 @@
+// What the tests share: the program, a browser, and pixels.
+import { execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inflateSync } from "node:zlib";
+import { chromium } from "playwright-core";
+
+export const command = process.env.MOREAU_COMMAND ?? new URL("../../build/moreau", import.meta.url).pathname;
+export const work = mkdtempSync(join(tmpdir(), "moreau-browser-"));
+process.on("exit", () => rmSync(work, { recursive: true, force: true }));
+
+export const file = (name) => join(work, name);
+export const moreau = (...args) => execFileSync(command, args, { encoding: "utf8" });
+
+// A scene recorded to a file.
+export function record(name, scene, ...args) {
+  const path = file(name);
+  try {
+    moreau("run", scene, "--quiet", "--record", path, ...args);
+  } catch (error) {
+    if (error.status !== 1) throw error; // a step that missed its tolerance is still a recording
+  }
+  return path;
+}
+
+const children = new Set();
+process.on("exit", () => children.forEach((c) => c.kill("SIGKILL")));
+
+// `moreau view ...` until stop(): { url, stop, process }
+export function serve(...args) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, ["view", ...args], { stdio: ["ignore", "pipe", "pipe"] });
+    children.add(child);
+    child.on("exit", () => children.delete(child));
+    let out = "", err = "";
+    child.stdout.on("data", (data) => {
+      out += data;
+      if (out.includes("\n")) resolve({ url: out.split("\n")[0], process: child, stop });
+    });
+    child.stderr.on("data", (data) => (err += data));
+    child.on("exit", (status) => reject(new Error(`moreau view ended with ${status}: ${err}`)));
+    const ended = new Promise((done) => child.on("exit", done));
+    const stop = () => {
+      child.kill("SIGINT");
+      return ended;
+    };
+  });
+}
+
+let browser;
+export async function launch() {
+  browser ??= await chromium.launch({
+    executablePath: process.env.MOREAU_CHROMIUM || "/usr/bin/chromium",
+    args: [
+      "--headless", "--no-sandbox", "--disable-gpu", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-quic",
+      "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    ],
+  });
+  return browser;
+}
+export async function close() {
+  await browser?.close();
+  for (const child of children) child.kill("SIGKILL"); // of tests that failed
+}
+
+// A page that fails the test on any error of its own: page.problems must stay empty.
+export async function open(url, { width = 800, height = 640, ...options } = {}) {
+  const page = await (await launch()).newPage({ viewport: { width, height }, ...options });
+  page.problems = [];
+  page.on("console", (m) => {
+    if (m.type() === "error" || (m.type() === "warning" && !m.text().includes("GL Driver Message"))) page.problems.push(m.text());
+  });
+  page.on("pageerror", (e) => page.problems.push(e.message));
+  page.on("dialog", (d) => {
+    page.problems.push("dialog: " + d.message());
+    d.dismiss();
+  });
+  await page.goto(url);
+  await page.waitForFunction(() => document.body.dataset.ready, null, { timeout: 30000 });
+  if ((await page.evaluate(() => document.body.dataset.ready)) !== "1") throw new Error("not ready: " + (await page.textContent("#message")));
+  await page.evaluate(() => window.moreau.settled());
+  return page;
+}
+
+export async function seek(page, t) {
+  await page.evaluate((t) => {
+    window.moreau.seek(t);
+    return window.moreau.settled();
+  }, t);
+}
+
+// A PNG of Chromium (8 bits, no interlace) as { width, height, at(x, y) -> [r, g, b] }.
+export function pixels(png) {
+  let at = 8, width, height, channels, data = [];
+  while (at < png.length) {
+    const length = png.readUInt32BE(at), type = png.toString("latin1", at + 4, at + 8), body = png.subarray(at + 8, at + 8 + length);
+    if (type === "IHDR") [width, height, channels] = [body.readUInt32BE(0), body.readUInt32BE(4), body[9] === 6 ? 4 : 3];
+    if (type === "IDAT") data.push(body);
+    at += 12 + length;
+  }
+  const raw = inflateSync(Buffer.concat(data)), stride = width * channels, out = Buffer.alloc(stride * height);
+  for (let y = 0; y < height; y++) {
+    const filter = raw[y * (stride + 1)];
+    for (let x = 0; x < stride; x++) {
+      const a = x >= channels ? out[y * stride + x - channels] : 0, b = y ? out[(y - 1) * stride + x] : 0, c = x >= channels && y ? out[(y - 1) * stride + x - channels] : 0;
+      const p = a + b - c, pa = Math.abs(p - a), pb = Math.abs(p - b), pc = Math.abs(p - c);
+      const predicted = [0, a, b, (a + b) >> 1, pa <= pb && pa <= pc ? a : pb <= pc ? b : c][filter];
+      out[y * stride + x] = (raw[y * (stride + 1) + 1 + x] + predicted) & 255;
+    }
+  }
+  return { width, height, at: (x, y) => [...out.subarray((Math.round(y) * width + Math.round(x)) * channels).subarray(0, 3)] };
+}
+
+export async function shot(page, name) {
+  const png = await page.screenshot();
+  if (process.env.MOREAU_SCREENSHOTS) {
+    const { mkdirSync, writeFileSync } = await import("node:fs");
+    mkdirSync(process.env.MOREAU_SCREENSHOTS, { recursive: true });
+    writeFileSync(join(process.env.MOREAU_SCREENSHOTS, name + ".png"), png);
+  }
+  return pixels(png);
+}
+
+// Where a point of the world is on the page.
+export const place = (page, x, y, z, tile = 0) =>
+  page.evaluate(([x, y, z, tile]) => {
+    const p = window.moreau.project(x, y, z, tile), box = document.getElementById("canvas").getBoundingClientRect();
+    return { x: p.x + box.left, y: p.y + box.top };
+  }, [x, y, z, tile]);
+
+// How colourful: bodies are, ground and sky are not.
+export const colour = ([r, g, b]) => Math.max(r, g, b) - Math.min(r, g, b);
