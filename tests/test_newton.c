@@ -10,6 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "common/near.h"
 #include "common/piles.h"
 #include "common/random_step.h"
 #include "io/problem_file.h"
