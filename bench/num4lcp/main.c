@@ -25,35 +25,41 @@ static const int sizes[2][SIZES] = { { 50, 100, 200, 400 }, { 48, 102, 198, 402 
 static const char* const families[2] = { "pd", "contact" };
 
 typedef struct method {
-    const char *original, *ours, *option, *value;
+    const char *original, *ours, *options; /* options: "name=value name=value" */
     int max_iter;  /* 0: the solver's own */
     bool direct;   /* judged by factorisations instead of the original */
     double time[2][SIZES], merit[2][SIZES];
 } method;
 
 static const method methods[] = {
-    { "lemke", "lemke", NULL, NULL, 0, false,
+    { "lemke", "lemke", "", 0, false,
       { { 0.0086, 0.0845, 0.5646, 4.3038 }, { 0.0037, 0.0100, 0.0254, 0.2268 } },
       { { 2.038e-29, 1.495e-28, 2.827e-27, 1.513e-26 }, { 9.074e-30, 5.097e-28, 4.093e-27, 1.241e-26 } } },
-    { "pgs", "pgs", "order", "forward", 100, false,
+    { "pgs", "pgs", "order=forward", 100, false,
       { { 0.0902, 0.1763, 0.3813, 0.6324 }, { 0.0054, 0.0168, 0.0592, 0.2980 } },
       { { 5.194e-08, 3.406e-04, 2.845e-02, 6.216e-01 }, { 6.423e+02, 9.931e+03, 5.046e+04, 2.777e+05 } } },
-    { "fischer_newton, random (gmres)", "fischer-newton", "linear", "gmres", 0, false,
+    { "fischer_newton, random (gmres)", "fischer-newton", "linear=gmres", 0, false,
       { { 0.0551, 0.1018, 0.1898, 0.6400 }, { 0.0682, 0.2078, 0.3048, 0.5750 } },
       { { 6.784e-22, 1.181e-21, 7.527e-19, 1.020e-17 }, { 2.063e-18, 8.860e-16, 4.308e-27, 3.951e-25 } } },
-    { "minmap_newton (gmres)", "minmap-newton", "linear", "gmres", 0, false,
+    { "minmap_newton (gmres)", "minmap-newton", "linear=gmres", 0, false,
       { { 0.0237, 0.0360, 0.0552, 0.1047 }, { 0.0177, 0.0344, 0.0510, 0.0861 } },
       { { 1.967e-25, 9.551e-25, 1.599e-24, 2.365e-24 }, { 2.552e+00, 1.190e+03, 8.323e+03, 2.040e+04 } } },
-    { "minmap_newton (gmres)", "minmap-newton", "linear", "direct", 0, false,
+    { "minmap_newton (gmres)", "minmap-newton", "linear=direct", 0, false,
       { { 0.0237, 0.0360, 0.0552, 0.1047 }, { 0.0177, 0.0344, 0.0510, 0.0861 } },
       { { 1.967e-25, 9.551e-25, 1.599e-24, 2.365e-24 }, { 2.552e+00, 1.190e+03, 8.323e+03, 2.040e+04 } } },
-    { "ip_lcp", "interior-point", NULL, NULL, 0, false,
+    { "minmap_newton (gmres)", "minmap-newton", "linear=gmres sigma=0", 0, false,
+      { { 0.0237, 0.0360, 0.0552, 0.1047 }, { 0.0177, 0.0344, 0.0510, 0.0861 } },
+      { { 1.967e-25, 9.551e-25, 1.599e-24, 2.365e-24 }, { 2.552e+00, 1.190e+03, 8.323e+03, 2.040e+04 } } },
+    { "minmap_newton (gmres)", "minmap-newton", "linear=direct sigma=0", 0, false,
+      { { 0.0237, 0.0360, 0.0552, 0.1047 }, { 0.0177, 0.0344, 0.0510, 0.0861 } },
+      { { 1.967e-25, 9.551e-25, 1.599e-24, 2.365e-24 }, { 2.552e+00, 1.190e+03, 8.323e+03, 2.040e+04 } } },
+    { "ip_lcp", "interior-point", "", 0, false,
       { { 0.0328, 0.1534, 0.7393, 4.3705 }, { 0.0298, 0.1849, 0.6643, 3.0009 } },
       { { 4.574e-30, 4.944e-29, 6.255e-28, 8.206e-27 }, { 2.604e-29, 6.477e-29, 2.969e-28, 5.581e-16 } } },
-    { "fischer_newton, perturbation (direct)", "fischer-newton", "linear", "direct", 0, true,
+    { "fischer_newton, perturbation (direct)", "fischer-newton", "linear=direct", 0, true,
       { { 0.0021, 0.0028, 0.0077, 0.0459 }, { 0.0021, 0.0071, 0.0262, 0.1233 } },
       { { 3.417e-22, 6.178e-20, 2.155e-20, 2.676e-23 }, { 5.779e-16, 5.002e-17, 4.404e-21, 3.248e-16 } } },
-    { "fischer_newton, penalized (direct)", "cck-newton", "linear", "direct", 0, true,
+    { "fischer_newton, penalized (direct)", "cck-newton", "linear=direct", 0, true,
       { { 0.0022, 0.0031, 0.0057, 0.0263 }, { 0.0029, 0.0067, 0.0205, 0.0951 } },
       { { 3.417e-22, 6.178e-20, 2.155e-20, 1.416e-19 }, { 1.494e-16, 5.628e-16, 1.922e+00, 6.610e+00 } } },
 };
@@ -157,9 +163,15 @@ static outcome run(const method* m, const mor_problem* p, mor_arena* arena)
     if (!options || !z) exit(3);
     mor_error error = { 0 };
     mor_fields_default(solver->fields, options);
-    if (m->option && mor_fields_set(solver->fields, options, m->option, m->value, &error)) {
-        fprintf(stderr, "bench_num4lcp: %s\n", error.text);
-        exit(2);
+    char text[100];
+    snprintf(text, sizeof text, "%s", m->options);
+    for (char *rest = text, *word; (word = strtok_r(rest, " ", &rest));) {
+        char* value = strchr(word, '=');
+        *value++ = '\0';
+        if (mor_fields_set(solver->fields, options, word, value, &error)) {
+            fprintf(stderr, "bench_num4lcp: %s\n", error.text);
+            exit(2);
+        }
     }
     mor_solve_options s = mor_solve_options_default();
     s.max_iter = m->max_iter;
@@ -177,16 +189,16 @@ static outcome run(const method* m, const mor_problem* p, mor_arena* arena)
 static void row(FILE* f, const method* m, const mor_problem* p, int family, int k, double lu, mor_arena* arena)
 {
     outcome o = run(m, p, arena);
-    fprintf(f, "| %s | %d | %s | %.4g / %.1e | `%s`%s%s |", families[family], p->size, m->original, m->time[family][k], m->merit[family][k], m->ours,
-            m->option ? " " : "", m->option ? m->value : "");
+    fprintf(f, "| %s | %d | %s | %.4g / %.1e | `%s` %s |", families[family], p->size, m->original, m->time[family][k], m->merit[family][k], m->ours,
+            m->options);
     if (o.status == MOR_REFUSED) fprintf(f, " refused | | | |\n");
     else {
         fprintf(f, " %.3g / %.1e | %d | %.0f |", o.time, o.merit, o.iterations, m->time[family][k] / o.time);
         if (m->direct) fprintf(f, " %.2f |\n", o.time / (o.iterations * lu));
         else fprintf(f, " |\n");
     }
-    printf("%-8s %4d %-16s %-8s %10.3e merit %8.1e %5d its  %8.1f times  %5.2f factorisations per iteration  %s\n", families[family], p->size, m->ours,
-           m->option ? m->value : "", o.time, o.merit, o.iterations, m->time[family][k] / o.time, o.time / (o.iterations * lu), mor_status_name(o.status));
+    printf("%-8s %4d %-16s %-22s %10.3e merit %8.1e %5d its  %8.1f times  %5.2f factorisations per iteration  %s\n", families[family], p->size, m->ours,
+           m->options, o.time, o.merit, o.iterations, m->time[family][k] / o.time, o.time / (o.iterations * lu), mor_status_name(o.status));
     fflush(stdout);
 }
 

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -123,19 +124,57 @@ static void check(const arguments* a, const bench_entry* e, const char* path, co
 
 /* ------------------------------------------------------------------------------------ ours */
 
+typedef struct attempt {
+    bool done;
+    mor_report report;
+    double time_s;
+    double z[];
+} attempt;
+
+/* One run in a child that is stopped after `limit` seconds of CPU time, however loaded the machine is. */
+static void limited(const mor_solver* solver, const mor_problem* p, double limit, attempt* out)
+{
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct itimerval end = { .it_value = { (time_t)limit, (suseconds_t)(1e6 * (limit - floor(limit))) } };
+        setitimer(ITIMER_PROF, &end, NULL);
+        mor_solve_options o = mor_solve_options_default();
+        o.max_iter = 2000000000;
+        double begin = mor_cpu_clock();
+        out->report = mor_solve(solver, NULL, p, &o, out->z, NULL);
+        out->time_s = mor_cpu_clock() - begin;
+        out->done = true;
+        _exit(0);
+    }
+    int status;
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+}
+
 static void ours(const arguments* a, bench_entry* e, const mor_problem_file* file, const mor_solver* solver, mor_arena* arena)
 {
     const mor_problem* p = &file->problem;
     bench_run* r = add_run(e, "moreau", solver->name);
-    double* z = calloc((size_t)mor_problem_unknowns(p) + 1, sizeof *z);
-    if (!z) exit(3);
+    size_t count = (size_t)mor_problem_unknowns(p) + 1, bytes = sizeof(attempt) + count * sizeof(double);
+    attempt* try = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    double* z = calloc(count, sizeof *z);
+    if (!z || try == MAP_FAILED) exit(3);
     bool automatic = strcmp(solver->name, "auto") == 0;
     mor_solve_options o = mor_solve_options_default();
-    o.time_limit = automatic ? 60.0 : a->limit;
+    o.time_limit = automatic ? 600.0 : 0.0; /* on the wall: a guard only */
     if (!automatic) o.max_iter = 2000000000;
-    double begin = mor_cpu_clock();
-    mor_report report = mor_solve(solver, NULL, p, &o, z, arena);
-    double first = mor_cpu_clock() - begin;
+    double begin = mor_cpu_clock(), first;
+    mor_report report = { .status = MOR_TIME_LIMIT, .residual = { .relative = NAN, .absolute = NAN } };
+    if (automatic) {
+        report = mor_solve(solver, NULL, p, &o, z, arena);
+        first = mor_cpu_clock() - begin;
+    } else {
+        limited(solver, p, a->limit, try);
+        if (try->done) report = try->report;
+        first = try->time_s;
+        memcpy(z, try->z, (count - 1) * sizeof *z);
+    }
+    munmap(try, bytes);
     mor_arena_reset(arena);
     r->solved = report.status == MOR_SOLVED;
     r->iterations = report.iterations;
@@ -143,7 +182,7 @@ static void ours(const arguments* a, bench_entry* e, const mor_problem_file* fil
     snprintf(r->status, sizeof r->status, "%s", mor_status_name(report.status));
     snprintf(r->detail, sizeof r->detail, "%s", report.detail);
     if (r->solved) {
-        r->time_s = first;
+        r->time_s = automatic || first >= 0.5 ? first : INFINITY; /* the clock of the child is coarse */
         if (a->check) {
             check(a, e, e->path, file, z, r);
             r->solved = !r->checked || r->check_error <= 1e-8;
@@ -203,7 +242,7 @@ static void find_storage(bench_entry* e)
     snprintf(e->storage, sizeof e->storage, "%s", storage == 0 ? "dense" : storage == 1 ? "block" : "sparse");
 }
 
-static void siconos(bench_entry* e, const mor_problem_file* file, mor_arena* arena)
+static void siconos(const arguments* a, bench_entry* e, const mor_problem_file* file, mor_arena* arena)
 {
     enum { TRIED = 6 };
     const mor_problem* p = &file->problem;
@@ -229,6 +268,11 @@ static void siconos(bench_entry* e, const mor_problem_file* file, mor_arena* are
                 mor_arena_reset(arena);
                 double error = mor_judge_error(p, &residual);
                 if (!(error <= 1e-8)) continue; /* its own measure may stop too early: once more with a tenth */
+                if (a->check) { /* a scale at rounding level makes any answer good: it must be good on the scale of the solution too */
+                    bench_run seen = { .check_scaled = 0.0 };
+                    check(a, e, e->path, file, shared->z, &seen);
+                    if (seen.check_scaled > 1e-7) continue;
+                }
                 if (!best) best = add_run(e, "siconos", name);
                 if (strcmp(storages[s], e->storage) == 0) best->stored_s = shared->time_s;
                 if (best->solved && best->time_s <= shared->time_s) break;
@@ -348,7 +392,7 @@ int main(int argc, char** argv)
         e->size = file.problem.size, e->contacts = file.problem.contact_count;
 #ifdef HAVE_SICONOS
         find_storage(e);
-        siconos(e, &file, arena);
+        siconos(&a, e, &file, arena);
 #endif
         for (const mor_solver* const* s = mor_solvers(); *s; s++)
             if (mor_solver_applies(*s, file.problem.form) && (!a.quick || strcmp((*s)->name, "auto") == 0)) ours(&a, e, &file, *s, arena);

@@ -249,7 +249,7 @@ static mor_code write_markdown(const bench_set* set, const char* directory, mor_
     if (strict.count)
         fprintf(f, "Siconos numerics %s: the first six solvers that INDEX.tsv names for the problem, every call with new options (some solvers change theirs) and, for "
                    "global problems, new data (matrices keep their factors). *time* is the fastest with dense, block or sparse matrices, *as stored* with the matrix as the "
-                   "file has it; answers must satisfy our judge at 1e-8.\n\n", bench_siconos_version());
+                   "file has it; answers must satisfy our judge at 1e-8, and the scaled error 1e-7.\n\n", bench_siconos_version());
     fprintf(f, "CPU times, warm, repeated until 10 ms, best of several rounds. `auto` is the whole call with checks, conversions and the full judge; *solver* leaves out checks and "
                "judge (not where a conversion is needed). *error* and *scaled* are found by an independent program on the written answers; scaled is the absolute error over "
                "max(|q|, |r|, |u|), |r| of the solution Siconos found.\n\n");
@@ -269,7 +269,7 @@ static mor_code write_markdown(const bench_set* set, const char* directory, mor_
     printf("auto solves %d of %d, scaled error %d; disguises %d of %d\n", solved, set->count, scaled, set->disguises_solved, set->disguises);
     fprintf(f, "\n## `auto`, every problem\n\n");
     write_problems(set, f);
-    fprintf(f, "\n## Every solver, %g s per problem\n\nProblems solved to 1e-8 (limit in seconds on the clock of a loaded machine). In brackets the Siconos solver of the same kind and its count "
+    fprintf(f, "\n## Every solver, %g s per problem\n\nProblems solved to 1e-8 within that CPU time, iterations unlimited. In brackets the Siconos solver of the same kind and its count "
                "(INDEX.tsv, solved8); ours are bold where they are fewer. Empty: the solver does not take that kind.\n\n", set->limit);
     write_counts(set, f);
     fprintf(f, "\n## Performance profiles\n\n![LCP and mixed LCP](solvers-pairs.svg)\n\n![contacts with friction](solvers-contacts.svg)\n");
