@@ -189,6 +189,7 @@ bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const 
             shape[side] = body[side]->shapes[c->shape[side]].geometry;
             pose[side] = trial_pose(s, body[side], c->shape[side], tree[side], answer->nu, &x[side]);
         }
+        if (body[0]->robot || body[1]->robot) continue; /* links move with their robot: left to the projection */
         mor_feature_set all;
         mor_feature_query query = { .window = 1e-2 * fmin(shape[0]->radius, shape[1]->radius),
                                     .motion = 1e-3 * fmin(shape[0]->radius, shape[1]->radius),
