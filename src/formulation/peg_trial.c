@@ -174,6 +174,9 @@ bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const 
         const mor_contact_row* model = &s->contacts[plane->first];
         const mor_contact* c = &contacts[model->contact];
         const mor_block* block = &s->blocks[model->block];
+        bool link = false; /* links move with their robot: left to the projection */
+        for (int side = 0; side < 2; side++) link = link || s->world->bodies[s->world->order[c->body[side]]].robot;
+        if (link) continue;
         const mor_body* body[2];
         int tree[2], entry = block->entry;
         mor_pose pose[2];
