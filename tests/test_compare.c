@@ -248,6 +248,41 @@ static void the_database_is_the_same_bytes_every_time(void** state)
     assert_int_equal(system(line), 0);
 }
 
+static void a_plug_in_is_compared_like_a_built_in_solver(void** state)
+{
+    (void)state;
+    char line[1024];
+    assert_int_equal(run("dataset build -o small --family box-stack,peg"), 0);
+    snprintf(line, sizeof line, "list solvers --plugin %s", MOREAU_PLUGIN);
+    assert_int_equal(run(line), 0);
+    expect("gradient ");
+    snprintf(line, sizeof line, "compare small/box-stack-2.h5 --plugin %s --solvers gradient,nsgs --formulations ncp --tol 1e-4 --time-limit 20 --frames 1", MOREAU_PLUGIN);
+    assert_int_equal(run(line), 0);
+    expect("  gradient                  1");
+    assert_int_equal(run("list solvers --plugin missing.so"), 2);
+    expect("missing.so");
+    snprintf(line, sizeof line, "list solvers --plugin %s --plugin %s", MOREAU_PLUGIN, MOREAU_PLUGIN);
+    assert_int_equal(run(line), 2); /* the name is taken */
+}
+
+static void the_tutorial_shows_the_plug_in_that_is_tested(void** state)
+{
+    (void)state;
+    static char code[20000];
+    char path[512];
+    snprintf(path, sizeof path, "%s/examples/plugin/gradient.c", MOREAU_SOURCE_DIR);
+    FILE* f = fopen(path, "r");
+    assert_non_null(f);
+    code[fread(code, 1, sizeof code - 1, f)] = 0;
+    fclose(f);
+    snprintf(path, sizeof path, "%s/docs/tutorials/your-solver.md", MOREAU_SOURCE_DIR);
+    f = fopen(path, "r");
+    assert_non_null(f);
+    output[fread(output, 1, output_size - 1, f)] = 0;
+    fclose(f);
+    assert_non_null(strstr(output, code));
+}
+
 static int make_folder(void** state)
 {
     (void)state;
@@ -274,6 +309,8 @@ int main(void)
         cmocka_unit_test(a_solver_that_needs_too_long_fails_alone),
         cmocka_unit_test(bad_input_is_told_with_status_two),
         cmocka_unit_test(a_contributed_file_is_checked_and_never_overwrites),
+        cmocka_unit_test(a_plug_in_is_compared_like_a_built_in_solver),
+        cmocka_unit_test(the_tutorial_shows_the_plug_in_that_is_tested),
         cmocka_unit_test(the_database_is_the_same_bytes_every_time),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -214,6 +214,7 @@ int mor_cli_compare(int argc, char** argv)
 {
     static arguments a;
     a.options = mor_lab_options_default();
+    a.options.library = mor_cli_library();
     int status = parse(argc, argv, &a);
     if (status || a.help) {
         if (!status) fputs(help_text, stdout);

@@ -182,19 +182,19 @@ int mor_cli_list(int argc, char** argv)
         mor_json_list(json, NULL);
     }
     if (kind == 0)
-        for (int i = 0; mor_library_formulation_at(NULL, i); i++) {
-            const mor_formulation* f = mor_library_formulation_at(NULL, i);
+        for (int i = 0; mor_library_formulation_at(mor_cli_library(), i); i++) {
+            const mor_formulation* f = mor_library_formulation_at(mor_cli_library(), i);
             show(&(item){ f->name, f->summary, f->reference, f->produces, f->fields, NULL, 0 }, json);
         }
     if (kind == 1)
-        for (int i = 0; mor_library_solver_at(NULL, i); i++) {
-            const mor_solver* s = mor_library_solver_at(NULL, i);
+        for (int i = 0; mor_library_solver_at(mor_cli_library(), i); i++) {
+            const mor_solver* s = mor_library_solver_at(mor_cli_library(), i);
             show(&(item){ s->name, s->summary, s->reference, s->accepts, mor_world_solver_fields(), s->fields, converted_forms(s) }, json);
         }
     if (kind == 1 && !json) show_applicability();
     if (kind == 2)
-        for (int i = 0; mor_library_collision_at(NULL, i); i++) {
-            const mor_collision* c = mor_library_collision_at(NULL, i);
+        for (int i = 0; mor_library_collision_at(mor_cli_library(), i); i++) {
+            const mor_collision* c = mor_library_collision_at(mor_cli_library(), i);
             show(&(item){ c->name, c->summary, c->reference, 0, c->fields, NULL, 0 }, json);
         }
     if (kind == 3) show(&integrators[0], json);

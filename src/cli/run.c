@@ -450,7 +450,7 @@ int mor_cli_run(int argc, char** argv)
     qsort(a.times, (size_t)a.time_count, sizeof(double), compare_times);
     mor_error error = { 0 };
     char path[4096], temporary[4096] = "";
-    mor_scene* scene = mor_scene_load(mor_cli_scene_path(a.scene, path, sizeof path), a.sets, NULL, &error);
+    mor_scene* scene = mor_scene_load(mor_cli_scene_path(a.scene, path, sizeof path), a.sets, mor_cli_library(), &error);
     if (!scene) return mor_cli_fail(&error);
     if (*mor_scene_notes(scene) && !a.quiet) fputs(mor_scene_notes(scene), stderr);
     mor_recorder* recorder = NULL;
