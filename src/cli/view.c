@@ -24,8 +24,9 @@ static const char help_text[] =
     "  --rate N             most frames per second of simulated time in that file (60)\n"
     "  --png OUT.png        a picture, drawn by Chromium if it is installed\n"
     "  --at T               its time in seconds (the end)\n"
-    "  --look KEY=VALUE,... what it shows: contacts=1, forces=1, theme=light, layout=side, body=NAME, ... (docs/viewer.md)\n"
     "  --pixels WxH         its size (1280x800)\n"
+    "  --look KEY=VALUE,... what page or picture show at first: contacts=1, forces=1, theme=light, layout=side, body=NAME,\n"
+    "                       trails=all, boxes=1, ... (docs/viewer.md)\n"
     "scenes:\n"
     "  --set KEY=VALUE      any value of the scene, as in moreau run; --formulation F, --solver S, --step H\n"
     "  --paused             start paused\n"
@@ -68,7 +69,7 @@ static int take(arguments* a, const char* option, const char* value)
     double x = 0.0;
     if (strcmp(option, "--html") == 0) a->html = value;
     else if (strcmp(option, "--png") == 0) a->png = value;
-    else if (strcmp(option, "--look") == 0) a->picture.look = value;
+    else if (strcmp(option, "--look") == 0) a->picture.look = a->export.look = value;
     else if (strcmp(option, "--listen") == 0) a->server.address = value;
     else if (strcmp(option, "--formulation") == 0) return add_set(a, "method.formulation.name", value);
     else if (strcmp(option, "--solver") == 0) return add_set(a, "method.solver.name", value);

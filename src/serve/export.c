@@ -236,6 +236,17 @@ static mor_code fit(mor_bytes* zipped, const mor_recording* r, double room, doub
 
 /* ----------------------------------------------------------------------------------- the file */
 
+void mor_look_encode(char* out, size_t size, const char* look)
+{
+    size_t n = 0;
+    for (const char* p = look; *p && n + 4 < size; p++) {
+        unsigned char c = (unsigned char)*p;
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("=._-", c);
+        n += (size_t)snprintf(out + n, size - n, plain ? "%c" : c == ',' ? "&" : "%%%02X", c);
+    }
+    out[n] = '\0';
+}
+
 static const unsigned char* find_mark(void)
 {
     for (size_t i = 0; i + sizeof MARK - 1 <= mor_viewer_page_size; i++)
@@ -254,6 +265,11 @@ mor_code mor_export_html(const char* path, mor_recording* const* recordings, int
     if (!out) return mor_fail(error, MOR_SYSTEM, "cannot write %s", path);
     size_t before = (size_t)(mark - mor_viewer_page);
     fwrite(mor_viewer_page, 1, before, out);
+    if (options->look) {
+        char look[1024];
+        mor_look_encode(look, sizeof look, options->look);
+        fprintf(out, "<script type=\"text/plain\" class=\"look\">%s</script>\n", look);
+    }
     mor_code code = MOR_OK;
     double room = options->most_bytes - (double)mor_viewer_page_size - 4096.0, total = 0.0;
     for (int i = 0; !code && i < count; i++) {

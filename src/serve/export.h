@@ -7,6 +7,7 @@
 typedef struct mor_export_options {
     double most_bytes; /* of the file; frames are left out until it fits */
     double rate;       /* at most this many frames per second of simulated time */
+    const char* look;  /* what the page shows at first: "layout=side,contacts=1" (docs/viewer.md); may be NULL */
 } mor_export_options;
 
 /* What became of one recording. */
@@ -22,6 +23,9 @@ mor_export_options mor_export_options_default(void); /* 3 MB, 60 per second */
  * `count` entries. The file appears under its name when it is complete. */
 mor_code mor_export_html(const char* path, mor_recording* const* recordings, int count, const mor_export_options* options,
                          mor_export_report* reports, mor_error* error);
+
+/* "a=1,b=x y" as the end of an address: "a=1&b=x%20y". Only letters, digits and = . _ - stay as they are. */
+void mor_look_encode(char* out, size_t size, const char* look);
 
 /* The page, built into the program from viewer/dist/viewer.html. */
 extern const unsigned char mor_viewer_page[];

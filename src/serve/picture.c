@@ -22,19 +22,12 @@
 
 mor_picture_options mor_picture_options_default(void) { return (mor_picture_options){ .time = -1.0, .width = 1280, .height = 800 }; }
 
-/* The fragment of the page's address: only letters that mean nothing to anyone else pass. */
+/* The end of the page's address. */
 static void make_fragment(char* out, size_t size, const mor_picture_options* o)
 {
-    int n = snprintf(out, size, "ui=0&t=%.9g", o->time < 0.0 ? 1e30 : o->time);
-    if (o->look && n < (int)size - 2) {
-        out[n++] = '&';
-        for (const char* p = o->look; *p && n < (int)size - 4; p++) {
-            unsigned char c = (unsigned char)*p;
-            bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("=._-", c);
-            n += plain ? snprintf(out + n, size - (size_t)n, "%c", c) : c == ',' ? snprintf(out + n, size - (size_t)n, "&") : snprintf(out + n, size - (size_t)n, "%%%02X", c);
-        }
-    }
-    out[n] = '\0';
+    char look[400] = "";
+    if (o->look) mor_look_encode(look, sizeof look, o->look);
+    snprintf(out, size, "ui=0&t=%.9g&%s", o->time < 0.0 ? 1e30 : o->time, look);
 }
 
 static bool finished(pid_t child, double seconds, int* status)

@@ -6,7 +6,9 @@ import { PLOTS, Plot, SERIES_COLORS, number, plotLines } from "./plots.js";
 import { Stage } from "./stage.js";
 
 const $ = (id) => document.getElementById(id);
-const wish = new URLSearchParams(location.hash.slice(1)); // #t=1.5&ui=0&theme=light&play=1&contacts=1&body=peg&layout=side
+// #t=1.5&ui=0&theme=light&play=1&contacts=1&body=peg&layout=side; the page may bring some of its own
+const wish = new URLSearchParams(document.querySelector("script.look")?.textContent ?? "");
+for (const [key, value] of new URLSearchParams(location.hash.slice(1))) wish.set(key, value);
 
 const state = {
   t: 0, playing: false, speed: 1, loop: false, selected: -1, model: 0, follow: false, theme: "dark", trails: "none", plots: true,

@@ -46,7 +46,7 @@ export function plotLines(plot, sources, theme) {
       plot.lines.forEach((name, i) => {
         const raw = s.track.columns[plot.from + i];
         if (raw && !(s.flat && ((plot.key !== "angular" && i === 2) || (plot.key === "angular" && i < 2))))
-          lines.push({ name: sources.length > 1 ? `${name} ${s.label}` : name, time: s.track.time, values: plot.derive ? derivative(s.track.time, raw) : raw, color: colors[i % 4], dash: k });
+          lines.push({ name: k > 0 ? `${name} ${s.label}` : name, quiet: k > 0, time: s.track.time, values: plot.derive ? derivative(s.track.time, raw) : raw, color: colors[i % 4], dash: k });
       });
       return;
     }
@@ -107,9 +107,10 @@ export class Plot {
       const item = document.createElement("span"), swatch = document.createElement("i"), value = document.createElement("b");
       swatch.style.background = line.color;
       item.append(swatch, document.createTextNode(line.name + " "), value);
-      this.legend.append(item);
+      if (!line.quiet) this.legend.append(item);
       return value;
     });
+    if (lines.some((l) => l.quiet)) this.legend.append("others dashed");
     let low = Infinity, high = -Infinity, t0 = Infinity, t1 = -Infinity;
     for (const { time, values } of lines) {
       if (!time.length) continue;
@@ -130,7 +131,7 @@ export class Plot {
     if (!(high >= low)) [low, high] = d.log ? [1e-12, 1] : [0, 1];
     if (d.log) [low, high] = [Math.floor(Math.log10(Math.max(low, high * 1e-14))), Math.ceil(Math.log10(high))];
     if (high - low < 1e-12 * Math.max(1, Math.abs(high))) {
-      const pad = Math.max(1e-9, Math.abs(high) * 0.1) || 1;
+      const pad = Math.abs(high) * 0.1 || 1;
       [low, high] = [d.log || low >= 0 ? Math.max(0, low - pad) : low - pad, high + pad];
       if (d.log) [low, high] = [high - 2, high];
     } else if (!d.log) {

@@ -1,0 +1,317 @@
+/* The viewer's C side: descriptions, frames, pages, a running scene. The page itself is tested in a browser: viewer/tests. */
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cmocka.h>
+
+#include "io/h5.h"
+#include "serve/export.h"
+#include "serve/live.h"
+
+static const char scene_text[] =
+    "moreau: 1\n"
+    "name: 'a <b>bold</b> name'\n"
+    "gravity: [0, 0, -10]\n"
+    "time: { step: 0.01, end: 0.5 }\n"
+    "bodies:\n"
+    "  - { name: floor, shape: plane, fixed: true }\n"
+    "  - { name: ball, shape: { sphere: 0.5 }, mass: 2, position: [0, 0, 0.5] }\n"
+    "  - { name: stone, shape: { box: [1, 1, 1] }, position: [5, 0, 20] }\n";
+
+static char directory[64];
+
+static char* path_of(const char* name, char path[256])
+{
+    snprintf(path, 256, "%s/%s", directory, name);
+    return path;
+}
+
+static mor_scene* parse_scene(void)
+{
+    mor_error error = { 0 };
+    mor_scene* scene = mor_scene_parse(scene_text, strlen(scene_text), "test", NULL, NULL, &error);
+    if (!scene) fail_msg("%s", error.text);
+    return scene;
+}
+
+/* 51 frames in DIRECTORY/run.h5 */
+static int make_recording(void** state)
+{
+    (void)state;
+    snprintf(directory, sizeof directory, "/tmp/moreau-test-view-XXXXXX");
+    if (!mkdtemp(directory)) return -1;
+    mor_error error = { 0 };
+    mor_scene* scene = parse_scene();
+    mor_world* world = mor_scene_build(scene, 1, &error);
+    char path[256];
+    mor_recorder* recorder = mor_recorder_open(path_of("run.h5", path), world, scene, &error);
+    if (!recorder) return -1;
+    mor_world_add_observer(world, mor_recorder_observe, recorder, &error);
+    for (int i = 0; i < 50; i++) mor_world_step(world, NULL, &error);
+    mor_recorder_close(recorder, &error);
+    mor_world_destroy(world);
+    mor_scene_destroy(scene);
+    return 0;
+}
+
+static int remove_recording(void** state)
+{
+    (void)state;
+    char path[256];
+    remove(path_of("run.h5", path));
+    remove(path_of("run.html", path));
+    return rmdir(directory);
+}
+
+static mor_recording* open_recording(void)
+{
+    mor_error error = { 0 };
+    char path[256];
+    mor_recording* r = mor_recording_open(path_of("run.h5", path), &error);
+    if (!r) fail_msg("%s", error.text);
+    return r;
+}
+
+static void a_frame_holds_poses_velocities_contacts_and_forces(void** state)
+{
+    (void)state;
+    mor_error error = { 0 };
+    mor_recording* r = open_recording();
+    mor_view_frame frame;
+    assert_int_equal(mor_view_frame_create(&frame, 3, &error), MOR_OK);
+    assert_int_equal(mor_view_frame_read(&frame, r, 40, &error), MOR_OK);
+    assert_int_equal(frame.step, 40);
+    /* semi-implicit free fall: z = z0 - g h^2 n (n + 1)/2 */
+    assert_float_equal(frame.pose[7 * 2 + 2], 20.0 - 10 * 1e-4 * 40 * 41 / 2, 1e-5);
+    assert_float_equal(frame.velocity[6 * 2 + 2], -4.0, 1e-5);
+    assert_int_equal(frame.contact_count, 1);
+    const mor_view_contact* c = &frame.contacts[0];
+    double sign = c->body[1] == 1 ? 1.0 : -1.0;
+    assert_float_equal(sign * c->force[2], 20.0, 1e-3);
+    assert_float_equal(c->point[2], 0.0, 1e-6);
+    mor_bytes bytes = { 0 };
+    mor_view_frames_begin(&bytes, 1, 3);
+    mor_view_frame_write(&bytes, &frame);
+    assert_int_equal(bytes.size, 16 + 8 + 8 + 4 * MOR_VIEW_SCALARS + 3 * 13 * 4 + 48);
+    mor_bytes_free(&bytes);
+    assert_int_not_equal(mor_view_frame_read(&frame, r, 51, &error), MOR_OK);
+    mor_view_frame_free(&frame);
+    mor_recording_close(r);
+}
+
+static void series_are_grouped_and_keep_their_peaks(void** state)
+{
+    (void)state;
+    mor_error error = { 0 };
+    mor_recording* r = open_recording();
+    mor_bytes bytes = { 0 };
+    assert_int_equal(mor_view_series(&bytes, r, 10, &error), MOR_OK);
+    uint32_t head[4];
+    memcpy(head, bytes.data, sizeof head);
+    assert_int_equal(head[0], 9); /* 51 frames in groups of 6 */
+    assert_int_equal(head[1], MOR_VIEW_SCALARS);
+    assert_int_equal(head[2], 6);
+    assert_int_equal(bytes.size, 16 + 9 * 8 + 4 * 9 * MOR_VIEW_SCALARS);
+    double time;
+    memcpy(&time, bytes.data + 16 + 8, sizeof time);
+    assert_float_equal(time, 0.06, 1e-12);
+    float contacts; /* the seventh column; frame 0 has none, its group has one */
+    memcpy(&contacts, bytes.data + 16 + 9 * 8 + 4 * 9 * 6, sizeof contacts);
+    assert_float_equal(contacts, 1.0f, 0.0f);
+    mor_bytes_free(&bytes);
+    mor_recording_close(r);
+}
+
+static char* describe(const mor_recording* r, mor_code* code)
+{
+    char* text = NULL;
+    size_t length = 0;
+    mor_error error = { 0 };
+    FILE* memory = open_memstream(&text, &length);
+    *code = mor_view_describe_recording(memory, r, &error);
+    fclose(memory);
+    return text;
+}
+
+static void a_description_tells_bodies_and_shapes(void** state)
+{
+    (void)state;
+    mor_recording* r = open_recording();
+    mor_code code;
+    char* text = describe(r, &code);
+    assert_int_equal(code, MOR_OK);
+    assert_non_null(strstr(text, "\"a <b>bold</b> name\""));
+    assert_non_null(strstr(text, "\"kind\": \"sphere\""));
+    assert_non_null(strstr(text, "\"kind\": \"plane\""));
+    assert_non_null(strstr(text, "\"faces\": ["));
+    free(text);
+    mor_recording_close(r);
+}
+
+static void a_page_holds_the_recording_and_no_markup_of_it(void** state)
+{
+    (void)state;
+    mor_error error = { 0 };
+    mor_recording* r = open_recording();
+    mor_export_options options = mor_export_options_default();
+    mor_export_report report;
+    options.look = "theme=light,body=\"><script>";
+    char path[256];
+    if (mor_export_html(path_of("run.html", path), &r, 1, &options, &report, &error)) fail_msg("%s", error.text);
+    assert_int_equal(report.frames, 26); /* at most 60 per second: every second of 51 */
+    assert_true(report.bytes < 3e6);
+    FILE* file = fopen(path, "rb");
+    char* page = calloc(1, (size_t)report.bytes + 1);
+    assert_int_equal(fread(page, 1, (size_t)report.bytes, file), (size_t)report.bytes);
+    fclose(file);
+    assert_null(strstr(page, "bold"));
+    assert_non_null(strstr(page, "theme=light&body=%22%3E%3Cscript%3E</script>"));
+    assert_non_null(strstr(page, "class=\"recording\">eN")); /* zlib at its best begins 78 da */
+    free(page);
+    mor_recording_close(r);
+}
+
+static void a_page_that_must_be_small_leaves_frames_out(void** state)
+{
+    (void)state;
+    mor_error error = { 0 };
+    mor_recording* r = open_recording();
+    mor_export_options options = mor_export_options_default();
+    options.rate = 1000.0;
+    mor_export_report all, few;
+    char path[256];
+    assert_int_equal(mor_export_html(path_of("run.html", path), &r, 1, &options, &all, &error), MOR_OK);
+    options.most_bytes = (double)mor_viewer_page_size + 4096.0 + 0.9 * (all.bytes - (double)mor_viewer_page_size);
+    assert_int_equal(mor_export_html(path, &r, 1, &options, &few, &error), MOR_OK);
+    assert_int_equal(all.frames, 51);
+    assert_true(few.frames < all.frames);
+    assert_true(few.bytes < all.bytes);
+    mor_recording_close(r);
+}
+
+/* ---------------------------------------------------------------------------------- live */
+
+/* Waits until the newest frame is of step `step` or later; its step. */
+static int wait_for_step(mor_live* live, int step)
+{
+    int found = -1;
+    uint64_t seen = 0;
+    for (int i = 0; i < 1000 && found < step; i++) {
+        mor_bytes bytes = { 0 };
+        seen = mor_live_frame(live, seen, &bytes);
+        int32_t number;
+        if (bytes.size > 0) {
+            memcpy(&number, bytes.data + 24, sizeof number);
+            found = number;
+        }
+        mor_bytes_free(&bytes);
+        nanosleep(&(struct timespec){ 0, 5000000 }, NULL);
+    }
+    return found;
+}
+
+static void command(mor_live* live, const char* text) { mor_live_command(live, text, strlen(text)); }
+
+static void a_running_scene_obeys(void** state)
+{
+    (void)state;
+    mor_error error = { 0 };
+    mor_scene* scene = parse_scene();
+    mor_live* live = mor_live_create(scene, &(mor_live_options){ .threads = 1, .paused = true }, &error);
+    assert_non_null(live);
+    assert_int_equal(wait_for_step(live, 0), 0);
+    command(live, "step");
+    command(live, "step");
+    assert_int_equal(wait_for_step(live, 2), 2);
+    command(live, "solver pgs");
+    command(live, "formulation st");
+    command(live, "gravity 1.5");
+    command(live, "run");
+    assert_true(wait_for_step(live, 10) >= 10);
+    mor_live_state s = mor_live_get_state(live);
+    assert_true(s.running);
+    assert_string_equal(s.solver, "pgs");
+    assert_float_equal(s.gravity, 1.5, 1e-12);
+    command(live, "solver nonsense");
+    for (int i = 0; i < 200 && !mor_live_get_state(live).note[0]; i++) nanosleep(&(struct timespec){ 0, 5000000 }, NULL);
+    assert_non_null(strstr(mor_live_get_state(live).note, "nonsense"));
+    mor_live_destroy(live);
+    mor_scene_destroy(scene);
+}
+
+static void a_running_scene_survives_noise(void** state)
+{
+    (void)state;
+    mor_error error = { 0 };
+    mor_scene* scene = parse_scene();
+    mor_live* live = mor_live_create(scene, &(mor_live_options){ .threads = 1, .paused = false }, &error);
+    assert_non_null(live);
+    static const char* const words[] = { "run", "pause", "step", "reset", "formulation", "solver", "gravity", "friction", "speed", "drag", "drop", "st", "pgs", "nan", "inf",
+                                         "-1e308", "1", "0.5", "99999999999999", "%n%s", "\xff\xfe" };
+    unsigned seed = 7;
+    for (int i = 0; i < 3000; i++) {
+        char text[300];
+        size_t n = 0;
+        seed = seed * 1664525u + 1013904223u;
+        for (unsigned k = seed >> 28; k + 1 > 0 && n < 200; k--) {
+            seed = seed * 1664525u + 1013904223u;
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s ", words[(seed >> 16) % (sizeof words / sizeof *words)]);
+            if (k == 0) break;
+        }
+        mor_live_command(live, text, n);
+        if (i % 50 == 0) nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
+    }
+    command(live, "reset");
+    command(live, "pause");
+    mor_live_destroy(live);
+    mor_scene_destroy(scene);
+}
+
+static void a_recording_with_impossible_shapes_is_refused(void** state)
+{
+    (void)state;
+    char path[256], copy[300];
+    FILE *in = fopen(path_of("run.h5", path), "rb"), *out;
+    snprintf(copy, sizeof copy, "%s/bad.h5", directory);
+    out = fopen(copy, "wb");
+    for (int c; (c = fgetc(in)) != EOF;) fputc(c, out);
+    fclose(in);
+    fclose(out);
+    /* the last shape claims vertices that are not there */
+    hid_t file = H5Fopen(copy, H5F_ACC_RDWR, H5P_DEFAULT), set = H5Dopen2(file, "/shapes/vertex_start", H5P_DEFAULT);
+    int32_t starts[3] = { 0, 0, 2000000000 };
+    assert_true(H5Dwrite(set, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, starts) >= 0);
+    H5Dclose(set);
+    H5Fclose(file);
+    mor_error error = { 0 };
+    mor_recording* r = mor_recording_open(copy, &error);
+    assert_non_null(r);
+    mor_code code;
+    free(describe(r, &code));
+    assert_int_equal(code, MOR_BAD_INPUT);
+    mor_recording_close(r);
+    remove(copy);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_frame_holds_poses_velocities_contacts_and_forces),
+        cmocka_unit_test(series_are_grouped_and_keep_their_peaks),
+        cmocka_unit_test(a_description_tells_bodies_and_shapes),
+        cmocka_unit_test(a_page_holds_the_recording_and_no_markup_of_it),
+        cmocka_unit_test(a_page_that_must_be_small_leaves_frames_out),
+        cmocka_unit_test(a_running_scene_obeys),
+        cmocka_unit_test(a_running_scene_survives_noise),
+        cmocka_unit_test(a_recording_with_impossible_shapes_is_refused),
+    };
+    return cmocka_run_group_tests(tests, make_recording, remove_recording);
+}
