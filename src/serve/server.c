@@ -53,7 +53,7 @@ typedef struct client {
     uint64_t seen, first, state_version;
     uint64_t sent;
     double state_time;
-    bool described, stateful;
+    bool counted, described, stateful;
     char command[COMMAND]; /* as far as it has come */
     size_t command_length; /* larger than COMMAND: too long, ignored */
 } client;
@@ -242,8 +242,7 @@ static int on_http(struct lws* wsi, enum lws_callback_reasons reason, void* user
     case LWS_CALLBACK_HTTP_DROP_PROTOCOL:
         if (q) mor_bytes_free(&q->body);
         return 0;
-    case LWS_CALLBACK_EVENT_WAIT_CANCELLED: /* the simulation has news */
-        return 0;
+    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION: return 1; /* a websocket that names no protocol */
     default: return 0;
     }
 }
@@ -344,16 +343,19 @@ static int on_live(struct lws* wsi, enum lws_callback_reasons reason, void* user
     switch (reason) {
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION: return s->live && allowed(s, wsi, true) ? 0 : 1;
     case LWS_CALLBACK_ESTABLISHED:
-        *c = (client){ 0 };
+        if (!s->live) return -1;
+        *c = (client){ .counted = true };
         mor_live_watchers(s->live, ++s->watchers);
         lws_callback_on_writable(wsi);
         return 0;
     case LWS_CALLBACK_CLOSED:
+        if (!c || !c->counted) return 0;
+        c->counted = false;
         mor_bytes_free(&c->buffer);
         mor_live_watchers(s->live, --s->watchers);
         return 0;
-    case LWS_CALLBACK_RECEIVE: return receive(s, wsi, c, in, length);
-    case LWS_CALLBACK_SERVER_WRITEABLE: return send_next(s, wsi, c);
+    case LWS_CALLBACK_RECEIVE: return c && c->counted ? receive(s, wsi, c, in, length) : -1;
+    case LWS_CALLBACK_SERVER_WRITEABLE: return c && c->counted ? send_next(s, wsi, c) : -1;
     case LWS_CALLBACK_EVENT_WAIT_CANCELLED:
         lws_callback_on_writable_all_protocol(lws_get_context(wsi), lws_get_protocol(wsi));
         return 0;

@@ -1,6 +1,7 @@
 // Recordings: the page from disk and from the server.
 import assert from "node:assert/strict";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
 import { after, before, test } from "node:test";
 import { close, colour, file, moreau, open, place, record, seek, serve, shot } from "./browser.mjs";
 
@@ -231,6 +232,19 @@ test("the server gives recordings by ranges and nothing else", async () => {
     assert.equal((await fetch(server.url + path)).status, 400, path);
   }
   assert.equal((await fetch(server.url, { method: "POST", body: "x" })).status, 405);
+  await server.stop();
+});
+
+test("a websocket to a server of recordings is refused and harms nothing", async () => {
+  const server = await serve(ball), { hostname, port } = new URL(server.url);
+  for (const protocol of [{ "Sec-WebSocket-Protocol": "moreau-live" }, {}]) {
+    const status = await new Promise((resolve) => {
+      request({ hostname, port, path: "/live", headers: { Connection: "Upgrade", Upgrade: "websocket", "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Version": "13", ...protocol } },
+        (r) => (r.resume(), resolve(r.statusCode))).on("upgrade", () => resolve(101)).on("error", () => resolve(0)).end();
+    });
+    assert.notEqual(status, 101);
+    assert.equal((await fetch(server.url + "api/info")).status, 200);
+  }
   await server.stop();
 });
 
