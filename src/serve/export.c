@@ -141,9 +141,10 @@ static mor_code describe(mor_bytes* out, const mor_recording* r, mor_error* erro
     if (!memory) return mor_fail(error, MOR_SYSTEM, "out of memory");
     mor_code code = mor_view_describe_recording(memory, r, error);
     fclose(memory);
-    while (length % 4) text[length++] = ' '; /* in place of the final zero; the length is told */
-    mor_bytes_u32(out, (uint32_t)length);
+    size_t fill = (4 - length % 4) % 4;
+    mor_bytes_u32(out, (uint32_t)(length + fill));
     mor_bytes_add(out, text, length);
+    mor_bytes_add(out, "   ", fill);
     free(text);
     return code;
 }
@@ -155,7 +156,7 @@ static void free_frames(mor_view_frame* frames, int count)
 }
 
 /* Every stride-th frame and the last one, packed and compressed. */
-static mor_code build(mor_bytes* zipped, const mor_recording* r, int stride, bool contacts, int* kept, mor_error* error)
+static mor_code build(mor_bytes* zipped, const mor_recording* r, int stride, bool contacts, bool plain, int* kept, mor_error* error)
 {
     const mor_recording_info* info = mor_recording_get_info(r);
     int count = info->frames > 0 ? (info->frames - 1 + stride - 1) / stride + 1 : 0;
@@ -183,13 +184,16 @@ static mor_code build(mor_bytes* zipped, const mor_recording* r, int stride, boo
         mor_bytes_u32(&raw, (uint32_t)series.size);
         pack_frames(&p);
         mor_bytes_add(&raw, series.data, series.size);
-        uLongf size = compressBound(raw.size);
-        zipped->data = malloc(size);
-        zipped->failed = !zipped->data;
-        if (raw.failed || series.failed || zipped->failed || compress2(zipped->data, &size, raw.data, raw.size, 9) != Z_OK)
-            code = mor_fail(error, MOR_SYSTEM, "out of memory");
-        else
+        if (plain) {
+            *zipped = raw;
+            raw = (mor_bytes){ .failed = raw.failed };
+        } else {
+            uLongf size = compressBound(raw.size);
+            zipped->data = malloc(size);
+            zipped->failed = !zipped->data || compress2(zipped->data, &size, raw.data, raw.size, 9) != Z_OK;
             zipped->size = zipped->capacity = size;
+        }
+        if (raw.failed || series.failed || zipped->failed) code = mor_fail(error, MOR_SYSTEM, "out of memory");
     }
     *kept = count;
     free_frames(frames, count);
@@ -212,21 +216,22 @@ static void write_base64(FILE* out, const unsigned char* data, size_t n)
 }
 
 /* Packs one recording into at most `room` bytes of base64 if that can be done. */
-static mor_code fit(mor_bytes* zipped, const mor_recording* r, double room, double rate, mor_export_report* report, mor_error* error)
+static mor_code fit(mor_bytes* zipped, const mor_recording* r, double room, const mor_export_options* options, mor_export_report* report,
+                    mor_error* error)
 {
     const mor_recording_info* info = mor_recording_get_info(r);
     double span[2] = { 0.0, 0.0 };
     mor_code code = MOR_OK;
     if (info->frames > 0) code = mor_recording_rows(r, "/time", 0, 1, 1, &span[0], error);
     if (!code && info->frames > 0) code = mor_recording_rows(r, "/time", (size_t)info->frames - 1, 1, 1, &span[1], error);
-    double wanted = fmax(2.0, (span[1] - span[0]) * rate);
+    double wanted = fmax(2.0, (span[1] - span[0]) * options->rate);
     /* nothing compresses 64 times: no need to read what cannot fit */
     wanted = fmin(wanted, fmax(2.0, 64.0 * room / (29.0 * (info->bodies + 1))));
     int stride = (int)fmax(1.0, floor((info->frames - 1) / wanted + 0.5));
     *report = (mor_export_report){ .of_frames = info->frames, .contacts = info->has_contacts };
     for (int attempt = 0; !code; attempt++) {
         mor_bytes_free(zipped);
-        code = build(zipped, r, stride, report->contacts, &report->frames, error);
+        code = build(zipped, r, stride, report->contacts, options->plain, &report->frames, error);
         if (code || (double)base64_size(zipped->size) <= room || (report->frames <= 2 && !report->contacts)) break;
         if (attempt == 2 && report->contacts) report->contacts = false;
         else stride *= 2;
@@ -274,9 +279,9 @@ mor_code mor_export_html(const char* path, mor_recording* const* recordings, int
     double room = options->most_bytes - (double)mor_viewer_page_size - 4096.0, total = 0.0;
     for (int i = 0; !code && i < count; i++) {
         mor_bytes zipped = { 0 };
-        code = fit(&zipped, recordings[i], (room - total) / (count - i), options->rate, &reports[i], error);
+        code = fit(&zipped, recordings[i], (room - total) / (count - i), options, &reports[i], error);
         if (!code) {
-            fputs("<script type=\"application/octet-stream\" class=\"recording\">", out);
+            fprintf(out, "<script type=\"application/octet-stream\" class=\"recording\"%s>", options->plain ? " data-form=\"plain\"" : "");
             write_base64(out, zipped.data, zipped.size);
             fputs("</script>\n", out);
             total += (double)base64_size(zipped.size);

@@ -103,7 +103,7 @@ mor_code mor_picture_png(const char* path, mor_recording* const* recordings, int
     snprintf(picture, sizeof picture, "%s/picture.png", directory);
     make_fragment(fragment, sizeof fragment, options);
     snprintf(address, sizeof address, "file://%s#%s", page, fragment);
-    mor_export_options export = { .most_bytes = 5e7, .rate = 240.0 };
+    mor_export_options export = { .most_bytes = 5e7, .rate = 240.0, .plain = true };
     mor_export_report* reports = calloc((size_t)count + 1, sizeof *reports);
     mor_code code = reports ? mor_export_html(page, recordings, count, &export, reports, error) : mor_fail(error, MOR_SYSTEM, "out of memory");
     free(reports);

@@ -62,7 +62,7 @@ function floorHeight(d, frame) {
 async function show() {
   const d = recordings[0].description, frame = await frameOf(recordings[0], 0);
   const last = live ? null : await frameOf(recordings[0], recordings[0].frames - 1);
-  const bounds = sceneBounds(d, frame, last), flat = d.dimension === 2;
+  const flat = d.dimension === 2, floor = flat ? null : floorHeight(d, frame), bounds = sceneBounds(d, frame, last, floor);
   for (const m of models) {
     stage.scene.remove(m.group);
     m.dispose();
@@ -71,7 +71,7 @@ async function show() {
   models = recordings.map((r, i) => new Model(r, i, bounds.extent, state.theme, frame));
   stage.models = models;
   for (const m of models) stage.scene.add(m.group);
-  stage.frameScene(bounds, flat, floorHeight(d, frame) ?? bounds.box.min.z);
+  stage.frameScene(bounds, flat, floor ?? bounds.box.min.z);
   setTheme(state.theme);
   arrange();
   const weights = d.bodies.filter((b) => b.kind !== FIXED && b.mass > 0).map((b) => b.mass).sort((a, b) => a - b);
@@ -455,8 +455,9 @@ function setSpeed(by) {
 
 function resize() {
   const box = $("stage").getBoundingClientRect();
-  stage.resize(box.width, box.height);
+  if (!stage.resize(box.width, box.height)) return;
   if (recordings.length > 1 && models.length) arrange();
+  if (recordings.length && models.length && drawn !== null) draw(); // at once: a new size empties the canvas
   redraw();
 }
 
@@ -633,7 +634,7 @@ async function start() {
   wirePointer();
   for (const name of Object.keys(state.options)) if (typeof state.options[name] === "boolean") setOption(name, wish.has(name) ? wish.get(name) === "1" : state.options[name]);
   const inside = document.querySelectorAll("script.recording");
-  if (inside.length) for (const element of inside) recordings.push(await EmbeddedRecording.open(element.textContent));
+  if (inside.length) for (const element of inside) recordings.push(await EmbeddedRecording.open(element.textContent, element.dataset.form === "plain"));
   else if (location.protocol.startsWith("http")) {
     const info = await serverInfo();
     if (info.live) await connect();
@@ -649,6 +650,7 @@ async function start() {
   if (wish.has("body")) await choose(recordings[0].description.bodies.findIndex((b) => b.name === wish.get("body")));
   seek(wish.has("t") ? Number(wish.get("t")) || 0 : range()[0], "start");
   if (wish.get("play") === "1") play(true);
+  draw();
   requestAnimationFrame(tick);
 }
 

@@ -373,11 +373,11 @@ function boxes(description, frame) {
 }
 
 // Where things are at the start, and how large that is: for camera, grid, light and the size of marks.
-export function sceneBounds(description, frame, last) {
+export function sceneBounds(description, frame, last, floor) {
   const { all, moving } = boxes(description, frame);
   const size = (b) => (b.isEmpty() ? 0 : b.getSize(new THREE.Vector3()).length());
   let box = all;
-  if (!moving.isEmpty() && size(all) > 6 * size(moving)) {
+  if (size(moving) > 0 && size(all) > 6 * size(moving)) {
     // a large floor or box must not make what moves invisible
     box = moving.clone();
     box.expandByScalar(0.6 * size(moving));
@@ -389,7 +389,8 @@ export function sceneBounds(description, frame, last) {
     const end = boxes(description, last).moving, near = box.clone().expandByScalar(0.75 * size(box));
     if (!end.isEmpty() && near.containsBox(end)) box = box.clone().union(end);
   }
-  if (box.isEmpty()) box = new THREE.Box3(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1));
+  if (floor !== null && !box.isEmpty() && box.min.z > floor && box.min.z - floor < 2 * size(box)) box = box.clone().expandByPoint(box.getCenter(new THREE.Vector3()).setZ(floor));
+  if (box.isEmpty() || size(box) === 0) box = new THREE.Box3(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1));
   const s = box.getSize(new THREE.Vector3());
   return { box, centre: box.getCenter(new THREE.Vector3()), extent: Math.max(s.x, s.y, s.z, 1e-6) };
 }

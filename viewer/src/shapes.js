@@ -66,7 +66,7 @@ function chain(shape, depth) {
     const tx = (bx - ax) / length, ty = (by - ay) / length, nx = ty * depth, ny = -tx * depth;
     triangles.push(ax, ay, 0, ax + nx, ay + ny, 0, bx + nx, by + ny, 0, ax, ay, 0, bx + nx, by + ny, 0, bx, by, 0);
     edges.push(ax, ay, 0, bx, by, 0);
-    for (let s = depth / 2; s < length; s += depth) edges.push(ax + tx * s, ay + ty * s, 0, ax + tx * (s - depth / 2) + nx, ay + ty * (s - depth / 2) + ny, 0);
+    for (let s = depth / 2, pitch = Math.max(depth, length / 400); s < length; s += pitch) edges.push(ax + tx * s, ay + ty * s, 0, ax + tx * (s - depth / 2) + nx, ay + ty * (s - depth / 2) + ny, 0);
   }
   return { geometry: fromTriangles(triangles), edges, points: v };
 }

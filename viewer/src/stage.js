@@ -137,10 +137,13 @@ export class Stage {
     this.camera.position.add(delta);
   }
 
+  // True when that was a change.
   resize(width, height) {
+    if (this.width === Math.max(1, width) && this.height === Math.max(1, height)) return false;
     this.width = Math.max(1, width);
     this.height = Math.max(1, height);
     this.renderer.setSize(this.width, this.height, false);
+    return true;
   }
 
   // Columns and rows of tiles: one, unless recordings stand side by side.
