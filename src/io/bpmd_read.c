@@ -196,7 +196,7 @@ static bool integers(reader* r, const char* name, size_t count)
 
 static size_t points_of(reader* r, const char* name, const char* other)
 {
-    int rank;
+    int rank = 0;
     size_t dims[MOR_H5_RANK], n = 1;
     find(r, name, other);
     if (!r->code) r->code = mor_h5_dims(&r->file->h5, r->path, &rank, dims, r->error);
@@ -401,7 +401,7 @@ static void first_name(void* user, const char* name)
 static void read_answer(reader* r)
 {
     mor_bpmd_frame* f = r->frame;
-    char base[128], first[64] = "", name[192];
+    char base[192], first[64] = "", name[192];
     snprintf(base, sizeof base, "/%s/solutions", f->name);
     if (r->code || !mor_h5_exists(&r->file->h5, base) || mor_h5_children(&r->file->h5, base, first_name, first, NULL) || !first[0]) return;
     snprintf(base, sizeof base, "/%s/solutions/%s", f->name, first);
