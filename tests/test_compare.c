@@ -98,7 +98,7 @@ static void a_comparison_writes_page_table_and_json(void** state)
     (void)state;
     assert_int_equal(run("dataset build -o small --family box-stack,peg"), 0);
     expect("6 files");
-    assert_int_equal(run("compare small --solvers lemke,nsgs,nsn-tree,apgd --formulations ncp,st,convex,penalty --out r.html --csv r.csv --json --jobs 2 --frames 1"), 0);
+    assert_int_equal(run("compare small --solvers lemke,nsgs,nsn-tree,apgd --formulations ncp,st,convex,penalty --out r.html --csv r.csv --json --jobs 2 --frames 1 --time-limit 60"), 0);
     expect("\"complete\": true");
     expect("\"profiles\": {");
     expect("\"start\": \"cold\"");

@@ -68,7 +68,7 @@ typedef struct mor_bpmd_recorder mor_bpmd_recorder;
  * kills the process, all written frames stay. Takes the world's user stage and one observer; close it before the world is
  * destroyed. */
 mor_bpmd_recorder* mor_bpmd_record(const char* path, mor_world* world, const mor_scene* scene, int every, mor_error* error);
-/* Steps 1, 1 + every, ... may be too regular: keep only steps in [from, to]. */
+/* Keeps only steps in [from, to] and writes them all at the end, so that the bytes do not depend on the speed of the machine. */
 void mor_bpmd_record_range(mor_bpmd_recorder* recorder, int from, int to);
 /* Writes what is left. Any error since the opening is told here. */
 mor_code mor_bpmd_close(mor_bpmd_recorder* recorder, mor_error* error);

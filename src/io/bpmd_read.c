@@ -196,7 +196,7 @@ static bool integers(reader* r, const char* name, size_t count)
 
 static size_t points_of(reader* r, const char* name, const char* other)
 {
-    int rank;
+    int rank = 0;
     size_t dims[MOR_H5_RANK], n = 1;
     find(r, name, other);
     if (!r->code) r->code = mor_h5_dims(&r->file->h5, r->path, &rank, dims, r->error);

@@ -345,6 +345,7 @@ void mor_bpmd_record_range(mor_bpmd_recorder* r, int from, int to)
 {
     r->from = from;
     r->to = to;
+    r->due = INFINITY;
 }
 
 mor_code mor_bpmd_close(mor_bpmd_recorder* r, mor_error* error)

@@ -56,9 +56,11 @@ static void work(const pool* p, int problem, int out)
 {
     signal(SIGINT, SIG_IGN); /* the parent decides */
     signal(SIGPIPE, SIG_IGN);
-    rlim_t bytes = (rlim_t)(p->lab->options.memory_gb * 1e9);
-    struct rlimit limit = { bytes, bytes };
-    if (bytes > 0) setrlimit(RLIMIT_AS, &limit);
+    struct rlimit limit;
+#ifndef __SANITIZE_ADDRESS__ /* whose shadow memory is far larger than any limit */
+    limit.rlim_cur = limit.rlim_max = (rlim_t)(p->lab->options.memory_gb * 1e9);
+    if (limit.rlim_cur > 0) setrlimit(RLIMIT_AS, &limit);
+#endif
     limit = (struct rlimit){ 0, 0 };
     setrlimit(RLIMIT_CORE, &limit);
     mor_error error = { 0 };
