@@ -17,7 +17,7 @@ static const char help_text[] =
     "  --formulations F,...  default ncp,st; `all` for all of moreau list formulations\n"
     "  --solvers S,...       default: all that apply\n"
     "  --tol T,...           tolerances, at most 4; default 1e-4,1e-8\n"
-    "  --time-limit SECONDS  for every solve, default 1\n"
+    "  --time-limit SECONDS  for every run, in CPU seconds, default 1\n"
     "  --memory GB           for every process, default 2\n"
     "  --start cold|warm     from zero (default) or from the stored impulses\n"
     "  --frames N            at most N frames of each file or scene, evenly spread; default 50, 0: all\n"
@@ -118,6 +118,7 @@ static int parse(int argc, char** argv, arguments* a)
     a->options.jobs = (int)fmax(1.0, (double)sysconf(_SC_NPROCESSORS_ONLN));
     size_t used = 0;
     for (int i = 0; i < argc && used < sizeof a->options.command - 2; i++) {
+        if (strcmp(argv[i], "--resume") == 0) continue;
         int n = snprintf(a->options.command + used, sizeof a->options.command - used, "%s%s", i ? " " : "moreau ", argv[i]);
         if (n > 0) used += (size_t)n;
     }

@@ -79,7 +79,7 @@ static mor_report timed_solve(const solve_user* u, const mor_problem* problem, b
 {
     mor_solve_options o = mor_solve_options_default();
     o.tol = u->tol;
-    o.time_limit = u->lab->options.time_limit;
+    o.time_limit = fmax(u->lab->options.time_limit - u->run->total_s, 1e-3); /* of the run: its islands share it */
     o.warm = warm;
     size_t n = (size_t)mor_problem_unknowns(problem);
     double* start = mor_arena_alloc(arena, (n + 1) * sizeof *start);

@@ -1,7 +1,7 @@
 /* The runs of a comparison in child processes, one problem each, as many at a time as asked for.
  *
  * A child announces each run before it begins and sends its result after it, as one fixed-size message on its pipe. If it ends in
- * between (a crash, no memory, or killed here because a run took 20 times the limit plus 5 s), the announced run
+ * between (a crash, no memory, or a run that used 4 times the limit plus 1 s of CPU and is ended by a timer), the announced run
  * failed, and another child goes on with the rest of the problem. Results do not depend on the number of children; they are sorted
  * at the end. */
 #include <errno.h>
@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lab/compare.h"
@@ -39,12 +40,28 @@ typedef struct pool {
     mor_error* error;
 } pool;
 
+/* The child's end of the pipe, and the timer that ends a run which does not look at the clock. */
+typedef struct sender {
+    int pipe;
+    timer_t timer;
+    bool armed;
+    double most; /* CPU seconds of a run */
+} sender;
+
+static void arm(sender* s, double seconds)
+{
+    struct itimerspec when = { .it_value = { (time_t)floor(seconds), (long)(1e9 * (seconds - floor(seconds))) } };
+    if (s->armed) timer_settime(s->timer, 0, &when, NULL);
+}
+
 static void send_message(void* user, const mor_lab_message* m)
 {
+    sender* s = user;
+    arm(s, m->kind == 'B' ? s->most : 0.0);
     const char* bytes = (const char*)m;
     size_t sent = 0;
     while (sent < sizeof *m) {
-        ssize_t n = write(*(int*)user, bytes + sent, sizeof *m - sent);
+        ssize_t n = write(s->pipe, bytes + sent, sizeof *m - sent);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) _exit(4); /* the parent is gone */
         sent += (size_t)n;
@@ -63,12 +80,15 @@ static void work(const pool* p, int problem, int out)
 #endif
     limit = (struct rlimit){ 0, 0 };
     setrlimit(RLIMIT_CORE, &limit);
+    sender sender = { .pipe = out, .most = 4.0 * p->lab->options.time_limit + 1.0 };
+    struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGXCPU };
+    sender.armed = p->lab->options.time_limit > 0.0 && timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &sender.timer) == 0;
     mor_error error = { 0 };
-    mor_code code = mor_lab_measure(p->lab, problem, p->done + (size_t)problem * (size_t)p->slots, mor_lab_traced(p->lab, problem), send_message, &out, &error);
+    mor_code code = mor_lab_measure(p->lab, problem, p->done + (size_t)problem * (size_t)p->slots, mor_lab_traced(p->lab, problem), send_message, &sender, &error);
     if (code) {
         mor_lab_message m = { .kind = 'E', .as.run.problem = problem };
         snprintf(m.as.run.detail, sizeof m.as.run.detail, "%.110s", error.text);
-        send_message(&out, &m);
+        send_message(&sender, &m);
     }
     _exit(0);
 }
@@ -131,11 +151,12 @@ static bool finish(pool* p, child* c)
     if (!c->running) return false;
     mor_lab_message m = { .kind = 'R', .as.run = c->run };
     mor_lab_run* r = &m.as.run;
-    r->status = c->killed ? MOR_TIME_LIMIT : MOR_NUMERICAL;
+    bool late = c->killed || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU);
+    r->status = late ? MOR_TIME_LIMIT : MOR_NUMERICAL;
     r->error = r->coulomb = NAN;
     r->time_s = r->total_s = mor_clock() - c->since;
     r->residual = (mor_residual){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
-    if (c->killed) snprintf(r->detail, sizeof r->detail, "did not stop at the time limit: its process was ended");
+    if (late) snprintf(r->detail, sizeof r->detail, "did not stop at the time limit: its process was ended");
     else if (WIFSIGNALED(status)) snprintf(r->detail, sizeof r->detail, "its process ended with signal %d", WTERMSIG(status));
     else snprintf(r->detail, sizeof r->detail, "its process ended with status %d", WEXITSTATUS(status));
     accept_result(p, &m);
@@ -191,7 +212,7 @@ static int serve(pool* p, struct pollfd* fds, int jobs, int* queue, int* queued)
     for (int i = 0; i < jobs; i++) {
         child* c = &p->children[i];
         if (!c->pid) continue;
-        double most = 20.0 * p->lab->options.time_limit + 5.0;
+        double most = 100.0 * p->lab->options.time_limit + 60.0; /* a run that sleeps */
         if (c->running && p->lab->options.time_limit > 0.0 && mor_clock() - c->since > most && !c->killed) {
             c->killed = true;
             kill(c->pid, SIGKILL);
