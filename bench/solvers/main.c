@@ -213,7 +213,7 @@ static void ours(const arguments* a, bench_entry* e, const mor_problem_file* fil
 /* --------------------------------------------------------------------------------- Siconos */
 
 #ifdef HAVE_SICONOS
-static void child(const bench_entry* e, const mor_problem* p, const char* name, const char* storage, double tol, bench_shared* shared)
+static void child(const bench_entry* e, const mor_problem* p, const char* name, const char* storage, double tol, double enough, bench_shared* shared)
 {
     fflush(NULL);
     pid_t pid = fork();
@@ -222,7 +222,7 @@ static void child(const bench_entry* e, const mor_problem* p, const char* name, 
         setrlimit(RLIMIT_CORE, &core);
         alarm(20);
         if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)) _exit(1);
-        bench_siconos(e->kind, e->path, p, name, storage, tol, shared);
+        bench_siconos(e->kind, e->path, p, name, storage, tol, enough, shared);
         _exit(0);
     }
     int status;
@@ -262,7 +262,9 @@ static void siconos(const arguments* a, bench_entry* e, const mor_problem_file* 
             if (s == 2 && strcmp(e->kind, "mlcp") == 0) continue;
             for (int strict = 0; strict < 2; strict++) {
                 memset(shared, 0, bytes);
-                child(e, p, name, storages[s], strict ? 1e-9 : 1e-8, shared);
+                double fastest;
+                bench_best_siconos(e, false, &fastest); /* five times as long, cold, and it will not be the best */
+                child(e, p, name, storages[s], strict ? 1e-9 : 1e-8, fastest > 0.0 ? fmax(5.0 * fastest, 0.002) : INFINITY, shared);
                 if (shared->calls == 0) break;
                 mor_residual residual = mor_judge(p, shared->z, arena);
                 mor_arena_reset(arena);
