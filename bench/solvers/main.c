@@ -262,9 +262,13 @@ static void siconos(const arguments* a, bench_entry* e, const mor_problem_file* 
             if (s == 2 && strcmp(e->kind, "mlcp") == 0) continue;
             for (int strict = 0; strict < 2; strict++) {
                 memset(shared, 0, bytes);
-                double fastest;
-                bench_best_siconos(e, false, &fastest); /* five times as long, cold, and it will not be the best */
-                child(e, p, name, storages[s], strict ? 1e-9 : 1e-8, fastest > 0.0 ? fmax(5.0 * fastest, 0.002) : INFINITY, shared);
+                bool as_stored = strcmp(storages[s], e->storage) == 0;
+                double fastest = INFINITY; /* of all, or of those with the matrix as stored: a first call of five times that is not repeated */
+                for (int k = 0; k < e->run_count; k++) {
+                    double t = as_stored ? e->runs[k].stored_s : e->runs[k].time_s;
+                    if (e->runs[k].solved && t < fastest) fastest = t;
+                }
+                child(e, p, name, storages[s], strict ? 1e-9 : 1e-8, fmax(5.0 * fastest, 0.003), shared);
                 if (shared->calls == 0) break;
                 mor_residual residual = mor_judge(p, shared->z, arena);
                 mor_arena_reset(arena);
