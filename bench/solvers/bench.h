@@ -44,7 +44,8 @@ typedef struct bench_set {
 } bench_set;
 
 /* siconos.c: runs the solver called `name` (as in INDEX.tsv) in this process, which should be a child: Siconos crashes on some repeated
- * calls. Writes z (mor_problem_unknowns), and after every round the best time so far. */
+ * calls. Writes z (mor_problem_unknowns), and after every round the best time so far. A
+ * first call of more than `enough` seconds is not repeated. */
 typedef struct bench_shared {
     int calls; /* completed; 0: the solver is not there, or it died */
     int info, iterations;
@@ -52,7 +53,7 @@ typedef struct bench_shared {
     double z[];
 } bench_shared;
 void bench_siconos(const char* kind, const char* path, const mor_problem* problem, const char* name, const char* storage, double tol,
-                   bench_shared* out);
+                   double enough, bench_shared* out);
 const char* bench_siconos_version(void);
 
 /* report.c */

@@ -158,7 +158,8 @@ static SolverOptions* options(const name_id* id, double tol)
     return o;
 }
 
-void bench_siconos(const char* kind, const char* path, const mor_problem* p, const char* name, const char* storage, double tol, bench_shared* out)
+void bench_siconos(const char* kind, const char* path, const mor_problem* p, const char* name, const char* storage, double tol, double enough,
+                   bench_shared* out)
 {
     enum { ROUNDS = 4, MOST = 256 };
     const name_id* id = names;
@@ -201,6 +202,6 @@ void bench_siconos(const char* kind, const char* path, const mor_problem* p, con
         spent /= calls;
         if (round <= 1 || spent < out->time_s) out->time_s = spent;
         out->calls += calls;
-        if (spent > 1.0 && round >= 1) break;
+        if (spent > enough || (spent > 1.0 && round >= 1)) break;
     }
 }
