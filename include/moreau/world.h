@@ -179,6 +179,9 @@ typedef struct mor_joint_def {
     double stiffness, rest;/* spring, N m/rad or N/m */
     bool motor;            /* drives the joint at motor_speed with at most motor_force */
     double motor_speed, motor_force;
+    bool framed;           /* `rotation` holds the joint frames on body 0 and 1 (world, now), z along the axis, instead of axis and
+                              axis2: the joint brings them together, and its coordinate is 0 where they agree */
+    mor_quat rotation[2];
 } mor_joint_def;
 
 MOR_API mor_joint_def mor_joint_def_default(void);
@@ -191,6 +194,14 @@ MOR_API const mor_joint_def* mor_world_joint(const mor_world* world, int joint);
 MOR_API double mor_world_joint_position(const mor_world* world, int joint);
 /* Largest violation of a joint now: the norm of its equations [m, rad]. */
 MOR_API double mor_world_joint_error(const mor_world* world);
+
+/* The equations of all joints (mimic included) as they are now, how many of them are independent, and the degrees of freedom
+ * that are left. rank < equations: some joints say the same twice; the motion is unique, the forces are not. Works between
+ * steps; -1: out of memory. */
+typedef struct mor_joint_rank {
+    int equations, rank, freedom;
+} mor_joint_rank;
+MOR_API mor_joint_rank mor_world_joint_rank(mor_world* world);
 
 /* Moves bodies and robots until all joints are closed (1e-12), velocities untouched; at most 200 rounds. Returns
  * what is left of mor_world_joint_error. */

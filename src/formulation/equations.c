@@ -4,10 +4,12 @@
  * degree order, so the cost is linear in the joints where Gauss-Seidel needs a number of sweeps that grows with
  * the square of the chain's length. Redundant joints make W_ee singular; solved is therefore
  *
- *     p <- p + (W_ee + e D)^-1 (rhs - W_ee p),     D the largest diagonal of each joint's block, e = 1e-9
+ *     p <- p + (W_ee + e D)^-1 (rhs - W_ee p),     e = 1e-9
  *
- * the proximal point iteration, whose limit solves the consistent part: each round multiplies the error of a
- * mode by e/(w + e), so three rounds reach rounding unless modes are as small as e.
+ * the proximal point iteration, whose limit solves the consistent part: each round multiplies the error of a mode w by
+ * e/(w + e), so two rounds reach rounding unless modes are as small as e (a loop close to a dead centre); those get more
+ * rounds while they help. D is the diagonal of W_ee, so that rows on parts of very different mass (marker links of a
+ * milligram beside motors) keep their own measure.
  *
  * As a start for the solvers, bounded rows that were between their bounds (motors, friction) count as equations; those
  * that come out beyond are put on their bound and the rest is solved again.
@@ -22,7 +24,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 3, GUESS_ROUNDS = 4 };
+enum { ROUNDS = 30, GUESS_ROUNDS = 4 };
 
 #define SHIFT 1e-9 /* e above: far below what matters of W, far above its rounding */
 
@@ -42,10 +44,9 @@ static void add_block(void* user, int a, int b, const double* W)
         s->failed = !mor_block_cholesky_add(s->factor, i, j, W);
         return;
     }
-    double own[MOR_BLOCK_DIM * MOR_BLOCK_DIM], largest = 0.0;
+    double own[MOR_BLOCK_DIM * MOR_BLOCK_DIM];
     memcpy(own, W, (size_t)(n * n) * sizeof *own);
-    for (int d = 0; d < n; d++) largest = fmax(largest, own[d * n + d]);
-    for (int d = 0; d < n; d++) own[d * n + d] += SHIFT * (largest > 0.0 ? largest : 1.0);
+    for (int d = 0; d < n; d++) own[d * n + d] += own[d * n + d] > 0.0 ? SHIFT * own[d * n + d] : 1.0;
     s->failed = !mor_block_cholesky_add(s->factor, i, i, own);
 }
 
@@ -70,6 +71,34 @@ static void apply(const mor_step_form* step, const int* number, const int* offse
                     }
             }
         }
+}
+
+static double largest_of(int n, const double* x)
+{
+    double most = 0.0;
+    for (int i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
+    return most;
+}
+
+/* x += (W + e D)^-1 r, r = rhs - W x, from x = 0 until the rows are at rounding or get no better. `room`: dof + 3 n. */
+static bool iterate(const mor_step_form* step, const int* number, const int* offset, const mor_block_cholesky* factor, int n, double* x, const double* rhs, double* room)
+{
+    double *r = room, *y = r + n, *next = y + n, *nu = next + n, best = INFINITY, enough = 1e-14 * largest_of(n, rhs);
+    memcpy(r, rhs, (size_t)n * sizeof *r);
+    for (int round = 0; round < ROUNDS; round++) {
+        mor_block_cholesky_solve(factor, r);
+        for (int i = 0; i < n; i++) next[i] = x[i] + r[i];
+        apply(step, number, offset, next, nu, y);
+        for (int i = 0; i < n; i++) r[i] = rhs[i] - y[i];
+        double left = largest_of(n, r);
+        if (!isfinite(left)) return false;
+        if (!(left < best)) break;
+        memcpy(x, next, (size_t)n * sizeof *x);
+        bool slow = left > 0.9 * best;
+        best = left;
+        if (left <= enough || slow) break;
+    }
+    return true;
 }
 
 /* Blocks with active[block]; NULL: the equations. */
@@ -98,25 +127,13 @@ static bool solve_blocks(const mor_step_form* step, const bool* active, const do
     assembly s = { .step = step, .number = number };
     s.factor = mor_block_cholesky_create(count, dims, arena);
     double* x = mor_arena_zero(arena, (size_t)n, sizeof *x);
-    double* y = mor_arena_alloc(arena, (size_t)n * sizeof *y);
-    double* nu = mor_arena_alloc(arena, (size_t)step->dof * sizeof *nu);
-    if (!s.factor || !x || !y || !nu || !mor_step_visit_W(step, add_block, &s, arena) || s.failed) goto done;
+    double* r = mor_arena_alloc(arena, (size_t)n * sizeof *r);
+    double* room = mor_arena_alloc(arena, ((size_t)step->dof + 3 * (size_t)n) * sizeof *room);
+    if (!s.factor || !x || !r || !room || !mor_step_visit_W(step, add_block, &s, arena) || s.failed) goto done;
     if (!mor_block_cholesky_factor(s.factor)) goto done;
-    ok = true;
-    for (int round = 0; round < ROUNDS && ok; round++) { /* x += (W + e D)^-1 (b - W x) */
-        if (round) apply(step, number, offset, x, nu, y);
-        else memset(y, 0, (size_t)n * sizeof *y);
-        for (int i = 0; i < step->block_count; i++)
-            for (int d = 0; number[i] >= 0 && d < step->blocks[i].dim; d++) {
-                int at = offset[number[i]] + d;
-                y[at] = rhs[step->blocks[i].row + d] - y[at];
-            }
-        mor_block_cholesky_solve(s.factor, y);
-        for (int i = 0; i < n; i++) {
-            x[i] += y[i];
-            ok = ok && isfinite(x[i]);
-        }
-    }
+    for (int i = 0; i < step->block_count; i++)
+        for (int d = 0; number[i] >= 0 && d < step->blocks[i].dim; d++) r[offset[number[i]] + d] = rhs[step->blocks[i].row + d];
+    ok = iterate(step, number, offset, s.factor, n, x, r, room);
     for (int i = 0; ok && i < step->block_count; i++)
         for (int d = 0; number[i] >= 0 && d < step->blocks[i].dim; d++) p[step->blocks[i].row + d] = x[offset[number[i]] + d];
 done:

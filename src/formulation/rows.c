@@ -17,6 +17,8 @@
 
 #include <string.h>
 
+#define ROW_NULL 1e-7 /* rows shorter than this times the longest of their joint are left out */
+
 typedef struct collector {
     mor_world* w;
     mor_row_block* blocks;
@@ -218,6 +220,31 @@ static void free_rows(collector* c, mor_joint* j)
     }
 }
 
+/* Takes the rows out of a joint's equations that nothing can move in, as those across the plane of a planar loop: their
+ * coefficients are rounding, and nothing but impulses without end would come of them. */
+static void leave_out(const mor_world* w, mor_row_block* b)
+{
+    double size[6] = { 0 }, largest = 0.0;
+    for (int k = 0; k < b->dim; k++) {
+        for (int i = 0; i < 2 && b->tree[i] >= 0; i++)
+            for (int d = 0, dof = w->trees[b->tree[i]].dof; d < dof; d++) size[k] += b->J[i][k * dof + d] * b->J[i][k * dof + d];
+        largest = fmax(largest, size[k]);
+    }
+    int dim = 0;
+    for (int k = 0; k < b->dim; k++) {
+        if (!(size[k] > ROW_NULL * ROW_NULL * largest)) continue;
+        for (int i = 0; i < 2 && b->tree[i] >= 0 && dim < k; i++) {
+            int dof = w->trees[b->tree[i]].dof;
+            memcpy(b->J[i] + dim * dof, b->J[i] + k * dof, (size_t)dof * sizeof(double));
+        }
+        b->bias[dim] = b->bias[k];
+        b->phi[dim] = b->phi[k];
+        b->drift[dim] = b->drift[k];
+        b->of[dim++] = k;
+    }
+    b->dim = dim;
+}
+
 bool mor_collect_rows(mor_world* w, mor_row_block** blocks, int* count)
 {
     int room = 0;
@@ -249,6 +276,8 @@ bool mor_collect_rows(mor_world* w, mor_row_block** blocks, int* count)
             b->bias[k] += gamma * rows[k].phi / w->h;
         }
         b->memory = joints[i].memory;
+        leave_out(w, b);
+        if (b->dim == 0) c.count--;
         free_rows(&c, &joints[i]);
     }
     *blocks = c.blocks;

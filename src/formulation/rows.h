@@ -14,6 +14,7 @@ typedef struct mor_row_block {
     double drift[6]; /* of bias: what kinematic bodies contribute */
     double lower, upper;
     int joint;      /* of an equation: its joint, else -1 */
+    int of[6];      /* row of the joint's equations */
     double* memory; /* dim impulses: the guess, and where the answer goes */
 } mor_row_block;
 

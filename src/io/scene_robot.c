@@ -130,10 +130,13 @@ static mor_code add_loop(mor_world* world, int robot, const mor_scene_robot* r, 
     d.kind = l->kind;
     if (!isnan(l->length)) d.length = l->length;
     mor_robot_update(r->model, work, &r->def.pose, r->def.s, NULL);
+    d.framed = l->kind == MOR_JOINT_FIXED; /* a weld brings the frames together, whatever they were at the start */
     for (int i = 0; i < 2; i++) {
         d.point[i] = l->at[i];
+        d.rotation[i] = mor_pose_identity().rotation;
         if (l->frame[i] < 0) continue;
         mor_pose pose = mor_robot_frame_pose(r->model, work, l->frame[i]);
+        d.rotation[i] = pose.rotation;
         d.point[i] = mor_pose_point(&pose, l->at[i]);
         d.body[i] = mor_world_robot_link(world, robot, mor_robot_frame(r->model, l->frame[i])->link);
     }
