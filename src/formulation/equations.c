@@ -8,7 +8,7 @@
  *
  * the proximal point iteration, whose limit solves the consistent part: each round multiplies the error of a mode w by
  * e/(w + e), so two rounds reach rounding unless modes are as small as e (a loop close to a dead centre); those get more
- * rounds while they help. D is the diagonal of W_ee, so that rows on parts of very different mass (marker links of a
+ * rounds while they help, and then a smaller e. D is the diagonal of W_ee, so that rows on parts of very different mass (marker links of a
  * milligram beside motors) keep their own measure.
  *
  * As a start for the solvers, bounded rows that were between their bounds (motors, friction) count as equations; those
@@ -26,12 +26,13 @@
 
 enum { ROUNDS = 30, GUESS_ROUNDS = 4 };
 
-#define SHIFT 1e-9 /* e above: far below what matters of W, far above its rounding */
+static const double shifts[] = { 1e-9, 1e-13 }; /* e above: far below what matters of W, far above its rounding; then nearer */
 
 typedef struct assembly {
     const mor_step_form* step;
     const int* number; /* block -> equation block, -1: not one */
     mor_block_cholesky* factor;
+    double shift; /* e */
     bool failed;
 } assembly;
 
@@ -46,7 +47,7 @@ static void add_block(void* user, int a, int b, const double* W)
     }
     double own[MOR_BLOCK_DIM * MOR_BLOCK_DIM];
     memcpy(own, W, (size_t)(n * n) * sizeof *own);
-    for (int d = 0; d < n; d++) own[d * n + d] += own[d * n + d] > 0.0 ? SHIFT * own[d * n + d] : 1.0;
+    for (int d = 0; d < n; d++) own[d * n + d] += own[d * n + d] > 0.0 ? s->shift * own[d * n + d] : 1.0;
     s->failed = !mor_block_cholesky_add(s->factor, i, i, own);
 }
 
@@ -80,25 +81,26 @@ static double largest_of(int n, const double* x)
     return most;
 }
 
-/* x += (W + e D)^-1 r, r = rhs - W x, from x = 0 until the rows are at rounding or get no better. `room`: dof + 3 n. */
-static bool iterate(const mor_step_form* step, const int* number, const int* offset, const mor_block_cholesky* factor, int n, double* x, const double* rhs, double* room)
+/* x += (W + e D)^-1 r, r = rhs - W x, from x = 0 until the rows are at rounding or get no better.
+ * Returns what is left of the rows, INFINITY when nothing came of it. `room`: dof + 3 n. */
+static double iterate(const mor_step_form* step, const int* number, const int* offset, const mor_block_cholesky* factor, int n, double* x, const double* rhs, double* room)
 {
     double *r = room, *y = r + n, *next = y + n, *nu = next + n, best = INFINITY, enough = 1e-14 * largest_of(n, rhs);
     memcpy(r, rhs, (size_t)n * sizeof *r);
+    memset(x, 0, (size_t)n * sizeof *x);
     for (int round = 0; round < ROUNDS; round++) {
         mor_block_cholesky_solve(factor, r);
         for (int i = 0; i < n; i++) next[i] = x[i] + r[i];
         apply(step, number, offset, next, nu, y);
         for (int i = 0; i < n; i++) r[i] = rhs[i] - y[i];
         double left = largest_of(n, r);
-        if (!isfinite(left)) return false;
         if (!(left < best)) break;
         memcpy(x, next, (size_t)n * sizeof *x);
         bool slow = left > 0.9 * best;
         best = left;
         if (left <= enough || slow) break;
     }
-    return true;
+    return best;
 }
 
 /* Blocks with active[block]; NULL: the equations. */
@@ -124,18 +126,27 @@ static bool solve_blocks(const mor_step_form* step, const bool* active, const do
         ok = true;
         goto done;
     }
-    assembly s = { .step = step, .number = number };
-    s.factor = mor_block_cholesky_create(count, dims, arena);
-    double* x = mor_arena_zero(arena, (size_t)n, sizeof *x);
+    double* best = mor_arena_alloc(arena, (size_t)n * sizeof *best);
+    double* x = mor_arena_alloc(arena, (size_t)n * sizeof *x);
     double* r = mor_arena_alloc(arena, (size_t)n * sizeof *r);
     double* room = mor_arena_alloc(arena, ((size_t)step->dof + 3 * (size_t)n) * sizeof *room);
-    if (!s.factor || !x || !r || !room || !mor_step_visit_W(step, add_block, &s, arena) || s.failed) goto done;
-    if (!mor_block_cholesky_factor(s.factor)) goto done;
+    if (!best || !x || !r || !room) goto done;
     for (int i = 0; i < step->block_count; i++)
         for (int d = 0; number[i] >= 0 && d < step->blocks[i].dim; d++) r[offset[number[i]] + d] = rhs[step->blocks[i].row + d];
-    ok = iterate(step, number, offset, s.factor, n, x, r, room);
+    double least = INFINITY, enough = 1e-10 * largest_of(n, r);
+    for (int k = 0; k < 2 && least > enough; k++) {
+        assembly s = { .step = step, .number = number, .shift = shifts[k] };
+        s.factor = mor_block_cholesky_create(count, dims, arena);
+        if (!s.factor || !mor_step_visit_W(step, add_block, &s, arena) || s.failed) goto done;
+        if (!mor_block_cholesky_factor(s.factor)) break;
+        double left = iterate(step, number, offset, s.factor, n, x, r, room);
+        if (!(left < 0.1 * least)) break;
+        least = left;
+        ok = true;
+        memcpy(best, x, (size_t)n * sizeof *x);
+    }
     for (int i = 0; ok && i < step->block_count; i++)
-        for (int d = 0; number[i] >= 0 && d < step->blocks[i].dim; d++) p[step->blocks[i].row + d] = x[offset[number[i]] + d];
+        for (int d = 0; number[i] >= 0 && d < step->blocks[i].dim; d++) p[step->blocks[i].row + d] = best[offset[number[i]] + d];
 done:
     mor_arena_release(arena, mark);
     return ok;

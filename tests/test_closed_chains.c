@@ -1,0 +1,158 @@
+/* Closed chains of other people's robots, from their closed configurations, under gravity and motor torques: the loops
+ * stay closed, and what of their equations is redundant is known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "common/near.h"
+#include "io/json_read.h"
+#include "moreau/moreau.h"
+
+#define ROBOTS MOREAU_SOURCE_DIR "/../shared/data/robots"
+#define HEAD "moreau: 1\ntime: { step: 0.001, end: 10 }\nmethod: { stabilisation: { name: impulse, position: 1e-11, velocity: 1e-11 } }\n"
+
+static mor_world* build(const char* text, mor_scene** scene)
+{
+    mor_error error;
+    *scene = mor_scene_parse(text, strlen(text), "chain", NULL, NULL, &error);
+    if (!*scene) fail_msg("%s", error.text);
+    mor_world* w = mor_scene_build(*scene, 1, &error);
+    if (!w) fail_msg("%s", error.text);
+    return w;
+}
+
+/* The scene of a chain with its stored closed configuration; false if it is not there. */
+static bool write_chain(const char* name, char* text, size_t room)
+{
+    char path[1000];
+    snprintf(path, sizeof path, ROBOTS "/closed_chain/%s/closed_configuration.json", name);
+    mor_error error;
+    mor_json_document* d = mor_json_read_file(path, &error);
+    if (!d) return false;
+    size_t n = (size_t)snprintf(text, room, HEAD "robots:\n  - name: robot\n    urdf: '" ROBOTS "/closed_chain/%s/robot.urdf'\n    collide: none\n    loops:\n", name);
+    const mor_json_value* root = mor_json_root(d);
+    const mor_json_value* type = mor_json_get(root, "type")->first;
+    for (const mor_json_value* l = mor_json_get(root, "loops")->first; l; l = l->next, type = type->next)
+        n += (size_t)snprintf(text + n, room - n, "      - { frames: [%s, %s], type: %s }\n", l->first->text, l->first->next->text, strcmp(type->text, "6d") == 0 ? "weld" : "point");
+    n += (size_t)snprintf(text + n, room - n, "    joints: {");
+    const mor_json_value* q = mor_json_get(root, "q_closed")->first;
+    for (const mor_json_value* j = mor_json_get(root, "joint_order")->first; j; j = j->next, q = q->next)
+        n += (size_t)snprintf(text + n, room - n, "%s %s: %.17g", q == mor_json_get(root, "q_closed")->first ? "" : ",", j->text, q->number);
+    snprintf(text + n, room - n, " }\n");
+    mor_json_free(d);
+    return true;
+}
+
+/* Ten seconds with torques on joints whose names begin with `motor`. Returns the farthest any of them turned. */
+static double ten_seconds(mor_world* w, const char* motor, double torque)
+{
+    const mor_robot_model* m = mor_world_robot_model(w, 0);
+    int n = mor_robot_joint_count(m);
+    double s[64], start[64], tau[64], farthest = 0.0, early = 0.0, late = 0.0;
+    assert_true(n <= 64);
+    mor_world_robot_state(w, 0, NULL, start, NULL);
+    mor_error error;
+    for (int i = 0; i < 10000; i++) {
+        double t = mor_world_time(w);
+        for (int j = 0; j < n; j++) {
+            const char* name = mor_robot_link(m, mor_robot_link_of_joint(m, j))->joint_name;
+            tau[j] = strncmp(name, motor, strlen(motor)) == 0 ? torque * sin((2.0 + 0.3 * j) * t) : 0.0;
+        }
+        mor_world_robot_apply(w, 0, tau);
+        mor_step_report r;
+        if (mor_world_step(w, &r, &error) != MOR_OK) fail_msg("%s", error.text);
+        if (r.status != MOR_SOLVED) fail_msg("%s at %g s (velocity error %g)", r.detail, t, r.velocity_error);
+        double left = mor_world_joint_error(w);
+        if (!(left < 1e-9)) fail_msg("a loop is open by %g at %g s", left, t);
+        if (i < 2000) early = fmax(early, left);
+        if (i >= 8000) late = fmax(late, left);
+        mor_world_robot_state(w, 0, NULL, s, NULL);
+        for (int j = 0; j < n; j++)
+            if (tau[j] != 0.0) farthest = fmax(farthest, fabs(s[j] - start[j]));
+    }
+    printf("closure error at most %.1e in the first, %.1e in the last two seconds; motors turned by up to %.2g rad\n", early, late, farthest);
+    assert_true(late < 2e-11); /* no drift: the tolerance of the stabilisation, and no more */
+    return farthest;
+}
+
+static void check_rank(mor_world* w, int equations, int rank, int freedom)
+{
+    mor_joint_rank r = mor_world_joint_rank(w);
+    assert_int_equal(r.equations, equations);
+    assert_int_equal(r.rank, rank);
+    assert_int_equal(r.freedom, freedom);
+}
+
+static void the_delta_robot_moves_and_stays_closed(void** state)
+{
+    (void)state;
+    char text[8000];
+    if (!write_chain("robot_delta", text, sizeof text)) {
+        printf("SKIP no closed chains\n");
+        skip();
+    }
+    mor_scene* scene;
+    mor_world* w = build(text, &scene);
+    check_rank(w, 18, 9, 5); /* 14 joints; two motors and three doubled markers */
+    assert_true(ten_seconds(w, "mot", 2e-4) > 0.2);
+    check_rank(w, 18, 9, 5);
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+}
+
+static void the_five_bar_linkage_moves_and_stays_closed(void** state)
+{
+    (void)state;
+    char text[8000];
+    if (!write_chain("5bar_linkage_iso3d", text, sizeof text)) {
+        printf("SKIP no closed chains\n");
+        skip();
+    }
+    mor_scene* scene;
+    mor_world* w = build(text, &scene);
+    check_rank(w, 3, 3, 2); /* one joint turns out of the plane: the loop is spatial */
+    assert_true(ten_seconds(w, "mot", 20.0) > 0.2);
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+}
+
+static void the_four_legs_of_minitaur_move_and_stay_closed(void** state)
+{
+    (void)state;
+    FILE* there = fopen(ROBOTS "/minitaur/minitaur.urdf", "r");
+    if (!there) {
+        printf("SKIP no minitaur\n");
+        skip();
+    }
+    fclose(there);
+    static const char* const legs[] = { "front_right", "front_left", "back_right", "back_left" };
+    char text[8000];
+    size_t n = (size_t)snprintf(text, sizeof text, HEAD "robots:\n  - name: robot\n    urdf: '" ROBOTS "/minitaur/minitaur.urdf'\n    collide: none\n    loops:\n");
+    for (int i = 0; i < 4; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "      - { frames: [knee_%sR_link, knee_%sL_link], at: [[0, 0.005, 0.2], [0, 0.01, 0.2]] }\n", legs[i], legs[i]);
+    n += (size_t)snprintf(text + n, sizeof text - n, "    joints: {");
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < 2; k++)
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s motor_%s%c_joint: 1.5708, knee_%s%c_link: -2.1834", i + k ? "," : "", legs[i], "RL"[k], legs[i], "RL"[k]);
+    snprintf(text + n, sizeof text - n, " }\n");
+    mor_scene* scene;
+    mor_world* w = build(text, &scene);
+    check_rank(w, 12, 12, 4);
+    ten_seconds(w, "motor", 0.5);
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_delta_robot_moves_and_stays_closed),
+        cmocka_unit_test(the_five_bar_linkage_moves_and_stays_closed),
+        cmocka_unit_test(the_four_legs_of_minitaur_move_and_stay_closed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
