@@ -374,8 +374,8 @@ MOR_API mor_code mor_world_check_methods(const mor_world* world, mor_error* erro
 MOR_API const mor_field* mor_world_fields(void);
 /* tol, max_iter and time_limit: options of every solver in a world. */
 MOR_API const mor_field* mor_world_solver_fields(void);
-/* Tolerances of the impulse stabilisation of joints. */
-MOR_API const mor_field* mor_world_stabilisation_fields(void);
+/* Options of a stabilisation of joints (impulse, baumgarte, projection, none); NULL: there is none of that name. */
+MOR_API const mor_field* mor_world_stabilisation_fields(const char* name);
 
 /* --------------------------------------------------------------------------------- steps */
 
@@ -441,7 +441,7 @@ MOR_API const mor_library* mor_world_library(const mor_world* world);
 /* ------------------------------------------------------------------------------ measures */
 
 MOR_API double mor_world_kinetic_energy(const mor_world* world);
-MOR_API double mor_world_potential_energy(const mor_world* world);
+MOR_API double mor_world_potential_energy(const mor_world* world); /* of gravity and the springs of joints */
 /* Linear momentum, then angular momentum about the origin, of the dynamic bodies. */
 MOR_API void mor_world_momentum(const mor_world* world, double momentum[6]);
 /* Deepest penetration now, from the collision geometry [m], 0 if none. */

@@ -76,8 +76,9 @@ static const mor_key method_keys[] = {
       .help = "How robots are modelled; only minimal in this version (`joints` are always maximal)." },
     { NODE(mor_raw_method, stabilisation), .value = "name or { name, options }",
       .fallback = "{ name: impulse, position: 1e-5, velocity: 1e-5 }",
-      .help = "How drift of joints is removed: impulse (positions and velocities are corrected after the step "
-              "to the two tolerances), baumgarte (in the velocity rows) or none." },
+      .help = "How drift of joints is removed: impulse (the step is solved again until the joints hold at its end, velocities "
+              "are corrected after it, each to its tolerance), baumgarte (the rows of a step take `gain`, 0.2, of the violation away), projection "
+              "(positions and velocities are projected after the step, to the two tolerances) or none." },
     { NODE(mor_raw_method, integrator), .value = "name", .fallback = "semi-implicit",
       .help = "How velocities become positions; only semi-implicit in this version." },
     { NODE(mor_raw_method, relinearise), .value = "whole number", .fallback = "0",

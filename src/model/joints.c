@@ -161,7 +161,12 @@ int mor_world_add_joint(mor_world* w, const mor_joint_def* def, mor_error* error
         mor_fail(error, MOR_SYSTEM, "out of memory");
         return -1;
     }
-    mor_joint j = { .def = *def };
+    bool spring = (def->stiffness > 0.0 || def->damping > 0.0) && (def->kind == MOR_JOINT_REVOLUTE || def->kind == MOR_JOINT_PRISMATIC);
+    if (spring && !mor_world_reserve_tree(w)) {
+        mor_fail(error, MOR_SYSTEM, "out of memory");
+        return -1;
+    }
+    mor_joint j = { .def = *def, .spring = -1 };
     mor_vec3 z = mor_normalize(def->axis, mor_v3(0, 0, 1));
     mor_quat A = frame_of(z, mor_v3(1, 0, 0)), B = A;
     if (def->kind == MOR_JOINT_UNIVERSAL) { /* y_B is axis2, across z_A */
@@ -190,6 +195,10 @@ int mor_world_add_joint(mor_world* w, const mor_joint_def* def, mor_error* error
     mor_joint_row row;
     if (isfinite(def->lower) && isfinite(def->upper)) j.coordinate = 0.5 * (def->lower + def->upper); /* the turn the limits speak of */
     if (mor_joint_free_row(w, &j, &row)) j.coordinate = row.phi;
+    if (spring) {
+        j.spring = w->tree_count;
+        w->trees[w->tree_count++] = (mor_tree){ .kind = &mor_tree_spring, .body = -1, .dof = 1, .stiffness = def->stiffness, .damping = def->damping };
+    }
     ((mor_joint*)w->joints.data)[w->joints.count] = j;
     return w->joints.count++;
 }

@@ -133,6 +133,7 @@ mor_joint_rank mor_world_joint_rank(mor_world* w)
         for (int j = 0; w->robots[i]->mimic && j < mor_robot_joint_count(w->robots[i]->model); j++)
             out.equations += mor_robot_link(w->robots[i]->model, mor_robot_link_of_joint(w->robots[i]->model, j))->mimic >= 0;
     out.freedom = w->dof - out.rank;
+    for (int i = 0; i < w->tree_count; i++) out.freedom -= w->trees[i].kind == &mor_tree_spring;
     mor_step_put_back(w, &kept);
     mor_arena_release(w->arena, mark);
     w->out_of_memory = false;

@@ -11,7 +11,8 @@
  * (h w^2 of the energy per second for a pendulum turning at w).
  *
  * Where this iteration does not converge, because bodies turn too far in a step, the plain step is taken and positions
- * are projected after it, W p = -phi(q+), q+ <- q+ (+) M^-1 G(q+) p: robust, but it dissipates.
+ * are projected after it, W p = -phi(q+), q+ <- q+ (+) M^-1 G(q+) p: robust, but it dissipates. `projection` always does
+ * that.
  *
  * What the velocity correction, of first order in h, does to contacts is seen by the next step.
  *
@@ -133,7 +134,7 @@ static void correct_positions(mor_world* w, double tolerance, int rounds)
 void mor_stabilise_velocities(mor_world* w)
 {
     if (w->joints.count == 0) return;
-    if (w->options.stabilisation == MOR_STABILISE_IMPULSE) {
+    if (w->options.stabilisation == MOR_STABILISE_IMPULSE || w->options.stabilisation == MOR_STABILISE_PROJECTION) {
         mor_step_memory k = mor_step_set_aside(w);
         if (mor_world_joint_error(w) > w->options.position_tolerance) correct_positions(w, w->options.position_tolerance, ROUNDS);
         size_t mark = mor_arena_mark(w->arena);

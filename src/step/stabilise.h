@@ -6,7 +6,8 @@
 
 /* After the solve: tries the step and solves islands again with `solve` until every joint's |phi| at its end is within
  * the position tolerance (at most 10 rounds). After the step: makes the velocities fit the joints and sets
- * world->joint_error. Both do nothing without joints; only `impulse` stabilisation corrects. */
+ * world->joint_error. Both do nothing without joints; `impulse` does both, `projection` the second,
+ * which then also projects the positions. */
 mor_status mor_stabilise_positions(mor_world* world, mor_status status, void (*solve)(mor_world* world, int island));
 void mor_stabilise_velocities(mor_world* world);
 
