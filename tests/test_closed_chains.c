@@ -147,12 +147,79 @@ static void the_four_legs_of_minitaur_move_and_stay_closed(void** state)
     mor_scene_destroy(scene);
 }
 
+/* ------------------------------------------------------------------------- loops and contact */
+
+static mor_world* load(const char* name, mor_scene** scene)
+{
+    char path[1000];
+    mor_error error;
+    snprintf(path, sizeof path, MOREAU_SOURCE_DIR "/scenes/%s.yaml", name);
+    *scene = mor_scene_load(path, NULL, NULL, &error);
+    if (!*scene) fail_msg("%s", error.text);
+    mor_world* w = mor_scene_build(*scene, 1, &error);
+    if (!w) fail_msg("%s", error.text);
+    return w;
+}
+
+static void advance(mor_world* w, double until)
+{
+    mor_error error;
+    while (mor_world_time(w) < until - 1e-9) {
+        mor_step_report r;
+        if (mor_world_step(w, &r, &error) != MOR_OK) fail_msg("%s", error.text);
+        if (r.status != MOR_SOLVED) fail_msg("%s at %g s", r.detail, mor_world_time(w));
+        assert_true(mor_world_joint_error(w) < 1e-10);
+        assert_true(r.penetration < 1e-9);
+    }
+}
+
+static void a_five_bar_leg_stands_on_the_ground(void** state)
+{
+    (void)state;
+    mor_scene* scene;
+    mor_world* w = load("five_bar_leg", &scene);
+    check_rank(w, 3, 2, 4);
+    advance(w, 1.0);
+    double early[6], late[6], nu[6];
+    mor_world_robot_state(w, 0, NULL, early, NULL);
+    advance(w, 3.0);
+    mor_world_robot_state(w, 0, NULL, late, nu);
+    for (int i = 0; i < 6; i++) assert_near(late[i], early[i], 1e-9); /* it neither slips nor sags */
+    for (int i = 0; i < 6; i++) assert_near(nu[i], 0.0, 1e-9);
+    int contacts;
+    const mor_contact* c = mor_world_contacts(w, &contacts);
+    double up = 0.0, along = 0.0;
+    for (int i = 0; i < contacts; i++) up += fabs(c[i].impulse.z), along += fabs(c[i].impulse.x);
+    assert_near(up / 0.002, 2.6 * 9.3963, 1e-6);
+    assert_near(along / 0.002, 3.1 * 2.8188, 1e-6);
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+}
+
+static void a_five_bar_leg_slides_as_coulomb_says(void** state)
+{
+    (void)state;
+    mor_scene* scene;
+    mor_world* w = load("five_bar_leg_slide", &scene);
+    double before[6], after[6];
+    advance(w, 0.5);
+    mor_world_robot_state(w, 0, NULL, NULL, before);
+    advance(w, 1.5);
+    mor_world_robot_state(w, 0, NULL, NULL, after);
+    assert_near(after[0] - before[0], 5.886 - 0.5 * 7.848 * 2.6 / 3.1, 1e-6);
+    for (int i = 1; i < 6; i++) assert_near(after[i], 0.0, 1e-8);
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_delta_robot_moves_and_stays_closed),
         cmocka_unit_test(the_five_bar_linkage_moves_and_stays_closed),
         cmocka_unit_test(the_four_legs_of_minitaur_move_and_stay_closed),
+        cmocka_unit_test(a_five_bar_leg_stands_on_the_ground),
+        cmocka_unit_test(a_five_bar_leg_slides_as_coulomb_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
