@@ -133,11 +133,16 @@ typedef struct mor_robot_def {
     bool collide;           /* the links' shapes touch other bodies */
     bool self_collision;    /* and each other, neighbours in the tree excepted */
     bool limits, damping, friction, mimic; /* of the joints, as the model has them */
+    const int* materials;   /* of the shapes of each frame, -1: `material`; NULL: all `material` */
 } mor_robot_def;
 
 MOR_API mor_robot_def mor_robot_def_default(void);
 /* Its number, or -1 and a sentence. 3-D worlds only; refused if the mass matrix is singular. */
 MOR_API int mor_world_add_robot(mor_world* world, const mor_robot_def* def, mor_error* error);
+/* The same robot in maximal coordinates: its links become bodies "robot/link", its joints "robot/joint" joints of the world with
+ * the model's limits, damping and friction. Not for massless links, mimic joints and reflected inertia: refused with a
+ * sentence. There is then no robot of that name, only bodies and joints. */
+MOR_API mor_code mor_world_add_linkage(mor_world* world, const mor_robot_def* def, mor_error* error);
 MOR_API int mor_world_robot_count(const mor_world* world);
 MOR_API int mor_world_find_robot(const mor_world* world, const char* name); /* -1: none */
 MOR_API const char* mor_world_robot_name(const mor_world* world, int robot);

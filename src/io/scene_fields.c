@@ -73,7 +73,8 @@ static const mor_key method_keys[] = {
     { NODE(mor_raw_method, collision), .value = "name or { name, options }", .fallback = "manifold",
       .help = "How contacts are found (`moreau list collision`)." },
     { NODE(mor_raw_method, coordinates), .value = "minimal or maximal", .fallback = "minimal",
-      .help = "How robots are modelled; only minimal in this version (`joints` are always maximal)." },
+      .help = "How robots are modelled: one tree of joint positions, or a free body for each link and a joint of the world for each of its "
+              "joints. What is under `joints` is always of the second kind." },
     { NODE(mor_raw_method, stabilisation), .value = "name or { name, options }",
       .fallback = "{ name: impulse, position: 1e-5, velocity: 1e-5 }",
       .help = "How drift of joints is removed: impulse (the step is solved again until the joints hold at its end, velocities "
@@ -460,7 +461,7 @@ static const mor_key robot_keys[] = {
     { KEY(mor_raw_robot, assemble, MOR_KEY_BOOL), .initial = 1, .fallback = "true",
       .help = "Whether the loops are closed before the first step." },
     { LATER(mor_raw_robot, actuated), .value = "list", .fallback = "all", .help = "Joints with motors." },
-    { LATER(mor_raw_robot, links), .value = "mapping", .fallback = "{}", .help = "Materials of single links." },
+    { NODE(mor_raw_robot, links), .value = "mapping link: { material }", .fallback = "{}", .help = "Materials of single links' shapes." },
     { LATER(mor_raw_robot, feet), .value = "list", .fallback = "[]", .help = "Contact points of feet." },
     { LATER(mor_raw_robot, motors), .value = "mapping", .fallback = "{}", .help = "Motors and gears." },
     { LATER(mor_raw_robot, sensors), .value = "list", .fallback = "[]", .help = "Sensors." },
@@ -474,7 +475,7 @@ static const mor_key loop_keys[] = {
     { NODE(mor_raw_loop, at), .value = "[[x, y, z], [x, y, z]]", .unit = "m", .fallback = "the origins",
       .help = "The joined point in each frame." },
     { KEY(mor_raw_loop, type, MOR_KEY_CHOICE), .choices = "point|weld|distance", .fallback = "point",
-      .help = "The points meet; they meet and the links do not turn against each other; they keep their distance." },
+      .help = "The points meet; they meet and the frames (or the frame and the world's axes) have one orientation; the points keep their distance." },
     { NUMBER(mor_raw_loop, length), .initial = NAN, POSITIVE, .unit = "m", .fallback = "as at the start", .help = "The distance." },
     { 0 }
 };
