@@ -147,6 +147,55 @@ static void the_four_legs_of_minitaur_move_and_stay_closed(void** state)
     mor_scene_destroy(scene);
 }
 
+/* ------------------------------------------------------------------------------- the command */
+
+static void output_of(const char* arguments, char* text, size_t room)
+{
+    char command[3000];
+    snprintf(command, sizeof command, "'%s' %s 2>&1", MOREAU_COMMAND, arguments);
+    FILE* pipe = popen(command, "r");
+    assert_non_null(pipe);
+    size_t n = fread(text, 1, room - 1, pipe);
+    text[n] = '\0';
+    pclose(pipe);
+}
+
+static void contains(const char* text, const char* part)
+{
+    if (!strstr(text, part)) fail_msg("'%s' is not in:\n%s", part, text);
+}
+
+static void the_command_reports_the_rank_of_loops(void** state)
+{
+    (void)state;
+    static char text[100000];
+    output_of("robot '" MOREAU_SOURCE_DIR "/scenes/robots/five_bar_leg.urdf' --loop foot_left,foot_right", text, sizeof text);
+    contains(text, "3 equations of rank 2 (1 redundant), 4 degrees of freedom left");
+    contains(text, "they close when the joints move");
+    output_of("robot '" MOREAU_SOURCE_DIR "/scenes/robots/five_bar_leg.urdf' --loop foot_left,world,weld --json", text, sizeof text);
+    contains(text, "\"equations\": 6");
+    contains(text, "\"rank\": 3"); /* in its plane it can be placed anywhere, and turned */
+    output_of("robot '" MOREAU_SOURCE_DIR "/scenes/robots/five_bar_leg.urdf' --loop foot_left,hand", text, sizeof text);
+    contains(text, "no link 'hand'");
+    output_of("robot '" MOREAU_SOURCE_DIR "/scenes/robots/five_bar_leg.urdf' --loop foot_left", text, sizeof text);
+    contains(text, "two links");
+    output_of("run '" MOREAU_SOURCE_DIR "/scenes/four_bar.yaml' --steps 3", text, sizeof text);
+    contains(text, "20 equations of rank 17 (3 redundant), 1 degrees of freedom");
+    output_of("run '" MOREAU_SOURCE_DIR "/scenes/four_bar.yaml' --steps 3 --json", text, sizeof text);
+    contains(text, "\"rank\": 17");
+    FILE* there = fopen(ROBOTS "/closed_chain/robot_delta/robot.urdf", "r");
+    if (!there) {
+        printf("SKIP the delta robot\n");
+        return;
+    }
+    fclose(there);
+    output_of("robot '" ROBOTS "/closed_chain/robot_delta/robot.urdf' --base fixed --loop closedloop1_A,closedloop1_B,weld --loop closedloop2_B,closedloop2_A,weld "
+              "--loop closedloop3_A,closedloop3_B,weld",
+              text, sizeof text);
+    contains(text, "closed: 18 equations of rank 9 (9 redundant), 5 degrees of freedom left");
+    contains(text, "very light");
+}
+
 /* ------------------------------------------------------------------------- loops and contact */
 
 static mor_world* load(const char* name, mor_scene** scene)
@@ -218,6 +267,7 @@ int main(void)
         cmocka_unit_test(the_delta_robot_moves_and_stays_closed),
         cmocka_unit_test(the_five_bar_linkage_moves_and_stays_closed),
         cmocka_unit_test(the_four_legs_of_minitaur_move_and_stay_closed),
+        cmocka_unit_test(the_command_reports_the_rank_of_loops),
         cmocka_unit_test(a_five_bar_leg_stands_on_the_ground),
         cmocka_unit_test(a_five_bar_leg_slides_as_coulomb_says),
     };
