@@ -18,7 +18,6 @@
 #include "formulation/equations.h"
 
 #include "linalg/block_cholesky.h"
-#include "problem/convert.h"
 #include "problem/step.h"
 
 #include <math.h>
@@ -28,48 +27,116 @@ enum { ROUNDS = 30, GUESS_ROUNDS = 4 };
 
 static const double shifts[] = { 1e-9, 1e-13 }; /* e above: far below what matters of W, far above its rounding; then nearer */
 
-typedef struct assembly {
-    const mor_step_form* step;
-    const int* number; /* block -> equation block, -1: not one */
-    mor_block_cholesky* factor;
-    double shift; /* e */
-    bool failed;
-} assembly;
+/* Blocks of W_ee above the diagonal, and on it with the shift e D, into the factor. Lists of blocks by tree give each pair of
+ * blocks that share a tree; `seen` tells which pairs of a block are begun. */
+typedef struct lists {
+    int *start, *block, *entry; /* tree -> entries of active blocks, blocks ascending */
+    int *touched, *seen;
+    double* panel; /* a block of W for every block */
+} lists;
 
-static void add_block(void* user, int a, int b, const double* W)
+static bool make_lists(const mor_step_form* step, const int* number, lists* l, mor_arena* arena)
 {
-    assembly* s = user;
-    int i = s->number[a], j = s->number[b], n = s->step->blocks[a].dim;
-    if (i < 0 || j < i || s->failed) return;
-    if (i != j) {
-        s->failed = !mor_block_cholesky_add(s->factor, i, j, W);
-        return;
+    int nb = step->block_count, total = 0;
+    for (int c = 0; c < nb; c++) total += step->blocks[c].entry_count;
+    l->start = mor_arena_zero(arena, (size_t)step->tree_count + 2, sizeof *l->start);
+    l->block = mor_arena_alloc(arena, (size_t)total * sizeof *l->block);
+    l->entry = mor_arena_alloc(arena, (size_t)total * sizeof *l->entry);
+    l->touched = mor_arena_alloc(arena, (size_t)nb * sizeof *l->touched);
+    l->seen = mor_arena_alloc(arena, (size_t)nb * sizeof *l->seen);
+    l->panel = mor_arena_alloc(arena, (size_t)nb * MOR_BLOCK_DIM * MOR_BLOCK_DIM * sizeof *l->panel);
+    if (!l->start || !l->block || !l->entry || !l->touched || !l->seen || !l->panel) return false;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int c = 0; c < nb; c++)
+            for (int e = step->blocks[c].entry; number[c] >= 0 && e < step->blocks[c].entry + step->blocks[c].entry_count; e++) {
+                if (!pass) {
+                    l->start[step->entries[e].tree + 2]++;
+                    continue;
+                }
+                int at = l->start[step->entries[e].tree + 1]++;
+                l->block[at] = c;
+                l->entry[at] = e;
+            }
+        for (int t = 0; !pass && t < step->tree_count; t++) l->start[t + 2] += l->start[t + 1];
     }
-    double own[MOR_BLOCK_DIM * MOR_BLOCK_DIM];
-    memcpy(own, W, (size_t)(n * n) * sizeof *own);
-    for (int d = 0; d < n; d++) own[d * n + d] += own[d * n + d] > 0.0 ? s->shift * own[d * n + d] : 1.0;
-    s->failed = !mor_block_cholesky_add(s->factor, i, i, own);
+    for (int c = 0; c < nb; c++) l->seen[c] = -1;
+    return true;
+}
+
+/* W (p x q) += or = J (p x dof) Y' (q x dof) */
+static void multiply(const double* J, int p, const double* Y, int q, int dof, bool first, double* W)
+{
+    for (int r = 0; r < p; r++, J += dof)
+        for (int c = 0; c < q; c++) {
+            const double* y = Y + c * dof;
+            double s = first ? 0.0 : W[r * q + c];
+            if (dof == 6) {
+                W[r * q + c] = s + J[0] * y[0] + J[1] * y[1] + J[2] * y[2] + J[3] * y[3] + J[4] * y[4] + J[5] * y[5];
+                continue;
+            }
+            for (int k = 0; k < dof; k++) s += J[k] * y[k];
+            W[r * q + c] = s;
+        }
+}
+
+static bool assemble(const mor_step_form* step, const int* number, lists* l, double shift, mor_block_cholesky* factor)
+{
+    const int square = MOR_BLOCK_DIM * MOR_BLOCK_DIM;
+    for (int c = 0; c < step->block_count; c++) l->seen[c] = -1;
+    for (int a = 0; a < step->block_count; a++) {
+        const mor_block* A = &step->blocks[a];
+        int count = 0, n = A->dim;
+        if (number[a] < 0) continue;
+        for (int e = A->entry; e < A->entry + A->entry_count; e++) {
+            int tree = step->entries[e].tree, dof = step->trees[tree].dof, from = l->start[tree], to = l->start[tree + 1];
+            while (from < to && l->block[from] < a) from++;
+            for (int k = from; k < to; k++) {
+                int b = l->block[k];
+                bool first = l->seen[b] != a;
+                if (first) l->seen[b] = a, l->touched[count++] = b;
+                multiply(step->jacobian + step->entries[e].start, n, step->response + step->entries[l->entry[k]].start, step->blocks[b].dim, dof, first, l->panel + b * square);
+            }
+        }
+        double* own = l->panel + a * square;
+        for (int d = 0; d < n; d++) own[d * n + d] += own[d * n + d] > 0.0 ? shift * own[d * n + d] : 1.0;
+        for (int k = 0; k < count; k++)
+            if (!mor_block_cholesky_add(factor, number[a], number[l->touched[k]], l->panel + l->touched[k] * square)) return false;
+    }
+    return true;
+}
+
+/* v += C' x, and x = C v, for the rows of one entry. */
+static void spread(const double* C, int dim, int dof, const double* x, double* v)
+{
+    for (int d = 0; d < dim; d++, C += dof)
+        for (int m = 0; m < dof; m++) v[m] += C[m] * x[d];
+}
+
+static void gather(const double* C, int dim, int dof, const double* v, double* x)
+{
+    for (int d = 0; d < dim; d++, C += dof) {
+        double s = 0.0;
+        if (dof == 6) s = C[0] * v[0] + C[1] * v[1] + C[2] * v[2] + C[3] * v[3] + C[4] * v[4] + C[5] * v[5];
+        else
+            for (int m = 0; m < dof; m++) s += C[m] * v[m];
+        x[d] += s;
+    }
 }
 
 /* y = W x on the active blocks, by products with G and M^-1 G. */
-static void apply(const mor_step_form* step, const int* number, const int* offset, const double* x, double* nu, double* y)
+static void apply(const mor_step_form* step, const int* number, const int* offset, int n, const double* x, double* nu, double* y)
 {
     memset(nu, 0, (size_t)step->dof * sizeof *nu);
+    memset(y, 0, (size_t)n * sizeof *y);
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < step->block_count; i++) {
             const mor_block* b = &step->blocks[i];
             if (number[i] < 0) continue;
             int at = offset[number[i]];
-            for (int d = 0; pass && d < b->dim; d++) y[at + d] = 0.0;
             for (int e = b->entry; e < b->entry + b->entry_count; e++) {
                 const mor_tree_block* t = &step->trees[step->entries[e].tree];
-                const double* C = (pass ? step->jacobian : step->response) + step->entries[e].start;
-                double* v = nu + t->offset;
-                for (int d = 0; d < b->dim; d++, C += t->dof)
-                    for (int m = 0; m < t->dof; m++) {
-                        if (pass) y[at + d] += C[m] * v[m];
-                        else v[m] += C[m] * x[at + d];
-                    }
+                if (pass) gather(step->jacobian + step->entries[e].start, b->dim, t->dof, nu + t->offset, y + at);
+                else spread(step->response + step->entries[e].start, b->dim, t->dof, x + at, nu + t->offset);
             }
         }
 }
@@ -91,7 +158,7 @@ static double iterate(const mor_step_form* step, const int* number, const int* o
     for (int round = 0; round < ROUNDS; round++) {
         mor_block_cholesky_solve(factor, r);
         for (int i = 0; i < n; i++) next[i] = x[i] + r[i];
-        apply(step, number, offset, next, nu, y);
+        apply(step, number, offset, n, next, nu, y);
         for (int i = 0; i < n; i++) r[i] = rhs[i] - y[i];
         double left = largest_of(n, r);
         if (!(left < best)) break;
@@ -134,12 +201,12 @@ static bool solve_blocks(const mor_step_form* step, const bool* active, const do
     for (int i = 0; i < step->block_count; i++)
         for (int d = 0; number[i] >= 0 && d < step->blocks[i].dim; d++) r[offset[number[i]] + d] = rhs[step->blocks[i].row + d];
     double least = INFINITY, enough = 1e-10 * largest_of(n, r);
+    lists l;
     for (int k = 0; k < 2 && least > enough; k++) {
-        assembly s = { .step = step, .number = number, .shift = shifts[k] };
-        s.factor = mor_block_cholesky_create(count, dims, arena);
-        if (!s.factor || !mor_step_visit_W(step, add_block, &s, arena) || s.failed) goto done;
-        if (!mor_block_cholesky_factor(s.factor)) break;
-        double left = iterate(step, number, offset, s.factor, n, x, r, room);
+        mor_block_cholesky* factor = mor_block_cholesky_create(count, dims, arena);
+        if (!factor || (k == 0 && !make_lists(step, number, &l, arena)) || !assemble(step, number, &l, shifts[k], factor)) goto done;
+        if (!mor_block_cholesky_factor(factor)) break;
+        double left = iterate(step, number, offset, factor, n, x, r, room);
         if (!(left < 0.1 * least)) break;
         least = left;
         ok = true;
