@@ -108,8 +108,15 @@ static bool assemble(const mor_step_form* step, const int* number, lists* l, dou
 /* v += C' x, and x = C v, for the rows of one entry. */
 static void spread(const double* C, int dim, int dof, const double* x, double* v)
 {
-    for (int d = 0; d < dim; d++, C += dof)
-        for (int m = 0; m < dof; m++) v[m] += C[m] * x[d];
+    for (int d = 0; d < dim; d++, C += dof) {
+        double a = x[d];
+        if (dof == 6) {
+            v[0] += C[0] * a, v[1] += C[1] * a, v[2] += C[2] * a;
+            v[3] += C[3] * a, v[4] += C[4] * a, v[5] += C[5] * a;
+            continue;
+        }
+        for (int m = 0; m < dof; m++) v[m] += C[m] * a;
+    }
 }
 
 static void gather(const double* C, int dim, int dof, const double* v, double* x)
