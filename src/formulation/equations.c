@@ -8,8 +8,15 @@
  *
  * the proximal point iteration, whose limit solves the consistent part: each round multiplies the error of a mode w by
  * e/(w + e), so two rounds reach rounding unless modes are as small as e (a loop close to a dead centre); those get more
- * rounds while they help, and then a smaller e. D is the diagonal of W_ee, so that rows on parts of very different mass (marker links of a
+ * rounds while they help. D is the diagonal of W_ee, so that rows on parts of very different mass (marker links of a
  * milligram beside motors) keep their own measure.
+ *
+ * Redundant rows agree on the constraint only. A mechanism that is off it by d (a step leaves d ~ h^2) has rows that
+ * contradict each other by a little, and a mode of W_ee of the size d^2; to satisfy them exactly would be to stop: Bricard's
+ * six-bar would not move. Modes far below e get no impulse, and what remains of their rows is taken out of the bias, so that
+ * the problem handed to the solvers is the one that can be solved. The same carries loops over dead centres. More than 1 %
+ * of the velocity the rows correct is not such a remainder but a contradiction, and stays for the judge to see. Violations are
+ * measured on positions, whatever the rows say, and corrected there.
  *
  * As a start for the solvers, bounded rows that were between their bounds (motors, friction) count as equations; those
  * that come out beyond are put on their bound and the rest is solved again.
@@ -25,7 +32,9 @@
 
 enum { ROUNDS = 30, GUESS_ROUNDS = 4 };
 
-static const double shifts[] = { 1e-9, 1e-13 }; /* e above: far below what matters of W, far above its rounding; then nearer */
+#define DISAGREEMENT 1e-2 /* redundant rows may differ by this part of the largest velocity they correct */
+
+#define SHIFT 1e-9 /* e above: far below what matters of W, far above its rounding */
 
 /* Blocks of W_ee above the diagonal, and on it with the shift e D, into the factor. Lists of blocks by tree give each pair of
  * blocks that share a tree; `seen` tells which pairs of a block are begun. */
@@ -79,7 +88,7 @@ static void multiply(const double* J, int p, const double* Y, int q, int dof, bo
         }
 }
 
-static bool assemble(const mor_step_form* step, const int* number, lists* l, double shift, mor_block_cholesky* factor)
+static bool assemble(const mor_step_form* step, const int* number, lists* l, mor_block_cholesky* factor)
 {
     const int square = MOR_BLOCK_DIM * MOR_BLOCK_DIM;
     for (int c = 0; c < step->block_count; c++) l->seen[c] = -1;
@@ -98,7 +107,7 @@ static bool assemble(const mor_step_form* step, const int* number, lists* l, dou
             }
         }
         double* own = l->panel + a * square;
-        for (int d = 0; d < n; d++) own[d * n + d] += own[d * n + d] > 0.0 ? shift * own[d * n + d] : 1.0;
+        for (int d = 0; d < n; d++) own[d * n + d] += own[d * n + d] > 0.0 ? SHIFT * own[d * n + d] : 1.0;
         for (int k = 0; k < count; k++)
             if (!mor_block_cholesky_add(factor, number[a], number[l->touched[k]], l->panel + l->touched[k] * square)) return false;
     }
@@ -177,8 +186,8 @@ static double iterate(const mor_step_form* step, const int* number, const int* o
     return best;
 }
 
-/* Blocks with active[block]; NULL: the equations. */
-static bool solve_blocks(const mor_step_form* step, const bool* active, const double* rhs, double* p, mor_arena* arena)
+/* Blocks with active[block]; NULL: the equations. *left: what is left of the rows, as part of the largest of rhs, 0 if that is rounding. */
+static bool solve_blocks(const mor_step_form* step, const bool* active, const double* rhs, double* p, double* left, mor_arena* arena)
 {
     size_t mark = mor_arena_mark(arena);
     int* number = mor_arena_alloc(arena, (size_t)step->block_count * sizeof *number);
@@ -186,6 +195,7 @@ static bool solve_blocks(const mor_step_form* step, const bool* active, const do
     int* offset = mor_arena_alloc(arena, ((size_t)step->block_count + 1) * sizeof *offset);
     bool ok = false;
     int count = 0, n = 0;
+    *left = 0.0;
     if (!number || !dims || !offset) goto done;
     for (int i = 0; i < step->block_count; i++) {
         bool mine = active ? active[i] : step->blocks[i].kind == MOR_BLOCK_EQUATION;
@@ -200,27 +210,21 @@ static bool solve_blocks(const mor_step_form* step, const bool* active, const do
         ok = true;
         goto done;
     }
-    double* best = mor_arena_alloc(arena, (size_t)n * sizeof *best);
     double* x = mor_arena_alloc(arena, (size_t)n * sizeof *x);
     double* r = mor_arena_alloc(arena, (size_t)n * sizeof *r);
     double* room = mor_arena_alloc(arena, ((size_t)step->dof + 3 * (size_t)n) * sizeof *room);
-    if (!best || !x || !r || !room) goto done;
+    if (!x || !r || !room) goto done;
     for (int i = 0; i < step->block_count; i++)
         for (int d = 0; number[i] >= 0 && d < step->blocks[i].dim; d++) r[offset[number[i]] + d] = rhs[step->blocks[i].row + d];
-    double least = INFINITY, enough = 1e-10 * largest_of(n, r);
     lists l;
-    for (int k = 0; k < 2 && least > enough; k++) {
-        mor_block_cholesky* factor = mor_block_cholesky_create(count, dims, arena);
-        if (!factor || (k == 0 && !make_lists(step, number, &l, arena)) || !assemble(step, number, &l, shifts[k], factor)) goto done;
-        if (!mor_block_cholesky_factor(factor)) break;
-        double left = iterate(step, number, offset, factor, n, x, r, room);
-        if (!(left < 0.1 * least)) break;
-        least = left;
-        ok = true;
-        memcpy(best, x, (size_t)n * sizeof *x);
-    }
+    mor_block_cholesky* factor = mor_block_cholesky_create(count, dims, arena);
+    if (!factor || !make_lists(step, number, &l, arena) || !assemble(step, number, &l, factor)) goto done;
+    if (!mor_block_cholesky_factor(factor)) goto done;
+    double least = iterate(step, number, offset, factor, n, x, r, room), scale = largest_of(n, r);
+    ok = isfinite(least);
+    if (least > 1e-10 * scale) *left = least / scale;
     for (int i = 0; ok && i < step->block_count; i++)
-        for (int d = 0; number[i] >= 0 && d < step->blocks[i].dim; d++) p[step->blocks[i].row + d] = best[offset[number[i]] + d];
+        for (int d = 0; number[i] >= 0 && d < step->blocks[i].dim; d++) p[step->blocks[i].row + d] = x[offset[number[i]] + d];
 done:
     mor_arena_release(arena, mark);
     return ok;
@@ -228,10 +232,11 @@ done:
 
 bool mor_equations_solve(const mor_step_form* step, const double* rhs, double* p, mor_arena* arena)
 {
-    return solve_blocks(step, NULL, rhs, p, arena);
+    double left;
+    return solve_blocks(step, NULL, rhs, p, &left, arena);
 }
 
-void mor_equations_guess(const mor_step_form* step, double* p, mor_arena* arena)
+void mor_equations_guess(const mor_step_form* step, double* p, double* bias, mor_arena* arena)
 {
     bool any = false;
     for (int i = 0; i < step->block_count && !any; i++) any = step->blocks[step->block_count - 1 - i].kind != MOR_BLOCK_CONTACT;
@@ -242,6 +247,7 @@ void mor_equations_guess(const mor_step_form* step, double* p, mor_arena* arena)
     double* nu = mor_arena_alloc(arena, (size_t)step->dof * sizeof *nu);
     bool* active = mor_arena_alloc(arena, (size_t)step->block_count * sizeof *active);
     bool good = trial && u && nu && active;
+    double left = 0.0;
     if (good) memcpy(trial, p, (size_t)step->row_count * sizeof *trial);
     for (int i = 0; good && i < step->block_count; i++) {
         const mor_block* b = &step->blocks[i];
@@ -254,7 +260,7 @@ void mor_equations_guess(const mor_step_form* step, double* p, mor_arena* arena)
         mor_step_velocity(step, trial, nu);
         mor_step_rows(step, nu, u);
         for (int i = 0; i < step->row_count; i++) u[i] = -u[i];
-        good = solve_blocks(step, active, u, trial, arena);
+        good = solve_blocks(step, active, u, trial, &left, arena);
         bool changed = false;
         for (int i = 0; good && i < step->block_count; i++) { /* beyond its bounds: it stays on one */
             const mor_block* b = &step->blocks[i];
@@ -266,6 +272,12 @@ void mor_equations_guess(const mor_step_form* step, double* p, mor_arena* arena)
             changed = true;
         }
         if (!changed) break;
+    }
+    if (good && left > 0.0 && left < DISAGREEMENT) { /* the rows do not agree: they are asked for what they agree on */
+        mor_step_velocity(step, trial, nu);
+        mor_step_rows(step, nu, u);
+        for (int i = 0; i < step->block_count; i++)
+            for (int d = 0; step->blocks[i].kind == MOR_BLOCK_EQUATION && d < step->blocks[i].dim; d++) bias[step->blocks[i].row + d] -= u[step->blocks[i].row + d];
     }
     if (good) memcpy(p, trial, (size_t)step->row_count * sizeof *trial);
     mor_arena_release(arena, mark);
