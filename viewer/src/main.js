@@ -71,7 +71,7 @@ async function show() {
   models = recordings.map((r, i) => new Model(r, i, bounds.extent, state.theme, frame));
   stage.models = models;
   for (const m of models) stage.scene.add(m.group);
-  stage.frameScene(bounds, flat, floor ?? bounds.box.min.z);
+  stage.frameScene(bounds, flat, floor ?? bounds.box.min.z - (d.bodies.some((b) => b.kind === FIXED) ? 0 : 0.2 * bounds.extent));
   setTheme(state.theme);
   arrange();
   const weights = d.bodies.filter((b) => b.kind !== FIXED && b.mass > 0).map((b) => b.mass).sort((a, b) => a - b);

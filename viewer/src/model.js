@@ -386,7 +386,8 @@ export function sceneBounds(description, frame, last, floor) {
   }
   if (last && !box.isEmpty()) {
     // where it ends, unless things fly away
-    const end = boxes(description, last).moving, near = box.clone().expandByScalar(0.75 * size(box));
+    const few = description.bodies.filter((b) => b.kind !== FIXED).length <= 3;
+    const end = boxes(description, last).moving, near = box.clone().expandByScalar((few ? 6 : 0.75) * size(box));
     if (!end.isEmpty() && near.containsBox(end)) box = box.clone().union(end);
   }
   if (floor !== null && !box.isEmpty() && box.min.z > floor && box.min.z - floor < 2 * size(box)) box = box.clone().expandByPoint(box.getCenter(new THREE.Vector3()).setZ(floor));

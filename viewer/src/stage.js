@@ -116,7 +116,7 @@ export class Stage {
       const radius = 0.5 * box.getSize(new THREE.Vector3()).length();
       const aspect = this.tileSize().width / this.tileSize().height;
       const half = (Math.min(1, aspect) * this.camera.fov * Math.PI) / 360;
-      this.camera.position.copy(centre).addScaledVector(direction, (0.94 * Math.max(radius, 0.5 * extent)) / Math.sin(half));
+      this.camera.position.copy(centre).addScaledVector(direction, (1.02 * Math.max(radius, 0.5 * extent)) / Math.sin(half));
     }
     this.controls.update();
     this.onChange();
