@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 CMAKE_ARGS ?=
 TEST ?= .
 
-.PHONY: all deps demo test test-asan test-long test-browser bench install docs viewer gallery format check-rooms clean
+.PHONY: all deps demo test test-asan test-long test-browser bench bench-solvers install docs viewer gallery format check-rooms clean
 
 all: deps
 	@cmake -S . -B $(BUILD) -G Ninja $(CMAKE_ARGS) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
@@ -42,6 +42,12 @@ bench: deps
 	@scripts/install-deps bench
 	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF"
 	@scripts/bench build-bench
+
+# solvers on stored problems beside Siconos, num4lcp's families, scaling: writes docs/results (about half an hour)
+bench-solvers: deps
+	@scripts/install-deps bench-solvers
+	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF"
+	@scripts/bench-solvers build-bench
 
 # DESTDIR is honoured too
 install: all

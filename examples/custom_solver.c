@@ -57,7 +57,7 @@ static const mor_solver jacobi = {
 static const char scene_text[] =
     "moreau: 1\n"
     "time: { step: 0.01, end: 0.2 }\n"
-    "method: { solver: { name: plain-jacobi, tol: 1e-9 } }\n"
+    "method: { formulation: st, solver: { name: plain-jacobi, tol: 1e-9 } }\n"
     "materials: { ice: { friction: 0 } }\n"
     "bodies:\n"
     "  - { name: floor, material: ice, shape: { plane: { normal: [0, 0, 1], point: [0, 0, 0] } }, "

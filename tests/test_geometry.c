@@ -18,24 +18,31 @@ static mor_geometry* solid(int i)
     mor_vec3 p[200];
     mor_rng rng = { 7 };
     switch (i) {
-    case 0: return mor_geometry_box(0.3, 1.0, 2.5, &error);
-    case 1: return mor_geometry_platonic("tetrahedron", 1, 0, &error);
-    case 2: return mor_geometry_platonic("octahedron", 0, 1, &error);
-    case 3: return mor_geometry_platonic("dodecahedron", 0, 1, &error);
-    case 4: return mor_geometry_platonic("icosahedron", 2, 0, &error);
-    case 5: return mor_geometry_cylinder(0.5, 2, 3, &error);
-    case 6: return mor_geometry_cylinder(0.5, 0.01, 17, &error);
-    case 7: return mor_geometry_cylinder(1, 1, 1000, &error);
+    case 0:
+        return mor_geometry_box(0.3, 1.0, 2.5, &error);
+    case 1:
+        return mor_geometry_platonic("tetrahedron", 1, 0, &error);
+    case 2:
+        return mor_geometry_platonic("octahedron", 0, 1, &error);
+    case 3:
+        return mor_geometry_platonic("dodecahedron", 0, 1, &error);
+    case 4:
+        return mor_geometry_platonic("icosahedron", 2, 0, &error);
+    case 5:
+        return mor_geometry_cylinder(0.5, 2, 3, &error);
+    case 6:
+        return mor_geometry_cylinder(0.5, 0.01, 17, &error);
+    case 7:
+        return mor_geometry_cylinder(1, 1, 1000, &error);
     case 8: /* points in a ball */
-        for (int k = 0; k < 200; k++)
-            do p[k] = mor_v3(2 * mor_rng_uniform(&rng) - 1, 2 * mor_rng_uniform(&rng) - 1,
-                             2 * mor_rng_uniform(&rng) - 1);
+        for (int k = 0; k < 200; k++) do
+                p[k] =
+                    mor_v3(2 * mor_rng_uniform(&rng) - 1, 2 * mor_rng_uniform(&rng) - 1, 2 * mor_rng_uniform(&rng) - 1);
             while (mor_norm(p[k]) > 1);
         return mor_geometry_hull(p, 200, &error);
     case 9: /* on a sphere, tiny and off-centre: every point is a vertex */
         for (int k = 0; k < 200; k++)
-            p[k] = mor_madd(mor_v3(1e-3, 2e-3, 0), 1e-6,
-                            mor_rotate(mor_rng_rotation(&rng), mor_v3(1, 0, 0)));
+            p[k] = mor_madd(mor_v3(1e-3, 2e-3, 0), 1e-6, mor_rotate(mor_rng_rotation(&rng), mor_v3(1, 0, 0)));
         return mor_geometry_hull(p, 200, &error);
     default: /* points of a 5x5x5 grid: a box of six faces must come out */
         for (int k = 0; k < 125; k++) p[k] = mor_v3(k % 5 - 2, k / 5 % 5 - 2, k / 25 - 2);
@@ -189,8 +196,11 @@ static double highest_by_sampling(const mor_geometry* g, mor_vec3 d)
             p[0] = mor_v3(ca, sa, -l / 4);
             p[1] = mor_v3(0, 0, 3 * l / 4);
             break;
-        case MOR_DISC: p[0] = p[1] = mor_v3(ca, sa, 0); break;
-        default: break;
+        case MOR_DISC:
+            p[0] = p[1] = mor_v3(ca, sa, 0);
+            break;
+        default:
+            break;
         }
         best = fmax(best, fmax(mor_dot(p[0], d), mor_dot(p[1], d)));
     }
@@ -209,13 +219,20 @@ static mor_geometry* any_shape(int i)
 {
     static const mor_vec3 triangle[] = { { -1, 0, 0 }, { 2, 0, 0 }, { 0, 1, 0 } };
     switch (i) {
-    case 0: return mor_geometry_sphere(0.7, &error);
-    case 1: return mor_geometry_capsule(0.2, 1.5, &error);
-    case 2: return mor_geometry_cylinder(0.4, 0.9, 0, &error);
-    case 3: return mor_geometry_cone(0.6, 1.1, &error);
-    case 4: return mor_geometry_disc(0.3, &error);
-    case 5: return mor_geometry_polygon(triangle, 3, &error);
-    default: return solid(i - ROUND_SHAPES);
+    case 0:
+        return mor_geometry_sphere(0.7, &error);
+    case 1:
+        return mor_geometry_capsule(0.2, 1.5, &error);
+    case 2:
+        return mor_geometry_cylinder(0.4, 0.9, 0, &error);
+    case 3:
+        return mor_geometry_cone(0.6, 1.1, &error);
+    case 4:
+        return mor_geometry_disc(0.3, &error);
+    case 5:
+        return mor_geometry_polygon(triangle, 3, &error);
+    default:
+        return solid(i - ROUND_SHAPES);
     }
 }
 
@@ -280,7 +297,9 @@ static void polygons_are_turned_cleaned_and_have_outward_normals(void** state)
 {
     (void)state;
     /* clockwise square with a repeated, a closing and a collinear point */
-    const mor_vec3 p[] = { { 0, 0, 0 }, { 0, 1, 0 }, { 0, 1, 0 }, { 0.5, 1, 0 }, { 1, 1, 0 }, { 1, 0, 0 }, { 0, 0, 0 } };
+    const mor_vec3 p[] = {
+        { 0, 0, 0 }, { 0, 1, 0 }, { 0, 1, 0 }, { 0.5, 1, 0 }, { 1, 1, 0 }, { 1, 0, 0 }, { 0, 0, 0 }
+    };
     mor_geometry* g = mor_geometry_polygon(p, 7, &error);
     if (!g) fail_msg("%s", error.text);
     const mor_polyline* L = g->polyline;
@@ -328,7 +347,9 @@ static void bad_plane_shapes_are_refused_with_a_sentence(void** state)
         { false, 3, { { 0, 0, 0 }, { 2e9, 0, 0 }, { 1, 1, 0 } }, "wrong unit" },
         { false, 3, { { 0, 0, 0 }, { 1e-11, 0, 0 }, { 0, 1e-11, 0 } }, "wrong unit" },
         { false, 4, { { 0, 0, 0 }, { 2, 0, 0 }, { 0.5, 0.5, 0 }, { 0, 2, 0 } }, "not convex" },
-        { false, 5, { { 0, 1, 0 }, { -0.59, -0.81, 0 }, { 0.95, 0.31, 0 }, { -0.95, 0.31, 0 }, { 0.59, -0.81, 0 } },
+        { false,
+          5,
+          { { 0, 1, 0 }, { -0.59, -0.81, 0 }, { 0.95, 0.31, 0 }, { -0.95, 0.31, 0 }, { 0.59, -0.81, 0 } },
           "not convex" }, /* a pentagram turns left at every corner */
         { true, 1, { { 0, 0, 0 } }, "at least 2" },
         { true, 3, { { 0, 0, 0 }, { 1, 0, 0 }, { 1, 0, 0 } }, "coincide" },
@@ -350,11 +371,13 @@ static void bad_sizes_are_refused_with_a_sentence(void** state)
     static const double bad[] = { 0, -1, NAN, INFINITY, 1e-10, 1e10 };
     for (int i = 0; i < 6; i++) {
         double b = bad[i];
-        mor_geometry* made[] = { mor_geometry_sphere(b, &error),         mor_geometry_box(1, b, 1, &error),
-                                 mor_geometry_capsule(1, b, &error),     mor_geometry_capsule(b, 1, &error),
-                                 mor_geometry_cylinder(1, b, 0, &error), mor_geometry_cylinder(b, 1, 6, &error),
-                                 mor_geometry_cone(b, 1, &error),        mor_geometry_cone(1, b, &error),
-                                 mor_geometry_disc(b, &error),           mor_geometry_platonic("octahedron", b, 0, &error) };
+        mor_geometry* made[] = {
+            mor_geometry_sphere(b, &error),         mor_geometry_box(1, b, 1, &error),
+            mor_geometry_capsule(1, b, &error),     mor_geometry_capsule(b, 1, &error),
+            mor_geometry_cylinder(1, b, 0, &error), mor_geometry_cylinder(b, 1, 6, &error),
+            mor_geometry_cone(b, 1, &error),        mor_geometry_cone(1, b, &error),
+            mor_geometry_disc(b, &error),           mor_geometry_platonic("octahedron", b, 0, &error)
+        };
         for (size_t k = 0; k < sizeof made / sizeof *made; k++) assert_null(made[k]);
     }
     assert_null(mor_geometry_cylinder(1, 1, 2, &error));

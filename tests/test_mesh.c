@@ -137,18 +137,24 @@ static soup refusal(int k, const char** says)
 {
     soup s = cube();
     switch (k) {
-    case 0: *says = "open: 3 edges have only one face", s.face_count = 11; break;
+    case 0:
+        *says = "open: 3 edges have only one face", s.face_count = 11;
+        break;
     case 1:
         *says = "not a manifold: 3 faces", s.points[8] = mor_v3(2, 2, 2), s.point_count = 9;
         add_face(&s, 3, (const int[]){ 0, 1, 8 });
         break;
-    case 2: *says = "face 0 is not flat", s.points[6].z = 2, s.sizes[0] = 4; {
+    case 2:
+        *says = "face 0 is not flat", s.points[6].z = 2, s.sizes[0] = 4;
+        {
             static const int v[] = { 4, 5, 6, 7, 0, 3, 2, 1, 0, 1, 5, 4, 2, 3, 7, 6, 1, 2, 6, 5, 0, 4, 7, 3 };
             s.face_count = s.corner_count = 0;
             for (int f = 0; f < 6; f++) add_face(&s, 4, v + 4 * f);
         }
         break;
-    case 3: *says = "wound the wrong way", s.vertices[0] = 2, s.vertices[2] = 0; break;
+    case 3:
+        *says = "wound the wrong way", s.vertices[0] = 2, s.vertices[2] = 0;
+        break;
     case 4: /* two cubes */
         *says = "separate parts";
         for (int i = 0; i < 8; i++) s.points[8 + i] = mor_add(s.points[i], mor_v3(3, 0, 0));
@@ -160,8 +166,10 @@ static soup refusal(int k, const char** says)
         }
         break;
     case 5: /* two tetrahedra in one point: one component only through that point */
-        s = (soup){ .points = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 }, { -1, 0, 0 }, { 0, -1, 0 }, { 0, 0, -1 } },
-                    .point_count = 7 };
+        s = (soup){
+            .points = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 }, { -1, 0, 0 }, { 0, -1, 0 }, { 0, 0, -1 } },
+            .point_count = 7
+        };
         *says = "separate parts";
         for (int o = 0; o < 4; o += 3) {
             int f[4][3] = { { 0, 2, 1 }, { 0, 1, 3 }, { 0, 3, 2 }, { 1, 2, 3 } };
@@ -171,7 +179,8 @@ static soup refusal(int k, const char** says)
             }
         }
         break;
-    case 6: case 7: { /* L-shaped prism; and the same cut differently */
+    case 6:
+    case 7: { /* L-shaped prism; and the same cut differently */
         static const double outline[6][2] = { { 0, 0 }, { 2, 0 }, { 2, 1 }, { 1, 1 }, { 1, 2 }, { 0, 2 } };
         s = (soup){ .point_count = 12 };
         *says = "not convex";
@@ -187,16 +196,35 @@ static soup refusal(int k, const char** says)
         add_face(&s, 6, bottom);
         break;
     }
-    case 8: *says = "not finite", s.points[3].y = NAN; break;
-    case 9: *says = "not finite", s.points[0].x = INFINITY; break;
-    case 10: *says = "names vertex 8; there are vertices 0 to 7", s.vertices[5] = 8; break;
-    case 11: *says = "names vertex -1", s.vertices[5] = -1; break;
-    case 12: *says = "has 2 vertices", s.sizes[11] = 2; break;
-    case 13: *says = "at least 4 vertices", s.face_count = 3; break;
-    case 14: *says = "at least 4 vertices", s.point_count = 3; break;
-    case 15: *says = "flat", s = flat(s); break;
-    case 16: *says = "farther than 1e+09", s.points[6].x = 2e9; break;
-    case 17: *says = "wrong unit";
+    case 8:
+        *says = "not finite", s.points[3].y = NAN;
+        break;
+    case 9:
+        *says = "not finite", s.points[0].x = INFINITY;
+        break;
+    case 10:
+        *says = "names vertex 8; there are vertices 0 to 7", s.vertices[5] = 8;
+        break;
+    case 11:
+        *says = "names vertex -1", s.vertices[5] = -1;
+        break;
+    case 12:
+        *says = "has 2 vertices", s.sizes[11] = 2;
+        break;
+    case 13:
+        *says = "at least 4 vertices", s.face_count = 3;
+        break;
+    case 14:
+        *says = "at least 4 vertices", s.point_count = 3;
+        break;
+    case 15:
+        *says = "flat", s = flat(s);
+        break;
+    case 16:
+        *says = "farther than 1e+09", s.points[6].x = 2e9;
+        break;
+    case 17:
+        *says = "wrong unit";
         for (int i = 0; i < 8; i++) s.points[i] = mor_scale(1e-11, s.points[i]);
         break;
     case 18: /* all in one point */
@@ -219,13 +247,14 @@ static soup refusal(int k, const char** says)
         }
         for (int i = 0; i < 4; i++) {
             int j = (i + 1) % 4;
-            add_face(&s, 4, (const int[]){ i, j, 8 + j, 8 + i });             /* outside */
-            add_face(&s, 4, (const int[]){ 4 + j, 4 + i, 12 + i, 12 + j });   /* inside of the hole */
-            add_face(&s, 4, (const int[]){ 8 + i, 8 + j, 12 + j, 12 + i });   /* top */
-            add_face(&s, 4, (const int[]){ i, 4 + i, 4 + j, j });             /* bottom */
+            add_face(&s, 4, (const int[]){ i, j, 8 + j, 8 + i });           /* outside */
+            add_face(&s, 4, (const int[]){ 4 + j, 4 + i, 12 + i, 12 + j }); /* inside of the hole */
+            add_face(&s, 4, (const int[]){ 8 + i, 8 + j, 12 + j, 12 + i }); /* top */
+            add_face(&s, 4, (const int[]){ i, 4 + i, 4 + j, j });           /* bottom */
         }
         break;
-    default: *says = "passes twice", s.sizes[11] = 5, s.corner_count = 33;
+    default:
+        *says = "passes twice", s.sizes[11] = 5, s.corner_count = 33;
         s.face_count = 11;
         add_face(&s, 5, (const int[]){ 0, 7, 3, 7, 2 });
         break;
@@ -278,6 +307,7 @@ static void a_solid_that_winds_twice_is_refused(void** state)
             }
     assert_int_equal(s.face_count, 20);
     assert_null(make(&s));
+    if (!strstr(error.text, "not convex")) fail_msg("%s", error.text);
     mor_geometry_release(ico);
 }
 
@@ -353,7 +383,8 @@ static void poly_files_hold_expressions_comments_and_either_base(void** state)
     assert_true(fabs(g->unit.mass - 8 / (6 * sqrt(2.0))) < 1e-14);
     mor_geometry_release(g);
     g = read_one(write_text("c.poly", "8\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n0 0 1\n1 0 1\n1 1 1\n0 1 1\n"
-                                      "6\n0 3 2 1\n4 5 6 7\n0 1 5 4\n2 3 7 6\n1 2 6 5\n0 4 7 3\n"), 1.0);
+                                      "6\n0 3 2 1\n4 5 6 7\n0 1 5 4\n2 3 7 6\n1 2 6 5\n0 4 7 3\n"),
+                 1.0);
     assert_int_equal(g->polyhedron->face_count, 6);
     assert_true(fabs(g->unit.mass - 1) < 1e-15);
     mor_geometry_release(g);
@@ -385,9 +416,10 @@ static void bad_poly_files_are_refused_with_their_place(void** state)
 static void obj_files_hold_slashes_negative_indices_and_groups(void** state)
 {
     (void)state;
-    const char* text = "# two pieces\nmtllib x.mtl\no lower\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1 1.0\nvt 0 0\nvn 0 0 1\n"
-                       "usemtl red\ns off\nf 1/1/1 3/1/1 2/1/1\nf 1//1 2//1 4//1\nf 1/1 4/1 3/1\nf -3 -2 -1\n"
-                       "g upper part\nv 0 0 5\nv 2 0 5\nv 0 2 5\nv 0 0 7\nf 5 7 6 # base\r\nf 5 6 \\\n 8\nf 5 8 7\nf 6 7 8\n";
+    const char* text =
+        "# two pieces\nmtllib x.mtl\no lower\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1 1.0\nvt 0 0\nvn 0 0 1\n"
+        "usemtl red\ns off\nf 1/1/1 3/1/1 2/1/1\nf 1//1 2//1 4//1\nf 1/1 4/1 3/1\nf -3 -2 -1\n"
+        "g upper part\nv 0 0 5\nv 2 0 5\nv 0 2 5\nv 0 0 7\nf 5 7 6 # base\r\nf 5 6 \\\n 8\nf 5 8 7\nf 6 7 8\n";
     mor_geometry* pieces[2];
     int count;
     mor_code code = mor_mesh_read(write_text("two.OBJ", text), 1.0, pieces, 2, &count, notes, sizeof notes, &error);
@@ -405,7 +437,8 @@ static void bad_obj_files_are_refused_with_their_place(void** state)
     (void)state;
     is_refused(write_text("a.obj", "v 0 0 0\nv 1 0\n"), ":2:1: a vertex needs three");
     is_refused(write_text("a.obj", "v 0 0 0\nv 1 nan 0\n"), ":2:5: 'nan' is not a finite number");
-    is_refused(write_text("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4\n"), ":4:7: the face names vertex 4; 3 have been read");
+    is_refused(write_text("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4\n"),
+               ":4:7: the face names vertex 4; 3 have been read");
     is_refused(write_text("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 -4\n"), "names vertex -4");
     is_refused(write_text("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 0 1 2\n"), "names vertex 0");
     is_refused(write_text("a.obj", "v 0 0 0\nv 1 0 0\nf 1 2\n"), "at least three");
@@ -487,14 +520,15 @@ static void bad_stl_files_are_refused(void** state)
 static const char* dae(const char* asset, const char* primitive, const char* nodes)
 {
     static char text[8192];
-    snprintf(text, sizeof text,
-             "<?xml version=\"1.0\"?>\n<COLLADA xmlns=\"http://www.collada.org/2005/11/COLLADASchema\" version=\"1.4.1\">\n"
-             "<asset>%s</asset><library_geometries><geometry id=\"g\" name=\"box\"><mesh><source id=\"pos\">\n"
-             "<float_array id=\"a\" count=\"24\">0 0 0 1 0 0 1 2 0 0 2 0 0 0 3 1 0 3 1 2 3 0 2 3</float_array>\n"
-             "<technique_common><accessor source=\"#a\" count=\"8\" stride=\"3\"/></technique_common></source>\n"
-             "<vertices id=\"vs\"><input semantic=\"POSITION\" source=\"#pos\"/></vertices>\n%s</mesh></geometry>"
-             "</library_geometries>\n%s</COLLADA>\n",
-             asset, primitive, nodes);
+    snprintf(
+        text, sizeof text,
+        "<?xml version=\"1.0\"?>\n<COLLADA xmlns=\"http://www.collada.org/2005/11/COLLADASchema\" version=\"1.4.1\">\n"
+        "<asset>%s</asset><library_geometries><geometry id=\"g\" name=\"box\"><mesh><source id=\"pos\">\n"
+        "<float_array id=\"a\" count=\"24\">0 0 0 1 0 0 1 2 0 0 2 0 0 0 3 1 0 3 1 2 3 0 2 3</float_array>\n"
+        "<technique_common><accessor source=\"#a\" count=\"8\" stride=\"3\"/></technique_common></source>\n"
+        "<vertices id=\"vs\"><input semantic=\"POSITION\" source=\"#pos\"/></vertices>\n%s</mesh></geometry>"
+        "</library_geometries>\n%s</COLLADA>\n",
+        asset, primitive, nodes);
     return text;
 }
 
@@ -528,23 +562,27 @@ static void dae_files_place_geometry_by_unit_axis_and_nodes(void** state)
     is_box(bounds_of(read_one(write_text("b.dae", dae("<up_axis>Z_UP</up_axis>", polygons, "")), 1)), 0, 0, 0, 1, 2, 3);
     /* y up becomes z up: (x, y, z) -> (x, -z, y); x up: (-y, -z, x); the default is y */
     is_box(bounds_of(read_one(write_text("b.dae", dae("", polylist, "")), 1)), 0, -3, 0, 1, 0, 2);
-    is_box(bounds_of(read_one(write_text("b.dae", dae("<up_axis>X_UP</up_axis>", polylist, "")), 1)), -2, -3, 0, 0, 0, 1);
-    is_box(bounds_of(read_one(write_text("b.dae", dae("<unit meter=\"0.01\"/><up_axis>Z_UP</up_axis>", polylist, "")), 10)),
+    is_box(bounds_of(read_one(write_text("b.dae", dae("<up_axis>X_UP</up_axis>", polylist, "")), 1)), -2, -3, 0, 0, 0,
+           1);
+    is_box(bounds_of(
+               read_one(write_text("b.dae", dae("<unit meter=\"0.01\"/><up_axis>Z_UP</up_axis>", polylist, "")), 10)),
            0, 0, 0, 0.1, 0.2, 0.3);
     mor_geometry* pieces[3];
     int count;
-    assert_int_equal(mor_mesh_read_as(write_text("b.dae", dae("", polylist, "")), 1, MOR_MESH_KEEP_AXES, pieces, 1, &count,
-                                      NULL, 0, &error), MOR_OK);
+    assert_int_equal(mor_mesh_read_as(write_text("b.dae", dae("", polylist, "")), 1, MOR_MESH_KEEP_AXES, pieces, 1,
+                                      &count, NULL, 0, &error),
+                     MOR_OK);
     is_box(bounds_of(pieces[0]), 0, 0, 0, 1, 2, 3);
     /* nodes: turned by 90 degrees about z and moved; a mirrored instance through instance_node; a matrix */
     const char* nodes =
         "<library_nodes><node id=\"shared\"><scale>-1 1 1</scale><instance_geometry url=\"#g\"/></node></library_nodes>"
         "<library_visual_scenes><visual_scene id=\"s\"><node name=\"top\"><translate>10 0 0</translate>"
-        "<node><rotate>0 0 1 90</rotate><instance_geometry url=\"#g\"/></node><node><instance_node url=\"#shared\"/></node>"
+        "<node><rotate>0 0 1 90</rotate><instance_geometry url=\"#g\"/></node><node><instance_node "
+        "url=\"#shared\"/></node>"
         "</node><node><matrix>1 0 0 0 0 1 0 0 0 0 1 5 0 0 0 1</matrix><instance_geometry url=\"#g\"/></node>"
         "</visual_scene></library_visual_scenes><scene><instance_visual_scene url=\"#s\"/></scene>";
-    mor_code code = mor_mesh_read(write_text("n.dae", dae("<up_axis>Z_UP</up_axis>", polylist, nodes)), 1, pieces, 3, &count,
-                                  notes, sizeof notes, &error);
+    mor_code code = mor_mesh_read(write_text("n.dae", dae("<up_axis>Z_UP</up_axis>", polylist, nodes)), 1, pieces, 3,
+                                  &count, notes, sizeof notes, &error);
     if (code != MOR_OK) fail_msg("%s", error.text);
     assert_int_equal(count, 3);
     assert_string_equal(notes, ""); /* the mirrored one is not reported as inside-out */
@@ -561,20 +599,39 @@ static void bad_dae_files_are_refused_with_their_place(void** state)
     is_refused(write_text("a.dae", "PK\003\004"), ":1:3: not well-formed");
     is_refused(write_text("a.dae", dae("<unit meter=\"0\"/>", polylist, "")), "must be positive");
     is_refused(write_text("a.dae", dae("<up_axis>UP</up_axis>", polylist, "")), "X_UP, Y_UP or Z_UP");
-    is_refused(write_text("a.dae", dae("", "<triangles><input semantic=\"VERTEX\" source=\"#no\" offset=\"0\"/><p>0 1 2</p></triangles>", "")),
-               "no array of positions is called 'no'");
-    is_refused(write_text("a.dae", dae("", "<triangles><input semantic=\"VERTEX\" source=\"#vs\" offset=\"0\"/><p>0 1 8</p></triangles>", "")),
-               "names vertex 8; there are 8");
-    is_refused(write_text("a.dae", dae("", "<triangles><input semantic=\"VERTEX\" source=\"#vs\" offset=\"0\"/><p>0 1 2 3</p></triangles>", "")),
-               "do not make whole faces");
-    is_refused(write_text("a.dae", dae("", "<triangles><input semantic=\"VERTEX\" source=\"#vs\" offset=\"0\"/><p>0 1 x</p></triangles>", "")),
-               "not a finite number");
+    is_refused(
+        write_text(
+            "a.dae",
+            dae("", "<triangles><input semantic=\"VERTEX\" source=\"#no\" offset=\"0\"/><p>0 1 2</p></triangles>", "")),
+        "no array of positions is called 'no'");
+    is_refused(
+        write_text(
+            "a.dae",
+            dae("", "<triangles><input semantic=\"VERTEX\" source=\"#vs\" offset=\"0\"/><p>0 1 8</p></triangles>", "")),
+        "names vertex 8; there are 8");
+    is_refused(
+        write_text("a.dae",
+                   dae("",
+                       "<triangles><input semantic=\"VERTEX\" source=\"#vs\" offset=\"0\"/><p>0 1 2 3</p></triangles>",
+                       "")),
+        "do not make whole faces");
+    is_refused(
+        write_text(
+            "a.dae",
+            dae("", "<triangles><input semantic=\"VERTEX\" source=\"#vs\" offset=\"0\"/><p>0 1 x</p></triangles>", "")),
+        "not a finite number");
     is_refused(write_text("a.dae", dae("", "<tristrips></tristrips>", "")), "export triangles");
-    is_refused(write_text("a.dae", dae("", polylist, "<library_visual_scenes><visual_scene id=\"s\"><node><instance_geometry url=\"#h\"/></node></visual_scene></library_visual_scenes>")),
+    is_refused(write_text("a.dae", dae("", polylist,
+                                       "<library_visual_scenes><visual_scene id=\"s\"><node><instance_geometry "
+                                       "url=\"#h\"/></node></visual_scene></library_visual_scenes>")),
                "nothing in the file is called 'h'");
-    is_refused(write_text("a.dae", dae("", polylist, "<library_visual_scenes><visual_scene id=\"s\"><node id=\"n\"><instance_node url=\"#n\"/></node></visual_scene></library_visual_scenes>")),
+    is_refused(write_text("a.dae", dae("", polylist,
+                                       "<library_visual_scenes><visual_scene id=\"s\"><node id=\"n\"><instance_node "
+                                       "url=\"#n\"/></node></visual_scene></library_visual_scenes>")),
                "refer to each other");
-    is_refused(write_text("a.dae", dae("", polylist, "<library_visual_scenes><visual_scene id=\"s\"><node><rotate>0 0 1</rotate></node></visual_scene></library_visual_scenes>")),
+    is_refused(write_text("a.dae", dae("", polylist,
+                                       "<library_visual_scenes><visual_scene id=\"s\"><node><rotate>0 0 "
+                                       "1</rotate></node></visual_scene></library_visual_scenes>")),
                "wrong number of values");
 }
 
@@ -583,7 +640,8 @@ static void garbage_never_crashes_a_reader(void** state)
     (void)state;
     static const char* names[] = { "g.poly", "g.obj", "g.stl", "g.dae" };
     const char* seeds[] = { tetra_poly, "o a\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n",
-                            "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid\n",
+                            "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 "
+                            "0\nendloop\nendfacet\nendsolid\n",
                             NULL };
     mor_rng rng = { 99 };
     for (int format = 0; format < 4; format++)
@@ -594,12 +652,14 @@ static void garbage_never_crashes_a_reader(void** state)
             int changes = 1 + trial % 8;
             for (int k = 0; k < changes; k++)
                 text[(size_t)(mor_rng_uniform(&rng) * (double)size)] =
-                    trial % 2 ? (char)(unsigned char)(256 * mor_rng_uniform(&rng)) : "0123456789 -()/.\n<>"[(int)(19 * mor_rng_uniform(&rng))];
+                    trial % 2 ? (char)(unsigned char)(256 * mor_rng_uniform(&rng))
+                              : "0123456789 -()/.\n<>"[(int)(19 * mor_rng_uniform(&rng))];
             if (trial % 5 == 0) size = (size_t)(mor_rng_uniform(&rng) * (double)size);
             mor_geometry* pieces[4];
             int count;
             error.text[0] = '\0';
-            mor_code code = mor_mesh_read(write_bytes(names[format], text, size), 1, pieces, 4, &count, notes, sizeof notes, &error);
+            mor_code code = mor_mesh_read(write_bytes(names[format], text, size), 1, pieces, 4, &count, notes,
+                                          sizeof notes, &error);
             if (code != MOR_OK) assert_true(strlen(error.text) > 10);
             for (int i = 0; i < count; i++) mor_geometry_release(pieces[i]);
         }

@@ -76,8 +76,20 @@ static const broken scenes[] = {
     { TOP("time: { step: 1e-9, end: 1000 }"), 2, 7, "more than 1e9 steps", 0, 0 },
     { TOP("record: { every: 0 }"), 2, 18, "every 0 is out of range", 0, 0 },
     { TOP("record: { contacts: yes }"), 2, 21, "contacts must be true or false, not 'yes'", 0, 0 },
-    { TOP("joints: [ { type: revolute } ]"), 2, 1, "joints are not supported by this version", 0, 0 },
-    { TOP("robots: [ { urdf: a.urdf } ]"), 2, 1, "robots are not supported by this version", 0, 0 },
+    { TOP("joints: [ { type: revolute } ]"), 2, 11, "joint has no 'bodies'", 0, 0 },
+    { TOP("joints: [ { type: revolut, bodies: [a, b] } ]"), 2, 19, "did you mean 'revolute'?", 0, 0 },
+    { TOP("joints: [ { type: fixed, bodies: [a, world] } ]"), 2, 35, "unknown body 'a'", 0, 0 },
+    { TOP("joints: [ { type: fixed, bodies: a } ]"), 2, 34, "a list of two names", 0, 0 },
+    { TOP("joints: [ { type: fixed, bodies: [world, world] } ]"), 2, 11, "with itself", 0, 0 },
+    { TOP("joints: [ { type: fixed, bodies: [world, x/y] } ]"), 2, 11, "unknown body 'x/y'", 0, 0 },
+    { TOP("joints: [ { type: fixed, bodies: [world, world], limits: [0, 1] } ]"), 2, 50, "only revolute and prismatic", 0, 0 },
+    { TOP("joints: [ { type: revolute, bodies: [world, world], limits: [1, 0] } ]"), 2, 61, "above the upper limit", 0, 0 },
+    { TOP("joints: [ { type: revolute, bodies: [world, world], motor: { velocity: 1 } } ]"), 2, 60, "motor has no 'max_torque'", 0, 0 },
+    { TOP("joints: [ { type: distance, bodies: [world, world] } ]"), 2, 11, "has 'points'", 0, 0 },
+    { TOP("robots: [ { urdf: a.urdf } ]"), 2, 19, "cannot be opened", 0, 0 },
+    { TOP("robots: [ { base: fixed } ]"), 2, 11, "robot has no 'urdf'", 0, 0 },
+    { TOP("robots: [ { urdf: a.urdf, base: loose } ]"), 2, 33, "base", 0, 0 },
+    { TOP("dimension: 2\njoints: [ { type: fixed, bodies: [world, world] } ]"), 3, 9, "3-D", 0, 0 },
     { TOP("controllers: [ { type: pid } ]"), 2, 1, "controllers are not supported by this version", 0, 0 },
     /* methods */
     { TOP("method: st"), 2, 9, "method must be a mapping", 0, 0 },
@@ -98,8 +110,9 @@ static const broken scenes[] = {
     { TOP("method: { integrator: rk4 }"), 2, 23, "not supported by this version; use 'semi-implicit'", 0, 0 },
     { TOP("method: { integrator: euler }"), 2, 23, "unknown integrator 'euler'", 0, 0 },
     { TOP("method: { coordinates: maximal }"), 2, 24, "not supported by this version", 0, 0 },
-    { TOP("method: { stabilisation: { name: impulse } }"), 2, 34, "not supported by this version", 0, 0 },
-    { TOP("method: { stabilisation: { name: none, velocity: 1 } }"), 2, 40, "'none' has no options in this version", 0, 0 },
+    { TOP("method: { stabilisation: { name: impuls } }"), 2, 34, "did you mean 'impulse'?", 0, 0 },
+    { TOP("method: { stabilisation: { name: impulse, position: -1 } }"), 2, 53, "position", 0, 0 },
+    { TOP("method: { stabilisation: { name: none, velocity: 1 } }"), 2, 40, "unknown option 'velocity' of stabilisation 'none'", 0, 0 },
     { TOP("method: { relinearise: 1.5 }"), 2, 24, "not a whole number", 0, 0 },
     { TOP("method: { control_step: 0.001 }"), 2, 11, "control_step is not supported by this version", 0, 0 },
     /* materials */
@@ -160,7 +173,7 @@ static const broken scenes[] = {
     { BODY(BALL "position: [0, 0, 0], grid: { count: [1, 1, 1], origin: [0, 0, 0] }"), 3, 84, "either the position of the body or the origin", 0, 0 },
     { BODY(BALL "grid: { count: [1, 1, 1] }, repeat: { count: 2 }"), 3, 65, "either a grid or repetitions", 0, 0 },
     { BODY(BALL "repeat: { count: 0 }"), 3, 54, "count 0 is out of range", 0, 0 },
-    { BODY(BALL "repeat: { count: 2, joint: { type: revolute } }"), 3, 57, "joint is not supported by this version", 0, 0 },
+    { BODY(BALL "repeat: { count: 2, joint: { type: hinge } }"), 3, 72, "unknown type of joint", 0, 0 },
     { BODY(BALL "random: { position: -1 }"), 3, 57, "position -1 is negative", 0, 0 },
     { BODY(BALL "random: { orientation: 1 }"), 3, 60, "must be true or false", 0, 0 },
     /* shapes */
@@ -390,7 +403,7 @@ static void nesting_without_end_is_refused(void** state)
 
 static const char good_scene[] =
     "moreau: 1\nname: everything\ngravity: [0, 0, -9.81]\ntime: { step: 0.01, end: 2 }\nseed: 7\n"
-    "method:\n  solver: { name: pgs, tol: 1e-8 }\n  friction_directions: 6\n  v_rest: auto\n"
+    "method:\n  formulation: st\n  solver: { name: pgs, tol: 1e-8 }\n  friction_directions: 6\n  v_rest: auto\n"
     "materials:\n  wood: &w { friction: 0.5, restitution: 0.1, density: 600 }\n  ice: *w\n"
     "pairs:\n  - { materials: [wood, ice], friction: 0.02 }\n"
     "bodies:\n"

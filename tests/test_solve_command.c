@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "common/near.h"
+#include "io/trace_file.h"
 
 static char folder[] = "/tmp/moreau_solve_XXXXXX";
 static char output[20000];
@@ -102,6 +103,36 @@ static void a_trace_holds_every_iteration(void** state)
     assert_int_equal(run("lcp_two.dat --trace /nowhere/t.h5"), 3);
 }
 
+static void traces_are_read_back_and_drawn(void** state)
+{
+    (void)state;
+    assert_int_equal(run("lcp_two.dat --all --trace c.h5"), 0);
+    char path[128], command[1024];
+    snprintf(path, sizeof path, "%s/c.h5", folder);
+    mor_trace_record* records;
+    mor_error error = { 0 };
+    int count, pgs = -1;
+    assert_int_equal(mor_trace_file_read(path, &records, &count, &error), MOR_OK);
+    for (int k = 0; k < count; k++)
+        if (strcmp(records[k].solver, "pgs") == 0) pgs = k;
+    assert_true(pgs >= 0);
+    assert_string_equal(records[pgs].problem, "lcp_two.dat");
+    assert_true(records[pgs].count > 3);
+    for (int i = 1; i < records[pgs].count; i++) {
+        assert_true(records[pgs].iteration[i] > records[pgs].iteration[i - 1]);
+        assert_true(records[pgs].time_s[i] >= records[pgs].time_s[i - 1]);
+    }
+    assert_true(records[pgs].error[records[pgs].count - 1] <= 1e-8);
+    assert_true(records[pgs].error[0] > 1e-8);
+    mor_trace_records_free(records, count);
+    snprintf(command, sizeof command, "cd %s && '%s' plot c.h5 convergence -o c.svg > out.txt && grep -q pgs c.svg", folder, MOREAU_COMMAND);
+    assert_int_equal(system(command), 0);
+    snprintf(command, sizeof command, "cd %s && '%s' plot lcp_two.dat convergence 2> out.txt", folder, MOREAU_COMMAND);
+    assert_int_equal(WEXITSTATUS(system(command)), 2);
+    snprintf(path, sizeof path, "%s/lcp_two.dat", folder);
+    assert_int_equal(mor_trace_file_read(path, &records, &count, &error), MOR_BAD_INPUT);
+}
+
 static void write_file(const char* name, const char* text)
 {
     char path[128];
@@ -138,6 +169,7 @@ int main(void)
         cmocka_unit_test(an_unsolvable_problem_is_status_one_and_says_so),
         cmocka_unit_test(bad_usage_and_bad_input_are_status_two_with_a_hint),
         cmocka_unit_test(a_trace_holds_every_iteration),
+        cmocka_unit_test(traces_are_read_back_and_drawn),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -55,9 +55,9 @@ std::unique_ptr<Engine> make(const Scene&, const char* path, const std::vector<s
 }
 
 constexpr const char* as_scene[] = { nullptr };
-constexpr const char* pgs_fine[] = { "method.solver={ name: pgs, tol: 1.0e-8 }", nullptr };
-constexpr const char* pgs_coarse[] = { "method.solver={ name: pgs, tol: 1.0e-3 }", nullptr };
-constexpr const char* lemke[] = { "method.solver=lemke", nullptr };
+constexpr const char* pgs_fine[] = { "method.formulation=st", "method.solver={ name: pgs, tol: 1.0e-8 }", nullptr };
+constexpr const char* pgs_coarse[] = { "method.formulation=st", "method.solver={ name: pgs, tol: 1.0e-3 }", nullptr };
+constexpr const char* lemke[] = { "method.formulation=st", "method.solver=lemke", nullptr };
 
 } // namespace
 

@@ -109,6 +109,7 @@ MOR_API mor_geometry* mor_geometry_mesh(const mor_vec3* points, int point_count,
 /* 2-D */
 MOR_API mor_geometry* mor_geometry_particle(mor_error* error);
 MOR_API mor_geometry* mor_geometry_disc(double radius, mor_error* error);
+/* Convex. Clockwise points are turned (the first stays first), repeated and collinear ones left out. */
 MOR_API mor_geometry* mor_geometry_polygon(const mor_vec3* points, int count, mor_error* error);
 MOR_API mor_geometry* mor_geometry_chain(const mor_vec3* points, int count, mor_error* error);
 /* A shape of the caller's: unit mass properties and bounding radius are given. */

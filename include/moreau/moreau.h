@@ -8,6 +8,7 @@
 #include "moreau/library.h"
 #include "moreau/math.h"
 #include "moreau/problem.h"
+#include "moreau/robot.h"
 #include "moreau/scene.h"
 #include "moreau/solver.h"
 #include "moreau/world.h"

@@ -13,6 +13,7 @@
 #define MOREAU_WORLD_H
 
 #include "moreau/geometry.h"
+#include "moreau/robot.h"
 #include "moreau/solver.h"
 
 #ifdef __cplusplus
@@ -77,6 +78,7 @@ typedef struct mor_body_def {
     mor_vec3 velocity;             /* of the centre of mass */
     mor_vec3 angular_velocity;     /* world axes */
     mor_vec3 surface_velocity;     /* world axes: belts */
+    bool no_collision;             /* touches nothing */
     mor_motion motion;             /* kinematic bodies with a prescribed path; else they keep their velocity */
     void* motion_user;
 } mor_body_def;
@@ -117,6 +119,83 @@ MOR_API void mor_body_apply_torque(mor_world* world, mor_body_id body, mor_vec3 
 /* Contacts between the two bodies are not looked for. */
 MOR_API void mor_world_ignore_pair(mor_world* world, mor_body_id a, mor_body_id b);
 
+/* -------------------------------------------------------------------------------- robots */
+
+/* A robot in minimal coordinates: its links are bodies named "robot/link" that touch other bodies and
+ * each other; its state is the base pose and the joints'. mor_body_set_state on a link does nothing. */
+typedef struct mor_robot_def {
+    char name[64];
+    mor_robot_model* model; /* a reference is taken */
+    mor_pose pose;          /* of the base link */
+    const double* s;        /* n joint positions; NULL: 0 */
+    const double* nu;       /* N velocities; NULL: 0 */
+    int material;
+    bool collide;           /* the links' shapes touch other bodies */
+    bool self_collision;    /* and each other, neighbours in the tree excepted */
+    bool limits, damping, friction, mimic; /* of the joints, as the model has them */
+} mor_robot_def;
+
+MOR_API mor_robot_def mor_robot_def_default(void);
+/* Its number, or -1 and a sentence. 3-D worlds only; refused if the mass matrix is singular. */
+MOR_API int mor_world_add_robot(mor_world* world, const mor_robot_def* def, mor_error* error);
+MOR_API int mor_world_robot_count(const mor_world* world);
+MOR_API int mor_world_find_robot(const mor_world* world, const char* name); /* -1: none */
+MOR_API const char* mor_world_robot_name(const mor_world* world, int robot);
+MOR_API const mor_robot_model* mor_world_robot_model(const mor_world* world, int robot);
+/* Base pose, s (n), nu (N); any may be NULL. */
+MOR_API void mor_world_robot_state(const mor_world* world, int robot, mor_pose* base, double* s, double* nu);
+MOR_API void mor_world_robot_set_state(mor_world* world, int robot, const mor_pose* base, const double* s,
+                                       const double* nu);
+/* Adds joint forces (n) [N m, N] for the coming step only: call it from the user stage. */
+MOR_API void mor_world_robot_apply(mor_world* world, int robot, const double* tau);
+MOR_API mor_body_id mor_world_robot_link(const mor_world* world, int robot, int link);
+
+/* -------------------------------------------------------------------------------- joints */
+
+typedef enum mor_joint_kind {
+    MOR_JOINT_FIXED,
+    MOR_JOINT_REVOLUTE,    /* turns about the axis */
+    MOR_JOINT_PRISMATIC,   /* slides along the axis */
+    MOR_JOINT_CYLINDRICAL, /* both */
+    MOR_JOINT_SPHERICAL,
+    MOR_JOINT_UNIVERSAL,   /* turns about `axis` of body 0 and `axis2` of body 1 */
+    MOR_JOINT_PLANAR,      /* slides across the axis and turns about it */
+    MOR_JOINT_DISTANCE,    /* keeps the distance of two points */
+    MOR_JOINT_KINDS
+} mor_joint_kind;
+
+/* A joint as equations between two bodies (or links of robots: a loop), or a body and the world. The two bodies
+ * do not touch each other. */
+typedef struct mor_joint_def {
+    char name[64];
+    mor_joint_kind kind;
+    mor_body_id body[2];   /* a null id is the world */
+    mor_vec3 point[2];     /* world, now: where the joint is on each body; the same point but for distances */
+    mor_vec3 axis, axis2;  /* world, now */
+    double length;         /* distance; < 0: as it is now */
+    double lower, upper;   /* of the angle or the displacement, 0 now; infinite: none (revolute, prismatic) */
+    double damping;        /* N m s/rad, N s/m (revolute, prismatic) */
+    double friction;       /* Coulomb, N m or N */
+    double stiffness, rest;/* spring, N m/rad or N/m */
+    bool motor;            /* drives the joint at motor_speed with at most motor_force */
+    double motor_speed, motor_force;
+} mor_joint_def;
+
+MOR_API mor_joint_def mor_joint_def_default(void);
+MOR_API const char* mor_joint_kind_name(mor_joint_kind kind);
+/* Its number, or -1 and a sentence. 3-D worlds only. */
+MOR_API int mor_world_add_joint(mor_world* world, const mor_joint_def* def, mor_error* error);
+MOR_API int mor_world_joint_count(const mor_world* world);
+MOR_API const mor_joint_def* mor_world_joint(const mor_world* world, int joint);
+/* Angle or displacement of a revolute or prismatic joint, 0 when it was added. */
+MOR_API double mor_world_joint_position(const mor_world* world, int joint);
+/* Largest violation of a joint now: the norm of its equations [m, rad]. */
+MOR_API double mor_world_joint_error(const mor_world* world);
+
+/* Moves bodies and robots until all joints are closed (1e-12), velocities untouched; at most 200 rounds. Returns
+ * what is left of mor_world_joint_error. */
+MOR_API double mor_world_assemble(mor_world* world);
+
 /* ------------------------------------------------------------------------------ contacts */
 
 /* A contact, as found by the collision stage; impulses are filled by the step. */
@@ -128,6 +207,7 @@ typedef struct mor_contact {
     double gap;         /* signed: positive apart, negative in penetration [m] */
     uint64_t feature;   /* the same features in the next step give the same number */
     int group, plane;   /* exact geometry: alternatives of one disjunction; 0 for ordinary contacts */
+    bool held;          /* exact geometry: the pair is left on this plane at the end of the step (as found: of the last step) */
     double friction, restitution;
     mor_vec3 surface_velocity; /* of body[1]'s surface relative to body[0]'s, beyond rigid motion */
     mor_vec3 impulse;   /* total on body[1], world [N s]; 0 before the solve */
@@ -152,6 +232,7 @@ typedef struct mor_contact_row {
     double drift[3];  /* d(psi)/dt and d(psi_f)/dt: belts and kinematic bodies [m/s] */
     double guess[3];  /* impulses of the last step, rows of this block */
     int group, plane;
+    bool held;        /* its plane was the pair's at the end of the last step */
 } mor_contact_row;
 
 /* Everything a formulation may know of one island for one step (MATH: M, G, psi, mu, e, nu, nu_free, h). */
@@ -174,12 +255,15 @@ typedef struct mor_system {
     const double* response;
     const double* diagonal;
     const int* diagonal_start;
+    const mor_world* world; /* for formulations that look at the geometry; may be NULL in systems made by hand */
+    const double* bias; /* row_count: of equations and bounded rows; 0 for contacts, whose terms the formulation adds */
 } mor_system;
 
 /* What a formulation gives back: velocities at the end of the step and row impulses. */
 typedef struct mor_answer {
     double* nu;       /* dof; nu_free on entry */
     double* impulses; /* row_count; the guess on entry */
+    bool* held;       /* contact_count; false on entry. Exact geometry: rows of the plane each pair is left on */
 } mor_answer;
 
 /* Handed to a formulation: runs the chosen solver on a problem, times, traces and judges it. z: guess
@@ -198,6 +282,10 @@ typedef struct mor_formulation {
     size_t options_size;
     const mor_field* fields;
     mor_report (*step)(const mor_system* system, const void* options, mor_solve_stage* stage, mor_answer* answer);
+    int groups; /* what `features` shall give it: 0 the papers' contacts by vertex, 1 separating planes by pair */
+    /* Called after the integration, may move the bodies, never their velocities. Returns the deepest penetration it found
+     * before; adds the potential energy it put in to *work. May be NULL. */
+    double (*project)(mor_world* world, const void* options, double* work);
 } mor_formulation;
 
 /* Copies the geometry of the system into a STEP problem with the given bias (row_count); circular
@@ -268,10 +356,15 @@ MOR_API mor_code mor_world_set_method(mor_world* world, const char* stage, const
 MOR_API mor_code mor_world_set_option(mor_world* world, const char* stage, const char* option, const char* value,
                                       mor_error* error);
 MOR_API const char* mor_world_method(const mor_world* world, const char* stage);
+/* Whether the chosen solver takes a problem that the chosen formulation makes: MOR_OK, or a sentence that names solvers
+ * which do. A step with a pair that does not fit ends as refused. */
+MOR_API mor_code mor_world_check_methods(const mor_world* world, mor_error* error);
 /* The world's own options, for documentation and the scene parser. */
 MOR_API const mor_field* mor_world_fields(void);
 /* tol, max_iter and time_limit: options of every solver in a world. */
 MOR_API const mor_field* mor_world_solver_fields(void);
+/* Tolerances of the impulse stabilisation of joints. */
+MOR_API const mor_field* mor_world_stabilisation_fields(void);
 
 /* --------------------------------------------------------------------------------- steps */
 
@@ -290,6 +383,8 @@ typedef struct mor_step_report {
     double residual;      /* largest relative residual */
     double velocity_error;/* largest, m/s */
     double penetration;   /* deepest at the end of the step, measured by the collision geometry */
+    double raw_penetration; /* the same before a position projection; equal if there is none */
+    double projection_work; /* potential energy the projection added in this step [J] */
     double correction_work, contact_work, applied_work; /* J in this step (docs/notation.md) */
     double kinetic, potential; /* J at the end of the step */
     char detail[192];

@@ -8,8 +8,17 @@
 int mor_cli_run(int argc, char** argv);
 int mor_cli_solve(int argc, char** argv);
 int mor_cli_plot(int argc, char** argv);
+int mor_cli_robot(int argc, char** argv);
 int mor_cli_list(int argc, char** argv);
+int mor_cli_reproduce(int argc, char** argv);
+int mor_cli_compare(int argc, char** argv);
+int mor_cli_dataset(int argc, char** argv);
 int mor_cli_view(int argc, char** argv);
+
+/* Takes every `--plugin FILE.so` out of the arguments and loads it; 0 or the exit status. */
+int mor_cli_plugins(int* argc, char** argv);
+/* The built-in methods and those of plug-ins; NULL: only built-in ones. */
+const mor_library* mor_cli_library(void);
 
 /* "moreau: text" on stderr; returns the code, which is the exit status. */
 int mor_cli_fail(const mor_error* error);

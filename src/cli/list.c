@@ -14,27 +14,28 @@ typedef struct item {
     const char *name, *summary, *reference;
     uint32_t forms; /* accepted by a solver, produced by a formulation */
     const mor_field *fields, *more_fields;
+    uint32_t converted; /* taken by a solver through an exact conversion */
 } item;
 
-static const item integrators[] = { { "semi-implicit", "velocity first, then position; free bodies in angular momentum", "moreau1988", 0, NULL, NULL } };
+static const item integrators[] = { { "semi-implicit", "velocity first, then position; free bodies in angular momentum", "moreau1988", 0, NULL, NULL, 0 } };
 static const item shapes[] = {
-    { "sphere", "sphere: r", "", 0, NULL, NULL },
-    { "box", "box: [x, y, z], full edge lengths; 2-D: [x, y]", "", 0, NULL, NULL },
-    { "plane", "plane: {normal, point}; fixed bodies only", "", 0, NULL, NULL },
-    { "capsule", "capsule: {radius, length}, along z", "", 0, NULL, NULL },
-    { "cylinder", "cylinder: {radius, length, sides}; without sides it is smooth", "", 0, NULL, NULL },
-    { "prism", "prism: {sides, radius, length}, first vertex on x", "", 0, NULL, NULL },
-    { "cone", "cone: {radius, height}", "", 0, NULL, NULL },
-    { "hull", "hull: [[x, y, z], ...], convex hull of points", "", 0, NULL, NULL },
-    { "mesh", "mesh: file (.obj .stl .dae .poly), convex pieces", "", 0, NULL, NULL },
-    { "tetrahedron", "tetrahedron: {edge | radius}", "", 0, NULL, NULL },
-    { "octahedron", "octahedron: {edge | radius}", "", 0, NULL, NULL },
-    { "dodecahedron", "dodecahedron: {edge | radius}", "", 0, NULL, NULL },
-    { "icosahedron", "icosahedron: {edge | radius}", "", 0, NULL, NULL },
-    { "particle", "particle: 2-D point", "", 0, NULL, NULL },
-    { "disc", "disc: r, 2-D", "", 0, NULL, NULL },
-    { "polygon", "polygon: [[x, y], ...], 2-D, convex", "", 0, NULL, NULL },
-    { "chain", "chain: [[x, y], ...], 2-D open boundary, solid on the right; fixed bodies only", "", 0, NULL, NULL },
+    { "sphere", "sphere: r", "", 0, NULL, NULL, 0 },
+    { "box", "box: [x, y, z], full edge lengths; 2-D: [x, y]", "", 0, NULL, NULL, 0 },
+    { "plane", "plane: {normal, point}; fixed bodies only", "", 0, NULL, NULL, 0 },
+    { "capsule", "capsule: {radius, length}, along z", "", 0, NULL, NULL, 0 },
+    { "cylinder", "cylinder: {radius, length, sides}; without sides it is smooth", "", 0, NULL, NULL, 0 },
+    { "prism", "prism: {sides, radius, length}, first vertex on x", "", 0, NULL, NULL, 0 },
+    { "cone", "cone: {radius, height}", "", 0, NULL, NULL, 0 },
+    { "hull", "hull: [[x, y, z], ...], convex hull of points", "", 0, NULL, NULL, 0 },
+    { "mesh", "mesh: file (.obj .stl .dae .poly), convex pieces", "", 0, NULL, NULL, 0 },
+    { "tetrahedron", "tetrahedron: {edge | radius}", "", 0, NULL, NULL, 0 },
+    { "octahedron", "octahedron: {edge | radius}", "", 0, NULL, NULL, 0 },
+    { "dodecahedron", "dodecahedron: {edge | radius}", "", 0, NULL, NULL, 0 },
+    { "icosahedron", "icosahedron: {edge | radius}", "", 0, NULL, NULL, 0 },
+    { "particle", "particle: 2-D point", "", 0, NULL, NULL, 0 },
+    { "disc", "disc: r, 2-D", "", 0, NULL, NULL, 0 },
+    { "polygon", "polygon: [[x, y], ...], 2-D, convex", "", 0, NULL, NULL, 0 },
+    { "chain", "chain: [[x, y], ...], 2-D open boundary, solid on the right; fixed bodies only", "", 0, NULL, NULL, 0 },
 };
 
 static void json_fields(mor_json* json, const mor_field* fields)
@@ -88,11 +89,41 @@ static void show(const item* it, mor_json* json)
     for (int bit = 0; bit < 31; bit++)
         if (it->forms & 1u << bit) mor_json_text(json, NULL, mor_form_name((mor_form)(1u << bit)));
     mor_json_end(json);
+    if (it->converted) {
+        mor_json_list(json, "through_conversion");
+        for (int bit = 0; bit < 31; bit++)
+            if (it->converted & 1u << bit) mor_json_text(json, NULL, mor_form_name((mor_form)(1u << bit)));
+        mor_json_end(json);
+    }
     mor_json_list(json, "options");
     json_fields(json, it->fields);
     json_fields(json, it->more_fields);
     mor_json_end(json);
     mor_json_end(json);
+}
+
+static uint32_t converted_forms(const mor_solver* solver)
+{
+    uint32_t bits = 0;
+    for (int bit = 0; bit < 31 && mor_form_name((mor_form)(1u << bit)); bit++)
+        if (!(solver->accepts & 1u << bit) && mor_solver_applies(solver, (mor_form)(1u << bit))) bits |= 1u << bit;
+    return bits;
+}
+
+/* Which solver takes which problem, as in the tables of the papers. */
+static void show_applicability(void)
+{
+    printf("\nx takes the problem as it is, c through an exact conversion\n\n%-18s", "");
+    for (int bit = 0; bit < 31 && mor_form_name((mor_form)(1u << bit)); bit++) printf(" %s", mor_form_name((mor_form)(1u << bit)));
+    putchar('\n');
+    for (int i = 0; mor_library_solver_at(NULL, i); i++) {
+        const mor_solver* s = mor_library_solver_at(NULL, i);
+        uint32_t converted = converted_forms(s);
+        printf("%-18s", s->name);
+        for (int bit = 0; bit < 31 && mor_form_name((mor_form)(1u << bit)); bit++)
+            printf(" %*s", (int)strlen(mor_form_name((mor_form)(1u << bit))), s->accepts & 1u << bit ? "x" : converted & 1u << bit ? "c" : ".");
+        putchar('\n');
+    }
 }
 
 static int by_name(const void* a, const void* b) { return strcmp(*(char* const*)a, *(char* const*)b); }
@@ -151,29 +182,31 @@ int mor_cli_list(int argc, char** argv)
         mor_json_list(json, NULL);
     }
     if (kind == 0)
-        for (int i = 0; mor_library_formulation_at(NULL, i); i++) {
-            const mor_formulation* f = mor_library_formulation_at(NULL, i);
-            show(&(item){ f->name, f->summary, f->reference, f->produces, f->fields, NULL }, json);
+        for (int i = 0; mor_library_formulation_at(mor_cli_library(), i); i++) {
+            const mor_formulation* f = mor_library_formulation_at(mor_cli_library(), i);
+            show(&(item){ f->name, f->summary, f->reference, f->produces, f->fields, NULL, 0 }, json);
         }
     if (kind == 1)
-        for (int i = 0; mor_library_solver_at(NULL, i); i++) {
-            const mor_solver* s = mor_library_solver_at(NULL, i);
-            show(&(item){ s->name, s->summary, s->reference, s->accepts, mor_world_solver_fields(), s->fields }, json);
+        for (int i = 0; mor_library_solver_at(mor_cli_library(), i); i++) {
+            const mor_solver* s = mor_library_solver_at(mor_cli_library(), i);
+            show(&(item){ s->name, s->summary, s->reference, s->accepts, mor_world_solver_fields(), s->fields, converted_forms(s) }, json);
         }
+    if (kind == 1 && !json) show_applicability();
     if (kind == 2)
-        for (int i = 0; mor_library_collision_at(NULL, i); i++) {
-            const mor_collision* c = mor_library_collision_at(NULL, i);
-            show(&(item){ c->name, c->summary, c->reference, 0, c->fields, NULL }, json);
+        for (int i = 0; mor_library_collision_at(mor_cli_library(), i); i++) {
+            const mor_collision* c = mor_library_collision_at(mor_cli_library(), i);
+            show(&(item){ c->name, c->summary, c->reference, 0, c->fields, NULL, 0 }, json);
         }
     if (kind == 3) show(&integrators[0], json);
     if (kind == 4)
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) show(&shapes[i], json);
+    for (int i = 0; kind == 5 && json && i < MOR_JOINT_KINDS; i++) show(&(item){ .name = mor_joint_kind_name((mor_joint_kind)i), .summary = "" }, json);
     if (kind == 6) show_scenes(json);
     if (json) {
         mor_json_end(json);
         if (!mor_json_finish(json)) return MOR_SYSTEM;
     } else if (kind == 5) {
-        puts("joints come with a later version");
+        for (int i = 0; i < MOR_JOINT_KINDS; i++) puts(mor_joint_kind_name((mor_joint_kind)i));
     }
     return 0;
 }

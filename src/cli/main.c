@@ -13,7 +13,11 @@ static const struct command {
 } commands[] = {
     { "run", mor_cli_run, "simulate a scene" },
     { "solve", mor_cli_solve, "solve stored complementarity and contact problems" },
+    { "robot", mor_cli_robot, "read a URDF: its tree, masses, and M, h, g, Jacobians at given states" },
+    { "compare", mor_cli_compare, "run formulations and solvers on the same problems, fairly" },
+    { "dataset", mor_cli_dataset, "build and describe the database of benchmark problems" },
     { "plot", mor_cli_plot, "draw what a recording holds" },
+    { "reproduce", mor_cli_reproduce, "run the papers' experiments again: data, figures, a page" },
     { "view", mor_cli_view, "show recordings and running scenes in the browser" },
     { "list", mor_cli_list, "list formulations, solvers, collision methods, shapes, scenes" },
 };
@@ -23,8 +27,9 @@ static void help(FILE* out)
 {
     fprintf(out, "moreau %s: rigid bodies with contact and friction, and fair comparison of the methods\n\n"
                  "usage: moreau COMMAND [ARGUMENTS]     (moreau COMMAND --help tells more)\n\n", mor_version());
-    for (int i = 0; i < COMMAND_COUNT; i++) fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
-    fprintf(out, "\nA first try:  moreau run peg_in_hole\n"
+    for (int i = 0; i < COMMAND_COUNT; i++) fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].help);
+    fprintf(out, "\n--plugin FILE.so adds methods of your own to any command (docs/tutorials/your-solver.md)\n"
+                 "A first try:  moreau run peg_in_hole\n"
                  "Exit status:  0 success, 1 the method failed on the problem, 2 bad usage or input, 3 the system failed\n");
 }
 
@@ -102,7 +107,9 @@ int main(int argc, char** argv)
     const char* names[COMMAND_COUNT + 1] = { 0 };
     for (int i = 0; i < COMMAND_COUNT; i++) {
         names[i] = commands[i].name;
-        if (strcmp(argv[1], commands[i].name) == 0) return finish(commands[i].run(argc - 1, argv + 1));
+        if (strcmp(argv[1], commands[i].name) != 0) continue;
+        int count = argc - 1, status = mor_cli_plugins(&count, argv + 1);
+        return finish(status ? status : commands[i].run(count, argv + 1));
     }
     const char* near = mor_did_you_mean(argv[1], names);
     fprintf(stderr, "moreau: unknown command '%s'; %s%s%s\n", argv[1], near ? "did you mean '" : "see moreau --help", near ? near : "",

@@ -6,9 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "plot/convergence.h"
 #include "plot/series.h"
 
 #define MOST_FILES 32
+#define CONVERGENCE "convergence"
 
 static void help(void)
 {
@@ -24,6 +26,9 @@ static void help(void)
          "position, velocity, acceleration and contact-forces take a body and a component:\n"
          "  position:peg    x, y and z of the body 'peg'\n"
          "  velocity:peg.z  one component: x, y, z, norm; for velocity and acceleration also wx, wy, wz\n"
+         "\n"
+         "  convergence     of solvers, from a trace made by `moreau solve PROBLEM --all --trace FILE.h5`:\n"
+         "                  error against iteration and against time\n"
          "\n"
          "examples:\n"
          "  moreau plot run.h5 energy penetration\n"
@@ -71,7 +76,7 @@ static int parse(int argc, char** argv, arguments* a)
             *(is_output ? &a->output : &a->title) = argv[i];
         } else if (word[0] == '-' && word[1]) {
             return 1 + usage("unknown option", word);
-        } else if (a->file_count == 0 || (!mor_is_quantity(word) && looks_like_file(word))) {
+        } else if (a->file_count == 0 || (!mor_is_quantity(word) && strcmp(word, CONVERGENCE) != 0 && looks_like_file(word))) {
             if (a->file_count == MOST_FILES) return 1 + usage("too many files at", word);
             a->files[a->file_count++] = word;
         } else {
@@ -84,6 +89,35 @@ static int parse(int argc, char** argv, arguments* a)
     return 0;
 }
 
+static mor_code draw_recordings(const arguments* a, mor_figure* figure, mor_error* error)
+{
+    mor_recording* recordings[MOST_FILES] = { 0 };
+    mor_code code = MOR_OK;
+    for (int i = 0; !code && i < a->file_count; i++) {
+        recordings[i] = mor_recording_open(a->files[i], error);
+        if (!recordings[i]) code = error->code;
+    }
+    if (!code) mor_plot_title(figure, recordings, a->file_count);
+    for (int i = 0; !code && i < a->quantity_count; i++)
+        code = mor_plot_add(figure, recordings, a->file_count, a->quantities[i], error);
+    for (int i = 0; i < a->file_count; i++) mor_recording_close(recordings[i]);
+    return code;
+}
+
+static mor_code draw_traces(const arguments* a, mor_figure* figure, mor_error* error)
+{
+    mor_code code = MOR_OK;
+    for (int i = 0; !code && i < a->file_count; i++) {
+        mor_trace_record* records;
+        int count;
+        code = mor_trace_file_read(a->files[i], &records, &count, error);
+        if (code) break;
+        code = mor_plot_convergence(figure, records, count, error);
+        mor_trace_records_free(records, count);
+    }
+    return code;
+}
+
 int mor_cli_plot(int argc, char** argv)
 {
     arguments a = { 0 };
@@ -92,17 +126,13 @@ int mor_cli_plot(int argc, char** argv)
 
     mor_error error = { 0 };
     mor_code code = MOR_OK;
-    mor_recording* recordings[MOST_FILES] = { 0 };
     mor_figure* figure = calloc(1, sizeof *figure);
     if (!figure) code = mor_fail(&error, MOR_SYSTEM, "out of memory");
-    for (int i = 0; !code && i < a.file_count; i++) {
-        recordings[i] = mor_recording_open(a.files[i], &error);
-        if (!recordings[i]) code = error.code;
-    }
     if (!code && a.title) snprintf(figure->title, sizeof figure->title, "%s", a.title);
-    if (!code) mor_plot_title(figure, recordings, a.file_count);
-    for (int i = 0; !code && i < a.quantity_count; i++)
-        code = mor_plot_add(figure, recordings, a.file_count, a.quantities[i], &error);
+    bool traces = false;
+    for (int i = 0; i < a.quantity_count; i++) traces = traces || strcmp(a.quantities[i], CONVERGENCE) == 0;
+    if (traces && a.quantity_count > 1) code = mor_fail(&error, MOR_BAD_INPUT, "convergence is drawn from traces, the other quantities from recordings: one figure each");
+    if (!code) code = traces ? draw_traces(&a, figure, &error) : draw_recordings(&a, figure, &error);
 
     char output[1100];
     default_output(a.files[0], output, sizeof output);
@@ -111,7 +141,6 @@ int mor_cli_plot(int argc, char** argv)
     if (code) fprintf(stderr, "moreau plot: %s\n", error.text);
     else printf("%s\n", output);
 
-    for (int i = 0; i < a.file_count; i++) mor_recording_close(recordings[i]);
     if (figure) mor_figure_clear(figure);
     free(figure);
     return (int)code;

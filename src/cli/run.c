@@ -1,5 +1,6 @@
 /* moreau run: simulate a scene, print what happened. */
 #include "cli/cli.h"
+#include "io/bpmd.h"
 #include "io/json.h"
 
 #include <math.h>
@@ -20,6 +21,7 @@ static const char help_text[] =
     "  --at T,...           report the state at these times too\n"
     "  --csv FILE[:K]       bodies, contact totals and energy as a table, every K-th step\n"
     "  --record FILE.h5     record everything (docs/recording.md)\n"
+    "  --bpmd FILE.h5[:K]   every K-th step as a problem for `moreau compare` (docs/bpmd.md)\n"
     "  --threads N          threads for independent groups of bodies; the answer does not depend on it\n"
     "  --json               one JSON document on standard output\n"
     "  --quiet              print nothing on success\n";
@@ -27,10 +29,10 @@ static const char help_text[] =
 enum { MOST_SETS = 256, MOST_SAMPLES = 1024 };
 
 typedef struct arguments {
-    const char *scene, *csv, *record;
+    const char *scene, *csv, *record, *bpmd;
     const char* sets[MOST_SETS + 1];
     char storage[8][256];
-    int set_count, stored, csv_every, threads;
+    int set_count, stored, csv_every, bpmd_every, threads;
     double times[MOST_SAMPLES];
     int time_count, steps;
     double end;
@@ -41,7 +43,7 @@ typedef struct arguments {
 typedef struct summary {
     double initial, final, max_gain, max_step_gain, work, correction;
     double momentum[2][6];
-    double penetration, velocity_error, max_residual, *residuals;
+    double penetration, raw_penetration, projection, velocity_error, max_residual, joint_error, *residuals;
     double iterations;
     int steps, failures, max_contacts, max_size, max_iterations;
     mor_timing timing;
@@ -67,7 +69,7 @@ static bool number(const char* text, double* value)
 
 static int parse(int argc, char** argv, arguments* a)
 {
-    *a = (arguments){ .csv_every = 1, .threads = 1, .steps = -1, .end = -1.0 };
+    *a = (arguments){ .csv_every = 1, .bpmd_every = 1, .threads = 1, .steps = -1, .end = -1.0 };
     static const struct {
         const char *option, *key;
     } keys[] = { { "--formulation", "method.formulation.name" }, { "--solver", "method.solver.name" }, { "--collision", "method.collision.name" }, { "--step", "time.step" } };
@@ -84,8 +86,7 @@ static int parse(int argc, char** argv, arguments* a)
             a->scene = s;
             continue;
         }
-        if (strcmp(s, "--bpmd") == 0) return mor_cli_usage("run", "--bpmd is not in this version");
-        const char* known[] = { "--formulation", "--solver", "--collision", "--step", "--time", "--steps", "--set", "--at", "--csv", "--record", "--threads", "--json", "--quiet", "--help", NULL };
+        const char* known[] = { "--formulation", "--solver", "--collision", "--step", "--time", "--steps", "--set", "--at", "--csv", "--record", "--bpmd", "--threads", "--json", "--quiet", "--help", NULL };
         bool is_known = false;
         for (int k = 0; known[k]; k++) is_known = is_known || strcmp(known[k], s) == 0;
         if (!is_known) {
@@ -126,13 +127,14 @@ static int parse(int argc, char** argv, arguments* a)
                 a->times[a->time_count++] = x;
                 p = *end ? end + 1 : end;
             }
-        } else if (strcmp(s, "--csv") == 0) {
+        } else if (strcmp(s, "--csv") == 0 || strcmp(s, "--bpmd") == 0) {
+            bool csv = s[2] == 'c';
             char* colon = strrchr(argv[i], ':');
-            if (colon && number(colon + 1, &x) && x >= 1.0) {
+            if (colon && number(colon + 1, &x) && x >= 1.0 && x <= 2e9) {
                 *colon = '\0';
-                a->csv_every = (int)x;
+                *(csv ? &a->csv_every : &a->bpmd_every) = (int)x;
             }
-            a->csv = argv[i];
+            *(csv ? &a->csv : &a->bpmd) = argv[i];
         } else {
             a->record = value;
         }
@@ -162,6 +164,29 @@ static void write_bodies(mor_json* json, const mor_world* w)
         if (n == 3) write_vec(json, "angular_velocity", s.angular_velocity, 3);
         else mor_json_number(json, "angular_velocity", s.angular_velocity.z);
         mor_json_end(json);
+    }
+    mor_json_end(json);
+}
+
+static void write_robots(mor_json* json, const mor_world* w)
+{
+    mor_json_list(json, "robots");
+    for (int i = 0; i < mor_world_robot_count(w); i++) {
+        const mor_robot_model* m = mor_world_robot_model(w, i);
+        int n = mor_robot_joint_count(m), N = mor_robot_dof(m), base = N > n ? 7 : 0;
+        double* q = malloc((size_t)(base + n + N + 1) * sizeof *q);
+        if (!q) continue;
+        mor_pose p;
+        mor_world_robot_state(w, i, &p, q + base, q + base + n);
+        if (base) memcpy(q, (double[7]){ p.position.x, p.position.y, p.position.z, p.rotation.w, p.rotation.x, p.rotation.y, p.rotation.z }, 7 * sizeof *q);
+        mor_json_object(json, NULL);
+        mor_json_text(json, "name", mor_world_robot_name(w, i));
+        mor_json_numbers(json, "q", q, base + n);
+        mor_json_numbers(json, "qd", q + base + n, N);
+        mor_json_list(json, "feet");
+        mor_json_end(json);
+        mor_json_end(json);
+        free(q);
     }
     mor_json_end(json);
 }
@@ -210,24 +235,23 @@ static void write_json(mor_json* json, const mor_world* w, const mor_scene* scen
     mor_json_integer(json, "failures", s->failures);
     if (s->detail[0]) mor_json_text(json, "detail", s->detail);
     write_bodies(json, w);
-    mor_json_list(json, "robots");
-    mor_json_end(json);
+    write_robots(json, w);
     mor_json_object(json, "energy");
     mor_json_number(json, "initial", s->initial);
     mor_json_number(json, "final", s->final);
     mor_json_number(json, "max_gain", s->max_gain);
     mor_json_number(json, "max_step_gain", s->max_step_gain);
     mor_json_number(json, "correction_work", s->correction);
-    mor_json_number(json, "projection_work", 0.0);
+    mor_json_number(json, "projection_work", s->projection);
     mor_json_end(json);
     mor_json_object(json, "momentum");
     mor_json_numbers(json, "initial", s->momentum[0], 6);
     mor_json_numbers(json, "final", s->momentum[1], 6);
     mor_json_end(json);
     mor_json_number(json, "max_penetration", s->penetration);
-    mor_json_number(json, "max_raw_penetration", s->penetration);
+    mor_json_number(json, "max_raw_penetration", s->raw_penetration);
     mor_json_number(json, "final_penetration", mor_world_penetration(w));
-    mor_json_number(json, "max_joint_error", 0.0);
+    mor_json_number(json, "max_joint_error", s->joint_error);
     mor_json_number(json, "max_drift", max_drift(w, start));
     int contacts;
     mor_world_contacts(w, &contacts);
@@ -284,6 +308,7 @@ static void print_summary(const mor_world* w, const mor_scene* scene, const summ
         shown++;
     }
     printf("  energy %.6g -> %.6g J, penetration at most %.3g m, drift at most %.3g m\n", s->initial, s->final, s->penetration, max_drift(w, start));
+    if (mor_world_joint_count(w)) printf("  %d joints, error at most %.3g\n", mor_world_joint_count(w), s->joint_error);
     printf("  %.3g contacts at most, velocity error at most %.3g m/s, %.3g iterations per step\n", (double)s->max_contacts, s->velocity_error,
            s->steps ? s->iterations / s->steps : 0.0);
     double us = s->steps ? 1e6 / s->steps : 0.0;
@@ -338,6 +363,8 @@ static void account(summary* s, const mor_world* w, const mor_step_report* r, do
     s->max_step_gain = fmax(s->max_step_gain, E - *energy);
     *energy = E;
     s->penetration = fmax(s->penetration, r->penetration);
+    s->raw_penetration = fmax(s->raw_penetration, r->raw_penetration);
+    s->projection += r->projection_work;
     s->velocity_error = fmax(s->velocity_error, r->velocity_error);
     s->max_residual = fmax(s->max_residual, r->residual);
     s->residuals[s->steps++] = r->residual;
@@ -359,8 +386,7 @@ static int write_samples(const mor_world* w, const arguments* a, int sample, mor
         mor_json_object(json, NULL);
         mor_json_number(json, "time", mor_world_time(w));
         write_bodies(json, w);
-        mor_json_list(json, "robots");
-        mor_json_end(json);
+        write_robots(json, w);
         mor_json_end(json);
     }
     return sample;
@@ -396,6 +422,7 @@ static int simulate(mor_world* w, const arguments* a, int steps, FILE* csv, summ
             break;
         }
         account(s, w, &r, &energy);
+        if (mor_world_joint_count(w)) s->joint_error = fmax(s->joint_error, mor_world_joint_error(w));
         if (csv && k % a->csv_every == 0) write_csv(csv, w, &r);
         sample = write_samples(w, a, sample, json);
         if (terminal) progress(k, steps, started, &shown);
@@ -423,10 +450,11 @@ int mor_cli_run(int argc, char** argv)
     qsort(a.times, (size_t)a.time_count, sizeof(double), compare_times);
     mor_error error = { 0 };
     char path[4096], temporary[4096] = "";
-    mor_scene* scene = mor_scene_load(mor_cli_scene_path(a.scene, path, sizeof path), a.sets, NULL, &error);
+    mor_scene* scene = mor_scene_load(mor_cli_scene_path(a.scene, path, sizeof path), a.sets, mor_cli_library(), &error);
     if (!scene) return mor_cli_fail(&error);
     if (*mor_scene_notes(scene) && !a.quiet) fputs(mor_scene_notes(scene), stderr);
     mor_recorder* recorder = NULL;
+    mor_bpmd_recorder* problems = NULL;
     FILE *csv = NULL, *document = NULL;
     char* text = NULL;
     size_t length = 0;
@@ -453,6 +481,18 @@ int mor_cli_run(int argc, char** argv)
     if (a.record) {
         recorder = mor_recorder_open(a.record, w, scene, &error);
         if (!recorder || mor_world_add_observer(w, mor_recorder_observe, recorder, &error) != MOR_OK) {
+            code = mor_cli_fail(&error);
+            goto out;
+        }
+    }
+    if (a.bpmd && (mor_world_robot_count(w) > 0 || mor_world_joint_count(w) > 0)) {
+        mor_fail(&error, MOR_BAD_INPUT, "--bpmd does not store robots and joints in this version; leave it out, or use --record");
+        code = mor_cli_fail(&error);
+        goto out;
+    }
+    if (a.bpmd) {
+        problems = mor_bpmd_record(a.bpmd, w, scene, a.bpmd_every, &error);
+        if (!problems) {
             code = mor_cli_fail(&error);
             goto out;
         }
@@ -500,6 +540,7 @@ out:
             code = mor_cli_fail(&error);
         }
     }
+    if (problems && mor_bpmd_close(problems, &error) != MOR_OK && code < 2) code = mor_cli_fail(&error);
     if (recorder && mor_recorder_close(recorder, &error) != MOR_OK && code < 2) code = mor_cli_fail(&error);
     free(start);
     free(s.residuals);

@@ -90,10 +90,10 @@ static int parse(int argc, char** argv, arguments* a)
     if (a->kind && !mor_form_of_kind(a->kind)) return complain("--kind is none of lcp, mlcp, fc2d, fc3d, gfc2d, gfc3d, rfc3d, grfc3d:", a->kind);
     if (a->solution && (a->all || a->file_count > 1))
         return complain("--solution takes one problem and one solver", NULL);
-    if (a->solver && !mor_solver_builtin(a->solver)) {
+    if (a->solver && !mor_library_solver(mor_cli_library(), a->solver)) {
         const char* names[64];
         int n = 0;
-        for (const mor_solver* const* s = mor_solvers(); *s && n < 63; s++) names[n++] = (*s)->name;
+        for (; n < 63 && mor_library_solver_at(mor_cli_library(), n); n++) names[n] = mor_library_solver_at(mor_cli_library(), n)->name;
         names[n] = NULL;
         const char* near = mor_did_you_mean(a->solver, names);
         fprintf(stderr, "moreau solve: unknown solver '%s'; %s%s%s", a->solver, near ? "did you mean '" : "known:",
@@ -241,10 +241,11 @@ int mor_cli_solve(int argc, char** argv)
             continue;
         }
         bool ran = false;
-        for (const mor_solver* const* s = mor_solvers(); *s; s++) {
-            if (a.solver ? strcmp(a.solver, (*s)->name) != 0 : !mor_solver_applies(*s, file.problem.form)) continue;
+        for (int i = 0; mor_library_solver_at(mor_cli_library(), i); i++) {
+            const mor_solver* s = mor_library_solver_at(mor_cli_library(), i);
+            if (a.solver ? strcmp(a.solver, s->name) != 0 : !mor_solver_applies(s, file.problem.form)) continue;
             if (ran && !a.all) break;
-            int one = run_one(&a, *s, &file, arena, traces, first);
+            int one = run_one(&a, s, &file, arena, traces, first);
             if (one > status) status = one;
             first = false;
             ran = true;

@@ -126,7 +126,7 @@ static bool admit_body(mor_world* w, mor_broad_phase* bp, int slot)
 }
 
 /* Poses, widened boxes and the list of what moved. */
-static bool update(mor_world* w, mor_broad_phase* bp, const mor_collision_options* o)
+static bool update(mor_world* w, mor_broad_phase* bp, const mor_collision_options* o, double sweep)
 {
     int known = bp->bodies.count;
     if (!mor_buffer_reserve(&w->allocator, &bp->bodies, w->body_count, sizeof(body_slot))) return false;
@@ -139,7 +139,7 @@ static bool update(mor_world* w, mor_broad_phase* bp, const mor_collision_option
         if (b->alive && !bodies[slot].generation && !admit_body(w, bp, slot)) return false;
     }
     bp->moved.count = 0;
-    double widen = 0.5 * (o->epsilon + (o->reach == 0 ? w->h * w->h * mor_norm(w->gravity) : 0.0));
+    double widen = 0.5 * (o->epsilon + (o->reach == 0 ? sweep * w->h * w->h * mor_norm(w->gravity) : 0.0));
     for (int i = 0; i < bp->shapes.count; i++) {
         shape_slot* s = &((shape_slot*)bp->shapes.data)[i];
         if (s->body < 0) continue;
@@ -150,7 +150,7 @@ static bool update(mor_world* w, mor_broad_phase* bp, const mor_collision_option
             s->pose = mor_body_shape_pose(b, s->shape);
             double r = g->radius + mor_norm(mor_sub(s->pose.position, b->x));
             s->speed = mor_norm(b->v) + r * mor_norm(b->w);
-            if (o->reach == 0) margin += w->h * s->speed;
+            if (o->reach == 0) margin += sweep * w->h * s->speed;
         } else if (s->margin == margin) {
             continue; /* fixed and already in place */
         }
@@ -173,6 +173,8 @@ typedef struct scan {
     mor_broad_phase* bp;
     const mor_collision_options* o;
     int cursor; /* in last step's pair cache */
+    mor_narrow_phase narrow;
+    double sweep;
 } scan;
 
 /* The words remembered for this pair, which comes later than all asked for before. */
@@ -234,12 +236,17 @@ static void test_pair(scan* k, int i, int j, bool cached)
     }
     const mor_body *ba = &w->bodies[a->body], *bb = &w->bodies[b->body];
     if (a->body == b->body || (ba->tree < 0 && bb->tree < 0) || mor_world_ignores(w, a->body, b->body)) return;
-    double reach = k->o->epsilon;
-    if (k->o->reach == 0) {
-        double spin = (a->speed - mor_norm(ba->v)) * (ba->kind != MOR_FIXED) + (b->speed - mor_norm(bb->v)) * (bb->kind != MOR_FIXED);
-        reach += w->h * (mor_norm(mor_sub(ba->v, bb->v)) + spin) + w->h * w->h * mor_norm(w->gravity);
-    }
+    double spin = (a->speed - mor_norm(ba->v)) * (ba->kind != MOR_FIXED) + (b->speed - mor_norm(bb->v)) * (bb->kind != MOR_FIXED);
+    double motion = w->h * (mor_norm(mor_sub(ba->v, bb->v)) + spin) + w->h * w->h * mor_norm(w->gravity);
+    double reach = k->o->epsilon + (k->o->reach == 0 ? k->sweep * motion : 0.0);
     const mor_geometry *ga = ba->shapes[a->shape].geometry, *gb = bb->shapes[b->shape].geometry;
+    uint32_t words[4] = { 0 };
+    if (cached) recall(k, i, j, words);
+    mor_near_pair pair = { ba, bb, a->body, b->body, a->shape, b->shape, a->pose, b->pose, reach, motion, words };
+    if (k->narrow && k->narrow(w, k->o, &pair)) {
+        if (cached) remember(k, i, j, words);
+        return;
+    }
     bool swap;
     mor_pair_test test = mor_library_pair(w->library, ga, gb, &swap);
     if (!test) {
@@ -247,8 +254,6 @@ static void test_pair(scan* k, int i, int j, bool cached)
                  ga->label, ba->name, gb->label, bb->name);
         return;
     }
-    uint32_t words[4] = { 0 };
-    if (cached) recall(k, i, j, words);
     mor_point points[MOR_MAX_POINTS];
     int n = run_test(test, swap, ga, &a->pose, gb, &b->pose, reach, words, points);
     if (n > 0 && only_corners_apart(points, n)) {
@@ -261,42 +266,47 @@ static void test_pair(scan* k, int i, int j, bool cached)
         n = run_test(test, swap, ga, &a->pose, gb, &b->pose, 1e9, words, points);
     if (cached) remember(k, i, j, words);
     if (n == 0) return;
-    if (!mor_buffer_reserve(&w->allocator, &w->contacts, w->contacts.count + n, sizeof(mor_contact))) {
-        w->out_of_memory = true;
-        return;
-    }
-    double friction, restitution;
-    mor_world_combine(w, ba, a->shape, bb, b->shape, &friction, &restitution);
-    mor_vec3 belt = mor_sub(bb->surface_velocity, ba->surface_velocity);
     for (int p = 0; p < n; p++) {
         if (-points[p].gap > w->deepest) w->deepest = -points[p].gap;
         if (points[p].gap < k->o->psi_min) continue;
-        ((mor_contact*)w->contacts.data)[w->contacts.count++] =
-            (mor_contact){ .body = { w->order_of[a->body], w->order_of[b->body] },
-                           .shape = { a->shape, b->shape },
-                           .point = { swap ? points[p].on_b : points[p].on_a, swap ? points[p].on_a : points[p].on_b },
-                           .normal = swap ? mor_neg(points[p].normal) : points[p].normal,
-                           .gap = points[p].gap,
-                           .feature = points[p].feature,
-                           .group = points[p].group,
-                           .plane = points[p].plane,
-                           .friction = friction,
-                           .restitution = restitution,
-                           .surface_velocity = belt };
+        mor_contact c = { .point = { swap ? points[p].on_b : points[p].on_a, swap ? points[p].on_a : points[p].on_b },
+                          .normal = swap ? mor_neg(points[p].normal) : points[p].normal,
+                          .gap = points[p].gap,
+                          .feature = points[p].feature,
+                          .group = points[p].group,
+                          .plane = points[p].plane };
+        if (!mor_near_pair_contact(w, &pair, &c)) return;
     }
 }
 
-void mor_detect(mor_world* w, const mor_collision_options* o)
+bool mor_near_pair_contact(mor_world* w, const mor_near_pair* pair, const mor_contact* contact)
+{
+    if (!mor_buffer_reserve(&w->allocator, &w->contacts, w->contacts.count + 1, sizeof(mor_contact))) {
+        w->out_of_memory = true;
+        return false;
+    }
+    mor_contact* c = &((mor_contact*)w->contacts.data)[w->contacts.count++];
+    *c = *contact;
+    c->body[0] = w->order_of[pair->slot_a];
+    c->body[1] = w->order_of[pair->slot_b];
+    c->shape[0] = pair->shape_a;
+    c->shape[1] = pair->shape_b;
+    mor_world_combine(w, pair->a, pair->shape_a, pair->b, pair->shape_b, &c->friction, &c->restitution);
+    c->surface_velocity = mor_sub(pair->b->surface_velocity, pair->a->surface_velocity);
+    return true;
+}
+
+void mor_detect(mor_world* w, const mor_collision_options* o, mor_narrow_phase narrow, double sweep)
 {
     mor_broad_phase* bp = w->broad_phase;
     w->deepest = 0.0;
     const mor_index_pair* pairs;
-    int count = update(w, bp, o) ? mor_bvh_pairs(bp->tree, bp->moved.data, bp->moved.count, &pairs, NULL) : -1;
+    int count = update(w, bp, o, sweep) ? mor_bvh_pairs(bp->tree, bp->moved.data, bp->moved.count, &pairs, NULL) : -1;
     if (count < 0) {
         w->out_of_memory = true;
         return;
     }
-    scan k = { w, bp, o, 0 };
+    scan k = { w, bp, o, 0, narrow, sweep };
     bp->cache[1].count = 0;
     for (int i = 0; i < count; i++) test_pair(&k, pairs[i].i, pairs[i].j, true);
     mor_buffer t = bp->cache[0];

@@ -6,14 +6,15 @@
  *   - their distance when a face and a vertex, or the insides of two edges, are nearest;
  *   - less than the distance when a vertex is nearest to a vertex or an edge. This is seen from
  *     the contact itself (no point of it is as near as s), and GJK finds the distance then.
+ * Shapes that are clearly apart need no edge axes: either a face realises the distance or GJK gives it.
  * An edge pair can only matter if the arcs of its face normals on the unit sphere cross, those of b
  * reversed: with u the edge of a between faces L, R and v that of b between l, r
  *     (l.u)(r.u) < 0,  (L.v)(R.v) < 0,  (r.u)(L.v) > 0 (both arcs on one hemisphere)
  * (D. Gregorius, 2013, "The separating axis test between convex polyhedra", GDC). The separation of
  * such a pair is n.(q - p) with p, q on the edges: no support function is needed.
  *
- * Cost O(F_a V_b + F_b V_a + E_a E_b), the last with a dozen products each; meant for polyhedra up
- * to some hundred edges. The cache holds the last axis farther than `reach`; it is tried first, and
+ * Cost O(F_a V_b + F_b V_a + E_a E_b), the last only over edges near the other shape and only when no
+ * face separates clearly; meant for polyhedra up to some hundred edges. The cache holds the last axis farther than `reach`; it is tried first, and
  * a pair it separates has no contacts however the search would end. */
 #include "collision/pair_polyhedron.h"
 
@@ -22,6 +23,9 @@
 
 #define FACE_COSINE 0.98
 #define RESTING_POINTS 8
+#define EDGE_BLOCK 64
+/* share of the size: GJK's normal has ten digits from here on */
+#define CLEARLY_APART 1e-5
 
 /* Vertex of P farthest in the local direction d. */
 static int far_vertex(const mor_polyhedron* P, mor_vec3 d, double* far)
@@ -185,38 +189,82 @@ static void remember(uint32_t cache[4], int kind, int i, int j)
     cache[2] = (uint32_t)j;
 }
 
-/* Best edge pair; false as soon as one separates by `reach` or more. */
-static bool search_edges(const mor_placed* A, const mor_placed* B, double reach, uint32_t cache[4], mor_axis_choice* best)
+/* An edge of b in the frame of a, with its face normals reversed. */
+typedef struct other_edge {
+    mor_vec3 q, v, l, r;
+    double vv;
+    int index;
+} other_edge;
+
+static mor_aabb grown(mor_aabb b, double margin)
+{
+    mor_vec3 m = mor_v3(margin, margin, margin);
+    return (mor_aabb){ mor_sub(b.lower, m), mor_add(b.upper, m) };
+}
+
+static bool meets(const mor_aabb* box, mor_vec3 p, mor_vec3 q)
+{
+    return fmin(p.x, q.x) <= box->upper.x && fmax(p.x, q.x) >= box->lower.x && fmin(p.y, q.y) <= box->upper.y &&
+           fmax(p.y, q.y) >= box->lower.y && fmin(p.z, q.z) <= box->upper.z && fmax(p.z, q.z) >= box->lower.z;
+}
+
+/* Bounds of B's vertices in the frame of A. */
+static mor_aabb bounds_in(const mor_placed* A, const mor_placed* B)
+{
+    const mor_polyhedron* Q = B->shape->polyhedron;
+    mor_aabb box = { { HUGE_VAL, HUGE_VAL, HUGE_VAL }, { -HUGE_VAL, -HUGE_VAL, -HUGE_VAL } };
+    for (int k = 0; k < Q->vertex_count; k++) {
+        mor_vec3 x = mor_placed_unpoint(A, mor_placed_point(B, Q->vertices[k]));
+        box.lower = mor_min3(box.lower, x);
+        box.upper = mor_max3(box.upper, x);
+    }
+    return box;
+}
+
+/* Best edge pair; false as soon as one separates by `reach` or more. The edges of a contact lie within
+ * `margin`, its distance or depth, of the other shape: edges farther off are passed over. */
+static bool search_edges(const mor_placed* A, const mor_placed* B, double reach, double margin, uint32_t cache[4],
+                         mor_axis_choice* best)
 {
     const mor_polyhedron *P = A->shape->polyhedron, *Q = B->shape->polyhedron;
-    best->separation = -HUGE_VAL;
-    for (int j = 0; j < Q->edge_count; j++) {
-        /* edge of b and its reversed normals in the frame of a */
-        const mor_edge* f = &Q->edges[j];
-        mor_vec3 q = mor_placed_unpoint(A, mor_placed_point(B, Q->vertices[f->tail]));
-        mor_vec3 v = mor_sub(mor_placed_unpoint(A, mor_placed_point(B, Q->vertices[f->head])), q);
-        mor_vec3 l = mor_neg(mor_placed_unvector(A, mor_placed_vector(B, Q->normals[f->left])));
-        mor_vec3 r = mor_neg(mor_placed_unvector(A, mor_placed_vector(B, Q->normals[f->right])));
-        double vv = mor_dot(v, v);
+    const mor_aabb near_a = grown(bounds_in(A, A), margin), near_b = grown(bounds_in(A, B), margin);
+    *best = (mor_axis_choice){ .kind = MOR_AXIS_EDGES, .separation = -HUGE_VAL };
+    for (int j = 0; j < Q->edge_count;) {
+        other_edge block[EDGE_BLOCK];
+        int m = 0;
+        for (; j < Q->edge_count && m < EDGE_BLOCK; j++) {
+            const mor_edge* f = &Q->edges[j];
+            other_edge* o = &block[m];
+            o->q = mor_placed_unpoint(A, mor_placed_point(B, Q->vertices[f->tail]));
+            mor_vec3 head = mor_placed_unpoint(A, mor_placed_point(B, Q->vertices[f->head]));
+            if (!meets(&near_a, o->q, head)) continue;
+            o->v = mor_sub(head, o->q);
+            o->l = mor_neg(mor_placed_unvector(A, mor_placed_vector(B, Q->normals[f->left])));
+            o->r = mor_neg(mor_placed_unvector(A, mor_placed_vector(B, Q->normals[f->right])));
+            o->vv = mor_dot(o->v, o->v);
+            o->index = j;
+            m++;
+        }
         for (int i = 0; i < P->edge_count; i++) {
             const mor_edge* e = &P->edges[i];
-            mor_vec3 p = P->vertices[e->tail], u = mor_sub(P->vertices[e->head], p);
-            double lu = mor_dot(l, u), ru = mor_dot(r, u);
-            if (lu * ru >= 0.0) continue;
-            mor_vec3 L = P->normals[e->left], R = P->normals[e->right];
-            double Lv = mor_dot(L, v), Rv = mor_dot(R, v);
-            if (Lv * Rv >= 0.0 || ru * Lv <= 0.0) continue;
-            mor_vec3 n = mor_cross(u, v);
-            double nn = mor_dot(n, n);
-            if (nn < 1e-14 * mor_dot(u, u) * vv) continue;
-            double scale = 1.0 / sqrt(nn);
-            if (mor_dot(n, mor_add(L, R)) < 0.0) scale = -scale;
-            n = mor_scale(scale, n);
-            double s = mor_dot(n, mor_sub(q, p));
-            if (s > best->separation) {
-                *best = (mor_axis_choice){ MOR_AXIS_EDGES, i, j, n, s };
+            const mor_vec3 p = P->vertices[e->tail], u = mor_sub(P->vertices[e->head], p);
+            const mor_vec3 L = P->normals[e->left], R = P->normals[e->right];
+            if (!meets(&near_b, p, P->vertices[e->head])) continue;
+            for (int k = 0; k < m; k++) {
+                const other_edge* o = &block[k];
+                double ru = mor_dot(o->r, u);
+                if (mor_dot(o->l, u) * ru >= 0.0) continue;
+                double Lv = mor_dot(L, o->v);
+                if (Lv * mor_dot(R, o->v) >= 0.0 || ru * Lv <= 0.0) continue;
+                mor_vec3 n = mor_cross(u, o->v);
+                double nn = mor_dot(n, n);
+                if (nn < 1e-14 * mor_dot(u, u) * o->vv) continue;
+                n = mor_scale((mor_dot(n, mor_add(L, R)) < 0.0 ? -1.0 : 1.0) / sqrt(nn), n);
+                double s = mor_dot(n, mor_sub(o->q, p));
+                if (s <= best->separation) continue;
+                *best = (mor_axis_choice){ MOR_AXIS_EDGES, i, o->index, n, s };
                 if (s >= reach) {
-                    remember(cache, MOR_AXIS_EDGES, i, j);
+                    remember(cache, MOR_AXIS_EDGES, i, o->index);
                     return false;
                 }
             }
@@ -259,7 +307,16 @@ int mor_pair_polyhedron_polyhedron(const mor_geometry* a, const mor_pose* pose_a
     }
     if (best.kind == MOR_AXIS_FACE_A) best.n = mor_placed_vector(&A, P->normals[best.i]);
     else best.n = mor_neg(mor_placed_vector(&B, Q->normals[best.j]));
-    if (!search_edges(&A, &B, reach, cache, &edges)) return 0;
+    /* apart by a good margin the face either realises the distance or GJK finds it: no edges needed */
+    if (best.separation > CLEARLY_APART * size)
+        return mor_points_to_world(points, mor_polyhedra_contact(&A, &B, &best, reach, points), pose_a);
+    mor_closest c;
+    mor_gjk_status status = mor_gjk(&A, &B, reach, &c);
+    if (status == MOR_GJK_FAR) return 0;
+    if (status == MOR_GJK_APART && c.distance > CLEARLY_APART * size)
+        return mor_points_to_world(points, closest_contact(&A, &B, &best, 1e-9 * size, reach, points), pose_a);
+    /* touching or overlapping: the depth is at most that of the best face */
+    if (!search_edges(&A, &B, reach, 2.0 * CLEARLY_APART * size + fmax(-best.separation, 0.0), cache, &edges)) return 0;
     if (edges.separation > best.separation + mor_axis_tolerance(edges.separation, size)) best = edges;
     return mor_points_to_world(points, mor_polyhedra_contact(&A, &B, &best, reach, points), pose_a);
 }

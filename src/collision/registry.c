@@ -1,5 +1,6 @@
 #include "collision/registry.h"
 #include "collision/detect.h"
+#include "collision/features.h"
 
 #include <math.h>
 
@@ -15,7 +16,7 @@ static const mor_field manifold_fields[] = {
     { 0 }
 };
 
-static void manifold_detect(mor_world* world, const void* options) { mor_detect(world, options); }
+static void manifold_detect(mor_world* world, const void* options) { mor_detect(world, options, NULL, 1.0); }
 
 static const mor_collision manifold = {
     .name = "manifold",
@@ -26,8 +27,17 @@ static const mor_collision manifold = {
     .detect = manifold_detect,
 };
 
+static const mor_collision features = {
+    .name = "features",
+    .summary = "separating planes of convex pieces with their contact points, or the papers' contacts by vertex",
+    .reference = "flickinger2015",
+    .options_size = sizeof(mor_collision_options),
+    .fields = manifold_fields,
+    .detect = mor_features_detect,
+};
+
 const mor_collision* const* mor_collisions(void)
 {
-    static const mor_collision* const all[] = { &manifold, NULL };
+    static const mor_collision* const all[] = { &manifold, &features, NULL };
     return all;
 }

@@ -11,10 +11,13 @@
  *
  * The normal row may use c for both bodies because p_1 - p_0 is parallel to n; the friction rows must,
  * or a separated contact makes a couple and loses angular momentum. What fixed and kinematic bodies
- * contribute to d . (v_1 - v_0), and belts, goes into `drift`.
+ * contribute to d . (v_1 - v_0), and belts, goes into `drift`. Rows of joints (rows.c) come as blocks after the
+ * contacts of their island. Two links of one robot give one entry.
  *
  * Cost: linear in trees and contacts, plus sorting when the contacts come unsorted. */
 #include "formulation/assemble.h"
+
+#include "formulation/rows.h"
 
 #include <string.h>
 
@@ -92,26 +95,38 @@ void mor_contact_tangents(const mor_world* w, const mor_contact* c, mor_vec3* t,
     mor_tangents(c->normal, along, t, o);
 }
 
-/* c . A row of a dense symmetric block: response = coefficients times M^-1. */
-static void response_row(const double* coef, const double* inverse, int dof, double* out)
-{
-    for (int j = 0; j < dof; j++) {
-        double sum = 0.0;
-        for (int i = 0; i < dof; i++) sum += coef[i] * inverse[i * dof + j];
-        out[j] = sum;
-    }
-}
-
 typedef struct builder {
     mor_world* w;
     mor_contact_row* rows;
     mor_block* blocks;
     mor_entry* entries;
-    double *jacobian, *response, *diagonal;
+    double *jacobian, *response, *diagonal, *bias;
     int* diagonal_start;
     const int* local; /* world tree -> tree within its island */
+    const int* world_tree; /* and back */
     int entry_count, coef_count, diagonal_count, row_count, block_count, contact_count;
 } builder;
+
+/* Responses and W_cc of a block whose Jacobian is written; closes it. */
+static void finish_block(builder* k, const mor_block* block)
+{
+    int dim = block->dim;
+    double* diagonal = k->diagonal + k->diagonal_count;
+    memset(diagonal, 0, (size_t)(dim * dim) * sizeof *diagonal);
+    for (int e = block->entry; e < block->entry + block->entry_count; e++) {
+        int tree = k->world_tree[k->entries[e].tree], dof = k->w->trees[tree].dof;
+        const double* J = k->jacobian + k->entries[e].start;
+        double* Y = k->response + k->entries[e].start;
+        for (int d = 0; d < dim; d++) mor_tree_response(k->w, tree, J + d * dof, Y + d * dof);
+        for (int i = 0; i < dim; i++)
+            for (int j = 0; j < dim; j++)
+                for (int m = 0; m < dof; m++) diagonal[i * dim + j] += Y[i * dof + m] * J[j * dof + m];
+    }
+    k->diagonal_start[k->block_count] = k->diagonal_count;
+    k->diagonal_count += dim * dim;
+    k->row_count += dim;
+    k->block_count++;
+}
 
 /* Adds the contact as the next block of the island under construction. */
 static void add_contact(builder* k, int index, const mor_contact* old)
@@ -134,10 +149,9 @@ static void add_contact(builder* k, int index, const mor_contact* old)
                               .restitution = c->restitution,
                               .epsilon = ((const mor_collision_options*)w->collision_options)->epsilon,
                               .group = c->group,
-                              .plane = c->plane };
-    double* diagonal = k->diagonal + k->diagonal_count;
-    memset(diagonal, 0, (size_t)(dim * dim) * sizeof *diagonal);
-
+                              .plane = c->plane,
+                              .held = c->held };
+    int tree[2] = { -1, -1 };
     for (int side = 0; side < 2; side++) {
         const mor_body* b = body_of(w, c, side);
         double sign = side ? 1.0 : -1.0;
@@ -148,35 +162,57 @@ static void add_contact(builder* k, int index, const mor_contact* old)
             row->approach += sign * mor_dot(c->normal, v);
             continue;
         }
-        const mor_tree* tree = &w->trees[b->tree];
-        const double *inverse = w->mass_inverse + w->mass_start[b->tree], *nu = w->nu + tree->offset;
-        int dof = tree->dof;
-        double *J = k->jacobian + k->coef_count, *Y = k->response + k->coef_count;
-        for (int d = 0; d < dim; d++) {
-            tree->kind->row(b, r, direction[d], sign, J + d * dof);
-            response_row(J + d * dof, inverse, dof, Y + d * dof);
+        tree[side] = b->tree;
+        const mor_tree* t = &w->trees[b->tree];
+        bool same = side && tree[0] == tree[1]; /* two links of one robot: one entry */
+        double* J = k->jacobian + k->coef_count;
+        for (int d = 0; d < dim; d++) t->kind->row(t, b, r, direction[d], sign, J + d * t->dof);
+        if (same) {
+            double* first = J - dim * t->dof;
+            for (int m = 0; m < dim * t->dof; m++) first[m] += J[m];
+        } else {
+            k->entries[k->entry_count++] = (mor_entry){ k->local[b->tree], k->coef_count };
+            block->entry_count++;
+            k->coef_count += dim * t->dof;
         }
-        for (int i = 0; i < dof; i++) row->approach += J[i] * nu[i];
-        for (int i = 0; i < dim; i++)
-            for (int j = 0; j < dim; j++)
-                for (int m = 0; m < dof; m++) diagonal[i * dim + j] += Y[i * dof + m] * J[j * dof + m];
-        k->entries[k->entry_count++] = (mor_entry){ k->local[b->tree], k->coef_count };
-        block->entry_count++;
-        k->coef_count += dim * dof;
+    }
+    finish_block(k, block);
+    const mor_entry* entry = &k->entries[block->entry];
+    for (int side = 0; side < 2; side++) {
+        if (tree[side] < 0 || (side && tree[0] == tree[1])) continue;
+        const double *J = k->jacobian + (entry++)->start, *nu = w->nu + w->trees[tree[side]].offset;
+        for (int i = 0; i < w->trees[tree[side]].dof; i++) row->approach += J[i] * nu[i];
     }
     for (int d = 1; d < dim; d++) row->drift[d] += mor_dot(direction[d], c->surface_velocity);
     if (old) {
         row->guess[0] = old->normal_impulse;
         for (int d = 1; d < dim; d++) row->guess[d] = mor_dot(old->impulse, direction[d]);
     }
-    k->diagonal_start[k->block_count] = k->diagonal_count;
-    k->diagonal_count += dim * dim;
-    k->row_count += dim;
-    k->block_count++;
     k->contact_count++;
 }
 
+/* Adds a block of joint rows. */
+static void add_rows(builder* k, const mor_row_block* from)
+{
+    mor_block* block = &k->blocks[k->block_count];
+    *block = (mor_block){ .kind = from->kind, .dim = from->dim, .row = k->row_count, .entry = k->entry_count, .lower = from->lower, .upper = from->upper };
+    for (int i = 0; i < 2 && from->tree[i] >= 0; i++) {
+        int dof = k->w->trees[from->tree[i]].dof;
+        memcpy(k->jacobian + k->coef_count, from->J[i], (size_t)(from->dim * dof) * sizeof(double));
+        k->entries[k->entry_count++] = (mor_entry){ k->local[from->tree[i]], k->coef_count };
+        block->entry_count++;
+        k->coef_count += from->dim * dof;
+    }
+    memcpy(k->bias + k->row_count, from->bias, (size_t)from->dim * sizeof(double));
+    finish_block(k, block);
+}
+
 /* ------------------------------------------------------------------------------ assembly */
+
+enum { MASS_DOF = 512, INVERSE_DOF = 64 }; /* trees that give products cheaply have no larger dense blocks */
+
+/* Room for a tree's mass block. */
+static int block_size(const mor_tree* t) { return t->kind->fill && t->dof > MASS_DOF ? 0 : t->dof * t->dof; }
 
 /* Velocities, free velocities and mass blocks of every tree. */
 static bool prepare_trees(mor_world* w)
@@ -188,7 +224,7 @@ static bool prepare_trees(mor_world* w)
         w->trees[i].offset = dof;
         w->mass_start[i] = mass;
         dof += w->trees[i].dof;
-        mass += w->trees[i].dof * w->trees[i].dof;
+        mass += block_size(&w->trees[i]);
     }
     w->dof = dof;
     w->nu = mor_arena_alloc(w->arena, (size_t)dof * sizeof(double));
@@ -199,8 +235,7 @@ static bool prepare_trees(mor_world* w)
     if (!w->nu || !w->nu_free || !w->nu_new || !w->mass || !w->mass_inverse) return false;
     for (int i = 0; i < w->tree_count; i++) {
         const mor_tree* t = &w->trees[i];
-        t->kind->prepare(&w->bodies[t->body], w->gravity, w->h, w->nu + t->offset, w->nu_free + t->offset,
-                         w->mass + w->mass_start[i], w->mass_inverse + w->mass_start[i]);
+        t->kind->prepare(w, t, w->nu + t->offset, w->nu_free + t->offset, w->mass + w->mass_start[i], w->mass_inverse + w->mass_start[i]);
     }
     memcpy(w->nu_new, w->nu_free, (size_t)dof * sizeof(double));
     return true;
@@ -216,12 +251,13 @@ static const mor_contact* remembered(const mor_world* w, const mor_contact* c, i
 
 void mor_assemble(mor_world* w)
 {
-    int nt = w->tree_count, nc;
+    int nt = w->tree_count, nc, nr;
+    mor_row_block* extra;
     w->island_count = 0;
     sort_contacts(w);
-    if (w->out_of_memory || !prepare_trees(w)) goto no_memory;
+    if (w->out_of_memory || !prepare_trees(w) || !mor_collect_rows(w, &extra, &nr)) goto no_memory;
     nc = w->contacts.count;
-    if (nc == 0) return;
+    if (nc + nr == 0) return;
     const mor_contact* contacts = w->contacts.data;
 
     /* label the islands */
@@ -232,9 +268,11 @@ void mor_assemble(mor_world* w)
     int* tree_list = mor_arena_alloc(w->arena, (size_t)nt * sizeof *tree_list);
     int* contact_start = mor_arena_zero(w->arena, (size_t)nt + 1, sizeof *contact_start);
     int* contact_list = mor_arena_alloc(w->arena, (size_t)nc * sizeof *contact_list);
+    int* row_start = mor_arena_zero(w->arena, (size_t)nt + 1, sizeof *row_start);
+    mor_row_block** row_list = mor_arena_alloc(w->arena, (size_t)nr * sizeof *row_list);
     const mor_contact** old = mor_arena_alloc(w->arena, (size_t)nc * sizeof *old);
     bool* touched = mor_arena_zero(w->arena, (size_t)nt, sizeof *touched);
-    if (!parent || !label || !local || !tree_start || !tree_list || !contact_start || !contact_list || !old || !touched)
+    if (!parent || !label || !local || !tree_start || !tree_list || !contact_start || !contact_list || !old || !touched || !row_start || !row_list)
         goto no_memory;
     for (int i = 0; i < nt; i++) parent[i] = i;
     int cursor = 0, coefs = 0;
@@ -249,6 +287,19 @@ void mor_assemble(mor_world* w)
             else parent[ra] = rb;
         }
     }
+    int row_total = 3 * nc, diagonals = 9 * nc;
+    for (int i = 0; i < nr; i++) {
+        row_total += extra[i].dim;
+        diagonals += extra[i].dim * extra[i].dim;
+        for (int t = 0; t < 2 && extra[i].tree[t] >= 0; t++) {
+            touched[extra[i].tree[t]] = true;
+            coefs += extra[i].dim * w->trees[extra[i].tree[t]].dof;
+        }
+        if (extra[i].tree[1] < 0) continue;
+        int ra = find_root(parent, extra[i].tree[0]), rb = find_root(parent, extra[i].tree[1]);
+        if (ra < rb) parent[rb] = ra;
+        else parent[ra] = rb;
+    }
     int islands = 0;
     for (int i = 0; i < nt; i++) {
         int root = find_root(parent, i); /* the smallest tree of the island, so it is labelled first */
@@ -259,13 +310,18 @@ void mor_assemble(mor_world* w)
         int a = body_of(w, &contacts[i], 0)->tree, b = body_of(w, &contacts[i], 1)->tree;
         contact_start[label[a >= 0 ? a : b] + 1]++;
     }
+    for (int i = 0; i < nr; i++) row_start[label[extra[i].tree[0]] + 1]++;
     for (int i = 0; i < islands; i++) {
+        row_start[i + 1] += row_start[i];
         tree_start[i + 1] += tree_start[i];
         contact_start[i + 1] += contact_start[i];
     }
     int* tree_fill = mor_arena_alloc(w->arena, (size_t)(islands + 1) * sizeof *tree_fill);
     int* contact_fill = mor_arena_alloc(w->arena, (size_t)(islands + 1) * sizeof *contact_fill);
-    if (!tree_fill || !contact_fill) goto no_memory;
+    int* row_fill = mor_arena_alloc(w->arena, (size_t)(islands + 1) * sizeof *row_fill);
+    if (!tree_fill || !contact_fill || !row_fill) goto no_memory;
+    memcpy(row_fill, row_start, (size_t)islands * sizeof *row_fill);
+    for (int i = 0; i < nr; i++) row_list[row_fill[label[extra[i].tree[0]]]++] = &extra[i];
     memcpy(tree_fill, tree_start, (size_t)islands * sizeof *tree_fill);
     memcpy(contact_fill, contact_start, (size_t)islands * sizeof *contact_fill);
     for (int i = 0; i < nt; i++)
@@ -279,23 +335,25 @@ void mor_assemble(mor_world* w)
     }
 
     /* write the systems */
-    size_t n = (size_t)nc;
+    size_t n = (size_t)(nc + nr);
     builder k = { .w = w, .local = local };
     k.rows = mor_arena_alloc(w->arena, n * sizeof *k.rows);
     k.blocks = mor_arena_alloc(w->arena, n * sizeof *k.blocks);
     k.entries = mor_arena_alloc(w->arena, 2 * n * sizeof *k.entries);
     k.jacobian = mor_arena_alloc(w->arena, (size_t)coefs * sizeof(double));
     k.response = mor_arena_alloc(w->arena, (size_t)coefs * sizeof(double));
-    k.diagonal = mor_arena_alloc(w->arena, 9 * n * sizeof(double));
+    k.diagonal = mor_arena_alloc(w->arena, (size_t)diagonals * sizeof(double));
+    k.bias = mor_arena_zero(w->arena, (size_t)row_total, sizeof(double));
     k.diagonal_start = mor_arena_alloc(w->arena, n * sizeof(int));
     w->islands = mor_arena_zero(w->arena, (size_t)islands, sizeof *w->islands);
     mor_tree_block* blocks = mor_arena_alloc(w->arena, (size_t)nt * sizeof *blocks);
     double* nu = mor_arena_alloc(w->arena, (size_t)w->dof * sizeof(double));
     double* nu_free = mor_arena_alloc(w->arena, (size_t)w->dof * sizeof(double));
     double* answer_nu = mor_arena_alloc(w->arena, (size_t)w->dof * sizeof(double));
-    double* impulses = mor_arena_zero(w->arena, 3 * n, sizeof(double));
-    if (!k.rows || !k.blocks || !k.entries || !k.jacobian || !k.response || !k.diagonal || !k.diagonal_start ||
-        !w->islands || !blocks || !nu || !nu_free || !answer_nu || !impulses)
+    double* impulses = mor_arena_zero(w->arena, (size_t)row_total, sizeof(double));
+    bool* held = mor_arena_zero(w->arena, (size_t)nc, sizeof(bool));
+    if (!k.rows || !k.blocks || !k.entries || !k.jacobian || !k.response || !k.diagonal || !k.bias || !k.diagonal_start ||
+        !w->islands || !blocks || !nu || !nu_free || !answer_nu || !impulses || !held)
         goto no_memory;
 
     double v_rest = w->options.v_rest >= 0.0 ? w->options.v_rest : 2.0 * mor_norm(w->gravity) * w->h;
@@ -305,6 +363,7 @@ void mor_assemble(mor_world* w)
                            .time = w->time,
                            .gravity = w->gravity,
                            .dimension = w->dimension,
+                           .world = w,
                            .v_rest = v_rest,
                            .directions = w->options.friction_directions,
                            .tree_count = tree_start[i + 1] - tree_start[i],
@@ -313,17 +372,25 @@ void mor_assemble(mor_world* w)
                            .nu_free = nu_free,
                            .contact_count = contact_start[i + 1] - contact_start[i],
                            .contacts = k.rows };
-        w->islands[i].tree_of = tree_list + tree_start[i];
+        w->islands[i].tree_of = k.world_tree = tree_list + tree_start[i];
+        w->islands[i].rows = row_list + row_start[i];
+        w->islands[i].row_block_count = row_start[i + 1] - row_start[i];
         for (int t = 0; t < s->tree_count; t++) {
             int tree = tree_list[tree_start[i] + t], dof = w->trees[tree].dof, from = w->trees[tree].offset;
             blocks[t] = (mor_tree_block){ dof, s->dof, w->mass + w->mass_start[tree], w->mass_inverse + w->mass_start[tree] };
+            if (w->trees[tree].kind->fill) {
+                if (dof > MASS_DOF) blocks[t].mass = NULL;
+                if (dof > INVERSE_DOF) blocks[t].mass_inverse = NULL;
+                w->trees[tree].kind->fill(w, &w->trees[tree], (double*)blocks[t].mass, (double*)blocks[t].mass_inverse);
+            }
             memcpy(nu + s->dof, w->nu + from, (size_t)dof * sizeof(double));
-            memcpy(nu_free + s->dof, w->nu_free + from, (size_t)dof * sizeof(double));
+            memcpy(nu_free + s->dof, w->nu_new + from, (size_t)dof * sizeof(double));
             s->dof += dof;
         }
         /* numbers in the blocks are relative to the island: shift the pools, restart the counters */
         k.entry_count = k.coef_count = k.diagonal_count = k.row_count = k.block_count = k.contact_count = 0;
         for (int c = contact_start[i]; c < contact_start[i + 1]; c++) add_contact(&k, contact_list[c], old[contact_list[c]]);
+        for (int r = row_start[i]; r < row_start[i + 1]; r++) add_rows(&k, row_list[r]);
         s->block_count = k.block_count;
         s->row_count = k.row_count;
         s->blocks = k.blocks;
@@ -332,15 +399,22 @@ void mor_assemble(mor_world* w)
         s->response = k.response;
         s->diagonal = k.diagonal;
         s->diagonal_start = k.diagonal_start;
-        w->islands[i].answer = (mor_answer){ answer_nu, impulses };
+        s->bias = k.bias;
+        w->islands[i].answer = (mor_answer){ answer_nu, impulses, held };
         memcpy(answer_nu, nu_free, (size_t)s->dof * sizeof(double));
         for (int c = 0; c < k.contact_count; c++)
             for (int d = 0; d < k.blocks[c].dim; d++) impulses[k.blocks[c].row + d] = k.rows[c].guess[d];
+        for (int c = k.contact_count; c < k.block_count; c++) {
+            const double* memory = w->islands[i].rows[c - k.contact_count]->memory;
+            for (int d = 0; memory && d < k.blocks[c].dim; d++) impulses[k.blocks[c].row + d] = memory[d];
+        }
         blocks += s->tree_count;
         nu += s->dof;
         nu_free += s->dof;
         answer_nu += s->dof;
         impulses += k.row_count;
+        k.bias += k.row_count;
+        held += k.contact_count;
         k.rows += k.contact_count;
         k.blocks += k.block_count;
         k.entries += k.entry_count;

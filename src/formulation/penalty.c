@@ -59,6 +59,11 @@ static void push(const mor_system* s, const mor_block* b, const double p[3], dou
 static mor_report penalty_step(const mor_system* s, const void* options, mor_solve_stage* stage, mor_answer* answer)
 {
     const penalty_options* o = options;
+    if (s->block_count > s->contact_count) {
+        mor_report refused = { .status = MOR_REFUSED };
+        snprintf(refused.detail, sizeof refused.detail, "penalty knows contacts only; joints, limits and joint friction need another formulation");
+        return refused;
+    }
     double* gap = mor_arena_alloc(stage->arena, (size_t)s->contact_count * sizeof *gap);
     if (!gap) return mor_report_no_memory();
     for (int i = 0; i < s->contact_count; i++) gap[i] = s->contacts[i].gap;

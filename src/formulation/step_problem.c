@@ -1,6 +1,8 @@
 /* From the assembled system to a STEP problem and back. */
 #include "formulation/step_problem.h"
 
+#include "formulation/equations.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -11,14 +13,20 @@ bool mor_step_problem(const mor_system* s, int directions, const double* bias, c
     int* starts = mor_arena_alloc(arena, (size_t)s->block_count * sizeof *starts);
     double* b = mor_arena_alloc(arena, (size_t)s->row_count * sizeof *b);
     int* rows = mor_arena_alloc(arena, (size_t)s->row_count * sizeof *rows);
-    if (!blocks || !starts || !b || !rows) return false;
-    int count = 0, row = 0;
+    int squares = 0;
+    for (int i = 0; i < s->block_count; i++) squares += s->blocks[i].dim * s->blocks[i].dim;
+    double* diagonal = mor_arena_alloc(arena, (size_t)squares * sizeof *diagonal);
+    if (!blocks || !starts || !b || !rows || !diagonal) return false;
+    int count = 0, row = 0, at = 0;
     for (int i = 0; i < s->block_count; i++) {
         if (keep && !keep[i]) continue;
         blocks[count] = s->blocks[i];
         blocks[count].directions = s->blocks[i].kind == MOR_BLOCK_CONTACT ? directions : 0;
         blocks[count].row = row;
-        starts[count++] = s->diagonal_start[i];
+        int size = s->blocks[i].dim * s->blocks[i].dim; /* without holes, as solvers expect it */
+        memcpy(diagonal + at, s->diagonal + s->diagonal_start[i], (size_t)size * sizeof *diagonal);
+        starts[count++] = at;
+        at += size;
         for (int d = 0; d < s->blocks[i].dim; d++, row++) {
             rows[row] = s->blocks[i].row + d;
             b[row] = bias[rows[row]];
@@ -37,7 +45,7 @@ bool mor_step_problem(const mor_system* s, int directions, const double* bias, c
                                         .entries = s->entries,
                                         .jacobian = s->jacobian,
                                         .response = s->response,
-                                        .diagonal = s->diagonal,
+                                        .diagonal = diagonal,
                                         .diagonal_start = starts,
                                         .bias = b } };
     *row_of = rows;
@@ -69,7 +77,7 @@ void mor_system_velocity(const mor_system* s, const double* p, double* nu)
 
 void mor_bias_drift(const mor_system* s, double* bias)
 {
-    for (int i = 0; i < s->row_count; i++) bias[i] = 0.0;
+    for (int i = 0; i < s->row_count; i++) bias[i] = s->bias ? s->bias[i] : 0.0;
     for (int c = 0; c < s->contact_count; c++) {
         const mor_block* b = &s->blocks[s->contacts[c].block];
         for (int d = 0; d < b->dim; d++) bias[b->row + d] = s->contacts[c].drift[d];
@@ -97,10 +105,9 @@ mor_report mor_step_solve(const mor_system* s, int directions, const double* bia
     double* z = mor_arena_alloc(stage->arena, (size_t)problem.size * sizeof *z);
     if (!z) return mor_report_no_memory();
     bool warm = false;
-    for (int i = 0; i < problem.size; i++) {
-        z[i] = answer->impulses[row_of[i]];
-        warm = warm || z[i] != 0.0;
-    }
+    for (int i = 0; i < problem.size; i++) z[i] = answer->impulses[row_of[i]];
+    mor_equations_guess(&problem.step, z, stage->arena);
+    for (int i = 0; i < problem.size; i++) warm = warm || z[i] != 0.0;
     mor_report report = stage->solve(stage, &problem, warm, z);
     memset(answer->impulses, 0, (size_t)s->row_count * sizeof(double));
     for (int i = 0; i < problem.size; i++) answer->impulses[row_of[i]] = z[i];

@@ -67,8 +67,8 @@ bool mor_points_ok(const char* shape, const mor_vec3* points, int count, mor_err
         }
         if (largest > MOR_LENGTH_MAX) {
             mor_fail(error, MOR_BAD_INPUT,
-                     "%s: point %d (%g, %g, %g) is farther than %g m from the origin (wrong unit?)", shape, i, p.x,
-                     p.y, p.z, MOR_LENGTH_MAX);
+                     "%s: point %d (%g, %g, %g) is farther than %g m from the origin (wrong unit?)", shape, i, p.x, p.y,
+                     p.z, MOR_LENGTH_MAX);
             return false;
         }
     }
@@ -154,8 +154,8 @@ mor_geometry* mor_geometry_box(double x, double y, double z, mor_error* error)
     static const int sizes[6] = { 4, 4, 4, 4, 4, 4 };
     static const int loops[24] = { 0, 4, 6, 2, 1, 3, 7, 5, 0, 1, 5, 4, 2, 6, 7, 3, 0, 2, 3, 1, 4, 5, 7, 6 };
     mor_face_loops faces = { points, 8, sizes, loops, 6 };
-    return mor_geometry_of_polyhedron(
-        mor_polyhedron_build("box", &faces, MOR_TOLERANCE_EXACT, false, NULL, error), "box", error);
+    return mor_geometry_of_polyhedron(mor_polyhedron_build("box", &faces, MOR_TOLERANCE_EXACT, false, NULL, error),
+                                      "box", error);
 }
 
 mor_geometry* mor_geometry_capsule(double radius, double length, mor_error* error)
@@ -227,8 +227,7 @@ mor_geometry* mor_geometry_cylinder(double radius, double length, int sides, mor
 
 mor_geometry* mor_geometry_cone(double radius, double height, mor_error* error)
 {
-    if (!mor_length_ok("cone", "radius", radius, error) || !mor_length_ok("cone", "height", height, error))
-        return NULL;
+    if (!mor_length_ok("cone", "radius", radius, error) || !mor_length_ok("cone", "height", height, error)) return NULL;
     mor_geometry* g = mor_geometry_new(MOR_CONE, 3, "cone", error);
     if (!g) return NULL;
     double r = radius, h = height, m = PI * r * r * h / 3, Jx = m * (3.0 / 20 * r * r + 3.0 / 80 * h * h);
@@ -256,10 +255,7 @@ mor_geometry* mor_geometry_mesh(const mor_vec3* points, int point_count, const i
                                       "mesh", error);
 }
 
-mor_geometry* mor_geometry_particle(mor_error* error)
-{
-    return mor_geometry_new(MOR_PARTICLE, 2, "particle", error);
-}
+mor_geometry* mor_geometry_particle(mor_error* error) { return mor_geometry_new(MOR_PARTICLE, 2, "particle", error); }
 
 mor_geometry* mor_geometry_disc(double radius, mor_error* error)
 {
@@ -393,14 +389,20 @@ static mor_aabb bounds_of_plane(const mor_pose* pose)
     mor_vec3 n = mor_rotate(pose->rotation, mor_v3(0, 0, 1)), p = pose->position;
     mor_aabb box = { { -INFINITY, -INFINITY, -INFINITY }, { INFINITY, INFINITY, INFINITY } };
     if (n.y == 0 && n.z == 0) {
-        if (n.x > 0) box.upper.x = p.x;
-        else box.lower.x = p.x;
+        if (n.x > 0)
+            box.upper.x = p.x;
+        else
+            box.lower.x = p.x;
     } else if (n.x == 0 && n.z == 0) {
-        if (n.y > 0) box.upper.y = p.y;
-        else box.lower.y = p.y;
+        if (n.y > 0)
+            box.upper.y = p.y;
+        else
+            box.lower.y = p.y;
     } else if (n.x == 0 && n.y == 0) {
-        if (n.z > 0) box.upper.z = p.z;
-        else box.lower.z = p.z;
+        if (n.z > 0)
+            box.upper.z = p.z;
+        else
+            box.lower.z = p.z;
     }
     return box;
 }
@@ -417,12 +419,18 @@ mor_aabb mor_geometry_bounds(const mor_geometry* geometry, const mor_pose* pose)
     double r = geometry->size[0], l = geometry->size[1];
     mor_vec3 along = mor_v3(fabs(axis.x) * l / 2, fabs(axis.y) * l / 2, fabs(axis.z) * l / 2);
     switch (geometry->kind) {
-    case MOR_SPHERE: return bounds_about(c, mor_v3(r, r, r));
-    case MOR_DISC: return bounds_about(c, mor_v3(r, r, 0));
-    case MOR_PARTICLE: return (mor_aabb){ c, c };
-    case MOR_PLANE: return bounds_of_plane(pose);
-    case MOR_CAPSULE: return bounds_about(c, mor_add(along, mor_v3(r, r, r)));
-    case MOR_CYLINDER: return bounds_about(c, mor_add(along, disc_half(r, axis)));
+    case MOR_SPHERE:
+        return bounds_about(c, mor_v3(r, r, r));
+    case MOR_DISC:
+        return bounds_about(c, mor_v3(r, r, 0));
+    case MOR_PARTICLE:
+        return (mor_aabb){ c, c };
+    case MOR_PLANE:
+        return bounds_of_plane(pose);
+    case MOR_CAPSULE:
+        return bounds_about(c, mor_add(along, mor_v3(r, r, r)));
+    case MOR_CYLINDER:
+        return bounds_about(c, mor_add(along, disc_half(r, axis)));
     case MOR_CONE: {
         mor_aabb box = bounds_about(mor_madd(c, -0.25 * l, axis), disc_half(r, axis));
         mor_vec3 apex = mor_madd(c, 0.75 * l, axis);
@@ -438,8 +446,10 @@ mor_aabb mor_geometry_bounds(const mor_geometry* geometry, const mor_pose* pose)
         return bounds_about(c, mor_v3(half[0], half[1], half[2]));
     }
     case MOR_POLYGON:
-    case MOR_CHAIN: return bounds_of_points(geometry->polyline->points, geometry->polyline->point_count, pose);
-    default: return geometry->custom->bounds(geometry, pose);
+    case MOR_CHAIN:
+        return bounds_of_points(geometry->polyline->points, geometry->polyline->point_count, pose);
+    default:
+        return geometry->custom->bounds(geometry, pose);
     }
 }
 
@@ -488,13 +498,15 @@ mor_vec3 mor_geometry_support(const mor_geometry* geometry, mor_vec3 direction)
     mor_vec3 d = direction;
     double r = geometry->size[0], l = geometry->size[1];
     switch (geometry->kind) {
-    case MOR_SPHERE: return mor_scale(r, mor_normalize(d, mor_v3(1, 0, 0)));
+    case MOR_SPHERE:
+        return mor_scale(r, mor_normalize(d, mor_v3(1, 0, 0)));
     case MOR_CAPSULE: {
         mor_vec3 p = mor_scale(r, mor_normalize(d, mor_v3(1, 0, 0)));
         p.z += d.z >= 0.0 ? l / 2 : -l / 2;
         return p;
     }
-    case MOR_CYLINDER: return rim(r, d, d.z >= 0.0 ? l / 2 : -l / 2);
+    case MOR_CYLINDER:
+        return rim(r, d, d.z >= 0.0 ? l / 2 : -l / 2);
     case MOR_CONE: {
         mor_vec3 base = rim(r, d, -0.25 * l), apex = mor_v3(0, 0, 0.75 * l);
         return mor_dot(apex, d) > mor_dot(base, d) ? apex : base;
@@ -503,9 +515,14 @@ mor_vec3 mor_geometry_support(const mor_geometry* geometry, mor_vec3 direction)
         return geometry->polyhedron->vertex_count > CLIMB_FROM
                    ? climb(geometry->polyhedron, d)
                    : support_of_points(geometry->polyhedron->vertices, geometry->polyhedron->vertex_count, d);
-    case MOR_PARTICLE: return mor_v3(0, 0, 0);
-    case MOR_DISC: return rim(r, d, 0.0);
-    case MOR_POLYGON: return support_of_points(geometry->polyline->points, geometry->polyline->point_count, d);
-    default: assert(!"support points exist for convex bounded shapes only"); return mor_v3(0, 0, 0);
+    case MOR_PARTICLE:
+        return mor_v3(0, 0, 0);
+    case MOR_DISC:
+        return rim(r, d, 0.0);
+    case MOR_POLYGON:
+        return support_of_points(geometry->polyline->points, geometry->polyline->point_count, d);
+    default:
+        assert(!"support points exist for convex bounded shapes only");
+        return mor_v3(0, 0, 0);
     }
 }

@@ -77,20 +77,22 @@ static bool read_facets(qhT* qh, int** sizes, int** loops, int* count)
     bool ok = raw && order && *sizes && *loops;
     int n = 0, f = 0;
     if (ok) {
-        FORALLfacets {
+        FORALLfacets
+        {
             setT* ring = qh_facet3vertex(qh, facet);
             int begin = n, lowest = 0;
             double turn = 0.0;
             coordT *first = NULL, *previous = NULL;
-            FOREACHvertex_(ring) {
+            FOREACHvertex_(ring)
+            {
                 if (n - begin >= qh_setsize(qh, facet->vertices)) break;
                 coordT* x = vertex->point;
-                if (!first) first = x;
+                if (!first)
+                    first = x;
                 else if (previous != first) {
                     mor_vec3 a = mor_v3(previous[0] - first[0], previous[1] - first[1], previous[2] - first[2]);
                     mor_vec3 b = mor_v3(x[0] - first[0], x[1] - first[1], x[2] - first[2]);
-                    turn += mor_dot(mor_cross(a, b),
-                                    mor_v3(facet->normal[0], facet->normal[1], facet->normal[2]));
+                    turn += mor_dot(mor_cross(a, b), mor_v3(facet->normal[0], facet->normal[1], facet->normal[2]));
                 }
                 previous = x;
                 raw[n++] = qh_pointid(qh, x);

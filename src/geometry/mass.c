@@ -47,9 +47,9 @@ mor_mass mor_mass_polyhedron(const mor_polyhedron* P)
 {
     if (P->is_box) {
         double x = 2 * P->half.x, y = 2 * P->half.y, z = 2 * P->half.z, m = x * y * z;
-        return (mor_mass){ m, { 0, 0, 0 },
-                           mor_mat3_diag(m * (y * y + z * z) / 12, m * (x * x + z * z) / 12,
-                                         m * (x * x + y * y) / 12) };
+        return (mor_mass){
+            m, { 0, 0, 0 }, mor_mat3_diag(m * (y * y + z * z) / 12, m * (x * x + z * z) / 12, m * (x * x + y * y) / 12)
+        };
     }
     mor_vec3 c = mean(P->vertices, P->vertex_count), first = { 0, 0, 0 };
     double volume = 0.0;
@@ -99,8 +99,7 @@ static void add_point_inertia(mor_mat3* J, double mass, mor_vec3 r)
 {
     double rr = mor_dot(r, r);
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            J->m[i][j] += mass * ((i == j ? rr : 0.0) - mor_axis(r, i) * mor_axis(r, j));
+        for (int j = 0; j < 3; j++) J->m[i][j] += mass * ((i == j ? rr : 0.0) - mor_axis(r, i) * mor_axis(r, j));
 }
 
 mor_mass mor_mass_combine(const mor_mass* parts, int count)
@@ -162,14 +161,11 @@ static mor_quat quat_of_columns(mor_vec3 a, mor_vec3 b, mor_vec3 c)
     if (trace > 0.0) {
         q = (mor_quat){ 1.0 + trace, R[2][1] - R[1][2], R[0][2] - R[2][0], R[1][0] - R[0][1] };
     } else if (R[0][0] >= R[1][1] && R[0][0] >= R[2][2]) {
-        q = (mor_quat){ R[2][1] - R[1][2], 1.0 + R[0][0] - R[1][1] - R[2][2], R[0][1] + R[1][0],
-                        R[0][2] + R[2][0] };
+        q = (mor_quat){ R[2][1] - R[1][2], 1.0 + R[0][0] - R[1][1] - R[2][2], R[0][1] + R[1][0], R[0][2] + R[2][0] };
     } else if (R[1][1] >= R[2][2]) {
-        q = (mor_quat){ R[0][2] - R[2][0], R[0][1] + R[1][0], 1.0 - R[0][0] + R[1][1] - R[2][2],
-                        R[1][2] + R[2][1] };
+        q = (mor_quat){ R[0][2] - R[2][0], R[0][1] + R[1][0], 1.0 - R[0][0] + R[1][1] - R[2][2], R[1][2] + R[2][1] };
     } else {
-        q = (mor_quat){ R[1][0] - R[0][1], R[0][2] + R[2][0], R[1][2] + R[2][1],
-                        1.0 - R[0][0] - R[1][1] + R[2][2] };
+        q = (mor_quat){ R[1][0] - R[0][1], R[0][2] + R[2][0], R[1][2] + R[2][1], 1.0 - R[0][0] - R[1][1] + R[2][2] };
     }
     return mor_quat_normalize(q);
 }
@@ -218,8 +214,8 @@ mor_code mor_mass_check(const mor_mass* mass, mor_error* error)
         return mor_fail(error, MOR_BAD_INPUT, "the mass is %g kg; a moving body needs a positive, finite mass",
                         mass->mass);
     if (!isfinite(mass->com.x) || !isfinite(mass->com.y) || !isfinite(mass->com.z))
-        return mor_fail(error, MOR_BAD_INPUT, "the centre of mass (%g, %g, %g) is not finite", mass->com.x,
-                        mass->com.y, mass->com.z);
+        return mor_fail(error, MOR_BAD_INPUT, "the centre of mass (%g, %g, %g) is not finite", mass->com.x, mass->com.y,
+                        mass->com.z);
     static const char axis[] = "xyz";
     const double(*J)[3] = mass->inertia.m;
     double size = 0.0;
@@ -233,15 +229,14 @@ mor_code mor_mass_check(const mor_mass* mass, mor_error* error)
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < i; j++)
             if (fabs(J[i][j] - J[j][i]) > 1e-9 * size)
-                return mor_fail(error, MOR_BAD_INPUT,
-                                "the inertia is not symmetric: I%c%c = %g but I%c%c = %g", axis[j], axis[i],
-                                J[j][i], axis[i], axis[j], J[i][j]);
+                return mor_fail(error, MOR_BAD_INPUT, "the inertia is not symmetric: I%c%c = %g but I%c%c = %g",
+                                axis[j], axis[i], J[j][i], axis[i], axis[j], J[i][j]);
     double p[3];
     mor_inertia_principal(&mass->inertia, p, NULL);
     if (!(p[0] > 1e-14 * p[2]) || p[2] <= 0.0)
         return mor_fail(error, MOR_BAD_INPUT,
-                        "the inertia is not positive definite: its principal moments are %g, %g, %g kg m^2", p[0],
-                        p[1], p[2]);
+                        "the inertia is not positive definite: its principal moments are %g, %g, %g kg m^2", p[0], p[1],
+                        p[2]);
     /* tables and URDF files carry six digits; a lamina sits exactly on the limit */
     if (p[0] + p[1] < p[2] * (1.0 - 1e-6))
         return mor_fail(error, MOR_BAD_INPUT,

@@ -43,7 +43,8 @@ static void make_solids(solid s[SOLIDS], solid* cube)
 {
     const double g = (1.0 + sqrt(5.0)) / 2.0;
     memset(s, 0, SOLIDS * sizeof *s);
-    s[0] = (solid){ "tetrahedron", 4, 3, 2 * sqrt(2.0), sqrt(3.0), { { 1, 1, 1 }, { 1, -1, -1 }, { -1, 1, -1 }, { -1, -1, 1 } } };
+    s[0] = (solid){ "tetrahedron", 4,         3,
+                    2 * sqrt(2.0), sqrt(3.0), { { 1, 1, 1 }, { 1, -1, -1 }, { -1, 1, -1 }, { -1, -1, 1 } } };
     s[1] = (solid){ .name = "octahedron", .face_size = 3, .edge = sqrt(2.0), .radius = 1.0 };
     add_cyclic(&s[1], 1, 0, 0);
     s[2] = (solid){ .name = "icosahedron", .face_size = 3, .edge = 2.0, .radius = sqrt(g * g + 1.0) };
@@ -91,8 +92,9 @@ mor_geometry* mor_geometry_platonic(const char* name, double edge, double radius
     }
     solid* s = &solids[k];
     if ((edge != 0.0) == (radius != 0.0)) {
-        mor_fail(error, MOR_BAD_INPUT, "%s: give either the edge length or the circumradius, not %s (edge %g, radius %g)",
-                 name, edge != 0.0 ? "both" : "neither", edge, radius);
+        mor_fail(error, MOR_BAD_INPUT,
+                 "%s: give either the edge length or the circumradius, not %s (edge %g, radius %g)", name,
+                 edge != 0.0 ? "both" : "neither", edge, radius);
         return NULL;
     }
     if (!mor_length_ok(name, edge != 0.0 ? "edge" : "radius", edge != 0.0 ? edge : radius, error)) return NULL;

@@ -24,8 +24,8 @@ typedef struct mor_face_loops {
 
 /* The polyhedron or NULL and a sentence. With `repair`, dents of the size of rounding errors are
  * closed by taking the convex hull, and told in the notes. Free with mor_polyhedron_free. */
-mor_polyhedron* mor_polyhedron_build(const char* shape, const mor_face_loops* loops, double tolerance,
-                                     bool repair, mor_notes* notes, mor_error* error);
+mor_polyhedron* mor_polyhedron_build(const char* shape, const mor_face_loops* loops, double tolerance, bool repair,
+                                     mor_notes* notes, mor_error* error);
 /* The convex hull of points; faces closer to coplanar than tolerance * diagonal become one. */
 mor_polyhedron* mor_polyhedron_hull(const char* shape, const mor_vec3* points, int count, double tolerance,
                                     mor_error* error);

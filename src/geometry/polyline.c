@@ -72,8 +72,8 @@ static int simplify(const mor_vec3* points, int count, double tolerance, mor_vec
     for (int i = 0; i < n && n > 2;) {
         mor_vec3 a = out[(i + n - 1) % n], b = out[i], c = out[(i + 1) % n], ac = mor_sub(c, a), ab = mor_sub(b, a);
         double length = mor_norm(ac), t = mor_dot(ab, ac);
-        bool between = length > tolerance && t > 0.0 && t < length * length &&
-                       fabs(cross2(ab, ac)) <= tolerance * length;
+        bool between =
+            length > tolerance && t > 0.0 && t < length * length && fabs(cross2(ab, ac)) <= tolerance * length;
         if (!between) {
             i++;
             continue;
@@ -112,8 +112,7 @@ static bool convex(const mor_vec3* p, const int* source, int n, double tolerance
     return false;
 }
 
-static mor_polyline* polygon(const mor_vec3* points, int count, double size, mor_vec3* p, int* source,
-                             mor_error* error)
+static mor_polyline* polygon(const mor_vec3* points, int count, double size, mor_vec3* p, int* source, mor_error* error)
 {
     double tolerance = TOLERANCE * size;
     int n = simplify(points, count, tolerance, p, source);
@@ -153,8 +152,10 @@ mor_geometry* mor_geometry_polygon(const mor_vec3* points, int count, mor_error*
     mor_vec3* p = malloc((size_t)count * sizeof *p);
     int* source = malloc((size_t)count * sizeof *source);
     mor_polyline* line = NULL;
-    if (p && source) line = polygon(points, count, size, p, source, error);
-    else mor_fail(error, MOR_SYSTEM, "out of memory for a polygon with %d points", count);
+    if (p && source)
+        line = polygon(points, count, size, p, source, error);
+    else
+        mor_fail(error, MOR_SYSTEM, "out of memory for a polygon with %d points", count);
     free(p);
     free(source);
     return line ? mor_geometry_of_polyline(MOR_POLYGON, line, error) : NULL;

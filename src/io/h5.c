@@ -96,6 +96,26 @@ static hid_t access_list(bool newest)
     return list;
 }
 
+/* Creation properties without time stamps, so that the same data give the same bytes. */
+static hid_t timeless(hid_t kind)
+{
+    hid_t list = H5I_INVALID_HID;
+    herr_t status = -1;
+    QUIET(list = H5Pcreate(kind));
+    if (list >= 0) QUIET(status = H5Pset_obj_track_times(list, false));
+    if (list >= 0 && status < 0) QUIET(H5Pclose(list));
+    return status < 0 ? H5P_DEFAULT : list;
+}
+
+/* HDF5's account of an earlier failure survives it. */
+static void close_list(hid_t list)
+{
+    if (list == H5P_DEFAULT) return;
+    hid_t stack = H5Eget_current_stack();
+    QUIET(H5Pclose(list));
+    if (stack >= 0) H5Eset_current_stack(stack);
+}
+
 mor_code mor_h5_create(mor_h5* h5, const char* path, mor_error* error)
 {
     if (remember_path(h5, path, error)) return MOR_BAD_INPUT;
@@ -108,7 +128,9 @@ mor_code mor_h5_create(mor_h5* h5, const char* path, mor_error* error)
     QUIET(list = access_list(true));
     if (list < 0) return failed(h5, "/", "cannot set up HDF5 file access", MOR_SYSTEM, error);
     errno = 0;
-    QUIET(h5->file = H5Fcreate(path, H5F_ACC_EXCL, H5P_DEFAULT, list));
+    hid_t creation = timeless(H5P_FILE_CREATE);
+    QUIET(h5->file = H5Fcreate(path, H5F_ACC_EXCL, creation, list));
+    close_list(creation);
     mor_code code = MOR_OK;
     if (h5->file < 0) code = failed(h5, "/", "cannot create the file", MOR_SYSTEM, error);
     QUIET(H5Pclose(list));
@@ -146,6 +168,20 @@ mor_code mor_h5_open(mor_h5* h5, const char* path, mor_error* error)
     }
     mor_code code = MOR_OK;
     if (h5->file < 0) code = failed(h5, "/", "cannot open the file; truncated or damaged?", MOR_BAD_INPUT, error);
+    QUIET(H5Pclose(list));
+    return code;
+}
+
+mor_code mor_h5_reopen(mor_h5* h5, const char* path, mor_error* error)
+{
+    bool swmr;
+    if (remember_path(h5, path, error) || read_flags(path, &swmr, error)) return MOR_BAD_INPUT;
+    hid_t list = H5I_INVALID_HID;
+    QUIET(list = access_list(false));
+    if (list < 0) return failed(h5, "/", "cannot set up HDF5 file access", MOR_SYSTEM, error);
+    QUIET(h5->file = H5Fopen(path, H5F_ACC_RDWR, list));
+    mor_code code = MOR_OK;
+    if (h5->file < 0) code = failed(h5, "/", "cannot open the file for writing", MOR_SYSTEM, error);
     QUIET(H5Pclose(list));
     return code;
 }
@@ -189,8 +225,9 @@ void mor_h5_abandon(mor_h5* h5)
 
 mor_code mor_h5_group(mor_h5* h5, const char* path, mor_error* error)
 {
-    hid_t group = H5I_INVALID_HID;
-    QUIET(group = H5Gcreate2(h5->file, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    hid_t group = H5I_INVALID_HID, list = timeless(H5P_GROUP_CREATE);
+    QUIET(group = H5Gcreate2(h5->file, path, H5P_DEFAULT, list, H5P_DEFAULT));
+    close_list(list);
     if (group < 0) return failed(h5, path, "cannot create the group", MOR_SYSTEM, error);
     QUIET(H5Gclose(group));
     return MOR_OK;
@@ -213,7 +250,41 @@ bool mor_h5_exists(const mor_h5* h5, const char* path)
     return true;
 }
 
+typedef struct visitor {
+    void (*each)(void* user, const char* name);
+    void* user;
+} visitor;
+
+static herr_t visit(hid_t group, const char* name, const H5L_info_t* info, void* user)
+{
+    (void)group, (void)info;
+    const visitor* v = user;
+    v->each(v->user, name);
+    return 0;
+}
+
+mor_code mor_h5_children(const mor_h5* h5, const char* path, void (*each)(void* user, const char* name), void* user,
+                         mor_error* error)
+{
+    visitor v = { each, user };
+    hid_t group = H5I_INVALID_HID;
+    herr_t status = -1;
+    QUIET(group = H5Gopen2(h5->file, path, H5P_DEFAULT));
+    if (group >= 0) QUIET(status = H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, NULL, visit, &v));
+    mor_code code = MOR_OK;
+    if (status < 0) code = failed(h5, path, "cannot list the group", MOR_BAD_INPUT, error);
+    if (group >= 0) QUIET(H5Gclose(group));
+    return code;
+}
+
 /* ---------------------------------------------------------------------------- attributes */
+
+bool mor_h5_has_attribute(const mor_h5* h5, const char* path, const char* name)
+{
+    htri_t there = -1;
+    QUIET(there = H5Aexists_by_name(h5->file, path, name, H5P_DEFAULT));
+    return there > 0;
+}
 
 static hid_t text_type(size_t width)
 {
@@ -368,11 +439,12 @@ static mor_code write_whole(mor_h5* h5, const char* path, hid_t type, int rank, 
         size[i] = dims[i];
         if (dims[i] == 0) empty = true;
     }
-    hid_t space = H5I_INVALID_HID, set = H5I_INVALID_HID;
+    hid_t space = H5I_INVALID_HID, set = H5I_INVALID_HID, list = timeless(H5P_DATASET_CREATE);
     herr_t status = -1;
     mor_code code = MOR_OK;
     QUIET(space = H5Screate_simple(rank, size, NULL));
-    QUIET(set = H5Dcreate2(h5->file, path, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    QUIET(set = H5Dcreate2(h5->file, path, type, space, H5P_DEFAULT, list, H5P_DEFAULT));
+    close_list(list);
     if (set >= 0 && !empty) QUIET(status = H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data));
     if (set < 0 || (!empty && status < 0)) code = failed(h5, path, "cannot write the dataset", MOR_SYSTEM, error);
     QUIET(if (set >= 0) H5Dclose(set); if (space >= 0) H5Sclose(space));
@@ -570,5 +642,31 @@ mor_code mor_h5_read_texts(const mor_h5* h5, const char* path, char* data, size_
         for (size_t i = 0; i < count; i++) data[i * width + width - 1] = '\0';
     }
     QUIET(if (type >= 0) H5Tclose(type); if (stored >= 0) H5Tclose(stored); H5Dclose(set));
+    return code;
+}
+
+mor_code mor_h5_read_all(const mor_h5* h5, const char* path, mor_h5_type type, size_t count, void* data,
+                         mor_error* error)
+{
+    hid_t set = dataset_open(h5, path, error);
+    if (set < 0) return MOR_BAD_INPUT;
+    hid_t space = H5I_INVALID_HID, stored = H5I_INVALID_HID;
+    hssize_t points = -1;
+    bool numbers = false;
+    mor_code code = MOR_OK;
+    QUIET(space = H5Dget_space(set));
+    QUIET(points = H5Sget_simple_extent_npoints(space));
+    QUIET(stored = H5Dget_type(set));
+    QUIET(numbers = stored >= 0 && (H5Tget_class(stored) == H5T_INTEGER || H5Tget_class(stored) == H5T_FLOAT));
+    if (!numbers) code = mor_fail(error, MOR_BAD_INPUT, "%s:%s: numbers are expected", h5->path, path);
+    else if (points < 0 || (size_t)points != count)
+        code = mor_fail(error, MOR_BAD_INPUT, "%s:%s: holds %lld numbers; %zu are expected", h5->path, path,
+                        (long long)points, count);
+    else if (count > 0) {
+        herr_t status = -1;
+        QUIET(status = H5Dread(set, memory_type(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, data));
+        if (status < 0) code = failed(h5, path, "cannot read the numbers", MOR_BAD_INPUT, error);
+    }
+    QUIET(if (stored >= 0) H5Tclose(stored); if (space >= 0) H5Sclose(space); H5Dclose(set));
     return code;
 }

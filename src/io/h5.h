@@ -39,6 +39,8 @@ typedef struct mor_h5_column {
 mor_code mor_h5_create(mor_h5* h5, const char* path, mor_error* error);
 /* For reading. A file whose writer is at work or was killed is opened in SWMR-read mode. */
 mor_code mor_h5_open(mor_h5* h5, const char* path, mor_error* error);
+/* An existing file for reading and writing (by one process, not SWMR). */
+mor_code mor_h5_reopen(mor_h5* h5, const char* path, mor_error* error);
 /* From here on readers may open the file; no object can be created any more. */
 mor_code mor_h5_start_swmr(mor_h5* h5, mor_error* error);
 /* Closes the file and everything in it; `h5` is empty afterwards also on failure. */
@@ -51,7 +53,12 @@ mor_code mor_h5_group(mor_h5* h5, const char* path, mor_error* error);
 /* Is there an object (dataset, group) with this absolute path? */
 bool mor_h5_exists(const mor_h5* h5, const char* path);
 
+/* Calls `each` with the name of every child of a group, in the order of their names. */
+mor_code mor_h5_children(const mor_h5* h5, const char* path, void (*each)(void* user, const char* name), void* user,
+                         mor_error* error);
+
 /* Attributes of the object at `path`. */
+bool mor_h5_has_attribute(const mor_h5* h5, const char* path, const char* name);
 mor_code mor_h5_set_text(mor_h5* h5, const char* path, const char* name, const char* text, mor_error* error);
 mor_code mor_h5_set_int(mor_h5* h5, const char* path, const char* name, int value, mor_error* error);
 mor_code mor_h5_set_doubles(mor_h5* h5, const char* path, const char* name, const double* values, int count,
@@ -85,5 +92,8 @@ mor_code mor_h5_dims(const mor_h5* h5, const char* path, int* rank, size_t dims[
 /* Reads the block start .. start + count of a numeric dataset, converted to `type`. */
 mor_code mor_h5_read(const mor_h5* h5, const char* path, mor_h5_type type, int rank, const size_t* start,
                      const size_t* count, void* data, mor_error* error);
+/* Reads all numbers of a dataset of any shape; it must hold exactly `count` of them. */
+mor_code mor_h5_read_all(const mor_h5* h5, const char* path, mor_h5_type type, size_t count, void* data,
+                         mor_error* error);
 
 #endif

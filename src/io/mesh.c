@@ -135,8 +135,7 @@ bool mor_word_int(const mor_word* word, int* value)
 static mor_code load(mor_mesh_file* file)
 {
     FILE* in = fopen(file->path, "rb");
-    if (!in)
-        return mor_fail(file->error, MOR_BAD_INPUT, "%s: cannot be opened: %s", file->path, strerror(errno));
+    if (!in) return mor_fail(file->error, MOR_BAD_INPUT, "%s: cannot be opened: %s", file->path, strerror(errno));
     size_t room = 1 << 16, n;
     mor_code code = MOR_OK;
     file->text = malloc(room + 1);
@@ -220,8 +219,8 @@ static mor_geometry* make_piece(const mor_mesh_file* file, int index, double sca
             g = mor_geometry_of_polyhedron(mor_polyhedron_hull("mesh", points, count, MOR_TOLERANCE_MESH, &why), "mesh",
                                            &why);
         } else {
-            g = mor_geometry_mesh(points, count, file->face_sizes + piece->face_begin, local, faces, notes,
-                                  notes_size, &why);
+            g = mor_geometry_mesh(points, count, file->face_sizes + piece->face_begin, local, faces, notes, notes_size,
+                                  &why);
         }
     }
     free(keys);
@@ -231,8 +230,10 @@ static mor_geometry* make_piece(const mor_mesh_file* file, int index, double sca
     if (g) return g;
     char where[96] = "";
     if (piece->name[0]) snprintf(where, sizeof where, "'%s': ", piece->name);
-    if (piece->line) mor_fail_at(file->error, why.code, file->path, piece->line, 1, "%s%s", where, why.text);
-    else mor_fail(file->error, why.code, "%s: %s%s", file->path, where, why.text);
+    if (piece->line)
+        mor_fail_at(file->error, why.code, file->path, piece->line, 1, "%s%s", where, why.text);
+    else
+        mor_fail(file->error, why.code, "%s: %s%s", file->path, where, why.text);
     return NULL;
 }
 
@@ -252,7 +253,8 @@ static mor_code make_pieces(const mor_mesh_file* file, double scale, mor_geometr
         }
         if (!told[0] || !notes || used + 1 >= notes_size) continue;
         const char* name = file->pieces[i].name;
-        int n = snprintf(notes + used, notes_size - used, "%s%s%s%s", used ? "; " : "", name, name[0] ? ": " : "", told);
+        int n =
+            snprintf(notes + used, notes_size - used, "%s%s%s%s", used ? "; " : "", name, name[0] ? ": " : "", told);
         used = n > 0 && used + (size_t)n < notes_size ? used + (size_t)n : notes_size;
     }
     *count = file->piece_count;
@@ -267,8 +269,7 @@ static mor_code read_and_make(mor_mesh_file* file, mor_code (*reader)(mor_mesh_f
     if (code != MOR_OK) return code;
     int n = file->piece_count;
     if (n && file->pieces[n - 1].face_begin == file->face_count) file->piece_count--;
-    if (file->piece_count == 0)
-        return mor_fail(file->error, MOR_BAD_INPUT, "%s: no faces in the file", file->path);
+    if (file->piece_count == 0) return mor_fail(file->error, MOR_BAD_INPUT, "%s: no faces in the file", file->path);
     return make_pieces(file, scale, pieces, capacity, count, notes, notes_size);
 }
 

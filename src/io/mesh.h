@@ -49,7 +49,7 @@ typedef struct mor_word {
 
 typedef struct mor_lines {
     const char *at, *end;
-    int line;              /* of the line last returned, 1-based */
+    int line; /* of the line last returned, 1-based */
     const char* line_begin;
     const char* line_end;
 } mor_lines;

@@ -5,8 +5,8 @@
  * instance_geometry, instance_node), and the asset's unit and up_axis. A point x of an instance is
  *     u U T_1 T_2 ... T_k x
  * with the transformations T of the nodes from the root down in the order written, U the rotation of
- * the file's up axis to z (not with MOR_MESH_KEEP_AXES), u the length of its unit in metres. Each instance is one piece. A file
- * without any instance gives each geometry once. Lines are passed over; strips, fans, holes, splines,
+ * the file's up axis to z (not with MOR_MESH_KEEP_AXES), u the length of its unit in metres. Each instance is one
+ * piece. A file without any instance gives each geometry once. Lines are passed over; strips, fans, holes, splines,
  * lookat and skew are refused.
  *
  * Pass one (expat) stores numbers, primitives and nodes; pass two walks the nodes.
@@ -302,8 +302,10 @@ static void XMLCALL on_start(void* user, const char* name, const char** attribut
         const char* meter = attribute(attributes, "meter");
         char* end = NULL;
         double v = meter ? strtod(meter, &end) : 1.0;
-        if (!isfinite(v) || v <= 0.0 || (end && *end)) fail_here(d, "the unit's length in metres must be positive");
-        else d->unit = v;
+        if (!isfinite(v) || v <= 0.0 || (end && *end))
+            fail_here(d, "the unit's length in metres must be positive");
+        else
+            d->unit = v;
     } else if (is(name, "geometry")) {
         geometry* g = list_add(d, &d->geometries, sizeof *g);
         if (!g) return;
@@ -326,8 +328,10 @@ static void XMLCALL on_start(void* user, const char* name, const char** attribut
         copy_id(a->id, attribute(attributes, "id"));
         d->in_vertices = true;
     } else if (is(name, "triangles") || is(name, "polylist") || is(name, "polygons")) {
-        if (d->geometries.count == 0) fail_here(d, "polygons outside of a geometry");
-        else begin_primitive(d, is(name, "polygons"));
+        if (d->geometries.count == 0)
+            fail_here(d, "polygons outside of a geometry");
+        else
+            begin_primitive(d, is(name, "polygons"));
     } else if (is(name, "tristrips") || is(name, "trifans") || is(name, "ph") || is(name, "spline") ||
                is(name, "convex_mesh")) {
         fail_here(d, "strips, fans, polygons with holes and splines are not read; export triangles");
@@ -428,10 +432,14 @@ static void XMLCALL on_end(void* user, const char* name)
     if (d->code != MOR_OK) return;
     if (d->collect && is(name, "up_axis")) {
         const char* s = d->text ? d->text + strspn(d->text, " \t\r\n") : "";
-        if (strncmp(s, "X_UP", 4) == 0) d->up = 0;
-        else if (strncmp(s, "Z_UP", 4) == 0) d->up = 2;
-        else if (strncmp(s, "Y_UP", 4) == 0) d->up = 1;
-        else fail_here(d, "up_axis must be X_UP, Y_UP or Z_UP");
+        if (strncmp(s, "X_UP", 4) == 0)
+            d->up = 0;
+        else if (strncmp(s, "Z_UP", 4) == 0)
+            d->up = 2;
+        else if (strncmp(s, "Y_UP", 4) == 0)
+            d->up = 1;
+        else
+            fail_here(d, "up_axis must be X_UP, Y_UP or Z_UP");
     } else if (d->collect && wanted(name)) {
         end_numbers(d, name);
     }
@@ -447,8 +455,7 @@ static void XMLCALL on_end(void* user, const char* name)
 
 static mor_code wrong(dae* d, int line, const char* what, const char* id)
 {
-    return d->code = mor_fail_at(d->file->error, MOR_BAD_INPUT, d->file->path, line, 1, "%s '%s'",
-                                 what, id);
+    return d->code = mor_fail_at(d->file->error, MOR_BAD_INPUT, d->file->path, line, 1, "%s '%s'", what, id);
 }
 
 static const source* find_positions(const dae* d, const char* vertices)
@@ -496,9 +503,9 @@ static mor_code emit_primitive(dae* d, const primitive* p, const transform* T, b
         if (!mor_mesh_face_end(file)) return d->code = file->error->code;
     }
     if (at != corners || corners * p->stride != p->index_count)
-        return d->code = mor_fail_at(file->error, MOR_BAD_INPUT, file->path, line, 1,
-                                     "%d indices do not make whole faces: %d corners were announced", p->index_count,
-                                     at);
+        return d->code =
+                   mor_fail_at(file->error, MOR_BAD_INPUT, file->path, line, 1,
+                               "%d indices do not make whole faces: %d corners were announced", p->index_count, at);
     return MOR_OK;
 }
 
@@ -528,8 +535,10 @@ static mor_code emit_node(dae* d, int index, const transform* above, int depth)
             if (is(u->kind == USE_GEOMETRY ? AT(geometry, d->geometries, k)->id : AT(node, d->nodes, k)->id, u->target))
                 found = k;
         if (found < 0) return wrong(d, u->line, "nothing in the file is called", u->target);
-        if (u->kind == USE_GEOMETRY) emit_geometry(d, found, n->name, &T);
-        else emit_node(d, found, &T, depth + 1);
+        if (u->kind == USE_GEOMETRY)
+            emit_geometry(d, found, n->name, &T);
+        else
+            emit_node(d, found, &T, depth + 1);
     }
     for (int i = index + 1; i < d->nodes.count && d->code == MOR_OK; i++)
         if (AT(node, d->nodes, i)->parent == index) emit_node(d, i, &T, depth + 1);

@@ -71,8 +71,8 @@ static bool one_of(const mor_word* word, const char* const* words)
 
 mor_code mor_mesh_read_obj(mor_mesh_file* file)
 {
-    static const char* const passed[] = { "vt",    "vn",       "vp",       "s",   "usemtl",     "mtllib",
-                                          "l",     "p",        "mg",       "lod", "bevel",      "c_interp",
+    static const char* const passed[] = { "vt",     "vn",       "vp",     "s",          "usemtl",    "mtllib",
+                                          "l",      "p",        "mg",     "lod",        "bevel",     "c_interp",
                                           "usemap", "d_interp", "maplib", "shadow_obj", "trace_obj", NULL };
     static const char* const curved[] = { "cstype", "deg",  "bmat", "step", "curv", "curv2", "surf", "parm",
                                           "trim",   "hole", "scrv", "sp",   "end",  "con",   NULL };

@@ -95,6 +95,7 @@ void mor_scene_destroy(mor_scene* scene)
     if (!scene) return;
     for (const mor_scene_geometry* g = scene->geometries; g; g = g->next)
         mor_geometry_release(g->geometry);
+    for (int i = 0; i < scene->robot_count; i++) mor_robot_destroy(scene->robots[i].model);
     mor_arena_destroy(scene->document.arena);
 }
 

@@ -26,6 +26,8 @@ static void option_names(const mor_world* world, const char* stage, const char* 
         tables[0] = mor_library_formulation(library, method)->fields;
     } else if (strcmp(stage, "collision") == 0) {
         tables[0] = mor_library_collision(library, method)->fields;
+    } else if (strcmp(stage, "stabilisation") == 0) {
+        tables[0] = strcmp(method, "impulse") == 0 ? mor_world_stabilisation_fields() : NULL;
     } else {
         tables[0] = mor_world_solver_fields();
         tables[1] = mor_library_solver(library, method)->fields;
@@ -99,7 +101,7 @@ static mor_code set_stage(mor_world* world, const mor_node* node, mor_error* err
 
 mor_code mor_scene_set_methods(const mor_scene* scene, mor_world* world, mor_error* error)
 {
-    static const char* const stages[] = { "formulation", "solver", "collision", NULL };
+    static const char* const stages[] = { "formulation", "solver", "collision", "stabilisation", NULL };
     static const char* const options[] = { "relinearise", "friction_directions", "friction_align",
                                            "v_rest",      "on_failure",          NULL };
     if (!scene->method) return MOR_OK;
@@ -171,6 +173,8 @@ static mor_code populate(const mor_scene* scene, mor_world* world, mor_arena* sc
     if (code == MOR_OK) code = add_materials(scene, world, material, error);
     for (int i = 0; i < scene->item_count && code == MOR_OK; i++)
         code = add_body(scene, world, &scene->items[i], material, shapes, error);
+    if (code == MOR_OK) code = mor_scene_add_robots(scene, world, material, error);
+    if (code == MOR_OK) code = mor_scene_add_joints(scene, world, error);
     for (int i = 0; i < scene->ignored_count && code == MOR_OK; i++)
         mor_world_ignore_pair(world, mor_world_body(world, scene->ignored[i][0]),
                               mor_world_body(world, scene->ignored[i][1]));
@@ -189,7 +193,7 @@ mor_world* mor_scene_build(const mor_scene* scene, int threads, mor_error* error
     mor_world* world = mor_world_create(&def, error);
     mor_arena* scratch = world ? mor_arena_create(NULL) : NULL;
     if (world && !scratch) mor_fail(error, MOR_SYSTEM, "out of memory");
-    if (!scratch || populate(scene, world, scratch, error)) {
+    if (!scratch || populate(scene, world, scratch, error) || mor_world_check_methods(world, error)) {
         mor_world_destroy(world);
         world = NULL;
     }

@@ -41,6 +41,30 @@ typedef struct mor_scene_force {
     double from, until;
 } mor_scene_force;
 
+typedef struct mor_scene_joint {
+    const mor_node* node;
+    mor_joint_def def; /* but for the bodies */
+    char body[2][64];  /* names; "world" */
+} mor_scene_joint;
+
+/* A loop of a robot: two frames (-1: the world) and a point in each. */
+typedef struct mor_scene_loop {
+    const mor_node* node;
+    mor_joint_kind kind;
+    int frame[2];
+    mor_vec3 at[2];
+    double length;
+} mor_scene_loop;
+
+typedef struct mor_scene_robot {
+    const mor_node* node;
+    mor_robot_model* model; /* released with the scene */
+    mor_robot_def def;
+    mor_scene_loop* loops;
+    int loop_count;
+    bool assemble;
+} mor_scene_robot;
+
 /* Geometries of the scene, released with it. */
 typedef struct mor_scene_geometry {
     mor_geometry* geometry;
@@ -67,6 +91,10 @@ struct mor_scene {
     int* by_name; /* items sorted by name */
     mor_scene_force* forces;
     int force_count;
+    mor_scene_joint* joints;
+    int joint_count, joint_capacity;
+    mor_scene_robot* robots;
+    int robot_count;
     int (*ignored)[2];
     int ignored_count;
     mor_raw_record record;
@@ -101,6 +129,13 @@ mor_code mor_scene_place(mor_scene* scene, int body, const mor_raw_body* raw, mo
                          mor_error* error);
 mor_scene_motion* mor_motion_read(mor_scene* scene, const mor_node* node, const char* name,
                                   mor_error* error);
+mor_code mor_scene_read_joints(mor_scene* scene, const mor_node* list, mor_error* error);
+/* Joints between the copies items[first ...] of a `repeat`. */
+mor_code mor_scene_chain_joints(mor_scene* scene, const mor_node* node, int first, int count, mor_error* error);
+mor_code mor_scene_add_joints(const mor_scene* scene, mor_world* world, mor_error* error);
+mor_code mor_scene_read_robots(mor_scene* scene, const mor_node* list, mor_error* error);
+/* `material`: scene material -> world material. */
+mor_code mor_scene_add_robots(const mor_scene* scene, mor_world* world, const int* material, mor_error* error);
 /* A mor_motion. */
 void mor_motion_pose(void* motion, double time, mor_pose* pose);
 

@@ -40,8 +40,8 @@ static const mor_key scene_keys[] = {
     { NODE(mor_raw_scene, pairs), .value = "list", .fallback = "[]",
       .help = "Friction and restitution of pairs of materials, instead of the combining rules." },
     { NODE(mor_raw_scene, bodies), .value = "list", .fallback = "[]", .help = "The bodies." },
-    { LATER(mor_raw_scene, joints), .value = "list", .fallback = "[]", .help = "Joints." },
-    { LATER(mor_raw_scene, robots), .value = "list", .fallback = "[]", .help = "Robots." },
+    { NODE(mor_raw_scene, joints), .value = "list", .fallback = "[]", .help = "Joints between bodies." },
+    { NODE(mor_raw_scene, robots), .value = "list", .fallback = "[]", .help = "Robots from URDF files." },
     { LATER(mor_raw_scene, controllers), .value = "list", .fallback = "[]",
       .help = "Controllers." },
     { NODE(mor_raw_scene, forces), .value = "list", .fallback = "[]",
@@ -73,9 +73,11 @@ static const mor_key method_keys[] = {
     { NODE(mor_raw_method, collision), .value = "name or { name, options }", .fallback = "manifold",
       .help = "How contacts are found (`moreau list collision`)." },
     { NODE(mor_raw_method, coordinates), .value = "minimal or maximal", .fallback = "minimal",
-      .help = "How joints and robots are modelled; only minimal in this version." },
-    { NODE(mor_raw_method, stabilisation), .value = "name or { name, options }", .fallback = "none",
-      .help = "How drift of joints and contacts is removed; only none in this version." },
+      .help = "How robots are modelled; only minimal in this version (`joints` are always maximal)." },
+    { NODE(mor_raw_method, stabilisation), .value = "name or { name, options }",
+      .fallback = "{ name: impulse, position: 1e-5, velocity: 1e-5 }",
+      .help = "How drift of joints is removed: impulse (positions and velocities are corrected after the step "
+              "to the two tolerances), baumgarte (in the velocity rows) or none." },
     { NODE(mor_raw_method, integrator), .value = "name", .fallback = "semi-implicit",
       .help = "How velocities become positions; only semi-implicit in this version." },
     { NODE(mor_raw_method, relinearise), .value = "whole number", .fallback = "0",
@@ -155,6 +157,8 @@ static const mor_key body_keys[] = {
       .help = "Of the centre of mass." },
     { SPIN(mor_raw_body, angular_velocity), .unit = "rad/s", .fallback = "0",
       .help = "World axes." },
+    { KEY(mor_raw_body, collide, MOR_KEY_BOOL), .initial = 1, .fallback = "true",
+      .help = "Whether it touches other bodies." },
     { KEY(mor_raw_body, fixed, MOR_KEY_BOOL), .fallback = "false",
       .help = "The body never moves." },
     { VECTOR(mor_raw_body, surface_velocity), .unit = "m/s", .fallback = "0",
@@ -355,7 +359,7 @@ static const mor_key repeat_keys[] = {
       .fallback = "required", .help = "Number of copies, called name_0, name_1, ..." },
     { NODE(mor_raw_repeat, step), .value = "mapping", .fallback = "{}",
       .help = "Pose of a copy in the frame of the one before." },
-    { LATER(mor_raw_repeat, joint), .value = "mapping", .fallback = "none",
+    { NODE(mor_raw_repeat, joint), .value = "mapping", .fallback = "none",
       .help = "Joint between neighbours." },
     { 0 }
 };
@@ -372,6 +376,108 @@ static const mor_key step_keys[] = {
 };
 const mor_key_table mor_keys_step = { "step", "bodies[].repeat.step", "", step_keys,
                                       TABLE(mor_raw_step) };
+
+#define JOINT_KEYS                                                                                   \
+    { TEXT(mor_raw_joint, type), .required = true, .fallback = "required",                           \
+      .help = "fixed, revolute, prismatic, cylindrical, spherical, universal, planar or distance." }, \
+        { VECTOR(mor_raw_joint, axis), .dimension = 3, .fallback = "[0, 0, 1]",                      \
+          .help = "Axis of turning or sliding; of planar joints the normal." },                      \
+        { VECTOR(mor_raw_joint, axis2), .dimension = 3, .fallback = "any across the axis",           \
+          .help = "Universal joints: the axis on the first body, across `axis`, which is on the second." }, \
+        { VECTOR(mor_raw_joint, point), .dimension = 3, .unit = "m", .fallback = "0",                \
+          .help = "Where the joint is." },                                                           \
+        { NODE(mor_raw_joint, limits), .value = "[lower, upper]", .unit = "rad or m", .fallback = "none", \
+          .help = "Revolute and prismatic: how far the first body moves against the second, 0 at the start." }, \
+        { NUMBER(mor_raw_joint, damping), NOT_NEGATIVE, .unit = "N m s/rad or N s/m", .fallback = "0", \
+          .help = "Viscous friction." },                                                             \
+        { NUMBER(mor_raw_joint, friction), NOT_NEGATIVE, .unit = "N m or N", .fallback = "0",        \
+          .help = "Dry friction." },                                                                 \
+        { NODE(mor_raw_joint, spring), .value = "mapping", .fallback = "none", .help = "A spring." }, \
+        { NODE(mor_raw_joint, motor), .value = "mapping", .fallback = "none", .help = "A motor." }
+
+static const mor_key joint_keys[] = {
+    { TEXT(mor_raw_joint, name), .fallback = "joint_<n>", .help = "What it is called." },
+    { NODE(mor_raw_joint, bodies), .value = "[body, body]", .required = true, .fallback = "required",
+      .help = "Two bodies; one may be `world`, links of robots are robot/link. They do not touch each other." },
+    JOINT_KEYS,
+    { NODE(mor_raw_joint, points), .value = "[[x, y, z], [x, y, z]]", .unit = "m", .fallback = "required for distance",
+      .help = "Distance joints: the point on each body." },
+    { NUMBER(mor_raw_joint, length), .initial = NAN, POSITIVE, .unit = "m", .fallback = "as at the start",
+      .help = "Distance joints: the distance." },
+    { 0 }
+};
+const mor_key_table mor_keys_joint = { "joint", "joints[]", "Points and axes are in world axes at the start.", joint_keys,
+                                       TABLE(mor_raw_joint) };
+
+static const mor_key chain_joint_keys[] = {
+    { TEXT(mor_raw_joint, first), .fallback = "none", .help = "What the first copy is joined to: world or a body." },
+    JOINT_KEYS,
+    { 0 }
+};
+const mor_key_table mor_keys_chain_joint = { "joint", "bodies[].repeat.joint", "Point and axes are in the frame of each copy.",
+                                             chain_joint_keys, TABLE(mor_raw_joint) };
+
+static const mor_key spring_keys[] = {
+    { NUMBER(mor_raw_spring, stiffness), .required = true, NOT_NEGATIVE, .unit = "N m/rad or N/m", .fallback = "required",
+      .help = "Force per displacement." },
+    { NUMBER(mor_raw_spring, rest), .unit = "rad or m", .fallback = "0", .help = "Where it is slack." },
+    { 0 }
+};
+const mor_key_table mor_keys_spring = { "spring", "joints[].spring", "", spring_keys, TABLE(mor_raw_spring) };
+
+static const mor_key motor_keys[] = {
+    { NUMBER(mor_raw_motor, velocity), .required = true, .unit = "rad/s or m/s", .fallback = "required",
+      .help = "Speed it drives the first body at against the second." },
+    { NUMBER(mor_raw_motor, max_torque), .required = true, NOT_NEGATIVE, .unit = "N m or N", .fallback = "required",
+      .help = "What it has for that." },
+    { 0 }
+};
+const mor_key_table mor_keys_motor = { "motor", "joints[].motor", "", motor_keys, TABLE(mor_raw_motor) };
+
+static const mor_key robot_keys[] = {
+    { TEXT(mor_raw_robot, name), .fallback = "robot_<n>", .help = "What it is called; its links are name/link." },
+    { TEXT(mor_raw_robot, urdf), .required = true, .fallback = "required", .help = "URDF file, relative to this one." },
+    { KEY(mor_raw_robot, base, MOR_KEY_CHOICE), .choices = "fixed|floating", .fallback = "fixed",
+      .help = "Whether the root link is held or moves freely." },
+    { VECTOR(mor_raw_robot, position), .dimension = 3, .unit = "m", .fallback = "0", .help = "Of the root link." },
+    { NODE(mor_raw_robot, orientation), .value = "as of bodies", .fallback = "[1, 0, 0, 0]", .help = "Of the root link." },
+    { VECTOR(mor_raw_robot, velocity), .dimension = 3, .unit = "m/s", .fallback = "0", .help = "Of a floating root link's origin." },
+    { VECTOR(mor_raw_robot, angular_velocity), .dimension = 3, .unit = "rad/s", .fallback = "0", .help = "Of a floating root link." },
+    { NODE(mor_raw_robot, joints), .value = "mapping joint: position", .unit = "rad or m", .fallback = "all 0",
+      .help = "Where the joints start." },
+    { NODE(mor_raw_robot, joint_velocities), .value = "mapping joint: speed", .unit = "rad/s or m/s", .fallback = "all 0",
+      .help = "How fast they start." },
+    { TEXT(mor_raw_robot, material), .fallback = "the default material", .help = "Material of all links." },
+    { KEY(mor_raw_robot, collide, MOR_KEY_CHOICE), .choices = "shapes|none", .fallback = "shapes",
+      .help = "Whether the collision shapes of the URDF touch other bodies." },
+    { KEY(mor_raw_robot, self_collision, MOR_KEY_BOOL), .fallback = "false",
+      .help = "Whether its links touch each other, neighbours excepted." },
+    { KEY(mor_raw_robot, limits, MOR_KEY_BOOL), .initial = 1, .fallback = "true", .help = "Whether joint limits act." },
+    { KEY(mor_raw_robot, damping, MOR_KEY_BOOL), .initial = 1, .fallback = "true", .help = "Whether joint damping acts." },
+    { KEY(mor_raw_robot, friction, MOR_KEY_BOOL), .initial = 1, .fallback = "true", .help = "Whether dry joint friction acts." },
+    { NODE(mor_raw_robot, loops), .value = "list", .fallback = "[]", .help = "Links that are joined beyond the tree." },
+    { KEY(mor_raw_robot, assemble, MOR_KEY_BOOL), .initial = 1, .fallback = "true",
+      .help = "Whether the loops are closed before the first step." },
+    { LATER(mor_raw_robot, actuated), .value = "list", .fallback = "all", .help = "Joints with motors." },
+    { LATER(mor_raw_robot, links), .value = "mapping", .fallback = "{}", .help = "Materials of single links." },
+    { LATER(mor_raw_robot, feet), .value = "list", .fallback = "[]", .help = "Contact points of feet." },
+    { LATER(mor_raw_robot, motors), .value = "mapping", .fallback = "{}", .help = "Motors and gears." },
+    { LATER(mor_raw_robot, sensors), .value = "list", .fallback = "[]", .help = "Sensors." },
+    { 0 }
+};
+const mor_key_table mor_keys_robot = { "robot", "robots[]", "", robot_keys, TABLE(mor_raw_robot) };
+
+static const mor_key loop_keys[] = {
+    { NODE(mor_raw_loop, frames), .value = "[link, link]", .required = true, .fallback = "required",
+      .help = "Two links of the robot, or joints for the links they carry; one may be `world`." },
+    { NODE(mor_raw_loop, at), .value = "[[x, y, z], [x, y, z]]", .unit = "m", .fallback = "the origins",
+      .help = "The joined point in each frame." },
+    { KEY(mor_raw_loop, type, MOR_KEY_CHOICE), .choices = "point|weld|distance", .fallback = "point",
+      .help = "The points meet; they meet and the links do not turn against each other; they keep their distance." },
+    { NUMBER(mor_raw_loop, length), .initial = NAN, POSITIVE, .unit = "m", .fallback = "as at the start", .help = "The distance." },
+    { 0 }
+};
+const mor_key_table mor_keys_loop = { "loop", "robots[].loops[]", "", loop_keys, TABLE(mor_raw_loop) };
 
 static const mor_key force_keys[] = {
     { TEXT(mor_raw_force, body), .fallback = "required", .help = "Name of a dynamic body." },
@@ -411,5 +517,8 @@ const mor_key_table* const mor_key_tables[] = { &mor_keys_scene,     &mor_keys_t
                                                 &mor_keys_solid,     &mor_keys_orientation,
                                                 &mor_keys_kinematic, &mor_keys_grid,
                                                 &mor_keys_random,    &mor_keys_repeat,
-                                                &mor_keys_step,      &mor_keys_force,
+                                                &mor_keys_step,      &mor_keys_chain_joint,
+                                                &mor_keys_joint,     &mor_keys_spring,
+                                                &mor_keys_motor,     &mor_keys_robot,
+                                                &mor_keys_loop,      &mor_keys_force,
                                                 &mor_keys_record,    NULL };

@@ -78,7 +78,7 @@ typedef struct mor_raw_pair {
 
 typedef struct mor_raw_body {
     const char *name, *material;
-    bool fixed;
+    bool fixed, collide;
     double friction, restitution, density, mass, angle;
     mor_vec3 com, position, velocity, angular_velocity, surface_velocity;
     const mor_node *shape, *inertia, *orientation, *kinematic, *grid, *random, *repeat;
@@ -138,6 +138,35 @@ typedef struct mor_raw_step {
     const mor_node* orientation;
 } mor_raw_step;
 
+typedef struct mor_raw_joint {
+    const char *name, *type, *first;
+    const mor_node *bodies, *points, *limits, *spring, *motor;
+    mor_vec3 point, axis, axis2;
+    double length, damping, friction;
+} mor_raw_joint;
+
+typedef struct mor_raw_spring {
+    double stiffness, rest;
+} mor_raw_spring;
+
+typedef struct mor_raw_motor {
+    double velocity, max_torque;
+} mor_raw_motor;
+
+typedef struct mor_raw_robot {
+    const char *name, *urdf, *material;
+    int base, collide;
+    bool self_collision, assemble, limits, damping, friction;
+    mor_vec3 position, velocity, angular_velocity;
+    const mor_node *orientation, *joints, *joint_velocities, *actuated, *links, *loops, *feet, *motors, *sensors;
+} mor_raw_robot;
+
+typedef struct mor_raw_loop {
+    int type;
+    double length;
+    const mor_node *frames, *at;
+} mor_raw_loop;
+
 typedef struct mor_raw_force {
     const char *body, *robot, *link;
     mor_vec3 force, torque, at;
@@ -154,7 +183,8 @@ extern const mor_key_table mor_keys_scene, mor_keys_time, mor_keys_method, mor_k
     mor_keys_pair, mor_keys_body, mor_keys_shape, mor_keys_plane, mor_keys_capsule,
     mor_keys_cylinder, mor_keys_prism, mor_keys_cone, mor_keys_solid, mor_keys_orientation,
     mor_keys_kinematic, mor_keys_grid, mor_keys_random, mor_keys_repeat, mor_keys_step,
-    mor_keys_force, mor_keys_record;
+    mor_keys_joint, mor_keys_chain_joint, mor_keys_spring, mor_keys_motor, mor_keys_robot,
+    mor_keys_loop, mor_keys_force, mor_keys_record;
 /* All of them in the order of the documentation, NULL at the end. */
 extern const mor_key_table* const mor_key_tables[];
 

@@ -105,6 +105,7 @@ static mor_code place_chain(mor_scene* scene, int body, const mor_node* node,
         between.position = step.position;
     }
     const char* name = scene->bodies[body].def.name;
+    int first = scene->item_count;
     for (int i = 0; i < raw.count; i++) {
         mor_scene_item item = { .body = body };
         if (snprintf(item.name, sizeof item.name, "%s_%d", name, i) >= (int)sizeof item.name)
@@ -115,7 +116,7 @@ static mor_code place_chain(mor_scene* scene, int body, const mor_node* node,
         pose = mor_pose_mul(&pose, &between);
         pose.rotation = mor_quat_normalize(pose.rotation);
     }
-    return MOR_OK;
+    return raw.joint ? mor_scene_chain_joints(scene, raw.joint, first, raw.count, error) : MOR_OK;
 }
 
 mor_code mor_scene_place(mor_scene* scene, int body, const mor_raw_body* raw, mor_pose pose,

@@ -250,12 +250,10 @@ static mor_code check_only(const mor_node* node, const char* known, const char* 
 static mor_code read_method(mor_scene* scene, const mor_node* node, mor_error* error)
 {
     static const char* const coordinates[] = { "maximal", NULL };
-    static const char* const stabilisations[] = { "impulse", "baumgarte", "projection", NULL };
     static const char* const integrators[] = { "rk4", "midpoint", "variational", "gauss6", NULL };
     mor_raw_method raw;
     mor_code code = mor_keys_read(&mor_keys_method, node, scene->dimension, &raw, error);
     if (code == MOR_OK) code = check_only(raw.coordinates, "minimal", coordinates, error);
-    if (code == MOR_OK) code = check_only(raw.stabilisation, "none", stabilisations, error);
     if (code == MOR_OK) code = check_only(raw.integrator, "semi-implicit", integrators, error);
     scene->method = node;
     return code;
@@ -315,5 +313,7 @@ mor_code mor_scene_read(mor_scene* scene, const mor_node* root, mor_error* error
     if ((code = mor_scene_read_materials(scene, &raw, error))) return code;
     if (raw.bodies && (code = mor_scene_read_bodies(scene, raw.bodies, error))) return code;
     if ((code = sort_names(scene, error))) return code;
+    if (raw.robots && (code = mor_scene_read_robots(scene, raw.robots, error))) return code;
+    if (raw.joints && (code = mor_scene_read_joints(scene, raw.joints, error))) return code;
     return read_forces(scene, &raw, error);
 }

@@ -41,10 +41,18 @@ static bool reserve_bodies(mor_world* w)
     int* order_of = a->resize(a->user, w->order_of, (size_t)capacity * sizeof *order_of);
     if (!order_of) return false;
     w->order_of = order_of;
-    mor_tree* trees = a->resize(a->user, w->trees, (size_t)capacity * sizeof *trees);
+    w->body_capacity = capacity;
+    return true;
+}
+
+bool mor_world_reserve_tree(mor_world* w)
+{
+    if (w->tree_count < w->tree_capacity) return true;
+    int capacity = w->tree_capacity ? 2 * w->tree_capacity : 16;
+    mor_tree* trees = w->allocator.resize(w->allocator.user, w->trees, (size_t)capacity * sizeof *trees);
     if (!trees) return false;
     w->trees = trees;
-    w->body_capacity = w->tree_capacity = capacity;
+    w->tree_capacity = capacity;
     return true;
 }
 
@@ -153,35 +161,18 @@ static void set_state(const mor_world* w, mor_body* b, const mor_pose* pose, mor
     b->L = mor_mul(&I, b->w);
 }
 
-mor_body_id mor_world_add_body(mor_world* w, const mor_body_def* def, mor_error* error)
+int mor_world_place_body(mor_world* w, const mor_body_def* def, mor_body b)
 {
-    const mor_body_id none = { 0, 0 };
     const mor_allocator* a = &w->allocator;
-    if (check_definition(w, def, error) != MOR_OK) return none;
-
-    mor_body b = { .alive = true, .kind = def->kind, .material = def->material, .tree = -1, .shape_count = def->shape_count };
-    const mor_tree_kind* tree = choose_tree(w, def);
-    if (def->kind == MOR_DYNAMIC) {
-        if (body_mass(w, def, &b.mass, error) != MOR_OK || check_inertia(w, &b, tree, error) != MOR_OK) return none;
-    } else if (def->has_com) {
-        b.mass.com = def->com;
-    }
-    b.surface_velocity = def->surface_velocity;
-    b.motion = def->motion;
-    b.motion_user = def->motion_user;
-    set_state(w, &b, &def->pose, def->kind == MOR_FIXED ? mor_v3(0, 0, 0) : def->velocity,
-              def->kind == MOR_FIXED ? mor_v3(0, 0, 0) : def->angular_velocity);
-    b.x0 = b.x;
-    snprintf(b.name, sizeof b.name, "%s", def->name);
-
     int slot = -1;
     for (int i = 0; i < w->body_count && w->alive_count < w->body_count && slot < 0; i++)
         if (!w->bodies[i].alive) slot = i;
     bool fresh = slot < 0;
-    if (fresh && !reserve_bodies(w)) goto no_memory;
+    if (fresh && !reserve_bodies(w)) return -1;
+    b.shape_count = def->shape_count;
     if (b.shape_count > 0) {
         b.shapes = a->resize(a->user, NULL, (size_t)b.shape_count * sizeof *b.shapes);
-        if (!b.shapes) goto no_memory;
+        if (!b.shapes) return -1;
         for (int i = 0; i < b.shape_count; i++) {
             b.shapes[i] = def->shapes[i];
             b.shapes[i].pose.rotation = mor_quat_normalize(b.shapes[i].pose.rotation);
@@ -195,15 +186,42 @@ mor_body_id mor_world_add_body(mor_world* w, const mor_body_def* def, mor_error*
         b.generation = w->bodies[slot].generation + 1;
     }
     if (!b.name[0]) snprintf(b.name, sizeof b.name, "body_%d", slot);
-    if (def->kind == MOR_DYNAMIC) {
-        b.tree = w->tree_count;
-        w->trees[w->tree_count++] = (mor_tree){ .kind = tree, .body = slot, .dof = tree->dof };
-    }
     w->bodies[slot] = b;
     w->detected = false;
     w->order_of[slot] = w->alive_count;
     w->order[w->alive_count++] = slot;
-    return (mor_body_id){ (uint32_t)slot + 1, b.generation };
+    return slot;
+}
+
+mor_body_id mor_world_add_body(mor_world* w, const mor_body_def* def, mor_error* error)
+{
+    const mor_body_id none = { 0, 0 };
+    if (check_definition(w, def, error) != MOR_OK) return none;
+
+    mor_body b = { .alive = true, .kind = def->kind, .material = def->material, .tree = -1, .shape_count = def->shape_count };
+    const mor_tree_kind* tree = choose_tree(w, def);
+    if (def->kind == MOR_DYNAMIC) {
+        if (body_mass(w, def, &b.mass, error) != MOR_OK || check_inertia(w, &b, tree, error) != MOR_OK) return none;
+    } else if (def->has_com) {
+        b.mass.com = def->com;
+    }
+    b.surface_velocity = def->surface_velocity;
+    b.no_collision = def->no_collision;
+    b.motion = def->motion;
+    b.motion_user = def->motion_user;
+    set_state(w, &b, &def->pose, def->kind == MOR_FIXED ? mor_v3(0, 0, 0) : def->velocity,
+              def->kind == MOR_FIXED ? mor_v3(0, 0, 0) : def->angular_velocity);
+    b.x0 = b.x;
+    snprintf(b.name, sizeof b.name, "%s", def->name);
+
+    if (def->kind == MOR_DYNAMIC) {
+        if (!mor_world_reserve_tree(w)) goto no_memory;
+        b.tree = w->tree_count;
+    }
+    int slot = mor_world_place_body(w, def, b);
+    if (slot < 0) goto no_memory;
+    if (def->kind == MOR_DYNAMIC) w->trees[w->tree_count++] = (mor_tree){ .kind = tree, .body = slot, .dof = tree->dof };
+    return (mor_body_id){ (uint32_t)slot + 1, w->bodies[slot].generation };
 
 no_memory:
     mor_fail(error, MOR_SYSTEM, "out of memory while adding body '%s'", def->name);
@@ -223,12 +241,21 @@ void mor_world_remove_body(mor_world* w, mor_body_id id)
 {
     mor_body* b = mor_body_at(w, id);
     int slot = (int)id.index1 - 1, at = w->order_of[slot];
+    assert(b->robot == 0); /* links stay with their robot */
     if (b->tree >= 0) {
-        memmove(&w->trees[b->tree], &w->trees[b->tree + 1],
-                (size_t)(w->tree_count - b->tree - 1) * sizeof *w->trees);
+        int tree = b->tree;
+        memmove(&w->trees[tree], &w->trees[tree + 1], (size_t)(w->tree_count - tree - 1) * sizeof *w->trees);
         w->tree_count--;
-        for (int i = b->tree; i < w->tree_count; i++) w->bodies[w->trees[i].body].tree = i;
+        for (int i = 0; i < w->body_count; i++)
+            if (w->bodies[i].alive && w->bodies[i].tree > tree) w->bodies[i].tree--;
+        for (int i = 0; i < w->robot_count; i++)
+            if (w->robots[i]->tree > tree) w->robots[i]->tree--;
     }
+    mor_joint* joints = w->joints.data;
+    int left = 0;
+    for (int i = 0; i < w->joints.count; i++)
+        if (joints[i].body[0] != slot && joints[i].body[1] != slot) joints[left++] = joints[i];
+    w->joints.count = left;
     free_body(w, b);
     memmove(&w->order[at], &w->order[at + 1], (size_t)(w->alive_count - at - 1) * sizeof *w->order);
     w->alive_count--;
@@ -254,6 +281,9 @@ void mor_world_free_model(mor_world* w)
     a->resize(a->user, w->order_of, 0);
     a->resize(a->user, w->trees, 0);
     a->resize(a->user, w->materials, 0);
+    for (int i = 0; i < w->robot_count; i++) mor_robot_free(w, w->robots[i]);
+    a->resize(a->user, w->robots, 0);
+    mor_buffer_free(a, &w->joints);
     mor_buffer_free(a, &w->pair_rules);
     mor_buffer_free(a, &w->ignored);
     mor_buffer_free(a, &w->contacts);
@@ -319,6 +349,7 @@ mor_body_state mor_body_get_state(const mor_world* w, mor_body_id id)
 void mor_body_set_state(mor_world* w, mor_body_id id, const mor_body_state* state)
 {
     mor_body* b = mor_body_at(w, id);
+    if (b->robot) return;
     w->detected = false;
     set_state(w, b, &state->pose, state->velocity, state->angular_velocity);
 }
@@ -385,6 +416,9 @@ void mor_world_ignore_pair(mor_world* w, mor_body_id a, mor_body_id b)
 
 bool mor_world_ignores(const mor_world* w, int a, int b)
 {
+    if (w->bodies[a].no_collision || w->bodies[b].no_collision) return true;
+    int robot = w->bodies[a].robot;
+    if (robot && robot == w->bodies[b].robot && !w->robots[robot - 1]->self_collision) return true;
     if (w->ignored.count == 0) return false;
     uint64_t key = pair_key(a, b);
     int at = lower_bound(&w->ignored, key);

@@ -21,8 +21,11 @@
 
 /* ------------------------------------------------------------------------------ particle */
 
-static void particle_prepare(mor_body* b, mor_vec3 g, double h, double* nu, double* nu_free, double* M, double* Mi)
+static void particle_prepare(mor_world* world, const mor_tree* t, double* nu, double* nu_free, double* M, double* Mi)
 {
+    mor_body* b = &world->bodies[t->body];
+    mor_vec3 g = world->gravity;
+    double h = world->h;
     double m = b->mass.mass;
     nu[0] = b->v.x;
     nu[1] = b->v.y;
@@ -33,26 +36,44 @@ static void particle_prepare(mor_body* b, mor_vec3 g, double h, double* nu, doub
     M[1] = M[2] = Mi[1] = Mi[2] = 0.0;
 }
 
-static void particle_row(const mor_body* b, mor_vec3 r, mor_vec3 d, double sign, double* c)
+static void particle_row(const mor_tree* t, const mor_body* b, mor_vec3 r, mor_vec3 d, double sign, double* c)
 {
-    (void)b, (void)r;
+    (void)t, (void)b, (void)r;
     c[0] = sign * d.x;
     c[1] = sign * d.y;
 }
 
-static void particle_advance(mor_body* b, double h, const double* nu_free, const double* nu, const double* M)
+static void particle_spin(const mor_tree* t, const mor_body* b, mor_vec3 d, double sign, double* c)
 {
+    (void)t, (void)b, (void)d, (void)sign;
+    c[0] = c[1] = 0.0;
+}
+
+static void particle_advance(mor_world* world, const mor_tree* t, const double* nu_free, const double* nu, const double* M)
+{
+    mor_body* b = &world->bodies[t->body];
+    double h = world->h;
     (void)nu_free, (void)M;
     b->v = mor_v3(nu[0], nu[1], 0.0);
     b->x = mor_madd(b->x, h, b->v);
 }
 
-const mor_tree_kind mor_tree_particle = { "particle", 2, particle_prepare, particle_row, particle_advance };
+static void particle_correct(mor_world* world, const mor_tree* t, const double* d, bool velocity)
+{
+    mor_body* b = &world->bodies[t->body];
+    mor_vec3* at = velocity ? &b->v : &b->x;
+    *at = mor_add(*at, mor_v3(d[0], d[1], 0.0));
+}
+
+const mor_tree_kind mor_tree_particle = { "particle", 2, particle_prepare, particle_row, particle_spin, particle_advance, particle_correct, NULL, NULL };
 
 /* -------------------------------------------------------------------------------- planar */
 
-static void planar_prepare(mor_body* b, mor_vec3 g, double h, double* nu, double* nu_free, double* M, double* Mi)
+static void planar_prepare(mor_world* world, const mor_tree* t, double* nu, double* nu_free, double* M, double* Mi)
 {
+    mor_body* b = &world->bodies[t->body];
+    mor_vec3 g = world->gravity;
+    double h = world->h;
     double m = b->mass.mass, I = b->mass.inertia.m[2][2];
     nu[0] = b->v.x;
     nu[1] = b->v.y;
@@ -67,16 +88,25 @@ static void planar_prepare(mor_body* b, mor_vec3 g, double h, double* nu, double
     Mi[8] = 1.0 / I;
 }
 
-static void planar_row(const mor_body* b, mor_vec3 r, mor_vec3 d, double sign, double* c)
+static void planar_row(const mor_tree* t, const mor_body* b, mor_vec3 r, mor_vec3 d, double sign, double* c)
 {
-    (void)b;
+    (void)t, (void)b;
     c[0] = sign * d.x;
     c[1] = sign * d.y;
     c[2] = sign * (r.x * d.y - r.y * d.x);
 }
 
-static void planar_advance(mor_body* b, double h, const double* nu_free, const double* nu, const double* M)
+static void planar_spin(const mor_tree* t, const mor_body* b, mor_vec3 d, double sign, double* c)
 {
+    (void)t, (void)b;
+    c[0] = c[1] = 0.0;
+    c[2] = sign * d.z;
+}
+
+static void planar_advance(mor_world* world, const mor_tree* t, const double* nu_free, const double* nu, const double* M)
+{
+    mor_body* b = &world->bodies[t->body];
+    double h = world->h;
     (void)nu_free, (void)M;
     b->v = mor_v3(nu[0], nu[1], 0.0);
     b->w = mor_v3(0.0, 0.0, nu[2]);
@@ -85,7 +115,20 @@ static void planar_advance(mor_body* b, double h, const double* nu_free, const d
     b->q = mor_quat_exp(mor_v3(0.0, 0.0, b->angle));
 }
 
-const mor_tree_kind mor_tree_planar = { "planar", 3, planar_prepare, planar_row, planar_advance };
+static void planar_correct(mor_world* world, const mor_tree* t, const double* d, bool velocity)
+{
+    mor_body* b = &world->bodies[t->body];
+    mor_vec3* at = velocity ? &b->v : &b->x;
+    *at = mor_add(*at, mor_v3(d[0], d[1], 0.0));
+    if (velocity) {
+        b->w.z += d[2];
+        return;
+    }
+    b->angle += d[2];
+    b->q = mor_quat_exp(mor_v3(0.0, 0.0, b->angle));
+}
+
+const mor_tree_kind mor_tree_planar = { "planar", 3, planar_prepare, planar_row, planar_spin, planar_advance, planar_correct, NULL, NULL };
 
 /* ---------------------------------------------------------------------------------- free */
 
@@ -122,8 +165,11 @@ static mor_vec3 midpoint_velocity(const mor_mat3* J, mor_vec3 L, double h, mor_v
     return answer;
 }
 
-static void free_prepare(mor_body* b, mor_vec3 g, double h, double* nu, double* nu_free, double* M, double* Mi)
+static void free_prepare(mor_world* world, const mor_tree* t, double* nu, double* nu_free, double* M, double* Mi)
 {
+    mor_body* b = &world->bodies[t->body];
+    mor_vec3 g = world->gravity;
+    double h = world->h;
     double m = b->mass.mass;
     mor_vec3 L = mor_madd(b->L, h, b->torque);
     mor_vec3 w_body =
@@ -150,9 +196,9 @@ static void free_prepare(mor_body* b, mor_vec3 g, double h, double* nu, double* 
     b->L_free = L;
 }
 
-static void free_row(const mor_body* b, mor_vec3 r, mor_vec3 d, double sign, double* c)
+static void free_row(const mor_tree* t, const mor_body* b, mor_vec3 r, mor_vec3 d, double sign, double* c)
 {
-    (void)b;
+    (void)t, (void)b;
     mor_vec3 m = mor_cross(r, d);
     c[0] = sign * d.x;
     c[1] = sign * d.y;
@@ -162,8 +208,19 @@ static void free_row(const mor_body* b, mor_vec3 r, mor_vec3 d, double sign, dou
     c[5] = sign * m.z;
 }
 
-static void free_advance(mor_body* b, double h, const double* nu_free, const double* nu, const double* M)
+static void free_spin(const mor_tree* t, const mor_body* b, mor_vec3 d, double sign, double* c)
 {
+    (void)t, (void)b;
+    c[0] = c[1] = c[2] = 0.0;
+    c[3] = sign * d.x;
+    c[4] = sign * d.y;
+    c[5] = sign * d.z;
+}
+
+static void free_advance(mor_world* world, const mor_tree* t, const double* nu_free, const double* nu, const double* M)
+{
+    mor_body* b = &world->bodies[t->body];
+    double h = world->h;
     b->v = mor_v3(nu[0], nu[1], nu[2]);
     b->x = mor_madd(b->x, h, b->v);
     mor_vec3 w = mor_v3(nu[3], nu[4], nu[5]);
@@ -176,4 +233,22 @@ static void free_advance(mor_body* b, double h, const double* nu_free, const dou
     b->w = mor_mul(&Ii, b->L);
 }
 
-const mor_tree_kind mor_tree_free = { "free", 6, free_prepare, free_row, free_advance };
+/* A turn keeps L, as free motion does; a change of w changes it. */
+static void free_correct(mor_world* world, const mor_tree* t, const double* d, bool velocity)
+{
+    mor_body* b = &world->bodies[t->body];
+    mor_vec3 linear = mor_v3(d[0], d[1], d[2]), angular = mor_v3(d[3], d[4], d[5]);
+    if (velocity) {
+        mor_mat3 R = mor_quat_matrix(b->q), I = mor_mat3_rotate(&R, &b->mass.inertia);
+        b->v = mor_add(b->v, linear);
+        b->w = mor_add(b->w, angular);
+        b->L = mor_mul(&I, b->w);
+        return;
+    }
+    b->x = mor_add(b->x, linear);
+    b->q = mor_quat_normalize(mor_quat_mul(mor_quat_exp(angular), b->q));
+    mor_mat3 R = mor_quat_matrix(b->q), Ii = mor_mat3_rotate(&R, &b->inertia_inverse);
+    b->w = mor_mul(&Ii, b->L);
+}
+
+const mor_tree_kind mor_tree_free = { "free", 6, free_prepare, free_row, free_spin, free_advance, free_correct, NULL, NULL };

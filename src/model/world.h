@@ -7,6 +7,7 @@
 #define MOREAU_MODEL_WORLD_H
 
 #include "moreau/library.h"
+#include "moreau/robot.h"
 
 struct mor_tree_kind;
 struct mor_broad_phase;
@@ -23,6 +24,8 @@ typedef struct mor_body {
     mor_mass mass; /* body frame; com is where x is */
     mor_mat3 inertia_inverse;
     int tree; /* -1: fixed or kinematic */
+    bool no_collision;
+    int robot, link; /* robot: index + 1, 0: a body of its own; its link */
     mor_vec3 x; /* centre of mass, world */
     mor_quat q;
     double angle; /* 2-D: unbounded rotation about z; q follows it */
@@ -39,27 +42,61 @@ typedef struct mor_body {
 /* A tree instance: how its velocities are made, not what they are. */
 typedef struct mor_tree {
     const struct mor_tree_kind* kind;
-    int body; /* the body (later: the first link) */
+    int body; /* its body; -1: a robot, whose links are bodies */
     int dof;
     int offset; /* in the world's velocity arrays, set by the assembly */
+    struct mor_robot* robot;
 } mor_tree;
 
 /* What the step must know of a kind of tree. All lengths are dof. */
 typedef struct mor_tree_kind {
     const char* name;
-    int dof;
+    int dof; /* 0: the tree's own */
     /* nu at the start, nu_free, mass block and inverse (row-major) for a step h under gravity and
-     * the applied forces. May store midpoint data in the body for `advance`. */
-    void (*prepare)(mor_body* body, mor_vec3 gravity, double h, double* nu, double* nu_free, double* mass,
-                    double* mass_inverse);
+     * the applied forces. May store midpoint data in the body for `advance`. A kind with `respond` leaves
+     * mass and inverse alone. */
+    void (*prepare)(mor_world* world, const mor_tree* tree, double* nu, double* nu_free, double* mass, double* mass_inverse);
     /* coefficients c such that c . nu = direction . velocity of the body's material point at r from
      * the centre of mass; scaled by sign */
-    void (*row)(const mor_body* body, mor_vec3 r, mor_vec3 direction, double sign, double* c);
+    void (*row)(const mor_tree* tree, const mor_body* body, mor_vec3 r, mor_vec3 direction, double sign, double* c);
+    /* the same for direction . angular velocity of the body */
+    void (*spin)(const mor_tree* tree, const mor_body* body, mor_vec3 direction, double sign, double* c);
     /* new state from the velocity at the end of the step */
-    void (*advance)(mor_body* body, double h, const double* nu_free, const double* nu, const double* mass);
+    void (*advance)(mor_world* world, const mor_tree* tree, const double* nu_free, const double* nu, const double* mass);
+    /* moves the state by `delta`: positions q (+) delta, or velocities nu + delta */
+    void (*correct)(mor_world* world, const mor_tree* tree, const double* delta, bool velocity);
+    /* out = c' M^-1; NULL: by the inverse block */
+    void (*respond)(const mor_tree* tree, const double* c, double* out);
+    /* mass block and, if not NULL, its inverse, for trees with constraints; NULL: `prepare` wrote them */
+    void (*fill)(mor_world* world, const mor_tree* tree, double* mass, double* mass_inverse);
 } mor_tree_kind;
 
-extern const mor_tree_kind mor_tree_free, mor_tree_planar, mor_tree_particle;
+extern const mor_tree_kind mor_tree_free, mor_tree_planar, mor_tree_particle, mor_tree_robot;
+
+/* A robot in the world: one tree, one body per link. */
+typedef struct mor_robot {
+    char name[64];
+    mor_robot_model* model;
+    mor_robot_work* work; /* at the present state */
+    int tree;
+    int* bodies; /* link -> slot */
+    mor_pose base;
+    double *s, *nu;
+    double* tau;      /* applied joint forces of the coming step, n */
+    double* wrenches; /* 6 per link, scratch */
+    double *force, *extra; /* scratch: dof, n */
+    double* memory;   /* impulses of limits (lower, upper) and friction of every joint, 3 n, last step */
+    bool self_collision, limits, damping, friction, mimic;
+} mor_robot;
+
+/* A joint between two bodies in maximal coordinates; also closes loops between links of robots. */
+typedef struct mor_joint {
+    mor_joint_def def;
+    int body[2];        /* slots; -1: the world */
+    mor_pose frame[2];  /* joint frame in each body's centre-of-mass frame (body axes); world: in the world */
+    double coordinate;  /* of one-dof joints: angle (unwound) or distance */
+    double memory[9];   /* impulses of the last step: rows, then limit, motor, friction */
+} mor_joint;
 
 typedef struct mor_pair_rule {
     int a, b;
@@ -72,7 +109,11 @@ typedef struct mor_method_options {
     double v_rest;      /* < 0: auto */
     int on_failure;
     int relinearise;
+    int stabilisation; /* MOR_STABILISE_... */
+    double position_tolerance, velocity_tolerance; /* of joints, impulse stabilisation */
 } mor_method_options;
+
+enum { MOR_STABILISE_IMPULSE, MOR_STABILISE_BAUMGARTE, MOR_STABILISE_NONE };
 
 typedef struct mor_solver_options {
     double tol;
@@ -85,6 +126,8 @@ typedef struct mor_island {
     mor_system system;
     mor_answer answer;
     const int* tree_of; /* local tree -> world tree */
+    struct mor_row_block** rows; /* blocks after the contacts */
+    int row_block_count;
     mor_report report;
     double solve_time, formulate_time;
 } mor_island;
@@ -113,6 +156,10 @@ struct mor_world {
     int alive_count;
     mor_tree* trees;
     int tree_count, tree_capacity;
+    mor_robot** robots;
+    int robot_count, robot_capacity;
+    mor_buffer joints;      /* mor_joint */
+    double joint_error;     /* largest |phi| at the end of the last step [m, rad] */
 
     mor_material* materials;
     int material_count, material_capacity;
@@ -160,6 +207,7 @@ struct mor_world {
     int island_count;
     mor_timing timing;
     double correction_work, contact_work, applied_work;
+    double raw_penetration, projection_work; /* of the step's position projection */
 };
 
 /* Room for `count` elements of `size` bytes; false when out of memory. */
@@ -179,5 +227,12 @@ void mor_world_combine(const mor_world* world, const mor_body* a, int shape_a, c
 bool mor_world_ignores(const mor_world* world, int slot_a, int slot_b);
 /* Frees bodies, trees, materials and contacts. */
 void mor_world_free_model(mor_world* world);
+/* Puts a body with mass, state and tree already set into a slot; shapes are copied from the definition. -1: no memory. */
+int mor_world_place_body(mor_world* world, const mor_body_def* def, mor_body body);
+/* Room for one more tree. */
+bool mor_world_reserve_tree(mor_world* world);
+/* Writes poses and velocities of the links into their bodies. */
+void mor_robot_write_bodies(mor_world* world, const mor_robot* robot);
+void mor_robot_free(mor_world* world, mor_robot* robot);
 
 #endif

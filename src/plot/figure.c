@@ -131,7 +131,7 @@ typedef struct layout {
     double left, right, width, height;       /* right: x of the right end of the axes */
     double top[MOR_FIGURE_PANELS], tall;     /* of the panels */
     double legend_text;
-    mor_plot_axis x, y[MOR_FIGURE_PANELS];
+    mor_plot_axis x[MOR_FIGURE_PANELS], y[MOR_FIGURE_PANELS];
 } layout;
 
 static void widen(double v, double* low, double* high)
@@ -162,12 +162,29 @@ static double tick_width(cairo_t* c, const mor_plot_axis* a)
 /* One curve needs no legend when it has no name of its own. */
 static bool has_legend(const mor_panel* p) { return p->curve_count > 1 || (p->curve_count == 1 && p->curves[0].label[0]); }
 
+static bool own_axis(const mor_panel* p) { return p->x_label[0] != '\0'; }
+
+/* The axis of one panel, or of all that share. */
+static mor_plot_axis x_axis(const mor_figure* f, int p)
+{
+    bool own = own_axis(&f->panels[p]), log = own && f->panels[p].x_log;
+    double low = INFINITY, high = -INFINITY;
+    for (int j = 0; j < f->panel_count; j++) {
+        const mor_panel* panel = &f->panels[j];
+        if (own ? j != p : own_axis(panel)) continue;
+        for (int k = 0; k < panel->curve_count; k++)
+            for (int i = 0; i < panel->curves[k].count; i++)
+                if (!log || panel->curves[k].x[i] > 0.0) widen(panel->curves[k].x[i], &low, &high);
+    }
+    return mor_plot_axis_make(low, high, log, !log, true, 8);
+}
+
 static layout arrange(cairo_t* c, const mor_figure* f)
 {
     layout l = { .left = 24.0 };
     int n = f->panel_count;
     l.tall = n <= 1 ? 360.0 : n == 2 ? 230.0 : n == 3 ? 175.0 : 140.0;
-    double low = INFINITY, high = -INFINITY, most = 0.0;
+    double most = 0.0;
     bool legend = false;
     for (int p = 0; p < n; p++) {
         const mor_panel* panel = &f->panels[p];
@@ -175,18 +192,15 @@ static layout arrange(cairo_t* c, const mor_figure* f)
         font(c, 11.0, false);
         most = fmax(most, tick_width(c, &l.y[p]));
         legend = legend || has_legend(panel);
-        for (int k = 0; k < panel->curve_count; k++) {
-            l.legend_text = fmax(l.legend_text, text_width(c, panel->curves[k].label));
-            for (int i = 0; i < panel->curves[k].count; i++) widen(panel->curves[k].x[i], &low, &high);
-        }
+        for (int k = 0; k < panel->curve_count; k++) l.legend_text = fmax(l.legend_text, text_width(c, panel->curves[k].label));
+        l.x[p] = x_axis(f, p);
     }
     l.legend_text = fmin(l.legend_text, LEGEND_TEXT);
     l.left += most + 8.0;
     l.right = WIDTH - (legend ? 24.0 + SAMPLE + 8.0 + l.legend_text + 16.0 : 32.0);
-    l.x = mor_plot_axis_make(low, high, false, true, true, 8);
     double y = 16.0 + (f->title[0] ? 26.0 : 0.0) + (f->subtitle[0] ? 18.0 : 0.0);
     for (int p = 0; p < n; p++) {
-        y += p ? PANEL_GAP : 32.0;
+        y += p ? PANEL_GAP + (own_axis(&f->panels[p - 1]) ? 40.0 : 0.0) : 32.0;
         l.top[p] = y;
         y += l.tall;
     }
@@ -197,7 +211,7 @@ static layout arrange(cairo_t* c, const mor_figure* f)
 
 /* --------------------------------------------------------------------------------- drawing */
 
-static double at_x(const layout* l, double v) { return l->left + (l->right - l->left) * mor_plot_axis_place(&l->x, v); }
+static double at_x(const layout* l, int p, double v) { return l->left + (l->right - l->left) * mor_plot_axis_place(&l->x[p], v); }
 static double at_y(const layout* l, int p, double v)
 {
     return l->top[p] + l->tall * (1.0 - mor_plot_axis_place(&l->y[p], v));
@@ -226,18 +240,30 @@ static void draw_y_label(cairo_t* c, const mor_plot_axis* a, int i, double x, do
     draw_text(c, x - exponent - 0.5, y + 4.5, 1.0, 0.25, "10");
 }
 
+static void draw_x_label(cairo_t* c, const mor_plot_axis* a, int i, double x, double y)
+{
+    font(c, 11.0, false);
+    if (!a->log) {
+        draw_text(c, x, y, 0.5, 0.25, a->label[i]);
+        return;
+    }
+    draw_text(c, x + 3.0, y + 1.0, 1.0, 0.25, "10");
+    font(c, 8.5, false);
+    draw_text(c, x + 3.5, y - 4.0, 0.0, 0.25, a->label[i]);
+}
+
 static void draw_frame(cairo_t* c, const mor_figure* f, const layout* l, int p)
 {
     const mor_panel* panel = &f->panels[p];
     const mor_plot_axis* y = &l->y[p];
     double bottom = l->top[p] + l->tall;
-    bool last = p == f->panel_count - 1;
-    for (int i = 0; i < l->x.tick_count; i++) {
-        double x = at_x(l, l->x.tick[i]);
+    const mor_plot_axis* across = &l->x[p];
+    bool last = p == f->panel_count - 1 || own_axis(panel);
+    for (int i = 0; i < across->tick_count; i++) {
+        double x = at_x(l, p, across->tick[i]);
         line(c, x, l->top[p], x, bottom, 0.91, 0.8);
         line(c, x, bottom, x, bottom + 4.0, 0.35, 0.9);
-        font(c, 11.0, false);
-        if (last) draw_text(c, x, bottom + 17.0, 0.5, 0.25, l->x.label[i]);
+        if (last) draw_x_label(c, across, i, x, bottom + 17.0);
     }
     for (int i = 0; i < y->tick_count; i++) {
         double v = at_y(l, p, y->tick[i]);
@@ -262,8 +288,9 @@ static void draw_frame(cairo_t* c, const mor_figure* f, const layout* l, int p)
     draw_text(c, x, l->top[p] - 11.0, 0.0, 0.5, note);
     if (last) {
         char label[128];
-        mor_plot_axis_unit(f->x_unit, l->x.exponent, unit, sizeof unit);
-        snprintf(label, sizeof label, "%s %s", f->x_label, unit);
+        bool own = own_axis(panel);
+        mor_plot_axis_unit(own ? panel->x_unit : f->x_unit, across->log ? 0 : across->exponent, unit, sizeof unit);
+        snprintf(label, sizeof label, "%s %s", own ? panel->x_label : f->x_label, unit);
         font(c, 12.0, false);
         draw_text(c, 0.5 * (l->left + l->right), bottom + 38.0, 0.5, 0.2, label);
     }
@@ -325,7 +352,7 @@ static void draw_curve(cairo_t* c, const layout* l, int p, const mor_panel* pane
     pen pen = { .c = c };
     double last_x = NAN;
     for (int i = 0; i < curve->count; i++) {
-        double x = at_x(l, curve->x[i]), y = at_y(l, p, curve->y[i]);
+        double x = at_x(l, p, curve->x[i]), y = at_y(l, p, curve->y[i]);
         if (!isfinite(x) || !isfinite(y)) {
             pen_flush(&pen);
             pen.down = false;

@@ -1,4 +1,4 @@
-/* Figures over time: panels stacked above one shared axis, several curves each, as SVG or PNG.
+/* Figures: panels stacked above one shared axis (or each above its own), several curves each, as SVG or PNG.
  *
  *     mor_figure figure = { .title = "peg in hole", .x_label = "time", .x_unit = "s" };
  *     mor_panel* panel = mor_figure_panel(&figure, "energy", "J");
@@ -27,6 +27,8 @@ typedef struct mor_panel {
     bool log;   /* logarithmic y axis: values <= 0 are left out */
     bool steps; /* y[i] holds from x[i-1] to x[i] */
     bool from_zero; /* the axis includes 0 */
+    char x_label[64], x_unit[16]; /* a horizontal axis of its own; "": the figure's, shared */
+    bool x_log;
     int curve_count, curve_capacity;
     mor_curve* curves;
 } mor_panel;

@@ -56,8 +56,16 @@ void mor_cone_natural(int dim, double mu, double mu_roll, double rho, const doub
 
 static const double two_pi = 6.283185307179586;
 
+#include "problem/polygon_table.h"
+
 void mor_polygon_direction(int directions, int j, double d[2])
 {
+    if (directions >= TABLE_FIRST && directions <= TABLE_LAST && j >= 0 && j < directions) {
+        /* 3 + 4 + ... + (directions - 1) entries come before */
+        const double* at = table[(directions - TABLE_FIRST) * (directions + TABLE_FIRST - 1) / 2 + j];
+        d[0] = at[0], d[1] = at[1];
+        return;
+    }
     /* multiples of a right angle come out exact: a box sliding along an axis has no sideways rounding */
     if ((4 * j) % directions == 0) {
         int q = (4 * j / directions) % 4;

@@ -32,7 +32,12 @@ enum { GLOBAL = MOR_GFC2D | MOR_GFC3D | MOR_GFC_ROLLING,
        LOCAL = MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING | MOR_CQP,
        STEPS = MOR_STEP_PYRAMID | MOR_STEP_CONE };
 
-static double over(double value, double scale) { return scale > DBL_EPSILON ? value / scale : value; }
+/* NaN when the scale overflowed: nothing is small against infinity. */
+static double over(double value, double scale)
+{
+    if (!isfinite(scale)) return NAN;
+    return scale > DBL_EPSILON ? value / scale : value;
+}
 static double larger(double a, double b) { return !(b <= a) ? b : a; } /* NaN wins */
 
 void mor_tally_pair(mor_tally* tally, double a, double b)
@@ -126,7 +131,7 @@ static double relative_mlcp(const mor_problem* problem, const double* z, const d
         if (w[i] < 0.0) I -= w[i];
         if (z[i] > 0.0 && w[i] > 0.0) I += z[i] * w[i];
     }
-    if (isnan(E)) return NAN;
+    if (!isfinite(E) || !isfinite(Ne) || !isfinite(Ni)) return NAN;
     return I / Ni >= E / Ne ? I / (1.0 + Ni) : E / (1.0 + Ne);
 }
 

@@ -9,10 +9,16 @@
  *
  * over the rows within delta of a bound. Then w = g - C' lambda and
  *
- *   e = ( z - mid(l, z - w, u),  C z - mid(cl, C z - lambda, cu) ),   absolute |e|,  relative |e|/max(|b|, |A z|).
+ *   e = ( z - mid(l, z - w, u),  C z - mid(cl, C z - lambda, cu) ),   absolute |e|.
  *
- * (|z| is no scale: along an unbounded direction it would make any answer look right.) A row called active too generously costs its slack in e, one called active too strictly its multiplier: delta runs over
- * 1e-4 ... 1e-10 times the size of z and the least |e| counts. Any z with a small |e| has multipliers that show it, so the
+ * A part of e is either a multiplier or slope that should vanish (the argument of mid lies between its bounds) or a distance to a
+ * bound. With e_d and e_p the two kinds,
+ *
+ *   relative = max( |e_d|/max(|b|, |A z|),  |e_p|/max(|z|, min(|b|/|A|, largest bound)) )
+ *
+ * so that neither unit hides the other. (|z| is no scale of e_d: along an unbounded direction it would make any answer look right.)
+ * A row called active too generously costs its slack in e, one called active too strictly its multiplier: delta runs over
+ * 1e-4 ... 1e-10 times the size of z and the least error counts. Any z with a small |e| has multipliers that show it, so the
  * number is never too small.
  *
  * Cost: O(n k^2) for k nearly active rows, up to four times.
@@ -68,8 +74,20 @@ static int side(double x, double lower, double upper, double delta)
     return low ? -1 : high ? 1 : 0;
 }
 
-/* Fills lambda for this delta and returns |e|^2 and the merits. */
-static bool evaluate(const mor_problem* p, const rows* s, const double* z, double delta, mor_tally* tally, mor_arena* arena)
+/* Adds e = x - mid(l, x - w, u) to its kind. */
+static void split(double x, double lower, double upper, double w, double* slopes, double* distances)
+{
+    double to = x - w;
+    if (to > lower && to < upper) *slopes += w * w;
+    else {
+        double e = x - (to <= lower ? lower : upper);
+        *distances += e * e;
+    }
+}
+
+/* Fills lambda for this delta and returns the merits and the squares of e_d and e_p. */
+static bool evaluate(const mor_problem* p, const rows* s, const double* z, double delta, mor_tally* tally, double* slopes,
+                     double* distances, mor_arena* arena)
 {
     int n = s->n, m = s->m, k = 0;
     size_t mark = mor_arena_mark(arena);
@@ -101,10 +119,36 @@ static bool evaluate(const mor_problem* p, const rows* s, const double* z, doubl
         for (int j = 0; j < n; j++) s->w[j] -= s->lambda[from[c]] * s->C[(size_t)from[c] * n + j];
     }
     memset(tally, 0, sizeof *tally);
-    for (int i = 0; i < n; i++) mor_tally_bounded(tally, z[i], lower_of(p, i), upper_of(p, i), s->w[i]);
-    for (int i = 0; i < m; i++) mor_tally_bounded(tally, s->Cz[i], s->cl[i], s->cu[i], s->lambda[i]);
+    *slopes = *distances = 0.0;
+    for (int i = 0; i < n; i++) {
+        mor_tally_bounded(tally, z[i], lower_of(p, i), upper_of(p, i), s->w[i]);
+        split(z[i], lower_of(p, i), upper_of(p, i), s->w[i], slopes, distances);
+    }
+    for (int i = 0; i < m; i++) {
+        mor_tally_bounded(tally, s->Cz[i], s->cl[i], s->cu[i], s->lambda[i]);
+        split(s->Cz[i], s->cl[i], s->cu[i], s->lambda[i], slopes, distances);
+    }
     mor_arena_release(arena, mark);
     return true;
+}
+
+static double over(double value, double scale) { return scale > 2.2e-16 ? value / scale : value; }
+
+/* max(|z|, min(|b|/|A|, largest bound)): the lengths that occur in the problem. */
+static double length_scale(const mor_problem* p, const rows* s, const double* z)
+{
+    double reach = 0.0, entry = 0.0;
+    for (int i = 0; i < s->m + s->n; i++) {
+        double l = i < s->m ? s->cl[i] : lower_of(p, i - s->m), u = i < s->m ? s->cu[i] : upper_of(p, i - s->m);
+        if (isfinite(l)) reach = fmax(reach, fabs(l));
+        if (isfinite(u)) reach = fmax(reach, fabs(u));
+    }
+    const mor_matrix* A = &p->A;
+    size_t count = A->storage == MOR_DENSE ? (size_t)s->n * s->n : A->storage == MOR_SPARSE ? (size_t)A->p[s->n] : 0;
+    for (size_t k = 0; k < count; k++) entry = fmax(entry, fabs(A->x[k]));
+    double natural = entry > 0.0 ? mor_norm2(s->n, p->b) / entry : 0.0;
+    if (reach > 0.0 && (natural > reach || entry == 0.0)) natural = reach;
+    return fmax(mor_norm2(s->n, z), natural);
 }
 
 mor_residual mor_judge_qp(const mor_problem* problem, const double* z, mor_arena* arena)
@@ -134,14 +178,17 @@ mor_residual mor_judge_qp(const mor_problem* problem, const double* z, mor_arena
     double size = fmax(mor_norm2(n, z), 1e-12), scale = 0.0;
     for (int i = 0; i < n; i++) scale += (s.g[i] - problem->b[i]) * (s.g[i] - problem->b[i]);
     scale = fmax(mor_norm2(n, problem->b), sqrt(scale));
+    double length = length_scale(problem, &s, z);
     for (int k = 0; k < 4; k++) {
         static const double delta[] = { 1e-8, 1e-6, 1e-10, 1e-4 };
         mor_tally t;
-        if (!evaluate(problem, &s, z, delta[k] * size, &t, arena)) break;
-        double absolute = sqrt(t.natural);
-        if (absolute < out.absolute || isnan(out.absolute)) {
-            out.absolute = absolute, out.natural = 0.5 * t.natural, out.fb = 0.5 * t.fb, out.cck = 0.5 * t.cck;
-            out.relative = scale > 2.2e-16 ? absolute / scale : absolute;
+        double slopes, distances;
+        if (!evaluate(problem, &s, z, delta[k] * size, &t, &slopes, &distances, arena)) break;
+        double relative = fmax(over(sqrt(slopes), scale), over(sqrt(distances), length));
+        if (isnan(slopes) || isnan(distances) || !isfinite(scale) || !isfinite(length)) relative = NAN;
+        if (relative < out.relative || isnan(out.relative)) {
+            out.relative = relative, out.absolute = sqrt(t.natural);
+            out.natural = 0.5 * t.natural, out.fb = 0.5 * t.fb, out.cck = 0.5 * t.cck;
         }
         if (m == 0 || out.relative <= 1e-12) break;
     }

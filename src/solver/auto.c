@@ -13,7 +13,8 @@
  *   6  ppa, 40 outer iterations
  *   7  ppa with extrapolation; with the natural map; with Jean-Moreau's
  * LCP (mixed ones arrive with their equations eliminated):
- *   n <= 320: lemke; then, or for larger n first: Fischer-Burmeister Newton (sigma 0.1, 150 steps), minmap (sigma 1, 600),
+ *   n <= 12: at most 12 block principal pivots (Kostreva 1978; Judice & Pires 1994): with F = { b < 0 } at the start, z_F = -A_FF^-1 b_F, and all i
+ *   with z_i < 0 or w_i < 0 change sides while they become fewer, else only the last of them (Murty 1974); n <= 320: lemke; then, or for larger n first: Fischer-Burmeister Newton (sigma 0.1, 150 steps), minmap (sigma 1, 600),
  *   ppa, minmap (sigma 0.1, 400), lemke.
  * STEP with circular cones: Gauss-Seidel on tree velocities while 150 sweeps are predicted to do; Newton on tree velocities
  * (tree_newton.h), 10 steps from the guess, 200 from zero; nsn on the reduced problem; sweeps to the end. Pyramids: sweeps while 150
@@ -42,13 +43,24 @@ typedef struct run {
     mor_report report;
 } run;
 
-extern const mor_solver mor_solver_lemke, mor_solver_nsn, mor_solver_fischer_newton;
+extern const mor_solver mor_solver_lemke, mor_solver_nsn, mor_solver_ppa, mor_solver_fischer_newton;
 
 static void note(run* R, const char* what, int iterations)
 {
-    size_t used = strlen(R->report.detail);
-    snprintf(R->report.detail + used, sizeof R->report.detail - used, "%s%s(%d)", used ? " " : "", what, iterations);
+    char digits[12], *text = R->report.detail; /* by hand: printing would cost a small problem a fifth of its time */
+    size_t used = strlen(text), length = strlen(what);
+    int count = 0, rest = iterations;
     R->report.iterations += iterations;
+    if (used + length + sizeof digits + 4 > sizeof R->report.detail) return;
+    if (used) text[used++] = ' ';
+    memcpy(text + used, what, length);
+    used += length;
+    text[used++] = '(';
+    do digits[count++] = (char)('0' + rest % 10);
+    while ((rest /= 10) > 0);
+    while (count > 0) text[used++] = digits[--count];
+    text[used++] = ')';
+    text[used] = '\0';
 }
 
 /* A fresh context that ends after `share` of the time. */
@@ -218,11 +230,70 @@ static void lemke(run* R)
     R->late = mor_out_of_time(R->context);
 }
 
+enum { TINY = 12 };
+
+static void entries(const mor_matrix* A, double* dense)
+{
+    int n = A->rows;
+    if (A->storage == MOR_DENSE) {
+        memcpy(dense, A->x, (size_t)(n * n) * sizeof *dense);
+        return;
+    }
+    memset(dense, 0, (size_t)(n * n) * sizeof *dense);
+    for (int i = 0; i < n; i++)
+        for (int k = A->p[i]; k < A->p[i + 1]; k++) dense[i + A->i[k] * n] += A->x[k];
+}
+
+/* Block principal pivots for a handful of pairs. */
+static bool few_pairs(run* R)
+{
+    enum { MOST = 12 };
+    const double* b = R->problem->b;
+    double A[TINY * TINY], sub[TINY * TINY], part[TINY], z[TINY], w[TINY];
+    int n = R->problem->size, index[TINY], pivot[TINY], fewest = n + 1, patience = 1;
+    bool inside[TINY];
+    entries(&R->problem->A, A);
+    for (int i = 0; i < n; i++) inside[i] = b[i] < 0.0;
+    for (int k = 0; k <= MOST; k++) {
+        int m = 0, wrong = 0, last = 0;
+        bool other[TINY];
+        for (int i = 0; i < n; i++)
+            if (inside[i]) index[m++] = i;
+        for (int j = 0; j < m; j++)
+            for (int i = 0; i < m; i++) sub[i + j * m] = A[index[i] + index[j] * n];
+        for (int i = 0; i < m; i++) part[i] = -b[index[i]];
+        if (m && !mor_lu_factor(m, sub, pivot)) return false;
+        if (m) mor_lu_solve(m, sub, pivot, part);
+        memset(z, 0, (size_t)n * sizeof *z);
+        memcpy(w, b, (size_t)n * sizeof *w);
+        for (int j = 0; j < m; j++) {
+            z[index[j]] = part[j];
+            for (int i = 0; i < n; i++) w[i] += A[i + index[j] * n] * part[j];
+        }
+        for (int i = 0; i < n; i++)
+            if ((other[i] = !(inside[i] ? z[i] >= 0.0 : w[i] >= 0.0))) wrong++, last = i;
+        if (wrong == 0) {
+            double error = R->context->error(R->context, z, NULL);
+            if (!(error <= R->context->tol)) return false;
+            R->best = error;
+            memcpy(R->z, z, (size_t)n * sizeof *z);
+            note(R, "pivots", k);
+            return true;
+        }
+        if (wrong < fewest) fewest = wrong, patience = 1;
+        else patience--;
+        for (int i = 0; i < n; i++)
+            if (patience >= 0 ? other[i] : i == last) inside[i] = !inside[i];
+    }
+    return false;
+}
+
 static void pairs(run* R)
 {
     enum { PIVOTING = 320 };
     int n = R->problem->size;
     bool small = n <= PIVOTING && R->problem->A.storage != MOR_OPERATOR;
+    if (small && n <= TINY && n > 0 && few_pairs(R)) return;
     if (small) {
         lemke(R);
         if (R->best <= R->context->tol || R->report.status == MOR_NO_SOLUTION) return;
@@ -313,28 +384,23 @@ static bool other(run* R, const mor_solver* solver, const char* name, const doub
     return error <= c->tol;
 }
 
-/* Newton on tree velocities: briefly from the guess, then from zero. */
-static bool tree_newton(run* R, const double* guess, double* p)
+/* Newton on tree velocities: briefly from a start, or at length from zero. */
+static bool tree_newton(run* R, const double* start, int window, double* p)
 {
-    int n = R->problem->size, done = 0;
-    mor_tree_newton_settings s = { .sigma = 1.0, .floor = 1e-8, .adapt = true, .window = 8, .max_iter = 200 };
-    mor_report report = { .status = MOR_NOT_CONVERGED };
-    for (int from = guess ? 0 : 1; from < 2 && report.status == MOR_NOT_CONVERGED && !R->late; from++) {
-        mor_tree_newton_settings now = s;
-        if (from == 0) now.sigma = 0.01, now.max_iter = 10, now.give_up = 4, memcpy(p, guess, (size_t)n * sizeof *p);
-        else memset(p, 0, (size_t)n * sizeof *p);
-        report = mor_tree_newton(R->problem, &now, limits(R, 0.5, now.max_iter), p);
-        settle(R);
-        if (report.status == MOR_REFUSED) return false;
-        done += report.iterations;
-        double error = R->context->error(R->context, p, NULL);
-        if (error < R->best || isinf(R->best)) {
-            R->best = error;
-            memcpy(R->z, p, (size_t)n * sizeof *p);
-        }
-        R->late = mor_out_of_time(R->context);
+    size_t bytes = (size_t)R->problem->size * sizeof *p;
+    mor_tree_newton_settings s = { .sigma = 1.0, .floor = 1e-8, .adapt = true, .window = window, .max_iter = 200 };
+    if (start) s.sigma = 0.01, s.max_iter = 10, s.give_up = 4, memcpy(p, start, bytes);
+    else memset(p, 0, bytes);
+    mor_report report = mor_tree_newton(R->problem, &s, limits(R, 0.5, s.max_iter), p);
+    settle(R);
+    if (report.status == MOR_REFUSED) return false;
+    double error = R->context->error(R->context, p, NULL);
+    if (error < R->best || isinf(R->best)) {
+        R->best = error;
+        memcpy(R->z, p, bytes);
     }
-    note(R, "nsn-tree", done);
+    R->late = mor_out_of_time(R->context);
+    note(R, "nsn-tree", report.iterations);
     return R->best <= R->context->tol;
 }
 
@@ -350,13 +416,20 @@ static void step(run* R)
     const double* guess = R->context->warm ? p + n : NULL;
     memcpy(p, R->z, (size_t)n * sizeof *p);
     memcpy(p + n, R->z, (size_t)n * sizeof *p);
+    if (guess) { /* the last step's impulses are often the answer, or one Newton step from it */
+        R->best = R->context->error(R->context, p, NULL);
+        if (R->best <= R->context->tol || (cones && n > SMALL && tree_newton(R, guess, 8, p)) || R->late) return;
+        memcpy(p, guess, (size_t)n * sizeof *p);
+    }
     bool can_sweep = mor_sweep_open(&sweep, &R->problem->step, true, R->context->arena, &why) == MOR_SOLVED;
     if (can_sweep) {
         tree_sweeps(R, &sweep, cones || n <= SMALL ? FEW : SOME, p);
         if (R->best <= R->context->tol || R->late) return;
     }
     if (cones) {
-        if (tree_newton(R, guess, p) || other(R, &mor_solver_nsn, "nsn", guess, 0.8)) return;
+        if ((guess && n <= SMALL && tree_newton(R, guess, 8, p)) || tree_newton(R, NULL, 8, p) || tree_newton(R, NULL, 20, p) ||
+            other(R, &mor_solver_nsn, "nsn", guess, 0.7) || other(R, &mor_solver_ppa, "ppa", NULL, 0.9))
+            return;
     } else if ((n <= SMALL && other(R, &mor_solver_lemke, "lemke", NULL, 0.4)) ||
                other(R, &mor_solver_fischer_newton, "fischer-newton", guess, 0.7) || other(R, &mor_solver_lemke, "lemke", NULL, 0.9))
         return;

@@ -16,6 +16,7 @@ static const double TIE = 1e-14;
 static double block_entry(const mor_contact_newton* N, int c, int i, int j)
 {
     int d = N->d;
+    if (N->free_product) return i == j ? 1.0 : 0.0; /* unknown: no scaling */
     if (N->dense) return N->W[c * d + i + (size_t)(c * d + j) * N->n];
     for (int k = N->S.p[c]; k < N->S.p[c + 1]; k++)
         if (N->S.i[k] == c) return N->S.x[(size_t)k * d * d + i * d + j];

@@ -13,28 +13,13 @@
  * copositive LCP and has a solution, so one of the cases fits; they are tried starting from the one that
  * fitted last time. Rounding may reject all by a hair: then the case with the smallest violation wins. */
 #include "solver/local.h"
+#include "problem/cone.h"
 
 #include <math.h>
 
 void mor_polygon_corners(int n, double* corners)
 {
-    const double two_pi = 6.283185307179586;
-    for (int j = 0; j <= n; j++) {
-        int k = j % n;
-        double c = cos(two_pi * k / n), s = sin(two_pi * k / n);
-        /* exact on the axes and on the diagonals, so that mirror-symmetric scenes stay symmetric */
-        if (4 * k % n == 0) {
-            int quarter = 4 * k / n;
-            c = quarter == 0 ? 1.0 : quarter == 2 ? -1.0 : 0.0;
-            s = quarter == 1 ? 1.0 : quarter == 3 ? -1.0 : 0.0;
-        } else if (8 * k % n == 0) {
-            double r = sqrt(0.5);
-            c = copysign(r, c);
-            s = copysign(r, s);
-        }
-        corners[2 * j] = c;
-        corners[2 * j + 1] = s;
-    }
+    for (int j = 0; j <= n; j++) mor_polygon_direction(n, j % n, corners + 2 * j);
 }
 
 bool mor_local_inverse(const double* W, double* B)

@@ -22,6 +22,9 @@
     X(fischer_newton) \
     X(cck_newton) \
     X(minmap_newton) \
+    X(path) \
+    X(dantzig) \
+    X(interior_point) \
     X(qp_active_set) \
     X(qp_admm) \
     X(qp_interior_point) \

@@ -299,7 +299,10 @@ static const char* unfit(const mor_step_form* s)
 static bool open_newton(tree_newton* N, const mor_step_form* s, mor_arena* arena)
 {
     size_t n = (size_t)s->row_count, dof = (size_t)s->dof, blocks = (size_t)s->block_count, entries = 0;
-    for (int c = 0; c < s->block_count; c++) entries += (size_t)(s->blocks[c].dim * s->blocks[c].dim);
+    for (int c = 0; c < s->block_count; c++) { /* a step made of some blocks of another has gaps between their places */
+        size_t end = (size_t)(s->diagonal_start[c] + s->blocks[c].dim * s->blocks[c].dim);
+        if (end > entries) entries = end;
+    }
     *N = (tree_newton){ .step = s, .dense = s->dof <= DENSE_VELOCITIES };
     double* v = mor_arena_alloc(arena, (7 * n + 3 * dof + blocks + 8) * sizeof *v);
     N->law = mor_arena_alloc(arena, blocks * sizeof *N->law);

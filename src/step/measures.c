@@ -6,7 +6,9 @@
 double mor_world_kinetic_energy(const mor_world* w)
 {
     double sum = 0.0;
+    for (int i = 0; i < w->robot_count; i++) sum += mor_robot_kinetic_energy(w->robots[i]->model, w->robots[i]->work);
     for (int i = 0; i < w->tree_count; i++) {
+        if (w->trees[i].body < 0) continue;
         const mor_body* b = &w->bodies[w->trees[i].body];
         sum += 0.5 * b->mass.mass * mor_dot(b->v, b->v);
         sum += w->dimension == 3 ? 0.5 * mor_dot(b->w, b->L) : 0.5 * b->mass.inertia.m[2][2] * b->w.z * b->w.z;
@@ -17,8 +19,9 @@ double mor_world_kinetic_energy(const mor_world* w)
 double mor_world_potential_energy(const mor_world* w)
 {
     double sum = 0.0;
-    for (int i = 0; i < w->tree_count; i++) {
-        const mor_body* b = &w->bodies[w->trees[i].body];
+    for (int i = 0; i < w->alive_count; i++) {
+        const mor_body* b = &w->bodies[w->order[i]];
+        if (b->tree < 0) continue;
         sum -= b->mass.mass * mor_dot(w->gravity, b->x);
     }
     return sum;
@@ -27,8 +30,9 @@ double mor_world_potential_energy(const mor_world* w)
 void mor_world_momentum(const mor_world* w, double momentum[6])
 {
     mor_vec3 p = mor_v3(0, 0, 0), L = mor_v3(0, 0, 0);
-    for (int i = 0; i < w->tree_count; i++) {
-        const mor_body* b = &w->bodies[w->trees[i].body];
+    for (int i = 0; i < w->alive_count; i++) {
+        const mor_body* b = &w->bodies[w->order[i]];
+        if (b->tree < 0) continue;
         mor_vec3 mv = mor_scale(b->mass.mass, b->v);
         p = mor_add(p, mv);
         L = mor_add(L, mor_cross(b->x, mv));

@@ -25,10 +25,56 @@ typedef struct body_bytes {
 
 static uint64_t layout(void) { return (uint64_t)sizeof(body_bytes) << 32 | sizeof(mor_contact); }
 
+/* Numbers of one robot: base pose, s, nu, applied joint forces, remembered impulses. */
+static size_t robot_numbers(const mor_robot* r)
+{
+    size_t n = (size_t)mor_robot_joint_count(r->model), N = (size_t)mor_robot_dof(r->model);
+    return 7 + n + N + n + 3 * n;
+}
+
+enum { JOINT_NUMBERS = 10 };
+
+static size_t mechanism_bytes(const mor_world* w)
+{
+    size_t count = (size_t)w->joints.count * JOINT_NUMBERS;
+    for (int i = 0; i < w->robot_count; i++) count += robot_numbers(w->robots[i]);
+    return count * sizeof(double);
+}
+
+/* Copies `count` numbers to or from the snapshot. */
+static unsigned char* carry(unsigned char* at, double* numbers, size_t count, bool store)
+{
+    if (store) memcpy(at, numbers, count * sizeof *numbers);
+    else memcpy(numbers, at, count * sizeof *numbers);
+    return at + count * sizeof *numbers;
+}
+
+static void carry_mechanisms(const mor_world* w, unsigned char* at, bool store)
+{
+    for (int i = 0; i < w->robot_count; i++) {
+        mor_robot* r = w->robots[i];
+        size_t n = (size_t)mor_robot_joint_count(r->model);
+        mor_pose* b = &r->base;
+        double pose[7] = { b->position.x, b->position.y, b->position.z, b->rotation.w, b->rotation.x, b->rotation.y, b->rotation.z };
+        at = carry(at, pose, 7, store);
+        *b = (mor_pose){ { pose[0], pose[1], pose[2] }, { pose[3], pose[4], pose[5], pose[6] } };
+        at = carry(at, r->s, n, store);
+        at = carry(at, r->nu, (size_t)mor_robot_dof(r->model), store);
+        at = carry(at, r->tau, n, store);
+        at = carry(at, r->memory, 3 * n, store);
+        if (!store) mor_robot_update(r->model, r->work, b, r->s, r->nu);
+    }
+    mor_joint* joints = w->joints.data;
+    for (int i = 0; i < w->joints.count; i++) {
+        at = carry(at, &joints[i].coordinate, 1, store);
+        at = carry(at, joints[i].memory, 9, store);
+    }
+}
+
 size_t mor_world_save(const mor_world* w, void* buffer, size_t size)
 {
     size_t bodies = (size_t)w->alive_count * sizeof(body_bytes), contacts = (size_t)w->contacts.count * sizeof(mor_contact);
-    size_t total = sizeof(header) + bodies + contacts;
+    size_t mechanisms = mechanism_bytes(w), total = sizeof(header) + bodies + contacts + mechanisms;
     if (!buffer) return total;
     if (size < total) return 0;
     header h;
@@ -52,6 +98,7 @@ size_t mor_world_save(const mor_world* w, void* buffer, size_t size)
         memcpy(out, &s, sizeof s);
     }
     if (contacts) memcpy(out, w->contacts.data, contacts);
+    carry_mechanisms(w, out + contacts, true);
     return total;
 }
 
@@ -64,8 +111,8 @@ mor_code mor_world_restore(mor_world* w, const void* buffer, size_t size, mor_er
         return mor_fail(error, MOR_BAD_INPUT, "not a snapshot of this version");
     if (h.bodies != w->alive_count)
         return mor_fail(error, MOR_BAD_INPUT, "the snapshot has %d bodies, the world %d", h.bodies, w->alive_count);
-    if (h.contacts < 0 || size != sizeof h + (size_t)h.bodies * sizeof(body_bytes) + (size_t)h.contacts * sizeof(mor_contact))
-        return mor_fail(error, MOR_BAD_INPUT, "the snapshot is truncated");
+    if (h.contacts < 0 || size != sizeof h + (size_t)h.bodies * sizeof(body_bytes) + (size_t)h.contacts * sizeof(mor_contact) + mechanism_bytes(w))
+        return mor_fail(error, MOR_BAD_INPUT, "the snapshot is truncated, or of other robots and joints");
     if (!mor_buffer_reserve(&w->allocator, &w->contacts, h.contacts, sizeof(mor_contact)))
         return mor_fail(error, MOR_SYSTEM, "out of memory");
     const unsigned char* in = (const unsigned char*)buffer + sizeof h;
@@ -85,6 +132,7 @@ mor_code mor_world_restore(mor_world* w, const void* buffer, size_t size, mor_er
         b->q = s.q, b->angle = s.angle;
     }
     if (h.contacts) memcpy(w->contacts.data, contacts, (size_t)h.contacts * sizeof(mor_contact));
+    carry_mechanisms(w, (unsigned char*)contacts + (size_t)h.contacts * sizeof(mor_contact), false);
     w->contacts.count = h.contacts;
     w->step = h.step;
     w->step_base = h.step_base;

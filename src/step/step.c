@@ -8,7 +8,9 @@
 #include "base/workers.h"
 #include "collision/detect.h"
 #include "formulation/assemble.h"
+#include "formulation/rows.h"
 #include "model/world.h"
+#include "step/stabilise.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -110,7 +112,6 @@ static void solve_island(void* user, int index, int worker)
     mor_world* w = user;
     mor_island* island = &w->islands[index];
     mor_arena* arena = w->thread_arenas[worker];
-    island->solve_time = island->formulate_time = 0.0;
     solve_with(w, island, w->solver, w->solver_own_options, arena);
     if (island->report.status == MOR_SOLVED || w->options.on_failure != MOR_RETRY) return;
     /* retry: the library's `auto`, or the pivoting method where there is none */
@@ -121,48 +122,69 @@ static void solve_island(void* user, int index, int worker)
     solve_with(w, island, other, NULL, arena);
 }
 
+/* Checks the velocities of an island and hands them to the world. */
+static void take_answer(mor_world* w, mor_island* island)
+{
+    const mor_system* s = &island->system;
+    for (int k = 0; k < s->dof; k++)
+        if (!isfinite(island->answer.nu[k]) && island->report.status == MOR_SOLVED) {
+            island->report.status = MOR_NUMERICAL;
+            snprintf(island->report.detail, sizeof island->report.detail, "a velocity is not finite");
+        }
+    for (int t = 0; t < s->tree_count; t++)
+        memcpy(w->nu_new + w->trees[island->tree_of[t]].offset, island->answer.nu + s->trees[t].offset,
+               (size_t)s->trees[t].dof * sizeof(double));
+}
+
 mor_status mor_stage_solve(mor_world* w)
 {
     for (int i = 0; i < w->threads; i++) mor_arena_reset(w->thread_arenas[i]);
     mor_workers_run(w->workers, w->island_count, solve_island, w);
     mor_status worst = MOR_SOLVED;
     for (int i = 0; i < w->island_count; i++) {
-        mor_island* island = &w->islands[i];
-        const mor_system* s = &island->system;
-        for (int k = 0; k < s->dof; k++)
-            if (!isfinite(island->answer.nu[k]) && island->report.status == MOR_SOLVED) {
-                island->report.status = MOR_NUMERICAL;
-                snprintf(island->report.detail, sizeof island->report.detail, "a velocity is not finite");
-            }
-        if (island->report.status != MOR_SOLVED) worst = island->report.status;
-        for (int t = 0; t < s->tree_count; t++)
-            memcpy(w->nu_new + w->trees[island->tree_of[t]].offset, island->answer.nu + s->trees[t].offset,
-                   (size_t)s->trees[t].dof * sizeof(double));
+        take_answer(w, &w->islands[i]);
+        if (w->islands[i].report.status != MOR_SOLVED) worst = w->islands[i].report.status;
     }
     return worst;
 }
 
+/* One island once more, after its rows were changed. */
+static void solve_again(mor_world* w, int index)
+{
+    mor_arena_reset(w->thread_arenas[0]);
+    solve_island(w, index, 0);
+    take_answer(w, &w->islands[index]);
+}
+
 void mor_stage_integrate(mor_world* w)
+{
+    mor_integrate_bodies(w);
+    w->raw_penetration = w->projection_work = 0.0;
+    if (w->formulation->project && !w->on_integrate)
+        w->raw_penetration = w->formulation->project(w, w->formulation_options, &w->projection_work);
+    for (int i = 0; i < w->alive_count; i++) w->bodies[w->order[i]].force = w->bodies[w->order[i]].torque = mor_v3(0, 0, 0);
+    w->step++;
+    w->time = w->time_base + w->h * (w->step - w->step_base); /* no sum of rounding over long runs */
+}
+
+void mor_integrate_bodies(mor_world* w)
 {
     if (w->on_integrate) {
         w->on_integrate(w->on_integrate_data, w);
     } else {
         for (int i = 0; i < w->tree_count; i++) {
             const mor_tree* t = &w->trees[i];
-            t->kind->advance(&w->bodies[t->body], w->h, w->nu_free + t->offset, w->nu_new + t->offset, w->mass + w->mass_start[i]);
+            t->kind->advance(w, t, w->nu_free + t->offset, w->nu_new + t->offset, w->mass + w->mass_start[i]);
         }
     }
     for (int i = 0; i < w->alive_count; i++) {
         mor_body* b = &w->bodies[w->order[i]];
-        b->force = b->torque = mor_v3(0, 0, 0);
         if (b->kind != MOR_KINEMATIC) continue;
         b->x = mor_madd(b->x, w->h, b->v);
         b->angle += w->h * b->w.z;
         b->q = w->dimension == 2 ? mor_quat_exp(mor_v3(0, 0, b->angle))
                                  : mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(w->h, b->w)), b->q));
     }
-    w->step++;
-    w->time = w->time_base + w->h * (w->step - w->step_base); /* no sum of rounding over long runs */
 }
 
 /* ----------------------------------------------------------------------------- book-keeping */
@@ -184,8 +206,14 @@ static void store_impulses(mor_world* w)
             contact->impulse = mor_v3(0, 0, 0);
             for (int d = 0; d < b->dim; d++) contact->impulse = mor_madd(contact->impulse, p[d], direction[d]);
             contact->normal_impulse = p[0];
-            w->correction_work += p[0] * fmax(0.0, -row->gap) / s->h;
+            contact->held = w->islands[i].answer.held[c];
+            if (!w->formulation->project) w->correction_work += p[0] * fmax(0.0, -row->gap) / s->h;
             for (int d = 0; d < b->dim; d++) w->contact_work -= p[d] * row->drift[d];
+        }
+        for (int r = 0; r < w->islands[i].row_block_count; r++) {
+            const mor_row_block* rows = w->islands[i].rows[r];
+            const double* p = w->islands[i].answer.impulses + s->blocks[s->contact_count + r].row;
+            if (rows->memory) memcpy(rows->memory, p, (size_t)rows->dim * sizeof *p);
         }
     }
 }
@@ -193,7 +221,13 @@ static void store_impulses(mor_world* w)
 static void apply_work(mor_world* w)
 {
     w->applied_work = 0.0;
+    for (int i = 0; i < w->robot_count; i++) { /* f' nu, with the forces on links and joints gathered by the assembly */
+        const mor_robot* r = w->robots[i];
+        const double* nu = w->nu_new + w->trees[r->tree].offset;
+        for (int k = 0; k < w->trees[r->tree].dof; k++) w->applied_work += w->h * r->force[k] * nu[k];
+    }
     for (int i = 0; i < w->tree_count; i++) {
+        if (w->trees[i].body < 0) continue;
         const mor_body* b = &w->bodies[w->trees[i].body];
         const double* nu = w->nu_new + w->trees[i].offset;
         mor_vec3 v = mor_v3(nu[0], nu[1], w->dimension == 3 ? nu[2] : 0.0);
@@ -237,7 +271,7 @@ static mor_status attempt(mor_world* w, bool* used)
     mor_stage_assemble(w);
     double t3 = mor_clock();
     if (w->out_of_memory) return MOR_NUMERICAL;
-    mor_status status = mor_stage_solve(w);
+    mor_status status = mor_stabilise_positions(w, mor_stage_solve(w), solve_again);
     store_impulses(w);
     double t4 = mor_clock();
     double solve = 0.0, all = 0.0;
@@ -261,6 +295,7 @@ static mor_status attempt(mor_world* w, bool* used)
     }
     apply_work(w);
     mor_stage_integrate(w);
+    mor_stabilise_velocities(w);
     double t5 = mor_clock();
     if (!w->on_collide) { /* the contacts of the new state, kept aside for the next step */
         swap_contacts(w);
@@ -310,6 +345,8 @@ mor_code mor_world_step(mor_world* w, mor_step_report* report, mor_error* error)
     w->timing.total = mor_clock() - start;
     fill_report(w, status, r);
     r->penetration = mor_world_penetration(w);
+    r->raw_penetration = fmax(r->penetration, w->raw_penetration);
+    r->projection_work = w->projection_work;
     r->kinetic = mor_world_kinetic_energy(w);
     r->potential = mor_world_potential_energy(w);
     double before = mor_clock();

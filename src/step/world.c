@@ -20,6 +20,16 @@ static const mor_field method_fields[] = {
     { 0 }
 };
 
+static const mor_field impulse_fields[] = {
+    { "position", MOR_TYPE_DOUBLE, offsetof(mor_method_options, position_tolerance), 1e-5, 0, 1, NULL, "m, rad",
+      "joints are corrected until their violation is at most this" },
+    { "velocity", MOR_TYPE_DOUBLE, offsetof(mor_method_options, velocity_tolerance), 1e-5, 0, 1, NULL, "m/s, rad/s",
+      "and their rate at most this" },
+    { 0 }
+};
+
+static const char* const stabilisations[] = { "impulse", "baumgarte", "none", NULL };
+
 static const mor_field solver_fields[] = {
     { "tol", MOR_TYPE_DOUBLE, offsetof(mor_solver_options, tol), 1e-10, 0, 1e6, NULL, "m/s",
       "velocity error at which a step counts as solved" },
@@ -29,6 +39,7 @@ static const mor_field solver_fields[] = {
 };
 
 const mor_field* mor_world_fields(void) { return method_fields; }
+const mor_field* mor_world_stabilisation_fields(void) { return impulse_fields; }
 const mor_field* mor_world_solver_fields(void) { return solver_fields; }
 
 mor_world_def mor_world_def_default(void)
@@ -95,8 +106,13 @@ mor_code mor_world_set_method(mor_world* w, const char* stage, const char* name,
     } else if (strcmp(stage, "integrator") == 0) {
         names[0] = "semi-implicit";
         if (strcmp(name, names[0]) != 0) return unknown_method(stage, name, names, error);
+    } else if (strcmp(stage, "stabilisation") == 0) {
+        int k = 0;
+        while (stabilisations[k] && strcmp(stabilisations[k], name) != 0) k++;
+        if (!stabilisations[k]) return unknown_method(stage, name, stabilisations, error);
+        w->options.stabilisation = k;
     } else {
-        return mor_fail(error, MOR_BAD_INPUT, "unknown stage '%s'; known: formulation, solver, collision, integrator", stage);
+        return mor_fail(error, MOR_BAD_INPUT, "unknown stage '%s'; known: formulation, solver, collision, integrator, stabilisation", stage);
     }
     return ok ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
 }
@@ -116,7 +132,8 @@ mor_code mor_world_set_option(mor_world* w, const char* stage, const char* optio
         if (strcmp(option, "v_rest") == 0 && strcmp(value, "auto") == 0) value = "-1";
         return mor_fields_set(method_fields, &w->options, option, value, error);
     }
-    return mor_fail(error, MOR_BAD_INPUT, "unknown stage '%s'; known: method, formulation, solver, collision", stage);
+    if (strcmp(stage, "stabilisation") == 0) return mor_fields_set(impulse_fields, &w->options, option, value, error);
+    return mor_fail(error, MOR_BAD_INPUT, "unknown stage '%s'; known: method, formulation, solver, collision, stabilisation", stage);
 }
 
 const char* mor_world_method(const mor_world* w, const char* stage)
@@ -125,7 +142,37 @@ const char* mor_world_method(const mor_world* w, const char* stage)
     if (strcmp(stage, "solver") == 0) return w->solver->name;
     if (strcmp(stage, "collision") == 0) return w->collision->name;
     if (strcmp(stage, "integrator") == 0) return "semi-implicit";
+    if (strcmp(stage, "stabilisation") == 0) return stabilisations[w->options.stabilisation];
     return NULL;
+}
+
+/* True if the solver takes one of the forms in `forms`. */
+static bool takes_one(const mor_solver* solver, uint32_t forms)
+{
+    for (int bit = 0; bit < 31; bit++)
+        if ((forms & 1u << bit) && mor_solver_applies(solver, (mor_form)(1u << bit))) return true;
+    return false;
+}
+
+mor_code mor_world_check_methods(const mor_world* w, mor_error* error)
+{
+    uint32_t forms = w->formulation->produces;
+    if (w->on_solve || forms == 0 || takes_one(w->solver, forms)) return MOR_OK;
+    char solvers[300] = "", formulations[200] = "";
+    const mor_solver* s;
+    const mor_formulation* f;
+    for (int i = 0; (s = mor_library_solver_at(w->library, i)); i++)
+        if (takes_one(s, forms) && strlen(solvers) + strlen(s->name) + 3 < sizeof solvers) {
+            if (*solvers) strcat(solvers, ", ");
+            strcat(solvers, s->name);
+        }
+    for (int i = 0; (f = mor_library_formulation_at(w->library, i)); i++)
+        if (takes_one(w->solver, f->produces) && strlen(formulations) + strlen(f->name) + 3 < sizeof formulations) {
+            if (*formulations) strcat(formulations, ", ");
+            strcat(formulations, f->name);
+        }
+    return mor_fail(error, MOR_BAD_INPUT, "solver '%s' does not take the problems of formulation '%s'; it goes with %s; '%s' goes with %s",
+                    w->solver->name, w->formulation->name, *formulations ? formulations : "no formulation", w->formulation->name, solvers);
 }
 
 mor_world* mor_world_create(const mor_world_def* def, mor_error* error)
@@ -153,6 +200,7 @@ mor_world* mor_world_create(const mor_world_def* def, mor_error* error)
     w->h = def->step;
     w->threads = def->threads < 1 ? 1 : def->threads;
     mor_fields_default(method_fields, &w->options);
+    mor_fields_default(impulse_fields, &w->options);
     mor_fields_default(solver_fields, &w->solver_options);
     mor_material material = mor_material_default();
     mor_world_add_material(w, &material);

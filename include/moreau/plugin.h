@@ -1,0 +1,44 @@
+/* Plug-ins: shared objects with methods, given to the command line with --plugin FILE.so.
+ *
+ *     static const mor_solver mine = { .name = "mine", ... };
+ *     MOR_PLUGIN_SOLVERS(&mine)
+ *
+ * or, for other kinds of methods, a function mor_plugin_entry that returns a mor_plugin of your own. The version and the sizes of the
+ * descriptors are checked before anything is used: a plug-in built against other headers is refused with a sentence. */
+#ifndef MOREAU_PLUGIN_H
+#define MOREAU_PLUGIN_H
+
+#include "moreau/library.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MOR_PLUGIN_VERSION 1
+
+typedef struct mor_plugin {
+    uint32_t version;                                        /* MOR_PLUGIN_VERSION */
+    uint32_t solver_size, formulation_size, collision_size; /* sizeof(mor_solver) ... */
+    const mor_solver* const* solvers;                        /* NULL-terminated, or NULL */
+    const mor_formulation* const* formulations;
+    const mor_collision* const* collisions;
+} mor_plugin;
+
+/* What the shared object exports under the name "mor_plugin_entry". */
+typedef const mor_plugin* (*mor_plugin_function)(void);
+MOR_API const mor_plugin* mor_plugin_entry(void);
+
+/* Defines mor_plugin_entry for a list of pointers to solvers. */
+#define MOR_PLUGIN_SOLVERS(...)                                                                                      \
+    const mor_plugin* mor_plugin_entry(void)                                                                         \
+    {                                                                                                                \
+        static const mor_solver* const solvers[] = { __VA_ARGS__, NULL };                                            \
+        static const mor_plugin plugin = { MOR_PLUGIN_VERSION,      sizeof(mor_solver), sizeof(mor_formulation),     \
+                                           sizeof(mor_collision), solvers,            NULL, NULL };                  \
+        return &plugin;                                                                                              \
+    }
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,254 @@
+/* moreau compare: formulations and solvers on the same problems, with a report. */
+#include "cli/cli.h"
+#include "lab/compare.h"
+#include "lab/profile.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help_text[] =
+    "usage: moreau compare PROBLEM... [options]\n\n"
+    "PROBLEM is a scene, a BPMD file (moreau run --bpmd), an FCLIB or Siconos problem, or a folder of these.\n\n"
+    "  --formulations F,...  default ncp,st; `all` for all of moreau list formulations\n"
+    "  --solvers S,...       default: all that apply\n"
+    "  --tol T,...           tolerances, at most 4; default 1e-4,1e-8\n"
+    "  --time-limit SECONDS  for every run, in CPU seconds, default 1\n"
+    "  --memory GB           for every process, default 2\n"
+    "  --start cold|warm     from zero (default) or from the stored impulses\n"
+    "  --frames N            at most N frames of each file or scene, evenly spread; default 50, 0: all\n"
+    "  --traces N            problems whose iterations are followed; default 50\n"
+    "  --jobs N              processes; default: one per core\n"
+    "  --out FILE.html       a page that needs nothing else\n"
+    "  --csv FILE            one line per run\n"
+    "  --json                one JSON document on standard output\n"
+    "  --resume              go on where an interrupted comparison with the same --out stopped\n"
+    "  --quiet               no progress, no summary\n\n"
+    "docs/fairness.md says what is held equal.\n";
+
+typedef struct arguments {
+    mor_lab_options options;
+    const char *problems[4096], *out, *csv;
+    int problem_count;
+    bool json, resume, quiet, help;
+    char* lists[2]; /* memory of the names */
+} arguments;
+
+static volatile sig_atomic_t interrupted;
+static void on_interrupt(int number) { interrupted = number; }
+
+/* Cuts a,b,c into names. */
+static int split(char** copy, const char* text, const char** names)
+{
+    free(*copy);
+    *copy = strdup(text);
+    int n = 0;
+    for (char* word = *copy ? strtok(*copy, ",") : NULL; word && n < MOR_LAB_METHODS; word = strtok(NULL, ",")) names[n++] = word;
+    names[n] = NULL;
+    return n;
+}
+
+static bool number(const char* text, double least, double most, double* value)
+{
+    char* end;
+    *value = strtod(text, &end);
+    return end != text && *end == '\0' && *value >= least && *value <= most;
+}
+
+static int descending(const void* a, const void* b)
+{
+    double x = *(const double*)a, y = *(const double*)b;
+    return (x < y) - (x > y);
+}
+
+static int parse_tols(const char* text, mor_lab_options* o)
+{
+    o->tol_count = 0;
+    for (const char* p = text; *p;) {
+        char* end;
+        double t = strtod(p, &end);
+        if (end == p || (*end && *end != ',') || !(t > 0.0 && t < 1.0)) return mor_cli_usage("compare", "--tol %s: expected numbers between 0 and 1, separated by commas", text);
+        if (o->tol_count == MOR_LAB_TOLS) return mor_cli_usage("compare", "--tol %s: at most %d", text, MOR_LAB_TOLS);
+        o->tols[o->tol_count++] = t;
+        p = *end ? end + 1 : end;
+    }
+    if (o->tol_count == 0) return mor_cli_usage("compare", "--tol needs a number");
+    qsort(o->tols, (size_t)o->tol_count, sizeof(double), descending);
+    return 0;
+}
+
+static int parse_value(const char* s, const char* value, arguments* a)
+{
+    mor_lab_options* o = &a->options;
+    double x;
+    if (strcmp(s, "--out") == 0) a->out = value;
+    else if (strcmp(s, "--csv") == 0) a->csv = value;
+    else if (strcmp(s, "--tol") == 0) return parse_tols(value, o);
+    else if (strcmp(s, "--formulations") == 0) {
+        if (strcmp(value, "all") == 0) {
+            int n = 0;
+            for (; n < MOR_LAB_METHODS && mor_library_formulation_at(o->library, n); n++) o->formulations[n] = mor_library_formulation_at(o->library, n)->name;
+            o->formulations[n] = NULL;
+        } else if (!split(&a->lists[0], value, o->formulations)) return mor_cli_usage("compare", "--formulations needs names");
+    } else if (strcmp(s, "--solvers") == 0) {
+        if (strcmp(value, "all") == 0) o->solvers[0] = NULL;
+        else if (!split(&a->lists[1], value, o->solvers)) return mor_cli_usage("compare", "--solvers needs names");
+    } else if (strcmp(s, "--start") == 0) {
+        if (strcmp(value, "cold") != 0 && strcmp(value, "warm") != 0) return mor_cli_usage("compare", "--start %s: cold or warm", value);
+        o->warm = value[0] == 'w';
+    } else if (strcmp(s, "--time-limit") == 0) {
+        if (!number(value, 1e-3, 1e6, &o->time_limit)) return mor_cli_usage("compare", "--time-limit %s: expected seconds", value);
+    } else if (strcmp(s, "--memory") == 0) {
+        if (!number(value, 0.1, 1e4, &o->memory_gb)) return mor_cli_usage("compare", "--memory %s: expected gigabytes", value);
+    } else {
+        if (!number(value, strcmp(s, "--jobs") == 0, 1e6, &x) || x != floor(x)) return mor_cli_usage("compare", "%s %s: expected a whole number", s, value);
+        *(strcmp(s, "--jobs") == 0 ? &o->jobs : strcmp(s, "--frames") == 0 ? &o->frames : &o->traces) = (int)x;
+    }
+    return 0;
+}
+
+static int parse(int argc, char** argv, arguments* a)
+{
+    static const char* const known[] = { "--formulations", "--solvers", "--tol", "--time-limit", "--memory", "--start", "--frames", "--traces",
+                                         "--jobs", "--out", "--csv", "--json", "--resume", "--quiet", "--help", NULL };
+    a->options.jobs = (int)fmax(1.0, (double)sysconf(_SC_NPROCESSORS_ONLN));
+    size_t used = 0;
+    for (int i = 0; i < argc && used < sizeof a->options.command - 2; i++) {
+        if (strcmp(argv[i], "--resume") == 0) continue;
+        int n = snprintf(a->options.command + used, sizeof a->options.command - used, "%s%s", i ? " " : "moreau ", argv[i]);
+        if (n > 0) used += (size_t)n;
+    }
+    for (int i = 1; i < argc; i++) {
+        const char* s = argv[i];
+        if (s[0] != '-') {
+            if (a->problem_count == 4096) return mor_cli_usage("compare", "too many problems: give their folder");
+            a->problems[a->problem_count++] = s;
+            continue;
+        }
+        bool is_known = false;
+        for (int k = 0; known[k]; k++) is_known = is_known || strcmp(known[k], s) == 0;
+        if (!is_known) {
+            const char* near = mor_did_you_mean(s, known);
+            return near ? mor_cli_usage("compare", "unknown option '%s', did you mean '%s'?", s, near) : mor_cli_usage("compare", "unknown option '%s'", s);
+        }
+        if (strcmp(s, "--json") == 0) a->json = true;
+        else if (strcmp(s, "--resume") == 0) a->resume = true;
+        else if (strcmp(s, "--quiet") == 0) a->quiet = true;
+        else if (strcmp(s, "--help") == 0) a->help = true;
+        else if (i + 1 == argc) return mor_cli_usage("compare", "%s needs a value", s);
+        else {
+            int code = parse_value(s, argv[++i], a);
+            if (code) return code;
+        }
+    }
+    if (a->help) return 0;
+    if (a->problem_count == 0) return mor_cli_usage("compare", "which problems?");
+    if (a->resume && !a->out) return mor_cli_usage("compare", "--resume needs the --out of the comparison that was interrupted");
+    return 0;
+}
+
+/* -------------------------------------------------------------------------------- running */
+
+typedef struct meter {
+    bool shown;
+    double begin, last;
+    int first;
+} meter;
+
+static bool progress(void* user, const mor_lab* lab, int done, int planned)
+{
+    (void)lab;
+    meter* m = user;
+    double now = mor_clock();
+    if (m->first < 0) m->first = done, m->begin = now;
+    if (m->shown && now - m->last > 0.2) {
+        m->last = now;
+        int fresh = done - m->first;
+        double left = fresh > 0 ? (now - m->begin) * (planned - done) / fresh : 0.0;
+        int bar = planned ? 30 * done / planned : 30;
+        fprintf(stderr, "\r  [%.*s%*s] %d of %d runs", bar, "##############################", 30 - bar, "", done, planned);
+        if (fresh > 0) fprintf(stderr, left > 90.0 ? ", %.0f min left   " : ", %.0f s left   ", left > 90.0 ? left / 60.0 : left);
+    }
+    return !interrupted;
+}
+
+static void print_summary(const mor_lab* lab)
+{
+    for (int f = -1; f < lab->formulation_count; f++)
+        for (int t = 0; t < lab->options.tol_count; t++) {
+            mor_lab_profile p;
+            if (!mor_lab_profile_make(lab, f, t, NULL, &p)) return;
+            if (p.problem_count) {
+                printf("%s, tolerance %g, %d problems\n", f < 0 ? "stored problems" : mor_lab_formulation_name(lab, f), lab->options.tols[t], p.problem_count);
+                printf("  %-18s %8s %8s %10s %12s %10s\n", "solver", "solved", "fastest", "x best", "median [s]", "iter");
+                for (int k = 0; k < p.solver_count; k++) {
+                    const mor_lab_score* s = &p.scores[k];
+                    printf("  %-18s %8d %8d %10.3g %12.3e %10.4g\n", mor_lab_solver_name(lab, s->solver), s->solved, s->fastest, s->ratio, s->median, s->median_iterations);
+                }
+            }
+            mor_lab_profile_free(&p);
+        }
+}
+
+/* Writes under a temporary name and renames it. */
+static int write_file(const char* path, const mor_lab* lab, void (*write)(const mor_lab*, FILE*))
+{
+    char part[1100];
+    mor_error error = { 0 };
+    snprintf(part, sizeof part, "%s.part", path);
+    FILE* out = fopen(part, "w");
+    if (out) {
+        write(lab, out);
+        bool bad = ferror(out) != 0;
+        if (fclose(out) == 0 && !bad && rename(part, path) == 0) return 0;
+        remove(part);
+    }
+    mor_fail(&error, MOR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
+    return mor_cli_fail(&error);
+}
+
+int mor_cli_compare(int argc, char** argv)
+{
+    static arguments a;
+    a.options = mor_lab_options_default();
+    a.options.library = mor_cli_library();
+    int status = parse(argc, argv, &a);
+    if (status || a.help) {
+        if (!status) fputs(help_text, stdout);
+        return status;
+    }
+    mor_lab lab;
+    mor_error error = { 0 };
+    struct sigaction action = { .sa_handler = on_interrupt };
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    char journal[1100] = "", path[4096];
+    mor_code code = mor_lab_begin(&lab, &a.options, &error);
+    for (int i = 0; i < a.problem_count && !code && !interrupted; i++) code = mor_lab_add(&lab, mor_cli_scene_path(a.problems[i], path, sizeof path), &error);
+    if (!code && !interrupted && lab.problem_count == 0) code = mor_fail(&error, MOR_BAD_INPUT, "%s: no problem with contacts", a.problems[0]);
+    if (a.out) snprintf(journal, sizeof journal, "%s.journal", a.out);
+    meter m = { .shown = isatty(2) && !a.quiet, .first = -1 };
+    if (!code) code = mor_lab_run_all(&lab, a.out ? journal : NULL, a.resume, progress, &m, &error);
+    if (m.shown) fprintf(stderr, "\r%79s\r", "");
+    if (code) status = mor_cli_fail(&error);
+    if (lab.run_count && (!code || code == MOR_BAD_INPUT)) {
+        int written = a.out ? write_file(a.out, &lab, mor_lab_write_html) : 0;
+        if (!written && a.csv) written = write_file(a.csv, &lab, mor_lab_write_csv);
+        if (a.json) mor_lab_write_json(&lab, stdout);
+        else if (!a.quiet) print_summary(&lab);
+        if (written) status = written;
+    }
+    if (!code && lab.complete && a.out && !status) remove(journal);
+    if (interrupted) {
+        fprintf(stderr, "moreau compare: interrupted after %d of %d runs%s\n", lab.run_count, lab.planned, a.out ? "; --resume goes on" : "; with --out it could be resumed");
+        status = 1;
+    }
+    mor_lab_end(&lab);
+    free(a.lists[0]);
+    free(a.lists[1]);
+    return status;
+}

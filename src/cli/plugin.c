@@ -1,0 +1,54 @@
+/* --plugin FILE.so: loads methods from shared objects, for every command. */
+#include "cli/cli.h"
+#include "moreau/plugin.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+static mor_library* library; /* lives as long as the program; NULL without plug-ins */
+
+const mor_library* mor_cli_library(void) { return library; }
+
+static mor_code load(const char* path, mor_error* error)
+{
+    char here[4096];
+    if (!strchr(path, '/')) { /* dlopen would look in the system's folders only */
+        snprintf(here, sizeof here, "./%s", path);
+        path = here;
+    }
+    void* handle = dlopen(path, RTLD_NOW | RTLD_LOCAL); /* never closed: its methods are in the library */
+    if (!handle) return mor_fail(error, MOR_BAD_INPUT, "--plugin %s", dlerror());
+    void* symbol = dlsym(handle, "mor_plugin_entry");
+    if (!symbol) return mor_fail(error, MOR_BAD_INPUT, "--plugin %s: it has no mor_plugin_entry; see moreau/plugin.h", path);
+    mor_plugin_function entry;
+    memcpy(&entry, &symbol, sizeof entry);
+    const mor_plugin* p = entry();
+    if (!p || p->version != MOR_PLUGIN_VERSION)
+        return mor_fail(error, MOR_BAD_INPUT, "--plugin %s: made for plug-in version %u; this program has version %d", path, p ? p->version : 0u, MOR_PLUGIN_VERSION);
+    if (p->solver_size != sizeof(mor_solver) || p->formulation_size != sizeof(mor_formulation) || p->collision_size != sizeof(mor_collision))
+        return mor_fail(error, MOR_BAD_INPUT, "--plugin %s: built with other headers than this program; compile it again", path);
+    if (!library && !(library = mor_library_create(error))) return MOR_SYSTEM;
+    mor_code code = MOR_OK;
+    for (int i = 0; p->solvers && p->solvers[i] && !code; i++) code = mor_library_add_solver(library, p->solvers[i], error);
+    for (int i = 0; p->formulations && p->formulations[i] && !code; i++) code = mor_library_add_formulation(library, p->formulations[i], error);
+    for (int i = 0; p->collisions && p->collisions[i] && !code; i++) code = mor_library_add_collision(library, p->collisions[i], error);
+    return code;
+}
+
+int mor_cli_plugins(int* argc, char** argv)
+{
+    int kept = 0;
+    mor_error error = { 0 };
+    for (int i = 0; i < *argc; i++) {
+        if (strcmp(argv[i], "--plugin") != 0) {
+            argv[kept++] = argv[i];
+            continue;
+        }
+        if (i + 1 == *argc) return mor_cli_usage(argv[0], "--plugin needs a shared object");
+        if (load(argv[++i], &error)) return mor_cli_fail(&error);
+    }
+    argv[kept] = NULL;
+    *argc = kept;
+    return 0;
+}

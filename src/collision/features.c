@@ -1,0 +1,169 @@
+/* The collision method `features`: what exact geometry needs to know of a pair.
+ *
+ * Who sees what. A formulation says by `groups` which contacts it wants:
+ *   1 (peg, peg-exact)  one group per pair of convex pieces; its planes are the candidates for separation, each with its
+ *     rows; contact.plane numbers them. Planes that cannot open in the step and rows that cannot close in it
+ *     (farther than `reach` = epsilon + 2 m, m what the pair can move) are left out; the plane the pair was left on
+ *     in the last step is always there (contact.held), and so is the best one when nothing is open.
+ *   0 (st, ap, peg-heuristic, ...)  the papers' contacts: each vertex against the faces of the other body whose polygon is
+ *     nearer than epsilon, with the gap to the supporting plane; crossing edge pairs; `activation: body` takes all faces
+ *     as soon as one is near. group: one per vertex. A chain reports its segments the same way.
+ * Shapes without faces (spheres, capsules, ...) keep their ordinary contact: one group, one plane.
+ *
+ * The feature number of a contact is its plane's number in the upper 32 bits and the row's in the lower, so the
+ * contacts of a plane are neighbours after sorting. Memory: the planes held are read from the last step's contacts,
+ * which are part of a snapshot. */
+#include "collision/features.h"
+#include "collision/detect.h"
+
+static bool planar(const mor_geometry* a) { return a->dimension == 2; }
+
+static void begin(const mor_geometry* a, const mor_geometry* b, mor_feature_set* set)
+{
+    set->plane_count = set->row_count = 0;
+    set->best = MOR_NO_PLANE;
+    double ra = a->kind == MOR_PARTICLE ? HUGE_VAL : a->radius, rb = b->kind == MOR_PARTICLE ? HUGE_VAL : b->radius;
+    set->size = fmin(ra, rb);
+    if (!isfinite(set->size)) set->size = 1.0;
+}
+
+/* Rows were found with the origin at A's position. */
+static void to_world(mor_feature_set* set, const mor_pose* pose_a)
+{
+    for (int i = 0; i < set->row_count; i++) {
+        set->rows[i].on_a = mor_add(set->rows[i].on_a, pose_a->position);
+        set->rows[i].on_b = mor_add(set->rows[i].on_b, pose_a->position);
+    }
+}
+
+void mor_features_pair(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b, const mor_pose* pose_b, int piece,
+                       const mor_feature_query* query, uint32_t cache[4], mor_feature_set* set)
+{
+    mor_placed A, B;
+    begin(a, b, set);
+    mor_place_pair(a, pose_a, b, pose_b, &A, &B);
+    if (planar(a)) mor_features_planar(&A, &B, piece, query, set);
+    else mor_features_solid(&A, &B, query, cache, set);
+    to_world(set, pose_a);
+}
+
+void mor_features_plane(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b, const mor_pose* pose_b, uint32_t id,
+                        double window, mor_feature_set* set)
+{
+    mor_placed A, B;
+    begin(a, b, set);
+    mor_place_pair(a, pose_a, b, pose_b, &A, &B);
+    if (planar(a)) mor_features_planar_rows(&A, &B, id, window, set);
+    else mor_features_solid_rows(&A, &B, id, window, set);
+    set->separation = set->planes[0].s;
+    to_world(set, pose_a);
+}
+
+/* ------------------------------------------------------------------------------- detection */
+
+/* First contact of the last step that is not before the pair of shapes. */
+static int find_old(const mor_world* w, int body_a, int body_b, int shape_a, int shape_b)
+{
+    const mor_contact* old = w->old_contacts.data;
+    int key[4] = { body_a, body_b, shape_a, shape_b }, lo = 0, hi = w->old_contacts.count;
+    while (lo < hi) {
+        int mid = (lo + hi) / 2, other[4] = { old[mid].body[0], old[mid].body[1], old[mid].shape[0], old[mid].shape[1] }, c = 0;
+        for (int i = 0; i < 4 && c == 0; i++) c = other[i] < key[i] ? -1 : other[i] > key[i];
+        if (c < 0) lo = mid + 1;
+        else hi = mid;
+    }
+    return lo;
+}
+
+/* The plane this pair (this run of a chain) was left on, or MOR_NO_PLANE. */
+static uint32_t held_plane(const mor_world* w, const mor_near_pair* p, int piece)
+{
+    const mor_contact* old = w->old_contacts.data;
+    int a = w->order_of[p->slot_a], b = w->order_of[p->slot_b];
+    for (int i = find_old(w, a, b, p->shape_a, p->shape_b); i < w->old_contacts.count; i++) {
+        if (old[i].body[0] != a || old[i].body[1] != b || old[i].shape[0] != p->shape_a || old[i].shape[1] != p->shape_b) break;
+        uint32_t id = (uint32_t)(old[i].feature >> 32);
+        if (old[i].held && (int)(old[i].feature >> 24 & 0xff) == piece) return id;
+    }
+    return MOR_NO_PLANE;
+}
+
+static int last_group(const mor_world* w)
+{
+    return w->contacts.count ? ((const mor_contact*)w->contacts.data)[w->contacts.count - 1].group : 0;
+}
+
+static bool planes_of_pair(mor_world* w, const mor_collision_options* o, const mor_near_pair* p)
+{
+    const mor_geometry *ga = p->a->shapes[p->shape_a].geometry, *gb = p->b->shapes[p->shape_b].geometry;
+    mor_feature_set set;
+    int pieces = mor_features_pieces(ga, gb);
+    for (int piece = 0; piece < pieces; piece++) {
+        uint32_t held = held_plane(w, p, piece);
+        mor_feature_query query = { .window = p->reach,
+                                    .motion = p->motion,
+                                    .turn = w->h * (mor_norm(p->a->w) + mor_norm(p->b->w)) + 1e-3,
+                                    .held = held };
+        mor_features_pair(ga, &p->pose_a, gb, &p->pose_b, piece, &query, p->words, &set);
+        if (set.plane_count == 0) continue;
+        if (-set.separation > w->deepest) w->deepest = -set.separation;
+        int group = last_group(w) + 1;
+        for (int k = 0; k < set.plane_count; k++) {
+            const mor_feature_plane* plane = &set.planes[k];
+            if (plane->s < o->psi_min && plane->id != set.best) continue;
+            for (int r = plane->row; r < plane->row + plane->row_count; r++) {
+                const mor_feature_row* row = &set.rows[r];
+                /* the run of a chain sits between plane and row; rows need their kind and one number only */
+                uint64_t number = (uint64_t)(row->feature >> 30) << 22 | (row->feature >> 15 & 0x7ff) << 11 | (row->feature & 0x7ff);
+                mor_contact c = { .point = { row->on_a, row->on_b },
+                                  .normal = plane->n,
+                                  .gap = row->gap,
+                                  .feature = (uint64_t)plane->id << 32 | (uint64_t)(piece & 0xff) << 24 | number,
+                                  .group = group,
+                                  .plane = k + 1,
+                                  .held = plane->id == held };
+                if (!mor_near_pair_contact(w, p, &c)) return true;
+            }
+        }
+    }
+    return true;
+}
+
+static bool vertices_of_pair(mor_world* w, const mor_collision_options* o, const mor_near_pair* p)
+{
+    mor_point points[512];
+    const mor_geometry *ga = p->a->shapes[p->shape_a].geometry, *gb = p->b->shapes[p->shape_b].geometry;
+    int n = mor_features_vertex(ga, &p->pose_a, gb, &p->pose_b, p->reach, o->activation == 1, points, 512);
+    int group = last_group(w);
+    for (int i = 0; i < n; i++) {
+        if (points[i].gap < o->psi_min) continue;
+        mor_contact c = { .point = { points[i].on_a, points[i].on_b },
+                          .normal = points[i].normal,
+                          .gap = points[i].gap,
+                          .feature = points[i].feature,
+                          .group = group + points[i].group,
+                          .plane = points[i].plane };
+        if (!mor_near_pair_contact(w, p, &c)) break;
+    }
+    /* penetration is that of the bodies, not of the half-spaces */
+    mor_feature_set set;
+    mor_feature_query query = { .window = 0.0, .held = MOR_NO_PLANE };
+    for (int piece = 0; piece < mor_features_pieces(ga, gb); piece++) {
+        if (ga->kind == MOR_CHAIN || gb->kind == MOR_CHAIN) break;
+        mor_features_pair(ga, &p->pose_a, gb, &p->pose_b, piece, &query, p->words, &set);
+        if (set.plane_count && -set.separation > w->deepest) w->deepest = -set.separation;
+    }
+    return true;
+}
+
+static bool narrow(mor_world* w, const mor_collision_options* o, const mor_near_pair* p)
+{
+    const mor_geometry *ga = p->a->shapes[p->shape_a].geometry, *gb = p->b->shapes[p->shape_b].geometry;
+    if (!mor_features_exact(ga, gb)) return false;
+    return w->formulation->groups == 1 ? planes_of_pair(w, o, p) : vertices_of_pair(w, o, p);
+}
+
+void mor_features_detect(mor_world* world, const void* options)
+{
+    mor_detect(world, options, narrow, world->formulation->groups == 1 ? 2.0 : 1.0);
+}

@@ -1,0 +1,539 @@
+/* Separating planes of two convex polyhedra (or a half-space and a polyhedron) and their rows.
+ *
+ *   face f of A    psi_i = n_f.(b_i - a_f) over the vertices b_i of B
+ *   face f of B    the same with the vertices of A, n_k = -n_f
+ *   edge pair      u of A between faces L, R and v of B between l, r with crossing Gauss arcs,
+ *                      (l.u)(r.u) < 0,  (L.v)(R.v) < 0,  (r.u)(L.v) > 0       (B's normals reversed),
+ *                  n = +-(u x v)/|u x v| outward from A, one row at the nearest points of the segments, psi = n.(p_B - p_A)
+ *
+ * Rows of a face plane. The support feature (points within MOR_SUPPORT_TOL of the lowest) is replaced, when it is an edge or a
+ * face, by its part over the face: its vertices inside, the crossings of its edges with the sides of the face, and the face's
+ * own corners under it. Higher vertices stay as they are. If nothing of it is over the face, all of it stays. Without
+ * this the friction of a body on a large face acts at arms that are not there.
+ *
+ * Edge pairs pass three filters (the third, at the trial state, is the formulation's):
+ *   near            distance of the segments <= distance of the bodies + 2 m: the linear model of a far pair is worthless
+ *   not degenerate  n farther than `turn` from the normals of the four faces beside, if their plane is open: the face
+ *                   plane with its clipped rows says the same, and a single row would let the body turn about its point
+ * Nearly parallel edges (sine below 1e-4) are dropped: a face plane separates there.
+ *
+ * Work happens in A's axes; rows are written from the shapes' own coordinates, so that a face of a body that is not
+ * turned has an exact normal. Cost O(F_a V_b + F_b V_a + E_a (F_b + E_b)). Polyhedra with more than MOST parts of a
+ * kind are left to the manifold method. */
+#include "collision/features.h"
+#include "collision/gjk.h"
+
+#include <string.h>
+
+enum { MOST = 512 };
+#define PARALLEL_SINE 1e-4
+
+bool mor_features_exact(const mor_geometry* a, const mor_geometry* b)
+{
+    const mor_geometry* both[2] = { a, b };
+    bool bounded = false;
+    for (int i = 0; i < 2; i++) {
+        const mor_geometry* g = both[i];
+        switch (g->kind) {
+        case MOR_POLYHEDRON:
+            if (g->polyhedron->vertex_count > MOST || g->polyhedron->edge_count > MOST || g->polyhedron->face_count > MOST) return false;
+            bounded = true;
+            break;
+        case MOR_PARTICLE:
+        case MOR_POLYGON: bounded = true; break;
+        case MOR_PLANE:
+        case MOR_CHAIN: break;
+        default: return false;
+        }
+    }
+    if (a->kind == MOR_PARTICLE && b->kind == MOR_PARTICLE) return false;
+    return bounded && a->dimension == b->dimension;
+}
+
+/* ----------------------------------------------------------------------------------- rows */
+
+typedef struct corner {
+    mor_vec3 p;
+    int kind; /* 0 vertex of the other body, 1 vertex of the face, 2 crossing */
+    int other, own;
+    int edge; /* outgoing: edge of the other body, or ~side of the face */
+} corner;
+
+enum { CORNERS = 160 };
+
+/* Cuts the polygon by the side m.(p - q) <= tol of the face. */
+static int cut(const corner* in, int count, corner* out, mor_vec3 m, mor_vec3 q, double tol, int side, int own_edge, const int* loop,
+               int loop_count)
+{
+    int n = 0;
+    for (int k = 0; k < count; k++) {
+        const corner *a = &in[k], *b = &in[k + 1 < count ? k + 1 : 0];
+        double d0 = mor_dot(m, mor_sub(a->p, q)), d1 = mor_dot(m, mor_sub(b->p, q));
+        bool in0 = d0 <= tol, in1 = d1 <= tol;
+        if (in0 && n < CORNERS) out[n++] = *a;
+        if (in0 == in1 || n == CORNERS || count == 1) continue;
+        corner c = { .p = mor_lerp(a->p, b->p, fmin(1.0, fmax(0.0, d0 / (d0 - d1)))), .edge = in0 ? ~side : a->edge };
+        if (a->edge >= 0) {
+            c.kind = 2;
+            c.other = a->edge;
+            c.own = own_edge;
+        } else { /* two sides of the face meet in the corner between them */
+            int before = ~a->edge;
+            int position = side == before + 1 || (side == 0 && before == loop_count - 1) ? side : before;
+            c.kind = 1;
+            c.own = loop[position];
+        }
+        out[n++] = c;
+        if (count == 2 && k == 1) break;
+    }
+    return n;
+}
+
+/* The part of an edge between the sides: a polygon of two corners must not be walked round. */
+static int cut_edge(const corner in[2], corner out[2], mor_vec3 m, mor_vec3 q, double tol, int own_edge)
+{
+    double d0 = mor_dot(m, mor_sub(in[0].p, q)), d1 = mor_dot(m, mor_sub(in[1].p, q));
+    if (d0 > tol && d1 > tol) return 0;
+    corner a = in[0], b = in[1];
+    if ((d0 <= tol) != (d1 <= tol)) {
+        corner c = { .p = mor_lerp(a.p, b.p, fmin(1.0, fmax(0.0, d0 / (d0 - d1)))), .kind = 2, .other = a.edge, .own = own_edge, .edge = a.edge };
+        if (d0 <= tol) b = c;
+        else a = c;
+    }
+    out[0] = a;
+    out[1] = b;
+    return 2;
+}
+
+static void put_row(mor_feature_set* set, mor_feature_plane* plane, mor_vec3 p, double height, mor_vec3 n, bool owner_is_a, uint32_t feature, double window)
+{
+    if (!(height < window) || set->row_count == MOR_MAX_ROWS) return;
+    mor_feature_row* r = &set->rows[set->row_count++];
+    if (owner_is_a) *r = (mor_feature_row){ mor_madd(p, -height, n), p, height, feature };
+    else *r = (mor_feature_row){ p, mor_madd(p, height, n), height, feature };
+    plane->row_count++;
+    if (height < plane->s) plane->s = height;
+}
+
+/* Rows of face f of X (a half-space if it is a plane) against the vertices of Y. */
+static void face_rows(const mor_placed* X, int f, const mor_placed* Y, bool owner_is_a, uint32_t id, double window, mor_feature_set* set)
+{
+    const mor_polyhedron *P = X->shape->polyhedron, *Q = Y->shape->polyhedron;
+    if (set->plane_count == MOR_MAX_PLANES) return;
+    mor_vec3 outward = P ? mor_placed_vector(X, P->normals[f]) : mor_placed_axis(X), n = owner_is_a ? outward : mor_neg(outward);
+    double offset = P ? P->offsets[f] : 0.0;
+    mor_feature_plane* plane = &set->planes[set->plane_count++];
+    *plane = (mor_feature_plane){ .id = id, .n = n, .s = HUGE_VAL, .row = set->row_count };
+    double height[MOST], least = HUGE_VAL;
+    for (int v = 0; v < Q->vertex_count; v++) {
+        height[v] = mor_dot(outward, mor_sub(mor_placed_point(Y, Q->vertices[v]), X->p)) - offset;
+        if (height[v] < least) least = height[v];
+    }
+    const double top = least + MOR_SUPPORT_TOL * fmin(1.0, set->size), tol = MOR_OPEN_TOL * set->size;
+    int support = 0, first = -1, second = -1;
+    for (int v = 0; v < Q->vertex_count; v++) {
+        if (height[v] > top) {
+            put_row(set, plane, mor_placed_point(Y, Q->vertices[v]), height[v], n, owner_is_a, mor_feature(0, v, 0), window);
+            continue;
+        }
+        if (support == 0) first = v;
+        if (support == 1) second = v;
+        support++;
+    }
+    /* the support feature as a polygon */
+    corner buffer[2][CORNERS], *poly = buffer[0], *spare = buffer[1];
+    int m = 0;
+    if (P && support == 2) {
+        for (int k = Q->vertex_start[first]; k < Q->vertex_start[first + 1]; k++) {
+            int e = Q->vertex_edges[k];
+            if (Q->edges[e].tail != second && Q->edges[e].head != second) continue;
+            poly[0] = (corner){ mor_placed_point(Y, Q->vertices[first]), 0, first, 0, e };
+            poly[1] = (corner){ mor_placed_point(Y, Q->vertices[second]), 0, second, 0, e };
+            m = 2;
+        }
+    } else if (P && support > 2) {
+        int g = mor_polyhedron_face_at(Y, first, mor_neg(outward));
+        int start = Q->face_start[g], size = Q->face_start[g + 1] - start;
+        bool whole = size == support && size <= CORNERS / 2;
+        for (int k = 0; whole && k < size; k++) {
+            int v = Q->face_vertices[start + k];
+            whole = height[v] <= top;
+            poly[k] = (corner){ mor_placed_point(Y, Q->vertices[v]), 0, v, 0, Q->face_edges[start + k] };
+        }
+        if (whole) m = size;
+    }
+    bool clipped = m > 0;
+    for (int k = P ? P->face_start[f] : 0; clipped && m > 0 && k < P->face_start[f + 1]; k++) {
+        int start = P->face_start[f], count = P->face_start[f + 1] - start, side = k - start;
+        mor_vec3 q = mor_placed_point(X, P->vertices[P->face_vertices[k]]);
+        mor_vec3 e = mor_sub(mor_placed_point(X, P->vertices[P->face_vertices[start + (side + 1) % count]]), q);
+        mor_vec3 out = mor_normalize(mor_cross(e, outward), mor_v3(0, 0, 0));
+        m = support == 2 ? cut_edge(poly, spare, out, q, tol, P->face_edges[k])
+                         : cut(poly, m, spare, out, q, tol, side, P->face_edges[k], P->face_vertices + start, count);
+        corner* t = poly;
+        poly = spare;
+        spare = t;
+    }
+    if (m == 0) { /* no edge, no face, or nothing of it over the face */
+        for (int v = 0; v < Q->vertex_count; v++)
+            if (height[v] <= top) put_row(set, plane, mor_placed_point(Y, Q->vertices[v]), height[v], n, owner_is_a, mor_feature(0, v, 0), window);
+    }
+    int from = set->row_count;
+    for (int k = 0; k < m; k++) {
+        const corner* c = &poly[k];
+        bool twice = false;
+        for (int r = from; r < set->row_count && !twice; r++) {
+            mor_vec3 d = mor_sub(owner_is_a ? set->rows[r].on_b : set->rows[r].on_a, c->p);
+            twice = mor_dot(d, d) <= tol * tol;
+        }
+        if (twice) continue;
+        double h = mor_dot(outward, mor_sub(c->p, X->p)) - offset;
+        put_row(set, plane, c->p, h, n, owner_is_a, mor_feature(c->kind, c->kind == 1 ? c->own : c->other, c->kind == 2 ? c->own : 0), window);
+    }
+    plane->s = fmin(plane->s, least);
+}
+
+/* Nearest points of two segments p + s u, q + t v. */
+static double segment_points(mor_vec3 p, mor_vec3 u, mor_vec3 q, mor_vec3 v, mor_vec3* on_a, mor_vec3* on_b)
+{
+    mor_vec3 w = mor_sub(q, p);
+    double uu = mor_dot(u, u), vv = mor_dot(v, v), uv = mor_dot(u, v), uw = mor_dot(u, w), vw = mor_dot(v, w);
+    double det = uu * vv - uv * uv, s = det > 0.0 ? (uw * vv - uv * vw) / det : 0.0;
+    s = s < 0.0 ? 0.0 : s > 1.0 ? 1.0 : s;
+    double t = (s * uv - vw) / vv;
+    if (t < 0.0 || t > 1.0) {
+        t = t < 0.0 ? 0.0 : 1.0;
+        s = (uw + t * uv) / uu;
+        s = s < 0.0 ? 0.0 : s > 1.0 ? 1.0 : s;
+    }
+    *on_a = mor_madd(p, s, u);
+    *on_b = mor_madd(q, t, v);
+    return mor_norm(mor_sub(*on_b, *on_a));
+}
+
+static void edge_ends(const mor_placed* X, int e, mor_vec3* p, mor_vec3* u)
+{
+    const mor_polyhedron* P = X->shape->polyhedron;
+    *p = mor_placed_point(X, P->vertices[P->edges[e].tail]);
+    *u = mor_placed_vector(X, mor_sub(P->vertices[P->edges[e].head], P->vertices[P->edges[e].tail]));
+}
+
+static void edge_rows(const mor_placed* A, int i, const mor_placed* B, int j, uint32_t id, mor_feature_set* set)
+{
+    const mor_polyhedron* P = A->shape->polyhedron;
+    if (set->plane_count == MOR_MAX_PLANES || set->row_count == MOR_MAX_ROWS) return;
+    mor_vec3 p, u, q, v, on_a, on_b;
+    edge_ends(A, i, &p, &u);
+    edge_ends(B, j, &q, &v);
+    mor_vec3 n = mor_cross(u, v), out = mor_placed_vector(A, mor_add(P->normals[P->edges[i].left], P->normals[P->edges[i].right]));
+    n = mor_normalize(n, mor_normalize(out, mor_v3(0, 0, 1)));
+    if (mor_dot(n, out) < 0.0) n = mor_neg(n);
+    segment_points(p, u, q, v, &on_a, &on_b);
+    double gap = mor_dot(n, mor_sub(on_b, on_a));
+    set->rows[set->row_count] = (mor_feature_row){ on_a, on_b, gap, 0 };
+    set->planes[set->plane_count++] = (mor_feature_plane){ id, n, gap, set->row_count++, 1 };
+}
+
+void mor_features_solid_rows(const mor_placed* A, const mor_placed* B, uint32_t id, double window, mor_feature_set* set)
+{
+    switch (mor_plane_kind(id)) {
+    case MOR_FACE_OF_A: face_rows(A, mor_plane_of_a(id), B, true, id, window, set); return;
+    case MOR_FACE_OF_B: face_rows(B, mor_plane_of_b(id), A, false, id, window, set); return;
+    default: edge_rows(A, mor_plane_of_a(id), B, mor_plane_of_b(id), id, set); return;
+    }
+}
+
+/* --------------------------------------------------------------------------------- planes */
+
+typedef struct candidate {
+    uint32_t id;
+    double s;
+} candidate;
+
+typedef struct search {
+    const mor_polyhedron *P, *Q;
+    mor_mat3 R; /* B's axes in A's */
+    mor_vec3 p;
+    mor_vec3 vertex[MOST], normal[MOST], dir[MOST]; /* of B, in A's axes */
+    double offset[MOST];
+    double open_a[MOST], open_b[MOST]; /* s of the face planes */
+    candidate list[MOR_MAX_PLANES];
+    int count;
+    double best;
+    uint32_t best_id;
+} search;
+
+static double face_a(const search* k, int f)
+{
+    mor_vec3 n = k->P->normals[f];
+    double least = HUGE_VAL;
+    for (int v = 0; v < k->Q->vertex_count; v++) {
+        double d = mor_dot(n, k->vertex[v]);
+        if (d < least) least = d;
+    }
+    return least - k->P->offsets[f];
+}
+
+static double face_b(const search* k, int f)
+{
+    mor_vec3 n = k->normal[f];
+    double least = HUGE_VAL;
+    for (int v = 0; v < k->P->vertex_count; v++) {
+        double d = mor_dot(n, k->P->vertices[v]);
+        if (d < least) least = d;
+    }
+    return least - k->offset[f];
+}
+
+/* The list keeps the planes nearest to being open. */
+static void keep(search* k, uint32_t id, double s)
+{
+    if (s > k->best) {
+        k->best = s;
+        k->best_id = id;
+    }
+    int at = k->count;
+    if (at == MOR_MAX_PLANES) {
+        at = 0;
+        for (int i = 1; i < k->count; i++)
+            if (k->list[i].s < k->list[at].s) at = i;
+        if (k->list[at].s >= s) return;
+    } else {
+        k->count++;
+    }
+    k->list[at] = (candidate){ id, s };
+}
+
+static void place_b(search* k, const mor_placed* A, const mor_placed* B)
+{
+    const mor_polyhedron* Q = k->Q;
+    mor_mat3 t = mor_mat3_transpose(&A->R);
+    k->R = mor_mat3_mul(&t, &B->R);
+    k->p = mor_tmul(&A->R, mor_sub(B->p, A->p));
+    for (int v = 0; v < Q->vertex_count; v++) k->vertex[v] = mor_add(k->p, mor_mul(&k->R, Q->vertices[v]));
+    for (int f = 0; f < Q->face_count; f++) {
+        k->normal[f] = mor_mul(&k->R, Q->normals[f]);
+        k->offset[f] = Q->offsets[f] + mor_dot(k->normal[f], k->p);
+    }
+}
+
+/* Separation by the plane remembered in the cache, if it needs no search to evaluate. */
+static double cached_separation(const mor_placed* A, const mor_placed* B, uint32_t word)
+{
+    if (word == 0) return -HUGE_VAL;
+    uint32_t id = word - 1;
+    int kind = mor_plane_kind(id);
+    if (kind == MOR_EDGE_PAIR) {
+        mor_vec3 p, u, q, v;
+        edge_ends(A, mor_plane_of_a(id), &p, &u);
+        edge_ends(B, mor_plane_of_b(id), &q, &v);
+        mor_vec3 n = mor_cross(u, v);
+        double l = mor_norm(n);
+        if (l <= PARALLEL_SINE * mor_norm(u) * mor_norm(v)) return -HUGE_VAL;
+        n = mor_scale(1.0 / l, n);
+        if (mor_dot(n, mor_sub(q, p)) < 0.0) n = mor_neg(n);
+        return mor_separation(A, B, n);
+    }
+    const mor_placed* X = kind == MOR_FACE_OF_A ? A : B;
+    int f = kind == MOR_FACE_OF_A ? mor_plane_of_a(id) : mor_plane_of_b(id);
+    mor_vec3 n = mor_placed_vector(X, X->shape->polyhedron->normals[f]);
+    return mor_separation(A, B, X == A ? n : mor_neg(n));
+}
+
+typedef struct edge_candidate {
+    int i, j;
+    mor_vec3 n;
+    double s, distance;
+} edge_candidate;
+
+enum { MOST_EDGE_PAIRS = 256 };
+
+static bool beside_open_face(const search* k, const edge_candidate* c, double turn, double tol)
+{
+    double cosine = 1.0 - 0.5 * turn * turn; /* below cos(turn) by less than turn^4/24 */
+    const mor_edge *a = &k->P->edges[c->i], *b = &k->Q->edges[c->j];
+    return (k->open_a[a->left] >= -tol && mor_dot(c->n, k->P->normals[a->left]) > cosine) ||
+           (k->open_a[a->right] >= -tol && mor_dot(c->n, k->P->normals[a->right]) > cosine) ||
+           (k->open_b[b->left] >= -tol && -mor_dot(c->n, k->normal[b->left]) > cosine) ||
+           (k->open_b[b->right] >= -tol && -mor_dot(c->n, k->normal[b->right]) > cosine);
+}
+
+typedef struct edge_list {
+    edge_candidate found[MOST_EDGE_PAIRS];
+    int count;
+} edge_list;
+
+/* Takes a crossing pair with its outward unit normal into account; false if it separates by more than the window. */
+static bool consider(search* k, int i, int j, mor_vec3 n, const mor_feature_query* o, double tol, uint32_t cache[4], edge_list* list)
+{
+    const mor_edge *a = &k->P->edges[i], *b = &k->Q->edges[j];
+    mor_vec3 p = k->P->vertices[a->tail], q = k->vertex[b->tail];
+    double s = mor_dot(n, mor_sub(q, p));
+    if (s >= o->window) {
+        cache[0] = 1 + mor_plane_id(MOR_EDGE_PAIR, i, j);
+        k->best = s;
+        return false;
+    }
+    if (s > k->best) {
+        k->best = s;
+        k->best_id = mor_plane_id(MOR_EDGE_PAIR, i, j);
+    }
+    edge_candidate c = { i, j, n, s, 0.0 };
+    if (s < -o->window || list->count == MOST_EDGE_PAIRS || beside_open_face(k, &c, o->turn, tol)) return true;
+    mor_vec3 on_a, on_b;
+    c.distance = segment_points(p, mor_sub(k->P->vertices[a->head], p), q, mor_sub(k->vertex[b->head], q), &on_a, &on_b);
+    list->found[list->count++] = c;
+    return true;
+}
+
+/* Edge of a box along an axis, on the given sides of the other two. */
+static void box_edges(const mor_polyhedron* P, int table[3][2][2])
+{
+    for (int e = 0; e < P->edge_count; e++) {
+        mor_vec3 t = P->vertices[P->edges[e].tail], h = P->vertices[P->edges[e].head], m = mor_add(t, h), d = mor_sub(h, t);
+        int axis = d.x != 0.0 ? 0 : d.y != 0.0 ? 1 : 2;
+        table[axis][mor_axis(m, (axis + 1) % 3) > 0.0][mor_axis(m, (axis + 2) % 3) > 0.0] = e;
+    }
+}
+
+/* Two boxes: for every pair of axes and either sign exactly one pair of edges supports the normal. */
+static bool search_box_edges(search* k, const mor_feature_query* o, double tol, uint32_t cache[4], edge_list* list)
+{
+    int A[3][2][2], B[3][2][2];
+    box_edges(k->P, A);
+    box_edges(k->Q, B);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            mor_vec3 v = mor_v3(k->R.m[0][j], k->R.m[1][j], k->R.m[2][j]);
+            mor_vec3 n = mor_cross(i == 0 ? mor_v3(1, 0, 0) : i == 1 ? mor_v3(0, 1, 0) : mor_v3(0, 0, 1), v);
+            double l = mor_norm(n);
+            if (l < PARALLEL_SINE) continue;
+            n = mor_scale(1.0 / l, n);
+            mor_vec3 local = mor_tmul(&k->R, n);
+            double a1 = mor_axis(n, (i + 1) % 3), a2 = mor_axis(n, (i + 2) % 3), b1 = mor_axis(local, (j + 1) % 3), b2 = mor_axis(local, (j + 2) % 3);
+            if (a1 == 0.0 || a2 == 0.0 || b1 == 0.0 || b2 == 0.0) continue; /* the arcs only touch: a face says the same */
+            if (!consider(k, A[i][a1 > 0][a2 > 0], B[j][b1 < 0][b2 < 0], n, o, tol, cache, list) ||
+                !consider(k, A[i][a1 < 0][a2 < 0], B[j][b1 > 0][b2 > 0], mor_neg(n), o, tol, cache, list))
+                return false;
+        }
+    return true;
+}
+
+static bool search_all_edges(search* k, const mor_feature_query* o, double tol, uint32_t cache[4], edge_list* list)
+{
+    const mor_polyhedron *P = k->P, *Q = k->Q;
+    double lift[MOST];
+    for (int i = 0; i < P->edge_count; i++) {
+        const mor_edge* a = &P->edges[i];
+        mor_vec3 u = mor_sub(P->vertices[a->head], P->vertices[a->tail]), L = P->normals[a->left], R = P->normals[a->right];
+        for (int f = 0; f < Q->face_count; f++) lift[f] = mor_dot(k->normal[f], u);
+        for (int j = 0; j < Q->edge_count; j++) {
+            const mor_edge* b = &Q->edges[j];
+            double lu = -lift[b->left], ru = -lift[b->right];
+            if (lu * ru >= 0.0) continue;
+            mor_vec3 v = k->dir[j];
+            double Lv = mor_dot(L, v), Rv = mor_dot(R, v);
+            if (Lv * Rv >= 0.0 || ru * Lv <= 0.0) continue;
+            mor_vec3 n = mor_cross(u, v);
+            double nn = mor_dot(n, n);
+            if (nn < PARALLEL_SINE * PARALLEL_SINE * mor_dot(u, u) * mor_dot(v, v)) continue;
+            double scale = 1.0 / sqrt(nn);
+            if (mor_dot(n, mor_add(L, R)) < 0.0) scale = -scale;
+            if (!consider(k, i, j, mor_scale(scale, n), o, tol, cache, list)) return false;
+        }
+    }
+    return true;
+}
+
+/* Crossing arcs; false if one of them separates by more than the window. */
+static bool search_edges(search* k, const mor_placed* A, const mor_placed* B, const mor_feature_query* o, double tol, uint32_t cache[4])
+{
+    const mor_polyhedron* Q = k->Q;
+    edge_list list;
+    list.count = 0;
+    for (int j = 0; j < Q->edge_count; j++) k->dir[j] = mor_sub(k->vertex[Q->edges[j].head], k->vertex[Q->edges[j].tail]);
+    if (!(k->P->is_box && Q->is_box ? search_box_edges(k, o, tol, cache, &list) : search_all_edges(k, o, tol, cache, &list))) return false;
+    /* near: the distance of the bodies is at least the best separation; it is looked up only if that does not decide */
+    double near = fmax(k->best, 0.0);
+    bool asked = k->best <= 0.0;
+    for (int c = 0; c < list.count; c++) {
+        const edge_candidate* e = &list.found[c];
+        if (e->distance > near + 2.0 * o->motion && !asked) {
+            mor_closest closest;
+            asked = true;
+            if (mor_gjk(A, B, HUGE_VAL, &closest) == MOR_GJK_APART) near = fmax(near, closest.distance);
+        }
+        if (e->distance <= near + 2.0 * o->motion + tol) keep(k, mor_plane_id(MOR_EDGE_PAIR, e->i, e->j), e->s);
+    }
+    return true;
+}
+
+/* Do the arcs of a remembered pair of edges still cross? */
+static bool still_crosses(const search* k, uint32_t id)
+{
+    const mor_edge *a = &k->P->edges[mor_plane_of_a(id)], *b = &k->Q->edges[mor_plane_of_b(id)];
+    mor_vec3 u = mor_sub(k->P->vertices[a->head], k->P->vertices[a->tail]), v = k->dir[mor_plane_of_b(id)];
+    double lu = -mor_dot(k->normal[b->left], u), ru = -mor_dot(k->normal[b->right], u);
+    double Lv = mor_dot(k->P->normals[a->left], v), Rv = mor_dot(k->P->normals[a->right], v);
+    return lu * ru < 0.0 && Lv * Rv < 0.0 && ru * Lv > 0.0;
+}
+
+/* A half-space and a polyhedron. */
+static void one_plane(const mor_placed* A, const mor_placed* B, const mor_feature_query* o, mor_feature_set* set)
+{
+    bool first = A->shape->kind == MOR_PLANE;
+    if (first) face_rows(A, 0, B, true, mor_plane_id(MOR_FACE_OF_A, 0, 0), o->window, set);
+    else face_rows(B, 0, A, false, mor_plane_id(MOR_FACE_OF_B, 0, 0), o->window, set);
+    set->separation = set->planes[0].s;
+    set->best = set->planes[0].id;
+    if (set->separation >= o->window) set->plane_count = set->row_count = 0;
+}
+
+void mor_features_solid(const mor_placed* A, const mor_placed* B, const mor_feature_query* o, uint32_t cache[4], mor_feature_set* set)
+{
+    if (A->shape->kind == MOR_PLANE || B->shape->kind == MOR_PLANE) {
+        one_plane(A, B, o, set);
+        return;
+    }
+    double bound = A->shape->radius + B->shape->radius + o->window;
+    mor_vec3 d = mor_sub(B->p, A->p);
+    set->separation = HUGE_VAL;
+    if (mor_dot(d, d) >= bound * bound || cached_separation(A, B, cache[0]) >= o->window) return;
+    search k;
+    k.P = A->shape->polyhedron;
+    k.Q = B->shape->polyhedron;
+    k.count = 0;
+    k.best = -HUGE_VAL;
+    place_b(&k, A, B);
+    const double tol = MOR_OPEN_TOL * set->size;
+    for (int f = 0; f < k.P->face_count; f++) {
+        double s = k.open_a[f] = face_a(&k, f);
+        if (s >= o->window) {
+            cache[0] = 1 + mor_plane_id(MOR_FACE_OF_A, f, 0);
+            return;
+        }
+        if (s >= -o->window || s > k.best) keep(&k, mor_plane_id(MOR_FACE_OF_A, f, 0), s);
+    }
+    for (int f = 0; f < k.Q->face_count; f++) {
+        double s = k.open_b[f] = face_b(&k, f);
+        if (s >= o->window) {
+            cache[0] = 1 + mor_plane_id(MOR_FACE_OF_B, 0, f);
+            return;
+        }
+        if (s >= -o->window || s > k.best) keep(&k, mor_plane_id(MOR_FACE_OF_B, 0, f), s);
+    }
+    if (!search_edges(&k, A, B, o, tol, cache)) return;
+    set->separation = k.best;
+    set->best = k.best_id;
+    if (k.best < -tol && mor_plane_kind(k.best_id) == MOR_EDGE_PAIR) keep(&k, k.best_id, k.best);
+    bool held = o->held == MOR_NO_PLANE || (mor_plane_kind(o->held) == MOR_EDGE_PAIR && !still_crosses(&k, o->held));
+    for (int c = 0; c < k.count; c++) {
+        if (k.list[c].s < -o->window && k.list[c].id != k.best_id && k.list[c].id != o->held) continue;
+        bool twice = false;
+        for (int e = 0; e < c && !twice; e++) twice = k.list[e].id == k.list[c].id;
+        if (twice) continue;
+        held = held || k.list[c].id == o->held;
+        mor_features_solid_rows(A, B, k.list[c].id, o->window, set);
+    }
+    if (!held) mor_features_solid_rows(A, B, o->held, o->window, set);
+}

@@ -1,0 +1,16 @@
+/* The equations of a step solved alone: a start for any solver, and the corrections of joints. */
+#ifndef MOREAU_FORMULATION_EQUATIONS_H
+#define MOREAU_FORMULATION_EQUATIONS_H
+
+#include "moreau/problem.h"
+
+/* p with W_ee p = rhs for the rows of all equation blocks (rhs, p: row_count; rows of other blocks are left
+ * alone). Dependent equations: a solution of the consistent part, of nearly least norm. False: out of memory or
+ * not finite. */
+bool mor_equations_solve(const mor_step_form* step, const double* rhs, double* p, mor_arena* arena);
+
+/* Puts the equation rows of p, and bounded rows between their bounds, where they answer the other rows of p: exact if
+ * the step has equations only. */
+void mor_equations_guess(const mor_step_form* step, double* p, mor_arena* arena);
+
+#endif

@@ -1,0 +1,218 @@
+/* Exact geometry: one disjunction per pair of convex pieces, which plane separates them (MATH section 2, `peg`).
+ *
+ * Find nu+, a plane kappa(g) or none for every pair g, and impulses such that
+ *
+ *     M nu+ = M nu_free + sum over g and rows i of kappa(g) of (G_n p_n + G_t p_t)_i
+ *     0 <= p_n,i  _|_  G_n,i' nu+ + max(psi_i, 0)/h + d(psi_i)/dt >= 0,     Coulomb on row i
+ *     every g with kappa(g) = none is covered by open planes through the whole step      (peg_planes.c)
+ *     no g that pushes on kappa(g) has another open plane k' with s_k'(h; nu+) >= -tol_end
+ *
+ * Algorithm. Insertion: from nu = nu_free, the pairs that collide first in the step get the plane they collide on, the step is solved, and so on
+ * until all are covered; choosing from nu_free alone is wrong wherever another contact carries the load. Switching: a
+ * pair that pushes on a plane although another open plane separates it moves there. Validation: the linear model of an edge pair
+ * is poor when its normal turns; if at the trial state the bodies overlap by more than 1e-7 of their size, the pair is
+ * replaced by the best plane there (rows psi = max(0, psi(q+) - h G' nu+)), at most twice. The rest of the penetration is removed by a
+ * projection of positions (peg_project.c) that leaves velocities alone.
+ *
+ * Facts. (1) p_n.(G_n' nu+) = -p_n max(psi,0)/h <= 0 and friction dissipates, so the kinetic energy after contact is not above
+ * that of nu_free, whatever kappa, for contacts that do not move by themselves. (2) Frictionless, nu+ is the M-projection of nu_free on the polyhedron
+ * of kappa, and a switch keeps nu+ feasible, so |nu+ - nu_free|_M does not grow and switching ends. With friction there
+ * is no proof; a plane is tried once per step. (3) nu = 0 is feasible among bodies at rest, also in jams.
+ * With one plane per pair this is Stewart-Trinkle with max(psi, 0) for psi.
+ *
+ * Restitution (e > 0): as in st, w+ >= -e w for a row that would close in the step and approaches faster than v_rest;
+ * the energy fact then holds with Newton's law only for single contacts.
+ *
+ * Contacts come from the collision method `features`; contacts of other methods count as groups of one. Cost: 2 to 6 solves of the
+ * active rows per step. D. M. Flickinger, J. Williams, J. C. Trinkle (2015) for the idea and the particle. */
+#include "formulation/assemble.h"
+#include "formulation/peg_planes.h"
+#include "formulation/registry.h"
+#include "formulation/step_problem.h"
+#include "model/world.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CONE_PYRAMID, CONE_EXACT };
+
+typedef struct peg_options {
+    int cone;
+} peg_options;
+
+static const mor_field peg_fields[] = {
+    { "cone", MOR_TYPE_CHOICE, offsetof(peg_options, cone), CONE_PYRAMID, 0, 0, "pyramid|exact", "",
+      "friction: polygon of friction_directions corners, or the circular cone (needs a solver that takes step-cone)" },
+    { 0 }
+};
+
+typedef struct work {
+    mor_peg peg;
+    const mor_system* s;
+    int directions;
+    mor_solve_stage* stage;
+    mor_answer* answer;
+    double* bias;
+    bool* keep; /* per block */
+    mor_report report;
+    int solves;
+    mor_peg_trial trial; /* rows of edge pairs replaced at the trial state */
+} work;
+
+static void bias_rows(work* k)
+{
+    const mor_system* s = k->s;
+    mor_bias_drift(s, k->bias);
+    for (int i = 0; i < s->contact_count; i++) {
+        const mor_contact_row* c = &s->contacts[i];
+        double allowed = -fmax(c->gap, 0.0) / s->h;
+        /* speeds are those of nu_free here */
+        if (c->restitution > 0.0 && c->approach < -s->v_rest && k->peg.speed[i] < allowed)
+            allowed = fmax(allowed, -c->restitution * c->approach);
+        k->bias[s->blocks[c->block].row] -= allowed;
+    }
+}
+
+/* Impulses of replaced rows are told as those of the first row of the pair's plane. */
+static void fold_back(work* k)
+{
+    const mor_system *s = k->s, *ext = &k->trial.system;
+    memcpy(k->answer->impulses, k->trial.impulses, (size_t)s->row_count * sizeof(double));
+    for (int i = 0; i < k->trial.added; i++) {
+        if (k->trial.group[i] < 0) continue;
+        const mor_block* from = &ext->blocks[ext->contacts[s->contact_count + i].block];
+        const mor_contact_row* row = &s->contacts[k->peg.planes[k->peg.groups[k->trial.group[i]].choice].first];
+        const mor_block* to = &s->blocks[row->block];
+        const mor_contact* c = &((const mor_contact*)s->world->contacts.data)[row->contact];
+        mor_vec3 p = mor_v3(0, 0, 0), d[3] = { c->normal };
+        for (int r = 0; r < from->dim; r++) p = mor_madd(p, k->trial.impulses[from->row + r], k->trial.direction[3 * i + r]);
+        mor_contact_tangents(s->world, c, &d[1], &d[2]);
+        for (int r = 0; r < to->dim; r++) k->answer->impulses[to->row + r] += mor_dot(p, d[r]);
+    }
+}
+
+/* Solves the step on the rows of the chosen planes, and on those that replace an edge pair. */
+static void solve(work* k)
+{
+    const mor_system* s = k->s;
+    mor_peg* peg = &k->peg;
+    mor_peg_trial* t = &k->trial;
+    for (int i = 0; i < s->contact_count; i++) k->keep[s->contacts[i].block] = false;
+    for (int g = 0; g < peg->group_count; g++) {
+        if (peg->groups[g].choice < 0 || peg->groups[g].checked > 0) continue;
+        const mor_peg_plane* p = &peg->planes[peg->groups[g].choice];
+        for (int c = p->first; c < p->first + p->count; c++) k->keep[s->contacts[c].block] = true;
+    }
+    size_t mark = mor_arena_mark(k->stage->arena);
+    int before = k->report.iterations;
+    if (t->added == 0) {
+        k->report = mor_step_solve(s, k->directions, k->bias, k->keep, k->stage, k->answer);
+    } else {
+        memcpy(t->keep, k->keep, (size_t)s->block_count * sizeof *t->keep);
+        for (int i = 0; i < t->added; i++) t->keep[s->block_count + i] = t->group[i] >= 0;
+        mor_answer answer = { k->answer->nu, t->impulses, NULL };
+        memcpy(t->impulses, k->answer->impulses, (size_t)s->row_count * sizeof(double));
+        k->report = mor_step_solve(&t->system, k->directions, t->bias, t->keep, k->stage, &answer);
+        fold_back(k);
+    }
+    k->report.iterations += before;
+    mor_arena_release(k->stage->arena, mark);
+    mor_peg_speeds(peg, k->answer->nu);
+    k->solves++;
+}
+
+/* Pairs that collide first get the plane they collide on. */
+static bool insert(work* k)
+{
+    mor_peg* peg = &k->peg;
+    const double h = k->s->h;
+    double first = HUGE_VAL;
+    for (int g = 0; g < peg->group_count; g++) {
+        if (peg->groups[g].choice >= 0) continue;
+        mor_peg_cover(peg, g);
+        first = fmin(first, peg->groups[g].until);
+    }
+    if (!(first < h)) return false;
+    for (int g = 0; g < peg->group_count; g++) {
+        mor_peg_group* group = &peg->groups[g];
+        if (group->choice >= 0) continue;
+        /* a pair with one plane has no choice to make: it may as well come now */
+        if (group->until > first + 1e-9 * h && !(group->count == 1 && group->until < h)) continue;
+        group->choice = group->last;
+        peg->planes[group->choice].tried = true;
+    }
+    return true;
+}
+
+/* Does the pair push? Measured as the velocity its impulses make. */
+static bool pushes(const work* k, const mor_peg_plane* p)
+{
+    const mor_system* s = k->s;
+    for (int c = p->first; c < p->first + p->count; c++) {
+        int block = s->contacts[c].block;
+        if (k->answer->impulses[s->blocks[block].row] * s->diagonal[s->diagonal_start[block]] > 1e-13) return true;
+    }
+    return false;
+}
+
+/* Pairs that push although another open plane separates them at the end move to that plane. */
+static bool switch_planes(work* k)
+{
+    mor_peg* peg = &k->peg;
+    bool any = false;
+    for (int g = 0; g < peg->group_count; g++) {
+        mor_peg_group* group = &peg->groups[g];
+        if (group->choice < 0 || group->count == 1 || group->checked > 0 || !pushes(k, &peg->planes[group->choice])) continue;
+        int best = -1;
+        double farthest = -group->tol_end;
+        for (int p = group->first; p < group->first + group->count; p++) {
+            const mor_peg_plane* other = &peg->planes[p];
+            if (p == group->choice || !other->open || other->tried) continue;
+            double end = mor_peg_end_gap(peg, other);
+            if (!(end >= farthest) || mor_peg_same_rows(peg, other, &peg->planes[group->choice])) continue;
+            farthest = end;
+            best = p;
+        }
+        if (best < 0) continue;
+        group->choice = best;
+        peg->planes[best].tried = true;
+        any = true;
+    }
+    return any;
+}
+
+static mor_report peg_step(const mor_system* s, const void* options, mor_solve_stage* stage, mor_answer* answer)
+{
+    const peg_options* o = options;
+    work k = { .s = s, .stage = stage, .answer = answer, .report = { .status = MOR_SOLVED } };
+    k.directions = o->cone == CONE_EXACT ? 0 : s->directions;
+    k.bias = mor_arena_alloc(stage->arena, (size_t)s->row_count * sizeof *k.bias);
+    k.keep = mor_arena_alloc(stage->arena, (size_t)s->block_count * sizeof *k.keep);
+    if (!k.bias || !k.keep || !mor_peg_build(s, stage->arena, &k.peg)) return mor_report_no_memory();
+    for (int i = 0; i < s->block_count; i++) k.keep[i] = true;
+    memcpy(answer->nu, s->nu_free, (size_t)s->dof * sizeof(double));
+    mor_peg_speeds(&k.peg, s->nu_free);
+    bias_rows(&k);
+    /* every pass inserts a pair, tries a new plane or uses up a replacement, so the loop ends */
+    while (insert(&k) || switch_planes(&k) || mor_peg_validate(&k.peg, k.bias, stage->arena, answer, &k.trial)) solve(&k);
+    if (k.solves == 0) memset(answer->impulses, 0, (size_t)s->row_count * sizeof(double));
+    for (int g = 0; g < k.peg.group_count; g++) {
+        const mor_peg_group* group = &k.peg.groups[g];
+        const mor_peg_plane* p = &k.peg.planes[group->choice >= 0 ? group->choice : group->last];
+        for (int c = p->first; c < p->first + p->count; c++) answer->held[c] = true;
+    }
+    return k.report;
+}
+
+const mor_formulation mor_formulation_peg = {
+    .name = "peg",
+    .summary = "exact geometry: which plane separates each pair of convex pieces; swept, with position projection",
+    .reference = "flickinger2015",
+    .produces = MOR_STEP_PYRAMID | MOR_STEP_CONE,
+    .options_size = sizeof(peg_options),
+    .fields = peg_fields,
+    .step = peg_step,
+    .groups = 1,
+    .project = mor_peg_project,
+};

@@ -1,0 +1,184 @@
+/* The papers' heuristic exact geometry: the maximum of the sub-gaps as a complementarity problem (MATH section 2, eq. 6 / 25).
+ *
+ * A group of sub-contacts 1 ... m of one vertex, sub-contact 1 the primary. With c_k = max(0, psi_k - (psi_1 + c_2 + ... + c_(k-1)))
+ *
+ *     psi_1 + c_2 + ... + c_m = max(psi_1, ..., psi_m),
+ *
+ * in velocities (v_k = G_k' nu+ + psi_k/h + d(psi_k)/dt, nu+ = nu_free + M^-1 (G_1 p_n + G_f beta)):
+ *
+ *     0 <= p_n   _|_  v_1 + c_2 + ... + c_m                 >= 0
+ *     0 <= c_k   _|_  v_1 - v_k + c_2 + ... + c_k           >= 0        k = 2 ... m
+ *     0 <= beta  _|_  G_f' nu+ + d(psi_f)/dt + e s          >= 0        friction of the primary
+ *     0 <= s     _|_  mu p_n - e' beta                      >= 0
+ *
+ * The impulse acts along the primary's normal only. Primary: the sub-contact with the smallest gap that is not negative; if all are
+ * negative, the largest; ties go to the one that carried last step. The problem is an LCP in (p_n, beta, s, c) once nu is eliminated,
+ * outside the class on which Lemke's method is guaranteed: a failure is reported as such. In space the vertex groups
+ * lose or invent edge contacts; this is the papers' method, kept for comparison (docs/methods/peg.md).
+ *
+ * D. M. Flickinger, J. Williams, J. C. Trinkle (2015), eq. 25; B. Nguyen, J. C. Trinkle (2010). Dense, O(n^3). */
+#include "formulation/registry.h"
+#include "formulation/step_problem.h"
+#include "problem/cone.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A column or row of the LCP: coefficients on the rows of one contact, and which one. */
+typedef struct term {
+    int contact; /* -1: none */
+    double value[3];
+} term;
+
+static double product(const mor_system* s, const mor_block* a, const double* u, const mor_block* b, const double* v)
+{
+    double sum = 0.0;
+    for (int e = a->entry; e < a->entry + a->entry_count; e++)
+        for (int f = b->entry; f < b->entry + b->entry_count; f++) {
+            if (s->entries[e].tree != s->entries[f].tree) continue;
+            int dof = s->trees[s->entries[e].tree].dof;
+            const double *J = s->jacobian + s->entries[e].start, *Y = s->response + s->entries[f].start;
+            for (int i = 0; i < a->dim; i++)
+                for (int j = 0; j < b->dim; j++) {
+                    if (u[i] == 0.0 || v[j] == 0.0) continue;
+                    double w = 0.0;
+                    for (int m = 0; m < dof; m++) w += J[i * dof + m] * Y[j * dof + m];
+                    sum += u[i] * v[j] * w;
+                }
+        }
+    return sum;
+}
+
+/* value . (J nu_free + bias) of one contact */
+static double free_row(const mor_system* s, const mor_block* b, const double* value, const double* bias)
+{
+    double sum = 0.0;
+    for (int d = 0; d < b->dim; d++) {
+        double u = bias[b->row + d];
+        for (int e = b->entry; e < b->entry + b->entry_count; e++) {
+            const mor_tree_block* t = &s->trees[s->entries[e].tree];
+            const double* J = s->jacobian + s->entries[e].start + d * t->dof;
+            for (int m = 0; m < t->dof; m++) sum += value[d] * J[m] * s->nu_free[t->offset + m];
+        }
+        sum += value[d] * u;
+    }
+    return sum;
+}
+
+/* The papers' choice among contacts first ... end-1 of a group. */
+static int primary(const mor_system* s, int first, int end)
+{
+    int best = first;
+    for (int c = first + 1; c < end; c++) {
+        double old = s->contacts[best].gap, now = s->contacts[c].gap;
+        bool better = old >= 0.0 ? now >= 0.0 && now < old : now > old;
+        if (now == old && s->contacts[c].guess[0] > s->contacts[best].guess[0]) better = true;
+        if (better) best = c;
+    }
+    return best;
+}
+
+static mor_report heuristic_step(const mor_system* s, const void* options, mor_solve_stage* stage, mor_answer* answer)
+{
+    (void)options;
+    mor_arena* arena = stage->arena;
+    int nc = s->contact_count, directions = s->dimension == 2 ? 2 : s->directions, groups = 0;
+    double* bias = mor_arena_alloc(arena, (size_t)s->row_count * sizeof *bias);
+    int* start = mor_arena_alloc(arena, ((size_t)nc + 1) * sizeof *start);
+    mor_contact_row* sorted = mor_arena_alloc(arena, (size_t)nc * sizeof *sorted); /* groups together, primary first */
+    if (!bias || !start || !sorted) return mor_report_no_memory();
+    mor_bias_stewart_trinkle(s, bias);
+    /* groups by number, in the order of their first contact */
+    bool* done = mor_arena_zero(arena, (size_t)nc, sizeof *done);
+    if (!done) return mor_report_no_memory();
+    mor_system view = *s;
+    view.contacts = sorted;
+    int at = 0;
+    for (int c = 0; c < nc; c++) {
+        if (done[c]) continue;
+        start[groups++] = at;
+        for (int k = c; k < nc; k++) {
+            bool mine = k == c || (s->contacts[c].group && s->contacts[k].group == s->contacts[c].group && !done[k]);
+            if (!mine) continue;
+            done[k] = true;
+            sorted[at++] = s->contacts[k];
+        }
+        int p = primary(&view, start[groups - 1], at), first = start[groups - 1];
+        mor_contact_row t = sorted[first];
+        sorted[first] = sorted[p];
+        sorted[p] = t;
+    }
+    start[groups] = at;
+
+    int n = 0;
+    for (int g = 0; g < groups; g++) {
+        const mor_block* b = &s->blocks[sorted[start[g]].block];
+        n += 1 + (b->dim > 1 ? directions + 1 : 0) + (start[g + 1] - start[g] - 1);
+    }
+    double* A = mor_arena_zero(arena, (size_t)n * (size_t)n, sizeof *A);
+    double* q = mor_arena_zero(arena, (size_t)n, sizeof *q);
+    double* z = mor_arena_zero(arena, (size_t)n, sizeof *z);
+    /* row r of the LCP reads `row` (minus `less`) of nu; column r puts `column` into nu */
+    term* row = mor_arena_zero(arena, (size_t)n, sizeof *row);
+    term* less = mor_arena_zero(arena, (size_t)n, sizeof *less);
+    bool* pushes = mor_arena_zero(arena, (size_t)n, sizeof *pushes);
+    if (!A || !q || !z || !row || !less || !pushes) return mor_report_no_memory();
+    for (int i = 0; i < n; i++) row[i].contact = less[i].contact = -1;
+    int r = 0;
+    for (int g = 0; g < groups; g++) {
+        int first = start[g], normal = r, members = start[g + 1] - first;
+        const mor_block* b = &s->blocks[sorted[first].block];
+        row[r] = (term){ first, { 1, 0, 0 } };
+        pushes[r++] = true;
+        if (b->dim > 1) {
+            int slip = r + directions;
+            for (int d = 0; d < directions; d++, r++) {
+                row[r] = (term){ first, { 0, d ? -1.0 : 1.0, 0 } };
+                if (b->dim == 3) mor_polygon_direction(directions, d, &row[r].value[1]);
+                pushes[r] = true;
+                A[r + (size_t)slip * n] = 1.0;
+                A[slip + (size_t)r * n] = -1.0;
+            }
+            A[slip + (size_t)normal * n] = b->mu;
+            r++;
+        }
+        int c2 = r;
+        for (int k = 1; k < members; k++, r++) {
+            row[r] = (term){ first, { 1, 0, 0 } };
+            less[r] = (term){ first + k, { 1, 0, 0 } };
+            A[normal + (size_t)r * n] = 1.0;
+            for (int j = c2; j <= r; j++) A[r + (size_t)j * n] = 1.0;
+        }
+    }
+    for (int i = 0; i < n; i++)
+        for (int side = 0; side < 2; side++) {
+            const term* t = side ? &less[i] : &row[i];
+            double sign = side ? -1.0 : 1.0;
+            if (t->contact < 0) continue;
+            const mor_block* b = &s->blocks[sorted[t->contact].block];
+            q[i] += sign * free_row(s, b, t->value, bias);
+            for (int j = 0; j < n; j++)
+                if (pushes[j])
+                    A[i + (size_t)j * n] += sign * product(s, b, t->value, &s->blocks[sorted[row[j].contact].block], row[j].value);
+        }
+    mor_problem problem = { .form = MOR_LCP, .size = n, .A = { .storage = MOR_DENSE, .rows = n, .cols = n, .x = A }, .b = q };
+    mor_report report = stage->solve(stage, &problem, false, z);
+    memset(answer->impulses, 0, (size_t)s->row_count * sizeof(double));
+    for (int j = 0; j < n; j++) {
+        if (!pushes[j]) continue;
+        const mor_block* b = &s->blocks[sorted[row[j].contact].block];
+        for (int d = 0; d < b->dim; d++) answer->impulses[b->row + d] += z[j] * row[j].value[d];
+    }
+    mor_system_velocity(s, answer->impulses, answer->nu);
+    return report;
+}
+
+const mor_formulation mor_formulation_peg_heuristic = {
+    .name = "peg-heuristic",
+    .summary = "the papers' exact geometry: maximum of the gaps of a vertex as an LCP, impulse on the primary",
+    .reference = "flickinger2015",
+    .produces = MOR_LCP,
+    .options_size = 0,
+    .step = heuristic_step,
+};

@@ -1,0 +1,183 @@
+/* Open intervals of separating planes within a step, and how long they cover it.
+ *
+ * Row i of plane k moves by the linear model psi_ki(t) = psi_ki + t w_i, w = G_n' nu + d(psi)/dt (the column is the exact
+ * derivative, rotation of the normal included). s_k(t) = min_i psi_ki(t) is concave, so plane k is open on one interval:
+ *
+ *     [0, c_k]    if s_k >= -tol at the start, or the pair was left on it: then psi is read as max(psi, 0)
+ *     [o_k, c_k]  otherwise: o_k when the last row behind has come forward
+ *     c_k         when the first row reaches 0; never, if no row ends below -tol_end
+ *
+ * A pair is covered until the largest t such that [0, t] is a chain of overlapping open intervals beginning with one that is open at 0;
+ * the plane that closes last is the one it collides on. Without the chain ("is some plane open at the end?") a
+ * fast body tunnels. If nothing is open at 0, only the plane the pair was left on counts, else the one with the largest s_k:
+ * a penetrating plane that was never used must not become the way out (a peg 1e-5 too wide would fall in). */
+#include "formulation/peg_planes.h"
+#include "model/world.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TOL 1e-9      /* of the size of the smaller body: open */
+#define TOL_END 1e-10 /* open at the end of the step */
+
+static double contact_size(const mor_system* s, const mor_contact_row* row)
+{
+    if (!s->world) return 1.0;
+    const mor_contact* c = &((const mor_contact*)s->world->contacts.data)[row->contact];
+    double size = HUGE_VAL;
+    for (int side = 0; side < 2; side++) {
+        const mor_body* b = &s->world->bodies[s->world->order[c->body[side]]];
+        if (c->shape[side] < 0 || c->shape[side] >= b->shape_count) continue; /* contacts of a stored frame have no shapes */
+        const mor_geometry* g = b->shapes[c->shape[side]].geometry;
+        if (g->kind != MOR_PARTICLE) size = fmin(size, g->radius);
+    }
+    return isfinite(size) ? size : 1.0;
+}
+
+static uint32_t plane_number(const mor_system* s, const mor_contact_row* row)
+{
+    if (!s->world || row->group == 0) return 0xffffffffu;
+    return (uint32_t)(((const mor_contact*)s->world->contacts.data)[row->contact].feature >> 32);
+}
+
+bool mor_peg_build(const mor_system* s, mor_arena* arena, mor_peg* peg)
+{
+    int n = s->contact_count;
+    mor_peg_plane* found = mor_arena_alloc(arena, (size_t)n * sizeof *found);
+    *peg = (mor_peg){ .s = s };
+    peg->planes = mor_arena_alloc(arena, (size_t)n * sizeof *peg->planes);
+    peg->groups = mor_arena_alloc(arena, (size_t)n * sizeof *peg->groups);
+    peg->speed = mor_arena_alloc(arena, (size_t)n * sizeof *peg->speed);
+    int* number = mor_arena_alloc(arena, (size_t)n * sizeof *number); /* the collision stage's number of each group */
+    if (!found || !peg->planes || !peg->groups || !peg->speed || !number) return false;
+    int planes = 0, groups = 0;
+    for (int c = 0; c < n; c++) {
+        const mor_contact_row* row = &s->contacts[c];
+        const mor_contact_row* before = c ? &s->contacts[c - 1] : NULL;
+        if (before && row->group && row->group == before->group && row->plane == before->plane) {
+            mor_peg_plane* k = &found[planes - 1];
+            k->count++;
+            k->s = fmin(k->s, row->gap);
+            continue;
+        }
+        /* the runs of a chain come interleaved: look a few groups back */
+        int g = row->group ? groups - 1 : -1;
+        while (g >= 0 && g >= groups - 64 && number[g] != row->group) g--;
+        if (g < 0 || g < groups - 64 || number[g] != row->group) {
+            double size = contact_size(s, row);
+            g = groups++;
+            number[g] = row->group;
+            peg->groups[g] = (mor_peg_group){ .tol = TOL * size, .tol_end = TOL_END * size, .choice = -1, .last = -1 };
+        }
+        peg->groups[g].count++;
+        found[planes++] = (mor_peg_plane){ .first = c, .count = 1, .group = g, .id = plane_number(s, row), .held = row->held, .s = row->gap };
+    }
+    int at = 0;
+    for (int g = 0; g < groups; g++) {
+        peg->groups[g].first = at;
+        at += peg->groups[g].count;
+        peg->groups[g].count = 0;
+    }
+    for (int k = 0; k < planes; k++) {
+        mor_peg_group* g = &peg->groups[found[k].group];
+        peg->planes[g->first + g->count++] = found[k];
+    }
+    peg->plane_count = planes;
+    peg->group_count = groups;
+    for (int g = 0; g < groups; g++) {
+        mor_peg_group* group = &peg->groups[g];
+        mor_peg_plane *first = &peg->planes[group->first], *best = first, *held = NULL;
+        bool any = false;
+        for (mor_peg_plane* k = first; k < first + group->count; k++) {
+            k->open = k->s >= -group->tol;
+            any = any || k->open;
+            if (k->held) held = k;
+            if (k->s > best->s) best = k;
+        }
+        if (held) held->open = true;
+        else if (!any) best->open = true;
+        if (!any) /* deep: one plane only, no chain to others */
+            for (mor_peg_plane* k = first; k < first + group->count; k++) k->tried = !k->open;
+    }
+    return true;
+}
+
+void mor_peg_speeds(mor_peg* peg, const double* nu)
+{
+    const mor_system* s = peg->s;
+    for (int c = 0; c < s->contact_count; c++) {
+        const mor_block* b = &s->blocks[s->contacts[c].block];
+        double w = s->contacts[c].drift[0];
+        for (int e = b->entry; e < b->entry + b->entry_count; e++) {
+            const mor_tree_block* t = &s->trees[s->entries[e].tree];
+            const double* J = s->jacobian + s->entries[e].start;
+            for (int m = 0; m < t->dof; m++) w += J[m] * nu[t->offset + m];
+        }
+        peg->speed[c] = w;
+    }
+}
+
+double mor_peg_end_gap(const mor_peg* peg, const mor_peg_plane* k)
+{
+    double least = HUGE_VAL;
+    for (int c = k->first; c < k->first + k->count; c++)
+        least = fmin(least, fmax(peg->s->contacts[c].gap, 0.0) + peg->s->h * peg->speed[c]);
+    return least;
+}
+
+static void interval(const mor_peg* peg, const mor_peg_group* g, mor_peg_plane* k)
+{
+    const double h = peg->s->h;
+    k->opens = 0.0;
+    k->closes = HUGE_VAL;
+    for (int c = k->first; c < k->first + k->count; c++) {
+        double psi = peg->s->contacts[c].gap, w = peg->speed[c];
+        if (k->open) psi = fmax(psi, 0.0);
+        else if (psi < -g->tol) k->opens = w > 0.0 ? fmax(k->opens, -psi / w) : HUGE_VAL;
+        if (w < 0.0 && psi + h * w < -g->tol_end) k->closes = fmin(k->closes, fmax(psi, 0.0) / -w);
+    }
+}
+
+void mor_peg_cover(mor_peg* peg, int group)
+{
+    mor_peg_group* g = &peg->groups[group];
+    mor_peg_plane *first = &peg->planes[g->first], *end = first + g->count, *last = NULL;
+    bool deep = true;
+    for (mor_peg_plane* k = first; k < end; k++) {
+        interval(peg, g, k);
+        deep = deep && (k->s < -g->tol);
+        if (!k->open) continue;
+        bool better = !last || k->closes > last->closes;
+        if (last && k->closes == last->closes) /* remembered first, then the farther at the end */
+            better = k->held || (!last->held && mor_peg_end_gap(peg, k) > mor_peg_end_gap(peg, last));
+        if (better) last = k;
+    }
+    for (bool grown = !deep; grown && last->closes < peg->s->h;) {
+        mor_peg_plane* next = last;
+        for (mor_peg_plane* k = first; k < end; k++)
+            if (!k->open && k->opens <= last->closes && k->closes > next->closes) next = k;
+        grown = next != last;
+        last = next;
+    }
+    g->last = (int)(last - peg->planes);
+    g->until = last->closes;
+}
+
+bool mor_peg_same_rows(const mor_peg* peg, const mor_peg_plane* a, const mor_peg_plane* b)
+{
+    const mor_system* s = peg->s;
+    if (!s->world || a->count != b->count) return false;
+    const mor_contact* contacts = s->world->contacts.data;
+    double tol = peg->groups[a->group].tol;
+    for (int i = a->first; i < a->first + a->count; i++) {
+        const mor_contact* p = &contacts[s->contacts[i].contact];
+        bool match = false;
+        for (int j = b->first; j < b->first + b->count && !match; j++) {
+            const mor_contact* q = &contacts[s->contacts[j].contact];
+            match = mor_norm(mor_sub(p->point[0], q->point[0])) <= tol && fabs(p->gap - q->gap) <= tol &&
+                    mor_dot(p->normal, q->normal) > 1.0 - 1e-12;
+        }
+        if (!match) return false;
+    }
+    return true;
+}

@@ -1,0 +1,66 @@
+/* Groups, planes and their open intervals in one step: what the exact-geometry formulations share (peg_planes.c). */
+#ifndef MOREAU_FORMULATION_PEG_PLANES_H
+#define MOREAU_FORMULATION_PEG_PLANES_H
+
+#include "collision/features.h"
+#include "moreau/world.h"
+
+typedef struct mor_peg_plane {
+    int first, count; /* its contacts in the system */
+    int group;
+    uint32_t id;      /* number of the plane in its pair of shapes (collision/features.h) */
+    bool open;        /* usable from the start of the step */
+    bool held;        /* the pair was left on it */
+    bool tried;
+    double s;         /* least gap */
+    double opens, closes; /* interval within the step, by the linear model */
+} mor_peg_plane;
+
+typedef struct mor_peg_group {
+    int first, count; /* its planes in the sorted list */
+    double tol, tol_end; /* lengths */
+    int choice;       /* plane that carries it, or -1 */
+    int last;         /* plane that closes last */
+    double until;     /* covered by open planes until this time; >= h: no collision */
+    int checked;      /* how often its edge pair was replaced by rows of the trial state */
+} mor_peg_group;
+
+typedef struct mor_peg {
+    const mor_system* s;
+    mor_peg_plane* planes; /* sorted by group */
+    mor_peg_group* groups;
+    int plane_count, group_count;
+    double* speed; /* per contact: G_n' nu + d(psi)/dt */
+} mor_peg;
+
+/* Finds groups and planes of the system; false when out of memory. Contacts without a group stand alone. */
+bool mor_peg_build(const mor_system* system, mor_arena* arena, mor_peg* peg);
+/* Row velocities of all contacts for a velocity nu. */
+void mor_peg_speeds(mor_peg* peg, const double* nu);
+/* Open intervals and coverage of a group for the present row velocities: sets `until` and `last`. */
+void mor_peg_cover(mor_peg* peg, int group);
+/* min_i max(psi_i,0) + h speed_i: least gap of a plane at the end of the step. */
+double mor_peg_end_gap(const mor_peg* peg, const mor_peg_plane* plane);
+/* Do two planes have the same normal and the same rows? */
+bool mor_peg_same_rows(const mor_peg* peg, const mor_peg_plane* a, const mor_peg_plane* b);
+
+/* Position projection of a step (peg_project.c), see mor_formulation.project. */
+double mor_peg_project(mor_world* world, const void* options, double* work);
+
+/* Makes `set` the plane of `all` with the largest s_k among those with normals within 45 degrees of n; unchanged if there is none. */
+void mor_peg_nearest_plane(const mor_feature_set* all, mor_vec3 n, mor_feature_set* set);
+
+/* Replaces edge pairs that fail at the trial state (peg_trial.c). `trial->system` is a copy of the system with room for more contacts,
+ * made on the first call; returns true if rows were added. */
+typedef struct mor_peg_trial {
+    mor_system system; /* with the added contacts at the end */
+    double* impulses;  /* its rows */
+    double* bias;
+    bool* keep;
+    int* group;        /* added contact -> group */
+    mor_vec3* direction; /* added contact -> n, t, o */
+    int capacity, added;
+} mor_peg_trial;
+bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const mor_answer* answer, mor_peg_trial* trial);
+
+#endif

@@ -1,0 +1,215 @@
+/* Position projection: what linearisation left of penetration is taken out of the positions, never put into velocities.
+ *
+ *     min |dq|_M    such that    psi_i(q+) + G_i' dq >= 0    for the rows of the planes the pairs were left on
+ *
+ * at most five times, in the mass of the step. It is the frictionless step problem nu = M^-1 G p, 0 <= p _|_ G' nu + psi >= 0, so the
+ * library's solvers do it: pivoting for small islands, Gauss-Seidel for large ones, whose remainder is left to the next step. Pairs that some
+ * other plane separates at q+ are left alone. Angular momentum and velocity turn with the body, so the kinetic energy
+ * is untouched; the potential energy added is returned as work. Cost: one evaluation of each held plane; a solve only
+ * when something is deeper than 1e-10 of its size. */
+#include "collision/features.h"
+#include "formulation/rows.h"
+#include "formulation/peg_planes.h"
+#include "model/world.h"
+
+#include <math.h>
+#include <string.h>
+
+#define DEEP 1e-10
+enum { PASSES = 5, PIVOTING_ROWS = 200 };
+
+typedef struct row {
+    mor_vec3 point, n;
+    double psi;
+    int body[2]; /* slots */
+} row;
+
+typedef struct rows {
+    row* data;
+    int count, capacity;
+    mor_arena* arena;
+    double deepest; /* violation over the size of its pair */
+    double raw;     /* penetration of the bodies */
+} rows;
+
+static bool add_row(rows* list, row r)
+{
+    if (list->count == list->capacity) {
+        int capacity = list->capacity ? 2 * list->capacity : 64;
+        row* grown = mor_arena_alloc(list->arena, (size_t)capacity * sizeof *grown);
+        if (!grown) return false;
+        if (list->count) memcpy(grown, list->data, (size_t)list->count * sizeof *grown);
+        list->data = grown;
+        list->capacity = capacity;
+    }
+    list->data[list->count++] = r;
+    return true;
+}
+
+/* The held plane that starts at contact c of the island, at the present state. */
+static bool plane_now(const mor_world* w, const mor_contact* c, rows* list)
+{
+    int slot[2] = { w->order[c->body[0]], w->order[c->body[1]] };
+    const mor_body *a = &w->bodies[slot[0]], *b = &w->bodies[slot[1]];
+    const mor_geometry *ga = a->shapes[c->shape[0]].geometry, *gb = b->shapes[c->shape[1]].geometry;
+    mor_pose pa = mor_body_shape_pose(a, c->shape[0]), pb = mor_body_shape_pose(b, c->shape[1]);
+    uint32_t id = (uint32_t)(c->feature >> 32);
+    mor_feature_set set;
+    mor_features_plane(ga, &pa, gb, &pb, id, HUGE_VAL, &set);
+    const double size = set.size;
+    /* a face that is clear separates; an edge pair may have lost its meaning at the new state */
+    if (set.planes[0].s < -DEEP * size || mor_plane_kind(id) == MOR_EDGE_PAIR) {
+        mor_feature_set all;
+        mor_feature_query query = { .window = 1e-3 * size, .motion = 1e-3 * size, .turn = 1e-3, .held = MOR_NO_PLANE };
+        uint32_t cache[4] = { 0 };
+        mor_features_pair(ga, &pa, gb, &pb, (int)(c->feature >> 24 & 0xff), &query, cache, &all);
+        if (!(all.separation < -DEEP * size)) return true; /* some plane separates them */
+        list->raw = fmax(list->raw, -all.separation);
+        list->deepest = fmax(list->deepest, -all.separation / size);
+        if (mor_plane_kind(id) == MOR_EDGE_PAIR) mor_peg_nearest_plane(&all, set.planes[0].n, &set);
+    }
+    for (int i = 0; i < set.row_count; i++) {
+        if (set.rows[i].gap > 0.01 * size) continue;
+        row r = { mor_lerp(set.rows[i].on_a, set.rows[i].on_b, 0.5), set.planes[0].n, set.rows[i].gap, { slot[0], slot[1] } };
+        if (!add_row(list, r)) return false;
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------ */
+
+void mor_peg_nearest_plane(const mor_feature_set* all, mor_vec3 n, mor_feature_set* set)
+{
+    int best = -1;
+    for (int k = 0; k < all->plane_count; k++)
+        if (mor_dot(all->planes[k].n, n) > 0.7 && (best < 0 || all->planes[k].s > all->planes[best].s)) best = k;
+    if (best < 0) return;
+    mor_feature_plane plane = all->planes[best];
+    memcpy(set->rows, all->rows + plane.row, (size_t)plane.row_count * sizeof *set->rows);
+    plane.row = 0;
+    set->row_count = plane.row_count;
+    set->planes[0] = plane;
+    set->separation = plane.s;
+}
+
+static bool collect(const mor_world* w, const mor_island* island, rows* list)
+{
+    const mor_contact* contacts = w->contacts.data;
+    const mor_contact* before = NULL;
+    list->count = 0;
+    list->deepest = 0.0;
+    for (int i = 0; i < island->system.contact_count; i++) {
+        const mor_contact* c = &contacts[island->system.contacts[i].contact];
+        if (!c->held || c->group == 0) continue;
+        if (before && before->group == c->group && before->plane == c->plane) continue;
+        before = c;
+        const mor_body *a = &w->bodies[w->order[c->body[0]]], *b = &w->bodies[w->order[c->body[1]]];
+        if (c->shape[0] >= a->shape_count || c->shape[1] >= b->shape_count) continue; /* a stored frame: no shapes */
+        if (!mor_features_exact(a->shapes[c->shape[0]].geometry, b->shapes[c->shape[1]].geometry)) continue;
+        if (!plane_now(w, c, list)) return false;
+    }
+    return true;
+}
+
+/* Writes the frictionless step problem of the rows and solves it for dq. */
+static bool solve(const mor_world* w, const mor_island* island, const rows* list, mor_arena* arena, double* dq)
+{
+    const mor_system* s = &island->system;
+    int n = list->count, coefs = 0;
+    mor_block* blocks = mor_arena_zero(arena, (size_t)n, sizeof *blocks);
+    mor_entry* entries = mor_arena_alloc(arena, 2 * (size_t)n * sizeof *entries);
+    int widest = 0;
+    for (int t = 0; t < s->tree_count; t++) widest = s->trees[t].dof > widest ? s->trees[t].dof : widest;
+    double* J = mor_arena_alloc(arena, 2 * (size_t)widest * (size_t)n * sizeof *J);
+    double* Y = mor_arena_alloc(arena, 2 * (size_t)widest * (size_t)n * sizeof *Y);
+    double* diagonal = mor_arena_zero(arena, (size_t)n, sizeof *diagonal);
+    double* zero = mor_arena_zero(arena, (size_t)s->dof, sizeof *zero);
+    double* bias = mor_arena_alloc(arena, (size_t)n * sizeof *bias);
+    double* p = mor_arena_zero(arena, (size_t)n, sizeof *p);
+    int* starts = mor_arena_alloc(arena, (size_t)n * sizeof *starts);
+    if (!blocks || !entries || !J || !Y || !diagonal || !zero || !bias || !p || !starts) return false;
+    int entry_count = 0;
+    for (int i = 0; i < n; i++) {
+        const row* r = &list->data[i];
+        blocks[i] = (mor_block){ .kind = MOR_BLOCK_CONTACT, .dim = 1, .row = i, .entry = entry_count };
+        bias[i] = r->psi;
+        starts[i] = i;
+        for (int side = 0; side < 2; side++) {
+            const mor_body* b = &w->bodies[r->body[side]];
+            if (b->tree < 0) continue;
+            int local = 0;
+            while (island->tree_of[local] != b->tree) local++;
+            const mor_tree_block* t = &s->trees[local];
+            const mor_tree* tree = &w->trees[b->tree];
+            tree->kind->row(tree, b, mor_sub(r->point, b->x), r->n, side ? 1.0 : -1.0, J + coefs);
+            mor_tree_response(w, b->tree, J + coefs, Y + coefs);
+            for (int c = 0; c < t->dof; c++) diagonal[i] += Y[coefs + c] * J[coefs + c];
+            entries[entry_count++] = (mor_entry){ local, coefs };
+            blocks[i].entry_count++;
+            coefs += t->dof;
+        }
+    }
+    mor_problem problem = { .form = MOR_STEP_PYRAMID,
+                            .size = n,
+                            .b = bias,
+                            .step = { s->tree_count, s->dof, s->trees, zero, n, n, blocks, entries, J, Y, diagonal, starts, bias } };
+    mor_solve_options o = mor_solve_options_default();
+    o.tol = 1e-14;
+    o.warm = false;
+    if (n > PIVOTING_ROWS) o.max_iter = 200;
+    const mor_solver* solver = mor_library_solver(w->library, n > PIVOTING_ROWS ? "pgs" : "lemke");
+    if (!solver) return false;
+    mor_solve(solver, NULL, &problem, &o, p, arena);
+    memset(dq, 0, (size_t)s->dof * sizeof *dq);
+    for (int i = 0; i < n; i++)
+        for (int e = blocks[i].entry; e < blocks[i].entry + blocks[i].entry_count; e++) {
+            const mor_tree_block* t = &s->trees[entries[e].tree];
+            for (int m = 0; m < t->dof; m++) dq[t->offset + m] += Y[entries[e].start + m] * p[i];
+        }
+    for (int i = 0; i < s->dof; i++)
+        if (!isfinite(dq[i])) return false;
+    return true;
+}
+
+/* Moves the trees of the island; returns the potential energy added. A free body keeps its angular momentum in its own
+ * axes, so that its kinetic energy stays. */
+static double move(mor_world* w, const mor_island* island, const double* dq)
+{
+    double before = mor_world_potential_energy(w);
+    for (int t = 0; t < island->system.tree_count; t++) {
+        const mor_tree* tree = &w->trees[island->tree_of[t]];
+        const double* d = dq + island->system.trees[t].offset;
+        tree->kind->correct(w, tree, d, false);
+        if (tree->kind != &mor_tree_free) continue;
+        mor_body* b = &w->bodies[tree->body];
+        mor_quat turn = mor_quat_exp(mor_v3(d[3], d[4], d[5]));
+        mor_mat3 R, Ii;
+        b->L = mor_rotate(turn, b->L);
+        R = mor_quat_matrix(b->q);
+        Ii = mor_mat3_rotate(&R, &b->inertia_inverse);
+        b->w = mor_mul(&Ii, b->L);
+    }
+    return mor_world_potential_energy(w) - before;
+}
+
+double mor_peg_project(mor_world* w, const void* options, double* work)
+{
+    (void)options;
+    double raw = 0.0;
+    for (int i = 0; i < w->island_count; i++) {
+        const mor_island* island = &w->islands[i];
+        mor_arena* arena = w->thread_arenas[0];
+        for (int pass = 0; pass < PASSES; pass++) {
+            size_t mark = mor_arena_mark(arena);
+            rows list = { .arena = arena };
+            double* dq = mor_arena_alloc(arena, (size_t)island->system.dof * sizeof *dq);
+            bool go = dq && collect(w, island, &list);
+            if (pass == 0) raw = fmax(raw, list.raw);
+            go = go && list.deepest > 0.0 && solve(w, island, &list, arena, dq);
+            if (go) *work += move(w, island, dq);
+            mor_arena_release(arena, mark);
+            if (!go) break;
+        }
+    }
+    return raw;
+}

@@ -1,0 +1,257 @@
+/* Collecting the rows of joints.
+ *
+ *     equations      G_b' nu+ + gamma phi/h + d(phi)/dt = 0           every joint, every mimic
+ *     limits         0 <= p _|_ +-q' + (distance to the limit)/h >= 0   those that could be reached in this step
+ *     motors         q' = speed, |p| <= h force
+ *     dry friction   q' = 0,     |p| <= h force
+ *
+ * A spring and damper (k, c) on a joint coordinate q with effective mass 1/W acts as the impulse
+ *     p = -h (k (q + h q' - rest) + c q') / (1 + (h c + h^2 k) W)
+ * on nu_new, the free velocity of the systems: implicit in its own coordinate, with the bodies' own W, so it is stable
+ * for any stiffness but too soft where h c + h^2 k is not small against the bodies' inertia. (Damping of robots'
+ * joints is in their mass block instead, exactly.) */
+#include "formulation/rows.h"
+
+#include "model/articulated.h"
+#include "model/joints.h"
+
+#include <string.h>
+
+typedef struct collector {
+    mor_world* w;
+    mor_row_block* blocks;
+    int count, room;
+    bool failed;
+} collector;
+
+static mor_row_block* begin(collector* c, mor_block_kind kind, int dim, int tree_a, int tree_b)
+{
+    if (c->count == c->room) {
+        c->failed = true;
+        return NULL;
+    }
+    mor_row_block* b = &c->blocks[c->count++];
+    *b = (mor_row_block){ .kind = kind, .dim = dim, .tree = { tree_a, tree_b }, .joint = -1 };
+    for (int i = 0; i < 2; i++) {
+        if (b->tree[i] < 0) continue;
+        b->J[i] = mor_arena_zero(c->w->arena, (size_t)(dim * c->w->trees[b->tree[i]].dof), sizeof(double));
+        if (!b->J[i]) {
+            c->failed = true;
+            c->count--;
+            return NULL;
+        }
+    }
+    return b;
+}
+
+void mor_tree_response(const mor_world* w, int tree, const double* c, double* out)
+{
+    const mor_tree* t = &w->trees[tree];
+    if (t->kind->respond) {
+        t->kind->respond(t, c, out);
+        return;
+    }
+    const double* inverse = w->mass_inverse + w->mass_start[tree];
+    if (t->kind == &mor_tree_free) { /* diag(1/m, I^-1), I symmetric */
+        const double* I = inverse + 21;
+        for (int j = 0; j < 3; j++) out[j] = c[j] * inverse[0];
+        for (int j = 0; j < 3; j++) out[3 + j] = c[3] * I[j] + c[4] * I[6 + j] + c[5] * I[12 + j];
+        return;
+    }
+    for (int j = 0; j < t->dof; j++) {
+        double sum = 0.0;
+        for (int i = 0; i < t->dof; i++) sum += c[i] * inverse[i * t->dof + j];
+        out[j] = sum;
+    }
+}
+
+void mor_joint_coefficients(const mor_world* w, const mor_body* b, bool spin, mor_vec3 direction, mor_vec3 point, double sign, double* c)
+{
+    const mor_tree* t = &w->trees[b->tree];
+    if (spin) t->kind->spin(t, b, direction, sign, c);
+    else t->kind->row(t, b, mor_sub(point, b->x), direction, sign, c);
+}
+
+/* ----------------------------------------------------------------------------------- robots */
+
+/* One row on one joint coordinate. */
+static mor_row_block* coordinate_row(collector* c, const mor_robot* r, mor_block_kind kind, int dof, double sign)
+{
+    mor_row_block* b = begin(c, kind, 1, r->tree, -1);
+    if (b) b->J[0][dof] = sign;
+    return b;
+}
+
+static void robot_rows(collector* c, mor_robot* r)
+{
+    const mor_robot_model* m = r->model;
+    int offset = m->dof - m->joint_count;
+    double h = c->w->h;
+    const double* free = c->w->nu_free + c->w->trees[r->tree].offset;
+    for (int j = 0; j < m->joint_count; j++) {
+        const mor_link_def* l = &m->links[m->link_of_joint[j]];
+        double* memory = r->memory + 3 * j;
+        double fast = 2.0 * (fabs(r->nu[offset + j]) + fabs(free[offset + j])) * h; /* what the step could reach */
+        double near = fmax(fast, l->type == MOR_PRISMATIC ? 1e-3 : 1e-2);
+        for (int side = 0; side < 2; side++) {
+            double gap = side ? l->upper - r->s[j] : r->s[j] - l->lower;
+            mor_row_block* b = r->limits && gap < near ? coordinate_row(c, r, MOR_BLOCK_BOUNDED, offset + j, side ? -1.0 : 1.0) : NULL;
+            if (!b) {
+                memory[side] = 0.0;
+                continue;
+            }
+            b->lower = 0.0;
+            b->upper = INFINITY;
+            b->bias[0] = gap / h;
+            b->memory = memory + side;
+        }
+        if (r->friction && l->friction > 0.0) {
+            mor_row_block* b = coordinate_row(c, r, MOR_BLOCK_BOUNDED, offset + j, 1.0);
+            if (!b) return;
+            b->lower = -h * l->friction;
+            b->upper = h * l->friction;
+            b->memory = memory + 2;
+        }
+        if (r->mimic && l->mimic >= 0) {
+            mor_row_block* b = coordinate_row(c, r, MOR_BLOCK_EQUATION, offset + j, 1.0);
+            if (!b) return;
+            b->J[0][offset + l->mimic] -= l->mimic_ratio;
+            b->phi[0] = r->s[j] - l->mimic_ratio * r->s[l->mimic] - l->mimic_offset;
+            b->bias[0] = b->phi[0] / h;
+        }
+    }
+}
+
+/* ----------------------------------------------------------------------------------- joints */
+
+/* Adds body 0 minus body 1 to a row: coefficients on trees, the motion of kinematic bodies to the bias. */
+static void fill(const mor_world* w, const mor_joint* j, mor_row_block* b, int at, const mor_joint_row* row)
+{
+    for (int side = 0; side < 2; side++) {
+        if (j->body[side] < 0) continue;
+        const mor_body* body = &w->bodies[j->body[side]];
+        double sign = side ? -1.0 : 1.0;
+        if (body->tree < 0) {
+            mor_vec3 v = row->spin ? body->w : mor_body_point_velocity(body, row->point);
+            b->bias[at] += sign * mor_dot(row->direction, v);
+            continue;
+        }
+        int k = b->tree[0] == body->tree ? 0 : 1, dof = w->trees[body->tree].dof;
+        double c[64], *own = c;
+        if (dof > 64 && !(own = mor_arena_alloc(w->arena, (size_t)dof * sizeof *own))) return;
+        mor_joint_coefficients(w, body, row->spin, row->direction, row->point, sign, own);
+        for (int d = 0; d < dof; d++) b->J[k][at * dof + d] += own[d];
+    }
+}
+
+static mor_row_block* joint_block(collector* c, const mor_joint* j, mor_block_kind kind, int dim)
+{
+    int tree[2] = { -1, -1 }, n = 0;
+    for (int side = 0; side < 2; side++) {
+        int t = j->body[side] < 0 ? -1 : c->w->bodies[j->body[side]].tree;
+        if (t >= 0 && !(n == 1 && tree[0] == t)) tree[n++] = t;
+    }
+    return begin(c, kind, dim, tree[0], tree[1]);
+}
+
+/* The spring and damper as an impulse on the free velocity (see above). */
+static void spring(collector* c, const mor_joint* j, const mor_joint_row* row)
+{
+    mor_world* w = c->w;
+    double k = j->def.stiffness, damping = j->def.damping, h = w->h;
+    if (!(k > 0.0) && !(damping > 0.0)) return;
+    size_t mark = mor_arena_mark(w->arena);
+    mor_row_block* b = joint_block(c, j, MOR_BLOCK_BOUNDED, 1);
+    if (!b) return;
+    fill(w, j, b, 0, row);
+    double W = 0.0, speed = b->bias[0];
+    double* Y[2] = { 0 };
+    for (int i = 0; i < 2 && b->tree[i] >= 0; i++) {
+        const mor_tree* t = &w->trees[b->tree[i]];
+        if (!(Y[i] = mor_arena_alloc(w->arena, (size_t)t->dof * sizeof(double)))) {
+            c->failed = true;
+            return;
+        }
+        mor_tree_response(w, b->tree[i], b->J[i], Y[i]);
+        for (int d = 0; d < t->dof; d++) {
+            W += Y[i][d] * b->J[i][d];
+            speed += b->J[i][d] * w->nu_new[t->offset + d];
+        }
+    }
+    double p = -h * (k * (row->phi + h * speed - j->def.rest) + damping * speed) / (1.0 + (h * damping + h * h * k) * W);
+    for (int i = 0; i < 2 && b->tree[i] >= 0; i++)
+        for (int d = 0; d < w->trees[b->tree[i]].dof; d++) w->nu_new[w->trees[b->tree[i]].offset + d] += Y[i][d] * p;
+    c->count--;
+    mor_arena_release(w->arena, mark);
+}
+
+static void free_rows(collector* c, mor_joint* j)
+{
+    mor_joint_row row;
+    if (!mor_joint_free_row(c->w, j, &row)) return;
+    j->coordinate = row.phi;
+    const mor_joint_def* d = &j->def;
+    double h = c->w->h, near = 0.05; /* m or rad: far more than a step of a moving part covers */
+    const double gap[2] = { row.phi - d->lower, d->upper - row.phi };
+    for (int side = 0; side < 2; side++) {
+        if (!isfinite(gap[side]) || gap[side] > near) continue;
+        mor_row_block* b = joint_block(c, j, MOR_BLOCK_BOUNDED, 1);
+        if (!b) return;
+        mor_joint_row turned = row;
+        if (side) turned.direction = mor_neg(row.direction);
+        fill(c->w, j, b, 0, &turned);
+        b->lower = 0.0;
+        b->upper = INFINITY;
+        b->bias[0] += gap[side] / h;
+        b->memory = &j->memory[6];
+    }
+    for (int what = 0; what < 2; what++) {
+        double force = what ? d->friction : d->motor ? d->motor_force : 0.0;
+        if (!(force > 0.0)) continue;
+        mor_row_block* b = joint_block(c, j, MOR_BLOCK_BOUNDED, 1);
+        if (!b) return;
+        fill(c->w, j, b, 0, &row);
+        b->lower = -h * force;
+        b->upper = h * force;
+        if (!what) b->bias[0] -= d->motor_speed;
+        b->memory = &j->memory[7 + what];
+    }
+}
+
+bool mor_collect_rows(mor_world* w, mor_row_block** blocks, int* count)
+{
+    int room = 0;
+    mor_joint* joints = w->joints.data;
+    for (int i = 0; i < w->robot_count; i++) room += 4 * w->robots[i]->model->joint_count;
+    room += 6 * w->joints.count;
+    *blocks = NULL;
+    *count = 0;
+    if (room == 0) return true;
+    collector c = { .w = w, .room = room };
+    c.blocks = mor_arena_alloc(w->arena, (size_t)room * sizeof *c.blocks);
+    if (!c.blocks) return false;
+    for (int i = 0; i < w->joints.count; i++) {
+        mor_joint_row row;
+        if (mor_joint_free_row(w, &joints[i], &row)) spring(&c, &joints[i], &row);
+    }
+    for (int i = 0; i < w->robot_count; i++) robot_rows(&c, w->robots[i]);
+    double gamma = w->options.stabilisation == MOR_STABILISE_NONE ? 0.0 : 1.0;
+    for (int i = 0; i < w->joints.count; i++) {
+        mor_joint_row rows[6];
+        int n = mor_joint_equations(w, &joints[i], rows);
+        mor_row_block* b = joint_block(&c, &joints[i], MOR_BLOCK_EQUATION, n);
+        if (!b) break;
+        b->joint = i;
+        for (int k = 0; k < n; k++) {
+            fill(w, &joints[i], b, k, &rows[k]);
+            b->phi[k] = rows[k].phi;
+            b->drift[k] = b->bias[k];
+            b->bias[k] += gamma * rows[k].phi / w->h;
+        }
+        b->memory = joints[i].memory;
+        free_rows(&c, &joints[i]);
+    }
+    *blocks = c.blocks;
+    *count = c.count;
+    return !c.failed;
+}

@@ -1,0 +1,30 @@
+/* Rows of a step beside contacts: joints, loops, limits, motors, friction in joints. */
+#ifndef MOREAU_FORMULATION_ROWS_H
+#define MOREAU_FORMULATION_ROWS_H
+
+#include "model/world.h"
+
+/* A block of rows on at most two trees, before it finds its island. */
+typedef struct mor_row_block {
+    mor_block_kind kind;
+    int dim;
+    int tree[2];   /* -1: none; tree[0] is always there */
+    double* J[2];  /* dim x dof(tree) */
+    double bias[6], phi[6];
+    double drift[6]; /* of bias: what kinematic bodies contribute */
+    double lower, upper;
+    int joint;      /* of an equation: its joint, else -1 */
+    double* memory; /* dim impulses: the guess, and where the answer goes */
+} mor_row_block;
+
+/* All blocks of the step in a fixed order, from the arena. Springs and dampers of joints change nu_new, which holds
+ * nu_free on entry. False: out of memory. */
+bool mor_collect_rows(mor_world* world, mor_row_block** blocks, int* count);
+
+/* Coefficients of one row of a joint on the tree of a body: direction . velocity of the material point, or angular. */
+void mor_joint_coefficients(const mor_world* world, const mor_body* body, bool spin, mor_vec3 direction, mor_vec3 point, double sign, double* c);
+
+/* out = c' M^-1 of a tree. */
+void mor_tree_response(const mor_world* world, int tree, const double* c, double* out);
+
+#endif

@@ -1,0 +1,340 @@
+/* One problem in the laboratory: all its runs, each from the same start, judged by the same code.
+ *
+ * A frame becomes a world (io/bpmd_world.c) with one system per island. A run solves all islands in turn: times and iterations
+ * add up, errors and states are the worst. The formulation hands its problem to `run_solver` below exactly as it does in a simulation;
+ * there the solver is called by mor_solve, which converts, times and judges. Short solves are repeated from the same start and averaged.
+ *
+ * coulomb: the impulses of a run put into the exact Coulomb problem of the same step, judged in m/s. It compares formulations:
+ * what the polygon, the relaxation or the springs cost.
+ *
+ * E. D. Dolan, J. J. More (2002), Benchmarking optimization software with performance profiles; fairness rules: docs/fairness.md. */
+#include "lab/compare.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formulation/registry.h"
+#include "formulation/step_problem.h"
+#include "io/bpmd.h"
+#include "io/problem_file.h"
+#include "lab/spectrum.h"
+#include "model/world.h"
+
+enum { LARGEST_SPECTRUM = 700, TRACE_ITERATIONS = 2000 };
+static const double enough_s = 0.004; /* repeat solves shorter than this */
+enum { MOST_REPEATS = 20 };
+
+/* ---------------------------------------------------------------------------------- sizes */
+
+bool mor_lab_applies(const mor_lab* lab, int problem, int formulation, int solver)
+{
+    const mor_lab_problem* p = &lab->problems[problem];
+    if ((p->frame < 0) != (formulation < 0)) return false;
+    if (p->frame < 0) {
+        mor_form form = mor_form_of_kind(p->kind);
+        return solver >= 0 && form && mor_solver_applies(lab->solvers[solver], form);
+    }
+    uint32_t forms = lab->formulations[formulation]->produces;
+    if (!forms) return solver < 0;
+    if (solver < 0) return false;
+    /* the forms of the default options: the lowest step form if there is one, else all */
+    uint32_t step = forms & (MOR_STEP_PYRAMID | MOR_STEP_CONE);
+    if (step && !(forms & (MOR_GFC2D | MOR_GFC3D))) forms = step;
+    for (uint32_t bit = 1; bit && bit <= forms; bit <<= 1)
+        if ((forms & bit) && mor_solver_applies(lab->solvers[solver], (mor_form)bit)) return true;
+    return false;
+}
+
+int mor_lab_slots(const mor_lab* lab) { return (lab->formulation_count + 1) * (lab->solver_count + 1) * lab->options.tol_count; }
+
+int mor_lab_slot(const mor_lab* lab, int problem, int formulation, int solver, int tol)
+{
+    if (!mor_lab_applies(lab, problem, formulation, solver)) return -1;
+    if (solver < 0 && tol > 0) return -1; /* nothing to converge: once */
+    return ((formulation + 1) * (lab->solver_count + 1) + solver + 1) * lab->options.tol_count + tol;
+}
+
+bool mor_lab_traced(const mor_lab* lab, int problem)
+{
+    int n = lab->problem_count, k = lab->options.traces;
+    if (k <= 0) return false;
+    if (n <= k) return true;
+    return (long long)problem * k / n != ((long long)problem + 1) * k / n; /* k of n, evenly spread */
+}
+
+/* ------------------------------------------------------------------------------- one solve */
+
+typedef struct solve_user {
+    const mor_lab* lab;
+    const mor_solver* solver;
+    double tol;
+    mor_trace* trace;
+    mor_lab_run* run; /* times and iterations add up here */
+} solve_user;
+
+/* Solves from z, repeated if short; the answer is that of the first time. */
+static mor_report timed_solve(const solve_user* u, const mor_problem* problem, bool warm, double* z, mor_arena* arena)
+{
+    mor_solve_options o = mor_solve_options_default();
+    o.tol = u->tol;
+    o.time_limit = fmax(u->lab->options.time_limit - u->run->total_s, 1e-3); /* of the run: its islands share it */
+    o.warm = warm;
+    size_t n = (size_t)mor_problem_unknowns(problem);
+    double* start = mor_arena_alloc(arena, (n + 1) * sizeof *start);
+    double* again = mor_arena_alloc(arena, (n + 1) * sizeof *again);
+    if (!start || !again) {
+        mor_report report = { .status = MOR_NUMERICAL };
+        snprintf(report.detail, sizeof report.detail, "out of memory");
+        return report;
+    }
+    memcpy(start, z, n * sizeof *z);
+    if (u->trace) {
+        o.trace = u->trace;
+        o.max_iter = TRACE_ITERATIONS < u->solver->max_iter || u->solver->max_iter <= 0 ? TRACE_ITERATIONS : 0;
+        return mor_solve(u->solver, NULL, problem, &o, z, arena);
+    }
+    double limit = o.time_limit, begin = mor_cpu_clock(), wall = mor_clock();
+    mor_report report = mor_solve(u->solver, NULL, problem, &o, z, arena);
+    double used = mor_cpu_clock() - begin, gone = mor_clock() - wall;
+    if (report.status == MOR_TIME_LIMIT && used < 0.8 * limit) { /* the machine was busy: the limit is on CPU time */
+        o.time_limit = fmin(10.0, 1.2 * gone / fmax(used, 1e-3 * gone)) * limit;
+        memcpy(z, start, n * sizeof *z);
+        begin = mor_cpu_clock(), wall = mor_clock();
+        report = mor_solve(u->solver, NULL, problem, &o, z, arena);
+        used = mor_cpu_clock() - begin;
+        if (report.status == MOR_SOLVED && used > limit) report.status = MOR_TIME_LIMIT;
+    }
+    double solve = report.time_s;
+    int runs = 1;
+    while (report.status == MOR_SOLVED && mor_cpu_clock() - begin < enough_s && runs < MOST_REPEATS) {
+        memcpy(again, start, n * sizeof *again);
+        solve += mor_solve(u->solver, NULL, problem, &o, again, arena).time_s;
+        runs++;
+    }
+    double cpu = mor_cpu_clock() - begin;
+    wall = mor_clock() - wall;
+    u->run->total_s += cpu / runs;
+    u->run->time_s += wall > 0.0 ? cpu / runs * fmin(1.0, solve / wall) : 0.0;
+    u->run->iterations += report.iterations;
+    return report;
+}
+
+static void merge_residual(mor_residual* a, const mor_residual* b)
+{
+    double *x = &a->relative, *y = (double*)&b->relative;
+    for (size_t i = 0; i < sizeof *a / sizeof(double); i++)
+        if (!(x[i] >= y[i])) x[i] = isnan(y[i]) ? x[i] : y[i];
+}
+
+static void merge_report(mor_lab_run* run, const mor_report* r, double error)
+{
+    if (r->status != MOR_SOLVED && run->status == MOR_SOLVED) {
+        run->status = (int)r->status;
+        snprintf(run->detail, sizeof run->detail, "%.110s", r->detail);
+    }
+    merge_residual(&run->residual, &r->residual);
+    if (!(run->error >= error)) run->error = isnan(error) ? run->error : error;
+}
+
+static mor_report run_solver(mor_solve_stage* stage, const mor_problem* problem, bool warm, double* z)
+{
+    const solve_user* u = stage->user;
+    mor_report report = timed_solve(u, problem, warm && u->lab->options.warm, z, stage->arena);
+    if (!u->trace) merge_report(u->run, &report, mor_judge_error(problem, &report.residual));
+    return report;
+}
+
+/* Stick, slide and open from the answer: a contact is open without normal impulse, sticks when it slips slower than 1e-6 m/s. */
+static void count_states(const mor_system* s, const double* p, const double* nu, mor_lab_run* run)
+{
+    for (int c = 0; c < s->contact_count; c++) {
+        const mor_block* b = &s->blocks[s->contacts[c].block];
+        double u[3] = { 0.0, s->contacts[c].drift[1], s->contacts[c].drift[2] };
+        for (int e = b->entry; e < b->entry + b->entry_count; e++) {
+            const mor_tree_block* t = &s->trees[s->entries[e].tree];
+            const double* J = s->jacobian + s->entries[e].start;
+            for (int d = 1; d < b->dim; d++)
+                for (int m = 0; m < t->dof; m++) u[d] += J[d * t->dof + m] * nu[t->offset + m];
+        }
+        double slip = b->dim > 2 ? hypot(u[1], u[2]) : b->dim > 1 ? fabs(u[1]) : 0.0;
+        if (!(p[b->row] > 0.0)) run->open++;
+        else if (slip > 1e-6) run->sliding++;
+        else run->sticking++;
+    }
+}
+
+static mor_residual empty_residual(void) { return (mor_residual){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN }; }
+
+/* All islands of a frame by one formulation and solver. */
+static void run_frame(const mor_lab* lab, const mor_world* w, mor_lab_run* run, mor_trace* trace, mor_arena* arena)
+{
+    const mor_formulation* formulation = lab->formulations[run->formulation];
+    solve_user user = { lab, run->solver >= 0 ? lab->solvers[run->solver] : NULL, lab->options.tols[run->tol], trace, run };
+    run->status = MOR_SOLVED;
+    run->residual = empty_residual();
+    run->error = run->coulomb = NAN;
+    int largest = 0;
+    for (int i = 1; i < w->island_count; i++)
+        if (w->islands[i].system.row_count > w->islands[largest].system.row_count) largest = i;
+    for (int i = 0; i < w->island_count; i++) {
+        if (trace && i != largest) continue; /* iterations of several islands cannot be one curve */
+        const mor_system* s = &w->islands[i].system;
+        mor_arena_reset(arena);
+        mor_solve_stage stage = { run_solver, arena, &user };
+        mor_answer answer = { mor_arena_alloc(arena, (size_t)s->dof * sizeof(double)),
+                              mor_arena_zero(arena, (size_t)s->row_count, sizeof(double)),
+                              mor_arena_zero(arena, (size_t)s->contact_count, sizeof(bool)) };
+        double* bias = mor_arena_alloc(arena, (size_t)s->row_count * sizeof(double));
+        void* options = mor_arena_zero(arena, 1, formulation->options_size ? formulation->options_size : 1);
+        if (!answer.nu || !answer.impulses || !answer.held || !bias || !options) {
+            run->status = MOR_NUMERICAL;
+            snprintf(run->detail, sizeof run->detail, "out of memory");
+            return;
+        }
+        mor_fields_default(formulation->fields, options);
+        memcpy(answer.nu, s->nu_free, (size_t)s->dof * sizeof(double));
+        if (lab->options.warm) memcpy(answer.impulses, w->islands[i].answer.impulses, (size_t)s->row_count * sizeof(double));
+        double begin = mor_cpu_clock();
+        mor_report report = formulation->step(s, options, &stage, &answer);
+        if (trace) return;
+        if (run->solver < 0) {
+            run->total_s += mor_cpu_clock() - begin;
+            run->time_s = run->total_s;
+            run->iterations += report.iterations;
+            if (report.status != MOR_SOLVED) run->status = (int)report.status;
+        } else if (report.status != MOR_SOLVED && run->status == MOR_SOLVED) { /* refused before a solver was asked */
+            run->status = (int)report.status;
+            snprintf(run->detail, sizeof run->detail, "%.110s", report.detail);
+        }
+        count_states(s, answer.impulses, answer.nu, run);
+        mor_bias_stewart_trinkle(s, bias);
+        mor_problem exact = mor_system_problem(s, 0, bias, arena, NULL);
+        if (!exact.size) continue;
+        double coulomb = mor_judge(&exact, answer.impulses, arena).velocity;
+        if (!(run->coulomb >= coulomb)) run->coulomb = coulomb;
+        if (run->solver < 0 && !(run->error >= coulomb)) run->error = coulomb;
+    }
+}
+
+static void run_problem(const mor_lab* lab, const mor_problem* problem, mor_lab_run* run, mor_trace* trace, mor_arena* arena)
+{
+    solve_user user = { lab, lab->solvers[run->solver], lab->options.tols[run->tol], trace, run };
+    run->status = MOR_SOLVED;
+    run->residual = empty_residual();
+    run->error = run->coulomb = NAN;
+    mor_arena_reset(arena);
+    double* z = mor_arena_zero(arena, (size_t)mor_problem_unknowns(problem) + 1, sizeof *z);
+    if (!z) {
+        run->status = MOR_NUMERICAL;
+        return;
+    }
+    mor_report report = timed_solve(&user, problem, false, z, arena);
+    if (!trace) merge_report(run, &report, mor_judge_error(problem, &report.residual));
+}
+
+/* --------------------------------------------------------------------------------- traces */
+
+/* MOR_LAB_TRACE points, denser at the start; the last one is always kept. */
+static void thin(const mor_trace* from, bool step, mor_lab_trace* to)
+{
+    int last = -1;
+    for (int k = 0; k < MOR_LAB_TRACE && from->count > 0; k++) {
+        double t = (double)k / (MOR_LAB_TRACE - 1);
+        int i = from->count <= MOR_LAB_TRACE ? k : (int)floor((from->count - 1) * t * t + 0.5);
+        if (i <= last) i = last + 1;
+        if (i >= from->count) break;
+        last = i;
+        const mor_trace_line* line = &from->lines[i];
+        to->iteration[to->count] = line->iteration;
+        to->time_s[to->count] = line->time_s;
+        to->error[to->count] = step ? line->residual.velocity : line->residual.relative;
+        to->natural[to->count++] = line->residual.natural;
+    }
+}
+
+/* ------------------------------------------------------------------------------ statistics */
+
+static void measure_frame(const mor_bpmd_frame* f, const mor_world* w, mor_lab_problem* p)
+{
+    double least = INFINITY, most = 0.0;
+    p->bodies = 0;
+    for (int i = 0; i < f->body_count; i++)
+        if (f->bodies[i].kind == MOR_DYNAMIC) {
+            least = fmin(least, f->bodies[i].mass);
+            most = fmax(most, f->bodies[i].mass);
+            p->bodies++;
+        }
+    p->mass_ratio = p->bodies ? most / least : 1.0;
+    p->contacts = f->contact_count;
+    p->islands = w->island_count;
+    p->rows = p->dof = p->deficiency = 0;
+    p->condition = 1.0;
+    for (int i = 0; i < w->island_count; i++) {
+        const mor_system* s = &w->islands[i].system;
+        p->rows += s->row_count;
+        p->dof += s->dof;
+        if (s->row_count > LARGEST_SPECTRUM) p->deficiency = -1, p->condition = NAN;
+        if (p->deficiency < 0) continue;
+        int rank;
+        double condition;
+        if (!mor_lab_spectrum(s, &rank, &condition)) p->deficiency = -1, p->condition = NAN;
+        else p->deficiency += s->row_count - rank, p->condition = fmax(p->condition, condition);
+    }
+    p->measured = true;
+}
+
+/* ---------------------------------------------------------------------------- all the runs */
+
+mor_code mor_lab_measure(const mor_lab* lab, int index, const bool* done, bool traced, mor_lab_emit emit, void* user, mor_error* error)
+{
+    mor_lab_message message = { .kind = 'P', .as.problem = lab->problems[index] };
+    mor_lab_problem* p = &message.as.problem;
+    mor_bpmd_frame frame = { 0 };
+    mor_problem_file file = { 0 };
+    mor_world* w = NULL;
+    mor_code code = MOR_OK;
+    if (p->frame >= 0) {
+        mor_bpmd* source = mor_bpmd_open(p->path, error);
+        code = source ? mor_bpmd_read(source, p->frame, &frame, error) : MOR_BAD_INPUT;
+        mor_bpmd_free(source);
+        if (!code && !(w = mor_bpmd_world(&frame, lab->options.library, NULL, error))) code = MOR_BAD_INPUT;
+        if (!code && !p->measured) measure_frame(&frame, w, p);
+    } else {
+        code = mor_problem_read(p->path, p->kind, &file, error);
+        if (!code) p->rows = file.problem.size, p->contacts = file.problem.contact_count, p->measured = true;
+    }
+    mor_arena* arena = code ? NULL : mor_arena_create(NULL);
+    if (!code && !arena) code = mor_fail(error, MOR_SYSTEM, "out of memory");
+    if (!code) emit(user, &message);
+    for (int f = -1; f < lab->formulation_count && !code; f++)
+        for (int s = -1; s < lab->solver_count; s++)
+            for (int t = 0; t < lab->options.tol_count; t++) {
+                int slot = mor_lab_slot(lab, index, f, s, t);
+                if (slot < 0 || done[slot]) continue;
+                message = (mor_lab_message){ .kind = 'B', .as.run = { .problem = index, .formulation = f, .solver = s, .tol = t } };
+                emit(user, &message);
+                mor_lab_run* run = &message.as.run;
+                if (w) run_frame(lab, w, run, NULL, arena);
+                else run_problem(lab, &file.problem, run, NULL, arena);
+                message.kind = 'R';
+                emit(user, &message);
+                if (!traced || s < 0 || t != lab->options.tol_count - 1) continue;
+                mor_trace trace = { 0 };
+                mor_lab_run scratch = *run;
+                if (w) run_frame(lab, w, &scratch, &trace, arena);
+                else run_problem(lab, &file.problem, &scratch, &trace, arena);
+                message = (mor_lab_message){ .kind = 'T', .as.trace = { .problem = index, .formulation = f, .solver = s } };
+                bool step = w && (lab->formulations[f]->produces & (MOR_STEP_CONE | MOR_STEP_PYRAMID)) &&
+                            !(lab->formulations[f]->produces & (MOR_GFC2D | MOR_GFC3D));
+                thin(&trace, step, &message.as.trace);
+                mor_trace_free(&trace);
+                if (message.as.trace.count) emit(user, &message);
+            }
+    mor_arena_destroy(arena);
+    if (file.arena) mor_problem_file_free(&file);
+    mor_world_destroy(w);
+    mor_bpmd_frame_clear(&frame);
+    return code;
+}

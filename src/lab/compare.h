@@ -1,0 +1,130 @@
+/* The laboratory: every chosen formulation and solver on the same problems, under the same rules (docs/fairness.md).
+ *
+ *     mor_lab lab = mor_lab_begin(&options);
+ *     mor_lab_add(&lab, "dataset/", &error);
+ *     mor_lab_run(&lab, progress, NULL, &error);
+ *     mor_lab_report_html(&lab, out);
+ *     mor_lab_end(&lab);
+ *
+ * A problem is a frame of a BPMD file (any formulation can be made from it) or a stored complementarity or contact
+ * problem (formulation "-"). A run is a problem with a formulation, a solver and a tolerance. Runs happen in child
+ * processes, one problem each: a method that crashes, eats memory or hangs costs its own runs only. Numbers other than times do
+ * not depend on how many processes there are. */
+#ifndef MOR_LAB_COMPARE_H
+#define MOR_LAB_COMPARE_H
+
+#include <stdio.h>
+
+#include "moreau/scene.h"
+
+enum { MOR_LAB_METHODS = 64, MOR_LAB_TOLS = 4, MOR_LAB_TRACE = 48 };
+
+typedef struct mor_lab_options {
+    const mor_library* library;
+    const char* formulations[MOR_LAB_METHODS + 1]; /* names; first NULL: ncp and st */
+    const char* solvers[MOR_LAB_METHODS + 1];      /* names; first NULL: all */
+    double tols[MOR_LAB_TOLS]; /* descending */
+    int tol_count;
+    double time_limit; /* s, per solve */
+    double memory_gb;  /* per process */
+    bool warm;         /* start from the stored impulses; else from zero */
+    int jobs;          /* processes */
+    int frames;        /* at most this many of each file, evenly spread */
+    int traces;        /* problems whose iterations are followed */
+    char command[2048];
+} mor_lab_options;
+
+MOR_API mor_lab_options mor_lab_options_default(void);
+
+typedef struct mor_lab_problem {
+    char name[256], family[64], kind[16];
+    char path[1024];
+    int frame; /* -1: a problem file */
+    int bodies, contacts, rows, dof, islands;
+    double mass_ratio; /* largest over smallest mass that moves */
+    int deficiency;    /* rows minus rank of W; -1: too large to tell */
+    double condition;  /* largest over smallest nonzero eigenvalue of W; NaN: too large */
+    bool measured;
+} mor_lab_problem;
+
+typedef struct mor_lab_run {
+    int problem, formulation, solver, tol; /* indices; formulation -1 for problem files, solver -1 for methods without */
+    int status; /* mor_status */
+    int iterations;
+    double time_s;  /* solver alone, CPU */
+    double total_s; /* with conversions and judging, CPU */
+    double error;   /* what the tolerance refers to */
+    mor_residual residual;
+    double coulomb; /* frames: error of the answer in the exact Coulomb problem [m/s], whatever the formulation */
+    int sticking, sliding, open;
+    char detail[120];
+} mor_lab_run;
+
+typedef struct mor_lab_trace {
+    int problem, formulation, solver, count;
+    double iteration[MOR_LAB_TRACE], time_s[MOR_LAB_TRACE], error[MOR_LAB_TRACE], natural[MOR_LAB_TRACE];
+} mor_lab_trace;
+
+typedef struct mor_lab {
+    mor_lab_options options;
+    const mor_formulation* formulations[MOR_LAB_METHODS];
+    const mor_solver* solvers[MOR_LAB_METHODS];
+    int formulation_count, solver_count;
+    mor_lab_problem* problems;
+    int problem_count, problem_capacity;
+    mor_lab_run* runs; /* sorted by problem, formulation, solver, tol once the runs are over */
+    int run_count, run_capacity;
+    mor_lab_trace* traces;
+    int trace_count, trace_capacity;
+    int planned; /* runs in all */
+    bool complete;
+    double wall_s;
+    char temporary[256]; /* folder with frames of scenes; removed at the end */
+} mor_lab;
+
+/* Chooses the methods. Unknown names are bad input. */
+MOR_API mor_code mor_lab_begin(mor_lab* lab, const mor_lab_options* options, mor_error* error);
+MOR_API void mor_lab_end(mor_lab* lab);
+/* A BPMD file, a problem file, a scene (run once by its own methods to make frames), or a folder of those. */
+MOR_API mor_code mor_lab_add(mor_lab* lab, const char* path, mor_error* error);
+
+/* Told after every run: how many are done, how many there are. Returning false stops; what is done is kept. */
+typedef bool (*mor_lab_progress)(void* user, const mor_lab* lab, int done, int planned);
+/* `journal` (may be NULL): every result is appended to it at once; with `resume` what is in it is not run again. */
+MOR_API mor_code mor_lab_run_all(mor_lab* lab, const char* journal, bool resume, mor_lab_progress progress, void* user,
+                                 mor_error* error);
+
+/* compare.c: all runs of one problem that `done` (planned_runs entries) does not have; results go to `emit`. */
+typedef struct mor_lab_message {
+    char kind; /* 'B' begins, 'R' result, 'T' trace, 'P' statistics of the problem */
+    union {
+        mor_lab_run run;
+        mor_lab_trace trace;
+        mor_lab_problem problem;
+    } as;
+} mor_lab_message;
+typedef void (*mor_lab_emit)(void* user, const mor_lab_message* message);
+mor_code mor_lab_measure(const mor_lab* lab, int problem, const bool* done, bool traced, mor_lab_emit emit, void* user,
+                         mor_error* error);
+/* Number of a run within its problem, or -1 if the pair does not fit. */
+int mor_lab_slot(const mor_lab* lab, int problem, int formulation, int solver, int tol);
+int mor_lab_slots(const mor_lab* lab);
+bool mor_lab_applies(const mor_lab* lab, int problem, int formulation, int solver);
+bool mor_lab_traced(const mor_lab* lab, int problem);
+
+/* journal.c */
+typedef struct mor_lab_journal mor_lab_journal;
+mor_lab_journal* mor_lab_journal_open(const char* path, mor_lab* lab, bool resume, mor_error* error);
+void mor_lab_journal_add(mor_lab_journal* journal, const mor_lab* lab, const mor_lab_message* message);
+mor_code mor_lab_journal_close(mor_lab_journal* journal, mor_error* error);
+void mor_lab_keep(mor_lab* lab, const mor_lab_message* message);
+const mor_lab_run* mor_lab_find(const mor_lab* lab, int problem, int formulation, int solver, int tol);
+
+/* report.c, output.c */
+MOR_API void mor_lab_write_json(const mor_lab* lab, FILE* out);
+MOR_API void mor_lab_write_csv(const mor_lab* lab, FILE* out);
+MOR_API void mor_lab_write_html(const mor_lab* lab, FILE* out);
+const char* mor_lab_formulation_name(const mor_lab* lab, int formulation);
+const char* mor_lab_solver_name(const mor_lab* lab, int solver);
+
+#endif

@@ -1,0 +1,95 @@
+/* Building, checking and extending the benchmark database, see dataset.h. */
+#include "lab/dataset.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/bpmd.h"
+
+mor_code mor_dataset_build(const char* folder, const mor_family* family, double size, bool* built, mor_error* error)
+{
+    char path[1024], name[96], work[1100], *text = NULL;
+    size_t length = 0;
+    *built = false;
+    snprintf(name, sizeof name, "%s-%g.h5", family->name, size);
+    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path) return mor_fail(error, MOR_BAD_INPUT, "%.200s...: name too long", folder);
+    if (access(path, F_OK) == 0) return MOR_OK;
+    FILE* out = open_memstream(&text, &length);
+    if (!out) return mor_fail(error, MOR_SYSTEM, "out of memory");
+    family->scene(size, out);
+    fclose(out);
+    mor_code code = MOR_OK;
+    mor_bpmd_recorder* r = NULL;
+    mor_world* w = NULL;
+    mor_scene* scene = mor_scene_parse(text, length, name, NULL, NULL, error);
+    if (!scene || !(w = mor_scene_build(scene, 1, error))) code = MOR_BAD_INPUT;
+    snprintf(work, sizeof work, "%s.building", path); /* an interrupted build leaves no file that looks finished */
+    remove(work);
+    if (!code && !(r = mor_bpmd_record(work, w, scene, family->third, error))) code = MOR_SYSTEM;
+    if (r) mor_bpmd_record_range(r, 2, 3 * family->third + 1);
+    for (int k = 0; k < 3 * family->third + 1 && !code; k++) {
+        mor_step_report report;
+        code = mor_world_step(w, &report, error);
+        if (!code && mor_world_step_count(w) <= k) code = mor_fail(error, MOR_BAD_INPUT, "%s: step %d has no answer: %s", name, k + 1, report.detail);
+    }
+    mor_code closed = mor_bpmd_close(r, code ? NULL : error);
+    if (!code) code = closed;
+    if (!code && rename(work, path) != 0) code = mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
+    if (code) remove(work);
+    *built = !code;
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+    free(text);
+    return code;
+}
+
+mor_code mor_dataset_check(const char* path, int* frames, int* contacts, mor_error* error)
+{
+    mor_bpmd* file = mor_bpmd_open(path, error);
+    if (!file) return MOR_BAD_INPUT;
+    mor_code code = MOR_OK;
+    *frames = mor_bpmd_count(file);
+    *contacts = 0;
+    for (int i = 0; i < *frames && !code; i++) {
+        mor_bpmd_frame f;
+        code = mor_bpmd_read(file, i, &f, error);
+        if (code) break;
+        *contacts += f.contact_count;
+        mor_world* w = mor_bpmd_world(&f, NULL, NULL, error);
+        if (!w) code = error && error->code ? error->code : MOR_BAD_INPUT;
+        mor_world_destroy(w);
+        mor_bpmd_frame_clear(&f);
+    }
+    mor_bpmd_free(file);
+    if (!code && *frames == 0) code = mor_fail(error, MOR_BAD_INPUT, "%s:/: no frames", path);
+    if (!code && *contacts == 0) code = mor_fail(error, MOR_BAD_INPUT, "%s: no frame has a contact: nothing to solve", path);
+    return code;
+}
+
+mor_code mor_dataset_add(const char* folder, const char* path, mor_error* error)
+{
+    int frames, contacts;
+    mor_code code = mor_dataset_check(path, &frames, &contacts, error);
+    if (code) return code;
+    char target[1024], part[1100];
+    const char* slash = strrchr(path, '/');
+    snprintf(target, sizeof target, "%s/%s", folder, slash ? slash + 1 : path);
+    if (access(target, F_OK) == 0) return mor_fail(error, MOR_BAD_INPUT, "%s: the name is taken; rename the file", target);
+    snprintf(part, sizeof part, "%s.part", target);
+    FILE *in = fopen(path, "rb"), *out = in ? fopen(part, "wb") : NULL;
+    char block[65536];
+    bool good = in && out;
+    size_t n;
+    while (good && (n = fread(block, 1, sizeof block, in)) > 0) good = fwrite(block, 1, n, out) == n;
+    good = good && !ferror(in);
+    if (in) fclose(in);
+    if (out && fclose(out) != 0) good = false;
+    if (good) good = rename(part, target) == 0;
+    if (!good) {
+        code = mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", target, strerror(errno));
+        remove(part);
+    }
+    return code;
+}

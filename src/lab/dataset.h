@@ -1,0 +1,29 @@
+/* The database of benchmark problems, shipped as recipes: families of scenes in several sizes, a few frames of each. */
+#ifndef MOR_LAB_DATASET_H
+#define MOR_LAB_DATASET_H
+
+#include <stdio.h>
+
+#include "moreau/scene.h"
+
+/* One family: writes the scene of a size. */
+typedef struct mor_family {
+    const char* name;
+    const char* summary;
+    double sizes[8]; /* ascending, ends with 0 (a size is never 0) */
+    int fast;        /* how many of them are built by default */
+    int third;       /* frames are taken after one, two and three thirds of 3 * third steps */
+    void (*scene)(double size, FILE* out);
+} mor_family;
+
+/* families.c: ends with a NULL name. */
+extern const mor_family mor_families[];
+
+/* Builds FOLDER/<family>-<size>.h5; MOR_OK and *built = false if it is there already. The same bytes on every run. */
+mor_code mor_dataset_build(const char* folder, const mor_family* family, double size, bool* built, mor_error* error);
+/* Reads and rebuilds every frame of a file. */
+mor_code mor_dataset_check(const char* path, int* frames, int* contacts, mor_error* error);
+/* Checks a file and copies it into the folder; a name that is taken is refused. */
+mor_code mor_dataset_add(const char* folder, const char* path, mor_error* error);
+
+#endif

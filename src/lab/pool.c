@@ -1,0 +1,287 @@
+/* The runs of a comparison in child processes, one problem each, as many at a time as asked for.
+ *
+ * A child announces each run before it begins and sends its result after it, as one fixed-size message on its pipe. If it ends in
+ * between (a crash, no memory, or a run that used 4 times the limit plus 1 s of CPU and is ended by a timer), the announced run
+ * failed, and another child goes on with the rest of the problem. Results do not depend on the number of children; they are sorted
+ * at the end. */
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lab/compare.h"
+
+typedef struct child {
+    pid_t pid;
+    int pipe;
+    int problem;
+    bool running; /* `run` is announced and has no result */
+    mor_lab_run run;
+    double since;
+    bool killed;
+    size_t filled; /* bytes of the message that is arriving */
+    mor_lab_message message;
+} child;
+
+typedef struct pool {
+    mor_lab* lab;
+    mor_lab_journal* journal;
+    bool* done;      /* problems x slots */
+    int slots, total, finished;
+    child* children;
+    int failures; /* children that could not read their problem */
+    mor_error* error;
+} pool;
+
+/* The child's end of the pipe, and the timer that ends a run which does not look at the clock. */
+typedef struct sender {
+    int pipe;
+    timer_t timer;
+    bool armed;
+    double most; /* CPU seconds of a run */
+} sender;
+
+static void arm(sender* s, double seconds)
+{
+    struct itimerspec when = { .it_value = { (time_t)floor(seconds), (long)(1e9 * (seconds - floor(seconds))) } };
+    if (s->armed) timer_settime(s->timer, 0, &when, NULL);
+}
+
+static void send_message(void* user, const mor_lab_message* m)
+{
+    sender* s = user;
+    arm(s, m->kind == 'B' ? s->most : 0.0);
+    const char* bytes = (const char*)m;
+    size_t sent = 0;
+    while (sent < sizeof *m) {
+        ssize_t n = write(s->pipe, bytes + sent, sizeof *m - sent);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) _exit(4); /* the parent is gone */
+        sent += (size_t)n;
+    }
+}
+
+/* The child's life. */
+static void work(const pool* p, int problem, int out)
+{
+    signal(SIGINT, SIG_IGN); /* the parent decides */
+    signal(SIGPIPE, SIG_IGN);
+    struct rlimit limit;
+#ifndef __SANITIZE_ADDRESS__ /* whose shadow memory is far larger than any limit */
+    limit.rlim_cur = limit.rlim_max = (rlim_t)(p->lab->options.memory_gb * 1e9);
+    if (limit.rlim_cur > 0) setrlimit(RLIMIT_AS, &limit);
+#endif
+    limit = (struct rlimit){ 0, 0 };
+    setrlimit(RLIMIT_CORE, &limit);
+    sender sender = { .pipe = out, .most = 4.0 * p->lab->options.time_limit + 1.0 };
+    struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGXCPU };
+    sender.armed = p->lab->options.time_limit > 0.0 && timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &sender.timer) == 0;
+    mor_error error = { 0 };
+    mor_code code = mor_lab_measure(p->lab, problem, p->done + (size_t)problem * (size_t)p->slots, mor_lab_traced(p->lab, problem), send_message, &sender, &error);
+    if (code) {
+        mor_lab_message m = { .kind = 'E', .as.run.problem = problem };
+        snprintf(m.as.run.detail, sizeof m.as.run.detail, "%.110s", error.text);
+        send_message(&sender, &m);
+    }
+    _exit(0);
+}
+
+static bool start(pool* p, child* c, int problem)
+{
+    int ends[2];
+    if (pipe(ends) != 0) return false;
+    pid_t pid = fork();
+    if (pid < 0) {
+        close(ends[0]);
+        close(ends[1]);
+        return false;
+    }
+    if (pid == 0) {
+        close(ends[0]);
+        work(p, problem, ends[1]);
+    }
+    close(ends[1]);
+    *c = (child){ .pid = pid, .pipe = ends[0], .problem = problem, .since = mor_clock() };
+    return true;
+}
+
+static void accept_result(pool* p, const mor_lab_message* m)
+{
+    if (m->kind == 'R') {
+        const mor_lab_run* r = &m->as.run;
+        p->done[(size_t)r->problem * (size_t)p->slots + (size_t)mor_lab_slot(p->lab, r->problem, r->formulation, r->solver, r->tol)] = true;
+        p->finished++;
+    }
+    mor_lab_keep(p->lab, m);
+    mor_lab_journal_add(p->journal, p->lab, m);
+}
+
+static void receive(pool* p, child* c)
+{
+    const mor_lab_message* m = &c->message;
+    if (m->kind == 'B') {
+        c->running = true;
+        c->run = m->as.run;
+        c->since = mor_clock();
+        return;
+    }
+    if (m->kind == 'E') {
+        if (p->failures++ == 0) mor_fail(p->error, MOR_BAD_INPUT, "%s: %s", p->lab->problems[c->problem].name, m->as.run.detail);
+        return;
+    }
+    if (m->kind == 'R') c->running = false;
+    c->since = mor_clock();
+    accept_result(p, m);
+}
+
+/* The child has ended: its announced run failed; true if the problem has runs left that can be tried. */
+static bool finish(pool* p, child* c)
+{
+    int status = 0;
+    close(c->pipe);
+    waitpid(c->pid, &status, 0);
+    c->pid = 0;
+    if (!c->running) return false;
+    mor_lab_message m = { .kind = 'R', .as.run = c->run };
+    mor_lab_run* r = &m.as.run;
+    bool late = c->killed || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU);
+    r->status = late ? MOR_TIME_LIMIT : MOR_NUMERICAL;
+    r->error = r->coulomb = NAN;
+    r->time_s = r->total_s = mor_clock() - c->since;
+    r->residual = (mor_residual){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
+    if (late) snprintf(r->detail, sizeof r->detail, "did not stop at the time limit: its process was ended");
+    else if (WIFSIGNALED(status)) snprintf(r->detail, sizeof r->detail, "its process ended with signal %d", WTERMSIG(status));
+    else snprintf(r->detail, sizeof r->detail, "its process ended with status %d", WEXITSTATUS(status));
+    accept_result(p, &m);
+    return true;
+}
+
+static int missing(const pool* p, int problem)
+{
+    int n = 0;
+    const mor_lab* lab = p->lab;
+    for (int f = -1; f < lab->formulation_count; f++)
+        for (int s = -1; s < lab->solver_count; s++)
+            for (int t = 0; t < lab->options.tol_count; t++) {
+                int slot = mor_lab_slot(lab, problem, f, s, t);
+                if (slot >= 0 && !p->done[(size_t)problem * (size_t)p->slots + (size_t)slot]) n++;
+            }
+    return n;
+}
+
+static int compare_runs(const void* a, const void* b)
+{
+    const mor_lab_run *x = a, *y = b;
+    if (x->problem != y->problem) return x->problem < y->problem ? -1 : 1;
+    if (x->formulation != y->formulation) return x->formulation < y->formulation ? -1 : 1;
+    if (x->solver != y->solver) return x->solver < y->solver ? -1 : 1;
+    return (x->tol > y->tol) - (x->tol < y->tol);
+}
+
+static int compare_traces(const void* a, const void* b)
+{
+    const mor_lab_trace *x = a, *y = b;
+    if (x->formulation != y->formulation) return x->formulation < y->formulation ? -1 : 1;
+    if (x->solver != y->solver) return x->solver < y->solver ? -1 : 1;
+    return (x->problem > y->problem) - (x->problem < y->problem);
+}
+
+const mor_lab_run* mor_lab_find(const mor_lab* lab, int problem, int formulation, int solver, int tol)
+{
+    mor_lab_run key = { .problem = problem, .formulation = formulation, .solver = solver, .tol = tol };
+    return lab->run_count ? bsearch(&key, lab->runs, (size_t)lab->run_count, sizeof key, compare_runs) : NULL;
+}
+
+/* One round: waits a little, takes what has come, ends what hangs. Returns the children at work. */
+static int serve(pool* p, struct pollfd* fds, int jobs, int* queue, int* queued)
+{
+    int busy = 0;
+    for (int i = 0; i < jobs; i++) {
+        fds[i] = (struct pollfd){ .fd = p->children[i].pid ? p->children[i].pipe : -1, .events = POLLIN };
+        busy += p->children[i].pid != 0;
+    }
+    if (!busy) return 0;
+    if (poll(fds, (nfds_t)jobs, 200) < 0) return busy; /* a signal: the caller looks */
+    for (int i = 0; i < jobs; i++) {
+        child* c = &p->children[i];
+        if (!c->pid) continue;
+        double most = 100.0 * p->lab->options.time_limit + 60.0; /* a run that sleeps */
+        if (c->running && p->lab->options.time_limit > 0.0 && mor_clock() - c->since > most && !c->killed) {
+            c->killed = true;
+            kill(c->pid, SIGKILL);
+        }
+        if (!(fds[i].revents & (POLLIN | POLLHUP | POLLERR))) continue;
+        ssize_t n = read(c->pipe, (char*)&c->message + c->filled, sizeof c->message - c->filled);
+        if (n < 0 && errno == EINTR) continue;
+        if (n > 0) {
+            c->filled += (size_t)n;
+            if (c->filled == sizeof c->message) {
+                c->filled = 0;
+                receive(p, c);
+            }
+        } else if (finish(p, c) && missing(p, c->problem)) {
+            queue[--*queued] = c->problem; /* next in line */
+        }
+    }
+    return busy;
+}
+
+mor_code mor_lab_run_all(mor_lab* lab, const char* journal, bool resume, mor_lab_progress progress, void* user, mor_error* error)
+{
+    int jobs = lab->options.jobs < 1 ? 1 : lab->options.jobs, n = lab->problem_count;
+    double begin = mor_clock();
+    pool p = { .lab = lab, .slots = mor_lab_slots(lab), .error = error };
+    if (journal && !(p.journal = mor_lab_journal_open(journal, lab, resume, error))) return error ? error->code : MOR_SYSTEM;
+    p.done = calloc((size_t)n * (size_t)p.slots + 1, sizeof *p.done);
+    p.children = calloc((size_t)jobs, sizeof *p.children);
+    int* queue = malloc(((size_t)n + 1) * sizeof *queue);
+    struct pollfd* fds = calloc((size_t)jobs, sizeof *fds);
+    mor_code code = MOR_OK;
+    if (!p.done || !p.children || !queue || !fds) code = mor_fail(error, MOR_SYSTEM, "out of memory");
+    int next = 0;
+    lab->planned = 0;
+    for (int i = 0; i < n && !code; i++) lab->planned += missing(&p, i);
+    for (int i = 0; i < lab->run_count && !code; i++) {
+        const mor_lab_run* r = &lab->runs[i];
+        p.done[(size_t)r->problem * (size_t)p.slots + (size_t)mor_lab_slot(lab, r->problem, r->formulation, r->solver, r->tol)] = true;
+    }
+    p.finished = lab->run_count;
+    for (int i = 0; i < n; i++) queue[i] = i;
+    bool stopped = false;
+    while (!code) {
+        for (int i = 0; i < jobs && !stopped; i++) {
+            while (!p.children[i].pid && next < n) {
+                int problem = queue[next++];
+                if (!missing(&p, problem)) continue;
+                if (!start(&p, &p.children[i], problem)) code = mor_fail(error, MOR_SYSTEM, "cannot start a process: %s", strerror(errno));
+                break;
+            }
+        }
+        if (!serve(&p, fds, jobs, queue, &next) && (next >= n || stopped)) break;
+        if (!stopped && progress && !progress(user, lab, p.finished, lab->planned)) {
+            stopped = true;
+            for (int i = 0; i < jobs; i++)
+                if (p.children[i].pid) p.children[i].running = false, kill(p.children[i].pid, SIGKILL);
+        }
+    }
+    for (int i = 0; p.children && i < jobs; i++)
+        if (p.children[i].pid) kill(p.children[i].pid, SIGKILL), waitpid(p.children[i].pid, NULL, 0), close(p.children[i].pipe);
+    qsort(lab->runs, (size_t)lab->run_count, sizeof *lab->runs, compare_runs);
+    if (lab->trace_count) qsort(lab->traces, (size_t)lab->trace_count, sizeof *lab->traces, compare_traces);
+    if (!code && p.failures) code = MOR_BAD_INPUT;
+    lab->complete = !stopped && !code && lab->run_count == lab->planned;
+    lab->wall_s = mor_clock() - begin;
+    mor_code closed = mor_lab_journal_close(p.journal, code ? NULL : error);
+    free(p.done);
+    free(p.children);
+    free(queue);
+    free(fds);
+    return code ? code : closed;
+}

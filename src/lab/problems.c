@@ -1,0 +1,247 @@
+/* What the laboratory works on: methods by name, problems from files, scenes and folders. */
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/bpmd.h"
+#include "io/problem_file.h"
+#include "lab/compare.h"
+
+mor_lab_options mor_lab_options_default(void)
+{
+    return (mor_lab_options){ .tols = { 1e-4, 1e-8 }, .tol_count = 2, .time_limit = 1.0, .memory_gb = 2.0, .jobs = 1, .frames = 50, .traces = 50 };
+}
+
+const char* mor_lab_formulation_name(const mor_lab* lab, int f) { return f < 0 ? "-" : lab->formulations[f]->name; }
+const char* mor_lab_solver_name(const mor_lab* lab, int s) { return s < 0 ? "-" : lab->solvers[s]->name; }
+
+/* -------------------------------------------------------------------------------- methods */
+
+static mor_code unknown(const char* stage, const char* name, const char* const* names, mor_error* error)
+{
+    const char* near = mor_did_you_mean(name, names);
+    return near ? mor_fail(error, MOR_BAD_INPUT, "unknown %s '%s'; did you mean '%s'?", stage, name, near)
+                : mor_fail(error, MOR_BAD_INPUT, "unknown %s '%s'; see moreau list %ss", stage, name, stage);
+}
+
+mor_code mor_lab_begin(mor_lab* lab, const mor_lab_options* options, mor_error* error)
+{
+    *lab = (mor_lab){ .options = *options };
+    const mor_library* library = options->library;
+    const char* names[MOR_LAB_METHODS + 1] = { 0 };
+    const char* usual[] = { "ncp", "st", NULL };
+    const char* const* wanted = options->formulations[0] ? options->formulations : usual;
+    for (int i = 0; i < MOR_LAB_METHODS && mor_library_formulation_at(library, i); i++) names[i] = mor_library_formulation_at(library, i)->name;
+    for (; *wanted; wanted++) {
+        const mor_formulation* f = mor_library_formulation(library, *wanted);
+        if (!f) return unknown("formulation", *wanted, names, error);
+        bool twice = false;
+        for (int i = 0; i < lab->formulation_count; i++) twice = twice || lab->formulations[i] == f;
+        if (!twice) lab->formulations[lab->formulation_count++] = f;
+    }
+    memset(names, 0, sizeof names);
+    for (int i = 0; i < MOR_LAB_METHODS && mor_library_solver_at(library, i); i++) names[i] = mor_library_solver_at(library, i)->name;
+    for (const char* const* one = options->solvers[0] ? options->solvers : names; *one; one++) {
+        const mor_solver* s = mor_library_solver(library, *one);
+        if (!s) return unknown("solver", *one, names, error);
+        bool twice = false;
+        for (int i = 0; i < lab->solver_count; i++) twice = twice || lab->solvers[i] == s;
+        if (!twice) lab->solvers[lab->solver_count++] = s;
+    }
+    return MOR_OK;
+}
+
+static void remove_folder(const char* path)
+{
+    DIR* folder = opendir(path);
+    if (!folder) return;
+    for (struct dirent* e; (e = readdir(folder));) {
+        char name[600];
+        if (e->d_name[0] == '.' || snprintf(name, sizeof name, "%s/%s", path, e->d_name) >= (int)sizeof name) continue;
+        remove(name);
+    }
+    closedir(folder);
+    rmdir(path);
+}
+
+void mor_lab_end(mor_lab* lab)
+{
+    if (lab->temporary[0]) remove_folder(lab->temporary);
+    free(lab->problems);
+    free(lab->runs);
+    free(lab->traces);
+    memset(lab, 0, sizeof *lab);
+}
+
+/* ------------------------------------------------------------------------------- problems */
+
+static mor_lab_problem* new_problem(mor_lab* lab, mor_error* error)
+{
+    if (lab->problem_count == lab->problem_capacity) {
+        int capacity = lab->problem_capacity ? 2 * lab->problem_capacity : 64;
+        mor_lab_problem* grown = realloc(lab->problems, (size_t)capacity * sizeof *grown);
+        if (!grown) {
+            mor_fail(error, MOR_SYSTEM, "out of memory");
+            return NULL;
+        }
+        lab->problems = grown;
+        lab->problem_capacity = capacity;
+    }
+    mor_lab_problem* p = &lab->problems[lab->problem_count];
+    *p = (mor_lab_problem){ .deficiency = -1, .condition = NAN, .mass_ratio = NAN };
+    return p;
+}
+
+/* "a/b/pile-100.h5" gives "pile-100", the family "pile". */
+static void name_of(const char* path, char* name, size_t size, char* family, size_t family_size)
+{
+    const char* slash = strrchr(path, '/');
+    snprintf(name, size, "%s", slash ? slash + 1 : path);
+    char* dot = strrchr(name, '.');
+    if (dot && dot != name && strcmp(dot, ".dat") != 0) *dot = '\0';
+    snprintf(family, family_size, "%.*s", (int)family_size - 1, name);
+    char* dash = strrchr(family, '-');
+    if (dash && dash != family) *dash = '\0';
+}
+
+static mor_code add_frames(mor_lab* lab, const char* path, const char* name, const char* family, mor_error* error)
+{
+    mor_bpmd* file = mor_bpmd_open(path, error);
+    if (!file) return MOR_BAD_INPUT;
+    mor_code code = MOR_OK;
+    int count = mor_bpmd_count(file), wanted = lab->options.frames > 0 && lab->options.frames < count ? lab->options.frames : count;
+    for (int k = 0; k < wanted && !code; k++) {
+        int frame = wanted == 1 ? count - 1 : (int)((long long)k * (count - 1) / (wanted - 1));
+        mor_bpmd_frame f;
+        code = mor_bpmd_read(file, frame, &f, error);
+        if (code) break;
+        int contacts = f.contact_count;
+        mor_bpmd_frame_clear(&f);
+        if (contacts == 0) continue; /* nothing to solve */
+        mor_lab_problem* p = new_problem(lab, error);
+        if (!p) {
+            code = MOR_SYSTEM;
+            break;
+        }
+        snprintf(p->name, sizeof p->name, "%s#%d", name, frame + 1);
+        snprintf(p->family, sizeof p->family, "%s", family);
+        snprintf(p->path, sizeof p->path, "%s", path);
+        snprintf(p->kind, sizeof p->kind, "frame");
+        p->frame = frame;
+        p->contacts = contacts;
+        lab->problem_count++;
+    }
+    mor_bpmd_free(file);
+    return code;
+}
+
+static mor_code add_problem(mor_lab* lab, const char* path, const char* name, const char* family, mor_error* error)
+{
+    mor_problem_file file;
+    mor_code code = mor_problem_read(path, NULL, &file, error);
+    if (code) return code;
+    mor_lab_problem* p = new_problem(lab, error);
+    if (p) {
+        snprintf(p->name, sizeof p->name, "%s", name);
+        snprintf(p->family, sizeof p->family, "%s", family);
+        snprintf(p->path, sizeof p->path, "%s", path);
+        snprintf(p->kind, sizeof p->kind, "%s", mor_form_name(file.problem.form));
+        p->frame = -1;
+        p->rows = file.problem.size;
+        p->contacts = file.problem.contact_count;
+        lab->problem_count++;
+    }
+    mor_problem_file_free(&file);
+    return p ? MOR_OK : MOR_SYSTEM;
+}
+
+/* Runs a scene by its own methods and keeps the frames in a folder of this comparison. */
+static mor_code add_scene(mor_lab* lab, const char* path, const char* name, const char* family, mor_error* error)
+{
+    if (!lab->temporary[0]) {
+        const char* base = getenv("TMPDIR");
+        snprintf(lab->temporary, sizeof lab->temporary, "%s/moreau-compare-XXXXXX", base && *base ? base : "/tmp");
+        if (!mkdtemp(lab->temporary)) {
+            lab->temporary[0] = '\0';
+            return mor_fail(error, MOR_SYSTEM, "no temporary folder: %s", strerror(errno));
+        }
+    }
+    mor_scene* scene = mor_scene_load(path, NULL, lab->options.library, error);
+    if (!scene) return MOR_BAD_INPUT;
+    mor_world* w = mor_scene_build(scene, 1, error);
+    mor_code code = w ? MOR_OK : MOR_BAD_INPUT;
+    char file[600];
+    snprintf(file, sizeof file, "%s/%s.h5", lab->temporary, name);
+    if (!code) {
+        int steps = (int)floor(mor_scene_end(scene) / mor_world_get_step(w) + 0.5), every = 1;
+        if (lab->options.frames > 0 && steps > 2 * lab->options.frames) every = steps / (2 * lab->options.frames);
+        mor_bpmd_recorder* r = mor_bpmd_record(file, w, scene, every, error);
+        if (!r) code = MOR_SYSTEM;
+        for (int k = 0; k < steps && !code; k++) {
+            mor_step_report report;
+            code = mor_world_step(w, &report, error);
+            if (mor_world_step_count(w) <= k) break; /* its solver failed: the frames so far are what there is */
+        }
+        mor_code closed = mor_bpmd_close(r, code ? NULL : error);
+        if (!code) code = closed;
+    }
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+    return code ? code : add_frames(lab, file, name, family, error);
+}
+
+static bool ends(const char* path, const char* ending)
+{
+    size_t n = strlen(path), m = strlen(ending);
+    return n > m && strcmp(path + n - m, ending) == 0;
+}
+
+static int by_name(const struct dirent** a, const struct dirent** b) { return strcmp((*a)->d_name, (*b)->d_name); }
+
+static mor_code add_folder(mor_lab* lab, const char* path, int depth, mor_error* error);
+
+static mor_code add_one(mor_lab* lab, const char* path, int depth, mor_error* error)
+{
+    struct stat status;
+    if (stat(path, &status) != 0) return mor_fail(error, MOR_BAD_INPUT, "%s: cannot open: %s", path, strerror(errno));
+    if (S_ISDIR(status.st_mode)) return add_folder(lab, path, depth, error);
+    char name[200], family[64];
+    name_of(path, name, sizeof name, family, sizeof family);
+    if (ends(path, ".yaml") || ends(path, ".yml") || ends(path, ".json")) return add_scene(lab, path, name, family, error);
+    if (ends(path, ".dat")) return add_problem(lab, path, name, family, error);
+    mor_code code = add_frames(lab, path, name, family, error);
+    if (code == MOR_BAD_INPUT && error && strstr(error->text, "no frames")) { /* HDF5, but not BPMD */
+        mor_error kept = *error;
+        code = add_problem(lab, path, name, family, error);
+        if (code) *error = kept;
+    }
+    return code;
+}
+
+static mor_code add_folder(mor_lab* lab, const char* path, int depth, mor_error* error)
+{
+    struct dirent** entries;
+    int count = scandir(path, &entries, NULL, by_name);
+    if (count < 0) return mor_fail(error, MOR_BAD_INPUT, "%s: cannot list: %s", path, strerror(errno));
+    mor_code code = MOR_OK;
+    for (int i = 0; i < count; i++) {
+        const char* name = entries[i]->d_name;
+        char child[1024];
+        struct stat status;
+        bool taken = name[0] != '.' && snprintf(child, sizeof child, "%s%s%s", path, path[strlen(path) - 1] == '/' ? "" : "/", name) < (int)sizeof child &&
+                     stat(child, &status) == 0;
+        if (taken && S_ISDIR(status.st_mode)) taken = depth < 4;
+        else taken = taken && (ends(name, ".h5") || ends(name, ".hdf5") || ends(name, ".dat") || ends(name, ".yaml"));
+        if (taken && !code) code = add_one(lab, child, depth + 1, error);
+        free(entries[i]);
+    }
+    free(entries);
+    return code;
+}
+
+mor_code mor_lab_add(mor_lab* lab, const char* path, mor_error* error) { return add_one(lab, path, 0, error); }

@@ -1,0 +1,443 @@
+/* The report of a comparison: one web page that needs nothing else. Tables sort by a click on their head, the table of runs filters as
+ * one types, legends highlight their curve; without scripts everything but the table of runs is still there, and it prints. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "lab/chart.h"
+#include "lab/compare.h"
+#include "lab/page.h"
+#include "lab/profile.h"
+
+/* -------------------------------------------------------------------------------- classes */
+
+static bool is_small(const mor_lab_problem* p) { return p->rows <= 60; }
+static bool is_medium(const mor_lab_problem* p) { return p->rows > 60 && p->rows <= 600; }
+static bool is_large(const mor_lab_problem* p) { return p->rows > 600; }
+static bool is_stiff(const mor_lab_problem* p) { return p->mass_ratio >= 1e3; }
+static bool is_redundant(const mor_lab_problem* p) { return p->deficiency > 0; }
+static bool is_full_rank(const mor_lab_problem* p) { return p->deficiency == 0; }
+
+static const struct {
+    const char* name;
+    bool (*member)(const mor_lab_problem* problem);
+} classes[] = { { "all problems", NULL }, { "small: up to 60 rows", is_small }, { "medium: 61 to 600 rows", is_medium }, { "large: over 600 rows", is_large },
+                { "mass ratio 1000 and more", is_stiff }, { "redundant contacts (W singular)", is_redundant }, { "W of full rank", is_full_rank } };
+enum { CLASSES = sizeof classes / sizeof *classes };
+
+static const char* title_of(const mor_lab* lab, int f) { return f < 0 ? "stored problems" : mor_lab_formulation_name(lab, f); }
+
+static void number_cell(FILE* out, const char* format, double v)
+{
+    if (!isfinite(v)) {
+        fputs("<td class=\"n\" data-v=\"1e300\">–</td>", out);
+        return;
+    }
+    fprintf(out, "<td class=\"n\" data-v=\"%.9g\">", v);
+    fprintf(out, format, v);
+    fputs("</td>", out);
+}
+
+static void time_cell(FILE* out, double s)
+{
+    if (!isfinite(s)) {
+        fputs("<td class=\"n\" data-v=\"1e300\">–</td>", out);
+        return;
+    }
+    const char* unit = s < 1e-3 ? "µs" : s < 1.0 ? "ms" : "s";
+    fprintf(out, "<td class=\"n\" data-v=\"%.9g\">%.3g %s</td>", s, s * (s < 1e-3 ? 1e6 : s < 1.0 ? 1e3 : 1.0), unit);
+}
+
+/* ----------------------------------------------------------------------------- at a glance */
+
+static void glance(const mor_lab* lab, FILE* out)
+{
+    int tol = lab->options.tol_count - 1;
+    fprintf(out, "<h2 id=\"glance\">At a glance</h2><p>The solver that solves most problems of a class at tolerance %g, and among equals the one with the least mean time. "
+                 "In brackets: solved of all, and the geometric mean of its time over the fastest solver's.</p><table><thead><tr><th>problems</th>", lab->options.tols[tol]);
+    for (int f = -1; f < lab->formulation_count; f++) {
+        mor_lab_profile p;
+        bool shown = mor_lab_profile_make(lab, f, tol, NULL, &p) && p.problem_count;
+        mor_lab_profile_free(&p);
+        if (shown) fprintf(out, "<th>%s</th>", title_of(lab, f));
+    }
+    fputs("</tr></thead><tbody>\n", out);
+    for (int c = 0; c < CLASSES; c++) {
+        fprintf(out, "<tr><td>%s</td>", classes[c].name);
+        for (int f = -1; f < lab->formulation_count; f++) {
+            mor_lab_profile all, p;
+            if (!mor_lab_profile_make(lab, f, tol, NULL, &all)) return;
+            bool shown = all.problem_count > 0;
+            mor_lab_profile_free(&all);
+            if (!shown || !mor_lab_profile_make(lab, f, tol, classes[c].member, &p)) continue;
+            int w = mor_lab_winner(&p);
+            if (p.problem_count == 0) fputs("<td class=\"dim\">no such problem</td>", out);
+            else if (w < 0) fprintf(out, "<td>none (0 of %d)</td>", p.problem_count);
+            else fprintf(out, "<td><b>%s</b> (%d of %d, %.2g×)</td>", mor_lab_solver_name(lab, p.solvers[w]), p.scores[w].solved, p.problem_count, p.scores[w].ratio);
+            mor_lab_profile_free(&p);
+        }
+        fputs("</tr>\n", out);
+    }
+    fputs("</tbody></table>\n", out);
+}
+
+/* ---------------------------------------------------------------------------------- scores */
+
+static void scores(const mor_lab* lab, int f, FILE* out)
+{
+    fputs("<table class=\"sort\"><thead><tr><th>solver</th>", out);
+    for (int t = 0; t < lab->options.tol_count; t++)
+        fprintf(out, "<th class=\"n\">solved at %g</th><th class=\"n\">fastest</th><th class=\"n\">× best</th><th class=\"n\">median time</th><th class=\"n\">iterations</th><th class=\"n\">median error</th>", lab->options.tols[t]);
+    fputs("</tr></thead><tbody>\n", out);
+    mor_lab_profile p[MOR_LAB_TOLS];
+    for (int t = 0; t < lab->options.tol_count; t++)
+        if (!mor_lab_profile_make(lab, f, t, NULL, &p[t])) return;
+    for (int k = 0; k < p[0].solver_count; k++) {
+        fprintf(out, "<tr><td>%s</td>", mor_lab_solver_name(lab, p[0].solvers[k]));
+        for (int t = 0; t < lab->options.tol_count; t++) {
+            const mor_lab_score* s = NULL;
+            for (int i = 0; i < p[t].solver_count; i++)
+                if (p[t].solvers[i] == p[0].solvers[k]) s = &p[t].scores[i];
+            if (!s) {
+                fputs("<td></td><td></td><td></td><td></td><td></td><td></td>", out);
+                continue;
+            }
+            double fraction = s->problems ? (double)s->solved / s->problems : 0.0;
+            fprintf(out, "<td class=\"n bar\" data-v=\"%.9g\" style=\"--w:%.0f%%\">%d / %d</td>", fraction, 100.0 * fraction, s->solved, s->problems);
+            number_cell(out, "%.0f", s->fastest);
+            number_cell(out, "%.2f", s->ratio);
+            time_cell(out, s->median);
+            number_cell(out, "%.4g", s->median_iterations);
+            number_cell(out, "%.1e", s->median_error);
+        }
+        fputs("</tr>\n", out);
+    }
+    fputs("</tbody></table>\n", out);
+    for (int t = 0; t < lab->options.tol_count; t++) mor_lab_profile_free(&p[t]);
+}
+
+/* ---------------------------------------------------------------------------------- charts */
+
+static void profiles(const mor_lab* lab, int f, FILE* out)
+{
+    fputs("<div class=\"charts\">", out);
+    for (int data = 0; data < 2; data++)
+        for (int t = 0; t < lab->options.tol_count; t++) {
+            mor_lab_profile p;
+            if (!mor_lab_profile_make(lab, f, t, NULL, &p)) return;
+            mor_chart c = { .log_x = true, .width = 330, .height = 230, .y_low = 0, .y_high = 1, .x_low = data ? 1e-5 : 1.0, .x_high = data ? fmax(1.0, lab->options.time_limit) : 1000.0 };
+            snprintf(c.title, sizeof c.title, "%s profile, tolerance %g", data ? "data" : "performance", lab->options.tols[t]);
+            snprintf(c.x_label, sizeof c.x_label, data ? "time allowed [s]" : "time allowed, as a multiple of the best solver's");
+            snprintf(c.y_label, sizeof c.y_label, "fraction of problems solved");
+            for (int k = 0; k < p.solver_count; k++) {
+                mor_chart_series* s = mor_chart_add(&c, mor_lab_solver_name(lab, p.solvers[k]), p.solvers[k]);
+                if (s) s->steps = true;
+                double low = log10(c.x_low), high = log10(c.x_high);
+                for (int i = 0; i <= 120; i++) {
+                    double x = pow(10.0, low + (high - low) * i / 120);
+                    mor_chart_point(s, x, data ? mor_lab_delta(&p, k, x) : mor_lab_rho(&p, k, x * (1.0 + 1e-12)));
+                }
+            }
+            mor_chart_write(&c, out);
+            mor_chart_clear(&c);
+            mor_lab_profile_free(&p);
+        }
+    fputs("</div>\n", out);
+}
+
+/* Median time of the solved ones over bins of size, three per decade. */
+static void sizes(const mor_lab* lab, int f, FILE* out)
+{
+    int t = lab->options.tol_count - 1;
+    mor_lab_profile p;
+    if (!mor_lab_profile_make(lab, f, t, NULL, &p)) return;
+    mor_chart c = { .log_x = true, .log_y = true, .width = 330, .height = 260 };
+    snprintf(c.title, sizeof c.title, "size against time, tolerance %g", lab->options.tols[t]);
+    snprintf(c.x_label, sizeof c.x_label, "rows (three per contact)");
+    snprintf(c.y_label, sizeof c.y_label, "geometric mean of the time [s], where solved");
+    for (int k = 0; k < p.solver_count; k++) {
+        mor_chart_series* s = mor_chart_add(&c, mor_lab_solver_name(lab, p.solvers[k]), p.solvers[k]);
+        for (int bin = 0; bin < 18; bin++) {
+            double sum = 0.0, size = 0.0;
+            int n = 0;
+            for (int i = 0; i < p.problem_count; i++) {
+                int rows = lab->problems[p.problems[i]].rows;
+                double time = p.time[(size_t)k * (size_t)p.problem_count + (size_t)i];
+                if (rows < 1 || (int)floor(3.0 * log10(rows)) != bin || !isfinite(time)) continue;
+                sum += log(time), size += log(rows), n++;
+            }
+            if (n) mor_chart_point(s, exp(size / n), exp(sum / n));
+        }
+    }
+    mor_chart_write(&c, out);
+    mor_chart_clear(&c);
+    mor_lab_profile_free(&p);
+}
+
+static int ascending(const void* a, const void* b)
+{
+    double x = *(const double*)a, y = *(const double*)b;
+    return (x > y) - (x < y);
+}
+
+/* Work-precision: for every error level, the median over the followed problems of the time at which it is first reached; none if
+ * fewer than half of them get there. */
+static void precision(const mor_lab* lab, int f, FILE* out)
+{
+    mor_chart c = { .log_x = true, .log_y = true, .width = 330, .height = 260 };
+    snprintf(c.title, sizeof c.title, "work and precision");
+    snprintf(c.x_label, sizeof c.x_label, "error reached");
+    snprintf(c.y_label, sizeof c.y_label, "median time of the solver [s]");
+    double* times = malloc(((size_t)lab->trace_count + 1) * sizeof *times);
+    for (int s = 0; times && s < lab->solver_count; s++) {
+        mor_chart_series* series = NULL;
+        for (int level = 0; level <= 20; level++) {
+            double error = pow(10.0, -0.5 * level);
+            int n = 0, all = 0;
+            for (int i = 0; i < lab->trace_count; i++) {
+                const mor_lab_trace* tr = &lab->traces[i];
+                if (tr->formulation != f || tr->solver != s) continue;
+                all++;
+                for (int k = 0; k < tr->count; k++)
+                    if (tr->error[k] <= error) {
+                        times[n++] = tr->time_s[k];
+                        break;
+                    }
+            }
+            if (all == 0 || 2 * n < all) continue;
+            qsort(times, (size_t)n, sizeof *times, ascending);
+            int middle = (all - 1) / 2; /* those that never get there count as the slowest */
+            if (middle >= n) continue;
+            if (!series) series = mor_chart_add(&c, mor_lab_solver_name(lab, s), s);
+            mor_chart_point(series, error, fmax(times[middle], 1e-7));
+        }
+    }
+    free(times);
+    if (c.count) mor_chart_write(&c, out);
+    mor_chart_clear(&c);
+}
+
+/* One small chart per solver: the error over the iterations of every followed problem. */
+static void convergence(const mor_lab* lab, int f, FILE* out)
+{
+    fputs("<div class=\"charts small\">", out);
+    for (int s = 0; s < lab->solver_count; s++) {
+        mor_chart c = { .log_y = true, .width = 210, .height = 140, .y_low = 1e-14, .y_high = 100.0 };
+        snprintf(c.title, sizeof c.title, "%s", mor_lab_solver_name(lab, s));
+        snprintf(c.x_label, sizeof c.x_label, "iteration");
+        snprintf(c.y_label, sizeof c.y_label, "error");
+        for (int i = 0; i < lab->trace_count; i++) {
+            const mor_lab_trace* tr = &lab->traces[i];
+            if (tr->formulation != f || tr->solver != s) continue;
+            mor_chart_series* series = mor_chart_add(&c, "", s);
+            if (!series) break;
+            series->thin = true;
+            for (int k = 0; k < tr->count; k++) mor_chart_point(series, tr->iteration[k], fmax(tr->error[k], 1e-14));
+        }
+        if (c.count) mor_chart_write(&c, out);
+        mor_chart_clear(&c);
+    }
+    fputs("</div>\n", out);
+}
+
+/* ----------------------------------------------------------------------------- formulations */
+
+static void formulations(const mor_lab* lab, FILE* out)
+{
+    double* errors = malloc(((size_t)lab->run_count + 1) * sizeof *errors);
+    if (!errors) return;
+    fputs("<h2 id=\"formulations\">How far from Coulomb's law</h2><p>Impulses of every solved run, put into the exact Coulomb problem of the same step (gaps in the rows, "
+          "circular cones) and judged in m/s. What is left when the solver is accurate is the formulation's own: the polygon, the relaxation, the springs. "
+          "A formulation that poses another problem (ap has no gaps in its rows) is not wrong by this, but it is different.</p>"
+          "<table class=\"sort\"><thead><tr><th>formulation</th><th class=\"n\">solved runs</th><th class=\"n\">median [m/s]</th><th class=\"n\">9 of 10 below</th><th class=\"n\">largest</th></tr></thead><tbody>\n", out);
+    for (int f = 0; f < lab->formulation_count; f++) {
+        int n = 0;
+        for (int i = 0; i < lab->run_count; i++) {
+            const mor_lab_run* r = &lab->runs[i];
+            if (r->formulation == f && r->status == MOR_SOLVED && isfinite(r->coulomb) && (r->solver < 0 || r->tol == lab->options.tol_count - 1)) errors[n++] = r->coulomb;
+        }
+        if (!n) continue;
+        qsort(errors, (size_t)n, sizeof *errors, ascending);
+        fprintf(out, "<tr><td>%s</td><td class=\"n\" data-v=\"%d\">%d</td>", mor_lab_formulation_name(lab, f), n, n);
+        number_cell(out, "%.2e", errors[n / 2]);
+        number_cell(out, "%.2e", errors[(n * 9) / 10 < n ? (n * 9) / 10 : n - 1]);
+        number_cell(out, "%.2e", errors[n - 1]);
+        fputs("</tr>\n", out);
+    }
+    fputs("</tbody></table>\n", out);
+    free(errors);
+}
+
+/* -------------------------------------------------------------------------------- problems */
+
+static const mor_lab_run* best_run(const mor_lab* lab, int problem)
+{
+    const mor_lab_run* best = NULL;
+    for (int i = 0; i < lab->run_count; i++) {
+        const mor_lab_run* r = &lab->runs[i];
+        if (r->problem == problem && r->status == MOR_SOLVED && isfinite(r->coulomb) && (!best || r->coulomb < best->coulomb)) best = r;
+    }
+    return best;
+}
+
+static void problems(const mor_lab* lab, FILE* out)
+{
+    fprintf(out, "<h2 id=\"problems\">Problems</h2><p>%d problems. W = Gᵀ M⁻¹ G; stick, slide and open are counted in the answer nearest to Coulomb's law.</p>"
+                 "<div class=\"tall\"><table class=\"sort\"><thead><tr><th>problem</th><th>family</th><th>kind</th><th class=\"n\">bodies</th><th class=\"n\">contacts</th><th class=\"n\">rows</th><th class=\"n\">dof</th>"
+                 "<th class=\"n\">rows / dof</th><th class=\"n\">rank deficiency</th><th class=\"n\">condition of W</th><th class=\"n\">mass ratio</th><th class=\"n\">stick</th><th class=\"n\">slide</th><th class=\"n\">open</th></tr></thead><tbody>\n", lab->problem_count);
+    for (int i = 0; i < lab->problem_count; i++) {
+        const mor_lab_problem* p = &lab->problems[i];
+        fputs("<tr><td>", out);
+        mor_html_text(out, p->name);
+        fputs("</td><td>", out);
+        mor_html_text(out, p->family);
+        fprintf(out, "</td><td>%s</td>", p->kind);
+        bool frame = p->frame >= 0;
+        number_cell(out, "%.0f", frame ? p->bodies : NAN);
+        number_cell(out, "%.0f", p->contacts);
+        number_cell(out, "%.0f", p->rows);
+        number_cell(out, "%.0f", frame ? p->dof : NAN);
+        number_cell(out, "%.2f", frame && p->dof ? (double)p->rows / p->dof : NAN);
+        number_cell(out, "%.0f", p->deficiency >= 0 ? p->deficiency : NAN);
+        number_cell(out, "%.1e", p->condition);
+        number_cell(out, "%.4g", p->mass_ratio);
+        const mor_lab_run* best = best_run(lab, i);
+        number_cell(out, "%.0f", best ? best->sticking : NAN);
+        number_cell(out, "%.0f", best ? best->sliding : NAN);
+        number_cell(out, "%.0f", best ? best->open : NAN);
+        fputs("</tr>\n", out);
+    }
+    fputs("</tbody></table></div>\n", out);
+}
+
+/* The runs as data for the page's script: names by number, one array per run. */
+static void script_text(FILE* out, const char* text)
+{
+    fputc('"', out);
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\') fprintf(out, "\\%c", c);
+        else if (c < 0x20 || c == '<') fprintf(out, "\\u%04x", c);
+        else fputc(c, out);
+    }
+    fputc('"', out);
+}
+
+static void script_number(FILE* out, double v)
+{
+    if (isfinite(v)) fprintf(out, "%.4g", v);
+    else fputs("null", out);
+}
+
+static void runs(const mor_lab* lab, FILE* out)
+{
+    fprintf(out, "<h2 id=\"runs\">Runs</h2><p>%d runs. <input id=\"filter\" placeholder=\"filter: words that must occur, e.g. pile nsgs not_converged\" size=\"50\"> <span id=\"count\"></span></p>"
+                 "<div class=\"tall\"><table id=\"runs-table\"><thead><tr><th>problem</th><th>formulation</th><th>solver</th><th class=\"n\">tolerance</th><th>status</th><th class=\"n\">iterations</th>"
+                 "<th class=\"n\">solver [s]</th><th class=\"n\">total [s]</th><th class=\"n\">error</th><th class=\"n\">natural</th><th class=\"n\">FB</th><th class=\"n\">CCK</th><th class=\"n\">normal</th><th class=\"n\">friction</th><th>detail</th></tr></thead><tbody></tbody></table></div>\n<script>const runs=[\n", lab->run_count);
+    for (int i = 0; i < lab->run_count; i++) {
+        const mor_lab_run* r = &lab->runs[i];
+        fputc('[', out);
+        script_text(out, lab->problems[r->problem].name);
+        fprintf(out, ",\"%s\",\"%s\",%g,\"%s\",%d,", mor_lab_formulation_name(lab, r->formulation), mor_lab_solver_name(lab, r->solver), lab->options.tols[r->tol], mor_status_name((mor_status)r->status), r->iterations);
+        const double x[] = { r->time_s, r->total_s, r->error, r->residual.natural, r->residual.fb, r->residual.cck, r->residual.normal_error, r->residual.friction_error };
+        for (int k = 0; k < 8; k++) script_number(out, x[k]), fputc(',', out);
+        script_text(out, r->detail);
+        fputs("],\n", out);
+    }
+    fputs("];</script>\n", out);
+}
+
+/* -------------------------------------------------------------------------------- the page */
+
+static void machine(char* text, size_t size)
+{
+    struct utsname u;
+    char line[256], cpu[160] = "unknown processor";
+    FILE* f = fopen("/proc/cpuinfo", "r");
+    while (f && fgets(line, sizeof line, f))
+        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':')) {
+            snprintf(cpu, sizeof cpu, "%s", strchr(line, ':') + 2);
+            cpu[strcspn(cpu, "\n")] = '\0';
+            break;
+        }
+    if (f) fclose(f);
+    if (uname(&u) != 0) snprintf(text, size, "%s", cpu);
+    else snprintf(text, size, "%s, %s %s %s", cpu, u.sysname, u.release, u.machine);
+}
+
+static void head(const mor_lab* lab, FILE* out)
+{
+    char where[512], when[64] = "";
+    time_t now = time(NULL);
+    struct tm parts;
+    if (gmtime_r(&now, &parts)) strftime(when, sizeof when, "%Y-%m-%d %H:%M UTC", &parts);
+    machine(where, sizeof where);
+    int failed = 0;
+    for (int i = 0; i < lab->run_count; i++) failed += lab->runs[i].status != MOR_SOLVED;
+    fputs(mor_page_head, out);
+    fprintf(out, "<h1>Comparison of contact solvers</h1>\n");
+    if (!lab->complete) fprintf(out, "<p class=\"warn\">This comparison was interrupted: %d of %d runs are here.</p>\n", lab->run_count, lab->planned);
+    fprintf(out, "<p>%d problems, %d runs, %d of them not solved. %s start, %g s and %g GB for each solve, tolerances", lab->problem_count, lab->run_count, failed, lab->options.warm ? "Warm" : "Cold", lab->options.time_limit, lab->options.memory_gb);
+    for (int t = 0; t < lab->options.tol_count; t++) fprintf(out, "%s %g", t ? "," : "", lab->options.tols[t]);
+    fprintf(out, ".</p>\n<p class=\"dim\">moreau %s · %s · %s · %d processes, %.0f s<br>made by <code>", mor_version(), where, when, lab->options.jobs, lab->wall_s);
+    mor_html_text(out, lab->options.command);
+    fputs("</code></p>\n<nav>", out);
+    fputs("<a href=\"#glance\">at a glance</a>", out);
+    for (int f = -1; f < lab->formulation_count; f++)
+        for (int i = 0; i < lab->run_count; i++)
+            if (lab->runs[i].formulation == f && lab->runs[i].solver >= 0) {
+                fprintf(out, " <a href=\"#f%d\">%s</a>", f + 1, title_of(lab, f));
+                break;
+            }
+    fputs(" <a href=\"#formulations\">formulations</a> <a href=\"#problems\">problems</a> <a href=\"#runs\">runs</a> <a href=\"#rules\">rules</a></nav>\n", out);
+}
+
+static void rules(const mor_lab* lab, FILE* out)
+{
+    fputs(mor_page_rules, out);
+    fputs("<h3>Options of the solvers</h3><table class=\"sort\"><thead><tr><th>solver</th><th class=\"n\">most iterations</th><th>options</th></tr></thead><tbody>\n", out);
+    for (int s = 0; s < lab->solver_count; s++) {
+        fprintf(out, "<tr><td>%s</td><td class=\"n\" data-v=\"%d\">%d</td><td>", lab->solvers[s]->name, lab->solvers[s]->max_iter, lab->solvers[s]->max_iter);
+        char* options = calloc(1, lab->solvers[s]->options_size + 1);
+        if (options) mor_fields_default(lab->solvers[s]->fields, options);
+        for (const mor_field* f = lab->solvers[s]->fields; options && f && f->name; f++) {
+            char value[64];
+            mor_field_print(f, options, value, sizeof value);
+            fprintf(out, "%s%s=%s", f == lab->solvers[s]->fields ? "" : " ", f->name, value);
+        }
+        free(options);
+        fputs("</td></tr>\n", out);
+    }
+    fputs("</tbody></table>\n", out);
+}
+
+void mor_lab_write_html(const mor_lab* lab, FILE* out)
+{
+    head(lab, out);
+    glance(lab, out);
+    for (int f = -1; f < lab->formulation_count; f++) {
+        bool any = false;
+        for (int i = 0; i < lab->run_count && !any; i++) any = lab->runs[i].formulation == f && lab->runs[i].solver >= 0;
+        if (!any) continue;
+        fprintf(out, "<h2 id=\"f%d\">%s</h2><p>", f + 1, title_of(lab, f));
+        if (f >= 0) mor_html_text(out, lab->formulations[f]->summary);
+        else fputs("problems read as they are stored, judged by their relative error", out);
+        fputs(".</p>\n", out);
+        scores(lab, f, out);
+        profiles(lab, f, out);
+        fputs("<div class=\"charts\">", out);
+        sizes(lab, f, out);
+        precision(lab, f, out);
+        fputs("</div>\n<h3>Convergence</h3><p>The error, as the tolerance means it, over the iterations of up to ", out);
+        fprintf(out, "%d problems; one curve each.</p>\n", lab->options.traces);
+        convergence(lab, f, out);
+    }
+    formulations(lab, out);
+    problems(lab, out);
+    runs(lab, out);
+    rules(lab, out);
+    fputs(mor_page_foot, out);
+}

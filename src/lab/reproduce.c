@@ -1,0 +1,199 @@
+/* Driver of the reproduced experiments: parts on disk, tasks on threads, and the page.
+ *
+ * Every figure writes its data (CSV), pictures (SVG) and a fragment of the page into DIR/figure-N; expensive parts are files of their own,
+ * written under a temporary name and renamed, and are not computed again when they are there: an interrupted run
+ * goes on where it stopped. index.html is the fragments in order, each with the paper's claim, our number and whether the claim holds in
+ * our data. Results depend on the seed only, not on the number of threads. */
+#include "lab/reproduce.h"
+#include "base/workers.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const struct figure {
+    const char* name;
+    mor_code (*run)(const mor_reproduce*, mor_error*);
+} figures[] = { { "1", mor_reproduce_energy }, { "6", mor_reproduce_hills }, { "10", mor_reproduce_sawtooth }, { "18", mor_reproduce_steps }, { "19", mor_reproduce_rod } };
+enum { FIGURES = sizeof figures / sizeof *figures };
+
+const char* const* mor_reproduce_figures(void)
+{
+    static const char* const names[] = { "1", "6", "10", "18", "19", NULL };
+    return names;
+}
+
+/* ------------------------------------------------------------------------------------ shared */
+
+mor_path mor_reproduce_path(const mor_reproduce* o, const char* format, ...)
+{
+    mor_path p;
+    int n = snprintf(p.text, sizeof p.text, "%s/", o->directory);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(p.text + n, sizeof p.text - (size_t)n, format, args);
+    va_end(args);
+    return p;
+}
+
+FILE* mor_reproduce_open(const char* path)
+{
+    char part[4200];
+    snprintf(part, sizeof part, "%s.part", path);
+    return fopen(part, "w");
+}
+
+mor_code mor_reproduce_close(FILE* file, const char* path, mor_error* error)
+{
+    char part[4200];
+    snprintf(part, sizeof part, "%s.part", path);
+    bool good = file && !ferror(file);
+    if (file) good = fclose(file) == 0 && good;
+    if (!good || rename(part, path) != 0) return mor_fail(error, MOR_SYSTEM, "cannot write %s", path);
+    return MOR_OK;
+}
+
+typedef struct crowd {
+    const mor_reproduce* o;
+    const char* figure;
+    void (*task)(void*, int, int);
+    void* user;
+    int total;
+    atomic_int done;
+} crowd;
+
+static void one(void* user, int index, int worker)
+{
+    crowd* c = user;
+    c->task(c->user, index, worker);
+    int done = atomic_fetch_add(&c->done, 1) + 1;
+    if (c->o->progress) c->o->progress(c->o->user, c->figure, done, c->total);
+}
+
+mor_code mor_reproduce_tasks(const mor_reproduce* o, const char* figure, int count, void (*task)(void*, int, int), void* user, mor_error* error)
+{
+    mor_allocator a = mor_allocator_default();
+    mor_workers* workers = mor_workers_create(&a, o->threads < 1 ? 1 : o->threads);
+    if (!workers) return mor_fail(error, MOR_SYSTEM, "out of memory or threads");
+    crowd c = { o, figure, task, user, count, 0 };
+    mor_workers_run(workers, count, one, &c);
+    mor_workers_destroy(workers);
+    return MOR_OK;
+}
+
+mor_world* mor_reproduce_world(const mor_reproduce* o, const char* name, const char* const* sets, mor_scene** scene, mor_error* error)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", o->scenes, name);
+    *scene = mor_scene_load(path, sets, NULL, error);
+    mor_world* w = *scene ? mor_scene_build(*scene, 1, error) : NULL;
+    if (!w && *scene) mor_scene_destroy(*scene), *scene = NULL;
+    return w;
+}
+
+static int ascending(const void* a, const void* b)
+{
+    double x = *(const double*)a, y = *(const double*)b;
+    return x < y ? -1 : x > y;
+}
+
+double mor_median(double* values, int count)
+{
+    if (count == 0) return NAN;
+    qsort(values, (size_t)count, sizeof *values, ascending);
+    return count % 2 ? values[count / 2] : 0.5 * (values[count / 2 - 1] + values[count / 2]);
+}
+
+/* -------------------------------------------------------------------------------------- page */
+
+bool mor_fragment_begin(mor_fragment* f, const mor_reproduce* o, const char* figure, const char* title)
+{
+    f->path = mor_reproduce_path(o, "figure-%s/fragment.html", figure);
+    f->file = mor_reproduce_open(f->path.text);
+    if (!f->file) return false;
+    fprintf(f->file, "<h2>%s</h2>\n<table><tr><th>the paper</th><th>here</th><th></th></tr>\n", title);
+    return true;
+}
+
+void mor_fragment_claim(mor_fragment* f, const char* claim, bool holds, const char* format, ...)
+{
+    va_list args;
+    fprintf(f->file, "<tr><td>%s</td><td>", claim);
+    va_start(args, format);
+    vfprintf(f->file, format, args);
+    va_end(args);
+    fprintf(f->file, "</td><td class=\"%s\">%s</td></tr>\n", holds ? "yes" : "no", holds ? "holds" : "does not hold");
+}
+
+void mor_fragment_text(mor_fragment* f, const char* format, ...)
+{
+    va_list args;
+    fputs("</table>\n<p>", f->file);
+    va_start(args, format);
+    vfprintf(f->file, format, args);
+    va_end(args);
+    fputs("</p>\n<table>\n", f->file);
+}
+
+void mor_fragment_picture(mor_fragment* f, const char* file, const char* caption)
+{
+    fprintf(f->file, "</table>\n<figure><img src=\"%s\" alt=\"%s\"><figcaption>%s</figcaption></figure>\n<table>\n", file, caption, caption);
+}
+
+mor_code mor_fragment_end(mor_fragment* f, mor_error* error)
+{
+    fputs("</table>\n", f->file);
+    return mor_reproduce_close(f->file, f->path.text, error);
+}
+
+static mor_code write_page(const mor_reproduce* o, mor_error* error)
+{
+    mor_path path = mor_reproduce_path(o, "index.html");
+    FILE* out = mor_reproduce_open(path.text);
+    if (!out) return mor_fail(error, MOR_SYSTEM, "cannot write %s", path.text);
+    fprintf(out, "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>The PEG paper, reproduced</title>\n"
+                 "<style>body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#222}table{border-collapse:collapse;margin:1em 0}"
+                 "td,th{border:1px solid #ccc;padding:.3em .6em;text-align:left;vertical-align:top}table:empty{display:none}.yes{color:#060}.no{color:#a00}"
+                 "img{max-width:100%%}figcaption{color:#555}</style>\n"
+                 "<h1>Geometrically exact contact constraints: the paper's experiments, run again</h1>\n"
+                 "<p>D. M. Flickinger, J. Williams, J. C. Trinkle, <i>Performance of a method for formulating geometrically exact complementarity constraints in "
+                 "multibody dynamic simulation</i>, J. Comput. Nonlinear Dyn. 10 (2015). Moreau %s, seed %llu%s. Geometry, epsilon, psi_min and the law of the "
+                 "random states are fixed in the scene files peg_sawtooth.yaml, peg_sawtooth_chain.yaml, peg_hills.yaml, peg_hills_chain.yaml and peg_rod.yaml, which also say what is "
+                 "our choice where the paper is silent. Particle errors are distances to the motion in closed form (parabolas, slides, inelastic impacts).</p>\n",
+            mor_version(), (unsigned long long)o->seed, o->quick ? ", quick look with fewer runs and larger steps" : "");
+    for (int i = 0; i < FIGURES; i++) {
+        mor_path fragment = mor_reproduce_path(o, "figure-%s/fragment.html", figures[i].name);
+        FILE* in = fopen(fragment.text, "r");
+        if (!in) continue;
+        char buffer[4096];
+        size_t n;
+        while ((n = fread(buffer, 1, sizeof buffer, in)) > 0) fwrite(buffer, 1, n, out);
+        fclose(in);
+    }
+    fputs("</html>\n", out);
+    return mor_reproduce_close(out, path.text, error);
+}
+
+static mor_code make_directory(const char* path, mor_error* error)
+{
+    if (mkdir(path, 0777) == 0 || errno == EEXIST) return MOR_OK;
+    return mor_fail(error, MOR_SYSTEM, "cannot make the directory %s: %s", path, strerror(errno));
+}
+
+mor_code mor_reproduce_run(const mor_reproduce* o, const char* figure, mor_error* error)
+{
+    bool all = strcmp(figure, "all") == 0, known = all;
+    for (int i = 0; i < FIGURES; i++) known = known || strcmp(figure, figures[i].name) == 0;
+    if (!known) return mor_fail(error, MOR_BAD_INPUT, "no figure '%s'; known: 1 (with 2), 6 (to 9), 10 (to 17), 18, 19 (to 22), all", figure);
+    mor_code code = make_directory(o->directory, error);
+    for (int i = 0; code == MOR_OK && i < FIGURES; i++) {
+        if (!all && strcmp(figure, figures[i].name) != 0) continue;
+        mor_path sub = mor_reproduce_path(o, "figure-%s", figures[i].name);
+        code = make_directory(sub.text, error);
+        if (code == MOR_OK) code = figures[i].run(o, error);
+    }
+    return code == MOR_OK ? write_page(o, error) : code;
+}

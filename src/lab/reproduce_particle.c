@@ -1,0 +1,283 @@
+/* Fig. 1-2, 6-9 and 10-17: single runs of the particle, trajectories, problem sizes and solver times. */
+#include "lab/particle.h"
+#include "lab/reproduce.h"
+#include "lab/reproduce_walls.h"
+#include "plot/figure.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------------------------- runs */
+
+typedef struct track {
+    int count, failures;
+    double *t, *x, *y, *energy, *size, *solve; /* one block */
+    double speed, worst, end_error, end_speed;
+} track;
+
+static void track_free(track* k) { free(k->t); }
+
+/* One run of a scene; phases may be NULL. */
+static mor_code run(const mor_reproduce* o, const char* scene_name, const char* const* sets, const mor_phase* phases, int phase_count, track* k,
+                    mor_error* error)
+{
+    mor_scene* scene;
+    mor_world* w = mor_reproduce_world(o, scene_name, sets, &scene, error);
+    *k = (track){ 0 };
+    if (!w) return error->code;
+    int steps = (int)(mor_scene_end(scene) / mor_world_get_step(w) + 0.5), n = steps + 1;
+    k->t = malloc(6 * (size_t)n * sizeof(double));
+    mor_code code = k->t ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
+    k->x = k->t + n, k->y = k->x + n, k->energy = k->y + n, k->size = k->energy + n, k->solve = k->size + n;
+    mor_body_id p = mor_world_find_body(w, "particle");
+    for (int i = 0; code == MOR_OK && i <= steps; i++) {
+        mor_step_report r = { 0 };
+        if (i > 0 && (code = mor_world_step(w, &r, error)) != MOR_OK) break;
+        if (i > 0 && r.status != MOR_SOLVED) {
+            k->failures++;
+            if (mor_world_step_count(w) < i) break; /* the run stops where no step was found */
+        }
+        mor_body_state s = mor_body_get_state(w, p);
+        if (!isfinite(s.com.x) || fabs(s.com.x) + fabs(s.com.y) > 1e9) break;
+        k->t[i] = mor_world_time(w);
+        k->x[i] = s.com.x;
+        k->y[i] = s.com.y;
+        k->energy[i] = mor_world_kinetic_energy(w) + mor_world_potential_energy(w);
+        k->size[i] = 2 + r.problem_size; /* the paper counts the velocities */
+        k->solve[i] = 1e6 * r.timing.solve;
+        k->end_speed = mor_norm(s.velocity);
+        k->speed = fmax(k->speed, k->end_speed);
+        if (phases) {
+            k->end_error = mor_norm(mor_sub(s.com, mor_particle_at(phases, phase_count, k->t[i])));
+            k->worst = fmax(k->worst, k->end_error);
+        }
+        k->count = i + 1;
+    }
+    if (w) mor_world_destroy(w);
+    mor_scene_destroy(scene);
+    return code;
+}
+
+static mor_code write_track(const mor_reproduce* o, const char* figure, const char* name, const track* k, mor_error* error)
+{
+    mor_path path = mor_reproduce_path(o, "figure-%s/%s.csv", figure, name);
+    FILE* f = mor_reproduce_open(path.text);
+    if (f) {
+        fputs("time,x,y,energy,problem_size,solve_us\n", f);
+        for (int i = 0; i < k->count; i++)
+            fprintf(f, "%.17g,%.17g,%.17g,%.17g,%g,%.3g\n", k->t[i], k->x[i], k->y[i], k->energy[i], k->size[i], k->solve[i]);
+    }
+    return mor_reproduce_close(f, path.text, error);
+}
+
+/* Keeps what lies in a window, NaN elsewhere, so that a particle thrown away does not set the scale. */
+static void draw(mor_panel* panel, const char* label, int colour, int dash, const double* x, const double* y, int n, const double box[4])
+{
+    double* c = malloc(2 * (size_t)(n ? n : 1) * sizeof *c);
+    if (!c) return;
+    for (int i = 0; i < n; i++) {
+        bool in = !box || (x[i] >= box[0] && x[i] <= box[1] && y[i] >= box[2] && y[i] <= box[3]);
+        c[i] = in ? x[i] : NAN;
+        c[n + i] = in ? y[i] : NAN;
+    }
+    mor_panel_curve(panel, label, colour, dash, c, c + n, n);
+    free(c);
+}
+
+static void draw_walls(mor_panel* panel, const mor_wall* w, int n, const double box[4])
+{
+    double x[256], y[256];
+    int k = 0;
+    for (int i = 0; i < n && k + 3 < 256; i++) {
+        x[k] = w[i].p.x, y[k++] = w[i].p.y;
+        x[k] = w[i].q.x, y[k++] = w[i].q.y;
+        if (i + 1 == n || mor_norm(mor_sub(w[i].q, w[i + 1].p)) > 1e-12) x[k] = NAN, y[k++] = NAN;
+    }
+    draw(panel, "surface", 7, 0, x, y, k, box);
+}
+
+static mor_code save(const mor_reproduce* o, mor_figure* figure, const char* number, const char* name, mor_error* error)
+{
+    mor_path path = mor_reproduce_path(o, "figure-%s/%s.svg", number, name);
+    mor_code code = mor_figure_write(figure, path.text, error);
+    mor_figure_clear(figure);
+    return code;
+}
+
+/* ----------------------------------------------------------------------------- Fig. 1 and 2 */
+
+mor_code mor_reproduce_energy(const mor_reproduce* o, mor_error* error)
+{
+    static const char* names[] = { "st", "st-psi_min", "peg" };
+    static const char* labels[] = { "ST", "ST, psi_min -0.05", "PEG" };
+    const char* sets[3][4] = { { "time.step=0.01", "time.end=0.9", NULL }, { "time.step=0.01", "time.end=0.9", "method.collision.psi_min=-0.05", NULL }, { "time.step=0.01", "time.end=0.9", NULL } };
+    track k[3] = { 0 };
+    mor_code code = MOR_OK;
+    for (int i = 0; i < 3 && code == MOR_OK; i++) {
+        code = run(o, i == 2 ? "peg_sawtooth.yaml" : "peg_sawtooth_chain.yaml", sets[i], NULL, 0, &k[i], error);
+        if (code == MOR_OK) code = write_track(o, "1", names[i], &k[i], error);
+        if (o->progress) o->progress(o->user, "1-2", i + 1, 3);
+    }
+    if (code == MOR_OK) {
+        mor_figure f = { .title = "Energy of a particle near a tooth", .x_label = "time", .x_unit = "s" };
+        mor_panel* p = mor_figure_panel(&f, "energy above the start, plus 1", "J");
+        p->log = true;
+        double gain[3] = { 0 };
+        for (int i = 0; i < 3; i++) {
+            for (int j = 0; j < k[i].count; j++) gain[i] = fmax(gain[i], k[i].energy[j] - k[i].energy[0]);
+            double e0 = k[i].energy[0];
+            for (int j = 0; j < k[i].count; j++) k[i].energy[j] = fmax(k[i].energy[j] - e0, 0.0) + 1.0;
+            draw(p, labels[i], i, 0, k[i].t, k[i].energy, k[i].count, NULL);
+        }
+        code = save(o, &f, "1", "energy", error);
+        mor_fragment page;
+        if (code == MOR_OK && mor_fragment_begin(&page, o, "1", "Fig. 1 and 2: energy from half-spaces")) {
+            mor_fragment_claim(&page, "Stewart-Trinkle gains energy when a half-space becomes active in deep penetration", gain[0] > 1.0, "%.3g J gained by a particle of 5 kg", gain[0]);
+            mor_fragment_claim(&page, "psi_min partially mitigates it", gain[1] < gain[0], "%.3g J with psi_min -0.05 m", gain[1]);
+            mor_fragment_claim(&page, "the exact constraints do not alter the motion", gain[2] < 1e-9, "%.1g J", gain[2]);
+            mor_fragment_picture(&page, "figure-1/energy.svg", "Energy above the initial one (plus 1 J), h = 0.01 s, epsilon 0.25 m");
+            code = mor_fragment_end(&page, error);
+        }
+    }
+    for (int i = 0; i < 3; i++) track_free(&k[i]);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------- Fig. 6 - 9 */
+
+mor_code mor_reproduce_hills(const mor_reproduce* o, mor_error* error)
+{
+    enum { RUNS = 6 };
+    static const struct {
+        const char *file, *label, *scene, *set;
+    } runs[RUNS] = { { "peg", "PEG", "peg_hills.yaml", NULL },
+                     { "st-psi_min", "ST, psi_min -0.05", "peg_hills_chain.yaml", "method.collision.psi_min=-0.05" },
+                     { "st", "ST", "peg_hills_chain.yaml", NULL },
+                     { "ap", "AP", "peg_hills_chain.yaml", "method.formulation=ap" },
+                     { "peg-heuristic", "PEG (papers' eq. 25)", "peg_hills.yaml", "method.formulation=peg-heuristic" },
+                     { "peg-exact", "PEG (enumerated)", "peg_hills.yaml", "method.formulation=peg-exact" } };
+    mor_wall walls[200];
+    mor_phase phases[200];
+    int wall_count = mor_hill_walls(walls);
+    int phase_count = mor_particle_exact(walls, wall_count, mor_v3(0, 2, 0), mor_v3(0, 0, 0), mor_v3(2.4, -9.81, 0), 0.0, 1.5, phases, 200);
+    track k[RUNS] = { 0 };
+    mor_code code = MOR_OK;
+    for (int i = 0; i < RUNS && code == MOR_OK; i++) {
+        const char* sets[] = { runs[i].set, NULL };
+        code = run(o, runs[i].scene, sets, phases, phase_count, &k[i], error);
+        if (code == MOR_OK) code = write_track(o, "6", runs[i].file, &k[i], error);
+        if (o->progress) o->progress(o->user, "6-9", i + 1, RUNS);
+    }
+    if (code == MOR_OK) {
+        const double box[4] = { -0.5, 2.5, -0.6, 2.1 };
+        mor_figure f = { .title = "Hills", .subtitle = "h = 0.01 s, epsilon 0.5 m", .x_label = "x", .x_unit = "m" };
+        mor_panel* p = mor_figure_panel(&f, "y", "m");
+        draw_walls(p, walls, wall_count, box);
+        for (int i = 0; i < 4; i++) draw(p, runs[i].label, i, i == 2, k[i].x, k[i].y, k[i].count, box);
+        double ex[300], ey[300];
+        for (int i = 0; i < 300; i++) {
+            mor_vec3 x = mor_particle_at(phases, phase_count, 1.5 * i / 299);
+            ex[i] = x.x, ey[i] = x.y;
+        }
+        draw(p, "closed form", 5, 2, ex, ey, 300, box);
+        code = save(o, &f, "6", "trajectories", error);
+        mor_figure g = { .title = "Hills: problem size and solver time", .x_label = "time", .x_unit = "s" };
+        mor_panel *size = mor_figure_panel(&g, "problem size (with the two velocities)", ""), *time = mor_figure_panel(&g, "solver time", "us");
+        for (int i = 0; i < 4 && code == MOR_OK; i++) {
+            draw(size, runs[i].label, i, 0, k[i].t, k[i].size, k[i].count, NULL);
+            draw(time, runs[i].label, i, 0, k[i].t, k[i].solve, k[i].count, NULL);
+        }
+        if (code == MOR_OK) code = save(o, &g, "6", "cost", error);
+        mor_fragment page;
+        int e = k[1].count - 1, a = k[3].count - 1;
+        if (code == MOR_OK && mor_fragment_begin(&page, o, "6", "Fig. 6 to 9: hills")) {
+            mor_fragment_claim(&page, "PEG passes", k[0].worst < 0.2, "largest error %.3f m against the closed form at h = 0.01 (enumerated %.3f, papers' eq. 25 %.3f)", k[0].worst, k[5].worst, k[4].worst);
+            mor_fragment_claim(&page, "ST ends trapped in mid-air at an intersection of half-spaces (Fig. 7)", k[1].end_speed < 1e-3, "with psi_min -0.05 it stands still at (%.3f, %.3f)", k[1].x[e], k[1].y[e]);
+            mor_fragment_claim(&page, "(not in the paper) without psi_min ST is thrown", k[2].speed > 50, "%.0f m/s", k[2].speed);
+            mor_fragment_claim(&page, "AP keeps a distance of about epsilon", fabs(k[3].y[a] - 1.0) < 0.1, "it stops at (%.3f, %.3f), %.2f m above the hill", k[3].x[a], k[3].y[a], k[3].y[a] - 0.5);
+            mor_fragment_picture(&page, "figure-6/trajectories.svg", "Trajectories; there is no ground between the hills");
+            mor_fragment_picture(&page, "figure-6/cost.svg", "Rows of the step's problem plus two velocities, and solver time; PEG's size counts all candidate rows, of which those of one plane per body are solved");
+            code = mor_fragment_end(&page, error);
+        }
+    }
+    for (int i = 0; i < RUNS; i++) track_free(&k[i]);
+    return code;
+}
+
+/* ----------------------------------------------------------------------------- Fig. 10 - 17 */
+
+mor_code mor_reproduce_sawtooth(const mor_reproduce* o, mor_error* error)
+{
+    enum { STEPS = 4, METHODS = 5 };
+    static const char* step_sets[STEPS] = { "time.step=0.0001", "time.step=0.001", "time.step=0.01", "time.step=0.1" };
+    static const char *step_names[STEPS] = { "1e-4", "1e-3", "1e-2", "1e-1" }, *methods[METHODS] = { "peg", "st", "ap", "peg-heuristic", "peg-exact" };
+    static const char* labels[METHODS] = { "PEG", "ST", "AP", "PEG (papers' eq. 25)", "PEG (enumerated)" };
+    mor_wall walls[64];
+    int wall_count = mor_tooth_walls(walls);
+    mor_code code = MOR_OK;
+    track k[2][METHODS][STEPS];
+    memset(k, 0, sizeof k);
+    for (int c = 0; c < 2 && code == MOR_OK; c++) {
+        mor_phase phases[100];
+        int n = mor_particle_exact(walls, wall_count, mor_v3(0, 0.75, 0), mor_v3(c ? 6 : 2, 1.8, 0), mor_v3(0, -9.81, 0), c ? 0.5 : 0.0, 1.4, phases, 100);
+        for (int m = 0; m < METHODS && code == MOR_OK; m++)
+            for (int s = 0; s < STEPS && code == MOR_OK; s++) {
+                char formulation[64];
+                snprintf(formulation, sizeof formulation, "method.formulation=%s", methods[m]);
+                const char* sets[] = { step_sets[s], c ? "bodies.particle.velocity=[6, 1.8]" : "bodies.particle.velocity=[2, 1.8]",
+                                       c ? "materials.ice.friction=0.5" : "materials.ice.friction=0", formulation, NULL };
+                code = run(o, m == 1 || m == 2 ? "peg_sawtooth_chain.yaml" : "peg_sawtooth.yaml", sets, phases, n, &k[c][m][s], error);
+                char name[80];
+                snprintf(name, sizeof name, "%s-%s-%s", c ? "friction" : "smooth", methods[m], step_names[s]);
+                if (code == MOR_OK) code = write_track(o, "10", name, &k[c][m][s], error);
+                if (o->progress) o->progress(o->user, "10-17", (c * METHODS + m) * STEPS + s + 1, 2 * METHODS * STEPS);
+            }
+        if (code != MOR_OK) break;
+        const double box[4] = { -0.2, c ? 5.5 : 2.5, -0.05, 1.1 }, near[4] = { c ? 3.2 : 1.0, c ? 4.3 : 1.5, 0.0, 0.6 };
+        mor_figure f = { .x_label = "x", .x_unit = "m" };
+        snprintf(f.title, sizeof f.title, "Sawtooth %s friction", c ? "with" : "without");
+        mor_panel *p = mor_figure_panel(&f, "y", "m"), *d = mor_figure_panel(&f, "y, all steps near the tip", "m");
+        (void)near;
+        draw_walls(p, walls, wall_count, box);
+        for (int m = 0; m < 3; m++) draw(p, labels[m], m, 0, k[c][m][1].x, k[c][m][1].y, k[c][m][1].count, box);
+        draw_walls(d, walls, wall_count, box);
+        for (int s = 0; s < STEPS; s++) {
+            char label[64];
+            snprintf(label, sizeof label, "PEG %s", step_names[s]);
+            draw(d, label, 0, s, k[c][0][s].x, k[c][0][s].y, k[c][0][s].count, box);
+            snprintf(label, sizeof label, "ST %s", step_names[s]);
+            draw(d, label, 1, s, k[c][1][s].x, k[c][1][s].y, k[c][1][s].count, box);
+        }
+        code = save(o, &f, "10", c ? "friction" : "smooth", error);
+    }
+    if (code == MOR_OK) {
+        mor_figure g = { .title = "Sawtooth without friction: problem size and solver time", .x_label = "time", .x_unit = "s" };
+        mor_panel *size = mor_figure_panel(&g, "problem size (with the two velocities)", ""), *time = mor_figure_panel(&g, "solver time", "us");
+        for (int m = 0; m < 3; m++) {
+            draw(size, labels[m], m, 0, k[0][m][1].t, k[0][m][1].size, k[0][m][1].count, NULL);
+            draw(time, labels[m], m, 0, k[0][m][1].t, k[0][m][1].solve, k[0][m][1].count, NULL);
+        }
+        code = save(o, &g, "10", "cost", error);
+    }
+    mor_fragment page;
+    if (code == MOR_OK && mor_fragment_begin(&page, o, "10", "Fig. 10 to 17: sawtooth")) {
+        for (int c = 0; c < 2; c++) {
+            mor_fragment_claim(&page, c ? "with friction PEG slides up the first edge it meets, as the analytical solution does" : "PEG follows the true motion", k[c][0][1].worst < 0.01,
+                               "largest error %.2e, %.2e, %.2e, %.2e m at h = 1e-4, 1e-3, 1e-2, 1e-1: first order", k[c][0][0].worst, k[c][0][1].worst, k[c][0][2].worst, k[c][0][3].worst);
+            mor_fragment_claim(&page, "ST leaves the tooth at high velocity", k[c][1][1].speed > 20, "%.0f, %.0f, %.0f m/s at h = 1e-4, 1e-3, 1e-2: the speed grows as h shrinks (depth over h)",
+                               k[c][1][0].speed, k[c][1][1].speed, k[c][1][2].speed);
+            mor_fragment_claim(&page, "AP diverts at distance epsilon without gaining energy", k[c][2][1].speed < 10, "largest error %.2f m at every h", k[c][2][1].worst);
+        }
+        mor_fragment_claim(&page, "the trajectories agree at all steps but 0.1 s", k[0][0][2].worst < 0.05, "see the errors above; papers' eq. 25: %.2e, %.2e, %.2e, %.2e m; enumerated: %.2e, %.2e, %.2e, %.2e m",
+                           k[0][3][0].worst, k[0][3][1].worst, k[0][3][2].worst, k[0][3][3].worst, k[0][4][0].worst, k[0][4][1].worst, k[0][4][2].worst, k[0][4][3].worst);
+        mor_fragment_picture(&page, "figure-10/smooth.svg", "Without friction; curves that leave the window are thrown out");
+        mor_fragment_picture(&page, "figure-10/friction.svg", "With friction 0.5");
+        mor_fragment_picture(&page, "figure-10/cost.svg", "Problem size and solver time, h = 1e-3 s");
+        code = mor_fragment_end(&page, error);
+    }
+    for (int c = 0; c < 2; c++)
+        for (int m = 0; m < METHODS; m++)
+            for (int s = 0; s < STEPS; s++) track_free(&k[c][m][s]);
+    return code;
+}

@@ -1,0 +1,251 @@
+/* Block Cholesky, right-looking, on an elimination graph.
+ *
+ * Every block k keeps a list of its neighbours with the coupling block A_jk. Eliminating k:
+ *
+ *     D_k = L L',   B_j = A_jk L^-T  for its neighbours j,   A_ij -= B_i B_j'  for pairs of them,
+ *
+ * where pairs without an entry get one (fill). The neighbours left in k's list are its column of the factor. The next
+ * block is the one with the fewest neighbours: a bucket per degree finds it without a search.
+ *
+ * Cost: O(sum of degree^2 d^3); linear for trees. */
+#include "linalg/block_cholesky.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct edge {
+    int to;
+    double* block; /* dims[to] x dims[from], row-major; shared with the twin, which reads it transposed */
+    bool flipped;  /* stored as dims[from] x dims[to] */
+} edge;
+
+typedef struct node {
+    int dim, offset, degree, capacity;
+    edge* edges;
+    double* D; /* then its factor */
+    bool gone;
+    int next, previous; /* in its bucket */
+} node;
+
+struct mor_block_cholesky {
+    int count, size;
+    node* nodes;
+    int* order;
+    int* bucket; /* first node of each degree, -1 none */
+    int* mark;   /* node -> position in the list under work, -1 */
+    mor_arena* arena;
+};
+
+mor_block_cholesky* mor_block_cholesky_create(int count, const int* dims, mor_arena* arena)
+{
+    mor_block_cholesky* c = mor_arena_zero(arena, 1, sizeof *c);
+    if (!c) return NULL;
+    c->count = count;
+    c->arena = arena;
+    c->nodes = mor_arena_zero(arena, (size_t)count + 1, sizeof *c->nodes);
+    c->order = mor_arena_alloc(arena, ((size_t)count + 1) * sizeof *c->order);
+    c->bucket = mor_arena_alloc(arena, ((size_t)count + 1) * sizeof *c->bucket);
+    c->mark = mor_arena_alloc(arena, ((size_t)count + 1) * sizeof *c->mark);
+    if (!c->nodes || !c->order || !c->bucket || !c->mark) return NULL;
+    for (int i = 0; i < count; i++) {
+        c->nodes[i].dim = dims[i];
+        c->nodes[i].offset = c->size;
+        c->size += dims[i];
+        c->mark[i] = c->bucket[i] = -1;
+    }
+    c->bucket[count] = -1;
+    return c;
+}
+
+static bool add_edge(mor_block_cholesky* c, int from, int to, double* block, bool flipped)
+{
+    node* n = &c->nodes[from];
+    if (n->degree == n->capacity) {
+        int capacity = n->capacity ? 2 * n->capacity : 4;
+        edge* larger = mor_arena_alloc(c->arena, (size_t)capacity * sizeof *larger);
+        if (!larger) return false;
+        if (n->degree) memcpy(larger, n->edges, (size_t)n->degree * sizeof *larger);
+        n->edges = larger;
+        n->capacity = capacity;
+    }
+    n->edges[n->degree++] = (edge){ to, block, flipped };
+    return true;
+}
+
+bool mor_block_cholesky_add(mor_block_cholesky* c, int a, int b, const double* W)
+{
+    int m = c->nodes[a].dim, n = c->nodes[b].dim;
+    double* block = mor_arena_alloc(c->arena, (size_t)(m * n) * sizeof *block);
+    if (!block) return false;
+    memcpy(block, W, (size_t)(m * n) * sizeof *block);
+    if (a == b) {
+        c->nodes[a].D = block;
+        return true;
+    }
+    return add_edge(c, b, a, block, false) && add_edge(c, a, b, block, true); /* in b's list: dims[a] x dims[b] */
+}
+
+/* ----------------------------------------------------------------------------- the order */
+
+static void put_in(mor_block_cholesky* c, int i)
+{
+    node* n = &c->nodes[i];
+    n->previous = -1;
+    n->next = c->bucket[n->degree];
+    if (n->next >= 0) c->nodes[n->next].previous = i;
+    c->bucket[n->degree] = i;
+}
+
+static void take_out(mor_block_cholesky* c, int i)
+{
+    node* n = &c->nodes[i];
+    if (n->previous >= 0) c->nodes[n->previous].next = n->next;
+    else c->bucket[n->degree] = n->next;
+    if (n->next >= 0) c->nodes[n->next].previous = n->previous;
+}
+
+static void forget(node* n, int gone)
+{
+    for (int i = 0; i < n->degree; i++)
+        if (n->edges[i].to == gone) {
+            n->edges[i] = n->edges[--n->degree];
+            return;
+        }
+}
+
+/* --------------------------------------------------------------------------- the numbers */
+
+static bool factor_pivot(double* A, int n)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= i; j++) {
+            double s = A[i * n + j];
+            for (int k = 0; k < j; k++) s -= A[i * n + k] * A[j * n + k];
+            if (i != j) {
+                A[i * n + j] = s / A[j * n + j];
+            } else {
+                if (!(s > 0.0) || !isfinite(s)) return false;
+                A[i * n + i] = sqrt(s);
+            }
+        }
+    return true;
+}
+
+/* row := row L^-T */
+static void solve_row(const double* L, int n, double* row)
+{
+    for (int i = 0; i < n; i++) {
+        double s = row[i];
+        for (int k = 0; k < i; k++) s -= L[i * n + k] * row[k];
+        row[i] = s / L[i * n + i];
+    }
+}
+
+/* The coupling block of an edge of k as dims[to] x dims[k], turned into B in memory of its own. */
+static bool make_factor_block(mor_block_cholesky* c, const node* k, edge* e)
+{
+    int m = c->nodes[e->to].dim, n = k->dim;
+    double* B = e->block;
+    if (e->flipped) {
+        B = mor_arena_alloc(c->arena, (size_t)(m * n) * sizeof *B);
+        if (!B) return false;
+        for (int i = 0; i < m; i++)
+            for (int j = 0; j < n; j++) B[i * n + j] = e->block[j * m + i];
+        e->block = B;
+        e->flipped = false;
+    }
+    for (int i = 0; i < m; i++) solve_row(k->D, n, B + i * n);
+    return true;
+}
+
+/* A_ij -= B_i B_j' where target is stored p x q as i x j (or transposed). */
+static void update(double* target, bool transposed, const double* Bi, int p, const double* Bj, int q, int n)
+{
+    for (int i = 0; i < p; i++)
+        for (int j = 0; j < q; j++) {
+            double s = 0.0;
+            for (int k = 0; k < n; k++) s += Bi[i * n + k] * Bj[j * n + k];
+            target[transposed ? j * p + i : i * q + j] -= s;
+        }
+}
+
+static bool eliminate(mor_block_cholesky* c, int number)
+{
+    node* k = &c->nodes[number];
+    k->gone = true;
+    if (!k->D || !factor_pivot(k->D, k->dim)) return false;
+    for (int a = 0; a < k->degree; a++) {
+        node* i = &c->nodes[k->edges[a].to];
+        take_out(c, k->edges[a].to);
+        forget(i, number);
+        if (!make_factor_block(c, k, &k->edges[a])) return false;
+    }
+    for (int a = 0; a < k->degree; a++) {
+        int ni = k->edges[a].to;
+        node* i = &c->nodes[ni];
+        const double* Bi = k->edges[a].block;
+        if (!i->D) return false;
+        update(i->D, false, Bi, i->dim, Bi, i->dim, k->dim);
+        for (int e = 0; e < i->degree; e++) c->mark[i->edges[e].to] = e;
+        for (int b = a + 1; b < k->degree; b++) {
+            int nj = k->edges[b].to;
+            node* j = &c->nodes[nj];
+            const double* Bj = k->edges[b].block;
+            if (c->mark[nj] < 0) { /* fill: in i's list as dims[j] x dims[i] */
+                double* block = mor_arena_zero(c->arena, (size_t)(i->dim * j->dim), sizeof *block);
+                if (!block || !add_edge(c, ni, nj, block, false) || !add_edge(c, nj, ni, block, true)) return false;
+                c->mark[nj] = i->degree - 1;
+            }
+            const edge* e = &i->edges[c->mark[nj]];
+            update(e->block, e->flipped, Bj, j->dim, Bi, i->dim, k->dim);
+        }
+        for (int e = 0; e < i->degree; e++) c->mark[i->edges[e].to] = -1;
+    }
+    for (int a = 0; a < k->degree; a++) put_in(c, k->edges[a].to);
+    return true;
+}
+
+bool mor_block_cholesky_factor(mor_block_cholesky* c)
+{
+    for (int i = c->count - 1; i >= 0; i--) put_in(c, i); /* small numbers in front */
+    int least = 0;
+    for (int done = 0; done < c->count; done++) {
+        while (c->bucket[least] < 0) least++;
+        int k = c->bucket[least];
+        take_out(c, k);
+        c->order[done] = k;
+        if (!eliminate(c, k)) return false;
+        least = least > 0 ? least - 1 : 0; /* degrees fall by at most one */
+    }
+    return true;
+}
+
+void mor_block_cholesky_solve(const mor_block_cholesky* c, double* x)
+{
+    for (int s = 0; s < c->count; s++) {
+        const node* k = &c->nodes[c->order[s]];
+        double* y = x + k->offset;
+        solve_row(k->D, k->dim, y);
+        for (int a = 0; a < k->degree; a++) {
+            const node* i = &c->nodes[k->edges[a].to];
+            const double* B = k->edges[a].block;
+            for (int r = 0; r < i->dim; r++)
+                for (int d = 0; d < k->dim; d++) x[i->offset + r] -= B[r * k->dim + d] * y[d];
+        }
+    }
+    for (int s = c->count - 1; s >= 0; s--) {
+        const node* k = &c->nodes[c->order[s]];
+        double* y = x + k->offset;
+        for (int a = 0; a < k->degree; a++) {
+            const node* i = &c->nodes[k->edges[a].to];
+            const double* B = k->edges[a].block;
+            for (int r = 0; r < i->dim; r++)
+                for (int d = 0; d < k->dim; d++) y[d] -= B[r * k->dim + d] * x[i->offset + r];
+        }
+        for (int i = k->dim - 1; i >= 0; i--) { /* L' */
+            double sum = y[i];
+            for (int d = i + 1; d < k->dim; d++) sum -= k->D[d * k->dim + i] * y[d];
+            y[i] = sum / k->D[i * k->dim + i];
+        }
+    }
+}

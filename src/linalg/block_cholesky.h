@@ -1,0 +1,27 @@
+/* Cholesky factorisation of a sparse symmetric positive definite matrix of small dense blocks.
+ *
+ *     c = mor_block_cholesky_create(count, dims, arena);
+ *     mor_block_cholesky_add(c, a, b, W_ab);              each pair a <= b once, row-major dims[a] x dims[b]
+ *     mor_block_cholesky_factor(c) && mor_block_cholesky_solve(c, x);
+ *
+ * Blocks are eliminated in an order of least degree, ties by number, so the fill of chains and trees is nil and the
+ * result does not depend on anything but the matrix. All memory comes from the arena. */
+#ifndef MOR_LINALG_BLOCK_CHOLESKY_H
+#define MOR_LINALG_BLOCK_CHOLESKY_H
+
+#include "moreau/base.h"
+
+#define MOR_BLOCK_DIM 6 /* largest block */
+
+typedef struct mor_block_cholesky mor_block_cholesky;
+
+/* NULL: out of memory. */
+mor_block_cholesky* mor_block_cholesky_create(int count, const int* dims, mor_arena* arena);
+/* False: out of memory. */
+bool mor_block_cholesky_add(mor_block_cholesky* c, int a, int b, const double* W);
+/* False: a pivot block is not positive definite, or out of memory. */
+bool mor_block_cholesky_factor(mor_block_cholesky* c);
+/* x := A^-1 x; x holds the blocks one after the other. */
+void mor_block_cholesky_solve(const mor_block_cholesky* c, double* x);
+
+#endif

@@ -1,0 +1,73 @@
+/* The inside of a robot model and its work space: flat arrays, one record per link, parents first. */
+#ifndef MOREAU_MODEL_ARTICULATED_H
+#define MOREAU_MODEL_ARTICULATED_H
+
+#include "base/spatial.h"
+#include "moreau/robot.h"
+
+/* What the recursions read of one link. */
+typedef struct mor_link_constant {
+    int parent;
+    int dof; /* index in nu */
+    bool prismatic;
+    mor_mat3 R; /* joint frame in the parent's link frame */
+    mor_vec3 r;
+    mor_vec3 axis; /* link frame */
+    mor_rigid body; /* link axes, about the link's origin */
+} mor_link_constant;
+
+/* What they write. */
+typedef struct mor_link_state {
+    mor_mat3 R;    /* link to world */
+    mor_vec3 p;    /* origin */
+    mor_vec3 r;    /* from the parent's origin, world axes */
+    mor_vec3 axis; /* world */
+    mor_vec3 v, w; /* of the origin; angular */
+    mor_vec3 bias_v, bias_w; /* acceleration over the joint at qdd = 0, beyond rigid motion with the parent */
+    mor_rigid body; /* world axes, about the origin */
+} mor_link_state;
+
+/* Left by the articulated-body algorithm for mor_robot_solve. */
+typedef struct mor_link_factor {
+    mor_inertia6 inertia;
+    mor_vec3 Uf, Un; /* inertia times joint axis */
+    double inverse;  /* 1/(S'U + reflected + extra) */
+} mor_link_factor;
+
+struct mor_robot_model {
+    int references;
+    int link_count, joint_count, dof, frame_count, shape_count, shape_capacity;
+    bool floating;
+    double mass;
+    mor_link_def* links;
+    mor_link_constant* constants;
+    mor_frame_def* frames;
+    mor_link_shape* shapes;
+    int* link_of_joint;
+    int* lambda;   /* dof -> the dof it moves on, -1: none; the branch structure of M */
+    int* sequence; /* dofs, carriers first */
+    double* reflected; /* n: diagonal */
+    double* coupling;  /* n x n, or NULL */
+};
+
+struct mor_robot_work {
+    int link_count;
+    mor_link_state* states;
+    mor_link_factor* factors;
+    mor_vec3 *a, *b;   /* per link: linear and angular accelerations */
+    mor_vec3 *f, *n;   /* per link: forces and moments */
+    mor_rigid* composite;
+    double* joint;     /* per link: joint velocities, then joint forces of a sweep */
+    double* u;
+    double base_L[36]; /* Cholesky factor of the base's articulated inertia */
+    double* dense;     /* dof^2: M and its Cholesky factor, only with a reflected inertia matrix */
+    double* vector;    /* dof */
+};
+
+static inline int mor_robot_offset(const mor_robot_model* m) { return m->floating ? 6 : 0; }
+
+/* mor_robot_forward_dynamics with `extra` (n, NULL: 0) added to the joint diagonal of M: implicit damping. */
+bool mor_robot_forward_with(const mor_robot_model* model, mor_robot_work* work, mor_vec3 gravity, const double* f,
+                            const double* wrenches, const double* extra, double* nudot);
+
+#endif

@@ -1,0 +1,211 @@
+/* Joints in maximal coordinates: equations between two bodies.
+ *
+ * Body 0 moves against body 1 (or the world). Each carries a joint frame, A on body 1 and B on body 0, with
+ * origins a, b, z along the axis; d = b - a, w = w_0 - w_1, v = v_0 - v_1 at a common point.
+ *
+ *     point       d . e_k = 0 (world axes)                 v . e_k
+ *     line        d . x_A = d . y_A = 0                     v . x_A, v . y_A at b
+ *     plane       d . z_A = 0                               v . z_A at b
+ *     distance    |d| - l = 0                               v . d/|d|
+ *     no turning  2 vec(q_B q_A^-1) = 0                     w . e_k
+ *     parallel    (z_A x z_B) . x_A, . y_A = 0              w . x_A, w . y_A
+ *     crossing    z_A . y_B = 0                             w . (y_B x z_A)
+ *
+ *     fixed = point + no turning, revolute = point + parallel, prismatic = line + no turning, cylindrical =
+ *     line + parallel, spherical = point, universal = point + crossing, planar = plane + parallel.
+ *
+ * The rates are exact on the constraint and to first order in the violation off it. */
+#include "model/joints.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char* const names[MOR_JOINT_KINDS] = { "fixed",     "revolute",  "prismatic", "cylindrical",
+                                                    "spherical", "universal", "planar",    "distance" };
+
+const char* mor_joint_kind_name(mor_joint_kind kind)
+{
+    return (unsigned)kind < MOR_JOINT_KINDS ? names[kind] : NULL;
+}
+
+mor_joint_def mor_joint_def_default(void)
+{
+    return (mor_joint_def){ .kind = MOR_JOINT_REVOLUTE, .axis = { 0, 0, 1 }, .axis2 = { 1, 0, 0 }, .length = -1.0, .lower = -INFINITY, .upper = INFINITY };
+}
+
+/* The joint frame on one side, in the world. */
+static mor_pose placed(const mor_world* w, const mor_joint* j, int side)
+{
+    if (j->body[side] < 0) return j->frame[side];
+    const mor_body* b = &w->bodies[j->body[side]];
+    mor_pose body = { b->x, b->q };
+    return mor_pose_mul(&body, &j->frame[side]);
+}
+
+static void axes_of(mor_quat q, mor_vec3 e[3])
+{
+    e[0] = mor_rotate(q, mor_v3(1, 0, 0));
+    e[1] = mor_rotate(q, mor_v3(0, 1, 0));
+    e[2] = mor_rotate(q, mor_v3(0, 0, 1));
+}
+
+int mor_joint_equations(const mor_world* w, const mor_joint* j, mor_joint_row rows[6])
+{
+    const mor_vec3 world[3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
+    mor_pose B = placed(w, j, 0), A = placed(w, j, 1);
+    mor_vec3 d = mor_sub(B.position, A.position), middle = mor_lerp(A.position, B.position, 0.5), ea[3], eb[3];
+    axes_of(A.rotation, ea);
+    axes_of(B.rotation, eb);
+    int n = 0;
+    mor_joint_kind k = j->def.kind;
+    if (k == MOR_JOINT_DISTANCE) {
+        double length = mor_norm(d);
+        mor_vec3 u = mor_normalize(d, mor_v3(0, 0, 1));
+        rows[n++] = (mor_joint_row){ false, u, middle, length - j->def.length };
+        return n;
+    }
+    if (k == MOR_JOINT_PRISMATIC || k == MOR_JOINT_CYLINDRICAL) {
+        for (int i = 0; i < 2; i++) rows[n++] = (mor_joint_row){ false, ea[i], B.position, mor_dot(d, ea[i]) };
+    } else if (k == MOR_JOINT_PLANAR) {
+        rows[n++] = (mor_joint_row){ false, ea[2], B.position, mor_dot(d, ea[2]) };
+    } else {
+        for (int i = 0; i < 3; i++) rows[n++] = (mor_joint_row){ false, world[i], middle, mor_axis(d, i) };
+    }
+    if (k == MOR_JOINT_FIXED || k == MOR_JOINT_PRISMATIC) {
+        mor_quat e = mor_quat_mul(B.rotation, mor_quat_conj(A.rotation));
+        double s = e.w < 0.0 ? -2.0 : 2.0;
+        double v[3] = { s * e.x, s * e.y, s * e.z };
+        for (int i = 0; i < 3; i++) rows[n++] = (mor_joint_row){ true, world[i], middle, v[i] };
+    } else if (k == MOR_JOINT_UNIVERSAL) {
+        rows[n++] = (mor_joint_row){ true, mor_cross(eb[1], ea[2]), middle, mor_dot(ea[2], eb[1]) };
+    } else if (k != MOR_JOINT_SPHERICAL) {
+        mor_vec3 c = mor_cross(ea[2], eb[2]);
+        for (int i = 0; i < 2; i++) rows[n++] = (mor_joint_row){ true, ea[i], middle, mor_dot(c, ea[i]) };
+    }
+    return n;
+}
+
+bool mor_joint_free_row(const mor_world* w, const mor_joint* j, mor_joint_row* row)
+{
+    if (j->def.kind != MOR_JOINT_REVOLUTE && j->def.kind != MOR_JOINT_PRISMATIC) return false;
+    mor_pose B = placed(w, j, 0), A = placed(w, j, 1);
+    mor_vec3 ea[3], eb[3];
+    axes_of(A.rotation, ea);
+    axes_of(B.rotation, eb);
+    *row = (mor_joint_row){ j->def.kind == MOR_JOINT_REVOLUTE, ea[2], B.position, 0.0 };
+    if (j->def.kind == MOR_JOINT_PRISMATIC) {
+        row->phi = mor_dot(mor_sub(B.position, A.position), ea[2]);
+        return true;
+    }
+    double angle = atan2(mor_dot(eb[0], ea[1]), mor_dot(eb[0], ea[0])), turn = 6.283185307179586477;
+    row->phi = angle + turn * floor((j->coordinate - angle) / turn + 0.5);
+    return true;
+}
+
+/* The rotation that takes z to n and x to the part of `along` across it. */
+static mor_quat frame_of(mor_vec3 z, mor_vec3 along)
+{
+    mor_vec3 x, y;
+    mor_tangents(z, along, &x, &y);
+    mor_mat3 R = { { { x.x, y.x, z.x }, { x.y, y.y, z.y }, { x.z, y.z, z.z } } };
+    /* from the matrix by its four candidates, the largest first (Shepperd 1978) */
+    double c[4] = { 1 + R.m[0][0] + R.m[1][1] + R.m[2][2], 1 + R.m[0][0] - R.m[1][1] - R.m[2][2], 1 - R.m[0][0] + R.m[1][1] - R.m[2][2],
+                    1 - R.m[0][0] - R.m[1][1] + R.m[2][2] };
+    int k = 0;
+    for (int i = 1; i < 4; i++)
+        if (c[i] > c[k]) k = i;
+    double a = R.m[2][1] - R.m[1][2], b = R.m[0][2] - R.m[2][0], d = R.m[1][0] - R.m[0][1];
+    double p = R.m[1][0] + R.m[0][1], q = R.m[0][2] + R.m[2][0], r = R.m[2][1] + R.m[1][2];
+    mor_quat out = k == 0 ? (mor_quat){ c[0], a, b, d } : k == 1 ? (mor_quat){ a, c[1], p, q } : k == 2 ? (mor_quat){ b, p, c[2], r } : (mor_quat){ d, q, r, c[3] };
+    return mor_quat_normalize(out);
+}
+
+static bool finite3(mor_vec3 v) { return isfinite(v.x) && isfinite(v.y) && isfinite(v.z); }
+
+static mor_code check(const mor_world* w, const mor_joint_def* d, mor_error* error)
+{
+    if ((unsigned)d->kind >= MOR_JOINT_KINDS) return mor_fail(error, MOR_BAD_INPUT, "there is no joint of kind %d", (int)d->kind);
+    if (w->dimension != 3) return mor_fail(error, MOR_BAD_INPUT, "joints need a 3-D world");
+    for (int i = 0; i < 2; i++)
+        if (d->body[i].index1 && !mor_body_valid(w, d->body[i])) return mor_fail(error, MOR_BAD_INPUT, "a body of joint '%s' is not there", d->name);
+    if (d->body[0].index1 == d->body[1].index1) return mor_fail(error, MOR_BAD_INPUT, "joint '%s' connects a body with itself", d->name);
+    if (!finite3(d->point[0]) || !finite3(d->point[1])) return mor_fail(error, MOR_BAD_INPUT, "the point of joint '%s' is not finite", d->name);
+    bool axis = d->kind != MOR_JOINT_FIXED && d->kind != MOR_JOINT_SPHERICAL && d->kind != MOR_JOINT_DISTANCE;
+    if (axis && (!finite3(d->axis) || !(mor_norm(d->axis) > 1e-9)))
+        return mor_fail(error, MOR_BAD_INPUT, "the axis of joint '%s' has no length; give a direction such as [0, 0, 1]", d->name);
+    if (d->kind == MOR_JOINT_UNIVERSAL) {
+        double s = mor_norm(d->axis) * mor_norm(d->axis2);
+        if (!finite3(d->axis2) || !(s > 1e-18) || !(fabs(mor_dot(d->axis, d->axis2)) < 1e-6 * s))
+            return mor_fail(error, MOR_BAD_INPUT, "axis2 of the universal joint '%s' is not across its axis", d->name);
+    }
+    if (!(d->lower <= d->upper)) return mor_fail(error, MOR_BAD_INPUT, "joint '%s' has the lower limit %g above the upper limit %g", d->name, d->lower, d->upper);
+    if (!(d->damping >= 0.0) || !(d->friction >= 0.0) || !(d->stiffness >= 0.0) || !(d->motor_force >= 0.0) || !isfinite(d->motor_speed) || !isfinite(d->rest))
+        return mor_fail(error, MOR_BAD_INPUT, "damping, friction, stiffness and motor force of joint '%s' are at least 0", d->name);
+    bool dynamic = false;
+    for (int i = 0; i < 2; i++) dynamic = dynamic || (d->body[i].index1 && w->bodies[d->body[i].index1 - 1].tree >= 0);
+    if (!dynamic) return mor_fail(error, MOR_BAD_INPUT, "joint '%s' connects nothing that moves freely", d->name);
+    if (d->kind == MOR_JOINT_DISTANCE && d->length == 0.0) return mor_fail(error, MOR_BAD_INPUT, "joint '%s' keeps the distance 0; use a spherical joint", d->name);
+    return MOR_OK;
+}
+
+int mor_world_add_joint(mor_world* w, const mor_joint_def* def, mor_error* error)
+{
+    if (check(w, def, error) != MOR_OK) return -1;
+    if (!mor_buffer_reserve(&w->allocator, &w->joints, w->joints.count + 1, sizeof(mor_joint))) {
+        mor_fail(error, MOR_SYSTEM, "out of memory");
+        return -1;
+    }
+    mor_joint j = { .def = *def };
+    mor_vec3 z = mor_normalize(def->axis, mor_v3(0, 0, 1));
+    mor_quat A = frame_of(z, mor_v3(1, 0, 0)), B = A;
+    if (def->kind == MOR_JOINT_UNIVERSAL) { /* y_B is axis2, across z_A */
+        mor_vec3 y = mor_normalize(def->axis2, mor_v3(1, 0, 0));
+        B = frame_of(z, mor_cross(y, z));
+    }
+    mor_pose world[2] = { { def->point[0], B }, { def->point[1], A } };
+    for (int i = 0; i < 2; i++) {
+        j.body[i] = (int)def->body[i].index1 - 1;
+        j.frame[i] = world[i];
+        if (j.body[i] >= 0) {
+            mor_pose body = { w->bodies[j.body[i]].x, w->bodies[j.body[i]].q }, back = mor_pose_inverse(&body);
+            j.frame[i] = mor_pose_mul(&back, &world[i]);
+        }
+    }
+    if (!(j.def.length >= 0.0)) j.def.length = mor_norm(mor_sub(def->point[0], def->point[1]));
+    if (def->kind == MOR_JOINT_DISTANCE && j.def.length == 0.0) {
+        mor_fail(error, MOR_BAD_INPUT, "joint '%s' keeps the distance 0; use a spherical joint", def->name);
+        return -1;
+    }
+    if (j.body[0] >= 0 && j.body[1] >= 0) mor_world_ignore_pair(w, def->body[0], def->body[1]);
+    ((mor_joint*)w->joints.data)[w->joints.count] = j;
+    return w->joints.count++;
+}
+
+int mor_world_joint_count(const mor_world* w) { return w->joints.count; }
+
+const mor_joint_def* mor_world_joint(const mor_world* w, int joint)
+{
+    assert(joint >= 0 && joint < w->joints.count);
+    return &((const mor_joint*)w->joints.data)[joint].def;
+}
+
+double mor_world_joint_position(const mor_world* w, int joint)
+{
+    assert(joint >= 0 && joint < w->joints.count);
+    mor_joint_row row;
+    return mor_joint_free_row(w, &((const mor_joint*)w->joints.data)[joint], &row) ? row.phi : 0.0;
+}
+
+double mor_world_joint_error(const mor_world* w)
+{
+    double largest = 0.0;
+    for (int i = 0; i < w->joints.count; i++) {
+        mor_joint_row rows[6];
+        int n = mor_joint_equations(w, &((const mor_joint*)w->joints.data)[i], rows);
+        double square = 0.0;
+        for (int k = 0; k < n; k++) square += rows[k].phi * rows[k].phi;
+        if (!(sqrt(square) <= largest)) largest = sqrt(square);
+    }
+    return largest;
+}

@@ -1,0 +1,21 @@
+/* The equations of joints between two bodies: what they ask of positions and velocities. */
+#ifndef MOREAU_MODEL_JOINTS_H
+#define MOREAU_MODEL_JOINTS_H
+
+#include "model/world.h"
+
+/* One equation phi = 0 with d(phi)/dt = direction . (velocity of body 0 - velocity of body 1): of their
+ * material points at `point`, or of their angular velocities. */
+typedef struct mor_joint_row {
+    bool spin;
+    mor_vec3 direction, point;
+    double phi; /* m or rad */
+} mor_joint_row;
+
+/* Writes the equations of a joint at the present state; returns how many, at most 6. */
+int mor_joint_equations(const mor_world* world, const mor_joint* joint, mor_joint_row rows[6]);
+/* The free coordinate of a revolute or prismatic joint (phi holds it, angles unwound near `joint->coordinate`);
+ * false for other kinds. */
+bool mor_joint_free_row(const mor_world* world, const mor_joint* joint, mor_joint_row* row);
+
+#endif

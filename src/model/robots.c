@@ -1,0 +1,330 @@
+/* Robots in a world: one tree in minimal coordinates, one body per link.
+ *
+ *     nu_free = nu + h (M + h D)^-1 (tau + sum J' wrench - D nu - h(q, nu))
+ *
+ * with the joint damping D implicit, so that stiff dampers need no small step; the mass block of the step is
+ * M + h D. The factor of the articulated-body algorithm stays in the work space and answers M^-1 c for every
+ * constraint row in O(links). Positions: s+ = s + h s_dot+, the base by the exponential map. */
+#include "model/articulated.h"
+#include "model/world.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------------ the tree kind */
+
+/* Forces on links and joints as one generalised force. */
+static void gather_forces(const mor_world* w, mor_robot* r)
+{
+    const mor_robot_model* m = r->model;
+    int offset = m->dof - m->joint_count;
+    memset(r->force, 0, (size_t)m->dof * sizeof *r->force);
+    for (int j = 0; j < m->joint_count; j++) r->force[offset + j] = r->tau[j];
+    for (int i = 0; i < m->link_count; i++) {
+        const mor_body* b = &w->bodies[r->bodies[i]];
+        if (b->force.x == 0 && b->force.y == 0 && b->force.z == 0 && b->torque.x == 0 && b->torque.y == 0 && b->torque.z == 0) continue;
+        if (i == 0 && !m->floating) continue;
+        double* row = r->wrenches;
+        const mor_vec3 axes[3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
+        const double f[3] = { b->force.x, b->force.y, b->force.z }, n[3] = { b->torque.x, b->torque.y, b->torque.z };
+        for (int k = 0; k < 3; k++) {
+            mor_robot_point_row(m, r->work, i, b->x, axes[k], row);
+            for (int d = 0; d < m->dof; d++) r->force[d] += f[k] * row[d];
+            mor_tree_robot.spin(&w->trees[r->tree], b, axes[k], 1.0, row);
+            for (int d = 0; d < m->dof; d++) r->force[d] += n[k] * row[d];
+        }
+    }
+}
+
+static void robot_prepare(mor_world* w, const mor_tree* t, double* nu, double* nu_free, double* mass, double* inverse)
+{
+    (void)mass, (void)inverse;
+    mor_robot* r = t->robot;
+    const mor_robot_model* m = r->model;
+    int offset = m->dof - m->joint_count;
+    gather_forces(w, r);
+    double* f = r->wrenches; /* scratch of at least dof */
+    memcpy(f, r->force, (size_t)m->dof * sizeof *f);
+    for (int j = 0; j < m->joint_count; j++) {
+        double d = r->damping ? m->links[m->link_of_joint[j]].damping : 0.0;
+        r->extra[j] = w->h * d;
+        f[offset + j] -= d * r->nu[offset + j];
+    }
+    memcpy(nu, r->nu, (size_t)m->dof * sizeof *nu);
+    if (!mor_robot_forward_with(m, r->work, w->gravity, f, NULL, r->extra, nu_free))
+        for (int k = 0; k < m->dof; k++) nu_free[k] = NAN; /* the step ends as numerical */
+    for (int k = 0; k < m->dof; k++) nu_free[k] = nu[k] + w->h * nu_free[k];
+}
+
+static void robot_row(const mor_tree* t, const mor_body* b, mor_vec3 r, mor_vec3 d, double sign, double* c)
+{
+    mor_robot_point_row(t->robot->model, t->robot->work, b->link, mor_add(b->x, r), mor_scale(sign, d), c);
+}
+
+static void robot_spin(const mor_tree* t, const mor_body* b, mor_vec3 d, double sign, double* c)
+{
+    const mor_robot_model* m = t->robot->model;
+    memset(c, 0, (size_t)m->dof * sizeof *c);
+    for (int j = b->link; j > 0; j = m->constants[j].parent)
+        if (!m->constants[j].prismatic) c[m->constants[j].dof] = sign * mor_dot(t->robot->work->states[j].axis, d);
+    if (m->floating) c[3] = sign * d.x, c[4] = sign * d.y, c[5] = sign * d.z;
+}
+
+static void robot_respond(const mor_tree* t, const double* c, double* out) { mor_robot_solve(t->robot->model, t->robot->work, c, out); }
+
+static void robot_fill(mor_world* w, const mor_tree* t, double* mass, double* inverse)
+{
+    (void)w;
+    const mor_robot* r = t->robot;
+    int N = t->dof, offset = N - r->model->joint_count;
+    if (mass) {
+        mor_robot_mass_matrix(r->model, r->work, mass);
+        for (int j = 0; j < r->model->joint_count; j++) mass[(offset + j) * (N + 1)] += r->extra[j];
+    }
+    for (int k = 0; inverse && k < N; k++) { /* symmetric: rows are columns */
+        memset(inverse + k * N, 0, (size_t)N * sizeof *inverse);
+        inverse[k * N + k] = 1.0;
+        mor_robot_solve(r->model, r->work, inverse + k * N, inverse + k * N);
+    }
+}
+
+static void robot_correct(mor_world* w, const mor_tree* t, const double* delta, bool velocity)
+{
+    mor_robot* r = t->robot;
+    const mor_robot_model* m = r->model;
+    int offset = m->dof - m->joint_count;
+    if (velocity) {
+        for (int k = 0; k < m->dof; k++) r->nu[k] += delta[k];
+    } else {
+        if (m->floating) {
+            r->base.position = mor_add(r->base.position, mor_v3(delta[0], delta[1], delta[2]));
+            r->base.rotation = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_v3(delta[3], delta[4], delta[5])), r->base.rotation));
+        }
+        for (int j = 0; j < m->joint_count; j++) r->s[j] += delta[offset + j];
+    }
+    mor_robot_update(m, r->work, &r->base, r->s, r->nu);
+    mor_robot_write_bodies(w, r);
+}
+
+static void robot_advance(mor_world* w, const mor_tree* t, const double* nu_free, const double* nu, const double* mass)
+{
+    (void)nu_free, (void)mass;
+    mor_robot* r = t->robot;
+    const mor_robot_model* m = r->model;
+    int offset = m->dof - m->joint_count;
+    memcpy(r->nu, nu, (size_t)m->dof * sizeof *nu);
+    if (m->floating) {
+        r->base.position = mor_madd(r->base.position, w->h, mor_v3(nu[0], nu[1], nu[2]));
+        r->base.rotation = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(w->h, mor_v3(nu[3], nu[4], nu[5]))), r->base.rotation));
+    }
+    for (int j = 0; j < m->joint_count; j++) {
+        r->s[j] += w->h * nu[offset + j];
+        r->tau[j] = 0.0;
+    }
+    mor_robot_update(m, r->work, &r->base, r->s, r->nu);
+    mor_robot_write_bodies(w, r);
+}
+
+const mor_tree_kind mor_tree_robot = { "robot", 0, robot_prepare, robot_row, robot_spin, robot_advance, robot_correct, robot_respond, robot_fill };
+
+/* ------------------------------------------------------------------------------------- bodies */
+
+void mor_robot_write_bodies(mor_world* w, const mor_robot* r)
+{
+    for (int i = 0; i < r->model->link_count; i++) {
+        mor_body* b = &w->bodies[r->bodies[i]];
+        const mor_link_state* l = &r->work->states[i];
+        mor_pose pose = mor_robot_link_pose(r->model, r->work, i);
+        b->q = pose.rotation;
+        b->x = mor_add(l->p, mor_mul(&l->R, b->mass.com));
+        b->w = l->w;
+        b->v = mor_add(l->v, mor_cross(l->w, mor_sub(b->x, l->p)));
+        mor_mat3 I = mor_mat3_rotate(&l->R, &b->mass.inertia);
+        b->L = mor_mul(&I, b->w);
+    }
+}
+
+mor_robot_def mor_robot_def_default(void)
+{
+    return (mor_robot_def){ .pose = { { 0, 0, 0 }, { 1, 0, 0, 0 } }, .collide = true, .limits = true, .damping = true, .friction = true, .mimic = true };
+}
+
+void mor_robot_free(mor_world* w, mor_robot* r)
+{
+    (void)w;
+    if (!r) return;
+    mor_robot_work_destroy(r->work);
+    mor_robot_destroy(r->model);
+    free(r->bodies);
+    free(r->s); /* the other arrays follow it */
+    free(r);
+}
+
+static mor_robot* make_robot(const mor_robot_def* def)
+{
+    mor_robot* r = calloc(1, sizeof *r);
+    if (!r) return NULL;
+    const mor_robot_model* m = def->model;
+    size_t n = (size_t)m->joint_count, N = (size_t)m->dof, L = (size_t)m->link_count;
+    r->model = mor_robot_retain(def->model);
+    r->work = mor_robot_work_create(m);
+    r->bodies = malloc(L * sizeof *r->bodies);
+    size_t scratch = 6 * L > N ? 6 * L : N;
+    r->s = calloc(n + N + n + scratch + N + n + 3 * n + 1, sizeof(double));
+    if (!r->work || !r->bodies || !r->s) {
+        mor_robot_free(NULL, r);
+        return NULL;
+    }
+    r->nu = r->s + n;
+    r->tau = r->nu + N;
+    r->wrenches = r->tau + n;
+    r->force = r->wrenches + scratch;
+    r->extra = r->force + N;
+    r->memory = r->extra + n;
+    snprintf(r->name, sizeof r->name, "%s", def->name);
+    r->base = (mor_pose){ def->pose.position, mor_quat_normalize(def->pose.rotation) };
+    if (def->s) memcpy(r->s, def->s, n * sizeof(double));
+    if (def->nu) memcpy(r->nu, def->nu, N * sizeof(double));
+    r->self_collision = def->self_collision;
+    r->limits = def->limits;
+    r->damping = def->damping;
+    r->friction = def->friction;
+    r->mimic = def->mimic;
+    return r;
+}
+
+/* One body per link with the shapes of the model. */
+static bool add_links(mor_world* w, mor_robot* r, const mor_robot_def* def, int number)
+{
+    const mor_robot_model* m = r->model;
+    mor_body_shape* shapes = malloc(((size_t)m->shape_count + 1) * sizeof *shapes);
+    if (!shapes) return false;
+    for (int i = 0; i < m->link_count; i++) {
+        mor_body_def d = mor_body_def_default();
+        d.shapes = shapes;
+        for (int k = 0; def->collide && k < m->shape_count; k++)
+            if (m->shapes[k].link == i) shapes[d.shape_count++] = (mor_body_shape){ m->shapes[k].geometry, m->shapes[k].pose, -1 };
+        bool held = i == 0 && !m->floating;
+        mor_body b = { .alive = true, .kind = held ? MOR_FIXED : MOR_DYNAMIC, .material = def->material, .tree = held ? -1 : r->tree,
+                       .robot = number + 1, .link = i, .mass = m->links[i].mass, .q = { 1, 0, 0, 0 } };
+        snprintf(b.name, sizeof b.name, "%.30s/%.32s", r->name, m->links[i].name);
+        int slot = mor_world_place_body(w, &d, b);
+        if (slot < 0) {
+            free(shapes);
+            return false;
+        }
+        r->bodies[i] = slot;
+    }
+    free(shapes);
+    return true;
+}
+
+static mor_code check(const mor_world* w, const mor_robot_def* def, mor_error* error)
+{
+    if (!def->model) return mor_fail(error, MOR_BAD_INPUT, "a robot needs a model");
+    if (w->dimension != 3) return mor_fail(error, MOR_BAD_INPUT, "robots need a 3-D world");
+    if (def->material < 0 || def->material >= w->material_count) return mor_fail(error, MOR_BAD_INPUT, "there is no material number %d", def->material);
+    mor_quat q = def->pose.rotation;
+    double n = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
+    bool finite = isfinite(def->pose.position.x + def->pose.position.y + def->pose.position.z) && isfinite(n) && n > 1e-12;
+    for (int i = 0; def->s && i < def->model->joint_count; i++) finite = finite && isfinite(def->s[i]);
+    for (int i = 0; def->nu && i < def->model->dof; i++) finite = finite && isfinite(def->nu[i]);
+    return finite ? MOR_OK : mor_fail(error, MOR_BAD_INPUT, "the state of robot '%s' has a number that is not finite", def->name);
+}
+
+int mor_world_add_robot(mor_world* w, const mor_robot_def* def, mor_error* error)
+{
+    if (check(w, def, error) != MOR_OK) return -1;
+    if (w->robot_count == w->robot_capacity) {
+        int capacity = w->robot_capacity ? 2 * w->robot_capacity : 4;
+        mor_robot** robots = w->allocator.resize(w->allocator.user, w->robots, (size_t)capacity * sizeof *robots);
+        if (!robots) goto no_memory;
+        w->robots = robots;
+        w->robot_capacity = capacity;
+    }
+    mor_robot* r = make_robot(def);
+    if (!r || !mor_world_reserve_tree(w)) {
+        mor_robot_free(w, r);
+        goto no_memory;
+    }
+    mor_robot_update(r->model, r->work, &r->base, r->s, r->nu);
+    if (r->model->dof > 0 && !mor_robot_forward_dynamics(r->model, r->work, w->gravity, NULL, NULL, r->force)) {
+        mor_fail(error, MOR_BAD_INPUT, "the mass matrix of robot '%s' is singular: a part that can move has no mass or inertia", r->name);
+        mor_robot_free(w, r);
+        return -1;
+    }
+    int number = w->robot_count;
+    r->tree = w->tree_count;
+    w->trees[w->tree_count++] = (mor_tree){ .kind = &mor_tree_robot, .body = -1, .dof = r->model->dof, .robot = r };
+    w->robots[w->robot_count++] = r;
+    if (!add_links(w, r, def, number)) goto no_memory;
+    mor_robot_write_bodies(w, r);
+    for (int i = 0; i < r->model->link_count; i++) w->bodies[r->bodies[i]].x0 = w->bodies[r->bodies[i]].x;
+    for (int i = 1; r->self_collision && i < r->model->link_count; i++)
+        mor_world_ignore_pair(w, mor_world_robot_link(w, number, i), mor_world_robot_link(w, number, r->model->links[i].parent));
+    return number;
+
+no_memory:
+    mor_fail(error, MOR_SYSTEM, "out of memory while adding robot '%s'", def->name);
+    return -1;
+}
+
+/* -------------------------------------------------------------------------------------- state */
+
+int mor_world_robot_count(const mor_world* w) { return w->robot_count; }
+
+int mor_world_find_robot(const mor_world* w, const char* name)
+{
+    for (int i = 0; i < w->robot_count; i++)
+        if (strcmp(w->robots[i]->name, name) == 0) return i;
+    return -1;
+}
+
+const char* mor_world_robot_name(const mor_world* w, int robot)
+{
+    assert(robot >= 0 && robot < w->robot_count);
+    return w->robots[robot]->name;
+}
+
+const mor_robot_model* mor_world_robot_model(const mor_world* w, int robot)
+{
+    assert(robot >= 0 && robot < w->robot_count);
+    return w->robots[robot]->model;
+}
+
+void mor_world_robot_state(const mor_world* w, int robot, mor_pose* base, double* s, double* nu)
+{
+    assert(robot >= 0 && robot < w->robot_count);
+    const mor_robot* r = w->robots[robot];
+    if (base) *base = r->base;
+    if (s) memcpy(s, r->s, (size_t)r->model->joint_count * sizeof *s);
+    if (nu) memcpy(nu, r->nu, (size_t)r->model->dof * sizeof *nu);
+}
+
+void mor_world_robot_set_state(mor_world* w, int robot, const mor_pose* base, const double* s, const double* nu)
+{
+    assert(robot >= 0 && robot < w->robot_count);
+    mor_robot* r = w->robots[robot];
+    if (base) r->base = (mor_pose){ base->position, mor_quat_normalize(base->rotation) };
+    if (s) memcpy(r->s, s, (size_t)r->model->joint_count * sizeof *s);
+    if (nu) memcpy(r->nu, nu, (size_t)r->model->dof * sizeof *nu);
+    mor_robot_update(r->model, r->work, &r->base, r->s, r->nu);
+    mor_robot_write_bodies(w, r);
+    w->detected = false;
+}
+
+void mor_world_robot_apply(mor_world* w, int robot, const double* tau)
+{
+    assert(robot >= 0 && robot < w->robot_count);
+    mor_robot* r = w->robots[robot];
+    for (int j = 0; j < r->model->joint_count; j++) r->tau[j] += tau[j];
+}
+
+mor_body_id mor_world_robot_link(const mor_world* w, int robot, int link)
+{
+    assert(robot >= 0 && robot < w->robot_count && link >= 0 && link < w->robots[robot]->model->link_count);
+    int slot = w->robots[robot]->bodies[link];
+    return (mor_body_id){ (uint32_t)slot + 1, w->bodies[slot].generation };
+}

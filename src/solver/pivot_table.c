@@ -1,0 +1,271 @@
+/* The shared tableau of the pivoting methods; see pivot_table.h.
+ *
+ * References: Cottle, Pang & Stone (1992), The Linear Complementarity Problem, sec. 2.3 (pivoting); Ruiz (2001), A scaling algorithm to
+ * equilibrate both rows and columns norms in matrices. */
+#include "solver/pivot_table.h"
+
+#include <string.h>
+
+#include "linalg/dense.h"
+
+double mor_lower_of(const mor_problem* p, int i) { return p->form == MOR_LCP || !p->lower ? 0.0 : p->lower[i]; }
+double mor_upper_of(const mor_problem* p, int i) { return p->form == MOR_MCP && p->upper ? p->upper[i] : INFINITY; }
+
+static void add_scaled(int count, double a, const double* restrict x, double* restrict y)
+{
+    for (int k = 0; k < count; k += 4) {
+        y[k] += a * x[k];
+        y[k + 1] += a * x[k + 1];
+        y[k + 2] += a * x[k + 2];
+        y[k + 3] += a * x[k + 3];
+    }
+}
+
+#if defined(__x86_64__) && defined(__GNUC__)
+/* The same operations in the same order, four at a time: the same bits. */
+typedef double quad __attribute__((vector_size(32), may_alias));
+__attribute__((target("avx2"))) static void add_scaled_avx2(int count, double a, const double* x, double* y)
+{
+    const quad A = { a, a, a, a };
+    const quad* X = (const quad*)x;
+    quad* Y = (quad*)y;
+    for (int k = 0; k < count / 4; k++) Y[k] += A * X[k];
+}
+#endif
+
+static double power_of_two(double x)
+{
+    int e = 0;
+    frexp(x, &e);
+    return ldexp(1.0, e);
+}
+
+static void equilibrate(mor_pivot_table* t, double* work)
+{
+    int n = t->n;
+    for (int i = 0; i < n; i++) t->R[i] = t->C[i] = 1.0;
+    for (int round = 0; round < 3; round++) {
+        double *rows = work, *columns = work + n;
+        memset(work, 0, 2 * (size_t)n * sizeof *work);
+        for (int i = 0; i < n; i++) {
+            const double* row = t->A + (size_t)i * t->stride;
+            for (int j = 0; j < n; j++) {
+                double a = t->R[i] * fabs(row[j]) * t->C[j];
+                if (a > rows[i]) rows[i] = a;
+                if (a > columns[j]) columns[j] = a;
+            }
+        }
+        for (int i = 0; i < n; i++) {
+            if (rows[i] > 0.0) t->R[i] /= sqrt(rows[i]);
+            if (columns[i] > 0.0) t->C[i] /= sqrt(columns[i]);
+        }
+    }
+    for (int i = 0; i < n; i++) t->R[i] = power_of_two(t->R[i]), t->C[i] = power_of_two(t->C[i]);
+    for (int i = 0; i < n; i++) {
+        double* row = t->A + (size_t)i * t->stride;
+        for (int j = 0; j < n; j++)
+            if (row[j] != 0.0) row[j] *= t->R[i] * t->C[j];
+    }
+}
+
+bool mor_pivot_load(mor_pivot_table* t, const mor_problem* problem, mor_arena* arena)
+{
+    int n = problem->size;
+    size_t N = (size_t)n;
+    *t = (mor_pivot_table){ .n = n, .stride = (n + 1 + 3) & ~3, .add = add_scaled };
+#if defined(__x86_64__) && defined(__GNUC__)
+    if (__builtin_cpu_supports("avx2")) t->add = add_scaled_avx2;
+#endif
+    size_t size = N * (size_t)t->stride;
+    t->A = mor_arena_zero(arena, size + 1, sizeof(double));
+    t->T = mor_arena_alloc(arena, (size + 1) * sizeof(double));
+    int* ints = mor_arena_alloc(arena, (6 * N + 8) * sizeof(int));
+    double* v = mor_arena_alloc(arena, (9 * N + 8) * sizeof(double));
+    if (!t->A || !t->T || !ints || !v) return false;
+    t->basic = ints, t->nonbasic = ints + n, t->place = t->nonbasic + n + 1, t->index = t->place + 2 * n + 1;
+    t->R = v, t->C = v + n, t->l = v + 2 * n, t->u = v + 3 * n, t->b = v + 4 * n, t->x = v + 5 * n;
+    double* work = t->x + 2 * n + 1;
+    const mor_matrix* A = &problem->A;
+    for (int i = 0; i < n; i++) {
+        double* row = t->A + (size_t)i * t->stride;
+        if (A->storage == MOR_DENSE)
+            for (int j = 0; j < n; j++) row[j] = A->x[i + (size_t)j * n];
+        else
+            for (int k = A->p[i]; k < A->p[i + 1]; k++) row[A->i[k]] = A->x[k];
+    }
+    equilibrate(t, work);
+    for (int i = 0; i < n; i++) {
+        t->l[i] = mor_lower_of(problem, i) / t->C[i];
+        t->u[i] = mor_upper_of(problem, i) / t->C[i];
+        t->b[i] = problem->b[i] * t->R[i];
+    }
+    return true;
+}
+
+void mor_pivot_reset(mor_pivot_table* t, const double* d)
+{
+    int n = t->n;
+    memcpy(t->T, t->A, (size_t)n * t->stride * sizeof *t->T);
+    for (int i = 0; i < n; i++) {
+        mor_pivot_row(t, i)[n] = d[i];
+        t->basic[i] = n + i, t->place[n + i] = i;
+        t->nonbasic[i] = i, t->place[i] = ~i;
+    }
+    t->nonbasic[n] = 2 * n, t->place[2 * n] = ~n;
+}
+
+void mor_pivot_exchange(mor_pivot_table* t, int a, int b)
+{
+    int r = t->place[a], s = ~t->place[b], width = t->n + 1, count = 0;
+    double *R = mor_pivot_row(t, r), inverse = 1.0 / R[s];
+    for (int j = 0; j < width; j++)
+        if (R[j] != 0.0) {
+            R[j] = j == s ? inverse : -R[j] * inverse;
+            t->index[count++] = j;
+        }
+    bool sparse = 4 * count < width;
+    for (int i = 0; i < t->n; i++) {
+        double *row = mor_pivot_row(t, i), f = row[s];
+        if (i == r || f == 0.0) continue;
+        row[s] = 0.0;
+        if (sparse)
+            for (int k = 0; k < count; k++) row[t->index[k]] += f * R[t->index[k]];
+        else t->add(t->stride, f, R, row);
+    }
+    t->basic[r] = b, t->nonbasic[s] = a;
+    t->place[b] = r, t->place[a] = ~s;
+}
+
+static bool is_free(const mor_pivot_table* t, int i) { return t->l[i] == -INFINITY && t->u[i] == INFINITY; }
+
+/* All free z into the basis by complete pivoting on their equations; false if that block is singular. Which equation a variable is
+ * exchanged with does not matter once all of them are. */
+static bool take_free(mor_pivot_table* t)
+{
+    int n = t->n, left = 0;
+    for (int i = 0; i < n; i++) left += is_free(t, i);
+    for (; left > 0; left--) {
+        double largest = 1e-9;
+        int row = -1, column = -1;
+        for (int i = 0; i < n; i++) {
+            if (!is_free(t, i) || !mor_pivot_is_basic(t, n + i)) continue;
+            const double* T = mor_pivot_row(t, t->place[n + i]);
+            for (int k = 0; k < n; k++) {
+                if (t->nonbasic[k] >= n || !is_free(t, t->nonbasic[k])) continue;
+                if (fabs(T[k]) > largest) largest = fabs(T[k]), row = n + i, column = t->nonbasic[k];
+            }
+        }
+        if (row < 0) return false;
+        mor_pivot_exchange(t, row, column);
+    }
+    return true;
+}
+
+/* A partner k for the 2x2 pivot on {i, k}; -1 if there is none. */
+static int partner_of(const mor_pivot_table* t, int i, const bool* inside, bool outside, double* det)
+{
+    int n = t->n, best = -1;
+    *det = 1e-9;
+    const double* row = mor_pivot_row(t, t->place[n + i]);
+    for (int k = 0; k < n; k++) {
+        if (k == i || mor_pivot_is_basic(t, k) || (!outside && !inside[k])) continue;
+        double across = row[~t->place[k]];
+        if (across == 0.0) continue;
+        double d = fabs(across * mor_pivot_entry(t, n + k, i) - row[~t->place[i]] * mor_pivot_entry(t, n + k, k));
+        if (d > *det) *det = d, best = k;
+    }
+    return best;
+}
+
+int mor_pivot_block(mor_pivot_table* t, bool* inside, bool partners)
+{
+    int n = t->n, left_out = 0;
+    const double small = 1e-9;
+    for (int i = 0; i < n; i++) t->x[i] = mor_pivot_row(t, i)[n];
+    if (!take_free(t)) mor_pivot_reset(t, t->x);
+    for (;;) { /* diagonal, largest first */
+        int best = -1, second = -1;
+        double largest = small, det;
+        for (int i = 0; i < n; i++) {
+            if (!inside[i] || mor_pivot_is_basic(t, i)) continue;
+            double a = fabs(mor_pivot_entry(t, n + i, i));
+            if (a > largest) largest = a, best = i;
+        }
+        if (best >= 0) {
+            mor_pivot_exchange(t, n + best, best);
+            continue;
+        }
+        /* none: a pair, inside first, then free variables with any partner */
+        for (int outside = 0; outside < (partners ? 2 : 1) && second < 0; outside++)
+            for (int i = 0; i < n && second < 0; i++) {
+                if (!inside[i] || mor_pivot_is_basic(t, i) || (outside && !is_free(t, i))) continue;
+                best = i, second = partner_of(t, i, inside, outside, &det);
+            }
+        if (second < 0) break;
+        mor_pivot_exchange(t, n + best, second);
+        mor_pivot_exchange(t, n + second, best);
+        inside[second] = true;
+    }
+    for (int i = 0; i < n; i++) {
+        left_out += inside[i] && !mor_pivot_is_basic(t, i) && is_free(t, i);
+        inside[i] = mor_pivot_is_basic(t, i);
+    }
+    return left_out;
+}
+
+double mor_boxed_polish(const mor_problem* problem, double* z, mor_context* context)
+{
+    mor_arena* arena = context->arena;
+    int n = problem->size, k = 0;
+    double error = context->error(context, z, NULL);
+    size_t mark = mor_arena_mark(arena);
+    double* w = mor_arena_alloc(arena, ((size_t)n + 1) * sizeof *w);
+    int* set = mor_arena_alloc(arena, ((size_t)n + 1) * sizeof *set);
+    int* place = mor_arena_alloc(arena, ((size_t)n + 1) * sizeof *place);
+    double* trial = mor_arena_alloc(arena, ((size_t)n + 1) * sizeof *trial);
+    if (!w || !set || !place || !trial) return error;
+    mor_matrix_apply(&problem->A, z, w);
+    for (int i = 0; i < n; i++) {
+        double l = mor_lower_of(problem, i), u = mor_upper_of(problem, i), at = z[i] - (w[i] + problem->b[i]);
+        place[i] = -1;
+        if (at > l && at < u) place[i] = k, set[k++] = i;
+        trial[i] = place[i] >= 0 ? 0.0 : at <= l ? l : u;
+    }
+    const int most = 3000; /* dense: 72 MB and some seconds */
+    double* A = k <= most ? mor_arena_zero(arena, (size_t)k * k + 1, sizeof *A) : NULL;
+    double* LU = k <= most ? mor_arena_alloc(arena, ((size_t)k * k + 1) * sizeof *LU) : NULL;
+    double* b = mor_arena_alloc(arena, (size_t)4 * (size_t)(k + 1) * sizeof *b);
+    int* pivot = mor_arena_alloc(arena, ((size_t)k + 1) * sizeof *pivot);
+    if (A && LU && b && pivot) {
+        double *x = b + k, *work = b + 2 * k;
+        const mor_matrix* S = &problem->A;
+        mor_matrix_apply(S, trial, w);
+        for (int r = 0; r < k; r++) {
+            int i = set[r];
+            if (S->storage == MOR_DENSE)
+                for (int c = 0; c < k; c++) A[r + (size_t)c * k] = S->x[i + (size_t)set[c] * n];
+            else
+                for (int e = S->p[i]; e < S->p[i + 1]; e++)
+                    if (place[S->i[e]] >= 0) A[r + (size_t)place[S->i[e]] * k] = S->x[e];
+            double size = 0.0;
+            for (int c = 0; c < k; c++) size = fmax(size, fabs(A[r + (size_t)c * k]));
+            int power = 0;
+            if (size > 0.0) frexp(size, &power);
+            for (int c = 0; c < k; c++) A[r + (size_t)c * k] = ldexp(A[r + (size_t)c * k], -power);
+            x[r] = b[r] = -ldexp(problem->b[i] + w[i], -power);
+        }
+        memcpy(LU, A, (size_t)k * k * sizeof *A);
+        if (mor_lu_factor(k, LU, pivot)) {
+            mor_lu_solve(k, LU, pivot, x);
+            mor_lu_refine(k, A, LU, pivot, b, x, 3, work);
+            for (int r = 0; r < k; r++) trial[set[r]] = x[r];
+            double better = context->error(context, trial, NULL);
+            if (better < error || (isnan(error) && !isnan(better))) {
+                error = better;
+                memcpy(z, trial, (size_t)n * sizeof *z);
+            }
+        }
+    }
+    mor_arena_release(arena, mark);
+    return error;
+}

@@ -1,0 +1,267 @@
+/* Impulse-based stabilisation of joints.
+ *
+ * The rows of a joint hold at the start of the step, so the step would leave it a violation of second order in h.
+ * Positions: the step is tried, phi at its end is added to the rows,
+ *
+ *     G(q)' nu+ + (sum of phi(q (+) h nu+) so far)/h = 0,
+ *
+ * and the island is solved again, contacts and all, from the last answer, until |phi| is within the tolerance. The
+ * impulses act along G(q), as in SHAKE. Velocities: after the step W p = -G(q+)' nu, nu <- nu + M^-1 G(q+) p, which
+ * makes the pair RATTLE: second order, and without the dissipation that corrections along G(q+) alone have
+ * (h w^2 of the energy per second for a pendulum turning at w).
+ *
+ * Where this iteration does not converge, because bodies turn too far in a step, the plain step is taken and positions
+ * are projected after it, W p = -phi(q+), q+ <- q+ (+) M^-1 G(q+) p: robust, but it dissipates.
+ *
+ * What the velocity correction, of first order in h, does to contacts is seen by the next step.
+ *
+ * J. Bender, A. Schmitt, "Fast dynamic simulation of multi-body systems using impulses", VRIPhys 2006; H. C. Andersen,
+ * "Rattle: a velocity version of the Shake algorithm", J. Comput. Phys. 52 (1983) 24-34. */
+#include "step/stabilise.h"
+
+#include "formulation/assemble.h"
+#include "formulation/equations.h"
+#include "formulation/rows.h"
+#include "model/joints.h"
+
+#include <string.h>
+
+enum { ROUNDS = 10 };
+
+/* The equations of an island as a step without the other rows' say. */
+static mor_step_form form_of(const mor_system* s)
+{
+    return (mor_step_form){ .tree_count = s->tree_count, .dof = s->dof, .trees = s->trees, .nu_free = s->nu, .block_count = s->block_count,
+                            .row_count = s->row_count, .blocks = s->blocks, .entries = s->entries, .jacobian = s->jacobian, .response = s->response,
+                            .diagonal = s->diagonal, .diagonal_start = s->diagonal_start, .bias = s->bias };
+}
+
+/* delta = M^-1 G p with W p = rhs, for one island; false if it cannot be solved. */
+static bool correction(mor_world* w, const mor_system* s, const double* rhs, double* delta)
+{
+    mor_step_form form = form_of(s);
+    double* p = mor_arena_zero(w->arena, (size_t)s->row_count, sizeof *p);
+    if (!p || !mor_equations_solve(&form, rhs, p, w->arena)) return false;
+    mor_system_velocity(s, p, delta);
+    for (int i = 0; i < s->dof; i++) delta[i] -= s->nu_free[i];
+    return true;
+}
+
+/* Minus the rows of phi, or of G' nu, of an island's equations; returns the largest norm of a joint's. */
+static double violation(const mor_island* island, bool velocity, double* out)
+{
+    const mor_system* s = &island->system;
+    double largest = 0.0;
+    memset(out, 0, (size_t)s->row_count * sizeof *out);
+    for (int r = 0; r < island->row_block_count; r++) {
+        const mor_block* b = &s->blocks[s->contact_count + r];
+        if (b->kind != MOR_BLOCK_EQUATION) continue;
+        double square = 0.0;
+        for (int d = 0; d < b->dim; d++) {
+            double x = island->rows[r]->phi[d];
+            if (velocity) {
+                x = island->rows[r]->drift[d];
+                for (int e = b->entry; e < b->entry + b->entry_count; e++) {
+                    const mor_tree_block* t = &s->trees[s->entries[e].tree];
+                    const double* J = s->jacobian + s->entries[e].start + d * t->dof;
+                    for (int m = 0; m < t->dof; m++) x += J[m] * s->nu[t->offset + m];
+                }
+            }
+            out[b->row + d] = -x;
+            square += x * x;
+        }
+        double size = sqrt(square);
+        if (!(size <= largest)) largest = size;
+    }
+    return largest;
+}
+
+static void apply(mor_world* w, const mor_island* island, const double* delta, bool velocity)
+{
+    for (int t = 0; t < island->system.tree_count; t++) {
+        const mor_tree* tree = &w->trees[island->tree_of[t]];
+        tree->kind->correct(w, tree, delta + island->system.trees[t].offset, velocity);
+    }
+}
+
+/* One round over all islands; the largest violation before it. */
+static double correct(mor_world* w, bool velocity, double tolerance)
+{
+    mor_assemble(w);
+    double largest = 0.0;
+    for (int i = 0; i < w->island_count && !w->out_of_memory; i++) {
+        const mor_system* s = &w->islands[i].system;
+        double* rhs = mor_arena_alloc(w->arena, (size_t)s->row_count * sizeof *rhs);
+        double* delta = mor_arena_alloc(w->arena, (size_t)s->dof * sizeof *delta);
+        if (!rhs || !delta) {
+            w->out_of_memory = true;
+            break;
+        }
+        double size = violation(&w->islands[i], velocity, rhs);
+        if (!(size <= largest)) largest = size;
+        if (size > tolerance && correction(w, s, rhs, delta)) apply(w, &w->islands[i], delta, velocity);
+    }
+    return largest;
+}
+
+/* What the corrections would overwrite of the step. */
+typedef struct kept {
+    mor_island* islands;
+    int islands_count, contacts, old;
+    double *nu, *nu_free, *nu_new;
+} kept;
+
+static kept keep(mor_world* w)
+{
+    kept k = { w->islands, w->island_count, w->contacts.count, w->old_contacts.count, w->nu, w->nu_free, w->nu_new };
+    w->contacts.count = w->old_contacts.count = 0;
+    return k;
+}
+
+static void put_back(mor_world* w, const kept* k)
+{
+    w->islands = k->islands;
+    w->island_count = k->islands_count;
+    w->contacts.count = k->contacts;
+    w->old_contacts.count = k->old;
+    w->nu = k->nu, w->nu_free = k->nu_free, w->nu_new = k->nu_new;
+}
+
+static void correct_positions(mor_world* w, double tolerance, int rounds)
+{
+    size_t mark = mor_arena_mark(w->arena);
+    for (int round = 0; round < rounds; round++) {
+        double largest = correct(w, false, tolerance);
+        mor_arena_release(w->arena, mark);
+        if (!(largest > tolerance) || w->out_of_memory) break;
+    }
+}
+
+void mor_stabilise_velocities(mor_world* w)
+{
+    if (w->joints.count == 0) return;
+    if (w->options.stabilisation == MOR_STABILISE_IMPULSE) {
+        kept k = keep(w);
+        if (mor_world_joint_error(w) > w->options.position_tolerance) correct_positions(w, w->options.position_tolerance, ROUNDS);
+        size_t mark = mor_arena_mark(w->arena);
+        correct(w, true, w->options.velocity_tolerance);
+        mor_arena_release(w->arena, mark);
+        put_back(w, &k);
+    }
+    w->joint_error = mor_world_joint_error(w);
+}
+
+/* The state a trial step changes: bodies, and bases and joints of robots. */
+typedef struct state {
+    mor_body* bodies;
+    double** robots;
+} state;
+
+static void carry_robot(mor_robot* r, double* at, bool store)
+{
+    size_t n = (size_t)mor_robot_joint_count(r->model), N = (size_t)mor_robot_dof(r->model);
+    if (store) {
+        memcpy(at, &r->base, sizeof r->base);
+        memcpy(at + 7, r->s, n * sizeof(double));
+        memcpy(at + 7 + n, r->nu, N * sizeof(double));
+    } else {
+        memcpy(&r->base, at, sizeof r->base);
+        memcpy(r->s, at + 7, n * sizeof(double));
+        memcpy(r->nu, at + 7 + n, N * sizeof(double));
+    }
+}
+
+static bool save(mor_world* w, state* s)
+{
+    s->bodies = mor_arena_alloc(w->arena, (size_t)w->body_count * sizeof *s->bodies);
+    s->robots = mor_arena_zero(w->arena, (size_t)w->robot_count + 1, sizeof *s->robots);
+    if (!s->bodies || !s->robots) return false;
+    memcpy(s->bodies, w->bodies, (size_t)w->body_count * sizeof *s->bodies);
+    for (int i = 0; i < w->robot_count; i++) {
+        size_t count = (size_t)(7 + mor_robot_joint_count(w->robots[i]->model) + mor_robot_dof(w->robots[i]->model));
+        if (!(s->robots[i] = mor_arena_alloc(w->arena, count * sizeof(double)))) return false;
+        carry_robot(w->robots[i], s->robots[i], true);
+    }
+    return true;
+}
+
+static void bring_back(mor_world* w, const state* s)
+{
+    memcpy(w->bodies, s->bodies, (size_t)w->body_count * sizeof *s->bodies);
+    for (int i = 0; i < w->robot_count; i++) carry_robot(w->robots[i], s->robots[i], false);
+}
+
+/* Adds phi at the end of the step to the rows of an island; the largest norm of a joint. */
+static double add_violation(mor_world* w, mor_island* island)
+{
+    const mor_system* s = &island->system;
+    double largest = 0.0, *bias = (double*)s->bias; /* the assembly's own array */
+    const mor_joint* joints = w->joints.data;
+    for (int r = 0; r < island->row_block_count; r++) {
+        mor_row_block* b = island->rows[r];
+        if (b->joint < 0) continue;
+        mor_joint_row rows[6];
+        int n = mor_joint_equations(w, &joints[b->joint], rows);
+        double square = 0.0;
+        for (int k = 0; k < n; k++) {
+            square += rows[k].phi * rows[k].phi;
+            bias[s->blocks[s->contact_count + r].row + k] += rows[k].phi / w->h;
+        }
+        if (!(sqrt(square) <= largest)) largest = sqrt(square);
+    }
+    return largest;
+}
+
+mor_status mor_stabilise_positions(mor_world* w, mor_status status, void (*solve)(mor_world* world, int island))
+{
+    if (w->joints.count == 0 || w->options.stabilisation != MOR_STABILISE_IMPULSE || w->on_integrate) return status;
+    size_t mark = mor_arena_mark(w->arena);
+    state start;
+    if (!save(w, &start)) {
+        w->out_of_memory = true;
+        return MOR_NUMERICAL;
+    }
+    double** first = mor_arena_zero(w->arena, (size_t)w->island_count + 1, sizeof *first);
+    double before = INFINITY;
+    for (int i = 0; first && i < w->island_count; i++) {
+        first[i] = mor_arena_alloc(w->arena, (size_t)w->islands[i].system.row_count * sizeof(double));
+        if (first[i]) memcpy(first[i], w->islands[i].system.bias, (size_t)w->islands[i].system.row_count * sizeof(double));
+    }
+    for (int round = 0; round < ROUNDS && status == MOR_SOLVED; round++) {
+        mor_integrate_bodies(w);
+        double largest = 0.0;
+        bool again[64] = { false };
+        for (int i = 0; i < w->island_count; i++) {
+            double size = add_violation(w, &w->islands[i]);
+            if (i < 64) again[i] = size > w->options.position_tolerance;
+            if (!(size <= largest)) largest = size;
+        }
+        bring_back(w, &start);
+        if (!(largest > w->options.position_tolerance)) break;
+        bool lost = !(largest < 0.7 * before); /* too large a step: the plain one, and projection after it */
+        before = largest;
+        for (int i = 0; lost && i < w->island_count; i++) {
+            if (first && first[i]) memcpy((double*)w->islands[i].system.bias, first[i], (size_t)w->islands[i].system.row_count * sizeof(double));
+            if (i < 64) again[i] = true;
+        }
+        for (int i = 0; i < w->island_count; i++) {
+            if (i < 64 && !again[i]) continue;
+            solve(w, i);
+            if (w->islands[i].report.status != MOR_SOLVED) status = w->islands[i].report.status;
+        }
+        if (lost) break;
+    }
+    for (int i = 0; i < w->robot_count; i++) mor_robot_update(w->robots[i]->model, w->robots[i]->work, &w->robots[i]->base, w->robots[i]->s, w->robots[i]->nu);
+    mor_arena_release(w->arena, mark);
+    return status;
+}
+
+double mor_world_assemble(mor_world* w)
+{
+    if (w->joints.count == 0) return 0.0;
+    kept k = keep(w);
+    correct_positions(w, 1e-12, 200);
+    put_back(w, &k);
+    w->detected = false;
+    return w->joint_error = mor_world_joint_error(w);
+}

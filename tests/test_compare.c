@@ -1,0 +1,317 @@
+/* moreau compare and dataset from outside and inside: profiles, fairness, interruption, files. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "common/near.h"
+#include "lab/compare.h"
+#include "lab/profile.h"
+
+static char folder[] = "/tmp/moreau_compare_XXXXXX";
+static char* output;
+static size_t output_size = 8 << 20;
+
+static int run(const char* arguments)
+{
+    char line[2048];
+    snprintf(line, sizeof line, "cd %s && '%s' %s 2>&1", folder, MOREAU_COMMAND, arguments);
+    FILE* pipe = popen(line, "r");
+    assert_non_null(pipe);
+    size_t n = fread(output, 1, output_size - 1, pipe);
+    output[n] = 0;
+    int status = pclose(pipe);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void expect(const char* part)
+{
+    if (!strstr(output, part)) fail_msg("'%s' is not in: %.2000s", part, output);
+}
+
+static void slurp(const char* name)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE* f = fopen(path, "r");
+    if (!f) fail_msg("%s is missing", name);
+    size_t n = fread(output, 1, output_size - 1, f);
+    output[n] = 0;
+    fclose(f);
+}
+
+static int count(const char* part)
+{
+    int n = 0;
+    for (const char* p = output; (p = strstr(p, part)); p++) n++;
+    return n;
+}
+
+/* ------------------------------------------------------------------------------- profiles */
+
+/* Three problems, solvers a and b: (1 s, 2 s), (3 s, fails), (fails, fails). By hand: rho_a(1) = 2/3, rho_b(1) = 0,
+ * rho_b(2) = 1/3, and nothing reaches 1 because nobody solves the third. */
+static void a_profile_is_that_of_dolan_and_more(void** state)
+{
+    (void)state;
+    mor_lab_options o = mor_lab_options_default();
+    o.solvers[0] = "nsgs", o.solvers[1] = "nsn", o.formulations[0] = "ncp";
+    o.tol_count = 1;
+    mor_lab lab;
+    mor_error error = { 0 };
+    assert_int_equal(mor_lab_begin(&lab, &o, &error), MOR_OK);
+    mor_lab_problem problems[3] = { { .frame = 0 }, { .frame = 1 }, { .frame = 2 } };
+    const double t[3][2] = { { 1, 2 }, { 3, -1 }, { -1, -1 } };
+    mor_lab_run runs[6];
+    for (int i = 0; i < 6; i++)
+        runs[i] = (mor_lab_run){ .problem = i / 2, .solver = i % 2, .status = t[i / 2][i % 2] > 0 ? MOR_SOLVED : MOR_NOT_CONVERGED, .total_s = fabs(t[i / 2][i % 2]), .iterations = 1 };
+    lab.problems = problems, lab.problem_count = 3, lab.runs = runs, lab.run_count = 6;
+    mor_lab_profile p;
+    assert_true(mor_lab_profile_make(&lab, 0, 0, NULL, &p));
+    assert_int_equal(p.problem_count, 3);
+    assert_int_equal(p.solver_count, 2);
+    assert_near(mor_lab_rho(&p, 0, 1.0), 2.0 / 3.0, 1e-15);
+    assert_near(mor_lab_rho(&p, 1, 1.0), 0.0, 1e-15);
+    assert_near(mor_lab_rho(&p, 1, 2.0), 1.0 / 3.0, 1e-15);
+    assert_near(mor_lab_rho(&p, 0, 1e9), 2.0 / 3.0, 1e-15);
+    assert_near(mor_lab_delta(&p, 0, 2.0), 1.0 / 3.0, 1e-15);
+    assert_int_equal(p.scores[0].fastest, 2);
+    assert_near(p.scores[1].ratio, 2.0, 1e-12);
+    assert_int_equal(mor_lab_winner(&p), 0);
+    mor_lab_profile_free(&p);
+}
+
+/* -------------------------------------------------------------------------------- command */
+
+static void a_comparison_writes_page_table_and_json(void** state)
+{
+    (void)state;
+    assert_int_equal(run("dataset build -o small --family box-stack,peg"), 0);
+    expect("6 files");
+    assert_int_equal(run("compare small --solvers lemke,nsgs,nsn-tree,apgd --formulations ncp,st,convex,penalty --out r.html --csv r.csv --json --jobs 2 --frames 1 --time-limit 60"), 0);
+    expect("\"complete\": true");
+    expect("\"profiles\": {");
+    expect("\"start\": \"cold\"");
+    expect("\"rank_deficiency\": 12"); /* two cubes: 24 rows on 12 degrees of freedom */
+    /* 6 frames: ncp has nsgs and nsn-tree, st has lemke and nsgs, convex has apgd, at two tolerances; penalty once */
+    assert_int_equal(count("\"coulomb_error\""), 6 * (2 * 5 + 1));
+    slurp("r.csv");
+    assert_int_equal(count("\n"), 1 + 6 * (2 * 5 + 1));
+    assert_int_equal(count(",solved,"), 6 * (2 * 5 + 1));
+    slurp("r.html");
+    expect("At a glance");
+    expect("</html>");
+    assert_int_equal(count("<svg"), count("</svg>"));
+    assert_true(count("<svg") > 15);
+    assert_int_equal(count("http://") + count("https://") + count("src="), 0); /* nothing is loaded */
+    assert_int_equal(access("r.html.journal", F_OK), -1);
+}
+
+/* Removes the columns with times from the table. */
+static void strip_times(char* text)
+{
+    char *to = text, *line = text;
+    while (line && *line) {
+        char* next = strchr(line, '\n');
+        int column = 0;
+        bool quoted = false;
+        for (char* c = line; *c && *c != '\n'; c++) {
+            if (*c == '"') quoted = !quoted;
+            if (*c == ',' && !quoted) column++;
+            if (column != 11 && column != 12) *to++ = *c;
+        }
+        *to++ = '\n';
+        line = next ? next + 1 : NULL;
+    }
+    *to = 0;
+}
+
+static void numbers_do_not_depend_on_the_number_of_processes(void** state)
+{
+    (void)state;
+    assert_int_equal(run("dataset build -o small --family box-stack,peg"), 0);
+    assert_int_equal(run("compare small --solvers nsgs,psor,nsn-tree --tol 1e-4 --time-limit 20 --traces 0 --frames 1 --csv one.csv --jobs 1 --quiet"), 0);
+    assert_int_equal(run("compare small --solvers nsgs,psor,nsn-tree --tol 1e-4 --time-limit 20 --traces 0 --frames 1 --csv three.csv --jobs 3 --quiet"), 0);
+    slurp("one.csv");
+    strip_times(output);
+    char* kept = strdup(output);
+    slurp("three.csv");
+    strip_times(output);
+    assert_string_equal(kept, output);
+    assert_true(strlen(kept) > 1000);
+    free(kept);
+}
+
+static void an_interrupted_comparison_goes_on(void** state)
+{
+    (void)state;
+    assert_int_equal(run("dataset build -o small --family box-stack,peg"), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (chdir(folder) != 0 || !freopen("i.err", "w", stderr)) _exit(9);
+        execl(MOREAU_COMMAND, "moreau", "compare", "small", "--out", "i.html", "--csv", "i.csv", "--jobs", "1", "--quiet", (char*)NULL);
+        _exit(9);
+    }
+    char path[256];
+    snprintf(path, sizeof path, "%s/i.html.journal", folder);
+    for (int k = 0; k < 600; k++) { /* until a few runs are in */
+        struct timespec wait = { 0, 50000000 };
+        nanosleep(&wait, NULL);
+        if (access(path, F_OK) != 0) continue;
+        slurp("i.html.journal");
+        if (count("\nR\t") >= 3) break;
+    }
+    kill(child, SIGINT);
+    int status = 0;
+    waitpid(child, &status, 0);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    slurp("i.err");
+    expect("interrupted after");
+    expect("--resume goes on");
+    slurp("i.html");
+    expect("was interrupted");
+    slurp("i.html.journal");
+    int before = count("\nR\t");
+    assert_true(before > 0);
+    assert_int_equal(run("compare small --out i.html --csv i.csv --resume --quiet --tol 1e-3"), 2); /* other conditions */
+    expect("made under other conditions");
+    assert_int_equal(run("compare small --out i.html --csv i.csv --resume --quiet --solvers nsgs,nsn-tree --traces 0"), 0);
+    slurp("i.csv");
+    assert_int_equal(count("\n"), 1 + 18 * 2 * 3); /* 18 frames, two tolerances, ncp with both, st with nsgs */
+}
+
+static void a_solver_that_needs_too_long_fails_alone(void** state)
+{
+    (void)state;
+    assert_int_equal(run("dataset build -o wide --family wall"), 0);
+    assert_int_equal(run("compare wide/wall-5.h5 --solvers psor,nsn-tree --formulations ncp --tol 1e-8 --time-limit 0.02 --frames 1 --traces 0 --csv slow.csv --quiet"), 0);
+    slurp("slow.csv");
+    assert_true(count("psor") > 0 && strstr(strstr(output, "psor"), "time_limit") != NULL);
+}
+
+static void bad_input_is_told_with_status_two(void** state)
+{
+    (void)state;
+    assert_int_equal(run("compare"), 2);
+    expect("which problems?");
+    assert_int_equal(run("compare nowhere.h5"), 2);
+    expect("nowhere.h5: cannot open");
+    assert_int_equal(run("compare small --solvers nsgz"), 2);
+    expect("did you mean 'nsgs'?");
+    assert_int_equal(run("compare small --formulation ncp"), 2);
+    expect("did you mean '--formulations'?");
+    assert_int_equal(run("compare small --tol 2"), 2);
+    assert_int_equal(run("dataset bild"), 2);
+    expect("did you mean 'build'?");
+    char path[256];
+    snprintf(path, sizeof path, "%s/text.h5", folder);
+    FILE* f = fopen(path, "w");
+    fputs("not HDF5", f);
+    fclose(f);
+    assert_int_equal(run("compare text.h5"), 2);
+    expect("not an HDF5 file");
+    assert_int_equal(run("dataset add text.h5 -o small"), 2);
+    expect("not an HDF5 file");
+}
+
+static void a_contributed_file_is_checked_and_never_overwrites(void** state)
+{
+    (void)state;
+    assert_int_equal(run("run s5 --steps 3 --bpmd mine.h5 --quiet"), 0);
+    assert_int_equal(run("dataset add mine.h5 -o more"), 0);
+    assert_int_equal(run("dataset add mine.h5 -o more"), 2);
+    expect("the name is taken");
+    assert_int_equal(run("dataset info more"), 0);
+    expect("mine#3");
+    assert_int_equal(run("run s5 --steps 3 --bpmd mine.h5 --quiet"), 2);
+    expect("file exists");
+}
+
+static void the_database_is_the_same_bytes_every_time(void** state)
+{
+    (void)state;
+    assert_int_equal(run("dataset build -o once --family card-house,planar,arch,shapes"), 0);
+    assert_int_equal(run("dataset build -o twice --family card-house,planar,arch,shapes"), 0);
+    char line[256];
+    snprintf(line, sizeof line, "cd %s && for f in once/*; do cmp $f twice/$(basename $f) || exit 1; done", folder);
+    assert_int_equal(system(line), 0);
+}
+
+static void a_plug_in_is_compared_like_a_built_in_solver(void** state)
+{
+    (void)state;
+    char line[1024];
+    assert_int_equal(run("dataset build -o small --family box-stack,peg"), 0);
+    snprintf(line, sizeof line, "list solvers --plugin %s", MOREAU_PLUGIN);
+    assert_int_equal(run(line), 0);
+    expect("gradient ");
+    snprintf(line, sizeof line, "compare small/box-stack-2.h5 --plugin %s --solvers gradient,nsgs --formulations ncp --tol 1e-4 --time-limit 20 --frames 1", MOREAU_PLUGIN);
+    assert_int_equal(run(line), 0);
+    expect("  gradient                  1");
+    assert_int_equal(run("list solvers --plugin missing.so"), 2);
+    expect("missing.so");
+    snprintf(line, sizeof line, "list solvers --plugin %s --plugin %s", MOREAU_PLUGIN, MOREAU_PLUGIN);
+    assert_int_equal(run(line), 2); /* the name is taken */
+}
+
+static void the_tutorial_shows_the_plug_in_that_is_tested(void** state)
+{
+    (void)state;
+    static char code[20000];
+    char path[512];
+    snprintf(path, sizeof path, "%s/examples/plugin/gradient.c", MOREAU_SOURCE_DIR);
+    FILE* f = fopen(path, "r");
+    assert_non_null(f);
+    code[fread(code, 1, sizeof code - 1, f)] = 0;
+    fclose(f);
+    snprintf(path, sizeof path, "%s/docs/tutorials/your-solver.md", MOREAU_SOURCE_DIR);
+    f = fopen(path, "r");
+    assert_non_null(f);
+    output[fread(output, 1, output_size - 1, f)] = 0;
+    fclose(f);
+    assert_non_null(strstr(output, code));
+}
+
+static int make_folder(void** state)
+{
+    (void)state;
+    output = malloc(output_size);
+    return output && mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void** state)
+{
+    (void)state;
+    char line[64];
+    snprintf(line, sizeof line, "rm -rf %s", folder);
+    free(output);
+    return system(line);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_profile_is_that_of_dolan_and_more),
+        cmocka_unit_test(a_comparison_writes_page_table_and_json),
+        cmocka_unit_test(numbers_do_not_depend_on_the_number_of_processes),
+        cmocka_unit_test(an_interrupted_comparison_goes_on),
+        cmocka_unit_test(a_solver_that_needs_too_long_fails_alone),
+        cmocka_unit_test(bad_input_is_told_with_status_two),
+        cmocka_unit_test(a_contributed_file_is_checked_and_never_overwrites),
+        cmocka_unit_test(a_plug_in_is_compared_like_a_built_in_solver),
+        cmocka_unit_test(the_tutorial_shows_the_plug_in_that_is_tested),
+        cmocka_unit_test(the_database_is_the_same_bytes_every_time),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

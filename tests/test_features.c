@@ -1,0 +1,221 @@
+/* Separating planes against brute force: max-of-gaps and max-min identities, rows, memory, what the formulations see. */
+#include "collision/features.h"
+#include "common/worlds.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const mor_quat no_turn = { 1, 0, 0, 0 };
+
+static mor_geometry* random_hull(mor_rng* r, int points)
+{
+    mor_error error = { 0 };
+    mor_vec3 p[32];
+    for (int i = 0; i < points; i++) p[i] = mor_v3(mor_rng_uniform(r) - 0.5, mor_rng_uniform(r) - 0.5, mor_rng_uniform(r) - 0.5);
+    mor_geometry* g = mor_geometry_hull(p, points, &error);
+    if (!g) fail_msg("%s", error.text);
+    return g;
+}
+
+/* min n.b - max n.a: what any plane with normal n can do */
+static double width(const mor_geometry* a, const mor_pose* pa, const mor_geometry* b, const mor_pose* pb, mor_vec3 n)
+{
+    mor_vec3 sa = mor_pose_point(pa, mor_geometry_support(a, mor_unrotate(pa->rotation, n)));
+    mor_vec3 sb = mor_pose_point(pb, mor_geometry_support(b, mor_unrotate(pb->rotation, mor_neg(n))));
+    return mor_dot(n, mor_sub(sb, sa));
+}
+
+/* All face normals and all crosses of edges: the separating axis theorem without any cleverness. */
+static double brute_force(const mor_geometry* a, const mor_pose* pa, const mor_geometry* b, const mor_pose* pb)
+{
+    const mor_polyhedron *P = a->polyhedron, *Q = b->polyhedron;
+    double best = -HUGE_VAL;
+    for (int f = 0; f < P->face_count; f++) best = fmax(best, width(a, pa, b, pb, mor_rotate(pa->rotation, P->normals[f])));
+    for (int f = 0; f < Q->face_count; f++) best = fmax(best, width(a, pa, b, pb, mor_neg(mor_rotate(pb->rotation, Q->normals[f]))));
+    for (int i = 0; i < P->edge_count; i++)
+        for (int j = 0; j < Q->edge_count; j++) {
+            mor_vec3 u = mor_rotate(pa->rotation, mor_sub(P->vertices[P->edges[i].head], P->vertices[P->edges[i].tail]));
+            mor_vec3 v = mor_rotate(pb->rotation, mor_sub(Q->vertices[Q->edges[j].head], Q->vertices[Q->edges[j].tail])), n = mor_cross(u, v);
+            if (mor_norm(n) < 1e-6 * mor_norm(u) * mor_norm(v)) continue;
+            n = mor_scale(1.0 / mor_norm(n), n);
+            best = fmax(best, fmax(width(a, pa, b, pb, n), width(a, pa, b, pb, mor_neg(n))));
+        }
+    return best;
+}
+
+static void the_largest_separation_is_that_of_brute_force(void** state)
+{
+    (void)state;
+    mor_rng r = { 11 };
+    int overlapping = 0;
+    for (int k = 0; k < 10000; k++) {
+        mor_geometry* a = k % 3 ? random_hull(&r, 5 + k % 8) : test_box(0.5 + mor_rng_uniform(&r), 0.7, 0.3);
+        mor_geometry* b = k % 5 ? random_hull(&r, 5 + k % 6) : test_box(0.6, 0.4 + mor_rng_uniform(&r), 0.5);
+        mor_pose pa = { { 0.1, -0.2, 0.3 }, mor_rng_rotation(&r) }, pb = { { 0, 0, 0 }, mor_rng_rotation(&r) };
+        pb.position = mor_v3(0.1 + 0.9 * mor_rng_uniform(&r), -0.2 + 0.9 * mor_rng_uniform(&r), 0.3 + 0.9 * mor_rng_uniform(&r));
+        mor_feature_query q = { .window = 10.0, .motion = 10.0, .turn = 0.0, .held = MOR_NO_PLANE };
+        uint32_t cache[4] = { 0 };
+        mor_feature_set set;
+        mor_features_pair(a, &pa, b, &pb, 0, &q, cache, &set);
+        double exact = brute_force(a, &pa, b, &pb);
+        /* apart, a direction that is no facet may separate more; the sign and the depth are what planes must tell */
+        if (exact <= 0.0) test_near(set.separation, exact, 1e-9, "max over planes");
+        else assert_true(set.separation > -1e-9 && set.separation <= exact + 1e-9);
+        overlapping += exact < 0.0;
+        /* max-min: the rows of the planes reported say the same, unless the list was cut */
+        double best = -HUGE_VAL;
+        for (int p = 0; p < set.plane_count; p++) {
+            double s = HUGE_VAL;
+            for (int i = set.planes[p].row; i < set.planes[p].row + set.planes[p].row_count; i++) {
+                s = fmin(s, set.rows[i].gap);
+                if (mor_plane_kind(set.planes[p].id) == MOR_EDGE_PAIR) continue;
+                test_near(set.rows[i].gap, mor_dot(set.planes[p].n, mor_sub(set.rows[i].on_b, set.rows[i].on_a)), 1e-12, "gap of the points");
+            }
+            if (mor_plane_kind(set.planes[p].id) != MOR_EDGE_PAIR) test_near(s, set.planes[p].s, 1e-12, "least row");
+            best = fmax(best, s);
+        }
+        /* the row of an edge pair is taken at the segments, so it may exceed the separation of the lines, never a face's */
+        if (mor_plane_kind(set.best) != MOR_EDGE_PAIR && set.row_count < MOR_MAX_ROWS && set.plane_count < MOR_MAX_PLANES)
+            assert_true(best >= set.separation - 1e-9);
+        mor_geometry_release(a);
+        mor_geometry_release(b);
+    }
+    assert_true(overlapping > 1000 && overlapping < 9000);
+}
+
+static void in_the_plane_too(void** state)
+{
+    (void)state;
+    mor_rng r = { 5 };
+    mor_error error = { 0 };
+    int overlapping = 0;
+    for (int k = 0; k < 10000; k++) {
+        mor_geometry* g[2];
+        for (int s = 0; s < 2; s++) {
+            mor_vec3 p[8];
+            int n = 3 + (k + s) % 5;
+            for (int i = 0; i < n; i++) {
+                double angle = 6.283185307179586 * (i + 0.8 * mor_rng_uniform(&r)) / n;
+                p[i] = mor_v3(0.5 * cos(angle), 0.5 * sin(angle), 0);
+            }
+            g[s] = s == 0 && k % 4 == 0 ? mor_geometry_particle(&error) : mor_geometry_polygon(p, n, &error);
+            if (!g[s]) fail_msg("%s", error.text);
+        }
+        mor_pose pa = { { 1, 2, 0 }, mor_quat_axis_angle(mor_v3(0, 0, 1), 6.28 * mor_rng_uniform(&r)) }, pb = pa;
+        pb.position = mor_v3(0.4 + 1.2 * mor_rng_uniform(&r), 1.4 + 1.2 * mor_rng_uniform(&r), 0);
+        pb.rotation = mor_quat_axis_angle(mor_v3(0, 0, 1), 6.28 * mor_rng_uniform(&r));
+        double exact = -HUGE_VAL;
+        for (int s = 0; s < 2; s++) {
+            const mor_polyline* P = g[s]->polyline;
+            const mor_pose *own = s ? &pb : &pa, *other = s ? &pa : &pb;
+            for (int f = 0; P && f < P->edge_count; f++) {
+                mor_vec3 n = mor_rotate(own->rotation, P->normals[f]), q = mor_pose_point(own, P->points[f]);
+                double least = HUGE_VAL;
+                const mor_polyline* Q = g[1 - s]->polyline;
+                for (int v = 0; v < (Q ? Q->point_count : 1); v++)
+                    least = fmin(least, mor_dot(n, mor_sub(Q ? mor_pose_point(other, Q->points[v]) : other->position, q)));
+                exact = fmax(exact, least);
+            }
+        }
+        overlapping += exact < 0.0;
+        mor_feature_query q = { .window = 10.0, .held = MOR_NO_PLANE };
+        uint32_t cache[4] = { 0 };
+        mor_feature_set set;
+        mor_features_pair(g[0], &pa, g[1], &pb, 0, &q, cache, &set);
+        double best = -HUGE_VAL;
+        for (int p = 0; p < set.plane_count; p++) {
+            double s = HUGE_VAL;
+            for (int i = set.planes[p].row; i < set.planes[p].row + set.planes[p].row_count; i++) s = fmin(s, set.rows[i].gap);
+            best = fmax(best, s);
+        }
+        test_near(set.separation, exact, 1e-12, "max over planes");
+        test_near(best, exact, 1e-12, "max-min over rows");
+        mor_geometry_release(g[0]);
+        mor_geometry_release(g[1]);
+    }
+    assert_true(overlapping > 1000 && overlapping < 9000);
+}
+
+static void rows_of_a_face_are_the_overlap_of_the_faces(void** state)
+{
+    (void)state;
+    mor_geometry *floor = test_box(20, 20, 1), *cube = test_box(1, 1, 1);
+    mor_pose pf = { { 0, 0, -0.5 }, no_turn }, pc = { { 9.8, 0, 0.5 }, no_turn };
+    mor_feature_query q = { .window = 0.1, .motion = 0.01, .turn = 1e-3, .held = MOR_NO_PLANE };
+    uint32_t cache[4] = { 0 };
+    mor_feature_set set;
+    mor_features_pair(floor, &pf, cube, &pc, 0, &q, cache, &set);
+    assert_int_equal(set.plane_count, 2); /* top of the floor, bottom of the cube */
+    for (int p = 0; p < 2; p++) {
+        assert_int_equal(set.planes[p].row_count, 4);
+        for (int i = set.planes[p].row; i < set.planes[p].row + 4; i++) {
+            double x = set.rows[i].on_a.x, y = set.rows[i].on_a.y;
+            assert_true((fabs(x - 9.3) < 1e-12 || fabs(x - 10.0) < 1e-12) && fabs(fabs(y) - 0.5) < 1e-12);
+        }
+    }
+    mor_geometry_release(floor);
+    mor_geometry_release(cube);
+}
+
+static void a_snapshot_restores_the_planes_held(void** state)
+{
+    (void)state;
+    mor_world* w[2];
+    for (int i = 0; i < 2; i++) {
+        w[i] = test_world(0.01);
+        test_method(w[i], "formulation", "peg");
+        test_method(w[i], "collision", "features");
+        test_method(w[i], "solver", "lemke");
+        for (int k = 0; k < 4; k++) test_fixed(w[i], test_box(1, 1, 1), mor_v3(k < 2 ? 2 * k - 1 : 0, k < 2 ? 0 : 2 * k - 5, 0), no_turn);
+        test_body(w[i], test_box(0.99, 0.99, 0.99), 1.0, mor_v3(0.03, 0.01, 1.2), mor_quat_axis_angle(mor_v3(0, 1, 0), 0.02));
+    }
+    test_steps(w[0], 40);
+    size_t size = mor_world_save(w[0], NULL, 0);
+    void* bytes = malloc(size);
+    mor_error error = { 0 };
+    assert_int_equal(mor_world_save(w[0], bytes, size), size);
+    assert_int_equal(mor_world_restore(w[1], bytes, size, &error), MOR_OK);
+    for (int k = 0; k < 40; k++) {
+        test_steps(w[0], 1);
+        test_steps(w[1], 1);
+        assert_true(mor_world_hash(w[0]) == mor_world_hash(w[1]));
+    }
+    free(bytes);
+    mor_world_destroy(w[0]);
+    mor_world_destroy(w[1]);
+}
+
+static void planes_of_two_hulls_cost_microseconds(void** state)
+{
+    (void)state;
+    mor_error error = { 0 };
+    mor_geometry *a = mor_geometry_platonic("icosahedron", 0, 0.5, &error), *b = mor_geometry_platonic("icosahedron", 0, 0.5, &error);
+    mor_rng r = { 3 };
+    mor_pose pa = { { 0, 0, 0 }, mor_rng_rotation(&r) }, pb = { { 0.86, 0.1, 0.05 }, mor_rng_rotation(&r) };
+    mor_feature_query q = { .window = 0.05, .motion = 0.01, .turn = 1e-2, .held = MOR_NO_PLANE };
+    uint32_t cache[4] = { 0 };
+    mor_feature_set set = { 0 };
+    double best = HUGE_VAL;
+    for (int k = 0; k < 50; k++) {
+        double start = mor_cpu_clock();
+        for (int i = 0; i < 100; i++) mor_features_pair(a, &pa, b, &pb, 0, &q, cache, &set);
+        best = fmin(best, (mor_cpu_clock() - start) / 100);
+    }
+    printf("  two icosahedra: %d planes, %d rows in %.2f us\n", set.plane_count, set.row_count, 1e6 * best);
+    assert_true(set.plane_count > 0);
+    mor_geometry_release(a);
+    mor_geometry_release(b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_largest_separation_is_that_of_brute_force),
+        cmocka_unit_test(in_the_plane_too),
+        cmocka_unit_test(rows_of_a_face_are_the_overlap_of_the_faces),
+        cmocka_unit_test(a_snapshot_restores_the_planes_held),
+        cmocka_unit_test(planes_of_two_hulls_cost_microseconds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,166 @@
+/* The slender rod S9 and random piles with exact geometry.
+ *
+ * Truth: energy may not rise; penetration measured by the collision geometry; the positions must agree as the step shrinks. The pile's
+ * bound on the kinetic energy is fact 1 of peg.c. */
+#include "common/worlds.h"
+#include "model/world.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SCENE MOREAU_SOURCE_DIR "/scenes/peg_rod.yaml"
+
+typedef struct rod_run {
+    mor_vec3 half, end; /* positions at 0.5 s and 1.75 s */
+    double gain, pen, raw, us, initial;
+} rod_run;
+
+static rod_run rod(double h, const char* mu, double end)
+{
+    mor_error error = { 0 };
+    char step[64], friction[64];
+    snprintf(step, sizeof step, "time.step=%.17g", h);
+    snprintf(friction, sizeof friction, "materials.stone.friction=%s", mu);
+    const char* sets[] = { step, friction, "seed=777", NULL };
+    mor_scene* scene = mor_scene_load(SCENE, sets, NULL, &error);
+    if (!scene) fail_msg("%s", error.text);
+    mor_world* w = mor_scene_build(scene, 1, &error);
+    mor_body_id body = mor_world_find_body(w, "rod");
+    rod_run r = { 0 };
+    double energy = r.initial = mor_world_kinetic_energy(w) + mor_world_potential_energy(w), start = mor_cpu_clock();
+    int steps = (int)(end / h + 0.5);
+    for (int i = 1; i <= steps; i++) {
+        mor_step_report s = test_steps(w, 1);
+        r.gain = fmax(r.gain, s.kinetic + s.potential - energy);
+        energy = s.kinetic + s.potential;
+        r.pen = fmax(r.pen, s.penetration);
+        r.raw = fmax(r.raw, s.raw_penetration);
+        if (i == (int)(0.5 / h + 0.5)) r.half = test_state(w, body).com;
+    }
+    r.us = 1e6 * (mor_cpu_clock() - start) / steps;
+    r.end = test_state(w, body).com;
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+    return r;
+}
+
+static void the_rod_gains_no_energy_and_stays_out_of_the_rocks(void** state)
+{
+    (void)state;
+    const double steps[] = { 2e-3, 1e-3, 5e-4, 2.5e-4 };
+    for (int i = 0; i < 4; i++) {
+        rod_run r = rod(steps[i], "0.5", 1.75);
+        printf("  h %g: end (%.4f, %.4f, %.4f), at 0.5 s (%.4f, %.4f, %.4f), raw penetration %.1e, %.1e after projection, gain %.1e J, %.0f us per step\n", steps[i], r.end.x, r.end.y,
+               r.end.z, r.half.x, r.half.y, r.half.z, r.raw, r.pen, r.gain, r.us);
+        assert_true(r.gain < 1e-6 * r.initial);
+        assert_true(r.pen < 1e-9);
+        if (steps[i] <= 1e-3) assert_true(r.raw < 1e-5);
+    }
+}
+
+static void without_friction_the_rod_converges_at_first_order(void** state)
+{
+    (void)state;
+    double h = 2e-3, y[5];
+    for (int i = 0; i < 5; i++, h *= 0.5) {
+        rod_run r = rod(h, "0", 0.5);
+        y[i] = r.half.y;
+        printf("  h %g: y(0.5) = %.5f, raw penetration %.2e = %.2f h^2\n", h, y[i], r.raw, r.raw / (h * h));
+        assert_true(r.pen < 1e-9 && r.gain < 1e-6 * r.initial);
+    }
+    /* successive differences about halve */
+    double first = fabs(y[1] - y[0]), last = fabs(y[4] - y[3]);
+    assert_true(last < first / 4.0);
+}
+
+static void with_friction_fine_steps_agree(void** state)
+{
+    (void)state;
+    rod_run a = rod(2.5e-4, "0.5", 0.5), b = rod(1.25e-4, "0.5", 0.5);
+    printf("  (%.5f, %.5f, %.5f) and (%.5f, %.5f, %.5f)\n", a.half.x, a.half.y, a.half.z, b.half.x, b.half.y, b.half.z);
+    assert_true(mor_norm(mor_sub(a.half, b.half)) < 1e-3);
+}
+
+/* nu+'M nu+ - nu_free'M nu_free over two: what contact did to the kinetic energy of the step just made. */
+static double contact_gain(const mor_world* w)
+{
+    double sum = 0.0;
+    for (int i = 0; i < w->island_count; i++) {
+        const mor_system* s = &w->islands[i].system;
+        for (int t = 0; t < s->tree_count; t++) {
+            const mor_tree_block* b = &s->trees[t];
+            const double *after = w->islands[i].answer.nu + b->offset, *before = s->nu_free + b->offset;
+            for (int k = 0; k < b->dof; k++)
+                for (int l = 0; l < b->dof; l++) sum += 0.5 * b->mass[k * b->dof + l] * (after[k] * after[l] - before[k] * before[l]);
+        }
+    }
+    return sum;
+}
+
+/* Piles of random hulls in a box of walls. MOREAU_LONG=1 runs 20000 steps, otherwise a few hundred. */
+static void random_piles_neither_explode_nor_gain_kinetic_energy(void** state)
+{
+    (void)state;
+    int total = getenv("MOREAU_LONG") ? 20000 : 400, per_run = 200, missed = 0, done = 0;
+    int runs = 0, above = 0;
+    double worst = 0.0, lifted = 0.0;
+    for (int seed = 1; done < total; seed++) {
+        mor_error error = { 0 };
+        mor_rng r = { (uint64_t)seed };
+        mor_world* w = test_world(0.01);
+        test_method(w, "formulation", "peg");
+        test_method(w, "collision", "features");
+        test_method(w, "solver", "auto");
+        test_option(w, "solver", "tol", "1e-9");
+        test_option(w, "method", "on_failure", "warn");
+        const mor_quat q0 = { 1, 0, 0, 0 };
+        test_fixed(w, test_box(4, 4, 1), mor_v3(0, 0, -0.5), q0);
+        for (int i = 0; i < 4; i++) test_fixed(w, i < 2 ? test_box(1, 4, 4) : test_box(4, 1, 4), mor_v3(i < 2 ? 3 * i - 1.5 : 0, i < 2 ? 0 : 3 * i - 7.5, 1), q0);
+        for (int i = 0; i < 6; i++) {
+            mor_vec3 p[14];
+            int n = 8 + i;
+            for (int k = 0; k < n; k++) {
+                mor_quat q = mor_rng_rotation(&r);
+                p[k] = mor_rotate(q, mor_v3(0.25 + 0.1 * mor_rng_uniform(&r), 0, 0)); /* q first: the order of draws is fixed */
+            }
+            mor_geometry* g = mor_geometry_hull(p, n, &error);
+            if (!g) fail_msg("%s", error.text);
+            double x = 0.6 * (mor_rng_uniform(&r) - 0.5), y = 0.6 * (mor_rng_uniform(&r) - 0.5);
+            test_body(w, g, 1.0, mor_v3(x, y, 0.5 + 0.8 * i), mor_rng_rotation(&r));
+        }
+        double e0 = mor_world_potential_energy(w), up = 0.0, deepest = 0.0;
+        for (int k = 0; k < per_run; k++, done++) {
+            mor_step_report s;
+            if (mor_world_step(w, &s, &error) != MOR_OK) fail_msg("%s", error.text);
+            assert_true(isfinite(s.kinetic) && isfinite(s.potential));
+            assert_true(s.kinetic < 1e4);
+            up += s.projection_work;
+            deepest = fmax(deepest, s.raw_penetration);
+            if (s.status != MOR_SOLVED) missed++;
+            else worst = fmax(worst, contact_gain(w));
+        }
+        if (up / e0 > 5e-4) printf("  seed %d: projection added %.1e of the initial energy, raw penetration %.1e\n", seed, up / e0, deepest);
+        lifted = fmax(lifted, up / e0);
+        above += up / e0 >= 1e-3;
+        runs++;
+        mor_world_destroy(w);
+    }
+    printf("  %d steps: %d missed the tolerance, kinetic energy rose by at most %.1e J, projection added at most %.1e of the initial energy\n", done, missed, worst, lifted);
+    /* below 1e-3 of the initial energy per run; one run in a hundred, with bodies that roll for long, is known to reach 1.5e-3 */
+    assert_true(50 * above <= runs && lifted < 2e-3);
+    assert_true(worst <= 1e-9);
+    assert_true(missed < total / 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_rod_gains_no_energy_and_stays_out_of_the_rocks),
+        cmocka_unit_test(without_friction_the_rod_converges_at_first_order),
+        cmocka_unit_test(with_friction_fine_steps_agree),
+        cmocka_unit_test(random_piles_neither_explode_nor_gain_kinetic_energy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
