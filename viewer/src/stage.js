@@ -179,6 +179,13 @@ export class Stage {
     this.camera.updateMatrixWorld();
   }
 
+  // What a flat view shows of the plane.
+  flatView() {
+    this.setAspect();
+    const { left, right, top, bottom, zoom, position } = this.camera;
+    return { left: position.x + left / zoom, right: position.x + right / zoom, top: position.y + top / zoom, bottom: position.y + bottom / zoom };
+  }
+
   render() {
     if (!this.home) return;
     this.setAspect();
