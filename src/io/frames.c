@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/frames_joints.h"
 #include "io/h5.h"
 
 #define LEAST_BATCH 64
@@ -58,6 +59,7 @@ static const scalar scalars[] = {
     { "/solver/islands", MOR_H5_INT, AT(islands), "", "islands in the step" },
     { "/solver/problem_size", MOR_H5_INT, AT(problem_size), "", "rows of the largest island's problem" },
     { "/solver/failures", MOR_H5_INT, AT(failures), "", "islands that missed their tolerance since the frame before" },
+    { "/joints/error", MOR_H5_DOUBLE, AT(joint_error), "m, rad", "largest norm of a joint's equations, at the end of the step" },
     { "/timing/total", MOR_H5_DOUBLE, AT(timing.total), "s", "wall time of the step" },
     { "/timing/user", MOR_H5_DOUBLE, AT(timing.user), "s", "user function" },
     { "/timing/collision", MOR_H5_DOUBLE, AT(timing.collision), "s", "collision detection" },
@@ -76,7 +78,7 @@ static const scalar scalars[] = {
 #define SCALARS ((int)(sizeof scalars / sizeof *scalars))
 
 /* Columns with one row per contact. */
-enum { BODY, SHAPE, POINT, NORMAL, GAP, IMPULSE, NORMAL_IMPULSE, FEATURE, CONTACT_COLUMNS };
+enum { BODY, SHAPE, POINT, NORMAL, GAP, IMPULSE, NORMAL_IMPULSE, FEATURE, GROUP, CONTACT_COLUMNS };
 static const struct {
     const char* path;
     mor_h5_type type;
@@ -92,6 +94,7 @@ static const struct {
     [IMPULSE] = { "/contacts/impulse", MOR_H5_DOUBLE, 2, { 0, 3 }, "N s", "impulse on the second body, world" },
     [NORMAL_IMPULSE] = { "/contacts/normal_impulse", MOR_H5_DOUBLE, 1, { 0 }, "N s", "its normal part" },
     [FEATURE] = { "/contacts/feature", MOR_H5_ULONG, 1, { 0 }, "", "the same features in the next step have the same number" },
+    [GROUP] = { "/contacts/group", MOR_H5_INT, 2, { 0, 3 }, "", "exact geometry: group (0: none), plane within it, 1 if the pair is left on this plane" },
 };
 
 struct mor_frames {
@@ -466,6 +469,7 @@ mor_frames* mor_frames_create(const char* path, const mor_frames_def* def, mor_e
     if (!code) code = write_meta(&w->h5, def, error);
     if (!code) code = write_bodies(&w->h5, def, error);
     if (!code) code = write_shapes(&w->h5, def, error);
+    if (!code) code = mor_frames_write_joints(&w->h5, def->joints, def->joint_count, error);
     if (!code) code = create_columns(w, error);
     if (!code) code = mor_h5_start_swmr(&w->h5, error);
     if (!code && rename(temporary, path) != 0)
@@ -502,10 +506,11 @@ void mor_frames_contact(mor_frames* w, const mor_contact* contact, const int bod
 {
     if (!w->contacts || w->contact_used >= w->contact_capacity) return;
     size_t k = (size_t)w->contact_used++;
+    const int group[3] = { contact->group, contact->plane, contact->held };
     const void* source[CONTACT_COLUMNS] = {
         [BODY] = body, [SHAPE] = contact->shape, [POINT] = contact->point, [NORMAL] = &contact->normal,
         [GAP] = &contact->gap, [IMPULSE] = &contact->impulse, [NORMAL_IMPULSE] = &contact->normal_impulse,
-        [FEATURE] = &contact->feature,
+        [FEATURE] = &contact->feature, [GROUP] = group,
     };
     for (int c = 0; c < CONTACT_COLUMNS; c++) {
         size_t size = contact_row_size(c);

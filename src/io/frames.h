@@ -10,6 +10,7 @@
 #ifndef MOR_IO_FRAMES_H
 #define MOR_IO_FRAMES_H
 
+#include "model/joint_places.h"
 #include "moreau/world.h"
 
 #define MOR_RECORDING_FORMAT "moreau recording"
@@ -43,6 +44,8 @@ typedef struct mor_frames_def {
     const mor_frames_body* bodies;
     int shape_count;
     const mor_frames_shape* shapes;
+    int joint_count;
+    const mor_joint_place* joints;
 } mor_frames_def;
 
 /* The numbers of one frame; columns of the same names in the file. */
@@ -55,6 +58,7 @@ typedef struct mor_frame {
     int status, iterations, contacts, islands, problem_size;
     int failures; /* since the frame before */
     double residual, velocity_error;
+    double joint_error;
     mor_timing timing;
     double normal_total, normal_max, friction_total; /* impulses [N s] */
     int contact_count;                               /* filled by mor_frames_contact */
