@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "common/near.h"
+#include "io/recording.h"
 #include "moreau/moreau.h"
 
 static mor_scene* parse(const char* text, mor_error* error)
@@ -174,6 +175,42 @@ static void a_weld_brings_its_frames_to_one_orientation(void** state)
     mor_scene_destroy(scene);
 }
 
+/* Positions of joints and the joint error, in both coordinates. */
+static void joints_are_recorded(void** state)
+{
+    (void)state;
+    static const char file[] = "test_coordinates_joints.h5";
+    for (int k = 0; k < 2; k++) {
+        char text[1000];
+        snprintf(text, sizeof text, "moreau: 1\ntime: { step: 0.002, end: 1 }\nmethod: { coordinates: %s }\nrobots:\n  - { name: arm, urdf: robots/arm2.urdf, collide: none, joints: { shoulder: -0.6, elbow: 0.9 } }\n",
+                 k ? "maximal" : "minimal");
+        mor_scene* scene;
+        mor_world* w = build(text, &scene);
+        mor_error error;
+        mor_recorder* r = mor_recorder_open(file, w, scene, &error);
+        if (!r) fail_msg("%s", error.text);
+        assert_int_equal(mor_world_add_observer(w, mor_recorder_observe, r, &error), MOR_OK);
+        advance(w, 0.1);
+        assert_int_equal(mor_recorder_close(r, &error), MOR_OK);
+        mor_recording* recording = mor_recording_open(file, &error);
+        if (!recording) fail_msg("%s", error.text);
+        double rows[102], wrong[51], s[2];
+        assert_int_equal(mor_recording_get_info(recording)->frames, 51);
+        assert_int_equal(mor_recording_rows(recording, "/joints/position", 0, 51, 2, rows, &error), MOR_OK);
+        assert_int_equal(mor_recording_series(recording, "/joints/error", wrong, &error), MOR_OK);
+        assert_near(rows[0], -0.6, 1e-12);
+        assert_near(rows[1], 0.9, 1e-12);
+        if (!k) mor_world_robot_state(w, 0, NULL, s, NULL);
+        for (int j = 0; j < 2; j++) assert_near(rows[100 + j], k ? mor_world_joint_position(w, j) : s[j], 0.0);
+        assert_true(fabs(rows[100] - rows[0]) > 0.01);
+        assert_true(k ? wrong[50] > 0.0 && wrong[50] < 1e-5 : wrong[50] == 0.0);
+        mor_recording_close(recording);
+        remove(file);
+        mor_world_destroy(w);
+        mor_scene_destroy(scene);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -182,6 +219,7 @@ int main(void)
         cmocka_unit_test(a_link_has_its_own_material_also_when_it_is_merged),
         cmocka_unit_test(what_maximal_coordinates_cannot_do_is_said),
         cmocka_unit_test(a_weld_brings_its_frames_to_one_orientation),
+        cmocka_unit_test(joints_are_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
