@@ -166,6 +166,7 @@ typedef enum mor_joint_kind {
     MOR_JOINT_UNIVERSAL,   /* turns about `axis` of body 0 and `axis2` of body 1 */
     MOR_JOINT_PLANAR,      /* slides across the axis and turns about it */
     MOR_JOINT_DISTANCE,    /* keeps the distance of two points */
+    MOR_JOINT_FREE,        /* no equations: the two bodies move as they like, and do not touch each other */
     MOR_JOINT_KINDS
 } mor_joint_kind;
 

@@ -381,7 +381,7 @@ const mor_key_table mor_keys_step = { "step", "bodies[].repeat.step", "", step_k
 
 #define JOINT_KEYS                                                                                   \
     { TEXT(mor_raw_joint, type), .required = true, .fallback = "required",                           \
-      .help = "fixed, revolute, prismatic, cylindrical, spherical, universal, planar or distance." }, \
+      .help = "fixed, revolute, prismatic, cylindrical, spherical, universal, planar, distance or free." }, \
         { VECTOR(mor_raw_joint, axis), .dimension = 3, .fallback = "[0, 0, 1]",                      \
           .help = "Axis of turning or sliding; of planar joints the normal." },                      \
         { VECTOR(mor_raw_joint, axis2), .dimension = 3, .fallback = "any across the axis",           \

@@ -22,7 +22,8 @@
 #include <string.h>
 
 static const char* const names[MOR_JOINT_KINDS] = { "fixed",     "revolute",  "prismatic", "cylindrical",
-                                                    "spherical", "universal", "planar",    "distance" };
+                                                    "spherical", "universal", "planar",    "distance",
+                                                    "free" };
 
 const char* mor_joint_kind_name(mor_joint_kind kind)
 {
@@ -59,6 +60,7 @@ int mor_joint_equations(const mor_world* w, const mor_joint* j, mor_joint_row ro
     axes_of(B.rotation, eb);
     int n = 0;
     mor_joint_kind k = j->def.kind;
+    if (k == MOR_JOINT_FREE) return 0;
     if (k == MOR_JOINT_DISTANCE) {
         double length = mor_norm(d);
         mor_vec3 u = mor_normalize(d, mor_v3(0, 0, 1));
@@ -136,7 +138,7 @@ static mor_code check(const mor_world* w, const mor_joint_def* d, mor_error* err
         double size = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
         if (!isfinite(size) || !(size > 1e-12)) return mor_fail(error, MOR_BAD_INPUT, "an orientation of joint '%s' is not a rotation", d->name);
     }
-    bool axis = !d->framed && d->kind != MOR_JOINT_FIXED && d->kind != MOR_JOINT_SPHERICAL && d->kind != MOR_JOINT_DISTANCE;
+    bool axis = !d->framed && d->kind != MOR_JOINT_FREE && d->kind != MOR_JOINT_FIXED && d->kind != MOR_JOINT_SPHERICAL && d->kind != MOR_JOINT_DISTANCE;
     if (axis && (!finite3(d->axis) || !(mor_norm(d->axis) > 1e-9)))
         return mor_fail(error, MOR_BAD_INPUT, "the axis of joint '%s' has no length; give a direction such as [0, 0, 1]", d->name);
     if (d->kind == MOR_JOINT_UNIVERSAL && !d->framed) {
