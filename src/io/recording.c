@@ -190,6 +190,8 @@ const char* mor_recording_scene_text(mor_recording* r, mor_error* error)
     }
 }
 
+bool mor_recording_has(const mor_recording* r, const char* path) { return mor_h5_exists(&r->h5, path); }
+
 mor_code mor_recording_series(const mor_recording* r, const char* path, double* values, mor_error* error)
 {
     mor_code code = check_shape(r, path, 1, 0, 0, error);
@@ -285,6 +287,17 @@ double* mor_recording_table(const mor_recording* r, const char* path, int* rows,
     *rows = rank > 0 ? (int)dims[0] : 1;
     *columns = *rows > 0 ? (int)(total / (size_t)*rows) : 0;
     return data;
+}
+
+char* mor_recording_texts(const mor_recording* r, const char* path, size_t width, size_t count, mor_error* error)
+{
+    char* texts = calloc(count + 1, width);
+    if (!texts) mor_fail(error, MOR_SYSTEM, "out of memory");
+    else if (mor_h5_read_texts(&r->h5, path, texts, width, count, error)) {
+        free(texts);
+        return NULL;
+    }
+    return texts;
 }
 
 mor_code mor_recording_rows(const mor_recording* r, const char* path, size_t first, size_t count, int width, double* values,

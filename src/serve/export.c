@@ -17,7 +17,7 @@
  * description; description (JSON, filled up with spaces to whole words of 4 bytes); frames, bodies,
  * contacts, length of the series (uint32); times (double); step numbers, contact counts (int32);
  * packed columns (step as double, then planes) for position, quaternion, velocity, angular velocity,
- * contact bodies, point, normal, gap, force; series (frame.h). */
+ * contact bodies, point, normal, gap, force, group and plane; series (frame.h). */
 #include "serve/export.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum { PAYLOAD_VERSION = 1, SERIES_POINTS = 4000 };
+enum { PAYLOAD_VERSION = 2, SERIES_POINTS = 4000 };
 #define GONE INT32_MAX /* stands for NaN */
 #define MARK "<!--recordings-->"
 
@@ -59,6 +59,8 @@ static double contact_point(const mor_view_frame* f, int row, int c) { return f-
 static double contact_normal(const mor_view_frame* f, int row, int c) { return f->contacts[row].normal[c]; }
 static double contact_gap(const mor_view_frame* f, int row, int c) { return f->contacts[row].gap + 0 * c; }
 static double contact_force(const mor_view_frame* f, int row, int c) { return f->contacts[row].force[c]; }
+
+static double contact_group(const mor_view_frame* f, int row, int c) { return c ? f->contacts[row].plane : f->contacts[row].group; }
 
 static uint32_t fold(uint32_t d) { return (d << 1) ^ (uint32_t)-(int32_t)(d >> 31); }
 
@@ -129,6 +131,7 @@ static void pack_frames(packing* p)
     pack(p, contact_normal, 3, 1.0 / (1 << 9), 1, true);
     pack(p, contact_gap, 1, 1e-7, 1, true);
     pack(p, contact_force, 3, power_of_two_below(largest(p, contact_force, 3, true) + 1e-6) / (1 << 15), 1, true);
+    pack(p, contact_group, 2, 1.0, 1, true);
 }
 
 /* ----------------------------------------------------------------------------------- payload */

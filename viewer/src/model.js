@@ -1,5 +1,6 @@
 // One recording as objects of the scene: bodies (instanced by shape), and what is drawn over them on demand.
 import * as THREE from "three";
+import { makeJoints } from "./overlays.js";
 import { isFlat, makeShape } from "./shapes.js";
 
 export const DYNAMIC = 0, FIXED = 1;
@@ -186,8 +187,13 @@ export class Model {
     this.normals = this.segments(lineMaterial("#e8eef6"), 10);
     this.normals.material.depthTest = false;
     this.boxes = this.segments(lineMaterial("#8fb7e8", 0.8), 5);
+    this.groupMarks = this.instanced(this.flat ? new THREE.CircleGeometry(1, 20) : new THREE.SphereGeometry(1, 14, 10), basic("#fff"), 13);
+    this.groupLines = this.segments(lineMaterial("#ff8ad8"), 12);
+    this.groupLines.material.depthTest = false;
+    this.spaces = new THREE.Group();
     this.trails = new THREE.Group();
-    this.group.add(this.trails);
+    this.group.add(this.trails, this.spaces);
+    makeJoints(this);
   }
 
   instanced(geometry, material, order) {
@@ -354,7 +360,14 @@ function m2scale(x, y, z) {
 
 // Boxes around all bounded shapes, and around those that move.
 function boxes(description, frame) {
-  const all = new THREE.Box3(), moving = new THREE.Box3(), matrix = new THREE.Matrix4();
+  const all = new THREE.Box3(), moving = new THREE.Box3(), matrix = new THREE.Matrix4(), shaped = new Set(description.shapes.map((s) => s.body));
+  // bodies without a shape: where they are
+  description.bodies.forEach((b, i) => {
+    if (!frame || shaped.has(i) || !(frame.pose[7 * i] === frame.pose[7 * i])) return;
+    v1.set(frame.pose[7 * i], frame.pose[7 * i + 1], frame.pose[7 * i + 2]);
+    all.expandByPoint(v1);
+    if (b.kind !== FIXED) moving.expandByPoint(v1);
+  });
   for (const shape of description.shapes) {
     if (!frame || shape.kind === "plane" || !Number.isFinite(shape.radius)) continue;
     const o = 7 * shape.body;
@@ -386,7 +399,8 @@ export function sceneBounds(description, frame, last, floor) {
   }
   if (last && !box.isEmpty()) {
     // where it ends, unless things fly away
-    const end = boxes(description, last).moving, near = box.clone().expandByScalar(0.75 * size(box));
+    const few = description.bodies.filter((b) => b.kind !== FIXED).length <= 3;
+    const end = boxes(description, last).moving, near = box.clone().expandByScalar((few ? 6 : 0.75) * size(box));
     if (!end.isEmpty() && near.containsBox(end)) box = box.clone().union(end);
   }
   if (floor !== null && !box.isEmpty() && box.min.z > floor && box.min.z - floor < 2 * size(box)) box = box.clone().expandByPoint(box.getCenter(new THREE.Vector3()).setZ(floor));

@@ -116,7 +116,7 @@ export class Stage {
       const radius = 0.5 * box.getSize(new THREE.Vector3()).length();
       const aspect = this.tileSize().width / this.tileSize().height;
       const half = (Math.min(1, aspect) * this.camera.fov * Math.PI) / 360;
-      this.camera.position.copy(centre).addScaledVector(direction, (0.94 * Math.max(radius, 0.5 * extent)) / Math.sin(half));
+      this.camera.position.copy(centre).addScaledVector(direction, (1.02 * Math.max(radius, 0.5 * extent)) / Math.sin(half));
     }
     this.controls.update();
     this.onChange();
@@ -177,6 +177,13 @@ export class Stage {
     } else this.camera.aspect = aspect;
     this.camera.updateProjectionMatrix();
     this.camera.updateMatrixWorld();
+  }
+
+  // What a flat view shows of the plane.
+  flatView() {
+    this.setAspect();
+    const { left, right, top, bottom, zoom, position } = this.camera;
+    return { left: position.x + left / zoom, right: position.x + right / zoom, top: position.y + top / zoom, bottom: position.y + bottom / zoom };
   }
 
   render() {
