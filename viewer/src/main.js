@@ -646,7 +646,7 @@ async function start() {
   wirePointer();
   for (const name of Object.keys(state.options)) if (typeof state.options[name] === "boolean") setOption(name, wish.has(name) ? wish.get(name) === "1" : state.options[name]);
   const inside = document.querySelectorAll("script.recording");
-  if (inside.length) for (const element of inside) recordings.push(await EmbeddedRecording.open(element.textContent, element.dataset.form === "plain"));
+  if (inside.length) for (const element of inside) recordings.push(await EmbeddedRecording.open(element.textContent));
   else if (location.protocol.startsWith("http")) {
     const info = await serverInfo();
     if (info.live) await connect();
