@@ -55,6 +55,9 @@ mor_code mor_recording_body_impulse(const mor_recording* recording, int body, do
  * dimensions multiplied together. The caller frees the result. NULL and a sentence on failure. */
 double* mor_recording_table(const mor_recording* recording, const char* path, int* rows, int* columns,
                             mor_error* error);
+/* Rows of a numeric dataset, numbers per row, and its unit ("" if it has none). */
+mor_code mor_recording_shape(const mor_recording* recording, const char* path, int* rows, int* width, char* unit, size_t unit_size,
+                             mor_error* error);
 /* The texts of a dataset of `count` strings, each cut to `width` bytes with a zero at its end. The caller frees the result;
  * NULL and a sentence on failure. */
 char* mor_recording_texts(const mor_recording* recording, const char* path, size_t width, size_t count, mor_error* error);

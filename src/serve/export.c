@@ -159,7 +159,7 @@ static void free_frames(mor_view_frame* frames, int count)
 }
 
 /* Every stride-th frame and the last one, packed and compressed. */
-static mor_code build(mor_bytes* zipped, const mor_recording* r, int stride, bool contacts, bool plain, int* kept, mor_error* error)
+static mor_code build(mor_bytes* zipped, const mor_recording* r, int stride, bool contacts, int* kept, mor_error* error)
 {
     const mor_recording_info* info = mor_recording_get_info(r);
     int count = info->frames > 0 ? (info->frames - 1 + stride - 1) / stride + 1 : 0;
@@ -187,15 +187,10 @@ static mor_code build(mor_bytes* zipped, const mor_recording* r, int stride, boo
         mor_bytes_u32(&raw, (uint32_t)series.size);
         pack_frames(&p);
         mor_bytes_add(&raw, series.data, series.size);
-        if (plain) {
-            *zipped = raw;
-            raw = (mor_bytes){ .failed = raw.failed };
-        } else {
-            uLongf size = compressBound(raw.size);
-            zipped->data = malloc(size);
-            zipped->failed = !zipped->data || compress2(zipped->data, &size, raw.data, raw.size, 9) != Z_OK;
-            zipped->size = zipped->capacity = size;
-        }
+        uLongf size = compressBound(raw.size);
+        zipped->data = malloc(size);
+        zipped->failed = !zipped->data || compress2(zipped->data, &size, raw.data, raw.size, 9) != Z_OK;
+        zipped->size = zipped->capacity = size;
         if (raw.failed || series.failed || zipped->failed) code = mor_fail(error, MOR_SYSTEM, "out of memory");
     }
     *kept = count;
@@ -234,7 +229,7 @@ static mor_code fit(mor_bytes* zipped, const mor_recording* r, double room, cons
     *report = (mor_export_report){ .of_frames = info->frames, .contacts = info->has_contacts };
     for (int attempt = 0; !code; attempt++) {
         mor_bytes_free(zipped);
-        code = build(zipped, r, stride, report->contacts, options->plain, &report->frames, error);
+        code = build(zipped, r, stride, report->contacts, &report->frames, error);
         if (code || (double)base64_size(zipped->size) <= room || (report->frames <= 2 && !report->contacts)) break;
         if (attempt == 2 && report->contacts) report->contacts = false;
         else stride *= 2;
@@ -284,7 +279,7 @@ mor_code mor_export_html(const char* path, mor_recording* const* recordings, int
         mor_bytes zipped = { 0 };
         code = fit(&zipped, recordings[i], (room - total) / (count - i), options, &reports[i], error);
         if (!code) {
-            fprintf(out, "<script type=\"application/octet-stream\" class=\"recording\"%s>", options->plain ? " data-form=\"plain\"" : "");
+            fputs("<script type=\"application/octet-stream\" class=\"recording\">", out);
             write_base64(out, zipped.data, zipped.size);
             fputs("</script>\n", out);
             total += (double)base64_size(zipped.size);

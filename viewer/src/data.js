@@ -164,9 +164,8 @@ class Reader {
 }
 
 export class EmbeddedRecording {
-  // `plain`: not compressed. Then nothing waits for anything, and the page is drawn before it counts as loaded.
-  static async open(text, plain) {
-    const bytes = fromBase64(text), buffer = plain ? bytes.buffer : await inflate(bytes);
+  static async open(text) {
+    const buffer = await inflate(fromBase64(text));
     const r = new Reader(buffer);
     if (r.view.getUint32(0) !== 0x4d4f5258) throw new Error("not a recording");
     r.at = 4;

@@ -204,13 +204,14 @@ function place() {
       complete = false;
       return;
     }
+    m.view = m.flat ? stage.flatView() : null;
     m.place(a, b, s);
     const near = s > 0.5 && b ? b : a;
     m.now = near;
     m.showContacts(near.contacts, state.options);
     m.showBoxes(state.options.boxes);
     m.grouped = drawGroups(m, near.contacts, state.options.groups && !m.ghost);
-    if (m.flat) m.halved = drawHalfSpaces(m, near.contacts, state.options.spaces, stage.flatView());
+    if (m.flat) m.halved = drawHalfSpaces(m, near.contacts, state.options.spaces, m.view);
     drawJoints(m, state.options.joints);
     m.cutTrails(state.t);
   });
@@ -645,7 +646,7 @@ async function start() {
   wirePointer();
   for (const name of Object.keys(state.options)) if (typeof state.options[name] === "boolean") setOption(name, wish.has(name) ? wish.get(name) === "1" : state.options[name]);
   const inside = document.querySelectorAll("script.recording");
-  if (inside.length) for (const element of inside) recordings.push(await EmbeddedRecording.open(element.textContent, element.dataset.form === "plain"));
+  if (inside.length) for (const element of inside) recordings.push(await EmbeddedRecording.open(element.textContent));
   else if (location.protocol.startsWith("http")) {
     const info = await serverInfo();
     if (info.live) await connect();
@@ -659,6 +660,9 @@ async function start() {
   if (live) setUpLive();
   if (wish.has("trails")) setTrails(wish.get("trails"));
   if (wish.has("body")) await choose(recordings[0].description.bodies.findIndex((b) => b.name === wish.get("body")));
+  if (wish.get("follow") === "1" && state.selected >= 0) state.follow = $("follow").checked = true;
+  if (wish.has("view")) stage.lookAlong(wish.get("view"));
+  if (Number(wish.get("zoom")) > 0) stage.zoom(Number(wish.get("zoom")));
   seek(wish.has("t") ? Number(wish.get("t")) || 0 : range()[0], "start");
   if (wish.get("play") === "1") play(true);
   draw();

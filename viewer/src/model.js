@@ -58,7 +58,7 @@ export class Model {
       if (!byKey.has(key)) byKey.set(key, { shape, fixed, wall, made: makeShape(shape, wall ? this.extent / 20 : this.extent, fine), items: [] });
       const batch = byKey.get(key);
       const local = poseMatrix(new THREE.Matrix4(), shape.pose, 0);
-      batch.items.push({ body: shape.body, local });
+      batch.items.push({ body: shape.body, local, dot: shape.kind === "particle" });
       this.shapesOf[shape.body].push({ made: batch.made, local });
     }
     let edgeCount = 0;
@@ -103,7 +103,7 @@ export class Model {
   }
 
   bodyColor(body) {
-    if (body === this.selected && !this.ghost) return "#ffe08a";
+    if (body === this.selected && !this.ghost) return this.theme === "dark" ? "#ffe08a" : "#e8b100";
     if (this.ghost) return PALETTE[(this.number + 1) % PALETTE.length];
     const kind = this.bodies[body].kind;
     if (kind === FIXED) return FIXED_COLOR[this.theme];
@@ -164,7 +164,10 @@ export class Model {
   shapeMatrix(item) {
     const o = 7 * item.body;
     if (!(this.pose[o] === this.pose[o])) return hidden; // removed: NaN
-    return poseMatrix(m1, this.pose, o).multiply(item.local);
+    poseMatrix(m1, this.pose, o).multiply(item.local);
+    if (!item.dot) return m1;
+    const s = this.markSize() / this.extent; // particles have no size of their own
+    return m1.scale(v2.set(s, s, s));
   }
 
   position(body, out = new THREE.Vector3()) {
@@ -237,7 +240,7 @@ export class Model {
   // Contacts of a frame: points coloured by their gap, normals, forces on the second body.
   showContacts(contacts, options) {
     const n = contacts && options.contacts && !this.ghost ? contacts.count : 0;
-    const size = 0.0085 * this.extent, tolerance = this.gapTolerance();
+    const size = 0.0085 * this.markSize(), tolerance = this.gapTolerance();
     const markers = this.grow("markers", n);
     markers.count = n;
     for (let i = 0; i < n; i++) {
@@ -274,6 +277,11 @@ export class Model {
     }
     shafts.count = heads.count = k;
     shafts.instanceMatrix.needsUpdate = heads.instanceMatrix.needsUpdate = true;
+  }
+
+  // Marks of a flat view keep their size on the screen.
+  markSize() {
+    return this.flat && this.view ? Math.min(this.extent, this.view.right - this.view.left) : this.extent;
   }
 
   gapTolerance() {

@@ -34,7 +34,7 @@ export function groupsOf(contacts) {
 // Marks in the colour of their group, the primary ones large, the others tied to them by lines.
 export function drawGroups(model, contacts, on) {
   const groups = on && contacts ? groupsOf(contacts) : [], count = groups.reduce((n, g) => n + g.members.length, 0);
-  const marks = model.grow("groupMarks", count), lines = [], size = 0.007 * model.extent, lift = model.flat ? 0.03 * model.extent : 0;
+  const marks = model.grow("groupMarks", count), lines = [], size = 0.007 * model.markSize(), lift = model.flat ? 0.03 * model.extent : 0;
   let k = 0;
   groups.forEach((g, number) => {
     color.set(GROUP_COLORS[number % GROUP_COLORS.length]);
@@ -120,7 +120,7 @@ export function drawHalfSpaces(model, contacts, on, view) {
     if (!regions.has(key)) regions.set(key, []);
     regions.get(key).push(s);
   });
-  const { left, right, top, bottom } = view, box = [[left, bottom], [right, bottom], [right, top], [left, top]], z = -0.4 * model.extent;
+  const { left, right, top, bottom } = view, box = [[left, bottom], [right, bottom], [right, top], [left, top]], z = 0;
   let number = 0, shown = 0;
   for (const list of regions.values()) {
     let area = box;
@@ -132,7 +132,8 @@ export function drawHalfSpaces(model, contacts, on, view) {
       for (let k = 1; k + 1 < area.length; k++) for (const [x, y] of [area[0], area[k], area[k + 1]]) triangles.push(x, y, z);
       const g = new THREE.BufferGeometry();
       g.setAttribute("position", new THREE.Float32BufferAttribute(triangles, 3));
-      parts.add(new THREE.Mesh(g, new THREE.MeshBasicMaterial({ color: hex, transparent: true, opacity: 0.2, side: THREE.DoubleSide, depthWrite: false })));
+      parts.add(new THREE.Mesh(g, new THREE.MeshBasicMaterial({ color: hex, transparent: true, opacity: 0.22, side: THREE.DoubleSide, depthTest: false, depthWrite: false })));
+      parts.children.at(-1).renderOrder = 5;
     }
     for (const s of list) {
       const reach = 2 * Math.hypot(right - left, top - bottom), cx = (left + right) / 2, cy = (top + bottom) / 2, off = s.d - s.nx * cx - s.ny * cy;

@@ -132,6 +132,15 @@ export class Stage {
     this.onChange();
   }
 
+  // How many times nearer than the whole scene.
+  zoom(factor) {
+    const target = this.controls.target;
+    if (this.flat) this.camera.zoom = factor;
+    else this.camera.position.sub(target).divideScalar(factor).add(target);
+    this.controls.update();
+    this.onChange();
+  }
+
   moveBy(delta) {
     this.controls.target.add(delta);
     this.camera.position.add(delta);
