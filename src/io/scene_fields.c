@@ -79,7 +79,8 @@ static const mor_key method_keys[] = {
       .help = "How drift of joints is removed: impulse (positions and velocities are corrected after the step "
               "to the two tolerances), baumgarte (in the velocity rows) or none." },
     { NODE(mor_raw_method, integrator), .value = "name", .fallback = "semi-implicit",
-      .help = "How velocities become positions; only semi-implicit in this version." },
+      .help = "How trees move where nothing one-sided acts on them: semi-implicit, rk4, midpoint, variational or gauss6 "
+              "(`moreau list integrators`)." },
     { NODE(mor_raw_method, relinearise), .value = "whole number", .fallback = "0",
       .help = "Extra passes within a step that recompute gaps and normals." },
     { NODE(mor_raw_method, friction_directions), .value = "whole number", .fallback = "8",

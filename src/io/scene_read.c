@@ -250,11 +250,9 @@ static mor_code check_only(const mor_node* node, const char* known, const char* 
 static mor_code read_method(mor_scene* scene, const mor_node* node, mor_error* error)
 {
     static const char* const coordinates[] = { "maximal", NULL };
-    static const char* const integrators[] = { "rk4", "midpoint", "variational", "gauss6", NULL };
     mor_raw_method raw;
     mor_code code = mor_keys_read(&mor_keys_method, node, scene->dimension, &raw, error);
     if (code == MOR_OK) code = check_only(raw.coordinates, "minimal", coordinates, error);
-    if (code == MOR_OK) code = check_only(raw.integrator, "semi-implicit", integrators, error);
     scene->method = node;
     return code;
 }

@@ -130,6 +130,7 @@ typedef struct mor_island {
     int row_block_count;
     mor_report report;
     double solve_time, formulate_time;
+    bool one_sided, skip; /* integrators (step/smooth_step.c): it has contacts or bounded rows; it needs no solve */
 } mor_island;
 
 /* A growing array that never shrinks: a warm step does not allocate. */
@@ -179,6 +180,7 @@ struct mor_world {
     const mor_collision* collision;
     const mor_formulation* formulation;
     const mor_solver* solver;
+    const mor_integrator* integrator;
     void *collision_options, *formulation_options, *solver_own_options;
     mor_solver_options solver_options;
     mor_method_options options;
@@ -208,6 +210,10 @@ struct mor_world {
     mor_timing timing;
     double correction_work, contact_work, applied_work;
     double raw_penetration, projection_work; /* of the step's position projection */
+    int* smooth_group; /* tree -> first tree of its group; NULL: the integrator is semi-implicit (step/smooth_step.c) */
+    bool* smooth;      /* tree -> it takes the chosen integrator in this step */
+    int smooth_groups, reduced_groups, halvings, sweeps; /* of the step */
+    char smooth_detail[160];
 };
 
 /* Room for `count` elements of `size` bytes; false when out of memory. */

@@ -104,8 +104,13 @@ mor_code mor_world_set_method(mor_world* w, const char* stage, const char* name,
         if (ok) w->collision = c;
         w->detected = false;
     } else if (strcmp(stage, "integrator") == 0) {
-        names[0] = "semi-implicit";
-        if (strcmp(name, names[0]) != 0) return unknown_method(stage, name, names, error);
+        const mor_integrator* found = NULL;
+        for (int i = 0; mor_integrator_at(i); i++) {
+            names[i] = mor_integrator_at(i)->name;
+            if (strcmp(names[i], name) == 0) found = mor_integrator_at(i);
+        }
+        if (!found) return unknown_method(stage, name, names, error);
+        w->integrator = found;
     } else if (strcmp(stage, "stabilisation") == 0) {
         int k = 0;
         while (stabilisations[k] && strcmp(stabilisations[k], name) != 0) k++;
@@ -141,7 +146,7 @@ const char* mor_world_method(const mor_world* w, const char* stage)
     if (strcmp(stage, "formulation") == 0) return w->formulation->name;
     if (strcmp(stage, "solver") == 0) return w->solver->name;
     if (strcmp(stage, "collision") == 0) return w->collision->name;
-    if (strcmp(stage, "integrator") == 0) return "semi-implicit";
+    if (strcmp(stage, "integrator") == 0) return w->integrator->name;
     if (strcmp(stage, "stabilisation") == 0) return stabilisations[w->options.stabilisation];
     return NULL;
 }
@@ -199,6 +204,7 @@ mor_world* mor_world_create(const mor_world_def* def, mor_error* error)
     if (w->dimension == 2) w->gravity.z = 0.0;
     w->h = def->step;
     w->threads = def->threads < 1 ? 1 : def->threads;
+    w->integrator = mor_integrator_at(0);
     mor_fields_default(method_fields, &w->options);
     mor_fields_default(impulse_fields, &w->options);
     mor_fields_default(solver_fields, &w->solver_options);
