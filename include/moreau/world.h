@@ -383,6 +383,8 @@ MOR_API mor_code mor_world_check_methods(const mor_world* world, mor_error* erro
 MOR_API const mor_field* mor_world_fields(void);
 /* tol, max_iter and time_limit: options of every solver in a world. */
 MOR_API const mor_field* mor_world_solver_fields(void);
+/* tol and halvings: options of the integrators. */
+MOR_API const mor_field* mor_world_integrator_fields(void);
 /* Tolerances of the impulse stabilisation of joints. */
 MOR_API const mor_field* mor_world_stabilisation_fields(void);
 

@@ -198,7 +198,7 @@ int mor_cli_list(int argc, char** argv)
         }
     for (int i = 0; kind == 3 && mor_integrator_at(i); i++) {
         const mor_integrator* it = mor_integrator_at(i);
-        show(&(item){ it->name, it->summary, it->reference, 0, NULL, NULL, 0 }, json);
+        show(&(item){ it->name, it->summary, it->reference, 0, i ? mor_world_integrator_fields() : NULL, NULL, 0 }, json);
     }
     if (kind == 4)
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) show(&shapes[i], json);

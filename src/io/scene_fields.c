@@ -78,7 +78,7 @@ static const mor_key method_keys[] = {
       .fallback = "{ name: impulse, position: 1e-5, velocity: 1e-5 }",
       .help = "How drift of joints is removed: impulse (positions and velocities are corrected after the step "
               "to the two tolerances), baumgarte (in the velocity rows) or none." },
-    { NODE(mor_raw_method, integrator), .value = "name", .fallback = "semi-implicit",
+    { NODE(mor_raw_method, integrator), .value = "name or { name, options }", .fallback = "semi-implicit",
       .help = "How trees move where nothing one-sided acts on them: semi-implicit, rk4, midpoint, variational or gauss6 "
               "(`moreau list integrators`)." },
     { NODE(mor_raw_method, relinearise), .value = "whole number", .fallback = "0",

@@ -111,6 +111,8 @@ typedef struct mor_method_options {
     int relinearise;
     int stabilisation; /* MOR_STABILISE_... */
     double position_tolerance, velocity_tolerance; /* of joints, impulse stabilisation */
+    double integrator_tolerance; /* gauss6: bend of the accelerations beyond which a step is halved; 0: any */
+    int halvings;                /* how often at most */
 } mor_method_options;
 
 enum { MOR_STABILISE_IMPULSE, MOR_STABILISE_BAUMGARTE, MOR_STABILISE_NONE };

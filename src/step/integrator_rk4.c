@@ -34,7 +34,7 @@ static bool advance(mor_smooth* m, double h)
         }
         for (int k = 0; k < m->equation_count; k++) impulse[k] += h * weight[i] * lambda[k];
     }
-    ok = ok && mor_smooth_finish(m, end, NULL, speed, impulse);
+    ok = ok && mor_smooth_finish(m, end, speed, MOR_END_VELOCITY, impulse);
     if (!ok) snprintf(m->detail, sizeof m->detail, "a step of %.3g s does not end on the joints or is not finite", h);
     m->iterations++;
     mor_arena_release(m->arena, mark);

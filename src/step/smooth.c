@@ -204,13 +204,13 @@ static void respond(const mor_smooth* m, const mor_smooth_rows* rows, double gh,
 }
 
 /* x += M^-1 G y with G' x = s, given the factors and x = M^-1 r; gh = 0: springs take no part. */
-static bool constrain(mor_smooth* m, const mor_smooth_rows* rows, double gh, const double* s, double* x, double* y)
+static bool constrain(mor_smooth* m, const mor_smooth_rows* rows, double gh, const double* s, double* x, double* y, double* keep)
 {
     int blocks = gh > 0.0 ? m->block_count : m->equation_blocks, count = gh > 0.0 ? m->row_count : m->equation_count;
     for (int i = 0; y && i < m->equation_count; i++) y[i] = 0.0;
     if (blocks == 0) return true;
     size_t mark = mor_arena_mark(m->arena);
-    double* response = mor_smooth_vector(m, m->coefficients);
+    double* response = keep ? keep : mor_smooth_vector(m, m->coefficients);
     double* rhs = mor_smooth_vector(m, m->row_count);
     double* z = mor_smooth_vector(m, m->row_count);
     bool ok = response && rhs && z;
@@ -247,7 +247,70 @@ bool mor_smooth_solve(mor_smooth* m, const mor_smooth_rows* rows, double gh, con
         if (!mor_motion_factor(m->w, tree_at(m, t), gh)) return false;
         mor_motion_solve(m->w, tree_at(m, t), r + m->dof_of[t], x + m->dof_of[t]);
     }
-    return constrain(m, rows, gh, s, x, y) && finite(x, m->dof);
+    return constrain(m, rows, gh, s, x, y, NULL) && finite(x, m->dof);
+}
+
+bool mor_smooth_rate(mor_smooth* m, const mor_smooth_rows* rows, const double* nu, const double* lambda, double* rate)
+{
+    size_t mark = mor_arena_mark(m->arena);
+    double *x = mor_smooth_vector(m, m->row_count), *f = mor_smooth_vector(m, m->dof), *p = mor_smooth_vector(m, m->dof);
+    bool ok = x && f && p;
+    if (!ok) m->w->out_of_memory = true;
+    if (ok && m->row_count) {
+        spring_forces(m, rows, nu, x);
+        memcpy(x, lambda, (size_t)m->equation_count * sizeof *x);
+        add_blocks(m, rows->jacobian, 0, m->block_count, x, f);
+    }
+    for (int t = 0; t < m->tree_count && ok; t++) {
+        const mor_tree* tree = tree_at(m, t);
+        double* out = rate + m->dof_of[t];
+        if (tree->body >= 0) mor_motion_momentum(m->w, tree, p, out);
+        else if (!(ok = mor_motion_accelerate(m->w, tree, out))) break;
+        else if (m->row_count) mor_motion_solve(m->w, tree, f + m->dof_of[t], f + m->dof_of[t]);
+        for (int k = 0; m->row_count && k < tree->dof; k++) out[k] += f[m->dof_of[t] + k];
+    }
+    mor_arena_release(m->arena, mark);
+    return ok && finite(rate, m->dof);
+}
+
+bool mor_smooth_correct(mor_smooth* m, const mor_smooth_rows* rows, double gh, const double* y, const double* nu, const double* s, double* x, double* z,
+                        double* response)
+{
+    size_t mark = mor_arena_mark(m->arena);
+    double *r = m->damped ? mor_smooth_vector(m, m->dof) : NULL, *f = m->damped ? mor_smooth_vector(m, m->dof) : NULL;
+    bool ok = !m->damped || (r && f);
+    if (!ok) m->w->out_of_memory = true;
+    for (int t = 0; t < m->tree_count && ok; t++) {
+        const mor_tree* tree = tree_at(m, t);
+        int at = m->dof_of[t];
+        if (tree->body >= 0) mor_motion_solve(m->w, tree, y + at, x + at);
+        else memcpy(x + at, y + at, (size_t)tree->dof * sizeof *x);
+        for (int k = at; k < at + tree->dof; k++) x[k] -= nu[k];
+        if (tree->body >= 0 || !m->damped) continue;
+        mor_robot* robot = tree->robot; /* (M + gh D)^-1 M x */
+        mor_robot_update(robot->model, robot->work, &robot->base, robot->s, x + at);
+        memcpy(robot->nu, x + at, (size_t)tree->dof * sizeof *x);
+        mor_motion_momentum(m->w, tree, r, f);
+        memcpy(robot->nu, nu + at, (size_t)tree->dof * sizeof *x);
+        ok = mor_motion_factor(m->w, tree, gh);
+        if (ok) mor_motion_solve(m->w, tree, r, x + at);
+    }
+    ok = ok && constrain(m, rows, gh, s, x, z, response) && finite(x, m->dof);
+    mor_arena_release(m->arena, mark);
+    return ok;
+}
+
+void mor_smooth_rate_add(const mor_smooth* m, const mor_smooth_rows* rows, const double* response, const double* lambda, double* rate)
+{
+    for (int i = 0; i < m->equation_blocks; i++) {
+        const mor_block* b = &m->blocks[i];
+        for (int e = b->entry; e < b->entry + b->entry_count; e++) {
+            const mor_tree_block* t = &m->tree_blocks[m->entries[e].tree];
+            const double* C = (tree_at(m, m->entries[e].tree)->body >= 0 ? rows->jacobian : response) + m->entries[e].start;
+            for (int d = 0; d < b->dim; d++, C += t->dof)
+                for (int k = 0; k < t->dof; k++) rate[t->offset + k] += C[k] * lambda[b->row + d];
+        }
+    }
 }
 
 /* d/dt(G') nu by fourth-order central differences along q (+) t nu. */
@@ -299,7 +362,7 @@ bool mor_smooth_accelerate(mor_smooth* m, const double* q, const double* xi, con
             mor_motion_solve(m->w, tree_at(m, t), r + m->dof_of[t], y + m->dof_of[t]);
             for (int k = m->dof_of[t]; k < m->dof_of[t] + tree_at(m, t)->dof; k++) a[k] += y[k];
         }
-        ok = constrain(m, &rows, 0.0, bias, a, lambda);
+        ok = constrain(m, &rows, 0.0, bias, a, lambda, NULL);
     }
     ok = ok && finite(a, m->dof);
     mor_arena_release(m->arena, mark);
@@ -356,20 +419,20 @@ bool mor_smooth_project(mor_smooth* m, double* q, double* nu)
     return ok;
 }
 
-bool mor_smooth_finish(mor_smooth* m, const double* xi, const double* p, const double* nu, const double* impulse)
+bool mor_smooth_finish(mor_smooth* m, const double* xi, const double* y, int kind, const double* impulse)
 {
     size_t mark = mor_arena_mark(m->arena);
-    double *q = mor_smooth_vector(m, m->size), *v = mor_smooth_vector(m, m->dof), *start = mor_smooth_vector(m, m->size);
-    bool ok = q && v && start;
+    double *q = mor_smooth_vector(m, m->size), *v = mor_smooth_vector(m, m->dof);
+    bool ok = q && v;
     if (!ok) m->w->out_of_memory = true;
     if (ok) {
-        memcpy(start, m->q, (size_t)m->size * sizeof *q);
-        mor_smooth_place(m, m->q, xi, nu ? nu : m->nu);
+        mor_smooth_place(m, m->q, xi, kind == MOR_END_VELOCITY ? y : m->nu);
         mor_smooth_get(m, q);
-        if (nu) memcpy(v, nu, (size_t)m->dof * sizeof *v);
-        for (int t = 0; !nu && t < m->tree_count && ok; t++) {
-            ok = mor_motion_factor(m->w, tree_at(m, t), 0.0);
-            if (ok) mor_motion_solve(m->w, tree_at(m, t), p + m->dof_of[t], v + m->dof_of[t]);
+        for (int t = 0; t < m->tree_count && ok; t++) {
+            const mor_tree* tree = tree_at(m, t);
+            int at = m->dof_of[t];
+            if (kind == MOR_END_VELOCITY || (kind == MOR_END_MIXED && tree->body < 0)) memcpy(v + at, y + at, (size_t)tree->dof * sizeof *v);
+            else if ((ok = mor_motion_factor(m->w, tree, 0.0))) mor_motion_solve(m->w, tree, y + at, v + at);
         }
         ok = ok && finite(v, m->dof) && finite(q, m->size) && mor_smooth_project(m, q, v) && finite(v, m->dof) && finite(q, m->size);
     }

@@ -28,6 +28,7 @@ typedef struct mor_smooth {
     double* impulse;  /* equation_count: summed over the step */
     double* path;     /* dof: displacement summed over the step */
     int iterations, halvings;
+    bool damped;      /* a robot's joint has damping */
     char detail[96];  /* why the last try failed */
 } mor_smooth;
 
@@ -54,6 +55,14 @@ void mor_smooth_add(const mor_smooth* m, const mor_smooth_rows* rows, const doub
 /* Solves M x = r + G y, G' x = s at the present configuration of the trees, where the mass is M + gh D + (gh c + gh^2 k) g g'
  * of dampers and springs if gh > 0. s NULL: 0. False: out of memory, singular, or not finite. */
 bool mor_smooth_solve(mor_smooth* m, const mor_smooth_rows* rows, double gh, const double* r, const double* s, double* x, double* y);
+/* For methods that carry the momentum of bodies and the velocity of robots (collocation.c). At the present state, given the
+ * multipliers: the rate of what is carried (forces of bodies, accelerations of robots). Then, from the end y of what is
+ * carried, the step x that takes velocity nu to it, constrained as above. `response` (coefficients) keeps M^-1 G. */
+bool mor_smooth_rate(mor_smooth* m, const mor_smooth_rows* rows, const double* nu, const double* lambda, double* rate);
+bool mor_smooth_correct(mor_smooth* m, const mor_smooth_rows* rows, double gh, const double* y, const double* nu, const double* s, double* x, double* z,
+                        double* response);
+/* rate += what more multipliers add, with the response kept. */
+void mor_smooth_rate_add(const mor_smooth* m, const mor_smooth_rows* rows, const double* response, const double* lambda, double* rate);
 /* nu' and multipliers (may be NULL) at q (+) xi, nu, with the equations differentiated twice. Changes the state placed. */
 bool mor_smooth_accelerate(mor_smooth* m, const double* q, const double* xi, const double* nu, double* a, double* lambda);
 /* Moves q to phi = 0 and nu to G' nu = 0, along M^-1 G. False: it does not come closer. */
@@ -61,9 +70,10 @@ bool mor_smooth_project(mor_smooth* m, double* q, double* nu);
 
 /* xi' of a velocity at xi, in place: dexp^-1 on rotations. */
 void mor_smooth_chart(const mor_smooth* m, const double* xi, double* nu);
-/* Takes over the end of a step of an integrator: q (+) xi projected, nu from momentum p; impulse (equation_count or NULL)
- * is added. False: nothing was changed. */
-bool mor_smooth_finish(mor_smooth* m, const double* xi, const double* p, const double* nu, const double* impulse);
+/* Takes over the end of a step of an integrator: q (+) xi and y, projected; impulse (equation_count or NULL) is added. y
+ * holds velocities, momenta, or momenta of bodies and velocities of robots. False: nothing was changed. */
+enum { MOR_END_VELOCITY, MOR_END_MOMENTUM, MOR_END_MIXED };
+bool mor_smooth_finish(mor_smooth* m, const double* xi, const double* y, int kind, const double* impulse);
 
 /* The world's smooth islands. Plan: after the assembly, marks islands that need no solve. Sort: after it, marks those whose
  * bounded rows stayed idle and puts the others first; returns how many these are. Step: moves the marked trees. */

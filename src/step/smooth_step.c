@@ -6,7 +6,7 @@
  * solves the island, and if no impulse changes a velocity by more than the solver's tolerance the answer is put aside.
  * Every other group takes the semi-implicit step through the formulation, at order 1, and is counted.
  *
- * A step that does not converge is halved, again and again down to h/4096; parts join again as soon as they can. */
+ * A step that does not converge is halved, again and again as often as the option `halvings` says; parts join again as soon as they can. */
 #include "model/articulated.h"
 #include "model/joints.h"
 #include "model/motion.h"
@@ -15,8 +15,6 @@
 
 #include <stdio.h>
 #include <string.h>
-
-enum { DEEPEST = 12 };
 
 /* ------------------------------------------------------------------------------------- groups */
 
@@ -202,6 +200,10 @@ static bool begin(mor_smooth* m, mor_world* w, const int* trees, int tree_count,
         m->dof += tree->dof;
         m->size += mor_motion_size(tree);
     }
+    for (int t = 0; t < tree_count; t++) {
+        const mor_robot* r = w->trees[trees[t]].robot;
+        for (int j = 1; r && r->damping && j < r->model->link_count; j++) m->damped = m->damped || r->model->links[j].damping > 0.0;
+    }
     if (!find_rows(m, joints, joint_count)) return false;
     m->q = mor_smooth_vector(m, m->size);
     m->nu = mor_smooth_vector(m, m->dof);
@@ -222,7 +224,7 @@ static bool advance(mor_smooth* m, double h)
             part++;
             while (depth > 0 && part % 2 == 0) part /= 2, depth--;
         } else {
-            if (depth == DEEPEST || m->w->out_of_memory) return false;
+            if (depth >= m->w->options.halvings || m->w->out_of_memory) return false;
             depth++;
             part *= 2;
             m->halvings++;

@@ -28,6 +28,14 @@ static const mor_field impulse_fields[] = {
     { 0 }
 };
 
+static const mor_field integrator_fields[] = {
+    { "tol", MOR_TYPE_DOUBLE, offsetof(mor_method_options, integrator_tolerance), 0.002, 0, 1e6, NULL, "",
+      "gauss6: halves a step whose accelerations bend by more than this (h |a1 - 2 a2 + a3| against the speed); 0: never" },
+    { "halvings", MOR_TYPE_INT, offsetof(mor_method_options, halvings), 12, 0, 30, NULL, "",
+      "implicit integrators: how often a step that does not converge may be halved" },
+    { 0 }
+};
+
 static const char* const stabilisations[] = { "impulse", "baumgarte", "none", NULL };
 
 static const mor_field solver_fields[] = {
@@ -40,6 +48,7 @@ static const mor_field solver_fields[] = {
 
 const mor_field* mor_world_fields(void) { return method_fields; }
 const mor_field* mor_world_stabilisation_fields(void) { return impulse_fields; }
+const mor_field* mor_world_integrator_fields(void) { return integrator_fields; }
 const mor_field* mor_world_solver_fields(void) { return solver_fields; }
 
 mor_world_def mor_world_def_default(void)
@@ -137,8 +146,9 @@ mor_code mor_world_set_option(mor_world* w, const char* stage, const char* optio
         if (strcmp(option, "v_rest") == 0 && strcmp(value, "auto") == 0) value = "-1";
         return mor_fields_set(method_fields, &w->options, option, value, error);
     }
+    if (strcmp(stage, "integrator") == 0) return mor_fields_set(integrator_fields, &w->options, option, value, error);
     if (strcmp(stage, "stabilisation") == 0) return mor_fields_set(impulse_fields, &w->options, option, value, error);
-    return mor_fail(error, MOR_BAD_INPUT, "unknown stage '%s'; known: method, formulation, solver, collision, stabilisation", stage);
+    return mor_fail(error, MOR_BAD_INPUT, "unknown stage '%s'; known: method, formulation, solver, collision, integrator, stabilisation", stage);
 }
 
 const char* mor_world_method(const mor_world* w, const char* stage)
@@ -207,6 +217,7 @@ mor_world* mor_world_create(const mor_world_def* def, mor_error* error)
     w->integrator = mor_integrator_at(0);
     mor_fields_default(method_fields, &w->options);
     mor_fields_default(impulse_fields, &w->options);
+    mor_fields_default(integrator_fields, &w->options);
     mor_fields_default(solver_fields, &w->solver_options);
     mor_material material = mor_material_default();
     mor_world_add_material(w, &material);
