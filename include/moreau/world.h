@@ -410,7 +410,9 @@ typedef struct mor_step_report {
     double correction_work, contact_work, applied_work; /* J in this step (docs/notation.md) */
     double kinetic, potential; /* J at the end of the step */
     int smooth, reduced; /* groups of trees that took the chosen integrator; that took the semi-implicit step instead */
-    int halvings, sweeps; /* of the integrator: parts that did not converge and were halved; iterations in all */
+    int halvings, rescued, sweeps; /* of the integrator: parts that were refused and halved; parts of an implicit one that
+                                      rk4 took because the iteration failed (near a position in which equations lose
+                                      rank); iterations in all */
     char detail[192];
     mor_timing timing;
 } mor_step_report;

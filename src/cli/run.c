@@ -46,7 +46,7 @@ typedef struct summary {
     double momentum[2][6];
     double penetration, raw_penetration, projection, velocity_error, max_residual, joint_error, *residuals;
     double iterations;
-    double smooth, reduced, halvings, sweeps;
+    double smooth, reduced, halvings, rescued, sweeps;
     int reduced_steps;
     int steps, failures, max_contacts, max_size, max_iterations;
     mor_timing timing;
@@ -284,6 +284,7 @@ static void write_json(mor_json* json, const mor_world* w, const mor_scene* scen
     mor_json_number(json, "reduced", s->reduced);
     mor_json_integer(json, "reduced_steps", s->reduced_steps);
     mor_json_number(json, "halvings", s->halvings);
+    mor_json_number(json, "rescued", s->rescued);
     mor_json_number(json, "sweeps_mean", s->steps ? s->sweeps / s->steps : 0.0);
     mor_json_end(json);
     double us = s->steps ? 1e6 / s->steps : 0.0;
@@ -324,6 +325,7 @@ static void print_summary(const mor_world* w, const mor_scene* scene, const summ
            s->steps ? s->iterations / s->steps : 0.0);
     if (strcmp(mor_world_method(w, "integrator"), "semi-implicit") != 0) {
         printf("  %s: %.3g sweeps per step, %.6g step(s) halved", mor_world_method(w, "integrator"), s->steps ? s->sweeps / s->steps : 0.0, s->halvings);
+        if (s->rescued > 0.0) printf(", %.6g taken by rk4 past singular positions", s->rescued);
         if (s->reduced_steps) printf("; in %d of %d steps something one-sided acted and lowered the order to 1", s->reduced_steps, s->steps);
         putchar('\n');
     }
@@ -389,6 +391,7 @@ static void account(summary* s, const mor_world* w, const mor_step_report* r, do
     s->reduced += r->reduced;
     s->reduced_steps += r->reduced > 0;
     s->halvings += r->halvings;
+    s->rescued += r->rescued;
     s->sweeps += r->sweeps;
     if (r->iterations > s->max_iterations) s->max_iterations = r->iterations;
     if (r->contacts > s->max_contacts) s->max_contacts = r->contacts;

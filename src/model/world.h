@@ -214,7 +214,7 @@ struct mor_world {
     double raw_penetration, projection_work; /* of the step's position projection */
     int* smooth_group; /* tree -> first tree of its group; NULL: the integrator is semi-implicit (step/smooth_step.c) */
     bool* smooth;      /* tree -> it takes the chosen integrator in this step */
-    int smooth_groups, reduced_groups, halvings, sweeps; /* of the step */
+    int smooth_groups, reduced_groups, halvings, rescued, sweeps; /* of the step */
     char smooth_detail[160];
 };
 

@@ -5,7 +5,8 @@
  * Equations (joints, loops, mimics) are rows G' nu = 0; springs and dampers are rows too, g' nu the rate of their
  * coordinate, with force -(k (x - rest) + c x') g. In the solves of implicit integrators a spring is an equation with a
  * body of its own: a row [g', 1] on the trees and on a tree of one velocity and mass gh c + (gh)^2 k, which gives
- * (M + (gh c + gh^2 k) g g') x = r without forming it.
+ * (M + (gh c + gh^2 k) g g') x = r without forming it. (Equations have such
+ * trees too, of no compliance, so that all blocks look alike.)
  *
  * Everything goes through W = G' M^-1 G, factored sparsely with redundant rows allowed (equations.c). Accelerations of
  * the rows, d/dt(G') nu, are fourth-order differences of G' nu along the motion: about 1e-12 of |nu|^2. */
@@ -83,6 +84,13 @@ static void joint_row(const mor_smooth* m, const mor_joint* j, const mor_block* 
     }
 }
 
+/* The entry of a block on its own tree, the last one. */
+static void own_identity(const mor_smooth* m, const mor_block* b, double* jacobian)
+{
+    double* J = jacobian + m->entries[b->entry + b->entry_count - 1].start;
+    for (int d = 0; d < b->dim; d++) J[d * (b->dim + 1)] = 1.0;
+}
+
 void mor_smooth_rows_now(const mor_smooth* m, mor_smooth_rows* rows)
 {
     const mor_joint* joints = m->w->joints.data;
@@ -98,6 +106,7 @@ void mor_smooth_rows_now(const mor_smooth* m, mor_smooth_rows* rows)
             J[offset + at] = 1.0;
             J[offset + l->mimic] -= l->mimic_ratio;
             rows->phi[b->row] = r->s[at] - l->mimic_ratio * r->s[l->mimic] - l->mimic_offset;
+            own_identity(m, b, rows->jacobian);
             continue;
         }
         const mor_joint* j = &joints[m->joint_of[i]];
@@ -108,9 +117,10 @@ void mor_smooth_rows_now(const mor_smooth* m, mor_smooth_rows* rows)
                 joint_row(m, j, b, d, &row[d], rows->jacobian);
                 rows->phi[b->row + d] = row[d].phi;
             }
+            own_identity(m, b, rows->jacobian);
         } else if (mor_joint_free_row(m->w, j, row)) {
             joint_row(m, j, b, 0, row, rows->jacobian);
-            rows->jacobian[m->entries[b->entry + b->entry_count - 1].start] = 1.0; /* the spring's own tree */
+            own_identity(m, b, rows->jacobian);
             rows->phi[b->row] = row->phi - j->def.rest;
         }
     }
@@ -183,23 +193,25 @@ void mor_smooth_momentum(const mor_smooth* m, const mor_smooth_rows* rows, const
 
 /* ------------------------------------------------------------------------------------- solves */
 
-/* M^-1 of every row; springs have the mass gh c + gh^2 k in their own tree. */
+/* M^-1 of every row, and the compliance of its own tree: of springs 1/(gh c + gh^2 k). */
 static void respond(const mor_smooth* m, const mor_smooth_rows* rows, double gh, double* response)
 {
     const mor_joint* joints = m->w->joints.data;
     for (int i = 0; i < m->block_count; i++) {
         const mor_block* b = &m->blocks[i];
-        for (int e = b->entry; e < b->entry + b->entry_count; e++) {
+        for (int e = b->entry; e < b->entry + b->entry_count - 1; e++) {
             const mor_entry* entry = &m->entries[e];
-            if (own_tree(m, entry)) {
-                const mor_joint_def* d = &joints[m->joint_of[i]].def;
-                response[entry->start] = 1.0 / (gh * d->damping + gh * gh * d->stiffness);
-                continue;
-            }
             int dof = m->tree_blocks[entry->tree].dof;
             for (int d = 0; d < b->dim; d++)
                 mor_motion_solve(m->w, tree_at(m, entry->tree), rows->jacobian + entry->start + d * dof, response + entry->start + d * dof);
         }
+        double* own = response + m->entries[b->entry + b->entry_count - 1].start;
+        double compliance = 0.0;
+        if (i >= m->equation_blocks) {
+            const mor_joint_def* d = &joints[m->joint_of[i]].def;
+            compliance = 1.0 / (gh * d->damping + gh * gh * d->stiffness);
+        }
+        for (int k = 0; k < b->dim * b->dim; k++) own[k] = k % (b->dim + 1) == 0 ? compliance : 0.0;
     }
 }
 
@@ -216,18 +228,16 @@ static bool constrain(mor_smooth* m, const mor_smooth_rows* rows, double gh, con
     bool ok = response && rhs && z;
     if (ok) {
         respond(m, rows, gh > 0.0 ? gh : 1.0, response);
-        mor_smooth_rates(m, rows, x, rhs);
-        for (int i = 0; i < m->row_count; i++) rhs[i] = (s && i < m->equation_count ? s[i] : 0.0) - rhs[i];
-        mor_step_form form = { .tree_count = m->tree_count + m->block_count - m->equation_blocks, .dof = m->dof + m->block_count - m->equation_blocks,
+        mor_step_form form = { .tree_count = m->tree_count + m->block_count, .dof = m->dof + m->row_count,
                                .trees = m->tree_blocks, .block_count = blocks, .row_count = count, .blocks = m->blocks, .entries = m->entries,
                                .jacobian = rows->jacobian, .response = response };
+        mor_smooth_rates(m, rows, x, rhs);
+        for (int i = 0; i < m->row_count; i++) rhs[i] = (s && i < m->equation_count ? s[i] : 0.0) - rhs[i];
         ok = mor_equations_solve(&form, rhs, z, m->arena);
+        if (ok) add_blocks(m, response, 0, blocks, z, x);
+        for (int i = 0; ok && y && i < m->equation_count; i++) y[i] = z[i];
     } else {
         m->w->out_of_memory = true;
-    }
-    if (ok) {
-        add_blocks(m, response, 0, blocks, z, x);
-        for (int i = 0; y && i < m->equation_count; i++) y[i] = z[i];
     }
     mor_arena_release(m->arena, mark);
     return ok;
@@ -304,7 +314,7 @@ void mor_smooth_rate_add(const mor_smooth* m, const mor_smooth_rows* rows, const
 {
     for (int i = 0; i < m->equation_blocks; i++) {
         const mor_block* b = &m->blocks[i];
-        for (int e = b->entry; e < b->entry + b->entry_count; e++) {
+        for (int e = b->entry; e < b->entry + b->entry_count - 1; e++) {
             const mor_tree_block* t = &m->tree_blocks[m->entries[e].tree];
             const double* C = (tree_at(m, m->entries[e].tree)->body >= 0 ? rows->jacobian : response) + m->entries[e].start;
             for (int d = 0; d < b->dim; d++, C += t->dof)

@@ -19,7 +19,7 @@ typedef struct mor_smooth {
     int* joint_of;    /* block -> joint, or -1 - mimic number */
     mor_block* blocks;
     mor_entry* entries;
-    mor_tree_block* tree_blocks; /* tree_count, then one of dof 1 for each spring (see smooth.c) */
+    mor_tree_block* tree_blocks; /* tree_count, then one for each block, of as many dof as it has rows (see smooth.c) */
     struct {
         int tree, joint;
     }* mimics;
@@ -27,7 +27,7 @@ typedef struct mor_smooth {
 
     double* impulse;  /* equation_count: summed over the step */
     double* path;     /* dof: displacement summed over the step */
-    int iterations, halvings;
+    int iterations, halvings, rescued;
     bool damped;      /* a robot's joint has damping */
     char detail[96];  /* why the last try failed */
 } mor_smooth;

@@ -48,7 +48,7 @@ void mor_smooth_plan(mor_world* w)
 {
     w->smooth_group = NULL;
     w->smooth = NULL;
-    w->smooth_groups = w->reduced_groups = w->halvings = w->sweeps = 0;
+    w->smooth_groups = w->reduced_groups = w->halvings = w->rescued = w->sweeps = 0;
     w->smooth_detail[0] = '\0';
     if (!w->integrator->advance || w->on_integrate || w->out_of_memory) return;
     int* parent = mor_arena_alloc(w->arena, (size_t)w->tree_count * sizeof *parent);
@@ -122,6 +122,17 @@ int mor_smooth_sort(mor_world* w)
 
 /* -------------------------------------------------------------------------------------- one group */
 
+/* The last entry of a block just counted. */
+static int add_own_tree(mor_smooth* m, mor_block* b, mor_tree_block* trees, int entries)
+{
+    int own = m->tree_count + m->block_count - 1;
+    trees[own] = (mor_tree_block){ .dof = b->dim, .offset = m->dof + b->row };
+    m->entries[entries++] = (mor_entry){ own, m->coefficients };
+    m->coefficients += b->dim * b->dim;
+    b->entry_count = entries - b->entry;
+    return entries;
+}
+
 /* The blocks of a group: equations of joints, mimics, then springs. */
 static bool find_rows(mor_smooth* m, const int* joints, int joint_count)
 {
@@ -164,23 +175,20 @@ static bool find_rows(mor_smooth* m, const int* joints, int joint_count)
                 m->entries[entries++] = (mor_entry){ local[tree[k]], m->coefficients };
                 m->coefficients += dim * w->trees[tree[k]].dof;
             }
-            if (pass) {
-                int spring = m->tree_count + m->block_count - 1 - m->equation_blocks;
-                trees[spring] = (mor_tree_block){ .dof = 1, .offset = m->dof + spring - m->tree_count };
-                m->entries[entries++] = (mor_entry){ spring, m->coefficients++ };
-            }
-            b->entry_count = entries - b->entry;
+            entries = add_own_tree(m, b, trees, entries);
         }
         for (int t = 0; pass == 1 && t < m->tree_count; t++) {
             const mor_robot* r = w->trees[m->trees[t]].robot;
             for (int j = 0; r && r->mimic && j < r->model->joint_count; j++) {
                 if (r->model->links[r->model->link_of_joint[j]].mimic < 0) continue;
-                m->blocks[m->block_count] = (mor_block){ .kind = MOR_BLOCK_EQUATION, .dim = 1, .row = m->row_count++, .entry = entries, .entry_count = 1 };
+                mor_block* b = &m->blocks[m->block_count];
+                *b = (mor_block){ .kind = MOR_BLOCK_EQUATION, .dim = 1, .row = m->row_count++, .entry = entries };
                 m->entries[entries++] = (mor_entry){ t, m->coefficients };
                 m->coefficients += r->model->dof;
                 m->mimics[m->mimic_count].tree = t;
                 m->mimics[m->mimic_count].joint = j;
                 m->joint_of[m->block_count++] = -1 - m->mimic_count++;
+                entries = add_own_tree(m, b, trees, entries);
             }
         }
     }
@@ -214,13 +222,49 @@ static bool begin(mor_smooth* m, mor_world* w, const int* trees, int tree_count,
     return true;
 }
 
+/* Where the equations lose rank (four-bars in line) multipliers that enforce G' V = 0 at every stage become infinite and no
+ * iteration converges, while accelerations stay what they are: rk4, which needs only these, passes. Its step is taken
+ * if two halves and the whole agree to 1e-6 of the speed, so that it is no way out for steps that are just too long. */
+static bool rescue(mor_smooth* m, double h)
+{
+    size_t mark = mor_arena_mark(m->arena);
+    const int n[4] = { m->size, m->dof, m->dof, m->equation_count };
+    double* now[4] = { m->q, m->nu, m->path, m->impulse };
+    double* start[4];
+    double* whole = mor_smooth_vector(m, m->dof);
+    bool ok = whole;
+    for (int i = 0; i < 4; i++) {
+        start[i] = mor_smooth_vector(m, n[i]);
+        ok = ok && start[i];
+        if (ok) memcpy(start[i], now[i], (size_t)n[i] * sizeof(double));
+    }
+    if (!ok) m->w->out_of_memory = true;
+    if (ok && (ok = mor_integrator_rk4.advance(m, h))) {
+        memcpy(whole, m->nu, (size_t)m->dof * sizeof *whole);
+        for (int i = 0; i < 4; i++) memcpy(now[i], start[i], (size_t)n[i] * sizeof(double));
+        ok = mor_integrator_rk4.advance(m, 0.5 * h) && mor_integrator_rk4.advance(m, 0.5 * h);
+        double apart = 0.0, fastest = 0.0;
+        for (int k = 0; k < m->dof; k++) {
+            apart = fmax(apart, fabs(m->nu[k] - whole[k]));
+            fastest = fmax(fastest, fabs(whole[k]));
+        }
+        ok = ok && apart <= 1e-6 * fastest;
+        for (int i = 0; !ok && i < 4; i++) memcpy(now[i], start[i], (size_t)n[i] * sizeof(double));
+    }
+    mor_arena_release(m->arena, mark);
+    return ok;
+}
+
 /* The step in parts h/2^depth as needed. */
 static bool advance(mor_smooth* m, double h)
 {
     int depth = 0;
     long part = 0; /* how many parts of the present depth are done */
     while (part < 1L << depth) {
-        if (m->w->integrator->advance(m, h / (double)(1L << depth))) {
+        bool ok = m->w->integrator->advance(m, h / (double)(1L << depth));
+        if (!ok && m->equation_count && m->w->integrator != &mor_integrator_rk4 && !m->w->out_of_memory)
+            m->rescued += ok = rescue(m, h / (double)(1L << depth));
+        if (ok) {
             part++;
             while (depth > 0 && part % 2 == 0) part /= 2, depth--;
         } else {
@@ -341,6 +385,7 @@ mor_status mor_smooth_step(mor_world* w)
         if (ok) finish(&m, w->h);
         else snprintf(w->smooth_detail, sizeof w->smooth_detail, "%s: %s", w->integrator->name, m.detail);
         w->halvings += m.halvings;
+        w->rescued += m.rescued;
         w->sweeps += m.iterations;
         if (!ok) status = w->out_of_memory ? MOR_NUMERICAL : MOR_NOT_CONVERGED;
         mor_arena_release(w->arena, mark);

@@ -261,6 +261,7 @@ static void fill_report(const mor_world* w, mor_status status, mor_step_report* 
     r->smooth = w->smooth_groups;
     r->reduced = w->reduced_groups;
     r->halvings = w->halvings;
+    r->rescued = w->rescued;
     r->sweeps = w->sweeps;
     r->correction_work = w->correction_work;
     r->contact_work = w->contact_work;
