@@ -275,6 +275,22 @@ mor_code mor_scene_read_controllers(mor_scene* scene, const mor_node* list, mor_
     return code;
 }
 
+/* Every pattern of record.bus names something. */
+static mor_code check_bus(const mor_scene* scene, const mor_world* world, mor_error* error)
+{
+    const mor_node* list = scene->record.bus;
+    mor_code code = list ? mor_read_list(list, "bus", error) : MOR_OK;
+    for (const mor_node* n = list ? list->first : NULL; n && code == MOR_OK; n = n->next) {
+        const char* pattern;
+        if ((code = mor_read_text(n, "bus", &pattern, error))) return code;
+        bool found = false;
+        mor_bus_channel c;
+        for (int i = 0; !found && mor_bus_channel_at(world, i, &c); i++) found = mor_bus_match(pattern, c.name);
+        if (!found) return mor_node_fail(n, error, "nothing on the output bus is called '%.80s'; names are robot.quantity, * stands for anything", pattern);
+    }
+    return code;
+}
+
 mor_code mor_scene_add_controllers(const mor_scene* scene, mor_world* world, mor_error* error)
 {
     mor_error inner = { 0 };
@@ -284,5 +300,5 @@ mor_code mor_scene_add_controllers(const mor_scene* scene, mor_world* world, mor
         if (mor_world_add_controller(world, &c->def, &inner) >= 0) continue;
         return inner.code == MOR_SYSTEM ? mor_fail(error, MOR_SYSTEM, "%s", inner.text) : mor_node_fail(c->node, error, "%s", inner.text);
     }
-    return MOR_OK;
+    return check_bus(scene, world, error);
 }
