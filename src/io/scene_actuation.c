@@ -40,6 +40,16 @@ int mor_scene_frame_number(const mor_robot_model* model, const mor_node* at, con
     return -1;
 }
 
+/* A number; .inf where it means "none". */
+static mor_code read_one(const mor_node* node, const char* what, double* out, mor_error* error)
+{
+    if (node->kind == MOR_NODE_SCALAR && !node->quoted && (strcmp(node->text, ".inf") == 0 || strcmp(node->text, "inf") == 0) && strstr(what, "limit")) {
+        *out = INFINITY;
+        return MOR_OK;
+    }
+    return mor_read_number(node, what, out, error);
+}
+
 mor_code mor_scene_by_joint(const mor_robot_model* model, const mor_node* node, const char* what, double* out, mor_error* error)
 {
     int n = mor_robot_joint_count(model);
@@ -47,7 +57,7 @@ mor_code mor_scene_by_joint(const mor_robot_model* model, const mor_node* node, 
     if (!node) return MOR_OK;
     if (node->kind == MOR_NODE_SCALAR) {
         double x;
-        if ((code = mor_read_number(node, what, &x, error))) return code;
+        if ((code = read_one(node, what, &x, error))) return code;
         for (int j = 0; j < n; j++) out[j] = x;
         return MOR_OK;
     }
@@ -55,7 +65,7 @@ mor_code mor_scene_by_joint(const mor_robot_model* model, const mor_node* node, 
     for (const mor_node* v = node->first; v && code == MOR_OK; v = v->next) {
         int joint = mor_scene_joint_number(model, v, true, v->key, error);
         if (joint < 0) return MOR_BAD_INPUT;
-        code = mor_read_number(v, v->key, &out[joint], error);
+        code = read_one(v, what, &out[joint], error);
     }
     return code;
 }
