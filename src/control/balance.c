@@ -9,7 +9,9 @@
  *
  * 2. Accelerations near the posture that keep the support points still and agree with f:
  *
- *        min w |J nudot + J'nu|^2 + |s'' - (kp_posture (s* - s) - kd_posture s')|^2   s.t.   M_b nudot + h_b = J_b' f
+ *        min w |J nudot + J'nu|^2 + sum_j w_j (s_j'' - (kp_posture (s* - s) - kd_posture s'))^2   s.t.   M_b nudot + h_b = J_b' f
+ *
+ *    with weights w_j = kp of the controller where it is given, else 1: joints with a small weight give way to the balance.
  *
  * 3. tau = M_j nudot + h_j - J_j' f.
  *
@@ -28,7 +30,7 @@
 
 typedef struct balance_options {
     double com_kp, com_kd, angular, force_weight, contact_weight, posture_kp, posture_kd;
-    int com_target;
+    int com_target, support_foot;
     double com_x, com_y, squat_depth, squat_period;
 } balance_options;
 
@@ -43,6 +45,8 @@ static const mor_field fields[] = {
     OPTION(posture_kd, 15, 0, 1e6, "1/s", "damping of the posture"),
     { "com_target", MOR_TYPE_CHOICE, offsetof(balance_options, com_target), 0, 0, 0, "support|start", "",
       "the centre of mass is held above the middle of the support, or where it was at the start" },
+    { "support_foot", MOR_TYPE_INT, offsetof(balance_options, support_foot), 0, 0, 64, NULL, "",
+      "stand on this foot of the robot's `feet` only, counted from 1; 0: on everything that touches the surroundings" },
     OPTION(com_x, 0, -10, 10, "m", "added to the target"),
     OPTION(com_y, 0, -10, 10, "m", "added to the target"),
     OPTION(squat_depth, 0, -10, 10, "m", "how far the centre of mass goes down and up again"),
@@ -68,12 +72,14 @@ static int support_points(const mor_control_call* c, point* out)
 {
     const mor_world* w = c->world;
     const mor_contact* contacts = w->contacts.data;
-    int count = 0;
+    const mor_control_robot* record = mor_control_robot_find(w, c->robot);
+    int foot = ((const balance_options*)c->options)->support_foot, only = -1, count = 0;
+    if (foot > 0 && record && foot <= record->foot_count) only = c->model->frames[record->feet[foot - 1].frame].link;
     for (int i = 0; i < w->contacts.count && count < MOST_POINTS; i++)
         for (int side = 0; side < 2; side++) {
             const mor_contact* k = &contacts[i];
             const mor_body *own = &w->bodies[w->order[k->body[side]]], *other = &w->bodies[w->order[k->body[1 - side]]];
-            if (own->robot != c->robot + 1 || other->tree >= 0 || k->gap > 1e-4) continue;
+            if (own->robot != c->robot + 1 || other->tree >= 0 || k->gap > 1e-4 || (only >= 0 && own->link != only)) continue;
             point* p = &out[count++];
             *p = (point){ .link = own->link, .p = mor_lerp(k->point[0], k->point[1], 0.5), .n = side ? k->normal : mor_neg(k->normal), .mu = k->friction };
             mor_vec3 a = fabs(p->n.x) < 0.7 ? mor_v3(1, 0, 0) : mor_v3(0, 1, 0);
@@ -139,8 +145,9 @@ static bool accelerate(const mor_control_call* c, const balance_options* o, cons
     if (!K || !row || !pivot) return false;
     memset(x, 0, (size_t)size * sizeof *x);
     for (int j = 0; j < n; j++) {
-        K[(6 + j) * (size + 1)] = 1.0;
-        x[6 + j] = o->posture_kp * (c->def->target[j] - c->s[j]) - o->posture_kd * c->nu[6 + j];
+        double weight = c->def->kp[j] > 0.0 ? c->def->kp[j] : 1.0;
+        K[(6 + j) * (size + 1)] = weight;
+        x[6 + j] = weight * (o->posture_kp * (c->def->target[j] - c->s[j]) - o->posture_kd * c->nu[6 + j]);
     }
     for (int i = 0; i < 6; i++) K[i * (size + 1)] += 1e-9;
     for (int i = 0; i < k; i++) {
