@@ -140,7 +140,7 @@ typedef struct mor_control_call {
     const void* options;
     int robot;
     const mor_robot_model* model;
-    mor_robot_work* work;   /* updated to base, s, nu: for the functions of robot.h; may be overwritten */
+    mor_robot_work* work;   /* updated to base, s, nu (unless joints_only): for the functions of robot.h; may be overwritten */
     double time;            /* of this control instant */
     double dt;              /* to the next one */
     double step;            /* h of the world */
@@ -165,6 +165,7 @@ struct mor_controller {
     const mor_field* fields;
     int (*state_size)(const mor_robot_model* model, const void* options); /* NULL: 0 */
     void (*control)(const mor_control_call* call);
+    bool joints_only; /* it does not read call->work, which is then left as it is */
 };
 
 /* Its number, or -1 and a sentence. Everything is copied but `type`, which must outlive the world. Torques of several

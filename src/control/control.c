@@ -210,7 +210,7 @@ static void run_controllers(mor_world* w, mor_control_robot* r, double ahead, do
         memcpy(r->call_nu, r->nu, (size_t)m->dof * sizeof(double));
         memset(r->call_tau, 0, (size_t)n * sizeof(double));
         memset(r->call_gain, 0, (size_t)n * sizeof(double));
-        mor_robot_update(m, r->work, &base, r->call_s, r->call_nu);
+        if (!e->def.type->joints_only) mor_robot_update(m, r->work, &base, r->call_s, r->call_nu);
         e->def.table = e->table.rows ? &e->table : NULL;
         mor_control_call call = { .world = w, .def = &e->def, .options = e->options, .robot = r->robot, .model = m, .work = r->work, .time = w->time + ahead,
                                   .dt = dt, .step = w->h, .horizon = w->h - ahead, .gravity = w->gravity, .base = base, .s = r->call_s, .nu = r->call_nu,
@@ -252,6 +252,7 @@ void mor_control_begin(mor_world* w)
         r->base = robot->base;
         memcpy(r->s, robot->s, bytes);
         memcpy(r->nu, robot->nu, (size_t)robot->model->dof * sizeof(double));
+        for (int k = 0; k < r->foot_count; k++) r->feet[k].start = mor_robot_frame_pose(robot->model, robot->work, r->feet[k].frame);
         r->has_gravity = false;
         memset(r->command, 0, bytes);
         memset(r->gain, 0, bytes);

@@ -30,6 +30,7 @@ typedef struct mor_control_robot {
     bool has_gravity;        /* gravity_torque is that of this step */
     struct mor_foot {
         int frame, state;    /* state: contact, wrench (6), centre of pressure (3) */
+        mor_pose start;      /* of the frame, at the start of the step */
     }* feet;
     int foot_count;
     int state;               /* first of its numbers in the state: 2n actuator, 2n held */

@@ -76,17 +76,17 @@ static void torque_law(const mor_control_call* c)
 
 const mor_controller mor_controller_pid = {
     .name = "pid", .summary = "joint positions: kp, ki, kd on the error, optional gravity compensation", .reference = "tan2011",
-    .state_size = one_per_joint, .control = position_law,
+    .state_size = one_per_joint, .control = position_law, .joints_only = true,
 };
 const mor_controller mor_controller_trajectory = {
     .name = "trajectory", .summary = "joint positions over time (file or moves), with speeds fed forward: the law of pid", .reference = "tan2011",
-    .state_size = one_per_joint, .control = position_law,
+    .state_size = one_per_joint, .control = position_law, .joints_only = true,
 };
 const mor_controller mor_controller_velocity = {
     .name = "velocity", .summary = "joint speeds, constant or over time: kd on the error of the speed, ki on its integral", .reference = "tan2011",
-    .state_size = one_per_joint, .control = velocity_law,
+    .state_size = one_per_joint, .control = velocity_law, .joints_only = true,
 };
 const mor_controller mor_controller_torque = {
     .name = "torque", .summary = "joint torques, constant or over time", .reference = "",
-    .control = torque_law,
+    .control = torque_law, .joints_only = true,
 };

@@ -42,10 +42,9 @@ void mor_contact_wrench(const mor_world* w, int body, mor_vec3 point, double wre
     if (cop) *cop = total > 0.0 ? mor_scale(1.0 / total, centre) : mor_v3(NAN, NAN, NAN);
 }
 
-/* Of a frame, in its axes; `work` is at the start of the step. */
-static void frame_wrench(const mor_world* w, const mor_robot* r, const mor_robot_work* work, int frame, double wrench[6], double* pressure, mor_vec3* cop)
+/* Of a frame at `pose`, in its axes. */
+static void frame_wrench(const mor_world* w, const mor_robot* r, mor_pose pose, int frame, double wrench[6], double* pressure, mor_vec3* cop)
 {
-    mor_pose pose = mor_robot_frame_pose(r->model, work, frame);
     double x[6];
     mor_contact_wrench(w, r->bodies[r->model->frames[frame].link], pose.position, x, pressure, cop);
     for (int k = 0; k < 2; k++) {
@@ -69,7 +68,7 @@ int mor_world_add_foot(mor_world* w, int robot, int frame, mor_error* error)
         return -1;
     }
     for (int k = 7; k < FOOT_NUMBERS; k++) ((double*)w->control->state.data)[state + k] = NAN;
-    c->feet[c->foot_count] = (struct mor_foot){ frame, state };
+    c->feet[c->foot_count] = (struct mor_foot){ .frame = frame, .state = state };
     return c->foot_count++;
 }
 
@@ -220,9 +219,9 @@ static void read_one(mor_world* w, const mor_sensor* s, mor_control_robot* c)
         put3(x + 3, mor_tmul(&l->R, c->work->n[link]));
         break;
     }
-    case MOR_SENSOR_FORCE: frame_wrench(w, r, c->work, s->def.frame, x, &pressure, NULL); break;
+    case MOR_SENSOR_FORCE: frame_wrench(w, r, mor_robot_frame_pose(m, c->work, s->def.frame), s->def.frame, x, &pressure, NULL); break;
     case MOR_SENSOR_CONTACT:
-        frame_wrench(w, r, c->work, s->def.frame, wrench, &pressure, NULL);
+        frame_wrench(w, r, mor_robot_frame_pose(m, c->work, s->def.frame), s->def.frame, wrench, &pressure, NULL);
         x[0] = pressure > s->def.threshold;
         return;
     }
@@ -250,18 +249,19 @@ void mor_sensors_read(mor_world* w)
     const mor_sensor* sensors = control->sensors.data;
     for (int i = 0; i < control->robot_count; i++) {
         mor_control_robot* c = control->robots[i];
-        bool wanted = c && c->foot_count > 0;
-        for (int k = 0; c && k < control->sensors.count; k++) wanted = wanted || sensors[k].def.robot == i;
-        if (!wanted) continue;
+        if (!c) continue;
+        bool wanted = false;
+        for (int k = 0; k < control->sensors.count; k++) wanted = wanted || sensors[k].def.robot == i;
         const mor_robot* r = w->robots[i];
-        mor_robot_update(r->model, c->work, &c->base, c->s, c->nu);
         for (int f = 0; f < c->foot_count; f++) {
             double *x = (double*)control->trial.data + c->feet[f].state, pressure;
             mor_vec3 cop;
-            frame_wrench(w, r, c->work, c->feet[f].frame, x + 1, &pressure, &cop);
+            frame_wrench(w, r, c->feet[f].start, c->feet[f].frame, x + 1, &pressure, &cop);
             x[0] = pressure > 0.0;
             put3(x + 7, cop);
         }
+        if (!wanted) continue;
+        mor_robot_update(r->model, c->work, &c->base, c->s, c->nu);
         gather(w, r, c);
         mor_robot_inverse_dynamics(r->model, c->work, w->gravity, c->nudot, c->wrenches, c->vector);
         for (int k = 0; k < control->sensors.count; k++)
