@@ -28,6 +28,7 @@ struct mor_recorder {
     int failures;
     int* channels; /* of the bus, by their numbers */
     int channel_count;
+    int joint_count; /* at opening */
 };
 
 static const char* method(const mor_world* world, const char* stage)
@@ -118,6 +119,14 @@ static void put_report(mor_recorder* r, mor_frame* frame, const mor_step_report*
     r->failures = 0;
 }
 
+/* Joints that come or go are numbered anew: then their positions are unknown. */
+static void put_joints(const mor_recorder* r, const mor_world* world, double* positions)
+{
+    if (mor_joint_places(world, NULL) == r->joint_count) mor_joint_positions(world, positions);
+    else
+        for (int i = 0; i < r->joint_count; i++) positions[i] = NAN;
+}
+
 static void record(mor_recorder* r, const mor_world* world, const mor_step_report* report, bool with_contacts)
 {
     int count = 0;
@@ -126,7 +135,9 @@ static void record(mor_recorder* r, const mor_world* world, const mor_step_repor
     mor_frame* frame = mor_frames_begin(r->frames, count, &pose, &velocity);
     put_report(r, frame, report);
     frame->step_size = mor_world_get_step(world);
+    frame->joint_error = mor_world_joint_error(world);
     put_bodies(r, world, pose, velocity);
+    put_joints(r, world, mor_frames_joints(r->frames));
     put_contacts(r, frame, contacts, count);
     for (int i = 0; i < r->channel_count; i++) {
         double* values = mor_frames_channel(r->frames, i);
@@ -214,9 +225,12 @@ mor_recorder* mor_recorder_open(const char* path, const mor_world* world, const 
     mor_frames_body* bodies = NULL;
     mor_frames_shape* shapes = NULL;
     mor_recorder* r = calloc(1, sizeof *r);
-    int shape_count = 0;
+    int shape_count = 0, joint_count = mor_joint_places(world, NULL);
+    mor_joint_place* joints = calloc((size_t)joint_count + 1, sizeof *joints);
+    if (joints) mor_joint_places(world, joints);
+    if (r) r->joint_count = joint_count;
     mor_bus_channel* channels = NULL;
-    if (!r || !remember_bodies(r, world) || !choose_channels(r, world, scene, &channels) || !describe(r, world, &bodies, &shapes, &shape_count)) {
+    if (!r || !joints || !remember_bodies(r, world) || !choose_channels(r, world, scene, &channels) || !describe(r, world, &bodies, &shapes, &shape_count)) {
         mor_fail(error, MOR_SYSTEM, "%s: out of memory", path);
     } else {
         r->every = scene ? mor_scene_record_every(scene) : 1;
@@ -240,12 +254,15 @@ mor_recorder* mor_recorder_open(const char* path, const mor_world* world, const 
             .shapes = shapes,
             .channel_count = r->channel_count,
             .channels = channels,
+            .joint_count = joint_count,
+            .joints = joints,
         };
         r->frames = mor_frames_create(path, &def, error);
     }
     free(bodies);
     free(shapes);
     free(channels);
+    free(joints);
     if (!r || !r->frames) {
         destroy(r);
         return NULL;

@@ -232,7 +232,7 @@ static mor_code add_point_shape(mor_scene* scene, mor_scene_robot* robot, const 
     }
     *owned = (mor_scene_geometry){ g, scene->geometries };
     scene->geometries = owned;
-    mor_link_shape shape = { f->link, g, { mor_pose_point(&f->pose, p), f->pose.rotation } };
+    mor_link_shape shape = { .link = f->link, .geometry = g, .pose = { mor_pose_point(&f->pose, p), f->pose.rotation }, .frame = frame };
     if (mor_robot_add_shape(robot->model, &shape, &inner)) return mor_node_fail(at, error, "%s", inner.text);
     return MOR_OK;
 }
@@ -291,26 +291,6 @@ static mor_code read_sensor(mor_scene* scene, mor_scene_robot* robot, const mor_
 
 /* -------------------------------------------------------------------------------- all of it */
 
-static mor_code read_links(mor_scene* scene, mor_scene_robot* robot, const mor_node* map, mor_error* error)
-{
-    mor_code code = mor_read_map(map, "links", error);
-    if (code) return code;
-    int count = mor_robot_link_count(robot->model);
-    robot->link_materials = mor_scene_alloc(scene, (size_t)count + 1, sizeof *robot->link_materials, error);
-    if (!robot->link_materials) return MOR_SYSTEM;
-    for (int i = 0; i < count; i++) robot->link_materials[i] = -1;
-    for (const mor_node* n = map->first; n; n = n->next) {
-        mor_raw_link raw;
-        if ((code = mor_keys_read(&mor_keys_link, n, scene->dimension, &raw, error))) return code;
-        int frame = mor_robot_find_frame(robot->model, n->key);
-        if (frame < 0) return mor_node_fail_key(n, error, "the robot has no link '%.60s'", n->key);
-        int material = mor_scene_material(scene, mor_node_get(n, "material"), raw.material, error);
-        if (material < 0) return MOR_BAD_INPUT;
-        robot->link_materials[mor_robot_frame(robot->model, frame)->link] = material;
-    }
-    return MOR_OK;
-}
-
 mor_code mor_scene_read_actuation(mor_scene* scene, mor_scene_robot* robot, const mor_raw_robot* raw, mor_error* error)
 {
     mor_code code = MOR_OK;
@@ -322,7 +302,6 @@ mor_code mor_scene_read_actuation(mor_scene* scene, mor_scene_robot* robot, cons
         robot->motors.actuated = flags;
     }
     if (raw->motors && (code = read_motors(scene, robot, raw->motors, error))) return code;
-    if (raw->links && (code = read_links(scene, robot, raw->links, error))) return code;
     if (raw->feet) {
         if ((code = mor_read_list(raw->feet, "feet", error))) return code;
         robot->feet = mor_scene_alloc(scene, (size_t)raw->feet->count + 1, sizeof *robot->feet, error);
@@ -337,6 +316,16 @@ mor_code mor_scene_read_actuation(mor_scene* scene, mor_scene_robot* robot, cons
     if (!robot->sensors) return MOR_SYSTEM;
     for (const mor_node* s = raw->sensors->first; s && code == MOR_OK; s = s->next) code = read_sensor(scene, robot, s, error);
     return code;
+}
+
+mor_code mor_scene_refuse_actuation(const mor_scene_robot* robot, mor_error* error)
+{
+    static const char* const keys[] = { "motors", "actuated", "sensors", "feet" };
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+        const mor_node* n = mor_node_get(robot->node, keys[k]);
+        if (n) return mor_node_fail_key(n, error, "%s of robots need 'coordinates: minimal'", keys[k]);
+    }
+    return MOR_OK;
 }
 
 mor_code mor_scene_add_actuation(const mor_scene* scene, mor_world* world, int robot, mor_error* error)

@@ -295,6 +295,7 @@ mor_code mor_scene_add_controllers(const mor_scene* scene, mor_world* world, mor
 {
     mor_error inner = { 0 };
     if (scene->control_step > 0.0 && mor_world_set_control_step(world, scene->control_step, &inner)) return mor_fail(error, inner.code, "%s", inner.text);
+    if (scene->maximal && scene->controller_count) return mor_node_fail(scene->controllers[0].node, error, "controllers need 'coordinates: minimal'");
     for (int i = 0; i < scene->controller_count; i++) {
         const mor_scene_controller* c = &scene->controllers[i];
         if (mor_world_add_controller(world, &c->def, &inner) >= 0) continue;

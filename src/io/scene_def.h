@@ -70,7 +70,7 @@ typedef struct mor_scene_robot {
     int foot_count;
     mor_sensor_def* sensors; /* but for the robot */
     int sensor_count;
-    int* link_materials; /* of the scene; NULL: none given */
+    int* materials; /* of each frame, -1: the robot's; NULL: no link has its own */
 } mor_scene_robot;
 
 typedef struct mor_scene_controller {
@@ -93,6 +93,7 @@ struct mor_scene {
     double step, end;
     mor_rng rng;
     const mor_node* method;  /* NULL: all defaults */
+    bool maximal;            /* method.coordinates */
     mor_material* materials; /* [0] is the world's own default */
     int material_count, default_material;
     mor_scene_pair* pairs;
@@ -154,6 +155,8 @@ mor_code mor_scene_read_robots(mor_scene* scene, const mor_node* list, mor_error
 mor_code mor_scene_add_robots(const mor_scene* scene, mor_world* world, const int* material, mor_error* error);
 /* Motors, feet, sensors and materials of links, once the robot's model is read. */
 mor_code mor_scene_read_actuation(mor_scene* scene, mor_scene_robot* robot, const mor_raw_robot* raw, mor_error* error);
+/* Robots in maximal coordinates have none of these: an error at the key. */
+mor_code mor_scene_refuse_actuation(const mor_scene_robot* robot, mor_error* error);
 mor_code mor_scene_add_actuation(const mor_scene* scene, mor_world* world, int robot, mor_error* error);
 mor_code mor_scene_read_controllers(mor_scene* scene, const mor_node* list, mor_error* error);
 mor_code mor_scene_add_controllers(const mor_scene* scene, mor_world* world, mor_error* error);

@@ -73,11 +73,13 @@ static const mor_key method_keys[] = {
     { NODE(mor_raw_method, collision), .value = "name or { name, options }", .fallback = "manifold",
       .help = "How contacts are found (`moreau list collision`)." },
     { NODE(mor_raw_method, coordinates), .value = "minimal or maximal", .fallback = "minimal",
-      .help = "How robots are modelled; only minimal in this version (`joints` are always maximal)." },
+      .help = "How robots are modelled: one tree of joint positions, or a free body for each link and a joint of the world for each of its "
+              "joints. What is under `joints` is always of the second kind." },
     { NODE(mor_raw_method, stabilisation), .value = "name or { name, options }",
       .fallback = "{ name: impulse, position: 1e-5, velocity: 1e-5 }",
-      .help = "How drift of joints is removed: impulse (positions and velocities are corrected after the step "
-              "to the two tolerances), baumgarte (in the velocity rows) or none." },
+      .help = "How drift of joints is removed: impulse (the step is solved again until the joints hold at its end, velocities "
+              "are corrected after it, each to its tolerance), baumgarte (the rows of a step take `gain`, 0.2, of the violation away), projection "
+              "(positions and velocities are projected after the step, to the two tolerances) or none." },
     { NODE(mor_raw_method, integrator), .value = "name", .fallback = "semi-implicit",
       .help = "How velocities become positions; only semi-implicit in this version." },
     { NODE(mor_raw_method, relinearise), .value = "whole number", .fallback = "0",
@@ -380,7 +382,7 @@ const mor_key_table mor_keys_step = { "step", "bodies[].repeat.step", "", step_k
 
 #define JOINT_KEYS                                                                                   \
     { TEXT(mor_raw_joint, type), .required = true, .fallback = "required",                           \
-      .help = "fixed, revolute, prismatic, cylindrical, spherical, universal, planar or distance." }, \
+      .help = "fixed, revolute, prismatic, cylindrical, spherical, universal, planar, distance or free." }, \
         { VECTOR(mor_raw_joint, axis), .dimension = 3, .fallback = "[0, 0, 1]",                      \
           .help = "Axis of turning or sliding; of planar joints the normal." },                      \
         { VECTOR(mor_raw_joint, axis2), .dimension = 3, .fallback = "any across the axis",           \
@@ -462,7 +464,7 @@ static const mor_key robot_keys[] = {
     { NODE(mor_raw_robot, keep), .value = "list of joints", .fallback = "all",
       .help = "Joints that move, in this order; the others are locked at 0." },
     { NODE(mor_raw_robot, actuated), .value = "list of joints", .fallback = "all but mimics", .help = "Joints with motors." },
-    { NODE(mor_raw_robot, links), .value = "mapping link: { material }", .fallback = "{}", .help = "Materials of single links." },
+    { NODE(mor_raw_robot, links), .value = "mapping link: { material }", .fallback = "{}", .help = "Materials of single links' shapes." },
     { NODE(mor_raw_robot, feet), .value = "list", .fallback = "[]", .help = "Links whose contacts are watched." },
     { NODE(mor_raw_robot, motors), .value = "mapping", .fallback = "{}", .help = "Motors and gears." },
     { NODE(mor_raw_robot, sensors), .value = "list", .fallback = "[]", .help = "Sensors." },
@@ -476,7 +478,7 @@ static const mor_key loop_keys[] = {
     { NODE(mor_raw_loop, at), .value = "[[x, y, z], [x, y, z]]", .unit = "m", .fallback = "the origins",
       .help = "The joined point in each frame." },
     { KEY(mor_raw_loop, type, MOR_KEY_CHOICE), .choices = "point|weld|distance", .fallback = "point",
-      .help = "The points meet; they meet and the links do not turn against each other; they keep their distance." },
+      .help = "The points meet; they meet and the frames (or the frame and the world's axes) have one orientation; the points keep their distance." },
     { NUMBER(mor_raw_loop, length), .initial = NAN, POSITIVE, .unit = "m", .fallback = "as at the start", .help = "The distance." },
     { 0 }
 };
@@ -508,13 +510,6 @@ static const mor_key block_keys[] = {
     { 0 }
 };
 const mor_key_table mor_keys_block = { "block", "blocks of motors.coupling and motors.reflected_inertia", "", block_keys, TABLE(mor_raw_block) };
-
-static const mor_key link_keys[] = {
-    { TEXT(mor_raw_link, material), .required = true, .fallback = "required",
-      .help = "Of the link's shapes, and of those of links fixed to it." },
-    { 0 }
-};
-const mor_key_table mor_keys_link = { "link", "robots[].links.NAME", "", link_keys, TABLE(mor_raw_link) };
 
 static const mor_key foot_keys[] = {
     { TEXT(mor_raw_foot, link), .required = true, .fallback = "required", .help = "Link whose contact forces are told, in its own frame." },
@@ -618,7 +613,7 @@ const mor_key_table* const mor_key_tables[] = { &mor_keys_scene,     &mor_keys_t
                                                 &mor_keys_motor,     &mor_keys_robot,
                                                 &mor_keys_loop,      &mor_keys_force,
                                                 &mor_keys_record,    &mor_keys_motors,
-                                                &mor_keys_block,     &mor_keys_link,
-                                                &mor_keys_foot,      &mor_keys_sensor,
+                                                &mor_keys_block,     &mor_keys_foot,
+                                                &mor_keys_sensor,
                                                 &mor_keys_controller, &mor_keys_move,
                                                 NULL };

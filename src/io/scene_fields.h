@@ -170,10 +170,6 @@ typedef struct mor_raw_block {
     const mor_node *joints, *matrix;
 } mor_raw_block;
 
-typedef struct mor_raw_link {
-    const char* material;
-} mor_raw_link;
-
 typedef struct mor_raw_foot {
     const char* link;
     const mor_node* points;
@@ -223,7 +219,7 @@ extern const mor_key_table mor_keys_scene, mor_keys_time, mor_keys_method, mor_k
     mor_keys_cylinder, mor_keys_prism, mor_keys_cone, mor_keys_solid, mor_keys_orientation,
     mor_keys_kinematic, mor_keys_grid, mor_keys_random, mor_keys_repeat, mor_keys_step,
     mor_keys_joint, mor_keys_chain_joint, mor_keys_spring, mor_keys_motor, mor_keys_robot,
-    mor_keys_loop, mor_keys_force, mor_keys_record, mor_keys_motors, mor_keys_block, mor_keys_link, mor_keys_foot, mor_keys_sensor,
+    mor_keys_loop, mor_keys_force, mor_keys_record, mor_keys_motors, mor_keys_block, mor_keys_foot, mor_keys_sensor,
     mor_keys_controller, mor_keys_move;
 /* All of them in the order of the documentation, NULL at the end. */
 extern const mor_key_table* const mor_key_tables[];

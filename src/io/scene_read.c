@@ -169,6 +169,7 @@ static mor_code read_force(mor_scene* scene, const mor_node* node, mor_error* er
         for (int i = 0; i < scene->robot_count; i++)
             if (strcmp(scene->robots[i].def.name, raw.robot) == 0) robot = i;
         if (robot < 0) return mor_node_fail(mor_node_get(node, "robot"), error, "there is no robot '%.60s'", raw.robot);
+        if (scene->maximal) return mor_node_fail(mor_node_get(node, "robot"), error, "forces on links need 'coordinates: minimal'");
         if (!raw.link) return mor_node_fail(node, error, "force on a robot has no 'link'; add it");
         frame = mor_scene_frame_number(scene->robots[robot].model, mor_node_get(node, "link"), raw.link, error);
         if (frame < 0) return MOR_BAD_INPUT;
@@ -259,11 +260,15 @@ static mor_code check_only(const mor_node* node, const char* known, const char* 
 
 static mor_code read_method(mor_scene* scene, const mor_node* node, mor_error* error)
 {
-    static const char* const coordinates[] = { "maximal", NULL };
     static const char* const integrators[] = { "rk4", "midpoint", "variational", "gauss6", NULL };
     mor_raw_method raw;
     mor_code code = mor_keys_read(&mor_keys_method, node, scene->dimension, &raw, error);
-    if (code == MOR_OK) code = check_only(raw.coordinates, "minimal", coordinates, error);
+    if (code == MOR_OK && raw.coordinates) {
+        const char* word;
+        if ((code = mor_read_text(raw.coordinates, "coordinates", &word, error))) return code;
+        scene->maximal = strcmp(word, "maximal") == 0;
+        if (!scene->maximal && strcmp(word, "minimal") != 0) return mor_node_fail(raw.coordinates, error, "coordinates are minimal or maximal, not '%.60s'", word);
+    }
     if (code == MOR_OK) code = check_only(raw.integrator, "semi-implicit", integrators, error);
     scene->method = node;
     if (code == MOR_OK && raw.control_step && (code = mor_read_number(raw.control_step, "control_step", &scene->control_step, error)) == MOR_OK &&
