@@ -442,6 +442,7 @@ MOR_API mor_code mor_world_step(mor_world* world, mor_step_report* report, mor_e
 /* The stages, callable alone, in this order. mor_world_step calls these. */
 MOR_API void mor_stage_user(mor_world* world);
 MOR_API void mor_stage_collide(mor_world* world);
+MOR_API void mor_stage_control(mor_world* world); /* controllers and motors: joint forces of the step (control.h) */
 MOR_API void mor_stage_assemble(mor_world* world);
 MOR_API mor_status mor_stage_solve(mor_world* world);
 MOR_API void mor_stage_integrate(mor_world* world);

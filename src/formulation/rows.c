@@ -111,11 +111,12 @@ static void robot_rows(collector* c, mor_robot* r)
             b->bias[0] = gap / h;
             b->memory = memory + side;
         }
-        if (r->friction && l->friction > 0.0) {
+        double dry = (r->friction ? l->friction : 0.0) + r->coulomb[j];
+        if (dry > 0.0) {
             mor_row_block* b = coordinate_row(c, r, MOR_BLOCK_BOUNDED, offset + j, 1.0);
             if (!b) return;
-            b->lower = -h * l->friction;
-            b->upper = h * l->friction;
+            b->lower = -h * dry;
+            b->upper = h * dry;
             b->memory = memory + 2;
         }
         if (r->mimic && l->mimic >= 0) {

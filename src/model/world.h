@@ -12,6 +12,7 @@
 struct mor_tree_kind;
 struct mor_broad_phase;
 struct mor_workers;
+struct mor_control;
 
 typedef struct mor_body {
     bool alive;
@@ -86,6 +87,7 @@ typedef struct mor_robot {
     double* tau;      /* applied joint forces of the coming step, n */
     double* wrenches; /* 6 per link, scratch */
     double *force, *extra; /* scratch: dof, n */
+    double *gain, *viscous, *coulomb; /* n each, of motors: implicit gain of the coming step, friction beyond the model's */
     double* memory;   /* impulses of limits (lower, upper) and friction of every joint, 3 n, last step */
     bool self_collision, limits, damping, friction, mimic;
 } mor_robot;
@@ -171,6 +173,8 @@ struct mor_world {
     int material_count, material_capacity;
     mor_buffer pair_rules; /* mor_pair_rule */
     mor_buffer ignored;    /* uint64_t keys a<b of body slots, sorted */
+
+    struct mor_control* control; /* motors, sensors, controllers; NULL: none */
 
     /* collision */
     mor_buffer contacts;     /* mor_contact, this step, with impulses once it is solved */

@@ -2,6 +2,7 @@
 #include "model/world.h"
 #include "base/workers.h"
 #include "collision/detect.h"
+#include "control/control.h"
 
 #include <assert.h>
 #include <string.h>
@@ -275,6 +276,7 @@ void mor_world_destroy(mor_world* w)
     if (w->formulation_options) a.resize(a.user, w->formulation_options, 0);
     if (w->solver_own_options) a.resize(a.user, w->solver_own_options, 0);
     if (w->collision_options) a.resize(a.user, w->collision_options, 0);
+    mor_control_destroy(w);
     mor_world_free_model(w);
     a.resize(a.user, w, 0);
 }
