@@ -94,8 +94,7 @@ bool mor_peg_build(const mor_system* s, mor_arena* arena, mor_peg* peg)
             if (k->held) held = k;
             if (k->s > best->s) best = k;
         }
-        if (held) held->open = true;
-        else if (!any) best->open = true;
+        if (!any) (held ? held : best)->open = true;
         if (!any) /* deep: one plane only, no chain to others */
             for (mor_peg_plane* k = first; k < first + group->count; k++) k->tried = !k->open;
     }
