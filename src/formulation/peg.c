@@ -9,9 +9,8 @@
  *
  * Algorithm. Insertion: from nu = nu_free, the pairs that collide first in the step get the plane they collide on, the step is solved, and so on
  * until all are covered; choosing from nu_free alone is wrong wherever another contact carries the load. Switching: a
- * pair that pushes on a plane although another open plane separates it moves there. Validation: the linear model of an edge pair
- * is poor when its normal turns; if at the trial state the bodies overlap by more than 1e-7 of their size, the pair is
- * replaced by the best plane there (rows psi = max(0, psi(q+) - h G' nu+)), at most twice. The rest of the penetration is removed by a
+ * pair that pushes on a plane although another open plane separates it moves there. Validation: rows are linear in normals that turn; where the bodies overlap at the trial state all the same, the pair gets
+ * the best plane there (rows psi = max(0, psi(q+) - h G' nu+)), at most four times (peg_trial.c). The rest of the penetration is removed by a
  * projection of positions (peg_project.c) that leaves velocities alone.
  *
  * Facts. (1) p_n.(G_n' nu+) = -p_n max(psi,0)/h <= 0 and friction dissipates, so the kinetic energy after contact is not above

@@ -66,7 +66,8 @@ static bool plane_now(const mor_world* w, const mor_contact* c, rows* list)
         if (!(all.separation < -DEEP * size)) return true; /* some plane separates them */
         list->raw = fmax(list->raw, -all.separation);
         list->deepest = fmax(list->deepest, -all.separation / size);
-        if (mor_plane_kind(id) == MOR_EDGE_PAIR) mor_peg_nearest_plane(&all, set.planes[0].n, &set);
+        /* a face held that says far more than the overlap has been turned out of: it would lift the bodies for nothing */
+        if (mor_plane_kind(id) == MOR_EDGE_PAIR || set.planes[0].s < 2.0 * all.separation) mor_peg_nearest_plane(&all, set.planes[0].n, &set);
     }
     for (int i = 0; i < set.row_count; i++) {
         if (set.rows[i].gap > 0.01 * size) continue;
