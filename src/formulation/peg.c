@@ -34,15 +34,15 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CONE_PYRAMID, CONE_EXACT };
+enum { CONE_AUTO, CONE_PYRAMID, CONE_EXACT };
 
 typedef struct peg_options {
     int cone;
 } peg_options;
 
 static const mor_field peg_fields[] = {
-    { "cone", MOR_TYPE_CHOICE, offsetof(peg_options, cone), CONE_PYRAMID, 0, 0, "pyramid|exact", "",
-      "friction: polygon of friction_directions corners, or the circular cone (needs a solver that takes step-cone)" },
+    { "cone", MOR_TYPE_CHOICE, offsetof(peg_options, cone), CONE_AUTO, 0, 0, "auto|pyramid|exact", "",
+      "friction: polygon of friction_directions corners, or the circular cone; auto: the circle if the solver takes it" },
     { 0 }
 };
 
@@ -185,7 +185,8 @@ static mor_report peg_step(const mor_system* s, const void* options, mor_solve_s
 {
     const peg_options* o = options;
     work k = { .s = s, .stage = stage, .answer = answer, .report = { .status = MOR_SOLVED } };
-    k.directions = o->cone == CONE_EXACT ? 0 : s->directions;
+    bool circle = o->cone == CONE_EXACT || (o->cone == CONE_AUTO && s->world && s->world->solver && mor_solver_applies(s->world->solver, MOR_STEP_CONE));
+    k.directions = circle ? 0 : s->directions;
     k.bias = mor_arena_alloc(stage->arena, (size_t)s->row_count * sizeof *k.bias);
     k.keep = mor_arena_alloc(stage->arena, (size_t)s->block_count * sizeof *k.keep);
     if (!k.bias || !k.keep || !mor_peg_build(s, stage->arena, &k.peg)) return mor_report_no_memory();
