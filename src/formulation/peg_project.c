@@ -184,8 +184,8 @@ static bool solve(const mor_world* w, const mor_island* island, const rows* list
     mor_solve_options o = mor_solve_options_default();
     o.tol = 1e-14;
     o.warm = false;
-    if (n > PIVOTING_ROWS) o.max_iter = 200;
-    const mor_solver* solver = mor_library_solver(w->library, n > PIVOTING_ROWS ? "pgs" : "lemke");
+    if (n > PIVOTING_ROWS) problem.form = MOR_STEP_CONE, o.tol = 1e-12;
+    const mor_solver* solver = mor_library_solver(w->library, n > PIVOTING_ROWS ? "auto" : "lemke");
     if (!solver) return false;
     mor_solve(solver, NULL, &problem, &o, p, arena);
     memset(dq, 0, (size_t)s->dof * sizeof *dq);
