@@ -121,6 +121,16 @@ MOR_API void mor_world_ignore_pair(mor_world* world, mor_body_id a, mor_body_id 
 
 /* -------------------------------------------------------------------------------- robots */
 
+/* A foot: a frame of the robot with points, in its own axes, that touch the ground (collide_feet), each rounded by
+ * `radius`: 0 a vertex, one point with a radius a spherical foot, several on a line a cylindrical one. Without points, or when they do
+ * not collide, the foot stands for all contacts of the link that carries the frame. */
+typedef struct mor_foot_def {
+    int frame; /* number in the model */
+    const mor_vec3* points;
+    int point_count;
+    double radius;
+} mor_foot_def;
+
 /* A robot in minimal coordinates: its links are bodies named "robot/link" that touch other bodies and
  * each other; its state is the base pose and the joints'. mor_body_set_state on a link does nothing. */
 typedef struct mor_robot_def {
@@ -131,6 +141,10 @@ typedef struct mor_robot_def {
     const double* nu;       /* N velocities; NULL: 0 */
     int material;
     bool collide;           /* the links' shapes touch other bodies */
+    bool collide_feet;      /* the points of the feet do */
+    const mor_foot_def* feet; /* copied */
+    int foot_count;
+    const mor_dynamics* dynamics; /* where M, h, J, Jdot nu and poses come from (copied); NULL: the model itself */
     bool self_collision;    /* and each other, neighbours in the tree excepted */
     bool limits, damping, friction, mimic; /* of the joints, as the model has them */
 } mor_robot_def;
@@ -149,6 +163,21 @@ MOR_API void mor_world_robot_set_state(mor_world* world, int robot, const mor_po
 /* Adds joint forces (n) [N m, N] for the coming step only: call it from the user stage. */
 MOR_API void mor_world_robot_apply(mor_world* world, int robot, const double* tau);
 MOR_API mor_body_id mor_world_robot_link(const mor_world* world, int robot, int link);
+
+/* What the ground does to a foot, over the last step. Wrench: force [N], moment [N m] about the foot frame's origin, axes of
+ * that foot's frame at the start of the step, exerted on the foot. */
+typedef struct mor_foot_state {
+    const char* frame;
+    bool contact;        /* a contact of it carries a force, or touches without one */
+    int points;          /* contacts that carry a force */
+    double wrench[6];
+    mor_vec3 cop;        /* centre of pressure: where the moment across z vanishes in the plane z = 0 of the frame; 0 if f_z <= 0 */
+    mor_pose pose;       /* of the frame at the start of the step */
+    double original[6];  /* the same as the original whole-body simulator reports it: axes of the robot's first foot, moment turned round */
+} mor_foot_state;
+
+MOR_API int mor_world_robot_foot_count(const mor_world* world, int robot);
+MOR_API mor_foot_state mor_world_robot_foot(const mor_world* world, int robot, int foot);
 
 /* -------------------------------------------------------------------------------- joints */
 
@@ -233,6 +262,8 @@ typedef struct mor_contact_row {
     double guess[3];  /* impulses of the last step, rows of this block */
     int group, plane;
     bool held;        /* its plane was the pair's at the end of the last step */
+    double old_gap;   /* of the same contact at the start of the last step; infinite: it was not reported */
+    double acceleration[3]; /* d/dt(G)' nu of the rows [m/s^2]; only for formulations that ask for it */
 } mor_contact_row;
 
 /* Everything a formulation may know of one island for one step (MATH: M, G, psi, mu, e, nu, nu_free, h). */
@@ -286,6 +317,9 @@ typedef struct mor_formulation {
     /* Called after the integration, may move the bodies, never their velocities. Returns the deepest penetration it found
      * before; adds the potential energy it put in to *work. May be NULL. */
     double (*project)(mor_world* world, const void* options, double* work);
+    bool accelerations; /* it reads mor_contact_row.acceleration */
+    /* True: positions are advanced by the velocities of the start of the step (explicit Euler). May be NULL: by those of the end. */
+    bool (*explicit_positions)(const void* options);
 } mor_formulation;
 
 /* Copies the geometry of the system into a STEP problem with the given bias (row_count); circular

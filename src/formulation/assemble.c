@@ -128,6 +128,27 @@ static void finish_block(builder* k, const mor_block* block)
     k->block_count++;
 }
 
+/* The part of a contact's arm that keeps its direction while the body turns: the radius of round shapes. */
+static mor_vec3 round_arm(const mor_body* b, const mor_contact* c, int side)
+{
+    if (c->shape[side] < 0 || c->shape[side] >= b->shape_count) return mor_v3(0, 0, 0);
+    const mor_geometry* g = b->shapes[c->shape[side]].geometry;
+    bool is_round = g->kind == MOR_SPHERE || g->kind == MOR_CAPSULE || g->kind == MOR_DISC;
+    return is_round ? mor_scale(side ? -g->size[0] : g->size[0], c->normal) : mor_v3(0, 0, 0);
+}
+
+/* d/dt(G)' nu of the rows of a contact, kinematic bodies included. */
+static void contact_acceleration(const mor_world* w, const mor_contact* c, mor_vec3 middle, const mor_vec3 direction[3], int dim, double* out)
+{
+    for (int side = 0; side < 2; side++) {
+        const mor_body* b = body_of(w, c, side);
+        mor_vec3 r = mor_sub(middle, b->x), arm = round_arm(b, c, side);
+        mor_vec3 a = b->tree >= 0 ? w->trees[b->tree].kind->acceleration(&w->trees[b->tree], b, r, arm)
+                                  : mor_cross(b->w, mor_cross(b->w, mor_sub(r, arm)));
+        for (int d = 0; d < dim; d++) out[d] += (side ? 1.0 : -1.0) * mor_dot(direction[d], a);
+    }
+}
+
 /* Adds the contact as the next block of the island under construction. */
 static void add_contact(builder* k, int index, const mor_contact* old)
 {
@@ -150,7 +171,9 @@ static void add_contact(builder* k, int index, const mor_contact* old)
                               .epsilon = ((const mor_collision_options*)w->collision_options)->epsilon,
                               .group = c->group,
                               .plane = c->plane,
-                              .held = c->held };
+                              .held = c->held,
+                              .old_gap = old ? old->gap : INFINITY };
+    if (w->formulation->accelerations) contact_acceleration(w, c, middle, direction, dim, row->acceleration);
     int tree[2] = { -1, -1 };
     for (int side = 0; side < 2; side++) {
         const mor_body* b = body_of(w, c, side);

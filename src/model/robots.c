@@ -6,6 +6,7 @@
  * M + h D. The factor of the articulated-body algorithm stays in the work space and answers M^-1 c for every
  * constraint row in O(links). Positions: s+ = s + h s_dot+, the base by the exponential map. */
 #include "model/articulated.h"
+#include "model/dynamics.h"
 #include "model/world.h"
 
 #include <assert.h>
@@ -16,7 +17,7 @@
 /* ------------------------------------------------------------------------------ the tree kind */
 
 /* Forces on links and joints as one generalised force. */
-static void gather_forces(const mor_world* w, mor_robot* r)
+void mor_robot_gather_forces(const mor_world* w, mor_robot* r)
 {
     const mor_robot_model* m = r->model;
     int offset = m->dof - m->joint_count;
@@ -30,9 +31,9 @@ static void gather_forces(const mor_world* w, mor_robot* r)
         const mor_vec3 axes[3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
         const double f[3] = { b->force.x, b->force.y, b->force.z }, n[3] = { b->torque.x, b->torque.y, b->torque.z };
         for (int k = 0; k < 3; k++) {
-            mor_robot_point_row(m, r->work, i, b->x, axes[k], row);
+            w->trees[r->tree].kind->row(&w->trees[r->tree], b, mor_v3(0, 0, 0), axes[k], 1.0, row);
             for (int d = 0; d < m->dof; d++) r->force[d] += f[k] * row[d];
-            mor_tree_robot.spin(&w->trees[r->tree], b, axes[k], 1.0, row);
+            w->trees[r->tree].kind->spin(&w->trees[r->tree], b, axes[k], 1.0, row);
             for (int d = 0; d < m->dof; d++) r->force[d] += n[k] * row[d];
         }
     }
@@ -44,7 +45,8 @@ static void robot_prepare(mor_world* w, const mor_tree* t, double* nu, double* n
     mor_robot* r = t->robot;
     const mor_robot_model* m = r->model;
     int offset = m->dof - m->joint_count;
-    gather_forces(w, r);
+    mor_robot_mark_feet(w, r);
+    mor_robot_gather_forces(w, r);
     double* f = r->wrenches; /* scratch of at least dof */
     memcpy(f, r->force, (size_t)m->dof * sizeof *f);
     for (int j = 0; j < m->joint_count; j++) {
@@ -90,7 +92,7 @@ static void robot_fill(mor_world* w, const mor_tree* t, double* mass, double* in
     }
 }
 
-static void robot_correct(mor_world* w, const mor_tree* t, const double* delta, bool velocity)
+void mor_robot_correct_state(mor_world* w, const mor_tree* t, const double* delta, bool velocity)
 {
     mor_robot* r = t->robot;
     const mor_robot_model* m = r->model;
@@ -108,7 +110,7 @@ static void robot_correct(mor_world* w, const mor_tree* t, const double* delta, 
     mor_robot_write_bodies(w, r);
 }
 
-static void robot_advance(mor_world* w, const mor_tree* t, const double* nu_free, const double* nu, const double* mass)
+void mor_robot_advance_state(mor_world* w, const mor_tree* t, const double* nu_free, const double* nu, const double* mass)
 {
     (void)nu_free, (void)mass;
     mor_robot* r = t->robot;
@@ -127,12 +129,28 @@ static void robot_advance(mor_world* w, const mor_tree* t, const double* nu_free
     mor_robot_write_bodies(w, r);
 }
 
-const mor_tree_kind mor_tree_robot = { "robot", 0, robot_prepare, robot_row, robot_spin, robot_advance, robot_correct, robot_respond, robot_fill };
+/* As mor_robot_frame_bias, for a point of which `arm` does not turn with the link. */
+static mor_vec3 robot_acceleration(const mor_tree* t, const mor_body* b, mor_vec3 r, mor_vec3 arm)
+{
+    const mor_robot_model* m = t->robot->model;
+    const mor_link_state* states = t->robot->work->states;
+    mor_vec3 x = mor_add(b->x, r), w = states[b->link].w;
+    mor_vec3 a = mor_cross(w, mor_cross(w, mor_sub(mor_sub(x, arm), states[b->link].p)));
+    for (int j = b->link; j > 0; j = m->constants[j].parent)
+        a = mor_add(a, mor_add(states[j].bias_v, mor_cross(states[j].bias_w, mor_sub(x, states[j].p))));
+    return a;
+}
+
+const mor_tree_kind mor_tree_robot = { "robot", 0, robot_prepare, robot_row, robot_spin, mor_robot_advance_state, mor_robot_correct_state, robot_respond, robot_fill, robot_acceleration };
 
 /* ------------------------------------------------------------------------------------- bodies */
 
 void mor_robot_write_bodies(mor_world* w, const mor_robot* r)
 {
+    if (r->dynamics.update) {
+        mor_dynamics_write_bodies(w, r);
+        return;
+    }
     for (int i = 0; i < r->model->link_count; i++) {
         mor_body* b = &w->bodies[r->bodies[i]];
         const mor_link_state* l = &r->work->states[i];
@@ -158,6 +176,9 @@ void mor_robot_free(mor_world* w, mor_robot* r)
     mor_robot_work_destroy(r->work);
     mor_robot_destroy(r->model);
     free(r->bodies);
+    free(r->feet);
+    free(r->dense);
+    free(r->jacobian);
     free(r->s); /* the other arrays follow it */
     free(r);
 }
@@ -199,18 +220,23 @@ static mor_robot* make_robot(const mor_robot_def* def)
 static bool add_links(mor_world* w, mor_robot* r, const mor_robot_def* def, int number)
 {
     const mor_robot_model* m = r->model;
-    mor_body_shape* shapes = malloc(((size_t)m->shape_count + 1) * sizeof *shapes);
+    size_t room = (size_t)m->shape_count + 1;
+    for (int i = 0; i < def->foot_count; i++) room += (size_t)def->feet[i].point_count;
+    mor_body_shape* shapes = malloc(room * sizeof *shapes);
     if (!shapes) return false;
     for (int i = 0; i < m->link_count; i++) {
         mor_body_def d = mor_body_def_default();
         d.shapes = shapes;
         for (int k = 0; def->collide && k < m->shape_count; k++)
             if (m->shapes[k].link == i) shapes[d.shape_count++] = (mor_body_shape){ m->shapes[k].geometry, m->shapes[k].pose, -1 };
+        int own = d.shape_count;
+        d.shape_count = mor_robot_foot_shapes(r, def, i, shapes, own);
         bool held = i == 0 && !m->floating;
         mor_body b = { .alive = true, .kind = held ? MOR_FIXED : MOR_DYNAMIC, .material = def->material, .tree = held ? -1 : r->tree,
                        .robot = number + 1, .link = i, .mass = m->links[i].mass, .q = { 1, 0, 0, 0 } };
         snprintf(b.name, sizeof b.name, "%.30s/%.32s", r->name, m->links[i].name);
-        int slot = mor_world_place_body(w, &d, b);
+        int slot = d.shape_count < 0 ? -1 : mor_world_place_body(w, &d, b);
+        for (int k = own; k < d.shape_count; k++) mor_geometry_release(shapes[k].geometry);
         if (slot < 0) {
             free(shapes);
             return false;
@@ -249,6 +275,10 @@ int mor_world_add_robot(mor_world* w, const mor_robot_def* def, mor_error* error
         mor_robot_free(w, r);
         goto no_memory;
     }
+    if (!mor_robot_take_feet(r, def, error) || (def->dynamics && !mor_dynamics_take(r, def->dynamics, error))) {
+        mor_robot_free(w, r);
+        return -1;
+    }
     mor_robot_update(r->model, r->work, &r->base, r->s, r->nu);
     if (r->model->dof > 0 && !mor_robot_forward_dynamics(r->model, r->work, w->gravity, NULL, NULL, r->force)) {
         mor_fail(error, MOR_BAD_INPUT, "the mass matrix of robot '%s' is singular: a part that can move has no mass or inertia", r->name);
@@ -257,7 +287,7 @@ int mor_world_add_robot(mor_world* w, const mor_robot_def* def, mor_error* error
     }
     int number = w->robot_count;
     r->tree = w->tree_count;
-    w->trees[w->tree_count++] = (mor_tree){ .kind = &mor_tree_robot, .body = -1, .dof = r->model->dof, .robot = r };
+    w->trees[w->tree_count++] = (mor_tree){ .kind = r->dynamics.update ? &mor_tree_plugged : &mor_tree_robot, .body = -1, .dof = r->model->dof, .robot = r };
     w->robots[w->robot_count++] = r;
     if (!add_links(w, r, def, number)) goto no_memory;
     mor_robot_write_bodies(w, r);

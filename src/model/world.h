@@ -69,9 +69,18 @@ typedef struct mor_tree_kind {
     void (*respond)(const mor_tree* tree, const double* c, double* out);
     /* mass block and, if not NULL, its inverse, for trees with constraints; NULL: `prepare` wrote them */
     void (*fill)(mor_world* world, const mor_tree* tree, double* mass, double* mass_inverse);
+    /* acceleration, at constant nu, of the velocity of the body's point at r from the centre of mass whose part `arm` keeps its
+     * direction instead of turning with the body (round shapes) */
+    mor_vec3 (*acceleration)(const mor_tree* tree, const mor_body* body, mor_vec3 r, mor_vec3 arm);
 } mor_tree_kind;
 
 extern const mor_tree_kind mor_tree_free, mor_tree_planar, mor_tree_particle, mor_tree_robot;
+
+/* A foot of a robot: the shapes [first, first + count) of the body of `link`. */
+typedef struct mor_foot {
+    int frame, link, first, count;
+    mor_pose start; /* of the frame at the start of the last step */
+} mor_foot;
 
 /* A robot in the world: one tree, one body per link. */
 typedef struct mor_robot {
@@ -87,6 +96,11 @@ typedef struct mor_robot {
     double *force, *extra; /* scratch: dof, n */
     double* memory;   /* impulses of limits (lower, upper) and friction of every joint, 3 n, last step */
     bool self_collision, limits, damping, friction, mimic;
+    mor_foot* feet;
+    int foot_count;
+    double foot_step; /* h of the last step */
+    mor_dynamics dynamics; /* plugged in; update NULL: the model's own */
+    double *dense, *jacobian; /* plugged in: M and its factor (N^2); 6 N scratch */
 } mor_robot;
 
 /* A joint between two bodies in maximal coordinates; also closes loops between links of robots. */
@@ -234,5 +248,12 @@ bool mor_world_reserve_tree(mor_world* world);
 /* Writes poses and velocities of the links into their bodies. */
 void mor_robot_write_bodies(mor_world* world, const mor_robot* robot);
 void mor_robot_free(mor_world* world, mor_robot* robot);
+/* Copies the feet of a definition; the points become shapes when the links are made (feet.c). False: bad input or no memory. */
+bool mor_robot_take_feet(mor_robot* robot, const mor_robot_def* def, mor_error* error);
+/* Writes the shapes of the feet on `link` behind the first `count`; returns the new count, -1 without memory. The geometries get one
+ * reference that the caller releases. */
+int mor_robot_foot_shapes(mor_robot* robot, const mor_robot_def* def, int link, mor_body_shape* shapes, int count);
+/* Remembers where the feet are: start of a step. */
+void mor_robot_mark_feet(const mor_world* world, mor_robot* robot);
 
 #endif

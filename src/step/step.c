@@ -167,14 +167,26 @@ void mor_stage_integrate(mor_world* w)
     w->time = w->time_base + w->h * (w->step - w->step_base); /* no sum of rounding over long runs */
 }
 
+/* Positions by the velocities of the start of the step, then the new velocities. */
+static void explicit_euler(mor_world* w, const mor_tree* t)
+{
+    double *from = w->nu + t->offset, *change = w->nu_new + t->offset;
+    t->kind->advance(w, t, from, from, w->mass + w->mass_start[t - w->trees]);
+    for (int k = 0; k < t->dof; k++) change[k] -= from[k];
+    t->kind->correct(w, t, change, true);
+    for (int k = 0; k < t->dof; k++) change[k] += from[k];
+}
+
 void mor_integrate_bodies(mor_world* w)
 {
     if (w->on_integrate) {
         w->on_integrate(w->on_integrate_data, w);
     } else {
+        bool old = w->formulation->explicit_positions && w->formulation->explicit_positions(w->formulation_options);
         for (int i = 0; i < w->tree_count; i++) {
             const mor_tree* t = &w->trees[i];
-            t->kind->advance(w, t, w->nu_free + t->offset, w->nu_new + t->offset, w->mass + w->mass_start[i]);
+            if (old) explicit_euler(w, t);
+            else t->kind->advance(w, t, w->nu_free + t->offset, w->nu_new + t->offset, w->mass + w->mass_start[i]);
         }
     }
     for (int i = 0; i < w->alive_count; i++) {
