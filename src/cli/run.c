@@ -184,6 +184,15 @@ static void write_robots(mor_json* json, const mor_world* w)
         mor_json_numbers(json, "q", q, base + n);
         mor_json_numbers(json, "qd", q + base + n, N);
         mor_json_list(json, "feet");
+        for (int k = 0; k < mor_world_robot_foot_count(w, i); k++) {
+            mor_foot_state f = mor_world_robot_foot(w, i, k);
+            mor_json_object(json, NULL);
+            mor_json_text(json, "link", f.frame);
+            mor_json_bool(json, "contact", f.contact);
+            mor_json_numbers(json, "wrench", f.wrench, 6);
+            mor_json_numbers(json, "cop", (double[3]){ f.cop.x, f.cop.y, f.cop.z }, 3);
+            mor_json_end(json);
+        }
         mor_json_end(json);
         mor_json_end(json);
         free(q);

@@ -91,6 +91,8 @@ static const mor_key method_keys[] = {
       .help = "Approach speed above which restitution acts." },
     { NODE(mor_raw_method, on_failure), .value = "stop, warn or retry", .fallback = "stop",
       .help = "What happens when a solver misses its tolerance." },
+    { NODE(mor_raw_method, max_failures), .value = "whole number", .fallback = "0",
+      .help = "With `on_failure: warn`: the run ends after so many failed steps in a row; 0: it goes on." },
     { LATER(mor_raw_method, control_step), .value = "number", .unit = "s", .fallback = "the step",
       .help = "Period of the user function and the controllers." },
     { 0 }
@@ -448,8 +450,8 @@ static const mor_key robot_keys[] = {
     { NODE(mor_raw_robot, joint_velocities), .value = "mapping joint: speed", .unit = "rad/s or m/s", .fallback = "all 0",
       .help = "How fast they start." },
     { TEXT(mor_raw_robot, material), .fallback = "the default material", .help = "Material of all links." },
-    { KEY(mor_raw_robot, collide, MOR_KEY_CHOICE), .choices = "shapes|none", .fallback = "shapes",
-      .help = "Whether the collision shapes of the URDF touch other bodies." },
+    { KEY(mor_raw_robot, collide, MOR_KEY_CHOICE), .choices = "shapes|none|feet", .fallback = "shapes",
+      .help = "What touches other bodies: the collision shapes of the URDF, nothing, or the points of `feet`." },
     { KEY(mor_raw_robot, self_collision, MOR_KEY_BOOL), .fallback = "false",
       .help = "Whether its links touch each other, neighbours excepted." },
     { KEY(mor_raw_robot, limits, MOR_KEY_BOOL), .initial = 1, .fallback = "true", .help = "Whether joint limits act." },
@@ -460,12 +462,23 @@ static const mor_key robot_keys[] = {
       .help = "Whether the loops are closed before the first step." },
     { LATER(mor_raw_robot, actuated), .value = "list", .fallback = "all", .help = "Joints with motors." },
     { LATER(mor_raw_robot, links), .value = "mapping", .fallback = "{}", .help = "Materials of single links." },
-    { LATER(mor_raw_robot, feet), .value = "list", .fallback = "[]", .help = "Contact points of feet." },
+    { NODE(mor_raw_robot, feet), .value = "list", .fallback = "[]",
+      .help = "Links whose contact flag, wrench and centre of pressure are reported, and the points with which they touch." },
     { LATER(mor_raw_robot, motors), .value = "mapping", .fallback = "{}", .help = "Motors and gears." },
     { LATER(mor_raw_robot, sensors), .value = "list", .fallback = "[]", .help = "Sensors." },
     { 0 }
 };
 const mor_key_table mor_keys_robot = { "robot", "robots[]", "", robot_keys, TABLE(mor_raw_robot) };
+
+static const mor_key foot_keys[] = {
+    { TEXT(mor_raw_foot, link), .required = true, .fallback = "required", .help = "A link of the URDF; wrench and points are in its frame." },
+    { NODE(mor_raw_foot, points), .value = "list of [x, y, z]", .unit = "m", .fallback = "[]",
+      .help = "Points that touch with `collide: feet`. Without it, or without points, all contacts of the link count." },
+    { NUMBER(mor_raw_foot, radius), .unit = "m", .fallback = "0", NOT_NEGATIVE,
+      .help = "Rounds every point: one point makes a spherical foot, points on a line a cylindrical one." },
+    { 0 }
+};
+const mor_key_table mor_keys_foot = { "foot", "robots[].feet[]", "", foot_keys, TABLE(mor_raw_foot) };
 
 static const mor_key loop_keys[] = {
     { NODE(mor_raw_loop, frames), .value = "[link, link]", .required = true, .fallback = "required",
@@ -520,5 +533,5 @@ const mor_key_table* const mor_key_tables[] = { &mor_keys_scene,     &mor_keys_t
                                                 &mor_keys_step,      &mor_keys_chain_joint,
                                                 &mor_keys_joint,     &mor_keys_spring,
                                                 &mor_keys_motor,     &mor_keys_robot,
-                                                &mor_keys_loop,      &mor_keys_force,
+                                                &mor_keys_foot,      &mor_keys_loop,      &mor_keys_force,
                                                 &mor_keys_record,    NULL };

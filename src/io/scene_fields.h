@@ -64,7 +64,7 @@ typedef struct mor_raw_time {
 
 typedef struct mor_raw_method {
     const mor_node *formulation, *solver, *collision, *coordinates, *stabilisation, *integrator,
-        *relinearise, *friction_directions, *friction_align, *v_rest, *on_failure, *control_step;
+        *relinearise, *friction_directions, *friction_align, *v_rest, *on_failure, *max_failures, *control_step;
 } mor_raw_method;
 
 typedef struct mor_raw_material {
@@ -161,6 +161,12 @@ typedef struct mor_raw_robot {
     const mor_node *orientation, *joints, *joint_velocities, *actuated, *links, *loops, *feet, *motors, *sensors;
 } mor_raw_robot;
 
+typedef struct mor_raw_foot {
+    const char* link;
+    const mor_node* points;
+    double radius;
+} mor_raw_foot;
+
 typedef struct mor_raw_loop {
     int type;
     double length;
@@ -184,7 +190,7 @@ extern const mor_key_table mor_keys_scene, mor_keys_time, mor_keys_method, mor_k
     mor_keys_cylinder, mor_keys_prism, mor_keys_cone, mor_keys_solid, mor_keys_orientation,
     mor_keys_kinematic, mor_keys_grid, mor_keys_random, mor_keys_repeat, mor_keys_step,
     mor_keys_joint, mor_keys_chain_joint, mor_keys_spring, mor_keys_motor, mor_keys_robot,
-    mor_keys_loop, mor_keys_force, mor_keys_record;
+    mor_keys_foot, mor_keys_loop, mor_keys_force, mor_keys_record;
 /* All of them in the order of the documentation, NULL at the end. */
 extern const mor_key_table* const mor_key_tables[];
 

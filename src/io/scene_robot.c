@@ -51,6 +51,49 @@ static mor_code read_loop(mor_scene* scene, mor_scene_robot* robot, const mor_no
     return MOR_OK;
 }
 
+/* The number of a link's frame, or a sentence with the nearest name. */
+static mor_code find_link(const mor_robot_model* model, const mor_node* at, const char* name, int* frame, mor_error* error)
+{
+    *frame = mor_robot_find_frame(model, name);
+    if (*frame >= 0) return MOR_OK;
+    const char* names[513];
+    int k = 0;
+    for (; k < 512 && k < mor_robot_frame_count(model); k++) names[k] = mor_robot_frame(model, k)->name;
+    names[k] = NULL;
+    const char* near = mor_did_you_mean(name, names);
+    if (near) return mor_node_fail(at, error, "the robot has no link '%.60s'; did you mean '%s'?", name, near);
+    return mor_node_fail(at, error, "the robot has no link '%.60s'", name);
+}
+
+static mor_code read_foot(mor_scene* scene, mor_scene_robot* robot, const mor_node* node, mor_foot_def* foot, mor_error* error)
+{
+    mor_raw_foot raw;
+    mor_code code = mor_keys_read(&mor_keys_foot, node, scene->dimension, &raw, error);
+    if (code || (code = find_link(robot->model, mor_node_get(node, "link"), raw.link, &foot->frame, error))) return code;
+    foot->radius = raw.radius;
+    if (!raw.points) return robot->def.collide_feet ? mor_node_fail(node, error, "with 'collide: feet' every foot has 'points', a list of [x, y, z]") : MOR_OK;
+    if ((code = mor_read_list(raw.points, "points", error))) return code;
+    mor_vec3* points = mor_scene_alloc(scene, (size_t)raw.points->count + 1, sizeof *points, error);
+    if (!points) return MOR_SYSTEM;
+    foot->points = points;
+    for (const mor_node* p = raw.points->first; p && code == MOR_OK; p = p->next) code = mor_read_vector(p, "point", 3, &points[foot->point_count++], error);
+    if (code == MOR_OK && robot->def.collide_feet && foot->point_count == 0) return mor_node_fail(raw.points, error, "the foot has no points");
+    return code;
+}
+
+static mor_code read_feet(mor_scene* scene, mor_scene_robot* robot, const mor_node* node, const mor_node* list, mor_error* error)
+{
+    if (!list) return robot->def.collide_feet ? mor_node_fail(mor_node_get(node, "collide"), error, "'collide: feet' needs 'feet', a list with links and points") : MOR_OK;
+    mor_code code = mor_read_list(list, "feet", error);
+    if (code) return code;
+    mor_foot_def* feet = mor_scene_alloc(scene, (size_t)list->count + 1, sizeof *feet, error);
+    if (!feet) return MOR_SYSTEM;
+    memset(feet, 0, ((size_t)list->count + 1) * sizeof *feet);
+    robot->def.feet = feet;
+    for (const mor_node* f = list->first; f && code == MOR_OK; f = f->next) code = read_foot(scene, robot, f, &feet[robot->def.foot_count++], error);
+    return code;
+}
+
 /* The model, with the URDF's own sentence and position when it is wrong. */
 static mor_code read_model(mor_scene* scene, const mor_node* node, const mor_raw_robot* raw, mor_scene_robot* robot, mor_error* error)
 {
@@ -86,6 +129,7 @@ static mor_code read_robot(mor_scene* scene, const mor_node* node, mor_error* er
     d->pose.position = raw.position;
     if ((code = mor_scene_read_turn(scene, node, &d->pose.rotation, error))) return code;
     d->collide = raw.collide == 0;
+    d->collide_feet = raw.collide == 2;
     d->self_collision = raw.self_collision;
     d->limits = raw.limits;
     d->damping = raw.damping;
@@ -101,6 +145,7 @@ static mor_code read_robot(mor_scene* scene, const mor_node* node, mor_error* er
     if (N > n) memcpy(nu, (double[6]){ raw.velocity.x, raw.velocity.y, raw.velocity.z, raw.angular_velocity.x, raw.angular_velocity.y, raw.angular_velocity.z }, 6 * sizeof(double));
     if ((code = read_values(robot->model, raw.joints, "joints", s, error))) return code;
     if ((code = read_values(robot->model, raw.joint_velocities, "joint_velocities", nu + N - n, error))) return code;
+    if ((code = read_feet(scene, robot, node, raw.feet, error))) return code;
     robot->assemble = raw.assemble;
     if (!raw.loops) return MOR_OK;
     if ((code = mor_read_list(raw.loops, "loops", error))) return code;

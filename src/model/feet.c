@@ -80,6 +80,7 @@ mor_foot_state mor_world_robot_foot(const mor_world* w, int robot, int foot)
     const mor_foot* f = &r->feet[foot];
     mor_foot_state s = { .frame = mor_robot_frame(r->model, f->frame)->name, .pose = f->start };
     mor_vec3 force = mor_v3(0, 0, 0), moment = force;
+    if (!(r->foot_step > 0.0)) return s; /* before the first step */
     const mor_contact* contacts = w->contacts.data;
     int own = w->order_of[r->bodies[f->link]];
     for (int i = 0; i < w->contacts.count; i++)

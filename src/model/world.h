@@ -122,6 +122,7 @@ typedef struct mor_method_options {
     int friction_align; /* 0 world-x, 1 slip */
     double v_rest;      /* < 0: auto */
     int on_failure;
+    int max_failures; /* warn: so many failed steps in a row end the run; 0: any number */
     int relinearise;
     int stabilisation; /* MOR_STABILISE_... */
     double position_tolerance, velocity_tolerance; /* of joints, impulse stabilisation */
@@ -222,6 +223,7 @@ struct mor_world {
     mor_timing timing;
     double correction_work, contact_work, applied_work;
     double raw_penetration, projection_work; /* of the step's position projection */
+    int failed_in_row; /* steps, up to the last */
 };
 
 /* Room for `count` elements of `size` bytes; false when out of memory. */

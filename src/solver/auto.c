@@ -20,6 +20,8 @@
  * (tree_newton.h), 10 steps from the guess, 200 from zero; nsn on the reduced problem; sweeps to the end. Pyramids: sweeps while 150
  * (above 200 rows 20000) do; lemke (up to 200 rows) and Fischer-Burmeister Newton on the LCP; sweeps to the end.
  *
+ * QP: qp-active-set, then qp-interior-point.
+ *
  * With a time limit stages 3 to 7 may use up to 30, 60, 70, 80, 87, 94, 100 % of it. The best answer seen by the judge is returned,
  * with its honest status. iterations: sum over all stages. */
 #include <float.h>
@@ -44,6 +46,7 @@ typedef struct run {
 } run;
 
 extern const mor_solver mor_solver_lemke, mor_solver_nsn, mor_solver_ppa, mor_solver_fischer_newton;
+extern const mor_solver mor_solver_qp_active_set, mor_solver_qp_interior_point;
 
 static void note(run* R, const char* what, int iterations)
 {
@@ -439,6 +442,16 @@ static void step(run* R)
     }
 }
 
+/* Quadratic programmes: the exact method first. */
+static void quadratic(run* R)
+{
+    size_t bytes = (size_t)R->problem->size * sizeof *R->z;
+    double* guess = R->context->warm ? mor_arena_alloc(R->context->arena, bytes + 1) : NULL;
+    if (guess) memcpy(guess, R->z, bytes);
+    if (!other(R, &mor_solver_qp_active_set, "qp-active-set", guess, 0.5) && R->report.status != MOR_NO_SOLUTION)
+        other(R, &mor_solver_qp_interior_point, "qp-interior-point", NULL, 1.0);
+}
+
 static mor_report auto_solve(const mor_problem* problem, const void* options, mor_context* context, double* z)
 {
     (void)options;
@@ -449,6 +462,7 @@ static mor_report auto_solve(const mor_problem* problem, const void* options, mo
         context->tol *= DBL_EPSILON;
     if (problem->form == MOR_LCP) pairs(&R);
     else if (problem->form & (MOR_STEP_CONE | MOR_STEP_PYRAMID)) step(&R);
+    else if (problem->form == MOR_QP) quadratic(&R);
     else contacts(&R);
     context->tol = tol;
     if (R.best <= context->tol) R.report.status = MOR_SOLVED;
@@ -461,7 +475,7 @@ const mor_solver mor_solver_automatic = {
     .name = "auto",
     .summary = "chooses a method by form and size, falls back in a fixed order, says what it did",
     .reference = "acary2018",
-    .accepts = MOR_LCP | MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING | MOR_STEP_CONE | MOR_STEP_PYRAMID,
+    .accepts = MOR_LCP | MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING | MOR_STEP_CONE | MOR_STEP_PYRAMID | MOR_QP,
     .max_iter = 1000000,
     .solve = auto_solve,
 };

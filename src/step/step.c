@@ -300,7 +300,9 @@ static mor_status attempt(mor_world* w, bool* used)
     bool finite = true;
     for (int i = 0; i < w->dof && finite; i++) finite = isfinite(w->nu_new[i]);
     if (!finite && status == MOR_SOLVED) status = MOR_NUMERICAL;
-    *used = finite && (status == MOR_SOLVED || w->options.on_failure == MOR_WARN);
+    bool patient = w->options.max_failures == 0 || w->failed_in_row < w->options.max_failures;
+    *used = finite && (status == MOR_SOLVED || (w->options.on_failure == MOR_WARN && patient));
+    w->failed_in_row = status == MOR_SOLVED ? 0 : w->failed_in_row + 1;
     if (!*used) {
         swap_contacts(w); /* the last good step stays the memory for warm starts */
         return status;
