@@ -3,7 +3,7 @@
  *   stick       all contact rows come to rest: nu+ = (I - M^-1 G (G'M^-1 G)^+ G') nu-, pulling and beyond any friction cone if need be
  *   qp          minimise F'HF/2 + F'g over the friction pyramids, g = G' nu-                     (the paper's eq. 24 with nu-)
  *   two-phase   I:  minimise over F_n >= 0 alone; K = sum F_n
- *               II: minimise over the pyramids with H_n F + g_n >= 0 (no point approaches) and sum F_n <= K
+ *               II: minimise over the pyramids with H_n F + g_n >= 0 (no point approaches) and sum F_n <= 1.0001 K
  *
  * F'HF/2 + F'g is the change of kinetic energy. In `qp` F = 0 is allowed, in phase II the answer of phase I is, whose change is not
  * positive: so neither can gain energy, whatever mu, and neither can the projection. Phase II bounds the normal impulse because the
@@ -23,6 +23,8 @@
 
 #include <stdio.h>
 #include <string.h>
+
+#define WIDER 1e-4 /* bound K of phase II: its rows leave no inside otherwise, which iterative methods cannot reach */
 
 /* All rows of the problem to rest. */
 static mor_report stick(mor_gauss* g, double* z)
@@ -108,12 +110,12 @@ static mor_report friction_phase(const mor_gauss* g, mor_solve_stage* stage, dou
             c_upper[row] = INFINITY;
         }
         for (int j = 0; j < n; j++) C[row + R * (size_t)j] = g->H[i + N * (size_t)j];
-        c_lower[row] = -g->q[i] - 1e-14 * fabs(g->q[i]);
+        c_lower[row] = -g->q[i];
         c_upper[row++] = INFINITY;
         C[R - 1 + R * (size_t)i] = 1.0;
     }
     c_lower[R - 1] = -INFINITY;
-    c_upper[R - 1] = total * (1.0 + 1e-12);
+    c_upper[R - 1] = total * (1.0 + WIDER);
     mor_problem qp = { .form = MOR_QP,
                        .size = n,
                        .A = { .storage = MOR_DENSE, .rows = n, .cols = n, .x = g->H },
