@@ -264,6 +264,7 @@ typedef struct mor_contact_row {
     bool held;        /* its plane was the pair's at the end of the last step */
     double old_gap;   /* of the same contact at the start of the last step; infinite: it was not reported */
     double acceleration[3]; /* d/dt(G)' nu of the rows [m/s^2]; only for formulations that ask for it */
+    double centripetal[3];  /* its part w x (w x r), which differs from point to point of a body beyond rigid motion */
 } mor_contact_row;
 
 /* Everything a formulation may know of one island for one step (MATH: M, G, psi, mu, e, nu, nu_free, h). */

@@ -137,15 +137,22 @@ static mor_vec3 round_arm(const mor_body* b, const mor_contact* c, int side)
     return is_round ? mor_scale(side ? -g->size[0] : g->size[0], c->normal) : mor_v3(0, 0, 0);
 }
 
-/* d/dt(G)' nu of the rows of a contact, kinematic bodies included. */
-static void contact_acceleration(const mor_world* w, const mor_contact* c, mor_vec3 middle, const mor_vec3 direction[3], int dim, double* out)
+/* d/dt(G)' nu of the rows of a contact, kinematic bodies included, and the part of it that turns with the points of a body about its
+ * reference point: no acceleration of the body can undo that at several points. */
+static void contact_acceleration(const mor_world* w, const mor_contact* c, mor_vec3 middle, const mor_vec3 direction[3], int dim, double* out,
+                                 double* centripetal)
 {
     for (int side = 0; side < 2; side++) {
         const mor_body* b = body_of(w, c, side);
         mor_vec3 r = mor_sub(middle, b->x), arm = round_arm(b, c, side);
         mor_vec3 a = b->tree >= 0 ? w->trees[b->tree].kind->acceleration(&w->trees[b->tree], b, r, arm)
                                   : mor_cross(b->w, mor_cross(b->w, mor_sub(r, arm)));
-        for (int d = 0; d < dim; d++) out[d] += (side ? 1.0 : -1.0) * mor_dot(direction[d], a);
+        mor_vec3 from = b->robot ? mor_body_pose(b).position : b->x;
+        mor_vec3 turning = mor_cross(b->w, mor_cross(b->w, mor_sub(mor_sub(middle, arm), from)));
+        for (int d = 0; d < dim; d++) {
+            out[d] += (side ? 1.0 : -1.0) * mor_dot(direction[d], a);
+            centripetal[d] += (side ? 1.0 : -1.0) * mor_dot(direction[d], turning);
+        }
     }
 }
 
@@ -173,7 +180,7 @@ static void add_contact(builder* k, int index, const mor_contact* old)
                               .plane = c->plane,
                               .held = c->held,
                               .old_gap = old ? old->gap : INFINITY };
-    if (w->formulation->accelerations) contact_acceleration(w, c, middle, direction, dim, row->acceleration);
+    if (w->formulation->accelerations) contact_acceleration(w, c, middle, direction, dim, row->acceleration, row->centripetal);
     int tree[2] = { -1, -1 };
     for (int side = 0; side < 2; side++) {
         const mor_body* b = body_of(w, c, side);

@@ -23,6 +23,10 @@
  * otherwise, no impact in the first step, loops with the damped inverse k = 0.001, positions by explicit Euler, nothing corrects a
  * penetration, impacts do not show in the wrenches. (Loops are closed at the velocity level also here.)
  *
+ * Jdot nu is taken without the part w x (w x r) of a body's own points about its origin (compat: with it): no acceleration of a rigid
+ * foot can cancel that at four points at once, H cannot reach it, and the QP would answer with forces that squeeze the foot up to
+ * the edges of the pyramids.
+ *
  * Limits: inelastic (restitution is not used); dense in the contacts of an island.
  *
  * Reference: papers of the whole-body simulator (Guedelha et al. 2024); F. Cadoux (2009), An optimization-based algorithm for
@@ -141,7 +145,10 @@ static mor_report coulomb(mor_gauss* g, int rounds, double tol, mor_solve_stage*
     mor_gauss_expand(g, z, p);
     mor_gauss_rows(g, p, nu, u);
     for (int b = 0, k = 0; b < f->block_count; b++)
-        if (f->blocks[b].kind == MOR_BLOCK_CONTACT && f->blocks[b].dim > 1) x.s[k++] = slip_speed(&f->blocks[b], u + f->blocks[b].row);
+        if (f->blocks[b].kind == MOR_BLOCK_CONTACT && f->blocks[b].dim > 1) {
+            double slip = slip_speed(&f->blocks[b], u + f->blocks[b].row);
+            x.s[k++] = slip > 100.0 * tol ? slip : 0.0; /* it stuck in the last step, most likely */
+        }
     for (int round = 0; round < rounds; round++) {
         for (int b = 0, k = 0; b < f->block_count; b++)
             if (f->blocks[b].kind == MOR_BLOCK_CONTACT && f->blocks[b].dim > 1) extra[g->unknown[f->blocks[b].row]] = f->blocks[b].mu * x.s[k++];
@@ -217,9 +224,10 @@ static mor_report gauss_step(const mor_system* s, const void* options, mor_solve
         const mor_contact_row* row = &s->contacts[c];
         const mor_block* b = &s->blocks[row->block];
         for (int d = 0; d < b->dim && touching[c]; d++) {
-            bias[b->row + d] = row->drift[d] + s->h * row->acceleration[d];
+            double a = s->h * (row->acceleration[d] - (o->compat ? 0.0 : row->centripetal[d]));
+            bias[b->row + d] = row->drift[d] + a;
             if (d > 0 && b->dim == 3) turn[2 * c + d - 1] = -(bias[b->row + d] + row_speed(s, b, d, base));
-            if (!discrete) bias[b->row + d] = s->h * row->acceleration[d] - row_speed(s, b, d, after);
+            if (!discrete) bias[b->row + d] = a - row_speed(s, b, d, after);
         }
     }
     mor_gauss g;

@@ -331,6 +331,15 @@ static mor_report active_set_solve(const mor_problem* problem, const void* optio
         if (stalled > 20 || !isfinite(error)) break;
     }
     if (least < INFINITY) memcpy(z, best, (size_t)n * sizeof *z);
+    if (least > context->tol && report.status == MOR_NOT_CONVERGED && isfinite(least)) { /* near: exchange rows of the set by hand */
+        double *y = mor_arena_alloc(context->arena, ((size_t)M + (size_t)n + 1) * sizeof *y), *x = y ? y + M : NULL;
+        for (int i = 0; i < M; i++)
+            if (s.at[i] == IGNORED) s.at[i] = 0;
+        if (y && mor_qp_repair(&qp, z, s.at, x, y, proof, context->arena)) {
+            double error = context->error(context, x, NULL);
+            if (error < least) least = error, memcpy(z, x, (size_t)n * sizeof *z);
+        }
+    }
     if (least <= context->tol) report.status = MOR_SOLVED;
     return report;
 }
