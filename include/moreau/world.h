@@ -318,6 +318,7 @@ typedef struct mor_formulation {
     /* Called after the integration, may move the bodies, never their velocities. Returns the deepest penetration it found
      * before; adds the potential energy it put in to *work. May be NULL. */
     double (*project)(mor_world* world, const void* options, double* work);
+    bool mass_inverse;  /* it reads mass_inverse of the trees, which large and articulated ones do not have otherwise */
     bool accelerations; /* it reads mor_contact_row.acceleration */
     /* True: positions are advanced by the velocities of the start of the step (explicit Euler). May be NULL: by those of the end. */
     bool (*explicit_positions)(const void* options);

@@ -105,10 +105,30 @@ typedef struct builder {
     const int* local; /* world tree -> tree within its island */
     const int* world_tree; /* and back */
     int entry_count, coef_count, diagonal_count, row_count, block_count, contact_count;
+    double* six;        /* responses of the six velocities of a body, see mor_tree_kind.respond6 */
+    const mor_body* of; /* whose they are; NULL: nobody's */
 } builder;
 
-/* Responses and W_cc of a block whose Jacobian is written; closes it. */
-static void finish_block(builder* k, const mor_block* block)
+/* Responses of the rows of a contact on one side by those of the body's six velocities: several contacts share them. False: not this way. */
+static bool respond_by_six(builder* k, int tree, const mor_body* b, mor_vec3 r, const mor_vec3* direction, double sign, int dim, double* Y)
+{
+    const mor_tree* t = &k->w->trees[tree];
+    if (!t->kind->respond6 || !k->six) return false;
+    if (k->of != b) {
+        k->of = NULL;
+        if (!t->kind->respond6(t, b, k->six)) return false;
+        k->of = b;
+    }
+    for (int d = 0; d < dim; d++) {
+        mor_vec3 v = mor_scale(sign, direction[d]), m = mor_cross(r, v);
+        const double* x = k->six;
+        for (int i = 0; i < t->dof; i++, x += 6) Y[d * t->dof + i] = v.x * x[0] + v.y * x[1] + v.z * x[2] + m.x * x[3] + m.y * x[4] + m.z * x[5];
+    }
+    return true;
+}
+
+/* Responses and W_cc of a block whose Jacobian is written; closes it. `done`: entries that have their responses. */
+static void finish_block(builder* k, const mor_block* block, unsigned done)
 {
     int dim = block->dim;
     double* diagonal = k->diagonal + k->diagonal_count;
@@ -117,7 +137,7 @@ static void finish_block(builder* k, const mor_block* block)
         int tree = k->world_tree[k->entries[e].tree], dof = k->w->trees[tree].dof;
         const double* J = k->jacobian + k->entries[e].start;
         double* Y = k->response + k->entries[e].start;
-        for (int d = 0; d < dim; d++) mor_tree_response(k->w, tree, J + d * dof, Y + d * dof);
+        for (int d = 0; d < dim && !(done & 1u << (e - block->entry)); d++) mor_tree_response(k->w, tree, J + d * dof, Y + d * dof);
         for (int i = 0; i < dim; i++)
             for (int j = 0; j < dim; j++)
                 for (int m = 0; m < dof; m++) diagonal[i * dim + j] += Y[i * dof + m] * J[j * dof + m];
@@ -182,6 +202,7 @@ static void add_contact(builder* k, int index, const mor_contact* old)
                               .old_gap = old ? old->gap : INFINITY };
     if (w->formulation->accelerations) contact_acceleration(w, c, middle, direction, dim, row->acceleration, row->centripetal);
     int tree[2] = { -1, -1 };
+    unsigned done = 0;
     for (int side = 0; side < 2; side++) {
         const mor_body* b = body_of(w, c, side);
         double sign = side ? 1.0 : -1.0;
@@ -202,11 +223,13 @@ static void add_contact(builder* k, int index, const mor_contact* old)
             for (int m = 0; m < dim * t->dof; m++) first[m] += J[m];
         } else {
             k->entries[k->entry_count++] = (mor_entry){ k->local[b->tree], k->coef_count };
+            if (respond_by_six(k, b->tree, b, r, direction, sign, dim, k->response + k->coef_count)) done |= 1u << block->entry_count;
             block->entry_count++;
             k->coef_count += dim * t->dof;
         }
+        if (same) done = 0;
     }
-    finish_block(k, block);
+    finish_block(k, block, done);
     const mor_entry* entry = &k->entries[block->entry];
     for (int side = 0; side < 2; side++) {
         if (tree[side] < 0 || (side && tree[0] == tree[1])) continue;
@@ -234,7 +257,7 @@ static void add_rows(builder* k, const mor_row_block* from)
         k->coef_count += from->dim * dof;
     }
     memcpy(k->bias + k->row_count, from->bias, (size_t)from->dim * sizeof(double));
-    finish_block(k, block);
+    finish_block(k, block, 0);
 }
 
 /* ------------------------------------------------------------------------------ assembly */
@@ -375,6 +398,10 @@ void mor_assemble(mor_world* w)
     k.diagonal = mor_arena_alloc(w->arena, (size_t)diagonals * sizeof(double));
     k.bias = mor_arena_zero(w->arena, (size_t)row_total, sizeof(double));
     k.diagonal_start = mor_arena_alloc(w->arena, n * sizeof(int));
+    int widest = 0;
+    for (int i = 0; i < nt; i++)
+        if (w->trees[i].kind->respond6 && w->trees[i].dof > widest) widest = w->trees[i].dof;
+    k.six = widest ? mor_arena_alloc(w->arena, 6 * (size_t)widest * sizeof(double)) : NULL;
     w->islands = mor_arena_zero(w->arena, (size_t)islands, sizeof *w->islands);
     mor_tree_block* blocks = mor_arena_alloc(w->arena, (size_t)nt * sizeof *blocks);
     double* nu = mor_arena_alloc(w->arena, (size_t)w->dof * sizeof(double));
@@ -410,7 +437,7 @@ void mor_assemble(mor_world* w)
             blocks[t] = (mor_tree_block){ dof, s->dof, w->mass + w->mass_start[tree], w->mass_inverse + w->mass_start[tree] };
             if (w->trees[tree].kind->fill) {
                 if (dof > MASS_DOF) blocks[t].mass = NULL;
-                if (dof > INVERSE_DOF) blocks[t].mass_inverse = NULL;
+                if (dof > INVERSE_DOF || !(w->formulation->mass_inverse || w->on_solve)) blocks[t].mass_inverse = NULL;
                 w->trees[tree].kind->fill(w, &w->trees[tree], (double*)blocks[t].mass, (double*)blocks[t].mass_inverse);
             }
             memcpy(nu + s->dof, w->nu + from, (size_t)dof * sizeof(double));
@@ -418,6 +445,7 @@ void mor_assemble(mor_world* w)
             s->dof += dof;
         }
         /* numbers in the blocks are relative to the island: shift the pools, restart the counters */
+        k.of = NULL;
         k.entry_count = k.coef_count = k.diagonal_count = k.row_count = k.block_count = k.contact_count = 0;
         for (int c = contact_start[i]; c < contact_start[i + 1]; c++) add_contact(&k, contact_list[c], old[contact_list[c]]);
         for (int r = row_start[i]; r < row_start[i + 1]; r++) add_rows(&k, row_list[r]);

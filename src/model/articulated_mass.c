@@ -98,3 +98,30 @@ void mor_robot_factor_solve(const mor_robot_model* m, const double* L, double* x
         for (int i = m->lambda[k]; i >= 0; i = m->lambda[i]) x[k] -= L[k * N + i] * x[i];
     }
 }
+
+void mor_robot_factor_solve6(const mor_robot_model* m, const double* L, int link, double* restrict x)
+{
+    int N = m->dof, top = link > 0 ? m->constants[link].dof : m->floating ? 5 : -1;
+    for (int k = top; k >= 0; k = m->lambda[k]) { /* L' y = x: the path only */
+        const double* own = x + 6 * k;
+        for (int i = m->lambda[k]; i >= 0; i = m->lambda[i]) {
+            double a = L[k * N + i], *y = x + 6 * i;
+            for (int c = 0; c < 6; c++) y[c] -= a * own[c];
+        }
+    }
+    for (int k = top; k >= 0; k = m->lambda[k]) {
+        double d = 1.0 / L[k * N + k];
+        for (int c = 0; c < 6; c++) x[6 * k + c] *= d;
+    }
+    for (int s = 0; s < N; s++) { /* L x = z */
+        int k = m->sequence[s];
+        double y[6];
+        memcpy(y, x + 6 * k, sizeof y);
+        for (int i = m->lambda[k]; i >= 0; i = m->lambda[i]) {
+            double a = L[k * N + i];
+            const double* z = x + 6 * i;
+            for (int c = 0; c < 6; c++) y[c] -= a * z[c];
+        }
+        memcpy(x + 6 * k, y, sizeof y);
+    }
+}

@@ -18,9 +18,8 @@ bool mor_dynamics_take(mor_robot* r, const mor_dynamics* d, mor_error* error)
     if (!d->update || !d->mass || !d->bias || !d->link_pose || !d->link_jacobian || !d->link_bias)
         return mor_fail(error, MOR_BAD_INPUT, "the dynamics table '%s' of robot '%s' has an empty entry", d->name ? d->name : "?", r->name), false;
     size_t N = (size_t)mor_robot_dof(r->model);
-    r->dense = malloc((N * N + 1) * sizeof *r->dense);
     r->jacobian = malloc((6 * N + 1) * sizeof *r->jacobian);
-    if (!r->dense || !r->jacobian) return mor_fail(error, MOR_SYSTEM, "out of memory"), false;
+    if (!r->jacobian) return mor_fail(error, MOR_SYSTEM, "out of memory"), false;
     r->dynamics = *d;
     return true;
 }
@@ -130,4 +129,4 @@ void mor_dynamics_write_bodies(mor_world* w, const mor_robot* r)
 }
 
 const mor_tree_kind mor_tree_plugged = { "robot of another library", 0, plugged_prepare, plugged_row, plugged_spin, mor_robot_advance_state,
-                                         mor_robot_correct_state, plugged_respond, plugged_fill, plugged_acceleration };
+                                         mor_robot_correct_state, plugged_respond, plugged_fill, plugged_acceleration, NULL };

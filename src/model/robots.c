@@ -45,6 +45,7 @@ static void robot_prepare(mor_world* w, const mor_tree* t, double* nu, double* n
     mor_robot* r = t->robot;
     const mor_robot_model* m = r->model;
     int offset = m->dof - m->joint_count;
+    r->factored = false;
     mor_robot_mark_feet(w, r);
     mor_robot_gather_forces(w, r);
     double* f = r->wrenches; /* scratch of at least dof */
@@ -74,7 +75,40 @@ static void robot_spin(const mor_tree* t, const mor_body* b, mor_vec3 d, double 
     if (m->floating) c[3] = sign * d.x, c[4] = sign * d.y, c[5] = sign * d.z;
 }
 
-static void robot_respond(const mor_tree* t, const double* c, double* out) { mor_robot_solve(t->robot->model, t->robot->work, c, out); }
+static void robot_respond(const mor_tree* t, const double* c, double* out)
+{
+    const mor_robot* r = t->robot;
+    if (!r->factored) {
+        mor_robot_solve(r->model, r->work, c, out);
+        return;
+    }
+    if (out != c) memcpy(out, c, (size_t)t->dof * sizeof *out);
+    mor_robot_factor_solve(r->model, r->dense, out);
+}
+
+static bool robot_respond6(const mor_tree* t, const mor_body* b, double* x)
+{
+    const mor_robot* r = t->robot;
+    const mor_robot_model* m = r->model;
+    if (!r->factored) return false;
+    memset(x, 0, 6 * (size_t)t->dof * sizeof *x);
+    for (int j = b->link; j > 0; j = m->constants[j].parent) {
+        const mor_link_state* l = &r->work->states[j];
+        double* y = x + 6 * m->constants[j].dof;
+        mor_vec3 v = m->constants[j].prismatic ? l->axis : mor_cross(l->axis, mor_sub(b->x, l->p));
+        y[0] = v.x, y[1] = v.y, y[2] = v.z;
+        if (!m->constants[j].prismatic) y[3] = l->axis.x, y[4] = l->axis.y, y[5] = l->axis.z;
+    }
+    if (m->floating) {
+        mor_vec3 a = mor_sub(b->x, r->work->states[0].p);
+        for (int k = 0; k < 6; k++) x[7 * k] = 1.0;
+        x[18 + 1] = -a.z, x[18 + 2] = a.y; /* e_x x a */
+        x[24 + 0] = a.z, x[24 + 2] = -a.x;
+        x[30 + 0] = -a.y, x[30 + 1] = a.x;
+    }
+    mor_robot_factor_solve6(m, r->dense, b->link, x);
+    return true;
+}
 
 static void robot_fill(mor_world* w, const mor_tree* t, double* mass, double* inverse)
 {
@@ -84,11 +118,15 @@ static void robot_fill(mor_world* w, const mor_tree* t, double* mass, double* in
     if (mass) {
         mor_robot_mass_matrix(r->model, r->work, mass);
         for (int j = 0; j < r->model->joint_count; j++) mass[(offset + j) * (N + 1)] += r->extra[j];
+        if (!r->model->coupling) {
+            memcpy(r->dense, mass, (size_t)N * (size_t)N * sizeof *mass);
+            t->robot->factored = mor_robot_factor(r->model, r->dense);
+        }
     }
     for (int k = 0; inverse && k < N; k++) { /* symmetric: rows are columns */
         memset(inverse + k * N, 0, (size_t)N * sizeof *inverse);
         inverse[k * N + k] = 1.0;
-        mor_robot_solve(r->model, r->work, inverse + k * N, inverse + k * N);
+        robot_respond(t, inverse + k * N, inverse + k * N);
     }
 }
 
@@ -106,6 +144,7 @@ void mor_robot_correct_state(mor_world* w, const mor_tree* t, const double* delt
         }
         for (int j = 0; j < m->joint_count; j++) r->s[j] += delta[offset + j];
     }
+    r->factored = false;
     mor_robot_update(m, r->work, &r->base, r->s, r->nu);
     mor_robot_write_bodies(w, r);
 }
@@ -125,6 +164,7 @@ void mor_robot_advance_state(mor_world* w, const mor_tree* t, const double* nu_f
         r->s[j] += w->h * nu[offset + j];
         r->tau[j] = 0.0;
     }
+    r->factored = false;
     mor_robot_update(m, r->work, &r->base, r->s, r->nu);
     mor_robot_write_bodies(w, r);
 }
@@ -141,7 +181,7 @@ static mor_vec3 robot_acceleration(const mor_tree* t, const mor_body* b, mor_vec
     return a;
 }
 
-const mor_tree_kind mor_tree_robot = { "robot", 0, robot_prepare, robot_row, robot_spin, mor_robot_advance_state, mor_robot_correct_state, robot_respond, robot_fill, robot_acceleration };
+const mor_tree_kind mor_tree_robot = { "robot", 0, robot_prepare, robot_row, robot_spin, mor_robot_advance_state, mor_robot_correct_state, robot_respond, robot_fill, robot_acceleration, robot_respond6 };
 
 /* ------------------------------------------------------------------------------------- bodies */
 
@@ -194,7 +234,8 @@ static mor_robot* make_robot(const mor_robot_def* def)
     r->bodies = malloc(L * sizeof *r->bodies);
     size_t scratch = 6 * L > N ? 6 * L : N;
     r->s = calloc(n + N + n + scratch + N + n + 3 * n + 1, sizeof(double));
-    if (!r->work || !r->bodies || !r->s) {
+    r->dense = malloc((N * N + 1) * sizeof(double));
+    if (!r->work || !r->bodies || !r->s || !r->dense) {
         mor_robot_free(NULL, r);
         return NULL;
     }

@@ -72,6 +72,9 @@ typedef struct mor_tree_kind {
     /* acceleration, at constant nu, of the velocity of the body's point at r from the centre of mass whose part `arm` keeps its
      * direction instead of turning with the body (round shapes) */
     mor_vec3 (*acceleration)(const mor_tree* tree, const mor_body* body, mor_vec3 r, mor_vec3 arm);
+    /* M^-1 times the six rows (velocity of the centre of mass, angular velocity) of a body, out[6 dof + row]; false: not this way. May be NULL.
+     * For trees with constraints, after `fill`. */
+    bool (*respond6)(const mor_tree* tree, const mor_body* body, double* out);
 } mor_tree_kind;
 
 extern const mor_tree_kind mor_tree_free, mor_tree_planar, mor_tree_particle, mor_tree_robot;
@@ -100,7 +103,8 @@ typedef struct mor_robot {
     int foot_count;
     double foot_step; /* h of the last step */
     mor_dynamics dynamics; /* plugged in; update NULL: the model's own */
-    double *dense, *jacobian; /* plugged in: M and its factor (N^2); 6 N scratch */
+    double *dense, *jacobian; /* factor of M (N^2); plugged in: 6 N scratch */
+    bool factored;            /* dense holds L'DL of this step */
 } mor_robot;
 
 /* A joint between two bodies in maximal coordinates; also closes loops between links of robots. */
