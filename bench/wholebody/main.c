@@ -1,6 +1,6 @@
 /* A humanoid on its feet, step by step, beside MuJoCo, in one run, taking turns.
  *
- *     bench_wholebody [--rounds N] [--urdf FILE left_sole right_sole [x0 x1 y0 y1]]... [--icub FILE]
+ *     bench_wholebody [--rounds N] [--only FORMULATION] [--urdf FILE left_sole right_sole [x0 x1 y0 y1]]... [--icub FILE]
  *
  * Each robot stands on two feet with four points each (rounded by 5 mm) on a plane, all joints held by tau = -300 s - 20 s_dot
  * (computed in both loops), motors of reflected inertia 0.1 kg m^2, step 1 ms, friction 0.8, one core. MuJoCo gets the same tree,
@@ -122,6 +122,8 @@ static mor_world* our_world(robot* r, const char* formulation, const char* solve
     return w;
 }
 
+static long iterations;
+
 static void our_steps(mor_world* w, int count, mor_timing* sum)
 {
     mor_error error;
@@ -132,6 +134,7 @@ static void our_steps(mor_world* w, int count, mor_timing* sum)
             fprintf(stderr, "bench_wholebody: %s, step %d: %s (%g m/s, %d iterations)\n", mor_world_method(w, "formulation"), r.step, r.detail, r.velocity_error, r.iterations);
             exit(1);
         }
+        iterations += r.iterations;
         if (!sum) continue;
         sum->total += r.timing.total, sum->user += r.timing.user, sum->collision += r.timing.collision, sum->assemble += r.timing.assemble;
         sum->formulate += r.timing.formulate, sum->solve += r.timing.solve, sum->integrate += r.timing.integrate;
@@ -202,9 +205,11 @@ static void their_steps(const mjModel* m, mjData* d, int count)
 typedef struct ours {
     const char *formulation, *solver;
     mor_world* world;
-    double best;
+    double best, iterations;
     mor_timing stages;
 } ours;
+
+static const char* only = NULL; /* --only FORMULATION: no MuJoCo, for profiles */
 
 static void run(robot* r, int rounds)
 {
@@ -213,6 +218,7 @@ static void run(robot* r, int rounds)
     ours o[] = { { .formulation = "ncp", .solver = "auto", .best = INFINITY }, { .formulation = "gauss", .solver = "qp-active-set", .best = INFINITY } };
     enum { OURS = sizeof o / sizeof *o };
     for (int k = 0; k < OURS; k++) {
+        if (only && strcmp(only, o[k].formulation) != 0) continue;
         o[k].world = our_world(r, o[k].formulation, o[k].solver, scratch);
         our_steps(o[k].world, 1000, NULL);
     }
@@ -220,41 +226,47 @@ static void run(robot* r, int rounds)
     mjModel* m[2] = { their_model(r, false), their_model(r, true) };
     mjData* d[2] = { 0 };
     double theirs[2] = { INFINITY, INFINITY };
-    for (int k = 0; k < 2 && m[k]; k++) {
+    for (int k = 0; k < 2 && m[k] && !only; k++) {
         d[k] = mj_makeData(m[k]);
         their_steps(m[k], d[k], 1000);
     }
 #endif
     for (int i = 0; i < rounds; i++) {
         for (int k = 0; k < OURS; k++) {
+            if (!o[k].world) continue;
+            mor_timing* least = &o[k].stages;
             mor_timing t = { 0 };
+            iterations = 0;
             double start = cpu();
             our_steps(o[k].world, ROUND, &t);
             double spent = (cpu() - start) / ROUND;
-            if (spent < o[k].best) o[k].best = spent, o[k].stages = t;
+            double *a = &least->total, *b = &t.total;
+            for (size_t j = 0; j < sizeof t / sizeof(double); j++) a[j] = i == 0 ? b[j] : fmin(a[j], b[j]); /* each stage at its best */
+            if (spent < o[k].best) o[k].best = spent, o[k].iterations = (double)iterations / ROUND;
         }
 #ifdef HAVE_MUJOCO
-        for (int k = 0; k < 2 && m[k]; k++) {
+        for (int k = 0; k < 2 && d[k]; k++) {
             double start = cpu();
             their_steps(m[k], d[k], ROUND);
             theirs[k] = fmin(theirs[k], (cpu() - start) / ROUND);
         }
 #endif
     }
-    printf("\n%s: %d degrees of freedom, %.1f kg\n\n| engine | us/step | x real time | contacts | f_z/weight | collision | assemble | formulate | solve | integrate |\n|---|---|---|---|---|---|---|---|---|---|\n",
+    printf("\n%s: %d degrees of freedom, %.1f kg\n\n| engine | us/step | x real time | contacts | f_z/weight | iterations | collision | assemble | formulate | solve | integrate |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
            r->label, N, mor_robot_mass(r->model));
     for (int k = 0; k < OURS; k++) {
+        if (!o[k].world) continue;
         int count, touching = 0;
         const mor_contact* c = mor_world_contacts(o[k].world, &count);
-        double fz = 0.0, share = o[k].best / (o[k].stages.total / ROUND) * 1e6 / ROUND;
+        double fz = 0.0, share = 1e6 / ROUND;
         for (int i = 0; i < count; i++) fz += c[i].impulse.z / 1e-3, touching += c[i].normal_impulse > 0.0;
-        printf("| moreau %s (%s) | %.2f | %.0f | %d | %.9f | %.2f | %.2f | %.2f | %.2f | %.2f |\n", o[k].formulation, o[k].solver, 1e6 * o[k].best, 1e-3 / o[k].best, count,
-               fabs(fz) / (9.81 * mor_robot_mass(r->model)), share * o[k].stages.collision, share * o[k].stages.assemble, share * o[k].stages.formulate, share * o[k].stages.solve,
+        printf("| moreau %s (%s) | %.2f | %.0f | %d | %.9f | %.1f | %.2f | %.2f | %.2f | %.2f | %.2f |\n", o[k].formulation, o[k].solver, 1e6 * o[k].best, 1e-3 / o[k].best, count,
+               fabs(fz) / (9.81 * mor_robot_mass(r->model)), o[k].iterations, share * o[k].stages.collision, share * o[k].stages.assemble, share * o[k].stages.formulate, share * o[k].stages.solve,
                share * o[k].stages.integrate);
         mor_world_destroy(o[k].world);
     }
 #ifdef HAVE_MUJOCO
-    for (int k = 0; k < 2 && m[k]; k++) {
+    for (int k = 0; k < 2 && d[k]; k++) {
         double fz = 0.0, weight = 0.0;
         for (int b = 0; b < m[k]->nbody; b++) weight += 9.81 * m[k]->body_mass[b];
         for (int i = 0; i < d[k]->ncon; i++) {
@@ -262,7 +274,7 @@ static void run(robot* r, int rounds)
             mj_contactForce(m[k], d[k], i, f);
             fz += f[0];
         }
-        printf("| MuJoCo %s, Newton, %s | %.2f | %.0f | %d | %.9f | | | | | |\n", mj_versionString(), k ? "elliptic" : "pyramidal", 1e6 * theirs[k], 1e-3 / theirs[k], d[k]->ncon, fz / weight);
+        printf("| MuJoCo %s, Newton, %s | %.2f | %.0f | %d | %.9f | | | | | | |\n", mj_versionString(), k ? "elliptic" : "pyramidal", 1e6 * theirs[k], 1e-3 / theirs[k], d[k]->ncon, fz / weight);
         mj_deleteData(d[k]);
         mj_deleteModel(m[k]);
     }
@@ -292,6 +304,7 @@ int main(int argc, char** argv)
     for (int i = 1; i < argc; i++) {
         double box[4] = { -0.06, 0.11, -0.035, 0.04 };
         if (strcmp(argv[i], "--rounds") == 0 && i + 1 < argc) rounds = atoi(argv[++i]);
+        else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) only = argv[++i];
         else if (strcmp(argv[i], "--icub") == 0 && i + 1 < argc) {
             mor_robot_model* m = read_model(argv[++i], icub, 23);
             if (!m) continue;

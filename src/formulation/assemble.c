@@ -18,6 +18,7 @@
 #include "formulation/assemble.h"
 
 #include "formulation/rows.h"
+#include "linalg/rows.h"
 
 #include <string.h>
 
@@ -119,10 +120,18 @@ static bool respond_by_six(builder* k, int tree, const mor_body* b, mor_vec3 r, 
         if (!t->kind->respond6(t, b, k->six)) return false;
         k->of = b;
     }
+    mor_two c[3][3];
     for (int d = 0; d < dim; d++) {
         mor_vec3 v = mor_scale(sign, direction[d]), m = mor_cross(r, v);
-        const double* x = k->six;
-        for (int i = 0; i < t->dof; i++, x += 6) Y[d * t->dof + i] = v.x * x[0] + v.y * x[1] + v.z * x[2] + m.x * x[3] + m.y * x[4] + m.z * x[5];
+        c[d][0] = (mor_two){ v.x, v.y }, c[d][1] = (mor_two){ v.z, m.x }, c[d][2] = (mor_two){ m.y, m.z };
+    }
+    const double* x = k->six;
+    for (int i = 0; i < t->dof; i++, x += 6) {
+        mor_two a = mor_two_at(x), b = mor_two_at(x + 2), e = mor_two_at(x + 4);
+        for (int d = 0; d < dim; d++) {
+            mor_two sum = a * c[d][0] + b * c[d][1] + e * c[d][2];
+            Y[d * t->dof + i] = sum[0] + sum[1];
+        }
     }
     return true;
 }
@@ -138,6 +147,10 @@ static void finish_block(builder* k, const mor_block* block, unsigned done)
         const double* J = k->jacobian + k->entries[e].start;
         double* Y = k->response + k->entries[e].start;
         for (int d = 0; d < dim && !(done & 1u << (e - block->entry)); d++) mor_tree_response(k->w, tree, J + d * dof, Y + d * dof);
+        if (dim == 3) {
+            mor_gram3(dof, Y, J, diagonal);
+            continue;
+        }
         for (int i = 0; i < dim; i++)
             for (int j = 0; j < dim; j++)
                 for (int m = 0; m < dof; m++) diagonal[i * dim + j] += Y[i * dof + m] * J[j * dof + m];

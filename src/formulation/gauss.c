@@ -19,6 +19,9 @@
  * fixed point is the Stewart-Trinkle problem of the touching contacts, and the judge says how well it is solved. A sticking robot
  * needs one QP. `friction: convex` stops after the first QP with s = 0, as the original does; the report then tells the relaxation error.
  *
+ * `direct`: before any QP, what the contacts did in the last step (open, stick, slide) is solved as linear equations
+ * (solver/state_guess.h), with circular cones, and kept if the judge finds Coulomb's law fulfilled; the QPs are for the steps in which something changes.
+ *
  * compat: the original's numbers. Square pyramid in contact axes, touching is gap <= 0, continuous and stick unless chosen
  * otherwise, no impact in the first step, loops with the damped inverse k = 0.001, positions by explicit Euler, nothing corrects a
  * penetration, impacts do not show in the wrenches. (Loops are closed at the velocity level also here.)
@@ -39,13 +42,15 @@
 #include "model/world.h"
 #include "problem/cone.h"
 #include "problem/judge.h"
+#include "problem/step.h"
+#include "solver/state_guess.h"
 
 #include <stdio.h>
 #include <string.h>
 
 typedef struct gauss_options {
     int variant, friction, impact, rounds;
-    bool compat;
+    bool compat, direct;
     double touch, damping;
 } gauss_options;
 
@@ -61,6 +66,8 @@ static const mor_field gauss_fields[] = {
       "contacts with at most this gap carry forces; deeper ones are moved out to half of it (compat: 0, never moved)" },
     { "damping", MOR_TYPE_DOUBLE, offsetof(gauss_options, damping), -1, -1, 1e3, NULL, "",
       "k of the damped inverse of the loops; 0: rank-revealing and exact; -1 (auto): 0, in compat mode 0.001" },
+    { "direct", MOR_TYPE_BOOL, offsetof(gauss_options, direct), 1, 0, 1, NULL, "",
+      "try the contact states of the last step by one linear solve first, and ask a QP only if the judge is not content (never in compat mode)" },
     { "rounds", MOR_TYPE_INT, offsetof(gauss_options, rounds), 100, 1, 100000, NULL, "", "most QPs for Coulomb's law" },
     { 0 }
 };
@@ -184,6 +191,48 @@ static double row_speed(const mor_system* s, const mor_block* b, int d, const do
     return sum;
 }
 
+typedef struct verdict {
+    const mor_problem* problem;
+    double tol;
+    mor_arena* arena;
+} verdict;
+
+static bool content(const void* user, const double* p)
+{
+    const verdict* v = user;
+    size_t mark = mor_arena_mark(v->arena);
+    double error = mor_judge_step_velocity(v->problem, p, v->arena);
+    bool good = error <= v->tol || (error <= 1e-7 && error <= mor_judge_floor(v->problem, p, v->arena));
+    mor_arena_release(v->arena, mark);
+    return good;
+}
+
+/* What the contacts did in the last step, solved for the data of this one with circular cones; true if the judge is content: the answer
+ * is complete then. */
+static bool directly(const mor_system* s, const bool* keep, const double* base, const double* bias, double tol, mor_arena* arena, double* total,
+                     mor_answer* answer, mor_report* report)
+{
+    size_t mark = mor_arena_mark(arena);
+    mor_problem problem;
+    int* row_of;
+    bool done = false, warm = false;
+    double* p = mor_arena_alloc(arena, ((size_t)s->row_count + 1) * sizeof *p);
+    if (p && mor_step_problem(s, 0, bias, keep, arena, &problem, &row_of) && problem.size > 0) {
+        problem.step.nu_free = base;
+        for (int r = 0; r < problem.size; r++) warm = (p[r] = answer->impulses[row_of[r]]) != 0.0 || warm;
+        verdict judge = { &problem, tol, arena };
+        done = warm && mor_state_guess(&problem, content, &judge, p, arena);
+    }
+    if (done) {
+        *report = (mor_report){ .status = MOR_SOLVED, .iterations = 1, .residual = mor_judge(&problem, p, arena) };
+        for (int r = 0; r < problem.size; r++) total[row_of[r]] += p[r];
+        memcpy(answer->impulses, total, (size_t)s->row_count * sizeof *total);
+        mor_step_velocity(&problem.step, p, answer->nu);
+    }
+    mor_arena_release(arena, mark);
+    return done;
+}
+
 static mor_report gauss_step(const mor_system* s, const void* options, mor_solve_stage* stage, mor_answer* answer)
 {
     const gauss_options* o = options;
@@ -230,12 +279,20 @@ static mor_report gauss_step(const mor_system* s, const void* options, mor_solve
             if (!discrete) bias[b->row + d] = a - row_speed(s, b, d, after);
         }
     }
+    if (o->direct && !o->compat && !convex && !(damping > 0.0)) {
+        mor_report report;
+        if (directly(s, keep, base, bias, tol, stage->arena, total, answer, &report)) {
+            report.iterations += impact.iterations;
+            return report;
+        }
+    }
     mor_gauss g;
-    if (!mor_gauss_build(&g, s, keep, s->directions, o->compat, o->compat ? NULL : turn, damping, arena) || !mor_gauss_load(&g, base, bias, false))
-        return mor_report_no_memory();
+    if (!mor_gauss_build(&g, s, keep, s->directions, o->compat, o->compat ? NULL : turn, damping, arena)) return mor_report_no_memory();
+    mor_gauss_set(&g, base, bias);
     double* z = mor_arena_zero(arena, (size_t)g.n + 1, sizeof *z);
     double* p = mor_arena_zero(arena, (size_t)g.problem.step.row_count + 1, sizeof *p);
-    if (!z || !p) return mor_report_no_memory();
+    double* u = mor_arena_alloc(arena, ((size_t)g.problem.step.row_count + 1) * sizeof *u);
+    if (!z || !p || !u) return mor_report_no_memory();
     for (int b = 0; b < g.problem.step.block_count; b++) { /* last step's impulses, in the turned axes */
         const mor_block* block = &g.problem.step.blocks[b];
         int i = g.unknown[block->row];
@@ -245,15 +302,14 @@ static mor_report gauss_step(const mor_system* s, const void* options, mor_solve
         if (block->kind == MOR_BLOCK_CONTACT && block->dim == 3)
             z[i + 1] = g.cosine[b] * guess[1] + g.sine[b] * guess[2], z[i + 2] = g.cosine[b] * guess[2] - g.sine[b] * guess[1];
     }
-    mor_report report;
+    mor_report report = { .status = MOR_SOLVED, .iterations = 1 };
+    if (!mor_gauss_reduce(&g, false)) return mor_report_no_memory();
     if (convex) {
         report = mor_gauss_solve(&g, NULL, stage, warm, z);
         mor_gauss_expand(&g, z, p);
     } else report = coulomb(&g, o->rounds, tol, stage, warm, z, p, answer->nu);
     mor_gauss_store(&g, p, total);
     memcpy(answer->impulses, total, (size_t)s->row_count * sizeof *total);
-    double* u = mor_arena_alloc(arena, ((size_t)g.problem.step.row_count + 1) * sizeof *u);
-    if (!u) return mor_report_no_memory();
     mor_gauss_rows(&g, p, answer->nu, u);
     report.iterations += impact.iterations;
 

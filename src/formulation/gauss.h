@@ -26,13 +26,14 @@ typedef struct mor_gauss {
     double *q, *re;       /* linear term; rows of the equations at the base velocity */
 } mor_gauss;
 
-/* Builds H and the elimination for the blocks in `keep` (system's blocks). turn: two numbers per system contact, the direction (t, o) that
+/* The STEP form of the blocks in `keep` (system's blocks). turn: two numbers per system contact, the direction (t, o) that
  * gets a corner of the polygon, or NULL. False: out of memory. */
 bool mor_gauss_build(mor_gauss* g, const mor_system* system, const bool* keep, int directions, bool square, const double* turn, double damping,
                      mor_arena* arena);
-/* Linear terms for a base velocity nu (dof) and the bias of every row of the system. hold: equations keep the velocity
- * they have. */
-bool mor_gauss_load(mor_gauss* g, const double* nu, const double* bias, bool hold);
+/* Its base velocity nu (dof) and the bias of every row of the system. */
+void mor_gauss_set(mor_gauss* g, const double* nu, const double* bias);
+/* H, the elimination and the linear terms. hold: equations keep the velocity they have. False: out of memory. */
+bool mor_gauss_reduce(mor_gauss* g, bool hold);
 /* Impulses of all rows of the problem from those of the unknowns. */
 void mor_gauss_expand(const mor_gauss* g, const double* z, double* p);
 /* Rows u = G' nu + b after the impulses p, in the axes of the problem. */

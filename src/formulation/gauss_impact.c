@@ -162,7 +162,8 @@ mor_report mor_gauss_impact_solve(const mor_system* s, const bool* touching, mor
     double* p = mor_arena_zero(arena, (size_t)f->row_count + 1, sizeof *p);
     if (!before || !z || !p) return mor_report_no_memory();
     memcpy(before, nu, (size_t)s->dof * sizeof *nu);
-    if (!mor_gauss_load(&g, before, bias, true)) return mor_report_no_memory();
+    mor_gauss_set(&g, before, bias);
+    if (!mor_gauss_reduce(&g, true)) return mor_report_no_memory();
     mor_report report;
     if (law == MOR_IMPACT_STICK) report = stick(&g, z);
     else if (law == MOR_IMPACT_QP) report = mor_gauss_solve(&g, NULL, stage, false, z);
@@ -207,7 +208,9 @@ static double project_island(mor_world* w, const mor_island* island, double touc
     }
     if (!(deepest > touch)) return deepest;
     mor_gauss g;
-    if (!mor_gauss_build(&g, s, keep, 4, false, NULL, 0.0, arena) || !mor_gauss_load(&g, zero, bias, true)) return deepest;
+    if (!mor_gauss_build(&g, s, keep, 4, false, NULL, 0.0, arena)) return deepest;
+    mor_gauss_set(&g, zero, bias);
+    if (!mor_gauss_reduce(&g, true)) return deepest;
     double* z = mor_arena_zero(arena, (size_t)g.n + 1, sizeof *z);
     double* p = mor_arena_zero(arena, (size_t)g.problem.step.row_count + 1, sizeof *p);
     double* delta = mor_arena_zero(arena, (size_t)s->dof + 1, sizeof *delta);

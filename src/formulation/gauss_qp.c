@@ -109,10 +109,10 @@ static bool turn_tangents(mor_gauss* g, const double* turn)
     if (!copy) return false;
     memcpy(copy, s->jacobian, (size_t)length * sizeof *copy);
     memcpy(copy + length, s->response, (size_t)length * sizeof *copy);
+    int contact = 0; /* both in the order of blocks */
     for (int b = 0; b < f->block_count; b++) {
         const mor_block* block = &f->blocks[b];
         if (block->kind != MOR_BLOCK_CONTACT || block->dim != 3) continue;
-        int contact = 0;
         while (s->blocks[s->contacts[contact].block].row != g->row_of[block->row]) contact++;
         double c = turn[2 * contact], o = turn[2 * contact + 1], size = hypot(c, o);
         if (!(size > 1e-12)) continue;
@@ -164,6 +164,27 @@ bool mor_gauss_build(mor_gauss* g, const mor_system* s, const bool* keep, int di
             else g->row[g->n] = r, g->unknown[r] = g->n++;
         }
     }
+    return !turn || turn_tangents(g, turn);
+}
+
+void mor_gauss_set(mor_gauss* g, const double* nu, const double* bias)
+{
+    mor_step_form* f = &g->problem.step;
+    double* b = (double*)f->bias; /* made by mor_step_problem for us */
+    f->nu_free = nu;
+    for (int r = 0; r < f->row_count; r++) b[r] = bias[g->row_of[r]];
+    for (int k = 0; k < f->block_count; k++) {
+        double* t = b + f->blocks[k].row + 1;
+        if (g->sine[k] == 0.0 && g->cosine[k] == 1.0) continue;
+        double x = t[0], y = t[1];
+        t[0] = g->cosine[k] * x + g->sine[k] * y, t[1] = g->cosine[k] * y - g->sine[k] * x;
+    }
+}
+
+bool mor_gauss_reduce(mor_gauss* g, bool hold)
+{
+    const mor_step_form* f = &g->problem.step;
+    mor_arena* arena = g->arena;
     size_t n = (size_t)g->n, e = (size_t)g->e;
     g->H = mor_arena_zero(arena, n * n + 1, sizeof(double));
     g->Wec = mor_arena_zero(arena, n * e + 1, sizeof(double));
@@ -173,25 +194,10 @@ bool mor_gauss_build(mor_gauss* g, const mor_system* s, const bool* keep, int di
     if (!g->H || !g->Wec || !g->Wee || !g->work || !g->order) return false;
     g->L = g->Wee + e * e;
     g->re = g->work + e, g->q = g->re + 2 * e;
-    if (turn && !turn_tangents(g, turn)) return false;
-    return mor_step_visit_W(f, visit, g, arena) && (g->e == 0 || eliminate(g));
-}
-
-bool mor_gauss_load(mor_gauss* g, const double* nu, const double* bias, bool hold)
-{
-    mor_step_form* f = &g->problem.step;
-    double* b = (double*)f->bias; /* made by mor_step_problem for us */
-    for (int r = 0; r < f->row_count; r++) b[r] = bias[g->row_of[r]];
-    for (int k = 0; k < f->block_count; k++) {
-        double* t = b + f->blocks[k].row + 1;
-        if (g->sine[k] == 0.0 && g->cosine[k] == 1.0) continue;
-        double x = t[0], y = t[1];
-        t[0] = g->cosine[k] * x + g->sine[k] * y, t[1] = g->cosine[k] * y - g->sine[k] * x;
-    }
-    double* u = mor_arena_alloc(g->arena, ((size_t)f->row_count + 1) * sizeof *u);
+    if (!mor_step_visit_W(f, visit, g, arena) || (g->e > 0 && !eliminate(g))) return false;
+    double *u = mor_arena_alloc(g->arena, ((size_t)f->row_count + 1) * sizeof *u), *b = (double*)f->bias;
     if (!u) return false;
-    f->nu_free = nu;
-    mor_step_rows(f, nu, u);
+    mor_step_rows(f, f->nu_free, u);
     double* y = g->re + g->e;
     for (int r = 0; r < f->row_count; r++) {
         if (g->unknown[r] >= 0) g->q[g->unknown[r]] = u[r];

@@ -13,6 +13,7 @@
  * Cost O(sum of depth^2) instead of N^3/6.
  *
  * R. Featherstone (2008), Rigid Body Dynamics Algorithms, sec. 6.2 (table 6.2), 6.5 (tables 6.3, 6.4). */
+#include "linalg/rows.h"
 #include "model/articulated.h"
 
 #include <string.h>
@@ -99,29 +100,33 @@ void mor_robot_factor_solve(const mor_robot_model* m, const double* L, double* x
     }
 }
 
-void mor_robot_factor_solve6(const mor_robot_model* m, const double* L, int link, double* restrict x)
+void mor_robot_factor_solve6(const mor_robot_model* m, const double* L, int link, double* x)
 {
     int N = m->dof, top = link > 0 ? m->constants[link].dof : m->floating ? 5 : -1;
-    for (int k = top; k >= 0; k = m->lambda[k]) { /* L' y = x: the path only */
-        const double* own = x + 6 * k;
-        for (int i = m->lambda[k]; i >= 0; i = m->lambda[i]) {
-            double a = L[k * N + i], *y = x + 6 * i;
-            for (int c = 0; c < 6; c++) y[c] -= a * own[c];
+    const int* lambda = m->lambda;
+    for (int k = top; k >= 0; k = lambda[k]) { /* L' y = x: the path only */
+        mor_two a = mor_two_at(x + 6 * k), b = mor_two_at(x + 6 * k + 2), c = mor_two_at(x + 6 * k + 4);
+        for (int i = lambda[k]; i >= 0; i = lambda[i]) {
+            mor_two f = { L[k * N + i], L[k * N + i] };
+            double* y = x + 6 * i;
+            mor_two_put(y, mor_two_at(y) - f * a);
+            mor_two_put(y + 2, mor_two_at(y + 2) - f * b);
+            mor_two_put(y + 4, mor_two_at(y + 4) - f * c);
         }
     }
-    for (int k = top; k >= 0; k = m->lambda[k]) {
+    for (int k = top; k >= 0; k = lambda[k]) {
         double d = 1.0 / L[k * N + k];
         for (int c = 0; c < 6; c++) x[6 * k + c] *= d;
     }
     for (int s = 0; s < N; s++) { /* L x = z */
         int k = m->sequence[s];
-        double y[6];
-        memcpy(y, x + 6 * k, sizeof y);
-        for (int i = m->lambda[k]; i >= 0; i = m->lambda[i]) {
-            double a = L[k * N + i];
+        double* y = x + 6 * k;
+        mor_two a = mor_two_at(y), b = mor_two_at(y + 2), c = mor_two_at(y + 4);
+        for (int i = lambda[k]; i >= 0; i = lambda[i]) {
+            mor_two f = { L[k * N + i], L[k * N + i] };
             const double* z = x + 6 * i;
-            for (int c = 0; c < 6; c++) y[c] -= a * z[c];
+            a -= f * mor_two_at(z), b -= f * mor_two_at(z + 2), c -= f * mor_two_at(z + 4);
         }
-        memcpy(x + 6 * k, y, sizeof y);
+        mor_two_put(y, a), mor_two_put(y + 2, b), mor_two_put(y + 4, c);
     }
 }

@@ -39,6 +39,28 @@ void mor_robot_gather_forces(const mor_world* w, mor_robot* r)
     }
 }
 
+enum { SMALL_DOF = 64 };
+
+/* Robots of ordinary size: M by composite bodies and L'DL, whose factor the contact rows use as well. Long chains and coupled motors: ABA. */
+static bool small(const mor_robot* r) { return r->model->dof <= SMALL_DOF && !r->model->coupling; }
+
+static bool accelerate_small(const mor_world* w, mor_robot* r, const double* f, double* nudot)
+{
+    const mor_robot_model* m = r->model;
+    int N = m->dof, offset = N - m->joint_count;
+    mor_robot_inverse_dynamics(m, r->work, w->gravity, NULL, NULL, nudot);
+    for (int k = 0; k < N; k++) nudot[k] = f[k] - nudot[k];
+    mor_robot_mass_matrix(m, r->work, r->mass);
+    for (int j = 0; j < m->joint_count; j++) r->mass[(offset + j) * (N + 1)] += r->extra[j];
+    memcpy(r->dense, r->mass, (size_t)N * (size_t)N * sizeof *r->mass);
+    r->factored = mor_robot_factor(m, r->dense);
+    if (!r->factored) return false;
+    mor_robot_factor_solve(m, r->dense, nudot);
+    double sum = 0.0;
+    for (int k = 0; k < N; k++) sum += nudot[k];
+    return isfinite(sum);
+}
+
 static void robot_prepare(mor_world* w, const mor_tree* t, double* nu, double* nu_free, double* mass, double* inverse)
 {
     (void)mass, (void)inverse;
@@ -56,8 +78,8 @@ static void robot_prepare(mor_world* w, const mor_tree* t, double* nu, double* n
         f[offset + j] -= d * r->nu[offset + j];
     }
     memcpy(nu, r->nu, (size_t)m->dof * sizeof *nu);
-    if (!mor_robot_forward_with(m, r->work, w->gravity, f, NULL, r->extra, nu_free))
-        for (int k = 0; k < m->dof; k++) nu_free[k] = NAN; /* the step ends as numerical */
+    bool sound = small(r) ? accelerate_small(w, r, f, nu_free) : mor_robot_forward_with(m, r->work, w->gravity, f, NULL, r->extra, nu_free);
+    for (int k = 0; !sound && k < m->dof; k++) nu_free[k] = NAN; /* the step ends as numerical */
     for (int k = 0; k < m->dof; k++) nu_free[k] = nu[k] + w->h * nu_free[k];
 }
 
@@ -115,13 +137,10 @@ static void robot_fill(mor_world* w, const mor_tree* t, double* mass, double* in
     (void)w;
     const mor_robot* r = t->robot;
     int N = t->dof, offset = N - r->model->joint_count;
-    if (mass) {
+    if (mass && r->factored) memcpy(mass, r->mass, (size_t)N * (size_t)N * sizeof *mass);
+    else if (mass) {
         mor_robot_mass_matrix(r->model, r->work, mass);
         for (int j = 0; j < r->model->joint_count; j++) mass[(offset + j) * (N + 1)] += r->extra[j];
-        if (!r->model->coupling) {
-            memcpy(r->dense, mass, (size_t)N * (size_t)N * sizeof *mass);
-            t->robot->factored = mor_robot_factor(r->model, r->dense);
-        }
     }
     for (int k = 0; inverse && k < N; k++) { /* symmetric: rows are columns */
         memset(inverse + k * N, 0, (size_t)N * sizeof *inverse);
@@ -144,7 +163,6 @@ void mor_robot_correct_state(mor_world* w, const mor_tree* t, const double* delt
         }
         for (int j = 0; j < m->joint_count; j++) r->s[j] += delta[offset + j];
     }
-    r->factored = false;
     mor_robot_update(m, r->work, &r->base, r->s, r->nu);
     mor_robot_write_bodies(w, r);
 }
@@ -164,7 +182,6 @@ void mor_robot_advance_state(mor_world* w, const mor_tree* t, const double* nu_f
         r->s[j] += w->h * nu[offset + j];
         r->tau[j] = 0.0;
     }
-    r->factored = false;
     mor_robot_update(m, r->work, &r->base, r->s, r->nu);
     mor_robot_write_bodies(w, r);
 }
@@ -234,7 +251,8 @@ static mor_robot* make_robot(const mor_robot_def* def)
     r->bodies = malloc(L * sizeof *r->bodies);
     size_t scratch = 6 * L > N ? 6 * L : N;
     r->s = calloc(n + N + n + scratch + N + n + 3 * n + 1, sizeof(double));
-    r->dense = malloc((N * N + 1) * sizeof(double));
+    r->dense = malloc((2 * N * N + 1) * sizeof(double));
+    r->mass = r->dense ? r->dense + N * N : NULL;
     if (!r->work || !r->bodies || !r->s || !r->dense) {
         mor_robot_free(NULL, r);
         return NULL;

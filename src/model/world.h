@@ -103,8 +103,8 @@ typedef struct mor_robot {
     int foot_count;
     double foot_step; /* h of the last step */
     mor_dynamics dynamics; /* plugged in; update NULL: the model's own */
-    double *dense, *jacobian; /* factor of M (N^2); plugged in: 6 N scratch */
-    bool factored;            /* dense holds L'DL of this step */
+    double *dense, *mass, *jacobian; /* factor of M and M (N^2 each); plugged in: 6 N scratch */
+    bool factored;                   /* both are those of this step, dense as L'DL */
 } mor_robot;
 
 /* A joint between two bodies in maximal coordinates; also closes loops between links of robots. */

@@ -16,7 +16,8 @@
  *   n <= 12: at most 12 block principal pivots (Kostreva 1978; Judice & Pires 1994): with F = { b < 0 } at the start, z_F = -A_FF^-1 b_F, and all i
  *   with z_i < 0 or w_i < 0 change sides while they become fewer, else only the last of them (Murty 1974); n <= 320: lemke; then, or for larger n first: Fischer-Burmeister Newton (sigma 0.1, 150 steps), minmap (sigma 1, 600),
  *   ppa, minmap (sigma 0.1, 400), lemke.
- * STEP with circular cones: Gauss-Seidel on tree velocities while 150 sweeps are predicted to do; Newton on tree velocities
+ * STEP, up to 96 rows and with a guess: the contact states of the guess (state_guess.h). Then,
+ * with circular cones: Gauss-Seidel on tree velocities while 150 sweeps are predicted to do; Newton on tree velocities
  * (tree_newton.h), 10 steps from the guess, 200 from zero; nsn on the reduced problem; sweeps to the end. Pyramids: sweeps while 150
  * (above 200 rows 20000) do; lemke (up to 200 rows) and Fischer-Burmeister Newton on the LCP; sweeps to the end.
  *
@@ -32,6 +33,7 @@
 #include "linalg/dense.h"
 #include "solver/block_rows.h"
 #include "solver/proximal.h"
+#include "solver/state_guess.h"
 #include "solver/sweep.h"
 #include "solver/tree_newton.h"
 
@@ -407,6 +409,15 @@ static bool tree_newton(run* R, const double* start, int window, double* p)
     return R->best <= R->context->tol;
 }
 
+/* Keeps p if it is the best so far. */
+static bool within_tolerance(const void* user, const double* p)
+{
+    run* R = (run*)user;
+    double error = R->context->error(R->context, p, NULL);
+    if (error < R->best) R->best = error, memcpy(R->z, p, (size_t)R->problem->size * sizeof *p);
+    return error <= R->context->tol;
+}
+
 static void step(run* R)
 {
     enum { FEW = 150, SOME = 20000, MANY = 100000, SMALL = 200 };
@@ -419,9 +430,16 @@ static void step(run* R)
     const double* guess = R->context->warm ? p + n : NULL;
     memcpy(p, R->z, (size_t)n * sizeof *p);
     memcpy(p + n, R->z, (size_t)n * sizeof *p);
+    if (guess && n <= MOR_STATE_GUESS_ROWS) { /* what each contact did, solved for the new data */
+        bool done = mor_state_guess(R->problem, within_tolerance, R, p, R->context->arena);
+        note(R, "states", 1);
+        if (done) return;
+        memcpy(p, guess, (size_t)n * sizeof *p);
+    }
     if (guess) { /* the last step's impulses are often the answer, or one Newton step from it */
         R->best = R->context->error(R->context, p, NULL);
-        if (R->best <= R->context->tol || (cones && n > SMALL && tree_newton(R, guess, 8, p)) || R->late) return;
+        if (R->best <= R->context->tol) return;
+        if ((cones && n > SMALL && tree_newton(R, guess, 8, p)) || R->late) return;
         memcpy(p, guess, (size_t)n * sizeof *p);
     }
     bool can_sweep = mor_sweep_open(&sweep, &R->problem->step, true, R->context->arena, &why) == MOR_SOLVED;

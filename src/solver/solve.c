@@ -268,7 +268,7 @@ static mor_report drive(const mor_solver* solver, const void* options, const mor
 
     /* back to the problem as posed, and the verdict */
     if (d.count && !walk_back(&d, d.count, x, z, arena)) report = ended(MOR_NUMERICAL, "out of memory");
-    double e = mor_judge_quick(problem, z, NULL, arena);
+    double e = d.count ? mor_judge_quick(problem, z, NULL, arena) : 0.0;
     if (d.count && !(e <= 1e-3 * so->tol)) polish_mixed(&d, x, z, &e, arena);
     if (d.count && (problem->form & (MOR_STEP_PYRAMID | MOR_STEP_CONE)) && !(e <= 0.1 * so->tol)) mor_step_polish(problem, z, arena);
     report.residual = mor_judge(problem, z, arena);
