@@ -77,10 +77,21 @@ bool mor_robot_factor(const mor_robot_model* m, double* M)
         int k = m->sequence[s];
         double d = M[k * N + k];
         if (!(d > 0.0) || !isfinite(d)) return false;
-        for (int i = m->lambda[k]; i >= 0; i = m->lambda[i]) {
-            double a = M[k * N + i] / d;
-            for (int j = i; j >= 0; j = m->lambda[j]) M[i * N + j] -= a * M[k * N + j];
-            M[k * N + i] = a;
+        double inverse = 1.0 / d, *own = M + k * N;
+        int i = m->lambda[k], base = m->floating ? 6 : 0;
+        for (; i >= base; i = m->lambda[i]) {
+            double a = own[i] * inverse, *row = M + i * N;
+            for (int j = i; j >= base; j = m->lambda[j]) row[j] -= a * own[j];
+            if (base) { /* the base's six are neighbours */
+                mor_two f = { a, a };
+                for (int j = 0; j < 6; j += 2) mor_two_put(row + j, mor_two_at(row + j) - f * mor_two_at(own + j));
+            }
+            own[i] = a;
+        }
+        for (; i >= 0; i--) {
+            double a = own[i] * inverse;
+            for (int j = i; j >= 0; j--) M[i * N + j] -= a * own[j];
+            own[i] = a;
         }
     }
     return true;

@@ -437,8 +437,7 @@ static void step(run* R)
         memcpy(p, guess, (size_t)n * sizeof *p);
     }
     if (guess) { /* the last step's impulses are often the answer, or one Newton step from it */
-        R->best = R->context->error(R->context, p, NULL);
-        if (R->best <= R->context->tol) return;
+        if (within_tolerance(R, p)) return;
         if ((cones && n > SMALL && tree_newton(R, guess, 8, p)) || R->late) return;
         memcpy(p, guess, (size_t)n * sizeof *p);
     }

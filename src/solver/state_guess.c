@@ -9,8 +9,8 @@
  *     (E'W B + e D) x = -E'u,   p <- p + B x,      D the diagonal of E'W B, e = 1e-9
  *
  * Four feet points on one rigid foot make W singular; e makes the step the proximal one from the last impulses, so that the split
- * between the points stays as it was. The factor is used twice (the second time removes what e and rounding left). Then the caller's judge
- * is asked; if it is not content, all is done again from there, at most four times: states change, sliding directions turn.
+ * between the points stays as it was. If the caller's judge is not content, the factor is used once more (that removes what e and
+ * rounding left), then all is done again from there, at most four times: states change, sliding directions turn.
  *
  * It is a guess: nothing is claimed that the judge has not seen. Cost: k^2 dof/2 + k^3/6 (all stick) or k^3/3; memory k^2. */
 #include "solver/state_guess.h"
@@ -151,7 +151,7 @@ bool mor_state_guess(const mor_problem* problem, mor_judged good_enough, const v
         for (int i = 0; i < k; i++) largest = fmax(largest, K[i + (size_t)i * k]);
         for (int i = 0; i < k; i++) K[i + (size_t)i * k] += SHIFT * fmax(K[i + (size_t)i * k], 1e-3 * largest);
         sound = largest > 0.0 && (sliding ? mor_lu_factor(k, K, pivot) : mor_cholesky_factor(k, K));
-        for (int again = 0; sound && again < 2; again++) {
+        for (int again = 0; sound && !done && again < 2; again++) {
             if (again || moved) {
                 mor_step_velocity(s, p, nu);
                 mor_step_rows(s, nu, u);
@@ -166,9 +166,11 @@ bool mor_state_guess(const mor_problem* problem, mor_judged good_enough, const v
                 for (int d = 0; parts[i].now == STICK && d < s->blocks[i].dim; d++) to[d] += from[d];
                 for (int d = 0; parts[i].now == SLIDE && d < s->blocks[i].dim; d++) to[d] += parts[i].slide[d] * from[0];
             }
+            double sum = 0.0;
+            for (size_t i = 0; i < n; i++) sum += 0.0 * p[i];
+            sound = sum == 0.0;
+            done = sound && good_enough(user, p);
         }
-        for (size_t i = 0; sound && i < n; i++) sound = isfinite(p[i]);
-        done = sound && good_enough(user, p);
     }
     mor_arena_release(arena, mark);
     return done;
