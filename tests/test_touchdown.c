@@ -68,10 +68,10 @@ static void touch_downs(const char* method, mor_gauss_impact law, int count, mor
         mor_world_add_body(w, &b, &error);
         mor_geometry_release(plane);
         mor_robot_def d = mor_robot_def_default();
-        walker_feet feet;
+        double radius = k % 3 == 0 ? 0.02 : 0.0;
         bool biped = k % 4 != 0;
         d.model = biped ? walker_biped() : walker_sledge();
-        walker_put_feet(&d, &feet, k % 3 == 0 ? 0.02 : 0.0);
+        walker_put_feet(d.model, "left", "right", walker_print, radius);
         double s[6] = { 0 }, nu[12];
         for (int i = 0; i < 6; i++) s[i] = k % 2 ? uniform(&seed, -0.4, 0.4) : 0.0;
         if (k % 2) s[2] = -s[0] - s[1], s[5] = -s[3] - s[4]; /* soles level, at different heights */
@@ -89,8 +89,8 @@ static void touch_downs(const char* method, mor_gauss_impact law, int count, mor
         double lowest = INFINITY;
         for (int f = 0; f < 2; f++)
             for (int p = 0; p < 4; p++) {
-                mor_pose pose = mor_robot_frame_pose(d.model, work, feet.feet[f].frame);
-                lowest = fmin(lowest, mor_pose_point(&pose, feet.print[p]).z - feet.feet[f].radius);
+                mor_pose pose = mor_robot_frame_pose(d.model, work, mor_robot_find_frame(d.model, f ? "right" : "left"));
+                lowest = fmin(lowest, mor_pose_point(&pose, walker_print[p]).z - radius);
             }
         mor_robot_work_destroy(work);
         d.pose.position.z = -lowest;

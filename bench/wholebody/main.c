@@ -40,7 +40,7 @@ static void fine(mor_code code, const mor_error* error)
 typedef struct robot {
     const char* label;
     mor_robot_model* model;
-    mor_foot_def feet[2];
+    int feet[2]; /* frames */
     mor_vec3 print[4];
     double height; /* of the base so that the lowest sphere touches */
 } robot;
@@ -66,10 +66,17 @@ static robot make(const char* label, mor_robot_model* model, const char* left, c
             fprintf(stderr, "bench_wholebody: %s has no link %s\n", label, name[f]);
             exit(1);
         }
-        r.feet[f] = (mor_foot_def){ frame, NULL, 4, RADIUS };
+        r.feet[f] = frame;
         mor_pose pose = mor_robot_frame_pose(model, work, frame);
         for (int k = 0; k < 4; k++) r.height = fmax(r.height, RADIUS - mor_pose_point(&pose, r.print[k]).z);
     }
+    mor_geometry* ball = mor_geometry_sphere(RADIUS, &error);
+    for (int k = 0; k < 8; k++) {
+        const mor_frame_def* f = mor_robot_frame(model, r.feet[k / 4]);
+        mor_link_shape shape = { .link = f->link, .geometry = ball, .pose = { mor_pose_point(&f->pose, r.print[k % 4]), f->pose.rotation }, .frame = r.feet[k / 4] };
+        fine(mor_robot_add_shape(model, &shape, &error), &error);
+    }
+    mor_geometry_release(ball);
     mor_robot_work_destroy(work);
     free(zero);
     return r;
@@ -108,11 +115,6 @@ static mor_world* our_world(robot* r, const char* formulation, const char* solve
     snprintf(def.name, sizeof def.name, "robot");
     def.model = r->model;
     def.pose.position = mor_v3(0, 0, r->height);
-    def.collide = false;
-    def.collide_feet = true;
-    r->feet[0].points = r->feet[1].points = r->print;
-    def.feet = r->feet;
-    def.foot_count = 2;
     def.material = number;
     def.limits = def.friction = false;
     if (mor_world_add_robot(w, &def, &error) < 0) fine(MOR_BAD_INPUT, &error);
@@ -163,7 +165,7 @@ static void write_body(FILE* f, const robot* r, int link)
         fprintf(f, "<inertial pos=\"%.17g %.17g %.17g\" mass=\"%.17g\" fullinertia=\"%.17g %.17g %.17g %.17g %.17g %.17g\"/>\n", l->mass.com.x, l->mass.com.y, l->mass.com.z,
                 l->mass.mass, fmax(I[0][0], 1e-9), fmax(I[1][1], 1e-9), fmax(I[2][2], 1e-9), I[0][1], I[0][2], I[1][2]);
     for (int k = 0; k < 2; k++) {
-        const mor_frame_def* frame = mor_robot_frame(m, r->feet[k].frame);
+        const mor_frame_def* frame = mor_robot_frame(m, r->feet[k]);
         for (int i = 0; i < 4 && frame->link == link; i++) {
             mor_vec3 x = mor_pose_point(&frame->pose, r->print[i]);
             fprintf(f, "<geom type=\"sphere\" size=\"%g\" pos=\"%.17g %.17g %.17g\" mass=\"0\"/>\n", RADIUS, x.x, x.y, x.z);

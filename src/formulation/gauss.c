@@ -135,6 +135,22 @@ static double slip_speed(const mor_block* b, const double* u)
     return s;
 }
 
+typedef struct verdict {
+    const mor_problem* problem;
+    double tol;
+    mor_arena* arena;
+} verdict;
+
+static bool content(const void* user, const double* p)
+{
+    const verdict* v = user;
+    size_t mark = mor_arena_mark(v->arena);
+    double error = mor_judge_step_velocity(v->problem, p, v->arena);
+    bool good = error <= v->tol || (error <= 1e-7 && error <= mor_judge_floor(v->problem, p, v->arena));
+    mor_arena_release(v->arena, mark);
+    return good;
+}
+
 /* Repeats the QP until the slip speeds agree with those it was given. */
 static mor_report coulomb(mor_gauss* g, int rounds, double tol, mor_solve_stage* stage, bool warm, double* z, double* p, double* nu)
 {
@@ -145,7 +161,8 @@ static mor_report coulomb(mor_gauss* g, int rounds, double tol, mor_solve_stage*
     double* extra = mor_arena_zero(g->arena, (size_t)g->n + 1, sizeof *extra);
     double* u = mor_arena_alloc(g->arena, ((size_t)f->row_count + 1) * sizeof *u);
     double* memory = mor_arena_zero(g->arena, (4 + 2 * MEMORY) * C + 1, sizeof *memory);
-    if (!extra || !u || !memory) return mor_report_no_memory();
+    double* trial = mor_arena_alloc(g->arena, ((size_t)f->row_count + 1) * sizeof *trial);
+    if (!extra || !u || !memory || !trial) return mor_report_no_memory();
     fixed_point x = { contacts, 0, memory, memory + C, memory + 2 * C, memory + 3 * C, memory + 4 * C, memory + (4 + MEMORY) * C };
     mor_report report = { .status = MOR_SOLVED };
     int iterations = 0;
@@ -173,6 +190,15 @@ static mor_report coulomb(mor_gauss* g, int rounds, double tol, mor_solve_stage*
             worst = fmax(worst, block->mu * fabs(x.r[k++]));
         }
         if (worst <= 0.1 * tol) break;
+        if (round >= 2 && (round & (round - 1)) == 0) { /* rounds 2, 4, 8 ...: the states may be right, and the rest rounding of the QPs */
+            memcpy(trial, p, (size_t)f->row_count * sizeof *trial);
+            verdict judge = { &g->problem, tol, g->arena };
+            if (mor_state_guess(&g->problem, content, &judge, trial, g->arena)) {
+                memcpy(p, trial, (size_t)f->row_count * sizeof *trial);
+                report.status = MOR_SOLVED;
+                break;
+            }
+        }
         anderson(&x, round);
         if (round + 1 == rounds) snprintf(report.detail, sizeof report.detail, "Coulomb's law was missed by %.3g m/s after %d QPs", worst, rounds);
     }
@@ -190,22 +216,6 @@ static double row_speed(const mor_system* s, const mor_block* b, int d, const do
         for (int m = 0; m < t->dof; m++) sum += J[m] * nu[t->offset + m];
     }
     return sum;
-}
-
-typedef struct verdict {
-    const mor_problem* problem;
-    double tol;
-    mor_arena* arena;
-} verdict;
-
-static bool content(const void* user, const double* p)
-{
-    const verdict* v = user;
-    size_t mark = mor_arena_mark(v->arena);
-    double error = mor_judge_step_velocity(v->problem, p, v->arena);
-    bool good = error <= v->tol || (error <= 1e-7 && error <= mor_judge_floor(v->problem, p, v->arena));
-    mor_arena_release(v->arena, mark);
-    return good;
 }
 
 /* What the contacts did in the last step, solved for the data of this one with circular cones; true if the judge is content: the answer

@@ -64,7 +64,6 @@ static void plugged_prepare(mor_world* w, const mor_tree* t, double* nu, double*
     mor_robot* r = t->robot;
     const mor_robot_model* m = r->model;
     int N = t->dof, offset = N - mor_robot_joint_count(m);
-    mor_robot_mark_feet(w, r);
     r->dynamics.update(r->dynamics.self, &r->base, r->s, r->nu);
     mor_robot_gather_forces(w, r);
     memcpy(nu, r->nu, (size_t)N * sizeof *nu);
@@ -72,8 +71,8 @@ static void plugged_prepare(mor_world* w, const mor_tree* t, double* nu, double*
     r->dynamics.bias(r->dynamics.self, w->gravity, nu_free);
     for (int k = 0; k < N; k++) nu_free[k] = r->force[k] - nu_free[k];
     for (int j = 0; j < mor_robot_joint_count(m); j++) {
-        double d = r->damping ? mor_robot_link(m, mor_robot_link_of_joint(m, j))->damping : 0.0;
-        r->extra[j] = w->h * d;
+        double d = (r->damping ? mor_robot_link(m, mor_robot_link_of_joint(m, j))->damping : 0.0) + r->viscous[j];
+        r->extra[j] = w->h * (d + r->gain[j]);
         nu_free[offset + j] -= d * nu[offset + j];
         r->dense[(offset + j) * (N + 1)] += r->extra[j];
     }

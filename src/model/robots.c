@@ -3,7 +3,8 @@
  *     nu_free = nu + h (M + h D)^-1 (tau + sum J' wrench - D nu - h(q, nu))
  *
  * with the joint damping D implicit, so that stiff dampers need no small step; the mass block of the step is
- * M + h D. The factor of the articulated-body algorithm stays in the work space and answers M^-1 c for every
+ * M + h D. A controller that answers a change of joint velocity with tau - K (nu+ - nu) is taken the same way: its K joins D
+ * in the mass block (src/control). The factor of the articulated-body algorithm stays in the work space and answers M^-1 c for every
  * constraint row in O(links). Positions: s+ = s + h s_dot+, the base by the exponential map. */
 #include "model/articulated.h"
 #include "model/dynamics.h"
@@ -68,13 +69,12 @@ static void robot_prepare(mor_world* w, const mor_tree* t, double* nu, double* n
     const mor_robot_model* m = r->model;
     int offset = m->dof - m->joint_count;
     r->factored = false;
-    mor_robot_mark_feet(w, r);
     mor_robot_gather_forces(w, r);
     double* f = r->wrenches; /* scratch of at least dof */
     memcpy(f, r->force, (size_t)m->dof * sizeof *f);
     for (int j = 0; j < m->joint_count; j++) {
-        double d = r->damping ? m->links[m->link_of_joint[j]].damping : 0.0;
-        r->extra[j] = w->h * d;
+        double d = (r->damping ? m->links[m->link_of_joint[j]].damping : 0.0) + r->viscous[j];
+        r->extra[j] = w->h * (d + r->gain[j]);
         f[offset + j] -= d * r->nu[offset + j];
     }
     memcpy(nu, r->nu, (size_t)m->dof * sizeof *nu);
@@ -233,7 +233,6 @@ void mor_robot_free(mor_world* w, mor_robot* r)
     mor_robot_work_destroy(r->work);
     mor_robot_destroy(r->model);
     free(r->bodies);
-    free(r->feet);
     free(r->dense);
     free(r->jacobian);
     free(r->s); /* the other arrays follow it */
@@ -250,7 +249,7 @@ static mor_robot* make_robot(const mor_robot_def* def)
     r->work = mor_robot_work_create(m);
     r->bodies = malloc(L * sizeof *r->bodies);
     size_t scratch = 6 * L > N ? 6 * L : N;
-    r->s = calloc(n + N + n + scratch + N + n + 3 * n + 1, sizeof(double));
+    r->s = calloc(n + N + n + scratch + N + n + 3 * n + 3 * n + 1, sizeof(double));
     r->dense = malloc((2 * N * N + 1) * sizeof(double));
     r->mass = r->dense ? r->dense + N * N : NULL;
     if (!r->work || !r->bodies || !r->s || !r->dense) {
@@ -262,7 +261,10 @@ static mor_robot* make_robot(const mor_robot_def* def)
     r->wrenches = r->tau + n;
     r->force = r->wrenches + scratch;
     r->extra = r->force + N;
-    r->memory = r->extra + n;
+    r->gain = r->extra + n;
+    r->viscous = r->gain + n;
+    r->coulomb = r->viscous + n;
+    r->memory = r->coulomb + n;
     snprintf(r->name, sizeof r->name, "%s", def->name);
     r->base = (mor_pose){ def->pose.position, mor_quat_normalize(def->pose.rotation) };
     if (def->s) memcpy(r->s, def->s, n * sizeof(double));
@@ -279,23 +281,21 @@ static mor_robot* make_robot(const mor_robot_def* def)
 static bool add_links(mor_world* w, mor_robot* r, const mor_robot_def* def, int number)
 {
     const mor_robot_model* m = r->model;
-    size_t room = (size_t)m->shape_count + 1;
-    for (int i = 0; i < def->foot_count; i++) room += (size_t)def->feet[i].point_count;
-    mor_body_shape* shapes = malloc(room * sizeof *shapes);
+    mor_body_shape* shapes = malloc(((size_t)m->shape_count + 1) * sizeof *shapes);
     if (!shapes) return false;
     for (int i = 0; i < m->link_count; i++) {
         mor_body_def d = mor_body_def_default();
         d.shapes = shapes;
         for (int k = 0; def->collide && k < m->shape_count; k++)
-            if (m->shapes[k].link == i) shapes[d.shape_count++] = (mor_body_shape){ m->shapes[k].geometry, m->shapes[k].pose, -1 };
-        int own = d.shape_count;
-        d.shape_count = mor_robot_foot_shapes(r, def, i, shapes, own);
+            if (m->shapes[k].link == i) {
+                int frame = m->shapes[k].frame, own = def->materials && frame >= 0 && frame < m->frame_count ? def->materials[frame] : -1;
+                shapes[d.shape_count++] = (mor_body_shape){ m->shapes[k].geometry, m->shapes[k].pose, own };
+            }
         bool held = i == 0 && !m->floating;
         mor_body b = { .alive = true, .kind = held ? MOR_FIXED : MOR_DYNAMIC, .material = def->material, .tree = held ? -1 : r->tree,
                        .robot = number + 1, .link = i, .mass = m->links[i].mass, .q = { 1, 0, 0, 0 } };
         snprintf(b.name, sizeof b.name, "%.30s/%.32s", r->name, m->links[i].name);
-        int slot = d.shape_count < 0 ? -1 : mor_world_place_body(w, &d, b);
-        for (int k = own; k < d.shape_count; k++) mor_geometry_release(shapes[k].geometry);
+        int slot = mor_world_place_body(w, &d, b);
         if (slot < 0) {
             free(shapes);
             return false;
@@ -311,6 +311,8 @@ static mor_code check(const mor_world* w, const mor_robot_def* def, mor_error* e
     if (!def->model) return mor_fail(error, MOR_BAD_INPUT, "a robot needs a model");
     if (w->dimension != 3) return mor_fail(error, MOR_BAD_INPUT, "robots need a 3-D world");
     if (def->material < 0 || def->material >= w->material_count) return mor_fail(error, MOR_BAD_INPUT, "there is no material number %d", def->material);
+    for (int i = 0; def->materials && i < def->model->frame_count; i++)
+        if (def->materials[i] >= w->material_count) return mor_fail(error, MOR_BAD_INPUT, "there is no material number %d", def->materials[i]);
     mor_quat q = def->pose.rotation;
     double n = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
     bool finite = isfinite(def->pose.position.x + def->pose.position.y + def->pose.position.z) && isfinite(n) && n > 1e-12;
@@ -334,7 +336,7 @@ int mor_world_add_robot(mor_world* w, const mor_robot_def* def, mor_error* error
         mor_robot_free(w, r);
         goto no_memory;
     }
-    if (!mor_robot_take_feet(r, def, error) || (def->dynamics && !mor_dynamics_take(r, def->dynamics, error))) {
+    if (def->dynamics && !mor_dynamics_take(r, def->dynamics, error)) {
         mor_robot_free(w, r);
         return -1;
     }

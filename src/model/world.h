@@ -12,6 +12,7 @@
 struct mor_tree_kind;
 struct mor_broad_phase;
 struct mor_workers;
+struct mor_control;
 
 typedef struct mor_body {
     bool alive;
@@ -42,10 +43,12 @@ typedef struct mor_body {
 /* A tree instance: how its velocities are made, not what they are. */
 typedef struct mor_tree {
     const struct mor_tree_kind* kind;
-    int body; /* its body; -1: a robot, whose links are bodies */
+    int body; /* its body; -1: a robot, whose links are bodies, or the spring of a joint */
     int dof;
     int offset; /* in the world's velocity arrays, set by the assembly */
     struct mor_robot* robot;
+    double stiffness, damping; /* of a spring */
+    const struct mor_stored_tree* stored; /* of a frame (model/stored.h) */
 } mor_tree;
 
 /* What the step must know of a kind of tree. All lengths are dof. */
@@ -77,13 +80,7 @@ typedef struct mor_tree_kind {
     bool (*respond6)(const mor_tree* tree, const mor_body* body, double* out);
 } mor_tree_kind;
 
-extern const mor_tree_kind mor_tree_free, mor_tree_planar, mor_tree_particle, mor_tree_robot;
-
-/* A foot of a robot: the shapes [first, first + count) of the body of `link`. */
-typedef struct mor_foot {
-    int frame, link, first, count;
-    mor_pose start; /* of the frame at the start of the last step */
-} mor_foot;
+extern const mor_tree_kind mor_tree_free, mor_tree_planar, mor_tree_particle, mor_tree_robot, mor_tree_spring;
 
 /* A robot in the world: one tree, one body per link. */
 typedef struct mor_robot {
@@ -97,11 +94,9 @@ typedef struct mor_robot {
     double* tau;      /* applied joint forces of the coming step, n */
     double* wrenches; /* 6 per link, scratch */
     double *force, *extra; /* scratch: dof, n */
+    double *gain, *viscous, *coulomb; /* n each, of motors: implicit gain of the coming step, friction beyond the model's */
     double* memory;   /* impulses of limits (lower, upper) and friction of every joint, 3 n, last step */
     bool self_collision, limits, damping, friction, mimic;
-    mor_foot* feet;
-    int foot_count;
-    double foot_step; /* h of the last step */
     mor_dynamics dynamics; /* plugged in; update NULL: the model's own */
     double *dense, *mass, *jacobian; /* factor of M and M (N^2 each); plugged in: 6 N scratch */
     bool factored;                   /* both are those of this step, dense as L'DL */
@@ -113,7 +108,8 @@ typedef struct mor_joint {
     int body[2];        /* slots; -1: the world */
     mor_pose frame[2];  /* joint frame in each body's centre-of-mass frame (body axes); world: in the world */
     double coordinate;  /* of one-dof joints: angle (unwound) or distance */
-    double memory[9];   /* impulses of the last step: rows, then limit, motor, friction */
+    double memory[10];  /* impulses of the last step: rows, then limit, motor, friction, spring */
+    int spring;         /* the tree that stands for its spring and damper, -1: none */
 } mor_joint;
 
 typedef struct mor_pair_rule {
@@ -129,10 +125,13 @@ typedef struct mor_method_options {
     int max_failures; /* warn: so many failed steps in a row end the run; 0: any number */
     int relinearise;
     int stabilisation; /* MOR_STABILISE_... */
-    double position_tolerance, velocity_tolerance; /* of joints, impulse stabilisation */
+    double position_tolerance, velocity_tolerance; /* of joints, impulse stabilisation and projection */
+    double gain; /* of Baumgarte's: part of a violation that a step takes away */
+    double integrator_tolerance; /* gauss6: bend of the accelerations beyond which a step is halved; 0: any */
+    int halvings;                /* how often at most */
 } mor_method_options;
 
-enum { MOR_STABILISE_IMPULSE, MOR_STABILISE_BAUMGARTE, MOR_STABILISE_NONE };
+enum { MOR_STABILISE_IMPULSE, MOR_STABILISE_BAUMGARTE, MOR_STABILISE_PROJECTION, MOR_STABILISE_NONE };
 
 typedef struct mor_solver_options {
     double tol;
@@ -149,6 +148,7 @@ typedef struct mor_island {
     int row_block_count;
     mor_report report;
     double solve_time, formulate_time;
+    bool one_sided, skip; /* integrators (step/smooth_step.c): it has contacts or bounded rows; it needs no solve */
 } mor_island;
 
 /* A growing array that never shrinks: a warm step does not allocate. */
@@ -178,6 +178,7 @@ struct mor_world {
     mor_robot** robots;
     int robot_count, robot_capacity;
     mor_buffer joints;      /* mor_joint */
+    struct mor_stored* stored; /* a world made from a frame (model/stored.h), else NULL */
     double joint_error;     /* largest |phi| at the end of the last step [m, rad] */
 
     mor_material* materials;
@@ -185,12 +186,15 @@ struct mor_world {
     mor_buffer pair_rules; /* mor_pair_rule */
     mor_buffer ignored;    /* uint64_t keys a<b of body slots, sorted */
 
+    struct mor_control* control; /* motors, sensors, controllers; NULL: none */
+
     /* collision */
     mor_buffer contacts;     /* mor_contact, this step, with impulses once it is solved */
     mor_buffer old_contacts; /* mor_contact, last step, with impulses: warm start */
     bool detected;           /* old_contacts already hold the contacts of the coming step: they were
                                 found at the end of the last one to measure the penetration */
     double deepest; /* largest penetration the last detection saw, before psi_min */
+    int last_group; /* groups numbered so far by the collision method `features` */
     struct mor_broad_phase* broad_phase;
     char collision_error[320]; /* a pair without a test, told once by the step */
 
@@ -198,6 +202,7 @@ struct mor_world {
     const mor_collision* collision;
     const mor_formulation* formulation;
     const mor_solver* solver;
+    const mor_integrator* integrator;
     void *collision_options, *formulation_options, *solver_own_options;
     mor_solver_options solver_options;
     mor_method_options options;
@@ -228,6 +233,10 @@ struct mor_world {
     double correction_work, contact_work, applied_work;
     double raw_penetration, projection_work; /* of the step's position projection */
     int failed_in_row; /* steps, up to the last */
+    int* smooth_group; /* tree -> first tree of its group; NULL: the integrator is semi-implicit (step/smooth_step.c) */
+    bool* smooth;      /* tree -> it takes the chosen integrator in this step */
+    int smooth_groups, reduced_groups, halvings, rescued, sweeps; /* of the step */
+    char smooth_detail[160];
 };
 
 /* Room for `count` elements of `size` bytes; false when out of memory. */
@@ -254,12 +263,5 @@ bool mor_world_reserve_tree(mor_world* world);
 /* Writes poses and velocities of the links into their bodies. */
 void mor_robot_write_bodies(mor_world* world, const mor_robot* robot);
 void mor_robot_free(mor_world* world, mor_robot* robot);
-/* Copies the feet of a definition; the points become shapes when the links are made (feet.c). False: bad input or no memory. */
-bool mor_robot_take_feet(mor_robot* robot, const mor_robot_def* def, mor_error* error);
-/* Writes the shapes of the feet on `link` behind the first `count`; returns the new count, -1 without memory. The geometries get one
- * reference that the caller releases. */
-int mor_robot_foot_shapes(mor_robot* robot, const mor_robot_def* def, int link, mor_body_shape* shapes, int count);
-/* Remembers where the feet are: start of a step. */
-void mor_robot_mark_feet(const mor_world* world, mor_robot* robot);
 
 #endif

@@ -52,14 +52,14 @@ int mor_problem_unknowns(const mor_problem* problem)
 static mor_code check_finite(const char* name, long n, const double* x, mor_error* error)
 {
     NEED(n == 0 || x, "%s is missing; it needs %ld numbers", name, n);
-    double a = 0.0, b = 0.0, c = 0.0, d = 0.0; /* 0 x is 0 for finite x alone */
-    long whole = n - n % 4;
-    for (long k = 0; k < whole; k += 4) a += 0.0 * x[k], b += 0.0 * x[k + 1], c += 0.0 * x[k + 2], d += 0.0 * x[k + 3];
-    for (long k = whole; k < n; k++) a += 0.0 * x[k];
-    if (a + b + c + d == 0.0) return MOR_OK;
-    for (long k = 0; k < n; k++)
-        if (!isfinite(x[k])) BAD("%s[%ld] is %g; all data must be finite", name, k, x[k]);
-    return MOR_OK;
+    double sum[4] = { 0.0, 0.0, 0.0, 0.0 }; /* 0 x is 0, or NaN where x is not finite */
+    long k = 0;
+    for (; k + 4 <= n; k += 4)
+        for (int i = 0; i < 4; i++) sum[i] += 0.0 * x[k + i];
+    for (; k < n; k++) sum[0] += 0.0 * x[k];
+    if (sum[0] + sum[1] + sum[2] + sum[3] == 0.0) return MOR_OK;
+    for (k = 0; isfinite(x[k]);) k++;
+    BAD("%s[%ld] is %g; all data must be finite", name, k, x[k]);
 }
 
 static mor_code check_nonnegative(const char* name, long n, const double* x, mor_error* error)

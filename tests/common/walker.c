@@ -56,15 +56,20 @@ mor_robot_model* walker_biped(void)
     return mor_robot_create(l, 7, f, 2, true, NULL);
 }
 
-void walker_put_feet(mor_robot_def* d, walker_feet* feet, double radius)
+const mor_vec3 walker_print[4] = { { 0.1, 0.04, 0 }, { 0.1, -0.04, 0 }, { -0.06, -0.04, 0 }, { -0.06, 0.04, 0 } };
+
+void walker_put_feet(mor_robot_model* m, const char* left, const char* right, const mor_vec3 print[4], double radius)
 {
-    const mor_vec3 print[4] = { { 0.1, 0.04, 0 }, { 0.1, -0.04, 0 }, { -0.06, -0.04, 0 }, { -0.06, 0.04, 0 } };
-    memcpy(feet->print, print, sizeof print);
-    for (int s = 0; s < 2; s++) feet->feet[s] = (mor_foot_def){ mor_robot_find_frame(d->model, s ? "right" : "left"), feet->print, 4, radius };
-    d->feet = feet->feet;
-    d->foot_count = 2;
-    d->collide = false;
-    d->collide_feet = true;
+    mor_geometry* g = radius > 0.0 ? mor_geometry_sphere(radius, NULL) : mor_geometry_point(NULL);
+    for (int s = 0; s < 2; s++) {
+        int frame = mor_robot_find_frame(m, s ? right : left);
+        const mor_frame_def* f = mor_robot_frame(m, frame);
+        for (int k = 0; k < 4; k++) {
+            mor_link_shape shape = { .link = f->link, .geometry = g, .pose = { mor_pose_point(&f->pose, print[k]), f->pose.rotation }, .frame = frame };
+            mor_robot_add_shape(m, &shape, NULL);
+        }
+    }
+    mor_geometry_release(g);
 }
 
 mor_robot_model* walker_five_bar(void)

@@ -16,11 +16,8 @@ mor_robot_model* walker_five_bar(void);
 /* The same with three legs around z whose knees have two axes: joints slide, then motor, knee and roll of each leg; frames `tip_0` ... */
 mor_robot_model* walker_delta(void);
 
-/* Two feet with four points each (frames left, right). */
-typedef struct walker_feet {
-    mor_foot_def feet[2];
-    mor_vec3 print[4];
-} walker_feet;
-void walker_put_feet(mor_robot_def* def, walker_feet* feet, double radius);
+/* Four points under each of two frames, rounded by `radius` (0: vertices), as shapes of the model. */
+extern const mor_vec3 walker_print[4];
+void walker_put_feet(mor_robot_model* model, const char* left, const char* right, const mor_vec3 print[4], double radius);
 
 #endif
