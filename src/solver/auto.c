@@ -17,9 +17,12 @@
  *   with z_i < 0 or w_i < 0 change sides while they become fewer, else only the last of them (Murty 1974), and all sets if there are at most 3
  *   pairs; n <= 320: lemke without scaling, lemke; then, or for larger n first: Fischer-Burmeister Newton (sigma 0.1, 150 steps), minmap (sigma 1, 600),
  *   ppa, minmap (sigma 0.1, 400), lemke.
- * STEP with circular cones: Gauss-Seidel on tree velocities while 150 sweeps are predicted to do; Newton on tree velocities
+ * STEP, up to 96 rows and with a guess: the contact states of the guess (state_guess.h). Then,
+ * with circular cones: Gauss-Seidel on tree velocities while 150 sweeps are predicted to do; Newton on tree velocities
  * (tree_newton.h), 10 steps from the guess, 200 from zero; nsn on the reduced problem; sweeps to the end. Pyramids: sweeps while 150
  * (above 200 rows 20000) do; lemke (up to 200 rows) and Fischer-Burmeister Newton on the LCP; sweeps to the end.
+ *
+ * QP: qp-active-set, then qp-interior-point.
  *
  * With a time limit stages 3 to 7 may use up to 30, 60, 70, 80, 87, 94, 100 % of it. The best answer seen by the judge is returned,
  * with its honest status. iterations: sum over all stages. */
@@ -32,6 +35,7 @@
 #include "linalg/dense.h"
 #include "solver/block_rows.h"
 #include "solver/proximal.h"
+#include "solver/state_guess.h"
 #include "solver/sweep.h"
 #include "solver/tree_newton.h"
 
@@ -46,6 +50,7 @@ typedef struct run {
 } run;
 
 extern const mor_solver mor_solver_lemke, mor_solver_nsn, mor_solver_ppa, mor_solver_fischer_newton;
+extern const mor_solver mor_solver_qp_active_set, mor_solver_qp_interior_point;
 
 static void note(run* R, const char* what, int iterations)
 {
@@ -530,6 +535,15 @@ static bool tree_newton(run* R, const double* start, int window, double* p)
     return R->best <= R->context->tol;
 }
 
+/* Keeps p if it is the best so far. */
+static bool within_tolerance(const void* user, const double* p)
+{
+    run* R = (run*)user;
+    double error = R->context->error(R->context, p, NULL);
+    if (error < R->best) R->best = error, memcpy(R->z, p, (size_t)R->problem->size * sizeof *p);
+    return error <= R->context->tol;
+}
+
 static void step(run* R)
 {
     enum { FEW = 150, SOME = 20000, MANY = 100000, SMALL = 200 };
@@ -542,9 +556,15 @@ static void step(run* R)
     const double* guess = R->context->warm ? p + n : NULL;
     memcpy(p, R->z, (size_t)n * sizeof *p);
     memcpy(p + n, R->z, (size_t)n * sizeof *p);
+    if (guess && n <= MOR_STATE_GUESS_ROWS) { /* what each contact did, solved for the new data */
+        bool done = mor_state_guess(R->problem, within_tolerance, R, p, R->context->arena);
+        note(R, "states", 1);
+        if (done) return;
+        memcpy(p, guess, (size_t)n * sizeof *p);
+    }
     if (guess) { /* the last step's impulses are often the answer, or one Newton step from it */
-        R->best = R->context->error(R->context, p, NULL);
-        if (R->best <= R->context->tol || (cones && n > SMALL && tree_newton(R, guess, 8, p)) || R->late) return;
+        if (within_tolerance(R, p)) return;
+        if ((cones && n > SMALL && tree_newton(R, guess, 8, p)) || R->late) return;
         memcpy(p, guess, (size_t)n * sizeof *p);
     }
     bool can_sweep = mor_sweep_open(&sweep, &R->problem->step, true, R->context->arena, &why) == MOR_SOLVED;
@@ -565,6 +585,16 @@ static void step(run* R)
     }
 }
 
+/* Quadratic programmes: the exact method first. */
+static void quadratic(run* R)
+{
+    size_t bytes = (size_t)R->problem->size * sizeof *R->z;
+    double* guess = R->context->warm ? mor_arena_alloc(R->context->arena, bytes + 1) : NULL;
+    if (guess) memcpy(guess, R->z, bytes);
+    if (!other(R, &mor_solver_qp_active_set, "qp-active-set", guess, 0.5) && R->report.status != MOR_NO_SOLUTION)
+        other(R, &mor_solver_qp_interior_point, "qp-interior-point", NULL, 1.0);
+}
+
 static mor_report auto_solve(const mor_problem* problem, const void* options, mor_context* context, double* z)
 {
     (void)options;
@@ -576,6 +606,7 @@ static mor_report auto_solve(const mor_problem* problem, const void* options, mo
     if (problem->form == MOR_LCP) pairs(&R);
     else if (problem->form == MOR_MLCP) mixed(&R);
     else if (problem->form & (MOR_STEP_CONE | MOR_STEP_PYRAMID)) step(&R);
+    else if (problem->form == MOR_QP) quadratic(&R);
     else contacts(&R);
     context->tol = tol;
     if (R.best <= context->tol) R.report.status = MOR_SOLVED;
@@ -588,7 +619,7 @@ const mor_solver mor_solver_automatic = {
     .name = "auto",
     .summary = "chooses a method by form and size, falls back in a fixed order, says what it did",
     .reference = "acary2018",
-    .accepts = MOR_LCP | MOR_MLCP | MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING | MOR_STEP_CONE | MOR_STEP_PYRAMID,
+    .accepts = MOR_LCP | MOR_MLCP | MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING | MOR_STEP_CONE | MOR_STEP_PYRAMID | MOR_QP,
     .max_iter = 1000000,
     .solve = auto_solve,
 };
