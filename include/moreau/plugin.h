@@ -14,7 +14,11 @@
 extern "C" {
 #endif
 
-#define MOR_PLUGIN_VERSION 1
+#define MOR_PLUGIN_VERSION 2 /* 2 added `error`; plug-ins of version 1 still work */
+
+/* An error measure of one's own for `moreau compare`: how wrong z is as an answer of `problem`, beside what the judge found. It is shown and stored; whether a
+ * run is solved stays the judge's verdict. Called in several processes at once. */
+typedef double (*mor_plugin_error)(const mor_problem* problem, const double* z, const mor_residual* judged);
 
 typedef struct mor_plugin {
     uint32_t version;                                        /* MOR_PLUGIN_VERSION */
@@ -22,6 +26,9 @@ typedef struct mor_plugin {
     const mor_solver* const* solvers;                        /* NULL-terminated, or NULL */
     const mor_formulation* const* formulations;
     const mor_collision* const* collisions;
+    /* since version 2 */
+    mor_plugin_error error; /* NULL: none */
+    const char* error_name; /* one word for tables; NULL: "user" */
 } mor_plugin;
 
 /* What the shared object exports under the name "mor_plugin_entry". */
@@ -34,7 +41,16 @@ MOR_API const mor_plugin* mor_plugin_entry(void);
     {                                                                                                                \
         static const mor_solver* const solvers[] = { __VA_ARGS__, NULL };                                            \
         static const mor_plugin plugin = { MOR_PLUGIN_VERSION,      sizeof(mor_solver), sizeof(mor_formulation),     \
-                                           sizeof(mor_collision), solvers,            NULL, NULL };                  \
+                                           sizeof(mor_collision), solvers,            NULL, NULL, NULL, NULL };      \
+        return &plugin;                                                                                              \
+    }
+
+/* Defines mor_plugin_entry for an error measure. */
+#define MOR_PLUGIN_ERROR(function, name)                                                                             \
+    const mor_plugin* mor_plugin_entry(void)                                                                         \
+    {                                                                                                                \
+        static const mor_plugin plugin = { MOR_PLUGIN_VERSION, sizeof(mor_solver), sizeof(mor_formulation),          \
+                                           sizeof(mor_collision), NULL, NULL, NULL, function, name };                \
         return &plugin;                                                                                              \
     }
 

@@ -153,7 +153,7 @@ static bool finish(pool* p, child* c)
     mor_lab_run* r = &m.as.run;
     bool late = c->killed || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU);
     r->status = late ? MOR_TIME_LIMIT : MOR_NUMERICAL;
-    r->error = r->coulomb = NAN;
+    r->error = r->coulomb = r->user_error = NAN;
     r->time_s = r->total_s = mor_clock() - c->since;
     r->residual = (mor_residual){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
     if (late) snprintf(r->detail, sizeof r->detail, "did not stop at the time limit: its process was ended");

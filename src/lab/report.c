@@ -336,7 +336,7 @@ static void runs(const mor_lab* lab, FILE* out)
 {
     fprintf(out, "<h2 id=\"runs\">Runs</h2><p>%d runs. <input id=\"filter\" placeholder=\"filter: words that must occur, e.g. pile nsgs not_converged\" size=\"50\"> <span id=\"count\"></span></p>"
                  "<div class=\"tall\"><table id=\"runs-table\"><thead><tr><th>problem</th><th>formulation</th><th>solver</th><th class=\"n\">tolerance</th><th>status</th><th class=\"n\">iterations</th>"
-                 "<th class=\"n\">solver [s]</th><th class=\"n\">total [s]</th><th class=\"n\">error</th><th class=\"n\">natural</th><th class=\"n\">FB</th><th class=\"n\">CCK</th><th class=\"n\">normal</th><th class=\"n\">friction</th><th>detail</th></tr></thead><tbody></tbody></table></div>\n<script>const runs=[\n", lab->run_count);
+                 "<th class=\"n\">solver [s]</th><th class=\"n\">total [s]</th><th class=\"n\">error</th><th class=\"n\">natural</th><th class=\"n\">FB</th><th class=\"n\">CCK</th><th class=\"n\">normal</th><th class=\"n\">friction</th>%s%s%s<th>detail</th></tr></thead><tbody></tbody></table></div>\n<script>const runs=[\n", lab->run_count, lab->options.error ? "<th class=\"n\">" : "", lab->options.error ? lab->options.error_name : "", lab->options.error ? "</th>" : "");
     for (int i = 0; i < lab->run_count; i++) {
         const mor_lab_run* r = &lab->runs[i];
         fputc('[', out);
@@ -344,6 +344,7 @@ static void runs(const mor_lab* lab, FILE* out)
         fprintf(out, ",\"%s\",\"%s\",%g,\"%s\",%d,", mor_lab_formulation_name(lab, r->formulation), mor_lab_solver_name(lab, r->solver), lab->options.tols[r->tol], mor_status_name((mor_status)r->status), r->iterations);
         const double x[] = { r->time_s, r->total_s, r->error, r->residual.natural, r->residual.fb, r->residual.cck, r->residual.normal_error, r->residual.friction_error };
         for (int k = 0; k < 8; k++) script_number(out, x[k]), fputc(',', out);
+        if (lab->options.error) script_number(out, r->user_error), fputc(',', out);
         script_text(out, r->detail);
         fputs("],\n", out);
     }
@@ -392,7 +393,9 @@ static void head(const mor_lab* lab, FILE* out)
                 fprintf(out, " <a href=\"#f%d\">%s</a>", f + 1, title_of(lab, f));
                 break;
             }
-    fputs(" <a href=\"#formulations\">formulations</a> <a href=\"#problems\">problems</a> <a href=\"#runs\">runs</a> <a href=\"#rules\">rules</a></nav>\n", out);
+    fputs(" <a href=\"#formulations\">formulations</a> ", out);
+    if (lab->scene_run_count) fputs("<a href=\"#scenes\">whole runs</a> ", out);
+    fputs("<a href=\"#problems\">problems</a> <a href=\"#runs\">runs</a> <a href=\"#rules\">rules</a></nav>\n", out);
 }
 
 static void rules(const mor_lab* lab, FILE* out)
@@ -436,6 +439,7 @@ void mor_lab_write_html(const mor_lab* lab, FILE* out)
         convergence(lab, f, out);
     }
     formulations(lab, out);
+    mor_lab_report_scenes(lab, out);
     problems(lab, out);
     runs(lab, out);
     rules(lab, out);
