@@ -51,6 +51,24 @@ static void time_cell(FILE* out, double s)
     fprintf(out, "<td class=\"n\" data-v=\"%.9g\">%.3g %s</td>", s, s * (s < 1e-3 ? 1e6 : s < 1.0 ? 1e3 : 1.0), unit);
 }
 
+static int ascending(const void* a, const void* b)
+{
+    double x = *(const double*)a, y = *(const double*)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorted errors of a formulation's solved runs in the exact Coulomb problem; returns how many. `errors` has run_count entries. */
+static int coulomb_errors(const mor_lab* lab, int f, double* errors)
+{
+    int n = 0;
+    for (int i = 0; i < lab->run_count; i++) {
+        const mor_lab_run* r = &lab->runs[i];
+        if (r->formulation == f && r->status == MOR_SOLVED && isfinite(r->coulomb) && (r->solver < 0 || r->tol == lab->options.tol_count - 1)) errors[n++] = r->coulomb;
+    }
+    qsort(errors, (size_t)n, sizeof *errors, ascending);
+    return n;
+}
+
 /* ----------------------------------------------------------------------------- at a glance */
 
 static void glance(const mor_lab* lab, FILE* out)
@@ -81,7 +99,19 @@ static void glance(const mor_lab* lab, FILE* out)
         }
         fputs("</tr>\n", out);
     }
-    fputs("</tbody></table>\n", out);
+    double* errors = malloc(((size_t)lab->run_count + 1) * sizeof *errors);
+    fputs("<tr><td>how far from Coulomb's law: median, 9 of 10 below [m/s]</td>", out);
+    for (int f = -1; errors && f < lab->formulation_count; f++) {
+        mor_lab_profile p;
+        bool shown = mor_lab_profile_make(lab, f, tol, NULL, &p) && p.problem_count;
+        mor_lab_profile_free(&p);
+        if (!shown) continue;
+        int n = f < 0 ? 0 : coulomb_errors(lab, f, errors);
+        if (n) fprintf(out, "<td>%.0e, %.0e</td>", errors[n / 2], errors[n * 9 / 10]);
+        else fputs("<td>–</td>", out);
+    }
+    free(errors);
+    fputs("</tr>\n</tbody></table>\n", out);
 }
 
 /* ---------------------------------------------------------------------------------- scores */
@@ -177,12 +207,6 @@ static void sizes(const mor_lab* lab, int f, FILE* out)
     mor_lab_profile_free(&p);
 }
 
-static int ascending(const void* a, const void* b)
-{
-    double x = *(const double*)a, y = *(const double*)b;
-    return (x > y) - (x < y);
-}
-
 /* Work-precision: for every error level, the median over the followed problems of the time at which it is first reached; none if
  * fewer than half of them get there. */
 static void precision(const mor_lab* lab, int f, FILE* out)
@@ -254,13 +278,8 @@ static void formulations(const mor_lab* lab, FILE* out)
           "A formulation that poses another problem (ap has no gaps in its rows) is not wrong by this, but it is different.</p>"
           "<table class=\"sort\"><thead><tr><th>formulation</th><th class=\"n\">solved runs</th><th class=\"n\">median [m/s]</th><th class=\"n\">9 of 10 below</th><th class=\"n\">largest</th></tr></thead><tbody>\n", out);
     for (int f = 0; f < lab->formulation_count; f++) {
-        int n = 0;
-        for (int i = 0; i < lab->run_count; i++) {
-            const mor_lab_run* r = &lab->runs[i];
-            if (r->formulation == f && r->status == MOR_SOLVED && isfinite(r->coulomb) && (r->solver < 0 || r->tol == lab->options.tol_count - 1)) errors[n++] = r->coulomb;
-        }
+        int n = coulomb_errors(lab, f, errors);
         if (!n) continue;
-        qsort(errors, (size_t)n, sizeof *errors, ascending);
         fprintf(out, "<tr><td>%s</td><td class=\"n\" data-v=\"%d\">%d</td>", mor_lab_formulation_name(lab, f), n, n);
         number_cell(out, "%.2e", errors[n / 2]);
         number_cell(out, "%.2e", errors[(n * 9) / 10 < n ? (n * 9) / 10 : n - 1]);
