@@ -8,13 +8,13 @@
 #ifndef MOREAU_PLUGIN_H
 #define MOREAU_PLUGIN_H
 
-#include "moreau/library.h"
+#include "moreau/control.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define MOR_PLUGIN_VERSION 2 /* 2 added `error`; plug-ins of version 1 still work */
+#define MOR_PLUGIN_VERSION 3 /* 2 added controllers, 3 `error`; plug-ins of version 2 still work */
 
 /* An error measure of one's own for `moreau compare`: how wrong z is as an answer of `problem`, beside what the judge found. It is shown and stored; whether a
  * run is solved stays the judge's verdict. Called in several processes at once. */
@@ -26,7 +26,9 @@ typedef struct mor_plugin {
     const mor_solver* const* solvers;                        /* NULL-terminated, or NULL */
     const mor_formulation* const* formulations;
     const mor_collision* const* collisions;
-    /* since version 2 */
+    uint32_t controller_size;
+    const mor_controller* const* controllers;
+    /* since version 3 */
     mor_plugin_error error; /* NULL: none */
     const char* error_name; /* one word for tables; NULL: "user" */
 } mor_plugin;
@@ -41,16 +43,29 @@ MOR_API const mor_plugin* mor_plugin_entry(void);
     {                                                                                                                \
         static const mor_solver* const solvers[] = { __VA_ARGS__, NULL };                                            \
         static const mor_plugin plugin = { MOR_PLUGIN_VERSION,      sizeof(mor_solver), sizeof(mor_formulation),     \
-                                           sizeof(mor_collision), solvers,            NULL, NULL, NULL, NULL };      \
+                                           sizeof(mor_collision), solvers,            NULL, NULL,                    \
+                                           sizeof(mor_controller), NULL, NULL, NULL };                               \
         return &plugin;                                                                                              \
     }
 
-/* Defines mor_plugin_entry for an error measure. */
+/* The same for controllers: types that scenes name under `controllers`. */
+#define MOR_PLUGIN_CONTROLLERS(...)                                                                                  \
+    const mor_plugin* mor_plugin_entry(void)                                                                         \
+    {                                                                                                                \
+        static const mor_controller* const controllers[] = { __VA_ARGS__, NULL };                                    \
+        static const mor_plugin plugin = { MOR_PLUGIN_VERSION,      sizeof(mor_solver), sizeof(mor_formulation),     \
+                                           sizeof(mor_collision), NULL,               NULL, NULL,                    \
+                                           sizeof(mor_controller), controllers, NULL, NULL };                        \
+        return &plugin;                                                                                              \
+    }
+
+/* The same for an error measure. */
 #define MOR_PLUGIN_ERROR(function, name)                                                                             \
     const mor_plugin* mor_plugin_entry(void)                                                                         \
     {                                                                                                                \
         static const mor_plugin plugin = { MOR_PLUGIN_VERSION, sizeof(mor_solver), sizeof(mor_formulation),          \
-                                           sizeof(mor_collision), NULL, NULL, NULL, function, name };                \
+                                           sizeof(mor_collision), NULL, NULL, NULL, sizeof(mor_controller), NULL,    \
+                                           function, name };                                                         \
         return &plugin;                                                                                              \
     }
 
