@@ -175,6 +175,10 @@ static void merge_report(mor_lab_run* run, const mor_report* r, double error)
     if (r->status != MOR_SOLVED && run->status == MOR_SOLVED) {
         run->status = (int)r->status;
         snprintf(run->detail, sizeof run->detail, "%.110s", r->detail);
+        if (strstr(r->detail, "out of memory")) { /* the limit of the comparison, the same for all */
+            run->status = MOR_REFUSED;
+            snprintf(run->detail, sizeof run->detail, "needs more memory than the limit");
+        }
     }
     merge_residual(&run->residual, &r->residual);
     if (!(run->error >= error)) run->error = isnan(error) ? run->error : error;
@@ -374,6 +378,16 @@ static void measure_frame(const mor_bpmd_frame* f, const mor_world* w, mor_lab_p
 
 /* ---------------------------------------------------------------------------- all the runs */
 
+/* A run that is done already; the list is sorted only at the end. */
+static const mor_lab_run* earlier(const mor_lab* lab, int problem, int formulation, int solver, int tol)
+{
+    for (int i = lab->run_count - 1; i >= 0; i--) {
+        const mor_lab_run* r = &lab->runs[i];
+        if (r->problem == problem && r->formulation == formulation && r->solver == solver && r->tol == tol) return r;
+    }
+    return NULL;
+}
+
 mor_code mor_lab_measure(const mor_lab* lab, int index, const bool* done, bool traced, mor_lab_emit emit, void* user, mor_error* error)
 {
     mor_lab_message message = { .kind = 'P', .as.problem = lab->problems[index] };
@@ -407,6 +421,8 @@ mor_code mor_lab_measure(const mor_lab* lab, int index, const bool* done, bool t
                 message = (mor_lab_message){ .kind = 'B', .as.run = { .problem = index, .formulation = f, .solver = s, .tol = t } };
                 emit(user, &message);
                 mor_lab_run* run = &message.as.run;
+                const mor_lab_run* looser = t > 0 ? earlier(lab, index, f, s, t - 1) : NULL; /* of a process that was ended */
+                if (looser && looser->status == MOR_TIME_LIMIT) last = *looser, late = s, late_formulation = f;
                 if (t > 0 && late == s && late_formulation == f) { /* what did not get to a loose tolerance in time does not get to a tight one */
                     *run = last;
                     run->tol = t;
