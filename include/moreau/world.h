@@ -22,6 +22,7 @@ extern "C" {
 
 typedef struct mor_world mor_world;
 typedef struct mor_library mor_library;
+struct mor_smooth;
 
 /* A body that may come and go: index + 1 and generation; zero is null. Stale ids are detected. */
 typedef struct mor_body_id {
@@ -133,11 +134,16 @@ typedef struct mor_robot_def {
     bool collide;           /* the links' shapes touch other bodies */
     bool self_collision;    /* and each other, neighbours in the tree excepted */
     bool limits, damping, friction, mimic; /* of the joints, as the model has them */
+    const int* materials;   /* of the shapes of each frame, -1: `material`; NULL: all `material` */
 } mor_robot_def;
 
 MOR_API mor_robot_def mor_robot_def_default(void);
 /* Its number, or -1 and a sentence. 3-D worlds only; refused if the mass matrix is singular. */
 MOR_API int mor_world_add_robot(mor_world* world, const mor_robot_def* def, mor_error* error);
+/* The same robot in maximal coordinates: its links become bodies "robot/link", its joints "robot/joint" joints of the world with
+ * the model's limits, damping and friction. Not for massless links, mimic joints and reflected inertia: refused with a
+ * sentence. There is then no robot of that name, only bodies and joints. */
+MOR_API mor_code mor_world_add_linkage(mor_world* world, const mor_robot_def* def, mor_error* error);
 MOR_API int mor_world_robot_count(const mor_world* world);
 MOR_API int mor_world_find_robot(const mor_world* world, const char* name); /* -1: none */
 MOR_API const char* mor_world_robot_name(const mor_world* world, int robot);
@@ -161,6 +167,7 @@ typedef enum mor_joint_kind {
     MOR_JOINT_UNIVERSAL,   /* turns about `axis` of body 0 and `axis2` of body 1 */
     MOR_JOINT_PLANAR,      /* slides across the axis and turns about it */
     MOR_JOINT_DISTANCE,    /* keeps the distance of two points */
+    MOR_JOINT_FREE,        /* no equations: the two bodies move as they like, and do not touch each other */
     MOR_JOINT_KINDS
 } mor_joint_kind;
 
@@ -179,6 +186,9 @@ typedef struct mor_joint_def {
     double stiffness, rest;/* spring, N m/rad or N/m */
     bool motor;            /* drives the joint at motor_speed with at most motor_force */
     double motor_speed, motor_force;
+    bool framed;           /* `rotation` holds the joint frames on body 0 and 1 (world, now), z along the axis, instead of axis and
+                              axis2: the joint brings them together, and its coordinate is 0 where they agree */
+    mor_quat rotation[2];
 } mor_joint_def;
 
 MOR_API mor_joint_def mor_joint_def_default(void);
@@ -191,6 +201,19 @@ MOR_API const mor_joint_def* mor_world_joint(const mor_world* world, int joint);
 MOR_API double mor_world_joint_position(const mor_world* world, int joint);
 /* Largest violation of a joint now: the norm of its equations [m, rad]. */
 MOR_API double mor_world_joint_error(const mor_world* world);
+
+/* The equations of all joints (mimic included) as they are now, how many of them are independent, and the degrees of freedom
+ * that are left. rank < equations: some joints say the same twice; the motion is unique, the forces are not. Works between
+ * steps; -1: out of memory. */
+typedef struct mor_joint_rank {
+    int equations, rank, freedom;
+} mor_joint_rank;
+MOR_API mor_joint_rank mor_world_joint_rank(mor_world* world);
+
+/* Forces of a joint's equations now (6 numbers, unused ones 0): the multipliers lambda of M nu' = f + G lambda with the
+ * rows as in docs/methods/integrators.md. All joints at once: 6 numbers each. Nothing moves; applied forces of the
+ * coming step count, contacts, limits, motors and dry friction do not. */
+MOR_API mor_code mor_world_joint_forces(mor_world* world, double* forces, mor_error* error);
 
 /* Moves bodies and robots until all joints are closed (1e-12), velocities untouched; at most 200 rounds. Returns
  * what is left of mor_world_joint_error. */
@@ -331,6 +354,20 @@ typedef struct mor_collision {
     void (*detect)(mor_world* world, const void* options);
 } mor_collision;
 
+/* --------------------------------------------------------------------------- integrators */
+
+/* How trees move in a step in which nothing one-sided acts on them (no contact, limit, motor or dry friction); the others
+ * take the semi-implicit step through the formulation. */
+typedef struct mor_integrator {
+    const char* name;
+    const char* summary;
+    const char* reference;
+    int order;
+    bool (*advance)(struct mor_smooth* motion, double h); /* NULL: the semi-implicit step */
+} mor_integrator;
+/* i-th integrator, NULL past the end. */
+MOR_API const mor_integrator* mor_integrator_at(int i);
+
 /* ------------------------------------------------------------------------------- methods */
 
 typedef enum mor_on_failure { MOR_STOP, MOR_WARN, MOR_RETRY } mor_on_failure;
@@ -363,8 +400,10 @@ MOR_API mor_code mor_world_check_methods(const mor_world* world, mor_error* erro
 MOR_API const mor_field* mor_world_fields(void);
 /* tol, max_iter and time_limit: options of every solver in a world. */
 MOR_API const mor_field* mor_world_solver_fields(void);
-/* Tolerances of the impulse stabilisation of joints. */
-MOR_API const mor_field* mor_world_stabilisation_fields(void);
+/* tol and halvings: options of the integrators. */
+MOR_API const mor_field* mor_world_integrator_fields(void);
+/* Options of a stabilisation of joints (impulse, baumgarte, projection, none); NULL: there is none of that name. */
+MOR_API const mor_field* mor_world_stabilisation_fields(const char* name);
 
 /* --------------------------------------------------------------------------------- steps */
 
@@ -387,6 +426,10 @@ typedef struct mor_step_report {
     double projection_work; /* potential energy the projection added in this step [J] */
     double correction_work, contact_work, applied_work; /* J in this step (docs/notation.md) */
     double kinetic, potential; /* J at the end of the step */
+    int smooth, reduced; /* groups of trees that took the chosen integrator; that took the semi-implicit step instead */
+    int halvings, rescued, sweeps; /* of the integrator: parts that were refused and halved; parts of an implicit one that
+                                      rk4 took because the iteration failed (near a position in which equations lose
+                                      rank); iterations in all */
     char detail[192];
     mor_timing timing;
 } mor_step_report;
@@ -399,6 +442,7 @@ MOR_API mor_code mor_world_step(mor_world* world, mor_step_report* report, mor_e
 /* The stages, callable alone, in this order. mor_world_step calls these. */
 MOR_API void mor_stage_user(mor_world* world);
 MOR_API void mor_stage_collide(mor_world* world);
+MOR_API void mor_stage_control(mor_world* world); /* controllers and motors: joint forces of the step (control.h) */
 MOR_API void mor_stage_assemble(mor_world* world);
 MOR_API mor_status mor_stage_solve(mor_world* world);
 MOR_API void mor_stage_integrate(mor_world* world);
@@ -430,7 +474,7 @@ MOR_API const mor_library* mor_world_library(const mor_world* world);
 /* ------------------------------------------------------------------------------ measures */
 
 MOR_API double mor_world_kinetic_energy(const mor_world* world);
-MOR_API double mor_world_potential_energy(const mor_world* world);
+MOR_API double mor_world_potential_energy(const mor_world* world); /* of gravity and the springs of joints */
 /* Linear momentum, then angular momentum about the origin, of the dynamic bodies. */
 MOR_API void mor_world_momentum(const mor_world* world, double momentum[6]);
 /* Deepest penetration now, from the collision geometry [m], 0 if none. */

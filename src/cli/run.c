@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "io/bpmd.h"
 #include "io/json.h"
+#include "moreau/control.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@ static const char help_text[] =
     "  --formulation F      how the step becomes a problem (moreau list formulations)\n"
     "  --solver S           how the problem is solved (moreau list solvers)\n"
     "  --collision C        how contacts are found (moreau list collision)\n"
+    "  --integrator I       how trees move where nothing one-sided acts (moreau list integrators)\n"
     "  --step H             time step in seconds\n"
     "  --time T | --steps N how long\n"
     "  --set KEY=VALUE      any value of the scene, e.g. method.solver.tol=1e-9, bodies.top.mass=1e6\n"
@@ -45,11 +47,14 @@ typedef struct summary {
     double momentum[2][6];
     double penetration, raw_penetration, projection, velocity_error, max_residual, joint_error, *residuals;
     double iterations;
+    double smooth, reduced, halvings, rescued, sweeps;
+    int reduced_steps;
     int steps, failures, max_contacts, max_size, max_iterations;
     mor_timing timing;
     double cpu, wall;
     char detail[192];
     const char* status;
+    mor_joint_rank rank[2]; /* of the joints' equations at the start and at the end */
 } summary;
 
 static int add_set(arguments* a, const char* key, const char* value)
@@ -72,7 +77,7 @@ static int parse(int argc, char** argv, arguments* a)
     *a = (arguments){ .csv_every = 1, .bpmd_every = 1, .threads = 1, .steps = -1, .end = -1.0 };
     static const struct {
         const char *option, *key;
-    } keys[] = { { "--formulation", "method.formulation.name" }, { "--solver", "method.solver.name" }, { "--collision", "method.collision.name" }, { "--step", "time.step" } };
+    } keys[] = { { "--formulation", "method.formulation.name" }, { "--solver", "method.solver.name" }, { "--collision", "method.collision.name" }, { "--integrator", "method.integrator.name" }, { "--step", "time.step" } };
     for (int i = 1; i < argc; i++) {
         const char* s = argv[i];
         if (strcmp(s, "--help") == 0 || strcmp(s, "-h") == 0) {
@@ -86,7 +91,7 @@ static int parse(int argc, char** argv, arguments* a)
             a->scene = s;
             continue;
         }
-        const char* known[] = { "--formulation", "--solver", "--collision", "--step", "--time", "--steps", "--set", "--at", "--csv", "--record", "--bpmd", "--threads", "--json", "--quiet", "--help", NULL };
+        const char* known[] = { "--formulation", "--solver", "--collision", "--integrator", "--step", "--time", "--steps", "--set", "--at", "--csv", "--record", "--bpmd", "--threads", "--json", "--quiet", "--help", NULL };
         bool is_known = false;
         for (int k = 0; known[k]; k++) is_known = is_known || strcmp(known[k], s) == 0;
         if (!is_known) {
@@ -184,6 +189,15 @@ static void write_robots(mor_json* json, const mor_world* w)
         mor_json_numbers(json, "q", q, base + n);
         mor_json_numbers(json, "qd", q + base + n, N);
         mor_json_list(json, "feet");
+        for (int k = 0; k < mor_world_foot_count(w, i); k++) {
+            mor_foot_state f = mor_world_foot(w, i, k);
+            mor_json_object(json, NULL);
+            mor_json_text(json, "link", mor_robot_frame(m, f.frame)->name);
+            mor_json_bool(json, "contact", f.contact);
+            mor_json_numbers(json, "wrench", f.wrench, 6);
+            mor_json_numbers(json, "cop", f.cop, 3);
+            mor_json_end(json);
+        }
         mor_json_end(json);
         mor_json_end(json);
         free(q);
@@ -253,6 +267,15 @@ static void write_json(mor_json* json, const mor_world* w, const mor_scene* scen
     mor_json_number(json, "final_penetration", mor_world_penetration(w));
     mor_json_number(json, "max_joint_error", s->joint_error);
     mor_json_number(json, "max_drift", max_drift(w, start));
+    if (s->rank[0].equations) {
+        mor_json_object(json, "joints");
+        mor_json_integer(json, "count", mor_world_joint_count(w));
+        mor_json_integer(json, "equations", s->rank[0].equations);
+        mor_json_integer(json, "rank", s->rank[0].rank);
+        mor_json_integer(json, "freedom", s->rank[0].freedom);
+        mor_json_integer(json, "final_rank", s->rank[1].rank);
+        mor_json_end(json);
+    }
     int contacts;
     mor_world_contacts(w, &contacts);
     double wrench[6];
@@ -274,6 +297,15 @@ static void write_json(mor_json* json, const mor_world* w, const mor_scene* scen
     mor_json_object(json, "iterations");
     mor_json_integer(json, "max", s->max_iterations);
     mor_json_number(json, "mean", s->steps ? s->iterations / s->steps : 0.0);
+    mor_json_end(json);
+    mor_json_object(json, "integrator");
+    mor_json_text(json, "name", mor_world_method(w, "integrator"));
+    mor_json_number(json, "smooth", s->smooth);
+    mor_json_number(json, "reduced", s->reduced);
+    mor_json_integer(json, "reduced_steps", s->reduced_steps);
+    mor_json_number(json, "halvings", s->halvings);
+    mor_json_number(json, "rescued", s->rescued);
+    mor_json_number(json, "sweeps_mean", s->steps ? s->sweeps / s->steps : 0.0);
     mor_json_end(json);
     double us = s->steps ? 1e6 / s->steps : 0.0;
     mor_json_object(json, "timing_us_per_step");
@@ -308,9 +340,20 @@ static void print_summary(const mor_world* w, const mor_scene* scene, const summ
         shown++;
     }
     printf("  energy %.6g -> %.6g J, penetration at most %.3g m, drift at most %.3g m\n", s->initial, s->final, s->penetration, max_drift(w, start));
-    if (mor_world_joint_count(w)) printf("  %d joints, error at most %.3g\n", mor_world_joint_count(w), s->joint_error);
+    if (mor_world_joint_count(w)) {
+        printf("  %d joints, error at most %.3g; %d equations", mor_world_joint_count(w), s->joint_error, s->rank[0].equations);
+        if (s->rank[0].rank < s->rank[0].equations) printf(" of rank %d (%d redundant)", s->rank[0].rank, s->rank[0].equations - s->rank[0].rank);
+        if (s->rank[1].rank != s->rank[0].rank) printf(", rank %d at the end", s->rank[1].rank);
+        printf(", %d degrees of freedom\n", s->rank[0].freedom);
+    }
     printf("  %.3g contacts at most, velocity error at most %.3g m/s, %.3g iterations per step\n", (double)s->max_contacts, s->velocity_error,
            s->steps ? s->iterations / s->steps : 0.0);
+    if (strcmp(mor_world_method(w, "integrator"), "semi-implicit") != 0) {
+        printf("  %s: %.3g sweeps per step, %.6g step(s) halved", mor_world_method(w, "integrator"), s->steps ? s->sweeps / s->steps : 0.0, s->halvings);
+        if (s->rescued > 0.0) printf(", %.6g taken by rk4 past singular positions", s->rescued);
+        if (s->reduced_steps) printf("; in %d of %d steps something one-sided acted and lowered the order to 1", s->reduced_steps, s->steps);
+        putchar('\n');
+    }
     double us = s->steps ? 1e6 / s->steps : 0.0;
     printf("  %.4g us per step (collision %.4g, assemble %.4g, solve %.4g, integrate %.4g), %.3g times real time\n", us * s->timing.total,
            us * s->timing.collision, us * s->timing.assemble, us * (s->timing.formulate + s->timing.solve), us * s->timing.integrate,
@@ -369,6 +412,12 @@ static void account(summary* s, const mor_world* w, const mor_step_report* r, do
     s->max_residual = fmax(s->max_residual, r->residual);
     s->residuals[s->steps++] = r->residual;
     s->iterations += r->iterations;
+    s->smooth += r->smooth;
+    s->reduced += r->reduced;
+    s->reduced_steps += r->reduced > 0;
+    s->halvings += r->halvings;
+    s->rescued += r->rescued;
+    s->sweeps += r->sweeps;
     if (r->iterations > s->max_iterations) s->max_iterations = r->iterations;
     if (r->contacts > s->max_contacts) s->max_contacts = r->contacts;
     if (r->problem_size > s->max_size) s->max_size = r->problem_size;
@@ -431,6 +480,7 @@ static int simulate(mor_world* w, const arguments* a, int steps, FILE* csv, summ
     if (terminal && shown > 0.0) fprintf(stderr, "\r%40s\r", "");
     s->wall = mor_clock() - started;
     s->cpu = mor_cpu_clock() - cpu;
+    s->rank[1] = mor_world_joint_rank(w);
     s->final = mor_world_kinetic_energy(w) + mor_world_potential_energy(w);
     mor_world_momentum(w, s->momentum[1]);
     return 0;
@@ -478,6 +528,7 @@ int mor_cli_run(int argc, char** argv)
     for (int i = 0; i < bodies; i++) start[i] = mor_body_get_state(w, mor_world_body(w, i)).com;
     s.initial = mor_world_kinetic_energy(w) + mor_world_potential_energy(w);
     mor_world_momentum(w, s.momentum[0]);
+    s.rank[0] = mor_world_joint_rank(w);
     if (a.record) {
         recorder = mor_recorder_open(a.record, w, scene, &error);
         if (!recorder || mor_world_add_observer(w, mor_recorder_observe, recorder, &error) != MOR_OK) {

@@ -10,7 +10,8 @@
 #ifndef MOR_IO_FRAMES_H
 #define MOR_IO_FRAMES_H
 
-#include "moreau/world.h"
+#include "model/joint_places.h"
+#include "moreau/control.h"
 
 #define MOR_RECORDING_FORMAT "moreau recording"
 #define MOR_RECORDING_VERSION 1
@@ -43,6 +44,10 @@ typedef struct mor_frames_def {
     const mor_frames_body* bodies;
     int shape_count;
     const mor_frames_shape* shapes;
+    int channel_count;
+    const mor_bus_channel* channels; /* of the output bus: datasets /bus/NAME */
+    int joint_count;
+    const mor_joint_place* joints;
 } mor_frames_def;
 
 /* The numbers of one frame; columns of the same names in the file. */
@@ -55,6 +60,7 @@ typedef struct mor_frame {
     int status, iterations, contacts, islands, problem_size;
     int failures; /* since the frame before */
     double residual, velocity_error;
+    double joint_error;
     mor_timing timing;
     double normal_total, normal_max, friction_total; /* impulses [N s] */
     int contact_count;                               /* filled by mor_frames_contact */
@@ -67,6 +73,10 @@ typedef struct mor_frame {
 mor_frames* mor_frames_create(const char* path, const mor_frames_def* def, mor_error* error);
 /* The next frame, zeroed. `contact_count`: how many mor_frames_contact calls will follow at most. */
 mor_frame* mor_frames_begin(mor_frames* frames, int contact_count, double** pose, double** velocity);
+/* Where the numbers of a channel go in the frame that was begun. */
+double* mor_frames_channel(mor_frames* frames, int channel);
+/* Room for the positions of the frame's joints (def.joint_count). */
+double* mor_frames_joints(mor_frames* frames);
 /* `body`: indices of the two bodies in the recording, -1 for one that is not in it. */
 void mor_frames_contact(mor_frames* frames, const mor_contact* contact, const int body[2]);
 /* Ends the frame; writes and flushes when a batch is full or half a second has passed. */

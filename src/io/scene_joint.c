@@ -22,7 +22,7 @@ static mor_code read_kind(const mor_node* node, const char* type, mor_joint_kind
     const char* near = mor_did_you_mean(type, names);
     if (near) return mor_node_fail(at, error, "unknown type of joint '%.60s'; did you mean '%s'?", type, near);
     return mor_node_fail(at, error,
-                         "unknown type of joint '%.60s'; known: fixed, revolute, prismatic, cylindrical, spherical, universal, planar, distance", type);
+                         "unknown type of joint '%.60s'; known: fixed, revolute, prismatic, cylindrical, spherical, universal, planar, distance, free", type);
 }
 
 /* Everything but bodies, name and place. */
@@ -43,7 +43,8 @@ static mor_code read_common(const mor_node* node, const mor_raw_joint* raw, mor_
     static const char* const single[] = { "limits", "motor", "spring", "damping", "friction" };
     for (int i = 0; i < 5 && !one; i++) {
         const mor_node* n = mor_node_get(node, single[i]);
-        if (n) return mor_node_fail_key(n, error, "%s: only revolute and prismatic joints have it", single[i]);
+        bool spring = def->kind == MOR_JOINT_DISTANCE && (i == 2 || i == 3);
+        if (n && !spring) return mor_node_fail_key(n, error, "%s: only revolute and prismatic joints have it%s", single[i], i == 2 || i == 3 ? ", and distances" : "");
     }
     if (raw->limits) {
         double limits[2];

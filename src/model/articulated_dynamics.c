@@ -120,7 +120,10 @@ static bool factor(const mor_robot_model* m, mor_robot_work* work, const double*
             full[6 * (j + 3) + i] = A->B.m[i][j];
             full[6 * (i + 3) + j + 3] = d.m[i][j];
         }
-    return mor_cholesky6(full, work->base_L);
+    if (!mor_cholesky6(full, work->base_L)) return false;
+    for (int i = 0; i < 6; i++) /* a massless base on a joint leaves rounding */
+        if (!(work->base_L[7 * i] * work->base_L[7 * i] > 1e-14 * full[7 * i])) return false;
+    return true;
 }
 
 /* Solves with the factor: link forces (f, n) in the work space are what the links need beyond f_joint;
@@ -216,6 +219,15 @@ bool mor_robot_forward_dynamics(const mor_robot_model* m, mor_robot_work* work, 
                                 const double* wrenches, double* nudot)
 {
     return mor_robot_forward_with(m, work, gravity, f, wrenches, NULL, nudot);
+}
+
+bool mor_robot_prepare_solve(const mor_robot_model* m, mor_robot_work* work, const double* extra)
+{
+    if (!m->coupling) return factor(m, work, extra);
+    int N = m->dof, offset = mor_robot_offset(m);
+    mor_robot_mass_matrix(m, work, work->dense);
+    for (int j = 0; extra && j < m->joint_count; j++) work->dense[(offset + j) * (N + 1)] += extra[j];
+    return mor_cholesky_factor(N, work->dense);
 }
 
 void mor_robot_solve(const mor_robot_model* m, mor_robot_work* work, const double* f, double* x)

@@ -12,6 +12,7 @@
 struct mor_tree_kind;
 struct mor_broad_phase;
 struct mor_workers;
+struct mor_control;
 
 typedef struct mor_body {
     bool alive;
@@ -42,10 +43,11 @@ typedef struct mor_body {
 /* A tree instance: how its velocities are made, not what they are. */
 typedef struct mor_tree {
     const struct mor_tree_kind* kind;
-    int body; /* its body; -1: a robot, whose links are bodies */
+    int body; /* its body; -1: a robot, whose links are bodies, or the spring of a joint */
     int dof;
     int offset; /* in the world's velocity arrays, set by the assembly */
     struct mor_robot* robot;
+    double stiffness, damping; /* of a spring */
 } mor_tree;
 
 /* What the step must know of a kind of tree. All lengths are dof. */
@@ -71,7 +73,7 @@ typedef struct mor_tree_kind {
     void (*fill)(mor_world* world, const mor_tree* tree, double* mass, double* mass_inverse);
 } mor_tree_kind;
 
-extern const mor_tree_kind mor_tree_free, mor_tree_planar, mor_tree_particle, mor_tree_robot;
+extern const mor_tree_kind mor_tree_free, mor_tree_planar, mor_tree_particle, mor_tree_robot, mor_tree_spring;
 
 /* A robot in the world: one tree, one body per link. */
 typedef struct mor_robot {
@@ -85,6 +87,7 @@ typedef struct mor_robot {
     double* tau;      /* applied joint forces of the coming step, n */
     double* wrenches; /* 6 per link, scratch */
     double *force, *extra; /* scratch: dof, n */
+    double *gain, *viscous, *coulomb; /* n each, of motors: implicit gain of the coming step, friction beyond the model's */
     double* memory;   /* impulses of limits (lower, upper) and friction of every joint, 3 n, last step */
     bool self_collision, limits, damping, friction, mimic;
 } mor_robot;
@@ -95,7 +98,8 @@ typedef struct mor_joint {
     int body[2];        /* slots; -1: the world */
     mor_pose frame[2];  /* joint frame in each body's centre-of-mass frame (body axes); world: in the world */
     double coordinate;  /* of one-dof joints: angle (unwound) or distance */
-    double memory[9];   /* impulses of the last step: rows, then limit, motor, friction */
+    double memory[10];  /* impulses of the last step: rows, then limit, motor, friction, spring */
+    int spring;         /* the tree that stands for its spring and damper, -1: none */
 } mor_joint;
 
 typedef struct mor_pair_rule {
@@ -110,10 +114,13 @@ typedef struct mor_method_options {
     int on_failure;
     int relinearise;
     int stabilisation; /* MOR_STABILISE_... */
-    double position_tolerance, velocity_tolerance; /* of joints, impulse stabilisation */
+    double position_tolerance, velocity_tolerance; /* of joints, impulse stabilisation and projection */
+    double gain; /* of Baumgarte's: part of a violation that a step takes away */
+    double integrator_tolerance; /* gauss6: bend of the accelerations beyond which a step is halved; 0: any */
+    int halvings;                /* how often at most */
 } mor_method_options;
 
-enum { MOR_STABILISE_IMPULSE, MOR_STABILISE_BAUMGARTE, MOR_STABILISE_NONE };
+enum { MOR_STABILISE_IMPULSE, MOR_STABILISE_BAUMGARTE, MOR_STABILISE_PROJECTION, MOR_STABILISE_NONE };
 
 typedef struct mor_solver_options {
     double tol;
@@ -130,6 +137,7 @@ typedef struct mor_island {
     int row_block_count;
     mor_report report;
     double solve_time, formulate_time;
+    bool one_sided, skip; /* integrators (step/smooth_step.c): it has contacts or bounded rows; it needs no solve */
 } mor_island;
 
 /* A growing array that never shrinks: a warm step does not allocate. */
@@ -166,6 +174,8 @@ struct mor_world {
     mor_buffer pair_rules; /* mor_pair_rule */
     mor_buffer ignored;    /* uint64_t keys a<b of body slots, sorted */
 
+    struct mor_control* control; /* motors, sensors, controllers; NULL: none */
+
     /* collision */
     mor_buffer contacts;     /* mor_contact, this step, with impulses once it is solved */
     mor_buffer old_contacts; /* mor_contact, last step, with impulses: warm start */
@@ -180,6 +190,7 @@ struct mor_world {
     const mor_collision* collision;
     const mor_formulation* formulation;
     const mor_solver* solver;
+    const mor_integrator* integrator;
     void *collision_options, *formulation_options, *solver_own_options;
     mor_solver_options solver_options;
     mor_method_options options;
@@ -209,6 +220,10 @@ struct mor_world {
     mor_timing timing;
     double correction_work, contact_work, applied_work;
     double raw_penetration, projection_work; /* of the step's position projection */
+    int* smooth_group; /* tree -> first tree of its group; NULL: the integrator is semi-implicit (step/smooth_step.c) */
+    bool* smooth;      /* tree -> it takes the chosen integrator in this step */
+    int smooth_groups, reduced_groups, halvings, rescued, sweeps; /* of the step */
+    char smooth_detail[160];
 };
 
 /* Room for `count` elements of `size` bytes; false when out of memory. */

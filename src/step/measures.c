@@ -1,5 +1,5 @@
 /* Physics measured on the state, not in the solver: energy, momentum, penetration, hash. */
-#include "model/world.h"
+#include "model/joints.h"
 
 #include <string.h>
 
@@ -23,6 +23,13 @@ double mor_world_potential_energy(const mor_world* w)
         const mor_body* b = &w->bodies[w->order[i]];
         if (b->tree < 0) continue;
         sum -= b->mass.mass * mor_dot(w->gravity, b->x);
+    }
+    const mor_joint* joints = w->joints.data;
+    for (int i = 0; i < w->joints.count; i++) { /* springs of joints */
+        mor_joint_row row;
+        double k = joints[i].def.stiffness, x = 0.0;
+        if (k > 0.0 && mor_joint_free_row(w, &joints[i], &row)) x = row.phi - joints[i].def.rest;
+        sum += 0.5 * k * x * x;
     }
     return sum;
 }
