@@ -177,13 +177,14 @@ static bool switch_planes(work* k)
         mor_peg_group* group = &peg->groups[g];
         if (group->choice < 0 || group->count == 1 || group->checked > 0 || !pushes(k, &peg->planes[group->choice])) continue;
         int best = -1;
-        double farthest = -group->tol_end;
+        /* a pair that bounces leaves by all its planes: more than its own */
+        double farthest = fmax(mor_peg_end_gap(peg, &peg->planes[group->choice]), 0.0) - group->tol_end;
         for (int p = group->first; p < group->first + group->count; p++) {
             const mor_peg_plane* other = &peg->planes[p];
             if (p == group->choice || !other->open) continue;
             double end = mor_peg_end_gap(peg, other);
             /* once more on a plane tried before only if it is clearly open: other pairs have come in since */
-            if (other->tried && !(end > 10.0 * group->tol && group->switches < MOST_SWITCHES)) continue;
+            if (other->tried && !(end > farthest + 10.0 * group->tol && group->switches < MOST_SWITCHES)) continue;
             if (!(end >= farthest) || mor_peg_same_rows(peg, other, &peg->planes[group->choice])) continue;
             farthest = end;
             best = p;

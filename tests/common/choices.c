@@ -55,11 +55,12 @@ void test_choices(const mor_world* w, test_choice_report* report)
             if (!(push > 1e-9)) continue;
             report->pushing++;
             int open = 0;
+            double own = fmax(mor_peg_end_gap(&peg, p), 0.0); /* a pair that bounces leaves by all its planes */
             for (int c = p->first; c < p->first + p->count; c++) assert_true(island->answer.held[c]);
             for (int b = g->first; b < g->first + g->count; b++) {
                 if (b == a || !(peg.planes[b].s >= -g->tol)) continue;
                 open++;
-                double size = 1e9 * g->tol, gap = mor_peg_end_gap(&peg, &peg.planes[b]), bend = fmax(curvature(w, s, p), curvature(w, s, &peg.planes[b]));
+                double size = 1e9 * g->tol, gap = mor_peg_end_gap(&peg, &peg.planes[b]) - own, bend = fmax(curvature(w, s, p), curvature(w, s, &peg.planes[b]));
                 if (gap > 4.0 * bend + 1e-7 * size) gap = fmin(gap, separation(w, &contacts[s->contacts[p->first].contact]));
                 report->worst = fmax(report->worst, (gap - 4.0 * bend) / size);
             }
