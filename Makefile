@@ -3,8 +3,9 @@ BUILD ?= build
 PREFIX ?= /usr/local
 CMAKE_ARGS ?=
 TEST ?= .
+ROBOTS ?=
 
-.PHONY: all deps demo test test-asan test-long fuzz-viewer test-browser bench bench-solvers install docs viewer gallery format check-rooms clean
+.PHONY: all deps demo test test-asan test-long fuzz-viewer test-browser bench bench-solvers bench-robots install docs viewer gallery format check-rooms clean
 
 all: deps
 	@cmake -S . -B $(BUILD) -G Ninja $(CMAKE_ARGS) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
@@ -54,6 +55,12 @@ bench-solvers: deps
 	@scripts/install-deps bench-solvers
 	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF"
 	@scripts/bench-solvers build-bench
+
+# forward dynamics of robots beside MuJoCo; ROBOTS=folder: also the well-known robots in it
+bench-robots: deps
+	@scripts/install-deps bench-robots
+	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF"
+	@scripts/bench-robots build-bench $(ROBOTS)
 
 # DESTDIR is honoured too
 install: all

@@ -71,6 +71,8 @@ typedef struct mor_frame {
 mor_frames* mor_frames_create(const char* path, const mor_frames_def* def, mor_error* error);
 /* The next frame, zeroed. `contact_count`: how many mor_frames_contact calls will follow at most. */
 mor_frame* mor_frames_begin(mor_frames* frames, int contact_count, double** pose, double** velocity);
+/* Room for the positions of the frame's joints (def.joint_count). */
+double* mor_frames_joints(mor_frames* frames);
 /* `body`: indices of the two bodies in the recording, -1 for one that is not in it. */
 void mor_frames_contact(mor_frames* frames, const mor_contact* contact, const int body[2]);
 /* Ends the frame; writes and flushes when a batch is full or half a second has passed. */

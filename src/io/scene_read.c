@@ -249,11 +249,15 @@ static mor_code check_only(const mor_node* node, const char* known, const char* 
 
 static mor_code read_method(mor_scene* scene, const mor_node* node, mor_error* error)
 {
-    static const char* const coordinates[] = { "maximal", NULL };
     static const char* const integrators[] = { "rk4", "midpoint", "variational", "gauss6", NULL };
     mor_raw_method raw;
     mor_code code = mor_keys_read(&mor_keys_method, node, scene->dimension, &raw, error);
-    if (code == MOR_OK) code = check_only(raw.coordinates, "minimal", coordinates, error);
+    if (code == MOR_OK && raw.coordinates) {
+        const char* word;
+        if ((code = mor_read_text(raw.coordinates, "coordinates", &word, error))) return code;
+        scene->maximal = strcmp(word, "maximal") == 0;
+        if (!scene->maximal && strcmp(word, "minimal") != 0) return mor_node_fail(raw.coordinates, error, "coordinates are minimal or maximal, not '%.60s'", word);
+    }
     if (code == MOR_OK) code = check_only(raw.integrator, "semi-implicit", integrators, error);
     scene->method = node;
     return code;

@@ -54,3 +54,19 @@ int mor_joint_places(const mor_world* w, mor_joint_place* list)
     }
     return count;
 }
+
+void mor_joint_positions(const mor_world* w, double* out)
+{
+    int count = 0;
+    for (int r = 0; r < w->robot_count; r++) {
+        const mor_robot_model* model = w->robots[r]->model;
+        for (int i = 0; i < mor_robot_link_count(model); i++)
+            if (mor_robot_link(model, i)->parent >= 0) out[count++] = w->robots[r]->s[mor_robot_link(model, i)->joint];
+    }
+    for (int i = 0; i < w->joints.count; i++) {
+        const mor_joint* j = &((const mor_joint*)w->joints.data)[i];
+        bool there = true;
+        for (int s = 0; s < 2; s++) there = there && (j->body[s] < 0 || order_of(w, j->body[s]) >= 0);
+        if (there) out[count++] = mor_world_joint_position(w, i);
+    }
+}

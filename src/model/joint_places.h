@@ -15,4 +15,7 @@ typedef struct mor_joint_place {
 /* Robots first, then joints between bodies. Joints of removed bodies are left out. With list NULL only counts. */
 int mor_joint_places(const mor_world* world, mor_joint_place* list);
 
+/* Angle or displacement of each of them now, in the same order; 0 for kinds without one coordinate. */
+void mor_joint_positions(const mor_world* world, double* positions);
+
 #endif

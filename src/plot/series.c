@@ -14,7 +14,7 @@
 #define MOST_BODIES 14 /* curves one can still tell apart: seven colours, two dashes */
 
 enum { POSITION, ORIENTATION, VELOCITY, ACCELERATION, ENERGY, WORK, FORCES, GAP, PENETRATION, JOINT_ERROR, ITERATIONS, RESIDUAL,
-       VELOCITY_ERROR, STATUS, FAILURES, CONTACTS, SIZE, STEP_SIZE, TIMING };
+       VELOCITY_ERROR, STATUS, FAILURES, CONTACTS, SIZE, STEP_SIZE, TIMING, JOINT_POSITION };
 
 static const mor_quantity quantities[] = {
     [POSITION] = { "position", "m", "position of the body frame", true },
@@ -36,6 +36,7 @@ static const mor_quantity quantities[] = {
     [SIZE] = { "problem-size", "", "rows of the largest island's problem", false },
     [STEP_SIZE] = { "step-size", "s", "length of the step", false },
     [TIMING] = { "timing", "s", "wall time of each stage of the step", false },
+    [JOINT_POSITION] = { "joint-position", "rad, m", "angle or displacement of joints; joint-position:JOINT one of them", true },
     { 0 },
 };
 #define QUANTITIES ((int)(sizeof quantities / sizeof *quantities) - 1)
@@ -124,6 +125,7 @@ static mor_code parse(const char* text, const mor_recording* r, request* q, mor_
     if (strlen(body) + 1 > sizeof q->body || !body[0])
         return mor_fail(error, MOR_BAD_INPUT, "'%s': a body name follows the ':'", text);
     snprintf(q->body, sizeof q->body, "%s", body);
+    if (q->quantity == JOINT_POSITION) return MOR_OK; /* a joint, found when it is drawn */
     if (mor_recording_find_body(r, q->body) >= 0) return MOR_OK;
     char* dot = strrchr(q->body, '.');
     if (!dot) return unknown_body(r, q->body, error);
@@ -358,6 +360,50 @@ static mor_code add_all_bodies(source* s, const request* q, double* data, mor_er
     return code;
 }
 
+enum { JOINT_NAME = 192 };
+
+/* One joint, or the first ones. */
+static mor_code add_joints(source* s, const request* q, mor_error* error)
+{
+    const char* file = mor_recording_get_info(s->recording)->path;
+    int rows = 0, columns = 0, shown = 0;
+    if (!mor_recording_has(s->recording, "/joints/position")) {
+        if (q->body[0]) return mor_fail(error, MOR_BAD_INPUT, "%.300s: no joints", file);
+        snprintf(s->panel->note, sizeof s->panel->note, "no joints");
+        return MOR_OK;
+    }
+    double* kind = mor_recording_table(s->recording, "/joints/kind", &rows, &columns, error);
+    if (!kind) return MOR_BAD_INPUT;
+    free(kind);
+    char* names = mor_recording_texts(s->recording, "/joints/name", JOINT_NAME, (size_t)rows, error);
+    double* all = calloc((size_t)s->frames * (size_t)rows + 1, sizeof *all);
+    mor_code code = !names ? MOR_BAD_INPUT : !all ? no_memory(error) : mor_recording_rows(s->recording, "/joints/position", 0, (size_t)s->frames, rows, all, error);
+    for (int j = 0; !code && j < rows && shown < MOST_BODIES; j++) {
+        const char* name = names + (size_t)j * JOINT_NAME;
+        if (q->body[0] && strcmp(name, q->body) != 0) continue;
+        for (int i = 0; i < s->frames; i++) s->value[i] = all[(size_t)i * (size_t)rows + (size_t)j];
+        code = add_curve(s, q->body[0] ? "" : name, shown++, error);
+    }
+    if (!code && shown == 0) {
+        const char** list = calloc((size_t)rows + 1, sizeof *list);
+        for (int j = 0; list && j < rows; j++) list[j] = names + (size_t)j * JOINT_NAME;
+        const char* near = list ? mor_did_you_mean(q->body, list) : NULL;
+        code = mor_fail(error, MOR_BAD_INPUT, "%.300s: no joint '%s'%s%s%s", file, q->body, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+        free(list);
+    }
+    if (!code && !q->body[0] && rows > shown) snprintf(s->panel->note, sizeof s->panel->note, "%d of %d joints, choose with joint-position:JOINT", shown, rows);
+    free(names);
+    free(all);
+    return code;
+}
+
+static mor_code add_joint_error(source* s, mor_error* error)
+{
+    if (!mor_recording_has(s->recording, "/joints/error"))
+        return mor_fail(error, MOR_BAD_INPUT, "%.300s: recorded without joint errors, by an older version", mor_recording_get_info(s->recording)->path);
+    return add_series(s, "/joints/error", "", 0, error);
+}
+
 static mor_code add_source(source* s, const request* q, double* data, mor_error* error)
 {
     static const named residual[] = { { "/solver/residual", "" }, { 0 } };
@@ -384,9 +430,7 @@ static mor_code add_source(source* s, const request* q, double* data, mor_error*
     case WORK: return add_work(s, error);
     case PENETRATION: return add_series(s, "/penetration", "", 0, error);
     case GAP: return add_gaps(s, error);
-    case JOINT_ERROR:
-        if (mor_recording_has(s->recording, "/joints/error")) return add_series(s, "/joints/error", "", 0, error);
-        return mor_fail(error, MOR_BAD_INPUT, "%s: has no joint errors; it was written by an older version", mor_recording_get_info(s->recording)->path);
+    case JOINT_ERROR: return add_joint_error(s, error);
     case STATUS:
         s->panel->note[0] = '\0';
         for (int k = 0, used = 0; k <= (int)MOR_NUMERICAL; k++)
@@ -402,6 +446,7 @@ static mor_code add_source(source* s, const request* q, double* data, mor_error*
     case TIMING:
         if (!s->alone) snprintf(s->panel->note, sizeof s->panel->note, "one recording alone shows all stages");
         return add_step_series(s, s->alone ? timing : brief_timing, error);
+    case JOINT_POSITION: return add_joints(s, q, error);
     case FORCES:
         if (!q->body[0]) return add_force_totals(s, error);
         return add_body(s, q, data, error);

@@ -1,5 +1,5 @@
 /* Physics measured on the state, not in the solver: energy, momentum, penetration, hash. */
-#include "model/world.h"
+#include "model/joints.h"
 
 #include <string.h>
 
@@ -23,6 +23,12 @@ double mor_world_potential_energy(const mor_world* w)
         const mor_body* b = &w->bodies[w->order[i]];
         if (b->tree < 0) continue;
         sum -= b->mass.mass * mor_dot(w->gravity, b->x);
+    }
+    for (int i = 0; i < w->joints.count; i++) {
+        const mor_joint* j = &((const mor_joint*)w->joints.data)[i];
+        mor_joint_row row;
+        if (!(j->def.stiffness > 0.0) || !mor_joint_free_row(w, j, &row)) continue;
+        sum += 0.5 * j->def.stiffness * (row.phi - j->def.rest) * (row.phi - j->def.rest);
     }
     return sum;
 }
