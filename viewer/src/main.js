@@ -504,7 +504,9 @@ function showLive(s) {
 
 function setUpLive() {
   const d = live.description;
-  $("live").hidden = innerWidth < 640;
+  $("open-live").hidden = false;
+  $("open-live").onclick = () => togglePanel("live", $("open-live"));
+  togglePanel("live", $("open-live"), innerWidth >= 640);
   $("now").hidden = $("reset").hidden = false;
   $("loop").hidden = $("to-start").hidden = true;
   $("formulation").replaceChildren(...d.formulations.map((n) => new Option(n)));
@@ -521,6 +523,15 @@ function setUpLive() {
 }
 
 // ------------------------------------------------------------------------------------------ pointer and keys
+
+// Without a pointer: the body is pulled up by half the size of the scene for half a second.
+function lift(body) {
+  const m = models[0];
+  if (body < 0 || m.bodies[body].kind !== 0) return;
+  const p = m.centre(body), up = 0.5 * m.extent, com = m.bodies[body].com ?? [0, 0, 0];
+  live.send(`drag ${body} ${[...com, p.x, p.y + (m.flat ? up : 0), p.z + (m.flat ? 0 : up)].map((x) => x.toPrecision(9)).join(" ")}`);
+  setTimeout(() => live.send("drop"), 500);
+}
 
 function wirePointer() {
   const canvas = $("canvas");
@@ -621,6 +632,7 @@ function wireControls() {
       },
       r: () => setTrails({ none: "chosen", chosen: "all", all: "none" }[state.trails]),
       t: () => $("theme").click(),
+      u: () => live && lift(state.selected),
       v: () => state.selected >= 0 && $("follow").click(),
       home: () => stage.resetCamera(),
       "[": () => count && choose((state.selected <= 0 ? count : state.selected) - 1),
