@@ -421,6 +421,69 @@ static void a_recording_with_impossible_shapes_is_refused(void** state)
     remove(copy);
 }
 
+/* Every number of a dataset becomes `value`. */
+static void spoil(const char* file_name, const char* path, double value)
+{
+    hid_t file = H5Fopen(file_name, H5F_ACC_RDWR, H5P_DEFAULT), set = H5Dopen2(file, path, H5P_DEFAULT), space = H5Dget_space(set);
+    hssize_t n = H5Sget_simple_extent_npoints(space);
+    double* v = malloc(((size_t)n + 1) * sizeof *v);
+    for (hssize_t i = 0; i < n; i++) v[i] = value;
+    assert_true(H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, v) >= 0);
+    free(v);
+    H5Sclose(space);
+    H5Dclose(set);
+    H5Fclose(file);
+}
+
+/* A sentence or something to show, but no crash and no gigantic page. */
+static void hostile_numbers_do_no_harm(void** state)
+{
+    (void)state;
+    static const char* const sets[] = { "/time", "/step_number", "/step_size", "/pose", "/velocity", "/energy/kinetic", "/bodies/kind", "/bodies/mass", "/bodies/com",
+                                        "/shapes/body", "/shapes/kind", "/shapes/size", "/shapes/pose", "/shapes/radius", "/shapes/vertex_start", "/shapes/vertex_count",
+                                        "/shapes/vertex", "/shapes/face_start", "/shapes/face_count", "/shapes/loop_start", "/shapes/loop_size", "/shapes/loop",
+                                        "/contacts/start", "/contacts/count", "/contacts/body", "/contacts/point", "/contacts/gap", "/contacts/impulse", "/contacts/group",
+                                        "/joints/error" };
+    static const double values[] = { 2e9, -1.0, 1e300, NAN, -INFINITY };
+    char path[256], copy[300], page[300];
+    snprintf(copy, sizeof copy, "%s/bad.h5", directory);
+    snprintf(page, sizeof page, "%s/bad.html", directory);
+    for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
+        for (size_t k = 0; k < sizeof values / sizeof *values; k++) {
+            FILE *in = fopen(path_of("run.h5", path), "rb"), *out = fopen(copy, "wb");
+            for (int c; (c = fgetc(in)) != EOF;) fputc(c, out);
+            fclose(in);
+            fclose(out);
+            spoil(copy, sets[s], values[k]);
+            mor_error error = { 0 };
+            mor_recording* r = mor_recording_open(copy, &error);
+            if (!r) {
+                assert_true(error.text[0]);
+                continue;
+            }
+            mor_code code;
+            free(describe(r, &code));
+            mor_view_frame frame;
+            mor_bytes bytes = { 0 };
+            assert_int_equal(mor_view_frame_create(&frame, mor_recording_get_info(r)->bodies, &error), MOR_OK);
+            for (int f = 0; f < 51; f += 25) {
+                if (mor_view_frame_read(&frame, r, f, &error) == MOR_OK) mor_view_frame_write(&bytes, &frame);
+                assert_true(frame.contact_count >= 0 && frame.contact_count <= MOR_VIEW_CONTACTS);
+            }
+            mor_view_series(&bytes, r, 10, &error);
+            mor_view_body(&bytes, r, 2, 10, &error);
+            assert_true(bytes.size < 1000000);
+            mor_export_options options = mor_export_options_default();
+            mor_export_report report;
+            if (mor_export_html(page, &r, 1, &options, &report, &error) == MOR_OK) assert_true(report.bytes < options.most_bytes);
+            remove(page);
+            mor_bytes_free(&bytes);
+            mor_view_frame_free(&frame);
+            mor_recording_close(r);
+        }
+    remove(copy);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -435,6 +498,7 @@ int main(void)
         cmocka_unit_test(showing_a_thousand_bodies_costs_little),
         cmocka_unit_test(a_running_scene_survives_noise),
         cmocka_unit_test(a_recording_with_impossible_shapes_is_refused),
+        cmocka_unit_test(hostile_numbers_do_no_harm),
     };
     return cmocka_run_group_tests(tests, make_recording, remove_recording);
 }
