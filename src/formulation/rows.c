@@ -111,11 +111,12 @@ static void robot_rows(collector* c, mor_robot* r)
             b->bias[0] = gap / h;
             b->memory = memory + side;
         }
-        if (r->friction && l->friction > 0.0) {
+        double dry = (r->friction ? l->friction : 0.0) + r->coulomb[j];
+        if (dry > 0.0) {
             mor_row_block* b = coordinate_row(c, r, MOR_BLOCK_BOUNDED, offset + j, 1.0);
             if (!b) return;
-            b->lower = -h * l->friction;
-            b->upper = h * l->friction;
+            b->lower = -h * dry;
+            b->upper = h * dry;
             b->memory = memory + 2;
         }
         if (r->mimic && l->mimic >= 0) {
@@ -248,7 +249,7 @@ bool mor_collect_rows(mor_world* w, mor_row_block** blocks, int* count)
     for (int i = 0; i < w->joints.count; i++) {
         mor_joint_row rows[6];
         int n = mor_joint_equations(w, &joints[i], rows);
-        if (n == 0) continue; /* a free joint */
+        if (n == 0) continue; /* a free joint, or a spring */
         mor_row_block* b = joint_block(&c, &joints[i], MOR_BLOCK_EQUATION, n, -1);
         if (!b) break;
         b->joint = i;

@@ -104,4 +104,10 @@ const char* mor_scene_text(const mor_scene* scene) { return scene->text; }
 double mor_scene_end(const mor_scene* scene) { return scene->end; }
 int mor_scene_record_every(const mor_scene* scene) { return scene->record.every; }
 bool mor_scene_record_contacts(const mor_scene* scene) { return scene->record.contacts; }
+const char* mor_scene_record_bus(const mor_scene* scene, int i)
+{
+    const mor_node* n = scene->record.bus ? mor_node_at(scene->record.bus, i) : NULL;
+    return n ? n->text : NULL;
+}
+
 const char* mor_scene_notes(const mor_scene* scene) { return scene->notes; }

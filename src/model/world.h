@@ -12,6 +12,7 @@
 struct mor_tree_kind;
 struct mor_broad_phase;
 struct mor_workers;
+struct mor_control;
 
 typedef struct mor_body {
     bool alive;
@@ -86,6 +87,7 @@ typedef struct mor_robot {
     double* tau;      /* applied joint forces of the coming step, n */
     double* wrenches; /* 6 per link, scratch */
     double *force, *extra; /* scratch: dof, n */
+    double *gain, *viscous, *coulomb; /* n each, of motors: implicit gain of the coming step, friction beyond the model's */
     double* memory;   /* impulses of limits (lower, upper) and friction of every joint, 3 n, last step */
     bool self_collision, limits, damping, friction, mimic;
 } mor_robot;
@@ -114,6 +116,8 @@ typedef struct mor_method_options {
     int stabilisation; /* MOR_STABILISE_... */
     double position_tolerance, velocity_tolerance; /* of joints, impulse stabilisation and projection */
     double gain; /* of Baumgarte's: part of a violation that a step takes away */
+    double integrator_tolerance; /* gauss6: bend of the accelerations beyond which a step is halved; 0: any */
+    int halvings;                /* how often at most */
 } mor_method_options;
 
 enum { MOR_STABILISE_IMPULSE, MOR_STABILISE_BAUMGARTE, MOR_STABILISE_PROJECTION, MOR_STABILISE_NONE };
@@ -133,6 +137,7 @@ typedef struct mor_island {
     int row_block_count;
     mor_report report;
     double solve_time, formulate_time;
+    bool one_sided, skip; /* integrators (step/smooth_step.c): it has contacts or bounded rows; it needs no solve */
 } mor_island;
 
 /* A growing array that never shrinks: a warm step does not allocate. */
@@ -169,12 +174,15 @@ struct mor_world {
     mor_buffer pair_rules; /* mor_pair_rule */
     mor_buffer ignored;    /* uint64_t keys a<b of body slots, sorted */
 
+    struct mor_control* control; /* motors, sensors, controllers; NULL: none */
+
     /* collision */
     mor_buffer contacts;     /* mor_contact, this step, with impulses once it is solved */
     mor_buffer old_contacts; /* mor_contact, last step, with impulses: warm start */
     bool detected;           /* old_contacts already hold the contacts of the coming step: they were
                                 found at the end of the last one to measure the penetration */
     double deepest; /* largest penetration the last detection saw, before psi_min */
+    int last_group; /* groups numbered so far by the collision method `features` */
     struct mor_broad_phase* broad_phase;
     char collision_error[320]; /* a pair without a test, told once by the step */
 
@@ -182,6 +190,7 @@ struct mor_world {
     const mor_collision* collision;
     const mor_formulation* formulation;
     const mor_solver* solver;
+    const mor_integrator* integrator;
     void *collision_options, *formulation_options, *solver_own_options;
     mor_solver_options solver_options;
     mor_method_options options;
@@ -211,6 +220,10 @@ struct mor_world {
     mor_timing timing;
     double correction_work, contact_work, applied_work;
     double raw_penetration, projection_work; /* of the step's position projection */
+    int* smooth_group; /* tree -> first tree of its group; NULL: the integrator is semi-implicit (step/smooth_step.c) */
+    bool* smooth;      /* tree -> it takes the chosen integrator in this step */
+    int smooth_groups, reduced_groups, halvings, rescued, sweeps; /* of the step */
+    char smooth_detail[160];
 };
 
 /* Room for `count` elements of `size` bytes; false when out of memory. */

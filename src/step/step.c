@@ -1,15 +1,17 @@
 /* The step: a walk through the stages.
  *
- *     user -> collide -> assemble -> solve (formulation and solver, island by island) -> integrate
+ *     user -> collide -> control -> assemble -> solve (formulation and solver, island by island) -> integrate
  *
  * After the integration the contacts of the new state are found at once: their gaps are the penetration of
  * this step as the geometry sees it, and the next step uses them if nothing was changed in between, so
  * collision runs once per step. */
 #include "base/workers.h"
 #include "collision/detect.h"
+#include "control/control.h"
 #include "formulation/assemble.h"
 #include "formulation/rows.h"
 #include "model/world.h"
+#include "step/smooth.h"
 #include "step/stabilise.h"
 
 #include <stdio.h>
@@ -64,6 +66,8 @@ void mor_stage_collide(mor_world* w)
     w->detected = false;
 }
 
+void mor_stage_control(mor_world* w) { mor_control_begin(w); }
+
 void mor_stage_assemble(mor_world* w)
 {
     mor_arena_reset(w->arena);
@@ -112,6 +116,7 @@ static void solve_island(void* user, int index, int worker)
     mor_world* w = user;
     mor_island* island = &w->islands[index];
     mor_arena* arena = w->thread_arenas[worker];
+    if (island->skip) return;
     solve_with(w, island, w->solver, w->solver_own_options, arena);
     if (island->report.status == MOR_SOLVED || w->options.on_failure != MOR_RETRY) return;
     /* retry: the library's `auto`, or the pivoting method where there is none */
@@ -174,6 +179,7 @@ void mor_integrate_bodies(mor_world* w)
     } else {
         for (int i = 0; i < w->tree_count; i++) {
             const mor_tree* t = &w->trees[i];
+            if (w->smooth && w->smooth[i]) continue;
             t->kind->advance(w, t, w->nu_free + t->offset, w->nu_new + t->offset, w->mass + w->mass_start[i]);
         }
     }
@@ -224,7 +230,9 @@ static void apply_work(mor_world* w)
     for (int i = 0; i < w->robot_count; i++) { /* f' nu, with the forces on links and joints gathered by the assembly */
         const mor_robot* r = w->robots[i];
         const double* nu = w->nu_new + w->trees[r->tree].offset;
+        int n = r->model->joint_count, offset = w->trees[r->tree].dof - n;
         for (int k = 0; k < w->trees[r->tree].dof; k++) w->applied_work += w->h * r->force[k] * nu[k];
+        for (int j = 0; j < n; j++) w->applied_work -= w->h * r->gain[j] * (nu[offset + j] - r->nu[offset + j]) * nu[offset + j];
     }
     for (int i = 0; i < w->tree_count; i++) {
         if (w->trees[i].body < 0) continue;
@@ -254,6 +262,12 @@ static void fill_report(const mor_world* w, mor_status status, mor_step_report* 
                 snprintf(r->detail, sizeof r->detail, "%s%s%s", mor_status_name(one->status), one->detail[0] ? ": " : "", one->detail);
         }
     }
+    if (w->smooth_detail[0] && !r->detail[0]) snprintf(r->detail, sizeof r->detail, "%s: %s", mor_status_name(status), w->smooth_detail);
+    r->smooth = w->smooth_groups;
+    r->reduced = w->reduced_groups;
+    r->halvings = w->halvings;
+    r->rescued = w->rescued;
+    r->sweeps = w->sweeps;
     r->correction_work = w->correction_work;
     r->contact_work = w->contact_work;
     r->applied_work = w->applied_work;
@@ -268,10 +282,25 @@ static mor_status attempt(mor_world* w, bool* used)
     double t1 = mor_clock();
     mor_stage_collide(w);
     double t2 = mor_clock();
+    mor_stage_control(w);
+    double tc = mor_clock();
     mor_stage_assemble(w);
     double t3 = mor_clock();
     if (w->out_of_memory) return MOR_NUMERICAL;
-    mor_status status = mor_stabilise_positions(w, mor_stage_solve(w), solve_again);
+    mor_status status;
+    int rough;
+    for (int pass = 0;; pass++) {
+        mor_smooth_plan(w);
+        status = mor_stage_solve(w);
+        int islands = w->island_count;
+        rough = mor_smooth_sort(w);
+        w->island_count = rough; /* smooth islands need no stabilisation */
+        if (rough || !w->smooth) status = mor_stabilise_positions(w, status, solve_again);
+        w->island_count = islands;
+        if (status != MOR_SOLVED || !mor_control_revise(w, pass)) break;
+        mor_stage_assemble(w); /* a motor reached or left its limit */
+        if (w->out_of_memory) return MOR_NUMERICAL;
+    }
     store_impulses(w);
     double t4 = mor_clock();
     double solve = 0.0, all = 0.0;
@@ -280,9 +309,9 @@ static mor_status attempt(mor_world* w, bool* used)
         all += w->islands[i].formulate_time;
     }
     double share = all > 0.0 ? solve / all : 0.0; /* islands may overlap in time */
-    w->timing.user += t1 - t0;
+    w->timing.user += t1 - t0 + (tc - t2);
     w->timing.collision += t2 - t1;
-    w->timing.assemble += t3 - t2;
+    w->timing.assemble += t3 - tc;
     w->timing.solve += share * (t4 - t3);
     w->timing.formulate += (1.0 - share) * (t4 - t3);
     bool finite = true;
@@ -293,9 +322,17 @@ static mor_status attempt(mor_world* w, bool* used)
         swap_contacts(w); /* the last good step stays the memory for warm starts */
         return status;
     }
+    mor_status smooth = mor_smooth_step(w);
+    if (smooth != MOR_SOLVED) {
+        *used = false;
+        swap_contacts(w);
+        return smooth;
+    }
     apply_work(w);
     mor_stage_integrate(w);
-    mor_stabilise_velocities(w);
+    if (rough || !w->smooth) mor_stabilise_velocities(w);
+    else w->joint_error = mor_world_joint_error(w);
+    mor_control_end(w);
     double t5 = mor_clock();
     if (!w->on_collide) { /* the contacts of the new state, kept aside for the next step */
         swap_contacts(w);
