@@ -255,6 +255,7 @@ function showBody() {
     ["Velocity [m/s]", vector(f.velocity, 6 * i, flat ? 2 : 3)],
     flat ? ["Turning [rad/s]", number(f.velocity[6 * i + 5])] : ["Turning [rad/s]", vector(f.velocity, 6 * i + 3)],
     ["Speed [m/s]", number(Math.hypot(...f.velocity.slice(6 * i, 6 * i + 3)))],
+    ...(m.recording.description.joints ?? []).filter((j) => j.bodies[1] === i || (j.bodies[1] < 0 && j.bodies[0] === i)).slice(0, 4).map((j) => [`Joint ${j.name.split("/").pop()}`, j.kind]),
     ["Contacts", String(touching)],
     ["Contact force [N]", vector(force, 0, flat ? 2 : 3)],
   ].filter(Boolean);
