@@ -60,6 +60,12 @@ function floorHeight(d, frame) {
   return null;
 }
 
+// Against gravity if it is along y, as some have it; else z.
+function upOf(d) {
+  const [x, y, z] = d.gravity, planes = d.shapes.some((s) => s.kind === "plane");
+  return d.dimension === 3 && !planes && y < 0 && Math.hypot(x, z) < 0.01 * -y ? new THREE.Vector3(0, 1, 0) : new THREE.Vector3(0, 0, 1);
+}
+
 async function show() {
   const d = recordings[0].description, frame = await frameOf(recordings[0], 0);
   const last = live ? null : await frameOf(recordings[0], recordings[0].frames - 1);
@@ -72,7 +78,8 @@ async function show() {
   models = recordings.map((r, i) => new Model(r, i, bounds.extent, state.theme, frame));
   stage.models = models;
   for (const m of models) stage.scene.add(m.group);
-  stage.frameScene(bounds, flat, floor ?? bounds.box.min.z - (d.bodies.some((b) => b.kind === FIXED) ? 0 : 0.2 * bounds.extent));
+  const up = upOf(d), low = bounds.box.min.clone().multiply(up).dot(new THREE.Vector3(1, 1, 1));
+  stage.frameScene(bounds, flat, floor ?? low - (d.bodies.some((b) => b.kind === FIXED) ? 0 : 0.2 * bounds.extent), up);
   setTheme(state.theme);
   arrange();
   const weights = d.bodies.filter((b) => b.kind !== FIXED && b.mass > 0).map((b) => b.mass).sort((a, b) => a - b);
