@@ -294,6 +294,33 @@ static void an_empty_recording_opens(void** state)
     mor_recording_close(r);
 }
 
+/* A write is cut by SIGKILL only between pages: object headers, rewritten with every flush, must not cross one. They begin with
+ * "OHDR", version, flags (HDF5 file format, IV.A.1.b). */
+static void no_header_crosses_a_page(void** state)
+{
+    (void)state;
+    mor_frames* frames = create(in_folder("pages.h5"));
+    for (int i = 0; i < 300; i++) put(frames, i);
+    mor_error error = { 0 };
+    assert_int_equal(mor_frames_close(frames, &error), MOR_OK);
+    FILE* file = fopen(path, "rb");
+    assert_non_null(file);
+    static unsigned char bytes[4 << 20];
+    size_t n = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    int headers = 0;
+    for (size_t p = 0; p + 40 < n; p++) {
+        if (memcmp(bytes + p, "OHDR\2", 5) != 0) continue;
+        unsigned flags = bytes[p + 5];
+        size_t at = p + 6 + (flags & 0x20 ? 16 : 0) + (flags & 0x10 ? 4 : 0), width = (size_t)1 << (flags & 3), size = 0;
+        for (size_t k = 0; k < width; k++) size |= (size_t)bytes[at + k] << (8 * k);
+        size_t last = at + width + size + 4 - 1; /* the checksum's last byte */
+        assert_true(p / 4096 == last / 4096);
+        headers++;
+    }
+    assert_true(headers > 40);
+}
+
 /* Writes frames until killed; tells through `flushed` how many are safe. A short batch now and then
  * comes from the half-second rule, which is why the child sleeps sometimes. */
 static void write_for_ever(const char* file, volatile int64_t* flushed, int most)
@@ -814,6 +841,7 @@ int main(void)
         cmocka_unit_test(the_manual_names_every_dataset),
         cmocka_unit_test(a_recording_without_contacts_keeps_their_totals),
         cmocka_unit_test(an_empty_recording_opens),
+        cmocka_unit_test(no_header_crosses_a_page),
         cmocka_unit_test(a_killed_writer_leaves_all_flushed_frames),
         cmocka_unit_test(half_a_second_flushes_an_unfilled_batch),
         cmocka_unit_test(a_reader_follows_the_writer),

@@ -156,6 +156,95 @@ static void a_description_tells_bodies_and_shapes(void** state)
     mor_recording_close(r);
 }
 
+/* One step of a scene, recorded. */
+static mor_recording* record_scene(const char* text, const char* name)
+{
+    mor_error error = { 0 };
+    char path[256];
+    mor_scene* scene = mor_scene_parse(text, strlen(text), "test", NULL, NULL, &error);
+    if (!scene) fail_msg("%s", error.text);
+    mor_world* world = mor_scene_build(scene, 1, &error);
+    if (!world) fail_msg("%s", error.text);
+    mor_recorder* recorder = mor_recorder_open(path_of(name, path), world, scene, &error);
+    if (!recorder) fail_msg("%s", error.text);
+    mor_world_add_observer(world, mor_recorder_observe, recorder, &error);
+    mor_world_step(world, NULL, &error);
+    mor_recorder_close(recorder, &error);
+    mor_world_destroy(world);
+    mor_scene_destroy(scene);
+    mor_recording* r = mor_recording_open(path, &error);
+    if (!r) fail_msg("%s", error.text);
+    remove(path); /* it stays open */
+    return r;
+}
+
+static void a_description_tells_where_joints_sit(void** state)
+{
+    (void)state;
+    mor_recording* r = record_scene("moreau: 1\n"
+                                    "gravity: [0, 0, 0]\n"
+                                    "time: { step: 0.01, end: 1 }\n"
+                                    "bodies:\n"
+                                    "  - { name: door, shape: { box: [1, 0.1, 2] }, position: [0.5, 0, 3] }\n"
+                                    "joints:\n"
+                                    "  - { name: hinge, type: revolute, bodies: [door, world], point: [0, 0, 2.5], axis: [0, 0, 1] }\n",
+                                    "door.h5");
+    mor_code code;
+    char* text = describe(r, &code);
+    assert_int_equal(code, MOR_OK);
+    const char* joints = strstr(text, "\"joints\"");
+    assert_non_null(joints);
+    assert_non_null(strstr(joints, "\"hinge\""));
+    assert_non_null(strstr(joints, "\"revolute\""));
+    /* in the door's frame half a metre to the side and below; in the world where it was put */
+    double p[6] = { 0 };
+    const char* points = strstr(joints, "\"points\"");
+    assert_non_null(points);
+    for (int i = 0; i < 6; i++) {
+        points += strcspn(points, "-0123456789");
+        char* end;
+        p[i] = strtod(points, &end);
+        points = end;
+    }
+    const double expected[6] = { -0.5, 0, -0.5, 0, 0, 2.5 };
+    for (int i = 0; i < 6; i++) assert_float_equal(p[i], expected[i], 1e-12);
+    free(text);
+    mor_recording_close(r);
+}
+
+static void a_frame_tells_groups_and_their_primary_plane(void** state)
+{
+    (void)state;
+    mor_recording* r = record_scene("moreau: 1\n"
+                                    "dimension: 2\n"
+                                    "gravity: [0, 0]\n"
+                                    "time: { step: 0.01, end: 1 }\n"
+                                    "method: { formulation: peg, solver: lemke, collision: { name: features, epsilon: 2 } }\n"
+                                    "bodies:\n"
+                                    "  - { name: roof, shape: { polygon: [[-2, -1], [2, -1], [0, 1]] }, fixed: true }\n"
+                                    "  - { name: dot, shape: { particle: {} }, mass: 1, position: [0.3, 1.5] }\n",
+                                    "roof.h5");
+    mor_error error = { 0 };
+    mor_view_frame frame;
+    assert_int_equal(mor_view_frame_create(&frame, 2, &error), MOR_OK);
+    assert_int_equal(mor_view_frame_read(&frame, r, 1, &error), MOR_OK);
+    assert_true(frame.contact_count >= 2);
+    int primary = -1;
+    for (int i = 0; i < frame.contact_count; i++) {
+        assert_int_equal(frame.contacts[i].group, frame.contacts[0].group);
+        assert_true(frame.contacts[i].group > 0 && frame.contacts[i].plane != 0);
+        if (frame.contacts[i].plane >= 0) continue;
+        assert_int_equal(primary, -1);
+        primary = i;
+    }
+    assert_true(primary >= 0);
+    /* the plane on whose outer side it is farthest: that of the right edge, outward (1, 1)/sqrt 2 */
+    assert_float_equal(fabsf(frame.contacts[primary].normal[0]), (float)sqrt(0.5), 1e-6f);
+    assert_float_equal(frame.contacts[primary].gap, (float)((0.3 + 1.5 - 1.0) / sqrt(2.0)), 1e-6f);
+    mor_view_frame_free(&frame);
+    mor_recording_close(r);
+}
+
 static void a_page_holds_the_recording_and_no_markup_of_it(void** state)
 {
     (void)state;
@@ -332,18 +421,84 @@ static void a_recording_with_impossible_shapes_is_refused(void** state)
     remove(copy);
 }
 
+/* Every number of a dataset becomes `value`. */
+static void spoil(const char* file_name, const char* path, double value)
+{
+    hid_t file = H5Fopen(file_name, H5F_ACC_RDWR, H5P_DEFAULT), set = H5Dopen2(file, path, H5P_DEFAULT), space = H5Dget_space(set);
+    hssize_t n = H5Sget_simple_extent_npoints(space);
+    double* v = malloc(((size_t)n + 1) * sizeof *v);
+    for (hssize_t i = 0; i < n; i++) v[i] = value;
+    assert_true(H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, v) >= 0);
+    free(v);
+    H5Sclose(space);
+    H5Dclose(set);
+    H5Fclose(file);
+}
+
+/* A sentence or something to show, but no crash and no gigantic page. */
+static void hostile_numbers_do_no_harm(void** state)
+{
+    (void)state;
+    static const char* const sets[] = { "/time", "/step_number", "/step_size", "/pose", "/velocity", "/energy/kinetic", "/bodies/kind", "/bodies/mass", "/bodies/com",
+                                        "/shapes/body", "/shapes/kind", "/shapes/size", "/shapes/pose", "/shapes/radius", "/shapes/vertex_start", "/shapes/vertex_count",
+                                        "/shapes/vertex", "/shapes/face_start", "/shapes/face_count", "/shapes/loop_start", "/shapes/loop_size", "/shapes/loop",
+                                        "/contacts/start", "/contacts/count", "/contacts/body", "/contacts/point", "/contacts/gap", "/contacts/impulse", "/contacts/group",
+                                        "/joints/error" };
+    static const double values[] = { 2e9, -1.0, 1e300, NAN, -INFINITY };
+    char path[256], copy[300], page[300];
+    snprintf(copy, sizeof copy, "%s/bad.h5", directory);
+    snprintf(page, sizeof page, "%s/bad.html", directory);
+    for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
+        for (size_t k = 0; k < sizeof values / sizeof *values; k++) {
+            FILE *in = fopen(path_of("run.h5", path), "rb"), *out = fopen(copy, "wb");
+            for (int c; (c = fgetc(in)) != EOF;) fputc(c, out);
+            fclose(in);
+            fclose(out);
+            spoil(copy, sets[s], values[k]);
+            mor_error error = { 0 };
+            mor_recording* r = mor_recording_open(copy, &error);
+            if (!r) {
+                assert_true(error.text[0]);
+                continue;
+            }
+            mor_code code;
+            free(describe(r, &code));
+            mor_view_frame frame;
+            mor_bytes bytes = { 0 };
+            assert_int_equal(mor_view_frame_create(&frame, mor_recording_get_info(r)->bodies, &error), MOR_OK);
+            for (int f = 0; f < 51; f += 25) {
+                if (mor_view_frame_read(&frame, r, f, &error) == MOR_OK) mor_view_frame_write(&bytes, &frame);
+                assert_true(frame.contact_count >= 0 && frame.contact_count <= MOR_VIEW_CONTACTS);
+            }
+            mor_view_series(&bytes, r, 10, &error);
+            mor_view_body(&bytes, r, 2, 10, &error);
+            assert_true(bytes.size < 1000000);
+            mor_export_options options = mor_export_options_default();
+            mor_export_report report;
+            if (mor_export_html(page, &r, 1, &options, &report, &error) == MOR_OK) assert_true(report.bytes < options.most_bytes);
+            remove(page);
+            mor_bytes_free(&bytes);
+            mor_view_frame_free(&frame);
+            mor_recording_close(r);
+        }
+    remove(copy);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_frame_holds_poses_velocities_contacts_and_forces),
         cmocka_unit_test(series_are_grouped_and_keep_their_peaks),
         cmocka_unit_test(a_description_tells_bodies_and_shapes),
+        cmocka_unit_test(a_description_tells_where_joints_sit),
+        cmocka_unit_test(a_frame_tells_groups_and_their_primary_plane),
         cmocka_unit_test(a_page_holds_the_recording_and_no_markup_of_it),
         cmocka_unit_test(a_page_that_must_be_small_leaves_frames_out),
         cmocka_unit_test(a_running_scene_obeys),
         cmocka_unit_test(showing_a_thousand_bodies_costs_little),
         cmocka_unit_test(a_running_scene_survives_noise),
         cmocka_unit_test(a_recording_with_impossible_shapes_is_refused),
+        cmocka_unit_test(hostile_numbers_do_no_harm),
     };
     return cmocka_run_group_tests(tests, make_recording, remove_recording);
 }

@@ -83,12 +83,16 @@ static mor_code remember_path(mor_h5* h5, const char* path, mor_error* error)
 
 /* --------------------------------------------------------------------------------- files */
 
-/* Closing the file closes what is left open in it, so that a failed writer leaks nothing. */
+/* Closing the file closes what is left open in it, so that a failed writer leaks nothing.
+ *
+ * The kernel writes page by page and looks for SIGKILL between pages: a header (some 300 bytes, rewritten with every flush) that
+ * crosses a page can be torn. Aligned to 512 bytes it does not. A reader in SWMR mode tries headers with a wrong checksum again, waiting twice
+ * as long each time: 31 times are two seconds, the default of 100 is for ever. */
 static hid_t access_list(bool newest)
 {
     hid_t list = H5Pcreate(H5P_FILE_ACCESS);
     if (list < 0) return list;
-    if (H5Pset_fclose_degree(list, H5F_CLOSE_STRONG) < 0 ||
+    if (H5Pset_fclose_degree(list, H5F_CLOSE_STRONG) < 0 || H5Pset_alignment(list, 200, 512) < 0 || (newest && H5Pset_metadata_read_attempts(list, 31) < 0) ||
         (newest && H5Pset_libver_bounds(list, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST) < 0)) {
         H5Pclose(list);
         return H5I_INVALID_HID;

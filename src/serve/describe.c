@@ -124,7 +124,10 @@ static mor_code write_polyhedron(mor_json* json, double* const* t, const int* ro
     mor_json_list(json, "faces");
     for (int f = (int)face; f < (int)(face + faces); f++) {
         if (!inside(t[LSTART][f], t[LSIZE][f], rows[LOOP])) return mor_fail(error, MOR_BAD_INPUT, "%s:/shapes/loop_start: outside of the loops", path);
-        mor_json_numbers(json, NULL, t[LOOP] + (size_t)t[LSTART][f], (int)t[LSIZE][f]);
+        const double* loop = t[LOOP] + (size_t)t[LSTART][f];
+        for (int k = 0; k < (int)t[LSIZE][f]; k++)
+            if (!(loop[k] >= 0.0 && loop[k] < count)) return mor_fail(error, MOR_BAD_INPUT, "%s:/shapes/loop: a corner that is not there", path);
+        mor_json_numbers(json, NULL, loop, (int)t[LSIZE][f]);
     }
     mor_json_end(json);
     return MOR_OK;

@@ -58,6 +58,13 @@ struct mor_live {
     } drag;
 };
 
+/* Processor time of this thread [s]. */
+static double thread_cpu(void)
+{
+    struct timespec t;
+    return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0 ? (double)t.tv_sec + 1e-9 * (double)t.tv_nsec : 0.0;
+}
+
 /* Waits for a change or until `end`. */
 static void wait_until(mor_live* live, double end)
 {
@@ -153,6 +160,7 @@ static void publish(mor_live* live, const mor_step_report* report)
     mor_view_frames_begin(&live->newest, 1, live->frame.bodies);
     mor_view_frame_write(&live->newest, &live->frame);
     live->number++;
+    live->state.cpu = thread_cpu();
     live->to_take = live->watchers;
     if (live->wake) live->wake(live->wake_user);
     double end = mor_clock() + PATIENCE;
@@ -211,8 +219,11 @@ static bool step(mor_live* live, mor_step_report* report)
     mor_error error = { 0 };
     int before = mor_world_step_count(live->world);
     pthread_mutex_unlock(&live->lock);
+    double begin = thread_cpu();
     mor_code code = mor_world_step(live->world, report, &error);
+    double end = thread_cpu();
     pthread_mutex_lock(&live->lock);
+    live->state.step_cpu += end - begin;
     bool good = !code && mor_world_step_count(live->world) > before && isfinite(report->kinetic);
     if (good) return true;
     char text[300];
@@ -227,7 +238,8 @@ static bool step(mor_live* live, mor_step_report* report)
 static void* run(void* user)
 {
     mor_live* live = user;
-    double base_wall = mor_clock(), base_time = 0.0, last = 0.0, speed = 1.0;
+    const double period = 1.0 / FRAMES_PER_SECOND;
+    double base_wall = mor_clock(), base_time = 0.0, next = 0.0, speed = 1.0;
     bool was_running = false;
     pthread_mutex_lock(&live->lock);
     publish(live, NULL);
@@ -261,8 +273,8 @@ static void* run(void* user)
         }
         wall = mor_clock();
         /* what is shown belongs to a step that was just taken; the last one before a pause is always shown */
-        if (single || live->queued || live->options.wait || wall - last >= 1.0 / FRAMES_PER_SECOND) {
-            last = wall;
+        if (single || live->queued || live->options.wait || wall >= next - 0.25 * period) {
+            next = fmax(next + period, wall); /* a quarter early is soon enough: steps of a frame's length come unevenly */
             publish(live, &report);
         }
     }

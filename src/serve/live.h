@@ -18,6 +18,7 @@ typedef struct mor_live_state {
     bool running;
     char formulation[64], solver[64];
     double gravity, speed;
+    double step_cpu, cpu; /* processor time of the simulation's thread: inside of steps, and all of it [s] */
     char note[320]; /* the last complaint, "" if none */
 } mor_live_state;
 

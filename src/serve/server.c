@@ -281,6 +281,8 @@ static int send_state(mor_server* s, struct lws* wsi, client* c, const mor_live_
     mor_json_text(&json, "solver", state->solver);
     mor_json_number(&json, "gravity", state->gravity);
     mor_json_number(&json, "speed", state->speed);
+    mor_json_number(&json, "step_cpu", state->step_cpu);
+    mor_json_number(&json, "cpu", state->cpu);
     mor_json_integer(&json, "clients", s->watchers);
     mor_json_integer(&json, "sent", (long long)c->sent);
     mor_json_integer(&json, "dropped", (long long)(published > c->sent ? published - c->sent : 0));

@@ -60,6 +60,12 @@ function floorHeight(d, frame) {
   return null;
 }
 
+// Against gravity if it is along y, as some have it; else z.
+function upOf(d) {
+  const [x, y, z] = d.gravity, planes = d.shapes.some((s) => s.kind === "plane");
+  return d.dimension === 3 && !planes && y < 0 && Math.hypot(x, z) < 0.01 * -y ? new THREE.Vector3(0, 1, 0) : new THREE.Vector3(0, 0, 1);
+}
+
 async function show() {
   const d = recordings[0].description, frame = await frameOf(recordings[0], 0);
   const last = live ? null : await frameOf(recordings[0], recordings[0].frames - 1);
@@ -72,7 +78,8 @@ async function show() {
   models = recordings.map((r, i) => new Model(r, i, bounds.extent, state.theme, frame));
   stage.models = models;
   for (const m of models) stage.scene.add(m.group);
-  stage.frameScene(bounds, flat, floor ?? bounds.box.min.z - (d.bodies.some((b) => b.kind === FIXED) ? 0 : 0.2 * bounds.extent));
+  const up = upOf(d), low = bounds.box.min.clone().multiply(up).dot(new THREE.Vector3(1, 1, 1));
+  stage.frameScene(bounds, flat, floor ?? low - (d.bodies.some((b) => b.kind === FIXED) ? 0 : 0.2 * bounds.extent), up);
   setTheme(state.theme);
   arrange();
   const weights = d.bodies.filter((b) => b.kind !== FIXED && b.mass > 0).map((b) => b.mass).sort((a, b) => a - b);
@@ -255,6 +262,7 @@ function showBody() {
     ["Velocity [m/s]", vector(f.velocity, 6 * i, flat ? 2 : 3)],
     flat ? ["Turning [rad/s]", number(f.velocity[6 * i + 5])] : ["Turning [rad/s]", vector(f.velocity, 6 * i + 3)],
     ["Speed [m/s]", number(Math.hypot(...f.velocity.slice(6 * i, 6 * i + 3)))],
+    ...(m.recording.description.joints ?? []).filter((j) => j.bodies[1] === i || (j.bodies[1] < 0 && j.bodies[0] === i)).slice(0, 4).map((j) => [`Joint ${j.name.split("/").pop()}`, j.kind]),
     ["Contacts", String(touching)],
     ["Contact force [N]", vector(force, 0, flat ? 2 : 3)],
   ].filter(Boolean);
@@ -504,7 +512,9 @@ function showLive(s) {
 
 function setUpLive() {
   const d = live.description;
-  $("live").hidden = innerWidth < 640;
+  $("open-live").hidden = false;
+  $("open-live").onclick = () => togglePanel("live", $("open-live"));
+  togglePanel("live", $("open-live"), innerWidth >= 640);
   $("now").hidden = $("reset").hidden = false;
   $("loop").hidden = $("to-start").hidden = true;
   $("formulation").replaceChildren(...d.formulations.map((n) => new Option(n)));
@@ -521,6 +531,15 @@ function setUpLive() {
 }
 
 // ------------------------------------------------------------------------------------------ pointer and keys
+
+// Without a pointer: the body is pulled up by half the size of the scene for half a second.
+function lift(body) {
+  const m = models[0];
+  if (body < 0 || m.bodies[body].kind !== 0) return;
+  const p = m.centre(body), up = 0.5 * m.extent, com = m.bodies[body].com ?? [0, 0, 0];
+  live.send(`drag ${body} ${[...com, p.x, p.y + (m.flat ? up : 0), p.z + (m.flat ? 0 : up)].map((x) => x.toPrecision(9)).join(" ")}`);
+  setTimeout(() => live.send("drop"), 500);
+}
 
 function wirePointer() {
   const canvas = $("canvas");
@@ -621,6 +640,7 @@ function wireControls() {
       },
       r: () => setTrails({ none: "chosen", chosen: "all", all: "none" }[state.trails]),
       t: () => $("theme").click(),
+      u: () => live && lift(state.selected),
       v: () => state.selected >= 0 && $("follow").click(),
       home: () => stage.resetCamera(),
       "[": () => count && choose((state.selected <= 0 ? count : state.selected) - 1),

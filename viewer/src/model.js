@@ -376,6 +376,14 @@ function boxes(description, frame) {
     all.expandByPoint(v1);
     if (b.kind !== FIXED) moving.expandByPoint(v1);
   });
+  // where mechanisms hang
+  for (const joint of description.joints ?? [])
+    joint.bodies.forEach((body, s) => {
+      if (!frame || body >= 0) return;
+      v1.set(...joint.points[s]);
+      all.expandByPoint(v1);
+      moving.expandByPoint(v1);
+    });
   for (const shape of description.shapes) {
     if (!frame || shape.kind === "plane" || !Number.isFinite(shape.radius)) continue;
     const o = 7 * shape.body;

@@ -31,9 +31,12 @@ export function groupsOf(contacts) {
   return [...found.values()];
 }
 
+// Do contacts of a group stand for alternatives? Other formulations take every one of them.
+export const isExact = (model) => /^peg/.test(model.recording.description.formulation);
+
 // Marks in the colour of their group, the primary ones large, the others tied to them by lines.
 export function drawGroups(model, contacts, on) {
-  const groups = on && contacts ? groupsOf(contacts) : [], count = groups.reduce((n, g) => n + g.members.length, 0);
+  const groups = on && contacts && isExact(model) ? groupsOf(contacts) : [], count = groups.reduce((n, g) => n + g.members.length, 0);
   const marks = model.grow("groupMarks", count), lines = [], size = 0.007 * model.markSize(), lift = model.flat ? 0.03 * model.extent : 0;
   let k = 0;
   groups.forEach((g, number) => {
@@ -85,9 +88,11 @@ function clip(polygon, nx, ny, d) {
   return out;
 }
 
-// Half-spaces of the contacts of a planar frame: { nx, ny, d, owner, group, primary }; forbidden is nx x + ny y < d.
+// Half-spaces of the contacts of a planar frame: { nx, ny, d, owner, group, primary }; forbidden is nx x + ny y < d. Primary are those that push, with exact
+// geometry those of the planes on which pairs are left.
 export function halfSpaces(model, contacts) {
-  const primary = new Set(groupsOf(contacts).flatMap((g) => g.primary)), out = new Map();
+  const pushing = Array.from({ length: contacts.count }, (_, i) => i).filter((i) => Math.hypot(contacts.force[3 * i], contacts.force[3 * i + 1]) > 0);
+  const primary = new Set(isExact(model) ? groupsOf(contacts).flatMap((g) => g.primary) : pushing), out = new Map();
   for (let i = 0; i < contacts.count; i++) {
     let nx = contacts.normal[3 * i], ny = contacts.normal[3 * i + 1];
     const px = contacts.point[3 * i], py = contacts.point[3 * i + 1], g = contacts.gap[i], a = contacts.body[2 * i], b = contacts.body[2 * i + 1];
@@ -105,7 +110,7 @@ export function halfSpaces(model, contacts) {
 }
 
 // Shaded where the formulation lets nobody be: every half-space, or with exact geometry only what lies in all half-spaces of a
-// group at once; dashed lines are their borders, the primary one drawn through.
+// group at once; dashed lines are their borders, those that push drawn through.
 export function drawHalfSpaces(model, contacts, on, view) {
   const parts = model.spaces;
   for (const child of [...parts.children]) {
@@ -114,7 +119,7 @@ export function drawHalfSpaces(model, contacts, on, view) {
     parts.remove(child);
   }
   if (!on || !contacts || !model.flat || model.ghost) return { spaces: 0, regions: 0 };
-  const spaces = halfSpaces(model, contacts), exact = /^peg/.test(model.recording.description.formulation), regions = new Map();
+  const spaces = halfSpaces(model, contacts), exact = isExact(model), regions = new Map();
   spaces.forEach((s, k) => {
     const key = exact && s.group ? `${s.owner},${s.group}` : `alone ${k}`;
     if (!regions.has(key)) regions.set(key, []);

@@ -211,6 +211,7 @@ export class Plot {
       c.stroke();
     }
     c.restore();
+    if (d.log && this.lines.length && !this.lines.some((l) => l.values.some((v) => v > 0))) c.fillText("nothing above zero", left + w / 2, top + h / 2 - 6);
     this.stale = false;
   }
 

@@ -46,8 +46,11 @@ export class Stage {
   }
 
   // The scene's place and size; called once per set of recordings.
-  frameScene({ box, centre, extent }, flat, floor) {
+  // `up`: a unit vector along an axis.
+  frameScene({ box, centre, extent }, flat, floor, up = new THREE.Vector3(0, 0, 1)) {
     this.home = { box, centre, extent };
+    this.up = up;
+    this.tilt = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), up);
     this.flat = flat;
     this.floor = floor;
     this.camera?.parent?.remove(this.camera);
@@ -56,7 +59,7 @@ export class Stage {
       this.camera = new THREE.OrthographicCamera(-1, 1, 1, -1, -100 * extent, 100 * extent);
     } else {
       this.camera = new THREE.PerspectiveCamera(40, 1, 0.01 * extent, 200 * extent);
-      this.camera.up.set(0, 0, 1);
+      this.camera.up.copy(up);
     }
     this.controls = new OrbitControls(this.camera, this.canvas);
     this.controls.enableDamping = false;
@@ -83,9 +86,13 @@ export class Stage {
     const cells = Math.min(60, Math.ceil((8 * extent) / spacing)); // each way
     const visible = this.grid?.visible ?? true;
     this.grid = new THREE.LineSegments(gridLines(cells, spacing, look.grid), new THREE.LineBasicMaterial({ vertexColors: true }));
-    this.grid.position.x = Math.round(this.home.centre.x / spacing) * spacing;
-    this.grid.position.y = Math.round(this.home.centre.y / spacing) * spacing;
-    this.grid.position.z = this.flat ? -extent : (this.floor ?? 0) + 0.0015 * extent;
+    const snap = (x) => Math.round(x / spacing) * spacing, height = (this.floor ?? 0) + 0.0015 * extent;
+    if (this.flat) this.grid.position.set(snap(this.home.centre.x), snap(this.home.centre.y), -extent);
+    else {
+      this.grid.position.set(snap(this.home.centre.x), snap(this.home.centre.y), snap(this.home.centre.z));
+      this.grid.position.addScaledVector(this.up, height - this.grid.position.dot(this.up));
+      this.grid.quaternion.copy(this.tilt);
+    }
     this.grid.visible = visible;
     this.scene.add(this.grid);
     this.gridSpacing = spacing;
@@ -112,7 +119,7 @@ export class Stage {
       this.camera.position.set(centre.x, centre.y, 10 * this.home.extent);
       this.camera.zoom = 1;
     } else {
-      const direction = new THREE.Vector3(0.7, -1.2, 0.55).normalize();
+      const direction = new THREE.Vector3(0.7, -1.2, 0.55).normalize().applyQuaternion(this.tilt);
       const radius = 0.5 * box.getSize(new THREE.Vector3()).length();
       const aspect = this.tileSize().width / this.tileSize().height;
       const half = (Math.min(1, aspect) * this.camera.fov * Math.PI) / 360;
@@ -127,7 +134,7 @@ export class Stage {
     if (this.flat) return this.resetCamera();
     const target = this.controls.target, distance = this.camera.position.distanceTo(target);
     const direction = { x: [1, 0, 0], y: [0, -1, 0], z: [0, -0.0001, 1] }[axis];
-    this.camera.position.copy(target).addScaledVector(new THREE.Vector3(...direction), distance);
+    this.camera.position.copy(target).addScaledVector(new THREE.Vector3(...direction).applyQuaternion(this.tilt), distance);
     this.controls.update();
     this.onChange();
   }
@@ -200,7 +207,7 @@ export class Stage {
     this.setAspect();
     const target = this.controls.target, extent = this.home.extent;
     this.sun.target.position.copy(this.flat ? target : this.home.centre.clone().lerp(target, this.following ? 1 : 0));
-    this.sun.position.copy(this.sun.target.position).add(new THREE.Vector3(-0.6, -3.4, 5.2).multiplyScalar(extent));
+    this.sun.position.copy(this.sun.target.position).add(new THREE.Vector3(-0.6, -3.4, 5.2).applyQuaternion(this.flat ? new THREE.Quaternion() : this.tilt).multiplyScalar(extent));
     const r = this.renderer, { count, columns } = this.tiles(), { width, height } = this.tileSize();
     r.setScissorTest(this.side);
     for (let i = 0; i < count; i++) {

@@ -1,6 +1,9 @@
 // A short fuzz with whatever build there is; `make fuzz-viewer` is the long one with sanitizers.
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { fuzzBoth } from "./fuzz.mjs";
+import { children } from "./program.mjs";
+
+after(() => children.forEach((c) => c.kill("SIGKILL"))); // if it failed
 
 const seconds = Number(process.env.MOREAU_FUZZ_SECONDS ?? 8);
 

@@ -67,6 +67,36 @@ bodies:
   await server.stop();
 });
 
+test("friction can be changed, and the keyboard can pull a body", async () => {
+  writeFileSync(file("slope.yaml"), `
+moreau: 1
+gravity: [3, 0, -9.5]
+time: { step: 0.005, end: 100 }
+materials: { rough: { friction: 0.9 } }
+bodies:
+  - { name: floor, shape: plane, material: rough, fixed: true }
+  - { name: stone, shape: { box: [1, 1, 0.4] }, material: rough, position: [0, 0, 0.2] }
+`);
+  const server = await serve(file("slope.yaml")), page = await open(server.url + "#shadows=0", { width: 360, height: 640 });
+  const x = () => page.evaluate(() => window.moreau.live.list.at(-1).pose[7]);
+  await until(page, () => window.moreau.live.list.at(-1).step > 60);
+  assert.ok(Math.abs(await x()) < 1e-3, "it sticks");
+  assert.equal(await page.isVisible("#live"), false, "a phone shows the scene first");
+  await page.click("#open-live");
+  await page.fill("#friction", "0.05");
+  await page.press("#friction", "Enter");
+  await until(page, () => window.moreau.live.list.at(-1).pose[7] > 0.05);
+  await page.focus("#canvas");
+  await page.keyboard.press("]");
+  await page.keyboard.press("]");
+  assert.equal(await page.textContent("#body-name"), "stone");
+  await page.keyboard.press("u");
+  await until(page, () => window.moreau.live.list.some((f) => f.pose[9] > 0.25));
+  assert.deepEqual(page.problems, []);
+  await page.close();
+  await server.stop();
+});
+
 test("several browsers see the same simulation", async () => {
   const server = await serve("bounce"), small = { width: 320, height: 320 };
   const pages = [];

@@ -114,6 +114,43 @@ robots:
   await page.close();
 });
 
+test("a robot's meshes are drawn where its links are", async () => {
+  // a square pyramid on a rail, pulled along x by gravity that is level: x = g t^2/2 and a little more
+  writeFileSync(file("pyramid.obj"), "v -0.5 -0.5 0\nv 0.5 -0.5 0\nv 0.5 0.5 0\nv -0.5 0.5 0\nv 0 0 1\nf 4 3 2 1\nf 1 2 5\nf 2 3 5\nf 3 4 5\nf 4 1 5\n");
+  writeFileSync(file("slider.urdf"), `<robot name="slider"><link name="base"/>
+  <link name="car"><inertial><origin xyz="0 0 0.25"/><mass value="2"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><geometry><mesh filename="pyramid.obj"/></geometry></collision></link>
+  <joint name="rail" type="prismatic"><parent link="base"/><child link="car"/><axis xyz="1 0 0"/><limit lower="-9" upper="9" effort="1" velocity="9"/></joint></robot>`);
+  writeFileSync(file("slider.yaml"), `
+moreau: 1
+gravity: [2, 0, 0]
+time: { step: 0.01, end: 1 }
+bodies:
+  - { name: post, shape: { box: [0.1, 0.1, 3] }, position: [-2, 0, 1], fixed: true }
+robots:
+  - { name: slider, urdf: slider.urdf }
+`);
+  moreau("view", record("slider.h5", file("slider.yaml")), "--html", file("slider.html"));
+  const page = await open(`file://${file("slider.html")}#theme=dark&grid=0`);
+  const shape = await page.evaluate(() => {
+    const d = window.moreau.recordings[0].description, s = d.shapes.find((s) => d.bodies[s.body].name === "slider/car");
+    return { kind: s.kind, vertices: s.vertices.length / 3 };
+  });
+  assert.deepEqual(shape, { kind: "polyhedron", vertices: 5 });
+  for (const n of [0, 100]) {
+    await seek(page, 0.01 * n);
+    const image = await shot(page, `mesh-${n}`), x = (2 * 1e-4 * n * (n + 1)) / 2;
+    const colours = [];
+    for (const dx of [0, 1, -1]) {
+      const p = await place(page, x + dx, 0, 0.3), [r, g, b] = image.at(p.x, p.y);
+      colours.push(Math.max(r, g, b) - Math.min(r, g, b));
+    }
+    assert.ok(colours[0] > 40 && colours[1] < 25 && colours[2] < 25, `at step ${n}: ${colours}`);
+  }
+  assert.deepEqual(page.problems, []);
+  await page.close();
+});
+
 test("a film has as many pictures as it should, or a sentence says what is missing", () => {
   const recording = record("film.h5", "bounce", "--time", "0.5"), film = file("film.mp4");
   const run = (env, ...args) => spawnSync(command, ["view", recording, "--video", film, "--pixels", "320x200", ...args], { encoding: "utf8", env: { ...process.env, ...env } });

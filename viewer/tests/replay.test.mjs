@@ -259,6 +259,10 @@ test("a websocket to a server of recordings is refused and harms nothing", async
   await server.stop();
 });
 
+test("every scene has its picture in the gallery", () => {
+  execFileSync(new URL("../../scripts/make-gallery", import.meta.url).pathname, ["--check"], { stdio: ["ignore", "inherit", "inherit"] });
+});
+
 test("ten seconds of a hundred bodies are below 3 MB", async () => {
   writeFileSync(file("many.yaml"), `
 moreau: 1

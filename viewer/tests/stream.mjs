@@ -1,7 +1,8 @@
-// Measures a running scene without a browser: frames received, skipped, bytes, and steps per second with and without someone watching.
-//   node tests/stream.mjs SCENE [SECONDS]
+// Measures a running scene without a browser: frames received, skipped, bytes, what showing costs the simulation, memory.
+//   node tests/stream.mjs [SCENE [SECONDS]]       a thousand bodies, unless a scene is given
+import { readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
-import { serve } from "./program.mjs";
+import { file, serve } from "./program.mjs";
 
 // A websocket by hand: calls onMessage(opcode, payload); send(text).
 export function socket(url, onMessage) {
@@ -42,39 +43,57 @@ export function socket(url, onMessage) {
 
 const wait = (seconds) => new Promise((r) => setTimeout(r, 1000 * seconds));
 
-if (process.argv[1] === new URL(import.meta.url).pathname) {
-  const [scene, seconds = "5"] = process.argv.slice(2), time = Number(seconds);
+// A thousand balls that fly apart, a step per picture: as much to show as there may be, and little to compute.
+export const thousand = `
+moreau: 1
+gravity: [0, 0, 0]
+seed: 1
+time: { step: 0.016666666666666666, end: 100 }
+bodies:
+  - { name: ball, shape: { sphere: 0.2 }, grid: { count: [10, 10, 10], spacing: [1, 1, 1], origin: [0, 0, 0] }, velocity: [0, 0, 0.05], angular_velocity: [0, 1, 0], random: { orientation: true } }
+`;
+
+const status = (pid, key) => Number(readFileSync(`/proc/${pid}/status`, "utf8").match(new RegExp(`${key}:\\s+(\\d+)`))[1]) / 1024; // MB
+
+// Watches a running scene for `seconds`: { frames, sent, dropped, rate, megabytes (per second), overhead, memory }. `overhead`: processor time of the simulation's
+// thread outside of its steps, over that inside. With `asleep` the browser does not read for that long in between.
+export async function watchRun(scene, seconds, { speed = 1, asleep = 0 } = {}) {
   const server = await serve(scene);
-  let frames = 0, bytes = 0, step = 0, state = {};
-  const watch = (opcode, payload) => {
+  let frames = 0, bytes = 0, state = {}, first = null;
+  const s = await socket(server.url, (opcode, payload) => {
     if (opcode === 2) {
       frames++;
       bytes += payload.length;
-      step = payload.readInt32LE(24);
-    } else if (opcode === 1 && payload.includes('"running"')) state = JSON.parse(payload);
-  };
-  let s = await socket(server.url, watch);
-  await wait(time);
-  console.log(`at the pace of the clock: ${(frames / time).toFixed(1)} frames/s, ${(bytes / time / 1e6).toFixed(2)} MB/s, sent ${state.sent}, skipped ${state.dropped}`);
-  // as fast as it goes, watched and not watched in turn
-  s.send("speed 1000");
-  const rates = { watched: [], alone: [] };
-  for (let i = 0; i < 4; i++) {
-    for (const kind of ["watched", "alone"]) {
-      s.send("reset");
-      await wait(0.3);
-      const first = step, begin = performance.now();
-      if (kind === "alone") s.close();
-      await wait(time / 2);
-      if (kind === "alone") s = await socket(server.url, watch);
-      const before = frames;
-      while (frames === before) await wait(0.002);
-      rates[kind].push((step - first) / (performance.now() - begin) * 1000);
+    } else if (opcode === 1 && payload.includes('"running"')) {
+      state = JSON.parse(payload);
+      first ??= state;
     }
+  });
+  if (speed !== 1) s.send(`speed ${speed}`);
+  await wait(seconds / 2);
+  const before = status(server.process.pid, "VmRSS");
+  if (asleep) {
+    s.raw.pause();
+    await wait(asleep);
+    s.raw.resume();
   }
-  const best = (list) => Math.max(...list);
-  console.log(`steps per second: watched ${best(rates.watched).toFixed(1)}, alone ${best(rates.alone).toFixed(1)}: ${(100 * (1 - best(rates.watched) / best(rates.alone))).toFixed(1)} % slower`);
+  await wait(seconds / 2);
+  const seen = frames, volume = bytes;
+  await wait(1.2); // a state comes every second
+  const last = state, memory = { before, after: status(server.process.pid, "VmRSS") };
   s.close();
   await server.stop();
+  const steps = last.step_cpu - first.step_cpu;
+  return { frames: seen, rate: seen / (seconds + asleep), megabytes: volume / (seconds + asleep) / 1e6, sent: last.sent, dropped: last.dropped, overhead: (last.cpu - first.cpu - steps) / steps, memory };
+}
+
+if (process.argv[1] === new URL(import.meta.url).pathname) {
+  const [given, seconds = "5"] = process.argv.slice(2), time = Number(seconds), scene = given ?? file("thousand.yaml");
+  writeFileSync(file("thousand.yaml"), thousand);
+  const show = (what, r) =>
+    console.log(`${what}: ${r.rate.toFixed(1)} frames/s, ${r.megabytes.toFixed(2)} MB/s, sent ${r.sent}, skipped ${r.dropped}; ${(100 * r.overhead).toFixed(2)} % of the steps' processor time beside them; server ${r.memory.before.toFixed(0)} MB, then ${r.memory.after.toFixed(0)} MB`);
+  show("at the pace of the clock", await watchRun(scene, time));
+  show("a browser that sleeps for 3 s", await watchRun(scene, time, { asleep: 3 }));
+  show("as fast as it goes", await watchRun(scene, time, { speed: 1000 }));
   process.exit(0);
 }
