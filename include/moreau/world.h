@@ -22,6 +22,7 @@ extern "C" {
 
 typedef struct mor_world mor_world;
 typedef struct mor_library mor_library;
+struct mor_smooth;
 
 /* A body that may come and go: index + 1 and generation; zero is null. Stale ids are detected. */
 typedef struct mor_body_id {
@@ -209,6 +210,11 @@ typedef struct mor_joint_rank {
 } mor_joint_rank;
 MOR_API mor_joint_rank mor_world_joint_rank(mor_world* world);
 
+/* Forces of a joint's equations now (6 numbers, unused ones 0): the multipliers lambda of M nu' = f + G lambda with the
+ * rows as in docs/methods/integrators.md. All joints at once: 6 numbers each. Nothing moves; applied forces of the
+ * coming step count, contacts, limits, motors and dry friction do not. */
+MOR_API mor_code mor_world_joint_forces(mor_world* world, double* forces, mor_error* error);
+
 /* Moves bodies and robots until all joints are closed (1e-12), velocities untouched; at most 200 rounds. Returns
  * what is left of mor_world_joint_error. */
 MOR_API double mor_world_assemble(mor_world* world);
@@ -348,6 +354,20 @@ typedef struct mor_collision {
     void (*detect)(mor_world* world, const void* options);
 } mor_collision;
 
+/* --------------------------------------------------------------------------- integrators */
+
+/* How trees move in a step in which nothing one-sided acts on them (no contact, limit, motor or dry friction); the others
+ * take the semi-implicit step through the formulation. */
+typedef struct mor_integrator {
+    const char* name;
+    const char* summary;
+    const char* reference;
+    int order;
+    bool (*advance)(struct mor_smooth* motion, double h); /* NULL: the semi-implicit step */
+} mor_integrator;
+/* i-th integrator, NULL past the end. */
+MOR_API const mor_integrator* mor_integrator_at(int i);
+
 /* ------------------------------------------------------------------------------- methods */
 
 typedef enum mor_on_failure { MOR_STOP, MOR_WARN, MOR_RETRY } mor_on_failure;
@@ -380,6 +400,8 @@ MOR_API mor_code mor_world_check_methods(const mor_world* world, mor_error* erro
 MOR_API const mor_field* mor_world_fields(void);
 /* tol, max_iter and time_limit: options of every solver in a world. */
 MOR_API const mor_field* mor_world_solver_fields(void);
+/* tol and halvings: options of the integrators. */
+MOR_API const mor_field* mor_world_integrator_fields(void);
 /* Options of a stabilisation of joints (impulse, baumgarte, projection, none); NULL: there is none of that name. */
 MOR_API const mor_field* mor_world_stabilisation_fields(const char* name);
 
@@ -404,6 +426,10 @@ typedef struct mor_step_report {
     double projection_work; /* potential energy the projection added in this step [J] */
     double correction_work, contact_work, applied_work; /* J in this step (docs/notation.md) */
     double kinetic, potential; /* J at the end of the step */
+    int smooth, reduced; /* groups of trees that took the chosen integrator; that took the semi-implicit step instead */
+    int halvings, rescued, sweeps; /* of the integrator: parts that were refused and halved; parts of an implicit one that
+                                      rk4 took because the iteration failed (near a position in which equations lose
+                                      rank); iterations in all */
     char detail[192];
     mor_timing timing;
 } mor_step_report;

@@ -18,7 +18,6 @@ typedef struct item {
     uint32_t converted; /* taken by a solver through an exact conversion */
 } item;
 
-static const item integrators[] = { { "semi-implicit", "velocity first, then position; free bodies in angular momentum", "moreau1988", 0, NULL, NULL, 0 } };
 static const item shapes[] = {
     { "sphere", "sphere: r", "", 0, NULL, NULL, 0 },
     { "box", "box: [x, y, z], full edge lengths; 2-D: [x, y]", "", 0, NULL, NULL, 0 },
@@ -198,7 +197,10 @@ int mor_cli_list(int argc, char** argv)
             const mor_collision* c = mor_library_collision_at(mor_cli_library(), i);
             show(&(item){ c->name, c->summary, c->reference, 0, c->fields, NULL, 0 }, json);
         }
-    if (kind == 3) show(&integrators[0], json);
+    for (int i = 0; kind == 3 && mor_integrator_at(i); i++) {
+        const mor_integrator* it = mor_integrator_at(i);
+        show(&(item){ it->name, it->summary, it->reference, 0, i ? mor_world_integrator_fields() : NULL, NULL, 0 }, json);
+    }
     if (kind == 4)
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) show(&shapes[i], json);
     for (int i = 0; kind == 5 && json && i < MOR_JOINT_KINDS; i++) show(&(item){ .name = mor_joint_kind_name((mor_joint_kind)i), .summary = "" }, json);

@@ -16,6 +16,7 @@ static const char help_text[] =
     "  --formulation F      how the step becomes a problem (moreau list formulations)\n"
     "  --solver S           how the problem is solved (moreau list solvers)\n"
     "  --collision C        how contacts are found (moreau list collision)\n"
+    "  --integrator I       how trees move where nothing one-sided acts (moreau list integrators)\n"
     "  --step H             time step in seconds\n"
     "  --time T | --steps N how long\n"
     "  --set KEY=VALUE      any value of the scene, e.g. method.solver.tol=1e-9, bodies.top.mass=1e6\n"
@@ -46,6 +47,8 @@ typedef struct summary {
     double momentum[2][6];
     double penetration, raw_penetration, projection, velocity_error, max_residual, joint_error, *residuals;
     double iterations;
+    double smooth, reduced, halvings, rescued, sweeps;
+    int reduced_steps;
     int steps, failures, max_contacts, max_size, max_iterations;
     mor_timing timing;
     double cpu, wall;
@@ -74,7 +77,7 @@ static int parse(int argc, char** argv, arguments* a)
     *a = (arguments){ .csv_every = 1, .bpmd_every = 1, .threads = 1, .steps = -1, .end = -1.0 };
     static const struct {
         const char *option, *key;
-    } keys[] = { { "--formulation", "method.formulation.name" }, { "--solver", "method.solver.name" }, { "--collision", "method.collision.name" }, { "--step", "time.step" } };
+    } keys[] = { { "--formulation", "method.formulation.name" }, { "--solver", "method.solver.name" }, { "--collision", "method.collision.name" }, { "--integrator", "method.integrator.name" }, { "--step", "time.step" } };
     for (int i = 1; i < argc; i++) {
         const char* s = argv[i];
         if (strcmp(s, "--help") == 0 || strcmp(s, "-h") == 0) {
@@ -88,7 +91,7 @@ static int parse(int argc, char** argv, arguments* a)
             a->scene = s;
             continue;
         }
-        const char* known[] = { "--formulation", "--solver", "--collision", "--step", "--time", "--steps", "--set", "--at", "--csv", "--record", "--bpmd", "--threads", "--json", "--quiet", "--help", NULL };
+        const char* known[] = { "--formulation", "--solver", "--collision", "--integrator", "--step", "--time", "--steps", "--set", "--at", "--csv", "--record", "--bpmd", "--threads", "--json", "--quiet", "--help", NULL };
         bool is_known = false;
         for (int k = 0; known[k]; k++) is_known = is_known || strcmp(known[k], s) == 0;
         if (!is_known) {
@@ -295,6 +298,15 @@ static void write_json(mor_json* json, const mor_world* w, const mor_scene* scen
     mor_json_integer(json, "max", s->max_iterations);
     mor_json_number(json, "mean", s->steps ? s->iterations / s->steps : 0.0);
     mor_json_end(json);
+    mor_json_object(json, "integrator");
+    mor_json_text(json, "name", mor_world_method(w, "integrator"));
+    mor_json_number(json, "smooth", s->smooth);
+    mor_json_number(json, "reduced", s->reduced);
+    mor_json_integer(json, "reduced_steps", s->reduced_steps);
+    mor_json_number(json, "halvings", s->halvings);
+    mor_json_number(json, "rescued", s->rescued);
+    mor_json_number(json, "sweeps_mean", s->steps ? s->sweeps / s->steps : 0.0);
+    mor_json_end(json);
     double us = s->steps ? 1e6 / s->steps : 0.0;
     mor_json_object(json, "timing_us_per_step");
     mor_json_number(json, "total", us * s->timing.total);
@@ -336,6 +348,12 @@ static void print_summary(const mor_world* w, const mor_scene* scene, const summ
     }
     printf("  %.3g contacts at most, velocity error at most %.3g m/s, %.3g iterations per step\n", (double)s->max_contacts, s->velocity_error,
            s->steps ? s->iterations / s->steps : 0.0);
+    if (strcmp(mor_world_method(w, "integrator"), "semi-implicit") != 0) {
+        printf("  %s: %.3g sweeps per step, %.6g step(s) halved", mor_world_method(w, "integrator"), s->steps ? s->sweeps / s->steps : 0.0, s->halvings);
+        if (s->rescued > 0.0) printf(", %.6g taken by rk4 past singular positions", s->rescued);
+        if (s->reduced_steps) printf("; in %d of %d steps something one-sided acted and lowered the order to 1", s->reduced_steps, s->steps);
+        putchar('\n');
+    }
     double us = s->steps ? 1e6 / s->steps : 0.0;
     printf("  %.4g us per step (collision %.4g, assemble %.4g, solve %.4g, integrate %.4g), %.3g times real time\n", us * s->timing.total,
            us * s->timing.collision, us * s->timing.assemble, us * (s->timing.formulate + s->timing.solve), us * s->timing.integrate,
@@ -394,6 +412,12 @@ static void account(summary* s, const mor_world* w, const mor_step_report* r, do
     s->max_residual = fmax(s->max_residual, r->residual);
     s->residuals[s->steps++] = r->residual;
     s->iterations += r->iterations;
+    s->smooth += r->smooth;
+    s->reduced += r->reduced;
+    s->reduced_steps += r->reduced > 0;
+    s->halvings += r->halvings;
+    s->rescued += r->rescued;
+    s->sweeps += r->sweeps;
     if (r->iterations > s->max_iterations) s->max_iterations = r->iterations;
     if (r->contacts > s->max_contacts) s->max_contacts = r->contacts;
     if (r->problem_size > s->max_size) s->max_size = r->problem_size;

@@ -26,6 +26,8 @@ static void option_names(const mor_world* world, const char* stage, const char* 
         tables[0] = mor_library_formulation(library, method)->fields;
     } else if (strcmp(stage, "collision") == 0) {
         tables[0] = mor_library_collision(library, method)->fields;
+    } else if (strcmp(stage, "integrator") == 0) {
+        tables[0] = mor_world_integrator_fields();
     } else if (strcmp(stage, "stabilisation") == 0) {
         tables[0] = mor_world_stabilisation_fields(method);
     } else {
@@ -101,7 +103,7 @@ static mor_code set_stage(mor_world* world, const mor_node* node, mor_error* err
 
 mor_code mor_scene_set_methods(const mor_scene* scene, mor_world* world, mor_error* error)
 {
-    static const char* const stages[] = { "formulation", "solver", "collision", "stabilisation", NULL };
+    static const char* const stages[] = { "formulation", "solver", "collision", "stabilisation", "integrator", NULL };
     static const char* const options[] = { "relinearise", "friction_directions", "friction_align",
                                            "v_rest",      "on_failure",          NULL };
     if (!scene->method) return MOR_OK;

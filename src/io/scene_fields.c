@@ -80,8 +80,9 @@ static const mor_key method_keys[] = {
       .help = "How drift of joints is removed: impulse (the step is solved again until the joints hold at its end, velocities "
               "are corrected after it, each to its tolerance), baumgarte (the rows of a step take `gain`, 0.2, of the violation away), projection "
               "(positions and velocities are projected after the step, to the two tolerances) or none." },
-    { NODE(mor_raw_method, integrator), .value = "name", .fallback = "semi-implicit",
-      .help = "How velocities become positions; only semi-implicit in this version." },
+    { NODE(mor_raw_method, integrator), .value = "name or { name, options }", .fallback = "semi-implicit",
+      .help = "How trees move where nothing one-sided acts on them: semi-implicit, rk4, midpoint, variational or gauss6 "
+              "(`moreau list integrators`)." },
     { NODE(mor_raw_method, relinearise), .value = "whole number", .fallback = "0",
       .help = "Extra passes within a step that recompute gaps and normals." },
     { NODE(mor_raw_method, friction_directions), .value = "whole number", .fallback = "8",

@@ -43,7 +43,8 @@ static mor_code read_common(const mor_node* node, const mor_raw_joint* raw, mor_
     static const char* const single[] = { "limits", "motor", "spring", "damping", "friction" };
     for (int i = 0; i < 5 && !one; i++) {
         const mor_node* n = mor_node_get(node, single[i]);
-        if (n) return mor_node_fail_key(n, error, "%s: only revolute and prismatic joints have it", single[i]);
+        bool spring = def->kind == MOR_JOINT_DISTANCE && (i == 2 || i == 3);
+        if (n && !spring) return mor_node_fail_key(n, error, "%s: only revolute and prismatic joints have it%s", single[i], i == 2 || i == 3 ? ", and distances" : "");
     }
     if (raw->limits) {
         double limits[2];

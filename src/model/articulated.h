@@ -70,4 +70,7 @@ static inline int mor_robot_offset(const mor_robot_model* m) { return m->floatin
 bool mor_robot_forward_with(const mor_robot_model* model, mor_robot_work* work, mor_vec3 gravity, const double* f,
                             const double* wrenches, const double* extra, double* nudot);
 
+/* Only what mor_robot_solve needs, with `extra` as above: no forces, no accelerations. False: singular. */
+bool mor_robot_prepare_solve(const mor_robot_model* model, mor_robot_work* work, const double* extra);
+
 #endif

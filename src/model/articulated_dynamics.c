@@ -221,6 +221,15 @@ bool mor_robot_forward_dynamics(const mor_robot_model* m, mor_robot_work* work, 
     return mor_robot_forward_with(m, work, gravity, f, wrenches, NULL, nudot);
 }
 
+bool mor_robot_prepare_solve(const mor_robot_model* m, mor_robot_work* work, const double* extra)
+{
+    if (!m->coupling) return factor(m, work, extra);
+    int N = m->dof, offset = mor_robot_offset(m);
+    mor_robot_mass_matrix(m, work, work->dense);
+    for (int j = 0; extra && j < m->joint_count; j++) work->dense[(offset + j) * (N + 1)] += extra[j];
+    return mor_cholesky_factor(N, work->dense);
+}
+
 void mor_robot_solve(const mor_robot_model* m, mor_robot_work* work, const double* f, double* x)
 {
     if (m->coupling) {

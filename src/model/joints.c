@@ -14,6 +14,8 @@
  *     fixed = point + no turning, revolute = point + parallel, prismatic = line + no turning, cylindrical =
  *     line + parallel, spherical = point, universal = point + crossing, planar = plane + parallel.
  *
+ * A distance with stiffness or damping is no equation but a spring: its free coordinate is |d| - l.
+ *
  * The rates are exact on the constraint and to first order in the violation off it. */
 #include "model/joints.h"
 
@@ -51,6 +53,11 @@ static void axes_of(mor_quat q, mor_vec3 e[3])
     e[2] = mor_rotate(q, mor_v3(0, 0, 1));
 }
 
+bool mor_joint_soft(const mor_joint* j)
+{
+    return j->def.kind == MOR_JOINT_DISTANCE && (j->def.stiffness > 0.0 || j->def.damping > 0.0);
+}
+
 int mor_joint_equations(const mor_world* w, const mor_joint* j, mor_joint_row rows[6])
 {
     const mor_vec3 world[3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
@@ -60,7 +67,7 @@ int mor_joint_equations(const mor_world* w, const mor_joint* j, mor_joint_row ro
     axes_of(B.rotation, eb);
     int n = 0;
     mor_joint_kind k = j->def.kind;
-    if (k == MOR_JOINT_FREE) return 0;
+    if (k == MOR_JOINT_FREE || mor_joint_soft(j)) return 0;
     if (k == MOR_JOINT_DISTANCE) {
         double length = mor_norm(d);
         mor_vec3 u = mor_normalize(d, mor_v3(0, 0, 1));
@@ -90,8 +97,14 @@ int mor_joint_equations(const mor_world* w, const mor_joint* j, mor_joint_row ro
 
 bool mor_joint_free_row(const mor_world* w, const mor_joint* j, mor_joint_row* row)
 {
-    if (j->def.kind != MOR_JOINT_REVOLUTE && j->def.kind != MOR_JOINT_PRISMATIC) return false;
+    bool soft = mor_joint_soft(j);
+    if (!soft && j->def.kind != MOR_JOINT_REVOLUTE && j->def.kind != MOR_JOINT_PRISMATIC) return false;
     mor_pose B = placed(w, j, 0), A = placed(w, j, 1);
+    if (soft) {
+        mor_vec3 d = mor_sub(B.position, A.position), middle = mor_lerp(A.position, B.position, 0.5);
+        *row = (mor_joint_row){ false, mor_normalize(d, mor_v3(0, 0, 1)), middle, mor_norm(d) - j->def.length };
+        return true;
+    }
     mor_vec3 ea[3], eb[3];
     axes_of(A.rotation, ea);
     axes_of(B.rotation, eb);

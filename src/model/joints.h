@@ -14,7 +14,9 @@ typedef struct mor_joint_row {
 
 /* Writes the equations of a joint at the present state; returns how many, at most 6. */
 int mor_joint_equations(const mor_world* world, const mor_joint* joint, mor_joint_row rows[6]);
-/* The free coordinate of a revolute or prismatic joint (phi holds it, angles unwound near `joint->coordinate`);
+/* A distance joint with a spring or damper: it has no equations, but a free coordinate. */
+bool mor_joint_soft(const mor_joint* joint);
+/* The free coordinate of a revolute or prismatic joint or a soft distance (phi holds it, angles unwound near `joint->coordinate`);
  * false for other kinds. */
 bool mor_joint_free_row(const mor_world* world, const mor_joint* joint, mor_joint_row* row);
 

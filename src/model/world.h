@@ -116,6 +116,8 @@ typedef struct mor_method_options {
     int stabilisation; /* MOR_STABILISE_... */
     double position_tolerance, velocity_tolerance; /* of joints, impulse stabilisation and projection */
     double gain; /* of Baumgarte's: part of a violation that a step takes away */
+    double integrator_tolerance; /* gauss6: bend of the accelerations beyond which a step is halved; 0: any */
+    int halvings;                /* how often at most */
 } mor_method_options;
 
 enum { MOR_STABILISE_IMPULSE, MOR_STABILISE_BAUMGARTE, MOR_STABILISE_PROJECTION, MOR_STABILISE_NONE };
@@ -135,6 +137,7 @@ typedef struct mor_island {
     int row_block_count;
     mor_report report;
     double solve_time, formulate_time;
+    bool one_sided, skip; /* integrators (step/smooth_step.c): it has contacts or bounded rows; it needs no solve */
 } mor_island;
 
 /* A growing array that never shrinks: a warm step does not allocate. */
@@ -186,6 +189,7 @@ struct mor_world {
     const mor_collision* collision;
     const mor_formulation* formulation;
     const mor_solver* solver;
+    const mor_integrator* integrator;
     void *collision_options, *formulation_options, *solver_own_options;
     mor_solver_options solver_options;
     mor_method_options options;
@@ -215,6 +219,10 @@ struct mor_world {
     mor_timing timing;
     double correction_work, contact_work, applied_work;
     double raw_penetration, projection_work; /* of the step's position projection */
+    int* smooth_group; /* tree -> first tree of its group; NULL: the integrator is semi-implicit (step/smooth_step.c) */
+    bool* smooth;      /* tree -> it takes the chosen integrator in this step */
+    int smooth_groups, reduced_groups, halvings, rescued, sweeps; /* of the step */
+    char smooth_detail[160];
 };
 
 /* Room for `count` elements of `size` bytes; false when out of memory. */

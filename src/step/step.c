@@ -11,6 +11,7 @@
 #include "formulation/assemble.h"
 #include "formulation/rows.h"
 #include "model/world.h"
+#include "step/smooth.h"
 #include "step/stabilise.h"
 
 #include <stdio.h>
@@ -115,6 +116,7 @@ static void solve_island(void* user, int index, int worker)
     mor_world* w = user;
     mor_island* island = &w->islands[index];
     mor_arena* arena = w->thread_arenas[worker];
+    if (island->skip) return;
     solve_with(w, island, w->solver, w->solver_own_options, arena);
     if (island->report.status == MOR_SOLVED || w->options.on_failure != MOR_RETRY) return;
     /* retry: the library's `auto`, or the pivoting method where there is none */
@@ -177,6 +179,7 @@ void mor_integrate_bodies(mor_world* w)
     } else {
         for (int i = 0; i < w->tree_count; i++) {
             const mor_tree* t = &w->trees[i];
+            if (w->smooth && w->smooth[i]) continue;
             t->kind->advance(w, t, w->nu_free + t->offset, w->nu_new + t->offset, w->mass + w->mass_start[i]);
         }
     }
@@ -259,10 +262,29 @@ static void fill_report(const mor_world* w, mor_status status, mor_step_report* 
                 snprintf(r->detail, sizeof r->detail, "%s%s%s", mor_status_name(one->status), one->detail[0] ? ": " : "", one->detail);
         }
     }
+    if (w->smooth_detail[0] && !r->detail[0]) snprintf(r->detail, sizeof r->detail, "%s: %s", mor_status_name(status), w->smooth_detail);
+    r->smooth = w->smooth_groups;
+    r->reduced = w->reduced_groups;
+    r->halvings = w->halvings;
+    r->rescued = w->rescued;
+    r->sweeps = w->sweeps;
     r->correction_work = w->correction_work;
     r->contact_work = w->contact_work;
     r->applied_work = w->applied_work;
     r->timing = w->timing;
+}
+
+/* Solves the islands; `rough` of them are not left to the integrator of smooth motion. */
+static mor_status solve_planned(mor_world* w, int* rough)
+{
+    mor_smooth_plan(w);
+    mor_status status = mor_stage_solve(w);
+    int islands = w->island_count;
+    *rough = mor_smooth_sort(w);
+    w->island_count = *rough; /* smooth islands need no stabilisation */
+    if (*rough || !w->smooth) status = mor_stabilise_positions(w, status, solve_again);
+    w->island_count = islands;
+    return status;
 }
 
 /* One attempt with the present h. The state changes only if the answer is used. */
@@ -278,11 +300,12 @@ static mor_status attempt(mor_world* w, bool* used)
     mor_stage_assemble(w);
     double t3 = mor_clock();
     if (w->out_of_memory) return MOR_NUMERICAL;
-    mor_status status = mor_stabilise_positions(w, mor_stage_solve(w), solve_again);
+    int rough = 0;
+    mor_status status = solve_planned(w, &rough);
     for (int pass = 0; status == MOR_SOLVED && mor_control_revise(w, pass); pass++) { /* a motor reached or left its limit */
         mor_stage_assemble(w);
         if (w->out_of_memory) return MOR_NUMERICAL;
-        status = mor_stabilise_positions(w, mor_stage_solve(w), solve_again);
+        status = solve_planned(w, &rough);
     }
     store_impulses(w);
     double t4 = mor_clock();
@@ -305,9 +328,16 @@ static mor_status attempt(mor_world* w, bool* used)
         swap_contacts(w); /* the last good step stays the memory for warm starts */
         return status;
     }
+    mor_status smooth = mor_smooth_step(w);
+    if (smooth != MOR_SOLVED) {
+        *used = false;
+        swap_contacts(w);
+        return smooth;
+    }
     apply_work(w);
     mor_stage_integrate(w);
-    mor_stabilise_velocities(w);
+    if (rough || !w->smooth) mor_stabilise_velocities(w);
+    else w->joint_error = mor_world_joint_error(w);
     mor_control_end(w);
     double t5 = mor_clock();
     if (!w->on_collide) { /* the contacts of the new state, kept aside for the next step */

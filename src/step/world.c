@@ -44,6 +44,15 @@ static const struct {
 
 enum { STABILISATIONS = sizeof stabilisations / sizeof *stabilisations };
 
+static const mor_field integrator_fields[] = {
+    { "tol", MOR_TYPE_DOUBLE, offsetof(mor_method_options, integrator_tolerance), 0.002, 0, 1e6, NULL, "",
+      "gauss6: halves a step whose accelerations bend by more than this (h |a1 - 2 a2 + a3| against the speed); 0: never" },
+    { "halvings", MOR_TYPE_INT, offsetof(mor_method_options, halvings), 12, 0, 30, NULL, "",
+      "implicit integrators: how often a step that does not converge may be halved" },
+    { 0 }
+};
+
+
 static const mor_field solver_fields[] = {
     { "tol", MOR_TYPE_DOUBLE, offsetof(mor_solver_options, tol), 1e-10, 0, 1e6, NULL, "m/s",
       "velocity error at which a step counts as solved" },
@@ -59,6 +68,7 @@ const mor_field* mor_world_stabilisation_fields(const char* name)
         if (strcmp(stabilisations[k].name, name) == 0) return stabilisations[k].fields;
     return NULL;
 }
+const mor_field* mor_world_integrator_fields(void) { return integrator_fields; }
 const mor_field* mor_world_solver_fields(void) { return solver_fields; }
 
 mor_world_def mor_world_def_default(void)
@@ -123,8 +133,13 @@ mor_code mor_world_set_method(mor_world* w, const char* stage, const char* name,
         if (ok) w->collision = c;
         w->detected = false;
     } else if (strcmp(stage, "integrator") == 0) {
-        names[0] = "semi-implicit";
-        if (strcmp(name, names[0]) != 0) return unknown_method(stage, name, names, error);
+        const mor_integrator* found = NULL;
+        for (int i = 0; mor_integrator_at(i); i++) {
+            names[i] = mor_integrator_at(i)->name;
+            if (strcmp(names[i], name) == 0) found = mor_integrator_at(i);
+        }
+        if (!found) return unknown_method(stage, name, names, error);
+        w->integrator = found;
     } else if (strcmp(stage, "stabilisation") == 0) {
         int k = 0;
         while (k < STABILISATIONS && strcmp(stabilisations[k].name, name) != 0) names[k] = stabilisations[k].name, k++;
@@ -151,8 +166,9 @@ mor_code mor_world_set_option(mor_world* w, const char* stage, const char* optio
         if (strcmp(option, "v_rest") == 0 && strcmp(value, "auto") == 0) value = "-1";
         return mor_fields_set(method_fields, &w->options, option, value, error);
     }
+    if (strcmp(stage, "integrator") == 0) return mor_fields_set(integrator_fields, &w->options, option, value, error);
     if (strcmp(stage, "stabilisation") == 0) return mor_fields_set(stabilisations[w->options.stabilisation].fields, &w->options, option, value, error);
-    return mor_fail(error, MOR_BAD_INPUT, "unknown stage '%s'; known: method, formulation, solver, collision, stabilisation", stage);
+    return mor_fail(error, MOR_BAD_INPUT, "unknown stage '%s'; known: method, formulation, solver, collision, integrator, stabilisation", stage);
 }
 
 const char* mor_world_method(const mor_world* w, const char* stage)
@@ -160,7 +176,7 @@ const char* mor_world_method(const mor_world* w, const char* stage)
     if (strcmp(stage, "formulation") == 0) return w->formulation->name;
     if (strcmp(stage, "solver") == 0) return w->solver->name;
     if (strcmp(stage, "collision") == 0) return w->collision->name;
-    if (strcmp(stage, "integrator") == 0) return "semi-implicit";
+    if (strcmp(stage, "integrator") == 0) return w->integrator->name;
     if (strcmp(stage, "stabilisation") == 0) return stabilisations[w->options.stabilisation].name;
     return NULL;
 }
@@ -218,9 +234,11 @@ mor_world* mor_world_create(const mor_world_def* def, mor_error* error)
     if (w->dimension == 2) w->gravity.z = 0.0;
     w->h = def->step;
     w->threads = def->threads < 1 ? 1 : def->threads;
+    w->integrator = mor_integrator_at(0);
     mor_fields_default(method_fields, &w->options);
     mor_fields_default(impulse_fields, &w->options);
     mor_fields_default(baumgarte_fields, &w->options);
+    mor_fields_default(integrator_fields, &w->options);
     mor_fields_default(solver_fields, &w->solver_options);
     mor_material material = mor_material_default();
     mor_world_add_material(w, &material);
