@@ -182,6 +182,7 @@ struct mor_world {
     bool detected;           /* old_contacts already hold the contacts of the coming step: they were
                                 found at the end of the last one to measure the penetration */
     double deepest; /* largest penetration the last detection saw, before psi_min */
+    int last_group; /* groups numbered so far by the collision method `features` */
     struct mor_broad_phase* broad_phase;
     char collision_error[320]; /* a pair without a test, told once by the step */
 
