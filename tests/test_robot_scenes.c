@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "common/near.h"
+#include "io/recording.h"
 #include "moreau/moreau.h"
 
 typedef struct play {
@@ -448,6 +449,38 @@ static void loops_that_cannot_close_and_feet_without_mass_are_refused(void** sta
     remove(path);
 }
 
+static void a_recording_keeps_the_chosen_channels_of_the_bus(void** state)
+{
+    (void)state;
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/moreau-test-%d.h5", (int)getpid());
+    play p = open_scene("humanoid_stand"); /* record.every: 20 */
+    mor_recorder* r = mor_recorder_open(path, p.w, p.scene, &p.error);
+    if (!r || mor_world_add_observer(p.w, mor_recorder_observe, r, &p.error)) fail_msg("%s", p.error.text);
+    until(&p, 0.1, NULL);
+    if (mor_recorder_close(r, &p.error)) fail_msg("%s", p.error.text);
+    mor_recording* h5 = mor_recording_open(path, &p.error);
+    if (!h5) fail_msg("%s", p.error.text);
+    assert_int_equal(mor_recording_get_info(h5)->frames, 6);
+    double kept[64], now[64];
+    const struct {
+        const char* name;
+        int size;
+    } channels[] = { { "human.tau", 23 }, { "human.com", 3 }, { "human.l_sole.wrench", 6 }, { "human.imu", 13 } };
+    for (int k = 0; k < 4; k++) {
+        char dataset[100];
+        snprintf(dataset, sizeof dataset, "/bus/%s", channels[k].name);
+        if (mor_recording_rows(h5, dataset, 5, 1, channels[k].size, kept, &p.error)) fail_msg("%s", p.error.text);
+        mor_bus_read(p.w, mor_bus_find(p.w, channels[k].name), now);
+        assert_memory_equal(kept, now, (size_t)channels[k].size * sizeof(double));
+    }
+    mor_error none = { 0 };
+    assert_int_equal(mor_recording_rows(h5, "/bus/human.M", 0, 1, 29 * 29, kept, &none), MOR_BAD_INPUT); /* not asked for */
+    mor_recording_close(h5);
+    close_scene(&p);
+    remove(path);
+}
+
 static void a_controller_comes_from_a_plug_in(void** state)
 {
     (void)state;
@@ -490,6 +523,7 @@ int main(void)
         cmocka_unit_test(a_heavy_plate_carries_the_swinging_arm),
         cmocka_unit_test(bad_input_is_told_with_its_place),
         cmocka_unit_test(loops_that_cannot_close_and_feet_without_mass_are_refused),
+        cmocka_unit_test(a_recording_keeps_the_chosen_channels_of_the_bus),
         cmocka_unit_test(a_controller_comes_from_a_plug_in),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
