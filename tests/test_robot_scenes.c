@@ -342,6 +342,32 @@ static void the_platform_of_the_delta_stays_level(void** state)
     close_scene(&p);
 }
 
+static void the_hips_of_the_five_bar_carry_its_linkage(void** state)
+{
+    (void)state;
+    static const char text[] = "moreau: 1\ntime: { step: 0.001 }\nrobots:\n  - name: leg\n    urdf: robots/five_bar.urdf\n"
+                               "    joints: { slide: 1, left_hip: 0.9, left_knee: -1.634203596, right_hip: -0.9, right_knee: 1.634203596 }\n"
+                               "    actuated: [ slide, left_hip, right_hip ]\n"
+                               "    loops: [ { frames: [ left_shank, right_shank ], at: [ [0, 0, -0.25], [0, 0, -0.25] ], type: point } ]\n"
+                               "    sensors: [ { type: torque, joint: left_hip }, { type: torque, joint: right_hip }, { type: torque, joint: right_knee } ]\n"
+                               "controllers: [ { type: pid, robot: leg, kp: 1e4, kd: 1e3 } ]\n";
+    play p = { .name = "five-bar in the air" };
+    p.scene = mor_scene_parse(text, strlen(text), MOREAU_SOURCE_DIR "/scenes/inline.yaml", NULL, NULL, &p.error);
+    if (!p.scene || !(p.w = mor_scene_build(p.scene, 1, &p.error))) fail_msg("%s", p.error.text);
+    until(&p, 3.0, NULL);
+    const char* links[3] = { "leg/left_thigh", "leg/right_thigh", "leg/right_shank" };
+    mor_vec3 f[3];
+    for (int k = 0; k < 3; k++) {
+        const double* x = mor_world_sensor_value(p.w, k, NULL);
+        f[k] = mor_rotate(body(&p, links[k]).pose.rotation, mor_v3(x[0], x[1], x[2]));
+    }
+    double linkage = 0.15 + 0.15 + 0.15 + 0.1; /* thighs, left shank with its foot, right shank */
+    assert_near(f[0].z + f[1].z, linkage * 9.81, 1e-7);
+    assert_near(f[0].x + f[1].x, 0.0, 1e-7);
+    assert_near(f[1].z - f[2].z, 0.15 * 9.81, 1e-7); /* the right hip carries its thigh and what the knee does */
+    close_scene(&p);
+}
+
 static void a_heavy_plate_carries_the_swinging_arm(void** state)
 {
     (void)state;
@@ -520,6 +546,7 @@ int main(void)
         cmocka_unit_test(the_quadruped_trots_in_place_and_on_a_slope),
         cmocka_unit_test(the_five_bar_leg_hops_with_its_loop_closed),
         cmocka_unit_test(the_platform_of_the_delta_stays_level),
+        cmocka_unit_test(the_hips_of_the_five_bar_carry_its_linkage),
         cmocka_unit_test(a_heavy_plate_carries_the_swinging_arm),
         cmocka_unit_test(bad_input_is_told_with_its_place),
         cmocka_unit_test(loops_that_cannot_close_and_feet_without_mass_are_refused),
