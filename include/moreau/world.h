@@ -236,6 +236,8 @@ typedef struct mor_contact {
     mor_vec3 surface_velocity; /* of body[1]'s surface relative to body[0]'s, beyond rigid motion */
     mor_vec3 impulse;   /* total on body[1], world [N s]; 0 before the solve */
     double normal_impulse;
+    bool anchored;      /* sticking: anchored: it stuck in the last step, and since where `anchor` says */
+    mor_vec3 anchor[2]; /* the point where it stuck, from each body's centre of mass in body axes */
 } mor_contact;
 
 /* Contacts of the last step, sorted by bodies, shapes and feature. Valid until the next step. */

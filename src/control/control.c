@@ -60,6 +60,7 @@ int mor_control_reserve_state(mor_world* w, int count)
     mor_control* c = mor_control_of(w);
     if (!c) return -1;
     int first = c->state.count;
+    if (count == 0) return first; /* a robot without joints */
     if (!mor_buffer_reserve(&w->allocator, &c->state, first + count, sizeof(double)) ||
         !mor_buffer_reserve(&w->allocator, &c->trial, first + count, sizeof(double)))
         return -1;

@@ -9,8 +9,11 @@
  * its start: mean over the step. At rest it reads g upwards, in whatever attitude.
  *
  * reading = truth + bias + noise; bias drawn once, noise every step, both normal (Box and Muller 1958) from the sensor's seed.
- * Loop joints are not seen by joint torque sensors. */
+ * Forces of joints that close loops act along their equations as they stand at the end of the step: exact at rest, first order in h in
+ * motion. Motors, springs and limits of such joints are not seen. */
 #include "control/control.h"
+
+#include "model/joints.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -259,6 +262,31 @@ static void read_one(mor_world* w, const mor_sensor* s, mor_control_robot* c)
     if (s->def.kind == MOR_SENSOR_ENCODER && s->def.resolution > 0.0) x[0] = s->def.resolution * floor(x[0] / s->def.resolution + 0.5);
 }
 
+/* Adds a force at a point, or a moment, to the wrench of a link about its origin. */
+static void add_to_link(mor_control_robot* c, int link, bool moment, mor_vec3 v, mor_vec3 point)
+{
+    double* x = c->wrenches + 6 * link;
+    mor_vec3 n = moment ? v : mor_cross(mor_sub(point, c->work->states[link].p), v);
+    if (!moment) x[0] += v.x, x[1] += v.y, x[2] += v.z;
+    x[3] += n.x, x[4] += n.y, x[5] += n.z;
+}
+
+/* What loop joints do to the links: +p along the direction on body 0, -p on body 1. */
+static void gather_loops(const mor_world* w, const mor_robot* r, mor_control_robot* c)
+{
+    const mor_joint* joints = w->joints.data;
+    for (int i = 0; i < w->joints.count; i++) {
+        mor_joint_row rows[6];
+        int count = mor_joint_equations(w, &joints[i], rows);
+        for (int side = 0; side < 2; side++) {
+            const mor_body* b = joints[i].body[side] < 0 ? NULL : &w->bodies[joints[i].body[side]];
+            if (!b || b->robot == 0 || w->robots[b->robot - 1] != r) continue;
+            for (int k = 0; k < count; k++)
+                add_to_link(c, b->link, rows[k].spin, mor_scale((side ? -1.0 : 1.0) * joints[i].memory[k] / w->h, rows[k].direction), rows[k].point);
+        }
+    }
+}
+
 /* Adds the contacts to the applied forces on every link, as wrenches about the links' origins at the start of the step. */
 static void gather(const mor_world* w, const mor_robot* r, mor_control_robot* c)
 {
@@ -289,6 +317,7 @@ void mor_sensors_read(mor_world* w)
         if (!wanted) continue;
         mor_robot_update(r->model, c->work, &c->base, c->s, c->nu);
         gather(w, r, c);
+        gather_loops(w, r, c);
         mor_robot_inverse_dynamics(r->model, c->work, w->gravity, c->nudot, c->wrenches, c->vector);
         for (int k = 0; k < control->sensors.count; k++)
             if (sensors[k].def.robot == i) read_one(w, &sensors[k], c);

@@ -189,11 +189,28 @@ static void contact_acceleration(const mor_world* w, const mor_contact* c, mor_v
     }
 }
 
+/* A contact that has stuck since an earlier step gets the velocity that takes the two points where it stuck together again:
+ * what the step made of G' nu = 0 beyond first order, along the normal as the gap does. */
+static void hold_anchor(const mor_world* w, mor_contact* c, const mor_contact* old, const mor_vec3* direction, int dim, mor_contact_row* row)
+{
+    const double most = 1e-3; /* m: farther apart it is another place */
+    c->anchored = old && old->anchored && dim > 1;
+    if (!c->anchored) return;
+    mor_vec3 apart = mor_v3(0, 0, 0);
+    for (int side = 0; side < 2; side++) {
+        const mor_body* b = body_of(w, c, side);
+        c->anchor[side] = old->anchor[side];
+        apart = mor_madd(apart, side ? 1.0 : -1.0, mor_add(b->x, mor_rotate(b->q, c->anchor[side])));
+    }
+    if (!(mor_norm(apart) <= most)) c->anchored = false;
+    for (int d = 1; c->anchored && d < dim; d++) row->drift[d] += mor_dot(direction[d], apart) / w->h;
+}
+
 /* Adds the contact as the next block of the island under construction. */
 static void add_contact(builder* k, int index, const mor_contact* old)
 {
     mor_world* w = k->w;
-    const mor_contact* c = &((mor_contact*)w->contacts.data)[index];
+    mor_contact* c = &((mor_contact*)w->contacts.data)[index];
     int dim = c->friction > 0.0 ? w->dimension : 1;
     mor_vec3 direction[3];
     direction[0] = c->normal;
@@ -250,6 +267,7 @@ static void add_contact(builder* k, int index, const mor_contact* old)
         for (int i = 0; i < w->trees[tree[side]].dof; i++) row->approach += J[i] * nu[i];
     }
     for (int d = 1; d < dim; d++) row->drift[d] += mor_dot(direction[d], c->surface_velocity);
+    if (w->options.sticking) hold_anchor(w, c, old, direction, dim, row);
     if (old) {
         row->guess[0] = old->normal_impulse;
         for (int d = 1; d < dim; d++) row->guess[d] = mor_dot(old->impulse, direction[d]);

@@ -104,7 +104,7 @@ static mor_code set_stage(mor_world* world, const mor_node* node, mor_error* err
 mor_code mor_scene_set_methods(const mor_scene* scene, mor_world* world, mor_error* error)
 {
     static const char* const stages[] = { "formulation", "solver", "collision", "stabilisation", "integrator", NULL };
-    static const char* const options[] = { "relinearise", "friction_directions", "friction_align",
+    static const char* const options[] = { "relinearise", "friction_directions", "friction_align", "sticking",
                                            "v_rest",      "on_failure",          "max_failures", NULL };
     if (!scene->method) return MOR_OK;
     for (const char* const* s = stages; *s; s++) {

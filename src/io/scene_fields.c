@@ -90,6 +90,9 @@ static const mor_key method_keys[] = {
     { NODE(mor_raw_method, friction_align), .value = "world-x or slip", .fallback = "world-x",
       .help = "First friction direction: world x projected on the tangent plane, or the direction "
               "of slip." },
+    { NODE(mor_raw_method, sticking), .value = "velocity or anchored", .fallback = "velocity",
+      .help = "A contact that sticks has no velocity, or also returns to the point where it stuck: without it a contact between turning "
+              "bodies creeps by terms of second order in the step." },
     { NODE(mor_raw_method, v_rest), .value = "number or auto", .unit = "m/s", .fallback = "auto",
       .help = "Approach speed above which restitution acts." },
     { NODE(mor_raw_method, on_failure), .value = "stop, warn or retry", .fallback = "stop",

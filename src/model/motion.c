@@ -142,7 +142,7 @@ static void robot_place(mor_world* w, mor_robot* r, const double* q, const doubl
     if (links) mor_robot_write_bodies(w, r);
 }
 
-static double damping(const mor_robot* r, int joint) { return r->damping ? r->model->links[r->model->link_of_joint[joint]].damping : 0.0; }
+static double damping(const mor_robot* r, int joint) { return (r->damping ? r->model->links[r->model->link_of_joint[joint]].damping : 0.0) + r->viscous[joint]; }
 
 /* Applied wrench of a link about its origin; false: none. */
 static bool applied(const mor_world* w, const mor_robot* r, int link, mor_vec3* f, mor_vec3* n)

@@ -120,6 +120,7 @@ typedef struct mor_pair_rule {
 typedef struct mor_method_options {
     int friction_directions;
     int friction_align; /* 0 world-x, 1 slip */
+    int sticking;       /* 0 velocity, 1 anchored */
     double v_rest;      /* < 0: auto */
     int on_failure;
     int max_failures; /* warn: so many failed steps in a row end the run; 0: any number */

@@ -69,6 +69,9 @@ void mor_smooth_plan(mor_world* w)
     for (int i = 0; i < w->tree_count; i++) parent[i] = root_of(parent, i);
     for (int i = 0; i < w->joints.count; i++)
         if (!joint_trees(w, &joints[i], tree)) smooth[parent[tree[0]]] = false;
+    for (int i = 0; i < w->robot_count; i++) /* controllers' gains are implicit in the semi-implicit step only */
+        for (int j = 0; j < w->robots[i]->model->joint_count; j++)
+            if (w->robots[i]->gain[j] > 0.0) smooth[parent[w->robots[i]->tree]] = false;
     for (int i = 0; i < w->island_count; i++) {
         mor_island* island = &w->islands[i];
         island->one_sided = island->system.contact_count > 0;
@@ -211,6 +214,7 @@ static bool begin(mor_smooth* m, mor_world* w, const int* trees, int tree_count,
     for (int t = 0; t < tree_count; t++) {
         const mor_robot* r = w->trees[trees[t]].robot;
         for (int j = 1; r && r->damping && j < r->model->link_count; j++) m->damped = m->damped || r->model->links[j].damping > 0.0;
+        for (int j = 0; r && j < r->model->joint_count; j++) m->damped = m->damped || r->viscous[j] > 0.0;
     }
     if (!find_rows(m, joints, joint_count)) return false;
     m->q = mor_smooth_vector(m, m->size);

@@ -207,6 +207,22 @@ void mor_integrate_bodies(mor_world* w)
 
 /* ----------------------------------------------------------------------------- book-keeping */
 
+/* A contact strictly inside its cone sticks: it is anchored here, unless it is already. */
+static void anchor_contact(const mor_world* w, mor_contact* c, const double* p, int dim)
+{
+    double tangential = dim > 2 ? hypot(p[1], p[2]) : dim > 1 ? fabs(p[1]) : INFINITY;
+    bool belt = mor_dot(c->surface_velocity, c->surface_velocity) > 0.0;
+    bool sticks = p[0] > 0.0 && tangential < c->friction * p[0] * (1.0 - 1e-6) && !belt;
+    if (sticks && !c->anchored) {
+        mor_vec3 middle = mor_lerp(c->point[0], c->point[1], 0.5);
+        for (int side = 0; side < 2; side++) {
+            const mor_body* b = &w->bodies[w->order[c->body[side]]];
+            c->anchor[side] = mor_rotate(mor_quat_conj(b->q), mor_sub(middle, b->x));
+        }
+    }
+    c->anchored = sticks;
+}
+
 /* Impulses of the answer go back to the contacts; the works of the step (docs/notation.md). */
 static void store_impulses(mor_world* w)
 {
@@ -225,6 +241,7 @@ static void store_impulses(mor_world* w)
             for (int d = 0; d < b->dim; d++) contact->impulse = mor_madd(contact->impulse, p[d], direction[d]);
             contact->normal_impulse = p[0];
             contact->held = w->islands[i].answer.held[c];
+            if (w->options.sticking) anchor_contact(w, contact, p, b->dim);
             if (!w->formulation->project) w->correction_work += p[0] * fmax(0.0, -row->gap) / s->h;
             for (int d = 0; d < b->dim; d++) w->contact_work -= p[d] * row->drift[d];
         }
@@ -286,6 +303,19 @@ static void fill_report(const mor_world* w, mor_status status, mor_step_report* 
     r->timing = w->timing;
 }
 
+/* Solves the islands; `rough` of them are not left to the integrator of smooth motion. */
+static mor_status solve_planned(mor_world* w, int* rough)
+{
+    mor_smooth_plan(w);
+    mor_status status = mor_stage_solve(w);
+    int islands = w->island_count;
+    *rough = mor_smooth_sort(w);
+    w->island_count = *rough; /* smooth islands need no stabilisation */
+    if (*rough || !w->smooth) status = mor_stabilise_positions(w, status, solve_again);
+    w->island_count = islands;
+    return status;
+}
+
 /* One attempt with the present h. The state changes only if the answer is used. */
 static mor_status attempt(mor_world* w, bool* used)
 {
@@ -299,19 +329,12 @@ static mor_status attempt(mor_world* w, bool* used)
     mor_stage_assemble(w);
     double t3 = mor_clock();
     if (w->out_of_memory) return MOR_NUMERICAL;
-    mor_status status;
-    int rough;
-    for (int pass = 0;; pass++) {
-        mor_smooth_plan(w);
-        status = mor_stage_solve(w);
-        int islands = w->island_count;
-        rough = mor_smooth_sort(w);
-        w->island_count = rough; /* smooth islands need no stabilisation */
-        if (rough || !w->smooth) status = mor_stabilise_positions(w, status, solve_again);
-        w->island_count = islands;
-        if (status != MOR_SOLVED || !mor_control_revise(w, pass)) break;
-        mor_stage_assemble(w); /* a motor reached or left its limit */
+    int rough = 0;
+    mor_status status = solve_planned(w, &rough);
+    for (int pass = 0; status == MOR_SOLVED && mor_control_revise(w, pass); pass++) { /* a motor reached or left its limit */
+        mor_stage_assemble(w);
         if (w->out_of_memory) return MOR_NUMERICAL;
+        status = solve_planned(w, &rough);
     }
     store_impulses(w);
     double t4 = mor_clock();

@@ -12,6 +12,8 @@ static const mor_field method_fields[] = {
       "corners of the friction polygon for pyramids" },
     { "friction_align", MOR_TYPE_CHOICE, offsetof(mor_method_options, friction_align), 0, 0, 0, "world-x|slip", "",
       "first friction direction: world x projected on the tangent plane, or the slip at the start of the step" },
+    { "sticking", MOR_TYPE_CHOICE, offsetof(mor_method_options, sticking), 0, 0, 0, "velocity|anchored", "",
+      "a contact that sticks has no velocity, or also returns to the point where it stuck: no creep while bodies turn" },
     { "v_rest", MOR_TYPE_DOUBLE, offsetof(mor_method_options, v_rest), -1, -1, 1e6, NULL, "m/s",
       "restitution acts above this approach speed; -1 (auto): 2 g h" },
     { "on_failure", MOR_TYPE_CHOICE, offsetof(mor_method_options, on_failure), MOR_STOP, 0, 0, "stop|warn|retry", "",
