@@ -176,7 +176,7 @@ int mor_world_add_joint(mor_world* w, const mor_joint_def* def, mor_error* error
         mor_fail(error, MOR_SYSTEM, "out of memory");
         return -1;
     }
-    bool spring = (def->stiffness > 0.0 || def->damping > 0.0) && (def->kind == MOR_JOINT_REVOLUTE || def->kind == MOR_JOINT_PRISMATIC);
+    bool spring = (def->stiffness > 0.0 || def->damping > 0.0) && (def->kind == MOR_JOINT_REVOLUTE || def->kind == MOR_JOINT_PRISMATIC || def->kind == MOR_JOINT_DISTANCE);
     if (spring && !mor_world_reserve_tree(w)) {
         mor_fail(error, MOR_SYSTEM, "out of memory");
         return -1;

@@ -44,6 +44,9 @@ static bool joint_trees(const mor_world* w, const mor_joint* j, int tree[2])
     return free;
 }
 
+/* Rows of springs have no bounds (formulation/rows.c). */
+static bool is_spring(double lower, double upper) { return lower == -INFINITY && upper == INFINITY; }
+
 void mor_smooth_plan(mor_world* w)
 {
     w->smooth_group = NULL;
@@ -73,7 +76,7 @@ void mor_smooth_plan(mor_world* w)
         mor_island* island = &w->islands[i];
         island->one_sided = island->system.contact_count > 0;
         for (int r = 0; r < island->row_block_count; r++) {
-            if (island->rows[r]->kind != MOR_BLOCK_BOUNDED) continue;
+            if (island->rows[r]->kind != MOR_BLOCK_BOUNDED || is_spring(island->rows[r]->lower, island->rows[r]->upper)) continue;
             island->one_sided = true;
             if (island->rows[r]->lower < 0.0) smooth[parent[island->tree_of[0]]] = false;
         }
@@ -91,7 +94,7 @@ static bool idle(const mor_world* w, const mor_island* island)
     const mor_system* s = &island->system;
     if (island->report.status != MOR_SOLVED) return false;
     for (int b = 0; b < s->block_count; b++) {
-        if (s->blocks[b].kind == MOR_BLOCK_EQUATION) continue;
+        if (s->blocks[b].kind == MOR_BLOCK_EQUATION || (s->blocks[b].kind == MOR_BLOCK_BOUNDED && is_spring(s->blocks[b].lower, s->blocks[b].upper))) continue;
         const double* W = s->diagonal + s->diagonal_start[b];
         for (int d = 0; d < s->blocks[b].dim; d++)
             if (!(fabs(island->answer.impulses[s->blocks[b].row + d]) * W[d * (s->blocks[b].dim + 1)] <= w->solver_options.tol)) return false;
@@ -308,7 +311,7 @@ static bool list_groups(mor_world* w, lists* l)
     if (!l->trees || !l->tree_start || !l->joints || !l->joint_start) return false;
     const mor_joint* joints = w->joints.data;
     int tree[2];
-    for (int i = 0; i < w->tree_count; i++) l->tree_start[w->smooth_group[i] + 2]++;
+    for (int i = 0; i < w->tree_count; i++) l->tree_start[w->smooth_group[i] + 2] += w->trees[i].kind != &mor_tree_spring; /* rows of their own here */
     for (int i = 0; i < w->joints.count; i++) {
         joint_trees(w, &joints[i], tree);
         l->joint_start[w->smooth_group[tree[0]] + 2]++;
@@ -317,7 +320,8 @@ static bool list_groups(mor_world* w, lists* l)
         l->tree_start[i] += l->tree_start[i - 1];
         l->joint_start[i] += l->joint_start[i - 1];
     }
-    for (int i = 0; i < w->tree_count; i++) l->trees[l->tree_start[w->smooth_group[i] + 1]++] = i;
+    for (int i = 0; i < w->tree_count; i++)
+        if (w->trees[i].kind != &mor_tree_spring) l->trees[l->tree_start[w->smooth_group[i] + 1]++] = i;
     for (int i = 0; i < w->joints.count; i++) {
         joint_trees(w, &joints[i], tree);
         l->joints[l->joint_start[w->smooth_group[tree[0]] + 1]++] = i;
