@@ -192,6 +192,8 @@ MOR_API const mor_joint_def* mor_world_joint(const mor_world* world, int joint);
 MOR_API double mor_world_joint_position(const mor_world* world, int joint);
 /* Largest violation of a joint now: the norm of its equations [m, rad]. */
 MOR_API double mor_world_joint_error(const mor_world* world);
+/* Largest rate of a joint now: the norm of the rates of its equations [m/s, rad/s]. */
+MOR_API double mor_world_joint_rate(const mor_world* world);
 
 /* Forces of a joint's equations now (6 numbers, unused ones 0): the multipliers lambda of M nu' = f + G lambda with the
  * rows as in docs/methods/integrators.md. All joints at once: 6 numbers each. Nothing moves; applied forces of the

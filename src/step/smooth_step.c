@@ -224,8 +224,9 @@ static bool begin(mor_smooth* m, mor_world* w, const int* trees, int tree_count,
 
 /* Where the equations lose rank (four-bars in line) multipliers that enforce G' V = 0 at every stage become infinite and no
  * iteration converges, while accelerations stay what they are: rk4, which needs only these, passes. Its step is taken
- * if two halves and the whole agree to 1e-6 of the speed, so that it is no way out for steps that are just too long. */
-static bool rescue(mor_smooth* m, double h)
+ * if two halves and the whole agree to 1e-9 of the speed (less strictly after halvings), so that it is no way out for steps
+ * that are just too long. */
+static bool rescue(mor_smooth* m, double h, double tolerance)
 {
     size_t mark = mor_arena_mark(m->arena);
     const int n[4] = { m->size, m->dof, m->dof, m->equation_count };
@@ -248,7 +249,7 @@ static bool rescue(mor_smooth* m, double h)
             apart = fmax(apart, fabs(m->nu[k] - whole[k]));
             fastest = fmax(fastest, fabs(whole[k]));
         }
-        ok = ok && apart <= 1e-6 * fastest;
+        ok = ok && apart <= tolerance * fastest;
         for (int i = 0; !ok && i < 4; i++) memcpy(now[i], start[i], (size_t)n[i] * sizeof(double));
     }
     mor_arena_release(m->arena, mark);
@@ -263,7 +264,7 @@ static bool advance(mor_smooth* m, double h)
     while (part < 1L << depth) {
         bool ok = m->w->integrator->advance(m, h / (double)(1L << depth));
         if (!ok && m->equation_count && m->w->integrator != &mor_integrator_rk4 && !m->w->out_of_memory)
-            m->rescued += ok = rescue(m, h / (double)(1L << depth));
+            m->rescued += ok = rescue(m, h / (double)(1L << depth), ldexp(1e-9, 2 * depth));
         if (ok) {
             part++;
             while (depth > 0 && part % 2 == 0) part /= 2, depth--;
