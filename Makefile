@@ -3,8 +3,9 @@ BUILD ?= build
 PREFIX ?= /usr/local
 CMAKE_ARGS ?=
 TEST ?= .
+ROBOTS ?=
 
-.PHONY: all deps demo test test-asan test-long test-browser bench bench-solvers bench-iftomm install docs viewer gallery format check-rooms clean
+.PHONY: all deps demo test test-asan test-long fuzz-viewer test-browser bench bench-solvers bench-robots bench-iftomm install docs viewer gallery format check-rooms clean
 
 all: deps
 	@cmake -S . -B $(BUILD) -G Ninja $(CMAKE_ARGS) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
@@ -25,6 +26,12 @@ test-asan:
 
 test-long: all
 	@MOREAU_LONG=1 scripts/run-tests $(BUILD) "$(TEST)"
+	@$(MAKE) --no-print-directory fuzz-viewer
+
+# ten minutes of broken HTTP and websocket input to a build with sanitizers; MOREAU_FUZZ_SECONDS changes the time
+fuzz-viewer:
+	@$(MAKE) --no-print-directory all BUILD=build-asan CMAKE_ARGS="-DMOREAU_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug -DMOREAU_WERROR=ON"
+	@scripts/fuzz-viewer build-asan/moreau
 
 # The viewer in a headless Chromium; installs it and the packages of viewer/
 test-browser: all
@@ -53,6 +60,12 @@ bench-solvers: deps
 bench-iftomm: deps
 	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF"
 	@build-bench/bench/bench_mechanisms iftomm chains figure docs/images/pendulum.svg
+
+# forward dynamics of robots beside MuJoCo; ROBOTS=folder: also the well-known robots in it
+bench-robots: deps
+	@scripts/install-deps bench-robots
+	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF"
+	@scripts/bench-robots build-bench $(ROBOTS)
 
 # DESTDIR is honoured too
 install: all

@@ -61,7 +61,7 @@ static void rotation_vectors_are_differentiated_right(void** state)
 static void momentum_and_its_rate_belong_together(void** state)
 {
     (void)state;
-    mor_rng rng = mor_rng_seed(11);
+    mor_rng rng = { 11 };
     for (int trial = 0; trial < 40; trial++) {
         bool floating = trial % 2;
         mor_robot_model* model = random_robot(&rng, 2 + trial % 9, floating);
@@ -168,7 +168,7 @@ static void robots_converge_at_the_order_of_each(void** state)
 {
     (void)state;
     for (int floating = 0; floating < 2; floating++) {
-        mor_rng rng = mor_rng_seed(5);
+        mor_rng rng = { 5 };
         shared_model = random_robot(&rng, 6, floating);
         check_orders(build_robot, measure_robot, 0.4, 0.04);
         mor_robot_destroy(shared_model);
@@ -183,6 +183,7 @@ static int add_joint(mor_world* w, mor_joint_kind kind, mor_body_id a, mor_body_
     d.body[1] = b;
     d.point[0] = d.point[1] = point;
     d.axis = axis;
+    d.axis2 = mor_v3(0, 0, 1);
     mor_error error;
     int j = mor_world_add_joint(w, &d, &error);
     if (j < 0) fail_msg("%s", error.text);
@@ -236,7 +237,7 @@ static void closed_loops_converge_at_the_order_of_each(void** state)
 static void momentum_is_kept_to_rounding(void** state)
 {
     (void)state;
-    mor_rng rng = mor_rng_seed(3);
+    mor_rng rng = { 3 };
     shared_model = random_robot(&rng, 6, true);
     for (int kind = 0; kind < 2; kind++)
         for (int i = 1; i < SMOOTH; i++) {

@@ -122,6 +122,16 @@ static void the_arm_comes_to_rest_on_the_floor(void** state)
     done(w, scene);
 }
 
+static void the_six_axis_arm_sinks_on_the_boxes(void** state)
+{
+    (void)state;
+    mor_scene* scene;
+    mor_world* w = run("arm6_drop", -1, &scene, NULL); /* every step meets its tolerance */
+    assert_true(mor_world_kinetic_energy(w) < 1e-12);
+    assert_true(mor_world_penetration(w) < 1e-6);
+    done(w, scene);
+}
+
 static void the_tree_of_bars_hangs_together(void** state)
 {
     (void)state;
@@ -200,6 +210,7 @@ int main(void)
         cmocka_unit_test(the_slider_moves_as_the_crank_says),
         cmocka_unit_test(the_chain_moves_alike_in_both_coordinates),
         cmocka_unit_test(the_arm_comes_to_rest_on_the_floor),
+        cmocka_unit_test(the_six_axis_arm_sinks_on_the_boxes),
         cmocka_unit_test(the_tree_of_bars_hangs_together),
         cmocka_unit_test(loops_of_robots_close_before_the_first_step),
         cmocka_unit_test(a_five_bar_from_urdf_stays_closed),

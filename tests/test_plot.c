@@ -301,10 +301,13 @@ static void mistakes_are_told_with_exit_status_2(void** state)
         const char *arguments, *words;
     } cases[] = {
         { "ball.h5 energie", "did you mean 'energy'" },
-        { "ball.h5 flavour", "known: position, velocity" },
+        { "ball.h5 flavour", "known: position, orientation" },
         { "ball.h5 position:bal", "did you mean 'ball'" },
         { "ball.h5 position:ball.q", "unknown component 'q'" },
         { "ball.h5 position:ball.wx", "unknown component 'wx'" },
+        { "ball.h5 orientation:ball.q", "known: w, x, y, z" },
+        { "ball.h5 /solver/nothing", "no such dataset" },
+        { "ball.h5 /bodies/mass", "one row per frame" },
         { "ball.h5 position:", "a body name follows" },
         { "ball.h5 energy:ball", "write 'energy'" },
         { "ball.h5 energy -o figure.pdf", ".svg or .png" },
@@ -338,8 +341,8 @@ static void curves_are_the_recorded_numbers(void** state)
     assert_non_null(r);
     mor_figure figure = { 0 };
     static const char* const asked[] = { "position:ball", "acceleration:ball.z", "contact-forces:ball", "position:cart.left.x",
-                                         "velocity:ball.norm", "contact-forces" };
-    for (int i = 0; i < 6; i++) assert_int_equal(mor_plot_add(&figure, &r, 1, asked[i], &error), MOR_OK);
+                                         "velocity:ball.norm", "contact-forces", "orientation:ball", "gap", "/solver/iterations", "/velocity" };
+    for (int i = 0; i < 10; i++) assert_int_equal(mor_plot_add(&figure, &r, 1, asked[i], &error), MOR_OK);
     const mor_panel* p = figure.panels;
     assert_int_equal(p[0].curve_count, 3);
     assert_true(fabs(p[0].curves[0].y[100] - 0.15) < 1e-12);
@@ -354,6 +357,15 @@ static void curves_are_the_recorded_numbers(void** state)
     assert_true(fabs(p[4].curves[0].y[50] - hypot(0.3, 9.81 * 0.25)) < 1e-12);
     assert_true(fabs(p[5].curves[0].y[600] - 9.81) < 1e-9);
     assert_true(p[2].steps && !p[0].steps);
+    assert_int_equal(p[6].curve_count, 4);
+    assert_true(p[6].curves[0].y[100] == 1.0 && p[6].curves[3].y[100] == 0.0); /* never turned */
+    assert_int_equal(p[7].curve_count, 2);
+    assert_true(isnan(p[7].curves[0].y[0]) && p[7].curves[0].y[600] == 0.0); /* in the air; at rest its one contact has the gap 0 */
+    assert_int_equal(p[8].curve_count, 1);
+    assert_true(p[8].curves[0].y[600] == 6.0); /* 6 + 600 % 5 */
+    assert_int_equal(p[9].curve_count, 14);    /* of 18 columns */
+    assert_true(p[9].curves[6].y[50] == 0.3);
+    assert_string_equal(p[9].unit, "m/s, rad/s");
     mor_figure_clear(&figure);
     mor_recording_close(r);
 }

@@ -109,7 +109,7 @@ static const broken scenes[] = {
     { TOP("method: { on_failure: panic }"), 2, 23, "stop|warn|retry", 0, 0 },
     { TOP("method: { integrator: rk4 }"), 2, 23, "not supported by this version; use 'semi-implicit'", 0, 0 },
     { TOP("method: { integrator: euler }"), 2, 23, "unknown integrator 'euler'", 0, 0 },
-    { TOP("method: { coordinates: maximal }"), 2, 24, "not supported by this version", 0, 0 },
+    { TOP("method: { coordinates: maximum }"), 2, 24, "minimal or maximal", 0, 0 },
     { TOP("method: { stabilisation: { name: impuls } }"), 2, 34, "did you mean 'impulse'?", 0, 0 },
     { TOP("method: { stabilisation: { name: impulse, position: -1 } }"), 2, 53, "position", 0, 0 },
     { TOP("method: { stabilisation: { name: none, velocity: 1 } }"), 2, 40, "unknown option 'velocity' of stabilisation 'none'", 0, 0 },

@@ -100,7 +100,7 @@ static void a_frame_holds_poses_velocities_contacts_and_forces(void** state)
     mor_bytes bytes = { 0 };
     mor_view_frames_begin(&bytes, 1, 3);
     mor_view_frame_write(&bytes, &frame);
-    assert_int_equal(bytes.size, 16 + 8 + 8 + 4 * MOR_VIEW_SCALARS + 3 * 13 * 4 + 48);
+    assert_int_equal(bytes.size, 16 + 8 + 8 + 4 * MOR_VIEW_SCALARS + 3 * 13 * 4 + 56);
     mor_bytes_free(&bytes);
     assert_int_not_equal(mor_view_frame_read(&frame, r, 51, &error), MOR_OK);
     mor_view_frame_free(&frame);

@@ -59,6 +59,7 @@ typedef struct mor_link_shape {
     int link;
     mor_geometry* geometry;
     mor_pose pose; /* in the link frame */
+    int frame;     /* the frame it belongs to (URDF: its own link, before merging), -1: the link's */
 } mor_link_shape;
 
 typedef struct mor_robot_model mor_robot_model;

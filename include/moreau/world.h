@@ -134,11 +134,16 @@ typedef struct mor_robot_def {
     bool collide;           /* the links' shapes touch other bodies */
     bool self_collision;    /* and each other, neighbours in the tree excepted */
     bool limits, damping, friction, mimic; /* of the joints, as the model has them */
+    const int* materials;   /* of the shapes of each frame, -1: `material`; NULL: all `material` */
 } mor_robot_def;
 
 MOR_API mor_robot_def mor_robot_def_default(void);
 /* Its number, or -1 and a sentence. 3-D worlds only; refused if the mass matrix is singular. */
 MOR_API int mor_world_add_robot(mor_world* world, const mor_robot_def* def, mor_error* error);
+/* The same robot in maximal coordinates: its links become bodies "robot/link", its joints "robot/joint" joints of the world with
+ * the model's limits, damping and friction. Not for massless links, mimic joints and reflected inertia: refused with a
+ * sentence. There is then no robot of that name, only bodies and joints. */
+MOR_API mor_code mor_world_add_linkage(mor_world* world, const mor_robot_def* def, mor_error* error);
 MOR_API int mor_world_robot_count(const mor_world* world);
 MOR_API int mor_world_find_robot(const mor_world* world, const char* name); /* -1: none */
 MOR_API const char* mor_world_robot_name(const mor_world* world, int robot);
@@ -162,6 +167,7 @@ typedef enum mor_joint_kind {
     MOR_JOINT_UNIVERSAL,   /* turns about `axis` of body 0 and `axis2` of body 1 */
     MOR_JOINT_PLANAR,      /* slides across the axis and turns about it */
     MOR_JOINT_DISTANCE,    /* keeps the distance of two points */
+    MOR_JOINT_FREE,        /* no equations: the two bodies move as they like, and do not touch each other */
     MOR_JOINT_KINDS
 } mor_joint_kind;
 
@@ -180,6 +186,9 @@ typedef struct mor_joint_def {
     double stiffness, rest;/* spring, N m/rad or N/m */
     bool motor;            /* drives the joint at motor_speed with at most motor_force */
     double motor_speed, motor_force;
+    bool framed;           /* `rotation` holds the joint frames on body 0 and 1 (world, now), z along the axis, instead of axis and
+                              axis2: the joint brings them together, and its coordinate is 0 where they agree */
+    mor_quat rotation[2];
 } mor_joint_def;
 
 MOR_API mor_joint_def mor_joint_def_default(void);
@@ -199,6 +208,14 @@ MOR_API double mor_world_joint_rate(const mor_world* world);
  * rows as in docs/methods/integrators.md. All joints at once: 6 numbers each. Nothing moves; applied forces of the
  * coming step count, contacts, limits, motors and dry friction do not. */
 MOR_API mor_code mor_world_joint_forces(mor_world* world, double* forces, mor_error* error);
+
+/* The equations of all joints (mimic included) as they are now, how many of them are independent, and the degrees of freedom
+ * that are left. rank < equations: some joints say the same twice; the motion is unique, the forces are not. Works between
+ * steps; -1: out of memory. */
+typedef struct mor_joint_rank {
+    int equations, rank, freedom;
+} mor_joint_rank;
+MOR_API mor_joint_rank mor_world_joint_rank(mor_world* world);
 
 /* Moves bodies and robots until all joints are closed (1e-12), velocities untouched; at most 200 rounds. Returns
  * what is left of mor_world_joint_error. */
@@ -387,8 +404,8 @@ MOR_API const mor_field* mor_world_fields(void);
 MOR_API const mor_field* mor_world_solver_fields(void);
 /* tol and halvings: options of the integrators. */
 MOR_API const mor_field* mor_world_integrator_fields(void);
-/* Tolerances of the impulse stabilisation of joints. */
-MOR_API const mor_field* mor_world_stabilisation_fields(void);
+/* Options of a stabilisation of joints (impulse, baumgarte, projection, none); NULL: there is none of that name. */
+MOR_API const mor_field* mor_world_stabilisation_fields(const char* name);
 
 /* --------------------------------------------------------------------------------- steps */
 
@@ -458,7 +475,7 @@ MOR_API const mor_library* mor_world_library(const mor_world* world);
 /* ------------------------------------------------------------------------------ measures */
 
 MOR_API double mor_world_kinetic_energy(const mor_world* world);
-MOR_API double mor_world_potential_energy(const mor_world* world);
+MOR_API double mor_world_potential_energy(const mor_world* world); /* of gravity and the springs of joints */
 /* Linear momentum, then angular momentum about the origin, of the dynamic bodies. */
 MOR_API void mor_world_momentum(const mor_world* world, double momentum[6]);
 /* Deepest penetration now, from the collision geometry [m], 0 if none. */

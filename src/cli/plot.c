@@ -22,10 +22,12 @@ static void help(void)
          "quantities:");
     for (const mor_quantity* q = mor_quantities(); q->name; q++)
         printf("  %-15s %s%s%s%s\n", q->name, q->help, q->unit[0] ? " [" : "", q->unit, q->unit[0] ? "]" : "");
-    puts("\n"
-         "position, velocity, acceleration and contact-forces take a body and a component:\n"
+    puts("  /DATASET        any dataset of the file with one row per frame, as it is (docs/recording.md)\n"
+         "\n"
+         "position, orientation, velocity, acceleration and contact-forces take a body and a component:\n"
          "  position:peg    x, y and z of the body 'peg'\n"
-         "  velocity:peg.z  one component: x, y, z, norm; for velocity and acceleration also wx, wy, wz\n"
+         "  velocity:peg.z  one component: x, y, z, norm; for velocity and acceleration also wx, wy, wz;\n"
+         "                  orientation: w, x, y, z\n"
          "\n"
          "  convergence     of solvers, from a trace made by `moreau solve PROBLEM --all --trace FILE.h5`:\n"
          "                  error against iteration and against time\n"
@@ -40,6 +42,13 @@ static int usage(const char* sentence, const char* word)
     fprintf(stderr, "moreau plot: %s%s%s%s; see moreau plot --help\n", sentence, word ? " '" : "", word ? word : "",
             word ? "'" : "");
     return MOR_BAD_INPUT;
+}
+
+/* "/solver/status": a dataset, unless it is a file. */
+static bool looks_like_dataset(const char* text)
+{
+    const char* dot = strrchr(text, '.');
+    return text[0] == '/' && access(text, F_OK) != 0 && !(dot && (strcmp(dot, ".h5") == 0 || strcmp(dot, ".hdf5") == 0));
 }
 
 static bool looks_like_file(const char* text)
@@ -76,7 +85,7 @@ static int parse(int argc, char** argv, arguments* a)
             *(is_output ? &a->output : &a->title) = argv[i];
         } else if (word[0] == '-' && word[1]) {
             return 1 + usage("unknown option", word);
-        } else if (a->file_count == 0 || (!mor_is_quantity(word) && strcmp(word, CONVERGENCE) != 0 && looks_like_file(word))) {
+        } else if (a->file_count == 0 || (!mor_is_quantity(word) && strcmp(word, CONVERGENCE) != 0 && !looks_like_dataset(word) && looks_like_file(word))) {
             if (a->file_count == MOST_FILES) return 1 + usage("too many files at", word);
             a->files[a->file_count++] = word;
         } else {

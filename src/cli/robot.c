@@ -1,5 +1,6 @@
 /* moreau robot: what a URDF holds, and its dynamics at given states. */
 #include "cli/cli.h"
+#include "cli/robot_checks.h"
 #include "io/json.h"
 #include "io/json_read.h"
 
@@ -8,13 +9,16 @@
 #include <string.h>
 
 static const char help_text[] =
-    "usage: moreau robot FILE.urdf [--state FILE.json] [--frames a,b] [--joints a,b] [--base fixed|floating] [--json]\n\n"
+    "usage: moreau robot FILE.urdf [--state FILE.json] [--frames a,b] [--joints a,b] [--base fixed|floating]\n"
+    "                    [--loop a,b[,weld]]... [--json]\n\n"
     "  --state FILE   states: base_pos, base_quat_wxyz, base_lin_vel_world, base_ang_vel_world, s, s_dot, tau\n"
     "                 (one object, a list, or an object with \"states\"); M, h, g, nudot, frames are computed for each\n"
     "  --frames a,b   only these frames (default: all links)\n"
     "  --joints a,b   keep these joints in this order, lock the others at 0 and merge their links\n"
     "  --base KIND    fixed or floating (default: \"mode\" of the state file; else floating, or fixed if the\n"
     "                 root link is called world)\n"
+    "  --loop a,b     the origins of two links meet (a,b,weld: their frames do); may be repeated. Tells how far they are apart\n"
+    "                 at each state, how many equations this makes, their rank, and the degrees of freedom that are left\n"
     "  --json         one JSON document on stdout\n\n"
     "nu = [base linear velocity; base angular velocity; joint velocities], world axes; M nudot + h = [0; tau].\n"
     "Damping, friction, limits and mimic are not applied. Meshes: package:// is looked for above the file and in\n"
@@ -25,6 +29,9 @@ enum { LIST_MAX = 4096, NOTES = 1 << 16 };
 typedef struct arguments {
     const char *urdf, *state, *frames, *joints, *base;
     bool json;
+    const char* loops[MOR_CLI_LOOPS];
+    int loop_count;
+    mor_cli_loop loop[MOR_CLI_LOOPS]; /* what they mean in the model */
 } arguments;
 
 /* Splits a,b,c in place; returns the number of words. */
@@ -68,12 +75,11 @@ done:
     free(merged);
 }
 
-static void print_summary(const mor_robot_model* m, const char* path, const char* notes)
+static void print_summary(const mor_robot_model* m, const char* path)
 {
     printf("%s\n  %d links in %d moving parts, %d joints, %s base: %d degrees of freedom, %.6g kg, %d collision shapes\n", path, mor_robot_frame_count(m),
            mor_robot_link_count(m), mor_robot_joint_count(m), mor_robot_floating(m) ? "floating" : "fixed", mor_robot_dof(m), mor_robot_mass(m), mor_robot_shape_count(m));
     print_tree(m);
-    if (*notes) printf("\nnotes:\n%s", notes);
 }
 
 /* --------------------------------------------------------------------------------------- states */
@@ -141,8 +147,8 @@ typedef struct results {
     double *M, *h, *g, *nudot, *J, *zero;
 } results;
 
-static void write_state(mor_json* json, const mor_robot_model* m, mor_robot_work* work, const robot_state* x, mor_vec3 gravity, const int* frames,
-                        int frame_count, results* r)
+static mor_code write_state(mor_json* json, const arguments* a, mor_robot_model* m, mor_robot_work* work, const robot_state* x, mor_vec3 gravity, const int* frames,
+                            int frame_count, results* r, mor_error* error)
 {
     int N = mor_robot_dof(m);
     mor_robot_update(m, work, &x->base, x->s, NULL);
@@ -162,7 +168,14 @@ static void write_state(mor_json* json, const mor_robot_model* m, mor_robot_work
     mor_json_object(json, "frames");
     for (int i = 0; i < frame_count; i++) write_frame(json, m, work, frames[i], r->J);
     mor_json_end(json);
+    mor_code code = MOR_OK;
+    if (a->loop_count) {
+        mor_cli_closure c;
+        code = mor_cli_close_loops(m, &x->base, x->s, a->loop, a->loop_count, &c, error);
+        if (code == MOR_OK) mor_cli_write_loops(json, m, a->loop, a->loop_count, &c);
+    }
     mor_json_end(json);
+    return code;
 }
 
 /* The states of a document: "states", a list, or the document itself. */
@@ -172,7 +185,8 @@ static const mor_json_value* states_of(const mor_json_value* root)
     return states ? states : root;
 }
 
-static mor_code write_states(mor_json* json, const mor_robot_model* m, const mor_json_document* d, const int* frames, int frame_count, mor_error* error)
+/* All states as JSON; without `json` the loops of the first one as text. */
+static mor_code write_states(mor_json* json, const arguments* a, mor_robot_model* m, const mor_json_document* d, const int* frames, int frame_count, mor_error* error)
 {
     int n = mor_robot_joint_count(m), N = mor_robot_dof(m);
     size_t room = 3 * (size_t)N + (size_t)n + 3 * (size_t)N + (size_t)N * (size_t)N + 6 * (size_t)N + 8;
@@ -196,10 +210,17 @@ static mor_code write_states(mor_json* json, const mor_robot_model* m, const mor
     const mor_json_value* v = states && states->kind == MOR_JSON_LIST ? states->first : states;
     if (!d) {
         x.base = mor_pose_identity();
-        write_state(json, m, work, &x, gravity, frames, frame_count, &r);
+        if (json) code = write_state(json, a, m, work, &x, gravity, frames, frame_count, &r, error);
     }
-    for (; v && code == MOR_OK; v = states->kind == MOR_JSON_LIST ? v->next : NULL)
-        if ((code = read_state(d, v, m, &x, error)) == MOR_OK) write_state(json, m, work, &x, gravity, frames, frame_count, &r);
+    for (; v && code == MOR_OK; v = json && states->kind == MOR_JSON_LIST ? v->next : NULL) {
+        code = read_state(d, v, m, &x, error);
+        if (code == MOR_OK && json) code = write_state(json, a, m, work, &x, gravity, frames, frame_count, &r, error);
+    }
+    if (!json && code == MOR_OK) {
+        mor_cli_closure c;
+        code = mor_cli_close_loops(m, &x.base, x.s, a->loop, a->loop_count, &c, error);
+        if (code == MOR_OK) mor_cli_print_loops(m, a->loop, a->loop_count, &c);
+    }
     free(memory);
     mor_robot_work_destroy(work);
     return code;
@@ -215,6 +236,10 @@ static int parse(int argc, char** argv, arguments* a)
             const char** to;
         } options[] = { { "--state", &a->state }, { "--frames", &a->frames }, { "--joints", &a->joints }, { "--base", &a->base } };
         const char** to = NULL;
+        if (strcmp(argv[i], "--loop") == 0) {
+            if (a->loop_count == MOR_CLI_LOOPS) return mor_cli_usage("robot", "at most %d loops", MOR_CLI_LOOPS);
+            to = &a->loops[a->loop_count++];
+        }
         for (size_t k = 0; k < sizeof options / sizeof *options; k++)
             if (strcmp(argv[i], options[k].name) == 0) to = options[k].to;
         if (to) {
@@ -244,11 +269,15 @@ static mor_code choose_base(const arguments* a, const mor_json_document* state, 
     return MOR_OK;
 }
 
-static int report(const arguments* a, const mor_robot_model* m, const mor_json_document* state, const int* frames, int frame_count, const char* notes)
+static int report(const arguments* a, mor_robot_model* m, const mor_json_document* state, const int* frames, int frame_count, const char* notes)
 {
     if (!a->json) {
-        print_summary(m, a->urdf, notes);
-        return 0;
+        mor_error failed = { 0 };
+        print_summary(m, a->urdf);
+        mor_code code = a->loop_count ? write_states(NULL, a, m, state, frames, frame_count, &failed) : MOR_OK;
+        mor_cli_print_checks(m);
+        if (*notes) printf("\nnotes:\n%s", notes);
+        return code == MOR_OK ? 0 : mor_cli_fail(&failed);
     }
     if (*notes) fputs(notes, stderr);
     /* written to memory first: a bad state must not leave half a document on stdout */
@@ -267,7 +296,7 @@ static int report(const arguments* a, const mor_robot_model* m, const mor_json_d
     mor_json_text(&json, "mode", mor_robot_floating(m) ? "floating" : "fixed");
     mor_json_number(&json, "total_mass", mor_robot_mass(m));
     mor_json_list(&json, "states");
-    mor_code code = write_states(&json, m, state, frames, frame_count, &error);
+    mor_code code = write_states(&json, a, m, state, frames, frame_count, &error);
     if (code == MOR_OK) {
         mor_json_end(&json);
         mor_json_end(&json);
@@ -312,6 +341,8 @@ int mor_cli_robot(int argc, char** argv)
         mor_robot_destroy(model);
         if (!(model = mor_urdf_read(a.urdf, &o, notes, NOTES, &error))) goto fail;
     }
+    for (int i = 0; i < a.loop_count; i++)
+        if (mor_cli_read_loop(model, a.loops[i], &a.loop[i], &error) != MOR_OK) goto fail;
     int count = mor_robot_frame_count(model);
     frames = malloc(((size_t)count + LIST_MAX) * sizeof *frames);
     if (!frames) goto fail;

@@ -53,6 +53,7 @@ typedef struct summary {
     double cpu, wall;
     char detail[192];
     const char* status;
+    mor_joint_rank rank[2]; /* of the joints' equations at the start and at the end */
 } summary;
 
 static int add_set(arguments* a, const char* key, const char* value)
@@ -256,6 +257,15 @@ static void write_json(mor_json* json, const mor_world* w, const mor_scene* scen
     mor_json_number(json, "final_penetration", mor_world_penetration(w));
     mor_json_number(json, "max_joint_error", s->joint_error);
     mor_json_number(json, "max_drift", max_drift(w, start));
+    if (s->rank[0].equations) {
+        mor_json_object(json, "joints");
+        mor_json_integer(json, "count", mor_world_joint_count(w));
+        mor_json_integer(json, "equations", s->rank[0].equations);
+        mor_json_integer(json, "rank", s->rank[0].rank);
+        mor_json_integer(json, "freedom", s->rank[0].freedom);
+        mor_json_integer(json, "final_rank", s->rank[1].rank);
+        mor_json_end(json);
+    }
     int contacts;
     mor_world_contacts(w, &contacts);
     double wrench[6];
@@ -320,7 +330,12 @@ static void print_summary(const mor_world* w, const mor_scene* scene, const summ
         shown++;
     }
     printf("  energy %.6g -> %.6g J, penetration at most %.3g m, drift at most %.3g m\n", s->initial, s->final, s->penetration, max_drift(w, start));
-    if (mor_world_joint_count(w)) printf("  %d joints, error at most %.3g\n", mor_world_joint_count(w), s->joint_error);
+    if (mor_world_joint_count(w)) {
+        printf("  %d joints, error at most %.3g; %d equations", mor_world_joint_count(w), s->joint_error, s->rank[0].equations);
+        if (s->rank[0].rank < s->rank[0].equations) printf(" of rank %d (%d redundant)", s->rank[0].rank, s->rank[0].equations - s->rank[0].rank);
+        if (s->rank[1].rank != s->rank[0].rank) printf(", rank %d at the end", s->rank[1].rank);
+        printf(", %d degrees of freedom\n", s->rank[0].freedom);
+    }
     printf("  %.3g contacts at most, velocity error at most %.3g m/s, %.3g iterations per step\n", (double)s->max_contacts, s->velocity_error,
            s->steps ? s->iterations / s->steps : 0.0);
     if (strcmp(mor_world_method(w, "integrator"), "semi-implicit") != 0) {
@@ -455,6 +470,7 @@ static int simulate(mor_world* w, const arguments* a, int steps, FILE* csv, summ
     if (terminal && shown > 0.0) fprintf(stderr, "\r%40s\r", "");
     s->wall = mor_clock() - started;
     s->cpu = mor_cpu_clock() - cpu;
+    s->rank[1] = mor_world_joint_rank(w);
     s->final = mor_world_kinetic_energy(w) + mor_world_potential_energy(w);
     mor_world_momentum(w, s->momentum[1]);
     return 0;
@@ -502,6 +518,7 @@ int mor_cli_run(int argc, char** argv)
     for (int i = 0; i < bodies; i++) start[i] = mor_body_get_state(w, mor_world_body(w, i)).com;
     s.initial = mor_world_kinetic_energy(w) + mor_world_potential_energy(w);
     mor_world_momentum(w, s.momentum[0]);
+    s.rank[0] = mor_world_joint_rank(w);
     if (a.record) {
         recorder = mor_recorder_open(a.record, w, scene, &error);
         if (!recorder || mor_world_add_observer(w, mor_recorder_observe, recorder, &error) != MOR_OK) {

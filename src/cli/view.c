@@ -24,8 +24,12 @@ static const char help_text[] =
     "  --rate N             most frames per second of simulated time in that file (60)\n"
     "  --png OUT.png        a picture, drawn by Chromium if it is installed\n"
     "  --at T               its time in seconds (the end)\n"
-    "  --pixels WxH         its size (1280x800)\n"
-    "  --look KEY=VALUE,... what page or picture show at first: contacts=1, forces=1, theme=light, layout=side, body=NAME,\n"
+    "  --video OUT.mp4      a film of the whole recording, drawn by Chromium and written by ffmpeg if they are installed; the\n"
+    "                       ending chooses the form: .mp4, .webm, .gif\n"
+    "  --fps N              its pictures per second (30)\n"
+    "  --speed S            its simulated seconds per second (1)\n"
+    "  --pixels WxH         size of picture or film (1280x800)\n"
+    "  --look KEY=VALUE,... what page, picture and film show at first: contacts=1, forces=1, theme=light, layout=side, body=NAME,\n"
     "                       trails=all, boxes=1, ... (docs/viewer.md)\n"
     "scenes:\n"
     "  --set KEY=VALUE      any value of the scene, as in moreau run; --formulation F, --solver S, --step H\n"
@@ -36,7 +40,7 @@ static const char help_text[] =
 enum { MOST_FILES = 9, MOST_SETS = 256 };
 
 typedef struct arguments {
-    const char *files[MOST_FILES], *html, *png;
+    const char *files[MOST_FILES], *html, *png, *video;
     int file_count;
     mor_export_options export;
     mor_picture_options picture;
@@ -69,6 +73,7 @@ static int take(arguments* a, const char* option, const char* value)
     double x = 0.0;
     if (strcmp(option, "--html") == 0) a->html = value;
     else if (strcmp(option, "--png") == 0) a->png = value;
+    else if (strcmp(option, "--video") == 0) a->video = value;
     else if (strcmp(option, "--look") == 0) a->picture.look = a->export.look = value;
     else if (strcmp(option, "--listen") == 0) a->server.address = value;
     else if (strcmp(option, "--formulation") == 0) return add_set(a, "method.formulation.name", value);
@@ -84,6 +89,12 @@ static int take(arguments* a, const char* option, const char* value)
     } else if (strcmp(option, "--rate") == 0) {
         if (!number(value, 0.01, 1e6, &x)) return mor_cli_usage("view", "--rate %s: expected frames per second", value);
         a->export.rate = x;
+    } else if (strcmp(option, "--fps") == 0) {
+        if (!number(value, 1.0, 240.0, &x)) return mor_cli_usage("view", "--fps %s: expected 1 to 240 pictures per second", value);
+        a->picture.rate = x;
+    } else if (strcmp(option, "--speed") == 0) {
+        if (!number(value, 1e-4, 1e4, &x)) return mor_cli_usage("view", "--speed %s: expected simulated seconds per second", value);
+        a->picture.speed = x;
     } else if (strcmp(option, "--at") == 0) {
         if (!number(value, 0.0, 1e9, &x)) return mor_cli_usage("view", "--at %s: expected seconds", value);
         a->picture.time = x;
@@ -104,7 +115,7 @@ static int take(arguments* a, const char* option, const char* value)
 
 static int parse(int argc, char** argv, arguments* a)
 {
-    static const char* known[] = { "--html", "--size", "--rate", "--png",  "--at",     "--look", "--pixels",  "--port", "--listen", "--set",
+    static const char* known[] = { "--html", "--size", "--rate", "--png", "--video", "--fps", "--speed", "--at",     "--look", "--pixels",  "--port", "--listen", "--set",
                                    "--formulation", "--solver", "--step", "--threads", "--paused", "--wait", "--help", NULL };
     *a = (arguments){ .export = mor_export_options_default(), .picture = mor_picture_options_default(), .live = { .threads = 1 } };
     for (int i = 1; i < argc; i++) {
@@ -170,7 +181,8 @@ static int view_scene(const arguments* a)
     mor_error error = { 0 };
     char path[4096];
     if (a->file_count > 1) return mor_cli_usage("view", "one scene at a time");
-    if (a->html || a->png) return mor_cli_usage("view", "%s needs a recording: moreau run %s --record FILE.h5", a->html ? "--html" : "--png", a->files[0]);
+    if (a->html || a->png || a->video)
+        return mor_cli_usage("view", "%s needs a recording: moreau run %s --record FILE.h5", a->html ? "--html" : a->png ? "--png" : "--video", a->files[0]);
     mor_scene* scene = mor_scene_load(mor_cli_scene_path(a->files[0], path, sizeof path), a->sets, NULL, &error);
     if (!scene) return mor_cli_fail(&error);
     mor_live* live = mor_live_create(scene, &a->live, &error);
@@ -207,7 +219,12 @@ static int view_recordings(const arguments* a)
     }
     if (!code && a->html) code = export_html(a, recordings);
     if (!code && a->png && mor_picture_png(a->png, recordings, a->file_count, &a->picture, &error)) code = mor_cli_fail(&error);
-    if (!code && !a->html && !a->png) code = serve(a, recordings, a->file_count, NULL);
+    int pictures;
+    if (!code && a->video) {
+        if (mor_picture_video(a->video, recordings, a->file_count, &a->picture, &pictures, &error)) code = mor_cli_fail(&error);
+        else printf("%s: %d pictures, %.2f s\n", a->video, pictures, pictures / a->picture.rate);
+    }
+    if (!code && !a->html && !a->png && !a->video) code = serve(a, recordings, a->file_count, NULL);
     for (int i = 0; i < a->file_count; i++) mor_recording_close(recordings[i]);
     return code;
 }

@@ -196,7 +196,7 @@ static void add_rows(builder* k, const mor_row_block* from)
 {
     mor_block* block = &k->blocks[k->block_count];
     *block = (mor_block){ .kind = from->kind, .dim = from->dim, .row = k->row_count, .entry = k->entry_count, .lower = from->lower, .upper = from->upper };
-    for (int i = 0; i < 2 && from->tree[i] >= 0; i++) {
+    for (int i = 0; i < 3 && from->tree[i] >= 0; i++) {
         int dof = k->w->trees[from->tree[i]].dof;
         memcpy(k->jacobian + k->coef_count, from->J[i], (size_t)(from->dim * dof) * sizeof(double));
         k->entries[k->entry_count++] = (mor_entry){ k->local[from->tree[i]], k->coef_count };
@@ -291,14 +291,13 @@ void mor_assemble(mor_world* w)
     for (int i = 0; i < nr; i++) {
         row_total += extra[i].dim;
         diagonals += extra[i].dim * extra[i].dim;
-        for (int t = 0; t < 2 && extra[i].tree[t] >= 0; t++) {
+        for (int t = 0; t < 3 && extra[i].tree[t] >= 0; t++) {
             touched[extra[i].tree[t]] = true;
             coefs += extra[i].dim * w->trees[extra[i].tree[t]].dof;
+            int ra = find_root(parent, extra[i].tree[0]), rb = find_root(parent, extra[i].tree[t]);
+            if (ra < rb) parent[rb] = ra;
+            else parent[ra] = rb;
         }
-        if (extra[i].tree[1] < 0) continue;
-        int ra = find_root(parent, extra[i].tree[0]), rb = find_root(parent, extra[i].tree[1]);
-        if (ra < rb) parent[rb] = ra;
-        else parent[ra] = rb;
     }
     int islands = 0;
     for (int i = 0; i < nt; i++) {
@@ -339,7 +338,7 @@ void mor_assemble(mor_world* w)
     builder k = { .w = w, .local = local };
     k.rows = mor_arena_alloc(w->arena, n * sizeof *k.rows);
     k.blocks = mor_arena_alloc(w->arena, n * sizeof *k.blocks);
-    k.entries = mor_arena_alloc(w->arena, 2 * n * sizeof *k.entries);
+    k.entries = mor_arena_alloc(w->arena, 3 * n * sizeof *k.entries);
     k.jacobian = mor_arena_alloc(w->arena, (size_t)coefs * sizeof(double));
     k.response = mor_arena_alloc(w->arena, (size_t)coefs * sizeof(double));
     k.diagonal = mor_arena_alloc(w->arena, (size_t)diagonals * sizeof(double));

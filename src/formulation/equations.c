@@ -4,10 +4,19 @@
  * degree order, so the cost is linear in the joints where Gauss-Seidel needs a number of sweeps that grows with
  * the square of the chain's length. Redundant joints make W_ee singular; solved is therefore
  *
- *     p <- p + (W_ee + e D)^-1 (rhs - W_ee p),     D the largest diagonal of each joint's block, e = 1e-9
+ *     p <- p + (W_ee + e D)^-1 (rhs - W_ee p),     e = 1e-9
  *
- * the proximal point iteration, whose limit solves the consistent part: each round multiplies the error of a
- * mode by e/(w + e), so three rounds reach rounding unless modes are as small as e.
+ * the proximal point iteration, whose limit solves the consistent part: each round multiplies the error of a mode w by
+ * e/(w + e), so two rounds reach rounding unless modes are as small as e (a loop close to a dead centre); those get more
+ * rounds while they help. D is the diagonal of W_ee, so that rows on parts of very different mass (marker links of a
+ * milligram beside motors) keep their own measure.
+ *
+ * Redundant rows agree on the constraint only. A mechanism that is off it by d (a step leaves d ~ h^2) has rows that
+ * contradict each other by a little, and a mode of W_ee of the size d^2; to satisfy them exactly would be to stop: Bricard's
+ * six-bar would not move. Modes far below e get no impulse, and what remains of their rows is taken out of the bias, so that
+ * the problem handed to the solvers is the one that can be solved. The same carries loops over dead centres. More than 1 %
+ * of the velocity the rows correct is not such a remainder but a contradiction, and stays for the judge to see. Violations are
+ * measured on positions, whatever the rows say, and corrected there.
  *
  * As a start for the solvers, bounded rows that were between their bounds (motors, friction) count as equations; those
  * that come out beyond are put on their bound and the rest is solved again.
@@ -16,64 +25,169 @@
 #include "formulation/equations.h"
 
 #include "linalg/block_cholesky.h"
-#include "problem/convert.h"
 #include "problem/step.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 3, GUESS_ROUNDS = 4 };
+enum { ROUNDS = 30, GUESS_ROUNDS = 4 };
+
+#define DISAGREEMENT 1e-2 /* redundant rows may differ by this part of the largest velocity they correct */
 
 #define SHIFT 1e-9 /* e above: far below what matters of W, far above its rounding */
 
-typedef struct assembly {
-    const mor_step_form* step;
-    const int* number; /* block -> equation block, -1: not one */
-    mor_block_cholesky* factor;
-    bool failed;
-} assembly;
+/* Blocks of W_ee above the diagonal, and on it with the shift e D, into the factor. Lists of blocks by tree give each pair of
+ * blocks that share a tree; `seen` tells which pairs of a block are begun. */
+typedef struct lists {
+    int *start, *block, *entry; /* tree -> entries of active blocks, blocks ascending */
+    int *touched, *seen;
+    double* panel; /* a block of W for every block */
+} lists;
 
-static void add_block(void* user, int a, int b, const double* W)
+static bool make_lists(const mor_step_form* step, const int* number, lists* l, mor_arena* arena)
 {
-    assembly* s = user;
-    int i = s->number[a], j = s->number[b], n = s->step->blocks[a].dim;
-    if (i < 0 || j < i || s->failed) return;
-    if (i != j) {
-        s->failed = !mor_block_cholesky_add(s->factor, i, j, W);
-        return;
+    int nb = step->block_count, total = 0;
+    for (int c = 0; c < nb; c++) total += step->blocks[c].entry_count;
+    l->start = mor_arena_zero(arena, (size_t)step->tree_count + 2, sizeof *l->start);
+    l->block = mor_arena_alloc(arena, (size_t)total * sizeof *l->block);
+    l->entry = mor_arena_alloc(arena, (size_t)total * sizeof *l->entry);
+    l->touched = mor_arena_alloc(arena, (size_t)nb * sizeof *l->touched);
+    l->seen = mor_arena_alloc(arena, (size_t)nb * sizeof *l->seen);
+    l->panel = mor_arena_alloc(arena, (size_t)nb * MOR_BLOCK_DIM * MOR_BLOCK_DIM * sizeof *l->panel);
+    if (!l->start || !l->block || !l->entry || !l->touched || !l->seen || !l->panel) return false;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int c = 0; c < nb; c++)
+            for (int e = step->blocks[c].entry; number[c] >= 0 && e < step->blocks[c].entry + step->blocks[c].entry_count; e++) {
+                if (!pass) {
+                    l->start[step->entries[e].tree + 2]++;
+                    continue;
+                }
+                int at = l->start[step->entries[e].tree + 1]++;
+                l->block[at] = c;
+                l->entry[at] = e;
+            }
+        for (int t = 0; !pass && t < step->tree_count; t++) l->start[t + 2] += l->start[t + 1];
     }
-    double own[MOR_BLOCK_DIM * MOR_BLOCK_DIM], largest = 0.0;
-    memcpy(own, W, (size_t)(n * n) * sizeof *own);
-    for (int d = 0; d < n; d++) largest = fmax(largest, own[d * n + d]);
-    for (int d = 0; d < n; d++) own[d * n + d] += SHIFT * (largest > 0.0 ? largest : 1.0);
-    s->failed = !mor_block_cholesky_add(s->factor, i, i, own);
+    for (int c = 0; c < nb; c++) l->seen[c] = -1;
+    return true;
+}
+
+/* W (p x q) += or = J (p x dof) Y' (q x dof) */
+static void multiply(const double* J, int p, const double* Y, int q, int dof, bool first, double* W)
+{
+    for (int r = 0; r < p; r++, J += dof)
+        for (int c = 0; c < q; c++) {
+            const double* y = Y + c * dof;
+            double s = first ? 0.0 : W[r * q + c];
+            if (dof == 6) {
+                W[r * q + c] = s + J[0] * y[0] + J[1] * y[1] + J[2] * y[2] + J[3] * y[3] + J[4] * y[4] + J[5] * y[5];
+                continue;
+            }
+            for (int k = 0; k < dof; k++) s += J[k] * y[k];
+            W[r * q + c] = s;
+        }
+}
+
+static bool assemble(const mor_step_form* step, const int* number, lists* l, mor_block_cholesky* factor)
+{
+    const int square = MOR_BLOCK_DIM * MOR_BLOCK_DIM;
+    for (int c = 0; c < step->block_count; c++) l->seen[c] = -1;
+    for (int a = 0; a < step->block_count; a++) {
+        const mor_block* A = &step->blocks[a];
+        int count = 0, n = A->dim;
+        if (number[a] < 0) continue;
+        for (int e = A->entry; e < A->entry + A->entry_count; e++) {
+            int tree = step->entries[e].tree, dof = step->trees[tree].dof, from = l->start[tree], to = l->start[tree + 1];
+            while (from < to && l->block[from] < a) from++;
+            for (int k = from; k < to; k++) {
+                int b = l->block[k];
+                bool first = l->seen[b] != a;
+                if (first) l->seen[b] = a, l->touched[count++] = b;
+                multiply(step->jacobian + step->entries[e].start, n, step->response + step->entries[l->entry[k]].start, step->blocks[b].dim, dof, first, l->panel + b * square);
+            }
+        }
+        double* own = l->panel + a * square;
+        for (int d = 0; d < n; d++) own[d * n + d] += own[d * n + d] > 0.0 ? SHIFT * own[d * n + d] : 1.0;
+        for (int k = 0; k < count; k++)
+            if (!mor_block_cholesky_add(factor, number[a], number[l->touched[k]], l->panel + l->touched[k] * square)) return false;
+    }
+    return true;
+}
+
+/* v += C' x, and x = C v, for the rows of one entry. */
+static void spread(const double* C, int dim, int dof, const double* x, double* v)
+{
+    for (int d = 0; d < dim; d++, C += dof) {
+        double a = x[d];
+        if (dof == 6) {
+            v[0] += C[0] * a, v[1] += C[1] * a, v[2] += C[2] * a;
+            v[3] += C[3] * a, v[4] += C[4] * a, v[5] += C[5] * a;
+            continue;
+        }
+        for (int m = 0; m < dof; m++) v[m] += C[m] * a;
+    }
+}
+
+static void gather(const double* C, int dim, int dof, const double* v, double* x)
+{
+    for (int d = 0; d < dim; d++, C += dof) {
+        double s = 0.0;
+        if (dof == 6) s = C[0] * v[0] + C[1] * v[1] + C[2] * v[2] + C[3] * v[3] + C[4] * v[4] + C[5] * v[5];
+        else
+            for (int m = 0; m < dof; m++) s += C[m] * v[m];
+        x[d] += s;
+    }
 }
 
 /* y = W x on the active blocks, by products with G and M^-1 G. */
-static void apply(const mor_step_form* step, const int* number, const int* offset, const double* x, double* nu, double* y)
+static void apply(const mor_step_form* step, const int* number, const int* offset, int n, const double* x, double* nu, double* y)
 {
     memset(nu, 0, (size_t)step->dof * sizeof *nu);
+    memset(y, 0, (size_t)n * sizeof *y);
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < step->block_count; i++) {
             const mor_block* b = &step->blocks[i];
             if (number[i] < 0) continue;
             int at = offset[number[i]];
-            for (int d = 0; pass && d < b->dim; d++) y[at + d] = 0.0;
             for (int e = b->entry; e < b->entry + b->entry_count; e++) {
                 const mor_tree_block* t = &step->trees[step->entries[e].tree];
-                const double* C = (pass ? step->jacobian : step->response) + step->entries[e].start;
-                double* v = nu + t->offset;
-                for (int d = 0; d < b->dim; d++, C += t->dof)
-                    for (int m = 0; m < t->dof; m++) {
-                        if (pass) y[at + d] += C[m] * v[m];
-                        else v[m] += C[m] * x[at + d];
-                    }
+                if (pass) gather(step->jacobian + step->entries[e].start, b->dim, t->dof, nu + t->offset, y + at);
+                else spread(step->response + step->entries[e].start, b->dim, t->dof, x + at, nu + t->offset);
             }
         }
 }
 
-/* Blocks with active[block]; NULL: the equations. */
-static bool solve_blocks(const mor_step_form* step, const bool* active, const double* rhs, double* p, mor_arena* arena)
+static double largest_of(int n, const double* x)
+{
+    double most = 0.0;
+    for (int i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
+    return most;
+}
+
+/* x += (W + e D)^-1 r, r = rhs - W x, from x = 0 until the rows are at rounding or get no better.
+ * Returns what is left of the rows, INFINITY when nothing came of it. `room`: dof + 3 n. */
+static double iterate(const mor_step_form* step, const int* number, const int* offset, const mor_block_cholesky* factor, int n, double* x, const double* rhs, double* room)
+{
+    double *r = room, *y = r + n, *next = y + n, *nu = next + n, best = INFINITY, enough = 1e-14 * largest_of(n, rhs);
+    memcpy(r, rhs, (size_t)n * sizeof *r);
+    memset(x, 0, (size_t)n * sizeof *x);
+    for (int round = 0; round < ROUNDS; round++) {
+        mor_block_cholesky_solve(factor, r);
+        for (int i = 0; i < n; i++) next[i] = x[i] + r[i];
+        apply(step, number, offset, n, next, nu, y);
+        for (int i = 0; i < n; i++) r[i] = rhs[i] - y[i];
+        double left = largest_of(n, r);
+        if (!(left < best)) break;
+        memcpy(x, next, (size_t)n * sizeof *x);
+        bool slow = left > 0.9 * best;
+        best = left;
+        if (left <= enough || slow) break;
+    }
+    return best;
+}
+
+/* Blocks with active[block]; NULL: the equations. *left: what is left of the rows, as part of the largest of rhs, 0 if that is rounding. */
+static bool solve_blocks(const mor_step_form* step, const bool* active, const double* rhs, double* p, double* left, mor_arena* arena)
 {
     size_t mark = mor_arena_mark(arena);
     int* number = mor_arena_alloc(arena, (size_t)step->block_count * sizeof *number);
@@ -81,6 +195,7 @@ static bool solve_blocks(const mor_step_form* step, const bool* active, const do
     int* offset = mor_arena_alloc(arena, ((size_t)step->block_count + 1) * sizeof *offset);
     bool ok = false;
     int count = 0, n = 0;
+    *left = 0.0;
     if (!number || !dims || !offset) goto done;
     for (int i = 0; i < step->block_count; i++) {
         bool mine = active ? active[i] : step->blocks[i].kind == MOR_BLOCK_EQUATION;
@@ -95,28 +210,19 @@ static bool solve_blocks(const mor_step_form* step, const bool* active, const do
         ok = true;
         goto done;
     }
-    assembly s = { .step = step, .number = number };
-    s.factor = mor_block_cholesky_create(count, dims, arena);
-    double* x = mor_arena_zero(arena, (size_t)n, sizeof *x);
-    double* y = mor_arena_alloc(arena, (size_t)n * sizeof *y);
-    double* nu = mor_arena_alloc(arena, (size_t)step->dof * sizeof *nu);
-    if (!s.factor || !x || !y || !nu || !mor_step_visit_W(step, add_block, &s, arena) || s.failed) goto done;
-    if (!mor_block_cholesky_factor(s.factor)) goto done;
-    ok = true;
-    for (int round = 0; round < ROUNDS && ok; round++) { /* x += (W + e D)^-1 (b - W x) */
-        if (round) apply(step, number, offset, x, nu, y);
-        else memset(y, 0, (size_t)n * sizeof *y);
-        for (int i = 0; i < step->block_count; i++)
-            for (int d = 0; number[i] >= 0 && d < step->blocks[i].dim; d++) {
-                int at = offset[number[i]] + d;
-                y[at] = rhs[step->blocks[i].row + d] - y[at];
-            }
-        mor_block_cholesky_solve(s.factor, y);
-        for (int i = 0; i < n; i++) {
-            x[i] += y[i];
-            ok = ok && isfinite(x[i]);
-        }
-    }
+    double* x = mor_arena_alloc(arena, (size_t)n * sizeof *x);
+    double* r = mor_arena_alloc(arena, (size_t)n * sizeof *r);
+    double* room = mor_arena_alloc(arena, ((size_t)step->dof + 3 * (size_t)n) * sizeof *room);
+    if (!x || !r || !room) goto done;
+    for (int i = 0; i < step->block_count; i++)
+        for (int d = 0; number[i] >= 0 && d < step->blocks[i].dim; d++) r[offset[number[i]] + d] = rhs[step->blocks[i].row + d];
+    lists l;
+    mor_block_cholesky* factor = mor_block_cholesky_create(count, dims, arena);
+    if (!factor || !make_lists(step, number, &l, arena) || !assemble(step, number, &l, factor)) goto done;
+    if (!mor_block_cholesky_factor(factor)) goto done;
+    double least = iterate(step, number, offset, factor, n, x, r, room), scale = largest_of(n, r);
+    ok = isfinite(least);
+    if (least > 1e-10 * scale) *left = least / scale;
     for (int i = 0; ok && i < step->block_count; i++)
         for (int d = 0; number[i] >= 0 && d < step->blocks[i].dim; d++) p[step->blocks[i].row + d] = x[offset[number[i]] + d];
 done:
@@ -126,10 +232,11 @@ done:
 
 bool mor_equations_solve(const mor_step_form* step, const double* rhs, double* p, mor_arena* arena)
 {
-    return solve_blocks(step, NULL, rhs, p, arena);
+    double left;
+    return solve_blocks(step, NULL, rhs, p, &left, arena);
 }
 
-void mor_equations_guess(const mor_step_form* step, double* p, mor_arena* arena)
+void mor_equations_guess(const mor_step_form* step, double* p, double* bias, mor_arena* arena)
 {
     bool any = false;
     for (int i = 0; i < step->block_count && !any; i++) any = step->blocks[step->block_count - 1 - i].kind != MOR_BLOCK_CONTACT;
@@ -140,6 +247,7 @@ void mor_equations_guess(const mor_step_form* step, double* p, mor_arena* arena)
     double* nu = mor_arena_alloc(arena, (size_t)step->dof * sizeof *nu);
     bool* active = mor_arena_alloc(arena, (size_t)step->block_count * sizeof *active);
     bool good = trial && u && nu && active;
+    double left = 0.0;
     if (good) memcpy(trial, p, (size_t)step->row_count * sizeof *trial);
     for (int i = 0; good && i < step->block_count; i++) {
         const mor_block* b = &step->blocks[i];
@@ -152,7 +260,7 @@ void mor_equations_guess(const mor_step_form* step, double* p, mor_arena* arena)
         mor_step_velocity(step, trial, nu);
         mor_step_rows(step, nu, u);
         for (int i = 0; i < step->row_count; i++) u[i] = -u[i];
-        good = solve_blocks(step, active, u, trial, arena);
+        good = solve_blocks(step, active, u, trial, &left, arena);
         bool changed = false;
         for (int i = 0; good && i < step->block_count; i++) { /* beyond its bounds: it stays on one */
             const mor_block* b = &step->blocks[i];
@@ -164,6 +272,12 @@ void mor_equations_guess(const mor_step_form* step, double* p, mor_arena* arena)
             changed = true;
         }
         if (!changed) break;
+    }
+    if (good && left > 0.0 && left < DISAGREEMENT) { /* the rows do not agree: they are asked for what they agree on */
+        mor_step_velocity(step, trial, nu);
+        mor_step_rows(step, nu, u);
+        for (int i = 0; i < step->block_count; i++)
+            for (int d = 0; step->blocks[i].kind == MOR_BLOCK_EQUATION && d < step->blocks[i].dim; d++) bias[step->blocks[i].row + d] -= u[step->blocks[i].row + d];
     }
     if (good) memcpy(p, trial, (size_t)step->row_count * sizeof *trial);
     mor_arena_release(arena, mark);

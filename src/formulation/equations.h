@@ -10,7 +10,8 @@
 bool mor_equations_solve(const mor_step_form* step, const double* rhs, double* p, mor_arena* arena);
 
 /* Puts the equation rows of p, and bounded rows between their bounds, where they answer the other rows of p: exact if
- * the step has equations only. */
-void mor_equations_guess(const mor_step_form* step, double* p, mor_arena* arena);
+ * the step has equations only. Where redundant equations contradict each other by a little, `bias` (the step's own) is
+ * changed to what they agree on. */
+void mor_equations_guess(const mor_step_form* step, double* p, double* bias, mor_arena* arena);
 
 #endif

@@ -1,21 +1,27 @@
 /* Collecting the rows of joints.
  *
- *     equations      G_b' nu+ + gamma phi/h + d(phi)/dt = 0           every joint, every mimic
+ *     equations      G_b' nu+ + gamma phi/h + d(phi)/dt = 0           every joint; gamma 1 impulse, `gain` Baumgarte, else 0;
+ *                                                                     every mimic, gamma 1
  *     limits         0 <= p _|_ +-q' + (distance to the limit)/h >= 0   those that could be reached in this step
  *     motors         q' = speed, |p| <= h force
  *     dry friction   q' = 0,     |p| <= h force
  *
- * A spring and damper (k, c) on a joint coordinate q with effective mass 1/W acts as the impulse
- *     p = -h (k (q + h q' - rest) + c q') / (1 + (h c + h^2 k) W)
- * on nu_new, the free velocity of the systems: implicit in its own coordinate, with the bodies' own W, so it is stable
- * for any stiffness but too soft where h c + h^2 k is not small against the bodies' inertia. (Damping of robots'
- * joints is in their mass block instead, exactly.) */
+ * A spring and damper (k, c) on a joint coordinate q is taken at the end of the step,
+ *
+ *     p = -h (k (q + h q'+ - rest) + c q'+),   that is   q'+ + p/(h c + h^2 k) + k (q - rest)/(c + h k) = 0,
+ *
+ * a row with a compliance. Problems have none; but a tree of one velocity u with the mass h c + h^2 k, on which p acts too,
+ * makes the same equation, q'+ + u = -k (q - rest)/(c + h k). So every formulation and solver takes springs exactly
+ * implicit, together with all other rows, for any stiffness (model/tree.c: `spring`). Damping of robots' joints is in
+ * their mass block. */
 #include "formulation/rows.h"
 
 #include "model/articulated.h"
 #include "model/joints.h"
 
 #include <string.h>
+
+#define ROW_NULL 1e-7 /* rows shorter than this times the longest of their joint are left out */
 
 typedef struct collector {
     mor_world* w;
@@ -24,15 +30,15 @@ typedef struct collector {
     bool failed;
 } collector;
 
-static mor_row_block* begin(collector* c, mor_block_kind kind, int dim, int tree_a, int tree_b)
+static mor_row_block* begin(collector* c, mor_block_kind kind, int dim, int tree_a, int tree_b, int tree_c)
 {
     if (c->count == c->room) {
         c->failed = true;
         return NULL;
     }
     mor_row_block* b = &c->blocks[c->count++];
-    *b = (mor_row_block){ .kind = kind, .dim = dim, .tree = { tree_a, tree_b }, .joint = -1 };
-    for (int i = 0; i < 2; i++) {
+    *b = (mor_row_block){ .kind = kind, .dim = dim, .tree = { tree_a, tree_b, tree_c }, .joint = -1 };
+    for (int i = 0; i < 3; i++) {
         if (b->tree[i] < 0) continue;
         b->J[i] = mor_arena_zero(c->w->arena, (size_t)(dim * c->w->trees[b->tree[i]].dof), sizeof(double));
         if (!b->J[i]) {
@@ -77,7 +83,7 @@ void mor_joint_coefficients(const mor_world* w, const mor_body* b, bool spin, mo
 /* One row on one joint coordinate. */
 static mor_row_block* coordinate_row(collector* c, const mor_robot* r, mor_block_kind kind, int dof, double sign)
 {
-    mor_row_block* b = begin(c, kind, 1, r->tree, -1);
+    mor_row_block* b = begin(c, kind, 1, r->tree, -1, -1);
     if (b) b->J[0][dof] = sign;
     return b;
 }
@@ -144,45 +150,16 @@ static void fill(const mor_world* w, const mor_joint* j, mor_row_block* b, int a
     }
 }
 
-static mor_row_block* joint_block(collector* c, const mor_joint* j, mor_block_kind kind, int dim)
+/* A block on the bodies of a joint, and on one more tree unless it is -1. */
+static mor_row_block* joint_block(collector* c, const mor_joint* j, mor_block_kind kind, int dim, int more)
 {
-    int tree[2] = { -1, -1 }, n = 0;
+    int tree[3] = { -1, -1, -1 }, n = 0;
     for (int side = 0; side < 2; side++) {
         int t = j->body[side] < 0 ? -1 : c->w->bodies[j->body[side]].tree;
         if (t >= 0 && !(n == 1 && tree[0] == t)) tree[n++] = t;
     }
-    return begin(c, kind, dim, tree[0], tree[1]);
-}
-
-/* The spring and damper as an impulse on the free velocity (see above). */
-static void spring(collector* c, const mor_joint* j, const mor_joint_row* row)
-{
-    mor_world* w = c->w;
-    double k = j->def.stiffness, damping = j->def.damping, h = w->h;
-    if (!(k > 0.0) && !(damping > 0.0)) return;
-    size_t mark = mor_arena_mark(w->arena);
-    mor_row_block* b = joint_block(c, j, MOR_BLOCK_BOUNDED, 1);
-    if (!b) return;
-    fill(w, j, b, 0, row);
-    double W = 0.0, speed = b->bias[0];
-    double* Y[2] = { 0 };
-    for (int i = 0; i < 2 && b->tree[i] >= 0; i++) {
-        const mor_tree* t = &w->trees[b->tree[i]];
-        if (!(Y[i] = mor_arena_alloc(w->arena, (size_t)t->dof * sizeof(double)))) {
-            c->failed = true;
-            return;
-        }
-        mor_tree_response(w, b->tree[i], b->J[i], Y[i]);
-        for (int d = 0; d < t->dof; d++) {
-            W += Y[i][d] * b->J[i][d];
-            speed += b->J[i][d] * w->nu_new[t->offset + d];
-        }
-    }
-    double p = -h * (k * (row->phi + h * speed - j->def.rest) + damping * speed) / (1.0 + (h * damping + h * h * k) * W);
-    for (int i = 0; i < 2 && b->tree[i] >= 0; i++)
-        for (int d = 0; d < w->trees[b->tree[i]].dof; d++) w->nu_new[w->trees[b->tree[i]].offset + d] += Y[i][d] * p;
-    c->count--;
-    mor_arena_release(w->arena, mark);
+    if (more >= 0) tree[n] = more;
+    return begin(c, kind, dim, tree[0], tree[1], tree[2]);
 }
 
 static void free_rows(collector* c, mor_joint* j)
@@ -195,7 +172,7 @@ static void free_rows(collector* c, mor_joint* j)
     const double gap[2] = { row.phi - d->lower, d->upper - row.phi };
     for (int side = 0; side < 2; side++) {
         if (!isfinite(gap[side]) || gap[side] > near) continue;
-        mor_row_block* b = joint_block(c, j, MOR_BLOCK_BOUNDED, 1);
+        mor_row_block* b = joint_block(c, j, MOR_BLOCK_BOUNDED, 1, -1);
         if (!b) return;
         mor_joint_row turned = row;
         if (side) turned.direction = mor_neg(row.direction);
@@ -208,7 +185,7 @@ static void free_rows(collector* c, mor_joint* j)
     for (int what = 0; what < 2; what++) {
         double force = what ? d->friction : d->motor ? d->motor_force : 0.0;
         if (!(force > 0.0)) continue;
-        mor_row_block* b = joint_block(c, j, MOR_BLOCK_BOUNDED, 1);
+        mor_row_block* b = joint_block(c, j, MOR_BLOCK_BOUNDED, 1, -1);
         if (!b) return;
         fill(c->w, j, b, 0, &row);
         b->lower = -h * force;
@@ -216,6 +193,41 @@ static void free_rows(collector* c, mor_joint* j)
         if (!what) b->bias[0] -= d->motor_speed;
         b->memory = &j->memory[7 + what];
     }
+    if (j->spring < 0) return;
+    mor_row_block* b = joint_block(c, j, MOR_BLOCK_BOUNDED, 1, j->spring);
+    if (!b) return;
+    fill(c->w, j, b, 0, &row);
+    for (int i = 1; i < 3; i++)
+        if (b->tree[i] == j->spring) b->J[i][0] = 1.0;
+    b->lower = -INFINITY;
+    b->upper = INFINITY;
+    b->bias[0] += d->stiffness * (row.phi - d->rest) / (d->damping + h * d->stiffness);
+    b->memory = &j->memory[9];
+}
+
+/* Takes the rows out of a joint's equations that nothing can move in, as those across the plane of a planar loop: their
+ * coefficients are rounding, and nothing but impulses without end would come of them. */
+static void leave_out(const mor_world* w, mor_row_block* b)
+{
+    double size[6] = { 0 }, largest = 0.0;
+    for (int k = 0; k < b->dim; k++) {
+        for (int i = 0; i < 3 && b->tree[i] >= 0; i++)
+            for (int d = 0, dof = w->trees[b->tree[i]].dof; d < dof; d++) size[k] += b->J[i][k * dof + d] * b->J[i][k * dof + d];
+        largest = fmax(largest, size[k]);
+    }
+    int dim = 0;
+    for (int k = 0; k < b->dim; k++) {
+        if (!(size[k] > ROW_NULL * ROW_NULL * largest)) continue;
+        for (int i = 0; i < 3 && b->tree[i] >= 0 && dim < k; i++) {
+            int dof = w->trees[b->tree[i]].dof;
+            memcpy(b->J[i] + dim * dof, b->J[i] + k * dof, (size_t)dof * sizeof(double));
+        }
+        b->bias[dim] = b->bias[k];
+        b->phi[dim] = b->phi[k];
+        b->drift[dim] = b->drift[k];
+        b->of[dim++] = k;
+    }
+    b->dim = dim;
 }
 
 bool mor_collect_rows(mor_world* w, mor_row_block** blocks, int* count)
@@ -223,24 +235,24 @@ bool mor_collect_rows(mor_world* w, mor_row_block** blocks, int* count)
     int room = 0;
     mor_joint* joints = w->joints.data;
     for (int i = 0; i < w->robot_count; i++) room += 4 * w->robots[i]->model->joint_count;
-    room += 6 * w->joints.count;
+    room += 7 * w->joints.count;
     *blocks = NULL;
     *count = 0;
     if (room == 0) return true;
     collector c = { .w = w, .room = room };
     c.blocks = mor_arena_alloc(w->arena, (size_t)room * sizeof *c.blocks);
     if (!c.blocks) return false;
-    for (int i = 0; i < w->joints.count; i++) {
-        mor_joint_row row;
-        if (mor_joint_free_row(w, &joints[i], &row)) spring(&c, &joints[i], &row);
-    }
     for (int i = 0; i < w->robot_count; i++) robot_rows(&c, w->robots[i]);
-    double gamma = w->options.stabilisation == MOR_STABILISE_NONE ? 0.0 : 1.0;
+    int how = w->options.stabilisation;
+    double gamma = how == MOR_STABILISE_IMPULSE ? 1.0 : how == MOR_STABILISE_BAUMGARTE ? w->options.gain : 0.0;
     for (int i = 0; i < w->joints.count; i++) {
         mor_joint_row rows[6];
         int n = mor_joint_equations(w, &joints[i], rows);
-        if (n == 0) continue; /* a spring */
-        mor_row_block* b = joint_block(&c, &joints[i], MOR_BLOCK_EQUATION, n);
+        if (n == 0) { /* a free joint, or a spring between two points */
+            free_rows(&c, &joints[i]);
+            continue;
+        }
+        mor_row_block* b = joint_block(&c, &joints[i], MOR_BLOCK_EQUATION, n, -1);
         if (!b) break;
         b->joint = i;
         for (int k = 0; k < n; k++) {
@@ -250,6 +262,8 @@ bool mor_collect_rows(mor_world* w, mor_row_block** blocks, int* count)
             b->bias[k] += gamma * rows[k].phi / w->h;
         }
         b->memory = joints[i].memory;
+        leave_out(w, b);
+        if (b->dim == 0) c.count--;
         free_rows(&c, &joints[i]);
     }
     *blocks = c.blocks;

@@ -4,21 +4,21 @@
 
 #include "model/world.h"
 
-/* A block of rows on at most two trees, before it finds its island. */
+/* A block of rows on at most two trees and a spring's, before it finds its island. */
 typedef struct mor_row_block {
     mor_block_kind kind;
     int dim;
-    int tree[2];   /* -1: none; tree[0] is always there */
-    double* J[2];  /* dim x dof(tree) */
+    int tree[3];   /* -1: none, and none after it; tree[0] is always there */
+    double* J[3];  /* dim x dof(tree) */
     double bias[6], phi[6];
     double drift[6]; /* of bias: what kinematic bodies contribute */
     double lower, upper;
     int joint;      /* of an equation: its joint, else -1 */
+    int of[6];      /* row of the joint's equations */
     double* memory; /* dim impulses: the guess, and where the answer goes */
 } mor_row_block;
 
-/* All blocks of the step in a fixed order, from the arena. Springs and dampers of joints change nu_new, which holds
- * nu_free on entry. False: out of memory. */
+/* All blocks of the step in a fixed order, from the arena. False: out of memory. */
 bool mor_collect_rows(mor_world* world, mor_row_block** blocks, int* count);
 
 /* Coefficients of one row of a joint on the tree of a body: direction . velocity of the material point, or angular. */

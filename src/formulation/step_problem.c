@@ -106,7 +106,7 @@ mor_report mor_step_solve(const mor_system* s, int directions, const double* bia
     if (!z) return mor_report_no_memory();
     bool warm = false;
     for (int i = 0; i < problem.size; i++) z[i] = answer->impulses[row_of[i]];
-    mor_equations_guess(&problem.step, z, stage->arena);
+    mor_equations_guess(&problem.step, z, (double*)problem.step.bias, stage->arena); /* our own copy */
     for (int i = 0; i < problem.size; i++) warm = warm || z[i] != 0.0;
     mor_report report = stage->solve(stage, &problem, warm, z);
     memset(answer->impulses, 0, (size_t)s->row_count * sizeof(double));

@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/frames_joints.h"
 #include "io/h5.h"
 
 #define LEAST_BATCH 64
@@ -58,6 +59,7 @@ static const scalar scalars[] = {
     { "/solver/islands", MOR_H5_INT, AT(islands), "", "islands in the step" },
     { "/solver/problem_size", MOR_H5_INT, AT(problem_size), "", "rows of the largest island's problem" },
     { "/solver/failures", MOR_H5_INT, AT(failures), "", "islands that missed their tolerance since the frame before" },
+    { "/joints/error", MOR_H5_DOUBLE, AT(joint_error), "m, rad", "largest norm of a joint's equations, at the end of the step" },
     { "/timing/total", MOR_H5_DOUBLE, AT(timing.total), "s", "wall time of the step" },
     { "/timing/user", MOR_H5_DOUBLE, AT(timing.user), "s", "user function" },
     { "/timing/collision", MOR_H5_DOUBLE, AT(timing.collision), "s", "collision detection" },
@@ -76,7 +78,7 @@ static const scalar scalars[] = {
 #define SCALARS ((int)(sizeof scalars / sizeof *scalars))
 
 /* Columns with one row per contact. */
-enum { BODY, SHAPE, POINT, NORMAL, GAP, IMPULSE, NORMAL_IMPULSE, FEATURE, CONTACT_COLUMNS };
+enum { BODY, SHAPE, POINT, NORMAL, GAP, IMPULSE, NORMAL_IMPULSE, FEATURE, GROUP, CONTACT_COLUMNS };
 static const struct {
     const char* path;
     mor_h5_type type;
@@ -92,6 +94,7 @@ static const struct {
     [IMPULSE] = { "/contacts/impulse", MOR_H5_DOUBLE, 2, { 0, 3 }, "N s", "impulse on the second body, world" },
     [NORMAL_IMPULSE] = { "/contacts/normal_impulse", MOR_H5_DOUBLE, 1, { 0 }, "N s", "its normal part" },
     [FEATURE] = { "/contacts/feature", MOR_H5_ULONG, 1, { 0 }, "", "the same features in the next step have the same number" },
+    [GROUP] = { "/contacts/group", MOR_H5_INT, 2, { 0, 3 }, "", "exact geometry: group (0: none), plane within it, 1 if the pair is left on this plane" },
 };
 
 struct mor_frames {
@@ -108,10 +111,12 @@ struct mor_frames {
     mor_frame* frame; /* batch */
     double* pose;     /* batch x bodies x 7 */
     double* velocity; /* batch x bodies x 6 */
+    double* joint;    /* batch x joints */
+    int joint_count;
     void* gather;     /* batch x 8 bytes */
     void* contact[CONTACT_COLUMNS];
 
-    mor_h5_column scalar[SCALARS], pose_column, velocity_column, contact_column[CONTACT_COLUMNS];
+    mor_h5_column scalar[SCALARS], pose_column, velocity_column, joint_column, contact_column[CONTACT_COLUMNS];
 };
 
 static size_t type_size(mor_h5_type type) { return type == MOR_H5_INT ? 4 : 8; }
@@ -343,6 +348,11 @@ static mor_code create_columns(mor_frames* w, mor_error* error)
         code = mor_h5_column_create(h5, &w->velocity_column, "/velocity", MOR_H5_DOUBLE, 3, (size_t[]){ 0, n, 6 },
                                     (size_t[]){ BODY_CHUNK, piece, 6 }, error);
     if (!code) code = describe(h5, "/velocity", "m/s, rad/s", "centre of mass, then angular, world axes", error);
+    size_t joints = (size_t)w->joint_count;
+    if (!code && joints)
+        code = mor_h5_column_create(h5, &w->joint_column, "/joints/position", MOR_H5_DOUBLE, 2, (size_t[]){ 0, joints },
+                                    (size_t[]){ BODY_CHUNK, joints < BODY_CHUNK ? joints : BODY_CHUNK }, error);
+    if (!code && joints) code = describe(h5, "/joints/position", "rad, m", "angle or displacement; 0 for kinds without one coordinate", error);
     for (int c = 0; !code && c < CONTACT_COLUMNS; c++) {
         const size_t* dims = contact_columns[c].dims;
         code = mor_h5_column_create(h5, &w->contact_column[c], contact_columns[c].path, contact_columns[c].type,
@@ -373,6 +383,7 @@ void mor_frames_flush(mor_frames* w)
     size_t rows = (size_t)w->pending;
     mor_code code = write_column(w, &w->pose_column, rows, w->pose);
     if (!code) code = write_column(w, &w->velocity_column, rows, w->velocity);
+    if (!code && w->joint_count) code = write_column(w, &w->joint_column, rows, w->joint);
     for (int c = 0; !code && w->contact_used > 0 && c < CONTACT_COLUMNS; c++)
         code = write_column(w, &w->contact_column[c], (size_t)w->contact_used, w->contact[c]);
     for (int i = SCALARS - 1; !code && i >= 0; i--) code = write_scalar(w, i); /* /time last: the commit mark */
@@ -418,6 +429,7 @@ static void release(mor_frames* w)
     free(w->frame);
     free(w->pose);
     free(w->velocity);
+    free(w->joint);
     free(w->gather);
     for (int c = 0; c < CONTACT_COLUMNS; c++) free(w->contact[c]);
     free(w);
@@ -438,7 +450,9 @@ static mor_frames* allocate(const mor_frames_def* def)
     w->pose = calloc(batch * bodies, 7 * sizeof(double));
     w->velocity = calloc(batch * bodies, 6 * sizeof(double));
     w->gather = calloc(batch, sizeof(double));
-    if (w->frame && w->pose && w->velocity && w->gather && grow_contacts(w, CONTACT_CHUNK)) return w;
+    w->joint_count = def->joint_count;
+    w->joint = calloc(batch * ((size_t)def->joint_count + 1), sizeof(double));
+    if (w->frame && w->pose && w->velocity && w->gather && w->joint && grow_contacts(w, CONTACT_CHUNK)) return w;
     release(w);
     return NULL;
 }
@@ -466,6 +480,7 @@ mor_frames* mor_frames_create(const char* path, const mor_frames_def* def, mor_e
     if (!code) code = write_meta(&w->h5, def, error);
     if (!code) code = write_bodies(&w->h5, def, error);
     if (!code) code = write_shapes(&w->h5, def, error);
+    if (!code) code = mor_frames_write_joints(&w->h5, def->joints, def->joint_count, error);
     if (!code) code = create_columns(w, error);
     if (!code) code = mor_h5_start_swmr(&w->h5, error);
     if (!code && rename(temporary, path) != 0)
@@ -498,14 +513,17 @@ mor_frame* mor_frames_begin(mor_frames* w, int contact_count, double** pose, dou
     return frame;
 }
 
+double* mor_frames_joints(mor_frames* w) { return w->joint + (size_t)w->pending * (size_t)w->joint_count; }
+
 void mor_frames_contact(mor_frames* w, const mor_contact* contact, const int body[2])
 {
     if (!w->contacts || w->contact_used >= w->contact_capacity) return;
     size_t k = (size_t)w->contact_used++;
+    const int group[3] = { contact->group, contact->plane, contact->held };
     const void* source[CONTACT_COLUMNS] = {
         [BODY] = body, [SHAPE] = contact->shape, [POINT] = contact->point, [NORMAL] = &contact->normal,
         [GAP] = &contact->gap, [IMPULSE] = &contact->impulse, [NORMAL_IMPULSE] = &contact->normal_impulse,
-        [FEATURE] = &contact->feature,
+        [FEATURE] = &contact->feature, [GROUP] = group,
     };
     for (int c = 0; c < CONTACT_COLUMNS; c++) {
         size_t size = contact_row_size(c);
@@ -531,6 +549,7 @@ mor_code mor_frames_close(mor_frames* w, mor_error* error)
     for (int i = 0; i < SCALARS; i++) mor_h5_column_close(&w->scalar[i]);
     mor_h5_column_close(&w->pose_column);
     mor_h5_column_close(&w->velocity_column);
+    if (w->joint_count) mor_h5_column_close(&w->joint_column);
     for (int c = 0; c < CONTACT_COLUMNS; c++) mor_h5_column_close(&w->contact_column[c]);
     mor_error closing = { 0 };
     mor_h5_close(&w->h5, &closing);

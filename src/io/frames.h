@@ -10,6 +10,7 @@
 #ifndef MOR_IO_FRAMES_H
 #define MOR_IO_FRAMES_H
 
+#include "model/joint_places.h"
 #include "moreau/world.h"
 
 #define MOR_RECORDING_FORMAT "moreau recording"
@@ -43,6 +44,8 @@ typedef struct mor_frames_def {
     const mor_frames_body* bodies;
     int shape_count;
     const mor_frames_shape* shapes;
+    int joint_count;
+    const mor_joint_place* joints;
 } mor_frames_def;
 
 /* The numbers of one frame; columns of the same names in the file. */
@@ -55,6 +58,7 @@ typedef struct mor_frame {
     int status, iterations, contacts, islands, problem_size;
     int failures; /* since the frame before */
     double residual, velocity_error;
+    double joint_error;
     mor_timing timing;
     double normal_total, normal_max, friction_total; /* impulses [N s] */
     int contact_count;                               /* filled by mor_frames_contact */
@@ -67,6 +71,8 @@ typedef struct mor_frame {
 mor_frames* mor_frames_create(const char* path, const mor_frames_def* def, mor_error* error);
 /* The next frame, zeroed. `contact_count`: how many mor_frames_contact calls will follow at most. */
 mor_frame* mor_frames_begin(mor_frames* frames, int contact_count, double** pose, double** velocity);
+/* Room for the positions of the frame's joints (def.joint_count). */
+double* mor_frames_joints(mor_frames* frames);
 /* `body`: indices of the two bodies in the recording, -1 for one that is not in it. */
 void mor_frames_contact(mor_frames* frames, const mor_contact* contact, const int body[2]);
 /* Ends the frame; writes and flushes when a batch is full or half a second has passed. */

@@ -26,6 +26,7 @@ struct mor_recorder {
     int* recorded;        /* world order -> recorded body in this frame */
     double correction_work, contact_work, applied_work; /* since the last frame */
     int failures;
+    int joint_count; /* at opening */
 };
 
 static const char* method(const mor_world* world, const char* stage)
@@ -116,6 +117,14 @@ static void put_report(mor_recorder* r, mor_frame* frame, const mor_step_report*
     r->failures = 0;
 }
 
+/* Joints that come or go are numbered anew: then their positions are unknown. */
+static void put_joints(const mor_recorder* r, const mor_world* world, double* positions)
+{
+    if (mor_joint_places(world, NULL) == r->joint_count) mor_joint_positions(world, positions);
+    else
+        for (int i = 0; i < r->joint_count; i++) positions[i] = NAN;
+}
+
 static void record(mor_recorder* r, const mor_world* world, const mor_step_report* report, bool with_contacts)
 {
     int count = 0;
@@ -124,7 +133,9 @@ static void record(mor_recorder* r, const mor_world* world, const mor_step_repor
     mor_frame* frame = mor_frames_begin(r->frames, count, &pose, &velocity);
     put_report(r, frame, report);
     frame->step_size = mor_world_get_step(world);
+    frame->joint_error = mor_world_joint_error(world);
     put_bodies(r, world, pose, velocity);
+    put_joints(r, world, mor_frames_joints(r->frames));
     put_contacts(r, frame, contacts, count);
     mor_frames_end(r->frames);
 }
@@ -188,8 +199,11 @@ mor_recorder* mor_recorder_open(const char* path, const mor_world* world, const 
     mor_frames_body* bodies = NULL;
     mor_frames_shape* shapes = NULL;
     mor_recorder* r = calloc(1, sizeof *r);
-    int shape_count = 0;
-    if (!r || !remember_bodies(r, world) || !describe(r, world, &bodies, &shapes, &shape_count)) {
+    int shape_count = 0, joint_count = mor_joint_places(world, NULL);
+    mor_joint_place* joints = calloc((size_t)joint_count + 1, sizeof *joints);
+    if (joints) mor_joint_places(world, joints);
+    if (r) r->joint_count = joint_count;
+    if (!r || !joints || !remember_bodies(r, world) || !describe(r, world, &bodies, &shapes, &shape_count)) {
         mor_fail(error, MOR_SYSTEM, "%s: out of memory", path);
     } else {
         r->every = scene ? mor_scene_record_every(scene) : 1;
@@ -211,11 +225,14 @@ mor_recorder* mor_recorder_open(const char* path, const mor_world* world, const 
             .bodies = bodies,
             .shape_count = shape_count,
             .shapes = shapes,
+            .joint_count = joint_count,
+            .joints = joints,
         };
         r->frames = mor_frames_create(path, &def, error);
     }
     free(bodies);
     free(shapes);
+    free(joints);
     if (!r || !r->frames) {
         destroy(r);
         return NULL;

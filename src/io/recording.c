@@ -190,6 +190,8 @@ const char* mor_recording_scene_text(mor_recording* r, mor_error* error)
     }
 }
 
+bool mor_recording_has(const mor_recording* r, const char* path) { return mor_h5_exists(&r->h5, path); }
+
 mor_code mor_recording_series(const mor_recording* r, const char* path, double* values, mor_error* error)
 {
     mor_code code = check_shape(r, path, 1, 0, 0, error);
@@ -285,6 +287,33 @@ double* mor_recording_table(const mor_recording* r, const char* path, int* rows,
     *rows = rank > 0 ? (int)dims[0] : 1;
     *columns = *rows > 0 ? (int)(total / (size_t)*rows) : 0;
     return data;
+}
+
+mor_code mor_recording_shape(const mor_recording* r, const char* path, int* rows, int* width, char* unit, size_t unit_size,
+                             mor_error* error)
+{
+    int rank;
+    size_t dims[MOR_H5_RANK], total = 1;
+    if (!mor_h5_exists(&r->h5, path)) return mor_fail(error, MOR_BAD_INPUT, "%s:%s: there is no such dataset", r->h5.path, path);
+    mor_code code = mor_h5_dims(&r->h5, path, &rank, dims, error);
+    if (code) return code;
+    for (int i = 1; i < rank; i++) total *= dims[i] <= INT_MAX ? dims[i] : INT_MAX;
+    *rows = rank < 1 ? 0 : dims[0] > INT_MAX ? INT_MAX : (int)dims[0];
+    *width = total > INT_MAX / 16 ? 0 : (int)total;
+    unit[0] = '\0';
+    if (mor_h5_has_attribute(&r->h5, path, "unit")) code = mor_h5_get_text(&r->h5, path, "unit", unit, unit_size, error);
+    return code;
+}
+
+char* mor_recording_texts(const mor_recording* r, const char* path, size_t width, size_t count, mor_error* error)
+{
+    char* texts = calloc(count + 1, width);
+    if (!texts) mor_fail(error, MOR_SYSTEM, "out of memory");
+    else if (mor_h5_read_texts(&r->h5, path, texts, width, count, error)) {
+        free(texts);
+        return NULL;
+    }
+    return texts;
 }
 
 mor_code mor_recording_rows(const mor_recording* r, const char* path, size_t first, size_t count, int width, double* values,

@@ -33,6 +33,8 @@ int mor_recording_find_body(const mor_recording* recording, const char* name);
 /* The text of the scene file, "" if there is none. Owned by the recording. */
 const char* mor_recording_scene_text(mor_recording* recording, mor_error* error);
 
+/* Is there such a dataset? Recordings of older versions lack some. */
+bool mor_recording_has(const mor_recording* recording, const char* path);
 /* One number per frame, `path` as in the file: "/energy/total", "/solver/iterations" ...; `values` has
  * info.frames entries. */
 mor_code mor_recording_series(const mor_recording* recording, const char* path, double* values, mor_error* error);
@@ -53,6 +55,12 @@ mor_code mor_recording_body_impulse(const mor_recording* recording, int body, do
  * dimensions multiplied together. The caller frees the result. NULL and a sentence on failure. */
 double* mor_recording_table(const mor_recording* recording, const char* path, int* rows, int* columns,
                             mor_error* error);
+/* Rows of a numeric dataset, numbers per row, and its unit ("" if it has none). */
+mor_code mor_recording_shape(const mor_recording* recording, const char* path, int* rows, int* width, char* unit, size_t unit_size,
+                             mor_error* error);
+/* The texts of a dataset of `count` strings, each cut to `width` bytes with a zero at its end. The caller frees the result;
+ * NULL and a sentence on failure. */
+char* mor_recording_texts(const mor_recording* recording, const char* path, size_t width, size_t count, mor_error* error);
 /* Rows first .. first + count of any numeric dataset, as doubles: count x width, where width is what the caller expects
  * the other dimensions to multiply to. Bad input when the dataset is not like that or too short. */
 mor_code mor_recording_rows(const mor_recording* recording, const char* path, size_t first, size_t count, int width,

@@ -29,7 +29,7 @@ static void option_names(const mor_world* world, const char* stage, const char* 
     } else if (strcmp(stage, "integrator") == 0) {
         tables[0] = mor_world_integrator_fields();
     } else if (strcmp(stage, "stabilisation") == 0) {
-        tables[0] = strcmp(method, "impulse") == 0 ? mor_world_stabilisation_fields() : NULL;
+        tables[0] = mor_world_stabilisation_fields(method);
     } else {
         tables[0] = mor_world_solver_fields();
         tables[1] = mor_library_solver(library, method)->fields;

@@ -63,6 +63,7 @@ typedef struct mor_scene_robot {
     mor_scene_loop* loops;
     int loop_count;
     bool assemble;
+    int* materials; /* of each frame, -1: the robot's; NULL: no link has its own */
 } mor_scene_robot;
 
 /* Geometries of the scene, released with it. */
@@ -80,6 +81,7 @@ struct mor_scene {
     double step, end;
     mor_rng rng;
     const mor_node* method;  /* NULL: all defaults */
+    bool maximal;            /* method.coordinates */
     mor_material* materials; /* [0] is the world's own default */
     int material_count, default_material;
     mor_scene_pair* pairs;

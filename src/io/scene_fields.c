@@ -73,11 +73,13 @@ static const mor_key method_keys[] = {
     { NODE(mor_raw_method, collision), .value = "name or { name, options }", .fallback = "manifold",
       .help = "How contacts are found (`moreau list collision`)." },
     { NODE(mor_raw_method, coordinates), .value = "minimal or maximal", .fallback = "minimal",
-      .help = "How robots are modelled; only minimal in this version (`joints` are always maximal)." },
+      .help = "How robots are modelled: one tree of joint positions, or a free body for each link and a joint of the world for each of its "
+              "joints. What is under `joints` is always of the second kind." },
     { NODE(mor_raw_method, stabilisation), .value = "name or { name, options }",
       .fallback = "{ name: impulse, position: 1e-5, velocity: 1e-5 }",
-      .help = "How drift of joints is removed: impulse (positions and velocities are corrected after the step "
-              "to the two tolerances), baumgarte (in the velocity rows) or none." },
+      .help = "How drift of joints is removed: impulse (the step is solved again until the joints hold at its end, velocities "
+              "are corrected after it, each to its tolerance), baumgarte (the rows of a step take `gain`, 0.2, of the violation away), projection "
+              "(positions and velocities are projected after the step, to the two tolerances) or none." },
     { NODE(mor_raw_method, integrator), .value = "name or { name, options }", .fallback = "semi-implicit",
       .help = "How trees move where nothing one-sided acts on them: semi-implicit, rk4, midpoint, variational or gauss6 "
               "(`moreau list integrators`)." },
@@ -380,7 +382,7 @@ const mor_key_table mor_keys_step = { "step", "bodies[].repeat.step", "", step_k
 
 #define JOINT_KEYS                                                                                   \
     { TEXT(mor_raw_joint, type), .required = true, .fallback = "required",                           \
-      .help = "fixed, revolute, prismatic, cylindrical, spherical, universal, planar or distance." }, \
+      .help = "fixed, revolute, prismatic, cylindrical, spherical, universal, planar, distance or free." }, \
         { VECTOR(mor_raw_joint, axis), .dimension = 3, .fallback = "[0, 0, 1]",                      \
           .help = "Axis of turning or sliding; of planar joints the normal." },                      \
         { VECTOR(mor_raw_joint, axis2), .dimension = 3, .fallback = "any across the axis",           \
@@ -460,7 +462,7 @@ static const mor_key robot_keys[] = {
     { KEY(mor_raw_robot, assemble, MOR_KEY_BOOL), .initial = 1, .fallback = "true",
       .help = "Whether the loops are closed before the first step." },
     { LATER(mor_raw_robot, actuated), .value = "list", .fallback = "all", .help = "Joints with motors." },
-    { LATER(mor_raw_robot, links), .value = "mapping", .fallback = "{}", .help = "Materials of single links." },
+    { NODE(mor_raw_robot, links), .value = "mapping link: { material }", .fallback = "{}", .help = "Materials of single links' shapes." },
     { LATER(mor_raw_robot, feet), .value = "list", .fallback = "[]", .help = "Contact points of feet." },
     { LATER(mor_raw_robot, motors), .value = "mapping", .fallback = "{}", .help = "Motors and gears." },
     { LATER(mor_raw_robot, sensors), .value = "list", .fallback = "[]", .help = "Sensors." },
@@ -474,7 +476,7 @@ static const mor_key loop_keys[] = {
     { NODE(mor_raw_loop, at), .value = "[[x, y, z], [x, y, z]]", .unit = "m", .fallback = "the origins",
       .help = "The joined point in each frame." },
     { KEY(mor_raw_loop, type, MOR_KEY_CHOICE), .choices = "point|weld|distance", .fallback = "point",
-      .help = "The points meet; they meet and the links do not turn against each other; they keep their distance." },
+      .help = "The points meet; they meet and the frames (or the frame and the world's axes) have one orientation; the points keep their distance." },
     { NUMBER(mor_raw_loop, length), .initial = NAN, POSITIVE, .unit = "m", .fallback = "as at the start", .help = "The distance." },
     { 0 }
 };

@@ -22,7 +22,7 @@ static mor_code read_kind(const mor_node* node, const char* type, mor_joint_kind
     const char* near = mor_did_you_mean(type, names);
     if (near) return mor_node_fail(at, error, "unknown type of joint '%.60s'; did you mean '%s'?", type, near);
     return mor_node_fail(at, error,
-                         "unknown type of joint '%.60s'; known: fixed, revolute, prismatic, cylindrical, spherical, universal, planar, distance", type);
+                         "unknown type of joint '%.60s'; known: fixed, revolute, prismatic, cylindrical, spherical, universal, planar, distance, free", type);
 }
 
 /* Everything but bodies, name and place. */

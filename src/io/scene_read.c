@@ -223,36 +223,16 @@ static mor_code read_forces(mor_scene* scene, const mor_raw_scene* raw, mor_erro
     return code;
 }
 
-/* A choice of later versions of which this one knows only `known`. */
-static mor_code check_only(const mor_node* node, const char* known, const char* const* later,
-                           mor_error* error)
-{
-    if (!node) return MOR_OK;
-    const mor_node* name = node->kind == MOR_NODE_MAP ? mor_node_get(node, "name") : node;
-    if (!name || name->kind != MOR_NODE_SCALAR)
-        return mor_node_fail(node, error, "%s must be a name; this version knows '%s'", node->key,
-                             known);
-    if (strcmp(name->text, known) == 0) {
-        for (const mor_node* n = node->kind == MOR_NODE_MAP ? node->first : NULL; n; n = n->next)
-            if (n != name)
-                return mor_node_fail_key(n, error, "%s '%s' has no options in this version",
-                                         node->key, known);
-        return MOR_OK;
-    }
-    for (; *later; later++)
-        if (strcmp(name->text, *later) == 0)
-            return mor_node_fail(name, error, "%s '%s' is not supported by this version; use '%s'",
-                                 node->key, name->text, known);
-    return mor_node_fail(name, error, "unknown %s '%.60s'; this version knows '%s'", node->key,
-                         name->text, known);
-}
-
 static mor_code read_method(mor_scene* scene, const mor_node* node, mor_error* error)
 {
-    static const char* const coordinates[] = { "maximal", NULL };
     mor_raw_method raw;
     mor_code code = mor_keys_read(&mor_keys_method, node, scene->dimension, &raw, error);
-    if (code == MOR_OK) code = check_only(raw.coordinates, "minimal", coordinates, error);
+    if (code == MOR_OK && raw.coordinates) {
+        const char* word;
+        if ((code = mor_read_text(raw.coordinates, "coordinates", &word, error))) return code;
+        scene->maximal = strcmp(word, "maximal") == 0;
+        if (!scene->maximal && strcmp(word, "minimal") != 0) return mor_node_fail(raw.coordinates, error, "coordinates are minimal or maximal, not '%.60s'", word);
+    }
     scene->method = node;
     return code;
 }

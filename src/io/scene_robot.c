@@ -51,6 +51,30 @@ static mor_code read_loop(mor_scene* scene, mor_scene_robot* robot, const mor_no
     return MOR_OK;
 }
 
+/* link: { material: name } pairs. */
+static mor_code read_links(mor_scene* scene, mor_scene_robot* robot, const mor_node* map, mor_error* error)
+{
+    if (!map) return MOR_OK;
+    mor_code code = mor_read_map(map, "links", error);
+    if (code) return code;
+    int count = mor_robot_frame_count(robot->model);
+    robot->materials = mor_scene_alloc(scene, (size_t)count + 1, sizeof *robot->materials, error);
+    if (!robot->materials) return MOR_SYSTEM;
+    for (int i = 0; i < count; i++) robot->materials[i] = -1;
+    for (const mor_node* n = map->first; n; n = n->next) {
+        int frame = mor_robot_find_frame(robot->model, n->key);
+        if (frame < 0) return mor_node_fail_key(n, error, "the robot has no link '%.60s'", n->key);
+        if ((code = mor_read_map(n, n->key, error))) return code;
+        for (const mor_node* k = n->first; k; k = k->next) {
+            const char* name;
+            if (strcmp(k->key, "material") != 0) return mor_node_fail_key(k, error, "unknown key '%.60s' of a link; known: material", k->key);
+            if ((code = mor_read_text(k, "material", &name, error))) return code;
+            if ((robot->materials[frame] = mor_scene_material(scene, k, name, error)) < 0) return MOR_BAD_INPUT;
+        }
+    }
+    return MOR_OK;
+}
+
 /* The model, with the URDF's own sentence and position when it is wrong. */
 static mor_code read_model(mor_scene* scene, const mor_node* node, const mor_raw_robot* raw, mor_scene_robot* robot, mor_error* error)
 {
@@ -92,6 +116,7 @@ static mor_code read_robot(mor_scene* scene, const mor_node* node, mor_error* er
     d->friction = raw.friction;
     d->material = scene->default_material;
     if (raw.material && (d->material = mor_scene_material(scene, mor_node_get(node, "material"), raw.material, error)) < 0) return MOR_BAD_INPUT;
+    if ((code = read_links(scene, robot, raw.links, error))) return code;
     int n = mor_robot_joint_count(robot->model), N = mor_robot_dof(robot->model);
     double* s = mor_scene_alloc(scene, (size_t)(n + N) + 1, sizeof *s, error);
     if (!s) return MOR_SYSTEM;
@@ -121,6 +146,15 @@ mor_code mor_scene_read_robots(mor_scene* scene, const mor_node* list, mor_error
     return code;
 }
 
+/* The body of a link, in either coordinates (robot -1: maximal). */
+static mor_body_id link_body(const mor_world* world, int robot, const mor_scene_robot* r, int link)
+{
+    if (robot >= 0) return mor_world_robot_link(world, robot, link);
+    char name[64];
+    snprintf(name, sizeof name, "%.30s/%.32s", r->def.name, mor_robot_link(r->model, link)->name);
+    return mor_world_find_body(world, name);
+}
+
 static mor_code add_loop(mor_world* world, int robot, const mor_scene_robot* r, const mor_scene_loop* l, int number, mor_error* error)
 {
     mor_joint_def d = mor_joint_def_default();
@@ -130,12 +164,15 @@ static mor_code add_loop(mor_world* world, int robot, const mor_scene_robot* r, 
     d.kind = l->kind;
     if (!isnan(l->length)) d.length = l->length;
     mor_robot_update(r->model, work, &r->def.pose, r->def.s, NULL);
+    d.framed = l->kind == MOR_JOINT_FIXED; /* a weld brings the frames together, whatever they were at the start */
     for (int i = 0; i < 2; i++) {
         d.point[i] = l->at[i];
+        d.rotation[i] = mor_pose_identity().rotation;
         if (l->frame[i] < 0) continue;
         mor_pose pose = mor_robot_frame_pose(r->model, work, l->frame[i]);
+        d.rotation[i] = pose.rotation;
         d.point[i] = mor_pose_point(&pose, l->at[i]);
-        d.body[i] = mor_world_robot_link(world, robot, mor_robot_frame(r->model, l->frame[i])->link);
+        d.body[i] = link_body(world, robot, r, mor_robot_frame(r->model, l->frame[i])->link);
     }
     mor_robot_work_destroy(work);
     mor_error inner = { 0 };
@@ -150,9 +187,20 @@ mor_code mor_scene_add_robots(const mor_scene* scene, mor_world* world, const in
         const mor_scene_robot* r = &scene->robots[i];
         mor_robot_def def = r->def;
         def.material = material[def.material];
+        int* own = NULL;
+        if (r->materials) {
+            int count = mor_robot_frame_count(r->model);
+            own = malloc(((size_t)count + 1) * sizeof *own);
+            if (!own) return mor_fail(error, MOR_SYSTEM, "out of memory");
+            for (int k = 0; k < count; k++) own[k] = r->materials[k] < 0 ? -1 : material[r->materials[k]];
+            def.materials = own;
+        }
         mor_error inner = { 0 };
-        int robot = mor_world_add_robot(world, &def, &inner);
-        if (robot < 0) return inner.code == MOR_SYSTEM ? mor_fail(error, MOR_SYSTEM, "%s", inner.text) : mor_node_fail(r->node, error, "%s", inner.text);
+        int robot = -1;
+        if (scene->maximal) mor_world_add_linkage(world, &def, &inner);
+        else robot = mor_world_add_robot(world, &def, &inner);
+        free(own);
+        if (inner.code != MOR_OK) return inner.code == MOR_SYSTEM ? mor_fail(error, MOR_SYSTEM, "%s", inner.text) : mor_node_fail(r->node, error, "%s", inner.text);
         for (int k = 0; k < r->loop_count; k++) {
             mor_code code = add_loop(world, robot, r, &r->loops[k], k, error);
             if (code) return code;

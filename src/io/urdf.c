@@ -417,7 +417,7 @@ static mor_code add_shapes(build* b, mor_robot_model* model)
     mor_code code = MOR_OK;
     for (int i = 0; i < u->shape_count && code == MOR_OK; i++) {
         const mor_urdf_shape* s = &u->shapes[i];
-        mor_link_shape shape = { .link = b->carrier[s->link], .pose = mor_pose_mul(&b->pose[s->link], &s->pose) };
+        mor_link_shape shape = { .frame = s->link, .link = b->carrier[s->link], .pose = mor_pose_mul(&b->pose[s->link], &s->pose) };
         if (s->kind == MOR_URDF_MESH) {
             code = add_mesh(b, model, s, shape);
             continue;

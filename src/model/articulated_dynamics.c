@@ -120,7 +120,10 @@ static bool factor(const mor_robot_model* m, mor_robot_work* work, const double*
             full[6 * (j + 3) + i] = A->B.m[i][j];
             full[6 * (i + 3) + j + 3] = d.m[i][j];
         }
-    return mor_cholesky6(full, work->base_L);
+    if (!mor_cholesky6(full, work->base_L)) return false;
+    for (int i = 0; i < 6; i++) /* a massless base on a joint leaves rounding */
+        if (!(work->base_L[7 * i] * work->base_L[7 * i] > 1e-14 * full[7 * i])) return false;
+    return true;
 }
 
 /* Solves with the factor: link forces (f, n) in the work space are what the links need beyond f_joint;

@@ -237,24 +237,33 @@ static void free_body(mor_world* w, mor_body* b)
     b->alive = false;
 }
 
+static void remove_tree(mor_world* w, int tree)
+{
+    memmove(&w->trees[tree], &w->trees[tree + 1], (size_t)(w->tree_count - tree - 1) * sizeof *w->trees);
+    w->tree_count--;
+    for (int i = 0; i < w->body_count; i++)
+        if (w->bodies[i].alive && w->bodies[i].tree > tree) w->bodies[i].tree--;
+    for (int i = 0; i < w->robot_count; i++)
+        if (w->robots[i]->tree > tree) w->robots[i]->tree--;
+    mor_joint* joints = w->joints.data;
+    for (int i = 0; i < w->joints.count; i++)
+        if (joints[i].spring > tree) joints[i].spring--;
+}
+
 void mor_world_remove_body(mor_world* w, mor_body_id id)
 {
     mor_body* b = mor_body_at(w, id);
     int slot = (int)id.index1 - 1, at = w->order_of[slot];
     assert(b->robot == 0); /* links stay with their robot */
-    if (b->tree >= 0) {
-        int tree = b->tree;
-        memmove(&w->trees[tree], &w->trees[tree + 1], (size_t)(w->tree_count - tree - 1) * sizeof *w->trees);
-        w->tree_count--;
-        for (int i = 0; i < w->body_count; i++)
-            if (w->bodies[i].alive && w->bodies[i].tree > tree) w->bodies[i].tree--;
-        for (int i = 0; i < w->robot_count; i++)
-            if (w->robots[i]->tree > tree) w->robots[i]->tree--;
-    }
+    if (b->tree >= 0) remove_tree(w, b->tree);
     mor_joint* joints = w->joints.data;
     int left = 0;
-    for (int i = 0; i < w->joints.count; i++)
-        if (joints[i].body[0] != slot && joints[i].body[1] != slot) joints[left++] = joints[i];
+    for (int i = 0; i < w->joints.count; i++) {
+        bool gone = joints[i].body[0] == slot || joints[i].body[1] == slot;
+        if (gone && joints[i].spring >= 0) remove_tree(w, joints[i].spring);
+        if (gone) joints[i].spring = -1;
+        else joints[left++] = joints[i];
+    }
     w->joints.count = left;
     free_body(w, b);
     memmove(&w->order[at], &w->order[at + 1], (size_t)(w->alive_count - at - 1) * sizeof *w->order);

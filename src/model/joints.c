@@ -7,7 +7,7 @@
  *     line        d . x_A = d . y_A = 0                     v . x_A, v . y_A at b
  *     plane       d . z_A = 0                               v . z_A at b
  *     distance    |d| - l = 0                               v . d/|d|
- *     no turning  2 vec(q_B q_A^-1) = 0                     w . e_k
+ *     no turning  2 vec(q_A^-1 q_B) = 0                     w . e_k of A
  *     parallel    (z_A x z_B) . x_A, . y_A = 0              w . x_A, w . y_A
  *     crossing    z_A . y_B = 0                             w . (y_B x z_A)
  *
@@ -24,7 +24,8 @@
 #include <string.h>
 
 static const char* const names[MOR_JOINT_KINDS] = { "fixed",     "revolute",  "prismatic", "cylindrical",
-                                                    "spherical", "universal", "planar",    "distance" };
+                                                    "spherical", "universal", "planar",    "distance",
+                                                    "free" };
 
 const char* mor_joint_kind_name(mor_joint_kind kind)
 {
@@ -66,7 +67,7 @@ int mor_joint_equations(const mor_world* w, const mor_joint* j, mor_joint_row ro
     axes_of(B.rotation, eb);
     int n = 0;
     mor_joint_kind k = j->def.kind;
-    if (mor_joint_soft(j)) return 0;
+    if (k == MOR_JOINT_FREE || mor_joint_soft(j)) return 0;
     if (k == MOR_JOINT_DISTANCE) {
         double length = mor_norm(d);
         mor_vec3 u = mor_normalize(d, mor_v3(0, 0, 1));
@@ -81,10 +82,10 @@ int mor_joint_equations(const mor_world* w, const mor_joint* j, mor_joint_row ro
         for (int i = 0; i < 3; i++) rows[n++] = (mor_joint_row){ false, world[i], middle, mor_axis(d, i) };
     }
     if (k == MOR_JOINT_FIXED || k == MOR_JOINT_PRISMATIC) {
-        mor_quat e = mor_quat_mul(B.rotation, mor_quat_conj(A.rotation));
+        mor_quat e = mor_quat_mul(mor_quat_conj(A.rotation), B.rotation); /* in A's axes: a light part that turns about one of them has a row of its own */
         double s = e.w < 0.0 ? -2.0 : 2.0;
         double v[3] = { s * e.x, s * e.y, s * e.z };
-        for (int i = 0; i < 3; i++) rows[n++] = (mor_joint_row){ true, world[i], middle, v[i] };
+        for (int i = 0; i < 3; i++) rows[n++] = (mor_joint_row){ true, ea[i], middle, v[i] };
     } else if (k == MOR_JOINT_UNIVERSAL) {
         rows[n++] = (mor_joint_row){ true, mor_cross(eb[1], ea[2]), middle, mor_dot(ea[2], eb[1]) };
     } else if (k != MOR_JOINT_SPHERICAL) {
@@ -145,10 +146,15 @@ static mor_code check(const mor_world* w, const mor_joint_def* d, mor_error* err
         if (d->body[i].index1 && !mor_body_valid(w, d->body[i])) return mor_fail(error, MOR_BAD_INPUT, "a body of joint '%s' is not there", d->name);
     if (d->body[0].index1 == d->body[1].index1) return mor_fail(error, MOR_BAD_INPUT, "joint '%s' connects a body with itself", d->name);
     if (!finite3(d->point[0]) || !finite3(d->point[1])) return mor_fail(error, MOR_BAD_INPUT, "the point of joint '%s' is not finite", d->name);
-    bool axis = d->kind != MOR_JOINT_FIXED && d->kind != MOR_JOINT_SPHERICAL && d->kind != MOR_JOINT_DISTANCE;
+    for (int i = 0; d->framed && i < 2; i++) {
+        mor_quat q = d->rotation[i];
+        double size = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
+        if (!isfinite(size) || !(size > 1e-12)) return mor_fail(error, MOR_BAD_INPUT, "an orientation of joint '%s' is not a rotation", d->name);
+    }
+    bool axis = !d->framed && d->kind != MOR_JOINT_FREE && d->kind != MOR_JOINT_FIXED && d->kind != MOR_JOINT_SPHERICAL && d->kind != MOR_JOINT_DISTANCE;
     if (axis && (!finite3(d->axis) || !(mor_norm(d->axis) > 1e-9)))
         return mor_fail(error, MOR_BAD_INPUT, "the axis of joint '%s' has no length; give a direction such as [0, 0, 1]", d->name);
-    if (d->kind == MOR_JOINT_UNIVERSAL) {
+    if (d->kind == MOR_JOINT_UNIVERSAL && !d->framed) {
         double s = mor_norm(d->axis) * mor_norm(d->axis2);
         if (!finite3(d->axis2) || !(s > 1e-18) || !(fabs(mor_dot(d->axis, d->axis2)) < 1e-6 * s))
             return mor_fail(error, MOR_BAD_INPUT, "axis2 of the universal joint '%s' is not across its axis", d->name);
@@ -170,12 +176,22 @@ int mor_world_add_joint(mor_world* w, const mor_joint_def* def, mor_error* error
         mor_fail(error, MOR_SYSTEM, "out of memory");
         return -1;
     }
-    mor_joint j = { .def = *def };
+    bool spring = (def->stiffness > 0.0 || def->damping > 0.0) &&
+                  (def->kind == MOR_JOINT_REVOLUTE || def->kind == MOR_JOINT_PRISMATIC || def->kind == MOR_JOINT_DISTANCE);
+    if (spring && !mor_world_reserve_tree(w)) {
+        mor_fail(error, MOR_SYSTEM, "out of memory");
+        return -1;
+    }
+    mor_joint j = { .def = *def, .spring = -1 };
     mor_vec3 z = mor_normalize(def->axis, mor_v3(0, 0, 1));
     mor_quat A = frame_of(z, mor_v3(1, 0, 0)), B = A;
     if (def->kind == MOR_JOINT_UNIVERSAL) { /* y_B is axis2, across z_A */
         mor_vec3 y = mor_normalize(def->axis2, mor_v3(1, 0, 0));
         B = frame_of(z, mor_cross(y, z));
+    }
+    if (def->framed) {
+        B = mor_quat_normalize(def->rotation[0]);
+        A = mor_quat_normalize(def->rotation[1]);
     }
     mor_pose world[2] = { { def->point[0], B }, { def->point[1], A } };
     for (int i = 0; i < 2; i++) {
@@ -192,6 +208,13 @@ int mor_world_add_joint(mor_world* w, const mor_joint_def* def, mor_error* error
         return -1;
     }
     if (j.body[0] >= 0 && j.body[1] >= 0) mor_world_ignore_pair(w, def->body[0], def->body[1]);
+    mor_joint_row row;
+    if (isfinite(def->lower) && isfinite(def->upper)) j.coordinate = 0.5 * (def->lower + def->upper); /* the turn the limits speak of */
+    if (mor_joint_free_row(w, &j, &row)) j.coordinate = row.phi;
+    if (spring) {
+        j.spring = w->tree_count;
+        w->trees[w->tree_count++] = (mor_tree){ .kind = &mor_tree_spring, .body = -1, .dof = 1, .stiffness = def->stiffness, .damping = def->damping };
+    }
     ((mor_joint*)w->joints.data)[w->joints.count] = j;
     return w->joints.count++;
 }

@@ -205,7 +205,10 @@ static bool add_links(mor_world* w, mor_robot* r, const mor_robot_def* def, int 
         mor_body_def d = mor_body_def_default();
         d.shapes = shapes;
         for (int k = 0; def->collide && k < m->shape_count; k++)
-            if (m->shapes[k].link == i) shapes[d.shape_count++] = (mor_body_shape){ m->shapes[k].geometry, m->shapes[k].pose, -1 };
+            if (m->shapes[k].link == i) {
+                int frame = m->shapes[k].frame, own = def->materials && frame >= 0 && frame < m->frame_count ? def->materials[frame] : -1;
+                shapes[d.shape_count++] = (mor_body_shape){ m->shapes[k].geometry, m->shapes[k].pose, own };
+            }
         bool held = i == 0 && !m->floating;
         mor_body b = { .alive = true, .kind = held ? MOR_FIXED : MOR_DYNAMIC, .material = def->material, .tree = held ? -1 : r->tree,
                        .robot = number + 1, .link = i, .mass = m->links[i].mass, .q = { 1, 0, 0, 0 } };
@@ -226,6 +229,8 @@ static mor_code check(const mor_world* w, const mor_robot_def* def, mor_error* e
     if (!def->model) return mor_fail(error, MOR_BAD_INPUT, "a robot needs a model");
     if (w->dimension != 3) return mor_fail(error, MOR_BAD_INPUT, "robots need a 3-D world");
     if (def->material < 0 || def->material >= w->material_count) return mor_fail(error, MOR_BAD_INPUT, "there is no material number %d", def->material);
+    for (int i = 0; def->materials && i < def->model->frame_count; i++)
+        if (def->materials[i] >= w->material_count) return mor_fail(error, MOR_BAD_INPUT, "there is no material number %d", def->materials[i]);
     mor_quat q = def->pose.rotation;
     double n = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
     bool finite = isfinite(def->pose.position.x + def->pose.position.y + def->pose.position.z) && isfinite(n) && n > 1e-12;

@@ -1,4 +1,4 @@
-/* Kinds of trees: particle, planar body, free body.
+/* Kinds of trees: particle, planar body, free body, spring.
  *
  * nu is (v) for particles, (v_x, v_y, omega_z) in the plane, (v, omega) in space, in world axes.
  *
@@ -252,3 +252,39 @@ static void free_correct(mor_world* world, const mor_tree* t, const double* d, b
 }
 
 const mor_tree_kind mor_tree_free = { "free", 6, free_prepare, free_row, free_spin, free_advance, free_correct, NULL, NULL };
+
+/* -------------------------------------------------------------------------------- spring */
+
+/* One velocity with the mass h c + h^2 k that the row of a joint's spring and damper acts on (formulation/rows.c): the
+ * row's compliance in the guise of an inertia. It has no state. */
+static void spring_prepare(mor_world* world, const mor_tree* t, double* nu, double* nu_free, double* M, double* Mi)
+{
+    double h = world->h;
+    nu[0] = nu_free[0] = 0.0;
+    M[0] = h * (t->damping + h * t->stiffness);
+    Mi[0] = 1.0 / M[0];
+}
+
+static void spring_row(const mor_tree* t, const mor_body* b, mor_vec3 r, mor_vec3 d, double sign, double* c)
+{
+    (void)t, (void)b, (void)r, (void)d, (void)sign;
+    c[0] = 0.0;
+}
+
+static void spring_spin(const mor_tree* t, const mor_body* b, mor_vec3 d, double sign, double* c)
+{
+    (void)t, (void)b, (void)d, (void)sign;
+    c[0] = 0.0;
+}
+
+static void spring_advance(mor_world* world, const mor_tree* t, const double* nu_free, const double* nu, const double* M)
+{
+    (void)world, (void)t, (void)nu_free, (void)nu, (void)M;
+}
+
+static void spring_correct(mor_world* world, const mor_tree* t, const double* d, bool velocity)
+{
+    (void)world, (void)t, (void)d, (void)velocity;
+}
+
+const mor_tree_kind mor_tree_spring = { "spring", 1, spring_prepare, spring_row, spring_spin, spring_advance, spring_correct, NULL, NULL };

@@ -42,10 +42,11 @@ typedef struct mor_body {
 /* A tree instance: how its velocities are made, not what they are. */
 typedef struct mor_tree {
     const struct mor_tree_kind* kind;
-    int body; /* its body; -1: a robot, whose links are bodies */
+    int body; /* its body; -1: a robot, whose links are bodies, or the spring of a joint */
     int dof;
     int offset; /* in the world's velocity arrays, set by the assembly */
     struct mor_robot* robot;
+    double stiffness, damping; /* of a spring */
 } mor_tree;
 
 /* What the step must know of a kind of tree. All lengths are dof. */
@@ -71,7 +72,7 @@ typedef struct mor_tree_kind {
     void (*fill)(mor_world* world, const mor_tree* tree, double* mass, double* mass_inverse);
 } mor_tree_kind;
 
-extern const mor_tree_kind mor_tree_free, mor_tree_planar, mor_tree_particle, mor_tree_robot;
+extern const mor_tree_kind mor_tree_free, mor_tree_planar, mor_tree_particle, mor_tree_robot, mor_tree_spring;
 
 /* A robot in the world: one tree, one body per link. */
 typedef struct mor_robot {
@@ -95,7 +96,8 @@ typedef struct mor_joint {
     int body[2];        /* slots; -1: the world */
     mor_pose frame[2];  /* joint frame in each body's centre-of-mass frame (body axes); world: in the world */
     double coordinate;  /* of one-dof joints: angle (unwound) or distance */
-    double memory[9];   /* impulses of the last step: rows, then limit, motor, friction */
+    double memory[10];  /* impulses of the last step: rows, then limit, motor, friction, spring */
+    int spring;         /* the tree that stands for its spring and damper, -1: none */
 } mor_joint;
 
 typedef struct mor_pair_rule {
@@ -110,12 +112,13 @@ typedef struct mor_method_options {
     int on_failure;
     int relinearise;
     int stabilisation; /* MOR_STABILISE_... */
-    double position_tolerance, velocity_tolerance; /* of joints, impulse stabilisation */
+    double position_tolerance, velocity_tolerance; /* of joints, impulse stabilisation and projection */
+    double gain; /* of Baumgarte's: part of a violation that a step takes away */
     double integrator_tolerance; /* gauss6: bend of the accelerations beyond which a step is halved; 0: any */
     int halvings;                /* how often at most */
 } mor_method_options;
 
-enum { MOR_STABILISE_IMPULSE, MOR_STABILISE_BAUMGARTE, MOR_STABILISE_NONE };
+enum { MOR_STABILISE_IMPULSE, MOR_STABILISE_BAUMGARTE, MOR_STABILISE_PROJECTION, MOR_STABILISE_NONE };
 
 typedef struct mor_solver_options {
     double tol;

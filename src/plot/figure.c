@@ -1,6 +1,6 @@
 /* Figures with cairo, see figure.h.
  *
- * Layout, in points: title and subtitle, then panels of equal height with the legend in a column to
+ * Layout, in points: title and subtitle, then panels, at least as tall as their legends, with the legend in a column to
  * their right (it can never cover data), ticks and label of the shared axis below the last one. The
  * left margin follows the widest tick label, the right one the widest legend entry.
  *
@@ -25,6 +25,7 @@
 #define ROW 17.0          /* legend line, down to LEAST_ROW when there are many */
 #define LEAST_ROW 13.5
 #define LEGEND_TEXT 190.0 /* widest legend label */
+#define MOST_LEGEND 480.0 /* what does not fit into this height is counted */
 #define SAMPLE 24.0       /* line sample in the legend */
 #define PANEL_GAP 44.0    /* between panels; holds the panel's title */
 
@@ -129,7 +130,7 @@ static void fit_text(cairo_t* c, const char* text, double width, char* out, size
 
 typedef struct layout {
     double left, right, width, height;       /* right: x of the right end of the axes */
-    double top[MOR_FIGURE_PANELS], tall;     /* of the panels */
+    double top[MOR_FIGURE_PANELS], tall[MOR_FIGURE_PANELS]; /* of the panels */
     double legend_text;
     mor_plot_axis x[MOR_FIGURE_PANELS], y[MOR_FIGURE_PANELS];
 } layout;
@@ -183,7 +184,7 @@ static layout arrange(cairo_t* c, const mor_figure* f)
 {
     layout l = { .left = 24.0 };
     int n = f->panel_count;
-    l.tall = n <= 1 ? 360.0 : n == 2 ? 230.0 : n == 3 ? 175.0 : 140.0;
+    double usual = n <= 1 ? 360.0 : n == 2 ? 230.0 : n == 3 ? 175.0 : 140.0;
     double most = 0.0;
     bool legend = false;
     for (int p = 0; p < n; p++) {
@@ -192,6 +193,9 @@ static layout arrange(cairo_t* c, const mor_figure* f)
         font(c, 11.0, false);
         most = fmax(most, tick_width(c, &l.y[p]));
         legend = legend || has_legend(panel);
+        /* as tall as its legend */
+        l.tall[p] = fmax(usual, fmin(LEAST_ROW * panel->curve_count, MOST_LEGEND));
+        if (LEAST_ROW * panel->curve_count > l.tall[p] + 4.0) l.legend_text = fmax(l.legend_text, text_width(c, "and 999 more"));
         for (int k = 0; k < panel->curve_count; k++) l.legend_text = fmax(l.legend_text, text_width(c, panel->curves[k].label));
         l.x[p] = x_axis(f, p);
     }
@@ -202,7 +206,7 @@ static layout arrange(cairo_t* c, const mor_figure* f)
     for (int p = 0; p < n; p++) {
         y += p ? PANEL_GAP + (own_axis(&f->panels[p - 1]) ? 40.0 : 0.0) : 32.0;
         l.top[p] = y;
-        y += l.tall;
+        y += l.tall[p];
     }
     l.width = WIDTH;
     l.height = y + 54.0;
@@ -214,7 +218,7 @@ static layout arrange(cairo_t* c, const mor_figure* f)
 static double at_x(const layout* l, int p, double v) { return l->left + (l->right - l->left) * mor_plot_axis_place(&l->x[p], v); }
 static double at_y(const layout* l, int p, double v)
 {
-    return l->top[p] + l->tall * (1.0 - mor_plot_axis_place(&l->y[p], v));
+    return l->top[p] + l->tall[p] * (1.0 - mor_plot_axis_place(&l->y[p], v));
 }
 
 static void line(cairo_t* c, double x0, double y0, double x1, double y1, double grey, double thickness)
@@ -256,7 +260,7 @@ static void draw_frame(cairo_t* c, const mor_figure* f, const layout* l, int p)
 {
     const mor_panel* panel = &f->panels[p];
     const mor_plot_axis* y = &l->y[p];
-    double bottom = l->top[p] + l->tall;
+    double bottom = l->top[p] + l->tall[p];
     const mor_plot_axis* across = &l->x[p];
     bool last = p == f->panel_count - 1 || own_axis(panel);
     for (int i = 0; i < across->tick_count; i++) {
@@ -384,15 +388,15 @@ static void draw_nothing(cairo_t* c, const layout* l, int p, const mor_panel* pa
         for (int i = 0; i < panel->curves[k].count; i++)
             if (isfinite(at_y(l, p, panel->curves[k].y[i]))) return;
     font(c, 12.0, false);
-    draw_text(c, 0.5 * (l->left + l->right), l->top[p] + 0.5 * l->tall + 4.0, 0.5, 0.5,
+    draw_text(c, 0.5 * (l->left + l->right), l->top[p] + 0.5 * l->tall[p] + 4.0, 0.5, 0.5,
               panel->log ? "no values above zero" : "no values");
 }
 
 static void draw_legend(cairo_t* c, const layout* l, int p, const mor_panel* panel)
 {
     if (!has_legend(panel)) return;
-    double row = fmax(LEAST_ROW, fmin(ROW, (l->tall + 4.0) / panel->curve_count));
-    int room = (int)((l->tall + 4.0) / row + 1e-9), shown = panel->curve_count;
+    double row = fmax(LEAST_ROW, fmin(ROW, (l->tall[p] + 4.0) / panel->curve_count));
+    int room = (int)((l->tall[p] + 4.0) / row + 1e-9), shown = panel->curve_count;
     if (shown > room) shown = room - 1;
     double x = l->right + 20.0;
     char text[sizeof panel->curves[0].label + 4];
@@ -436,7 +440,7 @@ static void draw(cairo_t* c, const mor_figure* f, const layout* l)
     for (int p = 0; p < f->panel_count; p++) {
         draw_frame(c, f, l, p);
         cairo_save(c);
-        cairo_rectangle(c, l->left - 1.0, l->top[p] - 2.0, l->right - l->left + 2.0, l->tall + 4.0);
+        cairo_rectangle(c, l->left - 1.0, l->top[p] - 2.0, l->right - l->left + 2.0, l->tall[p] + 4.0);
         cairo_clip(c);
         for (int k = 0; k < f->panels[p].curve_count; k++) draw_curve(c, l, p, &f->panels[p], &f->panels[p].curves[k]);
         cairo_restore(c);

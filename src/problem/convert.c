@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "linalg/dense.h"
+#include "linalg/tableau.h"
 #include "problem/judge.h"
 
 enum { GLOBAL = MOR_GFC2D | MOR_GFC3D | MOR_GFC_ROLLING, STEPS = MOR_STEP_PYRAMID | MOR_STEP_CONE };
@@ -50,7 +51,6 @@ mor_code mor_convert(const mor_problem* from, mor_form to, mor_conversion* conve
     mor_code code = MOR_BAD_INPUT;
     *conversion = (mor_conversion){ .from = from };
     *no_solution = false;
-    mor_fail(error, MOR_SYSTEM, "out of memory while converting %s to %s", mor_form_name(from->form), mor_form_name(to));
     if (from->form & STEPS && to == MOR_MLCP) code = mor_convert_step_to_mlcp(from, false, conversion, arena, error);
     else if (from->form & STEPS && to & (MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING))
         code = mor_convert_step_to_cones(from, to, conversion, arena, error);
@@ -62,6 +62,7 @@ mor_code mor_convert(const mor_problem* from, mor_form to, mor_conversion* conve
     else mor_fail(error, MOR_BAD_INPUT, "no exact way from %s to %s", mor_form_name(from->form), mor_form_name(to));
     if (code == MOR_OK) conversion->to.name = from->name;
     else mor_conversion_destroy(conversion);
+    if (code == MOR_SYSTEM) mor_fail(error, code, "out of memory while converting %s to %s", mor_form_name(from->form), mor_form_name(to));
     return code;
 }
 
@@ -124,10 +125,9 @@ double mor_active_set_polish(const mor_problem* problem, double* z, mor_measure 
             /* each row scaled by a power of two: partial pivoting then compares like with like */
             double size = 0.0;
             for (int c = 0; c < k; c++) size = fmax(size, fabs(A[r + (size_t)c * k]));
-            int power = 0;
-            if (size > 0.0) frexp(size, &power);
-            for (int c = 0; c < k; c++) A[r + (size_t)c * k] = ldexp(A[r + (size_t)c * k], -power);
-            x[r] = b[r] = -ldexp(problem->b[i], -power);
+            const double scale = 1.0 / mor_power_of_two(size);
+            for (int c = 0; c < k; c++) A[r + (size_t)c * k] *= scale;
+            x[r] = b[r] = -scale * problem->b[i];
         }
         memcpy(LU, A, (size_t)k * k * sizeof *A);
         if (mor_lu_factor(k, LU, pivot)) {

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "linalg/dense.h"
+#include "linalg/tableau.h"
 #include "problem/convert.h"
 
 typedef struct mlcp_data {
@@ -42,14 +43,6 @@ static double entry(const mor_matrix* A, int i, int j)
     for (int k = A->p[i]; k < A->p[i + 1]; k++)
         if (A->i[k] == j) return A->x[k];
     return 0.0;
-}
-
-static double power_of_two(double x)
-{
-    int e = 0;
-    if (!(x > 0.0) || !isfinite(x)) return 1.0;
-    frexp(x, &e);
-    return ldexp(1.0, -e);
 }
 
 /* ---------------------------------------------------------------------------------- Schur */
@@ -94,7 +87,7 @@ static bool schur(const mor_problem* from, mlcp_data* d, double* S, double* s, m
     for (int i = 0; i < f; i++) {
         double size = 0.0;
         for (int j = 0; j < f; j++) size = fmax(size, fabs(d->A[i + (size_t)j * f] = entry(&from->A, d->free_rows[i], d->free_rows[j])));
-        double scale = power_of_two(size);
+        double scale = 1.0 / mor_power_of_two(size);
         for (int j = 0; j < f; j++) d->A[i + (size_t)j * f] *= scale;
         for (int j = 0; j < c; j++) d->Afc[i + (size_t)j * f] = scale * entry(&from->A, d->free_rows[i], d->other[j]);
         d->bf[i] = scale * from->b[d->free_rows[i]];
@@ -192,12 +185,12 @@ static mor_code tableau(const mor_problem* from, mlcp_data* d, mor_problem* to, 
         for (int i = 0; i < n; i++) {
             double size = 0.0;
             for (int j = 0; j < n; j++) size = fmax(size, fabs(d->T[i + (size_t)j * n]));
-            double scale = power_of_two(size);
+            double scale = 1.0 / mor_power_of_two(size);
             d->row_scale[i] *= scale;
             for (int j = 0; j < n; j++) d->T[i + (size_t)j * n] *= scale;
         }
         for (int j = 0; j < n; j++) {
-            double size = mor_norm_max(n, d->T + (size_t)j * n), scale = power_of_two(size);
+            double size = mor_norm_max(n, d->T + (size_t)j * n), scale = 1.0 / mor_power_of_two(size);
             d->column_scale[j] *= scale;
             for (int i = 0; i < n; i++) d->T[i + (size_t)j * n] *= scale;
         }

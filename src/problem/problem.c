@@ -52,9 +52,14 @@ int mor_problem_unknowns(const mor_problem* problem)
 static mor_code check_finite(const char* name, long n, const double* x, mor_error* error)
 {
     NEED(n == 0 || x, "%s is missing; it needs %ld numbers", name, n);
-    for (long k = 0; k < n; k++)
-        if (!isfinite(x[k])) BAD("%s[%ld] is %g; all data must be finite", name, k, x[k]);
-    return MOR_OK;
+    double sum[4] = { 0.0, 0.0, 0.0, 0.0 }; /* 0 x is 0, or NaN where x is not finite */
+    long k = 0;
+    for (; k + 4 <= n; k += 4)
+        for (int i = 0; i < 4; i++) sum[i] += 0.0 * x[k + i];
+    for (; k < n; k++) sum[0] += 0.0 * x[k];
+    if (sum[0] + sum[1] + sum[2] + sum[3] == 0.0) return MOR_OK;
+    for (k = 0; isfinite(x[k]);) k++;
+    BAD("%s[%ld] is %g; all data must be finite", name, k, x[k]);
 }
 
 static mor_code check_nonnegative(const char* name, long n, const double* x, mor_error* error)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "io/json.h"
+#include "model/joint_places.h"
 #include "serve/frame.h"
 
 static const char* const kind_names[] = { "sphere",   "plane", "capsule", "cylinder", "cone",  "polyhedron",
@@ -34,7 +35,66 @@ static void shape_begin(mor_json* json, int body, int kind, const char* label, c
     mor_json_number(json, "radius", radius);
 }
 
+/* Points and axes are two rows of three numbers each: in the frames of the two bodies. */
+static void write_joint(mor_json* json, const char* name, int kind, const int body[2], const double* point, const double* axis)
+{
+    mor_json_object(json, NULL);
+    mor_json_text(json, "name", name);
+    mor_json_text(json, "kind", kind >= 0 && kind < MOR_JOINT_KINDS ? mor_joint_kind_name((mor_joint_kind)kind) : "");
+    mor_json_list(json, "bodies");
+    for (int s = 0; s < 2; s++) mor_json_integer(json, NULL, body[s]);
+    mor_json_end(json);
+    mor_json_list(json, "points");
+    for (int s = 0; s < 2; s++) mor_json_numbers(json, NULL, point + 3 * s, 3);
+    mor_json_end(json);
+    mor_json_list(json, "axes");
+    for (int s = 0; s < 2; s++) mor_json_numbers(json, NULL, axis + 3 * s, 3);
+    mor_json_end(json);
+    mor_json_end(json);
+}
+
 /* ------------------------------------------------------------------------------- recordings */
+
+/* Older recordings have none. */
+static mor_code write_joints(mor_json* json, const mor_recording* r, mor_error* error)
+{
+    enum { KIND_OF, BODIES_OF, POINTS, AXES, COUNT };
+    static const struct {
+        const char* path;
+        int columns;
+    } sets[COUNT] = { { "/joints/kind", 1 }, { "/joints/body", 2 }, { "/joints/point", 6 }, { "/joints/axis", 6 } };
+    const mor_recording_info* info = mor_recording_get_info(r);
+    double* t[COUNT] = { 0 };
+    int rows[COUNT] = { 0 }, columns;
+    mor_code code = MOR_OK;
+    bool there = mor_recording_has(r, "/joints/body");
+    for (int i = 0; there && !code && i < COUNT; i++) {
+        t[i] = mor_recording_table(r, sets[i].path, &rows[i], &columns, error);
+        if (!t[i]) code = error && error->code ? error->code : MOR_BAD_INPUT;
+        else if (rows[i] != rows[0] || (rows[i] > 0 && columns != sets[i].columns))
+            code = mor_fail(error, MOR_BAD_INPUT, "%s:%s: rows of %d numbers, one per joint, are expected", info->path, sets[i].path, sets[i].columns);
+    }
+    enum { NAME = 192 };
+    char* names = NULL;
+    if (there && !code) {
+        names = mor_recording_texts(r, "/joints/name", NAME, (size_t)rows[0], error);
+        if (!names) code = error && error->code ? error->code : MOR_BAD_INPUT;
+    }
+    mor_json_list(json, "joints");
+    for (int i = 0; !code && i < rows[0]; i++) {
+        int body[2];
+        for (int s = 0; s < 2; s++) {
+            double b = t[BODIES_OF][2 * i + s];
+            body[s] = b >= 0.0 && b < info->bodies ? (int)b : -1;
+        }
+        double kind = t[KIND_OF][i];
+        write_joint(json, names + (size_t)i * NAME, kind >= 0.0 && kind < MOR_JOINT_KINDS ? (int)kind : -1, body, t[POINTS] + 6 * (size_t)i, t[AXES] + 6 * (size_t)i);
+    }
+    mor_json_end(json);
+    free(names);
+    for (int i = 0; i < COUNT; i++) free(t[i]);
+    return code;
+}
 
 /* The tables of /shapes, all as doubles. */
 enum { BODY, KIND, SIZE, POSE, RADIUS, VSTART, VCOUNT, VERTEX, FSTART, FCOUNT, LSTART, LSIZE, LOOP, TABLES };
@@ -135,6 +195,9 @@ mor_code mor_view_describe_recording(FILE* out, const mor_recording* r, mor_erro
     }
     if (!code) {
         mor_json_end(&json);
+        code = write_joints(&json, r, error);
+    }
+    if (!code) {
         mor_json_end(&json);
         if (!mor_json_finish(&json)) code = mor_fail(error, MOR_SYSTEM, "out of memory");
     }
@@ -220,6 +283,13 @@ bool mor_view_describe_world(FILE* out, const mor_world* w, const mor_scene* sce
         for (int k = 0; k < mor_body_shape_count(w, id); k++) write_world_shape(&json, i, mor_body_get_shape(w, id, k));
     }
     mor_json_end(&json);
+    int joints = mor_joint_places(w, NULL);
+    mor_joint_place* places = calloc((size_t)joints + 1, sizeof *places);
+    if (places) mor_joint_places(w, places);
+    mor_json_list(&json, "joints");
+    for (int i = 0; places && i < joints; i++) write_joint(&json, places[i].name, (int)places[i].kind, places[i].body, &places[i].point[0].x, &places[i].axis[0].x);
+    mor_json_end(&json);
+    free(places);
     mor_json_end(&json);
     return mor_json_finish(&json);
 }

@@ -17,7 +17,7 @@
  * description; description (JSON, filled up with spaces to whole words of 4 bytes); frames, bodies,
  * contacts, length of the series (uint32); times (double); step numbers, contact counts (int32);
  * packed columns (step as double, then planes) for position, quaternion, velocity, angular velocity,
- * contact bodies, point, normal, gap, force; series (frame.h). */
+ * contact bodies, point, normal, gap, force, group and plane; series (frame.h). */
 #include "serve/export.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum { PAYLOAD_VERSION = 1, SERIES_POINTS = 4000 };
+enum { PAYLOAD_VERSION = 2, SERIES_POINTS = 4000 };
 #define GONE INT32_MAX /* stands for NaN */
 #define MARK "<!--recordings-->"
 
@@ -59,6 +59,8 @@ static double contact_point(const mor_view_frame* f, int row, int c) { return f-
 static double contact_normal(const mor_view_frame* f, int row, int c) { return f->contacts[row].normal[c]; }
 static double contact_gap(const mor_view_frame* f, int row, int c) { return f->contacts[row].gap + 0 * c; }
 static double contact_force(const mor_view_frame* f, int row, int c) { return f->contacts[row].force[c]; }
+
+static double contact_group(const mor_view_frame* f, int row, int c) { return c ? f->contacts[row].plane : f->contacts[row].group; }
 
 static uint32_t fold(uint32_t d) { return (d << 1) ^ (uint32_t)-(int32_t)(d >> 31); }
 
@@ -129,6 +131,7 @@ static void pack_frames(packing* p)
     pack(p, contact_normal, 3, 1.0 / (1 << 9), 1, true);
     pack(p, contact_gap, 1, 1e-7, 1, true);
     pack(p, contact_force, 3, power_of_two_below(largest(p, contact_force, 3, true) + 1e-6) / (1 << 15), 1, true);
+    pack(p, contact_group, 2, 1.0, 1, true);
 }
 
 /* ----------------------------------------------------------------------------------- payload */
@@ -156,7 +159,7 @@ static void free_frames(mor_view_frame* frames, int count)
 }
 
 /* Every stride-th frame and the last one, packed and compressed. */
-static mor_code build(mor_bytes* zipped, const mor_recording* r, int stride, bool contacts, bool plain, int* kept, mor_error* error)
+static mor_code build(mor_bytes* zipped, const mor_recording* r, int stride, bool contacts, int* kept, mor_error* error)
 {
     const mor_recording_info* info = mor_recording_get_info(r);
     int count = info->frames > 0 ? (info->frames - 1 + stride - 1) / stride + 1 : 0;
@@ -184,15 +187,10 @@ static mor_code build(mor_bytes* zipped, const mor_recording* r, int stride, boo
         mor_bytes_u32(&raw, (uint32_t)series.size);
         pack_frames(&p);
         mor_bytes_add(&raw, series.data, series.size);
-        if (plain) {
-            *zipped = raw;
-            raw = (mor_bytes){ .failed = raw.failed };
-        } else {
-            uLongf size = compressBound(raw.size);
-            zipped->data = malloc(size);
-            zipped->failed = !zipped->data || compress2(zipped->data, &size, raw.data, raw.size, 9) != Z_OK;
-            zipped->size = zipped->capacity = size;
-        }
+        uLongf size = compressBound(raw.size);
+        zipped->data = malloc(size);
+        zipped->failed = !zipped->data || compress2(zipped->data, &size, raw.data, raw.size, 9) != Z_OK;
+        zipped->size = zipped->capacity = size;
         if (raw.failed || series.failed || zipped->failed) code = mor_fail(error, MOR_SYSTEM, "out of memory");
     }
     *kept = count;
@@ -231,7 +229,7 @@ static mor_code fit(mor_bytes* zipped, const mor_recording* r, double room, cons
     *report = (mor_export_report){ .of_frames = info->frames, .contacts = info->has_contacts };
     for (int attempt = 0; !code; attempt++) {
         mor_bytes_free(zipped);
-        code = build(zipped, r, stride, report->contacts, options->plain, &report->frames, error);
+        code = build(zipped, r, stride, report->contacts, &report->frames, error);
         if (code || (double)base64_size(zipped->size) <= room || (report->frames <= 2 && !report->contacts)) break;
         if (attempt == 2 && report->contacts) report->contacts = false;
         else stride *= 2;
@@ -281,7 +279,7 @@ mor_code mor_export_html(const char* path, mor_recording* const* recordings, int
         mor_bytes zipped = { 0 };
         code = fit(&zipped, recordings[i], (room - total) / (count - i), options, &reports[i], error);
         if (!code) {
-            fprintf(out, "<script type=\"application/octet-stream\" class=\"recording\"%s>", options->plain ? " data-form=\"plain\"" : "");
+            fputs("<script type=\"application/octet-stream\" class=\"recording\">", out);
             write_base64(out, zipped.data, zipped.size);
             fputs("</script>\n", out);
             total += (double)base64_size(zipped.size);

@@ -7,7 +7,6 @@
 typedef struct mor_export_options {
     double most_bytes; /* of the file; frames are left out until it fits */
     double rate;       /* at most this many frames per second of simulated time */
-    bool plain;        /* not compressed: larger, but drawn before the page counts as loaded (pictures) */
     const char* look;  /* what the page shows at first: "layout=side,contacts=1" (docs/viewer.md); may be NULL */
 } mor_export_options;
 

@@ -4,9 +4,9 @@
  * become forces, f = p/h. Message of frames, little-endian:
  *
  *     "MORF", count, bodies, 0                                     four uint32
- *     per frame: time (double), step, contacts (int32), scalars (8 float),
+ *     per frame: time (double), step, contacts (int32), scalars (float),
  *                poses (bodies x 7 float), velocities (bodies x 6 float),
- *                contacts x { bodies (2 int32), point, normal (3 float each), gap (float), force (3 float) }
+ *                contacts x { bodies (2 int32), point, normal (3 float each), gap (float), force (3 float), group, plane (2 int32) }
  *
  * Cost: O(bodies + contacts) per frame. */
 #include "serve/frame.h"
@@ -15,14 +15,15 @@
 #include <string.h>
 
 const mor_view_scalar mor_view_scalars[MOR_VIEW_SCALARS] = {
-    { "kinetic", "/energy/kinetic", "J", false },
-    { "potential", "/energy/potential", "J", false },
-    { "penetration", "/penetration", "m", true },
-    { "residual", "/solver/residual", "", true },
-    { "velocity_error", "/solver/velocity_error", "m/s", true },
-    { "iterations", "/solver/iterations", "", true },
-    { "contacts", "/solver/contacts", "", true },
-    { "step_time", "/timing/total", "s", true },
+    { "kinetic", "/energy/kinetic", "J", false, false },
+    { "potential", "/energy/potential", "J", false, false },
+    { "penetration", "/penetration", "m", true, false },
+    { "residual", "/solver/residual", "", true, false },
+    { "velocity_error", "/solver/velocity_error", "m/s", true, false },
+    { "iterations", "/solver/iterations", "", true, false },
+    { "contacts", "/solver/contacts", "", true, false },
+    { "step_time", "/timing/total", "s", true, false },
+    { "joint_error", "/joints/error", "m", true, true },
 };
 
 /* ------------------------------------------------------------------------------------ bytes */
@@ -108,18 +109,20 @@ static mor_code read_contacts(mor_view_frame* f, const mor_recording* r, int ind
                         index);
     size_t first = (size_t)start, n = count < MOR_VIEW_CONTACTS ? (size_t)count : MOR_VIEW_CONTACTS;
     if (n == 0) return MOR_OK;
-    enum { COLUMNS = 2 + 6 + 3 + 1 + 3 };
+    enum { COLUMNS = 2 + 6 + 3 + 1 + 3 + 3 };
     double* v = malloc(n * COLUMNS * sizeof *v);
     if (!v || !reserve_contacts(f, (int)n)) {
         free(v);
         return mor_fail(error, MOR_SYSTEM, "out of memory");
     }
-    double *body = v, *point = body + 2 * n, *normal = point + 6 * n, *gap = normal + 3 * n, *impulse = gap + n;
+    double *body = v, *point = body + 2 * n, *normal = point + 6 * n, *gap = normal + 3 * n, *impulse = gap + n, *group = impulse + 3 * n;
     code = mor_recording_rows(r, "/contacts/body", first, n, 2, body, error);
     if (!code) code = mor_recording_rows(r, "/contacts/point", first, n, 6, point, error);
     if (!code) code = mor_recording_rows(r, "/contacts/normal", first, n, 3, normal, error);
     if (!code) code = mor_recording_rows(r, "/contacts/gap", first, n, 1, gap, error);
     if (!code) code = mor_recording_rows(r, "/contacts/impulse", first, n, 3, impulse, error);
+    bool grouped = mor_recording_has(r, "/contacts/group");
+    if (!code && grouped) code = mor_recording_rows(r, "/contacts/group", first, n, 3, group, error);
     for (size_t k = 0; !code && k < n; k++) {
         mor_view_contact* c = &f->contacts[k];
         for (int i = 0; i < 2; i++)
@@ -130,6 +133,11 @@ static mor_code read_contacts(mor_view_frame* f, const mor_recording* r, int ind
             c->force[i] = (float)(h > 0.0 ? impulse[3 * k + i] / h : 0.0);
         }
         c->gap = (float)gap[k];
+        c->group = c->plane = 0;
+        if (grouped && group[3 * k] > 0.0 && fabs(group[3 * k + 1]) < 1e9) {
+            c->group = (int32_t)fmin(group[3 * k], 1e9);
+            c->plane = (int32_t)(group[3 * k + 2] != 0.0 ? -group[3 * k + 1] : group[3 * k + 1]);
+        }
     }
     if (!code) f->contact_count = (int)n;
     free(v);
@@ -146,7 +154,9 @@ mor_code mor_view_frame_read(mor_view_frame* f, const mor_recording* r, int inde
     if (!code) code = mor_recording_rows(r, "/step_number", row, 1, 1, &step, error);
     f->step = step >= 0.0 && step < 2e9 ? (int)step : 0;
     for (int i = 0; !code && i < MOR_VIEW_SCALARS; i++) {
-        code = mor_recording_rows(r, mor_view_scalars[i].path, row, 1, 1, &value, error);
+        value = 0.0;
+        if (!mor_view_scalars[i].optional || mor_recording_has(r, mor_view_scalars[i].path))
+            code = mor_recording_rows(r, mor_view_scalars[i].path, row, 1, 1, &value, error);
         f->scalars[i] = (float)value;
     }
     if (!code && B > 0) code = mor_recording_rows(r, "/pose", row, 1, 7 * f->bodies, v, error);
@@ -182,7 +192,7 @@ bool mor_view_frame_take(mor_view_frame* f, const mor_world* w, const mor_step_r
     }
     const double scalars[MOR_VIEW_SCALARS] = { report->kinetic,        report->potential,          report->penetration,
                                                report->residual,       report->velocity_error,     (double)report->iterations,
-                                               (double)report->contacts, report->timing.total };
+                                               (double)report->contacts, report->timing.total, mor_world_joint_error(w) };
     for (int i = 0; i < MOR_VIEW_SCALARS; i++) f->scalars[i] = (float)scalars[i];
     int n;
     const mor_contact* contacts = mor_world_contacts(w, &n);
@@ -198,6 +208,8 @@ bool mor_view_frame_take(mor_view_frame* f, const mor_world* w, const mor_step_r
             { (float)from->normal.x, (float)from->normal.y, (float)from->normal.z },
             (float)from->gap,
             { (float)force.x, (float)force.y, (float)force.z },
+            from->group,
+            from->held ? -from->plane : from->plane,
         };
     }
     f->contact_count = n;
@@ -247,7 +259,9 @@ mor_code mor_view_series(mor_bytes* b, const mor_recording* r, int most, mor_err
     if (!v) return mor_fail(error, MOR_SYSTEM, "out of memory");
     mor_code code = series_begin(b, r, MOR_VIEW_SCALARS, group, v, error);
     for (int i = 0; !code && i < MOR_VIEW_SCALARS; i++) {
-        code = mor_recording_series(r, mor_view_scalars[i].path, v, error);
+        if (!mor_view_scalars[i].optional || mor_recording_has(r, mor_view_scalars[i].path))
+            code = mor_recording_series(r, mor_view_scalars[i].path, v, error);
+        else memset(v, 0, (size_t)frames * sizeof *v);
         for (int f = 0; !code && f < frames; f += group) {
             double value = v[f];
             for (int k = f + 1; mor_view_scalars[i].peak && k < f + group && k < frames; k++)

@@ -21,10 +21,11 @@ void mor_bytes_f32(mor_bytes* bytes, double value);
 void mor_bytes_free(mor_bytes* bytes);
 
 /* One number per frame each; the names are in the description. */
-enum { MOR_VIEW_SCALARS = 8 };
+enum { MOR_VIEW_SCALARS = 9 };
 typedef struct mor_view_scalar {
     const char *name, *path, *unit; /* path in a recording */
     bool peak;                      /* of several frames the largest is told, not the first */
+    bool optional;                  /* 0 in recordings that do not have it */
 } mor_view_scalar;
 extern const mor_view_scalar mor_view_scalars[MOR_VIEW_SCALARS];
 
@@ -33,6 +34,7 @@ typedef struct mor_view_contact {
     float point[3], normal[3]; /* halfway between the bodies; from the first to the second */
     float gap;
     float force[3]; /* on the second body [N] */
+    int32_t group, plane; /* exact geometry: group of alternatives, 0: none; plane within it, negative when the pair is left on it */
 } mor_view_contact;
 
 /* More contacts than this are not shown. */

@@ -1,121 +1,173 @@
-/* Pictures, see picture.h: the recordings are exported to a page in a temporary directory, which
- * Chromium draws with its software renderer and photographs. No shell takes part; the directory is
- * removed afterwards. The browser is the first of $MOREAU_CHROMIUM, chromium, chromium-browser,
- * google-chrome and chrome that can be started. */
-#define _XOPEN_SOURCE 700 /* nftw */
+/* Pictures and films, see picture.h: the recordings are exported to a page in a temporary directory, which a browser
+ * (browser.h) opens and photographs. A film is such photographs, one per 1/rate seconds, handed to ffmpeg one after the other
+ * as PNG through a socket; $MOREAU_FFMPEG names another ffmpeg. No shell takes part. Cost: about 0.1 s per picture. */
 #include "serve/picture.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "serve/browser.h"
 #include "serve/export.h"
 
-#define PATIENCE 120.0 /* s for the browser */
+enum { MOST_PICTURES = 100000 };
 
-mor_picture_options mor_picture_options_default(void) { return (mor_picture_options){ .time = -1.0, .width = 1280, .height = 800 }; }
-
-/* The end of the page's address. */
-static void make_fragment(char* out, size_t size, const mor_picture_options* o)
+mor_picture_options mor_picture_options_default(void)
 {
-    char look[400] = "";
+    return (mor_picture_options){ .time = -1.0, .width = 1280, .height = 800, .rate = 30.0, .speed = 1.0 };
+}
+
+/* A browser with the page of the recordings in it, at time t. */
+static mor_browser* show(mor_recording* const* recordings, int count, const mor_picture_options* o, double t, mor_error* error)
+{
+    mor_browser* b = mor_browser_start(o->width, o->height, error);
+    if (!b) return NULL;
+    char page[600], look[400] = "", address[1200];
+    snprintf(page, sizeof page, "%s/page.html", mor_browser_directory(b));
     if (o->look) mor_look_encode(look, sizeof look, o->look);
-    snprintf(out, size, "ui=0&t=%.9g&%s", o->time < 0.0 ? 1e30 : o->time, look);
+    snprintf(address, sizeof address, "file://%s#ui=0&t=%.9g&%s", page, t, look);
+    mor_export_options export = { .most_bytes = 5e7, .rate = 240.0 };
+    mor_export_report* reports = calloc((size_t)count + 1, sizeof *reports);
+    mor_code code = reports ? mor_export_html(page, recordings, count, &export, reports, error) : mor_fail(error, MOR_SYSTEM, "out of memory");
+    free(reports);
+    if (!code) code = mor_browser_open(b, address, error);
+    if (!code) return b;
+    mor_browser_stop(b);
+    return NULL;
 }
 
-static bool finished(pid_t child, double seconds, int* status)
+static mor_code write_file(const char* path, const mor_bytes* bytes, mor_error* error)
 {
-    double end = mor_clock() + seconds;
-    while (mor_clock() < end) {
-        pid_t p = waitpid(child, status, WNOHANG);
-        if (p == child) return true;
-        if (p < 0 && errno != EINTR) return false;
-        nanosleep(&(struct timespec){ 0, 20000000 }, NULL);
-    }
-    kill(-child, SIGKILL);
-    waitpid(child, status, 0);
-    return false;
-}
-
-/* 127 when the program is not there. */
-static int photograph(const char* browser, const char* directory, const char* address, const char* picture, int width, int height)
-{
-    char profile[600], shot[700], window[64];
-    snprintf(profile, sizeof profile, "--user-data-dir=%s/profile", directory);
-    snprintf(shot, sizeof shot, "--screenshot=%s", picture);
-    snprintf(window, sizeof window, "--window-size=%d,%d", width, height);
-    const char* arguments[] = { browser, "--headless", "--no-sandbox", "--disable-gpu", "--use-gl=angle", "--use-angle=swiftshader",
-                                "--enable-unsafe-swiftshader", "--disable-quic", "--no-first-run", "--disable-background-networking",
-                                "--disable-component-update", "--disable-sync", "--hide-scrollbars", "--force-device-scale-factor=1",
-                                "--virtual-time-budget=20000", "--run-all-compositor-stages-before-draw", window, profile, shot, address, NULL };
-    pid_t child = fork();
-    if (child < 0) return 126;
-    if (child == 0) {
-        setpgid(0, 0);
-        int nowhere = open("/dev/null", O_RDWR);
-        for (int i = 0; i < 3; i++) dup2(nowhere, i);
-        execvp(browser, (char* const*)(void*)arguments);
-        _exit(127);
-    }
-    int status = 0;
-    if (!finished(child, PATIENCE, &status)) return 125;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 125;
-}
-
-static int remove_entry(const char* path, const struct stat* status, int kind, struct FTW* place)
-{
-    (void)status, (void)kind, (void)place;
-    return remove(path);
-}
-
-/* What the browser and we left there. */
-static void remove_tree(const char* path) { nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS); }
-
-static mor_code copy_file(const char* from, const char* to, mor_error* error)
-{
-    char part[4096], block[65536];
-    snprintf(part, sizeof part, "%s.%ld.part", to, (long)getpid());
-    FILE *in = fopen(from, "rb"), *out = in ? fopen(part, "wb") : NULL;
-    bool good = in && out;
-    for (size_t n; good && (n = fread(block, 1, sizeof block, in)) > 0;) good = fwrite(block, 1, n, out) == n;
-    if (in) fclose(in);
+    char part[4096];
+    snprintf(part, sizeof part, "%s.%ld.part", path, (long)getpid());
+    FILE* out = fopen(part, "wb");
+    bool good = out && fwrite(bytes->data, 1, bytes->size, out) == bytes->size;
     if (out) good = fclose(out) == 0 && good;
-    if (good) good = rename(part, to) == 0;
+    if (good) good = rename(part, path) == 0;
     if (!good && out) remove(part);
-    return good ? MOR_OK : mor_fail(error, MOR_SYSTEM, "cannot write %s", to);
+    return good ? MOR_OK : mor_fail(error, MOR_SYSTEM, "cannot write %s", path);
 }
 
 mor_code mor_picture_png(const char* path, mor_recording* const* recordings, int count, const mor_picture_options* options,
                          mor_error* error)
 {
-    const char* temporary = getenv("TMPDIR");
-    char directory[512], page[600], picture[600], fragment[512], address[1300];
-    snprintf(directory, sizeof directory, "%s/moreau-XXXXXX", temporary && *temporary ? temporary : "/tmp");
-    if (!mkdtemp(directory)) return mor_fail(error, MOR_SYSTEM, "cannot make a directory like %s", directory);
-    snprintf(page, sizeof page, "%s/page.html", directory);
-    snprintf(picture, sizeof picture, "%s/picture.png", directory);
-    make_fragment(fragment, sizeof fragment, options);
-    snprintf(address, sizeof address, "file://%s#%s", page, fragment);
-    mor_export_options export = { .most_bytes = 5e7, .rate = 240.0, .plain = true };
-    mor_export_report* reports = calloc((size_t)count + 1, sizeof *reports);
-    mor_code code = reports ? mor_export_html(page, recordings, count, &export, reports, error) : mor_fail(error, MOR_SYSTEM, "out of memory");
-    free(reports);
-    const char* browsers[] = { getenv("MOREAU_CHROMIUM"), "chromium", "chromium-browser", "google-chrome", "chrome" };
-    int status = 127;
-    for (size_t i = 0; !code && status == 127 && i < sizeof browsers / sizeof *browsers; i++)
-        if (browsers[i] && *browsers[i]) status = photograph(browsers[i], directory, address, picture, options->width, options->height);
-    if (!code && status == 127)
-        code = mor_fail(error, MOR_SYSTEM, "--png needs Chromium, and there is none; install it (apt install chromium) or name one in MOREAU_CHROMIUM");
-    else if (!code && (status != 0 || access(picture, R_OK) != 0))
-        code = mor_fail(error, MOR_SYSTEM, "Chromium could not draw the picture (status %d)", status);
-    if (!code) code = copy_file(picture, path, error);
-    remove_tree(directory);
+    mor_bytes png = { 0 };
+    mor_browser* b = show(recordings, count, options, options->time < 0.0 ? 1e30 : options->time, error);
+    mor_code code = b ? mor_browser_picture(b, &png, error) : MOR_SYSTEM;
+    if (!code) code = write_file(path, &png, error);
+    mor_bytes_free(&png);
+    mor_browser_stop(b);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------ films */
+
+/* ffmpeg that reads PNG pictures from *wire and writes `path`; -1: it could not be started. */
+static pid_t start_film(const char* program, const char* path, double rate, int* wire)
+{
+    int wires[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, wires) != 0) return -1;
+    fcntl(wires[0], F_SETFD, FD_CLOEXEC);
+    char number[32], file[4200];
+    snprintf(number, sizeof number, "%.6g", rate);
+    snprintf(file, sizeof file, "file:%s", path);
+    /* even sizes and this arrangement of colours: what players expect of mp4 */
+    const char* arguments[] = { program, "-hide_banner", "-loglevel", "error", "-y", "-f", "image2pipe", "-framerate", number, "-c:v", "png", "-i", "-", "-vf",
+                                "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p", "-movflags", "+faststart", file, NULL };
+    if (strlen(path) > 4 && strcmp(path + strlen(path) - 4, ".gif") == 0) {
+        arguments[14] = "split[a][b];[a]palettegen[p];[b][p]paletteuse";
+        arguments[15] = file;
+        arguments[16] = NULL;
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        int nowhere = open("/dev/null", O_RDWR);
+        dup2(wires[1], 0);
+        dup2(nowhere, 1);
+        execvp(program, (char* const*)(void*)arguments);
+        _exit(127);
+    }
+    close(wires[1]);
+    *wire = wires[0];
+    if (child < 0) close(wires[0]);
+    return child;
+}
+
+static bool hand_over(int wire, const mor_bytes* bytes)
+{
+    for (size_t at = 0; at < bytes->size;) {
+        ssize_t n = send(wire, bytes->data + at, bytes->size - at, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        at += (size_t)n;
+    }
+    return true;
+}
+
+/* Times of the first and last frame over all recordings. */
+static mor_code span(mor_recording* const* recordings, int count, double* first, double* last, mor_error* error)
+{
+    *first = INFINITY;
+    *last = -INFINITY;
+    mor_code code = MOR_OK;
+    for (int i = 0; !code && i < count; i++) {
+        int frames = mor_recording_get_info(recordings[i])->frames;
+        double t[2];
+        if (frames < 1) continue;
+        code = mor_recording_rows(recordings[i], "/time", 0, 1, 1, &t[0], error);
+        if (!code) code = mor_recording_rows(recordings[i], "/time", (size_t)frames - 1, 1, 1, &t[1], error);
+        if (!code) *first = fmin(*first, t[0]), *last = fmax(*last, t[1]);
+    }
+    if (!code && !(*last >= *first)) code = mor_fail(error, MOR_BAD_INPUT, "%s: no frames to show", mor_recording_get_info(recordings[0])->path);
+    return code;
+}
+
+mor_code mor_picture_video(const char* path, mor_recording* const* recordings, int count, const mor_picture_options* o, int* pictures,
+                           mor_error* error)
+{
+    const char* wish = getenv("MOREAU_FFMPEG");
+    const char* const names[] = { wish ? wish : "ffmpeg", NULL };
+    const char *ffmpeg = mor_find_program(names), *chromium = mor_browser_program(), *dot = strrchr(path, '.');
+    if (!ffmpeg || !chromium)
+        return mor_fail(error, MOR_SYSTEM, "--video needs %s%s%s, and there is none; install it (apt install%s%s) or name one in %s. Without it: --html, --png",
+                        chromium ? "" : "Chromium", ffmpeg || chromium ? "" : " and ", ffmpeg ? "" : "ffmpeg", chromium ? "" : " chromium", ffmpeg ? "" : " ffmpeg",
+                        ffmpeg ? "MOREAU_CHROMIUM" : "MOREAU_FFMPEG");
+    if (!dot || strchr(dot, '/')) return mor_fail(error, MOR_BAD_INPUT, "--video %s: give an ending that says the form: .mp4, .webm or .gif", path);
+    double first, last;
+    mor_code code = span(recordings, count, &first, &last, error);
+    if (code) return code;
+    double wanted = (last - first) / o->speed * o->rate + 1.0;
+    if (!(wanted < MOST_PICTURES)) return mor_fail(error, MOR_BAD_INPUT, "--video: %.0f pictures are too many (at most %d); raise --speed or lower --fps", wanted, MOST_PICTURES);
+    int n = (int)floor(wanted + 1e-9), wire = -1, status = -1;
+    mor_browser* b = show(recordings, count, o, first, error);
+    if (!b) return MOR_SYSTEM;
+    char part[4096]; /* ffmpeg goes by the ending */
+    snprintf(part, sizeof part, "%.*s.%ld.part%s", (int)(dot - path), path, (long)getpid(), dot);
+    pid_t child = start_film(ffmpeg, part, o->rate, &wire);
+    if (child < 0) code = mor_fail(error, MOR_SYSTEM, "cannot start %s", ffmpeg);
+    mor_bytes png = { 0 };
+    for (int i = 0; !code && i < n; i++) {
+        char expression[128];
+        snprintf(expression, sizeof expression, "window.moreau.seek(%.9g), window.moreau.settled()", first + i * o->speed / o->rate);
+        png.size = 0;
+        code = mor_browser_evaluate(b, expression, error);
+        if (!code) code = mor_browser_picture(b, &png, error);
+        if (!code && !hand_over(wire, &png)) code = mor_fail(error, MOR_SYSTEM, "ffmpeg cannot write %s; does it know this ending?", path);
+    }
+    mor_bytes_free(&png);
+    mor_browser_stop(b);
+    if (child > 0) {
+        close(wire);
+        while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+        if (!code && !(WIFEXITED(status) && WEXITSTATUS(status) == 0)) code = mor_fail(error, MOR_SYSTEM, "ffmpeg cannot write %s; does it know this ending?", path);
+    }
+    if (!code && rename(part, path) != 0) code = mor_fail(error, MOR_SYSTEM, "cannot write %s", path);
+    if (code) remove(part);
+    if (pictures) *pictures = code ? 0 : n;
     return code;
 }

@@ -5,7 +5,7 @@
  *   0  all q_N >= 0: r = 0
  *   1  Gauss-Seidel sweeps (block_rows.h, local.h), while the rate seen predicts that they end sooner than Newton would:
  *      remaining sweeps t_sweep <= 4 t_factor, t_sweep = 25e-9 contacts + 0.9e-9 nnz, t_factor = 1.5e-6 + 2e-9 n^2 +
- *      0.12e-9 n^3 dense or 40e-9 nnz sparse (seconds of one machine; only the ratio matters); n <= 30: at most 15 sweeps
+ *      0.12e-9 n^3 dense or 40e-9 nnz sparse (seconds of one machine; only the ratio matters); n <= 30: 10 sweeps to come, at most 15
  *   2  n <= 30: 8 Newton steps from there, without regularisation
  *   3  nsn from r = 0 (Alart-Curnier, sigma 1, kappa), 300 steps
  *   4  nsn on the natural map, sigma 1, kappa = 1, window 20, 800 steps
@@ -27,6 +27,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/inline.h"
 #include "linalg/dense.h"
 #include "solver/block_rows.h"
 #include "solver/proximal.h"
@@ -84,11 +85,97 @@ static void settle(run* R)
 
 /* ------------------------------------------------------------------------------- contacts */
 
+enum { FEW_ROWS = 30 };
+
+/* Block row c of A: the diagonal block D, row-major, and q = b + the others times r. */
+static void row_of_contact(const mor_problem* problem, int c, const double* r, double* D, double* q)
+{
+    const mor_matrix* A = &problem->A;
+    int d = problem->dim, first = c * d;
+    for (int i = 0; i < d; i++) q[i] = problem->b[first + i];
+    if (A->storage == MOR_DENSE) {
+        const double* row = A->x + first;
+        for (int j = 0; j < A->cols; j++) {
+            if (j < first || j >= first + d)
+                for (int i = 0; i < d && r[j] != 0.0; i++) q[i] += row[i + (size_t)j * (size_t)A->rows] * r[j];
+            else
+                for (int i = 0; i < d; i++) D[i * d + j - first] = row[i + (size_t)j * (size_t)A->rows];
+        }
+        return;
+    }
+    for (int i = 0; i < d * d; i++) D[i] = 0.0;
+    for (int i = 0; i < d; i++)
+        for (int k = A->p[first + i]; k < A->p[first + i + 1]; k++) {
+            int j = A->i[k];
+            if (j < first || j >= first + d) q[i] += A->x[k] * r[j];
+            else D[i * d + j - first] = A->x[k];
+        }
+}
+
+/* One sweep on the matrix as it is: enough where contacts hardly touch each other's bodies. True if solved. */
+static bool first_sweep(run* R, double* r)
+{
+    const mor_problem* problem = R->problem;
+    int d = problem->dim;
+    for (int c = 0; c < problem->contact_count; c++) {
+        double D[25], inverse[9], q[5], root = 0.0;
+        row_of_contact(problem, c, r, D, q);
+        bool regular = d == 3 && mor_local_inverse(D, inverse);
+        mor_local_cone(MOR_LOCAL_EXACT, d, D, regular ? inverse : NULL, q, problem->mu[c], d == 5 ? problem->mu_roll[c] : 0.0, &root, r + c * d);
+    }
+    mor_trace_add(R->context, R->report.iterations + 1, 1.0, r);
+    double error = R->context->error(R->context, r, NULL);
+    if (error < R->best) {
+        R->best = error;
+        memcpy(R->z, r, (size_t)problem->size * sizeof *r);
+    }
+    if (!(error <= R->context->tol)) return false;
+    note(R, "nsgs", 1);
+    return true;
+}
+
+/* q += rows first ... last-1 of W's block row c, without the diagonal block, times r */
+MOR_ALWAYS_INLINE void add_rows(const int d, const mor_block_rows* W, int c, int first, int last, const double* r, double* q)
+{
+    for (int k = W->p[c]; k < W->p[c + 1]; k++) {
+        if (k == W->own[c]) continue;
+        const double *x = W->x + (size_t)k * (size_t)(d * d), *y = r + (size_t)W->j[k] * (size_t)d;
+        for (int i = first; i < last; i++) {
+            double s = x[i * d] * y[0];
+            for (int l = 1; l < d; l++) s += x[i * d + l] * y[l];
+            q[i] += s;
+        }
+    }
+}
+
+/* Gauss-Seidel over the contacts; for those that stay open the normal row is enough. */
+MOR_ALWAYS_INLINE void sweep(const int d, const mor_block_rows* W, const mor_problem* problem, const double* inverse, const bool* regular,
+                             double* root, double* r)
+{
+    for (int c = 0; c < W->count; c++) {
+        const double* own = mor_block_rows_own(W, c);
+        double q[5], *p = r + c * d;
+        for (int i = 0; i < d; i++) q[i] = problem->b[c * d + i];
+        add_rows(d, W, c, 0, 1, r, q);
+        if (q[0] >= 0.0 || !(own[0] > 0.0)) {
+            for (int i = 0; i < d; i++) p[i] = 0.0;
+            continue;
+        }
+        add_rows(d, W, c, 1, d, r, q);
+        if (d == 2) mor_local_interval(own, q, problem->mu[c], p);
+        else
+            mor_local_cone(MOR_LOCAL_EXACT, d, own, regular[c] ? inverse + 9 * c : NULL, q, problem->mu[c], d == 5 ? problem->mu_roll[c] : 0.0,
+                           &root[c], p);
+    }
+}
+
 /* Stage 1. True if solved; r is left where the sweeps ended. */
 static bool sweeps(run* R, double* r)
 {
+    if (first_sweep(R, r)) return true;
     const mor_problem* problem = R->problem;
-    int d = problem->dim, nc = problem->contact_count, n = problem->size, every = d == 2 ? 10 : 5;
+    int d = problem->dim, nc = problem->contact_count, n = problem->size, every = d == 2 && n > FEW_ROWS ? 10 : 5;
+    bool few = n <= FEW_ROWS;
     mor_arena* arena = R->context->arena;
     mor_block_rows W;
     double* root = mor_arena_zero(arena, (size_t)nc, sizeof *root);
@@ -99,21 +186,17 @@ static bool sweeps(run* R, double* r)
     bool dense = n <= 260 || nnz > 0.15 * m * m;
     double per_sweep = 25e-9 * nc + 0.9e-9 * nnz;
     double factor = dense ? 1.5e-6 + 2e-9 * m * m + 0.12e-9 * m * m * m : 40e-9 * nnz;
-    double allowed = 4.0 * factor / per_sweep, previous = INFINITY;
+    double allowed = few ? 10.0 : 4.0 * factor / per_sweep, previous = R->best; /* of the first sweep */
     for (int c = 0; c < nc && d == 3; c++) regular[c] = mor_local_inverse(mor_block_rows_own(&W, c), inverse + 9 * c);
-    int k = 0;
+    int k = 1, last = 1, next = every, slow = 0;
     bool solved = false;
-    for (;;) {
+    while (isfinite(R->best)) {
         k++;
-        for (int c = 0; c < nc; c++) {
-            double q[5];
-            for (int i = 0; i < d; i++) q[i] = problem->b[c * d + i];
-            mor_block_rows_others(&W, c, r, q);
-            mor_local_cone(MOR_LOCAL_EXACT, d, mor_block_rows_own(&W, c), regular[c] ? inverse + 9 * c : NULL, q, problem->mu[c],
-                           d == 5 ? problem->mu_roll[c] : 0.0, &root[c], r + c * d);
-        }
+        if (d == 2) sweep(2, &W, problem, inverse, regular, root, r);
+        else if (d == 3) sweep(3, &W, problem, inverse, regular, root, r);
+        else sweep(5, &W, problem, inverse, regular, root, r);
         mor_trace_add(R->context, R->report.iterations + k, 1.0, r);
-        if (k != 1 && k % every != 0) continue;
+        if (k < next) continue;
         double error = R->context->error(R->context, r, NULL);
         if (error < R->best) {
             R->best = error;
@@ -121,13 +204,11 @@ static bool sweeps(run* R, double* r)
         }
         solved = error <= R->context->tol;
         if (solved || !isfinite(error)) break;
-        if (n <= 30 && k >= 15) break;
-        if (mor_out_of_time(R->context)) break;
-        if (k >= 2 * every && k % (2 * every) == 0) {
-            double rate = log(error / previous) / every;
-            if (!(rate < 0.0) || log(R->context->tol / error) / rate > allowed) break;
-        }
-        if (k % every == 0) previous = error;
+        if (mor_out_of_time(R->context) || (few && k >= 15)) break;
+        double rate = log(error / previous) / (k - last), left = rate < 0.0 ? log(R->context->tol / error) / rate : INFINITY;
+        if (left > allowed && (few || ++slow == 2)) break; /* the first sweeps may be slow */
+        previous = error, last = k;
+        next = k + (left < every ? (int)left + 1 : every);
     }
     note(R, "nsgs", k);
     return solved;
@@ -200,7 +281,7 @@ static void contacts(run* R)
     mor_contact_newton N;
     double* answer = mor_arena_alloc(R->context->arena, (size_t)n * sizeof *answer);
     if (answer && mor_contact_newton_open(&N, problem, answer, R->context->arena)) {
-        bool polish = n <= 30;
+        bool polish = n <= FEW_ROWS;
         if (polish) mor_contact_newton_start(&N, r);
         newton_stages(R, &N, polish);
         if (N.best < R->best || isinf(R->best)) {
@@ -213,9 +294,9 @@ static void contacts(run* R)
 
 /* ---------------------------------------------------------------------------------- pairs */
 
-static void lemke(run* R)
+static void lemke(run* R, int tries, bool equilibrate)
 {
-    const struct { int tries, covering; } options = { 3, 0 };
+    const struct { int tries, covering; bool equilibrate; } options = { tries, 0, equilibrate };
     double* z = mor_arena_alloc(R->context->arena, (size_t)R->problem->size * sizeof *z);
     if (!z || R->late) return;
     mor_report report = mor_solver_lemke.solve(R->problem, &options, limits(R, 1.0, mor_solver_lemke.max_iter), z);
@@ -244,16 +325,18 @@ static void entries(const mor_matrix* A, double* dense)
         for (int k = A->p[i]; k < A->p[i + 1]; k++) dense[i + A->i[k] * n] += A->x[k];
 }
 
-/* Block principal pivots for a handful of pairs. */
+static bool is_free(const mor_problem* p, int i) { return p->form == MOR_MLCP && p->lower && p->lower[i] == -INFINITY; }
+
+/* Block principal pivots for a handful of pairs and equations. */
 static bool few_pairs(run* R)
 {
     enum { MOST = 12 };
     const double* b = R->problem->b;
     double A[TINY * TINY], sub[TINY * TINY], part[TINY], z[TINY], w[TINY];
     int n = R->problem->size, index[TINY], pivot[TINY], fewest = n + 1, patience = 1;
-    bool inside[TINY];
+    bool inside[TINY], equation[TINY];
     entries(&R->problem->A, A);
-    for (int i = 0; i < n; i++) inside[i] = b[i] < 0.0;
+    for (int i = 0; i < n; i++) equation[i] = is_free(R->problem, i), inside[i] = equation[i] || b[i] < 0.0;
     for (int k = 0; k <= MOST; k++) {
         int m = 0, wrong = 0, last = 0;
         bool other[TINY];
@@ -271,9 +354,9 @@ static bool few_pairs(run* R)
             for (int i = 0; i < n; i++) w[i] += A[i + index[j] * n] * part[j];
         }
         for (int i = 0; i < n; i++)
-            if ((other[i] = !(inside[i] ? z[i] >= 0.0 : w[i] >= 0.0))) wrong++, last = i;
+            if ((other[i] = !(equation[i] || (inside[i] ? z[i] >= 0.0 : w[i] >= 0.0)))) wrong++, last = i;
         if (wrong == 0) {
-            double error = R->context->error(R->context, z, NULL);
+            double error = R->context->error(R->context, z, w);
             if (!(error <= R->context->tol)) return false;
             R->best = error;
             memcpy(R->z, z, (size_t)n * sizeof *z);
@@ -288,14 +371,30 @@ static bool few_pairs(run* R)
     return false;
 }
 
+static mor_report auto_solve(const mor_problem* problem, const void* options, mor_context* context, double* z);
+
+/* Equations and pairs: a handful as they are, else with the equations eliminated. */
+static void mixed(run* R)
+{
+    static const mor_solver on_pairs = { .name = "auto", .accepts = MOR_LCP, .max_iter = 1000000, .solve = auto_solve };
+    const mor_context* c = R->context;
+    if (R->problem->size <= TINY && R->problem->A.storage != MOR_OPERATOR && few_pairs(R)) return;
+    double left = c->deadline > 0.0 ? fmax(c->deadline - mor_clock(), 1e-9) : 0.0;
+    const mor_solve_options options = { .tol = c->tol, .time_limit = left, .warm = c->warm, .trace = c->trace };
+    R->report = mor_solve(&on_pairs, NULL, R->problem, &options, R->z, c->arena);
+    R->best = c->error(c, R->z, NULL);
+}
+
 static void pairs(run* R)
 {
     enum { PIVOTING = 320 };
     int n = R->problem->size;
     bool small = n <= PIVOTING && R->problem->A.storage != MOR_OPERATOR;
-    if (small && n <= TINY && n > 0 && few_pairs(R)) return;
-    if (small) {
-        lemke(R);
+    if (small && n <= TINY && few_pairs(R)) return;
+    if (small) { /* scaling costs as much as a few pivots, and is seldom needed */
+        lemke(R, 1, false);
+        if (R->best <= R->context->tol || R->report.status == MOR_NO_SOLUTION) return;
+        lemke(R, 3, true);
         if (R->best <= R->context->tol || R->report.status == MOR_NO_SOLUTION) return;
     }
     mor_contact_newton N;
@@ -318,7 +417,7 @@ static void pairs(run* R)
         mor_contact_newton_close(&N);
         if (solved) return;
     }
-    if (!small && R->problem->A.storage != MOR_OPERATOR) lemke(R);
+    if (!small && R->problem->A.storage != MOR_OPERATOR) lemke(R, 3, true);
 }
 
 /* ---------------------------------------------------------------------------------- steps */
@@ -445,9 +544,10 @@ static mor_report auto_solve(const mor_problem* problem, const void* options, mo
     run R = { .problem = problem, .context = context, .z = z, .best = INFINITY, .report.status = MOR_NOT_CONVERGED };
     const double tol = context->tol;
     /* the judge does not divide by scales at rounding level; such data deserve an answer as well */
-    if (problem->form & (MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING) && mor_norm2(problem->size, problem->b) <= DBL_EPSILON)
+    if (problem->form & (MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING) && problem->size > 0 && mor_norm2(problem->size, problem->b) <= DBL_EPSILON)
         context->tol *= DBL_EPSILON;
     if (problem->form == MOR_LCP) pairs(&R);
+    else if (problem->form == MOR_MLCP) mixed(&R);
     else if (problem->form & (MOR_STEP_CONE | MOR_STEP_PYRAMID)) step(&R);
     else contacts(&R);
     context->tol = tol;
@@ -461,7 +561,7 @@ const mor_solver mor_solver_automatic = {
     .name = "auto",
     .summary = "chooses a method by form and size, falls back in a fixed order, says what it did",
     .reference = "acary2018",
-    .accepts = MOR_LCP | MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING | MOR_STEP_CONE | MOR_STEP_PYRAMID,
+    .accepts = MOR_LCP | MOR_MLCP | MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING | MOR_STEP_CONE | MOR_STEP_PYRAMID,
     .max_iter = 1000000,
     .solve = auto_solve,
 };

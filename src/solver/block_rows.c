@@ -1,92 +1,102 @@
 /* Rows of small dense blocks (block_rows.h). Building costs O(entries), or O(n^2) from a dense matrix; a row costs its blocks. */
 #include "solver/block_rows.h"
 
+#include <math.h>
 #include <string.h>
 
-/* Blocks of block row c into `list` (unsorted, each once): returns how many. seen[j] == c marks. */
-static int columns_of(const mor_matrix* A, int dim, int c, int* seen, int* list)
+#include "base/inline.h"
+
+enum { LARGEST_DIM = 5, FEW_ROWS = 30 };
+
+/* The columns of block row c into `list`, ascending, the diagonal among them; returns how many. seen[j] == c marks. */
+MOR_ALWAYS_INLINE int columns_of(const int dim, const mor_matrix* A, int c, int* seen, int* list)
 {
     int n = 0;
-    seen[c] = c, list[n++] = c;
-    for (int i = c * dim; i < (c + 1) * dim; i++) {
-        if (A->storage == MOR_DENSE) {
-            for (int k = 0; k < A->cols; k++)
-                if (seen[k / dim] != c && A->x[i + (size_t)k * A->rows] != 0.0) seen[k / dim] = c, list[n++] = k / dim;
-        } else {
-            for (int k = A->p[i]; k < A->p[i + 1]; k++)
-                if (seen[A->i[k] / dim] != c && A->x[k] != 0.0) seen[A->i[k] / dim] = c, list[n++] = A->i[k] / dim;
+    if (A->storage == MOR_DENSE) {
+        for (int j = 0; j < A->rows / dim; j++) {
+            double size = A->rows <= FEW_ROWS; /* looking would cost more than a few zeros */
+            for (int l = 0; l < dim && A->rows > FEW_ROWS; l++)
+                for (int i = 0; i < dim; i++) size += fabs(A->x[c * dim + i + (size_t)(j * dim + l) * (size_t)A->rows]);
+            list[n] = j;
+            n += j == c || size > 0.0;
         }
+        return n;
     }
-    for (int gap = n / 2; gap > 0; gap /= 2)
-        for (int i = gap; i < n; i++) {
-            int v = list[i], k = i;
-            for (; k >= gap && list[k - gap] > v; k -= gap) list[k] = list[k - gap];
-            list[k] = v;
-        }
+    seen[c] = c, list[n++] = c;
+    for (int k = A->p[c * dim]; k < A->p[(c + 1) * dim]; k++) {
+        int j = (int)((unsigned)A->i[k] / (unsigned)dim);
+        if (seen[j] != c && A->x[k] != 0.0) seen[j] = c, list[n++] = j;
+    }
+    for (int i = 1; i < n; i++) { /* nearly in order */
+        int v = list[i], k = i;
+        for (; k > 0 && list[k - 1] > v; k--) list[k] = list[k - 1];
+        list[k] = v;
+    }
     return n;
 }
 
-bool mor_block_rows_build(mor_block_rows* B, const mor_matrix* A, int dim, mor_arena* arena)
+MOR_ALWAYS_INLINE bool build(const int dim, mor_block_rows* B, const mor_matrix* A, mor_arena* arena)
 {
     int n = A->rows / dim;
     *B = (mor_block_rows){ .count = n, .dim = dim };
-    B->p = mor_arena_zero(arena, (size_t)n + 1, sizeof *B->p);
-    B->own = mor_arena_alloc(arena, (size_t)n * sizeof *B->own);
-    int* seen = mor_arena_alloc(arena, (size_t)n * sizeof *seen);
-    int* list = mor_arena_alloc(arena, ((size_t)n + 1) * sizeof *list);
-    if (!B->p || !B->own || !seen || !list) return false;
+    B->p = mor_arena_zero(arena, 2 * (size_t)n + 1, sizeof *B->p);
+    int* seen = mor_arena_alloc(arena, (2 * (size_t)n + 1) * sizeof *seen);
+    if (!B->p || !seen) return false;
+    int* list = seen + n;
+    B->own = B->p + n + 1;
     for (int c = 0; c < n; c++) seen[c] = -1;
-    for (int c = 0; c < n; c++) B->p[c + 1] = B->p[c] + columns_of(A, dim, c, seen, list);
+    for (int c = 0; c < n; c++) B->p[c + 1] = B->p[c] + columns_of(dim, A, c, seen, list);
     B->j = mor_arena_alloc(arena, (size_t)B->p[n] * sizeof *B->j);
-    B->x = mor_arena_zero(arena, (size_t)B->p[n] * dim * dim, sizeof *B->x);
+    B->x = mor_arena_zero(arena, (size_t)B->p[n] * (size_t)(dim * dim), sizeof *B->x);
     if (!B->j || !B->x) return false;
     for (int c = 0; c < n; c++) seen[c] = -1;
     for (int c = 0; c < n; c++) {
-        int count = columns_of(A, dim, c, seen, B->j + B->p[c]);
-        for (int k = 0; k < count; k++) list[B->j[B->p[c] + k]] = B->p[c] + k; /* where a block column went */
-        B->own[c] = list[c];
-        for (int i = 0; i < dim; i++) {
-            int row = c * dim + i;
-            if (A->storage == MOR_DENSE) {
-                for (int k = 0; k < count; k++) {
-                    int at = B->p[c] + k;
-                    for (int l = 0; l < dim; l++)
-                        B->x[((size_t)at * dim + i) * dim + l] = A->x[row + (size_t)(B->j[at] * dim + l) * A->rows];
+        int *j = B->j + B->p[c], count = columns_of(dim, A, c, seen, j);
+        double* x = B->x + (size_t)B->p[c] * (size_t)(dim * dim);
+        for (int k = 0; k < count; k++) list[j[k]] = k; /* where a block column went */
+        B->own[c] = B->p[c] + list[c];
+        if (A->storage == MOR_DENSE)
+            for (int k = 0; k < count; k++)
+                for (int l = 0; l < dim; l++)
+                    for (int i = 0; i < dim; i++)
+                        x[(k * dim + i) * dim + l] = A->x[c * dim + i + (size_t)(j[k] * dim + l) * (size_t)A->rows];
+        else
+            for (int i = 0; i < dim; i++)
+                for (int k = A->p[c * dim + i]; k < A->p[c * dim + i + 1]; k++) {
+                    if (A->x[k] == 0.0) continue;
+                    int column = (int)((unsigned)A->i[k] / (unsigned)dim);
+                    x[(list[column] * dim + i) * dim + A->i[k] - column * dim] = A->x[k];
                 }
-            } else {
-                for (int k = A->p[row]; k < A->p[row + 1]; k++)
-                    if (A->x[k] != 0.0) B->x[((size_t)list[A->i[k] / dim] * dim + i) * dim + A->i[k] % dim] = A->x[k];
-            }
-        }
     }
     return true;
 }
 
-/* q += sum of blocks first..last-1 times r, three rows */
-static void add3(const mor_block_rows* B, int first, int last, const double* r, double* q)
+bool mor_block_rows_build(mor_block_rows* B, const mor_matrix* A, int dim, mor_arena* arena)
 {
-    double a = q[0], b = q[1], e = q[2];
+    return dim == 3 ? build(3, B, A, arena) : dim == 2 ? build(2, B, A, arena) : build(dim, B, A, arena);
+}
+
+/* q += sum of blocks first..last-1 times r */
+MOR_ALWAYS_INLINE void add_dim(const int d, const mor_block_rows* B, int first, int last, const double* r, double* q)
+{
+    double sum[LARGEST_DIM];
+    for (int i = 0; i < d; i++) sum[i] = q[i];
     for (int k = first; k < last; k++) {
-        const double *x = B->x + 9 * (size_t)k, *y = r + 3 * (size_t)B->j[k];
-        a += x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
-        b += x[3] * y[0] + x[4] * y[1] + x[5] * y[2];
-        e += x[6] * y[0] + x[7] * y[1] + x[8] * y[2];
+        const double *x = B->x + (size_t)k * (size_t)(d * d), *y = r + (size_t)B->j[k] * (size_t)d;
+        for (int i = 0; i < d; i++) {
+            double s = x[i * d] * y[0];
+            for (int l = 1; l < d; l++) s += x[i * d + l] * y[l];
+            sum[i] += s;
+        }
     }
-    q[0] = a, q[1] = b, q[2] = e;
+    for (int i = 0; i < d; i++) q[i] = sum[i];
 }
 
 static void add(const mor_block_rows* B, int first, int last, const double* r, double* q)
 {
-    int d = B->dim;
-    if (d == 3) {
-        add3(B, first, last, r, q);
-        return;
-    }
-    for (int k = first; k < last; k++) {
-        const double *x = B->x + (size_t)k * d * d, *y = r + (size_t)B->j[k] * d;
-        for (int i = 0; i < d; i++)
-            for (int l = 0; l < d; l++) q[i] += x[i * d + l] * y[l];
-    }
+    if (B->dim == 3) add_dim(3, B, first, last, r, q);
+    else if (B->dim == 2) add_dim(2, B, first, last, r, q);
+    else add_dim(B->dim, B, first, last, r, q);
 }
 
 void mor_block_rows_apply(const mor_block_rows* B, const double* r, const double* b, double* u)
@@ -95,8 +105,15 @@ void mor_block_rows_apply(const mor_block_rows* B, const double* r, const double
     for (int c = 0; c < B->count; c++) add(B, B->p[c], B->p[c + 1], r, u + c * B->dim);
 }
 
+MOR_ALWAYS_INLINE void add_others(const int d, const mor_block_rows* B, int c, const double* r, double* q)
+{
+    add_dim(d, B, B->p[c], B->own[c], r, q);
+    add_dim(d, B, B->own[c] + 1, B->p[c + 1], r, q);
+}
+
 void mor_block_rows_others(const mor_block_rows* B, int c, const double* r, double* q)
 {
-    add(B, B->p[c], B->own[c], r, q);
-    add(B, B->own[c] + 1, B->p[c + 1], r, q);
+    if (B->dim == 3) add_others(3, B, c, r, q);
+    else if (B->dim == 2) add_others(2, B, c, r, q);
+    else add_others(B->dim, B, c, r, q);
 }

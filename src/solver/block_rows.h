@@ -13,7 +13,7 @@ typedef struct mor_block_rows {
     double* x;
 } mor_block_rows;
 
-/* From a dense or sparse matrix; blocks that are all zero are dropped. False: out of memory. */
+/* From a dense or sparse matrix; blocks that are all zero are dropped (not from dense matrices of a few rows). False: out of memory. */
 bool mor_block_rows_build(mor_block_rows* B, const mor_matrix* A, int dim, mor_arena* arena);
 /* The diagonal block of row c. */
 static inline const double* mor_block_rows_own(const mor_block_rows* B, int c) { return B->x + (size_t)B->own[c] * B->dim * B->dim; }

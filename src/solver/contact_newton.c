@@ -1,4 +1,5 @@
 /* Residual-regularised nonsmooth Newton on contact maps (contact_newton.h). */
+#include "base/inline.h"
 #include "solver/contact_newton.h"
 
 #include <math.h>
@@ -272,7 +273,7 @@ static void right_side(mor_contact_newton* N)
 /* --------------------------------------------------------------------------- dense system */
 
 /* Column-major block product: out (d x d at J, leading dimension m) = A (row-major) W (row-major or column-major). */
-static inline void put_block(int d, const double* A, const double* W, int row_step, int column_step, double* J, int m)
+MOR_ALWAYS_INLINE void put_block(int d, const double* A, const double* W, int row_step, int column_step, double* J, int m)
 {
     for (int j = 0; j < d; j++)
         for (int i = 0; i < d; i++) {
@@ -282,7 +283,7 @@ static inline void put_block(int d, const double* A, const double* W, int row_st
         }
 }
 
-static inline void fill_dense(mor_contact_newton* N, int d)
+MOR_ALWAYS_INLINE void fill_dense(mor_contact_newton* N, int d)
 {
     int na = N->active_count, m = na * d, n = N->n;
     double* J = N->J;
@@ -355,7 +356,7 @@ static bool pattern(mor_contact_newton* N)
 }
 
 /* J = A W + (B + alpha A) block by block, in the layout of S; d known to the compiler */
-static inline void fill_blocks(mor_contact_newton* N, int d)
+MOR_ALWAYS_INLINE void fill_blocks(mor_contact_newton* N, int d)
 {
     for (int a = 0; a < N->active_count; a++) {
         int c = N->active[a];

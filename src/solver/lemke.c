@@ -16,8 +16,8 @@
  *     lexicographically (b + (eps, eps^2, ...)), which excludes cycling;
  *   - z0 is preferred on ties, and the path also ends when z0 <= 1e-14 max|b|: degenerate problems
  *     reach z0 = 0 to rounding without z0 winning the ratio test, and would run into a ray;
- *   - the answer is refined in the original data with the tableau as approximate inverse (it holds B^-1 in the
- *     columns of the w that left), and its active set solved once more by LU if the error is not far below tol;
+ *   - an answer not far below tol is refined in the original data with the tableau as approximate inverse (it holds B^-1
+ *     in the columns of the w that left), and its active set solved once more by LU if that was not enough;
  *   - before a ray is believed the tableau is made anew from the original data for the same basis
  *     (Gauss-Jordan with complete pivoting), and the path goes on if rounding had made the ray;
  *   - redundant contacts make bases singular to rounding, and then a path can be lost. A failed path is tried again with
@@ -36,12 +36,14 @@
 #include <string.h>
 
 #include "linalg/dense.h"
+#include "linalg/tableau.h"
 #include "moreau/solver.h"
 #include "problem/convert.h"
 
 typedef struct lemke_options {
     int tries;
     int covering;
+    bool equilibrate;
 } lemke_options;
 
 /* The scaled problem a path runs on. */
@@ -62,55 +64,16 @@ typedef struct tableau {
     double slack;       /* constants may fall this far below zero in a tie */
     double tiny;        /* pivots below this part of their column are noise */
     double keep;        /* in a tie, pivots above this part of the largest are candidates */
-    void (*add)(int count, double a, const double* x, double* y);
+    double *column, *constant; /* scratch: entering column and constants, not below zero */
 } tableau;
-
-/* ------------------------------------------------------------------------------ kernels */
-
-static void add_scaled(int count, double a, const double* restrict x, double* restrict y)
-{
-    for (int k = 0; k < count; k += 4) {
-        y[k] += a * x[k];
-        y[k + 1] += a * x[k + 1];
-        y[k + 2] += a * x[k + 2];
-        y[k + 3] += a * x[k + 3];
-    }
-}
-
-#if defined(__x86_64__) && defined(__GNUC__)
-/* The same operations in the same order, four at a time: the same bits. */
-typedef double quad __attribute__((vector_size(32), may_alias));
-__attribute__((target("avx2"))) static void add_scaled_avx2(int count, double a, const double* x, double* y)
-{
-    const quad A = { a, a, a, a };
-    const quad* X = (const quad*)x;
-    quad* Y = (quad*)y;
-    for (int k = 0; k < count / 4; k++) Y[k] += A * X[k];
-}
-#endif
 
 static double* row_of(const tableau* t, int i) { return t->T + (size_t)i * t->stride; }
 
 static void pivot(tableau* t, int r, int s)
 {
-    double *R = row_of(t, r), p = R[s], inverse = 1.0 / p;
-    int count = 0, width = t->n + 2;
-    for (int j = 0; j < width; j++)
-        if (R[j] != 0.0) {
-            R[j] = j == s ? inverse : -R[j] * inverse;
-            t->index[count++] = j;
-        }
-    bool sparse = 4 * count < width;
-    for (int i = 0; i < t->n; i++) {
-        double *row = row_of(t, i), f = row[s];
-        if (i == r || f == 0.0) continue;
-        row[s] = 0.0;
-        if (sparse)
-            for (int k = 0; k < count; k++) row[t->index[k]] += f * R[t->index[k]];
-        else t->add(t->stride, f, R, row);
-        if (fabs(row[0]) < t->snap) row[0] = 0.0;
-    }
-    if (fabs(R[0]) < t->snap) R[0] = 0.0;
+    mor_tableau_pivot(t->n, t->n + 2, t->stride, t->T, r, s, t->index);
+    for (int i = 0; i < t->n; i++)
+        if (fabs(row_of(t, i)[0]) < t->snap) row_of(t, i)[0] = 0.0;
     int leaving = t->basic[r], entering = t->nonbasic[s];
     t->basic[r] = entering, t->nonbasic[s] = leaving;
     t->place[entering] = r, t->place[leaving] = -s;
@@ -141,32 +104,23 @@ static bool before(const tableau* t, int a, int b, int s)
  * with a pivot not much smaller than the largest. Tiny pivots in degenerate rows are what ruins a tableau. */
 static int ratio_test(const tableau* t, int s)
 {
-    int n = t->n, best = -1, z0 = 2 * n;
-    double largest = 0.0, limit = INFINITY, widest = 0.0;
+    int n = t->n, best = -1, z0 = t->place[2 * n];
+    double *a = t->column, *q = t->constant, largest = 0.0, limit = INFINITY, widest = 0.0;
     for (int i = 0; i < n; i++) {
-        double a = fabs(row_of(t, i)[s]);
-        if (a > largest) largest = a;
+        const double* row = row_of(t, i);
+        a[i] = -row[s], q[i] = row[0] > 0.0 ? row[0] : 0.0;
+        double size = fabs(a[i]);
+        if (size > largest) largest = size;
     }
     const double tiny = t->tiny * largest;
-    for (int i = 0; i < n; i++) {
-        const double* row = row_of(t, i);
-        if (!(row[s] < -tiny)) continue;
-        double ratio = ((row[0] > 0.0 ? row[0] : 0.0) + t->slack) / -row[s];
-        if (ratio < limit) limit = ratio;
-    }
+    for (int i = 0; i < n; i++)
+        if (a[i] > tiny && q[i] + t->slack < limit * a[i]) limit = (q[i] + t->slack) / a[i];
     if (limit == INFINITY) return -1;
-    for (int i = 0; i < n; i++) {
-        const double* row = row_of(t, i);
-        if (!(row[s] < -tiny) || (row[0] > 0.0 ? row[0] : 0.0) > -limit * row[s]) continue;
-        if (t->basic[i] == z0) return i;
-        if (-row[s] > widest) widest = -row[s];
-    }
-    for (int i = 0; i < n; i++) {
-        const double* row = row_of(t, i);
-        if (!(row[s] < -tiny) || !(-row[s] >= t->keep * widest)) continue;
-        if ((row[0] > 0.0 ? row[0] : 0.0) > -limit * row[s]) continue;
-        if (best < 0 || before(t, i, best, s)) best = i;
-    }
+    if (z0 >= 0 && a[z0] > tiny && q[z0] <= limit * a[z0]) return z0;
+    for (int i = 0; i < n; i++)
+        if (a[i] > tiny && a[i] > widest && q[i] <= limit * a[i]) widest = a[i];
+    for (int i = 0; i < n; i++)
+        if (a[i] > tiny && a[i] >= t->keep * widest && q[i] <= limit * a[i] && (best < 0 || before(t, i, best, s))) best = i;
     return best;
 }
 
@@ -319,18 +273,10 @@ static bool proves_infeasible(const tableau* t, const mor_problem* problem, int 
     return proved;
 }
 
-/* ------------------------------------------------------------------------------- scaling */
+/* ---------------------------------------------------------------------------------- data */
 
-static double power_of_two(double x)
-{
-    int e = 0;
-    frexp(x, &e);
-    return ldexp(1.0, e);
-}
-
-/* Row-major copy of A into tableau rows (columns 1 ... n), equilibrated: A_ij := R_i A_ij C_j. Ruiz (2001), A scaling
- * algorithm to equilibrate both rows and columns norms, three rounds in the max norm. */
-static void scale_matrix(const mor_matrix* A, int n, int stride, double* T, double* R, double* C, double* work)
+/* Row-major copy of A into tableau rows (columns 1 ... n). */
+static void copy_matrix(const mor_matrix* A, int n, int stride, double* T)
 {
     memset(T, 0, (size_t)n * stride * sizeof *T);
     for (int i = 0; i < n; i++) {
@@ -339,29 +285,6 @@ static void scale_matrix(const mor_matrix* A, int n, int stride, double* T, doub
             for (int j = 0; j < n; j++) row[j] = A->x[i + (size_t)j * n];
         else
             for (int k = A->p[i]; k < A->p[i + 1]; k++) row[A->i[k]] = A->x[k];
-        R[i] = C[i] = 1.0;
-    }
-    for (int round = 0; round < 3; round++) {
-        double *rows = work, *columns = work + n;
-        memset(work, 0, 2 * (size_t)n * sizeof *work);
-        for (int i = 0; i < n; i++) {
-            const double* row = T + (size_t)i * stride + 1;
-            for (int j = 0; j < n; j++) {
-                double a = R[i] * fabs(row[j]) * C[j];
-                if (a > rows[i]) rows[i] = a;
-                if (a > columns[j]) columns[j] = a;
-            }
-        }
-        for (int i = 0; i < n; i++) {
-            if (rows[i] > 0.0) R[i] /= sqrt(rows[i]);
-            if (columns[i] > 0.0) C[i] /= sqrt(columns[i]);
-        }
-    }
-    for (int i = 0; i < n; i++) R[i] = power_of_two(R[i]), C[i] = power_of_two(C[i]);
-    for (int i = 0; i < n; i++) {
-        double* row = T + (size_t)i * stride + 1;
-        for (int j = 0; j < n; j++)
-            if (row[j] != 0.0) row[j] *= R[i] * C[j];
     }
 }
 
@@ -373,8 +296,9 @@ enum { TRIES = sizeof shifts / sizeof *shifts, ROUNDS = 6 };
 static void cover(int n, int try, int covering, double* d)
 {
     static const int stride[TRIES] = { 7919, 6271, 3571, 9973, 4957, 8581 };
-    for (int k = 0; k < n; k++)
-        d[k] = covering == 1 && try == 0 ? 1.0 : 1.0 + 0.5 * (double)(((long)stride[try] * (k + 1)) % 1009) / 1009.0;
+    const int step = stride[try] % 1009;
+    for (int k = 0, v = step; k < n; k++, v += v + step < 1009 ? step : step - 1009) /* v = stride (k + 1) mod 1009 */
+        d[k] = covering == 1 && try == 0 ? 1.0 : 1.0 + (0.5 / 1009.0) * v;
 }
 
 /* The judge's error on the problem as posed. */
@@ -399,26 +323,25 @@ static mor_report lemke_solve(const mor_problem* problem, const void* options, m
     }
 
     mor_arena* arena = context->arena;
-    tableau t = { .n = n, .stride = (n + 2 + 3) & ~3, .add = add_scaled };
-#if defined(__x86_64__) && defined(__GNUC__)
-    if (__builtin_cpu_supports("avx2")) t.add = add_scaled_avx2;
-#endif
+    tableau t = { .n = n, .stride = (n + 2 + 3) & ~3 };
     size_t size = (size_t)n * t.stride;
     double* A = mor_arena_alloc(arena, size * sizeof *A);
     t.T = mor_arena_alloc(arena, size * sizeof *t.T);
-    t.basic = mor_arena_alloc(arena, (size_t)n * sizeof(int));
-    t.nonbasic = mor_arena_alloc(arena, ((size_t)n + 2) * sizeof(int));
-    t.place = mor_arena_alloc(arena, (2 * (size_t)n + 1) * sizeof(int));
-    t.index = mor_arena_alloc(arena, ((size_t)n + 2) * sizeof(int));
-    int* list = mor_arena_alloc(arena, (2 * (size_t)n + 2) * sizeof(int));
-    double* vectors = mor_arena_alloc(arena, 9 * (size_t)n * sizeof *vectors);
-    if (!A || !t.T || !t.basic || !t.nonbasic || !t.place || !t.index || !list || !vectors) {
+    int* ints = mor_arena_alloc(arena, (7 * (size_t)n + 7) * sizeof *ints);
+    double* vectors = mor_arena_alloc(arena, 11 * (size_t)n * sizeof *vectors);
+    if (!A || !t.T || !ints || !vectors) {
         report.status = MOR_NUMERICAL;
         snprintf(report.detail, sizeof report.detail, "out of memory for a tableau of %d rows", n);
         return report;
     }
+    t.basic = ints, t.nonbasic = t.basic + n, t.place = t.nonbasic + n + 2, t.index = t.place + 2 * n + 1;
+    int* list = t.index + n + 2;
     double *R = vectors, *C = R + n, *b = C + n, *d = b + n, *trial = d + n, *work = trial + n, best = INFINITY;
-    scale_matrix(&problem->A, n, t.stride, A, R, C, work);
+    t.column = work + 4 * n, t.constant = t.column + n;
+    copy_matrix(&problem->A, n, t.stride, A);
+    if (o->equilibrate) mor_tableau_equilibrate(n, t.stride, A + 1, R, C, work);
+    else
+        for (int i = 0; i < n; i++) R[i] = C[i] = 1.0;
     for (int i = 0; i < n; i++) b[i] = R[i] * problem->b[i];
     double largest = mor_norm_max(n, b);
     t.snap = 1e-15 * largest;
@@ -447,13 +370,15 @@ static mor_report lemke_solve(const mor_problem* problem, const void* options, m
                 snprintf(report.detail, sizeof report.detail, "secondary ray with a certificate: y >= 0, A'y <= 0, b'y < 0");
                 break;
             }
-            if (end == FOUND) refine(&t, &data, work);
             read_answer(&t, C, trial);
-            for (int i = 0; i < n; i++) centre[i] = trial[i] / C[i];
             double error = context->error(context, trial, NULL);
-            if (end <= LOST && !(error <= 0.1 * context->tol)) {
-                error = mor_active_set_polish(problem, trial, posed_error, context, arena);
+            if (end == FOUND && !(error <= 1e-3 * context->tol)) {
+                refine(&t, &data, work);
+                read_answer(&t, C, trial);
+                error = context->error(context, trial, NULL);
             }
+            for (int i = 0; i < n; i++) centre[i] = trial[i] / C[i];
+            if (end <= LOST && !(error <= 0.1 * context->tol)) error = mor_active_set_polish(problem, trial, posed_error, context, arena);
             if (error < best || pivots == 0) {
                 best = error;
                 memcpy(z, trial, (size_t)n * sizeof *z);
@@ -480,6 +405,8 @@ static const mor_field fields[] = {
       "paths tried, with other covering vectors and proximal shifts, before giving up" },
     { "covering", MOR_TYPE_CHOICE, offsetof(lemke_options, covering), 0, 0, 0, "irregular|ones", "",
       "covering vector of the first path" },
+    { "equilibrate", MOR_TYPE_BOOL, offsetof(lemke_options, equilibrate), 1, 0, 1, NULL, "",
+      "scale rows and columns first" },
     { 0 },
 };
 

@@ -1,81 +1,21 @@
 /* The shared tableau of the pivoting methods; see pivot_table.h.
  *
- * References: Cottle, Pang & Stone (1992), The Linear Complementarity Problem, sec. 2.3 (pivoting); Ruiz (2001), A scaling algorithm to
- * equilibrate both rows and columns norms in matrices. */
+ * Reference: Cottle, Pang & Stone (1992), The Linear Complementarity Problem, sec. 2.3 (pivoting). */
 #include "solver/pivot_table.h"
 
 #include <string.h>
 
 #include "linalg/dense.h"
+#include "linalg/tableau.h"
 
 double mor_lower_of(const mor_problem* p, int i) { return p->form == MOR_LCP || !p->lower ? 0.0 : p->lower[i]; }
 double mor_upper_of(const mor_problem* p, int i) { return p->form == MOR_MCP && p->upper ? p->upper[i] : INFINITY; }
-
-static void add_scaled(int count, double a, const double* restrict x, double* restrict y)
-{
-    for (int k = 0; k < count; k += 4) {
-        y[k] += a * x[k];
-        y[k + 1] += a * x[k + 1];
-        y[k + 2] += a * x[k + 2];
-        y[k + 3] += a * x[k + 3];
-    }
-}
-
-#if defined(__x86_64__) && defined(__GNUC__)
-/* The same operations in the same order, four at a time: the same bits. */
-typedef double quad __attribute__((vector_size(32), may_alias));
-__attribute__((target("avx2"))) static void add_scaled_avx2(int count, double a, const double* x, double* y)
-{
-    const quad A = { a, a, a, a };
-    const quad* X = (const quad*)x;
-    quad* Y = (quad*)y;
-    for (int k = 0; k < count / 4; k++) Y[k] += A * X[k];
-}
-#endif
-
-static double power_of_two(double x)
-{
-    int e = 0;
-    frexp(x, &e);
-    return ldexp(1.0, e);
-}
-
-static void equilibrate(mor_pivot_table* t, double* work)
-{
-    int n = t->n;
-    for (int i = 0; i < n; i++) t->R[i] = t->C[i] = 1.0;
-    for (int round = 0; round < 3; round++) {
-        double *rows = work, *columns = work + n;
-        memset(work, 0, 2 * (size_t)n * sizeof *work);
-        for (int i = 0; i < n; i++) {
-            const double* row = t->A + (size_t)i * t->stride;
-            for (int j = 0; j < n; j++) {
-                double a = t->R[i] * fabs(row[j]) * t->C[j];
-                if (a > rows[i]) rows[i] = a;
-                if (a > columns[j]) columns[j] = a;
-            }
-        }
-        for (int i = 0; i < n; i++) {
-            if (rows[i] > 0.0) t->R[i] /= sqrt(rows[i]);
-            if (columns[i] > 0.0) t->C[i] /= sqrt(columns[i]);
-        }
-    }
-    for (int i = 0; i < n; i++) t->R[i] = power_of_two(t->R[i]), t->C[i] = power_of_two(t->C[i]);
-    for (int i = 0; i < n; i++) {
-        double* row = t->A + (size_t)i * t->stride;
-        for (int j = 0; j < n; j++)
-            if (row[j] != 0.0) row[j] *= t->R[i] * t->C[j];
-    }
-}
 
 bool mor_pivot_load(mor_pivot_table* t, const mor_problem* problem, mor_arena* arena)
 {
     int n = problem->size;
     size_t N = (size_t)n;
-    *t = (mor_pivot_table){ .n = n, .stride = (n + 1 + 3) & ~3, .add = add_scaled };
-#if defined(__x86_64__) && defined(__GNUC__)
-    if (__builtin_cpu_supports("avx2")) t->add = add_scaled_avx2;
-#endif
+    *t = (mor_pivot_table){ .n = n, .stride = (n + 1 + 3) & ~3 };
     size_t size = N * (size_t)t->stride;
     t->A = mor_arena_zero(arena, size + 1, sizeof(double));
     t->T = mor_arena_alloc(arena, (size + 1) * sizeof(double));
@@ -93,7 +33,7 @@ bool mor_pivot_load(mor_pivot_table* t, const mor_problem* problem, mor_arena* a
         else
             for (int k = A->p[i]; k < A->p[i + 1]; k++) row[A->i[k]] = A->x[k];
     }
-    equilibrate(t, work);
+    mor_tableau_equilibrate(n, t->stride, t->A, t->R, t->C, work);
     for (int i = 0; i < n; i++) {
         t->l[i] = mor_lower_of(problem, i) / t->C[i];
         t->u[i] = mor_upper_of(problem, i) / t->C[i];
@@ -116,22 +56,8 @@ void mor_pivot_reset(mor_pivot_table* t, const double* d)
 
 void mor_pivot_exchange(mor_pivot_table* t, int a, int b)
 {
-    int r = t->place[a], s = ~t->place[b], width = t->n + 1, count = 0;
-    double *R = mor_pivot_row(t, r), inverse = 1.0 / R[s];
-    for (int j = 0; j < width; j++)
-        if (R[j] != 0.0) {
-            R[j] = j == s ? inverse : -R[j] * inverse;
-            t->index[count++] = j;
-        }
-    bool sparse = 4 * count < width;
-    for (int i = 0; i < t->n; i++) {
-        double *row = mor_pivot_row(t, i), f = row[s];
-        if (i == r || f == 0.0) continue;
-        row[s] = 0.0;
-        if (sparse)
-            for (int k = 0; k < count; k++) row[t->index[k]] += f * R[t->index[k]];
-        else t->add(t->stride, f, R, row);
-    }
+    int r = t->place[a], s = ~t->place[b];
+    mor_tableau_pivot(t->n, t->n + 1, t->stride, t->T, r, s, t->index);
     t->basic[r] = b, t->nonbasic[s] = a;
     t->place[b] = r, t->place[a] = ~s;
 }

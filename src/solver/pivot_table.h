@@ -22,7 +22,6 @@ typedef struct mor_pivot_table {
     double *b;       /* R b */
     double* A;       /* a copy of the scaled matrix in the layout of T (column n: zero) */
     double* x;       /* 2n + 1 values of the variables */
-    void (*add)(int count, double a, const double* x, double* y);
 } mor_pivot_table;
 
 /* LCP, MLCP or MCP with stored entries. False: out of memory. */

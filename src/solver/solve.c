@@ -72,8 +72,9 @@ static mor_code connect(driver* d, uint32_t accepts, bool* no_solution, mor_aren
 {
     mor_form path[LONGEST];
     *no_solution = false;
-    mor_fail(error, MOR_BAD_INPUT, "it does not take problems of form %s", mor_form_name(d->original->form));
-    for (int length = 0; length <= LONGEST; length++)
+    if (d->original->form & accepts) return MOR_OK;
+    error->text[0] = 0;
+    for (int length = 1; length <= LONGEST; length++)
         for (int nth = 0;; nth++) {
             int skip = nth;
             if (find_path(d->original->form, accepts, length, path, 0, &skip) < 0) break;
@@ -86,7 +87,8 @@ static mor_code connect(driver* d, uint32_t accepts, bool* no_solution, mor_aren
             if (d->count == length) return MOR_OK;
             release_chain(d);
         }
-    return MOR_BAD_INPUT;
+    if (error->text[0]) return MOR_BAD_INPUT; /* a way there was, and why it failed */
+    return mor_fail(error, MOR_BAD_INPUT, "it does not take problems of form %s", mor_form_name(d->original->form));
 }
 
 /* Answer of the problem after `from` conversions -> answer of the original, in `out`. */
@@ -194,13 +196,24 @@ static void polish_mixed(const driver* d, const double* z_to, double* z, double*
     }
 }
 
+/* Removes what conversions added to the error e. False: z is as it was. */
+static bool polish(const driver* d, const double* z_to, double* z, double e, double tol, mor_arena* arena)
+{
+    bool tried = !(e <= 1e-3 * tol);
+    if (tried) polish_mixed(d, z_to, z, &e, arena);
+    if (!(d->original->form & (MOR_STEP_PYRAMID | MOR_STEP_CONE)) || e <= 0.1 * tol) return tried;
+    mor_step_polish(d->original, z, arena);
+    return true;
+}
+
 static mor_report drive(const mor_solver* solver, const void* options, const mor_problem* problem,
                         const mor_solve_options* so, double* z, double at_least, mor_arena* arena)
 {
-    mor_error error = { 0 };
+    mor_error error; /* and the chain: not cleared, which would cost a small problem as much as its solution */
     mor_code code = mor_problem_check(problem, &error);
     if (code) return ended(MOR_REFUSED, error.text);
-    driver d = { .original = problem };
+    driver d;
+    d.original = problem, d.count = 0;
     bool no_solution;
     code = connect(&d, solver->accepts, &no_solution, arena, &error);
     if (code) {
@@ -211,7 +224,7 @@ static mor_report drive(const mor_solver* solver, const void* options, const mor
     const mor_problem* given = posed(&d);
     int n = mor_problem_unknowns(given), n0 = mor_problem_unknowns(problem);
     double* x = d.count ? mor_arena_zero(arena, (size_t)n, sizeof *x) : z;
-    double* start = mor_arena_zero(arena, (size_t)n, sizeof *start);
+    double* start = at_least > 0.0 ? mor_arena_alloc(arena, (size_t)n * sizeof *start) : x;
     void* own = NULL;
     if (!options) {
         own = mor_arena_zero(arena, 1, solver->options_size ? solver->options_size : 1);
@@ -231,7 +244,7 @@ static mor_report drive(const mor_solver* solver, const void* options, const mor
             guess = next;
         }
     }
-    memcpy(start, x, (size_t)n * sizeof *start);
+    if (at_least > 0.0) memcpy(start, x, (size_t)n * sizeof *start);
 
     mor_context context = { .arena = arena, .tol = so->tol, .warm = so->warm, .error = judge_error, .problem = given,
                             .judge = &d, .trace = so->trace };
@@ -268,11 +281,12 @@ static mor_report drive(const mor_solver* solver, const void* options, const mor
 
     /* back to the problem as posed, and the verdict */
     if (d.count && !walk_back(&d, d.count, x, z, arena)) report = ended(MOR_NUMERICAL, "out of memory");
-    double e = mor_judge_quick(problem, z, NULL, arena);
-    if (d.count && !(e <= 1e-3 * so->tol)) polish_mixed(&d, x, z, &e, arena);
-    if (d.count && (problem->form & (MOR_STEP_PYRAMID | MOR_STEP_CONE)) && !(e <= 0.1 * so->tol)) mor_step_polish(problem, z, arena);
     report.residual = mor_judge(problem, z, arena);
-    e = mor_judge_error(problem, &report.residual);
+    double e = mor_judge_error(problem, &report.residual);
+    if (d.count && polish(&d, x, z, e, so->tol, arena)) {
+        report.residual = mor_judge(problem, z, arena);
+        e = mor_judge_error(problem, &report.residual);
+    }
     double limit = so->tol;
     if (!(e <= limit)) limit = fmax(limit, mor_judge_floor(problem, z, arena));
     if (e <= limit) report.status = MOR_SOLVED;

@@ -44,6 +44,12 @@ static bool joint_trees(const mor_world* w, const mor_joint* j, int tree[2])
     return free;
 }
 
+/* Rows without bounds are springs and dampers. */
+static bool is_spring(double lower, double upper) { return lower == -INFINITY && upper == INFINITY; }
+
+/* The trees that stand for springs in the semi-implicit step (model/tree.c) have no motion of their own. */
+static bool moves(const mor_tree* t) { return t->kind != &mor_tree_spring && t->dof > 0; }
+
 void mor_smooth_plan(mor_world* w)
 {
     w->smooth_group = NULL;
@@ -73,7 +79,7 @@ void mor_smooth_plan(mor_world* w)
         mor_island* island = &w->islands[i];
         island->one_sided = island->system.contact_count > 0;
         for (int r = 0; r < island->row_block_count; r++) {
-            if (island->rows[r]->kind != MOR_BLOCK_BOUNDED) continue;
+            if (island->rows[r]->kind != MOR_BLOCK_BOUNDED || is_spring(island->rows[r]->lower, island->rows[r]->upper)) continue;
             island->one_sided = true;
             if (island->rows[r]->lower < 0.0) smooth[parent[island->tree_of[0]]] = false;
         }
@@ -91,7 +97,7 @@ static bool idle(const mor_world* w, const mor_island* island)
     const mor_system* s = &island->system;
     if (island->report.status != MOR_SOLVED) return false;
     for (int b = 0; b < s->block_count; b++) {
-        if (s->blocks[b].kind == MOR_BLOCK_EQUATION) continue;
+        if (s->blocks[b].kind == MOR_BLOCK_EQUATION || (s->blocks[b].kind == MOR_BLOCK_BOUNDED && is_spring(s->blocks[b].lower, s->blocks[b].upper))) continue;
         const double* W = s->diagonal + s->diagonal_start[b];
         for (int d = 0; d < s->blocks[b].dim; d++)
             if (!(fabs(island->answer.impulses[s->blocks[b].row + d]) * W[d * (s->blocks[b].dim + 1)] <= w->solver_options.tol)) return false;
@@ -108,7 +114,7 @@ int mor_smooth_sort(mor_world* w)
     }
     for (int i = 0; i < w->tree_count; i++) {
         w->smooth[i] = w->smooth[w->smooth_group[i]];
-        if (w->smooth_group[i] == i && w->trees[i].dof > 0) *(w->smooth[i] ? &w->smooth_groups : &w->reduced_groups) += 1;
+        if (w->smooth_group[i] == i) *(w->smooth[i] ? &w->smooth_groups : &w->reduced_groups) += 1;
     }
     int rough = 0;
     for (int i = 0; i < w->island_count; i++) {
@@ -309,7 +315,7 @@ static bool list_groups(mor_world* w, lists* l)
     if (!l->trees || !l->tree_start || !l->joints || !l->joint_start) return false;
     const mor_joint* joints = w->joints.data;
     int tree[2];
-    for (int i = 0; i < w->tree_count; i++) l->tree_start[w->smooth_group[i] + 2]++;
+    for (int i = 0; i < w->tree_count; i++) l->tree_start[w->smooth_group[i] + 2] += moves(&w->trees[i]);
     for (int i = 0; i < w->joints.count; i++) {
         joint_trees(w, &joints[i], tree);
         l->joint_start[w->smooth_group[tree[0]] + 2]++;
@@ -318,7 +324,8 @@ static bool list_groups(mor_world* w, lists* l)
         l->tree_start[i] += l->tree_start[i - 1];
         l->joint_start[i] += l->joint_start[i - 1];
     }
-    for (int i = 0; i < w->tree_count; i++) l->trees[l->tree_start[w->smooth_group[i] + 1]++] = i;
+    for (int i = 0; i < w->tree_count; i++)
+        if (moves(&w->trees[i])) l->trees[l->tree_start[w->smooth_group[i] + 1]++] = i;
     for (int i = 0; i < w->joints.count; i++) {
         joint_trees(w, &joints[i], tree);
         l->joints[l->joint_start[w->smooth_group[tree[0]] + 1]++] = i;
@@ -377,7 +384,7 @@ mor_status mor_smooth_step(mor_world* w)
     }
     mor_status status = MOR_SOLVED;
     for (int g = 0; g < w->tree_count && status == MOR_SOLVED; g++) {
-        if (w->smooth_group[g] != g || !w->smooth[g]) continue;
+        if (w->smooth_group[g] != g || !w->smooth[g] || l.tree_start[g + 1] == l.tree_start[g]) continue;
         size_t mark = mor_arena_mark(w->arena);
         mor_smooth m;
         bool ok = begin(&m, w, l.trees + l.tree_start[g], l.tree_start[g + 1] - l.tree_start[g], l.joints + l.joint_start[g], l.joint_start[g + 1] - l.joint_start[g]);
@@ -411,9 +418,11 @@ mor_code mor_world_joint_forces(mor_world* w, double* forces, mor_error* error)
     int* joints = mor_arena_alloc(w->arena, (size_t)w->joints.count * sizeof *joints);
     state before;
     mor_smooth m = { 0 };
-    for (int i = 0; trees && i < w->tree_count; i++) trees[i] = i;
+    int count = 0;
+    for (int i = 0; trees && i < w->tree_count; i++)
+        if (moves(&w->trees[i])) trees[count++] = i;
     for (int i = 0; joints && i < w->joints.count; i++) joints[i] = i;
-    bool memory = trees && joints && save(w, &before) && begin(&m, w, trees, w->tree_count, joints, w->joints.count);
+    bool memory = trees && joints && save(w, &before) && begin(&m, w, trees, count, joints, w->joints.count);
     double* a = memory ? mor_smooth_vector(&m, m.dof) : NULL;
     double* lambda = memory ? mor_smooth_vector(&m, m.row_count) : NULL;
     bool ok = a && lambda && mor_smooth_accelerate(&m, m.q, NULL, m.nu, a, lambda);

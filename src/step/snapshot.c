@@ -32,7 +32,7 @@ static size_t robot_numbers(const mor_robot* r)
     return 7 + n + N + n + 3 * n;
 }
 
-enum { JOINT_NUMBERS = 10 };
+enum { JOINT_NUMBERS = 11 };
 
 static size_t mechanism_bytes(const mor_world* w)
 {
@@ -67,7 +67,7 @@ static void carry_mechanisms(const mor_world* w, unsigned char* at, bool store)
     mor_joint* joints = w->joints.data;
     for (int i = 0; i < w->joints.count; i++) {
         at = carry(at, &joints[i].coordinate, 1, store);
-        at = carry(at, joints[i].memory, 9, store);
+        at = carry(at, joints[i].memory, 10, store);
     }
 }
 

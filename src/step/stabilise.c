@@ -11,7 +11,8 @@
  * (h w^2 of the energy per second for a pendulum turning at w).
  *
  * Where this iteration does not converge, because bodies turn too far in a step, the plain step is taken and positions
- * are projected after it, W p = -phi(q+), q+ <- q+ (+) M^-1 G(q+) p: robust, but it dissipates.
+ * are projected after it, W p = -phi(q+), q+ <- q+ (+) M^-1 G(q+) p: robust, but it dissipates. `projection` always does
+ * that.
  *
  * What the velocity correction, of first order in h, does to contacts is seen by the next step.
  *
@@ -104,24 +105,17 @@ static double correct(mor_world* w, bool velocity, double tolerance)
     return largest;
 }
 
-/* What the corrections would overwrite of the step. */
-typedef struct kept {
-    mor_island* islands;
-    int islands_count, contacts, old;
-    double *nu, *nu_free, *nu_new;
-} kept;
-
-static kept keep(mor_world* w)
+mor_step_memory mor_step_set_aside(mor_world* w)
 {
-    kept k = { w->islands, w->island_count, w->contacts.count, w->old_contacts.count, w->nu, w->nu_free, w->nu_new };
+    mor_step_memory k = { w->islands, w->island_count, w->contacts.count, w->old_contacts.count, w->nu, w->nu_free, w->nu_new };
     w->contacts.count = w->old_contacts.count = 0;
     return k;
 }
 
-static void put_back(mor_world* w, const kept* k)
+void mor_step_put_back(mor_world* w, const mor_step_memory* k)
 {
     w->islands = k->islands;
-    w->island_count = k->islands_count;
+    w->island_count = k->island_count;
     w->contacts.count = k->contacts;
     w->old_contacts.count = k->old;
     w->nu = k->nu, w->nu_free = k->nu_free, w->nu_new = k->nu_new;
@@ -140,13 +134,13 @@ static void correct_positions(mor_world* w, double tolerance, int rounds)
 void mor_stabilise_velocities(mor_world* w)
 {
     if (w->joints.count == 0) return;
-    if (w->options.stabilisation == MOR_STABILISE_IMPULSE) {
-        kept k = keep(w);
+    if (w->options.stabilisation == MOR_STABILISE_IMPULSE || w->options.stabilisation == MOR_STABILISE_PROJECTION) {
+        mor_step_memory k = mor_step_set_aside(w);
         if (mor_world_joint_error(w) > w->options.position_tolerance) correct_positions(w, w->options.position_tolerance, ROUNDS);
         size_t mark = mor_arena_mark(w->arena);
         correct(w, true, w->options.velocity_tolerance);
         mor_arena_release(w->arena, mark);
-        put_back(w, &k);
+        mor_step_put_back(w, &k);
     }
     w->joint_error = mor_world_joint_error(w);
 }
@@ -201,11 +195,12 @@ static double add_violation(mor_world* w, mor_island* island)
         mor_row_block* b = island->rows[r];
         if (b->joint < 0) continue;
         mor_joint_row rows[6];
-        int n = mor_joint_equations(w, &joints[b->joint], rows);
+        mor_joint_equations(w, &joints[b->joint], rows);
         double square = 0.0;
-        for (int k = 0; k < n; k++) {
-            square += rows[k].phi * rows[k].phi;
-            bias[s->blocks[s->contact_count + r].row + k] += rows[k].phi / w->h;
+        for (int k = 0; k < b->dim; k++) {
+            double phi = rows[b->of[k]].phi;
+            square += phi * phi;
+            bias[s->blocks[s->contact_count + r].row + k] += phi / w->h;
         }
         if (!(sqrt(square) <= largest)) largest = sqrt(square);
     }
@@ -259,9 +254,9 @@ mor_status mor_stabilise_positions(mor_world* w, mor_status status, void (*solve
 double mor_world_assemble(mor_world* w)
 {
     if (w->joints.count == 0) return 0.0;
-    kept k = keep(w);
+    mor_step_memory k = mor_step_set_aside(w);
     correct_positions(w, 1e-12, 200);
-    put_back(w, &k);
+    mor_step_put_back(w, &k);
     w->detected = false;
     return w->joint_error = mor_world_joint_error(w);
 }

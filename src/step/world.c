@@ -36,7 +36,20 @@ static const mor_field integrator_fields[] = {
     { 0 }
 };
 
-static const char* const stabilisations[] = { "impulse", "baumgarte", "none", NULL };
+static const mor_field baumgarte_fields[] = {
+    { "gain", MOR_TYPE_DOUBLE, offsetof(mor_method_options, gain), 0.2, 0, 2, NULL, "",
+      "part of a joint's violation that the rows of one step take away" },
+    { 0 }
+};
+
+static const mor_field no_fields[] = { { 0 } };
+
+static const struct {
+    const char* name;
+    const mor_field* fields;
+} stabilisations[] = { { "impulse", impulse_fields }, { "baumgarte", baumgarte_fields }, { "projection", impulse_fields }, { "none", no_fields } };
+
+enum { STABILISATIONS = sizeof stabilisations / sizeof *stabilisations };
 
 static const mor_field solver_fields[] = {
     { "tol", MOR_TYPE_DOUBLE, offsetof(mor_solver_options, tol), 1e-10, 0, 1e6, NULL, "m/s",
@@ -47,8 +60,13 @@ static const mor_field solver_fields[] = {
 };
 
 const mor_field* mor_world_fields(void) { return method_fields; }
-const mor_field* mor_world_stabilisation_fields(void) { return impulse_fields; }
 const mor_field* mor_world_integrator_fields(void) { return integrator_fields; }
+const mor_field* mor_world_stabilisation_fields(const char* name)
+{
+    for (int k = 0; k < STABILISATIONS; k++)
+        if (strcmp(stabilisations[k].name, name) == 0) return stabilisations[k].fields;
+    return NULL;
+}
 const mor_field* mor_world_solver_fields(void) { return solver_fields; }
 
 mor_world_def mor_world_def_default(void)
@@ -122,8 +140,8 @@ mor_code mor_world_set_method(mor_world* w, const char* stage, const char* name,
         w->integrator = found;
     } else if (strcmp(stage, "stabilisation") == 0) {
         int k = 0;
-        while (stabilisations[k] && strcmp(stabilisations[k], name) != 0) k++;
-        if (!stabilisations[k]) return unknown_method(stage, name, stabilisations, error);
+        while (k < STABILISATIONS && strcmp(stabilisations[k].name, name) != 0) names[k] = stabilisations[k].name, k++;
+        if (k == STABILISATIONS) return unknown_method(stage, name, names, error);
         w->options.stabilisation = k;
     } else {
         return mor_fail(error, MOR_BAD_INPUT, "unknown stage '%s'; known: formulation, solver, collision, integrator, stabilisation", stage);
@@ -147,7 +165,7 @@ mor_code mor_world_set_option(mor_world* w, const char* stage, const char* optio
         return mor_fields_set(method_fields, &w->options, option, value, error);
     }
     if (strcmp(stage, "integrator") == 0) return mor_fields_set(integrator_fields, &w->options, option, value, error);
-    if (strcmp(stage, "stabilisation") == 0) return mor_fields_set(impulse_fields, &w->options, option, value, error);
+    if (strcmp(stage, "stabilisation") == 0) return mor_fields_set(stabilisations[w->options.stabilisation].fields, &w->options, option, value, error);
     return mor_fail(error, MOR_BAD_INPUT, "unknown stage '%s'; known: method, formulation, solver, collision, integrator, stabilisation", stage);
 }
 
@@ -157,7 +175,7 @@ const char* mor_world_method(const mor_world* w, const char* stage)
     if (strcmp(stage, "solver") == 0) return w->solver->name;
     if (strcmp(stage, "collision") == 0) return w->collision->name;
     if (strcmp(stage, "integrator") == 0) return w->integrator->name;
-    if (strcmp(stage, "stabilisation") == 0) return stabilisations[w->options.stabilisation];
+    if (strcmp(stage, "stabilisation") == 0) return stabilisations[w->options.stabilisation].name;
     return NULL;
 }
 
@@ -218,6 +236,7 @@ mor_world* mor_world_create(const mor_world_def* def, mor_error* error)
     mor_fields_default(method_fields, &w->options);
     mor_fields_default(impulse_fields, &w->options);
     mor_fields_default(integrator_fields, &w->options);
+    mor_fields_default(baumgarte_fields, &w->options);
     mor_fields_default(solver_fields, &w->solver_options);
     mor_material material = mor_material_default();
     mor_world_add_material(w, &material);

@@ -8,14 +8,14 @@
 //   series        { time, columns: { kinetic, ... } } for plots
 //   track(body)   promise of { time, columns: [x y z qw qx qy qz vx vy vz wx wy wz] }
 
-const CONTACT_WORDS = 12;
+const CONTACT_WORDS = 14;
 
 function emptyContacts() {
-  return { count: 0, body: new Int32Array(0), point: new Float32Array(0), normal: new Float32Array(0), gap: new Float32Array(0), force: new Float32Array(0) };
+  return { count: 0, body: new Int32Array(0), point: new Float32Array(0), normal: new Float32Array(0), gap: new Float32Array(0), force: new Float32Array(0), group: new Int32Array(0) };
 }
 
-// A message of frames (src/serve/frame.c).
-export function parseFrames(buffer) {
+// A message of frames (src/serve/frame.c) with so many scalars each.
+export function parseFrames(buffer, scalars) {
   const view = new DataView(buffer);
   if (view.getUint32(0) !== 0x4d4f5246) throw new Error("not a message of frames");
   const count = view.getUint32(4, true);
@@ -26,13 +26,13 @@ export function parseFrames(buffer) {
     const frame = { time: view.getFloat64(at, true), step: view.getInt32(at + 8, true) };
     const n = view.getInt32(at + 12, true);
     at += 16;
-    frame.scalars = new Float32Array(buffer, at, 8);
-    at += 32;
+    frame.scalars = new Float32Array(buffer, at, scalars);
+    at += 4 * scalars;
     frame.pose = new Float32Array(buffer, at, bodies * 7);
     at += bodies * 28;
     frame.velocity = new Float32Array(buffer, at, bodies * 6);
     at += bodies * 24;
-    const c = { count: n, body: new Int32Array(2 * n), point: new Float32Array(3 * n), normal: new Float32Array(3 * n), gap: new Float32Array(n), force: new Float32Array(3 * n) };
+    const c = { count: n, body: new Int32Array(2 * n), point: new Float32Array(3 * n), normal: new Float32Array(3 * n), gap: new Float32Array(n), force: new Float32Array(3 * n), group: new Int32Array(2 * n) };
     const ints = new Int32Array(buffer, at, n * CONTACT_WORDS);
     const floats = new Float32Array(buffer, at, n * CONTACT_WORDS);
     for (let i = 0; i < n; i++) {
@@ -45,6 +45,8 @@ export function parseFrames(buffer) {
         c.force[3 * i + j] = floats[o + 9 + j];
       }
       c.gap[i] = floats[o + 8];
+      c.group[2 * i] = ints[o + 12];
+      c.group[2 * i + 1] = ints[o + 13];
     }
     at += n * CONTACT_WORDS * 4;
     frame.contacts = c;
@@ -162,14 +164,13 @@ class Reader {
 }
 
 export class EmbeddedRecording {
-  // `plain`: not compressed. Then nothing waits for anything, and the page is drawn before it counts as loaded.
-  static async open(text, plain) {
-    const bytes = fromBase64(text), buffer = plain ? bytes.buffer : await inflate(bytes);
+  static async open(text) {
+    const buffer = await inflate(fromBase64(text));
     const r = new Reader(buffer);
     if (r.view.getUint32(0) !== 0x4d4f5258) throw new Error("not a recording");
     r.at = 4;
     const version = r.word();
-    if (version !== 1) throw new Error(`a recording of form ${version}; this page knows form 1`);
+    if (version !== 2) throw new Error(`a recording of form ${version}; this page knows form 2`);
     const self = new EmbeddedRecording();
     self.description = JSON.parse(new TextDecoder().decode(r.bytes(r.word())));
     const frames = r.word(), bodies = r.word();
@@ -183,7 +184,7 @@ export class EmbeddedRecording {
     const position = unpack(r, perFrame, 3, 2), quaternion = unpack(r, perFrame, 4, 2);
     const velocity = unpack(r, perFrame, 3, 1), angular = unpack(r, perFrame, 3, 1);
     const body = unpack(r, counts, 2, 1), point = unpack(r, counts, 3, 1), normal = unpack(r, counts, 3, 1);
-    const gap = unpack(r, counts, 1, 1), force = unpack(r, counts, 3, 1);
+    const gap = unpack(r, counts, 1, 1), force = unpack(r, counts, 3, 1), group = unpack(r, counts, 2, 1);
     self.columns = [...position, ...quaternion, ...velocity, ...angular];
     self.list = [];
     const gather = (source, first, n, width, type) => {
@@ -205,6 +206,7 @@ export class EmbeddedRecording {
           normal: gather(normal, first, n, 3, Float32Array),
           gap: gather(gap, first, n, 1, Float32Array),
           force: gather(force, first, n, 3, Float32Array),
+          group: gather(group, first, n, 2, Int32Array),
         },
       });
       first += n;
@@ -290,7 +292,7 @@ export class RemoteRecording {
     try {
       const first = number * this.chunk;
       const buffer = await (await get(`${this.root}/frames?first=${first}&count=${Math.min(this.chunk, this.frames - first)}`)).arrayBuffer();
-      this.chunks.set(number, { frames: parseFrames(buffer), bytes: buffer.byteLength * 2 });
+      this.chunks.set(number, { frames: parseFrames(buffer, this.description.scalars.length), bytes: buffer.byteLength * 2 });
       this.bytes += buffer.byteLength * 2;
       for (const [old, chunk] of this.chunks) {
         if (this.bytes <= CACHE_BYTES || old === number) break;
@@ -342,7 +344,7 @@ export class LiveRecording {
         }
         return;
       }
-      for (const frame of parseFrames(message.data)) {
+      for (const frame of parseFrames(message.data, self.description.scalars.length)) {
         const last = self.list[self.list.length - 1];
         if (last && frame.step < last.step) {
           self.clear();

@@ -2,6 +2,7 @@
 import * as THREE from "three";
 import { EmbeddedRecording, LiveRecording, RemoteRecording, locate, serverInfo } from "./data.js";
 import { FIXED, Model, sceneBounds } from "./model.js";
+import { drawGroups, drawHalfSpaces, drawJoints } from "./overlays.js";
 import { PLOTS, Plot, SERIES_COLORS, number, plotLines } from "./plots.js";
 import { Stage } from "./stage.js";
 
@@ -12,7 +13,7 @@ for (const [key, value] of new URLSearchParams(location.hash.slice(1))) wish.set
 
 const state = {
   t: 0, playing: false, speed: 1, loop: false, selected: -1, model: 0, follow: false, theme: "dark", trails: "none", plots: true,
-  options: { contacts: false, normals: false, forces: false, boxes: false, grid: true, shadows: true, forceScale: 1, forceUnit: 1 },
+  options: { contacts: false, normals: false, forces: false, boxes: false, groups: false, spaces: false, joints: false, grid: true, shadows: true, forceScale: 1, forceUnit: 1 },
 };
 let recordings = [], models = [], plots = new Map(), live = null, following = true, dirty = true, tracks = [], lastFollow = null, drawn = null;
 
@@ -71,7 +72,7 @@ async function show() {
   models = recordings.map((r, i) => new Model(r, i, bounds.extent, state.theme, frame));
   stage.models = models;
   for (const m of models) stage.scene.add(m.group);
-  stage.frameScene(bounds, flat, floor ?? bounds.box.min.z);
+  stage.frameScene(bounds, flat, floor ?? bounds.box.min.z - (d.bodies.some((b) => b.kind === FIXED) ? 0 : 0.2 * bounds.extent));
   setTheme(state.theme);
   arrange();
   const weights = d.bodies.filter((b) => b.kind !== FIXED && b.mass > 0).map((b) => b.mass).sort((a, b) => a - b);
@@ -83,6 +84,10 @@ async function show() {
   $("bodies").replaceChildren(new Option("none", "-1"), ...d.bodies.map((b, i) => new Option(b.name, String(i))));
   $("canvas").setAttribute("aria-label", `${d.name}: ${d.bodies.length} bodies. Drag to turn, right drag to move, wheel to zoom, click a body to choose it.`);
   $("layout").hidden = recordings.length < 2;
+  $("spaces-label").hidden = !flat;
+  $("joints-label").hidden = !(d.joints?.length > 0);
+  const shaped = new Set(d.shapes.map((s) => s.body)); // a robot without shapes is its joints
+  if (!wish.has("joints") && d.joints?.some((j) => j.bodies.some((b) => b >= 0 && !shaped.has(b)))) setOption("joints", true);
   buildPlots();
   resize();
   stage.resetCamera();
@@ -199,11 +204,15 @@ function place() {
       complete = false;
       return;
     }
+    m.view = m.flat ? stage.flatView() : null;
     m.place(a, b, s);
     const near = s > 0.5 && b ? b : a;
     m.now = near;
     m.showContacts(near.contacts, state.options);
     m.showBoxes(state.options.boxes);
+    m.grouped = drawGroups(m, near.contacts, state.options.groups && !m.ghost);
+    if (m.flat) m.halved = drawHalfSpaces(m, near.contacts, state.options.spaces, m.view);
+    drawJoints(m, state.options.joints);
     m.cutTrails(state.t);
   });
   return complete;
@@ -303,11 +312,13 @@ function tick(now) {
 // ------------------------------------------------------------------------------------------ plots
 
 function buildPlots() {
-  const chosen = (wish.get("plots") ?? (innerWidth < 640 ? "energy" : "energy,penetration,contacts")).split(",");
+  const jointed = recordings.some((r) => r.description.joints?.length), offered = PLOTS.filter((p) => jointed || !p.joints);
+  const usual = jointed ? "energy,joint_error,contacts" : "energy,penetration,contacts";
+  const chosen = (wish.get("plots") ?? (innerWidth < 640 ? "energy" : usual)).split(",");
   plots = new Map();
   $("figures").replaceChildren();
   $("chips").replaceChildren(
-    ...PLOTS.map((definition) => {
+    ...offered.map((definition) => {
       const b = document.createElement("button");
       b.textContent = definition.title;
       b.dataset.plot = definition.key;
@@ -316,7 +327,7 @@ function buildPlots() {
       return b;
     }),
   );
-  for (const d of PLOTS) if (chosen.includes(d.key)) togglePlot(d, $("chips").querySelector(`[data-plot="${d.key}"]`));
+  for (const d of offered) if (chosen.includes(d.key)) togglePlot(d, $("chips").querySelector(`[data-plot="${d.key}"]`));
   chips();
 }
 
@@ -419,7 +430,8 @@ function setOption(name, on) {
     stage.sun.castShadow = on;
     for (const m of models) m.paint();
   }
-  $("legend").hidden = !(state.options.contacts || state.options.forces);
+  for (const part of $("legend").children) part.hidden = !part.dataset.of.split(" ").some((o) => state.options[o]);
+  $("legend").hidden = ![...$("legend").children].some((part) => !part.hidden);
   redraw();
 }
 
@@ -587,7 +599,7 @@ function wireControls() {
   $("bodies").onchange = () => choose(Number($("bodies").value));
   $("force-scale").oninput = () => ((state.options.forceScale = 10 ** Number($("force-scale").value)), redraw());
   for (const box of document.querySelectorAll("[data-option]")) box.onchange = () => setOption(box.dataset.option, box.checked);
-  const toggles = { c: "contacts", n: "normals", f: "forces", b: "boxes", g: "grid", h: "shadows" };
+  const toggles = { c: "contacts", n: "normals", f: "forces", b: "boxes", g: "grid", h: "shadows", e: "groups", s: "spaces", j: "joints" };
   addEventListener("keydown", (e) => {
     const tag = e.target.tagName, typing = tag === "SELECT" || (tag === "INPUT" && e.target.type === "number");
     if (e.ctrlKey || e.metaKey || e.altKey || typing || $("help").open) return;
@@ -634,7 +646,7 @@ async function start() {
   wirePointer();
   for (const name of Object.keys(state.options)) if (typeof state.options[name] === "boolean") setOption(name, wish.has(name) ? wish.get(name) === "1" : state.options[name]);
   const inside = document.querySelectorAll("script.recording");
-  if (inside.length) for (const element of inside) recordings.push(await EmbeddedRecording.open(element.textContent, element.dataset.form === "plain"));
+  if (inside.length) for (const element of inside) recordings.push(await EmbeddedRecording.open(element.textContent));
   else if (location.protocol.startsWith("http")) {
     const info = await serverInfo();
     if (info.live) await connect();
@@ -648,6 +660,9 @@ async function start() {
   if (live) setUpLive();
   if (wish.has("trails")) setTrails(wish.get("trails"));
   if (wish.has("body")) await choose(recordings[0].description.bodies.findIndex((b) => b.name === wish.get("body")));
+  if (wish.get("follow") === "1" && state.selected >= 0) state.follow = $("follow").checked = true;
+  if (wish.has("view")) stage.lookAlong(wish.get("view"));
+  if (Number(wish.get("zoom")) > 0) stage.zoom(Number(wish.get("zoom")));
   seek(wish.has("t") ? Number(wish.get("t")) || 0 : range()[0], "start");
   if (wish.get("play") === "1") play(true);
   draw();

@@ -1,5 +1,6 @@
 // One recording as objects of the scene: bodies (instanced by shape), and what is drawn over them on demand.
 import * as THREE from "three";
+import { makeJoints } from "./overlays.js";
 import { isFlat, makeShape } from "./shapes.js";
 
 export const DYNAMIC = 0, FIXED = 1;
@@ -57,7 +58,7 @@ export class Model {
       if (!byKey.has(key)) byKey.set(key, { shape, fixed, wall, made: makeShape(shape, wall ? this.extent / 20 : this.extent, fine), items: [] });
       const batch = byKey.get(key);
       const local = poseMatrix(new THREE.Matrix4(), shape.pose, 0);
-      batch.items.push({ body: shape.body, local });
+      batch.items.push({ body: shape.body, local, dot: shape.kind === "particle" });
       this.shapesOf[shape.body].push({ made: batch.made, local });
     }
     let edgeCount = 0;
@@ -102,7 +103,7 @@ export class Model {
   }
 
   bodyColor(body) {
-    if (body === this.selected && !this.ghost) return "#ffe08a";
+    if (body === this.selected && !this.ghost) return this.theme === "dark" ? "#ffe08a" : "#e8b100";
     if (this.ghost) return PALETTE[(this.number + 1) % PALETTE.length];
     const kind = this.bodies[body].kind;
     if (kind === FIXED) return FIXED_COLOR[this.theme];
@@ -163,7 +164,10 @@ export class Model {
   shapeMatrix(item) {
     const o = 7 * item.body;
     if (!(this.pose[o] === this.pose[o])) return hidden; // removed: NaN
-    return poseMatrix(m1, this.pose, o).multiply(item.local);
+    poseMatrix(m1, this.pose, o).multiply(item.local);
+    if (!item.dot) return m1;
+    const s = this.markSize() / this.extent; // particles have no size of their own
+    return m1.scale(v2.set(s, s, s));
   }
 
   position(body, out = new THREE.Vector3()) {
@@ -186,8 +190,13 @@ export class Model {
     this.normals = this.segments(lineMaterial("#e8eef6"), 10);
     this.normals.material.depthTest = false;
     this.boxes = this.segments(lineMaterial("#8fb7e8", 0.8), 5);
+    this.groupMarks = this.instanced(this.flat ? new THREE.CircleGeometry(1, 20) : new THREE.SphereGeometry(1, 14, 10), basic("#fff"), 13);
+    this.groupLines = this.segments(lineMaterial("#ff8ad8"), 12);
+    this.groupLines.material.depthTest = false;
+    this.spaces = new THREE.Group();
     this.trails = new THREE.Group();
-    this.group.add(this.trails);
+    this.group.add(this.trails, this.spaces);
+    makeJoints(this);
   }
 
   instanced(geometry, material, order) {
@@ -231,7 +240,7 @@ export class Model {
   // Contacts of a frame: points coloured by their gap, normals, forces on the second body.
   showContacts(contacts, options) {
     const n = contacts && options.contacts && !this.ghost ? contacts.count : 0;
-    const size = 0.0085 * this.extent, tolerance = this.gapTolerance();
+    const size = 0.0085 * this.markSize(), tolerance = this.gapTolerance();
     const markers = this.grow("markers", n);
     markers.count = n;
     for (let i = 0; i < n; i++) {
@@ -268,6 +277,11 @@ export class Model {
     }
     shafts.count = heads.count = k;
     shafts.instanceMatrix.needsUpdate = heads.instanceMatrix.needsUpdate = true;
+  }
+
+  // Marks of a flat view keep their size on the screen.
+  markSize() {
+    return this.flat && this.view ? Math.min(this.extent, this.view.right - this.view.left) : this.extent;
   }
 
   gapTolerance() {
@@ -354,7 +368,14 @@ function m2scale(x, y, z) {
 
 // Boxes around all bounded shapes, and around those that move.
 function boxes(description, frame) {
-  const all = new THREE.Box3(), moving = new THREE.Box3(), matrix = new THREE.Matrix4();
+  const all = new THREE.Box3(), moving = new THREE.Box3(), matrix = new THREE.Matrix4(), shaped = new Set(description.shapes.map((s) => s.body));
+  // bodies without a shape: where they are
+  description.bodies.forEach((b, i) => {
+    if (!frame || shaped.has(i) || !(frame.pose[7 * i] === frame.pose[7 * i])) return;
+    v1.set(frame.pose[7 * i], frame.pose[7 * i + 1], frame.pose[7 * i + 2]);
+    all.expandByPoint(v1);
+    if (b.kind !== FIXED) moving.expandByPoint(v1);
+  });
   for (const shape of description.shapes) {
     if (!frame || shape.kind === "plane" || !Number.isFinite(shape.radius)) continue;
     const o = 7 * shape.body;
@@ -386,7 +407,8 @@ export function sceneBounds(description, frame, last, floor) {
   }
   if (last && !box.isEmpty()) {
     // where it ends, unless things fly away
-    const end = boxes(description, last).moving, near = box.clone().expandByScalar(0.75 * size(box));
+    const few = description.bodies.filter((b) => b.kind !== FIXED).length <= 3;
+    const end = boxes(description, last).moving, near = box.clone().expandByScalar((few ? 6 : 0.75) * size(box));
     if (!end.isEmpty() && near.containsBox(end)) box = box.clone().union(end);
   }
   if (floor !== null && !box.isEmpty() && box.min.z > floor && box.min.z - floor < 2 * size(box)) box = box.clone().expandByPoint(box.getCenter(new THREE.Vector3()).setZ(floor));

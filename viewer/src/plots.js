@@ -9,6 +9,7 @@ export const PLOTS = [
   { key: "iterations", title: "Iterations", unit: "", lines: ["iterations"] },
   { key: "contacts", title: "Contacts", unit: "", lines: ["contacts"] },
   { key: "step_time", title: "Step time", unit: "s", lines: ["step_time"] },
+  { key: "joint_error", title: "Joint error", unit: "m, rad", lines: ["joint_error"], log: true, joints: true },
   { key: "position", title: "Position", unit: "m", body: true, lines: ["x", "y", "z"], from: 0 },
   { key: "velocity", title: "Velocity", unit: "m/s", body: true, lines: ["vx", "vy", "vz"], from: 7 },
   { key: "acceleration", title: "Acceleration", unit: "m/s\u00b2", body: true, lines: ["ax", "ay", "az"], from: 7, derive: true },

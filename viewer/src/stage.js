@@ -116,7 +116,7 @@ export class Stage {
       const radius = 0.5 * box.getSize(new THREE.Vector3()).length();
       const aspect = this.tileSize().width / this.tileSize().height;
       const half = (Math.min(1, aspect) * this.camera.fov * Math.PI) / 360;
-      this.camera.position.copy(centre).addScaledVector(direction, (0.94 * Math.max(radius, 0.5 * extent)) / Math.sin(half));
+      this.camera.position.copy(centre).addScaledVector(direction, (1.02 * Math.max(radius, 0.5 * extent)) / Math.sin(half));
     }
     this.controls.update();
     this.onChange();
@@ -128,6 +128,15 @@ export class Stage {
     const target = this.controls.target, distance = this.camera.position.distanceTo(target);
     const direction = { x: [1, 0, 0], y: [0, -1, 0], z: [0, -0.0001, 1] }[axis];
     this.camera.position.copy(target).addScaledVector(new THREE.Vector3(...direction), distance);
+    this.controls.update();
+    this.onChange();
+  }
+
+  // How many times nearer than the whole scene.
+  zoom(factor) {
+    const target = this.controls.target;
+    if (this.flat) this.camera.zoom = factor;
+    else this.camera.position.sub(target).divideScalar(factor).add(target);
     this.controls.update();
     this.onChange();
   }
@@ -177,6 +186,13 @@ export class Stage {
     } else this.camera.aspect = aspect;
     this.camera.updateProjectionMatrix();
     this.camera.updateMatrixWorld();
+  }
+
+  // What a flat view shows of the plane.
+  flatView() {
+    this.setAspect();
+    const { left, right, top, bottom, zoom, position } = this.camera;
+    return { left: position.x + left / zoom, right: position.x + right / zoom, top: position.y + top / zoom, bottom: position.y + bottom / zoom };
   }
 
   render() {

@@ -1,9 +1,10 @@
 // Recordings: the page from disk and from the server.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { after, before, test } from "node:test";
-import { close, colour, file, moreau, open, place, record, seek, serve, shot } from "./browser.mjs";
+import { close, colour, command, file, moreau, open, pixels, place, record, seek, serve, shot } from "./browser.mjs";
 
 // A ball in free fall beside a box that slides: where they are is known in closed form.
 const SCENE = `
@@ -182,6 +183,16 @@ bodies:
   assert.ok((g > 120 && g > r && g > b) || (r > 180 && g > 120 && b < 120), `green or the arrow's yellow, not ${[r, g, b]}`);
   assert.deepEqual(rest.problems, []);
   await rest.close();
+});
+
+test("a picture is the scene at its time", () => {
+  moreau("view", ball, "--png", file("ball.png"), "--at", "0.8", "--look", "theme=dark", "--pixels", "400x300");
+  const image = pixels(readFileSync(file("ball.png")));
+  assert.deepEqual([image.width, image.height], [400, 300]);
+  let coloured = 0;
+  for (let y = 0; y < 300; y++) for (let x = 0; x < 400; x++) coloured += colour(image.at(x, y)) > 60;
+  assert.ok(coloured > 100 && coloured < 20000, `${coloured} coloured pixels`);
+  assert.throws(() => execFileSync(command, ["view", ball, "--png", file("none.png")], { env: { PATH: "/nowhere" }, stdio: "pipe" }), (e) => e.status === 3 && /Chromium/.test(e.stderr));
 });
 
 test("a planar world has a flat view", async () => {

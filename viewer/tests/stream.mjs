@@ -1,7 +1,7 @@
 // Measures a running scene without a browser: frames received, skipped, bytes, and steps per second with and without someone watching.
 //   node tests/stream.mjs SCENE [SECONDS]
 import { connect } from "node:net";
-import { serve } from "./browser.mjs";
+import { serve } from "./program.mjs";
 
 // A websocket by hand: calls onMessage(opcode, payload); send(text).
 export function socket(url, onMessage) {
@@ -11,11 +11,13 @@ export function socket(url, onMessage) {
       s.write(`GET /live${search} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: moreau-live\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`));
     let buffer = Buffer.alloc(0), open = false;
     s.on("error", reject);
+    s.on("close", () => reject(new Error("closed")));
     s.on("data", (data) => {
       buffer = Buffer.concat([buffer, data]);
       if (!open) {
         const end = buffer.indexOf("\r\n\r\n");
         if (end < 0) return;
+        if (!buffer.toString("latin1", 0, 12).endsWith("101")) return s.destroy(), reject(new Error("refused"));
         open = true;
         buffer = buffer.subarray(end + 4);
         resolve({ send, close: () => s.destroy(), raw: s });
