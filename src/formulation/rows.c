@@ -249,7 +249,7 @@ bool mor_collect_rows(mor_world* w, mor_row_block** blocks, int* count)
     for (int i = 0; i < w->joints.count; i++) {
         mor_joint_row rows[6];
         int n = mor_joint_equations(w, &joints[i], rows);
-        if (n == 0) { /* a free joint, or a spring */
+        if (n == 0) { /* a free joint, or a spring between two points */
             free_rows(&c, &joints[i]);
             continue;
         }
