@@ -48,6 +48,7 @@ typedef struct mor_tree {
     int offset; /* in the world's velocity arrays, set by the assembly */
     struct mor_robot* robot;
     double stiffness, damping; /* of a spring */
+    const struct mor_stored_tree* stored; /* of a frame (model/stored.h) */
 } mor_tree;
 
 /* What the step must know of a kind of tree. All lengths are dof. */
@@ -167,6 +168,7 @@ struct mor_world {
     mor_robot** robots;
     int robot_count, robot_capacity;
     mor_buffer joints;      /* mor_joint */
+    struct mor_stored* stored; /* a world made from a frame (model/stored.h), else NULL */
     double joint_error;     /* largest |phi| at the end of the last step [m, rad] */
 
     mor_material* materials;
