@@ -24,6 +24,9 @@
 
 #define ROW_NULL 1e-7 /* rows shorter than this times the longest of their joint are left out */
 
+/* Corrections of joints fade: what redundant rows cannot agree on would pile up. */
+#define FADING 0.9
+
 typedef struct collector {
     mor_world* w;
     mor_row_block* blocks;
@@ -227,6 +230,7 @@ static void leave_out(const mor_world* w, mor_row_block* b)
         b->bias[dim] = b->bias[k];
         b->phi[dim] = b->phi[k];
         b->drift[dim] = b->drift[k];
+        b->predicted[dim] = b->predicted[k];
         b->of[dim++] = k;
     }
     b->dim = dim;
@@ -274,7 +278,8 @@ bool mor_collect_rows(mor_world* w, mor_row_block** blocks, int* count)
             fill(w, &joints[i], b, k, &rows[k]);
             b->phi[k] = rows[k].phi;
             b->drift[k] = b->bias[k];
-            b->bias[k] += gamma * rows[k].phi / w->h;
+            b->predicted[k] = how == MOR_STABILISE_IMPULSE ? FADING * joints[i].correction[k] : 0.0;
+            b->bias[k] += gamma * rows[k].phi / w->h + b->predicted[k];
         }
         b->memory = joints[i].memory;
         leave_out(w, b);
