@@ -229,5 +229,6 @@ const mor_formulation mor_formulation_peg = {
     .fields = peg_fields,
     .step = peg_step,
     .groups = 1,
+    .mass_inverse = true,
     .project = mor_peg_project,
 };
