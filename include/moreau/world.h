@@ -212,7 +212,7 @@ MOR_API mor_code mor_world_joint_forces(mor_world* world, double* forces, mor_er
 
 /* The equations of all joints (mimic included) as they are now, how many of them are independent, and the degrees of freedom
  * that are left. rank < equations: some joints say the same twice; the motion is unique, the forces are not. Works between
- * steps; -1: out of memory. */
+ * steps. -1: rank and freedom of too many loops to count; all three: out of memory. */
 typedef struct mor_joint_rank {
     int equations, rank, freedom;
 } mor_joint_rank;
