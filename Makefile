@@ -5,7 +5,7 @@ CMAKE_ARGS ?=
 TEST ?= .
 ROBOTS ?=
 
-.PHONY: all deps demo test test-asan test-long fuzz-viewer test-browser bench bench-ode bench-solvers bench-robots install docs viewer gallery format check-rooms clean
+.PHONY: all deps demo test test-asan test-long fuzz-viewer test-browser bench bench-ode bench-solvers bench-robots bench-iftomm install docs viewer gallery format check-rooms clean
 
 all: deps
 	@cmake -S . -B $(BUILD) -G Ninja $(CMAKE_ARGS) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
@@ -61,6 +61,11 @@ bench-solvers: deps
 	@scripts/install-deps bench-solvers
 	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF"
 	@scripts/bench-solvers build-bench
+
+# IFToMM A01 to A05, chains S7 and the pendulum of Fig. 4 (docs/results/iftomm.md), about five minutes
+bench-iftomm: deps
+	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF"
+	@build-bench/bench/bench_mechanisms iftomm chains figure docs/images/pendulum.svg
 
 # forward dynamics of robots beside MuJoCo; ROBOTS=folder: also the well-known robots in it
 bench-robots: deps

@@ -59,10 +59,11 @@ static void both_coordinates_give_the_same_motion_as_the_step_shrinks(void** sta
     static const char* const robots[] = {
         "urdf: robots/arm2.urdf, joints: { shoulder: -0.4, elbow: 0.9 }, joint_velocities: { shoulder: 1, elbow: -2 }",
         "urdf: robots/chain10.urdf, friction: false",
-        "urdf: robots/five_bar_leg.urdf, base: fixed, friction: false, joint_velocities: { rail: 0.3, hip_left: 0.5, hip_right: 0.5 }, "
-        "joints: { hip_left: -0.7, knee_left: 1.32676858253275, hip_right: 0.7, knee_right: -1.32676858253275 }, loops: [ { frames: [foot_left, foot_right] } ]",
+        ("urdf: robots/five_bar_leg.urdf, base: fixed, friction: false, joint_velocities: { rail: 0.3, hip_left: 0.5, hip_right: 0.5 }, "
+         "joints: { hip_left: -0.7, knee_left: 1.32676858253275, hip_right: 0.7, knee_right: -1.32676858253275 }, loops: [ { frames: [foot_left, foot_right] } ]"),
+        "urdf: robots/quadruped.urdf, base: floating, limits: false, angular_velocity: [0.5, 1, 0.3], velocity: [0, 0, 2]",
     };
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 4; k++) {
         double difference[2], joint_error;
         for (int fine = 0; fine < 2; fine++) {
             mor_vec3 x[32], y[32];

@@ -125,6 +125,49 @@ static void a_spring_between_two_bodies_sees_both(void** state)
     mor_world_destroy(w);
 }
 
+/* A mass on a soft distance to the world: the implicit step along it; and every integrator finds the oscillation of a hinge
+ * with a spring, of which the smooth ones know nothing of the trees that stand for springs. */
+static void soft_distances_and_springs_work_in_every_integrator(void** state)
+{
+    (void)state;
+    mor_world* w = make_world(0.01, mor_v3(0, 0, 0));
+    mor_error error;
+    mor_body_def d = mor_body_def_default();
+    d.mass = 2.0;
+    d.has_inertia = true;
+    d.inertia = mor_mat3_diag(1, 1, 1);
+    d.pose.position = mor_v3(1.5, 0, 0);
+    mor_joint_def j = mor_joint_def_default();
+    j.kind = MOR_JOINT_DISTANCE;
+    j.body[0] = mor_world_add_body(w, &d, &error);
+    j.point[0] = d.pose.position;
+    j.length = 1.0;
+    j.stiffness = 1e5;
+    j.damping = 30.0;
+    assert_true(mor_world_add_joint(w, &j, &error) >= 0);
+    double x = 0.5, v = 0.0, h = 0.01;
+    for (int n = 0; n < 50; n++) {
+        step(w);
+        v = (v - h * j.stiffness * x / 2.0) / (1.0 + (h * j.damping + h * h * j.stiffness) / 2.0);
+        x += h * v;
+        assert_near(mor_body_get_state(w, j.body[0]).com.x, 1.0 + x, 1e-9);
+    }
+    mor_world_destroy(w);
+
+    static const char* const integrators[] = { "semi-implicit", "rk4", "midpoint", "variational", "gauss6" };
+    for (int i = 0; i < 5; i++) {
+        w = make_world(1e-3, mor_v3(0, 0, 0));
+        assert_int_equal(mor_world_set_method(w, "integrator", integrators[i], &error), MOR_OK);
+        j = mor_joint_def_default();
+        j.stiffness = 8.0; /* omega = 4 */
+        add_wheel(w, &j, MOR_JOINT_REVOLUTE, mor_v3(0, 0, 0), 1.0);
+        for (int n = 0; n < 500; n++) step(w);
+        assert_near(mor_world_joint_position(w, 0), 0.25 * sin(4.0 * 0.5), i ? 1e-5 : 2e-3);
+        assert_true(!i || fabs(mor_world_joint_position(w, 0) - 0.25 * sin(2.0)) < 1e-6);
+        mor_world_destroy(w);
+    }
+}
+
 static void a_motor_accelerates_with_its_torque_and_keeps_its_speed(void** state)
 {
     (void)state;
@@ -314,6 +357,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(springs_and_dampers_take_the_implicit_step_for_any_stiffness),
         cmocka_unit_test(a_spring_between_two_bodies_sees_both),
+        cmocka_unit_test(soft_distances_and_springs_work_in_every_integrator),
         cmocka_unit_test(a_motor_accelerates_with_its_torque_and_keeps_its_speed),
         cmocka_unit_test(dry_friction_brakes_evenly_stops_and_holds),
         cmocka_unit_test(a_limit_stops_within_the_step_and_lets_go),

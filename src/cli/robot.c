@@ -16,7 +16,7 @@ static const char help_text[] =
     "  --frames a,b   only these frames (default: all links)\n"
     "  --joints a,b   keep these joints in this order, lock the others at 0 and merge their links\n"
     "  --base KIND    fixed or floating (default: \"mode\" of the state file; else floating, or fixed if the\n"
-    "                 root link is called world)\n"
+    "                 root link is called world or has no mass)\n"
     "  --loop a,b     the origins of two links meet (a,b,weld: their frames do); may be repeated. Tells how far they are apart\n"
     "                 at each state, how many equations this makes, their rank, and the degrees of freedom that are left\n"
     "  --json         one JSON document on stdout\n\n"
@@ -255,8 +255,8 @@ static int parse(int argc, char** argv, arguments* a)
     return 0;
 }
 
-/* Floating or fixed: said, by the state file, or by the name of the root. */
-static mor_code choose_base(const arguments* a, const mor_json_document* state, const char* root_link, bool* floating, mor_error* error)
+/* Floating or fixed: said, by the state file, or by the name and the mass of the root. */
+static mor_code choose_base(const arguments* a, const mor_json_document* state, const mor_link_def* root, bool* floating, mor_error* error)
 {
     const char* word = a->base;
     const mor_json_value* mode = state ? mor_json_get(mor_json_root(state), "mode") : NULL;
@@ -265,7 +265,7 @@ static mor_code choose_base(const arguments* a, const mor_json_document* state, 
             return mor_json_fail(state, mode, error, "'mode' is fixed or floating, not '%.40s'", mode->text);
         word = mode->text;
     }
-    *floating = word ? strcmp(word, "floating") == 0 : strcmp(root_link, "world") != 0;
+    *floating = word ? strcmp(word, "floating") == 0 : strcmp(root->name, "world") != 0 && root->mass.mass > 0.0;
     return MOR_OK;
 }
 
@@ -336,7 +336,7 @@ int mor_cli_robot(int argc, char** argv)
         o.joints = words;
     }
     model = mor_urdf_read(a.urdf, &o, notes, NOTES, &error);
-    if (!model || choose_base(&a, state, mor_robot_link(model, 0)->name, &o.floating, &error) != MOR_OK) goto fail;
+    if (!model || choose_base(&a, state, mor_robot_link(model, 0), &o.floating, &error) != MOR_OK) goto fail;
     if (!o.floating) { /* the name of the root was needed first */
         mor_robot_destroy(model);
         if (!(model = mor_urdf_read(a.urdf, &o, notes, NOTES, &error))) goto fail;

@@ -342,9 +342,10 @@ static void print_summary(const mor_world* w, const mor_scene* scene, const summ
     printf("  energy %.6g -> %.6g J, penetration at most %.3g m, drift at most %.3g m\n", s->initial, s->final, s->penetration, max_drift(w, start));
     if (mor_world_joint_count(w)) {
         printf("  %d joints, error at most %.3g; %d equations", mor_world_joint_count(w), s->joint_error, s->rank[0].equations);
-        if (s->rank[0].rank < s->rank[0].equations) printf(" of rank %d (%d redundant)", s->rank[0].rank, s->rank[0].equations - s->rank[0].rank);
+        if (s->rank[0].rank >= 0 && s->rank[0].rank < s->rank[0].equations) printf(" of rank %d (%d redundant)", s->rank[0].rank, s->rank[0].equations - s->rank[0].rank);
         if (s->rank[1].rank != s->rank[0].rank) printf(", rank %d at the end", s->rank[1].rank);
-        printf(", %d degrees of freedom\n", s->rank[0].freedom);
+        if (s->rank[0].rank >= 0) printf(", %d degrees of freedom\n", s->rank[0].freedom);
+        else puts(", too many to count their rank");
     }
     printf("  %.3g contacts at most, velocity error at most %.3g m/s, %.3g iterations per step\n", (double)s->max_contacts, s->velocity_error,
            s->steps ? s->iterations / s->steps : 0.0);

@@ -164,11 +164,11 @@ static double largest_of(int n, const double* x)
     return most;
 }
 
-/* x += (W + e D)^-1 r, r = rhs - W x, from x = 0 until the rows are at rounding or get no better.
+/* x += (W + e D)^-1 r, r = rhs - W x, from x = 0 until the rows are within `accuracy` or get no better.
  * Returns what is left of the rows, INFINITY when nothing came of it. `room`: dof + 3 n. */
-static double iterate(const mor_step_form* step, const int* number, const int* offset, const mor_block_cholesky* factor, int n, double* x, const double* rhs, double* room)
+static double iterate(const mor_step_form* step, const int* number, const int* offset, const mor_block_cholesky* factor, int n, double accuracy, double* x, const double* rhs, double* room)
 {
-    double *r = room, *y = r + n, *next = y + n, *nu = next + n, best = INFINITY, enough = 1e-14 * largest_of(n, rhs);
+    double *r = room, *y = r + n, *next = y + n, *nu = next + n, best = INFINITY, enough = accuracy * largest_of(n, rhs);
     memcpy(r, rhs, (size_t)n * sizeof *r);
     memset(x, 0, (size_t)n * sizeof *x);
     for (int round = 0; round < ROUNDS; round++) {
@@ -187,7 +187,7 @@ static double iterate(const mor_step_form* step, const int* number, const int* o
 }
 
 /* Blocks with active[block]; NULL: the equations. *left: what is left of the rows, as part of the largest of rhs, 0 if that is rounding. */
-static bool solve_blocks(const mor_step_form* step, const bool* active, const double* rhs, double* p, double* left, mor_arena* arena)
+static bool solve_blocks(const mor_step_form* step, const bool* active, const double* rhs, double accuracy, double* p, double* left, mor_arena* arena)
 {
     size_t mark = mor_arena_mark(arena);
     int* number = mor_arena_alloc(arena, (size_t)step->block_count * sizeof *number);
@@ -220,7 +220,7 @@ static bool solve_blocks(const mor_step_form* step, const bool* active, const do
     mor_block_cholesky* factor = mor_block_cholesky_create(count, dims, arena);
     if (!factor || !make_lists(step, number, &l, arena) || !assemble(step, number, &l, factor)) goto done;
     if (!mor_block_cholesky_factor(factor)) goto done;
-    double least = iterate(step, number, offset, factor, n, x, r, room), scale = largest_of(n, r);
+    double least = iterate(step, number, offset, factor, n, accuracy, x, r, room), scale = largest_of(n, r);
     ok = isfinite(least);
     if (least > 1e-10 * scale) *left = least / scale;
     for (int i = 0; ok && i < step->block_count; i++)
@@ -233,7 +233,7 @@ done:
 bool mor_equations_solve(const mor_step_form* step, const double* rhs, double* p, mor_arena* arena)
 {
     double left;
-    return solve_blocks(step, NULL, rhs, p, &left, arena);
+    return solve_blocks(step, NULL, rhs, 1e-8, p, &left, arena); /* of a correction */
 }
 
 void mor_equations_guess(const mor_step_form* step, double* p, double* bias, mor_arena* arena)
@@ -260,7 +260,7 @@ void mor_equations_guess(const mor_step_form* step, double* p, double* bias, mor
         mor_step_velocity(step, trial, nu);
         mor_step_rows(step, nu, u);
         for (int i = 0; i < step->row_count; i++) u[i] = -u[i];
-        good = solve_blocks(step, active, u, trial, &left, arena);
+        good = solve_blocks(step, active, u, 1e-13, trial, &left, arena);
         bool changed = false;
         for (int i = 0; good && i < step->block_count; i++) { /* beyond its bounds: it stays on one */
             const mor_block* b = &step->blocks[i];

@@ -24,6 +24,9 @@
 
 #define ROW_NULL 1e-7 /* rows shorter than this times the longest of their joint are left out */
 
+/* Corrections of joints fade: what redundant rows cannot agree on would pile up. */
+#define FADING 0.9
+
 typedef struct collector {
     mor_world* w;
     mor_row_block* blocks;
@@ -227,6 +230,7 @@ static void leave_out(const mor_world* w, mor_row_block* b)
         b->bias[dim] = b->bias[k];
         b->phi[dim] = b->phi[k];
         b->drift[dim] = b->drift[k];
+        b->predicted[dim] = b->predicted[k];
         b->of[dim++] = k;
     }
     b->dim = dim;
@@ -263,7 +267,10 @@ bool mor_collect_rows(mor_world* w, mor_row_block** blocks, int* count)
     for (int i = 0; i < w->joints.count; i++) {
         mor_joint_row rows[6];
         int n = mor_joint_equations(w, &joints[i], rows);
-        if (n == 0) continue; /* a free joint, or a spring */
+        if (n == 0) { /* a free joint, or a spring between two points */
+            free_rows(&c, &joints[i]);
+            continue;
+        }
         mor_row_block* b = joint_block(&c, &joints[i], MOR_BLOCK_EQUATION, n, -1);
         if (!b) break;
         b->joint = i;
@@ -271,7 +278,8 @@ bool mor_collect_rows(mor_world* w, mor_row_block** blocks, int* count)
             fill(w, &joints[i], b, k, &rows[k]);
             b->phi[k] = rows[k].phi;
             b->drift[k] = b->bias[k];
-            b->bias[k] += gamma * rows[k].phi / w->h;
+            b->predicted[k] = how == MOR_STABILISE_IMPULSE ? FADING * joints[i].correction[k] : 0.0;
+            b->bias[k] += gamma * rows[k].phi / w->h + b->predicted[k];
         }
         b->memory = joints[i].memory;
         leave_out(w, b);

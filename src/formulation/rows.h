@@ -12,6 +12,7 @@ typedef struct mor_row_block {
     double* J[3];  /* dim x dof(tree) */
     double bias[6], phi[6];
     double drift[6]; /* of bias: what kinematic bodies contribute */
+    double predicted[6]; /* of bias: the correction of the last step */
     double lower, upper;
     int joint;      /* of an equation: its joint, else -1 */
     int of[6];      /* row of the joint's equations */

@@ -176,7 +176,8 @@ int mor_world_add_joint(mor_world* w, const mor_joint_def* def, mor_error* error
         mor_fail(error, MOR_SYSTEM, "out of memory");
         return -1;
     }
-    bool spring = (def->stiffness > 0.0 || def->damping > 0.0) && (def->kind == MOR_JOINT_REVOLUTE || def->kind == MOR_JOINT_PRISMATIC);
+    bool spring = (def->stiffness > 0.0 || def->damping > 0.0) &&
+                  (def->kind == MOR_JOINT_REVOLUTE || def->kind == MOR_JOINT_PRISMATIC || def->kind == MOR_JOINT_DISTANCE);
     if (spring && !mor_world_reserve_tree(w)) {
         mor_fail(error, MOR_SYSTEM, "out of memory");
         return -1;
@@ -241,6 +242,29 @@ double mor_world_joint_error(const mor_world* w)
         int n = mor_joint_equations(w, &((const mor_joint*)w->joints.data)[i], rows);
         double square = 0.0;
         for (int k = 0; k < n; k++) square += rows[k].phi * rows[k].phi;
+        if (!(sqrt(square) <= largest)) largest = sqrt(square);
+    }
+    return largest;
+}
+
+double mor_world_joint_rate(const mor_world* w)
+{
+    double largest = 0.0;
+    for (int i = 0; i < w->joints.count; i++) {
+        const mor_joint* j = &((const mor_joint*)w->joints.data)[i];
+        mor_joint_row rows[6];
+        int n = mor_joint_equations(w, j, rows);
+        double square = 0.0;
+        for (int k = 0; k < n; k++) {
+            double rate = 0.0;
+            for (int side = 0; side < 2; side++) {
+                if (j->body[side] < 0) continue;
+                const mor_body* b = &w->bodies[j->body[side]];
+                mor_vec3 v = rows[k].spin ? b->w : mor_body_point_velocity(b, rows[k].point);
+                rate += (side ? -1.0 : 1.0) * mor_dot(rows[k].direction, v);
+            }
+            square += rate * rate;
+        }
         if (!(sqrt(square) <= largest)) largest = sqrt(square);
     }
     return largest;

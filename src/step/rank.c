@@ -11,13 +11,16 @@
  *
  * The tolerance is 1e-7, or ten times the present error of the joints: rows that agree on the constraint differ off it.
  *
- * Cost: linear for trees; rows x rank x dof of an island for its loops. */
+ * Cost: linear for trees; rows x rank x dof of an island for its loops. Loops of more than 3e9 such products (about a thousand
+ * hinges) are not counted: the rank is -1. */
 #include "formulation/assemble.h"
 #include "formulation/rows.h"
 #include "model/joints.h"
 #include "step/stabilise.h"
 
 #include <string.h>
+
+#define MOST_WORK 3e9 /* a few seconds */
 
 /* Gram-Schmidt on count rows of length n, one after the other in A (overwritten); the rank. */
 static int rank_of(double* A, int count, int n, double tolerance)
@@ -107,6 +110,10 @@ static bool island_rank(mor_world* w, const mor_island* island, double tolerance
     int count = 0, n = s->dof;
     for (int i = 0; i < s->block_count; i++) count += left[i] ? s->blocks[i].dim : 0;
     if (count == 0) return true;
+    if ((double)count * count * n > MOST_WORK) {
+        *rank = -1;
+        return true;
+    }
     double* A = mor_arena_alloc(w->arena, (size_t)count * (size_t)n * sizeof *A);
     if (!A) return false;
     for (int i = 0, at = 0; i < s->block_count; i++)
@@ -126,14 +133,14 @@ mor_joint_rank mor_world_joint_rank(mor_world* w)
     mor_step_memory kept = mor_step_set_aside(w);
     mor_assemble(w);
     bool ok = !w->out_of_memory;
-    for (int i = 0; ok && i < w->island_count; i++) ok = island_rank(w, &w->islands[i], tolerance, &out.rank);
+    for (int i = 0; ok && out.rank >= 0 && i < w->island_count; i++) ok = island_rank(w, &w->islands[i], tolerance, &out.rank);
     mor_joint_row rows[6];
     for (int i = 0; i < w->joints.count; i++) out.equations += mor_joint_equations(w, &((const mor_joint*)w->joints.data)[i], rows);
     for (int i = 0; i < w->robot_count; i++)
         for (int j = 0; w->robots[i]->mimic && j < mor_robot_joint_count(w->robots[i]->model); j++)
             out.equations += mor_robot_link(w->robots[i]->model, mor_robot_link_of_joint(w->robots[i]->model, j))->mimic >= 0;
-    out.freedom = w->dof - out.rank;
-    for (int i = 0; i < w->tree_count; i++) out.freedom -= w->trees[i].kind == &mor_tree_spring;
+    out.freedom = out.rank < 0 ? -1 : w->dof - out.rank;
+    for (int i = 0; out.rank >= 0 && i < w->tree_count; i++) out.freedom -= w->trees[i].kind == &mor_tree_spring;
     mor_step_put_back(w, &kept);
     mor_arena_release(w->arena, mark);
     w->out_of_memory = false;

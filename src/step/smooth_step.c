@@ -44,6 +44,12 @@ static bool joint_trees(const mor_world* w, const mor_joint* j, int tree[2])
     return free;
 }
 
+/* Rows without bounds are springs and dampers. */
+static bool is_spring(double lower, double upper) { return lower == -INFINITY && upper == INFINITY; }
+
+/* The trees that stand for springs in the semi-implicit step (model/tree.c) have no motion of their own. */
+static bool moves(const mor_tree* t) { return t->kind != &mor_tree_spring && t->dof > 0; }
+
 void mor_smooth_plan(mor_world* w)
 {
     w->smooth_group = NULL;
@@ -76,7 +82,7 @@ void mor_smooth_plan(mor_world* w)
         mor_island* island = &w->islands[i];
         island->one_sided = island->system.contact_count > 0;
         for (int r = 0; r < island->row_block_count; r++) {
-            if (island->rows[r]->kind != MOR_BLOCK_BOUNDED) continue;
+            if (island->rows[r]->kind != MOR_BLOCK_BOUNDED || is_spring(island->rows[r]->lower, island->rows[r]->upper)) continue;
             island->one_sided = true;
             if (island->rows[r]->lower < 0.0) smooth[parent[island->tree_of[0]]] = false;
         }
@@ -94,7 +100,7 @@ static bool idle(const mor_world* w, const mor_island* island)
     const mor_system* s = &island->system;
     if (island->report.status != MOR_SOLVED) return false;
     for (int b = 0; b < s->block_count; b++) {
-        if (s->blocks[b].kind == MOR_BLOCK_EQUATION) continue;
+        if (s->blocks[b].kind == MOR_BLOCK_EQUATION || (s->blocks[b].kind == MOR_BLOCK_BOUNDED && is_spring(s->blocks[b].lower, s->blocks[b].upper))) continue;
         const double* W = s->diagonal + s->diagonal_start[b];
         for (int d = 0; d < s->blocks[b].dim; d++)
             if (!(fabs(island->answer.impulses[s->blocks[b].row + d]) * W[d * (s->blocks[b].dim + 1)] <= w->solver_options.tol)) return false;
@@ -111,7 +117,7 @@ int mor_smooth_sort(mor_world* w)
     }
     for (int i = 0; i < w->tree_count; i++) {
         w->smooth[i] = w->smooth[w->smooth_group[i]];
-        if (w->smooth_group[i] == i && w->trees[i].dof > 0) *(w->smooth[i] ? &w->smooth_groups : &w->reduced_groups) += 1;
+        if (w->smooth_group[i] == i) *(w->smooth[i] ? &w->smooth_groups : &w->reduced_groups) += 1;
     }
     int rough = 0;
     for (int i = 0; i < w->island_count; i++) {
@@ -228,8 +234,9 @@ static bool begin(mor_smooth* m, mor_world* w, const int* trees, int tree_count,
 
 /* Where the equations lose rank (four-bars in line) multipliers that enforce G' V = 0 at every stage become infinite and no
  * iteration converges, while accelerations stay what they are: rk4, which needs only these, passes. Its step is taken
- * if two halves and the whole agree to 1e-6 of the speed, so that it is no way out for steps that are just too long. */
-static bool rescue(mor_smooth* m, double h)
+ * if two halves and the whole agree to 1e-9 of the speed (less strictly after halvings), so that it is no way out for steps
+ * that are just too long. */
+static bool rescue(mor_smooth* m, double h, double tolerance)
 {
     size_t mark = mor_arena_mark(m->arena);
     const int n[4] = { m->size, m->dof, m->dof, m->equation_count };
@@ -252,7 +259,7 @@ static bool rescue(mor_smooth* m, double h)
             apart = fmax(apart, fabs(m->nu[k] - whole[k]));
             fastest = fmax(fastest, fabs(whole[k]));
         }
-        ok = ok && apart <= 1e-6 * fastest;
+        ok = ok && apart <= tolerance * fastest;
         for (int i = 0; !ok && i < 4; i++) memcpy(now[i], start[i], (size_t)n[i] * sizeof(double));
     }
     mor_arena_release(m->arena, mark);
@@ -267,7 +274,7 @@ static bool advance(mor_smooth* m, double h)
     while (part < 1L << depth) {
         bool ok = m->w->integrator->advance(m, h / (double)(1L << depth));
         if (!ok && m->equation_count && m->w->integrator != &mor_integrator_rk4 && !m->w->out_of_memory)
-            m->rescued += ok = rescue(m, h / (double)(1L << depth));
+            m->rescued += ok = rescue(m, h / (double)(1L << depth), ldexp(1e-9, 2 * depth));
         if (ok) {
             part++;
             while (depth > 0 && part % 2 == 0) part /= 2, depth--;
@@ -312,7 +319,7 @@ static bool list_groups(mor_world* w, lists* l)
     if (!l->trees || !l->tree_start || !l->joints || !l->joint_start) return false;
     const mor_joint* joints = w->joints.data;
     int tree[2];
-    for (int i = 0; i < w->tree_count; i++) l->tree_start[w->smooth_group[i] + 2]++;
+    for (int i = 0; i < w->tree_count; i++) l->tree_start[w->smooth_group[i] + 2] += moves(&w->trees[i]);
     for (int i = 0; i < w->joints.count; i++) {
         joint_trees(w, &joints[i], tree);
         l->joint_start[w->smooth_group[tree[0]] + 2]++;
@@ -321,7 +328,8 @@ static bool list_groups(mor_world* w, lists* l)
         l->tree_start[i] += l->tree_start[i - 1];
         l->joint_start[i] += l->joint_start[i - 1];
     }
-    for (int i = 0; i < w->tree_count; i++) l->trees[l->tree_start[w->smooth_group[i] + 1]++] = i;
+    for (int i = 0; i < w->tree_count; i++)
+        if (moves(&w->trees[i])) l->trees[l->tree_start[w->smooth_group[i] + 1]++] = i;
     for (int i = 0; i < w->joints.count; i++) {
         joint_trees(w, &joints[i], tree);
         l->joints[l->joint_start[w->smooth_group[tree[0]] + 1]++] = i;
@@ -380,7 +388,7 @@ mor_status mor_smooth_step(mor_world* w)
     }
     mor_status status = MOR_SOLVED;
     for (int g = 0; g < w->tree_count && status == MOR_SOLVED; g++) {
-        if (w->smooth_group[g] != g || !w->smooth[g]) continue;
+        if (w->smooth_group[g] != g || !w->smooth[g] || l.tree_start[g + 1] == l.tree_start[g]) continue;
         size_t mark = mor_arena_mark(w->arena);
         mor_smooth m;
         bool ok = begin(&m, w, l.trees + l.tree_start[g], l.tree_start[g + 1] - l.tree_start[g], l.joints + l.joint_start[g], l.joint_start[g + 1] - l.joint_start[g]);
@@ -414,9 +422,11 @@ mor_code mor_world_joint_forces(mor_world* w, double* forces, mor_error* error)
     int* joints = mor_arena_alloc(w->arena, (size_t)w->joints.count * sizeof *joints);
     state before;
     mor_smooth m = { 0 };
-    for (int i = 0; trees && i < w->tree_count; i++) trees[i] = i;
+    int count = 0;
+    for (int i = 0; trees && i < w->tree_count; i++)
+        if (moves(&w->trees[i])) trees[count++] = i;
     for (int i = 0; joints && i < w->joints.count; i++) joints[i] = i;
-    bool memory = trees && joints && save(w, &before) && begin(&m, w, trees, w->tree_count, joints, w->joints.count);
+    bool memory = trees && joints && save(w, &before) && begin(&m, w, trees, count, joints, w->joints.count);
     double* a = memory ? mor_smooth_vector(&m, m.dof) : NULL;
     double* lambda = memory ? mor_smooth_vector(&m, m.row_count) : NULL;
     bool ok = a && lambda && mor_smooth_accelerate(&m, m.q, NULL, m.nu, a, lambda);

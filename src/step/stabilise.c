@@ -5,8 +5,8 @@
  *
  *     G(q)' nu+ + (sum of phi(q (+) h nu+) so far)/h = 0,
  *
- * and the island is solved again, contacts and all, from the last answer, until |phi| is within the tolerance. The
- * impulses act along G(q), as in SHAKE. Velocities: after the step W p = -G(q+)' nu, nu <- nu + M^-1 G(q+) p, which
+ * and the island is solved again, contacts and all, from the last answer, until |phi| is within the tolerance. The sum
+ * hardly changes from step to step, so it begins with the last one's. The impulses act along G(q), as in SHAKE. Velocities: after the step W p = -G(q+)' nu, nu <- nu + M^-1 G(q+) p, which
  * makes the pair RATTLE: second order, and without the dissipation that corrections along G(q+) alone have
  * (h w^2 of the energy per second for a pendulum turning at w).
  *
@@ -190,7 +190,7 @@ static double add_violation(mor_world* w, mor_island* island)
 {
     const mor_system* s = &island->system;
     double largest = 0.0, *bias = (double*)s->bias; /* the assembly's own array */
-    const mor_joint* joints = w->joints.data;
+    mor_joint* joints = w->joints.data;
     for (int r = 0; r < island->row_block_count; r++) {
         mor_row_block* b = island->rows[r];
         if (b->joint < 0) continue;
@@ -201,10 +201,27 @@ static double add_violation(mor_world* w, mor_island* island)
             double phi = rows[b->of[k]].phi;
             square += phi * phi;
             bias[s->blocks[s->contact_count + r].row + k] += phi / w->h;
+            joints[b->joint].correction[b->of[k]] += phi / w->h;
         }
         if (!(sqrt(square) <= largest)) largest = sqrt(square);
     }
     return largest;
+}
+
+/* Begins the sums of an island's joints with what is in the rows already; or takes that out of the rows. */
+static void begin_corrections(mor_world* w, const mor_island* island, bool without)
+{
+    mor_joint* joints = w->joints.data;
+    double* bias = (double*)island->system.bias;
+    for (int r = 0; r < island->row_block_count; r++) {
+        const mor_row_block* b = island->rows[r];
+        if (b->joint < 0) continue;
+        memset(joints[b->joint].correction, 0, sizeof joints[b->joint].correction);
+        for (int k = 0; k < b->dim; k++) {
+            if (without) bias[island->system.blocks[island->system.contact_count + r].row + k] -= b->predicted[k];
+            else joints[b->joint].correction[b->of[k]] = b->predicted[k];
+        }
+    }
 }
 
 mor_status mor_stabilise_positions(mor_world* w, mor_status status, void (*solve)(mor_world* world, int island))
@@ -218,6 +235,7 @@ mor_status mor_stabilise_positions(mor_world* w, mor_status status, void (*solve
     }
     double** first = mor_arena_zero(w->arena, (size_t)w->island_count + 1, sizeof *first);
     double before = INFINITY;
+    for (int i = 0; i < w->island_count; i++) begin_corrections(w, &w->islands[i], false);
     for (int i = 0; first && i < w->island_count; i++) {
         first[i] = mor_arena_alloc(w->arena, (size_t)w->islands[i].system.row_count * sizeof(double));
         if (first[i]) memcpy(first[i], w->islands[i].system.bias, (size_t)w->islands[i].system.row_count * sizeof(double));
@@ -237,6 +255,7 @@ mor_status mor_stabilise_positions(mor_world* w, mor_status status, void (*solve
         before = largest;
         for (int i = 0; lost && i < w->island_count; i++) {
             if (first && first[i]) memcpy((double*)w->islands[i].system.bias, first[i], (size_t)w->islands[i].system.row_count * sizeof(double));
+            begin_corrections(w, &w->islands[i], true);
             if (i < 64) again[i] = true;
         }
         for (int i = 0; i < w->island_count; i++) {
