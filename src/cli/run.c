@@ -221,7 +221,7 @@ static void write_joints(mor_json* json, mor_world* w)
     if (!forces) return;
     mor_stage_user(w); /* forces of the coming step, which will not be taken */
     bool known = mor_world_joint_forces(w, forces, &error) == MOR_OK;
-    mor_json_list(json, "joints");
+    mor_json_list(json, "joint_forces");
     for (int i = 0; i < n; i++) {
         mor_json_object(json, NULL);
         mor_json_text(json, "name", mor_world_joint(w, i)->name);
