@@ -265,7 +265,7 @@ static bool constrain(mor_smooth* m, const mor_smooth_rows* rows, double gh, con
     return ok;
 }
 
-static bool finite(const double* x, int n)
+static bool all_finite(const double* x, int n)
 {
     double sum = 0.0;
     for (int i = 0; i < n; i++) sum += x[i];
@@ -274,12 +274,12 @@ static bool finite(const double* x, int n)
 
 bool mor_smooth_solve(mor_smooth* m, const mor_smooth_rows* rows, double gh, const double* r, const double* s, double* x, double* y)
 {
-    if (!finite(r, m->dof)) return false;
+    if (!all_finite(r, m->dof)) return false;
     for (int t = 0; t < m->tree_count; t++) {
         if (!mor_motion_factor(m->w, tree_at(m, t), gh)) return false;
         mor_motion_solve(m->w, tree_at(m, t), r + m->dof_of[t], x + m->dof_of[t]);
     }
-    return constrain(m, rows, gh, s, x, y, NULL) && finite(x, m->dof);
+    return constrain(m, rows, gh, s, x, y, NULL) && all_finite(x, m->dof);
 }
 
 enum { MOST_ROWS = 96 };
@@ -343,7 +343,7 @@ bool mor_smooth_rate(mor_smooth* m, const mor_smooth_rows* rows, const double* n
         for (int k = 0; m->row_count && k < tree->dof; k++) out[k] += f[m->dof_of[t] + k];
     }
     mor_arena_release(m->arena, mark);
-    return ok && finite(rate, m->dof);
+    return ok && all_finite(rate, m->dof);
 }
 
 bool mor_smooth_correct(mor_smooth* m, const mor_smooth_rows* rows, double gh, const double* y, const double* nu, const double* s, double* x, double* z,
@@ -368,7 +368,7 @@ bool mor_smooth_correct(mor_smooth* m, const mor_smooth_rows* rows, double gh, c
         ok = mor_motion_factor(m->w, tree, gh);
         if (ok) mor_motion_solve(m->w, tree, r, x + at);
     }
-    ok = ok && constrain(m, rows, gh, s, x, z, response) && finite(x, m->dof);
+    ok = ok && constrain(m, rows, gh, s, x, z, response) && all_finite(x, m->dof);
     mor_arena_release(m->arena, mark);
     return ok;
 }
@@ -437,7 +437,7 @@ bool mor_smooth_accelerate(mor_smooth* m, const double* q, const double* xi, con
         }
         ok = constrain(m, &rows, 0.0, bias, a, lambda, NULL);
     }
-    ok = ok && finite(a, m->dof);
+    ok = ok && all_finite(a, m->dof);
     mor_arena_release(m->arena, mark);
     return ok;
 }
@@ -508,7 +508,7 @@ bool mor_smooth_finish(mor_smooth* m, const double* xi, const double* y, int kin
             if (kind == MOR_END_VELOCITY || (kind == MOR_END_MIXED && tree->body < 0)) memcpy(v + at, y + at, (size_t)tree->dof * sizeof *v);
             else if ((ok = mor_motion_factor(m->w, tree, 0.0))) mor_motion_solve(m->w, tree, y + at, v + at);
         }
-        ok = ok && finite(v, m->dof) && finite(q, m->size) && mor_smooth_project(m, q, v) && finite(v, m->dof) && finite(q, m->size);
+        ok = ok && all_finite(v, m->dof) && all_finite(q, m->size) && mor_smooth_project(m, q, v) && all_finite(v, m->dof) && all_finite(q, m->size);
     }
     if (ok) {
         memcpy(m->q, q, (size_t)m->size * sizeof *q);
