@@ -2,6 +2,7 @@
  * formulation is Stewart-Trinkle. */
 #include "common/worlds.h"
 #include "lab/particle.h"
+#include "model/world.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -101,6 +102,7 @@ static void with_one_plane_every_formulation_is_stewart_trinkle(void** state)
     (void)state;
     const char* names[] = { "st", "peg", "peg-heuristic", "peg-exact" };
     mor_error error = { 0 };
+    int enumerated = 0; /* steps of the box in which peg-exact had one plane */
     for (int shape = 0; shape < 2; shape++) {
         mor_world* w[4];
         mor_body_id b[4];
@@ -125,7 +127,12 @@ static void with_one_plane_every_formulation_is_stewart_trinkle(void** state)
             for (int i = 0; i < 4; i++) test_steps(w[i], 1);
             mor_body_state s = test_state(w[0], b[0]);
             /* lying flat, the box has a face of its own: two planes, so the enumeration may take the other */
-            for (int i = 1; i < (shape ? 3 : 4) && apart; i++) {
+            int n;
+            bool one = true;
+            const mor_contact* contacts = mor_world_contacts(w[3], &n);
+            for (int m = 1; m < n; m++) one = one && contacts[m].plane == contacts[0].plane;
+            enumerated += shape && one && n > 0;
+            for (int i = 1; i < (one ? 4 : 3) && apart; i++) {
                 mor_body_state o = test_state(w[i], b[i]);
                 test_near(mor_norm(mor_sub(o.velocity, s.velocity)), 0, 1e-12, names[i]);
                 test_near(o.angular_velocity.z, s.angular_velocity.z, 1e-12, names[i]);
@@ -133,37 +140,61 @@ static void with_one_plane_every_formulation_is_stewart_trinkle(void** state)
         }
         for (int i = 0; i < 4; i++) mor_world_destroy(w[i]);
     }
+    assert_true(enumerated > 3);
 }
 
-/* In space: boxes on a half-space, peg and st. */
+/* In space: a box or a random hull that lands and slides on a half-space; every formulation that works there, with and without friction. */
 static void and_in_space(void** state)
 {
     (void)state;
-    mor_world* w[2];
-    mor_body_id b[2];
-    for (int i = 0; i < 2; i++) {
-        w[i] = test_world(0.01);
-        test_method(w[i], "formulation", i ? "peg" : "st");
-        test_method(w[i], "collision", i ? "features" : "manifold");
-        test_method(w[i], "solver", "lemke");
-        test_fixed(w[i], test_plane(), mor_v3(0, 0, 0), mor_quat_identity());
-        b[i] = test_body(w[i], test_box(1, 0.6, 0.4), 1.0, mor_v3(0, 0, 0.7), mor_quat_normalize((mor_quat){ 1, 0.05, 0.1, 0.2 }));
-        test_velocity(w[i], b[i], mor_v3(2, 0.5, -1), mor_v3(0.1, 0.2, 0.3));
+    const char* names[] = { "st", "peg", "peg-heuristic" };
+    mor_error error = { 0 };
+    int compared = 0, untouched = 0;
+    double worst = 0.0;
+    for (int c = 0; c < 4; c++) {
+        mor_world* w[3];
+        mor_body_id b[3];
+        for (int i = 0; i < 3; i++) {
+            mor_rng r = { 7 };
+            mor_vec3 p[12];
+            for (int k = 0; k < 12; k++) p[k] = mor_v3(mor_rng_uniform(&r) - 0.5, mor_rng_uniform(&r) - 0.5, mor_rng_uniform(&r) - 0.5);
+            w[i] = test_world(0.01);
+            test_method(w[i], "formulation", names[i]);
+            test_method(w[i], "collision", "features");
+            test_method(w[i], "solver", "lemke");
+            if (c & 1) mor_world_set_pair(w[i], 0, 0, 0.0, 0.0, &error);
+            test_fixed(w[i], test_plane(), mor_v3(0, 0, 0), mor_quat_identity());
+            b[i] = test_body(w[i], c & 2 ? mor_geometry_hull(p, 12, &error) : test_box(1, 0.6, 0.4), 1.0, mor_v3(0, 0, 0.7), mor_quat_normalize((mor_quat){ 1, 0.05, 0.1, 0.2 }));
+            test_velocity(w[i], b[i], mor_v3(2, 0.5, -1), mor_v3(0.1, 0.2, 0.3));
+        }
+        for (int k = 0; k < 150; k++) {
+            for (int i = 1; i < 3; i++) { /* the same step from the same state, without penetration */
+                mor_body_state s = test_state(w[0], b[0]);
+                mor_body_set_state(w[i], b[i], &s);
+            }
+            bool apart = mor_world_penetration(w[0]) <= 0.0;
+            double raw = 0.0;
+            for (int i = 0; i < 3; i++) raw = fmax(raw, test_steps(w[i], 1).raw_penetration);
+            int n;
+            mor_world_contacts(w[0], &n);
+            if (!apart || n == 0) continue;
+            compared++;
+            mor_body_state s = test_state(w[0], b[0]);
+            for (int i = 1; i < 3; i++) {
+                /* the solution of the step; then the state, unless linearisation left something to peg's position projection */
+                for (int m = 0; m < 6; m++) worst = fmax(worst, fabs(w[i]->islands[0].answer.nu[m] - w[0]->islands[0].answer.nu[m]));
+                mor_body_state o = test_state(w[i], b[i]);
+                if (raw > 0.0) continue;
+                untouched++;
+                worst = fmax(worst, fmax(mor_norm(mor_sub(o.velocity, s.velocity)), mor_norm(mor_sub(o.angular_velocity, s.angular_velocity))));
+                worst = fmax(worst, mor_norm(mor_sub(o.com, s.com)));
+            }
+        }
+        for (int i = 0; i < 3; i++) mor_world_destroy(w[i]);
     }
-    int compared = 0;
-    for (int k = 0; k < 60; k++) {
-        mor_body_state s = test_state(w[0], b[0]);
-        mor_body_set_state(w[1], b[1], &s);
-        bool apart = mor_world_penetration(w[0]) <= 0.0;
-        for (int i = 0; i < 2; i++) test_steps(w[i], 1);
-        int n;
-        mor_world_contacts(w[0], &n);
-        if (!apart || n == 0) continue;
-        compared++;
-        test_near(mor_norm(mor_sub(test_state(w[0], b[0]).velocity, test_state(w[1], b[1]).velocity)), 0, 1e-10, "velocity");
-    }
-    assert_true(compared > 3);
-    for (int i = 0; i < 2; i++) mor_world_destroy(w[i]);
+    printf("  %d steps with contact from states without penetration, largest difference %.1e\n", compared, worst);
+    assert_true(compared > 50 && untouched > 50);
+    assert_true(worst <= 1e-12);
 }
 
 int main(void)

@@ -60,27 +60,38 @@ static void the_rod_gains_no_energy_and_stays_out_of_the_rocks(void** state)
     }
 }
 
+/* Error of the position at 0.5 s against h = 2e-3/128, and its order by least squares over five halvings. */
 static void without_friction_the_rod_converges_at_first_order(void** state)
 {
     (void)state;
-    double h = 2e-3, y[5];
-    for (int i = 0; i < 5; i++, h *= 0.5) {
+    mor_vec3 limit = rod(2e-3 / 128, "0", 0.5).half;
+    double h = 2e-3, sx = 0, sy = 0, sxx = 0, sxy = 0;
+    const int n = 6;
+    for (int i = 0; i < n; i++, h *= 0.5) {
         rod_run r = rod(h, "0", 0.5);
-        y[i] = r.half.y;
-        printf("  h %g: y(0.5) = %.5f, raw penetration %.2e = %.2f h^2\n", h, y[i], r.raw, r.raw / (h * h));
+        double e = mor_norm(mor_sub(r.half, limit)), x = log(h), y = log(e);
+        printf("  h %g: (%.5f, %.5f, %.5f), error %.1e m = %.1f h, raw penetration %.2e = %.2f h^2\n", h, r.half.x, r.half.y, r.half.z, e, e / h, r.raw, r.raw / (h * h));
         assert_true(r.pen < 1e-9 && r.gain < 1e-6 * r.initial);
+        assert_true(e < 8.0 * h);
+        sx += x, sy += y, sxx += x * x, sxy += x * y;
     }
-    /* successive differences about halve */
-    double first = fabs(y[1] - y[0]), last = fabs(y[4] - y[3]);
-    assert_true(last < first / 4.0);
+    double order = (n * sxy - sx * sy) / (n * sxx - sx * sx);
+    printf("  order %.2f\n", order);
+    assert_true(order > 0.85 && order < 1.5);
 }
 
 static void with_friction_fine_steps_agree(void** state)
 {
     (void)state;
-    rod_run a = rod(2.5e-4, "0.5", 0.5), b = rod(1.25e-4, "0.5", 0.5);
-    printf("  (%.5f, %.5f, %.5f) and (%.5f, %.5f, %.5f)\n", a.half.x, a.half.y, a.half.z, b.half.x, b.half.y, b.half.z);
-    assert_true(mor_norm(mor_sub(a.half, b.half)) < 1e-3);
+    mor_vec3 low = { HUGE_VAL, HUGE_VAL, HUGE_VAL }, high = { -HUGE_VAL, -HUGE_VAL, -HUGE_VAL };
+    double h = 2.5e-4;
+    for (int i = 0; i < 3; i++, h *= 0.5) {
+        mor_vec3 p = rod(h, "0.5", 0.5).half;
+        printf("  h %g: (%.5f, %.5f, %.5f)\n", h, p.x, p.y, p.z);
+        low = mor_v3(fmin(low.x, p.x), fmin(low.y, p.y), fmin(low.z, p.z));
+        high = mor_v3(fmax(high.x, p.x), fmax(high.y, p.y), fmax(high.z, p.z));
+    }
+    assert_true(high.x - low.x < 1e-3 && high.y - low.y < 1e-3 && high.z - low.z < 1e-3);
 }
 
 /* nu+'M nu+ - nu_free'M nu_free over two: what contact did to the kinetic energy of the step just made. */
@@ -104,7 +115,6 @@ static void random_piles_neither_explode_nor_gain_kinetic_energy(void** state)
 {
     (void)state;
     int total = getenv("MOREAU_LONG") ? 20000 : 400, per_run = 200, missed = 0, done = 0;
-    int runs = 0, above = 0;
     double worst = 0.0, lifted = 0.0;
     for (int seed = 1; done < total; seed++) {
         mor_error error = { 0 };
@@ -143,13 +153,10 @@ static void random_piles_neither_explode_nor_gain_kinetic_energy(void** state)
         }
         if (up / e0 > 5e-4) printf("  seed %d: projection added %.1e of the initial energy, raw penetration %.1e\n", seed, up / e0, deepest);
         lifted = fmax(lifted, up / e0);
-        above += up / e0 >= 1e-3;
-        runs++;
         mor_world_destroy(w);
     }
     printf("  %d steps: %d missed the tolerance, kinetic energy rose by at most %.1e J, projection added at most %.1e of the initial energy\n", done, missed, worst, lifted);
-    /* below 1e-3 of the initial energy per run; one run in a hundred, with bodies that roll for long, is known to reach 1.5e-3 */
-    assert_true(50 * above <= runs && lifted < 2e-3);
+    assert_true(lifted < 1e-3); /* per run */
     assert_true(worst <= 1e-9);
     assert_true(missed < total / 20);
 }

@@ -90,7 +90,7 @@ static const broken scenes[] = {
     { TOP("robots: [ { base: fixed } ]"), 2, 11, "robot has no 'urdf'", 0, 0 },
     { TOP("robots: [ { urdf: a.urdf, base: loose } ]"), 2, 33, "base", 0, 0 },
     { TOP("dimension: 2\njoints: [ { type: fixed, bodies: [world, world] } ]"), 3, 9, "3-D", 0, 0 },
-    { TOP("controllers: [ { type: pid } ]"), 2, 1, "controllers are not supported by this version", 0, 0 },
+    { TOP("controllers: [ { type: pid } ]"), 2, 16, "has no 'robot'", 0, 0 },
     /* methods */
     { TOP("method: st"), 2, 9, "method must be a mapping", 0, 0 },
     { TOP("method: { solvr: pgs }"), 2, 11, "did you mean 'solver'?", 0, 0 },
@@ -116,7 +116,7 @@ static const broken scenes[] = {
     { TOP("method: { stabilisation: { name: impulse, position: -1 } }"), 2, 53, "position", 0, 0 },
     { TOP("method: { stabilisation: { name: none, velocity: 1 } }"), 2, 40, "unknown option 'velocity' of stabilisation 'none'", 0, 0 },
     { TOP("method: { relinearise: 1.5 }"), 2, 24, "not a whole number", 0, 0 },
-    { TOP("method: { control_step: 0.001 }"), 2, 11, "control_step is not supported by this version", 0, 0 },
+    { TOP("method: { control_step: 0 }"), 2, 25, "control_step 0 is not positive", 0, 0 },
     /* materials */
     { TOP("materials: [wood]"), 2, 12, "materials must be a mapping", 0, 0 },
     { TOP("materials: { wood: { frictoin: 1 } }"), 2, 22, "unknown key 'frictoin' in material; did you mean 'friction'?", 0, 0 },
@@ -237,7 +237,7 @@ static const broken scenes[] = {
     { BALLS("forces: [ { body: b, force: [1, 0, 0] } ]"), 5, 19, "body 'b' is not dynamic", 0, 0 },
     { BALLS("forces: [ { body: a, frame: moon } ]"), 5, 29, "frame must be one of world|body", 0, 0 },
     { BALLS("forces: [ { body: a, from: 2, until: 1 } ]"), 5, 38, "until must be later than from", 0, 0 },
-    { BALLS("forces: [ { robot: r, link: l } ]"), 5, 13, "robot is not supported by this version", 0, 0 },
+    { BALLS("forces: [ { robot: r, link: l } ]"), 5, 20, "there is no robot 'r'", 0, 0 },
     { BALLS("ignore_pairs: [ [a, c] ]"), 5, 21, "unknown body 'c'", 0, 0 },
     { BALLS("ignore_pairs: [ [a] ]"), 5, 17, "two names", 0, 0 },
     { BALLS("ignore_pairs: [ [a, a] ]"), 5, 17, "two different names", 0, 0 },

@@ -35,17 +35,31 @@ struct Bullet : Engine {
                 shape = new btBoxShape(
                     btVector3((btScalar)b.size[0], (btScalar)b.size[1], (btScalar)b.size[2]) *
                     0.5f);
-            else
+            else if (b.shape == Shape::hull) {
+                auto* hull = new btConvexHullShape;
+                for (int v = 0; v < b.hull->vertex_count; v++) {
+                    const mor_vec3& x = b.hull->vertices[v];
+                    hull->addPoint(btVector3((btScalar)x.x, (btScalar)x.y, (btScalar)x.z), false);
+                }
+                hull->recalcLocalAabb();
+                shape = hull;
+            } else
                 shape = new btStaticPlaneShape(btVector3(0, 0, 1), 0);
             shapes.emplace_back(shape);
             btVector3 inertia(0, 0, 0);
-            if (!b.fixed) shape->calculateLocalInertia((btScalar)b.mass, inertia);
+            if (!b.fixed)
+                inertia = btVector3((btScalar)b.inertia[0], (btScalar)b.inertia[1],
+                                    (btScalar)b.inertia[2]);
             btRigidBody::btRigidBodyConstructionInfo info((btScalar)b.mass, nullptr, shape,
                                                           inertia);
             info.m_startWorldTransform = at;
             info.m_friction = (btScalar)sqrt(s.mu);
             bodies.push_back(std::make_unique<btRigidBody>(info));
             bodies.back()->setActivationState(DISABLE_DEACTIVATION);
+            bodies.back()->setLinearVelocity(btVector3(
+                (btScalar)b.velocity.x, (btScalar)b.velocity.y, (btScalar)b.velocity.z));
+            bodies.back()->setAngularVelocity(
+                btVector3((btScalar)b.spin.x, (btScalar)b.spin.y, (btScalar)b.spin.z));
             world.addRigidBody(bodies.back().get());
         }
     }
@@ -69,6 +83,11 @@ struct Bullet : Engine {
     {
         const btVector3& v = bodies[i]->getLinearVelocity();
         return mor_v3(v.x(), v.y(), v.z());
+    }
+    mor_vec3 spin(int i) const override
+    {
+        const btVector3& w = bodies[i]->getAngularVelocity();
+        return mor_v3(w.x(), w.y(), w.z());
     }
 };
 

@@ -8,7 +8,7 @@
 
 #include "moreau/moreau.h"
 
-enum class Shape { sphere, box, plane };
+enum class Shape { sphere, box, plane, hull };
 
 struct Body {
     Shape shape;
@@ -17,12 +17,17 @@ struct Body {
     bool fixed;
     double mass;
     mor_pose pose; // of the centre of mass, which is the centre of these shapes
+    double inertia[3]; // about the axes of the pose
+    mor_vec3 velocity, spin;
+    const mor_polyhedron* hull; // box and hull: faces and vertices in the frame of the pose; owned by the scene
 };
 
 struct Scene {
     std::vector<Body> bodies;
     mor_vec3 gravity;
     double h, mu;
+    bool hulls; // some body is a hull
+    std::shared_ptr<void> owner; // keeps the shapes
 };
 
 struct Engine {
@@ -30,6 +35,7 @@ struct Engine {
     virtual bool step() = 0; // false: the engine gave up
     virtual mor_pose pose(int body) const = 0;
     virtual mor_vec3 velocity(int body) const = 0;
+    virtual mor_vec3 spin(int body) const = 0;
     virtual std::string notes() const { return ""; } // what else the engine had to say
 };
 

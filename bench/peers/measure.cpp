@@ -1,5 +1,6 @@
 // Penetration from poses, in double, by the same code for every engine: spheres in closed form,
-// boxes by the separating-axis test (least overlap over the 15 axes), planes by the lowest point.
+// boxes by the separating-axis test (least overlap over the 15 axes), hulls by all faces and pairs of edges, planes by the
+// lowest point.
 #include "engine.h"
 
 #include <algorithm>
@@ -43,6 +44,46 @@ double box_box(const Placed& a, const Placed& b)
     return least;
 }
 
+// Overlap along a unit axis, both ways of it.
+double hull_overlap(const Placed& a, const Placed& b, mor_vec3 axis)
+{
+    double range[2][2];
+    const Placed* both[2] = { &a, &b };
+    for (int s = 0; s < 2; s++) {
+        const mor_polyhedron& P = *both[s]->body->hull;
+        mor_vec3 local = mor_tmul(&both[s]->R, axis);
+        range[s][0] = INFINITY, range[s][1] = -INFINITY;
+        for (int v = 0; v < P.vertex_count; v++) {
+            double d = mor_dot(local, P.vertices[v]);
+            range[s][0] = std::min(range[s][0], d), range[s][1] = std::max(range[s][1], d);
+        }
+        double at = mor_dot(axis, both[s]->x);
+        range[s][0] += at, range[s][1] += at;
+    }
+    return std::min(range[0][1] - range[1][0], range[1][1] - range[0][0]);
+}
+
+double hull_hull(const Placed& a, const Placed& b)
+{
+    const mor_polyhedron &P = *a.body->hull, &Q = *b.body->hull;
+    double least = INFINITY;
+    for (int f = 0; f < P.face_count && least > 0; f++)
+        least = std::min(least, hull_overlap(a, b, mor_mul(&a.R, P.normals[f])));
+    for (int f = 0; f < Q.face_count && least > 0; f++)
+        least = std::min(least, hull_overlap(a, b, mor_mul(&b.R, Q.normals[f])));
+    for (int i = 0; i < P.edge_count && least > 0; i++)
+        for (int j = 0; j < Q.edge_count && least > 0; j++) {
+            auto edge = [](const Placed& x, const mor_polyhedron& H, int e) {
+                return mor_mul(&x.R, mor_sub(H.vertices[H.edges[e].head],
+                                             H.vertices[H.edges[e].tail]));
+            };
+            mor_vec3 axis = mor_cross(edge(a, P, i), edge(b, Q, j));
+            double n = mor_norm(axis);
+            if (n > 1e-6) least = std::min(least, hull_overlap(a, b, mor_scale(1 / n, axis)));
+        }
+    return least;
+}
+
 double box_sphere(const Placed& box, const Placed& sphere)
 {
     mor_vec3 p = mor_tmul(&box.R, mor_sub(sphere.x, box.x));
@@ -65,6 +106,7 @@ double pair(const Placed& a, const Placed& b)
     if (b.body->shape == Shape::plane) return pair(b, a);
     if (a.body->shape == Shape::sphere && b.body->shape == Shape::sphere)
         return a.body->size[0] + b.body->size[0] - mor_norm(mor_sub(b.x, a.x));
+    if (a.body->shape == Shape::hull || b.body->shape == Shape::hull) return hull_hull(a, b);
     if (a.body->shape == Shape::box && b.body->shape == Shape::box) return box_box(a, b);
     return a.body->shape == Shape::box ? box_sphere(a, b) : box_sphere(b, a);
 }
@@ -72,6 +114,12 @@ double pair(const Placed& a, const Placed& b)
 double reach(const Body& b)
 {
     if (b.shape == Shape::plane) return INFINITY;
+    if (b.shape == Shape::hull) {
+        double r = 0;
+        for (int v = 0; v < b.hull->vertex_count; v++)
+            r = std::max(r, mor_norm(b.hull->vertices[v]));
+        return r;
+    }
     return b.shape == Shape::sphere
                ? b.size[0]
                : 0.5 * std::sqrt(b.size[0] * b.size[0] + b.size[1] * b.size[1] +

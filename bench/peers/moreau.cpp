@@ -42,8 +42,13 @@ struct Moreau : Engine {
     {
         return mor_body_get_state(world, mor_world_body(world, body));
     }
-    mor_pose pose(int body) const override { return state(body).pose; }
+    mor_pose pose(int body) const override
+    {
+        mor_pose p = state(body).pose, shape = mor_body_get_shape(world, mor_world_body(world, body), 0).pose;
+        return mor_pose_mul(&p, &shape);
+    }
     mor_vec3 velocity(int body) const override { return state(body).velocity; }
+    mor_vec3 spin(int body) const override { return state(body).angular_velocity; }
 };
 
 template <const char* const* more>
@@ -63,8 +68,9 @@ constexpr const char* lemke[] = { "method.formulation=st", "method.solver=lemke"
 
 Scene read_scene(const char* path, const std::vector<std::string>& sets, double mu)
 {
-    Moreau m(path, sets);
-    Scene scene = { {}, mor_world_gravity(m.world), mor_world_get_step(m.world), mu };
+    auto owner = std::make_shared<Moreau>(path, sets);
+    Moreau& m = *owner;
+    Scene scene = { {}, mor_world_gravity(m.world), mor_world_get_step(m.world), mu, false, owner };
     for (int i = 0; i < mor_world_body_count(m.world); i++) {
         mor_body_id id = mor_world_body(m.world, i);
         mor_body_shape shape = mor_body_get_shape(m.world, id, 0);
@@ -74,6 +80,14 @@ Scene read_scene(const char* path, const std::vector<std::string>& sets, double 
         b.fixed = mor_body_get_kind(m.world, id) != MOR_DYNAMIC;
         b.mass = b.fixed ? 0 : mor_body_mass(m.world, id).mass;
         b.pose = mor_pose_mul(&pose, &shape.pose);
+        b.velocity = m.state(i).velocity;
+        b.spin = m.state(i).angular_velocity;
+        mor_mat3 R = mor_quat_matrix(shape.pose.rotation), I = mor_body_mass(m.world, id).inertia;
+        for (int k = 0; k < 3; k++) {
+            mor_vec3 axis = mor_v3(R.m[0][k], R.m[1][k], R.m[2][k]);
+            b.inertia[k] = b.fixed ? 0 : mor_dot(axis, mor_mul(&I, axis));
+        }
+        b.hull = g->kind == MOR_POLYHEDRON ? g->polyhedron : nullptr;
         if (mor_body_shape_count(m.world, id) != 1)
             throw std::runtime_error("compounds are not compared");
         if (g->kind == MOR_SPHERE) {
@@ -86,8 +100,11 @@ Scene read_scene(const char* path, const std::vector<std::string>& sets, double 
             b.size[0] = 2 * g->polyhedron->half.x;
             b.size[1] = 2 * g->polyhedron->half.y;
             b.size[2] = 2 * g->polyhedron->half.z;
+        } else if (g->kind == MOR_POLYHEDRON) {
+            b.shape = Shape::hull;
+            scene.hulls = true;
         } else {
-            throw std::runtime_error("only spheres, boxes and planes are compared");
+            throw std::runtime_error("only spheres, boxes, hulls and planes are compared");
         }
         scene.bodies.push_back(b);
     }

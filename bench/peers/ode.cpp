@@ -1,4 +1,4 @@
-// ODE: ERP 0.2, CFM 1e-10, friction pyramid (dContactApprox1), at most 16 contacts per pair, hash
+// ODE: boxes beside a hull are convex bodies too, as its convex-box test finds nothing. ERP 0.2, CFM 1e-10, friction pyramid (dContactApprox1), at most 16 contacts per pair, hash
 // space.
 #include "engine.h"
 
@@ -12,7 +12,27 @@ int messages; // ODE has one handler for the process
 
 void count(int, const char*, va_list) { messages++; }
 
+// A dConvex keeps pointers to its data.
+struct Convex {
+    std::vector<dReal> planes, points;
+    std::vector<unsigned> polygons;
+
+    explicit Convex(const mor_polyhedron& P)
+    {
+        for (int f = 0; f < P.face_count; f++) {
+            planes.insert(planes.end(),
+                          { P.normals[f].x, P.normals[f].y, P.normals[f].z, P.offsets[f] });
+            polygons.push_back((unsigned)(P.face_start[f + 1] - P.face_start[f]));
+            for (int k = P.face_start[f]; k < P.face_start[f + 1]; k++)
+                polygons.push_back((unsigned)P.face_vertices[k]);
+        }
+        for (int v = 0; v < P.vertex_count; v++)
+            points.insert(points.end(), { P.vertices[v].x, P.vertices[v].y, P.vertices[v].z });
+    }
+};
+
 struct Ode : Engine {
+    std::vector<std::unique_ptr<Convex>> hulls;
     dWorldID world;
     dSpaceID space;
     dJointGroupID group;
@@ -44,9 +64,18 @@ struct Ode : Engine {
                 bodies.push_back(nullptr);
                 continue;
             }
-            dGeomID geom = b.shape == Shape::sphere
-                               ? dCreateSphere(space, b.size[0])
-                               : dCreateBox(space, b.size[0], b.size[1], b.size[2]);
+            dGeomID geom;
+            if (b.shape == Shape::sphere) {
+                geom = dCreateSphere(space, b.size[0]);
+            } else if (!s.hulls) {
+                geom = dCreateBox(space, b.size[0], b.size[1], b.size[2]);
+            } else {
+                hulls.push_back(std::make_unique<Convex>(*b.hull));
+                Convex& c = *hulls.back();
+                geom = dCreateConvex(space, c.planes.data(), (unsigned)c.planes.size() / 4,
+                                     c.points.data(), (unsigned)c.points.size() / 3,
+                                     c.polygons.data());
+            }
             const dReal q[4] = { p.rotation.w, p.rotation.x, p.rotation.y, p.rotation.z };
             dBodyID body = nullptr;
             if (!b.fixed) {
@@ -54,10 +83,15 @@ struct Ode : Engine {
                 dMass mass;
                 if (b.shape == Shape::sphere)
                     dMassSetSphereTotal(&mass, b.mass, b.size[0]);
-                else
+                else if (b.shape == Shape::box)
                     dMassSetBoxTotal(&mass, b.mass, b.size[0], b.size[1], b.size[2]);
+                else
+                    dMassSetParameters(&mass, b.mass, 0, 0, 0, b.inertia[0], b.inertia[1],
+                                       b.inertia[2], 0, 0, 0);
                 dBodySetMass(body, &mass);
                 dGeomSetBody(geom, body);
+                dBodySetLinearVel(body, b.velocity.x, b.velocity.y, b.velocity.z);
+                dBodySetAngularVel(body, b.spin.x, b.spin.y, b.spin.z);
             }
             dGeomSetPosition(geom, p.position.x, p.position.y, p.position.z);
             dGeomSetQuaternion(geom, q);
@@ -105,6 +139,12 @@ struct Ode : Engine {
         if (!bodies[i]) return mor_v3(0, 0, 0);
         const dReal* v = dBodyGetLinearVel(bodies[i]);
         return mor_v3(v[0], v[1], v[2]);
+    }
+    mor_vec3 spin(int i) const override
+    {
+        if (!bodies[i]) return mor_v3(0, 0, 0);
+        const dReal* w = dBodyGetAngularVel(bodies[i]);
+        return mor_v3(w[0], w[1], w[2]);
     }
 };
 

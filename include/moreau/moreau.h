@@ -4,6 +4,7 @@
 #define MOREAU_MOREAU_H
 
 #include "moreau/base.h"
+#include "moreau/control.h"
 #include "moreau/geometry.h"
 #include "moreau/library.h"
 #include "moreau/math.h"

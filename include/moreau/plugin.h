@@ -8,13 +8,13 @@
 #ifndef MOREAU_PLUGIN_H
 #define MOREAU_PLUGIN_H
 
-#include "moreau/library.h"
+#include "moreau/control.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define MOR_PLUGIN_VERSION 1
+#define MOR_PLUGIN_VERSION 2
 
 typedef struct mor_plugin {
     uint32_t version;                                        /* MOR_PLUGIN_VERSION */
@@ -22,6 +22,8 @@ typedef struct mor_plugin {
     const mor_solver* const* solvers;                        /* NULL-terminated, or NULL */
     const mor_formulation* const* formulations;
     const mor_collision* const* collisions;
+    uint32_t controller_size;
+    const mor_controller* const* controllers;
 } mor_plugin;
 
 /* What the shared object exports under the name "mor_plugin_entry". */
@@ -34,7 +36,19 @@ MOR_API const mor_plugin* mor_plugin_entry(void);
     {                                                                                                                \
         static const mor_solver* const solvers[] = { __VA_ARGS__, NULL };                                            \
         static const mor_plugin plugin = { MOR_PLUGIN_VERSION,      sizeof(mor_solver), sizeof(mor_formulation),     \
-                                           sizeof(mor_collision), solvers,            NULL, NULL };                  \
+                                           sizeof(mor_collision), solvers,            NULL, NULL,                    \
+                                           sizeof(mor_controller), NULL };                                           \
+        return &plugin;                                                                                              \
+    }
+
+/* The same for controllers: types that scenes name under `controllers`. */
+#define MOR_PLUGIN_CONTROLLERS(...)                                                                                  \
+    const mor_plugin* mor_plugin_entry(void)                                                                         \
+    {                                                                                                                \
+        static const mor_controller* const controllers[] = { __VA_ARGS__, NULL };                                    \
+        static const mor_plugin plugin = { MOR_PLUGIN_VERSION,      sizeof(mor_solver), sizeof(mor_formulation),     \
+                                           sizeof(mor_collision), NULL,               NULL, NULL,                    \
+                                           sizeof(mor_controller), controllers };                                    \
         return &plugin;                                                                                              \
     }
 

@@ -32,6 +32,8 @@ MOR_API const char* mor_scene_text(const mor_scene* scene); /* as read, for reco
 MOR_API double mor_scene_end(const mor_scene* scene);       /* time.end [s] */
 MOR_API int mor_scene_record_every(const mor_scene* scene);
 MOR_API bool mor_scene_record_contacts(const mor_scene* scene);
+/* The i-th pattern of record.bus, NULL past the end. */
+MOR_API const char* mor_scene_record_bus(const mor_scene* scene, int i);
 /* Warnings of the reader (mesh repairs ...), one per line; "" if none. */
 MOR_API const char* mor_scene_notes(const mor_scene* scene);
 /* One line per key of the scene file, from the parser's own tables, as Markdown: docs/scene.md.

@@ -204,11 +204,6 @@ MOR_API double mor_world_joint_error(const mor_world* world);
 /* Largest rate of a joint now: the norm of the rates of its equations [m/s, rad/s]. */
 MOR_API double mor_world_joint_rate(const mor_world* world);
 
-/* Forces of a joint's equations now (6 numbers, unused ones 0): the multipliers lambda of M nu' = f + G lambda with the
- * rows as in docs/methods/integrators.md. All joints at once: 6 numbers each. Nothing moves; applied forces of the
- * coming step count, contacts, limits, motors and dry friction do not. */
-MOR_API mor_code mor_world_joint_forces(mor_world* world, double* forces, mor_error* error);
-
 /* The equations of all joints (mimic included) as they are now, how many of them are independent, and the degrees of freedom
  * that are left. rank < equations: some joints say the same twice; the motion is unique, the forces are not. Works between
  * steps; -1: out of memory. */
@@ -216,6 +211,11 @@ typedef struct mor_joint_rank {
     int equations, rank, freedom;
 } mor_joint_rank;
 MOR_API mor_joint_rank mor_world_joint_rank(mor_world* world);
+
+/* Forces of a joint's equations now (6 numbers, unused ones 0): the multipliers lambda of M nu' = f + G lambda with the
+ * rows as in docs/methods/integrators.md. All joints at once: 6 numbers each. Nothing moves; applied forces of the
+ * coming step count, contacts, limits, motors and dry friction do not. */
+MOR_API mor_code mor_world_joint_forces(mor_world* world, double* forces, mor_error* error);
 
 /* Moves bodies and robots until all joints are closed (1e-12), velocities untouched; at most 200 rounds. Returns
  * what is left of mor_world_joint_error. */
@@ -444,6 +444,7 @@ MOR_API mor_code mor_world_step(mor_world* world, mor_step_report* report, mor_e
 /* The stages, callable alone, in this order. mor_world_step calls these. */
 MOR_API void mor_stage_user(mor_world* world);
 MOR_API void mor_stage_collide(mor_world* world);
+MOR_API void mor_stage_control(mor_world* world); /* controllers and motors: joint forces of the step (control.h) */
 MOR_API void mor_stage_assemble(mor_world* world);
 MOR_API mor_status mor_stage_solve(mor_world* world);
 MOR_API void mor_stage_integrate(mor_world* world);

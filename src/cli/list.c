@@ -1,13 +1,14 @@
 /* moreau list: the registries as a table or JSON. */
 #include "cli/cli.h"
 #include "io/json.h"
+#include "moreau/control.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char help_text[] = "usage: moreau list formulations|solvers|collision|integrators|shapes|joints|scenes [--json]\n";
+static const char help_text[] = "usage: moreau list formulations|solvers|collision|integrators|shapes|joints|scenes|controllers [--json]\n";
 
 /* What every kind of method has in common. */
 typedef struct item {
@@ -158,7 +159,7 @@ int mor_cli_list(int argc, char** argv)
 {
     const char* what = NULL;
     bool as_json = false;
-    static const char* const kinds[] = { "formulations", "solvers", "collision", "integrators", "shapes", "joints", "scenes", NULL };
+    static const char* const kinds[] = { "formulations", "solvers", "collision", "integrators", "shapes", "joints", "scenes", "controllers", NULL };
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0) as_json = true;
         else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
@@ -167,7 +168,7 @@ int mor_cli_list(int argc, char** argv)
         } else if (argv[i][0] == '-' || what) return mor_cli_usage("list", "unexpected '%s'", argv[i]);
         else what = argv[i];
     }
-    if (!what) return mor_cli_usage("list", "what? formulations, solvers, collision, integrators, shapes, joints or scenes");
+    if (!what) return mor_cli_usage("list", "what? formulations, solvers, collision, integrators, shapes, joints, scenes or controllers");
     int kind = 0;
     while (kinds[kind] && strcmp(kinds[kind], what) != 0) kind++;
     if (!kinds[kind]) {
@@ -204,6 +205,10 @@ int mor_cli_list(int argc, char** argv)
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) show(&shapes[i], json);
     for (int i = 0; kind == 5 && json && i < MOR_JOINT_KINDS; i++) show(&(item){ .name = mor_joint_kind_name((mor_joint_kind)i), .summary = "" }, json);
     if (kind == 6) show_scenes(json);
+    for (int i = 0; kind == 7 && mor_library_controller_at(mor_cli_library(), i); i++) {
+        const mor_controller* c = mor_library_controller_at(mor_cli_library(), i);
+        show(&(item){ c->name, c->summary, c->reference, 0, c->fields, NULL, 0 }, json);
+    }
     if (json) {
         mor_json_end(json);
         if (!mor_json_finish(json)) return MOR_SYSTEM;

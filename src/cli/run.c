@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "io/bpmd.h"
 #include "io/json.h"
+#include "moreau/control.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -188,6 +189,15 @@ static void write_robots(mor_json* json, const mor_world* w)
         mor_json_numbers(json, "q", q, base + n);
         mor_json_numbers(json, "qd", q + base + n, N);
         mor_json_list(json, "feet");
+        for (int k = 0; k < mor_world_foot_count(w, i); k++) {
+            mor_foot_state f = mor_world_foot(w, i, k);
+            mor_json_object(json, NULL);
+            mor_json_text(json, "link", mor_robot_frame(m, f.frame)->name);
+            mor_json_bool(json, "contact", f.contact);
+            mor_json_numbers(json, "wrench", f.wrench, 6);
+            mor_json_numbers(json, "cop", f.cop, 3);
+            mor_json_end(json);
+        }
         mor_json_end(json);
         mor_json_end(json);
         free(q);
@@ -547,11 +557,6 @@ int mor_cli_run(int argc, char** argv)
             code = mor_cli_fail(&error);
             goto out;
         }
-    }
-    if (a.bpmd && (mor_world_robot_count(w) > 0 || mor_world_joint_count(w) > 0)) {
-        mor_fail(&error, MOR_BAD_INPUT, "--bpmd does not store robots and joints in this version; leave it out, or use --record");
-        code = mor_cli_fail(&error);
-        goto out;
     }
     if (a.bpmd) {
         problems = mor_bpmd_record(a.bpmd, w, scene, a.bpmd_every, &error);

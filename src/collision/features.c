@@ -88,11 +88,6 @@ static uint32_t held_plane(const mor_world* w, const mor_near_pair* p, int piece
     return MOR_NO_PLANE;
 }
 
-static int last_group(const mor_world* w)
-{
-    return w->contacts.count ? ((const mor_contact*)w->contacts.data)[w->contacts.count - 1].group : 0;
-}
-
 static bool planes_of_pair(mor_world* w, const mor_collision_options* o, const mor_near_pair* p)
 {
     const mor_geometry *ga = p->a->shapes[p->shape_a].geometry, *gb = p->b->shapes[p->shape_b].geometry;
@@ -107,7 +102,7 @@ static bool planes_of_pair(mor_world* w, const mor_collision_options* o, const m
         mor_features_pair(ga, &p->pose_a, gb, &p->pose_b, piece, &query, p->words, &set);
         if (set.plane_count == 0) continue;
         if (-set.separation > w->deepest) w->deepest = -set.separation;
-        int group = last_group(w) + 1;
+        int group = ++w->last_group;
         for (int k = 0; k < set.plane_count; k++) {
             const mor_feature_plane* plane = &set.planes[k];
             if (plane->s < o->psi_min && plane->id != set.best) continue;
@@ -134,7 +129,7 @@ static bool vertices_of_pair(mor_world* w, const mor_collision_options* o, const
     mor_point points[512];
     const mor_geometry *ga = p->a->shapes[p->shape_a].geometry, *gb = p->b->shapes[p->shape_b].geometry;
     int n = mor_features_vertex(ga, &p->pose_a, gb, &p->pose_b, p->reach, o->activation == 1, points, 512);
-    int group = last_group(w);
+    int group = w->last_group;
     for (int i = 0; i < n; i++) {
         if (points[i].gap < o->psi_min) continue;
         mor_contact c = { .point = { points[i].on_a, points[i].on_b },
@@ -143,6 +138,7 @@ static bool vertices_of_pair(mor_world* w, const mor_collision_options* o, const
                           .feature = points[i].feature,
                           .group = group + points[i].group,
                           .plane = points[i].plane };
+        if (c.group > w->last_group) w->last_group = c.group;
         if (!mor_near_pair_contact(w, p, &c)) break;
     }
     /* penetration is that of the bodies, not of the half-spaces */
@@ -165,5 +161,6 @@ static bool narrow(mor_world* w, const mor_collision_options* o, const mor_near_
 
 void mor_features_detect(mor_world* world, const void* options)
 {
+    world->last_group = 0;
     mor_detect(world, options, narrow, world->formulation->groups == 1 ? 2.0 : 1.0);
 }

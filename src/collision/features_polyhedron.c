@@ -125,15 +125,17 @@ static void face_rows(const mor_placed* X, int f, const mor_placed* Y, bool owne
     mor_feature_plane* plane = &set->planes[set->plane_count++];
     *plane = (mor_feature_plane){ .id = id, .n = n, .s = HUGE_VAL, .row = set->row_count };
     double height[MOST], least = HUGE_VAL;
+    mor_vec3 point[MOST];
     for (int v = 0; v < Q->vertex_count; v++) {
-        height[v] = mor_dot(outward, mor_sub(mor_placed_point(Y, Q->vertices[v]), X->p)) - offset;
+        point[v] = mor_placed_point(Y, Q->vertices[v]);
+        height[v] = mor_dot(outward, mor_sub(point[v], X->p)) - offset;
         if (height[v] < least) least = height[v];
     }
     const double top = least + MOR_SUPPORT_TOL * fmin(1.0, set->size), tol = MOR_OPEN_TOL * set->size;
     int support = 0, first = -1, second = -1;
     for (int v = 0; v < Q->vertex_count; v++) {
         if (height[v] > top) {
-            put_row(set, plane, mor_placed_point(Y, Q->vertices[v]), height[v], n, owner_is_a, mor_feature(0, v, 0), window);
+            put_row(set, plane, point[v], height[v], n, owner_is_a, mor_feature(0, v, 0), window);
             continue;
         }
         if (support == 0) first = v;
@@ -147,8 +149,8 @@ static void face_rows(const mor_placed* X, int f, const mor_placed* Y, bool owne
         for (int k = Q->vertex_start[first]; k < Q->vertex_start[first + 1]; k++) {
             int e = Q->vertex_edges[k];
             if (Q->edges[e].tail != second && Q->edges[e].head != second) continue;
-            poly[0] = (corner){ mor_placed_point(Y, Q->vertices[first]), 0, first, 0, e };
-            poly[1] = (corner){ mor_placed_point(Y, Q->vertices[second]), 0, second, 0, e };
+            poly[0] = (corner){ point[first], 0, first, 0, e };
+            poly[1] = (corner){ point[second], 0, second, 0, e };
             m = 2;
         }
     } else if (P && support > 2) {
@@ -158,7 +160,7 @@ static void face_rows(const mor_placed* X, int f, const mor_placed* Y, bool owne
         for (int k = 0; whole && k < size; k++) {
             int v = Q->face_vertices[start + k];
             whole = height[v] <= top;
-            poly[k] = (corner){ mor_placed_point(Y, Q->vertices[v]), 0, v, 0, Q->face_edges[start + k] };
+            poly[k] = (corner){ point[v], 0, v, 0, Q->face_edges[start + k] };
         }
         if (whole) m = size;
     }
@@ -176,7 +178,7 @@ static void face_rows(const mor_placed* X, int f, const mor_placed* Y, bool owne
     }
     if (m == 0) { /* no edge, no face, or nothing of it over the face */
         for (int v = 0; v < Q->vertex_count; v++)
-            if (height[v] <= top) put_row(set, plane, mor_placed_point(Y, Q->vertices[v]), height[v], n, owner_is_a, mor_feature(0, v, 0), window);
+            if (height[v] <= top) put_row(set, plane, point[v], height[v], n, owner_is_a, mor_feature(0, v, 0), window);
     }
     int from = set->row_count;
     for (int k = 0; k < m; k++) {
@@ -285,6 +287,33 @@ static double face_b(const search* k, int f)
     return least - k->offset[f];
 }
 
+/* Two boxes: s of all face planes by their half sizes, s = +-n.p - sum_i |n_i| a_i - b. */
+static void box_faces(search* k)
+{
+    const mor_vec3 a = k->P->half, b = k->Q->half;
+    double by_a[3][2], by_b[3][2]; /* axis, side */
+    for (int i = 0; i < 3; i++) {
+        mor_vec3 row = mor_v3(k->R.m[i][0], k->R.m[i][1], k->R.m[i][2]), column = mor_v3(k->R.m[0][i], k->R.m[1][i], k->R.m[2][i]);
+        double reach_b = fabs(row.x) * b.x + fabs(row.y) * b.y + fabs(row.z) * b.z + mor_axis(a, i);
+        double reach_a = fabs(column.x) * a.x + fabs(column.y) * a.y + fabs(column.z) * a.z + mor_axis(b, i);
+        double pa = mor_axis(k->p, i), pb = mor_dot(column, k->p);
+        by_a[i][0] = -pa - reach_b;
+        by_a[i][1] = pa - reach_b;
+        by_b[i][0] = pb - reach_a;
+        by_b[i][1] = -pb - reach_a;
+    }
+    for (int f = 0; f < k->P->face_count; f++) {
+        mor_vec3 n = k->P->normals[f];
+        int axis = n.x != 0.0 ? 0 : n.y != 0.0 ? 1 : 2;
+        k->open_a[f] = by_a[axis][mor_axis(n, axis) > 0.0];
+    }
+    for (int f = 0; f < k->Q->face_count; f++) {
+        mor_vec3 n = k->Q->normals[f];
+        int axis = n.x != 0.0 ? 0 : n.y != 0.0 ? 1 : 2;
+        k->open_b[f] = by_b[axis][mor_axis(n, axis) > 0.0];
+    }
+}
+
 /* The list keeps the planes nearest to being open. */
 static void keep(search* k, uint32_t id, double s)
 {
@@ -304,12 +333,16 @@ static void keep(search* k, uint32_t id, double s)
     k->list[at] = (candidate){ id, s };
 }
 
-static void place_b(search* k, const mor_placed* A, const mor_placed* B)
+static void relate(search* k, const mor_placed* A, const mor_placed* B)
 {
-    const mor_polyhedron* Q = k->Q;
     mor_mat3 t = mor_mat3_transpose(&A->R);
     k->R = mor_mat3_mul(&t, &B->R);
     k->p = mor_tmul(&A->R, mor_sub(B->p, A->p));
+}
+
+static void place_b(search* k)
+{
+    const mor_polyhedron* Q = k->Q;
     for (int v = 0; v < Q->vertex_count; v++) k->vertex[v] = mor_add(k->p, mor_mul(&k->R, Q->vertices[v]));
     for (int f = 0; f < Q->face_count; f++) {
         k->normal[f] = mor_mul(&k->R, Q->normals[f]);
@@ -504,10 +537,13 @@ void mor_features_solid(const mor_placed* A, const mor_placed* B, const mor_feat
     k.Q = B->shape->polyhedron;
     k.count = 0;
     k.best = -HUGE_VAL;
-    place_b(&k, A, B);
+    relate(&k, A, B);
+    const bool boxes = k.P->is_box && k.Q->is_box;
+    if (boxes) box_faces(&k);
+    else place_b(&k);
     const double tol = MOR_OPEN_TOL * set->size;
     for (int f = 0; f < k.P->face_count; f++) {
-        double s = k.open_a[f] = face_a(&k, f);
+        double s = boxes ? k.open_a[f] : (k.open_a[f] = face_a(&k, f));
         if (s >= o->window) {
             cache[0] = 1 + mor_plane_id(MOR_FACE_OF_A, f, 0);
             return;
@@ -515,13 +551,14 @@ void mor_features_solid(const mor_placed* A, const mor_placed* B, const mor_feat
         if (s >= -o->window || s > k.best) keep(&k, mor_plane_id(MOR_FACE_OF_A, f, 0), s);
     }
     for (int f = 0; f < k.Q->face_count; f++) {
-        double s = k.open_b[f] = face_b(&k, f);
+        double s = boxes ? k.open_b[f] : (k.open_b[f] = face_b(&k, f));
         if (s >= o->window) {
             cache[0] = 1 + mor_plane_id(MOR_FACE_OF_B, 0, f);
             return;
         }
         if (s >= -o->window || s > k.best) keep(&k, mor_plane_id(MOR_FACE_OF_B, 0, f), s);
     }
+    if (boxes) place_b(&k);
     if (!search_edges(&k, A, B, o, tol, cache)) return;
     set->separation = k.best;
     set->best = k.best_id;

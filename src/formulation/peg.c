@@ -7,11 +7,10 @@
  *     every g with kappa(g) = none is covered by open planes through the whole step      (peg_planes.c)
  *     no g that pushes on kappa(g) has another open plane k' with s_k'(h; nu+) >= -tol_end
  *
- * Algorithm. Insertion: from nu = nu_free, the pairs that collide first in the step get the plane they collide on, the step is solved, and so on
+ * Algorithm. Insertion: from nu = nu_free, the pairs that collide first (among those that share a body) get the plane they collide on, the step is solved, and so on
  * until all are covered; choosing from nu_free alone is wrong wherever another contact carries the load. Switching: a
- * pair that pushes on a plane although another open plane separates it moves there. Validation: the linear model of an edge pair
- * is poor when its normal turns; if at the trial state the bodies overlap by more than 1e-7 of their size, the pair is
- * replaced by the best plane there (rows psi = max(0, psi(q+) - h G' nu+)), at most twice. The rest of the penetration is removed by a
+ * pair that pushes on a plane although another open plane separates it moves there. Validation: rows are linear in normals that turn; where the bodies overlap at the trial state all the same, the pair gets
+ * the best plane there (rows psi = max(0, psi(q+) - h G' nu+)), at most four times (peg_trial.c). The rest of the penetration is removed by a
  * projection of positions (peg_project.c) that leaves velocities alone.
  *
  * Facts. (1) p_n.(G_n' nu+) = -p_n max(psi,0)/h <= 0 and friction dissipates, so the kinetic energy after contact is not above
@@ -35,15 +34,15 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CONE_PYRAMID, CONE_EXACT };
+enum { CONE_AUTO, CONE_PYRAMID, CONE_EXACT };
 
 typedef struct peg_options {
     int cone;
 } peg_options;
 
 static const mor_field peg_fields[] = {
-    { "cone", MOR_TYPE_CHOICE, offsetof(peg_options, cone), CONE_PYRAMID, 0, 0, "pyramid|exact", "",
-      "friction: polygon of friction_directions corners, or the circular cone (needs a solver that takes step-cone)" },
+    { "cone", MOR_TYPE_CHOICE, offsetof(peg_options, cone), CONE_AUTO, 0, 0, "auto|pyramid|exact", "",
+      "friction: polygon of friction_directions corners, or the circular cone; auto: the circle if the solver takes it" },
     { 0 }
 };
 
@@ -55,6 +54,7 @@ typedef struct work {
     mor_answer* answer;
     double* bias;
     bool* keep; /* per block */
+    double* first; /* per tree: when its first pair collides */
     mor_report report;
     int solves;
     mor_peg_trial trial; /* rows of edge pairs replaced at the trial state */
@@ -122,27 +122,39 @@ static void solve(work* k)
     k->solves++;
 }
 
-/* Pairs that collide first get the plane they collide on. */
+/* Trees of a pair: those of its rows. */
+static const mor_block* pair_block(const work* k, const mor_peg_group* g) { return &k->s->blocks[k->s->contacts[k->peg.planes[g->first].first].block]; }
+
+/* Pairs that collide first get the plane they collide on: first among all pairs that share a body with them, so that what happens
+ * at the two ends of a pile need not wait for each other. */
 static bool insert(work* k)
 {
     mor_peg* peg = &k->peg;
-    const double h = k->s->h;
-    double first = HUGE_VAL;
-    for (int g = 0; g < peg->group_count; g++) {
-        if (peg->groups[g].choice >= 0) continue;
-        mor_peg_cover(peg, g);
-        first = fmin(first, peg->groups[g].until);
-    }
-    if (!(first < h)) return false;
+    const mor_system* s = k->s;
+    const double h = s->h;
+    bool any = false;
+    for (int t = 0; t < s->tree_count; t++) k->first[t] = HUGE_VAL;
     for (int g = 0; g < peg->group_count; g++) {
         mor_peg_group* group = &peg->groups[g];
         if (group->choice >= 0) continue;
+        mor_peg_cover(peg, g);
+        if (!(group->until < h)) continue;
+        any = true;
+        const mor_block* b = pair_block(k, group);
+        for (int e = b->entry; e < b->entry + b->entry_count; e++) k->first[s->entries[e].tree] = fmin(k->first[s->entries[e].tree], group->until);
+    }
+    for (int g = 0; any && g < peg->group_count; g++) {
+        mor_peg_group* group = &peg->groups[g];
+        if (group->choice >= 0 || !(group->until < h)) continue;
         /* a pair with one plane has no choice to make: it may as well come now */
-        if (group->until > first + 1e-9 * h && !(group->count == 1 && group->until < h)) continue;
+        bool now = true;
+        const mor_block* b = pair_block(k, group);
+        for (int e = b->entry; e < b->entry + b->entry_count && group->count > 1; e++) now = now && group->until <= k->first[s->entries[e].tree] + 1e-9 * h;
+        if (!now) continue;
         group->choice = group->last;
         peg->planes[group->choice].tried = true;
     }
-    return true;
+    return any;
 }
 
 /* Does the pair push? Measured as the velocity its impulses make. */
@@ -186,14 +198,17 @@ static mor_report peg_step(const mor_system* s, const void* options, mor_solve_s
 {
     const peg_options* o = options;
     work k = { .s = s, .stage = stage, .answer = answer, .report = { .status = MOR_SOLVED } };
-    k.directions = o->cone == CONE_EXACT ? 0 : s->directions;
+    bool circle = o->cone == CONE_EXACT || (o->cone == CONE_AUTO && s->world && s->world->solver && mor_solver_applies(s->world->solver, MOR_STEP_CONE));
+    k.directions = circle ? 0 : s->directions;
     k.bias = mor_arena_alloc(stage->arena, (size_t)s->row_count * sizeof *k.bias);
     k.keep = mor_arena_alloc(stage->arena, (size_t)s->block_count * sizeof *k.keep);
-    if (!k.bias || !k.keep || !mor_peg_build(s, stage->arena, &k.peg)) return mor_report_no_memory();
+    k.first = mor_arena_alloc(stage->arena, (size_t)s->tree_count * sizeof *k.first);
+    if (!k.bias || !k.keep || !k.first || !mor_peg_build(s, stage->arena, &k.peg)) return mor_report_no_memory();
     for (int i = 0; i < s->block_count; i++) k.keep[i] = true;
     memcpy(answer->nu, s->nu_free, (size_t)s->dof * sizeof(double));
     mor_peg_speeds(&k.peg, s->nu_free);
     bias_rows(&k);
+    if (s->block_count > s->contact_count) solve(&k); /* joints hold without contacts too */
     /* every pass inserts a pair, tries a new plane or uses up a replacement, so the loop ends */
     while (insert(&k) || switch_planes(&k) || mor_peg_validate(&k.peg, k.bias, stage->arena, answer, &k.trial)) solve(&k);
     if (k.solves == 0) memset(answer->impulses, 0, (size_t)s->row_count * sizeof(double));

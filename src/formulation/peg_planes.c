@@ -3,7 +3,7 @@
  * Row i of plane k moves by the linear model psi_ki(t) = psi_ki + t w_i, w = G_n' nu + d(psi)/dt (the column is the exact
  * derivative, rotation of the normal included). s_k(t) = min_i psi_ki(t) is concave, so plane k is open on one interval:
  *
- *     [0, c_k]    if s_k >= -tol at the start, or the pair was left on it: then psi is read as max(psi, 0)
+ *     [0, c_k]    if s_k >= -tol at the start (psi is read as max(psi, 0))
  *     [o_k, c_k]  otherwise: o_k when the last row behind has come forward
  *     c_k         when the first row reaches 0; never, if no row ends below -tol_end
  *
@@ -94,8 +94,7 @@ bool mor_peg_build(const mor_system* s, mor_arena* arena, mor_peg* peg)
             if (k->held) held = k;
             if (k->s > best->s) best = k;
         }
-        if (held) held->open = true;
-        else if (!any) best->open = true;
+        if (!any) (held ? held : best)->open = true;
         if (!any) /* deep: one plane only, no chain to others */
             for (mor_peg_plane* k = first; k < first + group->count; k++) k->tried = !k->open;
     }

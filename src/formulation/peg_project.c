@@ -8,6 +8,7 @@
  * is untouched; the potential energy added is returned as work. Cost: one evaluation of each held plane; a solve only
  * when something is deeper than 1e-10 of its size. */
 #include "collision/features.h"
+#include "collision/pair_table.h"
 #include "formulation/rows.h"
 #include "formulation/peg_planes.h"
 #include "model/world.h"
@@ -66,11 +67,38 @@ static bool plane_now(const mor_world* w, const mor_contact* c, rows* list)
         if (!(all.separation < -DEEP * size)) return true; /* some plane separates them */
         list->raw = fmax(list->raw, -all.separation);
         list->deepest = fmax(list->deepest, -all.separation / size);
-        if (mor_plane_kind(id) == MOR_EDGE_PAIR) mor_peg_nearest_plane(&all, set.planes[0].n, &set);
+        /* a face held that says far more than the overlap has been turned out of: it would lift the bodies for nothing */
+        if (mor_plane_kind(id) == MOR_EDGE_PAIR || set.planes[0].s < 2.0 * all.separation) mor_peg_nearest_plane(&all, set.planes[0].n, &set);
     }
     for (int i = 0; i < set.row_count; i++) {
         if (set.rows[i].gap > 0.01 * size) continue;
         row r = { mor_lerp(set.rows[i].on_a, set.rows[i].on_b, 0.5), set.planes[0].n, set.rows[i].gap, { slot[0], slot[1] } };
+        if (!add_row(list, r)) return false;
+    }
+    return true;
+}
+
+/* The ordinary contact of a pair with a smooth shape, at the present state: without it spheres would sink, and be pushed through floors
+ * by what the projection moves. */
+static bool smooth_now(const mor_world* w, const mor_contact* c, rows* list)
+{
+    int slot[2] = { w->order[c->body[0]], w->order[c->body[1]] };
+    const mor_body *a = &w->bodies[slot[0]], *b = &w->bodies[slot[1]];
+    const mor_geometry *ga = a->shapes[c->shape[0]].geometry, *gb = b->shapes[c->shape[1]].geometry;
+    bool swap;
+    mor_pair_test test = mor_library_pair(w->library, ga, gb, &swap);
+    if (!test) return true;
+    mor_pose pa = mor_body_shape_pose(a, c->shape[0]), pb = mor_body_shape_pose(b, c->shape[1]);
+    const double size = fmin(ga->radius, gb->radius);
+    mor_point points[MOR_MAX_POINTS];
+    uint32_t cache[4] = { 0 };
+    int count = mor_pair_run(test, swap, ga, &pa, gb, &pb, 0.01 * size, cache, points);
+    for (int i = 0; i < count; i++) {
+        row r = { mor_lerp(points[i].on_a, points[i].on_b, 0.5), points[i].normal, points[i].gap, { slot[0], slot[1] } };
+        if (r.psi < -DEEP * size) {
+            list->raw = fmax(list->raw, -r.psi);
+            list->deepest = fmax(list->deepest, -r.psi / size);
+        }
         if (!add_row(list, r)) return false;
     }
     return true;
@@ -100,13 +128,13 @@ static bool collect(const mor_world* w, const mor_island* island, rows* list)
     list->deepest = 0.0;
     for (int i = 0; i < island->system.contact_count; i++) {
         const mor_contact* c = &contacts[island->system.contacts[i].contact];
-        if (!c->held || c->group == 0) continue;
-        if (before && before->group == c->group && before->plane == c->plane) continue;
+        bool same = before && memcmp(before->body, c->body, sizeof c->body) == 0 && memcmp(before->shape, c->shape, sizeof c->shape) == 0;
+        if (c->group > 0 && (!c->held || (same && before->group == c->group && before->plane == c->plane))) continue;
+        if (c->group == 0 && same) continue;
         before = c;
         const mor_body *a = &w->bodies[w->order[c->body[0]]], *b = &w->bodies[w->order[c->body[1]]];
         if (c->shape[0] >= a->shape_count || c->shape[1] >= b->shape_count) continue; /* a stored frame: no shapes */
-        if (!mor_features_exact(a->shapes[c->shape[0]].geometry, b->shapes[c->shape[1]].geometry)) continue;
-        if (!plane_now(w, c, list)) return false;
+        if (!(c->group > 0 ? plane_now : smooth_now)(w, c, list)) return false;
     }
     return true;
 }
@@ -156,8 +184,8 @@ static bool solve(const mor_world* w, const mor_island* island, const rows* list
     mor_solve_options o = mor_solve_options_default();
     o.tol = 1e-14;
     o.warm = false;
-    if (n > PIVOTING_ROWS) o.max_iter = 200;
-    const mor_solver* solver = mor_library_solver(w->library, n > PIVOTING_ROWS ? "pgs" : "lemke");
+    if (n > PIVOTING_ROWS) problem.form = MOR_STEP_CONE, o.tol = 1e-12;
+    const mor_solver* solver = mor_library_solver(w->library, n > PIVOTING_ROWS ? "auto" : "lemke");
     if (!solver) return false;
     mor_solve(solver, NULL, &problem, &o, p, arena);
     memset(dq, 0, (size_t)s->dof * sizeof *dq);

@@ -1,4 +1,4 @@
-/* Validation of edge pairs at the trial state q+ = q (+) h nu+.
+/* Validation of planes at the trial state q+ = q (+) h nu+.
  *
  * The single row of an edge pair is linear in a normal that turns with both bodies. Where the bodies overlap at q+ by more than
  * 1e-7 of their size although the row says they do not, the pair's plane is replaced by the best plane at q+ whose normal is
@@ -6,9 +6,13 @@
  *
  *     psi_i = max(0, psi_i(q+) - h G_i' nu+),     G_i at q+,
  *
- * and the step is solved again, at most four times; rows of earlier trials stay, or the answer would swing between two planes. Looked at are pairs that push on an edge pair, and pairs that only an edge pair covers: its
- * arcs may stop crossing within the step, and then the row says nothing. It happens in about one of a thousand steps of a tumbling rod and takes away
- * the irregular penetrations of 1e-4 m that the projection would have to pay for with energy. */
+ * and the step is solved again, at most four times; rows of earlier trials stay, or the answer would swing between two planes. psi_i >= 0, so
+ * the new rows dissipate like all others. Looked at are
+ *
+ *   edge pairs   that push, and those that alone cover a pair: their arcs may stop crossing within the step, and then the row says nothing. About
+ *                one of a thousand steps of a tumbling rod; takes away irregular penetrations of 1e-4 m
+ *   faces        whose rows may be off by more than 1e-3 of the size at second order, r (h omega)^2/2 with r the arm of the farthest row, and which leave an
+ *                overlap of that much. Only where bodies turn far in a step (large h): it takes the work of the projection in piles down by five. */
 #include "formulation/peg_planes.h"
 #include "model/world.h"
 
@@ -17,6 +21,7 @@
 
 #define DEEP 1e-7
 #define TOL 1e-9  /* the group's tolerance over its size */
+#define FAR 1e-3  /* of the size: an overlap worth another solve where a face is held */
 #define NEAR 0.02 /* of the size: the linear model of an edge pair farther than this cannot be that wrong in a step */
 enum { ROOM = 256, REPLACEMENTS = 4 };
 
@@ -161,6 +166,24 @@ static bool rests_on_edges(const mor_peg* peg, const mor_peg_group* group)
     return true;
 }
 
+/* May the rows of the pair's plane be off by more than FAR of its size at second order, r (h omega)^2/2? */
+static bool turns_far(const mor_peg* peg, const mor_peg_group* group, const mor_body* body[2], const int tree[2], const double* nu)
+{
+    const mor_system* s = peg->s;
+    const mor_peg_plane* plane = &peg->planes[group->choice >= 0 ? group->choice : group->last];
+    const mor_contact* contacts = s->world->contacts.data;
+    double error = 0.0;
+    for (int side = 0; side < 2; side++) {
+        if (tree[side] < 0) continue;
+        const mor_tree_block* t = &s->trees[tree[side]];
+        const double* u = nu + t->offset;
+        double turn2 = s->dimension == 3 ? u[3] * u[3] + u[4] * u[4] + u[5] * u[5] : t->dof == 3 ? u[2] * u[2] : 0.0, arm = 0.0;
+        for (int c = plane->first; c < plane->first + plane->count; c++) arm = fmax(arm, mor_norm(mor_sub(contacts[s->contacts[c].contact].point[0], body[side]->x)));
+        error += 0.5 * s->h * s->h * turn2 * arm;
+    }
+    return error > FAR / TOL * group->tol;
+}
+
 bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const mor_answer* answer, mor_peg_trial* t)
 {
     const mor_system* s = peg->s;
@@ -169,7 +192,8 @@ bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const 
     const mor_contact* contacts = s->world->contacts.data;
     for (int g = 0; g < peg->group_count; g++) {
         mor_peg_group* group = &peg->groups[g];
-        if (group->checked >= REPLACEMENTS || !rests_on_edges(peg, group)) continue;
+        if (group->checked >= REPLACEMENTS) continue;
+        bool edges = rests_on_edges(peg, group);
         const mor_peg_plane* plane = &peg->planes[group->choice >= 0 ? group->choice : group->last];
         const mor_contact_row* model = &s->contacts[plane->first];
         const mor_contact* c = &contacts[model->contact];
@@ -192,6 +216,7 @@ bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const 
             shape[side] = body[side]->shapes[c->shape[side]].geometry;
             pose[side] = trial_pose(s, body[side], c->shape[side], tree[side], answer->nu, &x[side]);
         }
+        if (!edges && (plane->id == MOR_NO_PLANE || !turns_far(peg, group, body, tree, answer->nu))) continue;
         mor_feature_set all;
         mor_feature_query query = { .window = 1e-2 * fmin(shape[0]->radius, shape[1]->radius),
                                     .motion = 1e-3 * fmin(shape[0]->radius, shape[1]->radius),
@@ -199,7 +224,7 @@ bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const 
                                     .held = MOR_NO_PLANE };
         uint32_t cache[4] = { 0 };
         mor_features_pair(shape[0], &pose[0], shape[1], &pose[1], 0, &query, cache, &all);
-        if (!(all.separation < -DEEP * all.size)) continue;
+        if (!(all.separation < -(edges ? DEEP : FAR) * all.size)) continue;
         mor_feature_set best = { .plane_count = 0 };
         mor_peg_nearest_plane(&all, c->normal, &best);
         if (best.row_count == 0) continue;

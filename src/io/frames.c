@@ -116,6 +116,14 @@ struct mor_frames {
     void* gather;     /* batch x 8 bytes */
     void* contact[CONTACT_COLUMNS];
 
+    int channel_count;
+    struct channel {
+        char path[224];
+        size_t size;
+        double* values; /* batch x size */
+        mor_h5_column column;
+    }* channels;
+
     mor_h5_column scalar[SCALARS], pose_column, velocity_column, joint_column, contact_column[CONTACT_COLUMNS];
 };
 
@@ -323,6 +331,36 @@ static mor_code write_shapes(mor_h5* h5, const mor_frames_def* def, mor_error* e
 
 /* ------------------------------------------------------------------------- what grows */
 
+/* /bus: one dataset per channel, F x rows or F x rows x cols. */
+static mor_code create_channels(mor_frames* w, const mor_frames_def* def, mor_error* error)
+{
+    if (def->channel_count == 0) return MOR_OK;
+    mor_code code = mor_h5_group(&w->h5, "/bus", error);
+    for (int i = 0; !code && i < def->channel_count; i++) {
+        const mor_bus_channel* c = &def->channels[i];
+        struct channel* own = &w->channels[i];
+        snprintf(own->path, sizeof own->path, "/bus/%s", c->name);
+        for (char* s = own->path + 5; *s; s++)
+            if (*s == '/') *s = '_';
+        size_t rows = (size_t)c->rows, cols = (size_t)c->cols;
+        own->size = rows * cols;
+        if (own->size == 0) continue; /* joints of a robot that has none */
+        if (!(own->values = calloc((size_t)w->batch * own->size, sizeof *own->values))) return mor_fail(error, MOR_SYSTEM, "out of memory");
+        code = mor_h5_column_create(&w->h5, &own->column, own->path, MOR_H5_DOUBLE, cols > 1 ? 3 : 2, (size_t[]){ 0, rows, cols },
+                                    (size_t[]){ BODY_CHUNK, rows, cols }, error);
+        if (!code) code = describe(&w->h5, own->path, c->unit, c->help, error);
+        if (!code) code = mor_h5_set_text(&w->h5, own->path, "frame", *c->frame ? c->frame : "none", error);
+        if (!code) code = mor_h5_set_text(&w->h5, own->path, "when", c->when, error);
+    }
+    return code;
+}
+
+double* mor_frames_channel(mor_frames* w, int channel)
+{
+    struct channel* c = &w->channels[channel];
+    return c->values ? c->values + (size_t)w->pending * c->size : NULL;
+}
+
 static mor_code create_columns(mor_frames* w, mor_error* error)
 {
     mor_h5* h5 = &w->h5;
@@ -386,6 +424,8 @@ void mor_frames_flush(mor_frames* w)
     if (!code && w->joint_count) code = write_column(w, &w->joint_column, rows, w->joint);
     for (int c = 0; !code && w->contact_used > 0 && c < CONTACT_COLUMNS; c++)
         code = write_column(w, &w->contact_column[c], (size_t)w->contact_used, w->contact[c]);
+    for (int c = 0; !code && c < w->channel_count; c++)
+        if (w->channels[c].values) code = write_column(w, &w->channels[c].column, rows, w->channels[c].values);
     for (int i = SCALARS - 1; !code && i >= 0; i--) code = write_scalar(w, i); /* /time last: the commit mark */
     if (code) return;
     w->flushed += w->pending;
@@ -432,6 +472,8 @@ static void release(mor_frames* w)
     free(w->joint);
     free(w->gather);
     for (int c = 0; c < CONTACT_COLUMNS; c++) free(w->contact[c]);
+    for (int c = 0; w->channels && c < w->channel_count; c++) free(w->channels[c].values);
+    free(w->channels);
     free(w);
 }
 
@@ -450,9 +492,11 @@ static mor_frames* allocate(const mor_frames_def* def)
     w->pose = calloc(batch * bodies, 7 * sizeof(double));
     w->velocity = calloc(batch * bodies, 6 * sizeof(double));
     w->gather = calloc(batch, sizeof(double));
+    w->channel_count = def->channel_count;
+    w->channels = calloc((size_t)def->channel_count + 1, sizeof *w->channels);
     w->joint_count = def->joint_count;
     w->joint = calloc(batch * ((size_t)def->joint_count + 1), sizeof(double));
-    if (w->frame && w->pose && w->velocity && w->gather && w->joint && grow_contacts(w, CONTACT_CHUNK)) return w;
+    if (w->frame && w->pose && w->velocity && w->gather && w->channels && w->joint && grow_contacts(w, CONTACT_CHUNK)) return w;
     release(w);
     return NULL;
 }
@@ -482,6 +526,7 @@ mor_frames* mor_frames_create(const char* path, const mor_frames_def* def, mor_e
     if (!code) code = write_shapes(&w->h5, def, error);
     if (!code) code = mor_frames_write_joints(&w->h5, def->joints, def->joint_count, error);
     if (!code) code = create_columns(w, error);
+    if (!code) code = create_channels(w, def, error);
     if (!code) code = mor_h5_start_swmr(&w->h5, error);
     if (!code && rename(temporary, path) != 0)
         code = mor_fail(error, MOR_SYSTEM, "%s: cannot rename the new recording to this name: %s", path, strerror(errno));
@@ -547,6 +592,8 @@ mor_code mor_frames_close(mor_frames* w, mor_error* error)
     mor_frames_flush(w);
     if (w->failure.code) mor_h5_abandon(&w->h5);
     for (int i = 0; i < SCALARS; i++) mor_h5_column_close(&w->scalar[i]);
+    for (int c = 0; c < w->channel_count; c++)
+        if (w->channels[c].values) mor_h5_column_close(&w->channels[c].column);
     mor_h5_column_close(&w->pose_column);
     mor_h5_column_close(&w->velocity_column);
     if (w->joint_count) mor_h5_column_close(&w->joint_column);

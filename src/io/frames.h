@@ -11,7 +11,7 @@
 #define MOR_IO_FRAMES_H
 
 #include "model/joint_places.h"
-#include "moreau/world.h"
+#include "moreau/control.h"
 
 #define MOR_RECORDING_FORMAT "moreau recording"
 #define MOR_RECORDING_VERSION 1
@@ -44,6 +44,8 @@ typedef struct mor_frames_def {
     const mor_frames_body* bodies;
     int shape_count;
     const mor_frames_shape* shapes;
+    int channel_count;
+    const mor_bus_channel* channels; /* of the output bus: datasets /bus/NAME */
     int joint_count;
     const mor_joint_place* joints;
 } mor_frames_def;
@@ -71,6 +73,8 @@ typedef struct mor_frame {
 mor_frames* mor_frames_create(const char* path, const mor_frames_def* def, mor_error* error);
 /* The next frame, zeroed. `contact_count`: how many mor_frames_contact calls will follow at most. */
 mor_frame* mor_frames_begin(mor_frames* frames, int contact_count, double** pose, double** velocity);
+/* Where the numbers of a channel go in the frame that was begun. */
+double* mor_frames_channel(mor_frames* frames, int channel);
 /* Room for the positions of the frame's joints (def.joint_count). */
 double* mor_frames_joints(mor_frames* frames);
 /* `body`: indices of the two bodies in the recording, -1 for one that is not in it. */

@@ -26,6 +26,8 @@ struct mor_recorder {
     int* recorded;        /* world order -> recorded body in this frame */
     double correction_work, contact_work, applied_work; /* since the last frame */
     int failures;
+    int* channels; /* of the bus, by their numbers */
+    int channel_count;
     int joint_count; /* at opening */
 };
 
@@ -137,6 +139,10 @@ static void record(mor_recorder* r, const mor_world* world, const mor_step_repor
     put_bodies(r, world, pose, velocity);
     put_joints(r, world, mor_frames_joints(r->frames));
     put_contacts(r, frame, contacts, count);
+    for (int i = 0; i < r->channel_count; i++) {
+        double* values = mor_frames_channel(r->frames, i);
+        if (values) mor_bus_read(world, r->channels[i], values);
+    }
     mor_frames_end(r->frames);
 }
 
@@ -184,9 +190,29 @@ static bool describe(const mor_recorder* r, const mor_world* world, mor_frames_b
     return true;
 }
 
+/* The channels the scene asks for, in the order of the bus. */
+static bool choose_channels(mor_recorder* r, const mor_world* world, const mor_scene* scene, mor_bus_channel** out)
+{
+    int all = mor_bus_count(world);
+    r->channels = calloc((size_t)all + 1, sizeof *r->channels);
+    *out = calloc((size_t)all + 1, sizeof **out);
+    if (!r->channels || !*out) return false;
+    for (int i = 0; scene && i < all; i++) {
+        mor_bus_channel c;
+        mor_bus_channel_at(world, i, &c);
+        bool wanted = false;
+        for (int k = 0; mor_scene_record_bus(scene, k); k++) wanted = wanted || mor_bus_match(mor_scene_record_bus(scene, k), c.name);
+        if (!wanted) continue;
+        (*out)[r->channel_count] = c;
+        r->channels[r->channel_count++] = i;
+    }
+    return true;
+}
+
 static void destroy(mor_recorder* r)
 {
     if (!r) return;
+    free(r->channels);
     free(r->bodies);
     free(r->slot_body);
     free(r->recorded);
@@ -203,7 +229,8 @@ mor_recorder* mor_recorder_open(const char* path, const mor_world* world, const 
     mor_joint_place* joints = calloc((size_t)joint_count + 1, sizeof *joints);
     if (joints) mor_joint_places(world, joints);
     if (r) r->joint_count = joint_count;
-    if (!r || !joints || !remember_bodies(r, world) || !describe(r, world, &bodies, &shapes, &shape_count)) {
+    mor_bus_channel* channels = NULL;
+    if (!r || !joints || !remember_bodies(r, world) || !choose_channels(r, world, scene, &channels) || !describe(r, world, &bodies, &shapes, &shape_count)) {
         mor_fail(error, MOR_SYSTEM, "%s: out of memory", path);
     } else {
         r->every = scene ? mor_scene_record_every(scene) : 1;
@@ -225,6 +252,8 @@ mor_recorder* mor_recorder_open(const char* path, const mor_world* world, const 
             .bodies = bodies,
             .shape_count = shape_count,
             .shapes = shapes,
+            .channel_count = r->channel_count,
+            .channels = channels,
             .joint_count = joint_count,
             .joints = joints,
         };
@@ -232,6 +261,7 @@ mor_recorder* mor_recorder_open(const char* path, const mor_world* world, const 
     }
     free(bodies);
     free(shapes);
+    free(channels);
     free(joints);
     if (!r || !r->frames) {
         destroy(r);

@@ -177,6 +177,7 @@ static mor_code populate(const mor_scene* scene, mor_world* world, mor_arena* sc
         code = add_body(scene, world, &scene->items[i], material, shapes, error);
     if (code == MOR_OK) code = mor_scene_add_robots(scene, world, material, error);
     if (code == MOR_OK) code = mor_scene_add_joints(scene, world, error);
+    if (code == MOR_OK) code = mor_scene_add_controllers(scene, world, error);
     for (int i = 0; i < scene->ignored_count && code == MOR_OK; i++)
         mor_world_ignore_pair(world, mor_world_body(world, scene->ignored[i][0]),
                               mor_world_body(world, scene->ignored[i][1]));
@@ -215,15 +216,32 @@ static bool find_body(const mor_scene* scene, const mor_world* world, int item, 
     return body->index1 != 0;
 }
 
+/* A wrench on a link: `at` and the axes are those of the named frame. */
+static void apply_to_link(const mor_scene_force* f, mor_world* world)
+{
+    const mor_robot_model* model = mor_world_robot_model(world, f->robot);
+    const mor_frame_def* frame = mor_robot_frame(model, f->frame);
+    mor_body_id body = mor_world_robot_link(world, f->robot, frame->link);
+    mor_body_state state = mor_body_get_state(world, body);
+    mor_pose pose = mor_pose_mul(&state.pose, &frame->pose);
+    mor_vec3 force = f->body_frame ? mor_rotate(pose.rotation, f->force) : f->force;
+    mor_vec3 torque = f->body_frame ? mor_rotate(pose.rotation, f->torque) : f->torque;
+    mor_body_apply(world, body, force, f->has_point ? mor_pose_point(&pose, f->point) : state.com);
+    mor_body_apply_torque(world, body, torque);
+}
+
 void mor_scene_apply_forces(const mor_scene* scene, mor_world* world)
 {
     double t = mor_world_time(world), slack = 1e-6 * mor_world_get_step(world); /* of times n h */
     for (int i = 0; i < scene->force_count; i++) {
         const mor_scene_force* f = &scene->forces[i];
         mor_body_id body;
-        if (!(t >= f->from - slack && t < f->until - slack) ||
-            !find_body(scene, world, f->item, &body))
+        if (!(t >= f->from - slack && t < f->until - slack)) continue;
+        if (f->robot >= 0) {
+            apply_to_link(f, world);
             continue;
+        }
+        if (!find_body(scene, world, f->item, &body)) continue;
         const mor_body_state state = mor_body_get_state(world, body);
         mor_vec3 force = f->body_frame ? mor_rotate(state.pose.rotation, f->force) : f->force;
         mor_vec3 torque = f->body_frame ? mor_rotate(state.pose.rotation, f->torque) : f->torque;

@@ -4,6 +4,7 @@
 
 #include "io/scene_document.h"
 #include "io/scene_fields.h"
+#include "moreau/control.h"
 #include "moreau/scene.h"
 
 /* A prescribed path: poses at increasing times. */
@@ -35,7 +36,8 @@ typedef struct mor_scene_pair {
 } mor_scene_pair;
 
 typedef struct mor_scene_force {
-    int item;
+    int item;         /* or, if robot >= 0, a link of a robot: */
+    int robot, frame;
     bool has_point, body_frame;
     mor_vec3 force, torque, point; /* point in the body frame */
     double from, until;
@@ -63,8 +65,18 @@ typedef struct mor_scene_robot {
     mor_scene_loop* loops;
     int loop_count;
     bool assemble;
+    mor_motors motors;
+    int* feet; /* frames */
+    int foot_count;
+    mor_sensor_def* sensors; /* but for the robot */
+    int sensor_count;
     int* materials; /* of each frame, -1: the robot's; NULL: no link has its own */
 } mor_scene_robot;
+
+typedef struct mor_scene_controller {
+    const mor_node* node;
+    mor_controller_def def;
+} mor_scene_controller;
 
 /* Geometries of the scene, released with it. */
 typedef struct mor_scene_geometry {
@@ -76,6 +88,7 @@ struct mor_scene {
     mor_document document;
     const mor_library* library;
     const char *name, *text, *notes;
+    const char *file, *overrides; /* as given; overrides one per line */
     int dimension;
     mor_vec3 gravity;
     double step, end;
@@ -97,6 +110,9 @@ struct mor_scene {
     int joint_count, joint_capacity;
     mor_scene_robot* robots;
     int robot_count;
+    mor_scene_controller* controllers;
+    int controller_count;
+    double control_step; /* 0: the step */
     int (*ignored)[2];
     int ignored_count;
     mor_raw_record record;
@@ -138,6 +154,18 @@ mor_code mor_scene_add_joints(const mor_scene* scene, mor_world* world, mor_erro
 mor_code mor_scene_read_robots(mor_scene* scene, const mor_node* list, mor_error* error);
 /* `material`: scene material -> world material. */
 mor_code mor_scene_add_robots(const mor_scene* scene, mor_world* world, const int* material, mor_error* error);
+/* Motors, feet, sensors and materials of links, once the robot's model is read. */
+mor_code mor_scene_read_actuation(mor_scene* scene, mor_scene_robot* robot, const mor_raw_robot* raw, mor_error* error);
+/* Robots in maximal coordinates have none of these: an error at the key. */
+mor_code mor_scene_refuse_actuation(const mor_scene_robot* robot, mor_error* error);
+mor_code mor_scene_add_actuation(const mor_scene* scene, mor_world* world, int robot, mor_error* error);
+mor_code mor_scene_read_controllers(mor_scene* scene, const mor_node* list, mor_error* error);
+mor_code mor_scene_add_controllers(const mor_scene* scene, mor_world* world, mor_error* error);
+/* Number of a joint or a frame by name, -1 and an error at the node (`key`: at its key). */
+int mor_scene_joint_number(const mor_robot_model* model, const mor_node* at, bool key, const char* name, mor_error* error);
+int mor_scene_frame_number(const mor_robot_model* model, const mor_node* at, const char* name, mor_error* error);
+/* A number for all joints or a mapping joint: number; what is not named stays. */
+mor_code mor_scene_by_joint(const mor_robot_model* model, const mor_node* node, const char* what, double* out, mor_error* error);
 /* A mor_motion. */
 void mor_motion_pose(void* motion, double time, mor_pose* pose);
 

@@ -158,8 +158,42 @@ typedef struct mor_raw_robot {
     int base, collide;
     bool self_collision, assemble, limits, damping, friction;
     mor_vec3 position, velocity, angular_velocity;
-    const mor_node *orientation, *joints, *joint_velocities, *actuated, *links, *loops, *feet, *motors, *sensors;
+    const mor_node *orientation, *joints, *joint_velocities, *actuated, *links, *loops, *feet, *motors, *sensors, *keep;
 } mor_raw_robot;
+
+typedef struct mor_raw_motors {
+    const mor_node *ratio, *rotor_inertia, *coupling, *reflected_inertia, *kt, *current_limit, *torque_limit, *speed_limit, *viscous, *coulomb,
+        *bandwidth, *damping_ratio;
+} mor_raw_motors;
+
+typedef struct mor_raw_block {
+    const mor_node *joints, *matrix;
+} mor_raw_block;
+
+typedef struct mor_raw_foot {
+    const char* link;
+    const mor_node* points;
+    double radius;
+} mor_raw_foot;
+
+typedef struct mor_raw_sensor {
+    int type;
+    const char *name, *link, *joint;
+    double noise, bias, resolution, threshold;
+} mor_raw_sensor;
+
+typedef struct mor_raw_controller {
+    const char *name, *type, *robot, *joint, *file;
+    const mor_node *joints, *targets, *kp, *ki, *kd, *moves, *options;
+    bool gravity_compensation, sampled;
+    int interpolation;
+    double period, integral_limit, from, until;
+} mor_raw_controller;
+
+typedef struct mor_raw_move {
+    double at;
+    const mor_node* targets;
+} mor_raw_move;
 
 typedef struct mor_raw_loop {
     int type;
@@ -177,6 +211,7 @@ typedef struct mor_raw_force {
 typedef struct mor_raw_record {
     int every;
     bool contacts, energy;
+    const mor_node* bus;
 } mor_raw_record;
 
 extern const mor_key_table mor_keys_scene, mor_keys_time, mor_keys_method, mor_keys_material,
@@ -184,7 +219,8 @@ extern const mor_key_table mor_keys_scene, mor_keys_time, mor_keys_method, mor_k
     mor_keys_cylinder, mor_keys_prism, mor_keys_cone, mor_keys_solid, mor_keys_orientation,
     mor_keys_kinematic, mor_keys_grid, mor_keys_random, mor_keys_repeat, mor_keys_step,
     mor_keys_joint, mor_keys_chain_joint, mor_keys_spring, mor_keys_motor, mor_keys_robot,
-    mor_keys_loop, mor_keys_force, mor_keys_record;
+    mor_keys_loop, mor_keys_force, mor_keys_record, mor_keys_motors, mor_keys_block, mor_keys_foot, mor_keys_sensor,
+    mor_keys_controller, mor_keys_move;
 /* All of them in the order of the documentation, NULL at the end. */
 extern const mor_key_table* const mor_key_tables[];
 

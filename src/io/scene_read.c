@@ -163,18 +163,29 @@ static mor_code read_force(mor_scene* scene, const mor_node* node, mor_error* er
     mor_raw_force raw;
     mor_code code = mor_keys_read(&mor_keys_force, node, scene->dimension, &raw, error);
     if (code) return code;
-    if (!raw.body) return mor_node_fail(node, error, "force has no 'body'; add it");
+    int robot = -1, frame = -1, item = -1;
+    if (raw.robot) {
+        if (raw.body) return mor_node_fail(node, error, "a force acts on a body or on a link of a robot, not on both");
+        for (int i = 0; i < scene->robot_count; i++)
+            if (strcmp(scene->robots[i].def.name, raw.robot) == 0) robot = i;
+        if (robot < 0) return mor_node_fail(mor_node_get(node, "robot"), error, "there is no robot '%.60s'", raw.robot);
+        if (scene->maximal) return mor_node_fail(mor_node_get(node, "robot"), error, "forces on links need 'coordinates: minimal'");
+        if (!raw.link) return mor_node_fail(node, error, "force on a robot has no 'link'; add it");
+        frame = mor_scene_frame_number(scene->robots[robot].model, mor_node_get(node, "link"), raw.link, error);
+        if (frame < 0) return MOR_BAD_INPUT;
+    } else if (!raw.body) {
+        return mor_node_fail(node, error, "force has no 'body'; add it");
+    }
     const mor_node* at = mor_node_get(node, "body");
-    int item = mor_scene_find(scene, at, raw.body, error);
-    if (item < 0) return MOR_BAD_INPUT;
-    if (scene->bodies[scene->items[item].body].def.kind != MOR_DYNAMIC)
+    if (robot < 0 && (item = mor_scene_find(scene, at, raw.body, error)) < 0) return MOR_BAD_INPUT;
+    if (item >= 0 && scene->bodies[scene->items[item].body].def.kind != MOR_DYNAMIC)
         return mor_node_fail(at, error, "body '%s' is not dynamic: a force would do nothing",
                              raw.body);
     if (!(raw.until > raw.from))
         return mor_node_fail(mor_node_get(node, "until"), error,
                              "until must be later than from, which is %g", raw.from);
     scene->forces[scene->force_count++] =
-        (mor_scene_force){ .item = item,
+        (mor_scene_force){ .item = item, .robot = robot, .frame = frame,
                            .has_point = mor_node_get(node, "at") != NULL,
                            .body_frame = raw.frame == 1,
                            .force = raw.force,
@@ -234,6 +245,9 @@ static mor_code read_method(mor_scene* scene, const mor_node* node, mor_error* e
         if (!scene->maximal && strcmp(word, "minimal") != 0) return mor_node_fail(raw.coordinates, error, "coordinates are minimal or maximal, not '%.60s'", word);
     }
     scene->method = node;
+    if (code == MOR_OK && raw.control_step && (code = mor_read_number(raw.control_step, "control_step", &scene->control_step, error)) == MOR_OK &&
+        !(scene->control_step > 0.0))
+        return mor_node_fail(raw.control_step, error, "control_step %.40s is not positive; give a number in s or leave it out", raw.control_step->text);
     return code;
 }
 
@@ -284,7 +298,7 @@ mor_code mor_scene_read(mor_scene* scene, const mor_node* root, mor_error* error
     scene->rng.state = (uint64_t)raw.seed;
     if ((code = read_time(scene, raw.time, error))) return code;
     if (raw.method && (code = read_method(scene, raw.method, error))) return code;
-    scene->record = (mor_raw_record){ 1, true, true };
+    scene->record = (mor_raw_record){ 1, true, true, NULL };
     if (raw.record && (code = mor_keys_read(&mor_keys_record, raw.record, scene->dimension,
                                             &scene->record, error)))
         return code;
@@ -293,5 +307,6 @@ mor_code mor_scene_read(mor_scene* scene, const mor_node* root, mor_error* error
     if ((code = sort_names(scene, error))) return code;
     if (raw.robots && (code = mor_scene_read_robots(scene, raw.robots, error))) return code;
     if (raw.joints && (code = mor_scene_read_joints(scene, raw.joints, error))) return code;
+    if (raw.controllers && (code = mor_scene_read_controllers(scene, raw.controllers, error))) return code;
     return read_forces(scene, &raw, error);
 }

@@ -156,6 +156,10 @@ mor_code mor_scene_reference(char* buffer, size_t size)
         const mor_collision* m = mor_library_collision_at(NULL, i);
         put_method(&p, "collision", m->name, m->summary, m->fields);
     }
+    for (int i = 0; mor_library_controller_at(NULL, i); i++) {
+        const mor_controller* m = mor_library_controller_at(NULL, i);
+        put_method(&p, "controller", m->name, m->summary, m->fields);
+    }
     put_method(&p, "method", "(the world)", "Keys of `method` itself.", mor_world_fields());
     return p.used < size ? MOR_OK : MOR_SYSTEM;
 }

@@ -85,6 +85,12 @@ static mor_code read_model(mor_scene* scene, const mor_node* node, const mor_raw
     mor_urdf_options o = mor_urdf_options_default();
     o.floating = raw->base == 1;
     o.shapes = raw->collide == 0;
+    const mor_node* list = raw->keep;
+    mor_code code = list ? mor_read_list(list, "keep", error) : MOR_OK;
+    const char** keep = list && code == MOR_OK ? mor_scene_alloc(scene, (size_t)list->count + 1, sizeof *keep, error) : NULL;
+    for (const mor_node* n = keep ? list->first : NULL; n && code == MOR_OK; n = n->next) code = mor_read_text(n, "joint", &keep[o.joint_count++], error);
+    if (code || (list && !keep)) return code ? code : MOR_SYSTEM;
+    if (keep) o.joints = keep;
     mor_error inner = { 0 };
     robot->model = mor_urdf_read(path, &o, notes, NOTES, &inner);
     if (!robot->model) return inner.code == MOR_SYSTEM ? mor_fail(error, MOR_SYSTEM, "%s", inner.text) : mor_node_fail(mor_node_get(node, "urdf"), error, "%s", inner.text);
@@ -109,7 +115,7 @@ static mor_code read_robot(mor_scene* scene, const mor_node* node, mor_error* er
     d->model = robot->model;
     d->pose.position = raw.position;
     if ((code = mor_scene_read_turn(scene, node, &d->pose.rotation, error))) return code;
-    d->collide = raw.collide == 0;
+    d->collide = raw.collide != 1;
     d->self_collision = raw.self_collision;
     d->limits = raw.limits;
     d->damping = raw.damping;
@@ -127,6 +133,7 @@ static mor_code read_robot(mor_scene* scene, const mor_node* node, mor_error* er
     if ((code = read_values(robot->model, raw.joints, "joints", s, error))) return code;
     if ((code = read_values(robot->model, raw.joint_velocities, "joint_velocities", nu + N - n, error))) return code;
     robot->assemble = raw.assemble;
+    if ((code = mor_scene_read_actuation(scene, robot, &raw, error))) return code;
     if (!raw.loops) return MOR_OK;
     if ((code = mor_read_list(raw.loops, "loops", error))) return code;
     robot->loops = mor_scene_alloc(scene, (size_t)raw.loops->count + 1, sizeof *robot->loops, error);
@@ -201,6 +208,8 @@ mor_code mor_scene_add_robots(const mor_scene* scene, mor_world* world, const in
         else robot = mor_world_add_robot(world, &def, &inner);
         free(own);
         if (inner.code != MOR_OK) return inner.code == MOR_SYSTEM ? mor_fail(error, MOR_SYSTEM, "%s", inner.text) : mor_node_fail(r->node, error, "%s", inner.text);
+        mor_code added = robot >= 0 ? mor_scene_add_actuation(scene, world, robot, error) : mor_scene_refuse_actuation(r, error);
+        if (added) return added;
         for (int k = 0; k < r->loop_count; k++) {
             mor_code code = add_loop(world, robot, r, &r->loops[k], k, error);
             if (code) return code;

@@ -17,12 +17,13 @@
 static const struct figure {
     const char* name;
     mor_code (*run)(const mor_reproduce*, mor_error*);
-} figures[] = { { "1", mor_reproduce_energy }, { "6", mor_reproduce_hills }, { "10", mor_reproduce_sawtooth }, { "18", mor_reproduce_steps }, { "19", mor_reproduce_rod } };
+} figures[] = { { "1", mor_reproduce_energy }, { "6", mor_reproduce_hills }, { "10", mor_reproduce_sawtooth }, { "18", mor_reproduce_steps }, { "19", mor_reproduce_rod },
+              { "spheres", mor_reproduce_spheres }, { "tables", mor_reproduce_tables } };
 enum { FIGURES = sizeof figures / sizeof *figures };
 
 const char* const* mor_reproduce_figures(void)
 {
-    static const char* const names[] = { "1", "6", "10", "18", "19", NULL };
+    static const char* const names[] = { "1", "6", "10", "18", "19", "spheres", "tables", NULL };
     return names;
 }
 
@@ -187,7 +188,7 @@ mor_code mor_reproduce_run(const mor_reproduce* o, const char* figure, mor_error
 {
     bool all = strcmp(figure, "all") == 0, known = all;
     for (int i = 0; i < FIGURES; i++) known = known || strcmp(figure, figures[i].name) == 0;
-    if (!known) return mor_fail(error, MOR_BAD_INPUT, "no figure '%s'; known: 1 (with 2), 6 (to 9), 10 (to 17), 18, 19 (to 22), all", figure);
+    if (!known) return mor_fail(error, MOR_BAD_INPUT, "no figure '%s'; known: 1 (with 2), 6 (to 9), 10 (to 17), 18, 19 (to 22), spheres, tables, all", figure);
     mor_code code = make_directory(o->directory, error);
     for (int i = 0; code == MOR_OK && i < FIGURES; i++) {
         if (!all && strcmp(figure, figures[i].name) != 0) continue;

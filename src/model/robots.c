@@ -3,7 +3,8 @@
  *     nu_free = nu + h (M + h D)^-1 (tau + sum J' wrench - D nu - h(q, nu))
  *
  * with the joint damping D implicit, so that stiff dampers need no small step; the mass block of the step is
- * M + h D. The factor of the articulated-body algorithm stays in the work space and answers M^-1 c for every
+ * M + h D. A controller that answers a change of joint velocity with tau - K (nu+ - nu) is taken the same way: its K joins D
+ * in the mass block (src/control). The factor of the articulated-body algorithm stays in the work space and answers M^-1 c for every
  * constraint row in O(links). Positions: s+ = s + h s_dot+, the base by the exponential map. */
 #include "model/articulated.h"
 #include "model/world.h"
@@ -48,8 +49,8 @@ static void robot_prepare(mor_world* w, const mor_tree* t, double* nu, double* n
     double* f = r->wrenches; /* scratch of at least dof */
     memcpy(f, r->force, (size_t)m->dof * sizeof *f);
     for (int j = 0; j < m->joint_count; j++) {
-        double d = r->damping ? m->links[m->link_of_joint[j]].damping : 0.0;
-        r->extra[j] = w->h * d;
+        double d = (r->damping ? m->links[m->link_of_joint[j]].damping : 0.0) + r->viscous[j];
+        r->extra[j] = w->h * (d + r->gain[j]);
         f[offset + j] -= d * r->nu[offset + j];
     }
     memcpy(nu, r->nu, (size_t)m->dof * sizeof *nu);
@@ -172,7 +173,7 @@ static mor_robot* make_robot(const mor_robot_def* def)
     r->work = mor_robot_work_create(m);
     r->bodies = malloc(L * sizeof *r->bodies);
     size_t scratch = 6 * L > N ? 6 * L : N;
-    r->s = calloc(n + N + n + scratch + N + n + 3 * n + 1, sizeof(double));
+    r->s = calloc(n + N + n + scratch + N + n + 3 * n + 3 * n + 1, sizeof(double));
     if (!r->work || !r->bodies || !r->s) {
         mor_robot_free(NULL, r);
         return NULL;
@@ -182,7 +183,10 @@ static mor_robot* make_robot(const mor_robot_def* def)
     r->wrenches = r->tau + n;
     r->force = r->wrenches + scratch;
     r->extra = r->force + N;
-    r->memory = r->extra + n;
+    r->gain = r->extra + n;
+    r->viscous = r->gain + n;
+    r->coulomb = r->viscous + n;
+    r->memory = r->coulomb + n;
     snprintf(r->name, sizeof r->name, "%s", def->name);
     r->base = (mor_pose){ def->pose.position, mor_quat_normalize(def->pose.rotation) };
     if (def->s) memcpy(r->s, def->s, n * sizeof(double));

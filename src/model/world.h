@@ -12,6 +12,7 @@
 struct mor_tree_kind;
 struct mor_broad_phase;
 struct mor_workers;
+struct mor_control;
 
 typedef struct mor_body {
     bool alive;
@@ -47,6 +48,7 @@ typedef struct mor_tree {
     int offset; /* in the world's velocity arrays, set by the assembly */
     struct mor_robot* robot;
     double stiffness, damping; /* of a spring */
+    const struct mor_stored_tree* stored; /* of a frame (model/stored.h) */
 } mor_tree;
 
 /* What the step must know of a kind of tree. All lengths are dof. */
@@ -86,6 +88,7 @@ typedef struct mor_robot {
     double* tau;      /* applied joint forces of the coming step, n */
     double* wrenches; /* 6 per link, scratch */
     double *force, *extra; /* scratch: dof, n */
+    double *gain, *viscous, *coulomb; /* n each, of motors: implicit gain of the coming step, friction beyond the model's */
     double* memory;   /* impulses of limits (lower, upper) and friction of every joint, 3 n, last step */
     bool self_collision, limits, damping, friction, mimic;
 } mor_robot;
@@ -165,6 +168,7 @@ struct mor_world {
     mor_robot** robots;
     int robot_count, robot_capacity;
     mor_buffer joints;      /* mor_joint */
+    struct mor_stored* stored; /* a world made from a frame (model/stored.h), else NULL */
     double joint_error;     /* largest |phi| at the end of the last step [m, rad] */
 
     mor_material* materials;
@@ -172,12 +176,15 @@ struct mor_world {
     mor_buffer pair_rules; /* mor_pair_rule */
     mor_buffer ignored;    /* uint64_t keys a<b of body slots, sorted */
 
+    struct mor_control* control; /* motors, sensors, controllers; NULL: none */
+
     /* collision */
     mor_buffer contacts;     /* mor_contact, this step, with impulses once it is solved */
     mor_buffer old_contacts; /* mor_contact, last step, with impulses: warm start */
     bool detected;           /* old_contacts already hold the contacts of the coming step: they were
                                 found at the end of the last one to measure the penetration */
     double deepest; /* largest penetration the last detection saw, before psi_min */
+    int last_group; /* groups numbered so far by the collision method `features` */
     struct mor_broad_phase* broad_phase;
     char collision_error[320]; /* a pair without a test, told once by the step */
 

@@ -2,6 +2,7 @@
 #include "moreau/library.h"
 #include "collision/pair_table.h"
 #include "collision/registry.h"
+#include "control/control.h"
 #include "formulation/registry.h"
 
 #include <stdlib.h>
@@ -19,8 +20,9 @@ struct mor_library {
     const mor_solver* solvers[MOST];
     const mor_formulation* formulations[MOST];
     const mor_collision* collisions[MOST];
+    const mor_controller* controllers[MOST];
     pair_entry pairs[MOST];
-    int solver_count, formulation_count, collision_count, pair_count;
+    int solver_count, formulation_count, collision_count, controller_count, pair_count;
 };
 
 mor_library* mor_library_create(mor_error* error)
@@ -54,6 +56,19 @@ const mor_formulation* mor_library_formulation_at(const mor_library* l, int i)
 const mor_collision* mor_library_collision_at(const mor_library* l, int i)
 {
     return at((const void* const*)mor_collisions(), l ? (const void* const*)l->collisions : NULL, l ? l->collision_count : 0, i);
+}
+
+const mor_controller* mor_library_controller_at(const mor_library* l, int i)
+{
+    return at((const void* const*)mor_controllers(), l ? (const void* const*)l->controllers : NULL, l ? l->controller_count : 0, i);
+}
+
+const mor_controller* mor_library_controller(const mor_library* l, const char* name)
+{
+    for (int i = 0;; i++) {
+        const mor_controller* c = mor_library_controller_at(l, i);
+        if (!c || strcmp(c->name, name) == 0) return c;
+    }
 }
 
 const mor_solver* mor_library_solver(const mor_library* l, const char* name)
@@ -108,6 +123,13 @@ mor_code mor_library_add_collision(mor_library* l, const mor_collision* c, mor_e
     mor_code code = check_new("collision method", c->name, c->name && mor_library_collision(l, c->name),
                               c->detect && c->options_size >= sizeof(mor_collision_options), l->collision_count, error);
     if (code == MOR_OK) l->collisions[l->collision_count++] = c;
+    return code;
+}
+
+mor_code mor_library_add_controller(mor_library* l, const mor_controller* c, mor_error* error)
+{
+    mor_code code = check_new("controller", c->name, c->name && mor_library_controller(l, c->name), c->control, l->controller_count, error);
+    if (code == MOR_OK) l->controllers[l->controller_count++] = c;
     return code;
 }
 

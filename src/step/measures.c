@@ -24,11 +24,12 @@ double mor_world_potential_energy(const mor_world* w)
         if (b->tree < 0) continue;
         sum -= b->mass.mass * mor_dot(w->gravity, b->x);
     }
-    for (int i = 0; i < w->joints.count; i++) {
-        const mor_joint* j = &((const mor_joint*)w->joints.data)[i];
+    const mor_joint* joints = w->joints.data;
+    for (int i = 0; i < w->joints.count; i++) { /* springs of joints */
         mor_joint_row row;
-        if (!(j->def.stiffness > 0.0) || !mor_joint_free_row(w, j, &row)) continue;
-        sum += 0.5 * j->def.stiffness * (row.phi - j->def.rest) * (row.phi - j->def.rest);
+        double k = joints[i].def.stiffness, x = 0.0;
+        if (k > 0.0 && mor_joint_free_row(w, &joints[i], &row)) x = row.phi - joints[i].def.rest;
+        sum += 0.5 * k * x * x;
     }
     return sum;
 }

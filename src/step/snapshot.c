@@ -4,6 +4,7 @@
  * impulses (the warm start), time and step. Not stored: what is computed again bit for bit from these (the
  * contacts of the coming step, the broad phase), and the definition of the world (shapes, methods). The
  * layout is that of this build: a snapshot is for restarting a run, a recording is for keeping it. */
+#include "control/control.h"
 #include "model/world.h"
 
 #include <string.h>
@@ -38,6 +39,7 @@ static size_t mechanism_bytes(const mor_world* w)
 {
     size_t count = (size_t)w->joints.count * JOINT_NUMBERS;
     for (int i = 0; i < w->robot_count; i++) count += robot_numbers(w->robots[i]);
+    count += (size_t)mor_control_numbers(w);
     return count * sizeof(double);
 }
 
@@ -69,6 +71,10 @@ static void carry_mechanisms(const mor_world* w, unsigned char* at, bool store)
         at = carry(at, &joints[i].coordinate, 1, store);
         at = carry(at, joints[i].memory, 10, store);
     }
+    size_t control = (size_t)mor_control_numbers(w);
+    if (control == 0) return;
+    if (store) mor_control_save(w, (double*)(void*)at);
+    else mor_control_restore((mor_world*)w, (const double*)(const void*)at);
 }
 
 size_t mor_world_save(const mor_world* w, void* buffer, size_t size)

@@ -1,12 +1,13 @@
 /* The step: a walk through the stages.
  *
- *     user -> collide -> assemble -> solve (formulation and solver, island by island) -> integrate
+ *     user -> collide -> control -> assemble -> solve (formulation and solver, island by island) -> integrate
  *
  * After the integration the contacts of the new state are found at once: their gaps are the penetration of
  * this step as the geometry sees it, and the next step uses them if nothing was changed in between, so
  * collision runs once per step. */
 #include "base/workers.h"
 #include "collision/detect.h"
+#include "control/control.h"
 #include "formulation/assemble.h"
 #include "formulation/rows.h"
 #include "model/world.h"
@@ -64,6 +65,8 @@ void mor_stage_collide(mor_world* w)
     if (!w->detected) detect_now(w);
     w->detected = false;
 }
+
+void mor_stage_control(mor_world* w) { mor_control_begin(w); }
 
 void mor_stage_assemble(mor_world* w)
 {
@@ -227,7 +230,9 @@ static void apply_work(mor_world* w)
     for (int i = 0; i < w->robot_count; i++) { /* f' nu, with the forces on links and joints gathered by the assembly */
         const mor_robot* r = w->robots[i];
         const double* nu = w->nu_new + w->trees[r->tree].offset;
+        int n = r->model->joint_count, offset = w->trees[r->tree].dof - n;
         for (int k = 0; k < w->trees[r->tree].dof; k++) w->applied_work += w->h * r->force[k] * nu[k];
+        for (int j = 0; j < n; j++) w->applied_work -= w->h * r->gain[j] * (nu[offset + j] - r->nu[offset + j]) * nu[offset + j];
     }
     for (int i = 0; i < w->tree_count; i++) {
         if (w->trees[i].body < 0) continue;
@@ -277,15 +282,25 @@ static mor_status attempt(mor_world* w, bool* used)
     double t1 = mor_clock();
     mor_stage_collide(w);
     double t2 = mor_clock();
+    mor_stage_control(w);
+    double tc = mor_clock();
     mor_stage_assemble(w);
     double t3 = mor_clock();
     if (w->out_of_memory) return MOR_NUMERICAL;
-    mor_smooth_plan(w);
-    mor_status status = mor_stage_solve(w);
-    int islands = w->island_count, rough = mor_smooth_sort(w);
-    w->island_count = rough; /* smooth islands need no stabilisation */
-    if (rough || !w->smooth) status = mor_stabilise_positions(w, status, solve_again);
-    w->island_count = islands;
+    mor_status status;
+    int rough;
+    for (int pass = 0;; pass++) {
+        mor_smooth_plan(w);
+        status = mor_stage_solve(w);
+        int islands = w->island_count;
+        rough = mor_smooth_sort(w);
+        w->island_count = rough; /* smooth islands need no stabilisation */
+        if (rough || !w->smooth) status = mor_stabilise_positions(w, status, solve_again);
+        w->island_count = islands;
+        if (status != MOR_SOLVED || !mor_control_revise(w, pass)) break;
+        mor_stage_assemble(w); /* a motor reached or left its limit */
+        if (w->out_of_memory) return MOR_NUMERICAL;
+    }
     store_impulses(w);
     double t4 = mor_clock();
     double solve = 0.0, all = 0.0;
@@ -294,9 +309,9 @@ static mor_status attempt(mor_world* w, bool* used)
         all += w->islands[i].formulate_time;
     }
     double share = all > 0.0 ? solve / all : 0.0; /* islands may overlap in time */
-    w->timing.user += t1 - t0;
+    w->timing.user += t1 - t0 + (tc - t2);
     w->timing.collision += t2 - t1;
-    w->timing.assemble += t3 - t2;
+    w->timing.assemble += t3 - tc;
     w->timing.solve += share * (t4 - t3);
     w->timing.formulate += (1.0 - share) * (t4 - t3);
     bool finite = true;
@@ -317,6 +332,7 @@ static mor_status attempt(mor_world* w, bool* used)
     mor_stage_integrate(w);
     if (rough || !w->smooth) mor_stabilise_velocities(w);
     else w->joint_error = mor_world_joint_error(w);
+    mor_control_end(w);
     double t5 = mor_clock();
     if (!w->on_collide) { /* the contacts of the new state, kept aside for the next step */
         swap_contacts(w);

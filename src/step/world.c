@@ -2,6 +2,7 @@
 #include "model/world.h"
 #include "base/workers.h"
 #include "collision/detect.h"
+#include "control/control.h"
 
 #include <assert.h>
 #include <string.h>
@@ -28,14 +29,6 @@ static const mor_field impulse_fields[] = {
     { 0 }
 };
 
-static const mor_field integrator_fields[] = {
-    { "tol", MOR_TYPE_DOUBLE, offsetof(mor_method_options, integrator_tolerance), 0.002, 0, 1e6, NULL, "",
-      "gauss6: halves a step whose accelerations bend by more than this (h |a1 - 2 a2 + a3| against the speed); 0: never" },
-    { "halvings", MOR_TYPE_INT, offsetof(mor_method_options, halvings), 12, 0, 30, NULL, "",
-      "implicit integrators: how often a step that does not converge may be halved" },
-    { 0 }
-};
-
 static const mor_field baumgarte_fields[] = {
     { "gain", MOR_TYPE_DOUBLE, offsetof(mor_method_options, gain), 0.2, 0, 2, NULL, "",
       "part of a joint's violation that the rows of one step take away" },
@@ -51,6 +44,15 @@ static const struct {
 
 enum { STABILISATIONS = sizeof stabilisations / sizeof *stabilisations };
 
+static const mor_field integrator_fields[] = {
+    { "tol", MOR_TYPE_DOUBLE, offsetof(mor_method_options, integrator_tolerance), 0.002, 0, 1e6, NULL, "",
+      "gauss6: halves a step whose accelerations bend by more than this (h |a1 - 2 a2 + a3| against the speed); 0: never" },
+    { "halvings", MOR_TYPE_INT, offsetof(mor_method_options, halvings), 12, 0, 30, NULL, "",
+      "implicit integrators: how often a step that does not converge may be halved" },
+    { 0 }
+};
+
+
 static const mor_field solver_fields[] = {
     { "tol", MOR_TYPE_DOUBLE, offsetof(mor_solver_options, tol), 1e-10, 0, 1e6, NULL, "m/s",
       "velocity error at which a step counts as solved" },
@@ -60,13 +62,13 @@ static const mor_field solver_fields[] = {
 };
 
 const mor_field* mor_world_fields(void) { return method_fields; }
-const mor_field* mor_world_integrator_fields(void) { return integrator_fields; }
 const mor_field* mor_world_stabilisation_fields(const char* name)
 {
     for (int k = 0; k < STABILISATIONS; k++)
         if (strcmp(stabilisations[k].name, name) == 0) return stabilisations[k].fields;
     return NULL;
 }
+const mor_field* mor_world_integrator_fields(void) { return integrator_fields; }
 const mor_field* mor_world_solver_fields(void) { return solver_fields; }
 
 mor_world_def mor_world_def_default(void)
@@ -235,8 +237,8 @@ mor_world* mor_world_create(const mor_world_def* def, mor_error* error)
     w->integrator = mor_integrator_at(0);
     mor_fields_default(method_fields, &w->options);
     mor_fields_default(impulse_fields, &w->options);
-    mor_fields_default(integrator_fields, &w->options);
     mor_fields_default(baumgarte_fields, &w->options);
+    mor_fields_default(integrator_fields, &w->options);
     mor_fields_default(solver_fields, &w->solver_options);
     mor_material material = mor_material_default();
     mor_world_add_material(w, &material);
@@ -274,6 +276,7 @@ void mor_world_destroy(mor_world* w)
     if (w->formulation_options) a.resize(a.user, w->formulation_options, 0);
     if (w->solver_own_options) a.resize(a.user, w->solver_own_options, 0);
     if (w->collision_options) a.resize(a.user, w->collision_options, 0);
+    mor_control_destroy(w);
     mor_world_free_model(w);
     a.resize(a.user, w, 0);
 }

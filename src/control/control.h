@@ -1,0 +1,117 @@
+/* The inside of the control room: what a world keeps of motors, sensors, controllers and the bus. */
+#ifndef MOREAU_CONTROL_CONTROL_H
+#define MOREAU_CONTROL_CONTROL_H
+
+#include "model/articulated.h"
+#include "model/world.h"
+#include "moreau/control.h"
+
+/* One robot under control: everything by joint. */
+typedef struct mor_control_robot {
+    int robot;
+    double* memory; /* all arrays below that are not state, one block */
+    bool* actuated;
+    double *ratio, *kt, *current_limit, *torque_limit, *speed_limit, *bandwidth, *damping_ratio;
+    double *transmission, *transmission_inverse; /* T Gamma, n x n; NULL: diagonal by ratio */
+    /* of the step at hand */
+    double *command, *gain;  /* sum of the controllers: what they ask for at constant velocity, and its gain */
+    double *others;          /* joint forces applied by the user stage */
+    double *applied;         /* by the motors at constant velocity, mean over the step */
+    int* saturated;          /* -1, 0, 1 */
+    double *share;           /* of the command that reaches the joint within the step (actuator dynamics), mean */
+    bool begun;              /* torques are in robot->tau and not used up */
+    /* start of the step, and what came of it */
+    mor_pose base;
+    double *s, *nu, *nudot, *tau; /* n, N, N, n: tau after the motors, mean over the step */
+    double* wrenches;        /* 6 per link: contacts and applied forces */
+    double *held_tau, *held_gain; /* in state: with a control step longer than the step */
+    mor_robot_work* work;
+    double *call_s, *call_nu, *call_tau, *call_gain, *gravity_torque, *vector; /* scratch */
+    bool has_gravity;        /* gravity_torque is that of this step */
+    struct mor_foot {
+        int frame, state;    /* state: contact, wrench (6), centre of pressure (3) */
+        mor_pose start;      /* of the frame, at the start of the step */
+    }* feet;
+    int foot_count;
+    int state;               /* first of its numbers in the state: 2n actuator, 2n held */
+} mor_control_robot;
+
+typedef struct mor_control_entry {
+    mor_controller_def def; /* owns its arrays */
+    mor_motion_table table;
+    void* memory;  /* of the arrays */
+    void* options;
+    int state, state_size;
+} mor_control_entry;
+
+typedef struct mor_sensor {
+    mor_sensor_def def;
+    int size;      /* numbers of a reading */
+    int state;     /* value (size), then bias (size), then the generator (2 halves) */
+} mor_sensor;
+
+typedef struct mor_bus_listener {
+    int channel;
+    mor_bus_callback function;
+    void* user;
+    double* values;
+} mor_bus_listener;
+
+typedef struct mor_control {
+    double period; /* 0: the step */
+    mor_control_robot** robots;
+    int robot_count;
+    mor_buffer controllers; /* mor_control_entry */
+    mor_buffer sensors;     /* mor_sensor */
+    mor_buffer state, trial; /* double: committed; of the step at hand */
+    double next;             /* in a long control step: the next control instant */
+    double trial_next;
+    mor_arena* scratch;
+    mor_bus_listener listeners[64];
+    int listener_count;
+} mor_control;
+
+/* The control of a world, made on first use; NULL: out of memory. */
+mor_control* mor_control_of(mor_world* world);
+/* The record of a robot, made on first use; NULL: out of memory. */
+mor_control_robot* mor_control_robot_of(mor_world* world, int robot);
+/* NULL: there is none. */
+const mor_control_robot* mor_control_robot_find(const mor_world* world, int robot);
+/* `count` zeroed numbers of state; their first index, -1: out of memory. */
+int mor_control_reserve_state(mor_world* world, int count);
+void mor_control_destroy(mor_world* world);
+
+/* The three places where a step meets control. */
+void mor_control_begin(mor_world* world);            /* controllers and motors: joint forces and implicit gains */
+bool mor_control_revise(mor_world* world, int pass); /* after the solve: true if limits changed and the step must be solved again */
+void mor_control_end(mor_world* world);              /* after the integration: torques, sensors, listeners */
+
+/* State as numbers for snapshots. */
+int mor_control_numbers(const mor_world* world);
+void mor_control_save(const mor_world* world, double* out);
+void mor_control_restore(mor_world* world, const double* in);
+
+/* actuator.c */
+mor_control_robot* mor_control_robot_create(mor_world* world, int robot);
+void mor_control_robot_destroy(mor_control_robot* c);
+/* From commands and saturation flags to `applied` and the robot's tau and gain; first pass: flags from the commands. */
+void mor_motors_apply(mor_world* world, mor_control_robot* c, bool first);
+/* Torque of a joint for the velocity change dv, and the new actuator state. */
+void mor_motors_finish(mor_world* world, mor_control_robot* c, const double* nu_new);
+/* The command of a joint before its limit for a change of velocity. */
+static inline double mor_motor_wish(const mor_control_robot* c, int j, double dv) { return c->command[j] - c->gain[j] * dv; }
+
+/* support.c */
+void mor_gravity_torque(const mor_world* world, const mor_robot* robot, mor_robot_work* work, const mor_pose* base, const double* s, double* vector,
+                        mor_arena* scratch, double* tau);
+
+/* sensor.c */
+void mor_sensors_read(mor_world* world);
+/* Sum of contact forces on a link about a point, world axes, of the last step; also the force along the normals. */
+void mor_contact_wrench(const mor_world* world, int body, mor_vec3 point, double wrench[6], double* pressure, mor_vec3* cop);
+
+extern const mor_controller mor_controller_pid, mor_controller_trajectory, mor_controller_velocity, mor_controller_torque,
+    mor_controller_balance;
+const mor_controller* const* mor_controllers(void);
+
+#endif

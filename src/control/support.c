@@ -1,0 +1,80 @@
+/* Torques that hold a pose against gravity.
+ *
+ * At rest h(q, 0) = S tau + J' f. With a fixed base f = 0 does: tau = h. A floating base has no motors, so contact forces f must
+ * carry it: of all that balance the six base rows those with the least sum of squares over the contact points,
+ *
+ *     A f = h_base,   A = [ 1 ; (p - o) x ] over the points p,   f = A' (A A')^-1 h_base,   tau = h - J' f.
+ *
+ * Points: contacts of the robot with fixed and kinematic bodies whose gap is at most 1e-4 m. Fewer than three points cannot
+ * balance every pose; A A' is regularised by 1e-9 of its trace, so that what cannot be balanced is left to feedback.
+ *
+ * Cost: two recursive Newton-Euler sweeps. */
+#include "control/control.h"
+
+#include "linalg/dense.h"
+
+#include <string.h>
+
+static const double NEAR = 1e-4;
+
+/* The link of `robot` in a contact with the surroundings, -1: none; the point on it. */
+static int support_of(const mor_world* w, const mor_robot* robot, const mor_contact* c, mor_vec3* point)
+{
+    for (int side = 0; side < 2; side++) {
+        const mor_body *own = &w->bodies[w->order[c->body[side]]], *other = &w->bodies[w->order[c->body[1 - side]]];
+        if (own->robot == 0 || w->robots[own->robot - 1] != robot || other->tree >= 0 || c->gap > NEAR) continue;
+        *point = mor_lerp(c->point[0], c->point[1], 0.5);
+        return own->link;
+    }
+    return -1;
+}
+
+void mor_gravity_torque(const mor_world* w, const mor_robot* robot, mor_robot_work* work, const mor_pose* base, const double* s, double* vector,
+                        mor_arena* scratch, double* tau)
+{
+    const mor_robot_model* m = robot->model;
+    int n = m->joint_count, offset = m->dof - n;
+    mor_robot_update(m, work, base, s, NULL);
+    mor_robot_inverse_dynamics(m, work, w->gravity, NULL, NULL, vector);
+    size_t mark = mor_arena_mark(scratch);
+    double* wrenches = m->floating ? mor_arena_zero(scratch, 6 * (size_t)m->link_count, sizeof *wrenches) : NULL;
+    if (wrenches) {
+        const mor_contact* contacts = w->contacts.data;
+        double AA[36] = { 0 }, L[36], y[6];
+        mor_vec3 p;
+        for (int i = 0; i < w->contacts.count; i++) {
+            if (support_of(w, robot, &contacts[i], &p) < 0) continue;
+            p = mor_sub(p, base->position);
+            const double a[6][3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 }, { 0, -p.z, p.y }, { p.z, 0, -p.x }, { -p.y, p.x, 0 } };
+            for (int r = 0; r < 6; r++)
+                for (int k = 0; k < 6; k++) AA[6 * r + k] += a[r][0] * a[k][0] + a[r][1] * a[k][1] + a[r][2] * a[k][2];
+        }
+        double trace = 0.0;
+        for (int k = 0; k < 6; k++) trace += AA[7 * k];
+        for (int k = 0; k < 6; k++) AA[7 * k] += 1e-9 * trace;
+        if (trace > 0.0 && mor_cholesky6(AA, L)) {
+            memcpy(y, vector, sizeof y);
+            mor_cholesky6_solve(L, y);
+            mor_vec3 force = mor_v3(y[0], y[1], y[2]), moment = mor_v3(y[3], y[4], y[5]);
+            for (int i = 0; i < w->contacts.count; i++) {
+                int link = support_of(w, robot, &contacts[i], &p);
+                if (link < 0) continue;
+                mor_vec3 f = mor_add(force, mor_cross(moment, mor_sub(p, base->position)));
+                mor_vec3 n_link = mor_cross(mor_sub(p, work->states[link].p), f);
+                const double add[6] = { f.x, f.y, f.z, n_link.x, n_link.y, n_link.z };
+                for (int k = 0; k < 6; k++) wrenches[6 * link + k] += add[k];
+            }
+            mor_robot_inverse_dynamics(m, work, w->gravity, NULL, wrenches, vector);
+        }
+    }
+    mor_arena_release(scratch, mark);
+    memcpy(tau, vector + offset, (size_t)n * sizeof *tau);
+}
+
+void mor_world_gravity_torque(const mor_world* w, int robot, double* tau)
+{
+    mor_world* mutable_world = (mor_world*)w; /* the record is scratch here */
+    mor_control_robot* c = mor_control_robot_of(mutable_world, robot);
+    const mor_robot* r = w->robots[robot];
+    if (c) mor_gravity_torque(w, r, c->work, &r->base, r->s, c->vector, w->control->scratch, tau);
+}
