@@ -316,6 +316,8 @@ static double pendulum(const char* stabilisation, double h, double* t, double* p
 static void figure(const char* path)
 {
     static double t[FIGURE_STEPS], error[2][2][FIGURE_STEPS];
+    enum { EVERY = 5, SHOWN = FIGURE_STEPS / EVERY };
+    static double time[SHOWN], shown[2][SHOWN];
     mor_figure f = { .title = "joint errors of a hanging pendulum, h = 0.01 s", .x_label = "time", .x_unit = "s" };
     const char* const names[2] = { "none", "impulse" };
     double period[2], largest[2][2] = { { 0 } };
@@ -328,8 +330,12 @@ static void figure(const char* path)
         mor_panel* p = mor_figure_panel(&f, k ? "velocity error" : "position error", k ? "m/s" : "m");
         if (!p) exit(2);
         p->log = true;
-        mor_panel_curve(p, "without stabilisation", 1, 1, t, error[0][k], FIGURE_STEPS);
-        mor_panel_curve(p, "impulse, 1e-5", 0, 0, t, error[1][k], FIGURE_STEPS);
+        for (int n = 0; n < SHOWN; n++) {
+            time[n] = t[n * EVERY];
+            for (int i = 0; i < 2; i++) shown[i][n] = error[i][k][n * EVERY];
+        }
+        mor_panel_curve(p, "without stabilisation", 1, 1, time, shown[0], SHOWN);
+        mor_panel_curve(p, "impulse, 1e-5", 0, 0, time, shown[1], SHOWN);
     }
     mor_error problem;
     if (mor_figure_write(&f, path, &problem) != MOR_OK) {
