@@ -410,6 +410,39 @@ static void forces_springs_and_damping_act_inside_the_step(void** state)
     mor_robot_destroy(model);
 }
 
+static void mimic_joints_follow_to_rounding(void** state)
+{
+    (void)state;
+    mor_link_def links[3] = { mor_link_def_default(), mor_link_def_default(), mor_link_def_default() };
+    for (int i = 1; i < 3; i++) {
+        links[i].parent = links[i].joint = i - 1;
+        links[i].axis = mor_v3(0, 1, 0);
+        links[i].mass = (mor_mass){ 1.0, { 0.5, 0, 0 }, mor_mat3_diag(1e-3, 1.0 / 12, 1.0 / 12) };
+    }
+    links[2].pose.position = mor_v3(1, 0, 0);
+    links[2].mimic = 0;
+    links[2].mimic_ratio = -2.0;
+    links[2].mimic_offset = 0.1;
+    mor_robot_model* model = mor_robot_create(links, 3, NULL, 0, false, NULL);
+    for (int i = 0; i < SMOOTH; i++) {
+        mor_world* w = world_with(smooth[i], 0.01);
+        mor_robot_def d = mor_robot_def_default();
+        double s[2] = { 0.3, -0.5 };
+        d.model = model;
+        d.s = s;
+        assert_true(mor_world_add_robot(w, &d, NULL) == 0);
+        double E = energy(w);
+        mor_step_report r = test_steps(w, 100);
+        assert_true(r.smooth == 1 && r.reduced == 0);
+        mor_world_robot_state(w, 0, NULL, s, NULL);
+        assert_near(s[1], -2.0 * s[0] + 0.1, 1e-12);
+        assert_near(energy(w), E, order[i] == 2 ? 5e-2 : order[i] == 4 ? 1e-4 : 1e-8);
+        assert_true(mor_world_kinetic_energy(w) > 0.01);
+        mor_world_destroy(w);
+    }
+    mor_robot_destroy(model);
+}
+
 /* ------------------------------------------------------------------------------- one-sided rows */
 
 static void contact_lowers_the_order_and_is_counted(void** state)
@@ -587,6 +620,7 @@ int main(void)
         cmocka_unit_test(the_variational_integrator_does_not_drift),
         cmocka_unit_test(two_dimensional_bodies_move_smoothly_too),
         cmocka_unit_test(forces_springs_and_damping_act_inside_the_step),
+        cmocka_unit_test(mimic_joints_follow_to_rounding),
         cmocka_unit_test(contact_lowers_the_order_and_is_counted),
         cmocka_unit_test(limits_and_motors_lower_it_too),
         cmocka_unit_test(a_step_that_cannot_converge_changes_nothing),

@@ -71,6 +71,8 @@ void mor_stage_control(mor_world* w) { mor_control_begin(w); }
 void mor_stage_assemble(mor_world* w)
 {
     mor_arena_reset(w->arena);
+    w->smooth = NULL; /* of the last step, from the same arena */
+    w->smooth_group = NULL;
     mor_assemble(w);
 }
 
@@ -291,6 +293,7 @@ static mor_status attempt(mor_world* w, bool* used)
     int rough;
     for (int pass = 0;; pass++) {
         mor_smooth_plan(w);
+    if (w->out_of_memory) return MOR_NUMERICAL;
         status = mor_stage_solve(w);
         int islands = w->island_count;
         rough = mor_smooth_sort(w);
