@@ -74,7 +74,12 @@ static void head(const char* title, const char* errors)
 static void row(const char* integrator, double h, const char* errors, const run* r)
 {
     if (!r->ok) printf("| %s | %g | %s | | | | | |\n", integrator, h, r->detail);
-    else printf("| %s | %g | %s | %.1e | %.1e | %.0f | %d | %d |\n", integrator, h, errors, r->drift, r->joint, r->us, r->halvings, r->rescued);
+    else {
+        char drift[32];
+        if (isnan(r->drift)) snprintf(drift, sizeof drift, "–");
+        else snprintf(drift, sizeof drift, "%.1e", r->drift);
+        printf("| %s | %g | %s | %s | %.1e | %.0f | %d | %d |\n", integrator, h, errors, drift, r->joint, r->us, r->halvings, r->rescued);
+    }
     fflush(stdout);
 }
 
@@ -132,7 +137,7 @@ static void a03(void)
             iftomm_a03(r.w, e);
             char text[80];
             snprintf(text, sizeof text, "%.1e | %.1e | %.1e", e[0], e[1], e[2]);
-            r.drift = 0.0; /* driven: its energy is not kept */
+            r.drift = NAN; /* driven: its energy is not kept */
             row(integrators[i], h, text, &r);
             done(&r);
         }
@@ -184,7 +189,7 @@ static void a05(void)
             run r = simulate("iftomm_a05", integrators[i], h, 10.0, watch_a05, &watch);
             char text[80];
             snprintf(text, sizeof text, "%.1e | %.1e", watch.largest, fabs(mor_body_get_state(r.w, mor_world_find_body(r.w, "slider")).com.z - s[n - 1]));
-            r.drift = 0.0;
+            r.drift = NAN; /* damped */
             row(integrators[i], h, text, &r);
             done(&r);
             free(s);
