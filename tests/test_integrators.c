@@ -232,6 +232,76 @@ static void closed_loops_converge_at_the_order_of_each(void** state)
     check_orders(build_loop, measure_bodies, 0.4, 0.04);
 }
 
+/* A four-bar as a robot of three links whose loop is closed by a joint, and as three bodies with four hinges. */
+static void loops_of_robots_and_of_bodies_move_alike(void** state)
+{
+    (void)state;
+    for (int i = 0; i < SMOOTH; i++) {
+        mor_world *minimal = world_with(smooth[i], 0.002), *maximal = world_with(smooth[i], 0.002);
+        mor_link_def links[4];
+        double length[4] = { 0.0, 1.0, 1.5, 1.2 };
+        for (int k = 0; k < 4; k++) {
+            links[k] = mor_link_def_default();
+            links[k].parent = k == 3 ? 0 : k - 1;
+            links[k].joint = k - 1;
+            links[k].axis = mor_v3(0, 1, 0);
+            if (k) links[k].mass = (mor_mass){ length[k], { 0.5 * length[k], 0, 0 }, mor_mat3_diag(1e-3, length[k] / 12.0, length[k] / 12.0) };
+        }
+        links[2].pose.position = mor_v3(1, 0, 0);
+        links[3].pose.position = mor_v3(1.3, 0, 0);
+        mor_robot_model* model = mor_robot_create(links, 4, NULL, 0, false, NULL);
+        /* the coupler's end meets the rocker's: two circles about (0, -1) and (1.3, 0), found by the assembly */
+        double s[3] = { 1.5707963267948966, -1.3, 1.2 };
+        int robot = add_robot(minimal, model, s, NULL);
+        mor_joint_def loop = mor_joint_def_default();
+        loop.kind = MOR_JOINT_SPHERICAL;
+        loop.body[0] = mor_world_robot_link(minimal, robot, 2);
+        loop.body[1] = mor_world_robot_link(minimal, robot, 3);
+        mor_body_state b = test_state(minimal, loop.body[0]), c = test_state(minimal, loop.body[1]);
+        loop.point[0] = mor_add(b.pose.position, mor_rotate(b.pose.rotation, mor_v3(1.5, 0, 0)));
+        loop.point[1] = mor_add(c.pose.position, mor_rotate(c.pose.rotation, mor_v3(1.2, 0, 0)));
+        assert_true(mor_world_add_joint(minimal, &loop, NULL) == 0);
+        assert_true(mor_world_assemble(minimal) < 1e-11);
+        mor_body_id body[4] = { { 0, 0 } };
+        for (int k = 1; k < 4; k++) {
+            mor_body_state from = test_state(minimal, mor_world_robot_link(minimal, robot, k));
+            mor_body_def d = mor_body_def_default();
+            mor_body_shape shape = { test_sphere(0.01), mor_pose_identity(), -1 };
+            d.shapes = &shape;
+            d.shape_count = 1;
+            d.mass = length[k];
+            d.has_inertia = d.has_com = true;
+            d.inertia = links[k].mass.inertia;
+            d.com = links[k].mass.com;
+            d.pose = from.pose;
+            d.no_collision = true;
+            body[k] = mor_world_add_body(maximal, &d, NULL);
+            mor_geometry_release(shape.geometry);
+            add_joint(maximal, MOR_JOINT_REVOLUTE, body[k], k == 2 ? body[1] : body[0], from.pose.position, mor_v3(0, 1, 0));
+        }
+        b = test_state(maximal, body[2]);
+        add_joint(maximal, MOR_JOINT_SPHERICAL, body[2], body[3], mor_add(b.pose.position, mor_rotate(b.pose.rotation, mor_v3(1.5, 0, 0))), mor_v3(0, 1, 0));
+        double E = energy(minimal);
+        mor_vec3 start = test_state(minimal, mor_world_robot_link(minimal, robot, 1)).com;
+        for (int step = 0; step < 250; step++) {
+            mor_step_report r = test_steps(minimal, 1);
+            assert_true(r.reduced == 0 && r.smooth == 1);
+            test_steps(maximal, 1);
+        }
+        double tolerance = order[i] == 2 ? 2e-4 : 1e-8;
+        assert_near(energy(minimal), E, 10.0 * tolerance);
+        assert_true(mor_world_joint_error(minimal) < 1e-11 && mor_world_joint_error(maximal) < 1e-11);
+        for (int k = 1; k < 4; k++) {
+            mor_vec3 x = test_state(minimal, mor_world_robot_link(minimal, robot, k)).com, y = test_state(maximal, body[k]).com;
+            assert_near(mor_norm(mor_sub(x, y)), 0.0, tolerance);
+            if (k == 1) assert_true(mor_norm(mor_sub(x, start)) > 0.05);
+        }
+        mor_world_destroy(minimal);
+        mor_world_destroy(maximal);
+        mor_robot_destroy(model);
+    }
+}
+
 /* --------------------------------------------------------------------------------- invariants */
 
 static void momentum_is_kept_to_rounding(void** state)
@@ -337,6 +407,39 @@ static void forces_springs_and_damping_act_inside_the_step(void** state)
     mor_world_robot_state(w, 0, NULL, NULL, &speed);
     assert_near(speed, (1.0 - 2.5) / (1.0 + 2.5), 1e-12); /* the midpoint rule's own answer, h d/(2 I) = 2.5 */
     mor_world_destroy(w);
+    mor_robot_destroy(model);
+}
+
+static void mimic_joints_follow_to_rounding(void** state)
+{
+    (void)state;
+    mor_link_def links[3] = { mor_link_def_default(), mor_link_def_default(), mor_link_def_default() };
+    for (int i = 1; i < 3; i++) {
+        links[i].parent = links[i].joint = i - 1;
+        links[i].axis = mor_v3(0, 1, 0);
+        links[i].mass = (mor_mass){ 1.0, { 0.5, 0, 0 }, mor_mat3_diag(1e-3, 1.0 / 12, 1.0 / 12) };
+    }
+    links[2].pose.position = mor_v3(1, 0, 0);
+    links[2].mimic = 0;
+    links[2].mimic_ratio = -2.0;
+    links[2].mimic_offset = 0.1;
+    mor_robot_model* model = mor_robot_create(links, 3, NULL, 0, false, NULL);
+    for (int i = 0; i < SMOOTH; i++) {
+        mor_world* w = world_with(smooth[i], 0.01);
+        mor_robot_def d = mor_robot_def_default();
+        double s[2] = { 0.3, -0.5 };
+        d.model = model;
+        d.s = s;
+        assert_true(mor_world_add_robot(w, &d, NULL) == 0);
+        double E = energy(w);
+        mor_step_report r = test_steps(w, 100);
+        assert_true(r.smooth == 1 && r.reduced == 0);
+        mor_world_robot_state(w, 0, NULL, s, NULL);
+        assert_near(s[1], -2.0 * s[0] + 0.1, 1e-12);
+        assert_near(energy(w), E, order[i] == 2 ? 5e-2 : order[i] == 4 ? 1e-4 : 1e-8);
+        assert_true(mor_world_kinetic_energy(w) > 0.01);
+        mor_world_destroy(w);
+    }
     mor_robot_destroy(model);
 }
 
@@ -512,10 +615,12 @@ int main(void)
         cmocka_unit_test(a_tumbling_box_converges_at_the_order_of_each),
         cmocka_unit_test(robots_converge_at_the_order_of_each),
         cmocka_unit_test(closed_loops_converge_at_the_order_of_each),
+        cmocka_unit_test(loops_of_robots_and_of_bodies_move_alike),
         cmocka_unit_test(momentum_is_kept_to_rounding),
         cmocka_unit_test(the_variational_integrator_does_not_drift),
         cmocka_unit_test(two_dimensional_bodies_move_smoothly_too),
         cmocka_unit_test(forces_springs_and_damping_act_inside_the_step),
+        cmocka_unit_test(mimic_joints_follow_to_rounding),
         cmocka_unit_test(contact_lowers_the_order_and_is_counted),
         cmocka_unit_test(limits_and_motors_lower_it_too),
         cmocka_unit_test(a_step_that_cannot_converge_changes_nothing),

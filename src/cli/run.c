@@ -222,6 +222,27 @@ static void contact_wrench(const mor_world* w, double wrench[6])
     memcpy(wrench, (double[6]){ f.x, f.y, f.z, m.x, m.y, m.z }, 6 * sizeof(double));
 }
 
+/* Equations of joints: how far they are open, and the forces in them at the end of the run. */
+static void write_joints(mor_json* json, mor_world* w)
+{
+    int n = mor_world_joint_count(w);
+    double* forces = n ? malloc(6 * (size_t)n * sizeof *forces) : NULL;
+    mor_error error;
+    if (!forces) return;
+    mor_stage_user(w); /* forces of the coming step, which will not be taken */
+    bool known = mor_world_joint_forces(w, forces, &error) == MOR_OK;
+    mor_json_list(json, "joint_forces");
+    for (int i = 0; i < n; i++) {
+        mor_json_object(json, NULL);
+        mor_json_text(json, "name", mor_world_joint(w, i)->name);
+        mor_json_number(json, "position", mor_world_joint_position(w, i));
+        if (known) mor_json_numbers(json, "force", forces + 6 * i, 6);
+        mor_json_end(json);
+    }
+    mor_json_end(json);
+    free(forces);
+}
+
 static int compare_doubles(const void* a, const void* b)
 {
     double x = *(const double*)a, y = *(const double*)b;
@@ -236,7 +257,7 @@ static double max_drift(const mor_world* w, const mor_vec3* start)
     return drift;
 }
 
-static void write_json(mor_json* json, const mor_world* w, const mor_scene* scene, summary* s, const mor_vec3* start)
+static void write_json(mor_json* json, mor_world* w, const mor_scene* scene, summary* s, const mor_vec3* start)
 {
     mor_json_text(json, "scene", mor_scene_name(scene));
     mor_json_text(json, "formulation", mor_world_method(w, "formulation"));
@@ -323,6 +344,7 @@ static void write_json(mor_json* json, const mor_world* w, const mor_scene* scen
     char hash[32];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)mor_world_hash(w));
     mor_json_text(json, "state_hash", hash);
+    write_joints(json, w);
 }
 
 static void print_summary(const mor_world* w, const mor_scene* scene, const summary* s, const mor_vec3* start)

@@ -131,6 +131,7 @@ bool mor_collocate(mor_smooth* m, double h, int stages)
     double *x = mor_smooth_vector(m, m->dof), *rate = mor_smooth_vector(m, m->row_count);
     bool ok = y0 && xi && y && x && rate;
     for (int i = 0; i < stages; i++) ok = ok && prepare(m, &s[i]);
+    ok = ok && mor_smooth_find_dependent(m);
     if (!ok) m->w->out_of_memory = true;
     if (ok) {
         mor_smooth_place(m, m->q, NULL, m->nu);
@@ -184,6 +185,7 @@ bool mor_collocate(mor_smooth* m, double h, int stages)
         else if (!(ok = mor_smooth_finish(m, xi, y0, MOR_END_MIXED, rate)))
             snprintf(m->detail, sizeof m->detail, "a step of %.3g s does not end on the joints", h);
     }
+    m->dependent = NULL;
     mor_arena_release(m->arena, mark);
     return ok;
 }

@@ -51,6 +51,7 @@ static bool advance(mor_smooth* m, double h)
     mor_smooth_rows start = { 0 }, middle = { 0 };
     bool ok = p0 && v && mu && f && xi && p && x && y && dy && s && mor_smooth_rows_alloc(m, &start) && mor_smooth_rows_alloc(m, &middle);
     if (!ok) m->w->out_of_memory = true;
+    ok = ok && mor_smooth_find_dependent(m);
     if (ok) {
         mor_smooth_place(m, m->q, NULL, m->nu);
         if (m->row_count) mor_smooth_rows_now(m, &start);
@@ -102,6 +103,7 @@ static bool advance(mor_smooth* m, double h)
         ok = mor_smooth_finish(m, xi, p, MOR_END_MOMENTUM, y);
     }
     if (!ok) snprintf(m->detail, sizeof m->detail, "a step of %.3g s did not converge in %d rounds", h, rounds);
+    m->dependent = NULL;
     mor_arena_release(m->arena, mark);
     return ok;
 }

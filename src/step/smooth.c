@@ -14,6 +14,7 @@
 
 #include "formulation/equations.h"
 #include "formulation/rows.h"
+#include "linalg/dense.h"
 #include "model/articulated.h"
 #include "model/joints.h"
 #include "model/motion.h"
@@ -91,6 +92,22 @@ static void own_identity(const mor_smooth* m, const mor_block* b, double* jacobi
     for (int d = 0; d < b->dim; d++) J[d * (b->dim + 1)] = 1.0;
 }
 
+/* Takes the dependent rows out: no coefficients but their own tree's. */
+static void leave_out(const mor_smooth* m, mor_smooth_rows* rows)
+{
+    for (int i = 0; i < m->equation_blocks; i++) {
+        const mor_block* b = &m->blocks[i];
+        for (int d = 0; d < b->dim; d++) {
+            if (!m->dependent[b->row + d]) continue;
+            rows->phi[b->row + d] = 0.0;
+            for (int e = b->entry; e < b->entry + b->entry_count - 1; e++) {
+                int dof = m->tree_blocks[m->entries[e].tree].dof;
+                memset(rows->jacobian + m->entries[e].start + d * dof, 0, (size_t)dof * sizeof(double));
+            }
+        }
+    }
+}
+
 void mor_smooth_rows_now(const mor_smooth* m, mor_smooth_rows* rows)
 {
     const mor_joint* joints = m->w->joints.data;
@@ -124,6 +141,7 @@ void mor_smooth_rows_now(const mor_smooth* m, mor_smooth_rows* rows)
             rows->phi[b->row] = row->phi - j->def.rest;
         }
     }
+    if (m->dependent) leave_out(m, rows);
 }
 
 static bool own_tree(const mor_smooth* m, const mor_entry* e) { return e->tree >= m->tree_count; }
@@ -212,6 +230,8 @@ static void respond(const mor_smooth* m, const mor_smooth_rows* rows, double gh,
             compliance = 1.0 / (gh * d->damping + gh * gh * d->stiffness);
         }
         for (int k = 0; k < b->dim * b->dim; k++) own[k] = k % (b->dim + 1) == 0 ? compliance : 0.0;
+        for (int d = 0; m->dependent && i < m->equation_blocks && d < b->dim; d++)
+            if (m->dependent[b->row + d]) own[d * (b->dim + 1)] = 1.0; /* no impulse */
     }
 }
 
@@ -233,6 +253,8 @@ static bool constrain(mor_smooth* m, const mor_smooth_rows* rows, double gh, con
                                .jacobian = rows->jacobian, .response = response };
         mor_smooth_rates(m, rows, x, rhs);
         for (int i = 0; i < m->row_count; i++) rhs[i] = (s && i < m->equation_count ? s[i] : 0.0) - rhs[i];
+        for (int i = 0; m->dependent && i < m->equation_count; i++)
+            if (m->dependent[i]) rhs[i] = 0.0;
         ok = mor_equations_solve(&form, rhs, z, m->arena);
         if (ok) add_blocks(m, response, 0, blocks, z, x);
         for (int i = 0; ok && y && i < m->equation_count; i++) y[i] = z[i];
@@ -243,7 +265,7 @@ static bool constrain(mor_smooth* m, const mor_smooth_rows* rows, double gh, con
     return ok;
 }
 
-static bool finite(const double* x, int n)
+static bool all_finite(const double* x, int n)
 {
     double sum = 0.0;
     for (int i = 0; i < n; i++) sum += x[i];
@@ -252,12 +274,53 @@ static bool finite(const double* x, int n)
 
 bool mor_smooth_solve(mor_smooth* m, const mor_smooth_rows* rows, double gh, const double* r, const double* s, double* x, double* y)
 {
-    if (!finite(r, m->dof)) return false;
+    if (!all_finite(r, m->dof)) return false;
     for (int t = 0; t < m->tree_count; t++) {
         if (!mor_motion_factor(m->w, tree_at(m, t), gh)) return false;
         mor_motion_solve(m->w, tree_at(m, t), r + m->dof_of[t], x + m->dof_of[t]);
     }
-    return constrain(m, rows, gh, s, x, y, NULL) && finite(x, m->dof);
+    return constrain(m, rows, gh, s, x, y, NULL) && all_finite(x, m->dof);
+}
+
+enum { MOST_ROWS = 96 };
+
+bool mor_smooth_find_dependent(mor_smooth* m)
+{
+    int n = m->equation_count;
+    m->dependent = NULL;
+    if (n < 2 || n > MOST_ROWS) return true;
+    bool* dependent = mor_arena_zero(m->arena, (size_t)n, sizeof *dependent);
+    size_t mark = mor_arena_mark(m->arena);
+    mor_smooth_rows rows = { 0 };
+    double *W = mor_smooth_vector(m, n * n), *work = mor_smooth_vector(m, n), *response = mor_smooth_vector(m, m->coefficients), *x = mor_smooth_vector(m, m->dof);
+    double* unit = mor_smooth_vector(m, m->row_count);
+    int* order = mor_arena_alloc(m->arena, (size_t)n * sizeof *order);
+    bool ok = dependent && W && work && response && x && unit && order && mor_smooth_rows_alloc(m, &rows);
+    if (!ok) m->w->out_of_memory = true;
+    if (ok) {
+        mor_smooth_place(m, m->q, NULL, m->nu);
+        mor_smooth_rows_now(m, &rows);
+        for (int t = 0; t < m->tree_count && ok; t++) ok = mor_motion_factor(m->w, tree_at(m, t), 0.0);
+    }
+    if (ok) {
+        respond(m, &rows, 1.0, response);
+        for (int j = 0; j < n; j++) { /* column j of W = G' M^-1 G */
+            unit[j] = 1.0;
+            memset(x, 0, (size_t)m->dof * sizeof *x);
+            add_blocks(m, response, 0, m->equation_blocks, unit, x);
+            unit[j] = 0.0;
+            mor_smooth_rates(m, &rows, x, work);
+            memcpy(W + j * n, work, (size_t)n * sizeof *W);
+        }
+        for (int j = 0; j < n; j++) unit[j] = W[j * n + j] > 0.0 ? 1.0 / sqrt(W[j * n + j]) : 0.0;
+        for (int j = 0; j < n; j++)
+            for (int i = 0; i < n; i++) W[j * n + i] *= unit[i] * unit[j];
+        int rank = mor_semidefinite_factor(n, W, order, 1e-11, NULL, work);
+        for (int k = rank; k < n; k++) dependent[order[k]] = true;
+        if (rank < n) m->dependent = dependent;
+    }
+    mor_arena_release(m->arena, mark);
+    return ok;
 }
 
 bool mor_smooth_rate(mor_smooth* m, const mor_smooth_rows* rows, const double* nu, const double* lambda, double* rate)
@@ -280,7 +343,7 @@ bool mor_smooth_rate(mor_smooth* m, const mor_smooth_rows* rows, const double* n
         for (int k = 0; m->row_count && k < tree->dof; k++) out[k] += f[m->dof_of[t] + k];
     }
     mor_arena_release(m->arena, mark);
-    return ok && finite(rate, m->dof);
+    return ok && all_finite(rate, m->dof);
 }
 
 bool mor_smooth_correct(mor_smooth* m, const mor_smooth_rows* rows, double gh, const double* y, const double* nu, const double* s, double* x, double* z,
@@ -305,7 +368,7 @@ bool mor_smooth_correct(mor_smooth* m, const mor_smooth_rows* rows, double gh, c
         ok = mor_motion_factor(m->w, tree, gh);
         if (ok) mor_motion_solve(m->w, tree, r, x + at);
     }
-    ok = ok && constrain(m, rows, gh, s, x, z, response) && finite(x, m->dof);
+    ok = ok && constrain(m, rows, gh, s, x, z, response) && all_finite(x, m->dof);
     mor_arena_release(m->arena, mark);
     return ok;
 }
@@ -374,7 +437,7 @@ bool mor_smooth_accelerate(mor_smooth* m, const double* q, const double* xi, con
         }
         ok = constrain(m, &rows, 0.0, bias, a, lambda, NULL);
     }
-    ok = ok && finite(a, m->dof);
+    ok = ok && all_finite(a, m->dof);
     mor_arena_release(m->arena, mark);
     return ok;
 }
@@ -431,6 +494,7 @@ bool mor_smooth_project(mor_smooth* m, double* q, double* nu)
 
 bool mor_smooth_finish(mor_smooth* m, const double* xi, const double* y, int kind, const double* impulse)
 {
+    m->dependent = NULL; /* the end is put on all equations */
     size_t mark = mor_arena_mark(m->arena);
     double *q = mor_smooth_vector(m, m->size), *v = mor_smooth_vector(m, m->dof);
     bool ok = q && v;
@@ -444,7 +508,7 @@ bool mor_smooth_finish(mor_smooth* m, const double* xi, const double* y, int kin
             if (kind == MOR_END_VELOCITY || (kind == MOR_END_MIXED && tree->body < 0)) memcpy(v + at, y + at, (size_t)tree->dof * sizeof *v);
             else if ((ok = mor_motion_factor(m->w, tree, 0.0))) mor_motion_solve(m->w, tree, y + at, v + at);
         }
-        ok = ok && finite(v, m->dof) && finite(q, m->size) && mor_smooth_project(m, q, v) && finite(v, m->dof) && finite(q, m->size);
+        ok = ok && all_finite(v, m->dof) && all_finite(q, m->size) && mor_smooth_project(m, q, v) && all_finite(v, m->dof) && all_finite(q, m->size);
     }
     if (ok) {
         memcpy(m->q, q, (size_t)m->size * sizeof *q);

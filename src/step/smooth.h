@@ -25,6 +25,7 @@ typedef struct mor_smooth {
     }* mimics;
     int mimic_count;
 
+    bool* dependent;  /* equation_count: rows that the others imply, left out of the stages; NULL: none known */
     double* impulse;  /* equation_count: summed over the step */
     double* path;     /* dof: displacement summed over the step */
     int iterations, halvings, rescued;
@@ -63,6 +64,9 @@ bool mor_smooth_correct(mor_smooth* m, const mor_smooth_rows* rows, double gh, c
                         double* response);
 /* rate += what more multipliers add, with the response kept. */
 void mor_smooth_rate_add(const mor_smooth* m, const mor_smooth_rows* rows, const double* response, const double* lambda, double* rate);
+/* Finds the dependent rows at the state m->q, m->nu (small groups only). Rows that agree on phi = 0 contradict each other off it,
+ * where stages are: enforced all the same they would stop the mechanism. */
+bool mor_smooth_find_dependent(mor_smooth* m);
 /* nu' and multipliers (may be NULL) at q (+) xi, nu, with the equations differentiated twice. Changes the state placed. */
 bool mor_smooth_accelerate(mor_smooth* m, const double* q, const double* xi, const double* nu, double* a, double* lambda);
 /* Moves q to phi = 0 and nu to G' nu = 0, along M^-1 G. False: it does not come closer. */

@@ -71,6 +71,8 @@ void mor_stage_control(mor_world* w) { mor_control_begin(w); }
 void mor_stage_assemble(mor_world* w)
 {
     mor_arena_reset(w->arena);
+    w->smooth = NULL; /* of the last step, from the same arena */
+    w->smooth_group = NULL;
     mor_assemble(w);
 }
 
@@ -307,6 +309,7 @@ static void fill_report(const mor_world* w, mor_status status, mor_step_report* 
 static mor_status solve_planned(mor_world* w, int* rough)
 {
     mor_smooth_plan(w);
+    if (w->out_of_memory) return MOR_NUMERICAL;
     mor_status status = mor_stage_solve(w);
     int islands = w->island_count;
     *rough = mor_smooth_sort(w);

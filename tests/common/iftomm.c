@@ -136,5 +136,5 @@ void iftomm_a03(mor_world* w, double error[3])
     for (int j = 0; j < mor_world_joint_count(w); j++)
         for (int l = 0; l < 3; l++)
             for (int k = 0; k < 2 && strcmp(mor_world_joint(w, j)->name, loops[l]) == 0; k++)
-                error[2] = fmax(error[2], fabs(forces[6 * j + k] / a03_lambda[2 * l + k] - 1.0));
+                error[2] = fmax(error[2], fabs(forces[6 * j + k] - a03_lambda[2 * l + k]) / a03_lambda[0]);
 }
