@@ -81,7 +81,8 @@ typedef struct fixed_point {
     double *ds, *dr;            /* MEMORY columns of differences */
 } fixed_point;
 
-/* Next point from s and r: s + r - (dS + dR) gamma, gamma the least-squares solution of dR gamma = r; never below 0. */
+/* Next point from s and r: s + r - (dS + dR) gamma, gamma the least-squares solution of dR gamma = r; never below 0, and never
+ * back where the image is ahead. */
 static void anderson(fixed_point* f, int round)
 {
     int n = f->n, m;
@@ -119,6 +120,7 @@ static void anderson(fixed_point* f, int round)
     for (int i = 0; i < n; i++) {
         double x = f->s[i] + f->r[i];
         for (int k = 0; k < m; k++) x -= (S[k][i] + D[k][i]) * gamma[k];
+        if (f->r[i] > 0.0 && x < f->s[i]) x = 10.0 * (f->s[i] + f->r[i]); /* the image grows faster than s: onwards, until the contact opens */
         f->s[i] = fmax(x, 0.0);
     }
 }

@@ -216,8 +216,6 @@ void mor_robot_write_bodies(mor_world* w, const mor_robot* r)
         b->x = mor_add(l->p, mor_mul(&l->R, b->mass.com));
         b->w = l->w;
         b->v = mor_add(l->v, mor_cross(l->w, mor_sub(b->x, l->p)));
-        mor_mat3 I = mor_mat3_rotate(&l->R, &b->mass.inertia);
-        b->L = mor_mul(&I, b->w);
     }
 }
 
