@@ -41,6 +41,7 @@ void mor_robot_gather_forces(const mor_world* w, mor_robot* r)
 }
 
 enum { SMALL_DOF = 64 };
+#define WORST_PIVOT 1e-5 /* of its diagonal: below, M has lost digits that the articulated-body algorithm keeps (light links on heavy ones) */
 
 /* Robots of ordinary size: M by composite bodies and L'DL, whose factor the contact rows use as well. Long chains and coupled motors: ABA. */
 static bool small(const mor_robot* r) { return r->model->dof <= SMALL_DOF && !r->model->coupling; }
@@ -55,7 +56,8 @@ static bool accelerate_small(const mor_world* w, mor_robot* r, const double* f, 
     for (int j = 0; j < m->joint_count; j++) r->mass[(offset + j) * (N + 1)] += r->extra[j];
     memcpy(r->dense, r->mass, (size_t)N * (size_t)N * sizeof *r->mass);
     r->factored = mor_robot_factor(m, r->dense);
-    if (!r->factored) return false;
+    for (int k = 0; k < N && r->factored; k++) r->factored = r->dense[k * (N + 1)] > WORST_PIVOT * r->mass[k * (N + 1)];
+    if (!r->factored) return mor_robot_forward_with(m, r->work, w->gravity, f, NULL, r->extra, nudot);
     mor_robot_factor_solve(m, r->dense, nudot);
     double sum = 0.0;
     for (int k = 0; k < N; k++) sum += nudot[k];

@@ -12,9 +12,10 @@
  *   5  nsn with kappa = 1, 600 steps
  *   6  ppa, 40 outer iterations
  *   7  ppa with extrapolation; with the natural map; with Jean-Moreau's
- * LCP (mixed ones arrive with their equations eliminated):
+ * LCP, and mixed ones (above n = 12 with their equations eliminated):
  *   n <= 12: at most 12 block principal pivots (Kostreva 1978; Judice & Pires 1994): with F = { b < 0 } at the start, z_F = -A_FF^-1 b_F, and all i
- *   with z_i < 0 or w_i < 0 change sides while they become fewer, else only the last of them (Murty 1974); n <= 320: lemke; then, or for larger n first: Fischer-Burmeister Newton (sigma 0.1, 150 steps), minmap (sigma 1, 600),
+ *   with z_i < 0 or w_i < 0 change sides while they become fewer, else only the last of them (Murty 1974), and all sets if there are at most 3
+ *   pairs; n <= 320: lemke without scaling, lemke; then, or for larger n first: Fischer-Burmeister Newton (sigma 0.1, 150 steps), minmap (sigma 1, 600),
  *   ppa, minmap (sigma 0.1, 400), lemke.
  * STEP, up to 96 rows and with a guess: the contact states of the guess (state_guess.h). Then,
  * with circular cones: Gauss-Seidel on tree velocities while 150 sweeps are predicted to do; Newton on tree velocities
@@ -332,46 +333,72 @@ static void entries(const mor_matrix* A, double* dense)
 
 static bool is_free(const mor_problem* p, int i) { return p->form == MOR_MLCP && p->lower && p->lower[i] == -INFINITY; }
 
-/* Block principal pivots for a handful of pairs and equations. */
+typedef struct few {
+    int n, tried;
+    double A[TINY * TINY], z[TINY], w[TINY];
+    bool equation[TINY], inside[TINY], wrong[TINY]; /* inside: w_i = 0, else z_i = 0 */
+} few;
+
+/* z and w of the set; how many have the wrong sign, or -1 if the set is singular. */
+static int try_set(few* f, const double* b)
+{
+    double sub[TINY * TINY], part[TINY];
+    int n = f->n, m = 0, count = 0, index[TINY], pivot[TINY];
+    f->tried++;
+    for (int i = 0; i < n; i++)
+        if (f->inside[i]) index[m++] = i;
+    for (int j = 0; j < m; j++)
+        for (int i = 0; i < m; i++) sub[i + j * m] = f->A[index[i] + index[j] * n];
+    for (int i = 0; i < m; i++) part[i] = -b[index[i]];
+    if (m && !mor_lu_factor(m, sub, pivot)) return -1;
+    if (m) mor_lu_solve(m, sub, pivot, part);
+    for (int i = 0; i < n; i++) f->z[i] = 0.0, f->w[i] = b[i];
+    for (int j = 0; j < m; j++) {
+        f->z[index[j]] = part[j];
+        for (int i = 0; i < n; i++) f->w[i] += f->A[i + index[j] * n] * part[j];
+    }
+    for (int i = 0; i < n; i++) count += f->wrong[i] = !(f->equation[i] || (f->inside[i] ? f->z[i] : f->w[i]) >= 0.0);
+    return count;
+}
+
+static bool accept(run* R, const few* f)
+{
+    double error = R->context->error(R->context, f->z, f->w);
+    if (!(error <= R->context->tol)) return false;
+    R->best = error;
+    memcpy(R->z, f->z, (size_t)f->n * sizeof *f->z);
+    note(R, "pivots", f->tried - 1);
+    return true;
+}
+
+/* A handful of pairs and equations: block principal pivots, then, for at most 3 pairs, all sets. */
 static bool few_pairs(run* R)
 {
-    enum { MOST = 12 };
+    enum { MOST = 12, ALL = 3 };
     const double* b = R->problem->b;
-    double A[TINY * TINY], sub[TINY * TINY], part[TINY], z[TINY], w[TINY];
-    int n = R->problem->size, index[TINY], pivot[TINY], fewest = n + 1, patience = 1;
-    bool inside[TINY], equation[TINY];
-    entries(&R->problem->A, A);
-    for (int i = 0; i < n; i++) equation[i] = is_free(R->problem, i), inside[i] = equation[i] || b[i] < 0.0;
+    few f;
+    f.n = R->problem->size, f.tried = 0;
+    int pair[TINY], pairs = 0, fewest = f.n + 1, patience = 1, last = 0;
+    entries(&R->problem->A, f.A);
+    for (int i = 0; i < f.n; i++) {
+        f.equation[i] = is_free(R->problem, i), f.inside[i] = f.equation[i] || b[i] < 0.0;
+        if (!f.equation[i]) pair[pairs++] = i;
+    }
     for (int k = 0; k <= MOST; k++) {
-        int m = 0, wrong = 0, last = 0;
-        bool other[TINY];
-        for (int i = 0; i < n; i++)
-            if (inside[i]) index[m++] = i;
-        for (int j = 0; j < m; j++)
-            for (int i = 0; i < m; i++) sub[i + j * m] = A[index[i] + index[j] * n];
-        for (int i = 0; i < m; i++) part[i] = -b[index[i]];
-        if (m && !mor_lu_factor(m, sub, pivot)) return false;
-        if (m) mor_lu_solve(m, sub, pivot, part);
-        memset(z, 0, (size_t)n * sizeof *z);
-        memcpy(w, b, (size_t)n * sizeof *w);
-        for (int j = 0; j < m; j++) {
-            z[index[j]] = part[j];
-            for (int i = 0; i < n; i++) w[i] += A[i + index[j] * n] * part[j];
-        }
-        for (int i = 0; i < n; i++)
-            if ((other[i] = !(equation[i] || (inside[i] ? z[i] >= 0.0 : w[i] >= 0.0)))) wrong++, last = i;
-        if (wrong == 0) {
-            double error = R->context->error(R->context, z, w);
-            if (!(error <= R->context->tol)) return false;
-            R->best = error;
-            memcpy(R->z, z, (size_t)n * sizeof *z);
-            note(R, "pivots", k);
-            return true;
-        }
+        int wrong = try_set(&f, b);
+        if (wrong == 0 && accept(R, &f)) return true;
+        if (wrong <= 0) break;
         if (wrong < fewest) fewest = wrong, patience = 1;
         else patience--;
-        for (int i = 0; i < n; i++)
-            if (patience >= 0 ? other[i] : i == last) inside[i] = !inside[i];
+        if (pairs <= ALL && patience < 0) break;
+        for (int i = 0; i < f.n; i++)
+            if (f.wrong[i]) last = i;
+        for (int i = 0; i < f.n; i++)
+            if (patience >= 0 ? f.wrong[i] : i == last) f.inside[i] = !f.inside[i];
+    }
+    for (int set = 0; pairs <= ALL && set < 1 << pairs; set++) {
+        for (int k = 0; k < pairs; k++) f.inside[pair[k]] = set >> k & 1;
+        if (try_set(&f, b) == 0 && accept(R, &f)) return true;
     }
     return false;
 }
