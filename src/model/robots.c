@@ -43,8 +43,17 @@ void mor_robot_gather_forces(const mor_world* w, mor_robot* r)
 enum { SMALL_DOF = 64 };
 #define WORST_PIVOT 1e-5 /* of its diagonal: below, M has lost digits that the articulated-body algorithm keeps (light links on heavy ones) */
 
-/* Robots of ordinary size: M by composite bodies and L'DL, whose factor the contact rows use as well. Long chains and coupled motors: ABA. */
-static bool small(const mor_robot* r) { return r->model->dof <= SMALL_DOF && !r->model->coupling; }
+/* Robots of ordinary size in contact: M by composite bodies and L'DL, whose factor the contact rows use as well. Long chains, coupled motors and robots
+ * that touch nothing: ABA. */
+static bool small(const mor_world* w, const mor_robot* r)
+{
+    if (r->model->dof > SMALL_DOF || r->model->coupling) return false;
+    const mor_contact* c = w->contacts.data;
+    for (int i = 0; i < w->contacts.count; i++)
+        for (int side = 0; side < 2; side++)
+            if (w->bodies[w->order[c[i].body[side]]].tree == r->tree) return true;
+    return false;
+}
 
 static bool accelerate_small(const mor_world* w, mor_robot* r, const double* f, double* nudot)
 {
@@ -80,7 +89,7 @@ static void robot_prepare(mor_world* w, const mor_tree* t, double* nu, double* n
         f[offset + j] -= d * r->nu[offset + j];
     }
     memcpy(nu, r->nu, (size_t)m->dof * sizeof *nu);
-    bool sound = small(r) ? accelerate_small(w, r, f, nu_free) : mor_robot_forward_with(m, r->work, w->gravity, f, NULL, r->extra, nu_free);
+    bool sound = small(w, r) ? accelerate_small(w, r, f, nu_free) : mor_robot_forward_with(m, r->work, w->gravity, f, NULL, r->extra, nu_free);
     for (int k = 0; !sound && k < m->dof; k++) nu_free[k] = NAN; /* the step ends as numerical */
     for (int k = 0; k < m->dof; k++) nu_free[k] = nu[k] + w->h * nu_free[k];
 }
