@@ -43,8 +43,8 @@ void mor_robot_gather_forces(const mor_world* w, mor_robot* r)
 enum { SMALL_DOF = 64 };
 #define WORST_PIVOT 1e-5 /* of its diagonal: below, M has lost digits that the articulated-body algorithm keeps (light links on heavy ones) */
 
-/* Robots of ordinary size in contact: M by composite bodies and L'DL, whose factor the contact rows use as well. Long chains, coupled motors and robots
- * that touch nothing: ABA. */
+/* Robots of ordinary size: M by composite bodies and L'DL, whose factor the contact rows use as well. Long chains, coupled motors and robots with
+ * loops that touch nothing: ABA. */
 static bool small(const mor_world* w, const mor_robot* r)
 {
     if (r->model->dof > SMALL_DOF || r->model->coupling) return false;
@@ -52,7 +52,7 @@ static bool small(const mor_world* w, const mor_robot* r)
     for (int i = 0; i < w->contacts.count; i++)
         for (int side = 0; side < 2; side++)
             if (w->bodies[w->order[c[i].body[side]]].tree == r->tree) return true;
-    return false;
+    return w->joints.count == 0;
 }
 
 static bool accelerate_small(const mor_world* w, mor_robot* r, const double* f, double* nudot)
