@@ -5,7 +5,7 @@ CMAKE_ARGS ?=
 TEST ?= .
 ROBOTS ?=
 
-.PHONY: all deps demo test test-asan test-long fuzz-viewer test-browser bench bench-ode bench-solvers bench-robots bench-iftomm install docs viewer gallery format check-rooms clean
+.PHONY: all deps demo test test-asan test-long fuzz-viewer test-browser bench bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery format check-rooms clean
 
 all: deps
 	@cmake -S . -B $(BUILD) -G Ninja $(CMAKE_ARGS) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
@@ -72,6 +72,12 @@ bench-robots: deps
 	@scripts/install-deps bench-robots
 	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF"
 	@scripts/bench-robots build-bench $(ROBOTS)
+
+# a humanoid on its feet beside MuJoCo: writes docs/results/wholebody.md
+bench-wholebody: deps
+	@scripts/install-deps bench-robots
+	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF"
+	@scripts/bench-wholebody build-bench
 
 # DESTDIR is honoured too
 install: all

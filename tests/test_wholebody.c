@@ -369,6 +369,69 @@ static void round_feet_stand_and_roll(void** state)
     }
 }
 
+/* ----------------------------------------------------------------------------------- bad input */
+
+/* `moreau run` of a scene with one thing wrong: exit status 2 and a sentence with the position. */
+static void refused(const char* what, const char* method, const char* friction, const char* robot, const char* expected)
+{
+    char path[] = "/tmp/moreau-wholebody-XXXXXX", command[600], text[2000] = "";
+    int fd = mkstemp(path);
+    FILE* f = fdopen(fd, "w");
+    assert_non_null(f);
+    fprintf(f, "moreau: 1\nname: bad\ntime: { step: 0.001, end: 0.005 }\nmethod: { %s }\nbodies: [ { name: floor, shape: plane, fixed: true, friction: %s } ]\n"
+               "robots: [ { name: human, urdf: %s/scenes/robots/humanoid.urdf, base: floating, position: [0, 0, 0.9], %s } ]\n",
+            method, friction, MOREAU_SOURCE_DIR, robot);
+    fclose(f);
+    snprintf(command, sizeof command, "'%s' run %s --quiet 2>&1", MOREAU_COMMAND, path);
+    FILE* pipe = popen(command, "r");
+    size_t length = fread(text, 1, sizeof text - 1, pipe);
+    text[length] = '\0';
+    int status = pclose(pipe);
+    remove(path);
+    int code = status >> 8;
+    if (code != (expected ? 2 : 0) || (expected && !strstr(text, expected))) fail_msg("%s: exit %d, said: %s", what, code, text);
+}
+
+static void bad_feet_and_options_are_told_with_position(void** state)
+{
+    (void)state;
+    const char *gauss = "formulation: { name: gauss }, solver: qp-active-set", *feet = "collide: feet, feet: [ { link: l_sole, points: [[0, 0, 0]] } ]";
+    refused("a good scene", gauss, "0.5", feet, NULL);
+    refused("a link that is not there", gauss, "0.5", "collide: feet, feet: [ { link: l_sol, points: [[0, 0, 0]] } ]", "did you mean 'l_sole'?");
+    refused("a foot without points", gauss, "0.5", "collide: feet, feet: [ { link: l_sole } ]", "points");
+    refused("a point with two numbers", gauss, "0.5", "collide: feet, feet: [ { link: l_sole, points: [[0, 0]] } ]", "give 3");
+    refused("a negative radius", gauss, "0.5", "collide: feet, feet: [ { link: l_sole, radius: -1, points: [[0, 0, 0]] } ]", "negative");
+    refused("negative friction", gauss, "-0.5", feet, "friction -0.5 is negative");
+    refused("an option's name", "formulation: { name: gauss, varant: discrete }, solver: qp-admm", "0.5", feet, "did you mean 'variant'?");
+    refused("an option's value", "formulation: { name: gauss, impact: bounce }, solver: qp-admm", "0.5", feet, "two-phase");
+    refused("a solver that takes no QPs", "formulation: gauss, solver: lemke", "0.5", feet, "qp-active-set");
+    refused("a negative number of failures", "formulation: gauss, solver: auto, max_failures: -1", "0.5", feet, "out of range");
+}
+
+/* A QP method that may not iterate fails in every step: counted, and no more than max_failures in a row are applied. */
+static void failures_are_counted_and_bounded(void** state)
+{
+    (void)state;
+    mor_error error;
+    mor_world* w = ground(1e-3, mor_v3(0, 0, 1), 0.5, mor_v3(0, 0, 0));
+    add_sledge(w, mor_v3(0, 0, 1), 0, (double[6]){ 0.5, 0, 0, 0, 0, 0 }, 0);
+    use(w, "gauss", "qp-admm");
+    test_option(w, "solver", "max_iter", "1");
+    test_option(w, "formulation", "direct", "false");
+    test_option(w, "formulation", "impact", "none");
+    test_option(w, "method", "on_failure", "warn");
+    test_option(w, "method", "max_failures", "3");
+    int failed = 0;
+    for (int k = 0; k < 10; k++) {
+        mor_step_report r;
+        fine(mor_world_step(w, &r, &error), &error);
+        failed += r.status != MOR_SOLVED;
+    }
+    assert_int_equal(failed, 10);
+    assert_int_equal(mor_world_step_count(w), 3);
+    mor_world_destroy(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -381,6 +444,8 @@ int main(void)
         cmocka_unit_test(below_the_friction_angle_it_does_not_creep),
         cmocka_unit_test(a_belt_and_a_moving_plate_carry_the_robot),
         cmocka_unit_test(round_feet_stand_and_roll),
+        cmocka_unit_test(bad_feet_and_options_are_told_with_position),
+        cmocka_unit_test(failures_are_counted_and_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,7 +63,7 @@ static const mor_field gauss_fields[] = {
       "what happens at touch-down; auto: two-phase, in compat mode stick" },
     { "compat", MOR_TYPE_BOOL, offsetof(gauss_options, compat), 0, 0, 1, NULL, "", "the numbers of the original simulator, with its defects" },
     { "touch", MOR_TYPE_DOUBLE, offsetof(gauss_options, touch), 1e-6, 0, 1, NULL, "m",
-      "contacts with at most this gap carry forces; deeper ones are moved out to half of it (compat: 0, never moved)" },
+      "contacts with at most this gap carry forces; deeper ones are moved out by half of their depth in every step (compat: 0, never moved)" },
     { "damping", MOR_TYPE_DOUBLE, offsetof(gauss_options, damping), -1, -1, 1e3, NULL, "",
       "k of the damped inverse of the loops; 0: rank-revealing and exact; -1 (auto): 0, in compat mode 0.001" },
     { "direct", MOR_TYPE_BOOL, offsetof(gauss_options, direct), 1, 0, 1, NULL, "",
@@ -81,7 +81,8 @@ typedef struct fixed_point {
     double *ds, *dr;            /* MEMORY columns of differences */
 } fixed_point;
 
-/* Next point from s and r: s + r - (dS + dR) gamma, gamma the least-squares solution of dR gamma = r; never below 0. */
+/* Next point from s and r: s + r - (dS + dR) gamma, gamma the least-squares solution of dR gamma = r; never below 0, and never
+ * back where the image is ahead. */
 static void anderson(fixed_point* f, int round)
 {
     int n = f->n, m;
@@ -119,6 +120,7 @@ static void anderson(fixed_point* f, int round)
     for (int i = 0; i < n; i++) {
         double x = f->s[i] + f->r[i];
         for (int k = 0; k < m; k++) x -= (S[k][i] + D[k][i]) * gamma[k];
+        if (f->r[i] > 0.0 && x < f->s[i]) x = 10.0 * (f->s[i] + f->r[i]); /* the image grows faster than s: onwards, until the contact opens */
         f->s[i] = fmax(x, 0.0);
     }
 }

@@ -184,7 +184,9 @@ mor_report mor_gauss_impact_solve(const mor_system* s, const bool* touching, mor
 
 /* ----------------------------------------------------------------------------- projection */
 
-/* Contacts of an island deeper than `touch` are moved out to half of it: minimise delta'M delta/2 with G_n'delta + psi >= -touch/2. */
+/* Contacts of an island deeper than `touch` are moved half of the way out: minimise delta'M delta/2 with G_n'delta >= -psi/2, the others no deeper
+ * than `touch`. Half, because a point that is moved out too far (the rows are linear) would be in the air for the next step, whose
+ * business the impact and the forces are. */
 static double project_island(mor_world* w, const mor_island* island, double touch, mor_arena* arena)
 {
     const mor_system* s = &island->system;
@@ -204,7 +206,7 @@ static double project_island(mor_world* w, const mor_island* island, double touc
         double gap = s->contacts[c].gap + s->h * speed;
         deepest = fmax(deepest, -gap);
         keep[s->contacts[c].block] = gap < touch;
-        bias[block->row] = gap + 0.5 * touch;
+        bias[block->row] = gap < -touch ? 0.5 * gap : gap + touch;
     }
     if (!(deepest > touch)) return deepest;
     mor_gauss g;

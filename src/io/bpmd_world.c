@@ -38,7 +38,7 @@ mor_code mor_bpmd_capture_bodies(const mor_world* w, mor_bpmd_before* before)
         double m = b->kind == MOR_DYNAMIC ? b->mass.mass : INFINITY;
         grown[i] = (mor_bpmd_body){ .id = i + 1, .kind = b->kind, .dof = b->tree >= 0 ? w->trees[b->tree].dof : 0, .mass = m,
                                     .inertia = b->mass.inertia, .x = b->x, .q = b->q, .angle = b->angle, .v = b->v, .w = b->w,
-                                    .L = b->L, .force = b->force, .torque = b->torque, .tree = -1, .link = -1 };
+                                    .L = mor_body_spin(b), .force = b->force, .torque = b->torque, .tree = -1, .link = -1 };
         if (b->kind == MOR_DYNAMIC) grown[i].force = mor_madd(b->force, m, w->gravity);
     }
     return mor_bpmd_capture_trees(w, before);

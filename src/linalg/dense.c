@@ -2,6 +2,7 @@
  *
  * The small kernels run down columns, as the storage does; each is the textbook right-looking form,
  * so the inner loop is a contiguous y -= a x. */
+#include "linalg/rows.h"
 #include "linalg/dense.h"
 
 #include <cblas.h>
@@ -25,7 +26,10 @@ double mor_norm_max(int n, const double* x)
 
 static void subtract(int n, double a, const double* restrict x, double* restrict y)
 {
-    for (int i = 0; i < n; i++) y[i] -= a * x[i];
+    const mor_two f = { a, a };
+    int i = 0;
+    for (; i + 1 < n; i += 2) mor_two_put(y + i, mor_two_at(y + i) - f * mor_two_at(x + i));
+    if (i < n) y[i] -= a * x[i];
 }
 
 /* ------------------------------------------------------------------------------------- LU */
@@ -133,7 +137,7 @@ double mor_lu_refine(int n, const double* A, const double* LU, const int* pivot,
 
 bool mor_cholesky_factor(int n, double* A)
 {
-    if (n >= MOR_DENSE_SMALL) {
+    if (n >= 2 * MOR_DENSE_SMALL) {
         if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, A, n) != 0) return false;
         for (int k = 0; k < n; k++)
             if (!isfinite(A[k + (size_t)k * n])) return false;
@@ -144,7 +148,8 @@ bool mor_cholesky_factor(int n, double* A)
         if (!(p > 0.0) || !isfinite(p)) return false;
         p = sqrt(p);
         column[k] = p;
-        for (int i = k + 1; i < n; i++) column[i] /= p;
+        p = 1.0 / p;
+        for (int i = k + 1; i < n; i++) column[i] *= p;
         for (int j = k + 1; j < n; j++) subtract(n - j, column[j], column + j, A + (size_t)j * n + j);
     }
     return true;

@@ -19,7 +19,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#define MOR_DENSE_SMALL 24 /* below: own kernels */
+#define MOR_DENSE_SMALL 24 /* below: own kernels (Cholesky: below twice this) */
 
 /* Factors in place. `pivot` has n entries. False if a pivot is zero or not finite. */
 bool mor_lu_factor(int n, double* A, int* pivot);

@@ -102,7 +102,9 @@ void mor_robot_factor_solve(const mor_robot_model* m, const double* L, double* x
     int N = m->dof;
     for (int s = N - 1; s >= 0; s--) { /* L' y = x */
         int k = m->sequence[s];
-        for (int i = m->lambda[k]; i >= 0; i = m->lambda[i]) x[i] -= L[k * N + i] * x[k];
+        const double *row = L + k * N, y = x[k];
+        if (y == 0.0) continue;
+        for (int i = m->lambda[k]; i >= 0; i = m->lambda[i]) x[i] -= row[i] * y;
     }
     for (int k = 0; k < N; k++) x[k] /= L[k * N + k];
     for (int s = 0; s < N; s++) { /* L x = z */

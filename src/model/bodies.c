@@ -346,6 +346,13 @@ mor_pose mor_body_shape_pose(const mor_body* b, int shape)
     return mor_pose_mul(&body, &b->shapes[shape].pose);
 }
 
+mor_vec3 mor_body_spin(const mor_body* b)
+{
+    if (!b->robot) return b->L;
+    mor_mat3 R = mor_quat_matrix(b->q), I = mor_mat3_rotate(&R, &b->mass.inertia);
+    return mor_mul(&I, b->w);
+}
+
 mor_vec3 mor_body_point_velocity(const mor_body* b, mor_vec3 p)
 {
     return mor_add(b->v, mor_cross(b->w, mor_sub(p, b->x)));

@@ -122,8 +122,6 @@ void mor_dynamics_write_bodies(mor_world* w, const mor_robot* r)
         mor_vec3 arm = mor_rotate(pose.rotation, b->mass.com);
         b->x = mor_add(pose.position, arm);
         b->v = mor_add(mor_v3(u[0], u[1], u[2]), mor_cross(b->w, arm));
-        mor_mat3 R = mor_quat_matrix(b->q), I = mor_mat3_rotate(&R, &b->mass.inertia);
-        b->L = mor_mul(&I, b->w);
     }
 }
 

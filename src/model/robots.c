@@ -41,9 +41,19 @@ void mor_robot_gather_forces(const mor_world* w, mor_robot* r)
 }
 
 enum { SMALL_DOF = 64 };
+#define WORST_PIVOT 1e-5 /* of its diagonal: below, M has lost digits that the articulated-body algorithm keeps (light links on heavy ones) */
 
-/* Robots of ordinary size: M by composite bodies and L'DL, whose factor the contact rows use as well. Long chains and coupled motors: ABA. */
-static bool small(const mor_robot* r) { return r->model->dof <= SMALL_DOF && !r->model->coupling; }
+/* Robots of ordinary size: M by composite bodies and L'DL, whose factor the contact rows use as well. Long chains, coupled motors and robots with
+ * loops that touch nothing: ABA. */
+static bool small(const mor_world* w, const mor_robot* r)
+{
+    if (r->model->dof > SMALL_DOF || r->model->coupling) return false;
+    const mor_contact* c = w->contacts.data;
+    for (int i = 0; i < w->contacts.count; i++)
+        for (int side = 0; side < 2; side++)
+            if (w->bodies[w->order[c[i].body[side]]].tree == r->tree) return true;
+    return w->joints.count == 0;
+}
 
 static bool accelerate_small(const mor_world* w, mor_robot* r, const double* f, double* nudot)
 {
@@ -55,7 +65,8 @@ static bool accelerate_small(const mor_world* w, mor_robot* r, const double* f, 
     for (int j = 0; j < m->joint_count; j++) r->mass[(offset + j) * (N + 1)] += r->extra[j];
     memcpy(r->dense, r->mass, (size_t)N * (size_t)N * sizeof *r->mass);
     r->factored = mor_robot_factor(m, r->dense);
-    if (!r->factored) return false;
+    for (int k = 0; k < N && r->factored; k++) r->factored = r->dense[k * (N + 1)] > WORST_PIVOT * r->mass[k * (N + 1)];
+    if (!r->factored) return mor_robot_forward_with(m, r->work, w->gravity, f, NULL, r->extra, nudot);
     mor_robot_factor_solve(m, r->dense, nudot);
     double sum = 0.0;
     for (int k = 0; k < N; k++) sum += nudot[k];
@@ -78,7 +89,7 @@ static void robot_prepare(mor_world* w, const mor_tree* t, double* nu, double* n
         f[offset + j] -= d * r->nu[offset + j];
     }
     memcpy(nu, r->nu, (size_t)m->dof * sizeof *nu);
-    bool sound = small(r) ? accelerate_small(w, r, f, nu_free) : mor_robot_forward_with(m, r->work, w->gravity, f, NULL, r->extra, nu_free);
+    bool sound = small(w, r) ? accelerate_small(w, r, f, nu_free) : mor_robot_forward_with(m, r->work, w->gravity, f, NULL, r->extra, nu_free);
     for (int k = 0; !sound && k < m->dof; k++) nu_free[k] = NAN; /* the step ends as numerical */
     for (int k = 0; k < m->dof; k++) nu_free[k] = nu[k] + w->h * nu_free[k];
 }
@@ -216,8 +227,6 @@ void mor_robot_write_bodies(mor_world* w, const mor_robot* r)
         b->x = mor_add(l->p, mor_mul(&l->R, b->mass.com));
         b->w = l->w;
         b->v = mor_add(l->v, mor_cross(l->w, mor_sub(b->x, l->p)));
-        mor_mat3 I = mor_mat3_rotate(&l->R, &b->mass.inertia);
-        b->L = mor_mul(&I, b->w);
     }
 }
 

@@ -250,6 +250,8 @@ mor_body* mor_body_at(const mor_world* world, mor_body_id id);
 mor_pose mor_body_pose(const mor_body* body);
 /* World pose of one of its shapes. */
 mor_pose mor_body_shape_pose(const mor_body* body, int shape);
+/* Angular momentum about the centre of mass: the state of free bodies, I w of links. */
+mor_vec3 mor_body_spin(const mor_body* body);
 /* Velocity of the material point at world position p. */
 mor_vec3 mor_body_point_velocity(const mor_body* body, mor_vec3 p);
 /* Friction and restitution of two shapes, by rule or pair table. */

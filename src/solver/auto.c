@@ -560,6 +560,8 @@ static void step(run* R)
         bool done = mor_state_guess(R->problem, within_tolerance, R, p, R->context->arena);
         note(R, "states", 1);
         if (done) return;
+        R->best = INFINITY; /* the other methods begin where they would without it */
+        memcpy(R->z, guess, (size_t)n * sizeof *p);
         memcpy(p, guess, (size_t)n * sizeof *p);
     }
     if (guess) { /* the last step's impulses are often the answer, or one Newton step from it */

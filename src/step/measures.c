@@ -42,7 +42,7 @@ void mor_world_momentum(const mor_world* w, double momentum[6])
         mor_vec3 mv = mor_scale(b->mass.mass, b->v);
         p = mor_add(p, mv);
         L = mor_add(L, mor_cross(b->x, mv));
-        L = mor_add(L, w->dimension == 3 ? b->L : mor_v3(0, 0, b->mass.inertia.m[2][2] * b->w.z));
+        L = mor_add(L, w->dimension == 3 ? mor_body_spin(b) : mor_v3(0, 0, b->mass.inertia.m[2][2] * b->w.z));
     }
     memcpy(momentum, (double[6]){ p.x, p.y, p.z, L.x, L.y, L.z }, 6 * sizeof(double));
 }

@@ -85,8 +85,8 @@ mor_robot_model* walker_five_bar(void)
         bar.mass = 0.15;
         l[3 + 2 * s] = link_of(s ? "lower_b" : "lower_a", s ? "knee_b" : "knee_a", 2 + 2 * s, 2 + 2 * s, mor_v3(0, 0, -0.2), y, bar);
     }
-    mor_frame_def f[2] = { frame_of("tip_a", 3, mor_v3(0, 0, -0.2), 0), frame_of("tip_b", 5, mor_v3(0, 0, -0.2), 0) };
-    return mor_robot_create(l, 6, f, 2, false, NULL);
+    mor_frame_def f[3] = { frame_of("tip_a", 3, mor_v3(0, 0, -0.2), 0), frame_of("tip_b", 5, mor_v3(0, 0, -0.2), 0), frame_of("lower_a", 3, mor_v3(0, 0, 0), 0) };
+    return mor_robot_create(l, 6, f, 3, false, NULL);
 }
 
 mor_robot_model* walker_delta(void)
