@@ -54,7 +54,8 @@ MOR_API void mor_world_motor_torques(const mor_world* world, int robot, double* 
 
 /* ---------------------------------------------------------------------------------- feet */
 
-/* A frame of a robot at which contact is watched: all contacts of its link with anything else. */
+/* A frame of a robot at which contact is watched: the contacts of the shapes that belong to it, or of all shapes of its link if none
+ * does. */
 typedef struct mor_foot_state {
     int frame;
     bool contact;      /* a contact of the link pressed in the last step */
@@ -67,6 +68,8 @@ MOR_API int mor_world_add_foot(mor_world* world, int robot, int frame, mor_error
 MOR_API int mor_world_foot_count(const mor_world* world, int robot);
 /* Mean over the last step, at its start. */
 MOR_API mor_foot_state mor_world_foot(const mor_world* world, int robot, int foot);
+/* The same wrench as the original whole-body simulator reports it: in the axes of the robot's first foot, with the moment turned round. */
+MOR_API void mor_world_foot_original(const mor_world* world, int robot, int foot, double wrench[6]);
 
 /* ------------------------------------------------------------------------------- sensors */
 

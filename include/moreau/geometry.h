@@ -87,6 +87,8 @@ typedef struct mor_custom_shape {
 
 /* Makers: NULL and a sentence on bad input. The result has one reference. */
 MOR_API mor_geometry* mor_geometry_sphere(double radius, mor_error* error);
+/* A sphere of radius 0: the vertex of a foot. No mass. */
+MOR_API mor_geometry* mor_geometry_point(mor_error* error);
 MOR_API mor_geometry* mor_geometry_plane(mor_error* error);
 MOR_API mor_geometry* mor_geometry_box(double x, double y, double z, mor_error* error); /* full edge lengths */
 MOR_API mor_geometry* mor_geometry_capsule(double radius, double length, mor_error* error);

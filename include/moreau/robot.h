@@ -146,6 +146,22 @@ MOR_API void mor_robot_momentum(const mor_robot_model* model, const mor_robot_wo
 MOR_API double mor_robot_kinetic_energy(const mor_robot_model* model, const mor_robot_work* work);
 MOR_API double mor_robot_potential_energy(const mor_robot_model* model, const mor_robot_work* work, mor_vec3 gravity);
 
+/* ------------------------------------------------------------- another rigid-body library */
+
+/* The quantities a simulated robot asks for, as one table, so that another library can compute them. Conventions
+ * as above (mixed representation, row-major, world axes); `self` is handed to every function. After `update` all
+ * others speak of that state. */
+typedef struct mor_dynamics {
+    const char* name;
+    void* self;
+    void (*update)(void* self, const mor_pose* base, const double* s, const double* nu);
+    void (*mass)(void* self, double* M);                       /* N x N, reflected inertia included */
+    void (*bias)(void* self, mor_vec3 gravity, double* h);     /* N */
+    void (*link_pose)(void* self, int link, mor_pose* pose);
+    void (*link_jacobian)(void* self, int link, double* J);    /* 6 x N, of the link's origin */
+    void (*link_bias)(void* self, int link, double bias[6]);   /* Jdot nu of it */
+} mor_dynamics;
+
 /* ---------------------------------------------------------------------------------- URDF */
 
 typedef struct mor_urdf_options {

@@ -132,6 +132,7 @@ typedef struct mor_robot_def {
     const double* nu;       /* N velocities; NULL: 0 */
     int material;
     bool collide;           /* the links' shapes touch other bodies */
+    const mor_dynamics* dynamics; /* where M, h, J, Jdot nu and poses come from (copied); NULL: the model itself */
     bool self_collision;    /* and each other, neighbours in the tree excepted */
     bool limits, damping, friction, mimic; /* of the joints, as the model has them */
     const int* materials;   /* of the shapes of each frame, -1: `material`; NULL: all `material` */
@@ -256,6 +257,9 @@ typedef struct mor_contact_row {
     double guess[3];  /* impulses of the last step, rows of this block */
     int group, plane;
     bool held;        /* its plane was the pair's at the end of the last step */
+    double old_gap;   /* of the same contact at the start of the last step; infinite: it was not reported */
+    double acceleration[3]; /* d/dt(G)' nu of the rows [m/s^2]; only for formulations that ask for it */
+    double centripetal[3];  /* its part w x (w x r), which differs from point to point of a body beyond rigid motion */
 } mor_contact_row;
 
 /* Everything a formulation may know of one island for one step (MATH: M, G, psi, mu, e, nu, nu_free, h). */
@@ -309,6 +313,10 @@ typedef struct mor_formulation {
     /* Called after the integration, may move the bodies, never their velocities. Returns the deepest penetration it found
      * before; adds the potential energy it put in to *work. May be NULL. */
     double (*project)(mor_world* world, const void* options, double* work);
+    bool mass_inverse;  /* it reads mass_inverse of the trees, which large and articulated ones do not have otherwise */
+    bool accelerations; /* it reads mor_contact_row.acceleration */
+    /* True: positions are advanced by the velocities of the start of the step (explicit Euler). May be NULL: by those of the end. */
+    bool (*explicit_positions)(const void* options);
 } mor_formulation;
 
 /* Copies the geometry of the system into a STEP problem with the given bias (row_count); circular

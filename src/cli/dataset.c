@@ -16,10 +16,12 @@ static const char help_text[] =
     "usage: moreau dataset build [-o DIR] [--full] [--family F,...]\n"
     "       moreau dataset list\n"
     "       moreau dataset info DIR|FILE...\n"
-    "       moreau dataset add FILE... [-o DIR]\n\n"
+    "       moreau dataset add FILE... [-o DIR]\n"
+    "       moreau dataset export FILE... [-o DIR]\n\n"
     "build makes the benchmark problems from their recipes: small and medium sizes, with --full all of them; files that are there stay.\n"
     "info lists size, rank deficiency, conditioning and contacts per degree of freedom of every frame.\n"
     "add checks BPMD files of yours (docs/bpmd.md) and copies them into the folder.\n"
+    "export writes every frame as FCLIB problems (HDF5, one per island) for other programs; moreau solve reads them too.\n"
     "DIR is `dataset` unless given. moreau compare DIR runs all methods on it.\n";
 
 typedef struct arguments {
@@ -31,7 +33,7 @@ typedef struct arguments {
 
 static int parse(int argc, char** argv, arguments* a)
 {
-    static const char* const words[] = { "build", "list", "info", "add", NULL };
+    static const char* const words[] = { "build", "list", "info", "add", "export", NULL };
     a->folder = "dataset";
     for (int i = 1; i < argc; i++) {
         const char* s = argv[i];
@@ -46,11 +48,11 @@ static int parse(int argc, char** argv, arguments* a)
         else if (a->file_count < 1024) a->files[a->file_count++] = s;
     }
     if (a->help) return 0;
-    if (!a->what) return mor_cli_usage("dataset", "build, list, info or add?");
+    if (!a->what) return mor_cli_usage("dataset", "build, list, info, add or export?");
     for (int k = 0; words[k]; k++)
         if (strcmp(words[k], a->what) == 0) return 0;
     const char* near = mor_did_you_mean(a->what, words);
-    return mor_cli_usage("dataset", "unknown command '%s'; %s%s%s", a->what, near ? "did you mean '" : "build, list, info or add", near ? near : "", near ? "'?" : "");
+    return mor_cli_usage("dataset", "unknown command '%s'; %s%s%s", a->what, near ? "did you mean '" : "build, list, info, add or export", near ? near : "", near ? "'?" : "");
 }
 
 /* Is `name` one of the comma-separated words? */
@@ -146,6 +148,18 @@ static int add(const arguments* a)
     return 0;
 }
 
+static int export(const arguments* a)
+{
+    mor_error error = { 0 };
+    int problems = 0;
+    if (a->file_count == 0) return mor_cli_usage("dataset", "export which file?");
+    mkdir(a->folder, 0777); /* a failure shows when the file is written */
+    for (int i = 0; i < a->file_count; i++)
+        if (mor_dataset_export(a->files[i], a->folder, &problems, &error)) return mor_cli_fail(&error);
+    printf("%d problems in %s\n", problems, a->folder);
+    return 0;
+}
+
 int mor_cli_dataset(int argc, char** argv)
 {
     arguments a = { 0 };
@@ -159,6 +173,7 @@ int mor_cli_dataset(int argc, char** argv)
     case 'b': return build(&a);
     case 'l': return list();
     case 'i': return info(&a);
+    case 'e': return export(&a);
     default: return add(&a);
     }
 }

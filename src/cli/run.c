@@ -536,11 +536,6 @@ int mor_cli_run(int argc, char** argv)
             goto out;
         }
     }
-    if (a.bpmd && (mor_world_robot_count(w) > 0 || mor_world_joint_count(w) > 0)) {
-        mor_fail(&error, MOR_BAD_INPUT, "--bpmd does not store robots and joints in this version; leave it out, or use --record");
-        code = mor_cli_fail(&error);
-        goto out;
-    }
     if (a.bpmd) {
         problems = mor_bpmd_record(a.bpmd, w, scene, a.bpmd_every, &error);
         if (!problems) {

@@ -108,7 +108,7 @@ void mor_gravity_torque(const mor_world* world, const mor_robot* robot, mor_robo
 /* sensor.c */
 void mor_sensors_read(mor_world* world);
 /* Sum of contact forces on a link about a point, world axes, of the last step; also the force along the normals. */
-void mor_contact_wrench(const mor_world* world, int body, mor_vec3 point, double wrench[6], double* pressure, mor_vec3* cop);
+void mor_contact_wrench(const mor_world* world, int body, int frame, mor_vec3 point, double wrench[6], double* pressure, mor_vec3* cop);
 
 extern const mor_controller mor_controller_pid, mor_controller_trajectory, mor_controller_velocity, mor_controller_torque,
     mor_controller_balance;

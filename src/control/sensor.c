@@ -21,15 +21,30 @@ enum { IMU_SIZE = 13, FOOT_NUMBERS = 10 };
 
 /* ------------------------------------------------------------------------------------ contacts */
 
-void mor_contact_wrench(const mor_world* w, int body, mor_vec3 point, double wrench[6], double* pressure, mor_vec3* cop)
+/* Whether shape number `shape` of the body of a link belongs to `frame` (-1: any). A frame without shapes of its own stands for all of them. */
+static bool of_frame(const mor_robot_model* m, int link, int shape, int frame)
 {
+    bool own = false, this_one = false;
+    if (frame < 0) return true;
+    for (int k = 0, number = 0; k < m->shape_count; k++) {
+        if (m->shapes[k].link != link) continue;
+        own = own || m->shapes[k].frame == frame;
+        if (number++ == shape) this_one = m->shapes[k].frame == frame;
+    }
+    return this_one || !own;
+}
+
+void mor_contact_wrench(const mor_world* w, int body, int frame, mor_vec3 point, double wrench[6], double* pressure, mor_vec3* cop)
+{
+    const mor_body* b = &w->bodies[body];
+    const mor_robot_model* model = b->robot ? w->robots[b->robot - 1]->model : NULL;
     const mor_contact* contacts = w->contacts.data;
     mor_vec3 f = mor_v3(0, 0, 0), n = f, centre = f;
     double total = 0.0;
     for (int i = 0; i < w->contacts.count; i++) {
         const mor_contact* c = &contacts[i];
         for (int side = 0; side < 2; side++) {
-            if (w->order[c->body[side]] != body) continue;
+            if (w->order[c->body[side]] != body || (model && !of_frame(model, b->link, c->shape[side], frame))) continue;
             mor_vec3 at = mor_lerp(c->point[0], c->point[1], 0.5), force = mor_scale((side ? 1.0 : -1.0) / w->h, c->impulse);
             f = mor_add(f, force);
             n = mor_add(n, mor_cross(mor_sub(at, point), force));
@@ -46,7 +61,7 @@ void mor_contact_wrench(const mor_world* w, int body, mor_vec3 point, double wre
 static void frame_wrench(const mor_world* w, const mor_robot* r, mor_pose pose, int frame, double wrench[6], double* pressure, mor_vec3* cop)
 {
     double x[6];
-    mor_contact_wrench(w, r->bodies[r->model->frames[frame].link], pose.position, x, pressure, cop);
+    mor_contact_wrench(w, r->bodies[r->model->frames[frame].link], frame, pose.position, x, pressure, cop);
     for (int k = 0; k < 2; k++) {
         mor_vec3 v = mor_rotate(mor_quat_conj(pose.rotation), mor_v3(x[3 * k], x[3 * k + 1], x[3 * k + 2]));
         wrench[3 * k] = v.x, wrench[3 * k + 1] = v.y, wrench[3 * k + 2] = v.z;
@@ -87,6 +102,17 @@ mor_foot_state mor_world_foot(const mor_world* w, int robot, int foot)
     memcpy(f.wrench, x + 1, sizeof f.wrench);
     memcpy(f.cop, x + 7, sizeof f.cop);
     return f;
+}
+
+void mor_world_foot_original(const mor_world* w, int robot, int foot, double wrench[6])
+{
+    const mor_control_robot* c = mor_control_robot_find(w, robot);
+    mor_foot_state f = mor_world_foot(w, robot, foot);
+    for (int k = 0; k < 2; k++) {
+        mor_vec3 world = mor_rotate(c->feet[foot].start.rotation, mor_v3(f.wrench[3 * k], f.wrench[3 * k + 1], f.wrench[3 * k + 2]));
+        mor_vec3 v = mor_unrotate(c->feet[0].start.rotation, k ? mor_neg(world) : world);
+        wrench[3 * k] = v.x, wrench[3 * k + 1] = v.y, wrench[3 * k + 2] = v.z;
+    }
 }
 
 /* ------------------------------------------------------------------------------------- sensors */
@@ -238,7 +264,7 @@ static void gather(const mor_world* w, const mor_robot* r, mor_control_robot* c)
 {
     for (int i = 0; i < r->model->link_count; i++) {
         double pressure, wrench[6];
-        mor_contact_wrench(w, r->bodies[i], c->work->states[i].p, wrench, &pressure, NULL);
+        mor_contact_wrench(w, r->bodies[i], -1, c->work->states[i].p, wrench, &pressure, NULL);
         for (int k = 0; k < 6; k++) c->wrenches[6 * i + k] += wrench[k];
     }
 }

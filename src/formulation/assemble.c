@@ -18,6 +18,7 @@
 #include "formulation/assemble.h"
 
 #include "formulation/rows.h"
+#include "linalg/rows.h"
 
 #include <string.h>
 
@@ -105,10 +106,38 @@ typedef struct builder {
     const int* local; /* world tree -> tree within its island */
     const int* world_tree; /* and back */
     int entry_count, coef_count, diagonal_count, row_count, block_count, contact_count;
+    double* six;        /* responses of the six velocities of a body, see mor_tree_kind.respond6 */
+    const mor_body* of; /* whose they are; NULL: nobody's */
 } builder;
 
-/* Responses and W_cc of a block whose Jacobian is written; closes it. */
-static void finish_block(builder* k, const mor_block* block)
+/* Responses of the rows of a contact on one side by those of the body's six velocities: several contacts share them. False: not this way. */
+static bool respond_by_six(builder* k, int tree, const mor_body* b, mor_vec3 r, const mor_vec3* direction, double sign, int dim, double* Y)
+{
+    const mor_tree* t = &k->w->trees[tree];
+    if (!t->kind->respond6 || !k->six) return false;
+    if (k->of != b) {
+        k->of = NULL;
+        if (!t->kind->respond6(t, b, k->six)) return false;
+        k->of = b;
+    }
+    mor_two c[3][3];
+    for (int d = 0; d < dim; d++) {
+        mor_vec3 v = mor_scale(sign, direction[d]), m = mor_cross(r, v);
+        c[d][0] = (mor_two){ v.x, v.y }, c[d][1] = (mor_two){ v.z, m.x }, c[d][2] = (mor_two){ m.y, m.z };
+    }
+    const double* x = k->six;
+    for (int i = 0; i < t->dof; i++, x += 6) {
+        mor_two a = mor_two_at(x), b = mor_two_at(x + 2), e = mor_two_at(x + 4);
+        for (int d = 0; d < dim; d++) {
+            mor_two sum = a * c[d][0] + b * c[d][1] + e * c[d][2];
+            Y[d * t->dof + i] = sum[0] + sum[1];
+        }
+    }
+    return true;
+}
+
+/* Responses and W_cc of a block whose Jacobian is written; closes it. `done`: entries that have their responses. */
+static void finish_block(builder* k, const mor_block* block, unsigned done)
 {
     int dim = block->dim;
     double* diagonal = k->diagonal + k->diagonal_count;
@@ -117,7 +146,11 @@ static void finish_block(builder* k, const mor_block* block)
         int tree = k->world_tree[k->entries[e].tree], dof = k->w->trees[tree].dof;
         const double* J = k->jacobian + k->entries[e].start;
         double* Y = k->response + k->entries[e].start;
-        for (int d = 0; d < dim; d++) mor_tree_response(k->w, tree, J + d * dof, Y + d * dof);
+        for (int d = 0; d < dim && !(done & 1u << (e - block->entry)); d++) mor_tree_response(k->w, tree, J + d * dof, Y + d * dof);
+        if (dim == 3) {
+            mor_gram3(dof, Y, J, diagonal);
+            continue;
+        }
         for (int i = 0; i < dim; i++)
             for (int j = 0; j < dim; j++)
                 for (int m = 0; m < dof; m++) diagonal[i * dim + j] += Y[i * dof + m] * J[j * dof + m];
@@ -126,6 +159,34 @@ static void finish_block(builder* k, const mor_block* block)
     k->diagonal_count += dim * dim;
     k->row_count += dim;
     k->block_count++;
+}
+
+/* The part of a contact's arm that keeps its direction while the body turns: the radius of round shapes. */
+static mor_vec3 round_arm(const mor_body* b, const mor_contact* c, int side)
+{
+    if (c->shape[side] < 0 || c->shape[side] >= b->shape_count) return mor_v3(0, 0, 0);
+    const mor_geometry* g = b->shapes[c->shape[side]].geometry;
+    bool is_round = g->kind == MOR_SPHERE || g->kind == MOR_CAPSULE || g->kind == MOR_DISC;
+    return is_round ? mor_scale(side ? -g->size[0] : g->size[0], c->normal) : mor_v3(0, 0, 0);
+}
+
+/* d/dt(G)' nu of the rows of a contact, kinematic bodies included, and the part of it that turns with the points of a body about its
+ * reference point: no acceleration of the body can undo that at several points. */
+static void contact_acceleration(const mor_world* w, const mor_contact* c, mor_vec3 middle, const mor_vec3 direction[3], int dim, double* out,
+                                 double* centripetal)
+{
+    for (int side = 0; side < 2; side++) {
+        const mor_body* b = body_of(w, c, side);
+        mor_vec3 r = mor_sub(middle, b->x), arm = round_arm(b, c, side);
+        mor_vec3 a = b->tree >= 0 ? w->trees[b->tree].kind->acceleration(&w->trees[b->tree], b, r, arm)
+                                  : mor_cross(b->w, mor_cross(b->w, mor_sub(r, arm)));
+        mor_vec3 from = b->robot ? mor_body_pose(b).position : b->x;
+        mor_vec3 turning = mor_cross(b->w, mor_cross(b->w, mor_sub(mor_sub(middle, arm), from)));
+        for (int d = 0; d < dim; d++) {
+            out[d] += (side ? 1.0 : -1.0) * mor_dot(direction[d], a);
+            centripetal[d] += (side ? 1.0 : -1.0) * mor_dot(direction[d], turning);
+        }
+    }
 }
 
 /* Adds the contact as the next block of the island under construction. */
@@ -150,8 +211,11 @@ static void add_contact(builder* k, int index, const mor_contact* old)
                               .epsilon = ((const mor_collision_options*)w->collision_options)->epsilon,
                               .group = c->group,
                               .plane = c->plane,
-                              .held = c->held };
+                              .held = c->held,
+                              .old_gap = old ? old->gap : INFINITY };
+    if (w->formulation->accelerations) contact_acceleration(w, c, middle, direction, dim, row->acceleration, row->centripetal);
     int tree[2] = { -1, -1 };
+    unsigned done = 0;
     for (int side = 0; side < 2; side++) {
         const mor_body* b = body_of(w, c, side);
         double sign = side ? 1.0 : -1.0;
@@ -172,11 +236,13 @@ static void add_contact(builder* k, int index, const mor_contact* old)
             for (int m = 0; m < dim * t->dof; m++) first[m] += J[m];
         } else {
             k->entries[k->entry_count++] = (mor_entry){ k->local[b->tree], k->coef_count };
+            if (respond_by_six(k, b->tree, b, r, direction, sign, dim, k->response + k->coef_count)) done |= 1u << block->entry_count;
             block->entry_count++;
             k->coef_count += dim * t->dof;
         }
+        if (same) done = 0;
     }
-    finish_block(k, block);
+    finish_block(k, block, done);
     const mor_entry* entry = &k->entries[block->entry];
     for (int side = 0; side < 2; side++) {
         if (tree[side] < 0 || (side && tree[0] == tree[1])) continue;
@@ -204,7 +270,7 @@ static void add_rows(builder* k, const mor_row_block* from)
         k->coef_count += from->dim * dof;
     }
     memcpy(k->bias + k->row_count, from->bias, (size_t)from->dim * sizeof(double));
-    finish_block(k, block);
+    finish_block(k, block, 0);
 }
 
 /* ------------------------------------------------------------------------------ assembly */
@@ -344,6 +410,10 @@ void mor_assemble(mor_world* w)
     k.diagonal = mor_arena_alloc(w->arena, (size_t)diagonals * sizeof(double));
     k.bias = mor_arena_zero(w->arena, (size_t)row_total, sizeof(double));
     k.diagonal_start = mor_arena_alloc(w->arena, n * sizeof(int));
+    int widest = 0;
+    for (int i = 0; i < nt; i++)
+        if (w->trees[i].kind->respond6 && w->trees[i].dof > widest) widest = w->trees[i].dof;
+    k.six = widest ? mor_arena_alloc(w->arena, 6 * (size_t)widest * sizeof(double)) : NULL;
     w->islands = mor_arena_zero(w->arena, (size_t)islands, sizeof *w->islands);
     mor_tree_block* blocks = mor_arena_alloc(w->arena, (size_t)nt * sizeof *blocks);
     double* nu = mor_arena_alloc(w->arena, (size_t)w->dof * sizeof(double));
@@ -379,7 +449,7 @@ void mor_assemble(mor_world* w)
             blocks[t] = (mor_tree_block){ dof, s->dof, w->mass + w->mass_start[tree], w->mass_inverse + w->mass_start[tree] };
             if (w->trees[tree].kind->fill) {
                 if (dof > MASS_DOF) blocks[t].mass = NULL;
-                if (dof > INVERSE_DOF) blocks[t].mass_inverse = NULL;
+                if (dof > INVERSE_DOF || !(w->formulation->mass_inverse || w->on_solve)) blocks[t].mass_inverse = NULL;
                 w->trees[tree].kind->fill(w, &w->trees[tree], (double*)blocks[t].mass, (double*)blocks[t].mass_inverse);
             }
             memcpy(nu + s->dof, w->nu + from, (size_t)dof * sizeof(double));
@@ -387,6 +457,7 @@ void mor_assemble(mor_world* w)
             s->dof += dof;
         }
         /* numbers in the blocks are relative to the island: shift the pools, restart the counters */
+        k.of = NULL;
         k.entry_count = k.coef_count = k.diagonal_count = k.row_count = k.block_count = k.contact_count = 0;
         for (int c = contact_start[i]; c < contact_start[i + 1]; c++) add_contact(&k, contact_list[c], old[contact_list[c]]);
         for (int r = row_start[i]; r < row_start[i + 1]; r++) add_rows(&k, row_list[r]);

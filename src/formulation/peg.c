@@ -212,6 +212,7 @@ static mor_report peg_step(const mor_system* s, const void* options, mor_solve_s
     memcpy(answer->nu, s->nu_free, (size_t)s->dof * sizeof(double));
     mor_peg_speeds(&k.peg, s->nu_free);
     bias_rows(&k);
+    if (s->block_count > s->contact_count) solve(&k); /* joints hold without contacts too */
     /* every pass inserts a pair, tries a new plane, or uses up a switch or a replacement, so the loop ends */
     while (insert(&k) || switch_planes(&k) || mor_peg_validate(&k.peg, k.bias, stage->arena, answer, &k.trial)) solve(&k);
     if (k.solves == 0) memset(answer->impulses, 0, (size_t)s->row_count * sizeof(double));
@@ -232,5 +233,6 @@ const mor_formulation mor_formulation_peg = {
     .fields = peg_fields,
     .step = peg_step,
     .groups = 1,
+    .mass_inverse = true,
     .project = mor_peg_project,
 };

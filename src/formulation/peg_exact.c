@@ -134,4 +134,5 @@ const mor_formulation mor_formulation_peg_exact = {
     .options_size = 0,
     .step = exact_step,
     .groups = 1,
+    .mass_inverse = true,
 };

@@ -18,6 +18,7 @@
 
 #include "model/articulated.h"
 #include "model/joints.h"
+#include "model/stored.h"
 
 #include <string.h>
 
@@ -231,8 +232,21 @@ static void leave_out(const mor_world* w, mor_row_block* b)
     b->dim = dim;
 }
 
+/* A world made from a frame: rows and, where springs acted, free velocities as they were. */
+static void stored_rows(const mor_world* w, mor_row_block** blocks, int* count)
+{
+    *blocks = w->stored->rows;
+    *count = w->stored->row_count;
+    for (int i = 0; w->stored->nu_free && i < w->dof; i++)
+        if (!isnan(w->stored->nu_free[i])) w->nu_new[i] = w->stored->nu_free[i];
+}
+
 bool mor_collect_rows(mor_world* w, mor_row_block** blocks, int* count)
 {
+    if (w->stored) {
+        stored_rows(w, blocks, count);
+        return true;
+    }
     int room = 0;
     mor_joint* joints = w->joints.data;
     for (int i = 0; i < w->robot_count; i++) room += 4 * w->robots[i]->model->joint_count;

@@ -2,6 +2,7 @@
 #include "formulation/step_problem.h"
 
 #include "formulation/equations.h"
+#include "linalg/rows.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -69,6 +70,10 @@ void mor_system_velocity(const mor_system* s, const double* p, double* nu)
         for (int e = b->entry; e < b->entry + b->entry_count; e++) {
             const mor_tree_block* t = &s->trees[s->entries[e].tree];
             const double* Y = s->response + s->entries[e].start;
+            if (b->dim == 3) {
+                mor_push3(t->dof, Y, p + b->row, nu + t->offset);
+                continue;
+            }
             for (int d = 0; d < b->dim; d++)
                 for (int m = 0; m < t->dof; m++) nu[t->offset + m] += Y[d * t->dof + m] * p[b->row + d];
         }

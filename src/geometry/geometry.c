@@ -136,6 +136,8 @@ mor_geometry* mor_geometry_sphere(double radius, mor_error* error)
     return g;
 }
 
+mor_geometry* mor_geometry_point(mor_error* error) { return mor_geometry_new(MOR_SPHERE, 3, "point", error); }
+
 mor_geometry* mor_geometry_plane(mor_error* error)
 {
     mor_geometry* g = mor_geometry_new(MOR_PLANE, 3, "plane", error);

@@ -26,6 +26,8 @@ typedef struct mor_bpmd_body {
     mor_vec3 L;       /* angular momentum, world */
     mor_vec3 force, torque; /* for the step, gravity included, gyroscopic terms not */
     double velocity[6];     /* end of the step, in frames with an answer */
+    int tree;               /* index in the frame's trees; -1: none, or the frame has no trees */
+    int link;               /* of an articulated tree: its block in link_jacobian; -1: a body of its own */
 } mor_bpmd_body;
 
 typedef struct mor_bpmd_contact {
@@ -35,9 +37,37 @@ typedef struct mor_bpmd_contact {
     double gap, friction, restitution;
     mor_vec3 surface_velocity; /* of body[1]'s surface relative to body[0]'s, beyond rigid motion */
     int group, plane;
+    int shape[2];
+    uint64_t feature;
+    bool held;         /* exact geometry: the pair was left on this plane by the last step */
     double guess[3];   /* starting impulses in rows n, t, o */
     double impulse[3]; /* the stored answer */
 } mor_bpmd_contact;
+
+typedef enum mor_bpmd_constraint_kind {
+    MOR_BPMD_EQUATION, /* J v + bias = 0 */
+    MOR_BPMD_BOUNDED,  /* lower <= p <= upper: limits, motors, dry friction */
+    MOR_BPMD_LINK      /* equations of a robot's own joint: part of its tree in minimal coordinates, rows in maximal ones */
+} mor_bpmd_constraint_kind;
+
+typedef struct mor_bpmd_constraint {
+    mor_bpmd_constraint_kind kind;
+    int body[2]; /* index in the frame's bodies; -1 the world */
+    int row, rows;
+} mor_bpmd_constraint;
+
+typedef struct mor_bpmd_row {
+    double body[12];       /* on the velocities of both bodies: linear, angular, linear, angular; NAN: has no such form */
+    int start, count;      /* on generalised velocities: columns and values of the frame */
+    double violation, bias; /* bias: as the run used it, stabilisation included */
+    double lower, upper, guess, impulse;
+} mor_bpmd_row;
+
+typedef struct mor_bpmd_tree {
+    int dof;
+    bool articulated;  /* several bodies, mass and Jacobians as stored; else one body */
+    int q, q_count;    /* in the frame's q: base position, quaternion (floating), joints */
+} mor_bpmd_tree;
 
 typedef struct mor_bpmd_frame {
     char name[64];
@@ -50,6 +80,21 @@ typedef struct mor_bpmd_frame {
     int body_count, contact_count;
     mor_bpmd_body* bodies;
     mor_bpmd_contact* contacts;
+    /* worlds with joints or robots; all counts 0 and all arrays NULL otherwise */
+    int tree_count, dof, constraint_count, row_count, link_count, q_count;
+    mor_bpmd_tree* trees;
+    mor_bpmd_constraint* constraints;
+    mor_bpmd_row* rows;
+    int* columns;
+    double* values;
+    double *mass;           /* dof x dof per articulated tree, row-major, in tree order */
+    double *nu, *nu_free, *nu_new; /* dof; nu_new: the stored answer */
+    double* q;
+    double* link_jacobian;  /* per link of an articulated tree 6 x dof: velocity of the centre of mass, angular velocity */
+    int *contact_p, *contact_columns; /* contact rows n, t, o on generalised velocities, compressed rows; for readers of the file */
+    double* contact_values;
+    bool maximal;           /* set it before mor_bpmd_world: links as free bodies, their joints as rows */
+    const mor_world* shapes; /* set it before mor_bpmd_world: bodies get the shapes of this world (mor_bpmd_shapes); NULL: none */
     bool answered; /* velocities and impulses below are those of the run that stored it */
     char formulation[32], solver[32];
     int status, iterations;
@@ -80,6 +125,7 @@ typedef struct mor_bpmd_meta {
     const char *formulation_options, *solver_options; /* "name=value ..." */
     mor_vec3 gravity;
     int dimension;
+    const char *scene_file, *scene_overrides; /* how the scene was read; may be NULL */
 } mor_bpmd_meta;
 
 /* The two steps of the recorder, for other sources of frames. mor_bpmd_append numbers frames from `first` (from 1). */
@@ -116,10 +162,42 @@ mor_code mor_bpmd_read(const mor_bpmd* file, int index, mor_bpmd_frame* frame, m
 /* A world in the state of the frame, its systems assembled (mor_world_system), starting impulses as stored. `order`
  * (contact_count, may be NULL): the frame's contact behind each of the world's. */
 mor_world* mor_bpmd_world(const mor_bpmd_frame* frame, const mor_library* library, int* order, mor_error* error);
-/* The frame of a world whose systems are assembled: what mor_bpmd_world inverts. `before` is the state at the user
- * stage (bodies in world order), see the recorder. */
-mor_code mor_bpmd_capture(const mor_world* world, const mor_bpmd_body* before, int before_count, mor_bpmd_frame* frame);
-/* The state of all bodies now. */
-mor_code mor_bpmd_capture_bodies(const mor_world* world, mor_bpmd_body** bodies, int* count);
+/* The world of the file's scene, for `shapes`; NULL if the scene cannot be read here or has other bodies. */
+mor_world* mor_bpmd_shapes(const mor_bpmd* file, const mor_library* library);
+
+/* What only the start of the step knows (bpmd_trees.c). */
+typedef struct mor_bpmd_joint_rows {
+    int body[2];   /* slots; -1 the world */
+    int count;
+    double row[6][12], phi[6];
+    bool has_free; /* one-dof joints: the row of the coordinate */
+    double free[12];
+} mor_bpmd_joint_rows;
+typedef struct mor_bpmd_start {
+    double *bias, *guess; /* of one island, as handed to the formulation last */
+    int rows;
+} mor_bpmd_start;
+typedef struct mor_bpmd_before {
+    mor_bpmd_body* bodies; /* in world order */
+    int count;
+    int joint_count, link_count, tree_count, q_count;
+    mor_bpmd_joint_rows* joints; /* of the world's joints, then of the robots' in order */
+    double *link_jacobian, *mass, *q;
+    mor_bpmd_start* islands; /* room for one per tree */
+    int island_room;
+} mor_bpmd_before;
+
+/* The state of all bodies now: at the user stage, before the step. */
+mor_code mor_bpmd_capture_bodies(const mor_world* world, mor_bpmd_before* before);
+mor_code mor_bpmd_capture_trees(const mor_world* world, mor_bpmd_before* before);
+/* What an island is solved from. */
+void mor_bpmd_capture_start(const mor_world* world, const mor_system* system, const mor_answer* answer, mor_bpmd_before* before);
+void mor_bpmd_before_clear(mor_bpmd_before* before);
+/* The frame of a step that has been made: what mor_bpmd_world inverts. */
+mor_code mor_bpmd_capture(const mor_world* world, const mor_bpmd_before* before, mor_bpmd_frame* frame);
+mor_code mor_bpmd_capture_rows(const mor_world* world, const mor_bpmd_before* before, mor_bpmd_frame* frame);
+/* Gives a world under construction its stored trees and rows. `bodies`: frame body -> slot. */
+mor_code mor_bpmd_store(mor_world* world, const mor_bpmd_frame* frame, mor_error* error);
+mor_code mor_bpmd_store_rows(mor_world* world, const mor_bpmd_frame* frame, mor_error* error);
 
 #endif

@@ -10,8 +10,7 @@
  *     paper    away from body 1    from body 1's centre         world axes
  *
  * Bodies of the other spellings get L = I omega; contacts get no restitution, infinite epsilon and zero starting impulses. Every
- * number is checked before it is used; a message names file, dataset and row. Joints (`constraints`) with rows are refused by
- * name: they cannot be rebuilt yet, and a problem without them would be another problem. */
+ * number is checked before it is used; a message names file, dataset and row. Trees and joints: bpmd_read_trees.c. */
 #include "io/bpmd.h"
 
 #include <math.h>
@@ -19,19 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/h5.h"
+#include "io/bpmd_reader.h"
 
-struct mor_bpmd {
-    mor_h5 h5;
-    mor_bpmd_dialect dialect;
-    int count, capacity;
-    char (*names)[64];
-    char scene_name[256];
-    char* scene_text;
-    int dimension;
-    mor_vec3 gravity;
-    bool failed;
-};
 
 const char* mor_bpmd_dialect_name(mor_bpmd_dialect d)
 {
@@ -145,18 +133,8 @@ void mor_bpmd_free(mor_bpmd* f)
 
 /* --------------------------------------------------------------------------------- frames */
 
-typedef struct reader {
-    const mor_bpmd* file;
-    mor_bpmd_frame* frame;
-    char path[192]; /* of the dataset read last */
-    double* table;
-    int* integers;
-    mor_error* error;
-    mor_code code;
-} reader;
-
 /* Sets r->path to the first of two spellings that exists; false and path of the first if none does. */
-static bool find(reader* r, const char* name, const char* other)
+bool mor_bpmd_find(mor_bpmd_reader* r, const char* name, const char* other)
 {
     const char* names[2] = { name, other };
     for (int i = 0; i < 2; i++) {
@@ -169,10 +147,10 @@ static bool find(reader* r, const char* name, const char* other)
 }
 
 /* `count` numbers into the table, all finite unless told otherwise. */
-static bool numbers(reader* r, const char* name, const char* other, size_t count, bool infinite)
+bool mor_bpmd_numbers(mor_bpmd_reader* r, const char* name, const char* other, size_t count, bool infinite)
 {
     if (r->code) return false;
-    find(r, name, other);
+    mor_bpmd_find(r, name, other);
     r->code = mor_h5_read_all(&r->file->h5, r->path, MOR_H5_DOUBLE, count, r->table, r->error);
     for (size_t i = 0; i < count && !r->code; i++)
         if (infinite ? isnan(r->table[i]) : !isfinite(r->table[i]))
@@ -180,69 +158,82 @@ static bool numbers(reader* r, const char* name, const char* other, size_t count
     return !r->code;
 }
 
-/* The same for a dataset that may be missing. */
-static bool optional(reader* r, const char* name, const char* other, size_t count)
+/* A table of rows x cols. Its shape may be flat, but not cols x rows: those numbers are in another order. */
+bool mor_bpmd_table(mor_bpmd_reader* r, const char* name, const char* other, size_t rows, size_t cols, bool infinite)
 {
-    return !r->code && find(r, name, other) && numbers(r, name, other, count, false);
+    int rank = 0;
+    size_t dims[MOR_H5_RANK] = { 0 };
+    if (r->code) return false;
+    if (mor_bpmd_find(r, name, other) && mor_h5_dims(&r->file->h5, r->path, &rank, dims, NULL) == MOR_OK && rank == 2 && rows > 1 && rows != cols && dims[0] == cols && dims[1] == rows)
+        r->code = mor_fail(r->error, MOR_BAD_INPUT, "%s:%s: %zu x %zu is transposed, as MATLAB and Fortran write arrays; %zu x %zu is expected", r->file->h5.path, r->path, cols, rows, rows, cols);
+    return mor_bpmd_numbers(r, name, other, rows * cols, infinite);
 }
 
-static bool integers(reader* r, const char* name, size_t count)
+/* The same for a dataset that may be missing. */
+static bool optional(mor_bpmd_reader* r, const char* name, const char* other, size_t count)
+{
+    return !r->code && mor_bpmd_find(r, name, other) && mor_bpmd_numbers(r, name, other, count, false);
+}
+
+bool mor_bpmd_integers(mor_bpmd_reader* r, const char* name, size_t count)
 {
     if (r->code) return false;
-    find(r, name, NULL);
+    mor_bpmd_find(r, name, NULL);
     r->code = mor_h5_read_all(&r->file->h5, r->path, MOR_H5_INT, count, r->integers, r->error);
     return !r->code;
 }
 
-static size_t points_of(reader* r, const char* name, const char* other)
+size_t mor_bpmd_points_of(mor_bpmd_reader* r, const char* name, const char* other)
 {
     int rank = 0;
     size_t dims[MOR_H5_RANK], n = 1;
-    find(r, name, other);
+    mor_bpmd_find(r, name, other);
     if (!r->code) r->code = mor_h5_dims(&r->file->h5, r->path, &rank, dims, r->error);
     for (int i = 0; i < rank && !r->code; i++) n *= dims[i];
     if (!r->code && n > 100000000) r->code = mor_fail(r->error, MOR_BAD_INPUT, "%s:%s: %zu numbers are too many", r->file->h5.path, r->path, n);
     return r->code ? 0 : n;
 }
 
-static void complain(reader* r, size_t row, const char* what)
+void mor_bpmd_complain(mor_bpmd_reader* r, size_t row, const char* what)
 {
     if (!r->code) r->code = mor_fail(r->error, MOR_BAD_INPUT, "%s:%s: row %zu: %s", r->file->h5.path, r->path, row, what);
 }
 
 static mor_vec3 vec(const double* t) { return mor_v3(t[0], t[1], t[2]); }
 
-static void read_masses(reader* r, size_t n)
+static void read_masses(mor_bpmd_reader* r, size_t n)
 {
     mor_bpmd_frame* f = r->frame;
     bool ours = r->file->dialect == MOR_BPMD_MOREAU;
-    if (ours && integers(r, "bodies/kinds", n))
+    if (ours && mor_bpmd_integers(r, "bodies/kinds", n))
         for (size_t i = 0; i < n && !r->code; i++) {
-            if (r->integers[i] < 0 || r->integers[i] > 2) complain(r, i, "kinds are 0 dynamic, 1 fixed, 2 kinematic");
+            if (r->integers[i] < 0 || r->integers[i] > 2) mor_bpmd_complain(r, i, "kinds are 0 dynamic, 1 fixed, 2 kinematic");
             else f->bodies[i].kind = (mor_body_kind)r->integers[i];
         }
-    if (!numbers(r, "bodies/masses", NULL, n, true)) return;
+    if (!mor_bpmd_numbers(r, "bodies/masses", NULL, n, true)) return;
     for (size_t i = 0; i < n && !r->code; i++) {
         mor_bpmd_body* b = &f->bodies[i];
         b->mass = r->table[i];
         if (!ours && isinf(b->mass)) b->kind = MOR_FIXED;
-        if (!(b->mass > 0.0)) complain(r, i, "the mass is not positive");
-        else if (b->kind == MOR_DYNAMIC && isinf(b->mass)) complain(r, i, "a body that moves needs a finite mass");
+        bool link = ours && b->mass == 0.0 && mor_bpmd_find(r, "trees/dof", NULL); /* links of robots may have none */
+        mor_bpmd_find(r, "bodies/masses", NULL);
+        if (!(b->mass > 0.0) && !link) mor_bpmd_complain(r, i, "the mass is not positive");
+        else if (b->kind == MOR_DYNAMIC && isinf(b->mass)) mor_bpmd_complain(r, i, "a body that moves needs a finite mass");
         b->dof = b->kind == MOR_DYNAMIC ? (f->dimension == 3 ? 6 : 3) : 0;
     }
-    if (ours && integers(r, "bodies/dof", n))
+    if (ours && mor_bpmd_integers(r, "bodies/dof", n))
         for (size_t i = 0; i < n && !r->code; i++) {
             int dof = r->integers[i];
             bool good = f->bodies[i].kind != MOR_DYNAMIC ? dof == 0 : f->dimension == 3 ? dof == 6 : dof == 3 || dof == 2;
-            if (!good) complain(r, i, "this number of degrees of freedom does not fit the body");
+            if (!good) mor_bpmd_complain(r, i, "this number of degrees of freedom does not fit the body");
             else f->bodies[i].dof = dof;
         }
 }
 
-static void read_inertia(reader* r, size_t n)
+static void read_inertia(mor_bpmd_reader* r, size_t n)
 {
     bool ours = r->file->dialect == MOR_BPMD_MOREAU;
-    if (!numbers(r, ours ? "bodies/inertia_tensors" : "bodies/world_inertia_tensors", ours ? NULL : "bodies/inertia", 9 * n, !ours)) return;
+    if (!mor_bpmd_table(r, ours ? "bodies/inertia_tensors" : "bodies/world_inertia_tensors", ours ? NULL : "bodies/inertia", 3 * n, 3, !ours)) return;
     for (size_t i = 0; i < n; i++) {
         mor_bpmd_body* b = &r->frame->bodies[i];
         mor_mat3 I;
@@ -254,7 +245,7 @@ static void read_inertia(reader* r, size_t n)
                 skew = fmax(skew, fabs(I.m[j][k] - r->table[9 * i + (size_t)(3 * k + j)]));
             }
         if (b->kind != MOR_DYNAMIC) continue;
-        if (!(skew <= 1e-6 * size)) complain(r, i, "the inertia is not symmetric");
+        if (!(skew <= 1e-6 * size)) mor_bpmd_complain(r, i, "the inertia is not symmetric");
         if (!ours) {
             for (int j = 0; j < 3; j++)
                 for (int k = 0; k < j; k++) I.m[j][k] = I.m[k][j] = 0.5 * (I.m[j][k] + I.m[k][j]);
@@ -268,45 +259,45 @@ static void read_inertia(reader* r, size_t n)
     }
 }
 
-static void read_bodies(reader* r)
+static void read_bodies(mor_bpmd_reader* r)
 {
     mor_bpmd_frame* f = r->frame;
     bool ours = r->file->dialect == MOR_BPMD_MOREAU;
     size_t n = (size_t)f->body_count;
     const double* t = r->table;
-    if (integers(r, "bodies/ids", n))
+    if (mor_bpmd_integers(r, "bodies/ids", n))
         for (size_t i = 0; i < n; i++) {
             f->bodies[i].id = r->integers[i];
-            if (r->integers[i] < 1) complain(r, i, "ids count from 1");
-            if (i > 0 && r->integers[i] <= r->integers[i - 1]) complain(r, i, "ids must ascend");
+            if (r->integers[i] < 1) mor_bpmd_complain(r, i, "ids count from 1");
+            if (i > 0 && r->integers[i] <= r->integers[i - 1]) mor_bpmd_complain(r, i, "ids must ascend");
         }
     read_masses(r, n);
-    if (numbers(r, "bodies/positions", NULL, 3 * n, false))
+    if (mor_bpmd_table(r, "bodies/positions", NULL, n, 3, false))
         for (size_t i = 0; i < n; i++) f->bodies[i].x = vec(t + 3 * i);
-    if (numbers(r, "bodies/quaternions", "bodies/quaternion", 4 * n, false))
+    if (mor_bpmd_table(r, "bodies/quaternions", "bodies/quaternion", n, 4, false))
         for (size_t i = 0; i < n; i++) {
             mor_quat q = { t[4 * i], t[4 * i + 1], t[4 * i + 2], t[4 * i + 3] };
             double size = sqrt(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z);
-            if (fabs(size - 1.0) > 1e-3) complain(r, i, "not a unit quaternion");
+            if (fabs(size - 1.0) > 1e-3) mor_bpmd_complain(r, i, "not a unit quaternion");
             f->bodies[i].q = ours ? q : mor_quat_normalize(q);
         }
-    if (numbers(r, "bodies/velocities", NULL, 6 * n, false))
+    if (mor_bpmd_numbers(r, "bodies/velocities", NULL, 6 * n, false))
         for (size_t i = 0; i < n; i++) f->bodies[i].v = vec(t + 6 * i), f->bodies[i].w = vec(t + 6 * i + 3);
-    if (numbers(r, "bodies/forces", NULL, 6 * n, true))
+    if (mor_bpmd_numbers(r, "bodies/forces", NULL, 6 * n, true))
         for (size_t i = 0; i < n; i++) {
             f->bodies[i].force = vec(t + 6 * i), f->bodies[i].torque = vec(t + 6 * i + 3);
             for (size_t k = 6 * i; k < 6 * i + 6; k++)
-                if (f->bodies[i].kind == MOR_DYNAMIC && !isfinite(t[k])) complain(r, i, "the force is not finite");
+                if (f->bodies[i].kind == MOR_DYNAMIC && !isfinite(t[k])) mor_bpmd_complain(r, i, "the force is not finite");
         }
-    if (f->dimension == 2 && numbers(r, "bodies/angles", NULL, n, false))
+    if (f->dimension == 2 && mor_bpmd_numbers(r, "bodies/angles", NULL, n, false))
         for (size_t i = 0; i < n; i++) f->bodies[i].angle = t[i];
     read_inertia(r, n);
-    if (ours && numbers(r, "bodies/angular_momenta", NULL, 3 * n, false))
+    if (ours && mor_bpmd_numbers(r, "bodies/angular_momenta", NULL, 3 * n, false))
         for (size_t i = 0; i < n; i++) f->bodies[i].L = vec(t + 3 * i);
 }
 
 /* Index of the body with this id; bodies are sorted by id. -2: none. */
-static int body_index(const mor_bpmd_frame* f, int id)
+int mor_bpmd_body_index(const mor_bpmd_frame* f, int id)
 {
     if (id == -1) return -1;
     int low = 0, high = f->body_count - 1;
@@ -319,38 +310,38 @@ static int body_index(const mor_bpmd_frame* f, int id)
     return -2;
 }
 
-static void read_pairs(reader* r, size_t n)
+static void read_pairs(mor_bpmd_reader* r, size_t n)
 {
     mor_bpmd_frame* f = r->frame;
-    if (!integers(r, "contacts/pairs", 2 * n)) return;
+    if (!mor_bpmd_integers(r, "contacts/pairs", 2 * n)) return;
     for (size_t i = 0; i < n && !r->code; i++) {
         mor_bpmd_contact* c = &f->contacts[i];
         bool moves = false;
         for (int s = 0; s < 2; s++) {
-            c->body[s] = body_index(f, r->integers[2 * i + (size_t)s]);
-            if (c->body[s] == -2) complain(r, i, "there is no body with this id");
+            c->body[s] = mor_bpmd_body_index(f, r->integers[2 * i + (size_t)s]);
+            if (c->body[s] == -2) mor_bpmd_complain(r, i, "there is no body with this id");
             else moves = moves || (c->body[s] >= 0 && f->bodies[c->body[s]].kind == MOR_DYNAMIC);
         }
-        if (c->body[0] == c->body[1]) complain(r, i, "a body cannot touch itself");
-        else if (!moves) complain(r, i, "neither body can move");
+        if (c->body[0] == c->body[1]) mor_bpmd_complain(r, i, "a body cannot touch itself");
+        else if (!moves) mor_bpmd_complain(r, i, "neither body can move");
     }
 }
 
-static void read_friction(reader* r, size_t n)
+static void read_friction(mor_bpmd_reader* r, size_t n)
 {
     mor_bpmd_frame* f = r->frame;
     /* one coefficient per contact: the first static one */
-    size_t count = points_of(r, "contacts/mu_s", "contacts/mu"), per = n ? count / n : 0;
+    size_t count = mor_bpmd_points_of(r, "contacts/mu_s", "contacts/mu"), per = n ? count / n : 0;
     if (!r->code && (per < 1 || per * n != count || per > 3))
         r->code = mor_fail(r->error, MOR_BAD_INPUT, "%s:%s: holds %zu numbers for %zu contacts; one or two per contact are expected", r->file->h5.path, r->path, count, n);
-    if (!numbers(r, "contacts/mu_s", "contacts/mu", count, false)) return;
+    if (!mor_bpmd_numbers(r, "contacts/mu_s", "contacts/mu", count, false)) return;
     for (size_t i = 0; i < n; i++) {
         f->contacts[i].friction = r->table[per * i];
-        if (!(f->contacts[i].friction >= 0.0)) complain(r, i, "the friction coefficient is negative");
+        if (!(f->contacts[i].friction >= 0.0)) mor_bpmd_complain(r, i, "the friction coefficient is negative");
     }
 }
 
-static void read_contacts(reader* r)
+static void read_contacts(mor_bpmd_reader* r)
 {
     mor_bpmd_frame* f = r->frame;
     mor_bpmd_dialect dialect = r->file->dialect;
@@ -358,38 +349,48 @@ static void read_contacts(reader* r)
     size_t n = (size_t)f->contact_count;
     const double* t = r->table;
     read_pairs(r, n);
-    if (numbers(r, "contacts/points", NULL, 3 * n, false))
+    for (size_t i = 0; i < n; i++) f->contacts[i].feature = i; /* foreign frames keep their order */
+    if (mor_bpmd_table(r, "contacts/points", NULL, n, 3, false))
         for (size_t i = 0; i < n; i++) {
             mor_vec3 p = vec(t + 3 * i);
             int first = f->contacts[i].body[0];
             if (dialect == MOR_BPMD_PAPER && first >= 0) p = mor_add(p, f->bodies[first].x);
             f->contacts[i].point[0] = f->contacts[i].point[1] = p;
         }
-    if (ours && numbers(r, "contacts/points_2", NULL, 3 * n, false))
+    if (ours && mor_bpmd_table(r, "contacts/points_2", NULL, n, 3, false))
         for (size_t i = 0; i < n; i++) f->contacts[i].point[1] = vec(t + 3 * i);
-    if (numbers(r, "contacts/normals", NULL, 3 * n, false))
+    if (mor_bpmd_table(r, "contacts/normals", NULL, n, 3, false))
         for (size_t i = 0; i < n; i++) {
             mor_vec3 v = vec(t + 3 * i);
             double size = mor_norm(v);
-            if (fabs(size - 1.0) > 1e-3) complain(r, i, "not a unit normal");
+            if (fabs(size - 1.0) > 1e-3) mor_bpmd_complain(r, i, "not a unit normal");
             f->contacts[i].normal = ours ? v : mor_scale((dialect == MOR_BPMD_GAZEBO ? -1.0 : 1.0) / size, v);
         }
-    if (numbers(r, "contacts/gaps", "contacts/gap", n, false))
+    if (mor_bpmd_numbers(r, "contacts/gaps", "contacts/gap", n, false))
         for (size_t i = 0; i < n; i++) f->contacts[i].gap = t[i];
     read_friction(r, n);
     if (optional(r, "contacts/restitution", NULL, n))
         for (size_t i = 0; i < n; i++) {
             f->contacts[i].restitution = t[i];
-            if (!(t[i] >= 0.0 && t[i] <= 1.0)) complain(r, i, "restitution is between 0 and 1");
+            if (!(t[i] >= 0.0 && t[i] <= 1.0)) mor_bpmd_complain(r, i, "restitution is between 0 and 1");
         }
     if (optional(r, "contacts/surface_velocities", NULL, 3 * n))
         for (size_t i = 0; i < n; i++) f->contacts[i].surface_velocity = vec(t + 3 * i);
     if (optional(r, "contacts/guess", NULL, 3 * n))
         for (size_t i = 0; i < n; i++) memcpy(f->contacts[i].guess, t + 3 * i, sizeof f->contacts[i].guess);
-    if (ours && integers(r, "contacts/group", n))
+    if (ours && mor_bpmd_integers(r, "contacts/group", n))
         for (size_t i = 0; i < n; i++) f->contacts[i].group = r->integers[i];
-    if (ours && integers(r, "contacts/plane", n))
+    if (ours && mor_bpmd_integers(r, "contacts/plane", n))
         for (size_t i = 0; i < n; i++) f->contacts[i].plane = r->integers[i];
+    if (ours && mor_bpmd_find(r, "contacts/features", NULL) && mor_bpmd_integers(r, "contacts/features", 2 * n))
+        for (size_t i = 0; i < n; i++) f->contacts[i].feature = (uint64_t)(uint32_t)r->integers[2 * i] << 32 | (uint32_t)r->integers[2 * i + 1];
+    if (ours && mor_bpmd_find(r, "contacts/shapes", NULL) && mor_bpmd_integers(r, "contacts/shapes", 2 * n))
+        for (size_t i = 0; i < n; i++) {
+            f->contacts[i].shape[0] = r->integers[2 * i], f->contacts[i].shape[1] = r->integers[2 * i + 1];
+            if (r->integers[2 * i] < 0 || r->integers[2 * i + 1] < 0) mor_bpmd_complain(r, i, "shapes count from 0");
+        }
+    if (ours && mor_bpmd_find(r, "contacts/held", NULL) && mor_bpmd_integers(r, "contacts/held", n))
+        for (size_t i = 0; i < n; i++) f->contacts[i].held = r->integers[i] != 0;
 }
 
 static void first_name(void* user, const char* name)
@@ -398,7 +399,7 @@ static void first_name(void* user, const char* name)
     if (!first[0]) snprintf(first, 64, "%s", name);
 }
 
-static void read_answer(reader* r)
+static void read_answer(mor_bpmd_reader* r)
 {
     mor_bpmd_frame* f = r->frame;
     char base[256], first[64] = "", name[320];
@@ -409,19 +410,19 @@ static void read_answer(reader* r)
         mor_h5_get_text(&r->file->h5, base, "solver", f->solver, sizeof f->solver, NULL))
         return; /* an answer of somebody else's layout */
     snprintf(name, sizeof name, "solutions/%s/impulses", first);
-    if (numbers(r, name, NULL, 3 * (size_t)f->contact_count, true))
+    if (mor_bpmd_numbers(r, name, NULL, 3 * (size_t)f->contact_count, true))
         for (int i = 0; i < f->contact_count; i++) memcpy(f->contacts[i].impulse, r->table + 3 * i, sizeof f->contacts[i].impulse);
     snprintf(name, sizeof name, "solutions/%s/velocities", first);
-    if (numbers(r, name, NULL, 6 * (size_t)f->body_count, true))
+    if (mor_bpmd_numbers(r, name, NULL, 6 * (size_t)f->body_count, true))
         for (int i = 0; i < f->body_count; i++) memcpy(f->bodies[i].velocity, r->table + 6 * i, sizeof f->bodies[i].velocity);
     snprintf(name, sizeof name, "solutions/%s/iterations", first);
-    if (numbers(r, name, NULL, 1, false)) f->iterations = (int)r->table[0];
+    if (mor_bpmd_numbers(r, name, NULL, 1, false)) f->iterations = (int)r->table[0];
     snprintf(name, sizeof name, "solutions/%s/velocity_error", first);
-    if (numbers(r, name, NULL, 1, true)) f->velocity_error = r->table[0];
+    if (mor_bpmd_numbers(r, name, NULL, 1, true)) f->velocity_error = r->table[0];
     f->answered = !r->code;
 }
 
-static void read_head(reader* r, int index)
+static void read_head(mor_bpmd_reader* r, int index)
 {
     mor_bpmd_frame* f = r->frame;
     bool ours = r->file->dialect == MOR_BPMD_MOREAU;
@@ -432,7 +433,7 @@ static void read_head(reader* r, int index)
     f->directions = 8;
     f->dimension = r->file->dimension;
     f->gravity = r->file->gravity;
-    if (!find(r, "timestep", "step") && mor_h5_exists(&r->file->h5, "/step")) { /* the paper: one for all, or one per frame */
+    if (!mor_bpmd_find(r, "timestep", "step") && mor_h5_exists(&r->file->h5, "/step")) { /* the paper: one for all, or one per frame */
         double* steps = malloc(((size_t)r->file->count + 1) * sizeof *steps);
         snprintf(r->path, sizeof r->path, "/step");
         if (!steps) r->code = mor_fail(r->error, MOR_SYSTEM, "out of memory");
@@ -442,7 +443,7 @@ static void read_head(reader* r, int index)
     } else {
         double* table = r->table;
         r->table = &f->h;
-        numbers(r, "timestep", "step", 1, false);
+        mor_bpmd_numbers(r, "timestep", "step", 1, false);
         r->table = table;
     }
     if (!r->code && !(f->h > 0.0 && isfinite(f->h)))
@@ -452,9 +453,9 @@ static void read_head(reader* r, int index)
     if (!ours || r->code) return;
     double value;
     r->table = &value;
-    if (numbers(r, "time", NULL, 1, false)) f->time = value;
-    if (numbers(r, "epsilon", NULL, 1, true)) f->epsilon = value;
-    if (numbers(r, "v_rest", NULL, 1, false)) f->v_rest = value;
+    if (mor_bpmd_numbers(r, "time", NULL, 1, false)) f->time = value;
+    if (mor_bpmd_numbers(r, "epsilon", NULL, 1, true)) f->epsilon = value;
+    if (mor_bpmd_numbers(r, "v_rest", NULL, 1, false)) f->v_rest = value;
     if (!r->code) r->code = mor_h5_get_int(&r->file->h5, group, "step_number", &f->step, r->error);
     if (!r->code) r->code = mor_h5_get_int(&r->file->h5, group, "friction_directions", &f->directions, r->error);
     if (!r->code) r->code = mor_h5_get_int(&r->file->h5, group, "friction_align", &f->friction_align, r->error);
@@ -466,20 +467,18 @@ mor_code mor_bpmd_read(const mor_bpmd* file, int index, mor_bpmd_frame* frame, m
 {
     memset(frame, 0, sizeof *frame);
     snprintf(frame->name, sizeof frame->name, "%s", file->names[index]);
-    reader r = { .file = file, .frame = frame, .error = error };
+    mor_bpmd_reader r = { .file = file, .frame = frame, .error = error };
     read_head(&r, index);
     r.table = NULL;
-    size_t bodies = points_of(&r, "bodies/masses", NULL), contacts = 0;
-    if (!r.code && find(&r, "contacts/pairs", NULL)) {
-        contacts = points_of(&r, "contacts/pairs", NULL);
+    size_t bodies = mor_bpmd_points_of(&r, "bodies/masses", NULL), contacts = 0;
+    if (!r.code && mor_bpmd_find(&r, "contacts/pairs", NULL)) {
+        contacts = mor_bpmd_points_of(&r, "contacts/pairs", NULL);
         if (contacts % 2) r.code = mor_fail(error, MOR_BAD_INPUT, "%s:%s: %zu ids are not pairs", file->h5.path, r.path, contacts);
         contacts /= 2;
-    } else if (!r.code && find(&r, "contacts/normals", NULL)) {
-        find(&r, "contacts/pairs", NULL);
+    } else if (!r.code && mor_bpmd_find(&r, "contacts/normals", NULL)) {
+        mor_bpmd_find(&r, "contacts/pairs", NULL);
         r.code = mor_fail(error, MOR_BAD_INPUT, "%s:%s: missing dataset", file->h5.path, r.path);
     }
-    if (!r.code && find(&r, "constraints/pairs", NULL) && points_of(&r, "constraints/pairs", NULL) > 0)
-        r.code = mor_fail(error, MOR_BAD_INPUT, "%s:%s: this frame has joints, which this version cannot rebuild", file->h5.path, r.path);
     size_t most = 9 * bodies + 6 * contacts + 1;
     frame->body_count = (int)bodies;
     frame->contact_count = (int)contacts;
@@ -490,6 +489,8 @@ mor_code mor_bpmd_read(const mor_bpmd* file, int index, mor_bpmd_frame* frame, m
     if (!r.code && (!frame->bodies || !frame->contacts || !r.table || !r.integers)) r.code = mor_fail(error, MOR_SYSTEM, "out of memory");
     if (!r.code) read_bodies(&r);
     if (!r.code && contacts) read_contacts(&r);
+    if (!r.code) mor_bpmd_read_trees(&r);
+    if (!r.code) mor_bpmd_read_constraints(&r);
     if (!r.code) read_answer(&r);
     free(r.table);
     free(r.integers);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "io/h5.h"
+#include "io/scene_def.h"
 #include "model/world.h"
 
 /* --------------------------------------------------------------------------------- layout */
@@ -31,6 +32,8 @@ static const char* const conventions[][2] = {
     { "gaps", "positive apart, negative in penetration" },
     { "pairs", "body ids from 1; -1 is the world" },
     { "impulses", "contact rows (normal, tangent 1, tangent 2) as in contacts/tangents, on body 2 [N s]" },
+    { "constraints", "rows: J v + bias = 0 on (linear, angular) of both bodies of a pair; bounds are impulses [N s]; kinds 0 equation, 1 bounded, 2 joint of a tree (maximal coordinates only)" },
+    { "trees", "generalised velocities: M, nu, nu_free (without contacts and constraints, springs of joints included); sparse rows jacobian/{p,i,x} are compressed by row" },
     { "masses", "infinite for bodies that do not move under forces (kinds 1 fixed, 2 kinematic)" },
 };
 
@@ -54,7 +57,8 @@ mor_code mor_bpmd_create(const char* path, const mor_bpmd_meta* meta, mor_error*
     const char* texts[][2] = { { "format", "BPMD" }, { "producer", "moreau " MOR_VERSION_STRING }, { "scene_name", meta->scene_name },
                                { "scene_hash", hash }, { "formulation", meta->formulation }, { "solver", meta->solver },
                                { "collision", meta->collision }, { "formulation_options", meta->formulation_options },
-                               { "solver_options", meta->solver_options } };
+                               { "solver_options", meta->solver_options }, { "scene_file", meta->scene_file ? meta->scene_file : "" },
+                               { "scene_overrides", meta->scene_overrides ? meta->scene_overrides : "" } };
     code = mor_h5_group(&h5, "/meta", error);
     for (size_t i = 0; i < sizeof texts / sizeof *texts && !code; i++) code = mor_h5_set_text(&h5, "/meta", texts[i][0], texts[i][1], error);
     for (size_t i = 0; i < sizeof conventions / sizeof *conventions && !code; i++)
@@ -156,6 +160,9 @@ static void put_contacts(writer* w, const mor_bpmd_frame* f)
     EACH(three(t + 3 * i, c->surface_velocity);) put(w, "contacts/surface_velocities", MOR_H5_DOUBLE, n, 3);
     EACH(w->integers[i] = c->group;) put(w, "contacts/group", MOR_H5_INT, n, 1);
     EACH(w->integers[i] = c->plane;) put(w, "contacts/plane", MOR_H5_INT, n, 1);
+    EACH(w->integers[2 * i] = c->shape[0]; w->integers[2 * i + 1] = c->shape[1];) put(w, "contacts/shapes", MOR_H5_INT, n, 2);
+    EACH(w->integers[2 * i] = (int)(uint32_t)(c->feature >> 32); w->integers[2 * i + 1] = (int)(uint32_t)c->feature;) put(w, "contacts/features", MOR_H5_INT, n, 2);
+    EACH(w->integers[i] = c->held;) put(w, "contacts/held", MOR_H5_INT, n, 1);
     EACH(memcpy(t + 3 * i, c->guess, sizeof c->guess);) put(w, "contacts/guess", MOR_H5_DOUBLE, n, 3);
     if (!f->answered) return;
     char name[128], path[160];
@@ -178,12 +185,104 @@ static void put_contacts(writer* w, const mor_bpmd_frame* f)
     if (!w->code) w->code = mor_h5_set_text(w->h5, path, "solver", f->solver, w->error);
 }
 
+/* Compressed rows under <name>/jacobian. */
+static void put_sparse(writer* w, const char* name, size_t rows, const int* p, const int* columns, const double* values)
+{
+    char path[96];
+    snprintf(path, sizeof path, "%s/jacobian", name);
+    group(w, path);
+    int* integers = w->integers;
+    double* table = w->table;
+    w->integers = (int*)p;
+    snprintf(path, sizeof path, "%s/jacobian/p", name);
+    put(w, path, MOR_H5_INT, rows + 1, 1);
+    w->integers = (int*)columns;
+    snprintf(path, sizeof path, "%s/jacobian/i", name);
+    put(w, path, MOR_H5_INT, (size_t)p[rows], 1);
+    w->table = (double*)values;
+    snprintf(path, sizeof path, "%s/jacobian/x", name);
+    put(w, path, MOR_H5_DOUBLE, (size_t)p[rows], 1);
+    w->integers = integers;
+    w->table = table;
+}
+
+static void put_array(writer* w, const char* name, const double* data, size_t count)
+{
+    double* table = w->table;
+    w->table = (double*)data;
+    put(w, name, MOR_H5_DOUBLE, count, 1);
+    w->table = table;
+}
+
+static void put_trees(writer* w, const mor_bpmd_frame* f)
+{
+    size_t n = (size_t)f->tree_count, mass = 0, jacobian = 0;
+    group(w, "trees");
+    for (size_t t = 0; t < n; t++) {
+        size_t dof = (size_t)f->trees[t].dof;
+        w->integers[t] = (int)dof;
+        if (f->trees[t].articulated) mass += dof * dof;
+    }
+    put(w, "trees/dof", MOR_H5_INT, n, 1);
+    for (int t = 0, at = 0; t < f->tree_count; at += f->trees[t++].dof) w->integers[t] = at;
+    put(w, "trees/offset", MOR_H5_INT, n, 1);
+    for (size_t t = 0; t < n; t++) w->integers[t] = f->trees[t].articulated;
+    put(w, "trees/articulated", MOR_H5_INT, n, 1);
+    for (size_t t = 0; t < n; t++) w->integers[t] = f->trees[t].q_count;
+    put(w, "trees/q_count", MOR_H5_INT, n, 1);
+    put_array(w, "trees/mass", f->mass, mass);
+    put_array(w, "trees/nu", f->nu, (size_t)f->dof);
+    put_array(w, "trees/nu_free", f->nu_free, (size_t)f->dof);
+    put_array(w, "trees/nu_new", f->nu_new, (size_t)f->dof);
+    put_array(w, "trees/q", f->q, (size_t)f->q_count);
+    for (int i = 0; i < f->body_count; i++) {
+        w->integers[i] = f->bodies[i].tree;
+        if (f->bodies[i].link >= 0) jacobian += 6 * (size_t)f->trees[f->bodies[i].tree].dof;
+    }
+    put(w, "bodies/tree", MOR_H5_INT, (size_t)f->body_count, 1);
+    put_array(w, "bodies/jacobian", f->link_jacobian, jacobian);
+    put_sparse(w, "contacts", 3 * (size_t)f->contact_count, f->contact_p, f->contact_columns, f->contact_values);
+}
+
+static void put_constraints(writer* w, const mor_bpmd_frame* f)
+{
+    size_t n = (size_t)f->constraint_count, m = (size_t)f->row_count;
+    double* t = w->table;
+    group(w, "constraints");
+    for (size_t i = 0; i < n; i++) w->integers[i] = f->constraints[i].rows;
+    put(w, "constraints/rows", MOR_H5_INT, n, 1);
+    for (size_t i = 0; i < n; i++) w->integers[i] = (int)f->constraints[i].kind;
+    put(w, "constraints/kinds", MOR_H5_INT, n, 1);
+    for (size_t i = 0; i < n; i++)
+        for (size_t s = 0; s < 2; s++) w->integers[2 * i + s] = f->constraints[i].body[s] < 0 ? -1 : f->bodies[f->constraints[i].body[s]].id;
+    put(w, "constraints/pairs", MOR_H5_INT, n, 2);
+    for (size_t i = 0; i < m; i++) memcpy(t + 12 * i, f->rows[i].body, sizeof f->rows[i].body);
+    put(w, "constraints/Jacobian", MOR_H5_DOUBLE, m, 12);
+#define EACH(name, what) for (size_t i = 0; i < m; i++) t[i] = (what); put(w, "constraints/" name, MOR_H5_DOUBLE, m, 1)
+    EACH("violations", f->rows[i].violation);
+    EACH("time_derivative", 0.0);
+    EACH("bias", f->rows[i].bias);
+    EACH("guess", f->rows[i].guess);
+    EACH("impulses", f->rows[i].impulse);
+#undef EACH
+    for (size_t i = 0; i < m; i++) t[2 * i] = f->rows[i].lower, t[2 * i + 1] = f->rows[i].upper;
+    put(w, "constraints/bounds", MOR_H5_DOUBLE, m, 2);
+    int at = 0;
+    for (size_t i = 0; i < m; i++) w->integers[i] = at, at += f->rows[i].count;
+    w->integers[m] = at;
+    if (f->tree_count) put_sparse(w, "constraints", m, w->integers, f->columns, f->values);
+}
+
 static mor_code put_frame(mor_h5* h5, const mor_bpmd_frame* f, int number, mor_error* error)
 {
     char name[64];
     snprintf(name, sizeof name, "/mbs_frame%06d", number);
     size_t most = 9 * ((size_t)f->body_count + 1), second = 6 * ((size_t)f->contact_count + 1);
+    size_t third = 12 * ((size_t)f->row_count + 1), fourth = 2 * ((size_t)f->constraint_count + 1), fifth = (size_t)f->tree_count + 1;
     if (second > most) most = second;
+    if (third > most) most = third;
+    if (fourth > most) most = fourth;
+    if (fifth > most) most = fifth;
     writer w = { .h5 = h5, .group = name, .error = error, .table = malloc(most * sizeof(double)), .integers = malloc(most * sizeof(int)) };
     if (!w.table || !w.integers) w.code = mor_fail(error, MOR_SYSTEM, "out of memory");
     group(&w, "");
@@ -196,6 +295,8 @@ static mor_code put_frame(mor_h5* h5, const mor_bpmd_frame* f, int number, mor_e
     if (!w.code) w.code = mor_h5_set_int(h5, name, "friction_align", f->friction_align, error);
     if (!w.code) put_bodies(&w, f);
     if (!w.code) put_contacts(&w, f);
+    if (!w.code && f->tree_count) put_trees(&w, f);
+    if (!w.code && f->constraint_count) put_constraints(&w, f);
     free(w.table);
     free(w.integers);
     return w.code;
@@ -247,8 +348,9 @@ struct mor_bpmd_recorder {
     mor_user_stage user; /* the user stage that was there */
     void* user_data;
     int every, from, to;
-    mor_bpmd_body* before;
-    int before_count;
+    mor_bpmd_before before;
+    mor_formulation_stage solve; /* the solve stage that was there */
+    void* solve_data;
     mor_bpmd_frame* waiting;
     int waiting_count, waiting_capacity, written;
     size_t waiting_bytes;
@@ -272,8 +374,17 @@ static void before_step(void* user, mor_world* world)
 {
     mor_bpmd_recorder* r = user;
     if (r->user) r->user(r->user_data, world);
-    if (mor_bpmd_capture_bodies(world, &r->before, &r->before_count) && !r->error.code)
+    if (mor_bpmd_capture_bodies(world, &r->before) && !r->error.code)
         mor_fail(&r->error, MOR_SYSTEM, "%s: out of memory", r->path);
+}
+
+/* Sees what every island is solved from, also when stabilisation solves again. Islands may come from several threads, each in its own slot. */
+static mor_report at_solve(void* user, const mor_system* system, mor_solve_stage* stage, mor_answer* answer)
+{
+    mor_bpmd_recorder* r = user;
+    const mor_world* w = r->world;
+    mor_bpmd_capture_start(w, system, answer, &r->before);
+    return r->solve ? r->solve(r->solve_data, system, stage, answer) : w->formulation->step(system, w->formulation_options, stage, answer);
 }
 
 static void after_step(void* user, const mor_world* world, const mor_step_report* report)
@@ -291,13 +402,13 @@ static void after_step(void* user, const mor_world* world, const mor_step_report
         r->waiting_capacity = capacity;
     }
     mor_bpmd_frame* f = &r->waiting[r->waiting_count];
-    mor_code code = mor_bpmd_capture(world, r->before, r->before_count, f);
+    mor_code code = mor_bpmd_capture(world, &r->before, f);
     if (code) {
         mor_fail(&r->error, code, code == MOR_SYSTEM ? "%s: out of memory" : "%s: bodies came or went inside step", r->path);
         return;
     }
     r->waiting_count++;
-    r->waiting_bytes += (size_t)f->body_count * sizeof *f->bodies + (size_t)f->contact_count * sizeof *f->contacts;
+    r->waiting_bytes += (size_t)f->body_count * sizeof *f->bodies + (size_t)f->contact_count * sizeof *f->contacts + (size_t)f->row_count * sizeof *f->rows;
     if (mor_clock() >= r->due || r->waiting_bytes > MOST_BYTES) flush(r);
 }
 
@@ -321,7 +432,8 @@ mor_bpmd_recorder* mor_bpmd_record(const char* path, mor_world* world, const mor
     if (solver[0]) strcat(solver, " ");
     strcat(solver, common);
     mor_bpmd_meta meta = { scene ? mor_scene_name(scene) : "", scene ? mor_scene_text(scene) : "", world->formulation->name, world->solver->name,
-                           world->collision->name, formulation, solver, world->gravity, world->dimension };
+                           world->collision->name, formulation, solver, world->gravity, world->dimension,
+                           scene ? scene->file : NULL, scene ? scene->overrides : NULL };
     mor_bpmd_recorder* r = calloc(1, sizeof *r);
     if (!r || snprintf(r->path, sizeof r->path, "%s", path) >= (int)sizeof r->path) {
         mor_fail(error, MOR_SYSTEM, "%.200s: out of memory or name too long", path);
@@ -338,6 +450,9 @@ mor_bpmd_recorder* mor_bpmd_record(const char* path, mor_world* world, const mor
         return NULL;
     }
     mor_world_on_user(world, before_step, r);
+    r->solve = world->on_solve;
+    r->solve_data = world->on_solve_data;
+    mor_world_on_solve(world, at_solve, r);
     return r;
 }
 
@@ -356,6 +471,7 @@ mor_code mor_bpmd_close(mor_bpmd_recorder* r, mor_error* error)
     if (code && error) *error = r->error;
     mor_world* w = r->world;
     mor_world_on_user(w, r->user, r->user_data);
+    mor_world_on_solve(w, r->solve, r->solve_data);
     for (int i = 0; i < w->observer_count; i++)
         if (w->observers[i].user == r) {
             memmove(&w->observers[i], &w->observers[i + 1], (size_t)(w->observer_count - i - 1) * sizeof w->observers[0]);
@@ -364,7 +480,7 @@ mor_code mor_bpmd_close(mor_bpmd_recorder* r, mor_error* error)
         }
     for (int i = 0; i < r->waiting_count; i++) mor_bpmd_frame_clear(&r->waiting[i]);
     free(r->waiting);
-    free(r->before);
+    mor_bpmd_before_clear(&r->before);
     free(r);
     return code;
 }

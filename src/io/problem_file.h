@@ -5,7 +5,7 @@
 #ifndef MOR_IO_PROBLEM_FILE_H
 #define MOR_IO_PROBLEM_FILE_H
 
-#include "moreau/problem.h"
+#include "moreau/world.h"
 
 typedef struct mor_problem_file {
     mor_problem problem; /* problem.name: the file's name without its folder */
@@ -24,5 +24,9 @@ mor_form mor_form_of_kind(const char* kind);
 
 /* fclib.c; `file` has its arena. */
 mor_code mor_fclib_read(const char* path, mor_problem_file* file, mor_error* error);
+/* fclib_write.c: a contact problem as a new FCLIB file. */
+mor_code mor_fclib_write(const char* path, const mor_problem* problem, const char* title, mor_error* error);
+/* The exact Coulomb problem of an assembled system: global, or local when joints have to be eliminated. */
+mor_code mor_fclib_write_system(const char* path, const mor_system* system, const char* title, mor_error* error);
 
 #endif

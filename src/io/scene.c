@@ -44,6 +44,18 @@ static mor_scene* create(const mor_library* library, mor_error* error)
     return scene;
 }
 
+static const char* join(mor_scene* scene, const char* const* lines, mor_error* error)
+{
+    size_t length = 1;
+    for (int i = 0; lines && lines[i]; i++) length += strlen(lines[i]) + 1;
+    char* text = mor_scene_alloc(scene, length, 1, error);
+    for (int i = 0; text && lines && lines[i]; i++) {
+        strcat(text, lines[i]);
+        strcat(text, "\n");
+    }
+    return text;
+}
+
 static mor_code fill(mor_scene* scene, const char* text, size_t length, const char* path,
                      const char* const* overrides, mor_error* error)
 {
@@ -54,6 +66,9 @@ static mor_code fill(mor_scene* scene, const char* text, size_t length, const ch
     if (!source) return MOR_SYSTEM;
     mor_node* root = mor_document_load(&scene->document, text, length, source, error);
     if (!root) return MOR_BAD_INPUT;
+    scene->file = mor_document_text(&scene->document, path, strlen(path), error);
+    scene->overrides = join(scene, overrides, error);
+    if (!scene->file || !scene->overrides) return MOR_SYSTEM;
     for (; overrides && *overrides; overrides++) {
         mor_code code = mor_document_override(&scene->document, root, *overrides, error);
         if (code) return code;

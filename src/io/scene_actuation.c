@@ -216,14 +216,7 @@ static mor_code add_point_shape(mor_scene* scene, mor_scene_robot* robot, const 
 {
     const mor_frame_def* f = mor_robot_frame(robot->model, frame);
     mor_error inner = { 0 };
-    mor_geometry* g;
-    if (radius > 0.0) {
-        g = mor_geometry_sphere(radius, &inner);
-    } else {
-        const double e = 5e-3;
-        const mor_vec3 corners[4] = { { 0, 0, 0 }, { e, 0, e }, { -0.5 * e, 0.8660254037844386 * e, e }, { -0.5 * e, -0.8660254037844386 * e, e } };
-        g = mor_geometry_hull(corners, 4, &inner);
-    }
+    mor_geometry* g = radius > 0.0 ? mor_geometry_sphere(radius, &inner) : mor_geometry_point(&inner);
     if (!g) return mor_node_fail(at, error, "%s", inner.text);
     mor_scene_geometry* owned = mor_scene_alloc(scene, 1, sizeof *owned, error);
     if (!owned) {

@@ -105,7 +105,7 @@ mor_code mor_scene_set_methods(const mor_scene* scene, mor_world* world, mor_err
 {
     static const char* const stages[] = { "formulation", "solver", "collision", "stabilisation", "integrator", NULL };
     static const char* const options[] = { "relinearise", "friction_directions", "friction_align",
-                                           "v_rest",      "on_failure",          NULL };
+                                           "v_rest",      "on_failure",          "max_failures", NULL };
     if (!scene->method) return MOR_OK;
     for (const char* const* s = stages; *s; s++) {
         const mor_node* node = mor_node_get(scene->method, *s);

@@ -88,6 +88,7 @@ struct mor_scene {
     mor_document document;
     const mor_library* library;
     const char *name, *text, *notes;
+    const char *file, *overrides; /* as given; overrides one per line */
     int dimension;
     mor_vec3 gravity;
     double step, end;

@@ -94,6 +94,8 @@ static const mor_key method_keys[] = {
       .help = "Approach speed above which restitution acts." },
     { NODE(mor_raw_method, on_failure), .value = "stop, warn or retry", .fallback = "stop",
       .help = "What happens when a solver misses its tolerance." },
+    { NODE(mor_raw_method, max_failures), .value = "whole number", .fallback = "0",
+      .help = "With `on_failure: warn`: the run ends after so many failed steps in a row; 0: it goes on." },
     { NODE(mor_raw_method, control_step), .value = "number", .unit = "s", .fallback = "the step",
       .help = "Period of the controllers: shorter than the step they run several times in it on extrapolated states and their "
               "mean torque acts, longer their torques are held." },

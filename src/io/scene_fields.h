@@ -64,7 +64,7 @@ typedef struct mor_raw_time {
 
 typedef struct mor_raw_method {
     const mor_node *formulation, *solver, *collision, *coordinates, *stabilisation, *integrator,
-        *relinearise, *friction_directions, *friction_align, *v_rest, *on_failure, *control_step;
+        *relinearise, *friction_directions, *friction_align, *v_rest, *on_failure, *max_failures, *control_step;
 } mor_raw_method;
 
 typedef struct mor_raw_material {

@@ -4,9 +4,30 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "io/bpmd.h"
+#include "io/problem_file.h"
+#include "io/scene_def.h"
+#include "model/world.h"
+
+static mor_code write_urdf(const char* folder, const mor_family* family, double size, mor_error* error)
+{
+    char path[1024], part[1100];
+    snprintf(path, sizeof path, "%s/robots", folder);
+    mkdir(path, 0777); /* a failure shows below */
+    if (snprintf(path, sizeof path, "%s/robots/%s-%g.urdf", folder, family->name, size) >= (int)sizeof path) return mor_fail(error, MOR_BAD_INPUT, "%.200s...: name too long", folder);
+    snprintf(part, sizeof part, "%s.part", path);
+    FILE* out = fopen(part, "w");
+    if (out) family->urdf(size, out);
+    bool bad = !out || ferror(out) != 0;
+    if (out && fclose(out) != 0) bad = true;
+    if (!bad && rename(part, path) == 0) return MOR_OK;
+    mor_code code = mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
+    remove(part);
+    return code;
+}
 
 mor_code mor_dataset_build(const char* folder, const mor_family* family, double size, bool* built, mor_error* error)
 {
@@ -16,6 +37,10 @@ mor_code mor_dataset_build(const char* folder, const mor_family* family, double 
     snprintf(name, sizeof name, "%s-%g.h5", family->name, size);
     if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path) return mor_fail(error, MOR_BAD_INPUT, "%.200s...: name too long", folder);
     if (access(path, F_OK) == 0) return MOR_OK;
+    if (family->urdf) {
+        mor_code written = write_urdf(folder, family, size, error);
+        if (written) return written;
+    }
     FILE* out = open_memstream(&text, &length);
     if (!out) return mor_fail(error, MOR_SYSTEM, "out of memory");
     family->scene(size, out);
@@ -23,7 +48,8 @@ mor_code mor_dataset_build(const char* folder, const mor_family* family, double 
     mor_code code = MOR_OK;
     mor_bpmd_recorder* r = NULL;
     mor_world* w = NULL;
-    mor_scene* scene = mor_scene_parse(text, length, name, NULL, NULL, error);
+    mor_scene* scene = mor_scene_parse(text, length, path, NULL, NULL, error);
+    if (scene) scene->file = name; /* the same bytes in every folder */
     if (!scene || !(w = mor_scene_build(scene, 1, error))) code = MOR_BAD_INPUT;
     snprintf(work, sizeof work, "%s.building", path); /* an interrupted build leaves no file that looks finished */
     remove(work);
@@ -91,5 +117,43 @@ mor_code mor_dataset_add(const char* folder, const char* path, mor_error* error)
         code = mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", target, strerror(errno));
         remove(part);
     }
+    return code;
+}
+
+mor_code mor_dataset_export(const char* path, const char* folder, int* problems, mor_error* error)
+{
+    mor_bpmd* file = mor_bpmd_open(path, error);
+    if (!file) return MOR_BAD_INPUT;
+    const char* slash = strrchr(path, '/');
+    char stem[256], target[1024], title[400];
+    snprintf(stem, sizeof stem, "%s", slash ? slash + 1 : path);
+    char* dot = strrchr(stem, '.');
+    if (dot && dot != stem) *dot = '\0';
+    mor_code code = MOR_OK;
+    for (int i = 0; i < mor_bpmd_count(file) && !code; i++) {
+        mor_bpmd_frame f;
+        code = mor_bpmd_read(file, i, &f, error);
+        if (code) break;
+        mor_world* w = mor_bpmd_world(&f, NULL, NULL, error);
+        if (!w) code = error && error->code ? error->code : MOR_BAD_INPUT;
+        int islands = 0;
+        for (int k = 0; w && k < w->island_count; k++) islands += w->islands[k].system.contact_count > 0;
+        for (int k = 0, number = 0; w && k < w->island_count && !code; k++) {
+            if (w->islands[k].system.contact_count == 0) continue;
+            int n = snprintf(target, sizeof target, "%s/%s-%s", folder, stem, f.name);
+            if (islands > 1) n += snprintf(target + n, sizeof target - (size_t)n, "-%d", ++number);
+            snprintf(target + n, sizeof target - (size_t)n, ".hdf5");
+            snprintf(title, sizeof title, "%s %s, island %d of %d", stem, f.name, islands > 1 ? number : 1, islands);
+            code = mor_fclib_write_system(target, &w->islands[k].system, title, error);
+            if (!code) ++*problems;
+            else if (code == MOR_BAD_INPUT && error) { /* which frame it was */
+                mor_error kept = *error;
+                mor_fail(error, code, "%s:/%s: %.400s", path, f.name, kept.text);
+            }
+        }
+        mor_world_destroy(w);
+        mor_bpmd_frame_clear(&f);
+    }
+    mor_bpmd_free(file);
     return code;
 }

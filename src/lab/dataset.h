@@ -14,7 +14,13 @@ typedef struct mor_family {
     int fast;        /* how many of them are built by default */
     int third;       /* frames are taken after one, two and three thirds of 3 * third steps */
     void (*scene)(double size, FILE* out);
+    void (*urdf)(double size, FILE* out); /* NULL: none; FOLDER/robots/<family>-<size>.urdf, which the scene names */
 } mor_family;
+
+/* families_robots.c */
+void mor_family_robot(double size, FILE* out);
+void mor_family_robot_urdf(double size, FILE* out);
+void mor_family_ring(double size, FILE* out);
 
 /* families.c: ends with a NULL name. */
 extern const mor_family mor_families[];
@@ -25,5 +31,8 @@ mor_code mor_dataset_build(const char* folder, const mor_family* family, double 
 mor_code mor_dataset_check(const char* path, int* frames, int* contacts, mor_error* error);
 /* Checks a file and copies it into the folder; a name that is taken is refused. */
 mor_code mor_dataset_add(const char* folder, const char* path, mor_error* error);
+
+/* Writes the exact Coulomb problem of every island of every frame as FOLDER/<file>-<frame>[-<island>].hdf5 (FCLIB); counts them in *problems. */
+mor_code mor_dataset_export(const char* path, const char* folder, int* problems, mor_error* error);
 
 #endif

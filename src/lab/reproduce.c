@@ -18,10 +18,11 @@
 
 static const struct figure {
     const char* name; /* of its directory */
-    int first, last;  /* figures of the paper; 3 to 5 are drawings */
+    int first, last;  /* figures of the PEG paper; 3 to 5 are drawings */
     mor_code (*run)(const mor_reproduce*, mor_error*);
 } figures[] = { { "1", 1, 2, mor_reproduce_energy },     { "6", 6, 9, mor_reproduce_hills }, { "10", 10, 17, mor_reproduce_sawtooth },
-                { "18", 18, 18, mor_reproduce_steps }, { "19", 19, 22, mor_reproduce_rod } };
+                { "18", 18, 18, mor_reproduce_steps }, { "19", 19, 22, mor_reproduce_rod },
+                { "spheres", 0, 0, mor_reproduce_spheres }, { "tables", 0, 0, mor_reproduce_tables } };
 enum { FIGURES = sizeof figures / sizeof *figures };
 
 /* ------------------------------------------------------------------------------------ shared */
@@ -235,16 +236,20 @@ static mor_code write_data(const mor_reproduce* o, mor_error* error)
 mor_code mor_reproduce_run(const mor_reproduce* o, const char* figure, mor_error* error)
 {
     bool all = strcmp(figure, "all") == 0, known = all;
+    bool wanted[FIGURES];
     char* end;
     long number = strcmp(figure, "table1") == 0 ? 19 : strtol(figure, &end, 10);
-    if (strcmp(figure, "table1") != 0 && !all && (*end || end == figure)) number = -1;
-    for (int i = 0; i < FIGURES; i++) known = known || (number >= figures[i].first && number <= figures[i].last);
-    if (!known) return mor_fail(error, MOR_BAD_INPUT, "no figure '%s'; known: 1, 2, 6 to 22, table1, all (3 to 5 are drawings)", figure);
+    if (strcmp(figure, "table1") != 0 && (*end || end == figure)) number = -1;
+    for (int i = 0; i < FIGURES; i++) {
+        wanted[i] = all || strcmp(figure, figures[i].name) == 0 || (number > 0 && number >= figures[i].first && number <= figures[i].last);
+        known = known || wanted[i];
+    }
+    if (!known) return mor_fail(error, MOR_BAD_INPUT, "no figure '%s'; known: 1, 2, 6 to 22, table1 (3 to 5 are drawings), spheres, tables, all", figure);
     mor_code code = make_directory(o->directory, error);
     mor_path parts = mor_reproduce_path(o, "parts");
     if (code == MOR_OK) code = make_directory(parts.text, error);
     for (int i = 0; code == MOR_OK && i < FIGURES; i++) {
-        if (!all && (number < figures[i].first || number > figures[i].last)) continue;
+        if (!wanted[i]) continue;
         mor_path sub = mor_reproduce_path(o, "figure-%s", figures[i].name);
         code = make_directory(sub.text, error);
         if (code == MOR_OK) code = figures[i].run(o, error);

@@ -58,5 +58,7 @@ mor_code mor_reproduce_hills(const mor_reproduce* setting, mor_error* error);
 mor_code mor_reproduce_sawtooth(const mor_reproduce* setting, mor_error* error);
 mor_code mor_reproduce_steps(const mor_reproduce* setting, mor_error* error);
 mor_code mor_reproduce_rod(const mor_reproduce* setting, mor_error* error);
+mor_code mor_reproduce_spheres(const mor_reproduce* setting, mor_error* error);
+mor_code mor_reproduce_tables(const mor_reproduce* setting, mor_error* error);
 
 #endif

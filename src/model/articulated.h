@@ -64,6 +64,10 @@ struct mor_robot_work {
     double* vector;    /* dof */
 };
 
+/* x := M^-1 x for six right-hand sides, x[6 dof + side], that are zero off the path from `link` to the base: the velocities of a point
+ * of the link. With the factor of mor_robot_factor. */
+void mor_robot_factor_solve6(const mor_robot_model* model, const double* LDL, int link, double* x);
+
 static inline int mor_robot_offset(const mor_robot_model* m) { return m->floating ? 6 : 0; }
 
 /* mor_robot_forward_dynamics with `extra` (n, NULL: 0) added to the joint diagonal of M: implicit damping. */

@@ -13,6 +13,7 @@
  * Cost O(sum of depth^2) instead of N^3/6.
  *
  * R. Featherstone (2008), Rigid Body Dynamics Algorithms, sec. 6.2 (table 6.2), 6.5 (tables 6.3, 6.4). */
+#include "linalg/rows.h"
 #include "model/articulated.h"
 
 #include <string.h>
@@ -76,10 +77,21 @@ bool mor_robot_factor(const mor_robot_model* m, double* M)
         int k = m->sequence[s];
         double d = M[k * N + k];
         if (!(d > 0.0) || !isfinite(d)) return false;
-        for (int i = m->lambda[k]; i >= 0; i = m->lambda[i]) {
-            double a = M[k * N + i] / d;
-            for (int j = i; j >= 0; j = m->lambda[j]) M[i * N + j] -= a * M[k * N + j];
-            M[k * N + i] = a;
+        double inverse = 1.0 / d, *own = M + k * N;
+        int i = m->lambda[k], base = m->floating ? 6 : 0;
+        for (; i >= base; i = m->lambda[i]) {
+            double a = own[i] * inverse, *row = M + i * N;
+            for (int j = i; j >= base; j = m->lambda[j]) row[j] -= a * own[j];
+            if (base) { /* the base's six are neighbours */
+                mor_two f = { a, a };
+                for (int j = 0; j < 6; j += 2) mor_two_put(row + j, mor_two_at(row + j) - f * mor_two_at(own + j));
+            }
+            own[i] = a;
+        }
+        for (; i >= 0; i--) {
+            double a = own[i] * inverse;
+            for (int j = i; j >= 0; j--) M[i * N + j] -= a * own[j];
+            own[i] = a;
         }
     }
     return true;
@@ -96,5 +108,36 @@ void mor_robot_factor_solve(const mor_robot_model* m, const double* L, double* x
     for (int s = 0; s < N; s++) { /* L x = z */
         int k = m->sequence[s];
         for (int i = m->lambda[k]; i >= 0; i = m->lambda[i]) x[k] -= L[k * N + i] * x[i];
+    }
+}
+
+void mor_robot_factor_solve6(const mor_robot_model* m, const double* L, int link, double* x)
+{
+    int N = m->dof, top = link > 0 ? m->constants[link].dof : m->floating ? 5 : -1;
+    const int* lambda = m->lambda;
+    for (int k = top; k >= 0; k = lambda[k]) { /* L' y = x: the path only */
+        mor_two a = mor_two_at(x + 6 * k), b = mor_two_at(x + 6 * k + 2), c = mor_two_at(x + 6 * k + 4);
+        for (int i = lambda[k]; i >= 0; i = lambda[i]) {
+            mor_two f = { L[k * N + i], L[k * N + i] };
+            double* y = x + 6 * i;
+            mor_two_put(y, mor_two_at(y) - f * a);
+            mor_two_put(y + 2, mor_two_at(y + 2) - f * b);
+            mor_two_put(y + 4, mor_two_at(y + 4) - f * c);
+        }
+    }
+    for (int k = top; k >= 0; k = lambda[k]) {
+        double d = 1.0 / L[k * N + k];
+        for (int c = 0; c < 6; c++) x[6 * k + c] *= d;
+    }
+    for (int s = 0; s < N; s++) { /* L x = z */
+        int k = m->sequence[s];
+        double* y = x + 6 * k;
+        mor_two a = mor_two_at(y), b = mor_two_at(y + 2), c = mor_two_at(y + 4);
+        for (int i = lambda[k]; i >= 0; i = lambda[i]) {
+            mor_two f = { L[k * N + i], L[k * N + i] };
+            const double* z = x + 6 * i;
+            a -= f * mor_two_at(z), b -= f * mor_two_at(z + 2), c -= f * mor_two_at(z + 4);
+        }
+        mor_two_put(y, a), mor_two_put(y + 2, b), mor_two_put(y + 4, c);
     }
 }

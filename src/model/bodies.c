@@ -1,4 +1,5 @@
 /* Bodies of a world: adding, removing, state, forces; ids with generations. */
+#include "model/stored.h"
 #include "model/world.h"
 
 #include <assert.h>
@@ -292,6 +293,7 @@ void mor_world_free_model(mor_world* w)
     a->resize(a->user, w->materials, 0);
     for (int i = 0; i < w->robot_count; i++) mor_robot_free(w, w->robots[i]);
     a->resize(a->user, w->robots, 0);
+    mor_stored_free(w->stored);
     mor_buffer_free(a, &w->joints);
     mor_buffer_free(a, &w->pair_rules);
     mor_buffer_free(a, &w->ignored);

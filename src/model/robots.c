@@ -7,6 +7,7 @@
  * in the mass block (src/control). The factor of the articulated-body algorithm stays in the work space and answers M^-1 c for every
  * constraint row in O(links). Positions: s+ = s + h s_dot+, the base by the exponential map. */
 #include "model/articulated.h"
+#include "model/dynamics.h"
 #include "model/world.h"
 
 #include <assert.h>
@@ -17,7 +18,7 @@
 /* ------------------------------------------------------------------------------ the tree kind */
 
 /* Forces on links and joints as one generalised force. */
-static void gather_forces(const mor_world* w, mor_robot* r)
+void mor_robot_gather_forces(const mor_world* w, mor_robot* r)
 {
     const mor_robot_model* m = r->model;
     int offset = m->dof - m->joint_count;
@@ -31,12 +32,34 @@ static void gather_forces(const mor_world* w, mor_robot* r)
         const mor_vec3 axes[3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
         const double f[3] = { b->force.x, b->force.y, b->force.z }, n[3] = { b->torque.x, b->torque.y, b->torque.z };
         for (int k = 0; k < 3; k++) {
-            mor_robot_point_row(m, r->work, i, b->x, axes[k], row);
+            w->trees[r->tree].kind->row(&w->trees[r->tree], b, mor_v3(0, 0, 0), axes[k], 1.0, row);
             for (int d = 0; d < m->dof; d++) r->force[d] += f[k] * row[d];
-            mor_tree_robot.spin(&w->trees[r->tree], b, axes[k], 1.0, row);
+            w->trees[r->tree].kind->spin(&w->trees[r->tree], b, axes[k], 1.0, row);
             for (int d = 0; d < m->dof; d++) r->force[d] += n[k] * row[d];
         }
     }
+}
+
+enum { SMALL_DOF = 64 };
+
+/* Robots of ordinary size: M by composite bodies and L'DL, whose factor the contact rows use as well. Long chains and coupled motors: ABA. */
+static bool small(const mor_robot* r) { return r->model->dof <= SMALL_DOF && !r->model->coupling; }
+
+static bool accelerate_small(const mor_world* w, mor_robot* r, const double* f, double* nudot)
+{
+    const mor_robot_model* m = r->model;
+    int N = m->dof, offset = N - m->joint_count;
+    mor_robot_inverse_dynamics(m, r->work, w->gravity, NULL, NULL, nudot);
+    for (int k = 0; k < N; k++) nudot[k] = f[k] - nudot[k];
+    mor_robot_mass_matrix(m, r->work, r->mass);
+    for (int j = 0; j < m->joint_count; j++) r->mass[(offset + j) * (N + 1)] += r->extra[j];
+    memcpy(r->dense, r->mass, (size_t)N * (size_t)N * sizeof *r->mass);
+    r->factored = mor_robot_factor(m, r->dense);
+    if (!r->factored) return false;
+    mor_robot_factor_solve(m, r->dense, nudot);
+    double sum = 0.0;
+    for (int k = 0; k < N; k++) sum += nudot[k];
+    return isfinite(sum);
 }
 
 static void robot_prepare(mor_world* w, const mor_tree* t, double* nu, double* nu_free, double* mass, double* inverse)
@@ -45,7 +68,8 @@ static void robot_prepare(mor_world* w, const mor_tree* t, double* nu, double* n
     mor_robot* r = t->robot;
     const mor_robot_model* m = r->model;
     int offset = m->dof - m->joint_count;
-    gather_forces(w, r);
+    r->factored = false;
+    mor_robot_gather_forces(w, r);
     double* f = r->wrenches; /* scratch of at least dof */
     memcpy(f, r->force, (size_t)m->dof * sizeof *f);
     for (int j = 0; j < m->joint_count; j++) {
@@ -54,8 +78,8 @@ static void robot_prepare(mor_world* w, const mor_tree* t, double* nu, double* n
         f[offset + j] -= d * r->nu[offset + j];
     }
     memcpy(nu, r->nu, (size_t)m->dof * sizeof *nu);
-    if (!mor_robot_forward_with(m, r->work, w->gravity, f, NULL, r->extra, nu_free))
-        for (int k = 0; k < m->dof; k++) nu_free[k] = NAN; /* the step ends as numerical */
+    bool sound = small(r) ? accelerate_small(w, r, f, nu_free) : mor_robot_forward_with(m, r->work, w->gravity, f, NULL, r->extra, nu_free);
+    for (int k = 0; !sound && k < m->dof; k++) nu_free[k] = NAN; /* the step ends as numerical */
     for (int k = 0; k < m->dof; k++) nu_free[k] = nu[k] + w->h * nu_free[k];
 }
 
@@ -73,25 +97,59 @@ static void robot_spin(const mor_tree* t, const mor_body* b, mor_vec3 d, double 
     if (m->floating) c[3] = sign * d.x, c[4] = sign * d.y, c[5] = sign * d.z;
 }
 
-static void robot_respond(const mor_tree* t, const double* c, double* out) { mor_robot_solve(t->robot->model, t->robot->work, c, out); }
+static void robot_respond(const mor_tree* t, const double* c, double* out)
+{
+    const mor_robot* r = t->robot;
+    if (!r->factored) {
+        mor_robot_solve(r->model, r->work, c, out);
+        return;
+    }
+    if (out != c) memcpy(out, c, (size_t)t->dof * sizeof *out);
+    mor_robot_factor_solve(r->model, r->dense, out);
+}
+
+static bool robot_respond6(const mor_tree* t, const mor_body* b, double* x)
+{
+    const mor_robot* r = t->robot;
+    const mor_robot_model* m = r->model;
+    if (!r->factored) return false;
+    memset(x, 0, 6 * (size_t)t->dof * sizeof *x);
+    for (int j = b->link; j > 0; j = m->constants[j].parent) {
+        const mor_link_state* l = &r->work->states[j];
+        double* y = x + 6 * m->constants[j].dof;
+        mor_vec3 v = m->constants[j].prismatic ? l->axis : mor_cross(l->axis, mor_sub(b->x, l->p));
+        y[0] = v.x, y[1] = v.y, y[2] = v.z;
+        if (!m->constants[j].prismatic) y[3] = l->axis.x, y[4] = l->axis.y, y[5] = l->axis.z;
+    }
+    if (m->floating) {
+        mor_vec3 a = mor_sub(b->x, r->work->states[0].p);
+        for (int k = 0; k < 6; k++) x[7 * k] = 1.0;
+        x[18 + 1] = -a.z, x[18 + 2] = a.y; /* e_x x a */
+        x[24 + 0] = a.z, x[24 + 2] = -a.x;
+        x[30 + 0] = -a.y, x[30 + 1] = a.x;
+    }
+    mor_robot_factor_solve6(m, r->dense, b->link, x);
+    return true;
+}
 
 static void robot_fill(mor_world* w, const mor_tree* t, double* mass, double* inverse)
 {
     (void)w;
     const mor_robot* r = t->robot;
     int N = t->dof, offset = N - r->model->joint_count;
-    if (mass) {
+    if (mass && r->factored) memcpy(mass, r->mass, (size_t)N * (size_t)N * sizeof *mass);
+    else if (mass) {
         mor_robot_mass_matrix(r->model, r->work, mass);
         for (int j = 0; j < r->model->joint_count; j++) mass[(offset + j) * (N + 1)] += r->extra[j];
     }
     for (int k = 0; inverse && k < N; k++) { /* symmetric: rows are columns */
         memset(inverse + k * N, 0, (size_t)N * sizeof *inverse);
         inverse[k * N + k] = 1.0;
-        mor_robot_solve(r->model, r->work, inverse + k * N, inverse + k * N);
+        robot_respond(t, inverse + k * N, inverse + k * N);
     }
 }
 
-static void robot_correct(mor_world* w, const mor_tree* t, const double* delta, bool velocity)
+void mor_robot_correct_state(mor_world* w, const mor_tree* t, const double* delta, bool velocity)
 {
     mor_robot* r = t->robot;
     const mor_robot_model* m = r->model;
@@ -109,7 +167,7 @@ static void robot_correct(mor_world* w, const mor_tree* t, const double* delta, 
     mor_robot_write_bodies(w, r);
 }
 
-static void robot_advance(mor_world* w, const mor_tree* t, const double* nu_free, const double* nu, const double* mass)
+void mor_robot_advance_state(mor_world* w, const mor_tree* t, const double* nu_free, const double* nu, const double* mass)
 {
     (void)nu_free, (void)mass;
     mor_robot* r = t->robot;
@@ -128,12 +186,28 @@ static void robot_advance(mor_world* w, const mor_tree* t, const double* nu_free
     mor_robot_write_bodies(w, r);
 }
 
-const mor_tree_kind mor_tree_robot = { "robot", 0, robot_prepare, robot_row, robot_spin, robot_advance, robot_correct, robot_respond, robot_fill };
+/* As mor_robot_frame_bias, for a point of which `arm` does not turn with the link. */
+static mor_vec3 robot_acceleration(const mor_tree* t, const mor_body* b, mor_vec3 r, mor_vec3 arm)
+{
+    const mor_robot_model* m = t->robot->model;
+    const mor_link_state* states = t->robot->work->states;
+    mor_vec3 x = mor_add(b->x, r), w = states[b->link].w;
+    mor_vec3 a = mor_cross(w, mor_cross(w, mor_sub(mor_sub(x, arm), states[b->link].p)));
+    for (int j = b->link; j > 0; j = m->constants[j].parent)
+        a = mor_add(a, mor_add(states[j].bias_v, mor_cross(states[j].bias_w, mor_sub(x, states[j].p))));
+    return a;
+}
+
+const mor_tree_kind mor_tree_robot = { "robot", 0, robot_prepare, robot_row, robot_spin, mor_robot_advance_state, mor_robot_correct_state, robot_respond, robot_fill, robot_acceleration, robot_respond6 };
 
 /* ------------------------------------------------------------------------------------- bodies */
 
 void mor_robot_write_bodies(mor_world* w, const mor_robot* r)
 {
+    if (r->dynamics.update) {
+        mor_dynamics_write_bodies(w, r);
+        return;
+    }
     for (int i = 0; i < r->model->link_count; i++) {
         mor_body* b = &w->bodies[r->bodies[i]];
         const mor_link_state* l = &r->work->states[i];
@@ -159,6 +233,8 @@ void mor_robot_free(mor_world* w, mor_robot* r)
     mor_robot_work_destroy(r->work);
     mor_robot_destroy(r->model);
     free(r->bodies);
+    free(r->dense);
+    free(r->jacobian);
     free(r->s); /* the other arrays follow it */
     free(r);
 }
@@ -174,7 +250,9 @@ static mor_robot* make_robot(const mor_robot_def* def)
     r->bodies = malloc(L * sizeof *r->bodies);
     size_t scratch = 6 * L > N ? 6 * L : N;
     r->s = calloc(n + N + n + scratch + N + n + 3 * n + 3 * n + 1, sizeof(double));
-    if (!r->work || !r->bodies || !r->s) {
+    r->dense = malloc((2 * N * N + 1) * sizeof(double));
+    r->mass = r->dense ? r->dense + N * N : NULL;
+    if (!r->work || !r->bodies || !r->s || !r->dense) {
         mor_robot_free(NULL, r);
         return NULL;
     }
@@ -258,6 +336,10 @@ int mor_world_add_robot(mor_world* w, const mor_robot_def* def, mor_error* error
         mor_robot_free(w, r);
         goto no_memory;
     }
+    if (def->dynamics && !mor_dynamics_take(r, def->dynamics, error)) {
+        mor_robot_free(w, r);
+        return -1;
+    }
     mor_robot_update(r->model, r->work, &r->base, r->s, r->nu);
     if (r->model->dof > 0 && !mor_robot_forward_dynamics(r->model, r->work, w->gravity, NULL, NULL, r->force)) {
         mor_fail(error, MOR_BAD_INPUT, "the mass matrix of robot '%s' is singular: a part that can move has no mass or inertia", r->name);
@@ -266,7 +348,7 @@ int mor_world_add_robot(mor_world* w, const mor_robot_def* def, mor_error* error
     }
     int number = w->robot_count;
     r->tree = w->tree_count;
-    w->trees[w->tree_count++] = (mor_tree){ .kind = &mor_tree_robot, .body = -1, .dof = r->model->dof, .robot = r };
+    w->trees[w->tree_count++] = (mor_tree){ .kind = r->dynamics.update ? &mor_tree_plugged : &mor_tree_robot, .body = -1, .dof = r->model->dof, .robot = r };
     w->robots[w->robot_count++] = r;
     if (!add_links(w, r, def, number)) goto no_memory;
     mor_robot_write_bodies(w, r);

@@ -65,7 +65,13 @@ static void particle_correct(mor_world* world, const mor_tree* t, const double* 
     *at = mor_add(*at, mor_v3(d[0], d[1], 0.0));
 }
 
-const mor_tree_kind mor_tree_particle = { "particle", 2, particle_prepare, particle_row, particle_spin, particle_advance, particle_correct, NULL, NULL };
+static mor_vec3 particle_acceleration(const mor_tree* t, const mor_body* b, mor_vec3 r, mor_vec3 arm)
+{
+    (void)t, (void)b, (void)r, (void)arm;
+    return mor_v3(0, 0, 0);
+}
+
+const mor_tree_kind mor_tree_particle = { "particle", 2, particle_prepare, particle_row, particle_spin, particle_advance, particle_correct, NULL, NULL, particle_acceleration, NULL };
 
 /* -------------------------------------------------------------------------------- planar */
 
@@ -128,7 +134,14 @@ static void planar_correct(mor_world* world, const mor_tree* t, const double* d,
     b->q = mor_quat_exp(mor_v3(0.0, 0.0, b->angle));
 }
 
-const mor_tree_kind mor_tree_planar = { "planar", 3, planar_prepare, planar_row, planar_spin, planar_advance, planar_correct, NULL, NULL };
+/* w x (w x (r - arm)): the round part of the arm does not turn */
+static mor_vec3 spinning_acceleration(const mor_tree* t, const mor_body* b, mor_vec3 r, mor_vec3 arm)
+{
+    (void)t;
+    return mor_cross(b->w, mor_cross(b->w, mor_sub(r, arm)));
+}
+
+const mor_tree_kind mor_tree_planar = { "planar", 3, planar_prepare, planar_row, planar_spin, planar_advance, planar_correct, NULL, NULL, spinning_acceleration, NULL };
 
 /* ---------------------------------------------------------------------------------- free */
 
@@ -251,7 +264,7 @@ static void free_correct(mor_world* world, const mor_tree* t, const double* d, b
     b->w = mor_mul(&Ii, b->L);
 }
 
-const mor_tree_kind mor_tree_free = { "free", 6, free_prepare, free_row, free_spin, free_advance, free_correct, NULL, NULL };
+const mor_tree_kind mor_tree_free = { "free", 6, free_prepare, free_row, free_spin, free_advance, free_correct, NULL, NULL, spinning_acceleration, NULL };
 
 /* -------------------------------------------------------------------------------- spring */
 
@@ -287,4 +300,4 @@ static void spring_correct(mor_world* world, const mor_tree* t, const double* d,
     (void)world, (void)t, (void)d, (void)velocity;
 }
 
-const mor_tree_kind mor_tree_spring = { "spring", 1, spring_prepare, spring_row, spring_spin, spring_advance, spring_correct, NULL, NULL };
+const mor_tree_kind mor_tree_spring = { "spring", 1, spring_prepare, spring_row, spring_spin, spring_advance, spring_correct, NULL, NULL, particle_acceleration, NULL };

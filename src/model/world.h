@@ -48,6 +48,7 @@ typedef struct mor_tree {
     int offset; /* in the world's velocity arrays, set by the assembly */
     struct mor_robot* robot;
     double stiffness, damping; /* of a spring */
+    const struct mor_stored_tree* stored; /* of a frame (model/stored.h) */
 } mor_tree;
 
 /* What the step must know of a kind of tree. All lengths are dof. */
@@ -71,6 +72,12 @@ typedef struct mor_tree_kind {
     void (*respond)(const mor_tree* tree, const double* c, double* out);
     /* mass block and, if not NULL, its inverse, for trees with constraints; NULL: `prepare` wrote them */
     void (*fill)(mor_world* world, const mor_tree* tree, double* mass, double* mass_inverse);
+    /* acceleration, at constant nu, of the velocity of the body's point at r from the centre of mass whose part `arm` keeps its
+     * direction instead of turning with the body (round shapes) */
+    mor_vec3 (*acceleration)(const mor_tree* tree, const mor_body* body, mor_vec3 r, mor_vec3 arm);
+    /* M^-1 times the six rows (velocity of the centre of mass, angular velocity) of a body, out[6 dof + row]; false: not this way. May be NULL.
+     * For trees with constraints, after `fill`. */
+    bool (*respond6)(const mor_tree* tree, const mor_body* body, double* out);
 } mor_tree_kind;
 
 extern const mor_tree_kind mor_tree_free, mor_tree_planar, mor_tree_particle, mor_tree_robot, mor_tree_spring;
@@ -90,6 +97,9 @@ typedef struct mor_robot {
     double *gain, *viscous, *coulomb; /* n each, of motors: implicit gain of the coming step, friction beyond the model's */
     double* memory;   /* impulses of limits (lower, upper) and friction of every joint, 3 n, last step */
     bool self_collision, limits, damping, friction, mimic;
+    mor_dynamics dynamics; /* plugged in; update NULL: the model's own */
+    double *dense, *mass, *jacobian; /* factor of M and M (N^2 each); plugged in: 6 N scratch */
+    bool factored;                   /* both are those of this step, dense as L'DL */
 } mor_robot;
 
 /* A joint between two bodies in maximal coordinates; also closes loops between links of robots. */
@@ -112,6 +122,7 @@ typedef struct mor_method_options {
     int friction_align; /* 0 world-x, 1 slip */
     double v_rest;      /* < 0: auto */
     int on_failure;
+    int max_failures; /* warn: so many failed steps in a row end the run; 0: any number */
     int relinearise;
     int stabilisation; /* MOR_STABILISE_... */
     double position_tolerance, velocity_tolerance; /* of joints, impulse stabilisation and projection */
@@ -167,6 +178,7 @@ struct mor_world {
     mor_robot** robots;
     int robot_count, robot_capacity;
     mor_buffer joints;      /* mor_joint */
+    struct mor_stored* stored; /* a world made from a frame (model/stored.h), else NULL */
     double joint_error;     /* largest |phi| at the end of the last step [m, rad] */
 
     mor_material* materials;
@@ -220,6 +232,7 @@ struct mor_world {
     mor_timing timing;
     double correction_work, contact_work, applied_work;
     double raw_penetration, projection_work; /* of the step's position projection */
+    int failed_in_row; /* steps, up to the last */
     int* smooth_group; /* tree -> first tree of its group; NULL: the integrator is semi-implicit (step/smooth_step.c) */
     bool* smooth;      /* tree -> it takes the chosen integrator in this step */
     int smooth_groups, reduced_groups, halvings, rescued, sweeps; /* of the step */

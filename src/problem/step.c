@@ -1,6 +1,8 @@
 /* Products with G and M^-1 in tree form (step.h). */
 #include "problem/step.h"
 
+#include "linalg/rows.h"
+
 #include <string.h>
 
 void mor_step_velocity(const mor_step_form* step, const double* p, double* nu)
@@ -12,6 +14,10 @@ void mor_step_velocity(const mor_step_form* step, const double* p, double* nu)
             const mor_tree_block* tree = &step->trees[step->entries[e].tree];
             const double* Y = step->response + step->entries[e].start;
             double* v = nu + tree->offset;
+            if (block->dim == 3) {
+                mor_push3(tree->dof, Y, p + block->row, v);
+                continue;
+            }
             for (int r = 0; r < block->dim; r++) {
                 double impulse = p[block->row + r];
                 if (impulse != 0.0)
@@ -29,6 +35,10 @@ void mor_step_rows(const mor_step_form* step, const double* nu, double* u)
         for (int e = block->entry; e < block->entry + block->entry_count; e++) {
             const mor_tree_block* tree = &step->trees[step->entries[e].tree];
             const double *J = step->jacobian + step->entries[e].start, *v = nu + tree->offset;
+            if (block->dim == 3) {
+                mor_rows3(tree->dof, J, v, u + block->row);
+                continue;
+            }
             for (int r = 0; r < block->dim; r++) {
                 double s = 0.0;
                 for (int k = 0; k < tree->dof; k++) s += J[r * tree->dof + k] * v[k];

@@ -12,13 +12,17 @@
  *   5  nsn with kappa = 1, 600 steps
  *   6  ppa, 40 outer iterations
  *   7  ppa with extrapolation; with the natural map; with Jean-Moreau's
- * LCP (mixed ones arrive with their equations eliminated):
+ * LCP, and mixed ones (above n = 12 with their equations eliminated):
  *   n <= 12: at most 12 block principal pivots (Kostreva 1978; Judice & Pires 1994): with F = { b < 0 } at the start, z_F = -A_FF^-1 b_F, and all i
- *   with z_i < 0 or w_i < 0 change sides while they become fewer, else only the last of them (Murty 1974); n <= 320: lemke; then, or for larger n first: Fischer-Burmeister Newton (sigma 0.1, 150 steps), minmap (sigma 1, 600),
+ *   with z_i < 0 or w_i < 0 change sides while they become fewer, else only the last of them (Murty 1974), and all sets if there are at most 3
+ *   pairs; n <= 320: lemke without scaling, lemke; then, or for larger n first: Fischer-Burmeister Newton (sigma 0.1, 150 steps), minmap (sigma 1, 600),
  *   ppa, minmap (sigma 0.1, 400), lemke.
- * STEP with circular cones: Gauss-Seidel on tree velocities while 150 sweeps are predicted to do; Newton on tree velocities
+ * STEP, up to 96 rows and with a guess: the contact states of the guess (state_guess.h). Then,
+ * with circular cones: Gauss-Seidel on tree velocities while 150 sweeps are predicted to do; Newton on tree velocities
  * (tree_newton.h), 10 steps from the guess, 200 from zero; nsn on the reduced problem; sweeps to the end. Pyramids: sweeps while 150
  * (above 200 rows 20000) do; lemke (up to 200 rows) and Fischer-Burmeister Newton on the LCP; sweeps to the end.
+ *
+ * QP: qp-active-set, then qp-interior-point.
  *
  * With a time limit stages 3 to 7 may use up to 30, 60, 70, 80, 87, 94, 100 % of it. The best answer seen by the judge is returned,
  * with its honest status. iterations: sum over all stages. */
@@ -31,6 +35,7 @@
 #include "linalg/dense.h"
 #include "solver/block_rows.h"
 #include "solver/proximal.h"
+#include "solver/state_guess.h"
 #include "solver/sweep.h"
 #include "solver/tree_newton.h"
 
@@ -45,6 +50,7 @@ typedef struct run {
 } run;
 
 extern const mor_solver mor_solver_lemke, mor_solver_nsn, mor_solver_ppa, mor_solver_fischer_newton;
+extern const mor_solver mor_solver_qp_active_set, mor_solver_qp_interior_point;
 
 static void note(run* R, const char* what, int iterations)
 {
@@ -327,46 +333,72 @@ static void entries(const mor_matrix* A, double* dense)
 
 static bool is_free(const mor_problem* p, int i) { return p->form == MOR_MLCP && p->lower && p->lower[i] == -INFINITY; }
 
-/* Block principal pivots for a handful of pairs and equations. */
+typedef struct few {
+    int n, tried;
+    double A[TINY * TINY], z[TINY], w[TINY];
+    bool equation[TINY], inside[TINY], wrong[TINY]; /* inside: w_i = 0, else z_i = 0 */
+} few;
+
+/* z and w of the set; how many have the wrong sign, or -1 if the set is singular. */
+static int try_set(few* f, const double* b)
+{
+    double sub[TINY * TINY], part[TINY];
+    int n = f->n, m = 0, count = 0, index[TINY], pivot[TINY];
+    f->tried++;
+    for (int i = 0; i < n; i++)
+        if (f->inside[i]) index[m++] = i;
+    for (int j = 0; j < m; j++)
+        for (int i = 0; i < m; i++) sub[i + j * m] = f->A[index[i] + index[j] * n];
+    for (int i = 0; i < m; i++) part[i] = -b[index[i]];
+    if (m && !mor_lu_factor(m, sub, pivot)) return -1;
+    if (m) mor_lu_solve(m, sub, pivot, part);
+    for (int i = 0; i < n; i++) f->z[i] = 0.0, f->w[i] = b[i];
+    for (int j = 0; j < m; j++) {
+        f->z[index[j]] = part[j];
+        for (int i = 0; i < n; i++) f->w[i] += f->A[i + index[j] * n] * part[j];
+    }
+    for (int i = 0; i < n; i++) count += f->wrong[i] = !(f->equation[i] || (f->inside[i] ? f->z[i] : f->w[i]) >= 0.0);
+    return count;
+}
+
+static bool accept(run* R, const few* f)
+{
+    double error = R->context->error(R->context, f->z, f->w);
+    if (!(error <= R->context->tol)) return false;
+    R->best = error;
+    memcpy(R->z, f->z, (size_t)f->n * sizeof *f->z);
+    note(R, "pivots", f->tried - 1);
+    return true;
+}
+
+/* A handful of pairs and equations: block principal pivots, then, for at most 3 pairs, all sets. */
 static bool few_pairs(run* R)
 {
-    enum { MOST = 12 };
+    enum { MOST = 12, ALL = 3 };
     const double* b = R->problem->b;
-    double A[TINY * TINY], sub[TINY * TINY], part[TINY], z[TINY], w[TINY];
-    int n = R->problem->size, index[TINY], pivot[TINY], fewest = n + 1, patience = 1;
-    bool inside[TINY], equation[TINY];
-    entries(&R->problem->A, A);
-    for (int i = 0; i < n; i++) equation[i] = is_free(R->problem, i), inside[i] = equation[i] || b[i] < 0.0;
+    few f;
+    f.n = R->problem->size, f.tried = 0;
+    int pair[TINY], pairs = 0, fewest = f.n + 1, patience = 1, last = 0;
+    entries(&R->problem->A, f.A);
+    for (int i = 0; i < f.n; i++) {
+        f.equation[i] = is_free(R->problem, i), f.inside[i] = f.equation[i] || b[i] < 0.0;
+        if (!f.equation[i]) pair[pairs++] = i;
+    }
     for (int k = 0; k <= MOST; k++) {
-        int m = 0, wrong = 0, last = 0;
-        bool other[TINY];
-        for (int i = 0; i < n; i++)
-            if (inside[i]) index[m++] = i;
-        for (int j = 0; j < m; j++)
-            for (int i = 0; i < m; i++) sub[i + j * m] = A[index[i] + index[j] * n];
-        for (int i = 0; i < m; i++) part[i] = -b[index[i]];
-        if (m && !mor_lu_factor(m, sub, pivot)) return false;
-        if (m) mor_lu_solve(m, sub, pivot, part);
-        memset(z, 0, (size_t)n * sizeof *z);
-        memcpy(w, b, (size_t)n * sizeof *w);
-        for (int j = 0; j < m; j++) {
-            z[index[j]] = part[j];
-            for (int i = 0; i < n; i++) w[i] += A[i + index[j] * n] * part[j];
-        }
-        for (int i = 0; i < n; i++)
-            if ((other[i] = !(equation[i] || (inside[i] ? z[i] >= 0.0 : w[i] >= 0.0)))) wrong++, last = i;
-        if (wrong == 0) {
-            double error = R->context->error(R->context, z, w);
-            if (!(error <= R->context->tol)) return false;
-            R->best = error;
-            memcpy(R->z, z, (size_t)n * sizeof *z);
-            note(R, "pivots", k);
-            return true;
-        }
+        int wrong = try_set(&f, b);
+        if (wrong == 0 && accept(R, &f)) return true;
+        if (wrong <= 0) break;
         if (wrong < fewest) fewest = wrong, patience = 1;
         else patience--;
-        for (int i = 0; i < n; i++)
-            if (patience >= 0 ? other[i] : i == last) inside[i] = !inside[i];
+        if (pairs <= ALL && patience < 0) break;
+        for (int i = 0; i < f.n; i++)
+            if (f.wrong[i]) last = i;
+        for (int i = 0; i < f.n; i++)
+            if (patience >= 0 ? f.wrong[i] : i == last) f.inside[i] = !f.inside[i];
+    }
+    for (int set = 0; pairs <= ALL && set < 1 << pairs; set++) {
+        for (int k = 0; k < pairs; k++) f.inside[pair[k]] = set >> k & 1;
+        if (try_set(&f, b) == 0 && accept(R, &f)) return true;
     }
     return false;
 }
@@ -503,6 +535,15 @@ static bool tree_newton(run* R, const double* start, int window, double* p)
     return R->best <= R->context->tol;
 }
 
+/* Keeps p if it is the best so far. */
+static bool within_tolerance(const void* user, const double* p)
+{
+    run* R = (run*)user;
+    double error = R->context->error(R->context, p, NULL);
+    if (error < R->best) R->best = error, memcpy(R->z, p, (size_t)R->problem->size * sizeof *p);
+    return error <= R->context->tol;
+}
+
 static void step(run* R)
 {
     enum { FEW = 150, SOME = 20000, MANY = 100000, SMALL = 200 };
@@ -515,9 +556,15 @@ static void step(run* R)
     const double* guess = R->context->warm ? p + n : NULL;
     memcpy(p, R->z, (size_t)n * sizeof *p);
     memcpy(p + n, R->z, (size_t)n * sizeof *p);
+    if (guess && n <= MOR_STATE_GUESS_ROWS) { /* what each contact did, solved for the new data */
+        bool done = mor_state_guess(R->problem, within_tolerance, R, p, R->context->arena);
+        note(R, "states", 1);
+        if (done) return;
+        memcpy(p, guess, (size_t)n * sizeof *p);
+    }
     if (guess) { /* the last step's impulses are often the answer, or one Newton step from it */
-        R->best = R->context->error(R->context, p, NULL);
-        if (R->best <= R->context->tol || (cones && n > SMALL && tree_newton(R, guess, 8, p)) || R->late) return;
+        if (within_tolerance(R, p)) return;
+        if ((cones && n > SMALL && tree_newton(R, guess, 8, p)) || R->late) return;
         memcpy(p, guess, (size_t)n * sizeof *p);
     }
     bool can_sweep = mor_sweep_open(&sweep, &R->problem->step, true, R->context->arena, &why) == MOR_SOLVED;
@@ -538,6 +585,16 @@ static void step(run* R)
     }
 }
 
+/* Quadratic programmes: the exact method first. */
+static void quadratic(run* R)
+{
+    size_t bytes = (size_t)R->problem->size * sizeof *R->z;
+    double* guess = R->context->warm ? mor_arena_alloc(R->context->arena, bytes + 1) : NULL;
+    if (guess) memcpy(guess, R->z, bytes);
+    if (!other(R, &mor_solver_qp_active_set, "qp-active-set", guess, 0.5) && R->report.status != MOR_NO_SOLUTION)
+        other(R, &mor_solver_qp_interior_point, "qp-interior-point", NULL, 1.0);
+}
+
 static mor_report auto_solve(const mor_problem* problem, const void* options, mor_context* context, double* z)
 {
     (void)options;
@@ -549,6 +606,7 @@ static mor_report auto_solve(const mor_problem* problem, const void* options, mo
     if (problem->form == MOR_LCP) pairs(&R);
     else if (problem->form == MOR_MLCP) mixed(&R);
     else if (problem->form & (MOR_STEP_CONE | MOR_STEP_PYRAMID)) step(&R);
+    else if (problem->form == MOR_QP) quadratic(&R);
     else contacts(&R);
     context->tol = tol;
     if (R.best <= context->tol) R.report.status = MOR_SOLVED;
@@ -561,7 +619,7 @@ const mor_solver mor_solver_automatic = {
     .name = "auto",
     .summary = "chooses a method by form and size, falls back in a fixed order, says what it did",
     .reference = "acary2018",
-    .accepts = MOR_LCP | MOR_MLCP | MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING | MOR_STEP_CONE | MOR_STEP_PYRAMID,
+    .accepts = MOR_LCP | MOR_MLCP | MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING | MOR_STEP_CONE | MOR_STEP_PYRAMID | MOR_QP,
     .max_iter = 1000000,
     .solve = auto_solve,
 };

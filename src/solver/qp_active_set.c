@@ -16,6 +16,9 @@
  * reaches zero are dropped. J and R do not depend on z_k: the working set is kept from one proximal step to the next and from a
  * warm start (rows active at the guess), and costs nothing to reuse.
  *
+ * Where the slope has a part that P does not reach, z drifts by (that part)/eps a step until it meets a bound: if steps bring nothing,
+ * eps is divided by 100 and the factor made again.
+ *
  * A row that depends on the working set with no multiplier to trade is a contradiction; it is reported as no_solution only
  * when the multipliers pass the test of qp.h.
  *
@@ -293,10 +296,12 @@ static mor_report active_set_solve(const mor_problem* problem, const void* optio
     }
     double least = INFINITY;
     int stalled = 0;
+    bool restart = false;
     for (int outer = 0; outer < 500; outer++) {
         shift(&s, z);
         double size = fmax(mor_norm_max(n, z), qp.reach);
-        if (outer == 0 && context->warm) take_active_rows(&s, 1e-9 * fmax(size, 1e-300));
+        if ((outer == 0 && context->warm) || restart) take_active_rows(&s, 1e-9 * fmax(size, 1e-300));
+        restart = false;
         verdict v = dual_method(&s, 1e-13 * size + 1e-300, &report.iterations, context, proof);
         if (v == CONTRADICTION) {
             report.status = MOR_NO_SOLUTION;
@@ -329,8 +334,25 @@ static mor_report active_set_solve(const mor_problem* problem, const void* optio
             break;
         }
         if (stalled > 20 || !isfinite(error)) break;
+        if (stalled > 3 && v == DONE && eps > 1e-12 * qp.size) { /* drifting where P has no curvature: longer steps */
+            eps *= 1e-2;
+            working again = { .qp = &qp };
+            if (!prepare(&again, eps, context->arena)) break;
+            s = again;
+            restart = true;
+            stalled = 0;
+        }
     }
     if (least < INFINITY) memcpy(z, best, (size_t)n * sizeof *z);
+    if (least > context->tol && report.status == MOR_NOT_CONVERGED && isfinite(least)) { /* near: exchange rows of the set by hand */
+        double *y = mor_arena_alloc(context->arena, ((size_t)M + (size_t)n + 1) * sizeof *y), *x = y ? y + M : NULL;
+        for (int i = 0; i < M; i++)
+            if (s.at[i] == IGNORED) s.at[i] = 0;
+        if (y && mor_qp_repair(&qp, z, s.at, x, y, proof, context->arena)) {
+            double error = context->error(context, x, NULL);
+            if (error < least) least = error, memcpy(z, x, (size_t)n * sizeof *z);
+        }
+    }
     if (least <= context->tol) report.status = MOR_SOLVED;
     return report;
 }

@@ -10,10 +10,11 @@
  *     v+ = mid(l, alpha v~ + (1 - alpha) v + R^-1 eta, u)
  *     eta+ = eta + R (alpha v~ + (1 - alpha) v - v+)
  *
- * The matrix is factored once (Cholesky) and again only when rho changes by a factor of 5: rho is moved by the root of the ratio of
- * the relative primal and dual residuals. Equations get 1000 rho, rows without bounds none. P and q are divided by the
- * largest entry of P first. Every `check` iterations the rows whose multiplier is larger than their slack are
- * taken as active and the KKT system is solved for them (mor_qp_polish): that gives the digits ADMM is slow to give.
+ * The matrix is factored once (Cholesky) and again only when rho changes by a factor of 5 (1.5 after 1000 iterations): rho is moved by the root of the ratio of
+ * the relative primal and dual residuals. Equations get 1000 rho, rows without bounds none. Unknowns are
+ * scaled to unit curvature, P and q divided by the largest entry of P first. Every `check` iterations the rows whose multiplier is larger than their slack are
+ * taken as active and the KKT system is solved for them (mor_qp_polish): that gives the digits ADMM is slow to give. Every 20th time a
+ * guess that fails is repaired by exchanging rows.
  * If the constraints contradict each other the differences of eta converge to a certificate, if the minimum is -infinity those of
  * x do; both are tested (qp.h) and only a passed test is reported as no_solution.
  *
@@ -112,6 +113,7 @@ static void residuals(splitting* s, double* primal, double* dual)
         d = fmax(d, fabs(a + b + s->rhs[j]));
         ds = fmax(ds, fmax(fabs(a), fmax(fabs(b), fabs(s->rhs[j]))));
     }
+    ps = fmax(ps, mor_norm_max(n, qp->q) / s->cost); /* the answer may be 0: what curvature 1 would make of q is a scale */
     *primal = p / ps, *dual = d / ds;
 }
 
@@ -125,6 +127,49 @@ static void guess_active(const splitting* s, signed char* at)
     }
 }
 
+/* Unknowns z = d x with x of unit curvature, rows of unit length again. False: out of memory. */
+static bool equilibrate(mor_qp* qp, double* d, mor_arena* arena)
+{
+    int n = qp->n;
+    size_t N = (size_t)n;
+    double* q = mor_arena_alloc(arena, (N + 1) * sizeof *q);
+    if (!q) return false;
+    for (int j = 0; j < n; j++) {
+        double curvature = qp->P[j + N * j];
+        d[j] = qp->size > 0.0 ? 1.0 / sqrt(fmax(curvature, 1e-6 * qp->size)) : 1.0;
+    }
+    for (int j = 0; j < n; j++) {
+        for (int i = 0; i < n; i++) qp->P[i + N * j] *= d[i] * d[j];
+        q[j] = d[j] * qp->q[j];
+        qp->l[qp->m + j] /= d[j], qp->u[qp->m + j] /= d[j];
+    }
+    qp->q = q;
+    qp->size = 0.0;
+    for (size_t k = 0; k < N * N; k++) qp->size = fmax(qp->size, fabs(qp->P[k]));
+    for (int i = 0; i < qp->m; i++) {
+        double* row = qp->C + (size_t)i * N;
+        for (int j = 0; j < n; j++) row[j] *= d[j];
+        double size = mor_norm2(n, row);
+        if (!(size > 0.0)) continue;
+        for (int j = 0; j < n; j++) row[j] /= size;
+        qp->l[i] /= size, qp->u[i] /= size;
+    }
+    qp->reach = 0.0;
+    for (int i = 0; i < qp->m + n; i++) {
+        if (isfinite(qp->l[i])) qp->reach = fmax(qp->reach, fabs(qp->l[i]));
+        if (isfinite(qp->u[i])) qp->reach = fmax(qp->reach, fabs(qp->u[i]));
+    }
+    return true;
+}
+
+/* The judge's error of x, in the caller's units; x becomes z if it is the best so far. */
+static void judge(const mor_context* context, const double* d, int n, double* x, double* error, double* least, double* z)
+{
+    for (int j = 0; j < n; j++) x[j] *= d[j];
+    *error = context->error(context, x, NULL);
+    if (*error < *least) *least = *error, memcpy(z, x, (size_t)n * sizeof *z);
+}
+
 static mor_report admm_solve(const mor_problem* problem, const void* options, mor_context* context, double* z)
 {
     const admm_options* o = options;
@@ -136,6 +181,12 @@ static mor_report admm_solve(const mor_problem* problem, const void* options, mo
     if (n == 0) return report.status = MOR_SOLVED, report;
     int M = qp.m + n;
     size_t N = (size_t)n, m = (size_t)M;
+    double* d = mor_arena_alloc(context->arena, (N + 1) * sizeof *d);
+    if (!d || !equilibrate(&qp, d, context->arena)) {
+        report.status = MOR_NUMERICAL;
+        snprintf(report.detail, sizeof report.detail, "out of memory for %d unknowns", n);
+        return report;
+    }
     splitting s = { .qp = &qp, .rho = o->rho, .sigma = o->sigma };
     s.cost = qp.size > 0.0 ? qp.size : fmax(mor_norm_max(n, qp.q), 1e-300);
     s.L = mor_arena_alloc(context->arena, N * N * sizeof(double));
@@ -151,14 +202,17 @@ static mor_report admm_solve(const mor_problem* problem, const void* options, mo
     s.v = work + 2 * N + m, s.eta = s.v + m, s.deta = s.eta + m, s.vt = s.deta + m, s.Rv = s.vt + m;
     double *y = s.Rv + m, least = INFINITY;
     signed char* last = at + m;
-    memcpy(s.x, z, N * sizeof *z);
+    for (int j = 0; j < n; j++) s.x[j] = z[j] / d[j];
     mor_qp_rows(&qp, s.x, s.v);
     for (int i = 0; i < M; i++) s.v[i] = fmin(qp.u[i], fmax(qp.l[i], s.v[i]));
     bool sound = factor(&s);
     for (int k = 1; sound && k <= context->max_iter; k++) {
         iterate(&s, o->relaxation);
         report.iterations = k;
-        if (context->trace) mor_trace_add(context, k, 1.0, s.x);
+        if (context->trace) {
+            for (int j = 0; j < n; j++) trial[j] = d[j] * s.x[j];
+            mor_trace_add(context, k, 1.0, trial);
+        }
         if (k % o->check != 0 && k != context->max_iter) continue;
         double primal, dual, error = INFINITY;
         residuals(&s, &primal, &dual);
@@ -168,13 +222,13 @@ static mor_report admm_solve(const mor_problem* problem, const void* options, mo
         memcpy(last, at, m);
         if (o->polish && fmax(primal, dual) < 1e-2 && (settled || (k / o->check) % 10 == 0)) {
             memcpy(trial, s.x, N * sizeof *trial);
-            if (mor_qp_polish(&qp, at, trial, y, context->arena)) error = context->error(context, trial, NULL);
-            if (error < least) least = error, memcpy(z, trial, N * sizeof *z);
+            if (mor_qp_polish(&qp, at, trial, y, context->arena)) judge(context, d, n, trial, &error, &least, z);
         }
+        if (o->polish && !(error <= context->tol) && k % (20 * o->check) == 0 && mor_qp_repair(&qp, s.x, at, trial, y, work, context->arena))
+            judge(context, d, n, trial, &error, &least, z);
         if (!(error <= context->tol) && fmax(primal, dual) <= fmax(100.0 * context->tol, 1e-13)) {
             for (int j = 0; j < n; j++) trial[j] = fmin(qp.u[qp.m + j], fmax(qp.l[qp.m + j], s.x[j]));
-            error = context->error(context, trial, NULL);
-            if (error < least) least = error, memcpy(z, trial, N * sizeof *z);
+            judge(context, d, n, trial, &error, &least, z);
         }
         if (least <= context->tol) {
             report.status = MOR_SOLVED;
@@ -197,8 +251,8 @@ static mor_report admm_solve(const mor_problem* problem, const void* options, mo
         }
         if (o->adapt && (k / o->check) % 4 == 0 && sound) {
             double ratio = sqrt(fmax(primal, 1e-16) / fmax(dual, 1e-16));
-            double rho = fmin(1e6, fmax(1e-6, s.rho * ratio));
-            if (rho > 5.0 * s.rho || rho < 0.2 * s.rho) {
+            double rho = fmin(1e6, fmax(1e-6, s.rho * ratio)), change = k < 1000 ? 5.0 : 1.5; /* a slow end is worth a factorisation */
+            if (rho > change * s.rho || change * rho < s.rho) {
                 s.rho = rho;
                 sound = factor(&s);
             }
@@ -206,7 +260,7 @@ static mor_report admm_solve(const mor_problem* problem, const void* options, mo
     }
     if (!sound) report.status = MOR_NUMERICAL;
     if (least == INFINITY && sound)
-        for (int j = 0; j < n; j++) z[j] = fmin(qp.u[qp.m + j], fmax(qp.l[qp.m + j], s.x[j]));
+        for (int j = 0; j < n; j++) z[j] = d[j] * fmin(qp.u[qp.m + j], fmax(qp.l[qp.m + j], s.x[j]));
     return report;
 }
 

@@ -331,6 +331,18 @@ static mor_report interior_solve(const mor_problem* problem, const void* options
         step = fmin(1.0, 0.995 * to_boundary(&it));
         advance(&it, step);
     }
+    if (o->polish && report.status == MOR_NOT_CONVERGED && least < 1e-3) { /* near, but the active rows were misjudged */
+        for (double ratio = 1e-4; ratio < 2e4 && report.status != MOR_SOLVED; ratio *= 10.0) {
+            for (int i = 0; i < M; i++) {
+                bool low = has(&qp, i, false), high = has(&qp, i, true);
+                at[i] = qp.l[i] == qp.u[i] || (low && it.low.lambda[i] > ratio * it.low.s[i]) ? -1 : high && it.high.lambda[i] > ratio * it.high.s[i] ? 1 : 0;
+            }
+            if (!mor_qp_repair(&qp, it.z, at, trial, y, work, context->arena)) continue;
+            double error = context->error(context, trial, NULL);
+            if (error < least) least = error, memcpy(z, trial, (size_t)n * sizeof *z);
+            if (least <= context->tol) report.status = MOR_SOLVED;
+        }
+    }
     if (least == INFINITY)
         for (int j = 0; j < n; j++) z[j] = isfinite(it.z[j]) ? fmin(qp.u[qp.m + j], fmax(qp.l[qp.m + j], it.z[j])) : 0.0;
     return report;

@@ -172,15 +172,27 @@ void mor_stage_integrate(mor_world* w)
     w->time = w->time_base + w->h * (w->step - w->step_base); /* no sum of rounding over long runs */
 }
 
+/* Positions by the velocities of the start of the step, then the new velocities. */
+static void explicit_euler(mor_world* w, const mor_tree* t)
+{
+    double *from = w->nu + t->offset, *change = w->nu_new + t->offset;
+    t->kind->advance(w, t, from, from, w->mass + w->mass_start[t - w->trees]);
+    for (int k = 0; k < t->dof; k++) change[k] -= from[k];
+    t->kind->correct(w, t, change, true);
+    for (int k = 0; k < t->dof; k++) change[k] += from[k];
+}
+
 void mor_integrate_bodies(mor_world* w)
 {
     if (w->on_integrate) {
         w->on_integrate(w->on_integrate_data, w);
     } else {
+        bool old = w->formulation->explicit_positions && w->formulation->explicit_positions(w->formulation_options);
         for (int i = 0; i < w->tree_count; i++) {
             const mor_tree* t = &w->trees[i];
             if (w->smooth && w->smooth[i]) continue;
-            t->kind->advance(w, t, w->nu_free + t->offset, w->nu_new + t->offset, w->mass + w->mass_start[i]);
+            if (old) explicit_euler(w, t);
+            else t->kind->advance(w, t, w->nu_free + t->offset, w->nu_new + t->offset, w->mass + w->mass_start[i]);
         }
     }
     for (int i = 0; i < w->alive_count; i++) {
@@ -317,7 +329,9 @@ static mor_status attempt(mor_world* w, bool* used)
     bool finite = true;
     for (int i = 0; i < w->dof && finite; i++) finite = isfinite(w->nu_new[i]);
     if (!finite && status == MOR_SOLVED) status = MOR_NUMERICAL;
-    *used = finite && (status == MOR_SOLVED || w->options.on_failure == MOR_WARN);
+    bool patient = w->options.max_failures == 0 || w->failed_in_row < w->options.max_failures;
+    *used = finite && (status == MOR_SOLVED || (w->options.on_failure == MOR_WARN && patient));
+    w->failed_in_row = status == MOR_SOLVED ? 0 : w->failed_in_row + 1;
     if (!*used) {
         swap_contacts(w); /* the last good step stays the memory for warm starts */
         return status;

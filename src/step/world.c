@@ -16,6 +16,8 @@ static const mor_field method_fields[] = {
       "restitution acts above this approach speed; -1 (auto): 2 g h" },
     { "on_failure", MOR_TYPE_CHOICE, offsetof(mor_method_options, on_failure), MOR_STOP, 0, 0, "stop|warn|retry", "",
       "when a solver misses its tolerance: stop before the step, apply and count, or try another solver and half the step" },
+    { "max_failures", MOR_TYPE_INT, offsetof(mor_method_options, max_failures), 0, 0, 1e9, NULL, "",
+      "with on_failure warn: the step after so many failed ones in a row is not applied; 0: no bound" },
     { "relinearise", MOR_TYPE_INT, offsetof(mor_method_options, relinearise), 0, 0, 0, NULL, "",
       "extra passes that recompute gaps within a step (this version: none)" },
     { 0 }

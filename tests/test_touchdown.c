@@ -1,0 +1,182 @@
+/* Random touch-downs: kinetic energy nu'M nu/2 never grows in an impact, for every law and every QP method, for robots with and
+ * without loops; and friction stays inside its pyramid. The energy comes from the mass matrix of the system, not from the QP. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "common/walker.h"
+#include "common/worlds.h"
+#include "formulation/gauss.h"
+
+typedef struct solver_user {
+    const mor_solver* solver;
+    int failures;
+} solver_user;
+
+static mor_report solve(mor_solve_stage* stage, const mor_problem* problem, bool warm, double* z)
+{
+    solver_user* u = stage->user;
+    mor_solve_options o = mor_solve_options_default();
+    o.tol = 1e-10;
+    o.warm = warm;
+    mor_report r = mor_solve(u->solver, NULL, problem, &o, z, stage->arena);
+    u->failures += r.status != MOR_SOLVED;
+    if (r.status != MOR_SOLVED) printf("    %s: relative error %.2g after %d iterations\n", mor_status_name(r.status), r.residual.relative, r.iterations);
+    return r;
+}
+
+static double uniform(mor_rng* rng, double a, double b) { return a + (b - a) * mor_rng_uniform(rng); }
+
+static double energy(const mor_system* s, const double* nu)
+{
+    double sum = 0.0;
+    for (int t = 0; t < s->tree_count; t++) {
+        const mor_tree_block* b = &s->trees[t];
+        for (int i = 0; i < b->dof; i++)
+            for (int j = 0; j < b->dof; j++) sum += 0.5 * nu[b->offset + i] * b->mass[i * b->dof + j] * nu[b->offset + j];
+    }
+    return sum;
+}
+
+typedef struct tally {
+    int impacts, failures;
+    double gain, approach;
+} tally;
+
+static void touch_downs(const char* method, mor_gauss_impact law, int count, mor_rng seed, tally* out)
+{
+    mor_error error;
+    mor_arena* arena = mor_arena_create(NULL);
+    for (int k = 0; k < count; k++) {
+        mor_world_def wd = mor_world_def_default();
+        wd.step = 1e-3;
+        mor_world* w = mor_world_create(&wd, &error);
+        mor_material material = mor_material_default();
+        material.friction = uniform(&seed, 0, 1) < 0.1 ? 0.0 : uniform(&seed, 0.01, 1.5);
+        mor_world_add_material(w, &material);
+        mor_geometry* plane = mor_geometry_plane(&error);
+        mor_body_def b = mor_body_def_default();
+        b.kind = MOR_FIXED;
+        b.material = 1;
+        b.shapes = &(mor_body_shape){ plane, mor_pose_identity(), -1 };
+        b.shape_count = 1;
+        mor_world_add_body(w, &b, &error);
+        mor_geometry_release(plane);
+        mor_robot_def d = mor_robot_def_default();
+        double radius = k % 3 == 0 ? 0.02 : 0.0;
+        bool biped = k % 4 != 0;
+        d.model = biped ? walker_biped() : walker_sledge();
+        walker_put_feet(d.model, "left", "right", walker_print, radius);
+        double s[6] = { 0 }, nu[12];
+        for (int i = 0; i < 6; i++) s[i] = k % 2 ? uniform(&seed, -0.4, 0.4) : 0.0;
+        if (k % 2) s[2] = -s[0] - s[1], s[5] = -s[3] - s[4]; /* soles level, at different heights */
+        for (int i = 0; i < 12; i++) nu[i] = uniform(&seed, -2, 2);
+        nu[2] -= 1.0;
+        d.s = s;
+        d.nu = nu;
+        d.material = 1;
+        snprintf(d.name, sizeof d.name, "r");
+        /* the lower foot touches; sometimes both, sometimes one corner */
+        d.pose.rotation = k % 5 == 0 ? mor_quat_exp(mor_v3(uniform(&seed, -0.3, 0.3), uniform(&seed, -0.3, 0.3), 0)) : (mor_quat){ 1, 0, 0, 0 };
+        mor_robot_work* work = mor_robot_work_create(d.model);
+        mor_pose base = d.pose;
+        mor_robot_update(d.model, work, &base, s, NULL);
+        double lowest = INFINITY;
+        for (int f = 0; f < 2; f++)
+            for (int p = 0; p < 4; p++) {
+                mor_pose pose = mor_robot_frame_pose(d.model, work, mor_robot_find_frame(d.model, f ? "right" : "left"));
+                lowest = fmin(lowest, mor_pose_point(&pose, walker_print[p]).z - radius);
+            }
+        mor_robot_work_destroy(work);
+        d.pose.position.z = -lowest;
+        if (mor_world_add_robot(w, &d, &error) < 0) fail_msg("%s", error.text);
+        mor_robot_destroy(d.model);
+        if (k % 7 == 0 && biped) { /* a rod between the feet closes a loop */
+            mor_joint_def rod = mor_joint_def_default();
+            rod.kind = MOR_JOINT_DISTANCE;
+            rod.body[0] = mor_world_robot_link(w, 0, 2);
+            rod.body[1] = mor_world_robot_link(w, 0, 5);
+            rod.point[0] = mor_body_get_state(w, rod.body[0]).com;
+            rod.point[1] = mor_body_get_state(w, rod.body[1]).com;
+            assert_true(mor_world_add_joint(w, &rod, &error) >= 0);
+        }
+        test_method(w, "formulation", "gauss"); /* for the rows it asks for */
+        mor_stage_collide(w);
+        mor_stage_assemble(w);
+        assert_true(mor_world_island_count(w) == 1);
+        const mor_system* system = mor_world_system(w, 0);
+        bool touching[16];
+        int any = 0;
+        for (int c = 0; c < system->contact_count; c++) any += touching[c] = system->contacts[c].gap <= 1e-9;
+        assert_true(any > 0);
+        double velocity[16], impulses[64] = { 0 };
+        memcpy(velocity, system->nu, (size_t)system->dof * sizeof *velocity);
+        for (int b = system->contact_count; b < system->block_count; b++) { /* a velocity that the loop allows, as a running simulation has it */
+            if (system->blocks[b].kind != MOR_BLOCK_EQUATION) continue;
+            const double *J = system->jacobian + system->entries[system->blocks[b].entry].start, *Y = system->response + system->entries[system->blocks[b].entry].start;
+            double u = 0.0, W = 0.0;
+            for (int i = 0; i < system->dof; i++) u += J[i] * velocity[i], W += J[i] * Y[i];
+            for (int i = 0; i < system->dof && W > 1e-9; i++) velocity[i] -= Y[i] * u / W;
+        }
+        solver_user user = { mor_solver_builtin(method), 0 };
+        mor_solve_stage stage = { solve, arena, &user };
+        mor_arena_reset(arena);
+        double before = energy(system, velocity);
+        mor_report r = mor_gauss_impact_solve(system, touching, law, 8, false, 0.0, &stage, velocity, impulses);
+        double after = energy(system, velocity);
+        out->impacts++;
+        out->failures += r.status != MOR_SOLVED;
+        if (r.status == MOR_SOLVED) {
+            out->gain = fmax(out->gain, (after - before) / before);
+            for (int c = 0; c < system->contact_count && law != MOR_IMPACT_STICK; c++) {
+                const mor_block* block = &system->blocks[system->contacts[c].block];
+                const double* p = impulses + block->row;
+                double most = 0.0;
+                for (int i = 0; i < system->row_count; i++) most = fmax(most, fabs(impulses[i]));
+                most = fmax(most, 1e-3);
+                assert_true(p[0] >= -1e-9 * most);
+                if (block->dim == 3 && !(hypot(p[1], p[2]) <= block->mu * p[0] + 1e-8 * most)) fail_msg("friction %g beyond %g (largest impulse %g)", hypot(p[1], p[2]), block->mu * p[0], most);
+                if (!touching[c]) assert_true(p[0] == 0.0);
+                double u = 0.0;
+                for (int i = 0; i < system->dof; i++) u += system->jacobian[system->entries[block->entry].start + i] * velocity[i];
+                if (touching[c]) out->approach = fmax(out->approach, -u);
+            }
+        }
+        mor_world_destroy(w);
+    }
+    mor_arena_destroy(arena);
+}
+
+static void kinetic_energy_never_grows_in_ten_thousand_touch_downs(void** state)
+{
+    (void)state;
+    static const char* const methods[] = { "qp-active-set", "qp-admm", "qp-interior-point" };
+    static const char* const laws[] = { "stick", "qp", "two-phase" };
+    bool all = getenv("MOREAU_LONG") != NULL;
+    for (int m = 0; m < 3; m++)
+        for (int law = 0; law < 3; law++) {
+            if (law == 0 && m > 0) continue; /* no QP in it */
+            tally t = { 0, 0, -INFINITY, 0.0 };
+            int count = all || m == 0 ? 10000 : 1000; /* the iterative methods take their time: all of them with MOREAU_LONG */
+            /* both laws with QPs share the ten thousand of a method */
+            touch_downs(methods[m], (mor_gauss_impact)law, law == 0 ? count : count / 2, (mor_rng){ 1234 + (uint64_t)law }, &t);
+            printf("  %-18s %-10s %5d impacts, %d not solved, largest relative gain of energy %.2g, fastest approach left %.2g m/s\n", methods[m], laws[law],
+                   t.impacts, t.failures, t.gain, t.approach);
+            assert_int_equal(t.failures, 0);
+            assert_true(t.gain <= 1e-12);
+            assert_true(t.approach < 1e-7);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kinetic_energy_never_grows_in_ten_thousand_touch_downs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
