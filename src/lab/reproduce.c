@@ -18,7 +18,7 @@
 
 static const struct figure {
     const char* name; /* of its directory */
-    int first, last;  /* figures of the paper; 3 to 5 are drawings */
+    int first, last;  /* figures of the PEG paper; 3 to 5 are drawings */
     mor_code (*run)(const mor_reproduce*, mor_error*);
 } figures[] = { { "1", 1, 2, mor_reproduce_energy },     { "6", 6, 9, mor_reproduce_hills }, { "10", 10, 17, mor_reproduce_sawtooth },
                 { "18", 18, 18, mor_reproduce_steps }, { "19", 19, 22, mor_reproduce_rod }, { "spheres", 0, 0, mor_reproduce_spheres },

@@ -94,7 +94,7 @@ static void draw_walls(mor_panel* panel, const mor_wall* w, int n, const double 
         x[k] = w[i].q.x, y[k++] = w[i].q.y;
         if (i + 1 == n || mor_norm(mor_sub(w[i].q, w[i + 1].p)) > 1e-12) x[k] = NAN, y[k++] = NAN;
     }
-    draw(panel, "surface", 7, 0, x, y, k, box);
+    draw(panel, "surface", 6, 0, x, y, k, box);
 }
 
 static mor_code save(const mor_reproduce* o, mor_figure* figure, const char* number, const char* name, mor_error* error)

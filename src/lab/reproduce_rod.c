@@ -125,31 +125,36 @@ static mor_code draw_views(const study* k, mor_error* error)
     mor_scene* scene;
     mor_world* w = mor_reproduce_world(k->o, "peg_rod.yaml", sets, &scene, error);
     if (!w) return error->code;
-    double* x = malloc(2 * ROOM * sizeof *x);
+    double *edges = malloc(12 * ROOM * sizeof *edges), *x = malloc(2 * ROOM * sizeof *x);
     mor_vec3* path = malloc((PATH + 1) * sizeof *path);
     mor_figure f = { .title = "Slender rod: first field of rocks", .x_label = "y", .x_unit = "m" };
-    mor_code code = x && path ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
+    mor_code code = edges && x && path ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
+    int count[3][2];
+    for (int i = 0; i < 3 && code == MOR_OK; i++)
+        for (int rod = 0; rod < 2; rod++) {
+            double* at = edges + (2 * i + rod) * 2 * ROOM;
+            count[i][rod] = project_edges(w, rod, axes[i][0], axes[i][1], at, at + ROOM, ROOM);
+        }
+    mor_body_id body = mor_world_find_body(w, "rod");
+    int steps = 0;
+    if (code == MOR_OK) path[0] = mor_body_get_state(w, body).com;
+    for (; steps < PATH && code == MOR_OK; steps++) {
+        mor_step_report r;
+        code = mor_world_step(w, &r, error);
+        path[steps + 1] = mor_body_get_state(w, body).com;
+    }
     for (int i = 0; i < 3 && code == MOR_OK; i++) {
         mor_panel* p = mor_figure_panel(&f, titles[i], "m");
         snprintf(p->x_label, sizeof p->x_label, "%s", i == 1 ? "along the oblique axis" : "y");
         snprintf(p->x_unit, sizeof p->x_unit, "m");
-        for (int rod = 0; rod < 2; rod++) {
-            int n = project_edges(w, rod, axes[i][0], axes[i][1], x, x + ROOM, ROOM);
-            mor_panel_curve(p, rod ? "rod" : "rocks", rod ? 1 : 7, 0, x, x + ROOM, n);
+        for (int s = 0; s <= steps; s++) x[s] = mor_dot(axes[i][0], path[s]), x[ROOM + s] = mor_dot(axes[i][1], path[s]);
+        mor_panel_curve(p, "path of the centre, 1.75 s", 2, 0, x, x + ROOM, steps + 1);
+        for (int rod = 1; rod >= 0; rod--) {
+            const double* at = edges + (2 * i + rod) * 2 * ROOM;
+            mor_panel_curve(p, rod ? "rod" : "rocks", rod ? 1 : 6, 0, at, at + ROOM, count[i][rod]);
         }
     }
-    mor_body_id rod = mor_world_find_body(w, "rod");
-    int steps = 0;
-    if (code == MOR_OK) path[0] = mor_body_get_state(w, rod).com;
-    for (; steps < PATH && code == MOR_OK; steps++) {
-        mor_step_report r;
-        code = mor_world_step(w, &r, error);
-        path[steps + 1] = mor_body_get_state(w, rod).com;
-    }
-    for (int i = 0; i < 3 && code == MOR_OK; i++) {
-        for (int s = 0; s <= steps; s++) x[s] = mor_dot(axes[i][0], path[s]), x[ROOM + s] = mor_dot(axes[i][1], path[s]);
-        mor_panel_curve(&f.panels[i], "path of the centre, 1.75 s", 2, 0, x, x + ROOM, steps + 1);
-    }
+    free(edges);
     mor_path out = mor_reproduce_path(k->o, "figure-19/views.svg");
     if (code == MOR_OK) code = mor_figure_write(&f, out.text, error);
     mor_figure_clear(&f);
