@@ -5,7 +5,7 @@ CMAKE_ARGS ?=
 TEST ?= .
 ROBOTS ?=
 
-.PHONY: all deps demo test test-asan test-long fuzz-viewer test-browser bench bench-solvers bench-robots install docs viewer gallery format check-rooms clean
+.PHONY: all deps demo test test-asan test-long fuzz-viewer test-browser bench bench-ode bench-solvers bench-robots install docs viewer gallery format check-rooms clean
 
 all: deps
 	@cmake -S . -B $(BUILD) -G Ninja $(CMAKE_ARGS) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
@@ -49,6 +49,12 @@ bench: deps
 	@scripts/install-deps bench
 	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF"
 	@scripts/bench build-bench
+
+# ODE's own problems: its solvers and ours by one judge (docs/results/ode.md, two minutes)
+bench-ode: deps
+	@scripts/install-deps bench
+	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF"
+	@build-bench/bench/bench_ode_frames -o ode-frames
 
 # solvers on stored problems beside Siconos, num4lcp's families, scaling: writes docs/results (about half an hour)
 bench-solvers: deps

@@ -205,6 +205,9 @@ static void planes_of_two_hulls_cost_microseconds(void** state)
     }
     printf("  two icosahedra: %d planes, %d rows in %.2f us\n", set.plane_count, set.row_count, 1e6 * best);
     assert_true(set.plane_count > 0);
+#ifdef __OPTIMIZE__
+    assert_true(best < 10e-6);
+#endif
     mor_geometry_release(a);
     mor_geometry_release(b);
 }
@@ -250,7 +253,9 @@ static void a_pile_of_a_thousand_boxes_costs_at_most_twice_the_default_method(vo
         int n[2];
         for (int i = 0; i < 2; i++) mor_world_contacts(w[i], &n[i]);
         printf("  at %.2f s: manifold %.0f us, %d contacts; features %.0f us, %d contacts; ratio %.2f\n", mor_world_time(w[0]), 1e6 * t[0], n[0], 1e6 * t[1], n[1], t[1] / t[0]);
+#ifdef __OPTIMIZE__ /* times of other builds say nothing */
         assert_true(t[1] < 2.0 * t[0]);
+#endif
     }
     for (int i = 0; i < 2; i++) {
         mor_world_destroy(w[i]);

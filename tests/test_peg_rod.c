@@ -2,6 +2,7 @@
  *
  * Truth: energy may not rise; penetration measured by the collision geometry; the positions must agree as the step shrinks. The pile's
  * bound on the kinetic energy is fact 1 of peg.c. */
+#include "common/choices.h"
 #include "common/worlds.h"
 #include "model/world.h"
 
@@ -15,6 +16,7 @@
 typedef struct rod_run {
     mor_vec3 half, end; /* positions at 0.5 s and 1.75 s */
     double gain, pen, raw, us, initial;
+    test_choice_report choice;
 } rod_run;
 
 static rod_run rod(double h, const char* mu, double end)
@@ -33,12 +35,14 @@ static rod_run rod(double h, const char* mu, double end)
     int steps = (int)(end / h + 0.5);
     for (int i = 1; i <= steps; i++) {
         mor_step_report s = test_steps(w, 1);
+        test_choices(w, &r.choice);
         r.gain = fmax(r.gain, s.kinetic + s.potential - energy);
         energy = s.kinetic + s.potential;
         r.pen = fmax(r.pen, s.penetration);
         r.raw = fmax(r.raw, s.raw_penetration);
         if (i == (int)(0.5 / h + 0.5)) r.half = test_state(w, body).com;
     }
+    assert_true(r.choice.worst < 1e-7);
     r.us = 1e6 * (mor_cpu_clock() - start) / steps;
     r.end = test_state(w, body).com;
     mor_world_destroy(w);
@@ -148,6 +152,9 @@ static void random_piles_neither_explode_nor_gain_kinetic_energy(void** state)
             assert_true(s.kinetic < 1e4);
             up += s.projection_work;
             deepest = fmax(deepest, s.raw_penetration);
+            test_choice_report choice = { 0 };
+            test_choices(w, &choice);
+            assert_true(choice.worst < 1e-6); /* the solver's tolerance is 1e-9 m/s */
             if (s.status != MOR_SOLVED) missed++;
             else worst = fmax(worst, contact_gain(w));
         }

@@ -107,7 +107,6 @@ static const broken scenes[] = {
     { TOP("method: { collision: { epsilon: x } }"), 2, 33, "not a number", 0, 0 },
     { TOP("method: { friction_directions: 2.5 }"), 2, 32, "whole number", 0, 0 },
     { TOP("method: { on_failure: panic }"), 2, 23, "stop|warn|retry", 0, 0 },
-    { TOP("method: { integrator: rk4 }"), 2, 23, "not supported by this version; use 'semi-implicit'", 0, 0 },
     { TOP("method: { integrator: euler }"), 2, 23, "unknown integrator 'euler'", 0, 0 },
     { TOP("method: { coordinates: maximum }"), 2, 24, "minimal or maximal", 0, 0 },
     { TOP("method: { stabilisation: { name: impuls } }"), 2, 34, "did you mean 'impulse'?", 0, 0 },

@@ -14,7 +14,11 @@
 extern "C" {
 #endif
 
-#define MOR_PLUGIN_VERSION 2
+#define MOR_PLUGIN_VERSION 3 /* 2 added controllers, 3 `error`; plug-ins of version 2 still work */
+
+/* An error measure of one's own for `moreau compare`: how wrong z is as an answer of `problem`, beside what the judge found. It is shown and stored; whether a
+ * run is solved stays the judge's verdict. Called in several processes at once. */
+typedef double (*mor_plugin_error)(const mor_problem* problem, const double* z, const mor_residual* judged);
 
 typedef struct mor_plugin {
     uint32_t version;                                        /* MOR_PLUGIN_VERSION */
@@ -24,6 +28,9 @@ typedef struct mor_plugin {
     const mor_collision* const* collisions;
     uint32_t controller_size;
     const mor_controller* const* controllers;
+    /* since version 3 */
+    mor_plugin_error error; /* NULL: none */
+    const char* error_name; /* one word for tables; NULL: "user" */
 } mor_plugin;
 
 /* What the shared object exports under the name "mor_plugin_entry". */
@@ -37,7 +44,7 @@ MOR_API const mor_plugin* mor_plugin_entry(void);
         static const mor_solver* const solvers[] = { __VA_ARGS__, NULL };                                            \
         static const mor_plugin plugin = { MOR_PLUGIN_VERSION,      sizeof(mor_solver), sizeof(mor_formulation),     \
                                            sizeof(mor_collision), solvers,            NULL, NULL,                    \
-                                           sizeof(mor_controller), NULL };                                           \
+                                           sizeof(mor_controller), NULL, NULL, NULL };                               \
         return &plugin;                                                                                              \
     }
 
@@ -48,7 +55,17 @@ MOR_API const mor_plugin* mor_plugin_entry(void);
         static const mor_controller* const controllers[] = { __VA_ARGS__, NULL };                                    \
         static const mor_plugin plugin = { MOR_PLUGIN_VERSION,      sizeof(mor_solver), sizeof(mor_formulation),     \
                                            sizeof(mor_collision), NULL,               NULL, NULL,                    \
-                                           sizeof(mor_controller), controllers };                                    \
+                                           sizeof(mor_controller), controllers, NULL, NULL };                        \
+        return &plugin;                                                                                              \
+    }
+
+/* The same for an error measure. */
+#define MOR_PLUGIN_ERROR(function, name)                                                                             \
+    const mor_plugin* mor_plugin_entry(void)                                                                         \
+    {                                                                                                                \
+        static const mor_plugin plugin = { MOR_PLUGIN_VERSION, sizeof(mor_solver), sizeof(mor_formulation),          \
+                                           sizeof(mor_collision), NULL, NULL, NULL, sizeof(mor_controller), NULL,    \
+                                           function, name };                                                         \
         return &plugin;                                                                                              \
     }
 

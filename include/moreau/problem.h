@@ -217,6 +217,9 @@ typedef struct mor_trace {
     mor_trace_line* lines;
     int count, capacity;
     int every; /* keep every k-th iteration; 0 = 1 */
+    /* NULL, or told of every line, with the iterate in the unknowns of the problem as it was posed */
+    void (*each)(void* user, const mor_trace_line* line, const double* z);
+    void* user;
 } mor_trace;
 
 #ifdef __cplusplus

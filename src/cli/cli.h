@@ -4,6 +4,7 @@
 #define MOREAU_CLI_CLI_H
 
 #include "moreau/moreau.h"
+#include "moreau/plugin.h"
 
 int mor_cli_run(int argc, char** argv);
 int mor_cli_solve(int argc, char** argv);
@@ -19,6 +20,8 @@ int mor_cli_view(int argc, char** argv);
 int mor_cli_plugins(int* argc, char** argv);
 /* The built-in methods and those of plug-ins; NULL: only built-in ones. */
 const mor_library* mor_cli_library(void);
+/* The error measure of a plug-in, or NULL. */
+mor_plugin_error mor_cli_error_function(const char** name);
 
 /* "moreau: text" on stderr; returns the code, which is the exit status. */
 int mor_cli_fail(const mor_error* error);

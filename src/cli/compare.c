@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char help_text[] =
@@ -22,6 +23,9 @@ static const char help_text[] =
     "  --start cold|warm     from zero (default) or from the stored impulses\n"
     "  --frames N            at most N frames of each file or scene, evenly spread; default 50, 0: all\n"
     "  --traces N            problems whose iterations are followed; default 50\n"
+    "  --iterations DIR      every iterate of the followed runs: solutions, errors, stick and slide (HDF5, one file per run)\n"
+    "  --coordinates minimal|maximal  frames of robots as trees (default) or as bodies with joints\n"
+    "  --scene-limit SECONDS whole runs of scenes, CPU seconds each; default 20; 0: no whole runs\n"
     "  --jobs N              processes; default: one per core\n"
     "  --out FILE.html       a page that needs nothing else\n"
     "  --csv FILE            one line per run\n"
@@ -86,6 +90,13 @@ static int parse_value(const char* s, const char* value, arguments* a)
     mor_lab_options* o = &a->options;
     double x;
     if (strcmp(s, "--out") == 0) a->out = value;
+    else if (strcmp(s, "--iterations") == 0) o->iterations = value;
+    else if (strcmp(s, "--coordinates") == 0) {
+        if (strcmp(value, "minimal") != 0 && strcmp(value, "maximal") != 0) return mor_cli_usage("compare", "--coordinates %s: minimal or maximal", value);
+        o->maximal = value[1] == 'a';
+    } else if (strcmp(s, "--scene-limit") == 0) {
+        if (!number(value, 0.0, 1e6, &o->scene_limit)) return mor_cli_usage("compare", "--scene-limit %s: expected seconds", value);
+    }
     else if (strcmp(s, "--csv") == 0) a->csv = value;
     else if (strcmp(s, "--tol") == 0) return parse_tols(value, o);
     else if (strcmp(s, "--formulations") == 0) {
@@ -114,7 +125,7 @@ static int parse_value(const char* s, const char* value, arguments* a)
 static int parse(int argc, char** argv, arguments* a)
 {
     static const char* const known[] = { "--formulations", "--solvers", "--tol", "--time-limit", "--memory", "--start", "--frames", "--traces",
-                                         "--jobs", "--out", "--csv", "--json", "--resume", "--quiet", "--help", NULL };
+                                         "--iterations", "--coordinates", "--scene-limit", "--jobs", "--out", "--csv", "--json", "--resume", "--quiet", "--help", NULL };
     a->options.jobs = (int)fmax(1.0, (double)sysconf(_SC_NPROCESSORS_ONLN));
     size_t used = 0;
     for (int i = 0; i < argc && used < sizeof a->options.command - 2; i++) {
@@ -194,6 +205,17 @@ static void print_summary(const mor_lab* lab)
         }
 }
 
+static void print_scenes(const mor_lab* lab)
+{
+    for (int i = 0; i < lab->scene_run_count; i++) {
+        const mor_lab_scene* r = &lab->scene_runs[i];
+        if (i == 0 || lab->scene_runs[i - 1].scene != r->scene)
+            printf("%s, whole runs\n  %-14s %-16s %10s %12s %12s %12s %10s  %s\n", lab->scene_names[r->scene], "formulation", "solver", "step [s]", "error [m]", "gain [J]", "depth [m]", "CPU [s]", "status");
+        printf("  %-14s %-16s %10.3g %12.3e %12.3e %12.3e %10.3g  %s%s\n", mor_lab_formulation_name(lab, r->formulation), mor_lab_solver_name(lab, r->solver), r->step, r->error, r->energy_gain, r->penetration, r->cpu_s,
+               r->reference ? "reference" : mor_status_name((mor_status)r->status), r->detail[0] ? r->detail : "");
+    }
+}
+
 /* Writes under a temporary name and renames it. */
 static int write_file(const char* path, const mor_lab* lab, void (*write)(const mor_lab*, FILE*))
 {
@@ -216,6 +238,7 @@ int mor_cli_compare(int argc, char** argv)
     static arguments a;
     a.options = mor_lab_options_default();
     a.options.library = mor_cli_library();
+    a.options.error = mor_cli_error_function(&a.options.error_name);
     int status = parse(argc, argv, &a);
     if (status || a.help) {
         if (!status) fputs(help_text, stdout);
@@ -232,6 +255,9 @@ int mor_cli_compare(int argc, char** argv)
     if (!code && !interrupted && lab.problem_count == 0) code = mor_fail(&error, MOR_BAD_INPUT, "%s: no problem with contacts", a.problems[0]);
     if (a.out) snprintf(journal, sizeof journal, "%s.journal", a.out);
     meter m = { .shown = isatty(2) && !a.quiet, .first = -1 };
+    if (!code && a.options.iterations && mkdir(a.options.iterations, 0777) != 0 && errno != EEXIST) code = mor_fail(&error, MOR_SYSTEM, "%s: cannot be made: %s", a.options.iterations, strerror(errno));
+    if (!code && a.options.scene_limit > 0.0) code = mor_lab_run_scenes(&lab, progress, &m, &error);
+    m.first = -1;
     if (!code) code = mor_lab_run_all(&lab, a.out ? journal : NULL, a.resume, progress, &m, &error);
     if (m.shown) fprintf(stderr, "\r%79s\r", "");
     if (code) status = mor_cli_fail(&error);
@@ -239,7 +265,7 @@ int mor_cli_compare(int argc, char** argv)
         int written = a.out ? write_file(a.out, &lab, mor_lab_write_html) : 0;
         if (!written && a.csv) written = write_file(a.csv, &lab, mor_lab_write_csv);
         if (a.json) mor_lab_write_json(&lab, stdout);
-        else if (!a.quiet) print_summary(&lab);
+        else if (!a.quiet) print_scenes(&lab), print_summary(&lab);
         if (written) status = written;
     }
     if (!code && lab.complete && a.out && !status) remove(journal);

@@ -8,7 +8,16 @@
 
 static mor_library* library; /* lives as long as the program; NULL without plug-ins */
 
+static mor_plugin_error error_function;
+static const char* error_name = "user";
+
 const mor_library* mor_cli_library(void) { return library; }
+
+mor_plugin_error mor_cli_error_function(const char** name)
+{
+    *name = error_name;
+    return error_function;
+}
 
 static mor_code load(const char* path, mor_error* error)
 {
@@ -24,11 +33,16 @@ static mor_code load(const char* path, mor_error* error)
     mor_plugin_function entry;
     memcpy(&entry, &symbol, sizeof entry);
     const mor_plugin* p = entry();
-    if (!p || p->version != MOR_PLUGIN_VERSION)
+    if (!p || p->version < 2 || p->version > MOR_PLUGIN_VERSION)
         return mor_fail(error, MOR_BAD_INPUT, "--plugin %s: made for plug-in version %u; this program has version %d", path, p ? p->version : 0u, MOR_PLUGIN_VERSION);
     if (p->solver_size != sizeof(mor_solver) || p->formulation_size != sizeof(mor_formulation) || p->collision_size != sizeof(mor_collision) ||
         (p->controllers && p->controller_size != sizeof(mor_controller)))
         return mor_fail(error, MOR_BAD_INPUT, "--plugin %s: built with other headers than this program; compile it again", path);
+    if (p->version >= 3 && p->error) {
+        if (error_function) return mor_fail(error, MOR_BAD_INPUT, "--plugin %s: an error measure was given already ('%s'); one at a time", path, error_name);
+        error_function = p->error;
+        if (p->error_name) error_name = p->error_name;
+    }
     if (!library && !(library = mor_library_create(error))) return MOR_SYSTEM;
     mor_code code = MOR_OK;
     for (int i = 0; p->solvers && p->solvers[i] && !code; i++) code = mor_library_add_solver(library, p->solvers[i], error);

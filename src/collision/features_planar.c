@@ -4,17 +4,21 @@
  * them); the rows of an edge are the points of the other piece, its support edge cut to the length of the edge. A
  * particle has no edges, so its planes against a polygon are the m half-planes of the papers, max(psi_1 ... psi_m) >= 0.
  *
- * A chain is a row of convex runs that meet in valleys. Each run is an unbounded piece: what lies beyond its ends is
- * taken as inside when it is behind all its segments, so a closed polygon is the better model where a particle may come
- * from the side (the papers' "hidden base"). Cost O(V_a E_b + V_b E_a). */
+ * A chain is a row of convex runs that meet in valleys. Each run is a piece without a floor: behind all its segments and between two sides
+ * that go into the solid from its ends, along the mean n of its first and last normal. Without the sides the line of a run would reach beyond its ends and fill the
+ * valleys beside it. At a valley the side of one run lies in the other's solid, an internal face like the seam of two tiles. Beyond the
+ * open ends there is nothing: a closed polygon says better what is meant there. Cost O(V_a E_b + V_b E_a). */
 #include "collision/features.h"
 
 enum { MOST = 512 };
 
 typedef struct piece {
-    int points, edges, first; /* `first`: number of its first edge in the shape */
-    mor_vec3 p[MOST], n[MOST];
-    bool closed;
+    int points, planes;
+    int first; /* number of its first point in the shape */
+    mor_vec3 p[MOST], n[MOST]; /* points; normals of the planes */
+    mor_vec3 q[MOST], t[MOST]; /* plane k runs from q along t */
+    double length[MOST];
+    int id[MOST]; /* of the planes: edges of the shape; sides of run r are numbered edge_count + 2 r, + 1 */
 } piece;
 
 static double cross_z(mor_vec3 a, mor_vec3 b) { return a.x * b.y - a.y * b.x; }
@@ -30,42 +34,61 @@ int mor_features_pieces(const mor_geometry* a, const mor_geometry* b)
     return runs;
 }
 
-/* Run that holds edge e of a chain. */
+/* Run that holds plane e of a chain. */
 static int run_of_edge(const mor_polyline* C, int e)
 {
+    if (e >= C->edge_count) return (e - C->edge_count) / 2;
     int run = 0;
     for (int i = 1; i <= e; i++) run += is_valley(C, i);
     return run;
 }
 
+static void add_plane(piece* k, int id, mor_vec3 n, mor_vec3 q, mor_vec3 t, double length)
+{
+    int at = k->planes++;
+    k->n[at] = n;
+    k->q[at] = q;
+    k->t[at] = t;
+    k->length[at] = length;
+    k->id[at] = id;
+}
+
 static void cut_out(const mor_placed* X, int run, piece* k)
 {
     const mor_geometry* g = X->shape;
+    k->points = k->planes = k->first = 0;
     if (g->kind == MOR_PARTICLE) {
-        *k = (piece){ .points = 1 };
+        k->points = 1;
         k->p[0] = X->p;
         return;
     }
     const mor_polyline* C = g->polyline;
     int first = 0, edges = C->edge_count;
-    k->closed = g->kind == MOR_POLYGON;
-    if (!k->closed) {
+    const bool closed = g->kind == MOR_POLYGON;
+    if (!closed) {
         int at = 0;
         while (first < C->edge_count && at < run) at += is_valley(C, ++first);
         for (edges = 1; first + edges < C->edge_count && !is_valley(C, first + edges);) edges++;
     }
-    if (edges > MOST - 1) edges = MOST - 1;
+    if (edges > MOST - 3) edges = MOST - 3;
     k->first = first;
-    k->edges = edges;
-    k->points = k->closed ? edges : edges + 1;
+    k->points = closed ? edges : edges + 1;
     for (int i = 0; i < k->points; i++) k->p[i] = mor_placed_point(X, C->points[first + i]);
-    for (int i = 0; i < edges; i++) k->n[i] = mor_placed_vector(X, C->normals[first + i]);
+    for (int i = 0; i < edges; i++) {
+        mor_vec3 e = mor_sub(k->p[i + 1 < k->points ? i + 1 : 0], k->p[i]);
+        double length = mor_norm(e);
+        add_plane(k, first + i, mor_placed_vector(X, C->normals[first + i]), k->p[i], mor_scale(1.0 / length, e), length);
+    }
+    if (closed) return;
+    mor_vec3 up = mor_normalize(mor_add(k->n[0], k->n[edges - 1]), k->n[0]), back = mor_v3(-up.y, up.x, 0); /* outward at the start */
+    add_plane(k, C->edge_count + 2 * run, back, k->p[0], mor_neg(up), HUGE_VAL);
+    add_plane(k, C->edge_count + 2 * run + 1, mor_neg(back), k->p[edges], mor_neg(up), HUGE_VAL);
 }
 
 static double edge_separation(const piece* X, int f, const piece* Y)
 {
     double least = HUGE_VAL;
-    for (int v = 0; v < Y->points; v++) least = fmin(least, mor_dot(X->n[f], mor_sub(Y->p[v], X->p[f])));
+    for (int v = 0; v < Y->points; v++) least = fmin(least, mor_dot(X->n[f], mor_sub(Y->p[v], X->q[f])));
     return least;
 }
 
@@ -81,12 +104,11 @@ static void put_row(mor_feature_set* set, mor_feature_plane* plane, mor_vec3 p, 
 static void edge_rows(const piece* X, int f, const piece* Y, bool owner_is_a, double window, mor_feature_set* set)
 {
     if (set->plane_count == MOR_MAX_PLANES) return;
-    uint32_t id = owner_is_a ? mor_plane_id(MOR_FACE_OF_A, X->first + f, 0) : mor_plane_id(MOR_FACE_OF_B, 0, X->first + f);
+    uint32_t id = owner_is_a ? mor_plane_id(MOR_FACE_OF_A, X->id[f], 0) : mor_plane_id(MOR_FACE_OF_B, 0, X->id[f]);
     mor_feature_plane* plane = &set->planes[set->plane_count++];
     *plane = (mor_feature_plane){ .id = id, .n = owner_is_a ? X->n[f] : mor_neg(X->n[f]), .s = edge_separation(X, f, Y), .row = set->row_count };
-    mor_vec3 q = X->p[f], e = mor_sub(X->p[f + 1 < X->points ? f + 1 : 0], q);
-    double length = mor_norm(e), top = plane->s + MOR_SUPPORT_TOL * fmin(1.0, set->size), tol = MOR_OPEN_TOL * set->size;
-    mor_vec3 t = mor_scale(1.0 / length, e);
+    mor_vec3 q = X->q[f], t = X->t[f];
+    double length = X->length[f], top = plane->s + MOR_SUPPORT_TOL * fmin(1.0, set->size), tol = MOR_OPEN_TOL * set->size;
     int support[2] = { -1, -1 }, count = 0;
     for (int v = 0; v < Y->points; v++) {
         double h = mor_dot(X->n[f], mor_sub(Y->p[v], q));
@@ -122,8 +144,11 @@ void mor_features_planar_rows(const mor_placed* A, const mor_placed* B, uint32_t
     int edge = of_a ? mor_plane_of_a(id) : mor_plane_of_b(id);
     cut_out(A, of_a ? run_of(A, edge) : 0, &a);
     cut_out(B, of_a ? 0 : run_of(B, edge), &b);
-    if (of_a) edge_rows(&a, edge - a.first, &b, true, window, set);
-    else edge_rows(&b, edge - b.first, &a, false, window, set);
+    const piece* owner = of_a ? &a : &b;
+    int f = 0;
+    while (f < owner->planes - 1 && owner->id[f] != edge) f++;
+    if (of_a) edge_rows(&a, f, &b, true, window, set);
+    else edge_rows(&b, f, &a, false, window, set);
 }
 
 void mor_features_planar(const mor_placed* A, const mor_placed* B, int run, const mor_feature_query* o, mor_feature_set* set)
@@ -137,8 +162,8 @@ void mor_features_planar(const mor_placed* A, const mor_placed* B, int run, cons
     cut_out(B, B->shape->kind == MOR_CHAIN ? run : 0, &b);
     double s[2 * MOST], best = -HUGE_VAL;
     int winner = 0;
-    for (int f = 0; f < a.edges + b.edges; f++) {
-        s[f] = f < a.edges ? edge_separation(&a, f, &b) : edge_separation(&b, f - a.edges, &a);
+    for (int f = 0; f < a.planes + b.planes; f++) {
+        s[f] = f < a.planes ? edge_separation(&a, f, &b) : edge_separation(&b, f - a.planes, &a);
         if (s[f] > best) {
             best = s[f];
             winner = f;
@@ -146,11 +171,11 @@ void mor_features_planar(const mor_placed* A, const mor_placed* B, int run, cons
         if (best >= o->window) return;
     }
     set->separation = best;
-    set->best = winner < a.edges ? mor_plane_id(MOR_FACE_OF_A, a.first + winner, 0) : mor_plane_id(MOR_FACE_OF_B, 0, b.first + winner - a.edges);
-    for (int f = 0; f < a.edges + b.edges; f++) {
-        uint32_t id = f < a.edges ? mor_plane_id(MOR_FACE_OF_A, a.first + f, 0) : mor_plane_id(MOR_FACE_OF_B, 0, b.first + f - a.edges);
+    set->best = winner < a.planes ? mor_plane_id(MOR_FACE_OF_A, a.id[winner], 0) : mor_plane_id(MOR_FACE_OF_B, 0, b.id[winner - a.planes]);
+    for (int f = 0; f < a.planes + b.planes; f++) {
+        uint32_t id = f < a.planes ? mor_plane_id(MOR_FACE_OF_A, a.id[f], 0) : mor_plane_id(MOR_FACE_OF_B, 0, b.id[f - a.planes]);
         if (s[f] < -o->window && f != winner && id != o->held) continue;
-        if (f < a.edges) edge_rows(&a, f, &b, true, o->window, set);
-        else edge_rows(&b, f - a.edges, &a, false, o->window, set);
+        if (f < a.planes) edge_rows(&a, f, &b, true, o->window, set);
+        else edge_rows(&b, f - a.planes, &a, false, o->window, set);
     }
 }

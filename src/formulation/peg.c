@@ -16,7 +16,7 @@
  * Facts. (1) p_n.(G_n' nu+) = -p_n max(psi,0)/h <= 0 and friction dissipates, so the kinetic energy after contact is not above
  * that of nu_free, whatever kappa, for contacts that do not move by themselves. (2) Frictionless, nu+ is the M-projection of nu_free on the polyhedron
  * of kappa, and a switch keeps nu+ feasible, so |nu+ - nu_free|_M does not grow and switching ends. With friction there
- * is no proof; a plane is tried once per step. (3) nu = 0 is feasible among bodies at rest, also in jams.
+ * is no proof; a plane is tried once per step, and again, at most 16 times, when it is clearly open. (3) nu = 0 is feasible among bodies at rest, also in jams.
  * With one plane per pair this is Stewart-Trinkle with max(psi, 0) for psi.
  *
  * Restitution (e > 0): as in st, w+ >= -e w for a row that would close in the step and approaches faster than v_rest;
@@ -34,7 +34,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CONE_AUTO, CONE_PYRAMID, CONE_EXACT };
+enum { CONE_AUTO, CONE_PYRAMID, CONE_EXACT, MOST_SWITCHES = 16 };
 
 typedef struct peg_options {
     int cone;
@@ -177,17 +177,21 @@ static bool switch_planes(work* k)
         mor_peg_group* group = &peg->groups[g];
         if (group->choice < 0 || group->count == 1 || group->checked > 0 || !pushes(k, &peg->planes[group->choice])) continue;
         int best = -1;
-        double farthest = -group->tol_end;
+        /* a pair that bounces leaves by all its planes: more than its own */
+        double farthest = fmax(mor_peg_end_gap(peg, &peg->planes[group->choice]), 0.0) - group->tol_end;
         for (int p = group->first; p < group->first + group->count; p++) {
             const mor_peg_plane* other = &peg->planes[p];
-            if (p == group->choice || !other->open || other->tried) continue;
+            if (p == group->choice || !other->open) continue;
             double end = mor_peg_end_gap(peg, other);
+            /* once more on a plane tried before only if it is clearly open: other pairs have come in since */
+            if (other->tried && !(end > farthest + 10.0 * group->tol && group->switches < MOST_SWITCHES)) continue;
             if (!(end >= farthest) || mor_peg_same_rows(peg, other, &peg->planes[group->choice])) continue;
             farthest = end;
             best = p;
         }
         if (best < 0) continue;
         group->choice = best;
+        group->switches++;
         peg->planes[best].tried = true;
         any = true;
     }
@@ -209,7 +213,7 @@ static mor_report peg_step(const mor_system* s, const void* options, mor_solve_s
     mor_peg_speeds(&k.peg, s->nu_free);
     bias_rows(&k);
     if (s->block_count > s->contact_count) solve(&k); /* joints hold without contacts too */
-    /* every pass inserts a pair, tries a new plane or uses up a replacement, so the loop ends */
+    /* every pass inserts a pair, tries a new plane, or uses up a switch or a replacement, so the loop ends */
     while (insert(&k) || switch_planes(&k) || mor_peg_validate(&k.peg, k.bias, stage->arena, answer, &k.trial)) solve(&k);
     if (k.solves == 0) memset(answer->impulses, 0, (size_t)s->row_count * sizeof(double));
     for (int g = 0; g < k.peg.group_count; g++) {

@@ -22,6 +22,7 @@ typedef struct mor_peg_group {
     int choice;       /* plane that carries it, or -1 */
     int last;         /* plane that closes last */
     double until;     /* covered by open planes until this time; >= h: no collision */
+    int switches;     /* between planes in this step */
     int checked;      /* how often its edge pair was replaced by rows of the trial state */
 } mor_peg_group;
 

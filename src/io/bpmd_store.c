@@ -73,6 +73,9 @@ static bool inverse(int n, const double* M, double* out, mor_arena* arena)
     return good;
 }
 
+/* Without links there is only one kind of coordinates. */
+static bool maximal(const mor_bpmd_frame* f) { return f->maximal && f->link_count > 0; }
+
 static double* copy(mor_arena* arena, const double* from, size_t n)
 {
     double* to = mor_arena_alloc(arena, (n + 1) * sizeof *to);
@@ -93,7 +96,7 @@ mor_code mor_bpmd_store(mor_world* w, const mor_bpmd_frame* f, mor_error* error)
     }
     s->arena = arena;
     w->stored = s;
-    if (f->maximal) return MOR_OK;
+    if (maximal(f)) return MOR_OK;
     const double* M = f->mass;
     int offset = 0;
     for (int t = 0; t < f->tree_count; t++) {
@@ -123,7 +126,7 @@ mor_code mor_bpmd_store(mor_world* w, const mor_bpmd_frame* f, mor_error* error)
 /* One row block of the world from rows of the frame. `map`: frame tree -> the world's. */
 static mor_code make_minimal(const mor_world* w, const mor_bpmd_frame* f, const mor_bpmd_constraint* c, const int* map, mor_row_block* b, mor_error* error)
 {
-    int offset[2] = { 0, 0 }, n = 0;
+    int offset[3] = { 0 }, n = 0;
     for (int d = 0; d < c->rows; d++) {
         const mor_bpmd_row* row = &f->rows[c->row + d];
         for (int k = row->start; k < row->start + row->count; k++) {
@@ -131,7 +134,7 @@ static mor_code make_minimal(const mor_world* w, const mor_bpmd_frame* f, const 
             while (t < f->tree_count && at + f->trees[t].dof <= f->columns[k]) at += f->trees[t++].dof;
             int slot = 0;
             while (slot < n && b->tree[slot] != map[t]) slot++;
-            if (slot == 2) return mor_fail(error, MOR_BAD_INPUT, "%s/constraints/jacobian: row %d acts on three trees; at most two are expected", f->name, c->row + d);
+            if (slot == 3) return mor_fail(error, MOR_BAD_INPUT, "%s/constraints/jacobian: row %d acts on more than three trees", f->name, c->row + d);
             if (slot == n) {
                 b->tree[n] = map[t];
                 offset[n] = at;
@@ -174,7 +177,17 @@ mor_code mor_bpmd_store_rows(mor_world* w, const mor_bpmd_frame* f, mor_error* e
     double* nu_free = mor_arena_alloc(s->arena, ((size_t)f->dof + 6 * (size_t)f->body_count + 1) * sizeof *nu_free);
     double* memory = mor_arena_alloc(s->arena, ((size_t)f->row_count + 1) * sizeof *memory);
     if (!s->rows || !map || !nu_free || !memory) return mor_fail(error, MOR_SYSTEM, "out of memory");
-    for (int t = 0; t < f->tree_count; t++) map[t] = -1;
+    for (int t = 0, k = 0; t < f->tree_count; t++) {
+        map[t] = -1;
+        if (!f->trees[t].articulated || maximal(f)) continue;
+        const mor_stored_tree* stored = &s->trees[k++];
+        for (int i = 0; i < w->tree_count; i++)
+            if (w->trees[i].stored == stored) map[t] = i;
+        if (map[t] >= 0) continue;
+        if (!mor_world_reserve_tree(w)) return mor_fail(error, MOR_SYSTEM, "out of memory"); /* a tree without bodies: the spring of a joint */
+        map[t] = w->tree_count++;
+        w->trees[map[t]] = (mor_tree){ .kind = &mor_tree_stored, .body = -1, .dof = f->trees[t].dof, .stored = stored };
+    }
     for (int i = 0; i < f->body_count; i++)
         if (f->tree_count && f->bodies[i].tree >= 0) map[f->bodies[i].tree] = w->bodies[w->order[i]].tree;
     int total = 0, offset = 0;
@@ -187,12 +200,12 @@ mor_code mor_bpmd_store_rows(mor_world* w, const mor_bpmd_frame* f, mor_error* e
         memcpy(nu_free + at, f->nu_free + offset, (size_t)f->trees[t].dof * sizeof *nu_free);
     }
     s->nu_free = f->tree_count ? nu_free : NULL;
-    bool sparse = f->tree_count && !f->maximal;
+    bool sparse = f->tree_count && !maximal(f);
     for (int i = 0; i < f->constraint_count; i++) {
         const mor_bpmd_constraint* c = &f->constraints[i];
         if (sparse && c->kind == MOR_BPMD_LINK) continue;
         mor_row_block* b = &s->rows[s->row_count];
-        *b = (mor_row_block){ .kind = c->kind == MOR_BPMD_BOUNDED ? MOR_BLOCK_BOUNDED : MOR_BLOCK_EQUATION, .dim = c->rows, .tree = { -1, -1 }, .joint = -1 };
+        *b = (mor_row_block){ .kind = c->kind == MOR_BPMD_BOUNDED ? MOR_BLOCK_BOUNDED : MOR_BLOCK_EQUATION, .dim = c->rows, .tree = { -1, -1, -1 }, .joint = -1 };
         mor_code code = sparse ? make_minimal(w, f, c, map, b, error) : make_maximal(w, f, c, b, error);
         if (code) return code;
         for (int d = 0; d < c->rows; d++) {

@@ -225,6 +225,7 @@ static bool find_body_form(const mor_world* w, const mor_bpmd_before* before, co
     int first;
     const mor_robot* r = robot_of(w, b->tree[0], &first);
     memset(out, 0, 12 * sizeof *out);
+    if (b->tree[1] >= 0 && b->tree[2] >= 0) return false;
     if (r && b->tree[1] < 0) {
         int dof = w->trees[b->tree[0]].dof, column = -1;
         for (int k = 0; k < dof; k++) {
@@ -243,7 +244,7 @@ static bool find_body_form(const mor_world* w, const mor_bpmd_before* before, co
         body[t] = -1;
         if (b->tree[t] < 0) continue;
         const mor_tree* tree = &w->trees[b->tree[t]];
-        if (tree->robot || tree->dof != 6) return false;
+        if (tree->body < 0 || tree->dof != 6) return false;
         body[t] = tree->body;
         memcpy(out + 6 * t, b->J[t] + 6 * d, 6 * sizeof *out);
     }
@@ -267,8 +268,8 @@ static void capture_block(const mor_world* w, const mor_bpmd_before* before, int
         row->count = put_row(w, island, b, d, out);
         int body[2] = { -1, -1 };
         bool known = true;
-        if (from->joint >= 0 && from->joint < before->joint_count && before->joints[from->joint].count == b->dim) {
-            memcpy(row->body, before->joints[from->joint].row[d], sizeof row->body);
+        if (from->joint >= 0 && from->joint < before->joint_count && from->of[d] < before->joints[from->joint].count) {
+            memcpy(row->body, before->joints[from->joint].row[from->of[d]], sizeof row->body);
             memcpy(body, before->joints[from->joint].body, sizeof body);
         } else known = find_body_form(w, before, from, d, body, row->body);
         for (int k = 0; k < 12 && !known; k++) row->body[k] = NAN;
@@ -293,30 +294,31 @@ static void capture_links(const mor_world* w, const mor_bpmd_before* before, mor
 
 static void capture_trees(const mor_world* w, const mor_bpmd_before* before, mor_bpmd_frame* f)
 {
-    size_t mass = 0;
+    size_t at = 0, from = 0;
     int q = 0;
     memcpy(f->nu, w->nu, (size_t)w->dof * sizeof(double));
     memcpy(f->nu_free, w->nu_free, (size_t)w->dof * sizeof(double));
     memcpy(f->nu_new, w->nu_new, (size_t)w->dof * sizeof(double));
-    for (int t = 0; t < w->tree_count; t++) {
+    for (int t = 0; t < w->tree_count; t++) { /* trees that are not one body: robots, in the order of `before`, and springs of joints */
         const mor_robot* r = w->trees[t].robot;
-        f->trees[t] = (mor_bpmd_tree){ .dof = w->trees[t].dof, .articulated = r != NULL, .q = q };
-        if (!r) continue;
-        q += f->trees[t].q_count = r->model->joint_count + (r->model->floating ? 7 : 0);
+        size_t n = (size_t)w->trees[t].dof;
+        f->trees[t] = (mor_bpmd_tree){ .dof = (int)n, .articulated = w->trees[t].body < 0, .q = q };
+        if (!f->trees[t].articulated) continue;
+        if (r) q += f->trees[t].q_count = r->model->joint_count + (r->model->floating ? 7 : 0);
+        for (size_t k = 0; k < n * n; k++) f->mass[at + k] = r ? before->mass[from + k] : k % (n + 1) == 0 ? 1.0 : 0.0;
+        at += n * n;
+        if (r) from += n * n;
     }
     if (before->q_count) memcpy(f->q, before->q, (size_t)before->q_count * sizeof(double));
-    /* robots are trees in the order they were added, as `before` has them */
-    for (int i = 0; i < w->robot_count; i++) mass += (size_t)w->robots[i]->model->dof * (size_t)w->robots[i]->model->dof;
-    if (mass) memcpy(f->mass, before->mass, mass * sizeof(double));
     for (int i = 0; i < w->island_count; i++) {
         const mor_system* s = &w->islands[i].system;
         for (int k = 0; k < s->tree_count; k++) {
             int tree = w->islands[i].tree_of[k], dof = s->trees[k].dof;
             memcpy(f->nu_free + w->trees[tree].offset, s->nu_free + s->trees[k].offset, (size_t)dof * sizeof(double));
-            if (!w->trees[tree].robot || !s->trees[k].mass) continue;
-            size_t at = 0;
+            if (!f->trees[tree].articulated || !s->trees[k].mass) continue;
+            at = 0;
             for (int t = 0; t < tree; t++)
-                if (w->trees[t].robot) at += (size_t)w->trees[t].dof * (size_t)w->trees[t].dof;
+                if (f->trees[t].articulated) at += (size_t)w->trees[t].dof * (size_t)w->trees[t].dof;
             memcpy(f->mass + at, s->trees[k].mass, (size_t)dof * (size_t)dof * sizeof(double));
         }
     }
@@ -361,8 +363,9 @@ mor_code mor_bpmd_capture_rows(const mor_world* w, const mor_bpmd_before* before
         }
     }
     for (int j = w->joints.count; j < before->joint_count; j++) blocks++, rows += (size_t)before->joints[j].count;
+    for (int t = 0; t < w->tree_count; t++)
+        if (w->trees[t].body < 0) mass += (size_t)w->trees[t].dof * (size_t)w->trees[t].dof;
     for (int i = 0; i < w->robot_count; i++) {
-        mass += (size_t)w->robots[i]->model->dof * (size_t)w->robots[i]->model->dof;
         for (int l = 0; l < w->robots[i]->model->link_count; l++)
             if (w->bodies[w->robots[i]->bodies[l]].tree >= 0) jacobian += (size_t)6 * (size_t)w->robots[i]->model->dof;
     }

@@ -165,8 +165,12 @@ void mor_chart_write(const mor_chart* c, FILE* out)
 {
     double left = 52, top = 24, row = 14;
     int named = 0;
-    for (int i = 0; i < c->count; i++) named += c->series[i].label[0] != 0;
-    double legend = named ? 130 : 8, height = fmax(top + c->height + 38, top + row * named + 8);
+    size_t longest = 0;
+    for (int i = 0; i < c->count; i++) {
+        named += c->series[i].label[0] != 0;
+        if (strlen(c->series[i].label) > longest) longest = strlen(c->series[i].label);
+    }
+    double legend = named ? fmax(130.0, 45.0 + 5.8 * (double)longest) : 8, height = fmax(top + c->height + 38, top + row * named + 8);
     axis x = make_axis(c, true), y = make_axis(c, false);
     fprintf(out, "<svg class=\"chart\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" role=\"img\">\n", left + c->width + legend + 12, height, left + c->width + legend + 12, height);
     write_axes(out, c, &x, &y, left, top);

@@ -14,13 +14,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "formulation/registry.h"
 #include "formulation/step_problem.h"
 #include "io/bpmd.h"
+#include "io/iteration_file.h"
 #include "io/problem_file.h"
 #include "lab/spectrum.h"
 #include "model/world.h"
+#include "problem/step.h"
 
 enum { LARGEST_SPECTRUM = 700, TRACE_ITERATIONS = 2000 };
 static const double enough_s = 0.004; /* repeat solves shorter than this */
@@ -38,7 +41,12 @@ bool mor_lab_applies(const mor_lab* lab, int problem, int formulation, int solve
     }
     uint32_t forms = lab->formulations[formulation]->produces;
     if (!forms) return solver < 0;
-    if (solver < 0) return false;
+    return solver >= 0 && mor_lab_pairs(lab, formulation, solver);
+}
+
+bool mor_lab_pairs(const mor_lab* lab, int formulation, int solver)
+{
+    uint32_t forms = lab->formulations[formulation]->produces;
     /* the forms of the default options: the lowest step form if there is one, else all */
     uint32_t step = forms & (MOR_STEP_PYRAMID | MOR_STEP_CONE);
     if (step && !(forms & (MOR_GFC2D | MOR_GFC3D))) forms = step;
@@ -66,13 +74,43 @@ bool mor_lab_traced(const mor_lab* lab, int problem)
 
 /* ------------------------------------------------------------------------------- one solve */
 
+/* CPU time of this thread, the only one. The clock of the process counts in ticks of milliseconds while a timer runs on it (pool.c). */
+static double cpu_clock(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 typedef struct solve_user {
     const mor_lab* lab;
     const mor_solver* solver;
     double tol;
     mor_trace* trace;
     mor_lab_run* run; /* times and iterations add up here */
+    mor_iterations* iterations; /* NULL: not kept */
 } solve_user;
+
+static void count_step_states(const mor_problem* p, const double* z, mor_arena* arena, mor_iterate* line);
+
+typedef struct keeper {
+    const solve_user* u;
+    const mor_problem* problem;
+    mor_arena* arena;
+} keeper;
+
+static double user_error(const mor_lab* lab, const mor_problem* p, const double* z, const mor_residual* r) { return lab->options.error ? lab->options.error(p, z, r) : NAN; }
+
+/* Told of every iteration of a followed run. */
+static void keep_iterate(void* user, const mor_trace_line* from, const double* z)
+{
+    const keeper* k = user;
+    mor_iterations* all = k->u->iterations;
+    mor_iterate line = { .iteration = from->iteration, .time_s = from->time_s, .residual = from->residual, .user_error = user_error(k->u->lab, k->problem, z, &from->residual), .sticking = -1, .sliding = -1, .open = -1 };
+    if (k->problem->form & (MOR_STEP_PYRAMID | MOR_STEP_CONE)) count_step_states(k->problem, z, k->arena, &line);
+    all->size = mor_problem_unknowns(k->problem);
+    mor_iterations_add(all, &line, z);
+}
 
 /* Solves from z, repeated if short; the answer is that of the first time. */
 static mor_report timed_solve(const solve_user* u, const mor_problem* problem, bool warm, double* z, mor_arena* arena)
@@ -91,29 +129,33 @@ static mor_report timed_solve(const solve_user* u, const mor_problem* problem, b
     }
     memcpy(start, z, n * sizeof *z);
     if (u->trace) {
+        keeper k = { u, problem, arena };
         o.trace = u->trace;
+        if (u->iterations && !u->iterations->size) u->trace->each = keep_iterate, u->trace->user = &k;
         o.max_iter = TRACE_ITERATIONS < u->solver->max_iter || u->solver->max_iter <= 0 ? TRACE_ITERATIONS : 0;
-        return mor_solve(u->solver, NULL, problem, &o, z, arena);
+        mor_report followed = mor_solve(u->solver, NULL, problem, &o, z, arena);
+        u->trace->each = NULL;
+        return followed;
     }
-    double limit = o.time_limit, begin = mor_cpu_clock(), wall = mor_clock();
+    double limit = o.time_limit, begin = cpu_clock(), wall = mor_clock();
     mor_report report = mor_solve(u->solver, NULL, problem, &o, z, arena);
-    double used = mor_cpu_clock() - begin, gone = mor_clock() - wall;
+    double used = cpu_clock() - begin, gone = mor_clock() - wall;
     if (report.status == MOR_TIME_LIMIT && used < 0.8 * limit) { /* the machine was busy: the limit is on CPU time */
         o.time_limit = fmin(10.0, 1.2 * gone / fmax(used, 1e-3 * gone)) * limit;
         memcpy(z, start, n * sizeof *z);
-        begin = mor_cpu_clock(), wall = mor_clock();
+        begin = cpu_clock(), wall = mor_clock();
         report = mor_solve(u->solver, NULL, problem, &o, z, arena);
-        used = mor_cpu_clock() - begin;
+        used = cpu_clock() - begin;
         if (report.status == MOR_SOLVED && used > limit) report.status = MOR_TIME_LIMIT;
     }
     double solve = report.time_s;
     int runs = 1;
-    while (report.status == MOR_SOLVED && mor_cpu_clock() - begin < enough_s && runs < MOST_REPEATS) {
+    while (report.status == MOR_SOLVED && cpu_clock() - begin < enough_s && runs < MOST_REPEATS) {
         memcpy(again, start, n * sizeof *again);
         solve += mor_solve(u->solver, NULL, problem, &o, again, arena).time_s;
         runs++;
     }
-    double cpu = mor_cpu_clock() - begin;
+    double cpu = cpu_clock() - begin;
     wall = mor_clock() - wall;
     u->run->total_s += cpu / runs;
     u->run->time_s += wall > 0.0 ? cpu / runs * fmin(1.0, solve / wall) : 0.0;
@@ -133,6 +175,10 @@ static void merge_report(mor_lab_run* run, const mor_report* r, double error)
     if (r->status != MOR_SOLVED && run->status == MOR_SOLVED) {
         run->status = (int)r->status;
         snprintf(run->detail, sizeof run->detail, "%.110s", r->detail);
+        if (strstr(r->detail, "out of memory")) { /* the limit of the comparison, the same for all */
+            run->status = MOR_REFUSED;
+            snprintf(run->detail, sizeof run->detail, "needs more memory than the limit");
+        }
     }
     merge_residual(&run->residual, &r->residual);
     if (!(run->error >= error)) run->error = isnan(error) ? run->error : error;
@@ -142,8 +188,39 @@ static mor_report run_solver(mor_solve_stage* stage, const mor_problem* problem,
 {
     const solve_user* u = stage->user;
     mor_report report = timed_solve(u, problem, warm && u->lab->options.warm, z, stage->arena);
-    if (!u->trace) merge_report(u->run, &report, mor_judge_error(problem, &report.residual));
+    if (!u->trace) {
+        merge_report(u->run, &report, mor_judge_error(problem, &report.residual));
+        double own = user_error(u->lab, problem, z, &report.residual);
+        if (!(u->run->user_error >= own)) u->run->user_error = isnan(own) ? u->run->user_error : own;
+    }
     return report;
+}
+
+/* The same for an iterate of a step: rows are b + J nu. */
+static void count_step_states(const mor_problem* p, const double* z, mor_arena* arena, mor_iterate* line)
+{
+    const mor_step_form* s = &p->step;
+    size_t mark = mor_arena_mark(arena);
+    double* nu = mor_arena_alloc(arena, ((size_t)s->dof + 1) * sizeof *nu);
+    if (!nu) return;
+    mor_step_velocity(s, z, nu);
+    line->sticking = line->sliding = line->open = 0;
+    for (int i = 0; i < s->block_count; i++) {
+        const mor_block* b = &s->blocks[i];
+        if (b->kind != MOR_BLOCK_CONTACT) continue;
+        double u[3] = { 0 };
+        for (int d = 1; d < b->dim && d < 3; d++) u[d] = p->b[b->row + d];
+        for (int e = b->entry; e < b->entry + b->entry_count; e++) {
+            const mor_tree_block* t = &s->trees[s->entries[e].tree];
+            const double* J = s->jacobian + s->entries[e].start;
+            for (int d = 1; d < b->dim && d < 3; d++)
+                for (int m = 0; m < t->dof; m++) u[d] += J[d * t->dof + m] * nu[t->offset + m];
+        }
+        if (!(z[b->row] > 0.0)) line->open++;
+        else if (hypot(u[1], u[2]) > 1e-6) line->sliding++;
+        else line->sticking++;
+    }
+    mor_arena_release(arena, mark);
 }
 
 /* Stick, slide and open from the answer: a contact is open without normal impulse, sticks when it slips slower than 1e-6 m/s. */
@@ -168,13 +245,13 @@ static void count_states(const mor_system* s, const double* p, const double* nu,
 static mor_residual empty_residual(void) { return (mor_residual){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN }; }
 
 /* All islands of a frame by one formulation and solver. */
-static void run_frame(const mor_lab* lab, const mor_world* w, mor_lab_run* run, mor_trace* trace, mor_arena* arena)
+static void run_frame(const mor_lab* lab, const mor_world* w, mor_lab_run* run, mor_trace* trace, mor_iterations* iterations, mor_arena* arena)
 {
     const mor_formulation* formulation = lab->formulations[run->formulation];
-    solve_user user = { lab, run->solver >= 0 ? lab->solvers[run->solver] : NULL, lab->options.tols[run->tol], trace, run };
+    solve_user user = { lab, run->solver >= 0 ? lab->solvers[run->solver] : NULL, lab->options.tols[run->tol], trace, run, iterations };
     run->status = MOR_SOLVED;
     run->residual = empty_residual();
-    run->error = run->coulomb = NAN;
+    run->error = run->coulomb = run->user_error = NAN;
     int largest = 0;
     for (int i = 1; i < w->island_count; i++)
         if (w->islands[i].system.row_count > w->islands[largest].system.row_count) largest = i;
@@ -196,11 +273,11 @@ static void run_frame(const mor_lab* lab, const mor_world* w, mor_lab_run* run, 
         mor_fields_default(formulation->fields, options);
         memcpy(answer.nu, s->nu_free, (size_t)s->dof * sizeof(double));
         if (lab->options.warm) memcpy(answer.impulses, w->islands[i].answer.impulses, (size_t)s->row_count * sizeof(double));
-        double begin = mor_cpu_clock();
+        double begin = cpu_clock();
         mor_report report = formulation->step(s, options, &stage, &answer);
         if (trace) return;
         if (run->solver < 0) {
-            run->total_s += mor_cpu_clock() - begin;
+            run->total_s += cpu_clock() - begin;
             run->time_s = run->total_s;
             run->iterations += report.iterations;
             if (report.status != MOR_SOLVED) run->status = (int)report.status;
@@ -218,12 +295,12 @@ static void run_frame(const mor_lab* lab, const mor_world* w, mor_lab_run* run, 
     }
 }
 
-static void run_problem(const mor_lab* lab, const mor_problem* problem, mor_lab_run* run, mor_trace* trace, mor_arena* arena)
+static void run_problem(const mor_lab* lab, const mor_problem* problem, mor_lab_run* run, mor_trace* trace, mor_iterations* iterations, mor_arena* arena)
 {
-    solve_user user = { lab, lab->solvers[run->solver], lab->options.tols[run->tol], trace, run };
+    solve_user user = { lab, lab->solvers[run->solver], lab->options.tols[run->tol], trace, run, iterations };
     run->status = MOR_SOLVED;
     run->residual = empty_residual();
-    run->error = run->coulomb = NAN;
+    run->error = run->coulomb = run->user_error = NAN;
     mor_arena_reset(arena);
     double* z = mor_arena_zero(arena, (size_t)mor_problem_unknowns(problem) + 1, sizeof *z);
     if (!z) {
@@ -231,7 +308,10 @@ static void run_problem(const mor_lab* lab, const mor_problem* problem, mor_lab_
         return;
     }
     mor_report report = timed_solve(&user, problem, false, z, arena);
-    if (!trace) merge_report(run, &report, mor_judge_error(problem, &report.residual));
+    if (!trace) {
+        merge_report(run, &report, mor_judge_error(problem, &report.residual));
+        run->user_error = user_error(lab, problem, z, &report.residual);
+    }
 }
 
 /* --------------------------------------------------------------------------------- traces */
@@ -252,6 +332,17 @@ static void thin(const mor_trace* from, bool step, mor_lab_trace* to)
         to->error[to->count] = step ? line->residual.velocity : line->residual.relative;
         to->natural[to->count++] = line->residual.natural;
     }
+}
+
+/* One file for each followed run: FOLDER/<problem>-<formulation>-<solver>.h5. One that is there stays. */
+static void store_iterations(const mor_lab* lab, const mor_lab_problem* p, int formulation, int solver, const mor_iterations* all)
+{
+    char path[1100];
+    if (all->count == 0) return;
+    int n = snprintf(path, sizeof path, "%s/%s-%s-%s.h5", lab->options.iterations, p->name, mor_lab_formulation_name(lab, formulation), mor_lab_solver_name(lab, solver));
+    for (char* c = path + strlen(lab->options.iterations) + 1; *c; c++)
+        if (*c == '/') *c = '_';
+    if (n < (int)sizeof path) mor_iterations_write(path, all, p->name, mor_lab_formulation_name(lab, formulation), mor_lab_solver_name(lab, solver), NULL);
 }
 
 /* ------------------------------------------------------------------------------ statistics */
@@ -287,17 +378,29 @@ static void measure_frame(const mor_bpmd_frame* f, const mor_world* w, mor_lab_p
 
 /* ---------------------------------------------------------------------------- all the runs */
 
+/* A run that is done already; the list is sorted only at the end. */
+static const mor_lab_run* earlier(const mor_lab* lab, int problem, int formulation, int solver, int tol)
+{
+    for (int i = lab->run_count - 1; i >= 0; i--) {
+        const mor_lab_run* r = &lab->runs[i];
+        if (r->problem == problem && r->formulation == formulation && r->solver == solver && r->tol == tol) return r;
+    }
+    return NULL;
+}
+
 mor_code mor_lab_measure(const mor_lab* lab, int index, const bool* done, bool traced, mor_lab_emit emit, void* user, mor_error* error)
 {
     mor_lab_message message = { .kind = 'P', .as.problem = lab->problems[index] };
     mor_lab_problem* p = &message.as.problem;
     mor_bpmd_frame frame = { 0 };
     mor_problem_file file = { 0 };
-    mor_world* w = NULL;
+    mor_world *w = NULL, *shapes = NULL;
     mor_code code = MOR_OK;
     if (p->frame >= 0) {
         mor_bpmd* source = mor_bpmd_open(p->path, error);
         code = source ? mor_bpmd_read(source, p->frame, &frame, error) : MOR_BAD_INPUT;
+        frame.maximal = lab->options.maximal;
+        if (!code) frame.shapes = shapes = mor_bpmd_shapes(source, lab->options.library);
         mor_bpmd_free(source);
         if (!code && !(w = mor_bpmd_world(&frame, lab->options.library, NULL, error))) code = MOR_BAD_INPUT;
         if (!code && !p->measured) measure_frame(&frame, w, p);
@@ -308,6 +411,8 @@ mor_code mor_lab_measure(const mor_lab* lab, int index, const bool* done, bool t
     mor_arena* arena = code ? NULL : mor_arena_create(NULL);
     if (!code && !arena) code = mor_fail(error, MOR_SYSTEM, "out of memory");
     if (!code) emit(user, &message);
+    mor_lab_run last = { 0 };
+    int late = -2, late_formulation = -2;
     for (int f = -1; f < lab->formulation_count && !code; f++)
         for (int s = -1; s < lab->solver_count; s++)
             for (int t = 0; t < lab->options.tol_count; t++) {
@@ -316,15 +421,26 @@ mor_code mor_lab_measure(const mor_lab* lab, int index, const bool* done, bool t
                 message = (mor_lab_message){ .kind = 'B', .as.run = { .problem = index, .formulation = f, .solver = s, .tol = t } };
                 emit(user, &message);
                 mor_lab_run* run = &message.as.run;
-                if (w) run_frame(lab, w, run, NULL, arena);
-                else run_problem(lab, &file.problem, run, NULL, arena);
+                const mor_lab_run* looser = t > 0 ? earlier(lab, index, f, s, t - 1) : NULL; /* of a process that was ended */
+                if (looser && looser->status == MOR_TIME_LIMIT) last = *looser, late = s, late_formulation = f;
+                if (t > 0 && late == s && late_formulation == f) { /* what did not get to a loose tolerance in time does not get to a tight one */
+                    *run = last;
+                    run->tol = t;
+                    snprintf(run->detail, sizeof run->detail, "the limit was too short for %g already", lab->options.tols[last.tol]);
+                } else if (w) run_frame(lab, w, run, NULL, NULL, arena);
+                else run_problem(lab, &file.problem, run, NULL, NULL, arena);
                 message.kind = 'R';
                 emit(user, &message);
+                last = *run;
+                late = run->status == MOR_TIME_LIMIT ? s : -2, late_formulation = f;
                 if (!traced || s < 0 || t != lab->options.tol_count - 1) continue;
                 mor_trace trace = { 0 };
                 mor_lab_run scratch = *run;
-                if (w) run_frame(lab, w, &scratch, &trace, arena);
-                else run_problem(lab, &file.problem, &scratch, &trace, arena);
+                mor_iterations iterations = { 0 };
+                if (w) run_frame(lab, w, &scratch, &trace, lab->options.iterations ? &iterations : NULL, arena);
+                else run_problem(lab, &file.problem, &scratch, &trace, lab->options.iterations ? &iterations : NULL, arena);
+                store_iterations(lab, &lab->problems[index], f, s, &iterations);
+                mor_iterations_free(&iterations);
                 message = (mor_lab_message){ .kind = 'T', .as.trace = { .problem = index, .formulation = f, .solver = s } };
                 bool step = w && (lab->formulations[f]->produces & (MOR_STEP_CONE | MOR_STEP_PYRAMID)) &&
                             !(lab->formulations[f]->produces & (MOR_GFC2D | MOR_GFC3D));
@@ -335,6 +451,7 @@ mor_code mor_lab_measure(const mor_lab* lab, int index, const bool* done, bool t
     mor_arena_destroy(arena);
     if (file.arena) mor_problem_file_free(&file);
     mor_world_destroy(w);
+    mor_world_destroy(shapes);
     mor_bpmd_frame_clear(&frame);
     return code;
 }

@@ -15,6 +15,7 @@
 
 #include <stdio.h>
 
+#include "moreau/plugin.h"
 #include "moreau/scene.h"
 
 enum { MOR_LAB_METHODS = 64, MOR_LAB_TOLS = 4, MOR_LAB_TRACE = 48 };
@@ -31,6 +32,11 @@ typedef struct mor_lab_options {
     int jobs;          /* processes */
     int frames;        /* at most this many of each file, evenly spread */
     int traces;        /* problems whose iterations are followed */
+    bool maximal;      /* frames of robots in maximal coordinates */
+    double scene_limit; /* CPU seconds of a whole run of a scene */
+    const char* iterations; /* folder for the iterates of the followed runs; NULL: none */
+    mor_plugin_error error; /* NULL, or a measure beside the judge's */
+    const char* error_name;
     char command[2048];
 } mor_lab_options;
 
@@ -56,9 +62,22 @@ typedef struct mor_lab_run {
     double error;   /* what the tolerance refers to */
     mor_residual residual;
     double coulomb; /* frames: error of the answer in the exact Coulomb problem [m/s], whatever the formulation */
+    double user_error; /* of options.error; NAN: none */
     int sticking, sliding, open;
     char detail[120];
 } mor_lab_run;
+
+/* One whole run of a scene (trajectories.c). */
+typedef struct mor_lab_scene {
+    int scene, formulation, solver; /* indices; solver -1: the formulation has none */
+    int level;   /* step = the scene's / 2^level */
+    bool reference; /* the run with the finest step, that errors refer to */
+    int status;  /* mor_status; MOR_NOT_CONVERGED: steps that were used although their solver failed */
+    int steps, done, failures;
+    double step, error; /* s; m */
+    double energy_start, energy_end, energy_gain, penetration, cpu_s;
+    char detail[120];
+} mor_lab_scene;
 
 typedef struct mor_lab_trace {
     int problem, formulation, solver, count;
@@ -76,6 +95,10 @@ typedef struct mor_lab {
     int run_count, run_capacity;
     mor_lab_trace* traces;
     int trace_count, trace_capacity;
+    char (*scene_names)[200], (*scene_paths)[1024];
+    int scene_count;
+    mor_lab_scene* scene_runs;
+    int scene_run_count;
     int planned; /* runs in all */
     bool complete;
     double wall_s;
@@ -93,6 +116,11 @@ typedef bool (*mor_lab_progress)(void* user, const mor_lab* lab, int done, int p
 /* `journal` (may be NULL): every result is appended to it at once; with `resume` what is in it is not run again. */
 MOR_API mor_code mor_lab_run_all(mor_lab* lab, const char* journal, bool resume, mor_lab_progress progress, void* user,
                                  mor_error* error);
+
+/* The whole runs of the scenes that were added. */
+MOR_API mor_code mor_lab_run_scenes(mor_lab* lab, mor_lab_progress progress, void* user, mor_error* error);
+/* Can this solver be asked for this formulation's problems? */
+bool mor_lab_pairs(const mor_lab* lab, int formulation, int solver);
 
 /* compare.c: all runs of one problem that `done` (planned_runs entries) does not have; results go to `emit`. */
 typedef struct mor_lab_message {
@@ -124,6 +152,8 @@ const mor_lab_run* mor_lab_find(const mor_lab* lab, int problem, int formulation
 MOR_API void mor_lab_write_json(const mor_lab* lab, FILE* out);
 MOR_API void mor_lab_write_csv(const mor_lab* lab, FILE* out);
 MOR_API void mor_lab_write_html(const mor_lab* lab, FILE* out);
+/* report_scenes.c */
+void mor_lab_report_scenes(const mor_lab* lab, FILE* out);
 const char* mor_lab_formulation_name(const mor_lab* lab, int formulation);
 const char* mor_lab_solver_name(const mor_lab* lab, int solver);
 

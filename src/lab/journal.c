@@ -40,7 +40,7 @@ void mor_lab_keep(mor_lab* lab, const mor_lab_message* m)
 static void conditions(const mor_lab* lab, char* text, size_t size)
 {
     const mor_lab_options* o = &lab->options;
-    int n = snprintf(text, size, "moreau-compare 1 %s limit=%.17g memory=%.17g start=%s tols=", MOR_VERSION_STRING, o->time_limit, o->memory_gb, o->warm ? "warm" : "cold");
+    int n = snprintf(text, size, "moreau-compare 2 %s limit=%.17g memory=%.17g start=%s coordinates=%s tols=", MOR_VERSION_STRING, o->time_limit, o->memory_gb, o->warm ? "warm" : "cold", o->maximal ? "maximal" : "minimal");
     for (int i = 0; i < o->tol_count && n > 0 && n < (int)size; i++) n += snprintf(text + n, size - (size_t)n, "%s%.17g", i ? "," : "", o->tols[i]);
 }
 
@@ -94,6 +94,7 @@ static void read_line(mor_lab* lab, char* line)
         r->total_s = value(&line);
         r->error = value(&line);
         r->coulomb = value(&line);
+        r->user_error = value(&line);
         double* x = &r->residual.relative;
         for (size_t i = 0; i < sizeof r->residual / sizeof(double); i++) x[i] = value(&line);
         r->sticking = (int)value(&line);
@@ -185,7 +186,7 @@ void mor_lab_journal_add(mor_lab_journal* j, const mor_lab* lab, const mor_lab_m
     if (m->kind == 'R') {
         const mor_lab_run* r = &m->as.run;
         print_keys(f, lab, 'R', r->problem, r->formulation, r->solver);
-        fprintf(f, "\t%.17g\t%d\t%d\t%.17g\t%.17g\t%.17g\t%.17g", lab->options.tols[r->tol], r->status, r->iterations, r->time_s, r->total_s, r->error, r->coulomb);
+        fprintf(f, "\t%.17g\t%d\t%d\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g", lab->options.tols[r->tol], r->status, r->iterations, r->time_s, r->total_s, r->error, r->coulomb, r->user_error);
         const double* x = &r->residual.relative;
         for (size_t i = 0; i < sizeof r->residual / sizeof(double); i++) fprintf(f, "\t%.17g", x[i]);
         fprintf(f, "\t%d\t%d\t%d\t", r->sticking, r->sliding, r->open);

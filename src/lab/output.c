@@ -52,10 +52,35 @@ static void write_run(mor_json* j, const mor_lab* lab, const mor_lab_run* r)
     mor_json_number(j, "friction_power", r->residual.friction_power);
     mor_json_end(j);
     mor_json_number(j, "coulomb_error", r->coulomb);
+    if (lab->options.error) mor_json_number(j, "user_error", r->user_error);
     mor_json_integer(j, "sticking", r->sticking);
     mor_json_integer(j, "sliding", r->sliding);
     mor_json_integer(j, "open", r->open);
     mor_json_text(j, "start", lab->options.warm ? "warm" : "cold");
+    if (r->detail[0]) mor_json_text(j, "detail", r->detail);
+    mor_json_end(j);
+}
+
+static void write_scene(mor_json* j, const mor_lab* lab, const mor_lab_scene* r)
+{
+    mor_json_object(j, NULL);
+    mor_json_text(j, "scene", lab->scene_names[r->scene]);
+    mor_json_text(j, "formulation", mor_lab_formulation_name(lab, r->formulation));
+    mor_json_text(j, "solver", mor_lab_solver_name(lab, r->solver));
+    mor_json_number(j, "step", r->step);
+    mor_json_bool(j, "reference", r->reference);
+    mor_json_text(j, "status", mor_status_name((mor_status)r->status));
+    mor_json_integer(j, "steps", r->steps);
+    mor_json_integer(j, "steps_done", r->done);
+    mor_json_integer(j, "failures", r->failures);
+    mor_json_number(j, "position_error", r->error);
+    mor_json_object(j, "energy");
+    mor_json_number(j, "initial", r->energy_start);
+    mor_json_number(j, "final", r->energy_end);
+    mor_json_number(j, "max_gain", r->energy_gain);
+    mor_json_end(j);
+    mor_json_number(j, "max_penetration", r->penetration);
+    mor_json_number(j, "cpu_s", r->cpu_s);
     if (r->detail[0]) mor_json_text(j, "detail", r->detail);
     mor_json_end(j);
 }
@@ -120,6 +145,7 @@ void mor_lab_write_json(const mor_lab* lab, FILE* out)
         }
     mor_json_end(j);
     mor_json_list(j, "scenes");
+    for (int i = 0; i < lab->scene_run_count; i++) write_scene(j, lab, &lab->scene_runs[i]);
     mor_json_end(j);
     mor_json_end(j);
     mor_json_finish(j);
@@ -138,7 +164,7 @@ static void csv_text(FILE* out, const char* text)
 void mor_lab_write_csv(const mor_lab* lab, FILE* out)
 {
     fprintf(out, "problem,family,kind,size,contacts,formulation,solver,tol,start,status,iterations,time_s,total_s,error,relative,absolute,velocity,"
-                 "natural,fb,cck,normal,friction,friction_power,coulomb_error,sticking,sliding,open,detail\n");
+                 "natural,fb,cck,normal,friction,friction_power,coulomb_error,user_error,sticking,sliding,open,detail\n");
     for (int i = 0; i < lab->run_count; i++) {
         const mor_lab_run* r = &lab->runs[i];
         const mor_lab_problem* p = &lab->problems[r->problem];
@@ -150,7 +176,7 @@ void mor_lab_write_csv(const mor_lab* lab, FILE* out)
                 r->iterations, r->time_s, r->total_s, r->error);
         const double* x = &r->residual.relative;
         for (size_t k = 0; k < sizeof r->residual / sizeof(double); k++) fprintf(out, ",%.17g", x[k]);
-        fprintf(out, ",%.17g,%d,%d,%d,", r->coulomb, r->sticking, r->sliding, r->open);
+        fprintf(out, ",%.17g,%.17g,%d,%d,%d,", r->coulomb, r->user_error, r->sticking, r->sliding, r->open);
         csv_text(out, r->detail);
         fputc('\n', out);
     }

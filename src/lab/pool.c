@@ -1,7 +1,7 @@
 /* The runs of a comparison in child processes, one problem each, as many at a time as asked for.
  *
  * A child announces each run before it begins and sends its result after it, as one fixed-size message on its pipe. If it ends in
- * between (a crash, no memory, or a run that used 4 times the limit plus 1 s of CPU and is ended by a timer), the announced run
+ * between (a crash, no memory, or a run that used 1.5 times the limit plus 0.1 s of CPU and is ended by a timer), the announced run
  * failed, and another child goes on with the rest of the problem. Results do not depend on the number of children; they are sorted
  * at the end. */
 #include <errno.h>
@@ -48,6 +48,9 @@ typedef struct sender {
     double most; /* CPU seconds of a run */
 } sender;
 
+/* CPU seconds after which a run that does not look at the clock is ended: it has failed long before. */
+static double end_after(const mor_lab* lab) { return 1.5 * lab->options.time_limit + 0.1; }
+
 static void arm(sender* s, double seconds)
 {
     struct itimerspec when = { .it_value = { (time_t)floor(seconds), (long)(1e9 * (seconds - floor(seconds))) } };
@@ -80,7 +83,7 @@ static void work(const pool* p, int problem, int out)
 #endif
     limit = (struct rlimit){ 0, 0 };
     setrlimit(RLIMIT_CORE, &limit);
-    sender sender = { .pipe = out, .most = 4.0 * p->lab->options.time_limit + 1.0 };
+    sender sender = { .pipe = out, .most = end_after(p->lab) };
     struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGXCPU };
     sender.armed = p->lab->options.time_limit > 0.0 && timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &sender.timer) == 0;
     mor_error error = { 0 };
@@ -153,8 +156,8 @@ static bool finish(pool* p, child* c)
     mor_lab_run* r = &m.as.run;
     bool late = c->killed || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU);
     r->status = late ? MOR_TIME_LIMIT : MOR_NUMERICAL;
-    r->error = r->coulomb = NAN;
-    r->time_s = r->total_s = mor_clock() - c->since;
+    r->error = r->coulomb = r->user_error = NAN;
+    r->time_s = r->total_s = late ? end_after(p->lab) : mor_clock() - c->since;
     r->residual = (mor_residual){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
     if (late) snprintf(r->detail, sizeof r->detail, "did not stop at the time limit: its process was ended");
     else if (WIFSIGNALED(status)) snprintf(r->detail, sizeof r->detail, "its process ended with signal %d", WTERMSIG(status));

@@ -14,7 +14,7 @@
 
 mor_lab_options mor_lab_options_default(void)
 {
-    return (mor_lab_options){ .tols = { 1e-4, 1e-8 }, .tol_count = 2, .time_limit = 1.0, .memory_gb = 2.0, .jobs = 1, .frames = 50, .traces = 50 };
+    return (mor_lab_options){ .tols = { 1e-4, 1e-8 }, .tol_count = 2, .time_limit = 1.0, .memory_gb = 2.0, .jobs = 1, .frames = 50, .traces = 50, .scene_limit = 20.0 };
 }
 
 const char* mor_lab_formulation_name(const mor_lab* lab, int f) { return f < 0 ? "-" : lab->formulations[f]->name; }
@@ -75,6 +75,9 @@ void mor_lab_end(mor_lab* lab)
     free(lab->problems);
     free(lab->runs);
     free(lab->traces);
+    free(lab->scene_names);
+    free(lab->scene_paths);
+    free(lab->scene_runs);
     memset(lab, 0, sizeof *lab);
 }
 
@@ -121,8 +124,10 @@ static mor_code add_frames(mor_lab* lab, const char* path, const char* name, con
         code = mor_bpmd_read(file, frame, &f, error);
         if (code) break;
         int contacts = f.contact_count;
+        bool joints = false;
+        for (int i = 0; i < f.constraint_count; i++) joints = joints || f.constraints[i].kind != MOR_BPMD_LINK;
         mor_bpmd_frame_clear(&f);
-        if (contacts == 0) continue; /* nothing to solve */
+        if (contacts == 0 && !joints) continue; /* nothing to solve */
         mor_lab_problem* p = new_problem(lab, error);
         if (!p) {
             code = MOR_SYSTEM;
@@ -173,6 +178,16 @@ static mor_code add_scene(mor_lab* lab, const char* path, const char* name, cons
     }
     mor_scene* scene = mor_scene_load(path, NULL, lab->options.library, error);
     if (!scene) return MOR_BAD_INPUT;
+    void* names = realloc(lab->scene_names, (size_t)(lab->scene_count + 1) * sizeof *lab->scene_names);
+    if (names) lab->scene_names = names;
+    void* paths = realloc(lab->scene_paths, (size_t)(lab->scene_count + 1) * sizeof *lab->scene_paths);
+    if (paths) lab->scene_paths = paths;
+    if (!names || !paths) {
+        mor_scene_destroy(scene);
+        return mor_fail(error, MOR_SYSTEM, "out of memory");
+    }
+    snprintf(lab->scene_names[lab->scene_count], sizeof *lab->scene_names, "%s", name);
+    snprintf(lab->scene_paths[lab->scene_count++], sizeof *lab->scene_paths, "%s", path);
     mor_world* w = mor_scene_build(scene, 1, error);
     mor_code code = w ? MOR_OK : MOR_BAD_INPUT;
     char file[600];

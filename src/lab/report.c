@@ -51,6 +51,24 @@ static void time_cell(FILE* out, double s)
     fprintf(out, "<td class=\"n\" data-v=\"%.9g\">%.3g %s</td>", s, s * (s < 1e-3 ? 1e6 : s < 1.0 ? 1e3 : 1.0), unit);
 }
 
+static int ascending(const void* a, const void* b)
+{
+    double x = *(const double*)a, y = *(const double*)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorted errors of a formulation's solved runs in the exact Coulomb problem; returns how many. `errors` has run_count entries. */
+static int coulomb_errors(const mor_lab* lab, int f, double* errors)
+{
+    int n = 0;
+    for (int i = 0; i < lab->run_count; i++) {
+        const mor_lab_run* r = &lab->runs[i];
+        if (r->formulation == f && r->status == MOR_SOLVED && isfinite(r->coulomb) && (r->solver < 0 || r->tol == lab->options.tol_count - 1)) errors[n++] = r->coulomb;
+    }
+    qsort(errors, (size_t)n, sizeof *errors, ascending);
+    return n;
+}
+
 /* ----------------------------------------------------------------------------- at a glance */
 
 static void glance(const mor_lab* lab, FILE* out)
@@ -81,7 +99,19 @@ static void glance(const mor_lab* lab, FILE* out)
         }
         fputs("</tr>\n", out);
     }
-    fputs("</tbody></table>\n", out);
+    double* errors = malloc(((size_t)lab->run_count + 1) * sizeof *errors);
+    fputs("<tr><td>how far from Coulomb's law: median, 9 of 10 below [m/s]</td>", out);
+    for (int f = -1; errors && f < lab->formulation_count; f++) {
+        mor_lab_profile p;
+        bool shown = mor_lab_profile_make(lab, f, tol, NULL, &p) && p.problem_count;
+        mor_lab_profile_free(&p);
+        if (!shown) continue;
+        int n = f < 0 ? 0 : coulomb_errors(lab, f, errors);
+        if (n) fprintf(out, "<td>%.0e, %.0e</td>", errors[n / 2], errors[n * 9 / 10]);
+        else fputs("<td>–</td>", out);
+    }
+    free(errors);
+    fputs("</tr>\n</tbody></table>\n", out);
 }
 
 /* ---------------------------------------------------------------------------------- scores */
@@ -177,12 +207,6 @@ static void sizes(const mor_lab* lab, int f, FILE* out)
     mor_lab_profile_free(&p);
 }
 
-static int ascending(const void* a, const void* b)
-{
-    double x = *(const double*)a, y = *(const double*)b;
-    return (x > y) - (x < y);
-}
-
 /* Work-precision: for every error level, the median over the followed problems of the time at which it is first reached; none if
  * fewer than half of them get there. */
 static void precision(const mor_lab* lab, int f, FILE* out)
@@ -254,13 +278,8 @@ static void formulations(const mor_lab* lab, FILE* out)
           "A formulation that poses another problem (ap has no gaps in its rows) is not wrong by this, but it is different.</p>"
           "<table class=\"sort\"><thead><tr><th>formulation</th><th class=\"n\">solved runs</th><th class=\"n\">median [m/s]</th><th class=\"n\">9 of 10 below</th><th class=\"n\">largest</th></tr></thead><tbody>\n", out);
     for (int f = 0; f < lab->formulation_count; f++) {
-        int n = 0;
-        for (int i = 0; i < lab->run_count; i++) {
-            const mor_lab_run* r = &lab->runs[i];
-            if (r->formulation == f && r->status == MOR_SOLVED && isfinite(r->coulomb) && (r->solver < 0 || r->tol == lab->options.tol_count - 1)) errors[n++] = r->coulomb;
-        }
+        int n = coulomb_errors(lab, f, errors);
         if (!n) continue;
-        qsort(errors, (size_t)n, sizeof *errors, ascending);
         fprintf(out, "<tr><td>%s</td><td class=\"n\" data-v=\"%d\">%d</td>", mor_lab_formulation_name(lab, f), n, n);
         number_cell(out, "%.2e", errors[n / 2]);
         number_cell(out, "%.2e", errors[(n * 9) / 10 < n ? (n * 9) / 10 : n - 1]);
@@ -336,7 +355,7 @@ static void runs(const mor_lab* lab, FILE* out)
 {
     fprintf(out, "<h2 id=\"runs\">Runs</h2><p>%d runs. <input id=\"filter\" placeholder=\"filter: words that must occur, e.g. pile nsgs not_converged\" size=\"50\"> <span id=\"count\"></span></p>"
                  "<div class=\"tall\"><table id=\"runs-table\"><thead><tr><th>problem</th><th>formulation</th><th>solver</th><th class=\"n\">tolerance</th><th>status</th><th class=\"n\">iterations</th>"
-                 "<th class=\"n\">solver [s]</th><th class=\"n\">total [s]</th><th class=\"n\">error</th><th class=\"n\">natural</th><th class=\"n\">FB</th><th class=\"n\">CCK</th><th class=\"n\">normal</th><th class=\"n\">friction</th><th>detail</th></tr></thead><tbody></tbody></table></div>\n<script>const runs=[\n", lab->run_count);
+                 "<th class=\"n\">solver [s]</th><th class=\"n\">total [s]</th><th class=\"n\">error</th><th class=\"n\">natural</th><th class=\"n\">FB</th><th class=\"n\">CCK</th><th class=\"n\">normal</th><th class=\"n\">friction</th>%s%s%s<th>detail</th></tr></thead><tbody></tbody></table></div>\n<script>const runs=[\n", lab->run_count, lab->options.error ? "<th class=\"n\">" : "", lab->options.error ? lab->options.error_name : "", lab->options.error ? "</th>" : "");
     for (int i = 0; i < lab->run_count; i++) {
         const mor_lab_run* r = &lab->runs[i];
         fputc('[', out);
@@ -344,6 +363,7 @@ static void runs(const mor_lab* lab, FILE* out)
         fprintf(out, ",\"%s\",\"%s\",%g,\"%s\",%d,", mor_lab_formulation_name(lab, r->formulation), mor_lab_solver_name(lab, r->solver), lab->options.tols[r->tol], mor_status_name((mor_status)r->status), r->iterations);
         const double x[] = { r->time_s, r->total_s, r->error, r->residual.natural, r->residual.fb, r->residual.cck, r->residual.normal_error, r->residual.friction_error };
         for (int k = 0; k < 8; k++) script_number(out, x[k]), fputc(',', out);
+        if (lab->options.error) script_number(out, r->user_error), fputc(',', out);
         script_text(out, r->detail);
         fputs("],\n", out);
     }
@@ -392,7 +412,9 @@ static void head(const mor_lab* lab, FILE* out)
                 fprintf(out, " <a href=\"#f%d\">%s</a>", f + 1, title_of(lab, f));
                 break;
             }
-    fputs(" <a href=\"#formulations\">formulations</a> <a href=\"#problems\">problems</a> <a href=\"#runs\">runs</a> <a href=\"#rules\">rules</a></nav>\n", out);
+    fputs(" <a href=\"#formulations\">formulations</a> ", out);
+    if (lab->scene_run_count) fputs("<a href=\"#scenes\">whole runs</a> ", out);
+    fputs("<a href=\"#problems\">problems</a> <a href=\"#runs\">runs</a> <a href=\"#rules\">rules</a></nav>\n", out);
 }
 
 static void rules(const mor_lab* lab, FILE* out)
@@ -436,6 +458,7 @@ void mor_lab_write_html(const mor_lab* lab, FILE* out)
         convergence(lab, f, out);
     }
     formulations(lab, out);
+    mor_lab_report_scenes(lab, out);
     problems(lab, out);
     runs(lab, out);
     rules(lab, out);

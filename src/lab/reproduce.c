@@ -1,12 +1,14 @@
-/* Driver of the reproduced experiments: parts on disk, tasks on threads, and the page.
+/* Driver of the reproduced experiments: parts on disk, tasks on threads, the page, and the data in one file.
  *
- * Every figure writes its data (CSV), pictures (SVG) and a fragment of the page into DIR/figure-N; expensive parts are files of their own,
+ * Every figure writes its data (CSV), pictures (SVG) and a fragment of the page into DIR/figure-N; expensive parts are files of their own in DIR/parts,
  * written under a temporary name and renamed, and are not computed again when they are there: an interrupted run
  * goes on where it stopped. index.html is the fragments in order, each with the paper's claim, our number and whether the claim holds in
- * our data. Results depend on the seed only, not on the number of threads. */
+ * our data; data.h5 holds the same tables as the CSV files. Results depend on the seed only, not on the number of threads. */
 #include "lab/reproduce.h"
 #include "base/workers.h"
+#include "io/csv_tables.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -15,16 +17,21 @@
 #include <sys/stat.h>
 
 static const struct figure {
-    const char* name;
+    const char* name; /* of its directory */
+    int first, last;  /* figures of the paper; 3 to 5 are drawings */
     mor_code (*run)(const mor_reproduce*, mor_error*);
-} figures[] = { { "1", mor_reproduce_energy }, { "6", mor_reproduce_hills }, { "10", mor_reproduce_sawtooth }, { "18", mor_reproduce_steps }, { "19", mor_reproduce_rod },
-              { "spheres", mor_reproduce_spheres }, { "tables", mor_reproduce_tables } };
+} figures[] = { { "1", 1, 2, mor_reproduce_energy },     { "6", 6, 9, mor_reproduce_hills }, { "10", 10, 17, mor_reproduce_sawtooth },
+                { "18", 18, 18, mor_reproduce_steps }, { "19", 19, 22, mor_reproduce_rod }, { "spheres", 0, 0, mor_reproduce_spheres },
+                { "tables", 0, 0, mor_reproduce_tables } };
 enum { FIGURES = sizeof figures / sizeof *figures };
 
-const char* const* mor_reproduce_figures(void)
+/* Whether `what` asks for it: its name, a figure's number, or table1. */
+static bool asked(const struct figure* f, const char* what)
 {
-    static const char* const names[] = { "1", "6", "10", "18", "19", "spheres", "tables", NULL };
-    return names;
+    if (strcmp(what, "all") == 0 || strcmp(what, f->name) == 0 || (strcmp(what, "table1") == 0 && f->first == 19)) return true;
+    char* end;
+    long number = strtol(what, &end, 10);
+    return end != what && !*end && number > 0 && number >= f->first && number <= f->last;
 }
 
 /* ------------------------------------------------------------------------------------ shared */
@@ -33,6 +40,17 @@ mor_path mor_reproduce_path(const mor_reproduce* o, const char* format, ...)
 {
     mor_path p;
     int n = snprintf(p.text, sizeof p.text, "%s/", o->directory);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(p.text + n, sizeof p.text - (size_t)n, format, args);
+    va_end(args);
+    return p;
+}
+
+mor_path mor_reproduce_part(const mor_reproduce* o, const char* format, ...)
+{
+    mor_path p;
+    int n = snprintf(p.text, sizeof p.text, "%s/parts/%s-seed-%llu-", o->directory, o->quick ? "quick" : "full", (unsigned long long)o->seed);
     va_list args;
     va_start(args, format);
     vsnprintf(p.text + n, sizeof p.text - (size_t)n, format, args);
@@ -163,7 +181,7 @@ static mor_code write_page(const mor_reproduce* o, mor_error* error)
                  "<p>D. M. Flickinger, J. Williams, J. C. Trinkle, <i>Performance of a method for formulating geometrically exact complementarity constraints in "
                  "multibody dynamic simulation</i>, J. Comput. Nonlinear Dyn. 10 (2015). Moreau %s, seed %llu%s. Geometry, epsilon, psi_min and the law of the "
                  "random states are fixed in the scene files peg_sawtooth.yaml, peg_sawtooth_chain.yaml, peg_hills.yaml, peg_hills_chain.yaml and peg_rod.yaml, which also say what is "
-                 "our choice where the paper is silent. Particle errors are distances to the motion in closed form (parabolas, slides, inelastic impacts).</p>\n",
+                 "our choice where the paper is silent. All tables are CSV files beside the pictures and, together, <a href=\"data.h5\">data.h5</a>. Particle errors are distances to the motion in closed form (parabolas, slides, inelastic impacts).</p>\n",
             mor_version(), (unsigned long long)o->seed, o->quick ? ", quick look with fewer runs and larger steps" : "");
     for (int i = 0; i < FIGURES; i++) {
         mor_path fragment = mor_reproduce_path(o, "figure-%s/fragment.html", figures[i].name);
@@ -184,17 +202,61 @@ static mor_code make_directory(const char* path, mor_error* error)
     return mor_fail(error, MOR_SYSTEM, "cannot make the directory %s: %s", path, strerror(errno));
 }
 
+static int csv_file(const struct dirent* e)
+{
+    size_t n = strlen(e->d_name);
+    return n > 4 && strcmp(e->d_name + n - 4, ".csv") == 0;
+}
+
+/* DIR/data.h5: all tables of all figures that are there. */
+static mor_code write_data(const mor_reproduce* o, mor_error* error)
+{
+    enum { MOST = 200 };
+    static const size_t room = 4096 + 512;
+    char *files[MOST], *groups[MOST];
+    int count = 0;
+    mor_code code = MOR_OK;
+    for (int i = 0; i < FIGURES; i++) {
+        mor_path folder = mor_reproduce_path(o, "figure-%s", figures[i].name);
+        struct dirent** names;
+        int n = scandir(folder.text, &names, csv_file, alphasort);
+        for (int k = 0; k < n; k++) {
+            if (count < MOST && code == MOR_OK) {
+                files[count] = malloc(room);
+                groups[count] = malloc(room);
+                if (files[count] && groups[count]) {
+                    snprintf(files[count], room, "%s/%s", folder.text, names[k]->d_name);
+                    snprintf(groups[count], room, "/figure-%s/%.*s", figures[i].name, (int)strlen(names[k]->d_name) - 4, names[k]->d_name);
+                } else {
+                    code = mor_fail(error, MOR_SYSTEM, "out of memory");
+                }
+                count++;
+            }
+            free(names[k]);
+        }
+        if (n >= 0) free(names);
+    }
+    mor_path path = mor_reproduce_path(o, "data.h5");
+    if (code == MOR_OK) code = mor_csv_tables_write(path.text, (const char* const*)files, (const char* const*)groups, count, error);
+    for (int k = 0; k < count; k++) free(files[k]), free(groups[k]);
+    return code;
+}
+
 mor_code mor_reproduce_run(const mor_reproduce* o, const char* figure, mor_error* error)
 {
     bool all = strcmp(figure, "all") == 0, known = all;
-    for (int i = 0; i < FIGURES; i++) known = known || strcmp(figure, figures[i].name) == 0;
-    if (!known) return mor_fail(error, MOR_BAD_INPUT, "no figure '%s'; known: 1 (with 2), 6 (to 9), 10 (to 17), 18, 19 (to 22), spheres, tables, all", figure);
+    for (int i = 0; i < FIGURES; i++) known = known || asked(&figures[i], figure);
+    if (!known)
+        return mor_fail(error, MOR_BAD_INPUT, "no figure '%s'; known: 1, 2, 6 to 22, table1 (3 to 5 are drawings), spheres, tables, all", figure);
     mor_code code = make_directory(o->directory, error);
+    mor_path parts = mor_reproduce_path(o, "parts");
+    if (code == MOR_OK) code = make_directory(parts.text, error);
     for (int i = 0; code == MOR_OK && i < FIGURES; i++) {
-        if (!all && strcmp(figure, figures[i].name) != 0) continue;
+        if (!asked(&figures[i], figure)) continue;
         mor_path sub = mor_reproduce_path(o, "figure-%s", figures[i].name);
         code = make_directory(sub.text, error);
         if (code == MOR_OK) code = figures[i].run(o, error);
     }
+    if (code == MOR_OK) code = write_data(o, error);
     return code == MOR_OK ? write_page(o, error) : code;
 }

@@ -19,18 +19,18 @@ typedef struct mor_reproduce {
     void* user;
 } mor_reproduce;
 
-/* NULL-terminated names: "1", "6", "10", "18", "19". */
-const char* const* mor_reproduce_figures(void);
-/* One figure (its first number) or "all". Parts that are already in the directory are not computed again. */
+/* One figure by its number in the paper ("7", "22"), "table1", or "all". Parts that are already in the directory are not computed again. */
 mor_code mor_reproduce_run(const mor_reproduce* setting, const char* figure, mor_error* error);
 
 /* ---- what the figures share (reproduce.c) */
 
-/* A path in the directory of the results; valid until the fourth call after it from the same thread. */
+/* A path in the directory of the results. */
 typedef struct mor_path {
     char text[4096];
 } mor_path;
 mor_path mor_reproduce_path(const mor_reproduce* setting, const char* format, ...) MOR_PRINTF(2, 3);
+/* A path of an intermediate result; its name tells seed and extent, so that other settings do not find it. */
+mor_path mor_reproduce_part(const mor_reproduce* setting, const char* format, ...) MOR_PRINTF(2, 3);
 /* Opens a file to be renamed to `path` by mor_reproduce_close, so that a part is either there or not. */
 FILE* mor_reproduce_open(const char* path);
 mor_code mor_reproduce_close(FILE* file, const char* path, mor_error* error);

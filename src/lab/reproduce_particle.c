@@ -237,10 +237,14 @@ mor_code mor_reproduce_sawtooth(const mor_reproduce* o, mor_error* error)
         const double box[4] = { -0.2, c ? 5.5 : 2.5, -0.05, 1.1 }, near[4] = { c ? 3.2 : 1.0, c ? 4.3 : 1.5, 0.0, 0.6 };
         mor_figure f = { .x_label = "x", .x_unit = "m" };
         snprintf(f.title, sizeof f.title, "Sawtooth %s friction", c ? "with" : "without");
-        mor_panel *p = mor_figure_panel(&f, "y", "m"), *d = mor_figure_panel(&f, "y, all steps near the tip", "m");
-        (void)near;
+        mor_panel *p = mor_figure_panel(&f, "y at h = 1e-3 s", "m"), *e = mor_figure_panel(&f, "y, detail where PEG leaves the tooth", "m"), *d = mor_figure_panel(&f, "y at all steps", "m");
+        for (int i = 0; i < 3; i++) snprintf(f.panels[i].x_label, sizeof f.panels[i].x_label, "x"), snprintf(f.panels[i].x_unit, sizeof f.panels[i].x_unit, "m");
         draw_walls(p, walls, wall_count, box);
-        for (int m = 0; m < 3; m++) draw(p, labels[m], m, 0, k[c][m][1].x, k[c][m][1].y, k[c][m][1].count, box);
+        draw_walls(e, walls, wall_count, near);
+        for (int m = 0; m < 3; m++) {
+            draw(p, labels[m], m, 0, k[c][m][1].x, k[c][m][1].y, k[c][m][1].count, box);
+            draw(e, labels[m], m, 0, k[c][m][1].x, k[c][m][1].y, k[c][m][1].count, near);
+        }
         draw_walls(d, walls, wall_count, box);
         for (int s = 0; s < STEPS; s++) {
             char label[64];

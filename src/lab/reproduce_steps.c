@@ -94,7 +94,7 @@ static void keep_reference(void* user, int index, double t, mor_vec3 x)
 static void reference_task(void* user, int state, int worker)
 {
     study* k = user;
-    mor_path path = mor_reproduce_path(k->o, "figure-18/reference-%d-%02d.bin", k->first, state);
+    mor_path path = mor_reproduce_part(k->o, "18-reference-%d-%02d.bin", k->first, state);
     float* out = k->reference + (size_t)state * SAMPLES * 2;
     FILE* in = fopen(path.text, "rb");
     if (in) {
@@ -127,7 +127,7 @@ static void keep_error(void* user, int index, double t, mor_vec3 x)
     a->paper[a->count++] = hypot(x.x - ref[0], x.y - ref[1]);
 }
 
-static mor_path part_path(const study* k, int method, int step) { return mor_reproduce_path(k->o, "figure-18/part-%s-%02d.csv", methods[method].file, step); }
+static mor_path part_path(const study* k, int method, int step) { return mor_reproduce_part(k->o, "18-%s-%02d.txt", methods[method].file, step); }
 
 static void cell_task(void* user, int index, int worker)
 {
@@ -184,14 +184,15 @@ static mor_code report(const study* k, result r[METHODS][STEPS], mor_error* erro
                         r[m][s].mean, r[m][s].failures);
     }
     mor_code code = mor_reproduce_close(f, path.text, error);
-    mor_figure g = { .title = "Error of the particle over the step size", .subtitle = "62 random initial states over the sawtooth", .x_label = "log10 of the step in s" };
+    mor_figure g = { .title = "Error of the particle over the step size", .subtitle = "62 random initial states over the sawtooth" };
     mor_panel *all = mor_figure_panel(&g, "median over all steps and runs", "m"), *end = mor_figure_panel(&g, "median at the end of the runs", "m");
-    all->log = end->log = true;
+    all->log = end->log = all->x_log = end->x_log = true;
+    for (int i = 0; i < 2; i++) snprintf(g.panels[i].x_label, sizeof g.panels[i].x_label, "step"), snprintf(g.panels[i].x_unit, sizeof g.panels[i].x_unit, "s");
     int n = STEPS - k->first;
     for (int m = 0; m < METHODS; m++) {
         double x[STEPS], y[STEPS], z[STEPS];
         for (int i = 0; i < n; i++) {
-            x[i] = log10(SMALLEST * (1 << (k->first + i)));
+            x[i] = SMALLEST * (1 << (k->first + i));
             y[i] = r[m][k->first + i].median;
             z[i] = r[m][k->first + i].median_end;
         }

@@ -143,6 +143,7 @@ void mor_trace_add(mor_context* context, int iteration, double step_length, cons
     if (answer && walk_back(d, d->count, z, answer, context->arena))
         trace->lines[trace->count++] = (mor_trace_line){ iteration, now - context->start, step_length,
                                                          mor_judge(d->original, answer, context->arena) };
+    if (answer && trace->each && trace->count) trace->each(trace->user, &trace->lines[trace->count - 1], answer);
     mor_arena_release(context->arena, mark);
     /* the judge's time is not the solver's */
     double spent = mor_clock() - now;

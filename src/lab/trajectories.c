@@ -1,0 +1,236 @@
+/* Whole runs of scenes: what the error of every step adds up to.
+ *
+ * A scene is run by each chosen formulation and solver with steps h, h/2 and h/4 and, once, by the first of them with h/16: the reference. At ten
+ * times of the run
+ *
+ *     error = max over the times of  sqrt( mean over bodies of |x - x_ref|^2 ),
+ *
+ * beside it the energy that appeared (largest rise over the start, work of forces and belts included), the deepest penetration as the collision geometry sees it, failures and
+ * CPU time. Motions that are chaotic (piles) have no reference worth the name: their error says that two runs part, not which is wrong.
+ *
+ * Every run is a process of its own with the memory limit of the comparison; a run that has used its CPU seconds stops and says so. Results
+ * come back through files in the temporary folder, so they do not depend on how many run at once. */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lab/compare.h"
+#include "model/world.h"
+
+enum { TIMES = 10, LEVELS = 3, REFERENCE = 4 }; /* steps h / 2^level; the reference h / 2^4 */
+
+typedef struct task {
+    mor_lab_scene run;
+    pid_t pid;
+    bool reference, wanted;
+    int first; /* the task of its scene that is the reference */
+} task;
+
+static void place(const mor_lab* lab, int index, char* path, size_t size) { snprintf(path, size, "%s/run-%d", lab->temporary, index); }
+
+/* One run in the child: the outcome, then the positions at the ten times. */
+static void run(const mor_lab* lab, const task* t, FILE* out)
+{
+    mor_lab_scene r = t->run;
+    mor_error error = { 0 };
+    mor_scene* scene = mor_scene_load(lab->scene_paths[r.scene], NULL, lab->options.library, &error);
+    mor_world* w = scene ? mor_scene_build(scene, 1, &error) : NULL;
+    const mor_formulation* f = lab->formulations[r.formulation];
+    mor_code code = w ? MOR_OK : MOR_BAD_INPUT;
+    double* at = NULL;
+    int bodies = 0;
+    if (!code) code = mor_world_set_method(w, "formulation", f->name, &error);
+    if (!code && r.solver >= 0) code = mor_world_set_method(w, "solver", lab->solvers[r.solver]->name, &error);
+    if (!code && f->groups && strcmp(w->collision->name, "features") != 0) code = mor_world_set_method(w, "collision", "features", &error);
+    if (!code) {
+        r.step = mor_world_get_step(w) / (1 << r.level);
+        mor_world_set_step(w, r.step);
+        w->options.on_failure = MOR_WARN;
+        bodies = w->alive_count;
+        at = calloc((size_t)bodies * 3 * TIMES + 1, sizeof *at);
+        if (!at) code = mor_fail(&error, MOR_SYSTEM, "out of memory");
+    }
+    if (!code) {
+        double end = mor_scene_end(scene), begin = mor_cpu_clock(), work = 0.0;
+        r.energy_start = r.energy_end = mor_world_kinetic_energy(w) + mor_world_potential_energy(w);
+        r.steps = (int)floor(end / r.step + 0.5);
+        int k = 0, next = 0;
+        for (; k < r.steps && !code; k++) {
+            mor_step_report report;
+            code = mor_world_step(w, &report, &error);
+            if (code || mor_world_step_count(w) <= k) break;
+            r.failures += report.failures;
+            r.energy_end = report.kinetic + report.potential;
+            work += report.applied_work + report.contact_work;
+            r.energy_gain = fmax(r.energy_gain, r.energy_end - r.energy_start - work);
+            r.penetration = fmax(r.penetration, report.penetration);
+            while (next < TIMES && (k + 1) * (long long)TIMES >= (next + 1) * (long long)r.steps) {
+                for (int i = 0; i < bodies; i++) {
+                    mor_vec3 x = w->bodies[w->order[i]].x;
+                    double* to = at + 3 * ((size_t)next * (size_t)bodies + (size_t)i);
+                    to[0] = x.x, to[1] = x.y, to[2] = x.z;
+                }
+                next++;
+            }
+            if (mor_cpu_clock() - begin > lab->options.scene_limit) break;
+        }
+        r.cpu_s = mor_cpu_clock() - begin;
+        r.status = code || k < r.steps ? (mor_cpu_clock() - begin > lab->options.scene_limit ? MOR_TIME_LIMIT : MOR_NUMERICAL) : r.failures ? MOR_NOT_CONVERGED : MOR_SOLVED;
+        r.done = k;
+        if (next < TIMES) bodies = 0; /* no comparison of half a run */
+    } else r.status = MOR_REFUSED;
+    if (code) snprintf(r.detail, sizeof r.detail, "%.110s", error.text);
+    fwrite(&r, sizeof r, 1, out);
+    fwrite(&bodies, sizeof bodies, 1, out);
+    if (at) fwrite(at, sizeof *at, (size_t)bodies * 3 * TIMES, out);
+    free(at);
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+}
+
+static bool start(const mor_lab* lab, task* t, int index)
+{
+    fflush(NULL);
+    t->pid = fork();
+    if (t->pid != 0) return t->pid > 0;
+    char path[600];
+    struct rlimit limit;
+#ifndef __SANITIZE_ADDRESS__
+    limit.rlim_cur = limit.rlim_max = (rlim_t)(lab->options.memory_gb * 1e9);
+    if (limit.rlim_cur > 0) setrlimit(RLIMIT_AS, &limit);
+#endif
+    limit.rlim_cur = limit.rlim_max = (rlim_t)(4.0 * lab->options.scene_limit + 10.0); /* a step that does not end */
+    setrlimit(RLIMIT_CPU, &limit);
+    limit = (struct rlimit){ 0, 0 };
+    setrlimit(RLIMIT_CORE, &limit);
+    place(lab, index, path, sizeof path);
+    FILE* out = fopen(path, "wb");
+    if (out) run(lab, t, out);
+    _exit(out && fclose(out) == 0 ? 0 : 4);
+}
+
+/* Reads a result; NULL positions if there are none. */
+static double* collect(const mor_lab* lab, int index, task* t, int* bodies)
+{
+    char path[600];
+    mor_lab_scene r;
+    place(lab, index, path, sizeof path);
+    FILE* in = fopen(path, "rb");
+    *bodies = 0;
+    double* at = NULL;
+    if (in && fread(&r, sizeof r, 1, in) == 1 && fread(bodies, sizeof *bodies, 1, in) == 1) {
+        t->run = r;
+        size_t n = (size_t)*bodies * 3 * TIMES;
+        at = malloc((n + 1) * sizeof *at);
+        if (!at || fread(at, sizeof *at, n, in) != n) *bodies = 0;
+    } else {
+        t->run.status = MOR_NUMERICAL;
+        snprintf(t->run.detail, sizeof t->run.detail, "its process ended before it was done");
+    }
+    if (in) fclose(in);
+    return at;
+}
+
+static double distance(const double* a, const double* b, int bodies)
+{
+    double worst = 0.0;
+    for (int k = 0; k < TIMES; k++) {
+        double sum = 0.0;
+        for (int i = 0; i < 3 * bodies; i++) {
+            double d = a[(size_t)k * 3 * (size_t)bodies + (size_t)i] - b[(size_t)k * 3 * (size_t)bodies + (size_t)i];
+            if (isfinite(d)) sum += d * d; /* planes have no centre that moves */
+        }
+        worst = fmax(worst, sqrt(sum / bodies));
+    }
+    return worst;
+}
+
+/* The solvers a scene is run with: those asked for, or the first of these that fits. */
+static bool wanted(const mor_lab* lab, int formulation, int solver)
+{
+    static const char* const usual[] = { "auto", "convex-newton", "lemke", NULL };
+    uint32_t forms = lab->formulations[formulation]->produces;
+    if (!forms) return solver < 0;
+    if (solver < 0 || !mor_lab_pairs(lab, formulation, solver)) return false;
+    if (lab->options.solvers[0]) return true;
+    for (int i = 0; usual[i]; i++)
+        for (int s = 0; s < lab->solver_count; s++)
+            if (strcmp(lab->solvers[s]->name, usual[i]) == 0 && mor_lab_pairs(lab, formulation, s)) return s == solver;
+    return false;
+}
+
+static int plan(const mor_lab* lab, task* tasks)
+{
+    int n = 0;
+    for (int scene = 0; scene < lab->scene_count; scene++) {
+        int first = -1;
+        for (int f = 0; f < lab->formulation_count; f++)
+            for (int s = -1; s < lab->solver_count; s++) {
+                if (!wanted(lab, f, s)) continue;
+                for (int level = first < 0 ? -1 : 0; level < LEVELS; level++) { /* the reference comes before all others of its scene */
+                    task t = { .run = { .scene = scene, .formulation = f, .solver = s, .level = level < 0 ? REFERENCE : level, .error = NAN }, .reference = level < 0, .wanted = true };
+                    if (level < 0) first = n;
+                    t.first = first;
+                    if (tasks) tasks[n] = t;
+                    n++;
+                }
+            }
+    }
+    return n;
+}
+
+mor_code mor_lab_run_scenes(mor_lab* lab, mor_lab_progress progress, void* user, mor_error* error)
+{
+    int n = plan(lab, NULL), jobs = lab->options.jobs < 1 ? 1 : lab->options.jobs, next = 0, busy = 0, done = 0;
+    if (lab->scene_count == 0 || n == 0 || lab->scene_run_count) return MOR_OK; /* or they came from the journal */
+    task* tasks = calloc((size_t)n, sizeof *tasks);
+    lab->scene_runs = calloc((size_t)n, sizeof *lab->scene_runs);
+    if (!tasks || !lab->scene_runs) {
+        free(tasks);
+        return mor_fail(error, MOR_SYSTEM, "out of memory");
+    }
+    plan(lab, tasks);
+    bool stopped = false;
+    while (done < n && !stopped) {
+        while (busy < jobs && next < n) {
+            if (!start(lab, &tasks[next], next)) break;
+            busy++, next++;
+        }
+        int status;
+        pid_t pid = waitpid(-1, &status, WNOHANG);
+        if (pid > 0) {
+            for (int i = 0; i < next; i++)
+                if (tasks[i].pid == pid) tasks[i].pid = 0, busy--, done++;
+        } else if (pid < 0 && errno == ECHILD) break;
+        else nanosleep(&(struct timespec){ 0, 20000000 }, NULL);
+        if (progress && !progress(user, lab, done, n)) stopped = true;
+    }
+    for (int i = 0; i < next; i++)
+        if (tasks[i].pid > 0) kill(tasks[i].pid, SIGKILL), waitpid(tasks[i].pid, NULL, 0);
+    double* reference = NULL;
+    int bodies = 0;
+    for (int i = 0; i < n && !stopped; i++) {
+        int count;
+        double* at = collect(lab, i, &tasks[i], &count);
+        if (tasks[i].reference) {
+            free(reference);
+            reference = at, bodies = count;
+            tasks[i].run.error = 0.0;
+        } else {
+            tasks[i].run.error = count && count == bodies ? distance(at, reference, count) : NAN;
+            free(at);
+        }
+        tasks[i].run.reference = tasks[i].reference;
+        lab->scene_runs[lab->scene_run_count++] = tasks[i].run;
+    }
+    free(reference);
+    free(tasks);
+    return MOR_OK;
+}
