@@ -4,6 +4,7 @@
  * so the inner loop is a contiguous y -= a x. */
 #include "linalg/rows.h"
 #include "linalg/dense.h"
+#include "base/inline.h"
 
 #include <cblas.h>
 #include <lapacke.h>
@@ -24,7 +25,7 @@ double mor_norm_max(int n, const double* x)
     return m;
 }
 
-static void subtract(int n, double a, const double* restrict x, double* restrict y)
+MOR_ALWAYS_INLINE void subtract(int n, double a, const double* restrict x, double* restrict y)
 {
     const mor_two f = { a, a };
     int i = 0;

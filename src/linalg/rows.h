@@ -5,6 +5,7 @@
 #ifndef MOR_LINALG_ROWS_H
 #define MOR_LINALG_ROWS_H
 
+#include <stdbool.h>
 #include <string.h>
 
 typedef double mor_two __attribute__((vector_size(16)));
@@ -41,6 +42,36 @@ static inline void mor_rows3(int n, const double* A, const double* v, double* u)
     }
     if (k < n) a[0] += A[k] * v[k], b[0] += B[k] * v[k], c[0] += C[k] * v[k];
     u[0] += a[0] + a[1], u[1] += b[0] + b[1], u[2] += c[0] + c[1];
+}
+
+/* Bit k: A, 3 x n, has something in columns 2k and 2k + 1. The rows of a foot know the base and one leg of a robot. n up to 128. */
+static inline unsigned long long mor_pairs3(int n, const double* A)
+{
+    unsigned long long pairs = 0;
+    for (int k = 0; k + 1 < n; k += 2) {
+        bool some = A[k] != 0.0 || A[k + 1] != 0.0 || A[n + k] != 0.0 || A[n + k + 1] != 0.0 || A[2 * n + k] != 0.0 || A[2 * n + k + 1] != 0.0;
+        pairs |= (unsigned long long)some << (k / 2);
+    }
+    return pairs;
+}
+
+/* W += A B' as mor_gram3, over the pairs of columns that are not zero in A: the same bits. */
+static inline void mor_gram3_pairs(int n, unsigned long long pairs, const double* A, const double* B, double* W)
+{
+    mor_two w[9] = { { 0, 0 } };
+    for (; pairs; pairs &= pairs - 1) {
+        int k = 2 * __builtin_ctzll(pairs);
+        mor_two a = mor_two_at(A + k), b = mor_two_at(A + n + k), c = mor_two_at(A + 2 * n + k);
+        mor_two x = mor_two_at(B + k), y = mor_two_at(B + n + k), z = mor_two_at(B + 2 * n + k);
+        w[0] += a * x, w[1] += a * y, w[2] += a * z;
+        w[3] += b * x, w[4] += b * y, w[5] += b * z;
+        w[6] += c * x, w[7] += c * y, w[8] += c * z;
+    }
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) {
+            if (n & 1) w[3 * r + c][0] += A[r * n + n - 1] * B[c * n + n - 1];
+            W[3 * r + c] += w[3 * r + c][0] + w[3 * r + c][1];
+        }
 }
 
 /* W += A B', both 3 x n, W row-major */

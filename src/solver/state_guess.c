@@ -32,6 +32,7 @@ typedef enum state { OPEN, STICK, SLIDE } state;
 typedef struct part {
     state now;
     int first, count;
+    unsigned long long pairs; /* of columns that matter (mor_pairs3); 0: all */
     double slide[3]; /* (1, mu t) */
 } part;
 
@@ -89,7 +90,8 @@ static void couple(const mor_step_form* s, int a, int b, const part* A, const pa
             int dof = s->trees[s->entries[e].tree].dof;
             const double *J = s->jacobian + s->entries[e].start, *Y = s->response + s->entries[f].start;
             if (m == 3 && n == 3) {
-                mor_gram3(dof, J, Y, W);
+                if (A->pairs) mor_gram3_pairs(dof, A->pairs, J, Y, W);
+                else mor_gram3(dof, J, Y, W);
                 continue;
             }
             for (int r = 0; r < m; r++)
@@ -141,6 +143,10 @@ bool mor_state_guess(const mor_problem* problem, mor_judged good_enough, const v
             classify(&s->blocks[i], mor_step_rho(s, i), u + s->blocks[i].row, own, &parts[i]);
             for (int d = 0; d < s->blocks[i].dim; d++) moved = moved || own[d] != before[d];
             sliding = sliding || parts[i].now == SLIDE;
+            const mor_entry* entry = &s->entries[s->blocks[i].entry];
+            parts[i].pairs = 0;
+            if (s->blocks[i].dim == 3 && s->blocks[i].entry_count == 1 && s->trees[entry->tree].dof <= 128)
+                parts[i].pairs = mor_pairs3(s->trees[entry->tree].dof, s->jacobian + entry->start);
             k += parts[i].count;
         }
         if (k == 0) break;
