@@ -48,9 +48,8 @@ static mor_pose placed(const mor_world* w, const mor_joint* j, int side)
 
 static void axes_of(mor_quat q, mor_vec3 e[3])
 {
-    e[0] = mor_rotate(q, mor_v3(1, 0, 0));
-    e[1] = mor_rotate(q, mor_v3(0, 1, 0));
-    e[2] = mor_rotate(q, mor_v3(0, 0, 1));
+    mor_mat3 R = mor_quat_matrix(q);
+    for (int i = 0; i < 3; i++) e[i] = mor_v3(R.m[0][i], R.m[1][i], R.m[2][i]);
 }
 
 bool mor_joint_soft(const mor_joint* j)
@@ -61,13 +60,15 @@ bool mor_joint_soft(const mor_joint* j)
 int mor_joint_equations(const mor_world* w, const mor_joint* j, mor_joint_row rows[6])
 {
     const mor_vec3 world[3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
-    mor_pose B = placed(w, j, 0), A = placed(w, j, 1);
-    mor_vec3 d = mor_sub(B.position, A.position), middle = mor_lerp(A.position, B.position, 0.5), ea[3], eb[3];
-    axes_of(A.rotation, ea);
-    axes_of(B.rotation, eb);
-    int n = 0;
     mor_joint_kind k = j->def.kind;
     if (k == MOR_JOINT_FREE || mor_joint_soft(j)) return 0;
+    mor_pose B = placed(w, j, 0), A = placed(w, j, 1);
+    mor_vec3 d = mor_sub(B.position, A.position), middle = mor_lerp(A.position, B.position, 0.5), ea[3], eb[3];
+    int n = 0;
+    if (k != MOR_JOINT_SPHERICAL && k != MOR_JOINT_DISTANCE) {
+        axes_of(A.rotation, ea);
+        axes_of(B.rotation, eb);
+    }
     if (k == MOR_JOINT_DISTANCE) {
         double length = mor_norm(d);
         mor_vec3 u = mor_normalize(d, mor_v3(0, 0, 1));
