@@ -458,7 +458,7 @@ static const mor_key robot_keys[] = {
     { NODE(mor_raw_robot, joint_velocities), .value = "mapping joint: speed", .unit = "rad/s or m/s", .fallback = "all 0",
       .help = "How fast they start." },
     { TEXT(mor_raw_robot, material), .fallback = "the default material", .help = "Material of all links." },
-    { KEY(mor_raw_robot, collide, MOR_KEY_CHOICE), .choices = "shapes|none|feet", .fallback = "shapes",
+    { KEY(mor_raw_robot, collide, MOR_KEY_CHOICE), .choices = "shapes|none|feet", .fallback = "shapes; feet, if their points are given",
       .help = "What touches other bodies: the collision shapes of the URDF, nothing, or the points of `feet`." },
     { KEY(mor_raw_robot, self_collision, MOR_KEY_BOOL), .fallback = "false",
       .help = "Whether its links touch each other, neighbours excepted." },
