@@ -246,7 +246,7 @@ bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const 
         const mor_peg_plane* plane = &peg->planes[group->choice >= 0 ? group->choice : group->last];
         trial_pair pair;
         if ((!edges && plane->id == MOR_NO_PLANE) || !at_trial(peg, group, answer->nu, &pair)) continue;
-        if (!edges && !turns_far(peg, group, pair.body, pair.tree, answer->nu)) continue;
+        if (!edges && group->checked == 0 && !turns_far(peg, group, pair.body, pair.tree, answer->nu)) continue;
         mor_feature_set all;
         trial_planes(&pair, 1e-2, &all);
         if (!(all.separation < -(edges ? DEEP : FAR) * all.size)) continue;

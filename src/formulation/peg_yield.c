@@ -79,7 +79,12 @@ bool mor_peg_yield(mor_peg* peg, const mor_answer* answer, double* bias, mor_peg
             if (y->side < 0) y->above *= 0.5;
             y->high = theta, y->below = e, y->bracketed = true, y->side = -1;
         }
-        if (!y->bracketed) next = theta + (y->steps < 3 ? e : 2.0 * fmax(e, theta));
+        /* a bracket far narrower than e: the other pairs have moved on, it holds no more */
+        if (y->bracketed && y->steps < ITERATIONS && isfinite(e) && y->high - y->low < 1e-3 * fabs(e)) {
+            if (e > 0.0) y->bracketed = false;
+            else y->low = fmax(0.0, theta + e), y->above = -e;
+        }
+        if (!y->bracketed) next = theta + (y->steps < ITERATIONS ? e : 2.0 * fmax(e, theta));
         else if (y->steps >= ITERATIONS) next = y->high = e > 0.0 && theta >= y->high ? 2.0 * theta : y->high;
         else if (isfinite(y->below) && (y->steps & 7) != 7) next = y->low + (y->high - y->low) * y->above / (y->above - y->below);
         else next = 0.5 * (y->low + y->high);
