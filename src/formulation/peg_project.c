@@ -56,6 +56,7 @@ static bool plane_now(const mor_world* w, const mor_contact* c, rows* list)
     mor_pose pa = mor_body_shape_pose(a, c->shape[0]), pb = mor_body_shape_pose(b, c->shape[1]);
     uint32_t id = (uint32_t)(c->feature >> 32);
     mor_feature_set set;
+    if (mor_plane_kind(id) == MOR_EDGE_PAIR && mor_features_along(ga, &pa, gb, &pb, id) >= 0.0) return true;
     mor_features_plane(ga, &pa, gb, &pb, id, HUGE_VAL, &set);
     const double size = set.size;
     /* a face that is clear separates; an edge pair may have lost its meaning at the new state */

@@ -248,6 +248,7 @@ bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const 
         if ((!edges && plane->id == MOR_NO_PLANE) || !at_trial(peg, group, answer->nu, &pair)) continue;
         if (!edges && group->checked == 0 && !turns_far(peg, group, pair.body, pair.tree, answer->nu)) continue;
         mor_feature_set all;
+        if (mor_features_along(pair.shape[0], &pair.pose[0], pair.shape[1], &pair.pose[1], plane->id) >= 0.0) continue;
         trial_planes(&pair, 1e-2, &all);
         if (!(all.separation < -(edges ? DEEP : FAR) * all.size)) continue;
         mor_feature_set best = { .plane_count = 0 };
