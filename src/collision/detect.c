@@ -104,15 +104,16 @@ static int find_room(mor_broad_phase* bp, int count)
 static bool admit_body(mor_world* w, mor_broad_phase* bp, int slot)
 {
     const mor_body* b = &w->bodies[slot];
-    int first = bp->shapes.count > 0 && w->alive_count < w->body_count ? find_room(bp, b->shape_count) : bp->shapes.count;
-    int end = first + b->shape_count;
+    int count = b->no_collision ? 0 : b->shape_count;
+    int first = count > 0 && bp->shapes.count > 0 && w->alive_count < w->body_count ? find_room(bp, count) : bp->shapes.count;
+    int end = first + count;
     if (!mor_buffer_reserve(&w->allocator, &bp->shapes, end, sizeof(shape_slot)) ||
-        !mor_buffer_reserve(&w->allocator, &bp->unbounded, bp->unbounded.count + b->shape_count, sizeof(int)) ||
+        !mor_buffer_reserve(&w->allocator, &bp->unbounded, bp->unbounded.count + count, sizeof(int)) ||
         !mor_buffer_reserve(&w->allocator, &bp->moved, end, sizeof(int)))
         return false;
     if (end > bp->shapes.count) bp->shapes.count = end;
-    ((body_slot*)bp->bodies.data)[slot] = (body_slot){ b->generation, first, b->shape_count };
-    for (int i = 0; i < b->shape_count; i++) {
+    ((body_slot*)bp->bodies.data)[slot] = (body_slot){ b->generation, first, count };
+    for (int i = 0; i < count; i++) {
         shape_slot* s = &((shape_slot*)bp->shapes.data)[first + i];
         *s = (shape_slot){ .body = slot, .shape = i, .proxy = -1, .pose = mor_body_shape_pose(b, i) };
         if (isfinite(b->shapes[i].geometry->radius)) {

@@ -266,6 +266,7 @@ void mor_control_begin(mor_world* w)
         }
         mor_motors_apply(w, r, true);
         for (int l = 0; l < robot->model->link_count; l++) { /* for joint torque sensors, about the link's origin */
+            if (robot->bodies[l] < 0) continue;
             const mor_body* b = &w->bodies[robot->bodies[l]];
             mor_vec3 t = mor_add(b->torque, mor_cross(mor_sub(b->x, robot->work->states[l].p), b->force));
             memcpy(r->wrenches + 6 * l, (double[6]){ b->force.x, b->force.y, b->force.z, t.x, t.y, t.z }, 6 * sizeof(double));

@@ -292,6 +292,7 @@ static void gather(const mor_world* w, const mor_robot* r, mor_control_robot* c)
 {
     for (int i = 0; i < r->model->link_count; i++) {
         double pressure, wrench[6];
+        if (r->bodies[i] < 0) continue;
         mor_contact_wrench(w, r->bodies[i], -1, c->work->states[i].p, wrench, &pressure, NULL);
         for (int k = 0; k < 6; k++) c->wrenches[6 * i + k] += wrench[k];
     }

@@ -72,9 +72,10 @@ static const mor_key method_keys[] = {
       .help = "What solves the problem (`moreau list solvers`)." },
     { NODE(mor_raw_method, collision), .value = "name or { name, options }", .fallback = "manifold",
       .help = "How contacts are found (`moreau list collision`)." },
-    { NODE(mor_raw_method, coordinates), .value = "minimal or maximal", .fallback = "minimal",
-      .help = "How robots are modelled: one tree of joint positions, or a free body for each link and a joint of the world for each of its "
-              "joints. What is under `joints` is always of the second kind." },
+    { NODE(mor_raw_method, coordinates), .value = "minimal or maximal", .fallback = "minimal for `robots`, maximal for `joints`",
+      .help = "How robots and joints are modelled. minimal: one tree of joint positions, which cannot come apart; with it, bodies on revolute, "
+              "prismatic, cylindrical, universal and planar `joints` become links, other joints and those that close loops stay equations. "
+              "maximal: a free body for each link and equations for each joint." },
     { NODE(mor_raw_method, stabilisation), .value = "name or { name, options }",
       .fallback = "{ name: impulse, position: 1e-5, velocity: 1e-5 }",
       .help = "How drift of joints is removed: impulse (the step is solved again until the joints hold at its end, velocities "
