@@ -157,6 +157,26 @@ static bool insert(work* k)
     return any;
 }
 
+/* Pairs that pushed in the last step begin on the plane they pushed on, if it is open: impulses are the guess from that step. What has changed since,
+ * switching and complementarity find; a pile that rests is then solved once or twice instead of contact after contact. */
+static bool begin_with_last_step(work* k)
+{
+    mor_peg* peg = &k->peg;
+    bool any = false;
+    for (int g = 0; g < peg->group_count; g++) {
+        mor_peg_group* group = &peg->groups[g];
+        for (int p = group->first; p < group->first + group->count; p++) {
+            mor_peg_plane* plane = &peg->planes[p];
+            if (!plane->held || !plane->open || plane->s > 1e6 * group->tol || !mor_peg_pushes(peg, k->answer->impulses, plane)) continue;
+            mor_peg_cover(peg, g); /* for `until` and `last` */
+            group->choice = p;
+            plane->tried = true;
+            any = true;
+        }
+    }
+    return any;
+}
+
 /* Pairs that push although another open plane separates them at the end move to that plane. */
 static bool switch_planes(work* k)
 {
@@ -202,7 +222,7 @@ static mor_report peg_step(const mor_system* s, const void* options, mor_solve_s
     memcpy(answer->nu, s->nu_free, (size_t)s->dof * sizeof(double));
     mor_peg_speeds(&k.peg, s->nu_free);
     bias_rows(&k);
-    if (s->block_count > s->contact_count) solve(&k); /* joints hold without contacts too */
+    if (begin_with_last_step(&k) || s->block_count > s->contact_count) solve(&k); /* joints hold without contacts too */
     /* every pass inserts a pair, tries a new plane, or uses up a switch or a replacement, so the loop ends */
     while (insert(&k) || switch_planes(&k) || mor_peg_validate(&k.peg, k.bias, stage->arena, answer, &k.trial) ||
            mor_peg_yield(&k.peg, answer, k.bias, &k.trial))

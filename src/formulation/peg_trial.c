@@ -20,6 +20,7 @@
 #include <string.h>
 
 #define DEEP 1e-7
+#define AGAIN 1e-5 /* once replaced: the rest is the projection's */
 #define TOL 1e-9  /* the group's tolerance over its size */
 #define FAR 1e-3  /* of the size: an overlap worth another solve where a face is held */
 #define NEAR 0.02 /* of the size: the linear model of an edge pair farther than this cannot be that wrong in a step */
@@ -250,7 +251,7 @@ bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const 
         mor_feature_set all;
         if (mor_features_along(pair.shape[0], &pair.pose[0], pair.shape[1], &pair.pose[1], plane->id) >= 0.0) continue;
         trial_planes(&pair, 1e-2, &all);
-        if (!(all.separation < -(edges ? DEEP : FAR) * all.size)) continue;
+        if (!(all.separation < -(!edges ? FAR : group->checked ? AGAIN : DEEP) * all.size)) continue;
         mor_feature_set best = { .plane_count = 0 };
         mor_peg_nearest_plane(&all, pair.contact->normal, &best);
         if (best.row_count == 0) { /* turned far out of its plane: without the plane's own rows it went too far */

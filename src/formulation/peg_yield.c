@@ -66,7 +66,7 @@ bool mor_peg_yield(mor_peg* peg, const mor_answer* answer, double* bias, mor_peg
         if (group->choice < 0 || (group->count == 1 && group->checked == 0)) continue;
         mor_peg_yielding* y = &group->yield;
         const bool push = mor_peg_pushes(peg, answer->impulses, &peg->planes[group->choice]);
-        const double tol = group->checked > 0 ? 10.0 * group->tol : group->tol_end;
+        const double tol = group->checked > 0 ? 50.0 * group->tol : group->tol_end;
         double e = push ? excess(peg, g, answer->nu) : -HUGE_VAL;
         if (y->steps == 0 ? !(e > 2.0 * tol) : (e <= 2.0 * tol && e >= -100.0 * tol)) continue; /* as it should be */
         if (y->steps >= ITERATIONS && e <= 2.0 * tol) continue;
