@@ -19,7 +19,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { NONE = -1, STACK = 256, RADIX_BITS = 11, RADIX_SIZE = 1 << RADIX_BITS };
+enum { NONE = -1, STACK = 256, RADIX_BITS = 11, RADIX_SIZE = 1 << RADIX_BITS, FEW = 64 };
 
 typedef struct node {
     mor_aabb fat;   /* leaf: widened box; inner: union of the children's */
@@ -328,9 +328,17 @@ static bool grow_keys(mor_bvh* tree)
     return true;
 }
 
-/* Sorts keys[0..count) with `spare` as the other half of the passes; returns the sorted buffer. */
+/* Sorts keys[0..count) with `spare` as the other half of the passes; returns the sorted buffer. Few keys are inserted one by one: a pass costs
+ * RADIX_SIZE however few they are. */
 static uint64_t* radix_sort(uint64_t* keys, uint64_t* spare, int count)
 {
+    for (int k = 1; k < count && count <= FEW; k++) {
+        uint64_t key = keys[k];
+        int at = k;
+        for (; at > 0 && keys[at - 1] > key; at--) keys[at] = keys[at - 1];
+        keys[at] = key;
+    }
+    if (count <= FEW) return keys;
     uint64_t varying = 0;
     for (int k = 1; k < count; k++) varying |= keys[k] ^ keys[0];
     for (int shift = 0; shift < 64; shift += RADIX_BITS) {
