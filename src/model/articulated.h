@@ -68,6 +68,9 @@ struct mor_robot_work {
  * of the link. With the factor of mor_robot_factor. */
 void mor_robot_factor_solve6(const mor_robot_model* model, const double* LDL, int link, double* x);
 
+/* What mor_robot_update wrote, from one work space to another; at rest: with no velocities. */
+void mor_robot_copy_state(const mor_robot_model* model, const mor_robot_work* from, mor_robot_work* to, bool at_rest);
+
 static inline int mor_robot_offset(const mor_robot_model* m) { return m->floating ? 6 : 0; }
 
 /* mor_robot_forward_dynamics with `extra` (n, NULL: 0) added to the joint diagonal of M: implicit damping. */
