@@ -226,6 +226,14 @@ int mor_robot_find_joint(const mor_robot_model* m, const char* name)
     return -1;
 }
 
+/* Whether joint j moves what carries joint i. */
+static bool on_path(const mor_robot_model* m, int i, int j)
+{
+    int link = m->link_of_joint[i];
+    while (link > 0 && link != m->link_of_joint[j]) link = m->links[link].parent;
+    return link > 0;
+}
+
 mor_code mor_robot_set_reflected(mor_robot_model* m, const double* diagonal, const double* matrix, mor_error* error)
 {
     int n = m->joint_count;
@@ -246,6 +254,10 @@ mor_code mor_robot_set_reflected(mor_robot_model* m, const double* diagonal, con
     for (int i = 0; i < n; i++) m->reflected[i] = diagonal ? diagonal[i] : 0.0;
     free(m->coupling);
     m->coupling = coupling;
+    m->path_coupling = coupling != NULL;
+    for (int i = 0; coupling && i < n; i++)
+        for (int j = 0; j < n; j++)
+            if (coupling[i * n + j] != 0.0 && !on_path(m, i, j) && !on_path(m, j, i)) m->path_coupling = false;
     return MOR_OK;
 }
 

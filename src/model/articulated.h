@@ -48,6 +48,7 @@ struct mor_robot_model {
     int* sequence; /* dofs, carriers first */
     double* reflected; /* n: diagonal */
     double* coupling;  /* n x n, or NULL */
+    bool path_coupling; /* it couples joints of one path to the base only, where M has entries anyway: L'DL without fill */
 };
 
 struct mor_robot_work {
