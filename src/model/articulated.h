@@ -46,6 +46,7 @@ struct mor_robot_model {
     int* link_of_joint;
     int* lambda;   /* dof -> the dof it moves on, -1: none; the branch structure of M */
     int* sequence; /* dofs, carriers first */
+    int* run;      /* dof -> the first of the neighbours run, run + 1, ..., dof of which each moves on the one before: paths in few pieces */
     double* reflected; /* n: diagonal */
     double* coupling;  /* n x n, or NULL */
     bool path_coupling; /* it couples joints of one path to the base only, where M has entries anyway: L'DL without fill */

@@ -70,6 +70,10 @@ void mor_robot_mass_matrix(const mor_robot_model* m, mor_robot_work* work, doubl
     }
 }
 
+/* Paths to the base piece by piece: dofs lo ... hi are neighbours in memory. */
+#define EACH_RUN(m, from, lo, hi) \
+    for (int hi = (from), lo = hi >= 0 ? (m)->run[hi] : 0; hi >= 0; hi = (m)->lambda[lo], lo = hi >= 0 ? (m)->run[hi] : 0)
+
 bool mor_robot_factor(const mor_robot_model* m, double* M)
 {
     int N = m->dof;
@@ -84,7 +88,7 @@ bool mor_robot_factor(const mor_robot_model* m, double* M)
             for (int j = i; j >= base; j = m->lambda[j]) row[j] -= a * own[j];
             if (base) { /* the base's six are neighbours */
                 mor_two f = { a, a };
-                for (int j = 0; j < 6; j += 2) mor_two_put(row + j, mor_two_at(row + j) - f * mor_two_at(own + j));
+                MOR_TWO_TO(row) -= f * MOR_TWO_AT(own), MOR_TWO_TO(row + 2) -= f * MOR_TWO_AT(own + 2), MOR_TWO_TO(row + 4) -= f * MOR_TWO_AT(own + 4);
             }
             own[i] = a;
         }
@@ -104,12 +108,12 @@ void mor_robot_factor_solve(const mor_robot_model* m, const double* L, double* x
         int k = m->sequence[s];
         const double *row = L + k * N, y = x[k];
         if (y == 0.0) continue;
-        for (int i = m->lambda[k]; i >= 0; i = m->lambda[i]) x[i] -= row[i] * y;
+        EACH_RUN(m, m->lambda[k], lo, hi) mor_subtract(hi - lo + 1, y, row + lo, x + lo);
     }
     for (int k = 0; k < N; k++) x[k] /= L[k * N + k];
     for (int s = 0; s < N; s++) { /* L x = z */
         int k = m->sequence[s];
-        for (int i = m->lambda[k]; i >= 0; i = m->lambda[i]) x[k] -= L[k * N + i] * x[i];
+        EACH_RUN(m, m->lambda[k], lo, hi) x[k] -= mor_inner(hi - lo + 1, L + k * N + lo, x + lo);
     }
 }
 
@@ -118,28 +122,31 @@ void mor_robot_factor_solve6(const mor_robot_model* m, const double* L, int link
     int N = m->dof, top = link > 0 ? m->constants[link].dof : m->floating ? 5 : -1;
     const int* lambda = m->lambda;
     for (int k = top; k >= 0; k = lambda[k]) { /* L' y = x: the path only */
-        mor_two a = mor_two_at(x + 6 * k), b = mor_two_at(x + 6 * k + 2), c = mor_two_at(x + 6 * k + 4);
-        for (int i = lambda[k]; i >= 0; i = lambda[i]) {
-            mor_two f = { L[k * N + i], L[k * N + i] };
-            double* y = x + 6 * i;
-            mor_two_put(y, mor_two_at(y) - f * a);
-            mor_two_put(y + 2, mor_two_at(y + 2) - f * b);
-            mor_two_put(y + 4, mor_two_at(y + 4) - f * c);
-        }
+        mor_two a = MOR_TWO_AT(x + 6 * k), b = MOR_TWO_AT(x + 6 * k + 2), c = MOR_TWO_AT(x + 6 * k + 4);
+        EACH_RUN(m, lambda[k], lo, hi)
+            for (int i = hi; i >= lo; i--) {
+                mor_two f = { L[k * N + i], L[k * N + i] };
+                double* y = x + 6 * i;
+                MOR_TWO_TO(y) = MOR_TWO_AT(y) - f * a;
+                MOR_TWO_TO(y + 2) = MOR_TWO_AT(y + 2) - f * b;
+                MOR_TWO_TO(y + 4) = MOR_TWO_AT(y + 4) - f * c;
+            }
     }
     for (int k = top; k >= 0; k = lambda[k]) {
         double d = 1.0 / L[k * N + k];
-        for (int c = 0; c < 6; c++) x[6 * k + c] *= d;
+        mor_two f = { d, d };
+        for (int c = 0; c < 6; c += 2) MOR_TWO_TO(x + 6 * k + c) = f * MOR_TWO_AT(x + 6 * k + c);
     }
     for (int s = 0; s < N; s++) { /* L x = z */
         int k = m->sequence[s];
         double* y = x + 6 * k;
-        mor_two a = mor_two_at(y), b = mor_two_at(y + 2), c = mor_two_at(y + 4);
-        for (int i = lambda[k]; i >= 0; i = lambda[i]) {
-            mor_two f = { L[k * N + i], L[k * N + i] };
-            const double* z = x + 6 * i;
-            a -= f * mor_two_at(z), b -= f * mor_two_at(z + 2), c -= f * mor_two_at(z + 4);
-        }
-        mor_two_put(y, a), mor_two_put(y + 2, b), mor_two_put(y + 4, c);
+        mor_two a = MOR_TWO_AT(y), b = MOR_TWO_AT(y + 2), c = MOR_TWO_AT(y + 4);
+        EACH_RUN(m, lambda[k], lo, hi)
+            for (int i = hi; i >= lo; i--) {
+                mor_two f = { L[k * N + i], L[k * N + i] };
+                const double* z = x + 6 * i;
+                a -= f * MOR_TWO_AT(z), b -= f * MOR_TWO_AT(z + 2), c -= f * MOR_TWO_AT(z + 4);
+            }
+        MOR_TWO_TO(y) = a, MOR_TWO_TO(y + 2) = b, MOR_TWO_TO(y + 4) = c;
     }
 }

@@ -18,6 +18,7 @@
  * smaller than its rounding: c eps sum |J| (|nu_free| + |response| |p|) + |b| with c = 32 (a few dozen
  * operations per row), at most 1e-7 m/s so that a diverged answer cannot excuse itself. */
 #include <float.h>
+#include <string.h>
 
 #include "linalg/dense.h"
 #include "problem/cone.h"
@@ -67,20 +68,31 @@ static void tally_block(const mor_block* b, double rho, const double* p, const d
     }
 }
 
-static double* rows_at(const mor_step_form* step, const double* p, mor_arena* arena)
+bool mor_judge_memory_init(mor_judge_memory* memory, const mor_problem* problem, mor_arena* arena)
 {
+    size_t n = (size_t)problem->step.row_count;
+    double* z = mor_arena_alloc(arena, (2 * n + 1) * sizeof *z);
+    *memory = (mor_judge_memory){ z, z ? z + n : NULL, false };
+    return z != NULL;
+}
+
+static const double* rows_at(const mor_step_form* step, const double* p, mor_judge_memory* memory, mor_arena* arena)
+{
+    size_t bytes = (size_t)step->row_count * sizeof *p;
+    if (memory && memory->set && memcmp(memory->z, p, bytes) == 0) return memory->u;
     double* nu = mor_arena_alloc(arena, (size_t)step->dof * sizeof *nu);
-    double* u = mor_arena_alloc(arena, (size_t)step->row_count * sizeof *u);
+    double* u = memory ? memory->u : mor_arena_alloc(arena, bytes);
     if (!nu || !u) return NULL;
     mor_step_velocity(step, p, nu);
     mor_step_rows(step, nu, u);
+    if (memory) memory->set = true, memcpy(memory->z, p, bytes);
     return u;
 }
 
-double mor_judge_step_velocity(const mor_problem* problem, const double* z, mor_arena* arena)
+double mor_judge_step_velocity(const mor_problem* problem, const double* z, mor_judge_memory* memory, mor_arena* arena)
 {
     const mor_step_form* step = &problem->step;
-    const double* u = rows_at(step, z, arena);
+    const double* u = rows_at(step, z, memory, arena);
     if (!u) return NAN;
     mor_tally tally = { 0 };
     for (int c = 0; c < step->block_count; c++) {
@@ -90,11 +102,11 @@ double mor_judge_step_velocity(const mor_problem* problem, const double* z, mor_
     return tally.largest;
 }
 
-mor_residual mor_judge_step(const mor_problem* problem, const double* z, mor_arena* arena)
+mor_residual mor_judge_step(const mor_problem* problem, const double* z, mor_judge_memory* memory, mor_arena* arena)
 {
     const mor_step_form* step = &problem->step;
     mor_residual out = { NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
-    const double* u = rows_at(step, z, arena);
+    const double* u = rows_at(step, z, memory, arena);
     double* q = mor_arena_alloc(arena, (size_t)step->row_count * sizeof *q);
     if (!u || !q) return out;
     mor_step_rows(step, step->nu_free, q);
