@@ -457,7 +457,7 @@ static bool add_point(const posed* p, const mor_solver* solver, int sweeps, bool
 static void follow(const posed* p, bool warm, double give_up, curve* out)
 {
     static const char* const sweeping[] = { "psor", "pgs", NULL };
-    static const char* const finishing[] = { "nsn", "lemke", "path", "auto", "minmap-newton", NULL };
+    static const char* const finishing[] = { "nsn-tree", "nsn", "lemke", "path", "auto", "minmap-newton", NULL };
     out->count = 0;
     for (int i = 0; sweeping[i]; i++)
         for (double n = 1.0; n < 700.0; n *= 1.25) /* 1 ... */

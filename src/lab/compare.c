@@ -25,7 +25,7 @@
 #include "model/world.h"
 #include "problem/step.h"
 
-enum { LARGEST_SPECTRUM = 700, TRACE_ITERATIONS = 2000 };
+enum { LARGEST_SPECTRUM = 700, TRACE_ITERATIONS = 2000, TRACE_SAMPLES = 100 };
 static const double enough_s = 0.004; /* repeat solves shorter than this */
 enum { MOST_REPEATS = 20 };
 
@@ -118,6 +118,7 @@ static mor_report timed_solve(const solve_user* u, const mor_problem* problem, b
     mor_solve_options o = mor_solve_options_default();
     o.tol = u->tol;
     o.time_limit = fmax(u->lab->options.time_limit - u->run->total_s, 1e-3); /* of the run: its islands share it */
+    o.cpu_time = true;
     o.warm = warm;
     size_t n = (size_t)mor_problem_unknowns(problem);
     double* start = mor_arena_alloc(arena, (n + 1) * sizeof *start);
@@ -131,23 +132,15 @@ static mor_report timed_solve(const solve_user* u, const mor_problem* problem, b
     if (u->trace) {
         keeper k = { u, problem, arena };
         o.trace = u->trace;
+        if (!u->iterations) u->trace->every = 1 + u->run->iterations / TRACE_SAMPLES; /* of the run before: the judge of every iterate would cost more than the solver */
         if (u->iterations && !u->iterations->size) u->trace->each = keep_iterate, u->trace->user = &k;
         o.max_iter = TRACE_ITERATIONS < u->solver->max_iter || u->solver->max_iter <= 0 ? TRACE_ITERATIONS : 0;
         mor_report followed = mor_solve(u->solver, NULL, problem, &o, z, arena);
         u->trace->each = NULL;
         return followed;
     }
-    double limit = o.time_limit, begin = cpu_clock(), wall = mor_clock();
+    double begin = cpu_clock();
     mor_report report = mor_solve(u->solver, NULL, problem, &o, z, arena);
-    double used = cpu_clock() - begin, gone = mor_clock() - wall;
-    if (report.status == MOR_TIME_LIMIT && used < 0.8 * limit) { /* the machine was busy: the limit is on CPU time */
-        o.time_limit = fmin(10.0, 1.2 * gone / fmax(used, 1e-3 * gone)) * limit;
-        memcpy(z, start, n * sizeof *z);
-        begin = cpu_clock(), wall = mor_clock();
-        report = mor_solve(u->solver, NULL, problem, &o, z, arena);
-        used = cpu_clock() - begin;
-        if (report.status == MOR_SOLVED && used > limit) report.status = MOR_TIME_LIMIT;
-    }
     double solve = report.time_s;
     int runs = 1;
     while (report.status == MOR_SOLVED && cpu_clock() - begin < enough_s && runs < MOST_REPEATS) {
@@ -155,10 +148,9 @@ static mor_report timed_solve(const solve_user* u, const mor_problem* problem, b
         solve += mor_solve(u->solver, NULL, problem, &o, again, arena).time_s;
         runs++;
     }
-    double cpu = cpu_clock() - begin;
-    wall = mor_clock() - wall;
-    u->run->total_s += cpu / runs;
-    u->run->time_s += wall > 0.0 ? cpu / runs * fmin(1.0, solve / wall) : 0.0;
+    u->run->total_s += (cpu_clock() - begin) / runs;
+    u->run->time_s += solve / runs;
+    if (report.status == MOR_SOLVED && u->lab->options.time_limit > 0.0 && u->run->total_s > u->lab->options.time_limit) report.status = MOR_TIME_LIMIT; /* right, but late */
     u->run->iterations += report.iterations;
     return report;
 }

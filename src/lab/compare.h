@@ -101,7 +101,7 @@ typedef struct mor_lab {
     int scene_run_count;
     int planned; /* runs in all */
     bool complete;
-    double wall_s;
+    double wall_s, cpu_s; /* of this process and its children, since the last start */
     char temporary[256]; /* folder with frames of scenes; removed at the end */
 } mor_lab;
 
@@ -139,6 +139,9 @@ int mor_lab_slot(const mor_lab* lab, int problem, int formulation, int solver, i
 int mor_lab_slots(const mor_lab* lab);
 bool mor_lab_applies(const mor_lab* lab, int problem, int formulation, int solver);
 bool mor_lab_traced(const mor_lab* lab, int problem);
+
+/* pool.c */
+double mor_lab_cpu(void);
 
 /* journal.c */
 typedef struct mor_lab_journal mor_lab_journal;
