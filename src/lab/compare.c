@@ -380,6 +380,24 @@ static const mor_lab_run* earlier(const mor_lab* lab, int problem, int formulati
     return NULL;
 }
 
+bool mor_lab_before(const mor_lab_problem* a, const mor_lab_problem* b)
+{
+    if (a->frame < 0 || b->frame < 0 || strcmp(a->path, b->path) != 0) return false;
+    return a->contacts != b->contacts ? a->contacts < b->contacts : a->frame < b->frame;
+}
+
+/* On how many frames of the same file that are no larger the limit was too short. */
+static int late_before(const mor_lab* lab, const mor_lab_run* run)
+{
+    int count = 0;
+    for (int i = 0; i < lab->run_count; i++) {
+        const mor_lab_run* r = &lab->runs[i];
+        if (r->formulation == run->formulation && r->solver == run->solver && r->tol == run->tol && r->status == MOR_TIME_LIMIT && !r->assumed &&
+            mor_lab_before(&lab->problems[r->problem], &lab->problems[run->problem])) count++;
+    }
+    return count;
+}
+
 mor_code mor_lab_measure(const mor_lab* lab, int index, const bool* done, bool traced, mor_lab_emit emit, void* user, mor_error* error)
 {
     mor_lab_message message = { .kind = 'P', .as.problem = lab->problems[index] };
@@ -419,13 +437,20 @@ mor_code mor_lab_measure(const mor_lab* lab, int index, const bool* done, bool t
                     *run = last;
                     run->tol = t;
                     snprintf(run->detail, sizeof run->detail, "the limit was too short for %g already", lab->options.tols[last.tol]);
+                } else if (!lab->options.try_all && late_before(lab, run) >= MOR_LAB_LATE) {
+                    run->status = MOR_TIME_LIMIT;
+                    run->assumed = true;
+                    run->residual = empty_residual();
+                    run->error = run->coulomb = run->user_error = NAN;
+                    run->time_s = run->total_s = lab->options.time_limit;
+                    snprintf(run->detail, sizeof run->detail, "not tried: too slow on %d frames of this file that are no larger", MOR_LAB_LATE);
                 } else if (w) run_frame(lab, w, run, NULL, NULL, arena);
                 else run_problem(lab, &file.problem, run, NULL, NULL, arena);
                 message.kind = 'R';
                 emit(user, &message);
                 last = *run;
                 late = run->status == MOR_TIME_LIMIT ? s : -2, late_formulation = f;
-                if (!traced || s < 0 || t != lab->options.tol_count - 1) continue;
+                if (!traced || run->assumed || s < 0 || t != lab->options.tol_count - 1) continue;
                 mor_trace trace = { 0 };
                 mor_lab_run scratch = *run;
                 mor_iterations iterations = { 0 };

@@ -214,14 +214,34 @@ double mor_lab_cpu(void)
     return sum;
 }
 
-/* The problems with most contacts first, so that none of them is begun when the other cores have nothing left to do. Insertion, stable. */
-static void sort_by_size(const mor_lab* lab, int* queue)
+/* The problem of the same file that follows in the order of mor_lab_before, or -1. */
+static int follower(const mor_lab* lab, int problem)
 {
-    for (int i = 1; i < lab->problem_count; i++) {
-        int one = queue[i], k = i;
-        for (; k > 0 && lab->problems[queue[k - 1]].contacts < lab->problems[one].contacts; k--) queue[k] = queue[k - 1];
-        queue[k] = one;
+    const mor_lab_problem *p = &lab->problems[problem], *best = NULL;
+    for (int i = 0; i < lab->problem_count; i++)
+        if (mor_lab_before(p, &lab->problems[i]) && (!best || mor_lab_before(&lab->problems[i], best))) best = &lab->problems[i];
+    return best ? (int)(best - lab->problems) : -1;
+}
+
+/* The problems to begin with: the first frame of every file, because what is too slow there may not be tried on the others. The frames of a file follow each
+ * other, whatever the number of processes. Files with most contacts come first, so that none of them is begun when the other cores have nothing left to do.
+ * Returns how many. */
+static int make_queue(const mor_lab* lab, int* queue, int* largest)
+{
+    int count = 0;
+    for (int i = 0; i < lab->problem_count; i++) {
+        bool first = true;
+        int most = lab->problems[i].contacts;
+        for (int k = 0; k < lab->problem_count; k++) {
+            if (mor_lab_before(&lab->problems[k], &lab->problems[i])) first = false;
+            else if (mor_lab_before(&lab->problems[i], &lab->problems[k]) && lab->problems[k].contacts > most) most = lab->problems[k].contacts;
+        }
+        if (!first) continue;
+        int k = count++; /* insertion, stable */
+        for (; k > 0 && largest[k - 1] < most; k--) queue[k] = queue[k - 1], largest[k] = largest[k - 1];
+        queue[k] = i, largest[k] = most;
     }
+    return count;
 }
 
 /* One round: waits a little, takes what has come, ends what hangs. Returns the children at work. */
@@ -251,8 +271,10 @@ static int serve(pool* p, struct pollfd* fds, int jobs, int* queue, int* queued)
                 c->filled = 0;
                 receive(p, c);
             }
-        } else if (finish(p, c) && missing(p, c->problem)) {
-            queue[--*queued] = c->problem; /* next in line */
+        } else {
+            bool again = finish(p, c) && missing(p, c->problem);
+            int following = again ? c->problem : follower(p->lab, c->problem);
+            if (following >= 0) queue[--*queued] = following; /* next in line */
         }
     }
     return busy;
@@ -263,10 +285,10 @@ mor_code mor_lab_run_all(mor_lab* lab, const char* journal, bool resume, mor_lab
     int jobs = lab->options.jobs < 1 ? 1 : lab->options.jobs, n = lab->problem_count;
     double begin = mor_clock(), spent = mor_lab_cpu();
     pool p = { .lab = lab, .slots = mor_lab_slots(lab), .error = error };
-    if (journal && !(p.journal = mor_lab_journal_open(journal, lab, resume, error))) return error ? error->code : MOR_SYSTEM;
+    if (journal && !(p.journal = mor_lab_journal_open(journal, lab, resume, "RTP", error))) return error ? error->code : MOR_SYSTEM;
     p.done = calloc((size_t)n * (size_t)p.slots + 1, sizeof *p.done);
     p.children = calloc((size_t)jobs, sizeof *p.children);
-    int* queue = malloc(((size_t)n + 1) * sizeof *queue);
+    int* queue = malloc(2 * ((size_t)n + 1) * sizeof *queue);
     struct pollfd* fds = calloc((size_t)jobs, sizeof *fds);
     mor_code code = MOR_OK;
     if (!p.done || !p.children || !queue || !fds) code = mor_fail(error, MOR_SYSTEM, "out of memory");
@@ -278,19 +300,22 @@ mor_code mor_lab_run_all(mor_lab* lab, const char* journal, bool resume, mor_lab
         p.done[(size_t)r->problem * (size_t)p.slots + (size_t)mor_lab_slot(lab, r->problem, r->formulation, r->solver, r->tol)] = true;
     }
     p.finished = lab->run_count;
-    for (int i = 0; i < n; i++) queue[i] = i;
-    if (!code) sort_by_size(lab, queue);
+    int waiting = code ? 0 : make_queue(lab, queue, queue + n + 1);
     bool stopped = false;
     while (!code) {
         for (int i = 0; i < jobs && !stopped; i++) {
-            while (!p.children[i].pid && next < n) {
+            while (!p.children[i].pid && next < waiting) {
                 int problem = queue[next++];
-                if (!missing(&p, problem)) continue;
+                if (!missing(&p, problem)) {
+                    int following = follower(lab, problem);
+                    if (following >= 0) queue[--next] = following;
+                    continue;
+                }
                 if (!start(&p, &p.children[i], problem)) code = mor_fail(error, MOR_SYSTEM, "cannot start a process: %s", strerror(errno));
                 break;
             }
         }
-        if (!serve(&p, fds, jobs, queue, &next) && (next >= n || stopped)) break;
+        if (!serve(&p, fds, jobs, queue, &next) && (next >= waiting || stopped)) break;
         if (!stopped && progress && !progress(user, lab, p.finished, lab->planned)) {
             stopped = true;
             for (int i = 0; i < jobs; i++)
