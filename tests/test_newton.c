@@ -40,7 +40,7 @@ static void derivatives_of_every_map_agree_with_finite_differences(void** state)
     static const struct { mor_contact_map map; int d, directions; } cases[] = { { MOR_MAP_ALART_CURNIER, 3, 4 }, { MOR_MAP_ALART_CURNIER, 3, 5 }, { MOR_MAP_ALART_CURNIER, 3, 8 },
         { MOR_MAP_ALART_CURNIER, 2, 0 }, { MOR_MAP_ALART_CURNIER, 3, 0 }, { MOR_MAP_ALART_CURNIER, 5, 0 }, { MOR_MAP_JEAN_MOREAU, 2, 0 },
         { MOR_MAP_JEAN_MOREAU, 3, 0 },   { MOR_MAP_JEAN_MOREAU, 5, 0 },   { MOR_MAP_NATURAL, 2, 0 },       { MOR_MAP_NATURAL, 3, 0 },
-        { MOR_MAP_FISCHER, 1, 0 },       { MOR_MAP_CCK, 1, 0 },           { MOR_MAP_MINMAP, 1, 0 } };
+        { MOR_MAP_FISCHER, 3, 0 }, { MOR_MAP_CCK, 3, 0 }, { MOR_MAP_CCK, 2, 0 }, { MOR_MAP_FISCHER, 1, 0 },       { MOR_MAP_CCK, 1, 0 },           { MOR_MAP_MINMAP, 1, 0 } };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         double corners[18];
         const mor_contact_law law = { .mu = 0.6, .mu_roll = 0.3, .rho = { 0.9, 1.1, 1.3 }, .directions = cases[k].directions, .corners = corners };
@@ -74,7 +74,7 @@ static void derivatives_of_every_map_agree_with_finite_differences(void** state)
             checked++;
         }
         assert_true(checked > 100);
-        if (d > 1) assert_true(open > 20);
+        if (d > 1 && cases[k].map < MOR_MAP_FISCHER) assert_true(open > 20);
     }
 }
 

@@ -30,12 +30,15 @@ static bool pair(mor_contact_map map, double weight, double r, double u, double*
     return true;
 }
 
+enum { LAMBDA_TENTHS = 7 }; /* of cck for contacts: 0.7, as the BPMD paper */
+
 /* One friction disc with rows at ... at+k-1. */
 static void disc(mor_contact_map map, int d, int at, int k, double mu, double rho_n, double rho, double a, const double* r,
                  const double* u, double* F, double* A, double* B)
 {
     double t[2] = { 0, 0 }, size = 0.0;
-    double radius = map == MOR_MAP_JEAN_MOREAU ? fmax(r[0], 0.0) : a;
+    bool plain = map != MOR_MAP_ALART_CURNIER; /* the radius is the impulse's own */
+    double radius = plain ? fmax(r[0], 0.0) : a;
     for (int i = 0; i < k; i++) {
         t[i] = r[at + i] - rho * u[at + i];
         size += t[i] * t[i];
@@ -58,7 +61,7 @@ static void disc(mor_contact_map map, int d, int at, int k, double mu, double rh
             A[(at + i) * d + at + j] = limit * rho * P;
             B[(at + i) * d + at + j] = (i == j ? 1.0 : 0.0) - limit * P;
         }
-        if (map == MOR_MAP_JEAN_MOREAU) B[(at + i) * d] = r[0] > 0.0 ? -mu * e : 0.0;
+        if (plain) B[(at + i) * d] = r[0] > 0.0 ? -mu * e : 0.0;
         else {
             B[(at + i) * d] = -mu * e;
             A[(at + i) * d] = mu * rho_n * e;
@@ -159,7 +162,8 @@ bool mor_contact_map_eval(mor_contact_map map, int d, const mor_contact_law* law
     if (d == 1) return pair(map, parameter, r[0], u[0], F, A, B);
     if (map == MOR_MAP_NATURAL && d < 5) return natural(d, law, r, u, F, A, B);
     double a = r[0] - law->rho[0] * u[0];
-    if (!(a > 0.0 || a > -parameter)) {
+    bool phi = map == MOR_MAP_FISCHER || map == MOR_MAP_CCK;
+    if (!phi && !(a > 0.0 || a > -parameter)) {
         for (int i = 0; i < d; i++) F[i] = r[i];
         return false;
     }
@@ -169,6 +173,10 @@ bool mor_contact_map_eval(mor_contact_map map, int d, const mor_contact_law* law
         A[0] = law->rho[0];
     }
     F[0] = law->rho[0] * u[0];
+    if (phi) {
+        pair(map, LAMBDA_TENTHS / 10.0, r[0], law->rho[0] * u[0], F, A, B);
+        if (A) A[0] *= law->rho[0];
+    }
     if (d == 3 && law->directions) polygon(law, a, r, u, F, A, B);
     else disc(map, d, 1, d == 2 ? 1 : 2, law->mu, law->rho[0], law->rho[1], a, r, u, F, A, B);
     if (d == 5) disc(map, d, 3, 2, law->mu_roll, law->rho[0], law->rho[2], a, r, u, F, A, B);
