@@ -67,7 +67,7 @@ bench-iftomm: deps
 	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF"
 	@build-bench/bench/bench_mechanisms iftomm chains figure docs/images/pendulum.svg
 
-# forward dynamics of robots beside MuJoCo; ROBOTS=folder: also the well-known robots in it
+# forward dynamics of robots beside MuJoCo; ROBOTS: folder of well-known robots, default ../shared/data/robots
 bench-robots: deps
 	@scripts/install-deps bench-robots
 	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF"

@@ -52,6 +52,9 @@ typedef struct mor_polyhedron {
     double* offsets;
     int* vertex_start; /* vertex_count + 1 offsets into vertex_edges */
     int* vertex_edges; /* edges at each vertex */
+    int direction_count;  /* of edges: parallel ones (to 1e-14) share one */
+    mor_vec3* directions; /* unit */
+    int* edge_direction;  /* of each edge d, or ~d if it runs against directions[d] */
     bool is_box;       /* an axis-aligned box centred at the origin; half sizes below */
     mor_vec3 half;
 } mor_polyhedron;

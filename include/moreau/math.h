@@ -224,11 +224,17 @@ static inline mor_pose mor_pose_inverse(const mor_pose* X)
     return value;
 }
 
-/* R A R' */
+/* R A R' of a symmetric A, as inertia tensors are: symmetric to the last bit. */
 static inline mor_mat3 mor_mat3_rotate(const mor_mat3* R, const mor_mat3* A)
 {
-    mor_mat3 t = mor_mat3_mul(R, A), Rt = mor_mat3_transpose(R);
-    return mor_mat3_mul(&t, &Rt);
+    mor_vec3 r[3], t[3];
+    for (int i = 0; i < 3; i++) {
+        r[i] = mor_v3(R->m[i][0], R->m[i][1], R->m[i][2]);
+        t[i] = mor_tmul(A, r[i]);
+    }
+    double xx = mor_dot(t[0], r[0]), xy = mor_dot(t[0], r[1]), xz = mor_dot(t[0], r[2]), yy = mor_dot(t[1], r[1]), yz = mor_dot(t[1], r[2]), zz = mor_dot(t[2], r[2]);
+    mor_mat3 value = { { { xx, xy, xz }, { xy, yy, yz }, { xz, yz, zz } } };
+    return value;
 }
 
 /* Two unit vectors that with the unit vector n form a right-handed frame (n, t, o). The first is

@@ -196,6 +196,11 @@ MOR_API mor_joint_def mor_joint_def_default(void);
 MOR_API const char* mor_joint_kind_name(mor_joint_kind kind);
 /* Its number, or -1 and a sentence. 3-D worlds only. */
 MOR_API int mor_world_add_joint(mor_world* world, const mor_joint_def* def, mor_error* error);
+/* Minimal coordinates instead: bodies that revolute, prismatic, cylindrical, universal and planar joints connect become the links of robots,
+ * named after their first body, whose joints cannot come apart. Bodies stay where they are, with their names; limits, damping, friction, motors
+ * and springs stay. Joints of other kinds and those that close a loop remain equations. Before the first step; returns how many joints went
+ * into trees, -1 and a sentence on failure (then the world is of no use). */
+MOR_API int mor_world_articulate(mor_world* world, mor_error* error);
 MOR_API int mor_world_joint_count(const mor_world* world);
 MOR_API const mor_joint_def* mor_world_joint(const mor_world* world, int joint);
 /* Angle or displacement of a revolute or prismatic joint, 0 when it was added. */

@@ -104,20 +104,22 @@ static int find_room(mor_broad_phase* bp, int count)
 static bool admit_body(mor_world* w, mor_broad_phase* bp, int slot)
 {
     const mor_body* b = &w->bodies[slot];
-    int first = bp->shapes.count > 0 && w->alive_count < w->body_count ? find_room(bp, b->shape_count) : bp->shapes.count;
-    int end = first + b->shape_count;
+    int count = b->no_collision ? 0 : b->shape_count;
+    int first = count > 0 && bp->shapes.count > 0 && w->alive_count < w->body_count ? find_room(bp, count) : bp->shapes.count;
+    int end = first + count;
     if (!mor_buffer_reserve(&w->allocator, &bp->shapes, end, sizeof(shape_slot)) ||
-        !mor_buffer_reserve(&w->allocator, &bp->unbounded, bp->unbounded.count + b->shape_count, sizeof(int)) ||
+        !mor_buffer_reserve(&w->allocator, &bp->unbounded, bp->unbounded.count + count, sizeof(int)) ||
         !mor_buffer_reserve(&w->allocator, &bp->moved, end, sizeof(int)))
         return false;
     if (end > bp->shapes.count) bp->shapes.count = end;
-    ((body_slot*)bp->bodies.data)[slot] = (body_slot){ b->generation, first, b->shape_count };
-    for (int i = 0; i < b->shape_count; i++) {
+    ((body_slot*)bp->bodies.data)[slot] = (body_slot){ b->generation, first, count };
+    for (int i = 0; i < count; i++) {
         shape_slot* s = &((shape_slot*)bp->shapes.data)[first + i];
         *s = (shape_slot){ .body = slot, .shape = i, .proxy = -1, .pose = mor_body_shape_pose(b, i) };
         if (isfinite(b->shapes[i].geometry->radius)) {
             s->proxy = mor_bvh_insert(bp->tree, mor_geometry_bounds(b->shapes[i].geometry, &s->pose), first + i);
             if (s->proxy < 0) return false;
+            mor_bvh_set_group(bp->tree, s->proxy, b->robot && !w->robots[b->robot - 1]->self_collision ? b->robot : -(slot + 1));
         } else {
             ((int*)bp->unbounded.data)[bp->unbounded.count++] = first + i;
         }
@@ -314,9 +316,14 @@ void mor_detect(mor_world* w, const mor_collision_options* o, mor_narrow_phase n
     bp->cache[1] = t;
     for (int u = 0; u < bp->unbounded.count; u++) {
         int id = ((const int*)bp->unbounded.data)[u];
+        const shape_slot* wide = &((const shape_slot*)bp->shapes.data)[id];
+        bool plane = w->bodies[wide->body].shapes[wide->shape].geometry->kind == MOR_PLANE;
+        mor_vec3 n = mor_rotate(wide->pose.rotation, mor_v3(0, 0, 1));
         for (int i = 0; i < bp->shapes.count; i++) {
             const shape_slot* s = &((const shape_slot*)bp->shapes.data)[i];
-            if (s->body >= 0 && s->proxy >= 0 && w->bodies[s->body].tree >= 0) test_pair(&k, id, i, false);
+            if (s->body < 0 || s->proxy < 0 || w->bodies[s->body].tree < 0) continue;
+            double above = mor_dot(n, mor_sub(s->pose.position, wide->pose.position)) - w->bodies[s->body].shapes[s->shape].geometry->radius;
+            if (!plane || above <= s->margin + wide->margin) test_pair(&k, id, i, false);
         }
     }
 }

@@ -25,6 +25,7 @@
 #include "formulation/equations.h"
 
 #include "linalg/block_cholesky.h"
+#include "linalg/rows.h"
 #include "problem/step.h"
 
 #include <math.h>
@@ -75,6 +76,11 @@ static bool make_lists(const mor_step_form* step, const int* number, lists* l, m
 /* W (p x q) += or = J (p x dof) Y' (q x dof) */
 static void multiply(const double* J, int p, const double* Y, int q, int dof, bool first, double* W)
 {
+    if (p == 3 && q == 3) {
+        if (first) memset(W, 0, 9 * sizeof *W);
+        mor_gram3(dof, J, Y, W);
+        return;
+    }
     for (int r = 0; r < p; r++, J += dof)
         for (int c = 0; c < q; c++) {
             const double* y = Y + c * dof;
@@ -117,6 +123,10 @@ static bool assemble(const mor_step_form* step, const int* number, lists* l, mor
 /* v += C' x, and x = C v, for the rows of one entry. */
 static void spread(const double* C, int dim, int dof, const double* x, double* v)
 {
+    if (dim == 3) {
+        mor_push3(dof, C, x, v);
+        return;
+    }
     for (int d = 0; d < dim; d++, C += dof) {
         double a = x[d];
         if (dof == 6) {
@@ -130,6 +140,10 @@ static void spread(const double* C, int dim, int dof, const double* x, double* v
 
 static void gather(const double* C, int dim, int dof, const double* v, double* x)
 {
+    if (dim == 3) {
+        mor_rows3(dof, C, v, x);
+        return;
+    }
     for (int d = 0; d < dim; d++, C += dof) {
         double s = 0.0;
         if (dof == 6) s = C[0] * v[0] + C[1] * v[1] + C[2] * v[2] + C[3] * v[3] + C[4] * v[4] + C[5] * v[5];

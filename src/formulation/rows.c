@@ -148,10 +148,14 @@ static void fill(const mor_world* w, const mor_joint* j, mor_row_block* b, int a
             continue;
         }
         int k = b->tree[0] == body->tree ? 0 : 1, dof = w->trees[body->tree].dof;
-        double c[64], *own = c;
+        double c[64], *own = c, *into = b->J[k] + at * dof;
+        if (side == 0 || k == 1) { /* the first on this tree */
+            mor_joint_coefficients(w, body, row->spin, row->direction, row->point, sign, into);
+            continue;
+        }
         if (dof > 64 && !(own = mor_arena_alloc(w->arena, (size_t)dof * sizeof *own))) return;
         mor_joint_coefficients(w, body, row->spin, row->direction, row->point, sign, own);
-        for (int d = 0; d < dof; d++) b->J[k][at * dof + d] += own[d];
+        for (int d = 0; d < dof; d++) into[d] += own[d];
     }
 }
 

@@ -7,6 +7,8 @@
  *     revolute   d . (v_0 - v_1) = 0 at the joint, d = x, y, z;   d . (w_0 - w_1) = 0, d = two directions across the axis
  *     prismatic  d . (v_0 - v_1) = 0 at the joint, two d across;  d . (w_0 - w_1) = 0, d = x, y, z
  *
+ * and in general d across all axes of the links between two bodies.
+ *
  * For a robot at rest both give the same step; else they differ by h times the velocity terms J' M dJ/dt nu, which the rows above
  * leave out. Not in maximal coordinates: reflected inertia of motors, and mimic joints (a row on four bodies; told as an error).
  * Cost: links x dof for the Jacobians. */
@@ -59,20 +61,36 @@ static void world_joint(const mor_world* w, const mor_joint* j, mor_bpmd_joint_r
     if (mor_joint_free_row(w, j, &free_row)) out->has_free = true, body_row(w, out->body, &free_row, out->free);
 }
 
+/* Directions across n given ones, at most two; returns how many. */
+static int across(int n, const mor_vec3* axis, mor_vec3 out[3])
+{
+    const mor_vec3 world[3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
+    if (n == 0) memcpy(out, world, sizeof world);
+    else if (n == 1) mor_tangents(axis[0], mor_v3(1, 0, 0), &out[0], &out[1]);
+    else out[0] = mor_normalize(mor_cross(axis[0], axis[1]), mor_v3(0, 0, 1));
+    return 3 - n;
+}
+
+/* A link and those without a body between it and the next body: one joint, free along and about their axes. */
 static void link_joint(const mor_world* w, const mor_robot* r, int link, mor_bpmd_joint_rows* out)
 {
-    const mor_vec3 axes[3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
-    const mor_link_state* s = &r->work->states[link];
-    bool prismatic = r->model->constants[link].prismatic;
-    mor_vec3 across[2];
-    mor_tangents(s->axis, mor_v3(1, 0, 0), &across[0], &across[1]);
-    *out = (mor_bpmd_joint_rows){ .body = { r->bodies[link], r->bodies[r->model->links[link].parent] }, .count = 5, .has_free = true };
-    for (int k = 0; k < 5; k++) {
-        bool spin = k >= (prismatic ? 2 : 3);
-        mor_vec3 d = prismatic ? (spin ? axes[k - 2] : across[k]) : spin ? across[k - 3] : axes[k];
-        body_row(w, out->body, &(mor_joint_row){ spin, d, s->p, 0.0 }, out->row[k]);
+    const mor_link_state* s = r->work->states;
+    mor_vec3 slide[3], turn[3], d[3];
+    int slides = 0, turns = 0, above = link;
+    *out = (mor_bpmd_joint_rows){ .body = { -1, -1 } };
+    if (r->bodies[link] < 0) return;
+    do {
+        if (r->model->constants[above].prismatic) slide[slides++] = s[above].axis;
+        else turn[turns++] = s[above].axis;
+        above = r->model->links[above].parent;
+    } while (above > 0 && r->bodies[above] < 0);
+    out->body[0] = r->bodies[link], out->body[1] = r->bodies[above];
+    for (int spin = 0; spin < 2; spin++) {
+        int n = spin ? across(turns, turn, d) : across(slides, slide, d);
+        for (int k = 0; k < n; k++) body_row(w, out->body, &(mor_joint_row){ spin, d[k], s[link].p, 0.0 }, out->row[out->count++]);
     }
-    body_row(w, out->body, &(mor_joint_row){ !prismatic, s->axis, s->p, 0.0 }, out->free);
+    out->has_free = slides + turns == 1;
+    if (out->has_free) body_row(w, out->body, &(mor_joint_row){ turns == 1, s[link].axis, s[link].p, 0.0 }, out->free);
 }
 
 static bool resize(void* pointer, size_t count, size_t size)
@@ -94,7 +112,9 @@ static void add_joint_forces(const mor_world* w, mor_bpmd_before* b)
             const mor_link_state* s = &r->work->states[l];
             double f = r->tau[def->joint] - (r->damping ? def->damping * r->nu[offset + def->joint] : 0.0);
             for (int side = 0; side < 2; side++) {
-                mor_bpmd_body* body = &b->bodies[w->order_of[r->bodies[side ? def->parent : l]]];
+                int slot = r->bodies[side ? def->parent : l];
+                if (slot < 0) continue;
+                mor_bpmd_body* body = &b->bodies[w->order_of[slot]];
                 mor_vec3 push = mor_scale(side ? -f : f, s->axis);
                 if (r->model->constants[l].prismatic) {
                     body->force = mor_add(body->force, push);
@@ -236,6 +256,7 @@ static bool find_body_form(const mor_world* w, const mor_bpmd_before* before, co
         int joint = column - (r->model->dof - r->model->joint_count);
         if (column < 0 || joint < 0) return false;
         const mor_bpmd_joint_rows* j = &before->joints[first + r->model->link_of_joint[joint] - 1];
+        if (!j->has_free) return false;
         for (int k = 0; k < 12; k++) out[k] = b->J[0][d * dof + column] * j->free[k];
         body[0] = j->body[0], body[1] = j->body[1];
         return true;
@@ -283,7 +304,9 @@ static void capture_links(const mor_world* w, const mor_bpmd_before* before, mor
 {
     for (int j = w->joints.count; j < before->joint_count; j++) {
         const mor_bpmd_joint_rows* from = &before->joints[j];
-        f->constraints[f->constraint_count++] = (mor_bpmd_constraint){ MOR_BPMD_LINK, { w->order_of[from->body[0]], w->order_of[from->body[1]] }, f->row_count, from->count };
+        if (from->count == 0) continue;
+        int other = from->body[1] < 0 ? -1 : w->order_of[from->body[1]];
+        f->constraints[f->constraint_count++] = (mor_bpmd_constraint){ MOR_BPMD_LINK, { w->order_of[from->body[0]], other }, f->row_count, from->count };
         for (int k = 0; k < from->count; k++) {
             mor_bpmd_row* row = &f->rows[f->row_count++];
             *row = (mor_bpmd_row){ .lower = -INFINITY, .upper = INFINITY };
@@ -367,7 +390,7 @@ mor_code mor_bpmd_capture_rows(const mor_world* w, const mor_bpmd_before* before
         if (w->trees[t].body < 0) mass += (size_t)w->trees[t].dof * (size_t)w->trees[t].dof;
     for (int i = 0; i < w->robot_count; i++) {
         for (int l = 0; l < w->robots[i]->model->link_count; l++)
-            if (w->bodies[w->robots[i]->bodies[l]].tree >= 0) jacobian += (size_t)6 * (size_t)w->robots[i]->model->dof;
+            if (w->robots[i]->bodies[l] >= 0 && w->bodies[w->robots[i]->bodies[l]].tree >= 0) jacobian += (size_t)6 * (size_t)w->robots[i]->model->dof;
     }
     size_t n = (size_t)w->dof;
     if (!resize(&f->trees, (size_t)w->tree_count, sizeof *f->trees) || !resize(&f->constraints, blocks, sizeof *f->constraints) || !resize(&f->rows, rows, sizeof *f->rows) ||

@@ -75,6 +75,9 @@ mor_code mor_bpmd_create(const char* path, const mor_bpmd_meta* meta, mor_error*
     return code;
 }
 
+/* Paths: a frame's group and a name of up to 160 in it. */
+enum { PATH_ROOM = 256 };
+
 /* One frame under construction: `table` is scratch for one dataset. */
 typedef struct writer {
     mor_h5* h5;
@@ -88,7 +91,7 @@ typedef struct writer {
 static void put(writer* w, const char* name, mor_h5_type type, size_t rows, size_t cols)
 {
     if (w->code) return;
-    char path[224];
+    char path[PATH_ROOM];
     snprintf(path, sizeof path, "%s/%s", w->group, name);
     size_t dims[2] = { rows, cols };
     int rank = cols == 1 ? 1 : 2;
@@ -98,7 +101,7 @@ static void put(writer* w, const char* name, mor_h5_type type, size_t rows, size
 static void group(writer* w, const char* name)
 {
     if (w->code) return;
-    char path[160];
+    char path[PATH_ROOM];
     snprintf(path, sizeof path, "%s%s%s", w->group, *name ? "/" : "", name);
     w->code = mor_h5_group(w->h5, path, w->error);
 }
@@ -106,7 +109,7 @@ static void group(writer* w, const char* name)
 static void scalar(writer* w, const char* name, double value)
 {
     if (w->code) return;
-    char path[160];
+    char path[PATH_ROOM];
     snprintf(path, sizeof path, "%s/%s", w->group, name);
     size_t one = 1;
     w->code = mor_h5_write(w->h5, path, MOR_H5_DOUBLE, 0, &one, &value, w->error);
@@ -165,7 +168,7 @@ static void put_contacts(writer* w, const mor_bpmd_frame* f)
     EACH(w->integers[i] = c->held;) put(w, "contacts/held", MOR_H5_INT, n, 1);
     EACH(memcpy(t + 3 * i, c->guess, sizeof c->guess);) put(w, "contacts/guess", MOR_H5_DOUBLE, n, 3);
     if (!f->answered) return;
-    char name[128], path[160];
+    char name[96], path[160], full[PATH_ROOM];
     group(w, "solutions");
     snprintf(name, sizeof name, "solutions/%s-%s", f->formulation, f->solver);
     group(w, name);
@@ -179,10 +182,10 @@ static void put_contacts(writer* w, const mor_bpmd_frame* f)
     scalar(w, path, f->iterations);
     snprintf(path, sizeof path, "%s/velocity_error", name);
     scalar(w, path, f->velocity_error);
-    snprintf(path, sizeof path, "%s/%s", w->group, name);
-    if (!w->code) w->code = mor_h5_set_text(w->h5, path, "status", mor_status_name((mor_status)f->status), w->error);
-    if (!w->code) w->code = mor_h5_set_text(w->h5, path, "formulation", f->formulation, w->error);
-    if (!w->code) w->code = mor_h5_set_text(w->h5, path, "solver", f->solver, w->error);
+    snprintf(full, sizeof full, "%s/%s", w->group, name);
+    if (!w->code) w->code = mor_h5_set_text(w->h5, full, "status", mor_status_name((mor_status)f->status), w->error);
+    if (!w->code) w->code = mor_h5_set_text(w->h5, full, "formulation", f->formulation, w->error);
+    if (!w->code) w->code = mor_h5_set_text(w->h5, full, "solver", f->solver, w->error);
 }
 
 /* Compressed rows under <name>/jacobian. */

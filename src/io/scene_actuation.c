@@ -137,6 +137,9 @@ static double* filled(mor_scene* scene, int n, double value, mor_error* error)
     return x;
 }
 
+/* A map of nothing says nothing. */
+static const mor_node* said(const mor_node* n) { return n && n->kind == MOR_NODE_MAP && !n->first ? NULL : n; }
+
 /* Reflected inertia, given or from rotors and gears, goes into the model. */
 static mor_code read_inertia(mor_scene* scene, mor_scene_robot* robot, const mor_raw_motors* raw, const double* ratio, const double* coupling, mor_error* error)
 {
@@ -146,19 +149,19 @@ static mor_code read_inertia(mor_scene* scene, mor_scene_robot* robot, const mor
     double* diagonal = filled(scene, n, 0.0, error);
     if (!matrix || !diagonal) return MOR_SYSTEM;
     bool full = false;
-    const mor_node* at = raw->reflected_inertia ? raw->reflected_inertia : raw->rotor_inertia;
+    const mor_node *given = said(raw->reflected_inertia), *rotors = said(raw->rotor_inertia), *at = given ? given : rotors;
     mor_code code = MOR_OK;
-    if (raw->reflected_inertia && raw->rotor_inertia)
-        return mor_node_fail(raw->rotor_inertia, error, "give rotor_inertia (with ratio and coupling) or reflected_inertia, not both");
-    if (raw->reflected_inertia && raw->reflected_inertia->kind == MOR_NODE_LIST) {
+    if (given && rotors)
+        return mor_node_fail(rotors, error, "give rotor_inertia (with ratio and coupling) or reflected_inertia, not both");
+    if (given && given->kind == MOR_NODE_LIST) {
         full = true;
-        code = read_blocks(scene, m, raw->reflected_inertia, "reflected_inertia", matrix, error);
-    } else if (raw->reflected_inertia) {
-        code = mor_scene_by_joint(m, raw->reflected_inertia, "reflected_inertia", diagonal, error);
-    } else if (raw->rotor_inertia) {
+        code = read_blocks(scene, m, given, "reflected_inertia", matrix, error);
+    } else if (given) {
+        code = mor_scene_by_joint(m, given, "reflected_inertia", diagonal, error);
+    } else if (rotors) {
         double* rotor = filled(scene, n, 0.0, error);
         if (!rotor) return MOR_SYSTEM;
-        if ((code = mor_scene_by_joint(m, raw->rotor_inertia, "rotor_inertia", rotor, error))) return code;
+        if ((code = mor_scene_by_joint(m, rotors, "rotor_inertia", rotor, error))) return code;
         mor_error inner = { 0 };
         if (mor_reflected_inertia(n, ratio, rotor, coupling, matrix, &inner)) return mor_node_fail(at, error, "%s", inner.text);
         full = coupling != NULL;
@@ -239,8 +242,9 @@ static mor_code read_foot(mor_scene* scene, mor_scene_robot* robot, const mor_no
     if (frame < 0) return MOR_BAD_INPUT;
     robot->feet[robot->foot_count++] = frame;
     if (!shapes) {
-        if (raw.points) return mor_node_fail_key(raw.points, error, "points of a foot are used with 'collide: feet'; add that, or leave them out");
-        return MOR_OK;
+        char note[240];
+        snprintf(note, sizeof note, "robot %.60s: the points of foot %.60s do not touch anything: its shapes do ('collide: feet' for the points)", robot->def.name, raw.link);
+        return raw.points ? mor_scene_note(scene, note, error) : MOR_OK;
     }
     if (!raw.points) return mor_node_fail(node, error, "with 'collide: feet' a foot has 'points'; add them");
     if ((code = mor_read_list(raw.points, "points", error))) return code;

@@ -95,6 +95,7 @@ struct mor_scene {
     mor_rng rng;
     const mor_node* method;  /* NULL: all defaults */
     bool maximal;            /* method.coordinates */
+    bool articulate;         /* the same: joints between bodies in minimal coordinates, too */
     mor_material* materials; /* [0] is the world's own default */
     int material_count, default_material;
     mor_scene_pair* pairs;

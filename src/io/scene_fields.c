@@ -72,9 +72,10 @@ static const mor_key method_keys[] = {
       .help = "What solves the problem (`moreau list solvers`)." },
     { NODE(mor_raw_method, collision), .value = "name or { name, options }", .fallback = "manifold",
       .help = "How contacts are found (`moreau list collision`)." },
-    { NODE(mor_raw_method, coordinates), .value = "minimal or maximal", .fallback = "minimal",
-      .help = "How robots are modelled: one tree of joint positions, or a free body for each link and a joint of the world for each of its "
-              "joints. What is under `joints` is always of the second kind." },
+    { NODE(mor_raw_method, coordinates), .value = "minimal or maximal", .fallback = "minimal for `robots`, maximal for `joints`",
+      .help = "How robots and joints are modelled. minimal: one tree of joint positions, which cannot come apart; with it, bodies on revolute, "
+              "prismatic, cylindrical, universal and planar `joints` become links, other joints and those that close loops stay equations. "
+              "maximal: a free body for each link and equations for each joint." },
     { NODE(mor_raw_method, stabilisation), .value = "name or { name, options }",
       .fallback = "{ name: impulse, position: 1e-5, velocity: 1e-5 }",
       .help = "How drift of joints is removed: impulse (the step is solved again until the joints hold at its end, velocities "
@@ -457,7 +458,7 @@ static const mor_key robot_keys[] = {
     { NODE(mor_raw_robot, joint_velocities), .value = "mapping joint: speed", .unit = "rad/s or m/s", .fallback = "all 0",
       .help = "How fast they start." },
     { TEXT(mor_raw_robot, material), .fallback = "the default material", .help = "Material of all links." },
-    { KEY(mor_raw_robot, collide, MOR_KEY_CHOICE), .choices = "shapes|none|feet", .fallback = "shapes",
+    { KEY(mor_raw_robot, collide, MOR_KEY_CHOICE), .choices = "shapes|none|feet", .fallback = "shapes; feet, if their points are given",
       .help = "What touches other bodies: the collision shapes of the URDF, nothing, or the points of `feet`." },
     { KEY(mor_raw_robot, self_collision, MOR_KEY_BOOL), .fallback = "false",
       .help = "Whether its links touch each other, neighbours excepted." },

@@ -242,6 +242,7 @@ static mor_code read_method(mor_scene* scene, const mor_node* node, mor_error* e
         const char* word;
         if ((code = mor_read_text(raw.coordinates, "coordinates", &word, error))) return code;
         scene->maximal = strcmp(word, "maximal") == 0;
+        scene->articulate = strcmp(word, "minimal") == 0;
         if (!scene->maximal && strcmp(word, "minimal") != 0) return mor_node_fail(raw.coordinates, error, "coordinates are minimal or maximal, not '%.60s'", word);
     }
     scene->method = node;

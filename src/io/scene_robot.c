@@ -104,6 +104,8 @@ static mor_code read_robot(mor_scene* scene, const mor_node* node, mor_error* er
     if (code) return code;
     mor_scene_robot* robot = &scene->robots[scene->robot_count++];
     robot->node = node;
+    for (const mor_node* f = raw.feet && raw.feet->kind == MOR_NODE_LIST ? raw.feet->first : NULL; f; f = f->next)
+        if (!mor_node_get(node, "collide") && f->kind == MOR_NODE_MAP && mor_node_get(f, "points")) raw.collide = 2; /* who gives points means them */
     if ((code = read_model(scene, node, &raw, robot, error))) return code;
     mor_robot_def* d = &robot->def;
     *d = mor_robot_def_default();

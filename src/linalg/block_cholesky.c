@@ -10,6 +10,8 @@
  * Cost: O(sum of degree^2 d^3); linear for trees. */
 #include "linalg/block_cholesky.h"
 
+#include "base/inline.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -115,7 +117,10 @@ static void forget(node* n, int gone)
 
 /* --------------------------------------------------------------------------- the numbers */
 
-static bool factor_pivot(double* A, int n)
+/* The loops below get their sizes as constants for joints of three, five and six equations. */
+#define WITH_SIZE(n, call) ((n) == 3 ? call(3) : (n) == 5 ? call(5) : (n) == 6 ? call(6) : call(n))
+
+MOR_ALWAYS_INLINE bool factor_sized(double* A, int n)
 {
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++) {
@@ -131,14 +136,29 @@ static bool factor_pivot(double* A, int n)
     return true;
 }
 
-/* row := row L^-T */
-static void solve_row(const double* L, int n, double* row)
+static bool factor_pivot(double* A, int n)
 {
-    for (int i = 0; i < n; i++) {
-        double s = row[i];
-        for (int k = 0; k < i; k++) s -= L[i * n + k] * row[k];
-        row[i] = s / L[i * n + i];
-    }
+#define FACTOR(size) factor_sized(A, size)
+    return WITH_SIZE(n, FACTOR);
+#undef FACTOR
+}
+
+/* rows := rows L^-T, m of them */
+MOR_ALWAYS_INLINE void solve_sized(const double* L, int n, double* rows, int m)
+{
+    for (int r = 0; r < m; r++, rows += n)
+        for (int i = 0; i < n; i++) {
+            double s = rows[i];
+            for (int k = 0; k < i; k++) s -= L[i * n + k] * rows[k];
+            rows[i] = s / L[i * n + i];
+        }
+}
+
+static void solve_rows(const double* L, int n, double* rows, int m)
+{
+#define SOLVE(size) solve_sized(L, size, rows, m)
+    WITH_SIZE(n, SOLVE);
+#undef SOLVE
 }
 
 /* The coupling block of an edge of k as dims[to] x dims[k], turned into B in memory of its own. */
@@ -154,19 +174,31 @@ static bool make_factor_block(mor_block_cholesky* c, const node* k, edge* e)
         e->block = B;
         e->flipped = false;
     }
-    for (int i = 0; i < m; i++) solve_row(k->D, n, B + i * n);
+    solve_rows(k->D, n, B, m);
     return true;
 }
 
 /* A_ij -= B_i B_j' where target is stored p x q as i x j (or transposed). */
-static void update(double* target, bool transposed, const double* Bi, int p, const double* Bj, int q, int n)
+MOR_ALWAYS_INLINE void update_sized(double* target, int row, int column, const double* Bi, int p, const double* Bj, int q, int n)
 {
     for (int i = 0; i < p; i++)
         for (int j = 0; j < q; j++) {
             double s = 0.0;
             for (int k = 0; k < n; k++) s += Bi[i * n + k] * Bj[j * n + k];
-            target[transposed ? j * p + i : i * q + j] -= s;
+            target[i * row + j * column] -= s;
         }
+}
+
+static void update(double* target, bool transposed, const double* Bi, int p, const double* Bj, int q, int n)
+{
+    int row = transposed ? 1 : q, column = transposed ? p : 1;
+    if (p == 3 && q == 3 && n == 3) {
+        update_sized(target, row, column, Bi, 3, Bj, 3, 3);
+        return;
+    }
+#define UPDATE(size) update_sized(target, row, column, Bi, p, Bj, q, size)
+    WITH_SIZE(n, UPDATE);
+#undef UPDATE
 }
 
 static bool eliminate(mor_block_cholesky* c, int number)
@@ -220,32 +252,52 @@ bool mor_block_cholesky_factor(mor_block_cholesky* c)
     return true;
 }
 
+/* y := L^-1 y, then what it adds to its neighbours */
+MOR_ALWAYS_INLINE void forward(const mor_block_cholesky* c, const node* k, int n, double* x)
+{
+    double* y = x + k->offset;
+    solve_sized(k->D, n, y, 1);
+    for (int a = 0; a < k->degree; a++) {
+        const node* i = &c->nodes[k->edges[a].to];
+        const double* B = k->edges[a].block;
+        double* z = x + i->offset;
+        for (int r = 0; r < i->dim; r++, B += n) {
+            double s = 0.0;
+            for (int d = 0; d < n; d++) s += B[d] * y[d];
+            z[r] -= s;
+        }
+    }
+}
+
+MOR_ALWAYS_INLINE void backward(const mor_block_cholesky* c, const node* k, int n, double* x)
+{
+    double* y = x + k->offset;
+    for (int a = 0; a < k->degree; a++) {
+        const node* i = &c->nodes[k->edges[a].to];
+        const double *B = k->edges[a].block, *z = x + i->offset;
+        for (int r = 0; r < i->dim; r++, B += n)
+            for (int d = 0; d < n; d++) y[d] -= B[d] * z[r];
+    }
+    for (int i = n - 1; i >= 0; i--) { /* L' */
+        double sum = y[i];
+        for (int d = i + 1; d < n; d++) sum -= k->D[d * n + i] * y[d];
+        y[i] = sum / k->D[i * n + i];
+    }
+}
+
 void mor_block_cholesky_solve(const mor_block_cholesky* c, double* x)
 {
+    const node* k;
+#define FORWARD(size) forward(c, k, size, x)
+#define BACKWARD(size) backward(c, k, size, x)
     for (int s = 0; s < c->count; s++) {
-        const node* k = &c->nodes[c->order[s]];
-        double* y = x + k->offset;
-        solve_row(k->D, k->dim, y);
-        for (int a = 0; a < k->degree; a++) {
-            const node* i = &c->nodes[k->edges[a].to];
-            const double* B = k->edges[a].block;
-            for (int r = 0; r < i->dim; r++)
-                for (int d = 0; d < k->dim; d++) x[i->offset + r] -= B[r * k->dim + d] * y[d];
-        }
+        k = &c->nodes[c->order[s]];
+        WITH_SIZE(k->dim, FORWARD);
     }
     for (int s = c->count - 1; s >= 0; s--) {
-        const node* k = &c->nodes[c->order[s]];
-        double* y = x + k->offset;
-        for (int a = 0; a < k->degree; a++) {
-            const node* i = &c->nodes[k->edges[a].to];
-            const double* B = k->edges[a].block;
-            for (int r = 0; r < i->dim; r++)
-                for (int d = 0; d < k->dim; d++) y[d] -= B[r * k->dim + d] * x[i->offset + r];
-        }
-        for (int i = k->dim - 1; i >= 0; i--) { /* L' */
-            double sum = y[i];
-            for (int d = i + 1; d < k->dim; d++) sum -= k->D[d * k->dim + i] * y[d];
-            y[i] = sum / k->D[i * k->dim + i];
-        }
+        k = &c->nodes[c->order[s]];
+        WITH_SIZE(k->dim, BACKWARD);
     }
+#undef FORWARD
+#undef BACKWARD
 }

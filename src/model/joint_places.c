@@ -11,22 +11,36 @@
 
 static int order_of(const mor_world* w, int slot) { return slot < 0 ? -1 : w->order_of[slot]; }
 
+/* A point of a link in the frame of its body, which has the same axes. */
+static mor_vec3 in_body(const mor_world* w, int slot, const mor_link_def* link, mor_vec3 p)
+{
+    return slot < 0 ? p : mor_add(p, mor_sub(w->bodies[slot].mass.com, link->mass.com));
+}
+
+/* Of a joint made of several links only the last has a body and is told, where the others stand at 0. */
+static bool shown(const mor_robot* r, int link) { return mor_robot_link(r->model, link)->parent >= 0 && r->bodies[link] >= 0; }
+
 static int robot_places(const mor_world* w, int robot, mor_joint_place* list)
 {
     const mor_robot_model* model = mor_world_robot_model(w, robot);
     int count = 0;
+    const int* bodies = w->robots[robot]->bodies;
     for (int i = 0; i < mor_robot_link_count(model); i++) {
-        const mor_link_def* link = mor_robot_link(model, i);
-        if (link->parent < 0) continue;
+        const mor_link_def *link = mor_robot_link(model, i), *above;
+        if (!shown(w->robots[robot], i)) continue;
         mor_joint_place* p = list ? &list[count] : NULL;
         count++;
         if (!p) continue;
         *p = (mor_joint_place){ .kind = link->type == MOR_PRISMATIC ? MOR_JOINT_PRISMATIC : MOR_JOINT_REVOLUTE };
         snprintf(p->name, sizeof p->name, "%s/%s", mor_world_robot_name(w, robot), link->joint_name);
-        p->body[0] = mor_body_index(w, mor_world_robot_link(w, robot, link->parent));
-        p->body[1] = mor_body_index(w, mor_world_robot_link(w, robot, i));
-        p->point[0] = link->pose.position;
-        p->axis[0] = mor_rotate(link->pose.rotation, link->axis);
+        int parent = link->parent;
+        mor_pose at = link->pose;
+        for (; (above = mor_robot_link(model, parent))->parent >= 0 && bodies[parent] < 0; parent = above->parent) at = mor_pose_mul(&above->pose, &at);
+        p->body[0] = order_of(w, bodies[parent]);
+        p->body[1] = order_of(w, bodies[i]);
+        p->point[0] = in_body(w, bodies[parent], above, at.position);
+        p->point[1] = in_body(w, bodies[i], link, mor_v3(0, 0, 0));
+        p->axis[0] = mor_rotate(at.rotation, link->axis);
         p->axis[1] = link->axis;
     }
     return count;
@@ -39,7 +53,7 @@ int mor_joint_places(const mor_world* w, mor_joint_place* list)
     for (int i = 0; i < w->joints.count; i++) {
         const mor_joint* j = &((const mor_joint*)w->joints.data)[i];
         mor_joint_place p = { .kind = j->def.kind };
-        bool there = true;
+        bool there = !j->articulated;
         snprintf(p.name, sizeof p.name, "%s", j->def.name);
         for (int s = 0; s < 2; s++) {
             p.body[s] = order_of(w, j->body[s]);
@@ -61,11 +75,11 @@ void mor_joint_positions(const mor_world* w, double* out)
     for (int r = 0; r < w->robot_count; r++) {
         const mor_robot_model* model = w->robots[r]->model;
         for (int i = 0; i < mor_robot_link_count(model); i++)
-            if (mor_robot_link(model, i)->parent >= 0) out[count++] = w->robots[r]->s[mor_robot_link(model, i)->joint];
+            if (shown(w->robots[r], i)) out[count++] = w->robots[r]->s[mor_robot_link(model, i)->joint];
     }
     for (int i = 0; i < w->joints.count; i++) {
         const mor_joint* j = &((const mor_joint*)w->joints.data)[i];
-        bool there = true;
+        bool there = !j->articulated;
         for (int s = 0; s < 2; s++) there = there && (j->body[s] < 0 || order_of(w, j->body[s]) >= 0);
         if (there) out[count++] = mor_world_joint_position(w, i);
     }

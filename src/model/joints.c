@@ -37,8 +37,7 @@ mor_joint_def mor_joint_def_default(void)
     return (mor_joint_def){ .kind = MOR_JOINT_REVOLUTE, .axis = { 0, 0, 1 }, .axis2 = { 1, 0, 0 }, .length = -1.0, .lower = -INFINITY, .upper = INFINITY };
 }
 
-/* The joint frame on one side, in the world. */
-static mor_pose placed(const mor_world* w, const mor_joint* j, int side)
+mor_pose mor_joint_frame(const mor_world* w, const mor_joint* j, int side)
 {
     if (j->body[side] < 0) return j->frame[side];
     const mor_body* b = &w->bodies[j->body[side]];
@@ -48,9 +47,8 @@ static mor_pose placed(const mor_world* w, const mor_joint* j, int side)
 
 static void axes_of(mor_quat q, mor_vec3 e[3])
 {
-    e[0] = mor_rotate(q, mor_v3(1, 0, 0));
-    e[1] = mor_rotate(q, mor_v3(0, 1, 0));
-    e[2] = mor_rotate(q, mor_v3(0, 0, 1));
+    mor_mat3 R = mor_quat_matrix(q);
+    for (int i = 0; i < 3; i++) e[i] = mor_v3(R.m[0][i], R.m[1][i], R.m[2][i]);
 }
 
 bool mor_joint_soft(const mor_joint* j)
@@ -61,13 +59,15 @@ bool mor_joint_soft(const mor_joint* j)
 int mor_joint_equations(const mor_world* w, const mor_joint* j, mor_joint_row rows[6])
 {
     const mor_vec3 world[3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
-    mor_pose B = placed(w, j, 0), A = placed(w, j, 1);
-    mor_vec3 d = mor_sub(B.position, A.position), middle = mor_lerp(A.position, B.position, 0.5), ea[3], eb[3];
-    axes_of(A.rotation, ea);
-    axes_of(B.rotation, eb);
-    int n = 0;
     mor_joint_kind k = j->def.kind;
-    if (k == MOR_JOINT_FREE || mor_joint_soft(j)) return 0;
+    if (k == MOR_JOINT_FREE || mor_joint_soft(j) || j->articulated) return 0;
+    mor_pose B = mor_joint_frame(w, j, 0), A = mor_joint_frame(w, j, 1);
+    mor_vec3 d = mor_sub(B.position, A.position), middle = mor_lerp(A.position, B.position, 0.5), ea[3], eb[3];
+    int n = 0;
+    if (k != MOR_JOINT_SPHERICAL && k != MOR_JOINT_DISTANCE) {
+        axes_of(A.rotation, ea);
+        axes_of(B.rotation, eb);
+    }
     if (k == MOR_JOINT_DISTANCE) {
         double length = mor_norm(d);
         mor_vec3 u = mor_normalize(d, mor_v3(0, 0, 1));
@@ -99,7 +99,7 @@ bool mor_joint_free_row(const mor_world* w, const mor_joint* j, mor_joint_row* r
 {
     bool soft = mor_joint_soft(j);
     if (!soft && j->def.kind != MOR_JOINT_REVOLUTE && j->def.kind != MOR_JOINT_PRISMATIC) return false;
-    mor_pose B = placed(w, j, 0), A = placed(w, j, 1);
+    mor_pose B = mor_joint_frame(w, j, 0), A = mor_joint_frame(w, j, 1);
     if (soft) {
         mor_vec3 d = mor_sub(B.position, A.position), middle = mor_lerp(A.position, B.position, 0.5);
         *row = (mor_joint_row){ false, mor_normalize(d, mor_v3(0, 0, 1)), middle, mor_norm(d) - j->def.length };

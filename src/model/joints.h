@@ -12,6 +12,8 @@ typedef struct mor_joint_row {
     double phi; /* m or rad */
 } mor_joint_row;
 
+/* The joint frame on one side, in the world. */
+mor_pose mor_joint_frame(const mor_world* world, const mor_joint* joint, int side);
 /* Writes the equations of a joint at the present state; returns how many, at most 6. */
 int mor_joint_equations(const mor_world* world, const mor_joint* joint, mor_joint_row rows[6]);
 /* A distance joint with a spring or damper: it has no equations, but a free coordinate. */

@@ -147,11 +147,12 @@ static double damping(const mor_robot* r, int joint) { return (r->damping ? r->m
 /* Applied wrench of a link about its origin; false: none. */
 static bool applied(const mor_world* w, const mor_robot* r, int link, mor_vec3* f, mor_vec3* n)
 {
+    if (r->bodies[link] < 0) return false;
     const mor_body* b = &w->bodies[r->bodies[link]];
     const mor_link_state* l = &r->work->states[link];
     *f = b->force;
     if (mor_dot(b->force, b->force) == 0.0 && mor_dot(b->torque, b->torque) == 0.0) return false;
-    *n = mor_add(b->torque, mor_cross(mor_mul(&l->R, b->mass.com), b->force));
+    *n = mor_add(b->torque, mor_cross(mor_sub(b->x, l->p), b->force));
     return true;
 }
 

@@ -25,6 +25,7 @@ void mor_robot_gather_forces(const mor_world* w, mor_robot* r)
     memset(r->force, 0, (size_t)m->dof * sizeof *r->force);
     for (int j = 0; j < m->joint_count; j++) r->force[offset + j] = r->tau[j];
     for (int i = 0; i < m->link_count; i++) {
+        if (r->bodies[i] < 0) continue;
         const mor_body* b = &w->bodies[r->bodies[i]];
         if (b->force.x == 0 && b->force.y == 0 && b->force.z == 0 && b->torque.x == 0 && b->torque.y == 0 && b->torque.z == 0) continue;
         if (i == 0 && !m->floating) continue;
@@ -43,16 +44,18 @@ void mor_robot_gather_forces(const mor_world* w, mor_robot* r)
 enum { SMALL_DOF = 64 };
 #define WORST_PIVOT 1e-5 /* of its diagonal: below, M has lost digits that the articulated-body algorithm keeps (light links on heavy ones) */
 
-/* Robots of ordinary size: M by composite bodies and L'DL, whose factor the contact rows use as well. Long chains, coupled motors and robots with
- * loops that touch nothing: ABA. */
+/* Robots of ordinary size: M by composite bodies and L'DL, whose factor the contact rows use as well. Long chains, motors that couple
+ * different limbs and robots with loops that touch nothing: ABA. */
 static bool small(const mor_world* w, const mor_robot* r)
 {
-    if (r->model->dof > SMALL_DOF || r->model->coupling) return false;
+    if (r->model->dof > SMALL_DOF || (r->model->coupling && !r->model->path_coupling)) return false;
     const mor_contact* c = w->contacts.data;
     for (int i = 0; i < w->contacts.count; i++)
         for (int side = 0; side < 2; side++)
             if (w->bodies[w->order[c[i].body[side]]].tree == r->tree) return true;
-    return w->joints.count == 0;
+    for (int i = 0; i < w->joints.count; i++)
+        if (!((const mor_joint*)w->joints.data)[i].articulated) return false;
+    return true;
 }
 
 static bool accelerate_small(const mor_world* w, mor_robot* r, const double* f, double* nudot)
@@ -220,11 +223,12 @@ void mor_robot_write_bodies(mor_world* w, const mor_robot* r)
         return;
     }
     for (int i = 0; i < r->model->link_count; i++) {
+        if (r->bodies[i] < 0) continue;
         mor_body* b = &w->bodies[r->bodies[i]];
         const mor_link_state* l = &r->work->states[i];
         mor_pose pose = mor_robot_link_pose(r->model, r->work, i);
         b->q = pose.rotation;
-        b->x = mor_add(l->p, mor_mul(&l->R, b->mass.com));
+        b->x = mor_add(l->p, mor_mul(&l->R, r->model->links[i].mass.com));
         b->w = l->w;
         b->v = mor_add(l->v, mor_cross(l->w, mor_sub(b->x, l->p)));
     }
@@ -330,7 +334,22 @@ static mor_code check(const mor_world* w, const mor_robot_def* def, mor_error* e
     return finite ? MOR_OK : mor_fail(error, MOR_BAD_INPUT, "the state of robot '%s' has a number that is not finite", def->name);
 }
 
-int mor_world_add_robot(mor_world* w, const mor_robot_def* def, mor_error* error)
+/* The bodies there are become links. */
+static void adopt_links(mor_world* w, mor_robot* r, const int* bodies, int number)
+{
+    for (int i = 0; i < r->model->link_count; i++) {
+        r->bodies[i] = bodies[i];
+        if (bodies[i] < 0) continue;
+        mor_body* b = &w->bodies[bodies[i]];
+        b->tree = r->tree;
+        b->robot = number + 1;
+        b->link = i;
+    }
+}
+
+int mor_world_add_robot(mor_world* w, const mor_robot_def* def, mor_error* error) { return mor_world_adopt_robot(w, def, NULL, error); }
+
+int mor_world_adopt_robot(mor_world* w, const mor_robot_def* def, const int* bodies, mor_error* error)
 {
     if (check(w, def, error) != MOR_OK) return -1;
     if (w->robot_count == w->robot_capacity) {
@@ -359,6 +378,11 @@ int mor_world_add_robot(mor_world* w, const mor_robot_def* def, mor_error* error
     r->tree = w->tree_count;
     w->trees[w->tree_count++] = (mor_tree){ .kind = r->dynamics.update ? &mor_tree_plugged : &mor_tree_robot, .body = -1, .dof = r->model->dof, .robot = r };
     w->robots[w->robot_count++] = r;
+    if (bodies) {
+        adopt_links(w, r, bodies, number);
+        mor_robot_write_bodies(w, r);
+        return number;
+    }
     if (!add_links(w, r, def, number)) goto no_memory;
     mor_robot_write_bodies(w, r);
     for (int i = 0; i < r->model->link_count; i++) w->bodies[r->bodies[i]].x0 = w->bodies[r->bodies[i]].x;
@@ -426,5 +450,6 @@ mor_body_id mor_world_robot_link(const mor_world* w, int robot, int link)
 {
     assert(robot >= 0 && robot < w->robot_count && link >= 0 && link < w->robots[robot]->model->link_count);
     int slot = w->robots[robot]->bodies[link];
+    if (slot < 0) return (mor_body_id){ 0, 0 };
     return (mor_body_id){ (uint32_t)slot + 1, w->bodies[slot].generation };
 }

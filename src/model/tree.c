@@ -148,7 +148,7 @@ const mor_tree_kind mor_tree_planar = { "planar", 3, planar_prepare, planar_row,
 /* w with J w = exp(-h/2 w) L_b, see above. */
 static mor_vec3 midpoint_velocity(const mor_mat3* J, mor_vec3 L, double h, mor_vec3 w)
 {
-    double best = INFINITY;
+    double best = INFINITY, rounding = 2e-16 * mor_norm(L);
     mor_vec3 answer = w;
     for (int k = 0; k < 20; k++) {
         mor_vec3 turned = mor_rotate(mor_quat_exp(mor_scale(-0.5 * h, w)), L);
@@ -160,7 +160,7 @@ static mor_vec3 midpoint_velocity(const mor_mat3* J, mor_vec3 L, double h, mor_v
         } else if (k > 3) {
             break; /* rounding level reached */
         }
-        if (size == 0.0) break;
+        if (size <= rounding) break;
         /* dF/dw = J - (h/2) [turned]x */
         double s = 0.5 * h;
         mor_mat3 D = *J;

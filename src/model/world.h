@@ -88,7 +88,7 @@ typedef struct mor_robot {
     mor_robot_model* model;
     mor_robot_work* work; /* at the present state */
     int tree;
-    int* bodies; /* link -> slot */
+    int* bodies; /* link -> slot; -1: a link without a body (articulate.c) */
     mor_pose base;
     double *s, *nu;
     double* tau;      /* applied joint forces of the coming step, n */
@@ -111,6 +111,7 @@ typedef struct mor_joint {
     double memory[10];  /* impulses of the last step: rows, then limit, motor, friction, spring */
     double correction[6]; /* of the last step's rows, m/s: what the stabilisation added to them (step/stabilise.c) */
     int spring;         /* the tree that stands for its spring and damper, -1: none */
+    bool articulated;   /* a tree of links holds it: no equations, only motor and spring (articulate.c) */
 } mor_joint;
 
 typedef struct mor_pair_rule {
@@ -267,5 +268,8 @@ bool mor_world_reserve_tree(mor_world* world);
 /* Writes poses and velocities of the links into their bodies. */
 void mor_robot_write_bodies(mor_world* world, const mor_robot* robot);
 void mor_robot_free(mor_world* world, mor_robot* robot);
+/* As mor_world_add_robot, but its links are bodies that are there already: link -> slot, -1 for a link without a body. The link of a body has its axes
+ * and any origin. Their own trees are left to the caller. */
+int mor_world_adopt_robot(mor_world* world, const mor_robot_def* def, const int* bodies, mor_error* error);
 
 #endif

@@ -145,9 +145,15 @@ void mor_stabilise_velocities(mor_world* w)
     w->joint_error = mor_world_joint_error(w);
 }
 
-/* The state a trial step changes: bodies, and bases and joints of robots. */
+/* The state a trial step changes: motion of bodies, bases and joints of robots. */
+typedef struct motion {
+    mor_vec3 x, v, w, L;
+    mor_quat q;
+    double angle;
+} motion;
+
 typedef struct state {
-    mor_body* bodies;
+    motion* bodies;
     double** robots;
 } state;
 
@@ -170,7 +176,10 @@ static bool save(mor_world* w, state* s)
     s->bodies = mor_arena_alloc(w->arena, (size_t)w->body_count * sizeof *s->bodies);
     s->robots = mor_arena_zero(w->arena, (size_t)w->robot_count + 1, sizeof *s->robots);
     if (!s->bodies || !s->robots) return false;
-    memcpy(s->bodies, w->bodies, (size_t)w->body_count * sizeof *s->bodies);
+    for (int i = 0; i < w->body_count; i++) {
+        const mor_body* b = &w->bodies[i];
+        s->bodies[i] = (motion){ b->x, b->v, b->w, b->L, b->q, b->angle };
+    }
     for (int i = 0; i < w->robot_count; i++) {
         size_t count = (size_t)(7 + mor_robot_joint_count(w->robots[i]->model) + mor_robot_dof(w->robots[i]->model));
         if (!(s->robots[i] = mor_arena_alloc(w->arena, count * sizeof(double)))) return false;
@@ -181,7 +190,11 @@ static bool save(mor_world* w, state* s)
 
 static void bring_back(mor_world* w, const state* s)
 {
-    memcpy(w->bodies, s->bodies, (size_t)w->body_count * sizeof *s->bodies);
+    for (int i = 0; i < w->body_count; i++) {
+        const motion* m = &s->bodies[i];
+        mor_body* b = &w->bodies[i];
+        b->x = m->x, b->v = m->v, b->w = m->w, b->L = m->L, b->q = m->q, b->angle = m->angle;
+    }
     for (int i = 0; i < w->robot_count; i++) carry_robot(w->robots[i], s->robots[i], false);
 }
 
