@@ -8,27 +8,8 @@
 #include <cmocka.h>
 
 #include "common/near.h"
+#include "common/worlds.h"
 #include "moreau/moreau.h"
-
-static mor_world* build(const char* text, mor_scene** scene)
-{
-    mor_error error = { 0 };
-    *scene = mor_scene_parse(text, strlen(text), MOREAU_SOURCE_DIR "/scenes/text.yaml", NULL, NULL, &error);
-    if (!*scene) fail_msg("%s", error.text);
-    mor_world* w = mor_scene_build(*scene, 1, &error);
-    if (!w) fail_msg("%s", error.text);
-    return w;
-}
-
-static void advance(mor_world* w, double until)
-{
-    mor_error error = { 0 };
-    while (mor_world_time(w) < until - 1e-9) {
-        mor_step_report r;
-        if (mor_world_step(w, &r, &error) != MOR_OK) fail_msg("%s", error.text);
-        if (r.status != MOR_SOLVED) fail_msg("%s at %g s", r.detail, mor_world_time(w));
-    }
-}
 
 /* Places of the bodies of a scene at `end`; `rest` follows the method. */
 static int places(bool minimal, double h, double end, const char* rest, mor_vec3* x, double* joint_error)
@@ -37,9 +18,9 @@ static int places(bool minimal, double h, double end, const char* rest, mor_vec3
     snprintf(text, sizeof text, "moreau: 1\ntime: { step: %g, end: 1 }\nmethod: { coordinates: %s, stabilisation: { name: impulse, position: 1e-11, velocity: 1e-11 } }\n%s", h,
              minimal ? "minimal" : "maximal", rest);
     mor_scene* scene;
-    mor_world* w = build(text, &scene);
+    mor_world* w = test_scene_text(text, &scene);
     assert_int_equal(mor_world_robot_count(w) > 0, minimal);
-    advance(w, end);
+    test_until(w, end);
     int n = mor_world_body_count(w);
     for (int i = 0; i < n; i++) x[i] = mor_body_get_state(w, mor_world_body(w, i)).com;
     *joint_error = mor_world_joint_error(w);
@@ -115,8 +96,8 @@ static void a_chain_of_bodies_is_the_robot_of_the_same_links(void** state)
     char text[1000];
     snprintf(text, sizeof text, chain, "semi-implicit", 10);
     mor_scene *scenes[2];
-    mor_world* w[2] = { build(text, &scenes[0]), build("moreau: 1\ntime: { step: 0.001, end: 10 }\nrobots:\n  - { name: chain, urdf: robots/chain10.urdf, base: fixed, collide: none }\n", &scenes[1]) };
-    for (int k = 0; k < 2; k++) advance(w[k], 0.5);
+    mor_world* w[2] = { test_scene_text(text, &scenes[0]), test_scene_text("moreau: 1\ntime: { step: 0.001, end: 10 }\nrobots:\n  - { name: chain, urdf: robots/chain10.urdf, base: fixed, collide: none }\n", &scenes[1]) };
+    for (int k = 0; k < 2; k++) test_until(w[k], 0.5);
     assert_int_equal(mor_world_body_count(w[0]), 10);
     assert_int_equal(mor_world_joint_count(w[0]), 0);
     assert_true(mor_world_find_robot(w[0], "link_0") == 0);
@@ -141,9 +122,9 @@ static void a_chain_keeps_its_energy_at_order_six(void** state)
     char text[1000];
     snprintf(text, sizeof text, chain, "gauss6", 10);
     mor_scene* scene;
-    mor_world* w = build(text, &scene);
+    mor_world* w = test_scene_text(text, &scene);
     double before = mor_world_kinetic_energy(w) + mor_world_potential_energy(w);
-    advance(w, 1.0);
+    test_until(w, 1.0);
     double after = mor_world_kinetic_energy(w) + mor_world_potential_energy(w);
     assert_near((after - before) / (1.0 * 9.81 * 0.5), 0.0, 1e-9);
     assert_true(mor_world_joint_error(w) == 0.0);

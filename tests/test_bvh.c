@@ -14,6 +14,7 @@ typedef struct boxes {
     mor_aabb box[4096];
     int proxy[4096];
     bool alive[4096];
+    int group[4096]; /* 0: none */
 } boxes;
 
 static mor_aabb random_box(mor_rng* rng, double space, double size)
@@ -41,7 +42,7 @@ static void compare_pairs(mor_bvh* tree, const boxes* s, const bool* moved)
     int count = mor_bvh_pairs(tree, list, n, &pairs, NULL);
     for (int i = 0; i < s->count; i++)
         for (int j = i + 1; j < s->count; j++)
-            if (s->alive[i] && s->alive[j] && (moved[i] || moved[j]) && meet(&s->box[i], &s->box[j])) {
+            if (s->alive[i] && s->alive[j] && (moved[i] || moved[j]) && (s->group[i] == 0 || s->group[i] != s->group[j]) && meet(&s->box[i], &s->box[j])) {
                 assert_true(k < count);
                 assert_int_equal(pairs[k].i, i);
                 assert_int_equal(pairs[k].j, j);
@@ -51,9 +52,9 @@ static void compare_pairs(mor_bvh* tree, const boxes* s, const bool* moved)
     free(list);
 }
 
-static void pairs_equal_brute_force_through_inserts_moves_and_removals(void** state)
+/* With several groups every fourth box belongs to none; with one all belong to it. */
+static void check_pairs(int groups)
 {
-    (void)state;
     mor_rng rng = { 7 };
     mor_allocator allocator = mor_allocator_default();
     mor_bvh* tree = mor_bvh_create(&allocator, 0.1);
@@ -63,7 +64,9 @@ static void pairs_equal_brute_force_through_inserts_moves_and_removals(void** st
     for (int i = 0; i < s->count; i++) {
         s->box[i] = random_box(&rng, 10, 1.5);
         s->alive[i] = true;
+        s->group[i] = groups == 1 ? 1 : i % 4 ? i % (groups + 1) : 0;
         s->proxy[i] = mor_bvh_insert(tree, s->box[i], i);
+        mor_bvh_set_group(tree, s->proxy[i], s->group[i]);
         moved[i] = true;
     }
     assert_true(mor_bvh_check(tree));
@@ -76,6 +79,7 @@ static void pairs_equal_brute_force_through_inserts_moves_and_removals(void** st
                     s->box[i] = random_box(&rng, 10, 1.5);
                     s->alive[i] = true;
                     s->proxy[i] = mor_bvh_insert(tree, s->box[i], i);
+                    mor_bvh_set_group(tree, s->proxy[i], s->group[i]);
                 }
             } else if (mor_rng_uniform(&rng) < 0.1) {
                 mor_bvh_remove(tree, s->proxy[i]);
@@ -98,6 +102,19 @@ static void pairs_equal_brute_force_through_inserts_moves_and_removals(void** st
     mor_bvh_destroy(tree);
     free(s);
     free(moved);
+}
+
+static void pairs_equal_brute_force_through_inserts_moves_and_removals(void** state)
+{
+    (void)state;
+    check_pairs(0);
+}
+
+static void boxes_of_one_group_make_no_pairs(void** state)
+{
+    (void)state;
+    check_pairs(1);
+    check_pairs(3);
 }
 
 typedef struct hits {
@@ -259,6 +276,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs_equal_brute_force_through_inserts_moves_and_removals),
+        cmocka_unit_test(boxes_of_one_group_make_no_pairs),
         cmocka_unit_test(a_query_finds_exactly_the_boxes_it_meets_and_stops_when_told),
         cmocka_unit_test(a_small_move_stays_in_the_fat_box),
         cmocka_unit_test(cost_grows_nearly_linearly_and_the_tree_stays_flat),

@@ -9,21 +9,12 @@
 #include <cmocka.h>
 
 #include "common/near.h"
+#include "common/worlds.h"
 #include "io/json_read.h"
 #include "moreau/moreau.h"
 
 #define ROBOTS MOREAU_SOURCE_DIR "/../shared/data/robots"
 #define HEAD "moreau: 1\ntime: { step: 0.001, end: 10 }\nmethod: { stabilisation: { name: impulse, position: 1e-11, velocity: 1e-11 } }\n"
-
-static mor_world* build(const char* text, mor_scene** scene)
-{
-    mor_error error;
-    *scene = mor_scene_parse(text, strlen(text), "chain", NULL, NULL, &error);
-    if (!*scene) fail_msg("%s", error.text);
-    mor_world* w = mor_scene_build(*scene, 1, &error);
-    if (!w) fail_msg("%s", error.text);
-    return w;
-}
 
 /* The scene of a chain with its stored closed configuration; false if it is not there. */
 static bool write_chain(const char* name, char* text, size_t room)
@@ -96,7 +87,7 @@ static void the_delta_robot_moves_and_stays_closed(void** state)
         skip();
     }
     mor_scene* scene;
-    mor_world* w = build(text, &scene);
+    mor_world* w = test_scene_text(text, &scene);
     check_rank(w, 18, 9, 5); /* 14 joints; two motors and three doubled markers */
     assert_true(ten_seconds(w, "mot", 2e-4) > 0.2);
     check_rank(w, 18, 9, 5);
@@ -113,7 +104,7 @@ static void the_five_bar_linkage_moves_and_stays_closed(void** state)
         skip();
     }
     mor_scene* scene;
-    mor_world* w = build(text, &scene);
+    mor_world* w = test_scene_text(text, &scene);
     check_rank(w, 3, 3, 2); /* one joint turns out of the plane: the loop is spatial */
     assert_true(ten_seconds(w, "mot", 20.0) > 0.2);
     mor_world_destroy(w);
@@ -140,7 +131,7 @@ static void the_four_legs_of_minitaur_move_and_stay_closed(void** state)
             n += (size_t)snprintf(text + n, sizeof text - n, "%s motor_%s%c_joint: 1.5708, knee_%s%c_link: -2.1834", i + k ? "," : "", legs[i], "RL"[k], legs[i], "RL"[k]);
     snprintf(text + n, sizeof text - n, " }\n");
     mor_scene* scene;
-    mor_world* w = build(text, &scene);
+    mor_world* w = test_scene_text(text, &scene);
     check_rank(w, 12, 12, 4);
     ten_seconds(w, "motor", 0.5);
     mor_world_destroy(w);
@@ -148,18 +139,6 @@ static void the_four_legs_of_minitaur_move_and_stay_closed(void** state)
 }
 
 /* ------------------------------------------------------------------------ loops of free bodies */
-
-static mor_world* load(const char* name, mor_scene** scene)
-{
-    char path[1000];
-    mor_error error;
-    snprintf(path, sizeof path, MOREAU_SOURCE_DIR "/scenes/%s.yaml", name);
-    *scene = mor_scene_load(path, NULL, NULL, &error);
-    if (!*scene) fail_msg("%s", error.text);
-    mor_world* w = mor_scene_build(*scene, 1, &error);
-    if (!w) fail_msg("%s", error.text);
-    return w;
-}
 
 static void advance(mor_world* w, double until)
 {
@@ -194,7 +173,7 @@ static void bricards_six_bar_moves_though_it_should_not(void** state)
     mor_vec3 at[2];
     for (int fine = 0; fine < 2; fine++) {
         mor_scene* scene;
-        mor_world* w = build(text, &scene);
+        mor_world* w = test_scene_text(text, &scene);
         if (fine) mor_world_set_step(w, 0.0005);
         check_rank(w, 30, 29, 1);
         double start = mor_world_potential_energy(w);
@@ -219,7 +198,7 @@ static void the_stewart_platform_rises_as_its_legs_say(void** state)
 {
     (void)state;
     mor_scene* scene;
-    mor_world* w = load("stewart", &scene);
+    mor_world* w = test_scene_file("stewart", &scene);
     check_rank(w, 72, 72, 12); /* six of the platform, six of the box on it */
     advance(w, 0.4);
     mor_body_state s = mor_body_get_state(w, mor_world_find_body(w, "platform"));
@@ -285,7 +264,7 @@ static void a_five_bar_leg_stands_on_the_ground(void** state)
 {
     (void)state;
     mor_scene* scene;
-    mor_world* w = load("five_bar_leg", &scene);
+    mor_world* w = test_scene_file("five_bar_leg", &scene);
     check_rank(w, 3, 2, 4);
     advance(w, 1.0);
     double early[6], late[6], nu[6];
@@ -308,7 +287,7 @@ static void a_five_bar_leg_slides_as_coulomb_says(void** state)
 {
     (void)state;
     mor_scene* scene;
-    mor_world* w = load("five_bar_leg_slide", &scene);
+    mor_world* w = test_scene_file("five_bar_leg_slide", &scene);
     double before[6], after[6];
     advance(w, 0.5);
     mor_world_robot_state(w, 0, NULL, NULL, before);

@@ -104,11 +104,11 @@ static void a_comparison_writes_page_table_and_json(void** state)
     expect("\"profiles\": {");
     expect("\"start\": \"cold\"");
     expect("\"rank_deficiency\": 12"); /* two cubes: 24 rows on 12 degrees of freedom */
-    /* 6 frames: ncp has nsgs and nsn-tree, st has lemke and nsgs, convex has apgd, at two tolerances; penalty once */
-    assert_int_equal(count("\"coulomb_error\""), 6 * (2 * 5 + 1));
+    /* 6 frames: ncp has nsgs and nsn-tree, st has lemke, nsgs and nsn-tree, convex has apgd, at two tolerances; penalty once */
+    assert_int_equal(count("\"coulomb_error\""), 6 * (2 * 6 + 1));
     slurp("r.csv");
-    assert_int_equal(count("\n"), 1 + 6 * (2 * 5 + 1));
-    assert_int_equal(count(",solved,"), 6 * (2 * 5 + 1));
+    assert_int_equal(count("\n"), 1 + 6 * (2 * 6 + 1));
+    assert_int_equal(count(",solved,"), 6 * (2 * 6 + 1));
     slurp("r.html");
     expect("At a glance");
     expect("</html>");
@@ -189,7 +189,7 @@ static void an_interrupted_comparison_goes_on(void** state)
     expect("made under other conditions");
     assert_int_equal(run("compare small --out i.html --csv i.csv --resume --quiet --solvers nsgs,nsn-tree --traces 0"), 0);
     slurp("i.csv");
-    assert_int_equal(count("\n"), 1 + 18 * 2 * 3); /* 18 frames, two tolerances, ncp with both, st with nsgs */
+    assert_int_equal(count("\n"), 1 + 18 * 2 * 4); /* 18 frames, two tolerances, ncp and st with both */
 }
 
 static void a_solver_that_needs_too_long_fails_alone(void** state)
@@ -224,6 +224,61 @@ static void bad_input_is_told_with_status_two(void** state)
     expect("not an HDF5 file");
     assert_int_equal(run("dataset add text.h5 -o small"), 2);
     expect("not an HDF5 file");
+}
+
+/* A limit far too short: what is late on two frames of a file is not tried on the third, which has no fewer contacts; it counts as late, and says why. */
+static void what_is_too_slow_on_two_frames_is_not_tried_on_the_third(void** state)
+{
+    (void)state;
+    assert_int_equal(run("dataset build -o wide --family wall"), 0);
+    assert_int_equal(run("compare wide/wall-5.h5 --solvers psor --formulations ncp --tol 1e-4,1e-8 --time-limit 0.001 --frames 3 --traces 0 --csv slow.csv --quiet"), 0);
+    slurp("slow.csv");
+    assert_int_equal(count("time_limit"), 6);
+    assert_int_equal(count("not tried: too slow on 2 frames"), 1); /* at 1e-4; at 1e-8 the limit was too short for 1e-4 */
+    assert_int_equal(run("compare wide/wall-5.h5 --solvers psor --formulations ncp --tol 1e-4,1e-8 --time-limit 0.001 --frames 3 --traces 0 --try-all --csv slow.csv --quiet"), 0);
+    slurp("slow.csv");
+    assert_int_equal(count("time_limit"), 6);
+    assert_int_equal(count("not tried"), 0);
+}
+
+/* The journal holds the whole runs of a scene: after an interruption, or a cut in the middle of them, the numbers are the same. */
+static void whole_runs_are_in_the_journal(void** state)
+{
+    (void)state;
+    const char* command = "compare s4_slide_45 --formulations ncp --solvers auto --tol 1e-8 --frames 1 --traces 0 --out j.html --json";
+    char line[512];
+    assert_int_equal(run(command), 0);
+    char* kept = strdup(strstr(output, "\"scenes\": ["));
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (chdir(folder) != 0 || !freopen("j.err", "w", stderr) || !freopen("j.out", "w", stdout)) _exit(9);
+        execl(MOREAU_COMMAND, "moreau", "compare", "s4_slide_45", "--formulations", "ncp", "--solvers", "auto", "--tol", "1e-8", "--frames", "1", "--traces", "0", "--out", "k.html", "--json", (char*)NULL);
+        _exit(9);
+    }
+    char path[256];
+    snprintf(path, sizeof path, "%s/k.html.journal", folder);
+    for (int k = 0; k < 12000; k++) {
+        nanosleep(&(struct timespec){ 0, 5000000 }, NULL);
+        if (access(path, F_OK) != 0) continue;
+        slurp("k.html.journal");
+        if (count("\nS\t") >= 4 || waitpid(child, NULL, WNOHANG) == child) break;
+    }
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    if (access(path, F_OK) != 0) snprintf(path, sizeof path, "%s/k.html", folder), remove(path); /* it was faster than the signal */
+    snprintf(line, sizeof line, "%.*s k.html --json --resume", (int)(strstr(command, "j.html") - command - 1), command);
+    assert_int_equal(run(line), 0);
+    const char *a = strstr(output, "\"scenes\": ["), *b = kept;
+    int compared = 0;
+    while ((a = strstr(a, "\"position_error\"")) && (b = strstr(b, "\"position_error\""))) {
+        size_t n = (size_t)(strstr(a, "\"cpu_s\"") - a); /* the time is that of each run */
+        assert_ptr_equal(b + n, strstr(b, "\"cpu_s\""));
+        assert_memory_equal(a, b, n);
+        a += n, b += n, compared++;
+    }
+    assert_int_equal(compared, 4);
+    free(kept);
 }
 
 /* A cube slides down a slope turned by 45 degrees against the world: the polygon of st holds it, so its error does not fall with the step; that of ncp does. */
@@ -405,6 +460,8 @@ int main(void)
         cmocka_unit_test(numbers_do_not_depend_on_the_number_of_processes),
         cmocka_unit_test(an_interrupted_comparison_goes_on),
         cmocka_unit_test(a_solver_that_needs_too_long_fails_alone),
+        cmocka_unit_test(what_is_too_slow_on_two_frames_is_not_tried_on_the_third),
+        cmocka_unit_test(whole_runs_are_in_the_journal),
         cmocka_unit_test(bad_input_is_told_with_status_two),
         cmocka_unit_test(whole_runs_of_scenes_are_compared_with_the_finest_step),
         cmocka_unit_test(iterates_and_an_error_of_ones_own_are_stored),

@@ -225,6 +225,57 @@ static void couplings_reflect_rotors_as_the_icub_torso_and_shoulder_do(void** st
 }
 
 /* The wheel's speed is the integral of the torque over I: for any step exactly that of the continuous actuator. */
+/* A step is nu + h M^-1 (tau - h) with the dense M of inverse dynamics, whether motors couple joints of one limb or of two. */
+static void coupled_motors_accelerate_as_their_mass_matrix_says(void** state)
+{
+    (void)state;
+    for (int across = 0; across < 2; across++) {
+        mor_link_def links[5];
+        for (int i = 0; i < 5; i++) { /* two limbs of two links on a floating base */
+            links[i] = mor_link_def_default();
+            links[i].parent = i == 0 ? -1 : i == 3 ? 0 : i - 1;
+            links[i].joint = i ? i - 1 : 0;
+            links[i].axis = i % 2 ? mor_v3(0, 1, 0) : mor_v3(0.6, 0, 0.8);
+            links[i].pose = (mor_pose){ { 0.1, i == 3 ? -0.2 : 0.2, 0.05 }, { 1, 0, 0, 0 } };
+            links[i].mass = (mor_mass){ 1.0 + 0.3 * i, { 0.05, 0.02, -0.1 }, mor_mat3_diag(0.02, 0.03, 0.025) };
+        }
+        mor_error error = { 0 };
+        mor_robot_model* m = mor_robot_create(links, 5, NULL, 0, true, &error);
+        double R[16] = { 0.5, 0.1, 0, 0, 0.1, 0.4, 0, 0, 0, 0, 0.3, -0.1, 0, 0, -0.1, 0.2 };
+        if (across) R[1 * 4 + 2] = R[2 * 4 + 1] = 0.05;
+        assert_non_null(m);
+        assert_int_equal(mor_robot_set_reflected(m, NULL, R, &error), MOR_OK);
+        const double s[4] = { 0.3, -0.5, 0.2, 0.7 }, nu[10] = { 0.1, -0.2, 0.3, 0.5, 0.4, -0.3, 1.0, -0.5, 0.8, 0.3 };
+        mor_world_def def = mor_world_def_default();
+        def.step = 1e-3;
+        mor_world* w = mor_world_create(&def, &error);
+        mor_robot_def d = mor_robot_def_default();
+        d.model = m, d.s = s, d.nu = nu;
+        assert_int_equal(mor_world_add_robot(w, &d, &error), 0);
+        /* M column by column from inverse dynamics, so without the algorithms under test */
+        double M[100], h[10], unit[10], x[10], after[10];
+        mor_robot_work* work = mor_robot_work_create(m);
+        mor_robot_update(m, work, &d.pose, s, nu);
+        mor_robot_inverse_dynamics(m, work, def.gravity, NULL, NULL, h);
+        for (int c = 0; c < 10; c++) {
+            memset(unit, 0, sizeof unit);
+            unit[c] = 1.0;
+            mor_robot_inverse_dynamics(m, work, def.gravity, unit, NULL, x);
+            for (int r = 0; r < 10; r++) M[10 * r + c] = x[r] - h[r];
+        }
+        assert_int_equal(mor_world_step(w, NULL, &error), MOR_OK);
+        mor_world_robot_state(w, 0, NULL, NULL, after);
+        for (int r = 0; r < 10; r++) {
+            double left = h[r];
+            for (int c = 0; c < 10; c++) left += M[10 * r + c] * (after[c] - nu[c]) / def.step;
+            assert_near(left, 0.0, 1e-9);
+        }
+        mor_robot_work_destroy(work);
+        mor_world_destroy(w);
+        mor_robot_destroy(m);
+    }
+}
+
 static void actuator_dynamics_are_exact_at_any_step(void** state)
 {
     (void)state;
@@ -699,6 +750,7 @@ int main(void)
         cmocka_unit_test(currents_of_coupled_motors_are_limited_at_the_motors),
         cmocka_unit_test(reflected_inertia_shifts_the_resonance_as_computed),
         cmocka_unit_test(couplings_reflect_rotors_as_the_icub_torso_and_shoulder_do),
+        cmocka_unit_test(coupled_motors_accelerate_as_their_mass_matrix_says),
         cmocka_unit_test(actuator_dynamics_are_exact_at_any_step),
         cmocka_unit_test(friction_of_motors_holds_brakes_and_ends_in_a_terminal_speed),
         cmocka_unit_test(no_motor_drives_a_joint_beyond_its_speed_limit),

@@ -8,32 +8,13 @@
 #include <cmocka.h>
 
 #include "common/near.h"
+#include "common/worlds.h"
 #include "io/recording.h"
 #include "moreau/moreau.h"
 
 static mor_scene* parse(const char* text, mor_error* error)
 {
     return mor_scene_parse(text, strlen(text), MOREAU_SOURCE_DIR "/scenes/text.yaml", NULL, NULL, error);
-}
-
-static mor_world* build(const char* text, mor_scene** scene)
-{
-    mor_error error;
-    *scene = parse(text, &error);
-    if (!*scene) fail_msg("%s", error.text);
-    mor_world* w = mor_scene_build(*scene, 1, &error);
-    if (!w) fail_msg("%s", error.text);
-    return w;
-}
-
-static void advance(mor_world* w, double until)
-{
-    mor_error error;
-    while (mor_world_time(w) < until - 1e-9) {
-        mor_step_report r;
-        if (mor_world_step(w, &r, &error) != MOR_OK) fail_msg("%s", error.text);
-        if (r.status != MOR_SOLVED) fail_msg("%s at %g s", r.detail, mor_world_time(w));
-    }
 }
 
 /* Places of all links of a moving robot after 0.4 s. */
@@ -43,8 +24,8 @@ static int places(const char* coordinates, const char* robot, double h, mor_vec3
     snprintf(text, sizeof text, "moreau: 1\ntime: { step: %g, end: 1 }\nmethod: { coordinates: %s, stabilisation: { name: impulse, position: 1e-11, velocity: 1e-11 } }\nrobots:\n  - { name: r, collide: none, %s }\n", h,
              coordinates, robot);
     mor_scene* scene;
-    mor_world* w = build(text, &scene);
-    advance(w, 0.4);
+    mor_world* w = test_scene_text(text, &scene);
+    test_until(w, 0.4);
     int n = 0;
     for (int i = 0; i < mor_world_body_count(w); i++) x[n++] = mor_body_get_state(w, mor_world_body(w, i)).com;
     *joint_error = mor_world_joint_error(w);
@@ -84,7 +65,7 @@ static void joints_keep_their_zero_and_their_limits_in_maximal_coordinates(void*
 {
     (void)state;
     mor_scene* scene;
-    mor_world* w = build("moreau: 1\ntime: { step: 0.002, end: 3 }\nmethod: { coordinates: maximal }\n"
+    mor_world* w = test_scene_text("moreau: 1\ntime: { step: 0.002, end: 3 }\nmethod: { coordinates: maximal }\n"
                          "robots:\n  - { name: arm, urdf: robots/arm2.urdf, collide: none, joints: { shoulder: -2.4, elbow: 0 } }\n",
                          &scene);
     assert_int_equal(mor_world_robot_count(w), 0);
@@ -93,7 +74,7 @@ static void joints_keep_their_zero_and_their_limits_in_maximal_coordinates(void*
     assert_near(mor_world_joint_position(w, 0), -2.4, 1e-12); /* the joint's own position, not counted from the start */
     double most = 0.0;
     for (int i = 0; i < 400; i++) {
-        advance(w, 0.002 * (i + 1));
+        test_until(w, 0.002 * (i + 1));
         most = fmax(most, fmax(fabs(mor_world_joint_position(w, 0)), fabs(mor_world_joint_position(w, 1))));
     }
     assert_near(most, 2.5, 1e-4); /* the limits of the URDF, to the tolerance of the joints */
@@ -111,10 +92,10 @@ static void a_link_has_its_own_material_also_when_it_is_merged(void** state)
                                     "robots:\n  - { name: arm, urdf: robots/arm2.urdf, position: [0, 0, 0.4], material: ice, links: { tip: { material: rubber } }, joints: { shoulder: -0.6, elbow: 0.9 } }\n",
                  k ? "maximal" : "minimal");
         mor_scene* scene;
-        mor_world* w = build(text, &scene);
+        mor_world* w = test_scene_text(text, &scene);
         bool tip = false, other = false;
         for (int i = 0; i < 500; i++) {
-            advance(w, 0.002 * (i + 1));
+            test_until(w, 0.002 * (i + 1));
             int count;
             const mor_contact* c = mor_world_contacts(w, &count);
             for (int j = 0; j < count; j++) {
@@ -160,7 +141,7 @@ static void a_weld_brings_its_frames_to_one_orientation(void** state)
 {
     (void)state;
     mor_scene* scene;
-    mor_world* w = build("moreau: 1\ntime: { step: 0.002, end: 1 }\nrobots:\n"
+    mor_world* w = test_scene_text("moreau: 1\ntime: { step: 0.002, end: 1 }\nrobots:\n"
                          "  - { name: arm, urdf: robots/arm6.urdf, collide: none, limits: false, joints: { waist: 0.1, shoulder: 0.5, elbow: 0.6, wrist_roll: 0.3, wrist_pitch: 0.4, flange_roll: 0.2 },\n"
                          "      loops: [ { frames: [flange, world], at: [[0, 0, 0], [0.6, 0.1, 0.5]], type: weld } ] }\n",
                          &scene);
@@ -169,7 +150,7 @@ static void a_weld_brings_its_frames_to_one_orientation(void** state)
     assert_near(fabs(s.pose.rotation.w), 1.0, 1e-11); /* the world's axes */
     assert_near(s.pose.position.x, 0.6, 1e-11);
     assert_int_equal(mor_world_joint_rank(w).equations, 6);
-    advance(w, 0.5);
+    test_until(w, 0.5);
     s = mor_body_get_state(w, mor_world_find_body(w, "arm/flange"));
     assert_near(fabs(s.pose.rotation.w), 1.0, 1e-9);
     mor_world_destroy(w);
@@ -186,12 +167,12 @@ static void joints_are_recorded(void** state)
         snprintf(text, sizeof text, "moreau: 1\ntime: { step: 0.002, end: 1 }\nmethod: { coordinates: %s }\nrobots:\n  - { name: arm, urdf: robots/arm2.urdf, collide: none, joints: { shoulder: -0.6, elbow: 0.9 } }\n",
                  k ? "maximal" : "minimal");
         mor_scene* scene;
-        mor_world* w = build(text, &scene);
+        mor_world* w = test_scene_text(text, &scene);
         mor_error error;
         mor_recorder* r = mor_recorder_open(file, w, scene, &error);
         if (!r) fail_msg("%s", error.text);
         assert_int_equal(mor_world_add_observer(w, mor_recorder_observe, r, &error), MOR_OK);
-        advance(w, 0.1);
+        test_until(w, 0.1);
         assert_int_equal(mor_recorder_close(r, &error), MOR_OK);
         mor_recording* recording = mor_recording_open(file, &error);
         if (!recording) fail_msg("%s", error.text);

@@ -19,13 +19,14 @@ typedef struct rod_run {
     test_choice_report choice;
 } rod_run;
 
-static rod_run rod(double h, const char* mu, double end)
+static rod_run rod_with(double h, const char* mu, double end, const char* integrator)
 {
     mor_error error = { 0 };
-    char step[64], friction[64];
+    char step[64], friction[64], rule[64];
     snprintf(step, sizeof step, "time.step=%.17g", h);
     snprintf(friction, sizeof friction, "materials.stone.friction=%s", mu);
-    const char* sets[] = { step, friction, "seed=777", NULL };
+    snprintf(rule, sizeof rule, "method.integrator=%s", integrator);
+    const char* sets[] = { step, friction, rule, "seed=777", NULL };
     mor_scene* scene = mor_scene_load(SCENE, sets, NULL, &error);
     if (!scene) fail_msg("%s", error.text);
     mor_world* w = mor_scene_build(scene, 1, &error);
@@ -49,6 +50,8 @@ static rod_run rod(double h, const char* mu, double end)
     mor_scene_destroy(scene);
     return r;
 }
+
+static rod_run rod(double h, const char* mu, double end) { return rod_with(h, mu, end, "semi-implicit"); }
 
 static void the_rod_gains_no_energy_and_stays_out_of_the_rocks(void** state)
 {
@@ -84,18 +87,33 @@ static void without_friction_the_rod_converges_at_first_order(void** state)
     assert_true(order > 0.85 && order < 1.5);
 }
 
+/* Largest distance between any two of the positions. */
+static double spread(const mor_vec3* p, int n)
+{
+    double most = 0.0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++) most = fmax(most, mor_norm(mor_sub(p[i], p[j])));
+    return most;
+}
+
+/* h = 2.5e-4 and finer. The semi-implicit step falls too far by g h t/2 in flight, 0.6 mm at the coarsest; the midpoint rule in steps in which nothing pushes does not. */
 static void with_friction_fine_steps_agree(void** state)
 {
     (void)state;
-    mor_vec3 low = { HUGE_VAL, HUGE_VAL, HUGE_VAL }, high = { -HUGE_VAL, -HUGE_VAL, -HUGE_VAL };
-    double h = 2.5e-4;
-    for (int i = 0; i < 3; i++, h *= 0.5) {
-        mor_vec3 p = rod(h, "0.5", 0.5).half;
-        printf("  h %g: (%.5f, %.5f, %.5f)\n", h, p.x, p.y, p.z);
-        low = mor_v3(fmin(low.x, p.x), fmin(low.y, p.y), fmin(low.z, p.z));
-        high = mor_v3(fmax(high.x, p.x), fmax(high.y, p.y), fmax(high.z, p.z));
+    const char* integrators[] = { "semi-implicit", "midpoint" };
+    for (int k = 0; k < 2; k++) {
+        mor_vec3 p[6];
+        double h = 2.5e-4;
+        for (int i = 0; i < 6; i++, h *= 0.5) {
+            rod_run r = rod_with(h, "0.5", 0.5, integrators[k]);
+            p[i] = r.half;
+            printf("  %s, h %g: (%.5f, %.5f, %.5f), %.1e m from the one before\n", integrators[k], h, p[i].x, p[i].y, p[i].z, i ? mor_norm(mor_sub(p[i], p[i - 1])) : 0.0);
+            if (i) assert_true(mor_norm(mor_sub(p[i], p[i - 1])) < 1e-3);
+            assert_true(r.gain < 1e-6 * r.initial && r.pen < 1e-9 && r.raw < 1e-5);
+        }
+        printf("  %s: any two within %.2e m\n", integrators[k], spread(p, 6));
+        assert_true(spread(p, 6) < (k ? 1e-3 : 2e-3));
     }
-    assert_true(high.x - low.x < 1e-3 && high.y - low.y < 1e-3 && high.z - low.z < 1e-3);
 }
 
 /* nu+'M nu+ - nu_free'M nu_free over two: what contact did to the kinetic energy of the step just made. */
@@ -154,7 +172,7 @@ static void random_piles_neither_explode_nor_gain_kinetic_energy(void** state)
             deepest = fmax(deepest, s.raw_penetration);
             test_choice_report choice = { 0 };
             test_choices(w, &choice);
-            wrong += !(choice.worst < 1e-6); /* the solver's tolerance is 1e-9 m/s */
+            wrong += !(choice.worst < 1e-6 + 4.0 * s.raw_penetration); /* the bodies' size is a third of a metre; the projection moves them afterwards */
             if (s.status != MOR_SOLVED) missed++;
             else worst = fmax(worst, contact_gain(w));
         }
@@ -163,8 +181,8 @@ static void random_piles_neither_explode_nor_gain_kinetic_energy(void** state)
         mor_world_destroy(w);
     }
     printf("  %d steps: %d missed the tolerance, kinetic energy rose by at most %.1e J, projection added at most %.1e of the initial energy\n", done, missed, worst, lifted);
-    printf("  %d steps in which a plane pushes while another separates by the linear model\n", wrong);
-    assert_true(1000 * wrong <= done); /* bodies that turn by 0.1 rad in a step: the linear model is that far off */
+    printf("  %d steps in which a plane pushes while another open one separates\n", wrong);
+    assert_int_equal(wrong, 0);
     assert_true(lifted < 1e-3); /* per run */
     assert_true(worst <= 1e-9);
     assert_true(missed < total / 20);

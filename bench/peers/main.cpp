@@ -106,6 +106,7 @@ const std::vector<Case> cases = {
       true,
       false },
     { "S9", "peg_rod", "rod on rocks", { epsilon }, 0.5, 1750, 1, Kind::rod, false, false },
+    { "S9 eps", "peg_rod", "the same, epsilon 0.1 m as in the scene", {}, 0.5, 1750, 1, Kind::rod, false, false },
     { "S9 h/2", "peg_rod", "the same, h = 5e-4 s", { epsilon, "time.step=5e-4" }, 0.5, 3500, 2, Kind::rod, false, false },
     { "S9 h/4", "peg_rod", "the same, h = 2.5e-4 s", { epsilon, "time.step=2.5e-4" }, 0.5, 7000, 4, Kind::rod, false, false },
     { "S9 h/8", "peg_rod", "the same, h = 1.25e-4 s", { epsilon, "time.step=1.25e-4" }, 0.5, 14000, 8, Kind::rod, false, false },

@@ -1,7 +1,7 @@
 /* ODE's own problems: runs scenes in ODE, stores the steps as BPMD files in the layout of its fork in Gazebo (from its contact joints), and
  * measures ODE's solvers and Moreau's on the same frames with the same judge.
  *
- *     bench_ode_frames [-o DIR] [--markdown]
+ *     bench_ode_frames [-o DIR]
  *
  * The problem is ODE's, not ours: normal velocity >= ERP depth/h, and for every contact two friction directions t_1, t_2 (dPlaneSpace) with
  * |f_1|, |f_2| <= mu f_n each (dContactApprox1). That square is a polygon of four corners on the circle of radius sqrt(2) mu, turned by 45 degrees:
@@ -418,7 +418,7 @@ static double never(const mor_context* context, const double* z, const double* w
     return INFINITY;
 }
 
-static bool add_point(const posed* p, const mor_solver* solver, int sweeps, bool warm, double give_up, curve* out)
+static bool add_point(const posed* p, const mor_solver* solver, int sweeps, double tol, bool warm, double give_up, curve* out)
 {
     double time = 0.0, worst = 0.0;
     char options[512];
@@ -437,7 +437,7 @@ static bool add_point(const posed* p, const mor_solver* solver, int sweeps, bool
                 mor_context context = { .arena = p->arena, .tol = 0.0, .max_iter = sweeps, .warm = warm, .error = never, .problem = &p->problem[i] };
                 solver->solve(&p->problem[i], options, &context, z);
             } else {
-                mor_solve_options o = { .tol = 1e-10, .time_limit = give_up, .warm = warm };
+                mor_solve_options o = { .tol = tol, .time_limit = give_up, .warm = warm, .cpu_time = true };
                 good = mor_solve(solver, NULL, &p->problem[i], &o, z, p->arena).status == MOR_SOLVED;
             }
             used = mor_cpu_clock() - begin;
@@ -457,12 +457,14 @@ static bool add_point(const posed* p, const mor_solver* solver, int sweeps, bool
 static void follow(const posed* p, bool warm, double give_up, curve* out)
 {
     static const char* const sweeping[] = { "psor", "pgs", NULL };
-    static const char* const finishing[] = { "nsn", "lemke", "path", "auto", "minmap-newton", NULL };
+    static const char* const finishing[] = { "nsn-tree", "auto", "nsn", "lemke", "path", "minmap-newton", NULL };
     out->count = 0;
     for (int i = 0; sweeping[i]; i++)
         for (double n = 1.0; n < 700.0; n *= 1.25) /* 1 ... */
-            if (add_point(p, mor_library_solver(NULL, sweeping[i]), (int)ceil(n), warm, give_up, out) && out->time[out->count - 1] > give_up) break;
-    for (int i = 0; finishing[i]; i++) add_point(p, mor_library_solver(NULL, finishing[i]), 0, warm, give_up, out);
+            if (add_point(p, mor_library_solver(NULL, sweeping[i]), (int)ceil(n), 0.0, warm, give_up, out) && out->time[out->count - 1] > give_up) break;
+    for (int i = 0; finishing[i]; i++)
+        for (double tol = i < 2 ? 1e-1 : 1e-10; tol > 0.9e-10; tol *= tol > 1e-5 ? 0.1 : 1e-5) /* pivoting knows no tolerance */
+            add_point(p, mor_library_solver(NULL, finishing[i]), 0, tol, warm, give_up, out);
 }
 
 /* ------------------------------------------------------------------------------- the table */
@@ -483,8 +485,16 @@ static const scene_case cases[] = {
 
 static const int iterations[] = { 20, 200, 2000, 0 };
 
+/* One comparison: a frame, a solver of ODE, cold [0] and warm [1]. */
+typedef struct result {
+    int scene, ode, contacts;
+    double error, time;          /* ODE's */
+    double ratio[2], better[2];  /* our time to that error over its time; its error over ours at its time; NAN: never, none */
+    bool holds[2];
+} result;
+
 /* The two columns of one start, and whether the claim holds. */
-static bool report(const curve* points, double ode, double error)
+static void report(const curve* points, double ode, double error, int warm, result* r)
 {
     double same = INFINITY, then = INFINITY; /* time to the same error; error at the same time */
     const char *same_name = "-", *then_name = "-";
@@ -497,10 +507,90 @@ static bool report(const curve* points, double ode, double error)
     else printf("- | ");
     if (isfinite(then)) printf("%.1e (%s), %.3g× better | %s | ", then, then_name, error / then, good ? "yes" : "no");
     else printf("- | %s | ", good ? "yes" : "no");
-    return good;
+    r->ratio[warm] = isfinite(same) ? same / ode : NAN;
+    r->better[warm] = isfinite(then) ? error / then : NAN;
+    r->holds[warm] = good;
 }
 
-static void compare_frame(const scene_case* c, simulation* s, posed* p, int index, int won[2], int* all)
+static const char* ode_name(int k, char* text, size_t size)
+{
+    if (iterations[k]) snprintf(text, size, "QuickStep %d", iterations[k]);
+    else snprintf(text, size, "dWorldStep");
+    return text;
+}
+
+static int ascending(const void* a, const void* b)
+{
+    double x = *(const double*)a, y = *(const double*)b;
+    return (x > y) - (x < y);
+}
+
+/* Median of those that are numbers. */
+static double median(const double* values, int n, int* finite)
+{
+    double kept[64];
+    *finite = 0;
+    for (int i = 0; i < n && *finite < 64; i++)
+        if (!isnan(values[i])) kept[(*finite)++] = values[i];
+    if (!*finite) return NAN;
+    qsort(kept, (size_t)*finite, sizeof *kept, ascending);
+    return *finite % 2 ? kept[*finite / 2] : 0.5 * (kept[*finite / 2 - 1] + kept[*finite / 2]);
+}
+
+/* Medians over the frames of a scene with one solver of ODE; false if it was not run there. */
+static bool line(const result* all, int count, int scene, int ode, const char* label, double* error)
+{
+    double e[64], t[64], ratio[2][64], better[2][64];
+    int n = 0, holds[2] = { 0, 0 }, contacts = 0, got;
+    char name[32];
+    for (int i = 0; i < count && n < 64; i++) {
+        if (all[i].scene != scene || all[i].ode != ode) continue;
+        contacts = contacts ? contacts : all[i].contacts;
+        e[n] = all[i].error, t[n] = all[i].time;
+        for (int w = 0; w < 2; w++) ratio[w][n] = all[i].ratio[w], better[w][n] = all[i].better[w], holds[w] += all[i].holds[w];
+        n++;
+    }
+    if (!n) return false;
+    *error = median(e, n, &got);
+    if (!label) return true;
+    printf("| %s | %d | %s | %.1e | %.3g |", label, contacts, ode_name(ode, name, sizeof name), *error, 1e6 * median(t, n, &got));
+    for (int w = 0; w < 2; w++) {
+        double x = median(ratio[w], n, &got);
+        if (got == n) printf(" %.2f |", x);
+        else if (got) printf(" %.2f (%d of %d) |", x, got, n);
+        else printf(" – |");
+        x = median(better[w], n, &got);
+        if (got) printf(" %.2g× |", x);
+        else printf(" – |");
+        printf(" %d of %d |", holds[w], n);
+    }
+    printf("\n");
+    return true;
+}
+
+static const char* const head = "| scene | contacts | ODE's solver | its error [m/s] | its time [µs] | cold: our time to that error / its time | accuracy at its time | holds | warm: time ratio | accuracy at its time | holds |\n"
+                                "|---|---|---|---|---|---|---|---|---|---|---|\n";
+
+/* The page's two tables: ODE's default and its most accurate solver per scene; then all. */
+static void summary(const result* all, int count)
+{
+    int scenes = (int)(sizeof cases / sizeof *cases), odes = (int)(sizeof iterations / sizeof *iterations);
+    double error;
+    printf("\nPer scene, ODE's default and its most accurate solver (medians over the frames):\n\n%s", head);
+    for (int s = 0; s < scenes; s++) {
+        int best = -1;
+        double least = INFINITY;
+        for (int k = 0; k < odes; k++)
+            if (line(all, count, s, k, NULL, &error) && error < least) least = error, best = k;
+        line(all, count, s, 0, cases[s].label, &error);
+        if (best > 0) line(all, count, s, best, cases[s].label, &error);
+    }
+    printf("\nAll:\n\n%s", head);
+    for (int s = 0; s < scenes; s++)
+        for (int k = 0; k < odes; k++) line(all, count, s, k, cases[s].label, &error);
+}
+
+static void compare_frame(const scene_case* c, simulation* s, posed* p, int index, result* results, int* all)
 {
     enum { ODES = sizeof iterations / sizeof *iterations };
     state* start = save(s);
@@ -524,12 +614,12 @@ static void compare_frame(const scene_case* c, simulation* s, posed* p, int inde
     for (int k = 0; k < ODES; k++) {
         if (ode[k] == 0.0) continue;
         char name[32];
-        snprintf(name, sizeof name, iterations[k] ? "QuickStep %d" : "dWorldStep", iterations[k]);
-        printf("| %s | %d | %d | %s | %.1e | %.3g | ", c->label, index + 1, s->contact_count, name, error[k], 1e6 * ode[k]);
-        for (int warm = 0; warm < 2; warm++) won[warm] += report(&points[warm], ode[k], error[k]);
+        result* r = &results[(*all)++];
+        *r = (result){ .scene = (int)(c - cases), .ode = k, .contacts = s->contact_count, .error = error[k], .time = ode[k] };
+        printf("| %s | %d | %d | %s | %.1e | %.3g | ", c->label, index + 1, s->contact_count, ode_name(k, name, sizeof name), error[k], 1e6 * ode[k]);
+        for (int warm = 0; warm < 2; warm++) report(&points[warm], ode[k], error[k], warm, r);
         printf("\n");
         fflush(stdout);
-        ++*all;
     }
     free(start);
 }
@@ -560,6 +650,7 @@ int main(int argc, char** argv)
     dSetMessageHandler(quiet);
     printf("| scene | frame | contacts | ODE's solver | its error [m/s] | its time [µs] | cold: time to that error [µs] | error in that time [m/s] | holds | warm: time to that error [µs] | error in that time [m/s] | holds |\n"
            "|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+    static result results[sizeof cases / sizeof *cases * 16 * (sizeof iterations / sizeof *iterations)];
     int won[2] = { 0, 0 }, all = 0;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         const char* sets[] = { cases[c].set, NULL };
@@ -579,12 +670,15 @@ int main(int argc, char** argv)
             collide(s);
             posed now = store(path, s, 2 * frame + 2);
             remember(&now, &before);
-            compare_frame(&cases[c], s, &now, frame, won, &all);
+            compare_frame(&cases[c], s, &now, frame, results, &all);
             unpose(&before);
             unpose(&now);
         }
         destroy(s);
     }
+    for (int i = 0; i < all; i++)
+        for (int warm = 0; warm < 2; warm++) won[warm] += results[i].holds[warm];
+    summary(results, all);
     printf("\nOf %d lines the claim holds for %d cold, %d warm.\n", all, won[0], won[1]);
     return 0;
 }

@@ -18,15 +18,17 @@ typedef struct mor_context {
     mor_arena* arena;  /* all scratch memory */
     double tol;        /* on mor_judge_error */
     int max_iter;
-    double deadline;   /* mor_clock() after which to stop with MOR_TIME_LIMIT; 0 = none */
+    double deadline;   /* mor_context_clock() after which to stop with MOR_TIME_LIMIT; 0 = none */
     bool warm;         /* z holds a guess worth starting from; otherwise it is zero */
     mor_trace* trace;  /* NULL: no trace */
-    double start;      /* mor_clock() at the start, for the trace */
+    double start;      /* mor_context_clock() at the start, for the trace */
     /* The judge on the problem as it was posed (before conversions), in its own units. Solvers stop
      * when error(...) <= tol. `w` may be NULL, or A z + b if the solver has it. */
     double (*error)(const struct mor_context* context, const double* z, const double* w);
     const mor_problem* problem; /* the problem the solver was given */
     const void* judge;          /* private to the driver */
+    bool cpu_time; /* start and deadline count CPU time of the thread: mor_context_clock */
+    double lead;   /* private to the driver: mor_clock() ahead of the CPU clock at the start */
 } mor_context;
 
 typedef struct mor_solver {
@@ -46,9 +48,10 @@ typedef struct mor_solver {
 typedef struct mor_solve_options {
     double tol;        /* 1e-8 */
     int max_iter;      /* 0: the solver's default */
-    double time_limit; /* seconds, 0: none */
+    double time_limit; /* seconds for conversion and solver, 0: none */
     bool warm;         /* start from the z given */
     mor_trace* trace;
+    bool cpu_time;     /* time_limit is CPU time of this thread, not time on the wall */
 } mor_solve_options;
 
 MOR_API mor_solve_options mor_solve_options_default(void);
@@ -70,6 +73,9 @@ MOR_API void mor_trace_add(mor_context* context, int iteration, double step_leng
 MOR_API void mor_trace_free(mor_trace* trace);
 /* For solvers: true when the deadline has passed. Costs a clock read. */
 MOR_API bool mor_out_of_time(const mor_context* context);
+
+/* For solvers: the clock that start and deadline are read from. */
+MOR_API double mor_context_clock(const mor_context* context);
 
 /* Built-in solvers, NULL-terminated, in a fixed order. */
 MOR_API const mor_solver* const* mor_solvers(void);

@@ -26,6 +26,7 @@ static const char help_text[] =
     "  --iterations DIR      every iterate of the followed runs: solutions, errors, stick and slide (HDF5, one file per run)\n"
     "  --coordinates minimal|maximal  frames of robots as trees (default) or as bodies with joints\n"
     "  --scene-limit SECONDS whole runs of scenes, CPU seconds each; default 20; 0: no whole runs\n"
+    "  --try-all             also what was too slow on two frames of the same file that are no larger\n"
     "  --jobs N              processes; default: one per core\n"
     "  --out FILE.html       a page that needs nothing else\n"
     "  --csv FILE            one line per run\n"
@@ -125,7 +126,7 @@ static int parse_value(const char* s, const char* value, arguments* a)
 static int parse(int argc, char** argv, arguments* a)
 {
     static const char* const known[] = { "--formulations", "--solvers", "--tol", "--time-limit", "--memory", "--start", "--frames", "--traces",
-                                         "--iterations", "--coordinates", "--scene-limit", "--jobs", "--out", "--csv", "--json", "--resume", "--quiet", "--help", NULL };
+                                         "--iterations", "--coordinates", "--scene-limit", "--try-all", "--jobs", "--out", "--csv", "--json", "--resume", "--quiet", "--help", NULL };
     a->options.jobs = (int)fmax(1.0, (double)sysconf(_SC_NPROCESSORS_ONLN));
     size_t used = 0;
     for (int i = 0; i < argc && used < sizeof a->options.command - 2; i++) {
@@ -149,6 +150,7 @@ static int parse(int argc, char** argv, arguments* a)
         if (strcmp(s, "--json") == 0) a->json = true;
         else if (strcmp(s, "--resume") == 0) a->resume = true;
         else if (strcmp(s, "--quiet") == 0) a->quiet = true;
+        else if (strcmp(s, "--try-all") == 0) a->options.try_all = true;
         else if (strcmp(s, "--help") == 0) a->help = true;
         else if (i + 1 == argc) return mor_cli_usage("compare", "%s needs a value", s);
         else {
@@ -256,9 +258,10 @@ int mor_cli_compare(int argc, char** argv)
     if (a.out) snprintf(journal, sizeof journal, "%s.journal", a.out);
     meter m = { .shown = isatty(2) && !a.quiet, .first = -1 };
     if (!code && a.options.iterations && mkdir(a.options.iterations, 0777) != 0 && errno != EEXIST) code = mor_fail(&error, MOR_SYSTEM, "%s: cannot be made: %s", a.options.iterations, strerror(errno));
-    if (!code && a.options.scene_limit > 0.0) code = mor_lab_run_scenes(&lab, progress, &m, &error);
+    bool whole = a.options.scene_limit > 0.0 && lab.scene_count > 0;
+    if (!code && whole) code = mor_lab_run_scenes(&lab, a.out ? journal : NULL, a.resume, progress, &m, &error);
     m.first = -1;
-    if (!code) code = mor_lab_run_all(&lab, a.out ? journal : NULL, a.resume, progress, &m, &error);
+    if (!code) code = mor_lab_run_all(&lab, a.out ? journal : NULL, a.resume || whole, progress, &m, &error);
     if (m.shown) fprintf(stderr, "\r%79s\r", "");
     if (code) status = mor_cli_fail(&error);
     if (lab.run_count && (!code || code == MOR_BAD_INPUT)) {

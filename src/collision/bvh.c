@@ -19,7 +19,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { NONE = -1, STACK = 256, RADIX_BITS = 11, RADIX_SIZE = 1 << RADIX_BITS };
+enum { NONE = -1, STACK = 256, RADIX_BITS = 11, RADIX_SIZE = 1 << RADIX_BITS, FEW = 64 };
 
 typedef struct node {
     mor_aabb fat;   /* leaf: widened box; inner: union of the children's */
@@ -28,6 +28,7 @@ typedef struct node {
     int child[2];   /* NONE for leaves */
     int height;     /* 0 for leaves, -1 for free nodes */
     int index;      /* leaf: the caller's number */
+    int group;      /* leaf: the caller's; inner: that of all leaves below, 0 if they differ */
     bool moved;     /* mark during mor_bvh_pairs */
 } node;
 
@@ -131,6 +132,7 @@ static int take(mor_bvh* tree)
     n->parent = n->child[0] = n->child[1] = NONE;
     n->height = 0;
     n->index = NONE;
+    n->group = 0;
     n->moved = false;
     return i;
 }
@@ -147,6 +149,7 @@ static void refit(node* nodes, int i)
     node *n = &nodes[i], *a = &nodes[n->child[0]], *b = &nodes[n->child[1]];
     n->fat = join(a->fat, b->fat);
     n->height = 1 + (a->height > b->height ? a->height : b->height);
+    n->group = a->group == b->group ? a->group : 0;
 }
 
 static void replace_child(mor_bvh* tree, int parent, int from, int to)
@@ -270,6 +273,14 @@ void mor_bvh_remove(mor_bvh* tree, int proxy)
     tree->count--;
 }
 
+void mor_bvh_set_group(mor_bvh* tree, int proxy, int group)
+{
+    assert(is_leaf(tree, proxy));
+    node* n = tree->nodes;
+    n[proxy].group = group;
+    for (int i = n[proxy].parent; i != NONE; i = n[i].parent) refit(n, i);
+}
+
 bool mor_bvh_move(mor_bvh* tree, int proxy, mor_aabb box)
 {
     assert(is_leaf(tree, proxy));
@@ -328,9 +339,17 @@ static bool grow_keys(mor_bvh* tree)
     return true;
 }
 
-/* Sorts keys[0..count) with `spare` as the other half of the passes; returns the sorted buffer. */
+/* Sorts keys[0..count) with `spare` as the other half of the passes; returns the sorted buffer. Few keys are inserted one by one: a pass costs
+ * RADIX_SIZE however few they are. */
 static uint64_t* radix_sort(uint64_t* keys, uint64_t* spare, int count)
 {
+    for (int k = 1; k < count && count <= FEW; k++) {
+        uint64_t key = keys[k];
+        int at = k;
+        for (; at > 0 && keys[at - 1] > key; at--) keys[at] = keys[at - 1];
+        keys[at] = key;
+    }
+    if (count <= FEW) return keys;
     uint64_t varying = 0;
     for (int k = 1; k < count; k++) varying |= keys[k] ^ keys[0];
     for (int shift = 0; shift < 64; shift += RADIX_BITS) {
@@ -368,7 +387,7 @@ int mor_bvh_pairs(mor_bvh* tree, const int* moved, int moved_count, const mor_in
             int i = stack[--depth];
             const node* n = &tree->nodes[i];
             looked++;
-            if (!meet(&n->fat, &box)) continue;
+            if ((n->group != 0 && n->group == self->group) || !meet(&n->fat, &box)) continue;
             if (n->height > 0) {
                 assert(depth + 2 <= STACK);
                 stack[depth++] = n->child[1];
@@ -409,7 +428,7 @@ static bool check_node(const mor_bvh* tree, int i, int parent, int* leaves)
     }
     const node *a = &tree->nodes[n->child[0]], *b = &tree->nodes[n->child[1]];
     int taller = a->height > b->height ? a->height : b->height;
-    return n->height == 1 + taller && contains(&n->fat, &a->fat) && contains(&n->fat, &b->fat) &&
+    return n->height == 1 + taller && n->group == (a->group == b->group ? a->group : 0) && contains(&n->fat, &a->fat) && contains(&n->fat, &b->fat) &&
            check_node(tree, n->child[0], i, leaves) && check_node(tree, n->child[1], i, leaves);
 }
 

@@ -27,6 +27,8 @@ void mor_bvh_destroy(mor_bvh* tree);
 /* A new proxy for a bounded box and a non-negative index; -1 when out of memory. */
 int mor_bvh_insert(mor_bvh* tree, mor_aabb box, int index);
 void mor_bvh_remove(mor_bvh* tree, int proxy);
+/* Proxies of the same group other than 0 make no pairs; subtrees of one group are passed over. */
+void mor_bvh_set_group(mor_bvh* tree, int proxy, int group);
 /* Sets the box; true if it left the fat one, so that the proxy was put in anew. Never allocates. */
 bool mor_bvh_move(mor_bvh* tree, int proxy, mor_aabb box);
 int mor_bvh_index(const mor_bvh* tree, int proxy);

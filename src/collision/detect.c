@@ -119,6 +119,7 @@ static bool admit_body(mor_world* w, mor_broad_phase* bp, int slot)
         if (isfinite(b->shapes[i].geometry->radius)) {
             s->proxy = mor_bvh_insert(bp->tree, mor_geometry_bounds(b->shapes[i].geometry, &s->pose), first + i);
             if (s->proxy < 0) return false;
+            mor_bvh_set_group(bp->tree, s->proxy, b->robot && !w->robots[b->robot - 1]->self_collision ? b->robot : -(slot + 1));
         } else {
             ((int*)bp->unbounded.data)[bp->unbounded.count++] = first + i;
         }
@@ -315,9 +316,14 @@ void mor_detect(mor_world* w, const mor_collision_options* o, mor_narrow_phase n
     bp->cache[1] = t;
     for (int u = 0; u < bp->unbounded.count; u++) {
         int id = ((const int*)bp->unbounded.data)[u];
+        const shape_slot* wide = &((const shape_slot*)bp->shapes.data)[id];
+        bool plane = w->bodies[wide->body].shapes[wide->shape].geometry->kind == MOR_PLANE;
+        mor_vec3 n = mor_rotate(wide->pose.rotation, mor_v3(0, 0, 1));
         for (int i = 0; i < bp->shapes.count; i++) {
             const shape_slot* s = &((const shape_slot*)bp->shapes.data)[i];
-            if (s->body >= 0 && s->proxy >= 0 && w->bodies[s->body].tree >= 0) test_pair(&k, id, i, false);
+            if (s->body < 0 || s->proxy < 0 || w->bodies[s->body].tree < 0) continue;
+            double above = mor_dot(n, mor_sub(s->pose.position, wide->pose.position)) - w->bodies[s->body].shapes[s->shape].geometry->radius;
+            if (!plane || above <= s->margin + wide->margin) test_pair(&k, id, i, false);
         }
     }
 }

@@ -59,6 +59,14 @@ void mor_features_plane(const mor_geometry* a, const mor_pose* pose_a, const mor
     to_world(set, pose_a);
 }
 
+double mor_features_along(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b, const mor_pose* pose_b, uint32_t id)
+{
+    mor_placed A, B;
+    if (a->kind != MOR_POLYHEDRON || b->kind != MOR_POLYHEDRON || id == MOR_NO_PLANE) return -HUGE_VAL;
+    mor_place_pair(a, pose_a, b, pose_b, &A, &B);
+    return mor_features_solid_along(&A, &B, id);
+}
+
 /* ------------------------------------------------------------------------------- detection */
 
 /* First contact of the last step that is not before the pair of shapes. */

@@ -350,11 +350,8 @@ static void place_b(search* k)
     }
 }
 
-/* Separation by the plane remembered in the cache, if it needs no search to evaluate. */
-static double cached_separation(const mor_placed* A, const mor_placed* B, uint32_t word)
+double mor_features_solid_along(const mor_placed* A, const mor_placed* B, uint32_t id)
 {
-    if (word == 0) return -HUGE_VAL;
-    uint32_t id = word - 1;
     int kind = mor_plane_kind(id);
     if (kind == MOR_EDGE_PAIR) {
         mor_vec3 p, u, q, v;
@@ -419,22 +416,11 @@ static bool consider(search* k, int i, int j, mor_vec3 n, const mor_feature_quer
     return true;
 }
 
-/* Edge of a box along an axis, on the given sides of the other two. */
-static void box_edges(const mor_polyhedron* P, int table[3][2][2])
-{
-    for (int e = 0; e < P->edge_count; e++) {
-        mor_vec3 t = P->vertices[P->edges[e].tail], h = P->vertices[P->edges[e].head], m = mor_add(t, h), d = mor_sub(h, t);
-        int axis = d.x != 0.0 ? 0 : d.y != 0.0 ? 1 : 2;
-        table[axis][mor_axis(m, (axis + 1) % 3) > 0.0][mor_axis(m, (axis + 2) % 3) > 0.0] = e;
-    }
-}
-
 /* Two boxes: for every pair of axes and either sign exactly one pair of edges supports the normal. */
 static bool search_box_edges(search* k, const mor_feature_query* o, double tol, uint32_t cache[4], edge_list* list)
 {
-    int A[3][2][2], B[3][2][2];
-    box_edges(k->P, A);
-    box_edges(k->Q, B);
+    const int(*A)[2][2] = k->P->box_edges;
+    const int(*B)[2][2] = k->Q->box_edges;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
             mor_vec3 v = mor_v3(k->R.m[0][j], k->R.m[1][j], k->R.m[2][j]);
@@ -452,30 +438,66 @@ static bool search_box_edges(search* k, const mor_feature_query* o, double tol, 
     return true;
 }
 
+/* Whether an arc crosses the great circle of an edge depends on the edge's direction only, so parallel edges are looked at together: for
+ * direction u of A the edges of B with (l.u)(r.u) < 0, for each edge of A along u and each direction v of those the sign of (L.v)(R.v), and
+ * one normal per pair of directions. */
 static bool search_all_edges(search* k, const mor_feature_query* o, double tol, uint32_t cache[4], edge_list* list)
 {
     const mor_polyhedron *P = k->P, *Q = k->Q;
     double lift[MOST];
-    for (int i = 0; i < P->edge_count; i++) {
-        const mor_edge* a = &P->edges[i];
-        mor_vec3 u = mor_sub(P->vertices[a->head], P->vertices[a->tail]), L = P->normals[a->left], R = P->normals[a->right];
+    mor_vec3 v[MOST], normal[MOST];
+    int across[MOST];           /* edges of B whose arcs cross the circle of u; ~j: from behind */
+    signed char known[MOST];    /* by direction of B: is its normal known for this u: 1, parallel: -1 */
+    signed char side[MOST];     /* by direction of B, for one edge of A: 0 not asked, 2 does not cross, or the sign of L.v */
+    for (int b = 0; b < Q->direction_count; b++) v[b] = mor_mul(&k->R, Q->directions[b]);
+    for (int a = 0; a < P->direction_count; a++) {
+        const mor_vec3 u = P->directions[a];
+        int count = 0;
         for (int f = 0; f < Q->face_count; f++) lift[f] = mor_dot(k->normal[f], u);
         for (int j = 0; j < Q->edge_count; j++) {
-            const mor_edge* b = &Q->edges[j];
-            double lu = -lift[b->left], ru = -lift[b->right];
-            if (lu * ru >= 0.0) continue;
-            mor_vec3 v = k->dir[j];
-            double Lv = mor_dot(L, v), Rv = mor_dot(R, v);
-            if (Lv * Rv >= 0.0 || ru * Lv <= 0.0) continue;
-            mor_vec3 n = mor_cross(u, v);
-            double nn = mor_dot(n, n);
-            if (nn < PARALLEL_SINE * PARALLEL_SINE * mor_dot(u, u) * mor_dot(v, v)) continue;
-            double scale = 1.0 / sqrt(nn);
-            if (mor_dot(n, mor_add(L, R)) < 0.0) scale = -scale;
-            if (!consider(k, i, j, mor_scale(scale, n), o, tol, cache, list)) return false;
+            double l = lift[Q->edges[j].left], r = lift[Q->edges[j].right];
+            if (l * r < 0.0) across[count++] = r < 0.0 ? j : ~j;
+        }
+        memset(known, 0, (size_t)Q->direction_count);
+        for (int i = 0; i < P->edge_count; i++) {
+            const int along = P->edge_direction[i];
+            if ((along < 0 ? ~along : along) != a) continue;
+            const mor_vec3 L = P->normals[P->edges[i].left], R = P->normals[P->edges[i].right];
+            memset(side, 0, (size_t)Q->direction_count);
+            for (int c = 0; c < count; c++) {
+                const int j = across[c] < 0 ? ~across[c] : across[c], to = Q->edge_direction[j], b = to < 0 ? ~to : to;
+                if (side[b] == 0) {
+                    double Lv = mor_dot(L, v[b]), Rv = mor_dot(R, v[b]);
+                    side[b] = (signed char)(Lv * Rv >= 0.0 ? 2 : Lv > 0.0 ? 1 : -1);
+                }
+                /* (r.u)(L.v) > 0 with the signs of both edges against their directions */
+                if (side[b] == 2 || ((across[c] < 0) ^ (along < 0) ^ (to < 0) ^ (side[b] < 0))) continue;
+                if (known[b] == 0) {
+                    mor_vec3 n = mor_cross(u, v[b]);
+                    double nn = mor_dot(n, n);
+                    known[b] = nn < PARALLEL_SINE * PARALLEL_SINE ? -1 : 1;
+                    if (known[b] > 0) normal[b] = mor_scale(1.0 / sqrt(nn), n);
+                }
+                if (known[b] < 0) continue;
+                bool outward = mor_dot(normal[b], mor_add(L, R)) >= 0.0;
+                if (!consider(k, i, j, outward ? normal[b] : mor_neg(normal[b]), o, tol, cache, list)) return false;
+            }
         }
     }
     return true;
+}
+
+/* Least distance of a corner of either box to the other box. */
+static double corners_apart(const search* k)
+{
+    double least = HUGE_VAL;
+    for (int v = 0; v < 8; v++) {
+        mor_vec3 q = k->vertex[v], p = mor_tmul(&k->R, mor_sub(k->P->vertices[v], k->p)), a = k->P->half, b = k->Q->half;
+        mor_vec3 d = mor_v3(fmax(fabs(q.x) - a.x, 0.0), fmax(fabs(q.y) - a.y, 0.0), fmax(fabs(q.z) - a.z, 0.0));
+        mor_vec3 e = mor_v3(fmax(fabs(p.x) - b.x, 0.0), fmax(fabs(p.y) - b.y, 0.0), fmax(fabs(p.z) - b.z, 0.0));
+        least = fmin(least, fmin(mor_dot(d, d), mor_dot(e, e)));
+    }
+    return sqrt(least);
 }
 
 /* Crossing arcs; false if one of them separates by more than the window. */
@@ -486,11 +508,14 @@ static bool search_edges(search* k, const mor_placed* A, const mor_placed* B, co
     list.count = 0;
     for (int j = 0; j < Q->edge_count; j++) k->dir[j] = mor_sub(k->vertex[Q->edges[j].head], k->vertex[Q->edges[j].tail]);
     if (!(k->P->is_box && Q->is_box ? search_box_edges(k, o, tol, cache, &list) : search_all_edges(k, o, tol, cache, &list))) return false;
-    /* near: the distance of the bodies is at least the best separation; it is looked up only if that does not decide */
-    double near = fmax(k->best, 0.0);
+    /* near: the distance of the bodies lies between the best separation and what some of their points are apart; it is looked up only if these do not decide */
+    double near = fmax(k->best, 0.0), far = HUGE_VAL;
     bool asked = k->best <= 0.0;
+    for (int c = 0; c < list.count; c++) far = fmin(far, list.found[c].distance);
+    if (!asked && list.count && k->P->is_box && Q->is_box) far = fmin(far, corners_apart(k));
     for (int c = 0; c < list.count; c++) {
         const edge_candidate* e = &list.found[c];
+        if (e->distance > far + 2.0 * o->motion + tol) continue;
         if (e->distance > near + 2.0 * o->motion && !asked) {
             mor_closest closest;
             asked = true;
@@ -531,7 +556,7 @@ void mor_features_solid(const mor_placed* A, const mor_placed* B, const mor_feat
     double bound = A->shape->radius + B->shape->radius + o->window;
     mor_vec3 d = mor_sub(B->p, A->p);
     set->separation = HUGE_VAL;
-    if (mor_dot(d, d) >= bound * bound || cached_separation(A, B, cache[0]) >= o->window) return;
+    if (mor_dot(d, d) >= bound * bound || (cache[0] && mor_features_solid_along(A, B, cache[0] - 1) >= o->window)) return;
     search k;
     k.P = A->shape->polyhedron;
     k.Q = B->shape->polyhedron;

@@ -24,6 +24,7 @@ void mor_control_robot_destroy(mor_control_robot* c)
 {
     if (!c) return;
     mor_robot_work_destroy(c->work);
+    mor_robot_work_destroy(c->start);
     free(c->memory);
     free(c->transmission);
     free(c->actuated);
@@ -59,10 +60,11 @@ mor_control_robot* mor_control_robot_create(mor_world* w, int robot)
     if (!c) return NULL;
     c->robot = robot;
     c->work = mor_robot_work_create(m);
+    c->start = mor_robot_work_create(m);
     c->memory = calloc(20 * n + 4 * N + 6 * L + 1, sizeof(double));
     c->actuated = calloc(n + 1, sizeof *c->actuated);
     c->saturated = calloc(n + 1, sizeof *c->saturated);
-    c->state = c->work && c->memory ? mor_control_reserve_state(w, 3 * (int)n) : -1;
+    c->state = c->work && c->start && c->memory ? mor_control_reserve_state(w, 3 * (int)n) : -1;
     if (!c->actuated || !c->saturated || c->state < 0) {
         mor_control_robot_destroy(c);
         return NULL;

@@ -204,7 +204,7 @@ static void run_controllers(mor_world* w, mor_control_robot* r, double ahead, do
         mor_control_entry* e = &entries[i];
         if (e->def.robot != r->robot || w->time + ahead < e->def.from || w->time + ahead >= e->def.until) continue;
         if (e->def.gravity_compensation && !r->has_gravity) {
-            mor_gravity_torque(w, robot, r->work, &r->base, r->s, r->vector, c->scratch, r->gravity_torque);
+            mor_gravity_torque(w, robot, r->work, r->vector, c->scratch, r->gravity_torque);
             r->has_gravity = true;
         }
         for (int j = 0; j < n; j++) r->call_s[j] = r->s[j] + ahead * r->nu[offset + j];
@@ -253,6 +253,7 @@ void mor_control_begin(mor_world* w)
         r->base = robot->base;
         memcpy(r->s, robot->s, bytes);
         memcpy(r->nu, robot->nu, (size_t)robot->model->dof * sizeof(double));
+        mor_robot_copy_state(robot->model, robot->work, r->start, false);
         for (int k = 0; k < r->foot_count; k++) r->feet[k].start = mor_robot_frame_pose(robot->model, robot->work, r->feet[k].frame);
         r->has_gravity = false;
         memset(r->command, 0, bytes);

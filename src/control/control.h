@@ -25,7 +25,7 @@ typedef struct mor_control_robot {
     double *s, *nu, *nudot, *tau; /* n, N, N, n: tau after the motors, mean over the step */
     double* wrenches;        /* 6 per link: contacts and applied forces */
     double *held_tau, *held_gain; /* in state: with a control step longer than the step */
-    mor_robot_work* work;
+    mor_robot_work *work, *start; /* scratch; the state at the start of the step */
     double *call_s, *call_nu, *call_tau, *call_gain, *gravity_torque, *vector; /* scratch */
     bool has_gravity;        /* gravity_torque is that of this step */
     struct mor_foot {
@@ -102,8 +102,7 @@ void mor_motors_finish(mor_world* world, mor_control_robot* c, const double* nu_
 static inline double mor_motor_wish(const mor_control_robot* c, int j, double dv) { return c->command[j] - c->gain[j] * dv; }
 
 /* support.c */
-void mor_gravity_torque(const mor_world* world, const mor_robot* robot, mor_robot_work* work, const mor_pose* base, const double* s, double* vector,
-                        mor_arena* scratch, double* tau);
+void mor_gravity_torque(const mor_world* world, const mor_robot* robot, mor_robot_work* work, double* vector, mor_arena* scratch, double* tau);
 
 /* sensor.c */
 void mor_sensors_read(mor_world* world);

@@ -233,7 +233,7 @@ static void read_one(mor_world* w, const mor_sensor* s, mor_control_robot* c)
         mor_robot_link_velocity(r->work, m->frames[s->def.frame].link, &v, &omega);
         memcpy(x, (double[4]){ pose.rotation.w, pose.rotation.x, pose.rotation.y, pose.rotation.z }, 4 * sizeof *x);
         roll_pitch_yaw(pose.rotation, x + 4);
-        put3(x + 7, proper_acceleration(w, m, c->work, c->nudot, s->def.frame));
+        put3(x + 7, proper_acceleration(w, m, c->start, c->nudot, s->def.frame));
         put3(x + 10, mor_rotate(mor_quat_conj(pose.rotation), omega));
         break;
     }
@@ -243,14 +243,14 @@ static void read_one(mor_world* w, const mor_sensor* s, mor_control_robot* c)
         break;
     case MOR_SENSOR_TORQUE: {
         int link = m->link_of_joint[s->def.joint];
-        const mor_link_state* l = &c->work->states[link];
-        put3(x, mor_tmul(&l->R, c->work->f[link]));
-        put3(x + 3, mor_tmul(&l->R, c->work->n[link]));
+        const mor_link_state* l = &c->start->states[link];
+        put3(x, mor_tmul(&l->R, c->start->f[link]));
+        put3(x + 3, mor_tmul(&l->R, c->start->n[link]));
         break;
     }
-    case MOR_SENSOR_FORCE: frame_wrench(w, r, mor_robot_frame_pose(m, c->work, s->def.frame), s->def.frame, x, &pressure, NULL); break;
+    case MOR_SENSOR_FORCE: frame_wrench(w, r, mor_robot_frame_pose(m, c->start, s->def.frame), s->def.frame, x, &pressure, NULL); break;
     case MOR_SENSOR_CONTACT:
-        frame_wrench(w, r, mor_robot_frame_pose(m, c->work, s->def.frame), s->def.frame, wrench, &pressure, NULL);
+        frame_wrench(w, r, mor_robot_frame_pose(m, c->start, s->def.frame), s->def.frame, wrench, &pressure, NULL);
         x[0] = pressure > s->def.threshold;
         return;
     }
@@ -266,7 +266,7 @@ static void read_one(mor_world* w, const mor_sensor* s, mor_control_robot* c)
 static void add_to_link(mor_control_robot* c, int link, bool moment, mor_vec3 v, mor_vec3 point)
 {
     double* x = c->wrenches + 6 * link;
-    mor_vec3 n = moment ? v : mor_cross(mor_sub(point, c->work->states[link].p), v);
+    mor_vec3 n = moment ? v : mor_cross(mor_sub(point, c->start->states[link].p), v);
     if (!moment) x[0] += v.x, x[1] += v.y, x[2] += v.z;
     x[3] += n.x, x[4] += n.y, x[5] += n.z;
 }
@@ -290,12 +290,13 @@ static void gather_loops(const mor_world* w, const mor_robot* r, mor_control_rob
 /* Adds the contacts to the applied forces on every link, as wrenches about the links' origins at the start of the step. */
 static void gather(const mor_world* w, const mor_robot* r, mor_control_robot* c)
 {
-    for (int i = 0; i < r->model->link_count; i++) {
-        double pressure, wrench[6];
-        if (r->bodies[i] < 0) continue;
-        mor_contact_wrench(w, r->bodies[i], -1, c->work->states[i].p, wrench, &pressure, NULL);
-        for (int k = 0; k < 6; k++) c->wrenches[6 * i + k] += wrench[k];
-    }
+    const mor_contact* contacts = w->contacts.data;
+    for (int i = 0; i < w->contacts.count; i++)
+        for (int side = 0; side < 2; side++) {
+            const mor_body* b = &w->bodies[w->order[contacts[i].body[side]]];
+            if (b->robot == 0 || w->robots[b->robot - 1] != r) continue;
+            add_to_link(c, b->link, false, mor_scale((side ? 1.0 : -1.0) / w->h, contacts[i].impulse), mor_lerp(contacts[i].point[0], contacts[i].point[1], 0.5));
+        }
 }
 
 void mor_sensors_read(mor_world* w)
@@ -316,10 +317,9 @@ void mor_sensors_read(mor_world* w)
             put3(x + 7, cop);
         }
         if (!wanted) continue;
-        mor_robot_update(r->model, c->work, &c->base, c->s, c->nu);
         gather(w, r, c);
         gather_loops(w, r, c);
-        mor_robot_inverse_dynamics(r->model, c->work, w->gravity, c->nudot, c->wrenches, c->vector);
+        mor_robot_inverse_dynamics(r->model, c->start, w->gravity, c->nudot, c->wrenches, c->vector);
         for (int k = 0; k < control->sensors.count; k++)
             if (sensors[k].def.robot == i) read_one(w, &sensors[k], c);
     }

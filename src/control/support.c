@@ -29,12 +29,11 @@ static int support_of(const mor_world* w, const mor_robot* robot, const mor_cont
     return -1;
 }
 
-void mor_gravity_torque(const mor_world* w, const mor_robot* robot, mor_robot_work* work, const mor_pose* base, const double* s, double* vector,
-                        mor_arena* scratch, double* tau)
+void mor_gravity_torque(const mor_world* w, const mor_robot* robot, mor_robot_work* work, double* vector, mor_arena* scratch, double* tau)
 {
     const mor_robot_model* m = robot->model;
     int n = m->joint_count, offset = m->dof - n;
-    mor_robot_update(m, work, base, s, NULL);
+    mor_robot_copy_state(m, robot->work, work, true);
     mor_robot_inverse_dynamics(m, work, w->gravity, NULL, NULL, vector);
     size_t mark = mor_arena_mark(scratch);
     double* wrenches = m->floating ? mor_arena_zero(scratch, 6 * (size_t)m->link_count, sizeof *wrenches) : NULL;
@@ -44,7 +43,7 @@ void mor_gravity_torque(const mor_world* w, const mor_robot* robot, mor_robot_wo
         mor_vec3 p;
         for (int i = 0; i < w->contacts.count; i++) {
             if (support_of(w, robot, &contacts[i], &p) < 0) continue;
-            p = mor_sub(p, base->position);
+            p = mor_sub(p, robot->base.position);
             const double a[6][3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 }, { 0, -p.z, p.y }, { p.z, 0, -p.x }, { -p.y, p.x, 0 } };
             for (int r = 0; r < 6; r++)
                 for (int k = 0; k < 6; k++) AA[6 * r + k] += a[r][0] * a[k][0] + a[r][1] * a[k][1] + a[r][2] * a[k][2];
@@ -59,7 +58,7 @@ void mor_gravity_torque(const mor_world* w, const mor_robot* robot, mor_robot_wo
             for (int i = 0; i < w->contacts.count; i++) {
                 int link = support_of(w, robot, &contacts[i], &p);
                 if (link < 0) continue;
-                mor_vec3 f = mor_add(force, mor_cross(moment, mor_sub(p, base->position)));
+                mor_vec3 f = mor_add(force, mor_cross(moment, mor_sub(p, robot->base.position)));
                 mor_vec3 n_link = mor_cross(mor_sub(p, work->states[link].p), f);
                 const double add[6] = { f.x, f.y, f.z, n_link.x, n_link.y, n_link.z };
                 for (int k = 0; k < 6; k++) wrenches[6 * link + k] += add[k];
@@ -76,5 +75,5 @@ void mor_world_gravity_torque(const mor_world* w, int robot, double* tau)
     mor_world* mutable_world = (mor_world*)w; /* the record is scratch here */
     mor_control_robot* c = mor_control_robot_of(mutable_world, robot);
     const mor_robot* r = w->robots[robot];
-    if (c) mor_gravity_torque(w, r, c->work, &r->base, r->s, c->vector, w->control->scratch, tau);
+    if (c) mor_gravity_torque(w, r, c->work, c->vector, w->control->scratch, tau);
 }

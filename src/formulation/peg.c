@@ -100,7 +100,7 @@ static void solve(work* k)
     mor_peg_trial* t = &k->trial;
     for (int i = 0; i < s->contact_count; i++) k->keep[s->contacts[i].block] = false;
     for (int g = 0; g < peg->group_count; g++) {
-        if (peg->groups[g].choice < 0 || peg->groups[g].checked > 0) continue;
+        if (peg->groups[g].choice < 0 || (peg->groups[g].checked > 0 && !peg->groups[g].own)) continue;
         const mor_peg_plane* p = &peg->planes[peg->groups[g].choice];
         for (int c = p->first; c < p->first + p->count; c++) k->keep[s->contacts[c].block] = true;
     }
@@ -157,15 +157,24 @@ static bool insert(work* k)
     return any;
 }
 
-/* Does the pair push? Measured as the velocity its impulses make. */
-static bool pushes(const work* k, const mor_peg_plane* p)
+/* Pairs that pushed in the last step begin on the plane they pushed on, if it is open: impulses are the guess from that step. What has changed since,
+ * switching and complementarity find; a pile that rests is then solved once or twice instead of contact after contact. */
+static bool begin_with_last_step(work* k)
 {
-    const mor_system* s = k->s;
-    for (int c = p->first; c < p->first + p->count; c++) {
-        int block = s->contacts[c].block;
-        if (k->answer->impulses[s->blocks[block].row] * s->diagonal[s->diagonal_start[block]] > 1e-13) return true;
+    mor_peg* peg = &k->peg;
+    bool any = false;
+    for (int g = 0; g < peg->group_count; g++) {
+        mor_peg_group* group = &peg->groups[g];
+        for (int p = group->first; p < group->first + group->count; p++) {
+            mor_peg_plane* plane = &peg->planes[p];
+            if (!plane->held || !plane->open || plane->s > 1e6 * group->tol || !mor_peg_pushes(peg, k->answer->impulses, plane)) continue;
+            mor_peg_cover(peg, g); /* for `until` and `last` */
+            group->choice = p;
+            plane->tried = true;
+            any = true;
+        }
     }
-    return false;
+    return any;
 }
 
 /* Pairs that push although another open plane separates them at the end move to that plane. */
@@ -175,7 +184,8 @@ static bool switch_planes(work* k)
     bool any = false;
     for (int g = 0; g < peg->group_count; g++) {
         mor_peg_group* group = &peg->groups[g];
-        if (group->choice < 0 || group->count == 1 || group->checked > 0 || !pushes(k, &peg->planes[group->choice])) continue;
+        if (group->choice < 0 || group->count == 1 || group->checked > 0 || group->yield.steps > 0) continue;
+        if (!mor_peg_pushes(peg, k->answer->impulses, &peg->planes[group->choice])) continue;
         int best = -1;
         /* a pair that bounces leaves by all its planes: more than its own */
         double farthest = fmax(mor_peg_end_gap(peg, &peg->planes[group->choice]), 0.0) - group->tol_end;
@@ -212,9 +222,11 @@ static mor_report peg_step(const mor_system* s, const void* options, mor_solve_s
     memcpy(answer->nu, s->nu_free, (size_t)s->dof * sizeof(double));
     mor_peg_speeds(&k.peg, s->nu_free);
     bias_rows(&k);
-    if (s->block_count > s->contact_count) solve(&k); /* joints hold without contacts too */
+    if (begin_with_last_step(&k) || s->block_count > s->contact_count) solve(&k); /* joints hold without contacts too */
     /* every pass inserts a pair, tries a new plane, or uses up a switch or a replacement, so the loop ends */
-    while (insert(&k) || switch_planes(&k) || mor_peg_validate(&k.peg, k.bias, stage->arena, answer, &k.trial)) solve(&k);
+    while (insert(&k) || switch_planes(&k) || mor_peg_validate(&k.peg, k.bias, stage->arena, answer, &k.trial) ||
+           mor_peg_yield(&k.peg, answer, k.bias, &k.trial))
+        solve(&k);
     if (k.solves == 0) memset(answer->impulses, 0, (size_t)s->row_count * sizeof(double));
     for (int g = 0; g < k.peg.group_count; g++) {
         const mor_peg_group* group = &k.peg.groups[g];

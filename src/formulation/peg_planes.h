@@ -16,6 +16,13 @@ typedef struct mor_peg_plane {
     double opens, closes; /* interval within the step, by the linear model */
 } mor_peg_plane;
 
+/* How far the rows of a pair have given way, and the bracket of the root (peg_yield.c). */
+typedef struct mor_peg_yielding {
+    double theta, low, high, above, below; /* lengths; e(low) = above > 0 >= below = e(high) */
+    bool bracketed;
+    int steps, side; /* side: which end moved last */
+} mor_peg_yielding;
+
 typedef struct mor_peg_group {
     int first, count; /* its planes in the sorted list */
     double tol, tol_end; /* lengths */
@@ -24,6 +31,8 @@ typedef struct mor_peg_group {
     double until;     /* covered by open planes until this time; >= h: no collision */
     int switches;     /* between planes in this step */
     int checked;      /* how often its edge pair was replaced by rows of the trial state */
+    bool own;         /* its own rows stay beside those */
+    mor_peg_yielding yield;
 } mor_peg_group;
 
 typedef struct mor_peg {
@@ -63,5 +72,12 @@ typedef struct mor_peg_trial {
     int capacity, added;
 } mor_peg_trial;
 bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const mor_answer* answer, mor_peg_trial* trial);
+/* max_k s_k of a group at the trial state; -HUGE_VAL if it cannot be told (links of robots). */
+double mor_peg_trial_separation(const mor_peg* peg, int group, const double* nu);
+
+/* Does the pair push on the plane? Measured as the velocity its impulses make. */
+bool mor_peg_pushes(const mor_peg* peg, const double* impulses, const mor_peg_plane* plane);
+/* Lets rows of pairs give way that push while another open plane separates them and cannot switch (peg_yield.c); true if the step must be solved again. */
+bool mor_peg_yield(mor_peg* peg, const mor_answer* answer, double* bias, mor_peg_trial* trial);
 
 #endif

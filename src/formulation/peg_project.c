@@ -56,6 +56,7 @@ static bool plane_now(const mor_world* w, const mor_contact* c, rows* list)
     mor_pose pa = mor_body_shape_pose(a, c->shape[0]), pb = mor_body_shape_pose(b, c->shape[1]);
     uint32_t id = (uint32_t)(c->feature >> 32);
     mor_feature_set set;
+    if (mor_plane_kind(id) == MOR_EDGE_PAIR && mor_features_along(ga, &pa, gb, &pb, id) >= 0.0) return true;
     mor_features_plane(ga, &pa, gb, &pb, id, HUGE_VAL, &set);
     const double size = set.size;
     /* a face that is clear separates; an edge pair may have lost its meaning at the new state */
@@ -112,6 +113,12 @@ void mor_peg_nearest_plane(const mor_feature_set* all, mor_vec3 n, mor_feature_s
     for (int k = 0; k < all->plane_count; k++)
         if (mor_dot(all->planes[k].n, n) > 0.7 && (best < 0 || all->planes[k].s > all->planes[best].s)) best = k;
     if (best < 0) return;
+    /* an edge pair beside a face says the same with one row of the face's: the body would turn about it */
+    const mor_feature_plane* widest = &all->planes[best];
+    for (int k = 0; k < all->plane_count && mor_plane_kind(all->planes[best].id) == MOR_EDGE_PAIR; k++) {
+        const mor_feature_plane* p = &all->planes[k];
+        if (mor_plane_kind(p->id) != MOR_EDGE_PAIR && mor_dot(p->n, widest->n) > 1.0 - 1e-6 && p->s >= widest->s - 1e-3 * fabs(widest->s) - 1e-9 * all->size) best = k;
+    }
     mor_feature_plane plane = all->planes[best];
     memcpy(set->rows, all->rows + plane.row, (size_t)plane.row_count * sizeof *set->rows);
     plane.row = 0;

@@ -7,7 +7,8 @@
  *     psi_i = max(0, psi_i(q+) - h G_i' nu+),     G_i at q+,
  *
  * and the step is solved again, at most four times; rows of earlier trials stay, or the answer would swing between two planes. psi_i >= 0, so
- * the new rows dissipate like all others. Looked at are
+ * the new rows dissipate like all others. A pair that leaves all planes near its own, or overlaps by more than 1e-3 of the size after that, gets its
+ * plane's own rows back beside them. Looked at are
  *
  *   edge pairs   that push, and those that alone cover a pair: their arcs may stop crossing within the step, and then the row says nothing. About
  *                one of a thousand steps of a tumbling rod; takes away irregular penetrations of 1e-4 m
@@ -20,6 +21,7 @@
 #include <string.h>
 
 #define DEEP 1e-7
+#define AGAIN 1e-5 /* once replaced: the rest is the projection's */
 #define TOL 1e-9  /* the group's tolerance over its size */
 #define FAR 1e-3  /* of the size: an overlap worth another solve where a face is held */
 #define NEAR 0.02 /* of the size: the linear model of an edge pair farther than this cannot be that wrong in a step */
@@ -184,55 +186,87 @@ static bool turns_far(const mor_peg* peg, const mor_peg_group* group, const mor_
     return error > FAR / TOL * group->tol;
 }
 
+/* A pair at the trial state. */
+typedef struct trial_pair {
+    const mor_body* body[2];
+    const mor_geometry* shape[2];
+    int tree[2], piece;
+    mor_pose pose[2];
+    mor_vec3 x[2];
+    const mor_contact* contact;
+    const mor_contact_row* model; /* its plane's first row */
+} trial_pair;
+
+/* False for links, which move with their robot and are left to the projection, and for contacts of a stored frame, which have no shapes. */
+static bool at_trial(const mor_peg* peg, const mor_peg_group* group, const double* nu, trial_pair* t)
+{
+    const mor_system* s = peg->s;
+    const mor_peg_plane* plane = &peg->planes[group->choice >= 0 ? group->choice : group->last];
+    if (!s->world) return false;
+    t->model = &s->contacts[plane->first];
+    t->contact = &((const mor_contact*)s->world->contacts.data)[t->model->contact];
+    t->piece = (int)(t->contact->feature >> 24 & 0xff);
+    int entry = s->blocks[t->model->block].entry;
+    for (int side = 0; side < 2; side++) {
+        t->body[side] = &s->world->bodies[s->world->order[t->contact->body[side]]];
+        if (t->body[side]->robot || t->contact->shape[side] >= t->body[side]->shape_count) return false;
+    }
+    for (int side = 0; side < 2; side++) {
+        int shape = t->contact->shape[side];
+        t->tree[side] = t->body[side]->tree >= 0 ? s->entries[entry++].tree : -1;
+        t->shape[side] = t->body[side]->shapes[shape].geometry;
+        t->pose[side] = trial_pose(s, t->body[side], shape, t->tree[side], nu, &t->x[side]);
+    }
+    return true;
+}
+
+static void trial_planes(const trial_pair* t, double window, mor_feature_set* all)
+{
+    const double size = fmin(t->shape[0]->radius, t->shape[1]->radius);
+    mor_feature_query query = { .window = window * size, .motion = 1e-3 * size, .turn = 1e-3, .held = MOR_NO_PLANE };
+    uint32_t cache[4] = { 0 };
+    mor_features_pair(t->shape[0], &t->pose[0], t->shape[1], &t->pose[1], t->piece, &query, cache, all);
+}
+
+double mor_peg_trial_separation(const mor_peg* peg, int g, const double* nu)
+{
+    trial_pair t;
+    mor_feature_set all;
+    if (!at_trial(peg, &peg->groups[g], nu, &t)) return -HUGE_VAL;
+    trial_planes(&t, 2.0, &all);
+    return all.separation;
+}
+
 bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const mor_answer* answer, mor_peg_trial* t)
 {
     const mor_system* s = peg->s;
     bool any = false;
-    if (!s->world) return false;
-    const mor_contact* contacts = s->world->contacts.data;
     for (int g = 0; g < peg->group_count; g++) {
         mor_peg_group* group = &peg->groups[g];
-        if (group->checked >= REPLACEMENTS) continue;
+        const bool over = group->checked >= REPLACEMENTS;
+        if (over && group->own) continue;
         bool edges = rests_on_edges(peg, group);
         const mor_peg_plane* plane = &peg->planes[group->choice >= 0 ? group->choice : group->last];
-        const mor_contact_row* model = &s->contacts[plane->first];
-        const mor_contact* c = &contacts[model->contact];
-        const mor_block* block = &s->blocks[model->block];
-        bool link = false; /* links move with their robot: left to the projection */
-        for (int side = 0; side < 2; side++) link = link || s->world->bodies[s->world->order[c->body[side]]].robot;
-        if (link) continue;
-        const mor_body* body[2];
-        int tree[2], entry = block->entry;
-        mor_pose pose[2];
-        mor_vec3 x[2];
-        const mor_geometry* shape[2];
-        bool shapeless = false; /* contacts of a stored frame */
-        for (int side = 0; side < 2; side++)
-            shapeless = shapeless || c->shape[side] >= s->world->bodies[s->world->order[c->body[side]]].shape_count;
-        if (shapeless) continue;
-        for (int side = 0; side < 2; side++) {
-            body[side] = &s->world->bodies[s->world->order[c->body[side]]];
-            tree[side] = body[side]->tree >= 0 ? s->entries[entry++].tree : -1;
-            shape[side] = body[side]->shapes[c->shape[side]].geometry;
-            pose[side] = trial_pose(s, body[side], c->shape[side], tree[side], answer->nu, &x[side]);
-        }
-        if (!edges && (plane->id == MOR_NO_PLANE || !turns_far(peg, group, body, tree, answer->nu))) continue;
+        trial_pair pair;
+        if ((!edges && plane->id == MOR_NO_PLANE) || !at_trial(peg, group, answer->nu, &pair)) continue;
+        if (!edges && group->checked == 0 && !turns_far(peg, group, pair.body, pair.tree, answer->nu)) continue;
         mor_feature_set all;
-        mor_feature_query query = { .window = 1e-2 * fmin(shape[0]->radius, shape[1]->radius),
-                                    .motion = 1e-3 * fmin(shape[0]->radius, shape[1]->radius),
-                                    .turn = 1e-3,
-                                    .held = MOR_NO_PLANE };
-        uint32_t cache[4] = { 0 };
-        mor_features_pair(shape[0], &pose[0], shape[1], &pose[1], 0, &query, cache, &all);
-        if (!(all.separation < -(edges ? DEEP : FAR) * all.size)) continue;
+        if (mor_features_along(pair.shape[0], &pair.pose[0], pair.shape[1], &pair.pose[1], plane->id) >= 0.0) continue;
+        trial_planes(&pair, 1e-2, &all);
+        if (!(all.separation < -(!edges ? FAR : group->checked ? AGAIN : DEEP) * all.size)) continue;
         mor_feature_set best = { .plane_count = 0 };
-        mor_peg_nearest_plane(&all, c->normal, &best);
-        if (best.row_count == 0) continue;
+        if (over && all.separation >= -FAR * all.size) continue;
+        if (!over) mor_peg_nearest_plane(&all, pair.contact->normal, &best);
+        if (best.row_count == 0) { /* turned far out of its plane, or never held by the rows of the trials: its own come back */
+            any = any || (group->checked > 0 && !group->own);
+            group->own = group->checked > 0;
+            continue;
+        }
         if (t->capacity == 0 && !make_room(s, bias, arena, t)) return any;
         if (t->added + best.row_count > t->capacity) continue;
         group->checked++;
         if (group->choice < 0) group->choice = group->last;
-        for (int i = 0; i < best.row_count; i++) add_contact(t, model, &best.rows[i], best.planes[0].n, body, tree, x, g, answer->nu);
+        for (int i = 0; i < best.row_count; i++) add_contact(t, pair.model, &best.rows[i], best.planes[0].n, pair.body, pair.tree, pair.x, g, answer->nu);
         any = true;
     }
     return any;

@@ -187,7 +187,7 @@ static mor_polyhedron* polyhedron_new(int vertices, int edges, int faces)
 {
     size_t corners = 2 * (size_t)edges, v = (size_t)vertices, e = (size_t)edges, f = (size_t)faces;
     size_t total = sizeof(mor_polyhedron) + v * sizeof(mor_vec3) + e * sizeof(mor_edge) + f * sizeof(mor_vec3) +
-                   f * sizeof(double) + (f + 1 + v + 1 + 3 * corners) * sizeof(int) + 16 * 10;
+                   f * sizeof(double) + e * sizeof(mor_vec3) + (f + 1 + v + 1 + e + 3 * corners) * sizeof(int) + 16 * 12;
     mor_polyhedron* P = calloc(1, total);
     if (!P) return NULL;
     char* at = (char*)P;
@@ -204,6 +204,8 @@ static mor_polyhedron* polyhedron_new(int vertices, int edges, int faces)
     P->face_edges = carve(&at, corners, sizeof(int));
     P->vertex_start = carve(&at, v + 1, sizeof(int));
     P->vertex_edges = carve(&at, corners, sizeof(int));
+    P->directions = carve(&at, e, sizeof *P->directions);
+    P->edge_direction = carve(&at, e, sizeof(int));
     return P;
 }
 
@@ -218,7 +220,28 @@ static void detect_box(mor_polyhedron* P)
         if (fabs(v.x) != h.x || fabs(v.y) != h.y || fabs(v.z) != h.z) return;
     }
     P->is_box = h.x > 0 && h.y > 0 && h.z > 0;
-    if (P->is_box) P->half = h;
+    if (!P->is_box) return;
+    P->half = h;
+    for (int e = 0; e < P->edge_count; e++) {
+        mor_vec3 t = P->vertices[P->edges[e].tail], s = P->vertices[P->edges[e].head], m = mor_add(t, s), d = mor_sub(s, t);
+        int axis = d.x != 0.0 ? 0 : d.y != 0.0 ? 1 : 2;
+        P->box_edges[axis][mor_axis(m, (axis + 1) % 3) > 0.0][mor_axis(m, (axis + 2) % 3) > 0.0] = e;
+    }
+}
+
+/* Parallel edges share a direction. Small polyhedra only gain by it; beyond 512 edges every edge has its own. */
+static void find_directions(mor_polyhedron* P)
+{
+    for (int e = 0; e < P->edge_count; e++) {
+        mor_vec3 u = mor_normalize(mor_sub(P->vertices[P->edges[e].head], P->vertices[P->edges[e].tail]), mor_v3(1, 0, 0));
+        int d = P->edge_count > 512 ? P->direction_count : 0;
+        for (; d < P->direction_count; d++) {
+            mor_vec3 c = mor_cross(u, P->directions[d]);
+            if (mor_dot(c, c) <= 1e-28) break;
+        }
+        if (d == P->direction_count) P->directions[P->direction_count++] = u;
+        P->edge_direction[e] = mor_dot(u, P->directions[d]) > 0.0 ? d : ~d;
+    }
 }
 
 /* Edges in the order in which the faces first meet them; false if they do not pair up. */
@@ -293,6 +316,7 @@ static mor_polyhedron* finish(const mor_surface* m, const loops* in, const int* 
         return NULL;
     }
     detect_box(P);
+    find_directions(P);
     return P;
 }
 
@@ -421,7 +445,11 @@ mor_polyhedron* mor_polyhedron_scaled(const mor_polyhedron* old, double s)
     memcpy(P->face_edges, old->face_edges, corners);
     memcpy(P->vertex_start, old->vertex_start, ((size_t)old->vertex_count + 1) * sizeof(int));
     memcpy(P->vertex_edges, old->vertex_edges, corners);
+    memcpy(P->directions, old->directions, (size_t)old->edge_count * sizeof *P->directions);
+    memcpy(P->edge_direction, old->edge_direction, (size_t)old->edge_count * sizeof(int));
+    P->direction_count = old->direction_count;
     P->is_box = old->is_box;
+    memcpy(P->box_edges, old->box_edges, sizeof P->box_edges);
     P->half = mor_scale(s, old->half);
     return P;
 }

@@ -25,7 +25,7 @@
 #include "model/world.h"
 #include "problem/step.h"
 
-enum { LARGEST_SPECTRUM = 700, TRACE_ITERATIONS = 2000 };
+enum { LARGEST_SPECTRUM = 700, TRACE_ITERATIONS = 2000, TRACE_SAMPLES = 100 };
 static const double enough_s = 0.004; /* repeat solves shorter than this */
 enum { MOST_REPEATS = 20 };
 
@@ -118,6 +118,7 @@ static mor_report timed_solve(const solve_user* u, const mor_problem* problem, b
     mor_solve_options o = mor_solve_options_default();
     o.tol = u->tol;
     o.time_limit = fmax(u->lab->options.time_limit - u->run->total_s, 1e-3); /* of the run: its islands share it */
+    o.cpu_time = true;
     o.warm = warm;
     size_t n = (size_t)mor_problem_unknowns(problem);
     double* start = mor_arena_alloc(arena, (n + 1) * sizeof *start);
@@ -131,23 +132,15 @@ static mor_report timed_solve(const solve_user* u, const mor_problem* problem, b
     if (u->trace) {
         keeper k = { u, problem, arena };
         o.trace = u->trace;
+        if (!u->iterations) u->trace->every = 1 + u->run->iterations / TRACE_SAMPLES; /* of the run before: the judge of every iterate would cost more than the solver */
         if (u->iterations && !u->iterations->size) u->trace->each = keep_iterate, u->trace->user = &k;
         o.max_iter = TRACE_ITERATIONS < u->solver->max_iter || u->solver->max_iter <= 0 ? TRACE_ITERATIONS : 0;
         mor_report followed = mor_solve(u->solver, NULL, problem, &o, z, arena);
         u->trace->each = NULL;
         return followed;
     }
-    double limit = o.time_limit, begin = cpu_clock(), wall = mor_clock();
+    double begin = cpu_clock();
     mor_report report = mor_solve(u->solver, NULL, problem, &o, z, arena);
-    double used = cpu_clock() - begin, gone = mor_clock() - wall;
-    if (report.status == MOR_TIME_LIMIT && used < 0.8 * limit) { /* the machine was busy: the limit is on CPU time */
-        o.time_limit = fmin(10.0, 1.2 * gone / fmax(used, 1e-3 * gone)) * limit;
-        memcpy(z, start, n * sizeof *z);
-        begin = cpu_clock(), wall = mor_clock();
-        report = mor_solve(u->solver, NULL, problem, &o, z, arena);
-        used = cpu_clock() - begin;
-        if (report.status == MOR_SOLVED && used > limit) report.status = MOR_TIME_LIMIT;
-    }
     double solve = report.time_s;
     int runs = 1;
     while (report.status == MOR_SOLVED && cpu_clock() - begin < enough_s && runs < MOST_REPEATS) {
@@ -155,10 +148,9 @@ static mor_report timed_solve(const solve_user* u, const mor_problem* problem, b
         solve += mor_solve(u->solver, NULL, problem, &o, again, arena).time_s;
         runs++;
     }
-    double cpu = cpu_clock() - begin;
-    wall = mor_clock() - wall;
-    u->run->total_s += cpu / runs;
-    u->run->time_s += wall > 0.0 ? cpu / runs * fmin(1.0, solve / wall) : 0.0;
+    u->run->total_s += (cpu_clock() - begin) / runs;
+    u->run->time_s += solve / runs;
+    if (report.status == MOR_SOLVED && u->lab->options.time_limit > 0.0 && u->run->total_s > u->lab->options.time_limit) report.status = MOR_TIME_LIMIT; /* right, but late */
     u->run->iterations += report.iterations;
     return report;
 }
@@ -388,6 +380,24 @@ static const mor_lab_run* earlier(const mor_lab* lab, int problem, int formulati
     return NULL;
 }
 
+bool mor_lab_before(const mor_lab_problem* a, const mor_lab_problem* b)
+{
+    if (a->frame < 0 || b->frame < 0 || strcmp(a->path, b->path) != 0) return false;
+    return a->contacts != b->contacts ? a->contacts < b->contacts : a->frame < b->frame;
+}
+
+/* On how many frames of the same file that are no larger the limit was too short. */
+static int late_before(const mor_lab* lab, const mor_lab_run* run)
+{
+    int count = 0;
+    for (int i = 0; i < lab->run_count; i++) {
+        const mor_lab_run* r = &lab->runs[i];
+        if (r->formulation == run->formulation && r->solver == run->solver && r->tol == run->tol && r->status == MOR_TIME_LIMIT && !r->assumed &&
+            mor_lab_before(&lab->problems[r->problem], &lab->problems[run->problem])) count++;
+    }
+    return count;
+}
+
 mor_code mor_lab_measure(const mor_lab* lab, int index, const bool* done, bool traced, mor_lab_emit emit, void* user, mor_error* error)
 {
     mor_lab_message message = { .kind = 'P', .as.problem = lab->problems[index] };
@@ -427,13 +437,20 @@ mor_code mor_lab_measure(const mor_lab* lab, int index, const bool* done, bool t
                     *run = last;
                     run->tol = t;
                     snprintf(run->detail, sizeof run->detail, "the limit was too short for %g already", lab->options.tols[last.tol]);
+                } else if (!lab->options.try_all && late_before(lab, run) >= MOR_LAB_LATE) {
+                    run->status = MOR_TIME_LIMIT;
+                    run->assumed = true;
+                    run->residual = empty_residual();
+                    run->error = run->coulomb = run->user_error = NAN;
+                    run->time_s = run->total_s = lab->options.time_limit;
+                    snprintf(run->detail, sizeof run->detail, "not tried: too slow on %d frames of this file that are no larger", MOR_LAB_LATE);
                 } else if (w) run_frame(lab, w, run, NULL, NULL, arena);
                 else run_problem(lab, &file.problem, run, NULL, NULL, arena);
                 message.kind = 'R';
                 emit(user, &message);
                 last = *run;
                 late = run->status == MOR_TIME_LIMIT ? s : -2, late_formulation = f;
-                if (!traced || s < 0 || t != lab->options.tol_count - 1) continue;
+                if (!traced || run->assumed || s < 0 || t != lab->options.tol_count - 1) continue;
                 mor_trace trace = { 0 };
                 mor_lab_run scratch = *run;
                 mor_iterations iterations = { 0 };

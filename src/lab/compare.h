@@ -18,7 +18,7 @@
 #include "moreau/plugin.h"
 #include "moreau/scene.h"
 
-enum { MOR_LAB_METHODS = 64, MOR_LAB_TOLS = 4, MOR_LAB_TRACE = 48 };
+enum { MOR_LAB_METHODS = 64, MOR_LAB_TOLS = 4, MOR_LAB_TRACE = 48, MOR_LAB_LATE = 2 };
 
 typedef struct mor_lab_options {
     const mor_library* library;
@@ -32,6 +32,7 @@ typedef struct mor_lab_options {
     int jobs;          /* processes */
     int frames;        /* at most this many of each file, evenly spread */
     int traces;        /* problems whose iterations are followed */
+    bool try_all;      /* also what was too slow on two frames of the same file that are no larger */
     bool maximal;      /* frames of robots in maximal coordinates */
     double scene_limit; /* CPU seconds of a whole run of a scene */
     const char* iterations; /* folder for the iterates of the followed runs; NULL: none */
@@ -64,6 +65,7 @@ typedef struct mor_lab_run {
     double coulomb; /* frames: error of the answer in the exact Coulomb problem [m/s], whatever the formulation */
     double user_error; /* of options.error; NAN: none */
     int sticking, sliding, open;
+    bool assumed; /* not tried: see mor_lab_measure */
     char detail[120];
 } mor_lab_run;
 
@@ -72,6 +74,7 @@ typedef struct mor_lab_scene {
     int scene, formulation, solver; /* indices; solver -1: the formulation has none */
     int level;   /* step = the scene's / 2^level */
     bool reference; /* the run with the finest step, that errors refer to */
+    bool last;      /* of its scene */
     int status;  /* mor_status; MOR_NOT_CONVERGED: steps that were used although their solver failed */
     int steps, done, failures;
     double step, error; /* s; m */
@@ -98,10 +101,10 @@ typedef struct mor_lab {
     char (*scene_names)[200], (*scene_paths)[1024];
     int scene_count;
     mor_lab_scene* scene_runs;
-    int scene_run_count;
+    int scene_run_count, scene_run_capacity;
     int planned; /* runs in all */
     bool complete;
-    double wall_s;
+    double wall_s, cpu_s; /* of this process and its children, since the last start */
     char temporary[256]; /* folder with frames of scenes; removed at the end */
 } mor_lab;
 
@@ -117,18 +120,20 @@ typedef bool (*mor_lab_progress)(void* user, const mor_lab* lab, int done, int p
 MOR_API mor_code mor_lab_run_all(mor_lab* lab, const char* journal, bool resume, mor_lab_progress progress, void* user,
                                  mor_error* error);
 
-/* The whole runs of the scenes that were added. */
-MOR_API mor_code mor_lab_run_scenes(mor_lab* lab, mor_lab_progress progress, void* user, mor_error* error);
+/* The whole runs of the scenes that were added; the journal as below, where `resume` is then to be true. */
+MOR_API mor_code mor_lab_run_scenes(mor_lab* lab, const char* journal, bool resume, mor_lab_progress progress, void* user, mor_error* error);
 /* Can this solver be asked for this formulation's problems? */
 bool mor_lab_pairs(const mor_lab* lab, int formulation, int solver);
 
-/* compare.c: all runs of one problem that `done` (planned_runs entries) does not have; results go to `emit`. */
+/* compare.c: all runs of one problem that `done` (planned_runs entries) does not have; results go to `emit`. The frames of a file come in the order of mor_lab_before: when the
+ * limit was too short for a tolerance on MOR_LAB_LATE of those that came before, it is taken to be too short here, unless options.try_all. */
 typedef struct mor_lab_message {
-    char kind; /* 'B' begins, 'R' result, 'T' trace, 'P' statistics of the problem */
+    char kind; /* 'B' begins, 'R' result, 'T' trace, 'P' statistics of the problem, 'S' whole run of a scene */
     union {
         mor_lab_run run;
         mor_lab_trace trace;
         mor_lab_problem problem;
+        mor_lab_scene scene;
     } as;
 } mor_lab_message;
 typedef void (*mor_lab_emit)(void* user, const mor_lab_message* message);
@@ -139,10 +144,16 @@ int mor_lab_slot(const mor_lab* lab, int problem, int formulation, int solver, i
 int mor_lab_slots(const mor_lab* lab);
 bool mor_lab_applies(const mor_lab* lab, int problem, int formulation, int solver);
 bool mor_lab_traced(const mor_lab* lab, int problem);
+/* Frames of one file, a of fewer contacts than b, or as many and earlier. */
+bool mor_lab_before(const mor_lab_problem* a, const mor_lab_problem* b);
+
+/* pool.c */
+double mor_lab_cpu(void);
 
 /* journal.c */
 typedef struct mor_lab_journal mor_lab_journal;
-mor_lab_journal* mor_lab_journal_open(const char* path, mor_lab* lab, bool resume, mor_error* error);
+/* Lines of these `kinds` (see mor_lab_message) are read back. */
+mor_lab_journal* mor_lab_journal_open(const char* path, mor_lab* lab, bool resume, const char* kinds, mor_error* error);
 void mor_lab_journal_add(mor_lab_journal* journal, const mor_lab* lab, const mor_lab_message* message);
 mor_code mor_lab_journal_close(mor_lab_journal* journal, mor_error* error);
 void mor_lab_keep(mor_lab* lab, const mor_lab_message* message);

@@ -31,6 +31,8 @@ void mor_lab_keep(mor_lab* lab, const mor_lab_message* m)
     if (m->kind == 'R' && grow((void**)&lab->runs, lab->run_count, &lab->run_capacity, sizeof *lab->runs)) lab->runs[lab->run_count++] = m->as.run;
     if (m->kind == 'T' && grow((void**)&lab->traces, lab->trace_count, &lab->trace_capacity, sizeof *lab->traces))
         lab->traces[lab->trace_count++] = m->as.trace;
+    if (m->kind == 'S' && grow((void**)&lab->scene_runs, lab->scene_run_count, &lab->scene_run_capacity, sizeof *lab->scene_runs))
+        lab->scene_runs[lab->scene_run_count++] = m->as.scene;
     if (m->kind == 'P')
         for (int i = 0; i < lab->problem_count; i++)
             if (strcmp(lab->problems[i].name, m->as.problem.name) == 0 && strcmp(lab->problems[i].path, m->as.problem.path) == 0)
@@ -40,7 +42,7 @@ void mor_lab_keep(mor_lab* lab, const mor_lab_message* m)
 static void conditions(const mor_lab* lab, char* text, size_t size)
 {
     const mor_lab_options* o = &lab->options;
-    int n = snprintf(text, size, "moreau-compare 2 %s limit=%.17g memory=%.17g start=%s coordinates=%s tols=", MOR_VERSION_STRING, o->time_limit, o->memory_gb, o->warm ? "warm" : "cold", o->maximal ? "maximal" : "minimal");
+    int n = snprintf(text, size, "moreau-compare 3 %s limit=%.17g memory=%.17g start=%s coordinates=%s%s scenes=%.17g tols=", MOR_VERSION_STRING, o->time_limit, o->memory_gb, o->warm ? "warm" : "cold", o->maximal ? "maximal" : "minimal", o->try_all ? " tried=all" : "", o->scene_limit);
     for (int i = 0; i < o->tol_count && n > 0 && n < (int)size; i++) n += snprintf(text + n, size - (size_t)n, "%s%.17g", i ? "," : "", o->tols[i]);
 }
 
@@ -101,6 +103,7 @@ static void read_line(mor_lab* lab, char* line)
         r->sliding = (int)value(&line);
         r->open = (int)value(&line);
         snprintf(r->detail, sizeof r->detail, "%.110s", field(&line));
+        r->assumed = strncmp(r->detail, "not tried", 9) == 0;
         if (r->tol >= 0 && mor_lab_slot(lab, r->problem, r->formulation, r->solver, r->tol) >= 0) mor_lab_keep(lab, &m);
     } else if (kind == 'T') {
         mor_lab_message m = { .kind = 'T' };
@@ -113,6 +116,23 @@ static void read_line(mor_lab* lab, char* line)
             t->natural[t->count++] = value(&line);
         }
         mor_lab_keep(lab, &m);
+    } else if (kind == 'S') {
+        mor_lab_message m = { .kind = 'S' };
+        mor_lab_scene* r = &m.as.scene;
+        const char* name = field(&line);
+        r->scene = -1;
+        for (int i = 0; i < lab->scene_count; i++)
+            if (strcmp(lab->scene_names[i], name) == 0) r->scene = i;
+        r->formulation = index_of(lab, 'f', field(&line));
+        r->solver = index_of(lab, 's', field(&line));
+        int* whole[] = { &r->level, &r->status, &r->steps, &r->done, &r->failures };
+        for (int i = 0; i < 5; i++) *whole[i] = (int)value(&line);
+        r->reference = value(&line) != 0.0;
+        r->last = value(&line) != 0.0;
+        double* real[] = { &r->step, &r->error, &r->energy_start, &r->energy_end, &r->energy_gain, &r->penetration, &r->cpu_s };
+        for (int i = 0; i < 7; i++) *real[i] = value(&line);
+        snprintf(r->detail, sizeof r->detail, "%.110s", field(&line));
+        if (r->scene >= 0 && r->formulation >= 0 && r->solver > -2) mor_lab_keep(lab, &m);
     } else if (kind == 'P') {
         int i = index_of(lab, 'p', field(&line));
         if (i < 0) return;
@@ -129,8 +149,14 @@ static void read_line(mor_lab* lab, char* line)
     }
 }
 
+/* A scene whose last run is not there was cut off: it is run again. */
+static void drop_partial_scene(mor_lab* lab)
+{
+    while (lab->scene_run_count && !lab->scene_runs[lab->scene_run_count - 1].last) lab->scene_run_count--;
+}
+
 /* Reads complete lines; the end of the last complete one is where writing goes on. */
-static mor_code read_back(mor_lab* lab, const char* path, FILE* file, const char* expected, mor_error* error)
+static mor_code read_back(mor_lab* lab, const char* path, FILE* file, const char* expected, const char* kinds, mor_error* error)
 {
     char* line = NULL;
     size_t room = 0;
@@ -142,15 +168,16 @@ static mor_code read_back(mor_lab* lab, const char* path, FILE* file, const char
         line[n - 1] = '\0';
         if (number == 0 && strcmp(line, expected) != 0)
             code = mor_fail(error, MOR_BAD_INPUT, "%s: made under other conditions (%.160s); these are %.160s: give the same, or another --out", path, line, expected);
-        else if (number > 0 && n > 3) read_line(lab, line);
+        else if (number > 0 && n > 3 && strchr(kinds, line[0])) read_line(lab, line);
         good = ftell(file);
     }
     free(line);
+    drop_partial_scene(lab);
     if (!code && fseek(file, good, SEEK_SET) != 0) code = mor_fail(error, MOR_SYSTEM, "%s: %s", path, strerror(errno));
     return code;
 }
 
-mor_lab_journal* mor_lab_journal_open(const char* path, mor_lab* lab, bool resume, mor_error* error)
+mor_lab_journal* mor_lab_journal_open(const char* path, mor_lab* lab, bool resume, const char* kinds, mor_error* error)
 {
     char head[400];
     conditions(lab, head, sizeof head);
@@ -163,7 +190,7 @@ mor_lab_journal* mor_lab_journal_open(const char* path, mor_lab* lab, bool resum
     j->file = resume ? fopen(path, "r+") : NULL;
     mor_code code = MOR_OK;
     bool fresh = !j->file;
-    if (j->file) code = read_back(lab, path, j->file, head, error);
+    if (j->file) code = read_back(lab, path, j->file, head, kinds, error);
     else if (!(j->file = fopen(path, "w"))) code = mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
     if (!code && fresh && (fprintf(j->file, "%s\n", head) < 0 || fflush(j->file) != 0)) code = mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
     if (code) {
@@ -179,6 +206,13 @@ static void print_keys(FILE* f, const mor_lab* lab, char kind, int problem, int 
     fprintf(f, "%c\t%s\t%s\t%s", kind, lab->problems[problem].name, mor_lab_formulation_name(lab, formulation), mor_lab_solver_name(lab, solver));
 }
 
+/* The rest of a line. */
+static void print_text(FILE* f, const char* text)
+{
+    for (; *text; text++) fputc(*text == '\t' || *text == '\n' ? ' ' : *text, f);
+    fputc('\n', f);
+}
+
 void mor_lab_journal_add(mor_lab_journal* j, const mor_lab* lab, const mor_lab_message* m)
 {
     if (!j) return;
@@ -190,13 +224,17 @@ void mor_lab_journal_add(mor_lab_journal* j, const mor_lab* lab, const mor_lab_m
         const double* x = &r->residual.relative;
         for (size_t i = 0; i < sizeof r->residual / sizeof(double); i++) fprintf(f, "\t%.17g", x[i]);
         fprintf(f, "\t%d\t%d\t%d\t", r->sticking, r->sliding, r->open);
-        for (const char* c = r->detail; *c; c++) fputc(*c == '\t' || *c == '\n' ? ' ' : *c, f);
-        fputc('\n', f);
+        print_text(f, r->detail);
     } else if (m->kind == 'T') {
         const mor_lab_trace* t = &m->as.trace;
         print_keys(f, lab, 'T', t->problem, t->formulation, t->solver);
         for (int i = 0; i < t->count; i++) fprintf(f, "\t%.9g\t%.9g\t%.9g\t%.9g", t->iteration[i], t->time_s[i], t->error[i], t->natural[i]);
         fputc('\n', f);
+    } else if (m->kind == 'S') {
+        const mor_lab_scene* r = &m->as.scene;
+        fprintf(f, "S\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d", lab->scene_names[r->scene], mor_lab_formulation_name(lab, r->formulation), mor_lab_solver_name(lab, r->solver), r->level, r->status, r->steps, r->done, r->failures, r->reference, r->last);
+        fprintf(f, "\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t", r->step, r->error, r->energy_start, r->energy_end, r->energy_gain, r->penetration, r->cpu_s);
+        print_text(f, r->detail);
     } else if (m->kind == 'P') {
         const mor_lab_problem* p = &m->as.problem;
         fprintf(f, "P\t%s\t%d\t%d\t%d\t%d\t%d\t%.17g\t%d\t%.17g\n", p->name, p->bodies, p->contacts, p->rows, p->dof, p->islands, p->mass_ratio, p->deficiency, p->condition);

@@ -49,7 +49,7 @@ typedef struct sender {
 } sender;
 
 /* CPU seconds after which a run that does not look at the clock is ended: it has failed long before. */
-static double end_after(const mor_lab* lab) { return 1.5 * lab->options.time_limit + 0.1; }
+static double end_after(const mor_lab* lab) { return 1.1 * lab->options.time_limit + 0.05; }
 
 static void arm(sender* s, double seconds)
 {
@@ -202,6 +202,48 @@ const mor_lab_run* mor_lab_find(const mor_lab* lab, int problem, int formulation
     return lab->run_count ? bsearch(&key, lab->runs, (size_t)lab->run_count, sizeof key, compare_runs) : NULL;
 }
 
+/* CPU seconds of this process and of its children that have ended. */
+double mor_lab_cpu(void)
+{
+    double sum = 0.0;
+    for (int who = 0; who < 2; who++) {
+        struct rusage u;
+        if (getrusage(who ? RUSAGE_CHILDREN : RUSAGE_SELF, &u) == 0)
+            sum += (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+    }
+    return sum;
+}
+
+/* The problem of the same file that follows in the order of mor_lab_before, or -1. */
+static int follower(const mor_lab* lab, int problem)
+{
+    const mor_lab_problem *p = &lab->problems[problem], *best = NULL;
+    for (int i = 0; i < lab->problem_count; i++)
+        if (mor_lab_before(p, &lab->problems[i]) && (!best || mor_lab_before(&lab->problems[i], best))) best = &lab->problems[i];
+    return best ? (int)(best - lab->problems) : -1;
+}
+
+/* The problems to begin with: the first frame of every file, because what is too slow there may not be tried on the others. The frames of a file follow each
+ * other, whatever the number of processes. Files with most contacts come first, so that none of them is begun when the other cores have nothing left to do.
+ * Returns how many. */
+static int make_queue(const mor_lab* lab, int* queue, int* largest)
+{
+    int count = 0;
+    for (int i = 0; i < lab->problem_count; i++) {
+        bool first = true;
+        int most = lab->problems[i].contacts;
+        for (int k = 0; k < lab->problem_count; k++) {
+            if (mor_lab_before(&lab->problems[k], &lab->problems[i])) first = false;
+            else if (mor_lab_before(&lab->problems[i], &lab->problems[k]) && lab->problems[k].contacts > most) most = lab->problems[k].contacts;
+        }
+        if (!first) continue;
+        int k = count++; /* insertion, stable */
+        for (; k > 0 && largest[k - 1] < most; k--) queue[k] = queue[k - 1], largest[k] = largest[k - 1];
+        queue[k] = i, largest[k] = most;
+    }
+    return count;
+}
+
 /* One round: waits a little, takes what has come, ends what hangs. Returns the children at work. */
 static int serve(pool* p, struct pollfd* fds, int jobs, int* queue, int* queued)
 {
@@ -229,8 +271,10 @@ static int serve(pool* p, struct pollfd* fds, int jobs, int* queue, int* queued)
                 c->filled = 0;
                 receive(p, c);
             }
-        } else if (finish(p, c) && missing(p, c->problem)) {
-            queue[--*queued] = c->problem; /* next in line */
+        } else {
+            bool again = finish(p, c) && missing(p, c->problem);
+            int following = again ? c->problem : follower(p->lab, c->problem);
+            if (following >= 0) queue[--*queued] = following; /* next in line */
         }
     }
     return busy;
@@ -239,12 +283,12 @@ static int serve(pool* p, struct pollfd* fds, int jobs, int* queue, int* queued)
 mor_code mor_lab_run_all(mor_lab* lab, const char* journal, bool resume, mor_lab_progress progress, void* user, mor_error* error)
 {
     int jobs = lab->options.jobs < 1 ? 1 : lab->options.jobs, n = lab->problem_count;
-    double begin = mor_clock();
+    double begin = mor_clock(), spent = mor_lab_cpu();
     pool p = { .lab = lab, .slots = mor_lab_slots(lab), .error = error };
-    if (journal && !(p.journal = mor_lab_journal_open(journal, lab, resume, error))) return error ? error->code : MOR_SYSTEM;
+    if (journal && !(p.journal = mor_lab_journal_open(journal, lab, resume, "RTP", error))) return error ? error->code : MOR_SYSTEM;
     p.done = calloc((size_t)n * (size_t)p.slots + 1, sizeof *p.done);
     p.children = calloc((size_t)jobs, sizeof *p.children);
-    int* queue = malloc(((size_t)n + 1) * sizeof *queue);
+    int* queue = malloc(2 * ((size_t)n + 1) * sizeof *queue);
     struct pollfd* fds = calloc((size_t)jobs, sizeof *fds);
     mor_code code = MOR_OK;
     if (!p.done || !p.children || !queue || !fds) code = mor_fail(error, MOR_SYSTEM, "out of memory");
@@ -256,18 +300,22 @@ mor_code mor_lab_run_all(mor_lab* lab, const char* journal, bool resume, mor_lab
         p.done[(size_t)r->problem * (size_t)p.slots + (size_t)mor_lab_slot(lab, r->problem, r->formulation, r->solver, r->tol)] = true;
     }
     p.finished = lab->run_count;
-    for (int i = 0; i < n; i++) queue[i] = i;
+    int waiting = code ? 0 : make_queue(lab, queue, queue + n + 1);
     bool stopped = false;
     while (!code) {
         for (int i = 0; i < jobs && !stopped; i++) {
-            while (!p.children[i].pid && next < n) {
+            while (!p.children[i].pid && next < waiting) {
                 int problem = queue[next++];
-                if (!missing(&p, problem)) continue;
+                if (!missing(&p, problem)) {
+                    int following = follower(lab, problem);
+                    if (following >= 0) queue[--next] = following;
+                    continue;
+                }
                 if (!start(&p, &p.children[i], problem)) code = mor_fail(error, MOR_SYSTEM, "cannot start a process: %s", strerror(errno));
                 break;
             }
         }
-        if (!serve(&p, fds, jobs, queue, &next) && (next >= n || stopped)) break;
+        if (!serve(&p, fds, jobs, queue, &next) && (next >= waiting || stopped)) break;
         if (!stopped && progress && !progress(user, lab, p.finished, lab->planned)) {
             stopped = true;
             for (int i = 0; i < jobs; i++)
@@ -281,6 +329,7 @@ mor_code mor_lab_run_all(mor_lab* lab, const char* journal, bool resume, mor_lab
     if (!code && p.failures) code = MOR_BAD_INPUT;
     lab->complete = !stopped && !code && lab->run_count == lab->planned;
     lab->wall_s = mor_clock() - begin;
+    lab->cpu_s = mor_lab_cpu() - spent;
     mor_code closed = mor_lab_journal_close(p.journal, code ? NULL : error);
     free(p.done);
     free(p.children);

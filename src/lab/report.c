@@ -395,14 +395,14 @@ static void head(const mor_lab* lab, FILE* out)
     struct tm parts;
     if (gmtime_r(&now, &parts)) strftime(when, sizeof when, "%Y-%m-%d %H:%M UTC", &parts);
     machine(where, sizeof where);
-    int failed = 0;
-    for (int i = 0; i < lab->run_count; i++) failed += lab->runs[i].status != MOR_SOLVED;
+    int failed = 0, assumed = 0;
+    for (int i = 0; i < lab->run_count; i++) failed += lab->runs[i].status != MOR_SOLVED, assumed += lab->runs[i].assumed;
     fputs(mor_page_head, out);
     fprintf(out, "<h1>Comparison of contact solvers</h1>\n");
     if (!lab->complete) fprintf(out, "<p class=\"warn\">This comparison was interrupted: %d of %d runs are here.</p>\n", lab->run_count, lab->planned);
-    fprintf(out, "<p>%d problems, %d runs, %d of them not solved. %s start, %g s and %g GB for each solve, tolerances", lab->problem_count, lab->run_count, failed, lab->options.warm ? "Warm" : "Cold", lab->options.time_limit, lab->options.memory_gb);
+    fprintf(out, "<p>%d problems, %d runs, %d of them not solved (%d of these not tried, see the rules). %s start, %g s and %g GB for each solve, tolerances", lab->problem_count, lab->run_count, failed, assumed, lab->options.warm ? "Warm" : "Cold", lab->options.time_limit, lab->options.memory_gb);
     for (int t = 0; t < lab->options.tol_count; t++) fprintf(out, "%s %g", t ? "," : "", lab->options.tols[t]);
-    fprintf(out, ".</p>\n<p class=\"dim\">moreau %s · %s · %s · %d processes, %.0f s<br>made by <code>", mor_version(), where, when, lab->options.jobs, lab->wall_s);
+    fprintf(out, ".</p>\n<p class=\"dim\">moreau %s · %s · %s · %d processes, %.0f s, %.0f s of CPU time<br>made by <code>", mor_version(), where, when, lab->options.jobs, lab->wall_s, lab->cpu_s);
     mor_html_text(out, lab->options.command);
     fputs("</code></p>\n<nav>", out);
     fputs("<a href=\"#glance\">at a glance</a>", out);

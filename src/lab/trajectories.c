@@ -9,7 +9,8 @@
  * CPU time. Motions that are chaotic (piles) have no reference worth the name: their error says that two runs part, not which is wrong.
  *
  * Every run is a process of its own with the memory limit of the comparison; a run that has used its CPU seconds stops and says so. Results
- * come back through files in the temporary folder, so they do not depend on how many run at once. */
+ * come back through files in the temporary folder, so they do not depend on how many run at once. A scene whose runs have all ended goes into the
+ * journal; an interrupted comparison does not run it again. */
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -29,7 +30,7 @@ enum { TIMES = 10, LEVELS = 3, REFERENCE = 4 }; /* steps h / 2^level; the refere
 typedef struct task {
     mor_lab_scene run;
     pid_t pid;
-    bool reference, wanted;
+    bool reference, wanted, ended;
     int first; /* the task of its scene that is the reference */
 } task;
 
@@ -171,6 +172,9 @@ static int plan(const mor_lab* lab, task* tasks)
     int n = 0;
     for (int scene = 0; scene < lab->scene_count; scene++) {
         int first = -1;
+        bool known = false; /* from the journal */
+        for (int i = 0; i < lab->scene_run_count; i++) known = known || lab->scene_runs[i].scene == scene;
+        if (known) continue;
         for (int f = 0; f < lab->formulation_count; f++)
             for (int s = -1; s < lab->solver_count; s++) {
                 if (!wanted(lab, f, s)) continue;
@@ -186,14 +190,51 @@ static int plan(const mor_lab* lab, task* tasks)
     return n;
 }
 
-mor_code mor_lab_run_scenes(mor_lab* lab, mor_lab_progress progress, void* user, mor_error* error)
+/* All runs of a scene have ended: errors against its reference. */
+static void finish_scene(mor_lab* lab, task* tasks, int n, int scene, mor_lab_journal* journal)
 {
+    double* reference = NULL;
+    int bodies = 0;
+    for (int i = 0; i < n; i++) {
+        if (tasks[i].run.scene != scene) continue;
+        int count;
+        double* at = collect(lab, i, &tasks[i], &count);
+        if (tasks[i].reference) {
+            reference = at, bodies = count;
+            tasks[i].run.error = 0.0;
+        } else {
+            tasks[i].run.error = count && count == bodies ? distance(at, reference, count) : NAN;
+            free(at);
+        }
+        tasks[i].run.reference = tasks[i].reference;
+        mor_lab_message m = { .kind = 'S', .as.scene = tasks[i].run };
+        m.as.scene.last = true;
+        for (int k = i + 1; k < n; k++) m.as.scene.last = m.as.scene.last && tasks[k].run.scene != scene;
+        mor_lab_keep(lab, &m);
+        mor_lab_journal_add(journal, lab, &m);
+    }
+    free(reference);
+}
+
+static void sort_scenes(mor_lab* lab)
+{
+    for (int i = 1; i < lab->scene_run_count; i++) { /* insertion, stable */
+        mor_lab_scene one = lab->scene_runs[i];
+        int k = i;
+        for (; k > 0 && lab->scene_runs[k - 1].scene > one.scene; k--) lab->scene_runs[k] = lab->scene_runs[k - 1];
+        lab->scene_runs[k] = one;
+    }
+}
+
+mor_code mor_lab_run_scenes(mor_lab* lab, const char* journal, bool resume, mor_lab_progress progress, void* user, mor_error* error)
+{
+    if (lab->scene_count == 0) return MOR_OK;
+    mor_lab_journal* j = NULL;
+    if (journal && !(j = mor_lab_journal_open(journal, lab, resume, "S", error))) return error ? error->code : MOR_SYSTEM;
     int n = plan(lab, NULL), jobs = lab->options.jobs < 1 ? 1 : lab->options.jobs, next = 0, busy = 0, done = 0;
-    if (lab->scene_count == 0 || n == 0 || lab->scene_run_count) return MOR_OK; /* or they came from the journal */
-    task* tasks = calloc((size_t)n, sizeof *tasks);
-    lab->scene_runs = calloc((size_t)n, sizeof *lab->scene_runs);
-    if (!tasks || !lab->scene_runs) {
-        free(tasks);
+    task* tasks = calloc((size_t)n + 1, sizeof *tasks);
+    if (!tasks) {
+        mor_lab_journal_close(j, NULL);
         return mor_fail(error, MOR_SYSTEM, "out of memory");
     }
     plan(lab, tasks);
@@ -203,34 +244,21 @@ mor_code mor_lab_run_scenes(mor_lab* lab, mor_lab_progress progress, void* user,
             if (!start(lab, &tasks[next], next)) break;
             busy++, next++;
         }
-        int status;
+        int status, scene = -1;
         pid_t pid = waitpid(-1, &status, WNOHANG);
         if (pid > 0) {
             for (int i = 0; i < next; i++)
-                if (tasks[i].pid == pid) tasks[i].pid = 0, busy--, done++;
+                if (tasks[i].pid == pid) tasks[i].pid = 0, tasks[i].ended = true, busy--, done++, scene = tasks[i].run.scene;
         } else if (pid < 0 && errno == ECHILD) break;
         else nanosleep(&(struct timespec){ 0, 20000000 }, NULL);
+        bool complete = scene >= 0;
+        for (int i = 0; i < n && complete; i++) complete = tasks[i].run.scene != scene || tasks[i].ended;
+        if (complete) finish_scene(lab, tasks, n, scene, j);
         if (progress && !progress(user, lab, done, n)) stopped = true;
     }
     for (int i = 0; i < next; i++)
         if (tasks[i].pid > 0) kill(tasks[i].pid, SIGKILL), waitpid(tasks[i].pid, NULL, 0);
-    double* reference = NULL;
-    int bodies = 0;
-    for (int i = 0; i < n && !stopped; i++) {
-        int count;
-        double* at = collect(lab, i, &tasks[i], &count);
-        if (tasks[i].reference) {
-            free(reference);
-            reference = at, bodies = count;
-            tasks[i].run.error = 0.0;
-        } else {
-            tasks[i].run.error = count && count == bodies ? distance(at, reference, count) : NAN;
-            free(at);
-        }
-        tasks[i].run.reference = tasks[i].reference;
-        lab->scene_runs[lab->scene_run_count++] = tasks[i].run;
-    }
-    free(reference);
+    sort_scenes(lab);
     free(tasks);
-    return MOR_OK;
+    return mor_lab_journal_close(j, error);
 }

@@ -226,6 +226,14 @@ int mor_robot_find_joint(const mor_robot_model* m, const char* name)
     return -1;
 }
 
+/* Whether joint j moves what carries joint i. */
+static bool on_path(const mor_robot_model* m, int i, int j)
+{
+    int link = m->link_of_joint[i];
+    while (link > 0 && link != m->link_of_joint[j]) link = m->links[link].parent;
+    return link > 0;
+}
+
 mor_code mor_robot_set_reflected(mor_robot_model* m, const double* diagonal, const double* matrix, mor_error* error)
 {
     int n = m->joint_count;
@@ -246,6 +254,10 @@ mor_code mor_robot_set_reflected(mor_robot_model* m, const double* diagonal, con
     for (int i = 0; i < n; i++) m->reflected[i] = diagonal ? diagonal[i] : 0.0;
     free(m->coupling);
     m->coupling = coupling;
+    m->path_coupling = coupling != NULL;
+    for (int i = 0; coupling && i < n; i++)
+        for (int j = 0; j < n; j++)
+            if (coupling[i * n + j] != 0.0 && !on_path(m, i, j) && !on_path(m, j, i)) m->path_coupling = false;
     return MOR_OK;
 }
 
@@ -336,5 +348,17 @@ void mor_robot_update(const mor_robot_model* m, mor_robot_work* work, const mor_
         l->p = mor_add(p->p, l->r);
         l->body = (mor_rigid){ c->body.m, mor_mul(&l->R, c->body.c), mor_sym3_rotate(&l->R, &c->body.I) };
         work->joint[i] = speed;
+    }
+}
+
+void mor_robot_copy_state(const mor_robot_model* m, const mor_robot_work* from, mor_robot_work* to, bool at_rest)
+{
+    const mor_vec3 zero = { 0, 0, 0 };
+    memcpy(to->states, from->states, (size_t)m->link_count * sizeof *to->states);
+    memcpy(to->joint, from->joint, (size_t)m->link_count * sizeof *to->joint);
+    for (int i = 0; at_rest && i < m->link_count; i++) {
+        mor_link_state* l = &to->states[i];
+        l->v = l->w = l->bias_v = l->bias_w = zero;
+        to->joint[i] = 0.0;
     }
 }

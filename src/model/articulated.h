@@ -48,6 +48,7 @@ struct mor_robot_model {
     int* sequence; /* dofs, carriers first */
     double* reflected; /* n: diagonal */
     double* coupling;  /* n x n, or NULL */
+    bool path_coupling; /* it couples joints of one path to the base only, where M has entries anyway: L'DL without fill */
 };
 
 struct mor_robot_work {
@@ -67,6 +68,9 @@ struct mor_robot_work {
 /* x := M^-1 x for eight right-hand sides, x[8 dof + side], that are zero off the path from `link` to the base: the six velocities of a point
  * of the link and two to spare. With the factor of mor_robot_factor. */
 void mor_robot_factor_solve8(const mor_robot_model* model, const double* LDL, int link, double* x);
+
+/* What mor_robot_update wrote, from one work space to another; at rest: with no velocities. */
+void mor_robot_copy_state(const mor_robot_model* model, const mor_robot_work* from, mor_robot_work* to, bool at_rest);
 
 static inline int mor_robot_offset(const mor_robot_model* m) { return m->floating ? 6 : 0; }
 

@@ -44,11 +44,11 @@ void mor_robot_gather_forces(const mor_world* w, mor_robot* r)
 enum { SMALL_DOF = 64 };
 #define WORST_PIVOT 1e-5 /* of its diagonal: below, M has lost digits that the articulated-body algorithm keeps (light links on heavy ones) */
 
-/* Robots of ordinary size: M by composite bodies and L'DL, whose factor the contact rows use as well. Long chains, coupled motors and robots with
- * loops that touch nothing: ABA. */
+/* Robots of ordinary size: M by composite bodies and L'DL, whose factor the contact rows use as well. Long chains, motors that couple
+ * different limbs and robots with loops that touch nothing: ABA. */
 static bool small(const mor_world* w, const mor_robot* r)
 {
-    if (r->model->dof > SMALL_DOF || r->model->coupling) return false;
+    if (r->model->dof > SMALL_DOF || (r->model->coupling && !r->model->path_coupling)) return false;
     const mor_contact* c = w->contacts.data;
     for (int i = 0; i < w->contacts.count; i++)
         for (int side = 0; side < 2; side++)

@@ -19,9 +19,15 @@
  *   ppa, minmap (sigma 0.1, 400), lemke.
  * STEP, up to 96 rows and with a guess: the contact states of the guess (state_guess.h). Then,
  * with circular cones: Gauss-Seidel on tree velocities while 150 sweeps are predicted to do; Newton on tree velocities
+<<<<<<< HEAD
  * (tree_newton.h), 10 steps from the guess, 200 from zero; nsn and ppa on the reduced problem; up to 200 rows the states and Newton from
  * the answer of a polygon with 16, then 8 corners (lemke); sweeps to the end. Pyramids: sweeps while 150
  * (above 200 rows 20000) do; lemke (up to 200 rows) and Fischer-Burmeister Newton on the LCP; sweeps to the end.
+=======
+ * (tree_newton.h), 10 steps from the guess, 200 from zero; nsn on the reduced problem; sweeps to the end. Pyramids: above 200 rows Newton on tree
+ * velocities from the guess; sweeps while 150 do; lemke (up to 200 rows); Newton on tree velocities from zero; Fischer-Burmeister Newton on the LCP; sweeps to
+ * the end.
+>>>>>>> lab3
  *
  * QP: qp-active-set, then qp-interior-point.
  *
@@ -412,8 +418,8 @@ static void mixed(run* R)
     static const mor_solver on_pairs = { .name = "auto", .accepts = MOR_LCP, .max_iter = 1000000, .solve = auto_solve };
     const mor_context* c = R->context;
     if (R->problem->size <= TINY && R->problem->A.storage != MOR_OPERATOR && few_pairs(R)) return;
-    double left = c->deadline > 0.0 ? fmax(c->deadline - mor_clock(), 1e-9) : 0.0;
-    const mor_solve_options options = { .tol = c->tol, .time_limit = left, .warm = c->warm, .trace = c->trace };
+    double left = c->deadline > 0.0 ? fmax(c->deadline - mor_context_clock(c), 1e-9) : 0.0;
+    const mor_solve_options options = { .tol = c->tol, .time_limit = left, .warm = c->warm, .trace = c->trace, .cpu_time = c->cpu_time };
     R->report = mor_solve(&on_pairs, NULL, R->problem, &options, R->z, c->arena);
     R->best = c->error(c, R->z, NULL);
 }
@@ -497,9 +503,9 @@ static bool other(run* R, const mor_solver* solver, const char* name, const doub
 {
     if (R->late) return false;
     mor_context* c = limits(R, share, 0);
-    double left = c->deadline > 0.0 ? c->deadline - mor_clock() : 0.0;
+    double left = c->deadline > 0.0 ? c->deadline - mor_context_clock(c) : 0.0;
     if (c->deadline > 0.0 && left <= 0.0) return false;
-    mor_solve_options options = { .tol = c->tol, .time_limit = left, .warm = guess != NULL };
+    mor_solve_options options = { .tol = c->tol, .time_limit = left, .warm = guess != NULL, .cpu_time = c->cpu_time };
     double* z = mor_arena_alloc(c->arena, (size_t)R->problem->size * sizeof *z);
     if (!z) return false;
     if (guess) memcpy(z, guess, (size_t)R->problem->size * sizeof *z);
@@ -578,7 +584,7 @@ static bool from_polygon(run* R, int directions, double* p)
 
 static void step(run* R)
 {
-    enum { FEW = 150, SOME = 20000, MANY = 100000, SMALL = 200 };
+    enum { FEW = 150, MANY = 100000, SMALL = 200 };
     int n = R->problem->size;
     const char* why;
     mor_sweep sweep;
@@ -598,19 +604,19 @@ static void step(run* R)
     }
     if (guess) { /* the last step's impulses are often the answer, or one Newton step from it */
         if (within_tolerance(R, p)) return;
-        if ((cones && n > SMALL && tree_newton(R, guess, 8, p)) || R->late) return;
+        if ((n > SMALL && tree_newton(R, guess, 8, p)) || R->late) return;
         memcpy(p, guess, (size_t)n * sizeof *p);
     }
     bool can_sweep = mor_sweep_open(&sweep, &R->problem->step, true, R->context->arena, &why) == MOR_SOLVED;
     if (can_sweep) {
-        tree_sweeps(R, &sweep, cones || n <= SMALL ? FEW : SOME, p);
+        tree_sweeps(R, &sweep, FEW, p);
         if (R->best <= R->context->tol || R->late) return;
     }
     if (cones) {
         if ((guess && n <= SMALL && tree_newton(R, guess, 8, p)) || tree_newton(R, NULL, 8, p) || tree_newton(R, NULL, 20, p) ||
             other(R, &mor_solver_nsn, "nsn", guess, 0.7) || other(R, &mor_solver_ppa, "ppa", NULL, 0.9) || (n <= SMALL && (from_polygon(R, 16, p) || from_polygon(R, 8, p))))
             return;
-    } else if ((n <= SMALL && other(R, &mor_solver_lemke, "lemke", NULL, 0.4)) ||
+    } else if ((n <= SMALL && other(R, &mor_solver_lemke, "lemke", NULL, 0.4)) || tree_newton(R, NULL, 8, p) || tree_newton(R, NULL, 20, p) ||
                other(R, &mor_solver_fischer_newton, "fischer-newton", guess, 0.7) || other(R, &mor_solver_lemke, "lemke", NULL, 0.9))
         return;
     if (can_sweep && !R->late && R->report.status != MOR_NO_SOLUTION) {

@@ -30,12 +30,15 @@ static bool pair(mor_contact_map map, double weight, double r, double u, double*
     return true;
 }
 
+enum { LAMBDA_TENTHS = 7 }; /* of cck for contacts: 0.7, as the BPMD paper */
+
 /* One friction disc with rows at ... at+k-1. */
 static void disc(mor_contact_map map, int d, int at, int k, double mu, double rho_n, double rho, double a, const double* r,
                  const double* u, double* F, double* A, double* B)
 {
     double t[2] = { 0, 0 }, size = 0.0;
-    double radius = map == MOR_MAP_JEAN_MOREAU ? fmax(r[0], 0.0) : a;
+    bool plain = map != MOR_MAP_ALART_CURNIER; /* the radius is the impulse's own */
+    double radius = plain ? fmax(r[0], 0.0) : a;
     for (int i = 0; i < k; i++) {
         t[i] = r[at + i] - rho * u[at + i];
         size += t[i] * t[i];
@@ -58,11 +61,54 @@ static void disc(mor_contact_map map, int d, int at, int k, double mu, double rh
             A[(at + i) * d + at + j] = limit * rho * P;
             B[(at + i) * d + at + j] = (i == j ? 1.0 : 0.0) - limit * P;
         }
-        if (map == MOR_MAP_JEAN_MOREAU) B[(at + i) * d] = r[0] > 0.0 ? -mu * e : 0.0;
+        if (plain) B[(at + i) * d] = r[0] > 0.0 ? -mu * e : 0.0;
         else {
             B[(at + i) * d] = -mu * e;
             A[(at + i) * d] = mu * rho_n * e;
         }
+    }
+}
+
+/* The friction polygon of size s = mu a: t lies in the sector of the edge whose outward normal m it has most of. There P(t) is t, the foot on that edge,
+ * or one of its ends:
+ *   edge    P = t - (m.t - s h) m,  h = m.d_j:   dP/dt = I - m m', dP/ds = h m
+ *   corner  P = s d_j:                           dP/dt = 0,        dP/ds = d_j */
+static void polygon(const mor_contact_law* law, double a, const double* r, const double* u, double* F, double* A, double* B)
+{
+    double rho = law->rho[1], s = law->mu * a, t[2] = { r[1] - rho * u[1], r[2] - rho * u[2] }, most = -INFINITY;
+    int edge = 0;
+    for (int j = 0; j < law->directions; j++) {
+        const double *d = law->corners + 2 * j, *e = d + 2;
+        double along = (d[0] + e[0]) * t[0] + (d[1] + e[1]) * t[1];
+        if (along > most) most = along, edge = j;
+    }
+    const double *d = law->corners + 2 * edge, *e = d + 2;
+    double m[2] = { d[0] + e[0], d[1] + e[1] }, size = sqrt(m[0] * m[0] + m[1] * m[1]);
+    m[0] /= size, m[1] /= size;
+    double h = m[0] * d[0] + m[1] * d[1], over = m[0] * t[0] + m[1] * t[1] - s * h;
+    double P[2] = { t[0], t[1] }, Q[4] = { 1, 0, 0, 1 }, g[2] = { 0, 0 }; /* P(t), dP/dt, dP/ds */
+    if (!(over <= 0.0)) {
+        double f[2] = { -m[1], m[0] }, half = s * fabs(f[0] * e[0] + f[1] * e[1]), slide = f[0] * t[0] + f[1] * t[1];
+        if (fabs(slide) <= half) {
+            for (int i = 0; i < 2; i++) {
+                P[i] = t[i] - over * m[i];
+                g[i] = h * m[i];
+                for (int j = 0; j < 2; j++) Q[2 * i + j] = f[i] * f[j];
+            }
+        } else {
+            const double* corner = slide * (f[0] * e[0] + f[1] * e[1]) > 0.0 ? e : d;
+            for (int i = 0; i < 2; i++) P[i] = s * corner[i], g[i] = corner[i], Q[2 * i] = Q[2 * i + 1] = 0.0;
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        F[1 + i] = over <= 0.0 ? rho * u[1 + i] : r[1 + i] - P[i];
+        if (!A) continue;
+        for (int j = 0; j < 2; j++) {
+            A[(1 + i) * 3 + 1 + j] = rho * Q[2 * i + j];
+            B[(1 + i) * 3 + 1 + j] = (i == j ? 1.0 : 0.0) - Q[2 * i + j];
+        }
+        B[(1 + i) * 3] = -law->mu * g[i];
+        A[(1 + i) * 3] = law->mu * law->rho[0] * g[i];
     }
 }
 
@@ -116,7 +162,8 @@ bool mor_contact_map_eval(mor_contact_map map, int d, const mor_contact_law* law
     if (d == 1) return pair(map, parameter, r[0], u[0], F, A, B);
     if (map == MOR_MAP_NATURAL && d < 5) return natural(d, law, r, u, F, A, B);
     double a = r[0] - law->rho[0] * u[0];
-    if (!(a > 0.0 || a > -parameter)) {
+    bool phi = map == MOR_MAP_FISCHER || map == MOR_MAP_CCK;
+    if (!phi && !(a > 0.0 || a > -parameter)) {
         for (int i = 0; i < d; i++) F[i] = r[i];
         return false;
     }
@@ -126,7 +173,12 @@ bool mor_contact_map_eval(mor_contact_map map, int d, const mor_contact_law* law
         A[0] = law->rho[0];
     }
     F[0] = law->rho[0] * u[0];
-    disc(map, d, 1, d == 2 ? 1 : 2, law->mu, law->rho[0], law->rho[1], a, r, u, F, A, B);
+    if (phi) {
+        pair(map, LAMBDA_TENTHS / 10.0, r[0], law->rho[0] * u[0], F, A, B);
+        if (A) A[0] *= law->rho[0];
+    }
+    if (d == 3 && law->directions) polygon(law, a, r, u, F, A, B);
+    else disc(map, d, 1, d == 2 ? 1 : 2, law->mu, law->rho[0], law->rho[1], a, r, u, F, A, B);
     if (d == 5) disc(map, d, 3, 2, law->mu_roll, law->rho[0], law->rho[2], a, r, u, F, A, B);
     return true;
 }

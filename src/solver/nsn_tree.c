@@ -1,10 +1,10 @@
 /* nsn-tree: nonsmooth Newton for a time step, in the space of velocities (tree_newton.c holds the derivation and the iteration).
  *
- * Problem: STEP with circular cones, intervals, rolling friction, bounded rows and equations, mixed as they come. From zero
+ * Problem: STEP with circular cones, polygons, intervals, rolling friction, bounded rows and equations, mixed as they come. From zero
  * impulses with the residual-proportional regularisation of nsn; with a guess, a few steps with little regularisation first.
  *
  * iterations: Newton steps. Limits: regularisation does not fall below 1e-8 of the diagonal of W, so problems with mass
- * ratios above 1e8 converge slowly; polygonal cones are refused.
+ * ratios above 1e8 converge slowly.
  * Reference: Alart & Curnier (1991), A mixed formulation for frictional contact problems prone to Newton like solution methods. */
 #include <string.h>
 
@@ -48,7 +48,7 @@ const mor_solver mor_solver_nsn_tree = {
     .name = "nsn-tree",
     .summary = "nonsmooth Newton on tree velocities, never forming W",
     .reference = "alart1991",
-    .accepts = MOR_STEP_CONE,
+    .accepts = MOR_STEP_CONE | MOR_STEP_PYRAMID,
     .options_size = sizeof(nsn_tree_options),
     .fields = fields,
     .max_iter = 500,

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "problem/convert.h"
 #include "problem/judge.h"
@@ -132,7 +133,7 @@ void mor_trace_add(mor_context* context, int iteration, double step_length, cons
 {
     mor_trace* trace = context->trace;
     if (!trace || (trace->every > 1 && iteration % trace->every != 0)) return;
-    double now = mor_clock();
+    double now = mor_context_clock(context);
     if (trace->count == trace->capacity) {
         int capacity = trace->capacity ? 2 * trace->capacity : 256;
         mor_trace_line* lines = realloc(trace->lines, (size_t)capacity * sizeof *lines);
@@ -148,7 +149,7 @@ void mor_trace_add(mor_context* context, int iteration, double step_length, cons
     if (answer && trace->each && trace->count) trace->each(trace->user, &trace->lines[trace->count - 1], answer);
     mor_arena_release(context->arena, mark);
     /* the judge's time is not the solver's */
-    double spent = mor_clock() - now;
+    double spent = mor_context_clock(context) - now;
     context->start += spent;
     if (context->deadline > 0.0) context->deadline += spent;
 }
@@ -160,9 +161,21 @@ void mor_trace_free(mor_trace* trace)
     trace->count = trace->capacity = 0;
 }
 
+/* CPU seconds of this thread. */
+static double thread_clock(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double mor_context_clock(const mor_context* context) { return context->cpu_time ? context->lead + thread_clock() : mor_clock(); }
+
+/* CPU time cannot run ahead of the wall clock, which is cheaper to read. */
 bool mor_out_of_time(const mor_context* context)
 {
-    return context->deadline > 0.0 && mor_clock() > context->deadline;
+    return context->deadline > 0.0 && mor_clock() > context->deadline &&
+           (!context->cpu_time || mor_context_clock(context) > context->deadline);
 }
 
 /* ------------------------------------------------------------------------------ the driver */
@@ -217,6 +230,7 @@ static mor_report drive(const mor_solver* solver, const void* options, const mor
     if (code) return ended(MOR_REFUSED, error.text);
     driver d;
     d.original = problem, d.count = 0, d.memory = NULL;
+    double entered = so->time_limit > 0.0 || so->cpu_time ? mor_clock() : 0.0, lead = so->cpu_time ? entered - thread_clock() : 0.0;
     bool no_solution;
     code = connect(&d, solver->accepts, &no_solution, arena, &error);
     if (code) {
@@ -253,14 +267,14 @@ static mor_report drive(const mor_solver* solver, const void* options, const mor
     if (at_least > 0.0) memcpy(start, x, (size_t)n * sizeof *start);
 
     mor_context context = { .arena = arena, .tol = so->tol, .warm = so->warm, .error = judge_error, .problem = given,
-                            .judge = &d, .trace = so->trace };
+                            .judge = &d, .trace = so->trace, .cpu_time = so->cpu_time, .lead = lead };
     context.max_iter = so->max_iter > 0 ? so->max_iter : solver->max_iter;
     size_t mark = mor_arena_mark(arena);
     double begin = at_least > 0.0 ? mor_cpu_clock() : 0.0;
-    context.start = mor_clock();
-    context.deadline = so->time_limit > 0.0 ? context.start + so->time_limit : 0.0;
-    mor_report report = solver->solve(given, options, &context, x);
-    report.time_s = mor_clock() - context.start;
+    context.start = mor_context_clock(&context);
+    context.deadline = so->time_limit > 0.0 ? entered + so->time_limit : 0.0;
+    mor_report report = mor_out_of_time(&context) ? ended(MOR_TIME_LIMIT, "its form alone took the time there was") : solver->solve(given, options, &context, x);
+    report.time_s = mor_context_clock(&context) - context.start;
     mor_arena_release(arena, mark);
     if (at_least > 0.0) {
         if (!so->trace) report.time_s = mor_cpu_clock() - begin;
@@ -274,7 +288,7 @@ static mor_report drive(const mor_solver* solver, const void* options, const mor
                 for (int k = 0; k < batch; k++, runs++) {
                     memcpy(again, start, (size_t)n * sizeof *again);
                     mor_context fresh = context;
-                    fresh.start = mor_clock();
+                    fresh.start = mor_context_clock(&fresh);
                     if (so->time_limit > 0.0) fresh.deadline = fresh.start + so->time_limit;
                     solver->solve(given, options, &fresh, again);
                     mor_arena_release(arena, mark);
@@ -289,7 +303,7 @@ static mor_report drive(const mor_solver* solver, const void* options, const mor
     if (d.count && !walk_back(&d, d.count, x, z, arena)) report = ended(MOR_NUMERICAL, "out of memory");
     report.residual = d.memory ? mor_judge_step(problem, z, d.memory, arena) : mor_judge(problem, z, arena);
     double e = mor_judge_error(problem, &report.residual);
-    if (d.count && polish(&d, x, z, e, so->tol, arena)) {
+    if (d.count && !mor_out_of_time(&context) && polish(&d, x, z, e, so->tol, arena)) {
         report.residual = mor_judge(problem, z, arena);
         e = mor_judge_error(problem, &report.residual);
     }

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { JUDGE_EVERY = 50 };
+enum { JUDGE_EVERY = 50, LONG_SWEEP = 500 }; /* from here on the clock is read after every sweep */
 
 mor_report mor_ended(mor_status status, int iterations, const char* detail)
 {
@@ -233,7 +233,7 @@ mor_report mor_gauss_seidel_step(mor_sweep* sweep, mor_sweep_order order, mor_co
             if (mor_out_of_time(context)) return mor_ended(MOR_TIME_LIMIT, k, "");
             mor_sweep_restart(sweep, p);
             if (change == 0.0) return mor_ended(MOR_NOT_CONVERGED, k, "the sweep changes nothing any more");
-        }
+        } else if (s->block_count > LONG_SWEEP && mor_out_of_time(context)) return mor_ended(MOR_TIME_LIMIT, k, "");
     }
     return mor_ended(MOR_NOT_CONVERGED, context->max_iter, "");
 }

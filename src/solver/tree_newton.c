@@ -13,7 +13,7 @@
  * rounding level: a step leaves about 1e-16/a of the error, which the next one removes, as F is computed from p itself. a
  * starts to fall from 1, stops at `floor` and grows by 4 when the steps there make no progress.
  *
- * Maps: contacts Alart-Curnier; equations F = rho u; bounded rows F = p - mid(lower, p - rho u, upper). Line search and
+ * Maps: contacts Alart-Curnier, with a disc or a polygon of friction; equations F = rho u; bounded rows F = p - mid(lower, p - rho u, upper). Line search and
  * regularisation as in contact_newton.h, on sum |F_c/D_c|^2.
  *
  * Cost per iteration: assembly O(contacts), one sparse LU (dense up to 90 velocities) and products with G. iterations: Newton steps.
@@ -29,6 +29,7 @@
 #include "linalg/sparse.h"
 #include "problem/step.h"
 #include "solver/contact_map.h"
+#include "solver/local.h"
 
 enum { MOST_ROWS = 6, MOST_DOF = 64, DENSE_VELOCITIES = 90, SHORTEST = 11, WINDOW = 64 };
 
@@ -290,7 +291,6 @@ static const char* unfit(const mor_step_form* s)
     for (int t = 0; t < s->tree_count; t++)
         if (!s->trees[t].mass || s->trees[t].dof > MOST_DOF) return "needs mass blocks of at most 64 velocities";
     for (int c = 0; c < s->block_count; c++) {
-        if (mor_block_is_polygonal(&s->blocks[c])) return "polygonal cones: convert to an LCP instead";
         if (s->blocks[c].dim > MOST_ROWS) return "a block of more than six rows";
     }
     return NULL;
@@ -319,6 +319,8 @@ static bool open_newton(tree_newton* N, const mor_step_form* s, mor_arena* arena
     } else if (!find_pattern(N, arena)) return false;
     mor_step_rows(s, s->nu_free, N->u);
     double sum = 0.0;
+    const double* corners = NULL;
+    int polygon = 0;
     for (int c = 0; c < s->block_count; c++) {
         const mor_block* b = &s->blocks[c];
         const double* W = s->diagonal + s->diagonal_start[c];
@@ -331,6 +333,15 @@ static bool open_newton(tree_newton* N, const mor_step_form* s, mor_arena* arena
         }
         N->scale[c] = trace > 0.0 ? sqrt(k / trace) : 1.0;
         N->law[c] = (mor_contact_law){ .mu = b->mu, .mu_roll = d == 5 ? b->mu_roll : 0.0 };
+        if (mor_block_is_polygonal(b)) {
+            if (b->directions != polygon) {
+                double* own = mor_arena_alloc(arena, 2 * ((size_t)b->directions + 1) * sizeof *own);
+                if (!own) return false;
+                mor_polygon_corners(b->directions, own);
+                corners = own, polygon = b->directions;
+            }
+            N->law[c].directions = polygon, N->law[c].corners = corners;
+        }
         for (int i = 0; i < 3; i++) N->law[c].rho[i] = most[i] > 0.0 ? 1.0 / most[i] : 1.0;
         for (int i = 0; i < d; i++) sum += N->scale[c] * N->scale[c] * N->u[b->row + i] * N->u[b->row + i];
     }

@@ -11,8 +11,8 @@ typedef struct mor_tree_newton_settings {
     int window, max_iter, give_up;
 } mor_tree_newton_settings;
 
-/* p: start on entry; the best answer on return. Circular cones, intervals, rolling, frictionless contacts, bounded rows and
- * equations; polygons are refused. */
+/* p: start on entry; the best answer on return. Circular and polygonal cones, intervals, rolling, frictionless contacts, bounded rows and
+ * equations. */
 mor_report mor_tree_newton(const mor_problem* problem, const mor_tree_newton_settings* settings, mor_context* context, double* p);
 
 #endif

@@ -1,6 +1,5 @@
-/* See choices.h. A plane is open when it was at the start of the step, s_k >= -tol, and stays so: s_k(h; nu+) > 0 by the linear model and, where
- * that counts (edge pairs, planes replaced at the trial state), by the true geometry at the end. The linear model is good to r (h omega)^2/2; four times that is
- * let pass, nothing for bodies that do not turn. */
+/* See choices.h. A plane is open when it was at the start of the step, s_k >= -tol, and stays so at the end: s_k(h; nu+) > 0 by the linear model of the step
+ * and, since pairs that turn far are held by rows of the trial state, max_k s_k > 0 by the true geometry where the bodies are after it. */
 #include "common/choices.h"
 #include "common/worlds.h"
 #include "formulation/peg_planes.h"
@@ -8,26 +7,12 @@
 
 #include <math.h>
 
-/* Second-order error of the linear model of a plane in the step, r (h omega)^2/2 over both bodies, r the arm of the farthest row. */
-static double curvature(const mor_world* w, const mor_system* s, const mor_peg_plane* p)
-{
-    const mor_contact* contacts = w->contacts.data;
-    double error = 0.0;
-    for (int side = 0; side < 2; side++) {
-        const mor_body* b = &w->bodies[w->order[contacts[s->contacts[p->first].contact].body[side]]];
-        double arm = 0.0;
-        for (int c = p->first; c < p->first + p->count; c++) arm = fmax(arm, mor_norm(mor_sub(contacts[s->contacts[c].contact].point[side], b->x)));
-        error += 0.5 * s->h * s->h * mor_dot(b->w, b->w) * arm;
-    }
-    return error;
-}
-
 /* Largest s_k of a pair where the bodies are now. */
 static double separation(const mor_world* w, const mor_contact* c)
 {
     const mor_body *a = &w->bodies[w->order[c->body[0]]], *b = &w->bodies[w->order[c->body[1]]];
     mor_pose pa = mor_body_shape_pose(a, c->shape[0]), pb = mor_body_shape_pose(b, c->shape[1]);
-    mor_feature_query q = { .window = 10.0, .motion = 10.0, .held = MOR_NO_PLANE };
+    mor_feature_query q = { .window = HUGE_VAL, .motion = HUGE_VAL, .held = MOR_NO_PLANE };
     uint32_t cache[4] = { 0 };
     mor_feature_set set;
     mor_features_pair(a->shapes[c->shape[0]].geometry, &pa, b->shapes[c->shape[1]].geometry, &pb, (int)(c->feature >> 24 & 0xff), &q, cache, &set);
@@ -60,9 +45,9 @@ void test_choices(const mor_world* w, test_choice_report* report)
             for (int b = g->first; b < g->first + g->count; b++) {
                 if (b == a || !(peg.planes[b].s >= -g->tol)) continue;
                 open++;
-                double size = 1e9 * g->tol, gap = mor_peg_end_gap(&peg, &peg.planes[b]) - own, bend = fmax(curvature(w, s, p), curvature(w, s, &peg.planes[b]));
-                if (gap > 4.0 * bend + 1e-7 * size) gap = fmin(gap, separation(w, &contacts[s->contacts[p->first].contact]));
-                report->worst = fmax(report->worst, (gap - 4.0 * bend) / size);
+                double size = 1e9 * g->tol, gap = mor_peg_end_gap(&peg, &peg.planes[b]) - own;
+                if (gap > 1e-9 * size) gap = fmin(gap, separation(w, &contacts[s->contacts[p->first].contact]));
+                report->worst = fmax(report->worst, gap / size);
             }
             report->choices += open > 0;
         }

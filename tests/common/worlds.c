@@ -1,5 +1,7 @@
 #include "common/worlds.h"
 
+#include <string.h>
+
 #include <math.h>
 #include <stdio.h>
 
@@ -99,4 +101,36 @@ mor_step_report test_steps(mor_world* w, int n)
 void test_near(double a, double b, double tol, const char* what)
 {
     if (!(fabs(a - b) <= tol)) fail_msg("%s: %.17g, expected %.17g within %g (off by %g)", what, a, b, tol, a - b);
+}
+
+static mor_world* build(mor_scene* scene, mor_error* error)
+{
+    if (!scene) fail_msg("%s", error->text);
+    mor_world* w = mor_scene_build(scene, 1, error);
+    if (!w) fail_msg("%s", error->text);
+    return w;
+}
+
+mor_world* test_scene_text(const char* text, mor_scene** scene)
+{
+    mor_error error = { 0 };
+    return build(*scene = mor_scene_parse(text, strlen(text), MOREAU_SOURCE_DIR "/scenes/text.yaml", NULL, NULL, &error), &error);
+}
+
+mor_world* test_scene_file(const char* name, mor_scene** scene)
+{
+    mor_error error = { 0 };
+    char path[1000];
+    snprintf(path, sizeof path, MOREAU_SOURCE_DIR "/scenes/%s.yaml", name);
+    return build(*scene = mor_scene_load(path, NULL, NULL, &error), &error);
+}
+
+void test_until(mor_world* w, double time)
+{
+    mor_error error = { 0 };
+    while (mor_world_time(w) < time - 1e-9) {
+        mor_step_report r;
+        if (mor_world_step(w, &r, &error) != MOR_OK) fail_msg("%s", error.text);
+        if (r.status != MOR_SOLVED) fail_msg("%s at %g s", r.detail, mor_world_time(w));
+    }
 }

@@ -24,6 +24,11 @@ mor_geometry* test_plane(void);
 void test_velocity(mor_world* world, mor_body_id body, mor_vec3 v, mor_vec3 w);
 /* n steps, each solved; returns the last report. */
 mor_step_report test_steps(mor_world* world, int n);
+/* The world of a scene's text (files in it are looked for in scenes/), or of scenes/NAME.yaml. */
+mor_world* test_scene_text(const char* text, mor_scene** scene);
+mor_world* test_scene_file(const char* name, mor_scene** scene);
+/* Steps to that time, each solved. */
+void test_until(mor_world* world, double time);
 mor_body_state test_state(const mor_world* world, mor_body_id body);
 /* Asserts |a - b| <= tol and says the numbers if not. */
 void test_near(double a, double b, double tol, const char* what);
