@@ -11,7 +11,7 @@
  *
  * Restitution (Newton's, per contact): points that approach faster than v_rest shall leave with t = -e g_n: the laws above with g_n - t in the place of
  * g_n (stick, qp, phase I) and H_n F + g_n >= t in phase II, so that friction has mu of the whole impulse. With several points and friction Newton's law can
- * gain energy (Kane's paradox). The answer F_1 is then drawn back towards the inelastic one F_0, both in the cones, just until F'HF/2 + F'g = 0:
+ * gain energy (Kane's paradox). The answer F_1 is then drawn back towards the inelastic one F_0, both in the cones, just until F'HF/2 + F'g = -1e-12 F'HF:
  *
  *     F = (1 - b) F_0 + b F_1,    b the largest in [0, 1] that gains nothing (a quadratic equation)
  *
@@ -31,6 +31,8 @@
 #include <string.h>
 
 #define WIDER 1e-4 /* bound K of phase II: its rows leave no inside otherwise, which iterative methods cannot reach */
+
+#define ROUNDING 1e-12 /* of F'HF: what the sums of an impact may be wrong by */
 
 /* All rows of the problem to rest, normals to `target`. */
 static mor_report stick(mor_gauss* g, const double* target, double* z)
@@ -168,15 +170,15 @@ static double gain(const mor_gauss* g, const double* x)
     return 0.5 * bilinear(g, x, x) + linear;
 }
 
-/* z := (1 - b) from + b z, b the largest in [0, 1] without a gain of energy. With d = z - from: gain(from) + b (from'Hd + q'd) + b^2 d'Hd/2 = 0, whose
- * larger root is in [0, 1] because gain(from) <= 0 < gain(z). */
-static void draw_back(const mor_gauss* g, const double* from, double* z)
+/* z := (1 - b) from + b z, b the largest in [0, 1] that gains no energy, `margin` less than none. With d = z - from:
+ * gain(from) + margin + b (from'Hd + q'd) + b^2 d'Hd/2 = 0, whose larger root is in [0, 1] because gain(from) <= -margin < gain(z). */
+static void draw_back(const mor_gauss* g, const double* from, double margin, double* z)
 {
     for (int i = 0; i < g->n; i++) z[i] -= from[i];
-    double a = 0.5 * bilinear(g, z, z), b = bilinear(g, from, z), c = fmin(gain(g, from), 0.0);
+    double a = 0.5 * bilinear(g, z, z), b = bilinear(g, from, z), c = fmin(gain(g, from) + margin, 0.0);
     for (int i = 0; i < g->n; i++) b += z[i] * g->q[i];
     double root = sqrt(fmax(b * b - 4.0 * a * c, 0.0)), share = b > 0.0 ? -2.0 * c / (b + root) : a > 0.0 ? (root - b) / (2.0 * a) : 0.0;
-    share = (1.0 - 1e-14) * fmin(fmax(share, 0.0), 1.0);
+    share = fmin(fmax(share, 0.0), 1.0);
     for (int i = 0; i < g->n; i++) z[i] = from[i] + share * z[i];
 }
 
@@ -228,12 +230,13 @@ mor_report mor_gauss_impact_solve(const mor_system* s, const bool* touching, mor
         bounces = true;
     }
     mor_report report = apply_law(&g, law, target, stage, z);
-    if (bounces && report.status == MOR_SOLVED && gain(&g, z) > 0.0) {
+    double margin = bounces ? ROUNDING * bilinear(&g, z, z) : 0.0;
+    if (bounces && report.status == MOR_SOLVED && gain(&g, z) > -margin) {
         double *zero = target + g.n, *inelastic = zero + g.n;
         int first = report.iterations;
         report = apply_law(&g, law, zero, stage, inelastic);
         report.iterations += first;
-        if (report.status == MOR_SOLVED) draw_back(&g, inelastic, z);
+        if (report.status == MOR_SOLVED) draw_back(&g, inelastic, margin, z);
     }
     if (report.status != MOR_SOLVED && !report.detail[0]) snprintf(report.detail, sizeof report.detail, "the impact was not solved");
     mor_gauss_expand(&g, z, p);
