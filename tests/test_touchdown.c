@@ -90,6 +90,7 @@ static void touch_downs(int used, mor_gauss_impact law, int count, mor_rng seed,
         mor_world* w = mor_world_create(&wd, &error);
         mor_material material = mor_material_default();
         material.friction = uniform(&seed, 0, 1) < 0.1 ? 0.0 : uniform(&seed, 0.01, 1.5);
+        material.restitution = k % 3 == 1 ? 0.1 * (k % 11) : 0.0; /* up to 1 */
         mor_world_add_material(w, &material);
         mor_geometry* plane = mor_geometry_plane(&error);
         mor_body_def b = mor_body_def_default();

@@ -106,42 +106,53 @@ typedef struct builder {
     const int* local; /* world tree -> tree within its island */
     const int* world_tree; /* and back */
     int entry_count, coef_count, diagonal_count, row_count, block_count, contact_count;
-    double* six;        /* responses of the six velocities of a body (mor_tree_kind.respond6), row by row, and scratch of the same size */
+    double* six;        /* responses of the six velocities of a body (mor_tree_kind.respond6), row by row, and scratch for eight */
     const mor_body* of; /* whose they are; NULL: nobody's */
 } builder;
 
-/* y = X'c, X 6 x n */
-MOR_ALWAYS_INLINE void combine_six_body(int n, const double* X, const double* c, double* y)
+/* Y = C X, C 3 x 6, X 6 x n */
+MOR_ALWAYS_INLINE void combine_six_body(int n, const double* X, const double* C, double* Y)
 {
-    mor_four f[6];
-    for (int j = 0; j < 6; j++) f[j] = (mor_four){ c[j], c[j], c[j], c[j] };
+    mor_four f[18];
+    for (int j = 0; j < 18; j++) f[j] = (mor_four){ C[j], C[j], C[j], C[j] };
     int i = 0;
-    for (; i + 4 <= n; i += 4, X += 4)
-        MOR_FOUR_TO(y + i) = MOR_FOUR_AT(X) * f[0] + MOR_FOUR_AT(X + n) * f[1] + MOR_FOUR_AT(X + 2 * n) * f[2] +
-                             (MOR_FOUR_AT(X + 3 * n) * f[3] + MOR_FOUR_AT(X + 4 * n) * f[4] + MOR_FOUR_AT(X + 5 * n) * f[5]);
-    for (; i < n; i++, X++) y[i] = X[0] * c[0] + X[n] * c[1] + X[2 * n] * c[2] + (X[3 * n] * c[3] + X[4 * n] * c[4] + X[5 * n] * c[5]);
+    for (; i + 4 <= n; i += 4, X += 4) {
+        const mor_four a = MOR_FOUR_AT(X), b = MOR_FOUR_AT(X + n), c = MOR_FOUR_AT(X + 2 * n);
+        const mor_four x = MOR_FOUR_AT(X + 3 * n), y = MOR_FOUR_AT(X + 4 * n), z = MOR_FOUR_AT(X + 5 * n);
+        MOR_FOUR_TO(Y + i) = a * f[0] + b * f[1] + c * f[2] + (x * f[3] + y * f[4] + z * f[5]);
+        MOR_FOUR_TO(Y + n + i) = a * f[6] + b * f[7] + c * f[8] + (x * f[9] + y * f[10] + z * f[11]);
+        MOR_FOUR_TO(Y + 2 * n + i) = a * f[12] + b * f[13] + c * f[14] + (x * f[15] + y * f[16] + z * f[17]);
+    }
+    for (; i < n; i++, X++)
+        for (int d = 0; d < 3; d++) {
+            const double* c = C + 6 * d;
+            Y[d * n + i] = X[0] * c[0] + X[n] * c[1] + X[2 * n] * c[2] + (X[3 * n] * c[3] + X[4 * n] * c[4] + X[5 * n] * c[5]);
+        }
 }
 
-MOR_WIDE_VOID(static, combine_six, (int n, const double* X, const double* c, double* y), (n, X, c, y))
+MOR_WIDE_VOID(static, combine_six, (int n, const double* X, const double* C, double* Y), (n, X, C, Y))
 
 /* Responses of the rows of a contact on one side by those of the body's six velocities: several contacts share them. False: not this way. */
 static bool respond_by_six(builder* k, int tree, const mor_body* b, mor_vec3 r, const mor_vec3* direction, double sign, int dim, double* Y)
 {
     const mor_tree* t = &k->w->trees[tree];
-    if (!t->kind->respond6 || !k->six) return false;
+    if (dim != 3 || !t->kind->respond6 || !k->six) return false;
     int n = t->dof;
     if (k->of != b) { /* and turned round: six rows of n */
         double* x = k->six + 6 * n;
         k->of = NULL;
         if (!t->kind->respond6(t, b, x)) return false;
         for (int i = 0; i < n; i++)
-            for (int c = 0; c < 6; c++) k->six[c * n + i] = x[6 * i + c];
+            for (int c = 0; c < 6; c++) k->six[c * n + i] = x[8 * i + c];
         k->of = b;
     }
-    for (int d = 0; d < dim; d++) {
+    double C[18];
+    for (int d = 0; d < 3; d++) {
         mor_vec3 v = mor_scale(sign, direction[d]), m = mor_cross(r, v);
-        combine_six(n, k->six, (double[6]){ v.x, v.y, v.z, m.x, m.y, m.z }, Y + d * n);
+        double* c = C + 6 * d;
+        c[0] = v.x, c[1] = v.y, c[2] = v.z, c[3] = m.x, c[4] = m.y, c[5] = m.z;
     }
+    combine_six(n, k->six, C, Y);
     return true;
 }
 
@@ -451,7 +462,7 @@ void mor_assemble(mor_world* w)
     int widest = 0;
     for (int i = 0; i < nt; i++)
         if (w->trees[i].kind->respond6 && w->trees[i].dof > widest) widest = w->trees[i].dof;
-    k.six = widest ? mor_arena_alloc(w->arena, 12 * (size_t)widest * sizeof(double)) : NULL;
+    k.six = widest ? mor_arena_alloc(w->arena, 14 * (size_t)widest * sizeof(double)) : NULL;
     w->islands = mor_arena_zero(w->arena, (size_t)islands, sizeof *w->islands);
     mor_tree_block* blocks = mor_arena_alloc(w->arena, (size_t)nt * sizeof *blocks);
     double* nu = mor_arena_alloc(w->arena, (size_t)w->dof * sizeof(double));

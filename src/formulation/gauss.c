@@ -30,7 +30,7 @@
  * foot can cancel that at four points at once, H cannot reach it, and the QP would answer with forces that squeeze the foot up to
  * the edges of the pyramids.
  *
- * Limits: inelastic (restitution is not used); dense in the contacts of an island.
+ * Limits: restitution only where there is an impact law (not `none`, not in compat mode: refused); dense in the contacts of an island.
  *
  * Reference: papers of the whole-body simulator (Guedelha et al. 2024); F. Cadoux (2009), An optimization-based algorithm for
  * Coulomb's frictional contact; D. G. Anderson (1965), Iterative procedures for nonlinear integral equations. */
@@ -273,6 +273,14 @@ static mor_report gauss_step(const mor_system* s, const void* options, mor_solve
         fresh = fresh || (touching[c] && row->old_gap > touch && (o->compat || row->approach < 0.0));
     }
     if (o->compat && s->world && s->world->step == 0) fresh = false;
+    for (int c = 0; c < s->contact_count && fresh && (o->compat || law == 4); c++)
+        if (touching[c] && s->contacts[c].restitution > 0.0 && s->contacts[c].approach < -s->v_rest) {
+            mor_report refused = { .status = MOR_REFUSED };
+            snprintf(refused.detail, sizeof refused.detail, "restitution %g needs an impact law that knows it: %s", s->contacts[c].restitution,
+                     o->compat ? "compat mode has none, as the original; set it to 0" : "impact is none; choose two-phase, qp or stick, or set it to 0");
+            memcpy(answer->nu, s->nu_free, (size_t)s->dof * sizeof *answer->nu);
+            return refused;
+        }
     memcpy(after, s->nu, (size_t)s->dof * sizeof *after);
     mor_report impact = { .status = MOR_SOLVED };
     if (fresh && law < 4) {

@@ -104,7 +104,7 @@ typedef struct mor_lab {
     int scene_run_count, scene_run_capacity;
     int planned; /* runs in all */
     bool complete;
-    double wall_s, cpu_s; /* of this process and its children, since the last start */
+    double wall_s, cpu_s; /* of this process and its children; with a journal, of all sessions */
     char temporary[256]; /* folder with frames of scenes; removed at the end */
 } mor_lab;
 
@@ -128,12 +128,13 @@ bool mor_lab_pairs(const mor_lab* lab, int formulation, int solver);
 /* compare.c: all runs of one problem that `done` (planned_runs entries) does not have; results go to `emit`. The frames of a file come in the order of mor_lab_before: when the
  * limit was too short for a tolerance on MOR_LAB_LATE of those that came before, it is taken to be too short here, unless options.try_all. */
 typedef struct mor_lab_message {
-    char kind; /* 'B' begins, 'R' result, 'T' trace, 'P' statistics of the problem, 'S' whole run of a scene */
+    char kind; /* 'B' begins, 'R' result, 'T' trace, 'P' statistics of the problem, 'S' whole run of a scene, 'W' time that has gone by */
     union {
         mor_lab_run run;
         mor_lab_trace trace;
         mor_lab_problem problem;
         mor_lab_scene scene;
+        double time[2]; /* wall, CPU [s] */
     } as;
 } mor_lab_message;
 typedef void (*mor_lab_emit)(void* user, const mor_lab_message* message);

@@ -33,6 +33,7 @@ void mor_lab_keep(mor_lab* lab, const mor_lab_message* m)
         lab->traces[lab->trace_count++] = m->as.trace;
     if (m->kind == 'S' && grow((void**)&lab->scene_runs, lab->scene_run_count, &lab->scene_run_capacity, sizeof *lab->scene_runs))
         lab->scene_runs[lab->scene_run_count++] = m->as.scene;
+    if (m->kind == 'W') lab->wall_s += m->as.time[0], lab->cpu_s += m->as.time[1];
     if (m->kind == 'P')
         for (int i = 0; i < lab->problem_count; i++)
             if (strcmp(lab->problems[i].name, m->as.problem.name) == 0 && strcmp(lab->problems[i].path, m->as.problem.path) == 0)
@@ -133,6 +134,10 @@ static void read_line(mor_lab* lab, char* line)
         for (int i = 0; i < 7; i++) *real[i] = value(&line);
         snprintf(r->detail, sizeof r->detail, "%.110s", field(&line));
         if (r->scene >= 0 && r->formulation >= 0 && r->solver > -2) mor_lab_keep(lab, &m);
+    } else if (kind == 'W') {
+        mor_lab_message m = { .kind = 'W' };
+        for (int i = 0; i < 2; i++) m.as.time[i] = value(&line);
+        mor_lab_keep(lab, &m);
     } else if (kind == 'P') {
         int i = index_of(lab, 'p', field(&line));
         if (i < 0) return;
@@ -235,6 +240,8 @@ void mor_lab_journal_add(mor_lab_journal* j, const mor_lab* lab, const mor_lab_m
         fprintf(f, "S\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d", lab->scene_names[r->scene], mor_lab_formulation_name(lab, r->formulation), mor_lab_solver_name(lab, r->solver), r->level, r->status, r->steps, r->done, r->failures, r->reference, r->last);
         fprintf(f, "\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t", r->step, r->error, r->energy_start, r->energy_end, r->energy_gain, r->penetration, r->cpu_s);
         print_text(f, r->detail);
+    } else if (m->kind == 'W') {
+        fprintf(f, "W\t%.3f\t%.3f\n", m->as.time[0], m->as.time[1]);
     } else if (m->kind == 'P') {
         const mor_lab_problem* p = &m->as.problem;
         fprintf(f, "P\t%s\t%d\t%d\t%d\t%d\t%d\t%.17g\t%d\t%.17g\n", p->name, p->bodies, p->contacts, p->rows, p->dof, p->islands, p->mass_ratio, p->deficiency, p->condition);

@@ -36,6 +36,7 @@ typedef struct pool {
     bool* done;      /* problems x slots */
     int slots, total, finished;
     child* children;
+    double wall, cpu; /* clocks at the last stamp */
     int failures; /* children that could not read their problem */
     mor_error* error;
 } pool;
@@ -126,6 +127,27 @@ static void accept_result(pool* p, const mor_lab_message* m)
     mor_lab_journal_add(p->journal, p->lab, m);
 }
 
+/* CPU seconds of this process and of its children that have ended. */
+double mor_lab_cpu(void)
+{
+    double sum = 0.0;
+    for (int who = 0; who < 2; who++) {
+        struct rusage u;
+        if (getrusage(who ? RUSAGE_CHILDREN : RUSAGE_SELF, &u) == 0)
+            sum += (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+    }
+    return sum;
+}
+
+/* Time since the last stamp. */
+static void stamp(pool* p)
+{
+    double wall = mor_clock(), cpu = mor_lab_cpu();
+    mor_lab_message m = { .kind = 'W', .as.time = { wall - p->wall, cpu - p->cpu } };
+    p->wall = wall, p->cpu = cpu;
+    accept_result(p, &m);
+}
+
 static void receive(pool* p, child* c)
 {
     const mor_lab_message* m = &c->message;
@@ -202,18 +224,6 @@ const mor_lab_run* mor_lab_find(const mor_lab* lab, int problem, int formulation
     return lab->run_count ? bsearch(&key, lab->runs, (size_t)lab->run_count, sizeof key, compare_runs) : NULL;
 }
 
-/* CPU seconds of this process and of its children that have ended. */
-double mor_lab_cpu(void)
-{
-    double sum = 0.0;
-    for (int who = 0; who < 2; who++) {
-        struct rusage u;
-        if (getrusage(who ? RUSAGE_CHILDREN : RUSAGE_SELF, &u) == 0)
-            sum += (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
-    }
-    return sum;
-}
-
 /* The problem of the same file that follows in the order of mor_lab_before, or -1. */
 static int follower(const mor_lab* lab, int problem)
 {
@@ -273,6 +283,7 @@ static int serve(pool* p, struct pollfd* fds, int jobs, int* queue, int* queued)
             }
         } else {
             bool again = finish(p, c) && missing(p, c->problem);
+            stamp(p);
             int following = again ? c->problem : follower(p->lab, c->problem);
             if (following >= 0) queue[--*queued] = following; /* next in line */
         }
@@ -283,9 +294,8 @@ static int serve(pool* p, struct pollfd* fds, int jobs, int* queue, int* queued)
 mor_code mor_lab_run_all(mor_lab* lab, const char* journal, bool resume, mor_lab_progress progress, void* user, mor_error* error)
 {
     int jobs = lab->options.jobs < 1 ? 1 : lab->options.jobs, n = lab->problem_count;
-    double begin = mor_clock(), spent = mor_lab_cpu();
-    pool p = { .lab = lab, .slots = mor_lab_slots(lab), .error = error };
-    if (journal && !(p.journal = mor_lab_journal_open(journal, lab, resume, "RTP", error))) return error ? error->code : MOR_SYSTEM;
+    pool p = { .lab = lab, .slots = mor_lab_slots(lab), .wall = mor_clock(), .cpu = mor_lab_cpu(), .error = error };
+    if (journal && !(p.journal = mor_lab_journal_open(journal, lab, resume, "RTPW", error))) return error ? error->code : MOR_SYSTEM;
     p.done = calloc((size_t)n * (size_t)p.slots + 1, sizeof *p.done);
     p.children = calloc((size_t)jobs, sizeof *p.children);
     int* queue = malloc(2 * ((size_t)n + 1) * sizeof *queue);
@@ -328,8 +338,7 @@ mor_code mor_lab_run_all(mor_lab* lab, const char* journal, bool resume, mor_lab
     if (lab->trace_count) qsort(lab->traces, (size_t)lab->trace_count, sizeof *lab->traces, compare_traces);
     if (!code && p.failures) code = MOR_BAD_INPUT;
     lab->complete = !stopped && !code && lab->run_count == lab->planned;
-    lab->wall_s = mor_clock() - begin;
-    lab->cpu_s = mor_lab_cpu() - spent;
+    stamp(&p);
     mor_code closed = mor_lab_journal_close(p.journal, code ? NULL : error);
     free(p.done);
     free(p.children);

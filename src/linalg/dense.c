@@ -171,13 +171,17 @@ bool mor_cholesky_factor(int n, double* A)
 
 MOR_ALWAYS_INLINE void mor_cholesky_solve_body(int n, const double* L, double* b)
 {
+    /* divisions beforehand, where none waits for another */
+    double own[2 * MOR_DENSE_SMALL], *inverse = n <= 2 * MOR_DENSE_SMALL ? own : NULL;
+    for (int k = 0; inverse && k < n; k++) inverse[k] = 1.0 / L[k + (size_t)k * n];
     for (int k = 0; k < n; k++) {
-        b[k] /= L[k + (size_t)k * n];
+        b[k] = inverse ? b[k] * inverse[k] : b[k] / L[k + (size_t)k * n];
         mor_subtract(n - k - 1, b[k], L + (size_t)k * n + k + 1, b + k + 1);
     }
     for (int k = n - 1; k >= 0; k--) {
         const double* column = L + (size_t)k * n;
-        b[k] = (b[k] - mor_inner(n - k - 1, column + k + 1, b + k + 1)) / column[k];
+        double left = b[k] - mor_inner(n - k - 1, column + k + 1, b + k + 1);
+        b[k] = inverse ? left * inverse[k] : left / column[k];
     }
 }
 

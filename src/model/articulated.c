@@ -96,10 +96,6 @@ static void fill_constants(mor_robot_model* m)
         m->lambda[c->dof] = l->parent > 0 ? m->constants[l->parent].dof : offset - 1;
         m->sequence[offset + i - 1] = c->dof;
     }
-    for (int s = 0; s < m->dof; s++) {
-        int k = m->sequence[s];
-        m->run[k] = k > 0 && m->lambda[k] == k - 1 ? m->run[k - 1] : k;
-    }
 }
 
 mor_robot_model* mor_robot_create(const mor_link_def* links, int link_count, const mor_frame_def* frames, int frame_count,
@@ -121,9 +117,8 @@ mor_robot_model* mor_robot_create(const mor_link_def* links, int link_count, con
     m->link_of_joint = calloc(n + 1, sizeof *m->link_of_joint);
     m->lambda = calloc(dof + 1, sizeof *m->lambda);
     m->sequence = calloc(dof + 1, sizeof *m->sequence);
-    m->run = calloc(dof + 1, sizeof *m->run);
     m->reflected = calloc(n + 1, sizeof *m->reflected);
-    if (!m->links || !m->constants || !m->frames || !m->link_of_joint || !m->lambda || !m->sequence || !m->run || !m->reflected) goto no_memory;
+    if (!m->links || !m->constants || !m->frames || !m->link_of_joint || !m->lambda || !m->sequence || !m->reflected) goto no_memory;
     for (int i = 0; i < link_count; i++) {
         if (check_link(&links[i], i, (int)n, taken, error) != MOR_OK) goto fail;
         if (i > 0) taken[links[i].joint] = true;
@@ -164,7 +159,6 @@ void mor_robot_destroy(mor_robot_model* m)
     free(m->link_of_joint);
     free(m->lambda);
     free(m->sequence);
-    free(m->run);
     free(m->reflected);
     free(m->coupling);
     free(m);

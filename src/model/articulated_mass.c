@@ -70,10 +70,6 @@ void mor_robot_mass_matrix(const mor_robot_model* m, mor_robot_work* work, doubl
     }
 }
 
-/* Paths to the base piece by piece: dofs lo ... hi are neighbours in memory. */
-#define EACH_RUN(m, from, lo, hi) \
-    for (int hi = (from), lo = hi >= 0 ? (m)->run[hi] : 0; hi >= 0; hi = (m)->lambda[lo], lo = hi >= 0 ? (m)->run[hi] : 0)
-
 bool mor_robot_factor(const mor_robot_model* m, double* M)
 {
     int N = m->dof;
@@ -103,50 +99,68 @@ bool mor_robot_factor(const mor_robot_model* m, double* M)
 
 void mor_robot_factor_solve(const mor_robot_model* m, const double* L, double* x)
 {
-    int N = m->dof;
-    for (int s = N - 1; s >= 0; s--) { /* L' y = x */
+    int N = m->dof, base = m->floating ? 6 : 0;
+    const int* lambda = m->lambda;
+    mor_two a = { 0, 0 }, b = a, c = a; /* what the joints take from the base's six */
+    for (int s = N - 1; s >= base; s--) { /* L' y = x */
         int k = m->sequence[s];
         const double *row = L + k * N, y = x[k];
         if (y == 0.0) continue;
-        EACH_RUN(m, m->lambda[k], lo, hi) mor_subtract(hi - lo + 1, y, row + lo, x + lo);
+        for (int i = lambda[k]; i >= base; i = lambda[i]) x[i] -= row[i] * y;
+        if (!base) continue;
+        const mor_two f = { y, y };
+        a += f * MOR_TWO_AT(row), b += f * MOR_TWO_AT(row + 2), c += f * MOR_TWO_AT(row + 4);
     }
+    if (base) MOR_TWO_TO(x) -= a, MOR_TWO_TO(x + 2) -= b, MOR_TWO_TO(x + 4) -= c;
+    for (int k = base - 1; k >= 0; k--)
+        for (int i = k - 1; i >= 0; i--) x[i] -= L[k * N + i] * x[k];
     for (int k = 0; k < N; k++) x[k] /= L[k * N + k];
-    for (int s = 0; s < N; s++) { /* L x = z */
+    for (int k = 0; k < base; k++) /* L x = z */
+        for (int i = 0; i < k; i++) x[k] -= L[k * N + i] * x[i];
+    if (base) a = MOR_TWO_AT(x), b = MOR_TWO_AT(x + 2), c = MOR_TWO_AT(x + 4);
+    for (int s = base; s < N; s++) {
         int k = m->sequence[s];
-        EACH_RUN(m, m->lambda[k], lo, hi) x[k] -= mor_inner(hi - lo + 1, L + k * N + lo, x + lo);
+        const double* row = L + k * N;
+        double sum = x[k];
+        for (int i = lambda[k]; i >= base; i = lambda[i]) sum -= row[i] * x[i];
+        if (base) {
+            mor_two t = a * MOR_TWO_AT(row) + b * MOR_TWO_AT(row + 2) + c * MOR_TWO_AT(row + 4);
+            sum -= t[0] + t[1];
+        }
+        x[k] = sum;
     }
 }
 
-void mor_robot_factor_solve6(const mor_robot_model* m, const double* L, int link, double* x)
+MOR_ALWAYS_INLINE void mor_robot_factor_solve8_body(const mor_robot_model* m, const double* L, int link, double* x)
 {
     int N = m->dof, top = link > 0 ? m->constants[link].dof : m->floating ? 5 : -1;
     const int* lambda = m->lambda;
     for (int k = top; k >= 0; k = lambda[k]) { /* L' y = x: the path only */
-        mor_two a = MOR_TWO_AT(x + 6 * k), b = MOR_TWO_AT(x + 6 * k + 2), c = MOR_TWO_AT(x + 6 * k + 4);
-        EACH_RUN(m, lambda[k], lo, hi)
-            for (int i = hi; i >= lo; i--) {
-                mor_two f = { L[k * N + i], L[k * N + i] };
-                double* y = x + 6 * i;
-                MOR_TWO_TO(y) = MOR_TWO_AT(y) - f * a;
-                MOR_TWO_TO(y + 2) = MOR_TWO_AT(y + 2) - f * b;
-                MOR_TWO_TO(y + 4) = MOR_TWO_AT(y + 4) - f * c;
-            }
+        const mor_four a = MOR_FOUR_AT(x + 8 * k), b = MOR_FOUR_AT(x + 8 * k + 4);
+        const double* row = L + k * N;
+        for (int i = lambda[k]; i >= 0; i = lambda[i]) {
+            const mor_four f = { row[i], row[i], row[i], row[i] };
+            double* y = x + 8 * i;
+            MOR_FOUR_TO(y) -= f * a;
+            MOR_FOUR_TO(y + 4) -= f * b;
+        }
     }
     for (int k = top; k >= 0; k = lambda[k]) {
         double d = 1.0 / L[k * N + k];
-        mor_two f = { d, d };
-        for (int c = 0; c < 6; c += 2) MOR_TWO_TO(x + 6 * k + c) = f * MOR_TWO_AT(x + 6 * k + c);
+        const mor_four f = { d, d, d, d };
+        MOR_FOUR_TO(x + 8 * k) *= f;
+        MOR_FOUR_TO(x + 8 * k + 4) *= f;
     }
     for (int s = 0; s < N; s++) { /* L x = z */
         int k = m->sequence[s];
-        double* y = x + 6 * k;
-        mor_two a = MOR_TWO_AT(y), b = MOR_TWO_AT(y + 2), c = MOR_TWO_AT(y + 4);
-        EACH_RUN(m, lambda[k], lo, hi)
-            for (int i = hi; i >= lo; i--) {
-                mor_two f = { L[k * N + i], L[k * N + i] };
-                const double* z = x + 6 * i;
-                a -= f * MOR_TWO_AT(z), b -= f * MOR_TWO_AT(z + 2), c -= f * MOR_TWO_AT(z + 4);
-            }
-        MOR_TWO_TO(y) = a, MOR_TWO_TO(y + 2) = b, MOR_TWO_TO(y + 4) = c;
+        const double* row = L + k * N;
+        mor_four a = MOR_FOUR_AT(x + 8 * k), b = MOR_FOUR_AT(x + 8 * k + 4);
+        for (int i = lambda[k]; i >= 0; i = lambda[i]) {
+            const mor_four f = { row[i], row[i], row[i], row[i] };
+            a -= f * MOR_FOUR_AT(x + 8 * i), b -= f * MOR_FOUR_AT(x + 8 * i + 4);
+        }
+        MOR_FOUR_TO(x + 8 * k) = a, MOR_FOUR_TO(x + 8 * k + 4) = b;
     }
 }
+
+MOR_WIDE_VOID(extern, mor_robot_factor_solve8, (const mor_robot_model* m, const double* L, int link, double* x), (m, L, link, x))

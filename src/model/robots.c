@@ -146,22 +146,22 @@ static bool robot_respond6(const mor_tree* t, const mor_body* b, double* x)
     const mor_robot* r = t->robot;
     const mor_robot_model* m = r->model;
     if (!r->factored) return false;
-    memset(x, 0, 6 * (size_t)t->dof * sizeof *x);
+    memset(x, 0, 8 * (size_t)t->dof * sizeof *x);
     for (int j = b->link; j > 0; j = m->constants[j].parent) {
         const mor_link_state* l = &r->work->states[j];
-        double* y = x + 6 * m->constants[j].dof;
+        double* y = x + 8 * m->constants[j].dof;
         mor_vec3 v = m->constants[j].prismatic ? l->axis : mor_cross(l->axis, mor_sub(b->x, l->p));
         y[0] = v.x, y[1] = v.y, y[2] = v.z;
         if (!m->constants[j].prismatic) y[3] = l->axis.x, y[4] = l->axis.y, y[5] = l->axis.z;
     }
     if (m->floating) {
         mor_vec3 a = mor_sub(b->x, r->work->states[0].p);
-        for (int k = 0; k < 6; k++) x[7 * k] = 1.0;
-        x[18 + 1] = -a.z, x[18 + 2] = a.y; /* e_x x a */
-        x[24 + 0] = a.z, x[24 + 2] = -a.x;
-        x[30 + 0] = -a.y, x[30 + 1] = a.x;
+        for (int k = 0; k < 6; k++) x[9 * k] = 1.0;
+        x[24 + 1] = -a.z, x[24 + 2] = a.y; /* e_x x a */
+        x[32 + 0] = a.z, x[32 + 2] = -a.x;
+        x[40 + 0] = -a.y, x[40 + 1] = a.x;
     }
-    mor_robot_factor_solve6(m, r->dense, b->link, x);
+    mor_robot_factor_solve8(m, r->dense, b->link, x);
     return true;
 }
 

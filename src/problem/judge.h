@@ -28,7 +28,7 @@ void mor_tally_bounded(mor_tally* tally, double z, double lower, double upper, d
 
 /* STEP (judge_step.c). */
 typedef struct mor_judge_memory { /* the rows u of the answer z that was judged last: the final verdict is mostly on the same one */
-    double *z, *u;                 /* row_count each */
+    double *z, *u, *rho;           /* row_count each; step of each block */
     bool set;
 } mor_judge_memory;
 

@@ -70,9 +70,11 @@ static void tally_block(const mor_block* b, double rho, const double* p, const d
 
 bool mor_judge_memory_init(mor_judge_memory* memory, const mor_problem* problem, mor_arena* arena)
 {
-    size_t n = (size_t)problem->step.row_count;
-    double* z = mor_arena_alloc(arena, (2 * n + 1) * sizeof *z);
-    *memory = (mor_judge_memory){ z, z ? z + n : NULL, false };
+    const mor_step_form* step = &problem->step;
+    size_t n = (size_t)step->row_count;
+    double* z = mor_arena_alloc(arena, (2 * n + (size_t)step->block_count + 1) * sizeof *z);
+    *memory = (mor_judge_memory){ z, z ? z + n : NULL, z ? z + 2 * n : NULL, false };
+    for (int c = 0; z && c < step->block_count; c++) memory->rho[c] = mor_step_rho(step, c);
     return z != NULL;
 }
 
@@ -97,7 +99,7 @@ double mor_judge_step_velocity(const mor_problem* problem, const double* z, mor_
     mor_tally tally = { 0 };
     for (int c = 0; c < step->block_count; c++) {
         const mor_block* b = &step->blocks[c];
-        tally_block(b, mor_step_rho(step, c), z + b->row, u + b->row, &tally);
+        tally_block(b, memory ? memory->rho[c] : mor_step_rho(step, c), z + b->row, u + b->row, &tally);
     }
     return tally.largest;
 }
@@ -116,7 +118,7 @@ mor_residual mor_judge_step(const mor_problem* problem, const double* z, mor_jud
     for (int c = 0; c < step->block_count; c++) {
         const mor_block* b = &step->blocks[c];
         const double *p = z + b->row, *v = u + b->row;
-        double rho = mor_step_rho(step, c);
+        double rho = memory ? memory->rho[c] : mor_step_rho(step, c);
         tally_block(b, rho, p, v, &scaled);
         tally_block(b, 1.0, p, v, &plain);
         if (b->kind != MOR_BLOCK_CONTACT) continue;
