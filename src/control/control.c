@@ -253,7 +253,7 @@ void mor_control_begin(mor_world* w)
         r->base = robot->base;
         memcpy(r->s, robot->s, bytes);
         memcpy(r->nu, robot->nu, (size_t)robot->model->dof * sizeof(double));
-        mor_robot_copy_state(robot->model, robot->work, r->start, false);
+        mor_robot_copy_state(robot->model, robot->work, r->start);
         for (int k = 0; k < r->foot_count; k++) r->feet[k].start = mor_robot_frame_pose(robot->model, robot->work, r->feet[k].frame);
         r->has_gravity = false;
         memset(r->command, 0, bytes);

@@ -211,7 +211,7 @@ static mor_vec3 proper_acceleration(const mor_world* w, const mor_robot_model* m
     const mor_link_state* l = &work->states[F->link];
     mor_vec3 r = mor_mul(&l->R, F->pose.position);
     (void)w, (void)nudot;
-    /* the sweep of inverse dynamics left the links' accelerations, gravity subtracted at the base */
+    /* the sweep left the links' accelerations, gravity subtracted at the base */
     mor_vec3 a = mor_add(work->a[F->link], mor_add(mor_cross(work->b[F->link], r), mor_cross(l->w, mor_cross(l->w, r))));
     mor_pose pose = mor_robot_frame_pose(m, work, frame);
     return mor_rotate(mor_quat_conj(pose.rotation), a);
@@ -306,8 +306,11 @@ void mor_sensors_read(mor_world* w)
     for (int i = 0; i < control->robot_count; i++) {
         mor_control_robot* c = control->robots[i];
         if (!c) continue;
-        bool wanted = false;
-        for (int k = 0; k < control->sensors.count; k++) wanted = wanted || sensors[k].def.robot == i;
+        bool wanted = false, forces = false;
+        for (int k = 0; k < control->sensors.count; k++) {
+            wanted = wanted || sensors[k].def.robot == i;
+            forces = forces || (sensors[k].def.robot == i && sensors[k].def.kind == MOR_SENSOR_TORQUE);
+        }
         const mor_robot* r = w->robots[i];
         for (int f = 0; f < c->foot_count; f++) {
             double *x = (double*)control->trial.data + c->feet[f].state, pressure;
@@ -317,9 +320,13 @@ void mor_sensors_read(mor_world* w)
             put3(x + 7, cop);
         }
         if (!wanted) continue;
-        gather(w, r, c);
-        gather_loops(w, r, c);
-        mor_robot_inverse_dynamics(r->model, c->start, w->gravity, c->nudot, c->wrenches, c->vector);
+        if (forces) {
+            gather(w, r, c);
+            gather_loops(w, r, c);
+            mor_robot_inverse_dynamics(r->model, c->start, w->gravity, c->nudot, c->wrenches, c->vector);
+        } else {
+            mor_robot_accelerations(r->model, c->start, w->gravity, c->nudot);
+        }
         for (int k = 0; k < control->sensors.count; k++)
             if (sensors[k].def.robot == i) read_one(w, &sensors[k], c);
     }

@@ -8,7 +8,7 @@
  * Points: contacts of the robot with fixed and kinematic bodies whose gap is at most 1e-4 m. Fewer than three points cannot
  * balance every pose; A A' is regularised by 1e-9 of its trace, so that what cannot be balanced is left to feedback.
  *
- * Cost: two recursive Newton-Euler sweeps. */
+ * Cost: two sweeps from the tips to the base. */
 #include "control/control.h"
 
 #include "linalg/dense.h"
@@ -33,8 +33,7 @@ void mor_gravity_torque(const mor_world* w, const mor_robot* robot, mor_robot_wo
 {
     const mor_robot_model* m = robot->model;
     int n = m->joint_count, offset = m->dof - n;
-    mor_robot_copy_state(m, robot->work, work, true);
-    mor_robot_inverse_dynamics(m, work, w->gravity, NULL, NULL, vector);
+    mor_robot_statics(m, robot->work, work, w->gravity, NULL, vector);
     size_t mark = mor_arena_mark(scratch);
     double* wrenches = m->floating ? mor_arena_zero(scratch, 6 * (size_t)m->link_count, sizeof *wrenches) : NULL;
     if (wrenches) {
@@ -59,11 +58,11 @@ void mor_gravity_torque(const mor_world* w, const mor_robot* robot, mor_robot_wo
                 int link = support_of(w, robot, &contacts[i], &p);
                 if (link < 0) continue;
                 mor_vec3 f = mor_add(force, mor_cross(moment, mor_sub(p, robot->base.position)));
-                mor_vec3 n_link = mor_cross(mor_sub(p, work->states[link].p), f);
+                mor_vec3 n_link = mor_cross(mor_sub(p, robot->work->states[link].p), f);
                 const double add[6] = { f.x, f.y, f.z, n_link.x, n_link.y, n_link.z };
                 for (int k = 0; k < 6; k++) wrenches[6 * link + k] += add[k];
             }
-            mor_robot_inverse_dynamics(m, work, w->gravity, NULL, wrenches, vector);
+            mor_robot_statics(m, robot->work, work, w->gravity, wrenches, vector);
         }
     }
     mor_arena_release(scratch, mark);

@@ -351,14 +351,8 @@ void mor_robot_update(const mor_robot_model* m, mor_robot_work* work, const mor_
     }
 }
 
-void mor_robot_copy_state(const mor_robot_model* m, const mor_robot_work* from, mor_robot_work* to, bool at_rest)
+void mor_robot_copy_state(const mor_robot_model* m, const mor_robot_work* from, mor_robot_work* to)
 {
-    const mor_vec3 zero = { 0, 0, 0 };
     memcpy(to->states, from->states, (size_t)m->link_count * sizeof *to->states);
     memcpy(to->joint, from->joint, (size_t)m->link_count * sizeof *to->joint);
-    for (int i = 0; at_rest && i < m->link_count; i++) {
-        mor_link_state* l = &to->states[i];
-        l->v = l->w = l->bias_v = l->bias_w = zero;
-        to->joint[i] = 0.0;
-    }
 }

@@ -69,8 +69,13 @@ struct mor_robot_work {
  * of the link and two to spare. With the factor of mor_robot_factor. */
 void mor_robot_factor_solve8(const mor_robot_model* model, const double* LDL, int link, double* x);
 
-/* What mor_robot_update wrote, from one work space to another; at rest: with no velocities. */
-void mor_robot_copy_state(const mor_robot_model* model, const mor_robot_work* from, mor_robot_work* to, bool at_rest);
+/* What mor_robot_update wrote, from one work space to another. */
+void mor_robot_copy_state(const mor_robot_model* model, const mor_robot_work* from, mor_robot_work* to);
+
+/* The outward half of inverse dynamics: a and b of the work space. */
+void mor_robot_accelerations(const mor_robot_model* model, mor_robot_work* work, mor_vec3 gravity, const double* nudot);
+/* Inverse dynamics at rest in the positions of `at`: only the forces of `scratch` are written. */
+void mor_robot_statics(const mor_robot_model* model, const mor_robot_work* at, mor_robot_work* scratch, mor_vec3 gravity, const double* wrenches, double* out);
 
 static inline int mor_robot_offset(const mor_robot_model* m) { return m->floating ? 6 : 0; }
 

@@ -26,27 +26,50 @@
 
 /* -------------------------------------------------------------------------- inverse dynamics */
 
+/* v' and w' of the base, and of a link from its parent's. */
+static inline void accelerate_base(const mor_robot_model* m, mor_robot_work* work, mor_vec3 gravity, const double* nudot)
+{
+    work->a[0] = mor_neg(gravity);
+    work->b[0] = mor_v3(0, 0, 0);
+    if (!m->floating || !nudot) return;
+    work->a[0] = mor_add(work->a[0], mor_v3(nudot[0], nudot[1], nudot[2]));
+    work->b[0] = mor_v3(nudot[3], nudot[4], nudot[5]);
+}
+
+static inline void accelerate_link(const mor_robot_model* m, mor_robot_work* work, int i, const double* nudot)
+{
+    const mor_link_constant* c = &m->constants[i];
+    const mor_link_state* l = &work->states[i];
+    mor_vec3 *a = work->a, *b = work->b;
+    double qdd = nudot ? nudot[c->dof] : 0.0;
+    a[i] = mor_add(mor_add(a[c->parent], mor_cross(b[c->parent], l->r)), l->bias_v);
+    b[i] = mor_add(b[c->parent], l->bias_w);
+    if (c->prismatic) a[i] = mor_madd(a[i], qdd, l->axis);
+    else b[i] = mor_madd(b[i], qdd, l->axis);
+}
+
+/* What the links' f and n, which are summed up here, ask of joints and base. */
+static inline void gather_inwards(const mor_robot_model* m, const mor_link_state* states, mor_vec3* f, mor_vec3* n, double* out)
+{
+    for (int i = m->link_count - 1; i > 0; i--) {
+        const mor_link_constant* c = &m->constants[i];
+        const mor_link_state* l = &states[i];
+        out[c->dof] = mor_dot(l->axis, c->prismatic ? f[i] : n[i]);
+        f[c->parent] = mor_add(f[c->parent], f[i]);
+        n[c->parent] = mor_add(n[c->parent], mor_add(n[i], mor_cross(l->r, f[i])));
+    }
+    if (m->floating) memcpy(out, (double[6]){ f[0].x, f[0].y, f[0].z, n[0].x, n[0].y, n[0].z }, 6 * sizeof(double));
+}
+
 void mor_robot_inverse_dynamics(const mor_robot_model* m, mor_robot_work* work, mor_vec3 gravity, const double* nudot,
                                 const double* wrenches, double* out)
 {
     int offset = mor_robot_offset(m);
     mor_vec3 *a = work->a, *b = work->b, *f = work->f, *n = work->n;
-    a[0] = mor_neg(gravity);
-    b[0] = mor_v3(0, 0, 0);
-    if (m->floating && nudot) {
-        a[0] = mor_add(a[0], mor_v3(nudot[0], nudot[1], nudot[2]));
-        b[0] = mor_v3(nudot[3], nudot[4], nudot[5]);
-    }
+    accelerate_base(m, work, gravity, nudot);
     for (int i = 0; i < m->link_count; i++) {
-        const mor_link_constant* c = &m->constants[i];
         const mor_link_state* l = &work->states[i];
-        if (i > 0) {
-            double qdd = nudot ? nudot[c->dof] : 0.0;
-            a[i] = mor_add(mor_add(a[c->parent], mor_cross(b[c->parent], l->r)), l->bias_v);
-            b[i] = mor_add(b[c->parent], l->bias_w);
-            if (c->prismatic) a[i] = mor_madd(a[i], qdd, l->axis);
-            else b[i] = mor_madd(b[i], qdd, l->axis);
-        }
+        if (i > 0) accelerate_link(m, work, i, nudot);
         const mor_rigid* B = &l->body;
         mor_vec3 wc = mor_cross(l->w, B->c), Iw = mor_sym3_mul(&B->I, l->w);
         f[i] = mor_add(mor_madd(mor_cross(b[i], B->c), B->m, a[i]), mor_cross(l->w, wc));
@@ -57,19 +80,34 @@ void mor_robot_inverse_dynamics(const mor_robot_model* m, mor_robot_work* work, 
             n[i] = mor_sub(n[i], mor_v3(x[3], x[4], x[5]));
         }
     }
-    for (int i = m->link_count - 1; i > 0; i--) {
-        const mor_link_constant* c = &m->constants[i];
-        const mor_link_state* l = &work->states[i];
-        out[c->dof] = mor_dot(l->axis, c->prismatic ? f[i] : n[i]);
-        f[c->parent] = mor_add(f[c->parent], f[i]);
-        n[c->parent] = mor_add(n[c->parent], mor_add(n[i], mor_cross(l->r, f[i])));
-    }
-    if (m->floating) memcpy(out, (double[6]){ f[0].x, f[0].y, f[0].z, n[0].x, n[0].y, n[0].z }, 6 * sizeof(double));
+    gather_inwards(m, work->states, f, n, out);
     if (!nudot) return;
     for (int j = 0; j < m->joint_count; j++) {
         out[offset + j] += m->reflected[j] * nudot[offset + j];
         for (int k = 0; m->coupling && k < m->joint_count; k++) out[offset + j] += m->coupling[j * m->joint_count + k] * nudot[offset + k];
     }
+}
+
+void mor_robot_accelerations(const mor_robot_model* m, mor_robot_work* work, mor_vec3 gravity, const double* nudot)
+{
+    accelerate_base(m, work, gravity, nudot);
+    for (int i = 1; i < m->link_count; i++) accelerate_link(m, work, i, nudot);
+}
+
+void mor_robot_statics(const mor_robot_model* m, const mor_robot_work* at, mor_robot_work* scratch, mor_vec3 gravity, const double* wrenches, double* out)
+{
+    mor_vec3 *f = scratch->f, *n = scratch->n;
+    for (int i = 0; i < m->link_count; i++) {
+        const mor_rigid* B = &at->states[i].body;
+        f[i] = mor_scale(-B->m, gravity);
+        n[i] = mor_cross(gravity, B->c);
+        if (wrenches) {
+            const double* x = wrenches + 6 * i;
+            f[i] = mor_sub(f[i], mor_v3(x[0], x[1], x[2]));
+            n[i] = mor_sub(n[i], mor_v3(x[3], x[4], x[5]));
+        }
+    }
+    gather_inwards(m, at->states, f, n, out);
 }
 
 /* -------------------------------------------------------------------------- forward dynamics */
