@@ -272,8 +272,8 @@ static void whole_runs_are_in_the_journal(void** state)
     const char *a = strstr(output, "\"scenes\": ["), *b = kept;
     int compared = 0;
     while ((a = strstr(a, "\"position_error\"")) && (b = strstr(b, "\"position_error\""))) {
-        size_t n = strcspn(a, ",\n");
-        assert_int_equal(n, strcspn(b, ",\n"));
+        size_t n = (size_t)(strstr(a, "\"cpu_s\"") - a); /* the time is that of each run */
+        assert_ptr_equal(b + n, strstr(b, "\"cpu_s\""));
         assert_memory_equal(a, b, n);
         a += n, b += n, compared++;
     }

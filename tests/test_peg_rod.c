@@ -132,13 +132,17 @@ static double contact_gain(const mor_world* w)
     return sum;
 }
 
-/* Piles of random hulls in a box of walls. MOREAU_LONG=1 runs 20000 steps, otherwise a few hundred. */
+/* Piles of random hulls in a box of walls. MOREAU_LONG=1 runs 20000 steps, otherwise four piles in which, near steps 54, 77, 84 and 83, two planes of a pair disown each
+ * other (peg_yield.c). */
 static void random_piles_neither_explode_nor_gain_kinetic_energy(void** state)
 {
     (void)state;
-    int total = getenv("MOREAU_LONG") ? 20000 : 400, per_run = 200, missed = 0, done = 0, wrong = 0;
+    const int few[] = { 6, 8, 27, 89 };
+    const bool all = getenv("MOREAU_LONG") != NULL;
+    int total = all ? 20000 : 400, per_run = all ? 200 : 100, missed = 0, done = 0, wrong = 0;
     double worst = 0.0, lifted = 0.0;
-    for (int seed = 1; done < total; seed++) {
+    for (int run = 0; done < total; run++) {
+        const int seed = all ? run + 1 : few[run];
         mor_error error = { 0 };
         mor_rng r = { (uint64_t)seed };
         mor_world* w = test_world(0.01);

@@ -61,6 +61,7 @@ static mor_vec3 seen_from(const mor_body_state* a, const mor_body_state* b)
 }
 
 static bool is_long(void) { return getenv("MOREAU_LONG") != NULL; }
+static double minute(void) { return getenv("MOREAU_SLOW") && !is_long() ? 2.0 : 60.0; } /* the sanitizer build is slow */
 
 /* ---------------------------------------------------------------------------------- standing */
 
@@ -70,7 +71,7 @@ static void stands(const char* scene, const char* const feet[2], double weight, 
     play p = open_scene(scene);
     until(&p, settled, NULL);
     mor_body_state before[2] = { body(&p, feet[0]), body(&p, feet[1]) };
-    double end = settled + seconds, drift = 0.0;
+    double end = settled + seconds, drift = 0.0, off = 0.0, margin = INFINITY;
     while (mor_world_time(p.w) < end - 1e-9) {
         until(&p, mor_world_time(p.w) + 0.1, NULL);
         for (int k = 0; k < 2; k++) {
@@ -86,11 +87,13 @@ static void stands(const char* scene, const char* const feet[2], double weight, 
             mor_bus_read(p.w, channel, pose);
             mor_quat q = { pose[3], pose[4], pose[5], pose[6] };
             mor_vec3 local = mor_rotate(mor_quat_conj(q), mor_v3(f.cop[0] - pose[0], f.cop[1] - pose[1], f.cop[2] - pose[2]));
-            assert_true(local.x > sole[0] && local.x < sole[1] && local.y > sole[2] && local.y < sole[3]);
+            margin = fmin(margin, fmin(fmin(local.x - sole[0], sole[1] - local.x), fmin(local.y - sole[2], sole[3] - local.y)));
         }
+        off = fmax(off, fabs(mor_world_foot(p.w, 0, 0).wrench[2] + mor_world_foot(p.w, 0, 1).wrench[2] - weight) / weight);
     }
-    double force = mor_world_foot(p.w, 0, 0).wrench[2] + mor_world_foot(p.w, 0, 1).wrench[2];
-    assert_near(force, weight, 1e-6 * weight);
+    printf("%s: %g s, feet drift %.2g m, ground carries the weight to %.2g, pressure %.2g m or more inside the soles\n", scene, seconds, drift, off, margin);
+    assert_true(margin > 0.0);
+    assert_true(off < 1e-6);
     if (!(drift < 1e-9)) fail_msg("%s: the feet drifted by %g m", scene, drift);
     close_scene(&p);
 }
@@ -98,7 +101,7 @@ static void stands(const char* scene, const char* const feet[2], double weight, 
 static void the_humanoid_stands_still(void** state)
 {
     (void)state;
-    stands("humanoid_stand", (const char* const[]){ "human/l_foot", "human/r_foot" }, 62.3 * 9.81, 0.5, is_long() ? 60.0 : 3.0, (double[]){ -0.09, 0.15, -0.05, 0.05 });
+    stands("humanoid_stand", (const char* const[]){ "human/l_foot", "human/r_foot" }, 62.3 * 9.81, 0.5, minute(), (double[]){ -0.09, 0.15, -0.05, 0.05 });
 }
 
 static void h1_stands_still(void** state)
@@ -108,7 +111,7 @@ static void h1_stands_still(void** state)
         print_message("SKIP: ../shared is not there\n");
         skip();
     }
-    stands("shared/h1_stand", (const char* const[]){ "h1/left_ankle_link", "h1/right_ankle_link" }, 59.338 * 9.81, 1.0, is_long() ? 60.0 : 2.0,
+    stands("shared/h1_stand", (const char* const[]){ "h1/left_ankle_link", "h1/right_ankle_link" }, 59.338 * 9.81, 1.0, minute(),
            (double[]){ -0.09, 0.19, -0.015, 0.015 });
 }
 
@@ -119,7 +122,7 @@ static void the_icub_stands_still(void** state)
         print_message("SKIP: ../shared is not there\n");
         skip();
     }
-    stands("shared/icub_stand", (const char* const[]){ "icub/l_ankle_2", "icub/r_ankle_2" }, 33.0616727 * 9.81, 2.0, is_long() ? 60.0 : 1.0,
+    stands("shared/icub_stand", (const char* const[]){ "icub/l_ankle_2", "icub/r_ankle_2" }, 33.0616727 * 9.81, 2.0, minute(),
            (double[]){ -0.06, 0.11, -0.035, 0.04 });
 }
 

@@ -147,6 +147,45 @@ static void an_impact_with_little_friction_keeps_the_tangential_velocity(void** 
         }
 }
 
+/* Newton: u_n+ = -e u_n-; friction has mu of the whole impulse (1 + e) m |u_n-|. Every law, every QP method; where there is no law it is refused. */
+static void an_impact_with_restitution_throws_back_as_newton_says(void** state)
+{
+    (void)state;
+    const double mu = 0.1, e = 0.5, nu[6] = { 1, 0, -1, 0, 0, 0 };
+    static const char* const laws[] = { "two-phase", "qp", "stick", "none", "compat" };
+    static const char* const solvers[] = { "qp-active-set", "qp-admm", "qp-interior-point" };
+    for (int k = 0; k < 5; k++)
+        for (int m = 0; m < 3; m++) {
+            mor_error error;
+            mor_step_report r;
+            mor_world* w = ground(1e-6, mor_v3(0, 0, 1), mu, mor_v3(0, 0, 0));
+            fine(mor_world_set_pair(w, 1, 1, mu, e, &error), &error);
+            mor_world_set_gravity(w, mor_v3(0, 0, 0));
+            add_sledge(w, mor_v3(0, 0, 1), 0.5e-6, nu, 0);
+            use(w, "gauss", solvers[m]);
+            if (k == 4) test_option(w, "formulation", "compat", "true");
+            else test_option(w, "formulation", "impact", laws[k]);
+            mor_status status = MOR_SOLVED;
+            for (int i = 0; i < 3 && status == MOR_SOLVED; i++) {
+                fine(mor_world_step(w, &r, &error), &error);
+                status = r.status;
+            }
+            double v[6];
+            mor_world_robot_state(w, 0, NULL, NULL, v);
+            if (k > 2) {
+                assert_int_equal(status, MOR_REFUSED);
+                assert_non_null(strstr(r.detail, "restitution 0.5 needs an impact law"));
+            } else {
+                assert_int_equal(status, MOR_SOLVED);
+                assert_true(fabs(v[2] - (k == 1 ? v[2] : e)) < 1e-9 && v[2] >= e - 1e-9); /* one QP lifts what it slows down */
+                if (k == 0) assert_true(fabs(v[0] - (1 - mu * (1 + e))) < 1e-4);
+                if (k == 2) assert_true(fabs(v[0]) < 1e-9);
+                assert_true(v[0] * v[0] + v[2] * v[2] <= 2 + 1e-12);
+            }
+            mor_world_destroy(w);
+        }
+}
+
 static void wrenches_are_in_the_frame_of_their_own_foot(void** state)
 {
     (void)state;
@@ -437,6 +476,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sliding_foot_feels_mu_n_and_carries_the_weight),
         cmocka_unit_test(an_impact_with_little_friction_keeps_the_tangential_velocity),
+        cmocka_unit_test(an_impact_with_restitution_throws_back_as_newton_says),
         cmocka_unit_test(wrenches_are_in_the_frame_of_their_own_foot),
         cmocka_unit_test(penetration_is_corrected_and_in_the_original_it_stays),
         cmocka_unit_test(a_fixed_frame_does_not_sink_in_a_minute),

@@ -52,11 +52,12 @@ typedef struct mor_polyhedron {
     double* offsets;
     int* vertex_start; /* vertex_count + 1 offsets into vertex_edges */
     int* vertex_edges; /* edges at each vertex */
+    bool is_box;       /* an axis-aligned box centred at the origin; half sizes below */
+    mor_vec3 half;
     int direction_count;  /* of edges: parallel ones (to 1e-14) share one */
     mor_vec3* directions; /* unit */
     int* edge_direction;  /* of each edge d, or ~d if it runs against directions[d] */
-    bool is_box;       /* an axis-aligned box centred at the origin; half sizes below */
-    mor_vec3 half;
+    int box_edges[3][2][2]; /* of a box: its edge along an axis, on the lower or upper side of the next two */
 } mor_polyhedron;
 
 /* Convex polygon or chain in the plane: points[i].z = 0; edge i goes from point i to point i+1

@@ -416,22 +416,11 @@ static bool consider(search* k, int i, int j, mor_vec3 n, const mor_feature_quer
     return true;
 }
 
-/* Edge of a box along an axis, on the given sides of the other two. */
-static void box_edges(const mor_polyhedron* P, int table[3][2][2])
-{
-    for (int e = 0; e < P->edge_count; e++) {
-        mor_vec3 t = P->vertices[P->edges[e].tail], h = P->vertices[P->edges[e].head], m = mor_add(t, h), d = mor_sub(h, t);
-        int axis = d.x != 0.0 ? 0 : d.y != 0.0 ? 1 : 2;
-        table[axis][mor_axis(m, (axis + 1) % 3) > 0.0][mor_axis(m, (axis + 2) % 3) > 0.0] = e;
-    }
-}
-
 /* Two boxes: for every pair of axes and either sign exactly one pair of edges supports the normal. */
 static bool search_box_edges(search* k, const mor_feature_query* o, double tol, uint32_t cache[4], edge_list* list)
 {
-    int A[3][2][2], B[3][2][2];
-    box_edges(k->P, A);
-    box_edges(k->Q, B);
+    const int(*A)[2][2] = k->P->box_edges;
+    const int(*B)[2][2] = k->Q->box_edges;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
             mor_vec3 v = mor_v3(k->R.m[0][j], k->R.m[1][j], k->R.m[2][j]);
@@ -498,6 +487,19 @@ static bool search_all_edges(search* k, const mor_feature_query* o, double tol, 
     return true;
 }
 
+/* Least distance of a corner of either box to the other box. */
+static double corners_apart(const search* k)
+{
+    double least = HUGE_VAL;
+    for (int v = 0; v < 8; v++) {
+        mor_vec3 q = k->vertex[v], p = mor_tmul(&k->R, mor_sub(k->P->vertices[v], k->p)), a = k->P->half, b = k->Q->half;
+        mor_vec3 d = mor_v3(fmax(fabs(q.x) - a.x, 0.0), fmax(fabs(q.y) - a.y, 0.0), fmax(fabs(q.z) - a.z, 0.0));
+        mor_vec3 e = mor_v3(fmax(fabs(p.x) - b.x, 0.0), fmax(fabs(p.y) - b.y, 0.0), fmax(fabs(p.z) - b.z, 0.0));
+        least = fmin(least, fmin(mor_dot(d, d), mor_dot(e, e)));
+    }
+    return sqrt(least);
+}
+
 /* Crossing arcs; false if one of them separates by more than the window. */
 static bool search_edges(search* k, const mor_placed* A, const mor_placed* B, const mor_feature_query* o, double tol, uint32_t cache[4])
 {
@@ -506,11 +508,14 @@ static bool search_edges(search* k, const mor_placed* A, const mor_placed* B, co
     list.count = 0;
     for (int j = 0; j < Q->edge_count; j++) k->dir[j] = mor_sub(k->vertex[Q->edges[j].head], k->vertex[Q->edges[j].tail]);
     if (!(k->P->is_box && Q->is_box ? search_box_edges(k, o, tol, cache, &list) : search_all_edges(k, o, tol, cache, &list))) return false;
-    /* near: the distance of the bodies is at least the best separation; it is looked up only if that does not decide */
-    double near = fmax(k->best, 0.0);
+    /* near: the distance of the bodies lies between the best separation and what some of their points are apart; it is looked up only if these do not decide */
+    double near = fmax(k->best, 0.0), far = HUGE_VAL;
     bool asked = k->best <= 0.0;
+    for (int c = 0; c < list.count; c++) far = fmin(far, list.found[c].distance);
+    if (!asked && list.count && k->P->is_box && Q->is_box) far = fmin(far, corners_apart(k));
     for (int c = 0; c < list.count; c++) {
         const edge_candidate* e = &list.found[c];
+        if (e->distance > far + 2.0 * o->motion + tol) continue;
         if (e->distance > near + 2.0 * o->motion && !asked) {
             mor_closest closest;
             asked = true;

@@ -106,60 +106,95 @@ typedef struct builder {
     const int* local; /* world tree -> tree within its island */
     const int* world_tree; /* and back */
     int entry_count, coef_count, diagonal_count, row_count, block_count, contact_count;
-    double* six;        /* responses of the six velocities of a body, see mor_tree_kind.respond6 */
+    double* six;        /* responses of the six velocities of a body (mor_tree_kind.respond6), row by row, and scratch for eight */
     const mor_body* of; /* whose they are; NULL: nobody's */
 } builder;
+
+/* Y = C X, C 3 x 6, X 6 x n */
+MOR_ALWAYS_INLINE void combine_six_body(int n, const double* X, const double* C, double* Y)
+{
+    mor_four f[18];
+    for (int j = 0; j < 18; j++) f[j] = (mor_four){ C[j], C[j], C[j], C[j] };
+    int i = 0;
+    for (; i + 4 <= n; i += 4, X += 4) {
+        const mor_four a = MOR_FOUR_AT(X), b = MOR_FOUR_AT(X + n), c = MOR_FOUR_AT(X + 2 * n);
+        const mor_four x = MOR_FOUR_AT(X + 3 * n), y = MOR_FOUR_AT(X + 4 * n), z = MOR_FOUR_AT(X + 5 * n);
+        MOR_FOUR_TO(Y + i) = a * f[0] + b * f[1] + c * f[2] + (x * f[3] + y * f[4] + z * f[5]);
+        MOR_FOUR_TO(Y + n + i) = a * f[6] + b * f[7] + c * f[8] + (x * f[9] + y * f[10] + z * f[11]);
+        MOR_FOUR_TO(Y + 2 * n + i) = a * f[12] + b * f[13] + c * f[14] + (x * f[15] + y * f[16] + z * f[17]);
+    }
+    for (; i < n; i++, X++)
+        for (int d = 0; d < 3; d++) {
+            const double* c = C + 6 * d;
+            Y[d * n + i] = X[0] * c[0] + X[n] * c[1] + X[2 * n] * c[2] + (X[3 * n] * c[3] + X[4 * n] * c[4] + X[5 * n] * c[5]);
+        }
+}
+
+MOR_WIDE_VOID(static, combine_six, (int n, const double* X, const double* C, double* Y), (n, X, C, Y))
 
 /* Responses of the rows of a contact on one side by those of the body's six velocities: several contacts share them. False: not this way. */
 static bool respond_by_six(builder* k, int tree, const mor_body* b, mor_vec3 r, const mor_vec3* direction, double sign, int dim, double* Y)
 {
     const mor_tree* t = &k->w->trees[tree];
-    if (!t->kind->respond6 || !k->six) return false;
-    if (k->of != b) {
+    if (dim != 3 || !t->kind->respond6 || !k->six) return false;
+    int n = t->dof;
+    if (k->of != b) { /* and turned round: six rows of n */
+        double* x = k->six + 6 * n;
         k->of = NULL;
-        if (!t->kind->respond6(t, b, k->six)) return false;
+        if (!t->kind->respond6(t, b, x)) return false;
+        for (int i = 0; i < n; i++)
+            for (int c = 0; c < 6; c++) k->six[c * n + i] = x[8 * i + c];
         k->of = b;
     }
-    mor_two c[3][3];
-    for (int d = 0; d < dim; d++) {
+    double C[18];
+    for (int d = 0; d < 3; d++) {
         mor_vec3 v = mor_scale(sign, direction[d]), m = mor_cross(r, v);
-        c[d][0] = (mor_two){ v.x, v.y }, c[d][1] = (mor_two){ v.z, m.x }, c[d][2] = (mor_two){ m.y, m.z };
+        double* c = C + 6 * d;
+        c[0] = v.x, c[1] = v.y, c[2] = v.z, c[3] = m.x, c[4] = m.y, c[5] = m.z;
     }
-    const double* x = k->six;
-    for (int i = 0; i < t->dof; i++, x += 6) {
-        mor_two a = mor_two_at(x), b = mor_two_at(x + 2), e = mor_two_at(x + 4);
-        for (int d = 0; d < dim; d++) {
-            mor_two sum = a * c[d][0] + b * c[d][1] + e * c[d][2];
-            Y[d * t->dof + i] = sum[0] + sum[1];
-        }
-    }
+    combine_six(n, k->six, C, Y);
     return true;
 }
 
-/* Responses and W_cc of a block whose Jacobian is written; closes it. `done`: entries that have their responses. */
+/* Responses of a block whose Jacobian is written; closes it. `done`: entries that have theirs. */
 static void finish_block(builder* k, const mor_block* block, unsigned done)
 {
-    int dim = block->dim;
-    double* diagonal = k->diagonal + k->diagonal_count;
-    memset(diagonal, 0, (size_t)(dim * dim) * sizeof *diagonal);
     for (int e = block->entry; e < block->entry + block->entry_count; e++) {
         int tree = k->world_tree[k->entries[e].tree], dof = k->w->trees[tree].dof;
         const double* J = k->jacobian + k->entries[e].start;
         double* Y = k->response + k->entries[e].start;
-        for (int d = 0; d < dim && !(done & 1u << (e - block->entry)); d++) mor_tree_response(k->w, tree, J + d * dof, Y + d * dof);
-        if (dim == 3) {
-            mor_gram3(dof, Y, J, diagonal);
-            continue;
-        }
-        for (int i = 0; i < dim; i++)
-            for (int j = 0; j < dim; j++)
-                for (int m = 0; m < dof; m++) diagonal[i * dim + j] += Y[i * dof + m] * J[j * dof + m];
+        for (int d = 0; d < block->dim && !(done & 1u << (e - block->entry)); d++) mor_tree_response(k->w, tree, J + d * dof, Y + d * dof);
     }
     k->diagonal_start[k->block_count] = k->diagonal_count;
-    k->diagonal_count += dim * dim;
-    k->row_count += dim;
+    k->diagonal_count += block->dim * block->dim;
+    k->row_count += block->dim;
     k->block_count++;
 }
+
+/* W_cc of all blocks and the approach of the contacts of an island; apart from the rows, which the processor has not yet stored when they are just written. */
+MOR_ALWAYS_INLINE void fill_diagonals_body(const builder* k, const mor_system* s)
+{
+    for (int b = 0; b < k->block_count; b++) {
+        const mor_block* block = &k->blocks[b];
+        int dim = block->dim;
+        double* W = k->diagonal + k->diagonal_start[b];
+        memset(W, 0, (size_t)(dim * dim) * sizeof *W);
+        for (int e = block->entry; e < block->entry + block->entry_count; e++) {
+            const mor_tree_block* t = &s->trees[k->entries[e].tree];
+            const double *J = k->jacobian + k->entries[e].start, *Y = k->response + k->entries[e].start;
+            if (b < k->contact_count) k->rows[b].approach += mor_inner(t->dof, J, s->nu + t->offset);
+            if (dim == 3) {
+                mor_gram3(t->dof, Y, J, W);
+                continue;
+            }
+            for (int i = 0; i < dim; i++)
+                for (int j = 0; j < dim; j++)
+                    for (int m = 0; m < t->dof; m++) W[i * dim + j] += Y[i * t->dof + m] * J[j * t->dof + m];
+        }
+    }
+}
+
+MOR_WIDE_VOID(static, fill_diagonals, (const builder* k, const mor_system* s), (k, s))
 
 /* The part of a contact's arm that keeps its direction while the body turns: the radius of round shapes. */
 static mor_vec3 round_arm(const mor_body* b, const mor_contact* c, int side)
@@ -247,7 +282,9 @@ static void add_contact(builder* k, int index, const mor_contact* old)
         const mor_tree* t = &w->trees[b->tree];
         bool same = side && tree[0] == tree[1]; /* two links of one robot: one entry */
         double* J = k->jacobian + k->coef_count;
-        for (int d = 0; d < dim; d++) t->kind->row(t, b, r, direction[d], sign, J + d * t->dof);
+        if (dim == 3 && t->kind->rows3) t->kind->rows3(t, b, r, direction, sign, J);
+        else
+            for (int d = 0; d < dim; d++) t->kind->row(t, b, r, direction[d], sign, J + d * t->dof);
         if (same) {
             double* first = J - dim * t->dof;
             for (int m = 0; m < dim * t->dof; m++) first[m] += J[m];
@@ -260,12 +297,6 @@ static void add_contact(builder* k, int index, const mor_contact* old)
         if (same) done = 0;
     }
     finish_block(k, block, done);
-    const mor_entry* entry = &k->entries[block->entry];
-    for (int side = 0; side < 2; side++) {
-        if (tree[side] < 0 || (side && tree[0] == tree[1])) continue;
-        const double *J = k->jacobian + (entry++)->start, *nu = w->nu + w->trees[tree[side]].offset;
-        for (int i = 0; i < w->trees[tree[side]].dof; i++) row->approach += J[i] * nu[i];
-    }
     for (int d = 1; d < dim; d++) row->drift[d] += mor_dot(direction[d], c->surface_velocity);
     if (w->options.sticking) hold_anchor(w, c, old, direction, dim, row);
     if (old) {
@@ -431,7 +462,7 @@ void mor_assemble(mor_world* w)
     int widest = 0;
     for (int i = 0; i < nt; i++)
         if (w->trees[i].kind->respond6 && w->trees[i].dof > widest) widest = w->trees[i].dof;
-    k.six = widest ? mor_arena_alloc(w->arena, 6 * (size_t)widest * sizeof(double)) : NULL;
+    k.six = widest ? mor_arena_alloc(w->arena, 14 * (size_t)widest * sizeof(double)) : NULL;
     w->islands = mor_arena_zero(w->arena, (size_t)islands, sizeof *w->islands);
     mor_tree_block* blocks = mor_arena_alloc(w->arena, (size_t)nt * sizeof *blocks);
     double* nu = mor_arena_alloc(w->arena, (size_t)w->dof * sizeof(double));
@@ -479,6 +510,7 @@ void mor_assemble(mor_world* w)
         k.entry_count = k.coef_count = k.diagonal_count = k.row_count = k.block_count = k.contact_count = 0;
         for (int c = contact_start[i]; c < contact_start[i + 1]; c++) add_contact(&k, contact_list[c], old[contact_list[c]]);
         for (int r = row_start[i]; r < row_start[i + 1]; r++) add_rows(&k, row_list[r]);
+        fill_diagonals(&k, s);
         s->block_count = k.block_count;
         s->row_count = k.row_count;
         s->blocks = k.blocks;

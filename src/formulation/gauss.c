@@ -30,7 +30,7 @@
  * foot can cancel that at four points at once, H cannot reach it, and the QP would answer with forces that squeeze the foot up to
  * the edges of the pyramids.
  *
- * Limits: inelastic (restitution is not used); dense in the contacts of an island.
+ * Limits: restitution only where there is an impact law (not `none`, not in compat mode: refused); dense in the contacts of an island.
  *
  * Reference: papers of the whole-body simulator (Guedelha et al. 2024); F. Cadoux (2009), An optimization-based algorithm for
  * Coulomb's frictional contact; D. G. Anderson (1965), Iterative procedures for nonlinear integral equations. */
@@ -141,13 +141,14 @@ typedef struct verdict {
     const mor_problem* problem;
     double tol;
     mor_arena* arena;
+    mor_judge_memory* memory; /* or NULL */
 } verdict;
 
 static bool content(const void* user, const double* p)
 {
     const verdict* v = user;
     size_t mark = mor_arena_mark(v->arena);
-    double error = mor_judge_step_velocity(v->problem, p, v->arena);
+    double error = mor_judge_step_velocity(v->problem, p, v->memory, v->arena);
     bool good = error <= v->tol || (error <= 1e-7 && error <= mor_judge_floor(v->problem, p, v->arena));
     mor_arena_release(v->arena, mark);
     return good;
@@ -194,7 +195,7 @@ static mor_report coulomb(mor_gauss* g, int rounds, double tol, mor_solve_stage*
         if (worst <= 0.1 * tol) break;
         if (round >= 2 && (round & (round - 1)) == 0) { /* rounds 2, 4, 8 ...: the states may be right, and the rest rounding of the QPs */
             memcpy(trial, p, (size_t)f->row_count * sizeof *trial);
-            verdict judge = { &g->problem, tol, g->arena };
+            verdict judge = { &g->problem, tol, g->arena, NULL };
             if (mor_state_guess(&g->problem, content, &judge, trial, g->arena)) {
                 memcpy(p, trial, (size_t)f->row_count * sizeof *trial);
                 report.status = MOR_SOLVED;
@@ -229,15 +230,16 @@ static bool directly(const mor_system* s, const bool* keep, const double* base, 
     mor_problem problem;
     int* row_of;
     bool done = false, warm = false;
+    mor_judge_memory memory = { 0 };
     double* p = mor_arena_alloc(arena, ((size_t)s->row_count + 1) * sizeof *p);
     if (p && mor_step_problem(s, 0, bias, keep, arena, &problem, &row_of) && problem.size > 0) {
         problem.step.nu_free = base;
         for (int r = 0; r < problem.size; r++) warm = (p[r] = answer->impulses[row_of[r]]) != 0.0 || warm;
-        verdict judge = { &problem, tol, arena };
+        verdict judge = { &problem, tol, arena, mor_judge_memory_init(&memory, &problem, arena) ? &memory : NULL };
         done = warm && mor_state_guess(&problem, content, &judge, p, arena);
     }
     if (done) {
-        *report = (mor_report){ .status = MOR_SOLVED, .iterations = 1, .residual = mor_judge(&problem, p, arena) };
+        *report = (mor_report){ .status = MOR_SOLVED, .iterations = 1, .residual = mor_judge_step(&problem, p, memory.z ? &memory : NULL, arena) };
         for (int r = 0; r < problem.size; r++) total[row_of[r]] += p[r];
         memcpy(answer->impulses, total, (size_t)s->row_count * sizeof *total);
         mor_step_velocity(&problem.step, p, answer->nu);
@@ -271,6 +273,14 @@ static mor_report gauss_step(const mor_system* s, const void* options, mor_solve
         fresh = fresh || (touching[c] && row->old_gap > touch && (o->compat || row->approach < 0.0));
     }
     if (o->compat && s->world && s->world->step == 0) fresh = false;
+    for (int c = 0; c < s->contact_count && fresh && (o->compat || law == 4); c++)
+        if (touching[c] && s->contacts[c].restitution > 0.0 && s->contacts[c].approach < -s->v_rest) {
+            mor_report refused = { .status = MOR_REFUSED };
+            snprintf(refused.detail, sizeof refused.detail, "restitution %g needs an impact law that knows it: %s", s->contacts[c].restitution,
+                     o->compat ? "compat mode has none, as the original; set it to 0" : "impact is none; choose two-phase, qp or stick, or set it to 0");
+            memcpy(answer->nu, s->nu_free, (size_t)s->dof * sizeof *answer->nu);
+            return refused;
+        }
     memcpy(after, s->nu, (size_t)s->dof * sizeof *after);
     mor_report impact = { .status = MOR_SOLVED };
     if (fresh && law < 4) {
@@ -288,7 +298,6 @@ static mor_report gauss_step(const mor_system* s, const void* options, mor_solve
         for (int d = 0; d < b->dim && touching[c]; d++) {
             double a = s->h * (row->acceleration[d] - (o->compat ? 0.0 : row->centripetal[d]));
             bias[b->row + d] = row->drift[d] + a;
-            if (d > 0 && b->dim == 3) turn[2 * c + d - 1] = -(bias[b->row + d] + row_speed(s, b, d, base));
             if (!discrete) bias[b->row + d] = a - row_speed(s, b, d, after);
         }
     }
@@ -298,6 +307,12 @@ static mor_report gauss_step(const mor_system* s, const void* options, mor_solve
             report.iterations += impact.iterations;
             return report;
         }
+    }
+    for (int c = 0; c < s->contact_count && !o->compat; c++) { /* where the slip goes: a corner of the polygon opposes it */
+        const mor_contact_row* row = &s->contacts[c];
+        const mor_block* b = &s->blocks[row->block];
+        for (int d = 1; d < 3 && b->dim == 3 && touching[c]; d++)
+            turn[2 * c + d - 1] = -(row->drift[d] + s->h * (row->acceleration[d] - row->centripetal[d]) + row_speed(s, b, d, base));
     }
     mor_gauss g;
     if (!mor_gauss_build(&g, s, keep, s->directions, o->compat, o->compat ? NULL : turn, damping, arena)) return mor_report_no_memory();

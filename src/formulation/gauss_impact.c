@@ -1,4 +1,4 @@
-/* Touch-down: the velocity jumps. Inelastic impact of the touching points, in impulses F at the velocity nu-:
+/* Touch-down: the velocity jumps. Impact of the touching points, in impulses F at the velocity nu-:
  *
  *   stick       all contact rows come to rest: nu+ = (I - M^-1 G (G'M^-1 G)^+ G') nu-, pulling and beyond any friction cone if need be
  *   qp          minimise F'HF/2 + F'g over the friction pyramids, g = G' nu-                     (the paper's eq. 24 with nu-)
@@ -8,6 +8,12 @@
  * F'HF/2 + F'g is the change of kinetic energy. In `qp` F = 0 is allowed, in phase II the answer of phase I is, whose change is not
  * positive: so neither can gain energy, whatever mu, and neither can the projection. Phase II bounds the normal impulse because the
  * convex pyramid would otherwise buy friction with it (a foot sliding at 0.3 m/s would be thrown up).
+ *
+ * Restitution (Newton's, per contact): points that approach faster than v_rest shall leave with t = -e g_n: the laws above with g_n - t in the place of
+ * g_n (stick, qp, phase I) and H_n F + g_n >= t in phase II, so that friction has mu of the whole impulse. With several points and friction Newton's law can
+ * gain energy (Kane's paradox). The answer F_1 is then drawn back towards the inelastic one F_0, both in the cones, just until F'HF/2 + F'g = -1e-12 F'HF:
+ *
+ *     F = (1 - b) F_0 + b F_1,    b the largest in [0, 1] that gains nothing (a quadratic equation)
  *
  * Loops keep the velocity they have. Joint limits that are reached take part; motors and friction in joints have no
  * impulse in an instant.
@@ -26,8 +32,10 @@
 
 #define WIDER 1e-4 /* bound K of phase II: its rows leave no inside otherwise, which iterative methods cannot reach */
 
-/* All rows of the problem to rest. */
-static mor_report stick(mor_gauss* g, double* z)
+#define ROUNDING 1e-12 /* of F'HF: what the sums of an impact may be wrong by */
+
+/* All rows of the problem to rest, normals to `target`. */
+static mor_report stick(mor_gauss* g, const double* target, double* z)
 {
     int n = g->n;
     size_t N = (size_t)n;
@@ -39,7 +47,7 @@ static mor_report stick(mor_gauss* g, double* z)
     for (int i = 0; i < n; i++) largest = fmax(largest, g->H[i + N * i]);
     int rank = mor_semidefinite_factor(n, L, order, 1e-12 * largest, NULL, work);
     for (int i = 0; i < rank; i++) {
-        x[i] = -g->q[order[i]];
+        x[i] = target[order[i]] - g->q[order[i]];
         for (int j = 0; j < i; j++) x[i] -= L[i + N * j] * x[j];
         x[i] /= L[i + N * i];
     }
@@ -53,7 +61,7 @@ static mor_report stick(mor_gauss* g, double* z)
 }
 
 /* Phase I: the first rows of the contacts and the bounded rows only. */
-static mor_report normal_phase(const mor_gauss* g, mor_solve_stage* stage, double* z)
+static mor_report normal_phase(const mor_gauss* g, const double* target, mor_solve_stage* stage, double* z)
 {
     const mor_step_form* f = &g->problem.step;
     int m = 0;
@@ -66,7 +74,7 @@ static mor_report normal_phase(const mor_gauss* g, mor_solve_stage* stage, doubl
     if (!A) return mor_report_no_memory();
     double *q = A + M * M, *x = q + M;
     for (int i = 0; i < m; i++) {
-        q[i] = g->q[at[i]], x[i] = 0.0;
+        q[i] = g->q[at[i]] - target[at[i]], x[i] = 0.0;
         for (int j = 0; j < m; j++) A[i + M * j] = g->H[at[i] + (size_t)at[j] * g->n];
     }
     mor_problem qp = { .form = MOR_QP, .size = m, .A = { .storage = MOR_DENSE, .rows = m, .cols = m, .x = A }, .b = q, .C = { .storage = MOR_DENSE, .cols = m } };
@@ -77,7 +85,7 @@ static mor_report normal_phase(const mor_gauss* g, mor_solve_stage* stage, doubl
 }
 
 /* Phase II, from the answer of phase I in z. */
-static mor_report friction_phase(const mor_gauss* g, mor_solve_stage* stage, double* z)
+static mor_report friction_phase(const mor_gauss* g, const double* target, mor_solve_stage* stage, double* z)
 {
     const mor_step_form* f = &g->problem.step;
     int n = g->n, contacts = 0, sides = 0;
@@ -110,7 +118,7 @@ static mor_report friction_phase(const mor_gauss* g, mor_solve_stage* stage, dou
             c_upper[row] = INFINITY;
         }
         for (int j = 0; j < n; j++) C[row + R * (size_t)j] = g->H[i + N * (size_t)j];
-        c_lower[row] = -g->q[i];
+        c_lower[row] = target[i] - g->q[i];
         c_upper[row++] = INFINITY;
         C[R - 1 + R * (size_t)i] = 1.0;
     }
@@ -126,6 +134,52 @@ static mor_report friction_phase(const mor_gauss* g, mor_solve_stage* stage, dou
                        .c_lower = c_lower,
                        .c_upper = c_upper };
     return stage->solve(stage, &qp, true, z);
+}
+
+static mor_report apply_law(mor_gauss* g, mor_gauss_impact law, const double* target, mor_solve_stage* stage, double* z)
+{
+    if (law == MOR_IMPACT_STICK) return stick(g, target, z);
+    if (law == MOR_IMPACT_QP) {
+        double* extra = mor_arena_alloc(g->arena, ((size_t)g->n + 1) * sizeof *extra);
+        if (!extra) return mor_report_no_memory();
+        for (int i = 0; i < g->n; i++) extra[i] = -target[i];
+        return mor_gauss_solve(g, extra, stage, false, z);
+    }
+    mor_report report = normal_phase(g, target, stage, z);
+    if (report.status != MOR_SOLVED) return report;
+    int first = report.iterations;
+    report = friction_phase(g, target, stage, z);
+    report.iterations += first;
+    return report;
+}
+
+/* x'Hy */
+static double bilinear(const mor_gauss* g, const double* x, const double* y)
+{
+    double sum = 0.0;
+    for (int i = 0; i < g->n; i++)
+        for (int j = 0; j < g->n; j++) sum += x[i] * g->H[i + (size_t)j * g->n] * y[j];
+    return sum;
+}
+
+/* The change of kinetic energy by the impulses x. */
+static double gain(const mor_gauss* g, const double* x)
+{
+    double linear = 0.0;
+    for (int i = 0; i < g->n; i++) linear += x[i] * g->q[i];
+    return 0.5 * bilinear(g, x, x) + linear;
+}
+
+/* z := (1 - b) from + b z, b the largest in [0, 1] that gains no energy, `margin` less than none. With d = z - from:
+ * gain(from) + margin + b (from'Hd + q'd) + b^2 d'Hd/2 = 0, whose larger root is in [0, 1] because gain(from) <= -margin < gain(z). */
+static void draw_back(const mor_gauss* g, const double* from, double margin, double* z)
+{
+    for (int i = 0; i < g->n; i++) z[i] -= from[i];
+    double a = 0.5 * bilinear(g, z, z), b = bilinear(g, from, z), c = fmin(gain(g, from) + margin, 0.0);
+    for (int i = 0; i < g->n; i++) b += z[i] * g->q[i];
+    double root = sqrt(fmax(b * b - 4.0 * a * c, 0.0)), share = b > 0.0 ? -2.0 * c / (b + root) : a > 0.0 ? (root - b) / (2.0 * a) : 0.0;
+    share = fmin(fmax(share, 0.0), 1.0);
+    for (int i = 0; i < g->n; i++) z[i] = from[i] + share * z[i];
 }
 
 mor_report mor_gauss_impact_solve(const mor_system* s, const bool* touching, mor_gauss_impact law, int directions, bool square, double damping,
@@ -164,16 +218,25 @@ mor_report mor_gauss_impact_solve(const mor_system* s, const bool* touching, mor
     memcpy(before, nu, (size_t)s->dof * sizeof *nu);
     mor_gauss_set(&g, before, bias);
     if (!mor_gauss_reduce(&g, true)) return mor_report_no_memory();
-    mor_report report;
-    if (law == MOR_IMPACT_STICK) report = stick(&g, z);
-    else if (law == MOR_IMPACT_QP) report = mor_gauss_solve(&g, NULL, stage, false, z);
-    else {
-        report = normal_phase(&g, stage, z);
-        if (report.status == MOR_SOLVED) {
-            int first = report.iterations;
-            report = friction_phase(&g, stage, z);
-            report.iterations += first;
-        }
+    double* target = mor_arena_zero(arena, 3 * (size_t)g.n + 1, sizeof *target);
+    if (!target) return mor_report_no_memory();
+    bool bounces = false;
+    for (int b = 0, c = 0; b < f->block_count; b++) {
+        if (f->blocks[b].kind != MOR_BLOCK_CONTACT) continue;
+        while (s->blocks[s->contacts[c].block].row != g.row_of[f->blocks[b].row]) c++; /* both in the order of blocks */
+        int i = g.unknown[f->blocks[b].row];
+        if (!(s->contacts[c].restitution > 0.0) || !(-g.q[i] > s->v_rest)) continue;
+        target[i] = -s->contacts[c].restitution * g.q[i];
+        bounces = true;
+    }
+    mor_report report = apply_law(&g, law, target, stage, z);
+    double margin = bounces ? ROUNDING * bilinear(&g, z, z) : 0.0;
+    if (bounces && report.status == MOR_SOLVED && gain(&g, z) > -margin) {
+        double *zero = target + g.n, *inelastic = zero + g.n;
+        int first = report.iterations;
+        report = apply_law(&g, law, zero, stage, inelastic);
+        report.iterations += first;
+        if (report.status == MOR_SOLVED) draw_back(&g, inelastic, margin, z);
     }
     if (report.status != MOR_SOLVED && !report.detail[0]) snprintf(report.detail, sizeof report.detail, "the impact was not solved");
     mor_gauss_expand(&g, z, p);

@@ -7,7 +7,7 @@
  *     minimise p'Hp/2 + q'p,   p_e = -W_ee^+ (u_e + W_ec p_c)
  *
  * with p_n >= 0 and the polygon of friction, bounded rows in their bounds. W_ee^+: Cholesky with diagonal pivoting on the
- * rows that are independent to 1e-11 (dependent rows get no impulse; H and q do not depend on which are left out), or, with
+ * rows that are independent to 1e-11 and no rounding (dependent rows get no impulse; H and q do not depend on which are left out), or, with
  * damping k, W_ee (W_ee^2 + k^2)^-1 as the original does.
  *
  * The polygon with n_d corners mu p_n d_j has the sides e_j . p_T <= mu cos(pi/n_d) p_n, e_j at half angles; tangents are turned so that
@@ -27,6 +27,7 @@
 
 #define PI 3.14159265358979323846
 #define DEPENDENT 1e-11 /* of the largest diagonal of W_ee */
+#define NOISE 1e-9      /* of the largest diagonal of W_cc: where all rows of the loops vanish but for rounding (a bar between links that cannot come nearer) */
 
 static void visit(void* user, int a, int b, const double* W)
 {
@@ -73,6 +74,7 @@ static bool eliminate(mor_gauss* g)
     double largest = 0.0;
     memcpy(g->L, g->Wee, E * E * sizeof *g->L);
     for (int i = 0; i < e; i++) largest = fmax(largest, g->Wee[i + E * i]);
+    for (int i = 0; i < n; i++) largest = fmax(largest, NOISE * g->H[i + (size_t)i * n]);
     g->rank = e;
     if (g->damping > 0.0) {
         memset(g->L, 0, E * E * sizeof *g->L);

@@ -7,16 +7,17 @@
  *     every g with kappa(g) = none is covered by open planes through the whole step      (peg_planes.c)
  *     no g that pushes on kappa(g) has another open plane k' with s_k'(h; nu+) >= -tol_end
  *
- * Algorithm. Insertion: from nu = nu_free, the pairs that collide first (among those that share a body) get the plane they collide on, the step is solved, and so on
+ * Algorithm. Pairs that pushed in the last step begin on their plane. Insertion: from there, or from nu = nu_free, the pairs that collide first (among those that share a body) get the plane they collide on, the step is solved, and so on
  * until all are covered; choosing from nu_free alone is wrong wherever another contact carries the load. Switching: a
  * pair that pushes on a plane although another open plane separates it moves there. Validation: rows are linear in normals that turn; where the bodies overlap at the trial state all the same, the pair gets
- * the best plane there (rows psi = max(0, psi(q+) - h G' nu+)), at most four times (peg_trial.c). The rest of the penetration is removed by a
+ * the best plane there (rows psi = max(0, psi(q+) - h G' nu+)), at most four times (peg_trial.c). Yielding: with friction two planes may disown each other; the pair
+ * then ends on the ridge between them (peg_yield.c). The rest of the penetration is removed by a
  * projection of positions (peg_project.c) that leaves velocities alone.
  *
  * Facts. (1) p_n.(G_n' nu+) = -p_n max(psi,0)/h <= 0 and friction dissipates, so the kinetic energy after contact is not above
  * that of nu_free, whatever kappa, for contacts that do not move by themselves. (2) Frictionless, nu+ is the M-projection of nu_free on the polyhedron
- * of kappa, and a switch keeps nu+ feasible, so |nu+ - nu_free|_M does not grow and switching ends. With friction there
- * is no proof; a plane is tried once per step, and again, at most 16 times, when it is clearly open. (3) nu = 0 is feasible among bodies at rest, also in jams.
+ * of kappa, and a switch keeps nu+ feasible, so |nu+ - nu_free|_M does not grow and switching ends. With friction it
+ * may go round: a plane is tried once per step, and again, at most 16 times, when it is clearly open; after that the pair yields. (3) nu = 0 is feasible among bodies at rest, also in jams.
  * With one plane per pair this is Stewart-Trinkle with max(psi, 0) for psi.
  *
  * Restitution (e > 0): as in st, w+ >= -e w for a row that would close in the step and approaches faster than v_rest;

@@ -7,7 +7,8 @@
  *     psi_i = max(0, psi_i(q+) - h G_i' nu+),     G_i at q+,
  *
  * and the step is solved again, at most four times; rows of earlier trials stay, or the answer would swing between two planes. psi_i >= 0, so
- * the new rows dissipate like all others. Looked at are
+ * the new rows dissipate like all others. A pair that leaves all planes near its own, or overlaps by more than 1e-3 of the size after that, gets its
+ * plane's own rows back beside them. Looked at are
  *
  *   edge pairs   that push, and those that alone cover a pair: their arcs may stop crossing within the step, and then the row says nothing. About
  *                one of a thousand steps of a tumbling rod; takes away irregular penetrations of 1e-4 m
@@ -242,7 +243,8 @@ bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const 
     bool any = false;
     for (int g = 0; g < peg->group_count; g++) {
         mor_peg_group* group = &peg->groups[g];
-        if (group->checked >= REPLACEMENTS) continue;
+        const bool over = group->checked >= REPLACEMENTS;
+        if (over && group->own) continue;
         bool edges = rests_on_edges(peg, group);
         const mor_peg_plane* plane = &peg->planes[group->choice >= 0 ? group->choice : group->last];
         trial_pair pair;
@@ -253,8 +255,9 @@ bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const 
         trial_planes(&pair, 1e-2, &all);
         if (!(all.separation < -(!edges ? FAR : group->checked ? AGAIN : DEEP) * all.size)) continue;
         mor_feature_set best = { .plane_count = 0 };
-        mor_peg_nearest_plane(&all, pair.contact->normal, &best);
-        if (best.row_count == 0) { /* turned far out of its plane: without the plane's own rows it went too far */
+        if (over && all.separation >= -FAR * all.size) continue;
+        if (!over) mor_peg_nearest_plane(&all, pair.contact->normal, &best);
+        if (best.row_count == 0) { /* turned far out of its plane, or never held by the rows of the trials: its own come back */
             any = any || (group->checked > 0 && !group->own);
             group->own = group->checked > 0;
             continue;

@@ -62,7 +62,7 @@ mor_problem mor_system_problem(const mor_system* s, int directions, const double
     return problem;
 }
 
-void mor_system_velocity(const mor_system* s, const double* p, double* nu)
+MOR_ALWAYS_INLINE void mor_system_velocity_body(const mor_system* s, const double* p, double* nu)
 {
     memcpy(nu, s->nu_free, (size_t)s->dof * sizeof *nu);
     for (int i = 0; i < s->block_count; i++) {
@@ -79,6 +79,8 @@ void mor_system_velocity(const mor_system* s, const double* p, double* nu)
         }
     }
 }
+
+MOR_WIDE_VOID(extern, mor_system_velocity, (const mor_system* s, const double* p, double* nu), (s, p, nu))
 
 void mor_bias_drift(const mor_system* s, double* bias)
 {

@@ -220,7 +220,13 @@ static void detect_box(mor_polyhedron* P)
         if (fabs(v.x) != h.x || fabs(v.y) != h.y || fabs(v.z) != h.z) return;
     }
     P->is_box = h.x > 0 && h.y > 0 && h.z > 0;
-    if (P->is_box) P->half = h;
+    if (!P->is_box) return;
+    P->half = h;
+    for (int e = 0; e < P->edge_count; e++) {
+        mor_vec3 t = P->vertices[P->edges[e].tail], s = P->vertices[P->edges[e].head], m = mor_add(t, s), d = mor_sub(s, t);
+        int axis = d.x != 0.0 ? 0 : d.y != 0.0 ? 1 : 2;
+        P->box_edges[axis][mor_axis(m, (axis + 1) % 3) > 0.0][mor_axis(m, (axis + 2) % 3) > 0.0] = e;
+    }
 }
 
 /* Parallel edges share a direction. Small polyhedra only gain by it; beyond 512 edges every edge has its own. */
@@ -443,6 +449,7 @@ mor_polyhedron* mor_polyhedron_scaled(const mor_polyhedron* old, double s)
     memcpy(P->edge_direction, old->edge_direction, (size_t)old->edge_count * sizeof(int));
     P->direction_count = old->direction_count;
     P->is_box = old->is_box;
+    memcpy(P->box_edges, old->box_edges, sizeof P->box_edges);
     P->half = mor_scale(s, old->half);
     return P;
 }

@@ -25,14 +25,6 @@ double mor_norm_max(int n, const double* x)
     return m;
 }
 
-MOR_ALWAYS_INLINE void subtract(int n, double a, const double* restrict x, double* restrict y)
-{
-    const mor_two f = { a, a };
-    int i = 0;
-    for (; i + 1 < n; i += 2) mor_two_put(y + i, mor_two_at(y + i) - f * mor_two_at(x + i));
-    if (i < n) y[i] -= a * x[i];
-}
-
 /* ------------------------------------------------------------------------------------- LU */
 
 static bool lu_small(int n, double* A, int* pivot)
@@ -54,7 +46,7 @@ static bool lu_small(int n, double* A, int* pivot)
         for (int i = k + 1; i < n; i++) column[i] /= p;
         for (int j = k + 1; j < n; j++) {
             double* other = A + (size_t)j * n;
-            if (other[k] != 0.0) subtract(n - k - 1, other[k], column + k + 1, other + k + 1);
+            if (other[k] != 0.0) mor_subtract(n - k - 1, other[k], column + k + 1, other + k + 1);
         }
     }
     return true;
@@ -78,10 +70,10 @@ void mor_lu_solve(int n, const double* LU, const int* pivot, double* b)
         b[r] = t;
     }
     for (int k = 0; k < n; k++)
-        if (b[k] != 0.0) subtract(n - k - 1, b[k], LU + (size_t)k * n + k + 1, b + k + 1);
+        if (b[k] != 0.0) mor_subtract(n - k - 1, b[k], LU + (size_t)k * n + k + 1, b + k + 1);
     for (int k = n - 1; k >= 0; k--) {
         b[k] /= LU[k + (size_t)k * n];
-        if (b[k] != 0.0) subtract(k, b[k], LU + (size_t)k * n, b);
+        if (b[k] != 0.0) mor_subtract(k, b[k], LU + (size_t)k * n, b);
     }
 }
 
@@ -123,7 +115,7 @@ double mor_lu_refine(int n, const double* A, const double* LU, const int* pivot,
         const double* at = s == 0 ? x : trial;
         memcpy(r, b, (size_t)n * sizeof *r);
         for (int j = 0; j < n; j++)
-            if (at[j] != 0.0) subtract(n, at[j], A + (size_t)j * n, r);
+            if (at[j] != 0.0) mor_subtract(n, at[j], A + (size_t)j * n, r);
         double now = mor_norm_max(n, r);
         if (!(now < last)) return last;
         if (s > 0) memcpy(x, trial, (size_t)n * sizeof *x);
@@ -136,6 +128,36 @@ double mor_lu_refine(int n, const double* A, const double* LU, const int* pivot,
 
 /* ------------------------------------------------------------------------------- Cholesky */
 
+MOR_ALWAYS_INLINE bool cholesky_small_body(int n, double* A)
+{
+    /* two columns at a time: what they take from the columns after them passes through the registers once */
+    for (int k = 0; k < n; k += 2) {
+        double *x = A + (size_t)k * n, *y = x + n, p = x[k];
+        if (!(p > 0.0) || !isfinite(p)) return false;
+        x[k] = p = sqrt(p);
+        p = 1.0 / p;
+        for (int i = k + 1; i < n; i++) x[i] *= p;
+        if (k + 1 == n) break;
+        mor_subtract(n - k - 1, x[k + 1], x + k + 1, y + k + 1);
+        p = y[k + 1];
+        if (!(p > 0.0) || !isfinite(p)) return false;
+        y[k + 1] = p = sqrt(p);
+        p = 1.0 / p;
+        for (int i = k + 2; i < n; i++) y[i] *= p;
+        for (int j = k + 2; j < n; j++) {
+            const double f = x[j], g = y[j];
+            const mor_four f4 = { f, f, f, f }, g4 = { g, g, g, g };
+            double* to = A + (size_t)j * n;
+            int i = j;
+            for (; i + 4 <= n; i += 4) MOR_FOUR_TO(to + i) = MOR_FOUR_AT(to + i) - f4 * MOR_FOUR_AT(x + i) - g4 * MOR_FOUR_AT(y + i);
+            for (; i < n; i++) to[i] = to[i] - f * x[i] - g * y[i];
+        }
+    }
+    return true;
+}
+
+MOR_WIDE(static, bool, cholesky_small, (int n, double* A), (n, A))
+
 bool mor_cholesky_factor(int n, double* A)
 {
     if (n >= 2 * MOR_DENSE_SMALL) {
@@ -144,31 +166,26 @@ bool mor_cholesky_factor(int n, double* A)
             if (!isfinite(A[k + (size_t)k * n])) return false;
         return true;
     }
-    for (int k = 0; k < n; k++) {
-        double *column = A + (size_t)k * n, p = column[k];
-        if (!(p > 0.0) || !isfinite(p)) return false;
-        p = sqrt(p);
-        column[k] = p;
-        p = 1.0 / p;
-        for (int i = k + 1; i < n; i++) column[i] *= p;
-        for (int j = k + 1; j < n; j++) subtract(n - j, column[j], column + j, A + (size_t)j * n + j);
-    }
-    return true;
+    return cholesky_small(n, A);
 }
 
-void mor_cholesky_solve(int n, const double* L, double* b)
+MOR_ALWAYS_INLINE void mor_cholesky_solve_body(int n, const double* L, double* b)
 {
+    /* divisions beforehand, where none waits for another */
+    double own[2 * MOR_DENSE_SMALL], *inverse = n <= 2 * MOR_DENSE_SMALL ? own : NULL;
+    for (int k = 0; inverse && k < n; k++) inverse[k] = 1.0 / L[k + (size_t)k * n];
     for (int k = 0; k < n; k++) {
-        b[k] /= L[k + (size_t)k * n];
-        subtract(n - k - 1, b[k], L + (size_t)k * n + k + 1, b + k + 1);
+        b[k] = inverse ? b[k] * inverse[k] : b[k] / L[k + (size_t)k * n];
+        mor_subtract(n - k - 1, b[k], L + (size_t)k * n + k + 1, b + k + 1);
     }
     for (int k = n - 1; k >= 0; k--) {
         const double* column = L + (size_t)k * n;
-        double s = b[k];
-        for (int i = k + 1; i < n; i++) s -= column[i] * b[i];
-        b[k] = s / column[k];
+        double left = b[k] - mor_inner(n - k - 1, column + k + 1, b + k + 1);
+        b[k] = inverse ? left * inverse[k] : left / column[k];
     }
 }
+
+MOR_WIDE_VOID(extern, mor_cholesky_solve, (int n, const double* L, double* b), (n, L, b))
 
 /* ------------------------------------------------------------------------------------ LDL */
 
@@ -214,7 +231,7 @@ static bool ldl_small(int n, double* A, int* pivot)
             if (!(fabs(d) > 0.0)) return false;
             for (int j = k + 1; j < n; j++) {
                 double a = AT(j, k) / d;
-                if (a != 0.0) subtract(n - j, a, A + (size_t)k * n + j, A + (size_t)j * n + j);
+                if (a != 0.0) mor_subtract(n - j, a, A + (size_t)k * n + j, A + (size_t)j * n + j);
             }
             for (int i = k + 1; i < n; i++) AT(i, k) /= d;
             pivot[k] = with + 1;
@@ -223,8 +240,8 @@ static bool ldl_small(int n, double* A, int* pivot)
             if (!(fabs(det) > 0.0)) return false;
             for (int j = k + 2; j < n; j++) {
                 double x = (c * AT(j, k) - b * AT(j, k + 1)) / det, y = (a * AT(j, k + 1) - b * AT(j, k)) / det;
-                subtract(n - j, x, A + (size_t)k * n + j, A + (size_t)j * n + j);
-                subtract(n - j, y, A + (size_t)(k + 1) * n + j, A + (size_t)j * n + j);
+                mor_subtract(n - j, x, A + (size_t)k * n + j, A + (size_t)j * n + j);
+                mor_subtract(n - j, y, A + (size_t)(k + 1) * n + j, A + (size_t)j * n + j);
                 AT(j, k) = x, AT(j, k + 1) = y;
             }
             pivot[k] = pivot[k + 1] = -(with + 1);
@@ -251,11 +268,11 @@ void mor_ldl_solve(int n, const double* LD, const int* pivot, double* b)
         double t = b[at];
         b[at] = b[with], b[with] = t;
         if (step == 1) {
-            subtract(n - k - 1, b[k], LD + (size_t)k * n + k + 1, b + k + 1);
+            mor_subtract(n - k - 1, b[k], LD + (size_t)k * n + k + 1, b + k + 1);
             b[k] /= AT(k, k);
         } else {
-            subtract(n - k - 2, b[k], LD + (size_t)k * n + k + 2, b + k + 2);
-            subtract(n - k - 2, b[k + 1], LD + (size_t)(k + 1) * n + k + 2, b + k + 2);
+            mor_subtract(n - k - 2, b[k], LD + (size_t)k * n + k + 2, b + k + 2);
+            mor_subtract(n - k - 2, b[k + 1], LD + (size_t)(k + 1) * n + k + 2, b + k + 2);
             double a = AT(k, k), o = AT(k + 1, k), c = AT(k + 1, k + 1), det = a * c - o * o;
             double x = (c * b[k] - o * b[k + 1]) / det, y = (a * b[k + 1] - o * b[k]) / det;
             b[k] = x, b[k + 1] = y;
@@ -303,7 +320,7 @@ int mor_semidefinite_factor(int n, double* A, int* order, double tolerance, doub
         column[k] = p;
         for (int i = k + 1; i < n; i++) column[i] /= p;
         for (int j = k + 1; j < n; j++)
-            if (column[j] != 0.0) subtract(n - j, column[j], column + j, A + (size_t)j * n + j);
+            if (column[j] != 0.0) mor_subtract(n - j, column[j], column + j, A + (size_t)j * n + j);
     }
     if (least) {
         *least = k < n ? INFINITY : 0.0;
@@ -334,7 +351,7 @@ void mor_dense_apply(int rows, int cols, const double* A, const double* x, doubl
 {
     memset(y, 0, (size_t)rows * sizeof *y);
     for (int j = 0; j < cols; j++)
-        if (x[j] != 0.0) subtract(rows, -x[j], A + (size_t)j * rows, y);
+        if (x[j] != 0.0) mor_subtract(rows, -x[j], A + (size_t)j * rows, y);
 }
 
 void mor_dense_apply_transposed(int rows, int cols, const double* A, const double* x, double* y)
@@ -358,7 +375,7 @@ void mor_dense_multiply_add(int m, int n, int k, double alpha, const double* A, 
     for (int j = 0; j < n; j++)
         for (int l = 0; l < k; l++) {
             double b = alpha * B[l + (size_t)j * ldb];
-            if (b != 0.0) subtract(m, -b, A + (size_t)l * lda, C + (size_t)j * ldc);
+            if (b != 0.0) mor_subtract(m, -b, A + (size_t)l * lda, C + (size_t)j * ldc);
         }
 }
 

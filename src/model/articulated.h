@@ -65,9 +65,9 @@ struct mor_robot_work {
     double* vector;    /* dof */
 };
 
-/* x := M^-1 x for six right-hand sides, x[6 dof + side], that are zero off the path from `link` to the base: the velocities of a point
- * of the link. With the factor of mor_robot_factor. */
-void mor_robot_factor_solve6(const mor_robot_model* model, const double* LDL, int link, double* x);
+/* x := M^-1 x for eight right-hand sides, x[8 dof + side], that are zero off the path from `link` to the base: the six velocities of a point
+ * of the link and two to spare. With the factor of mor_robot_factor. */
+void mor_robot_factor_solve8(const mor_robot_model* model, const double* LDL, int link, double* x);
 
 /* What mor_robot_update wrote, from one work space to another; at rest: with no velocities. */
 void mor_robot_copy_state(const mor_robot_model* model, const mor_robot_work* from, mor_robot_work* to, bool at_rest);

@@ -84,7 +84,7 @@ bool mor_robot_factor(const mor_robot_model* m, double* M)
             for (int j = i; j >= base; j = m->lambda[j]) row[j] -= a * own[j];
             if (base) { /* the base's six are neighbours */
                 mor_two f = { a, a };
-                for (int j = 0; j < 6; j += 2) mor_two_put(row + j, mor_two_at(row + j) - f * mor_two_at(own + j));
+                MOR_TWO_TO(row) -= f * MOR_TWO_AT(own), MOR_TWO_TO(row + 2) -= f * MOR_TWO_AT(own + 2), MOR_TWO_TO(row + 4) -= f * MOR_TWO_AT(own + 4);
             }
             own[i] = a;
         }
@@ -99,47 +99,68 @@ bool mor_robot_factor(const mor_robot_model* m, double* M)
 
 void mor_robot_factor_solve(const mor_robot_model* m, const double* L, double* x)
 {
-    int N = m->dof;
-    for (int s = N - 1; s >= 0; s--) { /* L' y = x */
+    int N = m->dof, base = m->floating ? 6 : 0;
+    const int* lambda = m->lambda;
+    mor_two a = { 0, 0 }, b = a, c = a; /* what the joints take from the base's six */
+    for (int s = N - 1; s >= base; s--) { /* L' y = x */
         int k = m->sequence[s];
         const double *row = L + k * N, y = x[k];
         if (y == 0.0) continue;
-        for (int i = m->lambda[k]; i >= 0; i = m->lambda[i]) x[i] -= row[i] * y;
+        for (int i = lambda[k]; i >= base; i = lambda[i]) x[i] -= row[i] * y;
+        if (!base) continue;
+        const mor_two f = { y, y };
+        a += f * MOR_TWO_AT(row), b += f * MOR_TWO_AT(row + 2), c += f * MOR_TWO_AT(row + 4);
     }
+    if (base) MOR_TWO_TO(x) -= a, MOR_TWO_TO(x + 2) -= b, MOR_TWO_TO(x + 4) -= c;
+    for (int k = base - 1; k >= 0; k--)
+        for (int i = k - 1; i >= 0; i--) x[i] -= L[k * N + i] * x[k];
     for (int k = 0; k < N; k++) x[k] /= L[k * N + k];
-    for (int s = 0; s < N; s++) { /* L x = z */
+    for (int k = 0; k < base; k++) /* L x = z */
+        for (int i = 0; i < k; i++) x[k] -= L[k * N + i] * x[i];
+    if (base) a = MOR_TWO_AT(x), b = MOR_TWO_AT(x + 2), c = MOR_TWO_AT(x + 4);
+    for (int s = base; s < N; s++) {
         int k = m->sequence[s];
-        for (int i = m->lambda[k]; i >= 0; i = m->lambda[i]) x[k] -= L[k * N + i] * x[i];
+        const double* row = L + k * N;
+        double sum = x[k];
+        for (int i = lambda[k]; i >= base; i = lambda[i]) sum -= row[i] * x[i];
+        if (base) {
+            mor_two t = a * MOR_TWO_AT(row) + b * MOR_TWO_AT(row + 2) + c * MOR_TWO_AT(row + 4);
+            sum -= t[0] + t[1];
+        }
+        x[k] = sum;
     }
 }
 
-void mor_robot_factor_solve6(const mor_robot_model* m, const double* L, int link, double* x)
+MOR_ALWAYS_INLINE void mor_robot_factor_solve8_body(const mor_robot_model* m, const double* L, int link, double* x)
 {
     int N = m->dof, top = link > 0 ? m->constants[link].dof : m->floating ? 5 : -1;
     const int* lambda = m->lambda;
     for (int k = top; k >= 0; k = lambda[k]) { /* L' y = x: the path only */
-        mor_two a = mor_two_at(x + 6 * k), b = mor_two_at(x + 6 * k + 2), c = mor_two_at(x + 6 * k + 4);
+        const mor_four a = MOR_FOUR_AT(x + 8 * k), b = MOR_FOUR_AT(x + 8 * k + 4);
+        const double* row = L + k * N;
         for (int i = lambda[k]; i >= 0; i = lambda[i]) {
-            mor_two f = { L[k * N + i], L[k * N + i] };
-            double* y = x + 6 * i;
-            mor_two_put(y, mor_two_at(y) - f * a);
-            mor_two_put(y + 2, mor_two_at(y + 2) - f * b);
-            mor_two_put(y + 4, mor_two_at(y + 4) - f * c);
+            const mor_four f = { row[i], row[i], row[i], row[i] };
+            double* y = x + 8 * i;
+            MOR_FOUR_TO(y) -= f * a;
+            MOR_FOUR_TO(y + 4) -= f * b;
         }
     }
     for (int k = top; k >= 0; k = lambda[k]) {
         double d = 1.0 / L[k * N + k];
-        for (int c = 0; c < 6; c++) x[6 * k + c] *= d;
+        const mor_four f = { d, d, d, d };
+        MOR_FOUR_TO(x + 8 * k) *= f;
+        MOR_FOUR_TO(x + 8 * k + 4) *= f;
     }
     for (int s = 0; s < N; s++) { /* L x = z */
         int k = m->sequence[s];
-        double* y = x + 6 * k;
-        mor_two a = mor_two_at(y), b = mor_two_at(y + 2), c = mor_two_at(y + 4);
+        const double* row = L + k * N;
+        mor_four a = MOR_FOUR_AT(x + 8 * k), b = MOR_FOUR_AT(x + 8 * k + 4);
         for (int i = lambda[k]; i >= 0; i = lambda[i]) {
-            mor_two f = { L[k * N + i], L[k * N + i] };
-            const double* z = x + 6 * i;
-            a -= f * mor_two_at(z), b -= f * mor_two_at(z + 2), c -= f * mor_two_at(z + 4);
+            const mor_four f = { row[i], row[i], row[i], row[i] };
+            a -= f * MOR_FOUR_AT(x + 8 * i), b -= f * MOR_FOUR_AT(x + 8 * i + 4);
         }
-        mor_two_put(y, a), mor_two_put(y + 2, b), mor_two_put(y + 4, c);
+        MOR_FOUR_TO(x + 8 * k) = a, MOR_FOUR_TO(x + 8 * k + 4) = b;
     }
 }
+
+MOR_WIDE_VOID(extern, mor_robot_factor_solve8, (const mor_robot_model* m, const double* L, int link, double* x), (m, L, link, x))

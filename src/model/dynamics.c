@@ -126,4 +126,4 @@ void mor_dynamics_write_bodies(mor_world* w, const mor_robot* r)
 }
 
 const mor_tree_kind mor_tree_plugged = { "robot of another library", 0, plugged_prepare, plugged_row, plugged_spin, mor_robot_advance_state,
-                                         mor_robot_correct_state, plugged_respond, plugged_fill, plugged_acceleration, NULL };
+                                         mor_robot_correct_state, plugged_respond, plugged_fill, plugged_acceleration, NULL, NULL };

@@ -102,6 +102,25 @@ static void robot_row(const mor_tree* t, const mor_body* b, mor_vec3 r, mor_vec3
     mor_robot_point_row(t->robot->model, t->robot->work, b->link, mor_add(b->x, r), mor_scale(sign, d), c);
 }
 
+static void robot_rows3(const mor_tree* t, const mor_body* b, mor_vec3 r, const mor_vec3 direction[3], double sign, double* c)
+{
+    const mor_robot_model* m = t->robot->model;
+    const mor_link_state* states = t->robot->work->states;
+    int N = m->dof;
+    mor_vec3 x = mor_add(b->x, r), d[3] = { mor_scale(sign, direction[0]), mor_scale(sign, direction[1]), mor_scale(sign, direction[2]) };
+    memset(c, 0, 3 * (size_t)N * sizeof *c);
+    for (int j = b->link; j > 0; j = m->constants[j].parent) {
+        mor_vec3 v = m->constants[j].prismatic ? states[j].axis : mor_cross(states[j].axis, mor_sub(x, states[j].p));
+        double* to = c + m->constants[j].dof;
+        to[0] = mor_dot(v, d[0]), to[N] = mor_dot(v, d[1]), to[2 * N] = mor_dot(v, d[2]);
+    }
+    mor_vec3 arm = mor_sub(x, states[0].p);
+    for (int k = 0; m->floating && k < 3; k++, c += N) {
+        mor_vec3 n = mor_cross(arm, d[k]);
+        c[0] = d[k].x, c[1] = d[k].y, c[2] = d[k].z, c[3] = n.x, c[4] = n.y, c[5] = n.z;
+    }
+}
+
 static void robot_spin(const mor_tree* t, const mor_body* b, mor_vec3 d, double sign, double* c)
 {
     const mor_robot_model* m = t->robot->model;
@@ -127,22 +146,22 @@ static bool robot_respond6(const mor_tree* t, const mor_body* b, double* x)
     const mor_robot* r = t->robot;
     const mor_robot_model* m = r->model;
     if (!r->factored) return false;
-    memset(x, 0, 6 * (size_t)t->dof * sizeof *x);
+    memset(x, 0, 8 * (size_t)t->dof * sizeof *x);
     for (int j = b->link; j > 0; j = m->constants[j].parent) {
         const mor_link_state* l = &r->work->states[j];
-        double* y = x + 6 * m->constants[j].dof;
+        double* y = x + 8 * m->constants[j].dof;
         mor_vec3 v = m->constants[j].prismatic ? l->axis : mor_cross(l->axis, mor_sub(b->x, l->p));
         y[0] = v.x, y[1] = v.y, y[2] = v.z;
         if (!m->constants[j].prismatic) y[3] = l->axis.x, y[4] = l->axis.y, y[5] = l->axis.z;
     }
     if (m->floating) {
         mor_vec3 a = mor_sub(b->x, r->work->states[0].p);
-        for (int k = 0; k < 6; k++) x[7 * k] = 1.0;
-        x[18 + 1] = -a.z, x[18 + 2] = a.y; /* e_x x a */
-        x[24 + 0] = a.z, x[24 + 2] = -a.x;
-        x[30 + 0] = -a.y, x[30 + 1] = a.x;
+        for (int k = 0; k < 6; k++) x[9 * k] = 1.0;
+        x[24 + 1] = -a.z, x[24 + 2] = a.y; /* e_x x a */
+        x[32 + 0] = a.z, x[32 + 2] = -a.x;
+        x[40 + 0] = -a.y, x[40 + 1] = a.x;
     }
-    mor_robot_factor_solve6(m, r->dense, b->link, x);
+    mor_robot_factor_solve8(m, r->dense, b->link, x);
     return true;
 }
 
@@ -212,7 +231,7 @@ static mor_vec3 robot_acceleration(const mor_tree* t, const mor_body* b, mor_vec
     return a;
 }
 
-const mor_tree_kind mor_tree_robot = { "robot", 0, robot_prepare, robot_row, robot_spin, mor_robot_advance_state, mor_robot_correct_state, robot_respond, robot_fill, robot_acceleration, robot_respond6 };
+const mor_tree_kind mor_tree_robot = { "robot", 0, robot_prepare, robot_row, robot_spin, mor_robot_advance_state, mor_robot_correct_state, robot_respond, robot_fill, robot_acceleration, robot_respond6, robot_rows3 };
 
 /* ------------------------------------------------------------------------------------- bodies */
 

@@ -71,7 +71,7 @@ static mor_vec3 particle_acceleration(const mor_tree* t, const mor_body* b, mor_
     return mor_v3(0, 0, 0);
 }
 
-const mor_tree_kind mor_tree_particle = { "particle", 2, particle_prepare, particle_row, particle_spin, particle_advance, particle_correct, NULL, NULL, particle_acceleration, NULL };
+const mor_tree_kind mor_tree_particle = { "particle", 2, particle_prepare, particle_row, particle_spin, particle_advance, particle_correct, NULL, NULL, particle_acceleration, NULL, NULL };
 
 /* -------------------------------------------------------------------------------- planar */
 
@@ -141,7 +141,7 @@ static mor_vec3 spinning_acceleration(const mor_tree* t, const mor_body* b, mor_
     return mor_cross(b->w, mor_cross(b->w, mor_sub(r, arm)));
 }
 
-const mor_tree_kind mor_tree_planar = { "planar", 3, planar_prepare, planar_row, planar_spin, planar_advance, planar_correct, NULL, NULL, spinning_acceleration, NULL };
+const mor_tree_kind mor_tree_planar = { "planar", 3, planar_prepare, planar_row, planar_spin, planar_advance, planar_correct, NULL, NULL, spinning_acceleration, NULL, NULL };
 
 /* ---------------------------------------------------------------------------------- free */
 
@@ -264,7 +264,7 @@ static void free_correct(mor_world* world, const mor_tree* t, const double* d, b
     b->w = mor_mul(&Ii, b->L);
 }
 
-const mor_tree_kind mor_tree_free = { "free", 6, free_prepare, free_row, free_spin, free_advance, free_correct, NULL, NULL, spinning_acceleration, NULL };
+const mor_tree_kind mor_tree_free = { "free", 6, free_prepare, free_row, free_spin, free_advance, free_correct, NULL, NULL, spinning_acceleration, NULL, NULL };
 
 /* -------------------------------------------------------------------------------- spring */
 
@@ -300,4 +300,4 @@ static void spring_correct(mor_world* world, const mor_tree* t, const double* d,
     (void)world, (void)t, (void)d, (void)velocity;
 }
 
-const mor_tree_kind mor_tree_spring = { "spring", 1, spring_prepare, spring_row, spring_spin, spring_advance, spring_correct, NULL, NULL, particle_acceleration, NULL };
+const mor_tree_kind mor_tree_spring = { "spring", 1, spring_prepare, spring_row, spring_spin, spring_advance, spring_correct, NULL, NULL, particle_acceleration, NULL, NULL };

@@ -75,9 +75,11 @@ typedef struct mor_tree_kind {
     /* acceleration, at constant nu, of the velocity of the body's point at r from the centre of mass whose part `arm` keeps its
      * direction instead of turning with the body (round shapes) */
     mor_vec3 (*acceleration)(const mor_tree* tree, const mor_body* body, mor_vec3 r, mor_vec3 arm);
-    /* M^-1 times the six rows (velocity of the centre of mass, angular velocity) of a body, out[6 dof + row]; false: not this way. May be NULL.
+    /* M^-1 times the six rows (velocity of the centre of mass, angular velocity) of a body, out[8 dof + row]; false: not this way. May be NULL.
      * For trees with constraints, after `fill`. */
     bool (*respond6)(const mor_tree* tree, const mor_body* body, double* out);
+    /* `row` for three directions at once, dof apart; NULL: one by one */
+    void (*rows3)(const mor_tree* tree, const mor_body* body, mor_vec3 r, const mor_vec3 direction[3], double sign, double* c);
 } mor_tree_kind;
 
 extern const mor_tree_kind mor_tree_free, mor_tree_planar, mor_tree_particle, mor_tree_robot, mor_tree_spring;

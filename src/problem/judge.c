@@ -261,7 +261,7 @@ mor_residual mor_judge(const mor_problem* problem, const double* z, mor_arena* a
 {
     size_t mark = mor_arena_mark(arena);
     mor_residual out = unknown();
-    if (problem->form & STEPS) out = mor_judge_step(problem, z, arena);
+    if (problem->form & STEPS) out = mor_judge_step(problem, z, NULL, arena);
     else if (problem->form & GLOBAL) {
         const double* u = judge_global(problem, z, &out, arena);
         if (u) contact_measures(problem, z, u, false, &out);
@@ -288,7 +288,7 @@ double mor_judge_quick(const mor_problem* problem, const double* z, const double
 {
     size_t mark = mor_arena_mark(arena);
     double error = NAN;
-    if (problem->form & STEPS) error = mor_judge_step_velocity(problem, z, arena);
+    if (problem->form & STEPS) error = mor_judge_step_velocity(problem, z, NULL, arena);
     else if (problem->form & GLOBAL) {
         mor_residual r = unknown();
         judge_global(problem, z, &r, arena);

@@ -27,8 +27,16 @@ void mor_tally_equation(mor_tally* tally, double w);
 void mor_tally_bounded(mor_tally* tally, double z, double lower, double upper, double w);
 
 /* STEP (judge_step.c). */
-mor_residual mor_judge_step(const mor_problem* problem, const double* z, mor_arena* arena);
-double mor_judge_step_velocity(const mor_problem* problem, const double* z, mor_arena* arena);
+typedef struct mor_judge_memory { /* the rows u of the answer z that was judged last: the final verdict is mostly on the same one */
+    double *z, *u, *rho;           /* row_count each; step of each block */
+    bool set;
+} mor_judge_memory;
+
+/* False: out of memory. */
+bool mor_judge_memory_init(mor_judge_memory* memory, const mor_problem* problem, mor_arena* arena);
+/* `memory` may be NULL. */
+mor_residual mor_judge_step(const mor_problem* problem, const double* z, mor_judge_memory* memory, mor_arena* arena);
+double mor_judge_step_velocity(const mor_problem* problem, const double* z, mor_judge_memory* memory, mor_arena* arena);
 /* QP (judge_qp.c). */
 mor_residual mor_judge_qp(const mor_problem* problem, const double* z, mor_arena* arena);
 /* g = (A + A')/2 z + b, or A z + b for operators. False: out of memory. */

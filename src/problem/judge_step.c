@@ -18,6 +18,7 @@
  * smaller than its rounding: c eps sum |J| (|nu_free| + |response| |p|) + |b| with c = 32 (a few dozen
  * operations per row), at most 1e-7 m/s so that a diverged answer cannot excuse itself. */
 #include <float.h>
+#include <string.h>
 
 #include "linalg/dense.h"
 #include "problem/cone.h"
@@ -67,34 +68,47 @@ static void tally_block(const mor_block* b, double rho, const double* p, const d
     }
 }
 
-static double* rows_at(const mor_step_form* step, const double* p, mor_arena* arena)
+bool mor_judge_memory_init(mor_judge_memory* memory, const mor_problem* problem, mor_arena* arena)
 {
+    const mor_step_form* step = &problem->step;
+    size_t n = (size_t)step->row_count;
+    double* z = mor_arena_alloc(arena, (2 * n + (size_t)step->block_count + 1) * sizeof *z);
+    *memory = (mor_judge_memory){ z, z ? z + n : NULL, z ? z + 2 * n : NULL, false };
+    for (int c = 0; z && c < step->block_count; c++) memory->rho[c] = mor_step_rho(step, c);
+    return z != NULL;
+}
+
+static const double* rows_at(const mor_step_form* step, const double* p, mor_judge_memory* memory, mor_arena* arena)
+{
+    size_t bytes = (size_t)step->row_count * sizeof *p;
+    if (memory && memory->set && memcmp(memory->z, p, bytes) == 0) return memory->u;
     double* nu = mor_arena_alloc(arena, (size_t)step->dof * sizeof *nu);
-    double* u = mor_arena_alloc(arena, (size_t)step->row_count * sizeof *u);
+    double* u = memory ? memory->u : mor_arena_alloc(arena, bytes);
     if (!nu || !u) return NULL;
     mor_step_velocity(step, p, nu);
     mor_step_rows(step, nu, u);
+    if (memory) memory->set = true, memcpy(memory->z, p, bytes);
     return u;
 }
 
-double mor_judge_step_velocity(const mor_problem* problem, const double* z, mor_arena* arena)
+double mor_judge_step_velocity(const mor_problem* problem, const double* z, mor_judge_memory* memory, mor_arena* arena)
 {
     const mor_step_form* step = &problem->step;
-    const double* u = rows_at(step, z, arena);
+    const double* u = rows_at(step, z, memory, arena);
     if (!u) return NAN;
     mor_tally tally = { 0 };
     for (int c = 0; c < step->block_count; c++) {
         const mor_block* b = &step->blocks[c];
-        tally_block(b, mor_step_rho(step, c), z + b->row, u + b->row, &tally);
+        tally_block(b, memory ? memory->rho[c] : mor_step_rho(step, c), z + b->row, u + b->row, &tally);
     }
     return tally.largest;
 }
 
-mor_residual mor_judge_step(const mor_problem* problem, const double* z, mor_arena* arena)
+mor_residual mor_judge_step(const mor_problem* problem, const double* z, mor_judge_memory* memory, mor_arena* arena)
 {
     const mor_step_form* step = &problem->step;
     mor_residual out = { NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
-    const double* u = rows_at(step, z, arena);
+    const double* u = rows_at(step, z, memory, arena);
     double* q = mor_arena_alloc(arena, (size_t)step->row_count * sizeof *q);
     if (!u || !q) return out;
     mor_step_rows(step, step->nu_free, q);
@@ -104,7 +118,7 @@ mor_residual mor_judge_step(const mor_problem* problem, const double* z, mor_are
     for (int c = 0; c < step->block_count; c++) {
         const mor_block* b = &step->blocks[c];
         const double *p = z + b->row, *v = u + b->row;
-        double rho = mor_step_rho(step, c);
+        double rho = memory ? memory->rho[c] : mor_step_rho(step, c);
         tally_block(b, rho, p, v, &scaled);
         tally_block(b, 1.0, p, v, &plain);
         if (b->kind != MOR_BLOCK_CONTACT) continue;

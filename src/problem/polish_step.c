@@ -130,7 +130,7 @@ static bool contact_part(const mor_block* b, double rho, const double* u, double
 double mor_step_polish(const mor_problem* problem, double* p, mor_arena* arena)
 {
     const mor_step_form* s = &problem->step;
-    double error = mor_judge_step_velocity(problem, p, arena);
+    double error = mor_judge_step_velocity(problem, p, NULL, arena);
     size_t mark = mor_arena_mark(arena);
     size_t rows = (size_t)s->row_count;
     part* parts = mor_arena_alloc(arena, (size_t)s->block_count * sizeof *parts);
@@ -179,7 +179,7 @@ double mor_step_polish(const mor_problem* problem, double* p, mor_arena* arena)
             }
         }
         mor_arena_release(arena, inner);
-        double better = mor_judge_step_velocity(problem, trial, arena);
+        double better = mor_judge_step_velocity(problem, trial, NULL, arena);
         bool improved = better < error;
         if (improved) {
             error = better;

@@ -1,5 +1,6 @@
 /* Names, sizes and the check of a problem's data. A solver may rely on what mor_problem_check lets
  * through: sizes agree, indices are in range, nothing is NaN or infinite but open bounds. */
+#include "linalg/rows.h"
 #include "moreau/problem.h"
 
 #include <string.h>
@@ -49,16 +50,26 @@ int mor_problem_unknowns(const mor_problem* problem)
         if (!(test)) BAD(__VA_ARGS__); \
     } while (0)
 
+/* 0 x is 0, or NaN where x is not finite */
+MOR_ALWAYS_INLINE bool all_finite_body(long n, const double* x)
+{
+    mor_four zero = { 0, 0, 0, 0 }, a = zero, b = zero;
+    long k = 0;
+    for (; k + 8 <= n; k += 8) a += zero * MOR_FOUR_AT(x + k), b += zero * MOR_FOUR_AT(x + k + 4);
+    a += b;
+    mor_two sum = MOR_FOLD(a);
+    for (; k < n; k++) sum[0] += 0.0 * x[k];
+    return sum[0] + sum[1] == 0.0;
+}
+
+MOR_WIDE(static, bool, all_finite, (long n, const double* x), (n, x))
+
 static mor_code check_finite(const char* name, long n, const double* x, mor_error* error)
 {
     NEED(n == 0 || x, "%s is missing; it needs %ld numbers", name, n);
-    double sum[4] = { 0.0, 0.0, 0.0, 0.0 }; /* 0 x is 0, or NaN where x is not finite */
+    if (all_finite(n, x)) return MOR_OK;
     long k = 0;
-    for (; k + 4 <= n; k += 4)
-        for (int i = 0; i < 4; i++) sum[i] += 0.0 * x[k + i];
-    for (; k < n; k++) sum[0] += 0.0 * x[k];
-    if (sum[0] + sum[1] + sum[2] + sum[3] == 0.0) return MOR_OK;
-    for (k = 0; isfinite(x[k]);) k++;
+    while (isfinite(x[k])) k++;
     BAD("%s[%ld] is %g; all data must be finite", name, k, x[k]);
 }
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-void mor_step_velocity(const mor_step_form* step, const double* p, double* nu)
+MOR_ALWAYS_INLINE void mor_step_velocity_body(const mor_step_form* step, const double* p, double* nu)
 {
     if (step->dof > 0) memcpy(nu, step->nu_free, (size_t)step->dof * sizeof *nu);
     for (int c = 0; c < step->block_count; c++) {
@@ -27,7 +27,9 @@ void mor_step_velocity(const mor_step_form* step, const double* p, double* nu)
     }
 }
 
-void mor_step_rows(const mor_step_form* step, const double* nu, double* u)
+MOR_WIDE_VOID(extern, mor_step_velocity, (const mor_step_form* step, const double* p, double* nu), (step, p, nu))
+
+MOR_ALWAYS_INLINE void mor_step_rows_body(const mor_step_form* step, const double* nu, double* u)
 {
     if (step->row_count > 0) memcpy(u, step->bias, (size_t)step->row_count * sizeof *u);
     for (int c = 0; c < step->block_count; c++) {
@@ -47,6 +49,8 @@ void mor_step_rows(const mor_step_form* step, const double* nu, double* u)
         }
     }
 }
+
+MOR_WIDE_VOID(extern, mor_step_rows, (const mor_step_form* step, const double* nu, double* u), (step, nu, u))
 
 double mor_step_rho(const mor_step_form* step, int c)
 {

@@ -19,9 +19,15 @@
  *   ppa, minmap (sigma 0.1, 400), lemke.
  * STEP, up to 96 rows and with a guess: the contact states of the guess (state_guess.h). Then,
  * with circular cones: Gauss-Seidel on tree velocities while 150 sweeps are predicted to do; Newton on tree velocities
+<<<<<<< HEAD
+ * (tree_newton.h), 10 steps from the guess, 200 from zero; nsn and ppa on the reduced problem; up to 200 rows the states and Newton from
+ * the answer of a polygon with 16, then 8 corners (lemke); sweeps to the end. Pyramids: sweeps while 150
+ * (above 200 rows 20000) do; lemke (up to 200 rows) and Fischer-Burmeister Newton on the LCP; sweeps to the end.
+=======
  * (tree_newton.h), 10 steps from the guess, 200 from zero; nsn on the reduced problem; sweeps to the end. Pyramids: above 200 rows Newton on tree
  * velocities from the guess; sweeps while 150 do; lemke (up to 200 rows); Newton on tree velocities from zero; Fischer-Burmeister Newton on the LCP; sweeps to
  * the end.
+>>>>>>> lab3
  *
  * QP: qp-active-set, then qp-interior-point.
  *
@@ -545,6 +551,37 @@ static bool within_tolerance(const void* user, const double* p)
     return error <= R->context->tol;
 }
 
+/* Circular cones from polygons: Lemke's method, which no start can mislead, tells what every contact and bounded row does; the states and Newton's
+ * method find the circle from there. */
+static bool from_polygon(run* R, int directions, double* p)
+{
+    const mor_step_form* s = &R->problem->step;
+    size_t n = (size_t)R->problem->size;
+    if (R->late) return false;
+    mor_context* c = limits(R, 0.95, 0);
+    double left = c->deadline > 0.0 ? c->deadline - mor_clock() : 0.0;
+    if (c->deadline > 0.0 && left <= 0.0) return false;
+    mor_block* blocks = mor_arena_alloc(c->arena, ((size_t)s->block_count + 1) * sizeof *blocks);
+    double* z = mor_arena_zero(c->arena, n, sizeof *z);
+    if (!blocks || !z) return false;
+    for (int b = 0; b < s->block_count; b++) {
+        blocks[b] = s->blocks[b];
+        if (blocks[b].kind == MOR_BLOCK_CONTACT && blocks[b].dim > 3) return false;
+        if (blocks[b].kind == MOR_BLOCK_CONTACT && blocks[b].dim == 3) blocks[b].directions = directions;
+    }
+    mor_problem polygon = *R->problem;
+    polygon.form = MOR_STEP_PYRAMID;
+    polygon.step.blocks = blocks;
+    mor_solve_options options = { .tol = c->tol, .time_limit = left };
+    mor_report report = mor_solve(&mor_solver_lemke, NULL, &polygon, &options, z, c->arena);
+    settle(R);
+    if (report.status == MOR_REFUSED || report.status == MOR_NO_SOLUTION) return false;
+    note(R, "polygon", report.iterations);
+    memcpy(p, z, n * sizeof *p);
+    if (n <= MOR_STATE_GUESS_ROWS && mor_state_guess(R->problem, within_tolerance, R, p, R->context->arena)) return true;
+    return tree_newton(R, z, 8, p);
+}
+
 static void step(run* R)
 {
     enum { FEW = 150, MANY = 100000, SMALL = 200 };
@@ -577,7 +614,7 @@ static void step(run* R)
     }
     if (cones) {
         if ((guess && n <= SMALL && tree_newton(R, guess, 8, p)) || tree_newton(R, NULL, 8, p) || tree_newton(R, NULL, 20, p) ||
-            other(R, &mor_solver_nsn, "nsn", guess, 0.7) || other(R, &mor_solver_ppa, "ppa", NULL, 0.9))
+            other(R, &mor_solver_nsn, "nsn", guess, 0.7) || other(R, &mor_solver_ppa, "ppa", NULL, 0.9) || (n <= SMALL && (from_polygon(R, 16, p) || from_polygon(R, 8, p))))
             return;
     } else if ((n <= SMALL && other(R, &mor_solver_lemke, "lemke", NULL, 0.4)) || tree_newton(R, NULL, 8, p) || tree_newton(R, NULL, 20, p) ||
                other(R, &mor_solver_fischer_newton, "fischer-newton", guess, 0.7) || other(R, &mor_solver_lemke, "lemke", NULL, 0.9))

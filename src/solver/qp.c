@@ -207,35 +207,3 @@ bool mor_qp_polish(const mor_qp* qp, const signed char* at, double* z, double* y
     mor_arena_release(arena, mark);
     return done;
 }
-
-bool mor_qp_repair(const mor_qp* qp, const double* start, signed char* at, double* x, double* y, double* work, mor_arena* arena)
-{
-    enum { TOGETHER = 8, ROUNDS = 60 };
-    int n = qp->n, M = qp->m + n;
-    for (int round = 0; round < ROUNDS; round++) {
-        memcpy(x, start, (size_t)n * sizeof *x);
-        if (!mor_qp_polish(qp, at, x, y, arena)) return false;
-        mor_qp_rows(qp, x, work);
-        double size = fmax(mor_norm_max(n, x), 1e-300), slope = fmax(mor_norm_max(M, y), 1e-300), worst = 0.0;
-        int changes = 0, which = -1;
-        for (int i = 0; i < M; i++) {
-            if (qp->l[i] == qp->u[i]) continue;
-            double wrong = at[i] ? (at[i] < 0 ? -y[i] : y[i]) / slope : fmax(qp->l[i] - work[i], work[i] - qp->u[i]) / size;
-            if (!(wrong > 1e-11)) continue;
-            changes++;
-            if (wrong > worst) worst = wrong, which = i;
-            if (round < TOGETHER) at[i] = at[i] ? 0 : work[i] < qp->l[i] ? -1 : 1;
-        }
-        if (changes == 0) return true;
-        if (round >= TOGETHER) at[which] = at[which] ? 0 : work[which] < qp->l[which] ? -1 : 1;
-    }
-    return false;
-}
-
-int mor_qp_wrong_signs(const mor_qp* qp, const signed char* at, const double* y, double tiny)
-{
-    int wrong = 0;
-    for (int i = 0; i < qp->m + qp->n; i++)
-        wrong += qp->l[i] != qp->u[i] && ((at[i] < 0 && y[i] < -tiny) || (at[i] > 0 && y[i] > tiny));
-    return wrong;
-}

@@ -37,10 +37,9 @@ bool mor_qp_proves_unbounded(const mor_qp* qp, const double* d, double* work);
  * regularised KKT system by LDL' with refinement, which takes dependent rows and a singular P. z and y (m + n) are
  * overwritten. False if the factorisation broke down. O((n + k)^3). */
 bool mor_qp_polish(const mor_qp* qp, const signed char* at, double* z, double* y, mor_arena* arena);
-/* Repairs a guess of the active rows: solves with it from `start`, drops rows with multipliers of the wrong sign, adds violated
- * ones; all of them at first, later the worst alone. True if a round changes nothing: x is optimal then. work: m + n. */
-bool mor_qp_repair(const mor_qp* qp, const double* start, signed char* at, double* x, double* y, double* work, mor_arena* arena);
-/* Signs of y that disagree with `at` (none: z is optimal if it is feasible). Entries below `tiny` count as zero. */
-int mor_qp_wrong_signs(const mor_qp* qp, const signed char* at, const double* y, double tiny);
+/* The proximal method of multipliers from x and y (n, m + n; both overwritten), for degenerate ends that no set of active rows
+ * explains, then the equations of the rows it finds active (qp_refine.c). z = unit x (NULL: ones) is overwritten if the judge's error falls
+ * below *least, which then becomes it. */
+void mor_qp_refine(const mor_qp* qp, const mor_context* context, const double* unit, double* x, double* y, double* least, double* z);
 
 #endif

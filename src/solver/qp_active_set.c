@@ -275,6 +275,22 @@ static void take_active_rows(working* s, double near)
     }
 }
 
+/* The equations of the working set without the proximal term: where P has next to no curvature the tolerance alone leaves the answer
+ * uncertain by its inverse. */
+static void last_digits(const working* s, const mor_context* context, double* least, double* z)
+{
+    const mor_qp* qp = s->qp;
+    int n = qp->n, M = qp->m + n;
+    signed char* at = mor_arena_zero(context->arena, (size_t)M + 1, 1);
+    double* x = mor_arena_alloc(context->arena, ((size_t)n + (size_t)M + 1) * sizeof *x);
+    if (!at || !x) return;
+    for (int c = 0; c < s->k; c++) at[s->row[c]] = s->sign[c] > 0.0 ? -1 : 1;
+    memcpy(x, z, (size_t)n * sizeof *x);
+    if (!mor_qp_polish(qp, at, x, x + n, context->arena)) return;
+    double error = context->error(context, x, NULL);
+    if (error < *least) *least = error, memcpy(z, x, (size_t)n * sizeof *z);
+}
+
 static mor_report active_set_solve(const mor_problem* problem, const void* options, mor_context* context, double* z)
 {
     const active_set_options* o = options;
@@ -344,16 +360,15 @@ static mor_report active_set_solve(const mor_problem* problem, const void* optio
         }
     }
     if (least < INFINITY) memcpy(z, best, (size_t)n * sizeof *z);
-    if (least > context->tol && report.status == MOR_NOT_CONVERGED && isfinite(least)) { /* near: exchange rows of the set by hand */
-        double *y = mor_arena_alloc(context->arena, ((size_t)M + (size_t)n + 1) * sizeof *y), *x = y ? y + M : NULL;
-        for (int i = 0; i < M; i++)
-            if (s.at[i] == IGNORED) s.at[i] = 0;
-        if (y && mor_qp_repair(&qp, z, s.at, x, y, proof, context->arena)) {
-            double error = context->error(context, x, NULL);
-            if (error < least) least = error, memcpy(z, x, (size_t)n * sizeof *z);
-        }
+    if (least > context->tol && report.status == MOR_NOT_CONVERGED && isfinite(least)) { /* near, but degenerate */
+        double *y = mor_arena_zero(context->arena, (size_t)M + (size_t)n + 1, sizeof *y), *x = y ? y + M : NULL;
+        for (int c = 0; y && c < s.k; c++) y[s.row[c]] = s.sign[c] * s.lambda[c];
+        if (y) memcpy(x, z, (size_t)n * sizeof *x), mor_qp_refine(&qp, context, NULL, x, y, &least, z);
     }
-    if (least <= context->tol) report.status = MOR_SOLVED;
+    if (least <= context->tol) {
+        report.status = MOR_SOLVED;
+        if (least > 1e-3 * context->tol && n <= 400) last_digits(&s, context, &least, z);
+    }
     return report;
 }
 

@@ -13,8 +13,9 @@
  * The matrix is factored once (Cholesky) and again only when rho changes by a factor of 5 (1.5 after 1000 iterations): rho is moved by the root of the ratio of
  * the relative primal and dual residuals. Equations get 1000 rho, rows without bounds none. Unknowns are
  * scaled to unit curvature, P and q divided by the largest entry of P first. Every `check` iterations the rows whose multiplier is larger than their slack are
- * taken as active and the KKT system is solved for them (mor_qp_polish): that gives the digits ADMM is slow to give. Every 20th time a
- * guess that fails is repaired by exchanging rows.
+ * taken as active and the KKT system is solved for them (mor_qp_polish): that gives the digits ADMM is slow to give. Where that fails, every 8th time
+ * the same augmented Lagrangian is minimised exactly over x and v together, with multipliers in rounds (qp_refine.c): at degenerate answers
+ * no set of rows has multipliers of the right signs.
  * If the constraints contradict each other the differences of eta converge to a certificate, if the minimum is -infinity those of
  * x do; both are tested (qp.h) and only a passed test is reported as no_solution.
  *
@@ -224,8 +225,11 @@ static mor_report admm_solve(const mor_problem* problem, const void* options, mo
             memcpy(trial, s.x, N * sizeof *trial);
             if (mor_qp_polish(&qp, at, trial, y, context->arena)) judge(context, d, n, trial, &error, &least, z);
         }
-        if (o->polish && !(error <= context->tol) && k % (20 * o->check) == 0 && mor_qp_repair(&qp, s.x, at, trial, y, work, context->arena))
-            judge(context, d, n, trial, &error, &least, z);
+        if (o->polish && !(error <= context->tol) && k % (8 * o->check) == 0) {
+            memcpy(trial, s.x, N * sizeof *trial);
+            for (int i = 0; i < M; i++) y[i] = -s.cost * s.eta[i];
+            mor_qp_refine(&qp, context, d, trial, y, &least, z);
+        }
         if (!(error <= context->tol) && fmax(primal, dual) <= fmax(100.0 * context->tol, 1e-13)) {
             for (int j = 0; j < n; j++) trial[j] = fmin(qp.u[qp.m + j], fmax(qp.l[qp.m + j], s.x[j]));
             judge(context, d, n, trial, &error, &least, z);

@@ -14,7 +14,8 @@
  * solved by LDL' with +-delta on the diagonal and refinement against delta = 0. Predictor r_c = -s lambda; then
  * sigma = (mu_aff/mu)^3 and r_c = sigma mu - s lambda - ds_aff dlambda_aff. One step length for everything, 0.995 of the way to the
  * boundary (P couples primal and dual residuals; two lengths would break r_d). Near the end the rows with
- * lambda > s are taken as active and the KKT system is solved for them (mor_qp_polish).
+ * lambda > s are taken as active and the KKT system is solved for them (mor_qp_polish); where lambda and s are both zero at the answer
+ * and Newton stalls above the tolerance, the method of multipliers takes over from there (qp_refine.c).
  *
  * Cost: O((n + k)^3) per iteration for k equations, usually 8-25 iterations. Limits: dense; convex; a warm start
  * only moves the first z. A solution set that is not a point is answered by a point inside it.
@@ -331,17 +332,12 @@ static mor_report interior_solve(const mor_problem* problem, const void* options
         step = fmin(1.0, 0.995 * to_boundary(&it));
         advance(&it, step);
     }
-    if (o->polish && report.status == MOR_NOT_CONVERGED && least < 1e-3) { /* near, but the active rows were misjudged */
-        for (double ratio = 1e-4; ratio < 2e4 && report.status != MOR_SOLVED; ratio *= 10.0) {
-            for (int i = 0; i < M; i++) {
-                bool low = has(&qp, i, false), high = has(&qp, i, true);
-                at[i] = qp.l[i] == qp.u[i] || (low && it.low.lambda[i] > ratio * it.low.s[i]) ? -1 : high && it.high.lambda[i] > ratio * it.high.s[i] ? 1 : 0;
-            }
-            if (!mor_qp_repair(&qp, it.z, at, trial, y, work, context->arena)) continue;
-            double error = context->error(context, trial, NULL);
-            if (error < least) least = error, memcpy(z, trial, (size_t)n * sizeof *z);
-            if (least <= context->tol) report.status = MOR_SOLVED;
-        }
+    if (o->polish && report.status == MOR_NOT_CONVERGED) { /* stalled: degenerate */
+        for (int i = 0; i < M; i++) y[i] = (has(&qp, i, false) ? it.low.lambda[i] : 0.0) - (has(&qp, i, true) ? it.high.lambda[i] : 0.0);
+        for (int c = 0; c < it.k; c++) y[it.equation[c]] = it.y[c];
+        memcpy(trial, it.z, (size_t)n * sizeof *trial);
+        mor_qp_refine(&qp, context, NULL, trial, y, &least, z);
+        if (least <= context->tol) report.status = MOR_SOLVED;
     }
     if (least == INFINITY)
         for (int j = 0; j < n; j++) z[j] = isfinite(it.z[j]) ? fmin(qp.u[qp.m + j], fmax(qp.l[qp.m + j], it.z[j])) : 0.0;

@@ -24,6 +24,7 @@ typedef struct driver {
     const mor_problem* original;
     mor_conversion chain[LONGEST];
     int count;
+    mor_judge_memory* memory; /* of steps that need no conversion */
 } driver;
 
 static const mor_problem* posed(const driver* d) { return d->count ? &d->chain[d->count - 1].to : d->original; }
@@ -119,7 +120,8 @@ static double judge_error(const mor_context* context, const double* z, const dou
         double* own = mor_arena_alloc(context->arena, (size_t)mor_problem_unknowns(d->original) * sizeof *own);
         answer = own && walk_back(d, d->count, z, own, context->arena) ? own : NULL;
     }
-    if (answer) error = mor_judge_quick(d->original, answer, d->count ? NULL : w, context->arena);
+    if (answer && d->memory) error = mor_judge_step_velocity(d->original, answer, d->memory, context->arena);
+    else if (answer) error = mor_judge_quick(d->original, answer, d->count ? NULL : w, context->arena);
     /* at rounding level the solver may stop: the driver will say so too */
     if (error > context->tol && error <= 1e-7 && error <= mor_judge_floor(d->original, answer, context->arena))
         error = context->tol;
@@ -227,7 +229,7 @@ static mor_report drive(const mor_solver* solver, const void* options, const mor
     mor_code code = mor_problem_check(problem, &error);
     if (code) return ended(MOR_REFUSED, error.text);
     driver d;
-    d.original = problem, d.count = 0;
+    d.original = problem, d.count = 0, d.memory = NULL;
     double entered = so->time_limit > 0.0 || so->cpu_time ? mor_clock() : 0.0, lead = so->cpu_time ? entered - thread_clock() : 0.0;
     bool no_solution;
     code = connect(&d, solver->accepts, &no_solution, arena, &error);
@@ -236,6 +238,9 @@ static mor_report drive(const mor_solver* solver, const void* options, const mor
         return ended(no_solution ? MOR_NO_SOLUTION : code == MOR_SYSTEM ? MOR_NUMERICAL : MOR_REFUSED, error.text);
     }
 
+    mor_judge_memory memory;
+    bool step = problem->form & (MOR_STEP_PYRAMID | MOR_STEP_CONE);
+    if (step && d.count == 0 && mor_judge_memory_init(&memory, problem, arena)) d.memory = &memory;
     const mor_problem* given = posed(&d);
     int n = mor_problem_unknowns(given), n0 = mor_problem_unknowns(problem);
     double* x = d.count ? mor_arena_zero(arena, (size_t)n, sizeof *x) : z;
@@ -296,7 +301,7 @@ static mor_report drive(const mor_solver* solver, const void* options, const mor
 
     /* back to the problem as posed, and the verdict */
     if (d.count && !walk_back(&d, d.count, x, z, arena)) report = ended(MOR_NUMERICAL, "out of memory");
-    report.residual = mor_judge(problem, z, arena);
+    report.residual = d.memory ? mor_judge_step(problem, z, d.memory, arena) : mor_judge(problem, z, arena);
     double e = mor_judge_error(problem, &report.residual);
     if (d.count && !mor_out_of_time(&context) && polish(&d, x, z, e, so->tol, arena)) {
         report.residual = mor_judge(problem, z, arena);

@@ -32,7 +32,7 @@ typedef enum state { OPEN, STICK, SLIDE } state;
 typedef struct part {
     state now;
     int first, count;
-    unsigned long long pairs; /* of columns that matter (mor_pairs3); 0: all */
+    unsigned long long used; /* columns that matter (mor_used3) */
     double slide[3]; /* (1, mu t) */
 } part;
 
@@ -79,19 +79,24 @@ static void classify(const mor_block* b, double rho, const double* u, double* p,
 }
 
 /* Part (a, b) of K = E'W B, K column-major with leading dimension k. */
-static void couple(const mor_step_form* s, int a, int b, const part* A, const part* B, int k, double* K)
+MOR_ALWAYS_INLINE void couple(const mor_step_form* s, int a, int b, const part* A, const part* B, int k, double* K)
 {
     const mor_block *x = &s->blocks[a], *y = &s->blocks[b];
     double W[9] = { 0 };
     int m = A->now == SLIDE ? 1 : x->dim, n = y->dim;
+    if (a == b && A->now == STICK) { /* its own W is known */
+        const double* own = s->diagonal + s->diagonal_start[a];
+        for (int c = 0; c < n; c++)
+            for (int r = 0; r < n; r++) K[A->first + r + (size_t)(A->first + c) * k] = own[r * n + c];
+        return;
+    }
     for (int e = x->entry; e < x->entry + x->entry_count; e++)
         for (int f = y->entry; f < y->entry + y->entry_count; f++) {
             if (s->entries[e].tree != s->entries[f].tree) continue;
             int dof = s->trees[s->entries[e].tree].dof;
             const double *J = s->jacobian + s->entries[e].start, *Y = s->response + s->entries[f].start;
-            if (m == 3 && n == 3) {
-                if (A->pairs) mor_gram3_pairs(dof, A->pairs, J, Y, W);
-                else mor_gram3(dof, J, Y, W);
+            if (m == 3 && n == 3 && dof <= MOR_USED_MOST) {
+                mor_gram3_used(dof, A->used, J, Y, W);
                 continue;
             }
             for (int r = 0; r < m; r++)
@@ -111,6 +116,15 @@ static void couple(const mor_step_form* s, int a, int b, const part* A, const pa
             for (int c = 0; c < n; c++) to[(size_t)c * k] = W[r * n + c];
     }
 }
+
+MOR_ALWAYS_INLINE void couple_all_body(const mor_step_form* s, const part* parts, bool sliding, int k, double* K)
+{
+    for (int b = 0; b < s->block_count; b++)
+        for (int a = sliding ? 0 : b; parts[b].count && a < s->block_count; a++)
+            if (parts[a].count) couple(s, a, b, &parts[a], &parts[b], k, K);
+}
+
+MOR_WIDE_VOID(static, couple_all, (const mor_step_form* s, const part* parts, bool sliding, int k, double* K), (s, parts, sliding, k, K))
 
 static bool too_large(const mor_step_form* s)
 {
@@ -144,15 +158,13 @@ bool mor_state_guess(const mor_problem* problem, mor_judged good_enough, const v
             for (int d = 0; d < s->blocks[i].dim; d++) moved = moved || own[d] != before[d];
             sliding = sliding || parts[i].now == SLIDE;
             const mor_entry* entry = &s->entries[s->blocks[i].entry];
-            parts[i].pairs = 0;
-            if (s->blocks[i].dim == 3 && s->blocks[i].entry_count == 1 && s->trees[entry->tree].dof <= 128)
-                parts[i].pairs = mor_pairs3(s->trees[entry->tree].dof, s->jacobian + entry->start);
+            parts[i].used = ~0ull;
+            if (s->blocks[i].dim == 3 && s->blocks[i].entry_count == 1 && s->trees[entry->tree].dof <= MOR_USED_MOST)
+                parts[i].used = mor_used3(s->trees[entry->tree].dof, s->jacobian + entry->start);
             k += parts[i].count;
         }
         if (k == 0) break;
-        for (int b = 0; b < s->block_count; b++)
-            for (int a = sliding ? 0 : b; parts[b].count && a < s->block_count; a++)
-                if (parts[a].count) couple(s, a, b, &parts[a], &parts[b], k, K);
+        couple_all(s, parts, sliding, k, K);
         double largest = 0.0;
         for (int i = 0; i < k; i++) largest = fmax(largest, K[i + (size_t)i * k]);
         for (int i = 0; i < k; i++) K[i + (size_t)i * k] += SHIFT * fmax(K[i + (size_t)i * k], 1e-3 * largest);

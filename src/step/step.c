@@ -426,9 +426,9 @@ mor_code mor_world_step(mor_world* w, mor_step_report* report, mor_error* error)
     r->projection_work = w->projection_work;
     r->kinetic = mor_world_kinetic_energy(w);
     r->potential = mor_world_potential_energy(w);
-    double before = mor_clock();
+    double before = w->observer_count ? mor_clock() : 0.0;
     for (int i = 0; used && i < w->observer_count; i++) w->observers[i].function(w->observers[i].user, w, r);
-    r->timing.record = mor_clock() - before;
+    r->timing.record = w->observer_count ? mor_clock() - before : 0.0;
     r->timing.total += r->timing.record;
     return MOR_OK;
 }
