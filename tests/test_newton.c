@@ -444,6 +444,7 @@ static int count_solved(const char* solver, const char* folder, double limit, in
         double* z = calloc((size_t)mor_problem_unknowns(&file.problem) + 1, sizeof *z);
         mor_solve_options options = mor_solve_options_default();
         options.time_limit = limit;
+        options.cpu_time = true;
         mor_report report = mor_solve(mor_solver_builtin(solver), NULL, &file.problem, &options, z, NULL);
         ++*all;
         if (report.status == MOR_SOLVED) solved++;

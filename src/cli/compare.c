@@ -26,7 +26,8 @@ static const char help_text[] =
     "  --iterations DIR      every iterate of the followed runs: solutions, errors, stick and slide (HDF5, one file per run)\n"
     "  --coordinates minimal|maximal  frames of robots as trees (default) or as bodies with joints\n"
     "  --scene-limit SECONDS whole runs of scenes, CPU seconds each; default 20; 0: no whole runs\n"
-    "  --try-all             also what was too slow on two frames of the same file that are no larger\n"
+    "  --assume WHAT         what was too slow on two frames is not tried: `family` on frames of the family with half as many contacts more (default),\n"
+    "                        `file` on those of the same file with no fewer contacts, `nothing`: everything is tried\n"
     "  --jobs N              processes; default: one per core\n"
     "  --out FILE.html       a page that needs nothing else\n"
     "  --csv FILE            one line per run\n"
@@ -98,6 +99,13 @@ static int parse_value(const char* s, const char* value, arguments* a)
     } else if (strcmp(s, "--scene-limit") == 0) {
         if (!number(value, 0.0, 1e6, &o->scene_limit)) return mor_cli_usage("compare", "--scene-limit %s: expected seconds", value);
     }
+    else if (strcmp(s, "--assume") == 0) {
+        static const char* const words[] = { "nothing", "file", "family" };
+        int k = 0;
+        while (k < 3 && strcmp(value, words[k]) != 0) k++;
+        if (k == 3) return mor_cli_usage("compare", "--assume %s: family, file or nothing", value);
+        o->assume = k;
+    }
     else if (strcmp(s, "--csv") == 0) a->csv = value;
     else if (strcmp(s, "--tol") == 0) return parse_tols(value, o);
     else if (strcmp(s, "--formulations") == 0) {
@@ -126,7 +134,7 @@ static int parse_value(const char* s, const char* value, arguments* a)
 static int parse(int argc, char** argv, arguments* a)
 {
     static const char* const known[] = { "--formulations", "--solvers", "--tol", "--time-limit", "--memory", "--start", "--frames", "--traces",
-                                         "--iterations", "--coordinates", "--scene-limit", "--try-all", "--jobs", "--out", "--csv", "--json", "--resume", "--quiet", "--help", NULL };
+                                         "--iterations", "--coordinates", "--scene-limit", "--assume", "--jobs", "--out", "--csv", "--json", "--resume", "--quiet", "--help", NULL };
     a->options.jobs = (int)fmax(1.0, (double)sysconf(_SC_NPROCESSORS_ONLN));
     size_t used = 0;
     for (int i = 0; i < argc && used < sizeof a->options.command - 2; i++) {
@@ -150,7 +158,6 @@ static int parse(int argc, char** argv, arguments* a)
         if (strcmp(s, "--json") == 0) a->json = true;
         else if (strcmp(s, "--resume") == 0) a->resume = true;
         else if (strcmp(s, "--quiet") == 0) a->quiet = true;
-        else if (strcmp(s, "--try-all") == 0) a->options.try_all = true;
         else if (strcmp(s, "--help") == 0) a->help = true;
         else if (i + 1 == argc) return mor_cli_usage("compare", "%s needs a value", s);
         else {

@@ -380,20 +380,23 @@ static const mor_lab_run* earlier(const mor_lab* lab, int problem, int formulati
     return NULL;
 }
 
-bool mor_lab_before(const mor_lab_problem* a, const mor_lab_problem* b)
+bool mor_lab_before(const mor_lab* lab, const mor_lab_problem* a, const mor_lab_problem* b)
 {
-    if (a->frame < 0 || b->frame < 0 || strcmp(a->path, b->path) != 0) return false;
-    return a->contacts != b->contacts ? a->contacts < b->contacts : a->frame < b->frame;
+    int file = strcmp(a->path, b->path);
+    if (a->frame < 0 || b->frame < 0 || (lab->options.assume == MOR_LAB_FAMILY ? strcmp(a->family, b->family) : file) != 0) return false;
+    return a->contacts != b->contacts ? a->contacts < b->contacts : file ? file < 0 : a->frame < b->frame;
 }
 
-/* On how many frames of the same file that are no larger the limit was too short. */
+/* On how many frames that are smaller, as options.assume says, the limit was too short. */
 static int late_before(const mor_lab* lab, const mor_lab_run* run)
 {
+    const mor_lab_problem* p = &lab->problems[run->problem];
     int count = 0;
     for (int i = 0; i < lab->run_count; i++) {
         const mor_lab_run* r = &lab->runs[i];
-        if (r->formulation == run->formulation && r->solver == run->solver && r->tol == run->tol && r->status == MOR_TIME_LIMIT && !r->assumed &&
-            mor_lab_before(&lab->problems[r->problem], &lab->problems[run->problem])) count++;
+        const mor_lab_problem* q = &lab->problems[r->problem];
+        if (r->formulation != run->formulation || r->solver != run->solver || r->tol != run->tol || r->status != MOR_TIME_LIMIT || r->assumed) continue;
+        if (mor_lab_before(lab, q, p) && (strcmp(q->path, p->path) == 0 || 3 * q->contacts <= 2 * p->contacts)) count++;
     }
     return count;
 }
@@ -437,13 +440,13 @@ mor_code mor_lab_measure(const mor_lab* lab, int index, const bool* done, bool t
                     *run = last;
                     run->tol = t;
                     snprintf(run->detail, sizeof run->detail, "the limit was too short for %g already", lab->options.tols[last.tol]);
-                } else if (!lab->options.try_all && late_before(lab, run) >= MOR_LAB_LATE) {
+                } else if (lab->options.assume != MOR_LAB_NOTHING && late_before(lab, run) >= MOR_LAB_LATE) {
                     run->status = MOR_TIME_LIMIT;
                     run->assumed = true;
                     run->residual = empty_residual();
                     run->error = run->coulomb = run->user_error = NAN;
                     run->time_s = run->total_s = lab->options.time_limit;
-                    snprintf(run->detail, sizeof run->detail, "not tried: too slow on %d frames of this file that are no larger", MOR_LAB_LATE);
+                    snprintf(run->detail, sizeof run->detail, "not tried: too slow on %d smaller frames", MOR_LAB_LATE);
                 } else if (w) run_frame(lab, w, run, NULL, NULL, arena);
                 else run_problem(lab, &file.problem, run, NULL, NULL, arena);
                 message.kind = 'R';

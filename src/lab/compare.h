@@ -20,6 +20,10 @@
 
 enum { MOR_LAB_METHODS = 64, MOR_LAB_TOLS = 4, MOR_LAB_TRACE = 48, MOR_LAB_LATE = 2 };
 
+/* What was too slow on MOR_LAB_LATE frames is taken to be too slow on larger ones: nowhere, on frames of the same file with no fewer contacts, or also on
+ * frames of the same family with half as many contacts more. */
+typedef enum mor_lab_assume { MOR_LAB_NOTHING, MOR_LAB_FILE, MOR_LAB_FAMILY } mor_lab_assume;
+
 typedef struct mor_lab_options {
     const mor_library* library;
     const char* formulations[MOR_LAB_METHODS + 1]; /* names; first NULL: ncp and st */
@@ -32,7 +36,7 @@ typedef struct mor_lab_options {
     int jobs;          /* processes */
     int frames;        /* at most this many of each file, evenly spread */
     int traces;        /* problems whose iterations are followed */
-    bool try_all;      /* also what was too slow on two frames of the same file that are no larger */
+    int assume;        /* mor_lab_assume */
     bool maximal;      /* frames of robots in maximal coordinates */
     double scene_limit; /* CPU seconds of a whole run of a scene */
     const char* iterations; /* folder for the iterates of the followed runs; NULL: none */
@@ -125,8 +129,8 @@ MOR_API mor_code mor_lab_run_scenes(mor_lab* lab, const char* journal, bool resu
 /* Can this solver be asked for this formulation's problems? */
 bool mor_lab_pairs(const mor_lab* lab, int formulation, int solver);
 
-/* compare.c: all runs of one problem that `done` (planned_runs entries) does not have; results go to `emit`. The frames of a file come in the order of mor_lab_before: when the
- * limit was too short for a tolerance on MOR_LAB_LATE of those that came before, it is taken to be too short here, unless options.try_all. */
+/* compare.c: all runs of one problem that `done` (planned_runs entries) does not have; results go to `emit`. Frames of a file or family come in the order of
+ * mor_lab_before, so that what options.assume says does not depend on the number of processes. */
 typedef struct mor_lab_message {
     char kind; /* 'B' begins, 'R' result, 'T' trace, 'P' statistics of the problem, 'S' whole run of a scene, 'W' time that has gone by */
     union {
@@ -145,8 +149,8 @@ int mor_lab_slot(const mor_lab* lab, int problem, int formulation, int solver, i
 int mor_lab_slots(const mor_lab* lab);
 bool mor_lab_applies(const mor_lab* lab, int problem, int formulation, int solver);
 bool mor_lab_traced(const mor_lab* lab, int problem);
-/* Frames of one file, a of fewer contacts than b, or as many and earlier. */
-bool mor_lab_before(const mor_lab_problem* a, const mor_lab_problem* b);
+/* Frames of one file (of one family, if that is assumed) by contacts, then name, then time. */
+bool mor_lab_before(const mor_lab* lab, const mor_lab_problem* a, const mor_lab_problem* b);
 
 /* pool.c */
 double mor_lab_cpu(void);

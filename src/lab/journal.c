@@ -43,7 +43,7 @@ void mor_lab_keep(mor_lab* lab, const mor_lab_message* m)
 static void conditions(const mor_lab* lab, char* text, size_t size)
 {
     const mor_lab_options* o = &lab->options;
-    int n = snprintf(text, size, "moreau-compare 3 %s limit=%.17g memory=%.17g start=%s coordinates=%s%s scenes=%.17g tols=", MOR_VERSION_STRING, o->time_limit, o->memory_gb, o->warm ? "warm" : "cold", o->maximal ? "maximal" : "minimal", o->try_all ? " tried=all" : "", o->scene_limit);
+    int n = snprintf(text, size, "moreau-compare 3 %s limit=%.17g memory=%.17g start=%s coordinates=%s assume=%d scenes=%.17g tols=", MOR_VERSION_STRING, o->time_limit, o->memory_gb, o->warm ? "warm" : "cold", o->maximal ? "maximal" : "minimal", o->assume, o->scene_limit);
     for (int i = 0; i < o->tol_count && n > 0 && n < (int)size; i++) n += snprintf(text + n, size - (size_t)n, "%s%.17g", i ? "," : "", o->tols[i]);
 }
 

@@ -29,7 +29,7 @@ const char mor_page_rules[] =
     "For steps the error is a velocity in m/s (tolerances below rounding are raised to it, for all alike); for other forms it is the relative natural map.</li>\n"
     "<li>The start is the same for all, zero or the stored impulses, as said above. No answer of one solver is another's start, and nobody gets a pre-solve.</li>\n"
     "<li>Equal limits of time and memory. A run over the limit, refused, crashed or ended by force is a failure and counts as one in every profile. What was too slow for a tolerance is not tried on a "
-    "tighter one, and what was too slow on two frames of a file is not tried on a frame of it that has no fewer contacts (--try-all does); both count as too slow.</li>\n"
+    "tighter one, and what was too slow on two frames is not tried on larger ones of the same file or family (--assume nothing does); both count as too slow.</li>\n"
     "<li>Options are the defaults of each method, listed below; none is tuned to a problem.</li>\n"
     "<li>Times are CPU seconds of one process on one thread; solves shorter than 4 ms are repeated from the same start and averaged. "
     "Profiles use the total: conversion, solve and judging.</li>\n"

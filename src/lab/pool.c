@@ -224,17 +224,17 @@ const mor_lab_run* mor_lab_find(const mor_lab* lab, int problem, int formulation
     return lab->run_count ? bsearch(&key, lab->runs, (size_t)lab->run_count, sizeof key, compare_runs) : NULL;
 }
 
-/* The problem of the same file that follows in the order of mor_lab_before, or -1. */
+/* The problem that follows in the order of mor_lab_before, or -1. */
 static int follower(const mor_lab* lab, int problem)
 {
     const mor_lab_problem *p = &lab->problems[problem], *best = NULL;
     for (int i = 0; i < lab->problem_count; i++)
-        if (mor_lab_before(p, &lab->problems[i]) && (!best || mor_lab_before(&lab->problems[i], best))) best = &lab->problems[i];
+        if (mor_lab_before(lab, p, &lab->problems[i]) && (!best || mor_lab_before(lab, &lab->problems[i], best))) best = &lab->problems[i];
     return best ? (int)(best - lab->problems) : -1;
 }
 
-/* The problems to begin with: the first frame of every file, because what is too slow there may not be tried on the others. The frames of a file follow each
- * other, whatever the number of processes. Files with most contacts come first, so that none of them is begun when the other cores have nothing left to do.
+/* The problems to begin with: the first frame of every file or family, because what is too slow there may not be tried on the others. Its frames follow each
+ * other, whatever the number of processes. Those with most contacts come first, so that none of them is begun when the other cores have nothing left to do.
  * Returns how many. */
 static int make_queue(const mor_lab* lab, int* queue, int* largest)
 {
@@ -243,8 +243,8 @@ static int make_queue(const mor_lab* lab, int* queue, int* largest)
         bool first = true;
         int most = lab->problems[i].contacts;
         for (int k = 0; k < lab->problem_count; k++) {
-            if (mor_lab_before(&lab->problems[k], &lab->problems[i])) first = false;
-            else if (mor_lab_before(&lab->problems[i], &lab->problems[k]) && lab->problems[k].contacts > most) most = lab->problems[k].contacts;
+            if (mor_lab_before(lab, &lab->problems[k], &lab->problems[i])) first = false;
+            else if (mor_lab_before(lab, &lab->problems[i], &lab->problems[k]) && lab->problems[k].contacts > most) most = lab->problems[k].contacts;
         }
         if (!first) continue;
         int k = count++; /* insertion, stable */

@@ -14,7 +14,7 @@
 
 mor_lab_options mor_lab_options_default(void)
 {
-    return (mor_lab_options){ .tols = { 1e-4, 1e-8 }, .tol_count = 2, .time_limit = 1.0, .memory_gb = 2.0, .jobs = 1, .frames = 50, .traces = 50, .scene_limit = 20.0 };
+    return (mor_lab_options){ .tols = { 1e-4, 1e-8 }, .tol_count = 2, .time_limit = 1.0, .memory_gb = 2.0, .jobs = 1, .frames = 50, .traces = 50, .scene_limit = 20.0, .assume = MOR_LAB_FAMILY };
 }
 
 const char* mor_lab_formulation_name(const mor_lab* lab, int f) { return f < 0 ? "-" : lab->formulations[f]->name; }
