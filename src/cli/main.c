@@ -1,5 +1,6 @@
 /* moreau: a table of subcommands. */
 #include "cli/cli.h"
+#include "linalg/blas.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -100,6 +101,7 @@ const char* __lsan_default_options(void) { return "print_suppressions=0"; }
 
 int main(int argc, char** argv)
 {
+    mor_blas_single_thread();
     if (argc < 2) {
         help(stderr);
         return MOR_BAD_INPUT;

@@ -200,48 +200,73 @@ static double iterate(const mor_step_form* step, const int* number, const int* o
     return best;
 }
 
-/* Blocks with active[block]; NULL: the equations. *left: what is left of the rows, as part of the largest of rhs, 0 if that is rounding. */
-static bool solve_blocks(const mor_step_form* step, const bool* active, const double* rhs, double accuracy, double* p, double* left, mor_arena* arena)
+struct mor_equations {
+    int *number, *offset; /* of a block among those solved, -1: not one; of its rows among theirs */
+    int n;
+    mor_block_cholesky* factor; /* NULL: no rows */
+    double *x, *r, *room;
+};
+
+/* The blocks with active[block]; NULL: the equations. */
+static mor_equations* factor_blocks(const mor_step_form* step, const bool* active, mor_arena* arena)
 {
-    size_t mark = mor_arena_mark(arena);
-    int* number = mor_arena_alloc(arena, (size_t)step->block_count * sizeof *number);
+    mor_equations* q = mor_arena_zero(arena, 1, sizeof *q);
     int* dims = mor_arena_alloc(arena, (size_t)step->block_count * sizeof *dims);
-    int* offset = mor_arena_alloc(arena, ((size_t)step->block_count + 1) * sizeof *offset);
-    bool ok = false;
     int count = 0, n = 0;
-    *left = 0.0;
-    if (!number || !dims || !offset) goto done;
+    if (!q || !dims) return NULL;
+    q->number = mor_arena_alloc(arena, (size_t)step->block_count * sizeof *q->number);
+    q->offset = mor_arena_alloc(arena, ((size_t)step->block_count + 1) * sizeof *q->offset);
+    if (!q->number || !q->offset) return NULL;
     for (int i = 0; i < step->block_count; i++) {
         bool mine = active ? active[i] : step->blocks[i].kind == MOR_BLOCK_EQUATION;
-        number[i] = mine ? count : -1;
+        q->number[i] = mine ? count : -1;
         if (!mine) continue;
-        if (step->blocks[i].dim > MOR_BLOCK_DIM) goto done;
-        offset[count] = n;
+        if (step->blocks[i].dim > MOR_BLOCK_DIM) return NULL;
+        q->offset[count] = n;
         dims[count++] = step->blocks[i].dim;
         n += step->blocks[i].dim;
     }
-    if (n == 0) {
-        ok = true;
-        goto done;
-    }
-    double* x = mor_arena_alloc(arena, (size_t)n * sizeof *x);
-    double* r = mor_arena_alloc(arena, (size_t)n * sizeof *r);
-    double* room = mor_arena_alloc(arena, ((size_t)step->dof + 3 * (size_t)n) * sizeof *room);
-    if (!x || !r || !room) goto done;
-    for (int i = 0; i < step->block_count; i++)
-        for (int d = 0; number[i] >= 0 && d < step->blocks[i].dim; d++) r[offset[number[i]] + d] = rhs[step->blocks[i].row + d];
+    q->n = n;
+    if (n == 0) return q;
+    q->x = mor_arena_alloc(arena, (size_t)n * sizeof *q->x);
+    q->r = mor_arena_alloc(arena, (size_t)n * sizeof *q->r);
+    q->room = mor_arena_alloc(arena, ((size_t)step->dof + 3 * (size_t)n) * sizeof *q->room);
     lists l;
-    mor_block_cholesky* factor = mor_block_cholesky_create(count, dims, arena);
-    if (!factor || !make_lists(step, number, &l, arena) || !assemble(step, number, &l, factor)) goto done;
-    if (!mor_block_cholesky_factor(factor)) goto done;
-    double least = iterate(step, number, offset, factor, n, accuracy, x, r, room), scale = largest_of(n, r);
-    ok = isfinite(least);
+    q->factor = mor_block_cholesky_create(count, dims, arena);
+    bool ok = q->x && q->r && q->room && q->factor && make_lists(step, q->number, &l, arena) && assemble(step, q->number, &l, q->factor);
+    return ok && mor_block_cholesky_factor(q->factor) ? q : NULL;
+}
+
+/* *left: what is left of the rows, as part of the largest of rhs, 0 if that is rounding. */
+static bool solve_rows(const mor_step_form* step, mor_equations* q, const double* rhs, double accuracy, double* p, double* left)
+{
+    *left = 0.0;
+    if (q->n == 0) return true;
+    for (int i = 0; i < step->block_count; i++)
+        for (int d = 0; q->number[i] >= 0 && d < step->blocks[i].dim; d++) q->r[q->offset[q->number[i]] + d] = rhs[step->blocks[i].row + d];
+    double least = iterate(step, q->number, q->offset, q->factor, q->n, accuracy, q->x, q->r, q->room), scale = largest_of(q->n, q->r);
+    if (!isfinite(least)) return false;
     if (least > 1e-10 * scale) *left = least / scale;
-    for (int i = 0; ok && i < step->block_count; i++)
-        for (int d = 0; number[i] >= 0 && d < step->blocks[i].dim; d++) p[step->blocks[i].row + d] = x[offset[number[i]] + d];
-done:
+    for (int i = 0; i < step->block_count; i++)
+        for (int d = 0; q->number[i] >= 0 && d < step->blocks[i].dim; d++) p[step->blocks[i].row + d] = q->x[q->offset[q->number[i]] + d];
+    return true;
+}
+
+static bool solve_blocks(const mor_step_form* step, const bool* active, const double* rhs, double accuracy, double* p, double* left, mor_arena* arena)
+{
+    size_t mark = mor_arena_mark(arena);
+    mor_equations* q = factor_blocks(step, active, arena);
+    bool ok = q && solve_rows(step, q, rhs, accuracy, p, left);
     mor_arena_release(arena, mark);
     return ok;
+}
+
+mor_equations* mor_equations_factor(const mor_step_form* step, mor_arena* arena) { return factor_blocks(step, NULL, arena); }
+
+bool mor_equations_solve_again(const mor_step_form* step, mor_equations* equations, const double* rhs, double* p)
+{
+    double left;
+    return solve_rows(step, equations, rhs, 1e-13, p, &left) && left == 0.0;
 }
 
 bool mor_equations_solve(const mor_step_form* step, const double* rhs, double* p, mor_arena* arena)

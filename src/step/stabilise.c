@@ -5,7 +5,8 @@
  *
  *     G(q)' nu+ + (sum of phi(q (+) h nu+) so far)/h = 0,
  *
- * and the island is solved again, contacts and all, from the last answer, until |phi| is within the tolerance. The sum
+ * and the island is solved again, contacts and all, from the last answer, until |phi| is within the tolerance. An island with equations
+ * only is linear: its answer moves by W^-1 (-phi/h), with one factor for all rounds of the step. The sum
  * hardly changes from step to step, so it begins with the last one's. The impulses act along G(q), as in SHAKE. Velocities: after the step W p = -G(q+)' nu, nu <- nu + M^-1 G(q+) p, which
  * makes the pair RATTLE: second order, and without the dissipation that corrections along G(q+) alone have
  * (h w^2 of the energy per second for a pendulum turning at w).
@@ -24,6 +25,7 @@
 #include "formulation/equations.h"
 #include "formulation/rows.h"
 #include "model/joints.h"
+#include "problem/step.h"
 
 #include <string.h>
 
@@ -237,6 +239,53 @@ static void begin_corrections(mor_world* w, const mor_island* island, bool witho
     }
 }
 
+/* An island of equations only, whose answer can be moved instead of solved for again. */
+typedef struct mover {
+    mor_step_form form;
+    mor_equations* equations; /* NULL: not one */
+    double *phi, *p, *delta;
+    double* bias; /* that the answer is for */
+    bool known;
+} mover;
+
+/* Only if the rows hold as they are, which is not every formulation's business. */
+static bool begin_mover(mor_world* w, const mor_island* island, mover* m)
+{
+    const mor_system* s = &island->system;
+    if (m->known) return m->equations != NULL;
+    m->known = true;
+    if (!m->bias || s->contact_count > 0 || s->block_count == 0 || w->on_solve) return false;
+    for (int i = 0; i < s->block_count; i++)
+        if (s->blocks[i].kind != MOR_BLOCK_EQUATION) return false;
+    m->form = form_of(s);
+    m->phi = mor_arena_zero(w->arena, (size_t)s->row_count, sizeof(double));
+    m->p = mor_arena_zero(w->arena, (size_t)s->row_count, sizeof(double));
+    m->delta = mor_arena_alloc(w->arena, (size_t)s->dof * sizeof(double));
+    if (!m->phi || !m->p || !m->delta) return false;
+    mor_step_rows(&m->form, island->answer.nu, m->phi);
+    double fastest = 0.0, off = 0.0;
+    for (int i = 0; i < s->row_count; i++) off = fmax(off, fabs(m->phi[i] - s->bias[i] + m->bias[i])), fastest = fmax(fastest, fabs(m->bias[i]));
+    for (int i = 0; i < s->dof; i++) fastest = fmax(fastest, fabs(island->answer.nu[i]));
+    if (!(off <= 1e-9 * (1.0 + fastest))) return false;
+    m->equations = mor_equations_factor(&m->form, w->arena);
+    return m->equations != NULL;
+}
+
+/* What add_violation put into the rows moves the answer. False: nothing moved. */
+static bool move_answer(mor_world* w, mor_island* island, mover* m)
+{
+    const mor_system* s = &island->system;
+    for (int i = 0; i < s->row_count; i++) m->phi[i] = m->bias[i] - s->bias[i];
+    if (!mor_equations_solve_again(&m->form, m->equations, m->phi, m->p)) return false;
+    mor_system_velocity(s, m->p, m->delta);
+    for (int i = 0; i < s->row_count; i++) island->answer.impulses[i] += m->p[i];
+    for (int i = 0; i < s->dof; i++) island->answer.nu[i] += m->delta[i] - s->nu_free[i];
+    for (int t = 0; t < s->tree_count; t++)
+        memcpy(w->nu_new + w->trees[island->tree_of[t]].offset, island->answer.nu + s->trees[t].offset, (size_t)s->trees[t].dof * sizeof(double));
+    memcpy(m->bias, s->bias, (size_t)s->row_count * sizeof(double));
+    return true;
+}
+
 mor_status mor_stabilise_positions(mor_world* w, mor_status status, void (*solve)(mor_world* world, int island))
 {
     if (w->joints.count == 0 || w->options.stabilisation != MOR_STABILISE_IMPULSE || w->on_integrate) return status;
@@ -247,11 +296,15 @@ mor_status mor_stabilise_positions(mor_world* w, mor_status status, void (*solve
         return MOR_NUMERICAL;
     }
     double** first = mor_arena_zero(w->arena, (size_t)w->island_count + 1, sizeof *first);
+    mover* movers = mor_arena_zero(w->arena, (size_t)w->island_count + 1, sizeof *movers);
     double before = INFINITY;
     for (int i = 0; i < w->island_count; i++) begin_corrections(w, &w->islands[i], false);
-    for (int i = 0; first && i < w->island_count; i++) {
-        first[i] = mor_arena_alloc(w->arena, (size_t)w->islands[i].system.row_count * sizeof(double));
-        if (first[i]) memcpy(first[i], w->islands[i].system.bias, (size_t)w->islands[i].system.row_count * sizeof(double));
+    for (int i = 0; first && movers && i < w->island_count; i++) {
+        size_t rows = (size_t)w->islands[i].system.row_count;
+        first[i] = mor_arena_alloc(w->arena, rows * sizeof(double));
+        movers[i].bias = mor_arena_alloc(w->arena, rows * sizeof(double));
+        if (first[i]) memcpy(first[i], w->islands[i].system.bias, rows * sizeof(double));
+        if (movers[i].bias) memcpy(movers[i].bias, w->islands[i].system.bias, rows * sizeof(double));
     }
     for (int round = 0; round < ROUNDS && status == MOR_SOLVED; round++) {
         mor_integrate_bodies(w);
@@ -273,6 +326,8 @@ mor_status mor_stabilise_positions(mor_world* w, mor_status status, void (*solve
         }
         for (int i = 0; i < w->island_count; i++) {
             if (i < 64 && !again[i]) continue;
+            if (movers && !lost && begin_mover(w, &w->islands[i], &movers[i]) && move_answer(w, &w->islands[i], &movers[i])) continue;
+            if (movers) movers[i].known = true, movers[i].equations = NULL;
             solve(w, i);
             if (w->islands[i].report.status != MOR_SOLVED) status = w->islands[i].report.status;
         }
