@@ -101,7 +101,7 @@ const char* __lsan_default_options(void) { return "print_suppressions=0"; }
 
 int main(int argc, char** argv)
 {
-    mor_blas_single_thread();
+    mor_blas_end_threads();
     if (argc < 2) {
         help(stderr);
         return MOR_BAD_INPUT;

@@ -7,7 +7,11 @@ extern int blas_thread_shutdown_(void) __attribute__((weak));
 
 void mor_blas_single_thread(void)
 {
-    if (!openblas_get_num_threads || !openblas_set_num_threads || openblas_get_num_threads() == 1) return;
-    openblas_set_num_threads(1);
-    if (blas_thread_shutdown_) blas_thread_shutdown_(); /* what OpenBLAS itself does before a fork: threads it began when it was loaded would spin for 30 ms of CPU time */
+    if (openblas_get_num_threads && openblas_set_num_threads && openblas_get_num_threads() != 1) openblas_set_num_threads(1);
+}
+
+void mor_blas_end_threads(void)
+{
+    mor_blas_single_thread();
+    if (blas_thread_shutdown_) blas_thread_shutdown_(); /* what OpenBLAS itself does before a fork */
 }
