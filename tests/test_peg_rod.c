@@ -112,7 +112,7 @@ static void with_friction_fine_steps_agree(void** state)
             assert_true(r.gain < 1e-6 * r.initial && r.pen < 1e-9 && r.raw < 1e-5);
         }
         printf("  %s: any two within %.2e m\n", integrators[k], spread(p, 6));
-        assert_true(spread(p, 6) < (k ? 1e-3 : 2e-3));
+        assert_true(spread(p, 6) < (k ? 1e-3 : 2e-3)); /* 2e-3: what the default step reaches (1.52 mm), not what is asked of any two steps */
     }
 }
 

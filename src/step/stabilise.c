@@ -31,6 +31,8 @@
 
 enum { ROUNDS = 10 };
 
+#define ROUNDING 1e-12 /* of the velocities of an island: rows that hold within this hold */
+
 /* The equations of an island as a step without the other rows' say. */
 static mor_step_form form_of(const mor_system* s)
 {
@@ -244,9 +246,23 @@ typedef struct mover {
     mor_step_form form;
     mor_equations* equations; /* NULL: not one */
     double *phi, *p, *delta;
-    double* bias; /* that the answer is for */
+    double* bias;   /* that the answer is for */
+    double fastest; /* velocity of the island, at least 1 m/s */
     bool known;
 } mover;
+
+/* How far the answer is from the rows it is for, m/s. */
+static double rows_off(const mover* m, const mor_island* island)
+{
+    const mor_system* s = &island->system;
+    double off = 0.0;
+    mor_step_rows(&m->form, island->answer.nu, m->phi);
+    for (int i = 0; i < s->row_count; i++) {
+        double x = fabs(m->phi[i] - s->bias[i] + m->bias[i]);
+        if (!(x <= off)) off = x;
+    }
+    return off;
+}
 
 /* Only if the rows hold as they are, which is not every formulation's business. */
 static bool begin_mover(mor_world* w, const mor_island* island, mover* m)
@@ -262,16 +278,16 @@ static bool begin_mover(mor_world* w, const mor_island* island, mover* m)
     m->p = mor_arena_zero(w->arena, (size_t)s->row_count, sizeof(double));
     m->delta = mor_arena_alloc(w->arena, (size_t)s->dof * sizeof(double));
     if (!m->phi || !m->p || !m->delta) return false;
-    mor_step_rows(&m->form, island->answer.nu, m->phi);
-    double fastest = 0.0, off = 0.0;
-    for (int i = 0; i < s->row_count; i++) off = fmax(off, fabs(m->phi[i] - s->bias[i] + m->bias[i])), fastest = fmax(fastest, fabs(m->bias[i]));
-    for (int i = 0; i < s->dof; i++) fastest = fmax(fastest, fabs(island->answer.nu[i]));
-    if (!(off <= 1e-9 * (1.0 + fastest))) return false;
+    m->fastest = 1.0;
+    for (int i = 0; i < s->row_count; i++) m->fastest = fmax(m->fastest, fabs(m->bias[i]));
+    for (int i = 0; i < s->dof; i++) m->fastest = fmax(m->fastest, fabs(island->answer.nu[i]));
+    double off = rows_off(m, island);
+    if (!(off <= ROUNDING * m->fastest || off <= w->solver_options.tol)) return false;
     m->equations = mor_equations_factor(&m->form, w->arena);
     return m->equations != NULL;
 }
 
-/* What add_violation put into the rows moves the answer. False: nothing moved. */
+/* What add_violation put into the rows moves the answer. False: the rows do not hold afterwards, it has to be solved for. */
 static bool move_answer(mor_world* w, mor_island* island, mover* m)
 {
     const mor_system* s = &island->system;
@@ -280,9 +296,12 @@ static bool move_answer(mor_world* w, mor_island* island, mover* m)
     mor_system_velocity(s, m->p, m->delta);
     for (int i = 0; i < s->row_count; i++) island->answer.impulses[i] += m->p[i];
     for (int i = 0; i < s->dof; i++) island->answer.nu[i] += m->delta[i] - s->nu_free[i];
+    memcpy(m->bias, s->bias, (size_t)s->row_count * sizeof(double));
+    double off = rows_off(m, island);
+    if (!(off <= ROUNDING * m->fastest || off <= w->solver_options.tol)) return false;
+    island->report.residual.velocity = fmax(island->report.residual.velocity, off);
     for (int t = 0; t < s->tree_count; t++)
         memcpy(w->nu_new + w->trees[island->tree_of[t]].offset, island->answer.nu + s->trees[t].offset, (size_t)s->trees[t].dof * sizeof(double));
-    memcpy(m->bias, s->bias, (size_t)s->row_count * sizeof(double));
     return true;
 }
 
