@@ -27,12 +27,10 @@ static void control(void* user, mor_world* world)
     mor_body_apply(world, c->body, f, s.com);
     mor_quat q = s.pose.rotation;
     mor_vec3 phi = mor_scale(q.w < 0 ? -2 : 2, mor_v3(q.x, q.y, q.z));
-    mor_body_apply_torque(world, c->body,
-                          mor_madd(mor_scale(-c->kp_turn, phi), -c->kd_turn, s.angular_velocity));
+    mor_body_apply_torque(world, c->body, mor_madd(mor_scale(-c->kp_turn, phi), -c->kd_turn, s.angular_velocity));
 }
 
-static mor_body_id add_box(mor_world* world, mor_vec3 size, mor_vec3 position, double mass,
-                           mor_error* error)
+static mor_body_id add_box(mor_world* world, mor_vec3 size, mor_vec3 position, double mass, mor_error* error)
 {
     mor_geometry* box = mor_geometry_box(size.x, size.y, size.z, error);
     mor_body_def def = mor_body_def_default();
@@ -48,8 +46,7 @@ static mor_body_id add_box(mor_world* world, mor_vec3 size, mor_vec3 position, d
 static int run(mor_world* world, double until, mor_error* error)
 {
     while (mor_world_time(world) < until)
-        if (mor_world_step(world, NULL, error) != MOR_OK)
-            return fprintf(stderr, "%s\n", error->text), 1;
+        if (mor_world_step(world, NULL, error) != MOR_OK) return fprintf(stderr, "%s\n", error->text), 1;
     return 0;
 }
 
@@ -72,8 +69,7 @@ int main(void)
     if (run(world, 10.0, &error)) return 1;
     x = mor_body_get_state(world, c.body).com;
     double expected = 2.0 - 2.0 * 9.81 / c.kp, on_top = mor_body_get_state(world, load).com.z - x.z;
-    printf("with load: (%.6f, %.6f, %.6f), expected z = 2 - 2 g/kp = %.6f\n", x.x, x.y, x.z,
-           expected);
+    printf("with load: (%.6f, %.6f, %.6f), expected z = 2 - 2 g/kp = %.6f\n", x.x, x.y, x.z, expected);
     mor_world_destroy(world);
     return miss < 1e-6 && fabs(x.z - expected) < 1e-6 && fabs(on_top - 0.2) < 1e-6 ? 0 : 1;
 }

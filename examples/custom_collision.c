@@ -17,9 +17,7 @@ static void collide(void* user, mor_world* world)
     mor_vec3 x = mor_body_get_state(world, mor_world_body(world, BALL)).com;
     double gap = x.z - radius;
     if (gap >= 0.0) return;
-    mor_contact c = {
-        .body = { FLOOR, BALL }, .normal = { 0, 0, 1 }, .gap = gap, .friction = 0, .restitution = 1
-    };
+    mor_contact c = { .body = { FLOOR, BALL }, .normal = { 0, 0, 1 }, .gap = gap, .friction = 0, .restitution = 1 };
     c.point[0] = mor_v3(x.x, x.y, 0);
     c.point[1] = mor_v3(x.x, x.y, x.z - radius);
     mor_world_add_contact(world, &c);
@@ -48,8 +46,7 @@ int main(void)
     int bounces = 0;
     double apex = 0.0, worst = 0.0, last = 0.0;
     while (bounces < 10 && mor_world_time(world) < 20.0) {
-        if (mor_world_step(world, NULL, &error) != MOR_OK)
-            return fprintf(stderr, "%s\n", error.text), 1;
+        if (mor_world_step(world, NULL, &error) != MOR_OK) return fprintf(stderr, "%s\n", error.text), 1;
         mor_body_state s = mor_body_get_state(world, ball);
         if (s.velocity.z > 0.0 && last < 0.0) bounces++, apex = 0.0;
         if (s.velocity.z < 0.0 && last > 0.0) {
@@ -59,8 +56,7 @@ int main(void)
         apex = fmax(apex, s.com.z);
         last = s.velocity.z;
     }
-    printf("%d bounces, %d calls of our collision stage, height lost or won at most %.1e m\n",
-           bounces, calls, worst);
+    printf("%d bounces, %d calls of our collision stage, height lost or won at most %.1e m\n", bounces, calls, worst);
     mor_geometry_release(sphere);
     mor_geometry_release(plane);
     mor_world_destroy(world);

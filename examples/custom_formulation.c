@@ -13,13 +13,11 @@ typedef struct gentle_options {
     double share;
 } gentle_options;
 
-static const mor_field gentle_fields[] = { { "share", MOR_TYPE_DOUBLE,
-                                             offsetof(gentle_options, share), 0.2, 0, 1, NULL, "",
-                                             "of a penetration, taken out per step" },
+static const mor_field gentle_fields[] = { { "share", MOR_TYPE_DOUBLE, offsetof(gentle_options, share), 0.2, 0, 1, NULL,
+                                             "", "of a penetration, taken out per step" },
                                            { 0 } };
 
-static mor_report gentle_step(const mor_system* s, const void* options, mor_solve_stage* stage,
-                              mor_answer* answer)
+static mor_report gentle_step(const mor_system* s, const void* options, mor_solve_stage* stage, mor_answer* answer)
 {
     const gentle_options* o = options;
     double* bias = mor_arena_zero(stage->arena, (size_t)s->row_count, sizeof *bias);
@@ -27,14 +25,12 @@ static mor_report gentle_step(const mor_system* s, const void* options, mor_solv
     for (int i = 0; i < s->contact_count; i++) {
         const mor_contact_row* c = &s->contacts[i];
         const mor_block* block = &s->blocks[c->block];
-        for (int d = 0; d < block->dim; d++)
-            bias[block->row + d] = c->drift[d]; /* belts, kinematic bodies */
+        for (int d = 0; d < block->dim; d++) bias[block->row + d] = c->drift[d]; /* belts, kinematic bodies */
         bias[block->row] += (c->gap < 0.0 ? o->share : 1.0) * c->gap / s->h;
     }
     mor_block* blocks;
     mor_problem problem = mor_system_problem(s, s->directions, bias, stage->arena, &blocks);
-    mor_report report =
-        stage->solve(stage, &problem, true, answer->impulses); /* the world's solver, judged */
+    mor_report report = stage->solve(stage, &problem, true, answer->impulses); /* the world's solver, judged */
     mor_system_velocity(s, answer->impulses, answer->nu);
     return report;
 }
@@ -52,8 +48,8 @@ static const mor_formulation gentle = {
 static const char scene_text[] =
     "moreau: 1\n"
     "time: { step: 0.01, end: 0.3 }\n"
-    "method: { formulation: { name: gentle, share: 0.1 } }\n" /* scenes know our name and our option
-                                                               */
+    /* scenes know our name and our option */
+    "method: { formulation: { name: gentle, share: 0.1 } }\n"
     "bodies:\n"
     "  - { name: floor, shape: { plane: { normal: [0, 0, 1], point: [0, 0, 0] } }, fixed: true }\n"
     "  - { name: box, shape: { box: [1, 1, 1] }, mass: 1, position: [0, 0, 0.45] }\n";
@@ -64,8 +60,7 @@ int main(void)
     mor_library* library = mor_library_create(&error);
     if (mor_library_add_formulation(library, &gentle, &error) != MOR_OK)
         return fprintf(stderr, "%s\n", error.text), error.code;
-    mor_scene* scene =
-        mor_scene_parse(scene_text, sizeof scene_text - 1, "gentle", NULL, library, &error);
+    mor_scene* scene = mor_scene_parse(scene_text, sizeof scene_text - 1, "gentle", NULL, library, &error);
     mor_world* world = scene ? mor_scene_build(scene, 1, &error) : NULL;
     if (!world) return fprintf(stderr, "%s\n", error.text), error.code;
 

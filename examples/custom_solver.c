@@ -9,8 +9,7 @@
 #include <moreau/moreau.h>
 #include <stdio.h>
 
-static mor_report jacobi_solve(const mor_problem* problem, const void* options,
-                               mor_context* context, double* z)
+static mor_report jacobi_solve(const mor_problem* problem, const void* options, mor_context* context, double* z)
 {
     (void)options;
     int n = problem->size;
@@ -24,8 +23,7 @@ static mor_report jacobi_solve(const mor_problem* problem, const void* options,
         mor_matrix_apply(&problem->A, e, w);
         e[j] = 0.0;
         if (!(w[j] > 0.0)) {
-            snprintf(report.detail, sizeof report.detail,
-                     "diagonal %d is not positive: contact with friction?", j);
+            snprintf(report.detail, sizeof report.detail, "diagonal %d is not positive: contact with friction?", j);
             report.status = MOR_REFUSED;
             return report;
         }
@@ -71,8 +69,7 @@ int main(void)
     mor_library* library = mor_library_create(&error);
     if (mor_library_add_solver(library, &jacobi, &error) != MOR_OK)
         return fprintf(stderr, "%s\n", error.text), error.code;
-    mor_scene* scene =
-        mor_scene_parse(scene_text, sizeof scene_text - 1, "column", NULL, library, &error);
+    mor_scene* scene = mor_scene_parse(scene_text, sizeof scene_text - 1, "column", NULL, library, &error);
     mor_world* world = scene ? mor_scene_build(scene, 1, &error) : NULL;
     if (!world) return fprintf(stderr, "%s\n", error.text), error.code;
     mor_step_report report = { 0 };
@@ -82,12 +79,11 @@ int main(void)
     int count;
     const mor_contact* contacts = mor_world_contacts(world, &count);
     double worst = 0.0;
-    printf("%s: %d iterations, velocity error %.1e m/s\n", mor_world_method(world, "solver"),
-           report.iterations, report.velocity_error);
+    printf("%s: %d iterations, velocity error %.1e m/s\n", mor_world_method(world, "solver"), report.iterations,
+           report.velocity_error);
     for (int k = 0; k < count; k++) {
         double force = contacts[k].normal_impulse / mor_world_get_step(world);
-        printf("  contact %d carries %8.5f N, the weight above it is %8.5f N\n", k, force,
-               (6 - k) * 9.81);
+        printf("  contact %d carries %8.5f N, the weight above it is %8.5f N\n", k, force, (6 - k) * 9.81);
         worst = fmax(worst, fabs(force - (6 - k) * 9.81));
     }
     mor_world_destroy(world);

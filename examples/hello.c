@@ -5,8 +5,7 @@
 int main(void)
 {
     mor_error error = { 0 };
-    mor_world_def def =
-        mor_world_def_default(); /* gravity (0,0,-9.81), step 0.01 s, formulation st, solver pgs */
+    mor_world_def def = mor_world_def_default(); /* gravity (0,0,-9.81), step 0.01 s, formulation st, solver pgs */
     mor_world* world = mor_world_create(&def, &error);
     mor_geometry* plane = mor_geometry_plane(&error);
     mor_geometry* sphere = mor_geometry_sphere(0.5, &error);
@@ -25,12 +24,10 @@ int main(void)
     mor_body_id ball = mor_world_add_body(world, &ball_def, &error);
 
     while (mor_world_time(world) < 1.0)
-        if (mor_world_step(world, NULL, &error) != MOR_OK)
-            return fprintf(stderr, "%s\n", error.text), error.code;
+        if (mor_world_step(world, NULL, &error) != MOR_OK) return fprintf(stderr, "%s\n", error.text), error.code;
 
     double z = mor_body_get_state(world, ball).com.z;
-    printf("after %g s the ball rests at z = %.12g m; its radius is 0.5 m\n", mor_world_time(world),
-           z);
+    printf("after %g s the ball rests at z = %.12g m; its radius is 0.5 m\n", mor_world_time(world), z);
 
     mor_geometry_release(sphere);
     mor_geometry_release(plane);

@@ -2,11 +2,12 @@
  *
  *     y = max(0, z - t (A z + b)),    z <- max(0, z - t (A y + b))
  *
- * with a step t that halves while t |A (z - y)| > 0.9 |z - y| and grows slowly otherwise. It needs products with A only and converges for monotone
- * problems (A positive semidefinite, symmetric or not).
+ * with a step t that halves while t |A (z - y)| > 0.9 |z - y| and grows slowly otherwise. It needs products with A only
+ * and converges for monotone problems (A positive semidefinite, symmetric or not).
  *
- * Without arguments the example writes three problems as text files, reads them back and solves them; with a directory, it runs on every LCP file (.dat)
- * there, for instance a collection of recorded problems. Every answer is judged by the library, never by the solver. */
+ * Without arguments the example writes three problems as text files, reads them back and solves them; with a directory,
+ * it runs on every LCP file (.dat) there, for instance a collection of recorded problems. Every answer is judged by the
+ * library, never by the solver. */
 #include <dirent.h>
 #include <moreau/moreau.h>
 #include <stdio.h>
@@ -92,7 +93,8 @@ static bool write_lcp(const char* path, int n, double (*entry)(int, int), double
     return fclose(f) == 0;
 }
 
-/* 0: the obstacle problem, a string over an obstacle; 1: skew plus identity, which diverges without the second projection; 2: Murty's example */
+/* 0: the obstacle problem, a string over an obstacle; 1: skew plus identity, which diverges without the second
+ * projection; 2: Murty's example */
 static double string_entry(int i, int j) { return i == j ? 2.0 : abs(i - j) == 1 ? -1.0 : 0.0; }
 static double string_right(int i) { return i < 10 || i >= 20 ? -0.01 : 0.02; }
 static double skew_entry(int i, int j) { return i == j ? 0.1 : i < j ? 1.0 : -1.0; }
@@ -105,16 +107,20 @@ static int run(const char* path, const char* name)
     int n = 0, solved = 0;
     double* data = read_lcp(path, &n);
     if (!data) return printf("%-28s is not a dense LCP file\n", name), 0;
-    mor_problem problem = { .form = MOR_LCP, .size = n, .name = name, .b = data + (size_t)n * (size_t)n,
+    mor_problem problem = { .form = MOR_LCP,
+                            .size = n,
+                            .name = name,
+                            .b = data + (size_t)n * (size_t)n,
                             .A = { .storage = MOR_DENSE, .rows = n, .cols = n, .x = data } };
-    const mor_solver* solvers[] = { &own, mor_solver_builtin("pgs"), mor_solver_builtin("lemke"), mor_solver_builtin("auto") };
+    const mor_solver* solvers[] = { &own, mor_solver_builtin("pgs"), mor_solver_builtin("lemke"),
+                                    mor_solver_builtin("auto") };
     double* z = calloc((size_t)n, sizeof *z);
     for (int k = 0; z && k < 4; k++) {
         mor_solve_options options = mor_solve_options_default();
         options.time_limit = 3.0;
         mor_report r = mor_solve(solvers[k], NULL, &problem, &options, z, NULL);
-        printf("%-28s %5d  %-18s %-14s %7d iterations  %9.2e s  error %8.1e\n", name, n, solvers[k]->name, mor_status_name(r.status), r.iterations,
-               r.time_s, r.residual.relative);
+        printf("%-28s %5d  %-18s %-14s %7d iterations  %9.2e s  error %8.1e\n", name, n, solvers[k]->name,
+               mor_status_name(r.status), r.iterations, r.time_s, r.residual.relative);
         if (k == 0) solved = r.status == MOR_SOLVED;
     }
     free(z);
@@ -145,7 +151,9 @@ int main(int argc, char** argv)
         double (*entry)(int, int);
         double (*right)(int);
         int n;
-    } made[] = { { "string", string_entry, string_right, 30 }, { "skew", skew_entry, skew_right, 20 }, { "murty", murty_entry, murty_right, 8 } };
+    } made[] = { { "string", string_entry, string_right, 30 },
+                 { "skew", skew_entry, skew_right, 20 },
+                 { "murty", murty_entry, murty_right, 8 } };
     int solved = 0;
     for (int k = 0; k < 3; k++) {
         char path[] = "/tmp/moreau-lcp-XXXXXX";

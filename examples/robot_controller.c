@@ -2,8 +2,8 @@
  *
  *     tau = M(q) (s*'' + kd (s*' - s') + kp (s* - s)) + h(q, nu)
  *
- * by one recursive Newton-Euler sweep, at 1 kHz in steps of 4 ms. The arm follows a sine; a callback on the output bus watches the
- * torques. With an exact model the error of tracking is that of the sampling alone. */
+ * by one recursive Newton-Euler sweep, at 1 kHz in steps of 4 ms. The arm follows a sine; a callback on the output bus
+ * watches the torques. With an exact model the error of tracking is that of the sampling alone. */
 #include <math.h>
 #include <moreau/moreau.h>
 #include <stdio.h>
@@ -55,7 +55,9 @@ int main(void)
     int robot = mor_world_add_robot(world, &arm, &error);
     mor_robot_destroy(arm.model); /* the world holds its own reference */
 
-    static const mor_controller type = { .name = "computed-torque", .summary = "", .reference = "", .control = computed_torque };
+    static const mor_controller type = {
+        .name = "computed-torque", .summary = "", .reference = "", .control = computed_torque
+    };
     mor_controller_def c = mor_controller_def_default();
     c.type = &type;
     c.robot = robot;

@@ -1,4 +1,5 @@
-/* Bodies and joints of a scene in minimal coordinates (method.coordinates: minimal) against the same scene in maximal ones. */
+/* Bodies and joints of a scene in minimal coordinates (method.coordinates: minimal) against the same scene in maximal
+ * ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,8 +16,10 @@
 static int places(bool minimal, double h, double end, const char* rest, mor_vec3* x, double* joint_error)
 {
     char text[4000];
-    snprintf(text, sizeof text, "moreau: 1\ntime: { step: %g, end: 1 }\nmethod: { coordinates: %s, stabilisation: { name: impulse, position: 1e-11, velocity: 1e-11 } }\n%s", h,
-             minimal ? "minimal" : "maximal", rest);
+    snprintf(text, sizeof text,
+             "moreau: 1\ntime: { step: %g, end: 1 }\nmethod: { coordinates: %s, stabilisation: { name: impulse, "
+             "position: 1e-11, velocity: 1e-11 } }\n%s",
+             h, minimal ? "minimal" : "maximal", rest);
     mor_scene* scene;
     mor_world* w = test_scene_text(text, &scene);
     assert_int_equal(mor_world_robot_count(w) > 0, minimal);
@@ -29,11 +32,14 @@ static int places(bool minimal, double h, double end, const char* rest, mor_vec3
     return n;
 }
 
-/* Two bodies and a joint of every kind that trees hold, between them and to the world, either way round, turned in space. */
+/* Two bodies and a joint of every kind that trees hold, between them and to the world, either way round, turned in
+ * space. */
 static const char pair[] =
     "bodies:\n"
-    "  - { name: a, shape: { box: [0.3, 0.1, 0.2] }, mass: 1.3, collide: false, position: [0.1, 0.2, 0.3], orientation: { axis: [1, 2, 3], angle: 40 }%s }\n"
-    "  - { name: b, shape: { box: [0.1, 0.4, 0.1] }, mass: 0.6, collide: false, position: [0.4, 0.5, 0.2], orientation: { axis: [2, -1, 1], angle: 70 }%s }\n"
+    "  - { name: a, shape: { box: [0.3, 0.1, 0.2] }, mass: 1.3, collide: false, position: [0.1, 0.2, 0.3], "
+    "orientation: { axis: [1, 2, 3], angle: 40 }%s }\n"
+    "  - { name: b, shape: { box: [0.1, 0.4, 0.1] }, mass: 0.6, collide: false, position: [0.4, 0.5, 0.2], "
+    "orientation: { axis: [2, -1, 1], angle: 70 }%s }\n"
     "joints:\n"
     "  - { name: j, type: %s, bodies: [%s], point: [0.25, 0.3, 0.3], axis: [0.6, 0, 0.8], axis2: [0, 1, 0]%s }\n";
 
@@ -48,7 +54,8 @@ static void every_kind_of_joint_moves_as_in_maximal_coordinates(void** state)
             for (int fine = 0; fine < 2; fine++) {
                 char text[2000];
                 /* velocities that the joints do not allow: both sides must take them out in the same way */
-                snprintf(text, sizeof text, pair, ", velocity: [0.3, 0, 1], angular_velocity: [1, 0, 0.5]", ", angular_velocity: [0, 2, 0]", kinds[k], bodies[b], "");
+                snprintf(text, sizeof text, pair, ", velocity: [0.3, 0, 1], angular_velocity: [1, 0, 0.5]",
+                         ", angular_velocity: [0, 2, 0]", kinds[k], bodies[b], "");
                 mor_vec3 x[2], y[2];
                 double error;
                 assert_int_equal(places(true, fine ? 2.5e-4 : 1e-3, 0.3, text, x, &error), 2);
@@ -57,7 +64,8 @@ static void every_kind_of_joint_moves_as_in_maximal_coordinates(void** state)
                 assert_true(error < 1e-10);
                 difference[fine] = fmax(mor_norm(mor_sub(x[0], y[0])), mor_norm(mor_sub(x[1], y[1])));
             }
-            printf("%-11s [%s]: apart by %.2e m at h = 1 ms, %.2e m at 0.25 ms\n", kinds[k], bodies[b], difference[0], difference[1]);
+            printf("%-11s [%s]: apart by %.2e m at h = 1 ms, %.2e m at 0.25 ms\n", kinds[k], bodies[b], difference[0],
+                   difference[1]);
             assert_true(difference[0] < 5e-3);
             assert_true(difference[1] < 0.35 * difference[0] + 1e-12); /* first order */
         }
@@ -66,28 +74,34 @@ static void every_kind_of_joint_moves_as_in_maximal_coordinates(void** state)
 static void springs_motors_limits_and_friction_act_in_both(void** state)
 {
     (void)state;
-    static const char* const extra[] = { ", spring: { stiffness: 20, rest: 0.1 }, damping: 0.3", ", damping: 0.2", ", friction: 0.4", ", motor: { velocity: 2, max_torque: 0.5 }", ", limits: [-0.2, 0.05]" };
+    static const char* const extra[] = { ", spring: { stiffness: 20, rest: 0.1 }, damping: 0.3", ", damping: 0.2",
+                                         ", friction: 0.4", ", motor: { velocity: 2, max_torque: 0.5 }",
+                                         ", limits: [-0.2, 0.05]" };
     for (int k = 0; k < 5; k++)
         for (int slide = 0; slide < 2; slide++) {
             double difference[2];
             for (int fine = 0; fine < 2; fine++) {
                 char text[2000];
-                snprintf(text, sizeof text, pair, "", ", velocity: [0.1, 0.2, 0]", slide ? "prismatic" : "revolute", k & 1 ? "a, b" : "world, b", extra[k]);
+                snprintf(text, sizeof text, pair, "", ", velocity: [0.1, 0.2, 0]", slide ? "prismatic" : "revolute",
+                         k & 1 ? "a, b" : "world, b", extra[k]);
                 mor_vec3 x[2], y[2];
                 double error;
                 places(true, fine ? 2.5e-4 : 1e-3, 0.3, text, x, &error);
                 places(false, fine ? 2.5e-4 : 1e-3, 0.3, text, y, &error);
                 difference[fine] = fmax(mor_norm(mor_sub(x[0], y[0])), mor_norm(mor_sub(x[1], y[1])));
             }
-            printf("%s%s: apart by %.2e m, %.2e m\n", slide ? "prismatic" : "revolute", extra[k], difference[0], difference[1]);
+            printf("%s%s: apart by %.2e m, %.2e m\n", slide ? "prismatic" : "revolute", extra[k], difference[0],
+                   difference[1]);
             assert_true(difference[0] < 5e-3);
             assert_true(difference[1] < 0.5 * difference[0] + 1e-9);
         }
 }
 
-static const char chain[] = "moreau: 1\ntime: { step: 0.001, end: 10 }\nmethod: { coordinates: minimal, integrator: %s }\nbodies:\n"
-                            "  - { name: link, collide: false, shape: { box: [0.1, 0.02, 0.02] }, mass: 0.1, position: [0.05, 0, 0],\n"
-                            "      repeat: { count: %d, step: { position: [0.1, 0, 0] }, joint: { type: revolute, point: [-0.05, 0, 0], axis: [0, 1, 0], first: world } } }\n";
+static const char chain[] =
+    "moreau: 1\ntime: { step: 0.001, end: 10 }\nmethod: { coordinates: minimal, integrator: %s }\nbodies:\n"
+    "  - { name: link, collide: false, shape: { box: [0.1, 0.02, 0.02] }, mass: 0.1, position: [0.05, 0, 0],\n"
+    "      repeat: { count: %d, step: { position: [0.1, 0, 0] }, joint: { type: revolute, point: [-0.05, 0, 0], axis: "
+    "[0, 1, 0], first: world } } }\n";
 
 /* S7: the chain of the contract as bodies, and the same chain as URDF. */
 static void a_chain_of_bodies_is_the_robot_of_the_same_links(void** state)
@@ -95,8 +109,11 @@ static void a_chain_of_bodies_is_the_robot_of_the_same_links(void** state)
     (void)state;
     char text[1000];
     snprintf(text, sizeof text, chain, "semi-implicit", 10);
-    mor_scene *scenes[2];
-    mor_world* w[2] = { test_scene_text(text, &scenes[0]), test_scene_text("moreau: 1\ntime: { step: 0.001, end: 10 }\nrobots:\n  - { name: chain, urdf: robots/chain10.urdf, base: fixed, collide: none }\n", &scenes[1]) };
+    mor_scene* scenes[2];
+    mor_world* w[2] = { test_scene_text(text, &scenes[0]),
+                        test_scene_text("moreau: 1\ntime: { step: 0.001, end: 10 }\nrobots:\n  - { name: chain, urdf: "
+                                        "robots/chain10.urdf, base: fixed, collide: none }\n",
+                                        &scenes[1]) };
     for (int k = 0; k < 2; k++) test_until(w[k], 0.5);
     assert_int_equal(mor_world_body_count(w[0]), 10);
     assert_int_equal(mor_world_joint_count(w[0]), 0);
@@ -107,7 +124,8 @@ static void a_chain_of_bodies_is_the_robot_of_the_same_links(void** state)
         assert_near(fabs(s[0][i]), fabs(s[1][i]), 1e-9);
         char name[16];
         snprintf(name, sizeof name, "link_%d", i);
-        mor_vec3 a = mor_body_get_state(w[0], mor_world_find_body(w[0], name)).com, b = mor_body_get_state(w[1], mor_world_body(w[1], i + 1)).com;
+        mor_vec3 a = mor_body_get_state(w[0], mor_world_find_body(w[0], name)).com,
+                 b = mor_body_get_state(w[1], mor_world_body(w[1], i + 1)).com;
         assert_near(mor_norm(mor_sub(a, b)), 0.0, 1e-9);
     }
     for (int k = 0; k < 2; k++) {
@@ -136,18 +154,21 @@ static void a_chain_keeps_its_energy_at_order_six(void** state)
 static void loops_and_other_joints_stay_equations(void** state)
 {
     (void)state;
-    static const char rest[] = "bodies:\n"
-                               "  - { name: ground, shape: { box: [3, 0.2, 0.1] }, fixed: true, position: [0.5, 0, -1] }\n"
-                               "  - { name: crank, shape: { box: [0.1, 0.1, 0.5] }, mass: 1, collide: false, position: [0, 0, 0.25], orientation: { axis: [0, 1, 0], angle: 0 } }\n"
-                               "  - { name: coupler, shape: { box: [1, 0.1, 0.1] }, mass: 2, collide: false, position: [0.5, 0, 0.5] }\n"
-                               "  - { name: rocker, shape: { box: [0.1, 0.1, 0.5] }, mass: 1, collide: false, position: [1, 0, 0.25], velocity: [0.5, 0, 0], angular_velocity: [0, 2, 0] }\n"
-                               "  - { name: bob, shape: { sphere: 0.1 }, mass: 0.5, collide: false, position: [0.5, 0, 0.2] }\n"
-                               "joints:\n"
-                               "  - { name: p, type: revolute, bodies: [crank, ground], point: [0, 0, 0], axis: [0, 1, 0] }\n"
-                               "  - { name: q, type: revolute, bodies: [coupler, crank], point: [0, 0, 0.5], axis: [0, 1, 0] }\n"
-                               "  - { name: r, type: revolute, bodies: [coupler, rocker], point: [1, 0, 0.5], axis: [0, 1, 0] }\n"
-                               "  - { name: s, type: revolute, bodies: [rocker, world], point: [1, 0, 0], axis: [0, 1, 0] }\n"
-                               "  - { name: hang, type: spherical, bodies: [bob, coupler], point: [0.5, 0, 0.5] }\n";
+    static const char rest[] =
+        "bodies:\n"
+        "  - { name: ground, shape: { box: [3, 0.2, 0.1] }, fixed: true, position: [0.5, 0, -1] }\n"
+        "  - { name: crank, shape: { box: [0.1, 0.1, 0.5] }, mass: 1, collide: false, position: [0, 0, 0.25], "
+        "orientation: { axis: [0, 1, 0], angle: 0 } }\n"
+        "  - { name: coupler, shape: { box: [1, 0.1, 0.1] }, mass: 2, collide: false, position: [0.5, 0, 0.5] }\n"
+        "  - { name: rocker, shape: { box: [0.1, 0.1, 0.5] }, mass: 1, collide: false, position: [1, 0, 0.25], "
+        "velocity: [0.5, 0, 0], angular_velocity: [0, 2, 0] }\n"
+        "  - { name: bob, shape: { sphere: 0.1 }, mass: 0.5, collide: false, position: [0.5, 0, 0.2] }\n"
+        "joints:\n"
+        "  - { name: p, type: revolute, bodies: [crank, ground], point: [0, 0, 0], axis: [0, 1, 0] }\n"
+        "  - { name: q, type: revolute, bodies: [coupler, crank], point: [0, 0, 0.5], axis: [0, 1, 0] }\n"
+        "  - { name: r, type: revolute, bodies: [coupler, rocker], point: [1, 0, 0.5], axis: [0, 1, 0] }\n"
+        "  - { name: s, type: revolute, bodies: [rocker, world], point: [1, 0, 0], axis: [0, 1, 0] }\n"
+        "  - { name: hang, type: spherical, bodies: [bob, coupler], point: [0.5, 0, 0.5] }\n";
     double difference[2];
     for (int fine = 0; fine < 2; fine++) {
         mor_vec3 x[5], y[5];
@@ -167,12 +188,13 @@ static void loops_and_other_joints_stay_equations(void** state)
 static void links_touch_the_floor(void** state)
 {
     (void)state;
-    static const char rest[] = "bodies:\n"
-                               "  - { name: floor, shape: plane, fixed: true, friction: 0.5 }\n"
-                               "  - { name: a, shape: { box: [0.4, 0.1, 0.1] }, mass: 1, position: [0, 0, 0.3], friction: 0.5 }\n"
-                               "  - { name: b, shape: { box: [0.4, 0.1, 0.1] }, mass: 1, position: [0.41, 0, 0.3], friction: 0.5 }\n"
-                               "joints:\n"
-                               "  - { name: hinge, type: revolute, bodies: [b, a], point: [0.205, 0, 0.3], axis: [0, 1, 0] }\n";
+    static const char rest[] =
+        "bodies:\n"
+        "  - { name: floor, shape: plane, fixed: true, friction: 0.5 }\n"
+        "  - { name: a, shape: { box: [0.4, 0.1, 0.1] }, mass: 1, position: [0, 0, 0.3], friction: 0.5 }\n"
+        "  - { name: b, shape: { box: [0.4, 0.1, 0.1] }, mass: 1, position: [0.41, 0, 0.3], friction: 0.5 }\n"
+        "joints:\n"
+        "  - { name: hinge, type: revolute, bodies: [b, a], point: [0.205, 0, 0.3], axis: [0, 1, 0] }\n";
     for (int k = 0; k < 2; k++) {
         mor_vec3 x[3];
         double error;

@@ -146,7 +146,8 @@ static void a_reflected_inertia_matrix_is_part_of_the_mass(void** state)
         mor_robot_mass_matrix(t.model, t.work, t.L);
         for (int i = 0; i < n; i++)
             for (int j = 0; j < n; j++)
-                assert_near(t.L[(offset + i) * N + offset + j] - t.M[(offset + i) * N + offset + j], G[i * n + j], 1e-10);
+                assert_near(t.L[(offset + i) * N + offset + j] - t.M[(offset + i) * N + offset + j], G[i * n + j],
+                            1e-10);
         assert_true(mor_robot_forward_dynamics(t.model, t.work, gravity, t.f, t.wrenches, t.x));
         mor_robot_inverse_dynamics(t.model, t.work, gravity, t.x, t.wrenches, t.y);
         for (int i = 0; i < N; i++) assert_near(t.y[i], t.f[i], 1e-8 * (1.0 + norm(t.x, N)));
@@ -168,7 +169,8 @@ static void jacobians_and_their_rates_agree_with_finite_differences(void** state
     for (int k = 0; k < TREES; k++) {
         sample t = sample_create(&rng, 1 + k % 40, k % 2);
         int N = t.N, frame = (int)(mor_rng_uniform(&rng) * mor_robot_frame_count(t.model));
-        double *J = calloc(6 * (size_t)N + 1, sizeof(double)), *J2 = calloc(12 * (size_t)N + 1, sizeof(double)), bias[6], v[6] = { 0 };
+        double *J = calloc(6 * (size_t)N + 1, sizeof(double)), *J2 = calloc(12 * (size_t)N + 1, sizeof(double)),
+               bias[6], v[6] = { 0 };
         mor_robot_frame_jacobian(t.model, t.work, frame, J);
         mor_robot_frame_bias(t.model, t.work, frame, bias);
         for (int r = 0; r < 6; r++)
@@ -193,7 +195,9 @@ static void jacobians_and_their_rates_agree_with_finite_differences(void** state
         double W[3][3] = { { 0 } };
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++)
-                for (int m = 0; m < 3; m++) W[i][j] += (H[1][4 * i + m] - H[0][4 * i + m]) / (2 * d) * 0.5 * (H[0][4 * j + m] + H[1][4 * j + m]);
+                for (int m = 0; m < 3; m++)
+                    W[i][j] +=
+                        (H[1][4 * i + m] - H[0][4 * i + m]) / (2 * d) * 0.5 * (H[0][4 * j + m] + H[1][4 * j + m]);
         assert_near(W[2][1], v[3], 1e-6 * scale);
         assert_near(W[0][2], v[4], 1e-6 * scale);
         assert_near(W[1][0], v[5], 1e-6 * scale);

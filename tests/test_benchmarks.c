@@ -36,9 +36,10 @@ static outcome run(const char* name, const char* const* sets, int steps)
         o.penetration = fmax(o.penetration, r.penetration);
     }
     o.seconds = (mor_cpu_clock() - begin) / steps;
-    for (int i = 0; i < n; i++) o.drift = fmax(o.drift, mor_norm(mor_sub(test_state(w, mor_world_body(w, i)).com, start[i])));
-    print_message("%s: velocity error %.2g m/s, drift %.2g m, penetration %.2g m, %.0f us per step\n", name, o.velocity_error, o.drift,
-                  o.penetration, 1e6 * o.seconds);
+    for (int i = 0; i < n; i++)
+        o.drift = fmax(o.drift, mor_norm(mor_sub(test_state(w, mor_world_body(w, i)).com, start[i])));
+    print_message("%s: velocity error %.2g m/s, drift %.2g m, penetration %.2g m, %.0f us per step\n", name,
+                  o.velocity_error, o.drift, o.penetration, 1e6 * o.seconds);
     free(start);
     mor_world_destroy(w);
     mor_scene_destroy(scene);
@@ -118,7 +119,8 @@ static double collision_time(int n)
     mor_geometry* cube = test_box(1, 1, 1);
     mor_rng rng = { 20240607 };
     for (int i = 0; i < n * n * n; i++)
-        test_body(w, mor_geometry_retain(cube), 1.0, mor_v3(1.2 * (i % n), 1.2 * (i / n % n), 1 + 1.2 * (i / n / n)), mor_rng_rotation(&rng));
+        test_body(w, mor_geometry_retain(cube), 1.0, mor_v3(1.2 * (i % n), 1.2 * (i / n % n), 1 + 1.2 * (i / n / n)),
+                  mor_rng_rotation(&rng));
     mor_geometry_release(cube);
     double least = INFINITY;
     for (int k = 0; k < 6; k++) {

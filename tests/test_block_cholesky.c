@@ -38,7 +38,9 @@ static void random_block_matrices_are_solved_as_dense_ones(void** state)
                     for (int i = 0; i < dims[a]; i++)
                         for (int j = 0; j <= i; j++) W[j * dims[a] + i] = W[i * dims[a] + j] += i == j ? n + 1.0 : 0.0;
                 for (int i = 0; i < dims[a]; i++)
-                    for (int j = 0; j < dims[b]; j++) A[offset[a] + i + (offset[b] + j) * n] = A[offset[b] + j + (offset[a] + i) * n] = W[i * dims[b] + j];
+                    for (int j = 0; j < dims[b]; j++)
+                        A[offset[a] + i + (offset[b] + j) * n] = A[offset[b] + j + (offset[a] + i) * n] =
+                            W[i * dims[b] + j];
                 assert_true(mor_block_cholesky_add(c, a, b, W));
             }
         double *x = malloc((size_t)n * sizeof *x), *y = malloc((size_t)n * sizeof *y);
@@ -63,7 +65,8 @@ static void an_indefinite_matrix_is_refused(void** state)
     int dims[2] = { 1, 1 };
     double one = 1.0, two = 2.0;
     mor_block_cholesky* c = mor_block_cholesky_create(2, dims, arena);
-    assert_true(mor_block_cholesky_add(c, 0, 0, &one) && mor_block_cholesky_add(c, 0, 1, &two) && mor_block_cholesky_add(c, 1, 1, &one));
+    assert_true(mor_block_cholesky_add(c, 0, 0, &one) && mor_block_cholesky_add(c, 0, 1, &two) &&
+                mor_block_cholesky_add(c, 1, 1, &one));
     assert_false(mor_block_cholesky_factor(c));
     mor_arena_destroy(arena);
 }

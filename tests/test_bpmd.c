@@ -86,7 +86,8 @@ static void largest_tree_difference(const mor_world* w, const mor_bpmd_frame* f,
 {
     int at = 0;
     for (int t = 0; t < f->tree_count; at += f->trees[t++].dof)
-        for (int k = 0; k < f->trees[t].dof && f->trees[t].articulated; k++) *most = fmax(*most, fabs(w->nu_new[w->trees[t].offset + k] - f->nu_new[at + k]));
+        for (int k = 0; k < f->trees[t].dof && f->trees[t].articulated; k++)
+            *most = fmax(*most, fabs(w->nu_new[w->trees[t].offset + k] - f->nu_new[at + k]));
 }
 
 static void round_trip(const char* scene, const char* const* sets, int steps, int every)
@@ -135,23 +136,35 @@ static const char* write_walker(void)
     snprintf(path, sizeof path, "%s/walker.urdf", folder);
     FILE* o = fopen(path, "w");
     assert_non_null(o);
-    fputs("<robot name=\"walker\"><link name=\"trunk\"><inertial><mass value=\"4\"/><inertia ixx=\"0.05\" ixy=\"0.001\" ixz=\"0\" iyy=\"0.06\" iyz=\"0\" izz=\"0.07\"/></inertial></link>\n", o);
+    fputs("<robot name=\"walker\"><link name=\"trunk\"><inertial><mass value=\"4\"/><inertia ixx=\"0.05\" "
+          "ixy=\"0.001\" ixz=\"0\" iyy=\"0.06\" iyz=\"0\" izz=\"0.07\"/></inertial></link>\n",
+          o);
     for (int k = 0; k < 2; k++)
-        fprintf(o, "<joint name=\"hip_%d\" type=\"revolute\"><parent link=\"trunk\"/><child link=\"leg_%d\"/><origin xyz=\"%g 0.1 0\" rpy=\"0 %g 0\"/><axis xyz=\"0 1 0\"/><limit lower=\"-1\" upper=\"0.5\" effort=\"10\" velocity=\"10\"/></joint>"
-                   "<link name=\"leg_%d\"><inertial><origin xyz=\"0 0 -0.15\"/><mass value=\"1\"/><inertia ixx=\"0.01\" ixy=\"0\" ixz=\"0\" iyy=\"0.01\" iyz=\"0\" izz=\"0.002\"/></inertial>"
-                   "<collision><origin xyz=\"0 0 -0.3\"/><geometry><sphere radius=\"0.02\"/></geometry></collision></link>\n", k, k, k ? 0.2 : -0.2, k ? 0.3 : -0.3, k);
+        fprintf(
+            o,
+            "<joint name=\"hip_%d\" type=\"revolute\"><parent link=\"trunk\"/><child link=\"leg_%d\"/><origin xyz=\"%g "
+            "0.1 0\" rpy=\"0 %g 0\"/><axis xyz=\"0 1 0\"/><limit lower=\"-1\" upper=\"0.5\" effort=\"10\" "
+            "velocity=\"10\"/></joint>"
+            "<link name=\"leg_%d\"><inertial><origin xyz=\"0 0 -0.15\"/><mass value=\"1\"/><inertia ixx=\"0.01\" "
+            "ixy=\"0\" ixz=\"0\" iyy=\"0.01\" iyz=\"0\" izz=\"0.002\"/></inertial>"
+            "<collision><origin xyz=\"0 0 -0.3\"/><geometry><sphere radius=\"0.02\"/></geometry></collision></link>\n",
+            k, k, k ? 0.2 : -0.2, k ? 0.3 : -0.3, k);
     fputs("</robot>\n", o);
     fclose(o);
     snprintf(path, sizeof path, "%s/walker.yaml", folder);
     o = fopen(path, "w");
     assert_non_null(o);
-    fprintf(o, "moreau: 1\ntime: { step: 0.002, end: 1 }\nmethod: { formulation: ncp, solver: auto }\nbodies:\n  - { name: floor, shape: plane, friction: 0.7, fixed: true }\n"
-               "robots:\n  - { name: walker, urdf: walker.urdf, base: floating, position: [0, 0, %.17g] }\n", 0.3 * cos(0.3) + 0.019);
+    fprintf(o,
+            "moreau: 1\ntime: { step: 0.002, end: 1 }\nmethod: { formulation: ncp, solver: auto }\nbodies:\n  - { "
+            "name: floor, shape: plane, friction: 0.7, fixed: true }\n"
+            "robots:\n  - { name: walker, urdf: walker.urdf, base: floating, position: [0, 0, %.17g] }\n",
+            0.3 * cos(0.3) + 0.019);
     fclose(o);
     return path;
 }
 
-#define SETS(...) (const char* const[]){ __VA_ARGS__, NULL }
+#define SETS(...)                                                                                                      \
+    (const char* const[]) { __VA_ARGS__, NULL }
 
 static void a_frame_rebuilt_and_solved_again_gives_the_same_velocities(void** state)
 {
@@ -165,7 +178,8 @@ static void a_frame_rebuilt_and_solved_again_gives_the_same_velocities(void** st
     round_trip("bounce", NULL, 300, 20);
     round_trip("flat_discs", NULL, 150, 20);
     round_trip("flat_sawtooth", NULL, 700, 50);
-    round_trip("dominoes", SETS("method.formulation.name=st", "method.solver.name=lemke", "method.friction_align=slip"), 60, 12);
+    round_trip("dominoes", SETS("method.formulation.name=st", "method.solver.name=lemke", "method.friction_align=slip"),
+               60, 12);
 }
 
 static void exact_geometry_rebuilt_from_a_frame_gives_the_same_velocities(void** state)
@@ -174,7 +188,9 @@ static void exact_geometry_rebuilt_from_a_frame_gives_the_same_velocities(void**
     round_trip("peg_in_hole", NULL, 200, 10);
     round_trip("peg_rod", NULL, 150, 10);
     round_trip("peg_sawtooth", NULL, 900, 30);
-    round_trip("hull_rain", SETS("method.formulation.name=peg", "method.collision.name=features", "method.solver.name=lemke"), 60, 10);
+    round_trip("hull_rain",
+               SETS("method.formulation.name=peg", "method.collision.name=features", "method.solver.name=lemke"), 60,
+               10);
 }
 
 static void robots_and_joints_rebuilt_from_a_frame_give_the_same_velocities(void** state)
@@ -204,8 +220,11 @@ static void solve_frame(const char* path, int index, bool maximal, const char* f
     mor_world* w = mor_bpmd_world(&f, NULL, NULL, &error);
     if (!w) fail_msg("%s", error.text);
     assert_int_equal(mor_world_set_method(w, "formulation", formulation, &error), MOR_OK);
-    assert_int_equal(mor_world_set_method(w, "solver", strcmp(formulation, "convex") == 0 ? "convex-newton" : "auto", &error), MOR_OK);
-    if (mor_stage_solve(w) != MOR_SOLVED) fail_msg("%s, %s coordinates: %s", formulation, maximal ? "maximal" : "minimal", w->islands[0].report.detail);
+    assert_int_equal(
+        mor_world_set_method(w, "solver", strcmp(formulation, "convex") == 0 ? "convex-newton" : "auto", &error),
+        MOR_OK);
+    if (mor_stage_solve(w) != MOR_SOLVED)
+        fail_msg("%s, %s coordinates: %s", formulation, maximal ? "maximal" : "minimal", w->islands[0].report.detail);
     *bodies = f.body_count;
     for (int i = 0; i < f.body_count; i++) {
         const mor_body* b = &w->bodies[w->order[i]];
@@ -241,7 +260,8 @@ static void minimal_and_maximal_coordinates_agree_from_rest(void** state)
             assert_int_equal(n, m);
             for (int j = 0; j < 6 * n; j++) {
                 fastest = fmax(fastest, fabs(minimal[j]));
-                if (!(fabs(minimal[j] - maximal[j]) <= 1e-7)) fail_msg("%s, %s: body %d: %g and %g", scenes[k], formulations[i], j / 6, minimal[j], maximal[j]);
+                if (!(fabs(minimal[j] - maximal[j]) <= 1e-7))
+                    fail_msg("%s, %s: body %d: %g and %g", scenes[k], formulations[i], j / 6, minimal[j], maximal[j]);
             }
         }
     }
@@ -262,10 +282,14 @@ static void every_formulation_is_made_from_the_same_frame(void** state)
         mor_world* w = mor_bpmd_world(&f, NULL, NULL, &error);
         assert_non_null(w);
         assert_int_equal(mor_world_set_method(w, "formulation", one->name, &error), MOR_OK);
-        if (strcmp(one->name, "convex") == 0) assert_int_equal(mor_world_set_method(w, "solver", "convex-newton", &error), MOR_OK);
+        if (strcmp(one->name, "convex") == 0)
+            assert_int_equal(mor_world_set_method(w, "solver", "convex-newton", &error), MOR_OK);
         if (mor_stage_solve(w) != MOR_SOLVED) fail_msg("%s: %s", one->name, w->islands[0].report.detail);
         for (int i = 0; i < w->dof; i++) /* two cubes at rest; springs and convex softness move a little */
-            assert_near(w->nu_new[i], 0.0, strcmp(one->name, "penalty") == 0 ? 0.2 : strcmp(one->name, "convex") == 0 ? 1e-3 : 1e-8);
+            assert_near(w->nu_new[i], 0.0,
+                        strcmp(one->name, "penalty") == 0  ? 0.2
+                        : strcmp(one->name, "convex") == 0 ? 1e-3
+                                                           : 1e-8);
         mor_world_destroy(w);
     }
     mor_bpmd_frame_clear(&f);
@@ -297,8 +321,8 @@ static void groups(const char* const* names)
         if (mor_h5_group(&h5, *names, &error)) fail_msg("%s", error.text);
 }
 
-/* Ball 1 (2 kg, r 0.5) pressed 1 mm into the ground; ball 2 (1 kg) above it, 1 mm into ball 1, falling at 1 m/s. The layout is
- * that of the ODE fork of Gazebo; normals point into body 1. `skip` is left out, `spoil` gets a bad value. */
+/* Ball 1 (2 kg, r 0.5) pressed 1 mm into the ground; ball 2 (1 kg) above it, 1 mm into ball 1, falling at 1 m/s. The
+ * layout is that of the ODE fork of Gazebo; normals point into body 1. `skip` is left out, `spoil` gets a bad value. */
 static void write_gazebo(const char* path, const char* skip, const char* spoil)
 {
     mor_error error = { 0 };
@@ -307,7 +331,8 @@ static void write_gazebo(const char* path, const char* skip, const char* spoil)
     groups((const char* const[]){ "/mbs_frame000001", "/mbs_frame000001/bodies", "/mbs_frame000001/contacts", NULL });
     double h = 0.001, z1 = 0.499, z2 = 1.498;
     double positions[] = { 0, 0, z1, 0, 0, z2 }, quaternions[] = { 1, 0, 0, 0, 1, 0, 0, 0 };
-    double velocities[] = { 0, 0, 0, 0, 0, 0, 0, 0, -1, 0, 0, 0 }, forces[] = { 0, 0, -2 * 9.81, 0, 0, 0, 0, 0, -9.81, 0, 0, 0 };
+    double velocities[] = { 0, 0, 0, 0, 0, 0, 0, 0, -1, 0, 0, 0 },
+           forces[] = { 0, 0, -2 * 9.81, 0, 0, 0, 0, 0, -9.81, 0, 0, 0 };
     double masses[] = { 2, 1 }, I1 = 0.4 * 2 * 0.25, I2 = 0.4 * 0.25;
     double inertia[] = { I1, 0, 0, 0, I1, 0, 0, 0, I1, I2, 0, 0, 0, I2, 0, 0, 0, I2 };
     int ids[] = { 1, 2 }, states[] = { 1, 1 };
@@ -358,7 +383,8 @@ static void solve_balls(const char* path, mor_bpmd_dialect dialect, double nu[12
     mor_world* w = mor_bpmd_world(&f, NULL, NULL, &error);
     if (!w) fail_msg("%s", error.text);
     assert_int_equal(mor_stage_solve(w), MOR_SOLVED);
-    for (int k = 0; k < mor_world_system(w, 0)->contact_count; k++) assert_true(w->islands[0].answer.impulses[3 * k] > 0.0);
+    for (int k = 0; k < mor_world_system(w, 0)->contact_count; k++)
+        assert_true(w->islands[0].answer.impulses[3 * k] > 0.0);
     memcpy(nu, w->nu_new, 12 * sizeof *nu);
     mor_world_destroy(w);
     mor_bpmd_frame_clear(&f);
@@ -371,7 +397,7 @@ static void normal_impulses_of_a_gazebo_file_push_the_bodies_apart(void** state)
     double nu[12];
     write_gazebo(at("gazebo.h5"), "", "");
     solve_balls(at("gazebo.h5"), MOR_BPMD_GAZEBO, nu);
-    assert_near(nu[2], 1.0, 1e-9);        /* gap/h = -1 m/s: the ground pushes ball 1 up */
+    assert_near(nu[2], 1.0, 1e-9);         /* gap/h = -1 m/s: the ground pushes ball 1 up */
     assert_near(nu[8] - nu[2], 1.0, 1e-9); /* and ball 1 pushes ball 2 off */
 }
 
@@ -420,7 +446,8 @@ static void expect_error(const char* path, const char* part)
 static void a_bad_file_is_refused_with_the_path_of_the_dataset(void** state)
 {
     (void)state;
-    const char* names[] = { "masses", "gaps", "pairs", "normals", "quaternions", "mu_s", "world_inertia_tensors", "timestep", "ids", "velocities", NULL };
+    const char* names[] = { "masses",   "gaps", "pairs",      "normals", "quaternions", "mu_s", "world_inertia_tensors",
+                            "timestep", "ids",  "velocities", NULL };
     char part[80];
     for (int k = 0; names[k]; k++) {
         for (int missing = 0; missing < 2; missing++) {
@@ -436,14 +463,15 @@ static void a_bad_file_is_refused_with_the_path_of_the_dataset(void** state)
     expect_error(at("bad.h5"), "a body cannot touch itself");
 }
 
-/* A rod's end held by a ball joint (three equations) and a motor that may push with 2 N along x (one bounded row), as the ODE fork writes
- * them. Gravity acts on it; the joint is 0.5 m beside the centre of mass. */
+/* A rod's end held by a ball joint (three equations) and a motor that may push with 2 N along x (one bounded row), as
+ * the ODE fork writes them. Gravity acts on it; the joint is 0.5 m beside the centre of mass. */
 static void write_joint(const char* path, const char* skip, const char* spoil)
 {
     mor_error error = { 0 };
     remove(path);
     if (mor_h5_create(&h5, path, &error)) fail_msg("%s", error.text);
-    groups((const char* const[]){ "/mbs_frame000001", "/mbs_frame000001/bodies", "/mbs_frame000001/constraints", NULL });
+    groups(
+        (const char* const[]){ "/mbs_frame000001", "/mbs_frame000001/bodies", "/mbs_frame000001/constraints", NULL });
     double h = 0.01;
     int pairs[] = { 1, -1, 1, -1 }, rows[] = { 3, 1 };
     double J[48] = { [0] = 1, [13] = 1, [17] = 0.5, [26] = 1, [28] = -0.5, [36] = 1 }; /* r x d with r = (0.5, 0, 0) */
@@ -548,13 +576,20 @@ static void frames_are_never_written_over_a_file(void** state)
     (void)state;
     record("s5", NULL, 2, 1, at("kept.h5"));
     mor_error error = { 0 };
-    mor_bpmd_meta meta = { .scene_name = "", .scene_text = "", .formulation = "", .solver = "", .collision = "", .formulation_options = "", .solver_options = "", .dimension = 3 };
+    mor_bpmd_meta meta = { .scene_name = "",
+                           .scene_text = "",
+                           .formulation = "",
+                           .solver = "",
+                           .collision = "",
+                           .formulation_options = "",
+                           .solver_options = "",
+                           .dimension = 3 };
     assert_int_equal(mor_bpmd_create(at("kept.h5"), &meta, &error), MOR_BAD_INPUT);
     assert_non_null(strstr(error.text, "file exists"));
 }
 
-/* Children append frame after frame and tell how many are written; they are killed at random instants. MOREAU_KILLS sets how
- * often (20; a full check is 100). */
+/* Children append frame after frame and tell how many are written; they are killed at random instants. MOREAU_KILLS
+ * sets how often (20; a full check is 100). */
 static void a_killed_writer_leaves_all_written_frames(void** state)
 {
     (void)state;

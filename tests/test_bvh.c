@@ -21,7 +21,8 @@ static mor_aabb random_box(mor_rng* rng, double space, double size)
 {
     mor_aabb b;
     b.lower = mor_v3(space * mor_rng_uniform(rng), space * mor_rng_uniform(rng), space * mor_rng_uniform(rng));
-    b.upper = mor_add(b.lower, mor_v3(size * mor_rng_uniform(rng), size * mor_rng_uniform(rng), size * mor_rng_uniform(rng)));
+    b.upper =
+        mor_add(b.lower, mor_v3(size * mor_rng_uniform(rng), size * mor_rng_uniform(rng), size * mor_rng_uniform(rng)));
     return b;
 }
 
@@ -42,7 +43,8 @@ static void compare_pairs(mor_bvh* tree, const boxes* s, const bool* moved)
     int count = mor_bvh_pairs(tree, list, n, &pairs, NULL);
     for (int i = 0; i < s->count; i++)
         for (int j = i + 1; j < s->count; j++)
-            if (s->alive[i] && s->alive[j] && (moved[i] || moved[j]) && (s->group[i] == 0 || s->group[i] != s->group[j]) && meet(&s->box[i], &s->box[j])) {
+            if (s->alive[i] && s->alive[j] && (moved[i] || moved[j]) &&
+                (s->group[i] == 0 || s->group[i] != s->group[j]) && meet(&s->box[i], &s->box[j])) {
                 assert_true(k < count);
                 assert_int_equal(pairs[k].i, i);
                 assert_int_equal(pairs[k].j, j);
@@ -85,7 +87,8 @@ static void check_pairs(int groups)
                 mor_bvh_remove(tree, s->proxy[i]);
                 s->alive[i] = false;
             } else if (moved[i]) {
-                mor_vec3 d = mor_v3(mor_rng_uniform(&rng) - 0.5, mor_rng_uniform(&rng) - 0.5, mor_rng_uniform(&rng) - 0.5);
+                mor_vec3 d =
+                    mor_v3(mor_rng_uniform(&rng) - 0.5, mor_rng_uniform(&rng) - 0.5, mor_rng_uniform(&rng) - 0.5);
                 d = mor_scale(round % 3 == 0 ? 4.0 : 0.1, d);
                 s->box[i].lower = mor_add(s->box[i].lower, d);
                 s->box[i].upper = mor_add(s->box[i].upper, d);

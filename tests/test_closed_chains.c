@@ -14,7 +14,9 @@
 #include "moreau/moreau.h"
 
 #define ROBOTS MOREAU_SOURCE_DIR "/../shared/data/robots"
-#define HEAD "moreau: 1\ntime: { step: 0.001, end: 10 }\nmethod: { stabilisation: { name: impulse, position: 1e-11, velocity: 1e-11 } }\n"
+#define HEAD                                                                                                           \
+    "moreau: 1\ntime: { step: 0.001, end: 10 }\nmethod: { stabilisation: { name: impulse, position: 1e-11, velocity: " \
+    "1e-11 } }\n"
 
 /* The scene of a chain with its stored closed configuration; false if it is not there. */
 static bool write_chain(const char* name, char* text, size_t room)
@@ -24,15 +26,20 @@ static bool write_chain(const char* name, char* text, size_t room)
     mor_error error;
     mor_json_document* d = mor_json_read_file(path, &error);
     if (!d) return false;
-    size_t n = (size_t)snprintf(text, room, HEAD "robots:\n  - name: robot\n    urdf: '" ROBOTS "/closed_chain/%s/robot.urdf'\n    collide: none\n    loops:\n", name);
+    size_t n = (size_t)snprintf(text, room,
+                                HEAD "robots:\n  - name: robot\n    urdf: '" ROBOTS
+                                     "/closed_chain/%s/robot.urdf'\n    collide: none\n    loops:\n",
+                                name);
     const mor_json_value* root = mor_json_root(d);
     const mor_json_value* type = mor_json_get(root, "type")->first;
     for (const mor_json_value* l = mor_json_get(root, "loops")->first; l; l = l->next, type = type->next)
-        n += (size_t)snprintf(text + n, room - n, "      - { frames: [%s, %s], type: %s }\n", l->first->text, l->first->next->text, strcmp(type->text, "6d") == 0 ? "weld" : "point");
+        n += (size_t)snprintf(text + n, room - n, "      - { frames: [%s, %s], type: %s }\n", l->first->text,
+                              l->first->next->text, strcmp(type->text, "6d") == 0 ? "weld" : "point");
     n += (size_t)snprintf(text + n, room - n, "    joints: {");
     const mor_json_value* q = mor_json_get(root, "q_closed")->first;
     for (const mor_json_value* j = mor_json_get(root, "joint_order")->first; j; j = j->next, q = q->next)
-        n += (size_t)snprintf(text + n, room - n, "%s %s: %.17g", q == mor_json_get(root, "q_closed")->first ? "" : ",", j->text, q->number);
+        n += (size_t)snprintf(text + n, room - n, "%s %s: %.17g", q == mor_json_get(root, "q_closed")->first ? "" : ",",
+                              j->text, q->number);
     snprintf(text + n, room - n, " }\n");
     mor_json_free(d);
     return true;
@@ -65,7 +72,8 @@ static double ten_seconds(mor_world* w, const char* motor, double torque)
         for (int j = 0; j < n; j++)
             if (tau[j] != 0.0) farthest = fmax(farthest, fabs(s[j] - start[j]));
     }
-    printf("closure error at most %.1e in the first, %.1e in the last two seconds; motors turned by up to %.2g rad\n", early, late, farthest);
+    printf("closure error at most %.1e in the first, %.1e in the last two seconds; motors turned by up to %.2g rad\n",
+           early, late, farthest);
     assert_true(late < 2e-11); /* no drift: the tolerance of the stabilisation, and no more */
     return farthest;
 }
@@ -122,13 +130,19 @@ static void the_four_legs_of_minitaur_move_and_stay_closed(void** state)
     fclose(there);
     static const char* const legs[] = { "front_right", "front_left", "back_right", "back_left" };
     char text[8000];
-    size_t n = (size_t)snprintf(text, sizeof text, HEAD "robots:\n  - name: robot\n    urdf: '" ROBOTS "/minitaur/minitaur.urdf'\n    collide: none\n    loops:\n");
+    size_t n = (size_t)snprintf(text, sizeof text,
+                                HEAD "robots:\n  - name: robot\n    urdf: '" ROBOTS
+                                     "/minitaur/minitaur.urdf'\n    collide: none\n    loops:\n");
     for (int i = 0; i < 4; i++)
-        n += (size_t)snprintf(text + n, sizeof text - n, "      - { frames: [knee_%sR_link, knee_%sL_link], at: [[0, 0.005, 0.2], [0, 0.01, 0.2]] }\n", legs[i], legs[i]);
+        n += (size_t)snprintf(
+            text + n, sizeof text - n,
+            "      - { frames: [knee_%sR_link, knee_%sL_link], at: [[0, 0.005, 0.2], [0, 0.01, 0.2]] }\n", legs[i],
+            legs[i]);
     n += (size_t)snprintf(text + n, sizeof text - n, "    joints: {");
     for (int i = 0; i < 4; i++)
         for (int k = 0; k < 2; k++)
-            n += (size_t)snprintf(text + n, sizeof text - n, "%s motor_%s%c_joint: 1.5708, knee_%s%c_link: -2.1834", i + k ? "," : "", legs[i], "RL"[k], legs[i], "RL"[k]);
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s motor_%s%c_joint: 1.5708, knee_%s%c_link: -2.1834",
+                                  i + k ? "," : "", legs[i], "RL"[k], legs[i], "RL"[k]);
     snprintf(text + n, sizeof text - n, " }\n");
     mor_scene* scene;
     mor_world* w = test_scene_text(text, &scene);
@@ -152,13 +166,14 @@ static void advance(mor_world* w, double until)
     }
 }
 
-/* Bricard's six-bar (IFToMM A04): 30 equations of rank 29 that contradict each other a little off the constraint. It must
- * move, as by half the step, and keep energy and joints. */
+/* Bricard's six-bar (IFToMM A04): 30 equations of rank 29 that contradict each other a little off the constraint. It
+ * must move, as by half the step, and keep energy and joints. */
 static void bricards_six_bar_moves_though_it_should_not(void** state)
 {
     (void)state;
     static const char text[] =
-        "moreau: 1\ngravity: [0, -9.81, 0]\ntime: { step: 0.001, end: 10 }\nmethod: { stabilisation: { name: impulse, position: 1e-10, velocity: 1e-10 } }\nbodies:\n"
+        "moreau: 1\ngravity: [0, -9.81, 0]\ntime: { step: 0.001, end: 10 }\nmethod: { stabilisation: { name: impulse, "
+        "position: 1e-10, velocity: 1e-10 } }\nbodies:\n"
         "  - { name: rod_1, shape: { box: [1, 0.1, 0.1] }, mass: 1, position: [0.5, 0, 0], collide: false }\n"
         "  - { name: rod_2, shape: { box: [0.1, 1, 0.1] }, mass: 1, position: [1, -0.5, 0], collide: false }\n"
         "  - { name: rod_3, shape: { box: [0.1, 0.1, 1] }, mass: 1, position: [1, -1, 0.5], collide: false }\n"
@@ -231,10 +246,12 @@ static void the_command_reports_the_rank_of_loops(void** state)
 {
     (void)state;
     static char text[100000];
-    output_of("robot '" MOREAU_SOURCE_DIR "/scenes/robots/five_bar_leg.urdf' --loop foot_left,foot_right", text, sizeof text);
+    output_of("robot '" MOREAU_SOURCE_DIR "/scenes/robots/five_bar_leg.urdf' --loop foot_left,foot_right", text,
+              sizeof text);
     contains(text, "3 equations of rank 2 (1 redundant), 4 degrees of freedom left");
     contains(text, "they close when the joints move");
-    output_of("robot '" MOREAU_SOURCE_DIR "/scenes/robots/five_bar_leg.urdf' --loop foot_left,world,weld --json", text, sizeof text);
+    output_of("robot '" MOREAU_SOURCE_DIR "/scenes/robots/five_bar_leg.urdf' --loop foot_left,world,weld --json", text,
+              sizeof text);
     contains(text, "\"equations\": 6");
     contains(text, "\"rank\": 3"); /* in its plane it can be placed anywhere, and turned */
     output_of("robot '" MOREAU_SOURCE_DIR "/scenes/robots/five_bar_leg.urdf' --loop foot_left,hand", text, sizeof text);
@@ -251,7 +268,8 @@ static void the_command_reports_the_rank_of_loops(void** state)
         return;
     }
     fclose(there);
-    output_of("robot '" ROBOTS "/closed_chain/robot_delta/robot.urdf' --base fixed --loop closedloop1_A,closedloop1_B,weld --loop closedloop2_B,closedloop2_A,weld "
+    output_of("robot '" ROBOTS "/closed_chain/robot_delta/robot.urdf' --base fixed --loop "
+              "closedloop1_A,closedloop1_B,weld --loop closedloop2_B,closedloop2_A,weld "
               "--loop closedloop3_A,closedloop3_B,weld",
               text, sizeof text);
     contains(text, "closed: 18 equations of rank 9 (9 redundant), 5 degrees of freedom left");

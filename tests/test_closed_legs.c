@@ -1,5 +1,6 @@
-/* Closed chains that stand and hop on the ground: a five-bar leg and a delta-like leg with one loop too many. Closure is measured by
- * the joints' own equations, the force at rest by the weight. And the same leg with its dynamics from another library's table. */
+/* Closed chains that stand and hop on the ground: a five-bar leg and a delta-like leg with one loop too many. Closure
+ * is measured by the joints' own equations, the force at rest by the weight. And the same leg with its dynamics from
+ * another library's table. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,7 +72,9 @@ static leg make(bool delta, bool redundant, const char* formulation, const mor_d
     const char* foot = delta ? "tip_0" : "tip_a";
     mor_geometry* ball = mor_geometry_sphere(0.02, &error);
     const mor_frame_def* f = mor_robot_frame(d.model, mor_robot_find_frame(d.model, foot));
-    if (mor_robot_shape_count(d.model) == 0) mor_robot_add_shape(d.model, &(mor_link_shape){ .link = f->link, .geometry = ball, .pose = f->pose, .frame = -1 }, &error);
+    if (mor_robot_shape_count(d.model) == 0)
+        mor_robot_add_shape(
+            d.model, &(mor_link_shape){ .link = f->link, .geometry = ball, .pose = f->pose, .frame = -1 }, &error);
     mor_geometry_release(ball);
     l.n = mor_robot_joint_count(d.model);
     l.weight = 9.81 * (mor_robot_mass(d.model) - 1.0); /* the root link is held */
@@ -122,7 +125,8 @@ static void stand_and_hop(bool delta, bool redundant, const char* formulation)
     for (int k = 0; k < 2500; k++) {
         mor_step_report r;
         l.kick = k >= 1500 && k < 1530 ? 0.1 : 0.0;
-        if (mor_world_step(l.w, &r, &error) != MOR_OK || r.status != MOR_SOLVED) fail_msg("step %d: %s (%g m/s)", k, r.detail, r.velocity_error);
+        if (mor_world_step(l.w, &r, &error) != MOR_OK || r.status != MOR_SOLVED)
+            fail_msg("step %d: %s (%g m/s)", k, r.detail, r.velocity_error);
         worst = fmax(worst, mor_world_joint_error(l.w));
         if (k == 1499) force = total_force(l.w);
         mor_world_robot_state(l.w, 0, NULL, s, NULL);
@@ -132,8 +136,10 @@ static void stand_and_hop(bool delta, bool redundant, const char* formulation)
             landed += airborne > 0 && total_force(l.w) > 0.0;
         }
     }
-    printf("  %-8s %-6s closure %.2g m, force at rest/weight - 1 = %.2g, in the air for %d steps, up to %.3f m, on the ground again for %d\n",
-           delta ? redundant ? "delta+1" : "delta" : "five-bar", formulation, worst, force / l.weight - 1.0, airborne, highest, landed);
+    printf("  %-8s %-6s closure %.2g m, force at rest/weight - 1 = %.2g, in the air for %d steps, up to %.3f m, on the "
+           "ground again for %d\n",
+           delta ? redundant ? "delta+1" : "delta" : "five-bar", formulation, worst, force / l.weight - 1.0, airborne,
+           highest, landed);
     assert_true(worst < 1e-9);
     assert_true(fabs(force / l.weight - 1.0) < 1e-6);
     assert_true(airborne > 20 && landed > 100);
@@ -233,8 +239,10 @@ static void other_mass(void* self, double* M)
         other_jacobian(self, i, J);
         for (int a = 0; a < N; a++)
             for (int b = 0; b < N; b++) {
-                mor_vec3 wa = mor_v3(J[3 * N + a], J[4 * N + a], J[5 * N + a]), wb = mor_v3(J[3 * N + b], J[4 * N + b], J[5 * N + b]);
-                mor_vec3 va = mor_add(mor_v3(J[a], J[N + a], J[2 * N + a]), mor_cross(wa, c)), vb = mor_add(mor_v3(J[b], J[N + b], J[2 * N + b]), mor_cross(wb, c));
+                mor_vec3 wa = mor_v3(J[3 * N + a], J[4 * N + a], J[5 * N + a]),
+                         wb = mor_v3(J[3 * N + b], J[4 * N + b], J[5 * N + b]);
+                mor_vec3 va = mor_add(mor_v3(J[a], J[N + a], J[2 * N + a]), mor_cross(wa, c)),
+                         vb = mor_add(mor_v3(J[b], J[N + b], J[2 * N + b]), mor_cross(wb, c));
                 M[a * N + b] += o->heavier * (m->mass * mor_dot(va, vb) + mor_dot(wa, mor_mul(&I, wb)));
             }
     }
@@ -271,7 +279,8 @@ static void dynamics_of_another_library_give_the_same_motion(void** state)
         for (int which = 0; which < 3; which++) { /* built in, the table, the table with other masses */
             mor_robot_model* m = walker_five_bar();
             other o = { m, mor_robot_work_create(m), 0, which == 2 ? 2.0 : 1.0 };
-            mor_dynamics table = { "sums", &o, other_update, other_mass, other_bias, other_pose, other_jacobian, other_link_bias };
+            mor_dynamics table = { "sums",     &o,         other_update,   other_mass,
+                                   other_bias, other_pose, other_jacobian, other_link_bias };
             leg l = make(false, false, formulations[k], which ? &table : NULL, m);
             mor_world_on_user(l.w, hold, &l);
             for (int i = 0; i < 300; i++) {
@@ -286,7 +295,8 @@ static void dynamics_of_another_library_give_the_same_motion(void** state)
             mor_robot_work_destroy(o.work);
             mor_robot_destroy(m);
         }
-        printf("  %-6s hip after 0.3 s: own %.12f, table %.12f, table with twice the mass %.6f\n", formulations[k], z[0], z[1], z[2]);
+        printf("  %-6s hip after 0.3 s: own %.12f, table %.12f, table with twice the mass %.6f\n", formulations[k],
+               z[0], z[1], z[2]);
         assert_true(fabs(z[0] - z[1]) < 1e-9);
         assert_true(fabs(z[0] - z[2]) > 1e-4);
     }

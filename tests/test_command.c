@@ -38,8 +38,7 @@ static void slurp(const char* name, char* text, size_t size)
 static int run(const char* line)
 {
     char all[4096];
-    snprintf(all, sizeof all, "cd %s && M='%s' && { %s ; } >out 2>err </dev/null", folder,
-             MOREAU_COMMAND, line);
+    snprintf(all, sizeof all, "cd %s && M='%s' && { %s ; } >out 2>err </dev/null", folder, MOREAU_COMMAND, line);
     int status = system(all);
     assert_true(WIFEXITED(status));
     slurp("out", output, sizeof output);
@@ -50,8 +49,7 @@ static int run(const char* line)
 static void expect_status(const char* line, int expected)
 {
     int status = run(line);
-    if (status != expected)
-        fail_msg("'%s' exits with %d, expected %d\n%s%s", line, status, expected, output, errors);
+    if (status != expected) fail_msg("'%s' exits with %d, expected %d\n%s%s", line, status, expected, output, errors);
 }
 
 static void says(const char* text, const char* part)
@@ -75,10 +73,8 @@ static const char* string(const char* p)
         if (*p == 'u') {
             if (strspn(p + 1, "0123456789abcdefABCDEF") < 4) return NULL;
             p += 5;
-        } else if (*p && strchr("\"\\/bfnrt", *p))
-            p++;
-        else
-            return NULL;
+        } else if (*p && strchr("\"\\/bfnrt", *p)) p++;
+        else return NULL;
     }
     return p + 1;
 }
@@ -92,10 +88,8 @@ static const char* digits(const char* p)
 static const char* number(const char* p)
 {
     if (*p == '-') p++;
-    if (*p == '0')
-        p++;
-    else if (!(p = digits(p)))
-        return NULL;
+    if (*p == '0') p++;
+    else if (!(p = digits(p))) return NULL;
     if (*p == '.' && !(p = digits(p + 1))) return NULL;
     if (*p == 'e' || *p == 'E') {
         p++;
@@ -143,9 +137,7 @@ static bool is_one_document(const char* text)
 static void the_checker_knows_json(void** state)
 {
     (void)state;
-    static const char* const good[] = { "{}",
-                                        " [1, -0.5e+3, \"a\\u00e9\\n\", {\"k\": [null, true]}]\n",
-                                        "0" };
+    static const char* const good[] = { "{}", " [1, -0.5e+3, \"a\\u00e9\\n\", {\"k\": [null, true]}]\n", "0" };
     static const char* const bad[] = { "",      "{} {}",  "[1,]",         "{\"a\" 1}", "nan", "01",
                                        "[1 2]", "\"\n\"", "{\"a\": inf}", "1.",        "[" };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) assert_true(is_one_document(good[i]));
@@ -173,16 +165,14 @@ static void json_is_exactly_one_document(void** state)
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         expect_status(lines[i], 0);
-        if (!is_one_document(output))
-            fail_msg("'%s' is not one JSON document: %s", lines[i], output);
+        if (!is_one_document(output)) fail_msg("'%s' is not one JSON document: %s", lines[i], output);
         assert_string_equal(errors, "");
     }
     /* all or nothing when the run breaks off, and a table that was there stays */
-    expect_status(
-        "printf 'moreau: 1\\ndimension: 2\\nbodies:\\n  - { name: a, shape: { disc: 1 } }\\n' > "
-        "two.yaml; "
-        "echo kept > kept.csv; $M run two.yaml --json --csv kept.csv --record /no/such/folder/a.h5",
-        3);
+    expect_status("printf 'moreau: 1\\ndimension: 2\\nbodies:\\n  - { name: a, shape: { disc: 1 } }\\n' > "
+                  "two.yaml; "
+                  "echo kept > kept.csv; $M run two.yaml --json --csv kept.csv --record /no/such/folder/a.h5",
+                  3);
     assert_string_equal(output, "");
     expect_status("cat kept.csv", 0);
     assert_string_equal(output, "kept\n");
@@ -396,8 +386,8 @@ static void a_killed_run_leaves_its_recording(void** state)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        execl(MOREAU_COMMAND, MOREAU_COMMAND, "run", MOREAU_SOURCE_DIR "/scenes/pachinko.yaml",
-              "--time", "1e5", "--record", file, "--quiet", (char*)NULL);
+        execl(MOREAU_COMMAND, MOREAU_COMMAND, "run", MOREAU_SOURCE_DIR "/scenes/pachinko.yaml", "--time", "1e5",
+              "--record", file, "--quiet", (char*)NULL);
         _exit(127);
     }
     int seen = 0;
@@ -423,14 +413,11 @@ static void a_killed_run_leaves_its_recording(void** state)
     double* time = malloc((size_t)frames * sizeof *time);
     double* pose = malloc((size_t)frames * 7 * sizeof *pose);
     assert_int_equal(mor_recording_series(r, "/time", time, &error), MOR_OK);
-    assert_int_equal(
-        mor_recording_body(r, mor_recording_find_body(r, "ball_0_0_0"), pose, NULL, &error),
-        MOR_OK);
+    assert_int_equal(mor_recording_body(r, mor_recording_find_body(r, "ball_0_0_0"), pose, NULL, &error), MOR_OK);
     for (int i = 0; i < frames; i++) {
         assert_near(time[i], 0.01 * i, 1e-12 * (1 + i));
         const double* q = pose + 7 * i + 3;
-        assert_near(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3], 1.0,
-                    1e-12); /* whole frames, no zeros */
+        assert_near(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3], 1.0, 1e-12); /* whole frames, no zeros */
     }
     free(time);
     free(pose);

@@ -75,7 +75,11 @@ static void a_profile_is_that_of_dolan_and_more(void** state)
     const double t[3][2] = { { 1, 2 }, { 3, -1 }, { -1, -1 } };
     mor_lab_run runs[6];
     for (int i = 0; i < 6; i++)
-        runs[i] = (mor_lab_run){ .problem = i / 2, .solver = i % 2, .status = t[i / 2][i % 2] > 0 ? MOR_SOLVED : MOR_NOT_CONVERGED, .total_s = fabs(t[i / 2][i % 2]), .iterations = 1 };
+        runs[i] = (mor_lab_run){ .problem = i / 2,
+                                 .solver = i % 2,
+                                 .status = t[i / 2][i % 2] > 0 ? MOR_SOLVED : MOR_NOT_CONVERGED,
+                                 .total_s = fabs(t[i / 2][i % 2]),
+                                 .iterations = 1 };
     lab.problems = problems, lab.problem_count = 3, lab.runs = runs, lab.run_count = 6;
     mor_lab_profile p;
     assert_true(mor_lab_profile_make(&lab, 0, 0, NULL, &p));
@@ -99,12 +103,15 @@ static void a_comparison_writes_page_table_and_json(void** state)
     (void)state;
     assert_int_equal(run("dataset build -o small --family box-stack,peg"), 0);
     expect("6 files");
-    assert_int_equal(run("compare small --solvers lemke,nsgs,nsn-tree,apgd --formulations ncp,st,convex,penalty --out r.html --csv r.csv --json --jobs 2 --frames 1 --time-limit 60"), 0);
+    assert_int_equal(run("compare small --solvers lemke,nsgs,nsn-tree,apgd --formulations ncp,st,convex,penalty --out "
+                         "r.html --csv r.csv --json --jobs 2 --frames 1 --time-limit 60"),
+                     0);
     expect("\"complete\": true");
     expect("\"profiles\": {");
     expect("\"start\": \"cold\"");
     expect("\"rank_deficiency\": 12"); /* two cubes: 24 rows on 12 degrees of freedom */
-    /* 6 frames: ncp has nsgs and nsn-tree, st has lemke, nsgs and nsn-tree, convex has apgd, at two tolerances; penalty once */
+    /* 6 frames: ncp has nsgs and nsn-tree, st has lemke, nsgs and nsn-tree, convex has apgd, at two tolerances; penalty
+     *   once */
     assert_int_equal(count("\"coulomb_error\""), 6 * (2 * 6 + 1));
     slurp("r.csv");
     assert_int_equal(count("\n"), 1 + 6 * (2 * 6 + 1));
@@ -141,8 +148,12 @@ static void numbers_do_not_depend_on_the_number_of_processes(void** state)
 {
     (void)state;
     assert_int_equal(run("dataset build -o small --family box-stack,peg"), 0);
-    assert_int_equal(run("compare small --solvers nsgs,psor,nsn-tree --tol 1e-4 --time-limit 20 --traces 0 --frames 1 --csv one.csv --jobs 1 --quiet"), 0);
-    assert_int_equal(run("compare small --solvers nsgs,psor,nsn-tree --tol 1e-4 --time-limit 20 --traces 0 --frames 1 --csv three.csv --jobs 3 --quiet"), 0);
+    assert_int_equal(run("compare small --solvers nsgs,psor,nsn-tree --tol 1e-4 --time-limit 20 --traces 0 --frames 1 "
+                         "--csv one.csv --jobs 1 --quiet"),
+                     0);
+    assert_int_equal(run("compare small --solvers nsgs,psor,nsn-tree --tol 1e-4 --time-limit 20 --traces 0 --frames 1 "
+                         "--csv three.csv --jobs 3 --quiet"),
+                     0);
     slurp("one.csv");
     strip_times(output);
     char* kept = strdup(output);
@@ -161,7 +172,8 @@ static void an_interrupted_comparison_goes_on(void** state)
     assert_true(child >= 0);
     if (child == 0) {
         if (chdir(folder) != 0 || !freopen("i.err", "w", stderr)) _exit(9);
-        execl(MOREAU_COMMAND, "moreau", "compare", "small", "--out", "i.html", "--csv", "i.csv", "--jobs", "1", "--quiet", (char*)NULL);
+        execl(MOREAU_COMMAND, "moreau", "compare", "small", "--out", "i.html", "--csv", "i.csv", "--jobs", "1",
+              "--quiet", (char*)NULL);
         _exit(9);
     }
     char path[256];
@@ -185,9 +197,11 @@ static void an_interrupted_comparison_goes_on(void** state)
     slurp("i.html.journal");
     int before = count("\nR\t");
     assert_true(before > 0);
-    assert_int_equal(run("compare small --out i.html --csv i.csv --resume --quiet --tol 1e-3"), 2); /* other conditions */
+    /* other conditions */
+    assert_int_equal(run("compare small --out i.html --csv i.csv --resume --quiet --tol 1e-3"), 2);
     expect("made under other conditions");
-    assert_int_equal(run("compare small --out i.html --csv i.csv --resume --quiet --solvers nsgs,nsn-tree --traces 0"), 0);
+    assert_int_equal(run("compare small --out i.html --csv i.csv --resume --quiet --solvers nsgs,nsn-tree --traces 0"),
+                     0);
     slurp("i.csv");
     assert_int_equal(count("\n"), 1 + 18 * 2 * 4); /* 18 frames, two tolerances, ncp and st with both */
 }
@@ -196,7 +210,9 @@ static void a_solver_that_needs_too_long_fails_alone(void** state)
 {
     (void)state;
     assert_int_equal(run("dataset build -o wide --family wall"), 0);
-    assert_int_equal(run("compare wide/wall-5.h5 --solvers psor,nsn-tree --formulations ncp --tol 1e-8 --time-limit 0.02 --frames 1 --traces 0 --csv slow.csv --quiet"), 0);
+    assert_int_equal(run("compare wide/wall-5.h5 --solvers psor,nsn-tree --formulations ncp --tol 1e-8 --time-limit "
+                         "0.02 --frames 1 --traces 0 --csv slow.csv --quiet"),
+                     0);
     slurp("slow.csv");
     assert_true(count("psor") > 0 && strstr(strstr(output, "psor"), "time_limit") != NULL);
 }
@@ -226,26 +242,34 @@ static void bad_input_is_told_with_status_two(void** state)
     expect("not an HDF5 file");
 }
 
-/* A limit far too short: what is late on two frames of a file is not tried on the third, which has no fewer contacts; it counts as late, and says why. */
+/* A limit far too short: what is late on two frames of a file is not tried on the third, which has no fewer contacts;
+ * it counts as late, and says why. */
 static void what_is_too_slow_on_two_frames_is_not_tried_on_the_third(void** state)
 {
     (void)state;
     assert_int_equal(run("dataset build -o wide --family wall"), 0);
-    assert_int_equal(run("compare wide/wall-5.h5 --solvers psor --formulations ncp --tol 1e-4,1e-8 --time-limit 0.001 --frames 3 --traces 0 --csv slow.csv --quiet"), 0);
+    assert_int_equal(run("compare wide/wall-5.h5 --solvers psor --formulations ncp --tol 1e-4,1e-8 --time-limit 0.001 "
+                         "--frames 3 --traces 0 --csv slow.csv --quiet"),
+                     0);
     slurp("slow.csv");
     assert_int_equal(count("time_limit"), 6);
-    assert_int_equal(count("not tried: too slow on 2 smaller frames"), 1); /* at 1e-4; at 1e-8 the limit was too short for 1e-4 */
-    assert_int_equal(run("compare wide/wall-5.h5 --solvers psor --formulations ncp --tol 1e-4,1e-8 --time-limit 0.001 --frames 3 --traces 0 --assume nothing --csv slow.csv --quiet"), 0);
+    /* at 1e-4; at 1e-8 the limit was too short for 1e-4 */
+    assert_int_equal(count("not tried: too slow on 2 smaller frames"), 1);
+    assert_int_equal(run("compare wide/wall-5.h5 --solvers psor --formulations ncp --tol 1e-4,1e-8 --time-limit 0.001 "
+                         "--frames 3 --traces 0 --assume nothing --csv slow.csv --quiet"),
+                     0);
     slurp("slow.csv");
     assert_int_equal(count("time_limit"), 6);
     assert_int_equal(count("not tried"), 0);
 }
 
-/* The journal holds the whole runs of a scene: after an interruption, or a cut in the middle of them, the numbers are the same. */
+/* The journal holds the whole runs of a scene: after an interruption, or a cut in the middle of them, the numbers are
+ * the same. */
 static void whole_runs_are_in_the_journal(void** state)
 {
     (void)state;
-    const char* command = "compare s4_slide_45 --formulations ncp --solvers auto --tol 1e-8 --frames 1 --traces 0 --out j.html --json";
+    const char* command =
+        "compare s4_slide_45 --formulations ncp --solvers auto --tol 1e-8 --frames 1 --traces 0 --out j.html --json";
     char line[512];
     assert_int_equal(run(command), 0);
     char* kept = strdup(strstr(output, "\"scenes\": ["));
@@ -253,7 +277,8 @@ static void whole_runs_are_in_the_journal(void** state)
     assert_true(child >= 0);
     if (child == 0) {
         if (chdir(folder) != 0 || !freopen("j.err", "w", stderr) || !freopen("j.out", "w", stdout)) _exit(9);
-        execl(MOREAU_COMMAND, "moreau", "compare", "s4_slide_45", "--formulations", "ncp", "--solvers", "auto", "--tol", "1e-8", "--frames", "1", "--traces", "0", "--out", "k.html", "--json", (char*)NULL);
+        execl(MOREAU_COMMAND, "moreau", "compare", "s4_slide_45", "--formulations", "ncp", "--solvers", "auto", "--tol",
+              "1e-8", "--frames", "1", "--traces", "0", "--out", "k.html", "--json", (char*)NULL);
         _exit(9);
     }
     char path[256];
@@ -266,7 +291,8 @@ static void whole_runs_are_in_the_journal(void** state)
     }
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
-    if (access(path, F_OK) != 0) snprintf(path, sizeof path, "%s/k.html", folder), remove(path); /* it was faster than the signal */
+    /* it was faster than the signal */
+    if (access(path, F_OK) != 0) snprintf(path, sizeof path, "%s/k.html", folder), remove(path);
     snprintf(line, sizeof line, "%.*s k.html --json --resume", (int)(strstr(command, "j.html") - command - 1), command);
     assert_int_equal(run(line), 0);
     const char *a = strstr(output, "\"scenes\": ["), *b = kept;
@@ -281,11 +307,14 @@ static void whole_runs_are_in_the_journal(void** state)
     free(kept);
 }
 
-/* A cube slides down a slope turned by 45 degrees against the world: the polygon of st holds it, so its error does not fall with the step; that of ncp does. */
+/* A cube slides down a slope turned by 45 degrees against the world: the polygon of st holds it, so its error does not
+ * fall with the step; that of ncp does. */
 static void whole_runs_of_scenes_are_compared_with_the_finest_step(void** state)
 {
     (void)state;
-    assert_int_equal(run("compare s4_slide_45 --formulations ncp,st --solvers auto --tol 1e-8 --frames 1 --traces 0 --out scene.html --json"), 0);
+    assert_int_equal(run("compare s4_slide_45 --formulations ncp,st --solvers auto --tol 1e-8 --frames 1 --traces 0 "
+                         "--out scene.html --json"),
+                     0);
     expect("\"scenes\": [");
     assert_int_equal(count("\"position_error\""), 7); /* the reference, and three steps of each */
     assert_int_equal(count("\"reference\": true"), 1);
@@ -307,7 +336,10 @@ static void iterates_and_an_error_of_ones_own_are_stored(void** state)
     (void)state;
     char line[1024];
     assert_int_equal(run("dataset build -o small --family box-stack,peg"), 0);
-    snprintf(line, sizeof line, "compare small/box-stack-2.h5 --plugin %s --solvers nsgs,lemke --formulations ncp,st --tol 1e-8 --frames 1 --traces 1 --iterations iterates --csv own.csv --out own.html --quiet", MOREAU_ERROR_PLUGIN);
+    snprintf(line, sizeof line,
+             "compare small/box-stack-2.h5 --plugin %s --solvers nsgs,lemke --formulations ncp,st --tol 1e-8 --frames "
+             "1 --traces 1 --iterations iterates --csv own.csv --out own.html --quiet",
+             MOREAU_ERROR_PLUGIN);
     assert_int_equal(run(line), 0);
     slurp("own.csv");
     /* two cubes of 1 kg at rest: 9.81 x 0.01 for the upper, twice that for the lower contact */
@@ -349,7 +381,8 @@ static void frames_go_to_fclib_and_come_back(void** state)
     assert_int_equal(run("dataset build -o small --family box-stack,peg"), 0);
     assert_int_equal(run("dataset export small/box-stack-5.h5 -o fclib"), 0);
     expect("3 problems in fclib");
-    /* the same step, posed by ncp from the frame and as a global problem in the file: the same impulses per unit of weight */
+    /* the same step, posed by ncp from the frame and as a global problem in the file: the same impulses per unit of
+     * weight */
     assert_int_equal(run("solve fclib/box-stack-5-mbs_frame000002.hdf5 --solver nsgs --solution r.txt --json"), 0);
     expect("\"kind\": \"gfc3d\"");
     expect("\"status\": \"solved\"");
@@ -369,7 +402,10 @@ static void robots_and_closed_chains_are_compared_in_both_coordinates(void** sta
     assert_int_equal(run("dataset build -o jointed --family robot,ring"), 0);
     for (int maximal = 0; maximal < 2; maximal++) {
         char line[256];
-        snprintf(line, sizeof line, "compare jointed/robot-2.h5 jointed/ring-4.h5 --coordinates %s --solvers auto,lemke --formulations ncp,st --tol 1e-6 --time-limit 60 --frames 1 --traces 0 --csv j.csv --quiet", maximal ? "maximal" : "minimal");
+        snprintf(line, sizeof line,
+                 "compare jointed/robot-2.h5 jointed/ring-4.h5 --coordinates %s --solvers auto,lemke --formulations "
+                 "ncp,st --tol 1e-6 --time-limit 60 --frames 1 --traces 0 --csv j.csv --quiet",
+                 maximal ? "maximal" : "minimal");
         assert_int_equal(run(line), 0);
         slurp("j.csv");
         assert_int_equal(count(",solved,"), 2 * 3);
@@ -397,7 +433,8 @@ static void the_database_is_the_same_bytes_every_time(void** state)
     assert_int_equal(run("dataset build -o once --family card-house,planar,arch,shapes,robot,ring"), 0);
     assert_int_equal(run("dataset build -o twice --family card-house,planar,arch,shapes,robot,ring"), 0);
     char line[256];
-    snprintf(line, sizeof line, "cd %s && for f in once/*.h5 once/robots/*; do cmp $f twice/${f#once/} || exit 1; done", folder);
+    snprintf(line, sizeof line, "cd %s && for f in once/*.h5 once/robots/*; do cmp $f twice/${f#once/} || exit 1; done",
+             folder);
     assert_int_equal(system(line), 0);
 }
 
@@ -409,7 +446,10 @@ static void a_plug_in_is_compared_like_a_built_in_solver(void** state)
     snprintf(line, sizeof line, "list solvers --plugin %s", MOREAU_PLUGIN);
     assert_int_equal(run(line), 0);
     expect("gradient ");
-    snprintf(line, sizeof line, "compare small/box-stack-2.h5 --plugin %s --solvers gradient,nsgs --formulations ncp --tol 1e-4 --time-limit 20 --frames 1", MOREAU_PLUGIN);
+    snprintf(line, sizeof line,
+             "compare small/box-stack-2.h5 --plugin %s --solvers gradient,nsgs --formulations ncp --tol 1e-4 "
+             "--time-limit 20 --frames 1",
+             MOREAU_PLUGIN);
     assert_int_equal(run(line), 0);
     expect("  gradient                  1");
     assert_int_equal(run("list solvers --plugin missing.so"), 2);

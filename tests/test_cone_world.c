@@ -8,14 +8,16 @@ static const double g = 9.81, pi = 3.14159265358979323846;
 static const mor_quat no_turn = { 1, 0, 0, 0 };
 
 /* Benchmark S4: plane and unit cube turned by Rz(azimuth) Ry(30 deg). */
-static mor_world* incline(double azimuth, double mu, const char* formulation, const char* solver, mor_body_id* cube, mor_vec3* down)
+static mor_world* incline(double azimuth, double mu, const char* formulation, const char* solver, mor_body_id* cube,
+                          mor_vec3* down)
 {
     mor_world* w = test_world(0.01);
     mor_error error = { 0 };
     test_method(w, "formulation", formulation);
     test_method(w, "solver", solver);
     test_option(w, "solver", "tol", "1e-13");
-    mor_quat q = mor_quat_mul(mor_quat_axis_angle(mor_v3(0, 0, 1), azimuth), mor_quat_axis_angle(mor_v3(0, 1, 0), pi / 6));
+    mor_quat q =
+        mor_quat_mul(mor_quat_axis_angle(mor_v3(0, 0, 1), azimuth), mor_quat_axis_angle(mor_v3(0, 1, 0), pi / 6));
     test_fixed(w, test_plane(), mor_v3(0, 0, 0), q);
     *cube = test_body(w, test_box(1, 1, 1), 1.0, mor_rotate(q, mor_v3(0, 0, 0.5)), q);
     *down = mor_rotate(q, mor_v3(1, 0, 0));
@@ -78,14 +80,19 @@ static double rolling(mor_vec3 direction)
     mor_body_id box = { 0 }, ball = { 0 };
     for (int k = 0; k < 27; k++) { /* plane, box, balls */
         mor_body_def def = mor_body_def_default();
-        mor_body_shape shape = { k == 0 ? test_plane() : k == 1 ? test_box(20, 20, 1) : test_sphere(0.5), mor_pose_identity(), -1 };
+        mor_body_shape shape = { k == 0   ? test_plane()
+                                 : k == 1 ? test_box(20, 20, 1)
+                                          : test_sphere(0.5),
+                                 mor_pose_identity(), -1 };
         int i = (k - 2) % 5, j = (k - 2) / 5;
         def.kind = k == 0 ? MOR_FIXED : MOR_DYNAMIC;
         def.shapes = &shape;
         def.shape_count = 1;
         def.mass = k == 1 ? M : m;
         def.material = of[k < 2 ? k : 2];
-        def.pose.position = k == 0 ? mor_v3(0, 0, 0) : k == 1 ? mor_v3(0, 0, 0.5) : mor_v3(2.0 * (i - 2), 2.0 * (j - 2), 1.5);
+        def.pose.position = k == 0   ? mor_v3(0, 0, 0)
+                            : k == 1 ? mor_v3(0, 0, 0.5)
+                                     : mor_v3(2.0 * (i - 2), 2.0 * (j - 2), 1.5);
         mor_body_id id = mor_world_add_body(w, &def, &error);
         if (!id.index1) fail_msg("%s", error.text);
         mor_geometry_release(shape.geometry);
@@ -144,8 +151,8 @@ static void a_sliding_box_never_hops_with_the_exact_cone(void** state)
     }
 }
 
-/* Without mu |u_T| the normal row of a sliding contact is u_n = mu |u_T|. With P the normal impulse per mass: P - g h = mu (3 - mu P), and the box
- * takes off with u_n = P - g h. (Its tilt changes this little.) */
+/* Without mu |u_T| the normal row of a sliding contact is u_n = mu |u_T|. With P the normal impulse per mass: P - g h =
+ * mu (3 - mu P), and the box takes off with u_n = P - g h. (Its tilt changes this little.) */
 static void a_sliding_box_hops_with_the_convex_relaxation_and_the_report_says_so(void** state)
 {
     (void)state;
@@ -164,7 +171,9 @@ static void the_cone_formulations_give_the_same_motion(void** state)
 {
     (void)state;
     const char* const formulations[] = { "ncp", "mncp", "implicit", "ncp", "ncp", "ncp", "implicit", "mncp" };
-    const char* const solvers[] = { "nsgs", "nsgs", "nsgs", "psor", "extragradient", "prox-ncp", "implicit-gn", "admm" };
+    const char* const solvers[] = {
+        "nsgs", "nsgs", "nsgs", "psor", "extragradient", "prox-ncp", "implicit-gn", "admm"
+    };
     mor_vec3 first = { 0 };
     for (int k = 0; k < 8; k++) {
         mor_world* w = test_world(0.01);
@@ -203,7 +212,8 @@ static void two_spheres_keep_momentum_with_the_exact_cone(void** state)
     mor_world_destroy(w);
 }
 
-/* A smooth ball beside rough ones: islands with one-row and three-row contacts, reduced to W for the methods that need it. */
+/* A smooth ball beside rough ones: islands with one-row and three-row contacts, reduced to W for the methods that need
+ * it. */
 static void smooth_and_rough_contacts_mix(void** state)
 {
     (void)state;

@@ -12,8 +12,8 @@
 
 static const double PI = 3.14159265358979323846;
 
-/* A world with a wheel of inertia I on a vertical axis (gravity does nothing), or on a horizontal one as a pendulum of mass m at
- * distance l. */
+/* A world with a wheel of inertia I on a vertical axis (gravity does nothing), or on a horizontal one as a pendulum of
+ * mass m at distance l. */
 typedef struct rig {
     mor_world* w;
     mor_robot_model* m;
@@ -32,7 +32,8 @@ static rig make(int joints, double I, double mass, double l, double h)
         links[i].joint = i ? i - 1 : 0;
         links[i].axis = l > 0.0 ? mor_v3(0, 1, 0) : mor_v3(0, 0, 1);
         links[i].pose = mor_pose_identity();
-        links[i].mass = (mor_mass){ .mass = mass, .com = { l, 0, 0 }, .inertia = { { { I, 0, 0 }, { 0, I, 0 }, { 0, 0, I } } } };
+        links[i].mass =
+            (mor_mass){ .mass = mass, .com = { l, 0, 0 }, .inertia = { { { I, 0, 0 }, { 0, I, 0 }, { 0, 0, I } } } };
     }
     mor_frame_def frames[4];
     for (int i = 0; i <= joints; i++) {
@@ -74,7 +75,8 @@ static void step(rig* r, int n)
 {
     for (int i = 0; i < n; i++) {
         mor_step_report report;
-        if (mor_world_step(r->w, &report, &r->error) || report.status != MOR_SOLVED) fail_msg("%s %s", r->error.text, report.detail);
+        if (mor_world_step(r->w, &report, &r->error) || report.status != MOR_SOLVED)
+            fail_msg("%s %s", r->error.text, report.detail);
     }
 }
 
@@ -154,7 +156,9 @@ static void currents_of_coupled_motors_are_limited_at_the_motors(void** state)
      * back: tau2 = tau_m2 = 2, tau1 = 6 - 2 = 4 */
     rig r = make(2, 0.5, 1, 0, 0.001);
     put(&r, NULL);
-    motors(&r, (mor_motors){ .kt = (double[]){ 1, 1 }, .current_limit = (double[]){ 6, 6 }, .coupling = (double[]){ 1, 0, 1, 1 } });
+    motors(&r, (mor_motors){ .kt = (double[]){ 1, 1 },
+                             .current_limit = (double[]){ 6, 6 },
+                             .coupling = (double[]){ 1, 0, 1, 1 } });
     mor_controller_def d = plain();
     d.target = (double[]){ 10.0, 2.0 };
     controller(&r, "torque", d);
@@ -225,7 +229,8 @@ static void couplings_reflect_rotors_as_the_icub_torso_and_shoulder_do(void** st
 }
 
 /* The wheel's speed is the integral of the torque over I: for any step exactly that of the continuous actuator. */
-/* A step is nu + h M^-1 (tau - h) with the dense M of inverse dynamics, whether motors couple joints of one limb or of two. */
+/* A step is nu + h M^-1 (tau - h) with the dense M of inverse dynamics, whether motors couple joints of one limb or of
+ * two. */
 static void coupled_motors_accelerate_as_their_mass_matrix_says(void** state)
 {
     (void)state;
@@ -295,7 +300,8 @@ static void actuator_dynamics_are_exact_at_any_step(void** state)
                 expected = c / I * (T - (1.0 - exp(-w * T)) / w);
             } else { /* step response integrated once: T - 2 zeta/w + (tail), from the equation itself */
                 double d_ = w * sqrt(1 - zeta * zeta), e = exp(-zeta * w * T);
-                double y = -e * (cos(d_ * T) + zeta * w / d_ * sin(d_ * T)), v = e * w * w / d_ * sin(d_ * T); /* of tau/c - 1 */
+                /* of tau/c - 1 */
+                double y = -e * (cos(d_ * T) + zeta * w / d_ * sin(d_ * T)), v = e * w * w / d_ * sin(d_ * T);
                 expected = c / I * (T - (v + 2 * zeta * w * (y + 1.0)) / (w * w));
             }
             assert_near(speed(&r), expected, 1e-11);
@@ -369,7 +375,8 @@ static void stiff_gains_are_stable_at_a_step_of_16_ms(void** state)
     controller(&r, "pid", d);
     double most = 0.0;
     mor_step_report report;
-    for (int i = 0; i < 200 && mor_world_step(r.w, &report, &r.error) == MOR_OK && report.status == MOR_SOLVED; i++) most = fmax(most, fabs(angle(&r)));
+    for (int i = 0; i < 200 && mor_world_step(r.w, &report, &r.error) == MOR_OK && report.status == MOR_SOLVED; i++)
+        most = fmax(most, fabs(angle(&r)));
     assert_true(!(most < 10.0));
     end(&r);
 }
@@ -437,8 +444,9 @@ static void controllers_run_at_1_khz_in_steps_of_16_ms(void** state)
     step(&r, 2);
     assert_int_equal(calls.calls, 32);
     for (int i = 0; i < 32; i++) assert_near(calls.times[i], 0.001 * i, 1e-15);
-    assert_near(torque(&r), (17 + 32) / 2.0, 1e-12);                             /* the mean */
-    assert_near(calls.speeds[31] - calls.speeds[30], 0.001 * 8.5 / 0.5 * 0.016, 1e-15); /* extrapolated with the first step's speed */
+    assert_near(torque(&r), (17 + 32) / 2.0, 1e-12); /* the mean */
+    /* extrapolated with the first step's speed */
+    assert_near(calls.speeds[31] - calls.speeds[30], 0.001 * 8.5 / 0.5 * 0.016, 1e-15);
     end(&r);
     memset(&calls, 0, sizeof calls);
     r = make(1, 0.5, 1, 0, 0.001);
@@ -486,7 +494,9 @@ static void the_pendulum_follows_torques_of_a_table(void** state)
     /* tau = t (linear): omega = t^2/(2 I), exactly, because each instant takes the middle of its interval */
     rig r = make(1, 0.5, 1, 0, 0.01);
     put(&r, NULL);
-    mor_motion_table t = { .rows = 2, .joints = 1, .times = (double[]){ 0, 10 }, .values = (double[]){ 0, 10 }, .interpolation = 1 };
+    mor_motion_table t = {
+        .rows = 2, .joints = 1, .times = (double[]){ 0, 10 }, .values = (double[]){ 0, 10 }, .interpolation = 1
+    };
     mor_controller_def d = plain();
     d.table = &t;
     controller(&r, "torque", d);
@@ -528,7 +538,8 @@ static void an_imu_at_rest_reads_g_upwards_in_any_orientation(void** state)
         assert_near(up.z, 9.81, 1e-10);
         for (int i = 10; i < 13; i++) assert_near(x[i], 0.0, 1e-10);
         /* roll, pitch, yaw make the same rotation */
-        mor_quat a = { cos(x[6] / 2), 0, 0, sin(x[6] / 2) }, b = { cos(x[5] / 2), 0, sin(x[5] / 2), 0 }, c = { cos(x[4] / 2), sin(x[4] / 2), 0, 0 };
+        mor_quat a = { cos(x[6] / 2), 0, 0, sin(x[6] / 2) }, b = { cos(x[5] / 2), 0, sin(x[5] / 2), 0 },
+                 c = { cos(x[4] / 2), sin(x[4] / 2), 0, 0 };
         mor_quat p = mor_quat_mul(a, mor_quat_mul(b, c));
         assert_near(fabs(p.w * q.w + p.x * q.x + p.y * q.y + p.z * q.z), 1.0, 1e-12);
         end(&r);
@@ -649,9 +660,11 @@ static void the_bus_tells_by_name_and_by_callback(void** state)
     assert_true(last == angle(&r));
     for (int i = 0; i < 2; i++) {
         assert_near(nudot[i], (nu1[i] - nu0[i]) / 0.002, 1e-9);
-        assert_near(M[2 * i] * nudot[0] + M[2 * i + 1] * nudot[1] + h[i], 0.0, 1e-9); /* M and h of the step's start, no torques */
+        /* M and h of the step's start, no torques */
+        assert_near(M[2 * i] * nudot[0] + M[2 * i + 1] * nudot[1] + h[i], 0.0, 1e-9);
     }
-    assert_true(mor_bus_match("*.s", "rig.s") && mor_bus_match("rig.*", "rig.s") && mor_bus_match("*", "") && !mor_bus_match("rig.t*", "rig.s") && !mor_bus_match("a*b*c", "axbx"));
+    assert_true(mor_bus_match("*.s", "rig.s") && mor_bus_match("rig.*", "rig.s") && mor_bus_match("*", "") &&
+                !mor_bus_match("rig.t*", "rig.s") && !mor_bus_match("a*b*c", "axbx"));
     end(&r);
 }
 

@@ -37,7 +37,9 @@ static void a_step_becomes_the_stewart_trinkle_lcp_of_the_papers(void** state)
     (void)state;
     mor_arena* arena = mor_arena_create(NULL);
     enum { NC = 5, ND = 7 };
-    random_step spec = { .trees = 4, .dof = 6, .contacts = NC, .dim = 3, .directions = ND, .mu = 0.4, .mass_ratio = 10 };
+    random_step spec = {
+        .trees = 4, .dof = 6, .contacts = NC, .dim = 3, .directions = ND, .mu = 0.4, .mass_ratio = 10
+    };
     mor_problem p = random_step_make(&spec, 3, arena);
     mor_conversion c;
     convert(&p, MOR_MLCP, &c, arena);
@@ -77,8 +79,15 @@ static void answers_survive_the_way_there_and_back(void** state)
     (void)state;
     mor_arena* arena = mor_arena_create(NULL);
     for (int dim = 1; dim <= 3; dim++) {
-        random_step spec = { .trees = 3, .dof = 6, .contacts = 4, .dim = dim, .directions = dim == 3 ? 5 : 0, .equations = 2,
-                             .bounded = 3, .mu = 0.5, .mass_ratio = 1 };
+        random_step spec = { .trees = 3,
+                             .dof = 6,
+                             .contacts = 4,
+                             .dim = dim,
+                             .directions = dim == 3 ? 5 : 0,
+                             .equations = 2,
+                             .bounded = 3,
+                             .mu = 0.5,
+                             .mass_ratio = 1 };
         mor_problem p = random_step_make(&spec, 17 + (uint64_t)dim, arena);
         mor_conversion c;
         convert(&p, MOR_MLCP, &c, arena);
@@ -139,8 +148,15 @@ static void solved_steps_obey_their_laws_in_two_and_three_dimensions(void** stat
     int solved = 0, tried = 0;
     for (int dim = 1; dim <= 3; dim++)
         for (uint64_t seed = 1; seed <= 20; seed++, tried++) {
-            random_step spec = { .trees = 5, .dof = dim == 3 ? 6 : 3, .contacts = 6, .dim = dim, .directions = dim == 3 ? 8 : 0,
-                                 .equations = (int)seed % 3, .bounded = (int)seed % 4, .mu = 0.3, .mass_ratio = 100 };
+            random_step spec = { .trees = 5,
+                                 .dof = dim == 3 ? 6 : 3,
+                                 .contacts = 6,
+                                 .dim = dim,
+                                 .directions = dim == 3 ? 8 : 0,
+                                 .equations = (int)seed % 3,
+                                 .bounded = (int)seed % 4,
+                                 .mu = 0.3,
+                                 .mass_ratio = 100 };
             check_solve(&spec, seed, 1e-9, arena, &solved);
             mor_arena_reset(arena);
         }
@@ -154,7 +170,9 @@ static void a_mass_ratio_of_a_million_is_solved(void** state)
     mor_arena* arena = mor_arena_create(NULL);
     int solved = 0;
     for (uint64_t seed = 1; seed <= 10; seed++) {
-        random_step spec = { .trees = 6, .dof = 6, .contacts = 10, .dim = 3, .directions = 4, .mu = 0.3, .mass_ratio = 1e6 };
+        random_step spec = {
+            .trees = 6, .dof = 6, .contacts = 10, .dim = 3, .directions = 4, .mu = 0.3, .mass_ratio = 1e6
+        };
         check_solve(&spec, seed, 1e-10, arena, &solved);
         mor_arena_reset(arena);
     }
@@ -162,15 +180,23 @@ static void a_mass_ratio_of_a_million_is_solved(void** state)
     mor_arena_destroy(arena);
 }
 
-/* Eight contacts with eight directions on two bodies: W has rank 12 of 24, the LCP of 80 unknowns is mostly null space. */
+/* Eight contacts with eight directions on two bodies: W has rank 12 of 24, the LCP of 80 unknowns is mostly null space.
+ * */
 static void redundant_contacts_are_solved_at_every_mass_ratio(void** state)
 {
     (void)state;
     mor_arena* arena = mor_arena_create(NULL);
     int solved = 0;
     for (uint64_t seed = 1; seed <= 30; seed++) {
-        random_step spec = { .trees = 2, .dof = 6, .contacts = 8, .dim = 3, .directions = 8, .mu = 0.3,
-                             .mass_ratio = seed % 3 == 0 ? 1e6 : seed % 3 == 1 ? 1e3 : 1.0 };
+        random_step spec = { .trees = 2,
+                             .dof = 6,
+                             .contacts = 8,
+                             .dim = 3,
+                             .directions = 8,
+                             .mu = 0.3,
+                             .mass_ratio = seed % 3 == 0   ? 1e6
+                                           : seed % 3 == 1 ? 1e3
+                                                           : 1.0 };
         check_solve(&spec, seed, 1e-10, arena, &solved);
         mor_arena_reset(arena);
     }
@@ -182,8 +208,15 @@ static void keeping_the_velocities_gives_the_same_impulses(void** state)
 {
     (void)state;
     mor_arena* arena = mor_arena_create(NULL);
-    random_step spec = { .trees = 3, .dof = 6, .contacts = 3, .dim = 3, .directions = 4, .equations = 1, .bounded = 2,
-                         .mu = 0.3, .mass_ratio = 3 };
+    random_step spec = { .trees = 3,
+                         .dof = 6,
+                         .contacts = 3,
+                         .dim = 3,
+                         .directions = 4,
+                         .equations = 1,
+                         .bounded = 2,
+                         .mu = 0.3,
+                         .mass_ratio = 3 };
     for (uint64_t seed = 1; seed < 6; seed++) {
         mor_problem p = random_step_make(&spec, seed, arena);
         mor_conversion kept;
@@ -207,8 +240,9 @@ static void a_step_with_cones_becomes_a_cone_problem_with_the_same_velocities(vo
 {
     (void)state;
     mor_arena* arena = mor_arena_create(NULL);
-    random_step spec = { .trees = 4, .dof = 6, .contacts = 5, .dim = 3, .directions = 0, .equations = 2, .mu = 0.5,
-                         .mass_ratio = 5 };
+    random_step spec = {
+        .trees = 4, .dof = 6, .contacts = 5, .dim = 3, .directions = 0, .equations = 2, .mu = 0.5, .mass_ratio = 5
+    };
     mor_problem p = random_step_make(&spec, 9, arena);
     mor_conversion c;
     convert(&p, MOR_FC3D, &c, arena);
@@ -250,7 +284,8 @@ static void global_problems_reduce_to_local_ones_and_come_back_with_velocities(v
     (void)state;
     mor_arena* arena = mor_arena_create(NULL);
     /* two blocks of mass, one contact in 2-D */
-    double M[9] = { 2, 0.5, 0, 0.5, 1, 0, 0, 0, 4 }, H[6] = { 1, 0, 1, 0, 1, -1 }, f[3] = { 1, -3, 0.5 }, b[2] = { 0.1, 0.2 };
+    double M[9] = { 2, 0.5, 0, 0.5, 1, 0, 0, 0, 4 }, H[6] = { 1, 0, 1, 0, 1, -1 }, f[3] = { 1, -3, 0.5 },
+           b[2] = { 0.1, 0.2 };
     double mu[1] = { 0.3 };
     mor_problem p = { .form = MOR_GFC2D, .size = 2, .contact_count = 1, .dim = 2, .mu = mu, .b = b, .f = f };
     p.M = (mor_matrix){ .storage = MOR_DENSE, .rows = 3, .cols = 3, .x = M };

@@ -21,8 +21,10 @@ static mor_scene* parse(const char* text, mor_error* error)
 static int places(const char* coordinates, const char* robot, double h, mor_vec3* x, double* joint_error)
 {
     char text[2000];
-    snprintf(text, sizeof text, "moreau: 1\ntime: { step: %g, end: 1 }\nmethod: { coordinates: %s, stabilisation: { name: impulse, position: 1e-11, velocity: 1e-11 } }\nrobots:\n  - { name: r, collide: none, %s }\n", h,
-             coordinates, robot);
+    snprintf(text, sizeof text,
+             "moreau: 1\ntime: { step: %g, end: 1 }\nmethod: { coordinates: %s, stabilisation: { name: impulse, "
+             "position: 1e-11, velocity: 1e-11 } }\nrobots:\n  - { name: r, collide: none, %s }\n",
+             h, coordinates, robot);
     mor_scene* scene;
     mor_world* w = test_scene_text(text, &scene);
     test_until(w, 0.4);
@@ -40,9 +42,12 @@ static void both_coordinates_give_the_same_motion_as_the_step_shrinks(void** sta
     static const char* const robots[] = {
         "urdf: robots/arm2.urdf, joints: { shoulder: -0.4, elbow: 0.9 }, joint_velocities: { shoulder: 1, elbow: -2 }",
         "urdf: robots/chain10.urdf, friction: false",
-        ("urdf: robots/five_bar_leg.urdf, base: fixed, friction: false, joint_velocities: { rail: 0.3, hip_left: 0.5, hip_right: 0.5 }, "
-         "joints: { hip_left: -0.7, knee_left: 1.32676858253275, hip_right: 0.7, knee_right: -1.32676858253275 }, loops: [ { frames: [foot_left, foot_right] } ]"),
-        "urdf: robots/quadruped.urdf, base: floating, limits: false, angular_velocity: [0.5, 1, 0.3], velocity: [0, 0, 2]",
+        ("urdf: robots/five_bar_leg.urdf, base: fixed, friction: false, joint_velocities: { rail: 0.3, hip_left: 0.5, "
+         "hip_right: 0.5 }, "
+         "joints: { hip_left: -0.7, knee_left: 1.32676858253275, hip_right: 0.7, knee_right: -1.32676858253275 }, "
+         "loops: [ { frames: [foot_left, foot_right] } ]"),
+        "urdf: robots/quadruped.urdf, base: floating, limits: false, angular_velocity: [0.5, 1, 0.3], velocity: [0, 0, "
+        "2]",
     };
     for (int k = 0; k < 4; k++) {
         double difference[2], joint_error;
@@ -65,9 +70,10 @@ static void joints_keep_their_zero_and_their_limits_in_maximal_coordinates(void*
 {
     (void)state;
     mor_scene* scene;
-    mor_world* w = test_scene_text("moreau: 1\ntime: { step: 0.002, end: 3 }\nmethod: { coordinates: maximal }\n"
-                         "robots:\n  - { name: arm, urdf: robots/arm2.urdf, collide: none, joints: { shoulder: -2.4, elbow: 0 } }\n",
-                         &scene);
+    mor_world* w = test_scene_text(
+        "moreau: 1\ntime: { step: 0.002, end: 3 }\nmethod: { coordinates: maximal }\n"
+        "robots:\n  - { name: arm, urdf: robots/arm2.urdf, collide: none, joints: { shoulder: -2.4, elbow: 0 } }\n",
+        &scene);
     assert_int_equal(mor_world_robot_count(w), 0);
     assert_int_equal(mor_world_joint_count(w), 2);
     assert_string_equal(mor_world_joint(w, 0)->name, "arm/shoulder");
@@ -87,9 +93,12 @@ static void a_link_has_its_own_material_also_when_it_is_merged(void** state)
     (void)state;
     for (int k = 0; k < 2; k++) {
         char text[1000];
-        snprintf(text, sizeof text, "moreau: 1\ntime: { step: 0.002, end: 1 }\nmethod: { coordinates: %s }\nmaterials: { ice: { friction: 0.01 }, floor: { friction: 1 }, rubber: { friction: 0.81 } }\n"
-                                    "bodies:\n  - { name: ground, shape: plane, fixed: true, material: floor }\n"
-                                    "robots:\n  - { name: arm, urdf: robots/arm2.urdf, position: [0, 0, 0.4], material: ice, links: { tip: { material: rubber } }, joints: { shoulder: -0.6, elbow: 0.9 } }\n",
+        snprintf(text, sizeof text,
+                 "moreau: 1\ntime: { step: 0.002, end: 1 }\nmethod: { coordinates: %s }\nmaterials: { ice: { friction: "
+                 "0.01 }, floor: { friction: 1 }, rubber: { friction: 0.81 } }\n"
+                 "bodies:\n  - { name: ground, shape: plane, fixed: true, material: floor }\n"
+                 "robots:\n  - { name: arm, urdf: robots/arm2.urdf, position: [0, 0, 0.4], material: ice, links: { "
+                 "tip: { material: rubber } }, joints: { shoulder: -0.6, elbow: 0.9 } }\n",
                  k ? "maximal" : "minimal");
         mor_scene* scene;
         mor_world* w = test_scene_text(text, &scene);
@@ -117,7 +126,8 @@ static void what_maximal_coordinates_cannot_do_is_said(void** state)
     static const struct {
         const char *text, *sentence;
     } cases[] = {
-        { "method: { coordinates: maximal }\nrobots: [ { urdf: robots/arm2.urdf, base: floating } ]\n", "use coordinates: minimal" },
+        { "method: { coordinates: maximal }\nrobots: [ { urdf: robots/arm2.urdf, base: floating } ]\n",
+          "use coordinates: minimal" },
         { "method: { coordinates: maximum }\n", "minimal or maximal" },
         { "robots: [ { urdf: robots/arm2.urdf, links: { hand: { material: wood } } } ]\n", "no link 'hand'" },
         { "robots: [ { urdf: robots/arm2.urdf, links: { tip: { colour: red } } } ]\n", "known: material" },
@@ -141,10 +151,12 @@ static void a_weld_brings_its_frames_to_one_orientation(void** state)
 {
     (void)state;
     mor_scene* scene;
-    mor_world* w = test_scene_text("moreau: 1\ntime: { step: 0.002, end: 1 }\nrobots:\n"
-                         "  - { name: arm, urdf: robots/arm6.urdf, collide: none, limits: false, joints: { waist: 0.1, shoulder: 0.5, elbow: 0.6, wrist_roll: 0.3, wrist_pitch: 0.4, flange_roll: 0.2 },\n"
-                         "      loops: [ { frames: [flange, world], at: [[0, 0, 0], [0.6, 0.1, 0.5]], type: weld } ] }\n",
-                         &scene);
+    mor_world* w = test_scene_text(
+        "moreau: 1\ntime: { step: 0.002, end: 1 }\nrobots:\n"
+        "  - { name: arm, urdf: robots/arm6.urdf, collide: none, limits: false, joints: { waist: 0.1, shoulder: 0.5, "
+        "elbow: 0.6, wrist_roll: 0.3, wrist_pitch: 0.4, flange_roll: 0.2 },\n"
+        "      loops: [ { frames: [flange, world], at: [[0, 0, 0], [0.6, 0.1, 0.5]], type: weld } ] }\n",
+        &scene);
     assert_true(mor_world_joint_error(w) < 1e-11);
     mor_body_state s = mor_body_get_state(w, mor_world_find_body(w, "arm/flange"));
     assert_near(fabs(s.pose.rotation.w), 1.0, 1e-11); /* the world's axes */
@@ -164,7 +176,9 @@ static void joints_are_recorded(void** state)
     static const char file[] = "test_coordinates_joints.h5";
     for (int k = 0; k < 2; k++) {
         char text[1000];
-        snprintf(text, sizeof text, "moreau: 1\ntime: { step: 0.002, end: 1 }\nmethod: { coordinates: %s }\nrobots:\n  - { name: arm, urdf: robots/arm2.urdf, collide: none, joints: { shoulder: -0.6, elbow: 0.9 } }\n",
+        snprintf(text, sizeof text,
+                 "moreau: 1\ntime: { step: 0.002, end: 1 }\nmethod: { coordinates: %s }\nrobots:\n  - { name: arm, "
+                 "urdf: robots/arm2.urdf, collide: none, joints: { shoulder: -0.6, elbow: 0.9 } }\n",
                  k ? "maximal" : "minimal");
         mor_scene* scene;
         mor_world* w = test_scene_text(text, &scene);

@@ -126,7 +126,8 @@ static void ldl_solves_indefinite_systems_with_a_zero_diagonal(void** state)
         double b[MOST] = { 0 }, x[MOST] = { 0 };
         random_matrix(&rng, n, A);
         for (int i = 0; i < n; i++)
-            for (int j = 0; j <= i; j++) A[j + i * n] = A[i + j * n] = i == j ? (n % 2 ? A[i + i * n] : 0.0) : A[i + j * n];
+            for (int j = 0; j <= i; j++)
+                A[j + i * n] = A[i + j * n] = i == j ? (n % 2 ? A[i + i * n] : 0.0) : A[i + j * n];
         for (int i = 0; i < n; i++) x[i] = b[i] = mor_rng_uniform(&rng);
         memcpy(F, A, sizeof A);
         assert_true(mor_ldl_factor(n, F, pivot));

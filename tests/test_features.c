@@ -1,4 +1,5 @@
-/* Separating planes against brute force: max-of-gaps and max-min identities, rows, memory, what the formulations see. */
+/* Separating planes against brute force: max-of-gaps and max-min identities, rows, memory, what the formulations see.
+ * */
 #include "collision/features.h"
 #include "common/worlds.h"
 #include "model/world.h"
@@ -13,7 +14,8 @@ static mor_geometry* random_hull(mor_rng* r, int points)
 {
     mor_error error = { 0 };
     mor_vec3 p[32];
-    for (int i = 0; i < points; i++) p[i] = mor_v3(mor_rng_uniform(r) - 0.5, mor_rng_uniform(r) - 0.5, mor_rng_uniform(r) - 0.5);
+    for (int i = 0; i < points; i++)
+        p[i] = mor_v3(mor_rng_uniform(r) - 0.5, mor_rng_uniform(r) - 0.5, mor_rng_uniform(r) - 0.5);
     mor_geometry* g = mor_geometry_hull(p, points, &error);
     if (!g) fail_msg("%s", error.text);
     return g;
@@ -32,12 +34,17 @@ static double brute_force(const mor_geometry* a, const mor_pose* pa, const mor_g
 {
     const mor_polyhedron *P = a->polyhedron, *Q = b->polyhedron;
     double best = -HUGE_VAL;
-    for (int f = 0; f < P->face_count; f++) best = fmax(best, width(a, pa, b, pb, mor_rotate(pa->rotation, P->normals[f])));
-    for (int f = 0; f < Q->face_count; f++) best = fmax(best, width(a, pa, b, pb, mor_neg(mor_rotate(pb->rotation, Q->normals[f]))));
+    for (int f = 0; f < P->face_count; f++)
+        best = fmax(best, width(a, pa, b, pb, mor_rotate(pa->rotation, P->normals[f])));
+    for (int f = 0; f < Q->face_count; f++)
+        best = fmax(best, width(a, pa, b, pb, mor_neg(mor_rotate(pb->rotation, Q->normals[f]))));
     for (int i = 0; i < P->edge_count; i++)
         for (int j = 0; j < Q->edge_count; j++) {
-            mor_vec3 u = mor_rotate(pa->rotation, mor_sub(P->vertices[P->edges[i].head], P->vertices[P->edges[i].tail]));
-            mor_vec3 v = mor_rotate(pb->rotation, mor_sub(Q->vertices[Q->edges[j].head], Q->vertices[Q->edges[j].tail])), n = mor_cross(u, v);
+            mor_vec3 u =
+                mor_rotate(pa->rotation, mor_sub(P->vertices[P->edges[i].head], P->vertices[P->edges[i].tail]));
+            mor_vec3 v = mor_rotate(pb->rotation,
+                                    mor_sub(Q->vertices[Q->edges[j].head], Q->vertices[Q->edges[j].tail])),
+                     n = mor_cross(u, v);
             if (mor_norm(n) < 1e-6 * mor_norm(u) * mor_norm(v)) continue;
             n = mor_scale(1.0 / mor_norm(n), n);
             best = fmax(best, fmax(width(a, pa, b, pb, n), width(a, pa, b, pb, mor_neg(n))));
@@ -54,7 +61,8 @@ static void the_largest_separation_is_that_of_brute_force(void** state)
         mor_geometry* a = k % 3 ? random_hull(&r, 5 + k % 8) : test_box(0.5 + mor_rng_uniform(&r), 0.7, 0.3);
         mor_geometry* b = k % 5 ? random_hull(&r, 5 + k % 6) : test_box(0.6, 0.4 + mor_rng_uniform(&r), 0.5);
         mor_pose pa = { { 0.1, -0.2, 0.3 }, mor_rng_rotation(&r) }, pb = { { 0, 0, 0 }, mor_rng_rotation(&r) };
-        pb.position = mor_v3(0.1 + 0.9 * mor_rng_uniform(&r), -0.2 + 0.9 * mor_rng_uniform(&r), 0.3 + 0.9 * mor_rng_uniform(&r));
+        pb.position =
+            mor_v3(0.1 + 0.9 * mor_rng_uniform(&r), -0.2 + 0.9 * mor_rng_uniform(&r), 0.3 + 0.9 * mor_rng_uniform(&r));
         mor_feature_query q = { .window = 10.0, .motion = 10.0, .turn = 0.0, .held = MOR_NO_PLANE };
         uint32_t cache[4] = { 0 };
         mor_feature_set set;
@@ -71,13 +79,16 @@ static void the_largest_separation_is_that_of_brute_force(void** state)
             for (int i = set.planes[p].row; i < set.planes[p].row + set.planes[p].row_count; i++) {
                 s = fmin(s, set.rows[i].gap);
                 if (mor_plane_kind(set.planes[p].id) == MOR_EDGE_PAIR) continue;
-                test_near(set.rows[i].gap, mor_dot(set.planes[p].n, mor_sub(set.rows[i].on_b, set.rows[i].on_a)), 1e-12, "gap of the points");
+                test_near(set.rows[i].gap, mor_dot(set.planes[p].n, mor_sub(set.rows[i].on_b, set.rows[i].on_a)), 1e-12,
+                          "gap of the points");
             }
             if (mor_plane_kind(set.planes[p].id) != MOR_EDGE_PAIR) test_near(s, set.planes[p].s, 1e-12, "least row");
             best = fmax(best, s);
         }
-        /* the row of an edge pair is taken at the segments, so it may exceed the separation of the lines, never a face's */
-        if (mor_plane_kind(set.best) != MOR_EDGE_PAIR && set.row_count < MOR_MAX_ROWS && set.plane_count < MOR_MAX_PLANES)
+        /* the row of an edge pair is taken at the segments, so it may exceed the separation of the lines, never a
+         * face's */
+        if (mor_plane_kind(set.best) != MOR_EDGE_PAIR && set.row_count < MOR_MAX_ROWS &&
+            set.plane_count < MOR_MAX_PLANES)
             assert_true(best >= set.separation - 1e-9);
         mor_geometry_release(a);
         mor_geometry_release(b);
@@ -115,7 +126,8 @@ static void in_the_plane_too(void** state)
                 double least = HUGE_VAL;
                 const mor_polyline* Q = g[1 - s]->polyline;
                 for (int v = 0; v < (Q ? Q->point_count : 1); v++)
-                    least = fmin(least, mor_dot(n, mor_sub(Q ? mor_pose_point(other, Q->points[v]) : other->position, q)));
+                    least =
+                        fmin(least, mor_dot(n, mor_sub(Q ? mor_pose_point(other, Q->points[v]) : other->position, q)));
                 exact = fmax(exact, least);
             }
         }
@@ -127,7 +139,8 @@ static void in_the_plane_too(void** state)
         double best = -HUGE_VAL;
         for (int p = 0; p < set.plane_count; p++) {
             double s = HUGE_VAL;
-            for (int i = set.planes[p].row; i < set.planes[p].row + set.planes[p].row_count; i++) s = fmin(s, set.rows[i].gap);
+            for (int i = set.planes[p].row; i < set.planes[p].row + set.planes[p].row_count; i++)
+                s = fmin(s, set.rows[i].gap);
             best = fmax(best, s);
         }
         test_near(set.separation, exact, 1e-12, "max over planes");
@@ -168,8 +181,10 @@ static void a_snapshot_restores_the_planes_held(void** state)
         test_method(w[i], "formulation", "peg");
         test_method(w[i], "collision", "features");
         test_method(w[i], "solver", "lemke");
-        for (int k = 0; k < 4; k++) test_fixed(w[i], test_box(1, 1, 1), mor_v3(k < 2 ? 2 * k - 1 : 0, k < 2 ? 0 : 2 * k - 5, 0), no_turn);
-        test_body(w[i], test_box(0.99, 0.99, 0.99), 1.0, mor_v3(0.03, 0.01, 1.2), mor_quat_axis_angle(mor_v3(0, 1, 0), 0.02));
+        for (int k = 0; k < 4; k++)
+            test_fixed(w[i], test_box(1, 1, 1), mor_v3(k < 2 ? 2 * k - 1 : 0, k < 2 ? 0 : 2 * k - 5, 0), no_turn);
+        test_body(w[i], test_box(0.99, 0.99, 0.99), 1.0, mor_v3(0.03, 0.01, 1.2),
+                  mor_quat_axis_angle(mor_v3(0, 1, 0), 0.02));
     }
     test_steps(w[0], 40);
     size_t size = mor_world_save(w[0], NULL, 0);
@@ -191,7 +206,8 @@ static void planes_of_two_hulls_cost_microseconds(void** state)
 {
     (void)state;
     mor_error error = { 0 };
-    mor_geometry *a = mor_geometry_platonic("icosahedron", 0, 0.5, &error), *b = mor_geometry_platonic("icosahedron", 0, 0.5, &error);
+    mor_geometry *a = mor_geometry_platonic("icosahedron", 0, 0.5, &error),
+                 *b = mor_geometry_platonic("icosahedron", 0, 0.5, &error);
     mor_rng r = { 3 };
     mor_pose pa = { { 0, 0, 0 }, mor_rng_rotation(&r) }, pb = { { 0.86, 0.1, 0.05 }, mor_rng_rotation(&r) };
     mor_feature_query q = { .window = 0.05, .motion = 0.01, .turn = 1e-2, .held = MOR_NO_PLANE };
@@ -229,7 +245,8 @@ static void a_pile_of_a_thousand_boxes_costs_at_most_twice_the_default_method(vo
 {
     (void)state;
     mor_error error = { 0 };
-    const char* sets[2][4] = { { "method.formulation=st", "method.solver={ name: pgs, max_iter: 15 }", "method.on_failure=warn", NULL },
+    const char* sets[2][4] = { { "method.formulation=st", "method.solver={ name: pgs, max_iter: 15 }",
+                                 "method.on_failure=warn", NULL },
                                { "method.formulation=peg", "method.collision=features", NULL } };
     mor_scene* scene[2];
     mor_world* w[2];
@@ -252,7 +269,8 @@ static void a_pile_of_a_thousand_boxes_costs_at_most_twice_the_default_method(vo
         double t[2] = { detection(w[0]), detection(w[1]) };
         int n[2];
         for (int i = 0; i < 2; i++) mor_world_contacts(w[i], &n[i]);
-        printf("  at %.2f s: manifold %.0f us, %d contacts; features %.0f us, %d contacts; ratio %.2f\n", mor_world_time(w[0]), 1e6 * t[0], n[0], 1e6 * t[1], n[1], t[1] / t[0]);
+        printf("  at %.2f s: manifold %.0f us, %d contacts; features %.0f us, %d contacts; ratio %.2f\n",
+               mor_world_time(w[0]), 1e6 * t[0], n[0], 1e6 * t[1], n[1], t[1] / t[0]);
 #ifdef __OPTIMIZE__ /* times of other builds say nothing */
         assert_true(t[1] < 2.0 * t[0]);
 #endif

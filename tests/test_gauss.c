@@ -1,5 +1,6 @@
-/* The formulation gauss against the reference of the whole-body simulator's contact problem (DART dynamics, an interior-point
- * solve with certificates): accelerations, sole wrenches and objective of 16 cases of the 23-joint iCub, for every QP method. */
+/* The formulation gauss against the reference of the whole-body simulator's contact problem (DART dynamics, an
+ * interior-point solve with certificates): accelerations, sole wrenches and objective of 16 cases of the 23-joint iCub,
+ * for every QP method. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +45,8 @@ static void touch_all(void* user, mor_world* w)
             int frame = mor_robot_find_frame(m, soles[f]);
             mor_pose pose = mor_robot_frame_pose(m, work, frame);
             mor_vec3 x = mor_pose_point(&pose, icub23_print[k]);
-            mor_contact c = { .body = { 0, mor_body_index(w, mor_world_robot_link(w, 0, mor_robot_frame(m, frame)->link)) },
+            mor_contact c = { .body = { 0, mor_body_index(
+                                               w, mor_world_robot_link(w, 0, mor_robot_frame(m, frame)->link)) },
                               .point = { x, x },
                               .normal = { 0, 0, 1 },
                               .feature = (uint64_t)(4 * f + k),
@@ -55,7 +57,8 @@ static void touch_all(void* user, mor_world* w)
     mor_robot_work_destroy(work);
 }
 
-static mor_world* reference_world(const mor_json_document* states, int state, double mu, bool reflected, const char* solver)
+static mor_world* reference_world(const mor_json_document* states, int state, double mu, bool reflected,
+                                  const char* solver)
 {
     mor_error error;
     mor_world_def wd = mor_world_def_default();
@@ -97,7 +100,8 @@ static mor_world* reference_world(const mor_json_document* states, int state, do
     d.material = number;
     d.damping = d.friction = d.limits = false;
     if (mor_world_add_robot(w, &d, &error) < 0) fail_msg("%s", error.text);
-    for (int f = 0; f < 2; f++) assert_int_equal(mor_world_add_foot(w, 0, mor_robot_find_frame(d.model, f ? "r_sole" : "l_sole"), &error), f);
+    for (int f = 0; f < 2; f++)
+        assert_int_equal(mor_world_add_foot(w, 0, mor_robot_find_frame(d.model, f ? "r_sole" : "l_sole"), &error), f);
     mor_robot_destroy(d.model);
     mor_world_on_collide(w, touch_all, NULL);
     fine(mor_world_set_method(w, "formulation", "gauss", &error), &error);
@@ -117,11 +121,13 @@ static double objective(const mor_world* w, bool discrete)
     for (int pass = 0; pass < 2; pass++)
         for (int c = 0; c < s->contact_count; c++) {
             const mor_block* b = &s->blocks[s->contacts[c].block];
-            mor_vec3 t, o, n = contacts[s->contacts[c].contact].normal, f = mor_scale(1.0 / h, contacts[s->contacts[c].contact].impulse);
+            mor_vec3 t, o, n = contacts[s->contacts[c].contact].normal,
+                           f = mor_scale(1.0 / h, contacts[s->contacts[c].contact].impulse);
             mor_tangents(n, mor_v3(1, 0, 0), &t, &o);
             double x[3] = { mor_dot(f, n), mor_dot(f, t), mor_dot(f, o) };
             for (int d = 0; d < 3; d++) {
-                const double *J = s->jacobian + s->entries[b->entry].start + d * s->dof, *Y = s->response + s->entries[b->entry].start + d * s->dof;
+                const double *J = s->jacobian + s->entries[b->entry].start + d * s->dof,
+                             *Y = s->response + s->entries[b->entry].start + d * s->dof;
                 double a = s->contacts[c].acceleration[d];
                 for (int k = 0; k < s->dof; k++) {
                     if (!pass) change[k] += Y[k] * x[d];
@@ -153,25 +159,29 @@ static void the_sixteen_cases_of_the_icub_agree_for_every_qp_method(void** state
             double expected[29], wrench[2][6], nu0[29], nu1[29], e[3] = { 0 };
             numbers(d, c, "nudot", 29, expected);
             int f = 0;
-            for (const mor_json_value* row = mor_json_get(c, "sole_wrench_l_r_in_sole_frame_correct_sign")->first; row; row = row->next, f++)
+            for (const mor_json_value* row = mor_json_get(c, "sole_wrench_l_r_in_sole_frame_correct_sign")->first; row;
+                 row = row->next, f++)
                 fine(mor_json_numbers_of(d, row, "wrench", 6, wrench[f], &error), &error);
             mor_world* w = reference_world(states, (int)member(c, "state"), member(c, "mu"), reflected, methods[m]);
             fine(mor_world_set_option(w, "formulation", "compat", "true", &error), &error);
-            fine(mor_world_set_option(w, "formulation", "variant", discrete ? "discrete" : "continuous", &error), &error);
+            fine(mor_world_set_option(w, "formulation", "variant", discrete ? "discrete" : "continuous", &error),
+                 &error);
             mor_step_report r;
             mor_world_robot_state(w, 0, NULL, NULL, nu0);
             fine(mor_world_step(w, &r, &error), &error);
             mor_world_robot_state(w, 0, NULL, NULL, nu1);
-            for (int k = 0; k < 29; k++) e[0] = fmax(e[0], fabs((nu1[k] - nu0[k]) / 0.001 - expected[k]) / fmax(1.0, fabs(expected[k])));
+            for (int k = 0; k < 29; k++)
+                e[0] = fmax(e[0], fabs((nu1[k] - nu0[k]) / 0.001 - expected[k]) / fmax(1.0, fabs(expected[k])));
             for (f = 0; f < 2; f++) {
                 mor_foot_state foot = mor_world_foot(w, 0, f);
                 assert_true(foot.contact);
-                for (int k = 0; k < 6; k++) e[1] = fmax(e[1], fabs(foot.wrench[k] - wrench[f][k]) / fmax(1.0, fabs(wrench[f][k])));
+                for (int k = 0; k < 6; k++)
+                    e[1] = fmax(e[1], fabs(foot.wrench[k] - wrench[f][k]) / fmax(1.0, fabs(wrench[f][k])));
             }
             double value = member(c, "objective");
             e[2] = fabs(objective(w, discrete) - value) / fabs(value);
-            printf("   %d   %4.1f   %d    %d   %12.2e   %12.2e   %12.2e   %s\n", (int)member(c, "state"), member(c, "mu"), reflected, discrete, e[0], e[1], e[2],
-                   mor_status_name(r.status));
+            printf("   %d   %4.1f   %d    %d   %12.2e   %12.2e   %12.2e   %s\n", (int)member(c, "state"),
+                   member(c, "mu"), reflected, discrete, e[0], e[1], e[2], mor_status_name(r.status));
             for (int k = 0; k < 3; k++) worst = fmax(worst, e[k]);
             assert_int_equal(r.status, MOR_SOLVED);
             mor_world_destroy(w);

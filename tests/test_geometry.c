@@ -87,7 +87,8 @@ static void every_solid_is_closed_convex_and_consistently_numbered(void** state)
             mor_vec3 u = mor_scale(along < 0 ? -1.0 : 1.0, P->directions[along < 0 ? ~along : along]);
             assert_true(mor_norm(mor_sub(d, mor_scale(mor_norm(d), u))) < 1e-13 * mor_norm(d));
         }
-        const int directions[] = { 3, 6, 6, 15, 15 }; /* box and Platonic solids: half of the edges where opposite ones are parallel */
+        const int directions[] = { 3, 6, 6, 15, 15 }; /* box and Platonic solids: half of the edges where opposite ones
+                                                         are parallel */
         if (i < 5) assert_int_equal(P->direction_count, directions[i]);
         assert_true(P->direction_count <= E);
         for (int v = 0; v < V; v++) {

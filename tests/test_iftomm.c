@@ -1,5 +1,5 @@
-/* The IFToMM benchmarks A01 to A05, the chains S7 and the pendulum of Fig. 4, against answers from elsewhere. With MOREAU_LONG
- * also the parts that take minutes. */
+/* The IFToMM benchmarks A01 to A05, the chains S7 and the pendulum of Fig. 4, against answers from elsewhere. With
+ * MOREAU_LONG also the parts that take minutes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,8 @@ typedef struct run {
 
 static double energy(const mor_world* w) { return mor_world_kinetic_energy(w) + mor_world_potential_energy(w); }
 
-static run simulate(const char* name, const char* integrator, double h, double end, void (*each)(void*, mor_world*), void* user)
+static run simulate(const char* name, const char* integrator, double h, double end, void (*each)(void*, mor_world*),
+                    void* user)
 {
     run r = { 0 };
     mor_error error = { 0 };
@@ -130,7 +131,10 @@ static void a03_the_squeezer_meets_sixteen_digits(void** state)
     done(&r);
 }
 
-static void watch_kinetic(void* user, mor_world* w) { *(double*)user = fmax(*(double*)user, mor_world_kinetic_energy(w)); }
+static void watch_kinetic(void* user, mor_world* w)
+{
+    *(double*)user = fmax(*(double*)user, mor_world_kinetic_energy(w));
+}
 
 static void a04_bricard_moves_and_keeps_its_energy(void** state)
 {
@@ -169,7 +173,9 @@ static void a05_the_governor_follows_the_reduced_equations(void** state)
     static const struct {
         const char* integrator;
         double h, error;
-    } of[] = { { "midpoint", 0.001, 1e-3 }, { "variational", 0.001, 1e-3 }, { "rk4", 1e-4, 1e-8 }, { "gauss6", 0.001, 1e-5 } };
+    } of[] = {
+        { "midpoint", 0.001, 1e-3 }, { "variational", 0.001, 1e-3 }, { "rk4", 1e-4, 1e-8 }, { "gauss6", 0.001, 1e-5 }
+    };
     for (int i = 0; i < 4; i++) {
         double end = i == 2 ? 0.3 : 1.5;
         iftomm_a05(of[i].h, (int)(end / of[i].h + 0.5) + 1, k.s);
@@ -195,13 +201,18 @@ static void s7_ten_links_keep_their_energy_at_order_six(void** state)
     double h = long_tests() ? 1e-5 : 1e-4;
     run a = simulate("s7", "gauss6", 1e-3, 1.0, NULL, NULL), b = simulate("s7", "gauss6", h, 1.0, NULL, NULL);
     for (int i = 0; i < mor_world_body_count(a.w); i++)
-        assert_near(mor_norm(mor_sub(test_state(a.w, mor_world_body(a.w, i)).com, test_state(b.w, mor_world_body(b.w, i)).com)), 0.0, 1e-8);
+        assert_near(
+            mor_norm(mor_sub(test_state(a.w, mor_world_body(a.w, i)).com, test_state(b.w, mor_world_body(b.w, i)).com)),
+            0.0, 1e-8);
     /* maximal coordinates: another formulation of the same chain */
-    run c = simulate("s7_maximal", "gauss6", 1e-3, 0.5, NULL, NULL), d = simulate("s7", "gauss6", 1e-3, 0.5, NULL, NULL);
+    run c = simulate("s7_maximal", "gauss6", 1e-3, 0.5, NULL, NULL),
+        d = simulate("s7", "gauss6", 1e-3, 0.5, NULL, NULL);
     for (int i = 0; i < 10; i++) {
         char link[32];
         snprintf(link, sizeof link, "chain/link_%d", i);
-        assert_near(mor_norm(mor_sub(test_state(c.w, mor_world_body(c.w, i)).com, test_state(d.w, mor_world_find_body(d.w, link)).com)), 0.0, 1e-10);
+        assert_near(mor_norm(mor_sub(test_state(c.w, mor_world_body(c.w, i)).com,
+                                     test_state(d.w, mor_world_find_body(d.w, link)).com)),
+                    0.0, 1e-10);
     }
     assert_true(c.joint < 1e-9);
     done(&a), done(&b), done(&c), done(&d);
@@ -212,7 +223,8 @@ static void s7_a_hundred_links_run_or_diverge_but_are_never_nan(void** state)
     (void)state;
     double end = long_tests() ? 10.0 : 1.2;
     run r = simulate("s7_100", "gauss6", 1e-3, end, NULL, NULL);
-    printf("  S7, N = 100, gauss6, %g s: energy drift %.1e, %d steps halved\n", end, r.drift / (10.0 * 9.81 * 5.0), r.halvings);
+    printf("  S7, N = 100, gauss6, %g s: energy drift %.1e, %d steps halved\n", end, r.drift / (10.0 * 9.81 * 5.0),
+           r.halvings);
     assert_true(r.drift / (10.0 * 9.81 * 5.0) < 1e-6);
     done(&r);
 }
@@ -223,7 +235,9 @@ static void s7_order_one_ends_as_diverged(void** state)
     (void)state;
     char line[2000];
     bool diverged = false, number = true;
-    FILE* out = popen(MOREAU_COMMAND " run " MOREAU_SOURCE_DIR "/scenes/s7_100.yaml --integrator semi-implicit --json 2>/dev/null", "r");
+    FILE* out = popen(MOREAU_COMMAND " run " MOREAU_SOURCE_DIR
+                                     "/scenes/s7_100.yaml --integrator semi-implicit --json 2>/dev/null",
+                      "r");
     assert_non_null(out);
     while (fgets(line, sizeof line, out)) {
         diverged = diverged || strstr(line, "\"diverged\"");

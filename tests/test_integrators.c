@@ -66,7 +66,8 @@ static void momentum_and_its_rate_belong_together(void** state)
         bool floating = trial % 2;
         mor_robot_model* model = random_robot(&rng, 2 + trial % 9, floating);
         int N = mor_robot_dof(model), n = mor_robot_joint_count(model);
-        double s[32], nu[32], p[32], f[32], a[32], M[32 * 32], before[32], after[32], q[64], xi[32], other[32], unused[32];
+        double s[32], nu[32], p[32], f[32], a[32], M[32 * 32], before[32], after[32], q[64], xi[32], other[32],
+            unused[32];
         for (int i = 0; i < n; i++) s[i] = random_number(&rng, 1.0);
         for (int i = 0; i < N; i++) nu[i] = random_number(&rng, 2.0);
         mor_world* w = world_with("gauss6", 0.01);
@@ -82,7 +83,8 @@ static void momentum_and_its_rate_belong_together(void** state)
         assert_true(mor_motion_accelerate(w, t, a));
         mor_motion_get(w, t, q, other);
         double e = 1e-5;
-        for (int side = 0; side < 2; side++) { /* to first order in e the motion is q (+) e nu, nu + e a: central, so second */
+        for (int side = 0; side < 2; side++) { /* to first order in e the motion is q (+) e nu, nu + e a: central, so
+                                                  second */
             for (int i = 0; i < N; i++) {
                 double d = side ? e : -e;
                 xi[i] = d * nu[i] + 0.5 * d * d * a[i];
@@ -91,14 +93,15 @@ static void momentum_and_its_rate_belong_together(void** state)
             mor_motion_place(w, t, q, xi, other, false);
             mor_motion_momentum(w, t, side ? after : before, unused);
         }
-        for (int i = 0; i < N; i++) assert_near((after[i] - before[i]) / (2.0 * e), f[i], 1e-6 * (1.0 + fabs(f[i]) + fabs(p[i])));
+        for (int i = 0; i < N; i++)
+            assert_near((after[i] - before[i]) / (2.0 * e), f[i], 1e-6 * (1.0 + fabs(f[i]) + fabs(p[i])));
         mor_world_destroy(w);
         mor_robot_destroy(model);
     }
 }
 
-/* Orders: from the errors at h and h/2 against gauss6 at a step far below. `build` fills a world; `measure` reads `count`
- * numbers. */
+/* Orders: from the errors at h and h/2 against gauss6 at a step far below. `build` fills a world; `measure` reads
+ * `count` numbers. */
 static void check_orders(void (*build)(mor_world*), int (*measure)(mor_world*, double*), double end, double h)
 {
     double truth[400];
@@ -120,7 +123,8 @@ static void check_orders(void (*build)(mor_world*), int (*measure)(mor_world*, d
             mor_world_destroy(w);
         }
         double found = log2(error[0] / error[1]);
-        if (!(found > order[i] - 0.35) || !(error[1] < 1e-2)) fail_msg("%s: order %.2f, errors %g and %g", smooth[i], found, error[0], error[1]);
+        if (!(found > order[i] - 0.35) || !(error[1] < 1e-2))
+            fail_msg("%s: order %.2f, errors %g and %g", smooth[i], found, error[0], error[1]);
         printf("  %-12s order %.2f, error %.1e\n", smooth[i], found, error[1]);
     }
 }
@@ -136,7 +140,10 @@ static int measure_body(mor_world* w, double* x)
     mor_body_state s = mor_body_get_state(w, mor_world_body(w, 0));
     mor_mat3 R = mor_quat_matrix(s.pose.rotation);
     memcpy(x, &R, 9 * sizeof *x);
-    memcpy(x + 9, (double[9]){ s.com.x, s.com.y, s.com.z, s.velocity.x, s.velocity.y, s.velocity.z, s.angular_velocity.x, s.angular_velocity.y, s.angular_velocity.z }, 9 * sizeof *x);
+    memcpy(x + 9,
+           (double[9]){ s.com.x, s.com.y, s.com.z, s.velocity.x, s.velocity.y, s.velocity.z, s.angular_velocity.x,
+                        s.angular_velocity.y, s.angular_velocity.z },
+           9 * sizeof *x);
     return 18;
 }
 
@@ -150,7 +157,8 @@ static mor_robot_model* shared_model;
 
 static void build_robot(mor_world* w)
 {
-    double s[8] = { 0.3, -0.5, 0.2, 0.4, -0.1, 0.6, 0.1, 0.2 }, nu[16] = { 0.1, 0.2, -0.3, 0.5, -0.4, 1.0, 0.5, -1.0, 0.3, 0.8, -0.6, 0.4, 0.2, 0.1, -0.2, 0.3 };
+    double s[8] = { 0.3, -0.5, 0.2, 0.4, -0.1, 0.6, 0.1, 0.2 },
+           nu[16] = { 0.1, 0.2, -0.3, 0.5, -0.4, 1.0, 0.5, -1.0, 0.3, 0.8, -0.6, 0.4, 0.2, 0.1, -0.2, 0.3 };
     add_robot(w, shared_model, s, nu);
 }
 
@@ -218,7 +226,8 @@ static int measure_bodies(mor_world* w, double* x)
     int n = 0;
     for (int i = 0; i < mor_world_body_count(w); i++) {
         mor_body_state s = mor_body_get_state(w, mor_world_body(w, i));
-        memcpy(x + n, (double[6]){ s.com.x, s.com.y, s.com.z, s.velocity.x, s.velocity.y, s.velocity.z }, 6 * sizeof *x);
+        memcpy(x + n, (double[6]){ s.com.x, s.com.y, s.com.z, s.velocity.x, s.velocity.y, s.velocity.z },
+               6 * sizeof *x);
         n += 6;
     }
     assert_true(mor_world_joint_error(w) < 1e-12);
@@ -245,7 +254,10 @@ static void loops_of_robots_and_of_bodies_move_alike(void** state)
             links[k].parent = k == 3 ? 0 : k - 1;
             links[k].joint = k - 1;
             links[k].axis = mor_v3(0, 1, 0);
-            if (k) links[k].mass = (mor_mass){ length[k], { 0.5 * length[k], 0, 0 }, mor_mat3_diag(1e-3, length[k] / 12.0, length[k] / 12.0) };
+            if (k)
+                links[k].mass = (mor_mass){ length[k],
+                                            { 0.5 * length[k], 0, 0 },
+                                            mor_mat3_diag(1e-3, length[k] / 12.0, length[k] / 12.0) };
         }
         links[2].pose.position = mor_v3(1, 0, 0);
         links[3].pose.position = mor_v3(1.3, 0, 0);
@@ -277,10 +289,12 @@ static void loops_of_robots_and_of_bodies_move_alike(void** state)
             d.no_collision = true;
             body[k] = mor_world_add_body(maximal, &d, NULL);
             mor_geometry_release(shape.geometry);
-            add_joint(maximal, MOR_JOINT_REVOLUTE, body[k], k == 2 ? body[1] : body[0], from.pose.position, mor_v3(0, 1, 0));
+            add_joint(maximal, MOR_JOINT_REVOLUTE, body[k], k == 2 ? body[1] : body[0], from.pose.position,
+                      mor_v3(0, 1, 0));
         }
         b = test_state(maximal, body[2]);
-        add_joint(maximal, MOR_JOINT_SPHERICAL, body[2], body[3], mor_add(b.pose.position, mor_rotate(b.pose.rotation, mor_v3(1.5, 0, 0))), mor_v3(0, 1, 0));
+        add_joint(maximal, MOR_JOINT_SPHERICAL, body[2], body[3],
+                  mor_add(b.pose.position, mor_rotate(b.pose.rotation, mor_v3(1.5, 0, 0))), mor_v3(0, 1, 0));
         double E = energy(minimal);
         mor_vec3 start = test_state(minimal, mor_world_robot_link(minimal, robot, 1)).com;
         for (int step = 0; step < 250; step++) {
@@ -292,7 +306,8 @@ static void loops_of_robots_and_of_bodies_move_alike(void** state)
         assert_near(energy(minimal), E, 10.0 * tolerance);
         assert_true(mor_world_joint_error(minimal) < 1e-11 && mor_world_joint_error(maximal) < 1e-11);
         for (int k = 1; k < 4; k++) {
-            mor_vec3 x = test_state(minimal, mor_world_robot_link(minimal, robot, k)).com, y = test_state(maximal, body[k]).com;
+            mor_vec3 x = test_state(minimal, mor_world_robot_link(minimal, robot, k)).com,
+                     y = test_state(maximal, body[k]).com;
             assert_near(mor_norm(mor_sub(x, y)), 0.0, tolerance);
             if (k == 1) assert_true(mor_norm(mor_sub(x, start)) > 0.05);
         }
@@ -450,7 +465,8 @@ static void contact_lowers_the_order_and_is_counted(void** state)
     (void)state;
     mor_world* w = world_with("gauss6", 0.01);
     test_fixed(w, test_plane(), mor_v3(0, 0, 0), mor_quat_identity());
-    mor_body_id falling = test_body(w, test_sphere(0.5), 1.0, mor_v3(0, 0, 0.5 + 0.5 * 9.81 * 0.25), mor_quat_identity());
+    mor_body_id falling =
+        test_body(w, test_sphere(0.5), 1.0, mor_v3(0, 0, 0.5 + 0.5 * 9.81 * 0.25), mor_quat_identity());
     mor_body_id free = test_body(w, test_sphere(0.5), 1.0, mor_v3(5, 0, 50), mor_quat_identity());
     int reduced = 0, smooth_steps = 0;
     for (int i = 0; i < 100; i++) {
@@ -580,7 +596,8 @@ static void joint_forces_carry_the_weight(void** state)
     /* a rod hanging at rest, and one let go horizontally: the pivot carries m g, then m g/4 */
     for (int k = 0; k < 2; k++) {
         mor_world* w = world_with("gauss6", 0.01);
-        mor_body_id b = test_body(w, test_box(k ? 1.0 : 1e-3, 1e-3, k ? 1e-3 : 1.0), 2.0, k ? mor_v3(0.5, 0, 0) : mor_v3(0, 0, -0.5), mor_quat_identity());
+        mor_body_id b = test_body(w, test_box(k ? 1.0 : 1e-3, 1e-3, k ? 1e-3 : 1.0), 2.0,
+                                  k ? mor_v3(0.5, 0, 0) : mor_v3(0, 0, -0.5), mor_quat_identity());
         const mor_body_id world = { 0, 0 };
         add_joint(w, MOR_JOINT_REVOLUTE, b, world, mor_v3(0, 0, 0), mor_v3(0, 1, 0));
         double f[6];

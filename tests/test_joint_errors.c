@@ -10,7 +10,9 @@
 
 #include "moreau/moreau.h"
 
-#define BODIES "moreau: 1\nbodies:\n  - { name: a, shape: { box: [1, 1, 1] } }\n  - { name: b, shape: { box: [1, 1, 1] }, position: [2, 0, 0] }\n  - { name: f, shape: plane, fixed: true }\n"
+#define BODIES                                                                                                         \
+    "moreau: 1\nbodies:\n  - { name: a, shape: { box: [1, 1, 1] } }\n  - { name: b, shape: { box: [1, 1, 1] }, "       \
+    "position: [2, 0, 0] }\n  - { name: f, shape: plane, fixed: true }\n"
 #define JOINT(text) BODIES "joints:\n  - { " text " }\n"
 #define ROBOT(text) "moreau: 1\nrobots:\n  - { urdf: robots/arm2.urdf, " text " }\n"
 
@@ -83,9 +85,15 @@ static void wrong_joints_and_robots_are_refused_with_their_place(void** state)
         { BODIES "joints: 3\n", "joints" },
         { BODIES "joints: [ 3 ]\n", "" },
         { BODIES "joints: { type: revolute }\n", "joints" },
-        { "moreau: 1\ndimension: 2\nbodies:\n  - { name: a, shape: { box: [1, 1] } }\njoints:\n  - { type: revolute, bodies: [a, world] }\n", "" },
-        { "moreau: 1\nbodies:\n  - { name: a, shape: { sphere: 1 }, repeat: { count: 3, step: { position: [3, 0, 0] }, joint: { type: revolt } } }\n", "unknown type of joint" },
-        { "moreau: 1\nbodies:\n  - { name: a, shape: { sphere: 1 }, repeat: { count: 3, step: { position: [3, 0, 0] }, joint: { type: revolute, first: nobody } } }\n", "nobody" },
+        { "moreau: 1\ndimension: 2\nbodies:\n  - { name: a, shape: { box: [1, 1] } }\njoints:\n  - { type: revolute, "
+          "bodies: [a, world] }\n",
+          "" },
+        { "moreau: 1\nbodies:\n  - { name: a, shape: { sphere: 1 }, repeat: { count: 3, step: { position: [3, 0, 0] }, "
+          "joint: { type: revolt } } }\n",
+          "unknown type of joint" },
+        { "moreau: 1\nbodies:\n  - { name: a, shape: { sphere: 1 }, repeat: { count: 3, step: { position: [3, 0, 0] }, "
+          "joint: { type: revolute, first: nobody } } }\n",
+          "nobody" },
         { "moreau: 1\nrobots: 3\n", "robots" },
         { "moreau: 1\nrobots: [ 3 ]\n", "" },
         { "moreau: 1\nrobots:\n  - { name: r }\n", "urdf" },
@@ -109,7 +117,8 @@ static void wrong_joints_and_robots_are_refused_with_their_place(void** state)
         { ROBOT("limits: perhaps"), "limits" },
         { ROBOT("wheels: 4"), "unknown key" },
         { ROBOT("name: a_name_of_a_robot_that_is_rather_too_long_to_keep"), "29 characters" },
-        { "moreau: 1\nrobots:\n  - { name: r, urdf: robots/arm2.urdf }\n  - { name: r, urdf: robots/arm2.urdf }\n", "two robots" },
+        { "moreau: 1\nrobots:\n  - { name: r, urdf: robots/arm2.urdf }\n  - { name: r, urdf: robots/arm2.urdf }\n",
+          "two robots" },
         { ROBOT("loops: 3"), "loops" },
         { ROBOT("loops: [ 3 ]"), "" },
         { ROBOT("loops: [ {} ]"), "frames" },
@@ -135,9 +144,11 @@ static void wrong_joints_and_robots_are_refused_with_their_place(void** state)
         mor_error error = { 0 };
         mor_scene* scene;
         mor_world* w = build(cases[i].text, strlen(cases[i].text), &scene, &error);
-        bool good = !w && error.code == MOR_BAD_INPUT && strstr(error.text, cases[i].part) && strstr(error.text, ".yaml:") && strlen(error.text) > 30;
+        bool good = !w && error.code == MOR_BAD_INPUT && strstr(error.text, cases[i].part) &&
+                    strstr(error.text, ".yaml:") && strlen(error.text) > 30;
         if (!good) {
-            print_message("case %d: %s--> %s '%s' instead of '%s'\n", i, cases[i].text, w ? "accepted" : "refused", error.text, cases[i].part);
+            print_message("case %d: %s--> %s '%s' instead of '%s'\n", i, cases[i].text, w ? "accepted" : "refused",
+                          error.text, cases[i].part);
             wrong++;
         }
         mor_world_destroy(w);
@@ -154,21 +165,26 @@ static const char whole[] =
     "  - { name: a, shape: { box: [0.1, 0.1, 0.4] }, mass: 1, position: [3, 0, 0] }\n"
     "  - { name: b, shape: { box: [0.1, 0.1, 0.4] }, mass: 2, position: [3, 0, -0.5] }\n"
     "  - { name: link, shape: { box: [0.1, 0.02, 0.02] }, mass: 0.1, position: [0.05, 5, 0],\n"
-    "      repeat: { count: 3, step: { position: [0.1, 0, 0] }, joint: { type: revolute, point: [-0.05, 0, 0], axis: [0, 1, 0], first: world } } }\n"
+    "      repeat: { count: 3, step: { position: [0.1, 0, 0] }, joint: { type: revolute, point: [-0.05, 0, 0], axis: "
+    "[0, 1, 0], first: world } } }\n"
     "joints:\n"
-    "  - { name: top, type: revolute, bodies: [a, world], point: [3, 0, 0.2], axis: [0, 1, 0], limits: [-1, 1], damping: 0.1, friction: 0.2,\n"
+    "  - { name: top, type: revolute, bodies: [a, world], point: [3, 0, 0.2], axis: [0, 1, 0], limits: [-1, 1], "
+    "damping: 0.1, friction: 0.2,\n"
     "      spring: { stiffness: 3, rest: 0.1 }, motor: { velocity: 1, max_torque: 5 } }\n"
     "  - { type: universal, bodies: [a, b], point: [3, 0, -0.25], axis: [0, 1, 0], axis2: [1, 0, 0] }\n"
     "  - { type: distance, bodies: [b, arm/fore], points: [[3, 0, -0.7], [1.5, 0, 0]], length: 2 }\n"
     "robots:\n"
-    "  - { name: arm, urdf: robots/arm2.urdf, base: fixed, position: [0, 0, 0], joints: { shoulder: -0.5, elbow: 1.1 },\n"
+    "  - { name: arm, urdf: robots/arm2.urdf, base: fixed, position: [0, 0, 0], joints: { shoulder: -0.5, elbow: 1.1 "
+    "},\n"
     "      joint_velocities: { elbow: 0.1 }, links: { tip: { material: default } }, assemble: true,\n"
     "      loops: [ { frames: [tip, world], at: [[0, 0, 0], [1.6, 0, 0.05]], type: point } ] }\n";
 
 static void no_broken_mechanism_breaks_the_reader_or_the_step(void** state)
 {
     (void)state;
-    static const char* const words[] = { "1e308", "-1e308", ".nan", ".inf", "-1", "0", "[]", "{}", "world", "arm/upper", "fixed", "distance", "1e-320", "[1, 2, 3]", "b", "maximal" };
+    static const char* const words[] = { "1e308",  "-1e308",    ".nan",  ".inf",      "-1",    "0",
+                                         "[]",     "{}",        "world", "arm/upper", "fixed", "distance",
+                                         "1e-320", "[1, 2, 3]", "b",     "maximal" };
     static const char* const plain[] = { "0.5", "2", "1e-3", "-7", "1e6" };
     char* text = malloc(4 * sizeof whole);
     mor_error first = { 0 };
@@ -186,13 +202,15 @@ static void no_broken_mechanism_breaks_the_reader_or_the_step(void** state)
             size_t at = 60 + (size_t)(mor_rng_uniform(&rng) * (double)(n - 61));
             double kind = mor_rng_uniform(&rng);
             if (kind < 0.1) text[at] = (char)(32 + 95 * mor_rng_uniform(&rng));
-            else if (kind < 0.2) { /* a piece is lost */
-                size_t cut = (size_t)(mor_rng_uniform(&rng) * 30.0);
+            else if (kind < 0.2) { /* a piece is lost */ size_t cut = (size_t)(mor_rng_uniform(&rng) * 30.0);
                 if (at + cut < n) memmove(text + at, text + at + cut, n - at - cut), n -= cut;
-            } else { /* the next value is another */
+            } else {                    /* the next value is another */
                 bool mild = k % 2 == 0; /* a number for a number */
-                const char* word = mild ? plain[(int)(mor_rng_uniform(&rng) * 5.0)] : words[(int)(mor_rng_uniform(&rng) * 16.0)];
-                while (at < n && !((text[at] == ':' || text[at] == ',') && (!mild || (text[at + 2] >= '0' && text[at + 2] <= '9')))) at++;
+                const char* word =
+                    mild ? plain[(int)(mor_rng_uniform(&rng) * 5.0)] : words[(int)(mor_rng_uniform(&rng) * 16.0)];
+                while (at < n && !((text[at] == ':' || text[at] == ',') &&
+                                   (!mild || (text[at + 2] >= '0' && text[at + 2] <= '9'))))
+                    at++;
                 size_t end = ++at;
                 while (end < n && !strchr(",}]\n", text[end])) end++;
                 size_t w = strlen(word);

@@ -125,8 +125,8 @@ static void a_spring_between_two_bodies_sees_both(void** state)
     mor_world_destroy(w);
 }
 
-/* A mass on a soft distance to the world: the implicit step along it; and every integrator finds the oscillation of a hinge
- * with a spring, of which the smooth ones know nothing of the trees that stand for springs. */
+/* A mass on a soft distance to the world: the implicit step along it; and every integrator finds the oscillation of a
+ * hinge with a spring, of which the smooth ones know nothing of the trees that stand for springs. */
 static void soft_distances_and_springs_work_in_every_integrator(void** state)
 {
     (void)state;
@@ -305,9 +305,11 @@ static void every_stabilisation_holds_the_joint_as_well_as_it_says(void** state)
     assert_true(last > 0.01); /* it drifts */
     double soft = pendulum("baumgarte", NULL, NULL, &last), hard = pendulum("baumgarte", "gain", "1", &last);
     double impulse = pendulum("impulse", NULL, NULL, &last), tight = pendulum("impulse", "position", "1e-12", &last);
-    double projection = pendulum("projection", NULL, NULL, &last), exact = pendulum("projection", "position", "1e-12", &last);
-    printf("joint error in 2 s: none %.1e, baumgarte %.1e (gain 1: %.1e), impulse %.1e (asked for 1e-12: %.1e), projection %.1e (%.1e) m\n", none, soft, hard, impulse,
-           tight, projection, exact);
+    double projection = pendulum("projection", NULL, NULL, &last),
+           exact = pendulum("projection", "position", "1e-12", &last);
+    printf("joint error in 2 s: none %.1e, baumgarte %.1e (gain 1: %.1e), impulse %.1e (asked for 1e-12: %.1e), "
+           "projection %.1e (%.1e) m\n",
+           none, soft, hard, impulse, tight, projection, exact);
     assert_true(hard < soft && soft < 0.1 * none);
     assert_true(impulse <= 1e-5 && projection <= 1e-5);
     assert_true(tight <= 1e-12 && exact <= 1e-12);
@@ -315,7 +317,8 @@ static void every_stabilisation_holds_the_joint_as_well_as_it_says(void** state)
     mor_error error;
     assert_int_equal(mor_world_set_method(w, "stabilisation", "impuls", &error), MOR_BAD_INPUT);
     assert_non_null(strstr(error.text, "did you mean 'impulse'"));
-    assert_int_equal(mor_world_set_option(w, "stabilisation", "gain", "0.1", &error), MOR_BAD_INPUT); /* of baumgarte only */
+    /* of baumgarte only */
+    assert_int_equal(mor_world_set_option(w, "stabilisation", "gain", "0.1", &error), MOR_BAD_INPUT);
     mor_world_destroy(w);
 }
 

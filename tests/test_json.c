@@ -35,7 +35,12 @@ static void one_nan(mor_json* json) { mor_json_number(json, NULL, NAN); }
 static void one_infinity(mor_json* json) { mor_json_number(json, NULL, -INFINITY); }
 static void one_text(mor_json* json) { mor_json_text(json, NULL, "a\"b\\c\n\t\r\x01\x7f/"); }
 static void one_utf8(mor_json* json) { mor_json_text(json, NULL, "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"); }
-static void one_broken_utf8(mor_json* json) { mor_json_text(json, NULL, "a\xff" "b\xc3(\xed\xa0\x80\xe2\x82"); }
+static void one_broken_utf8(mor_json* json)
+{
+    mor_json_text(json, NULL,
+                  "a\xff"
+                  "b\xc3(\xed\xa0\x80\xe2\x82");
+}
 static void one_empty_object(mor_json* json)
 {
     mor_json_object(json, NULL);
@@ -132,9 +137,12 @@ static void a_full_disk_is_noticed(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_have_seventeen_digits),     cmocka_unit_test(numbers_read_back_exactly),
-        cmocka_unit_test(what_json_cannot_say_becomes_null), cmocka_unit_test(texts_are_escaped),
-        cmocka_unit_test(bytes_that_are_not_utf8_are_replaced), cmocka_unit_test(objects_and_lists_nest),
+        cmocka_unit_test(numbers_have_seventeen_digits),
+        cmocka_unit_test(numbers_read_back_exactly),
+        cmocka_unit_test(what_json_cannot_say_becomes_null),
+        cmocka_unit_test(texts_are_escaped),
+        cmocka_unit_test(bytes_that_are_not_utf8_are_replaced),
+        cmocka_unit_test(objects_and_lists_nest),
         cmocka_unit_test(a_full_disk_is_noticed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

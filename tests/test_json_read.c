@@ -8,13 +8,18 @@
 #include "common/near.h"
 #include "io/json_read.h"
 
-static mor_json_document* read_text(const char* text, mor_error* error) { return mor_json_read_text("text", text, strlen(text), error); }
+static mor_json_document* read_text(const char* text, mor_error* error)
+{
+    return mor_json_read_text("text", text, strlen(text), error);
+}
 
 static void values_are_read_with_their_places(void** state)
 {
     (void)state;
     mor_error error;
-    mor_json_document* d = read_text("{ \"a\": [1, -2.5e-3, 0],\n  \"b\": { \"c\": \"x\\n\\u00e9\\ud83d\\ude00\", \"d\": true }, \"e\": [], \"f\": null }", &error);
+    mor_json_document* d = read_text("{ \"a\": [1, -2.5e-3, 0],\n  \"b\": { \"c\": \"x\\n\\u00e9\\ud83d\\ude00\", "
+                                     "\"d\": true }, \"e\": [], \"f\": null }",
+                                     &error);
     if (!d) fail_msg("%s", error.text);
     const mor_json_value* root = mor_json_root(d);
     assert_int_equal(root->count, 4);
@@ -62,7 +67,8 @@ static void mistakes_are_told_with_their_place(void** state)
         mor_error error = { 0 };
         mor_json_document* d = read_text(cases[i].text, &error);
         if (d) fail_msg("accepted: %s", cases[i].text);
-        if (!strstr(error.text, cases[i].part)) fail_msg("'%s': expected \"%s\", got \"%s\"", cases[i].text, cases[i].part, error.text);
+        if (!strstr(error.text, cases[i].part))
+            fail_msg("'%s': expected \"%s\", got \"%s\"", cases[i].text, cases[i].part, error.text);
     }
     char deep[200];
     memset(deep, '[', sizeof deep);

@@ -133,7 +133,8 @@ static void random_families_are_solved(void** state)
                 mor_problem p = lcp(n, A, b);
                 mor_report r = solve(&p, z);
                 if (r.status != MOR_SOLVED)
-                    fail_msg("n %d family %d trial %d: %s %g %s", n, family, trial, mor_status_name(r.status), r.residual.relative, r.detail);
+                    fail_msg("n %d family %d trial %d: %s %g %s", n, family, trial, mor_status_name(r.status),
+                             r.residual.relative, r.detail);
             }
 }
 

@@ -105,7 +105,8 @@ static void the_chain_moves_alike_in_both_coordinates(void** state)
         char link[32], body[32];
         snprintf(link, sizeof link, "chain/link_%d", i);
         snprintf(body, sizeof body, "link_%d", i);
-        mor_vec3 x = mor_body_get_state(minimal, mor_world_find_body(minimal, link)).com, y = mor_body_get_state(maximal, mor_world_find_body(maximal, body)).com;
+        mor_vec3 x = mor_body_get_state(minimal, mor_world_find_body(minimal, link)).com,
+                 y = mor_body_get_state(maximal, mor_world_find_body(maximal, body)).com;
         assert_true(mor_norm(mor_sub(x, y)) < 5e-3); /* both of first order in h = 1e-3 */
     }
     done(minimal, a);
@@ -177,11 +178,16 @@ static void a_five_bar_from_urdf_stays_closed(void** state)
         printf("SKIP no closed chains\n");
         skip();
     }
-    int n = snprintf(text, sizeof text, "moreau: 1\ntime: { step: 0.001, end: 2 }\n"
-                                        "method: { stabilisation: { name: impulse, position: 1e-11, velocity: 1e-11 } }\n"
-                                        "robots:\n  - { urdf: '%s/robot.urdf', collide: none, loops: [ { frames: [closedloop3D_1B, closedloop3D_1A] } ], joints: {", directory);
-    const mor_json_value *name = mor_json_get(mor_json_root(d), "joint_order")->first, *q = mor_json_get(mor_json_root(d), "q_closed")->first;
-    for (const char* comma = ""; name; name = name->next, q = q->next, comma = ",") n += snprintf(text + n, sizeof text - (size_t)n, "%s %s: %.17g", comma, name->text, q->number);
+    int n = snprintf(text, sizeof text,
+                     "moreau: 1\ntime: { step: 0.001, end: 2 }\n"
+                     "method: { stabilisation: { name: impulse, position: 1e-11, velocity: 1e-11 } }\n"
+                     "robots:\n  - { urdf: '%s/robot.urdf', collide: none, loops: [ { frames: [closedloop3D_1B, "
+                     "closedloop3D_1A] } ], joints: {",
+                     directory);
+    const mor_json_value *name = mor_json_get(mor_json_root(d), "joint_order")->first,
+                         *q = mor_json_get(mor_json_root(d), "q_closed")->first;
+    for (const char* comma = ""; name; name = name->next, q = q->next, comma = ",")
+        n += snprintf(text + n, sizeof text - (size_t)n, "%s %s: %.17g", comma, name->text, q->number);
     snprintf(text + n, sizeof text - (size_t)n, " } }\n");
     mor_json_free(d);
     mor_scene* scene = mor_scene_parse(text, strlen(text), "five_bar", NULL, NULL, &error);

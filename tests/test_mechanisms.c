@@ -133,7 +133,8 @@ static void minimal_and_maximal_coordinates_give_the_same_motion_as_the_step_shr
         int steps = (int)(0.7 / h + 0.5);
         run(maximal, steps);
         run(minimal, steps);
-        mor_vec3 x = mor_body_get_state(maximal, b).com, y = mor_body_get_state(minimal, mor_world_robot_link(minimal, robot, 2)).com;
+        mor_vec3 x = mor_body_get_state(maximal, b).com,
+                 y = mor_body_get_state(minimal, mor_world_robot_link(minimal, robot, 2)).com;
         difference[k] = mor_norm(mor_sub(x, y));
         mor_world_destroy(minimal);
         mor_world_destroy(maximal);
@@ -294,7 +295,8 @@ static void the_equations_of_every_joint_have_their_rates(void** state)
         for (int trial = 0; trial < 20; trial++) {
             mor_world* w = make_world(1e-3);
             mor_body_id id[2];
-            for (int i = 0; i < 2; i++) id[i] = add_bar(w, mor_v3(0.3 * i, 0.1, 0.2), mor_v3(1, 0, 0), 1, 1, i ? "b" : "a");
+            for (int i = 0; i < 2; i++)
+                id[i] = add_bar(w, mor_v3(0.3 * i, 0.1, 0.2), mor_v3(1, 0, 0), 1, 1, i ? "b" : "a");
             mor_joint_def d = mor_joint_def_default();
             d.kind = (mor_joint_kind)kind;
             d.body[0] = id[0], d.body[1] = id[1];
@@ -324,7 +326,8 @@ static void the_equations_of_every_joint_have_their_rates(void** state)
                     mor_body_state moved = s[i];
                     double dt = k ? e : -e;
                     moved.pose.position = mor_madd(s[i].pose.position, dt, s[i].velocity);
-                    moved.pose.rotation = mor_quat_mul(mor_quat_exp(mor_scale(dt, s[i].angular_velocity)), s[i].pose.rotation);
+                    moved.pose.rotation =
+                        mor_quat_mul(mor_quat_exp(mor_scale(dt, s[i].angular_velocity)), s[i].pose.rotation);
                     mor_body_set_state(w, id[i], &moved);
                 }
                 mor_joint_equations(w, joint, side[k]);
@@ -332,8 +335,11 @@ static void the_equations_of_every_joint_have_their_rates(void** state)
             for (int r = 0; r < n; r++) {
                 mor_vec3 v[2];
                 for (int i = 0; i < 2; i++)
-                    v[i] = now[r].spin ? s[i].angular_velocity : mor_add(s[i].velocity, mor_cross(s[i].angular_velocity, mor_sub(now[r].point, s[i].com)));
-                assert_near((side[1][r].phi - side[0][r].phi) / (2 * e), mor_dot(now[r].direction, mor_sub(v[0], v[1])), 1e-8);
+                    v[i] = now[r].spin ? s[i].angular_velocity
+                                       : mor_add(s[i].velocity,
+                                                 mor_cross(s[i].angular_velocity, mor_sub(now[r].point, s[i].com)));
+                assert_near((side[1][r].phi - side[0][r].phi) / (2 * e), mor_dot(now[r].direction, mor_sub(v[0], v[1])),
+                            1e-8);
             }
             mor_world_destroy(w);
         }
@@ -361,7 +367,8 @@ static double pendulum(const char* stabilisation, double h, double* period, doub
         worst = fmax(worst, mor_world_joint_error(w));
         mor_body_state s = mor_body_get_state(w, id);
         /* velocity of the material point on the pivot, half the position error beside the joint's own measure */
-        double there = mor_norm(mor_add(s.velocity, mor_cross(s.angular_velocity, mor_neg(s.com)))), beside = mor_norm(s.angular_velocity) * mor_world_joint_error(w);
+        double there = mor_norm(mor_add(s.velocity, mor_cross(s.angular_velocity, mor_neg(s.com)))),
+               beside = mor_norm(s.angular_velocity) * mor_world_joint_error(w);
         assert_true(there <= mor_world_joint_rate(w) + beside);
         *velocity_error = fmax(*velocity_error, mor_world_joint_rate(w));
         if (last > 0 && s.com.x <= 0) { /* crossing, interpolated */
@@ -387,9 +394,11 @@ static void a_stabilised_pendulum_keeps_its_joint_and_its_period(void** state)
     }
     double exact = 2.0 * 3.14159265358979 * sqrt((1.0 + 1e-4) / 9.81) / x;
     for (int i = 0; i < 2; i++) { /* the step of the original's Fig. 4, and a small one */
-        double h = i ? 1e-3 : 1e-2, period, drifting, rate, without = pendulum("none", h, &drifting, &rate), with = pendulum("impulse", h, &period, &rate);
-        printf("pendulum, 10 s, h %g: joint error %.3e m (velocity %.3e m/s), period off by %.1e; without stabilisation %.2g m, %.1e\n", h, with, rate,
-               period / exact - 1.0, without, drifting / exact - 1.0);
+        double h = i ? 1e-3 : 1e-2, period, drifting, rate, without = pendulum("none", h, &drifting, &rate),
+               with = pendulum("impulse", h, &period, &rate);
+        printf("pendulum, 10 s, h %g: joint error %.3e m (velocity %.3e m/s), period off by %.1e; without "
+               "stabilisation %.2g m, %.1e\n",
+               h, with, rate, period / exact - 1.0, without, drifting / exact - 1.0);
         assert_true(with < 1e-5);
         assert_true(rate < 1e-5);
         assert_true(without > 1e-4);
@@ -404,7 +413,8 @@ static void a_four_bar_linkage_stays_closed(void** state)
     mor_world* w = make_world(1e-3);
     mor_error error;
     assert_int_equal(mor_world_set_option(w, "stabilisation", "position", "1e-12", &error), MOR_OK);
-    mor_body_id world = { 0, 0 }, a = add_bar(w, mor_v3(0, 0, 0), mor_v3(0, 0, 1), 1, 1, "a"), b = add_bar(w, mor_v3(0, 0, 1), mor_v3(1, 0, 0), 2, 1, "b"),
+    mor_body_id world = { 0, 0 }, a = add_bar(w, mor_v3(0, 0, 0), mor_v3(0, 0, 1), 1, 1, "a"),
+                b = add_bar(w, mor_v3(0, 0, 1), mor_v3(1, 0, 0), 2, 1, "b"),
                 c = add_bar(w, mor_v3(2, 0, 0), mor_v3(0, 0, 1), 1, 1, "c");
     mor_vec3 y = mor_v3(0, 1, 0);
     add_joint(w, MOR_JOINT_REVOLUTE, a, world, mor_v3(0, 0, 0), y);
@@ -473,7 +483,7 @@ static void motors_springs_limits_and_friction_act_on_joints(void** state)
         if (what == 1) assert_near(speed, 2.0, 1e-6);
         if (what == 2) assert_near(q, 0.0, 1e-9);
         if (what == 3) assert_near(100.0 * q, 4.905 * cos(q), 0.4); /* statics of the spring, softened by the step */
-        if (what == 4) assert_true(speed > 2.0); /* the motor brakes with 4 of 4.9 N m: too weak */
+        if (what == 4) assert_true(speed > 2.0);                    /* the motor brakes with 4 of 4.9 N m: too weak */
         mor_world_destroy(w);
     }
 }
@@ -496,7 +506,8 @@ static void a_tree_of_127_bars_takes_little_time(void** state)
     run(w, 5);
     double start = mor_clock();
     run(w, 50);
-    printf("tree of 127 bars, spherical joints: %.0f us per step, joint error %.2g m\n", 2e4 * (mor_clock() - start), mor_world_joint_error(w));
+    printf("tree of 127 bars, spherical joints: %.0f us per step, joint error %.2g m\n", 2e4 * (mor_clock() - start),
+           mor_world_joint_error(w));
     assert_true(mor_world_joint_error(w) < 1e-4);
     mor_world_destroy(w);
 }

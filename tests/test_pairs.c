@@ -65,8 +65,8 @@ static mor_vec3 fibonacci(int k, int count)
 }
 
 /* Greatest separation over directions by sampling and a shrinking compass search from the best of them
- * and from the normal the test gives. Never more than the signed distance; A test is right if its own normal separates by its gap (check_normal) and the search finds
- * nothing better. */
+ * and from the normal the test gives. Never more than the signed distance; A test is right if its own normal separates
+ * by its gap (check_normal) and the search finds nothing better. */
 static double search_distance(placed a, placed b)
 {
     enum { SAMPLES = 800, STARTS = 7 };
@@ -151,7 +151,8 @@ static double vertex_face(placed x, placed y)
             bool in = s >= 0;
             int start = P->face_start[f], end = P->face_start[f + 1];
             for (int k = start; k < end && in; k++) {
-                mor_vec3 a = P->vertices[P->face_vertices[k]], b = P->vertices[P->face_vertices[k + 1 < end ? k + 1 : start]];
+                mor_vec3 a = P->vertices[P->face_vertices[k]],
+                         b = P->vertices[P->face_vertices[k + 1 < end ? k + 1 : start]];
                 in = mor_dot(mor_cross(P->normals[f], mor_sub(b, a)), mor_sub(p, a)) >= 0;
             }
             if (in) best = fmin(best, s);
@@ -177,12 +178,16 @@ static double brute_distance(placed a, placed b)
 {
     const mor_polyhedron *P = a.shape->polyhedron, *Q = b.shape->polyhedron;
     double sat = -HUGE_VAL;
-    for (int f = 0; f < P->face_count; f++) sat = fmax(sat, project_gap(a, b, mor_rotate(a.pose.rotation, P->normals[f])));
-    for (int f = 0; f < Q->face_count; f++) sat = fmax(sat, project_gap(a, b, mor_rotate(b.pose.rotation, Q->normals[f])));
+    for (int f = 0; f < P->face_count; f++)
+        sat = fmax(sat, project_gap(a, b, mor_rotate(a.pose.rotation, P->normals[f])));
+    for (int f = 0; f < Q->face_count; f++)
+        sat = fmax(sat, project_gap(a, b, mor_rotate(b.pose.rotation, Q->normals[f])));
     for (int i = 0; i < P->edge_count; i++)
         for (int j = 0; j < Q->edge_count; j++) {
-            mor_vec3 u = mor_rotate(a.pose.rotation, mor_sub(P->vertices[P->edges[i].head], P->vertices[P->edges[i].tail]));
-            mor_vec3 v = mor_rotate(b.pose.rotation, mor_sub(Q->vertices[Q->edges[j].head], Q->vertices[Q->edges[j].tail]));
+            mor_vec3 u =
+                mor_rotate(a.pose.rotation, mor_sub(P->vertices[P->edges[i].head], P->vertices[P->edges[i].tail]));
+            mor_vec3 v =
+                mor_rotate(b.pose.rotation, mor_sub(Q->vertices[Q->edges[j].head], Q->vertices[Q->edges[j].tail]));
             mor_vec3 n = mor_cross(u, v);
             double l = mor_norm(n);
             if (l > 1e-6 * mor_norm(u) * mor_norm(v)) sat = fmax(sat, project_gap(a, b, mor_scale(1 / l, n)));
@@ -191,8 +196,10 @@ static double brute_distance(placed a, placed b)
     double d = fmin(vertex_face(a, b), vertex_face(b, a));
     for (int i = 0; i < P->edge_count; i++)
         for (int j = 0; j < Q->edge_count; j++)
-            d = fmin(d, segment_distance(mor_pose_point(&a.pose, P->vertices[P->edges[i].tail]), mor_pose_point(&a.pose, P->vertices[P->edges[i].head]),
-                                         mor_pose_point(&b.pose, Q->vertices[Q->edges[j].tail]), mor_pose_point(&b.pose, Q->vertices[Q->edges[j].head])));
+            d = fmin(d, segment_distance(mor_pose_point(&a.pose, P->vertices[P->edges[i].tail]),
+                                         mor_pose_point(&a.pose, P->vertices[P->edges[i].head]),
+                                         mor_pose_point(&b.pose, Q->vertices[Q->edges[j].tail]),
+                                         mor_pose_point(&b.pose, Q->vertices[Q->edges[j].head])));
     return d;
 }
 
@@ -255,7 +262,8 @@ static void check_motion(placed a, placed b, double reach, mor_rng* rng, double 
 
 static mor_pose random_pose(mor_rng* rng, double range)
 {
-    mor_vec3 p = mor_v3(range * (2 * mor_rng_uniform(rng) - 1), range * (2 * mor_rng_uniform(rng) - 1), range * (2 * mor_rng_uniform(rng) - 1));
+    mor_vec3 p = mor_v3(range * (2 * mor_rng_uniform(rng) - 1), range * (2 * mor_rng_uniform(rng) - 1),
+                        range * (2 * mor_rng_uniform(rng) - 1));
     return (mor_pose){ p, mor_rng_rotation(rng) };
 }
 
@@ -265,15 +273,24 @@ static mor_geometry* make(int k)
 {
     mor_error e;
     switch (k) {
-    case 0: return mor_geometry_sphere(0.4, &e);
-    case 1: return mor_geometry_capsule(0.25, 0.8, &e);
-    case 2: return mor_geometry_cylinder(0.4, 0.9, 0, &e);
-    case 3: return mor_geometry_cone(0.5, 1.0, &e);
-    case 4: return mor_geometry_box(1.0, 0.6, 0.8, &e);
-    case 5: return mor_geometry_cylinder(0.5, 0.7, 7, &e);
-    case 6: return mor_geometry_platonic("icosahedron", 0, 0.6, &e);
-    case 7: return mor_geometry_platonic("tetrahedron", 0.9, 0, &e);
-    default: return mor_geometry_box(0.5, 0.5, 0.5, &e);
+    case 0:
+        return mor_geometry_sphere(0.4, &e);
+    case 1:
+        return mor_geometry_capsule(0.25, 0.8, &e);
+    case 2:
+        return mor_geometry_cylinder(0.4, 0.9, 0, &e);
+    case 3:
+        return mor_geometry_cone(0.5, 1.0, &e);
+    case 4:
+        return mor_geometry_box(1.0, 0.6, 0.8, &e);
+    case 5:
+        return mor_geometry_cylinder(0.5, 0.7, 7, &e);
+    case 6:
+        return mor_geometry_platonic("icosahedron", 0, 0.6, &e);
+    case 7:
+        return mor_geometry_platonic("tetrahedron", 0.9, 0, &e);
+    default:
+        return mor_geometry_box(0.5, 0.5, 0.5, &e);
     }
 }
 enum { SHAPES = 8, FIRST_POLYHEDRON = 4 };
@@ -400,13 +417,17 @@ static bool has_point(const mor_point* p, int n, mor_vec3 q, double tol)
     return false;
 }
 
-static placed at(const mor_geometry* g, double x, double y, double z) { return (placed){ g, { { x, y, z }, { 1, 0, 0, 0 } } }; }
+static placed at(const mor_geometry* g, double x, double y, double z)
+{
+    return (placed){ g, { { x, y, z }, { 1, 0, 0, 0 } } };
+}
 
 static void a_box_rests_on_four_corners(void** state)
 {
     (void)state;
     mor_error e;
-    mor_geometry *small = mor_geometry_box(1, 1, 1, &e), *large = mor_geometry_box(4, 4, 1, &e), *plane = mor_geometry_plane(&e);
+    mor_geometry *small = mor_geometry_box(1, 1, 1, &e), *large = mor_geometry_box(4, 4, 1, &e),
+                 *plane = mor_geometry_plane(&e);
     mor_point p[MOR_MAX_POINTS];
     const double gaps[3] = { 0, 1e-3, -1e-3 };
     for (int k = 0; k < 3; k++) {
@@ -468,7 +489,8 @@ static void small_tilts_keep_the_points_and_their_features(void** state)
         assert_int_equal(m, 4);
         for (int i = 0; i < 4; i++) {
             bool found = false;
-            for (int j = 0; j < 4; j++) found |= p[j].feature == q[i].feature && mor_norm(mor_sub(p[j].on_b, q[i].on_b)) < 5e-3;
+            for (int j = 0; j < 4; j++)
+                found |= p[j].feature == q[i].feature && mor_norm(mor_sub(p[j].on_b, q[i].on_b)) < 5e-3;
             assert_true(found);
         }
     }
@@ -584,7 +606,8 @@ static void deep_overlap_pushes_out_the_shortest_way(void** state)
 {
     (void)state;
     mor_error e;
-    mor_geometry *large = mor_geometry_box(4, 3, 2, &e), *small = mor_geometry_box(1, 1, 1, &e), *sphere = mor_geometry_sphere(0.25, &e);
+    mor_geometry *large = mor_geometry_box(4, 3, 2, &e), *small = mor_geometry_box(1, 1, 1, &e),
+                 *sphere = mor_geometry_sphere(0.25, &e);
     mor_point p[MOR_MAX_POINTS];
     placed base = at(large, 0, 0, 0);
     int n = contacts(base, at(small, 0, 0, 0.1), 0.01, p);
@@ -608,8 +631,9 @@ static void degenerate_positions_give_finite_answers(void** state)
     (void)state;
     mor_error e;
     mor_point p[MOR_MAX_POINTS];
-    const mor_quat turns[4] = { { 1, 0, 0, 0 }, { 0.7071067811865476, 0.7071067811865476, 0, 0 }, { 0, 0, 1, 0 },
-                                { 0.5, 0.5, 0.5, 0.5 } };
+    const mor_quat turns[4] = {
+        { 1, 0, 0, 0 }, { 0.7071067811865476, 0.7071067811865476, 0, 0 }, { 0, 0, 1, 0 }, { 0.5, 0.5, 0.5, 0.5 }
+    };
     const double offsets[4] = { 0, 0.5, 1.0, 1e-16 };
     for (int i = 0; i <= SHAPES; i++)
         for (int j = i; j <= SHAPES; j++) {
@@ -622,7 +646,8 @@ static void degenerate_positions_give_finite_answers(void** state)
                     assert_true(n > 0);
                     check_points(p, n, 10);
                     for (int k = 0; k < n; k++) {
-                        assert_true(isfinite(p[k].gap) && isfinite(mor_norm(p[k].on_a)) && isfinite(mor_norm(p[k].on_b)));
+                        assert_true(isfinite(p[k].gap) && isfinite(mor_norm(p[k].on_a)) &&
+                                    isfinite(mor_norm(p[k].on_b)));
                     }
                     double d = search_distance(a, b);
                     assert_near(least_gap(p, n, NULL), d, 2e-7);
@@ -671,7 +696,8 @@ static void the_table_is_filled_where_shapes_can_touch(void** state)
             assert_int_equal(swap, i > j);
         }
     for (int i = 0; i <= MOR_POLYHEDRON; i++)
-        for (int j = MOR_PARTICLE; j <= MOR_CHAIN; j++) assert_null(mor_pair_builtin((mor_shape_kind)i, (mor_shape_kind)j, &swap));
+        for (int j = MOR_PARTICLE; j <= MOR_CHAIN; j++)
+            assert_null(mor_pair_builtin((mor_shape_kind)i, (mor_shape_kind)j, &swap));
     assert_null(mor_pair_builtin(MOR_CUSTOM, MOR_SPHERE, &swap));
     assert_null(mor_pair_builtin(MOR_CHAIN, MOR_CHAIN, &swap));
 }

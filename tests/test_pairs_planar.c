@@ -91,8 +91,12 @@ static mor_geometry* polygon(int k)
     mor_error e;
     static const mor_vec3 box[4] = { { -0.5, -0.3, 0 }, { 0.5, -0.3, 0 }, { 0.5, 0.3, 0 }, { -0.5, 0.3, 0 } };
     static const mor_vec3 triangle[3] = { { -0.4, -0.2, 0 }, { 0.6, -0.1, 0 }, { 0, 0.5, 0 } };
-    static const mor_vec3 five[5] = { { 0.5, 0, 0 }, { 0.2, 0.4, 0 }, { -0.3, 0.4, 0 }, { -0.5, -0.1, 0 }, { 0.1, -0.5, 0 } };
-    return k == 0 ? mor_geometry_polygon(box, 4, &e) : k == 1 ? mor_geometry_polygon(triangle, 3, &e) : mor_geometry_polygon(five, 5, &e);
+    static const mor_vec3 five[5] = {
+        { 0.5, 0, 0 }, { 0.2, 0.4, 0 }, { -0.3, 0.4, 0 }, { -0.5, -0.1, 0 }, { 0.1, -0.5, 0 }
+    };
+    return k == 0   ? mor_geometry_polygon(box, 4, &e)
+           : k == 1 ? mor_geometry_polygon(triangle, 3, &e)
+                    : mor_geometry_polygon(five, 5, &e);
 }
 
 static void polygons_agree_with_brute_force(void** state)
@@ -105,7 +109,8 @@ static void polygons_agree_with_brute_force(void** state)
             mor_geometry *g = polygon(i), *h = polygon(j);
             for (int k = 0; k < 1000; k++) {
                 placed a = put(g, 5, 3, 6.3 * mor_rng_uniform(&rng));
-                placed b = put(h, 5 + 2.4 * mor_rng_uniform(&rng) - 1.2, 3 + 2.4 * mor_rng_uniform(&rng) - 1.2, 6.3 * mor_rng_uniform(&rng));
+                placed b = put(h, 5 + 2.4 * mor_rng_uniform(&rng) - 1.2, 3 + 2.4 * mor_rng_uniform(&rng) - 1.2,
+                               6.3 * mor_rng_uniform(&rng));
                 if (k % 5 == 0) b.pose.rotation = a.pose.rotation;
                 double d = brute(a, b), tol = 1e-9 + 1e-6 * fabs(d);
                 int n = contacts(a, b, 10, p);
@@ -147,11 +152,13 @@ static void discs_and_particles_find_the_nearest_place(void** state)
         mor_geometry* g = polygon(i);
         for (int k = 0; k < 1000; k++) {
             placed b = put(g, 1, 2, 6.3 * mor_rng_uniform(&rng));
-            placed a = put(k % 2 ? disc : particle, 1 + 2 * mor_rng_uniform(&rng) - 1, 2 + 2 * mor_rng_uniform(&rng) - 1, 0);
+            placed a =
+                put(k % 2 ? disc : particle, 1 + 2 * mor_rng_uniform(&rng) - 1, 2 + 2 * mor_rng_uniform(&rng) - 1, 0);
             double outside = HUGE_VAL, inside = -HUGE_VAL, r = k % 2 ? 0.2 : 0.0;
             for (int c = 0; c < g->polyline->point_count; c++) {
                 mor_vec3 u = mor_sub(corner(b, c + 1), corner(b, c));
-                inside = fmax(inside, mor_dot(mor_scale(1 / mor_norm(u), mor_v3(u.y, -u.x, 0)), mor_sub(a.pose.position, corner(b, c))));
+                inside = fmax(inside, mor_dot(mor_scale(1 / mor_norm(u), mor_v3(u.y, -u.x, 0)),
+                                              mor_sub(a.pose.position, corner(b, c))));
                 outside = fmin(outside, point_segment(a.pose.position, corner(b, c), corner(b, c + 1)));
             }
             int n = contacts(a, b, 10, p);

@@ -1,7 +1,7 @@
 /* Exact geometry in space: bodies pass what they miss by micrometres, rest on what they touch, and never tunnel.
  *
- * Expected values: the discrete free fall, geometry of rest poses, mirror symmetry, the same scene on one plane, closed forms. After
- * every step of every scene no plane pushes while another one is open (common/choices.h). */
+ * Expected values: the discrete free fall, geometry of rest poses, mirror symmetry, the same scene on one plane, closed
+ * forms. After every step of every scene no plane pushes while another one is open (common/choices.h). */
 #include "common/choices.h"
 #include "common/worlds.h"
 
@@ -72,7 +72,8 @@ static void a_peg_passes_or_rests_whatever_epsilon(void** state)
                 begin();
                 for (int k = 1; k <= 300; k++) {
                     step(w);
-                    if (s == 0) test_near(test_state(w, peg).com.z, 1.5 - g * 1e-4 * k * (k + 1) / 2, 1e-9, "free fall");
+                    if (s == 0)
+                        test_near(test_state(w, peg).com.z, 1.5 - g * 1e-4 * k * (k + 1) / 2, 1e-9, "free fall");
                     else if (k > 40) test_near(test_state(w, peg).com.z, 0.5 + 0.5 * sizes[s], 1e-6, "rests on top");
                 }
                 mor_body_state b = test_state(w, peg);
@@ -108,15 +109,18 @@ static void crooked_pegs_keep_mirror_symmetry_and_converge(void** state)
         mor_vec3 x = mor_v3(offsets[c % 3], 0, 1.5), before = x;
         for (int k = 0; k < 5; k++, h *= 0.5) {
             mor_vec3 p = crooked(size, x, tilt, mu, h, 0.6, "0.01");
-            printf("  peg of %g, offset %g, tilt %g, mu %g, h %g: (%.7f, %.1e, %.7f), raw penetration %.1e\n", size, x.x, tilt, mu, h, p.x, p.y, p.z, max_raw);
+            printf("  peg of %g, offset %g, tilt %g, mu %g, h %g: (%.7f, %.1e, %.7f), raw penetration %.1e\n", size,
+                   x.x, tilt, mu, h, p.x, p.y, p.z, max_raw);
             test_near(p.y, 0, 1e-9, "mirror symmetry");
             assert_true(max_pen < 1e-9);
-            /* without friction the tilted pegs hit the far wall near 0.5 s and come up again, at h = 0.01 a tenth slower: 1 cm at the end */
+            /* without friction the tilted pegs hit the far wall near 0.5 s and come up again, at h = 0.01 a tenth
+             * slower: 1 cm at the end */
             if (k > (mu == 0.0 && tilt != 0.0)) assert_true(mor_norm(mor_sub(p, before)) < 1e-3);
             before = p;
         }
         mor_vec3 first = crooked(size, x, tilt, mu, 0.01, 0.6, epsilons[0]);
-        for (int e = 1; e < 4; e++) assert_true(mor_norm(mor_sub(crooked(size, x, tilt, mu, 0.01, 0.6, epsilons[e]), first)) < 1e-9);
+        for (int e = 1; e < 4; e++)
+            assert_true(mor_norm(mor_sub(crooked(size, x, tilt, mu, 0.01, 0.6, epsilons[e]), first)) < 1e-9);
     }
 }
 
@@ -127,7 +131,9 @@ static void a_peg_that_catches_the_ledge_tips_without_leaving_its_plane(void** s
         mor_vec3 first = { 0, 0, 0 };
         for (int e = 0; e < 4; e++) {
             mor_vec3 p = crooked(0.9998, mor_v3(1.1e-4, 0, 1.5), 0, m ? 0.5 : 0.0, 0.01, 1.0, epsilons[e]);
-            if (e == 0) printf("  mu %g: ends at (%.6f, %.1e, %.6f), raw penetration %.1e, step gain %.1e J\n", m ? 0.5 : 0.0, p.x, p.y, p.z, max_raw, max_gain);
+            if (e == 0)
+                printf("  mu %g: ends at (%.6f, %.1e, %.6f), raw penetration %.1e, step gain %.1e J\n", m ? 0.5 : 0.0,
+                       p.x, p.y, p.z, max_raw, max_gain);
             test_near(p.y, 0, 1e-6, "y");
             assert_true(max_pen < 1e-9);
             assert_true(p.z < 1.0); /* it went down into the hole or hangs in it, it does not stand on the ledge */
@@ -145,7 +151,8 @@ static void slide(bool tiles, double mu, mor_vec3 x, mor_vec3 v, double yaw, mor
 {
     mor_world* w = peg_world(0.01, mu, mu > 0 ? "nsn" : "lemke", mu > 0 ? "exact" : "pyramid");
     if (tiles)
-        for (int i = 0; i < 100; i++) test_fixed(w, test_box(0.5, 0.5, 0.2), mor_v3(0.5 * (i % 10) - 0.75, 0.5 * (i / 10) - 2.25, -0.1), no_turn);
+        for (int i = 0; i < 100; i++)
+            test_fixed(w, test_box(0.5, 0.5, 0.2), mor_v3(0.5 * (i % 10) - 0.75, 0.5 * (i / 10) - 2.25, -0.1), no_turn);
     else test_fixed(w, test_plane(), mor_v3(0, 0, 0), no_turn);
     mor_body_id cube = test_body(w, test_box(0.3, 0.3, 0.3), 1.0, x, mor_quat_axis_angle(mor_v3(0, 0, 1), yaw));
     test_velocity(w, cube, v, mor_v3(0, 0, 0));
@@ -164,7 +171,8 @@ static void a_tiled_floor_is_one_plane(void** state)
     (void)state;
     for (int c = 0; c < 8; c++) {
         double mu = c & 1 ? 0.3 : 0.0, yaw = c & 2 ? 0.3 : 0.0, worst = 0.0, turned = 0.0, speed = 0.0;
-        mor_vec3 x = c & 4 ? mor_v3(-0.35, 0, 0.25) : mor_v3(0, 0, 0.15), v = c & 4 ? mor_v3(3, 1, -2) : mor_v3(3, 1, 0);
+        mor_vec3 x = c & 4 ? mor_v3(-0.35, 0, 0.25) : mor_v3(0, 0, 0.15),
+                 v = c & 4 ? mor_v3(3, 1, -2) : mor_v3(3, 1, 0);
         mor_body_state a[SLIDE], b[SLIDE];
         slide(true, mu, x, v, yaw, a);
         slide(false, mu, x, v, yaw, b);
@@ -174,7 +182,8 @@ static void a_tiled_floor_is_one_plane(void** state)
             turned = fmax(turned, fabs(p.w - q.w) + fabs(p.x - q.x) + fabs(p.y - q.y) + fabs(p.z - q.z));
             speed = fmax(speed, mor_norm(mor_sub(a[k].velocity, b[k].velocity)));
         }
-        printf("  mu %g, yaw %g, %s: x = %.9f, tiles differ by at most %.1e m, quaternion %.1e, %.1e m/s\n", mu, yaw, c & 4 ? "oblique landing" : "sliding", b[SLIDE - 1].com.x, worst, turned, speed);
+        printf("  mu %g, yaw %g, %s: x = %.9f, tiles differ by at most %.1e m, quaternion %.1e, %.1e m/s\n", mu, yaw,
+               c & 4 ? "oblique landing" : "sliding", b[SLIDE - 1].com.x, worst, turned, speed);
         test_near(worst, 0, 1e-9, "position");
         test_near(turned, 0, 1e-9, "attitude");
         test_near(speed, 0, 1e-7, "velocity");
@@ -202,8 +211,9 @@ static void a_thin_plate_stops_a_fast_cube(void** state)
     }
 }
 
-/* A cube of edge a spinning about the vertical on a large box, pressed by its weight. The four corners at r = a/sqrt 2 carry mg/4 each
- * if the pressure is even, slip tangentially, and take the spin off at mu m g r / I per second while it slides. */
+/* A cube of edge a spinning about the vertical on a large box, pressed by its weight. The four corners at r = a/sqrt 2
+ * carry mg/4 each if the pressure is even, slip tangentially, and take the spin off at mu m g r / I per second while it
+ * slides. */
 static void a_spinning_cube_loses_spin_at_the_rate_of_its_own_contacts(void** state)
 {
     (void)state;
@@ -221,7 +231,8 @@ static void a_spinning_cube_loses_spin_at_the_rate_of_its_own_contacts(void** st
 static void a_cube_comes_to_rest_in_a_corner_of_three_walls(void** state)
 {
     (void)state;
-    /* gravity leans into the corner: up to about mu 0.2 the only rest is in it; with more friction the cube may lean on the walls */
+    /* gravity leans into the corner: up to about mu 0.2 the only rest is in it; with more friction the cube may lean on
+     * the walls */
     const double mus[] = { 0.0, 0.1, 0.2, 0.5 };
     for (int m = 0; m < 4; m++) {
         mor_world* w = peg_world(0.01, mus[m], m ? "nsn" : "lemke", m ? "exact" : "pyramid");
@@ -230,11 +241,13 @@ static void a_cube_comes_to_rest_in_a_corner_of_three_walls(void** state)
         test_fixed(w, test_box(6, 6, 1), mor_v3(2, 2, -0.5), no_turn);
         test_fixed(w, test_box(1, 6, 6), mor_v3(-0.5, 2, 2), no_turn);
         test_fixed(w, test_box(6, 1, 6), mor_v3(2, -0.5, 2), no_turn);
-        mor_body_id cube = test_body(w, test_box(1, 1, 1), 1.0, mor_v3(1.2, 1.4, 1.6), mor_quat_normalize((mor_quat){ 1, 0.1, 0.2, 0.15 }));
+        mor_body_id cube = test_body(w, test_box(1, 1, 1), 1.0, mor_v3(1.2, 1.4, 1.6),
+                                     mor_quat_normalize((mor_quat){ 1, 0.1, 0.2, 0.15 }));
         begin();
         for (int k = 0; k < 500; k++) step(w);
         mor_body_state b = test_state(w, cube);
-        printf("  mu %g: rests at (%.9f, %.9f, %.9f), raw penetration %.1e, step gain %.1e J\n", mus[m], b.com.x, b.com.y, b.com.z, max_raw, max_gain);
+        printf("  mu %g: rests at (%.9f, %.9f, %.9f), raw penetration %.1e, step gain %.1e J\n", mus[m], b.com.x,
+               b.com.y, b.com.z, max_raw, max_gain);
         if (mus[m] < 0.3) {
             test_near(b.com.x, 0.5, 1e-6, "x");
             test_near(b.com.y, 0.5, 1e-6, "y");
@@ -255,7 +268,8 @@ static mor_geometry* hull(const mor_vec3* p, int n)
     return s;
 }
 
-/* A wedge with its edge down between two fixed wedges whose slopes are parallel to its own: it comes to rest on both. */
+/* A wedge with its edge down between two fixed wedges whose slopes are parallel to its own: it comes to rest on both.
+ * */
 static void a_wedge_rests_between_two_wedges(void** state)
 {
     (void)state;
@@ -266,7 +280,8 @@ static void a_wedge_rests_between_two_wedges(void** state)
         mor_vec3 left[6] = { { 0, -1, 0 }, { -2, -1, 2 }, { -2, -1, 0 }, { 0, 1, 0 }, { -2, 1, 2 }, { -2, 1, 0 } };
         test_fixed(w, hull(right, 6), mor_v3(0, 0, 0), no_turn);
         test_fixed(w, hull(left, 6), mor_v3(0, 0, 0), no_turn);
-        mor_vec3 wedge[6] = { { 0, -0.5, 0 }, { 1, -0.5, 1 }, { -1, -0.5, 1 }, { 0, 0.5, 0 }, { 1, 0.5, 1 }, { -1, 0.5, 1 } };
+        mor_vec3 wedge[6] = { { 0, -0.5, 0 }, { 1, -0.5, 1 }, { -1, -0.5, 1 },
+                              { 0, 0.5, 0 },  { 1, 0.5, 1 },  { -1, 0.5, 1 } };
         mor_body_id body = test_body(w, hull(wedge, 6), 1.0, mor_v3(0, 0, 0.3), no_turn);
         begin();
         for (int k = 0; k < 200; k++) step(w);
@@ -310,10 +325,12 @@ static mor_body_state key(double clearance, mor_vec3 offset, double tilt)
     mor_world* w = peg_world(0.01, 0.5, "auto", "exact");
     test_option(w, "method", "on_failure", "retry");
     /* hole: shaft [-1,1]x[-1,1] and bit [1,3]x[-.5,.5]; the plate around it, z in [-.5,.5] */
-    const double boxes[6][4] = { { -3, -1, -3, 3 }, { -1, 1, 1, 3 }, { -1, 1, -3, -1 }, { 1, 3, 0.5, 3 }, { 1, 3, -3, -0.5 }, { 3, 5, -3, 3 } };
+    const double boxes[6][4] = { { -3, -1, -3, 3 }, { -1, 1, 1, 3 },    { -1, 1, -3, -1 },
+                                 { 1, 3, 0.5, 3 },  { 1, 3, -3, -0.5 }, { 3, 5, -3, 3 } };
     for (int i = 0; i < 6; i++) {
         const double* b = boxes[i];
-        test_fixed(w, test_box(b[1] - b[0], b[3] - b[2], 1), mor_v3(0.5 * (b[0] + b[1]), 0.5 * (b[2] + b[3]), 0), no_turn);
+        test_fixed(w, test_box(b[1] - b[0], b[3] - b[2], 1), mor_v3(0.5 * (b[0] + b[1]), 0.5 * (b[2] + b[3]), 0),
+                   no_turn);
     }
     double c = clearance;
     mor_body_shape parts[2] = { { test_box(2 - 2 * c, 2 - 2 * c, 1), mor_pose_identity(), -1 },
@@ -329,7 +346,8 @@ static mor_body_state key(double clearance, mor_vec3 offset, double tilt)
     begin();
     for (int k = 0; k < 100; k++) step(w);
     mor_body_state s = test_state(w, body);
-    printf("  clearance %g, offset (%g, %g), tilt %g: at (%.6f, %.1e, %.6f) after 1 s, raw penetration %.1e\n", clearance, offset.x, offset.y, tilt, s.pose.position.x, s.pose.position.y, s.pose.position.z, max_raw);
+    printf("  clearance %g, offset (%g, %g), tilt %g: at (%.6f, %.1e, %.6f) after 1 s, raw penetration %.1e\n",
+           clearance, offset.x, offset.y, tilt, s.pose.position.x, s.pose.position.y, s.pose.position.z, max_raw);
     assert_true(max_pen < 1e-9);
     mor_world_destroy(w);
     return s;

@@ -1,7 +1,7 @@
 /* Exact geometry where something else moves: restitution, kinematic obstacles, belts; and open chains in the plane.
  *
- * Expected values: Newton's law of restitution and the heights of a bouncing body, the same scene on one half-space, the motion of the
- * obstacle, the closed-form motion of a particle. */
+ * Expected values: Newton's law of restitution and the heights of a bouncing body, the same scene on one half-space,
+ * the motion of the obstacle, the closed-form motion of a particle. */
 #include "common/choices.h"
 #include "common/worlds.h"
 #include "lab/particle.h"
@@ -39,7 +39,8 @@ static mor_step_report step(mor_world* w)
 static void lay_floor(mor_world* w, bool tiles)
 {
     if (!tiles) test_fixed(w, test_plane(), mor_v3(0, 0, 0), no_turn);
-    for (int i = 0; tiles && i < 64; i++) test_fixed(w, test_box(0.5, 0.5, 0.2), mor_v3(0.5 * (i % 8) - 1.75, 0.5 * (i / 8) - 1.75, -0.1), no_turn);
+    for (int i = 0; tiles && i < 64; i++)
+        test_fixed(w, test_box(0.5, 0.5, 0.2), mor_v3(0.5 * (i % 8) - 1.75, 0.5 * (i / 8) - 1.75, -0.1), no_turn);
 }
 
 /* ------------------------------------------------------------------------------ restitution */
@@ -112,7 +113,8 @@ static void a_corner_leaves_at_e_times_its_approach(void** state)
         /* lowest corner and its velocity before the step */
         mor_vec3 low = { 0, 0, HUGE_VAL };
         for (int c = 0; c < 8; c++) {
-            mor_vec3 r = mor_rotate(s.pose.rotation, mor_v3(c & 1 ? 0.2 : -0.2, c & 2 ? 0.2 : -0.2, c & 4 ? 0.2 : -0.2));
+            mor_vec3 r =
+                mor_rotate(s.pose.rotation, mor_v3(c & 1 ? 0.2 : -0.2, c & 2 ? 0.2 : -0.2, c & 4 ? 0.2 : -0.2));
             if (s.com.z + r.z < low.z) low = mor_v3(r.x, r.y, s.com.z + r.z);
         }
         mor_vec3 arm = mor_v3(low.x, low.y, low.z - s.com.z);
@@ -174,7 +176,8 @@ static void a_fast_plate_does_not_pass_through_a_cube(void** state)
     for (int i = 0; i < 3; i++) {
         mor_world* w = peg_world(0.01, 0.0, 0.0);
         mor_world_set_gravity(w, mor_v3(0, 0, 0));
-        mor_body_id plate = moving(w, test_box(0.01, 2, 2), mor_v3(-0.333, 0, 0), mor_v3(speeds[i], 0, 0), mor_v3(0, 0, 0));
+        mor_body_id plate =
+            moving(w, test_box(0.01, 2, 2), mor_v3(-0.333, 0, 0), mor_v3(speeds[i], 0, 0), mor_v3(0, 0, 0));
         mor_body_id cube = test_body(w, test_box(0.1, 0.1, 0.1), 1.0, mor_v3(0, 0, 0), no_turn);
         deepest = 0.0;
         for (int k = 0; k < 100; k++) step(w);
@@ -186,7 +189,8 @@ static void a_fast_plate_does_not_pass_through_a_cube(void** state)
     }
 }
 
-/* A paddle turns and pushes a cube along the floor: the cube is never inside, and what it gains is the paddle's work. */
+/* A paddle turns and pushes a cube along the floor: the cube is never inside, and what it gains is the paddle's work.
+ * */
 static void a_turning_paddle_pushes_a_cube_ahead(void** state)
 {
     (void)state;
@@ -211,7 +215,8 @@ static void a_turning_paddle_pushes_a_cube_ahead(void** state)
 /* -------------------------------------------------------------------------------- open chains */
 
 /* One open boundary with a slope, a valley, a hill and a shelf. */
-static const mor_vec3 terrain[] = { { -2, 1.2, 0 }, { 0, 0.2, 0 }, { 1, 0, 0 }, { 2, 0.3, 0 }, { 3, 0.1, 0 }, { 6, 0.1, 0 } };
+static const mor_vec3 terrain[] = { { -2, 1.2, 0 }, { 0, 0.2, 0 }, { 1, 0, 0 },
+                                    { 2, 0.3, 0 },  { 3, 0.1, 0 }, { 6, 0.1, 0 } };
 enum { POINTS = sizeof terrain / sizeof *terrain };
 
 static mor_world* terrain_world(double h, mor_geometry* shape, mor_vec3 x, mor_vec3 v, double mu, mor_body_id* body)
@@ -248,7 +253,8 @@ static void a_particle_follows_an_open_chain_at_first_order(void** state)
             deepest = 0.0;
             for (int i = 0; i < (int)(1.5 / h + 0.5); i++) {
                 step(w);
-                worst = fmax(worst, mor_norm(mor_sub(test_state(w, p).com, mor_particle_at(phases, count, mor_world_time(w)))));
+                worst = fmax(
+                    worst, mor_norm(mor_sub(test_state(w, p).com, mor_particle_at(phases, count, mor_world_time(w)))));
             }
             printf("  mu %g, h %g: largest error %.2e m of %d phases\n", mu, h, worst, count);
             assert_true(deepest < 1e-9);
@@ -273,7 +279,8 @@ static void polygons_rest_in_the_valley_of_an_open_chain(void** state)
             p[i] = mor_v3(0.2 * cos(a), 0.2 * sin(a), 0);
         }
         mor_body_id body;
-        mor_world* w = terrain_world(0.005, mor_geometry_polygon(p, n, &error), mor_v3(-1.2, 1.3, 0), mor_v3(0.5, 0, 0), 0.3, &body);
+        mor_world* w = terrain_world(0.005, mor_geometry_polygon(p, n, &error), mor_v3(-1.2, 1.3, 0), mor_v3(0.5, 0, 0),
+                                     0.3, &body);
         deepest = 0.0;
         double energy = HUGE_VAL;
         for (int k = 0; k < 1600; k++) {
@@ -283,7 +290,8 @@ static void polygons_rest_in_the_valley_of_an_open_chain(void** state)
         }
         mor_body_state s = test_state(w, body);
         for (int k = 0; k < 200; k++) step(w);
-        printf("  %d corners: rests at (%.4f, %.4f), penetration %.1e m, moves by %.1e m in 1 s\n", n, s.com.x, s.com.y, deepest, mor_norm(mor_sub(test_state(w, body).com, s.com)));
+        printf("  %d corners: rests at (%.4f, %.4f), penetration %.1e m, moves by %.1e m in 1 s\n", n, s.com.x, s.com.y,
+               deepest, mor_norm(mor_sub(test_state(w, body).com, s.com)));
         assert_true(s.com.x > -2.0 && s.com.x < 6.0 && s.com.y > 0.1);
         assert_true(deepest < 1e-9);
         assert_true(mor_norm(mor_sub(test_state(w, body).com, s.com)) < 1e-6);

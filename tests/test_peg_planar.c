@@ -1,5 +1,5 @@
-/* Exact geometry in the plane: the papers' sawtooth and hills, against the closed-form motion; and the case in which every
- * formulation is Stewart-Trinkle. */
+/* Exact geometry in the plane: the papers' sawtooth and hills, against the closed-form motion; and the case in which
+ * every formulation is Stewart-Trinkle. */
 #include "common/worlds.h"
 #include "lab/particle.h"
 #include "model/world.h"
@@ -60,15 +60,20 @@ static void the_sawtooth_is_followed_at_first_order(void** state)
     mor_phase phases[64];
     int n = teeth(walls);
     for (int c = 0; c < 2; c++) {
-        const char *v = c ? "bodies.particle.velocity=[6, 1.8]" : "bodies.particle.velocity=[2, 1.8]", *mu = c ? "materials.ice.friction=0.5" : "materials.ice.friction=0";
-        int count = mor_particle_exact(walls, n, mor_v3(0, 0.75, 0), mor_v3(c ? 6 : 2, 1.8, 0), mor_v3(0, -9.81, 0), c ? 0.5 : 0.0, 1.4, phases, 64);
+        const char *v = c ? "bodies.particle.velocity=[6, 1.8]" : "bodies.particle.velocity=[2, 1.8]",
+                   *mu = c ? "materials.ice.friction=0.5" : "materials.ice.friction=0";
+        int count = mor_particle_exact(walls, n, mor_v3(0, 0.75, 0), mor_v3(c ? 6 : 2, 1.8, 0), mor_v3(0, -9.81, 0),
+                                       c ? 0.5 : 0.0, 1.4, phases, 64);
         assert_int_equal(phases[1].kind, MOR_SLIDE);
         double before = 0.0, thrown = 0.0;
         for (int k = 0; k < 3; k++) {
             run peg = simulate(SCENES "peg_sawtooth.yaml", (const char*[]){ steps[k], v, mu, NULL }, phases, count);
-            run st = simulate(SCENES "peg_sawtooth_chain.yaml", (const char*[]){ steps[k], v, mu, NULL }, phases, count);
-            run ap = simulate(SCENES "peg_sawtooth_chain.yaml", (const char*[]){ steps[k], v, mu, "method.formulation=ap", NULL }, phases, count);
-            printf("  mu %g, %s: peg %.2e, st thrown at %.0f m/s, ap %.2f m off\n", c * 0.5, steps[k], peg.worst, st.speed, ap.worst);
+            run st =
+                simulate(SCENES "peg_sawtooth_chain.yaml", (const char*[]){ steps[k], v, mu, NULL }, phases, count);
+            run ap = simulate(SCENES "peg_sawtooth_chain.yaml",
+                              (const char*[]){ steps[k], v, mu, "method.formulation=ap", NULL }, phases, count);
+            printf("  mu %g, %s: peg %.2e, st thrown at %.0f m/s, ap %.2f m off\n", c * 0.5, steps[k], peg.worst,
+                   st.speed, ap.worst);
             assert_true(peg.worst < 5.0 * (k == 0 ? 1e-2 : k == 1 ? 1e-3 : 1e-4));
             if (k > 0) assert_true(before / peg.worst > 8.0 && before / peg.worst < 12.5);
             if (k > 0) assert_true(st.speed > 3.0 * thrown);
@@ -84,11 +89,13 @@ static void on_the_hills_only_exact_geometry_passes(void** state)
     (void)state;
     run peg = simulate(SCENES "peg_hills.yaml", NULL, NULL, 0);
     run exact = simulate(SCENES "peg_hills.yaml", (const char*[]){ "method.formulation=peg-exact", NULL }, NULL, 0);
-    run trapped = simulate(SCENES "peg_hills_chain.yaml", (const char*[]){ "method.collision.psi_min=-0.05", NULL }, NULL, 0);
+    run trapped =
+        simulate(SCENES "peg_hills_chain.yaml", (const char*[]){ "method.collision.psi_min=-0.05", NULL }, NULL, 0);
     run thrown = simulate(SCENES "peg_hills_chain.yaml", NULL, NULL, 0);
     run ap = simulate(SCENES "peg_hills_chain.yaml", (const char*[]){ "method.formulation=ap", NULL }, NULL, 0);
-    printf("  peg (%.3f, %.3f), peg-exact (%.3f, %.3f), st with psi_min (%.3f, %.3f), st thrown at %.0f m/s, ap (%.3f, %.3f)\n", peg.x.x, peg.x.y, exact.x.x,
-           exact.x.y, trapped.x.x, trapped.x.y, thrown.speed, ap.x.x, ap.x.y);
+    printf("  peg (%.3f, %.3f), peg-exact (%.3f, %.3f), st with psi_min (%.3f, %.3f), st thrown at %.0f m/s, ap (%.3f, "
+           "%.3f)\n",
+           peg.x.x, peg.x.y, exact.x.x, exact.x.y, trapped.x.x, trapped.x.y, thrown.speed, ap.x.x, ap.x.y);
     assert_true(peg.x.x > 1.0 && peg.speed < 12.0);
     assert_true(mor_norm(mor_sub(peg.x, exact.x)) < 0.2);
     assert_true(trapped.x.y > 0.6 && trapped.x.x < 0.3);
@@ -114,8 +121,8 @@ static void with_one_plane_every_formulation_is_stewart_trinkle(void** state)
             mor_vec3 line[2] = { { -50, 0, 0 }, { 50, 0, 0 } };
             mor_vec3 box[4] = { { -0.5, -0.25, 0 }, { 0.5, -0.25, 0 }, { 0.5, 0.25, 0 }, { -0.5, 0.25, 0 } };
             test_fixed(w[i], mor_geometry_chain(line, 2, &error), mor_v3(0, 0, 0), mor_quat_identity());
-            b[i] = test_body(w[i], shape ? mor_geometry_polygon(box, 4, &error) : mor_geometry_particle(&error), 2.0, mor_v3(0, 0.6, 0),
-                             mor_quat_axis_angle(mor_v3(0, 0, 1), shape ? 0.1 : 0.0));
+            b[i] = test_body(w[i], shape ? mor_geometry_polygon(box, 4, &error) : mor_geometry_particle(&error), 2.0,
+                             mor_v3(0, 0.6, 0), mor_quat_axis_angle(mor_v3(0, 0, 1), shape ? 0.1 : 0.0));
             test_velocity(w[i], b[i], mor_v3(3, -1, 0), mor_v3(0, 0, shape ? 0.7 : 0.0));
         }
         for (int k = 0; k < 60; k++) {
@@ -143,7 +150,8 @@ static void with_one_plane_every_formulation_is_stewart_trinkle(void** state)
     assert_true(enumerated > 3);
 }
 
-/* In space: a box or a random hull that lands and slides on a half-space; every formulation that works there, with and without friction. */
+/* In space: a box or a random hull that lands and slides on a half-space; every formulation that works there, with and
+ * without friction. */
 static void and_in_space(void** state)
 {
     (void)state;
@@ -157,14 +165,16 @@ static void and_in_space(void** state)
         for (int i = 0; i < 3; i++) {
             mor_rng r = { 7 };
             mor_vec3 p[12];
-            for (int k = 0; k < 12; k++) p[k] = mor_v3(mor_rng_uniform(&r) - 0.5, mor_rng_uniform(&r) - 0.5, mor_rng_uniform(&r) - 0.5);
+            for (int k = 0; k < 12; k++)
+                p[k] = mor_v3(mor_rng_uniform(&r) - 0.5, mor_rng_uniform(&r) - 0.5, mor_rng_uniform(&r) - 0.5);
             w[i] = test_world(0.01);
             test_method(w[i], "formulation", names[i]);
             test_method(w[i], "collision", "features");
             test_method(w[i], "solver", "lemke");
             if (c & 1) mor_world_set_pair(w[i], 0, 0, 0.0, 0.0, &error);
             test_fixed(w[i], test_plane(), mor_v3(0, 0, 0), mor_quat_identity());
-            b[i] = test_body(w[i], c & 2 ? mor_geometry_hull(p, 12, &error) : test_box(1, 0.6, 0.4), 1.0, mor_v3(0, 0, 0.7), mor_quat_normalize((mor_quat){ 1, 0.05, 0.1, 0.2 }));
+            b[i] = test_body(w[i], c & 2 ? mor_geometry_hull(p, 12, &error) : test_box(1, 0.6, 0.4), 1.0,
+                             mor_v3(0, 0, 0.7), mor_quat_normalize((mor_quat){ 1, 0.05, 0.1, 0.2 }));
             test_velocity(w[i], b[i], mor_v3(2, 0.5, -1), mor_v3(0.1, 0.2, 0.3));
         }
         for (int k = 0; k < 150; k++) {
@@ -181,12 +191,15 @@ static void and_in_space(void** state)
             compared++;
             mor_body_state s = test_state(w[0], b[0]);
             for (int i = 1; i < 3; i++) {
-                /* the solution of the step; then the state, unless linearisation left something to peg's position projection */
-                for (int m = 0; m < 6; m++) worst = fmax(worst, fabs(w[i]->islands[0].answer.nu[m] - w[0]->islands[0].answer.nu[m]));
+                /* the solution of the step; then the state, unless linearisation left something to peg's position
+                 * projection */
+                for (int m = 0; m < 6; m++)
+                    worst = fmax(worst, fabs(w[i]->islands[0].answer.nu[m] - w[0]->islands[0].answer.nu[m]));
                 mor_body_state o = test_state(w[i], b[i]);
                 if (raw > 0.0) continue;
                 untouched++;
-                worst = fmax(worst, fmax(mor_norm(mor_sub(o.velocity, s.velocity)), mor_norm(mor_sub(o.angular_velocity, s.angular_velocity))));
+                worst = fmax(worst, fmax(mor_norm(mor_sub(o.velocity, s.velocity)),
+                                         mor_norm(mor_sub(o.angular_velocity, s.angular_velocity))));
                 worst = fmax(worst, mor_norm(mor_sub(o.com, s.com)));
             }
         }

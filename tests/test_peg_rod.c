@@ -1,7 +1,7 @@
 /* The slender rod S9 and random piles with exact geometry.
  *
- * Truth: energy may not rise; penetration measured by the collision geometry; the positions must agree as the step shrinks. The pile's
- * bound on the kinetic energy is fact 1 of peg.c. */
+ * Truth: energy may not rise; penetration measured by the collision geometry; the positions must agree as the step
+ * shrinks. The pile's bound on the kinetic energy is fact 1 of peg.c. */
 #include "common/choices.h"
 #include "common/worlds.h"
 #include "model/world.h"
@@ -59,8 +59,9 @@ static void the_rod_gains_no_energy_and_stays_out_of_the_rocks(void** state)
     const double steps[] = { 2e-3, 1e-3, 5e-4, 2.5e-4 };
     for (int i = 0; i < 4; i++) {
         rod_run r = rod(steps[i], "0.5", 1.75);
-        printf("  h %g: end (%.4f, %.4f, %.4f), at 0.5 s (%.4f, %.4f, %.4f), raw penetration %.1e, %.1e after projection, gain %.1e J, %.0f us per step\n", steps[i], r.end.x, r.end.y,
-               r.end.z, r.half.x, r.half.y, r.half.z, r.raw, r.pen, r.gain, r.us);
+        printf("  h %g: end (%.4f, %.4f, %.4f), at 0.5 s (%.4f, %.4f, %.4f), raw penetration %.1e, %.1e after "
+               "projection, gain %.1e J, %.0f us per step\n",
+               steps[i], r.end.x, r.end.y, r.end.z, r.half.x, r.half.y, r.half.z, r.raw, r.pen, r.gain, r.us);
         assert_true(r.gain < 1e-6 * r.initial);
         assert_true(r.pen < 1e-9);
         if (steps[i] <= 1e-3) assert_true(r.raw < 1e-5);
@@ -77,7 +78,8 @@ static void without_friction_the_rod_converges_at_first_order(void** state)
     for (int i = 0; i < n; i++, h *= 0.5) {
         rod_run r = rod(h, "0", 0.5);
         double e = mor_norm(mor_sub(r.half, limit)), x = log(h), y = log(e);
-        printf("  h %g: (%.5f, %.5f, %.5f), error %.1e m = %.1f h, raw penetration %.2e = %.2f h^2\n", h, r.half.x, r.half.y, r.half.z, e, e / h, r.raw, r.raw / (h * h));
+        printf("  h %g: (%.5f, %.5f, %.5f), error %.1e m = %.1f h, raw penetration %.2e = %.2f h^2\n", h, r.half.x,
+               r.half.y, r.half.z, e, e / h, r.raw, r.raw / (h * h));
         assert_true(r.pen < 1e-9 && r.gain < 1e-6 * r.initial);
         assert_true(e < 8.0 * h);
         sx += x, sy += y, sxx += x * x, sxy += x * y;
@@ -96,7 +98,8 @@ static double spread(const mor_vec3* p, int n)
     return most;
 }
 
-/* h = 2.5e-4 and finer. The semi-implicit step falls too far by g h t/2 in flight, 0.6 mm at the coarsest; the midpoint rule in steps in which nothing pushes does not. */
+/* h = 2.5e-4 and finer. The semi-implicit step falls too far by g h t/2 in flight, 0.6 mm at the coarsest; the midpoint
+ * rule in steps in which nothing pushes does not. */
 static void with_friction_fine_steps_agree(void** state)
 {
     (void)state;
@@ -107,12 +110,14 @@ static void with_friction_fine_steps_agree(void** state)
         for (int i = 0; i < 6; i++, h *= 0.5) {
             rod_run r = rod_with(h, "0.5", 0.5, integrators[k]);
             p[i] = r.half;
-            printf("  %s, h %g: (%.5f, %.5f, %.5f), %.1e m from the one before\n", integrators[k], h, p[i].x, p[i].y, p[i].z, i ? mor_norm(mor_sub(p[i], p[i - 1])) : 0.0);
+            printf("  %s, h %g: (%.5f, %.5f, %.5f), %.1e m from the one before\n", integrators[k], h, p[i].x, p[i].y,
+                   p[i].z, i ? mor_norm(mor_sub(p[i], p[i - 1])) : 0.0);
             if (i) assert_true(mor_norm(mor_sub(p[i], p[i - 1])) < 1e-3);
             assert_true(r.gain < 1e-6 * r.initial && r.pen < 1e-9 && r.raw < 1e-5);
         }
         printf("  %s: any two within %.2e m\n", integrators[k], spread(p, 6));
-        assert_true(spread(p, 6) < (k ? 1e-3 : 2e-3)); /* 2e-3: what the default step reaches (1.52 mm), not what is asked of any two steps */
+        assert_true(spread(p, 6) < (k ? 1e-3 : 2e-3)); /* 2e-3: what the default step reaches (1.52 mm), not what is
+                                                          asked of any two steps */
     }
 }
 
@@ -126,14 +131,15 @@ static double contact_gain(const mor_world* w)
             const mor_tree_block* b = &s->trees[t];
             const double *after = w->islands[i].answer.nu + b->offset, *before = s->nu_free + b->offset;
             for (int k = 0; k < b->dof; k++)
-                for (int l = 0; l < b->dof; l++) sum += 0.5 * b->mass[k * b->dof + l] * (after[k] * after[l] - before[k] * before[l]);
+                for (int l = 0; l < b->dof; l++)
+                    sum += 0.5 * b->mass[k * b->dof + l] * (after[k] * after[l] - before[k] * before[l]);
         }
     }
     return sum;
 }
 
-/* Piles of random hulls in a box of walls. MOREAU_LONG=1 runs 20000 steps, otherwise four piles in which, near steps 54, 77, 84 and 83, two planes of a pair disown each
- * other (peg_yield.c). */
+/* Piles of random hulls in a box of walls. MOREAU_LONG=1 runs 20000 steps, otherwise four piles in which, near steps
+ * 54, 77, 84 and 83, two planes of a pair disown each other (peg_yield.c). */
 static void random_piles_neither_explode_nor_gain_kinetic_energy(void** state)
 {
     (void)state;
@@ -153,13 +159,16 @@ static void random_piles_neither_explode_nor_gain_kinetic_energy(void** state)
         test_option(w, "method", "on_failure", "warn");
         const mor_quat q0 = { 1, 0, 0, 0 };
         test_fixed(w, test_box(4, 4, 1), mor_v3(0, 0, -0.5), q0);
-        for (int i = 0; i < 4; i++) test_fixed(w, i < 2 ? test_box(1, 4, 4) : test_box(4, 1, 4), mor_v3(i < 2 ? 3 * i - 1.5 : 0, i < 2 ? 0 : 3 * i - 7.5, 1), q0);
+        for (int i = 0; i < 4; i++)
+            test_fixed(w, i < 2 ? test_box(1, 4, 4) : test_box(4, 1, 4),
+                       mor_v3(i < 2 ? 3 * i - 1.5 : 0, i < 2 ? 0 : 3 * i - 7.5, 1), q0);
         for (int i = 0; i < 6; i++) {
             mor_vec3 p[14];
             int n = 8 + i;
             for (int k = 0; k < n; k++) {
                 mor_quat q = mor_rng_rotation(&r);
-                p[k] = mor_rotate(q, mor_v3(0.25 + 0.1 * mor_rng_uniform(&r), 0, 0)); /* q first: the order of draws is fixed */
+                /* q first: the order of draws is fixed */
+                p[k] = mor_rotate(q, mor_v3(0.25 + 0.1 * mor_rng_uniform(&r), 0, 0));
             }
             mor_geometry* g = mor_geometry_hull(p, n, &error);
             if (!g) fail_msg("%s", error.text);
@@ -176,15 +185,20 @@ static void random_piles_neither_explode_nor_gain_kinetic_energy(void** state)
             deepest = fmax(deepest, s.raw_penetration);
             test_choice_report choice = { 0 };
             test_choices(w, &choice);
-            wrong += !(choice.worst < 1e-6 + 4.0 * s.raw_penetration); /* the bodies' size is a third of a metre; the projection moves them afterwards */
+            /* the bodies' size is a third of a metre; the projection moves them afterwards */
+            wrong += !(choice.worst < 1e-6 + 4.0 * s.raw_penetration);
             if (s.status != MOR_SOLVED) missed++;
             else worst = fmax(worst, contact_gain(w));
         }
-        if (up / e0 > 5e-4) printf("  seed %d: projection added %.1e of the initial energy, raw penetration %.1e\n", seed, up / e0, deepest);
+        if (up / e0 > 5e-4)
+            printf("  seed %d: projection added %.1e of the initial energy, raw penetration %.1e\n", seed, up / e0,
+                   deepest);
         lifted = fmax(lifted, up / e0);
         mor_world_destroy(w);
     }
-    printf("  %d steps: %d missed the tolerance, kinetic energy rose by at most %.1e J, projection added at most %.1e of the initial energy\n", done, missed, worst, lifted);
+    printf("  %d steps: %d missed the tolerance, kinetic energy rose by at most %.1e J, projection added at most %.1e "
+           "of the initial energy\n",
+           done, missed, worst, lifted);
     printf("  %d steps in which a plane pushes while another open one separates\n", wrong);
     assert_int_equal(wrong, 0);
     assert_true(lifted < 1e-3); /* per run */

@@ -1,6 +1,6 @@
-/* Every scene of scenes/ with exact geometry, whatever it was written for: no plane pushes while another open one separates (common/choices.h), and
- * penetration stays small. Large scenes are run as far as a fixed amount of work allows;
- * MOREAU_LONG=1 allows twenty times as much. */
+/* Every scene of scenes/ with exact geometry, whatever it was written for: no plane pushes while another open one
+ * separates (common/choices.h), and penetration stays small. Large scenes are run as far as a fixed amount of work
+ * allows; MOREAU_LONG=1 allows twenty times as much. */
 #include "common/choices.h"
 #include "common/worlds.h"
 
@@ -45,9 +45,13 @@ static void no_plane_pushes_while_another_separates(void** state)
             work += 1.0 + n;
             deepest = fmax(deepest, s.penetration);
             test_choices(w, &r);
-            if (!(r.worst < 1e-6)) fail_msg("%s, step %d: a plane %g of the size away from separating pushes", names[i]->d_name, k, r.worst);
+            if (!(r.worst < 1e-6))
+                fail_msg("%s, step %d: a plane %g of the size away from separating pushes", names[i]->d_name, k,
+                         r.worst);
         }
-        printf("  %-24s %5d of %5d steps, %6d pushes, %5d with a choice, worst %.0e, penetration %.0e%s\n", names[i]->d_name, k, steps, r.pushing, r.choices, r.worst, deepest, missed ? ", steps missed the tolerance" : "");
+        printf("  %-24s %5d of %5d steps, %6d pushes, %5d with a choice, worst %.0e, penetration %.0e%s\n",
+               names[i]->d_name, k, steps, r.pushing, r.choices, r.worst, deepest,
+               missed ? ", steps missed the tolerance" : "");
         assert_true(missed <= k / 100 + 1);
         assert_true(deepest < 1e-3);
         pushing += r.pushing;

@@ -41,7 +41,8 @@ static void collide_two(mor_geometry* a, mor_geometry* b, const char* solver)
         const mor_contact* c = mor_world_contacts(w, &n);
         for (int k = 0; k < n; k++) {
             /* the gap really was open when the impulse acted, and friction took part */
-            if (c[k].normal_impulse > 0 && c[k].gap > 1e-4) impulse += mor_norm(mor_madd(c[k].impulse, -c[k].normal_impulse, c[k].normal));
+            if (c[k].normal_impulse > 0 && c[k].gap > 1e-4)
+                impulse += mor_norm(mor_madd(c[k].impulse, -c[k].normal_impulse, c[k].normal));
         }
     }
     mor_world_momentum(w, after);
@@ -170,7 +171,8 @@ static void a_sliding_sphere_starts_to_roll_at_five_sevenths(void** state)
 
 /* Cube on a 30 degree slope; the steepest direction at `azimuth` from the plane's own x. Velocity along the slope
  * and across it after 1 s and 5 s. */
-static mor_world* incline(double azimuth, double mu, int directions, const char* solver, mor_body_id* cube, mor_vec3* down)
+static mor_world* incline(double azimuth, double mu, int directions, const char* solver, mor_body_id* cube,
+                          mor_vec3* down)
 {
     mor_world* w = test_world(0.01);
     test_method(w, "solver", solver);
@@ -183,7 +185,8 @@ static mor_world* incline(double azimuth, double mu, int directions, const char*
     int material = mor_world_add_material(w, &m);
     mor_error error = { 0 };
     assert_int_equal(mor_world_set_pair(w, 0, material, mu, 0, &error), MOR_OK);
-    mor_quat q = mor_quat_mul(mor_quat_axis_angle(mor_v3(0, 0, 1), azimuth), mor_quat_axis_angle(mor_v3(0, 1, 0), acos(-1.0) / 6));
+    mor_quat q = mor_quat_mul(mor_quat_axis_angle(mor_v3(0, 0, 1), azimuth),
+                              mor_quat_axis_angle(mor_v3(0, 1, 0), acos(-1.0) / 6));
     test_fixed(w, test_plane(), mor_v3(0, 0, 0), q);
     mor_body_def def = mor_body_def_default();
     mor_body_shape s = { test_box(1, 1, 1), mor_pose_identity(), -1 };
@@ -322,7 +325,8 @@ static void heavy_boxes_stand_on_light_ones(void** state)
         double deepest = 0;
         for (int i = 0; i < 500; i++) deepest = fmax(deepest, test_steps(w, 1).penetration);
         mor_vec3 x = test_state(w, top).com;
-        print_message("mass ratio %g: penetration %.3g m, top at (%.3g, %.3g, %.9g)\n", masses[k], deepest, x.x, x.y, x.z);
+        print_message("mass ratio %g: penetration %.3g m, top at (%.3g, %.3g, %.9g)\n", masses[k], deepest, x.x, x.y,
+                      x.z);
         assert_true(deepest < 1e-6);
         assert_true(fabs(x.z - 1.5) < 1e-5 && fabs(x.x) < 1e-5 && fabs(x.y) < 1e-5);
         mor_world_destroy(w);

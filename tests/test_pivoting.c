@@ -1,5 +1,5 @@
-/* path, dantzig and interior-point: tiny problems with known answers, boxed ones against enumeration, and the stored set against the
- * counts of Siconos. */
+/* path, dantzig and interior-point: tiny problems with known answers, boxed ones against enumeration, and the stored
+ * set against the counts of Siconos. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +47,8 @@ static void tiny_problems_have_their_known_answers(void** state)
         p = boxed(MOR_LCP, 1, one, minus, NULL, NULL);
         assert_int_equal(solve(all[s], &p, z).status, MOR_SOLVED);
         assert_near(z[0], 0.5, 1e-9);
-        /* one equation: z0 free, z0 + z1 = 1 with z1 = max(0, ...): A = [1 1; -1 2], b = (-1, 3): z1 = 0, z0 = 1, w1 = 2 */
+        /* one equation: z0 free, z0 + z1 = 1 with z1 = max(0, ...): A = [1 1; -1 2], b = (-1, 3): z1 = 0, z0 = 1, w1 =
+         * 2 */
         double mixed[4] = { 1, -1, 1, 2 }, c[2] = { -1, 3 }, lower[2] = { -INFINITY, 0 };
         p = boxed(MOR_MLCP, 2, mixed, c, lower, NULL);
         assert_int_equal(solve(all[s], &p, z).status, MOR_SOLVED);
@@ -80,13 +81,16 @@ static int enumerate(const double* A, const double* b, const double* l, const do
             r[i] = kind[i] == 0 ? l[i] : kind[i] == 1 ? -b[i] : u[i];
             for (int j = 0; j < 3; j++) M[i + 3 * j] = kind[i] == 1 ? A[i + 3 * j] : i == j;
         }
-        double det = M[0] * (M[4] * M[8] - M[7] * M[5]) - M[3] * (M[1] * M[8] - M[7] * M[2]) + M[6] * (M[1] * M[5] - M[4] * M[2]);
+        double det = M[0] * (M[4] * M[8] - M[7] * M[5]) - M[3] * (M[1] * M[8] - M[7] * M[2]) +
+                     M[6] * (M[1] * M[5] - M[4] * M[2]);
         if (fabs(det) < 1e-12) continue;
         for (int c = 0; c < 3; c++) {
             double T[9];
             memcpy(T, M, sizeof T);
             for (int i = 0; i < 3; i++) T[i + 3 * c] = r[i];
-            z[c] = (T[0] * (T[4] * T[8] - T[7] * T[5]) - T[3] * (T[1] * T[8] - T[7] * T[2]) + T[6] * (T[1] * T[5] - T[4] * T[2])) / det;
+            z[c] = (T[0] * (T[4] * T[8] - T[7] * T[5]) - T[3] * (T[1] * T[8] - T[7] * T[2]) +
+                    T[6] * (T[1] * T[5] - T[4] * T[2])) /
+                   det;
         }
         bool good = true;
         for (int i = 0; i < 3; i++) {
@@ -110,7 +114,8 @@ static void boxed_problems_have_the_answer_enumeration_finds(void** state)
             b[i] = 4 * mor_rng_uniform(&rng) - 2;
             l[i] = -mor_rng_uniform(&rng), u[i] = mor_rng_uniform(&rng);
             for (int j = 0; j < 3; j++) {
-                A[i + 3 * j] = i == j ? 0.1 : k % 2 ? 0.3 * (i < j ? 1 : -1) * F[i + j] : 0.0; /* symmetric or not, positive definite */
+                /* symmetric or not, positive definite */
+                A[i + 3 * j] = i == j ? 0.1 : k % 2 ? 0.3 * (i < j ? 1 : -1) * F[i + j] : 0.0;
                 for (int c = 0; c < 3; c++) A[i + 3 * j] += F[i + 3 * c] * F[j + 3 * c];
             }
         }
@@ -118,7 +123,8 @@ static void boxed_problems_have_the_answer_enumeration_finds(void** state)
         mor_problem p = boxed(MOR_MCP, 3, A, b, l, u);
         for (int s = 0; s < PIVOTING; s++) {
             mor_report r = solve(all[s], &p, z);
-            if (r.status != MOR_SOLVED) fail_msg("%s on %d: %s %g %s", all[s], k, mor_status_name(r.status), r.residual.relative, r.detail);
+            if (r.status != MOR_SOLVED)
+                fail_msg("%s on %d: %s %g %s", all[s], k, mor_status_name(r.status), r.residual.relative, r.detail);
             for (int i = 0; i < 3; i++) assert_near(z[i], expected[i], 1e-7);
         }
     }
@@ -142,7 +148,8 @@ static void no_solution_is_only_said_when_there_is_none(void** state)
             solved[s] += r.status == MOR_SOLVED;
         }
     }
-    print_message("of %d solvable: path %d, dantzig %d, interior-point %d\n", existing, solved[0], solved[1], solved[2]);
+    print_message("of %d solvable: path %d, dantzig %d, interior-point %d\n", existing, solved[0], solved[1],
+                  solved[2]);
     assert_true(solved[0] > existing / 2);
 }
 
@@ -171,7 +178,9 @@ static void conic_problems_are_solved_in_two_and_three_dimensions(void** state)
         mor_problem p = { .form = MOR_CQP, .size = n, .b = b, .mu = mu, .contact_count = contacts, .dim = dim };
         p.A = (mor_matrix){ .storage = MOR_DENSE, .rows = n, .cols = n, .x = W };
         mor_report report = solve("interior-point", &p, r);
-        if (report.status != MOR_SOLVED) fail_msg("conic %d: %s %g after %d %s", trial, mor_status_name(report.status), report.residual.relative, report.iterations, report.detail);
+        if (report.status != MOR_SOLVED)
+            fail_msg("conic %d: %s %g after %d %s", trial, mor_status_name(report.status), report.residual.relative,
+                     report.iterations, report.detail);
         assert_true(report.iterations < 60);
         double size = 1.0, power = 0.0;
         for (int i = 0; i < n; i++) {
@@ -287,7 +296,8 @@ static void the_stored_problems_are_solved_as_often_as_by_siconos(void** state)
             mor_report r = mor_solve(mor_solver_builtin(table[s].solver), NULL, &file.problem, &o, z, NULL);
             if (r.status == MOR_SOLVED) solved[s][mixed]++;
             else if (getenv("MOREAU_VERBOSE"))
-                print_message("%s %s: %s %g after %d, %.2f s %s\n", table[s].solver, column[0], mor_status_name(r.status), r.residual.relative, r.iterations, r.time_s, r.detail);
+                print_message("%s %s: %s %g after %d, %.2f s %s\n", table[s].solver, column[0],
+                              mor_status_name(r.status), r.residual.relative, r.iterations, r.time_s, r.detail);
         }
         free(z);
         mor_problem_file_free(&file);
@@ -295,8 +305,8 @@ static void the_stored_problems_are_solved_as_often_as_by_siconos(void** state)
     fclose(index);
     assert_int_equal(count[0] + count[1], 46);
     for (int s = 0; s < ALL; s++) {
-        print_message("%s: lcp %d of %d (alike: %d), mlcp %d of %d (alike: %d)\n", table[s].solver, solved[s][0], count[0],
-                      theirs[s][0], solved[s][1], count[1], theirs[s][1]);
+        print_message("%s: lcp %d of %d (alike: %d), mlcp %d of %d (alike: %d)\n", table[s].solver, solved[s][0],
+                      count[0], theirs[s][0], solved[s][1], count[1], theirs[s][1]);
         assert_true(solved[s][0] + solved[s][1] >= theirs[s][0] + theirs[s][1]);
     }
 }

@@ -68,10 +68,20 @@ static void make_recording(const char* path, double e, const char* solver)
     mor_frames_body bodies[3] = { { .name = "floor", .kind = MOR_FIXED },
                                   { .name = "ball", .kind = MOR_DYNAMIC, .mass = { .mass = 1.0 } },
                                   { .name = "cart.left", .kind = MOR_KINEMATIC } };
-    const mor_frames_def def = { .scene_name = "bouncing <ball> & cart", .scene_text = "", .formulation = "st",
-                                 .solver = solver, .collision = "manifold", .integrator = "", .stabilisation = "",
-                                 .step = 0.005, .dimension = 3, .gravity = { 0, 0, -9.81 }, .every = 1, .contacts = true,
-                                 .body_count = 3, .bodies = bodies };
+    const mor_frames_def def = { .scene_name = "bouncing <ball> & cart",
+                                 .scene_text = "",
+                                 .formulation = "st",
+                                 .solver = solver,
+                                 .collision = "manifold",
+                                 .integrator = "",
+                                 .stabilisation = "",
+                                 .step = 0.005,
+                                 .dimension = 3,
+                                 .gravity = { 0, 0, -9.81 },
+                                 .every = 1,
+                                 .contacts = true,
+                                 .body_count = 3,
+                                 .bodies = bodies };
     mor_error error = { 0 };
     mor_frames* frames = mor_frames_create(path, &def, &error);
     assert_non_null(frames);
@@ -100,8 +110,14 @@ static void make_recording(const char* path, double e, const char* solver)
         f->iterations = p > 0.0 ? 6 + i % 5 : 0;
         f->residual = p > 0.0 ? 1e-9 * exp(2.0 * sin(i)) : 0.0;
         f->velocity_error = f->residual;
-        f->timing = (mor_timing){ .total = 3.1e-5 + 1e-6 * sin(i), .collision = 1.2e-5, .solve = 1e-5 + 1e-6 * cos(3.0 * i),
-                                  .assemble = 4e-6, .formulate = 2e-6, .integrate = 1e-6, .user = 5e-7, .record = 3e-7 };
+        f->timing = (mor_timing){ .total = 3.1e-5 + 1e-6 * sin(i),
+                                  .collision = 1.2e-5,
+                                  .solve = 1e-5 + 1e-6 * cos(3.0 * i),
+                                  .assemble = 4e-6,
+                                  .formulate = 2e-6,
+                                  .integrate = 1e-6,
+                                  .user = 5e-7,
+                                  .record = 3e-7 };
         if (p > 0.0) {
             mor_contact contact = { .normal = { 0, 0, 1 }, .impulse = { -0.1 * p, 0, p }, .normal_impulse = p };
             mor_frames_contact(frames, &contact, (int[2]){ 0, 1 });
@@ -138,8 +154,9 @@ static int tear_down(void** state)
 static int run(const char* arguments, char* output, size_t size)
 {
     char command[1024];
-    snprintf(command, sizeof command, "cd '%s' && LSAN_OPTIONS=suppressions=suppressions:print_suppressions=0 '%s' plot %s 2>&1",
-             folder, MOREAU_COMMAND, arguments);
+    snprintf(command, sizeof command,
+             "cd '%s' && LSAN_OPTIONS=suppressions=suppressions:print_suppressions=0 '%s' plot %s 2>&1", folder,
+             MOREAU_COMMAND, arguments);
     FILE* pipe = popen(command, "r");
     assert_non_null(pipe);
     size_t n = fread(output, 1, size - 1, pipe);
@@ -192,7 +209,8 @@ static void ticks_are_round_and_cover_the_range(void** state)
         double step = a.tick[1] - a.tick[0], digit = step / pow(10.0, floor(log10(step) + 1e-6));
         assert_true(fabs(digit - 1) < 1e-6 || fabs(digit - 2) < 1e-6 || fabs(digit - 5) < 1e-6);
         for (int i = 1; i < a.tick_count; i++) assert_string_not_equal(a.label[i], a.label[i - 1]);
-        assert_true(fabs(mor_plot_axis_place(&a, a.low)) < 1e-12 && fabs(mor_plot_axis_place(&a, a.high) - 1.0) < 1e-12);
+        assert_true(fabs(mor_plot_axis_place(&a, a.low)) < 1e-12 &&
+                    fabs(mor_plot_axis_place(&a, a.high) - 1.0) < 1e-12);
     }
 }
 
@@ -202,7 +220,8 @@ static void labels_use_prefixes_and_true_minus_signs(void** state)
     char unit[32];
     mor_plot_axis a = mor_plot_axis_make(-2e-6, 2e-6, false, false, true, 4);
     assert_int_equal(a.exponent, -6);
-    assert_string_equal(a.label[0], "\xe2\x88\x92" "2");
+    assert_string_equal(a.label[0], "\xe2\x88\x92"
+                                    "2");
     mor_plot_axis_unit("m", a.exponent, unit, sizeof unit);
     assert_string_equal(unit, "[\xc2\xb5m]");
     a = mor_plot_axis_make(0, 0.5, false, false, true, 5);
@@ -221,8 +240,9 @@ static void labels_use_prefixes_and_true_minus_signs(void** state)
 static void strange_ranges_can_be_drawn(void** state)
 {
     (void)state;
-    const double cases[][2] = { { NAN, NAN }, { INFINITY, -INFINITY }, { 0, 0 }, { 5, 5 }, { -5, -5 }, { 1e308, 1.1e308 },
-                                { 0, 1e-320 }, { 1, 1 + 1e-15 }, { -1e300, 1e300 } };
+    const double cases[][2] = { { NAN, NAN },     { INFINITY, -INFINITY }, { 0, 0 },      { 5, 5 },
+                                { -5, -5 },       { 1e308, 1.1e308 },      { 0, 1e-320 }, { 1, 1 + 1e-15 },
+                                { -1e300, 1e300 } };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
         for (int log = 0; log < 2; log++) {
             mor_plot_axis a = mor_plot_axis_make(cases[k][0], cases[k][1], log, false, true, 5);
@@ -322,7 +342,8 @@ static void mistakes_are_told_with_exit_status_2(void** state)
     char output[4096];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int status = run(cases[i].arguments, output, sizeof output);
-        if (status != 2 || !strstr(output, cases[i].words)) print_error("%s -> %d %s", cases[i].arguments, status, output);
+        if (status != 2 || !strstr(output, cases[i].words))
+            print_error("%s -> %d %s", cases[i].arguments, status, output);
         assert_int_equal(status, 2);
         assert_non_null(strstr(output, cases[i].words));
     }
@@ -340,8 +361,11 @@ static void curves_are_the_recorded_numbers(void** state)
     mor_recording* r = mor_recording_open(paths[0], &error);
     assert_non_null(r);
     mor_figure figure = { 0 };
-    static const char* const asked[] = { "position:ball", "acceleration:ball.z", "contact-forces:ball", "position:cart.left.x",
-                                         "velocity:ball.norm", "contact-forces", "orientation:ball", "gap", "/solver/iterations", "/velocity" };
+    static const char* const asked[] = { "position:ball",       "acceleration:ball.z",
+                                         "contact-forces:ball", "position:cart.left.x",
+                                         "velocity:ball.norm",  "contact-forces",
+                                         "orientation:ball",    "gap",
+                                         "/solver/iterations",  "/velocity" };
     for (int i = 0; i < 10; i++) assert_int_equal(mor_plot_add(&figure, &r, 1, asked[i], &error), MOR_OK);
     const mor_panel* p = figure.panels;
     assert_int_equal(p[0].curve_count, 3);
@@ -360,7 +384,8 @@ static void curves_are_the_recorded_numbers(void** state)
     assert_int_equal(p[6].curve_count, 4);
     assert_true(p[6].curves[0].y[100] == 1.0 && p[6].curves[3].y[100] == 0.0); /* never turned */
     assert_int_equal(p[7].curve_count, 2);
-    assert_true(isnan(p[7].curves[0].y[0]) && p[7].curves[0].y[600] == 0.0); /* in the air; at rest its one contact has the gap 0 */
+    /* in the air; at rest its one contact has the gap 0 */
+    assert_true(isnan(p[7].curves[0].y[0]) && p[7].curves[0].y[600] == 0.0);
     assert_int_equal(p[8].curve_count, 1);
     assert_true(p[8].curves[0].y[600] == 6.0); /* 6 + 600 % 5 */
     assert_int_equal(p[9].curve_count, 14);    /* of 18 columns */
@@ -397,7 +422,8 @@ static void empty_and_strange_curves_are_drawn(void** state)
 {
     (void)state;
     mor_figure figure = { .title = "strange" };
-    double x[4] = { 0, 1, 2, 3 }, nothing[4] = { NAN, NAN, NAN, NAN }, zero[4] = { 0 }, wild[4] = { 1, INFINITY, -INFINITY, 2 };
+    double x[4] = { 0, 1, 2, 3 }, nothing[4] = { NAN, NAN, NAN, NAN }, zero[4] = { 0 },
+           wild[4] = { 1, INFINITY, -INFINITY, 2 };
     mor_figure_panel(&figure, "no curves", "");
     mor_panel_curve(mor_figure_panel(&figure, "NaN", "m"), "a", 0, 0, x, nothing, 4);
     mor_panel* log = mor_figure_panel(&figure, "log of zero", "m");
@@ -405,7 +431,9 @@ static void empty_and_strange_curves_are_drawn(void** state)
     mor_panel_curve(log, "b", 0, 0, x, zero, 4);
     mor_panel_curve(mor_figure_panel(&figure, "infinite", "m"), "c", 0, 0, x, wild, 4);
     mor_panel* crowd = mor_figure_panel(&figure, "crowd", "");
-    for (int i = 0; i < 40; i++) mor_panel_curve(crowd, "a body with quite a long name that goes on and on \xc3\xa9\xc3\xa9\xc3\xa9", i, i / 7, x, zero, 4);
+    for (int i = 0; i < 40; i++)
+        mor_panel_curve(crowd, "a body with quite a long name that goes on and on \xc3\xa9\xc3\xa9\xc3\xa9", i, i / 7,
+                        x, zero, 4);
     mor_error error = { 0 };
     assert_int_equal(mor_figure_write(&figure, in_folder(2, "strange.png"), &error), MOR_OK);
     assert_int_equal(mor_figure_write(&figure, in_folder(2, "strange.svg"), &error), MOR_OK);

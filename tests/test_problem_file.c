@@ -38,10 +38,12 @@ static double entry(const mor_matrix* A, int i, int j)
 }
 
 static const char fc3d_blocks[] = "3\n1\n1\n3\n3\n1\n1\n1\n3\n3\n2\n1\n0 1\n0\n0\n1 2 3\n4 5 6\n7 8 9\n-1 -2 -3\n0.7\n";
-static const char fc3d_sparse[] = "3 1\n2 3 3\n1\nCSparse Version 3\ntriplet: 3-by-3, nzmax: 9 nnz: 3\n 0 0 : 1\n 1 1 : 5\n 2 0 : 3\n"
-                                  "-1 -2 -3 0.7";
-static const char fc3d_columns[] = "3 1 2 3 3 2\nCSparse\n3-by-3, nzmax: 3 nnz: 3, 1-norm: 9\n    col 0 : locations 0 to 1\n      0 : 1\n"
-                                   "      2 : 3\n    col 1 : locations 2 to 2\n      1 : 5\n    col 2 : locations 3 to 2\n-1 -2 -3 0.7";
+static const char fc3d_sparse[] =
+    "3 1\n2 3 3\n1\nCSparse Version 3\ntriplet: 3-by-3, nzmax: 9 nnz: 3\n 0 0 : 1\n 1 1 : 5\n 2 0 : 3\n"
+    "-1 -2 -3 0.7";
+static const char fc3d_columns[] =
+    "3 1 2 3 3 2\nCSparse\n3-by-3, nzmax: 3 nnz: 3, 1-norm: 9\n    col 0 : locations 0 to 1\n      0 : 1\n"
+    "      2 : 3\n    col 1 : locations 2 to 2\n      1 : 5\n    col 2 : locations 3 to 2\n-1 -2 -3 0.7";
 
 static void the_three_storages_are_read(void** state)
 {
@@ -124,7 +126,8 @@ static void damaged_files_are_errors_or_valid_problems_but_never_crash(void** st
         size_t n = strlen(from);
         memcpy(text, from, n);
         for (int k = 0; k <= trial % 4; k++)
-            text[(size_t)(mor_rng_uniform(&rng) * (double)n)] = letters[(int)(mor_rng_uniform(&rng) * (sizeof letters - 1))];
+            text[(size_t)(mor_rng_uniform(&rng) * (double)n)] =
+                letters[(int)(mor_rng_uniform(&rng) * (sizeof letters - 1))];
         mor_problem_file file;
         mor_error error = { 0 };
         write_text("fc3d_d.dat", text, n);
@@ -151,7 +154,8 @@ static void messages_name_the_place_and_help(void** state)
         { "fc3d_a.dat", NULL, "3 1 0 3 3 3 3 1 0 0 0 1 0 0 0 1 -1 0 0 -0.5", "must not be negative" },
         { "mlcp_a.dat", NULL, "0 0 1 1 1 1", "storage flag" },
         { "mlcp_a.dat", NULL, "1 0 1 1 0 2 5", "kind of a block" },
-        { "fc3d_a.dat", NULL, "3 1 2 3 3 1\nx\ntriplet: 3-by-3, nzmax: 1 nnz: 1\n 9 0 : 1\n1 1 1 1", "row of an entry is 9" },
+        { "fc3d_a.dat", NULL, "3 1 2 3 3 1\nx\ntriplet: 3-by-3, nzmax: 1 nnz: 1\n 9 0 : 1\n1 1 1 1",
+          "row of an entry is 9" },
         { "fc3d_a.dat", NULL, "3 1 2 3 3 1\nno head here 1 1 1 1", "head of a sparse matrix" },
         { "x.hdf5", NULL, "\x89HDF\r\n\x1a\n and then nothing", "HDF5 cannot open" },
     };
@@ -160,7 +164,8 @@ static void messages_name_the_place_and_help(void** state)
         mor_error error = { 0 };
         write_text(cases[k].name, cases[k].text, strlen(cases[k].text));
         assert_int_equal(mor_problem_read(place(cases[k].name), cases[k].kind, &file, &error), MOR_BAD_INPUT);
-        if (!strstr(error.text, cases[k].expected)) fail_msg("case %d: '%s' lacks '%s'", (int)k, error.text, cases[k].expected);
+        if (!strstr(error.text, cases[k].expected))
+            fail_msg("case %d: '%s' lacks '%s'", (int)k, error.text, cases[k].expected);
     }
     mor_problem_file file;
     mor_error error = { 0 };
@@ -186,7 +191,8 @@ static void stored_global_problems_come_from_both_formats(void** state)
     assert_int_equal(text.problem.size, hdf.problem.size);
     assert_int_equal(text.problem.M.rows, hdf.problem.M.rows);
     for (int k = 0; k < text.problem.size; k++) assert_near(text.problem.b[k], hdf.problem.b[k], 1e-5);
-    for (int k = 0; k < text.problem.contact_count; k++) assert_near(text.problem.mu_roll[k], hdf.problem.mu_roll[k], 1e-12);
+    for (int k = 0; k < text.problem.contact_count; k++)
+        assert_near(text.problem.mu_roll[k], hdf.problem.mu_roll[k], 1e-12);
     mor_problem_file_free(&text);
     mor_problem_file_free(&hdf);
 }

@@ -1,5 +1,5 @@
-/* The three QP methods: known answers, random semidefinite problems on which they must agree, friction problems of the kind a
- * standing robot makes (24 forces, rank 12), contradictions and unbounded problems. */
+/* The three QP methods: known answers, random semidefinite problems on which they must agree, friction problems of the
+ * kind a standing robot makes (24 forces, rank 12), contradictions and unbounded problems. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,13 +25,15 @@ static double uniform(mor_rng* r) { return 2.0 * mor_rng_uniform(r) - 1.0; }
 
 static void finish(qp* d)
 {
-    d->problem = (mor_problem){ .form = MOR_QP, .size = d->n, .b = d->q, .lower = d->l, .upper = d->u, .c_lower = d->cl, .c_upper = d->cu };
+    d->problem = (mor_problem){
+        .form = MOR_QP, .size = d->n, .b = d->q, .lower = d->l, .upper = d->u, .c_lower = d->cl, .c_upper = d->cu
+    };
     d->problem.A = (mor_matrix){ .storage = MOR_DENSE, .rows = d->n, .cols = d->n, .x = d->P };
     d->problem.C = (mor_matrix){ .storage = MOR_DENSE, .rows = d->m, .cols = d->n, .x = d->C };
 }
 
-/* P = B B' of the given rank; a point z with l <= z <= u and rows around it, some of them repeated or equations; q in the range
- * of P plus multipliers of the constraints, so that a minimum exists. */
+/* P = B B' of the given rank; a point z with l <= z <= u and rows around it, some of them repeated or equations; q in
+ * the range of P plus multipliers of the constraints, so that a minimum exists. */
 static void random_qp(qp* d, int n, int rank, int m, mor_rng* r)
 {
     d->n = n, d->m = m;
@@ -67,7 +69,8 @@ static void random_qp(qp* d, int n, int rank, int m, mor_rng* r)
     finish(d);
 }
 
-/* Judged here: feasibility and the objective; optimality follows because a convex minimum is a number all methods must share. */
+/* Judged here: feasibility and the objective; optimality follows because a convex minimum is a number all methods must
+ * share. */
 static double objective(const qp* d, const double* z, double* violation)
 {
     double f = 0.0, worst = 0.0;
@@ -100,7 +103,8 @@ static void agree(const qp* d, const char* what, int seed)
     for (int s = 0; s < 3; s++) {
         mor_report r = solve(names[s], d, z[s]);
         if (r.status != MOR_SOLVED)
-            fail_msg("%s on %s %d: %s, error %g after %d (%s)", names[s], what, seed, mor_status_name(r.status), r.residual.relative, r.iterations, r.detail);
+            fail_msg("%s on %s %d: %s, error %g after %d (%s)", names[s], what, seed, mor_status_name(r.status),
+                     r.residual.relative, r.iterations, r.detail);
         f[s] = objective(d, z[s], &v);
         for (int i = 0; i < d->n; i++) size = fmax(size, fabs(z[s][i]));
         if (!(v <= 1e-7 * size)) fail_msg("%s on %s %d violates a bound by %g", names[s], what, seed, v);
@@ -114,8 +118,10 @@ static void agree(const qp* d, const char* what, int seed)
         for (int s = 1; s < 3; s++) apart[s] = fmax(apart[s], fabs(w[s] - w[0]));
     }
     for (int s = 1; s < 3; s++) {
-        if (!(fabs(f[s] - f[0]) <= 1e-8 * scale)) fail_msg("%s on %s %d: objective %.15g, not %.15g", names[s], what, seed, f[s], f[0]);
-        if (!(apart[s] <= 1e-8 * fmax(1.0, Pz))) fail_msg("%s on %s %d: P z differs by %g of %g", names[s], what, seed, apart[s], Pz);
+        if (!(fabs(f[s] - f[0]) <= 1e-8 * scale))
+            fail_msg("%s on %s %d: objective %.15g, not %.15g", names[s], what, seed, f[s], f[0]);
+        if (!(apart[s] <= 1e-8 * fmax(1.0, Pz)))
+            fail_msg("%s on %s %d: P z differs by %g of %g", names[s], what, seed, apart[s], Pz);
     }
 }
 
@@ -127,19 +133,34 @@ static void tiny_problems_have_their_known_answers(void** state)
     for (int s = 0; s < 3; s++) {
         double z[4];
         /* nearest point of the line x + y = 1, x >= 0.8, to the origin: (0.8, 0.2) */
-        qp d = { .n = 2, .m = 1, .P = { 1, 0, 0, 1 }, .C = { 1, 1 }, .cl = { 1 }, .cu = { 1 }, .l = { 0.8, -INFINITY }, .u = { INFINITY, INFINITY } };
+        qp d = { .n = 2,
+                 .m = 1,
+                 .P = { 1, 0, 0, 1 },
+                 .C = { 1, 1 },
+                 .cl = { 1 },
+                 .cu = { 1 },
+                 .l = { 0.8, -INFINITY },
+                 .u = { INFINITY, INFINITY } };
         finish(&d);
         assert_int_equal(solve(names[s], &d, z).status, MOR_SOLVED);
         assert_near(z[0], 0.8, 1e-10);
         assert_near(z[1], 0.2, 1e-10);
         /* a linear programme: maximise x + 2 y in the triangle x + y <= 1: (0, 1) */
-        qp lp = { .n = 2, .m = 1, .q = { -1, -2 }, .C = { 1, 1 }, .cl = { -INFINITY }, .cu = { 1 }, .u = { INFINITY, INFINITY } };
+        qp lp = { .n = 2,
+                  .m = 1,
+                  .q = { -1, -2 },
+                  .C = { 1, 1 },
+                  .cl = { -INFINITY },
+                  .cu = { 1 },
+                  .u = { INFINITY, INFINITY } };
         finish(&lp);
         assert_int_equal(solve(names[s], &lp, z).status, MOR_SOLVED);
         assert_near(z[0], 0.0, 1e-7);
         assert_near(z[1], 1.0, 1e-7);
         /* no constraint at all */
-        qp bare = { .n = 2, .P = { 2, 1, 1, 2 }, .q = { -3, -3 }, .l = { -INFINITY, -INFINITY }, .u = { INFINITY, INFINITY } };
+        qp bare = {
+            .n = 2, .P = { 2, 1, 1, 2 }, .q = { -3, -3 }, .l = { -INFINITY, -INFINITY }, .u = { INFINITY, INFINITY }
+        };
         finish(&bare);
         assert_int_equal(solve(names[s], &bare, z).status, MOR_SOLVED);
         assert_near(z[0], 1.0, 1e-10);
@@ -164,22 +185,33 @@ static void contradictions_and_unbounded_problems_are_proved(void** state)
         qp d = { .n = 2, .m = 1, .P = { 1, 0, 0, 1 }, .C = { 1, 1 }, .cl = { 3 }, .cu = { INFINITY }, .u = { 1, 1 } };
         finish(&d);
         mor_report r = solve(names[s], &d, z);
-        if (r.status != MOR_NO_SOLUTION) fail_msg("%s: %s %d %s", names[s], mor_status_name(r.status), r.iterations, r.detail);
+        if (r.status != MOR_NO_SOLUTION)
+            fail_msg("%s: %s %d %s", names[s], mor_status_name(r.status), r.iterations, r.detail);
         /* two equations that differ */
-        qp e = { .n = 2, .m = 2, .P = { 1, 0, 0, 1 }, .C = { 1, 2, 1, 2 }, .cl = { 1, 3 }, .cu = { 1, 3 }, .l = { -INFINITY, -INFINITY }, .u = { INFINITY, INFINITY } };
+        qp e = { .n = 2,
+                 .m = 2,
+                 .P = { 1, 0, 0, 1 },
+                 .C = { 1, 2, 1, 2 },
+                 .cl = { 1, 3 },
+                 .cu = { 1, 3 },
+                 .l = { -INFINITY, -INFINITY },
+                 .u = { INFINITY, INFINITY } };
         finish(&e);
         r = solve(names[s], &e, z);
-        if (r.status != MOR_NO_SOLUTION) fail_msg("%s, equations: %s %d %s", names[s], mor_status_name(r.status), r.iterations, r.detail);
+        if (r.status != MOR_NO_SOLUTION)
+            fail_msg("%s, equations: %s %d %s", names[s], mor_status_name(r.status), r.iterations, r.detail);
         /* the same two equations made consistent are no contradiction */
         e.cl[1] = e.cu[1] = 2;
         r = solve(names[s], &e, z);
-        if (r.status != MOR_SOLVED) fail_msg("%s, consistent equations: %s %g", names[s], mor_status_name(r.status), r.residual.relative);
+        if (r.status != MOR_SOLVED)
+            fail_msg("%s, consistent equations: %s %g", names[s], mor_status_name(r.status), r.residual.relative);
         assert_near(z[0], 0.5, 1e-9);
         /* no curvature along y and a slope */
         qp f = { .n = 2, .P = { 1, 0, 0, 0 }, .q = { 0, -1 }, .u = { INFINITY, INFINITY } };
         finish(&f);
         r = solve(names[s], &f, z);
-        if (r.status != MOR_NO_SOLUTION) fail_msg("%s, unbounded: %s %d %s", names[s], mor_status_name(r.status), r.iterations, r.detail);
+        if (r.status != MOR_NO_SOLUTION)
+            fail_msg("%s, unbounded: %s %d %s", names[s], mor_status_name(r.status), r.iterations, r.detail);
         /* a saddle is refused */
         qp g = { .n = 2, .P = { 1, 0, 0, -1 }, .q = { -1, -1 }, .u = { 1, 1 } };
         finish(&g);
@@ -200,8 +232,8 @@ static void the_three_agree_on_random_semidefinite_problems(void** state)
     agree(&data, "large problem", 0);
 }
 
-/* Eight corners of two soles, each sole a rigid body of six freedoms of a chain with a random mass matrix: 24 forces, rank 12, linearised
- * cones, normal forces not negative. */
+/* Eight corners of two soles, each sole a rigid body of six freedoms of a chain with a random mass matrix: 24 forces,
+ * rank 12, linearised cones, normal forces not negative. */
 static void friction_qp(qp* d, double mu, mor_rng* r)
 {
     double J[24][12] = { { 0 } }, B[12][12], Mi[12][12];

@@ -95,19 +95,35 @@ static mor_frames* create_with(const char* file, bool contacts, mor_error* error
     }
     static mor_vec3 corners[4] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
     static int face_start[5] = { 0, 3, 6, 9, 12 }, loops[12] = { 0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3 };
-    static const mor_polyhedron tetrahedron = { .vertex_count = 4, .face_count = 4, .vertices = corners,
-                                                .face_start = face_start, .face_vertices = loops };
-    static const mor_geometry ball = { .kind = MOR_SPHERE, .dimension = 3, .size = { 0.5 }, .radius = 0.5, .label = "sphere" };
-    static const mor_geometry solid = { .kind = MOR_POLYHEDRON, .dimension = 3, .polyhedron = &tetrahedron,
-                                        .radius = 1.0, .label = "hull" };
+    static const mor_polyhedron tetrahedron = {
+        .vertex_count = 4, .face_count = 4, .vertices = corners, .face_start = face_start, .face_vertices = loops
+    };
+    static const mor_geometry ball = {
+        .kind = MOR_SPHERE, .dimension = 3, .size = { 0.5 }, .radius = 0.5, .label = "sphere"
+    };
+    static const mor_geometry solid = {
+        .kind = MOR_POLYHEDRON, .dimension = 3, .polyhedron = &tetrahedron, .radius = 1.0, .label = "hull"
+    };
     const mor_frames_shape shapes[] = { { 0, &ball, mor_pose_identity() },
                                         { 1, &solid, { { 1, 2, 3 }, { 1, 0, 0, 0 } } },
                                         { 2, &solid, mor_pose_identity() } };
     const mor_frames_def def = {
-        .scene_name = "made up", .scene_text = "scene: made up\n# \xc3\xa9\n", .formulation = "st", .solver = "pgs",
-        .collision = "manifold", .integrator = "euler", .stabilisation = "none", .step = 0.01, .dimension = 3,
-        .gravity = { 0, 0, -9.81 }, .every = 1, .contacts = contacts, .body_count = BODIES, .bodies = bodies,
-        .shape_count = 3, .shapes = shapes,
+        .scene_name = "made up",
+        .scene_text = "scene: made up\n# \xc3\xa9\n",
+        .formulation = "st",
+        .solver = "pgs",
+        .collision = "manifold",
+        .integrator = "euler",
+        .stabilisation = "none",
+        .step = 0.01,
+        .dimension = 3,
+        .gravity = { 0, 0, -9.81 },
+        .every = 1,
+        .contacts = contacts,
+        .body_count = BODIES,
+        .bodies = bodies,
+        .shape_count = 3,
+        .shapes = shapes,
     };
     return mor_frames_create(file, &def, error);
 }
@@ -138,7 +154,9 @@ static void put(mor_frames* frames, int i)
         for (int c = 0; c < 6; c++) velocity[6 * b + c] = velocity_at(i, b, c);
     }
     for (int k = 0; k < contacts_at(i); k++) {
-        mor_contact contact = { .normal = { 0, 0, 1 }, .gap = -1e-3 * k, .feature = UINT64_C(1) << 60,
+        mor_contact contact = { .normal = { 0, 0, 1 },
+                                .gap = -1e-3 * k,
+                                .feature = UINT64_C(1) << 60,
                                 .impulse = { impulse_at(i, k, 0), impulse_at(i, k, 1), impulse_at(i, k, 2) } };
         contact.normal_impulse = contact.impulse.z;
         mor_frames_contact(frames, &contact, (int[2]){ k, k + 1 });
@@ -294,8 +312,8 @@ static void an_empty_recording_opens(void** state)
     mor_recording_close(r);
 }
 
-/* A write is cut by SIGKILL only between pages: object headers, rewritten with every flush, must not cross one. They begin with
- * "OHDR", version, flags (HDF5 file format, IV.A.1.b). */
+/* A write is cut by SIGKILL only between pages: object headers, rewritten with every flush, must not cross one. They
+ * begin with "OHDR", version, flags (HDF5 file format, IV.A.1.b). */
 static void no_header_crosses_a_page(void** state)
 {
     (void)state;
@@ -312,7 +330,8 @@ static void no_header_crosses_a_page(void** state)
     for (size_t p = 0; p + 40 < n; p++) {
         if (memcmp(bytes + p, "OHDR\2", 5) != 0) continue;
         unsigned flags = bytes[p + 5];
-        size_t at = p + 6 + (flags & 0x20 ? 16 : 0) + (flags & 0x10 ? 4 : 0), width = (size_t)1 << (flags & 3), size = 0;
+        size_t at = p + 6 + (flags & 0x20 ? 16 : 0) + (flags & 0x10 ? 4 : 0), width = (size_t)1 << (flags & 3),
+               size = 0;
         for (size_t k = 0; k < width; k++) size |= (size_t)bytes[at + k] << (8 * k);
         size_t last = at + width + size + 4 - 1; /* the checksum's last byte */
         assert_true(p / 4096 == last / 4096);
@@ -572,8 +591,8 @@ static void forged_files_are_refused_with_the_dataset(void** state)
 {
     (void)state;
     enum { NO_VERSION, NEW_VERSION, NO_BODIES, NO_TIME, FLAT_POSE, SHORT_POSE, BACKWARDS, TEXT_TIME, KINDS };
-    static const char* const expected[KINDS] = { "/meta@version", "/meta@version", "/bodies/kind", "/time", "/pose",
-                                                 "/pose", "/time: runs backwards", "/time" };
+    static const char* const expected[KINDS] = { "/meta@version", "/meta@version", "/bodies/kind",          "/time",
+                                                 "/pose",         "/pose",         "/time: runs backwards", "/time" };
     for (int kind = 0; kind < KINDS; kind++) {
         char name[32];
         mor_h5 h5;
@@ -599,7 +618,8 @@ static void forged_files_are_refused_with_the_dataset(void** state)
         else if (kind != NO_TIME)
             mor_h5_write(&h5, "/time", MOR_H5_DOUBLE, 1, (size_t[]){ 3 }, kind == BACKWARDS ? backwards : zeros, NULL);
         size_t flat[2] = { 3, 7 }, full[3] = { kind == SHORT_POSE ? 2 : 3, 1, 7 };
-        mor_h5_write(&h5, "/pose", MOR_H5_DOUBLE, kind == FLAT_POSE ? 2 : 3, kind == FLAT_POSE ? flat : full, zeros, NULL);
+        mor_h5_write(&h5, "/pose", MOR_H5_DOUBLE, kind == FLAT_POSE ? 2 : 3, kind == FLAT_POSE ? flat : full, zeros,
+                     NULL);
         mor_h5_write(&h5, "/velocity", MOR_H5_DOUBLE, 3, (size_t[]){ 3, 1, 6 }, zeros, NULL);
         assert_int_equal(mor_h5_close(&h5, NULL), MOR_OK);
         refused(path, expected[kind]);
@@ -719,7 +739,8 @@ static void a_world_is_recorded_as_it_was(void** state)
         assert_int_equal(mor_recording_series(r, series[k].path, v, &error), MOR_OK);
         for (int i = 0; i < 100; i++) {
             const char* at = (const char*)&w.report[i] + series[k].offset;
-            assert_true(v[i + 1] == (series[k].is_int ? (double)*(const int*)(const void*)at : *(const double*)(const void*)at));
+            assert_true(v[i + 1] ==
+                        (series[k].is_int ? (double)*(const int*)(const void*)at : *(const double*)(const void*)at));
         }
     }
     assert_int_equal(mor_recording_series(r, "/contacts/count", v, &error), MOR_OK);

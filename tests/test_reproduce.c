@@ -1,4 +1,5 @@
-/* moreau reproduce: goes on after a kill, tells its progress to a terminal only, and its HDF5 file holds what the CSV files hold. */
+/* moreau reproduce: goes on after a kill, tells its progress to a terminal only, and its HDF5 file holds what the CSV
+ * files hold. */
 #define _XOPEN_SOURCE 700 /* pseudo-terminals */
 #include <fcntl.h>
 #include <signal.h>
@@ -95,7 +96,8 @@ static void a_killed_run_goes_on_where_it_stopped(void** state)
     assert_false(there("killed/index.html", NULL));
     assert_int_equal(run("22 --quick --threads 1 -o killed"), 0);
     assert_true(there(part, &after));
-    assert_true(before.st_mtim.tv_sec == after.st_mtim.tv_sec && before.st_mtim.tv_nsec == after.st_mtim.tv_nsec && before.st_ino == after.st_ino);
+    assert_true(before.st_mtim.tv_sec == after.st_mtim.tv_sec && before.st_mtim.tv_nsec == after.st_mtim.tv_nsec &&
+                before.st_ino == after.st_ino);
     /* the same numbers as in one go, on two threads */
     assert_int_equal(run("table1 --quick --threads 2 -o whole"), 0);
     char *a = slurp("killed/figure-19/errors.csv"), *b = slurp("whole/figure-19/errors.csv");
@@ -122,7 +124,8 @@ static void the_hdf5_file_holds_the_tables(void** state)
     if (mor_h5_open(&h5, path, &error) != MOR_OK) fail_msg("%s", error.text);
     double x[91], energy[91];
     if (mor_h5_read_all(&h5, "/figure-1/peg/x", MOR_H5_DOUBLE, 91, x, &error) != MOR_OK) fail_msg("%s", error.text);
-    if (mor_h5_read_all(&h5, "/figure-1/peg/energy", MOR_H5_DOUBLE, 91, energy, &error) != MOR_OK) fail_msg("%s", error.text);
+    if (mor_h5_read_all(&h5, "/figure-1/peg/energy", MOR_H5_DOUBLE, 91, energy, &error) != MOR_OK)
+        fail_msg("%s", error.text);
     const char* line = strchr(csv, '\n') + 1;
     for (int i = 0; i < 91; i++) {
         double t, a, y, e;

@@ -73,7 +73,8 @@ static void check_file(const char* name)
     assert_true(mor_json_get(found, "N")->number == mor_json_get(root, "N")->number);
     assert_near(mor_json_get(found, "total_mass")->number, mor_json_get(root, "total_mass")->number, 1e-10);
     const mor_json_value* order = mor_json_get(found, "joint_order")->first;
-    for (const mor_json_value* j = mor_json_get(root, "joint_order")->first; j; j = j->next, order = order->next) assert_string_equal(order->text, j->text);
+    for (const mor_json_value* j = mor_json_get(root, "joint_order")->first; j; j = j->next, order = order->next)
+        assert_string_equal(order->text, j->text);
     static const char* const keys[] = { "M", "h", "g", "nudot", "com_world" };
     static const char* const frame_keys[] = { "H", "J", "Jdot_nu" };
     const mor_json_value* s = mor_json_get(found, "states")->first;
@@ -82,7 +83,8 @@ static void check_file(const char* name)
         assert_non_null(s);
         for (int k = 0; k < 5; k++) check(s, e, keys[k]);
         for (const mor_json_value* frame = mor_json_get(e, "frames")->first; frame; frame = frame->next, frames++)
-            for (int k = 0; k < 3; k++) check(mor_json_get(mor_json_get(s, "frames"), frame->key), frame, frame_keys[k]);
+            for (int k = 0; k < 3; k++)
+                check(mor_json_get(mor_json_get(s, "frames"), frame->key), frame, frame_keys[k]);
     }
     assert_null(s);
     assert_true(states >= 4 && frames >= 4);
@@ -116,7 +118,8 @@ static void a_reduced_joint_list_gives_rows_and_columns_of_the_whole(void** stat
     int at[29] = { 0, 1, 2, 3, 4, 5 }, n = 0;
     for (const mor_json_value* j = mor_json_get(root, "joint_order")->first; j; j = j->next) all[n++] = j->text;
     int k = 0;
-    for (const mor_json_value* i = index->first; i; i = i->next, k++) kept[k] = all[(int)i->number], at[6 + k] = 6 + (int)i->number;
+    for (const mor_json_value* i = index->first; i; i = i->next, k++)
+        kept[k] = all[(int)i->number], at[6 + k] = 6 + (int)i->number;
 
     mor_urdf_options o = mor_urdf_options_default();
     const mor_json_value* s4 = mor_json_get(root, "states")->first->next->next->next->next; /* others are 0 here */

@@ -1,5 +1,5 @@
-/* The scenes of robots under control give the answers their first lines promise. Standing for a whole minute runs when the
- * environment has MOREAU_LONG, a few seconds of it otherwise. Scenes of scenes/shared need ../shared. */
+/* The scenes of robots under control give the answers their first lines promise. Standing for a whole minute runs when
+ * the environment has MOREAU_LONG, a few seconds of it otherwise. Scenes of scenes/shared need ../shared. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,12 +61,14 @@ static mor_vec3 seen_from(const mor_body_state* a, const mor_body_state* b)
 }
 
 static bool is_long(void) { return getenv("MOREAU_LONG") != NULL; }
-static double minute(void) { return getenv("MOREAU_SLOW") && !is_long() ? 2.0 : 60.0; } /* the sanitizer build is slow */
+/* the sanitizer build is slow */
+static double minute(void) { return getenv("MOREAU_SLOW") && !is_long() ? 2.0 : 60.0; }
 
 /* ---------------------------------------------------------------------------------- standing */
 
 /* Feet stay within 1e-9 m from `settled` on, the ground carries the weight to 1e-6, pressure stays within the soles. */
-static void stands(const char* scene, const char* const feet[2], double weight, double settled, double seconds, const double sole[4])
+static void stands(const char* scene, const char* const feet[2], double weight, double settled, double seconds,
+                   const double sole[4])
 {
     play p = open_scene(scene);
     until(&p, settled, NULL);
@@ -81,17 +83,22 @@ static void stands(const char* scene, const char* const feet[2], double weight, 
             assert_true(f.contact);
             int channel = mor_bus_count(p.w);
             char name[200];
-            snprintf(name, sizeof name, "%s.%s.pose", mor_world_robot_name(p.w, 0), mor_robot_frame(mor_world_robot_model(p.w, 0), f.frame)->name);
+            snprintf(name, sizeof name, "%s.%s.pose", mor_world_robot_name(p.w, 0),
+                     mor_robot_frame(mor_world_robot_model(p.w, 0), f.frame)->name);
             channel = mor_bus_find(p.w, name);
             double pose[7];
             mor_bus_read(p.w, channel, pose);
             mor_quat q = { pose[3], pose[4], pose[5], pose[6] };
-            mor_vec3 local = mor_rotate(mor_quat_conj(q), mor_v3(f.cop[0] - pose[0], f.cop[1] - pose[1], f.cop[2] - pose[2]));
-            margin = fmin(margin, fmin(fmin(local.x - sole[0], sole[1] - local.x), fmin(local.y - sole[2], sole[3] - local.y)));
+            mor_vec3 local =
+                mor_rotate(mor_quat_conj(q), mor_v3(f.cop[0] - pose[0], f.cop[1] - pose[1], f.cop[2] - pose[2]));
+            margin = fmin(margin,
+                          fmin(fmin(local.x - sole[0], sole[1] - local.x), fmin(local.y - sole[2], sole[3] - local.y)));
         }
-        off = fmax(off, fabs(mor_world_foot(p.w, 0, 0).wrench[2] + mor_world_foot(p.w, 0, 1).wrench[2] - weight) / weight);
+        off = fmax(off,
+                   fabs(mor_world_foot(p.w, 0, 0).wrench[2] + mor_world_foot(p.w, 0, 1).wrench[2] - weight) / weight);
     }
-    printf("%s: %g s, feet drift %.2g m, ground carries the weight to %.2g, pressure %.2g m or more inside the soles\n", scene, seconds, drift, off, margin);
+    printf("%s: %g s, feet drift %.2g m, ground carries the weight to %.2g, pressure %.2g m or more inside the soles\n",
+           scene, seconds, drift, off, margin);
     assert_true(margin > 0.0);
     assert_true(off < 1e-6);
     if (!(drift < 1e-9)) fail_msg("%s: the feet drifted by %g m", scene, drift);
@@ -101,7 +108,8 @@ static void stands(const char* scene, const char* const feet[2], double weight, 
 static void the_humanoid_stands_still(void** state)
 {
     (void)state;
-    stands("humanoid_stand", (const char* const[]){ "human/l_foot", "human/r_foot" }, 62.3 * 9.81, 0.5, minute(), (double[]){ -0.09, 0.15, -0.05, 0.05 });
+    stands("humanoid_stand", (const char* const[]){ "human/l_foot", "human/r_foot" }, 62.3 * 9.81, 0.5, minute(),
+           (double[]){ -0.09, 0.15, -0.05, 0.05 });
 }
 
 static void h1_stands_still(void** state)
@@ -111,8 +119,8 @@ static void h1_stands_still(void** state)
         print_message("SKIP: ../shared is not there\n");
         skip();
     }
-    stands("shared/h1_stand", (const char* const[]){ "h1/left_ankle_link", "h1/right_ankle_link" }, 59.338 * 9.81, 1.0, minute(),
-           (double[]){ -0.09, 0.19, -0.015, 0.015 });
+    stands("shared/h1_stand", (const char* const[]){ "h1/left_ankle_link", "h1/right_ankle_link" }, 59.338 * 9.81, 1.0,
+           minute(), (double[]){ -0.09, 0.19, -0.015, 0.015 });
 }
 
 static void the_icub_stands_still(void** state)
@@ -122,8 +130,8 @@ static void the_icub_stands_still(void** state)
         print_message("SKIP: ../shared is not there\n");
         skip();
     }
-    stands("shared/icub_stand", (const char* const[]){ "icub/l_ankle_2", "icub/r_ankle_2" }, 33.0616727 * 9.81, 2.0, minute(),
-           (double[]){ -0.06, 0.11, -0.035, 0.04 });
+    stands("shared/icub_stand", (const char* const[]){ "icub/l_ankle_2", "icub/r_ankle_2" }, 33.0616727 * 9.81, 2.0,
+           minute(), (double[]){ -0.06, 0.11, -0.035, 0.04 });
 }
 
 static void rrbot_swings_on_its_heavy_root(void** state)
@@ -143,7 +151,8 @@ static void rrbot_swings_on_its_heavy_root(void** state)
 
 /* ---------------------------------------------------------------------------------- grasping */
 
-static void holds(const char* scene, const char* finger, const char* object, double from, double seconds, double lifted, double least)
+static void holds(const char* scene, const char* finger, const char* object, double from, double seconds, double lifted,
+                  double least)
 {
     play p = open_scene(scene);
     double start = body(&p, object).pose.position.z;
@@ -191,7 +200,8 @@ static void anchored_contacts_do_not_creep_while_the_arm_turns(void** state)
     double slip[2];
     for (int anchored = 0; anchored < 2; anchored++) {
         play p = open_scene("goblet");
-        assert_int_equal(mor_world_set_option(p.w, "method", "sticking", anchored ? "anchored" : "velocity", &p.error), MOR_OK);
+        assert_int_equal(mor_world_set_option(p.w, "method", "sticking", anchored ? "anchored" : "velocity", &p.error),
+                         MOR_OK);
         until(&p, 1.488, NULL);
         mor_body_state f = body(&p, "hand/finger1_pad_link"), o = body(&p, "goblet/goblet");
         mor_vec3 before = seen_from(&f, &o);
@@ -368,12 +378,14 @@ static void the_platform_of_the_delta_stays_level(void** state)
 static void the_hips_of_the_five_bar_carry_its_linkage(void** state)
 {
     (void)state;
-    static const char text[] = "moreau: 1\ntime: { step: 0.001 }\nrobots:\n  - name: leg\n    urdf: robots/five_bar.urdf\n"
-                               "    joints: { slide: 1, left_hip: 0.9, left_knee: -1.634203596, right_hip: -0.9, right_knee: 1.634203596 }\n"
-                               "    actuated: [ slide, left_hip, right_hip ]\n"
-                               "    loops: [ { frames: [ left_shank, right_shank ], at: [ [0, 0, -0.25], [0, 0, -0.25] ], type: point } ]\n"
-                               "    sensors: [ { type: torque, joint: left_hip }, { type: torque, joint: right_hip }, { type: torque, joint: right_knee } ]\n"
-                               "controllers: [ { type: pid, robot: leg, kp: 1e4, kd: 1e3 } ]\n";
+    static const char text[] =
+        "moreau: 1\ntime: { step: 0.001 }\nrobots:\n  - name: leg\n    urdf: robots/five_bar.urdf\n"
+        "    joints: { slide: 1, left_hip: 0.9, left_knee: -1.634203596, right_hip: -0.9, right_knee: 1.634203596 }\n"
+        "    actuated: [ slide, left_hip, right_hip ]\n"
+        "    loops: [ { frames: [ left_shank, right_shank ], at: [ [0, 0, -0.25], [0, 0, -0.25] ], type: point } ]\n"
+        "    sensors: [ { type: torque, joint: left_hip }, { type: torque, joint: right_hip }, { type: torque, joint: "
+        "right_knee } ]\n"
+        "controllers: [ { type: pid, robot: leg, kp: 1e4, kd: 1e3 } ]\n";
     play p = { .name = "five-bar in the air" };
     p.scene = mor_scene_parse(text, strlen(text), MOREAU_SOURCE_DIR "/scenes/inline.yaml", NULL, NULL, &p.error);
     if (!p.scene || !(p.w = mor_scene_build(p.scene, 1, &p.error))) fail_msg("%s", p.error.text);
@@ -410,7 +422,8 @@ static void refused(const char* text, const char* sentence)
     snprintf(full, sizeof full, "moreau: 1\nbodies: [ { name: floor, shape: plane, fixed: true } ]\n%s", text);
     mor_scene* scene = mor_scene_parse(full, strlen(full), path, NULL, NULL, &error);
     mor_world* w = scene ? mor_scene_build(scene, 1, &error) : NULL;
-    if (w || error.code != MOR_BAD_INPUT || !strstr(error.text, sentence)) fail_msg("expected '%s', got '%s'", sentence, w ? "a world" : error.text);
+    if (w || error.code != MOR_BAD_INPUT || !strstr(error.text, sentence))
+        fail_msg("expected '%s', got '%s'", sentence, w ? "a world" : error.text);
     mor_world_destroy(w);
     mor_scene_destroy(scene);
 }
@@ -432,7 +445,8 @@ static const char* csv(const char* content)
 static void refused_table(const char* content, const char* sentence)
 {
     char text[400];
-    snprintf(text, sizeof text, ARM "controllers: [ { type: trajectory, robot: arm, file: %s, kp: 1 } ]\n", csv(content));
+    snprintf(text, sizeof text, ARM "controllers: [ { type: trajectory, robot: arm, file: %s, kp: 1 } ]\n",
+             csv(content));
     refused(text, sentence);
     remove(csv(""));
 }
@@ -458,15 +472,19 @@ static void bad_input_is_told_with_its_place(void** state)
     refused(ARM_WITH("collide: feet"), "needs 'feet' with points");
     refused(ARM_WITH("collide: feet, feet: [ { link: tip } ]"), "a foot has 'points'");
     refused(ARM_WITH("collide: feet, feet: [ { link: tip, points: [[0, 0]] } ]"), "point has 2 numbers; give 3");
-    refused(ARM "controllers: [ { type: pidd, robot: arm } ]\n", "unknown type of controller 'pidd'; did you mean 'pid'?");
+    refused(ARM "controllers: [ { type: pidd, robot: arm } ]\n",
+            "unknown type of controller 'pidd'; did you mean 'pid'?");
     refused(ARM "controllers: [ { type: pid, robot: leg } ]\n", "there is no robot 'leg'");
     refused(ARM "controllers: [ { type: pid, robot: arm, kp: -5 } ]\n", "must not be negative");
     refused(ARM "controllers: [ { type: pid, robot: arm, targets: { elbo: 1 } } ]\n", "did you mean 'elbow'?");
     refused(ARM "controllers: [ { type: trajectory, robot: arm } ]\n", "a trajectory has 'file' or 'moves'");
     refused(ARM "controllers: [ { type: pid, robot: arm, options: { x: 1 } } ]\n", "have no options");
     refused(ARM "controllers: [ { type: balance, robot: arm, options: { com_kq: 1 } } ]\n", "com_kq");
-    refused(ARM "controllers: [ { type: trajectory, robot: arm, moves: [ { at: 1, targets: {} }, { at: 1, targets: {} } ] } ]\n", "times of moves must increase");
-    refused(ARM_WITH("actuated: [ elbow ]") "controllers: [ { type: pid, robot: arm, joint: shoulder } ]\n", "has no motor");
+    refused(ARM "controllers: [ { type: trajectory, robot: arm, moves: [ { at: 1, targets: {} }, { at: 1, targets: {} "
+                "} ] } ]\n",
+            "times of moves must increase");
+    refused(ARM_WITH("actuated: [ elbow ]") "controllers: [ { type: pid, robot: arm, joint: shoulder } ]\n",
+            "has no motor");
     refused(ARM "forces: [ { robot: arm, link: hand } ]\n", "the robot has no link 'hand'");
     refused(ARM "forces: [ { robot: arm, force: [1, 0, 0] } ]\n", "has no 'link'");
     refused(ARM "record: { bus: [ arm.torques ] }\n", "nothing on the output bus is called 'arm.torques'");
@@ -485,13 +503,17 @@ static void bad_input_is_told_with_its_place(void** state)
 static void loops_that_cannot_close_and_feet_without_mass_are_refused(void** state)
 {
     (void)state;
-    refused(ARM_WITH("loops: [ { frames: [ tip, world ], at: [ [0, 0, 0], [9, 0, 0] ] } ]"), "the loops do not close from this start");
+    refused(ARM_WITH("loops: [ { frames: [ tip, world ], at: [ [0, 0, 0], [9, 0, 0] ] } ]"),
+            "the loops do not close from this start");
     char path[64], text[300];
     snprintf(path, sizeof path, "/tmp/moreau-test-%d.urdf", (int)getpid());
     FILE* f = fopen(path, "w");
     assert_non_null(f);
-    fputs("<robot name='r'><link name='body'><inertial><mass value='1'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/></inertial></link>"
-          "<joint name='ankle' type='continuous'><parent link='body'/><child link='foot'/><axis xyz='0 1 0'/></joint><link name='foot'/></robot>", f);
+    fputs("<robot name='r'><link name='body'><inertial><mass value='1'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' "
+          "iyz='0' izz='1'/></inertial></link>"
+          "<joint name='ankle' type='continuous'><parent link='body'/><child link='foot'/><axis xyz='0 1 "
+          "0'/></joint><link name='foot'/></robot>",
+          f);
     fclose(f);
     snprintf(text, sizeof text, "robots: [ { name: r, urdf: %s, base: floating } ]\n", path);
     refused(text, "a part that can move has no mass or inertia");
@@ -524,7 +546,8 @@ static void a_recording_keeps_the_chosen_channels_of_the_bus(void** state)
         assert_memory_equal(kept, now, (size_t)channels[k].size * sizeof(double));
     }
     mor_error none = { 0 };
-    assert_int_equal(mor_recording_rows(h5, "/bus/human.M", 0, 1, 29 * 29, kept, &none), MOR_BAD_INPUT); /* not asked for */
+    /* not asked for */
+    assert_int_equal(mor_recording_rows(h5, "/bus/human.M", 0, 1, 29 * 29, kept, &none), MOR_BAD_INPUT);
     mor_recording_close(h5);
     close_scene(&p);
     remove(path);
@@ -537,14 +560,19 @@ static void a_controller_comes_from_a_plug_in(void** state)
     snprintf(path, sizeof path, "/tmp/moreau-test-%d.yaml", (int)getpid());
     FILE* f = fopen(path, "w");
     assert_non_null(f);
-    fprintf(f, "moreau: 1\ntime: { step: 0.01, end: 0.5 }\ngravity: [0, 0, 0]\nrobots: [ { name: arm, urdf: %s/scenes/robots/arm2.urdf } ]\n"
-               "controllers: [ { type: chirp, robot: arm, joint: elbow, options: { amplitude: 2, low: 1, high: 1 } } ]\n", MOREAU_SOURCE_DIR);
+    fprintf(f,
+            "moreau: 1\ntime: { step: 0.01, end: 0.5 }\ngravity: [0, 0, 0]\nrobots: [ { name: arm, urdf: "
+            "%s/scenes/robots/arm2.urdf } ]\n"
+            "controllers: [ { type: chirp, robot: arm, joint: elbow, options: { amplitude: 2, low: 1, high: 1 } } ]\n",
+            MOREAU_SOURCE_DIR);
     fclose(f);
     snprintf(line, sizeof line, "%s run %s --plugin %s --quiet", MOREAU_COMMAND, path, MOREAU_CONTROLLER_PLUGIN);
     assert_int_equal(system(line), 0);
-    snprintf(line, sizeof line, "%s list controllers --plugin %s | grep -q '^chirp '", MOREAU_COMMAND, MOREAU_CONTROLLER_PLUGIN);
+    snprintf(line, sizeof line, "%s list controllers --plugin %s | grep -q '^chirp '", MOREAU_COMMAND,
+             MOREAU_CONTROLLER_PLUGIN);
     assert_int_equal(system(line), 0);
-    snprintf(line, sizeof line, "%s run %s --quiet 2>&1 | grep -q \"unknown type of controller 'chirp'\"", MOREAU_COMMAND, path);
+    snprintf(line, sizeof line, "%s run %s --quiet 2>&1 | grep -q \"unknown type of controller 'chirp'\"",
+             MOREAU_COMMAND, path);
     assert_int_equal(system(line), 0);
     remove(path);
 }

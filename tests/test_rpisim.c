@@ -78,8 +78,7 @@ static void sphere_drop_falls_freely_then_rests_on_the_plane(void** state)
         for (int n = 1; n <= 134; n++) {
             steps(&r, 1);
             double z = fallen(10, 0.01, n);
-            test_near(of(&r, "ball").com.z, z, 1e-12 * 10,
-                      "free fall"); /* relative to the height it fell from */
+            test_near(of(&r, "ball").com.z, z, 1e-12 * 10, "free fall"); /* relative to the height it fell from */
         }
         steps(&r, 66);
         test_near(of(&r, "ball").com.z, 1.0, 1e-9, "rest");
@@ -153,8 +152,7 @@ static void spheres_on_cube_stick_and_roll(void** state)
 static void sphere_on_sphere_ends_where_opposite_friction_takes_it(void** state)
 {
     (void)state;
-    static const char* const directions[] = { "method.friction_directions=7",
-                                              "method.friction_directions=64" };
+    static const char* const directions[] = { "method.friction_directions=7", "method.friction_directions=64" };
     static const double tol[] = { 5e-3, 1e-4 };
     for (int d = 0; d < 2; d++)
         for (int k = 0; k < 2; k++) {
@@ -163,8 +161,7 @@ static void sphere_on_sphere_ends_where_opposite_friction_takes_it(void** state)
             near3(of(&r, "large").com, .049063, -.049063, -1, tol[d], "large");
             near3(of(&r, "small").com, -1.190110, 1.190110, .411769, tol[d], "small");
             if (d == 1)
-                near3(of(&r, "small").velocity, -1.68390, 1.68390, -3.01851, 5 * tol[d],
-                      "velocity of the small one");
+                near3(of(&r, "small").velocity, -1.68390, 1.68390, -3.01851, 5 * tol[d], "velocity of the small one");
             assert_true(fabs(of(&r, "small").com.z - .301516) > 0.1); /* not the original's */
             end(&r);
         }
@@ -227,8 +224,7 @@ static void pachinko_is_free_fall_until_the_first_peg(void** state)
     int count = mor_world_body_count(r.world), free_count = 0;
     double z0[256];
     assert_true(count <= 256);
-    for (int b = 0; b < count; b++)
-        z0[b] = mor_body_get_state(r.world, mor_world_body(r.world, b)).com.z;
+    for (int b = 0; b < count; b++) z0[b] = mor_body_get_state(r.world, mor_world_body(r.world, b)).com.z;
     bool touched[256] = { false };
     for (int n = 1; n <= 60; n++) {
         steps(&r, 1);
@@ -252,8 +248,7 @@ static void pachinko_is_free_fall_until_the_first_peg(void** state)
 static void multi_mesh_is_free_fall_for_twenty_steps(void** state)
 {
     (void)state;
-    static const char* const names[] = { "tetrahedron", "icosahedron", "dodecahedron",
-                                         "octahedron" };
+    static const char* const names[] = { "tetrahedron", "icosahedron", "dodecahedron", "octahedron" };
     for (int k = 0; k < 2; k++) {
         run r = begin("multi_mesh", solvers[k], NULL);
         double z0[4];
@@ -273,8 +268,7 @@ static void rests(const char* scene, const char* solver, const char* directions,
     int n = mor_world_body_count(r.world);
     mor_vec3 start[160];
     assert_true(n <= 160);
-    for (int b = 0; b < n; b++)
-        start[b] = mor_body_get_state(r.world, mor_world_body(r.world, b)).com;
+    for (int b = 0; b < n; b++) start[b] = mor_body_get_state(r.world, mor_world_body(r.world, b)).com;
     steps(&r, count);
     for (int b = 0; b < n; b++) {
         mor_vec3 x = mor_body_get_state(r.world, mor_world_body(r.world, b)).com;

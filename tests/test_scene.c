@@ -92,8 +92,10 @@ static void every_key_of_a_body_is_read(void** state)
         "    inertia: [4, 5, 6, 0.1, 0.2, 0.3]\n    com: [0.1, 0.2, 0.3]\n    position: [1, 2, 3]\n"
         "    orientation: { axis: [0, 0, 2], angle: 90 }\n    velocity: [4, 5, 6]\n    angular_velocity: [7, 8, 9]\n"
         "  - { name: belt, shape: plane, fixed: true, surface_velocity: [0.2, 0, 0], friction: 0.9 }\n"
-        "  - { name: plate, shape: { box: [1, 1, 0.1] }, kinematic: { velocity: [0, 1, 0], angular_velocity: [0, 0, 2] } }\n"
-        "forces:\n  - { body: peg, force: [12, 0, 0], torque: [0, 1, 0], at: [0, 0, 1], frame: body, from: 0.5, until: 1 }\n"
+        "  - { name: plate, shape: { box: [1, 1, 0.1] }, kinematic: { velocity: [0, 1, 0], angular_velocity: [0, 0, 2] "
+        "} }\n"
+        "forces:\n  - { body: peg, force: [12, 0, 0], torque: [0, 1, 0], at: [0, 0, 1], frame: body, from: 0.5, until: "
+        "1 }\n"
         "  - { body: peg, force: [1, 0, 0] }\n"
         "ignore_pairs: [ [peg, plate] ]\nrecord: { every: 5, contacts: false, energy: false }\n"
         "joints: []\nrobots: []\ncontrollers: []\n");
@@ -180,7 +182,8 @@ static void planar_worlds_have_short_vectors(void** state)
     mor_scene* scene = parse(
         "moreau: 1\ndimension: 2\nbodies:\n"
         "  - { name: p, shape: particle, mass: 1, velocity: [1, 2] }\n"
-        "  - { name: d, shape: { disc: 2 }, angle: 1.5, angular_velocity: 3, position: [4, 5], com: [0.5, 0], inertia: 2 }\n"
+        "  - { name: d, shape: { disc: 2 }, angle: 1.5, angular_velocity: 3, position: [4, 5], com: [0.5, 0], inertia: "
+        "2 }\n"
         "  - { name: b, shape: { box: [2, 3] }, orientation: 0.5 }\n"
         "  - { name: t, shape: { polygon: [[0, 0], [1, 0], [0, 1]] }, grid: { count: [2, 3], spacing: [1, 2] } }\n"
         "  - { name: ground, shape: { chain: [[5, 0], [-5, 0]] }, fixed: true }\n"
@@ -228,7 +231,8 @@ static void a_plane_is_turned_to_its_normal(void** state)
         char text[200];
         mor_vec3 n = normals[i];
         snprintf(text, sizeof text,
-                 "moreau: 1\nbodies: [ { name: p, fixed: true, shape: { plane: { normal: [%g, %g, %g], point: [1, 2, 3] } } } ]",
+                 "moreau: 1\nbodies: [ { name: p, fixed: true, shape: { plane: { normal: [%g, %g, %g], point: [1, 2, "
+                 "3] } } } ]",
                  n.x, n.y, n.z);
         mor_scene* scene = parse(text);
         mor_pose pose = def_of(scene, "p")->shapes[0].pose;
@@ -258,8 +262,9 @@ static void a_compound_has_shapes_with_poses_and_materials(void** state)
 static void a_material_called_default_is_the_default(void** state)
 {
     (void)state;
-    mor_scene* scene = parse("moreau: 1\nmaterials: { default: { friction: 0.7 } }\nbodies: [ { name: a, shape: { sphere: 1 } },\n"
-                             "  { name: b, shape: { sphere: 1 }, material: default, position: [9, 0, 0] } ]\n");
+    mor_scene* scene =
+        parse("moreau: 1\nmaterials: { default: { friction: 0.7 } }\nbodies: [ { name: a, shape: { sphere: 1 } },\n"
+              "  { name: b, shape: { sphere: 1 }, material: default, position: [9, 0, 0] } ]\n");
     assert_true(scene->materials[def_of(scene, "a")->material].friction == 0.7);
     assert_true(scene->materials[def_of(scene, "b")->material].friction == 0.7);
     mor_scene_destroy(scene);
@@ -275,8 +280,8 @@ static double draw(uint64_t* x)
 static mor_quat draw_rotation(uint64_t* x)
 {
     double u1 = draw(x), u2 = draw(x), u3 = draw(x);
-    return (mor_quat){ sqrt(u1) * cos(2 * pi * u3), sqrt(1 - u1) * sin(2 * pi * u2),
-                       sqrt(1 - u1) * cos(2 * pi * u2), sqrt(u1) * sin(2 * pi * u3) };
+    return (mor_quat){ sqrt(u1) * cos(2 * pi * u3), sqrt(1 - u1) * sin(2 * pi * u2), sqrt(1 - u1) * cos(2 * pi * u2),
+                       sqrt(u1) * sin(2 * pi * u3) };
 }
 
 static void assert_rotation(mor_quat q, mor_quat p)
@@ -291,9 +296,10 @@ static void assert_rotation(mor_quat q, mor_quat p)
 static void a_grid_runs_its_first_index_fastest(void** state)
 {
     (void)state;
-    mor_scene* scene = parse("moreau: 1\nseed: 20240607\nbodies:\n  - name: box\n    shape: { box: [1, 1, 1] }\n    mass: 1\n"
-                             "    grid: { count: [10, 10, 10], spacing: [1.8, 1.8, 1.8], first: [-4.5, -4.5, 0], origin: [0, 0, 1] }\n"
-                             "    random: { orientation: true }\n");
+    mor_scene* scene =
+        parse("moreau: 1\nseed: 20240607\nbodies:\n  - name: box\n    shape: { box: [1, 1, 1] }\n    mass: 1\n"
+              "    grid: { count: [10, 10, 10], spacing: [1.8, 1.8, 1.8], first: [-4.5, -4.5, 0], origin: [0, 0, 1] }\n"
+              "    random: { orientation: true }\n");
     uint64_t x = 20240607;
     assert_int_equal(scene->item_count, 1000);
     for (int k = 0, n = 0; k < 10; k++)
@@ -312,9 +318,11 @@ static void a_grid_runs_its_first_index_fastest(void** state)
 static void a_grid_can_run_in_another_order(void** state)
 {
     (void)state;
-    mor_scene* scene = parse("moreau: 1\nseed: 777\nbodies:\n  - name: c\n    shape: { box: [0.4, 0.4, 0.4] }\n    fixed: true\n"
-                             "    grid: { count: [5, 10, 1], spacing: [0.5, 0.5, 0], first: [-2, 0.5, 0], origin: [0, 0, -0.2], order: yxz }\n"
-                             "    random: { orientation: true }\n");
+    mor_scene* scene =
+        parse("moreau: 1\nseed: 777\nbodies:\n  - name: c\n    shape: { box: [0.4, 0.4, 0.4] }\n    fixed: true\n"
+              "    grid: { count: [5, 10, 1], spacing: [0.5, 0.5, 0], first: [-2, 0.5, 0], origin: [0, 0, -0.2], "
+              "order: yxz }\n"
+              "    random: { orientation: true }\n");
     uint64_t x = 777;
     for (int i = 0, n = 0; i < 5; i++)
         for (int j = 0; j < 10; j++, n++) {
@@ -334,9 +342,11 @@ static void the_rubble_field_is_the_published_one(void** state)
         print_message("SKIP: the list of rotations is not here\n");
         skip();
     }
-    mor_scene* scene = parse("moreau: 1\nseed: 777\nbodies:\n  - name: c\n    shape: { box: [0.4, 0.4, 0.4] }\n    fixed: true\n"
-                             "    grid: { count: [5, 10, 1], spacing: [0.5, 0.5, 0], first: [-2, 0.5, 0], origin: [0, 0, -0.2], order: yxz }\n"
-                             "    random: { orientation: true }\n");
+    mor_scene* scene =
+        parse("moreau: 1\nseed: 777\nbodies:\n  - name: c\n    shape: { box: [0.4, 0.4, 0.4] }\n    fixed: true\n"
+              "    grid: { count: [5, 10, 1], spacing: [0.5, 0.5, 0], first: [-2, 0.5, 0], origin: [0, 0, -0.2], "
+              "order: yxz }\n"
+              "    random: { orientation: true }\n");
     char line[512];
     int found = 0, n;
     while (fgets(line, sizeof line, file)) {
@@ -374,8 +384,10 @@ static void random_numbers_are_drawn_in_file_order_rotation_first(void** state)
 static void repetitions_are_placed_relative_to_the_one_before(void** state)
 {
     (void)state;
-    mor_scene* scene = parse("moreau: 1\nbodies:\n  - name: link\n    shape: { box: [0.1, 0.02, 0.02] }\n    mass: 0.1\n"
-                             "    position: [1, 0, 0]\n    repeat: { count: 5, step: { position: [1, 0, 0], orientation: { axis: [0, 0, 1], angle: 90 } } }\n");
+    mor_scene* scene =
+        parse("moreau: 1\nbodies:\n  - name: link\n    shape: { box: [0.1, 0.02, 0.02] }\n    mass: 0.1\n"
+              "    position: [1, 0, 0]\n    repeat: { count: 5, step: { position: [1, 0, 0], orientation: { axis: [0, "
+              "0, 1], angle: 90 } } }\n");
     /* a square walk: after four steps it is back at the start */
     static const double expected[5][2] = { { 1, 0 }, { 2, 0 }, { 2, 1 }, { 1, 1 }, { 1, 0 } };
     assert_int_equal(scene->item_count, 5);
@@ -390,11 +402,19 @@ static void repetitions_are_placed_relative_to_the_one_before(void** state)
 static void overrides_change_create_and_replace(void** state)
 {
     (void)state;
-    static const char* const overrides[] = { "time.step=0.005",       "bodies.peg.mass=2",   "bodies.1.position=[1, 2, 3]",
-                                             "materials.wood.friction=0.9", "gravity.2=-1.5", "name=other",
-                                             "method.solver.tol=1e-6", "bodies.peg.shape={ sphere: 3 }", NULL };
-    mor_scene* scene = parse_with("moreau: 1\nname: peg in hole\nmethod: { solver: pgs }\ngravity: [0, 0, -9.81]\nmaterials: { wood: { density: 5 } }\n"
-                                  "bodies:\n  - { name: peg, shape: { box: [1, 1, 1] }, material: wood }\n  - { name: q, shape: { sphere: 1 } }\n",
+    static const char* const overrides[] = { "time.step=0.005",
+                                             "bodies.peg.mass=2",
+                                             "bodies.1.position=[1, 2, 3]",
+                                             "materials.wood.friction=0.9",
+                                             "gravity.2=-1.5",
+                                             "name=other",
+                                             "method.solver.tol=1e-6",
+                                             "bodies.peg.shape={ sphere: 3 }",
+                                             NULL };
+    mor_scene* scene = parse_with("moreau: 1\nname: peg in hole\nmethod: { solver: pgs }\ngravity: [0, 0, "
+                                  "-9.81]\nmaterials: { wood: { density: 5 } }\n"
+                                  "bodies:\n  - { name: peg, shape: { box: [1, 1, 1] }, material: wood }\n  - { name: "
+                                  "q, shape: { sphere: 1 } }\n",
                                   overrides);
     assert_true(scene->step == 0.005);
     assert_string_equal(mor_scene_name(scene), "other");
@@ -413,7 +433,8 @@ static void overrides_change_create_and_replace(void** state)
 static void json_is_a_scene_too(void** state)
 {
     (void)state;
-    mor_scene* scene = parse("{ \"moreau\": 1, \"bodies\": [ { \"name\": \"a\", \"shape\": { \"sphere\": 1.5e0 }, \"fixed\": true } ] }");
+    mor_scene* scene = parse(
+        "{ \"moreau\": 1, \"bodies\": [ { \"name\": \"a\", \"shape\": { \"sphere\": 1.5e0 }, \"fixed\": true } ] }");
     assert_int_equal(def_of(scene, "a")->kind, MOR_FIXED);
     mor_scene_destroy(scene);
 }
@@ -432,15 +453,23 @@ static void includes_are_merged_and_the_including_file_wins(void** state)
     (void)state;
     char directory[] = "/tmp/moreau-include-XXXXXX", main_file[160], a[160], b[160], csv[160];
     assert_non_null(mkdtemp(directory));
-    write_text(directory, "main.yaml", "moreau: 1\ninclude: [ a.yaml, b.yaml ]\ntime: { step: 0.001 }\ngravity: [0, 0, -1]\n"
-                                       "method: { solver: lemke }\nmaterials: { wood: { friction: 0.9 } }\n"
-                                       "bodies: [ { name: last, shape: { sphere: 1 } } ]\n", main_file);
-    write_text(directory, "a.yaml", "name: from a\ntime: { step: 0.1, end: 5 }\ngravity: [1, 1, 1]\nmethod: { solver: { name: pgs, tol: 1e-3 }, on_failure: warn }\n"
-                                    "materials: { wood: { friction: 0.1, density: 700 }, tin: {} }\n"
-                                    "bodies: [ { name: first, shape: { sphere: 1 }, material: wood } ]\n", a);
-    write_text(directory, "b.yaml", "name: from b\nbodies: [ { name: second, shape: { sphere: 1 }, kinematic: { motion: m.csv } } ]\n", b);
-    write_text(directory, "m.csv", "t,x,y,z,qw,qx,qy,qz\n# a quarter turn about z in two seconds\n0,0,0,0,1,0,0,0\n"
-                                   "2,4,0,0,0.70710678118654757,0,0,0.70710678118654757\n", csv);
+    write_text(directory, "main.yaml",
+               "moreau: 1\ninclude: [ a.yaml, b.yaml ]\ntime: { step: 0.001 }\ngravity: [0, 0, -1]\n"
+               "method: { solver: lemke }\nmaterials: { wood: { friction: 0.9 } }\n"
+               "bodies: [ { name: last, shape: { sphere: 1 } } ]\n",
+               main_file);
+    write_text(directory, "a.yaml",
+               "name: from a\ntime: { step: 0.1, end: 5 }\ngravity: [1, 1, 1]\nmethod: { solver: { name: pgs, tol: "
+               "1e-3 }, on_failure: warn }\n"
+               "materials: { wood: { friction: 0.1, density: 700 }, tin: {} }\n"
+               "bodies: [ { name: first, shape: { sphere: 1 }, material: wood } ]\n",
+               a);
+    write_text(directory, "b.yaml",
+               "name: from b\nbodies: [ { name: second, shape: { sphere: 1 }, kinematic: { motion: m.csv } } ]\n", b);
+    write_text(directory, "m.csv",
+               "t,x,y,z,qw,qx,qy,qz\n# a quarter turn about z in two seconds\n0,0,0,0,1,0,0,0\n"
+               "2,4,0,0,0.70710678118654757,0,0,0.70710678118654757\n",
+               csv);
     mor_error error = { 0 };
     mor_scene* scene = mor_scene_load(main_file, NULL, NULL, &error);
     if (!scene) fail_msg("%s", error.text);
@@ -476,7 +505,9 @@ static void planar_motions_may_turn_more_than_once(void** state)
     (void)state;
     char directory[] = "/tmp/moreau-motion-XXXXXX", file[160], csv[160];
     assert_non_null(mkdtemp(directory));
-    write_text(directory, "s.yaml", "moreau: 1\ndimension: 2\nbodies: [ { name: a, shape: { disc: 1 }, kinematic: { motion: m.csv } } ]\n", file);
+    write_text(directory, "s.yaml",
+               "moreau: 1\ndimension: 2\nbodies: [ { name: a, shape: { disc: 1 }, kinematic: { motion: m.csv } } ]\n",
+               file);
     write_text(directory, "m.csv", "0, 0, 0, 0\n1, 2, 4, 12\n", csv);
     mor_error error = { 0 };
     mor_scene* scene = mor_scene_load(file, NULL, NULL, &error);
@@ -562,12 +593,14 @@ static void the_page_of_the_reference_is_current(void** state)
 static void a_built_world_has_what_the_scene_says(void** state)
 {
     (void)state;
-    mor_scene* scene = parse("moreau: 1\ngravity: [0, 0, -2]\ntime: { step: 0.25 }\n"
-                             "materials: { wood: { friction: 0.3 }, ice: { friction: 0.1 } }\n"
-                             "pairs: [ { materials: [wood, ice], friction: 0.02 } ]\n"
-                             "bodies:\n  - { name: a, shape: { sphere: 1 }, mass: 2, position: [1, 2, 3], velocity: [4, 5, 6], material: ice }\n"
-                             "  - { name: floor, shape: { plane: { point: [0, 0, -50] } }, fixed: true, material: wood }\n"
-                             "  - { name: b, shape: { sphere: 1 }, grid: { count: [2, 1, 1], spacing: [5, 0, 0], origin: [10, 0, 0] } }\n");
+    mor_scene* scene = parse(
+        "moreau: 1\ngravity: [0, 0, -2]\ntime: { step: 0.25 }\n"
+        "materials: { wood: { friction: 0.3 }, ice: { friction: 0.1 } }\n"
+        "pairs: [ { materials: [wood, ice], friction: 0.02 } ]\n"
+        "bodies:\n  - { name: a, shape: { sphere: 1 }, mass: 2, position: [1, 2, 3], velocity: [4, 5, 6], material: "
+        "ice }\n"
+        "  - { name: floor, shape: { plane: { point: [0, 0, -50] } }, fixed: true, material: wood }\n"
+        "  - { name: b, shape: { sphere: 1 }, grid: { count: [2, 1, 1], spacing: [5, 0, 0], origin: [10, 0, 0] } }\n");
     mor_error error = { 0 };
     mor_world* world = mor_scene_build(scene, 1, &error);
     if (!world) fail_msg("%s", error.text);
@@ -610,7 +643,8 @@ static void forces_act_from_until(void** state)
     (void)state;
     mor_scene* scene = parse("moreau: 1\ngravity: [0, 0, 0]\ntime: { step: 0.1 }\nbodies:\n"
                              "  - { name: a, shape: { sphere: 1 }, mass: 2 }\n"
-                             "  - { name: b, shape: { sphere: 1 }, mass: 2, position: [5, 0, 0], orientation: { axis: [0, 0, 1], angle: 90 } }\n"
+                             "  - { name: b, shape: { sphere: 1 }, mass: 2, position: [5, 0, 0], orientation: { axis: "
+                             "[0, 0, 1], angle: 90 } }\n"
                              "  - { name: c, shape: { box: [1, 1, 1] }, mass: 6, position: [9, 0, 0] }\n"
                              "forces:\n  - { body: a, force: [4, 0, 0], from: 0.5, until: 1.5 }\n"
                              "  - { body: b, force: [4, 0, 0], frame: body, until: 1 }\n"
@@ -634,8 +668,10 @@ static void my_user_stage(void* scene, mor_world* world) { mor_scene_apply_force
 static void a_user_stage_of_ones_own_can_apply_the_forces(void** state)
 {
     (void)state;
-    mor_scene* scene = parse("moreau: 1\ngravity: [0, 0, 0]\ntime: { step: 0.5 }\nbodies:\n  - { name: z, shape: { sphere: 1 } }\n"
-                             "  - { name: a, shape: { sphere: 1 }, mass: 1, position: [9, 0, 0] }\nforces: [ { body: a, force: [0, 0, 3] } ]\n");
+    mor_scene* scene =
+        parse("moreau: 1\ngravity: [0, 0, 0]\ntime: { step: 0.5 }\nbodies:\n  - { name: z, shape: { sphere: 1 } }\n"
+              "  - { name: a, shape: { sphere: 1 }, mass: 1, position: [9, 0, 0] }\nforces: [ { body: a, force: [0, 0, "
+              "3] } ]\n");
     mor_world* world = build(scene);
     mor_world_on_user(world, my_user_stage, scene);
     mor_world_remove_body(world, mor_world_find_body(world, "z")); /* the order of bodies changes */
@@ -648,13 +684,14 @@ static void a_user_stage_of_ones_own_can_apply_the_forces(void** state)
 static void materials_pairs_and_ignored_pairs_reach_the_contacts(void** state)
 {
     (void)state;
-    mor_scene* scene = parse("moreau: 1\nmaterials: { wood: { friction: 0.3 }, ice: { friction: 0.1 } }\n"
-                             "pairs: [ { materials: [ice, wood], friction: 0.02, restitution: 0.25 } ]\nbodies:\n"
-                             "  - { name: floor, shape: plane, fixed: true, material: wood }\n"
-                             "  - { name: a, shape: { sphere: 1 }, position: [0, 0, 1], material: ice }\n"
-                             "  - { name: b, shape: { sphere: 1 }, position: [5, 0, 1], material: wood }\n"
-                             "  - { name: c, shape: { sphere: 1 }, position: [9, 0, 1], friction: 1.2 }\n"
-                             "  - { name: d, shape: { sphere: 1 }, position: [14, 0, 1] }\nignore_pairs: [ [d, floor] ]\n");
+    mor_scene* scene =
+        parse("moreau: 1\nmaterials: { wood: { friction: 0.3 }, ice: { friction: 0.1 } }\n"
+              "pairs: [ { materials: [ice, wood], friction: 0.02, restitution: 0.25 } ]\nbodies:\n"
+              "  - { name: floor, shape: plane, fixed: true, material: wood }\n"
+              "  - { name: a, shape: { sphere: 1 }, position: [0, 0, 1], material: ice }\n"
+              "  - { name: b, shape: { sphere: 1 }, position: [5, 0, 1], material: wood }\n"
+              "  - { name: c, shape: { sphere: 1 }, position: [9, 0, 1], friction: 1.2 }\n"
+              "  - { name: d, shape: { sphere: 1 }, position: [14, 0, 1] }\nignore_pairs: [ [d, floor] ]\n");
     mor_world* world = build(scene);
     mor_stage_collide(world);
     int count;
@@ -673,10 +710,11 @@ static void materials_pairs_and_ignored_pairs_reach_the_contacts(void** state)
 static void methods_reach_the_world(void** state)
 {
     (void)state;
-    mor_scene* scene = parse("moreau: 1\nmethod:\n  formulation: ap\n  solver: { name: lemke, max_iter: 77 }\n"
-                             "  collision: { name: manifold, epsilon: 0.1, reach: fixed, psi_min: -inf }\n  v_rest: auto\n"
-                             "  on_failure: warn\n  friction_directions: 5\n  friction_align: slip\n  integrator: semi-implicit\n"
-                             "  stabilisation: none\n  coordinates: minimal\n");
+    mor_scene* scene =
+        parse("moreau: 1\nmethod:\n  formulation: ap\n  solver: { name: lemke, max_iter: 77 }\n"
+              "  collision: { name: manifold, epsilon: 0.1, reach: fixed, psi_min: -inf }\n  v_rest: auto\n"
+              "  on_failure: warn\n  friction_directions: 5\n  friction_align: slip\n  integrator: semi-implicit\n"
+              "  stabilisation: none\n  coordinates: minimal\n");
     mor_world* world = build(scene);
     assert_string_equal(mor_world_method(world, "formulation"), "ap");
     assert_string_equal(mor_world_method(world, "solver"), "lemke");
@@ -690,9 +728,11 @@ static void kinematic_bodies_move_as_told(void** state)
     (void)state;
     char directory[] = "/tmp/moreau-motion-XXXXXX", file[160], csv[160];
     assert_non_null(mkdtemp(directory));
-    write_text(directory, "s.yaml", "moreau: 1\ntime: { step: 0.125 }\nbodies:\n"
-                                    "  - { name: a, shape: { box: [1, 1, 1] }, kinematic: { motion: m.csv } }\n"
-                                    "  - { name: b, shape: { box: [1, 1, 1] }, position: [0, 9, 0], kinematic: { velocity: [0, 0, 2] } }\n", file);
+    write_text(directory, "s.yaml",
+               "moreau: 1\ntime: { step: 0.125 }\nbodies:\n"
+               "  - { name: a, shape: { box: [1, 1, 1] }, kinematic: { motion: m.csv } }\n"
+               "  - { name: b, shape: { box: [1, 1, 1] }, position: [0, 9, 0], kinematic: { velocity: [0, 0, 2] } }\n",
+               file);
     write_text(directory, "m.csv", "0,1,0,0,1,0,0,0\n1,3,0,0,1,0,0,0\n", csv);
     mor_error error = { 0 };
     mor_scene* scene = mor_scene_load(file, NULL, NULL, &error);

@@ -28,8 +28,9 @@ typedef struct broken {
 /* Line 2. */
 #define TOP(line) "moreau: 1\n" line "\n"
 /* Two balls in lines 3 and 4, then line 5. */
-#define BALLS(line) \
-    "moreau: 1\nbodies:\n  - { name: a, shape: { sphere: 1 } }\n  - { name: b, shape: { sphere: 1 }, fixed: true }\n" line "\n"
+#define BALLS(line)                                                                                                    \
+    "moreau: 1\nbodies:\n  - { name: a, shape: { sphere: 1 } }\n  - { name: b, shape: { sphere: 1 }, fixed: true "     \
+    "}\n" line "\n"
 #define FLAT(keys) "moreau: 1\ndimension: 2\nbodies:\n  - { name: a, " keys " }\n"
 
 static const broken scenes[] = {
@@ -82,9 +83,12 @@ static const broken scenes[] = {
     { TOP("joints: [ { type: fixed, bodies: a } ]"), 2, 34, "a list of two names", 0, 0 },
     { TOP("joints: [ { type: fixed, bodies: [world, world] } ]"), 2, 11, "with itself", 0, 0 },
     { TOP("joints: [ { type: fixed, bodies: [world, x/y] } ]"), 2, 11, "unknown body 'x/y'", 0, 0 },
-    { TOP("joints: [ { type: fixed, bodies: [world, world], limits: [0, 1] } ]"), 2, 50, "only revolute and prismatic", 0, 0 },
-    { TOP("joints: [ { type: revolute, bodies: [world, world], limits: [1, 0] } ]"), 2, 61, "above the upper limit", 0, 0 },
-    { TOP("joints: [ { type: revolute, bodies: [world, world], motor: { velocity: 1 } } ]"), 2, 60, "motor has no 'max_torque'", 0, 0 },
+    { TOP("joints: [ { type: fixed, bodies: [world, world], limits: [0, 1] } ]"), 2, 50, "only revolute and prismatic",
+      0, 0 },
+    { TOP("joints: [ { type: revolute, bodies: [world, world], limits: [1, 0] } ]"), 2, 61, "above the upper limit", 0,
+      0 },
+    { TOP("joints: [ { type: revolute, bodies: [world, world], motor: { velocity: 1 } } ]"), 2, 60,
+      "motor has no 'max_torque'", 0, 0 },
     { TOP("joints: [ { type: distance, bodies: [world, world] } ]"), 2, 11, "has 'points'", 0, 0 },
     { TOP("robots: [ { urdf: a.urdf } ]"), 2, 19, "cannot be opened", 0, 0 },
     { TOP("robots: [ { base: fixed } ]"), 2, 11, "robot has no 'urdf'", 0, 0 },
@@ -97,10 +101,12 @@ static const broken scenes[] = {
     { TOP("method: { solver: psg }"), 2, 19, "did you mean 'pgs'?", 0, 0 },
     { TOP("method: { solver: { name: lemkee } }"), 2, 27, "did you mean 'lemke'?", 0, 0 },
     { TOP("method: { solver: [pgs] }"), 2, 19, "solver must be a name", 0, 0 },
-    { TOP("method: { solver: { name: pgs, tool: 1 } }"), 2, 32, "unknown option 'tool' of solver 'pgs'; did you mean 'tol'?", 0, 0 },
+    { TOP("method: { solver: { name: pgs, tool: 1 } }"), 2, 32,
+      "unknown option 'tool' of solver 'pgs'; did you mean 'tol'?", 0, 0 },
     { TOP("method: { solver: { name: pgs, quux_quux: 1 } }"), 2, 32, "known: tol, max_iter", 0, 0 },
     { TOP("method: { collision: { epsilom: 1 } }"), 2, 24, "did you mean 'epsilon'?", 0, 0 },
-    { TOP("method: { formulation: { name: ap, form: lcp } }"), 2, 36, "unknown option 'form' of formulation 'ap'", 0, 0 },
+    { TOP("method: { formulation: { name: ap, form: lcp } }"), 2, 36, "unknown option 'form' of formulation 'ap'", 0,
+      0 },
     { TOP("method: { solver: { name: pgs, tol: -1 } }"), 2, 37, "out of range", 0, 0 },
     { TOP("method: { solver: { name: pgs, tol: [1] } }"), 2, 37, "tol must be a single value, not a list", 0, 0 },
     { TOP("method: { formulation: stt }"), 2, 24, "did you mean 'st'?", 0, 0 },
@@ -109,32 +115,40 @@ static const broken scenes[] = {
     { TOP("method: { on_failure: panic }"), 2, 23, "stop|warn|retry", 0, 0 },
     { TOP("method: { integrator: euler }"), 2, 23, "unknown integrator 'euler'", 0, 0 },
     { TOP("method: { integrator: gauss }"), 2, 23, "did you mean 'gauss6'?", 0, 0 },
-    { TOP("method: { integrator: { name: rk4, tool: 1 } }"), 2, 36, "unknown option 'tool' of integrator 'rk4'; did you mean 'tol'?", 0, 0 },
+    { TOP("method: { integrator: { name: rk4, tool: 1 } }"), 2, 36,
+      "unknown option 'tool' of integrator 'rk4'; did you mean 'tol'?", 0, 0 },
     { TOP("method: { integrator: { name: gauss6, tol: -1 } }"), 2, 44, "tol", 0, 0 },
     { TOP("method: { coordinates: maximum }"), 2, 24, "minimal or maximal", 0, 0 },
     { TOP("method: { stabilisation: { name: impuls } }"), 2, 34, "did you mean 'impulse'?", 0, 0 },
     { TOP("method: { stabilisation: { name: impulse, position: -1 } }"), 2, 53, "position", 0, 0 },
-    { TOP("method: { stabilisation: { name: none, velocity: 1 } }"), 2, 40, "unknown option 'velocity' of stabilisation 'none'", 0, 0 },
+    { TOP("method: { stabilisation: { name: none, velocity: 1 } }"), 2, 40,
+      "unknown option 'velocity' of stabilisation 'none'", 0, 0 },
     { TOP("method: { relinearise: 1.5 }"), 2, 24, "not a whole number", 0, 0 },
     { TOP("method: { control_step: 0 }"), 2, 25, "control_step 0 is not positive", 0, 0 },
     /* materials */
     { TOP("materials: [wood]"), 2, 12, "materials must be a mapping", 0, 0 },
-    { TOP("materials: { wood: { frictoin: 1 } }"), 2, 22, "unknown key 'frictoin' in material; did you mean 'friction'?", 0, 0 },
-    { TOP("materials: { wood: { friction: -0.1 } }"), 2, 32, "friction -0.1 is negative; give zero or a positive number", 0, 0 },
-    { TOP("materials: { wood: { restitution: 1.2 } }"), 2, 35, "restitution 1.2 is out of range; allowed: 0 to 1", 0, 0 },
+    { TOP("materials: { wood: { frictoin: 1 } }"), 2, 22,
+      "unknown key 'frictoin' in material; did you mean 'friction'?", 0, 0 },
+    { TOP("materials: { wood: { friction: -0.1 } }"), 2, 32,
+      "friction -0.1 is negative; give zero or a positive number", 0, 0 },
+    { TOP("materials: { wood: { restitution: 1.2 } }"), 2, 35, "restitution 1.2 is out of range; allowed: 0 to 1", 0,
+      0 },
     { TOP("materials: { wood: { density: 0 } }"), 2, 31, "density 0 is zero; give a positive number in kg/m^3", 0, 0 },
     { TOP("pairs: [ { friction: 1 } ]"), 2, 10, "pair has no 'materials'", 0, 0 },
     { TOP("pairs: [ { materials: [wood, ice] } ]"), 2, 24, "unknown material 'wood'; describe it", 0, 0 },
     { TOP("pairs: [ { materials: wood } ]"), 2, 23, "list of two names", 0, 0 },
-    { BODY(BALL "material: wod") "materials: { wood: {} }\n", 3, 47, "unknown material 'wod'; did you mean 'wood'?", 0, 0 },
-    { BODY(BALL "material: wood, friction: 1") "materials: { wood: {} }\n", 3, 53, "either a material or a friction", 0, 0 },
+    { BODY(BALL "material: wod") "materials: { wood: {} }\n", 3, 47, "unknown material 'wod'; did you mean 'wood'?", 0,
+      0 },
+    { BODY(BALL "material: wood, friction: 1") "materials: { wood: {} }\n", 3, 53, "either a material or a friction", 0,
+      0 },
     /* bodies */
     { TOP("bodies: { a: 1 }"), 2, 9, "bodies must be a list, not a mapping", 0, 0 },
     { TOP("bodies:"), 2, 8, "bodies must be a list, not nothing", 0, 0 },
     { TOP("bodies: [ 3 ]"), 2, 11, "body must be a mapping (key: value), not '3'", 0, 0 },
     { TOP("bodies: [ { name: a } ]"), 2, 11, "body has no 'shape'", 0, 0 },
     { BODY(BALL "mas: 1"), 3, 37, "unknown key 'mas' in body; did you mean 'mass'?", 0, 0 },
-    { BODY(BALL "mass: -1"), 3, 43, "mass -1 is negative; give a positive number in kg or leave it out to use the density", 0, 0 },
+    { BODY(BALL "mass: -1"), 3, 43,
+      "mass -1 is negative; give a positive number in kg or leave it out to use the density", 0, 0 },
     { BODY(BALL "mass: 0"), 3, 43, "mass 0 is zero", 0, 0 },
     { BODY(BALL "mass: .nan"), 3, 43, "mass is not a number (NaN)", 0, 0 },
     { BODY(BALL "mass: heavy"), 3, 43, "mass must be a number in kg, not 'heavy'", 0, 0 },
@@ -153,26 +167,36 @@ static const broken scenes[] = {
     { BODY(BALL "angle: 1"), 3, 37, "angle is only for 2-D worlds", 0, 0 },
     { BODY(BALL "fixed: 1"), 3, 44, "fixed must be true or false, not '1'", 0, 0 },
     { BODY(BALL "fixed: true, velocity: [1, 0, 0]"), 3, 50, "a fixed body has no velocity", 0, 0 },
-    { BODY(BALL "surface_velocity: [1, 0, 0]"), 3, 37, "only fixed and kinematic bodies have a surface velocity", 0, 0 },
+    { BODY(BALL "surface_velocity: [1, 0, 0]"), 3, 37, "only fixed and kinematic bodies have a surface velocity", 0,
+      0 },
     { BODY(BALL "fixed: true, kinematic: {}"), 3, 50, "either fixed or kinematic", 0, 0 },
     { BODY(BALL "kinematic: {}, velocity: [1, 0, 0]"), 3, 52, "goes into 'kinematic'", 0, 0 },
     { BODY(BALL "kinematic: { motion: nowhere.csv }"), 3, 58, "cannot read", 0, 0 },
-    { BODY(BALL "kinematic: { motion: bad.csv }"), 2, 3, "this is not a number", "bad.csv", "t,x,y,z,w,x,y,z\n0,x,0,0,1,0,0,0\n" },
-    { BODY(BALL "kinematic: { motion: bad.csv }"), 1, 12, "too few numbers; give t,x,y,z,qw,qx,qy,qz", "bad.csv", "0,0,0,0,1,0\n" },
+    { BODY(BALL "kinematic: { motion: bad.csv }"), 2, 3, "this is not a number", "bad.csv",
+      "t,x,y,z,w,x,y,z\n0,x,0,0,1,0,0,0\n" },
+    { BODY(BALL "kinematic: { motion: bad.csv }"), 1, 12, "too few numbers; give t,x,y,z,qw,qx,qy,qz", "bad.csv",
+      "0,0,0,0,1,0\n" },
     { BODY(BALL "kinematic: { motion: bad.csv }"), 1, 17, "too many numbers", "bad.csv", "0,0,0,0,1,0,0,0,9\n" },
-    { BODY(BALL "kinematic: { motion: bad.csv }"), 2, 1, "times must increase", "bad.csv", "0,0,0,0,1,0,0,0\n0,0,0,0,1,0,0,0\n" },
-    { BODY(BALL "kinematic: { motion: bad.csv }"), 1, 1, "quaternion of this line is zero", "bad.csv", "0,0,0,0,0,0,0,0\n" },
+    { BODY(BALL "kinematic: { motion: bad.csv }"), 2, 1, "times must increase", "bad.csv",
+      "0,0,0,0,1,0,0,0\n0,0,0,0,1,0,0,0\n" },
+    { BODY(BALL "kinematic: { motion: bad.csv }"), 1, 1, "quaternion of this line is zero", "bad.csv",
+      "0,0,0,0,0,0,0,0\n" },
     { BODY(BALL "kinematic: { motion: bad.csv }"), 3, 58, "has no lines", "bad.csv", "# nothing\n" },
-    { BODY(BALL "position: [0, 0, 0], kinematic: { motion: ok.csv }"), 3, 37, "leave out 'position'", "ok.csv", "0,0,0,0,1,0,0,0\n" },
-    { "moreau: 1\nbodies:\n  - { name: a, shape: { sphere: 1 } }\n  - { name: a, shape: { sphere: 1 } }\n", 4, 13, "scene.yaml:3; names must differ", 0, 0 },
+    { BODY(BALL "position: [0, 0, 0], kinematic: { motion: ok.csv }"), 3, 37, "leave out 'position'", "ok.csv",
+      "0,0,0,0,1,0,0,0\n" },
+    { "moreau: 1\nbodies:\n  - { name: a, shape: { sphere: 1 } }\n  - { name: a, shape: { sphere: 1 } }\n", 4, 13,
+      "scene.yaml:3; names must differ", 0, 0 },
     { "moreau: 1\nbodies:\n  - { name: world, shape: { sphere: 1 } }\n", 3, 13, "'world' is taken", 0, 0 },
-    { "moreau: 1\nbodies:\n  - { name: a123456789012345678901234567890123456789012345678901234567890123, shape: { sphere: 1 } }\n", 3, 13, "more than 63 bytes", 0, 0 },
+    { "moreau: 1\nbodies:\n  - { name: a123456789012345678901234567890123456789012345678901234567890123, shape: { "
+      "sphere: 1 } }\n",
+      3, 13, "more than 63 bytes", 0, 0 },
     { BODY(BALL "grid: { spacing: [1, 1, 1] }"), 3, 43, "grid has no 'count'", 0, 0 },
     { BODY(BALL "grid: { count: [2, 0, 2] }"), 3, 56, "count 0 is out of range", 0, 0 },
     { BODY(BALL "grid: { count: [2, 1.5, 2] }"), 3, 56, "not a whole number", 0, 0 },
     { BODY(BALL "grid: { count: [1000, 1000, 1000] }"), 3, 52, "more than 1000000 bodies", 0, 0 },
     { BODY(BALL "grid: { count: [1, 1, 1], order: xxy }"), 3, 70, "order must be one of xyz|", 0, 0 },
-    { BODY(BALL "position: [0, 0, 0], grid: { count: [1, 1, 1], origin: [0, 0, 0] }"), 3, 84, "either the position of the body or the origin", 0, 0 },
+    { BODY(BALL "position: [0, 0, 0], grid: { count: [1, 1, 1], origin: [0, 0, 0] }"), 3, 84,
+      "either the position of the body or the origin", 0, 0 },
     { BODY(BALL "grid: { count: [1, 1, 1] }, repeat: { count: 2 }"), 3, 65, "either a grid or repetitions", 0, 0 },
     { BODY(BALL "repeat: { count: 0 }"), 3, 54, "count 0 is out of range", 0, 0 },
     { BODY(BALL "repeat: { count: 2, joint: { type: hinge } }"), 3, 72, "unknown type of joint", 0, 0 },
@@ -218,16 +242,20 @@ static const broken scenes[] = {
     { FLAT("shape: { polygon: [[0, 0], [1, 0]] }"), 4, 34, "", 0, 0 },
     { FLAT("shape: { polygon: [[0, 0], [2, 0], [0.5, 0.5], [0, 2]] }"), 4, 34, "", 0, 0 },
     { FLAT("shape: { disc: 1 }, angle: 1, orientation: 1"), 4, 36, "either the orientation or the angle", 0, 0 },
-    { FLAT("shape: { disc: 1 }, angular_velocity: [0, 0, 1]"), 4, 54, "angular_velocity must be a number in rad/s, not a list", 0, 0 },
+    { FLAT("shape: { disc: 1 }, angular_velocity: [0, 0, 1]"), 4, 54,
+      "angular_velocity must be a number in rad/s, not a list", 0, 0 },
     /* meshes */
     { SHAPE("{ mesh: nowhere.obj }"), 3, 31, "nowhere.obj", 0, 0 },
     { SHAPE("{ mesh: model.xyz }"), 3, 31, "model.xyz", "model.xyz", "1 2 3\n" },
     { SHAPE("{ mesh: empty.obj }"), 3, 31, "empty.obj", "empty.obj", "" },
     { SHAPE("{ mesh: empty.stl }"), 3, 31, "empty.stl", "empty.stl", "" },
-    { SHAPE("{ mesh: cut.stl }"), 3, 31, "cut.stl", "cut.stl", "solid x\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0" },
-    { SHAPE("{ mesh: open.obj }"), 3, 31, "open.obj", "open.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\n" },
+    { SHAPE("{ mesh: cut.stl }"), 3, 31, "cut.stl", "cut.stl",
+      "solid x\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0" },
+    { SHAPE("{ mesh: open.obj }"), 3, 31, "open.obj", "open.obj",
+      "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\n" },
     { SHAPE("{ mesh: index.obj }"), 3, 31, "index.obj", "index.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n" },
-    { SHAPE("{ mesh: nan.obj }"), 3, 31, "nan.obj", "nan.obj", "v 0 0 nan\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n" },
+    { SHAPE("{ mesh: nan.obj }"), 3, 31, "nan.obj", "nan.obj",
+      "v 0 0 nan\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n" },
     { SHAPE("{ mesh: cut.dae }"), 3, 31, "cut.dae", "cut.dae", "<?xml version=\"1.0\"?><COLLADA><library_geometries>" },
     { SHAPE("{ mesh: cut.poly }"), 3, 31, "cut.poly", "cut.poly", "4 4\n0 0 0\n" },
     /* forces and pairs of bodies */
@@ -250,8 +278,10 @@ static const broken scenes[] = {
     { TOP("include: [ scene.yaml ]"), 2, 12, "files include each other", 0, 0 },
     { TOP("include: [ other.yaml ]"), 1, 12, "files include each other", "other.yaml", "include: [ ./scene.yaml ]\n" },
     { TOP("include: [ other.yaml ]"), 2, 9, "scene version '3' is unknown", "other.yaml", "name: x\nmoreau: 3\n" },
-    { TOP("include: [ other.yaml ]"), 1, 1, "unknown key 'gravty' in the scene; did you mean 'gravity'?", "other.yaml", "gravty: [0, 0, 0]\n" },
-    { BODY(BALL) "include: [ other.yaml ]\n", 3, 13, "other.yaml:1; names must differ", "other.yaml", "bodies: [ { name: a, shape: { sphere: 1 } } ]\n" },
+    { TOP("include: [ other.yaml ]"), 1, 1, "unknown key 'gravty' in the scene; did you mean 'gravity'?", "other.yaml",
+      "gravty: [0, 0, 0]\n" },
+    { BODY(BALL) "include: [ other.yaml ]\n", 3, 13, "other.yaml:1; names must differ", "other.yaml",
+      "bodies: [ { name: a, shape: { sphere: 1 } } ]\n" },
 };
 
 static char directory[64];
@@ -358,7 +388,8 @@ static void broken_overrides_are_refused(void** state)
         { "include=[a.yaml]", 1, "include cannot be overridden" },
     };
     char path[160];
-    const char* text = "moreau: 1\nmethod: { solver: pgs }\nbodies:\n  - { name: ball, shape: { sphere: 1 }, mass: 1 }\n";
+    const char* text =
+        "moreau: 1\nmethod: { solver: pgs }\nbodies:\n  - { name: ball, shape: { sphere: 1 }, mass: 1 }\n";
     write_file("scene.yaml", text, strlen(text), path);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char* overrides[] = { cases[i].text, NULL };
@@ -418,7 +449,8 @@ static const char good_scene[] =
     "      position: [0, 5, 1], mass: 1, inertia: [1, 1, 1, 0, 0, 0], com: [0.1, 0, 0] }\n"
     "  - { name: ball, shape: { sphere: 0.5 }, grid: { count: [2, 2, 2], spacing: [2, 2, 2], origin: [9, 9, 1] },\n"
     "      random: { orientation: true, position: 0.1 } }\n"
-    "  - { name: link, shape: { cone: { radius: 1, height: 1 } }, repeat: { count: 3, step: { position: [0, 3, 0] } },\n"
+    "  - { name: link, shape: { cone: { radius: 1, height: 1 } }, repeat: { count: 3, step: { position: [0, 3, 0] } "
+    "},\n"
     "      kinematic: { velocity: [0, 0, 1] }, position: [-9, 0, 0] }\n"
     "forces:\n  - { body: peg, force: [12, 0, 0], at: [0, 0, 0.5], frame: body, until: 1 }\n"
     "ignore_pairs: [ [peg, floor] ]\nrecord: { every: 2, contacts: false }\n";

@@ -125,7 +125,8 @@ static void traces_are_read_back_and_drawn(void** state)
     assert_true(records[pgs].error[records[pgs].count - 1] <= 1e-8);
     assert_true(records[pgs].error[0] > 1e-8);
     mor_trace_records_free(records, count);
-    snprintf(command, sizeof command, "cd %s && '%s' plot c.h5 convergence -o c.svg > out.txt && grep -q pgs c.svg", folder, MOREAU_COMMAND);
+    snprintf(command, sizeof command, "cd %s && '%s' plot c.h5 convergence -o c.svg > out.txt && grep -q pgs c.svg",
+             folder, MOREAU_COMMAND);
     assert_int_equal(system(command), 0);
     snprintf(command, sizeof command, "cd %s && '%s' plot lcp_two.dat convergence 2> out.txt", folder, MOREAU_COMMAND);
     assert_int_equal(WEXITSTATUS(system(command)), 2);

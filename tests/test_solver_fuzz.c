@@ -1,5 +1,5 @@
-/* Ten thousand malformed and extreme problems through every registered solver and every form it takes: nobody crashes, nobody hangs,
- * and nobody calls solved what is not. Run under the sanitizers this is a test of memory as well. */
+/* Ten thousand malformed and extreme problems through every registered solver and every form it takes: nobody crashes,
+ * nobody hangs, and nobody calls solved what is not. Run under the sanitizers this is a test of memory as well. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,8 +28,10 @@ typedef enum damage {
     INDEFINITE,
     DAMAGES
 } damage;
-static const char* const damage_names[DAMAGES] = { "nothing",  "wrong sizes", "missing data",  "nan",      "inf",     "singular",  "huge numbers",
-                                                   "tiny numbers", "negative mu", "bad indices", "bad bounds", "operator", "indefinite" };
+static const char* const damage_names[DAMAGES] = { "nothing",     "wrong sizes", "missing data", "nan",
+                                                   "inf",         "singular",    "huge numbers", "tiny numbers",
+                                                   "negative mu", "bad indices", "bad bounds",   "operator",
+                                                   "indefinite" };
 
 static int below(mor_rng* r, int n) { return (int)(mor_rng_uniform(r) * n); }
 static bool is_step(const mor_problem* p) { return p->form & (MOR_STEP_PYRAMID | MOR_STEP_CONE); }
@@ -50,7 +52,8 @@ static int arrays(mor_problem* p, double** list, int* count)
         int jacobian = 0, diagonal = 0;
         for (int c = 0; c < s->block_count; c++) {
             diagonal += s->blocks[c].dim * s->blocks[c].dim;
-            for (int e = 0; e < s->blocks[c].entry_count; e++) jacobian += s->blocks[c].dim * s->trees[s->entries[s->blocks[c].entry + e].tree].dof;
+            for (int e = 0; e < s->blocks[c].entry_count; e++)
+                jacobian += s->blocks[c].dim * s->trees[s->entries[s->blocks[c].entry + e].tree].dof;
         }
         list[k] = (double*)s->nu_free, count[k++] = s->dof;
         list[k] = (double*)s->bias, count[k++] = s->row_count;
@@ -102,10 +105,13 @@ static bool apply_damage(mor_problem* p, damage d, const mor_problem* original, 
     int n = p->size;
     mor_step_form* s = &p->step;
     switch (d) {
-    case NOTHING: return false;
+    case NOTHING:
+        return false;
     case WRONG_SIZES:
         switch (below(r, 4)) {
-        case 0: p->size = -1 - below(r, 5); return true;
+        case 0:
+            p->size = -1 - below(r, 5);
+            return true;
         case 1:
             if (is_step(p)) s->row_count++;
             else if (is_global(p)) p->H.rows++;
@@ -130,8 +136,10 @@ static bool apply_damage(mor_problem* p, damage d, const mor_problem* original, 
         else if (has_cones(p)) p->mu = NULL;
         else p->A.x = NULL;
         return true;
-    case NOT_A_NUMBER: return poke(p, NAN, r);
-    case INFINITE: return poke(p, below(r, 2) ? INFINITY : -INFINITY, r);
+    case NOT_A_NUMBER:
+        return poke(p, NAN, r);
+    case INFINITE:
+        return poke(p, below(r, 2) ? INFINITY : -INFINITY, r);
     case SINGULAR: {
         double* list[8];
         int count[8], k = arrays(p, list, count), matrix = is_step(p) ? 2 + below(r, 3) : 1;
@@ -139,8 +147,12 @@ static bool apply_damage(mor_problem* p, damage d, const mor_problem* original, 
             if (below(r, 3) || n < 3) list[matrix][i] = 0.0;
         return false;
     }
-    case HUGE_NUMBERS: scale(p, pow(10.0, 50.0 * (1 + below(r, 6))), r); break;
-    case TINY_NUMBERS: scale(p, pow(10.0, -50.0 * (1 + below(r, 6))), r); return false;
+    case HUGE_NUMBERS:
+        scale(p, pow(10.0, 50.0 * (1 + below(r, 6))), r);
+        break;
+    case TINY_NUMBERS:
+        scale(p, pow(10.0, -50.0 * (1 + below(r, 6))), r);
+        return false;
     case NEGATIVE_FRICTION:
         if (is_step(p)) {
             for (int c = 0; c < s->block_count; c++)
@@ -155,19 +167,33 @@ static bool apply_damage(mor_problem* p, damage d, const mor_problem* original, 
             if (s->block_count == 0) return false;
             mor_block* b = &((mor_block*)s->blocks)[below(r, s->block_count)];
             switch (below(r, 3)) {
-            case 0: b->row += 1; return true;
-            case 1: ((mor_entry*)s->entries)[b->entry].tree = below(r, 2) ? -1 : s->tree_count; return true;
-            default: b->dim = 4; return true;
+            case 0:
+                b->row += 1;
+                return true;
+            case 1:
+                ((mor_entry*)s->entries)[b->entry].tree = below(r, 2) ? -1 : s->tree_count;
+                return true;
+            default:
+                b->dim = 4;
+                return true;
             }
         }
         mor_matrix* A = is_global(p) ? (below(r, 2) ? &p->M : &p->H) : &p->A;
         if (A->storage != MOR_SPARSE || A->p[A->rows] == 0) return false;
         int k = below(r, A->p[A->rows]);
         switch (below(r, 4)) {
-        case 0: A->i[k] = A->cols; return true;
-        case 1: A->i[k] = -1; return true;
-        case 2: A->p[0] = 1; return true;
-        default: A->p[A->rows / 2] = A->p[A->rows] + 1; return true;
+        case 0:
+            A->i[k] = A->cols;
+            return true;
+        case 1:
+            A->i[k] = -1;
+            return true;
+        case 2:
+            A->p[0] = 1;
+            return true;
+        default:
+            A->p[A->rows / 2] = A->p[A->rows] + 1;
+            return true;
         }
     }
     case BAD_BOUNDS:
@@ -181,10 +207,16 @@ static bool apply_damage(mor_problem* p, damage d, const mor_problem* original, 
     case OPERATOR:
         if (is_step(p)) return false;
         if (is_global(p)) {
-            p->H = (mor_matrix){ .storage = MOR_OPERATOR, .rows = p->H.rows, .cols = p->H.cols, .apply = nothing, .user = (void*)original };
+            p->H = (mor_matrix){
+                .storage = MOR_OPERATOR, .rows = p->H.rows, .cols = p->H.cols, .apply = nothing, .user = (void*)original
+            };
             return true;
         }
-        p->A = (mor_matrix){ .storage = MOR_OPERATOR, .rows = n, .cols = n, .apply = below(r, 4) ? nothing : NULL, .user = (void*)original };
+        p->A = (mor_matrix){ .storage = MOR_OPERATOR,
+                             .rows = n,
+                             .cols = n,
+                             .apply = below(r, 4) ? nothing : NULL,
+                             .user = (void*)original };
         return !p->A.apply;
     case INDEFINITE: {
         double* list[8];
@@ -193,7 +225,8 @@ static bool apply_damage(mor_problem* p, damage d, const mor_problem* original, 
             if (below(r, 3) == 0) list[matrix][i] = -list[matrix][i];
         return false;
     }
-    case DAMAGES: break;
+    case DAMAGES:
+        break;
     }
     return false;
 }
@@ -232,7 +265,8 @@ static void malformed_problems_never_crash_hang_or_pass_as_solved(void** state)
                 mor_problem original = kit_make(kit_forms[f], family, size, sparse, seed, arena, &known), p = original;
                 damage d = (damage)(trial % DAMAGES);
                 bool refused = apply_damage(&p, d, &original, &rng);
-                bool large = d == HUGE_NUMBERS || d == TINY_NUMBERS || d == INDEFINITE || d == SINGULAR || d == OPERATOR;
+                bool large =
+                    d == HUGE_NUMBERS || d == TINY_NUMBERS || d == INDEFINITE || d == SINGULAR || d == OPERATOR;
                 int n = mor_problem_unknowns(&original);
                 double* z = mor_arena_zero(arena, (size_t)n + 8, sizeof *z);
                 for (int i = 0; i < n; i++) z[i] = below(&rng, 3) - 1.0;
@@ -246,18 +280,22 @@ static void malformed_problems_never_crash_hang_or_pass_as_solved(void** state)
 #define WHO "%s on %s (%s, %s, size %d, seed %d, trial %d)"
 #define WHOSE (*s)->name, mor_form_name(kit_forms[f]), kit_family_names[family], damage_names[d], size, (int)seed, trial
                 if (spent > 5.0) fail_msg(WHO " needs %g s", WHOSE, spent);
-                if ((int)r.status < 0 || (int)r.status > MOR_NUMERICAL) fail_msg(WHO ": status %d", WHOSE, (int)r.status);
+                if ((int)r.status < 0 || (int)r.status > MOR_NUMERICAL)
+                    fail_msg(WHO ": status %d", WHOSE, (int)r.status);
                 statuses[r.status]++;
                 if (memchr(r.detail, 0, sizeof r.detail) == NULL) fail_msg(WHO ": detail without an end", WHOSE);
-                if (refused && r.status != MOR_REFUSED) fail_msg(WHO ": %s instead of refused: %s", WHOSE, mor_status_name(r.status), r.detail);
+                if (refused && r.status != MOR_REFUSED)
+                    fail_msg(WHO ": %s instead of refused: %s", WHOSE, mor_status_name(r.status), r.detail);
                 if (refused && !r.detail[0]) fail_msg(WHO ": refused without a reason", WHOSE);
-                if (r.status == MOR_NO_SOLUTION && !large && known) fail_msg(WHO ": no_solution, but there is one: %s", WHOSE, r.detail);
+                if (r.status == MOR_NO_SOLUTION && !large && known)
+                    fail_msg(WHO ": no_solution, but there is one: %s", WHOSE, r.detail);
                 if (r.status == MOR_SOLVED) {
                     mor_problem judged = p;
                     if (p.A.storage == MOR_OPERATOR && !is_step(&p) && !is_global(&p)) judged = p;
                     else if (!judgeable(&judged) || (is_step(&p) && (d == SINGULAR || d == INDEFINITE))) continue;
                     double error = kit_error(&judged, z, d == NOTHING ? known : NULL, arena);
-                    if (!(error <= 1e-5)) fail_msg(WHO ": called solved (%g), but the error is %g", WHOSE, r.residual.relative, error);
+                    if (!(error <= 1e-5))
+                        fail_msg(WHO ": called solved (%g), but the error is %g", WHOSE, r.residual.relative, error);
                 }
             }
         }
@@ -265,7 +303,8 @@ static void malformed_problems_never_crash_hang_or_pass_as_solved(void** state)
     for (int k = 0; k < 6; k++) print_message(" %s %d", mor_status_name((mor_status)k), statuses[k]);
     print_message("\n");
     assert_true(done >= total);
-    assert_true(statuses[MOR_SOLVED] > done / 20 && statuses[MOR_REFUSED] > done / 20); /* both halves of the test are alive */
+    /* both halves of the test are alive */
+    assert_true(statuses[MOR_SOLVED] > done / 20 && statuses[MOR_REFUSED] > done / 20);
     mor_arena_destroy(arena);
 }
 

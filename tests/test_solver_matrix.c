@@ -1,5 +1,6 @@
-/* Every registered solver on every form it takes: tiny problems with known answers and random families of the original's generators,
- * judged by code that shares nothing with the library. New solvers are tested here the moment they are registered. */
+/* Every registered solver on every form it takes: tiny problems with known answers and random families of the
+ * original's generators, judged by code that shares nothing with the library. New solvers are tested here the moment
+ * they are registered. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +38,9 @@ static void the_kit_agrees_with_itself_and_with_the_judge(void** state)
                 for (int i = 0; i < n; i++) z[i] = known[i] + 0.5 + 0.1 * (i % 5);
                 r = mor_judge(&p, z, arena);
                 assert_true(mor_judge_error(&p, &r) > 1e-3);
-                if (!(kit_error(&p, z, known, arena) > 1e-4)) fail_msg("%s %s %d: the kit calls a wrong answer right: %g", mor_form_name(p.form), kit_family_names[family], size, kit_error(&p, z, known, arena));
+                if (!(kit_error(&p, z, known, arena) > 1e-4))
+                    fail_msg("%s %s %d: the kit calls a wrong answer right: %g", mor_form_name(p.form),
+                             kit_family_names[family], size, kit_error(&p, z, known, arena));
             }
     mor_arena_destroy(arena);
 }
@@ -46,7 +49,8 @@ typedef struct outcome {
     int tried, solved, refused;
 } outcome;
 
-static void run(const mor_solver* s, mor_form form, kit_family family, int size, int seed, double limit, outcome* o, mor_arena* arena)
+static void run(const mor_solver* s, mor_form form, kit_family family, int size, int seed, double limit, outcome* o,
+                mor_arena* arena)
 {
     size_t mark = mor_arena_mark(arena);
     double* known;
@@ -59,12 +63,13 @@ static void run(const mor_solver* s, mor_form form, kit_family family, int size,
     o->solved += r.status == MOR_SOLVED, o->refused += r.status == MOR_REFUSED;
     double error = r.status == MOR_SOLVED ? kit_error(&p, z, known, arena) : 0.0;
     if (!(error <= SMALL))
-        fail_msg("%s says it solved %s (%s, %d unknowns, seed %d), but the error is %g (its own: %g)", s->name, mor_form_name(form),
-                 kit_family_names[family], size, seed, error, r.residual.relative);
+        fail_msg("%s says it solved %s (%s, %d unknowns, seed %d), but the error is %g (its own: %g)", s->name,
+                 mor_form_name(form), kit_family_names[family], size, seed, error, r.residual.relative);
     if (known && r.status == MOR_NO_SOLUTION)
         fail_msg("%s says %s (%s, %d unknowns, seed %d) has no solution, but it has: %s", s->name, mor_form_name(form),
                  kit_family_names[family], size, seed, r.detail);
-    if (r.status == MOR_REFUSED && !r.detail[0]) fail_msg("%s refuses %s without a reason", s->name, mor_form_name(form));
+    if (r.status == MOR_REFUSED && !r.detail[0])
+        fail_msg("%s refuses %s without a reason", s->name, mor_form_name(form));
     mor_arena_release(arena, mark);
 }
 
@@ -79,7 +84,8 @@ static void every_solver_solves_tiny_problems(void** state)
             for (int size = 0; size <= 6; size++)
                 for (int seed = 0; seed < 3; seed++) run(*s, kit_forms[f], KIT_DOMINANT, size, seed, 1.0, &o, arena);
             if (o.refused == 0 && 10 * o.solved < 9 * o.tried)
-                fail_msg("%s solves only %d of %d tiny problems of form %s", (*s)->name, o.solved, o.tried, mor_form_name(kit_forms[f]));
+                fail_msg("%s solves only %d of %d tiny problems of form %s", (*s)->name, o.solved, o.tried,
+                         mor_form_name(kit_forms[f]));
         }
     mor_arena_destroy(arena);
 }
@@ -121,8 +127,13 @@ static void what_is_called_solved_is_solved_in_every_family(void** state)
                 outcome o = { 0 };
                 for (int k = 0; k < (thorough ? 4 : 3); k++)
                     for (int seed = 0; seed < (sizes[k] > 100 ? 1 : 2); seed++)
-                        run(*s, kit_forms[f], family, sizes[k], seed, thorough ? 10.0 : sizes[k] > 100 ? 0.06 : 0.03, &o, arena);
-                at += snprintf(line + at, sizeof line - (size_t)at, " %s %d/%d", kit_family_names[family], o.solved, o.tried);
+                        run(*s, kit_forms[f], family, sizes[k], seed,
+                            thorough         ? 10.0
+                            : sizes[k] > 100 ? 0.06
+                                             : 0.03,
+                            &o, arena);
+                at += snprintf(line + at, sizeof line - (size_t)at, " %s %d/%d", kit_family_names[family], o.solved,
+                               o.tried);
             }
             if (thorough || getenv("MOREAU_VERBOSE")) print_message("%s\n", line);
         }

@@ -141,7 +141,8 @@ static void linear_problems_have_their_known_answers(void** state)
         assert_true(z[0] == 0.0 && z[1] == 0.0);
         p = dense_problem(MOR_LCP, 0, NULL, NULL);
         assert_int_equal(run(*s, &p, 1e-12, 0, z).status, MOR_SOLVED);
-        /* x free: 2 x + y = 3, 0 <= y _|_ x + 2 y - 1 >= 0: x = 3/2, y = 0; with right-hand side -4: y = 2/3, x = 5/3 */
+        /* x free: 2 x + y = 3, 0 <= y _|_ x + 2 y - 1 >= 0: x = 3/2, y = 0; with right-hand side -4: y = 2/3, x = 5/3
+         * */
         const double lower[2] = { -INFINITY, 0 };
         double c[2] = { -3, -1 };
         p = dense_problem(MOR_MLCP, 2, A, c);
@@ -167,7 +168,8 @@ static void rows_without_a_diagonal_are_refused_and_impossible_problems_not_call
     /* z >= 0, -z - 1 >= 0: nothing */
     double minus[1] = { -1 }, q[1] = { -1 };
     p = dense_problem(MOR_LCP, 1, minus, q);
-    for (const char* const* s = row_solvers; *s; s++) assert_int_not_equal(run(*s, &p, 1e-8, 1000, z).status, MOR_SOLVED);
+    for (const char* const* s = row_solvers; *s; s++)
+        assert_int_not_equal(run(*s, &p, 1e-8, 1000, z).status, MOR_SOLVED);
     /* a contact that nothing can move */
     double W[9] = { 0 }, w[3] = { -1, 0, 0 }, mu[1] = { 0.5 }, r[3];
     p = dense_problem(MOR_FC3D, 3, W, w);
@@ -185,7 +187,8 @@ static void rows_without_a_diagonal_are_refused_and_impossible_problems_not_call
 static void empty_problems_are_solved(void** state)
 {
     (void)state;
-    const char* const names[] = { "nsgs", "prox-ncp", "extragradient", "admm", "implicit-gn", "apgd", "convex-newton", "psor", "jacobi", NULL };
+    const char* const names[] = { "nsgs", "prox-ncp",      "extragradient", "admm",   "implicit-gn",
+                                  "apgd", "convex-newton", "psor",          "jacobi", NULL };
     double z[1] = { 0 };
     for (const char* const* s = names; *s; s++)
         for (int k = 0; k < 3; k++) {
@@ -193,7 +196,8 @@ static void empty_problems_are_solved(void** state)
             p.dim = 3;
             if (!mor_solver_applies(mor_solver_builtin(*s), p.form)) continue;
             mor_report r = run(*s, &p, 1e-8, 0, z);
-            if (r.status != MOR_SOLVED) fail_msg("%s on an empty %s: %s %s", *s, mor_form_name(p.form), mor_status_name(r.status), r.detail);
+            if (r.status != MOR_SOLVED)
+                fail_msg("%s on an empty %s: %s %s", *s, mor_form_name(p.form), mor_status_name(r.status), r.detail);
         }
 }
 
@@ -205,8 +209,16 @@ static void steps_are_solved_without_forming_W(void** state)
     const char* const names[] = { "nsgs", "psor", "jacobi", "extragradient", "prox-ncp", NULL };
     mor_arena* arena = mor_arena_create(NULL);
     for (int kind = 0; kind < 4; kind++) {
-        random_step spec = { .trees = 6, .dof = 6, .contacts = kind == 3 ? 4 : 8, .dim = kind == 3 ? 5 : kind == 0 ? 2 : 3, .mu = 0.3,
-                             .mass_ratio = 4, .equations = kind == 2 ? 1 : 0, .bounded = kind == 2 ? 2 : 0 };
+        random_step spec = { .trees = 6,
+                             .dof = 6,
+                             .contacts = kind == 3 ? 4 : 8,
+                             .dim = kind == 3   ? 5
+                                    : kind == 0 ? 2
+                                                : 3,
+                             .mu = 0.3,
+                             .mass_ratio = 4,
+                             .equations = kind == 2 ? 1 : 0,
+                             .bounded = kind == 2 ? 2 : 0 };
         for (uint64_t seed = 1; seed <= 5; seed++) {
             mor_problem p = random_step_make(&spec, seed, arena);
             p.form = MOR_STEP_CONE; /* intervals may be called either */
@@ -216,7 +228,8 @@ static void steps_are_solved_without_forming_W(void** state)
             for (const char* const* s = names; *s; s++) {
                 mor_report r = run(*s, &p, 1e-9, 0, z);
                 if (r.status != MOR_SOLVED)
-                    fail_msg("%s, kind %d, seed %d: %s, error %g", *s, kind, (int)seed, mor_status_name(r.status), r.residual.velocity);
+                    fail_msg("%s, kind %d, seed %d: %s, error %g", *s, kind, (int)seed, mor_status_name(r.status),
+                             r.residual.velocity);
                 mor_step_velocity(&p.step, z, nu);
                 if (s == names) memcpy(first, nu, (size_t)p.step.dof * sizeof *nu);
                 for (int i = 0; i < p.step.dof; i++) assert_near(nu[i], first[i], 1e-5);
@@ -238,7 +251,8 @@ static void polygons_are_solved_by_psor_jacobi_and_nsgs_alike(void** state)
         double* z = mor_arena_zero(arena, (size_t)p.size, sizeof *z);
         for (const char* const* s = names; *s; s++) {
             mor_report r = run(*s, &p, 1e-9, 0, z);
-            if (r.status != MOR_SOLVED) fail_msg("%s, seed %d: %s, error %g", *s, (int)seed, mor_status_name(r.status), r.residual.velocity);
+            if (r.status != MOR_SOLVED)
+                fail_msg("%s, seed %d: %s, error %g", *s, (int)seed, mor_status_name(r.status), r.residual.velocity);
         }
         mor_arena_reset(arena);
     }
@@ -307,7 +321,8 @@ static void the_convex_model_has_one_answer(void** state)
             for (const char* const* s = names; *s; s++) {
                 mor_report r = run(*s, &p, 1e-9, 0, z);
                 if (r.status != MOR_SOLVED)
-                    fail_msg("%s, dim %d, seed %d: %s, error %g", *s, dim, (int)seed, mor_status_name(r.status), r.residual.relative);
+                    fail_msg("%s, dim %d, seed %d: %s, error %g", *s, dim, (int)seed, mor_status_name(r.status),
+                             r.residual.relative);
                 mor_matrix_apply(&p.A, z, u); /* W r is unique even where r is not */
                 if (s == names) memcpy(first, u, sizeof first);
                 for (int i = 0; i < p.size; i++) assert_near(u[i], first[i], 1e-4);
@@ -321,7 +336,8 @@ static void the_convex_model_has_one_answer(void** state)
     mor_arena_destroy(arena);
 }
 
-/* One sliding contact of the relaxation in closed form: W = I, q = (-1, 3, 0), mu = 0.5. The projection of -q on the cone. */
+/* One sliding contact of the relaxation in closed form: W = I, q = (-1, 3, 0), mu = 0.5. The projection of -q on the
+ * cone. */
 static void one_sliding_contact_of_the_convex_model_is_a_projection(void** state)
 {
     (void)state;
@@ -381,12 +397,25 @@ static void the_stored_problems_are_solved_at_least_as_often_as_by_siconos(void*
     (void)state;
     /* sweeps, not seconds, limit the quick ones: the count does not depend on the load of the machine */
     static const requirement all[] = {
-        { "fc3d", "nsgs", 19, 20000, false },     { "fc2d", "nsgs", 7, 20000, false },       { "rfc3d", "nsgs", 5, 20000, false },
-        { "gfc2d", "nsgs", 2, 20000, false },     { "gfc3d", "nsgs", 8, 20000, false },      { "grfc3d", "nsgs", 2, 20000, false },
-        { "lcp", "pgs", 9, 5000, false },         { "lcp", "psor", 9, 5000, false },         { "lcp", "jacobi", 8, 20000, false },
-        { "mlcp", "psor", 3, 5000, false },       { "gfc3d", "admm", 8, 3000, false },       { "rfc3d", "admm", 5, 20000, false },
-        { "gfc3d", "extragradient", 3, 3000, false }, { "fc3d", "extragradient", 22, 0, true }, { "fc3d", "admm", 21, 0, true },
-        { "fc3d", "nsgs", 22, 0, true },         { "fc3d", "prox-ncp", 20, 0, true }, { "lcp", "prox", 9, 0, true },             { "fc3d", "implicit-gn", 12, 0, true },
+        { "fc3d", "nsgs", 19, 20000, false },
+        { "fc2d", "nsgs", 7, 20000, false },
+        { "rfc3d", "nsgs", 5, 20000, false },
+        { "gfc2d", "nsgs", 2, 20000, false },
+        { "gfc3d", "nsgs", 8, 20000, false },
+        { "grfc3d", "nsgs", 2, 20000, false },
+        { "lcp", "pgs", 9, 5000, false },
+        { "lcp", "psor", 9, 5000, false },
+        { "lcp", "jacobi", 8, 20000, false },
+        { "mlcp", "psor", 3, 5000, false },
+        { "gfc3d", "admm", 8, 3000, false },
+        { "rfc3d", "admm", 5, 20000, false },
+        { "gfc3d", "extragradient", 3, 3000, false },
+        { "fc3d", "extragradient", 22, 0, true },
+        { "fc3d", "admm", 21, 0, true },
+        { "fc3d", "nsgs", 22, 0, true },
+        { "fc3d", "prox-ncp", 20, 0, true },
+        { "lcp", "prox", 9, 0, true },
+        { "fc3d", "implicit-gn", 12, 0, true },
     };
     bool patient = getenv("MOREAU_LONG") != NULL;
     for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
@@ -398,7 +427,8 @@ static void the_stored_problems_are_solved_at_least_as_often_as_by_siconos(void*
             skip();
         }
         print_message("%s %s: %d of %d\n", all[k].kind, all[k].solver, solved, tried);
-        if (solved < all[k].least) fail_msg("%s on %s: %d of %d, at least %d needed", all[k].solver, all[k].kind, solved, tried, all[k].least);
+        if (solved < all[k].least)
+            fail_msg("%s on %s: %d of %d, at least %d needed", all[k].solver, all[k].kind, solved, tried, all[k].least);
     }
 }
 

@@ -1,6 +1,6 @@
-/* Random touch-downs: kinetic energy nu'M nu/2 never grows in an impact, for every law and every QP method, for robots with and
- * without loops; friction stays inside its pyramid; and the methods agree in the velocity after it, which is unique where the impulses are not.
- * The energy comes from the mass matrix of the system, not from the QP. */
+/* Random touch-downs: kinetic energy nu'M nu/2 never grows in an impact, for every law and every QP method, for robots
+ * with and without loops; friction stays inside its pyramid; and the methods agree in the velocity after it, which is
+ * unique where the impulses are not. The energy comes from the mass matrix of the system, not from the QP. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +27,9 @@ static mor_report solve(mor_solve_stage* stage, const mor_problem* problem, bool
     o.warm = warm;
     mor_report r = mor_solve(u->solver, NULL, problem, &o, z, stage->arena);
     u->failures += r.status != MOR_SOLVED;
-    if (r.status != MOR_SOLVED) printf("    %s: relative error %.2g after %d iterations\n", mor_status_name(r.status), r.residual.relative, r.iterations);
+    if (r.status != MOR_SOLVED)
+        printf("    %s: relative error %.2g after %d iterations\n", mor_status_name(r.status), r.residual.relative,
+               r.iterations);
     return r;
 }
 
@@ -39,7 +41,8 @@ static double energy(const mor_system* s, const double* nu)
     for (int t = 0; t < s->tree_count; t++) {
         const mor_tree_block* b = &s->trees[t];
         for (int i = 0; i < b->dof; i++)
-            for (int j = 0; j < b->dof; j++) sum += 0.5 * nu[b->offset + i] * b->mass[i * b->dof + j] * nu[b->offset + j];
+            for (int j = 0; j < b->dof; j++)
+                sum += 0.5 * nu[b->offset + i] * b->mass[i * b->dof + j] * nu[b->offset + j];
     }
     return sum;
 }
@@ -52,7 +55,8 @@ typedef struct tally {
 static const char* const methods[] = { "qp-active-set", "qp-admm", "qp-interior-point" };
 
 /* One impact by one method; `velocity` is overwritten. */
-static void impact(const mor_system* system, const bool* touching, const char* method, mor_gauss_impact law, mor_arena* arena, double* velocity, tally* out)
+static void impact(const mor_system* system, const bool* touching, const char* method, mor_gauss_impact law,
+                   mor_arena* arena, double* velocity, tally* out)
 {
     double impulses[64] = { 0 };
     solver_user user = { mor_solver_builtin(method), 0 };
@@ -72,10 +76,12 @@ static void impact(const mor_system* system, const bool* touching, const char* m
         for (int i = 0; i < system->row_count; i++) most = fmax(most, fabs(impulses[i]));
         most = fmax(most, 1e-3);
         assert_true(p[0] >= -1e-9 * most);
-        if (block->dim == 3 && !(hypot(p[1], p[2]) <= block->mu * p[0] + 1e-8 * most)) fail_msg("friction %g beyond %g (largest impulse %g)", hypot(p[1], p[2]), block->mu * p[0], most);
+        if (block->dim == 3 && !(hypot(p[1], p[2]) <= block->mu * p[0] + 1e-8 * most))
+            fail_msg("friction %g beyond %g (largest impulse %g)", hypot(p[1], p[2]), block->mu * p[0], most);
         if (!touching[c]) assert_true(p[0] == 0.0);
         double u = 0.0;
-        for (int i = 0; i < system->dof; i++) u += system->jacobian[system->entries[block->entry].start + i] * velocity[i];
+        for (int i = 0; i < system->dof; i++)
+            u += system->jacobian[system->entries[block->entry].start + i] * velocity[i];
         if (touching[c]) out->approach = fmax(out->approach, -u);
     }
 }
@@ -115,14 +121,16 @@ static void touch_downs(int used, mor_gauss_impact law, int count, mor_rng seed,
         d.material = 1;
         snprintf(d.name, sizeof d.name, "r");
         /* the lower foot touches; sometimes both, sometimes one corner */
-        d.pose.rotation = k % 5 == 0 ? mor_quat_exp(mor_v3(uniform(&seed, -0.3, 0.3), uniform(&seed, -0.3, 0.3), 0)) : (mor_quat){ 1, 0, 0, 0 };
+        d.pose.rotation = k % 5 == 0 ? mor_quat_exp(mor_v3(uniform(&seed, -0.3, 0.3), uniform(&seed, -0.3, 0.3), 0))
+                                     : (mor_quat){ 1, 0, 0, 0 };
         mor_robot_work* work = mor_robot_work_create(d.model);
         mor_pose base = d.pose;
         mor_robot_update(d.model, work, &base, s, NULL);
         double lowest = INFINITY;
         for (int f = 0; f < 2; f++)
             for (int p = 0; p < 4; p++) {
-                mor_pose pose = mor_robot_frame_pose(d.model, work, mor_robot_find_frame(d.model, f ? "right" : "left"));
+                mor_pose pose =
+                    mor_robot_frame_pose(d.model, work, mor_robot_find_frame(d.model, f ? "right" : "left"));
                 lowest = fmin(lowest, mor_pose_point(&pose, walker_print[p]).z - radius);
             }
         mor_robot_work_destroy(work);
@@ -149,9 +157,11 @@ static void touch_downs(int used, mor_gauss_impact law, int count, mor_rng seed,
         assert_true(any > 0);
         double velocity[16] = { 0 }, answers[3][16];
         memcpy(velocity, system->nu, (size_t)system->dof * sizeof *velocity);
-        for (int b = system->contact_count; b < system->block_count; b++) { /* a velocity that the loop allows, as a running simulation has it */
+        /* a velocity that the loop allows, as a running simulation has it */
+        for (int b = system->contact_count; b < system->block_count; b++) {
             if (system->blocks[b].kind != MOR_BLOCK_EQUATION) continue;
-            const double *J = system->jacobian + system->entries[system->blocks[b].entry].start, *Y = system->response + system->entries[system->blocks[b].entry].start;
+            const double *J = system->jacobian + system->entries[system->blocks[b].entry].start,
+                         *Y = system->response + system->entries[system->blocks[b].entry].start;
             double u = 0.0, W = 0.0;
             for (int i = 0; i < system->dof; i++) u += J[i] * velocity[i], W += J[i] * Y[i];
             for (int i = 0; i < system->dof && W > 1e-9; i++) velocity[i] -= Y[i] * u / W;
@@ -179,9 +189,12 @@ static void kinetic_energy_never_grows_in_ten_thousand_touch_downs(void** state)
         double apart = 0.0;
         touch_downs(used, (mor_gauss_impact)law, all, (mor_rng){ 1234 + (uint64_t)law }, t, &apart);
         for (int m = 0; m < used; m++)
-            printf("  %-10s %-18s %5d impacts, %d not solved, largest relative gain of energy %.2g, fastest approach left %.2g m/s\n", laws[law],
-                   law ? methods[m] : "-", t[m].impacts, t[m].failures, t[m].gain, t[m].approach);
-        if (law) printf("  %-10s the methods differ by at most %.2g m/s or rad/s in a velocity after the impact\n", laws[law], apart);
+            printf("  %-10s %-18s %5d impacts, %d not solved, largest relative gain of energy %.2g, fastest approach "
+                   "left %.2g m/s\n",
+                   laws[law], law ? methods[m] : "-", t[m].impacts, t[m].failures, t[m].gain, t[m].approach);
+        if (law)
+            printf("  %-10s the methods differ by at most %.2g m/s or rad/s in a velocity after the impact\n",
+                   laws[law], apart);
         for (int m = 0; m < used; m++) {
             assert_int_equal(t[m].failures, 0);
             assert_true(t[m].gain <= 1e-12);

@@ -51,9 +51,14 @@ static void fixed_links_are_merged_and_stay_frames(void** state)
     mor_error error;
     char notes[2000];
     mor_robot_model* m = read_text(
-        ARM("<link name='b'>" INERTIAL "<collision><geometry><box size='1 2 3'/></geometry><origin xyz='0 0 5'/></collision></link>"
-            JOINT("name='j' type='fixed'", "<origin xyz='1 0 0' rpy='0 0 1.5707963267948966'/>")
-            "<link name='c'>" INERTIAL "</link><joint name='k' type='continuous'><parent link='b'/><child link='c'/><origin xyz='1 0 0'/><axis xyz='0 0 2'/></joint>"),
+        ARM("<link name='b'>" INERTIAL
+            "<collision><geometry><box size='1 2 3'/></geometry><origin xyz='0 0 5'/></collision></link>" JOINT(
+                "name='j' type='fixed'",
+                "<origin xyz='1 0 0' rpy='0 0 1.5707963267948966'/>") "<link name='c'>" INERTIAL
+                                                                      "</link><joint name='k' "
+                                                                      "type='continuous'><parent link='b'/><child "
+                                                                      "link='c'/><origin xyz='1 0 0'/><axis xyz='0 0 "
+                                                                      "2'/></joint>"),
         false, notes, sizeof notes, &error);
     if (!m) fail_msg("%s", error.text);
     assert_string_equal(notes, "");
@@ -82,13 +87,23 @@ static void what_is_odd_is_told_with_its_place(void** state)
     static const struct {
         const char *text, *note;
     } cases[] = {
-        { ARM("<link name='b'>" INERTIAL "</link>\n" JOINT("name='j' type='revolute'", "")), ":4:1: joint 'j' is revolute but has no limits" },
-        { ARM("<link name='b'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='3'/></inertial></link>" JOINT("name='j' type='continuous'", "")), "largest exceeds the sum" },
-        { ARM("<link name='b'><inertial><mass value='1'/></inertial></link>" JOINT("name='j' type='continuous'", "")), "taken as a point" },
-        { ARM("<link name='b'><inertial><mass value='0'/><inertia ixx='1' iyy='1' izz='1'/></inertial></link>" JOINT("name='j' type='continuous'", "")), "not used" },
+        { ARM("<link name='b'>" INERTIAL "</link>\n" JOINT("name='j' type='revolute'", "")),
+          ":4:1: joint 'j' is revolute but has no limits" },
+        { ARM("<link name='b'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='3'/></inertial></link>" JOINT(
+              "name='j' type='continuous'", "")),
+          "largest exceeds the sum" },
+        { ARM("<link name='b'><inertial><mass value='1'/></inertial></link>" JOINT("name='j' type='continuous'", "")),
+          "taken as a point" },
+        { ARM("<link name='b'><inertial><mass value='0'/><inertia ixx='1' iyy='1' izz='1'/></inertial></link>" JOINT(
+              "name='j' type='continuous'", "")),
+          "not used" },
         { ARM("<link name='b'/>" JOINT("name='j' type='continuous'", "")), "carries no mass" },
-        { ARM("<link name='b'>" INERTIAL "<flavour/></link>" JOINT("name='j' type='fixed'", "") "<gazebo><flavour/></gazebo><gazebo/>"), "<gazebo> is not used (here and elsewhere)" },
-        { ARM("<link name='b'><collision><geometry><mesh filename='package://nowhere/x.stl'/></geometry></collision></link>" JOINT("name='j' type='fixed'", "")), "is not found" },
+        { ARM("<link name='b'>" INERTIAL
+              "<flavour/></link>" JOINT("name='j' type='fixed'", "") "<gazebo><flavour/></gazebo><gazebo/>"),
+          "<gazebo> is not used (here and elsewhere)" },
+        { ARM("<link name='b'><collision><geometry><mesh "
+              "filename='package://nowhere/x.stl'/></geometry></collision></link>" JOINT("name='j' type='fixed'", "")),
+          "is not found" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         mor_error error;
@@ -123,34 +138,58 @@ static void what_is_wrong_is_refused_with_its_place(void** state)
         { ARM("<joint name='j' type='fixed'/>"), "has no parent" },
         { ARM("<joint name='j' type='fixed'><parent link='a'/></joint>"), "has no child" },
         { ARM(JOINT("name='j' type='fixed'", "")), "names the link 'b', which is not there" },
-        { ARM("<link name='base_link'/><joint name='j' type='fixed'><parent link='a'/><child link='base_lnk'/></joint>"), "did you mean 'base_link'" },
+        { ARM("<link name='base_link'/><joint name='j' type='fixed'><parent link='a'/><child "
+              "link='base_lnk'/></joint>"),
+          "did you mean 'base_link'" },
         { ARM("<joint name='j' type='fixed'><parent link='a'/><child link='a'/></joint>"), "with itself" },
-        { ARM("<link name='b'/>" JOINT("name='j' type='fixed'", "") JOINT("name='k' type='fixed'", "")), "close loops in the scene file" },
-        { ARM("<link name='b'/><link name='c'/>" JOINT("name='j' type='fixed'", "") "<joint name='j' type='fixed'><parent link='b'/><child link='c'/></joint>"), "two joints called 'j'" },
-        { "<robot><link name='a'/><link name='b'/>" JOINT("name='j' type='fixed'", "") "<joint name='k' type='fixed'><parent link='b'/><child link='a'/></joint></robot>", "no link is the root" },
-        { ARM("<link name='b'/><link name='c'/><joint name='j' type='fixed'><parent link='b'/><child link='c'/></joint><joint name='k' type='fixed'><parent link='c'/><child link='b'/></joint>"), "part of a loop" },
+        { ARM("<link name='b'/>" JOINT("name='j' type='fixed'", "") JOINT("name='k' type='fixed'", "")),
+          "close loops in the scene file" },
+        { ARM("<link name='b'/><link name='c'/>" JOINT(
+              "name='j' type='fixed'", "") "<joint name='j' type='fixed'><parent link='b'/><child link='c'/></joint>"),
+          "two joints called 'j'" },
+        { "<robot><link name='a'/><link name='b'/>" JOINT(
+              "name='j' type='fixed'",
+              "") "<joint name='k' type='fixed'><parent link='b'/><child link='a'/></joint></robot>",
+          "no link is the root" },
+        { ARM("<link name='b'/><link name='c'/><joint name='j' type='fixed'><parent link='b'/><child "
+              "link='c'/></joint><joint name='k' type='fixed'><parent link='c'/><child link='b'/></joint>"),
+          "part of a loop" },
         { ARM("<link name='b'><inertial><mass value='-1'/></inertial></link>"), "a mass is not negative" },
         { ARM("<link name='b'><inertial><mass value='heavy'/></inertial></link>"), "expected a number" },
         { ARM("<link name='b'><inertial><mass value='nan'/></inertial></link>"), "expected a number" },
         { ARM("<link name='b'><inertial><mass value='1e999'/></inertial></link>"), "expected a number" },
         { ARM("<link name='b'><inertial><mass/></inertial></link>"), "<mass> has no value" },
-        { ARM("<link name='b'><inertial><mass value='1'/><inertia ixx='1'/></inertial></link>"), "<inertia> has no iyy" },
+        { ARM("<link name='b'><inertial><mass value='1'/><inertia ixx='1'/></inertial></link>"),
+          "<inertia> has no iyy" },
         { ARM("<link name='b'>" INERTIAL INERTIAL "</link>"), "two <inertial>" },
-        { ARM("<link name='b'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='-1'/></inertial></link>" JOINT("name='j' type='fixed'", "")), "the inertia of link 'b' is not positive" },
-        { ARM("<link name='b'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='5'/></inertial></link>" JOINT("name='j' type='fixed'", "")), "not positive" },
+        { ARM("<link name='b'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='-1'/></inertial></link>" JOINT(
+              "name='j' type='fixed'", "")),
+          "the inertia of link 'b' is not positive" },
+        { ARM("<link name='b'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' "
+              "ixy='5'/></inertial></link>" JOINT("name='j' type='fixed'", "")),
+          "not positive" },
         { ARM("<link name='b'/>" JOINT("name='j' type='revolute'", "<axis xyz='0 0 0'/>")), "has no length" },
-        { ARM("<link name='b'/>" JOINT("name='j' type='revolute'", "<axis xyz='0 1'/>")), "2 numbers where 3 are expected" },
+        { ARM("<link name='b'/>" JOINT("name='j' type='revolute'", "<axis xyz='0 1'/>")),
+          "2 numbers where 3 are expected" },
         { ARM("<link name='b'/>" JOINT("name='j' type='revolute'", "<axis xyz='0 1 2 3'/>")), "more than 3 numbers" },
         { ARM("<link name='b'/>" JOINT("name='j' type='revolute'", "<origin xyz='0 x 0'/>")), "expected numbers" },
-        { ARM("<link name='b'/>" JOINT("name='j' type='revolute'", "<limit lower='2' upper='1'/>")), "above the upper limit" },
+        { ARM("<link name='b'/>" JOINT("name='j' type='revolute'", "<limit lower='2' upper='1'/>")),
+          "above the upper limit" },
         { ARM("<link name='b'/>" JOINT("name='j' type='revolute'", "<dynamics damping='-1'/>")), "negative damping" },
-        { ARM("<link name='b'>" INERTIAL "</link>" JOINT("name='j' type='revolute'", "<mimic joint='x'/>")), "mimics 'x', which is not there" },
-        { ARM("<link name='b'>" INERTIAL "</link>" JOINT("name='j' type='revolute'", "<mimic joint='j'/>")), "mimics itself" },
-        { ARM("<link name='b'><collision><geometry><sphere radius='-1'/></geometry></collision></link>"), "sizes are positive" },
-        { ARM("<link name='b'><collision><geometry><box size='1 2'/></geometry></collision></link>"), "2 numbers where 3" },
-        { ARM("<link name='b'><collision><geometry><cylinder radius='1'/></geometry></collision></link>"), "<cylinder> has no length" },
+        { ARM("<link name='b'>" INERTIAL "</link>" JOINT("name='j' type='revolute'", "<mimic joint='x'/>")),
+          "mimics 'x', which is not there" },
+        { ARM("<link name='b'>" INERTIAL "</link>" JOINT("name='j' type='revolute'", "<mimic joint='j'/>")),
+          "mimics itself" },
+        { ARM("<link name='b'><collision><geometry><sphere radius='-1'/></geometry></collision></link>"),
+          "sizes are positive" },
+        { ARM("<link name='b'><collision><geometry><box size='1 2'/></geometry></collision></link>"),
+          "2 numbers where 3" },
+        { ARM("<link name='b'><collision><geometry><cylinder radius='1'/></geometry></collision></link>"),
+          "<cylinder> has no length" },
         { ARM("<link name='b'><collision><geometry><mesh/></geometry></collision></link>"), "no filename" },
-        { ARM("<link name='b'><collision><geometry><mesh filename='a.stl' scale='0 1 1'/></geometry></collision></link>"), "has a zero" },
+        { ARM("<link name='b'><collision><geometry><mesh filename='a.stl' scale='0 1 "
+              "1'/></geometry></collision></link>"),
+          "has a zero" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         mor_error error = { 0 };
@@ -166,11 +205,15 @@ static void strict_reading_refuses_what_is_impossible(void** state)
 {
     (void)state;
     mor_error error;
-    assert_null(read_text(ARM("<link name='b'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='3'/></inertial></link>" JOINT("name='j' type='continuous'", "")),
-                          true, NULL, 0, &error));
+    assert_null(read_text(
+        ARM("<link name='b'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='3'/></inertial></link>" JOINT(
+            "name='j' type='continuous'", "")),
+        true, NULL, 0, &error));
     assert_non_null(strstr(error.text, "link 'b' is impossible"));
-    assert_null(read_text(ARM("<link name='b'><collision><geometry><mesh filename='nowhere.stl'/></geometry></collision></link>" JOINT("name='j' type='fixed'", "")), true,
-                          NULL, 0, &error));
+    assert_null(read_text(
+        ARM("<link name='b'><collision><geometry><mesh filename='nowhere.stl'/></geometry></collision></link>" JOINT(
+            "name='j' type='fixed'", "")),
+        true, NULL, 0, &error));
     assert_non_null(strstr(error.text, "not found"));
 }
 
@@ -219,7 +262,8 @@ static char* slurp(const char* file, size_t* length)
 static void no_broken_file_breaks_the_reader(void** state)
 {
     (void)state;
-    static const char* const numbers[] = { "1e308", "-1e308", "nan", "inf", "1e-320", "-0", "99999999999999999999", "1,5", "0x10", "" };
+    static const char* const numbers[] = { "1e308", "-1e308", "nan", "inf", "1e-320", "-0", "99999999999999999999",
+                                           "1,5",   "0x10",   "" };
     mor_rng rng = { 11 };
     size_t length;
     char* text = slurp(MOREAU_SOURCE_DIR "/scenes/robots/arm6.urdf", &length);
@@ -234,12 +278,12 @@ static void no_broken_file_breaks_the_reader(void** state)
             double kind = mor_rng_uniform(&rng);
             if (kind < 0.2) broken[at] = (char)(256 * mor_rng_uniform(&rng));
             else if (kind < 0.3) n = at + 1;
-            else if (kind < 0.5) { /* cut a piece out */
-                size_t cut = (size_t)(mor_rng_uniform(&rng) * 60.0);
+            else if (kind < 0.5) { /* cut a piece out */ size_t cut = (size_t)(mor_rng_uniform(&rng) * 60.0);
                 if (at + cut < n) memmove(broken + at, broken + at + cut, n - at - cut), n -= cut;
             } else if (kind < 0.6) { /* double a piece */
                 size_t piece = (size_t)(mor_rng_uniform(&rng) * 200.0);
-                if (at + piece < n && n + piece < 2 * length) memmove(broken + at + piece, broken + at, n - at), n += piece;
+                if (at + piece < n && n + piece < 2 * length)
+                    memmove(broken + at + piece, broken + at, n - at), n += piece;
             } else { /* another number between the next quotes */
                 const char* word = numbers[(int)(mor_rng_uniform(&rng) * 10.0)];
                 char* from = memchr(broken + at, '"', n - at);

@@ -1,4 +1,5 @@
-/* The viewer's C side: descriptions, frames, pages, a running scene. The page itself is tested in a browser: viewer/tests. */
+/* The viewer's C side: descriptions, frames, pages, a running scene. The page itself is tested in a browser:
+ * viewer/tests. */
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -16,15 +17,14 @@
 #include "serve/export.h"
 #include "serve/live.h"
 
-static const char scene_text[] =
-    "moreau: 1\n"
-    "name: 'a <b>bold</b> name'\n"
-    "gravity: [0, 0, -10]\n"
-    "time: { step: 0.01, end: 0.5 }\n"
-    "bodies:\n"
-    "  - { name: floor, shape: plane, fixed: true }\n"
-    "  - { name: ball, shape: { sphere: 0.5 }, mass: 2, position: [0, 0, 0.5] }\n"
-    "  - { name: stone, shape: { box: [1, 1, 1] }, position: [5, 0, 20] }\n";
+static const char scene_text[] = "moreau: 1\n"
+                                 "name: 'a <b>bold</b> name'\n"
+                                 "gravity: [0, 0, -10]\n"
+                                 "time: { step: 0.01, end: 0.5 }\n"
+                                 "bodies:\n"
+                                 "  - { name: floor, shape: plane, fixed: true }\n"
+                                 "  - { name: ball, shape: { sphere: 0.5 }, mass: 2, position: [0, 0, 0.5] }\n"
+                                 "  - { name: stone, shape: { box: [1, 1, 1] }, position: [5, 0, 20] }\n";
 
 static char directory[64];
 
@@ -181,14 +181,15 @@ static mor_recording* record_scene(const char* text, const char* name)
 static void a_description_tells_where_joints_sit(void** state)
 {
     (void)state;
-    mor_recording* r = record_scene("moreau: 1\n"
-                                    "gravity: [0, 0, 0]\n"
-                                    "time: { step: 0.01, end: 1 }\n"
-                                    "bodies:\n"
-                                    "  - { name: door, shape: { box: [1, 0.1, 2] }, position: [0.5, 0, 3] }\n"
-                                    "joints:\n"
-                                    "  - { name: hinge, type: revolute, bodies: [door, world], point: [0, 0, 2.5], axis: [0, 0, 1] }\n",
-                                    "door.h5");
+    mor_recording* r = record_scene(
+        "moreau: 1\n"
+        "gravity: [0, 0, 0]\n"
+        "time: { step: 0.01, end: 1 }\n"
+        "bodies:\n"
+        "  - { name: door, shape: { box: [1, 0.1, 2] }, position: [0.5, 0, 3] }\n"
+        "joints:\n"
+        "  - { name: hinge, type: revolute, bodies: [door, world], point: [0, 0, 2.5], axis: [0, 0, 1] }\n",
+        "door.h5");
     mor_code code;
     char* text = describe(r, &code);
     assert_int_equal(code, MOR_OK);
@@ -215,15 +216,16 @@ static void a_description_tells_where_joints_sit(void** state)
 static void a_frame_tells_groups_and_their_primary_plane(void** state)
 {
     (void)state;
-    mor_recording* r = record_scene("moreau: 1\n"
-                                    "dimension: 2\n"
-                                    "gravity: [0, 0]\n"
-                                    "time: { step: 0.01, end: 1 }\n"
-                                    "method: { formulation: peg, solver: lemke, collision: { name: features, epsilon: 2 } }\n"
-                                    "bodies:\n"
-                                    "  - { name: roof, shape: { polygon: [[-2, -1], [2, -1], [0, 1]] }, fixed: true }\n"
-                                    "  - { name: dot, shape: { particle: {} }, mass: 1, position: [0.3, 1.5] }\n",
-                                    "roof.h5");
+    mor_recording* r =
+        record_scene("moreau: 1\n"
+                     "dimension: 2\n"
+                     "gravity: [0, 0]\n"
+                     "time: { step: 0.01, end: 1 }\n"
+                     "method: { formulation: peg, solver: lemke, collision: { name: features, epsilon: 2 } }\n"
+                     "bodies:\n"
+                     "  - { name: roof, shape: { polygon: [[-2, -1], [2, -1], [0, 1]] }, fixed: true }\n"
+                     "  - { name: dot, shape: { particle: {} }, mass: 1, position: [0.3, 1.5] }\n",
+                     "roof.h5");
     mor_error error = { 0 };
     mor_view_frame frame;
     assert_int_equal(mor_view_frame_create(&frame, 2, &error), MOR_OK);
@@ -330,7 +332,8 @@ static void a_running_scene_obeys(void** state)
     assert_string_equal(s.solver, "pgs");
     assert_float_equal(s.gravity, 1.5, 1e-12);
     command(live, "solver nonsense");
-    for (int i = 0; i < 200 && !mor_live_get_state(live).note[0]; i++) nanosleep(&(struct timespec){ 0, 5000000 }, NULL);
+    for (int i = 0; i < 200 && !mor_live_get_state(live).note[0]; i++)
+        nanosleep(&(struct timespec){ 0, 5000000 }, NULL);
     assert_non_null(strstr(mor_live_get_state(live).note, "nonsense"));
     mor_live_destroy(live);
     mor_scene_destroy(scene);
@@ -340,9 +343,10 @@ static void a_running_scene_obeys(void** state)
 static void showing_a_thousand_bodies_costs_little(void** state)
 {
     (void)state;
-    static const char text[] = "moreau: 1\n"
-                               "bodies:\n"
-                               "  - { name: ball, shape: { sphere: 0.2 }, grid: { count: [10, 10, 10], spacing: [1, 1, 1] } }\n";
+    static const char text[] =
+        "moreau: 1\n"
+        "bodies:\n"
+        "  - { name: ball, shape: { sphere: 0.2 }, grid: { count: [10, 10, 10], spacing: [1, 1, 1] } }\n";
     mor_error error = { 0 };
     mor_scene* scene = mor_scene_parse(text, strlen(text), "test", NULL, NULL, &error);
     mor_world* world = mor_scene_build(scene, 1, &error);
@@ -374,8 +378,11 @@ static void a_running_scene_survives_noise(void** state)
     mor_scene* scene = parse_scene();
     mor_live* live = mor_live_create(scene, &(mor_live_options){ .threads = 1, .paused = false }, &error);
     assert_non_null(live);
-    static const char* const words[] = { "run", "pause", "step", "reset", "formulation", "solver", "gravity", "friction", "speed", "drag", "drop", "st", "pgs", "nan", "inf",
-                                         "-1e308", "1", "0.5", "99999999999999", "%n%s", "\xff\xfe" };
+    static const char* const words[] = {
+        "run",   "pause", "step",           "reset", "formulation", "solver", "gravity", "friction",
+        "speed", "drag",  "drop",           "st",    "pgs",         "nan",    "inf",     "-1e308",
+        "1",     "0.5",   "99999999999999", "%n%s",  "\xff\xfe"
+    };
     unsigned seed = 7;
     for (int i = 0; i < 3000; i++) {
         char text[300];
@@ -383,7 +390,8 @@ static void a_running_scene_survives_noise(void** state)
         seed = seed * 1664525u + 1013904223u;
         for (unsigned k = seed >> 28; k + 1 > 0 && n < 200; k--) {
             seed = seed * 1664525u + 1013904223u;
-            n += (size_t)snprintf(text + n, sizeof text - n, "%s ", words[(seed >> 16) % (sizeof words / sizeof *words)]);
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s ",
+                                  words[(seed >> 16) % (sizeof words / sizeof *words)]);
             if (k == 0) break;
         }
         mor_live_command(live, text, n);
@@ -424,7 +432,8 @@ static void a_recording_with_impossible_shapes_is_refused(void** state)
 /* Every number of a dataset becomes `value`. */
 static void spoil(const char* file_name, const char* path, double value)
 {
-    hid_t file = H5Fopen(file_name, H5F_ACC_RDWR, H5P_DEFAULT), set = H5Dopen2(file, path, H5P_DEFAULT), space = H5Dget_space(set);
+    hid_t file = H5Fopen(file_name, H5F_ACC_RDWR, H5P_DEFAULT), set = H5Dopen2(file, path, H5P_DEFAULT),
+          space = H5Dget_space(set);
     hssize_t n = H5Sget_simple_extent_npoints(space);
     double* v = malloc(((size_t)n + 1) * sizeof *v);
     for (hssize_t i = 0; i < n; i++) v[i] = value;
@@ -439,10 +448,35 @@ static void spoil(const char* file_name, const char* path, double value)
 static void hostile_numbers_do_no_harm(void** state)
 {
     (void)state;
-    static const char* const sets[] = { "/time", "/step_number", "/step_size", "/pose", "/velocity", "/energy/kinetic", "/bodies/kind", "/bodies/mass", "/bodies/com",
-                                        "/shapes/body", "/shapes/kind", "/shapes/size", "/shapes/pose", "/shapes/radius", "/shapes/vertex_start", "/shapes/vertex_count",
-                                        "/shapes/vertex", "/shapes/face_start", "/shapes/face_count", "/shapes/loop_start", "/shapes/loop_size", "/shapes/loop",
-                                        "/contacts/start", "/contacts/count", "/contacts/body", "/contacts/point", "/contacts/gap", "/contacts/impulse", "/contacts/group",
+    static const char* const sets[] = { "/time",
+                                        "/step_number",
+                                        "/step_size",
+                                        "/pose",
+                                        "/velocity",
+                                        "/energy/kinetic",
+                                        "/bodies/kind",
+                                        "/bodies/mass",
+                                        "/bodies/com",
+                                        "/shapes/body",
+                                        "/shapes/kind",
+                                        "/shapes/size",
+                                        "/shapes/pose",
+                                        "/shapes/radius",
+                                        "/shapes/vertex_start",
+                                        "/shapes/vertex_count",
+                                        "/shapes/vertex",
+                                        "/shapes/face_start",
+                                        "/shapes/face_count",
+                                        "/shapes/loop_start",
+                                        "/shapes/loop_size",
+                                        "/shapes/loop",
+                                        "/contacts/start",
+                                        "/contacts/count",
+                                        "/contacts/body",
+                                        "/contacts/point",
+                                        "/contacts/gap",
+                                        "/contacts/impulse",
+                                        "/contacts/group",
                                         "/joints/error" };
     static const double values[] = { 2e9, -1.0, 1e300, NAN, -INFINITY };
     char path[256], copy[300], page[300];
@@ -475,7 +509,8 @@ static void hostile_numbers_do_no_harm(void** state)
             assert_true(bytes.size < 1000000);
             mor_export_options options = mor_export_options_default();
             mor_export_report report;
-            if (mor_export_html(page, &r, 1, &options, &report, &error) == MOR_OK) assert_true(report.bytes < options.most_bytes);
+            if (mor_export_html(page, &r, 1, &options, &report, &error) == MOR_OK)
+                assert_true(report.bytes < options.most_bytes);
             remove(page);
             mor_bytes_free(&bytes);
             mor_view_frame_free(&frame);

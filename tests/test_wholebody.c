@@ -1,5 +1,6 @@
-/* Robots on their feet: the default methods against closed forms, and the defects of the original whole-body simulator side by side
- * in the compatibility mode of `gauss`. Expected values are Newton's: weight, mu N, g (sin a - mu cos a). */
+/* Robots on their feet: the default methods against closed forms, and the defects of the original whole-body simulator
+ * side by side in the compatibility mode of `gauss`. Expected values are Newton's: weight, mu N, g (sin a - mu cos a).
+ * */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,7 +67,8 @@ static void add_sledge(mor_world* w, mor_vec3 normal, double height, const doubl
     d.nu = nu;
     d.material = 1;
     if (mor_world_add_robot(w, &d, &error) < 0) fail_msg("%s", error.text);
-    for (int s = 0; s < 2; s++) assert_int_equal(mor_world_add_foot(w, 0, mor_robot_find_frame(d.model, s ? "right" : "left"), &error), s);
+    for (int s = 0; s < 2; s++)
+        assert_int_equal(mor_world_add_foot(w, 0, mor_robot_find_frame(d.model, s ? "right" : "left"), &error), s);
     mor_robot_destroy(d.model);
 }
 
@@ -147,7 +149,8 @@ static void an_impact_with_little_friction_keeps_the_tangential_velocity(void** 
         }
 }
 
-/* Newton: u_n+ = -e u_n-; friction has mu of the whole impulse (1 + e) m |u_n-|. Every law, every QP method; where there is no law it is refused. */
+/* Newton: u_n+ = -e u_n-; friction has mu of the whole impulse (1 + e) m |u_n-|. Every law, every QP method; where
+ * there is no law it is refused. */
 static void an_impact_with_restitution_throws_back_as_newton_says(void** state)
 {
     (void)state;
@@ -177,7 +180,8 @@ static void an_impact_with_restitution_throws_back_as_newton_says(void** state)
                 assert_non_null(strstr(r.detail, "restitution 0.5 needs an impact law"));
             } else {
                 assert_int_equal(status, MOR_SOLVED);
-                assert_true(fabs(v[2] - (k == 1 ? v[2] : e)) < 1e-9 && v[2] >= e - 1e-9); /* one QP lifts what it slows down */
+                /* one QP lifts what it slows down */
+                assert_true(fabs(v[2] - (k == 1 ? v[2] : e)) < 1e-9 && v[2] >= e - 1e-9);
                 if (k == 0) assert_true(fabs(v[0] - (1 - mu * (1 + e))) < 1e-4);
                 if (k == 2) assert_true(fabs(v[0]) < 1e-9);
                 assert_true(v[0] * v[0] + v[2] * v[2] <= 2 + 1e-12);
@@ -212,14 +216,17 @@ static void wrenches_are_in_the_frame_of_their_own_foot(void** state)
         double H[16];
         mor_robot_frame_matrix(m, work, s.frame, H);
         mor_mat3 R = { { { H[0], H[1], H[2] }, { H[4], H[5], H[6] }, { H[8], H[9], H[10] } } };
-        mor_vec3 F = mor_mul(&R, mor_v3(s.wrench[0], s.wrench[1], s.wrench[2])), M = mor_mul(&R, mor_v3(s.wrench[3], s.wrench[4], s.wrench[5]));
+        mor_vec3 F = mor_mul(&R, mor_v3(s.wrench[0], s.wrench[1], s.wrench[2])),
+                 M = mor_mul(&R, mor_v3(s.wrench[3], s.wrench[4], s.wrench[5]));
         force = mor_add(force, F);
         moment = mor_add(moment, mor_add(M, mor_cross(mor_v3(H[3], H[7], H[11]), F)));
         mor_vec3 cop = mor_sub(mor_v3(s.cop[0], s.cop[1], s.cop[2]), mor_v3(H[3], H[7], H[11])); /* under the foot */
         cop = mor_v3(H[0] * cop.x + H[4] * cop.y, H[1] * cop.x + H[5] * cop.y, 0);
         assert_true(fabs(cop.x - 0.02) < 0.0801 && fabs(cop.y) < 0.0401);
-        printf("  %-5s wrench (%.2f %.2f %.2f | %.3f %.3f %.3f), as the original tells it (%.2f %.2f %.2f | %.3f %.3f %.3f)\n", name, s.wrench[0], s.wrench[1],
-               s.wrench[2], s.wrench[3], s.wrench[4], s.wrench[5], original[0], original[1], original[2], original[3], original[4], original[5]);
+        printf("  %-5s wrench (%.2f %.2f %.2f | %.3f %.3f %.3f), as the original tells it (%.2f %.2f %.2f | %.3f %.3f "
+               "%.3f)\n",
+               name, s.wrench[0], s.wrench[1], s.wrench[2], s.wrench[3], s.wrench[4], s.wrench[5], original[0],
+               original[1], original[2], original[3], original[4], original[5]);
         if (f) assert_true(fabs(original[1] - s.wrench[1]) > 0.5);
         assert_true(fabs(original[3] + s.wrench[3]) < (f ? 10 : 1e-9));
     }
@@ -303,7 +310,8 @@ static void on_a_slope_it_slides_as_newton_says_for_every_azimuth(void** state)
         double worst = 0.0, sideways = 0.0;
         for (int azimuth = 0; azimuth < 24; azimuth++) {
             double p = 0.1 + azimuth * 0.2617993877991494;
-            mor_vec3 n = mor_v3(sin(a) * cos(p), sin(a) * sin(p), cos(a)), down = mor_v3(cos(a) * cos(p), cos(a) * sin(p), -sin(a));
+            mor_vec3 n = mor_v3(sin(a) * cos(p), sin(a) * sin(p), cos(a)),
+                     down = mor_v3(cos(a) * cos(p), cos(a) * sin(p), -sin(a));
             mor_world* w = ground(1e-3, n, mu, mor_v3(0, 0, 0));
             add_sledge(w, n, 0, NULL, 0);
             test_method(w, "formulation", formulations[k]);
@@ -319,7 +327,9 @@ static void on_a_slope_it_slides_as_newton_says_for_every_azimuth(void** state)
             sideways = fmax(sideways, mor_norm(mor_sub(mor_v3(v[0], v[1], v[2]), mor_scale(along, down))));
             mor_world_destroy(w);
         }
-        printf("  %-6s acceleration on a slope of %.2f rad, mu %.1f, 24 azimuths: relative error %.2g, sideways %.2g m/s\n", formulations[k], a, mu, worst, sideways);
+        printf("  %-6s acceleration on a slope of %.2f rad, mu %.1f, 24 azimuths: relative error %.2g, sideways %.2g "
+               "m/s\n",
+               formulations[k], a, mu, worst, sideways);
         assert_true(worst < 1e-6 && sideways < 1e-8);
     }
 }
@@ -417,8 +427,11 @@ static void refused(const char* what, const char* method, const char* friction, 
     int fd = mkstemp(path);
     FILE* f = fdopen(fd, "w");
     assert_non_null(f);
-    fprintf(f, "moreau: 1\nname: bad\ntime: { step: 0.001, end: 0.005 }\nmethod: { %s }\nbodies: [ { name: floor, shape: plane, fixed: true, friction: %s } ]\n"
-               "robots: [ { name: human, urdf: %s/scenes/robots/humanoid.urdf, base: floating, position: [0, 0, 0.9], %s } ]\n",
+    fprintf(f,
+            "moreau: 1\nname: bad\ntime: { step: 0.001, end: 0.005 }\nmethod: { %s }\nbodies: [ { name: floor, shape: "
+            "plane, fixed: true, friction: %s } ]\n"
+            "robots: [ { name: human, urdf: %s/scenes/robots/humanoid.urdf, base: floating, position: [0, 0, 0.9], %s "
+            "} ]\n",
             method, friction, MOREAU_SOURCE_DIR, robot);
     fclose(f);
     snprintf(command, sizeof command, "'%s' run %s --quiet 2>&1", MOREAU_COMMAND, path);
@@ -428,23 +441,31 @@ static void refused(const char* what, const char* method, const char* friction, 
     int status = pclose(pipe);
     remove(path);
     int code = status >> 8;
-    if (code != (expected ? 2 : 0) || (expected && !strstr(text, expected))) fail_msg("%s: exit %d, said: %s", what, code, text);
+    if (code != (expected ? 2 : 0) || (expected && !strstr(text, expected)))
+        fail_msg("%s: exit %d, said: %s", what, code, text);
 }
 
 static void bad_feet_and_options_are_told_with_position(void** state)
 {
     (void)state;
-    const char *gauss = "formulation: { name: gauss }, solver: qp-active-set", *feet = "collide: feet, feet: [ { link: l_sole, points: [[0, 0, 0]] } ]";
+    const char *gauss = "formulation: { name: gauss }, solver: qp-active-set",
+               *feet = "collide: feet, feet: [ { link: l_sole, points: [[0, 0, 0]] } ]";
     refused("a good scene", gauss, "0.5", feet, NULL);
-    refused("a link that is not there", gauss, "0.5", "collide: feet, feet: [ { link: l_sol, points: [[0, 0, 0]] } ]", "did you mean 'l_sole'?");
+    refused("a link that is not there", gauss, "0.5", "collide: feet, feet: [ { link: l_sol, points: [[0, 0, 0]] } ]",
+            "did you mean 'l_sole'?");
     refused("a foot without points", gauss, "0.5", "collide: feet, feet: [ { link: l_sole } ]", "points");
-    refused("a point with two numbers", gauss, "0.5", "collide: feet, feet: [ { link: l_sole, points: [[0, 0]] } ]", "give 3");
-    refused("a negative radius", gauss, "0.5", "collide: feet, feet: [ { link: l_sole, radius: -1, points: [[0, 0, 0]] } ]", "negative");
+    refused("a point with two numbers", gauss, "0.5", "collide: feet, feet: [ { link: l_sole, points: [[0, 0]] } ]",
+            "give 3");
+    refused("a negative radius", gauss, "0.5",
+            "collide: feet, feet: [ { link: l_sole, radius: -1, points: [[0, 0, 0]] } ]", "negative");
     refused("negative friction", gauss, "-0.5", feet, "friction -0.5 is negative");
-    refused("an option's name", "formulation: { name: gauss, varant: discrete }, solver: qp-admm", "0.5", feet, "did you mean 'variant'?");
-    refused("an option's value", "formulation: { name: gauss, impact: bounce }, solver: qp-admm", "0.5", feet, "two-phase");
+    refused("an option's name", "formulation: { name: gauss, varant: discrete }, solver: qp-admm", "0.5", feet,
+            "did you mean 'variant'?");
+    refused("an option's value", "formulation: { name: gauss, impact: bounce }, solver: qp-admm", "0.5", feet,
+            "two-phase");
     refused("a solver that takes no QPs", "formulation: gauss, solver: lemke", "0.5", feet, "qp-active-set");
-    refused("a negative number of failures", "formulation: gauss, solver: auto, max_failures: -1", "0.5", feet, "out of range");
+    refused("a negative number of failures", "formulation: gauss, solver: auto, max_failures: -1", "0.5", feet,
+            "out of range");
 }
 
 /* A QP method that may not iterate fails in every step: counted, and no more than max_failures in a row are applied. */

@@ -48,7 +48,8 @@ static void add_pyramid(mor_world* w, int rows)
     mor_geometry* cube = test_box(1, 1, 1);
     for (int k = 0; k < rows; k++)
         for (int i = 0; i < rows - k; i++)
-            test_body(w, mor_geometry_retain(cube), 1.0, mor_v3((i - (rows - k - 1) / 2.0) * 1.05, 0, 0.5 + k), no_turn);
+            test_body(w, mor_geometry_retain(cube), 1.0, mor_v3((i - (rows - k - 1) / 2.0) * 1.05, 0, 0.5 + k),
+                      no_turn);
     mor_geometry_release(cube);
 }
 
@@ -60,7 +61,8 @@ static void add_towers(mor_world* w)
     mor_geometry* cube = test_box(1, 1, 1);
     for (int t = 0; t < 6; t++)
         for (int k = 0; k < 3; k++) {
-            mor_body_id b = test_body(w, mor_geometry_retain(cube), 1.0 + k, mor_v3(4 * t, 0.01 * k, 0.5 + 1.0 * k), mor_quat_axis_angle(mor_v3(0, 0, 1), 0.1 * t));
+            mor_body_id b = test_body(w, mor_geometry_retain(cube), 1.0 + k, mor_v3(4 * t, 0.01 * k, 0.5 + 1.0 * k),
+                                      mor_quat_axis_angle(mor_v3(0, 0, 1), 0.1 * t));
             test_velocity(w, b, mor_v3(0.1 * t, 0.2, 0), mor_v3(0, 0, 0));
         }
     mor_geometry_release(cube);

@@ -26,7 +26,8 @@ typedef struct run {
 static double energy(const mor_world* w) { return mor_world_kinetic_energy(w) + mor_world_potential_energy(w); }
 
 /* Runs a scene to `end`, calling `each` after every step. */
-static run simulate(const char* name, const char* integrator, double h, double end, void (*each)(void*, mor_world*), void* user)
+static run simulate(const char* name, const char* integrator, double h, double end, void (*each)(void*, mor_world*),
+                    void* user)
 {
     run r = { .ok = true };
     mor_error error = { 0 };
@@ -34,7 +35,8 @@ static run simulate(const char* name, const char* integrator, double h, double e
     snprintf(path, sizeof path, MOREAU_SCENES "/%s.yaml", name);
     snprintf(step, sizeof step, "time.step=%.17g", h);
     snprintf(method, sizeof method, "method.integrator.name=%s", integrator);
-    const char* sets[] = { step, method, "method.stabilisation.position=1e-10", "method.stabilisation.velocity=1e-10", NULL };
+    const char* sets[] = { step, method, "method.stabilisation.position=1e-10", "method.stabilisation.velocity=1e-10",
+                           NULL };
     r.scene = mor_scene_load(path, sets, NULL, &error);
     r.w = r.scene ? mor_scene_build(r.scene, 1, &error) : NULL;
     if (!r.w) {
@@ -65,7 +67,8 @@ static void done(run* r)
 
 static void head(const char* title, const char* errors)
 {
-    printf("\n### %s\n\n| integrator | step | %s | energy drift J | joints m | us/step | halved | by rk4 |\n", title, errors);
+    printf("\n### %s\n\n| integrator | step | %s | energy drift J | joints m | us/step | halved | by rk4 |\n", title,
+           errors);
     printf("|---|---|");
     for (const char* p = errors; p; p = strchr(p + 1, '|')) printf("---|");
     printf("---|---|---|---|---|\n");
@@ -78,7 +81,8 @@ static void row(const char* integrator, double h, const char* errors, const run*
         char drift[32];
         if (isnan(r->drift)) snprintf(drift, sizeof drift, "–");
         else snprintf(drift, sizeof drift, "%.1e", r->drift);
-        printf("| %s | %g | %s | %s | %.1e | %.0f | %d | %d |\n", integrator, h, errors, drift, r->joint, r->us, r->halvings, r->rescued);
+        printf("| %s | %g | %s | %s | %.1e | %.0f | %d | %d |\n", integrator, h, errors, drift, r->joint, r->us,
+               r->halvings, r->rescued);
     }
     fflush(stdout);
 }
@@ -103,7 +107,8 @@ static void a01(double end)
             double h = end > 100 ? 0.01 : 0.01 / (1 << k), largest = 0.0, xy[2];
             run r = simulate("iftomm_a01", integrators[i], h, end, watch_a01, &largest);
             iftomm_a01(end, xy);
-            snprintf(text, sizeof text, "%.1e | %.1e", apart(mor_body_get_state(r.w, mor_world_body(r.w, 0)).com, xy), largest);
+            snprintf(text, sizeof text, "%.1e | %.1e", apart(mor_body_get_state(r.w, mor_world_body(r.w, 0)).com, xy),
+                     largest);
             row(integrators[i], h, text, &r);
             done(&r);
         }
@@ -153,7 +158,8 @@ static void a04(void)
             double h = 0.02 / (1 << k);
             run r = simulate("iftomm_a04", integrators[i], h, 10.0, NULL, NULL);
             char text[80];
-            snprintf(text, sizeof text, "%.1e", mor_norm(mor_sub(mor_body_get_state(r.w, mor_world_find_body(r.w, "rod_3")).com, truth)));
+            snprintf(text, sizeof text, "%.1e",
+                     mor_norm(mor_sub(mor_body_get_state(r.w, mor_world_find_body(r.w, "rod_3")).com, truth)));
             row(integrators[i], h, text, &r);
             done(&r);
         }
@@ -188,7 +194,8 @@ static void a05(void)
             slider watch = { .s = s };
             run r = simulate("iftomm_a05", integrators[i], h, 10.0, watch_a05, &watch);
             char text[80];
-            snprintf(text, sizeof text, "%.1e | %.1e", watch.largest, fabs(mor_body_get_state(r.w, mor_world_find_body(r.w, "slider")).com.z - s[n - 1]));
+            snprintf(text, sizeof text, "%.1e | %.1e", watch.largest,
+                     fabs(mor_body_get_state(r.w, mor_world_find_body(r.w, "slider")).com.z - s[n - 1]));
             r.drift = NAN; /* damped */
             row(integrators[i], h, text, &r);
             done(&r);
@@ -218,7 +225,8 @@ static mor_world* chain(int N, const char* integrator, double h)
     }
     mor_robot_def d = mor_robot_def_default();
     d.model = mor_robot_create(links, N + 1, NULL, 0, false, &error);
-    if (!d.model || mor_world_add_robot(w, &d, &error) < 0 || mor_world_set_method(w, "integrator", integrator, &error) != MOR_OK) {
+    if (!d.model || mor_world_add_robot(w, &d, &error) < 0 ||
+        mor_world_set_method(w, "integrator", integrator, &error) != MOR_OK) {
         fprintf(stderr, "%s\n", error.text);
         exit(2);
     }
@@ -248,15 +256,16 @@ static void chain_row(int N, const char* integrator, double h, double end)
             break;
         }
     }
-    printf("| %d | %s | %g | %s at %.4g s | %.1e | %.1e | %.1f | %d |\n", N, integrator, h, status, mor_world_time(w), first / unit, drift / unit,
-           1e6 * (mor_cpu_clock() - start) / fmax(taken, 1), halvings);
+    printf("| %d | %s | %g | %s at %.4g s | %.1e | %.1e | %.1f | %d |\n", N, integrator, h, status, mor_world_time(w),
+           first / unit, drift / unit, 1e6 * (mor_cpu_clock() - start) / fmax(taken, 1), halvings);
     fflush(stdout);
     mor_world_destroy(w);
 }
 
 static void chains(void)
 {
-    printf("\n### S7 chains, minimal coordinates\n\n| N | integrator | step | end | energy drift in 1 s | in all | us/step | halved |\n|---|---|---|---|---|---|---|---|\n");
+    printf("\n### S7 chains, minimal coordinates\n\n| N | integrator | step | end | energy drift in 1 s | in all | "
+           "us/step | halved |\n|---|---|---|---|---|---|---|---|\n");
     for (int i = 0; i < INTEGRATORS; i++) chain_row(10, integrators[i], 1e-3, 10.0);
     chain_row(100, "semi-implicit", 1e-3, 10.0);
     chain_row(100, "gauss6", 1e-3, 10.0);
@@ -348,11 +357,14 @@ static void figure(const char* path)
         exit(2);
     }
     mor_figure_clear(&f);
-    printf("\n### The pendulum of Fig. 4, h = 0.01 s, 10 s\n\n| stabilisation | position error m | velocity error m/s | period s |\n|---|---|---|---|\n");
-    for (int i = 0; i < 2; i++) printf("| %s | %.1e | %.1e | %.6f |\n", names[i], largest[i][0], largest[i][1], period[i]);
+    printf("\n### The pendulum of Fig. 4, h = 0.01 s, 10 s\n\n| stabilisation | position error m | velocity error m/s "
+           "| period s |\n|---|---|---|---|\n");
+    for (int i = 0; i < 2; i++)
+        printf("| %s | %.1e | %.1e | %.6f |\n", names[i], largest[i][0], largest[i][1], period[i]);
     printf("| minimal coordinates | 0 | 0 | %.6f |\n", pendulum(NULL, 0.01, NULL, NULL, NULL));
     printf("| impulse, h = 0.005 s | | | %.6f |\n", pendulum("impulse", 0.005, NULL, NULL, NULL));
-    printf("| exact: 4 K(sin 45) sqrt(I/(m g d)) | 0 | 0 | %.6f |\n", 4.0 * 1.8540746773013719 * sqrt((0.0625 + (0.25 + 0.0025) / 12.0) / (9.81 * 0.25)));
+    printf("| exact: 4 K(sin 45) sqrt(I/(m g d)) | 0 | 0 | %.6f |\n",
+           4.0 * 1.8540746773013719 * sqrt((0.0625 + (0.25 + 0.0025) / 12.0) / (9.81 * 0.25)));
 }
 
 int main(int argc, char** argv)
@@ -376,7 +388,9 @@ int main(int argc, char** argv)
         else if (strcmp(argv[i], "chains") == 0) chains();
         else if (strcmp(argv[i], "figure") == 0 && i + 1 < argc) figure(argv[++i]);
         else {
-            fprintf(stderr, "usage: bench_mechanisms [iftomm | a01 a01-long a02 a02-40 a03 a04 a05] [chains] [figure FILE.svg]\n");
+            fprintf(
+                stderr,
+                "usage: bench_mechanisms [iftomm | a01 a01-long a02 a02-40 a03 a04 a05] [chains] [figure FILE.svg]\n");
             return 2;
         }
     }

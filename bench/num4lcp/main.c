@@ -1,16 +1,19 @@
-/* The families of random LCPs of num4lcp at the sizes at which the original solvers were measured, and our solvers of the same kind on them.
+/* The families of random LCPs of num4lcp at the sizes at which the original solvers were measured, and our solvers of
+ * the same kind on them.
  *
  *   bench_num4lcp OUTPUT        writes OUTPUT/num4lcp.md
  *
  *   pd       A = U diag(i/N) U', U the left singular vectors of a matrix of uniform numbers
- *   contact  6 x 6 blocks, half of them filled, A = (R + R')/2 made positive definite by a shift, then rows and columns of normal, four friction and one
+ *   contact  6 x 6 blocks, half of them filled, A = (R + R')/2 made positive definite by a shift, then rows and columns
+ *   of normal, four friction and one
  *            slack variable overwritten in the pattern of the Stewart-Trinkle LCP
  *   b        x uniform, entries below 0.5 set to zero, b = -A x where x > 0 and 0 elsewhere
  *
- * The numbers of the original are CPU seconds of GNU Octave 7.3 on one thread of a similar machine (tol_rel 1e-4, 100 iterations); the streams of random
- * numbers differ, the families and sizes do not. Ours run to 1e-8, so their answers are better; projected Gauss-Seidel gets the same 100 sweeps. For
- * Newton methods with direct solves the measure is the time of `iterations` LU factorisations (LAPACK dgetrf) of that size in the same run.
- * Reference: Erleben (2013), Numerical methods for linear complementarity problems in physics-based animation. */
+ * The numbers of the original are CPU seconds of GNU Octave 7.3 on one thread of a similar machine (tol_rel 1e-4, 100
+ * iterations); the streams of random numbers differ, the families and sizes do not. Ours run to 1e-8, so their answers
+ * are better; projected Gauss-Seidel gets the same 100 sweeps. For Newton methods with direct solves the measure is the
+ * time of `iterations` LU factorisations (LAPACK dgetrf) of that size in the same run. Reference: Erleben (2013),
+ * Numerical methods for linear complementarity problems in physics-based animation. */
 #include <lapacke.h>
 #include <math.h>
 #include <stdio.h>
@@ -26,40 +29,80 @@ static const char* const families[2] = { "pd", "contact" };
 
 typedef struct method {
     const char *original, *ours, *options; /* options: "name=value name=value" */
-    int max_iter;  /* 0: the solver's own */
-    bool direct;   /* judged by factorisations instead of the original */
+    int max_iter;                          /* 0: the solver's own */
+    bool direct;                           /* judged by factorisations instead of the original */
     double time[2][SIZES], merit[2][SIZES];
 } method;
 
 static const method methods[] = {
-    { "lemke", "lemke", "", 0, false,
+    { "lemke",
+      "lemke",
+      "",
+      0,
+      false,
       { { 0.0086, 0.0845, 0.5646, 4.3038 }, { 0.0037, 0.0100, 0.0254, 0.2268 } },
       { { 2.038e-29, 1.495e-28, 2.827e-27, 1.513e-26 }, { 9.074e-30, 5.097e-28, 4.093e-27, 1.241e-26 } } },
-    { "pgs", "pgs", "order=forward", 100, false,
+    { "pgs",
+      "pgs",
+      "order=forward",
+      100,
+      false,
       { { 0.0902, 0.1763, 0.3813, 0.6324 }, { 0.0054, 0.0168, 0.0592, 0.2980 } },
       { { 5.194e-08, 3.406e-04, 2.845e-02, 6.216e-01 }, { 6.423e+02, 9.931e+03, 5.046e+04, 2.777e+05 } } },
-    { "fischer_newton, random (gmres)", "fischer-newton", "linear=gmres", 0, false,
+    { "fischer_newton, random (gmres)",
+      "fischer-newton",
+      "linear=gmres",
+      0,
+      false,
       { { 0.0551, 0.1018, 0.1898, 0.6400 }, { 0.0682, 0.2078, 0.3048, 0.5750 } },
       { { 6.784e-22, 1.181e-21, 7.527e-19, 1.020e-17 }, { 2.063e-18, 8.860e-16, 4.308e-27, 3.951e-25 } } },
-    { "minmap_newton (gmres)", "minmap-newton", "linear=gmres", 0, false,
+    { "minmap_newton (gmres)",
+      "minmap-newton",
+      "linear=gmres",
+      0,
+      false,
       { { 0.0237, 0.0360, 0.0552, 0.1047 }, { 0.0177, 0.0344, 0.0510, 0.0861 } },
       { { 1.967e-25, 9.551e-25, 1.599e-24, 2.365e-24 }, { 2.552e+00, 1.190e+03, 8.323e+03, 2.040e+04 } } },
-    { "minmap_newton (gmres)", "minmap-newton", "linear=direct", 0, false,
+    { "minmap_newton (gmres)",
+      "minmap-newton",
+      "linear=direct",
+      0,
+      false,
       { { 0.0237, 0.0360, 0.0552, 0.1047 }, { 0.0177, 0.0344, 0.0510, 0.0861 } },
       { { 1.967e-25, 9.551e-25, 1.599e-24, 2.365e-24 }, { 2.552e+00, 1.190e+03, 8.323e+03, 2.040e+04 } } },
-    { "minmap_newton (gmres)", "minmap-newton", "linear=gmres sigma=0", 0, false,
+    { "minmap_newton (gmres)",
+      "minmap-newton",
+      "linear=gmres sigma=0",
+      0,
+      false,
       { { 0.0237, 0.0360, 0.0552, 0.1047 }, { 0.0177, 0.0344, 0.0510, 0.0861 } },
       { { 1.967e-25, 9.551e-25, 1.599e-24, 2.365e-24 }, { 2.552e+00, 1.190e+03, 8.323e+03, 2.040e+04 } } },
-    { "minmap_newton (gmres)", "minmap-newton", "linear=direct sigma=0", 0, false,
+    { "minmap_newton (gmres)",
+      "minmap-newton",
+      "linear=direct sigma=0",
+      0,
+      false,
       { { 0.0237, 0.0360, 0.0552, 0.1047 }, { 0.0177, 0.0344, 0.0510, 0.0861 } },
       { { 1.967e-25, 9.551e-25, 1.599e-24, 2.365e-24 }, { 2.552e+00, 1.190e+03, 8.323e+03, 2.040e+04 } } },
-    { "ip_lcp", "interior-point", "", 0, false,
+    { "ip_lcp",
+      "interior-point",
+      "",
+      0,
+      false,
       { { 0.0328, 0.1534, 0.7393, 4.3705 }, { 0.0298, 0.1849, 0.6643, 3.0009 } },
       { { 4.574e-30, 4.944e-29, 6.255e-28, 8.206e-27 }, { 2.604e-29, 6.477e-29, 2.969e-28, 5.581e-16 } } },
-    { "fischer_newton, perturbation (direct)", "fischer-newton", "linear=direct", 0, true,
+    { "fischer_newton, perturbation (direct)",
+      "fischer-newton",
+      "linear=direct",
+      0,
+      true,
       { { 0.0021, 0.0028, 0.0077, 0.0459 }, { 0.0021, 0.0071, 0.0262, 0.1233 } },
       { { 3.417e-22, 6.178e-20, 2.155e-20, 2.676e-23 }, { 5.779e-16, 5.002e-17, 4.404e-21, 3.248e-16 } } },
-    { "fischer_newton, penalized (direct)", "cck-newton", "linear=direct", 0, true,
+    { "fischer_newton, penalized (direct)",
+      "cck-newton",
+      "linear=direct",
+      0,
+      true,
       { { 0.0022, 0.0031, 0.0057, 0.0263 }, { 0.0029, 0.0067, 0.0205, 0.0951 } },
       { { 3.417e-22, 6.178e-20, 2.155e-20, 1.416e-19 }, { 1.494e-16, 5.628e-16, 1.922e+00, 6.610e+00 } } },
 };
@@ -189,16 +232,17 @@ static outcome run(const method* m, const mor_problem* p, mor_arena* arena)
 static void row(FILE* f, const method* m, const mor_problem* p, int family, int k, double lu, mor_arena* arena)
 {
     outcome o = run(m, p, arena);
-    fprintf(f, "| %s | %d | %s | %.4g / %.1e | `%s` %s |", families[family], p->size, m->original, m->time[family][k], m->merit[family][k], m->ours,
-            m->options);
+    fprintf(f, "| %s | %d | %s | %.4g / %.1e | `%s` %s |", families[family], p->size, m->original, m->time[family][k],
+            m->merit[family][k], m->ours, m->options);
     if (o.status == MOR_REFUSED) fprintf(f, " refused | | | |\n");
     else {
         fprintf(f, " %.3g / %.1e | %d | %.0f |", o.time, o.merit, o.iterations, m->time[family][k] / o.time);
         if (m->direct) fprintf(f, " %.2f |\n", o.time / (o.iterations * lu));
         else fprintf(f, " |\n");
     }
-    printf("%-8s %4d %-16s %-22s %10.3e merit %8.1e %5d its  %8.1f times  %5.2f factorisations per iteration  %s\n", families[family], p->size, m->ours,
-           m->options, o.time, o.merit, o.iterations, m->time[family][k] / o.time, o.time / (o.iterations * lu), mor_status_name(o.status));
+    printf("%-8s %4d %-16s %-22s %10.3e merit %8.1e %5d its  %8.1f times  %5.2f factorisations per iteration  %s\n",
+           families[family], p->size, m->ours, m->options, o.time, o.merit, o.iterations, m->time[family][k] / o.time,
+           o.time / (o.iterations * lu), mor_status_name(o.status));
     fflush(stdout);
 }
 
@@ -209,19 +253,27 @@ int main(int argc, char** argv)
     snprintf(path, sizeof path, "%s/num4lcp.md", argv[1]);
     FILE* f = fopen("/proc/cpuinfo", "r");
     while (f && fgets(line, sizeof line, f))
-        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':')) snprintf(machine, sizeof machine, "%.*s", (int)strcspn(strchr(line, ':') + 2, "\n"), strchr(line, ':') + 2);
+        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':'))
+            snprintf(machine, sizeof machine, "%.*s", (int)strcspn(strchr(line, ':') + 2, "\n"), strchr(line, ':') + 2);
     if (f) fclose(f);
     f = fopen("/proc/loadavg", "r");
     if (f && fgets(line, sizeof line, f)) snprintf(load, sizeof load, "%.*s", (int)strcspn(line, " \n"), line);
     if (f) fclose(f);
     f = fopen(path, "w");
     if (!f) return fprintf(stderr, "bench_num4lcp: %s cannot be written\n", path), 3;
-    fprintf(f, "# Against the solvers of the original\n\nWritten by `make bench-solvers`, not by hand. Moreau %s, %s, load %s, one thread.\n\n", mor_version(), machine, load);
-    fprintf(f, "Random LCPs of num4lcp at the sizes at which its solvers were measured (GNU Octave 7.3, one thread; CPU seconds / natural merit ½|min(z, w)|²). "
-               "The generators are the same, the streams of random numbers are not. The original stops at a relative change of 1e-4, ours at a relative error of 1e-8 "
-               "(CPU time, solver alone, best of 5); `pgs` gets the same 100 sweeps. *times* is original / ours. For Newton methods with direct solves *per LU* is "
+    fprintf(f,
+            "# Against the solvers of the original\n\nWritten by `make bench-solvers`, not by hand. Moreau %s, %s, "
+            "load %s, one thread.\n\n",
+            mor_version(), machine, load);
+    fprintf(f, "Random LCPs of num4lcp at the sizes at which its solvers were measured (GNU Octave 7.3, one thread; "
+               "CPU seconds / natural merit ½|min(z, w)|²). "
+               "The generators are the same, the streams of random numbers are not. The original stops at a relative "
+               "change of 1e-4, ours at a relative error of 1e-8 "
+               "(CPU time, solver alone, best of 5); `pgs` gets the same 100 sweeps. *times* is original / ours. For "
+               "Newton methods with direct solves *per LU* is "
                "total time / (iterations × one LAPACK dgetrf of that size in this run); 1.5 is wanted at most.\n\n");
-    fprintf(f, "| family | n | original | its s / merit | ours | our s / merit | iterations | times | per LU |\n|---|---|---|---|---|---|---|---|---|\n");
+    fprintf(f, "| family | n | original | its s / merit | ours | our s / merit | iterations | times | per LU "
+               "|\n|---|---|---|---|---|---|---|---|---|\n");
     mor_arena* arena = mor_arena_create(NULL);
     for (size_t k = 0; k < sizeof methods / sizeof *methods; k++)
         for (int family = 0; family < 2; family++)
@@ -233,7 +285,9 @@ int main(int argc, char** argv)
                 if (!A || !b || !arena) return 3;
                 (family ? make_contact : make_pd)(n, A, &rng);
                 make_b(n, A, b, &rng);
-                mor_problem p = { .form = MOR_LCP, .size = n, .b = b, .A = { .storage = MOR_DENSE, .rows = n, .cols = n, .x = A } };
+                mor_problem p = {
+                    .form = MOR_LCP, .size = n, .b = b, .A = { .storage = MOR_DENSE, .rows = n, .cols = n, .x = A }
+                };
                 row(f, &methods[k], &p, family, j, time_lu(n, A), arena);
                 free(A), free(b);
             }

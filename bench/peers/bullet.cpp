@@ -19,22 +19,17 @@ struct Bullet : Engine {
 
     Bullet(const Scene& s, int iterations) : h(s.h)
     {
-        world.setGravity(
-            btVector3((btScalar)s.gravity.x, (btScalar)s.gravity.y, (btScalar)s.gravity.z));
+        world.setGravity(btVector3((btScalar)s.gravity.x, (btScalar)s.gravity.y, (btScalar)s.gravity.z));
         world.getSolverInfo().m_numIterations = iterations;
         for (const Body& b : s.bodies) {
             const mor_pose& p = b.pose;
-            btTransform at(
-                btQuaternion((btScalar)p.rotation.x, (btScalar)p.rotation.y, (btScalar)p.rotation.z,
-                             (btScalar)p.rotation.w),
-                btVector3((btScalar)p.position.x, (btScalar)p.position.y, (btScalar)p.position.z));
+            btTransform at(btQuaternion((btScalar)p.rotation.x, (btScalar)p.rotation.y, (btScalar)p.rotation.z,
+                                        (btScalar)p.rotation.w),
+                           btVector3((btScalar)p.position.x, (btScalar)p.position.y, (btScalar)p.position.z));
             btCollisionShape* shape;
-            if (b.shape == Shape::sphere)
-                shape = new btSphereShape((btScalar)b.size[0]);
+            if (b.shape == Shape::sphere) shape = new btSphereShape((btScalar)b.size[0]);
             else if (b.shape == Shape::box)
-                shape = new btBoxShape(
-                    btVector3((btScalar)b.size[0], (btScalar)b.size[1], (btScalar)b.size[2]) *
-                    0.5f);
+                shape = new btBoxShape(btVector3((btScalar)b.size[0], (btScalar)b.size[1], (btScalar)b.size[2]) * 0.5f);
             else if (b.shape == Shape::hull) {
                 auto* hull = new btConvexHullShape;
                 for (int v = 0; v < b.hull->vertex_count; v++) {
@@ -43,23 +38,18 @@ struct Bullet : Engine {
                 }
                 hull->recalcLocalAabb();
                 shape = hull;
-            } else
-                shape = new btStaticPlaneShape(btVector3(0, 0, 1), 0);
+            } else shape = new btStaticPlaneShape(btVector3(0, 0, 1), 0);
             shapes.emplace_back(shape);
             btVector3 inertia(0, 0, 0);
-            if (!b.fixed)
-                inertia = btVector3((btScalar)b.inertia[0], (btScalar)b.inertia[1],
-                                    (btScalar)b.inertia[2]);
-            btRigidBody::btRigidBodyConstructionInfo info((btScalar)b.mass, nullptr, shape,
-                                                          inertia);
+            if (!b.fixed) inertia = btVector3((btScalar)b.inertia[0], (btScalar)b.inertia[1], (btScalar)b.inertia[2]);
+            btRigidBody::btRigidBodyConstructionInfo info((btScalar)b.mass, nullptr, shape, inertia);
             info.m_startWorldTransform = at;
             info.m_friction = (btScalar)sqrt(s.mu);
             bodies.push_back(std::make_unique<btRigidBody>(info));
             bodies.back()->setActivationState(DISABLE_DEACTIVATION);
-            bodies.back()->setLinearVelocity(btVector3(
-                (btScalar)b.velocity.x, (btScalar)b.velocity.y, (btScalar)b.velocity.z));
-            bodies.back()->setAngularVelocity(
-                btVector3((btScalar)b.spin.x, (btScalar)b.spin.y, (btScalar)b.spin.z));
+            bodies.back()->setLinearVelocity(
+                btVector3((btScalar)b.velocity.x, (btScalar)b.velocity.y, (btScalar)b.velocity.z));
+            bodies.back()->setAngularVelocity(btVector3((btScalar)b.spin.x, (btScalar)b.spin.y, (btScalar)b.spin.z));
             world.addRigidBody(bodies.back().get());
         }
     }
@@ -76,8 +66,7 @@ struct Bullet : Engine {
     {
         const btTransform& t = bodies[i]->getWorldTransform();
         btQuaternion q = t.getRotation();
-        return { { t.getOrigin().x(), t.getOrigin().y(), t.getOrigin().z() },
-                 { q.w(), q.x(), q.y(), q.z() } };
+        return { { t.getOrigin().x(), t.getOrigin().y(), t.getOrigin().z() }, { q.w(), q.x(), q.y(), q.z() } };
     }
     mor_vec3 velocity(int i) const override
     {
@@ -91,15 +80,11 @@ struct Bullet : Engine {
     }
 };
 
-template <int iterations>
-std::unique_ptr<Engine> make(const Scene& s, const char*, const std::vector<std::string>&)
+template <int iterations> std::unique_ptr<Engine> make(const Scene& s, const char*, const std::vector<std::string>&)
 {
     return std::make_unique<Bullet>(s, iterations);
 }
 
 } // namespace
 
-std::vector<Config> bullet_configs()
-{
-    return { { "Bullet SI 10", make<10> }, { "Bullet SI 200", make<200> } };
-}
+std::vector<Config> bullet_configs() { return { { "Bullet SI 10", make<10> }, { "Bullet SI 200", make<200> } }; }

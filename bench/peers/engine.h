@@ -16,7 +16,7 @@ struct Body {
                     // frame)
     bool fixed;
     double mass;
-    mor_pose pose; // of the centre of mass, which is the centre of these shapes
+    mor_pose pose;     // of the centre of mass, which is the centre of these shapes
     double inertia[3]; // about the axes of the pose
     mor_vec3 velocity, spin;
     const mor_polyhedron* hull; // box and hull: faces and vertices in the frame of the pose; owned by the scene
@@ -26,7 +26,7 @@ struct Scene {
     std::vector<Body> bodies;
     mor_vec3 gravity;
     double h, mu;
-    bool hulls; // some body is a hull
+    bool hulls;                  // some body is a hull
     std::shared_ptr<void> owner; // keeps the shapes
 };
 
@@ -41,8 +41,7 @@ struct Engine {
 
 struct Config {
     std::string name;
-    std::unique_ptr<Engine> (*make)(const Scene& scene, const char* path,
-                                    const std::vector<std::string>& sets);
+    std::unique_ptr<Engine> (*make)(const Scene& scene, const char* path, const std::vector<std::string>& sets);
 };
 
 std::vector<Config> moreau_configs();

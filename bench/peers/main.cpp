@@ -45,36 +45,9 @@ const std::vector<Case> cases = {
       Kind::slide,
       true,
       false },
-    { "S4 slide 45",
-      "s4_slide_45",
-      "the same, turned by 45 degrees",
-      {},
-      0.5,
-      500,
-      10,
-      Kind::slide,
-      true,
-      false },
-    { "S4 stick",
-      "s4_stick",
-      "cube on a slope, must stick",
-      {},
-      0.6,
-      500,
-      10,
-      Kind::stick,
-      true,
-      false },
-    { "S4 stick 45",
-      "s4_stick_45",
-      "the same, turned by 45 degrees",
-      {},
-      0.6,
-      500,
-      10,
-      Kind::stick,
-      true,
-      false },
+    { "S4 slide 45", "s4_slide_45", "the same, turned by 45 degrees", {}, 0.5, 500, 10, Kind::slide, true, false },
+    { "S4 stick", "s4_stick", "cube on a slope, must stick", {}, 0.6, 500, 10, Kind::stick, true, false },
+    { "S4 stick 45", "s4_stick_45", "the same, turned by 45 degrees", {}, 0.6, 500, 10, Kind::stick, true, false },
     { "S5 1e3",
       "s5",
       "1000 kg on 1 kg, must stand",
@@ -85,31 +58,40 @@ const std::vector<Case> cases = {
       Kind::tower,
       true,
       false },
-    { "S5 1e4",
-      "s5",
-      "10 t on 1 kg, must stand",
-      { "bodies.top.mass=1e4" },
-      0.5,
-      500,
-      10,
-      Kind::tower,
-      true,
-      false },
-    { "S5 1e6",
-      "s5",
-      "1000 t on 1 kg, must stand",
-      { "bodies.top.mass=1e6" },
-      0.5,
-      500,
-      10,
-      Kind::tower,
-      true,
-      false },
+    { "S5 1e4", "s5", "10 t on 1 kg, must stand", { "bodies.top.mass=1e4" }, 0.5, 500, 10, Kind::tower, true, false },
+    { "S5 1e6", "s5", "1000 t on 1 kg, must stand", { "bodies.top.mass=1e6" }, 0.5, 500, 10, Kind::tower, true, false },
     { "S9", "peg_rod", "rod on rocks", { epsilon }, 0.5, 1750, 1, Kind::rod, false, false },
     { "S9 eps", "peg_rod", "the same, epsilon 0.1 m as in the scene", {}, 0.5, 1750, 1, Kind::rod, false, false },
-    { "S9 h/2", "peg_rod", "the same, h = 5e-4 s", { epsilon, "time.step=5e-4" }, 0.5, 3500, 2, Kind::rod, false, false },
-    { "S9 h/4", "peg_rod", "the same, h = 2.5e-4 s", { epsilon, "time.step=2.5e-4" }, 0.5, 7000, 4, Kind::rod, false, false },
-    { "S9 h/8", "peg_rod", "the same, h = 1.25e-4 s", { epsilon, "time.step=1.25e-4" }, 0.5, 14000, 8, Kind::rod, false, false },
+    { "S9 h/2",
+      "peg_rod",
+      "the same, h = 5e-4 s",
+      { epsilon, "time.step=5e-4" },
+      0.5,
+      3500,
+      2,
+      Kind::rod,
+      false,
+      false },
+    { "S9 h/4",
+      "peg_rod",
+      "the same, h = 2.5e-4 s",
+      { epsilon, "time.step=2.5e-4" },
+      0.5,
+      7000,
+      4,
+      Kind::rod,
+      false,
+      false },
+    { "S9 h/8",
+      "peg_rod",
+      "the same, h = 1.25e-4 s",
+      { epsilon, "time.step=1.25e-4" },
+      0.5,
+      14000,
+      8,
+      Kind::rod,
+      false,
+      false },
 };
 
 // Kinetic and potential energy of a body.
@@ -132,8 +114,7 @@ void run(const Case& c, const Scene& scene, const char* path, const Config& conf
     double time = 0, deepest = 0, v1 = 0;
     // down the slope: gravity projected on the plane, the first body
     mor_vec3 n = mor_rotate(scene.bodies[0].pose.rotation, mor_v3(0, 0, 1));
-    mor_vec3 down =
-        mor_normalize(mor_madd(scene.gravity, -mor_dot(scene.gravity, n), n), mor_v3(1, 0, 0));
+    mor_vec3 down = mor_normalize(mor_madd(scene.gravity, -mor_dot(scene.gravity, n), n), mor_v3(1, 0, 0));
     int steps = 0, timed = 0;
     bool gave_up = false, rod = c.kind == Kind::rod;
     double before = rod ? energy(scene, *engine, last(scene)) : 0, rise = 0;
@@ -148,17 +129,13 @@ void run(const Case& c, const Scene& scene, const char* path, const Config& conf
             before = now;
         }
         if (steps % c.every == 0) deepest = std::max(deepest, penetration(scene, *engine));
-        if (steps == 100)
-            v1 = mor_dot(down, engine->velocity(last(scene))),
-            at1 = engine->pose(last(scene)).position;
+        if (steps == 100) v1 = mor_dot(down, engine->velocity(last(scene))), at1 = engine->pose(last(scene)).position;
     }
     double drift = 0;
     for (size_t i = 0; i < scene.bodies.size(); i++)
-        drift = std::max(
-            drift, mor_norm(mor_sub(engine->pose((int)i).position, scene.bodies[i].pose.position)));
+        drift = std::max(drift, mor_norm(mor_sub(engine->pose((int)i).position, scene.bodies[i].pose.position)));
     double end = penetration(scene, *engine);
-    std::printf("  %-22s %10.1f %6d  ", config.name.c_str(), timed ? 1e6 * time / timed : 0.0,
-                steps);
+    std::printf("  %-22s %10.1f %6d  ", config.name.c_str(), timed ? 1e6 * time / timed : 0.0, steps);
     std::string notes = engine->notes();
     if (gave_up) std::printf("stopped: a step was not solved  ");
     double seconds = (steps - 100) * scene.h;
@@ -171,22 +148,16 @@ void run(const Case& c, const Scene& scene, const char* path, const Config& conf
         std::printf("penetration %8.1e m (largest %8.1e)\n", end, deepest);
         break;
     case Kind::slide: {
-        double exact =
-            mor_dot(scene.gravity, down) + scene.mu * mor_dot(scene.gravity, n); // g (sin - mu cos)
+        double exact = mor_dot(scene.gravity, down) + scene.mu * mor_dot(scene.gravity, n); // g (sin - mu cos)
         double a = (mor_dot(down, engine->velocity(last(scene))) - v1) / seconds;
-        if (steps > 100)
-            std::printf("error of the acceleration %9.1e  penetration %8.1e m\n", a / exact - 1,
-                        deepest);
-        else
-            std::printf("\n");
+        if (steps > 100) std::printf("error of the acceleration %9.1e  penetration %8.1e m\n", a / exact - 1, deepest);
+        else std::printf("\n");
         break;
     }
     case Kind::stick:
         if (steps > 100)
-            std::printf("creep %9.1e m/s  penetration %8.1e m\n",
-                        mor_dot(down, mor_sub(x, at1)) / seconds, deepest);
-        else
-            std::printf("\n");
+            std::printf("creep %9.1e m/s  penetration %8.1e m\n", mor_dot(down, mor_sub(x, at1)) / seconds, deepest);
+        else std::printf("\n");
         break;
     case Kind::rod:
         std::printf("at 1.75 s (%.4f, %.4f, %.4f)  penetration %8.1e m  largest rise of energy in a step %8.1e J\n",
@@ -214,21 +185,13 @@ int main(int argc, char** argv)
     double limit = 5;
     bool all = false;
     for (int i = 1; i < argc; i++) {
-        if (!std::strcmp(argv[i], "--filter") && i + 1 < argc)
-            filter = argv[++i];
-        else if (!std::strcmp(argv[i], "--limit") && i + 1 < argc)
-            limit = std::atof(argv[++i]);
-        else if (!std::strcmp(argv[i], "--long"))
-            all = true;
-        else
-            return std::fprintf(stderr,
-                                "usage: bench_peers [--filter TEXT] [--limit SECONDS] [--long]\n"),
-                   2;
+        if (!std::strcmp(argv[i], "--filter") && i + 1 < argc) filter = argv[++i];
+        else if (!std::strcmp(argv[i], "--limit") && i + 1 < argc) limit = std::atof(argv[++i]);
+        else if (!std::strcmp(argv[i], "--long")) all = true;
+        else return std::fprintf(stderr, "usage: bench_peers [--filter TEXT] [--limit SECONDS] [--long]\n"), 2;
     }
 #ifndef __OPTIMIZE__
-    return std::fprintf(stderr,
-                        "bench_peers: not to be quoted from a build without optimisation\n"),
-           2;
+    return std::fprintf(stderr, "bench_peers: not to be quoted from a build without optimisation\n"), 2;
 #endif
     std::vector<Config> configs = moreau_configs();
     std::printf("moreau %s", mor_version());
@@ -240,8 +203,8 @@ int main(int argc, char** argv)
     for (Config& c : bullet_configs()) configs.push_back(c);
     std::printf(", Bullet %s", BULLET_VERSION);
 #endif
-    std::printf("; one thread, %s %s, at most %g s for a run\n",
-                sizeof(void*) == 8 ? "64 bit," : "", __VERSION__, limit);
+    std::printf("; one thread, %s %s, at most %g s for a run\n", sizeof(void*) == 8 ? "64 bit," : "", __VERSION__,
+                limit);
     for (const Case& c : cases) {
         if (!std::strstr(c.name, filter) || (c.only_long && !all)) continue;
         std::string path = std::string(MOREAU_SCENES) + "/" + c.file + ".yaml";

@@ -1,6 +1,6 @@
 // Penetration from poses, in double, by the same code for every engine: spheres in closed form,
-// boxes by the separating-axis test (least overlap over the 15 axes), hulls by all faces and pairs of edges, planes by the
-// lowest point.
+// boxes by the separating-axis test (least overlap over the 15 axes), hulls by all faces and pairs of edges, planes by
+// the lowest point.
 #include "engine.h"
 
 #include <algorithm>
@@ -20,8 +20,7 @@ mor_vec3 column(const mor_mat3& R, int i) { return mor_v3(R.m[0][i], R.m[1][i], 
 double extent(const Placed& b, mor_vec3 axis)
 {
     double e = 0;
-    for (int i = 0; i < 3; i++)
-        e += 0.5 * b.body->size[i] * std::fabs(mor_dot(axis, column(b.R, i)));
+    for (int i = 0; i < 3; i++) e += 0.5 * b.body->size[i] * std::fabs(mor_dot(axis, column(b.R, i)));
     return e;
 }
 
@@ -74,8 +73,7 @@ double hull_hull(const Placed& a, const Placed& b)
     for (int i = 0; i < P.edge_count && least > 0; i++)
         for (int j = 0; j < Q.edge_count && least > 0; j++) {
             auto edge = [](const Placed& x, const mor_polyhedron& H, int e) {
-                return mor_mul(&x.R, mor_sub(H.vertices[H.edges[e].head],
-                                             H.vertices[H.edges[e].tail]));
+                return mor_mul(&x.R, mor_sub(H.vertices[H.edges[e].head], H.vertices[H.edges[e].tail]));
             };
             mor_vec3 axis = mor_cross(edge(a, P, i), edge(b, Q, j));
             double n = mor_norm(axis);
@@ -116,14 +114,12 @@ double reach(const Body& b)
     if (b.shape == Shape::plane) return INFINITY;
     if (b.shape == Shape::hull) {
         double r = 0;
-        for (int v = 0; v < b.hull->vertex_count; v++)
-            r = std::max(r, mor_norm(b.hull->vertices[v]));
+        for (int v = 0; v < b.hull->vertex_count; v++) r = std::max(r, mor_norm(b.hull->vertices[v]));
         return r;
     }
     return b.shape == Shape::sphere
                ? b.size[0]
-               : 0.5 * std::sqrt(b.size[0] * b.size[0] + b.size[1] * b.size[1] +
-                                 b.size[2] * b.size[2]);
+               : 0.5 * std::sqrt(b.size[0] * b.size[0] + b.size[1] * b.size[1] + b.size[2] * b.size[2]);
 }
 
 } // namespace

@@ -38,10 +38,7 @@ struct Moreau : Engine {
         mor_error error = {};
         return mor_world_step(world, &report, &error) == MOR_OK && report.status == MOR_SOLVED;
     }
-    mor_body_state state(int body) const
-    {
-        return mor_body_get_state(world, mor_world_body(world, body));
-    }
+    mor_body_state state(int body) const { return mor_body_get_state(world, mor_world_body(world, body)); }
     mor_pose pose(int body) const override
     {
         mor_pose p = state(body).pose, shape = mor_body_get_shape(world, mor_world_body(world, body), 0).pose;
@@ -88,8 +85,7 @@ Scene read_scene(const char* path, const std::vector<std::string>& sets, double 
             b.inertia[k] = b.fixed ? 0 : mor_dot(axis, mor_mul(&I, axis));
         }
         b.hull = g->kind == MOR_POLYHEDRON ? g->polyhedron : nullptr;
-        if (mor_body_shape_count(m.world, id) != 1)
-            throw std::runtime_error("compounds are not compared");
+        if (mor_body_shape_count(m.world, id) != 1) throw std::runtime_error("compounds are not compared");
         if (g->kind == MOR_SPHERE) {
             b.shape = Shape::sphere;
             b.size[0] = g->size[0];

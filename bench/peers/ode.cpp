@@ -1,5 +1,5 @@
-// ODE: boxes beside a hull are convex bodies too, as its convex-box test finds nothing. ERP 0.2, CFM 1e-10, friction pyramid (dContactApprox1), at most 16 contacts per pair, hash
-// space.
+// ODE: boxes beside a hull are convex bodies too, as its convex-box test finds nothing. ERP 0.2, CFM 1e-10, friction
+// pyramid (dContactApprox1), at most 16 contacts per pair, hash space.
 #include "engine.h"
 
 #include <cstdarg>
@@ -20,8 +20,7 @@ struct Convex {
     explicit Convex(const mor_polyhedron& P)
     {
         for (int f = 0; f < P.face_count; f++) {
-            planes.insert(planes.end(),
-                          { P.normals[f].x, P.normals[f].y, P.normals[f].z, P.offsets[f] });
+            planes.insert(planes.end(), { P.normals[f].x, P.normals[f].y, P.normals[f].z, P.offsets[f] });
             polygons.push_back((unsigned)(P.face_start[f + 1] - P.face_start[f]));
             for (int k = P.face_start[f]; k < P.face_start[f + 1]; k++)
                 polygons.push_back((unsigned)P.face_vertices[k]);
@@ -72,22 +71,17 @@ struct Ode : Engine {
             } else {
                 hulls.push_back(std::make_unique<Convex>(*b.hull));
                 Convex& c = *hulls.back();
-                geom = dCreateConvex(space, c.planes.data(), (unsigned)c.planes.size() / 4,
-                                     c.points.data(), (unsigned)c.points.size() / 3,
-                                     c.polygons.data());
+                geom = dCreateConvex(space, c.planes.data(), (unsigned)c.planes.size() / 4, c.points.data(),
+                                     (unsigned)c.points.size() / 3, c.polygons.data());
             }
             const dReal q[4] = { p.rotation.w, p.rotation.x, p.rotation.y, p.rotation.z };
             dBodyID body = nullptr;
             if (!b.fixed) {
                 body = dBodyCreate(world);
                 dMass mass;
-                if (b.shape == Shape::sphere)
-                    dMassSetSphereTotal(&mass, b.mass, b.size[0]);
-                else if (b.shape == Shape::box)
-                    dMassSetBoxTotal(&mass, b.mass, b.size[0], b.size[1], b.size[2]);
-                else
-                    dMassSetParameters(&mass, b.mass, 0, 0, 0, b.inertia[0], b.inertia[1],
-                                       b.inertia[2], 0, 0, 0);
+                if (b.shape == Shape::sphere) dMassSetSphereTotal(&mass, b.mass, b.size[0]);
+                else if (b.shape == Shape::box) dMassSetBoxTotal(&mass, b.mass, b.size[0], b.size[1], b.size[2]);
+                else dMassSetParameters(&mass, b.mass, 0, 0, 0, b.inertia[0], b.inertia[1], b.inertia[2], 0, 0, 0);
                 dBodySetMass(body, &mass);
                 dGeomSetBody(geom, body);
                 dBodySetLinearVel(body, b.velocity.x, b.velocity.y, b.velocity.z);
@@ -148,8 +142,7 @@ struct Ode : Engine {
     }
 };
 
-template <int iterations>
-std::unique_ptr<Engine> make(const Scene& s, const char*, const std::vector<std::string>&)
+template <int iterations> std::unique_ptr<Engine> make(const Scene& s, const char*, const std::vector<std::string>&)
 {
     return std::make_unique<Ode>(s, iterations);
 }
@@ -158,7 +151,5 @@ std::unique_ptr<Engine> make(const Scene& s, const char*, const std::vector<std:
 
 std::vector<Config> ode_configs()
 {
-    return { { "ODE dWorldStep", make<0> },
-             { "ODE QuickStep 20", make<20> },
-             { "ODE QuickStep 200", make<200> } };
+    return { { "ODE dWorldStep", make<0> }, { "ODE QuickStep 20", make<20> }, { "ODE QuickStep 200", make<200> } };
 }

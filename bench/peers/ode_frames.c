@@ -1,16 +1,17 @@
-/* ODE's own problems: runs scenes in ODE, stores the steps as BPMD files in the layout of its fork in Gazebo (from its contact joints), and
- * measures ODE's solvers and Moreau's on the same frames with the same judge.
+/* ODE's own problems: runs scenes in ODE, stores the steps as BPMD files in the layout of its fork in Gazebo (from its
+ * contact joints), and measures ODE's solvers and Moreau's on the same frames with the same judge.
  *
  *     bench_ode_frames [-o DIR]
  *
- * The problem is ODE's, not ours: normal velocity >= ERP depth/h, and for every contact two friction directions t_1, t_2 (dPlaneSpace) with
- * |f_1|, |f_2| <= mu f_n each (dContactApprox1). That square is a polygon of four corners on the circle of radius sqrt(2) mu, turned by 45 degrees:
- * rows are turned accordingly and the problem is a step with pyramids. Spheres and cubes only, so that inertia and gyroscopic terms do not
- * depend on the orientation. Impulses of ODE come from its joint feedback; the error of an answer is mor_judge's velocity error [m/s].
+ * The problem is ODE's, not ours: normal velocity >= ERP depth/h, and for every contact two friction directions t_1,
+ * t_2 (dPlaneSpace) with |f_1|, |f_2| <= mu f_n each (dContactApprox1). That square is a polygon of four corners on the
+ * circle of radius sqrt(2) mu, turned by 45 degrees: rows are turned accordingly and the problem is a step with
+ * pyramids. Spheres and cubes only, so that inertia and gyroscopic terms do not depend on the orientation. Impulses of
+ * ODE come from its joint feedback; the error of an answer is mor_judge's velocity error [m/s].
  *
- * Times are CPU time. ODE: dWorldStep or dWorldQuickStep alone (it assembles, solves and integrates; collision is outside). Moreau: assembly of the
- * frame plus the solver, from zero (cold) and from the impulses of the step before (warm, as in a simulation; ODE keeps none). Sweeps of
- * neither pay for the judge. */
+ * Times are CPU time. ODE: dWorldStep or dWorldQuickStep alone (it assembles, solves and integrates; collision is
+ * outside). Moreau: assembly of the frame plus the solver, from zero (cold) and from the impulses of the step before
+ * (warm, as in a simulation; ODE keeps none). Sweeps of neither pay for the judge. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -85,7 +86,8 @@ static simulation* make(const char* name, const char* const* sets)
         bool box = g->kind == MOR_POLYHEDRON && g->polyhedron->is_box;
         if (!box && g->kind != MOR_SPHERE) die("only spheres, cubes and planes");
         const double* half = box ? &g->polyhedron->half.x : NULL;
-        dGeomID geom = box ? dCreateBox(s->space, 2 * half[0], 2 * half[1], 2 * half[2]) : dCreateSphere(s->space, g->size[0]);
+        dGeomID geom =
+            box ? dCreateBox(s->space, 2 * half[0], 2 * half[1], 2 * half[2]) : dCreateSphere(s->space, g->size[0]);
         if (b->kind == MOR_DYNAMIC) {
             dMass mass;
             if (box) dMassSetBoxTotal(&mass, b->mass.mass, 2 * half[0], 2 * half[1], 2 * half[2]);
@@ -200,7 +202,12 @@ static void put(file* f, const char* name, mor_h5_type type, size_t rows, size_t
     mor_error error = { 0 };
     size_t dims[2] = { rows, cols };
     snprintf(path, sizeof path, "%s/%s", f->group, name);
-    if (mor_h5_write(&f->h5, path, type, rows == 0 ? 0 : cols == 1 ? 1 : 2, rows == 0 ? (size_t[]){ 1, 1 } : dims, data, &error)) die(error.text);
+    if (mor_h5_write(&f->h5, path, type,
+                     rows == 0   ? 0
+                     : cols == 1 ? 1
+                                 : 2,
+                     rows == 0 ? (size_t[]){ 1, 1 } : dims, data, &error))
+        die(error.text);
 }
 
 static int id_of(const simulation* s, dBodyID body)
@@ -225,13 +232,25 @@ static void write_frame(file* f, const simulation* s, int number)
     }
     snprintf(f->group, sizeof f->group, "/mbs_frame%06d", number);
     put(f, "timestep", MOR_H5_DOUBLE, 0, 1, &s->h);
-#define BODIES(...) for (size_t i = 0; i < n; i++) { dBodyID b = s->body[i]; dMass mass; dBodyGetMass(b, &mass); __VA_ARGS__ }
+#define BODIES(...)                                                                                                    \
+    for (size_t i = 0; i < n; i++) {                                                                                   \
+        dBodyID b = s->body[i];                                                                                        \
+        dMass mass;                                                                                                    \
+        dBodyGetMass(b, &mass);                                                                                        \
+        __VA_ARGS__                                                                                                    \
+    }
     BODIES(memcpy(t + 3 * i, dBodyGetPosition(b), 3 * sizeof *t);) put(f, "bodies/positions", MOR_H5_DOUBLE, n, 3, t);
-    BODIES(memcpy(t + 4 * i, dBodyGetQuaternion(b), 4 * sizeof *t);) put(f, "bodies/quaternions", MOR_H5_DOUBLE, n, 4, t);
-    BODIES(memcpy(t + 6 * i, dBodyGetLinearVel(b), 3 * sizeof *t); memcpy(t + 6 * i + 3, dBodyGetAngularVel(b), 3 * sizeof *t);) put(f, "bodies/velocities", MOR_H5_DOUBLE, 6 * n, 1, t);
-    BODIES(const double w[6] = { mass.mass * s->gravity.x, mass.mass * s->gravity.y, mass.mass * s->gravity.z }; memcpy(t + 6 * i, w, sizeof w);) put(f, "bodies/forces", MOR_H5_DOUBLE, 6 * n, 1, t);
+    BODIES(memcpy(t + 4 * i, dBodyGetQuaternion(b), 4 * sizeof *t);)
+    put(f, "bodies/quaternions", MOR_H5_DOUBLE, n, 4, t);
+    BODIES(memcpy(t + 6 * i, dBodyGetLinearVel(b), 3 * sizeof *t);
+           memcpy(t + 6 * i + 3, dBodyGetAngularVel(b), 3 * sizeof *t);)
+    put(f, "bodies/velocities", MOR_H5_DOUBLE, 6 * n, 1, t);
+    BODIES(const double w[6] = { mass.mass * s->gravity.x, mass.mass * s->gravity.y, mass.mass * s->gravity.z };
+           memcpy(t + 6 * i, w, sizeof w);)
+    put(f, "bodies/forces", MOR_H5_DOUBLE, 6 * n, 1, t);
     BODIES(t[i] = mass.mass;) put(f, "bodies/masses", MOR_H5_DOUBLE, n, 1, t);
-    BODIES(for (size_t r = 0; r < 3; r++) for (size_t c = 0; c < 3; c++) t[9 * i + 3 * r + c] = mass.I[4 * r + c];) put(f, "bodies/world_inertia_tensors", MOR_H5_DOUBLE, 3 * n, 3, t);
+    BODIES(for (size_t r = 0; r < 3; r++) for (size_t c = 0; c < 3; c++) t[9 * i + 3 * r + c] = mass.I[4 * r + c];)
+    put(f, "bodies/world_inertia_tensors", MOR_H5_DOUBLE, 3 * n, 3, t);
     BODIES((void)b; k[i] = (int)i + 1;) put(f, "bodies/ids", MOR_H5_INT, n, 1, k);
     BODIES(k[i] = dBodyIsEnabled(b) ? 1 : -1;) put(f, "bodies/states", MOR_H5_INT, n, 1, k);
 #undef BODIES
@@ -255,8 +274,8 @@ static void write_frame(file* f, const simulation* s, int number)
 typedef struct posed {
     mor_world* w;
     mor_bpmd_frame frame;
-    int* order;      /* the world's contact -> the frame's */
-    mor_vec3* axes;  /* the world's contact -> the turned t, o */
+    int* order;     /* the world's contact -> the frame's */
+    mor_vec3* axes; /* the world's contact -> the turned t, o */
     mor_arena* arena;
     mor_problem* problem; /* per island */
     double** guess;       /* per island: starting impulses of a warm start, see remember() */
@@ -283,7 +302,8 @@ static void turn(const mor_system* s, const mor_block* b, int block, double c, d
         int dof = s->trees[s->entries[e].tree].dof;
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++)
-                for (int m = 0; m < dof; m++) W[3 * i + j] += Y[s->entries[e].start + i * dof + m] * J[s->entries[e].start + j * dof + m];
+                for (int m = 0; m < dof; m++)
+                    W[3 * i + j] += Y[s->entries[e].start + i * dof + m] * J[s->entries[e].start + j * dof + m];
     }
 }
 
@@ -292,7 +312,8 @@ static posed pose(const mor_bpmd* file, int index, const simulation* s)
     posed p = { .arena = mor_arena_create(NULL) };
     mor_error error = { 0 };
     if (mor_bpmd_read(file, index, &p.frame, &error)) die(error.text);
-    for (int i = 0; i < p.frame.contact_count; i++) p.frame.contacts[i].gap *= erp, p.frame.contacts[i].friction *= sqrt(2.0);
+    for (int i = 0; i < p.frame.contact_count; i++)
+        p.frame.contacts[i].gap *= erp, p.frame.contacts[i].friction *= sqrt(2.0);
     p.frame.directions = 4;
     p.order = malloc(((size_t)p.frame.contact_count + 1) * sizeof *p.order);
     p.axes = malloc((2 * (size_t)p.frame.contact_count + 2) * sizeof *p.axes);
@@ -328,7 +349,8 @@ static posed pose(const mor_bpmd* file, int index, const simulation* s)
     return p;
 }
 
-/* Solves the step before as a simulation would have, to 1e-6 m/s, and gives its impulses to the contacts of the same bodies nearest to it. */
+/* Solves the step before as a simulation would have, to 1e-6 m/s, and gives its impulses to the contacts of the same
+ * bodies nearest to it. */
 static void remember(posed* p, const posed* before)
 {
     mor_vec3* impulse = calloc((size_t)before->frame.contact_count + 1, sizeof *impulse); /* by the frame's contact */
@@ -343,7 +365,9 @@ static void remember(posed* p, const posed* before)
         for (int c = 0; c < sys->contact_count; c++) {
             int contact = sys->contacts[c].contact, row = sys->blocks[sys->contacts[c].block].row;
             mor_vec3 n = before->frame.contacts[before->order[contact]].normal;
-            impulse[before->order[contact]] = mor_add(mor_scale(z[row], n), mor_add(mor_scale(z[row + 1], before->axes[2 * contact]), mor_scale(z[row + 2], before->axes[2 * contact + 1])));
+            impulse[before->order[contact]] =
+                mor_add(mor_scale(z[row], n), mor_add(mor_scale(z[row + 1], before->axes[2 * contact]),
+                                                      mor_scale(z[row + 2], before->axes[2 * contact + 1])));
         }
     }
     for (int i = 0; i < p->w->island_count; i++) {
@@ -357,7 +381,8 @@ static void remember(posed* p, const posed* before)
             for (int k = 0; k < before->frame.contact_count; k++) {
                 const mor_bpmd_contact* old = &before->frame.contacts[k];
                 double d = mor_norm(mor_sub(old->point[0], now->point[0]));
-                if (!taken[k] && old->body[0] == now->body[0] && old->body[1] == now->body[1] && d < nearest) nearest = d, best = k;
+                if (!taken[k] && old->body[0] == now->body[0] && old->body[1] == now->body[1] && d < nearest)
+                    nearest = d, best = k;
             }
             if (best < 0) continue;
             taken[best] = true;
@@ -402,9 +427,9 @@ static double judge_ode(const posed* p, const simulation* s)
     return worst;
 }
 
-/* Points of error against time of all solvers on a frame: sums of times and largest errors over its islands. Sweeps are run for a fixed number of iterations, as
- * QuickStep is, without asking the judge; pivoting and Newton methods until they are done, judge and conversions included. CPU times, means over at
- * least 3 ms. */
+/* Points of error against time of all solvers on a frame: sums of times and largest errors over its islands. Sweeps are
+ * run for a fixed number of iterations, as QuickStep is, without asking the judge; pivoting and Newton methods until
+ * they are done, judge and conversions included. CPU times, means over at least 3 ms. */
 enum { POINTS = 512 };
 typedef struct curve {
     int count;
@@ -418,7 +443,8 @@ static double never(const mor_context* context, const double* z, const double* w
     return INFINITY;
 }
 
-static bool add_point(const posed* p, const mor_solver* solver, int sweeps, double tol, bool warm, double give_up, curve* out)
+static bool add_point(const posed* p, const mor_solver* solver, int sweeps, double tol, bool warm, double give_up,
+                      curve* out)
 {
     double time = 0.0, worst = 0.0;
     char options[512];
@@ -434,7 +460,12 @@ static bool add_point(const posed* p, const mor_solver* solver, int sweeps, doub
             bool good = true;
             if (warm) memcpy(z, p->guess[i], (size_t)p->problem[i].size * sizeof *z);
             if (sweeps) {
-                mor_context context = { .arena = p->arena, .tol = 0.0, .max_iter = sweeps, .warm = warm, .error = never, .problem = &p->problem[i] };
+                mor_context context = { .arena = p->arena,
+                                        .tol = 0.0,
+                                        .max_iter = sweeps,
+                                        .warm = warm,
+                                        .error = never,
+                                        .problem = &p->problem[i] };
                 solver->solve(&p->problem[i], options, &context, z);
             } else {
                 mor_solve_options o = { .tol = tol, .time_limit = give_up, .warm = warm, .cpu_time = true };
@@ -450,7 +481,9 @@ static bool add_point(const posed* p, const mor_solver* solver, int sweeps, doub
         } while (used < 3e-3 / p->w->island_count);
         time += used / rounds;
     }
-    if (out->count < POINTS) out->solver[out->count] = solver->name, out->time[out->count] = time + p->assemble_s, out->error[out->count++] = worst;
+    if (out->count < POINTS)
+        out->solver[out->count] = solver->name, out->time[out->count] = time + p->assemble_s,
+        out->error[out->count++] = worst;
     return true;
 }
 
@@ -461,9 +494,12 @@ static void follow(const posed* p, bool warm, double give_up, curve* out)
     out->count = 0;
     for (int i = 0; sweeping[i]; i++)
         for (double n = 1.0; n < 700.0; n *= 1.25) /* 1 ... */
-            if (add_point(p, mor_library_solver(NULL, sweeping[i]), (int)ceil(n), 0.0, warm, give_up, out) && out->time[out->count - 1] > give_up) break;
+            if (add_point(p, mor_library_solver(NULL, sweeping[i]), (int)ceil(n), 0.0, warm, give_up, out) &&
+                out->time[out->count - 1] > give_up)
+                break;
     for (int i = 0; finishing[i]; i++)
-        for (double tol = i < 2 ? 1e-1 : 1e-10; tol > 0.9e-10; tol *= tol > 1e-5 ? 0.1 : 1e-5) /* pivoting knows no tolerance */
+        for (double tol = i < 2 ? 1e-1 : 1e-10; tol > 0.9e-10;
+             tol *= tol > 1e-5 ? 0.1 : 1e-5) /* pivoting knows no tolerance */
             add_point(p, mor_library_solver(NULL, finishing[i]), 0, tol, warm, give_up, out);
 }
 
@@ -488,8 +524,9 @@ static const int iterations[] = { 20, 200, 2000, 0 };
 /* One comparison: a frame, a solver of ODE, cold [0] and warm [1]. */
 typedef struct result {
     int scene, ode, contacts;
-    double error, time;          /* ODE's */
-    double ratio[2], better[2];  /* our time to that error over its time; its error over ours at its time; NAN: never, none */
+    double error, time;         /* ODE's */
+    double ratio[2], better[2]; /* our time to that error over its time; its error over ours at its time; NAN: never,
+                                    none */
     bool holds[2];
 } result;
 
@@ -547,13 +584,15 @@ static bool line(const result* all, int count, int scene, int ode, const char* l
         if (all[i].scene != scene || all[i].ode != ode) continue;
         contacts = contacts ? contacts : all[i].contacts;
         e[n] = all[i].error, t[n] = all[i].time;
-        for (int w = 0; w < 2; w++) ratio[w][n] = all[i].ratio[w], better[w][n] = all[i].better[w], holds[w] += all[i].holds[w];
+        for (int w = 0; w < 2; w++)
+            ratio[w][n] = all[i].ratio[w], better[w][n] = all[i].better[w], holds[w] += all[i].holds[w];
         n++;
     }
     if (!n) return false;
     *error = median(e, n, &got);
     if (!label) return true;
-    printf("| %s | %d | %s | %.1e | %.3g |", label, contacts, ode_name(ode, name, sizeof name), *error, 1e6 * median(t, n, &got));
+    printf("| %s | %d | %s | %.1e | %.3g |", label, contacts, ode_name(ode, name, sizeof name), *error,
+           1e6 * median(t, n, &got));
     for (int w = 0; w < 2; w++) {
         double x = median(ratio[w], n, &got);
         if (got == n) printf(" %.2f |", x);
@@ -568,8 +607,10 @@ static bool line(const result* all, int count, int scene, int ode, const char* l
     return true;
 }
 
-static const char* const head = "| scene | contacts | ODE's solver | its error [m/s] | its time [µs] | cold: our time to that error / its time | accuracy at its time | holds | warm: time ratio | accuracy at its time | holds |\n"
-                                "|---|---|---|---|---|---|---|---|---|---|---|\n";
+static const char* const head =
+    "| scene | contacts | ODE's solver | its error [m/s] | its time [µs] | cold: our time to that error / its time | "
+    "accuracy at its time | holds | warm: time ratio | accuracy at its time | holds |\n"
+    "|---|---|---|---|---|---|---|---|---|---|---|\n";
 
 /* The page's two tables: ODE's default and its most accurate solver per scene; then all. */
 static void summary(const result* all, int count)
@@ -615,8 +656,11 @@ static void compare_frame(const scene_case* c, simulation* s, posed* p, int inde
         if (ode[k] == 0.0) continue;
         char name[32];
         result* r = &results[(*all)++];
-        *r = (result){ .scene = (int)(c - cases), .ode = k, .contacts = s->contact_count, .error = error[k], .time = ode[k] };
-        printf("| %s | %d | %d | %s | %.1e | %.3g | ", c->label, index + 1, s->contact_count, ode_name(k, name, sizeof name), error[k], 1e6 * ode[k]);
+        *r = (result){
+            .scene = (int)(c - cases), .ode = k, .contacts = s->contact_count, .error = error[k], .time = ode[k]
+        };
+        printf("| %s | %d | %d | %s | %.1e | %.3g | ", c->label, index + 1, s->contact_count,
+               ode_name(k, name, sizeof name), error[k], 1e6 * ode[k]);
         for (int warm = 0; warm < 2; warm++) report(&points[warm], ode[k], error[k], warm, r);
         printf("\n");
         fflush(stdout);
@@ -648,8 +692,10 @@ int main(int argc, char** argv)
     dInitODE2(0);
     dAllocateODEDataForThread(dAllocateMaskAll);
     dSetMessageHandler(quiet);
-    printf("| scene | frame | contacts | ODE's solver | its error [m/s] | its time [µs] | cold: time to that error [µs] | error in that time [m/s] | holds | warm: time to that error [µs] | error in that time [m/s] | holds |\n"
-           "|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+    printf(
+        "| scene | frame | contacts | ODE's solver | its error [m/s] | its time [µs] | cold: time to that error [µs] | "
+        "error in that time [m/s] | holds | warm: time to that error [µs] | error in that time [m/s] | holds |\n"
+        "|---|---|---|---|---|---|---|---|---|---|---|---|\n");
     static result results[sizeof cases / sizeof *cases * 16 * (sizeof iterations / sizeof *iterations)];
     int won[2] = { 0, 0 }, all = 0;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
@@ -658,7 +704,8 @@ int main(int argc, char** argv)
         char path[512];
         snprintf(path, sizeof path, "%s/ode-%s.h5", folder, cases[c].name);
         remove(path);
-        for (int frame = 0, steps = 0; frame < cases[c].frames; frame++) { /* two steps that follow each other, the second is compared */
+        /* two steps that follow each other, the second is compared */
+        for (int frame = 0, steps = 0; frame < cases[c].frames; frame++) {
             for (; steps < cases[c].first + frame * cases[c].every; steps++) {
                 collide(s);
                 step(s, 200);

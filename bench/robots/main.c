@@ -3,14 +3,14 @@
  *     bench_robots [--rounds N] FILE.urdf...
  *
  * For each file: nudot from random positions, velocities and joint torques, floating base, no contact, no damping, no
- * friction, no limits. Ours is mor_robot_update (kinematics) and mor_robot_forward_dynamics; MuJoCo's is mj_forward with
- * contacts, constraints and passive forces switched off: kinematics, inertia, its factor, bias, acceleration. A round is 200
- * states of each, one engine after the other; the time of an engine is the least CPU time of all rounds, which other
- * programs on the machine disturb least. Both must agree on the accelerations, or nothing is worth comparing; MuJoCo stores inertia
- * by principal axes found to about 1e-6 rad, so they agree to about 1e-6 relative.
+ * friction, no limits. Ours is mor_robot_update (kinematics) and mor_robot_forward_dynamics; MuJoCo's is mj_forward
+ * with contacts, constraints and passive forces switched off: kinematics, inertia, its factor, bias, acceleration. A
+ * round is 200 states of each, one engine after the other; the time of an engine is the least CPU time of all rounds,
+ * which other programs on the machine disturb least. Both must agree on the accelerations, or nothing is worth
+ * comparing; MuJoCo stores inertia by principal axes found to about 1e-6 rad, so they agree to about 1e-6 relative.
  *
- * MuJoCo reads the same file with what it has no use for taken out (visuals, collision shapes, simulators' own elements),
- * inertias of massless links dropped, and a floating joint to the world put before the root. */
+ * MuJoCo reads the same file with what it has no use for taken out (visuals, collision shapes, simulators' own
+ * elements), inertias of massless links dropped, and a floating joint to the world put before the root. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +78,8 @@ static void take_out_massless(char* text)
         char *end = strstr(at, "</inertial>"), *mass = strstr(at, "<mass");
         if (!end || !mass || mass > end) continue;
         char* value = strstr(mass, "value");
-        if (value && value < end && atof(value + strcspn(value, "\"'") + 1) <= 0.0) memset(at, ' ', (size_t)(end - at) + 11);
+        if (value && value < end && atof(value + strcspn(value, "\"'") + 1) <= 0.0)
+            memset(at, ' ', (size_t)(end - at) + 11);
     }
 }
 
@@ -86,7 +87,8 @@ static mjModel* load_peer(const char* path, const char* root, char* problem, int
 {
     char* text = read_text(path);
     if (!text) return NULL;
-    static const char* const unused[] = { "visual", "collision", "gazebo", "transmission", "sensor", "material", "loop", "frame", "drake", "mujoco" };
+    static const char* const unused[] = { "visual",   "collision", "gazebo", "transmission", "sensor",
+                                          "material", "loop",      "frame",  "drake",        "mujoco" };
     for (char* at = text; (at = strstr(at, "<!--"));) { /* comments first: they may hold anything */
         char* end = strstr(at, "-->");
         if (!end) break;
@@ -101,8 +103,11 @@ static mjModel* load_peer(const char* path, const char* root, char* problem, int
     mjModel* m = NULL;
     if (end && f) {
         fwrite(text, 1, (size_t)(end - text), f);
-        fprintf(f, "<link name=\"bench_world\"/><joint name=\"bench_free\" type=\"floating\"><parent link=\"bench_world\"/><child link=\"%s\"/></joint>\n"
-                   "<mujoco><compiler strippath=\"true\" fusestatic=\"true\" balanceinertia=\"true\" boundmass=\"0\" boundinertia=\"0\" inertiafromgeom=\"false\"/></mujoco></robot>\n",
+        fprintf(f,
+                "<link name=\"bench_world\"/><joint name=\"bench_free\" type=\"floating\"><parent "
+                "link=\"bench_world\"/><child link=\"%s\"/></joint>\n"
+                "<mujoco><compiler strippath=\"true\" fusestatic=\"true\" balanceinertia=\"true\" boundmass=\"0\" "
+                "boundinertia=\"0\" inertiafromgeom=\"false\"/></mujoco></robot>\n",
                 root);
         fclose(f);
         m = mj_loadXML(name, NULL, problem, size);
@@ -116,7 +121,10 @@ static mjModel* load_peer(const char* path, const char* root, char* problem, int
 static void set_peer(const mjModel* m, mjData* d, const mor_robot_model* robot, const sample* x)
 {
     const mor_pose* b = &x->base;
-    memcpy(d->qpos, (double[7]){ b->position.x, b->position.y, b->position.z, b->rotation.w, b->rotation.x, b->rotation.y, b->rotation.z }, 7 * sizeof(double));
+    memcpy(d->qpos,
+           (double[7]){ b->position.x, b->position.y, b->position.z, b->rotation.w, b->rotation.x, b->rotation.y,
+                        b->rotation.z },
+           7 * sizeof(double));
     mor_vec3 w = mor_unrotate(b->rotation, mor_v3(x->nu[3], x->nu[4], x->nu[5]));
     memcpy(d->qvel, (double[6]){ x->nu[0], x->nu[1], x->nu[2], w.x, w.y, w.z }, 6 * sizeof(double));
     memset(d->qfrc_applied, 0, (size_t)m->nv * sizeof(double));
@@ -162,7 +170,9 @@ static int bench(const char* path, int rounds)
         x[i].nu = x[i].s + n;
         x[i].tau = x[i].nu + N;
         for (int j = 0; j < 2 * n + N; j++) x[i].s[j] = 2.0 * mor_rng_uniform(&rng) - 1.0;
-        x[i].base = (mor_pose){ { 0.1, 0.2, 0.3 }, mor_quat_normalize((mor_quat){ 1.0, mor_rng_uniform(&rng), mor_rng_uniform(&rng), mor_rng_uniform(&rng) }) };
+        x[i].base = (mor_pose){ { 0.1, 0.2, 0.3 },
+                                mor_quat_normalize((mor_quat){ 1.0, mor_rng_uniform(&rng), mor_rng_uniform(&rng),
+                                                               mor_rng_uniform(&rng) }) };
     }
     double ours = INFINITY, theirs = INFINITY, apart = 0.0;
     mor_robot_update(robot, work, &x[0].base, x[0].s, x[0].nu);
@@ -180,8 +190,11 @@ static int bench(const char* path, int rounds)
         d = NULL;
     }
     if (!d) fprintf(stderr, "MuJoCo does not take %s: %s\n", path, problem);
-    else m->opt.disableflags |= mjDSBL_CONTACT | mjDSBL_CONSTRAINT | mjDSBL_PASSIVE | mjDSBL_LIMIT | mjDSBL_FRICTIONLOSS | mjDSBL_EQUALITY | mjDSBL_ACTUATION | mjDSBL_SENSOR;
-    double* at = calloc(STATES * (size_t)(3 * N + 1), sizeof *at); /* qpos, qvel, forces of every state, put in outside the clock */
+    else
+        m->opt.disableflags |= mjDSBL_CONTACT | mjDSBL_CONSTRAINT | mjDSBL_PASSIVE | mjDSBL_LIMIT |
+                               mjDSBL_FRICTIONLOSS | mjDSBL_EQUALITY | mjDSBL_ACTUATION | mjDSBL_SENSOR;
+    double* at = calloc(STATES * (size_t)(3 * N + 1), sizeof *at); /* qpos, qvel, forces of every state, put in outside
+                                                                      the clock */
     for (int i = 0; d && i < STATES; i++) {
         set_peer(m, d, robot, &x[i]);
         memcpy(at + (size_t)i * (size_t)(3 * N + 1), d->qpos, (size_t)(N + 1) * sizeof(double));
@@ -219,7 +232,8 @@ static int bench(const char* path, int rounds)
         snprintf(ratio, sizeof ratio, "%.2f", theirs / ours);
         snprintf(differ, sizeof differ, "%.1e", apart);
     }
-    printf("| %s | %d | %d | %.2f | %s | %s | %s |\n", name, mor_robot_link_count(robot), N, 1e6 * ours, peer, ratio, differ);
+    printf("| %s | %d | %d | %.2f | %s | %s | %s |\n", name, mor_robot_link_count(robot), N, 1e6 * ours, peer, ratio,
+           differ);
     fflush(stdout);
 #ifdef HAVE_MUJOCO
     if (d) mj_deleteData(d);
@@ -247,7 +261,8 @@ int main(int argc, char** argv)
 #else
     printf("MuJoCo is not installed: our times only\n\n");
 #endif
-    printf("| robot | moving parts | dof | moreau [us] | MuJoCo [us] | MuJoCo/moreau | accelerations differ by |\n|---|---|---|---|---|---|---|\n");
+    printf("| robot | moving parts | dof | moreau [us] | MuJoCo [us] | MuJoCo/moreau | accelerations differ by "
+           "|\n|---|---|---|---|---|---|---|\n");
     for (int i = first; i < argc; i++) status |= bench(argv[i], rounds);
     return status;
 }

@@ -2,9 +2,10 @@
  *
  *   bench_scaling OUTPUT        writes OUTPUT/scaling.md
  *
- * Chains: CPU time per iteration of splitting methods for 1e3, 1e4 and 1e5 contacts (100 iterations from zero, preparation included); linear
- * is a ratio of 10 per line. Sheets: CPU time per iteration of nsn on W = G' M^-1 G, each size in a child of its own, so that its peak memory is its own.
- * Towers: the lightest sphere below, the heaviest above, masses in geometric progression. */
+ * Chains: CPU time per iteration of splitting methods for 1e3, 1e4 and 1e5 contacts (100 iterations from zero,
+ * preparation included); linear is a ratio of 10 per line. Sheets: CPU time per iteration of nsn on W = G' M^-1 G, each
+ * size in a child of its own, so that its peak memory is its own. Towers: the lightest sphere below, the heaviest
+ * above, masses in geometric progression. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,8 +68,10 @@ static result apart(const char* name, pile_kind kind, int width, int height, dou
 static void chains(FILE* f)
 {
     static const char* const names[] = { "nsgs", "prox-ncp", "extragradient", "admm", "nsn" };
-    fprintf(f, "## Chains: cost per iteration\n\nZigzag columns of spheres, mu 0.5. 100 iterations (nsn 10) from zero, best of 3, with preparation; the exponent is "
-               "that of the last factor 10.\n\n| solver | 1e3 contacts | 1e4 | 1e5 | exponent |\n|---|---|---|---|---|\n");
+    fprintf(f,
+            "## Chains: cost per iteration\n\nZigzag columns of spheres, mu 0.5. 100 iterations (nsn 10) from zero, "
+            "best of 3, with preparation; the exponent is "
+            "that of the last factor 10.\n\n| solver | 1e3 contacts | 1e4 | 1e5 | exponent |\n|---|---|---|---|---|\n");
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         double per[3];
         for (int j = 0; j < 3; j++) {
@@ -81,8 +84,10 @@ static void chains(FILE* f)
             }
             pile_free(&heap);
         }
-        fprintf(f, "| `%s` | %.3g ms | %.3g ms | %.3g ms | %.2f |\n", names[k], 1e3 * per[0], 1e3 * per[1], 1e3 * per[2], log10(per[2] / per[1]));
-        printf("chain %-14s %10.3e %10.3e %10.3e s per iteration, exponent %.2f\n", names[k], per[0], per[1], per[2], log10(per[2] / per[1]));
+        fprintf(f, "| `%s` | %.3g ms | %.3g ms | %.3g ms | %.2f |\n", names[k], 1e3 * per[0], 1e3 * per[1],
+                1e3 * per[2], log10(per[2] / per[1]));
+        printf("chain %-14s %10.3e %10.3e %10.3e s per iteration, exponent %.2f\n", names[k], per[0], per[1], per[2],
+               log10(per[2] / per[1]));
         fflush(stdout);
     }
 }
@@ -92,7 +97,8 @@ static void sheets(FILE* f)
     static const int width[] = { 8, 16, 26, 32, 46, 64 };
     enum { COUNT = sizeof width / sizeof *width };
     double sx = 0, sy = 0, sxx = 0, sxy = 0;
-    fprintf(f, "\n## Planar sheets: `nsn`\n\nHexagonal vertical sheets, mu 0.2. Memory: growth of the peak during the solve.\n\n"
+    fprintf(f, "\n## Planar sheets: `nsn`\n\nHexagonal vertical sheets, mu 0.2. Memory: growth of the peak during the "
+               "solve.\n\n"
                "| contacts | iterations | per iteration | memory | status |\n|---|---|---|---|---|\n");
     for (int k = 0; k < COUNT; k++) {
         result best = apart("nsn", PILE_SHEET, width[k], width[k], 0.2, 30, 60.0);
@@ -102,21 +108,32 @@ static void sheets(FILE* f)
         }
         double per = best.time / best.iterations, x = log(best.contacts), y = log(per);
         if (k > 0) sx += x, sy += y, sxx += x * x, sxy += x * y;
-        fprintf(f, "| %d | %d | %.3g ms | %.3g MB | %s |\n", best.contacts, best.iterations, 1e3 * per, best.memory / 1e6, mor_status_name(best.status));
-        printf("sheet %6d contacts %4d its %10.3e s per iteration %8.1f MB %s\n", best.contacts, best.iterations, per, best.memory / 1e6,
-               mor_status_name(best.status));
+        fprintf(f, "| %d | %d | %.3g ms | %.3g MB | %s |\n", best.contacts, best.iterations, 1e3 * per,
+                best.memory / 1e6, mor_status_name(best.status));
+        printf("sheet %6d contacts %4d its %10.3e s per iteration %8.1f MB %s\n", best.contacts, best.iterations, per,
+               best.memory / 1e6, mor_status_name(best.status));
         fflush(stdout);
     }
     int n = COUNT - 1;
     double slope = (n * sxy - sx * sy) / (n * sxx - sx * sx);
-    fprintf(f, "\nExponent of the time per iteration (least squares without the smallest): **%.2f**; 1.6 is wanted at most. 30 iterations at most are timed here.\n", slope);
+    fprintf(f,
+            "\nExponent of the time per iteration (least squares without the smallest): **%.2f**; 1.6 is wanted at "
+            "most. 30 iterations at most are timed here.\n",
+            slope);
     printf("sheet exponent %.2f\n", slope);
-    fprintf(f, "\nSheets to 1e-8 with 240 s on the wall:\n\n| contacts | mu | solver | status | error | iterations | CPU s |\n|---|---|---|---|---|---|---|\n");
-    static const struct { const char* solver; int width; double mu; } hard[] = { { "auto", 14, 0.5 }, { "auto", 26, 0.2 }, { "auto", 26, 0.5 } };
+    fprintf(f, "\nSheets to 1e-8 with 240 s on the wall:\n\n| contacts | mu | solver | status | error | iterations | "
+               "CPU s |\n|---|---|---|---|---|---|---|\n");
+    static const struct {
+        const char* solver;
+        int width;
+        double mu;
+    } hard[] = { { "auto", 14, 0.5 }, { "auto", 26, 0.2 }, { "auto", 26, 0.5 } };
     for (size_t k = 0; k < sizeof hard / sizeof *hard; k++) {
         result r = apart(hard[k].solver, PILE_SHEET, hard[k].width, hard[k].width, hard[k].mu, 0, 240.0);
-        fprintf(f, "| %d | %.1f | `%s` | %s | %.1e | %d | %.3g |\n", r.contacts, hard[k].mu, hard[k].solver, mor_status_name(r.status), r.error, r.iterations, r.time);
-        printf("sheet %d mu %.1f %s: %s, error %.1e, %d its, %.2f s\n", r.contacts, hard[k].mu, hard[k].solver, mor_status_name(r.status), r.error, r.iterations, r.time);
+        fprintf(f, "| %d | %.1f | `%s` | %s | %.1e | %d | %.3g |\n", r.contacts, hard[k].mu, hard[k].solver,
+                mor_status_name(r.status), r.error, r.iterations, r.time);
+        printf("sheet %d mu %.1f %s: %s, error %.1e, %d its, %.2f s\n", r.contacts, hard[k].mu, hard[k].solver,
+               mor_status_name(r.status), r.error, r.iterations, r.time);
         fflush(stdout);
     }
 }
@@ -124,17 +141,22 @@ static void sheets(FILE* f)
 static void towers(FILE* f)
 {
     static const char* const names[] = { "auto", "nsn", "ppa", "admm", "nsgs" };
-    static const struct { int bodies; double push; } made[] = { { 2, 0.0 }, { 10, 0.0 }, { 10, 1.0 }, { 30, 0.0 } };
-    fprintf(f, "\n## Towers: heaviest above, mass ratio 1e6\n\nTo 1e-8, 10 s each; *pushed*: 1 m/s sideways.\n\n| bodies | solver | status | error | iterations | CPU s |\n|---|---|---|---|---|---|\n");
+    static const struct {
+        int bodies;
+        double push;
+    } made[] = { { 2, 0.0 }, { 10, 0.0 }, { 10, 1.0 }, { 30, 0.0 } };
+    fprintf(f, "\n## Towers: heaviest above, mass ratio 1e6\n\nTo 1e-8, 10 s each; *pushed*: 1 m/s sideways.\n\n| "
+               "bodies | solver | status | error | iterations | CPU s |\n|---|---|---|---|---|---|\n");
     for (size_t j = 0; j < sizeof made / sizeof *made; j++)
         for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
             pile heap;
             if (!pile_build(&heap, PILE_TOWER, made[j].bodies, 1, 0.5, 1e6, made[j].push)) exit(3);
             result r = solve(names[k], &heap, 0, 10.0);
-            fprintf(f, "| %d%s | `%s` | %s | %.1e | %d | %.3g |\n", made[j].bodies, made[j].push > 0.0 ? ", pushed" : "", names[k], mor_status_name(r.status), r.error,
-                    r.iterations, r.time);
-            printf("tower %d%s %-6s %s %.1e %d its %.3g s\n", made[j].bodies, made[j].push > 0.0 ? " pushed" : "", names[k], mor_status_name(r.status), r.error,
-                   r.iterations, r.time);
+            fprintf(f, "| %d%s | `%s` | %s | %.1e | %d | %.3g |\n", made[j].bodies,
+                    made[j].push > 0.0 ? ", pushed" : "", names[k], mor_status_name(r.status), r.error, r.iterations,
+                    r.time);
+            printf("tower %d%s %-6s %s %.1e %d its %.3g s\n", made[j].bodies, made[j].push > 0.0 ? " pushed" : "",
+                   names[k], mor_status_name(r.status), r.error, r.iterations, r.time);
             pile_free(&heap);
         }
 }
@@ -145,7 +167,8 @@ int main(int argc, char** argv)
     if (argc != 2) return fprintf(stderr, "usage: bench_scaling OUTPUT\n"), 2;
     FILE* f = fopen("/proc/cpuinfo", "r");
     while (f && fgets(line, sizeof line, f))
-        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':')) snprintf(machine, sizeof machine, "%.*s", (int)strcspn(strchr(line, ':') + 2, "\n"), strchr(line, ':') + 2);
+        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':'))
+            snprintf(machine, sizeof machine, "%.*s", (int)strcspn(strchr(line, ':') + 2, "\n"), strchr(line, ':') + 2);
     if (f) fclose(f);
     f = fopen("/proc/loadavg", "r");
     if (f && fgets(line, sizeof line, f)) snprintf(load, sizeof load, "%.*s", (int)strcspn(line, " \n"), line);
@@ -153,8 +176,11 @@ int main(int argc, char** argv)
     snprintf(path, sizeof path, "%s/scaling.md", argv[1]);
     f = fopen(path, "w");
     if (!f) return fprintf(stderr, "bench_scaling: %s cannot be written\n", path), 3;
-    fprintf(f, "# Scaling of the solvers\n\nWritten by `make bench-solvers`, not by hand. Moreau %s, %s, load %s, one thread, CPU time. Spheres that rotate, as reduced contact "
-               "problems with three rows per contact.\n\n", mor_version(), machine, load);
+    fprintf(f,
+            "# Scaling of the solvers\n\nWritten by `make bench-solvers`, not by hand. Moreau %s, %s, load %s, one "
+            "thread, CPU time. Spheres that rotate, as reduced contact "
+            "problems with three rows per contact.\n\n",
+            mor_version(), machine, load);
     chains(f);
     sheets(f);
     towers(f);

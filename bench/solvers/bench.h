@@ -16,12 +16,12 @@ typedef struct bench_run {
     bool solved;     /* judged; ours: within the limit of CPU time */
     char status[16];
     int iterations;
-    double time_s; /* best round, CPU, per call; NaN if not solved */
-    double alone_s; /* ours: without checks and the judge; the whole call where a conversion is needed */
+    double time_s;   /* best round, CPU, per call; NaN if not solved */
+    double alone_s;  /* ours: without checks and the judge; the whole call where a conversion is needed */
     double stored_s; /* siconos: with the matrix as the file stores it; NaN: fails or does not apply */
     double relative, absolute;
-    bool checked;                      /* cpcheck has seen the answer */
-    double check_error, check_scaled;  /* its relative error; absolute error over max(|q|, norm_r, |u|) */
+    bool checked;                     /* cpcheck has seen the answer */
+    double check_error, check_scaled; /* its relative error; absolute error over max(|q|, norm_r, |u|) */
     char detail[160];
 } bench_run;
 
@@ -30,7 +30,7 @@ typedef struct bench_entry {
     char solved8[400]; /* INDEX.tsv: what Siconos solved to 1e-8, fastest first; "-": none */
     double norm_r;     /* 0: not known */
     int size, contacts;
-    char storage[8];   /* of the file's matrix: dense, block, sparse */
+    char storage[8]; /* of the file's matrix: dense, block, sparse */
     bench_run* runs;
     int run_count;
 } bench_entry;
@@ -43,8 +43,8 @@ typedef struct bench_set {
     char machine[256], load[64], version[64], date[32];
 } bench_set;
 
-/* siconos.c: runs the solver called `name` (as in INDEX.tsv) in this process, which should be a child: Siconos crashes on some repeated
- * calls. Writes z (mor_problem_unknowns), and after every round the best time so far. A
+/* siconos.c: runs the solver called `name` (as in INDEX.tsv) in this process, which should be a child: Siconos crashes
+ * on some repeated calls. Writes z (mor_problem_unknowns), and after every round the best time so far. A
  * first call of more than `enough` seconds is not repeated. */
 typedef struct bench_shared {
     int calls; /* completed; 0: the solver is not there, or it died */
@@ -52,8 +52,8 @@ typedef struct bench_shared {
     double time_s;
     double z[];
 } bench_shared;
-void bench_siconos(const char* kind, const char* path, const mor_problem* problem, const char* name, const char* storage, double tol,
-                   double enough, bench_shared* out);
+void bench_siconos(const char* kind, const char* path, const mor_problem* problem, const char* name,
+                   const char* storage, double tol, double enough, bench_shared* out);
 const char* bench_siconos_version(void);
 
 /* report.c */

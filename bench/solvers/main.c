@@ -2,10 +2,12 @@
  *
  *   bench_solvers PROBLEMS OUTPUT [--check CPCHECK] [--limit 3] [--seeds 5] [--only TEXT] [--quick]
  *
- * PROBLEMS holds INDEX.tsv and the problems; OUTPUT gets the reports. Times are CPU times, for ours of whole calls (checks, conversions and
- * the judge included) and of the solver alone, for Siconos of the driver; warm, repeated until 10 ms, the best of several rounds. Every Siconos solver runs in a
- * child, because it crashes on some repeated calls. Answers are judged by the library's judge and, with --check, by another program on
- * the written numbers. --seeds N: also the disguises 1 ... N of every problem that has them (`auto` only). --quick: `auto` only. */
+ * PROBLEMS holds INDEX.tsv and the problems; OUTPUT gets the reports. Times are CPU times, for ours of whole calls
+ * (checks, conversions and the judge included) and of the solver alone, for Siconos of the driver; warm, repeated until
+ * 10 ms, the best of several rounds. Every Siconos solver runs in a child, because it crashes on some repeated calls.
+ *    Answers are judged by the library's judge and, with --check, by another program on
+ * the written numbers. --seeds N: also the disguises 1 ... N of every problem that has them (`auto` only). --quick:
+ * `auto` only. */
 #include "bench.h"
 #include "solver/solve.h"
 
@@ -22,7 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
-const char* const bench_kinds[BENCH_KINDS + 1] = { "lcp", "mlcp", "fc2d", "fc3d", "rfc3d", "gfc2d", "gfc3d", "grfc3d", NULL };
+const char* const bench_kinds[BENCH_KINDS + 1] = { "lcp",   "mlcp",  "fc2d",   "fc3d", "rfc3d",
+                                                   "gfc2d", "gfc3d", "grfc3d", NULL };
 
 typedef struct arguments {
     const char *problems, *output, *check, *only;
@@ -77,7 +80,13 @@ static bench_run* add_run(bench_entry* e, const char* program, const char* solve
     if (!grown) exit(3);
     e->runs = grown;
     bench_run* r = &e->runs[e->run_count++];
-    *r = (bench_run){ .time_s = NAN, .alone_s = NAN, .stored_s = NAN, .relative = NAN, .absolute = NAN, .check_error = NAN, .check_scaled = NAN };
+    *r = (bench_run){ .time_s = NAN,
+                      .alone_s = NAN,
+                      .stored_s = NAN,
+                      .relative = NAN,
+                      .absolute = NAN,
+                      .check_error = NAN,
+                      .check_scaled = NAN };
     snprintf(r->program, sizeof r->program, "%s", program);
     snprintf(r->solver, sizeof r->solver, "%s", solver);
     return r;
@@ -100,15 +109,19 @@ static double after(const char* text, const char* key)
 }
 
 /* cpcheck on the written answer. */
-static void check(const arguments* a, const bench_entry* e, const char* path, const mor_problem_file* file, const double* z, bench_run* r)
+static void check(const arguments* a, const bench_entry* e, const char* path, const mor_problem_file* file,
+                  const double* z, bench_run* r)
 {
     char answer[1100], velocity[1100], command[5000], line[1000] = "";
     const mor_problem* p = &file->problem;
     bool global = e->kind[0] == 'g';
     snprintf(answer, sizeof answer, "%s/answer.tmp", a->output);
     snprintf(velocity, sizeof velocity, "%s/velocity.tmp", a->output);
-    if (!write_numbers(answer, z, global ? p->size : file->columns) || (global && !write_numbers(velocity, z + p->size, p->M.rows))) return;
-    snprintf(command, sizeof command, "'%s' -k %s '%s' '%s' '%s' 2>&1", a->check, e->kind, path, answer, global ? velocity : "");
+    if (!write_numbers(answer, z, global ? p->size : file->columns) ||
+        (global && !write_numbers(velocity, z + p->size, p->M.rows)))
+        return;
+    snprintf(command, sizeof command, "'%s' -k %s '%s' '%s' '%s' 2>&1", a->check, e->kind, path, answer,
+             global ? velocity : "");
     if (!global) snprintf(command, sizeof command, "'%s' -k %s '%s' '%s' 2>&1", a->check, e->kind, path, answer);
     FILE* f = popen(command, "r");
     if (f && fgets(line, sizeof line, f)) {
@@ -151,7 +164,8 @@ static void limited(const mor_solver* solver, const mor_problem* p, double limit
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
 }
 
-static void ours(const arguments* a, bench_entry* e, const mor_problem_file* file, const mor_solver* solver, mor_arena* arena)
+static void ours(const arguments* a, bench_entry* e, const mor_problem_file* file, const mor_solver* solver,
+                 mor_arena* arena)
 {
     const mor_problem* p = &file->problem;
     bench_run* r = add_run(e, "moreau", solver->name);
@@ -213,7 +227,8 @@ static void ours(const arguments* a, bench_entry* e, const mor_problem_file* fil
 /* --------------------------------------------------------------------------------- Siconos */
 
 #ifdef HAVE_SICONOS
-static void child(const bench_entry* e, const mor_problem* p, const char* name, const char* storage, double tol, double enough, bench_shared* shared)
+static void child(const bench_entry* e, const mor_problem* p, const char* name, const char* storage, double tol,
+                  double enough, bench_shared* shared)
 {
     fflush(NULL);
     pid_t pid = fork();
@@ -252,7 +267,8 @@ static void siconos(const arguments* a, bench_entry* e, const mor_problem_file* 
     char list[400];
     snprintf(list, sizeof list, "%s", e->solved8);
     int tried = 0;
-    for (char *rest = list, *name; tried < TRIED && (name = strtok_r(rest, " ", &rest)) && strcmp(name, "-") != 0; tried++) {
+    for (char *rest = list, *name; tried < TRIED && (name = strtok_r(rest, " ", &rest)) && strcmp(name, "-") != 0;
+         tried++) {
         static const char* const storages[] = { "dense", "block", "sparse" };
         bool local = strstr("fc2d fc3d rfc3d", e->kind) != NULL;
         bench_run* best = NULL;
@@ -263,7 +279,8 @@ static void siconos(const arguments* a, bench_entry* e, const mor_problem_file* 
             for (int strict = 0; strict < 2; strict++) {
                 memset(shared, 0, bytes);
                 bool as_stored = strcmp(storages[s], e->storage) == 0;
-                double fastest = INFINITY; /* of all, or of those with the matrix as stored: a first call of five times that is not repeated */
+                double fastest = INFINITY; /* of all, or of those with the matrix as stored: a first call of five times
+                                              that is not repeated */
                 for (int k = 0; k < e->run_count; k++) {
                     double t = as_stored ? e->runs[k].stored_s : e->runs[k].time_s;
                     if (e->runs[k].solved && t < fastest) fastest = t;
@@ -274,7 +291,8 @@ static void siconos(const arguments* a, bench_entry* e, const mor_problem_file* 
                 mor_arena_reset(arena);
                 double error = mor_judge_error(p, &residual);
                 if (!(error <= 1e-8)) continue; /* its own measure may stop too early: once more with a tenth */
-                if (a->check) { /* a scale at rounding level makes any answer good: it must be good on the scale of the solution too */
+                if (a->check) { /* a scale at rounding level makes any answer good: it must be good on the scale of the
+                                   solution too */
                     bench_run seen = { .check_scaled = 0.0 };
                     check(a, e, e->path, file, shared->z, &seen);
                     if (seen.check_scaled > 1e-7) continue;
@@ -307,7 +325,8 @@ static void disguises(const arguments* a, bench_set* set, mor_arena* arena)
         for (int k = 0; k < set->count; k++) {
             const bench_entry* e = &set->entries[k];
             if (strcmp(e->kind, "mlcp") == 0) continue; /* cpcheck has no disguises for them */
-            snprintf(command, sizeof command, "'%s' -k %s -p %d -w '%s' > '%s'", a->check, e->kind, seed, e->path, path);
+            snprintf(command, sizeof command, "'%s' -k %s -p %d -w '%s' > '%s'", a->check, e->kind, seed, e->path,
+                     path);
             mor_problem_file file;
             mor_error error = { 0 };
             if (system(command) != 0 || mor_problem_read(path, e->kind, &file, &error)) {
@@ -326,8 +345,8 @@ static void disguises(const arguments* a, bench_set* set, mor_arena* arena)
             set->disguises++;
             set->disguises_solved += good;
             if (!good)
-                printf("disguise %d of %s: %s, error %.2e, scaled %.2e (%s)\n", seed, e->name, mor_status_name(report.status), r.check_error,
-                       r.check_scaled, report.detail);
+                printf("disguise %d of %s: %s, error %.2e, scaled %.2e (%s)\n", seed, e->name,
+                       mor_status_name(report.status), r.check_error, r.check_scaled, report.detail);
             free(z);
             mor_problem_file_free(&file);
         }
@@ -342,12 +361,14 @@ static void conditions(bench_set* set)
     FILE* f = fopen("/proc/cpuinfo", "r");
     while (f && fgets(line, sizeof line, f))
         if (strncmp(line, "model name", 10) == 0 && strchr(line, ':')) {
-            snprintf(set->machine, sizeof set->machine, "%.*s", (int)strcspn(strchr(line, ':') + 2, "\n"), strchr(line, ':') + 2);
+            snprintf(set->machine, sizeof set->machine, "%.*s", (int)strcspn(strchr(line, ':') + 2, "\n"),
+                     strchr(line, ':') + 2);
             break;
         }
     if (f) fclose(f);
     f = fopen("/proc/loadavg", "r");
-    if (f && fgets(line, sizeof line, f)) snprintf(set->load, sizeof set->load, "%.*s", (int)strcspn(line, " \n"), line);
+    if (f && fgets(line, sizeof line, f))
+        snprintf(set->load, sizeof set->load, "%.*s", (int)strcspn(line, " \n"), line);
     if (f) fclose(f);
     snprintf(set->version, sizeof set->version, "%s", mor_version());
     time_t now = time(NULL);
@@ -377,7 +398,8 @@ int main(int argc, char** argv)
 {
     arguments a;
     if (!parse(argc, argv, &a)) {
-        fprintf(stderr, "usage: bench_solvers PROBLEMS OUTPUT [--check CPCHECK] [--limit SECONDS] [--seeds N] [--only TEXT] [--quick]\n");
+        fprintf(stderr, "usage: bench_solvers PROBLEMS OUTPUT [--check CPCHECK] [--limit SECONDS] [--seeds N] [--only "
+                        "TEXT] [--quick]\n");
         return 2;
     }
     bench_set set = { .limit = a.limit };
@@ -401,13 +423,15 @@ int main(int argc, char** argv)
         siconos(&a, e, &file, arena);
 #endif
         for (const mor_solver* const* s = mor_solvers(); *s; s++)
-            if (mor_solver_applies(*s, file.problem.form) && (!a.quick || strcmp((*s)->name, "auto") == 0)) ours(&a, e, &file, *s, arena);
+            if (mor_solver_applies(*s, file.problem.form) && (!a.quick || strcmp((*s)->name, "auto") == 0))
+                ours(&a, e, &file, *s, arena);
         double theirs, stored;
         const bench_run *best = bench_best_siconos(e, false, &theirs), *mine = bench_find(e, "moreau", "auto");
         bench_best_siconos(e, true, &stored);
-        printf("%-46s %-16s %9.2e stored %9.2e  auto %9.2e alone %9.2e  ratio %6.3f %6.3f  error %7.1e %7.1e  %s\n", e->name, best ? best->solver : "-",
-               theirs, stored, mine ? mine->time_s : NAN, mine ? mine->alone_s : NAN, mine ? mine->time_s / theirs : NAN,
-               mine ? mine->alone_s / stored : NAN, mine ? mine->check_error : NAN, mine ? mine->check_scaled : NAN,
+        printf("%-46s %-16s %9.2e stored %9.2e  auto %9.2e alone %9.2e  ratio %6.3f %6.3f  error %7.1e %7.1e  %s\n",
+               e->name, best ? best->solver : "-", theirs, stored, mine ? mine->time_s : NAN,
+               mine ? mine->alone_s : NAN, mine ? mine->time_s / theirs : NAN, mine ? mine->alone_s / stored : NAN,
+               mine ? mine->check_error : NAN, mine ? mine->check_scaled : NAN,
                mine && !mine->solved ? mine->status : "");
         fflush(stdout);
         mor_problem_file_free(&file);

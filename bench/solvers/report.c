@@ -1,7 +1,8 @@
 /* The tables and pictures of bench_solvers.
  *
- * Ratios of times are averaged geometrically. Performance profiles (E. D. Dolan, J. J. More, 2002, Benchmarking optimization software with
- * performance profiles, eq. 2.1): rho_s(tau) = share of problems p that solver s solves within tau times the best time for p. */
+ * Ratios of times are averaged geometrically. Performance profiles (E. D. Dolan, J. J. More, 2002, Benchmarking
+ * optimization software with performance profiles, eq. 2.1): rho_s(tau) = share of problems p that solver s solves
+ * within tau times the best time for p. */
 #include "bench.h"
 
 #include <math.h>
@@ -14,17 +15,35 @@
 /* The Siconos solver of the same kind as one of ours. */
 static const struct peer {
     const char *ours, *kind, *theirs;
-} peers[] = {
-    { "lemke", "lcp", "LEMKE" },           { "lemke", "mlcp", "LEMKE" },         { "dantzig", "lcp", "BARD" },
-    { "path", "lcp", "PATHSEARCH" },       { "pgs", "lcp", "PGS" },              { "pgs", "mlcp", "PGS" },
-    { "psor", "lcp", "PSOR" },             { "psor", "mlcp", "PSOR" },           { "fischer-newton", "lcp", "NEWTON_FB" },
-    { "fischer-newton", "mlcp", "FB" },    { "fischer-newton", "fc3d", "NSN_FB" }, { "minmap-newton", "lcp", "NEWTON_MIN_FBLSA" },
-    { "nsgs", "fc2d", "NSGS" },            { "nsgs", "fc3d", "NSGS" },           { "nsgs", "rfc3d", "NSGS" },
-    { "nsgs", "gfc3d", "NSGS" },           { "nsgs", "grfc3d", "NSGS_WR" },      { "nsn", "fc3d", "NSN_AC" },
-    { "nsn", "gfc3d", "NSN_AC" },          { "ppa", "fc3d", "PROX" },            { "ppa", "gfc3d", "PROX_WR" },
-    { "admm", "fc3d", "ADMM" },            { "admm", "gfc3d", "ADMM" },          { "admm", "rfc3d", "ADMM" },
-    { "extragradient", "fc3d", "VI_EG" },  { "extragradient", "gfc3d", "VI_EG" }, { "prox-ncp", "fc3d", "VI_FPP" },
-    { "prox-ncp", "gfc3d", "VI_FPP" },     { "auto", "", "" } };
+} peers[] = { { "lemke", "lcp", "LEMKE" },
+              { "lemke", "mlcp", "LEMKE" },
+              { "dantzig", "lcp", "BARD" },
+              { "path", "lcp", "PATHSEARCH" },
+              { "pgs", "lcp", "PGS" },
+              { "pgs", "mlcp", "PGS" },
+              { "psor", "lcp", "PSOR" },
+              { "psor", "mlcp", "PSOR" },
+              { "fischer-newton", "lcp", "NEWTON_FB" },
+              { "fischer-newton", "mlcp", "FB" },
+              { "fischer-newton", "fc3d", "NSN_FB" },
+              { "minmap-newton", "lcp", "NEWTON_MIN_FBLSA" },
+              { "nsgs", "fc2d", "NSGS" },
+              { "nsgs", "fc3d", "NSGS" },
+              { "nsgs", "rfc3d", "NSGS" },
+              { "nsgs", "gfc3d", "NSGS" },
+              { "nsgs", "grfc3d", "NSGS_WR" },
+              { "nsn", "fc3d", "NSN_AC" },
+              { "nsn", "gfc3d", "NSN_AC" },
+              { "ppa", "fc3d", "PROX" },
+              { "ppa", "gfc3d", "PROX_WR" },
+              { "admm", "fc3d", "ADMM" },
+              { "admm", "gfc3d", "ADMM" },
+              { "admm", "rfc3d", "ADMM" },
+              { "extragradient", "fc3d", "VI_EG" },
+              { "extragradient", "gfc3d", "VI_EG" },
+              { "prox-ncp", "fc3d", "VI_FPP" },
+              { "prox-ncp", "gfc3d", "VI_FPP" },
+              { "auto", "", "" } };
 enum { PEERS = sizeof peers / sizeof *peers };
 
 const bench_run* bench_find(const bench_entry* e, const char* program, const char* solver)
@@ -70,20 +89,23 @@ static mor_code write_csv(const bench_set* set, const char* directory, mor_error
 {
     FILE* f = open_in(directory, "solvers.csv", error);
     if (!f) return error->code;
-    fprintf(f, "problem,kind,size,contacts,program,solver,storage,status,iterations,time_s,alone_s,stored_s,relative,absolute,check_error,check_scaled,detail\n");
+    fprintf(f, "problem,kind,size,contacts,program,solver,storage,status,iterations,time_s,alone_s,stored_s,relative,"
+               "absolute,check_error,check_scaled,detail\n");
     for (int k = 0; k < set->count; k++)
         for (int j = 0; j < set->entries[k].run_count; j++) {
             const bench_entry* e = &set->entries[k];
             const bench_run* r = &e->runs[j];
-            fprintf(f, "%s,%s,%d,%d,%s,%s,%s,%s,%d,%.4g,%.4g,%.4g,%.3g,%.3g,%.3g,%.3g,\"%s\"\n", e->name, e->kind, e->size, e->contacts, r->program, r->solver,
-                    r->storage, r->status, r->iterations, r->time_s, r->alone_s, r->stored_s, r->relative, r->absolute, r->check_error, r->check_scaled, r->detail);
+            fprintf(f, "%s,%s,%d,%d,%s,%s,%s,%s,%d,%.4g,%.4g,%.4g,%.3g,%.3g,%.3g,%.3g,\"%s\"\n", e->name, e->kind,
+                    e->size, e->contacts, r->program, r->solver, r->storage, r->status, r->iterations, r->time_s,
+                    r->alone_s, r->stored_s, r->relative, r->absolute, r->check_error, r->check_scaled, r->detail);
         }
     return fclose(f) == 0 ? MOR_OK : mor_fail(error, MOR_SYSTEM, "solvers.csv cannot be written");
 }
 
 /* -------------------------------------------------------------------------------- profiles */
 
-static mor_code write_profile(const bench_set* set, const char* directory, const char* name, const char* kinds, const char* title, mor_error* error)
+static mor_code write_profile(const bench_set* set, const char* directory, const char* name, const char* kinds,
+                              const char* title, mor_error* error)
 {
     mor_figure* figure = calloc(1, sizeof *figure);
     int members = 0;
@@ -96,7 +118,8 @@ static mor_code write_profile(const bench_set* set, const char* directory, const
         return mor_fail(error, MOR_SYSTEM, "out of memory");
     }
     snprintf(figure->title, sizeof figure->title, "%s", title);
-    snprintf(figure->subtitle, sizeof figure->subtitle, "performance profiles, %d problems to 1e-8, %g s each", members, set->limit);
+    snprintf(figure->subtitle, sizeof figure->subtitle, "performance profiles, %d problems to 1e-8, %g s each", members,
+             set->limit);
     snprintf(figure->x_label, sizeof figure->x_label, "log10 of time / best time for the problem");
     mor_panel* panel = mor_figure_panel(figure, "share of problems solved", "");
     panel->from_zero = true;
@@ -178,7 +201,8 @@ static void seconds(double t, char text[24])
 
 static void write_problems(const bench_set* set, FILE* f)
 {
-    fprintf(f, "| problem | unknowns | fastest Siconos | time | as stored | `auto` | solver | ratio | ratio as stored | error | scaled | what `auto` did |\n"
+    fprintf(f, "| problem | unknowns | fastest Siconos | time | as stored | `auto` | solver | ratio | ratio as stored "
+               "| error | scaled | what `auto` did |\n"
                "|---|---|---|---|---|---|---|---|---|---|---|---|\n");
     for (int k = 0; k < set->count; k++) {
         const bench_entry* e = &set->entries[k];
@@ -192,9 +216,9 @@ static void write_problems(const bench_set* set, FILE* f)
             snprintf(ratio, sizeof ratio, "%.2g", mine->time_s / theirs);
             snprintf(second, sizeof second, "%.2g", mine->alone_s / stored);
         }
-        fprintf(f, "| %s | %d | %s%s%s | %s | %s | %s | %s | %s | %s | %.1e | %.1e | %s |\n", e->name, e->size, best ? best->solver : "none",
-                best ? ", " : "", best ? best->storage : "", a, b, c, d, ratio, second, mine->checked ? mine->check_error : mine->relative,
-                mine->check_scaled, mine->detail);
+        fprintf(f, "| %s | %d | %s%s%s | %s | %s | %s | %s | %s | %s | %.1e | %.1e | %s |\n", e->name, e->size,
+                best ? best->solver : "none", best ? ", " : "", best ? best->storage : "", a, b, c, d, ratio, second,
+                mine->checked ? mine->check_error : mine->relative, mine->check_scaled, mine->detail);
     }
 }
 
@@ -218,7 +242,8 @@ static void write_counts(const bench_set* set, FILE* f)
             int tried = 0, solved = 0, theirs = 0;
             const char* peer = NULL;
             for (int i = 0; i < PEERS; i++)
-                if (strcmp(peers[i].ours, (*s)->name) == 0 && strcmp(peers[i].kind, bench_kinds[k]) == 0) peer = peers[i].theirs;
+                if (strcmp(peers[i].ours, (*s)->name) == 0 && strcmp(peers[i].kind, bench_kinds[k]) == 0)
+                    peer = peers[i].theirs;
             for (int j = 0; j < set->count; j++) {
                 const bench_entry* e = &set->entries[j];
                 if (strcmp(e->kind, bench_kinds[k]) != 0) continue;
@@ -227,7 +252,9 @@ static void write_counts(const bench_set* set, FILE* f)
                 theirs += peer && word_in(e->solved8, peer);
             }
             if (tried == 0) fprintf(f, " |");
-            else if (peer) fprintf(f, " %s%d%s (%s %d) |", solved < theirs ? "**" : "", solved, solved < theirs ? "**" : "", peer, theirs);
+            else if (peer)
+                fprintf(f, " %s%d%s (%s %d) |", solved < theirs ? "**" : "", solved, solved < theirs ? "**" : "", peer,
+                        theirs);
             else fprintf(f, " %d |", solved);
         }
         fprintf(f, "\n");
@@ -244,35 +271,58 @@ static mor_code write_markdown(const bench_set* set, const char* directory, mor_
         const bench_run* mine = bench_find(&set->entries[k], "moreau", "auto");
         solved += mine && mine->solved, scaled += mine && mine->solved && mine->check_scaled <= 1e-8;
     }
-    fprintf(f, "# Solvers on stored problems\n\nWritten by `make bench-solvers`, not by hand. Moreau %s, %s, %s, load %s at the start, one BLAS thread.\n\n",
+    fprintf(f,
+            "# Solvers on stored problems\n\nWritten by `make bench-solvers`, not by hand. Moreau %s, %s, %s, load %s "
+            "at the start, one BLAS thread.\n\n",
             set->version, set->date, set->machine, set->load);
     if (strict.count)
-        fprintf(f, "Siconos numerics %s: the first six solvers that INDEX.tsv names for the problem, every call with new options (some solvers change theirs) and, for "
-                   "global problems, new data (matrices keep their factors). *time* is the fastest with dense, block or sparse matrices, *as stored* with the matrix as the "
-                   "file has it; answers must satisfy our judge at 1e-8, and the scaled error 1e-7.\n\n", bench_siconos_version());
-    fprintf(f, "CPU times, warm, repeated until 10 ms, best of several rounds. `auto` is the whole call with checks, conversions and the full judge; *solver* leaves out checks and "
-               "judge (not where a conversion is needed). *error* and *scaled* are found by an independent program on the written answers; scaled is the absolute error over "
+        fprintf(f,
+                "Siconos numerics %s: the first six solvers that INDEX.tsv names for the problem, every call with new "
+                "options (some solvers change theirs) and, for "
+                "global problems, new data (matrices keep their factors). *time* is the fastest with dense, block or "
+                "sparse matrices, *as stored* with the matrix as the "
+                "file has it; answers must satisfy our judge at 1e-8, and the scaled error 1e-7.\n\n",
+                bench_siconos_version());
+    fprintf(f, "CPU times, warm, repeated until 10 ms, best of several rounds. `auto` is the whole call with checks, "
+               "conversions and the full judge; *solver* leaves out checks and "
+               "judge (not where a conversion is needed). *error* and *scaled* are found by an independent program on "
+               "the written answers; scaled is the absolute error over "
                "max(|q|, |r|, |u|), |r| of the solution Siconos found.\n\n");
-    fprintf(f, "| figure | measured | wanted |\n|---|---|---|\n| problems solved by `auto` to 1e-8 | %d of %d | all |\n", solved, set->count);
+    fprintf(f,
+            "| figure | measured | wanted |\n|---|---|---|\n| problems solved by `auto` to 1e-8 | %d of %d | all |\n",
+            solved, set->count);
     fprintf(f, "| with scaled error within 1e-8 too | %d | all |\n", scaled);
-    if (set->disguises) fprintf(f, "| disguises solved by `auto`, both errors | %d of %d | all |\n", set->disguises_solved, set->disguises);
-    const struct { const char* label; ratios t; } two[] = { { "solver / Siconos as stored", stored }, { "whole call / Siconos in its best storage", strict } };
+    if (set->disguises)
+        fprintf(f, "| disguises solved by `auto`, both errors | %d of %d | all |\n", set->disguises_solved,
+                set->disguises);
+    const struct {
+        const char* label;
+        ratios t;
+    } two[] = { { "solver / Siconos as stored", stored }, { "whole call / Siconos in its best storage", strict } };
     for (int k = 0; k < 2 && strict.count; k++) {
         const ratios* t = &two[k].t;
         fprintf(f, "| %s, geometric mean over %d | %.3f | 0.35 |\n", two[k].label, t->count, exp(t->sum / t->count));
         if (t->large_count)
-            fprintf(f, "| the same where Siconos needs 100 µs or more, %d problems | %.3f | 0.1 |\n| worst of these | %.2f (%s) | 1.5 |\n", t->large_count,
-                    exp(t->large_sum / t->large_count), t->worst, t->worst_name);
-        printf("%s: geometric mean %.3f over %d; %.3f over %d with Siconos >= 100 us, worst %.2f (%s)\n", two[k].label, exp(t->sum / t->count), t->count,
-               t->large_count ? exp(t->large_sum / t->large_count) : NAN, t->large_count, t->worst, t->worst_name ? t->worst_name : "-");
+            fprintf(f,
+                    "| the same where Siconos needs 100 µs or more, %d problems | %.3f | 0.1 |\n| worst of these | "
+                    "%.2f (%s) | 1.5 |\n",
+                    t->large_count, exp(t->large_sum / t->large_count), t->worst, t->worst_name);
+        printf("%s: geometric mean %.3f over %d; %.3f over %d with Siconos >= 100 us, worst %.2f (%s)\n", two[k].label,
+               exp(t->sum / t->count), t->count, t->large_count ? exp(t->large_sum / t->large_count) : NAN,
+               t->large_count, t->worst, t->worst_name ? t->worst_name : "-");
     }
-    printf("auto solves %d of %d, scaled error %d; disguises %d of %d\n", solved, set->count, scaled, set->disguises_solved, set->disguises);
+    printf("auto solves %d of %d, scaled error %d; disguises %d of %d\n", solved, set->count, scaled,
+           set->disguises_solved, set->disguises);
     fprintf(f, "\n## `auto`, every problem\n\n");
     write_problems(set, f);
-    fprintf(f, "\n## Every solver, %g s per problem\n\nProblems solved to 1e-8 within that CPU time, iterations unlimited. In brackets the Siconos solver of the same kind and its count "
-               "(INDEX.tsv, solved8); ours are bold where they are fewer. Empty: the solver does not take that kind.\n\n", set->limit);
+    fprintf(f,
+            "\n## Every solver, %g s per problem\n\nProblems solved to 1e-8 within that CPU time, iterations "
+            "unlimited. In brackets the Siconos solver of the same kind and its count "
+            "(INDEX.tsv, solved8); ours are bold where they are fewer. Empty: the solver does not take that kind.\n\n",
+            set->limit);
     write_counts(set, f);
-    fprintf(f, "\n## Performance profiles\n\n![LCP and mixed LCP](solvers-pairs.svg)\n\n![contacts with friction](solvers-contacts.svg)\n");
+    fprintf(f, "\n## Performance profiles\n\n![LCP and mixed LCP](solvers-pairs.svg)\n\n![contacts with "
+               "friction](solvers-contacts.svg)\n");
     return fclose(f) == 0 ? MOR_OK : mor_fail(error, MOR_SYSTEM, "solvers.md cannot be written");
 }
 
@@ -281,6 +331,8 @@ mor_code bench_report(const bench_set* set, const char* directory, mor_error* er
     mor_code code = write_csv(set, directory, error);
     if (!code) code = write_markdown(set, directory, error);
     if (!code) code = write_profile(set, directory, "solvers-pairs.svg", "lcp mlcp", "LCP and mixed LCP", error);
-    if (!code) code = write_profile(set, directory, "solvers-contacts.svg", "fc2d fc3d rfc3d gfc2d gfc3d grfc3d", "Contacts with friction", error);
+    if (!code)
+        code = write_profile(set, directory, "solvers-contacts.svg", "fc2d fc3d rfc3d gfc2d gfc3d grfc3d",
+                             "Contacts with friction", error);
     return code;
 }

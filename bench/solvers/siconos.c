@@ -1,5 +1,6 @@
-/* Siconos numerics behind one call. Only this file includes it. Matrices are built from our own reading of the file in the storage asked
- * for (mixed LCPs: by the reader of Siconos); options are those of Siconos, with the tolerance and room for iterations set. */
+/* Siconos numerics behind one call. Only this file includes it. Matrices are built from our own reading of the file in
+ * the storage asked for (mixed LCPs: by the reader of Siconos); options are those of Siconos, with the tolerance and
+ * room for iterations set. */
 #include "bench.h"
 
 #include <SiconosConfig.h>
@@ -29,27 +30,79 @@ typedef struct name_id {
     int id, local; /* local: solver of one contact, 0: the default */
 } name_id;
 
-#define LCP(NAME, ID) { "lcp", NAME, SICONOS_LCP_##ID, 0 }
-#define MLCP(NAME, ID) { "mlcp", NAME, SICONOS_MLCP_##ID, 0 }
-#define FC3D(NAME, ID) { "fc3d", NAME, SICONOS_FRICTION_3D_##ID, 0 }
-#define GFC3D(NAME) { "gfc3d", #NAME, SICONOS_GLOBAL_FRICTION_3D_##NAME, 0 }
+#define LCP(NAME, ID)                                                                                                  \
+    {                                                                                                                  \
+        "lcp", NAME, SICONOS_LCP_##ID, 0                                                                               \
+    }
+#define MLCP(NAME, ID)                                                                                                 \
+    {                                                                                                                  \
+        "mlcp", NAME, SICONOS_MLCP_##ID, 0                                                                             \
+    }
+#define FC3D(NAME, ID)                                                                                                 \
+    {                                                                                                                  \
+        "fc3d", NAME, SICONOS_FRICTION_3D_##ID, 0                                                                      \
+    }
+#define GFC3D(NAME)                                                                                                    \
+    {                                                                                                                  \
+        "gfc3d", #NAME, SICONOS_GLOBAL_FRICTION_3D_##NAME, 0                                                           \
+    }
 static const name_id names[] = {
-    LCP("LEMKE", LEMKE), LCP("PGS", PGS), LCP("CPG", CPG), LCP("LATIN", LATIN), LCP("NEWTONMIN", NEWTONMIN),
-    LCP("NEWTON_FB", NEWTON_FB_FBLSA), LCP("NEWTON_MIN_FBLSA", NEWTON_MIN_FBLSA), LCP("PSOR", PSOR), LCP("RPGS", RPGS), LCP("ENUM", ENUM),
-    LCP("AVI_CAOFERRIS", AVI_CAOFERRIS), LCP("PIVOT", PIVOT), LCP("BARD", BARD), LCP("MURTY", MURTY), LCP("PATHSEARCH", PATHSEARCH),
-    LCP("PIVOT_LUMOD", PIVOT_LUMOD), LCP("CONVEXQP_PG", CONVEXQP_PG),
-    MLCP("PGS", PGS), MLCP("RPGS", RPGS), MLCP("PSOR", PSOR), MLCP("RPSOR", RPSOR), MLCP("ENUM", ENUM), MLCP("DIRECT_ENUM", DIRECT_ENUM),
-    MLCP("FB", FB), MLCP("PGS_SBM", PGS_SBM), MLCP("LEMKE", LCP_LEMKE),
-    { "fc2d", "NSGS", SICONOS_FRICTION_2D_NSGS, 0 }, { "fc2d", "CPG", SICONOS_FRICTION_2D_CPG, 0 },
+    LCP("LEMKE", LEMKE),
+    LCP("PGS", PGS),
+    LCP("CPG", CPG),
+    LCP("LATIN", LATIN),
+    LCP("NEWTONMIN", NEWTONMIN),
+    LCP("NEWTON_FB", NEWTON_FB_FBLSA),
+    LCP("NEWTON_MIN_FBLSA", NEWTON_MIN_FBLSA),
+    LCP("PSOR", PSOR),
+    LCP("RPGS", RPGS),
+    LCP("ENUM", ENUM),
+    LCP("AVI_CAOFERRIS", AVI_CAOFERRIS),
+    LCP("PIVOT", PIVOT),
+    LCP("BARD", BARD),
+    LCP("MURTY", MURTY),
+    LCP("PATHSEARCH", PATHSEARCH),
+    LCP("PIVOT_LUMOD", PIVOT_LUMOD),
+    LCP("CONVEXQP_PG", CONVEXQP_PG),
+    MLCP("PGS", PGS),
+    MLCP("RPGS", RPGS),
+    MLCP("PSOR", PSOR),
+    MLCP("RPSOR", RPSOR),
+    MLCP("ENUM", ENUM),
+    MLCP("DIRECT_ENUM", DIRECT_ENUM),
+    MLCP("FB", FB),
+    MLCP("PGS_SBM", PGS_SBM),
+    MLCP("LEMKE", LCP_LEMKE),
+    { "fc2d", "NSGS", SICONOS_FRICTION_2D_NSGS, 0 },
+    { "fc2d", "CPG", SICONOS_FRICTION_2D_CPG, 0 },
     { "fc2d", "LEMKE", SICONOS_FRICTION_2D_LEMKE, 0 },
-    FC3D("NSGS", NSGS), { "fc3d", "NSGS_PLI", SICONOS_FRICTION_3D_NSGS, SICONOS_FRICTION_3D_ONECONTACT_ProjectionOnConeWithLocalIteration },
-    { "fc3d", "NSGS_QUARTIC", SICONOS_FRICTION_3D_NSGS, SICONOS_FRICTION_3D_ONECONTACT_QUARTIC }, FC3D("PROX", PROX), FC3D("TFP", TFP),
-    FC3D("NSN_AC", NSN_AC), FC3D("NSN_FB", NSN_FB), FC3D("NSN_NM", NSN_NM), FC3D("DSFP", DSFP), FC3D("VI_FPP", VI_FPP), FC3D("VI_EG", VI_EG),
-    FC3D("ACLMFP", ACLMFP), FC3D("ADMM", ADMM),
-    GFC3D(NSGS), GFC3D(NSGS_WR), GFC3D(PROX_WR), GFC3D(NSN_AC), GFC3D(NSN_AC_WR), GFC3D(VI_FPP), GFC3D(VI_EG), GFC3D(ADMM), GFC3D(ADMM_WR),
-    { "rfc3d", "NSGS", SICONOS_ROLLING_FRICTION_3D_NSGS, 0 }, { "rfc3d", "ADMM", SICONOS_ROLLING_FRICTION_3D_ADMM, 0 },
+    FC3D("NSGS", NSGS),
+    { "fc3d", "NSGS_PLI", SICONOS_FRICTION_3D_NSGS, SICONOS_FRICTION_3D_ONECONTACT_ProjectionOnConeWithLocalIteration },
+    { "fc3d", "NSGS_QUARTIC", SICONOS_FRICTION_3D_NSGS, SICONOS_FRICTION_3D_ONECONTACT_QUARTIC },
+    FC3D("PROX", PROX),
+    FC3D("TFP", TFP),
+    FC3D("NSN_AC", NSN_AC),
+    FC3D("NSN_FB", NSN_FB),
+    FC3D("NSN_NM", NSN_NM),
+    FC3D("DSFP", DSFP),
+    FC3D("VI_FPP", VI_FPP),
+    FC3D("VI_EG", VI_EG),
+    FC3D("ACLMFP", ACLMFP),
+    FC3D("ADMM", ADMM),
+    GFC3D(NSGS),
+    GFC3D(NSGS_WR),
+    GFC3D(PROX_WR),
+    GFC3D(NSN_AC),
+    GFC3D(NSN_AC_WR),
+    GFC3D(VI_FPP),
+    GFC3D(VI_EG),
+    GFC3D(ADMM),
+    GFC3D(ADMM_WR),
+    { "rfc3d", "NSGS", SICONOS_ROLLING_FRICTION_3D_NSGS, 0 },
+    { "rfc3d", "ADMM", SICONOS_ROLLING_FRICTION_3D_ADMM, 0 },
     { "grfc3d", "NSGS_WR", SICONOS_GLOBAL_ROLLING_FRICTION_3D_NSGS_WR, 0 },
-    { NULL, NULL, 0, 0 } };
+    { NULL, NULL, 0, 0 }
+};
 
 static NumericsMatrix* matrix(const mor_matrix* A, const char* storage, int block)
 {
@@ -128,20 +181,24 @@ static void* build(const char* kind, const char* path, const mor_problem* p, con
     }
     if (strcmp(kind, "rfc3d") == 0) {
         RollingFrictionContactProblem* f = calloc(1, sizeof *f);
-        f->dimension = 5, f->numberOfContacts = p->contact_count, f->mu = mu, f->mu_r = copy(p->mu_roll, p->contact_count);
+        f->dimension = 5, f->numberOfContacts = p->contact_count, f->mu = mu,
+        f->mu_r = copy(p->mu_roll, p->contact_count);
         f->M = matrix(&p->A, storage, 5), f->q = copy(p->b, p->size);
         return f;
     }
     if (strcmp(kind, "gfc3d") == 0) {
         GlobalFrictionContactProblem* g = globalFrictionContactProblem_new();
         g->dimension = 3, g->numberOfContacts = p->contact_count, g->mu = mu;
-        g->M = matrix(&p->M, storage, 1), g->H = matrix(&p->H, storage, 1), g->q = copy(p->f, p->M.rows), g->b = copy(p->b, p->size);
+        g->M = matrix(&p->M, storage, 1), g->H = matrix(&p->H, storage, 1), g->q = copy(p->f, p->M.rows),
+        g->b = copy(p->b, p->size);
         return g;
     }
     if (strcmp(kind, "grfc3d") == 0) {
         GlobalRollingFrictionContactProblem* g = calloc(1, sizeof *g);
-        g->dimension = 5, g->numberOfContacts = p->contact_count, g->mu = mu, g->mu_r = copy(p->mu_roll, p->contact_count);
-        g->M = matrix(&p->M, storage, 1), g->H = matrix(&p->H, storage, 1), g->q = copy(p->f, p->M.rows), g->b = copy(p->b, p->size);
+        g->dimension = 5, g->numberOfContacts = p->contact_count, g->mu = mu,
+        g->mu_r = copy(p->mu_roll, p->contact_count);
+        g->M = matrix(&p->M, storage, 1), g->H = matrix(&p->H, storage, 1), g->q = copy(p->f, p->M.rows),
+        g->b = copy(p->b, p->size);
         return g;
     }
     return NULL;
@@ -153,13 +210,14 @@ static SolverOptions* options(const name_id* id, double tol)
     if (id->local) solver_options_update_internal(o, 0, id->local);
     o->dparam[SICONOS_DPARAM_TOL] = tol;
     bool newton = strstr(id->name, "NSN") || strstr(id->name, "NEWTON") || strcmp(id->name, "FB") == 0;
-    if (!newton && !strstr(id->name, "PROX") && !strstr(id->name, "ENUM") && o->iparam[SICONOS_IPARAM_MAX_ITER] < 100000)
+    if (!newton && !strstr(id->name, "PROX") && !strstr(id->name, "ENUM") &&
+        o->iparam[SICONOS_IPARAM_MAX_ITER] < 100000)
         o->iparam[SICONOS_IPARAM_MAX_ITER] = 100000;
     return o;
 }
 
-void bench_siconos(const char* kind, const char* path, const mor_problem* p, const char* name, const char* storage, double tol, double enough,
-                   bench_shared* out)
+void bench_siconos(const char* kind, const char* path, const mor_problem* p, const char* name, const char* storage,
+                   double tol, double enough, bench_shared* out)
 {
     enum { ROUNDS = 4, MOST = 256 };
     const name_id* id = names;
@@ -169,9 +227,9 @@ void bench_siconos(const char* kind, const char* path, const mor_problem* p, con
     c.problem = build(kind, path, p, storage);
     c.z = copy(NULL, c.size + 8), c.w = copy(NULL, c.size + 8), c.v = copy(NULL, c.dof);
     if (!c.problem || !c.z || !c.w || !c.v) return;
-    /* Some solvers change their options, and the matrices of global problems keep their factors: every call gets new options, and global
-     * problems new data, made outside the clock. DIRECT_* prepare active sets at the start, which is part of solving. Nothing is freed: some
-     * drivers do not survive it. */
+    /* Some solvers change their options, and the matrices of global problems keep their factors: every call gets new
+     * options, and global problems new data, made outside the clock. DIRECT_* prepare active sets at the start, which
+     * is part of solving. Nothing is freed: some drivers do not survive it. */
     bool mixed = strcmp(kind, "mlcp") == 0, global = kind[0] == 'g', direct = mixed && strncmp(name, "DIRECT", 6) == 0;
     int most = global ? 8 : MOST;
     for (int round = 0; round <= ROUNDS; round++) { /* the first call is cold and gives the answer */

@@ -1,12 +1,15 @@
 /* A humanoid on its feet, step by step, beside MuJoCo, in one run, taking turns.
  *
- *     bench_wholebody [--rounds N] [--only FORMULATION] [--urdf FILE left_sole right_sole [x0 x1 y0 y1]]... [--icub FILE]
+ *     bench_wholebody [--rounds N] [--only FORMULATION] [--urdf FILE left_sole right_sole [x0 x1 y0 y1]]... [--icub
+ *     FILE]
  *
- * Each robot stands on two feet with four points each (rounded by 5 mm) on a plane, all joints held by tau = -2000 s - 60 s_dot
- * (computed in both loops), motors of reflected inertia 0.1 kg m^2, step 1 ms, friction 0.8, one core. MuJoCo gets the same tree,
- * masses, armature, damping and spheres as MJCF written from the model that was read, with its own defaults (Newton solver, pyramidal cones)
- * and elliptic cones. A round is 200 steps of each in turn; the time of an engine is the least CPU time of all rounds. Before that, one
- * second of simulation; printed beside the times: contacts and the vertical force over the weight, which must be 8 and 1. */
+ * Each robot stands on two feet with four points each (rounded by 5 mm) on a plane, all joints held by tau = -2000 s -
+ * 60 s_dot (computed in both loops), motors of reflected inertia 0.1 kg m^2, step 1 ms, friction 0.8, one core. MuJoCo
+ *    gets the same tree,
+ * masses, armature, damping and spheres as MJCF written from the model that was read, with its own defaults (Newton
+ * solver, pyramidal cones) and elliptic cones. A round is 200 steps of each in turn; the time of an engine is the least
+ * CPU time of all rounds. Before that, one second of simulation; printed beside the times: contacts and the vertical
+ * force over the weight, which must be 8 and 1. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +76,10 @@ static robot make(const char* label, mor_robot_model* model, const char* left, c
     mor_geometry* ball = mor_geometry_sphere(RADIUS, &error);
     for (int k = 0; k < 8; k++) {
         const mor_frame_def* f = mor_robot_frame(model, r.feet[k / 4]);
-        mor_link_shape shape = { .link = f->link, .geometry = ball, .pose = { mor_pose_point(&f->pose, r.print[k % 4]), f->pose.rotation }, .frame = r.feet[k / 4] };
+        mor_link_shape shape = { .link = f->link,
+                                 .geometry = ball,
+                                 .pose = { mor_pose_point(&f->pose, r.print[k % 4]), f->pose.rotation },
+                                 .frame = r.feet[k / 4] };
         fine(mor_robot_add_shape(model, &shape, &error), &error);
     }
     mor_geometry_release(ball);
@@ -133,15 +139,18 @@ static void our_steps(mor_world* w, int count, mor_timing* sum)
         mor_step_report r;
         fine(mor_world_step(w, &r, &error), &error);
         if (r.status != MOR_SOLVED) {
-            fprintf(stderr, "bench_wholebody: %s, step %d: %s (%g m/s, %d iterations)\n", mor_world_method(w, "formulation"), r.step, r.detail, r.velocity_error, r.iterations);
+            fprintf(stderr, "bench_wholebody: %s, step %d: %s (%g m/s, %d iterations)\n",
+                    mor_world_method(w, "formulation"), r.step, r.detail, r.velocity_error, r.iterations);
             mor_pose base;
             mor_world_robot_state(w, 0, &base, NULL, NULL);
-            fprintf(stderr, "  base at %.4f %.4f %.4f, kinetic energy %.3g J\n", base.position.x, base.position.y, base.position.z, r.kinetic);
+            fprintf(stderr, "  base at %.4f %.4f %.4f, kinetic energy %.3g J\n", base.position.x, base.position.y,
+                    base.position.z, r.kinetic);
             exit(1);
         }
         iterations += r.iterations;
         if (!sum) continue;
-        sum->total += r.timing.total, sum->user += r.timing.user, sum->collision += r.timing.collision, sum->assemble += r.timing.assemble;
+        sum->total += r.timing.total, sum->user += r.timing.user, sum->collision += r.timing.collision,
+            sum->assemble += r.timing.assemble;
         sum->formulate += r.timing.formulate, sum->solve += r.timing.solve, sum->integrate += r.timing.integrate;
     }
 }
@@ -155,20 +164,25 @@ static void write_body(FILE* f, const robot* r, int link)
     const mor_link_def* l = mor_robot_link(m, link);
     mor_pose p = link ? l->pose : (mor_pose){ mor_v3(0, 0, r->height), { 1, 0, 0, 0 } };
     mor_quat q = p.rotation;
-    fprintf(f, "<body name=\"l%d\" pos=\"%.17g %.17g %.17g\" quat=\"%.17g %.17g %.17g %.17g\">\n", link, p.position.x, p.position.y, p.position.z, q.w, q.x, q.y, q.z);
+    fprintf(f, "<body name=\"l%d\" pos=\"%.17g %.17g %.17g\" quat=\"%.17g %.17g %.17g %.17g\">\n", link, p.position.x,
+            p.position.y, p.position.z, q.w, q.x, q.y, q.z);
     if (!link) fprintf(f, "<freejoint/>\n");
     else
-        fprintf(f, "<joint type=\"%s\" axis=\"%.17g %.17g %.17g\" armature=\"0.1\" damping=\"%.17g\"/>\n", l->type == MOR_PRISMATIC ? "slide" : "hinge", l->axis.x, l->axis.y,
-                l->axis.z, l->damping);
+        fprintf(f, "<joint type=\"%s\" axis=\"%.17g %.17g %.17g\" armature=\"0.1\" damping=\"%.17g\"/>\n",
+                l->type == MOR_PRISMATIC ? "slide" : "hinge", l->axis.x, l->axis.y, l->axis.z, l->damping);
     const double(*I)[3] = l->mass.inertia.m;
     if (l->mass.mass > 0.0)
-        fprintf(f, "<inertial pos=\"%.17g %.17g %.17g\" mass=\"%.17g\" fullinertia=\"%.17g %.17g %.17g %.17g %.17g %.17g\"/>\n", l->mass.com.x, l->mass.com.y, l->mass.com.z,
-                l->mass.mass, fmax(I[0][0], 1e-9), fmax(I[1][1], 1e-9), fmax(I[2][2], 1e-9), I[0][1], I[0][2], I[1][2]);
+        fprintf(f,
+                "<inertial pos=\"%.17g %.17g %.17g\" mass=\"%.17g\" fullinertia=\"%.17g %.17g %.17g %.17g %.17g "
+                "%.17g\"/>\n",
+                l->mass.com.x, l->mass.com.y, l->mass.com.z, l->mass.mass, fmax(I[0][0], 1e-9), fmax(I[1][1], 1e-9),
+                fmax(I[2][2], 1e-9), I[0][1], I[0][2], I[1][2]);
     for (int k = 0; k < 2; k++) {
         const mor_frame_def* frame = mor_robot_frame(m, r->feet[k]);
         for (int i = 0; i < 4 && frame->link == link; i++) {
             mor_vec3 x = mor_pose_point(&frame->pose, r->print[i]);
-            fprintf(f, "<geom type=\"sphere\" size=\"%g\" pos=\"%.17g %.17g %.17g\" mass=\"0\"/>\n", RADIUS, x.x, x.y, x.z);
+            fprintf(f, "<geom type=\"sphere\" size=\"%g\" pos=\"%.17g %.17g %.17g\" mass=\"0\"/>\n", RADIUS, x.x, x.y,
+                    x.z);
         }
     }
     for (int c = link + 1; c < mor_robot_link_count(m); c++)
@@ -182,9 +196,11 @@ static mjModel* their_model(const robot* r, bool elliptic)
     int fd = mkstemp(path);
     FILE* f = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (!f) return NULL;
-    fprintf(f, "<mujoco><compiler angle=\"radian\" inertiafromgeom=\"false\" balanceinertia=\"true\" boundmass=\"0\"/>\n"
-               "<option timestep=\"0.001\" cone=\"%s\"/>\n<default><geom friction=\"0.8 0 0\" condim=\"3\" contype=\"1\" conaffinity=\"2\"/></default>\n"
-               "<worldbody><geom type=\"plane\" size=\"10 10 0.1\" contype=\"2\" conaffinity=\"1\"/>\n",
+    fprintf(f,
+            "<mujoco><compiler angle=\"radian\" inertiafromgeom=\"false\" balanceinertia=\"true\" boundmass=\"0\"/>\n"
+            "<option timestep=\"0.001\" cone=\"%s\"/>\n<default><geom friction=\"0.8 0 0\" condim=\"3\" contype=\"1\" "
+            "conaffinity=\"2\"/></default>\n"
+            "<worldbody><geom type=\"plane\" size=\"10 10 0.1\" contype=\"2\" conaffinity=\"1\"/>\n",
             elliptic ? "elliptic" : "pyramidal");
     write_body(f, r, 0);
     fprintf(f, "</worldbody></mujoco>\n");
@@ -220,7 +236,8 @@ static void run(robot* r, int rounds)
 {
     int N = mor_robot_dof(r->model);
     double* scratch = calloc(3 * (size_t)N + 1, sizeof *scratch);
-    ours o[] = { { .formulation = "ncp", .solver = "auto", .best = INFINITY }, { .formulation = "gauss", .solver = "qp-active-set", .best = INFINITY } };
+    ours o[] = { { .formulation = "ncp", .solver = "auto", .best = INFINITY },
+                 { .formulation = "gauss", .solver = "qp-active-set", .best = INFINITY } };
     enum { OURS = sizeof o / sizeof *o };
     for (int k = 0; k < OURS; k++) {
         if (only && strcmp(only, o[k].formulation) != 0) continue;
@@ -246,7 +263,8 @@ static void run(robot* r, int rounds)
             our_steps(o[k].world, ROUND, &t);
             double spent = (cpu() - start) / ROUND;
             double *a = &least->total, *b = &t.total;
-            for (size_t j = 0; j < sizeof t / sizeof(double); j++) a[j] = i == 0 ? b[j] : fmin(a[j], b[j]); /* each stage at its best */
+            /* each stage at its best */
+            for (size_t j = 0; j < sizeof t / sizeof(double); j++) a[j] = i == 0 ? b[j] : fmin(a[j], b[j]);
             if (spent < o[k].best) o[k].best = spent, o[k].iterations = (double)iterations / ROUND;
         }
 #ifdef HAVE_MUJOCO
@@ -257,16 +275,20 @@ static void run(robot* r, int rounds)
         }
 #endif
     }
-    printf("\n%s: %d degrees of freedom, %.1f kg\n\n| engine | us/step | x real time | contacts | f_z/weight | iterations | collision | assemble | formulate | solve | integrate |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
-           r->label, N, mor_robot_mass(r->model));
+    printf(
+        "\n%s: %d degrees of freedom, %.1f kg\n\n| engine | us/step | x real time | contacts | f_z/weight | iterations "
+        "| collision | assemble | formulate | solve | integrate |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
+        r->label, N, mor_robot_mass(r->model));
     for (int k = 0; k < OURS; k++) {
         if (!o[k].world) continue;
         int count, touching = 0;
         const mor_contact* c = mor_world_contacts(o[k].world, &count);
         double fz = 0.0, share = 1e6 / ROUND;
         for (int i = 0; i < count; i++) fz += c[i].impulse.z / 1e-3, touching += c[i].normal_impulse > 0.0;
-        printf("| moreau %s (%s) | %.2f | %.0f | %d | %.9f | %.1f | %.2f | %.2f | %.2f | %.2f | %.2f |\n", o[k].formulation, o[k].solver, 1e6 * o[k].best, 1e-3 / o[k].best, count,
-               fabs(fz) / (9.81 * mor_robot_mass(r->model)), o[k].iterations, share * o[k].stages.collision, share * o[k].stages.assemble, share * o[k].stages.formulate, share * o[k].stages.solve,
+        printf("| moreau %s (%s) | %.2f | %.0f | %d | %.9f | %.1f | %.2f | %.2f | %.2f | %.2f | %.2f |\n",
+               o[k].formulation, o[k].solver, 1e6 * o[k].best, 1e-3 / o[k].best, count,
+               fabs(fz) / (9.81 * mor_robot_mass(r->model)), o[k].iterations, share * o[k].stages.collision,
+               share * o[k].stages.assemble, share * o[k].stages.formulate, share * o[k].stages.solve,
                share * o[k].stages.integrate);
         mor_world_destroy(o[k].world);
     }
@@ -279,7 +301,8 @@ static void run(robot* r, int rounds)
             mj_contactForce(m[k], d[k], i, f);
             fz += f[0];
         }
-        printf("| MuJoCo %s, Newton, %s | %.2f | %.0f | %d | %.9f | | | | | | |\n", mj_versionString(), k ? "elliptic" : "pyramidal", 1e6 * theirs[k], 1e-3 / theirs[k], d[k]->ncon, fz / weight);
+        printf("| MuJoCo %s, Newton, %s | %.2f | %.0f | %d | %.9f | | | | | | |\n", mj_versionString(),
+               k ? "elliptic" : "pyramidal", 1e6 * theirs[k], 1e-3 / theirs[k], d[k]->ncon, fz / weight);
         mj_deleteData(d[k]);
         mj_deleteModel(m[k]);
     }
@@ -302,9 +325,12 @@ static mor_robot_model* read_model(const char* path, const char* const* joints, 
 
 int main(int argc, char** argv)
 {
-    static const char* const icub[23] = { "torso_pitch", "torso_roll", "torso_yaw", "l_shoulder_pitch", "l_shoulder_roll", "l_shoulder_yaw", "l_elbow", "r_shoulder_pitch",
-                                          "r_shoulder_roll", "r_shoulder_yaw", "r_elbow", "l_hip_pitch", "l_hip_roll", "l_hip_yaw", "l_knee", "l_ankle_pitch", "l_ankle_roll",
-                                          "r_hip_pitch", "r_hip_roll", "r_hip_yaw", "r_knee", "r_ankle_pitch", "r_ankle_roll" };
+    static const char* const icub[23] = { "torso_pitch",     "torso_roll",     "torso_yaw",   "l_shoulder_pitch",
+                                          "l_shoulder_roll", "l_shoulder_yaw", "l_elbow",     "r_shoulder_pitch",
+                                          "r_shoulder_roll", "r_shoulder_yaw", "r_elbow",     "l_hip_pitch",
+                                          "l_hip_roll",      "l_hip_yaw",      "l_knee",      "l_ankle_pitch",
+                                          "l_ankle_roll",    "r_hip_pitch",    "r_hip_roll",  "r_hip_yaw",
+                                          "r_knee",          "r_ankle_pitch",  "r_ankle_roll" };
     int rounds = 20;
     for (int i = 1; i < argc; i++) {
         double box[4] = { -0.06, 0.11, -0.035, 0.04 };

@@ -1,5 +1,6 @@
-/* chirp.c: a controller as a plug-in. tau = amplitude sin(phase), where the frequency rises from `low` to `high` over `duration`: the
- * usual way to measure the resonances of a robot. Type `chirp` in scenes once it is loaded with --plugin chirp.so. */
+/* chirp.c: a controller as a plug-in. tau = amplitude sin(phase), where the frequency rises from `low` to `high` over
+ * `duration`: the usual way to measure the resonances of a robot. Type `chirp` in scenes once it is loaded with
+ * --plugin chirp.so. */
 #include <math.h>
 #include <stddef.h>
 #include "moreau/moreau.h"

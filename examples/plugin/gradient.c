@@ -51,7 +51,11 @@ static mor_report solve(const mor_problem* p, const void* options, mor_context* 
     return report;
 }
 
-static const mor_solver gradient = { .name = "gradient", .summary = "projected gradient steps", .reference = "none",
-                                     .accepts = MOR_FC3D, .max_iter = 100000, .solve = solve };
+static const mor_solver gradient = { .name = "gradient",
+                                     .summary = "projected gradient steps",
+                                     .reference = "none",
+                                     .accepts = MOR_FC3D,
+                                     .max_iter = 100000,
+                                     .solve = solve };
 
 MOR_PLUGIN_SOLVERS(&gradient)

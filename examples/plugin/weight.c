@@ -1,5 +1,6 @@
-/* weight.c: an error measure of one's own for `moreau compare --plugin ./weight.so`: how far the impulses are from the least ones, measured by the
- * sum of normal impulses. In a stack at rest it is weight times h for every layer; internal forces that cancel make it larger.
+/* weight.c: an error measure of one's own for `moreau compare --plugin ./weight.so`: how far the impulses are from the
+ * least ones, measured by the sum of normal impulses. In a stack at rest it is weight times h for every layer; internal
+ * forces that cancel make it larger.
  *
  *     cc -shared -fPIC -O2 weight.c -o weight.so        (with -I include in a source tree) */
 #include "moreau/moreau.h"

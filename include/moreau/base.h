@@ -129,8 +129,8 @@ typedef struct mor_field {
 MOR_API void mor_fields_default(const mor_field* fields, void* options);
 /* Parses `text` and stores it in the option called `name`. On failure the option is unchanged and
  * the sentence names the known options or the allowed range ("did you mean"). */
-MOR_API mor_code mor_fields_set(const mor_field* fields, void* options, const char* name,
-                                const char* text, mor_error* error);
+MOR_API mor_code mor_fields_set(const mor_field* fields, void* options, const char* name, const char* text,
+                                mor_error* error);
 /* Writes the value of one option as text that mor_fields_set reads back exactly. */
 MOR_API void mor_field_print(const mor_field* field, const void* options, char* text, size_t size);
 /* The word of `words` (NULL-terminated) closest to `text`, or NULL if none is near. */

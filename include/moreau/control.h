@@ -7,8 +7,8 @@
  *     while (mor_world_time(world) < 1.0) mor_world_step(world, NULL, &error);
  *     double tau[7]; mor_bus_read(world, mor_bus_find(world, "arm.tau"), tau);
  *
- * The walk of one step: user stage, sensors of the last step are there, controllers (as often as the control step asks), their
- * torques through the motors, then collision and the rest of the step; after it sensors are read. */
+ * The walk of one step: user stage, sensors of the last step are there, controllers (as often as the control step
+ * asks), their torques through the motors, then collision and the rest of the step; after it sensors are read. */
 #ifndef MOREAU_CONTROL_H
 #define MOREAU_CONTROL_H
 
@@ -29,17 +29,17 @@ extern "C" {
  *
  * Torques of mor_world_robot_apply go to the joints as they are. */
 typedef struct mor_motors {
-    const bool* actuated;         /* NULL: all */
-    const double* ratio;          /* turns of the motor per turn of the joint; NULL: 1 */
-    const double* kt;             /* motor constant [N m/A]; NULL or 0: no current limit */
-    const double* current_limit;  /* [A] */
-    const double* torque_limit;   /* at the joint [N m, N]; NULL: the model's effort where it is positive; inf: none */
-    const double* speed_limit;    /* of the joint [rad/s, m/s]; NULL: none */
-    const double* viscous;        /* friction at the joint [N m s/rad], beyond the model's damping; implicit */
-    const double* coulomb;        /* dry friction at the joint [N m], beyond the model's; rows of the step's problem */
-    const double* bandwidth;      /* [Hz]; NULL or 0: the torque follows at once */
-    const double* damping_ratio;  /* of a second-order actuator; NULL or 0: first order */
-    const double* coupling;       /* T, n x n row-major: joint speeds = T Gamma motor speeds; NULL: identity */
+    const bool* actuated;        /* NULL: all */
+    const double* ratio;         /* turns of the motor per turn of the joint; NULL: 1 */
+    const double* kt;            /* motor constant [N m/A]; NULL or 0: no current limit */
+    const double* current_limit; /* [A] */
+    const double* torque_limit;  /* at the joint [N m, N]; NULL: the model's effort where it is positive; inf: none */
+    const double* speed_limit;   /* of the joint [rad/s, m/s]; NULL: none */
+    const double* viscous;       /* friction at the joint [N m s/rad], beyond the model's damping; implicit */
+    const double* coulomb;       /* dry friction at the joint [N m], beyond the model's; rows of the step's problem */
+    const double* bandwidth;     /* [Hz]; NULL or 0: the torque follows at once */
+    const double* damping_ratio; /* of a second-order actuator; NULL or 0: first order */
+    const double* coupling;      /* T, n x n row-major: joint speeds = T Gamma motor speeds; NULL: identity */
 } mor_motors;
 
 /* Keeps torques and accelerations of a robot for the bus. Scenes do this for all; so does anything below. */
@@ -47,20 +47,21 @@ MOR_API mor_code mor_world_watch_robot(mor_world* world, int robot, mor_error* e
 MOR_API mor_code mor_world_set_motors(mor_world* world, int robot, const mor_motors* motors, mor_error* error);
 /* What rotors add to the joints' inertia, (T Gamma)^-T diag(rotor) (T Gamma)^-1, into `matrix` (n x n): for
  * mor_robot_set_reflected. Bad input when T is singular. */
-MOR_API mor_code mor_reflected_inertia(int n, const double* ratio, const double* rotor, const double* coupling, double* matrix,
-                                       mor_error* error);
+MOR_API mor_code mor_reflected_inertia(int n, const double* ratio, const double* rotor, const double* coupling,
+                                       double* matrix, mor_error* error);
 /* Joint torques of the last step, after the motors, mean over the step (n). */
 MOR_API void mor_world_motor_torques(const mor_world* world, int robot, double* tau);
 
 /* ---------------------------------------------------------------------------------- feet */
 
-/* A frame of a robot at which contact is watched: the contacts of the shapes that belong to it, or of all shapes of its link if none
- * does. */
+/* A frame of a robot at which contact is watched: the contacts of the shapes that belong to it, or of all shapes of its
+ * link if none does. */
 typedef struct mor_foot_state {
     int frame;
-    bool contact;      /* a contact of the link pressed in the last step */
-    double wrench[6];  /* force and moment about the frame's origin on the link, axes of the frame [N, N m] */
-    double cop[3];     /* centre of pressure: where the moment of the normal forces vanishes, world; NaN without contact */
+    bool contact;     /* a contact of the link pressed in the last step */
+    double wrench[6]; /* force and moment about the frame's origin on the link, axes of the frame [N, N m] */
+    /* centre of pressure: where the moment of the normal forces vanishes, world; NaN without contact */
+    double cop[3];
 } mor_foot_state;
 
 /* Its number among the robot's feet, or -1. */
@@ -68,15 +69,18 @@ MOR_API int mor_world_add_foot(mor_world* world, int robot, int frame, mor_error
 MOR_API int mor_world_foot_count(const mor_world* world, int robot);
 /* Mean over the last step, at its start. */
 MOR_API mor_foot_state mor_world_foot(const mor_world* world, int robot, int foot);
-/* The same wrench as the original whole-body simulator reports it: in the axes of the robot's first foot, with the moment turned round. */
+/* The same wrench as the original whole-body simulator reports it: in the axes of the robot's first foot, with the
+ * moment turned round. */
 MOR_API void mor_world_foot_original(const mor_world* world, int robot, int foot, double wrench[6]);
 
 /* ------------------------------------------------------------------------------- sensors */
 
 typedef enum mor_sensor_kind {
-    MOR_SENSOR_IMU,     /* 13: quaternion of the frame (w x y z), roll pitch yaw, proper acceleration, angular velocity, both in the frame */
+    MOR_SENSOR_IMU,     /* 13: quaternion of the frame (w x y z), roll pitch yaw, proper acceleration, angular velocity,
+                           both in the frame */
     MOR_SENSOR_ENCODER, /* 2: position and speed of a joint */
-    MOR_SENSOR_TORQUE,  /* 6: wrench the parent exerts on the child through a joint, about the child's origin, child's axes */
+    MOR_SENSOR_TORQUE,  /* 6: wrench the parent exerts on the child through a joint, about the child's origin, child's
+                           axes */
     MOR_SENSOR_FORCE,   /* 6: wrench of all contacts on a link, about a frame's origin, frame's axes */
     MOR_SENSOR_CONTACT  /* 1: whether the contacts of a link press with more than `threshold` */
 } mor_sensor_kind;
@@ -104,15 +108,15 @@ MOR_API const double* mor_world_sensor_value(const mor_world* world, int sensor,
 
 /* --------------------------------------------------------------------------- controllers */
 
-/* Values over time for joints. Between rows cubic (values and slopes continuous) or linear or held; before the first row its
- * values, after the last one's; `period` > 0 repeats. */
+/* Values over time for joints. Between rows cubic (values and slopes continuous) or linear or held; before the first
+ * row its values, after the last one's; `period` > 0 repeats. */
 typedef struct mor_motion_table {
-    int rows, joints;      /* joints: n of the robot */
-    const double* times;   /* increasing [s] */
-    const double* values;  /* rows x joints */
-    const bool* has;       /* joints: which columns are given */
-    int interpolation;     /* 0 cubic, 1 linear, 2 hold */
-    double period;         /* [s]; 0: once */
+    int rows, joints;     /* joints: n of the robot */
+    const double* times;  /* increasing [s] */
+    const double* values; /* rows x joints */
+    const bool* has;      /* joints: which columns are given */
+    int interpolation;    /* 0 cubic, 1 linear, 2 hold */
+    double period;        /* [s]; 0: once */
 } mor_motion_table;
 
 /* Value, first derivative of one joint at time t. */
@@ -124,11 +128,12 @@ typedef struct mor_controller_def {
     char name[64];
     const mor_controller* type;
     int robot;
-    const bool* joints;    /* which it acts on; NULL: all that are actuated */
+    const bool* joints;                  /* which it acts on; NULL: all that are actuated */
     const double *target, *kp, *ki, *kd; /* n each; NULL: 0 */
     const mor_motion_table* table;       /* targets, or torques, over time; copied; NULL: `target` */
     bool gravity_compensation;
-    bool sampled;          /* torques are computed from the state at the control instants and held; else gains are implicit */
+    bool sampled;          /* torques are computed from the state at the control instants and held; else gains are
+                              implicit */
     double integral_limit; /* largest torque of the integral part; inf: none */
     double from, until;    /* acts in this time [s] */
     const void* options;   /* of the type, its options_size bytes; NULL: its defaults */
@@ -143,20 +148,22 @@ typedef struct mor_control_call {
     const void* options;
     int robot;
     const mor_robot_model* model;
-    mor_robot_work* work;   /* updated to base, s, nu (unless joints_only): for the functions of robot.h; may be overwritten */
-    double time;            /* of this control instant */
-    double dt;              /* to the next one */
-    double step;            /* h of the world */
-    double horizon;         /* from this instant to the end of the world's step */
+    mor_robot_work* work; /* updated to base, s, nu (unless joints_only): for the functions of robot.h; may be
+                               overwritten */
+    double time;          /* of this control instant */
+    double dt;            /* to the next one */
+    double step;          /* h of the world */
+    double horizon;       /* from this instant to the end of the world's step */
     mor_vec3 gravity;
-    mor_pose base;          /* state at this instant; within a step it is extrapolated with constant velocities */
-    const double *s, *nu;   /* n; N */
-    const double* gravity_torque; /* n: joint torques that hold this pose against gravity, see mor_world_gravity_torque */
-    double* state;          /* state_size numbers of its own, 0 at the start; saved in snapshots */
-    mor_arena* scratch;     /* released after the call */
-    double* tau;            /* n, 0 on entry: joint torques */
-    double* gain;           /* n, 0 on entry: if the joint's speed changes by dv in the step, its torque is tau - gain dv.
-                               The step takes this implicitly, so that stiff gains need no small step. 0: torque is held */
+    mor_pose base;                /* state at this instant; within a step it is extrapolated with constant velocities */
+    const double *s, *nu;         /* n; N */
+    const double* gravity_torque; /* n: joint torques that hold this pose, see mor_world_gravity_torque */
+    double* state;                /* state_size numbers of its own, 0 at the start; saved in snapshots */
+    mor_arena* scratch;           /* released after the call */
+    double* tau;                  /* n, 0 on entry: joint torques */
+    /* n, 0 on entry: if the joint's speed changes by dv in the step, its torque is tau - gain dv. The step takes this
+     * implicitly, so that stiff gains need no small step. 0: torque is held */
+    double* gain;
 } mor_control_call;
 
 /* A type of controller: one registry line. Plug-ins append theirs (plugin.h). */
@@ -178,9 +185,9 @@ MOR_API int mor_world_controller_count(const mor_world* world);
 MOR_API const mor_controller_def* mor_world_controller(const mor_world* world, int controller);
 /* Controllers run every `period` seconds: several times in a step, once in it or in every few. 0: once per step. */
 MOR_API mor_code mor_world_set_control_step(mor_world* world, double period, mor_error* error);
-/* Joint torques (n) that hold the robot's present pose at rest. Fixed base: the gravity part of h. Floating base: the base
- * cannot be driven, so the contacts of the last step carry the weight: forces f at their points with least sum of squares such
- * that the base is in balance, tau = g - J' f. Without contacts the base part is left unbalanced. */
+/* Joint torques (n) that hold the robot's present pose at rest. Fixed base: the gravity part of h. Floating base: the
+ * base cannot be driven, so the contacts of the last step carry the weight: forces f at their points with least sum of
+ * squares such that the base is in balance, tau = g - J' f. Without contacts the base part is left unbalanced. */
 MOR_API void mor_world_gravity_torque(const mor_world* world, int robot, double* tau);
 
 MOR_API const mor_controller* mor_library_controller(const mor_library* library, const char* name);
@@ -208,7 +215,8 @@ MOR_API void mor_bus_read(const mor_world* world, int channel, double* values);
 MOR_API bool mor_bus_match(const char* pattern, const char* name);
 /* `function` gets the values of the chosen channel after every step; at most 64. */
 typedef void (*mor_bus_callback)(void* user, double time, const mor_bus_channel* channel, const double* values);
-MOR_API mor_code mor_bus_subscribe(mor_world* world, int channel, mor_bus_callback function, void* user, mor_error* error);
+MOR_API mor_code mor_bus_subscribe(mor_world* world, int channel, mor_bus_callback function, void* user,
+                                   mor_error* error);
 
 #ifdef __cplusplus
 }

@@ -54,9 +54,9 @@ typedef struct mor_polyhedron {
     int* vertex_edges; /* edges at each vertex */
     bool is_box;       /* an axis-aligned box centred at the origin; half sizes below */
     mor_vec3 half;
-    int direction_count;  /* of edges: parallel ones (to 1e-14) share one */
-    mor_vec3* directions; /* unit */
-    int* edge_direction;  /* of each edge d, or ~d if it runs against directions[d] */
+    int direction_count;    /* of edges: parallel ones (to 1e-14) share one */
+    mor_vec3* directions;   /* unit */
+    int* edge_direction;    /* of each edge d, or ~d if it runs against directions[d] */
     int box_edges[3][2][2]; /* of a box: its edge along an axis, on the lower or upper side of the next two */
 } mor_polyhedron;
 
@@ -77,8 +77,8 @@ typedef struct mor_geometry {
     mor_mass unit;                    /* mass properties at density 1 (2-D: per area); mass 0 for planes, chains */
     double radius;                    /* of the bounding sphere about the frame origin; inf for planes */
     const struct mor_custom_shape* custom;
-    void* user;                       /* MOR_CUSTOM */
-    char label[32];                   /* what the user called it: "box", "prism", "mesh" ... */
+    void* user;     /* MOR_CUSTOM */
+    char label[32]; /* what the user called it: "box", "prism", "mesh" ... */
     int references;
 } mor_geometry;
 
@@ -110,8 +110,8 @@ MOR_API mor_geometry* mor_geometry_hull(const mor_vec3* points, int count, mor_e
  * faces merged, an inside-out mesh turned: each repair is told in `notes` (may be NULL). Open,
  * non-manifold and non-convex meshes are refused with a sentence that says where. */
 MOR_API mor_geometry* mor_geometry_mesh(const mor_vec3* points, int point_count, const int* face_sizes,
-                                        const int* face_vertices, int face_count, char* notes,
-                                        size_t notes_size, mor_error* error);
+                                        const int* face_vertices, int face_count, char* notes, size_t notes_size,
+                                        mor_error* error);
 /* 2-D */
 MOR_API mor_geometry* mor_geometry_particle(mor_error* error);
 MOR_API mor_geometry* mor_geometry_disc(double radius, mor_error* error);

@@ -15,7 +15,8 @@ MOR_API void mor_library_destroy(mor_library* library);
 
 /* Bad input when the name is taken or a mandatory function is missing. */
 MOR_API mor_code mor_library_add_solver(mor_library* library, const mor_solver* solver, mor_error* error);
-MOR_API mor_code mor_library_add_formulation(mor_library* library, const mor_formulation* formulation, mor_error* error);
+MOR_API mor_code mor_library_add_formulation(mor_library* library, const mor_formulation* formulation,
+                                             mor_error* error);
 MOR_API mor_code mor_library_add_collision(mor_library* library, const mor_collision* collision, mor_error* error);
 /* A test for a pair of shape kinds. For custom shapes give their mor_custom_shape, else NULL. Either
  * order works: the driver swaps. Replaces a test that is there. */

@@ -42,14 +42,8 @@ static inline mor_vec3 mor_v3(double x, double y, double z)
     mor_vec3 value = { x, y, z };
     return value;
 }
-static inline mor_vec3 mor_add(mor_vec3 a, mor_vec3 b)
-{
-    return mor_v3(a.x + b.x, a.y + b.y, a.z + b.z);
-}
-static inline mor_vec3 mor_sub(mor_vec3 a, mor_vec3 b)
-{
-    return mor_v3(a.x - b.x, a.y - b.y, a.z - b.z);
-}
+static inline mor_vec3 mor_add(mor_vec3 a, mor_vec3 b) { return mor_v3(a.x + b.x, a.y + b.y, a.z + b.z); }
+static inline mor_vec3 mor_sub(mor_vec3 a, mor_vec3 b) { return mor_v3(a.x - b.x, a.y - b.y, a.z - b.z); }
 static inline mor_vec3 mor_neg(mor_vec3 a) { return mor_v3(-a.x, -a.y, -a.z); }
 static inline mor_vec3 mor_scale(double s, mor_vec3 a) { return mor_v3(s * a.x, s * a.y, s * a.z); }
 /* a + s b */
@@ -63,10 +57,7 @@ static inline mor_vec3 mor_cross(mor_vec3 a, mor_vec3 b)
     return mor_v3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
 }
 static inline double mor_norm(mor_vec3 a) { return sqrt(mor_dot(a, a)); }
-static inline mor_vec3 mor_lerp(mor_vec3 a, mor_vec3 b, double t)
-{
-    return mor_madd(a, t, mor_sub(b, a));
-}
+static inline mor_vec3 mor_lerp(mor_vec3 a, mor_vec3 b, double t) { return mor_madd(a, t, mor_sub(b, a)); }
 /* a/|a|, or the given fallback when a is zero. */
 static inline mor_vec3 mor_normalize(mor_vec3 a, mor_vec3 fallback)
 {
@@ -127,8 +118,7 @@ static inline double mor_mat3_det(const mor_mat3* A)
            A->m[0][1] * (A->m[1][0] * A->m[2][2] - A->m[1][2] * A->m[2][0]) +
            A->m[0][2] * (A->m[1][0] * A->m[2][1] - A->m[1][1] * A->m[2][0]);
 }
-/* Inverse by cofactors; the caller knows A is well conditioned (inertia tensors, contact blocks).
- */
+/* Inverse by cofactors; the caller knows A is well conditioned (inertia tensors, contact blocks). */
 static inline mor_mat3 mor_mat3_inverse(const mor_mat3* A)
 {
     double s = 1.0 / mor_mat3_det(A);
@@ -153,10 +143,8 @@ static inline mor_quat mor_quat_conj(mor_quat q)
 }
 static inline mor_quat mor_quat_mul(mor_quat a, mor_quat b)
 {
-    mor_quat value = { a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z,
-                       a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
-                       a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
-                       a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w };
+    mor_quat value = { a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z, a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
+                       a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x, a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w };
     return value;
 }
 /* q/|q|; the caller checks that q is not zero. */
@@ -181,8 +169,8 @@ static inline mor_quat mor_quat_axis_angle(mor_vec3 unit_axis, double angle)
 }
 static inline mor_mat3 mor_quat_matrix(mor_quat q)
 {
-    double xx = q.x * q.x, yy = q.y * q.y, zz = q.z * q.z, xy = q.x * q.y, xz = q.x * q.z,
-           yz = q.y * q.z, wx = q.w * q.x, wy = q.w * q.y, wz = q.w * q.z;
+    double xx = q.x * q.x, yy = q.y * q.y, zz = q.z * q.z, xy = q.x * q.y, xz = q.x * q.z, yz = q.y * q.z,
+           wx = q.w * q.x, wy = q.w * q.y, wz = q.w * q.z;
     mor_mat3 value = { { { 1 - 2 * (yy + zz), 2 * (xy - wz), 2 * (xz + wy) },
                          { 2 * (xy + wz), 1 - 2 * (xx + zz), 2 * (yz - wx) },
                          { 2 * (xz - wy), 2 * (yz + wx), 1 - 2 * (xx + yy) } } };
@@ -193,10 +181,7 @@ static inline mor_vec3 mor_rotate(mor_quat q, mor_vec3 v)
     mor_vec3 u = mor_v3(q.x, q.y, q.z), t = mor_scale(2.0, mor_cross(u, v));
     return mor_add(mor_madd(v, q.w, t), mor_cross(u, t));
 }
-static inline mor_vec3 mor_unrotate(mor_quat q, mor_vec3 v)
-{
-    return mor_rotate(mor_quat_conj(q), v);
-}
+static inline mor_vec3 mor_unrotate(mor_quat q, mor_vec3 v) { return mor_rotate(mor_quat_conj(q), v); }
 
 static inline mor_pose mor_pose_identity(void)
 {
@@ -232,7 +217,8 @@ static inline mor_mat3 mor_mat3_rotate(const mor_mat3* R, const mor_mat3* A)
         r[i] = mor_v3(R->m[i][0], R->m[i][1], R->m[i][2]);
         t[i] = mor_tmul(A, r[i]);
     }
-    double xx = mor_dot(t[0], r[0]), xy = mor_dot(t[0], r[1]), xz = mor_dot(t[0], r[2]), yy = mor_dot(t[1], r[1]), yz = mor_dot(t[1], r[2]), zz = mor_dot(t[2], r[2]);
+    double xx = mor_dot(t[0], r[0]), xy = mor_dot(t[0], r[1]), xz = mor_dot(t[0], r[2]), yy = mor_dot(t[1], r[1]),
+           yz = mor_dot(t[1], r[2]), zz = mor_dot(t[2], r[2]);
     mor_mat3 value = { { { xx, xy, xz }, { xy, yy, yz }, { xz, yz, zz } } };
     return value;
 }
@@ -245,9 +231,7 @@ static inline void mor_tangents(mor_vec3 n, mor_vec3 along, mor_vec3* t, mor_vec
     mor_vec3 p = mor_madd(along, -mor_dot(along, n), n);
     if (mor_dot(p, p) <= 1e-4 * mor_dot(along, along) || mor_dot(p, p) == 0.0) {
         double ax = fabs(n.x), ay = fabs(n.y), az = fabs(n.z);
-        mor_vec3 e = ay <= ax && ay <= az ? mor_v3(0, 1, 0)
-                     : az <= ax           ? mor_v3(0, 0, 1)
-                                          : mor_v3(1, 0, 0);
+        mor_vec3 e = ay <= ax && ay <= az ? mor_v3(0, 1, 0) : az <= ax ? mor_v3(0, 0, 1) : mor_v3(1, 0, 0);
         p = mor_madd(e, -mor_dot(e, n), n);
     }
     *t = mor_normalize(p, mor_v3(1, 0, 0));

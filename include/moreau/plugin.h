@@ -3,8 +3,9 @@
  *     static const mor_solver mine = { .name = "mine", ... };
  *     MOR_PLUGIN_SOLVERS(&mine)
  *
- * or, for other kinds of methods, a function mor_plugin_entry that returns a mor_plugin of your own. The version and the sizes of the
- * descriptors are checked before anything is used: a plug-in built against other headers is refused with a sentence. */
+ * or, for other kinds of methods, a function mor_plugin_entry that returns a mor_plugin of your own. The version and
+ * the sizes of the descriptors are checked before anything is used: a plug-in built against other headers is refused
+ * with a sentence. */
 #ifndef MOREAU_PLUGIN_H
 #define MOREAU_PLUGIN_H
 
@@ -16,14 +17,15 @@ extern "C" {
 
 #define MOR_PLUGIN_VERSION 3 /* 2 added controllers, 3 `error`; plug-ins of version 2 still work */
 
-/* An error measure of one's own for `moreau compare`: how wrong z is as an answer of `problem`, beside what the judge found. It is shown and stored; whether a
- * run is solved stays the judge's verdict. Called in several processes at once. */
+/* An error measure of one's own for `moreau compare`: how wrong z is as an answer of `problem`, beside what the judge
+ * found. It is shown and stored; whether a run is solved stays the judge's verdict. Called in several processes at
+ * once. */
 typedef double (*mor_plugin_error)(const mor_problem* problem, const double* z, const mor_residual* judged);
 
 typedef struct mor_plugin {
-    uint32_t version;                                        /* MOR_PLUGIN_VERSION */
+    uint32_t version;                                       /* MOR_PLUGIN_VERSION */
     uint32_t solver_size, formulation_size, collision_size; /* sizeof(mor_solver) ... */
-    const mor_solver* const* solvers;                        /* NULL-terminated, or NULL */
+    const mor_solver* const* solvers;                       /* NULL-terminated, or NULL */
     const mor_formulation* const* formulations;
     const mor_collision* const* collisions;
     uint32_t controller_size;
@@ -38,35 +40,59 @@ typedef const mor_plugin* (*mor_plugin_function)(void);
 MOR_API const mor_plugin* mor_plugin_entry(void);
 
 /* Defines mor_plugin_entry for a list of pointers to solvers. */
-#define MOR_PLUGIN_SOLVERS(...)                                                                                      \
-    const mor_plugin* mor_plugin_entry(void)                                                                         \
-    {                                                                                                                \
-        static const mor_solver* const solvers[] = { __VA_ARGS__, NULL };                                            \
-        static const mor_plugin plugin = { MOR_PLUGIN_VERSION,      sizeof(mor_solver), sizeof(mor_formulation),     \
-                                           sizeof(mor_collision), solvers,            NULL, NULL,                    \
-                                           sizeof(mor_controller), NULL, NULL, NULL };                               \
-        return &plugin;                                                                                              \
+#define MOR_PLUGIN_SOLVERS(...)                                                                                        \
+    const mor_plugin* mor_plugin_entry(void)                                                                           \
+    {                                                                                                                  \
+        static const mor_solver* const solvers[] = { __VA_ARGS__, NULL };                                              \
+        static const mor_plugin plugin = { MOR_PLUGIN_VERSION,                                                         \
+                                           sizeof(mor_solver),                                                         \
+                                           sizeof(mor_formulation),                                                    \
+                                           sizeof(mor_collision),                                                      \
+                                           solvers,                                                                    \
+                                           NULL,                                                                       \
+                                           NULL,                                                                       \
+                                           sizeof(mor_controller),                                                     \
+                                           NULL,                                                                       \
+                                           NULL,                                                                       \
+                                           NULL };                                                                     \
+        return &plugin;                                                                                                \
     }
 
 /* The same for controllers: types that scenes name under `controllers`. */
-#define MOR_PLUGIN_CONTROLLERS(...)                                                                                  \
-    const mor_plugin* mor_plugin_entry(void)                                                                         \
-    {                                                                                                                \
-        static const mor_controller* const controllers[] = { __VA_ARGS__, NULL };                                    \
-        static const mor_plugin plugin = { MOR_PLUGIN_VERSION,      sizeof(mor_solver), sizeof(mor_formulation),     \
-                                           sizeof(mor_collision), NULL,               NULL, NULL,                    \
-                                           sizeof(mor_controller), controllers, NULL, NULL };                        \
-        return &plugin;                                                                                              \
+#define MOR_PLUGIN_CONTROLLERS(...)                                                                                    \
+    const mor_plugin* mor_plugin_entry(void)                                                                           \
+    {                                                                                                                  \
+        static const mor_controller* const controllers[] = { __VA_ARGS__, NULL };                                      \
+        static const mor_plugin plugin = { MOR_PLUGIN_VERSION,                                                         \
+                                           sizeof(mor_solver),                                                         \
+                                           sizeof(mor_formulation),                                                    \
+                                           sizeof(mor_collision),                                                      \
+                                           NULL,                                                                       \
+                                           NULL,                                                                       \
+                                           NULL,                                                                       \
+                                           sizeof(mor_controller),                                                     \
+                                           controllers,                                                                \
+                                           NULL,                                                                       \
+                                           NULL };                                                                     \
+        return &plugin;                                                                                                \
     }
 
 /* The same for an error measure. */
-#define MOR_PLUGIN_ERROR(function, name)                                                                             \
-    const mor_plugin* mor_plugin_entry(void)                                                                         \
-    {                                                                                                                \
-        static const mor_plugin plugin = { MOR_PLUGIN_VERSION, sizeof(mor_solver), sizeof(mor_formulation),          \
-                                           sizeof(mor_collision), NULL, NULL, NULL, sizeof(mor_controller), NULL,    \
-                                           function, name };                                                         \
-        return &plugin;                                                                                              \
+#define MOR_PLUGIN_ERROR(function, name)                                                                               \
+    const mor_plugin* mor_plugin_entry(void)                                                                           \
+    {                                                                                                                  \
+        static const mor_plugin plugin = { MOR_PLUGIN_VERSION,                                                         \
+                                           sizeof(mor_solver),                                                         \
+                                           sizeof(mor_formulation),                                                    \
+                                           sizeof(mor_collision),                                                      \
+                                           NULL,                                                                       \
+                                           NULL,                                                                       \
+                                           NULL,                                                                       \
+                                           sizeof(mor_controller),                                                     \
+                                           NULL,                                                                       \
+                                           function,                                                                   \
+                                           name };                                                                     \
+        return &plugin;                                                                                                \
     }
 
 #ifdef __cplusplus

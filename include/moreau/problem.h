@@ -183,12 +183,12 @@ MOR_API double mor_judge_floor(const mor_problem* problem, const double* z, mor_
 
 /* -------------------------------------------------------------------- reports and traces */
 
-#define MOR_STATUS_LIST(X)                                                                            \
-    X(MOR_SOLVED, "solved")               /* the judge's error is within the tolerance */             \
-    X(MOR_NOT_CONVERGED, "not_converged") /* iterations used up, stalled or a ray not proved */       \
-    X(MOR_NO_SOLUTION, "no_solution")     /* proved */                                                \
-    X(MOR_REFUSED, "refused")             /* not a form or data this method takes */                  \
-    X(MOR_TIME_LIMIT, "time_limit")                                                                   \
+#define MOR_STATUS_LIST(X)                                                                                             \
+    X(MOR_SOLVED, "solved")               /* the judge's error is within the tolerance */                              \
+    X(MOR_NOT_CONVERGED, "not_converged") /* iterations used up, stalled or a ray not proved */                        \
+    X(MOR_NO_SOLUTION, "no_solution")     /* proved */                                                                 \
+    X(MOR_REFUSED, "refused")             /* not a form or data this method takes */                                   \
+    X(MOR_TIME_LIMIT, "time_limit")                                                                                    \
     X(MOR_NUMERICAL, "numerical") /* breakdown: singular factor, NaN */
 
 typedef enum mor_status {

@@ -35,16 +35,16 @@ typedef enum mor_joint_type { MOR_REVOLUTE, MOR_PRISMATIC } mor_joint_type;
 typedef struct mor_link_def {
     char name[MOR_NAME_SIZE];
     char joint_name[MOR_NAME_SIZE];
-    int parent;          /* link number, less than this one's; -1 for the base, which has no joint */
+    int parent; /* link number, less than this one's; -1 for the base, which has no joint */
     mor_joint_type type;
-    int joint;           /* position of the joint in s, 0 ... n-1 */
-    mor_pose pose;       /* joint frame in the parent's link frame */
-    mor_vec3 axis;       /* link frame, unit (made so) */
-    mor_mass mass;       /* link frame; mass 0 is allowed */
-    double lower, upper; /* position limits [rad, m]; -inf, inf: none */
-    double effort, speed; /* limits of the motor [N m, N; rad/s, m/s]; inf: none */
+    int joint;                /* position of the joint in s, 0 ... n-1 */
+    mor_pose pose;            /* joint frame in the parent's link frame */
+    mor_vec3 axis;            /* link frame, unit (made so) */
+    mor_mass mass;            /* link frame; mass 0 is allowed */
+    double lower, upper;      /* position limits [rad, m]; -inf, inf: none */
+    double effort, speed;     /* limits of the motor [N m, N; rad/s, m/s]; inf: none */
     double damping, friction; /* viscous [N m s/rad, N s/m]; Coulomb [N m, N] */
-    int mimic;           /* joint this one follows as s = ratio s_mimic + offset, or -1 */
+    int mimic;                /* joint this one follows as s = ratio s_mimic + offset, or -1 */
     double mimic_ratio, mimic_offset;
 } mor_link_def;
 
@@ -102,8 +102,8 @@ MOR_API void mor_robot_work_destroy(mor_robot_work* work);
 
 /* The state all functions below speak of: pose of the base link frame, joint positions (n), velocities
  * (N; NULL: at rest). O(links). */
-MOR_API void mor_robot_update(const mor_robot_model* model, mor_robot_work* work, const mor_pose* base,
-                              const double* s, const double* nu);
+MOR_API void mor_robot_update(const mor_robot_model* model, mor_robot_work* work, const mor_pose* base, const double* s,
+                              const double* nu);
 /* f = M nudot + h - sum J' wrench by the recursive Newton-Euler algorithm, O(links). nudot NULL: 0.
  * wrenches (NULL: none): 6 numbers per link, force and moment about the link's origin, world axes. With
  * gravity and nudot = 0 this is h; with nu = 0 also g. Reflected inertia is included. */
@@ -155,11 +155,11 @@ typedef struct mor_dynamics {
     const char* name;
     void* self;
     void (*update)(void* self, const mor_pose* base, const double* s, const double* nu);
-    void (*mass)(void* self, double* M);                       /* N x N, reflected inertia included */
-    void (*bias)(void* self, mor_vec3 gravity, double* h);     /* N */
+    void (*mass)(void* self, double* M);                   /* N x N, reflected inertia included */
+    void (*bias)(void* self, mor_vec3 gravity, double* h); /* N */
     void (*link_pose)(void* self, int link, mor_pose* pose);
-    void (*link_jacobian)(void* self, int link, double* J);    /* 6 x N, of the link's origin */
-    void (*link_bias)(void* self, int link, double bias[6]);   /* Jdot nu of it */
+    void (*link_jacobian)(void* self, int link, double* J);  /* 6 x N, of the link's origin */
+    void (*link_bias)(void* self, int link, double bias[6]); /* Jdot nu of it */
 } mor_dynamics;
 
 /* ---------------------------------------------------------------------------------- URDF */
@@ -168,12 +168,12 @@ typedef struct mor_urdf_options {
     bool floating;             /* base: floating, or fixed to the world */
     const char* const* joints; /* joints to keep, in this order; NULL: all, in order of appearance */
     int joint_count;
-    const double* locked;      /* positions of all movable joints in order of appearance, used for those
+    const double* locked; /* positions of all movable joints in order of appearance, used for those
                                   that are not kept; NULL: 0 */
-    bool shapes;               /* read collision shapes */
-    const char* packages;      /* where package://NAME/... and model://NAME/... are looked for, beside the
+    bool shapes;          /* read collision shapes */
+    const char* packages; /* where package://NAME/... and model://NAME/... are looked for, beside the
                                   directories above the file: a :-separated list; NULL: none */
-    bool strict;               /* refuse impossible inertias instead of telling them in the notes */
+    bool strict;          /* refuse impossible inertias instead of telling them in the notes */
 } mor_urdf_options;
 
 MOR_API mor_urdf_options mor_urdf_options_default(void);

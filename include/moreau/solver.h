@@ -15,27 +15,27 @@ extern "C" {
 
 /* What a solve may use and must respect. */
 typedef struct mor_context {
-    mor_arena* arena;  /* all scratch memory */
-    double tol;        /* on mor_judge_error */
+    mor_arena* arena; /* all scratch memory */
+    double tol;       /* on mor_judge_error */
     int max_iter;
-    double deadline;   /* mor_context_clock() after which to stop with MOR_TIME_LIMIT; 0 = none */
-    bool warm;         /* z holds a guess worth starting from; otherwise it is zero */
-    mor_trace* trace;  /* NULL: no trace */
-    double start;      /* mor_context_clock() at the start, for the trace */
+    double deadline;  /* mor_context_clock() after which to stop with MOR_TIME_LIMIT; 0 = none */
+    bool warm;        /* z holds a guess worth starting from; otherwise it is zero */
+    mor_trace* trace; /* NULL: no trace */
+    double start;     /* mor_context_clock() at the start, for the trace */
     /* The judge on the problem as it was posed (before conversions), in its own units. Solvers stop
      * when error(...) <= tol. `w` may be NULL, or A z + b if the solver has it. */
     double (*error)(const struct mor_context* context, const double* z, const double* w);
     const mor_problem* problem; /* the problem the solver was given */
     const void* judge;          /* private to the driver */
-    bool cpu_time; /* start and deadline count CPU time of the thread: mor_context_clock */
-    double lead;   /* private to the driver: mor_clock() ahead of the CPU clock at the start */
+    bool cpu_time;              /* start and deadline count CPU time of the thread: mor_context_clock */
+    double lead;                /* private to the driver: mor_clock() ahead of the CPU clock at the start */
 } mor_context;
 
 typedef struct mor_solver {
-    const char* name;        /* the word used in scenes, on the command line and in recordings */
-    const char* summary;     /* one line */
-    const char* reference;   /* key into docs/references.bib */
-    uint32_t accepts;        /* mor_form bits it solves without conversion */
+    const char* name;      /* the word used in scenes, on the command line and in recordings */
+    const char* summary;   /* one line */
+    const char* reference; /* key into docs/references.bib */
+    uint32_t accepts;      /* mor_form bits it solves without conversion */
     size_t options_size;
     const mor_field* fields; /* its own options, beside tol, max_iter and time_limit; may be NULL */
     int max_iter;            /* default */
@@ -51,7 +51,7 @@ typedef struct mor_solve_options {
     double time_limit; /* seconds for conversion and solver, 0: none */
     bool warm;         /* start from the z given */
     mor_trace* trace;
-    bool cpu_time;     /* time_limit is CPU time of this thread, not time on the wall */
+    bool cpu_time; /* time_limit is CPU time of this thread, not time on the wall */
 } mor_solve_options;
 
 MOR_API mor_solve_options mor_solve_options_default(void);

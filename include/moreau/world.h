@@ -69,18 +69,18 @@ typedef struct mor_body_def {
     mor_body_kind kind;
     const mor_body_shape* shapes;
     int shape_count;
-    int material;                  /* default 0 */
-    double mass;                   /* kg; 0: from density and volume of the shapes */
-    bool has_inertia;              /* use `inertia` (about the centre of mass, body axes) */
+    int material;     /* default 0 */
+    double mass;      /* kg; 0: from density and volume of the shapes */
+    bool has_inertia; /* use `inertia` (about the centre of mass, body axes) */
     mor_mat3 inertia;
-    bool has_com;                  /* use `com` (body frame) */
+    bool has_com; /* use `com` (body frame) */
     mor_vec3 com;
-    mor_pose pose;                 /* of the body frame (the shape frame of the scene file) */
-    mor_vec3 velocity;             /* of the centre of mass */
-    mor_vec3 angular_velocity;     /* world axes */
-    mor_vec3 surface_velocity;     /* world axes: belts */
-    bool no_collision;             /* touches nothing */
-    mor_motion motion;             /* kinematic bodies with a prescribed path; else they keep their velocity */
+    mor_pose pose;             /* of the body frame (the shape frame of the scene file) */
+    mor_vec3 velocity;         /* of the centre of mass */
+    mor_vec3 angular_velocity; /* world axes */
+    mor_vec3 surface_velocity; /* world axes: belts */
+    bool no_collision;         /* touches nothing */
+    mor_motion motion;         /* kinematic bodies with a prescribed path; else they keep their velocity */
     void* motion_user;
 } mor_body_def;
 
@@ -131,19 +131,19 @@ typedef struct mor_robot_def {
     const double* s;        /* n joint positions; NULL: 0 */
     const double* nu;       /* N velocities; NULL: 0 */
     int material;
-    bool collide;           /* the links' shapes touch other bodies */
+    bool collide;                 /* the links' shapes touch other bodies */
     const mor_dynamics* dynamics; /* where M, h, J, Jdot nu and poses come from (copied); NULL: the model itself */
-    bool self_collision;    /* and each other, neighbours in the tree excepted */
+    bool self_collision;          /* and each other, neighbours in the tree excepted */
     bool limits, damping, friction, mimic; /* of the joints, as the model has them */
-    const int* materials;   /* of the shapes of each frame, -1: `material`; NULL: all `material` */
+    const int* materials;                  /* of the shapes of each frame, -1: `material`; NULL: all `material` */
 } mor_robot_def;
 
 MOR_API mor_robot_def mor_robot_def_default(void);
 /* Its number, or -1 and a sentence. 3-D worlds only; refused if the mass matrix is singular. */
 MOR_API int mor_world_add_robot(mor_world* world, const mor_robot_def* def, mor_error* error);
-/* The same robot in maximal coordinates: its links become bodies "robot/link", its joints "robot/joint" joints of the world with
- * the model's limits, damping and friction. Not for massless links, mimic joints and reflected inertia: refused with a
- * sentence. There is then no robot of that name, only bodies and joints. */
+/* The same robot in maximal coordinates: its links become bodies "robot/link", its joints "robot/joint" joints of the
+ * world with the model's limits, damping and friction. Not for massless links, mimic joints and reflected inertia:
+ * refused with a sentence. There is then no robot of that name, only bodies and joints. */
 MOR_API mor_code mor_world_add_linkage(mor_world* world, const mor_robot_def* def, mor_error* error);
 MOR_API int mor_world_robot_count(const mor_world* world);
 MOR_API int mor_world_find_robot(const mor_world* world, const char* name); /* -1: none */
@@ -165,10 +165,10 @@ typedef enum mor_joint_kind {
     MOR_JOINT_PRISMATIC,   /* slides along the axis */
     MOR_JOINT_CYLINDRICAL, /* both */
     MOR_JOINT_SPHERICAL,
-    MOR_JOINT_UNIVERSAL,   /* turns about `axis` of body 0 and `axis2` of body 1 */
-    MOR_JOINT_PLANAR,      /* slides across the axis and turns about it */
-    MOR_JOINT_DISTANCE,    /* keeps the distance of two points */
-    MOR_JOINT_FREE,        /* no equations: the two bodies move as they like, and do not touch each other */
+    MOR_JOINT_UNIVERSAL, /* turns about `axis` of body 0 and `axis2` of body 1 */
+    MOR_JOINT_PLANAR,    /* slides across the axis and turns about it */
+    MOR_JOINT_DISTANCE,  /* keeps the distance of two points */
+    MOR_JOINT_FREE,      /* no equations: the two bodies move as they like, and do not touch each other */
     MOR_JOINT_KINDS
 } mor_joint_kind;
 
@@ -177,18 +177,19 @@ typedef enum mor_joint_kind {
 typedef struct mor_joint_def {
     char name[64];
     mor_joint_kind kind;
-    mor_body_id body[2];   /* a null id is the world */
-    mor_vec3 point[2];     /* world, now: where the joint is on each body; the same point but for distances */
-    mor_vec3 axis, axis2;  /* world, now */
-    double length;         /* distance; < 0: as it is now */
-    double lower, upper;   /* of the angle or the displacement, 0 now; infinite: none (revolute, prismatic) */
-    double damping;        /* N m s/rad, N s/m (revolute, prismatic) */
-    double friction;       /* Coulomb, N m or N */
-    double stiffness, rest;/* spring, N m/rad or N/m */
-    bool motor;            /* drives the joint at motor_speed with at most motor_force */
+    mor_body_id body[2];    /* a null id is the world */
+    mor_vec3 point[2];      /* world, now: where the joint is on each body; the same point but for distances */
+    mor_vec3 axis, axis2;   /* world, now */
+    double length;          /* distance; < 0: as it is now */
+    double lower, upper;    /* of the angle or the displacement, 0 now; infinite: none (revolute, prismatic) */
+    double damping;         /* N m s/rad, N s/m (revolute, prismatic) */
+    double friction;        /* Coulomb, N m or N */
+    double stiffness, rest; /* spring, N m/rad or N/m */
+    bool motor;             /* drives the joint at motor_speed with at most motor_force */
     double motor_speed, motor_force;
-    bool framed;           /* `rotation` holds the joint frames on body 0 and 1 (world, now), z along the axis, instead of axis and
-                              axis2: the joint brings them together, and its coordinate is 0 where they agree */
+    /* `rotation` holds the joint frames on body 0 and 1 (world, now), z along the axis, instead of axis and
+     * axis2: the joint brings them together, and its coordinate is 0 where they agree */
+    bool framed;
     mor_quat rotation[2];
 } mor_joint_def;
 
@@ -196,10 +197,11 @@ MOR_API mor_joint_def mor_joint_def_default(void);
 MOR_API const char* mor_joint_kind_name(mor_joint_kind kind);
 /* Its number, or -1 and a sentence. 3-D worlds only. */
 MOR_API int mor_world_add_joint(mor_world* world, const mor_joint_def* def, mor_error* error);
-/* Minimal coordinates instead: bodies that revolute, prismatic, cylindrical, universal and planar joints connect become the links of robots,
- * named after their first body, whose joints cannot come apart. Bodies stay where they are, with their names; limits, damping, friction, motors
- * and springs stay. Joints of other kinds and those that close a loop remain equations. Before the first step; returns how many joints went
- * into trees, -1 and a sentence on failure (then the world is of no use). */
+/* Minimal coordinates instead: bodies that revolute, prismatic, cylindrical, universal and planar joints connect become
+ * the links of robots, named after their first body, whose joints cannot come apart. Bodies stay where they are, with
+ * their names; limits, damping, friction, motors and springs stay. Joints of other kinds and those that close a loop
+ * remain equations. Before the first step; returns how many joints went into trees, -1 and a sentence on failure (then
+ * the world is of no use). */
 MOR_API int mor_world_articulate(mor_world* world, mor_error* error);
 MOR_API int mor_world_joint_count(const mor_world* world);
 MOR_API const mor_joint_def* mor_world_joint(const mor_world* world, int joint);
@@ -215,9 +217,9 @@ MOR_API double mor_world_joint_rate(const mor_world* world);
  * coming step count, contacts, limits, motors and dry friction do not. */
 MOR_API mor_code mor_world_joint_forces(mor_world* world, double* forces, mor_error* error);
 
-/* The equations of all joints (mimic included) as they are now, how many of them are independent, and the degrees of freedom
- * that are left. rank < equations: some joints say the same twice; the motion is unique, the forces are not. Works between
- * steps. -1: rank and freedom of too many loops to count; all three: out of memory. */
+/* The equations of all joints (mimic included) as they are now, how many of them are independent, and the degrees of
+ * freedom that are left. rank < equations: some joints say the same twice; the motion is unique, the forces are not.
+ * Works between steps. -1: rank and freedom of too many loops to count; all three: out of memory. */
 typedef struct mor_joint_rank {
     int equations, rank, freedom;
 } mor_joint_rank;
@@ -231,17 +233,18 @@ MOR_API double mor_world_assemble(mor_world* world);
 
 /* A contact, as found by the collision stage; impulses are filled by the step. */
 typedef struct mor_contact {
-    int body[2];        /* indices in body order; normal points from body[0] to body[1] */
-    int shape[2];       /* index of the shape within each body */
-    mor_vec3 point[2];  /* on each body, world */
-    mor_vec3 normal;    /* unit */
-    double gap;         /* signed: positive apart, negative in penetration [m] */
-    uint64_t feature;   /* the same features in the next step give the same number */
-    int group, plane;   /* exact geometry: alternatives of one disjunction; 0 for ordinary contacts */
-    bool held;          /* exact geometry: the pair is left on this plane at the end of the step (as found: of the last step) */
+    int body[2];       /* indices in body order; normal points from body[0] to body[1] */
+    int shape[2];      /* index of the shape within each body */
+    mor_vec3 point[2]; /* on each body, world */
+    mor_vec3 normal;   /* unit */
+    double gap;        /* signed: positive apart, negative in penetration [m] */
+    uint64_t feature;  /* the same features in the next step give the same number */
+    int group, plane;  /* exact geometry: alternatives of one disjunction; 0 for ordinary contacts */
+    bool held;         /* exact geometry: the pair is left on this plane at the end of the step (as found: of the last
+                           step) */
     double friction, restitution;
     mor_vec3 surface_velocity; /* of body[1]'s surface relative to body[0]'s, beyond rigid motion */
-    mor_vec3 impulse;   /* total on body[1], world [N s]; 0 before the solve */
+    mor_vec3 impulse;          /* total on body[1], world [N s]; 0 before the solve */
     double normal_impulse;
     bool anchored;      /* sticking: anchored: it stuck in the last step, and since where `anchor` says */
     mor_vec3 anchor[2]; /* the point where it stuck, from each body's centre of mass in body axes */
@@ -260,13 +263,13 @@ typedef struct mor_contact_row {
     int contact; /* index in mor_world_contacts */
     int block;   /* index in the system's blocks */
     double gap, friction, restitution;
-    double epsilon;   /* AP: the contact counts as active when gap < epsilon */
-    double approach;  /* w = G_n' nu + d(psi)/dt at the start of the step [m/s] */
-    double drift[3];  /* d(psi)/dt and d(psi_f)/dt: belts and kinematic bodies [m/s] */
-    double guess[3];  /* impulses of the last step, rows of this block */
+    double epsilon;  /* AP: the contact counts as active when gap < epsilon */
+    double approach; /* w = G_n' nu + d(psi)/dt at the start of the step [m/s] */
+    double drift[3]; /* d(psi)/dt and d(psi_f)/dt: belts and kinematic bodies [m/s] */
+    double guess[3]; /* impulses of the last step, rows of this block */
     int group, plane;
-    bool held;        /* its plane was the pair's at the end of the last step */
-    double old_gap;   /* of the same contact at the start of the last step; infinite: it was not reported */
+    bool held;              /* its plane was the pair's at the end of the last step */
+    double old_gap;         /* of the same contact at the start of the last step; infinite: it was not reported */
     double acceleration[3]; /* d/dt(G)' nu of the rows [m/s^2]; only for formulations that ask for it */
     double centripetal[3];  /* its part w x (w x r), which differs from point to point of a body beyond rigid motion */
 } mor_contact_row;
@@ -276,8 +279,8 @@ typedef struct mor_system {
     double h, time;
     mor_vec3 gravity;
     int dimension;
-    double v_rest;         /* restitution acts above this approach speed [m/s] */
-    int directions;        /* corners of the friction polygon for pyramids */
+    double v_rest;  /* restitution acts above this approach speed [m/s] */
+    int directions; /* corners of the friction polygon for pyramids */
     int tree_count, dof;
     const mor_tree_block* trees;
     const double* nu;      /* start of the step */
@@ -319,19 +322,20 @@ typedef struct mor_formulation {
     const mor_field* fields;
     mor_report (*step)(const mor_system* system, const void* options, mor_solve_stage* stage, mor_answer* answer);
     int groups; /* what `features` shall give it: 0 the papers' contacts by vertex, 1 separating planes by pair */
-    /* Called after the integration, may move the bodies, never their velocities. Returns the deepest penetration it found
-     * before; adds the potential energy it put in to *work. May be NULL. */
+    /* Called after the integration, may move the bodies, never their velocities. Returns the deepest penetration it
+     * found before; adds the potential energy it put in to *work. May be NULL. */
     double (*project)(mor_world* world, const void* options, double* work);
     bool mass_inverse;  /* it reads mass_inverse of the trees, which large and articulated ones do not have otherwise */
     bool accelerations; /* it reads mor_contact_row.acceleration */
-    /* True: positions are advanced by the velocities of the start of the step (explicit Euler). May be NULL: by those of the end. */
+    /* True: positions are advanced by the velocities of the start of the step (explicit Euler). May be NULL: by those
+     * of the end. */
     bool (*explicit_positions)(const void* options);
 } mor_formulation;
 
 /* Copies the geometry of the system into a STEP problem with the given bias (row_count); circular
  * cones if directions is 0. Blocks are copied to the arena so that the caller may change them. */
-MOR_API mor_problem mor_system_problem(const mor_system* system, int directions, const double* bias,
-                                       mor_arena* arena, mor_block** blocks);
+MOR_API mor_problem mor_system_problem(const mor_system* system, int directions, const double* bias, mor_arena* arena,
+                                       mor_block** blocks);
 /* nu = nu_free + M^-1 G p */
 MOR_API void mor_system_velocity(const mor_system* system, const double* impulses, double* nu);
 
@@ -355,10 +359,10 @@ typedef int (*mor_pair_test)(const mor_geometry* a, const mor_pose* pose_a, cons
                              const mor_pose* pose_b, double reach, uint32_t cache[4], mor_point* points);
 
 typedef struct mor_collision_options {
-    double epsilon;  /* contacts nearer than this are reported [m] */
-    int reach;       /* 0 swept, 1 fixed */
-    int activation;  /* 0 feature, 1 body */
-    double psi_min;  /* deeper contacts are ignored [m] */
+    double epsilon; /* contacts nearer than this are reported [m] */
+    int reach;      /* 0 swept, 1 fixed */
+    int activation; /* 0 feature, 1 body */
+    double psi_min; /* deeper contacts are ignored [m] */
 } mor_collision_options;
 
 /* A collision method: fills the world's contacts. `manifold` walks the broad phase and the pair table. */
@@ -373,8 +377,8 @@ typedef struct mor_collision {
 
 /* --------------------------------------------------------------------------- integrators */
 
-/* How trees move in a step in which nothing one-sided acts on them (no contact, limit, motor or dry friction); the others
- * take the semi-implicit step through the formulation. */
+/* How trees move in a step in which nothing one-sided acts on them (no contact, limit, motor or dry friction); the
+ * others take the semi-implicit step through the formulation. */
 typedef struct mor_integrator {
     const char* name;
     const char* summary;
@@ -390,10 +394,10 @@ MOR_API const mor_integrator* mor_integrator_at(int i);
 typedef enum mor_on_failure { MOR_STOP, MOR_WARN, MOR_RETRY } mor_on_failure;
 
 typedef struct mor_world_def {
-    int dimension;    /* 3 or 2 */
-    mor_vec3 gravity; /* (0,0,-9.81); 2-D: (0,-9.81) */
-    double step;      /* h [s], 0.01 */
-    int threads;      /* islands are solved by this many threads; the answer does not depend on it */
+    int dimension;              /* 3 or 2 */
+    mor_vec3 gravity;           /* (0,0,-9.81); 2-D: (0,-9.81) */
+    double step;                /* h [s], 0.01 */
+    int threads;                /* islands are solved by this many threads; the answer does not depend on it */
     const mor_library* library; /* NULL: the built-in methods */
     mor_allocator allocator;
 } mor_world_def;
@@ -430,21 +434,22 @@ typedef struct mor_timing {
 } mor_timing;
 
 typedef struct mor_step_report {
-    int step;             /* number of the step, from 1 */
-    double time;          /* at its end */
-    mor_status status;    /* the worst of its islands */
-    int failures;         /* islands whose solve missed its tolerance */
+    int step;                            /* number of the step, from 1 */
+    double time;                         /* at its end */
+    mor_status status;                   /* the worst of its islands */
+    int failures;                        /* islands whose solve missed its tolerance */
     int islands, contacts, problem_size; /* size: rows of the largest island's problem */
-    int iterations;       /* largest over islands */
-    double residual;      /* largest relative residual */
-    double velocity_error;/* largest, m/s */
-    double penetration;   /* deepest at the end of the step, measured by the collision geometry */
-    double raw_penetration; /* the same before a position projection; equal if there is none */
-    double projection_work; /* potential energy the projection added in this step [J] */
+    int iterations;                      /* largest over islands */
+    double residual;                     /* largest relative residual */
+    double velocity_error;               /* largest, m/s */
+    double penetration;                  /* deepest at the end of the step, measured by the collision geometry */
+    double raw_penetration;              /* the same before a position projection; equal if there is none */
+    double projection_work;              /* potential energy the projection added in this step [J] */
     double correction_work, contact_work, applied_work; /* J in this step (docs/notation.md) */
-    double kinetic, potential; /* J at the end of the step */
+    double kinetic, potential;                          /* J at the end of the step */
     int smooth, reduced; /* groups of trees that took the chosen integrator; that took the semi-implicit step instead */
-    int halvings, rescued, sweeps; /* of the integrator: parts that were refused and halved; parts of an implicit one that
+    int halvings, rescued,
+        sweeps; /* of the integrator: parts that were refused and halved; parts of an implicit one that
                                       rk4 took because the iteration failed (near a position in which equations lose
                                       rank); iterations in all */
     char detail[192];

@@ -20,8 +20,7 @@ mor_code mor_fail(mor_error* error, mor_code code, const char* format, ...)
     return code;
 }
 
-mor_code mor_fail_at(mor_error* error, mor_code code, const char* file, int line, int column, const char* format,
-                     ...)
+mor_code mor_fail_at(mor_error* error, mor_code code, const char* file, int line, int column, const char* format, ...)
 {
     if (error) {
         error->code = code;

@@ -9,10 +9,16 @@ static void store(const mor_field* f, void* options, double value)
 {
     char* at = (char*)options + f->offset;
     switch (f->type) {
-    case MOR_TYPE_BOOL: *(bool*)at = value != 0.0; break;
+    case MOR_TYPE_BOOL:
+        *(bool*)at = value != 0.0;
+        break;
     case MOR_TYPE_INT:
-    case MOR_TYPE_CHOICE: *(int*)at = (int)value; break;
-    case MOR_TYPE_DOUBLE: *(double*)at = value; break;
+    case MOR_TYPE_CHOICE:
+        *(int*)at = (int)value;
+        break;
+    case MOR_TYPE_DOUBLE:
+        *(double*)at = value;
+        break;
     }
 }
 
@@ -130,9 +136,15 @@ void mor_field_print(const mor_field* f, const void* options, char* text, size_t
     const char* at = (const char*)options + f->offset;
     size_t length = 0;
     switch (f->type) {
-    case MOR_TYPE_BOOL: snprintf(text, size, "%s", *(const bool*)at ? "true" : "false"); break;
-    case MOR_TYPE_INT: snprintf(text, size, "%d", *(const int*)at); break;
-    case MOR_TYPE_DOUBLE: snprintf(text, size, "%.17g", *(const double*)at); break;
+    case MOR_TYPE_BOOL:
+        snprintf(text, size, "%s", *(const bool*)at ? "true" : "false");
+        break;
+    case MOR_TYPE_INT:
+        snprintf(text, size, "%d", *(const int*)at);
+        break;
+    case MOR_TYPE_DOUBLE:
+        snprintf(text, size, "%.17g", *(const double*)at);
+        break;
     case MOR_TYPE_CHOICE: {
         const char* w = word(f->choices, *(const int*)at, &length);
         snprintf(text, size, "%.*s", (int)length, w ? w : "");

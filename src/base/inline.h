@@ -1,5 +1,5 @@
-/* For bodies compiled once per constant argument (a contact's dimension, an instruction set): trip counts the compiler knows are worth a
- * factor of two in the innermost loops. */
+/* For bodies compiled once per constant argument (a contact's dimension, an instruction set): trip counts the compiler
+ * knows are worth a factor of two in the innermost loops. */
 #ifndef MOR_BASE_INLINE_H
 #define MOR_BASE_INLINE_H
 

@@ -49,12 +49,8 @@ static inline mor_vec3 mor_sym3_mul(const mor_sym3* S, mor_vec3 v)
 /* Symmetric part of a matrix known to be symmetric up to rounding. */
 static inline mor_sym3 mor_sym3_from(const mor_mat3* A)
 {
-    return (mor_sym3){ A->m[0][0],
-                       0.5 * (A->m[0][1] + A->m[1][0]),
-                       0.5 * (A->m[0][2] + A->m[2][0]),
-                       A->m[1][1],
-                       0.5 * (A->m[1][2] + A->m[2][1]),
-                       A->m[2][2] };
+    return (mor_sym3){ A->m[0][0], 0.5 * (A->m[0][1] + A->m[1][0]), 0.5 * (A->m[0][2] + A->m[2][0]),
+                       A->m[1][1], 0.5 * (A->m[1][2] + A->m[2][1]), A->m[2][2] };
 }
 
 static inline mor_mat3 mor_sym3_matrix(const mor_sym3* S)

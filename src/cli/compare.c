@@ -23,10 +23,12 @@ static const char help_text[] =
     "  --start cold|warm     from zero (default) or from the stored impulses\n"
     "  --frames N            at most N frames of each file or scene, evenly spread; default 50, 0: all\n"
     "  --traces N            problems whose iterations are followed; default 50\n"
-    "  --iterations DIR      every iterate of the followed runs: solutions, errors, stick and slide (HDF5, one file per run)\n"
+    "  --iterations DIR      every iterate of the followed runs: solutions, errors, stick and slide (HDF5, one file "
+    "per run)\n"
     "  --coordinates minimal|maximal  frames of robots as trees (default) or as bodies with joints\n"
     "  --scene-limit SECONDS whole runs of scenes, CPU seconds each; default 20; 0: no whole runs\n"
-    "  --assume WHAT         what was too slow on two frames is not tried: `family` on frames of the family with half as many contacts more (default),\n"
+    "  --assume WHAT         what was too slow on two frames is not tried: `family` on frames of the family with half "
+    "as many contacts more (default),\n"
     "                        `file` on those of the same file with no fewer contacts, `nothing`: everything is tried\n"
     "  --jobs N              processes; default: one per core\n"
     "  --out FILE.html       a page that needs nothing else\n"
@@ -53,7 +55,8 @@ static int split(char** copy, const char* text, const char** names)
     free(*copy);
     *copy = strdup(text);
     int n = 0;
-    for (char* word = *copy ? strtok(*copy, ",") : NULL; word && n < MOR_LAB_METHODS; word = strtok(NULL, ",")) names[n++] = word;
+    for (char* word = *copy ? strtok(*copy, ",") : NULL; word && n < MOR_LAB_METHODS; word = strtok(NULL, ","))
+        names[n++] = word;
     names[n] = NULL;
     return n;
 }
@@ -77,7 +80,8 @@ static int parse_tols(const char* text, mor_lab_options* o)
     for (const char* p = text; *p;) {
         char* end;
         double t = strtod(p, &end);
-        if (end == p || (*end && *end != ',') || !(t > 0.0 && t < 1.0)) return mor_cli_usage("compare", "--tol %s: expected numbers between 0 and 1, separated by commas", text);
+        if (end == p || (*end && *end != ',') || !(t > 0.0 && t < 1.0))
+            return mor_cli_usage("compare", "--tol %s: expected numbers between 0 and 1, separated by commas", text);
         if (o->tol_count == MOR_LAB_TOLS) return mor_cli_usage("compare", "--tol %s: at most %d", text, MOR_LAB_TOLS);
         o->tols[o->tol_count++] = t;
         p = *end ? end + 1 : end;
@@ -94,38 +98,44 @@ static int parse_value(const char* s, const char* value, arguments* a)
     if (strcmp(s, "--out") == 0) a->out = value;
     else if (strcmp(s, "--iterations") == 0) o->iterations = value;
     else if (strcmp(s, "--coordinates") == 0) {
-        if (strcmp(value, "minimal") != 0 && strcmp(value, "maximal") != 0) return mor_cli_usage("compare", "--coordinates %s: minimal or maximal", value);
+        if (strcmp(value, "minimal") != 0 && strcmp(value, "maximal") != 0)
+            return mor_cli_usage("compare", "--coordinates %s: minimal or maximal", value);
         o->maximal = value[1] == 'a';
     } else if (strcmp(s, "--scene-limit") == 0) {
-        if (!number(value, 0.0, 1e6, &o->scene_limit)) return mor_cli_usage("compare", "--scene-limit %s: expected seconds", value);
-    }
-    else if (strcmp(s, "--assume") == 0) {
+        if (!number(value, 0.0, 1e6, &o->scene_limit))
+            return mor_cli_usage("compare", "--scene-limit %s: expected seconds", value);
+    } else if (strcmp(s, "--assume") == 0) {
         static const char* const words[] = { "nothing", "file", "family" };
         int k = 0;
         while (k < 3 && strcmp(value, words[k]) != 0) k++;
         if (k == 3) return mor_cli_usage("compare", "--assume %s: family, file or nothing", value);
         o->assume = k;
-    }
-    else if (strcmp(s, "--csv") == 0) a->csv = value;
+    } else if (strcmp(s, "--csv") == 0) a->csv = value;
     else if (strcmp(s, "--tol") == 0) return parse_tols(value, o);
     else if (strcmp(s, "--formulations") == 0) {
         if (strcmp(value, "all") == 0) {
             int n = 0;
-            for (; n < MOR_LAB_METHODS && mor_library_formulation_at(o->library, n); n++) o->formulations[n] = mor_library_formulation_at(o->library, n)->name;
+            for (; n < MOR_LAB_METHODS && mor_library_formulation_at(o->library, n); n++)
+                o->formulations[n] = mor_library_formulation_at(o->library, n)->name;
             o->formulations[n] = NULL;
-        } else if (!split(&a->lists[0], value, o->formulations)) return mor_cli_usage("compare", "--formulations needs names");
+        } else if (!split(&a->lists[0], value, o->formulations))
+            return mor_cli_usage("compare", "--formulations needs names");
     } else if (strcmp(s, "--solvers") == 0) {
         if (strcmp(value, "all") == 0) o->solvers[0] = NULL;
         else if (!split(&a->lists[1], value, o->solvers)) return mor_cli_usage("compare", "--solvers needs names");
     } else if (strcmp(s, "--start") == 0) {
-        if (strcmp(value, "cold") != 0 && strcmp(value, "warm") != 0) return mor_cli_usage("compare", "--start %s: cold or warm", value);
+        if (strcmp(value, "cold") != 0 && strcmp(value, "warm") != 0)
+            return mor_cli_usage("compare", "--start %s: cold or warm", value);
         o->warm = value[0] == 'w';
     } else if (strcmp(s, "--time-limit") == 0) {
-        if (!number(value, 1e-3, 1e6, &o->time_limit)) return mor_cli_usage("compare", "--time-limit %s: expected seconds", value);
+        if (!number(value, 1e-3, 1e6, &o->time_limit))
+            return mor_cli_usage("compare", "--time-limit %s: expected seconds", value);
     } else if (strcmp(s, "--memory") == 0) {
-        if (!number(value, 0.1, 1e4, &o->memory_gb)) return mor_cli_usage("compare", "--memory %s: expected gigabytes", value);
+        if (!number(value, 0.1, 1e4, &o->memory_gb))
+            return mor_cli_usage("compare", "--memory %s: expected gigabytes", value);
     } else {
-        if (!number(value, strcmp(s, "--jobs") == 0, 1e6, &x) || x != floor(x)) return mor_cli_usage("compare", "%s %s: expected a whole number", s, value);
+        if (!number(value, strcmp(s, "--jobs") == 0, 1e6, &x) || x != floor(x))
+            return mor_cli_usage("compare", "%s %s: expected a whole number", s, value);
         *(strcmp(s, "--jobs") == 0 ? &o->jobs : strcmp(s, "--frames") == 0 ? &o->frames : &o->traces) = (int)x;
     }
     return 0;
@@ -133,13 +143,16 @@ static int parse_value(const char* s, const char* value, arguments* a)
 
 static int parse(int argc, char** argv, arguments* a)
 {
-    static const char* const known[] = { "--formulations", "--solvers", "--tol", "--time-limit", "--memory", "--start", "--frames", "--traces",
-                                         "--iterations", "--coordinates", "--scene-limit", "--assume", "--jobs", "--out", "--csv", "--json", "--resume", "--quiet", "--help", NULL };
+    static const char* const known[] = { "--formulations", "--solvers", "--tol",    "--time-limit", "--memory",
+                                         "--start",        "--frames",  "--traces", "--iterations", "--coordinates",
+                                         "--scene-limit",  "--assume",  "--jobs",   "--out",        "--csv",
+                                         "--json",         "--resume",  "--quiet",  "--help",       NULL };
     a->options.jobs = (int)fmax(1.0, (double)sysconf(_SC_NPROCESSORS_ONLN));
     size_t used = 0;
     for (int i = 0; i < argc && used < sizeof a->options.command - 2; i++) {
         if (strcmp(argv[i], "--resume") == 0) continue;
-        int n = snprintf(a->options.command + used, sizeof a->options.command - used, "%s%s", i ? " " : "moreau ", argv[i]);
+        int n =
+            snprintf(a->options.command + used, sizeof a->options.command - used, "%s%s", i ? " " : "moreau ", argv[i]);
         if (n > 0) used += (size_t)n;
     }
     for (int i = 1; i < argc; i++) {
@@ -153,7 +166,8 @@ static int parse(int argc, char** argv, arguments* a)
         for (int k = 0; known[k]; k++) is_known = is_known || strcmp(known[k], s) == 0;
         if (!is_known) {
             const char* near = mor_did_you_mean(s, known);
-            return near ? mor_cli_usage("compare", "unknown option '%s', did you mean '%s'?", s, near) : mor_cli_usage("compare", "unknown option '%s'", s);
+            return near ? mor_cli_usage("compare", "unknown option '%s', did you mean '%s'?", s, near)
+                        : mor_cli_usage("compare", "unknown option '%s'", s);
         }
         if (strcmp(s, "--json") == 0) a->json = true;
         else if (strcmp(s, "--resume") == 0) a->resume = true;
@@ -167,7 +181,8 @@ static int parse(int argc, char** argv, arguments* a)
     }
     if (a->help) return 0;
     if (a->problem_count == 0) return mor_cli_usage("compare", "which problems?");
-    if (a->resume && !a->out) return mor_cli_usage("compare", "--resume needs the --out of the comparison that was interrupted");
+    if (a->resume && !a->out)
+        return mor_cli_usage("compare", "--resume needs the --out of the comparison that was interrupted");
     return 0;
 }
 
@@ -190,8 +205,10 @@ static bool progress(void* user, const mor_lab* lab, int done, int planned)
         int fresh = done - m->first;
         double left = fresh > 0 ? (now - m->begin) * (planned - done) / fresh : 0.0;
         int bar = planned ? 30 * done / planned : 30;
-        fprintf(stderr, "\r  [%.*s%*s] %d of %d runs", bar, "##############################", 30 - bar, "", done, planned);
-        if (fresh > 0) fprintf(stderr, left > 90.0 ? ", %.0f min left   " : ", %.0f s left   ", left > 90.0 ? left / 60.0 : left);
+        fprintf(stderr, "\r  [%.*s%*s] %d of %d runs", bar, "##############################", 30 - bar, "", done,
+                planned);
+        if (fresh > 0)
+            fprintf(stderr, left > 90.0 ? ", %.0f min left   " : ", %.0f s left   ", left > 90.0 ? left / 60.0 : left);
     }
     return !interrupted;
 }
@@ -203,11 +220,14 @@ static void print_summary(const mor_lab* lab)
             mor_lab_profile p;
             if (!mor_lab_profile_make(lab, f, t, NULL, &p)) return;
             if (p.problem_count) {
-                printf("%s, tolerance %g, %d problems\n", f < 0 ? "stored problems" : mor_lab_formulation_name(lab, f), lab->options.tols[t], p.problem_count);
-                printf("  %-18s %8s %8s %10s %12s %10s\n", "solver", "solved", "fastest", "x best", "median [s]", "iter");
+                printf("%s, tolerance %g, %d problems\n", f < 0 ? "stored problems" : mor_lab_formulation_name(lab, f),
+                       lab->options.tols[t], p.problem_count);
+                printf("  %-18s %8s %8s %10s %12s %10s\n", "solver", "solved", "fastest", "x best", "median [s]",
+                       "iter");
                 for (int k = 0; k < p.solver_count; k++) {
                     const mor_lab_score* s = &p.scores[k];
-                    printf("  %-18s %8d %8d %10.3g %12.3e %10.4g\n", mor_lab_solver_name(lab, s->solver), s->solved, s->fastest, s->ratio, s->median, s->median_iterations);
+                    printf("  %-18s %8d %8d %10.3g %12.3e %10.4g\n", mor_lab_solver_name(lab, s->solver), s->solved,
+                           s->fastest, s->ratio, s->median, s->median_iterations);
                 }
             }
             mor_lab_profile_free(&p);
@@ -219,8 +239,11 @@ static void print_scenes(const mor_lab* lab)
     for (int i = 0; i < lab->scene_run_count; i++) {
         const mor_lab_scene* r = &lab->scene_runs[i];
         if (i == 0 || lab->scene_runs[i - 1].scene != r->scene)
-            printf("%s, whole runs\n  %-14s %-16s %10s %12s %12s %12s %10s  %s\n", lab->scene_names[r->scene], "formulation", "solver", "step [s]", "error [m]", "gain [J]", "depth [m]", "CPU [s]", "status");
-        printf("  %-14s %-16s %10.3g %12.3e %12.3e %12.3e %10.3g  %s%s\n", mor_lab_formulation_name(lab, r->formulation), mor_lab_solver_name(lab, r->solver), r->step, r->error, r->energy_gain, r->penetration, r->cpu_s,
+            printf("%s, whole runs\n  %-14s %-16s %10s %12s %12s %12s %10s  %s\n", lab->scene_names[r->scene],
+                   "formulation", "solver", "step [s]", "error [m]", "gain [J]", "depth [m]", "CPU [s]", "status");
+        printf("  %-14s %-16s %10.3g %12.3e %12.3e %12.3e %10.3g  %s%s\n",
+               mor_lab_formulation_name(lab, r->formulation), mor_lab_solver_name(lab, r->solver), r->step, r->error,
+               r->energy_gain, r->penetration, r->cpu_s,
                r->reference ? "reference" : mor_status_name((mor_status)r->status), r->detail[0] ? r->detail : "");
     }
 }
@@ -260,11 +283,14 @@ int mor_cli_compare(int argc, char** argv)
     sigaction(SIGTERM, &action, NULL);
     char journal[1100] = "", path[4096];
     mor_code code = mor_lab_begin(&lab, &a.options, &error);
-    for (int i = 0; i < a.problem_count && !code && !interrupted; i++) code = mor_lab_add(&lab, mor_cli_scene_path(a.problems[i], path, sizeof path), &error);
-    if (!code && !interrupted && lab.problem_count == 0) code = mor_fail(&error, MOR_BAD_INPUT, "%s: no problem with contacts", a.problems[0]);
+    for (int i = 0; i < a.problem_count && !code && !interrupted; i++)
+        code = mor_lab_add(&lab, mor_cli_scene_path(a.problems[i], path, sizeof path), &error);
+    if (!code && !interrupted && lab.problem_count == 0)
+        code = mor_fail(&error, MOR_BAD_INPUT, "%s: no problem with contacts", a.problems[0]);
     if (a.out) snprintf(journal, sizeof journal, "%s.journal", a.out);
     meter m = { .shown = isatty(2) && !a.quiet, .first = -1 };
-    if (!code && a.options.iterations && mkdir(a.options.iterations, 0777) != 0 && errno != EEXIST) code = mor_fail(&error, MOR_SYSTEM, "%s: cannot be made: %s", a.options.iterations, strerror(errno));
+    if (!code && a.options.iterations && mkdir(a.options.iterations, 0777) != 0 && errno != EEXIST)
+        code = mor_fail(&error, MOR_SYSTEM, "%s: cannot be made: %s", a.options.iterations, strerror(errno));
     bool whole = a.options.scene_limit > 0.0 && lab.scene_count > 0;
     if (!code && whole) code = mor_lab_run_scenes(&lab, a.out ? journal : NULL, a.resume, progress, &m, &error);
     m.first = -1;
@@ -280,7 +306,8 @@ int mor_cli_compare(int argc, char** argv)
     }
     if (!code && lab.complete && a.out && !status) remove(journal);
     if (interrupted) {
-        fprintf(stderr, "moreau compare: interrupted after %d of %d runs%s\n", lab.run_count, lab.planned, a.out ? "; --resume goes on" : "; with --out it could be resumed");
+        fprintf(stderr, "moreau compare: interrupted after %d of %d runs%s\n", lab.run_count, lab.planned,
+                a.out ? "; --resume goes on" : "; with --out it could be resumed");
         status = 1;
     }
     mor_lab_end(&lab);

@@ -18,10 +18,12 @@ static const char help_text[] =
     "       moreau dataset info DIR|FILE...\n"
     "       moreau dataset add FILE... [-o DIR]\n"
     "       moreau dataset export FILE... [-o DIR]\n\n"
-    "build makes the benchmark problems from their recipes: small and medium sizes, with --full all of them; files that are there stay.\n"
+    "build makes the benchmark problems from their recipes: small and medium sizes, with --full all of them; files "
+    "that are there stay.\n"
     "info lists size, rank deficiency, conditioning and contacts per degree of freedom of every frame.\n"
     "add checks BPMD files of yours (docs/bpmd.md) and copies them into the folder.\n"
-    "export writes every frame as FCLIB problems (HDF5, one per island) for other programs; moreau solve reads them too.\n"
+    "export writes every frame as FCLIB problems (HDF5, one per island) for other programs; moreau solve reads them "
+    "too.\n"
     "DIR is `dataset` unless given. moreau compare DIR runs all methods on it.\n";
 
 typedef struct arguments {
@@ -52,7 +54,9 @@ static int parse(int argc, char** argv, arguments* a)
     for (int k = 0; words[k]; k++)
         if (strcmp(words[k], a->what) == 0) return 0;
     const char* near = mor_did_you_mean(a->what, words);
-    return mor_cli_usage("dataset", "unknown command '%s'; %s%s%s", a->what, near ? "did you mean '" : "build, list, info, add or export", near ? near : "", near ? "'?" : "");
+    return mor_cli_usage("dataset", "unknown command '%s'; %s%s%s", a->what,
+                         near ? "did you mean '" : "build, list, info, add or export", near ? near : "",
+                         near ? "'?" : "");
 }
 
 /* Is `name` one of the comma-separated words? */
@@ -112,7 +116,8 @@ static void print_problem(void* user, const mor_lab_message* m)
     const mor_lab_problem* p = &m->as.problem;
     char deficiency[16] = "-";
     if (p->deficiency >= 0) snprintf(deficiency, sizeof deficiency, "%d", p->deficiency);
-    printf("%-28s %7d %9d %7d %7d %9.2f %11s %11.2e %11.3g\n", p->name, p->bodies, p->contacts, p->rows, p->dof, p->dof ? (double)p->contacts / p->dof : 0.0, deficiency, p->condition, p->mass_ratio);
+    printf("%-28s %7d %9d %7d %7d %9.2f %11s %11.2e %11.3g\n", p->name, p->bodies, p->contacts, p->rows, p->dof,
+           p->dof ? (double)p->contacts / p->dof : 0.0, deficiency, p->condition, p->mass_ratio);
 }
 
 static int info(const arguments* a)
@@ -129,8 +134,11 @@ static int info(const arguments* a)
     bool* done = malloc((size_t)mor_lab_slots(&lab) * sizeof *done);
     if (!code && !done) code = mor_fail(&error, MOR_SYSTEM, "out of memory");
     if (done) memset(done, 1, (size_t)mor_lab_slots(&lab) * sizeof *done); /* statistics only */
-    if (!code) printf("%-28s %7s %9s %7s %7s %9s %11s %11s %11s\n", "problem", "bodies", "contacts", "rows", "dof", "cont/dof", "deficiency", "condition", "mass ratio");
-    for (int i = 0; i < lab.problem_count && !code; i++) code = mor_lab_measure(&lab, i, done, false, print_problem, NULL, &error);
+    if (!code)
+        printf("%-28s %7s %9s %7s %7s %9s %11s %11s %11s\n", "problem", "bodies", "contacts", "rows", "dof", "cont/dof",
+               "deficiency", "condition", "mass ratio");
+    for (int i = 0; i < lab.problem_count && !code; i++)
+        code = mor_lab_measure(&lab, i, done, false, print_problem, NULL, &error);
     free(done);
     mor_lab_end(&lab);
     return code ? mor_cli_fail(&error) : 0;
@@ -170,10 +178,15 @@ int mor_cli_dataset(int argc, char** argv)
         return 0;
     }
     switch (a.what[0]) {
-    case 'b': return build(&a);
-    case 'l': return list();
-    case 'i': return info(&a);
-    case 'e': return export(&a);
-    default: return add(&a);
+    case 'b':
+        return build(&a);
+    case 'l':
+        return list();
+    case 'i':
+        return info(&a);
+    case 'e':
+        return export(&a);
+    default:
+        return add(&a);
     }
 }

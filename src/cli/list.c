@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help_text[] = "usage: moreau list formulations|solvers|collision|integrators|shapes|joints|scenes|controllers [--json]\n";
+static const char help_text[] =
+    "usage: moreau list formulations|solvers|collision|integrators|shapes|joints|scenes|controllers [--json]\n";
 
 /* What every kind of method has in common. */
 typedef struct item {
@@ -78,7 +79,8 @@ static void show(const item* it, mor_json* json)
         const mor_field* tables[] = { it->fields, it->more_fields };
         for (int t = 0; t < 2; t++)
             for (const mor_field* f = tables[t]; f && f->name; f++)
-                printf("%-16s   %s%s%s: %s\n", "", f->name, f->choices ? " = " : "", f->choices ? f->choices : "", f->help);
+                printf("%-16s   %s%s%s: %s\n", "", f->name, f->choices ? " = " : "", f->choices ? f->choices : "",
+                       f->help);
         return;
     }
     mor_json_object(json, NULL);
@@ -114,14 +116,18 @@ static uint32_t converted_forms(const mor_solver* solver)
 static void show_applicability(void)
 {
     printf("\nx takes the problem as it is, c through an exact conversion\n\n%-18s", "");
-    for (int bit = 0; bit < 31 && mor_form_name((mor_form)(1u << bit)); bit++) printf(" %s", mor_form_name((mor_form)(1u << bit)));
+    for (int bit = 0; bit < 31 && mor_form_name((mor_form)(1u << bit)); bit++)
+        printf(" %s", mor_form_name((mor_form)(1u << bit)));
     putchar('\n');
     for (int i = 0; mor_library_solver_at(NULL, i); i++) {
         const mor_solver* s = mor_library_solver_at(NULL, i);
         uint32_t converted = converted_forms(s);
         printf("%-18s", s->name);
         for (int bit = 0; bit < 31 && mor_form_name((mor_form)(1u << bit)); bit++)
-            printf(" %*s", (int)strlen(mor_form_name((mor_form)(1u << bit))), s->accepts & 1u << bit ? "x" : converted & 1u << bit ? "c" : ".");
+            printf(" %*s", (int)strlen(mor_form_name((mor_form)(1u << bit))),
+                   s->accepts & 1u << bit  ? "x"
+                   : converted & 1u << bit ? "c"
+                                           : ".");
         putchar('\n');
     }
 }
@@ -159,7 +165,8 @@ int mor_cli_list(int argc, char** argv)
 {
     const char* what = NULL;
     bool as_json = false;
-    static const char* const kinds[] = { "formulations", "solvers", "collision", "integrators", "shapes", "joints", "scenes", "controllers", NULL };
+    static const char* const kinds[] = { "formulations", "solvers", "collision",   "integrators", "shapes",
+                                         "joints",       "scenes",  "controllers", NULL };
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0) as_json = true;
         else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
@@ -168,12 +175,15 @@ int mor_cli_list(int argc, char** argv)
         } else if (argv[i][0] == '-' || what) return mor_cli_usage("list", "unexpected '%s'", argv[i]);
         else what = argv[i];
     }
-    if (!what) return mor_cli_usage("list", "what? formulations, solvers, collision, integrators, shapes, joints, scenes or controllers");
+    if (!what)
+        return mor_cli_usage(
+            "list", "what? formulations, solvers, collision, integrators, shapes, joints, scenes or controllers");
     int kind = 0;
     while (kinds[kind] && strcmp(kinds[kind], what) != 0) kind++;
     if (!kinds[kind]) {
         const char* near = mor_did_you_mean(what, kinds);
-        return near ? mor_cli_usage("list", "unknown '%s', did you mean '%s'?", what, near) : mor_cli_usage("list", "unknown '%s'", what);
+        return near ? mor_cli_usage("list", "unknown '%s', did you mean '%s'?", what, near)
+                    : mor_cli_usage("list", "unknown '%s'", what);
     }
     mor_json storage, *json = NULL;
     if (as_json) {
@@ -189,7 +199,9 @@ int mor_cli_list(int argc, char** argv)
     if (kind == 1)
         for (int i = 0; mor_library_solver_at(mor_cli_library(), i); i++) {
             const mor_solver* s = mor_library_solver_at(mor_cli_library(), i);
-            show(&(item){ s->name, s->summary, s->reference, s->accepts, mor_world_solver_fields(), s->fields, converted_forms(s) }, json);
+            show(&(item){ s->name, s->summary, s->reference, s->accepts, mor_world_solver_fields(), s->fields,
+                          converted_forms(s) },
+                 json);
         }
     if (kind == 1 && !json) show_applicability();
     if (kind == 2)
@@ -199,11 +211,13 @@ int mor_cli_list(int argc, char** argv)
         }
     for (int i = 0; kind == 3 && mor_integrator_at(i); i++) {
         const mor_integrator* it = mor_integrator_at(i);
-        show(&(item){ it->name, it->summary, it->reference, 0, i ? mor_world_integrator_fields() : NULL, NULL, 0 }, json);
+        show(&(item){ it->name, it->summary, it->reference, 0, i ? mor_world_integrator_fields() : NULL, NULL, 0 },
+             json);
     }
     if (kind == 4)
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) show(&shapes[i], json);
-    for (int i = 0; kind == 5 && json && i < MOR_JOINT_KINDS; i++) show(&(item){ .name = mor_joint_kind_name((mor_joint_kind)i), .summary = "" }, json);
+    for (int i = 0; kind == 5 && json && i < MOR_JOINT_KINDS; i++)
+        show(&(item){ .name = mor_joint_kind_name((mor_joint_kind)i), .summary = "" }, json);
     if (kind == 6) show_scenes(json);
     for (int i = 0; kind == 7 && mor_library_controller_at(mor_cli_library(), i); i++) {
         const mor_controller* c = mor_library_controller_at(mor_cli_library(), i);

@@ -26,12 +26,15 @@ enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
 static void help(FILE* out)
 {
-    fprintf(out, "moreau %s: rigid bodies with contact and friction, and fair comparison of the methods\n\n"
-                 "usage: moreau COMMAND [ARGUMENTS]     (moreau COMMAND --help tells more)\n\n", mor_version());
+    fprintf(out,
+            "moreau %s: rigid bodies with contact and friction, and fair comparison of the methods\n\n"
+            "usage: moreau COMMAND [ARGUMENTS]     (moreau COMMAND --help tells more)\n\n",
+            mor_version());
     for (int i = 0; i < COMMAND_COUNT; i++) fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].help);
-    fprintf(out, "\n--plugin FILE.so adds methods of your own to any command (docs/tutorials/your-solver.md)\n"
-                 "A first try:  moreau run peg_in_hole\n"
-                 "Exit status:  0 success, 1 the method failed on the problem, 2 bad usage or input, 3 the system failed\n");
+    fprintf(out,
+            "\n--plugin FILE.so adds methods of your own to any command (docs/tutorials/your-solver.md)\n"
+            "A first try:  moreau run peg_in_hole\n"
+            "Exit status:  0 success, 1 the method failed on the problem, 2 bad usage or input, 3 the system failed\n");
 }
 
 int mor_cli_fail(const mor_error* error)
@@ -122,7 +125,7 @@ int main(int argc, char** argv)
         return finish(status ? status : commands[i].run(count, argv + 1));
     }
     const char* near = mor_did_you_mean(argv[1], names);
-    fprintf(stderr, "moreau: unknown command '%s'; %s%s%s\n", argv[1], near ? "did you mean '" : "see moreau --help", near ? near : "",
-            near ? "'?" : "");
+    fprintf(stderr, "moreau: unknown command '%s'; %s%s%s\n", argv[1], near ? "did you mean '" : "see moreau --help",
+            near ? near : "", near ? "'?" : "");
     return MOR_BAD_INPUT;
 }

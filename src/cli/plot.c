@@ -48,13 +48,15 @@ static int usage(const char* sentence, const char* word)
 static bool looks_like_dataset(const char* text)
 {
     const char* dot = strrchr(text, '.');
-    return text[0] == '/' && access(text, F_OK) != 0 && !(dot && (strcmp(dot, ".h5") == 0 || strcmp(dot, ".hdf5") == 0));
+    return text[0] == '/' && access(text, F_OK) != 0 &&
+           !(dot && (strcmp(dot, ".h5") == 0 || strcmp(dot, ".hdf5") == 0));
 }
 
 static bool looks_like_file(const char* text)
 {
     const char* dot = strrchr(text, '.');
-    return (dot && (strcmp(dot, ".h5") == 0 || strcmp(dot, ".hdf5") == 0)) || strchr(text, '/') || access(text, F_OK) == 0;
+    return (dot && (strcmp(dot, ".h5") == 0 || strcmp(dot, ".hdf5") == 0)) || strchr(text, '/') ||
+           access(text, F_OK) == 0;
 }
 
 /* FILE.h5 -> FILE.svg */
@@ -85,7 +87,8 @@ static int parse(int argc, char** argv, arguments* a)
             *(is_output ? &a->output : &a->title) = argv[i];
         } else if (word[0] == '-' && word[1]) {
             return 1 + usage("unknown option", word);
-        } else if (a->file_count == 0 || (!mor_is_quantity(word) && strcmp(word, CONVERGENCE) != 0 && !looks_like_dataset(word) && looks_like_file(word))) {
+        } else if (a->file_count == 0 || (!mor_is_quantity(word) && strcmp(word, CONVERGENCE) != 0 &&
+                                          !looks_like_dataset(word) && looks_like_file(word))) {
             if (a->file_count == MOST_FILES) return 1 + usage("too many files at", word);
             a->files[a->file_count++] = word;
         } else {
@@ -94,7 +97,8 @@ static int parse(int argc, char** argv, arguments* a)
         }
     }
     if (a->file_count == 0) return 1 + usage("give a recording and at least one quantity", NULL);
-    if (a->quantity_count == 0) return 1 + usage("give at least one quantity (energy, position, penetration ...) to plot from", a->files[0]);
+    if (a->quantity_count == 0)
+        return 1 + usage("give at least one quantity (energy, position, penetration ...) to plot from", a->files[0]);
     return 0;
 }
 
@@ -140,7 +144,9 @@ int mor_cli_plot(int argc, char** argv)
     if (!code && a.title) snprintf(figure->title, sizeof figure->title, "%s", a.title);
     bool traces = false;
     for (int i = 0; i < a.quantity_count; i++) traces = traces || strcmp(a.quantities[i], CONVERGENCE) == 0;
-    if (traces && a.quantity_count > 1) code = mor_fail(&error, MOR_BAD_INPUT, "convergence is drawn from traces, the other quantities from recordings: one figure each");
+    if (traces && a.quantity_count > 1)
+        code = mor_fail(&error, MOR_BAD_INPUT,
+                        "convergence is drawn from traces, the other quantities from recordings: one figure each");
     if (!code) code = traces ? draw_traces(&a, figure, &error) : draw_recordings(&a, figure, &error);
 
     char output[1100];

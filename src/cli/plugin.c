@@ -29,26 +29,35 @@ static mor_code load(const char* path, mor_error* error)
     void* handle = dlopen(path, RTLD_NOW | RTLD_LOCAL); /* never closed: its methods are in the library */
     if (!handle) return mor_fail(error, MOR_BAD_INPUT, "--plugin %s", dlerror());
     void* symbol = dlsym(handle, "mor_plugin_entry");
-    if (!symbol) return mor_fail(error, MOR_BAD_INPUT, "--plugin %s: it has no mor_plugin_entry; see moreau/plugin.h", path);
+    if (!symbol)
+        return mor_fail(error, MOR_BAD_INPUT, "--plugin %s: it has no mor_plugin_entry; see moreau/plugin.h", path);
     mor_plugin_function entry;
     memcpy(&entry, &symbol, sizeof entry);
     const mor_plugin* p = entry();
     if (!p || p->version < 2 || p->version > MOR_PLUGIN_VERSION)
-        return mor_fail(error, MOR_BAD_INPUT, "--plugin %s: made for plug-in version %u; this program has version %d", path, p ? p->version : 0u, MOR_PLUGIN_VERSION);
-    if (p->solver_size != sizeof(mor_solver) || p->formulation_size != sizeof(mor_formulation) || p->collision_size != sizeof(mor_collision) ||
-        (p->controllers && p->controller_size != sizeof(mor_controller)))
-        return mor_fail(error, MOR_BAD_INPUT, "--plugin %s: built with other headers than this program; compile it again", path);
+        return mor_fail(error, MOR_BAD_INPUT, "--plugin %s: made for plug-in version %u; this program has version %d",
+                        path, p ? p->version : 0u, MOR_PLUGIN_VERSION);
+    if (p->solver_size != sizeof(mor_solver) || p->formulation_size != sizeof(mor_formulation) ||
+        p->collision_size != sizeof(mor_collision) || (p->controllers && p->controller_size != sizeof(mor_controller)))
+        return mor_fail(error, MOR_BAD_INPUT,
+                        "--plugin %s: built with other headers than this program; compile it again", path);
     if (p->version >= 3 && p->error) {
-        if (error_function) return mor_fail(error, MOR_BAD_INPUT, "--plugin %s: an error measure was given already ('%s'); one at a time", path, error_name);
+        if (error_function)
+            return mor_fail(error, MOR_BAD_INPUT,
+                            "--plugin %s: an error measure was given already ('%s'); one at a time", path, error_name);
         error_function = p->error;
         if (p->error_name) error_name = p->error_name;
     }
     if (!library && !(library = mor_library_create(error))) return MOR_SYSTEM;
     mor_code code = MOR_OK;
-    for (int i = 0; p->solvers && p->solvers[i] && !code; i++) code = mor_library_add_solver(library, p->solvers[i], error);
-    for (int i = 0; p->formulations && p->formulations[i] && !code; i++) code = mor_library_add_formulation(library, p->formulations[i], error);
-    for (int i = 0; p->collisions && p->collisions[i] && !code; i++) code = mor_library_add_collision(library, p->collisions[i], error);
-    for (int i = 0; p->controllers && p->controllers[i] && !code; i++) code = mor_library_add_controller(library, p->controllers[i], error);
+    for (int i = 0; p->solvers && p->solvers[i] && !code; i++)
+        code = mor_library_add_solver(library, p->solvers[i], error);
+    for (int i = 0; p->formulations && p->formulations[i] && !code; i++)
+        code = mor_library_add_formulation(library, p->formulations[i], error);
+    for (int i = 0; p->collisions && p->collisions[i] && !code; i++)
+        code = mor_library_add_collision(library, p->collisions[i], error);
+    for (int i = 0; p->controllers && p->controllers[i] && !code; i++)
+        code = mor_library_add_controller(library, p->controllers[i], error);
     return code;
 }
 

@@ -9,8 +9,10 @@
 
 static const char help_text[] =
     "usage: moreau reproduce [FIGURE|all] [-o DIR] [--seed N] [--threads N] [--quick]\n\n"
-    "Runs the experiments of the paper on polyhedral exact geometry again and writes data (CSV, and all of it as data.h5), pictures (SVG) and a page,\n"
-    "DIR/index.html, with the paper's claim beside our number. FIGURE is a number of the paper or table1; figures that show the same runs come together.\n\n"
+    "Runs the experiments of the paper on polyhedral exact geometry again and writes data (CSV, and all of it as "
+    "data.h5), pictures (SVG) and a page,\n"
+    "DIR/index.html, with the paper's claim beside our number. FIGURE is a number of the paper or table1; figures that "
+    "show the same runs come together.\n\n"
     "  1    Fig. 1-2    energy gained in a half-space, psi_min, and its absence\n"
     "  6    Fig. 6-9    hills: trajectories, problem size, solver time\n"
     "  10   Fig. 10-17  sawtooth without and with friction, steps 1e-4 to 1e-1\n"
@@ -22,7 +24,8 @@ static const char help_text[] =
     "  --seed N     of the random states (default 18); rods use seeds 1000, 1001, ...\n"
     "  --threads N  default: all cores; the results do not depend on it\n"
     "  --quick      fewer runs and larger steps\n\n"
-    "Parts that are already in DIR/parts are not computed again: an interrupted run goes on where it stopped. Delete them to begin anew.\n";
+    "Parts that are already in DIR/parts are not computed again: an interrupted run goes on where it stopped. Delete "
+    "them to begin anew.\n";
 
 static void progress(void* user, const char* figure, int done, int total)
 {
@@ -58,7 +61,8 @@ int mor_cli_reproduce(int argc, char** argv)
             char* end = NULL;
             unsigned long long n = strtoull(v, &end, 10);
             if (strcmp(a, "-o") == 0) o.directory = v;
-            else if (*v == '-' || *end || end == v) return mor_cli_usage("reproduce", "%s '%s'; give a whole number", a, v);
+            else if (*v == '-' || *end || end == v)
+                return mor_cli_usage("reproduce", "%s '%s'; give a whole number", a, v);
             else if (strcmp(a, "--seed") == 0) o.seed = n;
             else if (n < 1 || n > 1024) return mor_cli_usage("reproduce", "--threads '%s'; give 1 to 1024", v);
             else o.threads = (int)n;

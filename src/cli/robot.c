@@ -12,13 +12,16 @@ static const char help_text[] =
     "usage: moreau robot FILE.urdf [--state FILE.json] [--frames a,b] [--joints a,b] [--base fixed|floating]\n"
     "                    [--loop a,b[,weld]]... [--json]\n\n"
     "  --state FILE   states: base_pos, base_quat_wxyz, base_lin_vel_world, base_ang_vel_world, s, s_dot, tau\n"
-    "                 (one object, a list, or an object with \"states\"); M, h, g, nudot, frames are computed for each\n"
+    "                 (one object, a list, or an object with \"states\"); M, h, g, nudot, frames are computed for "
+    "each\n"
     "  --frames a,b   only these frames (default: all links)\n"
     "  --joints a,b   keep these joints in this order, lock the others at 0 and merge their links\n"
     "  --base KIND    fixed or floating (default: \"mode\" of the state file; else floating, or fixed if the\n"
     "                 root link is called world or has no mass)\n"
-    "  --loop a,b     the origins of two links meet (a,b,weld: their frames do); may be repeated. Tells how far they are apart\n"
-    "                 at each state, how many equations this makes, their rank, and the degrees of freedom that are left\n"
+    "  --loop a,b     the origins of two links meet (a,b,weld: their frames do); may be repeated. Tells how far they "
+    "are apart\n"
+    "                 at each state, how many equations this makes, their rank, and the degrees of freedom that are "
+    "left\n"
     "  --json         one JSON document on stdout\n\n"
     "nu = [base linear velocity; base angular velocity; joint velocities], world axes; M nudot + h = [0; tau].\n"
     "Damping, friction, limits and mimic are not applied. Meshes: package:// is looked for above the file and in\n"
@@ -54,7 +57,8 @@ static char* copy_text(const char* text)
 
 static void print_tree(const mor_robot_model* m)
 {
-    int links = mor_robot_link_count(m), *depth = calloc((size_t)links, sizeof *depth), *merged = calloc((size_t)links, sizeof *merged);
+    int links = mor_robot_link_count(m), *depth = calloc((size_t)links, sizeof *depth),
+        *merged = calloc((size_t)links, sizeof *merged);
     if (!depth || !merged) goto done;
     for (int i = 0; i < mor_robot_frame_count(m); i++) merged[mor_robot_frame(m, i)->link]++;
     printf("\n  %-44s %-26s %-10s %12s  %s\n", "link", "joint", "type", "mass [kg]", "limits");
@@ -64,11 +68,16 @@ static void print_tree(const mor_robot_model* m)
         int indent = depth[i] < 14 ? 2 * depth[i] : 28;
         char limits[64] = "", more[32] = "";
         bool limited = isfinite(l->lower) || isfinite(l->upper);
-        if (i && limited) snprintf(limits, sizeof limits, "%.4g .. %.4g %s", l->lower, l->upper, l->type == MOR_PRISMATIC ? "m" : "rad");
+        if (i && limited)
+            snprintf(limits, sizeof limits, "%.4g .. %.4g %s", l->lower, l->upper,
+                     l->type == MOR_PRISMATIC ? "m" : "rad");
         if (merged[i] > 1) snprintf(more, sizeof more, "  (%d links merged)", merged[i]);
         printf("  %*s%-*s %-26s %-10s %12.6g  %s%s\n", indent, "", 44 - indent, l->name, i ? l->joint_name : "-",
-               !i ? (mor_robot_floating(m) ? "floating" : "fixed") : l->type == MOR_PRISMATIC ? "prismatic" : limited ? "revolute" : "continuous", l->mass.mass,
-               limits, more);
+               !i                         ? (mor_robot_floating(m) ? "floating" : "fixed")
+               : l->type == MOR_PRISMATIC ? "prismatic"
+               : limited                  ? "revolute"
+                                          : "continuous",
+               l->mass.mass, limits, more);
     }
 done:
     free(depth);
@@ -77,8 +86,10 @@ done:
 
 static void print_summary(const mor_robot_model* m, const char* path)
 {
-    printf("%s\n  %d links in %d moving parts, %d joints, %s base: %d degrees of freedom, %.6g kg, %d collision shapes\n", path, mor_robot_frame_count(m),
-           mor_robot_link_count(m), mor_robot_joint_count(m), mor_robot_floating(m) ? "floating" : "fixed", mor_robot_dof(m), mor_robot_mass(m), mor_robot_shape_count(m));
+    printf(
+        "%s\n  %d links in %d moving parts, %d joints, %s base: %d degrees of freedom, %.6g kg, %d collision shapes\n",
+        path, mor_robot_frame_count(m), mor_robot_link_count(m), mor_robot_joint_count(m),
+        mor_robot_floating(m) ? "floating" : "fixed", mor_robot_dof(m), mor_robot_mass(m), mor_robot_shape_count(m));
     print_tree(m);
 }
 
@@ -90,10 +101,12 @@ typedef struct robot_state {
     double *s, *nu, *tau; /* tau: N, the base part zero */
 } robot_state;
 
-static mor_code read_state(const mor_json_document* d, const mor_json_value* v, const mor_robot_model* m, robot_state* out, mor_error* error)
+static mor_code read_state(const mor_json_document* d, const mor_json_value* v, const mor_robot_model* m,
+                           robot_state* out, mor_error* error)
 {
     int n = mor_robot_joint_count(m), offset = mor_robot_dof(m) - n;
-    if (v->kind != MOR_JSON_OBJECT) return mor_json_fail(d, v, error, "a state is an object with s, s_dot, tau, base_pos ...");
+    if (v->kind != MOR_JSON_OBJECT)
+        return mor_json_fail(d, v, error, "a state is an object with s, s_dot, tau, base_pos ...");
     double position[3] = { 0 }, quaternion[4] = { 1, 0, 0, 0 }, linear[3] = { 0 }, angular[3] = { 0 };
     memset(out->s, 0, (size_t)n * sizeof(double));
     memset(out->nu, 0, (size_t)(n + offset) * sizeof(double));
@@ -102,8 +115,13 @@ static mor_code read_state(const mor_json_document* d, const mor_json_value* v, 
         const char* key;
         int count;
         double* to;
-    } fields[] = { { "base_pos", 3, position }, { "base_quat_wxyz", 4, quaternion }, { "base_lin_vel_world", 3, linear }, { "base_ang_vel_world", 3, angular },
-                   { "s", n, out->s }, { "s_dot", n, out->nu + offset }, { "tau", n, out->tau + offset } };
+    } fields[] = { { "base_pos", 3, position },
+                   { "base_quat_wxyz", 4, quaternion },
+                   { "base_lin_vel_world", 3, linear },
+                   { "base_ang_vel_world", 3, angular },
+                   { "s", n, out->s },
+                   { "s_dot", n, out->nu + offset },
+                   { "tau", n, out->tau + offset } };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         const mor_json_value* list = mor_json_get(v, fields[i].key);
         if (!list) continue;
@@ -112,9 +130,12 @@ static mor_code read_state(const mor_json_document* d, const mor_json_value* v, 
     }
     double size = 0.0;
     for (int i = 0; i < 4; i++) size += quaternion[i] * quaternion[i];
-    if (!(size > 1e-12)) return mor_json_fail(d, mor_json_get(v, "base_quat_wxyz"), error, "the quaternion is zero; [1, 0, 0, 0] means not turned");
-    out->base = (mor_pose){ mor_v3(position[0], position[1], position[2]),
-                            mor_quat_normalize((mor_quat){ quaternion[0], quaternion[1], quaternion[2], quaternion[3] }) };
+    if (!(size > 1e-12))
+        return mor_json_fail(d, mor_json_get(v, "base_quat_wxyz"), error,
+                             "the quaternion is zero; [1, 0, 0, 0] means not turned");
+    out->base =
+        (mor_pose){ mor_v3(position[0], position[1], position[2]),
+                    mor_quat_normalize((mor_quat){ quaternion[0], quaternion[1], quaternion[2], quaternion[3] }) };
     if (offset) {
         memcpy(out->nu, linear, sizeof linear);
         memcpy(out->nu + 3, angular, sizeof angular);
@@ -147,8 +168,9 @@ typedef struct results {
     double *M, *h, *g, *nudot, *J, *zero;
 } results;
 
-static mor_code write_state(mor_json* json, const arguments* a, mor_robot_model* m, mor_robot_work* work, const robot_state* x, mor_vec3 gravity, const int* frames,
-                            int frame_count, results* r, mor_error* error)
+static mor_code write_state(mor_json* json, const arguments* a, mor_robot_model* m, mor_robot_work* work,
+                            const robot_state* x, mor_vec3 gravity, const int* frames, int frame_count, results* r,
+                            mor_error* error)
 {
     int N = mor_robot_dof(m);
     mor_robot_update(m, work, &x->base, x->s, NULL);
@@ -186,7 +208,8 @@ static const mor_json_value* states_of(const mor_json_value* root)
 }
 
 /* All states as JSON; without `json` the loops of the first one as text. */
-static mor_code write_states(mor_json* json, const arguments* a, mor_robot_model* m, const mor_json_document* d, const int* frames, int frame_count, mor_error* error)
+static mor_code write_states(mor_json* json, const arguments* a, mor_robot_model* m, const mor_json_document* d,
+                             const int* frames, int frame_count, mor_error* error)
 {
     int n = mor_robot_joint_count(m), N = mor_robot_dof(m);
     size_t room = 3 * (size_t)N + (size_t)n + 3 * (size_t)N + (size_t)N * (size_t)N + 6 * (size_t)N + 8;
@@ -205,7 +228,8 @@ static mor_code write_states(mor_json* json, const arguments* a, mor_robot_model
     const mor_json_value* root = d ? mor_json_root(d) : NULL;
     const mor_json_value* given = root ? mor_json_get(root, "gravity") : NULL;
     double g[3];
-    if (given && (code = mor_json_numbers_of(d, given, "gravity", 3, g, error)) == MOR_OK) gravity = mor_v3(g[0], g[1], g[2]);
+    if (given && (code = mor_json_numbers_of(d, given, "gravity", 3, g, error)) == MOR_OK)
+        gravity = mor_v3(g[0], g[1], g[2]);
     const mor_json_value* states = root ? states_of(root) : NULL;
     const mor_json_value* v = states && states->kind == MOR_JSON_LIST ? states->first : states;
     if (!d) {
@@ -234,7 +258,9 @@ static int parse(int argc, char** argv, arguments* a)
         const struct {
             const char* name;
             const char** to;
-        } options[] = { { "--state", &a->state }, { "--frames", &a->frames }, { "--joints", &a->joints }, { "--base", &a->base } };
+        } options[] = {
+            { "--state", &a->state }, { "--frames", &a->frames }, { "--joints", &a->joints }, { "--base", &a->base }
+        };
         const char** to = NULL;
         if (strcmp(argv[i], "--loop") == 0) {
             if (a->loop_count == MOR_CLI_LOOPS) return mor_cli_usage("robot", "at most %d loops", MOR_CLI_LOOPS);
@@ -251,12 +277,14 @@ static int parse(int argc, char** argv, arguments* a)
         else a->urdf = argv[i];
     }
     if (!a->urdf) return mor_cli_usage("robot", "which URDF file?");
-    if (a->base && strcmp(a->base, "fixed") != 0 && strcmp(a->base, "floating") != 0) return mor_cli_usage("robot", "--base is fixed or floating, not '%s'", a->base);
+    if (a->base && strcmp(a->base, "fixed") != 0 && strcmp(a->base, "floating") != 0)
+        return mor_cli_usage("robot", "--base is fixed or floating, not '%s'", a->base);
     return 0;
 }
 
 /* Floating or fixed: said, by the state file, or by the name and the mass of the root. */
-static mor_code choose_base(const arguments* a, const mor_json_document* state, const mor_link_def* root, bool* floating, mor_error* error)
+static mor_code choose_base(const arguments* a, const mor_json_document* state, const mor_link_def* root,
+                            bool* floating, mor_error* error)
 {
     const char* word = a->base;
     const mor_json_value* mode = state ? mor_json_get(mor_json_root(state), "mode") : NULL;
@@ -269,7 +297,8 @@ static mor_code choose_base(const arguments* a, const mor_json_document* state, 
     return MOR_OK;
 }
 
-static int report(const arguments* a, mor_robot_model* m, const mor_json_document* state, const int* frames, int frame_count, const char* notes)
+static int report(const arguments* a, mor_robot_model* m, const mor_json_document* state, const int* frames,
+                  int frame_count, const char* notes)
 {
     if (!a->json) {
         mor_error failed = { 0 };
@@ -289,7 +318,8 @@ static int report(const arguments* a, mor_robot_model* m, const mor_json_documen
     mor_json json = mor_json_begin(out);
     mor_json_object(&json, NULL);
     mor_json_list(&json, "joint_order");
-    for (int i = 0; i < mor_robot_joint_count(m); i++) mor_json_text(&json, NULL, mor_robot_link(m, mor_robot_link_of_joint(m, i))->joint_name);
+    for (int i = 0; i < mor_robot_joint_count(m); i++)
+        mor_json_text(&json, NULL, mor_robot_link(m, mor_robot_link_of_joint(m, i))->joint_name);
     mor_json_end(&json);
     mor_json_integer(&json, "N", mor_robot_dof(m));
     mor_json_text(&json, "base_link", mor_robot_link(m, 0)->name);
@@ -303,7 +333,8 @@ static int report(const arguments* a, mor_robot_model* m, const mor_json_documen
         if (!mor_json_finish(&json)) code = mor_fail(&error, MOR_SYSTEM, "out of memory");
     }
     fclose(out);
-    if (code == MOR_OK && (fwrite(text, 1, length, stdout) != length || fflush(stdout) != 0)) code = mor_fail(&error, MOR_SYSTEM, "cannot write to stdout");
+    if (code == MOR_OK && (fwrite(text, 1, length, stdout) != length || fflush(stdout) != 0))
+        code = mor_fail(&error, MOR_SYSTEM, "cannot write to stdout");
     free(text);
     return code == MOR_OK ? 0 : mor_cli_fail(&error);
 }
@@ -324,7 +355,8 @@ int mor_cli_robot(int argc, char** argv)
     mor_robot_model* model = NULL;
     const char** words = malloc(LIST_MAX * sizeof *words);
     int* frames = NULL;
-    char *joints = copy_text(a.joints ? a.joints : ""), *names = copy_text(a.frames ? a.frames : ""), *notes = calloc(1, NOTES);
+    char *joints = copy_text(a.joints ? a.joints : ""), *names = copy_text(a.frames ? a.frames : ""),
+         *notes = calloc(1, NOTES);
     if (!words || !joints || !names || !notes) goto fail;
     if (a.state && !(state = mor_json_read_file(a.state, &error))) goto fail;
 

@@ -18,7 +18,8 @@ static mor_code find_frame(const mor_robot_model* m, const char* name, int* fram
     *frame = strcmp(name, "world") == 0 ? -1 : mor_robot_find_frame(m, name);
     int joint = *frame < 0 ? mor_robot_find_joint(m, name) : -1;
     if (joint >= 0) *frame = mor_robot_find_frame(m, mor_robot_link(m, mor_robot_link_of_joint(m, joint))->name);
-    if (*frame < 0 && strcmp(name, "world") != 0) return mor_fail(error, MOR_BAD_INPUT, "--loop: the robot has no link '%.60s'", name);
+    if (*frame < 0 && strcmp(name, "world") != 0)
+        return mor_fail(error, MOR_BAD_INPUT, "--loop: the robot has no link '%.60s'", name);
     return MOR_OK;
 }
 
@@ -28,10 +29,13 @@ mor_code mor_cli_read_loop(const mor_robot_model* m, const char* text, mor_cli_l
     snprintf(copy, sizeof copy, "%s", text);
     int n = 0;
     for (char* w = strtok(copy, ","); w && n < 4; w = strtok(NULL, ",")) word[n++] = w;
-    if (n < 2 || n > 3) return mor_fail(error, MOR_BAD_INPUT, "--loop takes two links and, if you like, point or weld: a,b,weld; not '%.80s'", text);
+    if (n < 2 || n > 3)
+        return mor_fail(error, MOR_BAD_INPUT,
+                        "--loop takes two links and, if you like, point or weld: a,b,weld; not '%.80s'", text);
     loop->kind = MOR_JOINT_SPHERICAL;
     if (n == 3 && strcmp(word[2], "weld") == 0) loop->kind = MOR_JOINT_FIXED;
-    else if (n == 3 && strcmp(word[2], "point") != 0) return mor_fail(error, MOR_BAD_INPUT, "--loop is point or weld, not '%.40s'", word[2]);
+    else if (n == 3 && strcmp(word[2], "point") != 0)
+        return mor_fail(error, MOR_BAD_INPUT, "--loop is point or weld, not '%.40s'", word[2]);
     for (int i = 0; i < 2; i++) {
         mor_code code = find_frame(m, word[i], &loop->frame[i], error);
         if (code != MOR_OK) return code;
@@ -40,7 +44,8 @@ mor_code mor_cli_read_loop(const mor_robot_model* m, const char* text, mor_cli_l
 }
 
 /* The loop as a joint of the world, from the frames as they are. */
-static mor_joint_def joint_of(const mor_world* w, const mor_robot_model* m, const mor_robot_work* work, const mor_cli_loop* l, int number)
+static mor_joint_def joint_of(const mor_world* w, const mor_robot_model* m, const mor_robot_work* work,
+                              const mor_cli_loop* l, int number)
 {
     mor_joint_def d = mor_joint_def_default();
     snprintf(d.name, sizeof d.name, "loop_%d", number);
@@ -60,14 +65,16 @@ static mor_joint_def joint_of(const mor_world* w, const mor_robot_model* m, cons
 static double gap_of(const mor_robot_model* m, const mor_robot_work* work, const mor_cli_loop* l)
 {
     mor_pose p[2];
-    for (int i = 0; i < 2; i++) p[i] = l->frame[i] < 0 ? mor_pose_identity() : mor_robot_frame_pose(m, work, l->frame[i]);
+    for (int i = 0; i < 2; i++)
+        p[i] = l->frame[i] < 0 ? mor_pose_identity() : mor_robot_frame_pose(m, work, l->frame[i]);
     mor_vec3 d = mor_sub(p[0].position, p[1].position);
     mor_quat q = mor_quat_mul(mor_quat_conj(p[1].rotation), p[0].rotation);
     double turn = l->kind == MOR_JOINT_FIXED ? 2.0 * sqrt(q.x * q.x + q.y * q.y + q.z * q.z) : 0.0;
     return sqrt(mor_dot(d, d) + turn * turn);
 }
 
-mor_code mor_cli_close_loops(mor_robot_model* m, const mor_pose* base, const double* s, const mor_cli_loop* loops, int count, mor_cli_closure* out, mor_error* error)
+mor_code mor_cli_close_loops(mor_robot_model* m, const mor_pose* base, const double* s, const mor_cli_loop* loops,
+                             int count, mor_cli_closure* out, mor_error* error)
 {
     memset(out, 0, sizeof *out);
     mor_world_def wd = mor_world_def_default();
@@ -101,7 +108,10 @@ mor_code mor_cli_close_loops(mor_robot_model* m, const mor_pose* base, const dou
     return code;
 }
 
-static const char* frame_name(const mor_robot_model* m, int frame) { return frame < 0 ? "world" : mor_robot_frame(m, frame)->name; }
+static const char* frame_name(const mor_robot_model* m, int frame)
+{
+    return frame < 0 ? "world" : mor_robot_frame(m, frame)->name;
+}
 
 static void print_rank(const char* where, const mor_joint_rank* r)
 {
@@ -114,7 +124,8 @@ void mor_cli_print_loops(const mor_robot_model* m, const mor_cli_loop* loops, in
 {
     printf("\nloops:\n");
     for (int i = 0; i < count; i++)
-        printf("  %s - %s (%s): open by %.3g\n", frame_name(m, loops[i].frame[0]), frame_name(m, loops[i].frame[1]), loops[i].kind == MOR_JOINT_FIXED ? "weld" : "point", c->gap[i]);
+        printf("  %s - %s (%s): open by %.3g\n", frame_name(m, loops[i].frame[0]), frame_name(m, loops[i].frame[1]),
+               loops[i].kind == MOR_JOINT_FIXED ? "weld" : "point", c->gap[i]);
     print_rank("here", &c->rank);
     if (!(c->left < 1e-9)) {
         printf("  they do not close from this state: %.3g is left; give another with --state\n", c->left);
@@ -125,7 +136,8 @@ void mor_cli_print_loops(const mor_robot_model* m, const mor_cli_loop* loops, in
     print_rank("closed", &c->closed_rank);
 }
 
-void mor_cli_write_loops(mor_json* json, const mor_robot_model* m, const mor_cli_loop* loops, int count, const mor_cli_closure* c)
+void mor_cli_write_loops(mor_json* json, const mor_robot_model* m, const mor_cli_loop* loops, int count,
+                         const mor_cli_closure* c)
 {
     mor_json_object(json, "loops");
     mor_json_list(json, "frames");
@@ -167,9 +179,11 @@ int mor_cli_print_checks(const mor_robot_model* m)
         double k = mass > 0.0 ? sqrt((I->m[0][0] + I->m[1][1] + I->m[2][2]) / (2.0 * mass)) : 0.0;
         char text[300] = "";
         if (reach > 0.0 && k > reach)
-            snprintf(text, sizeof text, "its inertia is that of %.3g kg at %.2g m, but its shapes reach %.2g m only", mass, k, reach);
+            snprintf(text, sizeof text, "its inertia is that of %.3g kg at %.2g m, but its shapes reach %.2g m only",
+                     mass, k, reach);
         else if (i > 0 && mass > 0.0 && mass < 1e-2 * mor_robot_link(m, l->parent)->mass.mass)
-            snprintf(text, sizeof text, "%.3g kg on a part of %.3g kg: very light", mass, mor_robot_link(m, l->parent)->mass.mass);
+            snprintf(text, sizeof text, "%.3g kg on a part of %.3g kg: very light", mass,
+                     mor_robot_link(m, l->parent)->mass.mass);
         if (!*text) continue;
         if (lines++ == 0) printf("\nsuspicious:\n");
         printf("  %s: %s\n", l->name, text);

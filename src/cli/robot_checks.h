@@ -19,14 +19,16 @@ mor_code mor_cli_read_loop(const mor_robot_model* model, const char* text, mor_c
 typedef struct mor_cli_closure {
     double gap[MOR_CLI_LOOPS]; /* norm of each loop's equations [m, rad] */
     mor_joint_rank rank;
-    double left;    /* what is left of the largest gap after closing them */
+    double left;                /* what is left of the largest gap after closing them */
     mor_joint_rank closed_rank; /* there */
-    double moved;   /* the farthest a joint moved for it */
+    double moved;               /* the farthest a joint moved for it */
 } mor_cli_closure;
 
-mor_code mor_cli_close_loops(mor_robot_model* model, const mor_pose* base, const double* s, const mor_cli_loop* loops, int count, mor_cli_closure* out, mor_error* error);
+mor_code mor_cli_close_loops(mor_robot_model* model, const mor_pose* base, const double* s, const mor_cli_loop* loops,
+                             int count, mor_cli_closure* out, mor_error* error);
 void mor_cli_print_loops(const mor_robot_model* model, const mor_cli_loop* loops, int count, const mor_cli_closure* c);
-void mor_cli_write_loops(mor_json* json, const mor_robot_model* model, const mor_cli_loop* loops, int count, const mor_cli_closure* c);
+void mor_cli_write_loops(mor_json* json, const mor_robot_model* model, const mor_cli_loop* loops, int count,
+                         const mor_cli_closure* c);
 
 /* One line for each part whose mass or inertia looks wrong; the number of lines. */
 int mor_cli_print_checks(const mor_robot_model* model);

@@ -77,26 +77,39 @@ static int parse(int argc, char** argv, arguments* a)
     *a = (arguments){ .csv_every = 1, .bpmd_every = 1, .threads = 1, .steps = -1, .end = -1.0 };
     static const struct {
         const char *option, *key;
-    } keys[] = { { "--formulation", "method.formulation.name" }, { "--solver", "method.solver.name" }, { "--collision", "method.collision.name" }, { "--integrator", "method.integrator.name" }, { "--step", "time.step" } };
+    } keys[] = { { "--formulation", "method.formulation.name" },
+                 { "--solver", "method.solver.name" },
+                 { "--collision", "method.collision.name" },
+                 { "--integrator", "method.integrator.name" },
+                 { "--step", "time.step" } };
     for (int i = 1; i < argc; i++) {
         const char* s = argv[i];
         if (strcmp(s, "--help") == 0 || strcmp(s, "-h") == 0) {
             a->help = true;
             return 0;
         }
-        if (strcmp(s, "--json") == 0) { a->json = true; continue; }
-        if (strcmp(s, "--quiet") == 0) { a->quiet = true; continue; }
+        if (strcmp(s, "--json") == 0) {
+            a->json = true;
+            continue;
+        }
+        if (strcmp(s, "--quiet") == 0) {
+            a->quiet = true;
+            continue;
+        }
         if (s[0] != '-') {
             if (a->scene) return mor_cli_usage("run", "two scenes, '%s' and '%s'", a->scene, s);
             a->scene = s;
             continue;
         }
-        const char* known[] = { "--formulation", "--solver", "--collision", "--integrator", "--step", "--time", "--steps", "--set", "--at", "--csv", "--record", "--bpmd", "--threads", "--json", "--quiet", "--help", NULL };
+        const char* known[] = { "--formulation", "--solver", "--collision", "--integrator", "--step",   "--time",
+                                "--steps",       "--set",    "--at",        "--csv",        "--record", "--bpmd",
+                                "--threads",     "--json",   "--quiet",     "--help",       NULL };
         bool is_known = false;
         for (int k = 0; known[k]; k++) is_known = is_known || strcmp(known[k], s) == 0;
         if (!is_known) {
             const char* near = mor_did_you_mean(s, known);
-            return near ? mor_cli_usage("run", "unknown option '%s', did you mean '%s'?", s, near) : mor_cli_usage("run", "unknown option '%s'", s);
+            return near ? mor_cli_usage("run", "unknown option '%s', did you mean '%s'?", s, near)
+                        : mor_cli_usage("run", "unknown option '%s'", s);
         }
         if (i + 1 == argc) return mor_cli_usage("run", "%s needs a value", s);
         const char* value = argv[++i];
@@ -118,10 +131,12 @@ static int parse(int argc, char** argv, arguments* a)
             if (!number(value, &x) || x < 0.0) return mor_cli_usage("run", "--time %s: expected seconds", value);
             a->end = x;
         } else if (strcmp(s, "--steps") == 0) {
-            if (!number(value, &x) || x < 0.0 || x != floor(x) || x > 2e9) return mor_cli_usage("run", "--steps %s: expected a whole number", value);
+            if (!number(value, &x) || x < 0.0 || x != floor(x) || x > 2e9)
+                return mor_cli_usage("run", "--steps %s: expected a whole number", value);
             a->steps = (int)x;
         } else if (strcmp(s, "--threads") == 0) {
-            if (!number(value, &x) || x < 1.0 || x > 256.0 || x != floor(x)) return mor_cli_usage("run", "--threads %s: expected 1 to 256", value);
+            if (!number(value, &x) || x < 1.0 || x > 256.0 || x != floor(x))
+                return mor_cli_usage("run", "--threads %s: expected 1 to 256", value);
             a->threads = (int)x;
         } else if (strcmp(s, "--at") == 0) {
             for (const char* p = value; *p;) {
@@ -149,7 +164,10 @@ static int parse(int argc, char** argv, arguments* a)
 
 /* ------------------------------------------------------------------------------- output */
 
-static void write_vec(mor_json* json, const char* key, mor_vec3 v, int n) { mor_json_numbers(json, key, (double[3]){ v.x, v.y, v.z }, n); }
+static void write_vec(mor_json* json, const char* key, mor_vec3 v, int n)
+{
+    mor_json_numbers(json, key, (double[3]){ v.x, v.y, v.z }, n);
+}
 
 static void write_bodies(mor_json* json, const mor_world* w)
 {
@@ -183,7 +201,11 @@ static void write_robots(mor_json* json, const mor_world* w)
         if (!q) continue;
         mor_pose p;
         mor_world_robot_state(w, i, &p, q + base, q + base + n);
-        if (base) memcpy(q, (double[7]){ p.position.x, p.position.y, p.position.z, p.rotation.w, p.rotation.x, p.rotation.y, p.rotation.z }, 7 * sizeof *q);
+        if (base)
+            memcpy(q,
+                   (double[7]){ p.position.x, p.position.y, p.position.z, p.rotation.w, p.rotation.x, p.rotation.y,
+                                p.rotation.z },
+                   7 * sizeof *q);
         mor_json_object(json, NULL);
         mor_json_text(json, "name", mor_world_robot_name(w, i));
         mor_json_numbers(json, "q", q, base + n);
@@ -357,29 +379,36 @@ static void print_summary(const mor_world* w, const mor_scene* scene, const summ
         mor_body_id id = mor_world_body(w, i);
         if (mor_body_get_kind(w, id) == MOR_FIXED) continue;
         mor_body_state b = mor_body_get_state(w, id);
-        printf("  %-16s at (%.6g, %.6g, %.6g), moving (%.4g, %.4g, %.4g) m/s\n", mor_body_name(w, id), b.com.x, b.com.y, b.com.z,
-               b.velocity.x, b.velocity.y, b.velocity.z);
+        printf("  %-16s at (%.6g, %.6g, %.6g), moving (%.4g, %.4g, %.4g) m/s\n", mor_body_name(w, id), b.com.x, b.com.y,
+               b.com.z, b.velocity.x, b.velocity.y, b.velocity.z);
         shown++;
     }
-    printf("  energy %.6g -> %.6g J, penetration at most %.3g m, drift at most %.3g m\n", s->initial, s->final, s->penetration, max_drift(w, start));
+    printf("  energy %.6g -> %.6g J, penetration at most %.3g m, drift at most %.3g m\n", s->initial, s->final,
+           s->penetration, max_drift(w, start));
     if (mor_world_joint_count(w)) {
-        printf("  %d joints, error at most %.3g; %d equations", mor_world_joint_count(w), s->joint_error, s->rank[0].equations);
-        if (s->rank[0].rank >= 0 && s->rank[0].rank < s->rank[0].equations) printf(" of rank %d (%d redundant)", s->rank[0].rank, s->rank[0].equations - s->rank[0].rank);
+        printf("  %d joints, error at most %.3g; %d equations", mor_world_joint_count(w), s->joint_error,
+               s->rank[0].equations);
+        if (s->rank[0].rank >= 0 && s->rank[0].rank < s->rank[0].equations)
+            printf(" of rank %d (%d redundant)", s->rank[0].rank, s->rank[0].equations - s->rank[0].rank);
         if (s->rank[1].rank != s->rank[0].rank) printf(", rank %d at the end", s->rank[1].rank);
         if (s->rank[0].rank >= 0) printf(", %d degrees of freedom\n", s->rank[0].freedom);
         else puts(", too many to count their rank");
     }
-    printf("  %.3g contacts at most, velocity error at most %.3g m/s, %.3g iterations per step\n", (double)s->max_contacts, s->velocity_error,
-           s->steps ? s->iterations / s->steps : 0.0);
+    printf("  %.3g contacts at most, velocity error at most %.3g m/s, %.3g iterations per step\n",
+           (double)s->max_contacts, s->velocity_error, s->steps ? s->iterations / s->steps : 0.0);
     if (strcmp(mor_world_method(w, "integrator"), "semi-implicit") != 0) {
-        printf("  %s: %.3g sweeps per step, %.6g step(s) halved", mor_world_method(w, "integrator"), s->steps ? s->sweeps / s->steps : 0.0, s->halvings);
+        printf("  %s: %.3g sweeps per step, %.6g step(s) halved", mor_world_method(w, "integrator"),
+               s->steps ? s->sweeps / s->steps : 0.0, s->halvings);
         if (s->rescued > 0.0) printf(", %.6g taken by rk4 past singular positions", s->rescued);
-        if (s->reduced_steps) printf("; in %d of %d steps something one-sided acted and lowered the order to 1", s->reduced_steps, s->steps);
+        if (s->reduced_steps)
+            printf("; in %d of %d steps something one-sided acted and lowered the order to 1", s->reduced_steps,
+                   s->steps);
         putchar('\n');
     }
     double us = s->steps ? 1e6 / s->steps : 0.0;
-    printf("  %.4g us per step (collision %.4g, assemble %.4g, solve %.4g, integrate %.4g), %.3g times real time\n", us * s->timing.total,
-           us * s->timing.collision, us * s->timing.assemble, us * (s->timing.formulate + s->timing.solve), us * s->timing.integrate,
+    printf("  %.4g us per step (collision %.4g, assemble %.4g, solve %.4g, integrate %.4g), %.3g times real time\n",
+           us * s->timing.total, us * s->timing.collision, us * s->timing.assemble,
+           us * (s->timing.formulate + s->timing.solve), us * s->timing.integrate,
            s->wall > 0.0 ? mor_world_time(w) / s->wall : 0.0);
 }
 
@@ -391,20 +420,22 @@ static void write_csv(FILE* out, const mor_world* w, const mor_step_report* r)
         fprintf(out, "time,kinetic,potential,contacts,penetration,velocity_error,iterations,force_x,force_y,force_z");
         for (int i = 0; i < n; i++) {
             const char* b = mor_body_name(w, mor_world_body(w, i));
-            fprintf(out, ",%s.x,%s.y,%s.z,%s.qw,%s.qx,%s.qy,%s.qz,%s.vx,%s.vy,%s.vz,%s.wx,%s.wy,%s.wz", b, b, b, b, b, b, b, b, b, b, b, b, b);
+            fprintf(out, ",%s.x,%s.y,%s.z,%s.qw,%s.qx,%s.qy,%s.qz,%s.vx,%s.vy,%s.vz,%s.wx,%s.wy,%s.wz", b, b, b, b, b,
+                    b, b, b, b, b, b, b, b);
         }
         fputc('\n', out);
         return;
     }
     double f[6];
     contact_wrench(w, f);
-    fprintf(out, "%.17g,%.17g,%.17g,%d,%.17g,%.17g,%d,%.17g,%.17g,%.17g", mor_world_time(w), r->kinetic, r->potential, r->contacts, r->penetration,
-            r->velocity_error, r->iterations, f[0], f[1], f[2]);
+    fprintf(out, "%.17g,%.17g,%.17g,%d,%.17g,%.17g,%d,%.17g,%.17g,%.17g", mor_world_time(w), r->kinetic, r->potential,
+            r->contacts, r->penetration, r->velocity_error, r->iterations, f[0], f[1], f[2]);
     for (int i = 0; i < n; i++) {
         mor_body_state s = mor_body_get_state(w, mor_world_body(w, i));
-        fprintf(out, ",%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g", s.pose.position.x, s.pose.position.y,
-                s.pose.position.z, s.pose.rotation.w, s.pose.rotation.x, s.pose.rotation.y, s.pose.rotation.z, s.velocity.x, s.velocity.y, s.velocity.z,
-                s.angular_velocity.x, s.angular_velocity.y, s.angular_velocity.z);
+        fprintf(out, ",%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g",
+                s.pose.position.x, s.pose.position.y, s.pose.position.z, s.pose.rotation.w, s.pose.rotation.x,
+                s.pose.rotation.y, s.pose.rotation.z, s.velocity.x, s.velocity.y, s.velocity.z, s.angular_velocity.x,
+                s.angular_velocity.y, s.angular_velocity.z);
     }
     fputc('\n', out);
 }
@@ -487,8 +518,10 @@ static int simulate(mor_world* w, const arguments* a, int steps, FILE* csv, summ
         if (!isfinite(r.kinetic) || r.kinetic > 1e30) s->status = "diverged", stopped = true;
         if (stopped) {
             if (terminal) fputc('\n', stderr);
-            fprintf(stderr, "moreau: step %d at t = %g s: %s (velocity error %.3g m/s after %d iterations); the run stops before it\n", k,
-                    mor_world_time(w), r.detail[0] ? r.detail : s->status, r.velocity_error, r.iterations);
+            fprintf(stderr,
+                    "moreau: step %d at t = %g s: %s (velocity error %.3g m/s after %d iterations); the run stops "
+                    "before it\n",
+                    k, mor_world_time(w), r.detail[0] ? r.detail : s->status, r.velocity_error, r.iterations);
             if (s->failures == 0) s->failures = 1;
             s->velocity_error = fmax(s->velocity_error, r.velocity_error);
             break;
@@ -523,7 +556,8 @@ int mor_cli_run(int argc, char** argv)
     qsort(a.times, (size_t)a.time_count, sizeof(double), compare_times);
     mor_error error = { 0 };
     char path[4096], temporary[4096] = "";
-    mor_scene* scene = mor_scene_load(mor_cli_scene_path(a.scene, path, sizeof path), a.sets, mor_cli_library(), &error);
+    mor_scene* scene =
+        mor_scene_load(mor_cli_scene_path(a.scene, path, sizeof path), a.sets, mor_cli_library(), &error);
     if (!scene) return mor_cli_fail(&error);
     if (*mor_scene_notes(scene) && !a.quiet) fputs(mor_scene_notes(scene), stderr);
     mor_recorder* recorder = NULL;

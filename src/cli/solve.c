@@ -41,8 +41,8 @@ static int complain(const char* what, const char* value)
 
 static int parse(int argc, char** argv, arguments* a)
 {
-    static const char* const known[] = { "--kind", "--solver", "--all", "--tol", "--max-iter", "--time-limit",
-                                         "--solution", "--trace", "--json", "--help", NULL };
+    static const char* const known[] = { "--kind",     "--solver", "--all",  "--tol",  "--max-iter", "--time-limit",
+                                         "--solution", "--trace",  "--json", "--help", NULL };
     *a = (arguments){ .options = mor_solve_options_default(), .files = argv };
     for (int k = 1; k < argc; k++) {
         const char* word = argv[k];
@@ -87,17 +87,19 @@ static int parse(int argc, char** argv, arguments* a)
         return 2;
     }
     if (a->solver && a->all) return complain("--solver and --all exclude each other", NULL);
-    if (a->kind && !mor_form_of_kind(a->kind)) return complain("--kind is none of lcp, mlcp, fc2d, fc3d, gfc2d, gfc3d, rfc3d, grfc3d:", a->kind);
+    if (a->kind && !mor_form_of_kind(a->kind))
+        return complain("--kind is none of lcp, mlcp, fc2d, fc3d, gfc2d, gfc3d, rfc3d, grfc3d:", a->kind);
     if (a->solution && (a->all || a->file_count > 1))
         return complain("--solution takes one problem and one solver", NULL);
     if (a->solver && !mor_library_solver(mor_cli_library(), a->solver)) {
         const char* names[64];
         int n = 0;
-        for (; n < 63 && mor_library_solver_at(mor_cli_library(), n); n++) names[n] = mor_library_solver_at(mor_cli_library(), n)->name;
+        for (; n < 63 && mor_library_solver_at(mor_cli_library(), n); n++)
+            names[n] = mor_library_solver_at(mor_cli_library(), n)->name;
         names[n] = NULL;
         const char* near = mor_did_you_mean(a->solver, names);
-        fprintf(stderr, "moreau solve: unknown solver '%s'; %s%s%s", a->solver, near ? "did you mean '" : "known:",
-                near ? near : "", near ? "'?" : "");
+        fprintf(stderr, "moreau solve: unknown solver '%s'; %s%s%s", a->solver,
+                near ? "did you mean '" : "known:", near ? near : "", near ? "'?" : "");
         for (int k = 0; !near && k < n; k++) fprintf(stderr, " %s", names[k]);
         fprintf(stderr, "\n");
         return 2;
@@ -124,16 +126,25 @@ static void print_number(double x)
     else printf("null");
 }
 
-static void print_json(const mor_problem* p, const char* name, const mor_solver* solver, const mor_report* r, bool first)
+static void print_json(const mor_problem* p, const char* name, const mor_solver* solver, const mor_report* r,
+                       bool first)
 {
     printf("%s\n  { \"problem\": ", first ? "[" : ",");
     print_text(name);
-    printf(", \"kind\": \"%s\", \"size\": %d, \"contacts\": %d, \"solver\": \"%s\", \"status\": \"%s\",\n    \"iterations\": %d, \"time_s\": ",
+    printf(", \"kind\": \"%s\", \"size\": %d, \"contacts\": %d, \"solver\": \"%s\", \"status\": \"%s\",\n    "
+           "\"iterations\": %d, \"time_s\": ",
            mor_form_name(p->form), p->size, p->contact_count, solver->name, mor_status_name(r->status), r->iterations);
     print_number(r->time_s);
-    const char* names[] = { "relative", "absolute", "velocity", "natural", "fb", "cck", "normal", "friction", "friction_power" };
-    const double values[] = { r->residual.relative, r->residual.absolute, r->residual.velocity, r->residual.natural,
-                              r->residual.fb, r->residual.cck, r->residual.normal_error, r->residual.friction_error,
+    const char* names[] = { "relative", "absolute", "velocity", "natural",       "fb",
+                            "cck",      "normal",   "friction", "friction_power" };
+    const double values[] = { r->residual.relative,
+                              r->residual.absolute,
+                              r->residual.velocity,
+                              r->residual.natural,
+                              r->residual.fb,
+                              r->residual.cck,
+                              r->residual.normal_error,
+                              r->residual.friction_error,
                               r->residual.friction_power };
     printf(", \"residual\": {");
     for (int k = 0; k < 9; k++) {
@@ -148,7 +159,8 @@ static void print_json(const mor_problem* p, const char* name, const mor_solver*
 static void print_row(const mor_problem* p, const char* name, const mor_solver* solver, const mor_report* r)
 {
     printf("%-42.42s %-6s %6d  %-14s %-13s %7d %10.3e %10.2e %10.2e\n", name, mor_form_name(p->form), p->size,
-           solver->name, mor_status_name(r->status), r->iterations, r->time_s, r->residual.relative, r->residual.absolute);
+           solver->name, mor_status_name(r->status), r->iterations, r->time_s, r->residual.relative,
+           r->residual.absolute);
     if (r->status != MOR_SOLVED && r->detail[0]) printf("    %s\n", r->detail);
 }
 

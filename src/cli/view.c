@@ -14,7 +14,8 @@
 static const char help_text[] =
     "usage: moreau view FILE.h5 [FILE2.h5 ...] [options]     recordings\n"
     "       moreau view SCENE [options]                      a scene, running while you watch\n\n"
-    "Prints an address to open in a browser on this machine, and serves it until interrupted. Of several recordings the\n"
+    "Prints an address to open in a browser on this machine, and serves it until interrupted. Of several recordings "
+    "the\n"
     "first is the subject; the others are laid over it as ghosts or shown beside it.\n\n"
     "  --port N             which port (a free one)\n"
     "  --listen ADDRESS     other machines may look too: listen on this address; the printed address has a token\n"
@@ -24,12 +25,14 @@ static const char help_text[] =
     "  --rate N             most frames per second of simulated time in that file (60)\n"
     "  --png OUT.png        a picture, drawn by Chromium if it is installed\n"
     "  --at T               its time in seconds (the end)\n"
-    "  --video OUT.mp4      a film of the whole recording, drawn by Chromium and written by ffmpeg if they are installed; the\n"
+    "  --video OUT.mp4      a film of the whole recording, drawn by Chromium and written by ffmpeg if they are "
+    "installed; the\n"
     "                       ending chooses the form: .mp4, .webm, .gif\n"
     "  --fps N              its pictures per second (30)\n"
     "  --speed S            its simulated seconds per second (1)\n"
     "  --pixels WxH         size of picture or film (1280x800)\n"
-    "  --look KEY=VALUE,... what page, picture and film show at first: contacts=1, forces=1, theme=light, layout=side, body=NAME,\n"
+    "  --look KEY=VALUE,... what page, picture and film show at first: contacts=1, forces=1, theme=light, layout=side, "
+    "body=NAME,\n"
     "                       trails=all, boxes=1, ... (docs/viewer.md)\n"
     "scenes:\n"
     "  --set KEY=VALUE      any value of the scene, as in moreau run; --formulation F, --solver S, --step H\n"
@@ -90,24 +93,28 @@ static int take(arguments* a, const char* option, const char* value)
         if (!number(value, 0.01, 1e6, &x)) return mor_cli_usage("view", "--rate %s: expected frames per second", value);
         a->export.rate = x;
     } else if (strcmp(option, "--fps") == 0) {
-        if (!number(value, 1.0, 240.0, &x)) return mor_cli_usage("view", "--fps %s: expected 1 to 240 pictures per second", value);
+        if (!number(value, 1.0, 240.0, &x))
+            return mor_cli_usage("view", "--fps %s: expected 1 to 240 pictures per second", value);
         a->picture.rate = x;
     } else if (strcmp(option, "--speed") == 0) {
-        if (!number(value, 1e-4, 1e4, &x)) return mor_cli_usage("view", "--speed %s: expected simulated seconds per second", value);
+        if (!number(value, 1e-4, 1e4, &x))
+            return mor_cli_usage("view", "--speed %s: expected simulated seconds per second", value);
         a->picture.speed = x;
     } else if (strcmp(option, "--at") == 0) {
         if (!number(value, 0.0, 1e9, &x)) return mor_cli_usage("view", "--at %s: expected seconds", value);
         a->picture.time = x;
     } else if (strcmp(option, "--pixels") == 0) {
         char rest;
-        if (sscanf(value, "%dx%d%c", &a->picture.width, &a->picture.height, &rest) != 2 || a->picture.width < 16 || a->picture.height < 16 ||
-            a->picture.width > 8192 || a->picture.height > 8192)
+        if (sscanf(value, "%dx%d%c", &a->picture.width, &a->picture.height, &rest) != 2 || a->picture.width < 16 ||
+            a->picture.height < 16 || a->picture.width > 8192 || a->picture.height > 8192)
             return mor_cli_usage("view", "--pixels %s: expected WIDTHxHEIGHT, 16 to 8192 each", value);
     } else if (strcmp(option, "--port") == 0) {
-        if (!number(value, 1.0, 65535.0, &x) || x != floor(x)) return mor_cli_usage("view", "--port %s: expected 1 to 65535", value);
+        if (!number(value, 1.0, 65535.0, &x) || x != floor(x))
+            return mor_cli_usage("view", "--port %s: expected 1 to 65535", value);
         a->server.port = (int)x;
     } else {
-        if (!number(value, 1.0, 256.0, &x) || x != floor(x)) return mor_cli_usage("view", "--threads %s: expected 1 to 256", value);
+        if (!number(value, 1.0, 256.0, &x) || x != floor(x))
+            return mor_cli_usage("view", "--threads %s: expected 1 to 256", value);
         a->live.threads = (int)x;
     }
     return 0;
@@ -115,9 +122,12 @@ static int take(arguments* a, const char* option, const char* value)
 
 static int parse(int argc, char** argv, arguments* a)
 {
-    static const char* known[] = { "--html", "--size", "--rate", "--png", "--video", "--fps", "--speed", "--at",     "--look", "--pixels",  "--port", "--listen", "--set",
-                                   "--formulation", "--solver", "--step", "--threads", "--paused", "--wait", "--help", NULL };
-    *a = (arguments){ .export = mor_export_options_default(), .picture = mor_picture_options_default(), .live = { .threads = 1 } };
+    static const char* known[] = { "--html",   "--size", "--rate",    "--png",    "--video",  "--fps",  "--speed",
+                                   "--at",     "--look", "--pixels",  "--port",   "--listen", "--set",  "--formulation",
+                                   "--solver", "--step", "--threads", "--paused", "--wait",   "--help", NULL };
+    *a = (arguments){ .export = mor_export_options_default(),
+                      .picture = mor_picture_options_default(),
+                      .live = { .threads = 1 } };
     for (int i = 1; i < argc; i++) {
         const char* word = argv[i];
         if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
@@ -182,7 +192,11 @@ static int view_scene(const arguments* a)
     char path[4096];
     if (a->file_count > 1) return mor_cli_usage("view", "one scene at a time");
     if (a->html || a->png || a->video)
-        return mor_cli_usage("view", "%s needs a recording: moreau run %s --record FILE.h5", a->html ? "--html" : a->png ? "--png" : "--video", a->files[0]);
+        return mor_cli_usage("view", "%s needs a recording: moreau run %s --record FILE.h5",
+                             a->html  ? "--html"
+                             : a->png ? "--png"
+                                      : "--video",
+                             a->files[0]);
     mor_scene* scene = mor_scene_load(mor_cli_scene_path(a->files[0], path, sizeof path), a->sets, NULL, &error);
     if (!scene) return mor_cli_fail(&error);
     mor_live* live = mor_live_create(scene, &a->live, &error);
@@ -204,7 +218,8 @@ static int export_html(const arguments* a, mor_recording* const* recordings)
         printf("  %s: %d of %d frames%s\n", a->files[i], reports[i].frames, reports[i].of_frames,
                reports[i].contacts || !mor_recording_get_info(recordings[i])->has_contacts ? "" : ", without contacts");
     if (reports[0].bytes > a->export.most_bytes)
-        fprintf(stderr, "moreau: %s is larger than %g MB even with two frames per recording\n", a->html, a->export.most_bytes / 1e6);
+        fprintf(stderr, "moreau: %s is larger than %g MB even with two frames per recording\n", a->html,
+                a->export.most_bytes / 1e6);
     return 0;
 }
 
@@ -218,10 +233,12 @@ static int view_recordings(const arguments* a)
         if (!recordings[i]) code = mor_cli_fail(&error);
     }
     if (!code && a->html) code = export_html(a, recordings);
-    if (!code && a->png && mor_picture_png(a->png, recordings, a->file_count, &a->picture, &error)) code = mor_cli_fail(&error);
+    if (!code && a->png && mor_picture_png(a->png, recordings, a->file_count, &a->picture, &error))
+        code = mor_cli_fail(&error);
     int pictures;
     if (!code && a->video) {
-        if (mor_picture_video(a->video, recordings, a->file_count, &a->picture, &pictures, &error)) code = mor_cli_fail(&error);
+        if (mor_picture_video(a->video, recordings, a->file_count, &a->picture, &pictures, &error))
+            code = mor_cli_fail(&error);
         else printf("%s: %d pictures, %.2f s\n", a->video, pictures, pictures / a->picture.rate);
     }
     if (!code && !a->html && !a->png && !a->video) code = serve(a, recordings, a->file_count, NULL);

@@ -339,8 +339,8 @@ static bool grow_keys(mor_bvh* tree)
     return true;
 }
 
-/* Sorts keys[0..count) with `spare` as the other half of the passes; returns the sorted buffer. Few keys are inserted one by one: a pass costs
- * RADIX_SIZE however few they are. */
+/* Sorts keys[0..count) with `spare` as the other half of the passes; returns the sorted buffer. Few keys are inserted
+ * one by one: a pass costs RADIX_SIZE however few they are. */
 static uint64_t* radix_sort(uint64_t* keys, uint64_t* spare, int count)
 {
     for (int k = 1; k < count && count <= FEW; k++) {
@@ -428,8 +428,9 @@ static bool check_node(const mor_bvh* tree, int i, int parent, int* leaves)
     }
     const node *a = &tree->nodes[n->child[0]], *b = &tree->nodes[n->child[1]];
     int taller = a->height > b->height ? a->height : b->height;
-    return n->height == 1 + taller && n->group == (a->group == b->group ? a->group : 0) && contains(&n->fat, &a->fat) && contains(&n->fat, &b->fat) &&
-           check_node(tree, n->child[0], i, leaves) && check_node(tree, n->child[1], i, leaves);
+    return n->height == 1 + taller && n->group == (a->group == b->group ? a->group : 0) && contains(&n->fat, &a->fat) &&
+           contains(&n->fat, &b->fat) && check_node(tree, n->child[0], i, leaves) &&
+           check_node(tree, n->child[1], i, leaves);
 }
 
 bool mor_bvh_check(const mor_bvh* tree)

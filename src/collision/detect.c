@@ -6,9 +6,9 @@
  *
  * so nothing reachable is missed. Boxes in the tree are widened by the halves of a bound of this.
  *
- * Corners. Where corners or parallel edges are nearest, the line between them is no plane the bodies must respect: a peg
- * passes the rim of its hole at a distance, and a row along that line would stop it. Such contacts are kept only if the
- * pair would overlap at the end of the step in free motion.
+ * Corners. Where corners or parallel edges are nearest, the line between them is no plane the bodies must respect: a
+ * peg passes the rim of its hole at a distance, and a row along that line would stop it. Such contacts are kept only if
+ * the pair would overlap at the end of the step in free motion.
  *
  * Order. Pairs come from the tree sorted by shape number, so the contacts do not depend on the tree's form;
  * the words a pair test may keep from step to step (its last separating axis) only save time.
@@ -105,7 +105,8 @@ static bool admit_body(mor_world* w, mor_broad_phase* bp, int slot)
 {
     const mor_body* b = &w->bodies[slot];
     int count = b->no_collision ? 0 : b->shape_count;
-    int first = count > 0 && bp->shapes.count > 0 && w->alive_count < w->body_count ? find_room(bp, count) : bp->shapes.count;
+    int first =
+        count > 0 && bp->shapes.count > 0 && w->alive_count < w->body_count ? find_room(bp, count) : bp->shapes.count;
     int end = first + count;
     if (!mor_buffer_reserve(&w->allocator, &bp->shapes, end, sizeof(shape_slot)) ||
         !mor_buffer_reserve(&w->allocator, &bp->unbounded, bp->unbounded.count + count, sizeof(int)) ||
@@ -119,7 +120,8 @@ static bool admit_body(mor_world* w, mor_broad_phase* bp, int slot)
         if (isfinite(b->shapes[i].geometry->radius)) {
             s->proxy = mor_bvh_insert(bp->tree, mor_geometry_bounds(b->shapes[i].geometry, &s->pose), first + i);
             if (s->proxy < 0) return false;
-            mor_bvh_set_group(bp->tree, s->proxy, b->robot && !w->robots[b->robot - 1]->self_collision ? b->robot : -(slot + 1));
+            mor_bvh_set_group(bp->tree, s->proxy,
+                              b->robot && !w->robots[b->robot - 1]->self_collision ? b->robot : -(slot + 1));
         } else {
             ((int*)bp->unbounded.data)[bp->unbounded.count++] = first + i;
         }
@@ -137,7 +139,8 @@ static bool update(mor_world* w, mor_broad_phase* bp, const mor_collision_option
     bp->bodies.count = w->body_count;
     for (int slot = 0; slot < w->body_count; slot++) {
         const mor_body* b = &w->bodies[slot];
-        if (bodies[slot].generation && (!b->alive || bodies[slot].generation != b->generation)) forget_body(bp, &bodies[slot]);
+        if (bodies[slot].generation && (!b->alive || bodies[slot].generation != b->generation))
+            forget_body(bp, &bodies[slot]);
         if (b->alive && !bodies[slot].generation && !admit_body(w, bp, slot)) return false;
     }
     bp->moved.count = 0;
@@ -184,7 +187,8 @@ static uint32_t* recall(scan* k, int i, int j, uint32_t words[4])
 {
     const mor_buffer* old = &k->bp->cache[0];
     const cached_pair* pairs = old->data;
-    while (k->cursor < old->count && (pairs[k->cursor].i < i || (pairs[k->cursor].i == i && pairs[k->cursor].j < j))) k->cursor++;
+    while (k->cursor < old->count && (pairs[k->cursor].i < i || (pairs[k->cursor].i == i && pairs[k->cursor].j < j)))
+        k->cursor++;
     bool hit = k->cursor < old->count && pairs[k->cursor].i == i && pairs[k->cursor].j == j;
     for (int n = 0; n < 4; n++) words[n] = hit ? pairs[k->cursor].words[n] : 0;
     return words;
@@ -212,8 +216,8 @@ static mor_pose coast(const mor_world* w, const shape_slot* s)
 }
 
 /* Both ways round of the same test. */
-static int run_test(mor_pair_test test, bool swap, const mor_geometry* a, const mor_pose* pa, const mor_geometry* b, const mor_pose* pb,
-                    double reach, uint32_t words[4], mor_point* points)
+static int run_test(mor_pair_test test, bool swap, const mor_geometry* a, const mor_pose* pa, const mor_geometry* b,
+                    const mor_pose* pb, double reach, uint32_t words[4], mor_point* points)
 {
     return swap ? test(b, pb, a, pa, reach, words, points) : test(a, pa, b, pb, reach, words, points);
 }
@@ -238,7 +242,8 @@ static void test_pair(scan* k, int i, int j, bool cached)
     }
     const mor_body *ba = &w->bodies[a->body], *bb = &w->bodies[b->body];
     if (a->body == b->body || (ba->tree < 0 && bb->tree < 0) || mor_world_ignores(w, a->body, b->body)) return;
-    double spin = (a->speed - mor_norm(ba->v)) * (ba->kind != MOR_FIXED) + (b->speed - mor_norm(bb->v)) * (bb->kind != MOR_FIXED);
+    double spin =
+        (a->speed - mor_norm(ba->v)) * (ba->kind != MOR_FIXED) + (b->speed - mor_norm(bb->v)) * (bb->kind != MOR_FIXED);
     double motion = w->h * (mor_norm(mor_sub(ba->v, bb->v)) + spin) + w->h * w->h * mor_norm(w->gravity);
     double reach = k->o->epsilon + (k->o->reach == 0 ? k->sweep * motion : 0.0);
     const mor_geometry *ga = ba->shapes[a->shape].geometry, *gb = bb->shapes[b->shape].geometry;
@@ -252,8 +257,9 @@ static void test_pair(scan* k, int i, int j, bool cached)
     bool swap;
     mor_pair_test test = mor_library_pair(w->library, ga, gb, &swap);
     if (!test) {
-        snprintf(w->collision_error, sizeof w->collision_error, "no collision test for a %s (%s) and a %s (%s); add one to the library's pair table",
-                 ga->label, ba->name, gb->label, bb->name);
+        snprintf(w->collision_error, sizeof w->collision_error,
+                 "no collision test for a %s (%s) and a %s (%s); add one to the library's pair table", ga->label,
+                 ba->name, gb->label, bb->name);
         return;
     }
     mor_point points[MOR_MAX_POINTS];
@@ -322,7 +328,8 @@ void mor_detect(mor_world* w, const mor_collision_options* o, mor_narrow_phase n
         for (int i = 0; i < bp->shapes.count; i++) {
             const shape_slot* s = &((const shape_slot*)bp->shapes.data)[i];
             if (s->body < 0 || s->proxy < 0 || w->bodies[s->body].tree < 0) continue;
-            double above = mor_dot(n, mor_sub(s->pose.position, wide->pose.position)) - w->bodies[s->body].shapes[s->shape].geometry->radius;
+            double above = mor_dot(n, mor_sub(s->pose.position, wide->pose.position)) -
+                           w->bodies[s->body].shapes[s->shape].geometry->radius;
             if (!plane || above <= s->margin + wide->margin) test_pair(&k, id, i, false);
         }
     }

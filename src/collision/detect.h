@@ -16,16 +16,16 @@ typedef struct mor_near_pair {
     int slot_a, slot_b; /* of the bodies */
     int shape_a, shape_b;
     mor_pose pose_a, pose_b;
-    double reach;  /* within which contacts are wanted */
-    double motion; /* how far the pair can move in the step */
+    double reach;    /* within which contacts are wanted */
+    double motion;   /* how far the pair can move in the step */
     uint32_t* words; /* four, kept with the pair */
 } mor_near_pair;
 
 /* Another narrow phase: adds the contacts of the pair and returns true, or leaves it to the library's pair tests. */
 typedef bool (*mor_narrow_phase)(mor_world* world, const mor_collision_options* options, const mor_near_pair* pair);
 
-/* Finds all contacts of the world by the broad phase and the library's pair tests; `narrow` (may be NULL) is asked first.
- * `sweep` scales how far a pair may travel in the step when its reach is widened. */
+/* Finds all contacts of the world by the broad phase and the library's pair tests; `narrow` (may be NULL) is asked
+ * first. `sweep` scales how far a pair may travel in the step when its reach is widened. */
 void mor_detect(mor_world* world, const mor_collision_options* options, mor_narrow_phase narrow, double sweep);
 
 /* Adds a contact of the pair, with materials and belts filled in; false when out of memory. */

@@ -139,7 +139,8 @@ static void facet_of_round(const mor_placed* X, mor_vec3 n, mor_facet* f)
         double h = 0.5 * g->size[1], sign = d.z < 0.0 ? -1.0 : 1.0;
         if (fabs(d.z) > FACE_COSINE) facet_cap(X, r, sign * h, sign, f);
         else if (fabs(d.z) < EDGE_SINE)
-            facet_edge(f, mor_placed_point(X, mor_v3(r * u.x, r * u.y, -h)), 34, mor_placed_point(X, mor_v3(r * u.x, r * u.y, h)), 33, 40);
+            facet_edge(f, mor_placed_point(X, mor_v3(r * u.x, r * u.y, -h)), 34,
+                       mor_placed_point(X, mor_v3(r * u.x, r * u.y, h)), 33, 40);
         else facet_point(f, mor_placed_point(X, mor_v3(r * u.x, r * u.y, sign * h)), sign > 0 ? 33 : 34);
         return;
     }
@@ -158,9 +159,13 @@ void mor_facet_support(const mor_placed* X, mor_vec3 n, mor_facet* f)
 {
     const mor_geometry* g = X->shape;
     switch (g->kind) {
-    case MOR_POLYHEDRON: facet_of_polyhedron(X, n, f); return;
+    case MOR_POLYHEDRON:
+        facet_of_polyhedron(X, n, f);
+        return;
     case MOR_CYLINDER:
-    case MOR_CONE: facet_of_round(X, n, f); return;
+    case MOR_CONE:
+        facet_of_round(X, n, f);
+        return;
     case MOR_CAPSULE: {
         mor_vec3 u = mor_placed_axis(X);
         double h = 0.5 * g->size[1], s = mor_dot(u, n);
@@ -168,6 +173,8 @@ void mor_facet_support(const mor_placed* X, mor_vec3 n, mor_facet* f)
         else facet_point(f, mor_madd(X->p, s < 0.0 ? -h : h, u), s < 0.0 ? 0 : 1);
         return;
     }
-    default: facet_point(f, X->p, 0); return;
+    default:
+        facet_point(f, X->p, 0);
+        return;
     }
 }

@@ -1,13 +1,13 @@
 /* The collision method `features`: what exact geometry needs to know of a pair.
  *
  * Who sees what. A formulation says by `groups` which contacts it wants:
- *   1 (peg, peg-exact)  one group per pair of convex pieces; its planes are the candidates for separation, each with its
- *     rows; contact.plane numbers them. Planes that cannot open in the step and rows that cannot close in it
+ *   1 (peg, peg-exact)  one group per pair of convex pieces; its planes are the candidates for separation, each with
+ *     its rows; contact.plane numbers them. Planes that cannot open in the step and rows that cannot close in it
  *     (farther than `reach` = epsilon + 2 m, m what the pair can move) are left out; the plane the pair was left on
  *     in the last step is always there (contact.held), and so is the best one when nothing is open.
- *   0 (st, ap, peg-heuristic, ...)  the papers' contacts: each vertex against the faces of the other body whose polygon is
- *     nearer than epsilon, with the gap to the supporting plane; crossing edge pairs; `activation: body` takes all faces
- *     as soon as one is near. group: one per vertex. A chain reports its segments the same way.
+ *   0 (st, ap, peg-heuristic, ...)  the papers' contacts: each vertex against the faces of the other body whose polygon
+ *     is nearer than epsilon, with the gap to the supporting plane; crossing edge pairs; `activation: body` takes all
+ *     faces as soon as one is near. group: one per vertex. A chain reports its segments the same way.
  * Shapes without faces (spheres, capsules, ...) keep their ordinary contact: one group, one plane.
  *
  * The feature number of a contact is its plane's number in the upper 32 bits and the row's in the lower, so the
@@ -36,8 +36,8 @@ static void to_world(mor_feature_set* set, const mor_pose* pose_a)
     }
 }
 
-void mor_features_pair(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b, const mor_pose* pose_b, int piece,
-                       const mor_feature_query* query, uint32_t cache[4], mor_feature_set* set)
+void mor_features_pair(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b, const mor_pose* pose_b,
+                       int piece, const mor_feature_query* query, uint32_t cache[4], mor_feature_set* set)
 {
     mor_placed A, B;
     begin(a, b, set);
@@ -47,8 +47,8 @@ void mor_features_pair(const mor_geometry* a, const mor_pose* pose_a, const mor_
     to_world(set, pose_a);
 }
 
-void mor_features_plane(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b, const mor_pose* pose_b, uint32_t id,
-                        double window, mor_feature_set* set)
+void mor_features_plane(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b, const mor_pose* pose_b,
+                        uint32_t id, double window, mor_feature_set* set)
 {
     mor_placed A, B;
     begin(a, b, set);
@@ -59,7 +59,8 @@ void mor_features_plane(const mor_geometry* a, const mor_pose* pose_a, const mor
     to_world(set, pose_a);
 }
 
-double mor_features_along(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b, const mor_pose* pose_b, uint32_t id)
+double mor_features_along(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b, const mor_pose* pose_b,
+                          uint32_t id)
 {
     mor_placed A, B;
     if (a->kind != MOR_POLYHEDRON || b->kind != MOR_POLYHEDRON || id == MOR_NO_PLANE) return -HUGE_VAL;
@@ -75,7 +76,8 @@ static int find_old(const mor_world* w, int body_a, int body_b, int shape_a, int
     const mor_contact* old = w->old_contacts.data;
     int key[4] = { body_a, body_b, shape_a, shape_b }, lo = 0, hi = w->old_contacts.count;
     while (lo < hi) {
-        int mid = (lo + hi) / 2, other[4] = { old[mid].body[0], old[mid].body[1], old[mid].shape[0], old[mid].shape[1] }, c = 0;
+        int mid = (lo + hi) / 2,
+            other[4] = { old[mid].body[0], old[mid].body[1], old[mid].shape[0], old[mid].shape[1] }, c = 0;
         for (int i = 0; i < 4 && c == 0; i++) c = other[i] < key[i] ? -1 : other[i] > key[i];
         if (c < 0) lo = mid + 1;
         else hi = mid;
@@ -89,7 +91,9 @@ static uint32_t held_plane(const mor_world* w, const mor_near_pair* p, int piece
     const mor_contact* old = w->old_contacts.data;
     int a = w->order_of[p->slot_a], b = w->order_of[p->slot_b];
     for (int i = find_old(w, a, b, p->shape_a, p->shape_b); i < w->old_contacts.count; i++) {
-        if (old[i].body[0] != a || old[i].body[1] != b || old[i].shape[0] != p->shape_a || old[i].shape[1] != p->shape_b) break;
+        if (old[i].body[0] != a || old[i].body[1] != b || old[i].shape[0] != p->shape_a ||
+            old[i].shape[1] != p->shape_b)
+            break;
         uint32_t id = (uint32_t)(old[i].feature >> 32);
         if (old[i].held && (int)(old[i].feature >> 24 & 0xff) == piece) return id;
     }
@@ -117,7 +121,8 @@ static bool planes_of_pair(mor_world* w, const mor_collision_options* o, const m
             for (int r = plane->row; r < plane->row + plane->row_count; r++) {
                 const mor_feature_row* row = &set.rows[r];
                 /* the run of a chain sits between plane and row; rows need their kind and one number only */
-                uint64_t number = (uint64_t)(row->feature >> 30) << 22 | (row->feature >> 15 & 0x7ff) << 11 | (row->feature & 0x7ff);
+                uint64_t number =
+                    (uint64_t)(row->feature >> 30) << 22 | (row->feature >> 15 & 0x7ff) << 11 | (row->feature & 0x7ff);
                 mor_contact c = { .point = { row->on_a, row->on_b },
                                   .normal = plane->n,
                                   .gap = row->gap,

@@ -37,10 +37,10 @@ typedef struct mor_feature_row {
 } mor_feature_row;
 
 typedef struct mor_feature_query {
-    double window;  /* planes and rows farther from touching than this are left out */
-    double motion;  /* m: how far the pair may move in the step; the edge pairs' filter of nearness */
-    double turn;    /* angle within which an edge pair is taken for an adjacent open face [rad] */
-    uint32_t held;  /* the plane used last step is always reported, or MOR_NO_PLANE */
+    double window; /* planes and rows farther from touching than this are left out */
+    double motion; /* m: how far the pair may move in the step; the edge pairs' filter of nearness */
+    double turn;   /* angle within which an edge pair is taken for an adjacent open face [rad] */
+    uint32_t held; /* the plane used last step is always reported, or MOR_NO_PLANE */
 } mor_feature_query;
 
 typedef struct mor_feature_set {
@@ -68,9 +68,11 @@ void mor_features_pair(const mor_geometry* a, const mor_pose* pose_a, const mor_
 void mor_features_plane(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b, const mor_pose* pose_b,
                         uint32_t id, double window, mor_feature_set* set);
 
-/* Separation of two polyhedra along the normal of a plane of theirs, whether or not it still is a facet: >= 0 proves them apart. -HUGE_VAL if it
- * cannot be told so (planar shapes, half-spaces, edges that are parallel now). A tenth of the cost of mor_features_pair. */
-double mor_features_along(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b, const mor_pose* pose_b, uint32_t id);
+/* Separation of two polyhedra along the normal of a plane of theirs, whether or not it still is a facet: >= 0 proves
+ * them apart. -HUGE_VAL if it cannot be told so (planar shapes, half-spaces, edges that are parallel now). A tenth of
+ * the cost of mor_features_pair. */
+double mor_features_along(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b, const mor_pose* pose_b,
+                          uint32_t id);
 
 /* The detection of the collision method `features`; options are mor_collision_options. */
 void mor_features_detect(mor_world* world, const void* options);
@@ -79,10 +81,12 @@ void mor_features_detect(mor_world* world, const void* options);
 void mor_features_solid(const mor_placed* A, const mor_placed* B, const mor_feature_query* query, uint32_t cache[4],
                         mor_feature_set* set);
 double mor_features_solid_along(const mor_placed* A, const mor_placed* B, uint32_t id);
-void mor_features_solid_rows(const mor_placed* A, const mor_placed* B, uint32_t id, double window, mor_feature_set* set);
+void mor_features_solid_rows(const mor_placed* A, const mor_placed* B, uint32_t id, double window,
+                             mor_feature_set* set);
 void mor_features_planar(const mor_placed* A, const mor_placed* B, int piece, const mor_feature_query* query,
                          mor_feature_set* set);
-void mor_features_planar_rows(const mor_placed* A, const mor_placed* B, uint32_t id, double window, mor_feature_set* set);
+void mor_features_planar_rows(const mor_placed* A, const mor_placed* B, uint32_t id, double window,
+                              mor_feature_set* set);
 
 /* The papers' contacts (features_vertex.c): every vertex of one shape against the faces of the other that are nearer
  * than epsilon (all faces of the body if `whole`), groups by vertex, and crossing edge pairs. */

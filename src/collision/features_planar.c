@@ -2,19 +2,21 @@
  *
  * The planes are the edges of either piece (a separating line of two convex polygons is always along an edge of one of
  * them); the rows of an edge are the points of the other piece, its support edge cut to the length of the edge. A
- * particle has no edges, so its planes against a polygon are the m half-planes of the papers, max(psi_1 ... psi_m) >= 0.
+ * particle has no edges, so its planes against a polygon are the m half-planes of the papers, max(psi_1 ... psi_m) >=
+ * 0.
  *
- * A chain is a row of convex runs that meet in valleys. Each run is a piece without a floor: behind all its segments and between two sides
- * that go into the solid from its ends, along the mean n of its first and last normal. Without the sides the line of a run would reach beyond its ends and fill the
- * valleys beside it. At a valley the side of one run lies in the other's solid, an internal face like the seam of two tiles. Beyond the
- * open ends there is nothing: a closed polygon says better what is meant there. Cost O(V_a E_b + V_b E_a). */
+ * A chain is a row of convex runs that meet in valleys. Each run is a piece without a floor: behind all its segments
+ * and between two sides that go into the solid from its ends, along the mean n of its first and last normal. Without
+ * the sides the line of a run would reach beyond its ends and fill the valleys beside it. At a valley the side of one
+ * run lies in the other's solid, an internal face like the seam of two tiles. Beyond the open ends there is nothing: a
+ * closed polygon says better what is meant there. Cost O(V_a E_b + V_b E_a). */
 #include "collision/features.h"
 
 enum { MOST = 512 };
 
 typedef struct piece {
     int points, planes;
-    int first; /* number of its first point in the shape */
+    int first;                 /* number of its first point in the shape */
     mor_vec3 p[MOST], n[MOST]; /* points; normals of the planes */
     mor_vec3 q[MOST], t[MOST]; /* plane k runs from q along t */
     double length[MOST];
@@ -77,10 +79,12 @@ static void cut_out(const mor_placed* X, int run, piece* k)
     for (int i = 0; i < edges; i++) {
         mor_vec3 e = mor_sub(k->p[i + 1 < k->points ? i + 1 : 0], k->p[i]);
         double length = mor_norm(e);
-        add_plane(k, first + i, mor_placed_vector(X, C->normals[first + i]), k->p[i], mor_scale(1.0 / length, e), length);
+        add_plane(k, first + i, mor_placed_vector(X, C->normals[first + i]), k->p[i], mor_scale(1.0 / length, e),
+                  length);
     }
     if (closed) return;
-    mor_vec3 up = mor_normalize(mor_add(k->n[0], k->n[edges - 1]), k->n[0]), back = mor_v3(-up.y, up.x, 0); /* outward at the start */
+    /* outward at the start */
+    mor_vec3 up = mor_normalize(mor_add(k->n[0], k->n[edges - 1]), k->n[0]), back = mor_v3(-up.y, up.x, 0);
     add_plane(k, C->edge_count + 2 * run, back, k->p[0], mor_neg(up), HUGE_VAL);
     add_plane(k, C->edge_count + 2 * run + 1, mor_neg(back), k->p[edges], mor_neg(up), HUGE_VAL);
 }
@@ -92,7 +96,8 @@ static double edge_separation(const piece* X, int f, const piece* Y)
     return least;
 }
 
-static void put_row(mor_feature_set* set, mor_feature_plane* plane, mor_vec3 p, double height, bool owner_is_a, uint32_t feature, double window)
+static void put_row(mor_feature_set* set, mor_feature_plane* plane, mor_vec3 p, double height, bool owner_is_a,
+                    uint32_t feature, double window)
 {
     if (!(height < window) || set->row_count == MOR_MAX_ROWS) return;
     mor_feature_row* r = &set->rows[set->row_count++];
@@ -106,9 +111,12 @@ static void edge_rows(const piece* X, int f, const piece* Y, bool owner_is_a, do
     if (set->plane_count == MOR_MAX_PLANES) return;
     uint32_t id = owner_is_a ? mor_plane_id(MOR_FACE_OF_A, X->id[f], 0) : mor_plane_id(MOR_FACE_OF_B, 0, X->id[f]);
     mor_feature_plane* plane = &set->planes[set->plane_count++];
-    *plane = (mor_feature_plane){ .id = id, .n = owner_is_a ? X->n[f] : mor_neg(X->n[f]), .s = edge_separation(X, f, Y), .row = set->row_count };
+    *plane = (mor_feature_plane){
+        .id = id, .n = owner_is_a ? X->n[f] : mor_neg(X->n[f]), .s = edge_separation(X, f, Y), .row = set->row_count
+    };
     mor_vec3 q = X->q[f], t = X->t[f];
-    double length = X->length[f], top = plane->s + MOR_SUPPORT_TOL * fmin(1.0, set->size), tol = MOR_OPEN_TOL * set->size;
+    double length = X->length[f], top = plane->s + MOR_SUPPORT_TOL * fmin(1.0, set->size),
+           tol = MOR_OPEN_TOL * set->size;
     int support[2] = { -1, -1 }, count = 0;
     for (int v = 0; v < Y->points; v++) {
         double h = mor_dot(X->n[f], mor_sub(Y->p[v], q));
@@ -135,9 +143,13 @@ static void edge_rows(const piece* X, int f, const piece* Y, bool owner_is_a, do
     }
 }
 
-static int run_of(const mor_placed* X, int edge) { return X->shape->kind == MOR_CHAIN ? run_of_edge(X->shape->polyline, edge) : 0; }
+static int run_of(const mor_placed* X, int edge)
+{
+    return X->shape->kind == MOR_CHAIN ? run_of_edge(X->shape->polyline, edge) : 0;
+}
 
-void mor_features_planar_rows(const mor_placed* A, const mor_placed* B, uint32_t id, double window, mor_feature_set* set)
+void mor_features_planar_rows(const mor_placed* A, const mor_placed* B, uint32_t id, double window,
+                              mor_feature_set* set)
 {
     piece a, b;
     bool of_a = mor_plane_kind(id) == MOR_FACE_OF_A;
@@ -151,7 +163,8 @@ void mor_features_planar_rows(const mor_placed* A, const mor_placed* B, uint32_t
     else edge_rows(&b, f, &a, false, window, set);
 }
 
-void mor_features_planar(const mor_placed* A, const mor_placed* B, int run, const mor_feature_query* o, mor_feature_set* set)
+void mor_features_planar(const mor_placed* A, const mor_placed* B, int run, const mor_feature_query* o,
+                         mor_feature_set* set)
 {
     piece a, b;
     set->separation = HUGE_VAL;
@@ -171,9 +184,11 @@ void mor_features_planar(const mor_placed* A, const mor_placed* B, int run, cons
         if (best >= o->window) return;
     }
     set->separation = best;
-    set->best = winner < a.planes ? mor_plane_id(MOR_FACE_OF_A, a.id[winner], 0) : mor_plane_id(MOR_FACE_OF_B, 0, b.id[winner - a.planes]);
+    set->best = winner < a.planes ? mor_plane_id(MOR_FACE_OF_A, a.id[winner], 0)
+                                  : mor_plane_id(MOR_FACE_OF_B, 0, b.id[winner - a.planes]);
     for (int f = 0; f < a.planes + b.planes; f++) {
-        uint32_t id = f < a.planes ? mor_plane_id(MOR_FACE_OF_A, a.id[f], 0) : mor_plane_id(MOR_FACE_OF_B, 0, b.id[f - a.planes]);
+        uint32_t id =
+            f < a.planes ? mor_plane_id(MOR_FACE_OF_A, a.id[f], 0) : mor_plane_id(MOR_FACE_OF_B, 0, b.id[f - a.planes]);
         if (s[f] < -o->window && f != winner && id != o->held) continue;
         if (f < a.planes) edge_rows(&a, f, &b, true, o->window, set);
         else edge_rows(&b, f - a.planes, &a, false, o->window, set);

@@ -4,16 +4,18 @@
  *   face f of B    the same with the vertices of A, n_k = -n_f
  *   edge pair      u of A between faces L, R and v of B between l, r with crossing Gauss arcs,
  *                      (l.u)(r.u) < 0,  (L.v)(R.v) < 0,  (r.u)(L.v) > 0       (B's normals reversed),
- *                  n = +-(u x v)/|u x v| outward from A, one row at the nearest points of the segments, psi = n.(p_B - p_A)
+ *                  n = +-(u x v)/|u x v| outward from A, one row at the nearest points of the segments, psi = n.(p_B -
+ *                  p_A)
  *
- * Rows of a face plane. The support feature (points within MOR_SUPPORT_TOL of the lowest) is replaced, when it is an edge or a
- * face, by its part over the face: its vertices inside, the crossings of its edges with the sides of the face, and the face's
- * own corners under it. Higher vertices stay as they are. If nothing of it is over the face, all of it stays. Without
- * this the friction of a body on a large face acts at arms that are not there.
+ * Rows of a face plane. The support feature (points within MOR_SUPPORT_TOL of the lowest) is replaced, when it is an
+ * edge or a face, by its part over the face: its vertices inside, the crossings of its edges with the sides of the
+ * face, and the face's own corners under it. Higher vertices stay as they are. If nothing of it is over the face, all
+ * of it stays. Without this the friction of a body on a large face acts at arms that are not there.
  *
  * Edge pairs pass three filters (the third, at the trial state, is the formulation's):
- *   near            distance of the segments <= distance of the bodies + 2 m: the linear model of a far pair is worthless
- *   not degenerate  n farther than `turn` from the normals of the four faces beside, if their plane is open: the face
+ *   near            distance of the segments <= distance of the bodies + 2 m: the linear model of a far pair is
+ *   worthless not degenerate  n farther than `turn` from the normals of the four faces beside, if their plane is open:
+ *   the face
  *                   plane with its clipped rows says the same, and a single row would let the body turn about its point
  * Nearly parallel edges (sine below 1e-4) are dropped: a face plane separates there.
  *
@@ -36,14 +38,20 @@ bool mor_features_exact(const mor_geometry* a, const mor_geometry* b)
         const mor_geometry* g = both[i];
         switch (g->kind) {
         case MOR_POLYHEDRON:
-            if (g->polyhedron->vertex_count > MOST || g->polyhedron->edge_count > MOST || g->polyhedron->face_count > MOST) return false;
+            if (g->polyhedron->vertex_count > MOST || g->polyhedron->edge_count > MOST ||
+                g->polyhedron->face_count > MOST)
+                return false;
             bounded = true;
             break;
         case MOR_PARTICLE:
-        case MOR_POLYGON: bounded = true; break;
+        case MOR_POLYGON:
+            bounded = true;
+            break;
         case MOR_PLANE:
-        case MOR_CHAIN: break;
-        default: return false;
+        case MOR_CHAIN:
+            break;
+        default:
+            return false;
         }
     }
     if (a->kind == MOR_PARTICLE && b->kind == MOR_PARTICLE) return false;
@@ -62,8 +70,8 @@ typedef struct corner {
 enum { CORNERS = 160 };
 
 /* Cuts the polygon by the side m.(p - q) <= tol of the face. */
-static int cut(const corner* in, int count, corner* out, mor_vec3 m, mor_vec3 q, double tol, int side, int own_edge, const int* loop,
-               int loop_count)
+static int cut(const corner* in, int count, corner* out, mor_vec3 m, mor_vec3 q, double tol, int side, int own_edge,
+               const int* loop, int loop_count)
 {
     int n = 0;
     for (int k = 0; k < count; k++) {
@@ -96,7 +104,11 @@ static int cut_edge(const corner in[2], corner out[2], mor_vec3 m, mor_vec3 q, d
     if (d0 > tol && d1 > tol) return 0;
     corner a = in[0], b = in[1];
     if ((d0 <= tol) != (d1 <= tol)) {
-        corner c = { .p = mor_lerp(a.p, b.p, fmin(1.0, fmax(0.0, d0 / (d0 - d1)))), .kind = 2, .other = a.edge, .own = own_edge, .edge = a.edge };
+        corner c = { .p = mor_lerp(a.p, b.p, fmin(1.0, fmax(0.0, d0 / (d0 - d1)))),
+                     .kind = 2,
+                     .other = a.edge,
+                     .own = own_edge,
+                     .edge = a.edge };
         if (d0 <= tol) b = c;
         else a = c;
     }
@@ -105,7 +117,8 @@ static int cut_edge(const corner in[2], corner out[2], mor_vec3 m, mor_vec3 q, d
     return 2;
 }
 
-static void put_row(mor_feature_set* set, mor_feature_plane* plane, mor_vec3 p, double height, mor_vec3 n, bool owner_is_a, uint32_t feature, double window)
+static void put_row(mor_feature_set* set, mor_feature_plane* plane, mor_vec3 p, double height, mor_vec3 n,
+                    bool owner_is_a, uint32_t feature, double window)
 {
     if (!(height < window) || set->row_count == MOR_MAX_ROWS) return;
     mor_feature_row* r = &set->rows[set->row_count++];
@@ -116,11 +129,13 @@ static void put_row(mor_feature_set* set, mor_feature_plane* plane, mor_vec3 p, 
 }
 
 /* Rows of face f of X (a half-space if it is a plane) against the vertices of Y. */
-static void face_rows(const mor_placed* X, int f, const mor_placed* Y, bool owner_is_a, uint32_t id, double window, mor_feature_set* set)
+static void face_rows(const mor_placed* X, int f, const mor_placed* Y, bool owner_is_a, uint32_t id, double window,
+                      mor_feature_set* set)
 {
     const mor_polyhedron *P = X->shape->polyhedron, *Q = Y->shape->polyhedron;
     if (set->plane_count == MOR_MAX_PLANES) return;
-    mor_vec3 outward = P ? mor_placed_vector(X, P->normals[f]) : mor_placed_axis(X), n = owner_is_a ? outward : mor_neg(outward);
+    mor_vec3 outward = P ? mor_placed_vector(X, P->normals[f]) : mor_placed_axis(X),
+             n = owner_is_a ? outward : mor_neg(outward);
     double offset = P ? P->offsets[f] : 0.0;
     mor_feature_plane* plane = &set->planes[set->plane_count++];
     *plane = (mor_feature_plane){ .id = id, .n = n, .s = HUGE_VAL, .row = set->row_count };
@@ -190,7 +205,8 @@ static void face_rows(const mor_placed* X, int f, const mor_placed* Y, bool owne
         }
         if (twice) continue;
         double h = mor_dot(outward, mor_sub(c->p, X->p)) - offset;
-        put_row(set, plane, c->p, h, n, owner_is_a, mor_feature(c->kind, c->kind == 1 ? c->own : c->other, c->kind == 2 ? c->own : 0), window);
+        put_row(set, plane, c->p, h, n, owner_is_a,
+                mor_feature(c->kind, c->kind == 1 ? c->own : c->other, c->kind == 2 ? c->own : 0), window);
     }
     plane->s = fmin(plane->s, least);
 }
@@ -227,7 +243,8 @@ static void edge_rows(const mor_placed* A, int i, const mor_placed* B, int j, ui
     mor_vec3 p, u, q, v, on_a, on_b;
     edge_ends(A, i, &p, &u);
     edge_ends(B, j, &q, &v);
-    mor_vec3 n = mor_cross(u, v), out = mor_placed_vector(A, mor_add(P->normals[P->edges[i].left], P->normals[P->edges[i].right]));
+    mor_vec3 n = mor_cross(u, v),
+             out = mor_placed_vector(A, mor_add(P->normals[P->edges[i].left], P->normals[P->edges[i].right]));
     n = mor_normalize(n, mor_normalize(out, mor_v3(0, 0, 1)));
     if (mor_dot(n, out) < 0.0) n = mor_neg(n);
     segment_points(p, u, q, v, &on_a, &on_b);
@@ -239,9 +256,15 @@ static void edge_rows(const mor_placed* A, int i, const mor_placed* B, int j, ui
 void mor_features_solid_rows(const mor_placed* A, const mor_placed* B, uint32_t id, double window, mor_feature_set* set)
 {
     switch (mor_plane_kind(id)) {
-    case MOR_FACE_OF_A: face_rows(A, mor_plane_of_a(id), B, true, id, window, set); return;
-    case MOR_FACE_OF_B: face_rows(B, mor_plane_of_b(id), A, false, id, window, set); return;
-    default: edge_rows(A, mor_plane_of_a(id), B, mor_plane_of_b(id), id, set); return;
+    case MOR_FACE_OF_A:
+        face_rows(A, mor_plane_of_a(id), B, true, id, window, set);
+        return;
+    case MOR_FACE_OF_B:
+        face_rows(B, mor_plane_of_b(id), A, false, id, window, set);
+        return;
+    default:
+        edge_rows(A, mor_plane_of_a(id), B, mor_plane_of_b(id), id, set);
+        return;
     }
 }
 
@@ -293,7 +316,8 @@ static void box_faces(search* k)
     const mor_vec3 a = k->P->half, b = k->Q->half;
     double by_a[3][2], by_b[3][2]; /* axis, side */
     for (int i = 0; i < 3; i++) {
-        mor_vec3 row = mor_v3(k->R.m[i][0], k->R.m[i][1], k->R.m[i][2]), column = mor_v3(k->R.m[0][i], k->R.m[1][i], k->R.m[2][i]);
+        mor_vec3 row = mor_v3(k->R.m[i][0], k->R.m[i][1], k->R.m[i][2]),
+                 column = mor_v3(k->R.m[0][i], k->R.m[1][i], k->R.m[2][i]);
         double reach_b = fabs(row.x) * b.x + fabs(row.y) * b.y + fabs(row.z) * b.z + mor_axis(a, i);
         double reach_a = fabs(column.x) * a.x + fabs(column.y) * a.y + fabs(column.z) * a.z + mor_axis(b, i);
         double pa = mor_axis(k->p, i), pb = mor_dot(column, k->p);
@@ -394,7 +418,8 @@ typedef struct edge_list {
 } edge_list;
 
 /* Takes a crossing pair with its outward unit normal into account; false if it separates by more than the window. */
-static bool consider(search* k, int i, int j, mor_vec3 n, const mor_feature_query* o, double tol, uint32_t cache[4], edge_list* list)
+static bool consider(search* k, int i, int j, mor_vec3 n, const mor_feature_query* o, double tol, uint32_t cache[4],
+                     edge_list* list)
 {
     const mor_edge *a = &k->P->edges[i], *b = &k->Q->edges[j];
     mor_vec3 p = k->P->vertices[a->tail], q = k->vertex[b->tail];
@@ -411,7 +436,8 @@ static bool consider(search* k, int i, int j, mor_vec3 n, const mor_feature_quer
     edge_candidate c = { i, j, n, s, 0.0 };
     if (s < -o->window || list->count == MOST_EDGE_PAIRS || beside_open_face(k, &c, o->turn, tol)) return true;
     mor_vec3 on_a, on_b;
-    c.distance = segment_points(p, mor_sub(k->P->vertices[a->head], p), q, mor_sub(k->vertex[b->head], q), &on_a, &on_b);
+    c.distance =
+        segment_points(p, mor_sub(k->P->vertices[a->head], p), q, mor_sub(k->vertex[b->head], q), &on_a, &on_b);
     list->found[list->count++] = c;
     return true;
 }
@@ -429,8 +455,10 @@ static bool search_box_edges(search* k, const mor_feature_query* o, double tol, 
             if (l < PARALLEL_SINE) continue;
             n = mor_scale(1.0 / l, n);
             mor_vec3 local = mor_tmul(&k->R, n);
-            double a1 = mor_axis(n, (i + 1) % 3), a2 = mor_axis(n, (i + 2) % 3), b1 = mor_axis(local, (j + 1) % 3), b2 = mor_axis(local, (j + 2) % 3);
-            if (a1 == 0.0 || a2 == 0.0 || b1 == 0.0 || b2 == 0.0) continue; /* the arcs only touch: a face says the same */
+            double a1 = mor_axis(n, (i + 1) % 3), a2 = mor_axis(n, (i + 2) % 3), b1 = mor_axis(local, (j + 1) % 3),
+                   b2 = mor_axis(local, (j + 2) % 3);
+            /* the arcs only touch: a face says the same */
+            if (a1 == 0.0 || a2 == 0.0 || b1 == 0.0 || b2 == 0.0) continue;
             if (!consider(k, A[i][a1 > 0][a2 > 0], B[j][b1 < 0][b2 < 0], n, o, tol, cache, list) ||
                 !consider(k, A[i][a1 < 0][a2 < 0], B[j][b1 > 0][b2 > 0], mor_neg(n), o, tol, cache, list))
                 return false;
@@ -438,17 +466,18 @@ static bool search_box_edges(search* k, const mor_feature_query* o, double tol, 
     return true;
 }
 
-/* Whether an arc crosses the great circle of an edge depends on the edge's direction only, so parallel edges are looked at together: for
- * direction u of A the edges of B with (l.u)(r.u) < 0, for each edge of A along u and each direction v of those the sign of (L.v)(R.v), and
- * one normal per pair of directions. */
+/* Whether an arc crosses the great circle of an edge depends on the edge's direction only, so parallel edges are looked
+ * at together: for direction u of A the edges of B with (l.u)(r.u) < 0, for each edge of A along u and each direction v
+ * of those the sign of (L.v)(R.v), and one normal per pair of directions. */
 static bool search_all_edges(search* k, const mor_feature_query* o, double tol, uint32_t cache[4], edge_list* list)
 {
     const mor_polyhedron *P = k->P, *Q = k->Q;
     double lift[MOST];
     mor_vec3 v[MOST], normal[MOST];
-    int across[MOST];           /* edges of B whose arcs cross the circle of u; ~j: from behind */
-    signed char known[MOST];    /* by direction of B: is its normal known for this u: 1, parallel: -1 */
-    signed char side[MOST];     /* by direction of B, for one edge of A: 0 not asked, 2 does not cross, or the sign of L.v */
+    int across[MOST];        /* edges of B whose arcs cross the circle of u; ~j: from behind */
+    signed char known[MOST]; /* by direction of B: is its normal known for this u: 1, parallel: -1 */
+    signed char side[MOST];  /* by direction of B, for one edge of A: 0 not asked, 2 does not cross, or the sign of
+                                   L.v */
     for (int b = 0; b < Q->direction_count; b++) v[b] = mor_mul(&k->R, Q->directions[b]);
     for (int a = 0; a < P->direction_count; a++) {
         const mor_vec3 u = P->directions[a];
@@ -492,7 +521,8 @@ static double corners_apart(const search* k)
 {
     double least = HUGE_VAL;
     for (int v = 0; v < 8; v++) {
-        mor_vec3 q = k->vertex[v], p = mor_tmul(&k->R, mor_sub(k->P->vertices[v], k->p)), a = k->P->half, b = k->Q->half;
+        mor_vec3 q = k->vertex[v], p = mor_tmul(&k->R, mor_sub(k->P->vertices[v], k->p)), a = k->P->half,
+                 b = k->Q->half;
         mor_vec3 d = mor_v3(fmax(fabs(q.x) - a.x, 0.0), fmax(fabs(q.y) - a.y, 0.0), fmax(fabs(q.z) - a.z, 0.0));
         mor_vec3 e = mor_v3(fmax(fabs(p.x) - b.x, 0.0), fmax(fabs(p.y) - b.y, 0.0), fmax(fabs(p.z) - b.z, 0.0));
         least = fmin(least, fmin(mor_dot(d, d), mor_dot(e, e)));
@@ -501,14 +531,19 @@ static double corners_apart(const search* k)
 }
 
 /* Crossing arcs; false if one of them separates by more than the window. */
-static bool search_edges(search* k, const mor_placed* A, const mor_placed* B, const mor_feature_query* o, double tol, uint32_t cache[4])
+static bool search_edges(search* k, const mor_placed* A, const mor_placed* B, const mor_feature_query* o, double tol,
+                         uint32_t cache[4])
 {
     const mor_polyhedron* Q = k->Q;
     edge_list list;
     list.count = 0;
-    for (int j = 0; j < Q->edge_count; j++) k->dir[j] = mor_sub(k->vertex[Q->edges[j].head], k->vertex[Q->edges[j].tail]);
-    if (!(k->P->is_box && Q->is_box ? search_box_edges(k, o, tol, cache, &list) : search_all_edges(k, o, tol, cache, &list))) return false;
-    /* near: the distance of the bodies lies between the best separation and what some of their points are apart; it is looked up only if these do not decide */
+    for (int j = 0; j < Q->edge_count; j++)
+        k->dir[j] = mor_sub(k->vertex[Q->edges[j].head], k->vertex[Q->edges[j].tail]);
+    if (!(k->P->is_box && Q->is_box ? search_box_edges(k, o, tol, cache, &list)
+                                    : search_all_edges(k, o, tol, cache, &list)))
+        return false;
+    /* near: the distance of the bodies lies between the best separation and what some of their points are apart; it is
+     * looked up only if these do not decide */
     double near = fmax(k->best, 0.0), far = HUGE_VAL;
     bool asked = k->best <= 0.0;
     for (int c = 0; c < list.count; c++) far = fmin(far, list.found[c].distance);
@@ -547,7 +582,8 @@ static void one_plane(const mor_placed* A, const mor_placed* B, const mor_featur
     if (set->separation >= o->window) set->plane_count = set->row_count = 0;
 }
 
-void mor_features_solid(const mor_placed* A, const mor_placed* B, const mor_feature_query* o, uint32_t cache[4], mor_feature_set* set)
+void mor_features_solid(const mor_placed* A, const mor_placed* B, const mor_feature_query* o, uint32_t cache[4],
+                        mor_feature_set* set)
 {
     if (A->shape->kind == MOR_PLANE || B->shape->kind == MOR_PLANE) {
         one_plane(A, B, o, set);
@@ -556,7 +592,8 @@ void mor_features_solid(const mor_placed* A, const mor_placed* B, const mor_feat
     double bound = A->shape->radius + B->shape->radius + o->window;
     mor_vec3 d = mor_sub(B->p, A->p);
     set->separation = HUGE_VAL;
-    if (mor_dot(d, d) >= bound * bound || (cache[0] && mor_features_solid_along(A, B, cache[0] - 1) >= o->window)) return;
+    if (mor_dot(d, d) >= bound * bound || (cache[0] && mor_features_solid_along(A, B, cache[0] - 1) >= o->window))
+        return;
     search k;
     k.P = A->shape->polyhedron;
     k.Q = B->shape->polyhedron;

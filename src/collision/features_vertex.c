@@ -2,17 +2,17 @@
  *
  * A vertex v of one body and a face f of the other make a contact when the distance of v to the face's polygon (in the
  * plane: the segment) is below epsilon; its gap is psi = n_f.(v - a_f), the distance to the supporting plane, which
- * extends beyond the polygon. With `whole` (activation: body) all faces of the body count as soon as one is near. Contacts of one vertex
- * with one body are a group, its sub-contacts the planes: outside when outside of one of them.
+ * extends beyond the polygon. With `whole` (activation: body) all faces of the body count as soon as one is near.
+ * Contacts of one vertex with one body are a group, its sub-contacts the planes: outside when outside of one of them.
  *
  * In space a face counts for a vertex only if the vertex can be the one that touches: no neighbour lies behind it by
  * more than asin(0.3) (the "applicability" of the original simulator); otherwise two cubes side by side would hold each
  * other by every side. Edge pairs with crossing Gauss arcs that are nearer than epsilon are groups of one.
  *
- * These groups lose or invent edge contacts in space (docs/methods/peg.md): they are here for st, ap and peg-heuristic as
- * the papers have them. D. M. Flickinger, J. Williams, J. C. Trinkle, "Performance of a method for formulating geometrically
- * exact complementarity constraints in multibody dynamic simulation", J. Comput. Nonlinear Dyn. 10 (2015).
- * Cost O(V_a F_b + V_b F_a + E_a E_b). */
+ * These groups lose or invent edge contacts in space (docs/methods/peg.md): they are here for st, ap and peg-heuristic
+ * as the papers have them. D. M. Flickinger, J. Williams, J. C. Trinkle, "Performance of a method for formulating
+ * geometrically exact complementarity constraints in multibody dynamic simulation", J. Comput. Nonlinear Dyn. 10
+ * (2015). Cost O(V_a F_b + V_b F_a + E_a E_b). */
 #include "collision/features.h"
 
 enum { MOST_FACES = 512 };
@@ -23,10 +23,12 @@ typedef struct list {
     int count, capacity, group;
 } list;
 
-static void put(list* l, bool vertex_of_b, mor_vec3 v, mor_vec3 outward, double gap, uint32_t feature, int group, int plane)
+static void put(list* l, bool vertex_of_b, mor_vec3 v, mor_vec3 outward, double gap, uint32_t feature, int group,
+                int plane)
 {
     if (l->count == l->capacity) return;
-    mor_point p = vertex_of_b ? mor_point_on_b(v, outward, gap, feature) : mor_point_on_a(v, mor_neg(outward), gap, feature);
+    mor_point p =
+        vertex_of_b ? mor_point_on_b(v, outward, gap, feature) : mor_point_on_a(v, mor_neg(outward), gap, feature);
     p.group = group;
     p.plane = plane;
     l->points[l->count++] = p;
@@ -42,7 +44,8 @@ static double polygon_distance(const mor_polyhedron* P, int f, mor_vec3 v)
     double height = mor_dot(n, v) - P->offsets[f], best = HUGE_VAL;
     bool inside = true;
     for (int k = 0; k < count; k++) {
-        mor_vec3 p = P->vertices[P->face_vertices[start + k]], e = mor_sub(P->vertices[P->face_vertices[start + (k + 1) % count]], p);
+        mor_vec3 p = P->vertices[P->face_vertices[start + k]],
+                 e = mor_sub(P->vertices[P->face_vertices[start + (k + 1) % count]], p);
         mor_vec3 d = mor_sub(v, p);
         if (mor_dot(mor_cross(e, n), d) <= 0.0) continue;
         inside = false;
@@ -66,7 +69,8 @@ static double applicability(const mor_placed* Y, int v, mor_vec3 n)
     return least;
 }
 
-static void vertices_on_faces(const mor_placed* X, const mor_placed* Y, bool x_is_a, double epsilon, bool whole, list* l)
+static void vertices_on_faces(const mor_placed* X, const mor_placed* Y, bool x_is_a, double epsilon, bool whole,
+                              list* l)
 {
     const mor_polyhedron *P = X->shape->polyhedron, *Q = Y->shape->polyhedron;
     int faces = P ? P->face_count : 1;
@@ -86,7 +90,8 @@ static void vertices_on_faces(const mor_placed* X, const mor_placed* Y, bool x_i
             if (!near[f] && !whole) continue;
             mor_vec3 n = P ? mor_placed_vector(X, P->normals[f]) : mor_placed_axis(X);
             double gap = P ? mor_dot(P->normals[f], local) - P->offsets[f] : local.z;
-            put(l, x_is_a, world, n, gap, x_is_a ? mor_feature(MOR_VERTEX_OF_B, f, v) : mor_feature(MOR_VERTEX_OF_A, v, f), l->group, ++plane);
+            put(l, x_is_a, world, n, gap,
+                x_is_a ? mor_feature(MOR_VERTEX_OF_B, f, v) : mor_feature(MOR_VERTEX_OF_A, v, f), l->group, ++plane);
         }
     }
 }
@@ -96,13 +101,16 @@ static void crossing_edges(const mor_placed* A, const mor_placed* B, double epsi
     const mor_polyhedron *P = A->shape->polyhedron, *Q = B->shape->polyhedron;
     for (int i = 0; i < P->edge_count; i++) {
         const mor_edge* a = &P->edges[i];
-        mor_vec3 p = mor_placed_point(A, P->vertices[a->tail]), u = mor_sub(mor_placed_point(A, P->vertices[a->head]), p);
+        mor_vec3 p = mor_placed_point(A, P->vertices[a->tail]),
+                 u = mor_sub(mor_placed_point(A, P->vertices[a->head]), p);
         mor_vec3 L = mor_placed_vector(A, P->normals[a->left]), R = mor_placed_vector(A, P->normals[a->right]);
         for (int j = 0; j < Q->edge_count; j++) {
             const mor_edge* b = &Q->edges[j];
-            double lu = -mor_dot(mor_placed_vector(B, Q->normals[b->left]), u), ru = -mor_dot(mor_placed_vector(B, Q->normals[b->right]), u);
+            double lu = -mor_dot(mor_placed_vector(B, Q->normals[b->left]), u),
+                   ru = -mor_dot(mor_placed_vector(B, Q->normals[b->right]), u);
             if (lu * ru >= 0.0) continue;
-            mor_vec3 q = mor_placed_point(B, Q->vertices[b->tail]), v = mor_sub(mor_placed_point(B, Q->vertices[b->head]), q);
+            mor_vec3 q = mor_placed_point(B, Q->vertices[b->tail]),
+                     v = mor_sub(mor_placed_point(B, Q->vertices[b->head]), q);
             double Lv = mor_dot(L, v), Rv = mor_dot(R, v);
             if (Lv * Rv >= 0.0 || ru * Lv <= 0.0) continue;
             mor_vec3 n = mor_cross(u, v), w = mor_sub(q, p);
@@ -133,7 +141,9 @@ static bool applicable_planar(const mor_placed* Y, int v, mor_vec3 outward)
     const mor_polyline* C = g->polyline;
     int n = C->point_count, before = v - 1, after = v + 1;
     if (g->kind == MOR_CHAIN) {
-        if (before < 0 || after >= n || C->normals[v - 1].x * C->normals[v].y - C->normals[v - 1].y * C->normals[v].x >= 0.0) return false;
+        if (before < 0 || after >= n ||
+            C->normals[v - 1].x * C->normals[v].y - C->normals[v - 1].y * C->normals[v].x >= 0.0)
+            return false;
     } else {
         before = (v + n - 1) % n;
         after = (v + 1) % n;
@@ -159,15 +169,17 @@ static void points_on_lines(const mor_placed* X, const mor_placed* Y, bool x_is_
         for (int pass = 0; pass < 2; pass++) {
             int plane = 0;
             for (int f = 0; f < C->edge_count; f++) {
-                mor_vec3 p = C->points[f], e = mor_sub(C->points[f + 1 < C->point_count ? f + 1 : 0], p), d = mor_sub(local, p);
+                mor_vec3 p = C->points[f], e = mor_sub(C->points[f + 1 < C->point_count ? f + 1 : 0], p),
+                         d = mor_sub(local, p);
                 double t = fmin(1.0, fmax(0.0, mor_dot(d, e) / mor_dot(e, e)));
                 bool near = mor_norm(mor_madd(d, -t, e)) < epsilon;
                 mor_vec3 n = mor_placed_vector(X, C->normals[f]);
                 if (!applicable_planar(Y, v, n)) continue;
                 if (pass == 0) any = any || near;
                 else if (near || whole)
-                    put(l, x_is_a, world, n, mor_dot(C->normals[f], d), x_is_a ? mor_feature(MOR_VERTEX_OF_B, f, v) : mor_feature(MOR_VERTEX_OF_A, v, f),
-                        l->group, ++plane);
+                    put(l, x_is_a, world, n, mor_dot(C->normals[f], d),
+                        x_is_a ? mor_feature(MOR_VERTEX_OF_B, f, v) : mor_feature(MOR_VERTEX_OF_A, v, f), l->group,
+                        ++plane);
             }
             if (!any) break;
             if (pass == 0) l->group++;
@@ -175,8 +187,8 @@ static void points_on_lines(const mor_placed* X, const mor_placed* Y, bool x_is_
     }
 }
 
-int mor_features_vertex(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b, const mor_pose* pose_b, double epsilon,
-                        bool whole, mor_point* points, int capacity)
+int mor_features_vertex(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b, const mor_pose* pose_b,
+                        double epsilon, bool whole, mor_point* points, int capacity)
 {
     mor_placed A, B;
     mor_place_pair(a, pose_a, b, pose_b, &A, &B);

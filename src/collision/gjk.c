@@ -57,8 +57,12 @@ mor_vec3 mor_support(const mor_placed* X, mor_vec3 direction)
     mor_vec3 d = mor_placed_unvector(X, direction), p;
     double rho, r = g->size[0];
     switch (g->kind) {
-    case MOR_POLYHEDRON: p = polyhedron_support(g->polyhedron, d); break;
-    case MOR_CAPSULE: p = mor_v3(0, 0, d.z < 0.0 ? -0.5 * g->size[1] : 0.5 * g->size[1]); break;
+    case MOR_POLYHEDRON:
+        p = polyhedron_support(g->polyhedron, d);
+        break;
+    case MOR_CAPSULE:
+        p = mor_v3(0, 0, d.z < 0.0 ? -0.5 * g->size[1] : 0.5 * g->size[1]);
+        break;
     case MOR_CYLINDER:
         rho = sqrt(d.x * d.x + d.y * d.y);
         p = rho > 0.0 ? mor_v3(r * d.x / rho, r * d.y / rho, 0) : mor_v3(r, 0, 0);
@@ -72,7 +76,8 @@ mor_vec3 mor_support(const mor_placed* X, mor_vec3 direction)
             p.z = -0.25 * g->size[1];
         }
         break;
-    default: return X->p;
+    default:
+        return X->p;
     }
     return mor_placed_point(X, p);
 }
@@ -128,7 +133,8 @@ static double volume(mor_vec3 a, mor_vec3 b, mor_vec3 c) { return mor_dot(a, mor
 
 static bool origin_inside(const mor_vec3* w)
 {
-    double d[4] = { volume(w[1], w[2], w[3]), -volume(w[0], w[2], w[3]), volume(w[0], w[1], w[3]), -volume(w[0], w[1], w[2]) };
+    double d[4] = { volume(w[1], w[2], w[3]), -volume(w[0], w[2], w[3]), volume(w[0], w[1], w[3]),
+                    -volume(w[0], w[1], w[2]) };
     return (d[0] > 0 && d[1] > 0 && d[2] > 0 && d[3] > 0) || (d[0] < 0 && d[1] < 0 && d[2] < 0 && d[3] < 0);
 }
 

@@ -136,7 +136,8 @@ static int clip_to_face(const mor_facet* ref, const mor_facet* inc, mor_vec3 n, 
         if (!(gap[k] < reach)) continue;
         mor_vec3 q = mor_madd(c->p, -radius_inc, n);
         uint32_t feature;
-        if (c->kind == 2) feature = swapped ? mor_feature(MOR_EDGE_EDGE, c->inc, c->ref) : mor_feature(MOR_EDGE_EDGE, c->ref, c->inc);
+        if (c->kind == 2)
+            feature = swapped ? mor_feature(MOR_EDGE_EDGE, c->inc, c->ref) : mor_feature(MOR_EDGE_EDGE, c->ref, c->inc);
         else if ((c->kind == 0) != swapped)
             feature = mor_feature(MOR_VERTEX_OF_B, swapped ? inc->face : ref->face, c->kind == 0 ? c->inc : c->ref);
         else feature = mor_feature(MOR_VERTEX_OF_A, c->kind == 0 ? c->inc : c->ref, swapped ? ref->face : inc->face);
@@ -157,13 +158,15 @@ static int clip_edges(const mor_facet* a, const mor_facet* b, mor_vec3 n, double
     mor_vec3 c = mor_cross(u, v);
     if (uu == 0.0 || vv == 0.0 || mor_dot(c, c) > PARALLEL_SINE * PARALLEL_SINE * uu * vv) return 0;
     /* along u: a covers [0,1], b covers [t0,t1] */
-    double t0 = mor_dot(u, mor_sub(b->point[0], a->point[0])) / uu, t1 = mor_dot(u, mor_sub(b->point[1], a->point[0])) / uu;
+    double t0 = mor_dot(u, mor_sub(b->point[0], a->point[0])) / uu,
+           t1 = mor_dot(u, mor_sub(b->point[1], a->point[0])) / uu;
     double lower = fmax(0.0, fmin(t0, t1)), upper = fmin(1.0, fmax(t0, t1)), slack = tol / sqrt(uu);
     if (lower > upper + slack || t0 == t1) return 0;
     int count = 0;
     for (int k = 0; k < 2; k++) {
         double t = k == 0 ? lower : upper;
-        mor_vec3 on_a = mor_lerp(a->point[0], a->point[1], t), on_b = mor_lerp(b->point[0], b->point[1], (t - t0) / (t1 - t0));
+        mor_vec3 on_a = mor_lerp(a->point[0], a->point[1], t),
+                 on_b = mor_lerp(b->point[0], b->point[1], (t - t0) / (t1 - t0));
         double gap = mor_dot(n, mor_sub(on_b, on_a)) - radius_a - radius_b;
         if (gap < *least) *least = gap;
         if (!(gap < reach)) continue;
@@ -172,7 +175,8 @@ static int clip_edges(const mor_facet* a, const mor_facet* b, mor_vec3 n, double
         if (k == 0 ? fmin(t0, t1) > 0.0 : fmax(t0, t1) < 1.0)
             feature = mor_feature(MOR_VERTEX_OF_B, a->edge[0], b->vertex[(t0 < t1) == (k == 0) ? 0 : 1]);
         else feature = mor_feature(MOR_VERTEX_OF_A, a->vertex[k], b->edge[0]);
-        count = append(points, count, mor_point_on_b(mor_madd(on_b, -radius_b, n), n, gap, feature), 1e-3 * sqrt(fmin(uu, vv)));
+        count = append(points, count, mor_point_on_b(mor_madd(on_b, -radius_b, n), n, gap, feature),
+                       1e-3 * sqrt(fmin(uu, vv)));
     }
     return count;
 }
@@ -194,7 +198,7 @@ int mor_manifold_reduce(mor_point* points, int count, int limit)
 {
     assert(limit >= 8 && count <= MOR_MAX_POINTS);
     if (count <= limit) return count;
-    static const double octant[8][2] = { { 1, 0 }, { HALF_ROOT, HALF_ROOT }, { 0, 1 }, { -HALF_ROOT, HALF_ROOT },
+    static const double octant[8][2] = { { 1, 0 },  { HALF_ROOT, HALF_ROOT },   { 0, 1 },  { -HALF_ROOT, HALF_ROOT },
                                          { -1, 0 }, { -HALF_ROOT, -HALF_ROOT }, { 0, -1 }, { HALF_ROOT, -HALF_ROOT } };
     mor_vec3 t, o;
     mor_tangents(points[0].normal, mor_v3(1, 0, 0), &t, &o);

@@ -51,7 +51,7 @@ enum {
     MOR_VERTEX_OF_B = 0, /* a vertex of b against a face of a */
     MOR_VERTEX_OF_A = 1, /* a vertex of a against a face of b */
     MOR_EDGE_EDGE = 2,
-    MOR_CLOSEST = 3      /* the closest points of the shapes, wherever they lie */
+    MOR_CLOSEST = 3 /* the closest points of the shapes, wherever they lie */
 };
 static inline uint32_t mor_feature(int kind, int of_a, int of_b)
 {
@@ -95,9 +95,10 @@ void mor_facet_support(const mor_placed* X, mor_vec3 n, mor_facet* facet);
  * its corners. At least one of them is a face with a normal not far from -+n, or both are edges that
  * are nearly parallel; otherwise no points result. `radius` (sum of the radii around core shapes) is
  * taken off every gap. Returns the points with gap < reach and, in *least, the least gap of all
- * corners (HUGE_VAL if there are none). `tol` is a length below which corners count as inside. At most MOR_MAX_POINTS. */
-int mor_manifold_clip(const mor_facet* a, const mor_facet* b, mor_vec3 n, double radius_a, double radius_b,
-                      double tol, double reach, mor_point* points, double* least);
+ * corners (HUGE_VAL if there are none). `tol` is a length below which corners count as inside. At most MOR_MAX_POINTS.
+ * */
+int mor_manifold_clip(const mor_facet* a, const mor_facet* b, mor_vec3 n, double radius_a, double radius_b, double tol,
+                      double reach, mor_point* points, double* least);
 
 /* Keeps at most `limit` (8 or more) of the points: the deepest, and the farthest in eight directions
  * of the contact plane, gaps counting as lost distance. A corner of the support polygon that turns by

@@ -89,7 +89,8 @@ int mor_pair_box_box(const mor_geometry* a, const mor_pose* pose_a, const mor_ge
             double ll = R[i1][j] * R[i1][j] + R[i2][j] * R[i2][j];
             if (ll < 1e-14) continue;
             double along = t[i2] * R[i1][j] - t[i1] * R[i2][j];
-            s = fabs(along) - ha[i1] * abs_R[i2][j] - ha[i2] * abs_R[i1][j] - hb[j1] * abs_R[i][j2] - hb[j2] * abs_R[i][j1];
+            s = fabs(along) - ha[i1] * abs_R[i2][j] - ha[i2] * abs_R[i1][j] - hb[j1] * abs_R[i][j2] -
+                hb[j2] * abs_R[i][j1];
             /* |L| <= 1 makes a negative s only worse: no division unless it can matter */
             if (s <= 0.0 && s <= fmax(best_edge, best_face)) continue;
             s /= sqrt(ll);
@@ -105,7 +106,8 @@ int mor_pair_box_box(const mor_geometry* a, const mor_pose* pose_a, const mor_ge
 
     mor_axis_choice axis = { .kind = kind, .separation = best_face };
     if (best_edge > best_face + mor_axis_tolerance(best_edge, size)) {
-        mor_vec3 u = mor_v3(A.R.m[0][ei], A.R.m[1][ei], A.R.m[2][ei]), v = mor_v3(B.R.m[0][ej], B.R.m[1][ej], B.R.m[2][ej]);
+        mor_vec3 u = mor_v3(A.R.m[0][ei], A.R.m[1][ei], A.R.m[2][ei]),
+                 v = mor_v3(B.R.m[0][ej], B.R.m[1][ej], B.R.m[2][ej]);
         mor_vec3 n = mor_cross(u, v);
         axis.kind = MOR_AXIS_EDGES;
         axis.separation = best_edge;

@@ -29,7 +29,10 @@ static double segment_distance(const mor_polyline* C, int i, mor_vec3 p, double*
     return mor_norm(mor_madd(d, -c, e));
 }
 
-static double line_gap(const mor_polyline* C, int i, mor_vec3 p) { return mor_dot(C->normals[i], mor_sub(p, C->points[i])); }
+static double line_gap(const mor_polyline* C, int i, mor_vec3 p)
+{
+    return mor_dot(C->normals[i], mor_sub(p, C->points[i]));
+}
 
 /* The segment nearest to p; *inside if p is in the solid there. */
 static int locate(const mor_polyline* C, mor_vec3 p, bool* inside)
@@ -113,7 +116,8 @@ int mor_pair_disc_chain(const mor_geometry* a, const mor_pose* pose_a, const mor
         double gap = line_gap(C, i, c), d = segment_distance(C, i, c, &t);
         bool own = inside && i == nearest, over = t >= 0.0 && t <= 1.0;
         if (own || (over && d < reach + r && (gap >= 0.0 || (inside && !share_ridge(C, i, nearest)))))
-            count = disc_contact(pose_a, pose_b, C->normals[i], gap, r, reach, mor_feature(MOR_VERTEX_OF_A, 0, i), points, count);
+            count = disc_contact(pose_a, pose_b, C->normals[i], gap, r, reach, mor_feature(MOR_VERTEX_OF_A, 0, i),
+                                 points, count);
     }
     if (inside) return count;
     /* ends and ridges whose own region holds the centre */
@@ -145,7 +149,8 @@ static int ridge_polygon(const mor_geometry* a, const mor_pose* pose_a, const mo
             edge = k;
         }
     }
-    mor_vec3 e = mor_sub(P->points[edge + 1 < P->point_count ? edge + 1 : 0], P->points[edge]), d = mor_sub(p, P->points[edge]);
+    mor_vec3 e = mor_sub(P->points[edge + 1 < P->point_count ? edge + 1 : 0], P->points[edge]),
+             d = mor_sub(p, P->points[edge]);
     if (mor_dot(d, e) < 0.0 || mor_dot(d, e) > mor_dot(e, e)) return count; /* a corner of the polygon is nearer */
     /* the normal must point out of the solid between those of both sides */
     mor_vec3 n = mor_rotate(pose_a->rotation, P->normals[edge]), out = mor_neg(mor_unrotate(pose_b->rotation, n));

@@ -97,7 +97,8 @@ static int find_ridge(const mor_placed* X, mor_vec3 n, mor_vec3* ridge)
 /* Climbs the separation from c->normal with steps from `step` radians down to 1e-9. */
 static void climb(const mor_placed* A, const mor_placed* B, double step, mor_closest* c)
 {
-    static const double compass[8][2] = { { 1, 0 }, { 0.8, 0.6 }, { 0, 1 }, { -0.6, 0.8 }, { -1, 0 }, { -0.8, -0.6 }, { 0, -1 }, { 0.6, -0.8 } };
+    static const double compass[8][2] = { { 1, 0 },  { 0.8, 0.6 },   { 0, 1 },  { -0.6, 0.8 },
+                                          { -1, 0 }, { -0.8, -0.6 }, { 0, -1 }, { 0.6, -0.8 } };
     mor_vec3 ridge[2], n = c->normal, t, o;
     int ridges = find_ridge(A, n, &ridge[0]);
     ridges += find_ridge(B, n, &ridge[ridges]);
@@ -172,6 +173,7 @@ int mor_pair_convex_convex(const mor_geometry* a, const mor_pose* pose_a, const 
     int count = mor_manifold_clip(&fa, &fb, c.normal, ra, rb, tol, reach, points, &least);
     count = mor_manifold_reduce(points, count, RESTING_POINTS);
     if (least > gap + tol)
-        points[count++] = mor_point_on_b(mor_madd(c.on_b, -rb, c.normal), c.normal, gap, mor_feature(MOR_CLOSEST, 0, 0));
+        points[count++] =
+            mor_point_on_b(mor_madd(c.on_b, -rb, c.normal), c.normal, gap, mor_feature(MOR_CLOSEST, 0, 0));
     return mor_points_to_world(points, count, pose_a);
 }

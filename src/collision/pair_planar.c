@@ -159,7 +159,8 @@ int mor_pair_polygon_polygon(const mor_geometry* a, const mor_pose* pose_a, cons
         if (gap < least) least = gap;
         if (!(gap < reach)) continue;
         int corner = clipped ? (c == 0.0 ? edge : after(ref, edge)) : end[k], other = clipped ? facing : edge;
-        uint32_t feature = swapped == clipped ? mor_feature(MOR_VERTEX_OF_B, other, corner) : mor_feature(MOR_VERTEX_OF_A, corner, other);
+        uint32_t feature = swapped == clipped ? mor_feature(MOR_VERTEX_OF_B, other, corner)
+                                              : mor_feature(MOR_VERTEX_OF_A, corner, other);
         points[count++] = swapped ? mor_point_on_a(x, mor_neg(n), gap, feature) : mor_point_on_b(x, n, gap, feature);
     }
     if (least > s + tol) {

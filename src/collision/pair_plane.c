@@ -35,12 +35,14 @@ static bool lowest(mor_vec3 c, mor_vec3 u, double r, mor_vec3 n, mor_vec3* x)
     return true;
 }
 
-static int add_rim(const mor_placed* B, double r, double z, mor_vec3 n, double reach, int first, mor_point* points, int count)
+static int add_rim(const mor_placed* B, double r, double z, mor_vec3 n, double reach, int first, mor_point* points,
+                   int count)
 {
-    static const double cosine[RIM_POINTS] = { 1, 0.70710678118654752440, 0, -0.70710678118654752440,
+    static const double cosine[RIM_POINTS] = { 1,  0.70710678118654752440,  0, -0.70710678118654752440,
                                                -1, -0.70710678118654752440, 0, 0.70710678118654752440 };
     for (int k = 0; k < RIM_POINTS; k++)
-        count = add(mor_placed_point(B, mor_v3(r * cosine[k], r * cosine[(k + 6) % RIM_POINTS], z)), n, reach, first + k, points, count);
+        count = add(mor_placed_point(B, mor_v3(r * cosine[k], r * cosine[(k + 6) % RIM_POINTS], z)), n, reach,
+                    first + k, points, count);
     return count;
 }
 

@@ -14,8 +14,8 @@
  * such a pair is n.(q - p) with p, q on the edges: no support function is needed.
  *
  * Cost O(F_a V_b + F_b V_a + E_a E_b), the last only over edges near the other shape and only when no
- * face separates clearly; meant for polyhedra up to some hundred edges. The cache holds the last axis farther than `reach`; it is tried first, and
- * a pair it separates has no contacts however the search would end. */
+ * face separates clearly; meant for polyhedra up to some hundred edges. The cache holds the last axis farther than
+ * `reach`; it is tried first, and a pair it separates has no contacts however the search would end. */
 #include "collision/pair_polyhedron.h"
 
 #include "collision/gjk.h"
@@ -58,8 +58,10 @@ static double face_separation(const mor_placed* X, int f, const mor_placed* Y)
 static void edge_points(const mor_placed* A, int i, const mor_placed* B, int j, mor_vec3* pa, mor_vec3* pb)
 {
     const mor_polyhedron *P = A->shape->polyhedron, *Q = B->shape->polyhedron;
-    mor_vec3 p = mor_placed_point(A, P->vertices[P->edges[i].tail]), u = mor_sub(mor_placed_point(A, P->vertices[P->edges[i].head]), p);
-    mor_vec3 q = mor_placed_point(B, Q->vertices[Q->edges[j].tail]), v = mor_sub(mor_placed_point(B, Q->vertices[Q->edges[j].head]), q);
+    mor_vec3 p = mor_placed_point(A, P->vertices[P->edges[i].tail]),
+             u = mor_sub(mor_placed_point(A, P->vertices[P->edges[i].head]), p);
+    mor_vec3 q = mor_placed_point(B, Q->vertices[Q->edges[j].tail]),
+             v = mor_sub(mor_placed_point(B, Q->vertices[Q->edges[j].head]), q);
     mor_vec3 w = mor_sub(q, p);
     double uu = mor_dot(u, u), vv = mor_dot(v, v), uv = mor_dot(u, v), uw = mor_dot(u, w), vw = mor_dot(v, w);
     double det = uu * vv - uv * uv, s = det > 0.0 ? (uw * vv - uv * vw) / det : 0.0;
@@ -93,8 +95,8 @@ static void facet_at_edge(const mor_placed* X, int e, mor_vec3 n, mor_facet* fac
 }
 
 /* Contact where the nearest features are found by GJK. */
-static int closest_contact(const mor_placed* A, const mor_placed* B, const mor_axis_choice* axis, double tol, double reach,
-                           mor_point* points)
+static int closest_contact(const mor_placed* A, const mor_placed* B, const mor_axis_choice* axis, double tol,
+                           double reach, mor_point* points)
 {
     mor_closest c;
     mor_gjk_status status = mor_gjk(A, B, reach, &c);
@@ -148,7 +150,8 @@ int mor_polyhedra_contact(const mor_placed* A, const mor_placed* B, const mor_ax
     }
     int count = mor_manifold_clip(&fa, &fb, n, 0, 0, tol, reach, points, &least);
     if (least > axis->separation + tol) {
-        if (axis->separation > 0.0 && axis->kind != MOR_AXIS_EDGES) return closest_contact(A, B, axis, tol, reach, points);
+        if (axis->separation > 0.0 && axis->kind != MOR_AXIS_EDGES)
+            return closest_contact(A, B, axis, tol, reach, points);
         if (count < MOR_MAX_POINTS) points[count++] = deepest;
     }
     return mor_manifold_reduce(points, count, RESTING_POINTS);
@@ -177,7 +180,8 @@ static bool cached_axis_separates(const mor_placed* A, const mor_placed* B, doub
             s = mor_separation(A, B, n);
         }
         break;
-    default: break;
+    default:
+        break;
     }
     return s > reach + margin;
 }

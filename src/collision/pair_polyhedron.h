@@ -21,6 +21,9 @@ int mor_polyhedra_contact(const mor_placed* A, const mor_placed* B, const mor_ax
 
 /* How much greater than a face axis the separation along an edge axis must be to replace it, so that
  * rounding does not let the choice flicker [m]. `size` is a length of the shapes. */
-static inline double mor_axis_tolerance(double separation, double size) { return 1e-6 * fabs(separation) + 1e-10 * size; }
+static inline double mor_axis_tolerance(double separation, double size)
+{
+    return 1e-6 * fabs(separation) + 1e-10 * size;
+}
 
 #endif

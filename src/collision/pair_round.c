@@ -33,7 +33,8 @@ int mor_pair_sphere_sphere(const mor_geometry* a, const mor_pose* pose_a, const 
 {
     (void)cache;
     mor_vec3 c = mor_sub(pose_b->position, pose_a->position);
-    int n = ball_ball(mor_v3(0, 0, 0), a->size[0], c, b->size[0], mor_v3(0, 0, 1), reach, mor_feature(MOR_CLOSEST, 0, 0), points);
+    int n = ball_ball(mor_v3(0, 0, 0), a->size[0], c, b->size[0], mor_v3(0, 0, 1), reach,
+                      mor_feature(MOR_CLOSEST, 0, 0), points);
     return mor_points_to_world(points, n, pose_a);
 }
 
@@ -45,7 +46,8 @@ int mor_pair_sphere_plane(const mor_geometry* a, const mor_pose* pose_a, const m
     mor_vec3 u = mor_rotate(pose_b->rotation, mor_v3(0, 0, 1));
     double gap = mor_dot(u, mor_sub(pose_a->position, pose_b->position)) - a->size[0];
     if (!(gap < reach)) return 0;
-    points[0] = mor_point_on_a(mor_madd(pose_a->position, -a->size[0], u), mor_neg(u), gap, mor_feature(MOR_CLOSEST, 0, 0));
+    points[0] =
+        mor_point_on_a(mor_madd(pose_a->position, -a->size[0], u), mor_neg(u), gap, mor_feature(MOR_CLOSEST, 0, 0));
     return 1;
 }
 
@@ -56,7 +58,8 @@ int mor_pair_sphere_capsule(const mor_geometry* a, const mor_pose* pose_a, const
     mor_vec3 u = mor_rotate(pose_b->rotation, mor_v3(0, 0, 1)), c = mor_sub(pose_b->position, pose_a->position);
     double h = 0.5 * b->size[1], t = clamp(-mor_dot(u, c), -h, h);
     mor_vec3 across = mor_rotate(pose_b->rotation, mor_v3(1, 0, 0));
-    int n = ball_ball(mor_v3(0, 0, 0), a->size[0], mor_madd(c, t, u), b->size[0], across, reach, mor_feature(MOR_CLOSEST, 0, 0), points);
+    int n = ball_ball(mor_v3(0, 0, 0), a->size[0], mor_madd(c, t, u), b->size[0], across, reach,
+                      mor_feature(MOR_CLOSEST, 0, 0), points);
     return mor_points_to_world(points, n, pose_a);
 }
 
@@ -72,7 +75,8 @@ int mor_pair_plane_capsule(const mor_geometry* a, const mor_pose* pose_a, const 
     for (int k = 0; k < ends; k++) {
         mor_vec3 e = mor_madd(c, k == 0 ? -h : h, u);
         double gap = mor_dot(n, e) - r;
-        if (gap < reach) points[count++] = mor_point_on_b(mor_madd(e, -r, n), n, gap, mor_feature(MOR_VERTEX_OF_B, 0, k));
+        if (gap < reach)
+            points[count++] = mor_point_on_b(mor_madd(e, -r, n), n, gap, mor_feature(MOR_VERTEX_OF_B, 0, k));
     }
     return mor_points_to_world(points, count, pose_a);
 }

@@ -13,8 +13,8 @@
 #include "collision/pair_tests.h"
 
 /* Sphere a at the origin, nearest point q of b, outward normal of b at q, signed distance of the centre. */
-static int emit(double radius, mor_vec3 outward, double distance, double reach, uint32_t feature, const mor_pose* pose_a,
-                mor_point* points)
+static int emit(double radius, mor_vec3 outward, double distance, double reach, uint32_t feature,
+                const mor_pose* pose_a, mor_point* points)
 {
     double gap = distance - radius;
     if (!(gap < reach)) return 0;
@@ -122,7 +122,8 @@ int mor_pair_sphere_polyhedron(const mor_geometry* a, const mor_pose* pose_a, co
         double least = HUGE_VAL;
         mor_vec3 offset = outward;
         for (int k = 0; k < P->edge_count; k++) {
-            mor_vec3 p = P->vertices[P->edges[k].tail], e = mor_sub(P->vertices[P->edges[k].head], p), d = mor_sub(c, p);
+            mor_vec3 p = P->vertices[P->edges[k].tail], e = mor_sub(P->vertices[P->edges[k].head], p),
+                     d = mor_sub(c, p);
             double t = mor_dot(d, e) / mor_dot(e, e);
             t = t < 0.0 ? 0.0 : t > 1.0 ? 1.0 : t;
             d = mor_madd(d, -t, e);

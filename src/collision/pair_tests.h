@@ -4,8 +4,8 @@
 
 #include "moreau/world.h"
 
-#define MOR_DECLARE_PAIR(name)                                                                        \
-    int name(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b, const mor_pose* pose_b, \
+#define MOR_DECLARE_PAIR(name)                                                                                         \
+    int name(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b, const mor_pose* pose_b,             \
              double reach, uint32_t cache[4], mor_point* points)
 
 /* pair_round.c: spheres, capsules, planes */

@@ -1,18 +1,20 @@
 /* Motors: from what controllers ask for to what reaches the joints.
  *
  * A transmission with ratios and couplings moves the joints by s' = T Gamma m', Gamma = diag(1/ratio), so torques go
- * tau = (T Gamma)^-T tau_m and rotors of inertia I_m feel like (T Gamma)^-T I_m (T Gamma)^-1 at the joints. The current limits
- * bound |tau_m| <= kt i; without couplings that is |tau| <= kt i ratio and one limit with the joint's own.
+ * tau = (T Gamma)^-T tau_m and rotors of inertia I_m feel like (T Gamma)^-T I_m (T Gamma)^-1 at the joints. The current
+ * limits bound |tau_m| <= kt i; without couplings that is |tau| <= kt i ratio and one limit with the joint's own.
  *
  * Actuator dynamics with bandwidth f, w = 2 pi f, input c constant over the step, y = tau - c:
  *
  *     first order    y' = -w y                       second order    y'' + 2 zeta w y' + w^2 y = 0
  *
- * both solved exactly: (y, y')(h) = [A B; C D] (y, y')(0), and with the integral of the equation over the step the mean torque
+ * both solved exactly: (y, y')(h) = [A B; C D] (y, y')(0), and with the integral of the equation over the step the mean
+ * torque
  *
  *     mean = c + K1 y0 + K2 y0',   K1 = -(C + 2 zeta w (A - 1))/(w^2 h),   K2 = -(D - 1 + 2 zeta w B)/(w^2 h)
  *
- * (first order: K1 = (1 - A)/(w h)). The share 1 - K1 of the command acts within the step, and the same share of its gain. */
+ * (first order: K1 = (1 - A)/(w h)). The share 1 - K1 of the command acts within the step, and the same share of its
+ * gain. */
 #include "control/control.h"
 
 #include "linalg/dense.h"
@@ -70,8 +72,23 @@ mor_control_robot* mor_control_robot_create(mor_world* w, int robot)
         return NULL;
     }
     double* at = c->memory;
-    double** by_joint[] = { &c->ratio, &c->kt, &c->current_limit, &c->torque_limit, &c->speed_limit, &c->bandwidth, &c->damping_ratio,
-                            &c->command, &c->gain, &c->others, &c->applied, &c->share, &c->s, &c->tau, &c->call_s, &c->call_tau, &c->call_gain,
+    double** by_joint[] = { &c->ratio,
+                            &c->kt,
+                            &c->current_limit,
+                            &c->torque_limit,
+                            &c->speed_limit,
+                            &c->bandwidth,
+                            &c->damping_ratio,
+                            &c->command,
+                            &c->gain,
+                            &c->others,
+                            &c->applied,
+                            &c->share,
+                            &c->s,
+                            &c->tau,
+                            &c->call_s,
+                            &c->call_tau,
+                            &c->call_gain,
                             &c->gravity_torque };
     for (size_t k = 0; k < sizeof by_joint / sizeof *by_joint; k++) *by_joint[k] = part(&at, n);
     double** by_dof[] = { &c->nu, &c->nudot, &c->call_nu, &c->vector };
@@ -117,7 +134,8 @@ static mor_code transmission(int n, const double* ratio, const double* coupling,
     return ok ? MOR_OK : error ? error->code : MOR_BAD_INPUT;
 }
 
-mor_code mor_reflected_inertia(int n, const double* ratio, const double* rotor, const double* coupling, double* matrix, mor_error* error)
+mor_code mor_reflected_inertia(int n, const double* ratio, const double* rotor, const double* coupling, double* matrix,
+                               mor_error* error)
 {
     double* t = malloc((2 * (size_t)(n * n) + 1) * sizeof *t);
     if (!t) return mor_fail(error, MOR_SYSTEM, "out of memory");
@@ -139,14 +157,21 @@ static mor_code check(const mor_robot* r, const mor_motors* d, mor_error* error)
         const char* name;
         const double* values;
         bool positive;
-    } all[] = { { "ratio", d->ratio, true }, { "kt", d->kt, false }, { "current_limit", d->current_limit, false }, { "torque_limit", d->torque_limit, false },
-                { "speed_limit", d->speed_limit, true }, { "viscous", d->viscous, false }, { "coulomb", d->coulomb, false },
-                { "bandwidth", d->bandwidth, false }, { "damping_ratio", d->damping_ratio, false } };
+    } all[] = { { "ratio", d->ratio, true },
+                { "kt", d->kt, false },
+                { "current_limit", d->current_limit, false },
+                { "torque_limit", d->torque_limit, false },
+                { "speed_limit", d->speed_limit, true },
+                { "viscous", d->viscous, false },
+                { "coulomb", d->coulomb, false },
+                { "bandwidth", d->bandwidth, false },
+                { "damping_ratio", d->damping_ratio, false } };
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         for (int j = 0; all[k].values && j < r->model->joint_count; j++) {
             double x = all[k].values[j];
             if (isnan(x) || x < 0.0 || (all[k].positive && x == 0.0))
-                return mor_fail(error, MOR_BAD_INPUT, "%s of joint '%s' is %g; give %s number", all[k].name, r->model->links[r->model->link_of_joint[j]].joint_name, x,
+                return mor_fail(error, MOR_BAD_INPUT, "%s of joint '%s' is %g; give %s number", all[k].name,
+                                r->model->links[r->model->link_of_joint[j]].joint_name, x,
                                 all[k].positive ? "a positive" : "zero or a positive");
         }
     return MOR_OK;
@@ -154,7 +179,8 @@ static mor_code check(const mor_robot* r, const mor_motors* d, mor_error* error)
 
 mor_code mor_world_set_motors(mor_world* w, int robot, const mor_motors* d, mor_error* error)
 {
-    if (robot < 0 || robot >= w->robot_count) return mor_fail(error, MOR_BAD_INPUT, "there is no robot number %d", robot);
+    if (robot < 0 || robot >= w->robot_count)
+        return mor_fail(error, MOR_BAD_INPUT, "there is no robot number %d", robot);
     mor_robot* r = w->robots[robot];
     mor_code code = check(r, d, error);
     if (code) return code;
@@ -183,7 +209,8 @@ mor_code mor_world_set_motors(mor_world* w, int robot, const mor_motors* d, mor_
         if (d->damping_ratio) c->damping_ratio[j] = d->damping_ratio[j];
         if (d->viscous) r->viscous[j] = d->viscous[j];
         if (d->coulomb) r->coulomb[j] = d->coulomb[j];
-        if (!c->transmission && c->kt[j] > 0.0) c->torque_limit[j] = fmin(c->torque_limit[j], c->kt[j] * c->current_limit[j] * c->ratio[j]);
+        if (!c->transmission && c->kt[j] > 0.0)
+            c->torque_limit[j] = fmin(c->torque_limit[j], c->kt[j] * c->current_limit[j] * c->ratio[j]);
     }
     return MOR_OK;
 }
@@ -212,8 +239,7 @@ static response actuator(double bandwidth, double zeta, double h)
     double envelope = exp(-zeta * w * h);
     if (d * h < 1e-7) cosine = envelope, sine = envelope * h;
     else if (square > 0.0) cosine = envelope * cos(d * h), sine = envelope * sin(d * h) / d;
-    else { /* cosh and sinh without overflow */
-        double fast = exp(-(zeta * w + d) * h), slow = exp((d - zeta * w) * h);
+    else { /* cosh and sinh without overflow */ double fast = exp(-(zeta * w + d) * h), slow = exp((d - zeta * w) * h);
         cosine = 0.5 * (slow + fast), sine = 0.5 * (slow - fast) / d;
     }
     response r = { .A = cosine + zeta * w * sine, .B = sine, .C = -w * w * sine, .D = cosine - zeta * w * sine };
@@ -263,7 +289,8 @@ void mor_motors_apply(mor_world* w, mor_control_robot* c, bool first)
     const double* memory = (const double*)w->control->trial.data + c->state;
     double *command = c->call_tau, *gain = c->call_gain;
     for (int j = 0; j < n; j++) {
-        if (first) c->saturated[j] = c->command[j] > c->torque_limit[j] ? 1 : c->command[j] < -c->torque_limit[j] ? -1 : 0;
+        if (first)
+            c->saturated[j] = c->command[j] > c->torque_limit[j] ? 1 : c->command[j] < -c->torque_limit[j] ? -1 : 0;
         limited(c, j, c->nu[offset + j], &command[j], &gain[j]);
     }
     if (c->transmission) limit_currents(c, n, command, gain, c->call_s);
@@ -285,7 +312,8 @@ void mor_motors_finish(mor_world* w, mor_control_robot* c, const double* nu_new)
         double dv = nu_new[offset + j] - c->nu[offset + j];
         c->tau[j] = c->applied[j] - r->gain[j] * dv;
         response a = actuator(c->bandwidth[j], c->damping_ratio[j], w->h);
-        double command = c->share[j] > 0.0 ? (c->tau[j] - a.K1 * memory[2 * j] - a.K2 * memory[2 * j + 1]) / c->share[j] : 0.0;
+        double command =
+            c->share[j] > 0.0 ? (c->tau[j] - a.K1 * memory[2 * j] - a.K2 * memory[2 * j + 1]) / c->share[j] : 0.0;
         double y = memory[2 * j] - command, rate = memory[2 * j + 1];
         memory[2 * j] = command + a.A * y + a.B * rate;
         memory[2 * j + 1] = a.C * y + a.D * rate;

@@ -1,27 +1,31 @@
-/* A momentum-based balancing controller: contact forces that move the centre of mass and damp the angular momentum, then the
- * joint torques that make them.
+/* A momentum-based balancing controller: contact forces that move the centre of mass and damp the angular momentum,
+ * then the joint torques that make them.
  *
- * 1. Forces f at the support points p (support.c: closed contacts with the surroundings), with c the centre of mass, L the angular
- *    momentum about it, m the mass:
+ * 1. Forces f at the support points p (support.c: closed contacts with the surroundings), with c the centre of mass, L
+ *    the angular momentum about it, m the mass:
  *
  *        min |sum f + m g - m (kp (c* - c) - kd c')|^2 + |sum (p - c) x f + k L|^2 + eps |f|^2
- *        subject to  |f_t|, |f_o| <= mu/sqrt(2) f_n,  f_n >= 0                                  (a QP, solver qp-active-set)
+ *        subject to  |f_t|, |f_o| <= mu/sqrt(2) f_n,  f_n >= 0                                  (a QP, solver
+ *        qp-active-set)
  *
  * 2. Accelerations near the posture that keep the support points still and agree with f:
  *
- *        min w |J nudot + J'nu|^2 + sum_j w_j (s_j'' - (kp_posture (s* - s) - kd_posture s'))^2   s.t.   M_b nudot + h_b = J_b' f
+ *        min w |J nudot + J'nu|^2 + sum_j w_j (s_j'' - (kp_posture (s* - s) - kd_posture s'))^2   s.t.   M_b nudot +
+ *        h_b = J_b' f
  *
- *    with weights w_j = kp of the controller where it is given, else 1: joints with a small weight give way to the balance.
+ *    with weights w_j = kp of the controller where it is given, else 1: joints with a small weight give way to the
+ *    balance.
  *
  * 3. tau = M_j nudot + h_j - J_j' f.
  *
- * c* is above the middle of the support points (or where it was at the start), at the height of the start lowered by a squat
- * d (1 - cos(2 pi t/T))/2. In the air only the posture is held. It runs sampled: give it a step or control step of about 1 ms.
+ * c* is above the middle of the support points (or where it was at the start), at the height of the start lowered by a
+ * squat d (1 - cos(2 pi t/T))/2. In the air only the posture is held. It runs sampled: give it a step or control step
+ * of about 1 ms.
  *
  * Cost: one QP in 3 unknowns per point and one dense factorisation of size N + 6.
  *
- * After G. Nava, F. Romano, F. Nori, D. Pucci (2016), Stability analysis and design of momentum-based controllers for humanoid
- * robots, IROS. Here the stack is solved as least squares, not by null-space projection. */
+ * After G. Nava, F. Romano, F. Nori, D. Pucci (2016), Stability analysis and design of momentum-based controllers for
+ * humanoid robots, IROS. Here the stack is solved as least squares, not by null-space projection. */
 #include "control/control.h"
 
 #include "linalg/dense.h"
@@ -34,7 +38,10 @@ typedef struct balance_options {
     double com_x, com_y, squat_depth, squat_period;
 } balance_options;
 
-#define OPTION(name, initial, min, max, unit, help) { #name, MOR_TYPE_DOUBLE, offsetof(balance_options, name), initial, min, max, NULL, unit, help }
+#define OPTION(name, initial, min, max, unit, help)                                                                    \
+    {                                                                                                                  \
+#name, MOR_TYPE_DOUBLE, offsetof(balance_options, name), initial, min, max, NULL, unit, help                   \
+    }
 static const mor_field fields[] = {
     OPTION(com_kp, 60, 0, 1e6, "1/s^2", "stiffness of the centre of mass"),
     OPTION(com_kd, 15, 0, 1e6, "1/s", "damping of the centre of mass"),
@@ -79,9 +86,13 @@ static int support_points(const mor_control_call* c, point* out)
         for (int side = 0; side < 2; side++) {
             const mor_contact* k = &contacts[i];
             const mor_body *own = &w->bodies[w->order[k->body[side]]], *other = &w->bodies[w->order[k->body[1 - side]]];
-            if (own->robot != c->robot + 1 || other->tree >= 0 || k->gap > 1e-4 || (only >= 0 && own->link != only)) continue;
+            if (own->robot != c->robot + 1 || other->tree >= 0 || k->gap > 1e-4 || (only >= 0 && own->link != only))
+                continue;
             point* p = &out[count++];
-            *p = (point){ .link = own->link, .p = mor_lerp(k->point[0], k->point[1], 0.5), .n = side ? k->normal : mor_neg(k->normal), .mu = k->friction };
+            *p = (point){ .link = own->link,
+                          .p = mor_lerp(k->point[0], k->point[1], 0.5),
+                          .n = side ? k->normal : mor_neg(k->normal),
+                          .mu = k->friction };
             mor_vec3 a = fabs(p->n.x) < 0.7 ? mor_v3(1, 0, 0) : mor_v3(0, 1, 0);
             p->o = mor_normalize(mor_cross(p->n, a), mor_v3(0, 0, 1));
             p->t = mor_cross(p->o, p->n);
@@ -91,7 +102,8 @@ static int support_points(const mor_control_call* c, point* out)
 }
 
 /* Step 1: forces in world axes into f (3 per point); false if the QP fails. */
-static bool distribute(const mor_control_call* c, const balance_options* o, const point* points, int k, mor_vec3 com, const double want[6], double* f)
+static bool distribute(const mor_control_call* c, const balance_options* o, const point* points, int k, mor_vec3 com,
+                       const double want[6], double* f)
 {
     int n = 3 * k, rows = 5 * k;
     double* A = mor_arena_zero(c->scratch, (size_t)(6 * n), sizeof *A); /* row-major 6 x n */
@@ -123,20 +135,29 @@ static bool distribute(const mor_control_call* c, const balance_options* o, cons
         H[i + i * n] += o->force_weight;
         for (int r = 0; r < 6; r++) b[i] -= A[r * n + i] * want[r];
     }
-    mor_problem problem = { .form = MOR_QP, .size = n, .A = { .storage = MOR_DENSE, .rows = n, .cols = n, .x = H }, .b = b, .lower = lower, .upper = upper,
-                            .C = { .storage = MOR_DENSE, .rows = rows, .cols = n, .x = C }, .c_lower = c_lower, .c_upper = c_upper };
+    mor_problem problem = { .form = MOR_QP,
+                            .size = n,
+                            .A = { .storage = MOR_DENSE, .rows = n, .cols = n, .x = H },
+                            .b = b,
+                            .lower = lower,
+                            .upper = upper,
+                            .C = { .storage = MOR_DENSE, .rows = rows, .cols = n, .x = C },
+                            .c_lower = c_lower,
+                            .c_upper = c_upper };
     mor_solve_options options = mor_solve_options_default();
     mor_report report = mor_solve(mor_solver_builtin("qp-active-set"), NULL, &problem, &options, z, c->scratch);
     if (report.status != MOR_SOLVED) return false;
     for (int i = 0; i < k; i++) {
-        mor_vec3 force = mor_madd(mor_madd(mor_scale(z[3 * i], points[i].n), z[3 * i + 1], points[i].t), z[3 * i + 2], points[i].o);
+        mor_vec3 force =
+            mor_madd(mor_madd(mor_scale(z[3 * i], points[i].n), z[3 * i + 1], points[i].t), z[3 * i + 2], points[i].o);
         f[3 * i] = force.x, f[3 * i + 1] = force.y, f[3 * i + 2] = force.z;
     }
     return true;
 }
 
 /* Step 2: K nudot = rhs with the base rows as equations; nudot into x (N of N + 6 numbers). */
-static bool accelerate(const mor_control_call* c, const balance_options* o, const point* points, int k, const double* M, const double* base_force, double* x)
+static bool accelerate(const mor_control_call* c, const balance_options* o, const point* points, int k, const double* M,
+                       const double* base_force, double* x)
 {
     int N = mor_robot_dof(c->model), n = mor_robot_joint_count(c->model), size = N + 6;
     double* K = mor_arena_zero(c->scratch, (size_t)(size * size), sizeof *K);
@@ -154,7 +175,8 @@ static bool accelerate(const mor_control_call* c, const balance_options* o, cons
         const mor_link_state* l = &c->work->states[points[i].link];
         mor_vec3 r = mor_sub(points[i].p, l->p);
         /* with nudot = 0 and gravity 0 the sweep leaves the links' bias accelerations */
-        mor_vec3 bias = mor_add(c->work->a[points[i].link], mor_add(mor_cross(c->work->b[points[i].link], r), mor_cross(l->w, mor_cross(l->w, r))));
+        mor_vec3 bias = mor_add(c->work->a[points[i].link],
+                                mor_add(mor_cross(c->work->b[points[i].link], r), mor_cross(l->w, mor_cross(l->w, r))));
         const mor_vec3 axes[3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
         for (int d = 0; d < 3; d++) {
             mor_robot_point_row(c->model, c->work, points[i].link, points[i].p, axes[d], row);
@@ -179,7 +201,8 @@ static void posture_only(const mor_control_call* c, const balance_options* o)
 {
     int n = mor_robot_joint_count(c->model), offset = mor_robot_dof(c->model) - n;
     for (int j = 0; j < n; j++)
-        if (c->def->joints[j]) c->tau[j] = o->posture_kp * (c->def->target[j] - c->s[j]) - o->posture_kd * c->nu[offset + j];
+        if (c->def->joints[j])
+            c->tau[j] = o->posture_kp * (c->def->target[j] - c->s[j]) - o->posture_kd * c->nu[offset + j];
 }
 
 static void balance(const mor_control_call* c)
@@ -213,14 +236,18 @@ static void balance(const mor_control_call* c)
     double phase = 6.283185307179586 * (c->time - c->state[4]) / o->squat_period;
     goal.z -= 0.5 * o->squat_depth * (1.0 - cos(phase));
     mor_vec3 velocity = mor_scale(1.0 / mass, mor_v3(momentum[0], momentum[1], momentum[2]));
-    mor_vec3 rate = mor_scale(mass, mor_sub(mor_madd(mor_scale(o->com_kp, mor_sub(goal, com)), -o->com_kd, velocity), c->gravity));
-    const double want[6] = { rate.x, rate.y, rate.z, -o->angular * momentum[3], -o->angular * momentum[4], -o->angular * momentum[5] };
+    mor_vec3 rate =
+        mor_scale(mass, mor_sub(mor_madd(mor_scale(o->com_kp, mor_sub(goal, com)), -o->com_kd, velocity), c->gravity));
+    const double want[6] = {
+        rate.x, rate.y, rate.z, -o->angular * momentum[3], -o->angular * momentum[4], -o->angular * momentum[5]
+    };
     if (!distribute(c, o, points, k, com, want, f)) {
         posture_only(c, o);
         return;
     }
     for (int i = 0; i < k; i++) {
-        mor_vec3 force = mor_v3(f[3 * i], f[3 * i + 1], f[3 * i + 2]), moment = mor_cross(mor_sub(points[i].p, c->work->states[points[i].link].p), force);
+        mor_vec3 force = mor_v3(f[3 * i], f[3 * i + 1], f[3 * i + 2]),
+                 moment = mor_cross(mor_sub(points[i].p, c->work->states[points[i].link].p), force);
         const double add[6] = { force.x, force.y, force.z, moment.x, moment.y, moment.z };
         for (int r = 0; r < 6; r++) wrenches[6 * points[i].link + r] += add[r];
     }
@@ -228,7 +255,8 @@ static void balance(const mor_control_call* c)
     mor_robot_inverse_dynamics(m, c->work, c->gravity, NULL, wrenches, bias); /* h - J'f */
     double base_force[6];
     for (int r = 0; r < 6; r++) base_force[r] = -bias[r];
-    mor_robot_inverse_dynamics(m, c->work, mor_v3(0, 0, 0), NULL, NULL, out); /* bias accelerations stay in the work space */
+    /* bias accelerations stay in the work space */
+    mor_robot_inverse_dynamics(m, c->work, mor_v3(0, 0, 0), NULL, NULL, out);
     if (!accelerate(c, o, points, k, M, base_force, x)) {
         posture_only(c, o);
         return;
@@ -242,7 +270,8 @@ static void balance(const mor_control_call* c)
 
 const mor_controller mor_controller_balance = {
     .name = "balance",
-    .summary = "momentum-based balancing of a floating robot: contact forces by a QP, then joint torques; a worked example",
+    .summary =
+        "momentum-based balancing of a floating robot: contact forces by a QP, then joint torques; a worked example",
     .reference = "nava2016",
     .options_size = sizeof(balance_options),
     .fields = fields,

@@ -1,18 +1,21 @@
-/* Where a step meets control: controllers run, motors turn their wishes into joint forces, sensors read what came of it.
+/* Where a step meets control: controllers run, motors turn their wishes into joint forces, sensors read what came of
+ * it.
  *
  * With a control period p and a step h
  *
  *     p = 0 or p = h    every controller runs once per step,
- *     p < h             h/p times (rounded), at instants t, t + p, ...: the state is extrapolated with constant velocities
+ *     p < h             h/p times (rounded), at instants t, t + p, ...: the state is extrapolated with constant
+ *     velocities
  *                       and the mean of the torques acts,
  *     p > h             in the first step at or after every multiple of p; the torques are held in between.
  *
- * A controller answers with tau and a gain K: for a change of joint velocity dv in the step its torque is tau - K dv, which
- * joins the mass block of the robot (M + h K) and so is exact whatever contacts do to dv. A motor at its limit has K = 0 and
- * the limit as torque; which motors are there is found by solving again until the set fits (mor_control_revise).
+ * A controller answers with tau and a gain K: for a change of joint velocity dv in the step its torque is tau - K dv,
+ * which joins the mass block of the robot (M + h K) and so is exact whatever contacts do to dv. A motor at its limit
+ * has K = 0 and the limit as torque; which motors are there is found by solving again until the set fits
+ * (mor_control_revise).
  *
- * All that lives longer than a step is in one array of numbers, written to a trial copy first: a step that is not taken, or is
- * taken again in parts, leaves no trace. */
+ * All that lives longer than a step is in one array of numbers, written to a trial copy first: a step that is not
+ * taken, or is taken again in parts, leaves no trace. */
 #include "control/control.h"
 
 #include <stdio.h>
@@ -51,7 +54,8 @@ mor_control_robot* mor_control_robot_of(mor_world* w, int robot)
 
 mor_code mor_world_watch_robot(mor_world* w, int robot, mor_error* error)
 {
-    if (robot < 0 || robot >= w->robot_count) return mor_fail(error, MOR_BAD_INPUT, "there is no robot number %d", robot);
+    if (robot < 0 || robot >= w->robot_count)
+        return mor_fail(error, MOR_BAD_INPUT, "there is no robot number %d", robot);
     return mor_control_robot_of(w, robot) ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
 }
 
@@ -93,7 +97,8 @@ void mor_control_destroy(mor_world* w)
 
 mor_code mor_world_set_control_step(mor_world* w, double period, mor_error* error)
 {
-    if (!(period >= 0.0) || !isfinite(period)) return mor_fail(error, MOR_BAD_INPUT, "control step %g; give zero or a positive number of seconds", period);
+    if (!(period >= 0.0) || !isfinite(period))
+        return mor_fail(error, MOR_BAD_INPUT, "control step %g; give zero or a positive number of seconds", period);
     mor_control* c = mor_control_of(w);
     if (!c) return mor_fail(error, MOR_SYSTEM, "out of memory");
     c->period = period;
@@ -126,14 +131,17 @@ static double* take(double** at, const double* from, size_t n)
 static mor_code check_controller(const mor_world* w, const mor_controller_def* d, mor_error* error)
 {
     if (!d->type || !d->type->control) return mor_fail(error, MOR_BAD_INPUT, "a controller needs a type");
-    if (d->robot < 0 || d->robot >= w->robot_count) return mor_fail(error, MOR_BAD_INPUT, "there is no robot number %d to control", d->robot);
+    if (d->robot < 0 || d->robot >= w->robot_count)
+        return mor_fail(error, MOR_BAD_INPUT, "there is no robot number %d to control", d->robot);
     int n = mor_robot_joint_count(w->robots[d->robot]->model);
     if (d->table && d->table->joints != n)
-        return mor_fail(error, MOR_BAD_INPUT, "the table of controller '%s' has %d joints, its robot has %d", d->name, d->table->joints, n);
+        return mor_fail(error, MOR_BAD_INPUT, "the table of controller '%s' has %d joints, its robot has %d", d->name,
+                        d->table->joints, n);
     const double* numbers[] = { d->target, d->kp, d->ki, d->kd };
     for (int k = 0; k < 4; k++)
         for (int j = 0; numbers[k] && j < n; j++)
-            if (!isfinite(numbers[k][j])) return mor_fail(error, MOR_BAD_INPUT, "controller '%s' has a number that is not finite", d->name);
+            if (!isfinite(numbers[k][j]))
+                return mor_fail(error, MOR_BAD_INPUT, "controller '%s' has a number that is not finite", d->name);
     return MOR_OK;
 }
 
@@ -142,7 +150,8 @@ int mor_world_add_controller(mor_world* w, const mor_controller_def* def, mor_er
     if (check_controller(w, def, error)) return -1;
     mor_control* c = mor_control_of(w);
     mor_control_robot* r = c ? mor_control_robot_of(w, def->robot) : NULL;
-    if (!r || !mor_buffer_reserve(&w->allocator, &c->controllers, c->controllers.count + 1, sizeof(mor_control_entry))) goto no_memory;
+    if (!r || !mor_buffer_reserve(&w->allocator, &c->controllers, c->controllers.count + 1, sizeof(mor_control_entry)))
+        goto no_memory;
     const mor_robot_model* m = w->robots[def->robot]->model;
     size_t n = (size_t)m->joint_count, rows = def->table ? (size_t)def->table->rows : 0;
     mor_control_entry* e = &((mor_control_entry*)c->controllers.data)[c->controllers.count];
@@ -188,7 +197,8 @@ no_memory:
 }
 
 /* One call of every controller of a robot at an instant `ahead` of the step's start. */
-static void run_controllers(mor_world* w, mor_control_robot* r, double ahead, double dt, double weight, double* tau, double* gain)
+static void run_controllers(mor_world* w, mor_control_robot* r, double ahead, double dt, double weight, double* tau,
+                            double* gain)
 {
     mor_control* c = w->control;
     mor_robot* robot = w->robots[r->robot];
@@ -197,7 +207,8 @@ static void run_controllers(mor_world* w, mor_control_robot* r, double ahead, do
     mor_pose base = r->base;
     if (m->floating && ahead > 0.0) {
         base.position = mor_madd(base.position, ahead, mor_v3(r->nu[0], r->nu[1], r->nu[2]));
-        base.rotation = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(ahead, mor_v3(r->nu[3], r->nu[4], r->nu[5]))), base.rotation));
+        base.rotation = mor_quat_normalize(
+            mor_quat_mul(mor_quat_exp(mor_scale(ahead, mor_v3(r->nu[3], r->nu[4], r->nu[5]))), base.rotation));
     }
     mor_control_entry* entries = c->controllers.data;
     for (int i = 0; i < c->controllers.count; i++) {
@@ -213,10 +224,25 @@ static void run_controllers(mor_world* w, mor_control_robot* r, double ahead, do
         memset(r->call_gain, 0, (size_t)n * sizeof(double));
         if (!e->def.type->joints_only) mor_robot_update(m, r->work, &base, r->call_s, r->call_nu);
         e->def.table = e->table.rows ? &e->table : NULL;
-        mor_control_call call = { .world = w, .def = &e->def, .options = e->options, .robot = r->robot, .model = m, .work = r->work, .time = w->time + ahead,
-                                  .dt = dt, .step = w->h, .horizon = w->h - ahead, .gravity = w->gravity, .base = base, .s = r->call_s, .nu = r->call_nu,
+        mor_control_call call = { .world = w,
+                                  .def = &e->def,
+                                  .options = e->options,
+                                  .robot = r->robot,
+                                  .model = m,
+                                  .work = r->work,
+                                  .time = w->time + ahead,
+                                  .dt = dt,
+                                  .step = w->h,
+                                  .horizon = w->h - ahead,
+                                  .gravity = w->gravity,
+                                  .base = base,
+                                  .s = r->call_s,
+                                  .nu = r->call_nu,
                                   .gravity_torque = e->def.gravity_compensation ? r->gravity_torque : NULL,
-                                  .state = (double*)c->trial.data + e->state, .scratch = c->scratch, .tau = r->call_tau, .gain = r->call_gain };
+                                  .state = (double*)c->trial.data + e->state,
+                                  .scratch = c->scratch,
+                                  .tau = r->call_tau,
+                                  .gain = r->call_gain };
         size_t mark = mor_arena_mark(c->scratch);
         e->def.type->control(&call);
         mor_arena_release(c->scratch, mark);
@@ -254,11 +280,14 @@ void mor_control_begin(mor_world* w)
         memcpy(r->s, robot->s, bytes);
         memcpy(r->nu, robot->nu, (size_t)robot->model->dof * sizeof(double));
         mor_robot_copy_state(robot->model, robot->work, r->start);
-        for (int k = 0; k < r->foot_count; k++) r->feet[k].start = mor_robot_frame_pose(robot->model, robot->work, r->feet[k].frame);
+        for (int k = 0; k < r->foot_count; k++)
+            r->feet[k].start = mor_robot_frame_pose(robot->model, robot->work, r->feet[k].frame);
         r->has_gravity = false;
         memset(r->command, 0, bytes);
         memset(r->gain, 0, bytes);
-        for (int k = 0; due && k < calls; k++) run_controllers(w, r, slow ? 0.0 : k * w->h / calls, slow ? p : w->h / calls, 1.0 / calls, r->command, r->gain);
+        for (int k = 0; due && k < calls; k++)
+            run_controllers(w, r, slow ? 0.0 : k * w->h / calls, slow ? p : w->h / calls, 1.0 / calls, r->command,
+                            r->gain);
         if (slow) {
             double* held = (double*)c->trial.data + r->state + 2 * n;
             if (due) memcpy(held, r->command, bytes);
@@ -270,7 +299,8 @@ void mor_control_begin(mor_world* w)
             if (robot->bodies[l] < 0) continue;
             const mor_body* b = &w->bodies[robot->bodies[l]];
             mor_vec3 t = mor_add(b->torque, mor_cross(mor_sub(b->x, robot->work->states[l].p), b->force));
-            memcpy(r->wrenches + 6 * l, (double[6]){ b->force.x, b->force.y, b->force.z, t.x, t.y, t.z }, 6 * sizeof(double));
+            memcpy(r->wrenches + 6 * l, (double[6]){ b->force.x, b->force.y, b->force.z, t.x, t.y, t.z },
+                   6 * sizeof(double));
         }
         r->begun = true;
     }

@@ -14,40 +14,40 @@ typedef struct mor_control_robot {
     double *ratio, *kt, *current_limit, *torque_limit, *speed_limit, *bandwidth, *damping_ratio;
     double *transmission, *transmission_inverse; /* T Gamma, n x n; NULL: diagonal by ratio */
     /* of the step at hand */
-    double *command, *gain;  /* sum of the controllers: what they ask for at constant velocity, and its gain */
-    double *others;          /* joint forces applied by the user stage */
-    double *applied;         /* by the motors at constant velocity, mean over the step */
-    int* saturated;          /* -1, 0, 1 */
-    double *share;           /* of the command that reaches the joint within the step (actuator dynamics), mean */
-    bool begun;              /* torques are in robot->tau and not used up */
+    double *command, *gain; /* sum of the controllers: what they ask for at constant velocity, and its gain */
+    double* others;         /* joint forces applied by the user stage */
+    double* applied;        /* by the motors at constant velocity, mean over the step */
+    int* saturated;         /* -1, 0, 1 */
+    double* share;          /* of the command that reaches the joint within the step (actuator dynamics), mean */
+    bool begun;             /* torques are in robot->tau and not used up */
     /* start of the step, and what came of it */
     mor_pose base;
     double *s, *nu, *nudot, *tau; /* n, N, N, n: tau after the motors, mean over the step */
-    double* wrenches;        /* 6 per link: contacts and applied forces */
+    double* wrenches;             /* 6 per link: contacts and applied forces */
     double *held_tau, *held_gain; /* in state: with a control step longer than the step */
     mor_robot_work *work, *start; /* scratch; the state at the start of the step */
     double *call_s, *call_nu, *call_tau, *call_gain, *gravity_torque, *vector; /* scratch */
-    bool has_gravity;        /* gravity_torque is that of this step */
+    bool has_gravity;                                                          /* gravity_torque is that of this step */
     struct mor_foot {
-        int frame, state;    /* state: contact, wrench (6), centre of pressure (3) */
-        mor_pose start;      /* of the frame, at the start of the step */
-    }* feet;
+        int frame, state; /* state: contact, wrench (6), centre of pressure (3) */
+        mor_pose start;   /* of the frame, at the start of the step */
+    } * feet;
     int foot_count;
-    int state;               /* first of its numbers in the state: 2n actuator, 2n held */
+    int state; /* first of its numbers in the state: 2n actuator, 2n held */
 } mor_control_robot;
 
 typedef struct mor_control_entry {
     mor_controller_def def; /* owns its arrays */
     mor_motion_table table;
-    void* memory;  /* of the arrays */
+    void* memory; /* of the arrays */
     void* options;
     int state, state_size;
 } mor_control_entry;
 
 typedef struct mor_sensor {
     mor_sensor_def def;
-    int size;      /* numbers of a reading */
-    int state;     /* value (size), then bias (size), then the generator (2 halves) */
+    int size;  /* numbers of a reading */
+    int state; /* value (size), then bias (size), then the generator (2 halves) */
 } mor_sensor;
 
 typedef struct mor_bus_listener {
@@ -61,8 +61,8 @@ typedef struct mor_control {
     double period; /* 0: the step */
     mor_control_robot** robots;
     int robot_count;
-    mor_buffer controllers; /* mor_control_entry */
-    mor_buffer sensors;     /* mor_sensor */
+    mor_buffer controllers;  /* mor_control_entry */
+    mor_buffer sensors;      /* mor_sensor */
     mor_buffer state, trial; /* double: committed; of the step at hand */
     double next;             /* in a long control step: the next control instant */
     double trial_next;
@@ -83,7 +83,8 @@ void mor_control_destroy(mor_world* world);
 
 /* The three places where a step meets control. */
 void mor_control_begin(mor_world* world);            /* controllers and motors: joint forces and implicit gains */
-bool mor_control_revise(mor_world* world, int pass); /* after the solve: true if limits changed and the step must be solved again */
+bool mor_control_revise(mor_world* world, int pass); /* after the solve: true if limits changed and the step must be
+                                                        solved again */
 void mor_control_end(mor_world* world);              /* after the integration: torques, sensors, listeners */
 
 /* State as numbers for snapshots. */
@@ -99,18 +100,23 @@ void mor_motors_apply(mor_world* world, mor_control_robot* c, bool first);
 /* Torque of a joint for the velocity change dv, and the new actuator state. */
 void mor_motors_finish(mor_world* world, mor_control_robot* c, const double* nu_new);
 /* The command of a joint before its limit for a change of velocity. */
-static inline double mor_motor_wish(const mor_control_robot* c, int j, double dv) { return c->command[j] - c->gain[j] * dv; }
+static inline double mor_motor_wish(const mor_control_robot* c, int j, double dv)
+{
+    return c->command[j] - c->gain[j] * dv;
+}
 
 /* support.c */
-void mor_gravity_torque(const mor_world* world, const mor_robot* robot, mor_robot_work* work, double* vector, mor_arena* scratch, double* tau);
+void mor_gravity_torque(const mor_world* world, const mor_robot* robot, mor_robot_work* work, double* vector,
+                        mor_arena* scratch, double* tau);
 
 /* sensor.c */
 void mor_sensors_read(mor_world* world);
 /* Sum of contact forces on a link about a point, world axes, of the last step; also the force along the normals. */
-void mor_contact_wrench(const mor_world* world, int body, int frame, mor_vec3 point, double wrench[6], double* pressure, mor_vec3* cop);
+void mor_contact_wrench(const mor_world* world, int body, int frame, mor_vec3 point, double wrench[6], double* pressure,
+                        mor_vec3* cop);
 
-extern const mor_controller mor_controller_pid, mor_controller_trajectory, mor_controller_velocity, mor_controller_torque,
-    mor_controller_balance;
+extern const mor_controller mor_controller_pid, mor_controller_trajectory, mor_controller_velocity,
+    mor_controller_torque, mor_controller_balance;
 const mor_controller* const* mor_controllers(void);
 
 #endif

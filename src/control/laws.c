@@ -5,8 +5,9 @@
  *     tau = kp (s*(t+h) - s - h s'+) + kd (s*'(t+h) - s'+) + i + g(q)
  *         = tau_0 - (kd + h kp) (s'+ - s'),     tau_0 at s'+ = s',
  *
- * the limit of a controller much faster than the step: stable for any gains, first order in h. Sampled: the law of a digital
- * controller that reads s, s' at its instants and holds the torque; it needs (kd + p kp) p smaller than the inertia.
+ * the limit of a controller much faster than the step: stable for any gains, first order in h. Sampled: the law of a
+ * digital controller that reads s, s' at its instants and holds the torque; it needs (kd + p kp) p smaller than the
+ * inertia.
  *
  * i' = ki (s* - s), kept within integral_limit. g: gravity compensation (support.c).
  *
@@ -75,18 +76,33 @@ static void torque_law(const mor_control_call* c)
 }
 
 const mor_controller mor_controller_pid = {
-    .name = "pid", .summary = "joint positions: kp, ki, kd on the error, optional gravity compensation", .reference = "tan2011",
-    .state_size = one_per_joint, .control = position_law, .joints_only = true,
+    .name = "pid",
+    .summary = "joint positions: kp, ki, kd on the error, optional gravity compensation",
+    .reference = "tan2011",
+    .state_size = one_per_joint,
+    .control = position_law,
+    .joints_only = true,
 };
 const mor_controller mor_controller_trajectory = {
-    .name = "trajectory", .summary = "joint positions over time (file or moves), with speeds fed forward: the law of pid", .reference = "tan2011",
-    .state_size = one_per_joint, .control = position_law, .joints_only = true,
+    .name = "trajectory",
+    .summary = "joint positions over time (file or moves), with speeds fed forward: the law of pid",
+    .reference = "tan2011",
+    .state_size = one_per_joint,
+    .control = position_law,
+    .joints_only = true,
 };
 const mor_controller mor_controller_velocity = {
-    .name = "velocity", .summary = "joint speeds, constant or over time: kd on the error of the speed, ki on its integral", .reference = "tan2011",
-    .state_size = one_per_joint, .control = velocity_law, .joints_only = true,
+    .name = "velocity",
+    .summary = "joint speeds, constant or over time: kd on the error of the speed, ki on its integral",
+    .reference = "tan2011",
+    .state_size = one_per_joint,
+    .control = velocity_law,
+    .joints_only = true,
 };
 const mor_controller mor_controller_torque = {
-    .name = "torque", .summary = "joint torques, constant or over time", .reference = "",
-    .control = torque_law, .joints_only = true,
+    .name = "torque",
+    .summary = "joint torques, constant or over time",
+    .reference = "",
+    .control = torque_law,
+    .joints_only = true,
 };

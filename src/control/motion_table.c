@@ -1,7 +1,7 @@
 /* Values over time for joints: piecewise cubic without overshoot, linear, or held.
  *
- * Cubic Hermite pieces whose slope at a row is the harmonic mean of the slopes beside it, weighted by the lengths of the
- * intervals, and 0 where they differ in sign and at the ends: monotone data give a monotone curve.
+ * Cubic Hermite pieces whose slope at a row is the harmonic mean of the slopes beside it, weighted by the lengths of
+ * the intervals, and 0 where they differ in sign and at the ends: monotone data give a monotone curve.
  *
  * F. N. Fritsch, J. Butland (1984), A method for constructing local monotone piecewise cubic interpolants, eq. 5. */
 #include "moreau/control.h"
@@ -10,7 +10,8 @@
 
 static double secant(const mor_motion_table* m, int joint, int row)
 {
-    return (m->values[(row + 1) * m->joints + joint] - m->values[row * m->joints + joint]) / (m->times[row + 1] - m->times[row]);
+    return (m->values[(row + 1) * m->joints + joint] - m->values[row * m->joints + joint]) /
+           (m->times[row + 1] - m->times[row]);
 }
 
 /* Slope at a row; a repeated table closes on itself. */
@@ -50,7 +51,8 @@ void mor_motion_at(const mor_motion_table* m, int joint, double t, double* value
         *value = v[last * m->joints];
         return;
     }
-    double h = m->times[high] - m->times[low], x = (t - m->times[low]) / h, a = v[low * m->joints], b = v[high * m->joints];
+    double h = m->times[high] - m->times[low], x = (t - m->times[low]) / h, a = v[low * m->joints],
+           b = v[high * m->joints];
     if (m->interpolation == 2) {
         *value = a;
     } else if (m->interpolation == 1) {

@@ -1,16 +1,17 @@
 /* Sensors and feet: what the last step was like, as instruments tell it.
  *
- * The equation of motion that the step solved holds at its start, with the mean acceleration and the mean contact forces:
+ * The equation of motion that the step solved holds at its start, with the mean acceleration and the mean contact
+ * forces:
  *
  *     M(q) nudot + h(q, nu) = S tau + J' f,     nudot = (nu+ - nu)/h,    f = impulses/h
  *
- * so forces through joints come from a recursive Newton-Euler sweep at the start of the step with nudot and f. An IMU reads
- * orientation and angular velocity at the end of the step and the proper acceleration R'(J nudot + J'nu - gravity) with R, J of
- * its start: mean over the step. At rest it reads g upwards, in whatever attitude.
+ * so forces through joints come from a recursive Newton-Euler sweep at the start of the step with nudot and f. An IMU
+ * reads orientation and angular velocity at the end of the step and the proper acceleration R'(J nudot + J'nu -
+ * gravity) with R, J of its start: mean over the step. At rest it reads g upwards, in whatever attitude.
  *
- * reading = truth + bias + noise; bias drawn once, noise every step, both normal (Box and Muller 1958) from the sensor's seed.
- * Forces of joints that close loops act along their equations as they stand at the end of the step: exact at rest, first order in h in
- * motion. Motors, springs and limits of such joints are not seen. */
+ * reading = truth + bias + noise; bias drawn once, noise every step, both normal (Box and Muller 1958) from the
+ * sensor's seed. Forces of joints that close loops act along their equations as they stand at the end of the step:
+ * exact at rest, first order in h in motion. Motors, springs and limits of such joints are not seen. */
 #include "control/control.h"
 
 #include "model/joints.h"
@@ -24,7 +25,8 @@ enum { IMU_SIZE = 13, FOOT_NUMBERS = 10 };
 
 /* ------------------------------------------------------------------------------------ contacts */
 
-/* Whether shape number `shape` of the body of a link belongs to `frame` (-1: any). A frame without shapes of its own stands for all of them. */
+/* Whether shape number `shape` of the body of a link belongs to `frame` (-1: any). A frame without shapes of its own
+ * stands for all of them. */
 static bool of_frame(const mor_robot_model* m, int link, int shape, int frame)
 {
     bool own = false, this_one = false;
@@ -37,7 +39,8 @@ static bool of_frame(const mor_robot_model* m, int link, int shape, int frame)
     return this_one || !own;
 }
 
-void mor_contact_wrench(const mor_world* w, int body, int frame, mor_vec3 point, double wrench[6], double* pressure, mor_vec3* cop)
+void mor_contact_wrench(const mor_world* w, int body, int frame, mor_vec3 point, double wrench[6], double* pressure,
+                        mor_vec3* cop)
 {
     const mor_body* b = &w->bodies[body];
     const mor_robot_model* model = b->robot ? w->robots[b->robot - 1]->model : NULL;
@@ -47,8 +50,10 @@ void mor_contact_wrench(const mor_world* w, int body, int frame, mor_vec3 point,
     for (int i = 0; i < w->contacts.count; i++) {
         const mor_contact* c = &contacts[i];
         for (int side = 0; side < 2; side++) {
-            if (w->order[c->body[side]] != body || (model && !of_frame(model, b->link, c->shape[side], frame))) continue;
-            mor_vec3 at = mor_lerp(c->point[0], c->point[1], 0.5), force = mor_scale((side ? 1.0 : -1.0) / w->h, c->impulse);
+            if (w->order[c->body[side]] != body || (model && !of_frame(model, b->link, c->shape[side], frame)))
+                continue;
+            mor_vec3 at = mor_lerp(c->point[0], c->point[1], 0.5),
+                     force = mor_scale((side ? 1.0 : -1.0) / w->h, c->impulse);
             f = mor_add(f, force);
             n = mor_add(n, mor_cross(mor_sub(at, point), force));
             total += c->normal_impulse / w->h;
@@ -61,7 +66,8 @@ void mor_contact_wrench(const mor_world* w, int body, int frame, mor_vec3 point,
 }
 
 /* Of a frame at `pose`, in its axes. */
-static void frame_wrench(const mor_world* w, const mor_robot* r, mor_pose pose, int frame, double wrench[6], double* pressure, mor_vec3* cop)
+static void frame_wrench(const mor_world* w, const mor_robot* r, mor_pose pose, int frame, double wrench[6],
+                         double* pressure, mor_vec3* cop)
 {
     double x[6];
     mor_contact_wrench(w, r->bodies[r->model->frames[frame].link], frame, pose.position, x, pressure, cop);
@@ -112,7 +118,8 @@ void mor_world_foot_original(const mor_world* w, int robot, int foot, double wre
     const mor_control_robot* c = mor_control_robot_find(w, robot);
     mor_foot_state f = mor_world_foot(w, robot, foot);
     for (int k = 0; k < 2; k++) {
-        mor_vec3 world = mor_rotate(c->feet[foot].start.rotation, mor_v3(f.wrench[3 * k], f.wrench[3 * k + 1], f.wrench[3 * k + 2]));
+        mor_vec3 world =
+            mor_rotate(c->feet[foot].start.rotation, mor_v3(f.wrench[3 * k], f.wrench[3 * k + 1], f.wrench[3 * k + 2]));
         mor_vec3 v = mor_unrotate(c->feet[0].start.rotation, k ? mor_neg(world) : world);
         wrench[3 * k] = v.x, wrench[3 * k + 1] = v.y, wrench[3 * k + 2] = v.z;
     }
@@ -137,14 +144,20 @@ static double normal(double* halves)
 
 static mor_code check(const mor_world* w, const mor_sensor_def* d, mor_error* error)
 {
-    if ((int)d->kind < 0 || d->kind > MOR_SENSOR_CONTACT) return mor_fail(error, MOR_BAD_INPUT, "there is no sensor kind %d", (int)d->kind);
-    if (d->robot < 0 || d->robot >= w->robot_count) return mor_fail(error, MOR_BAD_INPUT, "there is no robot number %d for a sensor", d->robot);
+    if ((int)d->kind < 0 || d->kind > MOR_SENSOR_CONTACT)
+        return mor_fail(error, MOR_BAD_INPUT, "there is no sensor kind %d", (int)d->kind);
+    if (d->robot < 0 || d->robot >= w->robot_count)
+        return mor_fail(error, MOR_BAD_INPUT, "there is no robot number %d for a sensor", d->robot);
     const mor_robot_model* m = w->robots[d->robot]->model;
     bool on_joint = d->kind == MOR_SENSOR_ENCODER || d->kind == MOR_SENSOR_TORQUE;
-    if (on_joint && (d->joint < 0 || d->joint >= m->joint_count)) return mor_fail(error, MOR_BAD_INPUT, "sensor '%s' needs a joint", d->name);
-    if (!on_joint && (d->frame < 0 || d->frame >= m->frame_count)) return mor_fail(error, MOR_BAD_INPUT, "sensor '%s' needs a link", d->name);
-    if (!(d->noise >= 0.0) || !(d->bias >= 0.0) || !(d->resolution >= 0.0) || !(d->threshold >= 0.0) || !isfinite(d->noise + d->bias + d->resolution + d->threshold))
-        return mor_fail(error, MOR_BAD_INPUT, "noise, bias, resolution and threshold of sensor '%s' must be zero or positive", d->name);
+    if (on_joint && (d->joint < 0 || d->joint >= m->joint_count))
+        return mor_fail(error, MOR_BAD_INPUT, "sensor '%s' needs a joint", d->name);
+    if (!on_joint && (d->frame < 0 || d->frame >= m->frame_count))
+        return mor_fail(error, MOR_BAD_INPUT, "sensor '%s' needs a link", d->name);
+    if (!(d->noise >= 0.0) || !(d->bias >= 0.0) || !(d->resolution >= 0.0) || !(d->threshold >= 0.0) ||
+        !isfinite(d->noise + d->bias + d->resolution + d->threshold))
+        return mor_fail(error, MOR_BAD_INPUT,
+                        "noise, bias, resolution and threshold of sensor '%s' must be zero or positive", d->name);
     return MOR_OK;
 }
 
@@ -153,7 +166,8 @@ int mor_world_add_sensor(mor_world* w, const mor_sensor_def* def, mor_error* err
     if (check(w, def, error)) return -1;
     mor_control* c = mor_control_of(w);
     int size = kind_sizes[def->kind], state = -1;
-    if (c && mor_control_robot_of(w, def->robot) && mor_buffer_reserve(&w->allocator, &c->sensors, c->sensors.count + 1, sizeof(mor_sensor)))
+    if (c && mor_control_robot_of(w, def->robot) &&
+        mor_buffer_reserve(&w->allocator, &c->sensors, c->sensors.count + 1, sizeof(mor_sensor)))
         state = mor_control_reserve_state(w, 2 * size + 2);
     if (state < 0) {
         mor_fail(error, MOR_SYSTEM, "out of memory while adding a sensor");
@@ -164,11 +178,14 @@ int mor_world_add_sensor(mor_world* w, const mor_sensor_def* def, mor_error* err
     const mor_robot_model* m = w->robots[def->robot]->model;
     if (!s->def.name[0])
         snprintf(s->def.name, sizeof s->def.name, "%s_%.60s", kind_names[def->kind],
-                 def->kind == MOR_SENSOR_ENCODER || def->kind == MOR_SENSOR_TORQUE ? m->links[m->link_of_joint[def->joint]].joint_name : m->frames[def->frame].name);
+                 def->kind == MOR_SENSOR_ENCODER || def->kind == MOR_SENSOR_TORQUE
+                     ? m->links[m->link_of_joint[def->joint]].joint_name
+                     : m->frames[def->frame].name);
     double* x = (double*)c->state.data + state;
     x[2 * size] = (double)(def->seed >> 32);
     x[2 * size + 1] = (double)(def->seed & 0xffffffffu);
-    for (int k = 0; k < size && def->kind != MOR_SENSOR_CONTACT; k++) x[size + k] = def->bias > 0.0 ? def->bias * normal(x + 2 * size) : 0.0;
+    for (int k = 0; k < size && def->kind != MOR_SENSOR_CONTACT; k++)
+        x[size + k] = def->bias > 0.0 ? def->bias * normal(x + 2 * size) : 0.0;
     return c->sensors.count++;
 }
 
@@ -205,14 +222,16 @@ static void roll_pitch_yaw(mor_quat q, double out[3])
 }
 
 /* R' of a frame at the start of the step times (J nudot + J'nu - gravity). */
-static mor_vec3 proper_acceleration(const mor_world* w, const mor_robot_model* m, mor_robot_work* work, const double* nudot, int frame)
+static mor_vec3 proper_acceleration(const mor_world* w, const mor_robot_model* m, mor_robot_work* work,
+                                    const double* nudot, int frame)
 {
     const mor_frame_def* F = &m->frames[frame];
     const mor_link_state* l = &work->states[F->link];
     mor_vec3 r = mor_mul(&l->R, F->pose.position);
     (void)w, (void)nudot;
     /* the sweep left the links' accelerations, gravity subtracted at the base */
-    mor_vec3 a = mor_add(work->a[F->link], mor_add(mor_cross(work->b[F->link], r), mor_cross(l->w, mor_cross(l->w, r))));
+    mor_vec3 a =
+        mor_add(work->a[F->link], mor_add(mor_cross(work->b[F->link], r), mor_cross(l->w, mor_cross(l->w, r))));
     mor_pose pose = mor_robot_frame_pose(m, work, frame);
     return mor_rotate(mor_quat_conj(pose.rotation), a);
 }
@@ -248,7 +267,9 @@ static void read_one(mor_world* w, const mor_sensor* s, mor_control_robot* c)
         put3(x + 3, mor_tmul(&l->R, c->start->n[link]));
         break;
     }
-    case MOR_SENSOR_FORCE: frame_wrench(w, r, mor_robot_frame_pose(m, c->start, s->def.frame), s->def.frame, x, &pressure, NULL); break;
+    case MOR_SENSOR_FORCE:
+        frame_wrench(w, r, mor_robot_frame_pose(m, c->start, s->def.frame), s->def.frame, x, &pressure, NULL);
+        break;
     case MOR_SENSOR_CONTACT:
         frame_wrench(w, r, mor_robot_frame_pose(m, c->start, s->def.frame), s->def.frame, wrench, &pressure, NULL);
         x[0] = pressure > s->def.threshold;
@@ -259,7 +280,8 @@ static void read_one(mor_world* w, const mor_sensor* s, mor_control_robot* c)
         x[k] += x[s->size + k];
         if (s->def.noise > 0.0) x[k] += s->def.noise * normal(x + 2 * s->size);
     }
-    if (s->def.kind == MOR_SENSOR_ENCODER && s->def.resolution > 0.0) x[0] = s->def.resolution * floor(x[0] / s->def.resolution + 0.5);
+    if (s->def.kind == MOR_SENSOR_ENCODER && s->def.resolution > 0.0)
+        x[0] = s->def.resolution * floor(x[0] / s->def.resolution + 0.5);
 }
 
 /* Adds a force at a point, or a moment, to the wrench of a link about its origin. */
@@ -282,12 +304,15 @@ static void gather_loops(const mor_world* w, const mor_robot* r, mor_control_rob
             const mor_body* b = joints[i].body[side] < 0 ? NULL : &w->bodies[joints[i].body[side]];
             if (!b || b->robot == 0 || w->robots[b->robot - 1] != r) continue;
             for (int k = 0; k < count; k++)
-                add_to_link(c, b->link, rows[k].spin, mor_scale((side ? -1.0 : 1.0) * joints[i].memory[k] / w->h, rows[k].direction), rows[k].point);
+                add_to_link(c, b->link, rows[k].spin,
+                            mor_scale((side ? -1.0 : 1.0) * joints[i].memory[k] / w->h, rows[k].direction),
+                            rows[k].point);
         }
     }
 }
 
-/* Adds the contacts to the applied forces on every link, as wrenches about the links' origins at the start of the step. */
+/* Adds the contacts to the applied forces on every link, as wrenches about the links' origins at the start of the step.
+ * */
 static void gather(const mor_world* w, const mor_robot* r, mor_control_robot* c)
 {
     const mor_contact* contacts = w->contacts.data;
@@ -295,7 +320,8 @@ static void gather(const mor_world* w, const mor_robot* r, mor_control_robot* c)
         for (int side = 0; side < 2; side++) {
             const mor_body* b = &w->bodies[w->order[contacts[i].body[side]]];
             if (b->robot == 0 || w->robots[b->robot - 1] != r) continue;
-            add_to_link(c, b->link, false, mor_scale((side ? 1.0 : -1.0) / w->h, contacts[i].impulse), mor_lerp(contacts[i].point[0], contacts[i].point[1], 0.5));
+            add_to_link(c, b->link, false, mor_scale((side ? 1.0 : -1.0) / w->h, contacts[i].impulse),
+                        mor_lerp(contacts[i].point[0], contacts[i].point[1], 0.5));
         }
 }
 

@@ -1,12 +1,14 @@
 /* Torques that hold a pose against gravity.
  *
- * At rest h(q, 0) = S tau + J' f. With a fixed base f = 0 does: tau = h. A floating base has no motors, so contact forces f must
- * carry it: of all that balance the six base rows those with the least sum of squares over the contact points,
+ * At rest h(q, 0) = S tau + J' f. With a fixed base f = 0 does: tau = h. A floating base has no motors, so contact
+ * forces f must carry it: of all that balance the six base rows those with the least sum of squares over the contact
+ * points,
  *
  *     A f = h_base,   A = [ 1 ; (p - o) x ] over the points p,   f = A' (A A')^-1 h_base,   tau = h - J' f.
  *
- * Points: contacts of the robot with fixed and kinematic bodies whose gap is at most 1e-4 m. Fewer than three points cannot
- * balance every pose; A A' is regularised by 1e-9 of its trace, so that what cannot be balanced is left to feedback.
+ * Points: contacts of the robot with fixed and kinematic bodies whose gap is at most 1e-4 m. Fewer than three points
+ * cannot balance every pose; A A' is regularised by 1e-9 of its trace, so that what cannot be balanced is left to
+ * feedback.
  *
  * Cost: two sweeps from the tips to the base. */
 #include "control/control.h"
@@ -29,7 +31,8 @@ static int support_of(const mor_world* w, const mor_robot* robot, const mor_cont
     return -1;
 }
 
-void mor_gravity_torque(const mor_world* w, const mor_robot* robot, mor_robot_work* work, double* vector, mor_arena* scratch, double* tau)
+void mor_gravity_torque(const mor_world* w, const mor_robot* robot, mor_robot_work* work, double* vector,
+                        mor_arena* scratch, double* tau)
 {
     const mor_robot_model* m = robot->model;
     int n = m->joint_count, offset = m->dof - n;
@@ -43,7 +46,8 @@ void mor_gravity_torque(const mor_world* w, const mor_robot* robot, mor_robot_wo
         for (int i = 0; i < w->contacts.count; i++) {
             if (support_of(w, robot, &contacts[i], &p) < 0) continue;
             p = mor_sub(p, robot->base.position);
-            const double a[6][3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 }, { 0, -p.z, p.y }, { p.z, 0, -p.x }, { -p.y, p.x, 0 } };
+            const double a[6][3] = { { 1, 0, 0 },      { 0, 1, 0 },      { 0, 0, 1 },
+                                     { 0, -p.z, p.y }, { p.z, 0, -p.x }, { -p.y, p.x, 0 } };
             for (int r = 0; r < 6; r++)
                 for (int k = 0; k < 6; k++) AA[6 * r + k] += a[r][0] * a[k][0] + a[r][1] * a[k][1] + a[r][2] * a[k][2];
         }

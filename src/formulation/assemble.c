@@ -103,10 +103,11 @@ typedef struct builder {
     mor_entry* entries;
     double *jacobian, *response, *diagonal, *bias;
     int* diagonal_start;
-    const int* local; /* world tree -> tree within its island */
+    const int* local;      /* world tree -> tree within its island */
     const int* world_tree; /* and back */
     int entry_count, coef_count, diagonal_count, row_count, block_count, contact_count;
-    double* six;        /* responses of the six velocities of a body (mor_tree_kind.respond6), row by row, and scratch for eight */
+    double* six;        /* responses of the six velocities of a body (mor_tree_kind.respond6), row by row, and scratch
+                           for eight */
     const mor_body* of; /* whose they are; NULL: nobody's */
 } builder;
 
@@ -126,14 +127,17 @@ MOR_ALWAYS_INLINE void combine_six_body(int n, const double* X, const double* C,
     for (; i < n; i++, X++)
         for (int d = 0; d < 3; d++) {
             const double* c = C + 6 * d;
-            Y[d * n + i] = X[0] * c[0] + X[n] * c[1] + X[2 * n] * c[2] + (X[3 * n] * c[3] + X[4 * n] * c[4] + X[5 * n] * c[5]);
+            Y[d * n + i] =
+                X[0] * c[0] + X[n] * c[1] + X[2 * n] * c[2] + (X[3 * n] * c[3] + X[4 * n] * c[4] + X[5 * n] * c[5]);
         }
 }
 
 MOR_WIDE_VOID(static, combine_six, (int n, const double* X, const double* C, double* Y), (n, X, C, Y))
 
-/* Responses of the rows of a contact on one side by those of the body's six velocities: several contacts share them. False: not this way. */
-static bool respond_by_six(builder* k, int tree, const mor_body* b, mor_vec3 r, const mor_vec3* direction, double sign, int dim, double* Y)
+/* Responses of the rows of a contact on one side by those of the body's six velocities: several contacts share them.
+ * False: not this way. */
+static bool respond_by_six(builder* k, int tree, const mor_body* b, mor_vec3 r, const mor_vec3* direction, double sign,
+                           int dim, double* Y)
 {
     const mor_tree* t = &k->w->trees[tree];
     if (dim != 3 || !t->kind->respond6 || !k->six) return false;
@@ -163,7 +167,8 @@ static void finish_block(builder* k, const mor_block* block, unsigned done)
         int tree = k->world_tree[k->entries[e].tree], dof = k->w->trees[tree].dof;
         const double* J = k->jacobian + k->entries[e].start;
         double* Y = k->response + k->entries[e].start;
-        for (int d = 0; d < block->dim && !(done & 1u << (e - block->entry)); d++) mor_tree_response(k->w, tree, J + d * dof, Y + d * dof);
+        for (int d = 0; d < block->dim && !(done & 1u << (e - block->entry)); d++)
+            mor_tree_response(k->w, tree, J + d * dof, Y + d * dof);
     }
     k->diagonal_start[k->block_count] = k->diagonal_count;
     k->diagonal_count += block->dim * block->dim;
@@ -171,7 +176,8 @@ static void finish_block(builder* k, const mor_block* block, unsigned done)
     k->block_count++;
 }
 
-/* W_cc of all blocks and the approach of the contacts of an island; apart from the rows, which the processor has not yet stored when they are just written. */
+/* W_cc of all blocks and the approach of the contacts of an island; apart from the rows, which the processor has not
+ * yet stored when they are just written. */
 MOR_ALWAYS_INLINE void fill_diagonals_body(const builder* k, const mor_system* s)
 {
     for (int b = 0; b < k->block_count; b++) {
@@ -205,10 +211,10 @@ static mor_vec3 round_arm(const mor_body* b, const mor_contact* c, int side)
     return is_round ? mor_scale(side ? -g->size[0] : g->size[0], c->normal) : mor_v3(0, 0, 0);
 }
 
-/* d/dt(G)' nu of the rows of a contact, kinematic bodies included, and the part of it that turns with the points of a body about its
- * reference point: no acceleration of the body can undo that at several points. */
-static void contact_acceleration(const mor_world* w, const mor_contact* c, mor_vec3 middle, const mor_vec3 direction[3], int dim, double* out,
-                                 double* centripetal)
+/* d/dt(G)' nu of the rows of a contact, kinematic bodies included, and the part of it that turns with the points of a
+ * body about its reference point: no acceleration of the body can undo that at several points. */
+static void contact_acceleration(const mor_world* w, const mor_contact* c, mor_vec3 middle, const mor_vec3 direction[3],
+                                 int dim, double* out, double* centripetal)
 {
     for (int side = 0; side < 2; side++) {
         const mor_body* b = body_of(w, c, side);
@@ -224,9 +230,10 @@ static void contact_acceleration(const mor_world* w, const mor_contact* c, mor_v
     }
 }
 
-/* A contact that has stuck since an earlier step gets the velocity that takes the two points where it stuck together again:
- * what the step made of G' nu = 0 beyond first order, along the normal as the gap does. */
-static void hold_anchor(const mor_world* w, mor_contact* c, const mor_contact* old, const mor_vec3* direction, int dim, mor_contact_row* row)
+/* A contact that has stuck since an earlier step gets the velocity that takes the two points where it stuck together
+ * again: what the step made of G' nu = 0 beyond first order, along the normal as the gap does. */
+static void hold_anchor(const mor_world* w, mor_contact* c, const mor_contact* old, const mor_vec3* direction, int dim,
+                        mor_contact_row* row)
 {
     const double most = 1e-3; /* m: farther apart it is another place */
     c->anchored = old && old->anchored && dim > 1;
@@ -253,7 +260,9 @@ static void add_contact(builder* k, int index, const mor_contact* old)
     mor_vec3 middle = mor_lerp(c->point[0], c->point[1], 0.5);
 
     mor_block* block = &k->blocks[k->block_count];
-    *block = (mor_block){ .kind = MOR_BLOCK_CONTACT, .dim = dim, .row = k->row_count, .entry = k->entry_count, .mu = c->friction };
+    *block = (mor_block){
+        .kind = MOR_BLOCK_CONTACT, .dim = dim, .row = k->row_count, .entry = k->entry_count, .mu = c->friction
+    };
     mor_contact_row* row = &k->rows[k->contact_count];
     *row = (mor_contact_row){ .contact = index,
                               .block = k->block_count,
@@ -265,7 +274,8 @@ static void add_contact(builder* k, int index, const mor_contact* old)
                               .plane = c->plane,
                               .held = c->held,
                               .old_gap = old ? old->gap : INFINITY };
-    if (w->formulation->accelerations) contact_acceleration(w, c, middle, direction, dim, row->acceleration, row->centripetal);
+    if (w->formulation->accelerations)
+        contact_acceleration(w, c, middle, direction, dim, row->acceleration, row->centripetal);
     int tree[2] = { -1, -1 };
     unsigned done = 0;
     for (int side = 0; side < 2; side++) {
@@ -290,7 +300,8 @@ static void add_contact(builder* k, int index, const mor_contact* old)
             for (int m = 0; m < dim * t->dof; m++) first[m] += J[m];
         } else {
             k->entries[k->entry_count++] = (mor_entry){ k->local[b->tree], k->coef_count };
-            if (respond_by_six(k, b->tree, b, r, direction, sign, dim, k->response + k->coef_count)) done |= 1u << block->entry_count;
+            if (respond_by_six(k, b->tree, b, r, direction, sign, dim, k->response + k->coef_count))
+                done |= 1u << block->entry_count;
             block->entry_count++;
             k->coef_count += dim * t->dof;
         }
@@ -310,7 +321,12 @@ static void add_contact(builder* k, int index, const mor_contact* old)
 static void add_rows(builder* k, const mor_row_block* from)
 {
     mor_block* block = &k->blocks[k->block_count];
-    *block = (mor_block){ .kind = from->kind, .dim = from->dim, .row = k->row_count, .entry = k->entry_count, .lower = from->lower, .upper = from->upper };
+    *block = (mor_block){ .kind = from->kind,
+                          .dim = from->dim,
+                          .row = k->row_count,
+                          .entry = k->entry_count,
+                          .lower = from->lower,
+                          .upper = from->upper };
     for (int i = 0; i < 3 && from->tree[i] >= 0; i++) {
         int dof = k->w->trees[from->tree[i]].dof;
         memcpy(k->jacobian + k->coef_count, from->J[i], (size_t)(from->dim * dof) * sizeof(double));
@@ -350,7 +366,8 @@ static bool prepare_trees(mor_world* w)
     if (!w->nu || !w->nu_free || !w->nu_new || !w->mass || !w->mass_inverse) return false;
     for (int i = 0; i < w->tree_count; i++) {
         const mor_tree* t = &w->trees[i];
-        t->kind->prepare(w, t, w->nu + t->offset, w->nu_free + t->offset, w->mass + w->mass_start[i], w->mass_inverse + w->mass_start[i]);
+        t->kind->prepare(w, t, w->nu + t->offset, w->nu_free + t->offset, w->mass + w->mass_start[i],
+                         w->mass_inverse + w->mass_start[i]);
     }
     memcpy(w->nu_new, w->nu_free, (size_t)dof * sizeof(double));
     return true;
@@ -377,8 +394,8 @@ void mor_assemble(mor_world* w)
 
     /* label the islands */
     int* parent = mor_arena_alloc(w->arena, (size_t)nt * sizeof *parent);
-    int* label = mor_arena_alloc(w->arena, (size_t)nt * sizeof *label);       /* tree -> island or -1 */
-    int* local = mor_arena_alloc(w->arena, (size_t)nt * sizeof *local);       /* tree -> index in island */
+    int* label = mor_arena_alloc(w->arena, (size_t)nt * sizeof *label); /* tree -> island or -1 */
+    int* local = mor_arena_alloc(w->arena, (size_t)nt * sizeof *local); /* tree -> index in island */
     int* tree_start = mor_arena_zero(w->arena, (size_t)nt + 1, sizeof *tree_start);
     int* tree_list = mor_arena_alloc(w->arena, (size_t)nt * sizeof *tree_list);
     int* contact_start = mor_arena_zero(w->arena, (size_t)nt + 1, sizeof *contact_start);
@@ -387,7 +404,8 @@ void mor_assemble(mor_world* w)
     mor_row_block** row_list = mor_arena_alloc(w->arena, (size_t)nr * sizeof *row_list);
     const mor_contact** old = mor_arena_alloc(w->arena, (size_t)nc * sizeof *old);
     bool* touched = mor_arena_zero(w->arena, (size_t)nt, sizeof *touched);
-    if (!parent || !label || !local || !tree_start || !tree_list || !contact_start || !contact_list || !old || !touched || !row_start || !row_list)
+    if (!parent || !label || !local || !tree_start || !tree_list || !contact_start || !contact_list || !old ||
+        !touched || !row_start || !row_list)
         goto no_memory;
     for (int i = 0; i < nt; i++) parent[i] = i;
     int cursor = 0, coefs = 0;
@@ -470,8 +488,8 @@ void mor_assemble(mor_world* w)
     double* answer_nu = mor_arena_alloc(w->arena, (size_t)w->dof * sizeof(double));
     double* impulses = mor_arena_zero(w->arena, (size_t)row_total, sizeof(double));
     bool* held = mor_arena_zero(w->arena, (size_t)nc, sizeof(bool));
-    if (!k.rows || !k.blocks || !k.entries || !k.jacobian || !k.response || !k.diagonal || !k.bias || !k.diagonal_start ||
-        !w->islands || !blocks || !nu || !nu_free || !answer_nu || !impulses || !held)
+    if (!k.rows || !k.blocks || !k.entries || !k.jacobian || !k.response || !k.diagonal || !k.bias ||
+        !k.diagonal_start || !w->islands || !blocks || !nu || !nu_free || !answer_nu || !impulses || !held)
         goto no_memory;
 
     double v_rest = w->options.v_rest >= 0.0 ? w->options.v_rest : 2.0 * mor_norm(w->gravity) * w->h;
@@ -495,7 +513,8 @@ void mor_assemble(mor_world* w)
         w->islands[i].row_block_count = row_start[i + 1] - row_start[i];
         for (int t = 0; t < s->tree_count; t++) {
             int tree = tree_list[tree_start[i] + t], dof = w->trees[tree].dof, from = w->trees[tree].offset;
-            blocks[t] = (mor_tree_block){ dof, s->dof, w->mass + w->mass_start[tree], w->mass_inverse + w->mass_start[tree] };
+            blocks[t] =
+                (mor_tree_block){ dof, s->dof, w->mass + w->mass_start[tree], w->mass_inverse + w->mass_start[tree] };
             if (w->trees[tree].kind->fill) {
                 if (dof > MASS_DOF) blocks[t].mass = NULL;
                 if (dof > INVERSE_DOF || !(w->formulation->mass_inverse || w->on_solve)) blocks[t].mass_inverse = NULL;
@@ -508,7 +527,8 @@ void mor_assemble(mor_world* w)
         /* numbers in the blocks are relative to the island: shift the pools, restart the counters */
         k.of = NULL;
         k.entry_count = k.coef_count = k.diagonal_count = k.row_count = k.block_count = k.contact_count = 0;
-        for (int c = contact_start[i]; c < contact_start[i + 1]; c++) add_contact(&k, contact_list[c], old[contact_list[c]]);
+        for (int c = contact_start[i]; c < contact_start[i + 1]; c++)
+            add_contact(&k, contact_list[c], old[contact_list[c]]);
         for (int r = row_start[i]; r < row_start[i + 1]; r++) add_rows(&k, row_list[r]);
         fill_diagonals(&k, s);
         s->block_count = k.block_count;

@@ -2,20 +2,21 @@
  *
  *     minimise  1/2 p'(W + R) p + p'w   over the friction cones |p_f| <= mu p_n,     w = G' nu_free + b
  *
- * Its optimality conditions are K* contains u _|_ p in K with u = (W + R) p + w: De Saxce's law without mu |u_f| in the normal row. So a
- * sliding contact separates with u_n = mu |u_f| (a box that slides at 3 m/s hops), while sticking and open contacts
- * are those of Coulomb. R = regularisation * W_nn on every row of a contact, R > 0 makes the answer unique and the
- * impulses a function of the velocity ("invertible dynamics"), at the price of softness: u = -R p in a resting contact.
+ * Its optimality conditions are K* contains u _|_ p in K with u = (W + R) p + w: De Saxce's law without mu |u_f| in the
+ * normal row. So a sliding contact separates with u_n = mu |u_f| (a box that slides at 3 m/s hops), while sticking and
+ * open contacts are those of Coulomb. R = regularisation * W_nn on every row of a contact, R > 0 makes the answer
+ * unique and the impulses a function of the velocity ("invertible dynamics"), at the price of softness: u = -R p in a
+ * resting contact.
  *
  * What the relaxation costs is said, not hidden: residual and detail of the report are the judge's verdict of the
  * answer on the true problem (that of `ncp`), in m/s; status is that of the convex problem.
  *
- * Gaps and restitution as in `st`; joints are eliminated by the conversion. Solvers: apgd, convex-newton and others that take
- * `cqp`.
+ * Gaps and restitution as in `st`; joints are eliminated by the conversion. Solvers: apgd, convex-newton and others
+ * that take `cqp`.
  *
- * M. Anitescu (2006), Optimization-based simulation of nonsmooth rigid multibody dynamics; M. Anitescu, A. Tasora (2010), An
- * iterative approach for cone complementarity problems for nonsmooth dynamics; E. Todorov (2011), A convex, smooth and invertible contact
- * model for trajectory optimization. */
+ * M. Anitescu (2006), Optimization-based simulation of nonsmooth rigid multibody dynamics; M. Anitescu, A. Tasora
+ * (2010), An iterative approach for cone complementarity problems for nonsmooth dynamics; E. Todorov (2011), A convex,
+ * smooth and invertible contact model for trajectory optimization. */
 #include "formulation/registry.h"
 #include "formulation/step_problem.h"
 #include "problem/convert.h"
@@ -29,11 +30,10 @@ typedef struct convex_options {
     double regularisation;
 } convex_options;
 
-static const mor_field convex_fields[] = {
-    { "regularisation", MOR_TYPE_DOUBLE, offsetof(convex_options, regularisation), 1e-6, 0, 1e3, NULL, "",
-      "R as a fraction of the contact's own W_nn" },
-    { 0 }
-};
+static const mor_field convex_fields[] = { { "regularisation", MOR_TYPE_DOUBLE,
+                                             offsetof(convex_options, regularisation), 1e-6, 0, 1e3, NULL, "",
+                                             "R as a fraction of the contact's own W_nn" },
+                                           { 0 } };
 
 /* The conic QP of a cone problem: A = W + R. False: out of memory. */
 static bool relax(const mor_problem* cones, double fraction, mor_arena* arena, mor_problem* out)

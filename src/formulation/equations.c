@@ -7,16 +7,16 @@
  *     p <- p + (W_ee + e D)^-1 (rhs - W_ee p),     e = 1e-9
  *
  * the proximal point iteration, whose limit solves the consistent part: each round multiplies the error of a mode w by
- * e/(w + e), so two rounds reach rounding unless modes are as small as e (a loop close to a dead centre); those get more
- * rounds while they help. D is the diagonal of W_ee, so that rows on parts of very different mass (marker links of a
- * milligram beside motors) keep their own measure.
+ * e/(w + e), so two rounds reach rounding unless modes are as small as e (a loop close to a dead centre); those get
+ * more rounds while they help. D is the diagonal of W_ee, so that rows on parts of very different mass (marker links of
+ * a milligram beside motors) keep their own measure.
  *
  * Redundant rows agree on the constraint only. A mechanism that is off it by d (a step leaves d ~ h^2) has rows that
- * contradict each other by a little, and a mode of W_ee of the size d^2; to satisfy them exactly would be to stop: Bricard's
- * six-bar would not move. Modes far below e get no impulse, and what remains of their rows is taken out of the bias, so that
- * the problem handed to the solvers is the one that can be solved. The same carries loops over dead centres. More than 1 %
- * of the velocity the rows correct is not such a remainder but a contradiction, and stays for the judge to see. Violations are
- * measured on positions, whatever the rows say, and corrected there.
+ * contradict each other by a little, and a mode of W_ee of the size d^2; to satisfy them exactly would be to stop:
+ * Bricard's six-bar would not move. Modes far below e get no impulse, and what remains of their rows is taken out of
+ * the bias, so that the problem handed to the solvers is the one that can be solved. The same carries loops over dead
+ * centres. More than 1 % of the velocity the rows correct is not such a remainder but a contradiction, and stays for
+ * the judge to see. Violations are measured on positions, whatever the rows say, and corrected there.
  *
  * As a start for the solvers, bounded rows that were between their bounds (motors, friction) count as equations; those
  * that come out beyond are put on their bound and the rest is solved again.
@@ -37,8 +37,8 @@ enum { ROUNDS = 30, GUESS_ROUNDS = 4 };
 
 #define SHIFT 1e-9 /* e above: far below what matters of W, far above its rounding */
 
-/* Blocks of W_ee above the diagonal, and on it with the shift e D, into the factor. Lists of blocks by tree give each pair of
- * blocks that share a tree; `seen` tells which pairs of a block are begun. */
+/* Blocks of W_ee above the diagonal, and on it with the shift e D, into the factor. Lists of blocks by tree give each
+ * pair of blocks that share a tree; `seen` tells which pairs of a block are begun. */
 typedef struct lists {
     int *start, *block, *entry; /* tree -> entries of active blocks, blocks ascending */
     int *touched, *seen;
@@ -58,7 +58,8 @@ static bool make_lists(const mor_step_form* step, const int* number, lists* l, m
     if (!l->start || !l->block || !l->entry || !l->touched || !l->seen || !l->panel) return false;
     for (int pass = 0; pass < 2; pass++) {
         for (int c = 0; c < nb; c++)
-            for (int e = step->blocks[c].entry; number[c] >= 0 && e < step->blocks[c].entry + step->blocks[c].entry_count; e++) {
+            for (int e = step->blocks[c].entry;
+                 number[c] >= 0 && e < step->blocks[c].entry + step->blocks[c].entry_count; e++) {
                 if (!pass) {
                     l->start[step->entries[e].tree + 2]++;
                     continue;
@@ -103,19 +104,22 @@ static bool assemble(const mor_step_form* step, const int* number, lists* l, mor
         int count = 0, n = A->dim;
         if (number[a] < 0) continue;
         for (int e = A->entry; e < A->entry + A->entry_count; e++) {
-            int tree = step->entries[e].tree, dof = step->trees[tree].dof, from = l->start[tree], to = l->start[tree + 1];
+            int tree = step->entries[e].tree, dof = step->trees[tree].dof, from = l->start[tree],
+                to = l->start[tree + 1];
             while (from < to && l->block[from] < a) from++;
             for (int k = from; k < to; k++) {
                 int b = l->block[k];
                 bool first = l->seen[b] != a;
                 if (first) l->seen[b] = a, l->touched[count++] = b;
-                multiply(step->jacobian + step->entries[e].start, n, step->response + step->entries[l->entry[k]].start, step->blocks[b].dim, dof, first, l->panel + b * square);
+                multiply(step->jacobian + step->entries[e].start, n, step->response + step->entries[l->entry[k]].start,
+                         step->blocks[b].dim, dof, first, l->panel + b * square);
             }
         }
         double* own = l->panel + a * square;
         for (int d = 0; d < n; d++) own[d * n + d] += own[d * n + d] > 0.0 ? SHIFT * own[d * n + d] : 1.0;
         for (int k = 0; k < count; k++)
-            if (!mor_block_cholesky_add(factor, number[a], number[l->touched[k]], l->panel + l->touched[k] * square)) return false;
+            if (!mor_block_cholesky_add(factor, number[a], number[l->touched[k]], l->panel + l->touched[k] * square))
+                return false;
     }
     return true;
 }
@@ -154,7 +158,8 @@ static void gather(const double* C, int dim, int dof, const double* v, double* x
 }
 
 /* y = W x on the active blocks, by products with G and M^-1 G. */
-static void apply(const mor_step_form* step, const int* number, const int* offset, int n, const double* x, double* nu, double* y)
+static void apply(const mor_step_form* step, const int* number, const int* offset, int n, const double* x, double* nu,
+                  double* y)
 {
     memset(nu, 0, (size_t)step->dof * sizeof *nu);
     memset(y, 0, (size_t)n * sizeof *y);
@@ -180,9 +185,11 @@ static double largest_of(int n, const double* x)
 
 /* x += (W + e D)^-1 r, r = rhs - W x, from x = 0 until the rows are within `accuracy` or get no better.
  * Returns what is left of the rows, INFINITY when nothing came of it. `room`: dof + 3 n. */
-static double iterate(const mor_step_form* step, const int* number, const int* offset, const mor_block_cholesky* factor, int n, double accuracy, double* x, const double* rhs, double* room)
+static double iterate(const mor_step_form* step, const int* number, const int* offset, const mor_block_cholesky* factor,
+                      int n, double accuracy, double* x, const double* rhs, double* room)
 {
-    double *r = room, *y = r + n, *next = y + n, *nu = next + n, best = INFINITY, enough = accuracy * largest_of(n, rhs);
+    double *r = room, *y = r + n, *next = y + n, *nu = next + n, best = INFINITY,
+           enough = accuracy * largest_of(n, rhs);
     memcpy(r, rhs, (size_t)n * sizeof *r);
     memset(x, 0, (size_t)n * sizeof *x);
     for (int round = 0; round < ROUNDS; round++) {
@@ -233,26 +240,32 @@ static mor_equations* factor_blocks(const mor_step_form* step, const bool* activ
     q->room = mor_arena_alloc(arena, ((size_t)step->dof + 3 * (size_t)n) * sizeof *q->room);
     lists l;
     q->factor = mor_block_cholesky_create(count, dims, arena);
-    bool ok = q->x && q->r && q->room && q->factor && make_lists(step, q->number, &l, arena) && assemble(step, q->number, &l, q->factor);
+    bool ok = q->x && q->r && q->room && q->factor && make_lists(step, q->number, &l, arena) &&
+              assemble(step, q->number, &l, q->factor);
     return ok && mor_block_cholesky_factor(q->factor) ? q : NULL;
 }
 
 /* *left: what is left of the rows, as part of the largest of rhs, 0 if that is rounding. */
-static bool solve_rows(const mor_step_form* step, mor_equations* q, const double* rhs, double accuracy, double* p, double* left)
+static bool solve_rows(const mor_step_form* step, mor_equations* q, const double* rhs, double accuracy, double* p,
+                       double* left)
 {
     *left = 0.0;
     if (q->n == 0) return true;
     for (int i = 0; i < step->block_count; i++)
-        for (int d = 0; q->number[i] >= 0 && d < step->blocks[i].dim; d++) q->r[q->offset[q->number[i]] + d] = rhs[step->blocks[i].row + d];
-    double least = iterate(step, q->number, q->offset, q->factor, q->n, accuracy, q->x, q->r, q->room), scale = largest_of(q->n, q->r);
+        for (int d = 0; q->number[i] >= 0 && d < step->blocks[i].dim; d++)
+            q->r[q->offset[q->number[i]] + d] = rhs[step->blocks[i].row + d];
+    double least = iterate(step, q->number, q->offset, q->factor, q->n, accuracy, q->x, q->r, q->room),
+           scale = largest_of(q->n, q->r);
     if (!isfinite(least)) return false;
     if (least > 1e-10 * scale) *left = least / scale;
     for (int i = 0; i < step->block_count; i++)
-        for (int d = 0; q->number[i] >= 0 && d < step->blocks[i].dim; d++) p[step->blocks[i].row + d] = q->x[q->offset[q->number[i]] + d];
+        for (int d = 0; q->number[i] >= 0 && d < step->blocks[i].dim; d++)
+            p[step->blocks[i].row + d] = q->x[q->offset[q->number[i]] + d];
     return true;
 }
 
-static bool solve_blocks(const mor_step_form* step, const bool* active, const double* rhs, double accuracy, double* p, double* left, mor_arena* arena)
+static bool solve_blocks(const mor_step_form* step, const bool* active, const double* rhs, double accuracy, double* p,
+                         double* left, mor_arena* arena)
 {
     size_t mark = mor_arena_mark(arena);
     mor_equations* q = factor_blocks(step, active, arena);
@@ -261,7 +274,10 @@ static bool solve_blocks(const mor_step_form* step, const bool* active, const do
     return ok;
 }
 
-mor_equations* mor_equations_factor(const mor_step_form* step, mor_arena* arena) { return factor_blocks(step, NULL, arena); }
+mor_equations* mor_equations_factor(const mor_step_form* step, mor_arena* arena)
+{
+    return factor_blocks(step, NULL, arena);
+}
 
 bool mor_equations_solve_again(const mor_step_form* step, mor_equations* equations, const double* rhs, double* p)
 {
@@ -278,7 +294,8 @@ bool mor_equations_solve(const mor_step_form* step, const double* rhs, double* p
 void mor_equations_guess(const mor_step_form* step, double* p, double* bias, mor_arena* arena)
 {
     bool any = false;
-    for (int i = 0; i < step->block_count && !any; i++) any = step->blocks[step->block_count - 1 - i].kind != MOR_BLOCK_CONTACT;
+    for (int i = 0; i < step->block_count && !any; i++)
+        any = step->blocks[step->block_count - 1 - i].kind != MOR_BLOCK_CONTACT;
     if (!any) return;
     size_t mark = mor_arena_mark(arena);
     double* trial = mor_arena_alloc(arena, (size_t)step->row_count * sizeof *trial);
@@ -291,7 +308,8 @@ void mor_equations_guess(const mor_step_form* step, double* p, double* bias, mor
     for (int i = 0; good && i < step->block_count; i++) {
         const mor_block* b = &step->blocks[i];
         double x = trial[b->row];
-        active[i] = b->kind == MOR_BLOCK_EQUATION || (b->kind == MOR_BLOCK_BOUNDED && ((x > b->lower && x < b->upper) || (x == 0.0 && b->lower < 0.0)));
+        active[i] = b->kind == MOR_BLOCK_EQUATION ||
+                    (b->kind == MOR_BLOCK_BOUNDED && ((x > b->lower && x < b->upper) || (x == 0.0 && b->lower < 0.0)));
     }
     for (int round = 0; good && round < GUESS_ROUNDS; round++) {
         for (int i = 0; i < step->block_count; i++)
@@ -316,7 +334,8 @@ void mor_equations_guess(const mor_step_form* step, double* p, double* bias, mor
         mor_step_velocity(step, trial, nu);
         mor_step_rows(step, nu, u);
         for (int i = 0; i < step->block_count; i++)
-            for (int d = 0; step->blocks[i].kind == MOR_BLOCK_EQUATION && d < step->blocks[i].dim; d++) bias[step->blocks[i].row + d] -= u[step->blocks[i].row + d];
+            for (int d = 0; step->blocks[i].kind == MOR_BLOCK_EQUATION && d < step->blocks[i].dim; d++)
+                bias[step->blocks[i].row + d] -= u[step->blocks[i].row + d];
     }
     if (good) memcpy(p, trial, (size_t)step->row_count * sizeof *trial);
     mor_arena_release(arena, mark);

@@ -9,8 +9,8 @@
  * not finite. */
 bool mor_equations_solve(const mor_step_form* step, const double* rhs, double* p, mor_arena* arena);
 
-/* The same in two parts, for several right-hand sides: the factor lives in the arena (NULL: out of memory, or not finite); false also where the
- * equations contradict each other. */
+/* The same in two parts, for several right-hand sides: the factor lives in the arena (NULL: out of memory, or not
+ * finite); false also where the equations contradict each other. */
 typedef struct mor_equations mor_equations;
 mor_equations* mor_equations_factor(const mor_step_form* step, mor_arena* arena);
 bool mor_equations_solve_again(const mor_step_form* step, mor_equations* equations, const double* rhs, double* p);

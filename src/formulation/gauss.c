@@ -1,39 +1,46 @@
-/* gauss: contact forces by Gauss' principle of least constraint, as in the whole-body simulator, and without its defects.
+/* gauss: contact forces by Gauss' principle of least constraint, as in the whole-body simulator, and without its
+ * defects.
  *
- * The accelerations of a mechanism with contacts c and loops p are those nearest to the free ones in the metric M; the forces are
- * the multipliers (MATH section 2):
+ * The accelerations of a mechanism with contacts c and loops p are those nearest to the free ones in the metric M; the
+ * forces are the multipliers (MATH section 2):
  *
  *     minimise f'A_c f/2 + a'f  over the friction pyramids,   A_c = J N J',
  *     a = [J nu/h]_discrete + Jdot nu + J nudot_free - (loops),         nudot = nudot_free + M^-1 (J'f + J_p'f_p)
  *
- * Here everything is multiplied by h: impulses p = h f, velocities u = h a. `discrete` contains the velocity of the contact, so that a
- * sliding point feels friction; `continuous` does not. When a point touches that did not before, the velocity jumps first
- * (gauss_impact.c); points whose gap is above `touch` get no force.
+ * Here everything is multiplied by h: impulses p = h f, velocities u = h a. `discrete` contains the velocity of the
+ * contact, so that a sliding point feels friction; `continuous` does not. When a point touches that did not before, the
+ * velocity jumps first (gauss_impact.c); points whose gap is above `touch` get no force.
  *
- * The pyramid alone is a relaxation of Coulomb's law: a point that slides at v_T is made to separate at mu |v_T|, by a normal force of
- * several times the weight. `friction: coulomb` (default) repeats the QP with mu s added to the normal rows until s is the slip speed
+ * The pyramid alone is a relaxation of Coulomb's law: a point that slides at v_T is made to separate at mu |v_T|, by a
+ * normal force of several times the weight. `friction: coulomb` (default) repeats the QP with mu s added to the normal
+ * rows until s is the slip speed
  *
  *     s = max_j -d_j . u_T(p(s)),
  *
- * (De Saxce's term; Cadoux 2009), accelerated by Anderson's method, because the plain iteration contracts by about mu^2 only. The
- * fixed point is the Stewart-Trinkle problem of the touching contacts, and the judge says how well it is solved. A sticking robot
- * needs one QP. `friction: convex` stops after the first QP with s = 0, as the original does; the report then tells the relaxation error.
+ * (De Saxce's term; Cadoux 2009), accelerated by Anderson's method, because the plain iteration contracts by about mu^2
+ * only. The fixed point is the Stewart-Trinkle problem of the touching contacts, and the judge says how well it is
+ * solved. A sticking robot needs one QP. `friction: convex` stops after the first QP with s = 0, as the original does;
+ * the report then tells the relaxation error.
  *
  * `direct`: before any QP, what the contacts did in the last step (open, stick, slide) is solved as linear equations
- * (solver/state_guess.h), with circular cones, and kept if the judge finds Coulomb's law fulfilled; the QPs are for the steps in which something changes.
+ * (solver/state_guess.h), with circular cones, and kept if the judge finds Coulomb's law fulfilled; the QPs are for the
+ * steps in which something changes.
  *
- * compat: the original's numbers. Square pyramid in contact axes, touching is gap <= 0, continuous and stick unless chosen
- * otherwise, no impact in the first step, loops with the damped inverse k = 0.001, positions by explicit Euler, nothing corrects a
- * penetration, impacts do not show in the wrenches. (Loops are closed at the velocity level also here.)
+ * compat: the original's numbers. Square pyramid in contact axes, touching is gap <= 0, continuous and stick unless
+ * chosen otherwise, no impact in the first step, loops with the damped inverse k = 0.001, positions by explicit Euler,
+ * nothing corrects a penetration, impacts do not show in the wrenches. (Loops are closed at the velocity level also
+ * here.)
  *
- * Jdot nu is taken without the part w x (w x r) of a body's own points about its origin (compat: with it): no acceleration of a rigid
- * foot can cancel that at four points at once, H cannot reach it, and the QP would answer with forces that squeeze the foot up to
- * the edges of the pyramids.
+ * Jdot nu is taken without the part w x (w x r) of a body's own points about its origin (compat: with it): no
+ * acceleration of a rigid foot can cancel that at four points at once, H cannot reach it, and the QP would answer with
+ * forces that squeeze the foot up to the edges of the pyramids.
  *
- * Limits: restitution only where there is an impact law (not `none`, not in compat mode: refused); dense in the contacts of an island.
+ * Limits: restitution only where there is an impact law (not `none`, not in compat mode: refused); dense in the
+ * contacts of an island.
  *
- * Reference: papers of the whole-body simulator (Guedelha et al. 2024); F. Cadoux (2009), An optimization-based algorithm for
- * Coulomb's frictional contact; D. G. Anderson (1965), Iterative procedures for nonlinear integral equations. */
+ * Reference: papers of the whole-body simulator (Guedelha et al. 2024); F. Cadoux (2009), An optimization-based
+ * algorithm for Coulomb's frictional contact; D. G. Anderson (1965), Iterative procedures for nonlinear integral
+ * equations. */
 #include "formulation/gauss.h"
 
 #include "formulation/registry.h"
@@ -61,13 +68,16 @@ static const mor_field gauss_fields[] = {
       "Coulomb's law by repeated QPs, or one QP (a sliding point is lifted); auto: coulomb, in compat mode convex" },
     { "impact", MOR_TYPE_CHOICE, offsetof(gauss_options, impact), 0, 0, 0, "auto|stick|qp|two-phase|none", "",
       "what happens at touch-down; auto: two-phase, in compat mode stick" },
-    { "compat", MOR_TYPE_BOOL, offsetof(gauss_options, compat), 0, 0, 1, NULL, "", "the numbers of the original simulator, with its defects" },
+    { "compat", MOR_TYPE_BOOL, offsetof(gauss_options, compat), 0, 0, 1, NULL, "",
+      "the numbers of the original simulator, with its defects" },
     { "touch", MOR_TYPE_DOUBLE, offsetof(gauss_options, touch), 1e-6, 0, 1, NULL, "m",
-      "contacts with at most this gap carry forces; deeper ones are moved out by half of their depth in every step (compat: 0, never moved)" },
+      "contacts with at most this gap carry forces; deeper ones are moved out by half of their depth in every step "
+      "(compat: 0, never moved)" },
     { "damping", MOR_TYPE_DOUBLE, offsetof(gauss_options, damping), -1, -1, 1e3, NULL, "",
       "k of the damped inverse of the loops; 0: rank-revealing and exact; -1 (auto): 0, in compat mode 0.001" },
     { "direct", MOR_TYPE_BOOL, offsetof(gauss_options, direct), 1, 0, 1, NULL, "",
-      "try the contact states of the last step by one linear solve first, and ask a QP only if the judge is not content (never in compat mode)" },
+      "try the contact states of the last step by one linear solve first, and ask a QP only if the judge is not "
+      "content (never in compat mode)" },
     { "rounds", MOR_TYPE_INT, offsetof(gauss_options, rounds), 100, 1, 100000, NULL, "", "most QPs for Coulomb's law" },
     { 0 }
 };
@@ -76,13 +86,13 @@ enum { MEMORY = 5 }; /* of Anderson's method */
 
 typedef struct fixed_point {
     int n, count;
-    double *s, *r;              /* the point and image - point */
+    double *s, *r; /* the point and image - point */
     double *old_s, *old_r;
-    double *ds, *dr;            /* MEMORY columns of differences */
+    double *ds, *dr; /* MEMORY columns of differences */
 } fixed_point;
 
-/* Next point from s and r: s + r - (dS + dR) gamma, gamma the least-squares solution of dR gamma = r; never below 0, and never
- * back where the image is ahead. */
+/* Next point from s and r: s + r - (dS + dR) gamma, gamma the least-squares solution of dR gamma = r; never below 0,
+ * and never back where the image is ahead. */
 static void anderson(fixed_point* f, int round)
 {
     int n = f->n, m;
@@ -120,7 +130,8 @@ static void anderson(fixed_point* f, int round)
     for (int i = 0; i < n; i++) {
         double x = f->s[i] + f->r[i];
         for (int k = 0; k < m; k++) x -= (S[k][i] + D[k][i]) * gamma[k];
-        if (f->r[i] > 0.0 && x < f->s[i]) x = 10.0 * (f->s[i] + f->r[i]); /* the image grows faster than s: onwards, until the contact opens */
+        /* the image grows faster than s: onwards, until the contact opens */
+        if (f->r[i] > 0.0 && x < f->s[i]) x = 10.0 * (f->s[i] + f->r[i]);
         f->s[i] = fmax(x, 0.0);
     }
 }
@@ -155,7 +166,8 @@ static bool content(const void* user, const double* p)
 }
 
 /* Repeats the QP until the slip speeds agree with those it was given. */
-static mor_report coulomb(mor_gauss* g, int rounds, double tol, mor_solve_stage* stage, bool warm, double* z, double* p, double* nu)
+static mor_report coulomb(mor_gauss* g, int rounds, double tol, mor_solve_stage* stage, bool warm, double* z, double* p,
+                          double* nu)
 {
     const mor_step_form* f = &g->problem.step;
     int contacts = 0;
@@ -166,7 +178,9 @@ static mor_report coulomb(mor_gauss* g, int rounds, double tol, mor_solve_stage*
     double* memory = mor_arena_zero(g->arena, (4 + 2 * MEMORY) * C + 1, sizeof *memory);
     double* trial = mor_arena_alloc(g->arena, ((size_t)f->row_count + 1) * sizeof *trial);
     if (!extra || !u || !memory || !trial) return mor_report_no_memory();
-    fixed_point x = { contacts, 0, memory, memory + C, memory + 2 * C, memory + 3 * C, memory + 4 * C, memory + (4 + MEMORY) * C };
+    fixed_point x = {
+        contacts, 0, memory, memory + C, memory + 2 * C, memory + 3 * C, memory + 4 * C, memory + (4 + MEMORY) * C
+    };
     mor_report report = { .status = MOR_SOLVED };
     int iterations = 0;
     mor_gauss_expand(g, z, p);
@@ -178,7 +192,8 @@ static mor_report coulomb(mor_gauss* g, int rounds, double tol, mor_solve_stage*
         }
     for (int round = 0; round < rounds; round++) {
         for (int b = 0, k = 0; b < f->block_count; b++)
-            if (f->blocks[b].kind == MOR_BLOCK_CONTACT && f->blocks[b].dim > 1) extra[g->unknown[f->blocks[b].row]] = f->blocks[b].mu * x.s[k++];
+            if (f->blocks[b].kind == MOR_BLOCK_CONTACT && f->blocks[b].dim > 1)
+                extra[g->unknown[f->blocks[b].row]] = f->blocks[b].mu * x.s[k++];
         report = mor_gauss_solve(g, extra, stage, warm || round > 0, z);
         iterations += report.iterations;
         bool near = report.status == MOR_NOT_CONVERGED && report.residual.relative < 1e-6; /* the judge will tell */
@@ -193,7 +208,8 @@ static mor_report coulomb(mor_gauss* g, int rounds, double tol, mor_solve_stage*
             worst = fmax(worst, block->mu * fabs(x.r[k++]));
         }
         if (worst <= 0.1 * tol) break;
-        if (round >= 2 && (round & (round - 1)) == 0) { /* rounds 2, 4, 8 ...: the states may be right, and the rest rounding of the QPs */
+        if (round >= 2 && (round & (round - 1)) == 0) { /* rounds 2, 4, 8 ...: the states may be right, and the rest
+                                                           rounding of the QPs */
             memcpy(trial, p, (size_t)f->row_count * sizeof *trial);
             verdict judge = { &g->problem, tol, g->arena, NULL };
             if (mor_state_guess(&g->problem, content, &judge, trial, g->arena)) {
@@ -203,7 +219,9 @@ static mor_report coulomb(mor_gauss* g, int rounds, double tol, mor_solve_stage*
             }
         }
         anderson(&x, round);
-        if (round + 1 == rounds) snprintf(report.detail, sizeof report.detail, "Coulomb's law was missed by %.3g m/s after %d QPs", worst, rounds);
+        if (round + 1 == rounds)
+            snprintf(report.detail, sizeof report.detail, "Coulomb's law was missed by %.3g m/s after %d QPs", worst,
+                     rounds);
     }
     report.iterations = iterations;
     return report;
@@ -221,10 +239,10 @@ static double row_speed(const mor_system* s, const mor_block* b, int d, const do
     return sum;
 }
 
-/* What the contacts did in the last step, solved for the data of this one with circular cones; true if the judge is content: the answer
- * is complete then. */
-static bool directly(const mor_system* s, const bool* keep, const double* base, const double* bias, double tol, mor_arena* arena, double* total,
-                     mor_answer* answer, mor_report* report)
+/* What the contacts did in the last step, solved for the data of this one with circular cones; true if the judge is
+ * content: the answer is complete then. */
+static bool directly(const mor_system* s, const bool* keep, const double* base, const double* bias, double tol,
+                     mor_arena* arena, double* total, mor_answer* answer, mor_report* report)
 {
     size_t mark = mor_arena_mark(arena);
     mor_problem problem;
@@ -239,7 +257,9 @@ static bool directly(const mor_system* s, const bool* keep, const double* base, 
         done = warm && mor_state_guess(&problem, content, &judge, p, arena);
     }
     if (done) {
-        *report = (mor_report){ .status = MOR_SOLVED, .iterations = 1, .residual = mor_judge_step(&problem, p, memory.z ? &memory : NULL, arena) };
+        *report = (mor_report){ .status = MOR_SOLVED,
+                                .iterations = 1,
+                                .residual = mor_judge_step(&problem, p, memory.z ? &memory : NULL, arena) };
         for (int r = 0; r < problem.size; r++) total[row_of[r]] += p[r];
         memcpy(answer->impulses, total, (size_t)s->row_count * sizeof *total);
         mor_step_velocity(&problem.step, p, answer->nu);
@@ -251,7 +271,8 @@ static bool directly(const mor_system* s, const bool* keep, const double* base, 
 static mor_report gauss_step(const mor_system* s, const void* options, mor_solve_stage* stage, mor_answer* answer)
 {
     const gauss_options* o = options;
-    bool discrete = o->variant == 1 || (o->variant == 0 && !o->compat), convex = o->friction == 2 || (o->friction == 0 && o->compat);
+    bool discrete = o->variant == 1 || (o->variant == 0 && !o->compat),
+         convex = o->friction == 2 || (o->friction == 0 && o->compat);
     double touch = o->compat ? 0.0 : o->touch, damping = o->damping >= 0.0 ? o->damping : o->compat ? 1e-3 : 0.0;
     double tol = s->world ? s->world->solver_options.tol : 1e-10;
     int law = o->impact == 0 ? (o->compat ? 1 : 3) : o->impact;
@@ -276,15 +297,18 @@ static mor_report gauss_step(const mor_system* s, const void* options, mor_solve
     for (int c = 0; c < s->contact_count && fresh && (o->compat || law == 4); c++)
         if (touching[c] && s->contacts[c].restitution > 0.0 && s->contacts[c].approach < -s->v_rest) {
             mor_report refused = { .status = MOR_REFUSED };
-            snprintf(refused.detail, sizeof refused.detail, "restitution %g needs an impact law that knows it: %s", s->contacts[c].restitution,
-                     o->compat ? "compat mode has none, as the original; set it to 0" : "impact is none; choose two-phase, qp or stick, or set it to 0");
+            snprintf(refused.detail, sizeof refused.detail, "restitution %g needs an impact law that knows it: %s",
+                     s->contacts[c].restitution,
+                     o->compat ? "compat mode has none, as the original; set it to 0"
+                               : "impact is none; choose two-phase, qp or stick, or set it to 0");
             memcpy(answer->nu, s->nu_free, (size_t)s->dof * sizeof *answer->nu);
             return refused;
         }
     memcpy(after, s->nu, (size_t)s->dof * sizeof *after);
     mor_report impact = { .status = MOR_SOLVED };
     if (fresh && law < 4) {
-        impact = mor_gauss_impact_solve(s, touching, (mor_gauss_impact)(law - 1), s->directions, o->compat, damping, stage, after, total);
+        impact = mor_gauss_impact_solve(s, touching, (mor_gauss_impact)(law - 1), s->directions, o->compat, damping,
+                                        stage, after, total);
         if (impact.status != MOR_SOLVED) return impact;
         if (o->compat) memset(total, 0, (size_t)s->row_count * sizeof *total);
     }
@@ -308,14 +332,17 @@ static mor_report gauss_step(const mor_system* s, const void* options, mor_solve
             return report;
         }
     }
-    for (int c = 0; c < s->contact_count && !o->compat; c++) { /* where the slip goes: a corner of the polygon opposes it */
+    for (int c = 0; c < s->contact_count && !o->compat; c++) { /* where the slip goes: a corner of the polygon opposes
+                                                                  it */
         const mor_contact_row* row = &s->contacts[c];
         const mor_block* b = &s->blocks[row->block];
         for (int d = 1; d < 3 && b->dim == 3 && touching[c]; d++)
-            turn[2 * c + d - 1] = -(row->drift[d] + s->h * (row->acceleration[d] - row->centripetal[d]) + row_speed(s, b, d, base));
+            turn[2 * c + d - 1] =
+                -(row->drift[d] + s->h * (row->acceleration[d] - row->centripetal[d]) + row_speed(s, b, d, base));
     }
     mor_gauss g;
-    if (!mor_gauss_build(&g, s, keep, s->directions, o->compat, o->compat ? NULL : turn, damping, arena)) return mor_report_no_memory();
+    if (!mor_gauss_build(&g, s, keep, s->directions, o->compat, o->compat ? NULL : turn, damping, arena))
+        return mor_report_no_memory();
     mor_gauss_set(&g, base, bias);
     double* z = mor_arena_zero(arena, (size_t)g.n + 1, sizeof *z);
     double* p = mor_arena_zero(arena, (size_t)g.problem.step.row_count + 1, sizeof *p);
@@ -328,7 +355,8 @@ static mor_report gauss_step(const mor_system* s, const void* options, mor_solve
         if (i < 0) continue;
         for (int d = 0; d < block->dim; d++) z[i + d] = guess[d], warm = warm || guess[d] != 0.0;
         if (block->kind == MOR_BLOCK_CONTACT && block->dim == 3)
-            z[i + 1] = g.cosine[b] * guess[1] + g.sine[b] * guess[2], z[i + 2] = g.cosine[b] * guess[2] - g.sine[b] * guess[1];
+            z[i + 1] = g.cosine[b] * guess[1] + g.sine[b] * guess[2],
+                  z[i + 2] = g.cosine[b] * guess[2] - g.sine[b] * guess[1];
     }
     mor_report report = { .status = MOR_SOLVED, .iterations = 1 };
     if (!mor_gauss_reduce(&g, false)) return mor_report_no_memory();
@@ -344,14 +372,16 @@ static mor_report gauss_step(const mor_system* s, const void* options, mor_solve
     if (g.problem.size == 0) return report;
     report.residual = mor_judge(&g.problem, p, arena);
     double error = report.residual.velocity;
-    if (convex && report.status == MOR_SOLVED) snprintf(report.detail, sizeof report.detail, "relaxation error %.3g m/s", error);
+    if (convex && report.status == MOR_SOLVED)
+        snprintf(report.detail, sizeof report.detail, "relaxation error %.3g m/s", error);
     if (!convex && !(damping > 0.0)) {
         double limit = error <= tol ? tol : fmax(tol, mor_judge_floor(&g.problem, p, arena));
         if (error <= limit) report.status = MOR_SOLVED;
         else if (report.status == MOR_SOLVED) report.status = isfinite(error) ? MOR_NOT_CONVERGED : MOR_NUMERICAL;
     }
     if (g.rank < g.e && report.status == MOR_SOLVED)
-        snprintf(report.detail, sizeof report.detail, "%d of %d loop equations depend on the others", g.e - g.rank, g.e);
+        snprintf(report.detail, sizeof report.detail, "%d of %d loop equations depend on the others", g.e - g.rank,
+                 g.e);
     return report;
 }
 
@@ -365,7 +395,8 @@ static bool explicit_positions(const void* options) { return ((const gauss_optio
 
 const mor_formulation mor_formulation_gauss = {
     .name = "gauss",
-    .summary = "Gauss' principle of least constraint: contact forces by QPs, impacts at touch-down (whole-body simulator)",
+    .summary =
+        "Gauss' principle of least constraint: contact forces by QPs, impacts at touch-down (whole-body simulator)",
     .reference = "guedelha2024",
     .produces = MOR_QP,
     .options_size = sizeof(gauss_options),

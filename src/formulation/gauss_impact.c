@@ -1,25 +1,28 @@
 /* Touch-down: the velocity jumps. Impact of the touching points, in impulses F at the velocity nu-:
  *
- *   stick       all contact rows come to rest: nu+ = (I - M^-1 G (G'M^-1 G)^+ G') nu-, pulling and beyond any friction cone if need be
- *   qp          minimise F'HF/2 + F'g over the friction pyramids, g = G' nu-                     (the paper's eq. 24 with nu-)
- *   two-phase   I:  minimise over F_n >= 0 alone; K = sum F_n
+ *   stick       all contact rows come to rest: nu+ = (I - M^-1 G (G'M^-1 G)^+ G') nu-, pulling and beyond any friction
+ *   cone if need be
+ *   qp          minimise F'HF/2 + F'g over the friction pyramids, g = G' nu-                     (the paper's eq. 24
+ *   with nu-) two-phase   I:  minimise over F_n >= 0 alone; K = sum F_n
  *               II: minimise over the pyramids with H_n F + g_n >= 0 (no point approaches) and sum F_n <= 1.0001 K
  *
- * F'HF/2 + F'g is the change of kinetic energy. In `qp` F = 0 is allowed, in phase II the answer of phase I is, whose change is not
- * positive: so neither can gain energy, whatever mu, and neither can the projection. Phase II bounds the normal impulse because the
- * convex pyramid would otherwise buy friction with it (a foot sliding at 0.3 m/s would be thrown up).
+ * F'HF/2 + F'g is the change of kinetic energy. In `qp` F = 0 is allowed, in phase II the answer of phase I is, whose
+ * change is not positive: so neither can gain energy, whatever mu, and neither can the projection. Phase II bounds the
+ * normal impulse because the convex pyramid would otherwise buy friction with it (a foot sliding at 0.3 m/s would be
+ * thrown up).
  *
- * Restitution (Newton's, per contact): points that approach faster than v_rest shall leave with t = -e g_n: the laws above with g_n - t in the place of
- * g_n (stick, qp, phase I) and H_n F + g_n >= t in phase II, so that friction has mu of the whole impulse. With several points and friction Newton's law can
- * gain energy (Kane's paradox). The answer F_1 is then drawn back towards the inelastic one F_0, both in the cones, just until F'HF/2 + F'g = -1e-12 F'HF:
+ * Restitution (Newton's, per contact): points that approach faster than v_rest shall leave with t = -e g_n: the laws
+ * above with g_n - t in the place of g_n (stick, qp, phase I) and H_n F + g_n >= t in phase II, so that friction has mu
+ * of the whole impulse. With several points and friction Newton's law can gain energy (Kane's paradox). The answer F_1
+ * is then drawn back towards the inelastic one F_0, both in the cones, just until F'HF/2 + F'g = -1e-12 F'HF:
  *
  *     F = (1 - b) F_0 + b F_1,    b the largest in [0, 1] that gains nothing (a quadratic equation)
  *
  * Loops keep the velocity they have. Joint limits that are reached take part; motors and friction in joints have no
  * impulse in an instant.
  *
- * E. Drumwright, D. Shell (2010), Modeling contact friction and joint friction in dynamic robotic simulation using the principle of
- * maximum dissipation. */
+ * E. Drumwright, D. Shell (2010), Modeling contact friction and joint friction in dynamic robotic simulation using the
+ * principle of maximum dissipation. */
 #include "formulation/gauss.h"
 
 #include "formulation/step_problem.h"
@@ -77,7 +80,11 @@ static mor_report normal_phase(const mor_gauss* g, const double* target, mor_sol
         q[i] = g->q[at[i]] - target[at[i]], x[i] = 0.0;
         for (int j = 0; j < m; j++) A[i + M * j] = g->H[at[i] + (size_t)at[j] * g->n];
     }
-    mor_problem qp = { .form = MOR_QP, .size = m, .A = { .storage = MOR_DENSE, .rows = m, .cols = m, .x = A }, .b = q, .C = { .storage = MOR_DENSE, .cols = m } };
+    mor_problem qp = { .form = MOR_QP,
+                       .size = m,
+                       .A = { .storage = MOR_DENSE, .rows = m, .cols = m, .x = A },
+                       .b = q,
+                       .C = { .storage = MOR_DENSE, .cols = m } };
     mor_report report = stage->solve(stage, &qp, false, x);
     memset(z, 0, (size_t)g->n * sizeof *z);
     for (int i = 0; i < m; i++) z[at[i]] = x[i];
@@ -109,7 +116,8 @@ static mor_report friction_phase(const mor_gauss* g, const double* target, mor_s
         for (int d = 0; d < block->dim; d++) lower[i + d] = d ? -INFINITY : 0.0, upper[i + d] = INFINITY;
         if (block->kind == MOR_BLOCK_BOUNDED) continue;
         int own = block->dim == 3 ? g->sides : block->dim == 2 ? 2 : 0;
-        double half = 3.14159265358979323846 / (own ? own : 1), size = block->mu * (g->square || own == 2 ? 1.0 : cos(half));
+        double half = 3.14159265358979323846 / (own ? own : 1),
+               size = block->mu * (g->square || own == 2 ? 1.0 : cos(half));
         for (int j = 0; j < own; j++, row++) {
             double angle = half * (2 * j + (g->square || own == 2 ? 0 : 1));
             C[row + R * (size_t)i] = size;
@@ -171,19 +179,22 @@ static double gain(const mor_gauss* g, const double* x)
 }
 
 /* z := (1 - b) from + b z, b the largest in [0, 1] that gains no energy, `margin` less than none. With d = z - from:
- * gain(from) + margin + b (from'Hd + q'd) + b^2 d'Hd/2 = 0, whose larger root is in [0, 1] because gain(from) <= -margin < gain(z). */
+ * gain(from) + margin + b (from'Hd + q'd) + b^2 d'Hd/2 = 0, whose larger root is in [0, 1] because gain(from) <=
+ * -margin < gain(z). */
 static void draw_back(const mor_gauss* g, const double* from, double margin, double* z)
 {
     for (int i = 0; i < g->n; i++) z[i] -= from[i];
     double a = 0.5 * bilinear(g, z, z), b = bilinear(g, from, z), c = fmin(gain(g, from) + margin, 0.0);
     for (int i = 0; i < g->n; i++) b += z[i] * g->q[i];
-    double root = sqrt(fmax(b * b - 4.0 * a * c, 0.0)), share = b > 0.0 ? -2.0 * c / (b + root) : a > 0.0 ? (root - b) / (2.0 * a) : 0.0;
+    double root = sqrt(fmax(b * b - 4.0 * a * c, 0.0)), share = b > 0.0   ? -2.0 * c / (b + root)
+                                                                : a > 0.0 ? (root - b) / (2.0 * a)
+                                                                          : 0.0;
     share = fmin(fmax(share, 0.0), 1.0);
     for (int i = 0; i < g->n; i++) z[i] = from[i] + share * z[i];
 }
 
-mor_report mor_gauss_impact_solve(const mor_system* s, const bool* touching, mor_gauss_impact law, int directions, bool square, double damping,
-                                  mor_solve_stage* stage, double* nu, double* impulses)
+mor_report mor_gauss_impact_solve(const mor_system* s, const bool* touching, mor_gauss_impact law, int directions,
+                                  bool square, double damping, mor_solve_stage* stage, double* nu, double* impulses)
 {
     mor_arena* arena = stage->arena;
     bool* keep = mor_arena_zero(arena, (size_t)s->block_count + 1, sizeof *keep);
@@ -192,8 +203,8 @@ mor_report mor_gauss_impact_solve(const mor_system* s, const bool* touching, mor
     if (!keep || !bias || !turn) return mor_report_no_memory();
     for (int b = 0; b < s->block_count; b++) {
         const mor_block* block = &s->blocks[b];
-        keep[b] = block->kind == MOR_BLOCK_EQUATION ||
-                  (block->kind == MOR_BLOCK_BOUNDED && block->lower == 0.0 && block->upper == INFINITY && s->bias[block->row] <= 0.0);
+        keep[b] = block->kind == MOR_BLOCK_EQUATION || (block->kind == MOR_BLOCK_BOUNDED && block->lower == 0.0 &&
+                                                        block->upper == INFINITY && s->bias[block->row] <= 0.0);
     }
     for (int c = 0; c < s->contact_count; c++) {
         const mor_block* block = &s->blocks[s->contacts[c].block];
@@ -209,7 +220,8 @@ mor_report mor_gauss_impact_solve(const mor_system* s, const bool* touching, mor
         }
     }
     mor_gauss g;
-    if (!mor_gauss_build(&g, s, keep, directions, square, square ? NULL : turn, damping, arena)) return mor_report_no_memory();
+    if (!mor_gauss_build(&g, s, keep, directions, square, square ? NULL : turn, damping, arena))
+        return mor_report_no_memory();
     const mor_step_form* f = &g.problem.step;
     double* before = mor_arena_alloc(arena, ((size_t)s->dof + 1) * sizeof *before);
     double* z = mor_arena_zero(arena, (size_t)g.n + 1, sizeof *z);
@@ -238,7 +250,8 @@ mor_report mor_gauss_impact_solve(const mor_system* s, const bool* touching, mor
         report.iterations += first;
         if (report.status == MOR_SOLVED) draw_back(&g, inelastic, margin, z);
     }
-    if (report.status != MOR_SOLVED && !report.detail[0]) snprintf(report.detail, sizeof report.detail, "the impact was not solved");
+    if (report.status != MOR_SOLVED && !report.detail[0])
+        snprintf(report.detail, sizeof report.detail, "the impact was not solved");
     mor_gauss_expand(&g, z, p);
     mor_step_velocity(f, p, nu);
     mor_gauss_store(&g, p, impulses);
@@ -247,9 +260,9 @@ mor_report mor_gauss_impact_solve(const mor_system* s, const bool* touching, mor
 
 /* ----------------------------------------------------------------------------- projection */
 
-/* Contacts of an island deeper than `touch` are moved half of the way out: minimise delta'M delta/2 with G_n'delta >= -psi/2, the others no deeper
- * than `touch`. Half, because a point that is moved out too far (the rows are linear) would be in the air for the next step, whose
- * business the impact and the forces are. */
+/* Contacts of an island deeper than `touch` are moved half of the way out: minimise delta'M delta/2 with G_n'delta >=
+ * -psi/2, the others no deeper than `touch`. Half, because a point that is moved out too far (the rows are linear)
+ * would be in the air for the next step, whose business the impact and the forces are. */
 static double project_island(mor_world* w, const mor_island* island, double touch, mor_arena* arena)
 {
     const mor_system* s = &island->system;
@@ -264,7 +277,8 @@ static double project_island(mor_world* w, const mor_island* island, double touc
         double speed = s->contacts[c].drift[0];
         for (int k = block->entry; k < block->entry + block->entry_count; k++) {
             const mor_tree_block* t = &s->trees[s->entries[k].tree];
-            for (int m = 0; m < t->dof; m++) speed += s->jacobian[s->entries[k].start + m] * island->answer.nu[t->offset + m];
+            for (int m = 0; m < t->dof; m++)
+                speed += s->jacobian[s->entries[k].start + m] * island->answer.nu[t->offset + m];
         }
         double gap = s->contacts[c].gap + s->h * speed;
         deepest = fmax(deepest, -gap);
@@ -303,13 +317,19 @@ double mor_gauss_project(mor_world* w, double touch, double* work)
     mor_arena* arena = w->thread_arenas[0];
     size_t start = mor_arena_mark(arena);
     double deepest = 0.0, before = 0.0, after = 0.0;
-    for (int i = 0; i < w->alive_count; i++) before -= w->bodies[w->order[i]].tree < 0 ? 0.0 : w->bodies[w->order[i]].mass.mass * mor_dot(w->gravity, w->bodies[w->order[i]].x);
+    for (int i = 0; i < w->alive_count; i++)
+        before -= w->bodies[w->order[i]].tree < 0
+                      ? 0.0
+                      : w->bodies[w->order[i]].mass.mass * mor_dot(w->gravity, w->bodies[w->order[i]].x);
     for (int i = 0; i < w->island_count; i++) {
         size_t mark = mor_arena_mark(arena);
         deepest = fmax(deepest, project_island(w, &w->islands[i], touch, arena));
         mor_arena_release(arena, mark);
     }
-    for (int i = 0; i < w->alive_count; i++) after -= w->bodies[w->order[i]].tree < 0 ? 0.0 : w->bodies[w->order[i]].mass.mass * mor_dot(w->gravity, w->bodies[w->order[i]].x);
+    for (int i = 0; i < w->alive_count; i++)
+        after -= w->bodies[w->order[i]].tree < 0
+                     ? 0.0
+                     : w->bodies[w->order[i]].mass.mass * mor_dot(w->gravity, w->bodies[w->order[i]].x);
     *work += after - before;
     mor_arena_release(arena, start);
     return deepest;

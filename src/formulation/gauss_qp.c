@@ -1,18 +1,19 @@
 /* H, g and the friction pyramid of one island: the QP that Gauss' principle asks for.
  *
- * In impulses p = h f and velocities (docs/methods/gauss.md), for the contact and bounded rows c and the equations e (loops, joints),
- * W = G'M^-1 G and a base velocity nu:
+ * In impulses p = h f and velocities (docs/methods/gauss.md), for the contact and bounded rows c and the equations e
+ * (loops, joints), W = G'M^-1 G and a base velocity nu:
  *
  *     H = W_cc - W_ce W_ee^+ W_ec,     q = u_c - W_ce W_ee^+ u_e,     u = G'nu + b
  *     minimise p'Hp/2 + q'p,   p_e = -W_ee^+ (u_e + W_ec p_c)
  *
- * with p_n >= 0 and the polygon of friction, bounded rows in their bounds. W_ee^+: Cholesky with diagonal pivoting on the
- * rows that are independent to 1e-11 and no rounding (dependent rows get no impulse; H and q do not depend on which are left out), or, with
- * damping k, W_ee (W_ee^2 + k^2)^-1 as the original does.
+ * with p_n >= 0 and the polygon of friction, bounded rows in their bounds. W_ee^+: Cholesky with diagonal pivoting on
+ * the rows that are independent to 1e-11 and no rounding (dependent rows get no impulse; H and q do not depend on which
+ * are left out), or, with damping k, W_ee (W_ee^2 + k^2)^-1 as the original does.
  *
- * The polygon with n_d corners mu p_n d_j has the sides e_j . p_T <= mu cos(pi/n_d) p_n, e_j at half angles; tangents are turned so that
- * one corner opposes the slip that was predicted: a sliding contact then has exactly mu p_n against its motion, and a sticking
- * one resists as Coulomb's circle does in the direction that matters. `square` is the original's |p_t|, |p_o| <= mu p_n.
+ * The polygon with n_d corners mu p_n d_j has the sides e_j . p_T <= mu cos(pi/n_d) p_n, e_j at half angles; tangents
+ * are turned so that one corner opposes the slip that was predicted: a sliding contact then has exactly mu p_n against
+ * its motion, and a sticking one resists as Coulomb's circle does in the direction that matters. `square` is the
+ * original's |p_t|, |p_o| <= mu p_n.
  *
  * Cost: O(n^2 dof + e^3) to build; memory n^2. */
 #include "formulation/gauss.h"
@@ -27,7 +28,9 @@
 
 #define PI 3.14159265358979323846
 #define DEPENDENT 1e-11 /* of the largest diagonal of W_ee */
-#define NOISE 1e-9      /* of the largest diagonal of W_cc: where all rows of the loops vanish but for rounding (a bar between links that cannot come nearer) */
+#define NOISE                                                                                                          \
+    1e-9 /* of the largest diagonal of W_cc: where all rows of the loops vanish but for rounding (a bar
+                           between links that cannot come nearer) */
 
 static void visit(void* user, int a, int b, const double* W)
 {
@@ -145,8 +148,8 @@ static bool turn_tangents(mor_gauss* g, const double* turn)
     return true;
 }
 
-bool mor_gauss_build(mor_gauss* g, const mor_system* s, const bool* keep, int directions, bool square, const double* turn, double damping,
-                     mor_arena* arena)
+bool mor_gauss_build(mor_gauss* g, const mor_system* s, const bool* keep, int directions, bool square,
+                     const double* turn, double damping, mor_arena* arena)
 {
     *g = (mor_gauss){ .s = s, .arena = arena, .damping = damping, .sides = square ? 4 : directions, .square = square };
     double* zero = mor_arena_zero(arena, (size_t)s->row_count + 1, sizeof *zero);
@@ -258,7 +261,8 @@ mor_report mor_gauss_solve(mor_gauss* g, const double* extra, mor_solve_stage* s
     if (n == 0) return (mor_report){ .status = MOR_SOLVED };
     size_t mark = mor_arena_mark(g->arena);
     for (int b = 0; b < f->block_count; b++)
-        if (f->blocks[b].kind == MOR_BLOCK_CONTACT) rows += f->blocks[b].dim == 3 ? g->sides : f->blocks[b].dim == 2 ? 2 : 0;
+        if (f->blocks[b].kind == MOR_BLOCK_CONTACT)
+            rows += f->blocks[b].dim == 3 ? g->sides : f->blocks[b].dim == 2 ? 2 : 0;
     size_t R = (size_t)rows, N = (size_t)n;
     double* x = mor_arena_alloc(g->arena, (3 * R + 2 * R + 3 * N + 1) * sizeof *x);
     int* p = mor_arena_alloc(g->arena, (R + 1 + 3 * R) * sizeof *p);
@@ -280,7 +284,8 @@ mor_report mor_gauss_solve(mor_gauss* g, const double* extra, mor_solve_stage* s
         double size = block->mu * (g->square || block->dim == 2 ? 1.0 : cos(PI / sides));
         for (int j = 0; j < sides; j++, row++) { /* size p_n - e_j . p_T >= 0 */
             double angle = block->dim == 2 ? PI * j : PI * (2 * j + (g->square ? 0 : 1)) / sides;
-            double a = g->square ? (double[]){ 1, 0, -1, 0 }[j & 3] : cos(angle), o = g->square ? (double[]){ 0, 1, 0, -1 }[j & 3] : sin(angle);
+            double a = g->square ? (double[]){ 1, 0, -1, 0 }[j & 3] : cos(angle),
+                   o = g->square ? (double[]){ 0, 1, 0, -1 }[j & 3] : sin(angle);
             if (block->dim == 2) a = j ? -1.0 : 1.0;
             p[row] = k;
             column[k] = i, x[k++] = size;

@@ -6,9 +6,10 @@
  *
  *     e(x) = W p(x) + w - u(x) = 0,     w = G' nu_free + b
  *
- * without inequalities, solved by Gauss-Newton: solver `implicit-gn`, which forms p(x) and e(x) itself. Here the reduced cone
- * problem (W, w, mu) of the whole island is handed over, with the bias of `st`: unlike the original, gaps are in the rows and
- * M is the full mass matrix. Every other solver of cone problems finds the same answers, so they can be compared with.
+ * without inequalities, solved by Gauss-Newton: solver `implicit-gn`, which forms p(x) and e(x) itself. Here the
+ * reduced cone problem (W, w, mu) of the whole island is handed over, with the bias of `st`: unlike the original, gaps
+ * are in the rows and M is the full mass matrix. Every other solver of cone problems finds the same answers, so they
+ * can be compared with.
  *
  * E. Todorov (2010), Implicit nonlinear complementarity: a new approach to contact dynamics. */
 #include "formulation/registry.h"

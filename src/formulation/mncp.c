@@ -3,9 +3,10 @@
  *     M v = H r + f,   u = H' v + b,   Coulomb's law between u and r for every contact
  *
  * with v = nu+, H = G, f = M nu_free, r = p and the bias b of `ncp`. Option `form`:
- *   global   hands over M, H, f, b (GFC2D, GFC3D). Solvers of reduced problems get W = H' M^-1 H by conversion. All contacts of
- *            an island must have the same number of rows, and there may be no joints; otherwise the step form is handed over
- *            and the report says so.
+ *   global   hands over M, H, f, b (GFC2D, GFC3D). Solvers of reduced problems get W = H' M^-1 H by conversion. All
+ *   contacts of
+ *            an island must have the same number of rows, and there may be no joints; otherwise the step form is handed
+ *            over and the report says so.
  *   step     hands over the tree form, which holds the same matrices by blocks.
  *
  * References as for `ncp`; V. Acary, B. Brogliato (2008), Numerical Methods for Nonsmooth Dynamical Systems. */
@@ -74,8 +75,15 @@ static bool global_problem(const mor_system* s, const double* bias, int dim, mor
         }
     }
     if (!mor_csr_from_triplets(&H, s->dof, s->row_count, k, row, col, x, arena)) return false;
-    *problem = (mor_problem){ .form = dim == 2 ? MOR_GFC2D : MOR_GFC3D, .size = s->row_count, .b = bias,
-                              .contact_count = s->block_count, .dim = dim, .mu = mu, .M = as_matrix(&M), .H = as_matrix(&H), .f = f };
+    *problem = (mor_problem){ .form = dim == 2 ? MOR_GFC2D : MOR_GFC3D,
+                              .size = s->row_count,
+                              .b = bias,
+                              .contact_count = s->block_count,
+                              .dim = dim,
+                              .mu = mu,
+                              .M = as_matrix(&M),
+                              .H = as_matrix(&H),
+                              .f = f };
     return true;
 }
 

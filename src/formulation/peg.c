@@ -7,24 +7,28 @@
  *     every g with kappa(g) = none is covered by open planes through the whole step      (peg_planes.c)
  *     no g that pushes on kappa(g) has another open plane k' with s_k'(h; nu+) >= -tol_end
  *
- * Algorithm. Pairs that pushed in the last step begin on their plane. Insertion: from there, or from nu = nu_free, the pairs that collide first (among those that share a body) get the plane they collide on, the step is solved, and so on
+ * Algorithm. Pairs that pushed in the last step begin on their plane. Insertion: from there, or from nu = nu_free, the
+ * pairs that collide first (among those that share a body) get the plane they collide on, the step is solved, and so on
  * until all are covered; choosing from nu_free alone is wrong wherever another contact carries the load. Switching: a
- * pair that pushes on a plane although another open plane separates it moves there. Validation: rows are linear in normals that turn; where the bodies overlap at the trial state all the same, the pair gets
- * the best plane there (rows psi = max(0, psi(q+) - h G' nu+)), at most four times (peg_trial.c). Yielding: with friction two planes may disown each other; the pair
- * then ends on the ridge between them (peg_yield.c). The rest of the penetration is removed by a
+ * pair that pushes on a plane although another open plane separates it moves there. Validation: rows are linear in
+ * normals that turn; where the bodies overlap at the trial state all the same, the pair gets the best plane there (rows
+ * psi = max(0, psi(q+) - h G' nu+)), at most four times (peg_trial.c). Yielding: with friction two planes may disown
+ * each other; the pair then ends on the ridge between them (peg_yield.c). The rest of the penetration is removed by a
  * projection of positions (peg_project.c) that leaves velocities alone.
  *
- * Facts. (1) p_n.(G_n' nu+) = -p_n max(psi,0)/h <= 0 and friction dissipates, so the kinetic energy after contact is not above
- * that of nu_free, whatever kappa, for contacts that do not move by themselves. (2) Frictionless, nu+ is the M-projection of nu_free on the polyhedron
- * of kappa, and a switch keeps nu+ feasible, so |nu+ - nu_free|_M does not grow and switching ends. With friction it
- * may go round: a plane is tried once per step, and again, at most 16 times, when it is clearly open; after that the pair yields. (3) nu = 0 is feasible among bodies at rest, also in jams.
- * With one plane per pair this is Stewart-Trinkle with max(psi, 0) for psi.
+ * Facts. (1) p_n.(G_n' nu+) = -p_n max(psi,0)/h <= 0 and friction dissipates, so the kinetic energy after contact is
+ * not above that of nu_free, whatever kappa, for contacts that do not move by themselves. (2) Frictionless, nu+ is the
+ * M-projection of nu_free on the polyhedron of kappa, and a switch keeps nu+ feasible, so |nu+ - nu_free|_M does not
+ * grow and switching ends. With friction it may go round: a plane is tried once per step, and again, at most 16 times,
+ * when it is clearly open; after that the pair yields. (3) nu = 0 is feasible among bodies at rest, also in jams. With
+ * one plane per pair this is Stewart-Trinkle with max(psi, 0) for psi.
  *
  * Restitution (e > 0): as in st, w+ >= -e w for a row that would close in the step and approaches faster than v_rest;
  * the energy fact then holds with Newton's law only for single contacts.
  *
- * Contacts come from the collision method `features`; contacts of other methods count as groups of one. Cost: 2 to 6 solves of the
- * active rows per step. D. M. Flickinger, J. Williams, J. C. Trinkle (2015) for the idea and the particle. */
+ * Contacts come from the collision method `features`; contacts of other methods count as groups of one. Cost: 2 to 6
+ * solves of the active rows per step. D. M. Flickinger, J. Williams, J. C. Trinkle (2015) for the idea and the
+ * particle. */
 #include "formulation/assemble.h"
 #include "formulation/peg_planes.h"
 #include "formulation/registry.h"
@@ -41,11 +45,11 @@ typedef struct peg_options {
     int cone;
 } peg_options;
 
-static const mor_field peg_fields[] = {
-    { "cone", MOR_TYPE_CHOICE, offsetof(peg_options, cone), CONE_AUTO, 0, 0, "auto|pyramid|exact", "",
-      "friction: polygon of friction_directions corners, or the circular cone; auto: the circle if the solver takes it" },
-    { 0 }
-};
+static const mor_field peg_fields[] = { { "cone", MOR_TYPE_CHOICE, offsetof(peg_options, cone), CONE_AUTO, 0, 0,
+                                          "auto|pyramid|exact", "",
+                                          "friction: polygon of friction_directions corners, or the circular cone; "
+                                          "auto: the circle if the solver takes it" },
+                                        { 0 } };
 
 typedef struct work {
     mor_peg peg;
@@ -54,7 +58,7 @@ typedef struct work {
     mor_solve_stage* stage;
     mor_answer* answer;
     double* bias;
-    bool* keep; /* per block */
+    bool* keep;    /* per block */
     double* first; /* per tree: when its first pair collides */
     mor_report report;
     int solves;
@@ -87,7 +91,8 @@ static void fold_back(work* k)
         const mor_block* to = &s->blocks[row->block];
         const mor_contact* c = &((const mor_contact*)s->world->contacts.data)[row->contact];
         mor_vec3 p = mor_v3(0, 0, 0), d[3] = { c->normal };
-        for (int r = 0; r < from->dim; r++) p = mor_madd(p, k->trial.impulses[from->row + r], k->trial.direction[3 * i + r]);
+        for (int r = 0; r < from->dim; r++)
+            p = mor_madd(p, k->trial.impulses[from->row + r], k->trial.direction[3 * i + r]);
         mor_contact_tangents(s->world, c, &d[1], &d[2]);
         for (int r = 0; r < to->dim; r++) k->answer->impulses[to->row + r] += mor_dot(p, d[r]);
     }
@@ -124,10 +129,13 @@ static void solve(work* k)
 }
 
 /* Trees of a pair: those of its rows. */
-static const mor_block* pair_block(const work* k, const mor_peg_group* g) { return &k->s->blocks[k->s->contacts[k->peg.planes[g->first].first].block]; }
+static const mor_block* pair_block(const work* k, const mor_peg_group* g)
+{
+    return &k->s->blocks[k->s->contacts[k->peg.planes[g->first].first].block];
+}
 
-/* Pairs that collide first get the plane they collide on: first among all pairs that share a body with them, so that what happens
- * at the two ends of a pile need not wait for each other. */
+/* Pairs that collide first get the plane they collide on: first among all pairs that share a body with them, so that
+ * what happens at the two ends of a pile need not wait for each other. */
 static bool insert(work* k)
 {
     mor_peg* peg = &k->peg;
@@ -142,7 +150,8 @@ static bool insert(work* k)
         if (!(group->until < h)) continue;
         any = true;
         const mor_block* b = pair_block(k, group);
-        for (int e = b->entry; e < b->entry + b->entry_count; e++) k->first[s->entries[e].tree] = fmin(k->first[s->entries[e].tree], group->until);
+        for (int e = b->entry; e < b->entry + b->entry_count; e++)
+            k->first[s->entries[e].tree] = fmin(k->first[s->entries[e].tree], group->until);
     }
     for (int g = 0; any && g < peg->group_count; g++) {
         mor_peg_group* group = &peg->groups[g];
@@ -150,7 +159,8 @@ static bool insert(work* k)
         /* a pair with one plane has no choice to make: it may as well come now */
         bool now = true;
         const mor_block* b = pair_block(k, group);
-        for (int e = b->entry; e < b->entry + b->entry_count && group->count > 1; e++) now = now && group->until <= k->first[s->entries[e].tree] + 1e-9 * h;
+        for (int e = b->entry; e < b->entry + b->entry_count && group->count > 1; e++)
+            now = now && group->until <= k->first[s->entries[e].tree] + 1e-9 * h;
         if (!now) continue;
         group->choice = group->last;
         peg->planes[group->choice].tried = true;
@@ -158,8 +168,9 @@ static bool insert(work* k)
     return any;
 }
 
-/* Pairs that pushed in the last step begin on the plane they pushed on, if it is open: impulses are the guess from that step. What has changed since,
- * switching and complementarity find; a pile that rests is then solved once or twice instead of contact after contact. */
+/* Pairs that pushed in the last step begin on the plane they pushed on, if it is open: impulses are the guess from that
+ * step. What has changed since, switching and complementarity find; a pile that rests is then solved once or twice
+ * instead of contact after contact. */
 static bool begin_with_last_step(work* k)
 {
     mor_peg* peg = &k->peg;
@@ -168,7 +179,9 @@ static bool begin_with_last_step(work* k)
         mor_peg_group* group = &peg->groups[g];
         for (int p = group->first; p < group->first + group->count; p++) {
             mor_peg_plane* plane = &peg->planes[p];
-            if (!plane->held || !plane->open || plane->s > 1e6 * group->tol || !mor_peg_pushes(peg, k->answer->impulses, plane)) continue;
+            if (!plane->held || !plane->open || plane->s > 1e6 * group->tol ||
+                !mor_peg_pushes(peg, k->answer->impulses, plane))
+                continue;
             mor_peg_cover(peg, g); /* for `until` and `last` */
             group->choice = p;
             plane->tried = true;
@@ -213,7 +226,8 @@ static mor_report peg_step(const mor_system* s, const void* options, mor_solve_s
 {
     const peg_options* o = options;
     work k = { .s = s, .stage = stage, .answer = answer, .report = { .status = MOR_SOLVED } };
-    bool circle = o->cone == CONE_EXACT || (o->cone == CONE_AUTO && s->world && s->world->solver && mor_solver_applies(s->world->solver, MOR_STEP_CONE));
+    bool circle = o->cone == CONE_EXACT || (o->cone == CONE_AUTO && s->world && s->world->solver &&
+                                            mor_solver_applies(s->world->solver, MOR_STEP_CONE));
     k.directions = circle ? 0 : s->directions;
     k.bias = mor_arena_alloc(stage->arena, (size_t)s->row_count * sizeof *k.bias);
     k.keep = mor_arena_alloc(stage->arena, (size_t)s->block_count * sizeof *k.keep);

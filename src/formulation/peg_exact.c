@@ -1,13 +1,15 @@
 /* Exact geometry by enumeration, the reference in the plane (eq. 23 read rightly, MATH section 2).
  *
- * Per pair g:  max_k s_k(nu+) >= 0, and an impulse only on a plane that is touched while no other separates. A *leaf* picks one plane
- * per pair and is a Stewart-Trinkle problem; a leaf is valid if it is solved and no pair pushes on a plane while another is clearly open at the
- * end. There may be several valid leaves (sharp corners, seams). Selection: leaves whose planes were all open at the start come first, and among equals the one that
- * changes the free motion least in the M-norm. Without the first rule a fast particle is let through thin parts: least impulse over all planes is
- * zero impulse behind the body.
+ * Per pair g:  max_k s_k(nu+) >= 0, and an impulse only on a plane that is touched while no other separates. A *leaf*
+ * picks one plane per pair and is a Stewart-Trinkle problem; a leaf is valid if it is solved and no pair pushes on a
+ * plane while another is clearly open at the end. There may be several valid leaves (sharp corners, seams). Selection:
+ * leaves whose planes were all open at the start come first, and among equals the one that changes the free motion
+ * least in the M-norm. Without the first rule a fast particle is let through thin parts: least impulse over all planes
+ * is zero impulse behind the body.
  *
- * Pairs that cannot be reached (every row of some open plane stays positive for the free velocity and all leaves) still take part: the number
- * of leaves is the product of the planes, at most LEAVES; beyond, the step is refused. In space: refused. */
+ * Pairs that cannot be reached (every row of some open plane stays positive for the free velocity and all leaves) still
+ * take part: the number of leaves is the product of the planes, at most LEAVES; beyond, the step is refused. In space:
+ * refused. */
 #include "formulation/peg_planes.h"
 #include "formulation/registry.h"
 #include "formulation/step_problem.h"
@@ -25,7 +27,8 @@ static double change(const mor_system* s, const double* nu)
         const mor_tree_block* b = &s->trees[t];
         for (int i = 0; i < b->dof; i++)
             for (int j = 0; j < b->dof; j++)
-                sum += (nu[b->offset + i] - s->nu_free[b->offset + i]) * b->mass[i * b->dof + j] * (nu[b->offset + j] - s->nu_free[b->offset + j]);
+                sum += (nu[b->offset + i] - s->nu_free[b->offset + i]) * b->mass[i * b->dof + j] *
+                       (nu[b->offset + j] - s->nu_free[b->offset + j]);
     }
     return sum;
 }
@@ -34,7 +37,8 @@ static double change(const mor_system* s, const double* nu)
 static double end_gap(const mor_peg* peg, const mor_peg_plane* k)
 {
     double least = HUGE_VAL;
-    for (int c = k->first; c < k->first + k->count; c++) least = fmin(least, peg->s->contacts[c].gap + peg->s->h * peg->speed[c]);
+    for (int c = k->first; c < k->first + k->count; c++)
+        least = fmin(least, peg->s->contacts[c].gap + peg->s->h * peg->speed[c]);
     return least;
 }
 
@@ -70,7 +74,8 @@ static mor_report exact_step(const mor_system* s, const void* options, mor_solve
     double* guess = mor_arena_alloc(stage->arena, (size_t)s->row_count * sizeof *guess);
     double* nu = mor_arena_alloc(stage->arena, (size_t)s->dof * sizeof *nu);
     double* impulses = mor_arena_zero(stage->arena, (size_t)s->row_count, sizeof *impulses);
-    if (!bias || !keep || !guess || !nu || !impulses || !mor_peg_build(s, stage->arena, &peg)) return mor_report_no_memory();
+    if (!bias || !keep || !guess || !nu || !impulses || !mor_peg_build(s, stage->arena, &peg))
+        return mor_report_no_memory();
     int* chosen = mor_arena_zero(stage->arena, (size_t)peg.group_count + 1, sizeof *chosen);
     if (!chosen) return mor_report_no_memory();
     memcpy(guess, answer->impulses, (size_t)s->row_count * sizeof *guess);
@@ -81,7 +86,8 @@ static mor_report exact_step(const mor_system* s, const void* options, mor_solve
         peg.groups[g].choice = peg.groups[g].first;
     }
     if (leaves > LEAVES) {
-        snprintf(best.detail, sizeof best.detail, "%.3g leaves to enumerate; peg-exact takes at most %d", leaves, LEAVES);
+        snprintf(best.detail, sizeof best.detail, "%.3g leaves to enumerate; peg-exact takes at most %d", leaves,
+                 LEAVES);
         return best;
     }
     best = (mor_report){ .status = MOR_NOT_CONVERGED };
@@ -109,7 +115,9 @@ static mor_report exact_step(const mor_system* s, const void* options, mor_solve
         if (report.status != MOR_SOLVED) continue;
         mor_peg_speeds(&peg, nu);
         double cost = change(s, nu);
-        if (!valid(&peg, &one) || !(closed < best_closed || best_cost == HUGE_VAL || (closed == best_closed && cost < best_cost))) continue;
+        if (!valid(&peg, &one) ||
+            !(closed < best_closed || best_cost == HUGE_VAL || (closed == best_closed && cost < best_cost)))
+            continue;
         best = report;
         best_cost = cost;
         best_closed = closed;

@@ -1,6 +1,8 @@
-/* The papers' heuristic exact geometry: the maximum of the sub-gaps as a complementarity problem (MATH section 2, eq. 6 / 25).
+/* The papers' heuristic exact geometry: the maximum of the sub-gaps as a complementarity problem (MATH section 2, eq. 6
+ * / 25).
  *
- * A group of sub-contacts 1 ... m of one vertex, sub-contact 1 the primary. With c_k = max(0, psi_k - (psi_1 + c_2 + ... + c_(k-1)))
+ * A group of sub-contacts 1 ... m of one vertex, sub-contact 1 the primary. With c_k = max(0, psi_k - (psi_1 + c_2 +
+ * ... + c_(k-1)))
  *
  *     psi_1 + c_2 + ... + c_m = max(psi_1, ..., psi_m),
  *
@@ -11,10 +13,11 @@
  *     0 <= beta  _|_  G_f' nu+ + d(psi_f)/dt + e s          >= 0        friction of the primary
  *     0 <= s     _|_  mu p_n - e' beta                      >= 0
  *
- * The impulse acts along the primary's normal only. Primary: the sub-contact with the smallest gap that is not negative; if all are
- * negative, the largest; ties go to the one that carried last step. The problem is an LCP in (p_n, beta, s, c) once nu is eliminated,
- * outside the class on which Lemke's method is guaranteed: a failure is reported as such. In space the vertex groups
- * lose or invent edge contacts; this is the papers' method, kept for comparison (docs/methods/peg.md).
+ * The impulse acts along the primary's normal only. Primary: the sub-contact with the smallest gap that is not
+ * negative; if all are negative, the largest; ties go to the one that carried last step. The problem is an LCP in (p_n,
+ * beta, s, c) once nu is eliminated, outside the class on which Lemke's method is guaranteed: a failure is reported as
+ * such. In space the vertex groups lose or invent edge contacts; this is the papers' method, kept for comparison
+ * (docs/methods/peg.md).
  *
  * D. M. Flickinger, J. Williams, J. C. Trinkle (2015), eq. 25; B. Nguyen, J. C. Trinkle (2010). Dense, O(n^3). */
 #include "formulation/registry.h"
@@ -160,9 +163,12 @@ static mor_report heuristic_step(const mor_system* s, const void* options, mor_s
             q[i] += sign * free_row(s, b, t->value, bias);
             for (int j = 0; j < n; j++)
                 if (pushes[j])
-                    A[i + (size_t)j * n] += sign * product(s, b, t->value, &s->blocks[sorted[row[j].contact].block], row[j].value);
+                    A[i + (size_t)j * n] +=
+                        sign * product(s, b, t->value, &s->blocks[sorted[row[j].contact].block], row[j].value);
         }
-    mor_problem problem = { .form = MOR_LCP, .size = n, .A = { .storage = MOR_DENSE, .rows = n, .cols = n, .x = A }, .b = q };
+    mor_problem problem = {
+        .form = MOR_LCP, .size = n, .A = { .storage = MOR_DENSE, .rows = n, .cols = n, .x = A }, .b = q
+    };
     mor_report report = stage->solve(stage, &problem, false, z);
     memset(answer->impulses, 0, (size_t)s->row_count * sizeof(double));
     for (int j = 0; j < n; j++) {

@@ -1,16 +1,18 @@
 /* Open intervals of separating planes within a step, and how long they cover it.
  *
- * Row i of plane k moves by the linear model psi_ki(t) = psi_ki + t w_i, w = G_n' nu + d(psi)/dt (the column is the exact
- * derivative, rotation of the normal included). s_k(t) = min_i psi_ki(t) is concave, so plane k is open on one interval:
+ * Row i of plane k moves by the linear model psi_ki(t) = psi_ki + t w_i, w = G_n' nu + d(psi)/dt (the column is the
+ * exact derivative, rotation of the normal included). s_k(t) = min_i psi_ki(t) is concave, so plane k is open on one
+ * interval:
  *
  *     [0, c_k]    if s_k >= -tol at the start (psi is read as max(psi, 0))
  *     [o_k, c_k]  otherwise: o_k when the last row behind has come forward
  *     c_k         when the first row reaches 0; never, if no row ends below -tol_end
  *
- * A pair is covered until the largest t such that [0, t] is a chain of overlapping open intervals beginning with one that is open at 0;
- * the plane that closes last is the one it collides on. Without the chain ("is some plane open at the end?") a
- * fast body tunnels. If nothing is open at 0, only the plane the pair was left on counts, else the one with the largest s_k:
- * a penetrating plane that was never used must not become the way out (a peg 1e-5 too wide would fall in). */
+ * A pair is covered until the largest t such that [0, t] is a chain of overlapping open intervals beginning with one
+ * that is open at 0; the plane that closes last is the one it collides on. Without the chain ("is some plane open at
+ * the end?") a fast body tunnels. If nothing is open at 0, only the plane the pair was left on counts, else the one
+ * with the largest s_k: a penetrating plane that was never used must not become the way out (a peg 1e-5 too wide would
+ * fall in). */
 #include "formulation/peg_planes.h"
 #include "model/world.h"
 
@@ -27,7 +29,8 @@ static double contact_size(const mor_system* s, const mor_contact_row* row)
     double size = HUGE_VAL;
     for (int side = 0; side < 2; side++) {
         const mor_body* b = &s->world->bodies[s->world->order[c->body[side]]];
-        if (c->shape[side] < 0 || c->shape[side] >= b->shape_count) continue; /* contacts of a stored frame have no shapes */
+        /* contacts of a stored frame have no shapes */
+        if (c->shape[side] < 0 || c->shape[side] >= b->shape_count) continue;
         const mor_geometry* g = b->shapes[c->shape[side]].geometry;
         if (g->kind != MOR_PARTICLE) size = fmin(size, g->radius);
     }
@@ -70,7 +73,9 @@ bool mor_peg_build(const mor_system* s, mor_arena* arena, mor_peg* peg)
             peg->groups[g] = (mor_peg_group){ .tol = TOL * size, .tol_end = TOL_END * size, .choice = -1, .last = -1 };
         }
         peg->groups[g].count++;
-        found[planes++] = (mor_peg_plane){ .first = c, .count = 1, .group = g, .id = plane_number(s, row), .held = row->held, .s = row->gap };
+        found[planes++] = (mor_peg_plane){
+            .first = c, .count = 1, .group = g, .id = plane_number(s, row), .held = row->held, .s = row->gap
+        };
     }
     int at = 0;
     for (int g = 0; g < groups; g++) {

@@ -8,11 +8,11 @@
 typedef struct mor_peg_plane {
     int first, count; /* its contacts in the system */
     int group;
-    uint32_t id;      /* number of the plane in its pair of shapes (collision/features.h) */
-    bool open;        /* usable from the start of the step */
-    bool held;        /* the pair was left on it */
+    uint32_t id; /* number of the plane in its pair of shapes (collision/features.h) */
+    bool open;   /* usable from the start of the step */
+    bool held;   /* the pair was left on it */
     bool tried;
-    double s;         /* least gap */
+    double s;             /* least gap */
     double opens, closes; /* interval within the step, by the linear model */
 } mor_peg_plane;
 
@@ -24,14 +24,14 @@ typedef struct mor_peg_yielding {
 } mor_peg_yielding;
 
 typedef struct mor_peg_group {
-    int first, count; /* its planes in the sorted list */
+    int first, count;    /* its planes in the sorted list */
     double tol, tol_end; /* lengths */
-    int choice;       /* plane that carries it, or -1 */
-    int last;         /* plane that closes last */
-    double until;     /* covered by open planes until this time; >= h: no collision */
-    int switches;     /* between planes in this step */
-    int checked;      /* how often its edge pair was replaced by rows of the trial state */
-    bool own;         /* its own rows stay beside those */
+    int choice;          /* plane that carries it, or -1 */
+    int last;            /* plane that closes last */
+    double until;        /* covered by open planes until this time; >= h: no collision */
+    int switches;        /* between planes in this step */
+    int checked;         /* how often its edge pair was replaced by rows of the trial state */
+    bool own;            /* its own rows stay beside those */
     mor_peg_yielding yield;
 } mor_peg_group;
 
@@ -57,27 +57,30 @@ bool mor_peg_same_rows(const mor_peg* peg, const mor_peg_plane* a, const mor_peg
 /* Position projection of a step (peg_project.c), see mor_formulation.project. */
 double mor_peg_project(mor_world* world, const void* options, double* work);
 
-/* Makes `set` the plane of `all` with the largest s_k among those with normals within 45 degrees of n; unchanged if there is none. */
+/* Makes `set` the plane of `all` with the largest s_k among those with normals within 45 degrees of n; unchanged if
+ * there is none. */
 void mor_peg_nearest_plane(const mor_feature_set* all, mor_vec3 n, mor_feature_set* set);
 
-/* Replaces edge pairs that fail at the trial state (peg_trial.c). `trial->system` is a copy of the system with room for more contacts,
- * made on the first call; returns true if rows were added. */
+/* Replaces edge pairs that fail at the trial state (peg_trial.c). `trial->system` is a copy of the system with room for
+ * more contacts, made on the first call; returns true if rows were added. */
 typedef struct mor_peg_trial {
     mor_system system; /* with the added contacts at the end */
     double* impulses;  /* its rows */
     double* bias;
     bool* keep;
-    int* group;        /* added contact -> group */
+    int* group;          /* added contact -> group */
     mor_vec3* direction; /* added contact -> n, t, o */
     int capacity, added;
 } mor_peg_trial;
-bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const mor_answer* answer, mor_peg_trial* trial);
+bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const mor_answer* answer,
+                      mor_peg_trial* trial);
 /* max_k s_k of a group at the trial state; -HUGE_VAL if it cannot be told (links of robots). */
 double mor_peg_trial_separation(const mor_peg* peg, int group, const double* nu);
 
 /* Does the pair push on the plane? Measured as the velocity its impulses make. */
 bool mor_peg_pushes(const mor_peg* peg, const double* impulses, const mor_peg_plane* plane);
-/* Lets rows of pairs give way that push while another open plane separates them and cannot switch (peg_yield.c); true if the step must be solved again. */
+/* Lets rows of pairs give way that push while another open plane separates them and cannot switch (peg_yield.c); true
+ * if the step must be solved again. */
 bool mor_peg_yield(mor_peg* peg, const mor_answer* answer, double* bias, mor_peg_trial* trial);
 
 #endif

@@ -2,11 +2,11 @@
  *
  *     min |dq|_M    such that    psi_i(q+) + G_i' dq >= 0    for the rows of the planes the pairs were left on
  *
- * at most five times, in the mass of the step. It is the frictionless step problem nu = M^-1 G p, 0 <= p _|_ G' nu + psi >= 0, so the
- * library's solvers do it: pivoting for small islands, Gauss-Seidel for large ones, whose remainder is left to the next step. Pairs that some
- * other plane separates at q+ are left alone. Angular momentum and velocity turn with the body, so the kinetic energy
- * is untouched; the potential energy added is returned as work. Cost: one evaluation of each held plane; a solve only
- * when something is deeper than 1e-10 of its size. */
+ * at most five times, in the mass of the step. It is the frictionless step problem nu = M^-1 G p, 0 <= p _|_ G' nu +
+ * psi >= 0, so the library's solvers do it: pivoting for small islands, Gauss-Seidel for large ones, whose remainder is
+ * left to the next step. Pairs that some other plane separates at q+ are left alone. Angular momentum and velocity turn
+ * with the body, so the kinetic energy is untouched; the potential energy added is returned as work. Cost: one
+ * evaluation of each held plane; a solve only when something is deeper than 1e-10 of its size. */
 #include "collision/features.h"
 #include "collision/pair_table.h"
 #include "formulation/rows.h"
@@ -68,19 +68,23 @@ static bool plane_now(const mor_world* w, const mor_contact* c, rows* list)
         if (!(all.separation < -DEEP * size)) return true; /* some plane separates them */
         list->raw = fmax(list->raw, -all.separation);
         list->deepest = fmax(list->deepest, -all.separation / size);
-        /* a face held that says far more than the overlap has been turned out of: it would lift the bodies for nothing */
-        if (mor_plane_kind(id) == MOR_EDGE_PAIR || set.planes[0].s < 2.0 * all.separation) mor_peg_nearest_plane(&all, set.planes[0].n, &set);
+        /* a face held that says far more than the overlap has been turned out of: it would lift the bodies for nothing
+         * */
+        if (mor_plane_kind(id) == MOR_EDGE_PAIR || set.planes[0].s < 2.0 * all.separation)
+            mor_peg_nearest_plane(&all, set.planes[0].n, &set);
     }
     for (int i = 0; i < set.row_count; i++) {
         if (set.rows[i].gap > 0.01 * size) continue;
-        row r = { mor_lerp(set.rows[i].on_a, set.rows[i].on_b, 0.5), set.planes[0].n, set.rows[i].gap, { slot[0], slot[1] } };
+        row r = {
+            mor_lerp(set.rows[i].on_a, set.rows[i].on_b, 0.5), set.planes[0].n, set.rows[i].gap, { slot[0], slot[1] }
+        };
         if (!add_row(list, r)) return false;
     }
     return true;
 }
 
-/* The ordinary contact of a pair with a smooth shape, at the present state: without it spheres would sink, and be pushed through floors
- * by what the projection moves. */
+/* The ordinary contact of a pair with a smooth shape, at the present state: without it spheres would sink, and be
+ * pushed through floors by what the projection moves. */
 static bool smooth_now(const mor_world* w, const mor_contact* c, rows* list)
 {
     int slot[2] = { w->order[c->body[0]], w->order[c->body[1]] };
@@ -95,7 +99,9 @@ static bool smooth_now(const mor_world* w, const mor_contact* c, rows* list)
     uint32_t cache[4] = { 0 };
     int count = mor_pair_run(test, swap, ga, &pa, gb, &pb, 0.01 * size, cache, points);
     for (int i = 0; i < count; i++) {
-        row r = { mor_lerp(points[i].on_a, points[i].on_b, 0.5), points[i].normal, points[i].gap, { slot[0], slot[1] } };
+        row r = {
+            mor_lerp(points[i].on_a, points[i].on_b, 0.5), points[i].normal, points[i].gap, { slot[0], slot[1] }
+        };
         if (r.psi < -DEEP * size) {
             list->raw = fmax(list->raw, -r.psi);
             list->deepest = fmax(list->deepest, -r.psi / size);
@@ -117,7 +123,9 @@ void mor_peg_nearest_plane(const mor_feature_set* all, mor_vec3 n, mor_feature_s
     const mor_feature_plane* widest = &all->planes[best];
     for (int k = 0; k < all->plane_count && mor_plane_kind(all->planes[best].id) == MOR_EDGE_PAIR; k++) {
         const mor_feature_plane* p = &all->planes[k];
-        if (mor_plane_kind(p->id) != MOR_EDGE_PAIR && mor_dot(p->n, widest->n) > 1.0 - 1e-6 && p->s >= widest->s - 1e-3 * fabs(widest->s) - 1e-9 * all->size) best = k;
+        if (mor_plane_kind(p->id) != MOR_EDGE_PAIR && mor_dot(p->n, widest->n) > 1.0 - 1e-6 &&
+            p->s >= widest->s - 1e-3 * fabs(widest->s) - 1e-9 * all->size)
+            best = k;
     }
     mor_feature_plane plane = all->planes[best];
     memcpy(set->rows, all->rows + plane.row, (size_t)plane.row_count * sizeof *set->rows);
@@ -135,7 +143,8 @@ static bool collect(const mor_world* w, const mor_island* island, rows* list)
     list->deepest = 0.0;
     for (int i = 0; i < island->system.contact_count; i++) {
         const mor_contact* c = &contacts[island->system.contacts[i].contact];
-        bool same = before && memcmp(before->body, c->body, sizeof c->body) == 0 && memcmp(before->shape, c->shape, sizeof c->shape) == 0;
+        bool same = before && memcmp(before->body, c->body, sizeof c->body) == 0 &&
+                    memcmp(before->shape, c->shape, sizeof c->shape) == 0;
         if (c->group > 0 && (!c->held || (same && before->group == c->group && before->plane == c->plane))) continue;
         if (c->group == 0 && same) continue;
         before = c;
@@ -187,7 +196,8 @@ static bool solve(const mor_world* w, const mor_island* island, const rows* list
     mor_problem problem = { .form = MOR_STEP_PYRAMID,
                             .size = n,
                             .b = bias,
-                            .step = { s->tree_count, s->dof, s->trees, zero, n, n, blocks, entries, J, Y, diagonal, starts, bias } };
+                            .step = { s->tree_count, s->dof, s->trees, zero, n, n, blocks, entries, J, Y, diagonal,
+                                      starts, bias } };
     mor_solve_options o = mor_solve_options_default();
     o.tol = 1e-14;
     o.warm = false;

@@ -1,19 +1,22 @@
 /* Validation of planes at the trial state q+ = q (+) h nu+.
  *
- * The single row of an edge pair is linear in a normal that turns with both bodies. Where the bodies overlap at q+ by more than
- * 1e-7 of their size although the row says they do not, the pair's plane is replaced by the best plane at q+ whose normal is
- * within 45 degrees, with rows taken there:
+ * The single row of an edge pair is linear in a normal that turns with both bodies. Where the bodies overlap at q+ by
+ * more than 1e-7 of their size although the row says they do not, the pair's plane is replaced by the best plane at q+
+ * whose normal is within 45 degrees, with rows taken there:
  *
  *     psi_i = max(0, psi_i(q+) - h G_i' nu+),     G_i at q+,
  *
- * and the step is solved again, at most four times; rows of earlier trials stay, or the answer would swing between two planes. psi_i >= 0, so
- * the new rows dissipate like all others. A pair that leaves all planes near its own, or overlaps by more than 1e-3 of the size after that, gets its
- * plane's own rows back beside them. Looked at are
+ * and the step is solved again, at most four times; rows of earlier trials stay, or the answer would swing between two
+ * planes. psi_i >= 0, so the new rows dissipate like all others. A pair that leaves all planes near its own, or
+ * overlaps by more than 1e-3 of the size after that, gets its plane's own rows back beside them. Looked at are
  *
- *   edge pairs   that push, and those that alone cover a pair: their arcs may stop crossing within the step, and then the row says nothing. About
+ *   edge pairs   that push, and those that alone cover a pair: their arcs may stop crossing within the step, and then
+ *   the row says nothing. About
  *                one of a thousand steps of a tumbling rod; takes away irregular penetrations of 1e-4 m
- *   faces        whose rows may be off by more than 1e-3 of the size at second order, r (h omega)^2/2 with r the arm of the farthest row, and which leave an
- *                overlap of that much. Only where bodies turn far in a step (large h): it takes the work of the projection in piles down by five. */
+ *   faces        whose rows may be off by more than 1e-3 of the size at second order, r (h omega)^2/2 with r the arm of
+ *   the farthest row, and which leave an
+ *                overlap of that much. Only where bodies turn far in a step (large h): it takes the work of the
+ *                projection in piles down by five. */
 #include "formulation/peg_planes.h"
 #include "model/world.h"
 
@@ -22,9 +25,9 @@
 
 #define DEEP 1e-7
 #define AGAIN 1e-5 /* once replaced: the rest is the projection's */
-#define TOL 1e-9  /* the group's tolerance over its size */
-#define FAR 1e-3  /* of the size: an overlap worth another solve where a face is held */
-#define NEAR 0.02 /* of the size: the linear model of an edge pair farther than this cannot be that wrong in a step */
+#define TOL 1e-9   /* the group's tolerance over its size */
+#define FAR 1e-3   /* of the size: an overlap worth another solve where a face is held */
+#define NEAR 0.02  /* of the size: the linear model of an edge pair farther than this cannot be that wrong in a step */
 enum { ROOM = 256, REPLACEMENTS = 4 };
 
 /* Pose of a shape after the trial step; `tree` is the body's number in the system, or -1. */
@@ -67,7 +70,9 @@ static bool make_room(const mor_system* s, const double* bias, mor_arena* arena,
     t->keep = mor_arena_zero(arena, (size_t)(s->block_count + ROOM), sizeof(bool));
     t->group = mor_arena_alloc(arena, ROOM * sizeof(int));
     t->direction = mor_arena_alloc(arena, 3 * ROOM * sizeof(mor_vec3));
-    if (!c || !b || !e || !J || !Y || !D || !start || !t->impulses || !t->bias || !t->keep || !t->group || !t->direction) return false;
+    if (!c || !b || !e || !J || !Y || !D || !start || !t->impulses || !t->bias || !t->keep || !t->group ||
+        !t->direction)
+        return false;
     memcpy(c, s->contacts, (size_t)s->contact_count * sizeof *c);
     memcpy(b, s->blocks, (size_t)s->block_count * sizeof *b);
     memcpy(e, s->entries, (size_t)entries * sizeof *e);
@@ -98,8 +103,8 @@ static void ends(const mor_system* s, int* entry, int* coef, int* diagonal)
     *coef = e->start + b->dim * s->trees[e->tree].dof;
 }
 
-static void add_contact(mor_peg_trial* t, const mor_contact_row* model, const mor_feature_row* row, mor_vec3 n, const mor_body* body[2],
-                        const int tree[2], const mor_vec3 x[2], int group, const double* nu)
+static void add_contact(mor_peg_trial* t, const mor_contact_row* model, const mor_feature_row* row, mor_vec3 n,
+                        const mor_body* body[2], const int tree[2], const mor_vec3 x[2], int group, const double* nu)
 {
     mor_system* s = &t->system;
     int entry, coef, diag;
@@ -156,7 +161,8 @@ static void add_contact(mor_peg_trial* t, const mor_contact_row* model, const mo
     t->added++;
 }
 
-/* Does nothing but an edge pair keep the pair apart? Pairs that push on one, and pairs that only one covers while it is near. */
+/* Does nothing but an edge pair keep the pair apart? Pairs that push on one, and pairs that only one covers while it is
+ * near. */
 static bool rests_on_edges(const mor_peg* peg, const mor_peg_group* group)
 {
     const mor_peg_plane* plane = &peg->planes[group->choice >= 0 ? group->choice : group->last];
@@ -169,7 +175,8 @@ static bool rests_on_edges(const mor_peg* peg, const mor_peg_group* group)
 }
 
 /* May the rows of the pair's plane be off by more than FAR of its size at second order, r (h omega)^2/2? */
-static bool turns_far(const mor_peg* peg, const mor_peg_group* group, const mor_body* body[2], const int tree[2], const double* nu)
+static bool turns_far(const mor_peg* peg, const mor_peg_group* group, const mor_body* body[2], const int tree[2],
+                      const double* nu)
 {
     const mor_system* s = peg->s;
     const mor_peg_plane* plane = &peg->planes[group->choice >= 0 ? group->choice : group->last];
@@ -179,8 +186,12 @@ static bool turns_far(const mor_peg* peg, const mor_peg_group* group, const mor_
         if (tree[side] < 0) continue;
         const mor_tree_block* t = &s->trees[tree[side]];
         const double* u = nu + t->offset;
-        double turn2 = s->dimension == 3 ? u[3] * u[3] + u[4] * u[4] + u[5] * u[5] : t->dof == 3 ? u[2] * u[2] : 0.0, arm = 0.0;
-        for (int c = plane->first; c < plane->first + plane->count; c++) arm = fmax(arm, mor_norm(mor_sub(contacts[s->contacts[c].contact].point[0], body[side]->x)));
+        double turn2 = s->dimension == 3 ? u[3] * u[3] + u[4] * u[4] + u[5] * u[5]
+                       : t->dof == 3     ? u[2] * u[2]
+                                         : 0.0,
+               arm = 0.0;
+        for (int c = plane->first; c < plane->first + plane->count; c++)
+            arm = fmax(arm, mor_norm(mor_sub(contacts[s->contacts[c].contact].point[0], body[side]->x)));
         error += 0.5 * s->h * s->h * turn2 * arm;
     }
     return error > FAR / TOL * group->tol;
@@ -197,7 +208,8 @@ typedef struct trial_pair {
     const mor_contact_row* model; /* its plane's first row */
 } trial_pair;
 
-/* False for links, which move with their robot and are left to the projection, and for contacts of a stored frame, which have no shapes. */
+/* False for links, which move with their robot and are left to the projection, and for contacts of a stored frame,
+ * which have no shapes. */
 static bool at_trial(const mor_peg* peg, const mor_peg_group* group, const double* nu, trial_pair* t)
 {
     const mor_system* s = peg->s;
@@ -257,7 +269,8 @@ bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const 
         mor_feature_set best = { .plane_count = 0 };
         if (over && all.separation >= -FAR * all.size) continue;
         if (!over) mor_peg_nearest_plane(&all, pair.contact->normal, &best);
-        if (best.row_count == 0) { /* turned far out of its plane, or never held by the rows of the trials: its own come back */
+        if (best.row_count == 0) { /* turned far out of its plane, or never held by the rows of the trials: its own come
+                                      back */
             any = any || (group->checked > 0 && !group->own);
             group->own = group->checked > 0;
             continue;
@@ -266,7 +279,8 @@ bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const 
         if (t->added + best.row_count > t->capacity) continue;
         group->checked++;
         if (group->choice < 0) group->choice = group->last;
-        for (int i = 0; i < best.row_count; i++) add_contact(t, pair.model, &best.rows[i], best.planes[0].n, pair.body, pair.tree, pair.x, g, answer->nu);
+        for (int i = 0; i < best.row_count; i++)
+            add_contact(t, pair.model, &best.rows[i], best.planes[0].n, pair.body, pair.tree, pair.x, g, answer->nu);
         any = true;
     }
     return any;

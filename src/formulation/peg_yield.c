@@ -1,18 +1,22 @@
-/* Pairs for which no single plane is an answer: with friction, pushing on plane a may open plane b, and pushing on b may open a.
+/* Pairs for which no single plane is an answer: with friction, pushing on plane a may open plane b, and pushing on b
+ * may open a.
  *
- * Frictionless switching ends (peg.c, fact 2). Coulomb's law is not monotone, and then a pair can be left with two planes that disown
- * each other. The condition of the step is max_k s_k(h) = 0 for a pair that pushes; at the ridge where both planes meet it has the answer that lies between
- * the two. It is found by letting the rows of the plane in use yield by theta >= 0,
+ * Frictionless switching ends (peg.c, fact 2). Coulomb's law is not monotone, and then a pair can be left with two
+ * planes that disown each other. The condition of the step is max_k s_k(h) = 0 for a pair that pushes; at the ridge
+ * where both planes meet it has the answer that lies between the two. It is found by letting the rows of the plane in
+ * use yield by theta >= 0,
  *
  *     0 <= p_n,i  _|_  G_n,i' nu+ + (max(psi_i,0) + theta)/h + d(psi_i)/dt >= 0,
  *
- * until the largest gap at the end, e(theta) = max over the other open planes of s_k(h; nu+), is no longer positive, or the pair pushes no more: the
- * pair goes a little past plane a and ends on plane b. e is positive at theta = 0; for large theta the pair does not push. A root of e is bracketed and found by the Illinois
- * rule (a secant whose idle end counts half). Should the answer jump there, the end where the planes are not open is taken, and what overlap it leaves is projected. So the
- * loop ends, and no pair is returned that pushes while another open plane separates it. Since the rows only yield, p_n G_n' nu+ <= 0 and fact (1) of peg.c
- * holds: contact dissipates.
+ * until the largest gap at the end, e(theta) = max over the other open planes of s_k(h; nu+), is no longer positive, or
+ * the pair pushes no more: the pair goes a little past plane a and ends on plane b. e is positive at theta = 0; for
+ * large theta the pair does not push. A root of e is bracketed and found by the Illinois rule (a secant whose idle end
+ * counts half). Should the answer jump there, the end where the planes are not open is taken, and what overlap it
+ * leaves is projected. So the loop ends, and no pair is returned that pushes while another open plane separates it.
+ * Since the rows only yield, p_n G_n' nu+ <= 0 and fact (1) of peg.c holds: contact dissipates.
  *
- * Pairs whose rows were taken at the trial state (peg_trial.c) are judged by the true geometry there, e = max_k s_k(q+).
+ * Pairs whose rows were taken at the trial state (peg_trial.c) are judged by the true geometry there, e = max_k
+ * s_k(q+).
  *
  * Cost: a solve per iteration, in about one of a thousand steps of piles of hulls; nothing otherwise. */
 #include "formulation/peg_planes.h"
@@ -38,7 +42,8 @@ static double excess(const mor_peg* peg, int g, const double* nu)
     if (group->checked > 0) return mor_peg_trial_separation(peg, g, nu);
     double largest = -HUGE_VAL, own = fmax(mor_peg_end_gap(peg, &peg->planes[group->choice]), 0.0);
     for (int p = group->first; p < group->first + group->count; p++)
-        if (p != group->choice && peg->planes[p].open && !mor_peg_same_rows(peg, &peg->planes[p], &peg->planes[group->choice]))
+        if (p != group->choice && peg->planes[p].open &&
+            !mor_peg_same_rows(peg, &peg->planes[p], &peg->planes[group->choice]))
             largest = fmax(largest, mor_peg_end_gap(peg, &peg->planes[p]) - own);
     return largest;
 }
@@ -86,7 +91,8 @@ bool mor_peg_yield(mor_peg* peg, const mor_answer* answer, double* bias, mor_peg
         }
         if (!y->bracketed) next = theta + (y->steps < ITERATIONS ? e : 2.0 * fmax(e, theta));
         else if (y->steps >= ITERATIONS) next = y->high = e > 0.0 && theta >= y->high ? 2.0 * theta : y->high;
-        else if (isfinite(y->below) && (y->steps & 7) != 7) next = y->low + (y->high - y->low) * y->above / (y->above - y->below);
+        else if (isfinite(y->below) && (y->steps & 7) != 7)
+            next = y->low + (y->high - y->low) * y->above / (y->above - y->below);
         else next = 0.5 * (y->low + y->high);
         y->steps++;
         if (!(fabs(next - theta) > 0.0)) continue;

@@ -26,16 +26,19 @@ typedef struct penalty_options {
     int substeps;
 } penalty_options;
 
-static const mor_field penalty_fields[] = {
-    { "stiffness", MOR_TYPE_DOUBLE, offsetof(penalty_options, stiffness), 1e5, 1e-6, 1e15, NULL, "N/m", "spring of one contact point" },
-    { "damping", MOR_TYPE_DOUBLE, offsetof(penalty_options, damping), 600, 0, 1e15, NULL, "N s/m", "damper of one contact point" },
-    { "slip_speed", MOR_TYPE_DOUBLE, offsetof(penalty_options, slip_speed), 1e-3, 1e-12, 1e3, NULL, "m/s", "below it friction is viscous" },
-    { "substeps", MOR_TYPE_INT, offsetof(penalty_options, substeps), 10, 1, 100000, NULL, "", "substeps per step" },
-    { 0 }
-};
+static const mor_field penalty_fields[] = { { "stiffness", MOR_TYPE_DOUBLE, offsetof(penalty_options, stiffness), 1e5,
+                                              1e-6, 1e15, NULL, "N/m", "spring of one contact point" },
+                                            { "damping", MOR_TYPE_DOUBLE, offsetof(penalty_options, damping), 600, 0,
+                                              1e15, NULL, "N s/m", "damper of one contact point" },
+                                            { "slip_speed", MOR_TYPE_DOUBLE, offsetof(penalty_options, slip_speed),
+                                              1e-3, 1e-12, 1e3, NULL, "m/s", "below it friction is viscous" },
+                                            { "substeps", MOR_TYPE_INT, offsetof(penalty_options, substeps), 10, 1,
+                                              100000, NULL, "", "substeps per step" },
+                                            { 0 } };
 
 /* u = G_block' nu + drift */
-static void contact_velocity(const mor_system* s, const mor_block* b, const double* drift, const double* nu, double u[3])
+static void contact_velocity(const mor_system* s, const mor_block* b, const double* drift, const double* nu,
+                             double u[3])
 {
     for (int d = 0; d < b->dim; d++) u[d] = drift[d];
     for (int e = b->entry; e < b->entry + b->entry_count; e++) {
@@ -61,7 +64,8 @@ static mor_report penalty_step(const mor_system* s, const void* options, mor_sol
     const penalty_options* o = options;
     if (s->block_count > s->contact_count) {
         mor_report refused = { .status = MOR_REFUSED };
-        snprintf(refused.detail, sizeof refused.detail, "penalty knows contacts only; joints, limits and joint friction need another formulation");
+        snprintf(refused.detail, sizeof refused.detail,
+                 "penalty knows contacts only; joints, limits and joint friction need another formulation");
         return refused;
     }
     double* gap = mor_arena_alloc(stage->arena, (size_t)s->contact_count * sizeof *gap);

@@ -2,8 +2,11 @@
 
 const mor_formulation* const* mor_formulations(void)
 {
-    static const mor_formulation* const all[] = { &mor_formulation_st, &mor_formulation_ap, &mor_formulation_ncp, &mor_formulation_mncp,
-                                                 &mor_formulation_convex, &mor_formulation_implicit, &mor_formulation_penalty, &mor_formulation_peg, &mor_formulation_peg_heuristic,
-                                                 &mor_formulation_peg_exact, &mor_formulation_gauss, NULL };
+    static const mor_formulation* const all[] = {
+        &mor_formulation_st,        &mor_formulation_ap,     &mor_formulation_ncp,
+        &mor_formulation_mncp,      &mor_formulation_convex, &mor_formulation_implicit,
+        &mor_formulation_penalty,   &mor_formulation_peg,    &mor_formulation_peg_heuristic,
+        &mor_formulation_peg_exact, &mor_formulation_gauss,  NULL
+    };
     return all;
 }

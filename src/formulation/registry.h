@@ -4,9 +4,9 @@
 
 #include "moreau/world.h"
 
-extern const mor_formulation mor_formulation_st, mor_formulation_ap, mor_formulation_ncp, mor_formulation_mncp, mor_formulation_convex,
-    mor_formulation_implicit, mor_formulation_penalty, mor_formulation_peg, mor_formulation_peg_heuristic,
-    mor_formulation_gauss, mor_formulation_peg_exact;
+extern const mor_formulation mor_formulation_st, mor_formulation_ap, mor_formulation_ncp, mor_formulation_mncp,
+    mor_formulation_convex, mor_formulation_implicit, mor_formulation_penalty, mor_formulation_peg,
+    mor_formulation_peg_heuristic, mor_formulation_gauss, mor_formulation_peg_exact;
 
 /* NULL-terminated. */
 const mor_formulation* const* mor_formulations(void);

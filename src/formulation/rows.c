@@ -1,6 +1,7 @@
 /* Collecting the rows of joints.
  *
- *     equations      G_b' nu+ + gamma phi/h + d(phi)/dt = 0           every joint; gamma 1 impulse, `gain` Baumgarte, else 0;
+ *     equations      G_b' nu+ + gamma phi/h + d(phi)/dt = 0           every joint; gamma 1 impulse, `gain` Baumgarte,
+ *     else 0;
  *                                                                     every mimic, gamma 1
  *     limits         0 <= p _|_ +-q' + (distance to the limit)/h >= 0   those that could be reached in this step
  *     motors         q' = speed, |p| <= h force
@@ -10,10 +11,10 @@
  *
  *     p = -h (k (q + h q'+ - rest) + c q'+),   that is   q'+ + p/(h c + h^2 k) + k (q - rest)/(c + h k) = 0,
  *
- * a row with a compliance. Problems have none; but a tree of one velocity u with the mass h c + h^2 k, on which p acts too,
- * makes the same equation, q'+ + u = -k (q - rest)/(c + h k). So every formulation and solver takes springs exactly
- * implicit, together with all other rows, for any stiffness (model/tree.c: `spring`). Damping of robots' joints is in
- * their mass block. */
+ * a row with a compliance. Problems have none; but a tree of one velocity u with the mass h c + h^2 k, on which p acts
+ * too, makes the same equation, q'+ + u = -k (q - rest)/(c + h k). So every formulation and solver takes springs
+ * exactly implicit, together with all other rows, for any stiffness (model/tree.c: `spring`). Damping of robots' joints
+ * is in their mass block. */
 #include "formulation/rows.h"
 
 #include "model/articulated.h"
@@ -75,7 +76,8 @@ void mor_tree_response(const mor_world* w, int tree, const double* c, double* ou
     }
 }
 
-void mor_joint_coefficients(const mor_world* w, const mor_body* b, bool spin, mor_vec3 direction, mor_vec3 point, double sign, double* c)
+void mor_joint_coefficients(const mor_world* w, const mor_body* b, bool spin, mor_vec3 direction, mor_vec3 point,
+                            double sign, double* c)
 {
     const mor_tree* t = &w->trees[b->tree];
     if (spin) t->kind->spin(t, b, direction, sign, c);
@@ -105,7 +107,8 @@ static void robot_rows(collector* c, mor_robot* r)
         double near = fmax(fast, l->type == MOR_PRISMATIC ? 1e-3 : 1e-2);
         for (int side = 0; side < 2; side++) {
             double gap = side ? l->upper - r->s[j] : r->s[j] - l->lower;
-            mor_row_block* b = r->limits && gap < near ? coordinate_row(c, r, MOR_BLOCK_BOUNDED, offset + j, side ? -1.0 : 1.0) : NULL;
+            mor_row_block* b =
+                r->limits && gap < near ? coordinate_row(c, r, MOR_BLOCK_BOUNDED, offset + j, side ? -1.0 : 1.0) : NULL;
             if (!b) {
                 memory[side] = 0.0;
                 continue;
@@ -221,7 +224,8 @@ static void leave_out(const mor_world* w, mor_row_block* b)
     double size[6] = { 0 }, largest = 0.0;
     for (int k = 0; k < b->dim; k++) {
         for (int i = 0; i < 3 && b->tree[i] >= 0; i++)
-            for (int d = 0, dof = w->trees[b->tree[i]].dof; d < dof; d++) size[k] += b->J[i][k * dof + d] * b->J[i][k * dof + d];
+            for (int d = 0, dof = w->trees[b->tree[i]].dof; d < dof; d++)
+                size[k] += b->J[i][k * dof + d] * b->J[i][k * dof + d];
         largest = fmax(largest, size[k]);
     }
     int dim = 0;

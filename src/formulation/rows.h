@@ -8,10 +8,10 @@
 typedef struct mor_row_block {
     mor_block_kind kind;
     int dim;
-    int tree[3];   /* -1: none, and none after it; tree[0] is always there */
-    double* J[3];  /* dim x dof(tree) */
+    int tree[3];  /* -1: none, and none after it; tree[0] is always there */
+    double* J[3]; /* dim x dof(tree) */
     double bias[6], phi[6];
-    double drift[6]; /* of bias: what kinematic bodies contribute */
+    double drift[6];     /* of bias: what kinematic bodies contribute */
     double predicted[6]; /* of bias: the correction of the last step */
     double lower, upper;
     int joint;      /* of an equation: its joint, else -1 */
@@ -23,7 +23,8 @@ typedef struct mor_row_block {
 bool mor_collect_rows(mor_world* world, mor_row_block** blocks, int* count);
 
 /* Coefficients of one row of a joint on the tree of a body: direction . velocity of the material point, or angular. */
-void mor_joint_coefficients(const mor_world* world, const mor_body* body, bool spin, mor_vec3 direction, mor_vec3 point, double sign, double* c);
+void mor_joint_coefficients(const mor_world* world, const mor_body* body, bool spin, mor_vec3 direction, mor_vec3 point,
+                            double sign, double* c);
 
 /* out = c' M^-1 of a tree. */
 void mor_tree_response(const mor_world* world, int tree, const double* c, double* out);

@@ -75,7 +75,8 @@ static mor_report solve_converted(const mor_system* s, const double* bias, int f
     mor_error error = { 0 };
     mor_code code = form == FORM_MLCP ? mor_convert_step_keep_velocity(&step, &first, stage->arena, &error)
                                       : mor_convert(&step, MOR_MLCP, &first, &no_solution, stage->arena, &error);
-    if (code == MOR_OK && form == FORM_LCP) code = mor_convert(&first.to, MOR_LCP, &second, &no_solution, stage->arena, &error);
+    if (code == MOR_OK && form == FORM_LCP)
+        code = mor_convert(&first.to, MOR_LCP, &second, &no_solution, stage->arena, &error);
     if (code != MOR_OK) {
         snprintf(report.detail, sizeof report.detail, "%.150s", error.text);
         return report;

@@ -53,7 +53,8 @@ bool mor_step_problem(const mor_system* s, int directions, const double* bias, c
     return true;
 }
 
-mor_problem mor_system_problem(const mor_system* s, int directions, const double* bias, mor_arena* arena, mor_block** blocks)
+mor_problem mor_system_problem(const mor_system* s, int directions, const double* bias, mor_arena* arena,
+                               mor_block** blocks)
 {
     mor_problem problem = { 0 };
     int* rows;

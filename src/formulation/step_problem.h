@@ -7,8 +7,8 @@
 /* The STEP problem of the blocks with keep[block] (NULL: all), rows renumbered without holes.
  * `bias` has the system's rows. row_of[k] (size row_count) tells which system row the problem's row k
  * is; the problem's bias is gathered accordingly. All arrays come from the arena; false when out of memory. */
-bool mor_step_problem(const mor_system* system, int directions, const double* bias, const bool* keep,
-                      mor_arena* arena, mor_problem* problem, int** row_of);
+bool mor_step_problem(const mor_system* system, int directions, const double* bias, const bool* keep, mor_arena* arena,
+                      mor_problem* problem, int** row_of);
 
 /* Writes the bias of drifts (d(psi)/dt of all rows) into bias[row_count]. */
 void mor_bias_drift(const mor_system* system, double* bias);

@@ -391,20 +391,14 @@ static mor_aabb bounds_of_plane(const mor_pose* pose)
     mor_vec3 n = mor_rotate(pose->rotation, mor_v3(0, 0, 1)), p = pose->position;
     mor_aabb box = { { -INFINITY, -INFINITY, -INFINITY }, { INFINITY, INFINITY, INFINITY } };
     if (n.y == 0 && n.z == 0) {
-        if (n.x > 0)
-            box.upper.x = p.x;
-        else
-            box.lower.x = p.x;
+        if (n.x > 0) box.upper.x = p.x;
+        else box.lower.x = p.x;
     } else if (n.x == 0 && n.z == 0) {
-        if (n.y > 0)
-            box.upper.y = p.y;
-        else
-            box.lower.y = p.y;
+        if (n.y > 0) box.upper.y = p.y;
+        else box.lower.y = p.y;
     } else if (n.x == 0 && n.y == 0) {
-        if (n.z > 0)
-            box.upper.z = p.z;
-        else
-            box.lower.z = p.z;
+        if (n.z > 0) box.upper.z = p.z;
+        else box.lower.z = p.z;
     }
     return box;
 }

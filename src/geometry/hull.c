@@ -87,8 +87,7 @@ static bool read_facets(qhT* qh, int** sizes, int** loops, int* count)
             {
                 if (n - begin >= qh_setsize(qh, facet->vertices)) break;
                 coordT* x = vertex->point;
-                if (!first)
-                    first = x;
+                if (!first) first = x;
                 else if (previous != first) {
                     mor_vec3 a = mor_v3(previous[0] - first[0], previous[1] - first[1], previous[2] - first[2]);
                     mor_vec3 b = mor_v3(x[0] - first[0], x[1] - first[1], x[2] - first[2]);

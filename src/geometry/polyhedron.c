@@ -187,7 +187,8 @@ static mor_polyhedron* polyhedron_new(int vertices, int edges, int faces)
 {
     size_t corners = 2 * (size_t)edges, v = (size_t)vertices, e = (size_t)edges, f = (size_t)faces;
     size_t total = sizeof(mor_polyhedron) + v * sizeof(mor_vec3) + e * sizeof(mor_edge) + f * sizeof(mor_vec3) +
-                   f * sizeof(double) + e * sizeof(mor_vec3) + (f + 1 + v + 1 + e + 3 * corners) * sizeof(int) + 16 * 12;
+                   f * sizeof(double) + e * sizeof(mor_vec3) + (f + 1 + v + 1 + e + 3 * corners) * sizeof(int) +
+                   16 * 12;
     mor_polyhedron* P = calloc(1, total);
     if (!P) return NULL;
     char* at = (char*)P;
@@ -223,7 +224,8 @@ static void detect_box(mor_polyhedron* P)
     if (!P->is_box) return;
     P->half = h;
     for (int e = 0; e < P->edge_count; e++) {
-        mor_vec3 t = P->vertices[P->edges[e].tail], s = P->vertices[P->edges[e].head], m = mor_add(t, s), d = mor_sub(s, t);
+        mor_vec3 t = P->vertices[P->edges[e].tail], s = P->vertices[P->edges[e].head], m = mor_add(t, s),
+                 d = mor_sub(s, t);
         int axis = d.x != 0.0 ? 0 : d.y != 0.0 ? 1 : 2;
         P->box_edges[axis][mor_axis(m, (axis + 1) % 3) > 0.0][mor_axis(m, (axis + 2) % 3) > 0.0] = e;
     }
@@ -233,7 +235,8 @@ static void detect_box(mor_polyhedron* P)
 static void find_directions(mor_polyhedron* P)
 {
     for (int e = 0; e < P->edge_count; e++) {
-        mor_vec3 u = mor_normalize(mor_sub(P->vertices[P->edges[e].head], P->vertices[P->edges[e].tail]), mor_v3(1, 0, 0));
+        mor_vec3 u =
+            mor_normalize(mor_sub(P->vertices[P->edges[e].head], P->vertices[P->edges[e].tail]), mor_v3(1, 0, 0));
         int d = P->edge_count > 512 ? P->direction_count : 0;
         for (; d < P->direction_count; d++) {
             mor_vec3 c = mor_cross(u, P->directions[d]);

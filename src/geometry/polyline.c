@@ -152,10 +152,8 @@ mor_geometry* mor_geometry_polygon(const mor_vec3* points, int count, mor_error*
     mor_vec3* p = malloc((size_t)count * sizeof *p);
     int* source = malloc((size_t)count * sizeof *source);
     mor_polyline* line = NULL;
-    if (p && source)
-        line = polygon(points, count, size, p, source, error);
-    else
-        mor_fail(error, MOR_SYSTEM, "out of memory for a polygon with %d points", count);
+    if (p && source) line = polygon(points, count, size, p, source, error);
+    else mor_fail(error, MOR_SYSTEM, "out of memory for a polygon with %d points", count);
     free(p);
     free(source);
     return line ? mor_geometry_of_polyline(MOR_POLYGON, line, error) : NULL;

@@ -119,10 +119,8 @@ static bool weld(mor_surface* m, int count, int* representative)
             if (mor_norm(mor_sub(m->points[i], m->points[j])) > m->t) continue;
             while (representative[i] != i) i = representative[i];
             while (representative[j] != j) j = representative[j];
-            if (i < j)
-                representative[j] = i;
-            else
-                representative[i] = j;
+            if (i < j) representative[j] = i;
+            else representative[i] = j;
         }
     for (int i = 0; i < count; i++) representative[i] = representative[representative[i]];
     return true;

@@ -21,9 +21,9 @@ typedef struct mor_bpmd_body {
     mor_mat3 inertia; /* about the centre of mass, axes of q */
     mor_vec3 x;       /* centre of mass */
     mor_quat q;
-    double angle;     /* planar: unbounded rotation */
-    mor_vec3 v, w;    /* start of the step, world */
-    mor_vec3 L;       /* angular momentum, world */
+    double angle;           /* planar: unbounded rotation */
+    mor_vec3 v, w;          /* start of the step, world */
+    mor_vec3 L;             /* angular momentum, world */
     mor_vec3 force, torque; /* for the step, gravity included, gyroscopic terms not */
     double velocity[6];     /* end of the step, in frames with an answer */
     int tree;               /* index in the frame's trees; -1: none, or the frame has no trees */
@@ -47,7 +47,8 @@ typedef struct mor_bpmd_contact {
 typedef enum mor_bpmd_constraint_kind {
     MOR_BPMD_EQUATION, /* J v + bias = 0 */
     MOR_BPMD_BOUNDED,  /* lower <= p <= upper: limits, motors, dry friction */
-    MOR_BPMD_LINK      /* equations of a robot's own joint: part of its tree in minimal coordinates, rows in maximal ones */
+    MOR_BPMD_LINK      /* equations of a robot's own joint: part of its tree in minimal coordinates, rows in maximal
+                          ones */
 } mor_bpmd_constraint_kind;
 
 typedef struct mor_bpmd_constraint {
@@ -57,16 +58,17 @@ typedef struct mor_bpmd_constraint {
 } mor_bpmd_constraint;
 
 typedef struct mor_bpmd_row {
-    double body[12];       /* on the velocities of both bodies: linear, angular, linear, angular; NAN: has no such form */
-    int start, count;      /* on generalised velocities: columns and values of the frame */
+    /* on the velocities of both bodies: linear, angular, linear, angular; NAN: has no such form */
+    double body[12];
+    int start, count;       /* on generalised velocities: columns and values of the frame */
     double violation, bias; /* bias: as the run used it, stabilisation included */
     double lower, upper, guess, impulse;
 } mor_bpmd_row;
 
 typedef struct mor_bpmd_tree {
     int dof;
-    bool articulated;  /* several bodies, mass and Jacobians as stored; else one body */
-    int q, q_count;    /* in the frame's q: base position, quaternion (floating), joints */
+    bool articulated; /* several bodies, mass and Jacobians as stored; else one body */
+    int q, q_count;   /* in the frame's q: base position, quaternion (floating), joints */
 } mor_bpmd_tree;
 
 typedef struct mor_bpmd_frame {
@@ -87,15 +89,18 @@ typedef struct mor_bpmd_frame {
     mor_bpmd_row* rows;
     int* columns;
     double* values;
-    double *mass;           /* dof x dof per articulated tree, row-major, in tree order */
+    double* mass;                  /* dof x dof per articulated tree, row-major, in tree order */
     double *nu, *nu_free, *nu_new; /* dof; nu_new: the stored answer */
     double* q;
-    double* link_jacobian;  /* per link of an articulated tree 6 x dof: velocity of the centre of mass, angular velocity */
-    int *contact_p, *contact_columns; /* contact rows n, t, o on generalised velocities, compressed rows; for readers of the file */
+    /* per link of an articulated tree 6 x dof: velocity of the centre of mass, angular velocity */
+    double* link_jacobian;
+    int *contact_p, *contact_columns; /* contact rows n, t, o on generalised velocities, compressed rows; for readers of
+                                         the file */
     double* contact_values;
-    bool maximal;           /* set it before mor_bpmd_world: links as free bodies, their joints as rows */
-    const mor_world* shapes; /* set it before mor_bpmd_world: bodies get the shapes of this world (mor_bpmd_shapes); NULL: none */
-    bool answered; /* velocities and impulses below are those of the run that stored it */
+    bool maximal;            /* set it before mor_bpmd_world: links as free bodies, their joints as rows */
+    const mor_world* shapes; /* set it before mor_bpmd_world: bodies get the shapes of this world (mor_bpmd_shapes);
+                                NULL: none */
+    bool answered;           /* velocities and impulses below are those of the run that stored it */
     char formulation[32], solver[32];
     int status, iterations;
     double velocity_error;
@@ -110,10 +115,12 @@ typedef struct mor_bpmd_recorder mor_bpmd_recorder;
 
 /* Watches `world` and writes every `every`-th step to a new file; an existing one is refused. The file on disk is a
  * complete HDF5 file at every instant: batches are appended to a copy that then takes its name, so whatever
- * kills the process, all written frames stay. Takes the world's user stage and one observer; close it before the world is
- * destroyed. */
-mor_bpmd_recorder* mor_bpmd_record(const char* path, mor_world* world, const mor_scene* scene, int every, mor_error* error);
-/* Keeps only steps in [from, to] and writes them all at the end, so that the bytes do not depend on the speed of the machine. */
+ * kills the process, all written frames stay. Takes the world's user stage and one observer; close it before the world
+ * is destroyed. */
+mor_bpmd_recorder* mor_bpmd_record(const char* path, mor_world* world, const mor_scene* scene, int every,
+                                   mor_error* error);
+/* Keeps only steps in [from, to] and writes them all at the end, so that the bytes do not depend on the speed of the
+ * machine. */
 void mor_bpmd_record_range(mor_bpmd_recorder* recorder, int from, int to);
 /* Writes what is left. Any error since the opening is told here. */
 mor_code mor_bpmd_close(mor_bpmd_recorder* recorder, mor_error* error);
@@ -167,7 +174,7 @@ mor_world* mor_bpmd_shapes(const mor_bpmd* file, const mor_library* library);
 
 /* What only the start of the step knows (bpmd_trees.c). */
 typedef struct mor_bpmd_joint_rows {
-    int body[2];   /* slots; -1 the world */
+    int body[2]; /* slots; -1 the world */
     int count;
     double row[6][12], phi[6];
     bool has_free; /* one-dof joints: the row of the coordinate */
@@ -191,7 +198,8 @@ typedef struct mor_bpmd_before {
 mor_code mor_bpmd_capture_bodies(const mor_world* world, mor_bpmd_before* before);
 mor_code mor_bpmd_capture_trees(const mor_world* world, mor_bpmd_before* before);
 /* What an island is solved from. */
-void mor_bpmd_capture_start(const mor_world* world, const mor_system* system, const mor_answer* answer, mor_bpmd_before* before);
+void mor_bpmd_capture_start(const mor_world* world, const mor_system* system, const mor_answer* answer,
+                            mor_bpmd_before* before);
 void mor_bpmd_before_clear(mor_bpmd_before* before);
 /* The frame of a step that has been made: what mor_bpmd_world inverts. */
 mor_code mor_bpmd_capture(const mor_world* world, const mor_bpmd_before* before, mor_bpmd_frame* frame);

@@ -9,8 +9,9 @@
  *     gazebo   into body 1         one per contact, world       world axes
  *     paper    away from body 1    from body 1's centre         world axes
  *
- * Bodies of the other spellings get L = I omega; contacts get no restitution, infinite epsilon and zero starting impulses. Every
- * number is checked before it is used; a message names file, dataset and row. Trees and joints: bpmd_read_trees.c. */
+ * Bodies of the other spellings get L = I omega; contacts get no restitution, infinite epsilon and zero starting
+ * impulses. Every number is checked before it is used; a message names file, dataset and row. Trees and joints:
+ * bpmd_read_trees.c. */
 #include "io/bpmd.h"
 
 #include <math.h>
@@ -19,7 +20,6 @@
 #include <string.h>
 
 #include "io/bpmd_reader.h"
-
 
 const char* mor_bpmd_dialect_name(mor_bpmd_dialect d)
 {
@@ -71,7 +71,8 @@ static mor_code read_meta(mor_bpmd* f, mor_error* error)
     int version = 0;
     if (!code) code = mor_h5_get_int(&f->h5, "/meta", "version", &version, error);
     if (!code && version != 1)
-        return mor_fail(error, MOR_BAD_INPUT, "%s:/meta@version: %d; this program reads version 1", f->h5.path, version);
+        return mor_fail(error, MOR_BAD_INPUT, "%s:/meta@version: %d; this program reads version 1", f->h5.path,
+                        version);
     double g[3];
     if (!code) code = mor_h5_get_int(&f->h5, "/meta", "dimension", &f->dimension, error);
     if (!code && f->dimension != 2 && f->dimension != 3)
@@ -109,7 +110,9 @@ mor_bpmd* mor_bpmd_open(const char* path, mor_error* error)
     bool ours = mor_h5_exists(&f->h5, "/meta") && mor_h5_has_attribute(&f->h5, "/meta", "format");
     if (!code && ours) code = read_meta(f, error);
     if (!code && !ours && f->count == 0)
-        code = mor_fail(error, MOR_BAD_INPUT, "%s:/: no frames: neither /meta nor a group with bodies inside, such as /mbs_frame000001", path);
+        code =
+            mor_fail(error, MOR_BAD_INPUT,
+                     "%s:/: no frames: neither /meta nor a group with bodies inside, such as /mbs_frame000001", path);
     if (!code && !ours) {
         char name[128];
         snprintf(name, sizeof name, "/%s/bodies/quaternion", f->names[0]);
@@ -154,7 +157,8 @@ bool mor_bpmd_numbers(mor_bpmd_reader* r, const char* name, const char* other, s
     r->code = mor_h5_read_all(&r->file->h5, r->path, MOR_H5_DOUBLE, count, r->table, r->error);
     for (size_t i = 0; i < count && !r->code; i++)
         if (infinite ? isnan(r->table[i]) : !isfinite(r->table[i]))
-            r->code = mor_fail(r->error, MOR_BAD_INPUT, "%s:%s: number %zu is %g; finite numbers are expected", r->file->h5.path, r->path, i, r->table[i]);
+            r->code = mor_fail(r->error, MOR_BAD_INPUT, "%s:%s: number %zu is %g; finite numbers are expected",
+                               r->file->h5.path, r->path, i, r->table[i]);
     return !r->code;
 }
 
@@ -164,8 +168,11 @@ bool mor_bpmd_table(mor_bpmd_reader* r, const char* name, const char* other, siz
     int rank = 0;
     size_t dims[MOR_H5_RANK] = { 0 };
     if (r->code) return false;
-    if (mor_bpmd_find(r, name, other) && mor_h5_dims(&r->file->h5, r->path, &rank, dims, NULL) == MOR_OK && rank == 2 && rows > 1 && rows != cols && dims[0] == cols && dims[1] == rows)
-        r->code = mor_fail(r->error, MOR_BAD_INPUT, "%s:%s: %zu x %zu is transposed, as MATLAB and Fortran write arrays; %zu x %zu is expected", r->file->h5.path, r->path, cols, rows, rows, cols);
+    if (mor_bpmd_find(r, name, other) && mor_h5_dims(&r->file->h5, r->path, &rank, dims, NULL) == MOR_OK && rank == 2 &&
+        rows > 1 && rows != cols && dims[0] == cols && dims[1] == rows)
+        r->code = mor_fail(r->error, MOR_BAD_INPUT,
+                           "%s:%s: %zu x %zu is transposed, as MATLAB and Fortran write arrays; %zu x %zu is expected",
+                           r->file->h5.path, r->path, cols, rows, rows, cols);
     return mor_bpmd_numbers(r, name, other, rows * cols, infinite);
 }
 
@@ -190,13 +197,15 @@ size_t mor_bpmd_points_of(mor_bpmd_reader* r, const char* name, const char* othe
     mor_bpmd_find(r, name, other);
     if (!r->code) r->code = mor_h5_dims(&r->file->h5, r->path, &rank, dims, r->error);
     for (int i = 0; i < rank && !r->code; i++) n *= dims[i];
-    if (!r->code && n > 100000000) r->code = mor_fail(r->error, MOR_BAD_INPUT, "%s:%s: %zu numbers are too many", r->file->h5.path, r->path, n);
+    if (!r->code && n > 100000000)
+        r->code = mor_fail(r->error, MOR_BAD_INPUT, "%s:%s: %zu numbers are too many", r->file->h5.path, r->path, n);
     return r->code ? 0 : n;
 }
 
 void mor_bpmd_complain(mor_bpmd_reader* r, size_t row, const char* what)
 {
-    if (!r->code) r->code = mor_fail(r->error, MOR_BAD_INPUT, "%s:%s: row %zu: %s", r->file->h5.path, r->path, row, what);
+    if (!r->code)
+        r->code = mor_fail(r->error, MOR_BAD_INPUT, "%s:%s: row %zu: %s", r->file->h5.path, r->path, row, what);
 }
 
 static mor_vec3 vec(const double* t) { return mor_v3(t[0], t[1], t[2]); }
@@ -207,7 +216,8 @@ static void read_masses(mor_bpmd_reader* r, size_t n)
     bool ours = r->file->dialect == MOR_BPMD_MOREAU;
     if (ours && mor_bpmd_integers(r, "bodies/kinds", n))
         for (size_t i = 0; i < n && !r->code; i++) {
-            if (r->integers[i] < 0 || r->integers[i] > 2) mor_bpmd_complain(r, i, "kinds are 0 dynamic, 1 fixed, 2 kinematic");
+            if (r->integers[i] < 0 || r->integers[i] > 2)
+                mor_bpmd_complain(r, i, "kinds are 0 dynamic, 1 fixed, 2 kinematic");
             else f->bodies[i].kind = (mor_body_kind)r->integers[i];
         }
     if (!mor_bpmd_numbers(r, "bodies/masses", NULL, n, true)) return;
@@ -218,13 +228,16 @@ static void read_masses(mor_bpmd_reader* r, size_t n)
         bool link = ours && b->mass == 0.0 && mor_bpmd_find(r, "trees/dof", NULL); /* links of robots may have none */
         mor_bpmd_find(r, "bodies/masses", NULL);
         if (!(b->mass > 0.0) && !link) mor_bpmd_complain(r, i, "the mass is not positive");
-        else if (b->kind == MOR_DYNAMIC && isinf(b->mass)) mor_bpmd_complain(r, i, "a body that moves needs a finite mass");
+        else if (b->kind == MOR_DYNAMIC && isinf(b->mass))
+            mor_bpmd_complain(r, i, "a body that moves needs a finite mass");
         b->dof = b->kind == MOR_DYNAMIC ? (f->dimension == 3 ? 6 : 3) : 0;
     }
     if (ours && mor_bpmd_integers(r, "bodies/dof", n))
         for (size_t i = 0; i < n && !r->code; i++) {
             int dof = r->integers[i];
-            bool good = f->bodies[i].kind != MOR_DYNAMIC ? dof == 0 : f->dimension == 3 ? dof == 6 : dof == 3 || dof == 2;
+            bool good = f->bodies[i].kind != MOR_DYNAMIC ? dof == 0
+                        : f->dimension == 3              ? dof == 6
+                                                         : dof == 3 || dof == 2;
             if (!good) mor_bpmd_complain(r, i, "this number of degrees of freedom does not fit the body");
             else f->bodies[i].dof = dof;
         }
@@ -233,7 +246,9 @@ static void read_masses(mor_bpmd_reader* r, size_t n)
 static void read_inertia(mor_bpmd_reader* r, size_t n)
 {
     bool ours = r->file->dialect == MOR_BPMD_MOREAU;
-    if (!mor_bpmd_table(r, ours ? "bodies/inertia_tensors" : "bodies/world_inertia_tensors", ours ? NULL : "bodies/inertia", 3 * n, 3, !ours)) return;
+    if (!mor_bpmd_table(r, ours ? "bodies/inertia_tensors" : "bodies/world_inertia_tensors",
+                        ours ? NULL : "bodies/inertia", 3 * n, 3, !ours))
+        return;
     for (size_t i = 0; i < n; i++) {
         mor_bpmd_body* b = &r->frame->bodies[i];
         mor_mat3 I;
@@ -287,7 +302,8 @@ static void read_bodies(mor_bpmd_reader* r)
         for (size_t i = 0; i < n; i++) {
             f->bodies[i].force = vec(t + 6 * i), f->bodies[i].torque = vec(t + 6 * i + 3);
             for (size_t k = 6 * i; k < 6 * i + 6; k++)
-                if (f->bodies[i].kind == MOR_DYNAMIC && !isfinite(t[k])) mor_bpmd_complain(r, i, "the force is not finite");
+                if (f->bodies[i].kind == MOR_DYNAMIC && !isfinite(t[k]))
+                    mor_bpmd_complain(r, i, "the force is not finite");
         }
     if (f->dimension == 2 && mor_bpmd_numbers(r, "bodies/angles", NULL, n, false))
         for (size_t i = 0; i < n; i++) f->bodies[i].angle = t[i];
@@ -333,7 +349,9 @@ static void read_friction(mor_bpmd_reader* r, size_t n)
     /* one coefficient per contact: the first static one */
     size_t count = mor_bpmd_points_of(r, "contacts/mu_s", "contacts/mu"), per = n ? count / n : 0;
     if (!r->code && (per < 1 || per * n != count || per > 3))
-        r->code = mor_fail(r->error, MOR_BAD_INPUT, "%s:%s: holds %zu numbers for %zu contacts; one or two per contact are expected", r->file->h5.path, r->path, count, n);
+        r->code = mor_fail(r->error, MOR_BAD_INPUT,
+                           "%s:%s: holds %zu numbers for %zu contacts; one or two per contact are expected",
+                           r->file->h5.path, r->path, count, n);
     if (!mor_bpmd_numbers(r, "contacts/mu_s", "contacts/mu", count, false)) return;
     for (size_t i = 0; i < n; i++) {
         f->contacts[i].friction = r->table[per * i];
@@ -383,7 +401,8 @@ static void read_contacts(mor_bpmd_reader* r)
     if (ours && mor_bpmd_integers(r, "contacts/plane", n))
         for (size_t i = 0; i < n; i++) f->contacts[i].plane = r->integers[i];
     if (ours && mor_bpmd_find(r, "contacts/features", NULL) && mor_bpmd_integers(r, "contacts/features", 2 * n))
-        for (size_t i = 0; i < n; i++) f->contacts[i].feature = (uint64_t)(uint32_t)r->integers[2 * i] << 32 | (uint32_t)r->integers[2 * i + 1];
+        for (size_t i = 0; i < n; i++)
+            f->contacts[i].feature = (uint64_t)(uint32_t)r->integers[2 * i] << 32 | (uint32_t)r->integers[2 * i + 1];
     if (ours && mor_bpmd_find(r, "contacts/shapes", NULL) && mor_bpmd_integers(r, "contacts/shapes", 2 * n))
         for (size_t i = 0; i < n; i++) {
             f->contacts[i].shape[0] = r->integers[2 * i], f->contacts[i].shape[1] = r->integers[2 * i + 1];
@@ -404,17 +423,21 @@ static void read_answer(mor_bpmd_reader* r)
     mor_bpmd_frame* f = r->frame;
     char base[256], first[64] = "", name[320];
     snprintf(base, sizeof base, "/%s/solutions", f->name);
-    if (r->code || !mor_h5_exists(&r->file->h5, base) || mor_h5_children(&r->file->h5, base, first_name, first, NULL) || !first[0]) return;
+    if (r->code || !mor_h5_exists(&r->file->h5, base) || mor_h5_children(&r->file->h5, base, first_name, first, NULL) ||
+        !first[0])
+        return;
     snprintf(base, sizeof base, "/%s/solutions/%s", f->name, first);
     if (mor_h5_get_text(&r->file->h5, base, "formulation", f->formulation, sizeof f->formulation, NULL) ||
         mor_h5_get_text(&r->file->h5, base, "solver", f->solver, sizeof f->solver, NULL))
         return; /* an answer of somebody else's layout */
     snprintf(name, sizeof name, "solutions/%s/impulses", first);
     if (mor_bpmd_numbers(r, name, NULL, 3 * (size_t)f->contact_count, true))
-        for (int i = 0; i < f->contact_count; i++) memcpy(f->contacts[i].impulse, r->table + 3 * i, sizeof f->contacts[i].impulse);
+        for (int i = 0; i < f->contact_count; i++)
+            memcpy(f->contacts[i].impulse, r->table + 3 * i, sizeof f->contacts[i].impulse);
     snprintf(name, sizeof name, "solutions/%s/velocities", first);
     if (mor_bpmd_numbers(r, name, NULL, 6 * (size_t)f->body_count, true))
-        for (int i = 0; i < f->body_count; i++) memcpy(f->bodies[i].velocity, r->table + 6 * i, sizeof f->bodies[i].velocity);
+        for (int i = 0; i < f->body_count; i++)
+            memcpy(f->bodies[i].velocity, r->table + 6 * i, sizeof f->bodies[i].velocity);
     snprintf(name, sizeof name, "solutions/%s/iterations", first);
     if (mor_bpmd_numbers(r, name, NULL, 1, false)) f->iterations = (int)r->table[0];
     snprintf(name, sizeof name, "solutions/%s/velocity_error", first);
@@ -433,11 +456,13 @@ static void read_head(mor_bpmd_reader* r, int index)
     f->directions = 8;
     f->dimension = r->file->dimension;
     f->gravity = r->file->gravity;
-    if (!mor_bpmd_find(r, "timestep", "step") && mor_h5_exists(&r->file->h5, "/step")) { /* the paper: one for all, or one per frame */
+    /* the paper: one for all, or one per frame */
+    if (!mor_bpmd_find(r, "timestep", "step") && mor_h5_exists(&r->file->h5, "/step")) {
         double* steps = malloc(((size_t)r->file->count + 1) * sizeof *steps);
         snprintf(r->path, sizeof r->path, "/step");
         if (!steps) r->code = mor_fail(r->error, MOR_SYSTEM, "out of memory");
-        else if (mor_h5_read_all(&r->file->h5, "/step", MOR_H5_DOUBLE, (size_t)r->file->count, steps, NULL) == MOR_OK) f->h = steps[index];
+        else if (mor_h5_read_all(&r->file->h5, "/step", MOR_H5_DOUBLE, (size_t)r->file->count, steps, NULL) == MOR_OK)
+            f->h = steps[index];
         else r->code = mor_h5_read_all(&r->file->h5, "/step", MOR_H5_DOUBLE, 1, &f->h, r->error);
         free(steps);
     } else {
@@ -447,7 +472,8 @@ static void read_head(mor_bpmd_reader* r, int index)
         r->table = table;
     }
     if (!r->code && !(f->h > 0.0 && isfinite(f->h)))
-        r->code = mor_fail(r->error, MOR_BAD_INPUT, "%s:%s: %g; a positive number of seconds is expected", r->file->h5.path, r->path, f->h);
+        r->code = mor_fail(r->error, MOR_BAD_INPUT, "%s:%s: %g; a positive number of seconds is expected",
+                           r->file->h5.path, r->path, f->h);
     f->v_rest = 2.0 * 9.81 * f->h;
     f->time = index * f->h;
     if (!ours || r->code) return;
@@ -460,7 +486,8 @@ static void read_head(mor_bpmd_reader* r, int index)
     if (!r->code) r->code = mor_h5_get_int(&r->file->h5, group, "friction_directions", &f->directions, r->error);
     if (!r->code) r->code = mor_h5_get_int(&r->file->h5, group, "friction_align", &f->friction_align, r->error);
     if (!r->code && (f->directions < 3 || f->directions > 256))
-        r->code = mor_fail(r->error, MOR_BAD_INPUT, "%s:%s@friction_directions: %d; 3 to 256 are expected", r->file->h5.path, group, f->directions);
+        r->code = mor_fail(r->error, MOR_BAD_INPUT, "%s:%s@friction_directions: %d; 3 to 256 are expected",
+                           r->file->h5.path, group, f->directions);
 }
 
 mor_code mor_bpmd_read(const mor_bpmd* file, int index, mor_bpmd_frame* frame, mor_error* error)
@@ -473,7 +500,8 @@ mor_code mor_bpmd_read(const mor_bpmd* file, int index, mor_bpmd_frame* frame, m
     size_t bodies = mor_bpmd_points_of(&r, "bodies/masses", NULL), contacts = 0;
     if (!r.code && mor_bpmd_find(&r, "contacts/pairs", NULL)) {
         contacts = mor_bpmd_points_of(&r, "contacts/pairs", NULL);
-        if (contacts % 2) r.code = mor_fail(error, MOR_BAD_INPUT, "%s:%s: %zu ids are not pairs", file->h5.path, r.path, contacts);
+        if (contacts % 2)
+            r.code = mor_fail(error, MOR_BAD_INPUT, "%s:%s: %zu ids are not pairs", file->h5.path, r.path, contacts);
         contacts /= 2;
     } else if (!r.code && mor_bpmd_find(&r, "contacts/normals", NULL)) {
         mor_bpmd_find(&r, "contacts/pairs", NULL);
@@ -486,7 +514,8 @@ mor_code mor_bpmd_read(const mor_bpmd* file, int index, mor_bpmd_frame* frame, m
     frame->contacts = calloc(contacts + 1, sizeof *frame->contacts);
     r.table = malloc(most * sizeof(double));
     r.integers = malloc(most * sizeof(int));
-    if (!r.code && (!frame->bodies || !frame->contacts || !r.table || !r.integers)) r.code = mor_fail(error, MOR_SYSTEM, "out of memory");
+    if (!r.code && (!frame->bodies || !frame->contacts || !r.table || !r.integers))
+        r.code = mor_fail(error, MOR_SYSTEM, "out of memory");
     if (!r.code) read_bodies(&r);
     if (!r.code && contacts) read_contacts(&r);
     if (!r.code) mor_bpmd_read_trees(&r);

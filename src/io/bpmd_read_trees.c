@@ -1,8 +1,9 @@
 /* Reading trees and constraints of BPMD frames.
  *
- * Our files have both forms of every row (bpmd_trees.c). Files of others have rows on pairs of bodies only: J v + phi/h = 0 within
- * bounds; rows with infinite bounds are equations, and their joints are rebuilt in maximal coordinates. Bounds of the ODE fork
- * are forces and become impulses by the step. Every size and number is checked against the rest of the frame first. */
+ * Our files have both forms of every row (bpmd_trees.c). Files of others have rows on pairs of bodies only: J v + phi/h
+ * = 0 within bounds; rows with infinite bounds are equations, and their joints are rebuilt in maximal coordinates.
+ * Bounds of the ODE fork are forces and become impulses by the step. Every size and number is checked against the rest
+ * of the frame first. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,8 +59,10 @@ static void read_members(mor_bpmd_reader* r, size_t* jacobian)
     *jacobian = 0;
     for (int i = 0; i < f->body_count && !r->code; i++) {
         mor_bpmd_body* b = &f->bodies[i];
-        if (tree[i] < -1 || tree[i] >= f->tree_count || (tree[i] >= 0) != (b->kind == MOR_DYNAMIC)) mor_bpmd_complain(r, (size_t)i, "there is no such tree for this body");
-        else if (tree[i] >= 0 && !f->trees[tree[i]].articulated && f->trees[tree[i]].dof != b->dof) mor_bpmd_complain(r, (size_t)i, "the tree of this body has another number of degrees of freedom");
+        if (tree[i] < -1 || tree[i] >= f->tree_count || (tree[i] >= 0) != (b->kind == MOR_DYNAMIC))
+            mor_bpmd_complain(r, (size_t)i, "there is no such tree for this body");
+        else if (tree[i] >= 0 && !f->trees[tree[i]].articulated && f->trees[tree[i]].dof != b->dof)
+            mor_bpmd_complain(r, (size_t)i, "the tree of this body has another number of degrees of freedom");
         if (r->code) break;
         b->tree = tree[i];
         if (tree[i] < 0 || !f->trees[tree[i]].articulated) continue;
@@ -75,13 +78,16 @@ void mor_bpmd_read_trees(mor_bpmd_reader* r)
     for (int i = 0; i < f->body_count; i++) f->bodies[i].tree = f->bodies[i].link = -1;
     if (r->file->dialect != MOR_BPMD_MOREAU || !mor_bpmd_find(r, "trees/dof", NULL)) return;
     size_t n = mor_bpmd_points_of(r, "trees/dof", NULL), mass = 0, jacobian = 0;
-    int *dof = take_integers(r, "trees/dof", n), *articulated = take_integers(r, "trees/articulated", n), *q = take_integers(r, "trees/q_count", n);
+    int *dof = take_integers(r, "trees/dof", n), *articulated = take_integers(r, "trees/articulated", n),
+        *q = take_integers(r, "trees/q_count", n);
     f->trees = calloc(n + 1, sizeof *f->trees);
     if (!r->code && !f->trees) r->code = mor_fail(r->error, MOR_SYSTEM, "out of memory");
     for (size_t t = 0; t < n && !r->code; t++) {
         mor_bpmd_find(r, "trees/dof", NULL);
-        if (dof[t] < 0 || dof[t] > 4096 || f->dof > MOST) mor_bpmd_complain(r, t, "this number of degrees of freedom cannot be");
-        if (q[t] < 0 || q[t] > 8192) mor_bpmd_find(r, "trees/q_count", NULL), mor_bpmd_complain(r, t, "this number of coordinates cannot be");
+        if (dof[t] < 0 || dof[t] > 4096 || f->dof > MOST)
+            mor_bpmd_complain(r, t, "this number of degrees of freedom cannot be");
+        if (q[t] < 0 || q[t] > 8192)
+            mor_bpmd_find(r, "trees/q_count", NULL), mor_bpmd_complain(r, t, "this number of coordinates cannot be");
         if (r->code) break;
         f->trees[t] = (mor_bpmd_tree){ dof[t], articulated[t] != 0, f->q_count, q[t] };
         f->dof += dof[t];
@@ -98,7 +104,8 @@ void mor_bpmd_read_trees(mor_bpmd_reader* r)
     f->mass = take(r, "trees/mass", NULL, mass, false);
     f->nu = take(r, "trees/nu", NULL, (size_t)f->dof, false);
     f->nu_free = take(r, "trees/nu_free", NULL, (size_t)f->dof, false);
-    if (!r->code && mor_bpmd_find(r, "trees/nu_new", NULL)) f->nu_new = take(r, "trees/nu_new", NULL, (size_t)f->dof, false);
+    if (!r->code && mor_bpmd_find(r, "trees/nu_new", NULL))
+        f->nu_new = take(r, "trees/nu_new", NULL, (size_t)f->dof, false);
     f->q = take(r, "trees/q", NULL, (size_t)f->q_count, false);
     f->link_jacobian = take(r, "bodies/jacobian", NULL, jacobian, false);
 }
@@ -116,7 +123,8 @@ static void read_sparse(mor_bpmd_reader* r)
     size_t count = r->code ? 0 : (size_t)p[m];
     f->columns = take_integers(r, "constraints/jacobian/i", count);
     for (size_t k = 0; k < count && !r->code; k++)
-        if (f->columns[k] < 0 || f->columns[k] >= f->dof) mor_bpmd_complain(r, k, "there is no such generalised velocity");
+        if (f->columns[k] < 0 || f->columns[k] >= f->dof)
+            mor_bpmd_complain(r, k, "there is no such generalised velocity");
     f->values = take(r, "constraints/jacobian/x", NULL, count, false);
     for (size_t i = 0; i < m && !r->code; i++) f->rows[i].start = p[i], f->rows[i].count = p[i + 1] - p[i];
     free(p);
@@ -143,8 +151,16 @@ static void split(mor_bpmd_reader* r, size_t n, const int* rows, const int* kind
         for (int k = 0; k < rows[i] && !r->code;) {
             bool equation = kinds ? kinds[i] != MOR_BPMD_BOUNDED : isinf(f->rows[at].lower) && isinf(f->rows[at].upper);
             int count = 1;
-            while (kinds ? k + count < rows[i] : equation && k + count < rows[i] && isinf(f->rows[at + count].lower) && isinf(f->rows[at + count].upper)) count++;
-            f->constraints[f->constraint_count++] = (mor_bpmd_constraint){ kinds ? (mor_bpmd_constraint_kind)kinds[i] : equation ? MOR_BPMD_EQUATION : MOR_BPMD_BOUNDED, { body[0], body[1] }, at, count };
+            while (kinds ? k + count < rows[i]
+                         : equation && k + count < rows[i] && isinf(f->rows[at + count].lower) &&
+                               isinf(f->rows[at + count].upper))
+                count++;
+            f->constraints[f->constraint_count++] = (mor_bpmd_constraint){ kinds ? (mor_bpmd_constraint_kind)kinds[i]
+                                                                           : equation ? MOR_BPMD_EQUATION
+                                                                                      : MOR_BPMD_BOUNDED,
+                                                                           { body[0], body[1] },
+                                                                           at,
+                                                                           count };
             at += count;
             k += count;
         }
@@ -160,28 +176,41 @@ void mor_bpmd_read_constraints(mor_bpmd_reader* r)
     n /= 2;
     if (r->code || n == 0) return;
     bool ours = r->file->dialect == MOR_BPMD_MOREAU;
-    int *rows = take_integers(r, "constraints/rows", n), *pairs = take_integers(r, "constraints/pairs", 2 * n), *kinds = NULL;
+    int *rows = take_integers(r, "constraints/rows", n), *pairs = take_integers(r, "constraints/pairs", 2 * n),
+        *kinds = NULL;
     if (!r->code && ours) kinds = take_integers(r, "constraints/kinds", n);
     for (size_t i = 0; i < n && !r->code; i++) {
         mor_bpmd_find(r, "constraints/rows", NULL);
         if (rows[i] < 1 || rows[i] > 6) mor_bpmd_complain(r, i, "a joint has 1 to 6 rows");
-        if (kinds && (kinds[i] < 0 || kinds[i] > 2)) mor_bpmd_find(r, "constraints/kinds", NULL), mor_bpmd_complain(r, i, "kinds are 0, 1 and 2");
+        if (kinds && (kinds[i] < 0 || kinds[i] > 2))
+            mor_bpmd_find(r, "constraints/kinds", NULL), mor_bpmd_complain(r, i, "kinds are 0, 1 and 2");
         m += r->code ? 0 : (size_t)rows[i];
     }
-    double *J = take(r, "constraints/Jacobian", "constraints/jacobians", 12 * m, true), *phi = take(r, "constraints/violations", NULL, m, false);
+    double *J = take(r, "constraints/Jacobian", "constraints/jacobians", 12 * m, true),
+           *phi = take(r, "constraints/violations", NULL, m, false);
     double *bounds = take(r, "constraints/bounds", NULL, 2 * m, true), *bias = NULL, *guess = NULL, *impulses = NULL;
-    if (ours) bias = take(r, "constraints/bias", NULL, m, false), guess = take(r, "constraints/guess", NULL, m, false), impulses = take(r, "constraints/impulses", NULL, m, true);
+    if (ours)
+        bias = take(r, "constraints/bias", NULL, m, false), guess = take(r, "constraints/guess", NULL, m, false),
+        impulses = take(r, "constraints/impulses", NULL, m, true);
     f->constraints = calloc(m + 1, sizeof *f->constraints);
     f->rows = calloc(m + 1, sizeof *f->rows);
     if (!r->code && (!f->constraints || !f->rows)) r->code = mor_fail(r->error, MOR_SYSTEM, "out of memory");
     for (size_t i = 0; i < m && !r->code; i++) {
         double scale = ours ? 1.0 : f->h;
-        f->rows[i] = (mor_bpmd_row){ .violation = phi[i], .bias = bias ? bias[i] : phi[i] / f->h, .lower = scale * bounds[2 * i], .upper = scale * bounds[2 * i + 1],
-                                     .guess = guess ? guess[i] : 0.0, .impulse = impulses ? impulses[i] : 0.0 };
+        f->rows[i] = (mor_bpmd_row){ .violation = phi[i],
+                                     .bias = bias ? bias[i] : phi[i] / f->h,
+                                     .lower = scale * bounds[2 * i],
+                                     .upper = scale * bounds[2 * i + 1],
+                                     .guess = guess ? guess[i] : 0.0,
+                                     .impulse = impulses ? impulses[i] : 0.0 };
         memcpy(f->rows[i].body, J + 12 * i, sizeof f->rows[i].body);
         for (int k = 0; k < 12; k++)
-            if (isinf(J[12 * i + (size_t)k]) || (!f->tree_count && isnan(J[12 * i + (size_t)k]))) mor_bpmd_find(r, "constraints/Jacobian", "constraints/jacobians"), mor_bpmd_complain(r, i, "finite numbers are expected");
-        if (!(bounds[2 * i] <= bounds[2 * i + 1])) mor_bpmd_find(r, "constraints/bounds", NULL), mor_bpmd_complain(r, i, "the lower bound is above the upper one");
+            if (isinf(J[12 * i + (size_t)k]) || (!f->tree_count && isnan(J[12 * i + (size_t)k])))
+                mor_bpmd_find(r, "constraints/Jacobian", "constraints/jacobians"),
+                    mor_bpmd_complain(r, i, "finite numbers are expected");
+        if (!(bounds[2 * i] <= bounds[2 * i + 1]))
+            mor_bpmd_find(r, "constraints/bounds", NULL),
+                mor_bpmd_complain(r, i, "the lower bound is above the upper one");
     }
     if (!r->code) f->row_count = (int)m;
     if (!r->code) split(r, n, rows, kinds, pairs);

@@ -1,9 +1,10 @@
-/* Worlds from frames with trees and constraints, in minimal or maximal coordinates; see bpmd_trees.c for what the two are.
+/* Worlds from frames with trees and constraints, in minimal or maximal coordinates; see bpmd_trees.c for what the two
+ * are.
  *
- * Minimal: an articulated tree becomes a stored tree (model/stored.h) with the frame's M and its inverse by Cholesky with one round of
- * refinement per column; rows are the frame's on generalised velocities. Maximal: every link is a free body and rows act on pairs of bodies,
- * the joints of robots among them. Free velocities of bodies that are trees of their own are the frame's in both, since springs
- * of joints are in them. Cost: dof^3 per tree. */
+ * Minimal: an articulated tree becomes a stored tree (model/stored.h) with the frame's M and its inverse by Cholesky
+ * with one round of refinement per column; rows are the frame's on generalised velocities. Maximal: every link is a
+ * free body and rows act on pairs of bodies, the joints of robots among them. Free velocities of bodies that are trees
+ * of their own are the frame's in both, since springs of joints are in them. Cost: dof^3 per tree. */
 #include "io/bpmd.h"
 
 #include <math.h>
@@ -23,7 +24,8 @@ mor_world* mor_bpmd_shapes(const mor_bpmd* file, const mor_library* library)
     if (!text[0] || mor_bpmd_count(file) == 0) return NULL;
     mor_bpmd_meta_text(file, "scene_file", name, sizeof name);
     mor_bpmd_meta_text(file, "scene_overrides", lines, sizeof lines);
-    for (char *rest, *line = strtok_r(lines, "\n", &rest); line && count < 255; line = strtok_r(NULL, "\n", &rest)) overrides[count++] = line;
+    for (char *rest, *line = strtok_r(lines, "\n", &rest); line && count < 255; line = strtok_r(NULL, "\n", &rest))
+        overrides[count++] = line;
     overrides[count] = NULL;
     mor_scene* scene = mor_scene_parse(text, strlen(text), name[0] ? name : "scene", overrides, library, NULL);
     mor_world* w = scene ? mor_scene_build(scene, 1, NULL) : NULL;
@@ -33,7 +35,8 @@ mor_world* mor_bpmd_shapes(const mor_bpmd* file, const mor_library* library)
         same = f.body_count == w->alive_count;
         for (int i = 0; i < f.body_count && same; i++) {
             const mor_body* b = &w->bodies[w->order[i]];
-            same = f.bodies[i].kind == b->kind && (b->kind != MOR_DYNAMIC || fabs(f.bodies[i].mass - b->mass.mass) <= 1e-12 * b->mass.mass);
+            same = f.bodies[i].kind == b->kind &&
+                   (b->kind != MOR_DYNAMIC || fabs(f.bodies[i].mass - b->mass.mass) <= 1e-12 * b->mass.mass);
         }
         mor_bpmd_frame_clear(&f);
     }
@@ -45,7 +48,8 @@ mor_world* mor_bpmd_shapes(const mor_bpmd* file, const mor_library* library)
 static bool inverse(int n, const double* M, double* out, mor_arena* arena)
 {
     size_t mark = mor_arena_mark(arena);
-    double *L = mor_arena_alloc(arena, (size_t)n * (size_t)n * sizeof *L), *r = mor_arena_alloc(arena, (size_t)n * sizeof *r);
+    double *L = mor_arena_alloc(arena, (size_t)n * (size_t)n * sizeof *L),
+           *r = mor_arena_alloc(arena, (size_t)n * sizeof *r);
     if (!L || !r) return false;
     memcpy(L, M, (size_t)n * (size_t)n * sizeof *L);
     bool good = mor_cholesky_factor(n, L);
@@ -114,17 +118,24 @@ mor_code mor_bpmd_store(mor_world* w, const mor_bpmd_frame* f, mor_error* error)
             if (f->bodies[i].tree == t) memcpy(J + at, from, count * sizeof *J), at += count;
             from += count;
         }
-        *to = (mor_stored_tree){ .dof = (int)n, .mass = copy(arena, M, n * n), .inverse = inv, .nu = copy(arena, f->nu + offset - n, n),
-                                 .nu_free = copy(arena, f->nu_free + offset - n, n), .links = J };
+        *to = (mor_stored_tree){ .dof = (int)n,
+                                 .mass = copy(arena, M, n * n),
+                                 .inverse = inv,
+                                 .nu = copy(arena, f->nu + offset - n, n),
+                                 .nu_free = copy(arena, f->nu_free + offset - n, n),
+                                 .links = J };
         if (!J || !inv || !to->mass || !to->nu || !to->nu_free) return mor_fail(error, MOR_SYSTEM, "out of memory");
-        if (!inverse((int)n, M, inv, arena)) return mor_fail(error, MOR_BAD_INPUT, "%s/trees/mass: the mass matrix of tree %d is not positive definite", f->name, t);
+        if (!inverse((int)n, M, inv, arena))
+            return mor_fail(error, MOR_BAD_INPUT, "%s/trees/mass: the mass matrix of tree %d is not positive definite",
+                            f->name, t);
         M += n * n;
     }
     return MOR_OK;
 }
 
 /* One row block of the world from rows of the frame. `map`: frame tree -> the world's. */
-static mor_code make_minimal(const mor_world* w, const mor_bpmd_frame* f, const mor_bpmd_constraint* c, const int* map, mor_row_block* b, mor_error* error)
+static mor_code make_minimal(const mor_world* w, const mor_bpmd_frame* f, const mor_bpmd_constraint* c, const int* map,
+                             mor_row_block* b, mor_error* error)
 {
     int offset[3] = { 0 }, n = 0;
     for (int d = 0; d < c->rows; d++) {
@@ -134,7 +145,9 @@ static mor_code make_minimal(const mor_world* w, const mor_bpmd_frame* f, const 
             while (t < f->tree_count && at + f->trees[t].dof <= f->columns[k]) at += f->trees[t++].dof;
             int slot = 0;
             while (slot < n && b->tree[slot] != map[t]) slot++;
-            if (slot == 3) return mor_fail(error, MOR_BAD_INPUT, "%s/constraints/jacobian: row %d acts on more than three trees", f->name, c->row + d);
+            if (slot == 3)
+                return mor_fail(error, MOR_BAD_INPUT, "%s/constraints/jacobian: row %d acts on more than three trees",
+                                f->name, c->row + d);
             if (slot == n) {
                 b->tree[n] = map[t];
                 offset[n] = at;
@@ -144,30 +157,40 @@ static mor_code make_minimal(const mor_world* w, const mor_bpmd_frame* f, const 
             b->J[slot][d * w->trees[b->tree[slot]].dof + f->columns[k] - offset[slot]] = f->values[k];
         }
     }
-    return n ? MOR_OK : mor_fail(error, MOR_BAD_INPUT, "%s/constraints/jacobian: constraint with row %d acts on nothing", f->name, c->row);
+    return n ? MOR_OK
+             : mor_fail(error, MOR_BAD_INPUT, "%s/constraints/jacobian: constraint with row %d acts on nothing",
+                        f->name, c->row);
 }
 
-static mor_code make_maximal(const mor_world* w, const mor_bpmd_frame* f, const mor_bpmd_constraint* c, mor_row_block* b, mor_error* error)
+static mor_code make_maximal(const mor_world* w, const mor_bpmd_frame* f, const mor_bpmd_constraint* c,
+                             mor_row_block* b, mor_error* error)
 {
     int n = 0;
     for (int side = 0; side < 2; side++) {
         int tree = c->body[side] < 0 ? -1 : w->bodies[w->order[c->body[side]]].tree;
         if (tree < 0) continue;
-        if (w->trees[tree].dof != 6) return mor_fail(error, MOR_BAD_INPUT, "%s/constraints/pairs: joints of planar bodies cannot be rebuilt", f->name);
+        if (w->trees[tree].dof != 6)
+            return mor_fail(error, MOR_BAD_INPUT, "%s/constraints/pairs: joints of planar bodies cannot be rebuilt",
+                            f->name);
         b->tree[n] = tree;
         b->J[n] = mor_arena_zero(w->stored->arena, (size_t)(6 * c->rows), sizeof(double));
         if (!b->J[n]) return mor_fail(error, MOR_SYSTEM, "out of memory");
         for (int d = 0; d < c->rows; d++) {
             if (isnan(f->rows[c->row + d].body[0]))
-                return mor_fail(error, MOR_BAD_INPUT, "%s/constraints/Jacobian: row %d acts on more than two bodies (a mimic joint?): this frame has minimal coordinates only", f->name, c->row + d);
+                return mor_fail(error, MOR_BAD_INPUT,
+                                "%s/constraints/Jacobian: row %d acts on more than two bodies (a mimic joint?): this "
+                                "frame has minimal coordinates only",
+                                f->name, c->row + d);
             memcpy(b->J[n] + 6 * d, f->rows[c->row + d].body + 6 * side, 6 * sizeof(double));
         }
         n++;
     }
-    return n ? MOR_OK : mor_fail(error, MOR_BAD_INPUT, "%s/constraints/pairs: row %d: neither body can move", f->name, c->row);
+    return n ? MOR_OK
+             : mor_fail(error, MOR_BAD_INPUT, "%s/constraints/pairs: row %d: neither body can move", f->name, c->row);
 }
 
-/* Rows that bodies that do not follow forces contribute to (kinematic ones move): the bias has them in minimal form already. */
+/* Rows that bodies that do not follow forces contribute to (kinematic ones move): the bias has them in minimal form
+ * already. */
 mor_code mor_bpmd_store_rows(mor_world* w, const mor_bpmd_frame* f, mor_error* error)
 {
     mor_stored* s = w->stored;
@@ -184,7 +207,8 @@ mor_code mor_bpmd_store_rows(mor_world* w, const mor_bpmd_frame* f, mor_error* e
         for (int i = 0; i < w->tree_count; i++)
             if (w->trees[i].stored == stored) map[t] = i;
         if (map[t] >= 0) continue;
-        if (!mor_world_reserve_tree(w)) return mor_fail(error, MOR_SYSTEM, "out of memory"); /* a tree without bodies: the spring of a joint */
+        /* a tree without bodies: the spring of a joint */
+        if (!mor_world_reserve_tree(w)) return mor_fail(error, MOR_SYSTEM, "out of memory");
         map[t] = w->tree_count++;
         w->trees[map[t]] = (mor_tree){ .kind = &mor_tree_stored, .body = -1, .dof = f->trees[t].dof, .stored = stored };
     }
@@ -205,7 +229,10 @@ mor_code mor_bpmd_store_rows(mor_world* w, const mor_bpmd_frame* f, mor_error* e
         const mor_bpmd_constraint* c = &f->constraints[i];
         if (sparse && c->kind == MOR_BPMD_LINK) continue;
         mor_row_block* b = &s->rows[s->row_count];
-        *b = (mor_row_block){ .kind = c->kind == MOR_BPMD_BOUNDED ? MOR_BLOCK_BOUNDED : MOR_BLOCK_EQUATION, .dim = c->rows, .tree = { -1, -1, -1 }, .joint = -1 };
+        *b = (mor_row_block){ .kind = c->kind == MOR_BPMD_BOUNDED ? MOR_BLOCK_BOUNDED : MOR_BLOCK_EQUATION,
+                              .dim = c->rows,
+                              .tree = { -1, -1, -1 },
+                              .joint = -1 };
         mor_code code = sparse ? make_minimal(w, f, c, map, b, error) : make_maximal(w, f, c, b, error);
         if (code) return code;
         for (int d = 0; d < c->rows; d++) {

@@ -1,17 +1,19 @@
-/* Trees and constraints of frames: what a world with robots or joints stores, taken at the start of the step and after its solve.
+/* Trees and constraints of frames: what a world with robots or joints stores, taken at the start of the step and after
+ * its solve.
  *
- * Minimal coordinates: M, nu, nu_free of every tree, the Jacobian of every link at its centre of mass, and every row as it was handed to
- * the formulation (bias with stabilisation, starting impulses). Maximal coordinates: links are bodies with mass, inertia and the forces of
- * their joints' motors and dampers, and the joints of robots are rows on pairs of bodies,
+ * Minimal coordinates: M, nu, nu_free of every tree, the Jacobian of every link at its centre of mass, and every row as
+ * it was handed to the formulation (bias with stabilisation, starting impulses). Maximal coordinates: links are bodies
+ * with mass, inertia and the forces of their joints' motors and dampers, and the joints of robots are rows on pairs of
+ * bodies,
  *
- *     revolute   d . (v_0 - v_1) = 0 at the joint, d = x, y, z;   d . (w_0 - w_1) = 0, d = two directions across the axis
- *     prismatic  d . (v_0 - v_1) = 0 at the joint, two d across;  d . (w_0 - w_1) = 0, d = x, y, z
+ *     revolute   d . (v_0 - v_1) = 0 at the joint, d = x, y, z;   d . (w_0 - w_1) = 0, d = two directions across the
+ *     axis prismatic  d . (v_0 - v_1) = 0 at the joint, two d across;  d . (w_0 - w_1) = 0, d = x, y, z
  *
  * and in general d across all axes of the links between two bodies.
  *
- * For a robot at rest both give the same step; else they differ by h times the velocity terms J' M dJ/dt nu, which the rows above
- * leave out. Not in maximal coordinates: reflected inertia of motors, and mimic joints (a row on four bodies; told as an error).
- * Cost: links x dof for the Jacobians. */
+ * For a robot at rest both give the same step; else they differ by h times the velocity terms J' M dJ/dt nu, which the
+ * rows above leave out. Not in maximal coordinates: reflected inertia of motors, and mimic joints (a row on four
+ * bodies; told as an error). Cost: links x dof for the Jacobians. */
 #include "io/bpmd.h"
 
 #include <math.h>
@@ -47,7 +49,8 @@ static void body_row(const mor_world* w, const int body[2], const mor_joint_row*
     for (int side = 0; side < 2; side++) {
         if (body[side] < 0) continue;
         double sign = side ? -1.0 : 1.0, *c = out + 6 * side;
-        mor_vec3 turn = row->spin ? row->direction : mor_cross(mor_sub(row->point, w->bodies[body[side]].x), row->direction);
+        mor_vec3 turn =
+            row->spin ? row->direction : mor_cross(mor_sub(row->point, w->bodies[body[side]].x), row->direction);
         if (!row->spin) c[0] = sign * row->direction.x, c[1] = sign * row->direction.y, c[2] = sign * row->direction.z;
         c[3] = sign * turn.x, c[4] = sign * turn.y, c[5] = sign * turn.z;
     }
@@ -87,7 +90,8 @@ static void link_joint(const mor_world* w, const mor_robot* r, int link, mor_bpm
     out->body[0] = r->bodies[link], out->body[1] = r->bodies[above];
     for (int spin = 0; spin < 2; spin++) {
         int n = spin ? across(turns, turn, d) : across(slides, slide, d);
-        for (int k = 0; k < n; k++) body_row(w, out->body, &(mor_joint_row){ spin, d[k], s[link].p, 0.0 }, out->row[out->count++]);
+        for (int k = 0; k < n; k++)
+            body_row(w, out->body, &(mor_joint_row){ spin, d[k], s[link].p, 0.0 }, out->row[out->count++]);
     }
     out->has_free = slides + turns == 1;
     if (out->has_free) body_row(w, out->body, &(mor_joint_row){ turns == 1, s[link].axis, s[link].p, 0.0 }, out->free);
@@ -159,12 +163,13 @@ mor_code mor_bpmd_capture_trees(const mor_world* w, mor_bpmd_before* b)
         jacobian += (size_t)m->link_count * 6 * (size_t)m->dof;
         q += m->joint_count + (m->floating ? 7 : 0);
     }
-    if (!resize(&b->joints, joints, sizeof *b->joints) || !resize(&b->link_jacobian, jacobian, sizeof(double)) || !resize(&b->mass, mass, sizeof(double)) ||
-        !resize(&b->q, (size_t)q, sizeof(double)))
+    if (!resize(&b->joints, joints, sizeof *b->joints) || !resize(&b->link_jacobian, jacobian, sizeof(double)) ||
+        !resize(&b->mass, mass, sizeof(double)) || !resize(&b->q, (size_t)q, sizeof(double)))
         return MOR_SYSTEM;
     b->tree_count = w->tree_count;
     b->q_count = q;
-    for (int i = 0; i < w->joints.count; i++) world_joint(w, &((const mor_joint*)w->joints.data)[i], &b->joints[b->joint_count++]);
+    for (int i = 0; i < w->joints.count; i++)
+        world_joint(w, &((const mor_joint*)w->joints.data)[i], &b->joints[b->joint_count++]);
     double *M = b->mass, *at = b->q;
     for (int i = 0; i < w->robot_count; i++) {
         const mor_robot* r = w->robots[i];
@@ -172,7 +177,8 @@ mor_code mor_bpmd_capture_trees(const mor_world* w, mor_bpmd_before* b)
         mor_robot_mass_matrix(r->model, r->work, M);
         M += (size_t)r->model->dof * (size_t)r->model->dof;
         if (r->model->floating) {
-            const double pose[7] = { r->base.position.x, r->base.position.y, r->base.position.z, r->base.rotation.w, r->base.rotation.x, r->base.rotation.y, r->base.rotation.z };
+            const double pose[7] = { r->base.position.x, r->base.position.y, r->base.position.z, r->base.rotation.w,
+                                     r->base.rotation.x, r->base.rotation.y, r->base.rotation.z };
             memcpy(at, pose, sizeof pose);
             at += 7;
         }
@@ -240,7 +246,8 @@ static const mor_robot* robot_of(const mor_world* w, int tree, int* first)
 }
 
 /* A row on one coordinate of a robot, or on bodies that are trees of their own, as numbers on bodies. */
-static bool find_body_form(const mor_world* w, const mor_bpmd_before* before, const mor_row_block* b, int d, int body[2], double out[12])
+static bool find_body_form(const mor_world* w, const mor_bpmd_before* before, const mor_row_block* b, int d,
+                           int body[2], double out[12])
 {
     int first;
     const mor_robot* r = robot_of(w, b->tree[0], &first);
@@ -272,20 +279,29 @@ static bool find_body_form(const mor_world* w, const mor_bpmd_before* before, co
     return true;
 }
 
-static void capture_block(const mor_world* w, const mor_bpmd_before* before, int index, int r, mor_bpmd_frame* f, sparse* out)
+static void capture_block(const mor_world* w, const mor_bpmd_before* before, int index, int r, mor_bpmd_frame* f,
+                          sparse* out)
 {
     const mor_island* island = &w->islands[index];
     const mor_system* s = &island->system;
     const mor_block* b = &s->blocks[s->contact_count + r];
     const mor_row_block* from = island->rows[r];
-    const mor_bpmd_start* start = index < before->island_room && before->islands[index].rows == s->row_count ? &before->islands[index] : NULL;
+    const mor_bpmd_start* start =
+        index < before->island_room && before->islands[index].rows == s->row_count ? &before->islands[index] : NULL;
     mor_bpmd_constraint* c = &f->constraints[f->constraint_count++];
-    *c = (mor_bpmd_constraint){ .kind = b->kind == MOR_BLOCK_EQUATION ? MOR_BPMD_EQUATION : MOR_BPMD_BOUNDED, .body = { -1, -1 }, .row = f->row_count, .rows = b->dim };
+    *c = (mor_bpmd_constraint){ .kind = b->kind == MOR_BLOCK_EQUATION ? MOR_BPMD_EQUATION : MOR_BPMD_BOUNDED,
+                                .body = { -1, -1 },
+                                .row = f->row_count,
+                                .rows = b->dim };
     for (int d = 0; d < b->dim; d++) {
         mor_bpmd_row* row = &f->rows[f->row_count++];
-        *row = (mor_bpmd_row){ .start = out->count, .violation = from->phi[d], .lower = b->kind == MOR_BLOCK_EQUATION ? -INFINITY : b->lower,
-                               .upper = b->kind == MOR_BLOCK_EQUATION ? INFINITY : b->upper, .bias = start ? start->bias[b->row + d] : s->bias[b->row + d],
-                               .guess = start ? start->guess[b->row + d] : 0.0, .impulse = island->answer.impulses[b->row + d] };
+        *row = (mor_bpmd_row){ .start = out->count,
+                               .violation = from->phi[d],
+                               .lower = b->kind == MOR_BLOCK_EQUATION ? -INFINITY : b->lower,
+                               .upper = b->kind == MOR_BLOCK_EQUATION ? INFINITY : b->upper,
+                               .bias = start ? start->bias[b->row + d] : s->bias[b->row + d],
+                               .guess = start ? start->guess[b->row + d] : 0.0,
+                               .impulse = island->answer.impulses[b->row + d] };
         row->count = put_row(w, island, b, d, out);
         int body[2] = { -1, -1 };
         bool known = true;
@@ -306,7 +322,8 @@ static void capture_links(const mor_world* w, const mor_bpmd_before* before, mor
         const mor_bpmd_joint_rows* from = &before->joints[j];
         if (from->count == 0) continue;
         int other = from->body[1] < 0 ? -1 : w->order_of[from->body[1]];
-        f->constraints[f->constraint_count++] = (mor_bpmd_constraint){ MOR_BPMD_LINK, { w->order_of[from->body[0]], other }, f->row_count, from->count };
+        f->constraints[f->constraint_count++] =
+            (mor_bpmd_constraint){ MOR_BPMD_LINK, { w->order_of[from->body[0]], other }, f->row_count, from->count };
         for (int k = 0; k < from->count; k++) {
             mor_bpmd_row* row = &f->rows[f->row_count++];
             *row = (mor_bpmd_row){ .lower = -INFINITY, .upper = INFINITY };
@@ -322,7 +339,8 @@ static void capture_trees(const mor_world* w, const mor_bpmd_before* before, mor
     memcpy(f->nu, w->nu, (size_t)w->dof * sizeof(double));
     memcpy(f->nu_free, w->nu_free, (size_t)w->dof * sizeof(double));
     memcpy(f->nu_new, w->nu_new, (size_t)w->dof * sizeof(double));
-    for (int t = 0; t < w->tree_count; t++) { /* trees that are not one body: robots, in the order of `before`, and springs of joints */
+    for (int t = 0; t < w->tree_count; t++) { /* trees that are not one body: robots, in the order of `before`, and
+                                                 springs of joints */
         const mor_robot* r = w->trees[t].robot;
         size_t n = (size_t)w->trees[t].dof;
         f->trees[t] = (mor_bpmd_tree){ .dof = (int)n, .articulated = w->trees[t].body < 0, .q = q };
@@ -358,7 +376,8 @@ static void capture_contact_rows(const mor_world* w, mor_bpmd_frame* f, sparse* 
             int low = 0, high = s->contact_count - 1; /* contacts ascend within an island */
             while (low <= high && !b) {
                 int middle = (low + high) / 2;
-                if (s->contacts[middle].contact == c) island = &w->islands[i], b = &s->blocks[s->contacts[middle].block];
+                if (s->contacts[middle].contact == c)
+                    island = &w->islands[i], b = &s->blocks[s->contacts[middle].block];
                 else if (s->contacts[middle].contact < c) low = middle + 1;
                 else high = middle - 1;
             }
@@ -380,7 +399,8 @@ mor_code mor_bpmd_capture_rows(const mor_world* w, const mor_bpmd_before* before
         const mor_system* s = &w->islands[i].system;
         for (int b = 0; b < s->block_count; b++) {
             size_t n = 0;
-            for (int e = s->blocks[b].entry; e < s->blocks[b].entry + s->blocks[b].entry_count; e++) n += (size_t)(s->blocks[b].dim * s->trees[s->entries[e].tree].dof);
+            for (int e = s->blocks[b].entry; e < s->blocks[b].entry + s->blocks[b].entry_count; e++)
+                n += (size_t)(s->blocks[b].dim * s->trees[s->entries[e].tree].dof);
             if (b < s->contact_count) contact_coefs += n;
             else coefs += n, rows += (size_t)s->blocks[b].dim, blocks++;
         }
@@ -390,14 +410,20 @@ mor_code mor_bpmd_capture_rows(const mor_world* w, const mor_bpmd_before* before
         if (w->trees[t].body < 0) mass += (size_t)w->trees[t].dof * (size_t)w->trees[t].dof;
     for (int i = 0; i < w->robot_count; i++) {
         for (int l = 0; l < w->robots[i]->model->link_count; l++)
-            if (w->robots[i]->bodies[l] >= 0 && w->bodies[w->robots[i]->bodies[l]].tree >= 0) jacobian += (size_t)6 * (size_t)w->robots[i]->model->dof;
+            if (w->robots[i]->bodies[l] >= 0 && w->bodies[w->robots[i]->bodies[l]].tree >= 0)
+                jacobian += (size_t)6 * (size_t)w->robots[i]->model->dof;
     }
     size_t n = (size_t)w->dof;
-    if (!resize(&f->trees, (size_t)w->tree_count, sizeof *f->trees) || !resize(&f->constraints, blocks, sizeof *f->constraints) || !resize(&f->rows, rows, sizeof *f->rows) ||
-        !resize(&f->columns, coefs, sizeof(int)) || !resize(&f->values, coefs, sizeof(double)) || !resize(&f->mass, mass, sizeof(double)) || !resize(&f->nu, n, sizeof(double)) ||
-        !resize(&f->nu_free, n, sizeof(double)) || !resize(&f->nu_new, n, sizeof(double)) || !resize(&f->q, (size_t)before->q_count, sizeof(double)) ||
-        !resize(&f->link_jacobian, jacobian, sizeof(double)) || !resize(&f->contact_p, 3 * (size_t)f->contact_count, sizeof(int)) ||
-        !resize(&f->contact_columns, contact_coefs, sizeof(int)) || !resize(&f->contact_values, contact_coefs, sizeof(double)))
+    if (!resize(&f->trees, (size_t)w->tree_count, sizeof *f->trees) ||
+        !resize(&f->constraints, blocks, sizeof *f->constraints) || !resize(&f->rows, rows, sizeof *f->rows) ||
+        !resize(&f->columns, coefs, sizeof(int)) || !resize(&f->values, coefs, sizeof(double)) ||
+        !resize(&f->mass, mass, sizeof(double)) || !resize(&f->nu, n, sizeof(double)) ||
+        !resize(&f->nu_free, n, sizeof(double)) || !resize(&f->nu_new, n, sizeof(double)) ||
+        !resize(&f->q, (size_t)before->q_count, sizeof(double)) ||
+        !resize(&f->link_jacobian, jacobian, sizeof(double)) ||
+        !resize(&f->contact_p, 3 * (size_t)f->contact_count, sizeof(int)) ||
+        !resize(&f->contact_columns, contact_coefs, sizeof(int)) ||
+        !resize(&f->contact_values, contact_coefs, sizeof(double)))
         return MOR_SYSTEM;
     f->tree_count = w->tree_count;
     f->dof = w->dof;

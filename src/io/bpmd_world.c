@@ -2,8 +2,8 @@
  *
  * A step is M nu+ = M nu_free + G p with rows from contacts. A frame stores what M, G and nu_free are made of, and the
  * world made from it is assembled by mor_stage_assemble as every other: the same code makes the same numbers, so
- * an answer can be repeated to rounding. M is that of the midpoint rule of tree.c; q, L, forces and the inertia in body axes
- * determine it.
+ * an answer can be repeated to rounding. M is that of the midpoint rule of tree.c; q, L, forces and the inertia in body
+ * axes determine it.
  *
  * Cost: linear in bodies and contacts. Not held: shapes; mor_bpmd_shapes makes them from the scene's text in /meta. */
 #include "io/bpmd.h"
@@ -19,8 +19,12 @@
 
 void mor_bpmd_frame_clear(mor_bpmd_frame* frame)
 {
-    void* const arrays[] = { frame->bodies, frame->contacts, frame->trees, frame->constraints, frame->rows, frame->columns, frame->values, frame->mass, frame->nu, frame->nu_free,
-                             frame->nu_new, frame->q, frame->link_jacobian, frame->contact_p, frame->contact_columns, frame->contact_values };
+    void* const arrays[] = { frame->bodies,        frame->contacts,  frame->trees,
+                             frame->constraints,   frame->rows,      frame->columns,
+                             frame->values,        frame->mass,      frame->nu,
+                             frame->nu_free,       frame->nu_new,    frame->q,
+                             frame->link_jacobian, frame->contact_p, frame->contact_columns,
+                             frame->contact_values };
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
     memset(frame, 0, sizeof *frame);
 }
@@ -36,9 +40,21 @@ mor_code mor_bpmd_capture_bodies(const mor_world* w, mor_bpmd_before* before)
     for (int i = 0; i < w->alive_count; i++) {
         const mor_body* b = &w->bodies[w->order[i]];
         double m = b->kind == MOR_DYNAMIC ? b->mass.mass : INFINITY;
-        grown[i] = (mor_bpmd_body){ .id = i + 1, .kind = b->kind, .dof = b->tree >= 0 ? w->trees[b->tree].dof : 0, .mass = m,
-                                    .inertia = b->mass.inertia, .x = b->x, .q = b->q, .angle = b->angle, .v = b->v, .w = b->w,
-                                    .L = mor_body_spin(b), .force = b->force, .torque = b->torque, .tree = -1, .link = -1 };
+        grown[i] = (mor_bpmd_body){ .id = i + 1,
+                                    .kind = b->kind,
+                                    .dof = b->tree >= 0 ? w->trees[b->tree].dof : 0,
+                                    .mass = m,
+                                    .inertia = b->mass.inertia,
+                                    .x = b->x,
+                                    .q = b->q,
+                                    .angle = b->angle,
+                                    .v = b->v,
+                                    .w = b->w,
+                                    .L = mor_body_spin(b),
+                                    .force = b->force,
+                                    .torque = b->torque,
+                                    .tree = -1,
+                                    .link = -1 };
         if (b->kind == MOR_DYNAMIC) grown[i].force = mor_madd(b->force, m, w->gravity);
     }
     return mor_bpmd_capture_trees(w, before);
@@ -52,7 +68,8 @@ static void capture_answer(const mor_world* w, const mor_bpmd_before* before, mo
         for (int c = 0; c < s->contact_count; c++) {
             const mor_block* b = &s->blocks[s->contacts[c].block];
             mor_bpmd_contact* contact = &f->contacts[s->contacts[c].contact];
-            const mor_bpmd_start* start = i < before->island_room && before->islands[i].rows == s->row_count ? &before->islands[i] : NULL;
+            const mor_bpmd_start* start =
+                i < before->island_room && before->islands[i].rows == s->row_count ? &before->islands[i] : NULL;
             memcpy(contact->guess, s->contacts[c].guess, sizeof contact->guess);
             for (int d = 0; d < b->dim && start; d++) contact->guess[d] = start->guess[b->row + d];
             contact->held = s->contacts[c].held;
@@ -83,12 +100,18 @@ mor_code mor_bpmd_capture(const mor_world* w, const mor_bpmd_before* start, mor_
     if (before_count != w->alive_count) return MOR_BAD_INPUT; /* bodies came or went inside the step */
     int contacts = w->contacts.count;
     const mor_system* first = w->island_count ? &w->islands[0].system : NULL;
-    *f = (mor_bpmd_frame){ .step = w->step, .time = first ? first->time : w->time - w->h, .h = first ? first->h : w->h,
-                           .dimension = w->dimension, .gravity = w->gravity,
+    *f = (mor_bpmd_frame){ .step = w->step,
+                           .time = first ? first->time : w->time - w->h,
+                           .h = first ? first->h : w->h,
+                           .dimension = w->dimension,
+                           .gravity = w->gravity,
                            .v_rest = first ? first->v_rest : 2.0 * mor_norm(w->gravity) * w->h,
                            .epsilon = ((const mor_collision_options*)w->collision_options)->epsilon,
-                           .directions = w->options.friction_directions, .friction_align = w->options.friction_align,
-                           .body_count = before_count, .contact_count = contacts, .answered = true };
+                           .directions = w->options.friction_directions,
+                           .friction_align = w->options.friction_align,
+                           .body_count = before_count,
+                           .contact_count = contacts,
+                           .answered = true };
     f->bodies = malloc(((size_t)before_count + 1) * sizeof *f->bodies);
     f->contacts = calloc((size_t)contacts + 1, sizeof *f->contacts);
     if (!f->bodies || !f->contacts) {
@@ -103,10 +126,16 @@ mor_code mor_bpmd_capture(const mor_world* w, const mor_bpmd_before* start, mor_
     const mor_contact* from = w->contacts.data;
     for (int i = 0; i < contacts; i++) {
         const mor_contact* c = &from[i];
-        f->contacts[i] = (mor_bpmd_contact){ .body = { c->body[0], c->body[1] }, .point = { c->point[0], c->point[1] },
-                                             .normal = c->normal, .gap = c->gap, .friction = c->friction,
-                                             .restitution = c->restitution, .surface_velocity = c->surface_velocity,
-                                             .group = c->group, .plane = c->plane, .shape = { c->shape[0], c->shape[1] },
+        f->contacts[i] = (mor_bpmd_contact){ .body = { c->body[0], c->body[1] },
+                                             .point = { c->point[0], c->point[1] },
+                                             .normal = c->normal,
+                                             .gap = c->gap,
+                                             .friction = c->friction,
+                                             .restitution = c->restitution,
+                                             .surface_velocity = c->surface_velocity,
+                                             .group = c->group,
+                                             .plane = c->plane,
+                                             .shape = { c->shape[0], c->shape[1] },
                                              .feature = c->feature };
     }
     capture_answer(w, start, f);
@@ -133,11 +162,20 @@ static mor_code add_link(mor_world* w, const mor_bpmd_frame* f, const mor_bpmd_b
     if (tree < 0) {
         if (!mor_world_reserve_tree(w)) return mor_fail(error, MOR_SYSTEM, "out of memory");
         tree = w->tree_count++;
-        w->trees[tree] = (mor_tree){ .kind = &mor_tree_stored, .body = -1, .dof = f->trees[from->tree].dof, .stored = &w->stored->trees[stored] };
+        w->trees[tree] = (mor_tree){
+            .kind = &mor_tree_stored, .body = -1, .dof = f->trees[from->tree].dof, .stored = &w->stored->trees[stored]
+        };
     }
     mor_body_def def = mor_body_def_default();
-    mor_body b = { .alive = true, .kind = MOR_DYNAMIC, .tree = tree, .link = link, .mass = { .mass = from->mass, .inertia = from->inertia }, .x = from->x,
-                   .q = from->q, .v = from->v, .w = from->w };
+    mor_body b = { .alive = true,
+                   .kind = MOR_DYNAMIC,
+                   .tree = tree,
+                   .link = link,
+                   .mass = { .mass = from->mass, .inertia = from->inertia },
+                   .x = from->x,
+                   .q = from->q,
+                   .v = from->v,
+                   .w = from->w };
     snprintf(b.name, sizeof b.name, "body_%d", from->id);
     return mor_world_place_body(w, &def, b) < 0 ? mor_fail(error, MOR_SYSTEM, "out of memory") : MOR_OK;
 }
@@ -159,8 +197,7 @@ static mor_code add_body(mor_world* w, const mor_bpmd_frame* f, const mor_bpmd_b
     }
     mor_error reason = { 0 };
     mor_body_id id = mor_world_add_body(w, &def, &reason);
-    if (!id.index1)
-        return mor_fail(error, reason.code, "%s/bodies: body %d: %s", f->name, from->id, reason.text);
+    if (!id.index1) return mor_fail(error, reason.code, "%s/bodies: body %d: %s", f->name, from->id, reason.text);
     mor_body* b = mor_body_at(w, id); /* the state bit for bit, which a definition would round */
     if (model) b->mass.com = model->mass.com;
     b->x = from->x;
@@ -182,9 +219,18 @@ static bool add_contacts(mor_world* w, const mor_bpmd_frame* f)
     mor_contact* to = w->contacts.data;
     for (int i = 0; i < f->contact_count; i++) {
         const mor_bpmd_contact* c = &f->contacts[i];
-        to[i] = (mor_contact){ .point = { c->point[0], c->point[1] }, .normal = c->normal, .gap = c->gap, .feature = c->feature,
-                               .shape = { c->shape[0], c->shape[1] }, .group = c->group, .plane = c->plane, .held = c->held, .friction = c->friction,
-                               .restitution = c->restitution, .surface_velocity = c->surface_velocity, .normal_impulse = i };
+        to[i] = (mor_contact){ .point = { c->point[0], c->point[1] },
+                               .normal = c->normal,
+                               .gap = c->gap,
+                               .feature = c->feature,
+                               .shape = { c->shape[0], c->shape[1] },
+                               .group = c->group,
+                               .plane = c->plane,
+                               .held = c->held,
+                               .friction = c->friction,
+                               .restitution = c->restitution,
+                               .surface_velocity = c->surface_velocity,
+                               .normal_impulse = i };
         for (int s = 0; s < 2; s++) to[i].body[s] = c->body[s] < 0 ? f->body_count : c->body[s];
     }
     w->contacts.count = f->contact_count;

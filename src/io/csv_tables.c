@@ -1,5 +1,5 @@
-/* CSV tables to HDF5, column by column. Cells are separated by commas and not quoted, as our own writers leave them; a file with lines of different
- * length is refused. Cost: one pass to count, one per column to convert. */
+/* CSV tables to HDF5, column by column. Cells are separated by commas and not quoted, as our own writers leave them; a
+ * file with lines of different length is refused. Cost: one pass to count, one per column to convert. */
 #include "io/csv_tables.h"
 #include "io/h5.h"
 
@@ -49,7 +49,8 @@ static int cells_of_line(const char* line)
     return n;
 }
 
-static mor_code write_column(mor_h5* h5, const char* group, const char* name, const char* body, int columns, int column, size_t rows, mor_error* error)
+static mor_code write_column(mor_h5* h5, const char* group, const char* name, const char* body, int columns, int column,
+                             size_t rows, mor_error* error)
 {
     double* numbers = malloc((rows + 1) * sizeof *numbers);
     char *texts = malloc((rows + 1) * WIDTH), cell[WIDTH], path[512];
@@ -83,7 +84,9 @@ static mor_code write_table(mor_h5* h5, const char* file, const char* group, mor
     mor_code code = body ? MOR_OK : mor_fail(error, MOR_BAD_INPUT, "%s: no line of column names", file);
     body = body ? body + 1 : text;
     for (const char* line = body; code == MOR_OK && *line; rows++) {
-        if (cells_of_line(line) != columns) code = mor_fail(error, MOR_BAD_INPUT, "%s:%zu: %d cells; the first line names %d columns", file, rows + 2, cells_of_line(line), columns);
+        if (cells_of_line(line) != columns)
+            code = mor_fail(error, MOR_BAD_INPUT, "%s:%zu: %d cells; the first line names %d columns", file, rows + 2,
+                            cells_of_line(line), columns);
         line += strcspn(line, "\n");
         line += *line == '\n';
     }
@@ -98,7 +101,8 @@ static mor_code write_table(mor_h5* h5, const char* file, const char* group, mor
     return code;
 }
 
-mor_code mor_csv_tables_write(const char* path, const char* const* files, const char* const* groups, int count, mor_error* error)
+mor_code mor_csv_tables_write(const char* path, const char* const* files, const char* const* groups, int count,
+                              mor_error* error)
 {
     char part[4200];
     snprintf(part, sizeof part, "%s.part", path);
@@ -122,7 +126,8 @@ mor_code mor_csv_tables_write(const char* path, const char* const* files, const 
         mor_error ignored = { 0 };
         mor_h5_close(&h5, &ignored);
     }
-    if (code == MOR_OK && rename(part, path) != 0) code = mor_fail(error, MOR_SYSTEM, "cannot write %s: %s", path, strerror(errno));
+    if (code == MOR_OK && rename(part, path) != 0)
+        code = mor_fail(error, MOR_SYSTEM, "cannot write %s: %s", path, strerror(errno));
     if (code != MOR_OK) unlink(part);
     return code;
 }

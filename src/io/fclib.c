@@ -81,10 +81,10 @@ static mor_code read_ints(const source* s, const char* group, const char* name, 
     return code;
 }
 
-#define TRY(call)                      \
-    do {                               \
-        mor_code try_code = (call);    \
-        if (try_code) return try_code; \
+#define TRY(call)                                                                                                      \
+    do {                                                                                                               \
+        mor_code try_code = (call);                                                                                    \
+        if (try_code) return try_code;                                                                                 \
     } while (0)
 
 static mor_code read_matrix(const source* s, const char* group, mor_matrix* A)
@@ -105,7 +105,8 @@ static mor_code read_matrix(const source* s, const char* group, mor_matrix* A)
         for (int k = 0; k < outer; k++)
             if (p[k] > p[k + 1]) return bad(s, group, "the positions p fall");
         count = p[outer];
-        if (p[0] != 0 || count > nzmax) return bad(s, group, "the positions p do not run from 0 to the number of entries");
+        if (p[0] != 0 || count > nzmax)
+            return bad(s, group, "the positions p do not run from 0 to the number of entries");
     }
     TRY(read_ints(s, group, "i", count, &i));
     TRY(read_doubles(s, group, "x", count, &x));
@@ -137,7 +138,8 @@ static mor_code read_problem(const source* s, mor_problem* p)
     char name[64];
     TRY(read_int(s, group, "spacedim", &p->dim));
     if (rolling && p->dim == 3) p->dim = 5;
-    if (rolling ? p->dim != 5 : p->dim != 2 && p->dim != 3) return bad(s, group, "spacedim is neither 2 nor 3 (rolling: 5)");
+    if (rolling ? p->dim != 5 : p->dim != 2 && p->dim != 3)
+        return bad(s, group, "spacedim is neither 2 nor 3 (rolling: 5)");
     if (local) {
         if (exists(s, "/fclib_local/R")) return bad(s, "/fclib_local/R", "equality constraints are not supported");
         TRY(read_matrix(s, "/fclib_local/W", &p->A));

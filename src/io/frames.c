@@ -27,8 +27,8 @@
 #define MOST_BATCH 1024
 #define BATCH_BYTES ((size_t)1 << 20) /* a batch of a small world is cut here */
 #define FLUSH_SECONDS 0.5
-#define SCALAR_CHUNK 512  /* rows; 4 KiB */
-#define BODY_CHUNK 64     /* frames and bodies in one chunk of /pose: at most 224 KiB */
+#define SCALAR_CHUNK 512 /* rows; 4 KiB */
+#define BODY_CHUNK 64    /* frames and bodies in one chunk of /pose: at most 224 KiB */
 #define CONTACT_CHUNK 1024
 
 /* Columns with one number per frame. /time must stay the first: it is written last. */
@@ -59,7 +59,8 @@ static const scalar scalars[] = {
     { "/solver/islands", MOR_H5_INT, AT(islands), "", "islands in the step" },
     { "/solver/problem_size", MOR_H5_INT, AT(problem_size), "", "rows of the largest island's problem" },
     { "/solver/failures", MOR_H5_INT, AT(failures), "", "islands that missed their tolerance since the frame before" },
-    { "/joints/error", MOR_H5_DOUBLE, AT(joint_error), "m, rad", "largest norm of a joint's equations, at the end of the step" },
+    { "/joints/error", MOR_H5_DOUBLE, AT(joint_error), "m, rad",
+      "largest norm of a joint's equations, at the end of the step" },
     { "/timing/total", MOR_H5_DOUBLE, AT(timing.total), "s", "wall time of the step" },
     { "/timing/user", MOR_H5_DOUBLE, AT(timing.user), "s", "user function" },
     { "/timing/collision", MOR_H5_DOUBLE, AT(timing.collision), "s", "collision detection" },
@@ -72,7 +73,8 @@ static const scalar scalars[] = {
     { "/contacts/count", MOR_H5_INT, AT(contact_count), "", "rows of the frame; 0 when contacts are not recorded" },
     { "/contacts/normal_total", MOR_H5_DOUBLE, AT(normal_total), "N s", "sum of the normal impulses of the step" },
     { "/contacts/normal_max", MOR_H5_DOUBLE, AT(normal_max), "N s", "largest normal impulse of the step" },
-    { "/contacts/friction_total", MOR_H5_DOUBLE, AT(friction_total), "N s", "sum of the lengths of the friction impulses" },
+    { "/contacts/friction_total", MOR_H5_DOUBLE, AT(friction_total), "N s",
+      "sum of the lengths of the friction impulses" },
 };
 #undef AT
 #define SCALARS ((int)(sizeof scalars / sizeof *scalars))
@@ -89,12 +91,32 @@ static const struct {
     [BODY] = { "/contacts/body", MOR_H5_INT, 2, { 0, 2 }, "", "the two bodies, rows of /bodies; -1: not recorded" },
     [SHAPE] = { "/contacts/shape", MOR_H5_INT, 2, { 0, 2 }, "", "shape within each body" },
     [POINT] = { "/contacts/point", MOR_H5_DOUBLE, 3, { 0, 2, 3 }, "m", "point on each body, world" },
-    [NORMAL] = { "/contacts/normal", MOR_H5_DOUBLE, 2, { 0, 3 }, "", "unit normal from the first body to the second, world" },
-    [GAP] = { "/contacts/gap", MOR_H5_DOUBLE, 1, { 0 }, "m", "signed distance before the step, negative in penetration" },
+    [NORMAL] = { "/contacts/normal",
+                 MOR_H5_DOUBLE,
+                 2,
+                 { 0, 3 },
+                 "",
+                 "unit normal from the first body to the second, world" },
+    [GAP] = { "/contacts/gap",
+              MOR_H5_DOUBLE,
+              1,
+              { 0 },
+              "m",
+              "signed distance before the step, negative in penetration" },
     [IMPULSE] = { "/contacts/impulse", MOR_H5_DOUBLE, 2, { 0, 3 }, "N s", "impulse on the second body, world" },
     [NORMAL_IMPULSE] = { "/contacts/normal_impulse", MOR_H5_DOUBLE, 1, { 0 }, "N s", "its normal part" },
-    [FEATURE] = { "/contacts/feature", MOR_H5_ULONG, 1, { 0 }, "", "the same features in the next step have the same number" },
-    [GROUP] = { "/contacts/group", MOR_H5_INT, 2, { 0, 3 }, "", "exact geometry: group (0: none), plane within it, 1 if the pair is left on this plane" },
+    [FEATURE] = { "/contacts/feature",
+                  MOR_H5_ULONG,
+                  1,
+                  { 0 },
+                  "",
+                  "the same features in the next step have the same number" },
+    [GROUP] = { "/contacts/group",
+                MOR_H5_INT,
+                2,
+                { 0, 3 },
+                "",
+                "exact geometry: group (0: none), plane within it, 1 if the pair is left on this plane" },
 };
 
 struct mor_frames {
@@ -102,8 +124,8 @@ struct mor_frames {
     mor_error failure; /* the first one; code 0: none */
     bool contacts;
     int body_count, batch;
-    int pending;      /* frames in the buffers */
-    int64_t flushed;  /* frames in the file */
+    int pending;     /* frames in the buffers */
+    int64_t flushed; /* frames in the file */
     double last_flush;
     int64_t contact_rows; /* in the file and in the buffers */
     int contact_used, contact_capacity;
@@ -113,7 +135,7 @@ struct mor_frames {
     double* velocity; /* batch x bodies x 6 */
     double* joint;    /* batch x joints */
     int joint_count;
-    void* gather;     /* batch x 8 bytes */
+    void* gather; /* batch x 8 bytes */
     void* contact[CONTACT_COLUMNS];
 
     int channel_count;
@@ -122,7 +144,7 @@ struct mor_frames {
         size_t size;
         double* values; /* batch x size */
         mor_h5_column column;
-    }* channels;
+    } * channels;
 
     mor_h5_column scalar[SCALARS], pose_column, velocity_column, joint_column, contact_column[CONTACT_COLUMNS];
 };
@@ -158,8 +180,10 @@ static mor_code write_meta(mor_h5* h5, const mor_frames_def* def, mor_error* err
         const char* name;
         int value;
     } numbers[] = {
-        { "version", MOR_RECORDING_VERSION }, { "dimension", def->dimension },
-        { "every", def->every },              { "contacts", def->contacts },
+        { "version", MOR_RECORDING_VERSION },
+        { "dimension", def->dimension },
+        { "every", def->every },
+        { "contacts", def->contacts },
     };
     mor_code code = mor_h5_group(h5, "/meta", error);
     for (size_t i = 0; !code && i < sizeof texts / sizeof *texts; i++)
@@ -169,7 +193,8 @@ static mor_code write_meta(mor_h5* h5, const mor_frames_def* def, mor_error* err
     if (!code) code = mor_h5_set_doubles(h5, "/meta", "step", &def->step, 1, error);
     if (!code) code = mor_h5_set_doubles(h5, "/meta", "gravity", &def->gravity.x, 3, error);
     size_t length = strlen(def->scene_text);
-    if (!code) code = mor_h5_write_texts(h5, "/meta/scene_text", length ? def->scene_text : "", length ? length : 1, 1, error);
+    if (!code)
+        code = mor_h5_write_texts(h5, "/meta/scene_text", length ? def->scene_text : "", length ? length : 1, 1, error);
     return code;
 }
 
@@ -208,8 +233,10 @@ static mor_code write_bodies(mor_h5* h5, const mor_frames_def* def, mor_error* e
         if (!code) code = mor_h5_write(h5, "/bodies/com", MOR_H5_DOUBLE, 2, (size_t[]){ n, 3 }, com, error);
         if (!code) code = describe(h5, "/bodies/com", "m", "centre of mass in the body frame", error);
         if (!code) code = mor_h5_write(h5, "/bodies/inertia", MOR_H5_DOUBLE, 3, (size_t[]){ n, 3, 3 }, inertia, error);
-        if (!code) code = describe(h5, "/bodies/inertia", "kg m^2", "inertia about the centre of mass, body axes", error);
-        if (!code) code = mor_h5_write(h5, "/bodies/surface_velocity", MOR_H5_DOUBLE, 2, (size_t[]){ n, 3 }, surface, error);
+        if (!code)
+            code = describe(h5, "/bodies/inertia", "kg m^2", "inertia about the centre of mass, body axes", error);
+        if (!code)
+            code = mor_h5_write(h5, "/bodies/surface_velocity", MOR_H5_DOUBLE, 2, (size_t[]){ n, 3 }, surface, error);
         if (!code) code = describe(h5, "/bodies/surface_velocity", "m/s", "of belts, world axes", error);
     }
     free(name);
@@ -274,7 +301,7 @@ static mor_code write_shapes(mor_h5* h5, const mor_frames_def* def, mor_error* e
     }
     int32_t* ints = calloc(6 * t.shapes + 2 * t.faces + t.corners + 1, sizeof *ints);
     double* numbers = calloc(12 * t.shapes + 3 * t.vertices + 1, sizeof *numbers);
-    t.label = calloc(t.shapes + 1, sizeof ((mor_geometry*)0)->label);
+    t.label = calloc(t.shapes + 1, sizeof((mor_geometry*)0)->label);
     mor_code code = MOR_OK;
     if (!ints || !numbers || !t.label) {
         code = mor_fail(error, MOR_SYSTEM, "out of memory");
@@ -319,9 +346,10 @@ static mor_code write_shapes(mor_h5* h5, const mor_frames_def* def, mor_error* e
             code = mor_h5_write(h5, sets[i].path, sets[i].type, sets[i].rank, sets[i].dims, sets[i].data, error);
         if (!code)
             code = mor_h5_set_text(h5, "/shapes/kind", "values",
-                                   "sphere|plane|capsule|cylinder|cone|polyhedron|particle|disc|polygon|chain|custom", error);
+                                   "sphere|plane|capsule|cylinder|cone|polyhedron|particle|disc|polygon|chain|custom",
+                                   error);
         if (!code)
-            code = mor_h5_write_texts(h5, "/shapes/label", t.label, sizeof ((mor_geometry*)0)->label, t.shapes, error);
+            code = mor_h5_write_texts(h5, "/shapes/label", t.label, sizeof((mor_geometry*)0)->label, t.shapes, error);
     }
     free(ints);
     free(numbers);
@@ -345,9 +373,10 @@ static mor_code create_channels(mor_frames* w, const mor_frames_def* def, mor_er
         size_t rows = (size_t)c->rows, cols = (size_t)c->cols;
         own->size = rows * cols;
         if (own->size == 0) continue; /* joints of a robot that has none */
-        if (!(own->values = calloc((size_t)w->batch * own->size, sizeof *own->values))) return mor_fail(error, MOR_SYSTEM, "out of memory");
-        code = mor_h5_column_create(&w->h5, &own->column, own->path, MOR_H5_DOUBLE, cols > 1 ? 3 : 2, (size_t[]){ 0, rows, cols },
-                                    (size_t[]){ BODY_CHUNK, rows, cols }, error);
+        if (!(own->values = calloc((size_t)w->batch * own->size, sizeof *own->values)))
+            return mor_fail(error, MOR_SYSTEM, "out of memory");
+        code = mor_h5_column_create(&w->h5, &own->column, own->path, MOR_H5_DOUBLE, cols > 1 ? 3 : 2,
+                                    (size_t[]){ 0, rows, cols }, (size_t[]){ BODY_CHUNK, rows, cols }, error);
         if (!code) code = describe(&w->h5, own->path, c->unit, c->help, error);
         if (!code) code = mor_h5_set_text(&w->h5, own->path, "frame", *c->frame ? c->frame : "none", error);
         if (!code) code = mor_h5_set_text(&w->h5, own->path, "when", c->when, error);
@@ -369,7 +398,8 @@ static mor_code create_columns(mor_frames* w, mor_error* error)
     for (size_t i = 0; !code && i < sizeof groups / sizeof *groups; i++) code = mor_h5_group(h5, groups[i], error);
     for (int i = 0; !code && i < SCALARS; i++) {
         const scalar* s = &scalars[i];
-        code = mor_h5_column_create(h5, &w->scalar[i], s->path, s->type, 1, (size_t[]){ 0 }, (size_t[]){ SCALAR_CHUNK }, error);
+        code = mor_h5_column_create(h5, &w->scalar[i], s->path, s->type, 1, (size_t[]){ 0 }, (size_t[]){ SCALAR_CHUNK },
+                                    error);
         if (!code) code = describe(h5, s->path, s->unit, s->help, error);
     }
 #define STATUS_WORD(id, word) "|" word
@@ -390,12 +420,16 @@ static mor_code create_columns(mor_frames* w, mor_error* error)
     if (!code && joints)
         code = mor_h5_column_create(h5, &w->joint_column, "/joints/position", MOR_H5_DOUBLE, 2, (size_t[]){ 0, joints },
                                     (size_t[]){ BODY_CHUNK, joints < BODY_CHUNK ? joints : BODY_CHUNK }, error);
-    if (!code && joints) code = describe(h5, "/joints/position", "rad, m", "angle or displacement; 0 for kinds without one coordinate", error);
+    if (!code && joints)
+        code = describe(h5, "/joints/position", "rad, m", "angle or displacement; 0 for kinds without one coordinate",
+                        error);
     for (int c = 0; !code && c < CONTACT_COLUMNS; c++) {
         const size_t* dims = contact_columns[c].dims;
-        code = mor_h5_column_create(h5, &w->contact_column[c], contact_columns[c].path, contact_columns[c].type,
-                                    contact_columns[c].rank, dims, (size_t[]){ CONTACT_CHUNK, dims[1], dims[2] }, error);
-        if (!code) code = describe(h5, contact_columns[c].path, contact_columns[c].unit, contact_columns[c].help, error);
+        code =
+            mor_h5_column_create(h5, &w->contact_column[c], contact_columns[c].path, contact_columns[c].type,
+                                 contact_columns[c].rank, dims, (size_t[]){ CONTACT_CHUNK, dims[1], dims[2] }, error);
+        if (!code)
+            code = describe(h5, contact_columns[c].path, contact_columns[c].unit, contact_columns[c].help, error);
     }
     return code;
 }
@@ -440,7 +474,8 @@ static mor_code check_target(const char* path, mor_error* error)
 {
     struct stat there;
     if (stat(path, &there) != 0) return MOR_OK; /* creating it will tell what is wrong, if anything */
-    if (!S_ISREG(there.st_mode)) return mor_fail(error, MOR_BAD_INPUT, "%s: not a regular file; give a file name", path);
+    if (!S_ISREG(there.st_mode))
+        return mor_fail(error, MOR_BAD_INPUT, "%s: not a regular file; give a file name", path);
     if (there.st_size == 0) return MOR_OK;
     mor_h5 h5;
     char format[64] = "";
@@ -450,7 +485,8 @@ static mor_code check_target(const char* path, mor_error* error)
     mor_h5_close(&h5, NULL);
     if (ours) return MOR_OK;
     return mor_fail(error, MOR_BAD_INPUT,
-                    "%s: exists and is not a Moreau recording; it is not overwritten: remove it or give another name", path);
+                    "%s: exists and is not a Moreau recording; it is not overwritten: remove it or give another name",
+                    path);
 }
 
 static bool grow_contacts(mor_frames* w, int capacity)
@@ -496,7 +532,8 @@ static mor_frames* allocate(const mor_frames_def* def)
     w->channels = calloc((size_t)def->channel_count + 1, sizeof *w->channels);
     w->joint_count = def->joint_count;
     w->joint = calloc(batch * ((size_t)def->joint_count + 1), sizeof(double));
-    if (w->frame && w->pose && w->velocity && w->gather && w->channels && w->joint && grow_contacts(w, CONTACT_CHUNK)) return w;
+    if (w->frame && w->pose && w->velocity && w->gather && w->channels && w->joint && grow_contacts(w, CONTACT_CHUNK))
+        return w;
     release(w);
     return NULL;
 }
@@ -529,7 +566,8 @@ mor_frames* mor_frames_create(const char* path, const mor_frames_def* def, mor_e
     if (!code) code = create_channels(w, def, error);
     if (!code) code = mor_h5_start_swmr(&w->h5, error);
     if (!code && rename(temporary, path) != 0)
-        code = mor_fail(error, MOR_SYSTEM, "%s: cannot rename the new recording to this name: %s", path, strerror(errno));
+        code =
+            mor_fail(error, MOR_SYSTEM, "%s: cannot rename the new recording to this name: %s", path, strerror(errno));
     if (code) {
         if (created) mor_h5_abandon(&w->h5);
         mor_h5_close(&w->h5, NULL);
@@ -566,9 +604,15 @@ void mor_frames_contact(mor_frames* w, const mor_contact* contact, const int bod
     size_t k = (size_t)w->contact_used++;
     const int group[3] = { contact->group, contact->plane, contact->held };
     const void* source[CONTACT_COLUMNS] = {
-        [BODY] = body, [SHAPE] = contact->shape, [POINT] = contact->point, [NORMAL] = &contact->normal,
-        [GAP] = &contact->gap, [IMPULSE] = &contact->impulse, [NORMAL_IMPULSE] = &contact->normal_impulse,
-        [FEATURE] = &contact->feature, [GROUP] = group,
+        [BODY] = body,
+        [SHAPE] = contact->shape,
+        [POINT] = contact->point,
+        [NORMAL] = &contact->normal,
+        [GAP] = &contact->gap,
+        [IMPULSE] = &contact->impulse,
+        [NORMAL_IMPULSE] = &contact->normal_impulse,
+        [FEATURE] = &contact->feature,
+        [GROUP] = group,
     };
     for (int c = 0; c < CONTACT_COLUMNS; c++) {
         size_t size = contact_row_size(c);

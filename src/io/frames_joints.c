@@ -19,7 +19,8 @@ mor_code mor_frames_write_joints(mor_h5* h5, const mor_joint_place* joints, int 
         double *point = number, *axis = number + 6 * n;
         char kinds[256] = "";
         for (int k = 0, used = 0; k < MOR_JOINT_KINDS; k++)
-            used += snprintf(kinds + used, sizeof kinds - (size_t)used, "%s%s", k ? "|" : "", mor_joint_kind_name((mor_joint_kind)k));
+            used += snprintf(kinds + used, sizeof kinds - (size_t)used, "%s%s", k ? "|" : "",
+                             mor_joint_kind_name((mor_joint_kind)k));
         for (size_t i = 0; i < n; i++) {
             snprintf(name + i * NAME, NAME, "%s", joints[i].name);
             kind[i] = (int32_t)joints[i].kind;

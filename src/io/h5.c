@@ -19,10 +19,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define QUIET(call)                                                                                          \
-    do {                                                                                                     \
-        H5E_BEGIN_TRY { call; }                                                                              \
-        H5E_END_TRY                                                                                          \
+#define QUIET(call)                                                                                                    \
+    do {                                                                                                               \
+        H5E_BEGIN_TRY { call; }                                                                                        \
+        H5E_END_TRY                                                                                                    \
     } while (0)
 
 /* ------------------------------------------------------------------------------- messages */
@@ -62,10 +62,14 @@ static void close_spaces(hid_t a, hid_t b)
 static hid_t memory_type(mor_h5_type type)
 {
     switch (type) {
-    case MOR_H5_INT: return H5T_NATIVE_INT32;
-    case MOR_H5_LONG: return H5T_NATIVE_INT64;
-    case MOR_H5_ULONG: return H5T_NATIVE_UINT64;
-    case MOR_H5_DOUBLE: break;
+    case MOR_H5_INT:
+        return H5T_NATIVE_INT32;
+    case MOR_H5_LONG:
+        return H5T_NATIVE_INT64;
+    case MOR_H5_ULONG:
+        return H5T_NATIVE_UINT64;
+    case MOR_H5_DOUBLE:
+        break;
     }
     return H5T_NATIVE_DOUBLE;
 }
@@ -85,14 +89,15 @@ static mor_code remember_path(mor_h5* h5, const char* path, mor_error* error)
 
 /* Closing the file closes what is left open in it, so that a failed writer leaks nothing.
  *
- * The kernel writes page by page and looks for SIGKILL between pages: a header (some 300 bytes, rewritten with every flush) that
- * crosses a page can be torn. Aligned to 512 bytes it does not. A reader in SWMR mode tries headers with a wrong checksum again, waiting twice
- * as long each time: 31 times are two seconds, the default of 100 is for ever. */
+ * The kernel writes page by page and looks for SIGKILL between pages: a header (some 300 bytes, rewritten with every
+ * flush) that crosses a page can be torn. Aligned to 512 bytes it does not. A reader in SWMR mode tries headers with a
+ * wrong checksum again, waiting twice as long each time: 31 times are two seconds, the default of 100 is for ever. */
 static hid_t access_list(bool newest)
 {
     hid_t list = H5Pcreate(H5P_FILE_ACCESS);
     if (list < 0) return list;
-    if (H5Pset_fclose_degree(list, H5F_CLOSE_STRONG) < 0 || H5Pset_alignment(list, 200, 512) < 0 || (newest && H5Pset_metadata_read_attempts(list, 31) < 0) ||
+    if (H5Pset_fclose_degree(list, H5F_CLOSE_STRONG) < 0 || H5Pset_alignment(list, 200, 512) < 0 ||
+        (newest && H5Pset_metadata_read_attempts(list, 31) < 0) ||
         (newest && H5Pset_libver_bounds(list, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST) < 0)) {
         H5Pclose(list);
         return H5I_INVALID_HID;
@@ -152,8 +157,8 @@ static mor_code read_flags(const char* path, bool* swmr, mor_error* error)
     size_t n = fread(head, 1, sizeof head, file);
     fclose(file);
     if (n < sizeof head || memcmp(head, signature, sizeof signature) != 0)
-        return mor_fail(error, MOR_BAD_INPUT, "%s: not an HDF5 file; a recording made by `moreau run --record` is expected",
-                        path);
+        return mor_fail(error, MOR_BAD_INPUT,
+                        "%s: not an HDF5 file; a recording made by `moreau run --record` is expected", path);
     *swmr = head[8] >= 3 && (head[11] & 4u);
     return MOR_OK;
 }
@@ -300,8 +305,7 @@ static hid_t text_type(size_t width)
     return type;
 }
 
-static herr_t attribute_write(hid_t file, const char* path, const char* name, hid_t type, hid_t space,
-                              const void* data)
+static herr_t attribute_write(hid_t file, const char* path, const char* name, hid_t type, hid_t space, const void* data)
 {
     if (type < 0 || space < 0) return -1;
     hid_t attribute = H5Acreate_by_name(file, path, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
@@ -434,8 +438,8 @@ mor_code mor_h5_get_doubles(const mor_h5* h5, const char* path, const char* name
 
 /* ------------------------------------------------------------------- datasets of fixed size */
 
-static mor_code write_whole(mor_h5* h5, const char* path, hid_t type, int rank, const size_t* dims,
-                            const void* data, mor_error* error)
+static mor_code write_whole(mor_h5* h5, const char* path, hid_t type, int rank, const size_t* dims, const void* data,
+                            mor_error* error)
 {
     hsize_t size[MOR_H5_RANK];
     bool empty = false;
@@ -455,8 +459,8 @@ static mor_code write_whole(mor_h5* h5, const char* path, hid_t type, int rank, 
     return code;
 }
 
-mor_code mor_h5_write(mor_h5* h5, const char* path, mor_h5_type type, int rank, const size_t* dims,
-                      const void* data, mor_error* error)
+mor_code mor_h5_write(mor_h5* h5, const char* path, mor_h5_type type, int rank, const size_t* dims, const void* data,
+                      mor_error* error)
 {
     return write_whole(h5, path, memory_type(type), rank, dims, data, error);
 }
@@ -624,8 +628,7 @@ mor_code mor_h5_read(const mor_h5* h5, const char* path, mor_h5_type type, int r
     return code;
 }
 
-mor_code mor_h5_read_texts(const mor_h5* h5, const char* path, char* data, size_t width, size_t count,
-                           mor_error* error)
+mor_code mor_h5_read_texts(const mor_h5* h5, const char* path, char* data, size_t width, size_t count, mor_error* error)
 {
     hid_t set = dataset_open(h5, path, error);
     if (set < 0) return MOR_BAD_INPUT;

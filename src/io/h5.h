@@ -71,8 +71,8 @@ mor_code mor_h5_get_doubles(const mor_h5* h5, const char* path, const char* name
                             mor_error* error);
 
 /* A dataset of fixed size, written at once. */
-mor_code mor_h5_write(mor_h5* h5, const char* path, mor_h5_type type, int rank, const size_t* dims,
-                      const void* data, mor_error* error);
+mor_code mor_h5_write(mor_h5* h5, const char* path, mor_h5_type type, int rank, const size_t* dims, const void* data,
+                      mor_error* error);
 /* `count` strings of `width` bytes each, zero-padded. */
 mor_code mor_h5_write_texts(mor_h5* h5, const char* path, const char* data, size_t width, size_t count,
                             mor_error* error);

@@ -32,11 +32,14 @@ void mor_iterations_free(mor_iterations* a)
     memset(a, 0, sizeof *a);
 }
 
-mor_code mor_iterations_write(const char* path, const mor_iterations* a, const char* problem, const char* formulation, const char* solver, mor_error* error)
+mor_code mor_iterations_write(const char* path, const mor_iterations* a, const char* problem, const char* formulation,
+                              const char* solver, mor_error* error)
 {
     char part[1100];
-    if (access(path, F_OK) == 0) return mor_fail(error, MOR_BAD_INPUT, "%s: file exists; iterations are never written over others", path);
-    if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part) return mor_fail(error, MOR_BAD_INPUT, "%.200s...: name too long", path);
+    if (access(path, F_OK) == 0)
+        return mor_fail(error, MOR_BAD_INPUT, "%s: file exists; iterations are never written over others", path);
+    if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
+        return mor_fail(error, MOR_BAD_INPUT, "%.200s...: name too long", path);
     remove(part);
     size_t n = (size_t)a->count, dims[2] = { n, (size_t)a->size };
     double* column = malloc((n + 1) * sizeof *column);
@@ -47,11 +50,18 @@ mor_code mor_iterations_write(const char* path, const mor_iterations* a, const c
         return code;
     }
     code = mor_h5_group(&h5, "/meta", error);
-    const char* texts[][2] = { { "format", "moreau iterations" }, { "producer", "moreau " MOR_VERSION_STRING }, { "problem", problem }, { "formulation", formulation }, { "solver", solver },
+    const char* texts[][2] = { { "format", "moreau iterations" },
+                               { "producer", "moreau " MOR_VERSION_STRING },
+                               { "problem", problem },
+                               { "formulation", formulation },
+                               { "solver", solver },
                                { "units", "velocity: m/s; z: impulses of the rows [N s] for steps; time: s" } };
-    for (size_t i = 0; i < sizeof texts / sizeof *texts && !code; i++) code = mor_h5_set_text(&h5, "/meta", texts[i][0], texts[i][1], error);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts && !code; i++)
+        code = mor_h5_set_text(&h5, "/meta", texts[i][0], texts[i][1], error);
     if (!code) code = mor_h5_write(&h5, "/z", MOR_H5_DOUBLE, 2, dims, a->z, error);
-#define COLUMN(name, what) for (size_t i = 0; i < n; i++) column[i] = a->lines[i].what; if (!code) code = mor_h5_write(&h5, name, MOR_H5_DOUBLE, 1, dims, column, error)
+#define COLUMN(name, what)                                                                                             \
+    for (size_t i = 0; i < n; i++) column[i] = a->lines[i].what;                                                       \
+    if (!code) code = mor_h5_write(&h5, name, MOR_H5_DOUBLE, 1, dims, column, error)
     COLUMN("/iteration", iteration);
     COLUMN("/time_s", time_s);
     COLUMN("/total_error_fb", residual.fb);
@@ -70,7 +80,8 @@ mor_code mor_iterations_write(const char* path, const mor_iterations* a, const c
     if (code) mor_h5_abandon(&h5);
     mor_code closed = mor_h5_close(&h5, code ? NULL : error);
     if (!code) code = closed;
-    if (!code && rename(part, path) != 0) code = mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
+    if (!code && rename(part, path) != 0)
+        code = mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
     if (code) remove(part);
     return code;
 }

@@ -22,8 +22,11 @@ typedef struct mor_iterations {
 /* False: out of memory; what is there stays. */
 bool mor_iterations_add(mor_iterations* all, const mor_iterate* line, const double* z);
 void mor_iterations_free(mor_iterations* all);
-/* /z (iterations x unknowns), /iteration, /time_s, /total_error_fb, /total_error_cck, /natural, /velocity, /relative, /normal_error, /friction_error, /user_error,
- * /sticking, /sliding, /open; attributes problem, formulation, solver of the root's /meta. Never over an existing file. */
-mor_code mor_iterations_write(const char* path, const mor_iterations* all, const char* problem, const char* formulation, const char* solver, mor_error* error);
+/* /z (iterations x unknowns), /iteration, /time_s, /total_error_fb, /total_error_cck, /natural, /velocity, /relative,
+ * /normal_error, /friction_error, /user_error,
+ * /sticking, /sliding, /open; attributes problem, formulation, solver of the root's /meta. Never over an existing file.
+ * */
+mor_code mor_iterations_write(const char* path, const mor_iterations* all, const char* problem, const char* formulation,
+                              const char* solver, mor_error* error);
 
 #endif

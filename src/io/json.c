@@ -26,8 +26,7 @@ static size_t sequence(const unsigned char* s)
     }
     if (s[0] >= 0xf0 && s[0] <= 0xf4) {
         unsigned low = s[0] == 0xf0 ? 0x90 : 0x80, high = s[0] == 0xf4 ? 0x8f : 0xbf;
-        return s[1] >= low && s[1] <= high && (s[2] & 0xc0) == 0x80 && (s[3] & 0xc0) == 0x80 ? 4
-                                                                                             : 0;
+        return s[1] >= low && s[1] <= high && (s[2] & 0xc0) == 0x80 && (s[3] & 0xc0) == 0x80 ? 4 : 0;
     }
     return 0;
 }
@@ -62,10 +61,8 @@ static void put_text(FILE* out, const char* text)
                 fputs("\\t", out);
                 break;
             default:
-                if (c < 0x20 || c == 0x7f)
-                    fprintf(out, "\\u%04x", c);
-                else
-                    fputc(c, out);
+                if (c < 0x20 || c == 0x7f) fprintf(out, "\\u%04x", c);
+                else fputc(c, out);
             }
         }
     }

@@ -45,7 +45,8 @@ static void* take(mor_json_document* d, size_t size)
 
 static mor_code fail(reader* r, const char* text)
 {
-    return mor_fail_at(r->error, MOR_BAD_INPUT, r->document->name, r->line, (int)(r->at - r->line_start) + 1, "%s", text);
+    return mor_fail_at(r->error, MOR_BAD_INPUT, r->document->name, r->line, (int)(r->at - r->line_start) + 1, "%s",
+                       text);
 }
 
 static void skip_space(reader* r)
@@ -65,7 +66,10 @@ static int hex4(const char* s)
     int value = 0;
     for (int i = 0; i < 4; i++) {
         char c = s[i];
-        int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+        int digit = c >= '0' && c <= '9'   ? c - '0'
+                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                           : -1;
         if (digit < 0) return -1;
         value = 16 * value + digit;
     }
@@ -76,8 +80,11 @@ static char* put_utf8(char* out, unsigned c)
 {
     if (c < 0x80) *out++ = (char)c;
     else if (c < 0x800) *out++ = (char)(0xC0 | c >> 6), *out++ = (char)(0x80 | (c & 63));
-    else if (c < 0x10000) *out++ = (char)(0xE0 | c >> 12), *out++ = (char)(0x80 | (c >> 6 & 63)), *out++ = (char)(0x80 | (c & 63));
-    else *out++ = (char)(0xF0 | c >> 18), *out++ = (char)(0x80 | (c >> 12 & 63)), *out++ = (char)(0x80 | (c >> 6 & 63)), *out++ = (char)(0x80 | (c & 63));
+    else if (c < 0x10000)
+        *out++ = (char)(0xE0 | c >> 12), *out++ = (char)(0x80 | (c >> 6 & 63)), *out++ = (char)(0x80 | (c & 63));
+    else
+        *out++ = (char)(0xF0 | c >> 18), *out++ = (char)(0x80 | (c >> 12 & 63)), *out++ = (char)(0x80 | (c >> 6 & 63)),
+        *out++ = (char)(0x80 | (c & 63));
     return out;
 }
 
@@ -143,7 +150,8 @@ static mor_code read_number(reader* r, double* number)
         ok = s > exponent;
     }
     size_t length = (size_t)(s - r->at);
-    if (!ok || length >= sizeof copy) return fail(r, "expected a value: a number, \"text\", [list], {object}, true, false or null");
+    if (!ok || length >= sizeof copy)
+        return fail(r, "expected a value: a number, \"text\", [list], {object}, true, false or null");
     memcpy(copy, r->at, length);
     copy[length] = '\0';
     *number = strtod(copy, NULL);
@@ -202,7 +210,8 @@ static mor_code read_all(reader* r)
             if (parent && parent->kind == MOR_JSON_OBJECT) {
                 if (*r->at != '"') return fail(r, "expected a \"key\"");
                 if ((code = read_string(r, &name)) != MOR_OK) return code;
-                if (parent->count < 64 && mor_json_get(parent, name)) return fail(r, "this key is in the object already");
+                if (parent->count < 64 && mor_json_get(parent, name))
+                    return fail(r, "this key is in the object already");
                 skip_space(r);
                 if (r->at >= r->end || *r->at != ':') return fail(r, "expected ':' after the key");
                 r->at++;
@@ -326,13 +335,16 @@ mor_code mor_json_fail(const mor_json_document* d, const mor_json_value* v, mor_
     return mor_fail_at(error, MOR_BAD_INPUT, d->name, v->line, v->column, "%s", text);
 }
 
-mor_code mor_json_numbers_of(const mor_json_document* d, const mor_json_value* list, const char* what, int count, double* out, mor_error* error)
+mor_code mor_json_numbers_of(const mor_json_document* d, const mor_json_value* list, const char* what, int count,
+                             double* out, mor_error* error)
 {
     if (list->kind != MOR_JSON_LIST || list->count != count)
-        return mor_json_fail(d, list, error, "'%s' has %d numbers; expected a list of %d", what, list->kind == MOR_JSON_LIST ? list->count : 0, count);
+        return mor_json_fail(d, list, error, "'%s' has %d numbers; expected a list of %d", what,
+                             list->kind == MOR_JSON_LIST ? list->count : 0, count);
     int i = 0;
     for (const mor_json_value* v = list->first; v; v = v->next) {
-        if (v->kind != MOR_JSON_NUMBER) return mor_json_fail(d, v, error, "'%s' holds something that is not a number", what);
+        if (v->kind != MOR_JSON_NUMBER)
+            return mor_json_fail(d, v, error, "'%s' holds something that is not a number", what);
         out[i++] = v->number;
     }
     return MOR_OK;

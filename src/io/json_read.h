@@ -12,16 +12,23 @@
 
 #include "moreau/base.h"
 
-typedef enum mor_json_kind { MOR_JSON_NULL, MOR_JSON_BOOL, MOR_JSON_NUMBER, MOR_JSON_TEXT, MOR_JSON_LIST, MOR_JSON_OBJECT } mor_json_kind;
+typedef enum mor_json_kind {
+    MOR_JSON_NULL,
+    MOR_JSON_BOOL,
+    MOR_JSON_NUMBER,
+    MOR_JSON_TEXT,
+    MOR_JSON_LIST,
+    MOR_JSON_OBJECT
+} mor_json_kind;
 
 typedef struct mor_json_value {
     mor_json_kind kind;
     int line, column;
-    const char* key;  /* inside an object */
-    double number;    /* MOR_JSON_NUMBER; MOR_JSON_BOOL: 0 or 1 */
-    const char* text; /* MOR_JSON_TEXT, UTF-8 */
+    const char* key;                     /* inside an object */
+    double number;                       /* MOR_JSON_NUMBER; MOR_JSON_BOOL: 0 or 1 */
+    const char* text;                    /* MOR_JSON_TEXT, UTF-8 */
     struct mor_json_value *first, *next; /* members; siblings */
-    int count;        /* members */
+    int count;                           /* members */
 } mor_json_value;
 
 typedef struct mor_json_document mor_json_document;
@@ -34,8 +41,10 @@ const mor_json_value* mor_json_root(const mor_json_document* document);
 /* The member called `key`, NULL if there is none or `object` is no object. */
 const mor_json_value* mor_json_get(const mor_json_value* object, const char* key);
 /* A failure at a value. */
-mor_code mor_json_fail(const mor_json_document* document, const mor_json_value* value, mor_error* error, const char* format, ...) MOR_PRINTF(4, 5);
+mor_code mor_json_fail(const mor_json_document* document, const mor_json_value* value, mor_error* error,
+                       const char* format, ...) MOR_PRINTF(4, 5);
 /* Exactly `count` finite numbers of a list; `what` names it in messages. */
-mor_code mor_json_numbers_of(const mor_json_document* document, const mor_json_value* list, const char* what, int count, double* out, mor_error* error);
+mor_code mor_json_numbers_of(const mor_json_document* document, const mor_json_value* list, const char* what, int count,
+                             double* out, mor_error* error);
 
 #endif

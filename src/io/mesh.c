@@ -148,17 +148,14 @@ static mor_code load(mor_mesh_file* file)
         file->text = more;
         room *= 2;
     }
-    if (!file->text)
-        code = mor_fail(file->error, MOR_SYSTEM, "%s: out of memory", file->path);
+    if (!file->text) code = mor_fail(file->error, MOR_SYSTEM, "%s: out of memory", file->path);
     else if (ferror(in))
         code = mor_fail(file->error, MOR_BAD_INPUT, "%s: cannot be read: %s", file->path, strerror(errno));
     else if ((long)file->size > FILE_MAX)
         code = mor_fail(file->error, MOR_BAD_INPUT, "%s: larger than %ld MB; collision meshes are small", file->path,
                         FILE_MAX >> 20);
-    else if (file->size == 0)
-        code = mor_fail(file->error, MOR_BAD_INPUT, "%s: the file is empty", file->path);
-    else
-        file->text[file->size] = '\0';
+    else if (file->size == 0) code = mor_fail(file->error, MOR_BAD_INPUT, "%s: the file is empty", file->path);
+    else file->text[file->size] = '\0';
     fclose(in);
     return code;
 }
@@ -230,10 +227,8 @@ static mor_geometry* make_piece(const mor_mesh_file* file, int index, double sca
     if (g) return g;
     char where[96] = "";
     if (piece->name[0]) snprintf(where, sizeof where, "'%s': ", piece->name);
-    if (piece->line)
-        mor_fail_at(file->error, why.code, file->path, piece->line, 1, "%s%s", where, why.text);
-    else
-        mor_fail(file->error, why.code, "%s: %s%s", file->path, where, why.text);
+    if (piece->line) mor_fail_at(file->error, why.code, file->path, piece->line, 1, "%s%s", where, why.text);
+    else mor_fail(file->error, why.code, "%s: %s%s", file->path, where, why.text);
     return NULL;
 }
 

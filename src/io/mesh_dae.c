@@ -302,10 +302,8 @@ static void XMLCALL on_start(void* user, const char* name, const char** attribut
         const char* meter = attribute(attributes, "meter");
         char* end = NULL;
         double v = meter ? strtod(meter, &end) : 1.0;
-        if (!isfinite(v) || v <= 0.0 || (end && *end))
-            fail_here(d, "the unit's length in metres must be positive");
-        else
-            d->unit = v;
+        if (!isfinite(v) || v <= 0.0 || (end && *end)) fail_here(d, "the unit's length in metres must be positive");
+        else d->unit = v;
     } else if (is(name, "geometry")) {
         geometry* g = list_add(d, &d->geometries, sizeof *g);
         if (!g) return;
@@ -328,10 +326,8 @@ static void XMLCALL on_start(void* user, const char* name, const char** attribut
         copy_id(a->id, attribute(attributes, "id"));
         d->in_vertices = true;
     } else if (is(name, "triangles") || is(name, "polylist") || is(name, "polygons")) {
-        if (d->geometries.count == 0)
-            fail_here(d, "polygons outside of a geometry");
-        else
-            begin_primitive(d, is(name, "polygons"));
+        if (d->geometries.count == 0) fail_here(d, "polygons outside of a geometry");
+        else begin_primitive(d, is(name, "polygons"));
     } else if (is(name, "tristrips") || is(name, "trifans") || is(name, "ph") || is(name, "spline") ||
                is(name, "convex_mesh")) {
         fail_here(d, "strips, fans, polygons with holes and splines are not read; export triangles");
@@ -432,14 +428,10 @@ static void XMLCALL on_end(void* user, const char* name)
     if (d->code != MOR_OK) return;
     if (d->collect && is(name, "up_axis")) {
         const char* s = d->text ? d->text + strspn(d->text, " \t\r\n") : "";
-        if (strncmp(s, "X_UP", 4) == 0)
-            d->up = 0;
-        else if (strncmp(s, "Z_UP", 4) == 0)
-            d->up = 2;
-        else if (strncmp(s, "Y_UP", 4) == 0)
-            d->up = 1;
-        else
-            fail_here(d, "up_axis must be X_UP, Y_UP or Z_UP");
+        if (strncmp(s, "X_UP", 4) == 0) d->up = 0;
+        else if (strncmp(s, "Z_UP", 4) == 0) d->up = 2;
+        else if (strncmp(s, "Y_UP", 4) == 0) d->up = 1;
+        else fail_here(d, "up_axis must be X_UP, Y_UP or Z_UP");
     } else if (d->collect && wanted(name)) {
         end_numbers(d, name);
     }
@@ -535,10 +527,8 @@ static mor_code emit_node(dae* d, int index, const transform* above, int depth)
             if (is(u->kind == USE_GEOMETRY ? AT(geometry, d->geometries, k)->id : AT(node, d->nodes, k)->id, u->target))
                 found = k;
         if (found < 0) return wrong(d, u->line, "nothing in the file is called", u->target);
-        if (u->kind == USE_GEOMETRY)
-            emit_geometry(d, found, n->name, &T);
-        else
-            emit_node(d, found, &T, depth + 1);
+        if (u->kind == USE_GEOMETRY) emit_geometry(d, found, n->name, &T);
+        else emit_node(d, found, &T, depth + 1);
     }
     for (int i = index + 1; i < d->nodes.count && d->code == MOR_OK; i++)
         if (AT(node, d->nodes, i)->parent == index) emit_node(d, i, &T, depth + 1);

@@ -45,10 +45,8 @@ static double atom(expression* e)
     if (root) e->at += 4;
     if (accept(e, '(')) {
         double v = 0.0;
-        if (++e->depth > NESTING_MAX)
-            e->wrong = true;
-        else
-            v = sum(e);
+        if (++e->depth > NESTING_MAX) e->wrong = true;
+        else v = sum(e);
         e->depth--;
         if (!accept(e, ')')) e->wrong = true;
         return root ? sqrt(v) : v;
@@ -64,10 +62,8 @@ static double atom(expression* e)
         return 0.0;
     }
     double v = strtod(e->at, &end);
-    if (end == e->at || end > e->end)
-        e->wrong = true;
-    else
-        e->at = end;
+    if (end == e->at || end > e->end) e->wrong = true;
+    else e->at = end;
     return v;
 }
 
@@ -75,10 +71,8 @@ static double signed_atom(expression* e)
 {
     double sign = 1.0;
     while (!e->wrong) {
-        if (accept(e, '-'))
-            sign = -sign;
-        else if (!accept(e, '+'))
-            break;
+        if (accept(e, '-')) sign = -sign;
+        else if (!accept(e, '+')) break;
     }
     return sign * atom(e);
 }
@@ -94,10 +88,8 @@ static double signed_power(expression* e)
 {
     double sign = 1.0;
     for (;;) {
-        if (accept(e, '-'))
-            sign = -sign;
-        else if (!accept(e, '+'))
-            return sign * power(e);
+        if (accept(e, '-')) sign = -sign;
+        else if (!accept(e, '+')) return sign * power(e);
     }
 }
 
@@ -105,12 +97,9 @@ static double product(expression* e)
 {
     double v = signed_power(e);
     while (!e->wrong) {
-        if (accept(e, '*'))
-            v *= signed_power(e);
-        else if (accept(e, '/'))
-            v /= signed_power(e);
-        else
-            break;
+        if (accept(e, '*')) v *= signed_power(e);
+        else if (accept(e, '/')) v /= signed_power(e);
+        else break;
     }
     return v;
 }
@@ -119,12 +108,9 @@ static double sum(expression* e)
 {
     double v = product(e);
     while (!e->wrong) {
-        if (accept(e, '+'))
-            v += product(e);
-        else if (accept(e, '-'))
-            v -= product(e);
-        else
-            break;
+        if (accept(e, '+')) v += product(e);
+        else if (accept(e, '-')) v -= product(e);
+        else break;
     }
     return v;
 }
@@ -160,12 +146,9 @@ static const char* expression_end(const char* s, const char* end)
 {
     int depth = 0;
     for (; s < end; s++) {
-        if (*s == '(')
-            depth++;
-        else if (*s == ')')
-            depth--;
-        else if (depth <= 0 && isspace((unsigned char)*s))
-            break;
+        if (*s == '(') depth++;
+        else if (*s == ')') depth--;
+        else if (depth <= 0 && isspace((unsigned char)*s)) break;
     }
     return s;
 }
@@ -300,10 +283,8 @@ mor_code mor_mesh_read_poly(mor_mesh_file* file)
     p.columns = malloc(NUMBERS_MAX * sizeof *p.columns);
     mor_code code = MOR_SYSTEM;
     int n = 0, m = 0, base = -1;
-    if (!p.numbers || !p.columns)
-        mor_fail(file->error, MOR_SYSTEM, "%s: out of memory", file->path);
-    else if (mor_mesh_piece_begin(file, "", 0, 1))
-        code = read_count(&p, "vertices", &n);
+    if (!p.numbers || !p.columns) mor_fail(file->error, MOR_SYSTEM, "%s: out of memory", file->path);
+    else if (mor_mesh_piece_begin(file, "", 0, 1)) code = read_count(&p, "vertices", &n);
     if (code == MOR_OK) code = read_vertices(&p, n, &base);
     if (code == MOR_OK) code = read_count(&p, "faces", &m);
     if (code == MOR_OK) code = read_faces(&p, n, m, base);

@@ -130,10 +130,10 @@ typedef struct triplets {
     double* x;
 } triplets;
 
-#define TRY(call)                      \
-    do {                               \
-        mor_code try_code = (call);    \
-        if (try_code) return try_code; \
+#define TRY(call)                                                                                                      \
+    do {                                                                                                               \
+        mor_code try_code = (call);                                                                                    \
+        if (try_code) return try_code;                                                                                 \
     } while (0)
 
 static mor_code reserve(reader* r, triplets* t, long count, bool twice)
@@ -356,7 +356,9 @@ static mor_code read_mlcp(reader* r, mor_problem_file* file)
         }
         TRY(read_ints(r, count, &kinds, 0, 1, "kind of a block (1 complementary, 0 equation)"));
         TRY(read_triplets(r, &t));
-        if (t.cols != size || t.rows < size) return fail(r, "the matrix does not fit the blocks; it needs at least one row and exactly one column per unknown");
+        if (t.cols != size || t.rows < size)
+            return fail(
+                r, "the matrix does not fit the blocks; it needs at least one row and exactly one column per unknown");
         /* more equations than unknowns: pad with unknowns that enter nowhere */
         lower = mor_arena_zero(r->arena, (size_t)t.rows, sizeof *lower);
         if (!lower) return mor_fail(r->error, MOR_SYSTEM, "out of memory");
@@ -404,8 +406,8 @@ static mor_code read_contacts(reader* r, mor_problem* p)
     TRY(read_int(r, &p->dim, 1, 5, "rows per contact"));
     if (p->dim != dim) {
         char text[160];
-        snprintf(text, sizeof text, "contacts have %d rows, but a problem of kind %s has %d; is the kind right?", p->dim,
-                 mor_form_name(p->form), dim);
+        snprintf(text, sizeof text, "contacts have %d rows, but a problem of kind %s has %d; is the kind right?",
+                 p->dim, mor_form_name(p->form), dim);
         return fail(r, text);
     }
     TRY(read_int(r, &p->contact_count, 0, INT_MAX / 8, "number of contacts"));
@@ -429,8 +431,8 @@ static mor_code read_contacts(reader* r, mor_problem* p)
 
 /* ---------------------------------------------------------------------------- the file */
 
-static const mor_form forms[] = { MOR_GFC_ROLLING, MOR_GFC2D, MOR_GFC3D, MOR_FC_ROLLING, MOR_FC2D, MOR_FC3D, MOR_MLCP,
-                                  MOR_LCP };
+static const mor_form forms[] = { MOR_GFC_ROLLING, MOR_GFC2D, MOR_GFC3D, MOR_FC_ROLLING,
+                                  MOR_FC2D,        MOR_FC3D,  MOR_MLCP,  MOR_LCP };
 enum { FORMS = sizeof forms / sizeof *forms };
 
 mor_form mor_form_of_kind(const char* kind)
@@ -491,7 +493,8 @@ void mor_problem_file_free(mor_problem_file* file)
     *file = (mor_problem_file){ 0 };
 }
 
-static mor_code read_text(const char* path, const char* name, const char* kind, mor_problem_file* file, mor_error* error)
+static mor_code read_text(const char* path, const char* name, const char* kind, mor_problem_file* file,
+                          mor_error* error)
 {
     mor_problem* p = &file->problem;
     char* text = NULL;
@@ -499,10 +502,13 @@ static mor_code read_text(const char* path, const char* name, const char* kind, 
     TRY(load(path, file->arena, &text, &size, error));
     p->form = kind ? mor_form_of_kind(kind) : guess_form(path, name);
     if (!p->form && kind)
-        return mor_fail(error, MOR_BAD_INPUT, "unknown kind '%s'; known: lcp, mlcp, fc2d, fc3d, gfc2d, gfc3d, rfc3d, grfc3d", kind);
+        return mor_fail(error, MOR_BAD_INPUT,
+                        "unknown kind '%s'; known: lcp, mlcp, fc2d, fc3d, gfc2d, gfc3d, rfc3d, grfc3d", kind);
     if (!p->form)
         return mor_fail(error, MOR_BAD_INPUT,
-                        "%s: cannot tell the kind of problem from its name; give --kind lcp, mlcp, fc2d, fc3d, gfc2d, gfc3d, rfc3d or grfc3d", path);
+                        "%s: cannot tell the kind of problem from its name; give --kind lcp, mlcp, fc2d, fc3d, gfc2d, "
+                        "gfc3d, rfc3d or grfc3d",
+                        path);
     reader r = { path, text, text, text + size, file->arena, error };
     file->columns = -1;
     TRY(p->form == MOR_LCP ? read_lcp(&r, p) : p->form == MOR_MLCP ? read_mlcp(&r, file) : read_contacts(&r, p));
@@ -543,8 +549,8 @@ static void write_matrix(FILE* f, const mor_matrix* A)
         return;
     }
     int count = A->p[A->rows];
-    fprintf(f, "2\n%d\n%d\n1\nCSparse\ntriplet: %d-by-%d, nzmax: %d nnz: %d\n", A->rows, A->cols, A->rows, A->cols, count,
-            count);
+    fprintf(f, "2\n%d\n%d\n1\nCSparse\ntriplet: %d-by-%d, nzmax: %d nnz: %d\n", A->rows, A->cols, A->rows, A->cols,
+            count, count);
     for (int i = 0; i < A->rows; i++)
         for (int k = A->p[i]; k < A->p[i + 1]; k++) fprintf(f, "    %d %d : %.17g\n", i, A->i[k], A->x[k]);
 }

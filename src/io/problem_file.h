@@ -9,8 +9,9 @@
 
 typedef struct mor_problem_file {
     mor_problem problem; /* problem.name: the file's name without its folder */
-    int columns;         /* numbers of z that belong to the file; less than size for a rectangular mlcp, which is padded */
-    mor_arena* arena;    /* owns everything above */
+    /* numbers of z that belong to the file; less than size for a rectangular mlcp, which is padded */
+    int columns;
+    mor_arena* arena; /* owns everything above */
 } mor_problem_file;
 
 /* `kind`: "lcp", "mlcp", "fc2d", "fc3d", "gfc2d", "gfc3d", "rfc3d", "grfc3d", or NULL: taken from the folder's name

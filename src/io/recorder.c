@@ -20,10 +20,10 @@
 struct mor_recorder {
     mor_frames* frames;
     int every, body_count, world_capacity;
-    mor_body_id* bodies;  /* at opening, in world order */
-    int* slot_body;       /* id.index1 -> recorded body, -1: none */
+    mor_body_id* bodies; /* at opening, in world order */
+    int* slot_body;      /* id.index1 -> recorded body, -1: none */
     uint32_t slot_count;
-    int* recorded;        /* world order -> recorded body in this frame */
+    int* recorded;                                      /* world order -> recorded body in this frame */
     double correction_work, contact_work, applied_work; /* since the last frame */
     int failures;
     int* channels; /* of the bus, by their numbers */
@@ -167,8 +167,8 @@ static bool remember_bodies(mor_recorder* r, const mor_world* world)
     return true;
 }
 
-static bool describe(const mor_recorder* r, const mor_world* world, mor_frames_body** bodies,
-                     mor_frames_shape** shapes, int* shape_count)
+static bool describe(const mor_recorder* r, const mor_world* world, mor_frames_body** bodies, mor_frames_shape** shapes,
+                     int* shape_count)
 {
     *shape_count = 0;
     for (int i = 0; i < r->body_count; i++) *shape_count += mor_body_shape_count(world, r->bodies[i]);
@@ -201,7 +201,8 @@ static bool choose_channels(mor_recorder* r, const mor_world* world, const mor_s
         mor_bus_channel c;
         mor_bus_channel_at(world, i, &c);
         bool wanted = false;
-        for (int k = 0; mor_scene_record_bus(scene, k); k++) wanted = wanted || mor_bus_match(mor_scene_record_bus(scene, k), c.name);
+        for (int k = 0; mor_scene_record_bus(scene, k); k++)
+            wanted = wanted || mor_bus_match(mor_scene_record_bus(scene, k), c.name);
         if (!wanted) continue;
         (*out)[r->channel_count] = c;
         r->channels[r->channel_count++] = i;
@@ -230,7 +231,8 @@ mor_recorder* mor_recorder_open(const char* path, const mor_world* world, const 
     if (joints) mor_joint_places(world, joints);
     if (r) r->joint_count = joint_count;
     mor_bus_channel* channels = NULL;
-    if (!r || !joints || !remember_bodies(r, world) || !choose_channels(r, world, scene, &channels) || !describe(r, world, &bodies, &shapes, &shape_count)) {
+    if (!r || !joints || !remember_bodies(r, world) || !choose_channels(r, world, scene, &channels) ||
+        !describe(r, world, &bodies, &shapes, &shape_count)) {
         mor_fail(error, MOR_SYSTEM, "%s: out of memory", path);
     } else {
         r->every = scene ? mor_scene_record_every(scene) : 1;

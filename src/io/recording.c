@@ -28,8 +28,7 @@ static mor_code read_meta(mor_recording* r, mor_error* error)
     mor_recording_info* info = &r->info;
     char format[64];
     int contacts = 0;
-    if (!mor_h5_exists(&r->h5, "/meta") ||
-        mor_h5_get_text(&r->h5, "/meta", "format", format, sizeof format, NULL) ||
+    if (!mor_h5_exists(&r->h5, "/meta") || mor_h5_get_text(&r->h5, "/meta", "format", format, sizeof format, NULL) ||
         strcmp(format, MOR_RECORDING_FORMAT) != 0)
         return mor_fail(error, MOR_BAD_INPUT, "%s:/meta: an HDF5 file, but not a Moreau recording", r->h5.path);
     mor_code code = mor_h5_get_int(&r->h5, "/meta", "version", &info->version, error);
@@ -68,7 +67,8 @@ static mor_code read_bodies(mor_recording* r, mor_error* error)
     mor_code code = mor_h5_dims(&r->h5, "/bodies/kind", &rank, dims, error);
     if (code) return code;
     if (rank != 1 || dims[0] > INT_MAX / 8)
-        return mor_fail(error, MOR_BAD_INPUT, "%s:/bodies/kind: wrong shape; one number per body is expected", r->h5.path);
+        return mor_fail(error, MOR_BAD_INPUT, "%s:/bodies/kind: wrong shape; one number per body is expected",
+                        r->h5.path);
     r->info.bodies = (int)dims[0];
     r->names = calloc(dims[0] + 1, sizeof *r->names);
     r->kinds = calloc(dims[0] + 1, sizeof *r->kinds);
@@ -231,8 +231,8 @@ mor_code mor_recording_body_impulse(const mor_recording* r, int body, double* im
     enum { BLOCK = 8192 };
     const int frames = r->info.frames;
     if (!r->info.has_contacts)
-        return mor_fail(error, MOR_BAD_INPUT, "%s:/contacts: contacts were not recorded one by one (record: contacts: true)",
-                        r->h5.path);
+        return mor_fail(error, MOR_BAD_INPUT,
+                        "%s:/contacts: contacts were not recorded one by one (record: contacts: true)", r->h5.path);
     double* start = calloc((size_t)frames + 1, sizeof *start);
     double* count = calloc((size_t)frames + 1, sizeof *count);
     int32_t* pair = calloc(BLOCK, 2 * sizeof *pair);
@@ -250,9 +250,11 @@ mor_code mor_recording_body_impulse(const mor_recording* r, int body, double* im
     int f = 0;
     for (size_t first = 0; !code && first < rows; first += BLOCK) {
         size_t n = rows - first < BLOCK ? rows - first : BLOCK;
-        code = mor_h5_read(&r->h5, "/contacts/body", MOR_H5_INT, 2, (size_t[]){ first, 0 }, (size_t[]){ n, 2 }, pair, error);
+        code = mor_h5_read(&r->h5, "/contacts/body", MOR_H5_INT, 2, (size_t[]){ first, 0 }, (size_t[]){ n, 2 }, pair,
+                           error);
         if (!code)
-            code = mor_h5_read(&r->h5, "/contacts/impulse", MOR_H5_DOUBLE, 2, (size_t[]){ first, 0 }, (size_t[]){ n, 3 }, p, error);
+            code = mor_h5_read(&r->h5, "/contacts/impulse", MOR_H5_DOUBLE, 2, (size_t[]){ first, 0 },
+                               (size_t[]){ n, 3 }, p, error);
         for (size_t k = 0; !code && k < n; k++) {
             while (f < frames - 1 && (double)(first + k) >= start[f] + count[f]) f++;
             double sign = (pair[2 * k + 1] == body) - (pair[2 * k] == body);
@@ -289,19 +291,21 @@ double* mor_recording_table(const mor_recording* r, const char* path, int* rows,
     return data;
 }
 
-mor_code mor_recording_shape(const mor_recording* r, const char* path, int* rows, int* width, char* unit, size_t unit_size,
-                             mor_error* error)
+mor_code mor_recording_shape(const mor_recording* r, const char* path, int* rows, int* width, char* unit,
+                             size_t unit_size, mor_error* error)
 {
     int rank;
     size_t dims[MOR_H5_RANK], total = 1;
-    if (!mor_h5_exists(&r->h5, path)) return mor_fail(error, MOR_BAD_INPUT, "%s:%s: there is no such dataset", r->h5.path, path);
+    if (!mor_h5_exists(&r->h5, path))
+        return mor_fail(error, MOR_BAD_INPUT, "%s:%s: there is no such dataset", r->h5.path, path);
     mor_code code = mor_h5_dims(&r->h5, path, &rank, dims, error);
     if (code) return code;
     for (int i = 1; i < rank; i++) total *= dims[i] <= INT_MAX ? dims[i] : INT_MAX;
     *rows = rank < 1 ? 0 : dims[0] > INT_MAX ? INT_MAX : (int)dims[0];
     *width = total > INT_MAX / 16 ? 0 : (int)total;
     unit[0] = '\0';
-    if (mor_h5_has_attribute(&r->h5, path, "unit")) code = mor_h5_get_text(&r->h5, path, "unit", unit, unit_size, error);
+    if (mor_h5_has_attribute(&r->h5, path, "unit"))
+        code = mor_h5_get_text(&r->h5, path, "unit", unit, unit_size, error);
     return code;
 }
 
@@ -316,8 +320,8 @@ char* mor_recording_texts(const mor_recording* r, const char* path, size_t width
     return texts;
 }
 
-mor_code mor_recording_rows(const mor_recording* r, const char* path, size_t first, size_t count, int width, double* values,
-                            mor_error* error)
+mor_code mor_recording_rows(const mor_recording* r, const char* path, size_t first, size_t count, int width,
+                            double* values, mor_error* error)
 {
     int rank;
     size_t dims[MOR_H5_RANK], start[MOR_H5_RANK] = { first }, total = 1;
@@ -325,10 +329,11 @@ mor_code mor_recording_rows(const mor_recording* r, const char* path, size_t fir
     if (code) return code;
     for (int i = 1; i < rank; i++) total *= dims[i] <= INT_MAX ? dims[i] : INT_MAX;
     if (rank < 1 || total != (size_t)width)
-        return mor_fail(error, MOR_BAD_INPUT, "%s:%s: wrong shape; rows of %d numbers are expected", r->h5.path, path, width);
+        return mor_fail(error, MOR_BAD_INPUT, "%s:%s: wrong shape; rows of %d numbers are expected", r->h5.path, path,
+                        width);
     if (first > dims[0] || count > dims[0] - first)
-        return mor_fail(error, MOR_BAD_INPUT, "%s:%s: has %zu rows; %zu to %zu are needed", r->h5.path, path, dims[0], first,
-                        first + count);
+        return mor_fail(error, MOR_BAD_INPUT, "%s:%s: has %zu rows; %zu to %zu are needed", r->h5.path, path, dims[0],
+                        first, first + count);
     if (count == 0) return MOR_OK;
     dims[0] = count;
     return mor_h5_read(&r->h5, path, MOR_H5_DOUBLE, rank, start, dims, values, error);

@@ -39,15 +39,13 @@ bool mor_recording_has(const mor_recording* recording, const char* path);
  * info.frames entries. */
 mor_code mor_recording_series(const mor_recording* recording, const char* path, double* values, mor_error* error);
 /* Frames x 7 (x y z qw qx qy qz) and frames x 6 (linear, angular) of one body; either may be NULL. */
-mor_code mor_recording_body(const mor_recording* recording, int body, double* pose, double* velocity,
-                            mor_error* error);
+mor_code mor_recording_body(const mor_recording* recording, int body, double* pose, double* velocity, mor_error* error);
 /* Poses of all bodies in frames first .. first + count: count x bodies x 7. */
-mor_code mor_recording_poses(const mor_recording* recording, int first, int count, double* poses,
-                             mor_error* error);
+mor_code mor_recording_poses(const mor_recording* recording, int first, int count, double* poses, mor_error* error);
 /* Contact totals of each frame [N s]: sum of normal impulses, the largest one, sum of friction impulses.
  * Any may be NULL. Known also when contacts are not recorded one by one. */
-mor_code mor_recording_contact_totals(const mor_recording* recording, double* normal, double* largest,
-                                      double* friction, mor_error* error);
+mor_code mor_recording_contact_totals(const mor_recording* recording, double* normal, double* largest, double* friction,
+                                      mor_error* error);
 /* The total contact impulse on one body in each frame, frames x 3, world [N s]. Bad input when contacts
  * were not recorded. */
 mor_code mor_recording_body_impulse(const mor_recording* recording, int body, double* impulse, mor_error* error);
@@ -56,11 +54,12 @@ mor_code mor_recording_body_impulse(const mor_recording* recording, int body, do
 double* mor_recording_table(const mor_recording* recording, const char* path, int* rows, int* columns,
                             mor_error* error);
 /* Rows of a numeric dataset, numbers per row, and its unit ("" if it has none). */
-mor_code mor_recording_shape(const mor_recording* recording, const char* path, int* rows, int* width, char* unit, size_t unit_size,
-                             mor_error* error);
-/* The texts of a dataset of `count` strings, each cut to `width` bytes with a zero at its end. The caller frees the result;
- * NULL and a sentence on failure. */
-char* mor_recording_texts(const mor_recording* recording, const char* path, size_t width, size_t count, mor_error* error);
+mor_code mor_recording_shape(const mor_recording* recording, const char* path, int* rows, int* width, char* unit,
+                             size_t unit_size, mor_error* error);
+/* The texts of a dataset of `count` strings, each cut to `width` bytes with a zero at its end. The caller frees the
+ * result; NULL and a sentence on failure. */
+char* mor_recording_texts(const mor_recording* recording, const char* path, size_t width, size_t count,
+                          mor_error* error);
 /* Rows first .. first + count of any numeric dataset, as doubles: count x width, where width is what the caller expects
  * the other dimensions to multiply to. Bad input when the dataset is not like that or too short. */
 mor_code mor_recording_rows(const mor_recording* recording, const char* path, size_t first, size_t count, int width,

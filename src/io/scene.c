@@ -10,8 +10,7 @@ static const char* stem(mor_document* document, const char* path, mor_error* err
     const char* slash = strrchr(path, '/');
     const char* start = slash ? slash + 1 : path;
     const char* dot = strrchr(start, '.');
-    return mor_document_text(document, start,
-                             dot && dot > start ? (size_t)(dot - start) : strlen(start), error);
+    return mor_document_text(document, start, dot && dot > start ? (size_t)(dot - start) : strlen(start), error);
 }
 
 /* Checks names and options of methods on a world without bodies. */
@@ -56,13 +55,12 @@ static const char* join(mor_scene* scene, const char* const* lines, mor_error* e
     return text;
 }
 
-static mor_code fill(mor_scene* scene, const char* text, size_t length, const char* path,
-                     const char* const* overrides, mor_error* error)
+static mor_code fill(mor_scene* scene, const char* text, size_t length, const char* path, const char* const* overrides,
+                     mor_error* error)
 {
     scene->text = text;
     scene->name = stem(&scene->document, path, error);
-    const mor_source* source =
-        scene->name ? mor_source_create(&scene->document, path, error) : NULL;
+    const mor_source* source = scene->name ? mor_source_create(&scene->document, path, error) : NULL;
     if (!source) return MOR_SYSTEM;
     mor_node* root = mor_document_load(&scene->document, text, length, source, error);
     if (!root) return MOR_BAD_INPUT;
@@ -77,9 +75,8 @@ static mor_code fill(mor_scene* scene, const char* text, size_t length, const ch
     return code ? code : check_methods(scene, error);
 }
 
-mor_scene* mor_scene_parse(const char* text, size_t length, const char* name,
-                           const char* const* overrides, const mor_library* library,
-                           mor_error* error)
+mor_scene* mor_scene_parse(const char* text, size_t length, const char* name, const char* const* overrides,
+                           const mor_library* library, mor_error* error)
 {
     mor_scene* scene = create(library, error);
     if (!scene) return NULL;
@@ -91,8 +88,7 @@ mor_scene* mor_scene_parse(const char* text, size_t length, const char* name,
     return scene;
 }
 
-mor_scene* mor_scene_load(const char* path, const char* const* overrides,
-                          const mor_library* library, mor_error* error)
+mor_scene* mor_scene_load(const char* path, const char* const* overrides, const mor_library* library, mor_error* error)
 {
     mor_scene* scene = create(library, error);
     if (!scene) return NULL;
@@ -108,8 +104,7 @@ mor_scene* mor_scene_load(const char* path, const char* const* overrides,
 void mor_scene_destroy(mor_scene* scene)
 {
     if (!scene) return;
-    for (const mor_scene_geometry* g = scene->geometries; g; g = g->next)
-        mor_geometry_release(g->geometry);
+    for (const mor_scene_geometry* g = scene->geometries; g; g = g->next) mor_geometry_release(g->geometry);
     for (int i = 0; i < scene->robot_count; i++) mor_robot_destroy(scene->robots[i].model);
     mor_arena_destroy(scene->document.arena);
 }

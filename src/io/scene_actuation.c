@@ -1,17 +1,21 @@
 /* What a scene says of one robot's motors, feet, sensors and links, to definitions; and into a world.
  *
- * Numbers by joint are a mapping `joint: value`, or one number for all joints. Motor couplings are the whole matrix, or a list
- * of { joints, matrix } blocks. A point of a foot with radius 0 becomes a tetrahedron standing on its tip: its contact with
- * anything flat is the point itself. */
+ * Numbers by joint are a mapping `joint: value`, or one number for all joints. Motor couplings are the whole matrix, or
+ * a list of { joints, matrix } blocks. A point of a foot with radius 0 becomes a tetrahedron standing on its tip: its
+ * contact with anything flat is the point itself. */
 #include "io/scene_def.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char* joint_name(const mor_robot_model* m, int j) { return mor_robot_link(m, mor_robot_link_of_joint(m, j))->joint_name; }
+static const char* joint_name(const mor_robot_model* m, int j)
+{
+    return mor_robot_link(m, mor_robot_link_of_joint(m, j))->joint_name;
+}
 
-int mor_scene_joint_number(const mor_robot_model* model, const mor_node* at, bool key, const char* name, mor_error* error)
+int mor_scene_joint_number(const mor_robot_model* model, const mor_node* at, bool key, const char* name,
+                           mor_error* error)
 {
     int joint = mor_robot_find_joint(model, name);
     if (joint >= 0) return joint;
@@ -43,14 +47,16 @@ int mor_scene_frame_number(const mor_robot_model* model, const mor_node* at, con
 /* A number; .inf where it means "none". */
 static mor_code read_one(const mor_node* node, const char* what, double* out, mor_error* error)
 {
-    if (node->kind == MOR_NODE_SCALAR && !node->quoted && (strcmp(node->text, ".inf") == 0 || strcmp(node->text, "inf") == 0) && strstr(what, "limit")) {
+    if (node->kind == MOR_NODE_SCALAR && !node->quoted &&
+        (strcmp(node->text, ".inf") == 0 || strcmp(node->text, "inf") == 0) && strstr(what, "limit")) {
         *out = INFINITY;
         return MOR_OK;
     }
     return mor_read_number(node, what, out, error);
 }
 
-mor_code mor_scene_by_joint(const mor_robot_model* model, const mor_node* node, const char* what, double* out, mor_error* error)
+mor_code mor_scene_by_joint(const mor_robot_model* model, const mor_node* node, const char* what, double* out,
+                            mor_error* error)
 {
     int n = mor_robot_joint_count(model);
     mor_code code = MOR_OK;
@@ -61,7 +67,8 @@ mor_code mor_scene_by_joint(const mor_robot_model* model, const mor_node* node, 
         for (int j = 0; j < n; j++) out[j] = x;
         return MOR_OK;
     }
-    if (node->kind != MOR_NODE_MAP) return mor_node_fail(node, error, "%s must be a number or a mapping joint: number", what);
+    if (node->kind != MOR_NODE_MAP)
+        return mor_node_fail(node, error, "%s must be a number or a mapping joint: number", what);
     for (const mor_node* v = node->first; v && code == MOR_OK; v = v->next) {
         int joint = mor_scene_joint_number(model, v, true, v->key, error);
         if (joint < 0) return MOR_BAD_INPUT;
@@ -71,7 +78,8 @@ mor_code mor_scene_by_joint(const mor_robot_model* model, const mor_node* node, 
 }
 
 /* A list of joint names as flags. */
-static mor_code read_flags(const mor_robot_model* model, const mor_node* list, const char* what, bool* flags, mor_error* error)
+static mor_code read_flags(const mor_robot_model* model, const mor_node* list, const char* what, bool* flags,
+                           mor_error* error)
 {
     mor_code code = mor_read_list(list, what, error);
     for (const mor_node* n = list->first; n && code == MOR_OK; n = n->next) {
@@ -85,10 +93,12 @@ static mor_code read_flags(const mor_robot_model* model, const mor_node* list, c
 }
 
 /* A square matrix of `size` rows, placed at rows and columns `at` of out (n x n). */
-static mor_code read_matrix(const mor_node* node, const char* what, int size, const int* at, int n, double* out, mor_error* error)
+static mor_code read_matrix(const mor_node* node, const char* what, int size, const int* at, int n, double* out,
+                            mor_error* error)
 {
     if (node->kind != MOR_NODE_LIST || node->count != size)
-        return mor_node_fail(node, error, "%s must have %d rows, one per joint, not %d", what, size, node->kind == MOR_NODE_LIST ? node->count : 0);
+        return mor_node_fail(node, error, "%s must have %d rows, one per joint, not %d", what, size,
+                             node->kind == MOR_NODE_LIST ? node->count : 0);
     int i = 0;
     for (const mor_node* row = node->first; row; row = row->next, i++) {
         double values[256];
@@ -101,7 +111,8 @@ static mor_code read_matrix(const mor_node* node, const char* what, int size, co
 }
 
 /* `coupling` and `reflected_inertia` as matrices: whole, or blocks { joints, matrix }. */
-static mor_code read_blocks(mor_scene* scene, const mor_robot_model* m, const mor_node* node, const char* what, double* out, mor_error* error)
+static mor_code read_blocks(mor_scene* scene, const mor_robot_model* m, const mor_node* node, const char* what,
+                            double* out, mor_error* error)
 {
     int n = mor_robot_joint_count(m);
     int* at = mor_scene_alloc(scene, (size_t)n + 1, sizeof *at, error);
@@ -141,7 +152,8 @@ static double* filled(mor_scene* scene, int n, double value, mor_error* error)
 static const mor_node* said(const mor_node* n) { return n && n->kind == MOR_NODE_MAP && !n->first ? NULL : n; }
 
 /* Reflected inertia, given or from rotors and gears, goes into the model. */
-static mor_code read_inertia(mor_scene* scene, mor_scene_robot* robot, const mor_raw_motors* raw, const double* ratio, const double* coupling, mor_error* error)
+static mor_code read_inertia(mor_scene* scene, mor_scene_robot* robot, const mor_raw_motors* raw, const double* ratio,
+                             const double* coupling, mor_error* error)
 {
     const mor_robot_model* m = robot->model;
     int n = mor_robot_joint_count(m);
@@ -149,10 +161,12 @@ static mor_code read_inertia(mor_scene* scene, mor_scene_robot* robot, const mor
     double* diagonal = filled(scene, n, 0.0, error);
     if (!matrix || !diagonal) return MOR_SYSTEM;
     bool full = false;
-    const mor_node *given = said(raw->reflected_inertia), *rotors = said(raw->rotor_inertia), *at = given ? given : rotors;
+    const mor_node *given = said(raw->reflected_inertia), *rotors = said(raw->rotor_inertia),
+                   *at = given ? given : rotors;
     mor_code code = MOR_OK;
     if (given && rotors)
-        return mor_node_fail(rotors, error, "give rotor_inertia (with ratio and coupling) or reflected_inertia, not both");
+        return mor_node_fail(rotors, error,
+                             "give rotor_inertia (with ratio and coupling) or reflected_inertia, not both");
     if (given && given->kind == MOR_NODE_LIST) {
         full = true;
         code = read_blocks(scene, m, given, "reflected_inertia", matrix, error);
@@ -163,7 +177,8 @@ static mor_code read_inertia(mor_scene* scene, mor_scene_robot* robot, const mor
         if (!rotor) return MOR_SYSTEM;
         if ((code = mor_scene_by_joint(m, rotors, "rotor_inertia", rotor, error))) return code;
         mor_error inner = { 0 };
-        if (mor_reflected_inertia(n, ratio, rotor, coupling, matrix, &inner)) return mor_node_fail(at, error, "%s", inner.text);
+        if (mor_reflected_inertia(n, ratio, rotor, coupling, matrix, &inner))
+            return mor_node_fail(at, error, "%s", inner.text);
         full = coupling != NULL;
         for (int j = 0; j < n; j++) diagonal[j] = matrix[j * (n + 1)];
     } else {
@@ -171,7 +186,8 @@ static mor_code read_inertia(mor_scene* scene, mor_scene_robot* robot, const mor
     }
     if (code) return code;
     mor_error inner = { 0 };
-    if (mor_robot_set_reflected(robot->model, full ? NULL : diagonal, full ? matrix : NULL, &inner)) return mor_node_fail(at, error, "%s", inner.text);
+    if (mor_robot_set_reflected(robot->model, full ? NULL : diagonal, full ? matrix : NULL, &inner))
+        return mor_node_fail(at, error, "%s", inner.text);
     return MOR_OK;
 }
 
@@ -188,10 +204,15 @@ static mor_code read_motors(mor_scene* scene, mor_scene_robot* robot, const mor_
         const char* name;
         const double** out;
         double initial;
-    } all[] = { { raw.ratio, "ratio", &d->ratio, 1.0 }, { raw.kt, "kt", &d->kt, 0.0 }, { raw.current_limit, "current_limit", &d->current_limit, INFINITY },
-                { raw.torque_limit, "torque_limit", &d->torque_limit, INFINITY }, { raw.speed_limit, "speed_limit", &d->speed_limit, INFINITY },
-                { raw.viscous, "viscous", &d->viscous, 0.0 }, { raw.coulomb, "coulomb", &d->coulomb, 0.0 },
-                { raw.bandwidth, "bandwidth", &d->bandwidth, 0.0 }, { raw.damping_ratio, "damping_ratio", &d->damping_ratio, 0.0 } };
+    } all[] = { { raw.ratio, "ratio", &d->ratio, 1.0 },
+                { raw.kt, "kt", &d->kt, 0.0 },
+                { raw.current_limit, "current_limit", &d->current_limit, INFINITY },
+                { raw.torque_limit, "torque_limit", &d->torque_limit, INFINITY },
+                { raw.speed_limit, "speed_limit", &d->speed_limit, INFINITY },
+                { raw.viscous, "viscous", &d->viscous, 0.0 },
+                { raw.coulomb, "coulomb", &d->coulomb, 0.0 },
+                { raw.bandwidth, "bandwidth", &d->bandwidth, 0.0 },
+                { raw.damping_ratio, "damping_ratio", &d->damping_ratio, 0.0 } };
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
         if (!all[k].node) continue;
         double* x = filled(scene, n, all[k].initial, error);
@@ -215,7 +236,8 @@ static mor_code read_motors(mor_scene* scene, mor_scene_robot* robot, const mor_
 
 /* ------------------------------------------------------------------------------------- feet */
 
-static mor_code add_point_shape(mor_scene* scene, mor_scene_robot* robot, const mor_node* at, int frame, mor_vec3 p, double radius, mor_error* error)
+static mor_code add_point_shape(mor_scene* scene, mor_scene_robot* robot, const mor_node* at, int frame, mor_vec3 p,
+                                double radius, mor_error* error)
 {
     const mor_frame_def* f = mor_robot_frame(robot->model, frame);
     mor_error inner = { 0 };
@@ -228,7 +250,9 @@ static mor_code add_point_shape(mor_scene* scene, mor_scene_robot* robot, const 
     }
     *owned = (mor_scene_geometry){ g, scene->geometries };
     scene->geometries = owned;
-    mor_link_shape shape = { .link = f->link, .geometry = g, .pose = { mor_pose_point(&f->pose, p), f->pose.rotation }, .frame = frame };
+    mor_link_shape shape = {
+        .link = f->link, .geometry = g, .pose = { mor_pose_point(&f->pose, p), f->pose.rotation }, .frame = frame
+    };
     if (mor_robot_add_shape(robot->model, &shape, &inner)) return mor_node_fail(at, error, "%s", inner.text);
     return MOR_OK;
 }
@@ -243,7 +267,10 @@ static mor_code read_foot(mor_scene* scene, mor_scene_robot* robot, const mor_no
     robot->feet[robot->foot_count++] = frame;
     if (!shapes) {
         char note[240];
-        snprintf(note, sizeof note, "robot %.60s: the points of foot %.60s do not touch anything: its shapes do ('collide: feet' for the points)", robot->def.name, raw.link);
+        snprintf(note, sizeof note,
+                 "robot %.60s: the points of foot %.60s do not touch anything: its shapes do ('collide: feet' for the "
+                 "points)",
+                 robot->def.name, raw.link);
         return raw.points ? mor_scene_note(scene, note, error) : MOR_OK;
     }
     if (!raw.points) return mor_node_fail(node, error, "with 'collide: feet' a foot has 'points'; add them");
@@ -269,7 +296,9 @@ static mor_code read_sensor(mor_scene* scene, mor_scene_robot* robot, const mor_
     bool on_joint = d->kind == MOR_SENSOR_ENCODER || d->kind == MOR_SENSOR_TORQUE;
     const char *need = on_joint ? "joint" : "link", *wrong = on_joint ? "link" : "joint";
     if (!mor_node_get(node, need)) return mor_node_fail(node, error, "this sensor has no '%s'; add it", need);
-    if (mor_node_get(node, wrong)) return mor_node_fail_key(mor_node_get(node, wrong), error, "this sensor sits on a %s, not on a %s", need, wrong);
+    if (mor_node_get(node, wrong))
+        return mor_node_fail_key(mor_node_get(node, wrong), error, "this sensor sits on a %s, not on a %s", need,
+                                 wrong);
     if (on_joint) d->joint = mor_scene_joint_number(robot->model, mor_node_get(node, "joint"), false, raw.joint, error);
     else d->frame = mor_scene_frame_number(robot->model, mor_node_get(node, "link"), raw.link, error);
     if ((on_joint ? d->joint : d->frame) < 0) return MOR_BAD_INPUT;
@@ -303,7 +332,8 @@ mor_code mor_scene_read_actuation(mor_scene* scene, mor_scene_robot* robot, cons
         if ((code = mor_read_list(raw->feet, "feet", error))) return code;
         robot->feet = mor_scene_alloc(scene, (size_t)raw->feet->count + 1, sizeof *robot->feet, error);
         if (!robot->feet) return MOR_SYSTEM;
-        for (const mor_node* f = raw->feet->first; f && code == MOR_OK; f = f->next) code = read_foot(scene, robot, f, raw->collide == 2, error);
+        for (const mor_node* f = raw->feet->first; f && code == MOR_OK; f = f->next)
+            code = read_foot(scene, robot, f, raw->collide == 2, error);
     } else if (raw->collide == 2) {
         return mor_node_fail(mor_node_get(robot->node, "collide"), error, "'collide: feet' needs 'feet' with points");
     }
@@ -311,7 +341,8 @@ mor_code mor_scene_read_actuation(mor_scene* scene, mor_scene_robot* robot, cons
     if ((code = mor_read_list(raw->sensors, "sensors", error))) return code;
     robot->sensors = mor_scene_alloc(scene, (size_t)raw->sensors->count + 1, sizeof *robot->sensors, error);
     if (!robot->sensors) return MOR_SYSTEM;
-    for (const mor_node* s = raw->sensors->first; s && code == MOR_OK; s = s->next) code = read_sensor(scene, robot, s, error);
+    for (const mor_node* s = raw->sensors->first; s && code == MOR_OK; s = s->next)
+        code = read_sensor(scene, robot, s, error);
     return code;
 }
 
@@ -340,5 +371,6 @@ mor_code mor_scene_add_actuation(const mor_scene* scene, mor_world* world, int r
     }
     if (code == MOR_OK) return MOR_OK;
     const mor_node* at = mor_node_get(r->node, "motors");
-    return code == MOR_SYSTEM ? mor_fail(error, code, "%s", inner.text) : mor_node_fail(at ? at : r->node, error, "%s", inner.text);
+    return code == MOR_SYSTEM ? mor_fail(error, code, "%s", inner.text)
+                              : mor_node_fail(at ? at : r->node, error, "%s", inner.text);
 }

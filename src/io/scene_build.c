@@ -36,13 +36,11 @@ static void option_names(const mor_world* world, const char* stage, const char* 
     }
     int n = 0;
     for (int t = 0; t < 2; t++)
-        for (const mor_field* f = tables[t]; f && f->name && n < MAX_OPTIONS - 1; f++)
-            names[n++] = f->name;
+        for (const mor_field* f = tables[t]; f && f->name && n < MAX_OPTIONS - 1; f++) names[n++] = f->name;
     names[n] = NULL;
 }
 
-static mor_code check_option(const mor_world* world, const char* stage, const mor_node* node,
-                             mor_error* error)
+static mor_code check_option(const mor_world* world, const char* stage, const mor_node* node, mor_error* error)
 {
     const char* names[MAX_OPTIONS];
     char list[400] = "none";
@@ -56,15 +54,13 @@ static mor_code check_option(const mor_world* world, const char* stage, const mo
     const char* method = mor_world_method(world, stage);
     const char* near = mor_did_you_mean(node->key, names);
     if (near)
-        return mor_node_fail_key(node, error,
-                                 "unknown option '%.60s' of %s '%s'; did you mean '%s'?", node->key,
-                                 stage, method ? method : "", near);
-    return mor_node_fail_key(node, error, "unknown option '%.60s' of %s '%s'; known: %s", node->key,
-                             stage, method ? method : "", list);
+        return mor_node_fail_key(node, error, "unknown option '%.60s' of %s '%s'; did you mean '%s'?", node->key, stage,
+                                 method ? method : "", near);
+    return mor_node_fail_key(node, error, "unknown option '%.60s' of %s '%s'; known: %s", node->key, stage,
+                             method ? method : "", list);
 }
 
-static mor_code set_option(mor_world* world, const char* stage, const mor_node* node,
-                           mor_error* error)
+static mor_code set_option(mor_world* world, const char* stage, const mor_node* node, mor_error* error)
 {
     mor_error inner = { 0 };
     char text[80];
@@ -73,8 +69,7 @@ static mor_code set_option(mor_world* world, const char* stage, const mor_node* 
     if (node->kind != MOR_NODE_SCALAR || !*node->text)
         return mor_node_fail(node, error, "%s must be a single value, not %s", node->key,
                              mor_node_describe(node, text));
-    if (mor_world_set_option(world, stage, node->key, node->text, &inner))
-        return at_value(node, &inner, error);
+    if (mor_world_set_option(world, stage, node->key, node->text, &inner)) return at_value(node, &inner, error);
     return MOR_OK;
 }
 
@@ -90,8 +85,7 @@ static mor_code set_stage(mor_world* world, const mor_node* node, mor_error* err
     if (name) {
         mor_code code = mor_read_text(name, node->key, &word, error);
         if (code) return code;
-        if (mor_world_set_method(world, node->key, word, &inner))
-            return at_value(name, &inner, error);
+        if (mor_world_set_method(world, node->key, word, &inner)) return at_value(name, &inner, error);
     }
     if (node->kind != MOR_NODE_MAP) return MOR_OK;
     for (const mor_node* n = node->first; n; n = n->next) {
@@ -105,7 +99,7 @@ mor_code mor_scene_set_methods(const mor_scene* scene, mor_world* world, mor_err
 {
     static const char* const stages[] = { "formulation", "solver", "collision", "stabilisation", "integrator", NULL };
     static const char* const options[] = { "relinearise", "friction_directions", "friction_align", "sticking",
-                                           "v_rest",      "on_failure",          "max_failures", NULL };
+                                           "v_rest",      "on_failure",          "max_failures",   NULL };
     if (!scene->method) return MOR_OK;
     for (const char* const* s = stages; *s; s++) {
         const mor_node* node = mor_node_get(scene->method, *s);
@@ -115,8 +109,7 @@ mor_code mor_scene_set_methods(const mor_scene* scene, mor_world* world, mor_err
     for (const char* const* o = options; *o; o++) {
         const mor_node* node = mor_node_get(scene->method, *o);
         if (!node) continue;
-        bool automatic = strcmp(*o, "v_rest") == 0 && node->kind == MOR_NODE_SCALAR &&
-                         strcmp(node->text, "auto") == 0;
+        bool automatic = strcmp(*o, "v_rest") == 0 && node->kind == MOR_NODE_SCALAR && strcmp(node->text, "auto") == 0;
         mor_code code = automatic ? MOR_OK : set_option(world, "method", node, error);
         if (code) return code;
     }
@@ -124,23 +117,21 @@ mor_code mor_scene_set_methods(const mor_scene* scene, mor_world* world, mor_err
 }
 
 /* Materials keep their order: the scene's i-th becomes the world's first_material + i. */
-static mor_code add_materials(const mor_scene* scene, mor_world* world, int* index,
-                              mor_error* error)
+static mor_code add_materials(const mor_scene* scene, mor_world* world, int* index, mor_error* error)
 {
     index[0] = 0;
-    for (int i = 1; i < scene->material_count; i++)
-        index[i] = mor_world_add_material(world, &scene->materials[i]);
+    for (int i = 1; i < scene->material_count; i++) index[i] = mor_world_add_material(world, &scene->materials[i]);
     for (int i = 0; i < scene->pair_count; i++) {
         const mor_scene_pair* p = &scene->pairs[i];
-        mor_code code = mor_world_set_pair(world, index[p->material[0]], index[p->material[1]],
-                                           p->friction, p->restitution, error);
+        mor_code code =
+            mor_world_set_pair(world, index[p->material[0]], index[p->material[1]], p->friction, p->restitution, error);
         if (code) return code;
     }
     return MOR_OK;
 }
 
-static mor_code add_body(const mor_scene* scene, mor_world* world, const mor_scene_item* item,
-                         const int* material, mor_body_shape* shapes, mor_error* error)
+static mor_code add_body(const mor_scene* scene, mor_world* world, const mor_scene_item* item, const int* material,
+                         mor_body_shape* shapes, mor_error* error)
 {
     const mor_scene_body* body = &scene->bodies[item->body];
     mor_body_def def = body->def;
@@ -161,8 +152,7 @@ static mor_code add_body(const mor_scene* scene, mor_world* world, const mor_sce
 
 static void on_user(void* scene, mor_world* world) { mor_scene_apply_forces(scene, world); }
 
-static mor_code populate(const mor_scene* scene, mor_world* world, mor_arena* scratch,
-                         mor_error* error)
+static mor_code populate(const mor_scene* scene, mor_world* world, mor_arena* scratch, mor_error* error)
 {
     int most = 0;
     for (int i = 0; i < scene->body_count; i++)
@@ -246,8 +236,7 @@ void mor_scene_apply_forces(const mor_scene* scene, mor_world* world)
         const mor_body_state state = mor_body_get_state(world, body);
         mor_vec3 force = f->body_frame ? mor_rotate(state.pose.rotation, f->force) : f->force;
         mor_vec3 torque = f->body_frame ? mor_rotate(state.pose.rotation, f->torque) : f->torque;
-        mor_body_apply(world, body, force,
-                       f->has_point ? mor_pose_point(&state.pose, f->point) : state.com);
+        mor_body_apply(world, body, force, f->has_point ? mor_pose_point(&state.pose, f->point) : state.com);
         mor_body_apply_torque(world, body, torque);
     }
 }

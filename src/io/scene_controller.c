@@ -1,8 +1,9 @@
 /* Controllers of a scene, to definitions; and into a world.
  *
- * CSV files: a head line `t,joint,joint,...`, then lines of as many numbers with increasing times; without a head there is one
- * column for every joint of the robot in its order. Lines that are empty or begin with '#' are skipped. `moves` is the same in
- * the scene itself: [ { at: 0, targets: { joint: value } }, ... ], where a joint that is not named keeps its last value. */
+ * CSV files: a head line `t,joint,joint,...`, then lines of as many numbers with increasing times; without a head there
+ * is one column for every joint of the robot in its order. Lines that are empty or begin with '#' are skipped. `moves`
+ * is the same in the scene itself: [ { at: 0, targets: { joint: value } }, ... ], where a joint that is not named keeps
+ * its last value. */
 #include "io/scene_def.h"
 
 #include <stdio.h>
@@ -36,7 +37,8 @@ static bool next_field(const char** s, const char* end, const char** from, const
 }
 
 /* Columns from the head line: columns[k] = joint of the k-th column after the time. */
-static mor_code read_head(const csv* c, const char* end, const mor_robot_model* model, int* columns, int* count, bool* has, mor_error* error)
+static mor_code read_head(const csv* c, const char* end, const mor_robot_model* model, int* columns, int* count,
+                          bool* has, mor_error* error)
 {
     const char *s = c->start, *from, *to;
     next_field(&s, end, &from, &to);
@@ -62,14 +64,16 @@ static mor_code read_head(const csv* c, const char* end, const mor_robot_model* 
     return *count ? MOR_OK : fail_at(c, c->start, error, "the head names no joint; write t,joint,...");
 }
 
-static mor_code read_line(const csv* c, const char* end, const int* columns, int count, double* time, double* values, mor_error* error)
+static mor_code read_line(const csv* c, const char* end, const int* columns, int count, double* time, double* values,
+                          mor_error* error)
 {
     const char *s = c->start, *from, *to;
     char sentence[160];
     for (int k = 0; k <= count; k++) {
         if (!next_field(&s, end, &from, &to)) {
-            snprintf(sentence, sizeof sentence, "this line has %d number%s; %d are needed: the time and one for each of %d joint%s", k, k == 1 ? "" : "s", count + 1, count,
-                     count == 1 ? "" : "s");
+            snprintf(sentence, sizeof sentence,
+                     "this line has %d number%s; %d are needed: the time and one for each of %d joint%s", k,
+                     k == 1 ? "" : "s", count + 1, count, count == 1 ? "" : "s");
             return fail_at(c, end, error, sentence);
         }
         char* after;
@@ -80,13 +84,15 @@ static mor_code read_line(const csv* c, const char* end, const int* columns, int
         else values[columns[k - 1]] = x;
     }
     if (next_field(&s, end, &from, &to)) {
-        snprintf(sentence, sizeof sentence, "this line has more than the %d numbers of the time and %d joint%s", count + 1, count, count == 1 ? "" : "s");
+        snprintf(sentence, sizeof sentence, "this line has more than the %d numbers of the time and %d joint%s",
+                 count + 1, count, count == 1 ? "" : "s");
         return fail_at(c, from, error, sentence);
     }
     return MOR_OK;
 }
 
-static mor_code read_csv(mor_scene* scene, const mor_node* node, const char* name, const mor_robot_model* model, mor_motion_table* table, mor_error* error)
+static mor_code read_csv(mor_scene* scene, const mor_node* node, const char* name, const mor_robot_model* model,
+                         mor_motion_table* table, mor_error* error)
 {
     size_t length;
     const char* path = mor_path_from(&scene->document, node, name, error);
@@ -121,8 +127,10 @@ static mor_code read_csv(mor_scene* scene, const mor_node* node, const char* nam
             }
             for (int j = 0; j < n; j++) columns[j] = j, has[j] = true;
         }
-        if ((code = read_line(&c, end, columns, count, &times[rows], values + (size_t)rows * (size_t)n, error))) return code;
-        if (rows > 0 && !(times[rows] > times[rows - 1])) return fail_at(&c, c.start, error, "times must increase from line to line");
+        if ((code = read_line(&c, end, columns, count, &times[rows], values + (size_t)rows * (size_t)n, error)))
+            return code;
+        if (rows > 0 && !(times[rows] > times[rows - 1]))
+            return fail_at(&c, c.start, error, "times must increase from line to line");
         rows++;
     }
     if (rows == 0) return mor_node_fail(node, error, "the file '%.200s' has no lines of numbers", path);
@@ -132,7 +140,8 @@ static mor_code read_csv(mor_scene* scene, const mor_node* node, const char* nam
 
 /* ------------------------------------------------------------------------------------ moves */
 
-static mor_code read_moves(mor_scene* scene, const mor_node* list, const mor_robot_model* model, const double* start, mor_motion_table* table, mor_error* error)
+static mor_code read_moves(mor_scene* scene, const mor_node* list, const mor_robot_model* model, const double* start,
+                           mor_motion_table* table, mor_error* error)
 {
     int n = mor_robot_joint_count(model);
     mor_code code = mor_read_list(list, "moves", error);
@@ -147,10 +156,13 @@ static mor_code read_moves(mor_scene* scene, const mor_node* list, const mor_rob
         mor_raw_move raw;
         if ((code = mor_keys_read(&mor_keys_move, m, scene->dimension, &raw, error))) return code;
         times[row] = raw.at;
-        if (row > 0 && !(times[row] > times[row - 1])) return mor_node_fail(mor_node_get(m, "at"), error, "times of moves must increase");
-        memcpy(values + (size_t)row * (size_t)n, row ? values + (size_t)(row - 1) * (size_t)n : start, (size_t)n * sizeof *values);
+        if (row > 0 && !(times[row] > times[row - 1]))
+            return mor_node_fail(mor_node_get(m, "at"), error, "times of moves must increase");
+        memcpy(values + (size_t)row * (size_t)n, row ? values + (size_t)(row - 1) * (size_t)n : start,
+               (size_t)n * sizeof *values);
         if ((code = mor_read_map(raw.targets, "targets", error))) return code;
-        if ((code = mor_scene_by_joint(model, raw.targets, "targets", values + (size_t)row * (size_t)n, error))) return code;
+        if ((code = mor_scene_by_joint(model, raw.targets, "targets", values + (size_t)row * (size_t)n, error)))
+            return code;
         for (const mor_node* t = raw.targets->first; t; t = t->next) has[mor_robot_find_joint(model, t->key)] = true;
     }
     *table = (mor_motion_table){ .rows = row, .joints = n, .times = times, .values = values, .has = has };
@@ -159,7 +171,8 @@ static mor_code read_moves(mor_scene* scene, const mor_node* list, const mor_rob
 
 /* ------------------------------------------------------------------------------ definitions */
 
-static mor_code find_type(mor_scene* scene, const mor_node* at, const char* name, const mor_controller** type, mor_error* error)
+static mor_code find_type(mor_scene* scene, const mor_node* at, const char* name, const mor_controller** type,
+                          mor_error* error)
 {
     const char* names[129];
     char known[400] = "";
@@ -174,10 +187,12 @@ static mor_code find_type(mor_scene* scene, const mor_node* at, const char* name
     if ((*type = mor_library_controller(scene->library, name))) return MOR_OK;
     const char* near = mor_did_you_mean(name, names);
     if (near) return mor_node_fail(at, error, "unknown type of controller '%.60s'; did you mean '%s'?", name, near);
-    return mor_node_fail(at, error, "unknown type of controller '%.60s'; known: %s, and those of --plugin", name, known);
+    return mor_node_fail(at, error, "unknown type of controller '%.60s'; known: %s, and those of --plugin", name,
+                         known);
 }
 
-static mor_code read_options(mor_scene* scene, const mor_node* map, const mor_controller* type, mor_controller_def* d, mor_error* error)
+static mor_code read_options(mor_scene* scene, const mor_node* map, const mor_controller* type, mor_controller_def* d,
+                             mor_error* error)
 {
     void* options = mor_scene_alloc(scene, type->options_size + 1, 1, error);
     if (!options) return MOR_SYSTEM;
@@ -187,15 +202,18 @@ static mor_code read_options(mor_scene* scene, const mor_node* map, const mor_co
     mor_code code = mor_read_map(map, "options", error);
     for (const mor_node* n = map->first; n && code == MOR_OK; n = n->next) {
         mor_error inner = { 0 };
-        if (!type->fields || !type->fields->name) return mor_node_fail_key(n, error, "controllers of type '%s' have no options", type->name);
+        if (!type->fields || !type->fields->name)
+            return mor_node_fail_key(n, error, "controllers of type '%s' have no options", type->name);
         if (n->kind != MOR_NODE_SCALAR) return mor_node_fail(n, error, "%s must be a single value", n->key);
-        if (mor_fields_set(type->fields, options, n->key, n->text, &inner)) return mor_node_fail(n, error, "%s", inner.text);
+        if (mor_fields_set(type->fields, options, n->key, n->text, &inner))
+            return mor_node_fail(n, error, "%s", inner.text);
     }
     return code;
 }
 
 /* Which joints: all, one, or a list. */
-static mor_code read_joints(mor_scene* scene, const mor_node* node, const mor_raw_controller* raw, const mor_scene_robot* robot, mor_controller_def* d, mor_error* error)
+static mor_code read_joints(mor_scene* scene, const mor_node* node, const mor_raw_controller* raw,
+                            const mor_scene_robot* robot, mor_controller_def* d, mor_error* error)
 {
     if (!raw->joint && !raw->joints) return MOR_OK;
     if (raw->joint && raw->joints) return mor_node_fail(raw->joints, error, "give joint or joints, not both");
@@ -204,12 +222,14 @@ static mor_code read_joints(mor_scene* scene, const mor_node* node, const mor_ra
     d->joints = flags;
     const mor_node* list = raw->joints;
     mor_code code = list ? mor_read_list(list, "joints", error) : MOR_OK;
-    for (const mor_node* n = list ? list->first : mor_node_get(node, "joint"); n && code == MOR_OK; n = list ? n->next : NULL) {
+    for (const mor_node* n = list ? list->first : mor_node_get(node, "joint"); n && code == MOR_OK;
+         n = list ? n->next : NULL) {
         const char* name;
         if ((code = mor_read_text(n, "joint", &name, error))) return code;
         int joint = mor_scene_joint_number(robot->model, n, false, name, error);
         if (joint < 0) return MOR_BAD_INPUT;
-        if (robot->motors.actuated && !robot->motors.actuated[joint]) return mor_node_fail(n, error, "joint '%.60s' has no motor: it is not in 'actuated'", name);
+        if (robot->motors.actuated && !robot->motors.actuated[joint])
+            return mor_node_fail(n, error, "joint '%.60s' has no motor: it is not in 'actuated'", name);
         flags[joint] = true;
     }
     return code;
@@ -240,11 +260,14 @@ static mor_code read_controller(mor_scene* scene, const mor_node* node, mor_erro
     if (positions) memcpy(target, robot->def.s, (size_t)n * sizeof *target);
     d->target = target, d->kp = kp, d->ki = ki, d->kd = kd;
     if ((code = read_joints(scene, node, &raw, robot, d, error))) return code;
-    if ((code = mor_scene_by_joint(m, raw.targets, "targets", target, error)) || (code = mor_scene_by_joint(m, raw.kp, "kp", kp, error)) ||
-        (code = mor_scene_by_joint(m, raw.ki, "ki", ki, error)) || (code = mor_scene_by_joint(m, raw.kd, "kd", kd, error)))
+    if ((code = mor_scene_by_joint(m, raw.targets, "targets", target, error)) ||
+        (code = mor_scene_by_joint(m, raw.kp, "kp", kp, error)) ||
+        (code = mor_scene_by_joint(m, raw.ki, "ki", ki, error)) ||
+        (code = mor_scene_by_joint(m, raw.kd, "kd", kd, error)))
         return code;
     for (int j = 0; j < n; j++)
-        if (kp[j] < 0.0 || kd[j] < 0.0) return mor_node_fail(node, error, "kp and kd must not be negative: they would push away from the target");
+        if (kp[j] < 0.0 || kd[j] < 0.0)
+            return mor_node_fail(node, error, "kp and kd must not be negative: they would push away from the target");
     if (raw.file && raw.moves) return mor_node_fail(raw.moves, error, "give file or moves, not both");
     mor_motion_table* table = mor_scene_alloc(scene, 1, sizeof *table, error);
     if (!table) return MOR_SYSTEM;
@@ -286,7 +309,11 @@ static mor_code check_bus(const mor_scene* scene, const mor_world* world, mor_er
         bool found = false;
         mor_bus_channel c;
         for (int i = 0; !found && mor_bus_channel_at(world, i, &c); i++) found = mor_bus_match(pattern, c.name);
-        if (!found) return mor_node_fail(n, error, "nothing on the output bus is called '%.80s'; names are robot.quantity, * stands for anything", pattern);
+        if (!found)
+            return mor_node_fail(
+                n, error,
+                "nothing on the output bus is called '%.80s'; names are robot.quantity, * stands for anything",
+                pattern);
     }
     return code;
 }
@@ -294,12 +321,15 @@ static mor_code check_bus(const mor_scene* scene, const mor_world* world, mor_er
 mor_code mor_scene_add_controllers(const mor_scene* scene, mor_world* world, mor_error* error)
 {
     mor_error inner = { 0 };
-    if (scene->control_step > 0.0 && mor_world_set_control_step(world, scene->control_step, &inner)) return mor_fail(error, inner.code, "%s", inner.text);
-    if (scene->maximal && scene->controller_count) return mor_node_fail(scene->controllers[0].node, error, "controllers need 'coordinates: minimal'");
+    if (scene->control_step > 0.0 && mor_world_set_control_step(world, scene->control_step, &inner))
+        return mor_fail(error, inner.code, "%s", inner.text);
+    if (scene->maximal && scene->controller_count)
+        return mor_node_fail(scene->controllers[0].node, error, "controllers need 'coordinates: minimal'");
     for (int i = 0; i < scene->controller_count; i++) {
         const mor_scene_controller* c = &scene->controllers[i];
         if (mor_world_add_controller(world, &c->def, &inner) >= 0) continue;
-        return inner.code == MOR_SYSTEM ? mor_fail(error, MOR_SYSTEM, "%s", inner.text) : mor_node_fail(c->node, error, "%s", inner.text);
+        return inner.code == MOR_SYSTEM ? mor_fail(error, MOR_SYSTEM, "%s", inner.text)
+                                        : mor_node_fail(c->node, error, "%s", inner.text);
     }
     return check_bus(scene, world, error);
 }

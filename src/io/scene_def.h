@@ -36,7 +36,7 @@ typedef struct mor_scene_pair {
 } mor_scene_pair;
 
 typedef struct mor_scene_force {
-    int item;         /* or, if robot >= 0, a link of a robot: */
+    int item; /* or, if robot >= 0, a link of a robot: */
     int robot, frame;
     bool has_point, body_frame;
     mor_vec3 force, torque, point; /* point in the body frame */
@@ -127,27 +127,21 @@ void* mor_scene_alloc(mor_scene* scene, size_t count, size_t size, mor_error* er
 /* Appends a line to the notes. */
 mor_code mor_scene_note(mor_scene* scene, const char* line, mor_error* error);
 /* Index of a material by name; -1 and an error at the node when there is none. */
-int mor_scene_material(const mor_scene* scene, const mor_node* node, const char* name,
-                       mor_error* error);
+int mor_scene_material(const mor_scene* scene, const mor_node* node, const char* name, mor_error* error);
 /* Index of an item by name; -1 and an error at the node when there is none. */
-int mor_scene_find(const mor_scene* scene, const mor_node* node, const char* name,
-                   mor_error* error);
+int mor_scene_find(const mor_scene* scene, const mor_node* node, const char* name, mor_error* error);
 
 /* Fills a scene from a merged document. Needs no world. */
 mor_code mor_scene_read(mor_scene* scene, const mor_node* root, mor_error* error);
 /* The parts of it. */
 mor_code mor_scene_read_materials(mor_scene* scene, const mor_raw_scene* raw, mor_error* error);
 mor_code mor_scene_read_bodies(mor_scene* scene, const mor_node* list, mor_error* error);
-mor_code mor_scene_read_shapes(mor_scene* scene, const mor_node* node, mor_body_def* def,
-                               mor_error* error);
+mor_code mor_scene_read_shapes(mor_scene* scene, const mor_node* node, mor_body_def* def, mor_error* error);
 /* `orientation` (or, in 2-D, `angle`) of a mapping; identity when it has neither. */
-mor_code mor_scene_read_turn(const mor_scene* scene, const mor_node* map, mor_quat* turn,
-                             mor_error* error);
+mor_code mor_scene_read_turn(const mor_scene* scene, const mor_node* map, mor_quat* turn, mor_error* error);
 /* Copies of a body: grid, repeat, random. */
-mor_code mor_scene_place(mor_scene* scene, int body, const mor_raw_body* raw, mor_pose pose,
-                         mor_error* error);
-mor_scene_motion* mor_motion_read(mor_scene* scene, const mor_node* node, const char* name,
-                                  mor_error* error);
+mor_code mor_scene_place(mor_scene* scene, int body, const mor_raw_body* raw, mor_pose pose, mor_error* error);
+mor_scene_motion* mor_motion_read(mor_scene* scene, const mor_node* node, const char* name, mor_error* error);
 mor_code mor_scene_read_joints(mor_scene* scene, const mor_node* list, mor_error* error);
 /* Joints between the copies items[first ...] of a `repeat`. */
 mor_code mor_scene_chain_joints(mor_scene* scene, const mor_node* node, int first, int count, mor_error* error);
@@ -163,10 +157,12 @@ mor_code mor_scene_add_actuation(const mor_scene* scene, mor_world* world, int r
 mor_code mor_scene_read_controllers(mor_scene* scene, const mor_node* list, mor_error* error);
 mor_code mor_scene_add_controllers(const mor_scene* scene, mor_world* world, mor_error* error);
 /* Number of a joint or a frame by name, -1 and an error at the node (`key`: at its key). */
-int mor_scene_joint_number(const mor_robot_model* model, const mor_node* at, bool key, const char* name, mor_error* error);
+int mor_scene_joint_number(const mor_robot_model* model, const mor_node* at, bool key, const char* name,
+                           mor_error* error);
 int mor_scene_frame_number(const mor_robot_model* model, const mor_node* at, const char* name, mor_error* error);
 /* A number for all joints or a mapping joint: number; what is not named stays. */
-mor_code mor_scene_by_joint(const mor_robot_model* model, const mor_node* node, const char* what, double* out, mor_error* error);
+mor_code mor_scene_by_joint(const mor_robot_model* model, const mor_node* node, const char* what, double* out,
+                            mor_error* error);
 /* A mor_motion. */
 void mor_motion_pose(void* motion, double time, mor_pose* pose);
 

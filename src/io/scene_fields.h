@@ -54,8 +54,8 @@ typedef struct mor_raw_scene {
     double seed;
     const char* name;
     mor_vec3 gravity;
-    const mor_node *include, *time, *method, *materials, *pairs, *bodies, *joints, *robots,
-        *controllers, *forces, *ignore_pairs, *record;
+    const mor_node *include, *time, *method, *materials, *pairs, *bodies, *joints, *robots, *controllers, *forces,
+        *ignore_pairs, *record;
 } mor_raw_scene;
 
 typedef struct mor_raw_time {
@@ -63,8 +63,8 @@ typedef struct mor_raw_time {
 } mor_raw_time;
 
 typedef struct mor_raw_method {
-    const mor_node *formulation, *solver, *collision, *coordinates, *stabilisation, *integrator,
-        *relinearise, *friction_directions, *friction_align, *sticking, *v_rest, *on_failure, *max_failures, *control_step;
+    const mor_node *formulation, *solver, *collision, *coordinates, *stabilisation, *integrator, *relinearise,
+        *friction_directions, *friction_align, *sticking, *v_rest, *on_failure, *max_failures, *control_step;
 } mor_raw_method;
 
 typedef struct mor_raw_material {
@@ -89,8 +89,8 @@ typedef struct mor_raw_shape {
     int axis;
     const char *mesh, *material;
     mor_vec3 position;
-    const mor_node *box, *plane, *capsule, *cylinder, *prism, *cone, *hull, *tetrahedron,
-        *octahedron, *dodecahedron, *icosahedron, *particle, *polygon, *chain, *orientation;
+    const mor_node *box, *plane, *capsule, *cylinder, *prism, *cone, *hull, *tetrahedron, *octahedron, *dodecahedron,
+        *icosahedron, *particle, *polygon, *chain, *orientation;
 } mor_raw_shape;
 
 typedef struct mor_raw_plane {
@@ -162,8 +162,8 @@ typedef struct mor_raw_robot {
 } mor_raw_robot;
 
 typedef struct mor_raw_motors {
-    const mor_node *ratio, *rotor_inertia, *coupling, *reflected_inertia, *kt, *current_limit, *torque_limit, *speed_limit, *viscous, *coulomb,
-        *bandwidth, *damping_ratio;
+    const mor_node *ratio, *rotor_inertia, *coupling, *reflected_inertia, *kt, *current_limit, *torque_limit,
+        *speed_limit, *viscous, *coulomb, *bandwidth, *damping_ratio;
 } mor_raw_motors;
 
 typedef struct mor_raw_block {
@@ -214,28 +214,23 @@ typedef struct mor_raw_record {
     const mor_node* bus;
 } mor_raw_record;
 
-extern const mor_key_table mor_keys_scene, mor_keys_time, mor_keys_method, mor_keys_material,
-    mor_keys_pair, mor_keys_body, mor_keys_shape, mor_keys_plane, mor_keys_capsule,
-    mor_keys_cylinder, mor_keys_prism, mor_keys_cone, mor_keys_solid, mor_keys_orientation,
-    mor_keys_kinematic, mor_keys_grid, mor_keys_random, mor_keys_repeat, mor_keys_step,
-    mor_keys_joint, mor_keys_chain_joint, mor_keys_spring, mor_keys_motor, mor_keys_robot,
-    mor_keys_loop, mor_keys_force, mor_keys_record, mor_keys_motors, mor_keys_block, mor_keys_foot, mor_keys_sensor,
+extern const mor_key_table mor_keys_scene, mor_keys_time, mor_keys_method, mor_keys_material, mor_keys_pair,
+    mor_keys_body, mor_keys_shape, mor_keys_plane, mor_keys_capsule, mor_keys_cylinder, mor_keys_prism, mor_keys_cone,
+    mor_keys_solid, mor_keys_orientation, mor_keys_kinematic, mor_keys_grid, mor_keys_random, mor_keys_repeat,
+    mor_keys_step, mor_keys_joint, mor_keys_chain_joint, mor_keys_spring, mor_keys_motor, mor_keys_robot, mor_keys_loop,
+    mor_keys_force, mor_keys_record, mor_keys_motors, mor_keys_block, mor_keys_foot, mor_keys_sensor,
     mor_keys_controller, mor_keys_move;
 /* All of them in the order of the documentation, NULL at the end. */
 extern const mor_key_table* const mor_key_tables[];
 
 /* Reads a mapping into the struct of its table: defaults, then every key checked for type and
  * range. Unknown keys, missing required keys and keys of later versions are errors. */
-mor_code mor_keys_read(const mor_key_table* table, const mor_node* node, int dimension,
-                       void* result, mor_error* error);
+mor_code mor_keys_read(const mor_key_table* table, const mor_node* node, int dimension, void* result, mor_error* error);
 /* Single values, for lists that have no table. `name` is what messages call it. */
 mor_code mor_read_number(const mor_node* node, const char* name, double* value, mor_error* error);
-mor_code mor_read_numbers(const mor_node* node, const char* name, double* values, int count,
-                          mor_error* error);
-mor_code mor_read_vector(const mor_node* node, const char* name, int dimension, mor_vec3* value,
-                         mor_error* error);
-mor_code mor_read_text(const mor_node* node, const char* name, const char** value,
-                       mor_error* error);
+mor_code mor_read_numbers(const mor_node* node, const char* name, double* values, int count, mor_error* error);
+mor_code mor_read_vector(const mor_node* node, const char* name, int dimension, mor_vec3* value, mor_error* error);
+mor_code mor_read_text(const mor_node* node, const char* name, const char** value, mor_error* error);
 /* The node must be a list (a mapping), else an error. */
 mor_code mor_read_list(const mor_node* node, const char* name, mor_error* error);
 mor_code mor_read_map(const mor_node* node, const char* name, mor_error* error);

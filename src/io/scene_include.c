@@ -26,15 +26,13 @@ typedef struct chain {
     int depth;
 } chain;
 
-static mor_code fail_file(const mor_node* asked, const char* path, mor_error* error,
-                          const char* problem)
+static mor_code fail_file(const mor_node* asked, const char* path, mor_error* error, const char* problem)
 {
     if (asked) return mor_node_fail(asked, error, "cannot read '%.300s': %s", path, problem);
     return mor_fail(error, MOR_BAD_INPUT, "%.300s: cannot read this file: %s", path, problem);
 }
 
-char* mor_read_file(mor_document* document, const char* path, size_t* length, const mor_node* asked,
-                    mor_error* error)
+char* mor_read_file(mor_document* document, const char* path, size_t* length, const mor_node* asked, mor_error* error)
 {
     FILE* file = fopen(path, "rb");
     if (!file) {
@@ -69,8 +67,7 @@ const mor_source* mor_source_create(mor_document* document, const char* path, mo
     const char* slash = strrchr(path, '/');
     mor_source* source = mor_arena_alloc(document->arena, sizeof *source);
     char* name = mor_document_text(document, path, strlen(path), error);
-    char* directory =
-        mor_document_text(document, path, slash ? (size_t)(slash - path) + 1 : 0, error);
+    char* directory = mor_document_text(document, path, slash ? (size_t)(slash - path) + 1 : 0, error);
     if (!source || !name || !directory) {
         mor_fail(error, MOR_SYSTEM, "out of memory");
         return NULL;
@@ -79,8 +76,7 @@ const mor_source* mor_source_create(mor_document* document, const char* path, mo
     return source;
 }
 
-const char* mor_path_from(mor_document* document, const mor_node* node, const char* path,
-                          mor_error* error)
+const char* mor_path_from(mor_document* document, const mor_node* node, const char* path, mor_error* error)
 {
     const char* directory = path[0] == '/' ? "" : node->source->directory;
     size_t n = strlen(directory), m = strlen(path);
@@ -122,25 +118,21 @@ static void merge(mor_node* included, mor_node* including, bool top)
         if (!own) {
             mor_node_append(including, n);
         } else if (top && is_joined_list(n->key)) {
-            if (n->kind == MOR_NODE_LIST && own->kind == MOR_NODE_LIST)
-                join_lists(n, own);
-            else if (own->kind == MOR_NODE_LIST)
-                mor_node_replace(including, own, n); /* wrong: let it be seen */
-        } else if (n->kind == MOR_NODE_MAP && own->kind == MOR_NODE_MAP &&
-                   !mor_node_get(own, "name")) {
+            if (n->kind == MOR_NODE_LIST && own->kind == MOR_NODE_LIST) join_lists(n, own);
+            else if (own->kind == MOR_NODE_LIST) mor_node_replace(including, own, n); /* wrong: let it be seen */
+        } else if (n->kind == MOR_NODE_MAP && own->kind == MOR_NODE_MAP && !mor_node_get(own, "name")) {
             merge(n, own, false);
         }
     }
 }
 
-static mor_node* load(mor_document* document, const char* text, size_t length,
-                      const mor_source* source, const chain* link, mor_error* error);
+static mor_node* load(mor_document* document, const char* text, size_t length, const mor_source* source,
+                      const chain* link, mor_error* error);
 
 static mor_code check_chain(const chain* link, const mor_node* asked, mor_error* error)
 {
     const chain* twin = link->outer;
-    while (twin && !(link->known && twin->known && twin->device == link->device &&
-                     twin->inode == link->inode))
+    while (twin && !(link->known && twin->known && twin->device == link->device && twin->inode == link->inode))
         twin = twin->outer;
     if (twin) {
         /* outermost first: a includes b includes a */
@@ -153,14 +145,12 @@ static mor_code check_chain(const chain* link, const mor_node* asked, mor_error*
         char list[700] = "";
         size_t used = 0;
         while (n-- > 0) {
-            int w = snprintf(list + used, sizeof list - used, "%s%s", used ? " includes " : "",
-                             order[n]->name);
+            int w = snprintf(list + used, sizeof list - used, "%s%s", used ? " includes " : "", order[n]->name);
             if (w > 0 && used + (size_t)w < sizeof list) used += (size_t)w;
         }
         return mor_node_fail(asked, error, "files include each other: %s", list);
     }
-    if (link->depth > MAX_CHAIN)
-        return mor_node_fail(asked, error, "files include files more than %d deep", MAX_CHAIN);
+    if (link->depth > MAX_CHAIN) return mor_node_fail(asked, error, "files include files more than %d deep", MAX_CHAIN);
     return MOR_OK;
 }
 
@@ -176,8 +166,7 @@ static chain link_to(const char* path, const char* name, const chain* outer)
     return link;
 }
 
-static mor_node* load_included(mor_document* document, const mor_node* asked, const chain* outer,
-                               mor_error* error)
+static mor_node* load_included(mor_document* document, const mor_node* asked, const chain* outer, mor_error* error)
 {
     if (asked->kind != MOR_NODE_SCALAR || !*asked->text) {
         mor_node_fail(asked, error, "include must be a list of file names");
@@ -197,14 +186,11 @@ static mor_code check_version(const mor_node* root, bool required, mor_error* er
 {
     const mor_node* version = mor_node_get(root, "moreau");
     if (!version)
-        return required
-                   ? mor_node_fail(root, error,
-                                   "the scene has no 'moreau'; begin the file with 'moreau: 1'")
-                   : MOR_OK;
+        return required ? mor_node_fail(root, error, "the scene has no 'moreau'; begin the file with 'moreau: 1'")
+                        : MOR_OK;
     char text[80];
     if (version->kind != MOR_NODE_SCALAR || strcmp(version->text, "1") != 0)
-        return mor_node_fail(version, error,
-                             "scene version %s is unknown; this program reads 'moreau: 1'",
+        return mor_node_fail(version, error, "scene version %s is unknown; this program reads 'moreau: 1'",
                              mor_node_describe(version, text));
     return MOR_OK;
 }
@@ -224,8 +210,8 @@ static void remove_key(mor_node* map, const char* key)
     map->last = last;
 }
 
-static mor_node* load(mor_document* document, const char* text, size_t length,
-                      const mor_source* source, const chain* link, mor_error* error)
+static mor_node* load(mor_document* document, const char* text, size_t length, const mor_source* source,
+                      const chain* link, mor_error* error)
 {
     char described[80];
     mor_node* root = mor_yaml_parse(document, text, length, source, 0, error);
@@ -245,8 +231,7 @@ static mor_node* load(mor_document* document, const char* text, size_t length,
         return NULL;
     }
     mor_node* all = NULL;
-    for (const mor_node* n = include->kind == MOR_NODE_LIST ? include->first : include; n;
-         n = n->next) {
+    for (const mor_node* n = include->kind == MOR_NODE_LIST ? include->first : include; n; n = n->next) {
         mor_node* one = load_included(document, n, link, error);
         if (!one) return NULL;
         if (all) merge(all, one, true);
@@ -258,8 +243,8 @@ static mor_node* load(mor_document* document, const char* text, size_t length,
     return root;
 }
 
-mor_node* mor_document_load(mor_document* document, const char* text, size_t length,
-                            const mor_source* source, mor_error* error)
+mor_node* mor_document_load(mor_document* document, const char* text, size_t length, const mor_source* source,
+                            mor_error* error)
 {
     const chain link = link_to(source->name, source->name, NULL);
     return load(document, text, length, source, &link, error);

@@ -22,7 +22,9 @@ static mor_code read_kind(const mor_node* node, const char* type, mor_joint_kind
     const char* near = mor_did_you_mean(type, names);
     if (near) return mor_node_fail(at, error, "unknown type of joint '%.60s'; did you mean '%s'?", type, near);
     return mor_node_fail(at, error,
-                         "unknown type of joint '%.60s'; known: fixed, revolute, prismatic, cylindrical, spherical, universal, planar, distance, free", type);
+                         "unknown type of joint '%.60s'; known: fixed, revolute, prismatic, cylindrical, spherical, "
+                         "universal, planar, distance, free",
+                         type);
 }
 
 /* Everything but bodies, name and place. */
@@ -44,12 +46,16 @@ static mor_code read_common(const mor_node* node, const mor_raw_joint* raw, mor_
     for (int i = 0; i < 5 && !one; i++) {
         const mor_node* n = mor_node_get(node, single[i]);
         bool spring = def->kind == MOR_JOINT_DISTANCE && (i == 2 || i == 3);
-        if (n && !spring) return mor_node_fail_key(n, error, "%s: only revolute and prismatic joints have it%s", single[i], i == 2 || i == 3 ? ", and distances" : "");
+        if (n && !spring)
+            return mor_node_fail_key(n, error, "%s: only revolute and prismatic joints have it%s", single[i],
+                                     i == 2 || i == 3 ? ", and distances" : "");
     }
     if (raw->limits) {
         double limits[2];
         if ((code = mor_read_numbers(raw->limits, "limits", limits, 2, error))) return code;
-        if (!(limits[0] <= limits[1])) return mor_node_fail(raw->limits, error, "the lower limit %g is above the upper limit %g", limits[0], limits[1]);
+        if (!(limits[0] <= limits[1]))
+            return mor_node_fail(raw->limits, error, "the lower limit %g is above the upper limit %g", limits[0],
+                                 limits[1]);
         def->lower = limits[0];
         def->upper = limits[1];
     }
@@ -67,12 +73,14 @@ static mor_code read_common(const mor_node* node, const mor_raw_joint* raw, mor_
         def->motor_force = m.max_torque;
     }
     if (def->kind == MOR_JOINT_DISTANCE && raw->points) {
-        if (raw->points->kind != MOR_NODE_LIST || raw->points->count != 2) return mor_node_fail(raw->points, error, "points is a list of two points");
+        if (raw->points->kind != MOR_NODE_LIST || raw->points->count != 2)
+            return mor_node_fail(raw->points, error, "points is a list of two points");
         for (int i = 0; i < 2; i++)
             if ((code = mor_read_vector(mor_node_at(raw->points, i), "point", 3, &def->point[i], error))) return code;
     } else {
         def->point[0] = def->point[1] = raw->point;
-        if (def->kind == MOR_JOINT_DISTANCE) return mor_node_fail(node, error, "a distance joint has 'points': [[x, y, z], [x, y, z]]");
+        if (def->kind == MOR_JOINT_DISTANCE)
+            return mor_node_fail(node, error, "a distance joint has 'points': [[x, y, z], [x, y, z]]");
     }
     if (!isnan(raw->length)) def->length = raw->length;
     return MOR_OK;
@@ -104,7 +112,8 @@ static mor_code read_joint(mor_scene* scene, const mor_node* node, mor_error* er
     snprintf(j->def.name, sizeof j->def.name, "%.60s", raw.name ? raw.name : "");
     if (!raw.name) snprintf(j->def.name, sizeof j->def.name, "joint_%d", scene->joint_count - 1);
     if (!raw.bodies || raw.bodies->kind != MOR_NODE_LIST || raw.bodies->count != 2)
-        return mor_node_fail(raw.bodies ? raw.bodies : node, error, "a joint has 'bodies': a list of two names; one may be world");
+        return mor_node_fail(raw.bodies ? raw.bodies : node, error,
+                             "a joint has 'bodies': a list of two names; one may be world");
     for (int i = 0; i < 2; i++) {
         const char* name;
         const mor_node* at = mor_node_at(raw.bodies, i);
@@ -155,11 +164,13 @@ mor_code mor_scene_add_joints(const mor_scene* scene, mor_world* world, mor_erro
         for (int k = 0; k < 2; k++) {
             if (strcmp(j->body[k], "world") == 0) continue;
             def.body[k] = mor_world_find_body(world, j->body[k]);
-            if (!def.body[k].index1) return mor_node_fail(j->node, error, "unknown body '%s' of joint '%s'", j->body[k], def.name);
+            if (!def.body[k].index1)
+                return mor_node_fail(j->node, error, "unknown body '%s' of joint '%s'", j->body[k], def.name);
         }
         mor_error inner = { 0 };
         if (mor_world_add_joint(world, &def, &inner) < 0)
-            return inner.code == MOR_SYSTEM ? mor_fail(error, MOR_SYSTEM, "%s", inner.text) : mor_node_fail(j->node, error, "%s", inner.text);
+            return inner.code == MOR_SYSTEM ? mor_fail(error, MOR_SYSTEM, "%s", inner.text)
+                                            : mor_node_fail(j->node, error, "%s", inner.text);
     }
     return MOR_OK;
 }

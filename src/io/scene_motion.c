@@ -20,12 +20,10 @@ typedef struct csv_line {
 
 static mor_code fail(const csv_line* line, const char* at, mor_error* error, const char* sentence)
 {
-    return mor_fail_at(error, MOR_BAD_INPUT, line->file, line->number, (int)(at - line->start) + 1,
-                       "%s", sentence);
+    return mor_fail_at(error, MOR_BAD_INPUT, line->file, line->number, (int)(at - line->start) + 1, "%s", sentence);
 }
 
-static mor_code read_row(const csv_line* line, const char* end, int columns, double* row,
-                         mor_error* error)
+static mor_code read_row(const csv_line* line, const char* end, int columns, double* row, mor_error* error)
 {
     const char* s = line->start;
     for (int c = 0; c < columns; c++) {
@@ -37,8 +35,7 @@ static mor_code read_row(const csv_line* line, const char* end, int columns, dou
                                               : "too few numbers; give t,x,y,angle");
         row[c] = strtod(s, &after);
         if (after == s || after > end) return fail(line, s, error, "this is not a number");
-        if (!(fabs(row[c]) <= MOR_HUGE))
-            return fail(line, s, error, "this number is not finite or too large");
+        if (!(fabs(row[c]) <= MOR_HUGE)) return fail(line, s, error, "this number is not finite or too large");
         s = after;
         while (s < end && (*s == ' ' || *s == '\t')) s++;
         if (s < end && *s == ',') s++;
@@ -52,8 +49,7 @@ static bool is_head(const char* s, const char* end)
     return s < end && ((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z'));
 }
 
-static mor_code add_row(const csv_line* line, const double* row, mor_scene_motion* motion,
-                        mor_error* error)
+static mor_code add_row(const csv_line* line, const double* row, mor_scene_motion* motion, mor_error* error)
 {
     int k = motion->count;
     if (k > 0 && !(row[0] > motion->times[k - 1]))
@@ -67,14 +63,12 @@ static mor_code add_row(const csv_line* line, const double* row, mor_scene_motio
     }
     mor_quat q = { row[4], row[5], row[6], row[7] };
     double norm = sqrt(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z);
-    if (!(norm > 1e-9))
-        return fail(line, line->start, error, "the quaternion of this line is zero");
+    if (!(norm > 1e-9)) return fail(line, line->start, error, "the quaternion of this line is zero");
     motion->poses[k] = (mor_pose){ { row[1], row[2], row[3] }, mor_quat_normalize(q) };
     return MOR_OK;
 }
 
-mor_scene_motion* mor_motion_read(mor_scene* scene, const mor_node* node, const char* name,
-                                  mor_error* error)
+mor_scene_motion* mor_motion_read(mor_scene* scene, const mor_node* node, const char* name, mor_error* error)
 {
     size_t length;
     const char* path = mor_path_from(&scene->document, node, name, error);
@@ -84,11 +78,9 @@ mor_scene_motion* mor_motion_read(mor_scene* scene, const mor_node* node, const 
     for (size_t i = 0; i < length; i++) lines += text[i] == '\n';
     mor_scene_motion* motion = mor_scene_alloc(scene, 1, sizeof *motion, error);
     if (motion) motion->times = mor_scene_alloc(scene, lines, sizeof *motion->times, error);
-    if (motion && motion->times)
-        motion->poses = mor_scene_alloc(scene, lines, sizeof *motion->poses, error);
+    if (motion && motion->times) motion->poses = mor_scene_alloc(scene, lines, sizeof *motion->poses, error);
     if (!motion || !motion->poses) return NULL;
-    if (scene->dimension == 2 &&
-        !(motion->angles = mor_scene_alloc(scene, lines, sizeof *motion->angles, error)))
+    if (scene->dimension == 2 && !(motion->angles = mor_scene_alloc(scene, lines, sizeof *motion->angles, error)))
         return NULL;
 
     csv_line line = { path, 0, text };
@@ -128,8 +120,7 @@ static mor_quat slerp(mor_quat a, mor_quat b, double t)
         p = sin(p * angle) / s;
         q = sin(q * angle) / s;
     }
-    return mor_quat_normalize(
-        (mor_quat){ p * a.w + q * b.w, p * a.x + q * b.x, p * a.y + q * b.y, p * a.z + q * b.z });
+    return mor_quat_normalize((mor_quat){ p * a.w + q * b.w, p * a.x + q * b.x, p * a.y + q * b.y, p * a.z + q * b.z });
 }
 
 void mor_motion_pose(void* user, double time, mor_pose* pose)
@@ -138,10 +129,8 @@ void mor_motion_pose(void* user, double time, mor_pose* pose)
     int last = motion->count - 1, low = 0, high = last;
     while (high - low > 1) {
         int middle = (low + high) / 2;
-        if (motion->times[middle] <= time)
-            low = middle;
-        else
-            high = middle;
+        if (motion->times[middle] <= time) low = middle;
+        else high = middle;
     }
     double span = motion->times[high] - motion->times[low];
     double t = span > 0.0 ? (time - motion->times[low]) / span : 0.0;

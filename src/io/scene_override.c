@@ -17,8 +17,7 @@ typedef struct override {
 
 static mor_code fail(const override* o, const char* at, const char* sentence)
 {
-    return mor_fail_at(o->error, MOR_BAD_INPUT, o->source->name, 1, (int)(at - o->text) + 1, "%s",
-                       sentence);
+    return mor_fail_at(o->error, MOR_BAD_INPUT, o->source->name, 1, (int)(at - o->text) + 1, "%s", sentence);
 }
 
 /* The entry of a list by name or index; NULL if there is none. */
@@ -32,8 +31,7 @@ static mor_node* list_entry(const mor_node* list, const char* word)
     return mor_node_at(list, atoi(word));
 }
 
-static mor_code fail_entry(const override* o, const mor_node* list, const char* word,
-                           const char* at)
+static mor_code fail_entry(const override* o, const mor_node* list, const char* word, const char* at)
 {
     const char* names[257];
     int n = 0;
@@ -44,17 +42,14 @@ static mor_code fail_entry(const override* o, const mor_node* list, const char* 
     names[n] = NULL;
     const char* near = mor_did_you_mean(word, names);
     char sentence[300];
-    if (near)
-        snprintf(sentence, sizeof sentence, "there is no '%.60s' here; did you mean '%.60s'?", word,
-                 near);
+    if (near) snprintf(sentence, sizeof sentence, "there is no '%.60s' here; did you mean '%.60s'?", word, near);
     else
-        snprintf(sentence, sizeof sentence,
-                 "there is no '%.60s' here; give a name or an index below %d", word, list->count);
+        snprintf(sentence, sizeof sentence, "there is no '%.60s' here; give a name or an index below %d", word,
+                 list->count);
     return fail(o, at, sentence);
 }
 
-static mor_node* add_child(const override* o, mor_node* map, const char* key, const char* at,
-                           mor_node* child)
+static mor_node* add_child(const override* o, mor_node* map, const char* key, const char* at, mor_node* child)
 {
     if (!child) return NULL;
     child->key = mor_document_text(o->document, key, strlen(key), o->error);
@@ -67,14 +62,12 @@ static mor_node* add_child(const override* o, mor_node* map, const char* key, co
 
 static mor_node* new_map(const override* o, const char* at)
 {
-    return mor_node_create(o->document, MOR_NODE_MAP, o->source, 1, (int)(at - o->text) + 1,
-                           o->error);
+    return mor_node_create(o->document, MOR_NODE_MAP, o->source, 1, (int)(at - o->text) + 1, o->error);
 }
 
 /* A value that the path leads into: `solver: lemke` becomes `solver: { name: lemke }`, nothing
  * becomes a mapping. NULL with an error when it cannot be entered. */
-static mor_node* enter(const override* o, mor_node* parent, mor_node* child, bool in_method,
-                       const char* at)
+static mor_node* enter(const override* o, mor_node* parent, mor_node* child, bool in_method, const char* at)
 {
     if (child->kind != MOR_NODE_SCALAR) return child;
     bool empty = !*child->text && !child->quoted;
@@ -100,12 +93,10 @@ static mor_node* parse_value(const override* o, const char* value)
         fail(o, value, "there is no value after '='");
         return NULL;
     }
-    return mor_yaml_parse(o->document, value, strlen(value), o->source, (int)(value - o->text),
-                          o->error);
+    return mor_yaml_parse(o->document, value, strlen(value), o->source, (int)(value - o->text), o->error);
 }
 
-static mor_code put(const override* o, mor_node* node, const char* word, const char* at,
-                    mor_node* value)
+static mor_code put(const override* o, mor_node* node, const char* word, const char* at, mor_node* value)
 {
     mor_node* old = node->kind == MOR_NODE_MAP ? mor_node_get(node, word) : list_entry(node, word);
     if (!old && node->kind == MOR_NODE_LIST) return fail_entry(o, node, word, at);
@@ -116,8 +107,7 @@ static mor_code put(const override* o, mor_node* node, const char* word, const c
     return MOR_OK;
 }
 
-mor_code mor_document_override(mor_document* document, mor_node* root, const char* text,
-                               mor_error* error)
+mor_code mor_document_override(mor_document* document, mor_node* root, const char* text, mor_error* error)
 {
     mor_error local;
     size_t length = strlen(text);
@@ -143,15 +133,12 @@ mor_code mor_document_override(mor_document* document, mor_node* root, const cha
         const char* at = text + (word - words);
         word[n] = '\0';
         if (n == 0) return fail(&o, at, "a word of the path is empty");
-        if (word == words && strcmp(word, "include") == 0)
-            return fail(&o, at, "include cannot be overridden");
+        if (word == words && strcmp(word, "include") == 0) return fail(&o, at, "include cannot be overridden");
         if (last) return put(&o, node, word, at, value);
 
-        mor_node* child =
-            node->kind == MOR_NODE_MAP ? mor_node_get(node, word) : list_entry(node, word);
+        mor_node* child = node->kind == MOR_NODE_MAP ? mor_node_get(node, word) : list_entry(node, word);
         if (!child && node->kind == MOR_NODE_LIST) return fail_entry(&o, node, word, at);
-        child = child ? enter(&o, node, child, in_method, at)
-                      : add_child(&o, node, word, at, new_map(&o, at));
+        child = child ? enter(&o, node, child, in_method, at) : add_child(&o, node, word, at, new_map(&o, at));
         if (!child) return o.error->code;
         in_method = word == words && strcmp(word, "method") == 0;
         node = child;

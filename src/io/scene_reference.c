@@ -62,14 +62,10 @@ static void put_type(page* p, const mor_key* k)
     }
     if (k->unit && *k->unit) put(p, " [%s]", k->unit);
     if (k->type != MOR_KEY_NUMBER && k->type != MOR_KEY_INT && k->type != MOR_KEY_COUNTS) return;
-    if (k->min == MOR_POSITIVE)
-        put(p, ", positive");
-    else if (k->min == 0 && k->max == MOR_HUGE)
-        put(p, ", not negative");
-    else if (k->min == k->max && k->max != 0)
-        put(p, " %g", k->max);
-    else if (k->max != 0 && isfinite(k->max))
-        put(p, ", %.10g to %.16g", k->min, k->max);
+    if (k->min == MOR_POSITIVE) put(p, ", positive");
+    else if (k->min == 0 && k->max == MOR_HUGE) put(p, ", not negative");
+    else if (k->min == k->max && k->max != 0) put(p, " %g", k->max);
+    else if (k->max != 0 && isfinite(k->max)) put(p, ", %.10g to %.16g", k->min, k->max);
 }
 
 static void put_table(page* p, const mor_key_table* table)
@@ -96,15 +92,13 @@ static void put_options(page* p, const mor_field* fields)
         if (f->type == MOR_TYPE_CHOICE) {
             put_cell(p, f->choices);
             const char* s = f->choices;
-            for (int k = (int)f->initial; k > 0 && s; k--)
-                s = strchr(s, '|') ? strchr(s, '|') + 1 : NULL;
+            for (int k = (int)f->initial; k > 0 && s; k--) s = strchr(s, '|') ? strchr(s, '|') + 1 : NULL;
             put(p, " | %.*s | ", s ? (int)strcspn(s, "|") : 0, s ? s : "");
         } else if (f->type == MOR_TYPE_BOOL) {
             put(p, "true or false | %s | ", f->initial != 0.0 ? "true" : "false");
         } else {
             bool unit = f->unit && *f->unit;
-            put(p, "%s%s%s%s, %g to %g | %g | ",
-                f->type == MOR_TYPE_INT ? "whole number" : "number", unit ? " [" : "",
+            put(p, "%s%s%s%s, %g to %g | %g | ", f->type == MOR_TYPE_INT ? "whole number" : "number", unit ? " [" : "",
                 unit ? f->unit : "", unit ? "]" : "", f->min, f->max, f->initial);
         }
         put_cell(p, f->help ? f->help : "");
@@ -112,8 +106,7 @@ static void put_options(page* p, const mor_field* fields)
     }
 }
 
-static void put_method(page* p, const char* kind, const char* name, const char* summary,
-                       const mor_field* fields)
+static void put_method(page* p, const char* kind, const char* name, const char* summary, const mor_field* fields)
 {
     put(p, "\n### %s `%s`\n\n%s\n", kind, name, summary ? summary : "");
     if (!fields || !fields->name) return;

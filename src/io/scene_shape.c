@@ -36,8 +36,7 @@ static mor_code append(mor_scene* scene, shape_list* list, mor_body_shape shape,
     return MOR_OK;
 }
 
-static mor_code read_points(mor_scene* scene, const mor_node* node, mor_vec3** points, int* count,
-                            mor_error* error)
+static mor_code read_points(mor_scene* scene, const mor_node* node, mor_vec3** points, int* count, mor_error* error)
 {
     mor_code code = mor_read_list(node, node->key, error);
     if (code) return code;
@@ -59,15 +58,13 @@ static mor_quat from_z(mor_vec3 n)
 static mor_geometry* make_plane(const mor_node* node, mor_pose* local, mor_error* error)
 {
     mor_raw_plane raw;
-    if (node->kind == MOR_NODE_SCALAR && !*node->text)
-        return mor_geometry_plane(error); /* `plane:` alone */
+    if (node->kind == MOR_NODE_SCALAR && !*node->text) return mor_geometry_plane(error); /* `plane:` alone */
     if (mor_keys_read(&mor_keys_plane, node, 3, &raw, error)) return NULL;
     const mor_node* normal = mor_node_get(node, "normal");
     if (!normal) raw.normal = mor_v3(0, 0, 1);
     double length = mor_norm(raw.normal);
     if (!(length > 1e-9)) {
-        mor_node_fail(normal, error,
-                      "the normal of a plane has no length; give a direction such as [0, 0, 1]");
+        mor_node_fail(normal, error, "the normal of a plane has no length; give a direction such as [0, 0, 1]");
         return NULL;
     }
     *local = (mor_pose){ raw.point, from_z(mor_scale(1.0 / length, raw.normal)) };
@@ -100,8 +97,8 @@ static mor_geometry* make_solid(const mor_node* node, mor_error* error)
         mor_node_fail(node, error, "give either the edge or the radius of the %s", node->key);
         return NULL;
     }
-    return mor_geometry_platonic(node->key, isnan(raw.edge) ? 0.0 : raw.edge,
-                                 isnan(raw.radius) ? 0.0 : raw.radius, error);
+    return mor_geometry_platonic(node->key, isnan(raw.edge) ? 0.0 : raw.edge, isnan(raw.radius) ? 0.0 : raw.radius,
+                                 error);
 }
 
 static mor_geometry* make_box(const mor_scene* scene, const mor_node* node, mor_error* error)
@@ -117,8 +114,7 @@ static mor_geometry* make_box(const mor_scene* scene, const mor_node* node, mor_
         }
     if (scene->dimension == 3) return mor_geometry_box(v.x, v.y, v.z, error);
     double x = 0.5 * v.x, y = 0.5 * v.y;
-    return mor_geometry_polygon(
-        (mor_vec3[]){ { -x, -y, 0 }, { x, -y, 0 }, { x, y, 0 }, { -x, y, 0 } }, 4, error);
+    return mor_geometry_polygon((mor_vec3[]){ { -x, -y, 0 }, { x, -y, 0 }, { x, y, 0 }, { -x, y, 0 } }, 4, error);
 }
 
 static mor_geometry* make_from_points(mor_scene* scene, const mor_node* node, mor_error* error)
@@ -132,8 +128,8 @@ static mor_geometry* make_from_points(mor_scene* scene, const mor_node* node, mo
 }
 
 /* One geometry; errors of the makers have no position yet. */
-static mor_geometry* make(mor_scene* scene, const mor_node* node, const mor_raw_shape* raw,
-                          mor_pose* local, mor_error* error)
+static mor_geometry* make(mor_scene* scene, const mor_node* node, const mor_raw_shape* raw, mor_pose* local,
+                          mor_error* error)
 {
     const char* kind = node->key;
     if (strcmp(kind, "sphere") == 0) return mor_geometry_sphere(raw->sphere, error);
@@ -141,8 +137,7 @@ static mor_geometry* make(mor_scene* scene, const mor_node* node, const mor_raw_
     if (strcmp(kind, "particle") == 0) return mor_geometry_particle(error);
     if (strcmp(kind, "plane") == 0) return make_plane(node, local, error);
     if (strcmp(kind, "box") == 0) return make_box(scene, node, error);
-    if (node == raw->hull || node == raw->polygon || node == raw->chain)
-        return make_from_points(scene, node, error);
+    if (node == raw->hull || node == raw->polygon || node == raw->chain) return make_from_points(scene, node, error);
     if (node == raw->capsule || node == raw->cylinder || node == raw->prism || node == raw->cone)
         return make_round(node, error);
     return make_solid(node, error);
@@ -151,29 +146,25 @@ static mor_geometry* make(mor_scene* scene, const mor_node* node, const mor_raw_
 /* The key that says which shape it is; NULL with an error unless there is exactly one. */
 static const mor_node* find_kind(const mor_node* node, mor_error* error)
 {
-    static const char* const others[] = { "scale", "axis",     "position", "orientation",
-                                          "angle", "material", NULL };
+    static const char* const others[] = { "scale", "axis", "position", "orientation", "angle", "material", NULL };
     const mor_node* kind = NULL;
     for (const mor_node* n = node->first; n; n = n->next) {
         const char* const* o = others;
         while (*o && strcmp(*o, n->key) != 0) o++;
         if (*o) continue;
         if (kind) {
-            mor_node_fail_key(
-                n, error, "a shape is one thing, and this is %s and %s; make a list for a compound",
-                kind->key, n->key);
+            mor_node_fail_key(n, error, "a shape is one thing, and this is %s and %s; make a list for a compound",
+                              kind->key, n->key);
             return NULL;
         }
         kind = n;
     }
-    if (!kind)
-        mor_node_fail(node, error,
-                      "the shape has no kind; give one such as 'sphere: 0.5' or 'box: [1, 1, 1]'");
+    if (!kind) mor_node_fail(node, error, "the shape has no kind; give one such as 'sphere: 0.5' or 'box: [1, 1, 1]'");
     return kind;
 }
 
-static mor_code add_mesh(mor_scene* scene, shape_list* list, const mor_node* node,
-                         const mor_raw_shape* raw, mor_body_shape shape, mor_error* error)
+static mor_code add_mesh(mor_scene* scene, shape_list* list, const mor_node* node, const mor_raw_shape* raw,
+                         mor_body_shape shape, mor_error* error)
 {
     const char* path = mor_path_from(&scene->document, node, raw->mesh, error);
     mor_geometry** pieces = mor_scene_alloc(scene, MOR_MESH_PIECES, sizeof *pieces, error);
@@ -181,8 +172,7 @@ static mor_code add_mesh(mor_scene* scene, shape_list* list, const mor_node* nod
     mor_error inner = { 0 };
     char notes[1024] = "";
     int count = 0;
-    mor_code code = mor_mesh_read(path, raw->scale, pieces, MOR_MESH_PIECES, &count, notes,
-                                  sizeof notes, &inner);
+    mor_code code = mor_mesh_read(path, raw->scale, pieces, MOR_MESH_PIECES, &count, notes, sizeof notes, &inner);
     if (code == MOR_BAD_INPUT) return mor_node_fail(node, error, "%s", inner.text);
     if (code) return mor_fail(error, code, "%s", inner.text);
     for (int i = 0; i < count; i++) {
@@ -196,8 +186,7 @@ static mor_code add_mesh(mor_scene* scene, shape_list* list, const mor_node* nod
     return code;
 }
 
-static mor_code scale_by(mor_scene* scene, mor_geometry** geometry, const mor_node* at,
-                         double scale, mor_error* error)
+static mor_code scale_by(mor_scene* scene, mor_geometry** geometry, const mor_node* at, double scale, mor_error* error)
 {
     if ((*geometry)->kind == MOR_PLANE || (*geometry)->kind == MOR_PARTICLE)
         return mor_node_fail(at, error, "a %s has no size to scale",
@@ -214,21 +203,17 @@ static mor_code add_bare(mor_scene* scene, shape_list* list, const mor_node* nod
 {
     bool plane = strcmp(node->text, "plane") == 0;
     if (plane != (scene->dimension == 3))
-        return mor_node_fail(node, error,
-                             "a %s is only for %d-D worlds, and this one has dimension %d",
-                             node->text, plane ? 3 : 2, scene->dimension);
+        return mor_node_fail(node, error, "a %s is only for %d-D worlds, and this one has dimension %d", node->text,
+                             plane ? 3 : 2, scene->dimension);
     mor_geometry* geometry = plane ? mor_geometry_plane(error) : mor_geometry_particle(error);
     if (!geometry) return MOR_SYSTEM;
     mor_code code = keep(scene, geometry, error);
-    return code ? code
-                : append(scene, list, (mor_body_shape){ geometry, mor_pose_identity(), -1 }, error);
+    return code ? code : append(scene, list, (mor_body_shape){ geometry, mor_pose_identity(), -1 }, error);
 }
 
-static mor_code add_shape(mor_scene* scene, shape_list* list, const mor_node* node,
-                          mor_error* error)
+static mor_code add_shape(mor_scene* scene, shape_list* list, const mor_node* node, mor_error* error)
 {
-    if (node->kind == MOR_NODE_SCALAR &&
-        (strcmp(node->text, "particle") == 0 || strcmp(node->text, "plane") == 0))
+    if (node->kind == MOR_NODE_SCALAR && (strcmp(node->text, "particle") == 0 || strcmp(node->text, "plane") == 0))
         return add_bare(scene, list, node, error);
     mor_raw_shape raw;
     mor_code code = mor_keys_read(&mor_keys_shape, node, scene->dimension, &raw, error);
@@ -240,17 +225,13 @@ static mor_code add_shape(mor_scene* scene, shape_list* list, const mor_node* no
     shape.pose.position = raw.position;
     if ((code = mor_scene_read_turn(scene, node, &shape.pose.rotation, error))) return code;
     if (raw.material) {
-        shape.material =
-            mor_scene_material(scene, mor_node_get(node, "material"), raw.material, error);
+        shape.material = mor_scene_material(scene, mor_node_get(node, "material"), raw.material, error);
         if (shape.material < 0) return MOR_BAD_INPUT;
     }
     const mor_node* axis = mor_node_get(node, "axis");
-    if (axis && kind != raw.capsule && kind != raw.cylinder && kind != raw.prism &&
-        kind != raw.cone)
+    if (axis && kind != raw.capsule && kind != raw.cylinder && kind != raw.prism && kind != raw.cone)
         return mor_node_fail_key(
-            axis, error,
-            "axis is for capsules, cylinders, prisms and cones; turn a %s by its orientation",
-            kind->key);
+            axis, error, "axis is for capsules, cylinders, prisms and cones; turn a %s by its orientation", kind->key);
     /* z to x by a cyclic permutation of the axes; z to y by a quarter turn about x */
     static const mor_quat turns[3] = { { 0.5, 0.5, 0.5, 0.5 },
                                        { 0.70710678118654757, -0.70710678118654757, 0, 0 },
@@ -262,8 +243,7 @@ static mor_code add_shape(mor_scene* scene, shape_list* list, const mor_node* no
     mor_pose local = mor_pose_identity();
     shape.geometry = make(scene, kind, &raw, &local, &inner);
     if (!shape.geometry) {
-        if (inner.line == 0 && inner.code == MOR_BAD_INPUT)
-            return mor_node_fail(kind, error, "%s", inner.text);
+        if (inner.line == 0 && inner.code == MOR_BAD_INPUT) return mor_node_fail(kind, error, "%s", inner.text);
         if (error) *error = inner;
         return inner.code ? inner.code : MOR_BAD_INPUT;
     }
@@ -274,8 +254,7 @@ static mor_code add_shape(mor_scene* scene, shape_list* list, const mor_node* no
     return append(scene, list, shape, error);
 }
 
-mor_code mor_scene_read_shapes(mor_scene* scene, const mor_node* node, mor_body_def* def,
-                               mor_error* error)
+mor_code mor_scene_read_shapes(mor_scene* scene, const mor_node* node, mor_body_def* def, mor_error* error)
 {
     shape_list list = { 0 };
     mor_code code = MOR_OK;

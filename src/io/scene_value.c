@@ -15,8 +15,7 @@ static bool parse_number(const mor_node* node, double* value)
         *value = *s == '-' ? -INFINITY : INFINITY;
         return true;
     }
-    if (strcmp(s, ".nan") == 0 || strcmp(s, "nan") == 0 || strcmp(s, ".NaN") == 0 ||
-        strcmp(s, "NaN") == 0) {
+    if (strcmp(s, ".nan") == 0 || strcmp(s, "nan") == 0 || strcmp(s, ".NaN") == 0 || strcmp(s, "NaN") == 0) {
         *value = NAN;
         return true;
     }
@@ -31,30 +30,25 @@ static const char* advice(const mor_key* key, char text[160])
 {
     const char* kind = key->min == MOR_POSITIVE ? "a positive number" : "zero or a positive number";
     bool unit = key->unit && *key->unit;
-    snprintf(text, 160, "give %s%s%s%s%s", kind, unit ? " in " : "", unit ? key->unit : "",
-             key->hint ? " or " : "", key->hint ? key->hint : "");
+    snprintf(text, 160, "give %s%s%s%s%s", kind, unit ? " in " : "", unit ? key->unit : "", key->hint ? " or " : "",
+             key->hint ? key->hint : "");
     return text;
 }
 
-static mor_code read_number(const mor_node* node, const mor_key* key, double* value,
-                            mor_error* error)
+static mor_code read_number(const mor_node* node, const mor_key* key, double* value, mor_error* error)
 {
     char text[160];
     if (node->kind != MOR_NODE_SCALAR || !parse_number(node, value)) {
         bool unit = key->unit && *key->unit;
-        return mor_node_fail(node, error, "%s must be a number%s%s, not %s%s", key->name,
-                             unit ? " in " : "", unit ? key->unit : "",
-                             node->quoted ? "the text " : "", mor_node_describe(node, text));
+        return mor_node_fail(node, error, "%s must be a number%s%s, not %s%s", key->name, unit ? " in " : "",
+                             unit ? key->unit : "", node->quoted ? "the text " : "", mor_node_describe(node, text));
     }
     bool open = key->min == 0 && key->max == 0; /* any number */
     double min = open ? -MOR_HUGE : key->min, max = open ? MOR_HUGE : key->max;
     const char* written = node->text;
-    if (isnan(*value))
-        return mor_node_fail(node, error, "%s is not a number (NaN); give a finite number",
-                             key->name);
+    if (isnan(*value)) return mor_node_fail(node, error, "%s is not a number (NaN); give a finite number", key->name);
     if (isinf(*value) && !(*value > 0 && isinf(max)))
-        return mor_node_fail(node, error, "%s %.40s is infinite; give a finite number", key->name,
-                             written);
+        return mor_node_fail(node, error, "%s %.40s is infinite; give a finite number", key->name, written);
     if (key->type == MOR_KEY_INT && *value != floor(*value))
         return mor_node_fail(node, error, "%s %.40s is not a whole number", key->name, written);
     if (min == MOR_POSITIVE && !(*value >= min))
@@ -64,15 +58,12 @@ static mor_code read_number(const mor_node* node, const mor_key* key, double* va
                                            : "too small",
                              advice(key, text));
     if (min == 0 && *value < 0)
-        return mor_node_fail(node, error, "%s %.40s is negative; %s", key->name, written,
-                             advice(key, text));
+        return mor_node_fail(node, error, "%s %.40s is negative; %s", key->name, written, advice(key, text));
     if (max == MOR_HUGE && !(fabs(*value) <= MOR_HUGE))
-        return mor_node_fail(node, error, "%s %.40s is too large; the limit is %g", key->name,
-                             written, MOR_HUGE);
+        return mor_node_fail(node, error, "%s %.40s is too large; the limit is %g", key->name, written, MOR_HUGE);
     if (!(*value >= min && *value <= max))
-        return mor_node_fail(node, error, "%s %.40s is out of range; allowed: %g to %g%s%s",
-                             key->name, written, min, max, key->unit && *key->unit ? " " : "",
-                             key->unit ? key->unit : "");
+        return mor_node_fail(node, error, "%s %.40s is out of range; allowed: %g to %g%s%s", key->name, written, min,
+                             max, key->unit && *key->unit ? " " : "", key->unit ? key->unit : "");
     return MOR_OK;
 }
 
@@ -81,13 +72,12 @@ mor_code mor_read_number(const mor_node* node, const char* name, double* value, 
     return read_number(node, &(mor_key){ .name = name, .type = MOR_KEY_NUMBER }, value, error);
 }
 
-static mor_code read_list_of(const mor_node* node, const mor_key* key, double* values, int count,
-                             mor_error* error)
+static mor_code read_list_of(const mor_node* node, const mor_key* key, double* values, int count, mor_error* error)
 {
     char text[80];
     if (node->kind != MOR_NODE_LIST)
-        return mor_node_fail(node, error, "%s must be a list of %d numbers, not %s", key->name,
-                             count, mor_node_describe(node, text));
+        return mor_node_fail(node, error, "%s must be a list of %d numbers, not %s", key->name, count,
+                             mor_node_describe(node, text));
     if (node->count != count)
         return mor_node_fail(node, error, "%s has %d number%s; give %d", key->name, node->count,
                              node->count == 1 ? "" : "s", count);
@@ -99,15 +89,12 @@ static mor_code read_list_of(const mor_node* node, const mor_key* key, double* v
     return MOR_OK;
 }
 
-mor_code mor_read_numbers(const mor_node* node, const char* name, double* values, int count,
-                          mor_error* error)
+mor_code mor_read_numbers(const mor_node* node, const char* name, double* values, int count, mor_error* error)
 {
-    return read_list_of(node, &(mor_key){ .name = name, .type = MOR_KEY_NUMBER }, values, count,
-                        error);
+    return read_list_of(node, &(mor_key){ .name = name, .type = MOR_KEY_NUMBER }, values, count, error);
 }
 
-mor_code mor_read_vector(const mor_node* node, const char* name, int dimension, mor_vec3* value,
-                         mor_error* error)
+mor_code mor_read_vector(const mor_node* node, const char* name, int dimension, mor_vec3* value, mor_error* error)
 {
     double v[3] = { 0, 0, 0 };
     mor_code code = mor_read_numbers(node, name, v, dimension, error);
@@ -129,29 +116,24 @@ mor_code mor_read_list(const mor_node* node, const char* name, mor_error* error)
 {
     char text[80];
     if (node->kind == MOR_NODE_LIST) return MOR_OK;
-    return mor_node_fail(node, error, "%s must be a list, not %s", name,
-                         mor_node_describe(node, text));
+    return mor_node_fail(node, error, "%s must be a list, not %s", name, mor_node_describe(node, text));
 }
 
 mor_code mor_read_map(const mor_node* node, const char* name, mor_error* error)
 {
     char text[80];
     if (node->kind == MOR_NODE_MAP) return MOR_OK;
-    return mor_node_fail(node, error, "%s must be a mapping (key: value), not %s", name,
-                         mor_node_describe(node, text));
+    return mor_node_fail(node, error, "%s must be a mapping (key: value), not %s", name, mor_node_describe(node, text));
 }
 
 static mor_code read_bool(const mor_node* node, const mor_key* key, bool* value, mor_error* error)
 {
     char text[80];
     bool scalar = node->kind == MOR_NODE_SCALAR && !node->quoted;
-    if (scalar && strcmp(node->text, "true") == 0)
-        *value = true;
-    else if (scalar && strcmp(node->text, "false") == 0)
-        *value = false;
+    if (scalar && strcmp(node->text, "true") == 0) *value = true;
+    else if (scalar && strcmp(node->text, "false") == 0) *value = false;
     else
-        return mor_node_fail(node, error, "%s must be true or false, not %s", key->name,
-                             mor_node_describe(node, text));
+        return mor_node_fail(node, error, "%s must be true or false, not %s", key->name, mor_node_describe(node, text));
     return MOR_OK;
 }
 
@@ -171,8 +153,7 @@ static mor_code read_choice(const mor_node* node, const mor_key* key, int* value
                          mor_node_describe(node, text));
 }
 
-static mor_code read_key(const mor_node* node, const mor_key* key, int dimension, char* at,
-                         mor_error* error)
+static mor_code read_key(const mor_node* node, const mor_key* key, int dimension, char* at, mor_error* error)
 {
     double v[3] = { 0, 0, 0 };
     mor_code code = MOR_OK;
@@ -190,12 +171,10 @@ static mor_code read_key(const mor_node* node, const mor_key* key, int dimension
     case MOR_KEY_TEXT:
         return mor_read_text(node, key->name, (const char**)at, error);
     case MOR_KEY_VECTOR:
-        if ((code = read_list_of(node, key, v, dimension, error)) == MOR_OK)
-            *(mor_vec3*)at = mor_v3(v[0], v[1], v[2]);
+        if ((code = read_list_of(node, key, v, dimension, error)) == MOR_OK) *(mor_vec3*)at = mor_v3(v[0], v[1], v[2]);
         return code;
     case MOR_KEY_SPIN:
-        code = dimension == 2 ? read_number(node, key, &v[2], error)
-                              : read_list_of(node, key, v, 3, error);
+        code = dimension == 2 ? read_number(node, key, &v[2], error) : read_list_of(node, key, v, 3, error);
         if (code == MOR_OK) *(mor_vec3*)at = mor_v3(v[0], v[1], v[2]);
         return code;
     case MOR_KEY_COUNTS: {
@@ -207,11 +186,9 @@ static mor_code read_key(const mor_node* node, const mor_key* key, int dimension
         return code;
     }
     case MOR_KEY_LATER: {
-        bool empty =
-            node->kind == MOR_NODE_SCALAR ? !*node->text && !node->quoted : node->count == 0;
+        bool empty = node->kind == MOR_NODE_SCALAR ? !*node->text && !node->quoted : node->count == 0;
         if (!empty)
-            return mor_node_fail_key(node, error,
-                                     "%s %s not supported by this version; leave %s out", key->name,
+            return mor_node_fail_key(node, error, "%s %s not supported by this version; leave %s out", key->name,
                                      key->name[strlen(key->name) - 1] == 's' ? "are" : "is",
                                      key->name[strlen(key->name) - 1] == 's' ? "them" : "it");
         return MOR_OK;
@@ -223,8 +200,7 @@ static mor_code read_key(const mor_node* node, const mor_key* key, int dimension
     return code;
 }
 
-static mor_code fail_unknown(const mor_key_table* table, const mor_node* node, int dimension,
-                             mor_error* error)
+static mor_code fail_unknown(const mor_key_table* table, const mor_node* node, int dimension, mor_error* error)
 {
     const char* names[64];
     char list[400] = "";
@@ -239,14 +215,12 @@ static mor_code fail_unknown(const mor_key_table* table, const mor_node* node, i
     names[n] = NULL;
     const char* near = mor_did_you_mean(node->key, names);
     if (near)
-        return mor_node_fail_key(node, error, "unknown key '%.60s' in %s; did you mean '%s'?",
-                                 node->key, table->title, near);
-    return mor_node_fail_key(node, error, "unknown key '%.60s' in %s; known: %s", node->key,
-                             table->title, list);
+        return mor_node_fail_key(node, error, "unknown key '%.60s' in %s; did you mean '%s'?", node->key, table->title,
+                                 near);
+    return mor_node_fail_key(node, error, "unknown key '%.60s' in %s; known: %s", node->key, table->title, list);
 }
 
-mor_code mor_keys_read(const mor_key_table* table, const mor_node* node, int dimension,
-                       void* result, mor_error* error)
+mor_code mor_keys_read(const mor_key_table* table, const mor_node* node, int dimension, void* result, mor_error* error)
 {
     char* base = result;
     memset(base, 0, table->size);
@@ -271,9 +245,8 @@ mor_code mor_keys_read(const mor_key_table* table, const mor_node* node, int dim
         while (k->name && strcmp(k->name, n->key) != 0) k++;
         if (!k->name) return fail_unknown(table, n, dimension, error);
         if (k->dimension && k->dimension != dimension)
-            return mor_node_fail_key(n, error,
-                                     "%s is only for %d-D worlds, and this one has dimension %d",
-                                     k->name, k->dimension, dimension);
+            return mor_node_fail_key(n, error, "%s is only for %d-D worlds, and this one has dimension %d", k->name,
+                                     k->dimension, dimension);
         code = read_key(n, k, dimension, base + k->offset, error);
     }
     for (const mor_key* k = table->keys; k->name && code == MOR_OK; k++)

@@ -54,16 +54,18 @@ static bool write_vector(hid_t group, const char* name, const double* x, int n)
 static double number(const mor_trace_line* l, int k)
 {
     const mor_residual* r = &l->residual;
-    const double all[] = { l->iteration, l->time_s, l->step_length, r->relative, r->absolute, r->velocity, r->natural,
-                           r->fb, r->cck, r->normal_error, r->friction_error, r->friction_power };
+    const double all[] = { l->iteration, l->time_s,       l->step_length,    r->relative,
+                           r->absolute,  r->velocity,     r->natural,        r->fb,
+                           r->cck,       r->normal_error, r->friction_error, r->friction_power };
     return all[k];
 }
 
 mor_code mor_trace_file_add(mor_trace_file* file, const char* problem, const char* solver, const mor_trace* trace,
                             mor_error* error)
 {
-    static const char* const names[] = { "iteration", "time_s", "step_length", "relative", "absolute", "velocity",
-                                         "natural", "fb", "cck", "normal_error", "friction_error", "friction_power" };
+    static const char* const names[] = { "iteration", "time_s",       "step_length",    "relative",
+                                         "absolute",  "velocity",     "natural",        "fb",
+                                         "cck",       "normal_error", "friction_error", "friction_power" };
     char path[1200];
     if (!problem) problem = "problem";
     if (snprintf(path, sizeof path, "/%s/%s", problem, solver) >= (int)sizeof path)
@@ -89,7 +91,9 @@ mor_code mor_trace_file_add(mor_trace_file* file, const char* problem, const cha
         if (group >= 0) H5Gclose(group);
     }
     H5E_END_TRY
-    return ok ? MOR_OK : mor_fail(error, MOR_SYSTEM, "%s: the trace of %s cannot be written (the same problem twice?)", file->path, path);
+    return ok ? MOR_OK
+              : mor_fail(error, MOR_SYSTEM, "%s: the trace of %s cannot be written (the same problem twice?)",
+                         file->path, path);
 }
 
 mor_code mor_trace_file_close(mor_trace_file* file, mor_error* error)
@@ -205,6 +209,7 @@ mor_code mor_trace_file_read(const char* path, mor_trace_record** records, int* 
     mor_trace_records_free(*records, *count);
     *records = NULL;
     *count = 0;
-    return opened ? mor_fail(error, MOR_BAD_INPUT, "%s is not a trace: make one with moreau solve PROBLEM --all --trace FILE.h5", path)
+    return opened ? mor_fail(error, MOR_BAD_INPUT,
+                             "%s is not a trace: make one with moreau solve PROBLEM --all --trace FILE.h5", path)
                   : mor_fail(error, MOR_BAD_INPUT, "%s: cannot be opened as HDF5", path);
 }

@@ -18,10 +18,12 @@ mor_code mor_trace_file_close(mor_trace_file* file, mor_error* error);
 typedef struct mor_trace_record {
     char problem[256], solver[64];
     int count;
-    double *iteration, *time_s, *error; /* count each, in one block that `iteration` owns; error: relative, for time steps velocity */
+    double *iteration, *time_s, *error; /* count each, in one block that `iteration` owns; error: relative, for time
+                                           steps velocity */
 } mor_trace_record;
 
-/* All groups, problems and solvers in the order in which they were written; free them with mor_trace_records_free. Other HDF5 files are bad input. */
+/* All groups, problems and solvers in the order in which they were written; free them with mor_trace_records_free.
+ * Other HDF5 files are bad input. */
 mor_code mor_trace_file_read(const char* path, mor_trace_record** records, int* count, mor_error* error);
 void mor_trace_records_free(mor_trace_record* records, int count);
 

@@ -33,7 +33,7 @@ typedef struct build {
     mor_pose* pose;    /* link -> pose in its model link */
     double* locked;    /* joint -> position when locked */
     mor_link_def* links;
-    mor_rigid* mass;   /* model link */
+    mor_rigid* mass; /* model link */
     mor_frame_def* frames;
     int link_count, movable, root;
 } build;
@@ -49,8 +49,10 @@ static void note(build* b, int line, int column, const char* format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    int n = snprintf(b->notes + b->notes_length, b->notes_size - b->notes_length, "%s:%d:%d: %s\n", b->urdf->path, line, column, text);
-    if (n > 0) b->notes_length = b->notes_length + (size_t)n < b->notes_size ? b->notes_length + (size_t)n : b->notes_size - 1;
+    int n = snprintf(b->notes + b->notes_length, b->notes_size - b->notes_length, "%s:%d:%d: %s\n", b->urdf->path, line,
+                     column, text);
+    if (n > 0)
+        b->notes_length = b->notes_length + (size_t)n < b->notes_size ? b->notes_length + (size_t)n : b->notes_size - 1;
 }
 
 static mor_code fail_joint(build* b, const mor_urdf_joint* j, const char* text)
@@ -105,7 +107,8 @@ static mor_code connect(build* b, const key* links)
     for (int i = 1; i < u->link_count; i++)
         if (strcmp(links[i].name, links[i - 1].name) == 0) {
             const mor_urdf_link* l = &u->links[links[i].index];
-            return mor_fail_at(b->error, MOR_BAD_INPUT, u->path, l->line, l->column, "there are two links called '%s', the other one in line %d", l->name,
+            return mor_fail_at(b->error, MOR_BAD_INPUT, u->path, l->line, l->column,
+                               "there are two links called '%s', the other one in line %d", l->name,
                                u->links[links[i - 1].index].line);
         }
     for (int i = 0; i < u->link_count; i++) b->joint_of[i] = b->first[i] = -1;
@@ -124,8 +127,9 @@ static mor_code connect(build* b, const key* links)
             return fail_joint(b, j, text);
         }
         if (b->joint_of[child] >= 0) {
-            snprintf(text, sizeof text, "link '%s' hangs on joint '%s' and on joint '%s'; a URDF is a tree, close loops in the scene file", j->child,
-                     j->name, u->joints[b->joint_of[child]].name);
+            snprintf(text, sizeof text,
+                     "link '%s' hangs on joint '%s' and on joint '%s'; a URDF is a tree, close loops in the scene file",
+                     j->child, j->name, u->joints[b->joint_of[child]].name);
             return fail_joint(b, &u->joints[b->joint_of[child]], text);
         }
         b->joint_of[child] = i;
@@ -138,10 +142,12 @@ static mor_code connect(build* b, const key* links)
         const mor_urdf_link* l = &u->links[i];
         if (b->root >= 0)
             return mor_fail_at(b->error, MOR_BAD_INPUT, u->path, l->line, l->column,
-                               "link '%s' hangs on no joint, and neither does link '%s'; a robot has one root", l->name, u->links[b->root].name);
+                               "link '%s' hangs on no joint, and neither does link '%s'; a robot has one root", l->name,
+                               u->links[b->root].name);
         b->root = i;
     }
-    if (b->root < 0) return fail_joint(b, &u->joints[0], "the joints form a loop: no link is the root; a URDF is a tree");
+    if (b->root < 0)
+        return fail_joint(b, &u->joints[0], "the joints form a loop: no link is the root; a URDF is a tree");
     return MOR_OK;
 }
 
@@ -153,7 +159,8 @@ static mor_code number_joints(build* b, const key* joints)
     for (int i = 1; i < u->joint_count; i++)
         if (strcmp(joints[i].name, joints[i - 1].name) == 0) {
             const mor_urdf_joint* j = &u->joints[joints[i].index];
-            return mor_fail_at(b->error, MOR_BAD_INPUT, u->path, j->line, j->column, "there are two joints called '%s', the other one in line %d", j->name,
+            return mor_fail_at(b->error, MOR_BAD_INPUT, u->path, j->line, j->column,
+                               "there are two joints called '%s', the other one in line %d", j->name,
                                u->joints[joints[i - 1].index].line);
         }
     int appearance = 0;
@@ -170,8 +177,12 @@ static mor_code number_joints(build* b, const key* joints)
         if (i < 0)
             return mor_fail(b->error, MOR_BAD_INPUT, "%s: there is no joint '%.90s'%s", u->path, o->joints[k],
                             suggestion(joints, u->joint_count, o->joints[k], hint, sizeof hint));
-        if (u->joints[i].type == MOR_URDF_FIXED) return mor_fail(b->error, MOR_BAD_INPUT, "%s: joint '%s' is fixed and cannot be in the list of joints", u->path, u->joints[i].name);
-        if (b->number[i] >= 0) return mor_fail(b->error, MOR_BAD_INPUT, "%s: joint '%s' is twice in the list of joints", u->path, u->joints[i].name);
+        if (u->joints[i].type == MOR_URDF_FIXED)
+            return mor_fail(b->error, MOR_BAD_INPUT, "%s: joint '%s' is fixed and cannot be in the list of joints",
+                            u->path, u->joints[i].name);
+        if (b->number[i] >= 0)
+            return mor_fail(b->error, MOR_BAD_INPUT, "%s: joint '%s' is twice in the list of joints", u->path,
+                            u->joints[i].name);
         b->number[i] = k;
     }
     return MOR_OK;
@@ -201,20 +212,26 @@ static mor_code own_mass(build* b, int link, mor_rigid* out)
         mor_inertia_principal(&inertia, moment, &axes);
         double small = 1e-9 * moment[2] + 1e-14 * l->mass; /* (0.1 um)^2 m: rounding of a point */
         if (!(moment[0] >= -small) || !(moment[2] >= -small))
-            return mor_fail_at(b->error, MOR_BAD_INPUT, b->urdf->path, line, column,
-                               "the inertia of link '%s' is not positive: its principal moments are %.4g, %.4g, %.4g kg m^2", l->name, moment[0], moment[1], moment[2]);
+            return mor_fail_at(
+                b->error, MOR_BAD_INPUT, b->urdf->path, line, column,
+                "the inertia of link '%s' is not positive: its principal moments are %.4g, %.4g, %.4g kg m^2", l->name,
+                moment[0], moment[1], moment[2]);
         if (!(moment[0] + moment[1] >= moment[2] * (1.0 - 1e-6) - small)) {
             char text[400];
-            snprintf(text, sizeof text, "the inertia of link '%s' is impossible: of its principal moments %.4g, %.4g, %.4g kg m^2 the largest exceeds the sum of the others",
+            snprintf(text, sizeof text,
+                     "the inertia of link '%s' is impossible: of its principal moments %.4g, %.4g, %.4g kg m^2 the "
+                     "largest exceeds the sum of the others",
                      l->name, moment[0], moment[1], moment[2]);
-            if (b->options->strict) return mor_fail_at(b->error, MOR_BAD_INPUT, b->urdf->path, line, column, "%s", text);
+            if (b->options->strict)
+                return mor_fail_at(b->error, MOR_BAD_INPUT, b->urdf->path, line, column, "%s", text);
             note(b, line, column, "%s", text);
         }
     }
     mor_pose pose = mor_pose_mul(&b->pose[link], &l->inertial_pose);
     mor_mat3 R = mor_quat_matrix(mor_quat_normalize(pose.rotation));
     mor_sym3 flat = mor_sym3_from(&inertia);
-    *out = (mor_rigid){ l->mass, mor_scale(l->mass, pose.position), mor_sym3_add(mor_sym3_rotate(&R, &flat), mor_sym3_point(l->mass, pose.position)) };
+    *out = (mor_rigid){ l->mass, mor_scale(l->mass, pose.position),
+                        mor_sym3_add(mor_sym3_rotate(&R, &flat), mor_sym3_point(l->mass, pose.position)) };
     return MOR_OK;
 }
 
@@ -240,7 +257,9 @@ static void note_massless(build* b)
             for (int k = 0; k < b->urdf->joint_count; k++)
                 if (b->number[k] == b->links[i].joint)
                     note(b, b->urdf->joints[k].line, b->urdf->joints[k].column,
-                         "joint '%s' carries no mass; the mass matrix is singular, fix the joint or give link '%s' a mass", b->links[i].joint_name, b->links[i].name);
+                         "joint '%s' carries no mass; the mass matrix is singular, fix the joint or give link '%s' a "
+                         "mass",
+                         b->links[i].joint_name, b->links[i].name);
     free(total);
 }
 
@@ -318,13 +337,16 @@ static mor_code walk(build* b, const key* links, int* stack)
         int children = 0;
         for (int j = b->first[link]; j >= 0; j = b->next[j]) children++;
         top += children; /* first child on top */
-        for (int j = b->first[link], k = 1; j >= 0; j = b->next[j], k++) stack[top - k] = find(links, u->link_count, u->joints[j].child);
+        for (int j = b->first[link], k = 1; j >= 0; j = b->next[j], k++)
+            stack[top - k] = find(links, u->link_count, u->joints[j].child);
     }
     for (int i = 0; i < u->link_count; i++)
         if (b->carrier[i] < 0) {
             const mor_urdf_joint* j = &u->joints[b->joint_of[i]];
-            return mor_fail_at(b->error, MOR_BAD_INPUT, u->path, j->line, j->column, "link '%s' is part of a loop of joints that does not hang on the root '%s'; a URDF is a tree",
-                               u->links[i].name, u->links[b->root].name);
+            return mor_fail_at(
+                b->error, MOR_BAD_INPUT, u->path, j->line, j->column,
+                "link '%s' is part of a loop of joints that does not hang on the root '%s'; a URDF is a tree",
+                u->links[i].name, u->links[b->root].name);
         }
     return MOR_OK;
 }
@@ -338,12 +360,14 @@ static mor_code resolve_mimics(build* b, const key* joints)
         int other = find(joints, u->joint_count, j->mimic);
         char text[400], hint[160];
         if (other < 0 || other == i) {
-            snprintf(text, sizeof text, other == i ? "joint '%s' mimics itself" : "joint '%s' mimics '%s', which is not there%s", j->name, j->mimic,
-                     suggestion(joints, u->joint_count, j->mimic, hint, sizeof hint));
+            snprintf(text, sizeof text,
+                     other == i ? "joint '%s' mimics itself" : "joint '%s' mimics '%s', which is not there%s", j->name,
+                     j->mimic, suggestion(joints, u->joint_count, j->mimic, hint, sizeof hint));
             return fail_joint(b, j, text);
         }
         if (b->number[other] < 0) {
-            note(b, j->line, j->column, "joint '%s' mimics '%s', which does not move; it moves by itself", j->name, j->mimic);
+            note(b, j->line, j->column, "joint '%s' mimics '%s', which does not move; it moves by itself", j->name,
+                 j->mimic);
             continue;
         }
         for (int k = 1; k < b->link_count; k++)
@@ -379,18 +403,23 @@ static mor_code add_mesh(build* b, mor_robot_model* model, const mor_urdf_shape*
     char path[4200];
     if (!s->file || !mor_urdf_find_file(b->urdf->path, b->options->packages, s->file, path, sizeof path)) {
         if (b->options->strict)
-            return mor_fail_at(b->error, MOR_BAD_INPUT, b->urdf->path, s->line, s->column, "the mesh '%.300s' of link '%s' is not found", s->file ? s->file : "", b->urdf->links[s->link].name);
-        note(b, s->line, s->column, "the mesh '%.300s' of link '%s' is not found; the link does without", s->file ? s->file : "", b->urdf->links[s->link].name);
+            return mor_fail_at(b->error, MOR_BAD_INPUT, b->urdf->path, s->line, s->column,
+                               "the mesh '%.300s' of link '%s' is not found", s->file ? s->file : "",
+                               b->urdf->links[s->link].name);
+        note(b, s->line, s->column, "the mesh '%.300s' of link '%s' is not found; the link does without",
+             s->file ? s->file : "", b->urdf->links[s->link].name);
         return MOR_OK;
     }
     bool even = s->scale[0] == s->scale[1] && s->scale[1] == s->scale[2] && s->scale[0] > 0.0;
     mor_geometry* pieces[PIECES_MAX];
     int count = 0;
     mor_error error = { 0 };
-    mor_code code = mor_mesh_read_as(path, even ? s->scale[0] : 1.0, MOR_MESH_HULL | MOR_MESH_KEEP_AXES, pieces, PIECES_MAX, &count, NULL, 0, &error);
+    mor_code code = mor_mesh_read_as(path, even ? s->scale[0] : 1.0, MOR_MESH_HULL | MOR_MESH_KEEP_AXES, pieces,
+                                     PIECES_MAX, &count, NULL, 0, &error);
     if (code != MOR_OK) {
         if (b->options->strict || code == MOR_SYSTEM) return mor_fail(b->error, code, "%s", error.text);
-        note(b, s->line, s->column, "the mesh of link '%s' cannot be used: %.400s", b->urdf->links[s->link].name, error.text);
+        note(b, s->line, s->column, "the mesh of link '%s' cannot be used: %.400s", b->urdf->links[s->link].name,
+             error.text);
         return MOR_OK;
     }
     for (int i = 0; i < count; i++) {
@@ -417,15 +446,19 @@ static mor_code add_shapes(build* b, mor_robot_model* model)
     mor_code code = MOR_OK;
     for (int i = 0; i < u->shape_count && code == MOR_OK; i++) {
         const mor_urdf_shape* s = &u->shapes[i];
-        mor_link_shape shape = { .frame = s->link, .link = b->carrier[s->link], .pose = mor_pose_mul(&b->pose[s->link], &s->pose) };
+        mor_link_shape shape = { .frame = s->link,
+                                 .link = b->carrier[s->link],
+                                 .pose = mor_pose_mul(&b->pose[s->link], &s->pose) };
         if (s->kind == MOR_URDF_MESH) {
             code = add_mesh(b, model, s, shape);
             continue;
         }
         bool point = s->kind == MOR_URDF_SPHERE && s->size[0] == 0.0;
-        if (point) note(b, s->line, s->column, "a sphere of radius 0 marks a contact point; it is given the radius %g m", POINT_RADIUS);
-        shape.geometry = s->kind == MOR_URDF_SPHERE     ? mor_geometry_sphere(point ? POINT_RADIUS : s->size[0], b->error)
-                         : s->kind == MOR_URDF_BOX      ? mor_geometry_box(s->size[0], s->size[1], s->size[2], b->error)
+        if (point)
+            note(b, s->line, s->column, "a sphere of radius 0 marks a contact point; it is given the radius %g m",
+                 POINT_RADIUS);
+        shape.geometry = s->kind == MOR_URDF_SPHERE ? mor_geometry_sphere(point ? POINT_RADIUS : s->size[0], b->error)
+                         : s->kind == MOR_URDF_BOX  ? mor_geometry_box(s->size[0], s->size[1], s->size[2], b->error)
                          : s->kind == MOR_URDF_CYLINDER ? mor_geometry_cylinder(s->size[0], s->size[1], 0, b->error)
                                                         : mor_geometry_capsule(s->size[0], s->size[1], b->error);
         if (!shape.geometry) return MOR_BAD_INPUT;
@@ -441,7 +474,8 @@ static mor_robot_model* make(build* b, const key* links, const key* joints, int*
 {
     const mor_urdf* u = b->urdf;
     for (int i = 0; i < u->link_count; i++) b->carrier[i] = -1;
-    if (connect(b, links) != MOR_OK || number_joints(b, joints) != MOR_OK || walk(b, links, stack) != MOR_OK || resolve_mimics(b, joints) != MOR_OK)
+    if (connect(b, links) != MOR_OK || number_joints(b, joints) != MOR_OK || walk(b, links, stack) != MOR_OK ||
+        resolve_mimics(b, joints) != MOR_OK)
         return NULL;
     for (int i = 0; i < b->link_count; i++) b->links[i].mass = mass_of(&b->mass[i]);
     for (int i = 0; i < u->link_count; i++) {
@@ -451,8 +485,10 @@ static mor_robot_model* make(build* b, const key* links, const key* joints, int*
     }
     note_massless(b);
     for (int i = 0; i < u->ignored_count; i++)
-        note(b, u->ignored[i].line, u->ignored[i].column, "<%s> is not used%s", u->ignored[i].name, u->ignored[i].count > 1 ? " (here and elsewhere)" : "");
-    mor_robot_model* model = mor_robot_create(b->links, b->link_count, b->frames, u->link_count, b->options->floating, b->error);
+        note(b, u->ignored[i].line, u->ignored[i].column, "<%s> is not used%s", u->ignored[i].name,
+             u->ignored[i].count > 1 ? " (here and elsewhere)" : "");
+    mor_robot_model* model =
+        mor_robot_create(b->links, b->link_count, b->frames, u->link_count, b->options->floating, b->error);
     if (model && b->options->shapes && add_shapes(b, model) != MOR_OK) {
         mor_robot_destroy(model);
         model = NULL;
@@ -460,7 +496,8 @@ static mor_robot_model* make(build* b, const key* links, const key* joints, int*
     return model;
 }
 
-mor_robot_model* mor_urdf_read(const char* path, const mor_urdf_options* options, char* notes, size_t notes_size, mor_error* error)
+mor_robot_model* mor_urdf_read(const char* path, const mor_urdf_options* options, char* notes, size_t notes_size,
+                               mor_error* error)
 {
     mor_urdf_options standard = mor_urdf_options_default();
     mor_urdf u;
@@ -474,7 +511,9 @@ mor_robot_model* mor_urdf_read(const char* path, const mor_urdf_options* options
         return NULL;
     }
     size_t L = (size_t)u.link_count, J = (size_t)u.joint_count + 1;
-    build b = { .urdf = &u, .options = options ? options : &standard, .error = error, .notes = notes, .notes_size = notes_size };
+    build b = {
+        .urdf = &u, .options = options ? options : &standard, .error = error, .notes = notes, .notes_size = notes_size
+    };
     b.joint_of = malloc(L * sizeof(int));
     b.first = malloc(L * sizeof(int));
     b.next = malloc(J * sizeof(int));
@@ -489,7 +528,8 @@ mor_robot_model* mor_urdf_read(const char* path, const mor_urdf_options* options
     key* links = malloc(L * sizeof *links);
     key* joints = malloc(J * sizeof *joints);
     mor_robot_model* model = NULL;
-    if (!b.joint_of || !b.first || !b.next || !b.number || !b.carrier || !b.pose || !b.locked || !b.links || !b.mass || !b.frames || !stack || !links || !joints) {
+    if (!b.joint_of || !b.first || !b.next || !b.number || !b.carrier || !b.pose || !b.locked || !b.links || !b.mass ||
+        !b.frames || !stack || !links || !joints) {
         mor_fail(error, MOR_SYSTEM, "out of memory");
     } else {
         for (int i = 0; i < u.link_count; i++) links[i] = (key){ u.links[i].name, i };
@@ -498,7 +538,8 @@ mor_robot_model* mor_urdf_read(const char* path, const mor_urdf_options* options
         qsort(joints, J - 1, sizeof *joints, by_name);
         model = make(&b, links, joints, stack);
     }
-    void* all[] = { b.joint_of, b.first, b.next, b.number, b.carrier, b.pose, b.locked, b.links, b.mass, b.frames, stack, links, joints };
+    void* all[] = { b.joint_of, b.first, b.next,   b.number, b.carrier, b.pose, b.locked,
+                    b.links,    b.mass,  b.frames, stack,    links,     joints };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
     mor_urdf_free(&u);
     return model;

@@ -64,7 +64,8 @@ static void* add(parser* p, void** items, int* count, int* room, size_t size)
     memset(item, 0, size);
     return item;
 }
-#define ADD(p, list, count, room) add(p, (void**)&(p)->urdf->list, &(p)->urdf->count, &(p)->urdf->room, sizeof *(p)->urdf->list)
+#define ADD(p, list, count, room)                                                                                      \
+    add(p, (void**)&(p)->urdf->list, &(p)->urdf->count, &(p)->urdf->room, sizeof *(p)->urdf->list)
 
 /* --------------------------------------------------------------------------------- attributes */
 
@@ -76,7 +77,8 @@ static const char* attribute(const char** attributes, const char* name)
 }
 
 /* Copies a name; complains when it is missing, empty or too long. */
-static bool read_name(parser* p, const char** attributes, const char* element, const char* name, char out[MOR_NAME_SIZE])
+static bool read_name(parser* p, const char** attributes, const char* element, const char* name,
+                      char out[MOR_NAME_SIZE])
 {
     const char* text = attribute(attributes, name);
     if (!text || !*text) {
@@ -92,7 +94,8 @@ static bool read_name(parser* p, const char** attributes, const char* element, c
 }
 
 /* Exactly `count` finite numbers. True if they are there and right. */
-static bool read_numbers(parser* p, const char** attributes, const char* element, const char* name, int count, bool needed, double* out)
+static bool read_numbers(parser* p, const char** attributes, const char* element, const char* name, int count,
+                         bool needed, double* out)
 {
     const char* text = attribute(attributes, name);
     if (!text) {
@@ -118,8 +121,8 @@ static bool read_numbers(parser* p, const char** attributes, const char* element
         s = end;
     }
     if (found != count) {
-        fail(p, "%s of <%s> has %d number%s where %d %s expected: '%.60s'", name, element, found, found == 1 ? "" : "s", count,
-             count == 1 ? "is" : "are", text);
+        fail(p, "%s of <%s> has %d number%s where %d %s expected: '%.60s'", name, element, found, found == 1 ? "" : "s",
+             count, count == 1 ? "is" : "are", text);
         return false;
     }
     memcpy(out, values, (size_t)count * sizeof *out);
@@ -169,13 +172,17 @@ static void read_joint(parser* p, const char** attributes)
     while (types[k] && strcmp(types[k], type) != 0) k++;
     if (!types[k]) {
         const char* near = mor_did_you_mean(type, types);
-        fail(p, "joint '%s' has unknown type '%.40s'%s%s%s", j->name, type, near ? "; did you mean '" : "; known: fixed, revolute, continuous, prismatic",
-             near ? near : "", near ? "'?" : "");
+        fail(p, "joint '%s' has unknown type '%.40s'%s%s%s", j->name, type,
+             near ? "; did you mean '" : "; known: fixed, revolute, continuous, prismatic", near ? near : "",
+             near ? "'?" : "");
         return;
     }
     j->type = k < MOR_URDF_UNSUPPORTED ? k : MOR_URDF_UNSUPPORTED;
     if (j->type == MOR_URDF_UNSUPPORTED)
-        fail(p, "joint '%s' is of type %s, which is not supported; use prismatic and revolute joints in a row, or a floating base", j->name, type);
+        fail(p,
+             "joint '%s' is of type %s, which is not supported; use prismatic and revolute joints in a row, or a "
+             "floating base",
+             j->name, type);
 }
 
 static void in_inertial(parser* p, mor_urdf_link* l, const char* name, const char** attributes)
@@ -187,7 +194,8 @@ static void in_inertial(parser* p, mor_urdf_link* l, const char* name, const cha
     } else {
         static const char* const names[] = { "ixx", "ixy", "ixz", "iyy", "iyz", "izz" };
         l->has_inertia = true;
-        for (int i = 0; i < 6; i++) read_numbers(p, attributes, "inertia", names[i], 1, i == 0 || i == 3 || i == 5, &l->inertia[i]);
+        for (int i = 0; i < 6; i++)
+            read_numbers(p, attributes, "inertia", names[i], 1, i == 0 || i == 3 || i == 5, &l->inertia[i]);
     }
 }
 
@@ -223,7 +231,9 @@ static void in_geometry(parser* p, const char* name, const char** attributes)
         }
         if (s->scale[0] * s->scale[1] * s->scale[2] == 0.0) fail(p, "scale of <mesh> has a zero");
     } else {
-        s->kind = strcmp(name, "sphere") == 0 ? MOR_URDF_SPHERE : strcmp(name, "cylinder") == 0 ? MOR_URDF_CYLINDER : MOR_URDF_CAPSULE;
+        s->kind = strcmp(name, "sphere") == 0     ? MOR_URDF_SPHERE
+                  : strcmp(name, "cylinder") == 0 ? MOR_URDF_CYLINDER
+                                                  : MOR_URDF_CAPSULE;
         read_numbers(p, attributes, name, "radius", 1, true, &s->size[0]);
         if (s->kind != MOR_URDF_SPHERE) {
             read_numbers(p, attributes, name, "length", 1, true, &s->size[1]);
@@ -231,7 +241,8 @@ static void in_geometry(parser* p, const char* name, const char** attributes)
         }
     }
     for (int i = 0; i < sizes; i++)
-        if (!(s->size[i] > 0.0) && !(s->kind == MOR_URDF_SPHERE && s->size[i] == 0.0)) fail(p, "<%s> has the size %g; sizes are positive", name, s->size[i]);
+        if (!(s->size[i] > 0.0) && !(s->kind == MOR_URDF_SPHERE && s->size[i] == 0.0))
+            fail(p, "<%s> has the size %g; sizes are positive", name, s->size[i]);
 }
 
 /* True if the element belongs into a joint. */
@@ -281,7 +292,9 @@ static void pass_over(parser* p, const char* name)
     if (u->ignored_count >= 200) return; /* garbage: the first ones tell enough */
     mor_urdf_ignored* g = ADD(p, ignored, ignored_count, ignored_room);
     if (!g) return;
-    *g = (mor_urdf_ignored){ .count = 1, .line = (int)XML_GetCurrentLineNumber(p->xml), .column = (int)XML_GetCurrentColumnNumber(p->xml) + 1 };
+    *g = (mor_urdf_ignored){ .count = 1,
+                             .line = (int)XML_GetCurrentLineNumber(p->xml),
+                             .column = (int)XML_GetCurrentColumnNumber(p->xml) + 1 };
     snprintf(g->name, sizeof g->name, "%.39s", name);
 }
 
@@ -312,7 +325,9 @@ static void on_start(void* user, const char* name, const char** attributes)
             next = IN_ROBOT;
         } else
             fail(p, "the first element is <%.40s>%s; a URDF file begins with <robot>", name,
-                 strcmp(name, "sdf") == 0 ? " (an SDF file)" : strcmp(name, "mujoco") == 0 ? " (a MuJoCo file)" : "");
+                 strcmp(name, "sdf") == 0      ? " (an SDF file)"
+                 : strcmp(name, "mujoco") == 0 ? " (a MuJoCo file)"
+                                               : "");
         break;
     case IN_ROBOT:
         if (strcmp(name, "link") == 0) read_link(p, attributes), next = IN_LINK;
@@ -345,7 +360,8 @@ static void on_start(void* user, const char* name, const char** attributes)
     case IN_JOINT:
         if (in_joint(p, name, attributes)) next = IN_LEAF;
         break;
-    default: break;
+    default:
+        break;
     }
     if (p->code != MOR_OK) return;
     if (next < 0) pass_over(p, name);
@@ -367,7 +383,9 @@ static void on_end(void* user, const char* name)
         for (int i = p->shape_begin; i < u->shape_count; i++) u->shapes[i].pose = p->shape_pose;
     if (left == IN_JOINT) {
         const mor_urdf_joint* j = &u->joints[u->joint_count - 1];
-        if (!j->parent[0] || !j->child[0]) fail(p, "joint '%s' has no %s; write <%s link=\"...\"/>", j->name, j->parent[0] ? "child" : "parent", j->parent[0] ? "child" : "parent");
+        if (!j->parent[0] || !j->child[0])
+            fail(p, "joint '%s' has no %s; write <%s link=\"...\"/>", j->name, j->parent[0] ? "child" : "parent",
+                 j->parent[0] ? "child" : "parent");
     }
 }
 
@@ -402,7 +420,8 @@ static char* read_file(const char* path, size_t* length, mor_error* error)
     bool bad = ferror(f) != 0;
     fclose(f);
     if (bad || *length == 0) {
-        mor_fail(error, MOR_BAD_INPUT, "%s: %s", path, bad ? "cannot be read" : "the file is empty; a URDF file holds a <robot>");
+        mor_fail(error, MOR_BAD_INPUT, "%s: %s", path,
+                 bad ? "cannot be read" : "the file is empty; a URDF file holds a <robot>");
         free(text);
         return NULL;
     }
@@ -435,8 +454,9 @@ mor_code mor_urdf_parse(const char* path, mor_urdf* urdf, mor_error* error)
     XML_SetUserData(p.xml, &p);
     XML_SetElementHandler(p.xml, on_start, on_end);
     if (XML_Parse(p.xml, text, (int)length, 1) != XML_STATUS_OK && p.code == MOR_OK)
-        p.code = mor_fail_at(error, MOR_BAD_INPUT, path, (int)XML_GetCurrentLineNumber(p.xml), (int)XML_GetCurrentColumnNumber(p.xml) + 1,
-                             "not well-formed XML: %s", XML_ErrorString(XML_GetErrorCode(p.xml)));
+        p.code = mor_fail_at(error, MOR_BAD_INPUT, path, (int)XML_GetCurrentLineNumber(p.xml),
+                             (int)XML_GetCurrentColumnNumber(p.xml) + 1, "not well-formed XML: %s",
+                             XML_ErrorString(XML_GetErrorCode(p.xml)));
     XML_ParserFree(p.xml);
     free(text);
     if (p.code != MOR_OK) mor_urdf_free(urdf);

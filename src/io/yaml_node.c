@@ -31,8 +31,8 @@ typedef struct builder {
     anchor* anchors;
 } builder;
 
-static mor_code node_fail_args(const mor_node* node, int line, int column, mor_error* error,
-                               const char* format, va_list args)
+static mor_code node_fail_args(const mor_node* node, int line, int column, mor_error* error, const char* format,
+                               va_list args)
 {
     char text[1024];
     vsnprintf(text, sizeof text, format, args);
@@ -52,9 +52,8 @@ mor_code mor_node_fail_key(const mor_node* node, mor_error* error, const char* f
 {
     va_list args;
     va_start(args, format);
-    mor_code code =
-        node->key ? node_fail_args(node, node->key_line, node->key_column, error, format, args)
-                  : node_fail_args(node, node->line, node->column, error, format, args);
+    mor_code code = node->key ? node_fail_args(node, node->key_line, node->key_column, error, format, args)
+                              : node_fail_args(node, node->line, node->column, error, format, args);
     va_end(args);
     return code;
 }
@@ -85,10 +84,8 @@ mor_node* mor_node_at(const mor_node* node, int index)
 void mor_node_append(mor_node* parent, mor_node* child)
 {
     child->next = NULL;
-    if (parent->last)
-        parent->last->next = child;
-    else
-        parent->first = child;
+    if (parent->last) parent->last->next = child;
+    else parent->first = child;
     parent->last = child;
     parent->count++;
 }
@@ -117,13 +114,12 @@ char* mor_document_text(mor_document* document, const char* text, size_t length,
     return copy;
 }
 
-mor_node* mor_node_create(mor_document* document, mor_node_kind kind, const mor_source* source,
-                          int line, int column, mor_error* error)
+mor_node* mor_node_create(mor_document* document, mor_node_kind kind, const mor_source* source, int line, int column,
+                          mor_error* error)
 {
     if (++document->nodes > MOR_YAML_NODES) {
         mor_fail_at(error, MOR_BAD_INPUT, source->name, line, column,
-                    "more than %d values; put large tables into mesh or motion files",
-                    (int)MOR_YAML_NODES);
+                    "more than %d values; put large tables into mesh or motion files", (int)MOR_YAML_NODES);
         return NULL;
     }
     mor_node* node = mor_arena_zero(document->arena, 1, sizeof *node);
@@ -144,8 +140,7 @@ static int column_of(const builder* b, yaml_mark_t mark)
 
 static mor_code fail(builder* b, yaml_mark_t mark, const char* sentence)
 {
-    return mor_fail_at(b->error, MOR_BAD_INPUT, b->source->name, line_of(mark), column_of(b, mark),
-                       "%s", sentence);
+    return mor_fail_at(b->error, MOR_BAD_INPUT, b->source->name, line_of(mark), column_of(b, mark), "%s", sentence);
 }
 
 /* Hands a finished value, or the start of a collection, to the collection around it. */
@@ -157,8 +152,7 @@ static mor_code place(builder* b, mor_node* node, yaml_mark_t mark)
     }
     mor_node* parent = b->open[b->depth - 1];
     if (parent->kind == MOR_NODE_MAP) {
-        if (!b->has_key)
-            return fail(b, mark, "a key must be a plain word, not a list, a mapping or an alias");
+        if (!b->has_key) return fail(b, mark, "a key must be a plain word, not a list, a mapping or an alias");
         node->key = b->key;
         node->key_line = b->key_line;
         node->key_column = b->key_column;
@@ -172,9 +166,7 @@ static mor_code remember(builder* b, const yaml_char_t* name, mor_node* node)
 {
     if (!name) return MOR_OK;
     anchor* a = mor_arena_zero(b->document->arena, 1, sizeof *a);
-    char* text =
-        a ? mor_document_text(b->document, (const char*)name, strlen((const char*)name), b->error)
-          : NULL;
+    char* text = a ? mor_document_text(b->document, (const char*)name, strlen((const char*)name), b->error) : NULL;
     if (!text) return mor_fail(b->error, MOR_SYSTEM, "out of memory");
     *a = (anchor){ text, node, b->anchors };
     b->anchors = a;
@@ -188,8 +180,7 @@ static mor_node* copy(builder* b, const mor_node* from, int depth)
         mor_node_fail(from, b->error, "nested more than %d levels deep", (int)MOR_YAML_DEPTH);
         return NULL;
     }
-    mor_node* node =
-        mor_node_create(b->document, from->kind, from->source, from->line, from->column, b->error);
+    mor_node* node = mor_node_create(b->document, from->kind, from->source, from->line, from->column, b->error);
     if (!node) return NULL;
     node->quoted = from->quoted;
     node->text = from->text;
@@ -211,8 +202,7 @@ static mor_code take_alias(builder* b, const yaml_event_t* event)
     while (a && strcmp(a->name, name) != 0) a = a->next;
     if (!a) return fail(b, event->start_mark, "this alias has no anchor before it");
     for (int i = 0; i < b->depth; i++)
-        if (b->open[i] == a->node)
-            return fail(b, event->start_mark, "an alias may not stand inside its own anchor");
+        if (b->open[i] == a->node) return fail(b, event->start_mark, "an alias may not stand inside its own anchor");
     mor_node* node = copy(b, a->node, b->depth);
     return node ? place(b, node, event->start_mark) : b->error ? b->error->code : MOR_BAD_INPUT;
 }
@@ -228,8 +218,7 @@ static mor_code take_key(builder* b, const char* text, size_t length, yaml_mark_
     b->key_column = column_of(b, mark);
     if (twin)
         return mor_fail_at(b->error, MOR_BAD_INPUT, b->source->name, b->key_line, b->key_column,
-                           "key '%.60s' is given twice; the first is in line %d", b->key,
-                           twin->key_line);
+                           "key '%.60s' is given twice; the first is in line %d", b->key, twin->key_line);
     b->has_key = true;
     return MOR_OK;
 }
@@ -238,15 +227,12 @@ static mor_code take_scalar(builder* b, const yaml_event_t* event)
 {
     const char* text = (const char*)event->data.scalar.value;
     size_t length = event->data.scalar.length;
-    if (strlen(text) != length)
-        return fail(b, event->start_mark, "a text may not contain a zero byte");
-    if (event->data.scalar.tag)
-        return fail(b, event->start_mark, "tags ('!...') are not used in scene files");
+    if (strlen(text) != length) return fail(b, event->start_mark, "a text may not contain a zero byte");
+    if (event->data.scalar.tag) return fail(b, event->start_mark, "tags ('!...') are not used in scene files");
     bool in_map = b->depth > 0 && b->open[b->depth - 1]->kind == MOR_NODE_MAP;
     if (in_map && !b->has_key) return take_key(b, text, length, event->start_mark);
-    mor_node* node =
-        mor_node_create(b->document, MOR_NODE_SCALAR, b->source, line_of(event->start_mark),
-                        column_of(b, event->start_mark), b->error);
+    mor_node* node = mor_node_create(b->document, MOR_NODE_SCALAR, b->source, line_of(event->start_mark),
+                                     column_of(b, event->start_mark), b->error);
     if (!node) return b->error ? b->error->code : MOR_BAD_INPUT;
     node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
     node->text = mor_document_text(b->document, text, length, b->error);
@@ -255,8 +241,8 @@ static mor_code take_scalar(builder* b, const yaml_event_t* event)
     return code ? code : remember(b, event->data.scalar.anchor, node);
 }
 
-static mor_code open_collection(builder* b, const yaml_event_t* event, mor_node_kind kind,
-                                const yaml_char_t* name, const yaml_char_t* tag)
+static mor_code open_collection(builder* b, const yaml_event_t* event, mor_node_kind kind, const yaml_char_t* name,
+                                const yaml_char_t* tag)
 {
     if (tag) return fail(b, event->start_mark, "tags ('!...') are not used in scene files");
     if (b->depth >= MOR_YAML_DEPTH) return fail(b, event->start_mark, "nested too deeply");
@@ -273,9 +259,7 @@ static mor_code take(builder* b, const yaml_event_t* event)
 {
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
-        return b->root ? fail(b, event->start_mark,
-                              "a second document begins here; only one is allowed")
-                       : MOR_OK;
+        return b->root ? fail(b, event->start_mark, "a second document begins here; only one is allowed") : MOR_OK;
     case YAML_ALIAS_EVENT:
         return take_alias(b, event);
     case YAML_SCALAR_EVENT:
@@ -284,8 +268,7 @@ static mor_code take(builder* b, const yaml_event_t* event)
         return open_collection(b, event, MOR_NODE_LIST, event->data.sequence_start.anchor,
                                event->data.sequence_start.tag);
     case YAML_MAPPING_START_EVENT:
-        return open_collection(b, event, MOR_NODE_MAP, event->data.mapping_start.anchor,
-                               event->data.mapping_start.tag);
+        return open_collection(b, event, MOR_NODE_MAP, event->data.mapping_start.anchor, event->data.mapping_start.tag);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
         b->depth--;
@@ -310,25 +293,21 @@ static yaml_mark_t mark_of_byte(const char* text, size_t length, size_t offset)
     return mark;
 }
 
-static mor_code fail_syntax(builder* b, const yaml_parser_t* parser, const char* text,
-                            size_t length)
+static mor_code fail_syntax(builder* b, const yaml_parser_t* parser, const char* text, size_t length)
 {
     if (parser->error == YAML_MEMORY_ERROR) return mor_fail(b->error, MOR_SYSTEM, "out of memory");
-    yaml_mark_t mark = parser->error == YAML_READER_ERROR
-                           ? mark_of_byte(text, length, parser->problem_offset)
-                           : parser->problem_mark;
-    return mor_fail_at(b->error, MOR_BAD_INPUT, b->source->name, line_of(mark), column_of(b, mark),
-                       "%s%s%s", parser->problem ? parser->problem : "not YAML",
-                       parser->context ? ", " : "", parser->context ? parser->context : "");
+    yaml_mark_t mark =
+        parser->error == YAML_READER_ERROR ? mark_of_byte(text, length, parser->problem_offset) : parser->problem_mark;
+    return mor_fail_at(b->error, MOR_BAD_INPUT, b->source->name, line_of(mark), column_of(b, mark), "%s%s%s",
+                       parser->problem ? parser->problem : "not YAML", parser->context ? ", " : "",
+                       parser->context ? parser->context : "");
 }
 
-mor_node* mor_yaml_parse(mor_document* document, const char* text, size_t length,
-                         const mor_source* source, int column, mor_error* error)
+mor_node* mor_yaml_parse(mor_document* document, const char* text, size_t length, const mor_source* source, int column,
+                         mor_error* error)
 {
     mor_error local;
-    builder b = {
-        .document = document, .source = source, .column = column, .error = error ? error : &local
-    };
+    builder b = { .document = document, .source = source, .column = column, .error = error ? error : &local };
     yaml_parser_t parser;
     if (!yaml_parser_initialize(&parser)) {
         mor_fail(error, MOR_SYSTEM, "out of memory");
@@ -349,8 +328,7 @@ mor_node* mor_yaml_parse(mor_document* document, const char* text, size_t length
     yaml_parser_delete(&parser);
     if (code == MOR_OK && !b.root) {
         code = mor_fail_at(error, MOR_BAD_INPUT, source->name, 1, 1 + column, "%s",
-                           column ? "there is no value"
-                                  : "the file is empty; a scene begins with 'moreau: 1'");
+                           column ? "there is no value" : "the file is empty; a scene begins with 'moreau: 1'");
     }
     return code == MOR_OK ? b.root : NULL;
 }

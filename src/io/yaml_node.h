@@ -33,8 +33,8 @@ typedef struct mor_document {
 /* The single document in `text`, or NULL and a positioned sentence: syntax errors, duplicate keys,
  * keys that are not plain values, tags, more than MOR_YAML_DEPTH levels or MOR_YAML_NODES values.
  * Anchors and aliases work (an alias is a copy). `column` is added to columns of the first line. */
-mor_node* mor_yaml_parse(mor_document* document, const char* text, size_t length,
-                         const mor_source* source, int column, mor_error* error);
+mor_node* mor_yaml_parse(mor_document* document, const char* text, size_t length, const mor_source* source, int column,
+                         mor_error* error);
 
 enum { MOR_YAML_DEPTH = 48, MOR_YAML_NODES = 2000000, MOR_YAML_KEYS = 20000 };
 
@@ -47,16 +47,14 @@ void mor_node_append(mor_node* parent, mor_node* child);
 /* Replaces the child of a mapping or list; the key stays. */
 void mor_node_replace(mor_node* parent, const mor_node* old, mor_node* child);
 /* A new node, or NULL with an error. */
-mor_node* mor_node_create(mor_document* document, mor_node_kind kind, const mor_source* source,
-                          int line, int column, mor_error* error);
+mor_node* mor_node_create(mor_document* document, mor_node_kind kind, const mor_source* source, int line, int column,
+                          mor_error* error);
 /* A copy of a string in the document's memory, or NULL with an error. */
 char* mor_document_text(mor_document* document, const char* text, size_t length, mor_error* error);
 
 /* Fails at the value (or at its key). */
-mor_code mor_node_fail(const mor_node* node, mor_error* error, const char* format, ...)
-    MOR_PRINTF(3, 4);
-mor_code mor_node_fail_key(const mor_node* node, mor_error* error, const char* format, ...)
-    MOR_PRINTF(3, 4);
+mor_code mor_node_fail(const mor_node* node, mor_error* error, const char* format, ...) MOR_PRINTF(3, 4);
+mor_code mor_node_fail_key(const mor_node* node, mor_error* error, const char* format, ...) MOR_PRINTF(3, 4);
 /* "a list", "a mapping", "'text'" for messages; writes into buffer when needed. */
 const char* mor_node_describe(const mor_node* node, char buffer[80]);
 

@@ -19,7 +19,7 @@ typedef struct mor_chart_series {
 typedef struct mor_chart {
     char title[128], x_label[96], y_label[96];
     bool log_x, log_y;
-    double width, height; /* of the axes' box */
+    double width, height;                /* of the axes' box */
     double x_low, x_high, y_low, y_high; /* both 0: from the data */
     int count;
     mor_chart_series* series;

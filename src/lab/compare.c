@@ -1,13 +1,15 @@
 /* One problem in the laboratory: all its runs, each from the same start, judged by the same code.
  *
- * A frame becomes a world (io/bpmd_world.c) with one system per island. A run solves all islands in turn: times and iterations
- * add up, errors and states are the worst. The formulation hands its problem to `run_solver` below exactly as it does in a simulation;
- * there the solver is called by mor_solve, which converts, times and judges. Short solves are repeated from the same start and averaged.
+ * A frame becomes a world (io/bpmd_world.c) with one system per island. A run solves all islands in turn: times and
+ * iterations add up, errors and states are the worst. The formulation hands its problem to `run_solver` below exactly
+ * as it does in a simulation; there the solver is called by mor_solve, which converts, times and judges. Short solves
+ * are repeated from the same start and averaged.
  *
- * coulomb: the impulses of a run put into the exact Coulomb problem of the same step, judged in m/s. It compares formulations:
- * what the polygon, the relaxation or the springs cost.
+ * coulomb: the impulses of a run put into the exact Coulomb problem of the same step, judged in m/s. It compares
+ * formulations: what the polygon, the relaxation or the springs cost.
  *
- * E. D. Dolan, J. J. More (2002), Benchmarking optimization software with performance profiles; fairness rules: docs/fairness.md. */
+ * E. D. Dolan, J. J. More (2002), Benchmarking optimization software with performance profiles; fairness rules:
+ * docs/fairness.md. */
 #include "lab/compare.h"
 
 #include <math.h>
@@ -55,7 +57,10 @@ bool mor_lab_pairs(const mor_lab* lab, int formulation, int solver)
     return false;
 }
 
-int mor_lab_slots(const mor_lab* lab) { return (lab->formulation_count + 1) * (lab->solver_count + 1) * lab->options.tol_count; }
+int mor_lab_slots(const mor_lab* lab)
+{
+    return (lab->formulation_count + 1) * (lab->solver_count + 1) * lab->options.tol_count;
+}
 
 int mor_lab_slot(const mor_lab* lab, int problem, int formulation, int solver, int tol)
 {
@@ -74,7 +79,8 @@ bool mor_lab_traced(const mor_lab* lab, int problem)
 
 /* ------------------------------------------------------------------------------- one solve */
 
-/* CPU time of this thread, the only one. The clock of the process counts in ticks of milliseconds while a timer runs on it (pool.c). */
+/* CPU time of this thread, the only one. The clock of the process counts in ticks of milliseconds while a timer runs on
+ * it (pool.c). */
 static double cpu_clock(void)
 {
     struct timespec t;
@@ -87,7 +93,7 @@ typedef struct solve_user {
     const mor_solver* solver;
     double tol;
     mor_trace* trace;
-    mor_lab_run* run; /* times and iterations add up here */
+    mor_lab_run* run;           /* times and iterations add up here */
     mor_iterations* iterations; /* NULL: not kept */
 } solve_user;
 
@@ -99,14 +105,23 @@ typedef struct keeper {
     mor_arena* arena;
 } keeper;
 
-static double user_error(const mor_lab* lab, const mor_problem* p, const double* z, const mor_residual* r) { return lab->options.error ? lab->options.error(p, z, r) : NAN; }
+static double user_error(const mor_lab* lab, const mor_problem* p, const double* z, const mor_residual* r)
+{
+    return lab->options.error ? lab->options.error(p, z, r) : NAN;
+}
 
 /* Told of every iteration of a followed run. */
 static void keep_iterate(void* user, const mor_trace_line* from, const double* z)
 {
     const keeper* k = user;
     mor_iterations* all = k->u->iterations;
-    mor_iterate line = { .iteration = from->iteration, .time_s = from->time_s, .residual = from->residual, .user_error = user_error(k->u->lab, k->problem, z, &from->residual), .sticking = -1, .sliding = -1, .open = -1 };
+    mor_iterate line = { .iteration = from->iteration,
+                         .time_s = from->time_s,
+                         .residual = from->residual,
+                         .user_error = user_error(k->u->lab, k->problem, z, &from->residual),
+                         .sticking = -1,
+                         .sliding = -1,
+                         .open = -1 };
     if (k->problem->form & (MOR_STEP_PYRAMID | MOR_STEP_CONE)) count_step_states(k->problem, z, k->arena, &line);
     all->size = mor_problem_unknowns(k->problem);
     mor_iterations_add(all, &line, z);
@@ -132,7 +147,8 @@ static mor_report timed_solve(const solve_user* u, const mor_problem* problem, b
     if (u->trace) {
         keeper k = { u, problem, arena };
         o.trace = u->trace;
-        if (!u->iterations) u->trace->every = 1 + u->run->iterations / TRACE_SAMPLES; /* of the run before: the judge of every iterate would cost more than the solver */
+        /* of the run before: the judge of every iterate would cost more than the solver */
+        if (!u->iterations) u->trace->every = 1 + u->run->iterations / TRACE_SAMPLES;
         if (u->iterations && !u->iterations->size) u->trace->each = keep_iterate, u->trace->user = &k;
         o.max_iter = TRACE_ITERATIONS < u->solver->max_iter || u->solver->max_iter <= 0 ? TRACE_ITERATIONS : 0;
         mor_report followed = mor_solve(u->solver, NULL, problem, &o, z, arena);
@@ -150,7 +166,9 @@ static mor_report timed_solve(const solve_user* u, const mor_problem* problem, b
     }
     u->run->total_s += (cpu_clock() - begin) / runs;
     u->run->time_s += solve / runs;
-    if (report.status == MOR_SOLVED && u->lab->options.time_limit > 0.0 && u->run->total_s > u->lab->options.time_limit) report.status = MOR_TIME_LIMIT; /* right, but late */
+    /* right, but late */
+    if (report.status == MOR_SOLVED && u->lab->options.time_limit > 0.0 && u->run->total_s > u->lab->options.time_limit)
+        report.status = MOR_TIME_LIMIT;
     u->run->iterations += report.iterations;
     return report;
 }
@@ -215,7 +233,8 @@ static void count_step_states(const mor_problem* p, const double* z, mor_arena* 
     mor_arena_release(arena, mark);
 }
 
-/* Stick, slide and open from the answer: a contact is open without normal impulse, sticks when it slips slower than 1e-6 m/s. */
+/* Stick, slide and open from the answer: a contact is open without normal impulse, sticks when it slips slower than
+ * 1e-6 m/s. */
 static void count_states(const mor_system* s, const double* p, const double* nu, mor_lab_run* run)
 {
     for (int c = 0; c < s->contact_count; c++) {
@@ -237,10 +256,13 @@ static void count_states(const mor_system* s, const double* p, const double* nu,
 static mor_residual empty_residual(void) { return (mor_residual){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN }; }
 
 /* All islands of a frame by one formulation and solver. */
-static void run_frame(const mor_lab* lab, const mor_world* w, mor_lab_run* run, mor_trace* trace, mor_iterations* iterations, mor_arena* arena)
+static void run_frame(const mor_lab* lab, const mor_world* w, mor_lab_run* run, mor_trace* trace,
+                      mor_iterations* iterations, mor_arena* arena)
 {
     const mor_formulation* formulation = lab->formulations[run->formulation];
-    solve_user user = { lab, run->solver >= 0 ? lab->solvers[run->solver] : NULL, lab->options.tols[run->tol], trace, run, iterations };
+    solve_user user = {
+        lab, run->solver >= 0 ? lab->solvers[run->solver] : NULL, lab->options.tols[run->tol], trace, run, iterations
+    };
     run->status = MOR_SOLVED;
     run->residual = empty_residual();
     run->error = run->coulomb = run->user_error = NAN;
@@ -264,7 +286,8 @@ static void run_frame(const mor_lab* lab, const mor_world* w, mor_lab_run* run, 
         }
         mor_fields_default(formulation->fields, options);
         memcpy(answer.nu, s->nu_free, (size_t)s->dof * sizeof(double));
-        if (lab->options.warm) memcpy(answer.impulses, w->islands[i].answer.impulses, (size_t)s->row_count * sizeof(double));
+        if (lab->options.warm)
+            memcpy(answer.impulses, w->islands[i].answer.impulses, (size_t)s->row_count * sizeof(double));
         double begin = cpu_clock();
         mor_report report = formulation->step(s, options, &stage, &answer);
         if (trace) return;
@@ -287,7 +310,8 @@ static void run_frame(const mor_lab* lab, const mor_world* w, mor_lab_run* run, 
     }
 }
 
-static void run_problem(const mor_lab* lab, const mor_problem* problem, mor_lab_run* run, mor_trace* trace, mor_iterations* iterations, mor_arena* arena)
+static void run_problem(const mor_lab* lab, const mor_problem* problem, mor_lab_run* run, mor_trace* trace,
+                        mor_iterations* iterations, mor_arena* arena)
 {
     solve_user user = { lab, lab->solvers[run->solver], lab->options.tols[run->tol], trace, run, iterations };
     run->status = MOR_SOLVED;
@@ -327,14 +351,18 @@ static void thin(const mor_trace* from, bool step, mor_lab_trace* to)
 }
 
 /* One file for each followed run: FOLDER/<problem>-<formulation>-<solver>.h5. One that is there stays. */
-static void store_iterations(const mor_lab* lab, const mor_lab_problem* p, int formulation, int solver, const mor_iterations* all)
+static void store_iterations(const mor_lab* lab, const mor_lab_problem* p, int formulation, int solver,
+                             const mor_iterations* all)
 {
     char path[1100];
     if (all->count == 0) return;
-    int n = snprintf(path, sizeof path, "%s/%s-%s-%s.h5", lab->options.iterations, p->name, mor_lab_formulation_name(lab, formulation), mor_lab_solver_name(lab, solver));
+    int n = snprintf(path, sizeof path, "%s/%s-%s-%s.h5", lab->options.iterations, p->name,
+                     mor_lab_formulation_name(lab, formulation), mor_lab_solver_name(lab, solver));
     for (char* c = path + strlen(lab->options.iterations) + 1; *c; c++)
         if (*c == '/') *c = '_';
-    if (n < (int)sizeof path) mor_iterations_write(path, all, p->name, mor_lab_formulation_name(lab, formulation), mor_lab_solver_name(lab, solver), NULL);
+    if (n < (int)sizeof path)
+        mor_iterations_write(path, all, p->name, mor_lab_formulation_name(lab, formulation),
+                             mor_lab_solver_name(lab, solver), NULL);
 }
 
 /* ------------------------------------------------------------------------------ statistics */
@@ -383,7 +411,9 @@ static const mor_lab_run* earlier(const mor_lab* lab, int problem, int formulati
 bool mor_lab_before(const mor_lab* lab, const mor_lab_problem* a, const mor_lab_problem* b)
 {
     int file = strcmp(a->path, b->path);
-    if (a->frame < 0 || b->frame < 0 || (lab->options.assume == MOR_LAB_FAMILY ? strcmp(a->family, b->family) : file) != 0) return false;
+    if (a->frame < 0 || b->frame < 0 ||
+        (lab->options.assume == MOR_LAB_FAMILY ? strcmp(a->family, b->family) : file) != 0)
+        return false;
     return a->contacts != b->contacts ? a->contacts < b->contacts : file ? file < 0 : a->frame < b->frame;
 }
 
@@ -395,13 +425,16 @@ static int late_before(const mor_lab* lab, const mor_lab_run* run)
     for (int i = 0; i < lab->run_count; i++) {
         const mor_lab_run* r = &lab->runs[i];
         const mor_lab_problem* q = &lab->problems[r->problem];
-        if (r->formulation != run->formulation || r->solver != run->solver || r->tol != run->tol || r->status != MOR_TIME_LIMIT || r->assumed) continue;
+        if (r->formulation != run->formulation || r->solver != run->solver || r->tol != run->tol ||
+            r->status != MOR_TIME_LIMIT || r->assumed)
+            continue;
         if (mor_lab_before(lab, q, p) && (strcmp(q->path, p->path) == 0 || 3 * q->contacts <= 2 * p->contacts)) count++;
     }
     return count;
 }
 
-mor_code mor_lab_measure(const mor_lab* lab, int index, const bool* done, bool traced, mor_lab_emit emit, void* user, mor_error* error)
+mor_code mor_lab_measure(const mor_lab* lab, int index, const bool* done, bool traced, mor_lab_emit emit, void* user,
+                         mor_error* error)
 {
     mor_lab_message message = { .kind = 'P', .as.problem = lab->problems[index] };
     mor_lab_problem* p = &message.as.problem;
@@ -431,15 +464,19 @@ mor_code mor_lab_measure(const mor_lab* lab, int index, const bool* done, bool t
             for (int t = 0; t < lab->options.tol_count; t++) {
                 int slot = mor_lab_slot(lab, index, f, s, t);
                 if (slot < 0 || done[slot]) continue;
-                message = (mor_lab_message){ .kind = 'B', .as.run = { .problem = index, .formulation = f, .solver = s, .tol = t } };
+                message = (mor_lab_message){ .kind = 'B',
+                                             .as.run = { .problem = index, .formulation = f, .solver = s, .tol = t } };
                 emit(user, &message);
                 mor_lab_run* run = &message.as.run;
-                const mor_lab_run* looser = t > 0 ? earlier(lab, index, f, s, t - 1) : NULL; /* of a process that was ended */
+                /* of a process that was ended */
+                const mor_lab_run* looser = t > 0 ? earlier(lab, index, f, s, t - 1) : NULL;
                 if (looser && looser->status == MOR_TIME_LIMIT) last = *looser, late = s, late_formulation = f;
-                if (t > 0 && late == s && late_formulation == f) { /* what did not get to a loose tolerance in time does not get to a tight one */
+                if (t > 0 && late == s && late_formulation == f) { /* what did not get to a loose tolerance in time does
+                                                                      not get to a tight one */
                     *run = last;
                     run->tol = t;
-                    snprintf(run->detail, sizeof run->detail, "the limit was too short for %g already", lab->options.tols[last.tol]);
+                    snprintf(run->detail, sizeof run->detail, "the limit was too short for %g already",
+                             lab->options.tols[last.tol]);
                 } else if (lab->options.assume != MOR_LAB_NOTHING && late_before(lab, run) >= MOR_LAB_LATE) {
                     run->status = MOR_TIME_LIMIT;
                     run->assumed = true;
@@ -458,10 +495,13 @@ mor_code mor_lab_measure(const mor_lab* lab, int index, const bool* done, bool t
                 mor_lab_run scratch = *run;
                 mor_iterations iterations = { 0 };
                 if (w) run_frame(lab, w, &scratch, &trace, lab->options.iterations ? &iterations : NULL, arena);
-                else run_problem(lab, &file.problem, &scratch, &trace, lab->options.iterations ? &iterations : NULL, arena);
+                else
+                    run_problem(lab, &file.problem, &scratch, &trace, lab->options.iterations ? &iterations : NULL,
+                                arena);
                 store_iterations(lab, &lab->problems[index], f, s, &iterations);
                 mor_iterations_free(&iterations);
-                message = (mor_lab_message){ .kind = 'T', .as.trace = { .problem = index, .formulation = f, .solver = s } };
+                message =
+                    (mor_lab_message){ .kind = 'T', .as.trace = { .problem = index, .formulation = f, .solver = s } };
                 bool step = w && (lab->formulations[f]->produces & (MOR_STEP_CONE | MOR_STEP_PYRAMID)) &&
                             !(lab->formulations[f]->produces & (MOR_GFC2D | MOR_GFC3D));
                 thin(&trace, step, &message.as.trace);

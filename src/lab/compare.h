@@ -8,8 +8,8 @@
  *
  * A problem is a frame of a BPMD file (any formulation can be made from it) or a stored complementarity or contact
  * problem (formulation "-"). A run is a problem with a formulation, a solver and a tolerance. Runs happen in child
- * processes, one problem each: a method that crashes, eats memory or hangs costs its own runs only. Numbers other than times do
- * not depend on how many processes there are. */
+ * processes, one problem each: a method that crashes, eats memory or hangs costs its own runs only. Numbers other than
+ * times do not depend on how many processes there are. */
 #ifndef MOR_LAB_COMPARE_H
 #define MOR_LAB_COMPARE_H
 
@@ -20,25 +20,25 @@
 
 enum { MOR_LAB_METHODS = 64, MOR_LAB_TOLS = 4, MOR_LAB_TRACE = 48, MOR_LAB_LATE = 2 };
 
-/* What was too slow on MOR_LAB_LATE frames is taken to be too slow on larger ones: nowhere, on frames of the same file with no fewer contacts, or also on
- * frames of the same family with half as many contacts more. */
+/* What was too slow on MOR_LAB_LATE frames is taken to be too slow on larger ones: nowhere, on frames of the same file
+ * with no fewer contacts, or also on frames of the same family with half as many contacts more. */
 typedef enum mor_lab_assume { MOR_LAB_NOTHING, MOR_LAB_FILE, MOR_LAB_FAMILY } mor_lab_assume;
 
 typedef struct mor_lab_options {
     const mor_library* library;
     const char* formulations[MOR_LAB_METHODS + 1]; /* names; first NULL: ncp and st */
     const char* solvers[MOR_LAB_METHODS + 1];      /* names; first NULL: all */
-    double tols[MOR_LAB_TOLS]; /* descending */
+    double tols[MOR_LAB_TOLS];                     /* descending */
     int tol_count;
-    double time_limit; /* s, per solve */
-    double memory_gb;  /* per process */
-    bool warm;         /* start from the stored impulses; else from zero */
-    int jobs;          /* processes */
-    int frames;        /* at most this many of each file, evenly spread */
-    int traces;        /* problems whose iterations are followed */
-    int assume;        /* mor_lab_assume */
-    bool maximal;      /* frames of robots in maximal coordinates */
-    double scene_limit; /* CPU seconds of a whole run of a scene */
+    double time_limit;      /* s, per solve */
+    double memory_gb;       /* per process */
+    bool warm;              /* start from the stored impulses; else from zero */
+    int jobs;               /* processes */
+    int frames;             /* at most this many of each file, evenly spread */
+    int traces;             /* problems whose iterations are followed */
+    int assume;             /* mor_lab_assume */
+    bool maximal;           /* frames of robots in maximal coordinates */
+    double scene_limit;     /* CPU seconds of a whole run of a scene */
     const char* iterations; /* folder for the iterates of the followed runs; NULL: none */
     mor_plugin_error error; /* NULL, or a measure beside the judge's */
     const char* error_name;
@@ -59,14 +59,15 @@ typedef struct mor_lab_problem {
 } mor_lab_problem;
 
 typedef struct mor_lab_run {
-    int problem, formulation, solver, tol; /* indices; formulation -1 for problem files, solver -1 for methods without */
+    /* indices; formulation -1 for problem files, solver -1 for methods without */
+    int problem, formulation, solver, tol;
     int status; /* mor_status */
     int iterations;
     double time_s;  /* solver alone, CPU */
     double total_s; /* with conversions and judging, CPU */
     double error;   /* what the tolerance refers to */
     mor_residual residual;
-    double coulomb; /* frames: error of the answer in the exact Coulomb problem [m/s], whatever the formulation */
+    double coulomb;    /* frames: error of the answer in the exact Coulomb problem [m/s], whatever the formulation */
     double user_error; /* of options.error; NAN: none */
     int sticking, sliding, open;
     bool assumed; /* not tried: see mor_lab_measure */
@@ -76,10 +77,10 @@ typedef struct mor_lab_run {
 /* One whole run of a scene (trajectories.c). */
 typedef struct mor_lab_scene {
     int scene, formulation, solver; /* indices; solver -1: the formulation has none */
-    int level;   /* step = the scene's / 2^level */
-    bool reference; /* the run with the finest step, that errors refer to */
-    bool last;      /* of its scene */
-    int status;  /* mor_status; MOR_NOT_CONVERGED: steps that were used although their solver failed */
+    int level;                      /* step = the scene's / 2^level */
+    bool reference;                 /* the run with the finest step, that errors refer to */
+    bool last;                      /* of its scene */
+    int status; /* mor_status; MOR_NOT_CONVERGED: steps that were used although their solver failed */
     int steps, done, failures;
     double step, error; /* s; m */
     double energy_start, energy_end, energy_gain, penetration, cpu_s;
@@ -109,7 +110,7 @@ typedef struct mor_lab {
     int planned; /* runs in all */
     bool complete;
     double wall_s, cpu_s; /* of this process and its children; with a journal, of all sessions */
-    char temporary[256]; /* folder with frames of scenes; removed at the end */
+    char temporary[256];  /* folder with frames of scenes; removed at the end */
 } mor_lab;
 
 /* Chooses the methods. Unknown names are bad input. */
@@ -125,14 +126,17 @@ MOR_API mor_code mor_lab_run_all(mor_lab* lab, const char* journal, bool resume,
                                  mor_error* error);
 
 /* The whole runs of the scenes that were added; the journal as below, where `resume` is then to be true. */
-MOR_API mor_code mor_lab_run_scenes(mor_lab* lab, const char* journal, bool resume, mor_lab_progress progress, void* user, mor_error* error);
+MOR_API mor_code mor_lab_run_scenes(mor_lab* lab, const char* journal, bool resume, mor_lab_progress progress,
+                                    void* user, mor_error* error);
 /* Can this solver be asked for this formulation's problems? */
 bool mor_lab_pairs(const mor_lab* lab, int formulation, int solver);
 
-/* compare.c: all runs of one problem that `done` (planned_runs entries) does not have; results go to `emit`. Frames of a file or family come in the order of
- * mor_lab_before, so that what options.assume says does not depend on the number of processes. */
+/* compare.c: all runs of one problem that `done` (planned_runs entries) does not have; results go to `emit`. Frames of
+ * a file or family come in the order of mor_lab_before, so that what options.assume says does not depend on the number
+ * of processes. */
 typedef struct mor_lab_message {
-    char kind; /* 'B' begins, 'R' result, 'T' trace, 'P' statistics of the problem, 'S' whole run of a scene, 'W' time that has gone by */
+    char kind; /* 'B' begins, 'R' result, 'T' trace, 'P' statistics of the problem, 'S' whole run of a scene, 'W' time
+                  that has gone by */
     union {
         mor_lab_run run;
         mor_lab_trace trace;

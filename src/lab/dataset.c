@@ -17,7 +17,8 @@ static mor_code write_urdf(const char* folder, const mor_family* family, double 
     char path[1024], part[1100];
     snprintf(path, sizeof path, "%s/robots", folder);
     mkdir(path, 0777); /* a failure shows below */
-    if (snprintf(path, sizeof path, "%s/robots/%s-%g.urdf", folder, family->name, size) >= (int)sizeof path) return mor_fail(error, MOR_BAD_INPUT, "%.200s...: name too long", folder);
+    if (snprintf(path, sizeof path, "%s/robots/%s-%g.urdf", folder, family->name, size) >= (int)sizeof path)
+        return mor_fail(error, MOR_BAD_INPUT, "%.200s...: name too long", folder);
     snprintf(part, sizeof part, "%s.part", path);
     FILE* out = fopen(part, "w");
     if (out) family->urdf(size, out);
@@ -35,7 +36,8 @@ mor_code mor_dataset_build(const char* folder, const mor_family* family, double 
     size_t length = 0;
     *built = false;
     snprintf(name, sizeof name, "%s-%g.h5", family->name, size);
-    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path) return mor_fail(error, MOR_BAD_INPUT, "%.200s...: name too long", folder);
+    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
+        return mor_fail(error, MOR_BAD_INPUT, "%.200s...: name too long", folder);
     if (access(path, F_OK) == 0) return MOR_OK;
     if (family->urdf) {
         mor_code written = write_urdf(folder, family, size, error);
@@ -58,11 +60,13 @@ mor_code mor_dataset_build(const char* folder, const mor_family* family, double 
     for (int k = 0; k < 3 * family->third + 1 && !code; k++) {
         mor_step_report report;
         code = mor_world_step(w, &report, error);
-        if (!code && mor_world_step_count(w) <= k) code = mor_fail(error, MOR_BAD_INPUT, "%s: step %d has no answer: %s", name, k + 1, report.detail);
+        if (!code && mor_world_step_count(w) <= k)
+            code = mor_fail(error, MOR_BAD_INPUT, "%s: step %d has no answer: %s", name, k + 1, report.detail);
     }
     mor_code closed = mor_bpmd_close(r, code ? NULL : error);
     if (!code) code = closed;
-    if (!code && rename(work, path) != 0) code = mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
+    if (!code && rename(work, path) != 0)
+        code = mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
     if (code) remove(work);
     *built = !code;
     mor_world_destroy(w);
@@ -90,7 +94,8 @@ mor_code mor_dataset_check(const char* path, int* frames, int* contacts, mor_err
     }
     mor_bpmd_free(file);
     if (!code && *frames == 0) code = mor_fail(error, MOR_BAD_INPUT, "%s:/: no frames", path);
-    if (!code && *contacts == 0) code = mor_fail(error, MOR_BAD_INPUT, "%s: no frame has a contact: nothing to solve", path);
+    if (!code && *contacts == 0)
+        code = mor_fail(error, MOR_BAD_INPUT, "%s: no frame has a contact: nothing to solve", path);
     return code;
 }
 
@@ -102,7 +107,8 @@ mor_code mor_dataset_add(const char* folder, const char* path, mor_error* error)
     char target[1024], part[1100];
     const char* slash = strrchr(path, '/');
     snprintf(target, sizeof target, "%s/%s", folder, slash ? slash + 1 : path);
-    if (access(target, F_OK) == 0) return mor_fail(error, MOR_BAD_INPUT, "%s: the name is taken; rename the file", target);
+    if (access(target, F_OK) == 0)
+        return mor_fail(error, MOR_BAD_INPUT, "%s: the name is taken; rename the file", target);
     snprintf(part, sizeof part, "%s.part", target);
     FILE *in = fopen(path, "rb"), *out = in ? fopen(part, "wb") : NULL;
     char block[65536];
@@ -146,8 +152,7 @@ mor_code mor_dataset_export(const char* path, const char* folder, int* problems,
             snprintf(title, sizeof title, "%s %s, island %d of %d", stem, f.name, islands > 1 ? number : 1, islands);
             code = mor_fclib_write_system(target, &w->islands[k].system, title, error);
             if (!code) ++*problems;
-            else if (code == MOR_BAD_INPUT && error) { /* which frame it was */
-                mor_error kept = *error;
+            else if (code == MOR_BAD_INPUT && error) { /* which frame it was */ mor_error kept = *error;
                 mor_fail(error, code, "%s:/%s: %.400s", path, f.name, kept.text);
             }
         }

@@ -1,7 +1,8 @@
 /* The journal of a comparison: one line per result, written at once, so that an interrupted comparison can go on.
  *
- * Lines are keyed by names, not numbers: a resumed comparison may have more problems or methods. The first line holds the
- * conditions (tolerances, limits, start); results under other conditions are not mixed in. A line cut by a crash is ignored. */
+ * Lines are keyed by names, not numbers: a resumed comparison may have more problems or methods. The first line holds
+ * the conditions (tolerances, limits, start); results under other conditions are not mixed in. A line cut by a crash is
+ * ignored. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -28,23 +29,30 @@ static bool grow(void** data, int count, int* capacity, size_t size)
 
 void mor_lab_keep(mor_lab* lab, const mor_lab_message* m)
 {
-    if (m->kind == 'R' && grow((void**)&lab->runs, lab->run_count, &lab->run_capacity, sizeof *lab->runs)) lab->runs[lab->run_count++] = m->as.run;
+    if (m->kind == 'R' && grow((void**)&lab->runs, lab->run_count, &lab->run_capacity, sizeof *lab->runs))
+        lab->runs[lab->run_count++] = m->as.run;
     if (m->kind == 'T' && grow((void**)&lab->traces, lab->trace_count, &lab->trace_capacity, sizeof *lab->traces))
         lab->traces[lab->trace_count++] = m->as.trace;
-    if (m->kind == 'S' && grow((void**)&lab->scene_runs, lab->scene_run_count, &lab->scene_run_capacity, sizeof *lab->scene_runs))
+    if (m->kind == 'S' &&
+        grow((void**)&lab->scene_runs, lab->scene_run_count, &lab->scene_run_capacity, sizeof *lab->scene_runs))
         lab->scene_runs[lab->scene_run_count++] = m->as.scene;
     if (m->kind == 'W') lab->wall_s += m->as.time[0], lab->cpu_s += m->as.time[1];
     if (m->kind == 'P')
         for (int i = 0; i < lab->problem_count; i++)
-            if (strcmp(lab->problems[i].name, m->as.problem.name) == 0 && strcmp(lab->problems[i].path, m->as.problem.path) == 0)
+            if (strcmp(lab->problems[i].name, m->as.problem.name) == 0 &&
+                strcmp(lab->problems[i].path, m->as.problem.path) == 0)
                 lab->problems[i] = m->as.problem;
 }
 
 static void conditions(const mor_lab* lab, char* text, size_t size)
 {
     const mor_lab_options* o = &lab->options;
-    int n = snprintf(text, size, "moreau-compare 3 %s limit=%.17g memory=%.17g start=%s coordinates=%s assume=%d scenes=%.17g tols=", MOR_VERSION_STRING, o->time_limit, o->memory_gb, o->warm ? "warm" : "cold", o->maximal ? "maximal" : "minimal", o->assume, o->scene_limit);
-    for (int i = 0; i < o->tol_count && n > 0 && n < (int)size; i++) n += snprintf(text + n, size - (size_t)n, "%s%.17g", i ? "," : "", o->tols[i]);
+    int n = snprintf(
+        text, size, "moreau-compare 3 %s limit=%.17g memory=%.17g start=%s coordinates=%s assume=%d scenes=%.17g tols=",
+        MOR_VERSION_STRING, o->time_limit, o->memory_gb, o->warm ? "warm" : "cold", o->maximal ? "maximal" : "minimal",
+        o->assume, o->scene_limit);
+    for (int i = 0; i < o->tol_count && n > 0 && n < (int)size; i++)
+        n += snprintf(text + n, size - (size_t)n, "%s%.17g", i ? "," : "", o->tols[i]);
 }
 
 static int index_of(const mor_lab* lab, char what, const char* name)
@@ -52,7 +60,9 @@ static int index_of(const mor_lab* lab, char what, const char* name)
     if (strcmp(name, "-") == 0) return -1;
     int count = what == 'p' ? lab->problem_count : what == 'f' ? lab->formulation_count : lab->solver_count;
     for (int i = 0; i < count; i++) {
-        const char* one = what == 'p' ? lab->problems[i].name : what == 'f' ? lab->formulations[i]->name : lab->solvers[i]->name;
+        const char* one = what == 'p'   ? lab->problems[i].name
+                          : what == 'f' ? lab->formulations[i]->name
+                                        : lab->solvers[i]->name;
         if (strcmp(one, name) == 0) return i;
     }
     return -2;
@@ -130,7 +140,8 @@ static void read_line(mor_lab* lab, char* line)
         for (int i = 0; i < 5; i++) *whole[i] = (int)value(&line);
         r->reference = value(&line) != 0.0;
         r->last = value(&line) != 0.0;
-        double* real[] = { &r->step, &r->error, &r->energy_start, &r->energy_end, &r->energy_gain, &r->penetration, &r->cpu_s };
+        double* real[] = { &r->step,        &r->error,       &r->energy_start, &r->energy_end,
+                           &r->energy_gain, &r->penetration, &r->cpu_s };
         for (int i = 0; i < 7; i++) *real[i] = value(&line);
         snprintf(r->detail, sizeof r->detail, "%.110s", field(&line));
         if (r->scene >= 0 && r->formulation >= 0 && r->solver > -2) mor_lab_keep(lab, &m);
@@ -161,7 +172,8 @@ static void drop_partial_scene(mor_lab* lab)
 }
 
 /* Reads complete lines; the end of the last complete one is where writing goes on. */
-static mor_code read_back(mor_lab* lab, const char* path, FILE* file, const char* expected, const char* kinds, mor_error* error)
+static mor_code read_back(mor_lab* lab, const char* path, FILE* file, const char* expected, const char* kinds,
+                          mor_error* error)
 {
     char* line = NULL;
     size_t room = 0;
@@ -172,7 +184,10 @@ static mor_code read_back(mor_lab* lab, const char* path, FILE* file, const char
         if (n <= 0 || line[n - 1] != '\n') break;
         line[n - 1] = '\0';
         if (number == 0 && strcmp(line, expected) != 0)
-            code = mor_fail(error, MOR_BAD_INPUT, "%s: made under other conditions (%.160s); these are %.160s: give the same, or another --out", path, line, expected);
+            code =
+                mor_fail(error, MOR_BAD_INPUT,
+                         "%s: made under other conditions (%.160s); these are %.160s: give the same, or another --out",
+                         path, line, expected);
         else if (number > 0 && n > 3 && strchr(kinds, line[0])) read_line(lab, line);
         good = ftell(file);
     }
@@ -196,8 +211,10 @@ mor_lab_journal* mor_lab_journal_open(const char* path, mor_lab* lab, bool resum
     mor_code code = MOR_OK;
     bool fresh = !j->file;
     if (j->file) code = read_back(lab, path, j->file, head, kinds, error);
-    else if (!(j->file = fopen(path, "w"))) code = mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
-    if (!code && fresh && (fprintf(j->file, "%s\n", head) < 0 || fflush(j->file) != 0)) code = mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
+    else if (!(j->file = fopen(path, "w")))
+        code = mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
+    if (!code && fresh && (fprintf(j->file, "%s\n", head) < 0 || fflush(j->file) != 0))
+        code = mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
     if (code) {
         if (j->file) fclose(j->file);
         free(j);
@@ -208,7 +225,8 @@ mor_lab_journal* mor_lab_journal_open(const char* path, mor_lab* lab, bool resum
 
 static void print_keys(FILE* f, const mor_lab* lab, char kind, int problem, int formulation, int solver)
 {
-    fprintf(f, "%c\t%s\t%s\t%s", kind, lab->problems[problem].name, mor_lab_formulation_name(lab, formulation), mor_lab_solver_name(lab, solver));
+    fprintf(f, "%c\t%s\t%s\t%s", kind, lab->problems[problem].name, mor_lab_formulation_name(lab, formulation),
+            mor_lab_solver_name(lab, solver));
 }
 
 /* The rest of a line. */
@@ -225,7 +243,8 @@ void mor_lab_journal_add(mor_lab_journal* j, const mor_lab* lab, const mor_lab_m
     if (m->kind == 'R') {
         const mor_lab_run* r = &m->as.run;
         print_keys(f, lab, 'R', r->problem, r->formulation, r->solver);
-        fprintf(f, "\t%.17g\t%d\t%d\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g", lab->options.tols[r->tol], r->status, r->iterations, r->time_s, r->total_s, r->error, r->coulomb, r->user_error);
+        fprintf(f, "\t%.17g\t%d\t%d\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g", lab->options.tols[r->tol], r->status,
+                r->iterations, r->time_s, r->total_s, r->error, r->coulomb, r->user_error);
         const double* x = &r->residual.relative;
         for (size_t i = 0; i < sizeof r->residual / sizeof(double); i++) fprintf(f, "\t%.17g", x[i]);
         fprintf(f, "\t%d\t%d\t%d\t", r->sticking, r->sliding, r->open);
@@ -233,18 +252,23 @@ void mor_lab_journal_add(mor_lab_journal* j, const mor_lab* lab, const mor_lab_m
     } else if (m->kind == 'T') {
         const mor_lab_trace* t = &m->as.trace;
         print_keys(f, lab, 'T', t->problem, t->formulation, t->solver);
-        for (int i = 0; i < t->count; i++) fprintf(f, "\t%.9g\t%.9g\t%.9g\t%.9g", t->iteration[i], t->time_s[i], t->error[i], t->natural[i]);
+        for (int i = 0; i < t->count; i++)
+            fprintf(f, "\t%.9g\t%.9g\t%.9g\t%.9g", t->iteration[i], t->time_s[i], t->error[i], t->natural[i]);
         fputc('\n', f);
     } else if (m->kind == 'S') {
         const mor_lab_scene* r = &m->as.scene;
-        fprintf(f, "S\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d", lab->scene_names[r->scene], mor_lab_formulation_name(lab, r->formulation), mor_lab_solver_name(lab, r->solver), r->level, r->status, r->steps, r->done, r->failures, r->reference, r->last);
-        fprintf(f, "\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t", r->step, r->error, r->energy_start, r->energy_end, r->energy_gain, r->penetration, r->cpu_s);
+        fprintf(f, "S\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d", lab->scene_names[r->scene],
+                mor_lab_formulation_name(lab, r->formulation), mor_lab_solver_name(lab, r->solver), r->level, r->status,
+                r->steps, r->done, r->failures, r->reference, r->last);
+        fprintf(f, "\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t", r->step, r->error, r->energy_start,
+                r->energy_end, r->energy_gain, r->penetration, r->cpu_s);
         print_text(f, r->detail);
     } else if (m->kind == 'W') {
         fprintf(f, "W\t%.3f\t%.3f\n", m->as.time[0], m->as.time[1]);
     } else if (m->kind == 'P') {
         const mor_lab_problem* p = &m->as.problem;
-        fprintf(f, "P\t%s\t%d\t%d\t%d\t%d\t%d\t%.17g\t%d\t%.17g\n", p->name, p->bodies, p->contacts, p->rows, p->dof, p->islands, p->mass_ratio, p->deficiency, p->condition);
+        fprintf(f, "P\t%s\t%d\t%d\t%d\t%d\t%d\t%.17g\t%d\t%.17g\n", p->name, p->bodies, p->contacts, p->rows, p->dof,
+                p->islands, p->mass_ratio, p->deficiency, p->condition);
     }
     fflush(f);
 }

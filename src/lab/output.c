@@ -163,16 +163,19 @@ static void csv_text(FILE* out, const char* text)
 
 void mor_lab_write_csv(const mor_lab* lab, FILE* out)
 {
-    fprintf(out, "problem,family,kind,size,contacts,formulation,solver,tol,start,status,iterations,time_s,total_s,error,relative,absolute,velocity,"
-                 "natural,fb,cck,normal,friction,friction_power,coulomb_error,user_error,sticking,sliding,open,detail\n");
+    fprintf(out,
+            "problem,family,kind,size,contacts,formulation,solver,tol,start,status,iterations,time_s,total_s,error,"
+            "relative,absolute,velocity,"
+            "natural,fb,cck,normal,friction,friction_power,coulomb_error,user_error,sticking,sliding,open,detail\n");
     for (int i = 0; i < lab->run_count; i++) {
         const mor_lab_run* r = &lab->runs[i];
         const mor_lab_problem* p = &lab->problems[r->problem];
         csv_text(out, p->name);
         fputc(',', out);
         csv_text(out, p->family);
-        fprintf(out, ",%s,%d,%d,%s,%s,%g,%s,%s,%d,%.6e,%.6e,%.17g", p->kind, p->rows, p->contacts, mor_lab_formulation_name(lab, r->formulation),
-                mor_lab_solver_name(lab, r->solver), lab->options.tols[r->tol], lab->options.warm ? "warm" : "cold", mor_status_name((mor_status)r->status),
+        fprintf(out, ",%s,%d,%d,%s,%s,%g,%s,%s,%d,%.6e,%.6e,%.17g", p->kind, p->rows, p->contacts,
+                mor_lab_formulation_name(lab, r->formulation), mor_lab_solver_name(lab, r->solver),
+                lab->options.tols[r->tol], lab->options.warm ? "warm" : "cold", mor_status_name((mor_status)r->status),
                 r->iterations, r->time_s, r->total_s, r->error);
         const double* x = &r->residual.relative;
         for (size_t k = 0; k < sizeof r->residual / sizeof(double); k++) fprintf(out, ",%.17g", x[k]);

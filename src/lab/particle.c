@@ -3,12 +3,14 @@
  * flight   x'' = pull until the parabola crosses a wall from its front, within its ends: the smallest t > 0 with
  *          n.(x + v t + pull t^2/2 - p) = 0 and n.v(t) < 0
  * impact   inelastic, with Coulomb's law for the impulse: v_n = 0, v_t shrinks by mu |v_n|, at most to zero
- * slide    along the wall with pull_t - mu |pull_n| sign(v); ends at rest, at a turning point, at the end of the wall, or in
+ * slide    along the wall with pull_t - mu |pull_n| sign(v); ends at rest, at a turning point, at the end of the wall,
+ * or in
  *          a corner with another wall
  * rest     for good: the pull is constant
  *
- * These are the limits of the time-stepping schemes as h -> 0 (e = 0). Times of events are roots of quadratics, so the answer is exact to rounding.
- * Hitting a corner head-on is not treated specially: the first wall found counts. Cost O(walls) per event. */
+ * These are the limits of the time-stepping schemes as h -> 0 (e = 0). Times of events are roots of quadratics, so the
+ * answer is exact to rounding. Hitting a corner head-on is not treated specially: the first wall found counts. Cost
+ * O(walls) per event. */
 #include "lab/particle.h"
 
 #include <stddef.h>
@@ -50,7 +52,8 @@ static int first_wall(const mor_wall* walls, int count, mor_vec3 x, mor_vec3 v, 
         double s = mor_dot(mor_sub(p, w->p), e) / mor_dot(e, e);
         if (s < -TINY || s > 1.0 + TINY) continue;
         /* passing a ridge is no hit: at an end the motion must go into the wall's own side */
-        if ((s < TINY && mor_dot(v, e) < 0.0 && t < TINY) || (s > 1.0 - TINY && mor_dot(v, e) > 0.0 && t < TINY)) continue;
+        if ((s < TINY && mor_dot(v, e) < 0.0 && t < TINY) || (s > 1.0 - TINY && mor_dot(v, e) > 0.0 && t < TINY))
+            continue;
         *when = t;
         best = i;
     }
@@ -81,8 +84,8 @@ static bool holds(const mor_wall* a, const mor_wall* b, mor_vec3 pull, double mu
     return turn * cross_z(from, push) >= -TINY && turn * cross_z(push, to) >= -TINY;
 }
 
-int mor_particle_exact(const mor_wall* walls, int wall_count, mor_vec3 x, mor_vec3 v, mor_vec3 pull, double mu, double end,
-                       mor_phase* phases, int capacity)
+int mor_particle_exact(const mor_wall* walls, int wall_count, mor_vec3 x, mor_vec3 v, mor_vec3 pull, double mu,
+                       double end, mor_phase* phases, int capacity)
 {
     double t = 0.0;
     int count = 0, wall = -1, left_wall = -1;
@@ -123,7 +126,8 @@ int mor_particle_exact(const mor_wall* walls, int wall_count, mor_vec3 x, mor_ve
         double end_time = crossing(-sign * a, -fabs(speed), fmax(ahead, 0.0), 0.0);
         if (ahead <= TINY && sign * (speed + a * TINY) >= 0.0) end_time = 0.0;
         double turn_time = speed * a < 0.0 ? -speed / a : HUGE_VAL, hit_time;
-        int hit = first_wall(walls, wall_count, x, mor_norm(v) > 0.0 ? v : mor_scale(1e-9, acceleration), acceleration, wall, &hit_time);
+        int hit = first_wall(walls, wall_count, x, mor_norm(v) > 0.0 ? v : mor_scale(1e-9, acceleration), acceleration,
+                             wall, &hit_time);
         double dt = fmin(fmin(end_time, turn_time), hit_time);
         if (dt > 0.0) phases[count++] = (mor_phase){ MOR_SLIDE, t, x, v, acceleration, wall };
         if (t + dt >= end || dt == HUGE_VAL) break;
@@ -134,7 +138,8 @@ int mor_particle_exact(const mor_wall* walls, int wall_count, mor_vec3 x, mor_ve
             mor_vec3 after = impact(&walls[hit], v, mu);
             if (mor_dot(after, w->n) < -TINY || mor_norm(after) < 1e-9) {
                 if (holds(w, &walls[hit], pull, mu)) {
-                    if (count < capacity) phases[count++] = (mor_phase){ MOR_REST, t, x, { 0, 0, 0 }, { 0, 0, 0 }, hit };
+                    if (count < capacity)
+                        phases[count++] = (mor_phase){ MOR_REST, t, x, { 0, 0, 0 }, { 0, 0, 0 }, hit };
                     break;
                 }
                 after = mor_v3(0, 0, 0);

@@ -27,10 +27,10 @@ typedef struct mor_phase {
     int wall; /* the one it slides or rests on, else -1 */
 } mor_phase;
 
-/* Phases from (x, v) at t = 0 until t = end under the constant acceleration `pull` (gravity and force over mass) with friction mu.
- * Returns how many; at most `capacity` (a motion that needs more is cut there). */
-int mor_particle_exact(const mor_wall* walls, int wall_count, mor_vec3 x, mor_vec3 v, mor_vec3 pull, double mu, double end,
-                       mor_phase* phases, int capacity);
+/* Phases from (x, v) at t = 0 until t = end under the constant acceleration `pull` (gravity and force over mass) with
+ * friction mu. Returns how many; at most `capacity` (a motion that needs more is cut there). */
+int mor_particle_exact(const mor_wall* walls, int wall_count, mor_vec3 x, mor_vec3 v, mor_vec3 pull, double mu,
+                       double end, mor_phase* phases, int capacity);
 /* Position at time t. */
 mor_vec3 mor_particle_at(const mor_phase* phases, int count, double t);
 

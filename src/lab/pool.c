@@ -1,9 +1,9 @@
 /* The runs of a comparison in child processes, one problem each, as many at a time as asked for.
  *
- * A child announces each run before it begins and sends its result after it, as one fixed-size message on its pipe. If it ends in
- * between (a crash, no memory, or a run that used 1.5 times the limit plus 0.1 s of CPU and is ended by a timer), the announced run
- * failed, and another child goes on with the rest of the problem. Results do not depend on the number of children; they are sorted
- * at the end. */
+ * A child announces each run before it begins and sends its result after it, as one fixed-size message on its pipe. If
+ * it ends in between (a crash, no memory, or a run that used 1.5 times the limit plus 0.1 s of CPU and is ended by a
+ * timer), the announced run failed, and another child goes on with the rest of the problem. Results do not depend on
+ * the number of children; they are sorted at the end. */
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
@@ -33,11 +33,11 @@ typedef struct child {
 typedef struct pool {
     mor_lab* lab;
     mor_lab_journal* journal;
-    bool* done;      /* problems x slots */
+    bool* done; /* problems x slots */
     int slots, total, finished;
     child* children;
     double wall, cpu; /* clocks at the last stamp */
-    int failures; /* children that could not read their problem */
+    int failures;     /* children that could not read their problem */
     mor_error* error;
 } pool;
 
@@ -86,9 +86,11 @@ static void work(const pool* p, int problem, int out)
     setrlimit(RLIMIT_CORE, &limit);
     sender sender = { .pipe = out, .most = end_after(p->lab) };
     struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGXCPU };
-    sender.armed = p->lab->options.time_limit > 0.0 && timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &sender.timer) == 0;
+    sender.armed =
+        p->lab->options.time_limit > 0.0 && timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &sender.timer) == 0;
     mor_error error = { 0 };
-    mor_code code = mor_lab_measure(p->lab, problem, p->done + (size_t)problem * (size_t)p->slots, mor_lab_traced(p->lab, problem), send_message, &sender, &error);
+    mor_code code = mor_lab_measure(p->lab, problem, p->done + (size_t)problem * (size_t)p->slots,
+                                    mor_lab_traced(p->lab, problem), send_message, &sender, &error);
     if (code) {
         mor_lab_message m = { .kind = 'E', .as.run.problem = problem };
         snprintf(m.as.run.detail, sizeof m.as.run.detail, "%.110s", error.text);
@@ -120,7 +122,8 @@ static void accept_result(pool* p, const mor_lab_message* m)
 {
     if (m->kind == 'R') {
         const mor_lab_run* r = &m->as.run;
-        p->done[(size_t)r->problem * (size_t)p->slots + (size_t)mor_lab_slot(p->lab, r->problem, r->formulation, r->solver, r->tol)] = true;
+        p->done[(size_t)r->problem * (size_t)p->slots +
+                (size_t)mor_lab_slot(p->lab, r->problem, r->formulation, r->solver, r->tol)] = true;
         p->finished++;
     }
     mor_lab_keep(p->lab, m);
@@ -134,7 +137,8 @@ double mor_lab_cpu(void)
     for (int who = 0; who < 2; who++) {
         struct rusage u;
         if (getrusage(who ? RUSAGE_CHILDREN : RUSAGE_SELF, &u) == 0)
-            sum += (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+            sum += (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+                   1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
     }
     return sum;
 }
@@ -158,7 +162,8 @@ static void receive(pool* p, child* c)
         return;
     }
     if (m->kind == 'E') {
-        if (p->failures++ == 0) mor_fail(p->error, MOR_BAD_INPUT, "%s: %s", p->lab->problems[c->problem].name, m->as.run.detail);
+        if (p->failures++ == 0)
+            mor_fail(p->error, MOR_BAD_INPUT, "%s: %s", p->lab->problems[c->problem].name, m->as.run.detail);
         return;
     }
     if (m->kind == 'R') c->running = false;
@@ -182,7 +187,8 @@ static bool finish(pool* p, child* c)
     r->time_s = r->total_s = late ? end_after(p->lab) : mor_clock() - c->since;
     r->residual = (mor_residual){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
     if (late) snprintf(r->detail, sizeof r->detail, "did not stop at the time limit: its process was ended");
-    else if (WIFSIGNALED(status)) snprintf(r->detail, sizeof r->detail, "its process ended with signal %d", WTERMSIG(status));
+    else if (WIFSIGNALED(status))
+        snprintf(r->detail, sizeof r->detail, "its process ended with signal %d", WTERMSIG(status));
     else snprintf(r->detail, sizeof r->detail, "its process ended with status %d", WEXITSTATUS(status));
     accept_result(p, &m);
     return true;
@@ -229,13 +235,14 @@ static int follower(const mor_lab* lab, int problem)
 {
     const mor_lab_problem *p = &lab->problems[problem], *best = NULL;
     for (int i = 0; i < lab->problem_count; i++)
-        if (mor_lab_before(lab, p, &lab->problems[i]) && (!best || mor_lab_before(lab, &lab->problems[i], best))) best = &lab->problems[i];
+        if (mor_lab_before(lab, p, &lab->problems[i]) && (!best || mor_lab_before(lab, &lab->problems[i], best)))
+            best = &lab->problems[i];
     return best ? (int)(best - lab->problems) : -1;
 }
 
-/* The problems to begin with: the first frame of every file or family, because what is too slow there may not be tried on the others. Its frames follow each
- * other, whatever the number of processes. Those with most contacts come first, so that none of them is begun when the other cores have nothing left to do.
- * Returns how many. */
+/* The problems to begin with: the first frame of every file or family, because what is too slow there may not be tried
+ * on the others. Its frames follow each other, whatever the number of processes. Those with most contacts come first,
+ * so that none of them is begun when the other cores have nothing left to do. Returns how many. */
 static int make_queue(const mor_lab* lab, int* queue, int* largest)
 {
     int count = 0;
@@ -244,7 +251,8 @@ static int make_queue(const mor_lab* lab, int* queue, int* largest)
         int most = lab->problems[i].contacts;
         for (int k = 0; k < lab->problem_count; k++) {
             if (mor_lab_before(lab, &lab->problems[k], &lab->problems[i])) first = false;
-            else if (mor_lab_before(lab, &lab->problems[i], &lab->problems[k]) && lab->problems[k].contacts > most) most = lab->problems[k].contacts;
+            else if (mor_lab_before(lab, &lab->problems[i], &lab->problems[k]) && lab->problems[k].contacts > most)
+                most = lab->problems[k].contacts;
         }
         if (!first) continue;
         int k = count++; /* insertion, stable */
@@ -291,11 +299,13 @@ static int serve(pool* p, struct pollfd* fds, int jobs, int* queue, int* queued)
     return busy;
 }
 
-mor_code mor_lab_run_all(mor_lab* lab, const char* journal, bool resume, mor_lab_progress progress, void* user, mor_error* error)
+mor_code mor_lab_run_all(mor_lab* lab, const char* journal, bool resume, mor_lab_progress progress, void* user,
+                         mor_error* error)
 {
     int jobs = lab->options.jobs < 1 ? 1 : lab->options.jobs, n = lab->problem_count;
     pool p = { .lab = lab, .slots = mor_lab_slots(lab), .wall = mor_clock(), .cpu = mor_lab_cpu(), .error = error };
-    if (journal && !(p.journal = mor_lab_journal_open(journal, lab, resume, "RTPW", error))) return error ? error->code : MOR_SYSTEM;
+    if (journal && !(p.journal = mor_lab_journal_open(journal, lab, resume, "RTPW", error)))
+        return error ? error->code : MOR_SYSTEM;
     p.done = calloc((size_t)n * (size_t)p.slots + 1, sizeof *p.done);
     p.children = calloc((size_t)jobs, sizeof *p.children);
     int* queue = malloc(2 * ((size_t)n + 1) * sizeof *queue);
@@ -307,7 +317,8 @@ mor_code mor_lab_run_all(mor_lab* lab, const char* journal, bool resume, mor_lab
     for (int i = 0; i < n && !code; i++) lab->planned += missing(&p, i);
     for (int i = 0; i < lab->run_count && !code; i++) {
         const mor_lab_run* r = &lab->runs[i];
-        p.done[(size_t)r->problem * (size_t)p.slots + (size_t)mor_lab_slot(lab, r->problem, r->formulation, r->solver, r->tol)] = true;
+        p.done[(size_t)r->problem * (size_t)p.slots +
+               (size_t)mor_lab_slot(lab, r->problem, r->formulation, r->solver, r->tol)] = true;
     }
     p.finished = lab->run_count;
     int waiting = code ? 0 : make_queue(lab, queue, queue + n + 1);
@@ -321,7 +332,8 @@ mor_code mor_lab_run_all(mor_lab* lab, const char* journal, bool resume, mor_lab
                     if (following >= 0) queue[--next] = following;
                     continue;
                 }
-                if (!start(&p, &p.children[i], problem)) code = mor_fail(error, MOR_SYSTEM, "cannot start a process: %s", strerror(errno));
+                if (!start(&p, &p.children[i], problem))
+                    code = mor_fail(error, MOR_SYSTEM, "cannot start a process: %s", strerror(errno));
                 break;
             }
         }
@@ -333,7 +345,8 @@ mor_code mor_lab_run_all(mor_lab* lab, const char* journal, bool resume, mor_lab
         }
     }
     for (int i = 0; p.children && i < jobs; i++)
-        if (p.children[i].pid) kill(p.children[i].pid, SIGKILL), waitpid(p.children[i].pid, NULL, 0), close(p.children[i].pipe);
+        if (p.children[i].pid)
+            kill(p.children[i].pid, SIGKILL), waitpid(p.children[i].pid, NULL, 0), close(p.children[i].pipe);
     qsort(lab->runs, (size_t)lab->run_count, sizeof *lab->runs, compare_runs);
     if (lab->trace_count) qsort(lab->traces, (size_t)lab->trace_count, sizeof *lab->traces, compare_traces);
     if (!code && p.failures) code = MOR_BAD_INPUT;

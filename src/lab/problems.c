@@ -14,7 +14,15 @@
 
 mor_lab_options mor_lab_options_default(void)
 {
-    return (mor_lab_options){ .tols = { 1e-4, 1e-8 }, .tol_count = 2, .time_limit = 1.0, .memory_gb = 2.0, .jobs = 1, .frames = 50, .traces = 50, .scene_limit = 20.0, .assume = MOR_LAB_FAMILY };
+    return (mor_lab_options){ .tols = { 1e-4, 1e-8 },
+                              .tol_count = 2,
+                              .time_limit = 1.0,
+                              .memory_gb = 2.0,
+                              .jobs = 1,
+                              .frames = 50,
+                              .traces = 50,
+                              .scene_limit = 20.0,
+                              .assume = MOR_LAB_FAMILY };
 }
 
 const char* mor_lab_formulation_name(const mor_lab* lab, int f) { return f < 0 ? "-" : lab->formulations[f]->name; }
@@ -36,7 +44,8 @@ mor_code mor_lab_begin(mor_lab* lab, const mor_lab_options* options, mor_error* 
     const char* names[MOR_LAB_METHODS + 1] = { 0 };
     const char* usual[] = { "ncp", "st", NULL };
     const char* const* wanted = options->formulations[0] ? options->formulations : usual;
-    for (int i = 0; i < MOR_LAB_METHODS && mor_library_formulation_at(library, i); i++) names[i] = mor_library_formulation_at(library, i)->name;
+    for (int i = 0; i < MOR_LAB_METHODS && mor_library_formulation_at(library, i); i++)
+        names[i] = mor_library_formulation_at(library, i)->name;
     for (; *wanted; wanted++) {
         const mor_formulation* f = mor_library_formulation(library, *wanted);
         if (!f) return unknown("formulation", *wanted, names, error);
@@ -45,7 +54,8 @@ mor_code mor_lab_begin(mor_lab* lab, const mor_lab_options* options, mor_error* 
         if (!twice) lab->formulations[lab->formulation_count++] = f;
     }
     memset(names, 0, sizeof names);
-    for (int i = 0; i < MOR_LAB_METHODS && mor_library_solver_at(library, i); i++) names[i] = mor_library_solver_at(library, i)->name;
+    for (int i = 0; i < MOR_LAB_METHODS && mor_library_solver_at(library, i); i++)
+        names[i] = mor_library_solver_at(library, i)->name;
     for (const char* const* one = options->solvers[0] ? options->solvers : names; *one; one++) {
         const mor_solver* s = mor_library_solver(library, *one);
         if (!s) return unknown("solver", *one, names, error);
@@ -117,7 +127,8 @@ static mor_code add_frames(mor_lab* lab, const char* path, const char* name, con
     mor_bpmd* file = mor_bpmd_open(path, error);
     if (!file) return MOR_BAD_INPUT;
     mor_code code = MOR_OK;
-    int count = mor_bpmd_count(file), wanted = lab->options.frames > 0 && lab->options.frames < count ? lab->options.frames : count;
+    int count = mor_bpmd_count(file),
+        wanted = lab->options.frames > 0 && lab->options.frames < count ? lab->options.frames : count;
     for (int k = 0; k < wanted && !code; k++) {
         int frame = wanted == 1 ? count - 1 : (int)((long long)k * (count - 1) / (wanted - 1));
         mor_bpmd_frame f;
@@ -227,7 +238,8 @@ static mor_code add_one(mor_lab* lab, const char* path, int depth, mor_error* er
     if (S_ISDIR(status.st_mode)) return add_folder(lab, path, depth, error);
     char name[200], family[64];
     name_of(path, name, sizeof name, family, sizeof family);
-    if (ends(path, ".yaml") || ends(path, ".yml") || ends(path, ".json")) return add_scene(lab, path, name, family, error);
+    if (ends(path, ".yaml") || ends(path, ".yml") || ends(path, ".json"))
+        return add_scene(lab, path, name, family, error);
     if (ends(path, ".dat")) return add_problem(lab, path, name, family, error);
     mor_code code = add_frames(lab, path, name, family, error);
     if (code == MOR_BAD_INPUT && error && strstr(error->text, "no frames")) { /* HDF5, but not BPMD */
@@ -248,7 +260,9 @@ static mor_code add_folder(mor_lab* lab, const char* path, int depth, mor_error*
         const char* name = entries[i]->d_name;
         char child[1024];
         struct stat status;
-        bool taken = name[0] != '.' && snprintf(child, sizeof child, "%s%s%s", path, path[strlen(path) - 1] == '/' ? "" : "/", name) < (int)sizeof child &&
+        bool taken = name[0] != '.' &&
+                     snprintf(child, sizeof child, "%s%s%s", path, path[strlen(path) - 1] == '/' ? "" : "/", name) <
+                         (int)sizeof child &&
                      stat(child, &status) == 0;
         if (taken && S_ISDIR(status.st_mode)) taken = depth < 4;
         else taken = taken && (ends(name, ".h5") || ends(name, ".hdf5") || ends(name, ".dat") || ends(name, ".yaml"));

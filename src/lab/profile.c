@@ -2,8 +2,9 @@
  *
  *     r_ps = t_ps / min_s t_ps,     rho_s(tau) = |{ p : r_ps <= tau }| / |P|
  *
- * rho_s(1) is how often s is the fastest, rho_s(inf) how often it succeeds. P holds every problem of the set, also those that nobody
- * solved: a common failure lowers all curves. A data profile is the same against absolute time. The time is total_s.
+ * rho_s(1) is how often s is the fastest, rho_s(inf) how often it succeeds. P holds every problem of the set, also
+ * those that nobody solved: a common failure lowers all curves. A data profile is the same against absolute time. The
+ * time is total_s.
  *
  * E. D. Dolan, J. J. More (2002), Benchmarking optimization software with performance profiles, eq. (2.1);
  * J. J. More, S. M. Wild (2009), Benchmarking derivative-free optimization algorithms. */
@@ -53,7 +54,8 @@ static void score(const mor_lab* lab, mor_lab_profile* p, int k, double* scratch
     s->median_iterations = median_of(other, s->solved);
 }
 
-bool mor_lab_profile_make(const mor_lab* lab, int formulation, int tol, bool (*member)(const mor_lab_problem* problem), mor_lab_profile* p)
+bool mor_lab_profile_make(const mor_lab* lab, int formulation, int tol, bool (*member)(const mor_lab_problem* problem),
+                          mor_lab_profile* p)
 {
     *p = (mor_lab_profile){ .formulation = formulation, .tol = tol };
     int n = lab->problem_count;

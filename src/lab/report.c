@@ -1,5 +1,6 @@
-/* The report of a comparison: one web page that needs nothing else. Tables sort by a click on their head, the table of runs filters as
- * one types, legends highlight their curve; without scripts everything but the table of runs is still there, and it prints. */
+/* The report of a comparison: one web page that needs nothing else. Tables sort by a click on their head, the table of
+ * runs filters as one types, legends highlight their curve; without scripts everything but the table of runs is still
+ * there, and it prints. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,11 +25,19 @@ static bool is_full_rank(const mor_lab_problem* p) { return p->deficiency == 0; 
 static const struct {
     const char* name;
     bool (*member)(const mor_lab_problem* problem);
-} classes[] = { { "all problems", NULL }, { "small: up to 60 rows", is_small }, { "medium: 61 to 600 rows", is_medium }, { "large: over 600 rows", is_large },
-                { "mass ratio 1000 and more", is_stiff }, { "redundant contacts (W singular)", is_redundant }, { "W of full rank", is_full_rank } };
+} classes[] = { { "all problems", NULL },
+                { "small: up to 60 rows", is_small },
+                { "medium: 61 to 600 rows", is_medium },
+                { "large: over 600 rows", is_large },
+                { "mass ratio 1000 and more", is_stiff },
+                { "redundant contacts (W singular)", is_redundant },
+                { "W of full rank", is_full_rank } };
 enum { CLASSES = sizeof classes / sizeof *classes };
 
-static const char* title_of(const mor_lab* lab, int f) { return f < 0 ? "stored problems" : mor_lab_formulation_name(lab, f); }
+static const char* title_of(const mor_lab* lab, int f)
+{
+    return f < 0 ? "stored problems" : mor_lab_formulation_name(lab, f);
+}
 
 static void number_cell(FILE* out, const char* format, double v)
 {
@@ -57,13 +66,16 @@ static int ascending(const void* a, const void* b)
     return (x > y) - (x < y);
 }
 
-/* Sorted errors of a formulation's solved runs in the exact Coulomb problem; returns how many. `errors` has run_count entries. */
+/* Sorted errors of a formulation's solved runs in the exact Coulomb problem; returns how many. `errors` has run_count
+ * entries. */
 static int coulomb_errors(const mor_lab* lab, int f, double* errors)
 {
     int n = 0;
     for (int i = 0; i < lab->run_count; i++) {
         const mor_lab_run* r = &lab->runs[i];
-        if (r->formulation == f && r->status == MOR_SOLVED && isfinite(r->coulomb) && (r->solver < 0 || r->tol == lab->options.tol_count - 1)) errors[n++] = r->coulomb;
+        if (r->formulation == f && r->status == MOR_SOLVED && isfinite(r->coulomb) &&
+            (r->solver < 0 || r->tol == lab->options.tol_count - 1))
+            errors[n++] = r->coulomb;
     }
     qsort(errors, (size_t)n, sizeof *errors, ascending);
     return n;
@@ -74,8 +86,12 @@ static int coulomb_errors(const mor_lab* lab, int f, double* errors)
 static void glance(const mor_lab* lab, FILE* out)
 {
     int tol = lab->options.tol_count - 1;
-    fprintf(out, "<h2 id=\"glance\">At a glance</h2><p>The solver that solves most problems of a class at tolerance %g, and among equals the one with the least mean time. "
-                 "In brackets: solved of all, and the geometric mean of its time over the fastest solver's.</p><table><thead><tr><th>problems</th>", lab->options.tols[tol]);
+    fprintf(out,
+            "<h2 id=\"glance\">At a glance</h2><p>The solver that solves most problems of a class at tolerance %g, and "
+            "among equals the one with the least mean time. "
+            "In brackets: solved of all, and the geometric mean of its time over the fastest "
+            "solver's.</p><table><thead><tr><th>problems</th>",
+            lab->options.tols[tol]);
     for (int f = -1; f < lab->formulation_count; f++) {
         mor_lab_profile p;
         bool shown = mor_lab_profile_make(lab, f, tol, NULL, &p) && p.problem_count;
@@ -94,7 +110,9 @@ static void glance(const mor_lab* lab, FILE* out)
             int w = mor_lab_winner(&p);
             if (p.problem_count == 0) fputs("<td class=\"dim\">no such problem</td>", out);
             else if (w < 0) fprintf(out, "<td>none (0 of %d)</td>", p.problem_count);
-            else fprintf(out, "<td><b>%s</b> (%d of %d, %.2g×)</td>", mor_lab_solver_name(lab, p.solvers[w]), p.scores[w].solved, p.problem_count, p.scores[w].ratio);
+            else
+                fprintf(out, "<td><b>%s</b> (%d of %d, %.2g×)</td>", mor_lab_solver_name(lab, p.solvers[w]),
+                        p.scores[w].solved, p.problem_count, p.scores[w].ratio);
             mor_lab_profile_free(&p);
         }
         fputs("</tr>\n", out);
@@ -120,7 +138,10 @@ static void scores(const mor_lab* lab, int f, FILE* out)
 {
     fputs("<table class=\"sort\"><thead><tr><th>solver</th>", out);
     for (int t = 0; t < lab->options.tol_count; t++)
-        fprintf(out, "<th class=\"n\">solved at %g</th><th class=\"n\">fastest</th><th class=\"n\">× best</th><th class=\"n\">median time</th><th class=\"n\">iterations</th><th class=\"n\">median error</th>", lab->options.tols[t]);
+        fprintf(out,
+                "<th class=\"n\">solved at %g</th><th class=\"n\">fastest</th><th class=\"n\">× best</th><th "
+                "class=\"n\">median time</th><th class=\"n\">iterations</th><th class=\"n\">median error</th>",
+                lab->options.tols[t]);
     fputs("</tr></thead><tbody>\n", out);
     mor_lab_profile p[MOR_LAB_TOLS];
     for (int t = 0; t < lab->options.tol_count; t++)
@@ -136,7 +157,8 @@ static void scores(const mor_lab* lab, int f, FILE* out)
                 continue;
             }
             double fraction = s->problems ? (double)s->solved / s->problems : 0.0;
-            fprintf(out, "<td class=\"n bar\" data-v=\"%.9g\" style=\"--w:%.0f%%\">%d / %d</td>", fraction, 100.0 * fraction, s->solved, s->problems);
+            fprintf(out, "<td class=\"n bar\" data-v=\"%.9g\" style=\"--w:%.0f%%\">%d / %d</td>", fraction,
+                    100.0 * fraction, s->solved, s->problems);
             number_cell(out, "%.0f", s->fastest);
             number_cell(out, "%.2f", s->ratio);
             time_cell(out, s->median);
@@ -158,9 +180,17 @@ static void profiles(const mor_lab* lab, int f, FILE* out)
         for (int t = 0; t < lab->options.tol_count; t++) {
             mor_lab_profile p;
             if (!mor_lab_profile_make(lab, f, t, NULL, &p)) return;
-            mor_chart c = { .log_x = true, .width = 330, .height = 230, .y_low = 0, .y_high = 1, .x_low = data ? 1e-5 : 1.0, .x_high = data ? fmax(1.0, lab->options.time_limit) : 1000.0 };
-            snprintf(c.title, sizeof c.title, "%s profile, tolerance %g", data ? "data" : "performance", lab->options.tols[t]);
-            snprintf(c.x_label, sizeof c.x_label, data ? "time allowed [s]" : "time allowed, as a multiple of the best solver's");
+            mor_chart c = { .log_x = true,
+                            .width = 330,
+                            .height = 230,
+                            .y_low = 0,
+                            .y_high = 1,
+                            .x_low = data ? 1e-5 : 1.0,
+                            .x_high = data ? fmax(1.0, lab->options.time_limit) : 1000.0 };
+            snprintf(c.title, sizeof c.title, "%s profile, tolerance %g", data ? "data" : "performance",
+                     lab->options.tols[t]);
+            snprintf(c.x_label, sizeof c.x_label,
+                     data ? "time allowed [s]" : "time allowed, as a multiple of the best solver's");
             snprintf(c.y_label, sizeof c.y_label, "fraction of problems solved");
             for (int k = 0; k < p.solver_count; k++) {
                 mor_chart_series* s = mor_chart_add(&c, mor_lab_solver_name(lab, p.solvers[k]), p.solvers[k]);
@@ -207,8 +237,8 @@ static void sizes(const mor_lab* lab, int f, FILE* out)
     mor_lab_profile_free(&p);
 }
 
-/* Work-precision: for every error level, the median over the followed problems of the time at which it is first reached; none if
- * fewer than half of them get there. */
+/* Work-precision: for every error level, the median over the followed problems of the time at which it is first
+ * reached; none if fewer than half of them get there. */
 static void precision(const mor_lab* lab, int f, FILE* out)
 {
     mor_chart c = { .log_x = true, .log_y = true, .width = 330, .height = 260 };
@@ -273,10 +303,15 @@ static void formulations(const mor_lab* lab, FILE* out)
 {
     double* errors = malloc(((size_t)lab->run_count + 1) * sizeof *errors);
     if (!errors) return;
-    fputs("<h2 id=\"formulations\">How far from Coulomb's law</h2><p>Impulses of every solved run, put into the exact Coulomb problem of the same step (gaps in the rows, "
-          "circular cones) and judged in m/s. What is left when the solver is accurate is the formulation's own: the polygon, the relaxation, the springs. "
-          "A formulation that poses another problem (ap has no gaps in its rows) is not wrong by this, but it is different.</p>"
-          "<table class=\"sort\"><thead><tr><th>formulation</th><th class=\"n\">solved runs</th><th class=\"n\">median [m/s]</th><th class=\"n\">9 of 10 below</th><th class=\"n\">largest</th></tr></thead><tbody>\n", out);
+    fputs("<h2 id=\"formulations\">How far from Coulomb's law</h2><p>Impulses of every solved run, put into the exact "
+          "Coulomb problem of the same step (gaps in the rows, "
+          "circular cones) and judged in m/s. What is left when the solver is accurate is the formulation's own: the "
+          "polygon, the relaxation, the springs. "
+          "A formulation that poses another problem (ap has no gaps in its rows) is not wrong by this, but it is "
+          "different.</p>"
+          "<table class=\"sort\"><thead><tr><th>formulation</th><th class=\"n\">solved runs</th><th class=\"n\">median "
+          "[m/s]</th><th class=\"n\">9 of 10 below</th><th class=\"n\">largest</th></tr></thead><tbody>\n",
+          out);
     for (int f = 0; f < lab->formulation_count; f++) {
         int n = coulomb_errors(lab, f, errors);
         if (!n) continue;
@@ -297,16 +332,24 @@ static const mor_lab_run* best_run(const mor_lab* lab, int problem)
     const mor_lab_run* best = NULL;
     for (int i = 0; i < lab->run_count; i++) {
         const mor_lab_run* r = &lab->runs[i];
-        if (r->problem == problem && r->status == MOR_SOLVED && isfinite(r->coulomb) && (!best || r->coulomb < best->coulomb)) best = r;
+        if (r->problem == problem && r->status == MOR_SOLVED && isfinite(r->coulomb) &&
+            (!best || r->coulomb < best->coulomb))
+            best = r;
     }
     return best;
 }
 
 static void problems(const mor_lab* lab, FILE* out)
 {
-    fprintf(out, "<h2 id=\"problems\">Problems</h2><p>%d problems. W = Gᵀ M⁻¹ G; stick, slide and open are counted in the answer nearest to Coulomb's law.</p>"
-                 "<div class=\"tall\"><table class=\"sort\"><thead><tr><th>problem</th><th>family</th><th>kind</th><th class=\"n\">bodies</th><th class=\"n\">contacts</th><th class=\"n\">rows</th><th class=\"n\">dof</th>"
-                 "<th class=\"n\">rows / dof</th><th class=\"n\">rank deficiency</th><th class=\"n\">condition of W</th><th class=\"n\">mass ratio</th><th class=\"n\">stick</th><th class=\"n\">slide</th><th class=\"n\">open</th></tr></thead><tbody>\n", lab->problem_count);
+    fprintf(out,
+            "<h2 id=\"problems\">Problems</h2><p>%d problems. W = Gᵀ M⁻¹ G; stick, slide and open are counted in the "
+            "answer nearest to Coulomb's law.</p>"
+            "<div class=\"tall\"><table class=\"sort\"><thead><tr><th>problem</th><th>family</th><th>kind</th><th "
+            "class=\"n\">bodies</th><th class=\"n\">contacts</th><th class=\"n\">rows</th><th class=\"n\">dof</th>"
+            "<th class=\"n\">rows / dof</th><th class=\"n\">rank deficiency</th><th class=\"n\">condition of W</th><th "
+            "class=\"n\">mass ratio</th><th class=\"n\">stick</th><th class=\"n\">slide</th><th "
+            "class=\"n\">open</th></tr></thead><tbody>\n",
+            lab->problem_count);
     for (int i = 0; i < lab->problem_count; i++) {
         const mor_lab_problem* p = &lab->problems[i];
         fputs("<tr><td>", out);
@@ -353,15 +396,33 @@ static void script_number(FILE* out, double v)
 
 static void runs(const mor_lab* lab, FILE* out)
 {
-    fprintf(out, "<h2 id=\"runs\">Runs</h2><p>%d runs. <input id=\"filter\" placeholder=\"filter: words that must occur, e.g. pile nsgs not_converged\" size=\"50\"> <span id=\"count\"></span></p>"
-                 "<div class=\"tall\"><table id=\"runs-table\"><thead><tr><th>problem</th><th>formulation</th><th>solver</th><th class=\"n\">tolerance</th><th>status</th><th class=\"n\">iterations</th>"
-                 "<th class=\"n\">solver [s]</th><th class=\"n\">total [s]</th><th class=\"n\">error</th><th class=\"n\">natural</th><th class=\"n\">FB</th><th class=\"n\">CCK</th><th class=\"n\">normal</th><th class=\"n\">friction</th>%s%s%s<th>detail</th></tr></thead><tbody></tbody></table></div>\n<script>const runs=[\n", lab->run_count, lab->options.error ? "<th class=\"n\">" : "", lab->options.error ? lab->options.error_name : "", lab->options.error ? "</th>" : "");
+    fprintf(out,
+            "<h2 id=\"runs\">Runs</h2><p>%d runs. <input id=\"filter\" placeholder=\"filter: words that must occur, "
+            "e.g. pile nsgs not_converged\" size=\"50\"> <span id=\"count\"></span></p>"
+            "<div class=\"tall\"><table "
+            "id=\"runs-table\"><thead><tr><th>problem</th><th>formulation</th><th>solver</th><th "
+            "class=\"n\">tolerance</th><th>status</th><th class=\"n\">iterations</th>"
+            "<th class=\"n\">solver [s]</th><th class=\"n\">total [s]</th><th class=\"n\">error</th><th "
+            "class=\"n\">natural</th><th class=\"n\">FB</th><th class=\"n\">CCK</th><th class=\"n\">normal</th><th "
+            "class=\"n\">friction</th>%s%s%s<th>detail</th></tr></thead><tbody></tbody></table></div>\n<script>const "
+            "runs=[\n",
+            lab->run_count, lab->options.error ? "<th class=\"n\">" : "",
+            lab->options.error ? lab->options.error_name : "", lab->options.error ? "</th>" : "");
     for (int i = 0; i < lab->run_count; i++) {
         const mor_lab_run* r = &lab->runs[i];
         fputc('[', out);
         script_text(out, lab->problems[r->problem].name);
-        fprintf(out, ",\"%s\",\"%s\",%g,\"%s\",%d,", mor_lab_formulation_name(lab, r->formulation), mor_lab_solver_name(lab, r->solver), lab->options.tols[r->tol], mor_status_name((mor_status)r->status), r->iterations);
-        const double x[] = { r->time_s, r->total_s, r->error, r->residual.natural, r->residual.fb, r->residual.cck, r->residual.normal_error, r->residual.friction_error };
+        fprintf(out, ",\"%s\",\"%s\",%g,\"%s\",%d,", mor_lab_formulation_name(lab, r->formulation),
+                mor_lab_solver_name(lab, r->solver), lab->options.tols[r->tol], mor_status_name((mor_status)r->status),
+                r->iterations);
+        const double x[] = { r->time_s,
+                             r->total_s,
+                             r->error,
+                             r->residual.natural,
+                             r->residual.fb,
+                             r->residual.cck,
+                             r->residual.normal_error,
+                             r->residual.friction_error };
         for (int k = 0; k < 8; k++) script_number(out, x[k]), fputc(',', out);
         if (lab->options.error) script_number(out, r->user_error), fputc(',', out);
         script_text(out, r->detail);
@@ -396,13 +457,22 @@ static void head(const mor_lab* lab, FILE* out)
     if (gmtime_r(&now, &parts)) strftime(when, sizeof when, "%Y-%m-%d %H:%M UTC", &parts);
     machine(where, sizeof where);
     int failed = 0, assumed = 0;
-    for (int i = 0; i < lab->run_count; i++) failed += lab->runs[i].status != MOR_SOLVED, assumed += lab->runs[i].assumed;
+    for (int i = 0; i < lab->run_count; i++)
+        failed += lab->runs[i].status != MOR_SOLVED, assumed += lab->runs[i].assumed;
     fputs(mor_page_head, out);
     fprintf(out, "<h1>Comparison of contact solvers</h1>\n");
-    if (!lab->complete) fprintf(out, "<p class=\"warn\">This comparison was interrupted: %d of %d runs are here.</p>\n", lab->run_count, lab->planned);
-    fprintf(out, "<p>%d problems, %d runs, %d of them not solved (%d of these not tried, see the rules). %s start, %g s and %g GB for each solve, tolerances", lab->problem_count, lab->run_count, failed, assumed, lab->options.warm ? "Warm" : "Cold", lab->options.time_limit, lab->options.memory_gb);
+    if (!lab->complete)
+        fprintf(out, "<p class=\"warn\">This comparison was interrupted: %d of %d runs are here.</p>\n", lab->run_count,
+                lab->planned);
+    fprintf(out,
+            "<p>%d problems, %d runs, %d of them not solved (%d of these not tried, see the rules). %s start, %g s and "
+            "%g GB for each solve, tolerances",
+            lab->problem_count, lab->run_count, failed, assumed, lab->options.warm ? "Warm" : "Cold",
+            lab->options.time_limit, lab->options.memory_gb);
     for (int t = 0; t < lab->options.tol_count; t++) fprintf(out, "%s %g", t ? "," : "", lab->options.tols[t]);
-    fprintf(out, ".</p>\n<p class=\"dim\">moreau %s · %s · %s · %d processes, %.0f s, %.0f s of CPU time<br>made by <code>", mor_version(), where, when, lab->options.jobs, lab->wall_s, lab->cpu_s);
+    fprintf(out,
+            ".</p>\n<p class=\"dim\">moreau %s · %s · %s · %d processes, %.0f s, %.0f s of CPU time<br>made by <code>",
+            mor_version(), where, when, lab->options.jobs, lab->wall_s, lab->cpu_s);
     mor_html_text(out, lab->options.command);
     fputs("</code></p>\n<nav>", out);
     fputs("<a href=\"#glance\">at a glance</a>", out);
@@ -420,9 +490,12 @@ static void head(const mor_lab* lab, FILE* out)
 static void rules(const mor_lab* lab, FILE* out)
 {
     fputs(mor_page_rules, out);
-    fputs("<h3>Options of the solvers</h3><table class=\"sort\"><thead><tr><th>solver</th><th class=\"n\">most iterations</th><th>options</th></tr></thead><tbody>\n", out);
+    fputs("<h3>Options of the solvers</h3><table class=\"sort\"><thead><tr><th>solver</th><th class=\"n\">most "
+          "iterations</th><th>options</th></tr></thead><tbody>\n",
+          out);
     for (int s = 0; s < lab->solver_count; s++) {
-        fprintf(out, "<tr><td>%s</td><td class=\"n\" data-v=\"%d\">%d</td><td>", lab->solvers[s]->name, lab->solvers[s]->max_iter, lab->solvers[s]->max_iter);
+        fprintf(out, "<tr><td>%s</td><td class=\"n\" data-v=\"%d\">%d</td><td>", lab->solvers[s]->name,
+                lab->solvers[s]->max_iter, lab->solvers[s]->max_iter);
         char* options = calloc(1, lab->solvers[s]->options_size + 1);
         if (options) mor_fields_default(lab->solvers[s]->fields, options);
         for (const mor_field* f = lab->solvers[s]->fields; options && f && f->name; f++) {
@@ -442,7 +515,8 @@ void mor_lab_write_html(const mor_lab* lab, FILE* out)
     glance(lab, out);
     for (int f = -1; f < lab->formulation_count; f++) {
         bool any = false;
-        for (int i = 0; i < lab->run_count && !any; i++) any = lab->runs[i].formulation == f && lab->runs[i].solver >= 0;
+        for (int i = 0; i < lab->run_count && !any; i++)
+            any = lab->runs[i].formulation == f && lab->runs[i].solver >= 0;
         if (!any) continue;
         fprintf(out, "<h2 id=\"f%d\">%s</h2><p>", f + 1, title_of(lab, f));
         if (f >= 0) mor_html_text(out, lab->formulations[f]->summary);
@@ -453,7 +527,8 @@ void mor_lab_write_html(const mor_lab* lab, FILE* out)
         fputs("<div class=\"charts\">", out);
         sizes(lab, f, out);
         precision(lab, f, out);
-        fputs("</div>\n<h3>Convergence</h3><p>The error, as the tolerance means it, over the iterations of up to ", out);
+        fputs("</div>\n<h3>Convergence</h3><p>The error, as the tolerance means it, over the iterations of up to ",
+              out);
         fprintf(out, "%d problems; one curve each.</p>\n", lab->options.traces);
         convergence(lab, f, out);
     }

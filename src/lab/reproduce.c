@@ -1,9 +1,10 @@
 /* Driver of the reproduced experiments: parts on disk, tasks on threads, the page, and the data in one file.
  *
- * Every figure writes its data (CSV), pictures (SVG) and a fragment of the page into DIR/figure-N; expensive parts are files of their own in DIR/parts,
- * written under a temporary name and renamed, and are not computed again when they are there: an interrupted run
- * goes on where it stopped. index.html is the fragments in order, each with the paper's claim, our number and whether the claim holds in
- * our data; data.h5 holds the same tables as the CSV files. Results depend on the seed only, not on the number of threads. */
+ * Every figure writes its data (CSV), pictures (SVG) and a fragment of the page into DIR/figure-N; expensive parts are
+ * files of their own in DIR/parts, written under a temporary name and renamed, and are not computed again when they are
+ * there: an interrupted run goes on where it stopped. index.html is the fragments in order, each with the paper's
+ * claim, our number and whether the claim holds in our data; data.h5 holds the same tables as the CSV files. Results
+ * depend on the seed only, not on the number of threads. */
 #include "lab/reproduce.h"
 #include "base/workers.h"
 #include "io/csv_tables.h"
@@ -20,15 +21,17 @@ static const struct figure {
     const char* name; /* of its directory */
     int first, last;  /* figures of the PEG paper; 3 to 5 are drawings */
     mor_code (*run)(const mor_reproduce*, mor_error*);
-} figures[] = { { "1", 1, 2, mor_reproduce_energy },     { "6", 6, 9, mor_reproduce_hills }, { "10", 10, 17, mor_reproduce_sawtooth },
-                { "18", 18, 18, mor_reproduce_steps }, { "19", 19, 22, mor_reproduce_rod }, { "spheres", 0, 0, mor_reproduce_spheres },
+} figures[] = { { "1", 1, 2, mor_reproduce_energy },      { "6", 6, 9, mor_reproduce_hills },
+                { "10", 10, 17, mor_reproduce_sawtooth }, { "18", 18, 18, mor_reproduce_steps },
+                { "19", 19, 22, mor_reproduce_rod },      { "spheres", 0, 0, mor_reproduce_spheres },
                 { "tables", 0, 0, mor_reproduce_tables } };
 enum { FIGURES = sizeof figures / sizeof *figures };
 
 /* Whether `what` asks for it: its name, a figure's number, or table1. */
 static bool asked(const struct figure* f, const char* what)
 {
-    if (strcmp(what, "all") == 0 || strcmp(what, f->name) == 0 || (strcmp(what, "table1") == 0 && f->first == 19)) return true;
+    if (strcmp(what, "all") == 0 || strcmp(what, f->name) == 0 || (strcmp(what, "table1") == 0 && f->first == 19))
+        return true;
     char* end;
     long number = strtol(what, &end, 10);
     return end != what && !*end && number > 0 && number >= f->first && number <= f->last;
@@ -50,7 +53,8 @@ mor_path mor_reproduce_path(const mor_reproduce* o, const char* format, ...)
 mor_path mor_reproduce_part(const mor_reproduce* o, const char* format, ...)
 {
     mor_path p;
-    int n = snprintf(p.text, sizeof p.text, "%s/parts/%s-seed-%llu-", o->directory, o->quick ? "quick" : "full", (unsigned long long)o->seed);
+    int n = snprintf(p.text, sizeof p.text, "%s/parts/%s-seed-%llu-", o->directory, o->quick ? "quick" : "full",
+                     (unsigned long long)o->seed);
     va_list args;
     va_start(args, format);
     vsnprintf(p.text + n, sizeof p.text - (size_t)n, format, args);
@@ -92,7 +96,8 @@ static void one(void* user, int index, int worker)
     if (c->o->progress) c->o->progress(c->o->user, c->figure, done, c->total);
 }
 
-mor_code mor_reproduce_tasks(const mor_reproduce* o, const char* figure, int count, void (*task)(void*, int, int), void* user, mor_error* error)
+mor_code mor_reproduce_tasks(const mor_reproduce* o, const char* figure, int count, void (*task)(void*, int, int),
+                             void* user, mor_error* error)
 {
     mor_allocator a = mor_allocator_default();
     mor_workers* workers = mor_workers_create(&a, o->threads < 1 ? 1 : o->threads);
@@ -103,7 +108,8 @@ mor_code mor_reproduce_tasks(const mor_reproduce* o, const char* figure, int cou
     return MOR_OK;
 }
 
-mor_world* mor_reproduce_world(const mor_reproduce* o, const char* name, const char* const* sets, mor_scene** scene, mor_error* error)
+mor_world* mor_reproduce_world(const mor_reproduce* o, const char* name, const char* const* sets, mor_scene** scene,
+                               mor_error* error)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", o->scenes, name);
@@ -159,7 +165,8 @@ void mor_fragment_text(mor_fragment* f, const char* format, ...)
 
 void mor_fragment_picture(mor_fragment* f, const char* file, const char* caption)
 {
-    fprintf(f->file, "</table>\n<figure><img src=\"%s\" alt=\"%s\"><figcaption>%s</figcaption></figure>\n<table>\n", file, caption, caption);
+    fprintf(f->file, "</table>\n<figure><img src=\"%s\" alt=\"%s\"><figcaption>%s</figcaption></figure>\n<table>\n",
+            file, caption, caption);
 }
 
 mor_code mor_fragment_end(mor_fragment* f, mor_error* error)
@@ -173,16 +180,25 @@ static mor_code write_page(const mor_reproduce* o, mor_error* error)
     mor_path path = mor_reproduce_path(o, "index.html");
     FILE* out = mor_reproduce_open(path.text);
     if (!out) return mor_fail(error, MOR_SYSTEM, "cannot write %s", path.text);
-    fprintf(out, "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>The PEG paper, reproduced</title>\n"
-                 "<style>body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#222}table{border-collapse:collapse;margin:1em 0}"
-                 "td,th{border:1px solid #ccc;padding:.3em .6em;text-align:left;vertical-align:top}table:empty{display:none}.yes{color:#060}.no{color:#a00}"
-                 "img{max-width:100%%}figcaption{color:#555}</style>\n"
-                 "<h1>Geometrically exact contact constraints: the paper's experiments, run again</h1>\n"
-                 "<p>D. M. Flickinger, J. Williams, J. C. Trinkle, <i>Performance of a method for formulating geometrically exact complementarity constraints in "
-                 "multibody dynamic simulation</i>, J. Comput. Nonlinear Dyn. 10 (2015). Moreau %s, seed %llu%s. Geometry, epsilon, psi_min and the law of the "
-                 "random states are fixed in the scene files peg_sawtooth.yaml, peg_sawtooth_chain.yaml, peg_hills.yaml, peg_hills_chain.yaml and peg_rod.yaml, which also say what is "
-                 "our choice where the paper is silent. All tables are CSV files beside the pictures and, together, <a href=\"data.h5\">data.h5</a>. Particle errors are distances to the motion in closed form (parabolas, slides, inelastic impacts).</p>\n",
-            mor_version(), (unsigned long long)o->seed, o->quick ? ", quick look with fewer runs and larger steps" : "");
+    fprintf(out,
+            "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>The PEG paper, reproduced</title>\n"
+            "<style>body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 "
+            "1em;color:#222}table{border-collapse:collapse;margin:1em 0}"
+            "td,th{border:1px solid #ccc;padding:.3em "
+            ".6em;text-align:left;vertical-align:top}table:empty{display:none}.yes{color:#060}.no{color:#a00}"
+            "img{max-width:100%%}figcaption{color:#555}</style>\n"
+            "<h1>Geometrically exact contact constraints: the paper's experiments, run again</h1>\n"
+            "<p>D. M. Flickinger, J. Williams, J. C. Trinkle, <i>Performance of a method for formulating geometrically "
+            "exact complementarity constraints in "
+            "multibody dynamic simulation</i>, J. Comput. Nonlinear Dyn. 10 (2015). Moreau %s, seed %llu%s. Geometry, "
+            "epsilon, psi_min and the law of the "
+            "random states are fixed in the scene files peg_sawtooth.yaml, peg_sawtooth_chain.yaml, peg_hills.yaml, "
+            "peg_hills_chain.yaml and peg_rod.yaml, which also say what is "
+            "our choice where the paper is silent. All tables are CSV files beside the pictures and, together, <a "
+            "href=\"data.h5\">data.h5</a>. Particle errors are distances to the motion in closed form (parabolas, "
+            "slides, inelastic impacts).</p>\n",
+            mor_version(), (unsigned long long)o->seed,
+            o->quick ? ", quick look with fewer runs and larger steps" : "");
     for (int i = 0; i < FIGURES; i++) {
         mor_path fragment = mor_reproduce_path(o, "figure-%s/fragment.html", figures[i].name);
         FILE* in = fopen(fragment.text, "r");
@@ -226,7 +242,8 @@ static mor_code write_data(const mor_reproduce* o, mor_error* error)
                 groups[count] = malloc(room);
                 if (files[count] && groups[count]) {
                     snprintf(files[count], room, "%s/%s", folder.text, names[k]->d_name);
-                    snprintf(groups[count], room, "/figure-%s/%.*s", figures[i].name, (int)strlen(names[k]->d_name) - 4, names[k]->d_name);
+                    snprintf(groups[count], room, "/figure-%s/%.*s", figures[i].name, (int)strlen(names[k]->d_name) - 4,
+                             names[k]->d_name);
                 } else {
                     code = mor_fail(error, MOR_SYSTEM, "out of memory");
                 }
@@ -237,7 +254,8 @@ static mor_code write_data(const mor_reproduce* o, mor_error* error)
         if (n >= 0) free(names);
     }
     mor_path path = mor_reproduce_path(o, "data.h5");
-    if (code == MOR_OK) code = mor_csv_tables_write(path.text, (const char* const*)files, (const char* const*)groups, count, error);
+    if (code == MOR_OK)
+        code = mor_csv_tables_write(path.text, (const char* const*)files, (const char* const*)groups, count, error);
     for (int k = 0; k < count; k++) free(files[k]), free(groups[k]);
     return code;
 }
@@ -247,7 +265,9 @@ mor_code mor_reproduce_run(const mor_reproduce* o, const char* figure, mor_error
     bool all = strcmp(figure, "all") == 0, known = all;
     for (int i = 0; i < FIGURES; i++) known = known || asked(&figures[i], figure);
     if (!known)
-        return mor_fail(error, MOR_BAD_INPUT, "no figure '%s'; known: 1, 2, 6 to 22, table1 (3 to 5 are drawings), spheres, tables, all", figure);
+        return mor_fail(error, MOR_BAD_INPUT,
+                        "no figure '%s'; known: 1, 2, 6 to 22, table1 (3 to 5 are drawings), spheres, tables, all",
+                        figure);
     mor_code code = make_directory(o->directory, error);
     mor_path parts = mor_reproduce_path(o, "parts");
     if (code == MOR_OK) code = make_directory(parts.text, error);

@@ -1,7 +1,7 @@
 /* The experiments of the PEG paper, run again: data, figures and a page with the paper's claim beside our number.
  *
- * D. M. Flickinger, J. Williams, J. C. Trinkle, "Performance of a method for formulating geometrically exact complementarity
- * constraints in multibody dynamic simulation", J. Comput. Nonlinear Dyn. 10 (2015). */
+ * D. M. Flickinger, J. Williams, J. C. Trinkle, "Performance of a method for formulating geometrically exact
+ * complementarity constraints in multibody dynamic simulation", J. Comput. Nonlinear Dyn. 10 (2015). */
 #ifndef MOREAU_LAB_REPRODUCE_H
 #define MOREAU_LAB_REPRODUCE_H
 
@@ -19,7 +19,8 @@ typedef struct mor_reproduce {
     void* user;
 } mor_reproduce;
 
-/* One figure by its number in the paper ("7", "22"), "table1", or "all". Parts that are already in the directory are not computed again. */
+/* One figure by its number in the paper ("7", "22"), "table1", or "all". Parts that are already in the directory are
+ * not computed again. */
 mor_code mor_reproduce_run(const mor_reproduce* setting, const char* figure, mor_error* error);
 
 /* ---- what the figures share (reproduce.c) */
@@ -35,10 +36,12 @@ mor_path mor_reproduce_part(const mor_reproduce* setting, const char* format, ..
 FILE* mor_reproduce_open(const char* path);
 mor_code mor_reproduce_close(FILE* file, const char* path, mor_error* error);
 /* Runs `count` tasks on the setting's threads with progress. */
-mor_code mor_reproduce_tasks(const mor_reproduce* setting, const char* figure, int count, void (*task)(void* user, int index, int worker),
-                             void* user, mor_error* error);
-/* A world from a scene of the setting, with overrides; NULL and a sentence on failure. *scene must be destroyed after it. */
-mor_world* mor_reproduce_world(const mor_reproduce* setting, const char* name, const char* const* sets, mor_scene** scene, mor_error* error);
+mor_code mor_reproduce_tasks(const mor_reproduce* setting, const char* figure, int count,
+                             void (*task)(void* user, int index, int worker), void* user, mor_error* error);
+/* A world from a scene of the setting, with overrides; NULL and a sentence on failure. *scene must be destroyed after
+ * it. */
+mor_world* mor_reproduce_world(const mor_reproduce* setting, const char* name, const char* const* sets,
+                               mor_scene** scene, mor_error* error);
 double mor_median(double* values, int count);
 
 /* A fragment of the page: heading and rows "claim | ours | verdict", then pictures. */

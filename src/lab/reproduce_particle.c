@@ -19,8 +19,8 @@ typedef struct track {
 static void track_free(track* k) { free(k->t); }
 
 /* One run of a scene; phases may be NULL. */
-static mor_code run(const mor_reproduce* o, const char* scene_name, const char* const* sets, const mor_phase* phases, int phase_count, track* k,
-                    mor_error* error)
+static mor_code run(const mor_reproduce* o, const char* scene_name, const char* const* sets, const mor_phase* phases,
+                    int phase_count, track* k, mor_error* error)
 {
     mor_scene* scene;
     mor_world* w = mor_reproduce_world(o, scene_name, sets, &scene, error);
@@ -59,20 +59,23 @@ static mor_code run(const mor_reproduce* o, const char* scene_name, const char* 
     return code;
 }
 
-static mor_code write_track(const mor_reproduce* o, const char* figure, const char* name, const track* k, mor_error* error)
+static mor_code write_track(const mor_reproduce* o, const char* figure, const char* name, const track* k,
+                            mor_error* error)
 {
     mor_path path = mor_reproduce_path(o, "figure-%s/%s.csv", figure, name);
     FILE* f = mor_reproduce_open(path.text);
     if (f) {
         fputs("time,x,y,energy,problem_size,solve_us\n", f);
         for (int i = 0; i < k->count; i++)
-            fprintf(f, "%.17g,%.17g,%.17g,%.17g,%g,%.3g\n", k->t[i], k->x[i], k->y[i], k->energy[i], k->size[i], k->solve[i]);
+            fprintf(f, "%.17g,%.17g,%.17g,%.17g,%g,%.3g\n", k->t[i], k->x[i], k->y[i], k->energy[i], k->size[i],
+                    k->solve[i]);
     }
     return mor_reproduce_close(f, path.text, error);
 }
 
 /* Keeps what lies in a window, NaN elsewhere, so that a particle thrown away does not set the scale. */
-static void draw(mor_panel* panel, const char* label, int colour, int dash, const double* x, const double* y, int n, const double box[4])
+static void draw(mor_panel* panel, const char* label, int colour, int dash, const double* x, const double* y, int n,
+                 const double box[4])
 {
     double* c = malloc(2 * (size_t)(n ? n : 1) * sizeof *c);
     if (!c) return;
@@ -111,7 +114,9 @@ mor_code mor_reproduce_energy(const mor_reproduce* o, mor_error* error)
 {
     static const char* names[] = { "st", "st-psi_min", "peg" };
     static const char* labels[] = { "ST", "ST, psi_min -0.05", "PEG" };
-    const char* sets[3][4] = { { "time.step=0.01", "time.end=0.9", NULL }, { "time.step=0.01", "time.end=0.9", "method.collision.psi_min=-0.05", NULL }, { "time.step=0.01", "time.end=0.9", NULL } };
+    const char* sets[3][4] = { { "time.step=0.01", "time.end=0.9", NULL },
+                               { "time.step=0.01", "time.end=0.9", "method.collision.psi_min=-0.05", NULL },
+                               { "time.step=0.01", "time.end=0.9", NULL } };
     track k[3] = { 0 };
     mor_code code = MOR_OK;
     for (int i = 0; i < 3 && code == MOR_OK; i++) {
@@ -133,10 +138,15 @@ mor_code mor_reproduce_energy(const mor_reproduce* o, mor_error* error)
         code = save(o, &f, "1", "energy", error);
         mor_fragment page;
         if (code == MOR_OK && mor_fragment_begin(&page, o, "1", "Fig. 1 and 2: energy from half-spaces")) {
-            mor_fragment_claim(&page, "Stewart-Trinkle gains energy when a half-space becomes active in deep penetration", gain[0] > 1.0, "%.3g J gained by a particle of 5 kg", gain[0]);
-            mor_fragment_claim(&page, "psi_min partially mitigates it", gain[1] < gain[0], "%.3g J with psi_min -0.05 m", gain[1]);
-            mor_fragment_claim(&page, "the exact constraints do not alter the motion", gain[2] < 1e-9, "%.1g J", gain[2]);
-            mor_fragment_picture(&page, "figure-1/energy.svg", "Energy above the initial one (plus 1 J), h = 0.01 s, epsilon 0.25 m");
+            mor_fragment_claim(&page,
+                               "Stewart-Trinkle gains energy when a half-space becomes active in deep penetration",
+                               gain[0] > 1.0, "%.3g J gained by a particle of 5 kg", gain[0]);
+            mor_fragment_claim(&page, "psi_min partially mitigates it", gain[1] < gain[0],
+                               "%.3g J with psi_min -0.05 m", gain[1]);
+            mor_fragment_claim(&page, "the exact constraints do not alter the motion", gain[2] < 1e-9, "%.1g J",
+                               gain[2]);
+            mor_fragment_picture(&page, "figure-1/energy.svg",
+                                 "Energy above the initial one (plus 1 J), h = 0.01 s, epsilon 0.25 m");
             code = mor_fragment_end(&page, error);
         }
     }
@@ -160,7 +170,8 @@ mor_code mor_reproduce_hills(const mor_reproduce* o, mor_error* error)
     mor_wall walls[200];
     mor_phase phases[200];
     int wall_count = mor_hill_walls(walls);
-    int phase_count = mor_particle_exact(walls, wall_count, mor_v3(0, 2, 0), mor_v3(0, 0, 0), mor_v3(2.4, -9.81, 0), 0.0, 1.5, phases, 200);
+    int phase_count = mor_particle_exact(walls, wall_count, mor_v3(0, 2, 0), mor_v3(0, 0, 0), mor_v3(2.4, -9.81, 0),
+                                         0.0, 1.5, phases, 200);
     track k[RUNS] = { 0 };
     mor_code code = MOR_OK;
     for (int i = 0; i < RUNS && code == MOR_OK; i++) {
@@ -183,7 +194,8 @@ mor_code mor_reproduce_hills(const mor_reproduce* o, mor_error* error)
         draw(p, "closed form", 5, 2, ex, ey, 300, box);
         code = save(o, &f, "6", "trajectories", error);
         mor_figure g = { .title = "Hills: problem size and solver time", .x_label = "time", .x_unit = "s" };
-        mor_panel *size = mor_figure_panel(&g, "problem size (with the two velocities)", ""), *time = mor_figure_panel(&g, "solver time", "us");
+        mor_panel *size = mor_figure_panel(&g, "problem size (with the two velocities)", ""),
+                  *time = mor_figure_panel(&g, "solver time", "us");
         for (int i = 0; i < 4 && code == MOR_OK; i++) {
             draw(size, runs[i].label, i, 0, k[i].t, k[i].size, k[i].count, NULL);
             draw(time, runs[i].label, i, 0, k[i].t, k[i].solve, k[i].count, NULL);
@@ -192,12 +204,23 @@ mor_code mor_reproduce_hills(const mor_reproduce* o, mor_error* error)
         mor_fragment page;
         int e = k[1].count - 1, a = k[3].count - 1;
         if (code == MOR_OK && mor_fragment_begin(&page, o, "6", "Fig. 6 to 9: hills")) {
-            mor_fragment_claim(&page, "PEG passes", k[0].worst < 0.2, "largest error %.3f m against the closed form at h = 0.01 (enumerated %.3f, papers' eq. 25 %.3f)", k[0].worst, k[5].worst, k[4].worst);
-            mor_fragment_claim(&page, "ST ends trapped in mid-air at an intersection of half-spaces (Fig. 7)", k[1].end_speed < 1e-3, "with psi_min -0.05 it stands still at (%.3f, %.3f)", k[1].x[e], k[1].y[e]);
-            mor_fragment_claim(&page, "(not in the paper) without psi_min ST is thrown", k[2].speed > 50, "%.0f m/s", k[2].speed);
-            mor_fragment_claim(&page, "AP keeps a distance of about epsilon", fabs(k[3].y[a] - 1.0) < 0.1, "it stops at (%.3f, %.3f), %.2f m above the hill", k[3].x[a], k[3].y[a], k[3].y[a] - 0.5);
-            mor_fragment_picture(&page, "figure-6/trajectories.svg", "Trajectories; there is no ground between the hills");
-            mor_fragment_picture(&page, "figure-6/cost.svg", "Rows of the step's problem plus two velocities, and solver time; PEG's size counts all candidate rows, of which those of one plane per body are solved");
+            mor_fragment_claim(
+                &page, "PEG passes", k[0].worst < 0.2,
+                "largest error %.3f m against the closed form at h = 0.01 (enumerated %.3f, papers' eq. 25 %.3f)",
+                k[0].worst, k[5].worst, k[4].worst);
+            mor_fragment_claim(&page, "ST ends trapped in mid-air at an intersection of half-spaces (Fig. 7)",
+                               k[1].end_speed < 1e-3, "with psi_min -0.05 it stands still at (%.3f, %.3f)", k[1].x[e],
+                               k[1].y[e]);
+            mor_fragment_claim(&page, "(not in the paper) without psi_min ST is thrown", k[2].speed > 50, "%.0f m/s",
+                               k[2].speed);
+            mor_fragment_claim(&page, "AP keeps a distance of about epsilon", fabs(k[3].y[a] - 1.0) < 0.1,
+                               "it stops at (%.3f, %.3f), %.2f m above the hill", k[3].x[a], k[3].y[a],
+                               k[3].y[a] - 0.5);
+            mor_fragment_picture(&page, "figure-6/trajectories.svg",
+                                 "Trajectories; there is no ground between the hills");
+            mor_fragment_picture(&page, "figure-6/cost.svg",
+                                 "Rows of the step's problem plus two velocities, and solver time; PEG's size counts "
+                                 "all candidate rows, of which those of one plane per body are solved");
             code = mor_fragment_end(&page, error);
         }
     }
@@ -211,7 +234,8 @@ mor_code mor_reproduce_sawtooth(const mor_reproduce* o, mor_error* error)
 {
     enum { STEPS = 4, METHODS = 5 };
     static const char* step_sets[STEPS] = { "time.step=0.0001", "time.step=0.001", "time.step=0.01", "time.step=0.1" };
-    static const char *step_names[STEPS] = { "1e-4", "1e-3", "1e-2", "1e-1" }, *methods[METHODS] = { "peg", "st", "ap", "peg-heuristic", "peg-exact" };
+    static const char *step_names[STEPS] = { "1e-4", "1e-3", "1e-2", "1e-1" },
+                      *methods[METHODS] = { "peg", "st", "ap", "peg-heuristic", "peg-exact" };
     static const char* labels[METHODS] = { "PEG", "ST", "AP", "PEG (papers' eq. 25)", "PEG (enumerated)" };
     mor_wall walls[64];
     int wall_count = mor_tooth_walls(walls);
@@ -220,14 +244,18 @@ mor_code mor_reproduce_sawtooth(const mor_reproduce* o, mor_error* error)
     memset(k, 0, sizeof k);
     for (int c = 0; c < 2 && code == MOR_OK; c++) {
         mor_phase phases[100];
-        int n = mor_particle_exact(walls, wall_count, mor_v3(0, 0.75, 0), mor_v3(c ? 6 : 2, 1.8, 0), mor_v3(0, -9.81, 0), c ? 0.5 : 0.0, 1.4, phases, 100);
+        int n = mor_particle_exact(walls, wall_count, mor_v3(0, 0.75, 0), mor_v3(c ? 6 : 2, 1.8, 0),
+                                   mor_v3(0, -9.81, 0), c ? 0.5 : 0.0, 1.4, phases, 100);
         for (int m = 0; m < METHODS && code == MOR_OK; m++)
             for (int s = 0; s < STEPS && code == MOR_OK; s++) {
                 char formulation[64];
                 snprintf(formulation, sizeof formulation, "method.formulation=%s", methods[m]);
-                const char* sets[] = { step_sets[s], c ? "bodies.particle.velocity=[6, 1.8]" : "bodies.particle.velocity=[2, 1.8]",
-                                       c ? "materials.ice.friction=0.5" : "materials.ice.friction=0", formulation, NULL };
-                code = run(o, m == 1 || m == 2 ? "peg_sawtooth_chain.yaml" : "peg_sawtooth.yaml", sets, phases, n, &k[c][m][s], error);
+                const char* sets[] = { step_sets[s],
+                                       c ? "bodies.particle.velocity=[6, 1.8]" : "bodies.particle.velocity=[2, 1.8]",
+                                       c ? "materials.ice.friction=0.5" : "materials.ice.friction=0", formulation,
+                                       NULL };
+                code = run(o, m == 1 || m == 2 ? "peg_sawtooth_chain.yaml" : "peg_sawtooth.yaml", sets, phases, n,
+                           &k[c][m][s], error);
                 char name[80];
                 snprintf(name, sizeof name, "%s-%s-%s", c ? "friction" : "smooth", methods[m], step_names[s]);
                 if (code == MOR_OK) code = write_track(o, "10", name, &k[c][m][s], error);
@@ -237,8 +265,12 @@ mor_code mor_reproduce_sawtooth(const mor_reproduce* o, mor_error* error)
         const double box[4] = { -0.2, c ? 5.5 : 2.5, -0.05, 1.1 }, near[4] = { c ? 3.2 : 1.0, c ? 4.3 : 1.5, 0.0, 0.6 };
         mor_figure f = { .x_label = "x", .x_unit = "m" };
         snprintf(f.title, sizeof f.title, "Sawtooth %s friction", c ? "with" : "without");
-        mor_panel *p = mor_figure_panel(&f, "y at h = 1e-3 s", "m"), *e = mor_figure_panel(&f, "y, detail where PEG leaves the tooth", "m"), *d = mor_figure_panel(&f, "y at all steps", "m");
-        for (int i = 0; i < 3; i++) snprintf(f.panels[i].x_label, sizeof f.panels[i].x_label, "x"), snprintf(f.panels[i].x_unit, sizeof f.panels[i].x_unit, "m");
+        mor_panel *p = mor_figure_panel(&f, "y at h = 1e-3 s", "m"),
+                  *e = mor_figure_panel(&f, "y, detail where PEG leaves the tooth", "m"),
+                  *d = mor_figure_panel(&f, "y at all steps", "m");
+        for (int i = 0; i < 3; i++)
+            snprintf(f.panels[i].x_label, sizeof f.panels[i].x_label, "x"),
+                snprintf(f.panels[i].x_unit, sizeof f.panels[i].x_unit, "m");
         draw_walls(p, walls, wall_count, box);
         draw_walls(e, walls, wall_count, near);
         for (int m = 0; m < 3; m++) {
@@ -256,8 +288,11 @@ mor_code mor_reproduce_sawtooth(const mor_reproduce* o, mor_error* error)
         code = save(o, &f, "10", c ? "friction" : "smooth", error);
     }
     if (code == MOR_OK) {
-        mor_figure g = { .title = "Sawtooth without friction: problem size and solver time", .x_label = "time", .x_unit = "s" };
-        mor_panel *size = mor_figure_panel(&g, "problem size (with the two velocities)", ""), *time = mor_figure_panel(&g, "solver time", "us");
+        mor_figure g = { .title = "Sawtooth without friction: problem size and solver time",
+                         .x_label = "time",
+                         .x_unit = "s" };
+        mor_panel *size = mor_figure_panel(&g, "problem size (with the two velocities)", ""),
+                  *time = mor_figure_panel(&g, "solver time", "us");
         for (int m = 0; m < 3; m++) {
             draw(size, labels[m], m, 0, k[0][m][1].t, k[0][m][1].size, k[0][m][1].count, NULL);
             draw(time, labels[m], m, 0, k[0][m][1].t, k[0][m][1].solve, k[0][m][1].count, NULL);
@@ -267,15 +302,27 @@ mor_code mor_reproduce_sawtooth(const mor_reproduce* o, mor_error* error)
     mor_fragment page;
     if (code == MOR_OK && mor_fragment_begin(&page, o, "10", "Fig. 10 to 17: sawtooth")) {
         for (int c = 0; c < 2; c++) {
-            mor_fragment_claim(&page, c ? "with friction PEG slides up the first edge it meets, as the analytical solution does" : "PEG follows the true motion", k[c][0][1].worst < 0.01,
-                               "largest error %.2e, %.2e, %.2e, %.2e m at h = 1e-4, 1e-3, 1e-2, 1e-1: first order", k[c][0][0].worst, k[c][0][1].worst, k[c][0][2].worst, k[c][0][3].worst);
-            mor_fragment_claim(&page, "ST leaves the tooth at high velocity", k[c][1][1].speed > 20, "%.0f, %.0f, %.0f m/s at h = 1e-4, 1e-3, 1e-2: the speed grows as h shrinks (depth over h)",
-                               k[c][1][0].speed, k[c][1][1].speed, k[c][1][2].speed);
-            mor_fragment_claim(&page, "AP diverts at distance epsilon without gaining energy", k[c][2][1].speed < 10, "largest error %.2f m at every h", k[c][2][1].worst);
+            mor_fragment_claim(
+                &page,
+                c ? "with friction PEG slides up the first edge it meets, as the analytical solution does"
+                  : "PEG follows the true motion",
+                k[c][0][1].worst < 0.01,
+                "largest error %.2e, %.2e, %.2e, %.2e m at h = 1e-4, 1e-3, 1e-2, 1e-1: first order", k[c][0][0].worst,
+                k[c][0][1].worst, k[c][0][2].worst, k[c][0][3].worst);
+            mor_fragment_claim(
+                &page, "ST leaves the tooth at high velocity", k[c][1][1].speed > 20,
+                "%.0f, %.0f, %.0f m/s at h = 1e-4, 1e-3, 1e-2: the speed grows as h shrinks (depth over h)",
+                k[c][1][0].speed, k[c][1][1].speed, k[c][1][2].speed);
+            mor_fragment_claim(&page, "AP diverts at distance epsilon without gaining energy", k[c][2][1].speed < 10,
+                               "largest error %.2f m at every h", k[c][2][1].worst);
         }
-        mor_fragment_claim(&page, "the trajectories agree at all steps but 0.1 s", k[0][0][2].worst < 0.05, "see the errors above; papers' eq. 25: %.2e, %.2e, %.2e, %.2e m; enumerated: %.2e, %.2e, %.2e, %.2e m",
-                           k[0][3][0].worst, k[0][3][1].worst, k[0][3][2].worst, k[0][3][3].worst, k[0][4][0].worst, k[0][4][1].worst, k[0][4][2].worst, k[0][4][3].worst);
-        mor_fragment_picture(&page, "figure-10/smooth.svg", "Without friction; curves that leave the window are thrown out");
+        mor_fragment_claim(
+            &page, "the trajectories agree at all steps but 0.1 s", k[0][0][2].worst < 0.05,
+            "see the errors above; papers' eq. 25: %.2e, %.2e, %.2e, %.2e m; enumerated: %.2e, %.2e, %.2e, %.2e m",
+            k[0][3][0].worst, k[0][3][1].worst, k[0][3][2].worst, k[0][3][3].worst, k[0][4][0].worst, k[0][4][1].worst,
+            k[0][4][2].worst, k[0][4][3].worst);
+        mor_fragment_picture(&page, "figure-10/smooth.svg",
+                             "Without friction; curves that leave the window are thrown out");
         mor_fragment_picture(&page, "figure-10/friction.svg", "With friction 0.5");
         mor_fragment_picture(&page, "figure-10/cost.svg", "Problem size and solver time, h = 1e-3 s");
         code = mor_fragment_end(&page, error);

@@ -1,8 +1,8 @@
 /* Fig. 19-22 and Table 1: the slender rod on random fields of cubes, error over the step size.
  *
- * Per field (seed 1000, 1001, ...): PEG at 2.5e-4 s is the reference, as in the paper (which favours PEG and is said so on the page); then
- * PEG, ST and AP at 5e-4 s and doubled steps to 0.064 s, 1.75 s each. Error: distance of the rod's centre from the reference at the same time, sampled every
- * max(h, 0.016) s. One part per field. */
+ * Per field (seed 1000, 1001, ...): PEG at 2.5e-4 s is the reference, as in the paper (which favours PEG and is said so
+ * on the page); then PEG, ST and AP at 5e-4 s and doubled steps to 0.064 s, 1.75 s each. Error: distance of the rod's
+ * centre from the reference at the same time, sampled every max(h, 0.016) s. One part per field. */
 #include "lab/reproduce.h"
 #include "plot/figure.h"
 
@@ -34,19 +34,28 @@ typedef struct study {
 } study;
 
 /* Positions on the grid of 5e-4 s (reference) or errors against it. */
-static bool tumble(const study* k, int number, int method, double h, double* grid, bool fill, series* out, mor_error* error)
+static bool tumble(const study* k, int number, int method, double h, double* grid, bool fill, series* out,
+                   mor_error* error)
 {
     char step[48], seed[48], formulation[64];
     snprintf(step, sizeof step, "time.step=%.17g", h);
     snprintf(seed, sizeof seed, "seed=%d", 1000 + number);
     snprintf(formulation, sizeof formulation, "method.formulation=%s", names[method]);
     const char* exact[] = { step, seed, "method.on_failure=warn", NULL };
-    const char* papers[] = { step, seed, formulation, "method.solver=lemke", "method.collision.psi_min=-0.05", "method.collision.reach=fixed", "method.on_failure=warn", NULL };
+    const char* papers[] = { step,
+                             seed,
+                             formulation,
+                             "method.solver=lemke",
+                             "method.collision.psi_min=-0.05",
+                             "method.collision.reach=fixed",
+                             "method.on_failure=warn",
+                             NULL };
     mor_scene* scene;
     mor_world* w = mor_reproduce_world(k->o, "peg_rod.yaml", method == 0 ? exact : papers, &scene, error);
     if (!w) return false;
     mor_body_id rod = mor_world_find_body(w, "rod");
-    int steps = (int)(END / h + 0.5), every = h < SAMPLE ? (int)(SAMPLE / h + 0.5) : 1, coarse = (int)(h / FINEST + 0.5), fine = (int)(FINEST / h + 0.5);
+    int steps = (int)(END / h + 0.5), every = h < SAMPLE ? (int)(SAMPLE / h + 0.5) : 1,
+        coarse = (int)(h / FINEST + 0.5), fine = (int)(FINEST / h + 0.5);
     double energy = mor_world_kinetic_energy(w) + mor_world_potential_energy(w), start = mor_cpu_clock();
     bool good = true, lost = false;
     for (int i = 1; i <= steps && good; i++) {
@@ -82,7 +91,8 @@ static void field_task(void* user, int number, int worker)
     field* f = calloc(1, sizeof *f);
     bool good = grid && f && tumble(k, number, 0, 0.5 * FINEST, grid, true, NULL, &k->error[worker]);
     for (int m = 0; m < METHODS && good; m++)
-        for (int s = 0; s < STEPS && good; s++) good = tumble(k, number, m, FINEST * (1 << s), grid, false, &f->s[m][s], &k->error[worker]);
+        for (int s = 0; s < STEPS && good; s++)
+            good = tumble(k, number, m, FINEST * (1 << s), grid, false, &f->s[m][s], &k->error[worker]);
     if (good) {
         FILE* out = mor_reproduce_open(path.text);
         if (out) fwrite(f, sizeof *f, 1, out);
@@ -115,11 +125,14 @@ static int project_edges(const mor_world* w, bool rod, mor_vec3 u, mor_vec3 v, d
     return n;
 }
 
-/* Fig. 19-21: profile, oblique and plan view of the first field, and the path of the rod's centre with PEG at 1e-3 s. */
+/* Fig. 19-21: profile, oblique and plan view of the first field, and the path of the rod's centre with PEG at 1e-3 s.
+ * */
 static mor_code draw_views(const study* k, mor_error* error)
 {
     enum { ROOM = 4000, PATH = 1750 };
-    static const mor_vec3 axes[3][2] = { { { 0, 1, 0 }, { 0, 0, 1 } }, { { 0.5, 0.87, 0 }, { -0.3, 0.17, 0.94 } }, { { 0, 1, 0 }, { 1, 0, 0 } } };
+    static const mor_vec3 axes[3][2] = { { { 0, 1, 0 }, { 0, 0, 1 } },
+                                         { { 0.5, 0.87, 0 }, { -0.3, 0.17, 0.94 } },
+                                         { { 0, 1, 0 }, { 1, 0, 0 } } };
     static const char* titles[3] = { "z: profile view (Fig. 19)", "oblique view (Fig. 20)", "x: plan view (Fig. 21)" };
     const char* sets[] = { "seed=1000", NULL };
     mor_scene* scene;
@@ -147,7 +160,8 @@ static mor_code draw_views(const study* k, mor_error* error)
         mor_panel* p = mor_figure_panel(&f, titles[i], "m");
         snprintf(p->x_label, sizeof p->x_label, "%s", i == 1 ? "along the oblique axis" : "y");
         snprintf(p->x_unit, sizeof p->x_unit, "m");
-        for (int s = 0; s <= steps; s++) x[s] = mor_dot(axes[i][0], path[s]), x[ROOM + s] = mor_dot(axes[i][1], path[s]);
+        for (int s = 0; s <= steps; s++)
+            x[s] = mor_dot(axes[i][0], path[s]), x[ROOM + s] = mor_dot(axes[i][1], path[s]);
         mor_panel_curve(p, "path of the centre, 1.75 s", 2, 0, x, x + ROOM, steps + 1);
         for (int rod = 1; rod >= 0; rod--) {
             const double* at = edges + (2 * i + rod) * 2 * ROOM;
@@ -191,7 +205,9 @@ static mor_code report(const study* k, const field* fields, mor_error* error)
             failures[m] += missed;
             if (m == 0) gain = fmax(gain, g);
             if (m == 0 && s == 1) raw = deep, us = cost;
-            if (f) fprintf(f, "%s,%.17g,%.17g,%.17g,%.17g,%.3g,%d\n", names[m], FINEST * (1 << s), median[m][s], g, deep, cost, missed);
+            if (f)
+                fprintf(f, "%s,%.17g,%.17g,%.17g,%.17g,%.3g,%d\n", names[m], FINEST * (1 << s), median[m][s], g, deep,
+                        cost, missed);
         }
     free(pool);
     mor_code code = mor_reproduce_close(f, path.text, error);
@@ -215,16 +231,31 @@ static mor_code report(const study* k, const field* fields, mor_error* error)
         if (s > 0) monotone = monotone && median[0][s] >= 0.9 * median[0][s - 1];
     }
     mor_fragment page;
-    if (!mor_fragment_begin(&page, k->o, "19", "Fig. 19 to 22, Table 1: slender rod on rocks")) return mor_fail(error, MOR_SYSTEM, "cannot write into %s", k->o->directory);
-    mor_fragment_claim(&page, "PEG is more accurate than ST and AP at each step size", below, "medians PEG / ST / AP: %.3g / %.3g / %.3g m at 5e-4, %.3g / %.3g / %.3g at 8e-3, %.3g / %.3g / %.3g at 6.4e-2",
-                       median[0][0], median[1][0], median[2][0], median[0][4], median[1][4], median[2][4], median[0][7], median[1][7], median[2][7]);
-    mor_fragment_claim(&page, "PEG's error increases monotonically with the step", monotone, "%.2e %.2e %.2e %.2e %.2e %.2e %.2e %.2e m (a fall of up to 10 %% is let pass)", median[0][0], median[0][1],
-                       median[0][2], median[0][3], median[0][4], median[0][5], median[0][6], median[0][7]);
-    mor_fragment_claim(&page, "(cost; the paper reports about 5 s per step for its collision detection alone) a step takes less than 50 us", us < 50.0, "%.0f us of CPU per step in all, at h = 1e-3", us);
-    mor_fragment_text(&page, "Table 1 (length 1 m, radius 0.2 m, six sides, density 900 kg/m<sup>3</sup>, velocity (0, 5, 0.2) m/s, rotation -2 pi about x) is the scene peg_rod.yaml. PEG's largest rise of energy in a step "
-                             "over all runs: %.2g J of 2179 J; raw penetration at h = 1e-3 at most %.2g m. The reference is PEG itself at 2.5e-4 s, as in the paper, which favours PEG. Steps that missed the tolerance: PEG %d, ST %d, AP %d. "
-                             "ST is wrong at all steps and worse at small ones: an extended face that becomes active in penetration throws the rod out at depth over h. AP keeps its distance of about epsilon, so its error hardly "
-                             "depends on h.", gain, raw, failures[0], failures[1], failures[2]);
+    if (!mor_fragment_begin(&page, k->o, "19", "Fig. 19 to 22, Table 1: slender rod on rocks"))
+        return mor_fail(error, MOR_SYSTEM, "cannot write into %s", k->o->directory);
+    mor_fragment_claim(
+        &page, "PEG is more accurate than ST and AP at each step size", below,
+        "medians PEG / ST / AP: %.3g / %.3g / %.3g m at 5e-4, %.3g / %.3g / %.3g at 8e-3, %.3g / %.3g / %.3g at 6.4e-2",
+        median[0][0], median[1][0], median[2][0], median[0][4], median[1][4], median[2][4], median[0][7], median[1][7],
+        median[2][7]);
+    mor_fragment_claim(&page, "PEG's error increases monotonically with the step", monotone,
+                       "%.2e %.2e %.2e %.2e %.2e %.2e %.2e %.2e m (a fall of up to 10 %% is let pass)", median[0][0],
+                       median[0][1], median[0][2], median[0][3], median[0][4], median[0][5], median[0][6],
+                       median[0][7]);
+    mor_fragment_claim(
+        &page,
+        "(cost; the paper reports about 5 s per step for its collision detection alone) a step takes less than 50 us",
+        us < 50.0, "%.0f us of CPU per step in all, at h = 1e-3", us);
+    mor_fragment_text(
+        &page,
+        "Table 1 (length 1 m, radius 0.2 m, six sides, density 900 kg/m<sup>3</sup>, velocity (0, 5, 0.2) m/s, "
+        "rotation -2 pi about x) is the scene peg_rod.yaml. PEG's largest rise of energy in a step "
+        "over all runs: %.2g J of 2179 J; raw penetration at h = 1e-3 at most %.2g m. The reference is PEG itself at "
+        "2.5e-4 s, as in the paper, which favours PEG. Steps that missed the tolerance: PEG %d, ST %d, AP %d. "
+        "ST is wrong at all steps and worse at small ones: an extended face that becomes active in penetration throws "
+        "the rod out at depth over h. AP keeps its distance of about epsilon, so its error hardly "
+        "depends on h.",
+        gain, raw, failures[0], failures[1], failures[2]);
     mor_fragment_picture(&page, "figure-19/views.svg", "Initial state of the first field, and the path of the rod");
     mor_fragment_picture(&page, "figure-19/errors.svg", "Median error of the rod's position");
     return mor_fragment_end(&page, error);
@@ -243,7 +274,8 @@ mor_code mor_reproduce_rod(const mor_reproduce* o, mor_error* error)
     for (int i = 0; i < k.fields && code == MOR_OK; i++) {
         mor_path path = mor_reproduce_part(&limited, "19-field-%02d.bin", i);
         FILE* in = fopen(path.text, "rb");
-        if (!in || fread(&fields[i], sizeof *fields, 1, in) != 1) code = mor_fail(error, MOR_SYSTEM, "cannot read %s", path.text);
+        if (!in || fread(&fields[i], sizeof *fields, 1, in) != 1)
+            code = mor_fail(error, MOR_SYSTEM, "cannot read %s", path.text);
         if (in) fclose(in);
     }
     if (code == MOR_OK) code = report(&k, fields, error);

@@ -1,12 +1,14 @@
-/* Fig. 9 of the RPIsim paper: 125 spheres, 400 steps, 50 samples of the convergence of Fischer-Newton, with the natural merit
+/* Fig. 9 of the RPIsim paper: 125 spheres, 400 steps, 50 samples of the convergence of Fischer-Newton, with the natural
+ * merit
  *
  *     theta(z) = 1/2 |min(z, A z + b)|^2
  *
- * of the LCP of Stewart and Trinkle's step. The frames are stored as a BPMD file, so every sample can be looked at again
- * (`moreau compare`). Each solve starts from zero; the last step's answer would leave nothing to see in a stack at rest.
+ * of the LCP of Stewart and Trinkle's step. The frames are stored as a BPMD file, so every sample can be looked at
+ * again (`moreau compare`). Each solve starts from zero; the last step's answer would leave nothing to see in a stack
+ * at rest.
  *
- * J. Williams, Y. Lu, S. Niebe, M. Andersen, K. Erleben, J. C. Trinkle (2013), RPI-MATLAB-Simulator: a tool for efficient research and practical
- * teaching in multibody dynamics, VRIPHYS, section 5.2. */
+ * J. Williams, Y. Lu, S. Niebe, M. Andersen, K. Erleben, J. C. Trinkle (2013), RPI-MATLAB-Simulator: a tool for
+ * efficient research and practical teaching in multibody dynamics, VRIPHYS, section 5.2. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +48,8 @@ static mor_code record(const mor_reproduce* o, const char* path, mor_error* erro
     for (int k = 0; k < STEPS && !code; k++) {
         mor_step_report report;
         code = mor_world_step(w, &report, error);
-        if (!code && report.status != MOR_SOLVED) code = mor_fail(error, MOR_BAD_INPUT, "spheres_125: step %d: %s", k + 1, report.detail);
+        if (!code && report.status != MOR_SOLVED)
+            code = mor_fail(error, MOR_BAD_INPUT, "spheres_125: step %d: %s", k + 1, report.detail);
     }
     mor_code closed = mor_bpmd_close(r, code ? NULL : error);
     if (!code) code = closed;
@@ -74,13 +77,20 @@ static void follow(void* user, int index, int worker)
         mor_conversion mlcp, lcp;
         bool none = false;
         if (bias) mor_bias_stewart_trinkle(system, bias);
-        mor_problem step = bias ? mor_system_problem(system, system->directions, bias, arena, NULL) : (mor_problem){ 0 };
-        if (step.size && !mor_convert(&step, MOR_MLCP, &mlcp, &none, arena, &error) && !mor_convert(&mlcp.to, MOR_LCP, &lcp, &none, arena, &error)) {
+        mor_problem step =
+            bias ? mor_system_problem(system, system->directions, bias, arena, NULL) : (mor_problem){ 0 };
+        if (step.size && !mor_convert(&step, MOR_MLCP, &mlcp, &none, arena, &error) &&
+            !mor_convert(&mlcp.to, MOR_LCP, &lcp, &none, arena, &error)) {
             double* z = mor_arena_zero(arena, (size_t)lcp.to.size, sizeof *z);
             mor_trace trace = { 0 };
             mor_solve_options options = { .tol = 1e-12, .trace = &trace };
-            if (z) s->solved = mor_solve(mor_library_solver(NULL, "fischer-newton"), NULL, &lcp.to, &options, z, arena).status == MOR_SOLVED;
-            for (int k = 0; k < trace.count && s->count < MOST; k++) s->iteration[s->count] = trace.lines[k].iteration, s->merit[s->count++] = trace.lines[k].residual.natural;
+            if (z)
+                s->solved =
+                    mor_solve(mor_library_solver(NULL, "fischer-newton"), NULL, &lcp.to, &options, z, arena).status ==
+                    MOR_SOLVED;
+            for (int k = 0; k < trace.count && s->count < MOST; k++)
+                s->iteration[s->count] = trace.lines[k].iteration,
+                s->merit[s->count++] = trace.lines[k].residual.natural;
             mor_trace_free(&trace);
             mor_conversion_destroy(&lcp);
             mor_conversion_destroy(&mlcp);
@@ -95,12 +105,16 @@ static void follow(void* user, int index, int worker)
 static mor_code draw(const mor_reproduce* o, const sample* samples, mor_error* error)
 {
     mor_figure figure = { .x_label = "iteration" };
-    snprintf(figure.title, sizeof figure.title, "Fischer-Newton on 125 spheres, %d samples of %d steps", SAMPLES, STEPS);
+    snprintf(figure.title, sizeof figure.title, "Fischer-Newton on 125 spheres, %d samples of %d steps", SAMPLES,
+             STEPS);
     mor_panel* panel = mor_figure_panel(&figure, "natural merit 1/2 |min(z, w)|^2", "");
     bool good = panel;
     if (panel) panel->log = true;
-    for (int i = 0; i < SAMPLES && good; i++) good = mor_panel_curve(panel, "", 0, 0, samples[i].iteration, samples[i].merit, samples[i].count);
-    mor_code code = good ? mor_figure_write(&figure, mor_reproduce_path(o, "figure-spheres/convergence.svg").text, error) : mor_fail(error, MOR_SYSTEM, "out of memory");
+    for (int i = 0; i < SAMPLES && good; i++)
+        good = mor_panel_curve(panel, "", 0, 0, samples[i].iteration, samples[i].merit, samples[i].count);
+    mor_code code = good
+                        ? mor_figure_write(&figure, mor_reproduce_path(o, "figure-spheres/convergence.svg").text, error)
+                        : mor_fail(error, MOR_SYSTEM, "out of memory");
     mor_figure_clear(&figure);
     return code;
 }
@@ -121,23 +135,32 @@ static mor_code tell(const mor_reproduce* o, const sample* samples, mor_error* e
         /* orders of magnitude of |min(z, w)| per iteration, from the first to the last above rounding */
         int last = s->count - 1;
         while (last > 0 && s->merit[last] < 1e-24) last--;
-        if (last > 0) rates[measured++] = 0.5 * log10(s->merit[0] / s->merit[last]) / (s->iteration[last] - s->iteration[0]);
+        if (last > 0)
+            rates[measured++] = 0.5 * log10(s->merit[0] / s->merit[last]) / (s->iteration[last] - s->iteration[0]);
     }
     mor_code code = mor_reproduce_close(out, csv.text, error);
     if (code) return code;
     double rate = mor_median(rates, measured), most = mor_median(iterations, SAMPLES);
     mor_fragment f;
-    if (!mor_fragment_begin(&f, o, "spheres", "125 spheres: convergence of Fischer-Newton (RPIsim paper, Fig. 9)")) return mor_fail(error, MOR_SYSTEM, "cannot write into %s", o->directory);
-    mor_fragment_claim(&f, "fifty samples of the natural merit over 400 steps", solved == SAMPLES, "%d of %d samples converge to 1e-12, in %g iterations (median)", solved, SAMPLES, most);
-    mor_fragment_claim(&f, "linear convergence", rate > 0.3, "at least linear: |min(z, w)| falls by %.2g orders of magnitude per iteration (median), faster towards the end", rate);
-    mor_fragment_text(&f, "LCP of Stewart and Trinkle's step with four friction directions, 1950 unknowns, from zero. Frames: figure-spheres/frames.h5 (BPMD), data: figure-spheres/convergence.csv.");
-    mor_fragment_picture(&f, "figure-spheres/convergence.svg", "Natural merit against the iteration, one curve for each of the fifty samples.");
+    if (!mor_fragment_begin(&f, o, "spheres", "125 spheres: convergence of Fischer-Newton (RPIsim paper, Fig. 9)"))
+        return mor_fail(error, MOR_SYSTEM, "cannot write into %s", o->directory);
+    mor_fragment_claim(&f, "fifty samples of the natural merit over 400 steps", solved == SAMPLES,
+                       "%d of %d samples converge to 1e-12, in %g iterations (median)", solved, SAMPLES, most);
+    mor_fragment_claim(
+        &f, "linear convergence", rate > 0.3,
+        "at least linear: |min(z, w)| falls by %.2g orders of magnitude per iteration (median), faster towards the end",
+        rate);
+    mor_fragment_text(&f, "LCP of Stewart and Trinkle's step with four friction directions, 1950 unknowns, from zero. "
+                          "Frames: figure-spheres/frames.h5 (BPMD), data: figure-spheres/convergence.csv.");
+    mor_fragment_picture(&f, "figure-spheres/convergence.svg",
+                         "Natural merit against the iteration, one curve for each of the fifty samples.");
     return mor_fragment_end(&f, error);
 }
 
 mor_code mor_reproduce_spheres(const mor_reproduce* o, mor_error* error)
 {
-    job j = { .file = mor_reproduce_path(o, "figure-spheres/frames.h5"), .samples = calloc(SAMPLES, sizeof *j.samples) };
+    job j = { .file = mor_reproduce_path(o, "figure-spheres/frames.h5"),
+              .samples = calloc(SAMPLES, sizeof *j.samples) };
     mor_code code = j.samples ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
     if (!code && access(j.file.text, F_OK) != 0) code = record(o, j.file.text, error);
     if (!code) code = mor_reproduce_tasks(o, "spheres", SAMPLES, follow, &j, error);

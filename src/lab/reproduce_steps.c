@@ -1,9 +1,10 @@
 /* Fig. 18: error of the particle over the step size, random initial states.
  *
- * 62 states (x, y, v_x, v_y uniform in (-0.2, 7) x (0.5, 1) x (1, 5) x (0, 2.5), in this order from the seed) over the sawtooth for T = 1.31072 s,
- * steps 1e-5 s doubled 15 times. Error of a sample: distance to the closed form at that time, and to PEG at the smallest step (the paper's
- * reference). Samples are taken every max(h, 8e-5) s, so small steps do not only add equal numbers. One part per method and
- * step; the reference trajectory is one part per state. */
+ * 62 states (x, y, v_x, v_y uniform in (-0.2, 7) x (0.5, 1) x (1, 5) x (0, 2.5), in this order from the seed) over the
+ *    sawtooth for T = 1.31072 s,
+ * steps 1e-5 s doubled 15 times. Error of a sample: distance to the closed form at that time, and to PEG at the
+ * smallest step (the paper's reference). Samples are taken every max(h, 8e-5) s, so small steps do not only add equal
+ * numbers. One part per method and step; the reference trajectory is one part per state. */
 #include "lab/particle.h"
 #include "lab/reproduce.h"
 #include "lab/reproduce_walls.h"
@@ -45,7 +46,8 @@ typedef struct study {
 } study;
 
 /* One run; calls for the positions at the sample times. */
-static bool fly(const study* k, int method, int step, int state, void (*sample)(void*, int, double, mor_vec3), void* user, int* failures, mor_error* error)
+static bool fly(const study* k, int method, int step, int state, void (*sample)(void*, int, double, mor_vec3),
+                void* user, int* failures, mor_error* error)
 {
     double h = SMALLEST * (1 << step);
     char sets_text[4][96];
@@ -127,7 +129,10 @@ static void keep_error(void* user, int index, double t, mor_vec3 x)
     a->paper[a->count++] = hypot(x.x - ref[0], x.y - ref[1]);
 }
 
-static mor_path part_path(const study* k, int method, int step) { return mor_reproduce_part(k->o, "18-%s-%02d.txt", methods[method].file, step); }
+static mor_path part_path(const study* k, int method, int step)
+{
+    return mor_reproduce_part(k->o, "18-%s-%02d.txt", methods[method].file, step);
+}
 
 static void cell_task(void* user, int index, int worker)
 {
@@ -167,7 +172,8 @@ static void cell_task(void* user, int index, int worker)
 static bool read_part(const study* k, int method, int step, result* r)
 {
     FILE* f = fopen(part_path(k, method, step).text, "r");
-    bool good = f && fscanf(f, "%lf,%lf,%lf,%lf,%d", &r->median, &r->median_end, &r->median_paper, &r->mean, &r->failures) == 5;
+    bool good =
+        f && fscanf(f, "%lf,%lf,%lf,%lf,%d", &r->median, &r->median_end, &r->median_paper, &r->mean, &r->failures) == 5;
     if (f) fclose(f);
     return good;
 }
@@ -180,14 +186,18 @@ static mor_code report(const study* k, result r[METHODS][STEPS], mor_error* erro
         fputs("method,h,median,median_end,median_against_peg_smallest,mean,steps_not_solved\n", f);
         for (int m = 0; m < METHODS; m++)
             for (int s = k->first; s < STEPS; s++)
-                fprintf(f, "%s,%.17g,%.17g,%.17g,%.17g,%.17g,%d\n", methods[m].file, SMALLEST * (1 << s), r[m][s].median, r[m][s].median_end, r[m][s].median_paper,
-                        r[m][s].mean, r[m][s].failures);
+                fprintf(f, "%s,%.17g,%.17g,%.17g,%.17g,%.17g,%d\n", methods[m].file, SMALLEST * (1 << s),
+                        r[m][s].median, r[m][s].median_end, r[m][s].median_paper, r[m][s].mean, r[m][s].failures);
     }
     mor_code code = mor_reproduce_close(f, path.text, error);
-    mor_figure g = { .title = "Error of the particle over the step size", .subtitle = "62 random initial states over the sawtooth" };
-    mor_panel *all = mor_figure_panel(&g, "median over all steps and runs", "m"), *end = mor_figure_panel(&g, "median at the end of the runs", "m");
+    mor_figure g = { .title = "Error of the particle over the step size",
+                     .subtitle = "62 random initial states over the sawtooth" };
+    mor_panel *all = mor_figure_panel(&g, "median over all steps and runs", "m"),
+              *end = mor_figure_panel(&g, "median at the end of the runs", "m");
     all->log = end->log = all->x_log = end->x_log = true;
-    for (int i = 0; i < 2; i++) snprintf(g.panels[i].x_label, sizeof g.panels[i].x_label, "step"), snprintf(g.panels[i].x_unit, sizeof g.panels[i].x_unit, "s");
+    for (int i = 0; i < 2; i++)
+        snprintf(g.panels[i].x_label, sizeof g.panels[i].x_label, "step"),
+            snprintf(g.panels[i].x_unit, sizeof g.panels[i].x_unit, "s");
     int n = STEPS - k->first;
     for (int m = 0; m < METHODS; m++) {
         double x[STEPS], y[STEPS], z[STEPS];
@@ -212,18 +222,33 @@ static mor_code report(const study* k, result r[METHODS][STEPS], mor_error* erro
         if (s <= 13) order = fmax(order, r[0][s].median / (SMALLEST * (1 << s)));
     }
     mor_fragment p;
-    if (!mor_fragment_begin(&p, k->o, "18", "Fig. 18: error over the step size")) return mor_fail(error, MOR_SYSTEM, "cannot write into %s", k->o->directory);
-    mor_fragment_claim(&p, "PEG has two orders of magnitude less error than ST at each step size", least_ratio >= 100, "ST/PEG is at least %.0f for h up to 1e-2 (epsilon 0.25, no psi_min)", least_ratio);
-    mor_fragment_claim(&p, "PEG at 1e-2 is as accurate as ST at about 1e-4", r[0][s2].median < best_st, "PEG at 1e-2: %.3g m; ST at its best step: %.3g m. ST's error grows like 1/h: it never converges", r[0][s2].median, best_st);
-    mor_fragment_claim(&p, "AP's error is bounded below by epsilon", r[2][k->first].median > 0.1, "%.2f m at the smallest step; AP/PEG = %.0f at 1e-2", r[2][k->first].median, ap_ratio);
-    mor_fragment_claim(&p, "(beyond the paper) PEG is first order up to h = 0.08, no tunnelling", order < 1.6, "error/h at most %.2f up to 0.082 s; %.3g m at 0.082, %.3g m at 0.33", order, r[0][13].median, r[0][15].median);
-    mor_fragment_text(&p, "With psi_min or a small epsilon most samples lie before the artefact, so the median over all samples differs little; the median <i>end</i> error tells them apart "
-                          "(at 1e-2: PEG %.3g, ST with psi_min %.3g, ST with epsilon 0.01 %.3g m; at the smallest step: %.3g, %.3g, %.3g m). PEG's error is the Euler error of "
-                          "free flight. The papers' eq. 25 tests the end of the step only and tunnels through the teeth when h is large (%.3g m at 0.082 s). "
-                          "Against the paper's own reference, PEG at the smallest step, the medians at 1e-2 are %.3g (PEG), %.3g (ST), %.3g m (AP).",
-                      r[0][s2].median_end, r[3][s2].median_end, r[4][s2].median_end, r[0][k->first].median_end, r[3][k->first].median_end, r[4][k->first].median_end,
-                      r[5][13].median, r[0][s2].median_paper, r[1][s2].median_paper, r[2][s2].median_paper);
-    mor_fragment_text(&p, "Steps that missed the tolerance, all runs: PEG %d, ST %d, AP %d, eq. 25 %d at 1e-2 s.", r[0][s2].failures, r[1][s2].failures, r[2][s2].failures, r[5][s2].failures);
+    if (!mor_fragment_begin(&p, k->o, "18", "Fig. 18: error over the step size"))
+        return mor_fail(error, MOR_SYSTEM, "cannot write into %s", k->o->directory);
+    mor_fragment_claim(&p, "PEG has two orders of magnitude less error than ST at each step size", least_ratio >= 100,
+                       "ST/PEG is at least %.0f for h up to 1e-2 (epsilon 0.25, no psi_min)", least_ratio);
+    mor_fragment_claim(
+        &p, "PEG at 1e-2 is as accurate as ST at about 1e-4", r[0][s2].median < best_st,
+        "PEG at 1e-2: %.3g m; ST at its best step: %.3g m. ST's error grows like 1/h: it never converges",
+        r[0][s2].median, best_st);
+    mor_fragment_claim(&p, "AP's error is bounded below by epsilon", r[2][k->first].median > 0.1,
+                       "%.2f m at the smallest step; AP/PEG = %.0f at 1e-2", r[2][k->first].median, ap_ratio);
+    mor_fragment_claim(&p, "(beyond the paper) PEG is first order up to h = 0.08, no tunnelling", order < 1.6,
+                       "error/h at most %.2f up to 0.082 s; %.3g m at 0.082, %.3g m at 0.33", order, r[0][13].median,
+                       r[0][15].median);
+    mor_fragment_text(&p,
+                      "With psi_min or a small epsilon most samples lie before the artefact, so the median over all "
+                      "samples differs little; the median <i>end</i> error tells them apart "
+                      "(at 1e-2: PEG %.3g, ST with psi_min %.3g, ST with epsilon 0.01 %.3g m; at the smallest step: "
+                      "%.3g, %.3g, %.3g m). PEG's error is the Euler error of "
+                      "free flight. The papers' eq. 25 tests the end of the step only and tunnels through the teeth "
+                      "when h is large (%.3g m at 0.082 s). "
+                      "Against the paper's own reference, PEG at the smallest step, the medians at 1e-2 are %.3g "
+                      "(PEG), %.3g (ST), %.3g m (AP).",
+                      r[0][s2].median_end, r[3][s2].median_end, r[4][s2].median_end, r[0][k->first].median_end,
+                      r[3][k->first].median_end, r[4][k->first].median_end, r[5][13].median, r[0][s2].median_paper,
+                      r[1][s2].median_paper, r[2][s2].median_paper);
+    mor_fragment_text(&p, "Steps that missed the tolerance, all runs: PEG %d, ST %d, AP %d, eq. 25 %d at 1e-2 s.",
+                      r[0][s2].failures, r[1][s2].failures, r[2][s2].failures, r[5][s2].failures);
     mor_fragment_picture(&p, "figure-18/errors.svg", "Median error against the closed form");
     return mor_fragment_end(&p, error);
 }
@@ -243,13 +268,15 @@ mor_code mor_reproduce_steps(const mor_reproduce* o, mor_error* error)
         for (int i = 0; i < 4; i++) u[i] = mor_rng_uniform(&rng);
         k->x[s] = mor_v3(-0.2 + 7.2 * u[0], 0.5 + 0.5 * u[1], 0);
         k->v[s] = mor_v3(1 + 4 * u[2], 2.5 * u[3], 0);
-        k->phase_count[s] = mor_particle_exact(walls, wall_count, k->x[s], k->v[s], mor_v3(0, -9.81, 0), 0.0, 1.4, k->phases[s], 200);
+        k->phase_count[s] =
+            mor_particle_exact(walls, wall_count, k->x[s], k->v[s], mor_v3(0, -9.81, 0), 0.0, 1.4, k->phases[s], 200);
     }
     mor_reproduce limited = *o;
     if (limited.threads > 64) limited.threads = 64;
     k->o = &limited;
     mor_code code = k->reference ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
-    /* the reference is sampled every 8e-5 s, which a quick look's smallest step does not reach: it uses that of step 3 */
+    /* the reference is sampled every 8e-5 s, which a quick look's smallest step does not reach: it uses that of step 3
+     * */
     int first = k->first;
     if (o->quick) k->first = 3;
     if (code == MOR_OK) code = mor_reproduce_tasks(&limited, "18 reference", STATES, reference_task, k, error);
@@ -261,7 +288,8 @@ mor_code mor_reproduce_steps(const mor_reproduce* o, mor_error* error)
     for (int m = 0; m < METHODS; m++)
         for (int s = 0; s < STEPS; s++) {
             r[m][s] = (result){ 0 };
-            if (code == MOR_OK && s >= k->first && !read_part(k, m, s, &r[m][s])) code = mor_fail(error, MOR_SYSTEM, "cannot read %s", part_path(k, m, s).text);
+            if (code == MOR_OK && s >= k->first && !read_part(k, m, s, &r[m][s]))
+                code = mor_fail(error, MOR_SYSTEM, "cannot read %s", part_path(k, m, s).text);
         }
     if (code == MOR_OK) code = report(k, r, error);
     free(k->reference);

@@ -1,9 +1,11 @@
-/* Table 1 of the RPIsim paper and Table 1 of the BPMD paper: which solver goes with which model. A line gets its tick only if the solver of our
- * registry, given a step in that form without conversion, solves it to 1e-6 in the eyes of the judge; how many of the three steps it solves is told.
+/* Table 1 of the RPIsim paper and Table 1 of the BPMD paper: which solver goes with which model. A line gets its tick
+ * only if the solver of our registry, given a step in that form without conversion, solves it to 1e-6 in the eyes of
+ * the judge; how many of the three steps it solves is told.
  *
- * Steps: 8 spheres in a cube, a cube sliding down a slope, 100 kg on 1 kg, each after ten steps. Models: LCP and mLCP are Stewart and Trinkle's rows
- * with eight directions. Their friction cone rows have zero diagonals, so Gauss-Seidel and Jacobi cannot relax them row by row; they are given the
- * same rows contact by contact (step-pyramid), as both papers' programs do. NCP is the exact cone as u = W r + q; the convex model is the relaxation. */
+ * Steps: 8 spheres in a cube, a cube sliding down a slope, 100 kg on 1 kg, each after ten steps. Models: LCP and mLCP
+ * are Stewart and Trinkle's rows with eight directions. Their friction cone rows have zero diagonals, so Gauss-Seidel
+ * and Jacobi cannot relax them row by row; they are given the same rows contact by contact (step-pyramid), as both
+ * papers' programs do. NCP is the exact cone as u = W r + q; the convex model is the relaxation. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +51,9 @@ static const struct line {
 };
 enum { LINES = sizeof lines / sizeof *lines };
 
-static const char* const steps[][2] = { { "spheres_8.yaml", NULL }, { "s4_slide.yaml", NULL }, { "s5.yaml", "bodies.top.mass=100" } };
+static const char* const steps[][2] = { { "spheres_8.yaml", NULL },
+                                        { "s4_slide.yaml", NULL },
+                                        { "s5.yaml", "bodies.top.mass=100" } };
 enum { WORLDS = sizeof steps / sizeof *steps };
 
 typedef struct outcome {
@@ -59,7 +63,8 @@ typedef struct outcome {
 } outcome;
 
 /* The problem of a step in one of the forms that are converted to. */
-static bool pose(const mor_system* s, mor_form form, mor_arena* arena, mor_conversion chain[2], int* links, mor_problem* out)
+static bool pose(const mor_system* s, mor_form form, mor_arena* arena, mor_conversion chain[2], int* links,
+                 mor_problem* out)
 {
     double* bias = mor_arena_alloc(arena, (size_t)s->row_count * sizeof *bias);
     mor_problem* step = mor_arena_alloc(arena, sizeof *step);
@@ -73,7 +78,9 @@ static bool pose(const mor_system* s, mor_form form, mor_arena* arena, mor_conve
         *out = *step;
         return true;
     }
-    if (!step->size || mor_convert(step, form == MOR_FC3D ? MOR_FC3D : MOR_MLCP, &chain[(*links)++], &none, arena, &error)) return false;
+    if (!step->size ||
+        mor_convert(step, form == MOR_FC3D ? MOR_FC3D : MOR_MLCP, &chain[(*links)++], &none, arena, &error))
+        return false;
     if (form == MOR_LCP && mor_convert(&chain[0].to, MOR_LCP, &chain[(*links)++], &none, arena, &error)) return false;
     *out = chain[*links - 1].to;
     return true;
@@ -109,11 +116,13 @@ static void run_line(const struct line* l, mor_world* w, outcome* out)
     char name[64] = "";
     const mor_solver* solver = mor_library_solver(NULL, l->solver);
     if (!solver || !(solver->accepts & l->form)) {
-        snprintf(out->detail, sizeof out->detail, "the registry has no solver '%s' for %s", l->solver, mor_form_name(l->form));
+        snprintf(out->detail, sizeof out->detail, "the registry has no solver '%s' for %s", l->solver,
+                 mor_form_name(l->form));
         return;
     }
     if (l->option) snprintf(name, sizeof name, "%.*s", (int)strcspn(l->option, "="), l->option);
-    if (mor_world_set_method(w, "solver", l->solver, &error) || (l->option && mor_world_set_option(w, "solver", name, strchr(l->option, '=') + 1, &error))) {
+    if (mor_world_set_method(w, "solver", l->solver, &error) ||
+        (l->option && mor_world_set_option(w, "solver", name, strchr(l->option, '=') + 1, &error))) {
         snprintf(out->detail, sizeof out->detail, "%.150s", error.text);
         return;
     }
@@ -127,7 +136,9 @@ static void run_line(const struct line* l, mor_world* w, outcome* out)
         const mor_formulation* convex = mor_library_formulation(NULL, "convex");
         char options[64];
         mor_fields_default(convex->fields, options);
-        mor_answer answer = { mor_arena_alloc(arena, (size_t)s->dof * sizeof(double)), mor_arena_zero(arena, (size_t)s->row_count, sizeof(double)), mor_arena_zero(arena, (size_t)s->contact_count, sizeof(bool)) };
+        mor_answer answer = { mor_arena_alloc(arena, (size_t)s->dof * sizeof(double)),
+                              mor_arena_zero(arena, (size_t)s->row_count, sizeof(double)),
+                              mor_arena_zero(arena, (size_t)s->contact_count, sizeof(bool)) };
         if (answer.nu && answer.impulses && answer.held) {
             memcpy(answer.nu, s->nu_free, (size_t)s->dof * sizeof(double));
             convex->step(s, options, &stage, &answer);
@@ -140,16 +151,22 @@ static void run_line(const struct line* l, mor_world* w, outcome* out)
         int links;
         if (pose(s, l->form, arena, chain, &links, &problem)) {
             double* z = mor_arena_zero(arena, (size_t)mor_problem_unknowns(&problem), sizeof *z);
-            mor_solve_options o = { .tol = 1e-6, .time_limit = 10.0, .max_iter = l->form & (MOR_LCP | MOR_MLCP | MOR_STEP_PYRAMID) ? 200000 : 0 };
+            mor_solve_options o = { .tol = 1e-6,
+                                    .time_limit = 10.0,
+                                    .max_iter = l->form & (MOR_LCP | MOR_MLCP | MOR_STEP_PYRAMID) ? 200000 : 0 };
             if (solver->max_iter < 1000) o.max_iter = 0;
-            if (z) r = mor_solve(solver, w->solver_own_options, &problem, &o, z, arena), worst = mor_judge_error(&problem, &r.residual);
+            if (z)
+                r = mor_solve(solver, w->solver_own_options, &problem, &o, z, arena),
+                worst = mor_judge_error(&problem, &r.residual);
             for (int k = links - 1; k >= 0; k--) mor_conversion_destroy(&chain[k]);
         }
     }
     out->solved += r.status == MOR_SOLVED;
     if (r.iterations > out->iterations) out->iterations = r.iterations;
     if (!(out->error >= worst)) out->error = worst;
-    if (r.status != MOR_SOLVED) snprintf(out->detail, sizeof out->detail, "%s%s%.100s", mor_status_name(r.status), r.detail[0] ? ": " : "", r.detail);
+    if (r.status != MOR_SOLVED)
+        snprintf(out->detail, sizeof out->detail, "%s%s%.100s", mor_status_name(r.status), r.detail[0] ? ": " : "",
+                 r.detail);
     mor_arena_destroy(arena);
 }
 
@@ -160,21 +177,34 @@ static mor_code write_table(const mor_reproduce* o, const outcome* results, mor_
     if (!out) return mor_fail(error, MOR_SYSTEM, "cannot write %s", csv.text);
     fprintf(out, "paper,model,solver,here,option,form,steps_solved,iterations,error,tick\n");
     for (int i = 0; i < LINES; i++)
-        fprintf(out, "%s,%s,\"%s\",%s,%s,%s,%d,%d,%.3e,%s\n", lines[i].paper, lines[i].model, lines[i].name, lines[i].solver, lines[i].option ? lines[i].option : "", mor_form_name(lines[i].form), results[i].solved,
-                results[i].iterations, results[i].error, results[i].solved > 0 ? "yes" : "no");
+        fprintf(out, "%s,%s,\"%s\",%s,%s,%s,%d,%d,%.3e,%s\n", lines[i].paper, lines[i].model, lines[i].name,
+                lines[i].solver, lines[i].option ? lines[i].option : "", mor_form_name(lines[i].form),
+                results[i].solved, results[i].iterations, results[i].error, results[i].solved > 0 ? "yes" : "no");
     mor_code code = mor_reproduce_close(out, csv.text, error);
     mor_fragment f;
     if (code) return code;
-    if (!mor_fragment_begin(&f, o, "tables", "Solvers and models: Table 1 of the RPIsim paper and of the BPMD paper")) return mor_fail(error, MOR_SYSTEM, "cannot write into %s", o->directory);
+    if (!mor_fragment_begin(&f, o, "tables", "Solvers and models: Table 1 of the RPIsim paper and of the BPMD paper"))
+        return mor_fail(error, MOR_SYSTEM, "cannot write into %s", o->directory);
     for (int i = 0; i < LINES; i++) {
         char claim[160];
         const struct line* l = &lines[i];
         bool good = results[i].solved > 0;
         snprintf(claim, sizeof claim, "%s: %s, %s", l->paper, l->model, l->name);
-        if (good) mor_fragment_claim(&f, claim, true, "✓ <code>%s</code>%s%s on %s: %d of %d steps, at most %d iterations%s%s", l->solver, l->option ? " " : "", l->option ? l->option : "", mor_form_name(l->form), results[i].solved, WORLDS, results[i].iterations, results[i].detail[0] ? "; " : "", results[i].detail);
-        else mor_fragment_claim(&f, claim, false, "<code>%s</code>%s%s on %s: %d of %d steps; %s", l->solver, l->option ? " " : "", l->option ? l->option : "", mor_form_name(l->form), results[i].solved, WORLDS, results[i].detail);
+        if (good)
+            mor_fragment_claim(
+                &f, claim, true, "✓ <code>%s</code>%s%s on %s: %d of %d steps, at most %d iterations%s%s", l->solver,
+                l->option ? " " : "", l->option ? l->option : "", mor_form_name(l->form), results[i].solved, WORLDS,
+                results[i].iterations, results[i].detail[0] ? "; " : "", results[i].detail);
+        else
+            mor_fragment_claim(&f, claim, false, "<code>%s</code>%s%s on %s: %d of %d steps; %s", l->solver,
+                               l->option ? " " : "", l->option ? l->option : "", mor_form_name(l->form),
+                               results[i].solved, WORLDS, results[i].detail);
     }
-    mor_fragment_text(&f, "A tick stands where a run proves it: the solver was given the step in that form, without conversion, and the judge finds an error of at most 1e-6 in at least one of three. Gauss-Seidel and Jacobi get the rows of the LCP contact by contact (step-pyramid): rows of the friction cone have no diagonal. Steps: 8 spheres in a cube, a cube sliding down a slope, 100 kg on 1 kg.");
+    mor_fragment_text(&f,
+                      "A tick stands where a run proves it: the solver was given the step in that form, without "
+                      "conversion, and the judge finds an error of at most 1e-6 in at least one of three. Gauss-Seidel "
+                      "and Jacobi get the rows of the LCP contact by contact (step-pyramid): rows of the friction cone "
+                      "have no diagonal. Steps: 8 spheres in a cube, a cube sliding down a slope, 100 kg on 1 kg.");
     return mor_fragment_end(&f, error);
 }
 
@@ -192,7 +222,8 @@ mor_code mor_reproduce_tables(const mor_reproduce* o, mor_error* error)
         if (!code) {
             mor_stage_collide(w);
             mor_stage_assemble(w);
-            if (w->island_count == 0) code = mor_fail(error, MOR_BAD_INPUT, "%s: nothing touches after ten steps", steps[k][0]);
+            if (w->island_count == 0)
+                code = mor_fail(error, MOR_BAD_INPUT, "%s: nothing touches after ten steps", steps[k][0]);
         }
         for (int i = 0; i < LINES && !code; i++) {
             run_line(&lines[i], w, &results[i]);

@@ -21,7 +21,8 @@ static inline int mor_hill_walls(mor_wall walls[200])
     for (int h = 0; h < 10; h++)
         for (int i = 0; i < 10; i++) {
             double c = 0.3 + 1.2 * h, a = pi * (1 - i / 10.0), b = pi * (1 - (i + 1) / 10.0);
-            walls[n++] = mor_wall_between(mor_v3(c + 0.5 * cos(a), 0.5 * sin(a), 0), mor_v3(c + 0.5 * cos(b), 0.5 * sin(b), 0));
+            walls[n++] =
+                mor_wall_between(mor_v3(c + 0.5 * cos(a), 0.5 * sin(a), 0), mor_v3(c + 0.5 * cos(b), 0.5 * sin(b), 0));
         }
     return n;
 }

@@ -4,8 +4,8 @@
 
 #include "moreau/world.h"
 
-/* Eigenvalues of the dense W: rank counts those above 1e-10 of the largest, condition is largest over smallest of these.
- * Cost 4/3 n^3. False: out of memory. */
+/* Eigenvalues of the dense W: rank counts those above 1e-10 of the largest, condition is largest over smallest of
+ * these. Cost 4/3 n^3. False: out of memory. */
 bool mor_lab_spectrum(const mor_system* system, int* rank, double* condition);
 
 #endif

@@ -1,16 +1,17 @@
 /* Whole runs of scenes: what the error of every step adds up to.
  *
- * A scene is run by each chosen formulation and solver with steps h, h/2 and h/4 and, once, by the first of them with h/16: the reference. At ten
- * times of the run
+ * A scene is run by each chosen formulation and solver with steps h, h/2 and h/4 and, once, by the first of them with
+ * h/16: the reference. At ten times of the run
  *
  *     error = max over the times of  sqrt( mean over bodies of |x - x_ref|^2 ),
  *
- * beside it the energy that appeared (largest rise over the start, work of forces and belts included), the deepest penetration as the collision geometry sees it, failures and
- * CPU time. Motions that are chaotic (piles) have no reference worth the name: their error says that two runs part, not which is wrong.
+ * beside it the energy that appeared (largest rise over the start, work of forces and belts included), the deepest
+ * penetration as the collision geometry sees it, failures and CPU time. Motions that are chaotic (piles) have no
+ * reference worth the name: their error says that two runs part, not which is wrong.
  *
- * Every run is a process of its own with the memory limit of the comparison; a run that has used its CPU seconds stops and says so. Results
- * come back through files in the temporary folder, so they do not depend on how many run at once. A scene whose runs have all ended goes into the
- * journal; an interrupted comparison does not run it again. */
+ * Every run is a process of its own with the memory limit of the comparison; a run that has used its CPU seconds stops
+ * and says so. Results come back through files in the temporary folder, so they do not depend on how many run at once.
+ * A scene whose runs have all ended goes into the journal; an interrupted comparison does not run it again. */
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -34,7 +35,10 @@ typedef struct task {
     int first; /* the task of its scene that is the reference */
 } task;
 
-static void place(const mor_lab* lab, int index, char* path, size_t size) { snprintf(path, size, "%s/run-%d", lab->temporary, index); }
+static void place(const mor_lab* lab, int index, char* path, size_t size)
+{
+    snprintf(path, size, "%s/run-%d", lab->temporary, index);
+}
 
 /* One run in the child: the outcome, then the positions at the ten times. */
 static void run(const mor_lab* lab, const task* t, FILE* out)
@@ -49,7 +53,8 @@ static void run(const mor_lab* lab, const task* t, FILE* out)
     int bodies = 0;
     if (!code) code = mor_world_set_method(w, "formulation", f->name, &error);
     if (!code && r.solver >= 0) code = mor_world_set_method(w, "solver", lab->solvers[r.solver]->name, &error);
-    if (!code && f->groups && strcmp(w->collision->name, "features") != 0) code = mor_world_set_method(w, "collision", "features", &error);
+    if (!code && f->groups && strcmp(w->collision->name, "features") != 0)
+        code = mor_world_set_method(w, "collision", "features", &error);
     if (!code) {
         r.step = mor_world_get_step(w) / (1 << r.level);
         mor_world_set_step(w, r.step);
@@ -83,7 +88,10 @@ static void run(const mor_lab* lab, const task* t, FILE* out)
             if (mor_cpu_clock() - begin > lab->options.scene_limit) break;
         }
         r.cpu_s = mor_cpu_clock() - begin;
-        r.status = code || k < r.steps ? (mor_cpu_clock() - begin > lab->options.scene_limit ? MOR_TIME_LIMIT : MOR_NUMERICAL) : r.failures ? MOR_NOT_CONVERGED : MOR_SOLVED;
+        r.status = code || k < r.steps
+                       ? (mor_cpu_clock() - begin > lab->options.scene_limit ? MOR_TIME_LIMIT : MOR_NUMERICAL)
+                   : r.failures ? MOR_NOT_CONVERGED
+                                : MOR_SOLVED;
         r.done = k;
         if (next < TIMES) bodies = 0; /* no comparison of half a run */
     } else r.status = MOR_REFUSED;
@@ -178,8 +186,15 @@ static int plan(const mor_lab* lab, task* tasks)
         for (int f = 0; f < lab->formulation_count; f++)
             for (int s = -1; s < lab->solver_count; s++) {
                 if (!wanted(lab, f, s)) continue;
-                for (int level = first < 0 ? -1 : 0; level < LEVELS; level++) { /* the reference comes before all others of its scene */
-                    task t = { .run = { .scene = scene, .formulation = f, .solver = s, .level = level < 0 ? REFERENCE : level, .error = NAN }, .reference = level < 0, .wanted = true };
+                /* the reference comes before all others of its scene */
+                for (int level = first < 0 ? -1 : 0; level < LEVELS; level++) {
+                    task t = { .run = { .scene = scene,
+                                        .formulation = f,
+                                        .solver = s,
+                                        .level = level < 0 ? REFERENCE : level,
+                                        .error = NAN },
+                               .reference = level < 0,
+                               .wanted = true };
                     if (level < 0) first = n;
                     t.first = first;
                     if (tasks) tasks[n] = t;
@@ -226,11 +241,13 @@ static void sort_scenes(mor_lab* lab)
     }
 }
 
-mor_code mor_lab_run_scenes(mor_lab* lab, const char* journal, bool resume, mor_lab_progress progress, void* user, mor_error* error)
+mor_code mor_lab_run_scenes(mor_lab* lab, const char* journal, bool resume, mor_lab_progress progress, void* user,
+                            mor_error* error)
 {
     if (lab->scene_count == 0) return MOR_OK;
     mor_lab_journal* j = NULL;
-    if (journal && !(j = mor_lab_journal_open(journal, lab, resume, "S", error))) return error ? error->code : MOR_SYSTEM;
+    if (journal && !(j = mor_lab_journal_open(journal, lab, resume, "S", error)))
+        return error ? error->code : MOR_SYSTEM;
     int n = plan(lab, NULL), jobs = lab->options.jobs < 1 ? 1 : lab->options.jobs, next = 0, busy = 0, done = 0;
     task* tasks = calloc((size_t)n + 1, sizeof *tasks);
     if (!tasks) {
@@ -248,7 +265,8 @@ mor_code mor_lab_run_scenes(mor_lab* lab, const char* journal, bool resume, mor_
         pid_t pid = waitpid(-1, &status, WNOHANG);
         if (pid > 0) {
             for (int i = 0; i < next; i++)
-                if (tasks[i].pid == pid) tasks[i].pid = 0, tasks[i].ended = true, busy--, done++, scene = tasks[i].run.scene;
+                if (tasks[i].pid == pid)
+                    tasks[i].pid = 0, tasks[i].ended = true, busy--, done++, scene = tasks[i].run.scene;
         } else if (pid < 0 && errno == ECHILD) break;
         else nanosleep(&(struct timespec){ 0, 20000000 }, NULL);
         bool complete = scene >= 0;

@@ -7,7 +7,8 @@ extern int blas_thread_shutdown_(void) __attribute__((weak));
 
 void mor_blas_single_thread(void)
 {
-    if (openblas_get_num_threads && openblas_set_num_threads && openblas_get_num_threads() != 1) openblas_set_num_threads(1);
+    if (openblas_get_num_threads && openblas_set_num_threads && openblas_get_num_threads() != 1)
+        openblas_set_num_threads(1);
 }
 
 void mor_blas_end_threads(void)

@@ -5,7 +5,8 @@
 
 /* Tells OpenBLAS to use one thread in this process; other libraries are left alone. Cheap; called by every solve. */
 void mor_blas_single_thread(void);
-/* The same, and ends the threads that OpenBLAS began when it was loaded: idle, they spin for 30 ms of CPU time. For a program that has no threads of its own yet. */
+/* The same, and ends the threads that OpenBLAS began when it was loaded: idle, they spin for 30 ms of CPU time. For a
+ * program that has no threads of its own yet. */
 void mor_blas_end_threads(void);
 
 #endif

@@ -179,7 +179,8 @@ static bool make_factor_block(mor_block_cholesky* c, const node* k, edge* e)
 }
 
 /* A_ij -= B_i B_j' where target is stored p x q as i x j (or transposed). */
-MOR_ALWAYS_INLINE void update_sized(double* target, int row, int column, const double* Bi, int p, const double* Bj, int q, int n)
+MOR_ALWAYS_INLINE void update_sized(double* target, int row, int column, const double* Bi, int p, const double* Bj,
+                                    int q, int n)
 {
     for (int i = 0; i < p; i++)
         for (int j = 0; j < q; j++) {

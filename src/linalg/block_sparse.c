@@ -120,10 +120,18 @@ static inline void apply_fixed(const mor_bsr* B, int d, const double* restrict x
 void mor_bsr_apply(const mor_bsr* B, const double* x, double* y)
 {
     switch (B->d) {
-        case 1: apply_fixed(B, 1, x, y); break;
-        case 2: apply_fixed(B, 2, x, y); break;
-        case 3: apply_fixed(B, 3, x, y); break;
-        default: apply_fixed(B, B->d, x, y); break;
+    case 1:
+        apply_fixed(B, 1, x, y);
+        break;
+    case 2:
+        apply_fixed(B, 2, x, y);
+        break;
+    case 3:
+        apply_fixed(B, 3, x, y);
+        break;
+    default:
+        apply_fixed(B, B->d, x, y);
+        break;
     }
 }
 

@@ -15,8 +15,8 @@ typedef struct mor_bsr {
     double* x;
 } mor_bsr;
 
-/* Blocks of a sparse matrix of n d rows. With `reorder` rows and columns are put in an approximate minimum degree order of
- * the blocks: block k of the result is block order[k] of A (`order`: n ints; without `reorder` it is 0, 1, ...). */
+/* Blocks of a sparse matrix of n d rows. With `reorder` rows and columns are put in an approximate minimum degree order
+ * of the blocks: block k of the result is block order[k] of A (`order`: n ints; without `reorder` it is 0, 1, ...). */
 bool mor_bsr_from_csr(mor_bsr* B, const mor_csr* A, int d, bool reorder, int* order, mor_arena* arena);
 /* The same of a dense column-major matrix. */
 bool mor_bsr_from_dense(mor_bsr* B, int rows, const double* A, int d, bool reorder, int* order, mor_arena* arena);

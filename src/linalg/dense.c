@@ -106,8 +106,8 @@ void mor_lu_solve_many(int n, const double* LU, const int* pivot, int m, double*
     else LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', n, m, LU, n, pivot, B, n);
 }
 
-double mor_lu_refine(int n, const double* A, const double* LU, const int* pivot, const double* b, double* x,
-                     int steps, double* work)
+double mor_lu_refine(int n, const double* A, const double* LU, const int* pivot, const double* b, double* x, int steps,
+                     double* work)
 {
     double *r = work, *trial = work + n, last = INFINITY;
     for (int s = 0;; s++) {
@@ -149,7 +149,8 @@ MOR_ALWAYS_INLINE bool cholesky_small_body(int n, double* A)
             const mor_four f4 = { f, f, f, f }, g4 = { g, g, g, g };
             double* to = A + (size_t)j * n;
             int i = j;
-            for (; i + 4 <= n; i += 4) MOR_FOUR_TO(to + i) = MOR_FOUR_AT(to + i) - f4 * MOR_FOUR_AT(x + i) - g4 * MOR_FOUR_AT(y + i);
+            for (; i + 4 <= n; i += 4)
+                MOR_FOUR_TO(to + i) = MOR_FOUR_AT(to + i) - f4 * MOR_FOUR_AT(x + i) - g4 * MOR_FOUR_AT(y + i);
             for (; i < n; i++) to[i] = to[i] - f * x[i] - g * y[i];
         }
     }
@@ -454,7 +455,8 @@ int mor_least_norm(int n, double* A, double* b, double rcond, mor_arena* arena)
     int size = 4 * n + 1 + 32 * (n + 1), rank = -1;
     int* pivot = mor_arena_zero(arena, (size_t)n, sizeof *pivot);
     double* work = mor_arena_alloc(arena, (size_t)size * sizeof *work);
-    if (pivot && work && LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, n, n, 1, A, n, b, n, pivot, rcond, &rank, work, size) != 0)
+    if (pivot && work &&
+        LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, n, n, 1, A, n, b, n, pivot, rcond, &rank, work, size) != 0)
         rank = -1;
     mor_arena_release(arena, mark);
     return rank;

@@ -31,8 +31,8 @@ void mor_lu_solve_transposed(int n, const double* LU, const int* pivot, double* 
 void mor_lu_solve_many(int n, const double* LU, const int* pivot, int m, double* B);
 /* Improves x towards A x = b by `steps` rounds x += A^-1 (b - A x), keeping a round only if the
  * residual falls. Returns the last max-norm residual. `work`: 2n. */
-double mor_lu_refine(int n, const double* A, const double* LU, const int* pivot, const double* b, double* x,
-                     int steps, double* work);
+double mor_lu_refine(int n, const double* A, const double* LU, const int* pivot, const double* b, double* x, int steps,
+                     double* work);
 
 /* Least-squares solution of least norm of A x = b for a square A of any rank (QR with column pivoting; singular
  * values below `rcond` times the largest count as zero). A is overwritten, b becomes x. Scratch from the arena. Returns
@@ -68,52 +68,52 @@ double mor_norm_max(int n, const double* x);
 /* ------------------------------------------------- fixed sizes, symmetric, row-major, inline */
 
 /* Cholesky of a symmetric positive definite N x N matrix: L lower, row-major. */
-#define MOR_FIXED_SPD(N)                                                                                  \
-    static inline bool mor_cholesky##N(const double A[N * N], double L[N * N])                            \
-    {                                                                                                     \
-        for (int i = 0; i < N; i++)                                                                       \
-            for (int j = 0; j <= i; j++) {                                                                \
-                double s = A[i * N + j];                                                                  \
-                for (int k = 0; k < j; k++) s -= L[i * N + k] * L[j * N + k];                             \
-                if (i == j) {                                                                             \
-                    if (!(s > 0.0)) return false;                                                         \
-                    L[i * N + i] = sqrt(s);                                                               \
-                } else {                                                                                  \
-                    L[i * N + j] = s / L[j * N + j];                                                      \
-                    L[j * N + i] = 0.0;                                                                   \
-                }                                                                                         \
-            }                                                                                             \
-        return true;                                                                                      \
-    }                                                                                                     \
-    static inline void mor_cholesky##N##_solve(const double L[N * N], double b[N])                        \
-    {                                                                                                     \
-        for (int i = 0; i < N; i++) {                                                                     \
-            double s = b[i];                                                                              \
-            for (int k = 0; k < i; k++) s -= L[i * N + k] * b[k];                                         \
-            b[i] = s / L[i * N + i];                                                                      \
-        }                                                                                                 \
-        for (int i = N - 1; i >= 0; i--) {                                                                \
-            double s = b[i];                                                                              \
-            for (int k = i + 1; k < N; k++) s -= L[k * N + i] * b[k];                                     \
-            b[i] = s / L[i * N + i];                                                                      \
-        }                                                                                                 \
-    }                                                                                                     \
-    static inline bool mor_inverse_spd##N(const double A[N * N], double inverse[N * N])                   \
-    {                                                                                                     \
-        double L[N * N];                                                                                  \
-        if (!mor_cholesky##N(A, L)) return false;                                                         \
-        for (int j = 0; j < N; j++) {                                                                     \
-            double e[N];                                                                                  \
-            for (int i = 0; i < N; i++) e[i] = i == j ? 1.0 : 0.0;                                        \
-            mor_cholesky##N##_solve(L, e);                                                                \
-            for (int i = 0; i < N; i++) inverse[i * N + j] = e[i];                                        \
-        }                                                                                                 \
-        for (int i = 0; i < N; i++)                                                                       \
-            for (int j = 0; j < i; j++) {                                                                 \
-                double s = 0.5 * (inverse[i * N + j] + inverse[j * N + i]);                               \
-                inverse[i * N + j] = inverse[j * N + i] = s;                                              \
-            }                                                                                             \
-        return true;                                                                                      \
+#define MOR_FIXED_SPD(N)                                                                                               \
+    static inline bool mor_cholesky##N(const double A[N * N], double L[N * N])                                         \
+    {                                                                                                                  \
+        for (int i = 0; i < N; i++)                                                                                    \
+            for (int j = 0; j <= i; j++) {                                                                             \
+                double s = A[i * N + j];                                                                               \
+                for (int k = 0; k < j; k++) s -= L[i * N + k] * L[j * N + k];                                          \
+                if (i == j) {                                                                                          \
+                    if (!(s > 0.0)) return false;                                                                      \
+                    L[i * N + i] = sqrt(s);                                                                            \
+                } else {                                                                                               \
+                    L[i * N + j] = s / L[j * N + j];                                                                   \
+                    L[j * N + i] = 0.0;                                                                                \
+                }                                                                                                      \
+            }                                                                                                          \
+        return true;                                                                                                   \
+    }                                                                                                                  \
+    static inline void mor_cholesky##N##_solve(const double L[N * N], double b[N])                                     \
+    {                                                                                                                  \
+        for (int i = 0; i < N; i++) {                                                                                  \
+            double s = b[i];                                                                                           \
+            for (int k = 0; k < i; k++) s -= L[i * N + k] * b[k];                                                      \
+            b[i] = s / L[i * N + i];                                                                                   \
+        }                                                                                                              \
+        for (int i = N - 1; i >= 0; i--) {                                                                             \
+            double s = b[i];                                                                                           \
+            for (int k = i + 1; k < N; k++) s -= L[k * N + i] * b[k];                                                  \
+            b[i] = s / L[i * N + i];                                                                                   \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static inline bool mor_inverse_spd##N(const double A[N * N], double inverse[N * N])                                \
+    {                                                                                                                  \
+        double L[N * N];                                                                                               \
+        if (!mor_cholesky##N(A, L)) return false;                                                                      \
+        for (int j = 0; j < N; j++) {                                                                                  \
+            double e[N];                                                                                               \
+            for (int i = 0; i < N; i++) e[i] = i == j ? 1.0 : 0.0;                                                     \
+            mor_cholesky##N##_solve(L, e);                                                                             \
+            for (int i = 0; i < N; i++) inverse[i * N + j] = e[i];                                                     \
+        }                                                                                                              \
+        for (int i = 0; i < N; i++)                                                                                    \
+            for (int j = 0; j < i; j++) {                                                                              \
+                double s = 0.5 * (inverse[i * N + j] + inverse[j * N + i]);                                            \
+                inverse[i * N + j] = inverse[j * N + i] = s;                                                           \
+            }                                                                                                          \
+        return true;                                                                                                   \
     }
 MOR_FIXED_SPD(3)
 MOR_FIXED_SPD(6)

@@ -117,7 +117,8 @@ bool mor_front_lu_analyse(mor_front_lu* lu, const mor_bsr* B, const int* active,
     lu->pivot = mor_arena_alloc(arena, ints * (size_t)B->d * sizeof(int));
     int* parent = mor_arena_alloc(arena, ints * sizeof(int));
     int* work = mor_arena_alloc(arena, 4 * ints * sizeof(int));
-    if (!lu->node || !lu->block || !lu->first || !lu->start || !lu->parent || !lu->child || !lu->sibling || !lu->local || !lu->at || !lu->pivot || !parent || !work)
+    if (!lu->node || !lu->block || !lu->first || !lu->start || !lu->parent || !lu->child || !lu->sibling ||
+        !lu->local || !lu->at || !lu->pivot || !parent || !work)
         return false;
     for (int i = 0; i < B->n; i++) lu->node[i] = -1;
     for (int k = 0; k < n; k++) lu->block[k] = active[k], lu->node[active[k]] = k;
@@ -167,7 +168,8 @@ bool mor_front_lu_analyse(mor_front_lu* lu, const mor_bsr* B, const int* active,
         if (m * m > lu->front_size) lu->front_size = m * m;
         stack += (m - k) * (m - k);
         stack -= children;
-        if (stack + children > lu->stack_size) lu->stack_size = stack + children; /* never less than what is held at once */
+        /* never less than what is held at once */
+        if (stack + children > lu->stack_size) lu->stack_size = stack + children;
     }
     lu->factors = mor_arena_alloc(arena, (lu->factor_size + 1) * sizeof(double));
     lu->front = mor_arena_alloc(arena, (lu->front_size + 1) * sizeof(double));
@@ -178,7 +180,8 @@ bool mor_front_lu_analyse(mor_front_lu* lu, const mor_bsr* B, const int* active,
 
 /* ---------------------------------------------------------------------------------- numbers */
 
-/* Eliminates columns begin ... end-1 of the m x m front, pivoting among rows < limit; updates columns < columns only. */
+/* Eliminates columns begin ... end-1 of the m x m front, pivoting among rows < limit; updates columns < columns only.
+ * */
 static bool eliminate(int m, int begin, int end, int limit, int columns, double* F, int* pivot)
 {
     for (int j = begin; j < end; j++) {
@@ -285,9 +288,11 @@ void mor_front_lu_solve(mor_front_lu* lu, const int* active, double* b)
 {
     int d = lu->d;
     double *y = lu->work, *g = y + (size_t)lu->n * d;
-    for (int k = 0; k < lu->n; k++) memcpy(y + (size_t)lu->node[active[k]] * d, b + (size_t)k * d, (size_t)d * sizeof *y);
+    for (int k = 0; k < lu->n; k++)
+        memcpy(y + (size_t)lu->node[active[k]] * d, b + (size_t)k * d, (size_t)d * sizeof *y);
     for (int f = 0; f < lu->fronts; f++) {
-        int begin = lu->first[f], own = lu->first[f + 1] - begin, count = lu->start[f + 1] - lu->start[f], m = count * d, k = own * d;
+        int begin = lu->first[f], own = lu->first[f + 1] - begin, count = lu->start[f + 1] - lu->start[f],
+            m = count * d, k = own * d;
         const int* rows = lu->rows + lu->start[f];
         const double* L = lu->factors + lu->at[f];
         double* v = y + (size_t)begin * d;
@@ -308,7 +313,8 @@ void mor_front_lu_solve(mor_front_lu* lu, const int* active, double* b)
             for (int r = 0; r < d; r++) y[(size_t)rows[a] * d + r] -= g[(a - own) * d + r];
     }
     for (int f = lu->fronts - 1; f >= 0; f--) {
-        int begin = lu->first[f], own = lu->first[f + 1] - begin, count = lu->start[f + 1] - lu->start[f], m = count * d, k = own * d;
+        int begin = lu->first[f], own = lu->first[f + 1] - begin, count = lu->start[f + 1] - lu->start[f],
+            m = count * d, k = own * d;
         const int* rows = lu->rows + lu->start[f];
         const double *L = lu->factors + lu->at[f], *U = L + (size_t)m * k;
         double* v = y + (size_t)begin * d;
@@ -325,5 +331,6 @@ void mor_front_lu_solve(mor_front_lu* lu, const int* active, double* b)
             for (int i = 0; i < j; i++) v[i] -= v[j] * c[i];
         }
     }
-    for (int k = 0; k < lu->n; k++) memcpy(b + (size_t)k * d, y + (size_t)lu->node[active[k]] * d, (size_t)d * sizeof *y);
+    for (int k = 0; k < lu->n; k++)
+        memcpy(b + (size_t)k * d, y + (size_t)lu->node[active[k]] * d, (size_t)d * sizeof *y);
 }

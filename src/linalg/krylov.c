@@ -18,11 +18,12 @@ static void add(int n, double a, const double* restrict x, double* restrict y)
     for (int i = 0; i < n; i++) y[i] += a * x[i];
 }
 
-int mor_gmres(int n, mor_product A, void* user, const double* diagonal, const double* b, double* x, double tol, int restart,
-              int max_products, double* work)
+int mor_gmres(int n, mor_product A, void* user, const double* diagonal, const double* b, double* x, double tol,
+              int restart, int max_products, double* work)
 {
     int m = restart, products = 0;
-    double *V = work, *t = V + (size_t)(m + 1) * n, *s = t + n, *H = s + n, *c = H + (size_t)(m + 1) * m, *sn = c + m, *g = sn + m;
+    double *V = work, *t = V + (size_t)(m + 1) * n, *s = t + n, *H = s + n, *c = H + (size_t)(m + 1) * m, *sn = c + m,
+           *g = sn + m;
     double goal = tol * mor_norm2(n, b);
     while (products < max_products) {
         A(user, x, t);
@@ -73,8 +74,8 @@ int mor_gmres(int n, mor_product A, void* user, const double* diagonal, const do
     return products;
 }
 
-int mor_cg_normal(int n, mor_product A, mor_product At, void* user, const double* b, double* x, double tol, int max_products,
-                  double* work)
+int mor_cg_normal(int n, mor_product A, mor_product At, void* user, const double* b, double* x, double tol,
+                  int max_products, double* work)
 {
     double *r = work, *g = r + n, *p = g + n, *q = p + n;
     int products = 1;

@@ -1,7 +1,7 @@
 /* Kernels for blocks of three rows over the velocities of one tree: what contact code spends its time in.
  *
- * Rows are contiguous, n apart. Sums run over k mod 4 apart and are added at the end: the same order and the same bits with every compiler and
- * machine (wide.h). For use inside functions made by MOR_WIDE, or as they are. */
+ * Rows are contiguous, n apart. Sums run over k mod 4 apart and are added at the end: the same order and the same bits
+ * with every compiler and machine (wide.h). For use inside functions made by MOR_WIDE, or as they are. */
 #ifndef MOR_LINALG_ROWS_H
 #define MOR_LINALG_ROWS_H
 
@@ -38,8 +38,10 @@ MOR_ALWAYS_INLINE void mor_push3(int n, const double* A, const double* p, double
     const mor_four a4 = { a, a, a, a }, b4 = { b, b, b, b }, c4 = { c, c, c, c };
     const mor_two a2 = { a, a }, b2 = { b, b }, c2 = { c, c };
     int k = 0;
-    for (; k + 4 <= n; k += 4) MOR_FOUR_TO(v + k) += MOR_FOUR_AT(A + k) * a4 + MOR_FOUR_AT(B + k) * b4 + MOR_FOUR_AT(C + k) * c4;
-    if (k + 2 <= n) MOR_TWO_TO(v + k) += MOR_TWO_AT(A + k) * a2 + MOR_TWO_AT(B + k) * b2 + MOR_TWO_AT(C + k) * c2, k += 2;
+    for (; k + 4 <= n; k += 4)
+        MOR_FOUR_TO(v + k) += MOR_FOUR_AT(A + k) * a4 + MOR_FOUR_AT(B + k) * b4 + MOR_FOUR_AT(C + k) * c4;
+    if (k + 2 <= n)
+        MOR_TWO_TO(v + k) += MOR_TWO_AT(A + k) * a2 + MOR_TWO_AT(B + k) * b2 + MOR_TWO_AT(C + k) * c2, k += 2;
     if (k < n) v[k] += A[k] * a + B[k] * b + C[k] * c;
 }
 
@@ -64,7 +66,8 @@ MOR_ALWAYS_INLINE void mor_rows3(int n, const double* A, const double* v, double
 
 enum { MOR_USED_MOST = 252 }; /* columns of mor_used3 and mor_gram3_used */
 
-/* Bit k: A, 3 x n, has something in columns 4k ... 4k + 3 (the last may be fewer). The rows of a foot know the base and one leg of a robot. */
+/* Bit k: A, 3 x n, has something in columns 4k ... 4k + 3 (the last may be fewer). The rows of a foot know the base and
+ * one leg of a robot. */
 MOR_ALWAYS_INLINE unsigned long long mor_used3(int n, const double* A)
 {
     unsigned long long used = 0;
@@ -74,23 +77,26 @@ MOR_ALWAYS_INLINE unsigned long long mor_used3(int n, const double* A)
         mor_two_bits y = __builtin_shufflevector(x, x, 0, 1) | __builtin_shufflevector(x, x, 2, 3);
         used |= (unsigned long long)((unsigned long long)(y[0] | y[1]) << 1 != 0) << (k / 4); /* but for the signs */
     }
-    for (int j = k; j < n; j++) used |= (unsigned long long)(A[j] != 0.0 || A[n + j] != 0.0 || A[2 * n + j] != 0.0) << (k / 4);
+    for (int j = k; j < n; j++)
+        used |= (unsigned long long)(A[j] != 0.0 || A[n + j] != 0.0 || A[2 * n + j] != 0.0) << (k / 4);
     return used;
 }
 
 /* Nine sums of products of the rows of A with those of B, by name: an array of them would live in memory. */
-#define MOR_GRAM3_STEP(type, AT, j, W)                                                                                   \
-    do {                                                                                                                 \
-        type a = AT(A + (j)), b = AT(A + n + (j)), c = AT(A + 2 * n + (j)), x = AT(B + (j)), y = AT(B + n + (j)), z = AT(B + 2 * n + (j)); \
-        W##0 += a * x, W##1 += a * y, W##2 += a * z, W##3 += b * x, W##4 += b * y, W##5 += b * z, W##6 += c * x, W##7 += c * y, W##8 += c * z; \
+#define MOR_GRAM3_STEP(type, AT, j, W)                                                                                 \
+    do {                                                                                                               \
+        type a = AT(A + (j)), b = AT(A + n + (j)), c = AT(A + 2 * n + (j)), x = AT(B + (j)), y = AT(B + n + (j)),      \
+             z = AT(B + 2 * n + (j));                                                                                  \
+        W##0 += a * x, W##1 += a * y, W##2 += a * z, W##3 += b * x, W##4 += b * y, W##5 += b * z, W##6 += c * x,       \
+            W##7 += c * y, W##8 += c * z;                                                                              \
     } while (0)
-#define MOR_GRAM3_REST(k, rest)                                                                                          \
-    mor_two t0 = MOR_FOLD(w0), t1 = MOR_FOLD(w1), t2 = MOR_FOLD(w2), t3 = MOR_FOLD(w3), t4 = MOR_FOLD(w4), t5 = MOR_FOLD(w5), t6 = MOR_FOLD(w6),  \
-            t7 = MOR_FOLD(w7), t8 = MOR_FOLD(w8);                                                                        \
-    if ((rest) && n & 2) MOR_GRAM3_STEP(mor_two, MOR_TWO_AT, k, t);                                                      \
-    double s0 = t0[0] + t0[1], s1 = t1[0] + t1[1], s2 = t2[0] + t2[1], s3 = t3[0] + t3[1], s4 = t4[0] + t4[1], s5 = t5[0] + t5[1],               \
-           s6 = t6[0] + t6[1], s7 = t7[0] + t7[1], s8 = t8[0] + t8[1];                                                   \
-    if ((rest) && n & 1) MOR_GRAM3_STEP(double, *, n - 1, s);                                                            \
+#define MOR_GRAM3_REST(k, rest)                                                                                        \
+    mor_two t0 = MOR_FOLD(w0), t1 = MOR_FOLD(w1), t2 = MOR_FOLD(w2), t3 = MOR_FOLD(w3), t4 = MOR_FOLD(w4),             \
+            t5 = MOR_FOLD(w5), t6 = MOR_FOLD(w6), t7 = MOR_FOLD(w7), t8 = MOR_FOLD(w8);                                \
+    if ((rest) && n & 2) MOR_GRAM3_STEP(mor_two, MOR_TWO_AT, k, t);                                                    \
+    double s0 = t0[0] + t0[1], s1 = t1[0] + t1[1], s2 = t2[0] + t2[1], s3 = t3[0] + t3[1], s4 = t4[0] + t4[1],         \
+           s5 = t5[0] + t5[1], s6 = t6[0] + t6[1], s7 = t7[0] + t7[1], s8 = t8[0] + t8[1];                             \
+    if ((rest) && n & 1) MOR_GRAM3_STEP(double, *, n - 1, s);                                                          \
     W[0] += s0, W[1] += s1, W[2] += s2, W[3] += s3, W[4] += s4, W[5] += s5, W[6] += s6, W[7] += s7, W[8] += s8
 
 /* W += A B', both 3 x n, W row-major */

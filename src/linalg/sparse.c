@@ -17,8 +17,8 @@ static bool allocate(mor_csr* A, int rows, int cols, int count, mor_arena* arena
     return A->p && A->i && A->x;
 }
 
-bool mor_csr_from_triplets(mor_csr* A, int rows, int cols, int count, const int* row, const int* col,
-                           const double* x, mor_arena* arena)
+bool mor_csr_from_triplets(mor_csr* A, int rows, int cols, int count, const int* row, const int* col, const double* x,
+                           mor_arena* arena)
 {
     if (!allocate(A, rows, cols, count, arena)) return false;
     size_t mark = mor_arena_mark(arena);
@@ -154,10 +154,7 @@ double mor_csr_get(const mor_csr* A, int row, int col)
     return low < A->p[row + 1] && A->i[low] == col ? A->x[low] : 0.0;
 }
 
-bool mor_csr_order(const mor_csr* A, int* order)
-{
-    return amd_order(A->rows, A->p, A->i, order, NULL, NULL) >= AMD_OK;
-}
+bool mor_csr_order(const mor_csr* A, int* order) { return amd_order(A->rows, A->p, A->i, order, NULL, NULL) >= AMD_OK; }
 
 struct mor_sparse_lu {
     klu_common common;

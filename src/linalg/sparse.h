@@ -19,9 +19,10 @@ typedef struct mor_csr {
 } mor_csr;
 
 /* Sums repeated entries; sorts each row. O(entries + rows + cols). False: out of memory. */
-bool mor_csr_from_triplets(mor_csr* A, int rows, int cols, int count, const int* row, const int* col,
-                           const double* x, mor_arena* arena);
-/* B = A'. With `source` (nnz ints or NULL) B.x[k] = A.x[source[k]]. Also the way from compressed columns to compressed rows. */
+bool mor_csr_from_triplets(mor_csr* A, int rows, int cols, int count, const int* row, const int* col, const double* x,
+                           mor_arena* arena);
+/* B = A'. With `source` (nnz ints or NULL) B.x[k] = A.x[source[k]]. Also the way from compressed columns to compressed
+ * rows. */
 bool mor_csr_transpose(mor_csr* B, const mor_csr* A, int* source, mor_arena* arena);
 /* Column-major dense copy (rows x cols, overwritten) and back, dropping exact zeros. */
 void mor_csr_to_dense(const mor_csr* A, double* dense);
@@ -40,8 +41,8 @@ bool mor_csr_order(const mor_csr* A, int* order);
 typedef struct mor_sparse_lu mor_sparse_lu;
 
 /* Analyses the pattern of a square matrix. NULL if it is structurally singular or memory is short.
- * `order` (n, or NULL for our own choice): a symmetric fill-reducing order to use as given. The heap is used here and in
- * the first factorisation only. */
+ * `order` (n, or NULL for our own choice): a symmetric fill-reducing order to use as given. The heap is used here and
+ * in the first factorisation only. */
 mor_sparse_lu* mor_sparse_lu_create(const mor_csr* pattern, const int* order);
 void mor_sparse_lu_destroy(mor_sparse_lu* lu);
 /* Values of the same pattern. Repeats the last pivot order when that is still stable, else pivots

@@ -1,5 +1,5 @@
-/* Kernels of pivoting; see tableau.h. One body, compiled for plain x86-64 (or any machine) and for AVX2; neither fuses multiply and add, so
- * both give the same bits.
+/* Kernels of pivoting; see tableau.h. One body, compiled for plain x86-64 (or any machine) and for AVX2; neither fuses
+ * multiply and add, so both give the same bits.
  *
  * Reference: Ruiz (2001), A scaling algorithm to equilibrate both rows and columns norms in matrices. */
 #include "linalg/tableau.h"
@@ -81,7 +81,8 @@ static void pivot_plain(int n, int width, int stride, double* T, int r, int s, i
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
-__attribute__((target("avx2"))) static void pivot_avx2(int n, int width, int stride, double* T, int r, int s, int* index)
+__attribute__((target("avx2"))) static void pivot_avx2(int n, int width, int stride, double* T, int r, int s,
+                                                       int* index)
 {
     pivot_rows(n, width, stride, T, r, s, index);
 }

@@ -1,10 +1,11 @@
 /* Four doubles at a time, and functions compiled for plain machines and for AVX2.
  *
- * A mor_four is two or four registers' worth without AVX; what is computed is the same: nothing fuses multiply and add, and sums run over
- * k mod 4 apart, then over pairs. So every build gives the same bits on every machine.
+ * A mor_four is two or four registers' worth without AVX; what is computed is the same: nothing fuses multiply and add,
+ * and sums run over k mod 4 apart, then over pairs. So every build gives the same bits on every machine.
  *
- * MOR_WIDE(scope, type, name, parameters, arguments) makes the function `name` (static or extern) of an always-inlined `name_body`, MOR_WIDE_VOID one
- * without result; which body runs is asked of the processor at each call (a load and a test). */
+ * MOR_WIDE(scope, type, name, parameters, arguments) makes the function `name` (static or extern) of an always-inlined
+ * `name_body`, MOR_WIDE_VOID one without result; which body runs is asked of the processor at each call (a load and a
+ * test). */
 #ifndef MOR_LINALG_WIDE_H
 #define MOR_LINALG_WIDE_H
 
@@ -28,18 +29,18 @@ typedef long long mor_two_bits __attribute__((vector_size(16), aligned(8), may_a
 
 #if defined(__x86_64__)
 #define MOR_WIDE_CHOICE(name) (__builtin_cpu_supports("avx2") ? name##_avx2 : name##_plain)
-#define MOR_WIDE(scope, type, name, parameters, arguments)                                                            \
-    static type name##_plain parameters { return name##_body arguments; }                                      \
-    __attribute__((target("avx2"))) static type name##_avx2 parameters { return name##_body arguments; }       \
+#define MOR_WIDE(scope, type, name, parameters, arguments)                                                             \
+    static type name##_plain parameters { return name##_body arguments; }                                              \
+    __attribute__((target("avx2"))) static type name##_avx2 parameters { return name##_body arguments; }               \
     scope type name parameters { return MOR_WIDE_CHOICE(name) arguments; }
-#define MOR_WIDE_VOID(scope, name, parameters, arguments)                                                             \
-    static void name##_plain parameters { name##_body arguments; }                                             \
-    __attribute__((target("avx2"))) static void name##_avx2 parameters { name##_body arguments; }              \
+#define MOR_WIDE_VOID(scope, name, parameters, arguments)                                                              \
+    static void name##_plain parameters { name##_body arguments; }                                                     \
+    __attribute__((target("avx2"))) static void name##_avx2 parameters { name##_body arguments; }                      \
     scope void name parameters { MOR_WIDE_CHOICE(name) arguments; }
 #else
-#define MOR_WIDE(scope, type, name, parameters, arguments) \
+#define MOR_WIDE(scope, type, name, parameters, arguments)                                                             \
     scope type name parameters { return name##_body arguments; }
-#define MOR_WIDE_VOID(scope, name, parameters, arguments) \
+#define MOR_WIDE_VOID(scope, name, parameters, arguments)                                                              \
     scope void name parameters { name##_body arguments; }
 #endif
 

@@ -1,20 +1,22 @@
 /* Minimal coordinates from bodies and joints: the inverse of linkage.c.
  *
- * Bodies are nodes, joints edges, the world and fixed bodies one more node. A spanning tree is grown along revolute, prismatic,
- * cylindrical, universal and planar joints, breadth first in the order of the joints, from the world as far as it reaches and then from
- * the first body of what is left, which gets a floating base. Its bodies become links: same axes, origin on the joint,
+ * Bodies are nodes, joints edges, the world and fixed bodies one more node. A spanning tree is grown along revolute,
+ * prismatic, cylindrical, universal and planar joints, breadth first in the order of the joints, from the world as far
+ * as it reaches and then from the first body of what is left, which gets a floating base. Its bodies become links: same
+ * axes, origin on the joint,
  *
  *     revolute, prismatic    one link
  *     cylindrical            slide along z, turn about z
  *     universal              turn about z of A, then about y of B
- *     planar                 slide along x, slide along y, turn about z      (of A; all but the last link without mass or body)
+ *     planar                 slide along x, slide along y, turn about z      (of A; all but the last link without mass
+ *     or body)
  *
- * Positions are measured as the joint's own coordinate is (body 0 against body 1). Limits, damping and dry friction go over to the link;
- * motors and springs stay rows on the joint's coordinate, without its equations. Spherical, fixed and distance joints and those that close
- * a loop stay equations between links.
+ * Positions are measured as the joint's own coordinate is (body 0 against body 1). Limits, damping and dry friction go
+ * over to the link; motors and springs stay rows on the joint's coordinate, without its equations. Spherical, fixed and
+ * distance joints and those that close a loop stay equations between links.
  *
- * Velocities that the joints do not allow are projected, nu = M^-1 sum J' (momentum of the bodies), which is what an impulse of the joints
- * would leave. Cost O(bodies + joints). */
+ * Velocities that the joints do not allow are projected, nu = M^-1 sum J' (momentum of the bodies), which is what an
+ * impulse of the joints would leave. Cost O(bodies + joints). */
 #include "model/articulated.h"
 #include "model/joints.h"
 #include "model/world.h"
@@ -31,15 +33,16 @@ typedef struct grower {
     int* link_of;      /* slot -> link in the robot it belongs to, -1: none yet */
     bool* taken;       /* joint */
     mor_link_def* links;
-    int* body;         /* link -> slot, -1: none */
-    int* source;       /* link -> joint */
-    mor_pose* pose;    /* link -> pose in the world */
+    int* body;      /* link -> slot, -1: none */
+    int* source;    /* link -> joint */
+    mor_pose* pose; /* link -> pose in the world */
     int link_count;
 } grower;
 
 static mor_joint* joint_at(const mor_world* w, int i) { return &((mor_joint*)w->joints.data)[i]; }
 
-/* The node of one side of a joint: a slot that can move, GROUND, or -2 for what no tree can hold: kinematic bodies and links of other robots. */
+/* The node of one side of a joint: a slot that can move, GROUND, or -2 for what no tree can hold: kinematic bodies and
+ * links of other robots. */
 static int node(const mor_world* w, int slot)
 {
     if (slot < 0) return GROUND;
@@ -51,7 +54,8 @@ static int node(const mor_world* w, int slot)
 static bool usable(const mor_joint* j)
 {
     mor_joint_kind k = j->def.kind;
-    return k == MOR_JOINT_REVOLUTE || k == MOR_JOINT_PRISMATIC || k == MOR_JOINT_CYLINDRICAL || k == MOR_JOINT_UNIVERSAL || k == MOR_JOINT_PLANAR;
+    return k == MOR_JOINT_REVOLUTE || k == MOR_JOINT_PRISMATIC || k == MOR_JOINT_CYLINDRICAL ||
+           k == MOR_JOINT_UNIVERSAL || k == MOR_JOINT_PLANAR;
 }
 
 /* One link more on `parent`, its joint frame and axis given in the world. */
@@ -100,23 +104,27 @@ static void attach(grower* g, int joint, int side, int parent)
     mor_pose at = { other.position, q };
     int last;
     switch (j->def.kind) {
-        case MOR_JOINT_PRISMATIC: last = add_link(g, parent, joint, at, MOR_PRISMATIC, z); break;
-        case MOR_JOINT_CYLINDRICAL:
-            last = add_link(g, parent, joint, at, MOR_PRISMATIC, z);
-            last = add_link(g, last, joint, at, MOR_REVOLUTE, z);
-            break;
-        case MOR_JOINT_PLANAR:
-            last = add_link(g, parent, joint, at, MOR_PRISMATIC, mor_scale(sign, mor_rotate(A.rotation, mor_v3(1, 0, 0))));
-            last = add_link(g, last, joint, at, MOR_PRISMATIC, mor_scale(sign, mor_rotate(A.rotation, mor_v3(0, 1, 0))));
-            last = add_link(g, last, joint, at, MOR_REVOLUTE, z);
-            break;
-        case MOR_JOINT_UNIVERSAL: { /* the axis of the parent's side first: that of the child's turns with the first link */
-            mor_vec3 y = mor_scale(sign, mor_rotate(B.rotation, mor_v3(0, 1, 0)));
-            last = add_link(g, parent, joint, at, MOR_REVOLUTE, side ? y : z);
-            last = add_link(g, last, joint, at, MOR_REVOLUTE, side ? z : y);
-            break;
-        }
-        default: last = add_link(g, parent, joint, at, MOR_REVOLUTE, z);
+    case MOR_JOINT_PRISMATIC:
+        last = add_link(g, parent, joint, at, MOR_PRISMATIC, z);
+        break;
+    case MOR_JOINT_CYLINDRICAL:
+        last = add_link(g, parent, joint, at, MOR_PRISMATIC, z);
+        last = add_link(g, last, joint, at, MOR_REVOLUTE, z);
+        break;
+    case MOR_JOINT_PLANAR:
+        last = add_link(g, parent, joint, at, MOR_PRISMATIC, mor_scale(sign, mor_rotate(A.rotation, mor_v3(1, 0, 0))));
+        last = add_link(g, last, joint, at, MOR_PRISMATIC, mor_scale(sign, mor_rotate(A.rotation, mor_v3(0, 1, 0))));
+        last = add_link(g, last, joint, at, MOR_REVOLUTE, z);
+        break;
+    case MOR_JOINT_UNIVERSAL: { /* the axis of the parent's side first: that of the child's turns with the first
+                                       link */
+        mor_vec3 y = mor_scale(sign, mor_rotate(B.rotation, mor_v3(0, 1, 0)));
+        last = add_link(g, parent, joint, at, MOR_REVOLUTE, side ? y : z);
+        last = add_link(g, last, joint, at, MOR_REVOLUTE, side ? z : y);
+        break;
+    }
+    default:
+        last = add_link(g, parent, joint, at, MOR_REVOLUTE, z);
     }
     be_body(g, last, slot, own.position);
     mor_link_def* l = &g->links[last];
@@ -135,12 +143,14 @@ static void grow(grower* g, int from)
         if (g->body[l] < 0) continue;
         for (int e = g->first[g->body[l]]; e >= 0; e = g->next[e]) {
             int joint = e / 2, child = 1 - e % 2, slot = node(g->w, joint_at(g->w, joint)->body[child]);
-            if (slot >= 0 && g->link_of[slot] < 0 && !g->taken[joint] && usable(joint_at(g->w, joint))) attach(g, joint, child, l);
+            if (slot >= 0 && g->link_of[slot] < 0 && !g->taken[joint] && usable(joint_at(g->w, joint)))
+                attach(g, joint, child, l);
         }
     }
 }
 
-/* Positions now: 0, but for joints whose frames did not agree when they were made. The joint frame is turned back by as much. */
+/* Positions now: 0, but for joints whose frames did not agree when they were made. The joint frame is turned back by as
+ * much. */
 static void present_positions(grower* g, double* s)
 {
     for (int i = 1; i < g->link_count; i++) {
@@ -151,12 +161,14 @@ static void present_positions(grower* g, double* s)
         if (!one || !mor_joint_free_row(g->w, j, &row)) continue;
         s[i - 1] = row.phi;
         mor_link_def* l = &g->links[i];
-        if (l->type == MOR_REVOLUTE) l->pose.rotation = mor_quat_mul(l->pose.rotation, mor_quat_axis_angle(l->axis, -row.phi));
+        if (l->type == MOR_REVOLUTE)
+            l->pose.rotation = mor_quat_mul(l->pose.rotation, mor_quat_axis_angle(l->axis, -row.phi));
     }
 }
 
 /* nu = M^-1 sum J' momentum */
-static bool present_velocities(const grower* g, const mor_robot_model* m, const mor_pose* base, const double* s, double* nu)
+static bool present_velocities(const grower* g, const mor_robot_model* m, const mor_pose* base, const double* s,
+                               double* nu)
 {
     mor_robot_work* work = mor_robot_work_create(m);
     double* momenta = calloc((size_t)m->link_count * 6 + (size_t)m->dof + 1, sizeof *momenta);
@@ -166,7 +178,8 @@ static bool present_velocities(const grower* g, const mor_robot_model* m, const 
     for (int i = 0; ok && i < m->link_count; i++) {
         if (g->body[i] < 0) continue;
         const mor_body* b = &g->w->bodies[g->body[i]];
-        mor_vec3 p = mor_scale(b->mass.mass, b->v), arm = mor_sub(b->x, mor_robot_link_pose(m, work, i).position), h = mor_add(b->L, mor_cross(arm, p));
+        mor_vec3 p = mor_scale(b->mass.mass, b->v), arm = mor_sub(b->x, mor_robot_link_pose(m, work, i).position),
+                 h = mor_add(b->L, mor_cross(arm, p));
         memcpy(momenta + 6 * i, (double[6]){ p.x, p.y, p.z, h.x, h.y, h.z }, 6 * sizeof(double));
     }
     if (ok) {
@@ -199,7 +212,11 @@ static mor_code finish(grower* g, bool floating, mor_error* error)
     d.nu = nu;
     d.self_collision = true;
     d.mimic = false;
-    if (model && !present_velocities(g, model, &d.pose, s, nu)) code = mor_fail(error, MOR_BAD_INPUT, "the tree of body '%s' has no velocities in minimal coordinates: a part that can move has no inertia", d.name);
+    if (model && !present_velocities(g, model, &d.pose, s, nu))
+        code = mor_fail(
+            error, MOR_BAD_INPUT,
+            "the tree of body '%s' has no velocities in minimal coordinates: a part that can move has no inertia",
+            d.name);
     if (code == MOR_OK && mor_world_adopt_robot(w, &d, g->body, error) < 0) code = MOR_BAD_INPUT;
     mor_robot_destroy(model);
     free(s);
@@ -261,7 +278,8 @@ int mor_world_articulate(mor_world* w, mor_error* error)
     mor_code code = integers && g.taken && g.links && g.pose ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
     int taken = -1;
     if (code != MOR_OK) goto done;
-    g.first = integers, g.link_of = g.first + bodies, g.next = g.link_of + bodies, g.body = g.next + 2 * joints, g.source = g.body + most;
+    g.first = integers, g.link_of = g.first + bodies, g.next = g.link_of + bodies, g.body = g.next + 2 * joints,
+    g.source = g.body + most;
     for (size_t i = 0; i < bodies; i++) g.first[i] = g.link_of[i] = -1;
     for (int e = 2 * (int)joints - 1; e >= 0; e--) { /* lists in the order of the joints */
         int slot = joint_at(w, e / 2)->body[e % 2];
@@ -272,7 +290,8 @@ int mor_world_articulate(mor_world* w, mor_error* error)
         for (int side = 0; code == MOR_OK && side < 2; side++) {
             mor_joint* j = joint_at(w, i);
             int slot = node(w, j->body[side]);
-            if (g.taken[i] || !usable(j) || node(w, j->body[1 - side]) != GROUND || slot < 0 || g.link_of[slot] >= 0) continue;
+            if (g.taken[i] || !usable(j) || node(w, j->body[1 - side]) != GROUND || slot < 0 || g.link_of[slot] >= 0)
+                continue;
             g.links[0] = mor_link_def_default();
             g.links[0].parent = -1;
             snprintf(g.links[0].name, sizeof g.links[0].name, "world");

@@ -44,22 +44,28 @@ static bool finite_pose(const mor_pose* p)
 
 static mor_code check_link(const mor_link_def* l, int i, int n, const bool* taken, mor_error* error)
 {
-    if (i == 0 && l->parent != -1) return mor_fail(error, MOR_BAD_INPUT, "link 0 '%s' is the base and has no parent", l->name);
+    if (i == 0 && l->parent != -1)
+        return mor_fail(error, MOR_BAD_INPUT, "link 0 '%s' is the base and has no parent", l->name);
     if (i > 0 && (l->parent < 0 || l->parent >= i))
         return mor_fail(error, MOR_BAD_INPUT, "link %d '%s' has parent %d; parents come first", i, l->name, l->parent);
     if (!isfinite(l->mass.mass) || l->mass.mass < 0.0)
-        return mor_fail(error, MOR_BAD_INPUT, "link '%s' has mass %g; give a number of kg that is not negative", l->name, l->mass.mass);
+        return mor_fail(error, MOR_BAD_INPUT, "link '%s' has mass %g; give a number of kg that is not negative",
+                        l->name, l->mass.mass);
     bool finite = finite3(l->mass.com);
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++) finite = finite && isfinite(l->mass.inertia.m[r][c]);
     if (!finite) return mor_fail(error, MOR_BAD_INPUT, "the mass properties of link '%s' are not finite", l->name);
     if (i == 0) return MOR_OK;
-    if (!finite_pose(&l->pose)) return mor_fail(error, MOR_BAD_INPUT, "the pose of joint '%s' is not finite", l->joint_name);
+    if (!finite_pose(&l->pose))
+        return mor_fail(error, MOR_BAD_INPUT, "the pose of joint '%s' is not finite", l->joint_name);
     if (!finite3(l->axis) || !(mor_norm(l->axis) > 1e-12))
         return mor_fail(error, MOR_BAD_INPUT, "joint '%s' has no axis", l->joint_name);
     if (l->joint < 0 || l->joint >= n || taken[l->joint])
-        return mor_fail(error, MOR_BAD_INPUT, "joint '%s' has number %d; joints number 0 to %d, each once", l->joint_name, l->joint, n - 1);
-    if (l->mimic >= n) return mor_fail(error, MOR_BAD_INPUT, "joint '%s' follows joint %d, which is not there", l->joint_name, l->mimic);
+        return mor_fail(error, MOR_BAD_INPUT, "joint '%s' has number %d; joints number 0 to %d, each once",
+                        l->joint_name, l->joint, n - 1);
+    if (l->mimic >= n)
+        return mor_fail(error, MOR_BAD_INPUT, "joint '%s' follows joint %d, which is not there", l->joint_name,
+                        l->mimic);
     return MOR_OK;
 }
 
@@ -98,8 +104,8 @@ static void fill_constants(mor_robot_model* m)
     }
 }
 
-mor_robot_model* mor_robot_create(const mor_link_def* links, int link_count, const mor_frame_def* frames, int frame_count,
-                                  bool floating, mor_error* error)
+mor_robot_model* mor_robot_create(const mor_link_def* links, int link_count, const mor_frame_def* frames,
+                                  int frame_count, bool floating, mor_error* error)
 {
     assert(link_count >= 0 && frame_count >= 0);
     if (link_count == 0) {
@@ -110,7 +116,12 @@ mor_robot_model* mor_robot_create(const mor_link_def* links, int link_count, con
     mor_robot_model* m = calloc(1, sizeof *m);
     bool* taken = calloc(n + 1, sizeof *taken);
     if (!m || !taken) goto no_memory;
-    *m = (mor_robot_model){ .link_count = link_count, .joint_count = (int)n, .dof = (int)dof, .frame_count = frame_count, .floating = floating, .references = 1 };
+    *m = (mor_robot_model){ .link_count = link_count,
+                            .joint_count = (int)n,
+                            .dof = (int)dof,
+                            .frame_count = frame_count,
+                            .floating = floating,
+                            .references = 1 };
     m->links = malloc((size_t)link_count * sizeof *m->links);
     m->constants = calloc((size_t)link_count, sizeof *m->constants);
     m->frames = malloc(((size_t)frame_count + 1) * sizeof *m->frames);
@@ -118,7 +129,8 @@ mor_robot_model* mor_robot_create(const mor_link_def* links, int link_count, con
     m->lambda = calloc(dof + 1, sizeof *m->lambda);
     m->sequence = calloc(dof + 1, sizeof *m->sequence);
     m->reflected = calloc(n + 1, sizeof *m->reflected);
-    if (!m->links || !m->constants || !m->frames || !m->link_of_joint || !m->lambda || !m->sequence || !m->reflected) goto no_memory;
+    if (!m->links || !m->constants || !m->frames || !m->link_of_joint || !m->lambda || !m->sequence || !m->reflected)
+        goto no_memory;
     for (int i = 0; i < link_count; i++) {
         if (check_link(&links[i], i, (int)n, taken, error) != MOR_OK) goto fail;
         if (i > 0) taken[links[i].joint] = true;
@@ -239,12 +251,14 @@ mor_code mor_robot_set_reflected(mor_robot_model* m, const double* diagonal, con
     int n = m->joint_count;
     for (int i = 0; diagonal && i < n; i++)
         if (!isfinite(diagonal[i]) || diagonal[i] < 0.0)
-            return mor_fail(error, MOR_BAD_INPUT, "reflected inertia %g of joint '%s' is not a number at least 0", diagonal[i],
-                            m->links[m->link_of_joint[i]].joint_name);
+            return mor_fail(error, MOR_BAD_INPUT, "reflected inertia %g of joint '%s' is not a number at least 0",
+                            diagonal[i], m->links[m->link_of_joint[i]].joint_name);
     for (int i = 0; matrix && i < n; i++)
         for (int j = 0; j <= i; j++)
-            if (!isfinite(matrix[i * n + j]) || !(fabs(matrix[i * n + j] - matrix[j * n + i]) <= 1e-9 * (fabs(matrix[i * n + i]) + fabs(matrix[j * n + j]))))
-                return mor_fail(error, MOR_BAD_INPUT, "the reflected inertia matrix is not symmetric at (%d, %d)", i + 1, j + 1);
+            if (!isfinite(matrix[i * n + j]) || !(fabs(matrix[i * n + j] - matrix[j * n + i]) <=
+                                                  1e-9 * (fabs(matrix[i * n + i]) + fabs(matrix[j * n + j]))))
+                return mor_fail(error, MOR_BAD_INPUT, "the reflected inertia matrix is not symmetric at (%d, %d)",
+                                i + 1, j + 1);
     double* coupling = NULL;
     if (matrix) {
         coupling = malloc(((size_t)n * (size_t)n + 1) * sizeof *coupling);
@@ -308,7 +322,8 @@ static mor_mat3 rotation(mor_vec3 a, double s)
                          { xz - sine * a.y, yz + sine * a.x, cosine + one_cos * a.z * a.z } } };
 }
 
-void mor_robot_update(const mor_robot_model* m, mor_robot_work* work, const mor_pose* base, const double* s, const double* nu)
+void mor_robot_update(const mor_robot_model* m, mor_robot_work* work, const mor_pose* base, const double* s,
+                      const double* nu)
 {
     int offset = mor_robot_offset(m);
     mor_link_state* b = &work->states[0];
@@ -318,7 +333,8 @@ void mor_robot_update(const mor_robot_model* m, mor_robot_work* work, const mor_
         b->v = mor_v3(nu[0], nu[1], nu[2]);
         b->w = mor_v3(nu[3], nu[4], nu[5]);
     }
-    b->body = (mor_rigid){ m->constants[0].body.m, mor_mul(&b->R, m->constants[0].body.c), mor_sym3_rotate(&b->R, &m->constants[0].body.I) };
+    b->body = (mor_rigid){ m->constants[0].body.m, mor_mul(&b->R, m->constants[0].body.c),
+                           mor_sym3_rotate(&b->R, &m->constants[0].body.I) };
     for (int i = 1; i < m->link_count; i++) {
         const mor_link_constant* c = &m->constants[i];
         const mor_link_state* p = &work->states[c->parent];

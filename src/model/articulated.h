@@ -12,19 +12,19 @@ typedef struct mor_link_constant {
     bool prismatic;
     mor_mat3 R; /* joint frame in the parent's link frame */
     mor_vec3 r;
-    mor_vec3 axis; /* link frame */
+    mor_vec3 axis;  /* link frame */
     mor_rigid body; /* link axes, about the link's origin */
 } mor_link_constant;
 
 /* What they write. */
 typedef struct mor_link_state {
-    mor_mat3 R;    /* link to world */
-    mor_vec3 p;    /* origin */
-    mor_vec3 r;    /* from the parent's origin, world axes */
-    mor_vec3 axis; /* world */
-    mor_vec3 v, w; /* of the origin; angular */
+    mor_mat3 R;              /* link to world */
+    mor_vec3 p;              /* origin */
+    mor_vec3 r;              /* from the parent's origin, world axes */
+    mor_vec3 axis;           /* world */
+    mor_vec3 v, w;           /* of the origin; angular */
     mor_vec3 bias_v, bias_w; /* acceleration over the joint at qdd = 0, beyond rigid motion with the parent */
-    mor_rigid body; /* world axes, about the origin */
+    mor_rigid body;          /* world axes, about the origin */
 } mor_link_state;
 
 /* Left by the articulated-body algorithm for mor_robot_solve. */
@@ -44,29 +44,30 @@ struct mor_robot_model {
     mor_frame_def* frames;
     mor_link_shape* shapes;
     int* link_of_joint;
-    int* lambda;   /* dof -> the dof it moves on, -1: none; the branch structure of M */
-    int* sequence; /* dofs, carriers first */
+    int* lambda;       /* dof -> the dof it moves on, -1: none; the branch structure of M */
+    int* sequence;     /* dofs, carriers first */
     double* reflected; /* n: diagonal */
     double* coupling;  /* n x n, or NULL */
-    bool path_coupling; /* it couples joints of one path to the base only, where M has entries anyway: L'DL without fill */
+    /* it couples joints of one path to the base only, where M has entries anyway: L'DL without fill */
+    bool path_coupling;
 };
 
 struct mor_robot_work {
     int link_count;
     mor_link_state* states;
     mor_link_factor* factors;
-    mor_vec3 *a, *b;   /* per link: linear and angular accelerations */
-    mor_vec3 *f, *n;   /* per link: forces and moments */
+    mor_vec3 *a, *b; /* per link: linear and angular accelerations */
+    mor_vec3 *f, *n; /* per link: forces and moments */
     mor_rigid* composite;
-    double* joint;     /* per link: joint velocities, then joint forces of a sweep */
+    double* joint; /* per link: joint velocities, then joint forces of a sweep */
     double* u;
     double base_L[36]; /* Cholesky factor of the base's articulated inertia */
     double* dense;     /* dof^2: M and its Cholesky factor, only with a reflected inertia matrix */
     double* vector;    /* dof */
 };
 
-/* x := M^-1 x for eight right-hand sides, x[8 dof + side], that are zero off the path from `link` to the base: the six velocities of a point
- * of the link and two to spare. With the factor of mor_robot_factor. */
+/* x := M^-1 x for eight right-hand sides, x[8 dof + side], that are zero off the path from `link` to the base: the six
+ * velocities of a point of the link and two to spare. With the factor of mor_robot_factor. */
 void mor_robot_factor_solve8(const mor_robot_model* model, const double* LDL, int link, double* x);
 
 /* What mor_robot_update wrote, from one work space to another. */
@@ -75,7 +76,8 @@ void mor_robot_copy_state(const mor_robot_model* model, const mor_robot_work* fr
 /* The outward half of inverse dynamics: a and b of the work space. */
 void mor_robot_accelerations(const mor_robot_model* model, mor_robot_work* work, mor_vec3 gravity, const double* nudot);
 /* Inverse dynamics at rest in the positions of `at`: only the forces of `scratch` are written. */
-void mor_robot_statics(const mor_robot_model* model, const mor_robot_work* at, mor_robot_work* scratch, mor_vec3 gravity, const double* wrenches, double* out);
+void mor_robot_statics(const mor_robot_model* model, const mor_robot_work* at, mor_robot_work* scratch,
+                       mor_vec3 gravity, const double* wrenches, double* out);
 
 static inline int mor_robot_offset(const mor_robot_model* m) { return m->floating ? 6 : 0; }
 

@@ -27,7 +27,8 @@
 /* -------------------------------------------------------------------------- inverse dynamics */
 
 /* v' and w' of the base, and of a link from its parent's. */
-static inline void accelerate_base(const mor_robot_model* m, mor_robot_work* work, mor_vec3 gravity, const double* nudot)
+static inline void accelerate_base(const mor_robot_model* m, mor_robot_work* work, mor_vec3 gravity,
+                                   const double* nudot)
 {
     work->a[0] = mor_neg(gravity);
     work->b[0] = mor_v3(0, 0, 0);
@@ -49,7 +50,8 @@ static inline void accelerate_link(const mor_robot_model* m, mor_robot_work* wor
 }
 
 /* What the links' f and n, which are summed up here, ask of joints and base. */
-static inline void gather_inwards(const mor_robot_model* m, const mor_link_state* states, mor_vec3* f, mor_vec3* n, double* out)
+static inline void gather_inwards(const mor_robot_model* m, const mor_link_state* states, mor_vec3* f, mor_vec3* n,
+                                  double* out)
 {
     for (int i = m->link_count - 1; i > 0; i--) {
         const mor_link_constant* c = &m->constants[i];
@@ -84,7 +86,8 @@ void mor_robot_inverse_dynamics(const mor_robot_model* m, mor_robot_work* work, 
     if (!nudot) return;
     for (int j = 0; j < m->joint_count; j++) {
         out[offset + j] += m->reflected[j] * nudot[offset + j];
-        for (int k = 0; m->coupling && k < m->joint_count; k++) out[offset + j] += m->coupling[j * m->joint_count + k] * nudot[offset + k];
+        for (int k = 0; m->coupling && k < m->joint_count; k++)
+            out[offset + j] += m->coupling[j * m->joint_count + k] * nudot[offset + k];
     }
 }
 
@@ -94,7 +97,8 @@ void mor_robot_accelerations(const mor_robot_model* m, mor_robot_work* work, mor
     for (int i = 1; i < m->link_count; i++) accelerate_link(m, work, i, nudot);
 }
 
-void mor_robot_statics(const mor_robot_model* m, const mor_robot_work* at, mor_robot_work* scratch, mor_vec3 gravity, const double* wrenches, double* out)
+void mor_robot_statics(const mor_robot_model* m, const mor_robot_work* at, mor_robot_work* scratch, mor_vec3 gravity,
+                       const double* wrenches, double* out)
 {
     mor_vec3 *f = scratch->f, *n = scratch->n;
     for (int i = 0; i < m->link_count; i++) {
@@ -166,7 +170,8 @@ static bool factor(const mor_robot_model* m, mor_robot_work* work, const double*
 
 /* Solves with the factor: link forces (f, n) in the work space are what the links need beyond f_joint;
  * `bias` adds the velocity products of the joints; a0 is the acceleration of a fixed base. */
-static void sweep(const mor_robot_model* m, mor_robot_work* work, const double* joint_forces, bool bias, mor_vec3 a0, double* x)
+static void sweep(const mor_robot_model* m, mor_robot_work* work, const double* joint_forces, bool bias, mor_vec3 a0,
+                  double* x)
 {
     mor_vec3 *a = work->a, *b = work->b, *f = work->f, *n = work->n;
     for (int i = m->link_count - 1; i > 0; i--) {
@@ -214,8 +219,8 @@ static void sweep(const mor_robot_model* m, mor_robot_work* work, const double* 
 }
 
 /* With a reflected inertia matrix: M dense, Cholesky. */
-static bool forward_dense(const mor_robot_model* m, mor_robot_work* work, mor_vec3 gravity, const double* f, const double* wrenches,
-                          const double* extra, double* nudot)
+static bool forward_dense(const mor_robot_model* m, mor_robot_work* work, mor_vec3 gravity, const double* f,
+                          const double* wrenches, const double* extra, double* nudot)
 {
     int N = m->dof, offset = mor_robot_offset(m);
     mor_robot_inverse_dynamics(m, work, gravity, NULL, wrenches, work->vector);

@@ -20,8 +20,7 @@ static mor_quat quaternion(const mor_mat3* R)
         q = (mor_quat){ m[2][1] - m[1][2], 1.0 + 2.0 * m[0][0] - t, m[1][0] + m[0][1], m[0][2] + m[2][0] };
     else if (m[1][1] >= m[2][2])
         q = (mor_quat){ m[0][2] - m[2][0], m[1][0] + m[0][1], 1.0 + 2.0 * m[1][1] - t, m[2][1] + m[1][2] };
-    else
-        q = (mor_quat){ m[1][0] - m[0][1], m[0][2] + m[2][0], m[2][1] + m[1][2], 1.0 + 2.0 * m[2][2] - t };
+    else q = (mor_quat){ m[1][0] - m[0][1], m[0][2] + m[2][0], m[2][1] + m[1][2], 1.0 + 2.0 * m[2][2] - t };
     return mor_quat_normalize(q);
 }
 
@@ -103,7 +102,8 @@ void mor_robot_frame_bias(const mor_robot_model* m, const mor_robot_work* work, 
     memcpy(bias, (double[6]){ a.x, a.y, a.z, b.x, b.y, b.z }, 6 * sizeof(double));
 }
 
-void mor_robot_point_row(const mor_robot_model* m, const mor_robot_work* work, int link, mor_vec3 x, mor_vec3 d, double* c)
+void mor_robot_point_row(const mor_robot_model* m, const mor_robot_work* work, int link, mor_vec3 x, mor_vec3 d,
+                         double* c)
 {
     assert(link >= 0 && link < m->link_count);
     memset(c, 0, (size_t)m->dof * sizeof *c);

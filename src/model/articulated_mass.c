@@ -66,7 +66,8 @@ void mor_robot_mass_matrix(const mor_robot_model* m, mor_robot_work* work, doubl
     }
     for (int i = 0; i < m->joint_count; i++) {
         M[(offset + i) * (N + 1)] += m->reflected[i];
-        for (int j = 0; m->coupling && j < m->joint_count; j++) M[(offset + i) * N + offset + j] += m->coupling[i * m->joint_count + j];
+        for (int j = 0; m->coupling && j < m->joint_count; j++)
+            M[(offset + i) * N + offset + j] += m->coupling[i * m->joint_count + j];
     }
 }
 
@@ -84,7 +85,8 @@ bool mor_robot_factor(const mor_robot_model* m, double* M)
             for (int j = i; j >= base; j = m->lambda[j]) row[j] -= a * own[j];
             if (base) { /* the base's six are neighbours */
                 mor_two f = { a, a };
-                MOR_TWO_TO(row) -= f * MOR_TWO_AT(own), MOR_TWO_TO(row + 2) -= f * MOR_TWO_AT(own + 2), MOR_TWO_TO(row + 4) -= f * MOR_TWO_AT(own + 4);
+                MOR_TWO_TO(row) -= f * MOR_TWO_AT(own), MOR_TWO_TO(row + 2) -= f * MOR_TWO_AT(own + 2),
+                    MOR_TWO_TO(row + 4) -= f * MOR_TWO_AT(own + 4);
             }
             own[i] = a;
         }
@@ -101,7 +103,7 @@ void mor_robot_factor_solve(const mor_robot_model* m, const double* L, double* x
 {
     int N = m->dof, base = m->floating ? 6 : 0;
     const int* lambda = m->lambda;
-    mor_two a = { 0, 0 }, b = a, c = a; /* what the joints take from the base's six */
+    mor_two a = { 0, 0 }, b = a, c = a;   /* what the joints take from the base's six */
     for (int s = N - 1; s >= base; s--) { /* L' y = x */
         int k = m->sequence[s];
         const double *row = L + k * N, y = x[k];
@@ -163,4 +165,5 @@ MOR_ALWAYS_INLINE void mor_robot_factor_solve8_body(const mor_robot_model* m, co
     }
 }
 
-MOR_WIDE_VOID(extern, mor_robot_factor_solve8, (const mor_robot_model* m, const double* L, int link, double* x), (m, L, link, x))
+MOR_WIDE_VOID(extern, mor_robot_factor_solve8, (const mor_robot_model* m, const double* L, int link, double* x),
+              (m, L, link, x))

@@ -111,7 +111,8 @@ static mor_code check_definition(const mor_world* w, const mor_body_def* def, mo
     double n = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
     if (!finite3(def->pose.position) || !isfinite(n))
         return mor_fail(error, MOR_BAD_INPUT, "the pose has a number that is not finite");
-    if (!(n > 1e-12)) return mor_fail(error, MOR_BAD_INPUT, "the orientation is a zero quaternion; [1, 0, 0, 0] means not turned");
+    if (!(n > 1e-12))
+        return mor_fail(error, MOR_BAD_INPUT, "the orientation is a zero quaternion; [1, 0, 0, 0] means not turned");
     if (!finite3(def->velocity) || !finite3(def->angular_velocity) || !finite3(def->surface_velocity))
         return mor_fail(error, MOR_BAD_INPUT, "a velocity is not finite");
     if (def->material < 0 || def->material >= w->material_count)
@@ -121,7 +122,8 @@ static mor_code check_definition(const mor_world* w, const mor_body_def* def, mo
         if (def->shapes[i].material >= w->material_count)
             return mor_fail(error, MOR_BAD_INPUT, "there is no material number %d", def->shapes[i].material);
         if (g->dimension != w->dimension)
-            return mor_fail(error, MOR_BAD_INPUT, "shape '%s' is %d-D but the world is %d-D", g->label, g->dimension, w->dimension);
+            return mor_fail(error, MOR_BAD_INPUT, "shape '%s' is %d-D but the world is %d-D", g->label, g->dimension,
+                            w->dimension);
         if (def->kind != MOR_FIXED && (g->kind == MOR_PLANE || g->kind == MOR_CHAIN))
             return mor_fail(error, MOR_BAD_INPUT, "a %s has no mass and cannot move; make the body fixed", g->label);
     }
@@ -134,8 +136,7 @@ static mor_code check_inertia(const mor_world* w, mor_body* b, const mor_tree_ki
     if (tree == &mor_tree_particle) return MOR_OK;
     if (w->dimension == 2) {
         double I = b->mass.inertia.m[2][2];
-        if (!(I > 0.0) || !isfinite(I))
-            return mor_fail(error, MOR_BAD_INPUT, "inertia %g about z is not positive", I);
+        if (!(I > 0.0) || !isfinite(I)) return mor_fail(error, MOR_BAD_INPUT, "inertia %g about z is not positive", I);
         return MOR_OK;
     }
     mor_code code = mor_mass_check(&b->mass, error);
@@ -199,7 +200,9 @@ mor_body_id mor_world_add_body(mor_world* w, const mor_body_def* def, mor_error*
     const mor_body_id none = { 0, 0 };
     if (check_definition(w, def, error) != MOR_OK) return none;
 
-    mor_body b = { .alive = true, .kind = def->kind, .material = def->material, .tree = -1, .shape_count = def->shape_count };
+    mor_body b = {
+        .alive = true, .kind = def->kind, .material = def->material, .tree = -1, .shape_count = def->shape_count
+    };
     const mor_tree_kind* tree = choose_tree(w, def);
     if (def->kind == MOR_DYNAMIC) {
         if (body_mass(w, def, &b.mass, error) != MOR_OK || check_inertia(w, &b, tree, error) != MOR_OK) return none;
@@ -221,7 +224,8 @@ mor_body_id mor_world_add_body(mor_world* w, const mor_body_def* def, mor_error*
     }
     int slot = mor_world_place_body(w, def, b);
     if (slot < 0) goto no_memory;
-    if (def->kind == MOR_DYNAMIC) w->trees[w->tree_count++] = (mor_tree){ .kind = tree, .body = slot, .dof = tree->dof };
+    if (def->kind == MOR_DYNAMIC)
+        w->trees[w->tree_count++] = (mor_tree){ .kind = tree, .body = slot, .dof = tree->dof };
     return (mor_body_id){ (uint32_t)slot + 1, w->bodies[slot].generation };
 
 no_memory:
@@ -335,10 +339,7 @@ int mor_body_index(const mor_world* w, mor_body_id id)
     return w->order_of[id.index1 - 1];
 }
 
-mor_pose mor_body_pose(const mor_body* b)
-{
-    return (mor_pose){ mor_sub(b->x, mor_rotate(b->q, b->mass.com)), b->q };
-}
+mor_pose mor_body_pose(const mor_body* b) { return (mor_pose){ mor_sub(b->x, mor_rotate(b->q, b->mass.com)), b->q }; }
 
 mor_pose mor_body_shape_pose(const mor_body* b, int shape)
 {

@@ -4,8 +4,9 @@
  *
  *     nu_free = nu + h (M + h D)^-1 (f - D nu - h(q, nu)),   M^-1 c of a row c by Cholesky
  *
- * A row of direction d at the point x of a link with origin o and Jacobian J = [J_v; J_w] is J_v'd + J_w'((x - o) x d). Cost: a dense
- * factorisation of M per step, O(N^3), and O(N^2) per row: use the built-in algorithms unless you want to compare. */
+ * A row of direction d at the point x of a link with origin o and Jacobian J = [J_v; J_w] is J_v'd + J_w'((x - o) x d).
+ * Cost: a dense factorisation of M per step, O(N^3), and O(N^2) per row: use the built-in algorithms unless you want to
+ * compare. */
 #include "model/dynamics.h"
 
 #include "linalg/dense.h"
@@ -16,7 +17,9 @@
 bool mor_dynamics_take(mor_robot* r, const mor_dynamics* d, mor_error* error)
 {
     if (!d->update || !d->mass || !d->bias || !d->link_pose || !d->link_jacobian || !d->link_bias)
-        return mor_fail(error, MOR_BAD_INPUT, "the dynamics table '%s' of robot '%s' has an empty entry", d->name ? d->name : "?", r->name), false;
+        return mor_fail(error, MOR_BAD_INPUT, "the dynamics table '%s' of robot '%s' has an empty entry",
+                        d->name ? d->name : "?", r->name),
+               false;
     size_t N = (size_t)mor_robot_dof(r->model);
     r->jacobian = malloc((6 * N + 1) * sizeof *r->jacobian);
     if (!r->jacobian) return mor_fail(error, MOR_SYSTEM, "out of memory"), false;
@@ -34,7 +37,8 @@ static void plugged_row(const mor_tree* t, const mor_body* b, mor_vec3 r, mor_ve
     mor_vec3 m = mor_cross(mor_sub(mor_add(b->x, r), pose.position), d);
     const double* J = robot->jacobian;
     for (int k = 0; k < N; k++)
-        c[k] = sign * (d.x * J[k] + d.y * J[N + k] + d.z * J[2 * N + k] + m.x * J[3 * N + k] + m.y * J[4 * N + k] + m.z * J[5 * N + k]);
+        c[k] = sign * (d.x * J[k] + d.y * J[N + k] + d.z * J[2 * N + k] + m.x * J[3 * N + k] + m.y * J[4 * N + k] +
+                       m.z * J[5 * N + k]);
 }
 
 static void plugged_spin(const mor_tree* t, const mor_body* b, mor_vec3 d, double sign, double* c)
@@ -125,5 +129,15 @@ void mor_dynamics_write_bodies(mor_world* w, const mor_robot* r)
     }
 }
 
-const mor_tree_kind mor_tree_plugged = { "robot of another library", 0, plugged_prepare, plugged_row, plugged_spin, mor_robot_advance_state,
-                                         mor_robot_correct_state, plugged_respond, plugged_fill, plugged_acceleration, NULL, NULL };
+const mor_tree_kind mor_tree_plugged = { "robot of another library",
+                                         0,
+                                         plugged_prepare,
+                                         plugged_row,
+                                         plugged_spin,
+                                         mor_robot_advance_state,
+                                         mor_robot_correct_state,
+                                         plugged_respond,
+                                         plugged_fill,
+                                         plugged_acceleration,
+                                         NULL,
+                                         NULL };

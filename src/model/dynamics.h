@@ -13,7 +13,8 @@ void mor_dynamics_write_bodies(mor_world* world, const mor_robot* robot);
 /* Forces on links and joints as one generalised force, in robot->force (robots.c). */
 void mor_robot_gather_forces(const mor_world* world, mor_robot* robot);
 /* The integration of robots (robots.c), shared by both kinds. */
-void mor_robot_advance_state(mor_world* world, const mor_tree* tree, const double* nu_free, const double* nu, const double* mass);
+void mor_robot_advance_state(mor_world* world, const mor_tree* tree, const double* nu_free, const double* nu,
+                             const double* mass);
 void mor_robot_correct_state(mor_world* world, const mor_tree* tree, const double* delta, bool velocity);
 
 #endif

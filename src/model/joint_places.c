@@ -18,7 +18,10 @@ static mor_vec3 in_body(const mor_world* w, int slot, const mor_link_def* link, 
 }
 
 /* Of a joint made of several links only the last has a body and is told, where the others stand at 0. */
-static bool shown(const mor_robot* r, int link) { return mor_robot_link(r->model, link)->parent >= 0 && r->bodies[link] >= 0; }
+static bool shown(const mor_robot* r, int link)
+{
+    return mor_robot_link(r->model, link)->parent >= 0 && r->bodies[link] >= 0;
+}
 
 static int robot_places(const mor_world* w, int robot, mor_joint_place* list)
 {
@@ -35,7 +38,8 @@ static int robot_places(const mor_world* w, int robot, mor_joint_place* list)
         snprintf(p->name, sizeof p->name, "%s/%s", mor_world_robot_name(w, robot), link->joint_name);
         int parent = link->parent;
         mor_pose at = link->pose;
-        for (; (above = mor_robot_link(model, parent))->parent >= 0 && bodies[parent] < 0; parent = above->parent) at = mor_pose_mul(&above->pose, &at);
+        for (; (above = mor_robot_link(model, parent))->parent >= 0 && bodies[parent] < 0; parent = above->parent)
+            at = mor_pose_mul(&above->pose, &at);
         p->body[0] = order_of(w, bodies[parent]);
         p->body[1] = order_of(w, bodies[i]);
         p->point[0] = in_body(w, bodies[parent], above, at.position);

@@ -23,18 +23,19 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char* const names[MOR_JOINT_KINDS] = { "fixed",     "revolute",  "prismatic", "cylindrical",
-                                                    "spherical", "universal", "planar",    "distance",
-                                                    "free" };
+static const char* const names[MOR_JOINT_KINDS] = { "fixed",     "revolute", "prismatic", "cylindrical", "spherical",
+                                                    "universal", "planar",   "distance",  "free" };
 
-const char* mor_joint_kind_name(mor_joint_kind kind)
-{
-    return (unsigned)kind < MOR_JOINT_KINDS ? names[kind] : NULL;
-}
+const char* mor_joint_kind_name(mor_joint_kind kind) { return (unsigned)kind < MOR_JOINT_KINDS ? names[kind] : NULL; }
 
 mor_joint_def mor_joint_def_default(void)
 {
-    return (mor_joint_def){ .kind = MOR_JOINT_REVOLUTE, .axis = { 0, 0, 1 }, .axis2 = { 1, 0, 0 }, .length = -1.0, .lower = -INFINITY, .upper = INFINITY };
+    return (mor_joint_def){ .kind = MOR_JOINT_REVOLUTE,
+                            .axis = { 0, 0, 1 },
+                            .axis2 = { 1, 0, 0 },
+                            .length = -1.0,
+                            .lower = -INFINITY,
+                            .upper = INFINITY };
 }
 
 mor_pose mor_joint_frame(const mor_world* w, const mor_joint* j, int side)
@@ -82,7 +83,8 @@ int mor_joint_equations(const mor_world* w, const mor_joint* j, mor_joint_row ro
         for (int i = 0; i < 3; i++) rows[n++] = (mor_joint_row){ false, world[i], middle, mor_axis(d, i) };
     }
     if (k == MOR_JOINT_FIXED || k == MOR_JOINT_PRISMATIC) {
-        mor_quat e = mor_quat_mul(mor_quat_conj(A.rotation), B.rotation); /* in A's axes: a light part that turns about one of them has a row of its own */
+        /* in A's axes: a light part that turns about one of them has a row of its own */
+        mor_quat e = mor_quat_mul(mor_quat_conj(A.rotation), B.rotation);
         double s = e.w < 0.0 ? -2.0 : 2.0;
         double v[3] = { s * e.x, s * e.y, s * e.z };
         for (int i = 0; i < 3; i++) rows[n++] = (mor_joint_row){ true, ea[i], middle, v[i] };
@@ -125,14 +127,17 @@ static mor_quat frame_of(mor_vec3 z, mor_vec3 along)
     mor_tangents(z, along, &x, &y);
     mor_mat3 R = { { { x.x, y.x, z.x }, { x.y, y.y, z.y }, { x.z, y.z, z.z } } };
     /* from the matrix by its four candidates, the largest first (Shepperd 1978) */
-    double c[4] = { 1 + R.m[0][0] + R.m[1][1] + R.m[2][2], 1 + R.m[0][0] - R.m[1][1] - R.m[2][2], 1 - R.m[0][0] + R.m[1][1] - R.m[2][2],
-                    1 - R.m[0][0] - R.m[1][1] + R.m[2][2] };
+    double c[4] = { 1 + R.m[0][0] + R.m[1][1] + R.m[2][2], 1 + R.m[0][0] - R.m[1][1] - R.m[2][2],
+                    1 - R.m[0][0] + R.m[1][1] - R.m[2][2], 1 - R.m[0][0] - R.m[1][1] + R.m[2][2] };
     int k = 0;
     for (int i = 1; i < 4; i++)
         if (c[i] > c[k]) k = i;
     double a = R.m[2][1] - R.m[1][2], b = R.m[0][2] - R.m[2][0], d = R.m[1][0] - R.m[0][1];
     double p = R.m[1][0] + R.m[0][1], q = R.m[0][2] + R.m[2][0], r = R.m[2][1] + R.m[1][2];
-    mor_quat out = k == 0 ? (mor_quat){ c[0], a, b, d } : k == 1 ? (mor_quat){ a, c[1], p, q } : k == 2 ? (mor_quat){ b, p, c[2], r } : (mor_quat){ d, q, r, c[3] };
+    mor_quat out = k == 0   ? (mor_quat){ c[0], a, b, d }
+                   : k == 1 ? (mor_quat){ a, c[1], p, q }
+                   : k == 2 ? (mor_quat){ b, p, c[2], r }
+                            : (mor_quat){ d, q, r, c[3] };
     return mor_quat_normalize(out);
 }
 
@@ -140,32 +145,44 @@ static bool finite3(mor_vec3 v) { return isfinite(v.x) && isfinite(v.y) && isfin
 
 static mor_code check(const mor_world* w, const mor_joint_def* d, mor_error* error)
 {
-    if ((unsigned)d->kind >= MOR_JOINT_KINDS) return mor_fail(error, MOR_BAD_INPUT, "there is no joint of kind %d", (int)d->kind);
+    if ((unsigned)d->kind >= MOR_JOINT_KINDS)
+        return mor_fail(error, MOR_BAD_INPUT, "there is no joint of kind %d", (int)d->kind);
     if (w->dimension != 3) return mor_fail(error, MOR_BAD_INPUT, "joints need a 3-D world");
     for (int i = 0; i < 2; i++)
-        if (d->body[i].index1 && !mor_body_valid(w, d->body[i])) return mor_fail(error, MOR_BAD_INPUT, "a body of joint '%s' is not there", d->name);
-    if (d->body[0].index1 == d->body[1].index1) return mor_fail(error, MOR_BAD_INPUT, "joint '%s' connects a body with itself", d->name);
-    if (!finite3(d->point[0]) || !finite3(d->point[1])) return mor_fail(error, MOR_BAD_INPUT, "the point of joint '%s' is not finite", d->name);
+        if (d->body[i].index1 && !mor_body_valid(w, d->body[i]))
+            return mor_fail(error, MOR_BAD_INPUT, "a body of joint '%s' is not there", d->name);
+    if (d->body[0].index1 == d->body[1].index1)
+        return mor_fail(error, MOR_BAD_INPUT, "joint '%s' connects a body with itself", d->name);
+    if (!finite3(d->point[0]) || !finite3(d->point[1]))
+        return mor_fail(error, MOR_BAD_INPUT, "the point of joint '%s' is not finite", d->name);
     for (int i = 0; d->framed && i < 2; i++) {
         mor_quat q = d->rotation[i];
         double size = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
-        if (!isfinite(size) || !(size > 1e-12)) return mor_fail(error, MOR_BAD_INPUT, "an orientation of joint '%s' is not a rotation", d->name);
+        if (!isfinite(size) || !(size > 1e-12))
+            return mor_fail(error, MOR_BAD_INPUT, "an orientation of joint '%s' is not a rotation", d->name);
     }
-    bool axis = !d->framed && d->kind != MOR_JOINT_FREE && d->kind != MOR_JOINT_FIXED && d->kind != MOR_JOINT_SPHERICAL && d->kind != MOR_JOINT_DISTANCE;
+    bool axis = !d->framed && d->kind != MOR_JOINT_FREE && d->kind != MOR_JOINT_FIXED &&
+                d->kind != MOR_JOINT_SPHERICAL && d->kind != MOR_JOINT_DISTANCE;
     if (axis && (!finite3(d->axis) || !(mor_norm(d->axis) > 1e-9)))
-        return mor_fail(error, MOR_BAD_INPUT, "the axis of joint '%s' has no length; give a direction such as [0, 0, 1]", d->name);
+        return mor_fail(error, MOR_BAD_INPUT,
+                        "the axis of joint '%s' has no length; give a direction such as [0, 0, 1]", d->name);
     if (d->kind == MOR_JOINT_UNIVERSAL && !d->framed) {
         double s = mor_norm(d->axis) * mor_norm(d->axis2);
         if (!finite3(d->axis2) || !(s > 1e-18) || !(fabs(mor_dot(d->axis, d->axis2)) < 1e-6 * s))
             return mor_fail(error, MOR_BAD_INPUT, "axis2 of the universal joint '%s' is not across its axis", d->name);
     }
-    if (!(d->lower <= d->upper)) return mor_fail(error, MOR_BAD_INPUT, "joint '%s' has the lower limit %g above the upper limit %g", d->name, d->lower, d->upper);
-    if (!(d->damping >= 0.0) || !(d->friction >= 0.0) || !(d->stiffness >= 0.0) || !(d->motor_force >= 0.0) || !isfinite(d->motor_speed) || !isfinite(d->rest))
-        return mor_fail(error, MOR_BAD_INPUT, "damping, friction, stiffness and motor force of joint '%s' are at least 0", d->name);
+    if (!(d->lower <= d->upper))
+        return mor_fail(error, MOR_BAD_INPUT, "joint '%s' has the lower limit %g above the upper limit %g", d->name,
+                        d->lower, d->upper);
+    if (!(d->damping >= 0.0) || !(d->friction >= 0.0) || !(d->stiffness >= 0.0) || !(d->motor_force >= 0.0) ||
+        !isfinite(d->motor_speed) || !isfinite(d->rest))
+        return mor_fail(error, MOR_BAD_INPUT,
+                        "damping, friction, stiffness and motor force of joint '%s' are at least 0", d->name);
     bool dynamic = false;
     for (int i = 0; i < 2; i++) dynamic = dynamic || (d->body[i].index1 && w->bodies[d->body[i].index1 - 1].tree >= 0);
     if (!dynamic) return mor_fail(error, MOR_BAD_INPUT, "joint '%s' connects nothing that moves freely", d->name);
-    if (d->kind == MOR_JOINT_DISTANCE && d->length == 0.0) return mor_fail(error, MOR_BAD_INPUT, "joint '%s' keeps the distance 0; use a spherical joint", d->name);
+    if (d->kind == MOR_JOINT_DISTANCE && d->length == 0.0)
+        return mor_fail(error, MOR_BAD_INPUT, "joint '%s' keeps the distance 0; use a spherical joint", d->name);
     return MOR_OK;
 }
 
@@ -176,8 +193,9 @@ int mor_world_add_joint(mor_world* w, const mor_joint_def* def, mor_error* error
         mor_fail(error, MOR_SYSTEM, "out of memory");
         return -1;
     }
-    bool spring = (def->stiffness > 0.0 || def->damping > 0.0) &&
-                  (def->kind == MOR_JOINT_REVOLUTE || def->kind == MOR_JOINT_PRISMATIC || def->kind == MOR_JOINT_DISTANCE);
+    bool spring =
+        (def->stiffness > 0.0 || def->damping > 0.0) &&
+        (def->kind == MOR_JOINT_REVOLUTE || def->kind == MOR_JOINT_PRISMATIC || def->kind == MOR_JOINT_DISTANCE);
     if (spring && !mor_world_reserve_tree(w)) {
         mor_fail(error, MOR_SYSTEM, "out of memory");
         return -1;
@@ -209,11 +227,14 @@ int mor_world_add_joint(mor_world* w, const mor_joint_def* def, mor_error* error
     }
     if (j.body[0] >= 0 && j.body[1] >= 0) mor_world_ignore_pair(w, def->body[0], def->body[1]);
     mor_joint_row row;
-    if (isfinite(def->lower) && isfinite(def->upper)) j.coordinate = 0.5 * (def->lower + def->upper); /* the turn the limits speak of */
+    /* the turn the limits speak of */
+    if (isfinite(def->lower) && isfinite(def->upper)) j.coordinate = 0.5 * (def->lower + def->upper);
     if (mor_joint_free_row(w, &j, &row)) j.coordinate = row.phi;
     if (spring) {
         j.spring = w->tree_count;
-        w->trees[w->tree_count++] = (mor_tree){ .kind = &mor_tree_spring, .body = -1, .dof = 1, .stiffness = def->stiffness, .damping = def->damping };
+        w->trees[w->tree_count++] = (mor_tree){
+            .kind = &mor_tree_spring, .body = -1, .dof = 1, .stiffness = def->stiffness, .damping = def->damping
+        };
     }
     ((mor_joint*)w->joints.data)[w->joints.count] = j;
     return w->joints.count++;

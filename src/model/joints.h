@@ -18,8 +18,8 @@ mor_pose mor_joint_frame(const mor_world* world, const mor_joint* joint, int sid
 int mor_joint_equations(const mor_world* world, const mor_joint* joint, mor_joint_row rows[6]);
 /* A distance joint with a spring or damper: it has no equations, but a free coordinate. */
 bool mor_joint_soft(const mor_joint* joint);
-/* The free coordinate of a revolute or prismatic joint or a soft distance (phi holds it, angles unwound near `joint->coordinate`);
- * false for other kinds. */
+/* The free coordinate of a revolute or prismatic joint or a soft distance (phi holds it, angles unwound near
+ * `joint->coordinate`); false for other kinds. */
 bool mor_joint_free_row(const mor_world* world, const mor_joint* joint, mor_joint_row* row);
 
 #endif

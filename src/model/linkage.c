@@ -1,12 +1,13 @@
 /* A robot in maximal coordinates: every link a free body, every joint a set of equations.
  *
- * The joint frames A on the parent, B on the link have z along the joint's axis a and agree at s = 0: with F the rotation
- * that takes z to a and (R_J, r_J) the joint frame in the parent,
+ * The joint frames A on the parent, B on the link have z along the joint's axis a and agree at s = 0: with F the
+ * rotation that takes z to a and (R_J, r_J) the joint frame in the parent,
  *
  *     A = (o_p + R_p r_J, R_p R_J F),     B = (o, R F),
  *
- * so that the joint's coordinate is s itself, and limits, damping and friction keep their meaning. The motion is that of the
- * robot in minimal coordinates as h shrinks; joints are met to the tolerance of the stabilisation, not exactly. */
+ * so that the joint's coordinate is s itself, and limits, damping and friction keep their meaning. The motion is that
+ * of the robot in minimal coordinates as h shrinks; joints are met to the tolerance of the stabilisation, not exactly.
+ * */
 #include "model/articulated.h"
 #include "model/world.h"
 
@@ -24,19 +25,25 @@ static mor_quat from_z(mor_vec3 a)
 static mor_code check_link(const mor_robot_def* def, const mor_link_def* l, mor_error* error)
 {
     const double(*I)[3] = l->mass.inertia.m;
-    double determinant = I[0][0] * (I[1][1] * I[2][2] - I[1][2] * I[2][1]) - I[0][1] * (I[1][0] * I[2][2] - I[1][2] * I[2][0]) +
+    double determinant = I[0][0] * (I[1][1] * I[2][2] - I[1][2] * I[2][1]) -
+                         I[0][1] * (I[1][0] * I[2][2] - I[1][2] * I[2][0]) +
                          I[0][2] * (I[1][0] * I[2][1] - I[1][1] * I[2][0]);
     if (!(l->mass.mass > 0.0) || !(determinant > 0.0))
-        return mor_fail(error, MOR_BAD_INPUT, "link '%s' of robot '%s' has no mass or no inertia; in maximal coordinates every moving part needs both: use coordinates: minimal",
+        return mor_fail(error, MOR_BAD_INPUT,
+                        "link '%s' of robot '%s' has no mass or no inertia; in maximal coordinates every moving part "
+                        "needs both: use coordinates: minimal",
                         l->name, def->name);
     if (def->mimic && l->mimic >= 0)
-        return mor_fail(error, MOR_BAD_INPUT, "joint '%s' of robot '%s' follows another joint (mimic), which maximal coordinates do not have: use coordinates: minimal", l->joint_name,
-                        def->name);
+        return mor_fail(error, MOR_BAD_INPUT,
+                        "joint '%s' of robot '%s' follows another joint (mimic), which maximal coordinates do not "
+                        "have: use coordinates: minimal",
+                        l->joint_name, def->name);
     return MOR_OK;
 }
 
 /* The body of a link, with its shapes. */
-static mor_body_id add_body(mor_world* w, const mor_robot_def* def, const mor_robot_work* work, int link, mor_body_shape* shapes, mor_error* error)
+static mor_body_id add_body(mor_world* w, const mor_robot_def* def, const mor_robot_work* work, int link,
+                            mor_body_shape* shapes, mor_error* error)
 {
     const mor_robot_model* m = def->model;
     const mor_link_def* l = &m->links[link];
@@ -45,7 +52,8 @@ static mor_body_id add_body(mor_world* w, const mor_robot_def* def, const mor_ro
     d.shapes = shapes;
     for (int k = 0; def->collide && k < m->shape_count; k++)
         if (m->shapes[k].link == link) {
-            int frame = m->shapes[k].frame, own = def->materials && frame >= 0 && frame < m->frame_count ? def->materials[frame] : -1;
+            int frame = m->shapes[k].frame,
+                own = def->materials && frame >= 0 && frame < m->frame_count ? def->materials[frame] : -1;
             shapes[d.shape_count++] = (mor_body_shape){ m->shapes[k].geometry, m->shapes[k].pose, own };
         }
     d.kind = link == 0 && !m->floating ? MOR_FIXED : MOR_DYNAMIC;
@@ -62,11 +70,13 @@ static mor_body_id add_body(mor_world* w, const mor_robot_def* def, const mor_ro
     return mor_world_add_body(w, &d, error);
 }
 
-static bool add_joint(mor_world* w, const mor_robot_def* def, const mor_robot_work* work, int link, const mor_body_id* bodies, mor_error* error)
+static bool add_joint(mor_world* w, const mor_robot_def* def, const mor_robot_work* work, int link,
+                      const mor_body_id* bodies, mor_error* error)
 {
     const mor_robot_model* m = def->model;
     const mor_link_def* l = &m->links[link];
-    mor_pose parent = mor_robot_link_pose(m, work, l->parent), own = mor_robot_link_pose(m, work, link), rest = mor_pose_mul(&parent, &l->pose);
+    mor_pose parent = mor_robot_link_pose(m, work, l->parent), own = mor_robot_link_pose(m, work, link),
+             rest = mor_pose_mul(&parent, &l->pose);
     mor_quat F = from_z(l->axis);
     mor_joint_def j = mor_joint_def_default();
     snprintf(j.name, sizeof j.name, "%.30s/%.32s", def->name, l->joint_name);
@@ -88,12 +98,14 @@ mor_code mor_world_add_linkage(mor_world* w, const mor_robot_def* def, mor_error
 {
     if (!def->model) return mor_fail(error, MOR_BAD_INPUT, "a robot needs a model");
     if (w->dimension != 3) return mor_fail(error, MOR_BAD_INPUT, "robots need a 3-D world");
-    if (def->model->coupling) return mor_fail(error, MOR_BAD_INPUT, "reflected inertia of motors needs minimal coordinates");
+    if (def->model->coupling)
+        return mor_fail(error, MOR_BAD_INPUT, "reflected inertia of motors needs minimal coordinates");
     const mor_robot_model* m = def->model;
     for (int i = m->floating ? 0 : 1; i < m->link_count; i++) {
         mor_code code = check_link(def, &m->links[i], error);
         if (code != MOR_OK) return code;
-        if (i > 0 && m->reflected[m->links[i].joint] > 0.0) return mor_fail(error, MOR_BAD_INPUT, "reflected inertia of motors needs minimal coordinates");
+        if (i > 0 && m->reflected[m->links[i].joint] > 0.0)
+            return mor_fail(error, MOR_BAD_INPUT, "reflected inertia of motors needs minimal coordinates");
     }
     mor_robot_work* work = mor_robot_work_create(m);
     mor_body_shape* shapes = malloc(((size_t)m->shape_count + 1) * sizeof *shapes);

@@ -32,8 +32,9 @@ mor_code mor_world_set_pair(mor_world* w, int a, int b, double friction, double 
     if (!mor_world_material(w, a) || !mor_world_material(w, b))
         return mor_fail(error, MOR_BAD_INPUT, "there is no material number %d", mor_world_material(w, a) ? b : a);
     if (!(friction >= 0.0) || !isfinite(friction) || !(restitution >= 0.0 && restitution <= 1.0))
-        return mor_fail(error, MOR_BAD_INPUT, "friction %g, restitution %g: friction is at least 0, restitution between 0 and 1",
-                        friction, restitution);
+        return mor_fail(error, MOR_BAD_INPUT,
+                        "friction %g, restitution %g: friction is at least 0, restitution between 0 and 1", friction,
+                        restitution);
     w->detected = false;
     mor_pair_rule* rules = w->pair_rules.data;
     for (int i = 0; i < w->pair_rules.count; i++)
@@ -53,9 +54,9 @@ void mor_world_combine(const mor_world* w, const mor_body* a, int shape_a, const
                        double* friction, double* restitution)
 {
     int ma = shape_a >= 0 && shape_a < a->shape_count && a->shapes[shape_a].material >= 0 ? a->shapes[shape_a].material
-                                                                                            : a->material;
+                                                                                          : a->material;
     int mb = shape_b >= 0 && shape_b < b->shape_count && b->shapes[shape_b].material >= 0 ? b->shapes[shape_b].material
-                                                                                            : b->material;
+                                                                                          : b->material;
     const mor_pair_rule* rules = w->pair_rules.data;
     for (int i = 0; i < w->pair_rules.count; i++)
         if ((rules[i].a == ma && rules[i].b == mb) || (rules[i].a == mb && rules[i].b == ma)) {

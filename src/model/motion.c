@@ -12,8 +12,8 @@
  *     revolute  p = a . H,      f = tau + a . (c x g) + (w x a) . H - a . (v x P)
  *     prismatic p = a . P,      f = tau + a . m g + (w x a) . P
  *
- * which for the joints are Lagrange's dL/ds': no mass matrix and no acceleration is formed, O(links). M^-1 comes from the
- * articulated-body factor, O(links).
+ * which for the joints are Lagrange's dL/ds': no mass matrix and no acceleration is formed, O(links). M^-1 comes from
+ * the articulated-body factor, O(links).
  *
  * With n = |x|:  dexp_x y = y + (1 - cos n)/n^2 x x y + (n - sin n)/n^3 x x (x x y),
  *                dexp_x^-1 y = y - x x y/2 + (1/n^2 - cot(n/2)/(2n)) x x (x x y).
@@ -44,8 +44,12 @@ mor_vec3 mor_dexp_inverse(mor_vec3 x, mor_vec3 y)
 {
     double n2 = mor_dot(x, x), n = sqrt(n2);
     /* 1/12 + n^2/720 + n^4/30240 + n^6/1209600 + n^8/47900160 + ... */
-    double b = n < 0.3 ? 1.0 / 12.0 + n2 * (1.0 / 720.0 + n2 * (1.0 / 30240.0 + n2 * (1.0 / 1209600.0 + n2 * (1.0 / 47900160.0 + n2 * 691.0 / 1307674368000.0))))
-                       : 1.0 / n2 - 0.5 / (n * tan(0.5 * n));
+    double b =
+        n < 0.3
+            ? 1.0 / 12.0 + n2 * (1.0 / 720.0 +
+                                 n2 * (1.0 / 30240.0 +
+                                       n2 * (1.0 / 1209600.0 + n2 * (1.0 / 47900160.0 + n2 * 691.0 / 1307674368000.0))))
+            : 1.0 / n2 - 0.5 / (n * tan(0.5 * n));
     mor_vec3 c = mor_cross(x, y);
     return mor_madd(mor_madd(y, -0.5, c), b, mor_cross(x, c));
 }
@@ -134,7 +138,8 @@ static void robot_place(mor_world* w, mor_robot* r, const double* q, const doubl
     r->base = (mor_pose){ { q[0], q[1], q[2] }, { q[3], q[4], q[5], q[6] } };
     if (xi && m->floating) {
         r->base.position = mor_add(r->base.position, mor_v3(xi[0], xi[1], xi[2]));
-        r->base.rotation = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_v3(xi[3], xi[4], xi[5])), r->base.rotation));
+        r->base.rotation =
+            mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_v3(xi[3], xi[4], xi[5])), r->base.rotation));
     }
     for (int j = 0; j < m->joint_count; j++) r->s[j] = q[7 + j] + (xi ? xi[offset + j] : 0.0);
     memcpy(r->nu, nu, (size_t)m->dof * sizeof *nu);
@@ -142,7 +147,10 @@ static void robot_place(mor_world* w, mor_robot* r, const double* q, const doubl
     if (links) mor_robot_write_bodies(w, r);
 }
 
-static double damping(const mor_robot* r, int joint) { return (r->damping ? r->model->links[r->model->link_of_joint[joint]].damping : 0.0) + r->viscous[joint]; }
+static double damping(const mor_robot* r, int joint)
+{
+    return (r->damping ? r->model->links[r->model->link_of_joint[joint]].damping : 0.0) + r->viscous[joint];
+}
 
 /* Applied wrench of a link about its origin; false: none. */
 static bool applied(const mor_world* w, const mor_robot* r, int link, mor_vec3* f, mor_vec3* n)
@@ -186,7 +194,8 @@ static void robot_momentum(const mor_world* w, const mor_robot* r, double* p, do
             force[c->dof] = mor_dot(l->axis, mor_sub(n[i], mor_cross(l->v, P[i]))) + mor_dot(turned, H[i]);
         }
         p[c->dof] += m->reflected[j] * speed;
-        for (int k = 0; m->coupling && k < m->joint_count; k++) p[c->dof] += m->coupling[j * m->joint_count + k] * r->nu[offset + k];
+        for (int k = 0; m->coupling && k < m->joint_count; k++)
+            p[c->dof] += m->coupling[j * m->joint_count + k] * r->nu[offset + k];
         force[c->dof] += r->tau[j] - damping(r, j) * speed;
         int parent = c->parent;
         P[parent] = mor_add(P[parent], P[i]);
@@ -227,7 +236,10 @@ void mor_motion_get(const mor_world* w, const mor_tree* t, double* q, double* nu
     }
     const mor_robot* r = t->robot;
     const mor_pose* b = &r->base;
-    memcpy(q, (double[7]){ b->position.x, b->position.y, b->position.z, b->rotation.w, b->rotation.x, b->rotation.y, b->rotation.z }, 7 * sizeof *q);
+    memcpy(q,
+           (double[7]){ b->position.x, b->position.y, b->position.z, b->rotation.w, b->rotation.x, b->rotation.y,
+                        b->rotation.z },
+           7 * sizeof *q);
     memcpy(q + 7, r->s, (size_t)r->model->joint_count * sizeof *q);
     memcpy(nu, r->nu, (size_t)r->model->dof * sizeof *nu);
 }

@@ -12,7 +12,8 @@ int mor_motion_turn(const mor_tree* tree);
 void mor_motion_get(const mor_world* world, const mor_tree* tree, double* q, double* nu);
 /* Puts the tree at q (+) xi (xi NULL: at q) with velocity nu. Links of robots are written to their bodies only if
  * `links` (for rows of joints). */
-void mor_motion_place(mor_world* world, const mor_tree* tree, const double* q, const double* xi, const double* nu, bool links);
+void mor_motion_place(mor_world* world, const mor_tree* tree, const double* q, const double* xi, const double* nu,
+                      bool links);
 
 /* At the present state: p = M nu; f with p' = f + rows; a = nu' without rows. Gravity, applied forces and the damping
  * of robots' joints are in f and a. `mor_motion_accelerate` leaves what `mor_motion_solve` needs. False: singular. */

@@ -3,9 +3,10 @@
  *     nu_free = nu + h (M + h D)^-1 (tau + sum J' wrench - D nu - h(q, nu))
  *
  * with the joint damping D implicit, so that stiff dampers need no small step; the mass block of the step is
- * M + h D. A controller that answers a change of joint velocity with tau - K (nu+ - nu) is taken the same way: its K joins D
- * in the mass block (src/control). The factor of the articulated-body algorithm stays in the work space and answers M^-1 c for every
- * constraint row in O(links). Positions: s+ = s + h s_dot+, the base by the exponential map. */
+ * M + h D. A controller that answers a change of joint velocity with tau - K (nu+ - nu) is taken the same way: its K
+ * joins D in the mass block (src/control). The factor of the articulated-body algorithm stays in the work space and
+ * answers M^-1 c for every constraint row in O(links). Positions: s+ = s + h s_dot+, the base by the exponential map.
+ * */
 #include "model/articulated.h"
 #include "model/dynamics.h"
 #include "model/world.h"
@@ -27,7 +28,9 @@ void mor_robot_gather_forces(const mor_world* w, mor_robot* r)
     for (int i = 0; i < m->link_count; i++) {
         if (r->bodies[i] < 0) continue;
         const mor_body* b = &w->bodies[r->bodies[i]];
-        if (b->force.x == 0 && b->force.y == 0 && b->force.z == 0 && b->torque.x == 0 && b->torque.y == 0 && b->torque.z == 0) continue;
+        if (b->force.x == 0 && b->force.y == 0 && b->force.z == 0 && b->torque.x == 0 && b->torque.y == 0 &&
+            b->torque.z == 0)
+            continue;
         if (i == 0 && !m->floating) continue;
         double* row = r->wrenches;
         const mor_vec3 axes[3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
@@ -42,10 +45,12 @@ void mor_robot_gather_forces(const mor_world* w, mor_robot* r)
 }
 
 enum { SMALL_DOF = 64 };
-#define WORST_PIVOT 1e-5 /* of its diagonal: below, M has lost digits that the articulated-body algorithm keeps (light links on heavy ones) */
+#define WORST_PIVOT                                                                                                    \
+    1e-5 /* of its diagonal: below, M has lost digits that the articulated-body algorithm keeps (light
+                            links on heavy ones) */
 
-/* Robots of ordinary size: M by composite bodies and L'DL, whose factor the contact rows use as well. Long chains, motors that couple
- * different limbs and robots with loops that touch nothing: ABA. */
+/* Robots of ordinary size: M by composite bodies and L'DL, whose factor the contact rows use as well. Long chains,
+ * motors that couple different limbs and robots with loops that touch nothing: ABA. */
 static bool small(const mor_world* w, const mor_robot* r)
 {
     if (r->model->dof > SMALL_DOF || (r->model->coupling && !r->model->path_coupling)) return false;
@@ -92,7 +97,8 @@ static void robot_prepare(mor_world* w, const mor_tree* t, double* nu, double* n
         f[offset + j] -= d * r->nu[offset + j];
     }
     memcpy(nu, r->nu, (size_t)m->dof * sizeof *nu);
-    bool sound = small(w, r) ? accelerate_small(w, r, f, nu_free) : mor_robot_forward_with(m, r->work, w->gravity, f, NULL, r->extra, nu_free);
+    bool sound = small(w, r) ? accelerate_small(w, r, f, nu_free)
+                             : mor_robot_forward_with(m, r->work, w->gravity, f, NULL, r->extra, nu_free);
     for (int k = 0; !sound && k < m->dof; k++) nu_free[k] = NAN; /* the step ends as numerical */
     for (int k = 0; k < m->dof; k++) nu_free[k] = nu[k] + w->h * nu_free[k];
 }
@@ -102,12 +108,14 @@ static void robot_row(const mor_tree* t, const mor_body* b, mor_vec3 r, mor_vec3
     mor_robot_point_row(t->robot->model, t->robot->work, b->link, mor_add(b->x, r), mor_scale(sign, d), c);
 }
 
-static void robot_rows3(const mor_tree* t, const mor_body* b, mor_vec3 r, const mor_vec3 direction[3], double sign, double* c)
+static void robot_rows3(const mor_tree* t, const mor_body* b, mor_vec3 r, const mor_vec3 direction[3], double sign,
+                        double* c)
 {
     const mor_robot_model* m = t->robot->model;
     const mor_link_state* states = t->robot->work->states;
     int N = m->dof;
-    mor_vec3 x = mor_add(b->x, r), d[3] = { mor_scale(sign, direction[0]), mor_scale(sign, direction[1]), mor_scale(sign, direction[2]) };
+    mor_vec3 x = mor_add(b->x, r),
+             d[3] = { mor_scale(sign, direction[0]), mor_scale(sign, direction[1]), mor_scale(sign, direction[2]) };
     memset(c, 0, 3 * (size_t)N * sizeof *c);
     for (int j = b->link; j > 0; j = m->constants[j].parent) {
         mor_vec3 v = m->constants[j].prismatic ? states[j].axis : mor_cross(states[j].axis, mor_sub(x, states[j].p));
@@ -192,7 +200,8 @@ void mor_robot_correct_state(mor_world* w, const mor_tree* t, const double* delt
     } else {
         if (m->floating) {
             r->base.position = mor_add(r->base.position, mor_v3(delta[0], delta[1], delta[2]));
-            r->base.rotation = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_v3(delta[3], delta[4], delta[5])), r->base.rotation));
+            r->base.rotation =
+                mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_v3(delta[3], delta[4], delta[5])), r->base.rotation));
         }
         for (int j = 0; j < m->joint_count; j++) r->s[j] += delta[offset + j];
     }
@@ -200,7 +209,8 @@ void mor_robot_correct_state(mor_world* w, const mor_tree* t, const double* delt
     mor_robot_write_bodies(w, r);
 }
 
-void mor_robot_advance_state(mor_world* w, const mor_tree* t, const double* nu_free, const double* nu, const double* mass)
+void mor_robot_advance_state(mor_world* w, const mor_tree* t, const double* nu_free, const double* nu,
+                             const double* mass)
 {
     (void)nu_free, (void)mass;
     mor_robot* r = t->robot;
@@ -209,7 +219,8 @@ void mor_robot_advance_state(mor_world* w, const mor_tree* t, const double* nu_f
     memcpy(r->nu, nu, (size_t)m->dof * sizeof *nu);
     if (m->floating) {
         r->base.position = mor_madd(r->base.position, w->h, mor_v3(nu[0], nu[1], nu[2]));
-        r->base.rotation = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(w->h, mor_v3(nu[3], nu[4], nu[5]))), r->base.rotation));
+        r->base.rotation = mor_quat_normalize(
+            mor_quat_mul(mor_quat_exp(mor_scale(w->h, mor_v3(nu[3], nu[4], nu[5]))), r->base.rotation));
     }
     for (int j = 0; j < m->joint_count; j++) {
         r->s[j] += w->h * nu[offset + j];
@@ -231,7 +242,18 @@ static mor_vec3 robot_acceleration(const mor_tree* t, const mor_body* b, mor_vec
     return a;
 }
 
-const mor_tree_kind mor_tree_robot = { "robot", 0, robot_prepare, robot_row, robot_spin, mor_robot_advance_state, mor_robot_correct_state, robot_respond, robot_fill, robot_acceleration, robot_respond6, robot_rows3 };
+const mor_tree_kind mor_tree_robot = { "robot",
+                                       0,
+                                       robot_prepare,
+                                       robot_row,
+                                       robot_spin,
+                                       mor_robot_advance_state,
+                                       mor_robot_correct_state,
+                                       robot_respond,
+                                       robot_fill,
+                                       robot_acceleration,
+                                       robot_respond6,
+                                       robot_rows3 };
 
 /* ------------------------------------------------------------------------------------- bodies */
 
@@ -255,7 +277,12 @@ void mor_robot_write_bodies(mor_world* w, const mor_robot* r)
 
 mor_robot_def mor_robot_def_default(void)
 {
-    return (mor_robot_def){ .pose = { { 0, 0, 0 }, { 1, 0, 0, 0 } }, .collide = true, .limits = true, .damping = true, .friction = true, .mimic = true };
+    return (mor_robot_def){ .pose = { { 0, 0, 0 }, { 1, 0, 0, 0 } },
+                            .collide = true,
+                            .limits = true,
+                            .damping = true,
+                            .friction = true,
+                            .mimic = true };
 }
 
 void mor_robot_free(mor_world* w, mor_robot* r)
@@ -320,12 +347,19 @@ static bool add_links(mor_world* w, mor_robot* r, const mor_robot_def* def, int 
         d.shapes = shapes;
         for (int k = 0; def->collide && k < m->shape_count; k++)
             if (m->shapes[k].link == i) {
-                int frame = m->shapes[k].frame, own = def->materials && frame >= 0 && frame < m->frame_count ? def->materials[frame] : -1;
+                int frame = m->shapes[k].frame,
+                    own = def->materials && frame >= 0 && frame < m->frame_count ? def->materials[frame] : -1;
                 shapes[d.shape_count++] = (mor_body_shape){ m->shapes[k].geometry, m->shapes[k].pose, own };
             }
         bool held = i == 0 && !m->floating;
-        mor_body b = { .alive = true, .kind = held ? MOR_FIXED : MOR_DYNAMIC, .material = def->material, .tree = held ? -1 : r->tree,
-                       .robot = number + 1, .link = i, .mass = m->links[i].mass, .q = { 1, 0, 0, 0 } };
+        mor_body b = { .alive = true,
+                       .kind = held ? MOR_FIXED : MOR_DYNAMIC,
+                       .material = def->material,
+                       .tree = held ? -1 : r->tree,
+                       .robot = number + 1,
+                       .link = i,
+                       .mass = m->links[i].mass,
+                       .q = { 1, 0, 0, 0 } };
         snprintf(b.name, sizeof b.name, "%.30s/%.32s", r->name, m->links[i].name);
         int slot = mor_world_place_body(w, &d, b);
         if (slot < 0) {
@@ -342,15 +376,20 @@ static mor_code check(const mor_world* w, const mor_robot_def* def, mor_error* e
 {
     if (!def->model) return mor_fail(error, MOR_BAD_INPUT, "a robot needs a model");
     if (w->dimension != 3) return mor_fail(error, MOR_BAD_INPUT, "robots need a 3-D world");
-    if (def->material < 0 || def->material >= w->material_count) return mor_fail(error, MOR_BAD_INPUT, "there is no material number %d", def->material);
+    if (def->material < 0 || def->material >= w->material_count)
+        return mor_fail(error, MOR_BAD_INPUT, "there is no material number %d", def->material);
     for (int i = 0; def->materials && i < def->model->frame_count; i++)
-        if (def->materials[i] >= w->material_count) return mor_fail(error, MOR_BAD_INPUT, "there is no material number %d", def->materials[i]);
+        if (def->materials[i] >= w->material_count)
+            return mor_fail(error, MOR_BAD_INPUT, "there is no material number %d", def->materials[i]);
     mor_quat q = def->pose.rotation;
     double n = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
-    bool finite = isfinite(def->pose.position.x + def->pose.position.y + def->pose.position.z) && isfinite(n) && n > 1e-12;
+    bool finite =
+        isfinite(def->pose.position.x + def->pose.position.y + def->pose.position.z) && isfinite(n) && n > 1e-12;
     for (int i = 0; def->s && i < def->model->joint_count; i++) finite = finite && isfinite(def->s[i]);
     for (int i = 0; def->nu && i < def->model->dof; i++) finite = finite && isfinite(def->nu[i]);
-    return finite ? MOR_OK : mor_fail(error, MOR_BAD_INPUT, "the state of robot '%s' has a number that is not finite", def->name);
+    return finite
+               ? MOR_OK
+               : mor_fail(error, MOR_BAD_INPUT, "the state of robot '%s' has a number that is not finite", def->name);
 }
 
 /* The bodies there are become links. */
@@ -366,7 +405,10 @@ static void adopt_links(mor_world* w, mor_robot* r, const int* bodies, int numbe
     }
 }
 
-int mor_world_add_robot(mor_world* w, const mor_robot_def* def, mor_error* error) { return mor_world_adopt_robot(w, def, NULL, error); }
+int mor_world_add_robot(mor_world* w, const mor_robot_def* def, mor_error* error)
+{
+    return mor_world_adopt_robot(w, def, NULL, error);
+}
 
 int mor_world_adopt_robot(mor_world* w, const mor_robot_def* def, const int* bodies, mor_error* error)
 {
@@ -389,13 +431,16 @@ int mor_world_adopt_robot(mor_world* w, const mor_robot_def* def, const int* bod
     }
     mor_robot_update(r->model, r->work, &r->base, r->s, r->nu);
     if (r->model->dof > 0 && !mor_robot_forward_dynamics(r->model, r->work, w->gravity, NULL, NULL, r->force)) {
-        mor_fail(error, MOR_BAD_INPUT, "the mass matrix of robot '%s' is singular: a part that can move has no mass or inertia", r->name);
+        mor_fail(error, MOR_BAD_INPUT,
+                 "the mass matrix of robot '%s' is singular: a part that can move has no mass or inertia", r->name);
         mor_robot_free(w, r);
         return -1;
     }
     int number = w->robot_count;
     r->tree = w->tree_count;
-    w->trees[w->tree_count++] = (mor_tree){ .kind = r->dynamics.update ? &mor_tree_plugged : &mor_tree_robot, .body = -1, .dof = r->model->dof, .robot = r };
+    w->trees[w->tree_count++] = (mor_tree){
+        .kind = r->dynamics.update ? &mor_tree_plugged : &mor_tree_robot, .body = -1, .dof = r->model->dof, .robot = r
+    };
     w->robots[w->robot_count++] = r;
     if (bodies) {
         adopt_links(w, r, bodies, number);
@@ -406,7 +451,8 @@ int mor_world_adopt_robot(mor_world* w, const mor_robot_def* def, const int* bod
     mor_robot_write_bodies(w, r);
     for (int i = 0; i < r->model->link_count; i++) w->bodies[r->bodies[i]].x0 = w->bodies[r->bodies[i]].x;
     for (int i = 1; r->self_collision && i < r->model->link_count; i++)
-        mor_world_ignore_pair(w, mor_world_robot_link(w, number, i), mor_world_robot_link(w, number, r->model->links[i].parent));
+        mor_world_ignore_pair(w, mor_world_robot_link(w, number, i),
+                              mor_world_robot_link(w, number, r->model->links[i].parent));
     return number;
 
 no_memory:

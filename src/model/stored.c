@@ -1,5 +1,5 @@
-/* The tree kind of stored frames: M, nu and nu_free are given, and so are the Jacobians of its links, J = [J_v; J_w] at their centres
- * of mass. The velocity of a material point at r in direction d is
+/* The tree kind of stored frames: M, nu and nu_free are given, and so are the Jacobians of its links, J = [J_v; J_w] at
+ * their centres of mass. The velocity of a material point at r in direction d is
  *
  *     d . (J_v + J_w x r) nu = (d' J_v + (r x d)' J_w) nu.
  *
@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-static void stored_prepare(mor_world* world, const mor_tree* tree, double* nu, double* nu_free, double* mass, double* inverse)
+static void stored_prepare(mor_world* world, const mor_tree* tree, double* nu, double* nu_free, double* mass,
+                           double* inverse)
 {
     (void)world;
     const mor_stored_tree* s = tree->stored;
@@ -40,7 +41,8 @@ static void stored_spin(const mor_tree* tree, const mor_body* body, mor_vec3 d, 
     add_row(tree->stored->links + (size_t)6 * (size_t)dof * (size_t)body->link + 3 * dof, dof, d, sign, c);
 }
 
-static void stored_advance(mor_world* world, const mor_tree* tree, const double* nu_free, const double* nu, const double* mass)
+static void stored_advance(mor_world* world, const mor_tree* tree, const double* nu_free, const double* nu,
+                           const double* mass)
 {
     (void)world, (void)tree, (void)nu_free, (void)nu, (void)mass;
 }
@@ -50,8 +52,12 @@ static void stored_correct(mor_world* world, const mor_tree* tree, const double*
     (void)world, (void)tree, (void)delta, (void)velocity;
 }
 
-const mor_tree_kind mor_tree_stored = { .name = "stored", .prepare = stored_prepare, .row = stored_row, .spin = stored_spin,
-                                        .advance = stored_advance, .correct = stored_correct };
+const mor_tree_kind mor_tree_stored = { .name = "stored",
+                                        .prepare = stored_prepare,
+                                        .row = stored_row,
+                                        .spin = stored_spin,
+                                        .advance = stored_advance,
+                                        .correct = stored_correct };
 
 void mor_stored_free(mor_stored* stored)
 {

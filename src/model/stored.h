@@ -1,4 +1,5 @@
-/* A world made from a stored frame: trees whose mass and Jacobians are numbers, rows that are given (io/bpmd_trees.c). */
+/* A world made from a stored frame: trees whose mass and Jacobians are numbers, rows that are given (io/bpmd_trees.c).
+ * */
 #ifndef MOREAU_MODEL_STORED_H
 #define MOREAU_MODEL_STORED_H
 

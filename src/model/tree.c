@@ -49,7 +49,8 @@ static void particle_spin(const mor_tree* t, const mor_body* b, mor_vec3 d, doub
     c[0] = c[1] = 0.0;
 }
 
-static void particle_advance(mor_world* world, const mor_tree* t, const double* nu_free, const double* nu, const double* M)
+static void particle_advance(mor_world* world, const mor_tree* t, const double* nu_free, const double* nu,
+                             const double* M)
 {
     mor_body* b = &world->bodies[t->body];
     double h = world->h;
@@ -71,7 +72,10 @@ static mor_vec3 particle_acceleration(const mor_tree* t, const mor_body* b, mor_
     return mor_v3(0, 0, 0);
 }
 
-const mor_tree_kind mor_tree_particle = { "particle", 2, particle_prepare, particle_row, particle_spin, particle_advance, particle_correct, NULL, NULL, particle_acceleration, NULL, NULL };
+const mor_tree_kind mor_tree_particle = {
+    "particle", 2,    particle_prepare,      particle_row, particle_spin, particle_advance, particle_correct,
+    NULL,       NULL, particle_acceleration, NULL,         NULL
+};
 
 /* -------------------------------------------------------------------------------- planar */
 
@@ -109,7 +113,8 @@ static void planar_spin(const mor_tree* t, const mor_body* b, mor_vec3 d, double
     c[2] = sign * d.z;
 }
 
-static void planar_advance(mor_world* world, const mor_tree* t, const double* nu_free, const double* nu, const double* M)
+static void planar_advance(mor_world* world, const mor_tree* t, const double* nu_free, const double* nu,
+                           const double* M)
 {
     mor_body* b = &world->bodies[t->body];
     double h = world->h;
@@ -141,7 +146,10 @@ static mor_vec3 spinning_acceleration(const mor_tree* t, const mor_body* b, mor_
     return mor_cross(b->w, mor_cross(b->w, mor_sub(r, arm)));
 }
 
-const mor_tree_kind mor_tree_planar = { "planar", 3, planar_prepare, planar_row, planar_spin, planar_advance, planar_correct, NULL, NULL, spinning_acceleration, NULL, NULL };
+const mor_tree_kind mor_tree_planar = {
+    "planar", 3,    planar_prepare,        planar_row, planar_spin, planar_advance, planar_correct,
+    NULL,     NULL, spinning_acceleration, NULL,       NULL
+};
 
 /* ---------------------------------------------------------------------------------- free */
 
@@ -185,8 +193,7 @@ static void free_prepare(mor_world* world, const mor_tree* t, double* nu, double
     double h = world->h;
     double m = b->mass.mass;
     mor_vec3 L = mor_madd(b->L, h, b->torque);
-    mor_vec3 w_body =
-        midpoint_velocity(&b->mass.inertia, mor_unrotate(b->q, L), h, mor_unrotate(b->q, b->w));
+    mor_vec3 w_body = midpoint_velocity(&b->mass.inertia, mor_unrotate(b->q, L), h, mor_unrotate(b->q, b->w));
     mor_vec3 w = mor_rotate(b->q, w_body);
     mor_quat middle = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(0.5 * h, w)), b->q));
     mor_mat3 R = mor_quat_matrix(middle);
@@ -238,8 +245,9 @@ static void free_advance(mor_world* world, const mor_tree* t, const double* nu_f
     b->x = mor_madd(b->x, h, b->v);
     mor_vec3 w = mor_v3(nu[3], nu[4], nu[5]);
     mor_vec3 dw = mor_v3(nu[3] - nu_free[3], nu[4] - nu_free[4], nu[5] - nu_free[5]);
-    b->L = mor_add(b->L_free, mor_v3(M[21] * dw.x + M[22] * dw.y + M[23] * dw.z, M[27] * dw.x + M[28] * dw.y + M[29] * dw.z,
-                                M[33] * dw.x + M[34] * dw.y + M[35] * dw.z));
+    b->L = mor_add(b->L_free,
+                   mor_v3(M[21] * dw.x + M[22] * dw.y + M[23] * dw.z, M[27] * dw.x + M[28] * dw.y + M[29] * dw.z,
+                          M[33] * dw.x + M[34] * dw.y + M[35] * dw.z));
     b->q = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(h, w)), b->q));
     mor_mat3 R = mor_quat_matrix(b->q);
     mor_mat3 Ii = mor_mat3_rotate(&R, &b->inertia_inverse);
@@ -264,7 +272,10 @@ static void free_correct(mor_world* world, const mor_tree* t, const double* d, b
     b->w = mor_mul(&Ii, b->L);
 }
 
-const mor_tree_kind mor_tree_free = { "free", 6, free_prepare, free_row, free_spin, free_advance, free_correct, NULL, NULL, spinning_acceleration, NULL, NULL };
+const mor_tree_kind mor_tree_free = {
+    "free", 6,    free_prepare,          free_row, free_spin, free_advance, free_correct,
+    NULL,   NULL, spinning_acceleration, NULL,     NULL
+};
 
 /* -------------------------------------------------------------------------------- spring */
 
@@ -290,7 +301,8 @@ static void spring_spin(const mor_tree* t, const mor_body* b, mor_vec3 d, double
     c[0] = 0.0;
 }
 
-static void spring_advance(mor_world* world, const mor_tree* t, const double* nu_free, const double* nu, const double* M)
+static void spring_advance(mor_world* world, const mor_tree* t, const double* nu_free, const double* nu,
+                           const double* M)
 {
     (void)world, (void)t, (void)nu_free, (void)nu, (void)M;
 }
@@ -300,4 +312,7 @@ static void spring_correct(mor_world* world, const mor_tree* t, const double* d,
     (void)world, (void)t, (void)d, (void)velocity;
 }
 
-const mor_tree_kind mor_tree_spring = { "spring", 1, spring_prepare, spring_row, spring_spin, spring_advance, spring_correct, NULL, NULL, particle_acceleration, NULL, NULL };
+const mor_tree_kind mor_tree_spring = {
+    "spring", 1,    spring_prepare,        spring_row, spring_spin, spring_advance, spring_correct,
+    NULL,     NULL, particle_acceleration, NULL,       NULL
+};

@@ -27,12 +27,12 @@ typedef struct mor_body {
     int tree; /* -1: fixed or kinematic */
     bool no_collision;
     int robot, link; /* robot: index + 1, 0: a body of its own; its link */
-    mor_vec3 x; /* centre of mass, world */
+    mor_vec3 x;      /* centre of mass, world */
     mor_quat q;
-    double angle; /* 2-D: unbounded rotation about z; q follows it */
-    mor_vec3 v, w; /* of the centre of mass; angular, world */
-    mor_vec3 L; /* free bodies: angular momentum about the centre of mass (the state; w follows) */
-    mor_vec3 L_free; /* L + h torque, between prepare and advance */
+    double angle;           /* 2-D: unbounded rotation about z; q follows it */
+    mor_vec3 v, w;          /* of the centre of mass; angular, world */
+    mor_vec3 L;             /* free bodies: angular momentum about the centre of mass (the state; w follows) */
+    mor_vec3 L_free;        /* L + h torque, between prepare and advance */
     mor_vec3 force, torque; /* for the coming step */
     mor_vec3 surface_velocity;
     mor_motion motion;
@@ -47,7 +47,7 @@ typedef struct mor_tree {
     int dof;
     int offset; /* in the world's velocity arrays, set by the assembly */
     struct mor_robot* robot;
-    double stiffness, damping; /* of a spring */
+    double stiffness, damping;            /* of a spring */
     const struct mor_stored_tree* stored; /* of a frame (model/stored.h) */
 } mor_tree;
 
@@ -58,28 +58,31 @@ typedef struct mor_tree_kind {
     /* nu at the start, nu_free, mass block and inverse (row-major) for a step h under gravity and
      * the applied forces. May store midpoint data in the body for `advance`. A kind with `respond` leaves
      * mass and inverse alone. */
-    void (*prepare)(mor_world* world, const mor_tree* tree, double* nu, double* nu_free, double* mass, double* mass_inverse);
+    void (*prepare)(mor_world* world, const mor_tree* tree, double* nu, double* nu_free, double* mass,
+                    double* mass_inverse);
     /* coefficients c such that c . nu = direction . velocity of the body's material point at r from
      * the centre of mass; scaled by sign */
     void (*row)(const mor_tree* tree, const mor_body* body, mor_vec3 r, mor_vec3 direction, double sign, double* c);
     /* the same for direction . angular velocity of the body */
     void (*spin)(const mor_tree* tree, const mor_body* body, mor_vec3 direction, double sign, double* c);
     /* new state from the velocity at the end of the step */
-    void (*advance)(mor_world* world, const mor_tree* tree, const double* nu_free, const double* nu, const double* mass);
+    void (*advance)(mor_world* world, const mor_tree* tree, const double* nu_free, const double* nu,
+                    const double* mass);
     /* moves the state by `delta`: positions q (+) delta, or velocities nu + delta */
     void (*correct)(mor_world* world, const mor_tree* tree, const double* delta, bool velocity);
     /* out = c' M^-1; NULL: by the inverse block */
     void (*respond)(const mor_tree* tree, const double* c, double* out);
     /* mass block and, if not NULL, its inverse, for trees with constraints; NULL: `prepare` wrote them */
     void (*fill)(mor_world* world, const mor_tree* tree, double* mass, double* mass_inverse);
-    /* acceleration, at constant nu, of the velocity of the body's point at r from the centre of mass whose part `arm` keeps its
-     * direction instead of turning with the body (round shapes) */
+    /* acceleration, at constant nu, of the velocity of the body's point at r from the centre of mass whose part `arm`
+     * keeps its direction instead of turning with the body (round shapes) */
     mor_vec3 (*acceleration)(const mor_tree* tree, const mor_body* body, mor_vec3 r, mor_vec3 arm);
-    /* M^-1 times the six rows (velocity of the centre of mass, angular velocity) of a body, out[8 dof + row]; false: not this way. May be NULL.
-     * For trees with constraints, after `fill`. */
+    /* M^-1 times the six rows (velocity of the centre of mass, angular velocity) of a body, out[8 dof + row]; false:
+     * not this way. May be NULL. For trees with constraints, after `fill`. */
     bool (*respond6)(const mor_tree* tree, const mor_body* body, double* out);
     /* `row` for three directions at once, dof apart; NULL: one by one */
-    void (*rows3)(const mor_tree* tree, const mor_body* body, mor_vec3 r, const mor_vec3 direction[3], double sign, double* c);
+    void (*rows3)(const mor_tree* tree, const mor_body* body, mor_vec3 r, const mor_vec3 direction[3], double sign,
+                  double* c);
 } mor_tree_kind;
 
 extern const mor_tree_kind mor_tree_free, mor_tree_planar, mor_tree_particle, mor_tree_robot, mor_tree_spring;
@@ -93,13 +96,14 @@ typedef struct mor_robot {
     int* bodies; /* link -> slot; -1: a link without a body (articulate.c) */
     mor_pose base;
     double *s, *nu;
-    double* tau;      /* applied joint forces of the coming step, n */
-    double* wrenches; /* 6 per link, scratch */
-    double *force, *extra; /* scratch: dof, n */
-    double *gain, *viscous, *coulomb; /* n each, of motors: implicit gain of the coming step, friction beyond the model's */
-    double* memory;   /* impulses of limits (lower, upper) and friction of every joint, 3 n, last step */
+    double* tau;                      /* applied joint forces of the coming step, n */
+    double* wrenches;                 /* 6 per link, scratch */
+    double *force, *extra;            /* scratch: dof, n */
+    double *gain, *viscous, *coulomb; /* n each, of motors: implicit gain of the coming step, friction beyond the
+                                         model's */
+    double* memory; /* impulses of limits (lower, upper) and friction of every joint, 3 n, last step */
     bool self_collision, limits, damping, friction, mimic;
-    mor_dynamics dynamics; /* plugged in; update NULL: the model's own */
+    mor_dynamics dynamics;           /* plugged in; update NULL: the model's own */
     double *dense, *mass, *jacobian; /* factor of M and M (N^2 each); plugged in: 6 N scratch */
     bool factored;                   /* both are those of this step, dense as L'DL */
 } mor_robot;
@@ -107,13 +111,13 @@ typedef struct mor_robot {
 /* A joint between two bodies in maximal coordinates; also closes loops between links of robots. */
 typedef struct mor_joint {
     mor_joint_def def;
-    int body[2];        /* slots; -1: the world */
-    mor_pose frame[2];  /* joint frame in each body's centre-of-mass frame (body axes); world: in the world */
-    double coordinate;  /* of one-dof joints: angle (unwound) or distance */
-    double memory[10];  /* impulses of the last step: rows, then limit, motor, friction, spring */
+    int body[2];          /* slots; -1: the world */
+    mor_pose frame[2];    /* joint frame in each body's centre-of-mass frame (body axes); world: in the world */
+    double coordinate;    /* of one-dof joints: angle (unwound) or distance */
+    double memory[10];    /* impulses of the last step: rows, then limit, motor, friction, spring */
     double correction[6]; /* of the last step's rows, m/s: what the stabilisation added to them (step/stabilise.c) */
-    int spring;         /* the tree that stands for its spring and damper, -1: none */
-    bool articulated;   /* a tree of links holds it: no equations, only motor and spring (articulate.c) */
+    int spring;           /* the tree that stands for its spring and damper, -1: none */
+    bool articulated;     /* a tree of links holds it: no equations, only motor and spring (articulate.c) */
 } mor_joint;
 
 typedef struct mor_pair_rule {
@@ -129,9 +133,9 @@ typedef struct mor_method_options {
     int on_failure;
     int max_failures; /* warn: so many failed steps in a row end the run; 0: any number */
     int relinearise;
-    int stabilisation; /* MOR_STABILISE_... */
+    int stabilisation;                             /* MOR_STABILISE_... */
     double position_tolerance, velocity_tolerance; /* of joints, impulse stabilisation and projection */
-    double gain; /* of Baumgarte's: part of a violation that a step takes away */
+    double gain;                                   /* of Baumgarte's: part of a violation that a step takes away */
     double integrator_tolerance; /* gauss6: bend of the accelerations beyond which a step is halved; 0: any */
     int halvings;                /* how often at most */
 } mor_method_options;
@@ -148,7 +152,7 @@ typedef struct mor_solver_options {
 typedef struct mor_island {
     mor_system system;
     mor_answer answer;
-    const int* tree_of; /* local tree -> world tree */
+    const int* tree_of;          /* local tree -> world tree */
     struct mor_row_block** rows; /* blocks after the contacts */
     int row_block_count;
     mor_report report;
@@ -182,9 +186,9 @@ struct mor_world {
     int tree_count, tree_capacity;
     mor_robot** robots;
     int robot_count, robot_capacity;
-    mor_buffer joints;      /* mor_joint */
+    mor_buffer joints;         /* mor_joint */
     struct mor_stored* stored; /* a world made from a frame (model/stored.h), else NULL */
-    double joint_error;     /* largest |phi| at the end of the last step [m, rad] */
+    double joint_error;        /* largest |phi| at the end of the last step [m, rad] */
 
     mor_material* materials;
     int material_count, material_capacity;
@@ -198,8 +202,8 @@ struct mor_world {
     mor_buffer old_contacts; /* mor_contact, last step, with impulses: warm start */
     bool detected;           /* old_contacts already hold the contacts of the coming step: they were
                                 found at the end of the last one to measure the penetration */
-    double deepest; /* largest penetration the last detection saw, before psi_min */
-    int last_group; /* groups numbered so far by the collision method `features` */
+    double deepest;          /* largest penetration the last detection saw, before psi_min */
+    int last_group;          /* groups numbered so far by the collision method `features` */
     struct mor_broad_phase* broad_phase;
     char collision_error[320]; /* a pair without a test, told once by the step */
 
@@ -237,7 +241,7 @@ struct mor_world {
     mor_timing timing;
     double correction_work, contact_work, applied_work;
     double raw_penetration, projection_work; /* of the step's position projection */
-    int failed_in_row; /* steps, up to the last */
+    int failed_in_row;                       /* steps, up to the last */
     int* smooth_group; /* tree -> first tree of its group; NULL: the integrator is semi-implicit (step/smooth_step.c) */
     bool* smooth;      /* tree -> it takes the chosen integrator in this step */
     int smooth_groups, reduced_groups, halvings, rescued, sweeps; /* of the step */
@@ -263,15 +267,16 @@ void mor_world_combine(const mor_world* world, const mor_body* a, int shape_a, c
 bool mor_world_ignores(const mor_world* world, int slot_a, int slot_b);
 /* Frees bodies, trees, materials and contacts. */
 void mor_world_free_model(mor_world* world);
-/* Puts a body with mass, state and tree already set into a slot; shapes are copied from the definition. -1: no memory. */
+/* Puts a body with mass, state and tree already set into a slot; shapes are copied from the definition. -1: no memory.
+ * */
 int mor_world_place_body(mor_world* world, const mor_body_def* def, mor_body body);
 /* Room for one more tree. */
 bool mor_world_reserve_tree(mor_world* world);
 /* Writes poses and velocities of the links into their bodies. */
 void mor_robot_write_bodies(mor_world* world, const mor_robot* robot);
 void mor_robot_free(mor_world* world, mor_robot* robot);
-/* As mor_world_add_robot, but its links are bodies that are there already: link -> slot, -1 for a link without a body. The link of a body has its axes
- * and any origin. Their own trees are left to the caller. */
+/* As mor_world_add_robot, but its links are bodies that are there already: link -> slot, -1 for a link without a body.
+ * The link of a body has its axes and any origin. Their own trees are left to the caller. */
 int mor_world_adopt_robot(mor_world* world, const mor_robot_def* def, const int* bodies, mor_error* error);
 
 #endif

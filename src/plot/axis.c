@@ -109,8 +109,10 @@ double mor_plot_axis_place(const mor_plot_axis* a, double value)
 
 static void superscript(int value, char* text, size_t size)
 {
-    static const char* const digit[] = { "\xe2\x81\xb0", "\xc2\xb9", "\xc2\xb2", "\xc2\xb3", "\xe2\x81\xb4",
-                                         "\xe2\x81\xb5", "\xe2\x81\xb6", "\xe2\x81\xb7", "\xe2\x81\xb8", "\xe2\x81\xb9" };
+    static const char* const digit[] = {
+        "\xe2\x81\xb0", "\xc2\xb9",     "\xc2\xb2",     "\xc2\xb3",     "\xe2\x81\xb4",
+        "\xe2\x81\xb5", "\xe2\x81\xb6", "\xe2\x81\xb7", "\xe2\x81\xb8", "\xe2\x81\xb9"
+    };
     char plain[16];
     snprintf(plain, sizeof plain, "%d", value);
     size_t used = 0;

@@ -1,7 +1,8 @@
 /* Error against iteration and against time, see convergence.h.
  *
- * Iterations of different solvers are different things (a sweep, a pivot, a factorisation): the second panel is the comparison, the first
- * shows the order of convergence. Both axes of time and error are logarithmic; errors below 1e-17 are drawn there. */
+ * Iterations of different solvers are different things (a sweep, a pivot, a factorisation): the second panel is the
+ * comparison, the first shows the order of convergence. Both axes of time and error are logarithmic; errors below 1e-17
+ * are drawn there. */
 #include "plot/convergence.h"
 
 #include <math.h>
@@ -42,18 +43,21 @@ mor_code mor_plot_convergence(mor_figure* figure, const mor_trace_record* record
         if (done[k]) continue;
         mor_panel* iterations = add_panel(figure, records[k].problem, "iteration", "", false);
         mor_panel* times = iterations ? add_panel(figure, records[k].problem, "time", "s", true) : NULL;
-        if (!times) code = mor_fail(error, MOR_BAD_INPUT, "at most %d problems fit into one figure", MOR_FIGURE_PANELS / 2);
+        if (!times)
+            code = mor_fail(error, MOR_BAD_INPUT, "at most %d problems fit into one figure", MOR_FIGURE_PANELS / 2);
         int number = 0;
         for (int j = k; j < count && !code; j++) {
             if (strcmp(records[j].problem, records[k].problem) != 0) continue;
             done[j] = true;
-            if (!add_curve(iterations, &records[j], records[j].iteration, number) || !add_curve(times, &records[j], records[j].time_s, number))
+            if (!add_curve(iterations, &records[j], records[j].iteration, number) ||
+                !add_curve(times, &records[j], records[j].time_s, number))
                 code = mor_fail(error, MOR_SYSTEM, "out of memory");
             number++;
         }
     }
     free(done);
     if (!figure->title[0]) snprintf(figure->title, sizeof figure->title, "Convergence");
-    if (!figure->subtitle[0]) snprintf(figure->subtitle, sizeof figure->subtitle, "error of the judge; the time of judging is not counted");
+    if (!figure->subtitle[0])
+        snprintf(figure->subtitle, sizeof figure->subtitle, "error of the judge; the time of judging is not counted");
     return code;
 }

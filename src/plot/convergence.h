@@ -5,8 +5,8 @@
 #include "io/trace_file.h"
 #include "plot/figure.h"
 
-/* Two panels for every problem: the judge's error against the iteration and against time, one curve for every solver. At most
- * MOR_FIGURE_PANELS / 2 problems. */
+/* Two panels for every problem: the judge's error against the iteration and against time, one curve for every solver.
+ * At most MOR_FIGURE_PANELS / 2 problems. */
 mor_code mor_plot_convergence(mor_figure* figure, const mor_trace_record* records, int count, mor_error* error);
 
 #endif

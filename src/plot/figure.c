@@ -22,7 +22,7 @@
 
 #define WIDTH 920.0
 #define PNG_SCALE 2.0
-#define ROW 17.0          /* legend line, down to LEAST_ROW when there are many */
+#define ROW 17.0 /* legend line, down to LEAST_ROW when there are many */
 #define LEAST_ROW 13.5
 #define LEGEND_TEXT 190.0 /* widest legend label */
 #define MOST_LEGEND 480.0 /* what does not fit into this height is counted */
@@ -95,7 +95,8 @@ void mor_figure_clear(mor_figure* figure)
 
 static void font(cairo_t* c, double size, bool bold)
 {
-    cairo_select_font_face(c, "sans-serif", CAIRO_FONT_SLANT_NORMAL, bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
+    cairo_select_font_face(c, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
+                           bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
     cairo_set_font_size(c, size);
 }
 
@@ -129,7 +130,7 @@ static void fit_text(cairo_t* c, const char* text, double width, char* out, size
 /* ---------------------------------------------------------------------------------- layout */
 
 typedef struct layout {
-    double left, right, width, height;       /* right: x of the right end of the axes */
+    double left, right, width, height;                      /* right: x of the right end of the axes */
     double top[MOR_FIGURE_PANELS], tall[MOR_FIGURE_PANELS]; /* of the panels */
     double legend_text;
     mor_plot_axis x[MOR_FIGURE_PANELS], y[MOR_FIGURE_PANELS];
@@ -161,7 +162,10 @@ static double tick_width(cairo_t* c, const mor_plot_axis* a)
 }
 
 /* One curve needs no legend when it has no name of its own. */
-static bool has_legend(const mor_panel* p) { return p->curve_count > 1 || (p->curve_count == 1 && p->curves[0].label[0]); }
+static bool has_legend(const mor_panel* p)
+{
+    return p->curve_count > 1 || (p->curve_count == 1 && p->curves[0].label[0]);
+}
 
 static bool own_axis(const mor_panel* p) { return p->x_label[0] != '\0'; }
 
@@ -195,8 +199,10 @@ static layout arrange(cairo_t* c, const mor_figure* f)
         legend = legend || has_legend(panel);
         /* as tall as its legend */
         l.tall[p] = fmax(usual, fmin(LEAST_ROW * panel->curve_count, MOST_LEGEND));
-        if (LEAST_ROW * panel->curve_count > l.tall[p] + 4.0) l.legend_text = fmax(l.legend_text, text_width(c, "and 999 more"));
-        for (int k = 0; k < panel->curve_count; k++) l.legend_text = fmax(l.legend_text, text_width(c, panel->curves[k].label));
+        if (LEAST_ROW * panel->curve_count > l.tall[p] + 4.0)
+            l.legend_text = fmax(l.legend_text, text_width(c, "and 999 more"));
+        for (int k = 0; k < panel->curve_count; k++)
+            l.legend_text = fmax(l.legend_text, text_width(c, panel->curves[k].label));
         l.x[p] = x_axis(f, p);
     }
     l.legend_text = fmin(l.legend_text, LEGEND_TEXT);
@@ -215,7 +221,10 @@ static layout arrange(cairo_t* c, const mor_figure* f)
 
 /* --------------------------------------------------------------------------------- drawing */
 
-static double at_x(const layout* l, int p, double v) { return l->left + (l->right - l->left) * mor_plot_axis_place(&l->x[p], v); }
+static double at_x(const layout* l, int p, double v)
+{
+    return l->left + (l->right - l->left) * mor_plot_axis_place(&l->x[p], v);
+}
 static double at_y(const layout* l, int p, double v)
 {
     return l->top[p] + l->tall[p] * (1.0 - mor_plot_axis_place(&l->y[p], v));
@@ -488,8 +497,8 @@ static bool write_svg(FILE* file, const bytes* b, const mor_figure* f)
     const char* end = tag ? strchr(tag, '>') : NULL;
     if (!end) return false;
     size_t head = (size_t)(end + 1 - b->data);
-    bool ok = fwrite(b->data, 1, head, file) == head && fputs("\n<title>", file) >= 0 && write_escaped(file, f->title) &&
-              fputs("</title>\n<desc>", file) >= 0 && write_escaped(file, f->subtitle);
+    bool ok = fwrite(b->data, 1, head, file) == head && fputs("\n<title>", file) >= 0 &&
+              write_escaped(file, f->title) && fputs("</title>\n<desc>", file) >= 0 && write_escaped(file, f->subtitle);
     for (int p = 0; ok && p < f->panel_count; p++) {
         ok = fputs("\n", file) >= 0 && write_escaped(file, f->panels[p].title) && fputs(": ", file) >= 0;
         for (int k = 0; ok && k < f->panels[p].curve_count; k++)
@@ -532,9 +541,9 @@ mor_code mor_figure_write(const mor_figure* f, const char* path, mor_error* erro
     cairo_surface_destroy(probe);
 
     bytes b = { 0 };
-    cairo_surface_t* surface = svg ? cairo_svg_surface_create_for_stream(collect, &b, l.width, l.height)
-                                   : cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)(PNG_SCALE * l.width),
-                                                                (int)(PNG_SCALE * l.height));
+    cairo_surface_t* surface =
+        svg ? cairo_svg_surface_create_for_stream(collect, &b, l.width, l.height)
+            : cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)(PNG_SCALE * l.width), (int)(PNG_SCALE * l.height));
     c = cairo_create(surface);
     if (!svg) cairo_scale(c, PNG_SCALE, PNG_SCALE);
     draw(c, f, &l);

@@ -24,9 +24,9 @@ typedef struct mor_panel {
     char title[96];
     char note[160]; /* small print after the title */
     char unit[16];
-    bool log;   /* logarithmic y axis: values <= 0 are left out */
-    bool steps; /* y[i] holds from x[i-1] to x[i] */
-    bool from_zero; /* the axis includes 0 */
+    bool log;                     /* logarithmic y axis: values <= 0 are left out */
+    bool steps;                   /* y[i] holds from x[i-1] to x[i] */
+    bool from_zero;               /* the axis includes 0 */
     char x_label[64], x_unit[16]; /* a horizontal axis of its own; "": the figure's, shared */
     bool x_log;
     int curve_count, curve_capacity;

@@ -2,9 +2,10 @@
  *
  * Position is that of the body frame, velocity that of the centre of mass; acceleration is the backward
  * difference of velocity, a_i = (v_i - v_{i-1}) / (t_i - t_{i-1}), as time-stepping defines it; forces
- * are impulses of the step divided by its length. Orientation is the quaternion, in the plane the angle 2 atan2(q_z, q_w), unwound; without a
- * body the angle 2 atan2(|q_xyz|, |q_w|) by which each body is turned. Without a body, position shows the height and
- * velocity and acceleration the length of the vector, for every moving body up to MOST_BODIES. */
+ * are impulses of the step divided by its length. Orientation is the quaternion, in the plane the angle 2 atan2(q_z,
+ * q_w), unwound; without a body the angle 2 atan2(|q_xyz|, |q_w|) by which each body is turned. Without a body,
+ * position shows the height and velocity and acceleration the length of the vector, for every moving body up to
+ * MOST_BODIES. */
 #include "plot/series.h"
 
 #include <stdio.h>
@@ -13,8 +14,28 @@
 
 #define MOST_BODIES 14 /* curves one can still tell apart: seven colours, two dashes */
 
-enum { POSITION, ORIENTATION, VELOCITY, ACCELERATION, ENERGY, WORK, FORCES, GAP, PENETRATION, JOINT_ERROR, ITERATIONS, RESIDUAL,
-       VELOCITY_ERROR, STATUS, FAILURES, CONTACTS, SIZE, STEP_SIZE, TIMING, JOINT_POSITION };
+enum {
+    POSITION,
+    ORIENTATION,
+    VELOCITY,
+    ACCELERATION,
+    ENERGY,
+    WORK,
+    FORCES,
+    GAP,
+    PENETRATION,
+    JOINT_ERROR,
+    ITERATIONS,
+    RESIDUAL,
+    VELOCITY_ERROR,
+    STATUS,
+    FAILURES,
+    CONTACTS,
+    SIZE,
+    STEP_SIZE,
+    TIMING,
+    JOINT_POSITION
+};
 
 static const mor_quantity quantities[] = {
     [POSITION] = { "position", "m", "position of the body frame", true },
@@ -36,7 +57,8 @@ static const mor_quantity quantities[] = {
     [SIZE] = { "problem-size", "", "rows of the largest island's problem", false },
     [STEP_SIZE] = { "step-size", "s", "length of the step", false },
     [TIMING] = { "timing", "s", "wall time of each stage of the step", false },
-    [JOINT_POSITION] = { "joint-position", "rad, m", "angle or displacement of joints; joint-position:JOINT one of them", true },
+    [JOINT_POSITION] = { "joint-position", "rad, m",
+                         "angle or displacement of joints; joint-position:JOINT one of them", true },
     { 0 },
 };
 #define QUANTITIES ((int)(sizeof quantities / sizeof *quantities) - 1)
@@ -87,8 +109,8 @@ static mor_code unknown_quantity(const char* text, mor_error* error)
     names[QUANTITIES] = NULL;
     snprintf(word, sizeof word, "%.*s", (int)strcspn(text, ":"), text);
     const char* near = mor_did_you_mean(word, names);
-    return mor_fail(error, MOR_BAD_INPUT, "unknown quantity '%s'%s%s%s; known: %s, and /DATASET of the file", word, near ? "; did you mean '" : "",
-                    near ? near : "", near ? "'?" : "", list);
+    return mor_fail(error, MOR_BAD_INPUT, "unknown quantity '%s'%s%s%s; known: %s, and /DATASET of the file", word,
+                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "", list);
 }
 
 static mor_code unknown_body(const mor_recording* r, const char* body, mor_error* error)
@@ -103,7 +125,8 @@ static mor_code unknown_body(const mor_recording* r, const char* body, mor_error
     char list[400] = "";
     size_t used = 0;
     for (int i = 0; i < info->bodies && used < 300; i++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%.64s", i ? ", " : "", mor_recording_body_name(r, i));
+        used +=
+            (size_t)snprintf(list + used, sizeof list - used, "%s%.64s", i ? ", " : "", mor_recording_body_name(r, i));
     if (used >= 300) snprintf(list + used, sizeof list - used, ", ...");
     mor_fail(error, MOR_BAD_INPUT, "%.300s: no body '%s'%s%s%s; bodies: %s", info->path, body,
              near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "", info->bodies ? list : "none");
@@ -134,7 +157,9 @@ static mor_code parse(const char* text, const mor_recording* r, request* q, mor_
     if (q->quantity == ORIENTATION) {
         for (int i = 0; quaternion[i]; i++)
             if (strcmp(dot + 1, quaternion[i]) == 0) q->component = i;
-        return q->component >= 0 ? MOR_OK : mor_fail(error, MOR_BAD_INPUT, "'%s': unknown component '%s'; known: w, x, y, z", text, dot + 1);
+        return q->component >= 0
+                   ? MOR_OK
+                   : mor_fail(error, MOR_BAD_INPUT, "'%s': unknown component '%s'; known: w, x, y, z", text, dot + 1);
     }
     for (int i = 0; components[i]; i++)
         if (strcmp(dot + 1, components[i]) == 0) q->component = i;
@@ -196,8 +221,10 @@ static mor_code add_step_series(source* s, const named* list, mor_error* error)
 
 static mor_code add_work(source* s, mor_error* error)
 {
-    static const named list[] = { { "/work/contact", "contacts" }, { "/work/correction", "corrections" },
-                                  { "/work/applied", "applied forces" }, { 0 } };
+    static const named list[] = { { "/work/contact", "contacts" },
+                                  { "/work/correction", "corrections" },
+                                  { "/work/applied", "applied forces" },
+                                  { 0 } };
     mor_code code = MOR_OK;
     for (int k = 0; !code && list[k].path; k++) {
         code = mor_recording_series(s->recording, list[k].path, s->value, error);
@@ -209,8 +236,10 @@ static mor_code add_work(source* s, mor_error* error)
 
 static mor_code add_force_totals(source* s, mor_error* error)
 {
-    static const named list[] = { { "/contacts/normal_total", "normal, sum" }, { "/contacts/normal_max", "normal, largest" },
-                                  { "/contacts/friction_total", "friction, sum" }, { 0 } };
+    static const named list[] = { { "/contacts/normal_total", "normal, sum" },
+                                  { "/contacts/normal_max", "normal, largest" },
+                                  { "/contacts/friction_total", "friction, sum" },
+                                  { 0 } };
     double* step = calloc((size_t)s->frames + 1, sizeof *step);
     mor_code code = step ? mor_recording_series(s->recording, "/step_size", step, error) : no_memory(error);
     for (int k = 0; !code && list[k].path; k++) {
@@ -262,7 +291,8 @@ static void angles(const double* pose, bool planar, int frames, double* out)
 {
     for (int i = 0; i < frames; i++) {
         const double* q = pose + 7 * (size_t)i + 3;
-        out[i] = planar ? 2.0 * atan2(q[3], q[0]) : 2.0 * atan2(sqrt(q[1] * q[1] + q[2] * q[2] + q[3] * q[3]), fabs(q[0]));
+        out[i] =
+            planar ? 2.0 * atan2(q[3], q[0]) : 2.0 * atan2(sqrt(q[1] * q[1] + q[2] * q[2] + q[3] * q[3]), fabs(q[0]));
         if (planar && i > 0) out[i] -= 6.283185307179586 * floor((out[i] - out[i - 1]) / 6.283185307179586 + 0.5);
     }
 }
@@ -287,9 +317,11 @@ static mor_code add_orientation(source* s, const request* q, const double* pose,
 static mor_code add_gaps(source* s, mor_error* error)
 {
     if (!mor_recording_get_info(s->recording)->has_contacts)
-        return mor_fail(error, MOR_BAD_INPUT, "%s: contacts were not recorded one by one (record: contacts: true)", mor_recording_get_info(s->recording)->path);
+        return mor_fail(error, MOR_BAD_INPUT, "%s: contacts were not recorded one by one (record: contacts: true)",
+                        mor_recording_get_info(s->recording)->path);
     size_t n = (size_t)s->frames;
-    double *start = calloc(4 * n + 1, sizeof *start), *count = start + n, *least = count + n, *most = least + n, *gap = NULL;
+    double *start = calloc(4 * n + 1, sizeof *start), *count = start + n, *least = count + n, *most = least + n,
+           *gap = NULL;
     mor_code code = start ? MOR_OK : no_memory(error);
     if (!code) code = mor_recording_series(s->recording, "/contacts/start", start, error);
     if (!code) code = mor_recording_series(s->recording, "/contacts/count", count, error);
@@ -301,7 +333,8 @@ static mor_code add_gaps(source* s, mor_error* error)
             if (!grown) code = no_memory(error);
             else gap = grown, capacity = 2 * here;
         }
-        if (!code && here > 0) code = mor_recording_rows(s->recording, "/contacts/gap", (size_t)start[i], (size_t)here, 1, gap, error);
+        if (!code && here > 0)
+            code = mor_recording_rows(s->recording, "/contacts/gap", (size_t)start[i], (size_t)here, 1, gap, error);
         least[i] = most[i] = here > 0 && !code ? gap[0] : NAN;
         for (int k = 1; !code && k < here; k++) {
             least[i] = fmin(least[i], gap[k]);
@@ -352,7 +385,9 @@ static mor_code add_all_bodies(source* s, const request* q, double* data, mor_er
         code = add_curve(s, mor_recording_body_name(s->recording, b), shown++, error);
     }
     if (q->quantity == ORIENTATION) snprintf(s->panel->unit, sizeof s->panel->unit, "rad");
-    const char* what = q->quantity == ORIENTATION ? "angle" : q->quantity == POSITION ? (s->dimension == 2 ? "height y" : "height z") : "length of the vector";
+    const char* what = q->quantity == ORIENTATION ? "angle"
+                       : q->quantity == POSITION  ? (s->dimension == 2 ? "height y" : "height z")
+                                                  : "length of the vector";
     if (moving > shown)
         snprintf(s->panel->note, sizeof s->panel->note, "%s; %d of %d bodies, choose with %s:BODY", what, shown, moving,
                  quantities[q->quantity].name);
@@ -377,7 +412,10 @@ static mor_code add_joints(source* s, const request* q, mor_error* error)
     free(kind);
     char* names = mor_recording_texts(s->recording, "/joints/name", JOINT_NAME, (size_t)rows, error);
     double* all = calloc((size_t)s->frames * (size_t)rows + 1, sizeof *all);
-    mor_code code = !names ? MOR_BAD_INPUT : !all ? no_memory(error) : mor_recording_rows(s->recording, "/joints/position", 0, (size_t)s->frames, rows, all, error);
+    mor_code code = !names ? MOR_BAD_INPUT
+                    : !all
+                        ? no_memory(error)
+                        : mor_recording_rows(s->recording, "/joints/position", 0, (size_t)s->frames, rows, all, error);
     for (int j = 0; !code && j < rows && shown < MOST_BODIES; j++) {
         const char* name = names + (size_t)j * JOINT_NAME;
         if (q->body[0] && strcmp(name, q->body) != 0) continue;
@@ -388,10 +426,13 @@ static mor_code add_joints(source* s, const request* q, mor_error* error)
         const char** list = calloc((size_t)rows + 1, sizeof *list);
         for (int j = 0; list && j < rows; j++) list[j] = names + (size_t)j * JOINT_NAME;
         const char* near = list ? mor_did_you_mean(q->body, list) : NULL;
-        code = mor_fail(error, MOR_BAD_INPUT, "%.300s: no joint '%s'%s%s%s", file, q->body, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+        code = mor_fail(error, MOR_BAD_INPUT, "%.300s: no joint '%s'%s%s%s", file, q->body,
+                        near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
         free(list);
     }
-    if (!code && !q->body[0] && rows > shown) snprintf(s->panel->note, sizeof s->panel->note, "%d of %d joints, choose with joint-position:JOINT", shown, rows);
+    if (!code && !q->body[0] && rows > shown)
+        snprintf(s->panel->note, sizeof s->panel->note, "%d of %d joints, choose with joint-position:JOINT", shown,
+                 rows);
     free(names);
     free(all);
     return code;
@@ -400,7 +441,8 @@ static mor_code add_joints(source* s, const request* q, mor_error* error)
 static mor_code add_joint_error(source* s, mor_error* error)
 {
     if (!mor_recording_has(s->recording, "/joints/error"))
-        return mor_fail(error, MOR_BAD_INPUT, "%.300s: recorded without joint errors, by an older version", mor_recording_get_info(s->recording)->path);
+        return mor_fail(error, MOR_BAD_INPUT, "%.300s: recorded without joint errors, by an older version",
+                        mor_recording_get_info(s->recording)->path);
     return add_series(s, "/joints/error", "", 0, error);
 }
 
@@ -413,12 +455,18 @@ static mor_code add_source(source* s, const request* q, double* data, mor_error*
     static const named status[] = { { "/solver/status", "" }, { 0 } };
     static const named step_size[] = { { "/step_size", "" }, { 0 } };
     static const named contacts[] = { { "/solver/contacts", "contacts" }, { "/solver/islands", "islands" }, { 0 } };
-    static const named brief_timing[] = { { "/timing/total", "total" }, { "/timing/collision", "collision" },
-                                          { "/timing/solve", "solve" }, { 0 } };
-    static const named timing[] = { { "/timing/total", "total" },         { "/timing/collision", "collision" },
-                                    { "/timing/assemble", "assemble" },   { "/timing/formulate", "formulate" },
-                                    { "/timing/solve", "solve" },         { "/timing/integrate", "integrate" },
-                                    { "/timing/user", "user function" },  { "/timing/record", "record" }, { 0 } };
+    static const named brief_timing[] = {
+        { "/timing/total", "total" }, { "/timing/collision", "collision" }, { "/timing/solve", "solve" }, { 0 }
+    };
+    static const named timing[] = { { "/timing/total", "total" },
+                                    { "/timing/collision", "collision" },
+                                    { "/timing/assemble", "assemble" },
+                                    { "/timing/formulate", "formulate" },
+                                    { "/timing/solve", "solve" },
+                                    { "/timing/integrate", "integrate" },
+                                    { "/timing/user", "user function" },
+                                    { "/timing/record", "record" },
+                                    { 0 } };
     mor_code code = mor_recording_series(s->recording, "/time", s->time, error);
     if (code) return code;
     switch (q->quantity) {
@@ -427,30 +475,44 @@ static mor_code add_source(source* s, const request* q, double* data, mor_error*
         if (!code) code = add_series(s, "/energy/kinetic", "kinetic", 1, error);
         if (!code) code = add_series(s, "/energy/potential", "potential", 2, error);
         return code;
-    case WORK: return add_work(s, error);
-    case PENETRATION: return add_series(s, "/penetration", "", 0, error);
-    case GAP: return add_gaps(s, error);
-    case JOINT_ERROR: return add_joint_error(s, error);
+    case WORK:
+        return add_work(s, error);
+    case PENETRATION:
+        return add_series(s, "/penetration", "", 0, error);
+    case GAP:
+        return add_gaps(s, error);
+    case JOINT_ERROR:
+        return add_joint_error(s, error);
     case STATUS:
         s->panel->note[0] = '\0';
         for (int k = 0, used = 0; k <= (int)MOR_NUMERICAL; k++)
-            used += snprintf(s->panel->note + used, sizeof s->panel->note - (size_t)used, "%s%d %s", k ? ", " : "", k, mor_status_name((mor_status)k));
+            used += snprintf(s->panel->note + used, sizeof s->panel->note - (size_t)used, "%s%d %s", k ? ", " : "", k,
+                             mor_status_name((mor_status)k));
         return add_step_series(s, status, error);
-    case FAILURES: return add_failures(s, error);
-    case STEP_SIZE: return add_step_series(s, step_size, error);
-    case ITERATIONS: return add_step_series(s, iterations, error);
-    case RESIDUAL: return add_step_series(s, residual, error);
-    case VELOCITY_ERROR: return add_step_series(s, velocity_error, error);
-    case CONTACTS: return add_step_series(s, contacts, error);
-    case SIZE: return add_step_series(s, size, error);
+    case FAILURES:
+        return add_failures(s, error);
+    case STEP_SIZE:
+        return add_step_series(s, step_size, error);
+    case ITERATIONS:
+        return add_step_series(s, iterations, error);
+    case RESIDUAL:
+        return add_step_series(s, residual, error);
+    case VELOCITY_ERROR:
+        return add_step_series(s, velocity_error, error);
+    case CONTACTS:
+        return add_step_series(s, contacts, error);
+    case SIZE:
+        return add_step_series(s, size, error);
     case TIMING:
         if (!s->alone) snprintf(s->panel->note, sizeof s->panel->note, "one recording alone shows all stages");
         return add_step_series(s, s->alone ? timing : brief_timing, error);
-    case JOINT_POSITION: return add_joints(s, q, error);
+    case JOINT_POSITION:
+        return add_joints(s, q, error);
     case FORCES:
         if (!q->body[0]) return add_force_totals(s, error);
         return add_body(s, q, data, error);
-    default: return q->body[0] ? add_body(s, q, data, error) : add_all_bodies(s, q, data, error);
+    default:
+        return q->body[0] ? add_body(s, q, data, error) : add_all_bodies(s, q, data, error);
     }
 }
 
@@ -462,15 +524,17 @@ static void panel_title(const request* q, char* title, size_t size)
     for (char* c = title; *c; c++)
         if (*c == '-') *c = ' ';
     if (q->body[0])
-        snprintf(title + n, size - (size_t)n, " %s %s%s%s", q->quantity == FORCES ? "on" : "of", q->body, q->component >= 0 ? ", " : "",
-                 q->component < 0                ? ""
+        snprintf(title + n, size - (size_t)n, " %s %s%s%s", q->quantity == FORCES ? "on" : "of", q->body,
+                 q->component >= 0 ? ", " : "",
+                 q->component < 0             ? ""
                  : q->quantity == ORIENTATION ? quaternion[q->component]
                  : q->component == NORM       ? "length"
                                               : components[q->component]);
 }
 
 /* A dataset of the file with one row per frame, drawn as it is: one curve per column. */
-static mor_code add_dataset(mor_figure* figure, mor_recording* const* recordings, int count, const char* path, mor_error* error)
+static mor_code add_dataset(mor_figure* figure, mor_recording* const* recordings, int count, const char* path,
+                            mor_error* error)
 {
     char unit[16] = "", label[16];
     mor_panel* panel = NULL;
@@ -480,23 +544,33 @@ static mor_code add_dataset(mor_figure* figure, mor_recording* const* recordings
         int rows, width;
         code = mor_recording_shape(recordings[i], path, &rows, &width, unit, sizeof unit, error);
         if (!code && (rows < info->frames || width < 1))
-            code = mor_fail(error, MOR_BAD_INPUT, "%s:%s: has %d rows; what has one row per frame (%d) can be drawn over time", info->path, path, rows, info->frames);
+            code = mor_fail(error, MOR_BAD_INPUT,
+                            "%s:%s: has %d rows; what has one row per frame (%d) can be drawn over time", info->path,
+                            path, rows, info->frames);
         if (!code && !panel) panel = mor_figure_panel(figure, path, unit);
-        if (!code && !panel) code = mor_fail(error, MOR_BAD_INPUT, "at most %d quantities fit into one figure", MOR_FIGURE_PANELS);
+        if (!code && !panel)
+            code = mor_fail(error, MOR_BAD_INPUT, "at most %d quantities fit into one figure", MOR_FIGURE_PANELS);
         if (code) break;
         size_t n = (size_t)info->frames, w = (size_t)width;
-        source s = { .panel = panel, .recording = recordings[i], .frames = info->frames, .file = i, .alone = count == 1,
-                     .time = calloc(n + 1, sizeof(double)), .value = calloc(n + 1, sizeof(double)) };
+        source s = { .panel = panel,
+                     .recording = recordings[i],
+                     .frames = info->frames,
+                     .file = i,
+                     .alone = count == 1,
+                     .time = calloc(n + 1, sizeof(double)),
+                     .value = calloc(n + 1, sizeof(double)) };
         double* data = calloc(n * w + 1, sizeof *data);
         if (count > 1) short_name(info->path, s.prefix, sizeof s.prefix);
-        code = s.time && s.value && data ? mor_recording_series(recordings[i], "/time", s.time, error) : no_memory(error);
+        code =
+            s.time && s.value && data ? mor_recording_series(recordings[i], "/time", s.time, error) : no_memory(error);
         if (!code) code = mor_recording_rows(recordings[i], path, 0, n, width, data, error);
         for (int k = 0; !code && k < width && k < MOST_BODIES; k++) {
             for (size_t f = 0; f < n; f++) s.value[f] = data[f * w + (size_t)k];
             snprintf(label, sizeof label, "%d", k);
             code = add_curve(&s, width > 1 ? label : "", k, error);
         }
-        if (!code && width > MOST_BODIES) snprintf(panel->note, sizeof panel->note, "the first %d of %d columns", MOST_BODIES, width);
+        if (!code && width > MOST_BODIES)
+            snprintf(panel->note, sizeof panel->note, "the first %d of %d columns", MOST_BODIES, width);
         free(s.time);
         free(s.value);
         free(data);
@@ -504,7 +578,8 @@ static mor_code add_dataset(mor_figure* figure, mor_recording* const* recordings
     return code;
 }
 
-mor_code mor_plot_add(mor_figure* figure, mor_recording* const* recordings, int count, const char* text, mor_error* error)
+mor_code mor_plot_add(mor_figure* figure, mor_recording* const* recordings, int count, const char* text,
+                      mor_error* error)
 {
     if (text[0] == '/') return add_dataset(figure, recordings, count, text, error);
     request q;
@@ -518,15 +593,21 @@ mor_code mor_plot_add(mor_figure* figure, mor_recording* const* recordings, int 
     mor_panel* panel = mor_figure_panel(figure, title, unit);
     if (!panel) return mor_fail(error, MOR_BAD_INPUT, "at most %d quantities fit into one figure", MOR_FIGURE_PANELS);
     panel->log = q.quantity == RESIDUAL || q.quantity == VELOCITY_ERROR || q.quantity == JOINT_ERROR;
-    panel->steps = q.quantity == ITERATIONS || q.quantity == CONTACTS || q.quantity == SIZE || q.quantity == FORCES || q.quantity == STATUS ||
-                   q.quantity == FAILURES || q.quantity == STEP_SIZE;
+    panel->steps = q.quantity == ITERATIONS || q.quantity == CONTACTS || q.quantity == SIZE || q.quantity == FORCES ||
+                   q.quantity == STATUS || q.quantity == FAILURES || q.quantity == STEP_SIZE;
     panel->from_zero = panel->steps || q.quantity == GAP || q.quantity == PENETRATION || q.quantity == TIMING;
 
     for (int i = 0; !code && i < count; i++) {
         const mor_recording_info* info = mor_recording_get_info(recordings[i]);
         size_t n = (size_t)info->frames + 1;
-        source s = { .panel = panel, .recording = recordings[i], .frames = info->frames, .dimension = info->dimension == 2 ? 2 : 3,
-                     .file = i, .alone = count == 1, .time = calloc(n, sizeof(double)), .value = calloc(n, sizeof(double)) };
+        source s = { .panel = panel,
+                     .recording = recordings[i],
+                     .frames = info->frames,
+                     .dimension = info->dimension == 2 ? 2 : 3,
+                     .file = i,
+                     .alone = count == 1,
+                     .time = calloc(n, sizeof(double)),
+                     .value = calloc(n, sizeof(double)) };
         double* data = calloc(n, 7 * sizeof(double));
         if (count > 1) short_name(info->path, s.prefix, sizeof s.prefix);
         code = s.time && s.value && data ? add_source(&s, &q, data, error) : no_memory(error);
@@ -548,7 +629,8 @@ void mor_plot_title(mor_figure* figure, mor_recording* const* recordings, int co
     char name[96];
     short_name(info->path, name, sizeof name);
     if (!figure->title[0]) {
-        if (count > 1 && !info->scene_name[0]) snprintf(figure->title, sizeof figure->title, "%s and %d more", name, count - 1);
+        if (count > 1 && !info->scene_name[0])
+            snprintf(figure->title, sizeof figure->title, "%s and %d more", name, count - 1);
         else snprintf(figure->title, sizeof figure->title, "%s", info->scene_name[0] ? info->scene_name : name);
     }
     bool same = true;
@@ -558,7 +640,8 @@ void mor_plot_title(mor_figure* figure, mor_recording* const* recordings, int co
                other->step == info->step;
     }
     if (same)
-        snprintf(figure->subtitle, sizeof figure->subtitle, "%s with %s, step %g s", info->formulation, info->solver, info->step);
+        snprintf(figure->subtitle, sizeof figure->subtitle, "%s with %s, step %g s", info->formulation, info->solver,
+                 info->step);
     else {
         size_t used = 0;
         for (int i = 0; i < count && used + 1 < sizeof figure->subtitle; i++) {

@@ -17,8 +17,9 @@ const mor_quantity* mor_quantities(void);
 /* Is the word before ':' a quantity? */
 bool mor_is_quantity(const char* text);
 
-/* Adds the panel for `text` = QUANTITY[:BODY[.COMPONENT]], or the path of a dataset with one row per frame, with the curves of all recordings. Unknown
- * quantities, bodies and components are bad input with "did you mean" and the list. */
+/* Adds the panel for `text` = QUANTITY[:BODY[.COMPONENT]], or the path of a dataset with one row per frame, with the
+ * curves of all recordings. Unknown quantities, bodies and components are bad input with "did you mean" and the list.
+ * */
 mor_code mor_plot_add(mor_figure* figure, mor_recording* const* recordings, int count, const char* text,
                       mor_error* error);
 /* Title and subtitle from the recordings. */

@@ -62,7 +62,8 @@ mor_code mor_convert(const mor_problem* from, mor_form to, mor_conversion* conve
     else mor_fail(error, MOR_BAD_INPUT, "no exact way from %s to %s", mor_form_name(from->form), mor_form_name(to));
     if (code == MOR_OK) conversion->to.name = from->name;
     else mor_conversion_destroy(conversion);
-    if (code == MOR_SYSTEM) mor_fail(error, code, "out of memory while converting %s to %s", mor_form_name(from->form), mor_form_name(to));
+    if (code == MOR_SYSTEM)
+        mor_fail(error, code, "out of memory while converting %s to %s", mor_form_name(from->form), mor_form_name(to));
     return code;
 }
 
@@ -86,12 +87,14 @@ static double entry_of(const mor_matrix* A, int i, int j)
     return 0.0;
 }
 
-static double error_of(const mor_problem* problem, const double* z, mor_measure measure, const void* user, mor_arena* arena)
+static double error_of(const mor_problem* problem, const double* z, mor_measure measure, const void* user,
+                       mor_arena* arena)
 {
     return measure ? measure(user, z) : mor_judge_quick(problem, z, NULL, arena);
 }
 
-double mor_active_set_polish(const mor_problem* problem, double* z, mor_measure measure, const void* user, mor_arena* arena)
+double mor_active_set_polish(const mor_problem* problem, double* z, mor_measure measure, const void* user,
+                             mor_arena* arena)
 {
     int n = problem->size, k = 0;
     double error = error_of(problem, z, measure, user, arena);

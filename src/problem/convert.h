@@ -42,7 +42,8 @@ mor_code mor_convert_step_keep_velocity(const mor_problem* from, mor_conversion*
  * least correction that keeps them non-negative. Keeps a result only if `measure` (NULL: the judge) likes it better.
  * Returns the error of z on return. O(k^3) for k such rows. */
 typedef double (*mor_measure)(const void* user, const double* z);
-double mor_active_set_polish(const mor_problem* problem, double* z, mor_measure measure, const void* user, mor_arena* arena);
+double mor_active_set_polish(const mor_problem* problem, double* z, mor_measure measure, const void* user,
+                             mor_arena* arena);
 
 /* Improves the answer of a STEP by solving the equations its contact states imply (polish_step.c). Returns the velocity
  * error of p on return. */
@@ -51,8 +52,8 @@ double mor_step_polish(const mor_problem* problem, double* p, mor_arena* arena);
 /* The parts (convert_step.c, convert_mlcp.c, convert_global.c). */
 mor_code mor_convert_step_to_mlcp(const mor_problem* from, bool keep_velocity, mor_conversion* conversion,
                                   mor_arena* arena, mor_error* error);
-mor_code mor_convert_step_to_cones(const mor_problem* from, mor_form to, mor_conversion* conversion,
-                                   mor_arena* arena, mor_error* error);
+mor_code mor_convert_step_to_cones(const mor_problem* from, mor_form to, mor_conversion* conversion, mor_arena* arena,
+                                   mor_error* error);
 mor_code mor_convert_mlcp_to_lcp(const mor_problem* from, mor_conversion* conversion, bool* no_solution,
                                  mor_arena* arena, mor_error* error);
 mor_code mor_convert_global_to_local(const mor_problem* from, mor_conversion* conversion, mor_arena* arena,

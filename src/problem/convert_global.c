@@ -1,8 +1,8 @@
 /* Global contact problem -> reduced: W = H' M^-1 H, b = H' M^-1 f + w, v = M^-1 (H r + f).
  *
  * M of mechanics is block diagonal (bodies): its connected blocks of at most 64 rows are factored densely, M^-1 H found
- * for the columns that touch them, and W is a sparse product. One larger block (finite elements) is factored by sparse LU and
- * M^-1 H found column by column. The velocity gets one refinement step on the way back, because the
+ * for the columns that touch them, and W is a sparse product. One larger block (finite elements) is factored by sparse
+ * LU and M^-1 H found column by column. The velocity gets one refinement step on the way back, because the
  * judge measures M v - H r - f against rounding. */
 #include <string.h>
 
@@ -12,10 +12,10 @@
 
 /* The blocks of a block-diagonal matrix and their LU factors. */
 typedef struct mass_blocks {
-    int count;       /* 0: a block is too large */
-    int* start;      /* block k has the rows member[start[k]] ... member[start[k+1] - 1], ascending */
+    int count;  /* 0: a block is too large */
+    int* start; /* block k has the rows member[start[k]] ... member[start[k+1] - 1], ascending */
     int *member, *pivot;
-    size_t* factor;  /* its factor begins at LU + factor[k] */
+    size_t* factor; /* its factor begins at LU + factor[k] */
     double* LU;
 } mass_blocks;
 
@@ -129,7 +129,8 @@ static bool blocks_solve(const mass_blocks* B, const mor_csr* H, mor_csr* X, mor
                 for (int c = 0; c < width; c++) place[column[c]] = c;
                 memset(dense, 0, (size_t)size * (size_t)width * sizeof *dense);
                 for (int a = 0; a < size; a++)
-                    for (int l = H->p[member[a]]; l < H->p[member[a] + 1]; l++) dense[a + (size_t)place[H->i[l]] * size] = H->x[l];
+                    for (int l = H->p[member[a]]; l < H->p[member[a] + 1]; l++)
+                        dense[a + (size_t)place[H->i[l]] * size] = H->x[l];
                 mor_lu_solve_many(size, B->LU + B->factor[k], B->pivot + B->start[k], width, dense);
                 for (int a = 0; a < size; a++)
                     for (int c = 0; c < width; c++) {
@@ -220,10 +221,10 @@ mor_code mor_convert_global_to_local(const mor_problem* from, mor_conversion* co
     if (!d || !b || !x || !as_csr(&from->M, &d->M, arena) || !as_csr(&from->H, &d->H, arena) ||
         !mor_csr_transpose(&Ht, &d->H, NULL, arena))
         return MOR_SYSTEM;
-    if (!factor_blocks(&d->M, &d->blocks, arena))
-        return mor_fail(error, MOR_BAD_INPUT, "the mass matrix is singular");
-    *conversion = (mor_conversion){ .from = from, .back = global_back, .forward = global_forward,
-                                    .destroy = global_destroy, .data = d };
+    if (!factor_blocks(&d->M, &d->blocks, arena)) return mor_fail(error, MOR_BAD_INPUT, "the mass matrix is singular");
+    *conversion = (mor_conversion){
+        .from = from, .back = global_back, .forward = global_forward, .destroy = global_destroy, .data = d
+    };
     if (m > 0 && d->blocks.count == 0) {
         d->lu = mor_sparse_lu_create(&d->M, NULL);
         if (!d->lu || !mor_sparse_lu_factor(d->lu, &d->M))
@@ -241,8 +242,13 @@ mor_code mor_convert_global_to_local(const mor_problem* from, mor_conversion* co
     mor_csr_apply(&Ht, x, b);
     for (int i = 0; i < n; i++) b[i] += from->b[i];
     mor_form to = from->form == MOR_GFC2D ? MOR_FC2D : from->form == MOR_GFC3D ? MOR_FC3D : MOR_FC_ROLLING;
-    conversion->to = (mor_problem){ .form = to, .size = n, .b = b, .contact_count = from->contact_count,
-                                    .dim = from->dim, .mu = from->mu, .mu_roll = from->mu_roll,
+    conversion->to = (mor_problem){ .form = to,
+                                    .size = n,
+                                    .b = b,
+                                    .contact_count = from->contact_count,
+                                    .dim = from->dim,
+                                    .mu = from->mu,
+                                    .mu_roll = from->mu_roll,
                                     .reference_norm = from->reference_norm };
     conversion->to.A = (mor_matrix){ .storage = MOR_SPARSE, .rows = n, .cols = n, .x = W.x, .p = W.p, .i = W.i };
     return MOR_OK;

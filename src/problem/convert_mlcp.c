@@ -26,13 +26,13 @@ typedef struct mlcp_data {
     int n, f, c;
     int *free_rows, *other; /* indices in the MLCP */
     /* Schur complement */
-    double *A, *LU;      /* scaled A_ff and its factor */
-    double *row_scale;   /* of the equations */
-    double *Afc, *bf;    /* scaled */
+    double *A, *LU;    /* scaled A_ff and its factor */
+    double* row_scale; /* of the equations */
+    double *Afc, *bf;  /* scaled */
     int* pivot;
     /* tableau */
     bool tableau;
-    double *T, *q;       /* n x n column-major, n: basic = q + T nonbasic, scaled */
+    double *T, *q;         /* n x n column-major, n: basic = q + T nonbasic, scaled */
     int *basic, *nonbasic; /* variable of each row and column: z_i is i, w_i is n + i */
     double* column_scale;  /* z_j = column_scale_j z'_j ; w_i = w'_i / row_scale_i */
 } mlcp_data;
@@ -86,7 +86,8 @@ static bool schur(const mor_problem* from, mlcp_data* d, double* S, double* s, m
     if (!d->A || !d->LU || !d->Afc || !d->bf || !d->pivot || !X || !Acf) return false;
     for (int i = 0; i < f; i++) {
         double size = 0.0;
-        for (int j = 0; j < f; j++) size = fmax(size, fabs(d->A[i + (size_t)j * f] = entry(&from->A, d->free_rows[i], d->free_rows[j])));
+        for (int j = 0; j < f; j++)
+            size = fmax(size, fabs(d->A[i + (size_t)j * f] = entry(&from->A, d->free_rows[i], d->free_rows[j])));
         double scale = 1.0 / mor_power_of_two(size);
         for (int j = 0; j < f; j++) d->A[i + (size_t)j * f] *= scale;
         for (int j = 0; j < c; j++) d->Afc[i + (size_t)j * f] = scale * entry(&from->A, d->free_rows[i], d->other[j]);

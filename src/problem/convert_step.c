@@ -12,8 +12,8 @@
  *   P'(W (P x + p_0) + q) + E s (beta rows), U p_n - E' beta (s rows), q = G' nu_free + b.
  * Without equations and bounded rows this is exactly the LCP in [p_n; beta; s].
  *
- * Cones: u = W r + q for the contact rows; contacts without friction rows are given some of their own (W_TT = W_nn I, q_T = 0,
- * mu = 0, so r_T = u_T = 0); equation rows are eliminated by a rank-revealing Schur
+ * Cones: u = W r + q for the contact rows; contacts without friction rows are given some of their own (W_TT = W_nn I,
+ * q_T = 0, mu = 0, so r_T = u_T = 0); equation rows are eliminated by a rank-revealing Schur
  * complement (redundant joints: their impulses are taken as zero).
  *
  * W is assembled by block rows from the lists of blocks on each tree: cost proportional to its
@@ -87,7 +87,8 @@ bool mor_step_visit_W(const mor_step_form* step, mor_block_visit visit, void* us
             }
         }
         sort_ints(touched, count);
-        for (int k = 0; k < count; k++) visit(user, a, touched[k], panel + (size_t)step->blocks[touched[k]].row * widest);
+        for (int k = 0; k < count; k++)
+            visit(user, a, touched[k], panel + (size_t)step->blocks[touched[k]].row * widest);
     }
     return true;
 }
@@ -170,8 +171,8 @@ typedef struct st_data {
     int n, velocities; /* unknowns; leading velocity unknowns */
     int* first;        /* block_count + 1: columns of each block */
     column* columns;
-    int* slip;         /* per block: unknown s or t, -1 if none */
-    double* offset;    /* row_count: p_0 */
+    int* slip;      /* per block: unknown s or t, -1 if none */
+    double* offset; /* row_count: p_0 */
     /* assembly */
     const mor_step_form* step;
     sink* matrix;
@@ -212,7 +213,8 @@ static void put_velocities(const st_data* d, sink* S)
     for (int t = 0; t < step->tree_count; t++) {
         const mor_tree_block* tree = &step->trees[t];
         for (int r = 0; r < tree->dof; r++)
-            for (int c = 0; c < tree->dof; c++) put(S, tree->offset + r, tree->offset + c, tree->mass[r * tree->dof + c]);
+            for (int c = 0; c < tree->dof; c++)
+                put(S, tree->offset + r, tree->offset + c, tree->mass[r * tree->dof + c]);
     }
     for (int a = 0; a < step->block_count; a++) {
         const mor_block* A = &step->blocks[a];
@@ -405,12 +407,12 @@ mor_code mor_convert_step_to_mlcp(const mor_problem* from, bool keep_velocity, m
 /* ----------------------------------------------------------------------------------- cones */
 
 typedef struct cone_data {
-    int* target;       /* row_count: contact row -> row of the cone problem, or -1 - (equation number) */
+    int* target; /* row_count: contact row -> row of the cone problem, or -1 - (equation number) */
     int equations, rank;
-    int* order;        /* equations in pivot order; the first `rank` are independent */
-    double* L;         /* Cholesky factor of the pivoted W_ee, leading dimension `equations` */
-    double* Wec;       /* equations x size */
-    double* qe;        /* equations */
+    int* order;  /* equations in pivot order; the first `rank` are independent */
+    double* L;   /* Cholesky factor of the pivoted W_ee, leading dimension `equations` */
+    double* Wec; /* equations x size */
+    double* qe;  /* equations */
     /* assembly */
     const mor_step_form* step;
     sink* matrix;
@@ -473,8 +475,8 @@ static void cone_forward(const mor_conversion* conversion, const double* p, doub
         if (d->target[r] >= 0) z[d->target[r]] = p[r];
 }
 
-mor_code mor_convert_step_to_cones(const mor_problem* from, mor_form to, mor_conversion* conversion,
-                                   mor_arena* arena, mor_error* error)
+mor_code mor_convert_step_to_cones(const mor_problem* from, mor_form to, mor_conversion* conversion, mor_arena* arena,
+                                   mor_error* error)
 {
     const mor_step_form* step = &from->step;
     int dim = to == MOR_FC2D ? 2 : to == MOR_FC3D ? 3 : 5, contacts = 0, m = 0;
@@ -548,7 +550,8 @@ mor_code mor_convert_step_to_cones(const mor_problem* from, mor_form to, mor_con
         }
     }
     *conversion = (mor_conversion){ .from = from, .back = cone_back, .forward = cone_forward, .data = d };
-    conversion->to = (mor_problem){ .form = to, .size = n, .b = b, .contact_count = contacts, .dim = dim, .mu = mu,
-                                    .mu_roll = mu_roll };
+    conversion->to = (mor_problem){
+        .form = to, .size = n, .b = b, .contact_count = contacts, .dim = dim, .mu = mu, .mu_roll = mu_roll
+    };
     return sink_close(&S, &conversion->to.A) ? MOR_OK : MOR_SYSTEM;
 }

@@ -28,9 +28,11 @@
 #include "problem/cone.h"
 #include "problem/step.h"
 
-enum { GLOBAL = MOR_GFC2D | MOR_GFC3D | MOR_GFC_ROLLING,
-       LOCAL = MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING | MOR_CQP,
-       STEPS = MOR_STEP_PYRAMID | MOR_STEP_CONE };
+enum {
+    GLOBAL = MOR_GFC2D | MOR_GFC3D | MOR_GFC_ROLLING,
+    LOCAL = MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING | MOR_CQP,
+    STEPS = MOR_STEP_PYRAMID | MOR_STEP_CONE
+};
 
 /* NaN when the scale overflowed: nothing is small against infinity. */
 static double over(double value, double scale)
@@ -78,10 +80,7 @@ void mor_tally_bounded(mor_tally* tally, double z, double lower, double upper, d
     tally->largest = larger(tally->largest, fabs(e));
 }
 
-static mor_residual unknown(void)
-{
-    return (mor_residual){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
-}
+static mor_residual unknown(void) { return (mor_residual){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN }; }
 
 /* A z + b, from the caller or computed */
 static const double* image(const mor_problem* problem, const double* z, const double* w, mor_arena* arena)
@@ -158,7 +157,8 @@ static double block_norm(const mor_matrix* A, int dim, int c)
     if (A->storage == MOR_OPERATOR) return NAN;
     for (int i = c * dim; i < (c + 1) * dim; i++) {
         if (A->storage == MOR_DENSE)
-            for (int j = c * dim; j < (c + 1) * dim; j++) s += A->x[i + (size_t)j * A->rows] * A->x[i + (size_t)j * A->rows];
+            for (int j = c * dim; j < (c + 1) * dim; j++)
+                s += A->x[i + (size_t)j * A->rows] * A->x[i + (size_t)j * A->rows];
         else
             for (int k = A->p[i]; k < A->p[i + 1]; k++)
                 if (A->i[k] >= c * dim && A->i[k] < (c + 1) * dim) s += A->x[k] * A->x[k];
@@ -173,8 +173,8 @@ static double cone_error(const mor_problem* problem, const double* r, const doub
     int d = problem->dim;
     for (int c = 0; c < problem->contact_count; c++) {
         double roll = d == 5 ? problem->mu_roll[c] : 0.0;
-        (problem->form == MOR_CQP ? mor_cone_natural_convex : mor_cone_natural)(d, problem->mu[c], roll, 1.0,
-                                                                               r + c * d, u + c * d, e);
+        (problem->form == MOR_CQP ? mor_cone_natural_convex : mor_cone_natural)(d, problem->mu[c], roll, 1.0, r + c * d,
+                                                                                u + c * d, e);
         for (int i = 0; i < d; i++) s += e[i] * e[i];
     }
     return sqrt(s);
@@ -191,7 +191,8 @@ void mor_judge_contact(int dim, double mu, double mu_roll, double rho, const dou
     double worst = 0.0;
     for (int disc = 0; disc < (dim == 5 ? 2 : dim > 1 ? 1 : 0); disc++) {
         int at = disc == 0 ? 1 : 3, k = dim == 2 ? 1 : 2;
-        double radius = (disc == 0 ? mu : mu_roll) * fmax(r[0], 0.0), x[2] = { 0, 0 }, size = 0.0, e = 0.0, p = 0.0, v = 0.0;
+        double radius = (disc == 0 ? mu : mu_roll) * fmax(r[0], 0.0), x[2] = { 0, 0 }, size = 0.0, e = 0.0, p = 0.0,
+               v = 0.0;
         for (int i = 0; i < k; i++) {
             x[i] = r[at + i] - rho * u[at + i];
             size += x[i] * x[i], p += r[at + i] * r[at + i], v += u[at + i] * u[at + i];
@@ -217,7 +218,7 @@ static void contact_measures(const mor_problem* problem, const double* r, const 
             double norm = block_norm(&problem->A, d, c);
             if (norm > 0.0) rho = 1.0 / norm;
             (problem->form == MOR_CQP ? mor_cone_natural_convex : mor_cone_natural)(d, problem->mu[c], roll, rho,
-                                                                                   r + c * d, u + c * d, e);
+                                                                                    r + c * d, u + c * d, e);
             out->velocity = larger(out->velocity, mor_norm2(d, e) / rho);
         }
         mor_judge_contact(d, problem->mu[c], roll, rho, r + c * d, u + c * d, out);

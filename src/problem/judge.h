@@ -10,7 +10,8 @@ double mor_judge_quick(const mor_problem* problem, const double* z, const double
 
 typedef enum mor_contact_state { MOR_CONTACT_OPEN, MOR_CONTACT_STICK, MOR_CONTACT_SLIP } mor_contact_state;
 /* What each contact of an FC, GFC or STEP problem does at z: open when p_n - rho u_n <= 0; slipping when the
- * natural map's argument leaves the friction disc. `states`: one per contact, in order. Returns the number of contacts. */
+ * natural map's argument leaves the friction disc. `states`: one per contact, in order. Returns the number of contacts.
+ * */
 int mor_judge_states(const mor_problem* problem, const double* z, mor_contact_state* states, mor_arena* arena);
 
 /* Sums and maxima of natural-map rows. */
@@ -27,8 +28,9 @@ void mor_tally_equation(mor_tally* tally, double w);
 void mor_tally_bounded(mor_tally* tally, double z, double lower, double upper, double w);
 
 /* STEP (judge_step.c). */
-typedef struct mor_judge_memory { /* the rows u of the answer z that was judged last: the final verdict is mostly on the same one */
-    double *z, *u, *rho;           /* row_count each; step of each block */
+typedef struct mor_judge_memory { /* the rows u of the answer z that was judged last: the final verdict is mostly on the
+                                     same one */
+    double *z, *u, *rho;          /* row_count each; step of each block */
     bool set;
 } mor_judge_memory;
 

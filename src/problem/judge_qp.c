@@ -2,8 +2,8 @@
  *
  *   minimise z'Az/2 + b'z,  l <= z <= u,  cl <= C z <= cu        (A symmetric, or its symmetric part is meant)
  *
- * Rows are divided by their norms first, so that a slack is a distance. With g = A z + b, the multipliers lambda of the rows are
- * those of the least-squares problem with signs (nnls.h)
+ * Rows are divided by their norms first, so that a slack is a distance. With g = A z + b, the multipliers lambda of the
+ * rows are those of the least-squares problem with signs (nnls.h)
  *
  *   minimise |g - C_a' lambda - s|,  lambda_i >= 0 at a lower bound, <= 0 at an upper one, s likewise on the box
  *
@@ -11,15 +11,15 @@
  *
  *   e = ( z - mid(l, z - w, u),  C z - mid(cl, C z - lambda, cu) ),   absolute |e|.
  *
- * A part of e is either a multiplier or slope that should vanish (the argument of mid lies between its bounds) or a distance to a
- * bound. With e_d and e_p the two kinds,
+ * A part of e is either a multiplier or slope that should vanish (the argument of mid lies between its bounds) or a
+ * distance to a bound. With e_d and e_p the two kinds,
  *
  *   relative = max( |e_d|/max(|b|, |A z|),  |e_p|/max(|z|, min(|b|/|A|, largest bound)) )
  *
- * so that neither unit hides the other. (|z| is no scale of e_d: along an unbounded direction it would make any answer look right.)
- * A row called active too generously costs its slack in e, one called active too strictly its multiplier: delta runs over
- * 1e-4 ... 1e-10 times the size of z and the least error counts. Any z with a small |e| has multipliers that show it, so the
- * number is never too small.
+ * so that neither unit hides the other. (|z| is no scale of e_d: along an unbounded direction it would make any answer
+ * look right.) A row called active too generously costs its slack in e, one called active too strictly its multiplier:
+ * delta runs over 1e-4 ... 1e-10 times the size of z and the least error counts. Any z with a small |e| has multipliers
+ * that show it, so the number is never too small.
  *
  * Cost: O(n k^2) for k nearly active rows, up to four times.
  * Reference: Nocedal & Wright (2006), Numerical Optimization, sec. 12.3, 16.1; Lawson & Hanson (1974). */
@@ -31,8 +31,8 @@
 
 typedef struct rows {
     int n, m;
-    double* C;             /* m x n, row-major, unit rows */
-    double *cl, *cu, *Cz;  /* m */
+    double* C;            /* m x n, row-major, unit rows */
+    double *cl, *cu, *Cz; /* m */
     double *g, *w, *lambda;
 } rows;
 
@@ -86,8 +86,8 @@ static void split(double x, double lower, double upper, double w, double* slopes
 }
 
 /* Fills lambda for this delta and returns the merits and the squares of e_d and e_p. */
-static bool evaluate(const mor_problem* p, const rows* s, const double* z, double delta, mor_tally* tally, double* slopes,
-                     double* distances, mor_arena* arena)
+static bool evaluate(const mor_problem* p, const rows* s, const double* z, double delta, mor_tally* tally,
+                     double* slopes, double* distances, mor_arena* arena)
 {
     int n = s->n, m = s->m, k = 0;
     size_t mark = mor_arena_mark(arena);
@@ -95,7 +95,8 @@ static bool evaluate(const mor_problem* p, const rows* s, const double* z, doubl
     int* sign = mor_arena_alloc(arena, ((size_t)m + n + 1) * sizeof *sign);
     if (!from || !sign) return false;
     for (int i = 0; i < m + n; i++) {
-        int at = i < m ? side(s->Cz[i], s->cl[i], s->cu[i], delta) : side(z[i - m], lower_of(p, i - m), upper_of(p, i - m), delta);
+        int at = i < m ? side(s->Cz[i], s->cl[i], s->cu[i], delta)
+                       : side(z[i - m], lower_of(p, i - m), upper_of(p, i - m), delta);
         if (at) from[k] = i, sign[k++] = at;
     }
     double* E = mor_arena_zero(arena, (size_t)n * ((size_t)k + 1), sizeof *E);

@@ -54,8 +54,7 @@ static void tally_block(const mor_block* b, double rho, const double* p, const d
 {
     if (b->kind == MOR_BLOCK_EQUATION)
         for (int r = 0; r < b->dim; r++) mor_tally_equation(tally, u[r]);
-    else if (b->kind == MOR_BLOCK_BOUNDED)
-        mor_tally_bounded(tally, p[0] / rho, b->lower / rho, b->upper / rho, u[0]);
+    else if (b->kind == MOR_BLOCK_BOUNDED) mor_tally_bounded(tally, p[0] / rho, b->lower / rho, b->upper / rho, u[0]);
     else if (mor_block_is_polygonal(b)) tally_polygon(b, rho, p, u, tally);
     else if (b->dim == 1) mor_tally_pair(tally, p[0] / rho, u[0]);
     else {

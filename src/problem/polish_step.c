@@ -1,7 +1,7 @@
 /* Polishing a step's answer: the equations its contact states imply, solved in the data of the step.
  *
- * An answer that came back from an LCP carries the rounding of the pivots, and friction multipliers of 1e-10 on contacts
- * that should be open. What each contact does is usually right, though:
+ * An answer that came back from an LCP carries the rounding of the pivots, and friction multipliers of 1e-10 on
+ * contacts that should be open. What each contact does is usually right, though:
  *
  *   open     p = 0
  *   stick    u = 0                               p free
@@ -9,9 +9,9 @@
  *   edge     u_n = 0, u_T.(d_{j+1} - d_j) = 0    p = a (1, mu d_j) + b (1, mu d_{j+1})
  *
  * With E the equations and B the directions of all contacts, E' W B x = -E' u is solved for the least correction x
- * (redundant contacts make it singular), scaled by the contacts' own W_cc. Contacts that come out pulling are opened and
- * it is tried again; the best answer by the velocity error is kept. Only linear states: sliding on a circular cone is left
- * alone. O(k^3) for k directions, at most 1500. */
+ * (redundant contacts make it singular), scaled by the contacts' own W_cc. Contacts that come out pulling are opened
+ * and it is tried again; the best answer by the velocity error is kept. Only linear states: sliding on a circular cone
+ * is left alone. O(k^3) for k directions, at most 1500. */
 #include "linalg/dense.h"
 #include "problem/cone.h"
 #include "problem/convert.h"
@@ -172,7 +172,8 @@ double mor_step_polish(const mor_problem* problem, double* p, mor_arena* arena)
         for (int i = 0; i < s->block_count; i++) {
             double* at = trial + s->blocks[i].row;
             for (int k = 0; k < parts[i].count; k++)
-                for (int d = 0; d < s->blocks[i].dim; d++) at[d] += parts[i].B[k][d] * parts[i].scale * x[parts[i].first + k];
+                for (int d = 0; d < s->blocks[i].dim; d++)
+                    at[d] += parts[i].B[k][d] * parts[i].scale * x[parts[i].first + k];
             if (at[0] < 0.0) {
                 pulling = true;
                 for (int d = 0; d < s->blocks[i].dim; d++) at[d] = 0.0;

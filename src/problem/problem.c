@@ -8,19 +8,32 @@
 const char* mor_form_name(mor_form form)
 {
     switch (form) {
-    case MOR_LCP: return "lcp";
-    case MOR_MLCP: return "mlcp";
-    case MOR_MCP: return "mcp";
-    case MOR_FC2D: return "fc2d";
-    case MOR_FC3D: return "fc3d";
-    case MOR_FC_ROLLING: return "rfc3d";
-    case MOR_GFC2D: return "gfc2d";
-    case MOR_GFC3D: return "gfc3d";
-    case MOR_GFC_ROLLING: return "grfc3d";
-    case MOR_STEP_PYRAMID: return "step-pyramid";
-    case MOR_STEP_CONE: return "step-cone";
-    case MOR_QP: return "qp";
-    case MOR_CQP: return "cqp";
+    case MOR_LCP:
+        return "lcp";
+    case MOR_MLCP:
+        return "mlcp";
+    case MOR_MCP:
+        return "mcp";
+    case MOR_FC2D:
+        return "fc2d";
+    case MOR_FC3D:
+        return "fc3d";
+    case MOR_FC_ROLLING:
+        return "rfc3d";
+    case MOR_GFC2D:
+        return "gfc2d";
+    case MOR_GFC3D:
+        return "gfc3d";
+    case MOR_GFC_ROLLING:
+        return "grfc3d";
+    case MOR_STEP_PYRAMID:
+        return "step-pyramid";
+    case MOR_STEP_CONE:
+        return "step-cone";
+    case MOR_QP:
+        return "qp";
+    case MOR_CQP:
+        return "cqp";
     }
     return NULL;
 }
@@ -28,16 +41,20 @@ const char* mor_form_name(mor_form form)
 const char* mor_status_name(mor_status status)
 {
     switch (status) {
-#define MOR_STATUS_CASE(id, word) case id: return word;
+#define MOR_STATUS_CASE(id, word)                                                                                      \
+    case id:                                                                                                           \
+        return word;
         MOR_STATUS_LIST(MOR_STATUS_CASE)
 #undef MOR_STATUS_CASE
     }
     return "?";
 }
 
-enum { GLOBAL = MOR_GFC2D | MOR_GFC3D | MOR_GFC_ROLLING,
-       CONES = MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING | GLOBAL | MOR_CQP,
-       STEPS = MOR_STEP_PYRAMID | MOR_STEP_CONE };
+enum {
+    GLOBAL = MOR_GFC2D | MOR_GFC3D | MOR_GFC_ROLLING,
+    CONES = MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING | GLOBAL | MOR_CQP,
+    STEPS = MOR_STEP_PYRAMID | MOR_STEP_CONE
+};
 
 int mor_problem_unknowns(const mor_problem* problem)
 {
@@ -45,9 +62,9 @@ int mor_problem_unknowns(const mor_problem* problem)
 }
 
 #define BAD(...) return mor_fail(error, MOR_BAD_INPUT, __VA_ARGS__)
-#define NEED(test, ...)          \
-    do {                         \
-        if (!(test)) BAD(__VA_ARGS__); \
+#define NEED(test, ...)                                                                                                \
+    do {                                                                                                               \
+        if (!(test)) BAD(__VA_ARGS__);                                                                                 \
     } while (0)
 
 /* 0 x is 0, or NaN where x is not finite */
@@ -95,7 +112,8 @@ static mor_code check_matrix(const char* name, const mor_matrix* A, int rows, in
     NEED(A->p, "%s.p is missing; compressed rows need rows + 1 positions", name);
     NEED(A->p[0] == 0, "%s.p[0] is %d; it must be 0", name, A->p[0]);
     for (int r = 0; r < rows; r++)
-        NEED(A->p[r] <= A->p[r + 1], "%s.p[%d] is smaller than %s.p[%d]; positions must not fall", name, r + 1, name, r);
+        NEED(A->p[r] <= A->p[r + 1], "%s.p[%d] is smaller than %s.p[%d]; positions must not fall", name, r + 1, name,
+             r);
     NEED(A->p[rows] == 0 || (A->i && A->x), "%s.i or %s.x is missing", name, name);
     for (int r = 0; r < rows; r++)
         for (int k = A->p[r]; k < A->p[r + 1]; k++) {
@@ -119,8 +137,8 @@ static mor_code check_bounds(const char* name, int n, const double* lower, const
 static mor_code check_block(const mor_step_form* s, int c, int row, mor_error* error)
 {
     const mor_block* b = &s->blocks[c];
-    NEED(b->row == row && b->dim >= 1 && row + b->dim <= s->row_count, "block %d: rows %d..%d are out of order or range",
-         c, b->row, b->row + b->dim - 1);
+    NEED(b->row == row && b->dim >= 1 && row + b->dim <= s->row_count,
+         "block %d: rows %d..%d are out of order or range", c, b->row, b->row + b->dim - 1);
     NEED(b->entry_count >= 0 && b->entry >= 0 && (b->entry_count == 0 || s->entries),
          "block %d: its list of trees is missing", c);
     for (int e = b->entry; e < b->entry + b->entry_count; e++) {
@@ -137,7 +155,8 @@ static mor_code check_block(const mor_step_form* s, int c, int row, mor_error* e
     mor_code code = check_finite("step.diagonal", (long)b->dim * b->dim, s->diagonal + s->diagonal_start[c], error);
     if (code) return code;
     switch (b->kind) {
-    case MOR_BLOCK_EQUATION: return MOR_OK;
+    case MOR_BLOCK_EQUATION:
+        return MOR_OK;
     case MOR_BLOCK_BOUNDED:
         NEED(b->dim == 1, "block %d: a bounded block has one row, not %d", c, b->dim);
         NEED(b->lower <= b->upper && b->lower < INFINITY && b->upper > -INFINITY,
@@ -205,7 +224,10 @@ mor_code mor_problem_check(const mor_problem* problem, mor_error* error)
         int dim = p->dim;
         bool rolling = p->form == MOR_FC_ROLLING || p->form == MOR_GFC_ROLLING || (p->form == MOR_CQP && dim == 5);
         bool two = p->form == MOR_FC2D || p->form == MOR_GFC2D || (p->form == MOR_CQP && dim == 2);
-        NEED(dim == (rolling ? 5 : two ? 2 : 3), "a contact of form %s cannot have %d rows", mor_form_name(p->form), dim);
+        NEED(dim == (rolling ? 5
+                     : two   ? 2
+                             : 3),
+             "a contact of form %s cannot have %d rows", mor_form_name(p->form), dim);
         NEED(p->contact_count >= 0 && (long)p->contact_count * dim == n, "%d contacts of %d rows do not make size %d",
              p->contact_count, dim, n);
         if ((code = check_nonnegative("mu", p->contact_count, p->mu, error))) return code;

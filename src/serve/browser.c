@@ -1,9 +1,9 @@
 /* A Chromium that does what it is told, see browser.h.
  *
  * `--remote-debugging-pipe` makes it read commands from descriptor 3 and write answers to 4: JSON texts that end with a
- * zero byte. Both are one end of a socket pair here, so that a browser that died is an error and no signal. Commands are numbered; an
- * answer has the number of its command, other messages are events and ignored. The software renderer draws, so that
- * pictures do not depend on the graphics card. Profile and pages live in a temporary directory. */
+ * zero byte. Both are one end of a socket pair here, so that a browser that died is an error and no signal. Commands
+ * are numbered; an answer has the number of its command, other messages are events and ignored. The software renderer
+ * draws, so that pictures do not depend on the graphics card. Profile and pages live in a temporary directory. */
 #define _XOPEN_SOURCE 700 /* nftw */
 #include "serve/browser.h"
 
@@ -112,7 +112,8 @@ static mor_code next_message(mor_browser* b, mor_bytes* message, double end, mor
 }
 
 /* Sends a command and waits for its answer: the "result" of it, valid while `document` is. */
-static const mor_json_value* ask(mor_browser* b, mor_json_document** document, mor_error* error, const char* method, const char* parameters)
+static const mor_json_value* ask(mor_browser* b, mor_json_document** document, mor_error* error, const char* method,
+                                 const char* parameters)
 {
     char* text = malloc(strlen(method) + strlen(parameters) + sizeof b->session + 128);
     *document = NULL;
@@ -121,8 +122,8 @@ static const mor_json_value* ask(mor_browser* b, mor_json_document** document, m
         return NULL;
     }
     int id = ++b->last;
-    sprintf(text, "{\"id\":%d,\"method\":\"%s\",\"params\":{%s}%s%s%s}", id, method, parameters, b->session[0] ? ",\"sessionId\":\"" : "", b->session,
-            b->session[0] ? "\"" : "");
+    sprintf(text, "{\"id\":%d,\"method\":\"%s\",\"params\":{%s}%s%s%s}", id, method, parameters,
+            b->session[0] ? ",\"sessionId\":\"" : "", b->session, b->session[0] ? "\"" : "");
     mor_code code = send_text(b, text, error);
     free(text);
     mor_bytes message = { 0 };
@@ -131,15 +132,18 @@ static const mor_json_value* ask(mor_browser* b, mor_json_document** document, m
     while (!code && !result) {
         code = next_message(b, &message, end, error);
         if (code) break;
-        mor_json_document* d = mor_json_read_text("answer of Chromium", (const char*)message.data, message.size - 1, error);
+        mor_json_document* d =
+            mor_json_read_text("answer of Chromium", (const char*)message.data, message.size - 1, error);
         if (!d) break;
-        const mor_json_value *root = mor_json_root(d), *number = mor_json_get(root, "id"), *wrong = mor_json_get(root, "error");
+        const mor_json_value *root = mor_json_root(d), *number = mor_json_get(root, "id"),
+                             *wrong = mor_json_get(root, "error");
         if (number && number->number == id) {
             const mor_json_value* text_of = wrong ? mor_json_get(wrong, "message") : NULL;
             result = wrong ? NULL : mor_json_get(root, "result");
             *document = d;
             if (!result) {
-                code = mor_fail(error, MOR_SYSTEM, "Chromium refused %s: %.150s", method, text_of && text_of->text ? text_of->text : "no reason given");
+                code = mor_fail(error, MOR_SYSTEM, "Chromium refused %s: %.150s", method,
+                                text_of && text_of->text ? text_of->text : "no reason given");
                 *document = NULL;
                 mor_json_free(d);
             }
@@ -158,10 +162,12 @@ static mor_code command(mor_browser* b, const char* method, const char* paramete
 }
 
 /* A text of the answer. */
-static mor_code ask_text(mor_browser* b, const char* method, const char* parameters, const char* key, char* out, size_t size, mor_error* error)
+static mor_code ask_text(mor_browser* b, const char* method, const char* parameters, const char* key, char* out,
+                         size_t size, mor_error* error)
 {
     mor_json_document* d;
-    const mor_json_value *result = ask(b, &d, error, method, parameters), *value = result ? mor_json_get(result, key) : NULL;
+    const mor_json_value *result = ask(b, &d, error, method, parameters),
+                         *value = result ? mor_json_get(result, key) : NULL;
     mor_code code = result ? MOR_OK : MOR_SYSTEM;
     if (result && (!value || !value->text || strlen(value->text) >= size || strpbrk(value->text, "\"\\")))
         code = mor_fail(error, MOR_SYSTEM, "Chromium answered %s with something unknown", method);
@@ -177,9 +183,25 @@ static void become(const char* program, const char* directory, int width, int he
     char profile[600], window[64];
     snprintf(profile, sizeof profile, "--user-data-dir=%s/profile", directory);
     snprintf(window, sizeof window, "--window-size=%d,%d", width, height);
-    const char* arguments[] = { program, "--headless", "--no-sandbox", "--disable-gpu", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
-                                "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-                                "--hide-scrollbars", "--force-device-scale-factor=1", "--remote-debugging-pipe", window, profile, "about:blank", NULL };
+    const char* arguments[] = { program,
+                                "--headless",
+                                "--no-sandbox",
+                                "--disable-gpu",
+                                "--use-gl=angle",
+                                "--use-angle=swiftshader",
+                                "--enable-unsafe-swiftshader",
+                                "--disable-quic",
+                                "--no-first-run",
+                                "--disable-background-networking",
+                                "--disable-component-update",
+                                "--disable-sync",
+                                "--hide-scrollbars",
+                                "--force-device-scale-factor=1",
+                                "--remote-debugging-pipe",
+                                window,
+                                profile,
+                                "about:blank",
+                                NULL };
     setpgid(0, 0);
     int nowhere = open("/dev/null", O_RDWR), high = fcntl(wire, F_DUPFD, 10);
     for (int i = 0; i < 3; i++) dup2(nowhere, i);
@@ -200,7 +222,9 @@ mor_browser* mor_browser_start(int width, int height, mor_error* error)
 {
     const char *program = mor_browser_program(), *temporary = getenv("TMPDIR");
     if (!program) {
-        mor_fail(error, MOR_SYSTEM, "pictures need Chromium, and there is none; install it (apt install chromium) or name one in MOREAU_CHROMIUM");
+        mor_fail(error, MOR_SYSTEM,
+                 "pictures need Chromium, and there is none; install it (apt install chromium) or name one in "
+                 "MOREAU_CHROMIUM");
         return NULL;
     }
     mor_browser* b = calloc(1, sizeof *b);
@@ -221,13 +245,16 @@ mor_browser* mor_browser_start(int width, int height, mor_error* error)
     if (b->child == 0) become(program, b->directory, width, height, wires[1]);
     close(wires[1]);
     char target[128] = "", parameters[256];
-    mor_code code = b->child < 0 ? mor_fail(error, MOR_SYSTEM, "cannot start %s", program) : ask_text(b, "Target.createTarget", "\"url\":\"about:blank\"", "targetId", target, sizeof target, error);
+    mor_code code = b->child < 0 ? mor_fail(error, MOR_SYSTEM, "cannot start %s", program)
+                                 : ask_text(b, "Target.createTarget", "\"url\":\"about:blank\"", "targetId", target,
+                                            sizeof target, error);
     snprintf(parameters, sizeof parameters, "\"targetId\":\"%s\",\"flatten\":true", target);
     char session[sizeof b->session] = "";
     if (!code) code = ask_text(b, "Target.attachToTarget", parameters, "sessionId", session, sizeof session, error);
     if (!code) {
         memcpy(b->session, session, sizeof session);
-        snprintf(parameters, sizeof parameters, "\"width\":%d,\"height\":%d,\"deviceScaleFactor\":1,\"mobile\":false", width, height);
+        snprintf(parameters, sizeof parameters, "\"width\":%d,\"height\":%d,\"deviceScaleFactor\":1,\"mobile\":false",
+                 width, height);
         code = command(b, "Emulation.setDeviceMetricsOverride", parameters, error);
     }
     if (!code) return b;
@@ -253,7 +280,9 @@ void mor_browser_stop(mor_browser* b)
         kill(-b->child, SIGKILL);
         if (gone == 0) waitpid(b->child, &status, 0);
     }
-    for (int i = 0; i < 50 && nftw(b->directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS) != 0 && access(b->directory, F_OK) == 0; i++)
+    for (int i = 0;
+         i < 50 && nftw(b->directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS) != 0 && access(b->directory, F_OK) == 0;
+         i++)
         nanosleep(&(struct timespec){ 0, 20000000 }, NULL); /* the last processes of the group may still be writing */
     mor_bytes_free(&b->in);
     free(b);
@@ -277,14 +306,18 @@ static bool quote(char* out, size_t size, const char* text)
 mor_code mor_browser_evaluate(mor_browser* b, const char* expression, mor_error* error)
 {
     char quoted[1024], parameters[1200];
-    if (!quote(quoted, sizeof quoted, expression)) return mor_fail(error, MOR_BAD_INPUT, "an expression that is too long or has control characters");
+    if (!quote(quoted, sizeof quoted, expression))
+        return mor_fail(error, MOR_BAD_INPUT, "an expression that is too long or has control characters");
     snprintf(parameters, sizeof parameters, "\"expression\":\"%s\",\"awaitPromise\":true", quoted);
     mor_json_document* d;
-    const mor_json_value *result = ask(b, &d, error, "Runtime.evaluate", parameters), *thrown = result ? mor_json_get(result, "exceptionDetails") : NULL;
+    const mor_json_value *result = ask(b, &d, error, "Runtime.evaluate", parameters),
+                         *thrown = result ? mor_json_get(result, "exceptionDetails") : NULL;
     mor_code code = result ? MOR_OK : MOR_SYSTEM;
     if (thrown) {
-        const mor_json_value *what = mor_json_get(thrown, "exception"), *text = what ? mor_json_get(what, "description") : NULL;
-        code = mor_fail(error, MOR_SYSTEM, "the viewer's page failed: %.200s", text && text->text ? text->text : "no reason given");
+        const mor_json_value *what = mor_json_get(thrown, "exception"),
+                             *text = what ? mor_json_get(what, "description") : NULL;
+        code = mor_fail(error, MOR_SYSTEM, "the viewer's page failed: %.200s",
+                        text && text->text ? text->text : "no reason given");
     }
     mor_json_free(d);
     return code;
@@ -293,11 +326,16 @@ mor_code mor_browser_evaluate(mor_browser* b, const char* expression, mor_error*
 mor_code mor_browser_open(mor_browser* b, const char* address, mor_error* error)
 {
     char quoted[1500], parameters[1600];
-    if (!quote(quoted, sizeof quoted, address)) return mor_fail(error, MOR_BAD_INPUT, "an address that is too long or has control characters");
+    if (!quote(quoted, sizeof quoted, address))
+        return mor_fail(error, MOR_BAD_INPUT, "an address that is too long or has control characters");
     snprintf(parameters, sizeof parameters, "\"url\":\"%s\"", quoted);
     mor_code code = command(b, "Page.navigate", parameters, error);
     if (!code)
-        code = mor_browser_evaluate(b, "new Promise((r, no) => { const f = () => window.moreau ? window.moreau.ready.then(() => window.moreau.settled()).then(r, no) : setTimeout(f, 10); f(); })", error);
+        code =
+            mor_browser_evaluate(b,
+                                 "new Promise((r, no) => { const f = () => window.moreau ? window.moreau.ready.then(() "
+                                 "=> window.moreau.settled()).then(r, no) : setTimeout(f, 10); f(); })",
+                                 error);
     return code;
 }
 
@@ -325,7 +363,8 @@ static void add_base64(mor_bytes* out, const char* text)
 mor_code mor_browser_picture(mor_browser* b, mor_bytes* png, mor_error* error)
 {
     mor_json_document* d;
-    const mor_json_value *result = ask(b, &d, error, "Page.captureScreenshot", "\"format\":\"png\""), *data = result ? mor_json_get(result, "data") : NULL;
+    const mor_json_value *result = ask(b, &d, error, "Page.captureScreenshot", "\"format\":\"png\""),
+                         *data = result ? mor_json_get(result, "data") : NULL;
     mor_code code = result ? MOR_OK : MOR_SYSTEM;
     if (result && (!data || !data->text)) code = mor_fail(error, MOR_SYSTEM, "Chromium made no picture");
     if (!code) add_base64(png, data->text);

@@ -13,7 +13,8 @@ typedef struct mor_browser mor_browser;
 
 /* The first of `names` (ends with NULL; "" is passed over) that is a program of PATH or a path to one; NULL: none. */
 const char* mor_find_program(const char* const* names);
-/* The browser that would be started: $MOREAU_CHROMIUM, chromium, chromium-browser, google-chrome or chrome; NULL: none. */
+/* The browser that would be started: $MOREAU_CHROMIUM, chromium, chromium-browser, google-chrome or chrome; NULL: none.
+ * */
 const char* mor_browser_program(void);
 
 /* NULL and a sentence when there is no Chromium or it does not start. */

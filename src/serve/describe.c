@@ -24,7 +24,8 @@ static void write_scalars(mor_json* json)
     mor_json_end(json);
 }
 
-static void shape_begin(mor_json* json, int body, int kind, const char* label, const double* size, const double* pose, double radius)
+static void shape_begin(mor_json* json, int body, int kind, const char* label, const double* size, const double* pose,
+                        double radius)
 {
     mor_json_object(json, NULL);
     mor_json_integer(json, "body", body);
@@ -36,7 +37,8 @@ static void shape_begin(mor_json* json, int body, int kind, const char* label, c
 }
 
 /* Points and axes are two rows of three numbers each: in the frames of the two bodies. */
-static void write_joint(mor_json* json, const char* name, int kind, const int body[2], const double* point, const double* axis)
+static void write_joint(mor_json* json, const char* name, int kind, const int body[2], const double* point,
+                        const double* axis)
 {
     mor_json_object(json, NULL);
     mor_json_text(json, "name", name);
@@ -72,7 +74,8 @@ static mor_code write_joints(mor_json* json, const mor_recording* r, mor_error* 
         t[i] = mor_recording_table(r, sets[i].path, &rows[i], &columns, error);
         if (!t[i]) code = error && error->code ? error->code : MOR_BAD_INPUT;
         else if (rows[i] != rows[0] || (rows[i] > 0 && columns != sets[i].columns))
-            code = mor_fail(error, MOR_BAD_INPUT, "%s:%s: rows of %d numbers, one per joint, are expected", info->path, sets[i].path, sets[i].columns);
+            code = mor_fail(error, MOR_BAD_INPUT, "%s:%s: rows of %d numbers, one per joint, are expected", info->path,
+                            sets[i].path, sets[i].columns);
     }
     enum { NAME = 192 };
     char* names = NULL;
@@ -88,7 +91,8 @@ static mor_code write_joints(mor_json* json, const mor_recording* r, mor_error* 
             body[s] = b >= 0.0 && b < info->bodies ? (int)b : -1;
         }
         double kind = t[KIND_OF][i];
-        write_joint(json, names + (size_t)i * NAME, kind >= 0.0 && kind < MOR_JOINT_KINDS ? (int)kind : -1, body, t[POINTS] + 6 * (size_t)i, t[AXES] + 6 * (size_t)i);
+        write_joint(json, names + (size_t)i * NAME, kind >= 0.0 && kind < MOR_JOINT_KINDS ? (int)kind : -1, body,
+                    t[POINTS] + 6 * (size_t)i, t[AXES] + 6 * (size_t)i);
     }
     mor_json_end(json);
     free(names);
@@ -103,19 +107,24 @@ static const struct {
     int columns;
     bool per_shape;
 } tables[TABLES] = {
-    { "/shapes/body", 1, true },          { "/shapes/kind", 1, true },         { "/shapes/size", 4, true },
-    { "/shapes/pose", 7, true },          { "/shapes/radius", 1, true },       { "/shapes/vertex_start", 1, true },
-    { "/shapes/vertex_count", 1, true },  { "/shapes/vertex", 3, false },      { "/shapes/face_start", 1, true },
-    { "/shapes/face_count", 1, true },    { "/shapes/loop_start", 1, false },  { "/shapes/loop_size", 1, false },
+    { "/shapes/body", 1, true },         { "/shapes/kind", 1, true },        { "/shapes/size", 4, true },
+    { "/shapes/pose", 7, true },         { "/shapes/radius", 1, true },      { "/shapes/vertex_start", 1, true },
+    { "/shapes/vertex_count", 1, true }, { "/shapes/vertex", 3, false },     { "/shapes/face_start", 1, true },
+    { "/shapes/face_count", 1, true },   { "/shapes/loop_start", 1, false }, { "/shapes/loop_size", 1, false },
     { "/shapes/loop", 1, false },
 };
 
-static bool inside(double start, double count, int rows) { return start >= 0.0 && count >= 0.0 && start + count <= rows; }
+static bool inside(double start, double count, int rows)
+{
+    return start >= 0.0 && count >= 0.0 && start + count <= rows;
+}
 
-static mor_code write_polyhedron(mor_json* json, double* const* t, const int* rows, int s, const char* path, mor_error* error)
+static mor_code write_polyhedron(mor_json* json, double* const* t, const int* rows, int s, const char* path,
+                                 mor_error* error)
 {
     double first = t[VSTART][s], count = t[VCOUNT][s];
-    if (!inside(first, count, rows[VERTEX])) return mor_fail(error, MOR_BAD_INPUT, "%s:/shapes/vertex_start: outside of the vertices", path);
+    if (!inside(first, count, rows[VERTEX]))
+        return mor_fail(error, MOR_BAD_INPUT, "%s:/shapes/vertex_start: outside of the vertices", path);
     if (count > 0) mor_json_numbers(json, "vertices", t[VERTEX] + 3 * (size_t)first, 3 * (int)count);
     double face = t[FSTART][s], faces = t[FCOUNT][s];
     if (!(faces > 0.0)) return MOR_OK;
@@ -123,10 +132,12 @@ static mor_code write_polyhedron(mor_json* json, double* const* t, const int* ro
         return mor_fail(error, MOR_BAD_INPUT, "%s:/shapes/face_start: outside of the faces", path);
     mor_json_list(json, "faces");
     for (int f = (int)face; f < (int)(face + faces); f++) {
-        if (!inside(t[LSTART][f], t[LSIZE][f], rows[LOOP])) return mor_fail(error, MOR_BAD_INPUT, "%s:/shapes/loop_start: outside of the loops", path);
+        if (!inside(t[LSTART][f], t[LSIZE][f], rows[LOOP]))
+            return mor_fail(error, MOR_BAD_INPUT, "%s:/shapes/loop_start: outside of the loops", path);
         const double* loop = t[LOOP] + (size_t)t[LSTART][f];
         for (int k = 0; k < (int)t[LSIZE][f]; k++)
-            if (!(loop[k] >= 0.0 && loop[k] < count)) return mor_fail(error, MOR_BAD_INPUT, "%s:/shapes/loop: a corner that is not there", path);
+            if (!(loop[k] >= 0.0 && loop[k] < count))
+                return mor_fail(error, MOR_BAD_INPUT, "%s:/shapes/loop: a corner that is not there", path);
         mor_json_numbers(json, NULL, loop, (int)t[LSIZE][f]);
     }
     mor_json_end(json);
@@ -141,8 +152,8 @@ static mor_code read_tables(const mor_recording* r, double** t, int* rows, mor_e
         t[i] = mor_recording_table(r, tables[i].path, &rows[i], &columns, error);
         if (!t[i]) return error && error->code ? error->code : MOR_BAD_INPUT;
         if ((rows[i] > 0 && columns != tables[i].columns) || (tables[i].per_shape && rows[i] != rows[0]))
-            return mor_fail(error, MOR_BAD_INPUT, "%s:%s: wrong shape; rows of %d numbers, one per shape, are expected", path, tables[i].path,
-                            tables[i].columns);
+            return mor_fail(error, MOR_BAD_INPUT, "%s:%s: wrong shape; rows of %d numbers, one per shape, are expected",
+                            path, tables[i].path, tables[i].columns);
     }
     return MOR_OK;
 }
@@ -155,7 +166,8 @@ mor_code mor_view_describe_recording(FILE* out, const mor_recording* r, mor_erro
     mor_code code = read_tables(r, t, rows, error);
     double* mass = code ? NULL : mor_recording_table(r, "/bodies/mass", &mass_rows, &mass_columns, error);
     double* com = code ? NULL : mor_recording_table(r, "/bodies/com", &com_rows, &com_columns, error);
-    if (!code && (!mass || !com || mass_rows != info->bodies || com_rows != info->bodies || (com_rows > 0 && com_columns != 3)))
+    if (!code &&
+        (!mass || !com || mass_rows != info->bodies || com_rows != info->bodies || (com_rows > 0 && com_columns != 3)))
         code = mor_fail(error, MOR_BAD_INPUT, "%s:/bodies: one mass and one centre per body are expected", info->path);
     mor_json json = mor_json_begin(out);
     mor_json_object(&json, NULL);
@@ -229,7 +241,8 @@ static void write_world_shape(mor_json* json, int body, mor_body_shape shape)
         mor_json_list(json, "faces");
         for (int f = 0; f < p->face_count; f++) {
             mor_json_list(json, NULL);
-            for (int k = p->face_start[f]; k < p->face_start[f + 1]; k++) mor_json_integer(json, NULL, p->face_vertices[k]);
+            for (int k = p->face_start[f]; k < p->face_start[f + 1]; k++)
+                mor_json_integer(json, NULL, p->face_vertices[k]);
             mor_json_end(json);
         }
         mor_json_end(json);
@@ -243,10 +256,12 @@ static void write_world_shape(mor_json* json, int body, mor_body_shape shape)
 static void write_methods(mor_json* json, const mor_library* library)
 {
     mor_json_list(json, "formulations");
-    for (int i = 0; mor_library_formulation_at(library, i); i++) mor_json_text(json, NULL, mor_library_formulation_at(library, i)->name);
+    for (int i = 0; mor_library_formulation_at(library, i); i++)
+        mor_json_text(json, NULL, mor_library_formulation_at(library, i)->name);
     mor_json_end(json);
     mor_json_list(json, "solvers");
-    for (int i = 0; mor_library_solver_at(library, i); i++) mor_json_text(json, NULL, mor_library_solver_at(library, i)->name);
+    for (int i = 0; mor_library_solver_at(library, i); i++)
+        mor_json_text(json, NULL, mor_library_solver_at(library, i)->name);
     mor_json_end(json);
 }
 
@@ -290,7 +305,9 @@ bool mor_view_describe_world(FILE* out, const mor_world* w, const mor_scene* sce
     mor_joint_place* places = calloc((size_t)joints + 1, sizeof *places);
     if (places) mor_joint_places(w, places);
     mor_json_list(&json, "joints");
-    for (int i = 0; places && i < joints; i++) write_joint(&json, places[i].name, (int)places[i].kind, places[i].body, &places[i].point[0].x, &places[i].axis[0].x);
+    for (int i = 0; places && i < joints; i++)
+        write_joint(&json, places[i].name, (int)places[i].kind, places[i].body, &places[i].point[0].x,
+                    &places[i].axis[0].x);
     mor_json_end(&json);
     free(places);
     mor_json_end(&json);

@@ -60,14 +60,18 @@ static double contact_normal(const mor_view_frame* f, int row, int c) { return f
 static double contact_gap(const mor_view_frame* f, int row, int c) { return f->contacts[row].gap + 0 * c; }
 static double contact_force(const mor_view_frame* f, int row, int c) { return f->contacts[row].force[c]; }
 
-static double contact_group(const mor_view_frame* f, int row, int c) { return c ? f->contacts[row].plane : f->contacts[row].group; }
+static double contact_group(const mor_view_frame* f, int row, int c)
+{
+    return c ? f->contacts[row].plane : f->contacts[row].group;
+}
 
-static uint32_t fold(uint32_t d) { return (d << 1) ^ (uint32_t)-(int32_t)(d >> 31); }
+static uint32_t fold(uint32_t d) { return (d << 1) ^ (uint32_t) - (int32_t)(d >> 31); }
 
 /* A column of `width` components; order 2 only where every frame has the same rows. */
 static void pack(packing* p, component get, int width, double step, int order, bool of_contacts)
 {
-    size_t rows = of_contacts ? p->contacts : (size_t)p->count * (size_t)(p->count ? p->frames[0].bodies : 0), n = rows * (size_t)width, at = 0;
+    size_t rows = of_contacts ? p->contacts : (size_t)p->count * (size_t)(p->count ? p->frames[0].bodies : 0),
+           n = rows * (size_t)width, at = 0;
     uint32_t* folded = malloc((n + 1) * sizeof *folded);
     unsigned char* planes = malloc(4 * n + 1);
     if (!folded || !planes) p->out->failed = true;
@@ -206,7 +210,8 @@ static void write_base64(FILE* out, const unsigned char* data, size_t n)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (size_t i = 0; i < n; i += 3) {
-        uint32_t word = (uint32_t)data[i] << 16 | (i + 1 < n ? (uint32_t)data[i + 1] << 8 : 0) | (i + 2 < n ? data[i + 2] : 0);
+        uint32_t word =
+            (uint32_t)data[i] << 16 | (i + 1 < n ? (uint32_t)data[i + 1] << 8 : 0) | (i + 2 < n ? data[i + 2] : 0);
         const char four[4] = { digits[word >> 18], digits[word >> 12 & 63], i + 1 < n ? digits[word >> 6 & 63] : '=',
                                i + 2 < n ? digits[word & 63] : '=' };
         fwrite(four, 1, 4, out);
@@ -214,14 +219,15 @@ static void write_base64(FILE* out, const unsigned char* data, size_t n)
 }
 
 /* Packs one recording into at most `room` bytes of base64 if that can be done. */
-static mor_code fit(mor_bytes* zipped, const mor_recording* r, double room, const mor_export_options* options, mor_export_report* report,
-                    mor_error* error)
+static mor_code fit(mor_bytes* zipped, const mor_recording* r, double room, const mor_export_options* options,
+                    mor_export_report* report, mor_error* error)
 {
     const mor_recording_info* info = mor_recording_get_info(r);
     double span[2] = { 0.0, 0.0 };
     mor_code code = MOR_OK;
     if (info->frames > 0) code = mor_recording_rows(r, "/time", 0, 1, 1, &span[0], error);
-    if (!code && info->frames > 0) code = mor_recording_rows(r, "/time", (size_t)info->frames - 1, 1, 1, &span[1], error);
+    if (!code && info->frames > 0)
+        code = mor_recording_rows(r, "/time", (size_t)info->frames - 1, 1, 1, &span[1], error);
     double wanted = fmax(2.0, (span[1] - span[0]) * options->rate);
     /* nothing compresses 64 times: no need to read what cannot fit */
     wanted = fmin(wanted, fmax(2.0, 64.0 * room / (29.0 * (info->bodies + 1))));
@@ -257,11 +263,13 @@ static const unsigned char* find_mark(void)
     return NULL;
 }
 
-mor_code mor_export_html(const char* path, mor_recording* const* recordings, int count, const mor_export_options* options,
-                         mor_export_report* reports, mor_error* error)
+mor_code mor_export_html(const char* path, mor_recording* const* recordings, int count,
+                         const mor_export_options* options, mor_export_report* reports, mor_error* error)
 {
     const unsigned char* mark = find_mark();
-    if (!mark) return mor_fail(error, MOR_SYSTEM, "the viewer's page has no place for recordings; build it again: viewer/build.mjs");
+    if (!mark)
+        return mor_fail(error, MOR_SYSTEM,
+                        "the viewer's page has no place for recordings; build it again: viewer/build.mjs");
     char part[4096];
     snprintf(part, sizeof part, "%s.%ld.part", path, (long)getpid());
     FILE* out = fopen(part, "wb");

@@ -19,10 +19,10 @@ typedef struct mor_export_report {
 
 mor_export_options mor_export_options_default(void); /* 3 MB, 60 per second */
 
-/* Writes `count` recordings into one HTML file; the first is the subject, the others are compared with it. `reports` has
- * `count` entries. The file appears under its name when it is complete. */
-mor_code mor_export_html(const char* path, mor_recording* const* recordings, int count, const mor_export_options* options,
-                         mor_export_report* reports, mor_error* error);
+/* Writes `count` recordings into one HTML file; the first is the subject, the others are compared with it. `reports`
+ * has `count` entries. The file appears under its name when it is complete. */
+mor_code mor_export_html(const char* path, mor_recording* const* recordings, int count,
+                         const mor_export_options* options, mor_export_report* reports, mor_error* error);
 
 /* "a=1,b=x y" as the end of an address: "a=1&b=x%20y". Only letters, digits and = . _ - stay as they are. */
 void mor_look_encode(char* out, size_t size, const char* look);

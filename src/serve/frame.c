@@ -6,7 +6,8 @@
  *     "MORF", count, bodies, 0                                     four uint32
  *     per frame: time (double), step, contacts (int32), scalars (float),
  *                poses (bodies x 7 float), velocities (bodies x 6 float),
- *                contacts x { bodies (2 int32), point, normal (3 float each), gap (float), force (3 float), group, plane (2 int32) }
+ *                contacts x { bodies (2 int32), point, normal (3 float each), gap (float), force (3 float), group,
+ *                plane (2 int32) }
  *
  * Cost: O(bodies + contacts) per frame. */
 #include "serve/frame.h"
@@ -105,8 +106,8 @@ static mor_code read_contacts(mor_view_frame* f, const mor_recording* r, int ind
     if (!code) code = mor_recording_rows(r, "/step_size", (size_t)index, 1, 1, &h, error);
     if (code) return code;
     if (!(start >= 0.0 && start < 9e15 && count >= 0.0))
-        return mor_fail(error, MOR_BAD_INPUT, "%s:/contacts/start: impossible rows of frame %d", mor_recording_get_info(r)->path,
-                        index);
+        return mor_fail(error, MOR_BAD_INPUT, "%s:/contacts/start: impossible rows of frame %d",
+                        mor_recording_get_info(r)->path, index);
     size_t first = (size_t)start, n = count < MOR_VIEW_CONTACTS ? (size_t)count : MOR_VIEW_CONTACTS;
     if (n == 0) return MOR_OK;
     enum { COLUMNS = 2 + 6 + 3 + 1 + 3 + 3 };
@@ -115,7 +116,8 @@ static mor_code read_contacts(mor_view_frame* f, const mor_recording* r, int ind
         free(v);
         return mor_fail(error, MOR_SYSTEM, "out of memory");
     }
-    double *body = v, *point = body + 2 * n, *normal = point + 6 * n, *gap = normal + 3 * n, *impulse = gap + n, *group = impulse + 3 * n;
+    double *body = v, *point = body + 2 * n, *normal = point + 6 * n, *gap = normal + 3 * n, *impulse = gap + n,
+           *group = impulse + 3 * n;
     code = mor_recording_rows(r, "/contacts/body", first, n, 2, body, error);
     if (!code) code = mor_recording_rows(r, "/contacts/point", first, n, 6, point, error);
     if (!code) code = mor_recording_rows(r, "/contacts/normal", first, n, 3, normal, error);
@@ -126,7 +128,8 @@ static mor_code read_contacts(mor_view_frame* f, const mor_recording* r, int ind
     for (size_t k = 0; !code && k < n; k++) {
         mor_view_contact* c = &f->contacts[k];
         for (int i = 0; i < 2; i++)
-            c->body[i] = body[2 * k + (size_t)i] >= 0 && body[2 * k + (size_t)i] < f->bodies ? (int)body[2 * k + (size_t)i] : -1;
+            c->body[i] =
+                body[2 * k + (size_t)i] >= 0 && body[2 * k + (size_t)i] < f->bodies ? (int)body[2 * k + (size_t)i] : -1;
         for (size_t i = 0; i < 3; i++) {
             c->point[i] = (float)(0.5 * (point[6 * k + i] + point[6 * k + 3 + i]));
             c->normal[i] = (float)normal[3 * k + i];
@@ -190,9 +193,11 @@ bool mor_view_frame_take(mor_view_frame* f, const mor_world* w, const mor_step_r
         f->scalars[1] = (float)mor_world_potential_energy(w);
         return true;
     }
-    const double scalars[MOR_VIEW_SCALARS] = { report->kinetic,        report->potential,          report->penetration,
-                                               report->residual,       report->velocity_error,     (double)report->iterations,
-                                               (double)report->contacts, report->timing.total, mor_world_joint_error(w) };
+    const double scalars[MOR_VIEW_SCALARS] = { report->kinetic,          report->potential,
+                                               report->penetration,      report->residual,
+                                               report->velocity_error,   (double)report->iterations,
+                                               (double)report->contacts, report->timing.total,
+                                               mor_world_joint_error(w) };
     for (int i = 0; i < MOR_VIEW_SCALARS; i++) f->scalars[i] = (float)scalars[i];
     int n;
     const mor_contact* contacts = mor_world_contacts(w, &n);
@@ -282,7 +287,8 @@ mor_code mor_view_body(mor_bytes* b, const mor_recording* r, int body, int most,
     mor_code code = series_begin(b, r, 13, group, v, error);
     if (!code) code = mor_recording_body(r, body, pose, velocity, error);
     for (int i = 0; !code && i < 13; i++)
-        for (int f = 0; f < frames; f += group) mor_bytes_f32(b, i < 7 ? pose[7 * (size_t)f + (size_t)i] : velocity[6 * (size_t)f + (size_t)i - 7]);
+        for (int f = 0; f < frames; f += group)
+            mor_bytes_f32(b, i < 7 ? pose[7 * (size_t)f + (size_t)i] : velocity[6 * (size_t)f + (size_t)i - 7]);
     free(v);
     return !code && b->failed ? mor_fail(error, MOR_SYSTEM, "out of memory") : code;
 }

@@ -33,8 +33,9 @@ typedef struct mor_view_contact {
     int32_t body[2];
     float point[3], normal[3]; /* halfway between the bodies; from the first to the second */
     float gap;
-    float force[3]; /* on the second body [N] */
-    int32_t group, plane; /* exact geometry: group of alternatives, 0: none; plane within it, negative when the pair is left on it */
+    float force[3];       /* on the second body [N] */
+    int32_t group, plane; /* exact geometry: group of alternatives, 0: none; plane within it, negative when the pair is
+                             left on it */
 } mor_view_contact;
 
 /* More contacts than this are not shown. */

@@ -21,9 +21,9 @@
 #include "model/world.h"
 
 #define FRAMES_PER_SECOND 60.0
-#define LAG 0.25          /* s behind the clock after which lost time is given up */
-#define PATIENCE 1.0      /* s to wait for browsers when asked to */
-#define SPRING 8.0        /* rad/s */
+#define LAG 0.25     /* s behind the clock after which lost time is given up */
+#define PATIENCE 1.0 /* s to wait for browsers when asked to */
+#define SPRING 8.0   /* rad/s */
 enum { QUEUE = 64, COMMAND = 256 };
 
 struct mor_live {
@@ -85,7 +85,8 @@ static void user_stage(void* user, mor_world* world)
     mor_vec3 x = mor_pose_point(&s.pose, live->drag.local);
     mor_vec3 v = mor_add(s.velocity, mor_cross(s.angular_velocity, mor_sub(x, s.com)));
     double m = mor_body_mass(world, id).mass;
-    mor_vec3 f = mor_add(mor_scale(m * SPRING * SPRING, mor_sub(live->drag.target, x)), mor_scale(-2.0 * m * SPRING, v));
+    mor_vec3 f =
+        mor_add(mor_scale(m * SPRING * SPRING, mor_sub(live->drag.target, x)), mor_scale(-2.0 * m * SPRING, v));
     if (mor_world_dimension(world) == 2) f.z = 0.0;
     mor_body_apply(world, id, f, x);
 }
@@ -114,7 +115,8 @@ static void set_friction(mor_world* w, double mu)
             double e = fmax(w->materials[a].restitution, w->materials[b].restitution);
             const mor_pair_rule* rules = w->pair_rules.data;
             for (int k = 0; k < w->pair_rules.count; k++)
-                if ((rules[k].a == a && rules[k].b == b) || (rules[k].a == b && rules[k].b == a)) e = rules[k].restitution;
+                if ((rules[k].a == a && rules[k].b == b) || (rules[k].a == b && rules[k].b == a))
+                    e = rules[k].restitution;
             mor_world_set_pair(w, a, b, mu, e, NULL);
         }
 }
@@ -127,7 +129,8 @@ static void note(mor_live* live, const char* text)
 
 static void tell_methods(mor_live* live)
 {
-    snprintf(live->state.formulation, sizeof live->state.formulation, "%s", mor_world_method(live->world, "formulation"));
+    snprintf(live->state.formulation, sizeof live->state.formulation, "%s",
+             mor_world_method(live->world, "formulation"));
     snprintf(live->state.solver, sizeof live->state.solver, "%s", mor_world_method(live->world, "solver"));
     live->state.gravity = strength(live->world);
     live->state.version++;
@@ -183,7 +186,8 @@ static void obey(mor_live* live, const char* command)
             note(live, "");
             publish(live, NULL);
         }
-    } else if ((strcmp(word, "formulation") == 0 || strcmp(word, "solver") == 0) && sscanf(command, "%*s %63s", name) == 1) {
+    } else if ((strcmp(word, "formulation") == 0 || strcmp(word, "solver") == 0) &&
+               sscanf(command, "%*s %63s", name) == 1) {
         if (mor_world_set_method(live->world, word, name, &error)) note(live, error.text);
         else {
             live->method_set[word[0] == 's'] = true;
@@ -199,7 +203,8 @@ static void obey(mor_live* live, const char* command)
         set_friction(live->world, x[0]);
     } else if (strcmp(word, "speed") == 0 && sscanf(command, "%*s %lf", x) == 1 && x[0] >= 1e-3 && x[0] <= 1e3) {
         live->state.speed = x[0];
-    } else if (strcmp(word, "drag") == 0 && sscanf(command, "%*s %d %lf %lf %lf %lf %lf %lf", &body, x, x + 1, x + 2, x + 3, x + 4, x + 5) == 7) {
+    } else if (strcmp(word, "drag") == 0 &&
+               sscanf(command, "%*s %d %lf %lf %lf %lf %lf %lf", &body, x, x + 1, x + 2, x + 3, x + 4, x + 5) == 7) {
         bool sane = body >= 0 && body < mor_world_body_count(live->world);
         for (int i = 0; i < 6; i++) sane = sane && fabs(x[i]) < 1e6;
         if (sane) {
@@ -228,7 +233,9 @@ static bool step(mor_live* live, mor_step_report* report)
     if (good) return true;
     char text[300];
     snprintf(text, sizeof text, "Stopped at step %d: %.180s. Change the method or reset.", before + 1,
-             code ? error.text : report->detail[0] ? report->detail : "not solved");
+             code                ? error.text
+             : report->detail[0] ? report->detail
+                                 : "not solved");
     live->state.running = false;
     live->steps_wanted = 0;
     note(live, text);
@@ -254,7 +261,8 @@ static void* run(void* user)
             continue;
         }
         double t = mor_world_time(live->world), wall = mor_clock();
-        if (!was_running || speed != live->state.speed || t < base_time || wall - base_wall > (t - base_time) / live->state.speed + LAG) {
+        if (!was_running || speed != live->state.speed || t < base_time ||
+            wall - base_wall > (t - base_time) / live->state.speed + LAG) {
             base_wall = wall;
             base_time = t;
             speed = live->state.speed;
@@ -274,7 +282,8 @@ static void* run(void* user)
         wall = mor_clock();
         /* what is shown belongs to a step that was just taken; the last one before a pause is always shown */
         if (single || live->queued || live->options.wait || wall >= next - 0.25 * period) {
-            next = fmax(next + period, wall); /* a quarter early is soon enough: steps of a frame's length come unevenly */
+            /* a quarter early is soon enough: steps of a frame's length come unevenly */
+            next = fmax(next + period, wall);
             publish(live, &report);
         }
     }

@@ -19,7 +19,7 @@ typedef struct mor_live_state {
     char formulation[64], solver[64];
     double gravity, speed;
     double step_cpu, cpu; /* processor time of the simulation's thread: inside of steps, and all of it [s] */
-    char note[320]; /* the last complaint, "" if none */
+    char note[320];       /* the last complaint, "" if none */
 } mor_live_state;
 
 /* Builds the world and starts the thread. The scene must outlive it. */
@@ -32,8 +32,8 @@ void mor_live_on_news(mor_live* live, void (*wake)(void* user), void* user);
 
 /* JSON, does not change. */
 const char* mor_live_description(const mor_live* live, size_t* length);
-/* The newest frame as a message is added to `out` if its number is larger than `seen`. Returns the number of the newest one;
- * numbers count up by one. */
+/* The newest frame as a message is added to `out` if its number is larger than `seen`. Returns the number of the newest
+ * one; numbers count up by one. */
 uint64_t mor_live_frame(mor_live* live, uint64_t seen, mor_bytes* out);
 mor_live_state mor_live_get_state(mor_live* live);
 /* Browsers come and go: how many are waited for. */

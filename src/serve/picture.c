@@ -1,6 +1,7 @@
 /* Pictures and films, see picture.h: the recordings are exported to a page in a temporary directory, which a browser
- * (browser.h) opens and photographs. A film is such photographs, one per 1/rate seconds, handed to ffmpeg one after the other
- * as PNG through a socket; $MOREAU_FFMPEG names another ffmpeg. No shell takes part. Cost: about 0.1 s per picture. */
+ * (browser.h) opens and photographs. A film is such photographs, one per 1/rate seconds, handed to ffmpeg one after the
+ * other as PNG through a socket; $MOREAU_FFMPEG names another ffmpeg. No shell takes part. Cost: about 0.1 s per
+ * picture. */
 #include "serve/picture.h"
 
 #include <errno.h>
@@ -23,7 +24,8 @@ mor_picture_options mor_picture_options_default(void)
 }
 
 /* A browser with the page of the recordings in it, at time t. */
-static mor_browser* show(mor_recording* const* recordings, int count, const mor_picture_options* o, double t, mor_error* error)
+static mor_browser* show(mor_recording* const* recordings, int count, const mor_picture_options* o, double t,
+                         mor_error* error)
 {
     mor_browser* b = mor_browser_start(o->width, o->height, error);
     if (!b) return NULL;
@@ -33,7 +35,8 @@ static mor_browser* show(mor_recording* const* recordings, int count, const mor_
     snprintf(address, sizeof address, "file://%s#ui=0&t=%.9g&%s", page, t, look);
     mor_export_options export = { .most_bytes = 5e7, .rate = 240.0 };
     mor_export_report* reports = calloc((size_t)count + 1, sizeof *reports);
-    mor_code code = reports ? mor_export_html(page, recordings, count, &export, reports, error) : mor_fail(error, MOR_SYSTEM, "out of memory");
+    mor_code code = reports ? mor_export_html(page, recordings, count, &export, reports, error)
+                            : mor_fail(error, MOR_SYSTEM, "out of memory");
     free(reports);
     if (!code) code = mor_browser_open(b, address, error);
     if (!code) return b;
@@ -53,8 +56,8 @@ static mor_code write_file(const char* path, const mor_bytes* bytes, mor_error* 
     return good ? MOR_OK : mor_fail(error, MOR_SYSTEM, "cannot write %s", path);
 }
 
-mor_code mor_picture_png(const char* path, mor_recording* const* recordings, int count, const mor_picture_options* options,
-                         mor_error* error)
+mor_code mor_picture_png(const char* path, mor_recording* const* recordings, int count,
+                         const mor_picture_options* options, mor_error* error)
 {
     mor_bytes png = { 0 };
     mor_browser* b = show(recordings, count, options, options->time < 0.0 ? 1e30 : options->time, error);
@@ -77,8 +80,11 @@ static pid_t start_film(const char* program, const char* path, double rate, int*
     snprintf(number, sizeof number, "%.6g", rate);
     snprintf(file, sizeof file, "file:%s", path);
     /* even sizes and this arrangement of colours: what players expect of mp4 */
-    const char* arguments[] = { program, "-hide_banner", "-loglevel", "error", "-y", "-f", "image2pipe", "-framerate", number, "-c:v", "png", "-i", "-", "-vf",
-                                "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p", "-movflags", "+faststart", file, NULL };
+    const char* arguments[] = { program,    "-hide_banner", "-loglevel",  "error",      "-y",
+                                "-f",       "image2pipe",   "-framerate", number,       "-c:v",
+                                "png",      "-i",           "-",          "-vf",        "pad=ceil(iw/2)*2:ceil(ih/2)*2",
+                                "-pix_fmt", "yuv420p",      "-movflags",  "+faststart", file,
+                                NULL };
     if (strlen(path) > 4 && strcmp(path + strlen(path) - 4, ".gif") == 0) {
         arguments[14] = "split[a][b];[a]palettegen[p];[b][p]paletteuse";
         arguments[15] = file;
@@ -123,26 +129,35 @@ static mor_code span(mor_recording* const* recordings, int count, double* first,
         if (!code) code = mor_recording_rows(recordings[i], "/time", (size_t)frames - 1, 1, 1, &t[1], error);
         if (!code) *first = fmin(*first, t[0]), *last = fmax(*last, t[1]);
     }
-    if (!code && !(*last >= *first)) code = mor_fail(error, MOR_BAD_INPUT, "%s: no frames to show", mor_recording_get_info(recordings[0])->path);
+    if (!code && !(*last >= *first))
+        code = mor_fail(error, MOR_BAD_INPUT, "%s: no frames to show", mor_recording_get_info(recordings[0])->path);
     return code;
 }
 
-mor_code mor_picture_video(const char* path, mor_recording* const* recordings, int count, const mor_picture_options* o, int* pictures,
-                           mor_error* error)
+mor_code mor_picture_video(const char* path, mor_recording* const* recordings, int count, const mor_picture_options* o,
+                           int* pictures, mor_error* error)
 {
     const char* wish = getenv("MOREAU_FFMPEG");
     const char* const names[] = { wish ? wish : "ffmpeg", NULL };
     const char *ffmpeg = mor_find_program(names), *chromium = mor_browser_program(), *dot = strrchr(path, '.');
     if (!ffmpeg || !chromium)
-        return mor_fail(error, MOR_SYSTEM, "--video needs %s%s%s, and there is none; install it (apt install%s%s) or name one in %s. Without it: --html, --png",
-                        chromium ? "" : "Chromium", ffmpeg || chromium ? "" : " and ", ffmpeg ? "" : "ffmpeg", chromium ? "" : " chromium", ffmpeg ? "" : " ffmpeg",
+        return mor_fail(error, MOR_SYSTEM,
+                        "--video needs %s%s%s, and there is none; install it (apt install%s%s) or name one in %s. "
+                        "Without it: --html, --png",
+                        chromium ? "" : "Chromium", ffmpeg || chromium ? "" : " and ", ffmpeg ? "" : "ffmpeg",
+                        chromium ? "" : " chromium", ffmpeg ? "" : " ffmpeg",
                         ffmpeg ? "MOREAU_CHROMIUM" : "MOREAU_FFMPEG");
-    if (!dot || strchr(dot, '/')) return mor_fail(error, MOR_BAD_INPUT, "--video %s: give an ending that says the form: .mp4, .webm or .gif", path);
+    if (!dot || strchr(dot, '/'))
+        return mor_fail(error, MOR_BAD_INPUT, "--video %s: give an ending that says the form: .mp4, .webm or .gif",
+                        path);
     double first, last;
     mor_code code = span(recordings, count, &first, &last, error);
     if (code) return code;
     double wanted = (last - first) / o->speed * o->rate + 1.0;
-    if (!(wanted < MOST_PICTURES)) return mor_fail(error, MOR_BAD_INPUT, "--video: %.0f pictures are too many (at most %d); raise --speed or lower --fps", wanted, MOST_PICTURES);
+    if (!(wanted < MOST_PICTURES))
+        return mor_fail(error, MOR_BAD_INPUT,
+                        "--video: %.0f pictures are too many (at most %d); raise --speed or lower --fps", wanted,
+                        MOST_PICTURES);
     int n = (int)floor(wanted + 1e-9), wire = -1, status = -1;
     mor_browser* b = show(recordings, count, o, first, error);
     if (!b) return MOR_SYSTEM;
@@ -153,18 +168,21 @@ mor_code mor_picture_video(const char* path, mor_recording* const* recordings, i
     mor_bytes png = { 0 };
     for (int i = 0; !code && i < n; i++) {
         char expression[128];
-        snprintf(expression, sizeof expression, "window.moreau.seek(%.9g), window.moreau.settled()", first + i * o->speed / o->rate);
+        snprintf(expression, sizeof expression, "window.moreau.seek(%.9g), window.moreau.settled()",
+                 first + i * o->speed / o->rate);
         png.size = 0;
         code = mor_browser_evaluate(b, expression, error);
         if (!code) code = mor_browser_picture(b, &png, error);
-        if (!code && !hand_over(wire, &png)) code = mor_fail(error, MOR_SYSTEM, "ffmpeg cannot write %s; does it know this ending?", path);
+        if (!code && !hand_over(wire, &png))
+            code = mor_fail(error, MOR_SYSTEM, "ffmpeg cannot write %s; does it know this ending?", path);
     }
     mor_bytes_free(&png);
     mor_browser_stop(b);
     if (child > 0) {
         close(wire);
         while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-        if (!code && !(WIFEXITED(status) && WEXITSTATUS(status) == 0)) code = mor_fail(error, MOR_SYSTEM, "ffmpeg cannot write %s; does it know this ending?", path);
+        if (!code && !(WIFEXITED(status) && WEXITSTATUS(status) == 0))
+            code = mor_fail(error, MOR_SYSTEM, "ffmpeg cannot write %s; does it know this ending?", path);
     }
     if (!code && rename(part, path) != 0) code = mor_fail(error, MOR_SYSTEM, "cannot write %s", path);
     if (code) remove(part);

@@ -15,11 +15,11 @@ typedef struct mor_picture_options {
 mor_picture_options mor_picture_options_default(void); /* the end, 1280 x 800, 30 per second, speed 1 */
 
 /* MOR_SYSTEM and a sentence when there is no Chromium. The file appears under its name when it is complete. */
-mor_code mor_picture_png(const char* path, mor_recording* const* recordings, int count, const mor_picture_options* options,
-                         mor_error* error);
-/* A film of the whole recording. The ending of `path` chooses the form (.mp4, .webm, .gif ...). MOR_SYSTEM and a sentence when
- * Chromium or ffmpeg is missing. `pictures` gets how many it has; may be NULL. */
-mor_code mor_picture_video(const char* path, mor_recording* const* recordings, int count, const mor_picture_options* options,
-                           int* pictures, mor_error* error);
+mor_code mor_picture_png(const char* path, mor_recording* const* recordings, int count,
+                         const mor_picture_options* options, mor_error* error);
+/* A film of the whole recording. The ending of `path` chooses the form (.mp4, .webm, .gif ...). MOR_SYSTEM and a
+ * sentence when Chromium or ffmpeg is missing. `pictures` gets how many it has; may be NULL. */
+mor_code mor_picture_video(const char* path, mor_recording* const* recordings, int count,
+                           const mor_picture_options* options, int* pictures, mor_error* error);
 
 #endif

@@ -14,8 +14,9 @@
  * and nothing else: no path of a request ever becomes a path of a file. Requests must name this
  * server in Host (a page of another site that got its name pointed here does not), websockets must
  * come from this page (Origin), and on other interfaces than 127.0.0.1 everything needs the token.
- * A recording is read by ranges, so that its length does not matter. A connection is closed after its answer: libwebsockets 4.1 spins
- * for good on some requests sent ahead (bodies nobody asked for, several in a row), as fuzzing found. */
+ * A recording is read by ranges, so that its length does not matter. A connection is closed after its answer:
+ * libwebsockets 4.1 spins for good on some requests sent ahead (bodies nobody asked for, several in a row), as fuzzing
+ * found. */
 #include "serve/server.h"
 
 #include <libwebsockets.h>
@@ -82,7 +83,8 @@ static bool allowed(mor_server* s, struct lws* wsi, bool socket)
     if (socket && lws_hdr_total_length(wsi, WSI_TOKEN_ORIGIN) > 0) {
         char expected[300];
         snprintf(expected, sizeof expected, "http://%s", host);
-        if (lws_hdr_copy(wsi, origin, sizeof origin, WSI_TOKEN_ORIGIN) <= 0 || strcmp(origin, expected) != 0) return false;
+        if (lws_hdr_copy(wsi, origin, sizeof origin, WSI_TOKEN_ORIGIN) <= 0 || strcmp(origin, expected) != 0)
+            return false;
     }
     if (s->local) return true;
     const char* given = lws_get_urlarg_by_name(wsi, "token=", token, sizeof token);
@@ -119,7 +121,8 @@ static mor_code add_frames(mor_bytes* body, const mor_recording* r, long first, 
     const mor_recording_info* info = mor_recording_get_info(r);
     if (first < 0 || count < 1 || first >= info->frames || count > info->frames - first)
         return mor_fail(error, MOR_BAD_INPUT, "frames 0 to %d are there", info->frames - 1);
-    if ((double)count * (52.0 * info->bodies + 64.0) > MOST_ANSWER) return mor_fail(error, MOR_BAD_INPUT, "too many frames at once");
+    if ((double)count * (52.0 * info->bodies + 64.0) > MOST_ANSWER)
+        return mor_fail(error, MOR_BAD_INPUT, "too many frames at once");
     mor_view_frame frame;
     mor_code code = mor_view_frame_create(&frame, info->bodies, error);
     if (code) return code;
@@ -127,7 +130,8 @@ static mor_code add_frames(mor_bytes* body, const mor_recording* r, long first, 
     for (long i = 0; !code && i < count; i++) {
         code = mor_view_frame_read(&frame, r, (int)(first + i), error);
         if (!code) mor_view_frame_write(body, &frame);
-        if (!code && (double)body->size > 4.0 * MOST_ANSWER) code = mor_fail(error, MOR_BAD_INPUT, "too many contacts at once");
+        if (!code && (double)body->size > 4.0 * MOST_ANSWER)
+            code = mor_fail(error, MOR_BAD_INPUT, "too many contacts at once");
     }
     mor_view_frame_free(&frame);
     return code;
@@ -157,7 +161,8 @@ static unsigned answer(mor_server* s, struct lws* wsi, const char* path, mor_byt
     }
     char what[16] = "", rest = 0;
     int number = -1;
-    if (sscanf(path, "/api/%1d/%15[a-z]%c", &number, what, &rest) != 2 || number < 0 || number >= s->count) return HTTP_STATUS_NOT_FOUND;
+    if (sscanf(path, "/api/%1d/%15[a-z]%c", &number, what, &rest) != 2 || number < 0 || number >= s->count)
+        return HTTP_STATUS_NOT_FOUND;
     mor_recording* r = s->recordings[number];
     if (strcmp(what, "description") == 0) {
         *mime = "application/json";
@@ -184,7 +189,8 @@ static unsigned answer(mor_server* s, struct lws* wsi, const char* path, mor_byt
 
 static int add_header(struct lws* wsi, const char* name, const char* value, unsigned char** p, unsigned char* end)
 {
-    return lws_add_http_header_by_name(wsi, (const unsigned char*)name, (const unsigned char*)value, (int)strlen(value), p, end);
+    return lws_add_http_header_by_name(wsi, (const unsigned char*)name, (const unsigned char*)value, (int)strlen(value),
+                                       p, end);
 }
 
 static int begin_answer(mor_server* s, struct lws* wsi, session* q, const char* path)
@@ -202,13 +208,18 @@ static int begin_answer(mor_server* s, struct lws* wsi, session* q, const char* 
     else status = answer(s, wsi, path, &q->body, &mime);
     if (q->body.size == 0) {
         mime = "text/plain; charset=utf-8";
-        const char* text = status == HTTP_STATUS_FORBIDDEN ? "not allowed\n" : status == HTTP_STATUS_NOT_FOUND ? "not here\n" : "no\n";
+        const char* text = status == HTTP_STATUS_FORBIDDEN   ? "not allowed\n"
+                           : status == HTTP_STATUS_NOT_FOUND ? "not here\n"
+                                                             : "no\n";
         mor_bytes_add(&q->body, text, strlen(text));
     }
     if (lws_add_http_common_headers(wsi, status, mime, q->body.size, &p, end) ||
-        add_header(wsi, "x-content-type-options:", "nosniff", &p, end) || add_header(wsi, "x-frame-options:", "DENY", &p, end) ||
-        add_header(wsi, "cache-control:", "no-store", &p, end) || add_header(wsi, "cross-origin-resource-policy:", "same-origin", &p, end) ||
-        add_header(wsi, "referrer-policy:", "no-referrer", &p, end) || add_header(wsi, "connection:", "close", &p, end) || lws_finalize_write_http_header(wsi, start, &p, end))
+        add_header(wsi, "x-content-type-options:", "nosniff", &p, end) ||
+        add_header(wsi, "x-frame-options:", "DENY", &p, end) ||
+        add_header(wsi, "cache-control:", "no-store", &p, end) ||
+        add_header(wsi, "cross-origin-resource-policy:", "same-origin", &p, end) ||
+        add_header(wsi, "referrer-policy:", "no-referrer", &p, end) ||
+        add_header(wsi, "connection:", "close", &p, end) || lws_finalize_write_http_header(wsi, start, &p, end))
         return 1;
     lws_callback_on_writable(wsi);
     return 0;
@@ -240,14 +251,18 @@ static int on_http(struct lws* wsi, enum lws_callback_reasons reason, void* user
     session* q = user;
     (void)length;
     switch (reason) {
-    case LWS_CALLBACK_HTTP: return begin_answer(s, wsi, q, in);
-    case LWS_CALLBACK_HTTP_WRITEABLE: return go_on(wsi, q);
+    case LWS_CALLBACK_HTTP:
+        return begin_answer(s, wsi, q, in);
+    case LWS_CALLBACK_HTTP_WRITEABLE:
+        return go_on(wsi, q);
     case LWS_CALLBACK_CLOSED_HTTP:
     case LWS_CALLBACK_HTTP_DROP_PROTOCOL:
         if (q) mor_bytes_free(&q->body);
         return 0;
-    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION: return 1; /* a websocket that names no protocol */
-    default: return 0;
+    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
+        return 1; /* a websocket that names no protocol */
+    default:
+        return 0;
     }
 }
 
@@ -347,7 +362,8 @@ static int on_live(struct lws* wsi, enum lws_callback_reasons reason, void* user
     mor_server* s = lws_context_user(lws_get_context(wsi));
     client* c = user;
     switch (reason) {
-    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION: return s->live && allowed(s, wsi, true) ? 0 : 1;
+    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
+        return s->live && allowed(s, wsi, true) ? 0 : 1;
     case LWS_CALLBACK_ESTABLISHED:
         if (!s->live) return -1;
         *c = (client){ .counted = true };
@@ -360,12 +376,15 @@ static int on_live(struct lws* wsi, enum lws_callback_reasons reason, void* user
         mor_bytes_free(&c->buffer);
         mor_live_watchers(s->live, --s->watchers);
         return 0;
-    case LWS_CALLBACK_RECEIVE: return c && c->counted ? receive(s, wsi, c, in, length) : -1;
-    case LWS_CALLBACK_SERVER_WRITEABLE: return c && c->counted ? send_next(s, wsi, c) : -1;
+    case LWS_CALLBACK_RECEIVE:
+        return c && c->counted ? receive(s, wsi, c, in, length) : -1;
+    case LWS_CALLBACK_SERVER_WRITEABLE:
+        return c && c->counted ? send_next(s, wsi, c) : -1;
     case LWS_CALLBACK_EVENT_WAIT_CANCELLED:
         lws_callback_on_writable_all_protocol(lws_get_context(wsi), lws_get_protocol(wsi));
         return 0;
-    default: return 0;
+    default:
+        return 0;
     }
 }
 
@@ -391,8 +410,8 @@ static bool make_token(mor_server* s)
     return true;
 }
 
-mor_server* mor_server_create(const mor_server_options* options, mor_recording* const* recordings, int count, mor_live* live,
-                              mor_error* error)
+mor_server* mor_server_create(const mor_server_options* options, mor_recording* const* recordings, int count,
+                              mor_live* live, mor_error* error)
 {
     mor_server* s = calloc(1, sizeof *s);
     if (!s) {
@@ -410,7 +429,8 @@ mor_server* mor_server_create(const mor_server_options* options, mor_recording* 
         .iface = s->address,
         .protocols = protocols,
         .user = s,
-        .options = LWS_SERVER_OPTION_DISABLE_IPV6 | LWS_SERVER_OPTION_EXPLICIT_VHOSTS | LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND,
+        .options = LWS_SERVER_OPTION_DISABLE_IPV6 | LWS_SERVER_OPTION_EXPLICIT_VHOSTS |
+                   LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND,
         .keepalive_timeout = 30,
         .timeout_secs = 20,
         .gid = (gid_t)-1,
@@ -421,7 +441,8 @@ mor_server* mor_server_create(const mor_server_options* options, mor_recording* 
     struct lws_vhost* host = s->context ? lws_create_vhost(s->context, &info) : NULL;
     s->port = host ? lws_get_vhost_listen_port(host) : 0;
     if (s->port <= 0) {
-        mor_fail(error, MOR_SYSTEM, "cannot listen on %s, port %d; is it taken, or not an address of this machine?", s->address, options->port);
+        mor_fail(error, MOR_SYSTEM, "cannot listen on %s, port %d; is it taken, or not an address of this machine?",
+                 s->address, options->port);
         mor_server_destroy(s);
         return NULL;
     }

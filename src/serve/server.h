@@ -13,8 +13,8 @@ typedef struct mor_server_options {
 } mor_server_options;
 
 /* Serves either recordings or a running scene (the other is NULL, 0); both must outlive it. */
-mor_server* mor_server_create(const mor_server_options* options, mor_recording* const* recordings, int count, mor_live* live,
-                              mor_error* error);
+mor_server* mor_server_create(const mor_server_options* options, mor_recording* const* recordings, int count,
+                              mor_live* live, mor_error* error);
 /* What to open. */
 const char* mor_server_url(const mor_server* server);
 /* Until mor_server_stop, which may be called from a signal handler. */

@@ -1,20 +1,21 @@
 /* Alternating direction method of multipliers on the friction cones.
  *
- * Split u^ = W r + q + s in K*, r in K, with s = mu |u_T| e_n held during an iteration, into an equation for r and a projection
- * for a copy z of r; y is the multiplier of r = z, in the end y = u^:
+ * Split u^ = W r + q + s in K*, r in K, with s = mu |u_T| e_n held during an iteration, into an equation for r and a
+ * projection for a copy z of r; y is the multiplier of r = z, in the end y = u^:
  *
  *     (W + (rho + eta) D^-1) r = -q - s(y) + y + rho D^-1 z + eta D^-1 r_old
  *     r~ = 1.6 r - 0.6 z,   z <- P_K(r~ - D y/rho),   y <- y + rho D^-1 (z - r~)
  *
- * D = diag(d_c), d_c = 3/trace W_cc, makes rho a number without unit. One LU is used until rho changes: rho <- rho sqrt(primal/dual),
- * primal = |r - z|, dual = rho |z - z_old| in the metric of D, after 10, 20, 40, 80 iterations and then every 160. The small eta keeps the
- * matrix regular for redundant contacts without moving the solution. With s = 0 (CQP) this is ADMM for a convex QP and converges;
- * with friction there is no proof, in practice 1e-4 to 1e-6 quickly and then a slow tail.
+ * D = diag(d_c), d_c = 3/trace W_cc, makes rho a number without unit. One LU is used until rho changes: rho <- rho
+ * sqrt(primal/dual), primal = |r - z|, dual = rho |z - z_old| in the metric of D, after 10, 20, 40, 80 iterations and
+ * then every 160. The small eta keeps the matrix regular for redundant contacts without moving the solution. With s = 0
+ * (CQP) this is ADMM for a convex QP and converges; with friction there is no proof, in practice 1e-4 to 1e-6 quickly
+ * and then a slow tail.
  *
  * Cost: one factorisation per rho, then one solve and one projection per iteration. Unsymmetric W is allowed (LU).
  *
- * S. Boyd et al. (2011), Distributed optimization and statistical learning via ADMM, section 3.4; J. Carpentier, Q. Le Lidec, L. Montaut
- * (2024), From compliant to rigid contact simulation: a unified and efficient approach. */
+ * S. Boyd et al. (2011), Distributed optimization and statistical learning via ADMM, section 3.4; J. Carpentier, Q. Le
+ * Lidec, L. Montaut (2024), From compliant to rigid contact simulation: a unified and efficient approach. */
 #include "solver/scaled_lu.h"
 #include "solver/cone_system.h"
 #include "solver/sweep.h"
@@ -28,10 +29,12 @@ typedef struct admm_options {
 } admm_options;
 
 static const mor_field admm_fields[] = {
-    { "rho", MOR_TYPE_DOUBLE, offsetof(admm_options, rho), 1.0, 1e-9, 1e9, NULL, "", "penalty at the start, in units of W_cc" },
+    { "rho", MOR_TYPE_DOUBLE, offsetof(admm_options, rho), 1.0, 1e-9, 1e9, NULL, "",
+      "penalty at the start, in units of W_cc" },
     { "relaxation", MOR_TYPE_DOUBLE, offsetof(admm_options, relaxation), 1.6, 0.1, 1.99, NULL, "", "over-relaxation" },
     { "eta", MOR_TYPE_DOUBLE, offsetof(admm_options, eta), 1e-6, 0, 1, NULL, "", "proximal term, in units of W_cc" },
-    { "adapt", MOR_TYPE_BOOL, offsetof(admm_options, adapt), 1, 0, 0, NULL, "", "balance primal and dual residuals by rho" },
+    { "adapt", MOR_TYPE_BOOL, offsetof(admm_options, adapt), 1, 0, 0, NULL, "",
+      "balance primal and dual residuals by rho" },
     { 0 }
 };
 
@@ -46,8 +49,8 @@ static bool refactor(mor_scaled_lu* lu, const mor_cone_system* s, double shift, 
 
 static bool time_to_adapt(int k) { return k == 10 || k == 20 || k == 40 || k == 80 || (k > 80 && k % 160 == 0); }
 
-static mor_report iterate(const mor_cone_system* s, mor_scaled_lu* lu, const admm_options* o, double* memory, mor_context* context,
-                          double* z)
+static mor_report iterate(const mor_cone_system* s, mor_scaled_lu* lu, const admm_options* o, double* memory,
+                          mor_context* context, double* z)
 {
     int n = s->n;
     const double* q = s->problem->b;
@@ -78,7 +81,8 @@ static mor_report iterate(const mor_cone_system* s, mor_scaled_lu* lu, const adm
         mor_trace_add(context, k, rho, z);
         if (!isfinite(primal + dual)) return mor_ended(MOR_NUMERICAL, k, "diverged");
         if (k >= next) {
-            if (mor_cone_system_runaway(s, z, context->tol)) return mor_ended(MOR_NOT_CONVERGED, k, "the impulses grow without bound");
+            if (mor_cone_system_runaway(s, z, context->tol))
+                return mor_ended(MOR_NOT_CONVERGED, k, "the impulses grow without bound");
             if (context->error(context, z, NULL) <= context->tol) return mor_ended(MOR_SOLVED, k, "");
             if (mor_out_of_time(context)) return mor_ended(MOR_TIME_LIMIT, k, "");
             next = k + (k < 100 ? 5 : 20);
@@ -104,8 +108,7 @@ static mor_report admm_solve(const mor_problem* problem, const void* options, mo
     if (context->error(context, z, NULL) <= context->tol) return mor_ended(MOR_SOLVED, 0, "the start was good enough");
     double* memory = mor_arena_alloc(context->arena, (4 + (size_t)problem->dim) * (size_t)s.n * sizeof *memory);
     mor_report report = mor_ended(MOR_NUMERICAL, 0, "out of memory");
-    if (memory && mor_scaled_lu_open(&lu, &s.W, context->arena))
-        report = iterate(&s, &lu, options, memory, context, z);
+    if (memory && mor_scaled_lu_open(&lu, &s.W, context->arena)) report = iterate(&s, &lu, options, memory, context, z);
     mor_scaled_lu_close(&lu);
     return report;
 }

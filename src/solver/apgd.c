@@ -1,25 +1,27 @@
 /* Accelerated projected gradient descent for the convex contact model.
  *
- * Problem: CQP, minimise f(r) = 1/2 r'A r + b'r over the friction cones, A symmetric positive semidefinite. Nesterov's scheme in the metric of
- * d_c = 3/trace A_cc (cone_system.h), g = A y + b:
+ * Problem: CQP, minimise f(r) = 1/2 r'A r + b'r over the friction cones, A symmetric positive semidefinite. Nesterov's
+ * scheme in the metric of d_c = 3/trace A_cc (cone_system.h), g = A y + b:
  *
  *     r+ = P_K(y - d g/L);  while f(r+) > f(y) + g'(r+ - y) + L/2 |r+ - y|^2: L <- 2 L
  *     theta+ = (-theta^2 + theta sqrt(theta^2 + 4))/2,   beta = theta (1 - theta)/(theta^2 + theta+)
  *     y = r+ + beta (r+ - r);   if g'(r+ - r) > 0: y = r+, theta = 1 (restart);   L <- 0.9 L
  *
- * The error falls like 1/k^2, linearly with restarts on the active faces. One product with A per iteration (A r+ is carried along, A y is a
- * combination), one more for every doubling of L. An unsymmetric A is refused: f would not be its potential. Coulomb problems are
- * not taken: use formulation `convex`, which says what the relaxation costs.
+ * The error falls like 1/k^2, linearly with restarts on the active faces. One product with A per iteration (A r+ is
+ * carried along, A y is a combination), one more for every doubling of L. An unsymmetric A is refused: f would not be
+ * its potential. Coulomb problems are not taken: use formulation `convex`, which says what the relaxation costs.
  *
- * H. Mazhar, T. Heyn, D. Negrut, A. Tasora (2015), Using Nesterov's method to accelerate multibody dynamics with friction and
- * contact, algorithm 1; B. O'Donoghue, E. Candes (2015), Adaptive restart for accelerated gradient schemes. */
+ * H. Mazhar, T. Heyn, D. Negrut, A. Tasora (2015), Using Nesterov's method to accelerate multibody dynamics with
+ * friction and contact, algorithm 1; B. O'Donoghue, E. Candes (2015), Adaptive restart for accelerated gradient
+ * schemes. */
 #include "solver/cone_system.h"
 #include "solver/sweep.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A x = A' x for a random x: any unsymmetric entry shows with probability one, and an operator's worth of work suffices */
+/* A x = A' x for a random x: any unsymmetric entry shows with probability one, and an operator's worth of work suffices
+ * */
 static bool symmetric(const mor_matrix* A, double* x, double* y, double* z)
 {
     mor_rng rng = { 7 };
@@ -64,7 +66,8 @@ static mor_report apgd_solve(const mor_problem* problem, const void* options, mo
             if (gap <= L * distance * (1.0 + 1e-12)) break;
             L *= 2.0;
         }
-        double t = 0.5 * theta * (sqrt(theta * theta + 4.0) - theta), beta = theta * (1.0 - theta) / (theta * theta + t), slope = 0.0;
+        double t = 0.5 * theta * (sqrt(theta * theta + 4.0) - theta),
+               beta = theta * (1.0 - theta) / (theta * theta + t), slope = 0.0;
         for (int i = 0; i < n; i++) slope += g[i] * (next[i] - r[i]);
         theta = t;
         if (slope > 0.0) beta = 0.0, theta = 1.0;
@@ -76,7 +79,8 @@ static mor_report apgd_solve(const mor_problem* problem, const void* options, mo
         L *= 0.9;
         mor_trace_add(context, k, 1.0 / L, r);
         if (k % 5 == 0) {
-            if (mor_cone_system_runaway(&s, r, context->tol)) return mor_ended(MOR_NOT_CONVERGED, k, "the impulses grow without bound");
+            if (mor_cone_system_runaway(&s, r, context->tol))
+                return mor_ended(MOR_NOT_CONVERGED, k, "the impulses grow without bound");
             if (context->error(context, r, u) <= context->tol) return mor_ended(MOR_SOLVED, k, "");
             if (mor_out_of_time(context)) return mor_ended(MOR_TIME_LIMIT, k, "");
         }

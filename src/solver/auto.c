@@ -1,11 +1,12 @@
-/* auto: chooses a method by the form and size of the problem, and falls back in a fixed order. The only place where methods
- * are combined; report.detail says what was done, as method(iterations).
+/* auto: chooses a method by the form and size of the problem, and falls back in a fixed order. The only place where
+ * methods are combined; report.detail says what was done, as method(iterations).
  *
  * Contacts (FC2D, FC3D, FC_ROLLING; global problems arrive reduced):
  *   0  all q_N >= 0: r = 0
- *   1  Gauss-Seidel sweeps (block_rows.h, local.h), while the rate seen predicts that they end sooner than Newton would:
- *      remaining sweeps t_sweep <= 4 t_factor, t_sweep = 25e-9 contacts + 0.9e-9 nnz, t_factor = 1.5e-6 + 2e-9 n^2 +
- *      0.12e-9 n^3 dense or 40e-9 nnz sparse (seconds of one machine; only the ratio matters); n <= 30: 10 sweeps to come, at most 15
+ *   1  Gauss-Seidel sweeps (block_rows.h, local.h), while the rate seen predicts that they end sooner than Newton
+ *      would: remaining sweeps t_sweep <= 4 t_factor, t_sweep = 25e-9 contacts + 0.9e-9 nnz, t_factor = 1.5e-6 + 2e-9
+ *      n^2 + 0.12e-9 n^3 dense or 40e-9 nnz sparse (seconds of one machine; only the ratio matters); n <= 30: 10 sweeps
+ *      to come, at most 15
  *   2  n <= 30: 8 Newton steps from there, without regularisation
  *   3  nsn from r = 0 (Alart-Curnier, sigma 1, kappa), 300 steps
  *   4  nsn on the natural map, sigma 1, kappa = 1, window 20, 800 steps
@@ -13,26 +14,28 @@
  *   6  ppa, 40 outer iterations
  *   7  ppa with extrapolation; with the natural map; with Jean-Moreau's
  * LCP, and mixed ones (above n = 12 with their equations eliminated):
- *   n <= 12: at most 12 block principal pivots (Kostreva 1978; Judice & Pires 1994): with F = { b < 0 } at the start, z_F = -A_FF^-1 b_F, and all i
- *   with z_i < 0 or w_i < 0 change sides while they become fewer, else only the last of them (Murty 1974), and all sets if there are at most 3
- *   pairs; n <= 320: lemke without scaling, lemke; then, or for larger n first: Fischer-Burmeister Newton (sigma 0.1, 150 steps), minmap (sigma 1, 600),
- *   ppa, minmap (sigma 0.1, 400), lemke.
+ *   n <= 12: at most 12 block principal pivots (Kostreva 1978; Judice & Pires 1994): with F = { b < 0 } at the start,
+ *   z_F = -A_FF^-1 b_F, and all i with z_i < 0 or w_i < 0 change sides while they become fewer, else only the last of
+ *   them (Murty 1974), and all sets if there are at most 3 pairs; n <= 320: lemke without scaling, lemke; then, or for
+ *   larger n first: Fischer-Burmeister Newton (sigma 0.1, 150 steps), minmap (sigma 1, 600), ppa, minmap (sigma 0.1,
+ *   400), lemke.
  * STEP, up to 96 rows and with a guess: the contact states of the guess (state_guess.h). Then,
  * with circular cones: Gauss-Seidel on tree velocities while 150 sweeps are predicted to do; Newton on tree velocities
 <<<<<<< HEAD
- * (tree_newton.h), 10 steps from the guess, 200 from zero; nsn and ppa on the reduced problem; up to 200 rows the states and Newton from
- * the answer of a polygon with 16, then 8 corners (lemke); sweeps to the end. Pyramids: sweeps while 150
- * (above 200 rows 20000) do; lemke (up to 200 rows) and Fischer-Burmeister Newton on the LCP; sweeps to the end.
+ * (tree_newton.h), 10 steps from the guess, 200 from zero; nsn and ppa on the reduced problem; up to 200 rows the
+ * states and Newton from the answer of a polygon with 16, then 8 corners (lemke); sweeps to the end. Pyramids: sweeps
+ * while 150 (above 200 rows 20000) do; lemke (up to 200 rows) and Fischer-Burmeister Newton on the LCP; sweeps to the
+ * end.
 =======
- * (tree_newton.h), 10 steps from the guess, 200 from zero; nsn on the reduced problem; sweeps to the end. Pyramids: above 200 rows Newton on tree
- * velocities from the guess; sweeps while 150 do; lemke (up to 200 rows); Newton on tree velocities from zero; Fischer-Burmeister Newton on the LCP; sweeps to
- * the end.
+ * (tree_newton.h), 10 steps from the guess, 200 from zero; nsn on the reduced problem; sweeps to the end. Pyramids:
+ * above 200 rows Newton on tree velocities from the guess; sweeps while 150 do; lemke (up to 200 rows); Newton on tree
+ * velocities from zero; Fischer-Burmeister Newton on the LCP; sweeps to the end.
 >>>>>>> lab3
  *
  * QP: qp-active-set, then qp-interior-point.
  *
- * With a time limit stages 3 to 7 may use up to 30, 60, 70, 80, 87, 94, 100 % of it. The best answer seen by the judge is returned,
- * with its honest status. iterations: sum over all stages. */
+ * With a time limit stages 3 to 7 may use up to 30, 60, 70, 80, 87, 94, 100 % of it. The best answer seen by the judge
+ * is returned, with its honest status. iterations: sum over all stages. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -134,7 +137,8 @@ static bool first_sweep(run* R, double* r)
         double D[25], inverse[9], q[5], root = 0.0;
         row_of_contact(problem, c, r, D, q);
         bool regular = d == 3 && mor_local_inverse(D, inverse);
-        mor_local_cone(MOR_LOCAL_EXACT, d, D, regular ? inverse : NULL, q, problem->mu[c], d == 5 ? problem->mu_roll[c] : 0.0, &root, r + c * d);
+        mor_local_cone(MOR_LOCAL_EXACT, d, D, regular ? inverse : NULL, q, problem->mu[c],
+                       d == 5 ? problem->mu_roll[c] : 0.0, &root, r + c * d);
     }
     mor_trace_add(R->context, R->report.iterations + 1, 1.0, r);
     double error = R->context->error(R->context, r, NULL);
@@ -148,7 +152,8 @@ static bool first_sweep(run* R, double* r)
 }
 
 /* q += rows first ... last-1 of W's block row c, without the diagonal block, times r */
-MOR_ALWAYS_INLINE void add_rows(const int d, const mor_block_rows* W, int c, int first, int last, const double* r, double* q)
+MOR_ALWAYS_INLINE void add_rows(const int d, const mor_block_rows* W, int c, int first, int last, const double* r,
+                                double* q)
 {
     for (int k = W->p[c]; k < W->p[c + 1]; k++) {
         if (k == W->own[c]) continue;
@@ -162,8 +167,8 @@ MOR_ALWAYS_INLINE void add_rows(const int d, const mor_block_rows* W, int c, int
 }
 
 /* Gauss-Seidel over the contacts; for those that stay open the normal row is enough. */
-MOR_ALWAYS_INLINE void sweep(const int d, const mor_block_rows* W, const mor_problem* problem, const double* inverse, const bool* regular,
-                             double* root, double* r)
+MOR_ALWAYS_INLINE void sweep(const int d, const mor_block_rows* W, const mor_problem* problem, const double* inverse,
+                             const bool* regular, double* root, double* r)
 {
     for (int c = 0; c < W->count; c++) {
         const double* own = mor_block_rows_own(W, c);
@@ -177,8 +182,8 @@ MOR_ALWAYS_INLINE void sweep(const int d, const mor_block_rows* W, const mor_pro
         add_rows(d, W, c, 1, d, r, q);
         if (d == 2) mor_local_interval(own, q, problem->mu[c], p);
         else
-            mor_local_cone(MOR_LOCAL_EXACT, d, own, regular[c] ? inverse + 9 * c : NULL, q, problem->mu[c], d == 5 ? problem->mu_roll[c] : 0.0,
-                           &root[c], p);
+            mor_local_cone(MOR_LOCAL_EXACT, d, own, regular[c] ? inverse + 9 * c : NULL, q, problem->mu[c],
+                           d == 5 ? problem->mu_roll[c] : 0.0, &root[c], p);
     }
 }
 
@@ -218,7 +223,8 @@ static bool sweeps(run* R, double* r)
         solved = error <= R->context->tol;
         if (solved || !isfinite(error)) break;
         if (mor_out_of_time(R->context) || (few && k >= 15)) break;
-        double rate = log(error / previous) / (k - last), left = rate < 0.0 ? log(R->context->tol / error) / rate : INFINITY;
+        double rate = log(error / previous) / (k - last),
+               left = rate < 0.0 ? log(R->context->tol / error) / rate : INFINITY;
         if (left > allowed && (few || ++slow == 2)) break; /* the first sweeps may be slow */
         previous = error, last = k;
         next = k + (left < every ? (int)left + 1 : every);
@@ -254,15 +260,29 @@ static bool proximal(run* R, mor_contact_newton* N, mor_proximal_settings s, dou
 static bool newton_stages(run* R, mor_contact_newton* N, bool polish)
 {
     const mor_newton_settings quick = { .map = MOR_MAP_ALART_CURNIER, .floor = 1e-12, .window = 8, .max_iter = 8 };
-    const mor_newton_settings nsn = { .map = MOR_MAP_ALART_CURNIER, .sigma = 1.0, .floor = 1e-13, .adapt = true, .window = 8,
-                                      .max_iter = 300 };
+    const mor_newton_settings nsn = {
+        .map = MOR_MAP_ALART_CURNIER, .sigma = 1.0, .floor = 1e-13, .adapt = true, .window = 8, .max_iter = 300
+    };
     mor_newton_settings slow = nsn, natural = nsn;
     slow.adapt = false, slow.max_iter = 600;
     natural.map = MOR_MAP_NATURAL, natural.adapt = false, natural.window = 20, natural.max_iter = 800;
-    const mor_proximal_settings ppa = { .map = MOR_MAP_ALART_CURNIER, .alpha = 1.0, .shrink = 0.1, .grow = 10.0, .least = 1e-8,
-                                        .max_outer = 40, .max_inner = 30, .inner_total = 1200 };
-    mor_proximal_settings far = { .map = MOR_MAP_ALART_CURNIER, .alpha = 1.0, .shrink = 0.1, .grow = 3.3, .least = 1e-5,
-                                  .extrapolate = true, .max_outer = 300, .max_inner = 100, .inner_total = 10000 };
+    const mor_proximal_settings ppa = { .map = MOR_MAP_ALART_CURNIER,
+                                        .alpha = 1.0,
+                                        .shrink = 0.1,
+                                        .grow = 10.0,
+                                        .least = 1e-8,
+                                        .max_outer = 40,
+                                        .max_inner = 30,
+                                        .inner_total = 1200 };
+    mor_proximal_settings far = { .map = MOR_MAP_ALART_CURNIER,
+                                  .alpha = 1.0,
+                                  .shrink = 0.1,
+                                  .grow = 3.3,
+                                  .least = 1e-5,
+                                  .extrapolate = true,
+                                  .max_outer = 300,
+                                  .max_inner = 100,
+                                  .inner_total = 10000 };
     mor_proximal_settings far_natural = far, far_jean = far;
     far_natural.map = MOR_MAP_NATURAL, far_jean.map = MOR_MAP_JEAN_MOREAU;
     return (polish && newton(R, N, quick, 0.3, false, "newton")) || newton(R, N, nsn, 0.3, true, "nsn") ||
@@ -309,7 +329,10 @@ static void contacts(run* R)
 
 static void lemke(run* R, int tries, bool equilibrate)
 {
-    const struct { int tries, covering; bool equilibrate; } options = { tries, 0, equilibrate };
+    const struct {
+        int tries, covering;
+        bool equilibrate;
+    } options = { tries, 0, equilibrate };
     double* z = mor_arena_alloc(R->context->arena, (size_t)R->problem->size * sizeof *z);
     if (!z || R->late) return;
     mor_report report = mor_solver_lemke.solve(R->problem, &options, limits(R, 1.0, mor_solver_lemke.max_iter), z);
@@ -419,7 +442,9 @@ static void mixed(run* R)
     const mor_context* c = R->context;
     if (R->problem->size <= TINY && R->problem->A.storage != MOR_OPERATOR && few_pairs(R)) return;
     double left = c->deadline > 0.0 ? fmax(c->deadline - mor_context_clock(c), 1e-9) : 0.0;
-    const mor_solve_options options = { .tol = c->tol, .time_limit = left, .warm = c->warm, .trace = c->trace, .cpu_time = c->cpu_time };
+    const mor_solve_options options = {
+        .tol = c->tol, .time_limit = left, .warm = c->warm, .trace = c->trace, .cpu_time = c->cpu_time
+    };
     R->report = mor_solve(&on_pairs, NULL, R->problem, &options, R->z, c->arena);
     R->best = c->error(c, R->z, NULL);
 }
@@ -440,15 +465,23 @@ static void pairs(run* R)
     double* answer = mor_arena_alloc(R->context->arena, (size_t)n * sizeof *answer);
     if (answer && mor_contact_newton_open(&N, R->problem, answer, R->context->arena)) {
         const mor_newton_linear linear = R->problem->A.storage == MOR_OPERATOR ? MOR_NEWTON_GMRES : MOR_NEWTON_DIRECT;
-        const mor_newton_settings fischer = { .map = MOR_MAP_FISCHER, .sigma = 0.1, .floor = 1e-13, .window = 8, .max_iter = 150,
-                                              .linear = linear };
+        const mor_newton_settings fischer = {
+            .map = MOR_MAP_FISCHER, .sigma = 0.1, .floor = 1e-13, .window = 8, .max_iter = 150, .linear = linear
+        };
         mor_newton_settings strong = fischer, weak = fischer;
         strong.map = weak.map = MOR_MAP_MINMAP;
         strong.sigma = 1.0, strong.max_iter = 600, weak.max_iter = 400;
-        const mor_proximal_settings ppa = { .map = MOR_MAP_FISCHER, .alpha = 1.0, .shrink = 0.1, .grow = 10.0, .least = 1e-8,
-                                            .max_outer = 40, .max_inner = 30, .inner_total = 1200 };
-        bool solved = newton(R, &N, fischer, 0.3, true, "fischer-newton") || newton(R, &N, strong, 0.5, true, "minmap-strong") ||
-                      proximal(R, &N, ppa, 0.6, "ppa") || newton(R, &N, weak, 0.7, true, "minmap-newton");
+        const mor_proximal_settings ppa = { .map = MOR_MAP_FISCHER,
+                                            .alpha = 1.0,
+                                            .shrink = 0.1,
+                                            .grow = 10.0,
+                                            .least = 1e-8,
+                                            .max_outer = 40,
+                                            .max_inner = 30,
+                                            .inner_total = 1200 };
+        bool solved = newton(R, &N, fischer, 0.3, true, "fischer-newton") ||
+                      newton(R, &N, strong, 0.5, true, "minmap-strong") || proximal(R, &N, ppa, 0.6, "ppa") ||
+                      newton(R, &N, weak, 0.7, true, "minmap-newton");
         if (N.best < R->best || isinf(R->best)) {
             R->best = N.best;
             memcpy(R->z, answer, (size_t)n * sizeof *answer);
@@ -551,8 +584,8 @@ static bool within_tolerance(const void* user, const double* p)
     return error <= R->context->tol;
 }
 
-/* Circular cones from polygons: Lemke's method, which no start can mislead, tells what every contact and bounded row does; the states and Newton's
- * method find the circle from there. */
+/* Circular cones from polygons: Lemke's method, which no start can mislead, tells what every contact and bounded row
+ * does; the states and Newton's method find the circle from there. */
 static bool from_polygon(run* R, int directions, double* p)
 {
     const mor_step_form* s = &R->problem->step;
@@ -578,7 +611,8 @@ static bool from_polygon(run* R, int directions, double* p)
     if (report.status == MOR_REFUSED || report.status == MOR_NO_SOLUTION) return false;
     note(R, "polygon", report.iterations);
     memcpy(p, z, n * sizeof *p);
-    if (n <= MOR_STATE_GUESS_ROWS && mor_state_guess(R->problem, within_tolerance, R, p, R->context->arena)) return true;
+    if (n <= MOR_STATE_GUESS_ROWS && mor_state_guess(R->problem, within_tolerance, R, p, R->context->arena))
+        return true;
     return tree_newton(R, z, 8, p);
 }
 
@@ -613,11 +647,14 @@ static void step(run* R)
         if (R->best <= R->context->tol || R->late) return;
     }
     if (cones) {
-        if ((guess && n <= SMALL && tree_newton(R, guess, 8, p)) || tree_newton(R, NULL, 8, p) || tree_newton(R, NULL, 20, p) ||
-            other(R, &mor_solver_nsn, "nsn", guess, 0.7) || other(R, &mor_solver_ppa, "ppa", NULL, 0.9) || (n <= SMALL && (from_polygon(R, 16, p) || from_polygon(R, 8, p))))
+        if ((guess && n <= SMALL && tree_newton(R, guess, 8, p)) || tree_newton(R, NULL, 8, p) ||
+            tree_newton(R, NULL, 20, p) || other(R, &mor_solver_nsn, "nsn", guess, 0.7) ||
+            other(R, &mor_solver_ppa, "ppa", NULL, 0.9) ||
+            (n <= SMALL && (from_polygon(R, 16, p) || from_polygon(R, 8, p))))
             return;
-    } else if ((n <= SMALL && other(R, &mor_solver_lemke, "lemke", NULL, 0.4)) || tree_newton(R, NULL, 8, p) || tree_newton(R, NULL, 20, p) ||
-               other(R, &mor_solver_fischer_newton, "fischer-newton", guess, 0.7) || other(R, &mor_solver_lemke, "lemke", NULL, 0.9))
+    } else if ((n <= SMALL && other(R, &mor_solver_lemke, "lemke", NULL, 0.4)) || tree_newton(R, NULL, 8, p) ||
+               tree_newton(R, NULL, 20, p) || other(R, &mor_solver_fischer_newton, "fischer-newton", guess, 0.7) ||
+               other(R, &mor_solver_lemke, "lemke", NULL, 0.9))
         return;
     if (can_sweep && !R->late && R->report.status != MOR_NO_SOLUTION) {
         memcpy(p, R->z, (size_t)n * sizeof *p);
@@ -641,7 +678,8 @@ static mor_report auto_solve(const mor_problem* problem, const void* options, mo
     run R = { .problem = problem, .context = context, .z = z, .best = INFINITY, .report.status = MOR_NOT_CONVERGED };
     const double tol = context->tol;
     /* the judge does not divide by scales at rounding level; such data deserve an answer as well */
-    if (problem->form & (MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING) && problem->size > 0 && mor_norm2(problem->size, problem->b) <= DBL_EPSILON)
+    if (problem->form & (MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING) && problem->size > 0 &&
+        mor_norm2(problem->size, problem->b) <= DBL_EPSILON)
         context->tol *= DBL_EPSILON;
     if (problem->form == MOR_LCP) pairs(&R);
     else if (problem->form == MOR_MLCP) mixed(&R);

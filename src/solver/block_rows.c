@@ -1,4 +1,5 @@
-/* Rows of small dense blocks (block_rows.h). Building costs O(entries), or O(n^2) from a dense matrix; a row costs its blocks. */
+/* Rows of small dense blocks (block_rows.h). Building costs O(entries), or O(n^2) from a dense matrix; a row costs its
+ * blocks. */
 #include "solver/block_rows.h"
 
 #include <math.h>

@@ -2,10 +2,10 @@
  *
  *   phi(a, b) = lambda (a + b - sqrt(a^2 + b^2)) + (1 - lambda) a+ b+,   0 < lambda <= 1
  *
- * The penalty has the sign of phi_FB on the positive quadrant, so that phi = 0 still says complementarity; it bounds the level
- * sets of the merit where phi_FB alone is flat (both a and b large). The derivative adds (1 - lambda) b+ [a > 0] to d/da and
- * (1 - lambda) a+ [b > 0] to d/db. The rest is fischer-newton's: line search, regularisation and linear algebra of
- * contact_newton.h. The penalty is quadratic: it depends on the scale of the problem, here |D b| = 1.
+ * The penalty has the sign of phi_FB on the positive quadrant, so that phi = 0 still says complementarity; it bounds
+ * the level sets of the merit where phi_FB alone is flat (both a and b large). The derivative adds (1 - lambda) b+ [a >
+ * 0] to d/da and (1 - lambda) a+ [b > 0] to d/db. The rest is fischer-newton's: line search, regularisation and linear
+ * algebra of contact_newton.h. The penalty is quadratic: it depends on the scale of the problem, here |D b| = 1.
  *
  * Cost: one LU and one product per iteration. iterations: Newton steps.
  * Reference: Chen, Chen & Kanzow (2000), A penalized Fischer-Burmeister NCP-function, eq. 3 and prop. 2.2. */

@@ -26,7 +26,8 @@ mor_status mor_cone_system_open(mor_cone_system* system, const mor_problem* prob
     bool step = problem->form & (MOR_STEP_CONE | MOR_STEP_PYRAMID);
     const mor_step_form* s = &problem->step;
     int count = step ? s->block_count : problem->contact_count;
-    *system = (mor_cone_system){ .problem = problem, .n = problem->size, .count = count, .convex = problem->form == MOR_CQP };
+    *system =
+        (mor_cone_system){ .problem = problem, .n = problem->size, .count = count, .convex = problem->form == MOR_CQP };
     system->blocks = mor_arena_alloc(arena, (size_t)count * sizeof *system->blocks);
     system->weight = mor_arena_alloc(arena, (size_t)problem->size * sizeof *system->weight);
     system->nu = step ? mor_arena_alloc(arena, (size_t)s->dof * sizeof *system->nu) : NULL;
@@ -42,14 +43,22 @@ mor_status mor_cone_system_open(mor_cone_system* system, const mor_problem* prob
             double diagonal[WIDEST];
             if (mor_block_is_polygonal(from)) return *why = "a polygonal friction cone", MOR_REFUSED;
             if (from->dim > WIDEST) return *why = "a block of more than sixteen rows", MOR_REFUSED;
-            *b = (mor_cone_block){ .kind = from->kind, .row = from->row, .dim = from->dim, .mu = from->mu,
-                                   .mu_roll = from->dim == 5 ? from->mu_roll : 0.0, .lower = from->lower, .upper = from->upper };
+            *b = (mor_cone_block){ .kind = from->kind,
+                                   .row = from->row,
+                                   .dim = from->dim,
+                                   .mu = from->mu,
+                                   .mu_roll = from->dim == 5 ? from->mu_roll : 0.0,
+                                   .lower = from->lower,
+                                   .upper = from->upper };
             for (int i = 0; i < b->dim; i++) diagonal[i] = s->diagonal[s->diagonal_start[c] + i * (b->dim + 1)];
             weigh(b, diagonal);
         } else {
             int d = problem->dim;
             double diagonal[5];
-            *b = (mor_cone_block){ .kind = MOR_BLOCK_CONTACT, .row = c * d, .dim = d, .mu = problem->mu[c],
+            *b = (mor_cone_block){ .kind = MOR_BLOCK_CONTACT,
+                                   .row = c * d,
+                                   .dim = d,
+                                   .mu = problem->mu[c],
                                    .mu_roll = d == 5 ? problem->mu_roll[c] : 0.0 };
             for (int i = 0; i < d; i++) diagonal[i] = mor_block_rows_own(&system->W, c)[i * (d + 1)];
             weigh(b, diagonal);
@@ -103,8 +112,7 @@ void mor_cone_system_project(const mor_cone_system* system, double* r)
             if (b->dim == 5) x[3] /= b->beta, x[4] /= b->beta;
             mor_cone_project(b->dim, b->mu, b->mu_roll / b->beta, x);
             if (b->dim == 5) x[3] *= b->beta, x[4] *= b->beta;
-        }
-        else if (b->kind == MOR_BLOCK_BOUNDED) r[b->row] = fmin(fmax(r[b->row], b->lower), b->upper);
+        } else if (b->kind == MOR_BLOCK_BOUNDED) r[b->row] = fmin(fmax(r[b->row], b->lower), b->upper);
     }
 }
 

@@ -33,8 +33,8 @@ static bool pair(mor_contact_map map, double weight, double r, double u, double*
 enum { LAMBDA_TENTHS = 7 }; /* of cck for contacts: 0.7, as the BPMD paper */
 
 /* One friction disc with rows at ... at+k-1. */
-static void disc(mor_contact_map map, int d, int at, int k, double mu, double rho_n, double rho, double a, const double* r,
-                 const double* u, double* F, double* A, double* B)
+static void disc(mor_contact_map map, int d, int at, int k, double mu, double rho_n, double rho, double a,
+                 const double* r, const double* u, double* F, double* A, double* B)
 {
     double t[2] = { 0, 0 }, size = 0.0;
     bool plain = map != MOR_MAP_ALART_CURNIER; /* the radius is the impulse's own */
@@ -69,11 +69,12 @@ static void disc(mor_contact_map map, int d, int at, int k, double mu, double rh
     }
 }
 
-/* The friction polygon of size s = mu a: t lies in the sector of the edge whose outward normal m it has most of. There P(t) is t, the foot on that edge,
- * or one of its ends:
+/* The friction polygon of size s = mu a: t lies in the sector of the edge whose outward normal m it has most of. There
+ * P(t) is t, the foot on that edge, or one of its ends:
  *   edge    P = t - (m.t - s h) m,  h = m.d_j:   dP/dt = I - m m', dP/ds = h m
  *   corner  P = s d_j:                           dP/dt = 0,        dP/ds = d_j */
-static void polygon(const mor_contact_law* law, double a, const double* r, const double* u, double* F, double* A, double* B)
+static void polygon(const mor_contact_law* law, double a, const double* r, const double* u, double* F, double* A,
+                    double* B)
 {
     double rho = law->rho[1], s = law->mu * a, t[2] = { r[1] - rho * u[1], r[2] - rho * u[2] }, most = -INFINITY;
     int edge = 0;
@@ -113,10 +114,12 @@ static void polygon(const mor_contact_law* law, double a, const double* r, const
 }
 
 /* F = r - P_K(y), y = r - rho u^;  B = I - DP, A = rho DP [1 mu u_T'/|u_T|; 0 I]. */
-static bool natural(int d, const mor_contact_law* law, const double* r, const double* u, double* F, double* A, double* B)
+static bool natural(int d, const mor_contact_law* law, const double* r, const double* u, double* F, double* A,
+                    double* B)
 {
     int k = d - 1;
-    double rho = fmin(law->rho[0], law->rho[1]), mu = law->mu, slip = 0.0, T = 0.0, y[3], e[2] = { 0, 0 }, g[2] = { 0, 0 };
+    double rho = fmin(law->rho[0], law->rho[1]), mu = law->mu, slip = 0.0, T = 0.0, y[3], e[2] = { 0, 0 },
+           g[2] = { 0, 0 };
     for (int i = 1; i <= k; i++) slip += u[i] * u[i];
     slip = sqrt(slip);
     y[0] = r[0] - rho * (u[0] + mu * slip);

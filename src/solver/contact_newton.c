@@ -9,7 +9,8 @@
 #include "linalg/krylov.h"
 
 enum { DENSE_ROWS = 260, RESTART = 40, MOST_PRODUCTS = 1000, SHORTEST = 11, LONGEST_WINDOW = 64 };
-/* Bodies at rest have q_N = 0: contacts at the kink count as closed, or loads would spread by one contact per iteration. */
+/* Bodies at rest have q_N = 0: contacts at the kink count as closed, or loads would spread by one contact per
+ * iteration. */
 static const double TIE = 1e-14;
 
 /* ------------------------------------------------------------------------------- scaling */
@@ -72,7 +73,8 @@ static void apply_scale(mor_contact_newton* N)
         for (int a = 0; a < N->blocks; a++)
             for (int k = N->S.p[a]; k < N->S.p[a + 1]; k++)
                 for (int i = 0; i < d; i++)
-                    for (int j = 0; j < d; j++) N->S.x[((size_t)k * d + i) * d + j] *= D[a * d + i] * D[N->S.i[k] * d + j];
+                    for (int j = 0; j < d; j++)
+                        N->S.x[((size_t)k * d + i) * d + j] *= D[a * d + i] * D[N->S.i[k] * d + j];
     double s = 0.0;
     for (int i = 0; i < n; i++) {
         N->q[i] *= D[i];
@@ -113,8 +115,14 @@ static bool worth_dense(const mor_matrix* A, int n, int d)
 bool mor_contact_newton_open(mor_contact_newton* N, const mor_problem* problem, double* answer, mor_arena* arena)
 {
     int n = problem->size, d = problem->form == MOR_LCP ? 1 : problem->dim, blocks = n / d;
-    *N = (mor_contact_newton){ .n = n, .d = d, .blocks = blocks, .given = &problem->A, .answer = answer, .best = INFINITY,
-                               .arena = arena, .last_count = -1 };
+    *N = (mor_contact_newton){ .n = n,
+                               .d = d,
+                               .blocks = blocks,
+                               .given = &problem->A,
+                               .answer = answer,
+                               .best = INFINITY,
+                               .arena = arena,
+                               .last_count = -1 };
     N->order = mor_arena_alloc(arena, (size_t)blocks * sizeof *N->order);
     N->law = mor_arena_alloc(arena, (size_t)blocks * sizeof *N->law);
     N->active = mor_arena_alloc(arena, (size_t)blocks * sizeof *N->active);
@@ -125,8 +133,8 @@ bool mor_contact_newton_open(mor_contact_newton* N, const mor_problem* problem, 
     double* v = mor_arena_alloc(arena, 13 * stride * sizeof *v);
     N->A = mor_arena_alloc(arena, 2 * (size_t)n * (size_t)d * sizeof *N->A);
     if (!N->order || !N->law || !N->active || !N->place || !N->last || !N->pivot || !v || !N->A) return false;
-    double** vectors[] = { &N->scale, &N->q, &N->r, &N->u, &N->F, &N->dr, &N->du, &N->trial, &N->trial_u, &N->z, &N->w,
-                           &N->spare, &N->rhs };
+    double** vectors[] = { &N->scale, &N->q,       &N->r, &N->u, &N->F,     &N->dr, &N->du,
+                           &N->trial, &N->trial_u, &N->z, &N->w, &N->spare, &N->rhs };
     for (int k = 0; k < 13; k++) *vectors[k] = v + (size_t)k * stride;
     N->B = N->A + (size_t)n * d;
     for (int c = 0; c < blocks; c++) N->order[c] = c;
@@ -200,7 +208,8 @@ static void product(const mor_contact_newton* N, const double* x, double* y)
 /* ---------------------------------------------------------------------------- evaluation */
 
 /* |F|^2 at (r, u + p (r - r_c)). */
-static double merit(const mor_contact_newton* N, const mor_newton_settings* s, const double* r, const double* u, double* F)
+static double merit(const mor_contact_newton* N, const mor_newton_settings* s, const double* r, const double* u,
+                    double* F)
 {
     int d = N->d;
     double theta = 0.0, v[5];
@@ -273,7 +282,8 @@ static void right_side(mor_contact_newton* N)
 /* --------------------------------------------------------------------------- dense system */
 
 /* Column-major block product: out (d x d at J, leading dimension m) = A (row-major) W (row-major or column-major). */
-MOR_ALWAYS_INLINE void put_block(int d, const double* A, const double* W, int row_step, int column_step, double* J, int m)
+MOR_ALWAYS_INLINE void put_block(int d, const double* A, const double* W, int row_step, int column_step, double* J,
+                                 int m)
 {
     for (int j = 0; j < d; j++)
         for (int i = 0; i < d; i++) {
@@ -290,8 +300,9 @@ MOR_ALWAYS_INLINE void fill_dense(mor_contact_newton* N, int d)
     if (N->dense) {
         for (int b = 0; b < na; b++)
             for (int a = 0; a < na; a++)
-                put_block(d, N->A + (size_t)N->active[a] * d * d, N->W + N->active[a] * d + (size_t)N->active[b] * d * n, 1, n,
-                          J + a * d + (size_t)b * d * m, m);
+                put_block(d, N->A + (size_t)N->active[a] * d * d,
+                          N->W + N->active[a] * d + (size_t)N->active[b] * d * n, 1, n, J + a * d + (size_t)b * d * m,
+                          m);
     } else {
         memset(J, 0, (size_t)m * m * sizeof *J);
         for (int a = 0; a < na; a++) {
@@ -299,14 +310,16 @@ MOR_ALWAYS_INLINE void fill_dense(mor_contact_newton* N, int d)
             for (int k = N->S.p[c]; k < N->S.p[c + 1]; k++) {
                 int b = N->place[N->S.i[k]];
                 if (b >= 0)
-                    put_block(d, N->A + (size_t)c * d * d, N->S.x + (size_t)k * d * d, d, 1, J + a * d + (size_t)b * d * m, m);
+                    put_block(d, N->A + (size_t)c * d * d, N->S.x + (size_t)k * d * d, d, 1,
+                              J + a * d + (size_t)b * d * m, m);
             }
         }
     }
     for (int a = 0; a < na; a++) {
         const double *A = N->A + (size_t)N->active[a] * d * d, *B = N->B + (size_t)N->active[a] * d * d;
         for (int i = 0; i < d; i++)
-            for (int j = 0; j < d; j++) J[a * d + i + (size_t)(a * d + j) * m] += B[i * d + j] + N->alpha * A[i * d + j];
+            for (int j = 0; j < d; j++)
+                J[a * d + i + (size_t)(a * d + j) * m] += B[i * d + j] + N->alpha * A[i * d + j];
     }
 }
 
@@ -314,10 +327,18 @@ static bool solve_dense(mor_contact_newton* N)
 {
     int m = N->active_count * N->d;
     switch (N->d) {
-        case 1: fill_dense(N, 1); break;
-        case 2: fill_dense(N, 2); break;
-        case 3: fill_dense(N, 3); break;
-        default: fill_dense(N, N->d); break;
+    case 1:
+        fill_dense(N, 1);
+        break;
+    case 2:
+        fill_dense(N, 2);
+        break;
+    case 3:
+        fill_dense(N, 3);
+        break;
+    default:
+        fill_dense(N, N->d);
+        break;
     }
     if (!mor_lu_factor(m, N->J, N->pivot)) return false;
     mor_lu_solve(m, N->J, N->pivot, N->rhs);
@@ -391,9 +412,15 @@ static bool solve_fronts(mor_contact_newton* N)
         N->last_count = na;
     }
     switch (N->d) {
-        case 2: fill_blocks(N, 2); break;
-        case 3: fill_blocks(N, 3); break;
-        default: fill_blocks(N, N->d); break;
+    case 2:
+        fill_blocks(N, 2);
+        break;
+    case 3:
+        fill_blocks(N, 3);
+        break;
+    default:
+        fill_blocks(N, N->d);
+        break;
     }
     if (!mor_front_lu_factor(&N->front_lu, &N->S, N->mirror, N->J)) return false;
     mor_front_lu_solve(&N->front_lu, N->active, N->rhs);
@@ -444,7 +471,8 @@ static void jacobian(void* user, const double* x, double* y)
         const double *A = N->A + (size_t)c * d * d, *B = N->B + (size_t)c * d * d;
         for (int i = 0; i < d; i++) {
             double s = 0.0;
-            for (int j = 0; j < d; j++) s += B[i * d + j] * x[c * d + j] + A[i * d + j] * (N->du[c * d + j] + N->alpha * x[c * d + j]);
+            for (int j = 0; j < d; j++)
+                s += B[i * d + j] * x[c * d + j] + A[i * d + j] * (N->du[c * d + j] + N->alpha * x[c * d + j]);
             y[c * d + i] = s;
         }
     }
@@ -595,9 +623,13 @@ mor_newton_end mor_contact_newton_run(mor_contact_newton* N, const mor_newton_se
 mor_status mor_newton_status(mor_newton_end end)
 {
     switch (end) {
-        case MOR_NEWTON_SOLVED: return MOR_SOLVED;
-        case MOR_NEWTON_LATE: return MOR_TIME_LIMIT;
-        case MOR_NEWTON_BROKEN: return MOR_NUMERICAL;
-        default: return MOR_NOT_CONVERGED;
+    case MOR_NEWTON_SOLVED:
+        return MOR_SOLVED;
+    case MOR_NEWTON_LATE:
+        return MOR_TIME_LIMIT;
+    case MOR_NEWTON_BROKEN:
+        return MOR_NUMERICAL;
+    default:
+        return MOR_NOT_CONVERGED;
     }
 }

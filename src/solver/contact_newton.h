@@ -7,18 +7,19 @@
  *   a = max(floor, kappa sigma |F|/|F_0|)
  *
  * a: residual-proportional regularisation, in the matrix only: a proximal step centred anew at every iteration, never
- * singular for rank-deficient W, superlinear at the end. kappa *= 1/2 after full steps, min(1, 10 kappa) after steps below
- * 1/4 (or kappa = 1 throughout). p, r_c: a true proximal term, for ppa. Line search: theta = |F|^2, t = 1, 1/2, ...,
- * 2^-11, accepted when theta(t) <= (1 - 1e-4 t) max(last `window` theta), else the best t tried; u is affine in t.
+ * singular for rank-deficient W, superlinear at the end. kappa *= 1/2 after full steps, min(1, 10 kappa) after steps
+ * below 1/4 (or kappa = 1 throughout). p, r_c: a true proximal term, for ppa. Line search: theta = |F|^2, t = 1, 1/2,
+ * ..., 2^-11, accepted when theta(t) <= (1 - 1e-4 t) max(last `window` theta), else the best t tried; u is affine in t.
  *
  * Scaling: r = beta D r', u = beta u'/D with D_c = sqrt(3/trace W_cc) (d = 1: symmetric Ruiz equilibration) and
  * beta = |D q|: W_cc ~ I and |q| = 1, so that all constants are numbers. Open contacts (F = r) leave the linear system.
- * Direct solves: dense LU up to 260 rows or 15 % density, else multifrontal LU (contacts; if its pivots fail, and for pairs, a
- * sparse LU with threshold pivoting), with one fill-reducing order of the contact graph per problem. Iterative solves (cg: normal equations; gmres) only use products with W.
+ * Direct solves: dense LU up to 260 rows or 15 % density, else multifrontal LU (contacts; if its pivots fail, and for
+ * pairs, a sparse LU with threshold pivoting), with one fill-reducing order of the contact graph per problem. Iterative
+ * solves (cg: normal equations; gmres) only use products with W.
  *
  * Cost per iteration: one factorisation of the active rows, one product with W. Memory: n^2 dense; the factor sparse.
- * Reference: facts of the experiments in docs/solvers/nsn.md; Alart & Curnier (1991); Grippo, Lampariello & Lucidi (1986), A
- * nonmonotone line search technique for Newton's method. */
+ * Reference: facts of the experiments in docs/solvers/nsn.md; Alart & Curnier (1991); Grippo, Lampariello & Lucidi
+ * (1986), A nonmonotone line search technique for Newton's method. */
 #ifndef MOR_SOLVER_CONTACT_NEWTON_H
 #define MOR_SOLVER_CONTACT_NEWTON_H
 
@@ -30,15 +31,16 @@ typedef enum mor_newton_linear { MOR_NEWTON_DIRECT, MOR_NEWTON_CG, MOR_NEWTON_GM
 
 typedef struct mor_newton_settings {
     mor_contact_map map;
-    double weight;         /* lambda of cck */
-    double sigma, floor;   /* regularisation */
-    bool adapt;            /* kappa adapts; otherwise 1 */
+    double weight;       /* lambda of cck */
+    double sigma, floor; /* regularisation */
+    bool adapt;          /* kappa adapts; otherwise 1 */
     int window, max_iter;
     mor_newton_linear linear;
-    double proximal;       /* p; 0: none */
-    const double* centre;  /* r_c, scaled, internal order */
-    double inner;          /* with a proximal term: stop when |F| <= inner p |r - r_c|; 0: run to the judge's tolerance */
-    int give_up;           /* stop after this many iterations without a new least |F|; 0: never */
+    double proximal;      /* p; 0: none */
+    const double* centre; /* r_c, scaled, internal order */
+    /* with a proximal term: stop when |F| <= inner p |r - r_c|; 0: run to the judge's tolerance */
+    double inner;
+    int give_up; /* stop after this many iterations without a new least |F|; 0: never */
 } mor_newton_settings;
 
 typedef enum mor_newton_end {
@@ -53,40 +55,41 @@ typedef enum mor_newton_end {
 /* One problem, scaled, with its scratch memory. */
 typedef struct mor_contact_newton {
     int n, d, blocks;
-    bool dense;               /* W below; otherwise S (or products with the problem's operator) */
-    bool free_product;        /* operator: neither W nor S */
-    double* W;                /* column-major, scaled */
-    mor_bsr S;                /* scaled, blocks in `order` */
-    int* order;               /* internal block k is block order[k] of the problem */
+    bool dense;        /* W below; otherwise S (or products with the problem's operator) */
+    bool free_product; /* operator: neither W nor S */
+    double* W;         /* column-major, scaled */
+    mor_bsr S;         /* scaled, blocks in `order` */
+    int* order;        /* internal block k is block order[k] of the problem */
     const mor_matrix* given;
     mor_contact_law* law;
-    double *scale, beta, *q;  /* D by internal rows; scaled q */
-    double *r, *u, *F;        /* the iterate, scaled, internal order; u without the proximal term */
+    double *scale, beta, *q; /* D by internal rows; scaled q */
+    double *r, *u, *F;       /* the iterate, scaled, internal order; u without the proximal term */
     double *dr, *du, *trial, *trial_u, *z, *w, *spare;
-    double *A, *B;            /* blocks d d */
+    double *A, *B; /* blocks d d */
     int *active, *place, active_count;
-    double *J, *rhs;          /* linear system */
+    double *J, *rhs; /* linear system */
     int* pivot;
-    mor_sparse_lu* lu;        /* pairs: threshold pivoting */
+    mor_sparse_lu* lu; /* pairs: threshold pivoting */
     mor_csr C;
-    mor_front_lu front_lu;    /* contacts: fronts */
-    mor_arena* fronts;        /* its memory, renewed with every active set */
+    mor_front_lu front_lu; /* contacts: fronts */
+    mor_arena* fronts;     /* its memory, renewed with every active set */
     int* mirror;
-    int *last, last_count;    /* active set that the factor was analysed for */
-    double alpha;             /* regularisation of the last step plus p */
-    double *answer, best;     /* least judge's error so far and where, in the problem's units */
-    int iterations;           /* over all runs */
+    int *last, last_count; /* active set that the factor was analysed for */
+    double alpha;          /* regularisation of the last step plus p */
+    double *answer, best;  /* least judge's error so far and where, in the problem's units */
+    int iterations;        /* over all runs */
     mor_arena* arena;
 } mor_contact_newton;
 
-/* Scales the problem (LCP, FC2D, FC3D, FC_ROLLING). False: out of memory. The iterate starts at r = 0; `answer` (n) receives
- * the best answer of all runs. */
+/* Scales the problem (LCP, FC2D, FC3D, FC_ROLLING). False: out of memory. The iterate starts at r = 0; `answer` (n)
+ * receives the best answer of all runs. */
 bool mor_contact_newton_open(mor_contact_newton* newton, const mor_problem* problem, double* answer, mor_arena* arena);
 void mor_contact_newton_close(mor_contact_newton* newton);
 /* r := 0, or r := the scaled image of z. */
 void mor_contact_newton_start(mor_contact_newton* newton, const double* z);
 /* Iterates from newton->r. */
-mor_newton_end mor_contact_newton_run(mor_contact_newton* newton, const mor_newton_settings* settings, mor_context* context);
+mor_newton_end mor_contact_newton_run(mor_contact_newton* newton, const mor_newton_settings* settings,
+                                      mor_context* context);
 /* The status a solver reports for an end. */
 mor_status mor_newton_status(mor_newton_end end);
 

@@ -4,20 +4,20 @@
  *
  *     F(r) = r - P_K(y) = 0,   y = r - d u,   u = A r + b,   d_c = 3/trace A_cc
  *
- * P_K is smooth inside K (identity), inside the polar cone (zero) and between, where with t = |y_T|, e = y_T/t, n = (y_n + mu t)/(1 + mu^2)
- * the projection is (n, mu n e) and
+ * P_K is smooth inside K (identity), inside the polar cone (zero) and between, where with t = |y_T|, e = y_T/t, n =
+ * (y_n + mu t)/(1 + mu^2) the projection is (n, mu n e) and
  *
  *     D = 1/(1 + mu^2) [1, mu e'; mu e, mu^2 e e'] + (mu n/t) [0, 0; 0, I - e e']
  *
- * A step solves (I - D + D d A + alpha D) dr = -F, alpha = max(1e-13, kappa |F|/|F_0|) in units of 1/d: a proximal term that fades with the
- * residual, so redundant contacts with R = 0 are no obstacle. Step lengths 1, 1/2, ... until |F|^2 is below the largest of the
- * last 8; kappa halves after full steps and grows tenfold after short ones. Quadratic near the solution, typically 5 to 20
- * steps; a step costs one LU of the size of the problem (scaled_lu.h).
+ * A step solves (I - D + D d A + alpha D) dr = -F, alpha = max(1e-13, kappa |F|/|F_0|) in units of 1/d: a proximal term
+ * that fades with the residual, so redundant contacts with R = 0 are no obstacle. Step lengths 1, 1/2, ... until |F|^2
+ * is below the largest of the last 8; kappa halves after full steps and grows tenfold after short ones. Quadratic near
+ * the solution, typically 5 to 20 steps; a step costs one LU of the size of the problem (scaled_lu.h).
  *
  * The primal (velocity) form of MuJoCo and SAP has the same solution; here A is all there is, so the dual is solved.
  *
- * L. Qi, J. Sun (1993), A nonsmooth version of Newton's method; E. Todorov (2011), A convex, smooth and invertible contact
- * model; A. Castro, F. Permenter, X. Han (2022), An unconstrained convex formulation of compliant contact. */
+ * L. Qi, J. Sun (1993), A nonsmooth version of Newton's method; E. Todorov (2011), A convex, smooth and invertible
+ * contact model; A. Castro, F. Permenter, X. Han (2022), An unconstrained convex formulation of compliant contact. */
 #include "solver/scaled_lu.h"
 #include "solver/cone_system.h"
 #include "solver/sweep.h"
@@ -44,12 +44,14 @@ static void projection_slope(int dim, double mu, const double* y, double* D)
     for (int i = 1; i < dim; i++) {
         D[i] = D[i * dim] = f * mu * e[i - 1];
         for (int j = 1; j < dim; j++)
-            D[i * dim + j] = f * mu * mu * e[i - 1] * e[j - 1] + mu * n / t * ((i == j ? 1.0 : 0.0) - e[i - 1] * e[j - 1]);
+            D[i * dim + j] =
+                f * mu * mu * e[i - 1] * e[j - 1] + mu * n / t * ((i == j ? 1.0 : 0.0) - e[i - 1] * e[j - 1]);
     }
 }
 
 /* F at (r, u), and sum |F_c|^2/d_c. With L and E: the parts of the Jacobian. */
-static double natural_map(const mor_cone_system* s, const double* r, const double* u, double alpha, double* F, double* L, double* E)
+static double natural_map(const mor_cone_system* s, const double* r, const double* u, double alpha, double* F,
+                          double* L, double* E)
 {
     double sum = 0.0;
     for (int c = 0; c < s->count; c++) {
@@ -73,13 +75,15 @@ static double natural_map(const mor_cone_system* s, const double* r, const doubl
 static mor_report iterate(const mor_cone_system* s, mor_scaled_lu* lu, double* memory, mor_context* context, double* r)
 {
     int n = s->n, d = s->problem->dim;
-    double *u = memory, *F = u + n, *dr = F + n, *du = dr + n, *x = du + n, *v = x + n, *best = v + n, *L = best + n, *E = L + n * d;
+    double *u = memory, *F = u + n, *dr = F + n, *du = dr + n, *x = du + n, *v = x + n, *best = v + n, *L = best + n,
+           *E = L + n * d;
     double past[WINDOW], kappa = 1.0, least = INFINITY;
     mor_cone_system_velocity(s, r, u);
     double merit = natural_map(s, r, u, 0.0, F, NULL, NULL), first = merit;
     for (int k = 0; k < WINDOW; k++) past[k] = merit;
     for (int k = 0; k <= context->max_iter; k++) {
-        if (mor_cone_system_runaway(s, r, context->tol)) return mor_ended(MOR_NOT_CONVERGED, k, "the impulses grow without bound");
+        if (mor_cone_system_runaway(s, r, context->tol))
+            return mor_ended(MOR_NOT_CONVERGED, k, "the impulses grow without bound");
         double error = context->error(context, r, u);
         if (error < least) least = error, memcpy(best, r, (size_t)n * sizeof *best);
         if (error <= context->tol) return mor_ended(MOR_SOLVED, k, "");
@@ -128,8 +132,7 @@ static mor_report convex_newton_solve(const mor_problem* problem, const void* op
     if (status != MOR_SOLVED) return mor_ended(status, 0, why);
     double* memory = mor_arena_alloc(context->arena, (7 + 2 * (size_t)problem->dim) * (size_t)s.n * sizeof *memory);
     mor_report report = mor_ended(MOR_NUMERICAL, 0, "out of memory");
-    if (memory && mor_scaled_lu_open(&lu, &s.W, context->arena))
-        report = iterate(&s, &lu, memory, context, r);
+    if (memory && mor_scaled_lu_open(&lu, &s.W, context->arena)) report = iterate(&s, &lu, memory, context, r);
     mor_scaled_lu_close(&lu);
     return report;
 }

@@ -1,10 +1,11 @@
 /* dantzig: Cottle and Dantzig's principal pivoting, one row at a time, for linear complementarity problems with bounds.
  *
- * Problem. w = A z + b, l <= z <= u, w_i >= 0 at l_i, <= 0 at u_i, 0 between (LCP, MLCP, MCP; friction with given bounds).
+ * Problem. w = A z + b, l <= z <= u, w_i >= 0 at l_i, <= 0 at u_i, 0 between (LCP, MLCP, MCP; friction with given
+ * bounds).
  *
- * Algorithm (Baraff's view: the clamped rows C have w = 0, the others N sit at a bound). All z start at the bound nearest to zero, the
- * free ones in C. While some row r of N has w_r of the wrong sign, z_r is driven away from its bound and the others follow so that
- * w_C = 0:
+ * Algorithm (Baraff's view: the clamped rows C have w = 0, the others N sit at a bound). All z start at the bound
+ * nearest to zero, the free ones in C. While some row r of N has w_r of the wrong sign, z_r is driven away from its
+ * bound and the others follow so that w_C = 0:
  *
  *     dz_C = -A_CC^-1 A_Cr,   dw_N = A_Nr - A_NC A_CC^-1 A_Cr
  *
@@ -12,18 +13,20 @@
  *         z_r at its other bound  r stays in N there; done
  *         some z_j, j in C, meets a bound      j leaves C; go on
  *         some w_j, j in N, meets zero         j joins C; go on.
- * Rows that are satisfied stay so; there are at most n drives. Leaving and joining are principal pivots on the diagonal entry of the
- * tableau, which is positive if A is symmetric positive definite. If it vanishes, the pair (j, r) is pivoted as a 2x2 block: then w_r
- * is the driven variable and is moved to zero (Cottle, Pang & Stone, alg. 4.2.11 for row sufficient matrices). A negative one
- * means that A is outside these classes; the pair is tried, else the method gives up. If nothing blocks, the driven direction is a ray.
+ * Rows that are satisfied stay so; there are at most n drives. Leaving and joining are principal pivots on the diagonal
+ * entry of the tableau, which is positive if A is symmetric positive definite. If it vanishes, the pair (j, r) is
+ * pivoted as a 2x2 block: then w_r is the driven variable and is moved to zero (Cottle, Pang & Stone, alg. 4.2.11 for
+ * row sufficient matrices). A negative one means that A is outside these classes; the pair is tried, else the method
+ * gives up. If nothing blocks, the driven direction is a ray.
  *
  * Cost: n^2 per pivot; usually about as many pivots as rows in C at the end. Iterations are pivots.
  * Limits: terminates with an answer for positive (semi)definite and row sufficient A. Other matrices (the pyramids of
  * Stewart and Trinkle among them) are tried; failure is not_converged, no_solution only with a Farkas certificate
  * y >= 0, A'y <= 0, b'y < 0. Singular blocks of equations are refused.
  *
- * References: Cottle & Dantzig (1968), Complementary pivot theory of mathematical programming, Lin. Alg. Appl. 1; Cottle, Pang & Stone
- * (1992), sec. 4.1-4.3; Baraff (1994), Fast contact force computation for nonpenetrating rigid bodies, sec. 4. */
+ * References: Cottle & Dantzig (1968), Complementary pivot theory of mathematical programming, Lin. Alg. Appl. 1;
+ * Cottle, Pang & Stone (1992), sec. 4.1-4.3; Baraff (1994), Fast contact force computation for nonpenetrating rigid
+ * bodies, sec. 4. */
 #include <stdio.h>
 #include <string.h>
 
@@ -153,7 +156,8 @@ static bool proves_infeasible(const state* s, const mor_problem* problem, int r,
     const mor_pivot_table* t = &s->t;
     int n = t->n;
     if (problem->form != MOR_LCP || mor_pivot_is_basic(t, r)) return false;
-    for (int i = 0; i < n; i++) y[i] = mor_pivot_is_basic(t, i) ? fmax(0.0, t->C[i] * mor_pivot_entry(t, i, r)) : i == r ? t->C[i] : 0.0;
+    for (int i = 0; i < n; i++)
+        y[i] = mor_pivot_is_basic(t, i) ? fmax(0.0, t->C[i] * mor_pivot_entry(t, i, r)) : i == r ? t->C[i] : 0.0;
     double length = mor_norm_max(n, y), descent = 0.0, size = 0.0, reach = 0.0, largest = 0.0;
     if (!(length > 0.0)) return false;
     for (int i = 0; i < n; i++) {
@@ -163,7 +167,8 @@ static bool proves_infeasible(const state* s, const mor_problem* problem, int r,
     mor_matrix_apply_transposed(&problem->A, y, g);
     for (int j = 0; j < n; j++) reach = fmax(reach, g[j]);
     const mor_matrix* A = &problem->A;
-    for (size_t k = 0; k < (A->storage == MOR_DENSE ? (size_t)n * n : (size_t)A->p[n]); k++) largest = fmax(largest, fabs(A->x[k]));
+    for (size_t k = 0; k < (A->storage == MOR_DENSE ? (size_t)n * n : (size_t)A->p[n]); k++)
+        largest = fmax(largest, fabs(A->x[k]));
     return descent < -1e-8 * size && reach <= 1e-11 * largest;
 }
 
@@ -228,11 +233,13 @@ static mor_report dantzig_solve(const mor_problem* problem, const void* options,
         end = drive(&s, r, context, &report.iterations, z);
         if (end == RAY && proves_infeasible(&s, problem, r, work, work + n)) {
             report.status = MOR_NO_SOLUTION;
-            snprintf(report.detail, sizeof report.detail, "a drive without end, with a certificate: y >= 0, A'y <= 0, b'y < 0");
+            snprintf(report.detail, sizeof report.detail,
+                     "a drive without end, with a certificate: y >= 0, A'y <= 0, b'y < 0");
             return report;
         }
         if (end == RAY || end == STUCK) {
-            snprintf(report.detail, sizeof report.detail, "row %d: %s; the matrix is not row sufficient, or no solution", r,
+            snprintf(report.detail, sizeof report.detail,
+                     "row %d: %s; the matrix is not row sufficient, or no solution", r,
                      end == RAY ? "nothing blocks its drive" : "no pivot");
             /* consistent only while every pair has one nonbasic member */
             given_up[r] = true;
@@ -253,7 +260,8 @@ static mor_report dantzig_solve(const mor_problem* problem, const void* options,
 }
 
 static const mor_field fields[] = {
-    { "order", MOR_TYPE_CHOICE, offsetof(dantzig_options, order), 0, 0, 0, "worst|first", "", "which row is driven next" },
+    { "order", MOR_TYPE_CHOICE, offsetof(dantzig_options, order), 0, 0, 0, "worst|first", "",
+      "which row is driven next" },
     { 0 },
 };
 

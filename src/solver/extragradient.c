@@ -4,16 +4,18 @@
  *
  *     predict   s = P_K(r - rho d F(r))         correct   r <- P_K(r - rho d F(s))
  *
- * with d_c the weight of contact c. The prediction is accepted when ratio = rho |F(r) - F(s)| / |r - s| <= L (0.9; norms in
- * the metric of d), else rho <- 2/3 rho min(1, 1/ratio) and it is repeated; ratio < 0.3 lets rho grow by 3/2 afterwards.
- * For a monotone F (frictionless, the convex relaxation) the distance to the solution falls in every iteration; with friction F is
- * not monotone, but r stays bounded by the same test. Slow (linear, a rate like 1/condition), cheap: two products with W and two
- * projections, no factorisation, redundant contacts and unsymmetric W do no harm. STEP problems are solved without forming W.
+ * with d_c the weight of contact c. The prediction is accepted when ratio = rho |F(r) - F(s)| / |r - s| <= L (0.9;
+ * norms in the metric of d), else rho <- 2/3 rho min(1, 1/ratio) and it is repeated; ratio < 0.3 lets rho grow by 3/2
+ * afterwards. For a monotone F (frictionless, the convex relaxation) the distance to the solution falls in every
+ * iteration; with friction F is not monotone, but r stays bounded by the same test. Slow (linear, a rate like
+ * 1/condition), cheap: two products with W and two projections, no factorisation, redundant contacts and unsymmetric W
+ * do no harm. STEP problems are solved without forming W.
  *
  * Stops when the judge is content: asked every `judge_every` iterations.
  *
- * G. M. Korpelevich (1976), The extragradient method; E. N. Khobotov (1987), Modification of the extra-gradient method; D. Han, H. K. Lo
- * (2002), Two new self-adaptive projection methods for variational inequality problems; Acary, Bremond, Huber (2018). */
+ * G. M. Korpelevich (1976), The extragradient method; E. N. Khobotov (1987), Modification of the extra-gradient method;
+ * D. Han, H. K. Lo (2002), Two new self-adaptive projection methods for variational inequality problems; Acary,
+ * Bremond, Huber (2018). */
 #include "solver/cone_system.h"
 #include "solver/sweep.h"
 
@@ -28,10 +30,12 @@ typedef struct extragradient_options {
 static const mor_field extragradient_fields[] = {
     { "accept", MOR_TYPE_DOUBLE, offsetof(extragradient_options, accept), 0.9, 0.01, 0.999, NULL, "",
       "L: largest ratio of a prediction that is kept" },
-    { "slow", MOR_TYPE_DOUBLE, offsetof(extragradient_options, slow), 0.3, 0, 0.9, NULL, "", "below this ratio the step grows" },
+    { "slow", MOR_TYPE_DOUBLE, offsetof(extragradient_options, slow), 0.3, 0, 0.9, NULL, "",
+      "below this ratio the step grows" },
     { "shrink", MOR_TYPE_DOUBLE, offsetof(extragradient_options, shrink), 0.66666666666666663, 0.1, 0.99, NULL, "",
       "factor of a step that is too long; its inverse for one too short" },
-    { "judge_every", MOR_TYPE_INT, offsetof(extragradient_options, judge_every), 10, 1, 100000, NULL, "", "iterations between tests" },
+    { "judge_every", MOR_TYPE_INT, offsetof(extragradient_options, judge_every), 10, 1, 100000, NULL, "",
+      "iterations between tests" },
     { 0 }
 };
 
@@ -73,7 +77,8 @@ static mor_report extragradient_solve(const mor_problem* problem, const void* op
         if (ratio < o->slow) rho /= o->shrink;
         if (rho > 1e12) rho = 1e12;
         if (k % o->judge_every == 0) {
-            if (mor_cone_system_runaway(&s, r, context->tol)) return mor_ended(MOR_NOT_CONVERGED, k, "the impulses grow without bound");
+            if (mor_cone_system_runaway(&s, r, context->tol))
+                return mor_ended(MOR_NOT_CONVERGED, k, "the impulses grow without bound");
             if (context->error(context, r, NULL) <= context->tol) return mor_ended(MOR_SOLVED, k, "");
             if (mor_out_of_time(context)) return mor_ended(MOR_TIME_LIMIT, k, "");
         }

@@ -4,12 +4,12 @@
  *
  * and Newton's method on it: H = D_b + D_a A with D_b = 1 - z/s, D_a = 1 - w/s, s = sqrt(z^2 + w^2) (at z = w = 0 both
  * 1 - 1/sqrt 2), regularised by sigma |Phi|/|Phi_0| in the matrix, after symmetric equilibration of A. phi^2 is
- * continuously differentiable, so the merit is smooth; the method may stop at a stationary point that is no solution when A is
- * not P_0. Line search, scaling and linear algebra: contact_newton.h.
+ * continuously differentiable, so the merit is smooth; the method may stop at a stationary point that is no solution
+ * when A is not P_0. Line search, scaling and linear algebra: contact_newton.h.
  *
  * Cost: one LU (2/3 n^3 dense) and one product per iteration; cg and gmres only products. iterations: Newton steps.
- * References: Fischer (1992), A special Newton-type optimization method; De Luca, Facchinei & Kanzow (1996), A semismooth
- * equation approach to the solution of nonlinear complementarity problems. */
+ * References: Fischer (1992), A special Newton-type optimization method; De Luca, Facchinei & Kanzow (1996), A
+ * semismooth equation approach to the solution of nonlinear complementarity problems. */
 #include "solver/scalar_newton.h"
 
 static mor_report solve(const mor_problem* problem, const void* options, mor_context* context, double* z)

@@ -4,19 +4,22 @@
  *
  *     p_n = (x_n)+,   p_T = P(x_T, disc of radius mu p_n),   u = (p - x)/d,   d_c = 3/trace W_cc
  *
- * so that Coulomb's law holds for every x (u_n >= 0 only where p_n = 0, slip opposes friction at the rim of the disc), and what is left
- * is the square, piecewise smooth system
+ * so that Coulomb's law holds for every x (u_n >= 0 only where p_n = 0, slip opposes friction at the rim of the disc),
+ * and what is left is the square, piecewise smooth system
  *
  *     e(x) = W p(x) + q - u(x) = 0,     J = W P' + (I - P')/d,   P' = dp/dx
  *
  * minimised as |e|^2 in the metric of d by Gauss-Newton with Levenberg-Marquardt damping,
- * (J'J + lambda I) dx = -J'e; lambda falls by 3 to 10 when the step does what the model says and grows by 4 when it does not.
+ * (J'J + lambda I) dx = -J'e; lambda falls by 3 to 10 when the step does what the model says and grows by 4 when it
+ * does not.
  *
- * linear = direct forms J'J (dense, n^3 + n^3/3); cg applies J and J' without forming them (two products with W each); auto takes cg
- * from 1200 rows. Starts at x = r - d u(r). Fast on well-posed problems; the function has local minima where the friction problem is not
- * monotone, and redundant contacts make J'J singular, which lambda must bear: then not_converged.
+ * linear = direct forms J'J (dense, n^3 + n^3/3); cg applies J and J' without forming them (two products with W each);
+ * auto takes cg from 1200 rows. Starts at x = r - d u(r). Fast on well-posed problems; the function has local minima
+ * where the friction problem is not monotone, and redundant contacts make J'J singular, which lambda must bear: then
+ * not_converged.
  *
- * E. Todorov (2010), Implicit nonlinear complementarity: a new approach to contact dynamics. There M is diagonal and gaps are left out; here W is full. */
+ * E. Todorov (2010), Implicit nonlinear complementarity: a new approach to contact dynamics. There M is diagonal and
+ * gaps are left out; here W is full. */
 #include "linalg/dense.h"
 #include "solver/cone_system.h"
 #include "solver/sweep.h"
@@ -31,11 +34,11 @@ typedef struct gn_options {
     double lambda;
 } gn_options;
 
-static const mor_field gn_fields[] = {
-    { "linear", MOR_TYPE_CHOICE, offsetof(gn_options, linear), LINEAR_AUTO, 0, 0, "auto|direct|cg", "", "how the normal equations are solved" },
-    { "lambda", MOR_TYPE_DOUBLE, offsetof(gn_options, lambda), 1e-2, 1e-12, 1e6, NULL, "", "damping at the start" },
-    { 0 }
-};
+static const mor_field gn_fields[] = { { "linear", MOR_TYPE_CHOICE, offsetof(gn_options, linear), LINEAR_AUTO, 0, 0,
+                                         "auto|direct|cg", "", "how the normal equations are solved" },
+                                       { "lambda", MOR_TYPE_DOUBLE, offsetof(gn_options, lambda), 1e-2, 1e-12, 1e6,
+                                         NULL, "", "damping at the start" },
+                                       { 0 } };
 
 /* All in scaled quantities: x = sqrt(d) x', e' = sqrt(d) e, W' = sqrt(d) W sqrt(d). */
 typedef struct gn {
@@ -174,10 +177,11 @@ static mor_report gn_solve(const mor_problem* problem, const void* options, mor_
     double* memory = mor_arena_alloc(context->arena, (12 + (size_t)d) * size * sizeof *memory);
     double* square = direct ? mor_arena_alloc(context->arena, 4 * size * size * sizeof *square) : NULL;
     if (!memory || (direct && !square)) return mor_ended(MOR_NUMERICAL, 0, "out of memory");
-    double *root = memory, *x = root + n, *e = x + n, *right = e + n, *dx = right + n, *trial = dx + n, *a = trial + n, *b = a + n,
-           *work = b + n, *P = work + 4 * size;
+    double *root = memory, *x = root + n, *e = x + n, *right = e + n, *dx = right + n, *trial = dx + n, *a = trial + n,
+           *b = a + n, *work = b + n, *P = work + 4 * size;
     gn g = { &s, root, P, a, b };
-    double *J = square, *Jt = direct ? J + size * size : NULL, *N = direct ? Jt + size * size : NULL, *F = direct ? N + size * size : NULL;
+    double *J = square, *Jt = direct ? J + size * size : NULL, *N = direct ? Jt + size * size : NULL,
+           *F = direct ? N + size * size : NULL;
     for (int i = 0; i < n; i++) root[i] = sqrt(s.weight[i]);
     mor_cone_system_velocity(&s, r, e);
     for (int i = 0; i < n; i++) x[i] = r[i] / root[i] - root[i] * e[i];
@@ -219,7 +223,8 @@ static mor_report gn_solve(const mor_problem* problem, const void* options, mor_
             residual(&g, x, r, work); /* P' and r of the point kept */
         }
         mor_trace_add(context, k, fresh ? 1.0 : 0.0, r);
-        if (mor_cone_system_runaway(&s, r, context->tol)) return mor_ended(MOR_NOT_CONVERGED, k, "the impulses grow without bound");
+        if (mor_cone_system_runaway(&s, r, context->tol))
+            return mor_ended(MOR_NOT_CONVERGED, k, "the impulses grow without bound");
         if (context->error(context, r, NULL) <= context->tol) return mor_ended(MOR_SOLVED, k, "");
         if (mor_out_of_time(context)) return mor_ended(MOR_TIME_LIMIT, k, "");
         if (!fresh && lambda > 1e12) return mor_ended(MOR_NOT_CONVERGED, k, "a local minimum of the residual");

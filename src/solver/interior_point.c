@@ -1,32 +1,38 @@
-/* interior-point: infeasible primal-dual path following for monotone complementarity problems over orthants and Lorentz cones.
+/* interior-point: infeasible primal-dual path following for monotone complementarity problems over orthants and Lorentz
+ * cones.
  *
- * Problem. LCP, MLCP: w = A z + b, 0 <= z _|_ w >= 0, w = 0 on free rows. CQP: minimise r'W r/2 + b'r over the friction cones, that is
- * K contains r _|_ u = W r + b in K* (dims 2 and 3). With x = (mu r_N, r_T), s = (u_N/mu, u_T) a friction cone is the Lorentz cone
- * L = {x_0 >= |x_1|}, and everything reads
+ * Problem. LCP, MLCP: w = A z + b, 0 <= z _|_ w >= 0, w = 0 on free rows. CQP: minimise r'W r/2 + b'r over the friction
+ * cones, that is K contains r _|_ u = W r + b in K* (dims 2 and 3). With x = (mu r_N, r_T), s = (u_N/mu, u_T) a
+ * friction cone is the Lorentz cone L = {x_0 >= |x_1|}, and everything reads
  *
  *     s = A x + b,   L contains x _|_ s in L,   L a product of orthants, Lorentz cones and free rows (s = 0)
  *
- * Derivation. The central path is x o s = mu e with the Jordan product x o s = (x's, x_0 s_1 + s_0 x_1) (orthant: x s). The Nesterov-Todd
- * scaling V of a block maps both to one point: lambda = V^-1 x = V s. With r_p = A x + b - s Newton's step is
+ * Derivation. The central path is x o s = mu e with the Jordan product x o s = (x's, x_0 s_1 + s_0 x_1) (orthant: x s).
+ * The Nesterov-Todd scaling V of a block maps both to one point: lambda = V^-1 x = V s. With r_p = A x + b - s Newton's
+ * step is
  *
  *     (A + V^-2) dx = -r_p + V^-1 (lambda \ r_c),     ds = A dx + r_p,
  *     r_c = sigma mu e - lambda o lambda - (V^-1 dx_a) o (V ds_a)
  *
- * (orthant: V^-2 = s/x). Near the end the product itself is linearised, s o dx + x o ds = sigma mu e - x o s - dx_a o ds_a (the direction of
- * Alizadeh, Haeberly & Overton): V^-2 becomes L_x^-1 L_s, unsymmetric, with L_x y = x o y. On a sliding contact the NT direction leaves x and s
- * misaligned by sqrt(mu), this one by mu; it is the same on orthants. Predictor with r_c = -lambda o lambda, sigma = (1 - alpha_a)^3, then the corrector; one step length for x and
- * s. (With two, A dx - ds no longer removes r_p: the split steps of the original diverge on sphere stacks.) 0.99 of the way to the
- * boundary at most. Near the end the active rows of an LCP or MLCP are solved exactly.
+ * (orthant: V^-2 = s/x). Near the end the product itself is linearised, s o dx + x o ds = sigma mu e - x o s - dx_a o
+ * ds_a (the direction of Alizadeh, Haeberly & Overton): V^-2 becomes L_x^-1 L_s, unsymmetric, with L_x y = x o y. On a
+ * sliding contact the NT direction leaves x and s misaligned by sqrt(mu), this one by mu; it is the same on orthants.
+ * Predictor with r_c = -lambda o lambda, sigma = (1 - alpha_a)^3, then the corrector; one step length for x and s.
+ * (With two, A dx - ds no longer removes r_p: the split steps of the original diverge on sphere stacks.) 0.99 of the
+ * way to the boundary at most. Near the end the active rows of an LCP or MLCP are solved exactly.
  *
- * Cost: one factorisation of an n x n unsymmetric matrix per iteration (dense below 260 unknowns or above 15 % density, else sparse), 10
- * to 40 iterations. `linear`: cg and gmres replace the factorisation by Krylov iterations preconditioned by the diagonal
- * (cg on the normal equations unless A is symmetric).
- * Limits: theory holds for monotone problems (symmetric part of A semidefinite). The pyramids of Stewart and Trinkle are not
- * monotone: there the method often works but may stall, which is reported as not_converged. Rolling cones (dim 5) are refused.
+ * Cost: one factorisation of an n x n unsymmetric matrix per iteration (dense below 260 unknowns or above 15 % density,
+ * else sparse), 10 to 40 iterations. `linear`: cg and gmres replace the factorisation by Krylov iterations
+ * preconditioned by the diagonal (cg on the normal equations unless A is symmetric).
+ * Limits: theory holds for monotone problems (symmetric part of A semidefinite). The pyramids of Stewart and Trinkle
+ * are not monotone: there the method often works but may stall, which is reported as not_converged. Rolling cones (dim
+ * 5) are refused.
  *
- * References: Wright (1997), Primal-Dual Interior-Point Methods, ch. 5, 6, 8; Nesterov & Todd (1997), Self-scaled barriers and
- * interior-point methods for convex programming; Alizadeh & Goldfarb (2003), Second-order cone programming, sec. 7; Vandenberghe (2010), The CVXOPT linear and quadratic cone program solvers, sec. 4, 5;
- * Kojima, Megiddo, Noma & Yoshise (1991), A unified approach to interior point algorithms for linear complementarity problems. */
+ * References: Wright (1997), Primal-Dual Interior-Point Methods, ch. 5, 6, 8; Nesterov & Todd (1997), Self-scaled
+ * barriers and interior-point methods for convex programming; Alizadeh & Goldfarb (2003), Second-order cone
+ * programming, sec. 7; Vandenberghe (2010), The CVXOPT linear and quadratic cone program solvers, sec. 4, 5; Kojima,
+ * Megiddo, Noma & Yoshise (1991), A unified approach to interior point algorithms for linear complementarity problems.
+ * */
 #include <stdio.h>
 #include <string.h>
 
@@ -46,24 +52,24 @@ typedef struct interior_options {
 
 typedef struct cones {
     int n, count;
-    int *start, *dim;       /* blocks; dim 1 orthant, 2 or 3 Lorentz, 0: one free row */
-    double* scale;          /* n: original z = scale x, original w = s/scale */
-    mor_csr A;              /* scaled */
+    int *start, *dim; /* blocks; dim 1 orthant, 2 or 3 Lorentz, 0: one free row */
+    double* scale;    /* n: original z = scale x, original w = s/scale */
+    mor_csr A;        /* scaled */
     double *b, *x, *s, *dx, *ds, *rp, *rc, *rhs;
-    double* V2;             /* 9 per block: V^-2 */
-    double *v, *eta;        /* scaling: unit v (3 per block) and length eta: V = eta (2 v v' - J) */
-    double* lambda;         /* n */
-    bool plain;             /* this iteration linearises x o s itself */
+    double* V2;      /* 9 per block: V^-2 */
+    double *v, *eta; /* scaling: unit v (3 per block) and length eta: V = eta (2 v v' - J) */
+    double* lambda;  /* n */
+    bool plain;      /* this iteration linearises x o s itself */
     /* linear algebra */
     bool dense, symmetric;
-    double *D, *LU;         /* dense A, factor */
+    double *D, *LU; /* dense A, factor */
     int* pivot;
     mor_sparse_lu* lu;
-    mor_csr K;              /* pattern of A with full diagonal blocks */
-    int *from_A, *place;    /* A.x[k] -> K.x; 9 per block -> K.x */
-    int* diagonal_place;    /* (i, i) -> K.x */
+    mor_csr K;           /* pattern of A with full diagonal blocks */
+    int *from_A, *place; /* A.x[k] -> K.x; 9 per block -> K.x */
+    int* diagonal_place; /* (i, i) -> K.x */
     double *work, *diagonal;
-    double shift;           /* added to the diagonal when the factorisation fails without */
+    double shift; /* added to the diagonal when the factorisation fails without */
     int method;
     double tol;
 } cones;
@@ -290,7 +296,8 @@ static double to_boundary(const cones* c)
 
 /* ---------------------------------------------------------------------------------- set-up */
 
-/* Blocks and scaling of the problem. Contacts without friction keep their normal row; tangents are held at zero by a scale of 0. */
+/* Blocks and scaling of the problem. Contacts without friction keep their normal row; tangents are held at zero by a
+ * scale of 0. */
 static bool make_blocks(cones* c, const mor_problem* p, mor_arena* arena)
 {
     int n = c->n;
@@ -300,7 +307,8 @@ static bool make_blocks(cones* c, const mor_problem* p, mor_arena* arena)
     if (!c->start || !c->dim || !c->scale) return false;
     for (int i = 0; i < n; i++) c->scale[i] = 1.0;
     if (p->form != MOR_CQP) {
-        for (int i = 0; i < n; i++) c->start[c->count] = i, c->dim[c->count++] = mor_lower_of(p, i) == -INFINITY ? 0 : 1;
+        for (int i = 0; i < n; i++)
+            c->start[c->count] = i, c->dim[c->count++] = mor_lower_of(p, i) == -INFINITY ? 0 : 1;
         return true;
     }
     for (int k = 0; k < p->contact_count; k++) {
@@ -383,13 +391,15 @@ static bool make_linear(cones* c, mor_arena* arena)
     }
     for (int k = 0; k < c->count; k++)
         for (int i = 0; i < c->dim[k]; i++)
-            for (int j = 0; j < c->dim[k]; j++) row[count] = c->start[k] + i, column[count] = c->start[k] + j, one[count++] = 1.0;
+            for (int j = 0; j < c->dim[k]; j++)
+                row[count] = c->start[k] + i, column[count] = c->start[k] + j, one[count++] = 1.0;
     if (!mor_csr_from_triplets(&c->K, c->n, c->n, count, row, column, one, arena)) return false;
     for (int i = 0; i < c->n; i++)
         for (int e = c->A.p[i]; e < c->A.p[i + 1]; e++) c->from_A[e] = find_entry(&c->K, i, c->A.i[e]);
     for (int k = 0; k < c->count; k++)
         for (int i = 0; i < c->dim[k]; i++)
-            for (int j = 0; j < c->dim[k]; j++) c->place[9 * k + 3 * i + j] = find_entry(&c->K, c->start[k] + i, c->start[k] + j);
+            for (int j = 0; j < c->dim[k]; j++)
+                c->place[9 * k + 3 * i + j] = find_entry(&c->K, c->start[k] + i, c->start[k] + j);
     for (int i = 0; i < c->n; i++) c->diagonal_place[i] = find_entry(&c->K, i, i);
     c->lu = mor_sparse_lu_create(&c->K, NULL);
     return c->lu != NULL;
@@ -401,15 +411,18 @@ static bool prepare(cones* c, const mor_problem* p, mor_arena* arena)
     if (!make_blocks(c, p, arena) || !make_matrix(c, p, arena) || !make_linear(c, arena)) return false;
     double* v = mor_arena_zero(arena, 9 * n + 14 * (size_t)c->count + 1, sizeof(double));
     if (!v) return false;
-    c->b = v, c->x = v + n, c->s = v + 2 * n, c->dx = v + 3 * n, c->ds = v + 4 * n, c->rp = v + 5 * n, c->rc = v + 6 * n;
-    c->rhs = v + 7 * n, c->lambda = v + 8 * n, c->V2 = v + 9 * n, c->v = c->V2 + 9 * (size_t)c->count, c->eta = c->v + 3 * (size_t)c->count;
+    c->b = v, c->x = v + n, c->s = v + 2 * n, c->dx = v + 3 * n, c->ds = v + 4 * n, c->rp = v + 5 * n,
+    c->rc = v + 6 * n;
+    c->rhs = v + 7 * n, c->lambda = v + 8 * n, c->V2 = v + 9 * n, c->v = c->V2 + 9 * (size_t)c->count,
+    c->eta = c->v + 3 * (size_t)c->count;
     for (size_t i = 0; i < n; i++) c->b[i] = c->scale[i] * p->b[i];
     return true;
 }
 
 /* ------------------------------------------------------------------------------- the method */
 
-static mor_report follow(cones* c, const mor_problem* problem, const interior_options* o, mor_context* context, double* z)
+static mor_report follow(cones* c, const mor_problem* problem, const interior_options* o, mor_context* context,
+                         double* z)
 {
     mor_report report = { .status = MOR_NOT_CONVERGED };
     int n = c->n, degree = 0;
@@ -450,7 +463,9 @@ static mor_report follow(cones* c, const mor_problem* problem, const interior_op
         stalled = merit > 0.95 * smallest && step < 0.1 ? stalled + 1 : 0;
         smallest = fmin(smallest, merit);
         if (k >= context->max_iter || stalled > 10) {
-            if (stalled > 10) snprintf(report.detail, sizeof report.detail, "stalled: steps of %.1e; the problem may not be monotone", step);
+            if (stalled > 10)
+                snprintf(report.detail, sizeof report.detail, "stalled: steps of %.1e; the problem may not be monotone",
+                         step);
             break;
         }
         if (mor_out_of_time(context)) {
@@ -461,7 +476,9 @@ static mor_report follow(cones* c, const mor_problem* problem, const interior_op
         bool inside = true;
         for (int j = 0; j < c->count && inside; j++) {
             int a = c->start[j];
-            if (c->dim[j] > 0) inside = scale_cone(c->dim[j], c->x + a, c->s + a, c->v + 3 * j, &c->eta[j], c->V2 + 9 * j, c->lambda + a);
+            if (c->dim[j] > 0)
+                inside =
+                    scale_cone(c->dim[j], c->x + a, c->s + a, c->v + 3 * j, &c->eta[j], c->V2 + 9 * j, c->lambda + a);
             if (c->plain && inside && c->dim[j] > 0) plain_block(c->dim[j], c->x + a, c->s + a, c->V2 + 9 * j);
         }
         c->shift = 0.0;
@@ -471,7 +488,8 @@ static mor_report follow(cones* c, const mor_problem* problem, const interior_op
             factored = factor(c);
         }
         if (!factored) {
-            snprintf(report.detail, sizeof report.detail, "%s", inside ? "the Newton matrix is singular" : "the iterate reached the boundary");
+            snprintf(report.detail, sizeof report.detail, "%s",
+                     inside ? "the Newton matrix is singular" : "the iterate reached the boundary");
             report.status = inside ? MOR_NUMERICAL : MOR_NOT_CONVERGED;
             break;
         }
@@ -529,9 +547,12 @@ static mor_report interior_solve(const mor_problem* problem, const void* options
 }
 
 static const mor_field fields[] = {
-    { "linear", MOR_TYPE_CHOICE, offsetof(interior_options, linear), 0, 0, 0, "direct|cg|gmres", "", "how the Newton system is solved" },
-    { "centre", MOR_TYPE_DOUBLE, offsetof(interior_options, centre), 3, 1, 6, NULL, "", "exponent of the centring rule" },
-    { "krylov_tol", MOR_TYPE_DOUBLE, offsetof(interior_options, krylov_tol), 1e-10, 1e-15, 0.1, NULL, "", "relative residual asked of cg and gmres" },
+    { "linear", MOR_TYPE_CHOICE, offsetof(interior_options, linear), 0, 0, 0, "direct|cg|gmres", "",
+      "how the Newton system is solved" },
+    { "centre", MOR_TYPE_DOUBLE, offsetof(interior_options, centre), 3, 1, 6, NULL, "",
+      "exponent of the centring rule" },
+    { "krylov_tol", MOR_TYPE_DOUBLE, offsetof(interior_options, krylov_tol), 1e-10, 1e-15, 0.1, NULL, "",
+      "relative residual asked of cg and gmres" },
     { 0 },
 };
 

@@ -1,17 +1,20 @@
 /* Damped projected Jacobi: every row or block is solved with the old values of all others.
  *
- * LCP, MLCP:  z_i <- max(0, z_i - omega_i w_i/A_ii) for all i at once. Damping 0 (automatic): omega_i = |A_ii| / sum_j |A_ij|, for which
- *             the diagonal matrix A_ii/omega_i majorises A: on symmetric positive semidefinite A every step lowers the energy.
- * STEP:       p_c <- p_c + omega_c (p*_c - p_c), p*_c the block's own exact solution at the velocities of the last sweep. Automatic:
- *             omega_c = 1/(most blocks on a tree that c touches), the same bound by blocks: each block sees its share of
- *             the mass. Friction sets are convex: damped impulses stay inside.
+ * LCP, MLCP:  z_i <- max(0, z_i - omega_i w_i/A_ii) for all i at once. Damping 0 (automatic): omega_i = |A_ii| / sum_j
+ * |A_ij|, for which
+ *             the diagonal matrix A_ii/omega_i majorises A: on symmetric positive semidefinite A every step lowers the
+ *             energy.
+ * STEP:       p_c <- p_c + omega_c (p*_c - p_c), p*_c the block's own exact solution at the velocities of the last
+ * sweep. Automatic:
+ *             omega_c = 1/(most blocks on a tree that c touches), the same bound by blocks: each block sees its share
+ *             of the mass. Friction sets are convex: damped impulses stay inside.
  *
- * The order of rows does not matter and the loop is parallel by nature; it needs several times the sweeps of Gauss-Seidel, more the more
- * contacts a body has. Converges where the energy argument holds (frictionless, or sticking); no proof with slip. Cost per sweep as
- * pgs. Diagonal entries that are not positive are refused.
+ * The order of rows does not matter and the loop is parallel by nature; it needs several times the sweeps of
+ * Gauss-Seidel, more the more contacts a body has. Converges where the energy argument holds (frictionless, or
+ * sticking); no proof with slip. Cost per sweep as pgs. Diagonal entries that are not positive are refused.
  *
- * Cottle, Pang, Stone (1992), section 5.2; R. Tonge, F. Benevolenski, A. Voroshilov (2012), Mass splitting for jitter-free parallel rigid body
- * simulation. */
+ * Cottle, Pang, Stone (1992), section 5.2; R. Tonge, F. Benevolenski, A. Voroshilov (2012), Mass splitting for
+ * jitter-free parallel rigid body simulation. */
 #include "solver/sweep.h"
 
 #include <math.h>

@@ -16,12 +16,12 @@
  *     lexicographically (b + (eps, eps^2, ...)), which excludes cycling;
  *   - z0 is preferred on ties, and the path also ends when z0 <= 1e-14 max|b|: degenerate problems
  *     reach z0 = 0 to rounding without z0 winning the ratio test, and would run into a ray;
- *   - an answer not far below tol is refined in the original data with the tableau as approximate inverse (it holds B^-1
- *     in the columns of the w that left), and its active set solved once more by LU if that was not enough;
+ *   - an answer not far below tol is refined in the original data with the tableau as approximate inverse (it holds
+ *     B^-1 in the columns of the w that left), and its active set solved once more by LU if that was not enough;
  *   - before a ray is believed the tableau is made anew from the original data for the same basis
  *     (Gauss-Jordan with complete pivoting), and the path goes on if rounding had made the ray;
- *   - redundant contacts make bases singular to rounding, and then a path can be lost. A failed path is tried again with
- *     another d and A + shift I, a small shift: every basis is then regular, the path short of surprises, and a
+ *   - redundant contacts make bases singular to rounding, and then a path can be lost. A failed path is tried again
+ *     with another d and A + shift I, a small shift: every basis is then regular, the path short of surprises, and a
  *     few proximal point steps (b - shift z_k; Rockafellar 1976) lead back to the problem itself.
  *
  * A ray is called no_solution only with a certificate in the original data: y >= 0, A'y <= 0, b'y < 0 (Farkas: then
@@ -54,16 +54,16 @@ typedef struct scaled {
 } scaled;
 
 typedef struct tableau {
-    int n, stride;      /* row: q, n + 1 columns, padding to a multiple of 4 */
+    int n, stride; /* row: q, n + 1 columns, padding to a multiple of 4 */
     double* T;
-    int* basic;         /* variable of row i: z_k is k, w_k is n + k, z0 is 2n */
-    int* nonbasic;      /* variable of column 1 ... n + 1 */
-    int* place;         /* variable -> row, or -column */
-    int* index;         /* scratch: non-zero columns */
-    double snap;        /* constants below this are zero */
-    double slack;       /* constants may fall this far below zero in a tie */
-    double tiny;        /* pivots below this part of their column are noise */
-    double keep;        /* in a tie, pivots above this part of the largest are candidates */
+    int* basic;                /* variable of row i: z_k is k, w_k is n + k, z0 is 2n */
+    int* nonbasic;             /* variable of column 1 ... n + 1 */
+    int* place;                /* variable -> row, or -column */
+    int* index;                /* scratch: non-zero columns */
+    double snap;               /* constants below this are zero */
+    double slack;              /* constants may fall this far below zero in a tie */
+    double tiny;               /* pivots below this part of their column are noise */
+    double keep;               /* in a tie, pivots above this part of the largest are candidates */
     double *column, *constant; /* scratch: entering column and constants, not below zero */
 } tableau;
 
@@ -120,7 +120,8 @@ static int ratio_test(const tableau* t, int s)
     for (int i = 0; i < n; i++)
         if (a[i] > tiny && a[i] > widest && q[i] <= limit * a[i]) widest = a[i];
     for (int i = 0; i < n; i++)
-        if (a[i] > tiny && a[i] >= t->keep * widest && q[i] <= limit * a[i] && (best < 0 || before(t, i, best, s))) best = i;
+        if (a[i] > tiny && a[i] >= t->keep * widest && q[i] <= limit * a[i] && (best < 0 || before(t, i, best, s)))
+            best = i;
     return best;
 }
 
@@ -208,7 +209,7 @@ static ending walk(tableau* t, const scaled* data, double stop, mor_context* con
 {
     int n = t->n, z0 = 2 * n, r = 0;
     int fresh = -1, first = *pivots; /* pivots when the tableau was last rebuilt; at the start of the path */
-    for (int i = 1; i < n; i++) /* ties: the last row has the smallest perturbation */
+    for (int i = 1; i < n; i++)      /* ties: the last row has the smallest perturbation */
         if (row_of(t, i)[0] / row_of(t, i)[n + 1] <= row_of(t, r)[0] / row_of(t, r)[n + 1]) r = i;
     int s = n + 1;
     for (;;) {
@@ -302,7 +303,10 @@ static void cover(int n, int try, int covering, double* d)
 }
 
 /* The judge's error on the problem as posed. */
-static double posed_error(const void* context, const double* z) { return ((const mor_context*)context)->error(context, z, NULL); }
+static double posed_error(const void* context, const double* z)
+{
+    return ((const mor_context*)context)->error(context, z, NULL);
+}
 
 static mor_report lemke_solve(const mor_problem* problem, const void* options, mor_context* context, double* z)
 {
@@ -367,7 +371,8 @@ static mor_report lemke_solve(const mor_problem* problem, const void* options, m
             ending end = walk(&t, &data, 1e-14 * largest, context, C, &pivots, trial, &column);
             if (end == RAY && shift == 0.0 && proves_infeasible(&t, problem, column, C, arena)) {
                 report.status = MOR_NO_SOLUTION;
-                snprintf(report.detail, sizeof report.detail, "secondary ray with a certificate: y >= 0, A'y <= 0, b'y < 0");
+                snprintf(report.detail, sizeof report.detail,
+                         "secondary ray with a certificate: y >= 0, A'y <= 0, b'y < 0");
                 break;
             }
             read_answer(&t, C, trial);
@@ -378,7 +383,8 @@ static mor_report lemke_solve(const mor_problem* problem, const void* options, m
                 error = context->error(context, trial, NULL);
             }
             for (int i = 0; i < n; i++) centre[i] = trial[i] / C[i];
-            if (end <= LOST && !(error <= 0.1 * context->tol)) error = mor_active_set_polish(problem, trial, posed_error, context, arena);
+            if (end <= LOST && !(error <= 0.1 * context->tol))
+                error = mor_active_set_polish(problem, trial, posed_error, context, arena);
             if (error < best || pivots == 0) {
                 best = error;
                 memcpy(z, trial, (size_t)n * sizeof *z);
@@ -389,7 +395,8 @@ static mor_report lemke_solve(const mor_problem* problem, const void* options, m
                 snprintf(report.detail, sizeof report.detail,
                          "ended on a secondary ray; no proof that there is no solution");
             else if (end == FOUND || end == LOST)
-                snprintf(report.detail, sizeof report.detail, "path complete, but rounding left more than the tolerance");
+                snprintf(report.detail, sizeof report.detail,
+                         "path complete, but rounding left more than the tolerance");
             if (report.status != MOR_NOT_CONVERGED || end != FOUND || !(error < 0.5 * last)) break;
             last = error;
         }

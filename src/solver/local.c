@@ -117,7 +117,8 @@ static double try_edge(const double* W, const double* q, double mu, const double
 bool mor_local_stick(const double* W, const double* inverse, const double* q, double* p)
 {
     if (inverse) {
-        for (int i = 0; i < 3; i++) p[i] = -(inverse[3 * i] * q[0] + inverse[3 * i + 1] * q[1] + inverse[3 * i + 2] * q[2]);
+        for (int i = 0; i < 3; i++)
+            p[i] = -(inverse[3 * i] * q[0] + inverse[3 * i + 1] * q[1] + inverse[3 * i + 2] * q[2]);
         return true;
     }
     int weak = W[4] <= W[8] ? 1 : 2, keep = 3 - weak;
@@ -158,7 +159,8 @@ void mor_local_polygon(const double* W, const double* inverse, const double* q, 
     for (int k = 0; k <= 2 * n; k++) { /* the remembered case first, then all */
         int c = k == 0 ? hint : k;
         if (c == 0 || (k > 0 && c == hint)) continue;
-        double violation = c <= n ? try_corner(W, q, mu, corners, n, c - 1, trial) : try_edge(W, q, mu, corners, c - n - 1, trial);
+        double violation =
+            c <= n ? try_corner(W, q, mu, corners, n, c - 1, trial) : try_edge(W, q, mu, corners, c - n - 1, trial);
         if (violation < least) {
             least = violation;
             chosen = c;

@@ -22,8 +22,8 @@ void mor_local_interval(const double* W, const double* q, double mu, double* p);
 /* Two tangents, p_T in mu p_n times the polygon with n corners. `inverse` is W^-1, or NULL if W is
  * singular (sticking is then tried by elimination). `state` remembers the last case: 0 stick, 1..n corner,
  * n+1..2n edge; start with 0. */
-void mor_local_polygon(const double* W, const double* inverse, const double* q, double mu, int n,
-                       const double* corners, int* state, double* p);
+void mor_local_polygon(const double* W, const double* inverse, const double* q, double mu, int n, const double* corners,
+                       int* state, double* p);
 
 typedef enum mor_local_kind {
     MOR_LOCAL_EXACT,     /* to rounding: cases, and one scalar root for the circular cone */
@@ -31,13 +31,14 @@ typedef enum mor_local_kind {
     MOR_LOCAL_PROJECTION /* one projection p <- P_K(p - rho u^) */
 } mor_local_kind;
 
-/* The circular cone (local_cone.c): dim 2 (an interval), 3, or 5 with the rolling disc |p_R| <= mu_roll p_n. `inverse`: W^-1 for
- * dim 3, or NULL if W is singular. p: the old impulse on entry, used by every kind but EXACT for dim 2 and 3. `root` remembers the
- * scalar root |u_T|/|p_T| of dim 3; start with 0. */
+/* The circular cone (local_cone.c): dim 2 (an interval), 3, or 5 with the rolling disc |p_R| <= mu_roll p_n. `inverse`:
+ * W^-1 for dim 3, or NULL if W is singular. p: the old impulse on entry, used by every kind but EXACT for dim 2 and 3.
+ * `root` remembers the scalar root |u_T|/|p_T| of dim 3; start with 0. */
 void mor_local_cone(mor_local_kind kind, int dim, const double* W, const double* inverse, const double* q, double mu,
                     double mu_roll, double* root, double* p);
 
-/* -W^-1 q of a 3x3 block: by the inverse, or, when that is NULL, without the weakest tangent if the rest is consistent. */
+/* -W^-1 q of a 3x3 block: by the inverse, or, when that is NULL, without the weakest tangent if the rest is consistent.
+ * */
 bool mor_local_stick(const double* W, const double* inverse, const double* q, double* p);
 
 /* 3x3 inverse; false when W is singular to working precision. */

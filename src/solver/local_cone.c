@@ -12,13 +12,13 @@
  *
  * Newton, 2, 3 or 5 rows: Alart and Curnier's function with rho_n = 1/W_nn, rho = 1/max W_TT per disc,
  *     F_n = p_n - (p_n - rho_n u_n)+,   F_T = p_T - P(p_T - rho_T u_T, disc of radius mu (p_n - rho_n u_n)+)
- * and the same for the rolling disc; steps halved until |F| falls. Rolling contacts have no scalar equation, so this is also their
- * exact solver: it starts from the old impulse, and if that fails from the sticking one.
+ * and the same for the rolling disc; steps halved until |F| falls. Rolling contacts have no scalar equation, so this is
+ * also their exact solver: it starts from the old impulse, and if that fails from the sticking one.
  *
  * Projection: p <- P_K(p - rho u^), rho = 1/|W|: once per visit, as the oldest codes do.
  *
- * P. Alart, A. Curnier (1991), A mixed formulation for frictional contact problems prone to Newton like solution methods;
- * F. Jourdan, P. Alart, M. Jean (1998), A Gauss-Seidel like algorithm to solve frictional contact problems. */
+ * P. Alart, A. Curnier (1991), A mixed formulation for frictional contact problems prone to Newton like solution
+ * methods; F. Jourdan, P. Alart, M. Jean (1998), A Gauss-Seidel like algorithm to solve frictional contact problems. */
 #include "linalg/dense.h"
 #include "problem/cone.h"
 #include "solver/local.h"
@@ -137,7 +137,8 @@ static double alart_curnier(int dim, const double* W, const double* q, double mu
                     dt[l] = (at + l == j ? 1.0 : 0.0) - rho[disc] * W[(at + l) * dim + j];
                     along += mean[l] * dt[l];
                 }
-                J[at + i + j * dim] = (at + i == j ? 1.0 : 0.0) - slope * da * mean[i] - radius / size * (dt[i] - along * mean[i]);
+                J[at + i + j * dim] =
+                    (at + i == j ? 1.0 : 0.0) - slope * da * mean[i] - radius / size * (dt[i] - along * mean[i]);
             }
         }
     }

@@ -1,7 +1,7 @@
 /* Nonsmooth Gauss-Seidel: contact by contact with the exact Coulomb cone.
  *
- * Problem: FC (reduced, 2-D, 3-D, rolling), or a STEP directly on its tree velocities (sweep.h), where circular cones, polygons,
- * intervals, bounded rows and equations may be mixed. For contact c
+ * Problem: FC (reduced, 2-D, 3-D, rolling), or a STEP directly on its tree velocities (sweep.h), where circular cones,
+ * polygons, intervals, bounded rows and equations may be mixed. For contact c
  *
  *     q_c = b_c + sum_{j != c} W_cj r_j,   r_c <- solution of  u = W_cc r + q_c,  K* contains u^ _|_ r in K
  *
@@ -9,14 +9,14 @@
  * Options: the local solver (local.h) and the direction of the sweeps. A sweep is invariant under scaling of contacts,
  * so the data are used as they are.
  *
- * Converges linearly where it converges; no proof with friction. The number of sweeps grows with the length of contact chains,
- * and with mass ratios beyond use (1e6: stalls). Redundant contacts do no harm, W may be unsymmetric.
+ * Converges linearly where it converges; no proof with friction. The number of sweeps grows with the length of contact
+ * chains, and with mass ratios beyond use (1e6: stalls). Redundant contacts do no harm, W may be unsymmetric.
  *
- * Stops when the judge is content; it is asked when the change of a sweep is small, and at growing intervals (5 sweeps, later a tenth of the
- * sweeps done), so that judging costs at most a fifth.
+ * Stops when the judge is content; it is asked when the change of a sweep is small, and at growing intervals (5 sweeps,
+ * later a tenth of the sweeps done), so that judging costs at most a fifth.
  *
- * M. Jean, J. J. Moreau (1992), Unilaterality and dry friction in the dynamics of rigid body collections; F. Jourdan, P. Alart,
- * M. Jean (1998), A Gauss-Seidel like algorithm to solve frictional contact problems. */
+ * M. Jean, J. J. Moreau (1992), Unilaterality and dry friction in the dynamics of rigid body collections; F. Jourdan,
+ * P. Alart, M. Jean (1998), A Gauss-Seidel like algorithm to solve frictional contact problems. */
 #include "solver/block_rows.h"
 #include "solver/sweep.h"
 
@@ -46,8 +46,8 @@ static mor_report solve_step(const mor_problem* problem, const nsgs_options* o, 
 }
 
 /* One contact of the reduced problem; returns |change|^2. */
-static double visit(const mor_block_rows* W, const mor_problem* problem, int c, mor_local_kind local, const double* inverse,
-                    double* root, double* r)
+static double visit(const mor_block_rows* W, const mor_problem* problem, int c, mor_local_kind local,
+                    const double* inverse, double* root, double* r)
 {
     enum { MOST = 5 };
     int d = W->dim;
@@ -65,7 +65,8 @@ static mor_report solve_reduced(const mor_problem* problem, const nsgs_options* 
 {
     int n = problem->contact_count, d = problem->dim;
     mor_block_rows W;
-    if (problem->A.storage == MOR_OPERATOR) return mor_ended(MOR_REFUSED, 0, "needs the rows of the matrix, not an operator");
+    if (problem->A.storage == MOR_OPERATOR)
+        return mor_ended(MOR_REFUSED, 0, "needs the rows of the matrix, not an operator");
     double* root = mor_arena_zero(context->arena, (size_t)n, sizeof *root);
     double* inverse = mor_arena_alloc(context->arena, 9 * (size_t)n * sizeof *inverse);
     bool* regular = mor_arena_zero(context->arena, (size_t)n, sizeof *regular);

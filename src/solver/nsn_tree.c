@@ -1,11 +1,14 @@
-/* nsn-tree: nonsmooth Newton for a time step, in the space of velocities (tree_newton.c holds the derivation and the iteration).
+/* nsn-tree: nonsmooth Newton for a time step, in the space of velocities (tree_newton.c holds the derivation and the
+ * iteration).
  *
- * Problem: STEP with circular cones, polygons, intervals, rolling friction, bounded rows and equations, mixed as they come. From zero
- * impulses with the residual-proportional regularisation of nsn; with a guess, a few steps with little regularisation first.
+ * Problem: STEP with circular cones, polygons, intervals, rolling friction, bounded rows and equations, mixed as they
+ * come. From zero impulses with the residual-proportional regularisation of nsn; with a guess, a few steps with little
+ * regularisation first.
  *
  * iterations: Newton steps. Limits: regularisation does not fall below 1e-8 of the diagonal of W, so problems with mass
  * ratios above 1e8 converge slowly.
- * Reference: Alart & Curnier (1991), A mixed formulation for frictional contact problems prone to Newton like solution methods. */
+ * Reference: Alart & Curnier (1991), A mixed formulation for frictional contact problems prone to Newton like solution
+ * methods. */
 #include <string.h>
 
 #include "solver/tree_newton.h"
@@ -19,7 +22,9 @@ typedef struct nsn_tree_options {
 static mor_report nsn_tree_solve(const mor_problem* problem, const void* options, mor_context* context, double* p)
 {
     const nsn_tree_options* o = options;
-    mor_tree_newton_settings s = { .sigma = o->sigma, .floor = 1e-8, .adapt = o->kappa, .window = o->window, .max_iter = context->max_iter };
+    mor_tree_newton_settings s = {
+        .sigma = o->sigma, .floor = 1e-8, .adapt = o->kappa, .window = o->window, .max_iter = context->max_iter
+    };
     mor_report report = { .status = MOR_NOT_CONVERGED };
     if (context->warm) {
         mor_tree_newton_settings quick = s;
@@ -36,8 +41,10 @@ static mor_report nsn_tree_solve(const mor_problem* problem, const void* options
 }
 
 static const mor_field fields[] = {
-    { "sigma", MOR_TYPE_DOUBLE, offsetof(nsn_tree_options, sigma), 1.0, 1e-12, 1000, NULL, "", "regularisation per residual" },
-    { "kappa", MOR_TYPE_BOOL, offsetof(nsn_tree_options, kappa), 1, 0, 1, NULL, "", "regularisation halves after full steps" },
+    { "sigma", MOR_TYPE_DOUBLE, offsetof(nsn_tree_options, sigma), 1.0, 1e-12, 1000, NULL, "",
+      "regularisation per residual" },
+    { "kappa", MOR_TYPE_BOOL, offsetof(nsn_tree_options, kappa), 1, 0, 1, NULL, "",
+      "regularisation halves after full steps" },
     { "window", MOR_TYPE_INT, offsetof(nsn_tree_options, window), 8, 1, 64, NULL, "",
       "merits remembered by the non-monotone line search" },
     { 0 },

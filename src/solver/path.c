@@ -2,32 +2,36 @@
  *
  * Problem. w = A z + b, l <= z <= u, w_i >= 0 at l_i, <= 0 at u_i, 0 between (MCP; LCP and MLCP are special cases).
  *
- * Derivation. With z = mid(l, x, u) the problem is the normal map F(x) = A z + b + x - z = 0 (Robinson 1992): piecewise linear, one
- * piece for every choice of "at lower, between, at upper". A Newton step from x_0 solves the piecewise linear model, which here is the
- * problem itself, by following the path F(x(lambda)) = lambda F(x_0) from lambda = 1 to 0. In the variables of the tableau
+ * Derivation. With z = mid(l, x, u) the problem is the normal map F(x) = A z + b + x - z = 0 (Robinson 1992): piecewise
+ * linear, one piece for every choice of "at lower, between, at upper". A Newton step from x_0 solves the piecewise
+ * linear model, which here is the problem itself, by following the path F(x(lambda)) = lambda F(x_0) from lambda = 1 to
+ * 0. In the variables of the tableau
  *
  *     w = A z + b + lambda d,   d = w_0 - A z_0 - b
  *
- * for any start (z_0, w_0) that is complementary. The path is followed by complementary pivots as in Lemke's method, with two
- * changes: variables have two bounds (z may swap sides without a pivot), and the start has a basis of its own, {z_i : i in F}.
+ * for any start (z_0, w_0) that is complementary. The path is followed by complementary pivots as in Lemke's method,
+ * with two changes: variables have two bounds (z may swap sides without a pivot), and the start has a basis of its own,
+ * {z_i : i in F}.
  *
  * Algorithm.
- * 1. Crash: projected Newton. F = {i : l < z - w < u}, A_FF dz = -w_F, z := mid(l, z + t dz, u) while the natural map falls. Its F is
- *    the first basis (pivoted in, largest diagonals first; 2x2 pivots for free variables with a zero diagonal).
- * 2. Path search. lambda enters falling; the basic variable that first meets a bound leaves, its complement enters, until lambda
- *    leaves at 0. Ties: lambda first, then the largest pivot.
- * 3. If the path ends on a ray or is too long: the point of least lambda on it is the next x_0 (a damped Newton step). The watchdog
- *    lets the error of the new starts rise for `watchdog` steps; after that, or when lambda did not fall at all, the start is a
- *    fresh one: z at the bounds and an irregular w_0, which is Lemke's path with an irregular covering vector.
+ * 1. Crash: projected Newton. F = {i : l < z - w < u}, A_FF dz = -w_F, z := mid(l, z + t dz, u) while the natural map
+ *    falls. Its F is the first basis (pivoted in, largest diagonals first; 2x2 pivots for free variables with a zero
+ *    diagonal).
+ * 2. Path search. lambda enters falling; the basic variable that first meets a bound leaves, its complement enters,
+ *    until lambda leaves at 0. Ties: lambda first, then the largest pivot.
+ * 3. If the path ends on a ray or is too long: the point of least lambda on it is the next x_0 (a damped Newton step).
+ *    The watchdog lets the error of the new starts rise for `watchdog` steps; after that, or when lambda did not fall
+ *    at all, the start is a fresh one: z at the bounds and an irregular w_0, which is Lemke's path with an irregular
+ *    covering vector.
  * 4. Near lambda = 0 the active rows are solved once more in the original data (LU with refinement).
  *
- * Cost: n^2 per pivot, O(n) pivots usual. Iterations are pivots. Limits: dense tableau; problems outside the classes that Lemke
- * processes may end on rays everywhere: not_converged.
+ * Cost: n^2 per pivot, O(n) pivots usual. Iterations are pivots. Limits: dense tableau; problems outside the classes
+ * that Lemke processes may end on rays everywhere: not_converged.
  *
- * References: Dirkse & Ferris (1995), The PATH solver: a non-monotone stabilization scheme for mixed complementarity problems, Opt.
- * Meth. Software 5; Ralph (1994), Global convergence of damped Newton's method for nonsmooth equations, via the path search; Cao &
- * Ferris (1996), A pivotal method for affine variational inequalities; Dirkse & Ferris (1997), Crash techniques for large-scale
- * complementarity problems. */
+ * References: Dirkse & Ferris (1995), The PATH solver: a non-monotone stabilization scheme for mixed complementarity
+ * problems, Opt. Meth. Software 5; Ralph (1994), Global convergence of damped Newton's method for nonsmooth equations,
+ * via the path search; Cao & Ferris (1996), A pivotal method for affine variational inequalities; Dirkse & Ferris
+ * (1997), Crash techniques for large-scale complementarity problems. */
 #include <stdio.h>
 #include <string.h>
 
@@ -43,11 +47,11 @@ typedef enum ending { FOUND, RAY, USED_UP, LATE } ending;
 
 typedef struct search {
     mor_pivot_table t;
-    double *lo, *up;     /* 2n + 1: bounds of every variable now */
-    signed char* side;   /* of nonbasic z: -1 at lower, 1 at upper, 0 free at zero */
-    bool* inside;        /* n: wanted in the basis */
-    double *z, *w, *d;   /* scaled start */
-    double *best;        /* z of least lambda */
+    double *lo, *up;   /* 2n + 1: bounds of every variable now */
+    signed char* side; /* of nonbasic z: -1 at lower, 1 at upper, 0 free at zero */
+    bool* inside;      /* n: wanted in the basis */
+    double *z, *w, *d; /* scaled start */
+    double* best;      /* z of least lambda */
     double least;
 } search;
 
@@ -91,7 +95,8 @@ static void crash(search* s, mor_context* context, int most)
                 if (at > s->t.l[i] && at < s->t.u[i]) set[k++] = i;
             }
             for (int c = 0; c < k; c++)
-                for (int r = 0; r < k; r++) LU[r + (size_t)c * k] = s->t.A[(size_t)set[r] * s->t.stride + set[c]] + (r == c ? 1e-12 : 0.0);
+                for (int r = 0; r < k; r++)
+                    LU[r + (size_t)c * k] = s->t.A[(size_t)set[r] * s->t.stride + set[c]] + (r == c ? 1e-12 : 0.0);
             /* the others go to their bounds; the rows of F are solved with them there */
             for (int i = 0; i < n; i++) trial[i] = clip(s->z[i] - s->w[i], s->t.l[i], s->t.u[i]);
             for (int c = 0; c < k; c++) trial[set[c]] = s->z[set[c]];
@@ -152,7 +157,8 @@ static void begin(search* s, bool fresh, int try)
             if (x >= t->u[i]) x = fmax(t->u[i] - room, t->l[i] > -INFINITY ? 0.5 * (t->l[i] + t->u[i]) : -INFINITY);
             t->x[i] = x;
         } else {
-            if (!free_z) s->side[i] = t->u[i] == INFINITY || fabs(s->z[i] - t->l[i]) <= fabs(t->u[i] - s->z[i]) ? -1 : 1;
+            if (!free_z)
+                s->side[i] = t->u[i] == INFINITY || fabs(s->z[i] - t->l[i]) <= fabs(t->u[i] - s->z[i]) ? -1 : 1;
             t->x[i] = s->side[i] < 0 ? t->l[i] : s->side[i] > 0 ? t->u[i] : 0.0;
         }
     }
@@ -203,8 +209,8 @@ static int ratio_test(const search* s, int column, double dir, double* step)
         if (!(fabs(rate) > tiny) || !isfinite(bound)) continue;
         double ratio = fmax((bound - t->x[v]) / rate, 0.0);
         if (ratio > relaxed) continue;
-        bool better = best < 0 || v == 2 * n ||
-                      (t->basic[best] != 2 * n && fabs(rate) > fabs(mor_pivot_row(t, best)[column]));
+        bool better =
+            best < 0 || v == 2 * n || (t->basic[best] != 2 * n && fabs(rate) > fabs(mor_pivot_row(t, best)[column]));
         if (better) best = r, *step = ratio;
     }
     return best;
@@ -318,9 +324,10 @@ static mor_report path_solve(const mor_problem* problem, const void* options, mo
             report.status = mor_out_of_time(context) ? MOR_TIME_LIMIT : MOR_NOT_CONVERGED;
             break;
         }
-        snprintf(report.detail, sizeof report.detail, "%s", end == RAY ? "the path ended on a ray; no proof that there is no solution"
-                                                       : end == FOUND ? "path complete, but rounding left more than the tolerance"
-                                                                      : "the path was too long");
+        snprintf(report.detail, sizeof report.detail, "%s",
+                 end == RAY     ? "the path ended on a ray; no proof that there is no solution"
+                 : end == FOUND ? "path complete, but rounding left more than the tolerance"
+                                : "the path was too long");
         fresh = end == FOUND || s.least > 0.9 || rises > o->watchdog || (try & 1) == 0;
         if (fresh) {
             for (int i = 0; i < n; i++) s.z[i] = clip(0.0, s.t.l[i], s.t.u[i]);
@@ -332,9 +339,11 @@ static mor_report path_solve(const mor_problem* problem, const void* options, mo
 }
 
 static const mor_field fields[] = {
-    { "crash", MOR_TYPE_BOOL, offsetof(path_options, crash), 1, 0, 1, NULL, "", "find the first basis by projected Newton" },
+    { "crash", MOR_TYPE_BOOL, offsetof(path_options, crash), 1, 0, 1, NULL, "",
+      "find the first basis by projected Newton" },
     { "tries", MOR_TYPE_INT, offsetof(path_options, tries), 8, 1, 100, NULL, "", "path searches before giving up" },
-    { "watchdog", MOR_TYPE_INT, offsetof(path_options, watchdog), 3, 0, 100, NULL, "", "starts that may be worse than the best before a fresh one" },
+    { "watchdog", MOR_TYPE_INT, offsetof(path_options, watchdog), 3, 0, 100, NULL, "",
+      "starts that may be worse than the best before a fresh one" },
     { 0 },
 };
 

@@ -24,11 +24,9 @@ typedef struct pgs_options {
     int order;
 } pgs_options;
 
-static const mor_field pgs_fields[] = {
-    { "order", MOR_TYPE_CHOICE, offsetof(pgs_options, order), MOR_SWEEP_ALTERNATE, 0, 0, "alternate|forward", "",
-      "direction of the sweeps" },
-    { 0 }
-};
+static const mor_field pgs_fields[] = { { "order", MOR_TYPE_CHOICE, offsetof(pgs_options, order), MOR_SWEEP_ALTERNATE,
+                                          0, 0, "alternate|forward", "", "direction of the sweeps" },
+                                        { 0 } };
 
 static mor_report pgs_solve(const mor_problem* problem, const void* options, mor_context* context, double* z)
 {

@@ -64,8 +64,8 @@ void mor_pivot_exchange(mor_pivot_table* t, int a, int b)
 
 static bool is_free(const mor_pivot_table* t, int i) { return t->l[i] == -INFINITY && t->u[i] == INFINITY; }
 
-/* All free z into the basis by complete pivoting on their equations; false if that block is singular. Which equation a variable is
- * exchanged with does not matter once all of them are. */
+/* All free z into the basis by complete pivoting on their equations; false if that block is singular. Which equation a
+ * variable is exchanged with does not matter once all of them are. */
 static bool take_free(mor_pivot_table* t)
 {
     int n = t->n, left = 0;

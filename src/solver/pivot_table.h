@@ -2,9 +2,9 @@
  *
  *   w = A z + d lambda,   l <= z <= u,   w_i >= 0 at l_i, <= 0 at u_i, 0 between         (lambda: one parameter)
  *
- * n variables are basic, written as rows of T times the n + 1 others. Variables are numbered z_k: k, w_k: n + k, lambda: 2n. A is
- * equilibrated first: A := R A C with R, C positive, so that z = C z', w = w'/R; signs and bounds stay meaningful.
- * Pivots cost n^2 multiplications, less where the pivot column has zeros. */
+ * n variables are basic, written as rows of T times the n + 1 others. Variables are numbered z_k: k, w_k: n + k,
+ * lambda: 2n. A is equilibrated first: A := R A C with R, C positive, so that z = C z', w = w'/R; signs and bounds stay
+ * meaningful. Pivots cost n^2 multiplications, less where the pivot column has zeros. */
 #ifndef MOR_SOLVER_PIVOT_TABLE_H
 #define MOR_SOLVER_PIVOT_TABLE_H
 
@@ -12,16 +12,16 @@
 
 typedef struct mor_pivot_table {
     int n, stride;
-    double* T;       /* n rows of n + 1 columns, padded */
-    int* basic;      /* variable of row r */
-    int* nonbasic;   /* variable of column s */
-    int* place;      /* variable -> row, or ~column */
-    int* index;      /* scratch */
-    double *R, *C;   /* scaling */
-    double *l, *u;   /* bounds of z', of the scaled problem */
-    double *b;       /* R b */
-    double* A;       /* a copy of the scaled matrix in the layout of T (column n: zero) */
-    double* x;       /* 2n + 1 values of the variables */
+    double* T;     /* n rows of n + 1 columns, padded */
+    int* basic;    /* variable of row r */
+    int* nonbasic; /* variable of column s */
+    int* place;    /* variable -> row, or ~column */
+    int* index;    /* scratch */
+    double *R, *C; /* scaling */
+    double *l, *u; /* bounds of z', of the scaled problem */
+    double* b;     /* R b */
+    double* A;     /* a copy of the scaled matrix in the layout of T (column n: zero) */
+    double* x;     /* 2n + 1 values of the variables */
 } mor_pivot_table;
 
 /* LCP, MLCP or MCP with stored entries. False: out of memory. */
@@ -37,16 +37,17 @@ static inline double mor_pivot_entry(const mor_pivot_table* t, int a, int b)
 static inline bool mor_pivot_is_basic(const mor_pivot_table* t, int v) { return t->place[v] >= 0; }
 /* Exchanges basic variable a with nonbasic variable b. */
 void mor_pivot_exchange(mor_pivot_table* t, int a, int b);
-/* Right after a reset: makes the marked z basic, the free ones (all marked) first by complete pivoting on their equations, then by
- * pivots on the diagonal, largest first, and by 2x2 pivots for what is left (free ones with any partner if `partners`). Marks are
- * updated to what was done. Returns the number of free variables that stayed out. */
+/* Right after a reset: makes the marked z basic, the free ones (all marked) first by complete pivoting on their
+ * equations, then by pivots on the diagonal, largest first, and by 2x2 pivots for what is left (free ones with any
+ * partner if `partners`). Marks are updated to what was done. Returns the number of free variables that stayed out. */
 int mor_pivot_block(mor_pivot_table* t, bool* inside, bool partners);
 
 double mor_lower_of(const mor_problem* problem, int i);
 double mor_upper_of(const mor_problem* problem, int i);
 
-/* Improves an answer that has the right active set: solves the rows with l < z - w < u for their variables, the others at their
- * bounds, in the original data by LU with refinement; kept if the judge likes it better. Returns the error on return. */
+/* Improves an answer that has the right active set: solves the rows with l < z - w < u for their variables, the others
+ * at their bounds, in the original data by LU with refinement; kept if the judge likes it better. Returns the error on
+ * return. */
 double mor_boxed_polish(const mor_problem* problem, double* z, mor_context* context);
 
 #endif

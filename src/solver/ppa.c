@@ -6,14 +6,14 @@
  *
  * which is well posed for singular W, to |F| <= alpha_k |r - r_k|/10 by the nonsmooth Newton kernel (contact_newton.h,
  * without its own regularisation, at most `inner` steps), then sets r_{k+1} = r. alpha_k falls by `shrink` after every
- * success and grows by `grow`, from the same centre, when the inner Newton fails. Any solution of the problem is a fixed point
- * whatever alpha; with alpha -> 0 the convergence is superlinear. Very insensitive to its parameters, several times slower than
- * nsn.
+ * success and grows by `grow`, from the same centre, when the inner Newton fails. Any solution of the problem is a
+ * fixed point whatever alpha; with alpha -> 0 the convergence is superlinear. Very insensitive to its parameters,
+ * several times slower than nsn.
  *
- * With `extrapolate` the centre moves on along r - r_k once alpha has reached `least`: for problems with soft directions.
- * iterations: Newton steps over all outer iterations. Starts at r = 0, or at the guess when there is one.
- * References: Rockafellar (1976), Monotone operators and the proximal point algorithm; Acary, Bremond & Huber (2018), On
- * solving contact problems with Coulomb friction, sec. 4.4. */
+ * With `extrapolate` the centre moves on along r - r_k once alpha has reached `least`: for problems with soft
+ * directions. iterations: Newton steps over all outer iterations. Starts at r = 0, or at the guess when there is one.
+ * References: Rockafellar (1976), Monotone operators and the proximal point algorithm; Acary, Bremond & Huber (2018),
+ * On solving contact problems with Coulomb friction, sec. 4.4. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,8 +41,13 @@ static mor_report ppa_solve(const mor_problem* problem, const void* options, mor
     }
     if (guess) mor_contact_newton_start(&newton, guess);
     mor_proximal_settings s = { .map = problem->form == MOR_LCP ? MOR_MAP_FISCHER : maps[o->function],
-                                .alpha = o->alpha, .shrink = o->shrink, .grow = o->grow, .least = o->least,
-                                .extrapolate = o->extrapolate, .max_outer = 1000, .max_inner = o->inner,
+                                .alpha = o->alpha,
+                                .shrink = o->shrink,
+                                .grow = o->grow,
+                                .least = o->least,
+                                .extrapolate = o->extrapolate,
+                                .max_outer = 1000,
+                                .max_inner = o->inner,
                                 .inner_total = context->max_iter };
     int outer = 0;
     mor_newton_end end = mor_proximal_run(&newton, &s, context, &outer);
@@ -59,7 +64,8 @@ static const mor_field fields[] = {
       "equations that say Coulomb's law (pairs: always Fischer-Burmeister)" },
     { "alpha", MOR_TYPE_DOUBLE, offsetof(ppa_options, alpha), 1.0, 1e-12, 1e6, NULL, "",
       "first proximal weight, in units of the diagonal of W" },
-    { "shrink", MOR_TYPE_DOUBLE, offsetof(ppa_options, shrink), 0.1, 1e-3, 1, NULL, "", "factor after a solved subproblem" },
+    { "shrink", MOR_TYPE_DOUBLE, offsetof(ppa_options, shrink), 0.1, 1e-3, 1, NULL, "",
+      "factor after a solved subproblem" },
     { "grow", MOR_TYPE_DOUBLE, offsetof(ppa_options, grow), 10, 1, 1000, NULL, "", "factor after a failed subproblem" },
     { "least", MOR_TYPE_DOUBLE, offsetof(ppa_options, least), 1e-8, 1e-14, 1, NULL, "", "smallest proximal weight" },
     { "inner", MOR_TYPE_INT, offsetof(ppa_options, inner), 30, 1, 10000, NULL, "", "Newton steps per subproblem" },

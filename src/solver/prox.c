@@ -2,13 +2,14 @@
  *
  *     z <- (z - alpha R w)+,   w = A z + b;   equations of an MLCP: z <- z - alpha R w
  *
- * all rows at once, R a positive diagonal (a negative diagonal entry of an equation turns its sign). r-factor: `local` R_i = 1/|A_ii|, or 1/max_j |A_ij|
- * where the diagonal is zero; `global` R_i = 1/max_ij |A_ij| for all. alpha is steered as in prox-ncp: a step with
- * alpha |w - w'|/|z - z'| > accept in the metric of R is repeated with a shorter one; below 0.3 it grows by 3/2.
+ * all rows at once, R a positive diagonal (a negative diagonal entry of an equation turns its sign). r-factor: `local`
+ * R_i = 1/|A_ii|, or 1/max_j |A_ij| where the diagonal is zero; `global` R_i = 1/max_ij |A_ij| for all. alpha is
+ * steered as in prox-ncp: a step with alpha |w - w'|/|z - z'| > accept in the metric of R is repeated with a shorter
+ * one; below 0.3 it grows by 3/2.
  *
  * Zero diagonals are allowed, so the Stewart-Trinkle LCP can be started; but A of that problem is not positive
- * definite, only copositive, and the iteration then often circles. It is a contraction for symmetric positive definite A. One product
- * with A per iteration.
+ * definite, only copositive, and the iteration then often circles. It is a contraction for symmetric positive definite
+ * A. One product with A per iteration.
  *
  * Forg, Pfeiffer, Ulbrich (2005); Studer (2009); Cottle, Pang, Stone (1992), chapter 5 (splittings). */
 #include "solver/sweep.h"
@@ -26,10 +27,12 @@ typedef struct prox_options {
 } prox_options;
 
 static const mor_field prox_fields[] = {
-    { "r_factor", MOR_TYPE_CHOICE, offsetof(prox_options, strategy), FACTOR_LOCAL, 0, 0, "local|global", "", "R by rows, or one for all" },
+    { "r_factor", MOR_TYPE_CHOICE, offsetof(prox_options, strategy), FACTOR_LOCAL, 0, 0, "local|global", "",
+      "R by rows, or one for all" },
     { "factor", MOR_TYPE_DOUBLE, offsetof(prox_options, factor), 1.0, 1e-12, 1e12, NULL, "", "alpha at the start" },
     { "adapt", MOR_TYPE_BOOL, offsetof(prox_options, adapt), 1, 0, 0, NULL, "", "steer alpha by the change of w" },
-    { "accept", MOR_TYPE_DOUBLE, offsetof(prox_options, accept), 0.9, 0.01, 2, NULL, "", "largest ratio of a step that is kept" },
+    { "accept", MOR_TYPE_DOUBLE, offsetof(prox_options, accept), 0.9, 0.01, 2, NULL, "",
+      "largest ratio of a step that is kept" },
     { 0 }
 };
 

@@ -2,20 +2,20 @@
  *
  *     r_n <- (r_n - rho_n u_n)+,   r_T <- P(r_T - rho_T u_T, disc of radius mu r_n (new)),   u = W r + q
  *
- * for all contacts at once; rolling rows have a second disc, bounded rows are clipped, equations step freely. A fixed point is a solution for
- * every rho > 0; whether and how fast it is reached depends on rho alone:
+ * for all contacts at once; rolling rows have a second disc, bounded rows are clipped, equations step freely. A fixed
+ * point is a solution for every rho > 0; whether and how fast it is reached depends on rho alone:
  *   local     rho_n = alpha/W_nn, rho_T = alpha/max W_TT of the contact itself
  *   contact   one rho = alpha d_c per contact (3/trace)
  *   global    one rho for all: alpha min d_c
- * With `adapt` the factor alpha is steered: ratio = |F(r) - F(r')|/|r - r'| of a step, in the metric of rho, must not exceed `accept`,
- * else alpha <- 2/3 alpha min(1, accept/ratio) and the step is repeated; below 0.3 it grows by 3/2. Without, alpha is the option `factor` and
- * the iteration may well diverge.
+ * With `adapt` the factor alpha is steered: ratio = |F(r) - F(r')|/|r - r'| of a step, in the metric of rho, must not
+ * exceed `accept`, else alpha <- 2/3 alpha min(1, accept/ratio) and the step is repeated; below 0.3 it grows by 3/2.
+ * Without, alpha is the option `factor` and the iteration may well diverge.
  *
- * One product with W per iteration, nothing formed for a STEP. Linear at best, slower than Gauss-Seidel; a contraction only
- * for well-conditioned W and small mu.
+ * One product with W per iteration, nothing formed for a STEP. Linear at best, slower than Gauss-Seidel; a contraction
+ * only for well-conditioned W and small mu.
  *
- * P. Alart, A. Curnier (1991); M. Forg, F. Pfeiffer, H. Ulbrich (2005), Simulation of unilateral constrained systems with many bodies
- * (r-factors); C. Studer (2009), Numerics of Unilateral Contacts and Friction. */
+ * P. Alart, A. Curnier (1991); M. Forg, F. Pfeiffer, H. Ulbrich (2005), Simulation of unilateral constrained systems
+ * with many bodies (r-factors); C. Studer (2009), Numerics of Unilateral Contacts and Friction. */
 #include "solver/cone_system.h"
 #include "solver/sweep.h"
 
@@ -36,7 +36,8 @@ static const mor_field prox_fields[] = {
       "rho by rows, by contacts, or one for all" },
     { "factor", MOR_TYPE_DOUBLE, offsetof(prox_options, factor), 1.0, 1e-12, 1e12, NULL, "", "alpha at the start" },
     { "adapt", MOR_TYPE_BOOL, offsetof(prox_options, adapt), 1, 0, 0, NULL, "", "steer alpha by the change of u" },
-    { "accept", MOR_TYPE_DOUBLE, offsetof(prox_options, accept), 0.9, 0.01, 2, NULL, "", "largest ratio of a step that is kept" },
+    { "accept", MOR_TYPE_DOUBLE, offsetof(prox_options, accept), 0.9, 0.01, 2, NULL, "",
+      "largest ratio of a step that is kept" },
     { 0 }
 };
 
@@ -48,7 +49,10 @@ static void factors(const mor_cone_system* s, int strategy, double* rho)
     for (int c = 0; c < s->count; c++) {
         const mor_cone_block* b = &s->blocks[c];
         for (int i = 0; i < b->dim; i++) {
-            double local = b->kind == MOR_BLOCK_EQUATION ? b->weight : i == 0 ? b->normal : i < 3 ? b->tangent : b->roll;
+            double local = b->kind == MOR_BLOCK_EQUATION ? b->weight
+                           : i == 0                      ? b->normal
+                           : i < 3                       ? b->tangent
+                                                         : b->roll;
             rho[b->row + i] = strategy == FACTOR_LOCAL ? local : strategy == FACTOR_CONTACT ? b->weight : least;
         }
     }
@@ -60,7 +64,8 @@ static void disc(double radius, int k, double* t)
     for (int i = 0; i < k && size > radius; i++) t[i] *= radius / size;
 }
 
-static void advance(const mor_cone_system* s, const double* r, double alpha, const double* rho, const double* u, double* out)
+static void advance(const mor_cone_system* s, const double* r, double alpha, const double* rho, const double* u,
+                    double* out)
 {
     for (int i = 0; i < s->n; i++) out[i] = r[i] - alpha * rho[i] * u[i];
     for (int c = 0; c < s->count; c++) {
@@ -109,7 +114,8 @@ static mor_report prox_solve(const mor_problem* problem, const void* options, mo
         mor_trace_add(context, k, alpha, r);
         if (o->adapt && ratio < 0.3 && alpha < 1e12) alpha *= 1.5;
         if (k % 10 == 0) {
-            if (mor_cone_system_runaway(&s, r, context->tol)) return mor_ended(MOR_NOT_CONVERGED, k, "the impulses grow without bound");
+            if (mor_cone_system_runaway(&s, r, context->tol))
+                return mor_ended(MOR_NOT_CONVERGED, k, "the impulses grow without bound");
             if (context->error(context, r, u) <= context->tol) return mor_ended(MOR_SOLVED, k, "");
             if (mor_out_of_time(context)) return mor_ended(MOR_TIME_LIMIT, k, "");
         }

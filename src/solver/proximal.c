@@ -15,8 +15,14 @@ mor_newton_end mor_proximal_run(mor_contact_newton* N, const mor_proximal_settin
     int start = N->iterations;
     memcpy(centre, N->r, (size_t)n * sizeof *centre);
     for (*outer = 0; *outer < s->max_outer && N->iterations - start < s->inner_total; ++*outer) {
-        mor_newton_settings inner = { .map = s->map, .floor = 1e-14, .window = 8, .proximal = alpha, .centre = centre,
-                                      .inner = 0.1, .max_iter = s->max_inner, .give_up = s->extrapolate ? 20 : 0 };
+        mor_newton_settings inner = { .map = s->map,
+                                      .floor = 1e-14,
+                                      .window = 8,
+                                      .proximal = alpha,
+                                      .centre = centre,
+                                      .inner = 0.1,
+                                      .max_iter = s->max_inner,
+                                      .give_up = s->extrapolate ? 20 : 0 };
         memcpy(before, N->r, (size_t)n * sizeof *before);
         end = mor_contact_newton_run(N, &inner, context);
         if (end == MOR_NEWTON_SOLVED || end == MOR_NEWTON_LATE) break;

@@ -6,13 +6,14 @@
 
 typedef struct mor_proximal_settings {
     mor_contact_map map;
-    double alpha;       /* first proximal weight */
-    double shrink;      /* per successful outer iteration */
-    double grow;        /* after a failed one */
-    double least;       /* smallest weight */
-    bool extrapolate;   /* r + theta (r - r_c), theta doubling while the error falls; shrink -> sqrt(shrink) after a failure */
+    double alpha;     /* first proximal weight */
+    double shrink;    /* per successful outer iteration */
+    double grow;      /* after a failed one */
+    double least;     /* smallest weight */
+    bool extrapolate; /* r + theta (r - r_c), theta doubling while the error falls; shrink -> sqrt(shrink) after a
+                           failure */
     int max_outer, max_inner;
-    int inner_total;    /* Newton steps altogether */
+    int inner_total; /* Newton steps altogether */
 } mor_proximal_settings;
 
 /* Iterates from newton->r. *outer: outer iterations done. */

@@ -1,16 +1,18 @@
 /* Projected successive over-relaxation: Gauss-Seidel whose steps are stretched or shortened.
  *
  * LCP, MLCP:  z_i <- max(0, z_i - omega w_i/A_ii), row after row with the newest z (no max on equations).
- * STEP:       p_c <- p_c + omega (p* - p_c), p* the block's own exact solution (sweep.h), pulled back into its admissible set:
+ * STEP:       p_c <- p_c + omega (p* - p_c), p* the block's own exact solution (sweep.h), pulled back into its
+ * admissible set:
  *             p_n >= 0, friction shortened along its direction. Polygons, circular cones and joints may be mixed.
  *
- * omega = 1 is pgs (or nsgs). For symmetric positive definite A it converges for 0 < omega < 2. With sweeps in one direction omega = 1.3 saves
- * about a tenth of the sweeps on walls and stacks; with alternating sweeps omega > 1 does harm, as for symmetric SOR. Below 1 it calms sweeps
- * that oscillate. A diagonal entry that is not positive is refused, so the ST problem as an LCP
- * (rows of s) cannot be solved by rows. Cost per sweep: one product with A, or with G and M^-1 G.
+ * omega = 1 is pgs (or nsgs). For symmetric positive definite A it converges for 0 < omega < 2. With sweeps in one
+ * direction omega = 1.3 saves about a tenth of the sweeps on walls and stacks; with alternating sweeps omega > 1 does
+ * harm, as for symmetric SOR. Below 1 it calms sweeps that oscillate. A diagonal entry that is not positive is refused,
+ * so the ST problem as an LCP (rows of s) cannot be solved by rows. Cost per sweep: one product with A, or with G and
+ * M^-1 G.
  *
- * C. W. Cryer (1971), The solution of a quadratic programming problem using systematic overrelaxation; Cottle, Pang, Stone
- * (1992), section 5.2. */
+ * C. W. Cryer (1971), The solution of a quadratic programming problem using systematic overrelaxation; Cottle, Pang,
+ * Stone (1992), section 5.2. */
 #include "solver/sweep.h"
 
 typedef struct psor_options {
@@ -18,12 +20,11 @@ typedef struct psor_options {
     int order;
 } psor_options;
 
-static const mor_field psor_fields[] = {
-    { "relaxation", MOR_TYPE_DOUBLE, offsetof(psor_options, relaxation), 1.3, 0.01, 1.99, NULL, "", "omega: 1 is Gauss-Seidel" },
-    { "order", MOR_TYPE_CHOICE, offsetof(psor_options, order), MOR_SWEEP_FORWARD, 0, 0, "alternate|forward", "",
-      "direction of the sweeps of a time step" },
-    { 0 }
-};
+static const mor_field psor_fields[] = { { "relaxation", MOR_TYPE_DOUBLE, offsetof(psor_options, relaxation), 1.3, 0.01,
+                                           1.99, NULL, "", "omega: 1 is Gauss-Seidel" },
+                                         { "order", MOR_TYPE_CHOICE, offsetof(psor_options, order), MOR_SWEEP_FORWARD,
+                                           0, 0, "alternate|forward", "", "direction of the sweeps of a time step" },
+                                         { 0 } };
 
 static mor_report psor_solve(const mor_problem* problem, const void* options, mor_context* context, double* z)
 {

@@ -1,10 +1,10 @@
 /* What the QP methods share; see qp.h.
  *
- * Proofs. If G'y = 0 and l <= G z <= u then 0 = y'G z >= l'y+ - u'y-: a positive right side is a contradiction (Farkas). In
- * floating point G'y = eta and the contradiction only holds for |z| < value/|eta|; we ask for 1e4 times the largest bound.
- * Polishing. [P + d I, G_a'; G_a, -d I] is always invertible (quasidefinite, Vanderbei 1995); refinement against d = 0 converges with
- * factor d/(d + sigma) on the range of the true matrix, so dependent rows and a singular P are harmless if the system is
- * consistent (Stellato et al. 2020, OSQP, sec. 4). */
+ * Proofs. If G'y = 0 and l <= G z <= u then 0 = y'G z >= l'y+ - u'y-: a positive right side is a contradiction
+ * (Farkas). In floating point G'y = eta and the contradiction only holds for |z| < value/|eta|; we ask for 1e4 times
+ * the largest bound. Polishing. [P + d I, G_a'; G_a, -d I] is always invertible (quasidefinite, Vanderbei 1995);
+ * refinement against d = 0 converges with factor d/(d + sigma) on the range of the true matrix, so dependent rows and a
+ * singular P are harmless if the system is consistent (Stellato et al. 2020, OSQP, sec. 4). */
 #include "solver/qp.h"
 
 #include <stdio.h>
@@ -161,12 +161,15 @@ bool mor_qp_polish(const mor_qp* qp, const signed char* at, double* z, double* y
         }
         for (int c = 0; c < k; c++) {
             for (int j = 0; j < n; j++)
-                K[n + c + (size_t)j * N] = row[c] < qp->m ? qp->C[(size_t)row[c] * n + j] : row[c] - qp->m == j ? 1.0 : 0.0;
+                K[n + c + (size_t)j * N] = row[c] < qp->m        ? qp->C[(size_t)row[c] * n + j]
+                                           : row[c] - qp->m == j ? 1.0
+                                                                 : 0.0;
             K[n + c + (size_t)(n + c) * N] = -delta;
         }
         mor_qp_slope(qp, z, rhs);
         for (int j = 0; j < n; j++) rhs[j] /= -scale;
-        for (int c = 0; c < k; c++) rhs[n + c] = (at[row[c]] < 0 ? qp->l[row[c]] : qp->u[row[c]]) - mor_qp_row_dot(qp, row[c], z);
+        for (int c = 0; c < k; c++)
+            rhs[n + c] = (at[row[c]] < 0 ? qp->l[row[c]] : qp->u[row[c]]) - mor_qp_row_dot(qp, row[c], z);
         memset(x, 0, (size_t)N * sizeof *x);
         if (mor_ldl_factor(N, K, pivot)) {
             double before = INFINITY;

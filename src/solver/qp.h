@@ -2,25 +2,25 @@
  *
  *   minimise z'Pz/2 + q'z,   l <= G z <= u,   G = [C; I]
  *
- * with the rows of C divided by their norms, P symmetric and semidefinite, everything dense. Multipliers y (one per row of G) are
- * signed: P z + q = G'y, y_i >= 0 where row i is at its lower bound, <= 0 at its upper one. */
+ * with the rows of C divided by their norms, P symmetric and semidefinite, everything dense. Multipliers y (one per row
+ * of G) are signed: P z + q = G'y, y_i >= 0 where row i is at its lower bound, <= 0 at its upper one. */
 #ifndef MOR_SOLVER_QP_H
 #define MOR_SOLVER_QP_H
 
 #include "moreau/solver.h"
 
 typedef struct mor_qp {
-    int n, m;         /* unknowns; rows of C. G has m + n rows */
-    double* P;        /* n x n */
-    const double* q;  /* n */
-    double* C;        /* m x n, row-major, unit rows (zero rows stay zero) */
-    double *l, *u;    /* m + n */
-    double size;      /* largest entry of P */
-    double reach;     /* largest finite bound */
+    int n, m;        /* unknowns; rows of C. G has m + n rows */
+    double* P;       /* n x n */
+    const double* q; /* n */
+    double* C;       /* m x n, row-major, unit rows (zero rows stay zero) */
+    double *l, *u;   /* m + n */
+    double size;     /* largest entry of P */
+    double reach;    /* largest finite bound */
 } mor_qp;
 
-/* Copies the problem. False: `report` says refused (operator, not convex), no_solution (a zero row out of its bounds) or
- * numerical (memory). O(n^3) for the test of convexity. */
+/* Copies the problem. False: `report` says refused (operator, not convex), no_solution (a zero row out of its bounds)
+ * or numerical (memory). O(n^3) for the test of convexity. */
 bool mor_qp_load(const mor_problem* problem, mor_qp* qp, mor_report* report, mor_arena* arena);
 /* out = G x (m + n), out = G'y (n), g = P z + q */
 void mor_qp_rows(const mor_qp* qp, const double* x, double* out);
@@ -37,9 +37,10 @@ bool mor_qp_proves_unbounded(const mor_qp* qp, const double* d, double* work);
  * regularised KKT system by LDL' with refinement, which takes dependent rows and a singular P. z and y (m + n) are
  * overwritten. False if the factorisation broke down. O((n + k)^3). */
 bool mor_qp_polish(const mor_qp* qp, const signed char* at, double* z, double* y, mor_arena* arena);
-/* The proximal method of multipliers from x and y (n, m + n; both overwritten), for degenerate ends that no set of active rows
- * explains, then the equations of the rows it finds active (qp_refine.c). z = unit x (NULL: ones) is overwritten if the judge's error falls
- * below *least, which then becomes it. */
-void mor_qp_refine(const mor_qp* qp, const mor_context* context, const double* unit, double* x, double* y, double* least, double* z);
+/* The proximal method of multipliers from x and y (n, m + n; both overwritten), for degenerate ends that no set of
+ * active rows explains, then the equations of the rows it finds active (qp_refine.c). z = unit x (NULL: ones) is
+ * overwritten if the judge's error falls below *least, which then becomes it. */
+void mor_qp_refine(const mor_qp* qp, const mor_context* context, const double* unit, double* x, double* y,
+                   double* least, double* z);
 
 #endif

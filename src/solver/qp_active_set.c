@@ -6,28 +6,30 @@
  *
  *     minimise d'H d/2 + (P z_k + q)'d,   l - G z_k <= G d <= u - G z_k,      z_{k+1} = z_k + d,
  *
- * whose fixed points are the solutions; the error falls by eps/(eps + lambda) per step, lambda the least non-zero curvature, and
- * since the data are recomputed from z_k the steps are also iterative refinement. Each is solved by Goldfarb & Idnani's dual
- * method: J with J'HJ = I and N'J = [R' 0] for the normals N of the working set, so that with J = [J1 J2]
+ * whose fixed points are the solutions; the error falls by eps/(eps + lambda) per step, lambda the least non-zero
+ * curvature, and since the data are recomputed from z_k the steps are also iterative refinement. Each is solved by
+ * Goldfarb & Idnani's dual method: J with J'HJ = I and N'J = [R' 0] for the normals N of the working set, so that with
+ * J = [J1 J2]
  *
  *     d = J1 R^-T b - J2 J2'g,     lambda = R^-1 (R^-T b + J1'g)
  *
  * is the minimiser on the working set. Violated rows are added one by one (most violated first), rows whose multiplier
- * reaches zero are dropped. J and R do not depend on z_k: the working set is kept from one proximal step to the next and from a
- * warm start (rows active at the guess), and costs nothing to reuse.
+ * reaches zero are dropped. J and R do not depend on z_k: the working set is kept from one proximal step to the next
+ * and from a warm start (rows active at the guess), and costs nothing to reuse.
  *
- * Where the slope has a part that P does not reach, z drifts by (that part)/eps a step until it meets a bound: if steps bring nothing,
- * eps is divided by 100 and the factor made again.
+ * Where the slope has a part that P does not reach, z drifts by (that part)/eps a step until it meets a bound: if steps
+ * bring nothing, eps is divided by 100 and the factor made again.
  *
- * A row that depends on the working set with no multiplier to trade is a contradiction; it is reported as no_solution only
- * when the multipliers pass the test of qp.h.
+ * A row that depends on the working set with no multiplier to trade is a contradiction; it is reported as no_solution
+ * only when the multipliers pass the test of qp.h.
  *
- * Cost: O(n^3) once, O(n^2) per change of the working set. Iterations are changes of the working set plus proximal steps.
- * Limits: dense; convex. Deterministic: ties go to the lowest row.
+ * Cost: O(n^3) once, O(n^2) per change of the working set. Iterations are changes of the working set plus proximal
+ * steps. Limits: dense; convex. Deterministic: ties go to the lowest row.
  *
- * References: Goldfarb & Idnani (1983), A numerically stable dual method for solving strictly convex quadratic programs, Math.
- * Prog. 27; Arnstroem, Bemporad & Axehill (2022), A dual active-set solver for embedded QP using recursive LDL' updates (the
- * proximal loop); Rockafellar (1976), Monotone operators and the proximal point algorithm. */
+ * References: Goldfarb & Idnani (1983), A numerically stable dual method for solving strictly convex quadratic
+ * programs, Math. Prog. 27; Arnstroem, Bemporad & Axehill (2022), A dual active-set solver for embedded QP using
+ * recursive LDL' updates (the proximal loop); Rockafellar (1976), Monotone operators and the proximal point algorithm.
+ * */
 #include <stdio.h>
 #include <string.h>
 
@@ -139,7 +141,8 @@ static void minimise(working* s)
     memcpy(s->lambda, s->r, (size_t)k * sizeof *s->lambda);
 }
 
-/* The most violated row, its side in *sign and by how much in *violation; -1 if none is violated by more than `slack`. */
+/* The most violated row, its side in *sign and by how much in *violation; -1 if none is violated by more than `slack`.
+ * */
 static int most_violated(const working* s, double slack, double* sign, double* violation)
 {
     int best = -1;
@@ -156,7 +159,8 @@ static int most_violated(const working* s, double slack, double* sign, double* v
 
 typedef enum verdict { DONE, CONTRADICTION, USED_UP } verdict;
 
-/* Goldfarb-Idnani from the current working set. On CONTRADICTION `proof` (m + n, then n scratch) holds the multipliers. */
+/* Goldfarb-Idnani from the current working set. On CONTRADICTION `proof` (m + n, then n scratch) holds the multipliers.
+ * */
 static verdict dual_method(working* s, double slack, int* iterations, const mor_context* context, double* proof)
 {
     const mor_qp* qp = s->qp;
@@ -165,7 +169,8 @@ static verdict dual_method(working* s, double slack, int* iterations, const mor_
     for (;;) { /* dual feasibility of a kept set: drop the most negative multiplier until there is none */
         int worst = -1;
         for (int c = 0; c < s->k; c++)
-            if (!is_equation(qp, s->row[c]) && s->lambda[c] < 0.0 && (worst < 0 || s->lambda[c] < s->lambda[worst])) worst = c;
+            if (!is_equation(qp, s->row[c]) && s->lambda[c] < 0.0 && (worst < 0 || s->lambda[c] < s->lambda[worst]))
+                worst = c;
         if (worst < 0) break;
         drop_row(s, worst);
         minimise(s);
@@ -175,7 +180,8 @@ static verdict dual_method(working* s, double slack, int* iterations, const mor_
         int p = most_violated(s, slack, &sign, &violation);
         if (p < 0) return DONE;
         for (;;) {
-            if (++*iterations > context->max_iter || ((*iterations & 31) == 0 && mor_out_of_time(context))) return USED_UP;
+            if (++*iterations > context->max_iter || ((*iterations & 31) == 0 && mor_out_of_time(context)))
+                return USED_UP;
             transform(s, p, sign);
             double whole = 0.0, free_part = 0.0;
             for (int c = 0; c < n; c++) whole += s->v[c] * s->v[c];
@@ -233,7 +239,8 @@ static bool prepare(working* s, double eps, mor_arena* arena)
     double* v = mor_arena_zero(arena, 7 * n + 2 * M + 1, sizeof(double));
     double* L = mor_arena_alloc(arena, (n * n + 1) * sizeof(double));
     if (!s->J || !s->R || !s->row || !s->at || !v || !L) return false;
-    s->sign = v, s->lambda = v + n, s->d = v + 2 * n, s->g = v + 3 * n, s->v = v + 4 * n, s->r = v + 5 * n, s->t = v + 6 * n;
+    s->sign = v, s->lambda = v + n, s->d = v + 2 * n, s->g = v + 3 * n, s->v = v + 4 * n, s->r = v + 5 * n,
+    s->t = v + 6 * n;
     s->lo = v + 7 * n, s->up = s->lo + M;
     memcpy(L, qp->P, n * n * sizeof *L);
     for (size_t i = 0; i < n; i++) L[i + n * i] += eps;
@@ -275,8 +282,8 @@ static void take_active_rows(working* s, double near)
     }
 }
 
-/* The equations of the working set without the proximal term: where P has next to no curvature the tolerance alone leaves the answer
- * uncertain by its inverse. */
+/* The equations of the working set without the proximal term: where P has next to no curvature the tolerance alone
+ * leaves the answer uncertain by its inverse. */
 static void last_digits(const working* s, const mor_context* context, double* least, double* z)
 {
     const mor_qp* qp = s->qp;
@@ -342,7 +349,8 @@ static mor_report active_set_solve(const mor_problem* problem, const void* optio
         }
         if (mor_qp_proves_unbounded(&qp, s.d, proof)) {
             report.status = MOR_NO_SOLUTION;
-            snprintf(report.detail, sizeof report.detail, "unbounded: a direction of descent without curvature or bound");
+            snprintf(report.detail, sizeof report.detail,
+                     "unbounded: a direction of descent without curvature or bound");
             break;
         }
         if (v == USED_UP) {

@@ -2,28 +2,29 @@
  *
  * Problem. minimise x'Px/2 + q'x, v = G x, l <= v <= u (qp.h). P semidefinite of any rank; G may have dependent rows.
  *
- * Derivation. The augmented Lagrangian of v = G x with penalties R = diag(rho_i) is minimised over x and v in turn, x with a
- * proximal term sigma. With over-relaxation alpha and eta the multiplier of v = G x (P x + q + G'eta = 0):
+ * Derivation. The augmented Lagrangian of v = G x with penalties R = diag(rho_i) is minimised over x and v in turn, x
+ * with a proximal term sigma. With over-relaxation alpha and eta the multiplier of v = G x (P x + q + G'eta = 0):
  *
  *     (P + sigma I + G'R G) x~ = sigma x - q + G'(R v - eta),    v~ = G x~
  *     x+ = alpha x~ + (1 - alpha) x
  *     v+ = mid(l, alpha v~ + (1 - alpha) v + R^-1 eta, u)
  *     eta+ = eta + R (alpha v~ + (1 - alpha) v - v+)
  *
- * The matrix is factored once (Cholesky) and again only when rho changes by a factor of 5 (1.5 after 1000 iterations): rho is moved by the root of the ratio of
- * the relative primal and dual residuals. Equations get 1000 rho, rows without bounds none. Unknowns are
- * scaled to unit curvature, P and q divided by the largest entry of P first. Every `check` iterations the rows whose multiplier is larger than their slack are
- * taken as active and the KKT system is solved for them (mor_qp_polish): that gives the digits ADMM is slow to give. Where that fails, every 8th time
- * the same augmented Lagrangian is minimised exactly over x and v together, with multipliers in rounds (qp_refine.c): at degenerate answers
- * no set of rows has multipliers of the right signs.
- * If the constraints contradict each other the differences of eta converge to a certificate, if the minimum is -infinity those of
- * x do; both are tested (qp.h) and only a passed test is reported as no_solution.
+ * The matrix is factored once (Cholesky) and again only when rho changes by a factor of 5 (1.5 after 1000 iterations):
+ * rho is moved by the root of the ratio of the relative primal and dual residuals. Equations get 1000 rho, rows without
+ * bounds none. Unknowns are scaled to unit curvature, P and q divided by the largest entry of P first. Every `check`
+ * iterations the rows whose multiplier is larger than their slack are taken as active and the KKT system is solved for
+ * them (mor_qp_polish): that gives the digits ADMM is slow to give. Where that fails, every 8th time the same augmented
+ * Lagrangian is minimised exactly over x and v together, with multipliers in rounds (qp_refine.c): at degenerate
+ * answers no set of rows has multipliers of the right signs. If the constraints contradict each other the differences
+ * of eta converge to a certificate, if the minimum is -infinity those of x do; both are tested (qp.h) and only a passed
+ * test is reported as no_solution.
  *
- * Cost: O(n^3) per factorisation, O(n^2 + n m) per iteration. Limits: dense; convex; many iterations when P is badly scaled.
- * Deterministic: rho is adapted by iteration counts, never by time.
+ * Cost: O(n^3) per factorisation, O(n^2 + n m) per iteration. Limits: dense; convex; many iterations when P is badly
+ * scaled. Deterministic: rho is adapted by iteration counts, never by time.
  *
- * Reference: Stellato, Banjac, Goulart, Bemporad & Boyd (2020), OSQP: an operator splitting solver for quadratic programs, Math.
- * Prog. Comp. 12, alg. 1, eq. 25, sec. 3.4, 4, 5.2. */
+ * Reference: Stellato, Banjac, Goulart, Bemporad & Boyd (2020), OSQP: an operator splitting solver for quadratic
+ * programs, Math. Prog. Comp. 12, alg. 1, eq. 25, sec. 3.4, 4, 5.2. */
 #include <stdio.h>
 #include <string.h>
 
@@ -38,11 +39,11 @@ typedef struct admm_options {
 
 typedef struct splitting {
     const mor_qp* qp;
-    double cost;                  /* P and q are divided by this */
-    double *L;                    /* factor */
-    double *x, *v, *eta;          /* n, M, M */
-    double *dx, *deta;            /* last differences */
-    double *xt, *vt, *rhs, *Rv;   /* n, M, n, M */
+    double cost;                /* P and q are divided by this */
+    double* L;                  /* factor */
+    double *x, *v, *eta;        /* n, M, M */
+    double *dx, *deta;          /* last differences */
+    double *xt, *vt, *rhs, *Rv; /* n, M, n, M */
     double rho, sigma;
 } splitting;
 
@@ -114,7 +115,8 @@ static void residuals(splitting* s, double* primal, double* dual)
         d = fmax(d, fabs(a + b + s->rhs[j]));
         ds = fmax(ds, fmax(fabs(a), fmax(fabs(b), fabs(s->rhs[j]))));
     }
-    ps = fmax(ps, mor_norm_max(n, qp->q) / s->cost); /* the answer may be 0: what curvature 1 would make of q is a scale */
+    /* the answer may be 0: what curvature 1 would make of q is a scale */
+    ps = fmax(ps, mor_norm_max(n, qp->q) / s->cost);
     *primal = p / ps, *dual = d / ds;
 }
 
@@ -164,7 +166,8 @@ static bool equilibrate(mor_qp* qp, double* d, mor_arena* arena)
 }
 
 /* The judge's error of x, in the caller's units; x becomes z if it is the best so far. */
-static void judge(const mor_context* context, const double* d, int n, double* x, double* error, double* least, double* z)
+static void judge(const mor_context* context, const double* d, int n, double* x, double* error, double* least,
+                  double* z)
 {
     for (int j = 0; j < n; j++) x[j] *= d[j];
     *error = context->error(context, x, NULL);
@@ -246,7 +249,8 @@ static mor_report admm_solve(const mor_problem* problem, const void* options, mo
         }
         if (mor_qp_proves_unbounded(&qp, s.dx, work)) {
             report.status = MOR_NO_SOLUTION;
-            snprintf(report.detail, sizeof report.detail, "unbounded: a direction of descent without curvature or bound");
+            snprintf(report.detail, sizeof report.detail,
+                     "unbounded: a direction of descent without curvature or bound");
             break;
         }
         if (mor_out_of_time(context)) {
@@ -255,7 +259,8 @@ static mor_report admm_solve(const mor_problem* problem, const void* options, mo
         }
         if (o->adapt && (k / o->check) % 4 == 0 && sound) {
             double ratio = sqrt(fmax(primal, 1e-16) / fmax(dual, 1e-16));
-            double rho = fmin(1e6, fmax(1e-6, s.rho * ratio)), change = k < 1000 ? 5.0 : 1.5; /* a slow end is worth a factorisation */
+            /* a slow end is worth a factorisation */
+            double rho = fmin(1e6, fmax(1e-6, s.rho * ratio)), change = k < 1000 ? 5.0 : 1.5;
             if (rho > change * s.rho || change * rho < s.rho) {
                 s.rho = rho;
                 sound = factor(&s);
@@ -270,11 +275,14 @@ static mor_report admm_solve(const mor_problem* problem, const void* options, mo
 
 static const mor_field fields[] = {
     { "rho", MOR_TYPE_DOUBLE, offsetof(admm_options, rho), 0.1, 1e-6, 1e6, NULL, "", "first penalty of the rows" },
-    { "sigma", MOR_TYPE_DOUBLE, offsetof(admm_options, sigma), 1e-6, 1e-12, 1.0, NULL, "", "proximal term of the unknowns" },
-    { "relaxation", MOR_TYPE_DOUBLE, offsetof(admm_options, relaxation), 1.6, 0.1, 1.95, NULL, "", "over-relaxation alpha" },
+    { "sigma", MOR_TYPE_DOUBLE, offsetof(admm_options, sigma), 1e-6, 1e-12, 1.0, NULL, "",
+      "proximal term of the unknowns" },
+    { "relaxation", MOR_TYPE_DOUBLE, offsetof(admm_options, relaxation), 1.6, 0.1, 1.95, NULL, "",
+      "over-relaxation alpha" },
     { "check", MOR_TYPE_INT, offsetof(admm_options, check), 25, 1, 10000, NULL, "", "iterations between checks" },
     { "adapt", MOR_TYPE_BOOL, offsetof(admm_options, adapt), 1, 0, 1, NULL, "", "adapt the penalty" },
-    { "polish", MOR_TYPE_BOOL, offsetof(admm_options, polish), 1, 0, 1, NULL, "", "solve the KKT system of the guessed active rows" },
+    { "polish", MOR_TYPE_BOOL, offsetof(admm_options, polish), 1, 0, 1, NULL, "",
+      "solve the KKT system of the guessed active rows" },
     { 0 },
 };
 

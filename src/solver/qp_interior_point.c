@@ -2,9 +2,11 @@
  *
  * Problem. minimise z'Pz/2 + q'z, l <= G z <= u (qp.h); P semidefinite of any rank, rows possibly dependent.
  *
- * Derivation. Rows with l = u are equations E z = e with multipliers y. The others get slacks and multipliers, all positive:
+ * Derivation. Rows with l = u are equations E z = e with multipliers y. The others get slacks and multipliers, all
+ * positive:
  *
- *     s_l = G z - l, lambda_l;   s_u = u - G z, lambda_u;   P z + q = G'(lambda_l - lambda_u) + E'y;   s lambda = sigma mu
+ *     s_l = G z - l, lambda_l;   s_u = u - G z, lambda_u;   P z + q = G'(lambda_l - lambda_u) + E'y;   s lambda = sigma
+ *     mu
  *
  * Newton with ds = +-G dz + p (p: what the slack equations miss) and dlambda = (r_c - lambda ds)/s leaves
  *
@@ -12,16 +14,18 @@
  *     [     E       0  ] [-dy] = [ -r_e                                         ],    D = lambda/s
  *
  * solved by LDL' with +-delta on the diagonal and refinement against delta = 0. Predictor r_c = -s lambda; then
- * sigma = (mu_aff/mu)^3 and r_c = sigma mu - s lambda - ds_aff dlambda_aff. One step length for everything, 0.995 of the way to the
- * boundary (P couples primal and dual residuals; two lengths would break r_d). Near the end the rows with
- * lambda > s are taken as active and the KKT system is solved for them (mor_qp_polish); where lambda and s are both zero at the answer
- * and Newton stalls above the tolerance, the method of multipliers takes over from there (qp_refine.c).
+ * sigma = (mu_aff/mu)^3 and r_c = sigma mu - s lambda - ds_aff dlambda_aff. One step length for everything, 0.995 of
+ * the way to the boundary (P couples primal and dual residuals; two lengths would break r_d). Near the end the rows
+ * with lambda > s are taken as active and the KKT system is solved for them (mor_qp_polish); where lambda and s are
+ * both zero at the answer and Newton stalls above the tolerance, the method of multipliers takes over from there
+ * (qp_refine.c).
  *
  * Cost: O((n + k)^3) per iteration for k equations, usually 8-25 iterations. Limits: dense; convex; a warm start
  * only moves the first z. A solution set that is not a point is answered by a point inside it.
  *
- * References: Mehrotra (1992), On the implementation of a primal-dual interior point method, SIAM J. Opt. 2; Nocedal & Wright
- * (2006), Numerical Optimization, alg. 16.4; Altman & Gondzio (1999), Regularized symmetric indefinite systems. */
+ * References: Mehrotra (1992), On the implementation of a primal-dual interior point method, SIAM J. Opt. 2; Nocedal &
+ * Wright (2006), Numerical Optimization, alg. 16.4; Altman & Gondzio (1999), Regularized symmetric indefinite systems.
+ * */
 #include <stdio.h>
 #include <string.h>
 
@@ -39,15 +43,15 @@ typedef struct side {
 
 typedef struct iterate {
     const mor_qp* qp;
-    int k;               /* equations */
-    int* equation;       /* their rows */
+    int k;         /* equations */
+    int* equation; /* their rows */
     side low, high;
-    double *z, *y;       /* n, k */
-    double *rd, *re;     /* n, k */
-    double *dz;          /* n + k: dz, -dy */
-    double *K, *K0;      /* (n + k)^2 */
+    double *z, *y;   /* n, k */
+    double *rd, *re; /* n, k */
+    double* dz;      /* n + k: dz, -dy */
+    double *K, *K0;  /* (n + k)^2 */
     int* pivot;
-    double *t, *r, *Gz;  /* M, n + k, M */
+    double *t, *r, *Gz; /* M, n + k, M */
 } iterate;
 
 static bool has(const mor_qp* qp, int i, bool upper)
@@ -79,10 +83,12 @@ static double residuals(iterate* it)
     const mor_qp* qp = it->qp;
     int n = qp->n, M = qp->m + n;
     mor_qp_rows(qp, it->z, it->Gz);
-    for (int i = 0; i < M; i++) it->t[i] = (has(qp, i, false) ? it->low.lambda[i] : 0.0) - (has(qp, i, true) ? it->high.lambda[i] : 0.0);
+    for (int i = 0; i < M; i++)
+        it->t[i] = (has(qp, i, false) ? it->low.lambda[i] : 0.0) - (has(qp, i, true) ? it->high.lambda[i] : 0.0);
     for (int c = 0; c < it->k; c++) it->t[it->equation[c]] = it->y[c];
     mor_qp_slope(qp, it->z, it->rd);
-    double scale = fmax(mor_norm_max(n, it->rd), mor_norm_max(n, qp->q)), worst = 0.0, room = fmax(qp->reach, mor_norm_max(n, it->z));
+    double scale = fmax(mor_norm_max(n, it->rd), mor_norm_max(n, qp->q)), worst = 0.0,
+           room = fmax(qp->reach, mor_norm_max(n, it->z));
     mor_qp_rows_transposed(qp, it->t, it->r);
     for (int j = 0; j < n; j++) it->rd[j] -= it->r[j];
     worst = mor_norm_max(n, it->rd) / fmax(scale, 1e-300);
@@ -91,8 +97,12 @@ static double residuals(iterate* it)
         worst = fmax(worst, fabs(it->re[c]) / fmax(room, 1e-300));
     }
     for (int i = 0; i < M; i++) {
-        if (has(qp, i, false)) it->low.p[i] = it->Gz[i] - qp->l[i] - it->low.s[i], worst = fmax(worst, fabs(it->low.p[i]) / fmax(room, 1e-300));
-        if (has(qp, i, true)) it->high.p[i] = qp->u[i] - it->Gz[i] - it->high.s[i], worst = fmax(worst, fabs(it->high.p[i]) / fmax(room, 1e-300));
+        if (has(qp, i, false))
+            it->low.p[i] = it->Gz[i] - qp->l[i] - it->low.s[i],
+            worst = fmax(worst, fabs(it->low.p[i]) / fmax(room, 1e-300));
+        if (has(qp, i, true))
+            it->high.p[i] = qp->u[i] - it->Gz[i] - it->high.s[i],
+            worst = fmax(worst, fabs(it->high.p[i]) / fmax(room, 1e-300));
     }
     return worst;
 }
@@ -234,18 +244,21 @@ static void complementarity(iterate* it, double target, bool correct)
     for (int i = 0; i < it->qp->m + it->qp->n; i++)
         for (int h = 0; h < 2; h++) {
             const side* b = h ? &it->high : &it->low;
-            if (has(it->qp, i, h)) b->rc[i] = target - b->s[i] * b->lambda[i] - (correct ? b->ds[i] * b->dlambda[i] : 0.0);
+            if (has(it->qp, i, h))
+                b->rc[i] = target - b->s[i] * b->lambda[i] - (correct ? b->ds[i] * b->dlambda[i] : 0.0);
         }
 }
 
 /* z := the better of the iterate (clipped to its bounds) and its polished form; returns the least error so far. */
-static double try_answer(iterate* it, bool polish, double* z, double least, signed char* at, double* trial, double* y, mor_context* context)
+static double try_answer(iterate* it, bool polish, double* z, double least, signed char* at, double* trial, double* y,
+                         mor_context* context)
 {
     const mor_qp* qp = it->qp;
     int n = qp->n;
     for (int j = 0; j < n; j++) trial[j] = fmin(qp->u[qp->m + j], fmax(qp->l[qp->m + j], it->z[j]));
     double error = context->error(context, trial, NULL);
-    if (error < least || least == INFINITY) least = isfinite(error) ? error : least, memcpy(z, trial, (size_t)n * sizeof *z);
+    if (error < least || least == INFINITY)
+        least = isfinite(error) ? error : least, memcpy(z, trial, (size_t)n * sizeof *z);
     if (!polish || least <= 1e-2 * context->tol) return least;
     for (int i = 0; i < qp->m + n; i++) {
         at[i] = qp->l[i] == qp->u[i] ? -1 : 0;
@@ -282,7 +295,8 @@ static mor_report interior_solve(const mor_problem* problem, const void* options
     count = pairs(&it);
     for (int k = 0; k < context->max_iter; k++) {
         double worst = residuals(&it), mu = count ? product(&it, 0.0) / count : 0.0;
-        double scale = fmax(mor_norm_max(n, qp.q), 1e-300) * fmax(fmax(mor_norm_max(n, it.z), qp.reach), 1e-300), gap = mu / scale;
+        double scale = fmax(mor_norm_max(n, qp.q), 1e-300) * fmax(fmax(mor_norm_max(n, it.z), qp.reach), 1e-300),
+               gap = mu / scale;
         if (!isfinite(worst) || !isfinite(mu)) {
             report.status = MOR_NUMERICAL;
             break;
@@ -299,7 +313,8 @@ static mor_report interior_solve(const mor_problem* problem, const void* options
         double merit = fmax(worst, gap);
         stalled = merit > 0.9 * smallest ? stalled + 1 : 0;
         smallest = fmin(smallest, merit);
-        for (int i = 0; i < M; i++) y[i] = (has(&qp, i, false) ? it.low.lambda[i] : 0.0) - (has(&qp, i, true) ? it.high.lambda[i] : 0.0);
+        for (int i = 0; i < M; i++)
+            y[i] = (has(&qp, i, false) ? it.low.lambda[i] : 0.0) - (has(&qp, i, true) ? it.high.lambda[i] : 0.0);
         for (int c = 0; c < it.k; c++) y[it.equation[c]] = it.y[c];
         if (k > 3 && mor_qp_proves_infeasible(&qp, y, work)) {
             report.status = MOR_NO_SOLUTION;
@@ -308,7 +323,8 @@ static mor_report interior_solve(const mor_problem* problem, const void* options
         }
         if (k > 3 && (mor_qp_proves_unbounded(&qp, it.dz, work) || mor_qp_proves_unbounded(&qp, it.z, work))) {
             report.status = MOR_NO_SOLUTION;
-            snprintf(report.detail, sizeof report.detail, "unbounded: a direction of descent without curvature or bound");
+            snprintf(report.detail, sizeof report.detail,
+                     "unbounded: a direction of descent without curvature or bound");
             break;
         }
         if (stalled > 15) break;
@@ -333,20 +349,24 @@ static mor_report interior_solve(const mor_problem* problem, const void* options
         advance(&it, step);
     }
     if (o->polish && report.status == MOR_NOT_CONVERGED) { /* stalled: degenerate */
-        for (int i = 0; i < M; i++) y[i] = (has(&qp, i, false) ? it.low.lambda[i] : 0.0) - (has(&qp, i, true) ? it.high.lambda[i] : 0.0);
+        for (int i = 0; i < M; i++)
+            y[i] = (has(&qp, i, false) ? it.low.lambda[i] : 0.0) - (has(&qp, i, true) ? it.high.lambda[i] : 0.0);
         for (int c = 0; c < it.k; c++) y[it.equation[c]] = it.y[c];
         memcpy(trial, it.z, (size_t)n * sizeof *trial);
         mor_qp_refine(&qp, context, NULL, trial, y, &least, z);
         if (least <= context->tol) report.status = MOR_SOLVED;
     }
     if (least == INFINITY)
-        for (int j = 0; j < n; j++) z[j] = isfinite(it.z[j]) ? fmin(qp.u[qp.m + j], fmax(qp.l[qp.m + j], it.z[j])) : 0.0;
+        for (int j = 0; j < n; j++)
+            z[j] = isfinite(it.z[j]) ? fmin(qp.u[qp.m + j], fmax(qp.l[qp.m + j], it.z[j])) : 0.0;
     return report;
 }
 
 static const mor_field fields[] = {
-    { "centre", MOR_TYPE_DOUBLE, offsetof(interior_options, centre), 3, 1, 6, NULL, "", "exponent of Mehrotra's centring rule" },
-    { "polish", MOR_TYPE_BOOL, offsetof(interior_options, polish), 1, 0, 1, NULL, "", "solve the KKT system of the active rows at the end" },
+    { "centre", MOR_TYPE_DOUBLE, offsetof(interior_options, centre), 3, 1, 6, NULL, "",
+      "exponent of Mehrotra's centring rule" },
+    { "polish", MOR_TYPE_BOOL, offsetof(interior_options, polish), 1, 0, 1, NULL, "",
+      "solve the KKT system of the active rows at the end" },
     { 0 },
 };
 

@@ -1,27 +1,30 @@
 /* The last digits of a quadratic programme: the proximal method of multipliers with exact minimisations; see qp.h.
  *
- * Problem. minimise x'Px/2 + q'x, l <= G x <= u, from a point and multipliers that a splitting or an interior point left near the
- * answer. Guessing which rows are active and solving the equations (mor_qp_polish) gives all digits at once, but at a degenerate
- * answer - a slack and its multiplier both zero, dependent rows, P singular - there may be no guess whose multipliers
- * have the right signs, and exchanging rows by hand runs in circles.
+ * Problem. minimise x'Px/2 + q'x, l <= G x <= u, from a point and multipliers that a splitting or an interior point
+ * left near the answer. Guessing which rows are active and solving the equations (mor_qp_polish) gives all digits at
+ * once, but at a degenerate answer - a slack and its multiplier both zero, dependent rows, P singular - there may be no
+ * guess whose multipliers have the right signs, and exchanging rows by hand runs in circles.
  *
  * Derivation. With multipliers y (P x + q = G'y) and w(x) = G x - y/rho, each round minimises
  *
  *     phi(x) = x'Px/2 + q'x + sigma/2 |x - x_k|^2 + rho/2 |w(x) - mid(l, w(x), u)|^2
  *
- * which is strictly convex, once differentiable and quadratic in pieces: Newton's method with the matrix P + sigma I + rho G_A'G_A, A the rows
- * whose w is outside, and the exact step along each direction (phi' is linear in pieces along it) ends after finitely many steps. Then
+ * which is strictly convex, once differentiable and quadratic in pieces: Newton's method with the matrix P + sigma I +
+ * rho G_A'G_A, A the rows whose w is outside, and the exact step along each direction (phi' is linear in pieces along
+ * it) ends after finitely many steps. Then
  *
  *     y+ = rho (mid(l, w, u) - w),   x_{k+1} = x
  *
- * This is the proximal point method on the optimality conditions, for QPs linear with a factor of about max(sigma, 1/rho): no
- * regularity is needed, and rows may depend on each other. When a round brings less than a factor of 10, rho grows if the rows miss more
- * than the slopes (a multiplier on its way to a large value), else sigma falls (a slope of 1e-9 along a direction without curvature).
+ * This is the proximal point method on the optimality conditions, for QPs linear with a factor of about max(sigma,
+ * 1/rho): no regularity is needed, and rows may depend on each other. When a round brings less than a factor of 10, rho
+ * grows if the rows miss more than the slopes (a multiplier on its way to a large value), else sigma falls (a slope of
+ * 1e-9 along a direction without curvature).
  *
  * Cost: O(n^3 + m n^2) per Newton step, a handful per round, a handful of rounds. Limits: dense.
  *
- * References: Rockafellar (1976), Augmented Lagrangians and applications of the proximal point algorithm; Hermans, Themelis &
- * Patrinos (2022), QPALM: a proximal augmented Lagrangian method for nonconvex quadratic programs, Math. Prog. Comp. 14 (sec. 3: the exact step). */
+ * References: Rockafellar (1976), Augmented Lagrangians and applications of the proximal point algorithm; Hermans,
+ * Themelis & Patrinos (2022), QPALM: a proximal augmented Lagrangian method for nonconvex quadratic programs, Math.
+ * Prog. Comp. 14 (sec. 3: the exact step). */
 #include "solver/qp.h"
 
 #include <stdlib.h>
@@ -55,7 +58,10 @@ static double exact_step(double start, double bend, knot* knots, int count)
 }
 
 /* How far w is outside of its bounds: w - mid(l, w, u). */
-static double outside(const mor_qp* qp, int i, double w) { return w < qp->l[i] ? w - qp->l[i] : w > qp->u[i] ? w - qp->u[i] : 0.0; }
+static double outside(const mor_qp* qp, int i, double w)
+{
+    return w < qp->l[i] ? w - qp->l[i] : w > qp->u[i] ? w - qp->u[i] : 0.0;
+}
 
 typedef struct refinement {
     const mor_qp* qp;
@@ -130,12 +136,18 @@ static bool refine(const mor_qp* qp, double* x, double* y, mor_arena* arena)
 {
     int n = qp->n, M = qp->m + n;
     size_t N = (size_t)n, m = (size_t)M, mark = mor_arena_mark(arena);
-    refinement r = { .qp = qp, .cost = qp->size > 0.0 ? qp->size : fmax(mor_norm_max(n, qp->q), 1e-300), .sigma = 1e-7, .rho = 10.0, .x = x, .y = y };
+    refinement r = { .qp = qp,
+                     .cost = qp->size > 0.0 ? qp->size : fmax(mor_norm_max(n, qp->q), 1e-300),
+                     .sigma = 1e-7,
+                     .rho = 10.0,
+                     .x = x,
+                     .y = y };
     double* a = mor_arena_alloc(arena, (4 * N + 3 * m + N * N + 1) * sizeof *a);
     r.knots = mor_arena_alloc(arena, (2 * m + 1) * sizeof *r.knots);
     bool done = false;
     if (a && r.knots) {
-        r.centre = a, r.g = a + N, r.d = a + 2 * N, r.Pd = a + 3 * N, r.w = a + 4 * N, r.Gd = r.w + m, r.t = r.Gd + m, r.L = r.t + m;
+        r.centre = a, r.g = a + N, r.d = a + 2 * N, r.Pd = a + 3 * N, r.w = a + 4 * N, r.Gd = r.w + m, r.t = r.Gd + m,
+        r.L = r.t + m;
         for (int i = 0; i < M; i++) y[i] /= r.cost;
         double before = INFINITY;
         int stalled = 0;
@@ -157,7 +169,8 @@ static bool refine(const mor_qp* qp, double* x, double* y, mor_arena* arena)
                 y[i] = next;
             }
             /* what is left of the conditions: sigma (x - centre) in the slope, (y+ - y)/rho in the rows */
-            double slopes = moved / fmax(lambda, mor_norm_max(n, qp->q) / r.cost), rows = change / size, left = fmax(slopes, rows);
+            double slopes = moved / fmax(lambda, mor_norm_max(n, qp->q) / r.cost), rows = change / size,
+                   left = fmax(slopes, rows);
             done = left <= 1e-14;
             if (!(left < 0.5 * before) && ++stalled > 12) break;
             if (left > 0.1 * before && rows >= slopes && r.rho < 1e8) r.rho *= 10.0;
@@ -173,14 +186,17 @@ static bool refine(const mor_qp* qp, double* x, double* y, mor_arena* arena)
 }
 
 /* x becomes z, in units of the problem, if the judge finds nothing better so far. */
-static void judge(const mor_qp* qp, const mor_context* context, const double* unit, const double* x, double* scaled, double* least, double* z)
+static void judge(const mor_qp* qp, const mor_context* context, const double* unit, const double* x, double* scaled,
+                  double* least, double* z)
 {
-    for (int j = 0; j < qp->n; j++) scaled[j] = (unit ? unit[j] : 1.0) * fmin(qp->u[qp->m + j], fmax(qp->l[qp->m + j], x[j]));
+    for (int j = 0; j < qp->n; j++)
+        scaled[j] = (unit ? unit[j] : 1.0) * fmin(qp->u[qp->m + j], fmax(qp->l[qp->m + j], x[j]));
     double error = context->error(context, scaled, NULL);
     if (error < *least) *least = error, memcpy(z, scaled, (size_t)qp->n * sizeof *z);
 }
 
-void mor_qp_refine(const mor_qp* qp, const mor_context* context, const double* unit, double* x, double* y, double* least, double* z)
+void mor_qp_refine(const mor_qp* qp, const mor_context* context, const double* unit, double* x, double* y,
+                   double* least, double* z)
 {
     int n = qp->n, M = qp->m + n;
     mor_arena* arena = context->arena;

@@ -3,31 +3,31 @@
 
 #include <string.h>
 
-#define SOLVERS(X) \
-    X(lemke) \
-    X(pgs) \
-    X(psor) \
-    X(jacobi) \
-    X(prox) \
-    X(nsgs) \
-    X(prox_ncp) \
-    X(extragradient) \
-    X(admm) \
-    X(implicit_gn) \
-    X(apgd) \
-    X(convex_newton) \
-    X(nsn) \
-    X(nsn_tree) \
-    X(ppa) \
-    X(fischer_newton) \
-    X(cck_newton) \
-    X(minmap_newton) \
-    X(path) \
-    X(dantzig) \
-    X(interior_point) \
-    X(qp_active_set) \
-    X(qp_admm) \
-    X(qp_interior_point) \
+#define SOLVERS(X)                                                                                                     \
+    X(lemke)                                                                                                           \
+    X(pgs)                                                                                                             \
+    X(psor)                                                                                                            \
+    X(jacobi)                                                                                                          \
+    X(prox)                                                                                                            \
+    X(nsgs)                                                                                                            \
+    X(prox_ncp)                                                                                                        \
+    X(extragradient)                                                                                                   \
+    X(admm)                                                                                                            \
+    X(implicit_gn)                                                                                                     \
+    X(apgd)                                                                                                            \
+    X(convex_newton)                                                                                                   \
+    X(nsn)                                                                                                             \
+    X(nsn_tree)                                                                                                        \
+    X(ppa)                                                                                                             \
+    X(fischer_newton)                                                                                                  \
+    X(cck_newton)                                                                                                      \
+    X(minmap_newton)                                                                                                   \
+    X(path)                                                                                                            \
+    X(dantzig)                                                                                                         \
+    X(interior_point)                                                                                                  \
+    X(qp_active_set)                                                                                                   \
+    X(qp_admm)                                                                                                         \
+    X(qp_interior_point)                                                                                               \
     X(automatic)
 
 #define DECLARE(name) extern const mor_solver mor_solver_##name;

@@ -10,8 +10,13 @@ mor_report mor_scalar_newton(mor_contact_map map, const mor_problem* problem, co
 {
     mor_report report = { .status = MOR_NUMERICAL };
     mor_contact_newton newton;
-    mor_newton_settings s = { .map = map, .weight = o->lambda, .sigma = o->sigma, .floor = o->sigma > 0.0 ? 1e-13 : 0.0,
-                              .window = o->window, .max_iter = context->max_iter, .linear = (mor_newton_linear)o->linear };
+    mor_newton_settings s = { .map = map,
+                              .weight = o->lambda,
+                              .sigma = o->sigma,
+                              .floor = o->sigma > 0.0 ? 1e-13 : 0.0,
+                              .window = o->window,
+                              .max_iter = context->max_iter,
+                              .linear = (mor_newton_linear)o->linear };
     double* guess = context->warm ? mor_arena_alloc(context->arena, (size_t)problem->size * sizeof *guess) : NULL;
     if (guess) memcpy(guess, z, (size_t)problem->size * sizeof *guess);
     if (problem->A.storage == MOR_OPERATOR && s.linear != MOR_NEWTON_GMRES) {

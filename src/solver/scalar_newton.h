@@ -16,14 +16,28 @@ mor_report mor_scalar_newton(mor_contact_map map, const mor_problem* problem, co
                              mor_context* context, double* z);
 
 /* Option lines in common, for the tables. */
-#define MOR_SCALAR_NEWTON_FIELDS                                                                                              \
-    { "linear", MOR_TYPE_CHOICE, offsetof(mor_scalar_newton_options, linear), 0, 0, 0, "direct|cg|gmres", "",                 \
-      "linear solver of a step; cg (normal equations) and gmres never assemble the Newton matrix" },                          \
-        { "sigma", MOR_TYPE_DOUBLE, offsetof(mor_scalar_newton_options, sigma), 0.1, 0, 1000, NULL, "",                       \
-          "regularisation per residual; 0: the plain method" },                                                               \
-    {                                                                                                                         \
-        "window", MOR_TYPE_INT, offsetof(mor_scalar_newton_options, window), 8, 1, 64, NULL, "",                              \
-            "merits remembered by the non-monotone line search; 1: monotone"                                                  \
+#define MOR_SCALAR_NEWTON_FIELDS                                                                                       \
+    { "linear",                                                                                                        \
+      MOR_TYPE_CHOICE,                                                                                                 \
+      offsetof(mor_scalar_newton_options, linear),                                                                     \
+      0,                                                                                                               \
+      0,                                                                                                               \
+      0,                                                                                                               \
+      "direct|cg|gmres",                                                                                               \
+      "",                                                                                                              \
+      "linear solver of a step; cg (normal equations) and gmres never assemble the Newton matrix" },                   \
+        { "sigma",                                                                                                     \
+          MOR_TYPE_DOUBLE,                                                                                             \
+          offsetof(mor_scalar_newton_options, sigma),                                                                  \
+          0.1,                                                                                                         \
+          0,                                                                                                           \
+          1000,                                                                                                        \
+          NULL,                                                                                                        \
+          "",                                                                                                          \
+          "regularisation per residual; 0: the plain method" },                                                        \
+    {                                                                                                                  \
+        "window", MOR_TYPE_INT, offsetof(mor_scalar_newton_options, window), 8, 1, 64, NULL, "",                       \
+            "merits remembered by the non-monotone line search; 1: monotone"                                           \
     }
 
 #endif

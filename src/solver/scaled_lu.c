@@ -1,5 +1,5 @@
-/* LU of J_cj = L_c W_cj R_j + E_c (block_lu.h). Dense below 260 rows or above 15 % of blocks (measured crossover of LAPACK and KLU on
- * contact problems), else KLU on the pattern of W's blocks. */
+/* LU of J_cj = L_c W_cj R_j + E_c (block_lu.h). Dense below 260 rows or above 15 % of blocks (measured crossover of
+ * LAPACK and KLU on contact problems), else KLU on the pattern of W's blocks. */
 #include "solver/scaled_lu.h"
 
 #include "linalg/dense.h"
@@ -18,8 +18,8 @@ bool mor_scaled_lu_open(mor_scaled_lu* lu, const mor_block_rows* W, mor_arena* a
         return lu->dense && lu->pivot;
     }
     size_t entries = (size_t)W->p[W->count] * d * d;
-    lu->J = (mor_csr){ n, n, mor_arena_alloc(arena, ((size_t)n + 1) * sizeof(int)), mor_arena_alloc(arena, entries * sizeof(int)),
-                       mor_arena_zero(arena, entries, sizeof(double)) };
+    lu->J = (mor_csr){ n, n, mor_arena_alloc(arena, ((size_t)n + 1) * sizeof(int)),
+                       mor_arena_alloc(arena, entries * sizeof(int)), mor_arena_zero(arena, entries, sizeof(double)) };
     if (!lu->J.p || !lu->J.i || !lu->J.x) return false;
     int at = 0;
     for (int c = 0; c < W->count; c++)

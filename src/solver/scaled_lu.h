@@ -2,8 +2,8 @@
  *
  *     J_cj = L_c W_cj R_j + [c = j] E_c          L, R, E: one dim x dim matrix per contact, row-major
  *
- * (ADMM: W + shift; natural maps: (I - D) + D W; normal maps: W P' + (I - P').) Dense when small or full, else sparse with one symbolic analysis per
- * problem. */
+ * (ADMM: W + shift; natural maps: (I - D) + D W; normal maps: W P' + (I - P').) Dense when small or full, else sparse
+ * with one symbolic analysis per problem. */
 #ifndef MOR_SOLVER_SCALED_LU_H
 #define MOR_SOLVER_SCALED_LU_H
 

@@ -98,8 +98,8 @@ static bool walk_back(const driver* d, int from, const double* z, double* out, m
 {
     const double* at = z;
     for (int k = from - 1; k >= 0; k--) {
-        double* next = k == 0 ? out
-                              : mor_arena_alloc(arena, (size_t)mor_problem_unknowns(d->chain[k].from) * sizeof *next);
+        double* next =
+            k == 0 ? out : mor_arena_alloc(arena, (size_t)mor_problem_unknowns(d->chain[k].from) * sizeof *next);
         if (!next) return false;
         d->chain[k].back(&d->chain[k], at, next, arena);
         at = next;
@@ -169,7 +169,10 @@ static double thread_clock(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-double mor_context_clock(const mor_context* context) { return context->cpu_time ? context->lead + thread_clock() : mor_clock(); }
+double mor_context_clock(const mor_context* context)
+{
+    return context->cpu_time ? context->lead + thread_clock() : mor_clock();
+}
 
 /* CPU time cannot run ahead of the wall clock, which is cheaper to read. */
 bool mor_out_of_time(const mor_context* context)
@@ -230,7 +233,8 @@ static mor_report drive(const mor_solver* solver, const void* options, const mor
     if (code) return ended(MOR_REFUSED, error.text);
     driver d;
     d.original = problem, d.count = 0, d.memory = NULL;
-    double entered = so->time_limit > 0.0 || so->cpu_time ? mor_clock() : 0.0, lead = so->cpu_time ? entered - thread_clock() : 0.0;
+    double entered = so->time_limit > 0.0 || so->cpu_time ? mor_clock() : 0.0,
+           lead = so->cpu_time ? entered - thread_clock() : 0.0;
     bool no_solution;
     code = connect(&d, solver->accepts, &no_solution, arena, &error);
     if (code) {
@@ -259,21 +263,31 @@ static mor_report drive(const mor_solver* solver, const void* options, const mor
     else {
         const double* guess = z;
         for (int k = 0; k < d.count; k++) {
-            double* next = k == d.count - 1 ? x : mor_arena_zero(arena, (size_t)mor_problem_unknowns(&d.chain[k].to), sizeof *next);
+            double* next = k == d.count - 1
+                               ? x
+                               : mor_arena_zero(arena, (size_t)mor_problem_unknowns(&d.chain[k].to), sizeof *next);
             if (next && guess && d.chain[k].forward) d.chain[k].forward(&d.chain[k], guess, next, arena);
             guess = next;
         }
     }
     if (at_least > 0.0) memcpy(start, x, (size_t)n * sizeof *start);
 
-    mor_context context = { .arena = arena, .tol = so->tol, .warm = so->warm, .error = judge_error, .problem = given,
-                            .judge = &d, .trace = so->trace, .cpu_time = so->cpu_time, .lead = lead };
+    mor_context context = { .arena = arena,
+                            .tol = so->tol,
+                            .warm = so->warm,
+                            .error = judge_error,
+                            .problem = given,
+                            .judge = &d,
+                            .trace = so->trace,
+                            .cpu_time = so->cpu_time,
+                            .lead = lead };
     context.max_iter = so->max_iter > 0 ? so->max_iter : solver->max_iter;
     size_t mark = mor_arena_mark(arena);
     double begin = at_least > 0.0 ? mor_cpu_clock() : 0.0;
     context.start = mor_context_clock(&context);
     context.deadline = so->time_limit > 0.0 ? entered + so->time_limit : 0.0;
-    mor_report report = mor_out_of_time(&context) ? ended(MOR_TIME_LIMIT, "its form alone took the time there was") : solver->solve(given, options, &context, x);
+    mor_report report = mor_out_of_time(&context) ? ended(MOR_TIME_LIMIT, "its form alone took the time there was")
+                                                  : solver->solve(given, options, &context, x);
     report.time_s = mor_context_clock(&context) - context.start;
     mor_arena_release(arena, mark);
     if (at_least > 0.0) {
@@ -310,10 +324,12 @@ static mor_report drive(const mor_solver* solver, const void* options, const mor
     double limit = so->tol;
     if (!(e <= limit)) limit = fmax(limit, mor_judge_floor(problem, z, arena));
     if (e <= limit) report.status = MOR_SOLVED;
-    else if (!isfinite(e) && report.status != MOR_REFUSED && report.status != MOR_NO_SOLUTION) report.status = MOR_NUMERICAL;
+    else if (!isfinite(e) && report.status != MOR_REFUSED && report.status != MOR_NO_SOLUTION)
+        report.status = MOR_NUMERICAL;
     else if (report.status == MOR_SOLVED) report.status = MOR_NOT_CONVERGED;
     if (d.count && !report.detail[0])
-        snprintf(report.detail, sizeof report.detail, "as %s with %d unknowns", mor_form_name(given->form), given->size);
+        snprintf(report.detail, sizeof report.detail, "as %s with %d unknowns", mor_form_name(given->form),
+                 given->size);
     release_chain(&d);
     return report;
 }

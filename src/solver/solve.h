@@ -5,7 +5,8 @@
 #include "moreau/solver.h"
 
 /* mor_solve with time_s in CPU seconds of the process: the solver alone is repeated from the same start until
- * `at_least` seconds have gone by (once if it needs more), and the mean is reported. Runs after the first are neither traced nor judged. */
+ * `at_least` seconds have gone by (once if it needs more), and the mean is reported. Runs after the first are neither
+ * traced nor judged. */
 mor_report mor_solve_measured(const mor_solver* solver, const void* options, const mor_problem* problem,
                               const mor_solve_options* solve_options, double* z, double at_least, mor_arena* arena);
 

@@ -4,15 +4,18 @@
  *   stick    u = 0, p free                         between them, equation   u = 0, p free
  *   slide    u_n = 0, p = a (1, mu t)              t the direction of p_T - rho u_T (polygon: its nearest corner)
  *
- * The state of a row comes from its natural map p - rho u, rho = 1/|W_cc|. E the equations, B the directions of all active blocks:
+ * The state of a row comes from its natural map p - rho u, rho = 1/|W_cc|. E the equations, B the directions of all
+ * active blocks:
  *
  *     (E'W B + e D) x = -E'u,   p <- p + B x,      D the diagonal of E'W B, e = 1e-9
  *
- * Four feet points on one rigid foot make W singular; e makes the step the proximal one from the last impulses, so that the split
- * between the points stays as it was. If the caller's judge is not content, the factor is used once more (that removes what e and
- * rounding left), then all is done again from there, at most four times: states change, sliding directions turn.
+ * Four feet points on one rigid foot make W singular; e makes the step the proximal one from the last impulses, so that
+ * the split between the points stays as it was. If the caller's judge is not content, the factor is used once more
+ * (that removes what e and rounding left), then all is done again from there, at most four times: states change,
+ * sliding directions turn.
  *
- * It is a guess: nothing is claimed that the judge has not seen. Cost: k^2 dof/2 + k^3/6 (all stick) or k^3/3; memory k^2. */
+ * It is a guess: nothing is claimed that the judge has not seen. Cost: k^2 dof/2 + k^3/6 (all stick) or k^3/3; memory
+ * k^2. */
 #include "solver/state_guess.h"
 
 #include "linalg/dense.h"
@@ -33,7 +36,7 @@ typedef struct part {
     state now;
     int first, count;
     unsigned long long used; /* columns that matter (mor_used3) */
-    double slide[3]; /* (1, mu t) */
+    double slide[3];         /* (1, mu t) */
 } part;
 
 static bool slide_along(const mor_block* b, double radius, const double t[2], part* out)
@@ -124,7 +127,8 @@ MOR_ALWAYS_INLINE void couple_all_body(const mor_step_form* s, const part* parts
             if (parts[a].count) couple(s, a, b, &parts[a], &parts[b], k, K);
 }
 
-MOR_WIDE_VOID(static, couple_all, (const mor_step_form* s, const part* parts, bool sliding, int k, double* K), (s, parts, sliding, k, K))
+MOR_WIDE_VOID(static, couple_all, (const mor_step_form* s, const part* parts, bool sliding, int k, double* K),
+              (s, parts, sliding, k, K))
 
 static bool too_large(const mor_step_form* s)
 {
@@ -182,7 +186,8 @@ bool mor_state_guess(const mor_problem* problem, mor_judged good_enough, const v
                 double* to = p + s->blocks[i].row;
                 const double* from = x + parts[i].first;
                 for (int d = 0; parts[i].now == STICK && d < s->blocks[i].dim; d++) to[d] += from[d];
-                for (int d = 0; parts[i].now == SLIDE && d < s->blocks[i].dim; d++) to[d] += parts[i].slide[d] * from[0];
+                for (int d = 0; parts[i].now == SLIDE && d < s->blocks[i].dim; d++)
+                    to[d] += parts[i].slide[d] * from[0];
             }
             double sum = 0.0;
             for (size_t i = 0; i < n; i++) sum += 0.0 * p[i];

@@ -1,7 +1,7 @@
 /* The shared sweeps (sweep.h).
  *
- * Contacts: each visit solves the contact's own problem (local.h). Equations: p -= W_cc^-1 u by elimination with diagonal
- * pivots, dependent rows get nothing. Bounded rows: p <- mid(lower, p - u/W, upper).
+ * Contacts: each visit solves the contact's own problem (local.h). Equations: p -= W_cc^-1 u by elimination with
+ * diagonal pivots, dependent rows get nothing. Bounded rows: p <- mid(lower, p - u/W, upper).
  *
  * Rounding gathers in nu over many visits; it is recomputed from the impulses whenever the judge has been asked. */
 #include "solver/sweep.h"
@@ -126,7 +126,8 @@ void mor_visit_retract(const mor_sweep* sweep, const mor_visit* v, double* p)
     p[0] = fmax(p[0], 0.0);
     double radius = v->mu * p[0], f = 1.0;
     if (v->dim == 2) f = fabs(p[1]) > radius ? radius / fabs(p[1]) : 1.0;
-    else if (v->dim >= 3 && v->directions) f = polygon_factor(v->directions, sweep->corners[v->directions], radius, p[1], p[2]);
+    else if (v->dim >= 3 && v->directions)
+        f = polygon_factor(v->directions, sweep->corners[v->directions], radius, p[1], p[2]);
     else if (v->dim >= 3) {
         double size = sqrt(p[1] * p[1] + p[2] * p[2]);
         f = size > radius ? radius / size : 1.0;
@@ -149,9 +150,16 @@ mor_status mor_sweep_open(mor_sweep* sweep, const mor_step_form* s, bool cones, 
     for (int i = 0; i < s->block_count; i++) {
         const mor_block* b = &s->blocks[i];
         mor_visit* v = &sweep->visits[i];
-        *v = (mor_visit){ .kind = b->kind, .dim = b->dim, .row = b->row, .entry_count = b->entry_count,
-                          .directions = b->directions, .mu = b->mu, .mu_roll = b->dim == 5 ? b->mu_roll : 0.0,
-                          .lower = b->lower, .upper = b->upper, .W = s->diagonal + s->diagonal_start[i] };
+        *v = (mor_visit){ .kind = b->kind,
+                          .dim = b->dim,
+                          .row = b->row,
+                          .entry_count = b->entry_count,
+                          .directions = b->directions,
+                          .mu = b->mu,
+                          .mu_roll = b->dim == 5 ? b->mu_roll : 0.0,
+                          .lower = b->lower,
+                          .upper = b->upper,
+                          .W = s->diagonal + s->diagonal_start[i] };
         if (b->entry_count > MOR_SWEEP_SIDES) return *why = "a block of rows acts on more than four trees", MOR_REFUSED;
         if (b->kind == MOR_BLOCK_EQUATION && b->dim > MOR_SWEEP_ROWS)
             return *why = "a block of more than six equations", MOR_REFUSED;
@@ -271,7 +279,8 @@ bool mor_rows_open(mor_rows* rows, const mor_problem* problem, bool need_diagona
         bool ok = mor_rows_signed(rows, i) ? diagonal[i] > 0.0 : diagonal[i] != 0.0;
         if (ok) continue;
         *report = mor_ended(MOR_REFUSED, 0, "");
-        snprintf(report->detail, sizeof report->detail, "diagonal entry %d is %g; sweeps by rows need positive ones", i, diagonal[i]);
+        snprintf(report->detail, sizeof report->detail, "diagonal entry %d is %g; sweeps by rows need positive ones", i,
+                 diagonal[i]);
         return false;
     }
     return true;

@@ -41,8 +41,8 @@ typedef struct mor_sweep {
     double relaxation;    /* p_c_old + relaxation (p_c - p_c_old); 1: the block's own solution */
 } mor_sweep;
 
-/* Gathers the visits. `cones`: circular and rolling cones are welcome. Returns MOR_SOLVED, or MOR_REFUSED or MOR_NUMERICAL with
- * *why set. */
+/* Gathers the visits. `cones`: circular and rolling cones are welcome. Returns MOR_SOLVED, or MOR_REFUSED or
+ * MOR_NUMERICAL with *why set. */
 mor_status mor_sweep_open(mor_sweep* sweep, const mor_step_form* step, bool cones, mor_arena* arena, const char** why);
 /* nu = nu_free + M^-1 G p, from the impulses alone. */
 void mor_sweep_restart(mor_sweep* sweep, const double* p);
@@ -52,27 +52,29 @@ void mor_visit_velocity(const mor_visit* visit, const double* b, const double* n
 void mor_visit_push(const mor_visit* visit, const double* dp, double* nu);
 /* p (the old impulse on entry): the block's own solution at velocity u. */
 void mor_visit_solve(const mor_sweep* sweep, mor_visit* visit, const double* u, double* p);
-/* Pulls an impulse back into the admissible set of its block: bounds; p_n >= 0 and friction shortened along its direction. */
+/* Pulls an impulse back into the admissible set of its block: bounds; p_n >= 0 and friction shortened along its
+ * direction. */
 void mor_visit_retract(const mor_sweep* sweep, const mor_visit* visit, double* p);
 
 typedef enum mor_sweep_order { MOR_SWEEP_ALTERNATE, MOR_SWEEP_FORWARD } mor_sweep_order;
 
-/* Gauss-Seidel until the judge is content: asked when the largest change of a sweep, in m/s, is within the tolerance, and
- * every 50 sweeps. */
+/* Gauss-Seidel until the judge is content: asked when the largest change of a sweep, in m/s, is within the tolerance,
+ * and every 50 sweeps. */
 mor_report mor_gauss_seidel_step(mor_sweep* sweep, mor_sweep_order order, mor_context* context, double* p);
 
 /* Rows of an LCP or MLCP, stored one after the other, and their diagonal. */
 typedef struct mor_rows {
     int n;
-    const int *p, *i;      /* compressed rows, or NULL: dense */
-    const double* x;       /* dense: row-major */
+    const int *p, *i; /* compressed rows, or NULL: dense */
+    const double* x;  /* dense: row-major */
     const double* diagonal;
     const double *b, *lower;
 } mor_rows;
 
 /* As mor_sweep_open. `report` is filled on refusal: an operator, or a diagonal entry that is not positive (free rows:
  * zero). */
-bool mor_rows_open(mor_rows* rows, const mor_problem* problem, bool need_diagonal, mor_arena* arena, mor_report* report);
+bool mor_rows_open(mor_rows* rows, const mor_problem* problem, bool need_diagonal, mor_arena* arena,
+                   mor_report* report);
 /* (A z)_i */
 double mor_rows_product(const mor_rows* rows, int i, const double* z);
 /* True where z_i >= 0 and w_i >= 0 are complementary; false for equations. */

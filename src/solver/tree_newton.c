@@ -9,16 +9,16 @@
  *   dp_c = -T_c (F_c + A_c du_c),    [M + sum_c G_c T_c A_c G_c'] dnu = -sum_c G_c T_c F_c.
  *
  * The matrix has the size of the velocities and the graph of the bodies: piles of boxes have seven times fewer
- * velocities than contact rows, and redundant contacts cost nothing. The price: 1/a enters the matrix, so a must not fall to
- * rounding level: a step leaves about 1e-16/a of the error, which the next one removes, as F is computed from p itself. a
- * starts to fall from 1, stops at `floor` and grows by 4 when the steps there make no progress.
+ * velocities than contact rows, and redundant contacts cost nothing. The price: 1/a enters the matrix, so a must not
+ * fall to rounding level: a step leaves about 1e-16/a of the error, which the next one removes, as F is computed from p
+ * itself. a starts to fall from 1, stops at `floor` and grows by 4 when the steps there make no progress.
  *
- * Maps: contacts Alart-Curnier, with a disc or a polygon of friction; equations F = rho u; bounded rows F = p - mid(lower, p - rho u, upper). Line search and
- * regularisation as in contact_newton.h, on sum |F_c/D_c|^2.
+ * Maps: contacts Alart-Curnier, with a disc or a polygon of friction; equations F = rho u; bounded rows F = p -
+ * mid(lower, p - rho u, upper). Line search and regularisation as in contact_newton.h, on sum |F_c/D_c|^2.
  *
- * Cost per iteration: assembly O(contacts), one sparse LU (dense up to 90 velocities) and products with G. iterations: Newton steps.
- * References: Alart & Curnier (1991), A mixed formulation for frictional contact problems prone to Newton like solution methods; Woodbury (1950), Inverting
- * modified matrices. */
+ * Cost per iteration: assembly O(contacts), one sparse LU (dense up to 90 velocities) and products with G. iterations:
+ * Newton steps. References: Alart & Curnier (1991), A mixed formulation for frictional contact problems prone to Newton
+ * like solution methods; Woodbury (1950), Inverting modified matrices. */
 #include "solver/tree_newton.h"
 
 #include <math.h>
@@ -35,16 +35,16 @@ enum { MOST_ROWS = 6, MOST_DOF = 64, DENSE_VELOCITIES = 90, SHORTEST = 11, WINDO
 
 typedef struct tree_newton {
     const mor_step_form* step;
-    mor_contact_law* law;    /* per block */
-    double* scale;           /* D per block */
-    double beta;             /* size of the data, in scaled units */
+    mor_contact_law* law; /* per block */
+    double* scale;        /* D per block */
+    double beta;          /* size of the data, in scaled units */
     double *p, *u, *F, *dp, *du, *trial, *trial_u, *nu, *dnu, *moved;
-    double *A, *TA, *T;      /* per block, at diagonal_start */
-    double* K;               /* dense, column-major, or the values of C */
+    double *A, *TA, *T; /* per block, at diagonal_start */
+    double* K;          /* dense, column-major, or the values of C */
     int* pivot;
     bool dense;
     mor_csr C;
-    int *slot, *slot_start;  /* sparse: where block (entry, entry) of a contact begins in every row of its tree */
+    int *slot, *slot_start; /* sparse: where block (entry, entry) of a contact begins in every row of its tree */
     mor_sparse_lu* lu;
 } tree_newton;
 
@@ -168,8 +168,8 @@ static bool find_pattern(tree_newton* N, mor_arena* arena)
 }
 
 /* out (rows of tree E, columns of tree F) += J_E' TA J_F for one block; sizes known to the compiler where it matters */
-static inline void add_product(int d, int rows, int cols, const double* JE, const double* TA, const double* JF, double* out,
-                               const int* row_at, size_t row_step, size_t column_step)
+static inline void add_product(int d, int rows, int cols, const double* JE, const double* TA, const double* JF,
+                               double* out, const int* row_at, size_t row_step, size_t column_step)
 {
     double Q[MOST_ROWS * MOST_DOF];
     for (int r = 0; r < d; r++)
@@ -269,7 +269,8 @@ static bool direction(tree_newton* N, double alpha)
         for (int i = 0; i < d; i++) {
             double x = 0.0;
             for (int j = 0; j < d; j++)
-                x -= N->T[at + i * d + j] * N->F[b->row + j] + N->TA[at + i * d + j] * (N->du[b->row + j] - s->bias[b->row + j]);
+                x -= N->T[at + i * d + j] * N->F[b->row + j] +
+                     N->TA[at + i * d + j] * (N->du[b->row + j] - s->bias[b->row + j]);
             N->dp[b->row + i] = x;
             if (!isfinite(x)) return false;
         }
@@ -310,7 +311,8 @@ static bool open_newton(tree_newton* N, const mor_step_form* s, mor_arena* arena
     N->pivot = mor_arena_alloc(arena, (dof + 1) * sizeof *N->pivot);
     if (!v || !N->law || !N->A || !N->pivot) return false;
     N->TA = N->A + entries, N->T = N->TA + entries;
-    N->p = v, N->u = v + n, N->F = v + 2 * n, N->dp = v + 3 * n, N->du = v + 4 * n, N->trial = v + 5 * n, N->trial_u = v + 6 * n;
+    N->p = v, N->u = v + n, N->F = v + 2 * n, N->dp = v + 3 * n, N->du = v + 4 * n, N->trial = v + 5 * n,
+    N->trial_u = v + 6 * n;
     v += 7 * n;
     N->nu = v, N->dnu = v + dof, N->moved = v + 2 * dof, N->scale = v + 3 * dof;
     if (N->dense) {
@@ -349,11 +351,13 @@ static bool open_newton(tree_newton* N, const mor_step_form* s, mor_arena* arena
     return true;
 }
 
-static mor_status iterate(tree_newton* N, const mor_tree_newton_settings* s, mor_context* context, double* p, int* iterations)
+static mor_status iterate(tree_newton* N, const mor_tree_newton_settings* s, mor_context* context, double* p,
+                          int* iterations)
 {
     const mor_step_form* step = N->step;
     int n = step->row_count, window = s->window < 1 ? 1 : s->window > WINDOW ? WINDOW : s->window, quiet = 0;
-    double history[WINDOW], kappa = 1.0, floor = s->floor, last = INFINITY, first = 0.0, least = INFINITY, best_error = INFINITY, t_used = 0.0;
+    double history[WINDOW], kappa = 1.0, floor = s->floor, last = INFINITY, first = 0.0, least = INFINITY,
+                            best_error = INFINITY, t_used = 0.0;
     memcpy(N->p, p, (size_t)n * sizeof *N->p);
     for (int it = 0;; it++) {
         velocities(N, N->p, N->u);
@@ -387,7 +391,8 @@ static mor_status iterate(tree_newton* N, const mor_tree_newton_settings* s, mor
                 const mor_tree_block* tree = &step->trees[step->entries[e].tree];
                 const double* Y = step->response + step->entries[e].start;
                 for (int r = 0; r < b->dim; r++)
-                    for (int k = 0; k < tree->dof; k++) N->moved[tree->offset + k] += Y[r * tree->dof + k] * N->dp[b->row + r];
+                    for (int k = 0; k < tree->dof; k++)
+                        N->moved[tree->offset + k] += Y[r * tree->dof + k] * N->dp[b->row + r];
             }
         }
         mor_step_rows(step, N->moved, N->du);
@@ -412,7 +417,8 @@ static mor_status iterate(tree_newton* N, const mor_tree_newton_settings* s, mor
     }
 }
 
-mor_report mor_tree_newton(const mor_problem* problem, const mor_tree_newton_settings* settings, mor_context* context, double* p)
+mor_report mor_tree_newton(const mor_problem* problem, const mor_tree_newton_settings* settings, mor_context* context,
+                           double* p)
 {
     mor_report report = { .status = MOR_REFUSED };
     const char* why = unfit(&problem->step);

@@ -1,5 +1,5 @@
-/* Nonsmooth Newton for a time step on tree velocities: the contact maps of contact_map.h without ever forming W. Used by
- * nsn-tree and auto. */
+/* Nonsmooth Newton for a time step on tree velocities: the contact maps of contact_map.h without ever forming W. Used
+ * by nsn-tree and auto. */
 #ifndef MOR_SOLVER_TREE_NEWTON_H
 #define MOR_SOLVER_TREE_NEWTON_H
 
@@ -11,8 +11,9 @@ typedef struct mor_tree_newton_settings {
     int window, max_iter, give_up;
 } mor_tree_newton_settings;
 
-/* p: start on entry; the best answer on return. Circular and polygonal cones, intervals, rolling, frictionless contacts, bounded rows and
- * equations. */
-mor_report mor_tree_newton(const mor_problem* problem, const mor_tree_newton_settings* settings, mor_context* context, double* p);
+/* p: start on entry; the best answer on return. Circular and polygonal cones, intervals, rolling, frictionless
+ * contacts, bounded rows and equations. */
+mor_report mor_tree_newton(const mor_problem* problem, const mor_tree_newton_settings* settings, mor_context* context,
+                           double* p);
 
 #endif

@@ -3,15 +3,15 @@
  *     Xi_i = h sum_j a_ij dexp^-1_Xi_j V_j,     Q_i = q_0 (+) Xi_i
  *     y(Q_i, V_i) = y_0 + h sum_j a_ij (rate(Q_j, V_j) + G_j lambda_j),       G(Q_i)' V_i = 0
  *
- * y is the momentum of bodies and the velocity of robots: bodies keep linear and angular momentum (a quadratic invariant)
- * to rounding, and robots are spared M(q) nu, whose inversion loses as many digits as M has orders of magnitude (8 in a
- * chain of 100 links). The same sums with b_j at the end, where q is put back on phi = 0 and nu on G' nu = 0: the
- * projected method, which keeps order 2s with equations (index 2).
+ * y is the momentum of bodies and the velocity of robots: bodies keep linear and angular momentum (a quadratic
+ * invariant) to rounding, and robots are spared M(q) nu, whose inversion loses as many digits as M has orders of
+ * magnitude (8 in a chain of 100 links). The same sums with b_j at the end, where q is put back on phi = 0 and nu on G'
+ * nu = 0: the projected method, which keeps order 2s with equations (index 2).
  *
- * Solved by sweeps over the stages, each with the newest rates: x = M^-1 (r + G z), G' (V + x) = 0, and lambda <- lambda
- * + A^-1 z/h: a contraction of order h |nu|, to rounding. Springs and dampers are inside the matrix with a_ii lumped to g
- * (1/2 for one stage: exact; 1/5 for three, where the stiff limit still contracts for dampers). Not contracting: false,
- * and the caller halves the step.
+ * Solved by sweeps over the stages, each with the newest rates: x = M^-1 (r + G z), G' (V + x) = 0, and lambda <-
+ * lambda + A^-1 z/h: a contraction of order h |nu|, to rounding. Springs and dampers are inside the matrix with a_ii
+ * lumped to g (1/2 for one stage: exact; 1/5 for three, where the stiff limit still contracts for dampers). Not
+ * contracting: false, and the caller halves the step.
  *
  * Three stages also tell how far the accelerations are from straight, h |a_1 - 2 a_2 + a_3|/|nu| = O(h^3), of which the
  * local error is about the power 7/3: a step with more than `tol` is refused, and halved as well.
@@ -68,7 +68,8 @@ static bool prepare(const mor_smooth* m, stage* s)
 }
 
 /* One stage: rates at the newest values, then the correction of its velocity. Returns its size, NAN when lost. */
-static double sweep(mor_smooth* m, const tableau* t, int stages, stage* s, int i, double h, const double* y0, double* xi, double* y, double* x, double* rate)
+static double sweep(mor_smooth* m, const tableau* t, int stages, stage* s, int i, double h, const double* y0,
+                    double* xi, double* y, double* x, double* rate)
 {
     memset(xi, 0, (size_t)m->dof * sizeof *xi);
     for (int j = 0; j < stages; j++)
@@ -168,7 +169,9 @@ bool mor_collocate(mor_smooth* m, double h, int stages)
         if (!done && (slow >= 4 || sweeps == SWEEPS)) ok = false;
     }
     m->iterations += sweeps;
-    if (!ok) snprintf(m->detail, sizeof m->detail, "the stages of a step of %.3g s did not converge in %d sweeps", h, sweeps);
+    if (!ok)
+        snprintf(m->detail, sizeof m->detail, "the stages of a step of %.3g s did not converge in %d sweeps", h,
+                 sweeps);
     if (ok) {
         memset(xi, 0, n);
         memset(rate, 0, (size_t)m->row_count * sizeof *rate);
@@ -181,7 +184,9 @@ bool mor_collocate(mor_smooth* m, double h, int stages)
         }
         double bend = stages == 3 ? curvature(m, s, h, x) : 0.0, most = m->w->options.integrator_tolerance;
         ok = !(most > 0.0 && !(bend <= most)); /* also where it is not a number */
-        if (!ok) snprintf(m->detail, sizeof m->detail, "the accelerations bend by %.3g in a step of %.3g s (tol %g)", bend, h, most);
+        if (!ok)
+            snprintf(m->detail, sizeof m->detail, "the accelerations bend by %.3g in a step of %.3g s (tol %g)", bend,
+                     h, most);
         else if (!(ok = mor_smooth_finish(m, xi, y0, MOR_END_MIXED, rate)))
             snprintf(m->detail, sizeof m->detail, "a step of %.3g s does not end on the joints", h);
     }

@@ -15,8 +15,10 @@ static bool advance(mor_smooth* m, double h)
 {
     static const double at[4] = { 0.0, 0.5, 0.5, 1.0 }, weight[4] = { 1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6 };
     size_t mark = mor_arena_mark(m->arena), n = (size_t)m->dof * sizeof(double);
-    double *xi = mor_smooth_vector(m, m->dof), *nu = mor_smooth_vector(m, m->dof), *a = mor_smooth_vector(m, m->dof), *u = mor_smooth_vector(m, m->dof);
-    double *end = mor_smooth_vector(m, m->dof), *speed = mor_smooth_vector(m, m->dof), *lambda = mor_smooth_vector(m, m->row_count), *impulse = mor_smooth_vector(m, m->row_count);
+    double *xi = mor_smooth_vector(m, m->dof), *nu = mor_smooth_vector(m, m->dof), *a = mor_smooth_vector(m, m->dof),
+           *u = mor_smooth_vector(m, m->dof);
+    double *end = mor_smooth_vector(m, m->dof), *speed = mor_smooth_vector(m, m->dof),
+           *lambda = mor_smooth_vector(m, m->row_count), *impulse = mor_smooth_vector(m, m->row_count);
     bool ok = xi && nu && a && u && end && speed && lambda && impulse;
     if (!ok) m->w->out_of_memory = true;
     if (ok) memcpy(speed, m->nu, n);
@@ -41,4 +43,6 @@ static bool advance(mor_smooth* m, double h)
     return ok;
 }
 
-const mor_integrator mor_integrator_rk4 = { "rk4", "classical Runge-Kutta; equations twice differentiated, ends projected", "kutta1901", 4, advance };
+const mor_integrator mor_integrator_rk4 = { "rk4",
+                                            "classical Runge-Kutta; equations twice differentiated, ends projected",
+                                            "kutta1901", 4, advance };

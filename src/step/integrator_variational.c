@@ -13,8 +13,8 @@
  *     -D_1 L_d = dexp_theta^-1  (mu - h/2 dexp_(theta/2)  g)
  *      D_2 L_d = dexp_-theta^-1 (mu + h/2 dexp_(-theta/2) g);     other coordinates: mu -+ h/2 f.
  *
- * Applied forces and dampers enter f (Lagrange-d'Alembert). Solved for v and y by M x = r + G(q_0) y, G(q_0)' x = -phi/h
- * with M at the middle, to rounding.
+ * Applied forces and dampers enter f (Lagrange-d'Alembert). Solved for v and y by M x = r + G(q_0) y, G(q_0)' x =
+ * -phi/h with M at the middle, to rounding.
  *
  * J. E. Marsden, M. West, "Discrete mechanics and variational integrators", Acta Numerica 10 (2001) 357-514;
  * H. C. Andersen (1983) for RATTLE. */
@@ -27,7 +27,8 @@
 enum { ROUNDS = 80 };
 
 /* p = mu -+ h/2 f with the terms of rotations; sign -1: -D_1 L_d, +1: D_2 L_d. */
-static void discrete_momentum(const mor_smooth* m, double h, double sign, const double* v, const double* mu, const double* f, double* p)
+static void discrete_momentum(const mor_smooth* m, double h, double sign, const double* v, const double* mu,
+                              const double* f, double* p)
 {
     for (int t = 0; t < m->tree_count; t++) {
         const mor_tree* tree = &m->w->trees[m->trees[t]];
@@ -45,11 +46,14 @@ static void discrete_momentum(const mor_smooth* m, double h, double sign, const 
 static bool advance(mor_smooth* m, double h)
 {
     size_t mark = mor_arena_mark(m->arena), n = (size_t)m->dof * sizeof(double);
-    double *p0 = mor_smooth_vector(m, m->dof), *v = mor_smooth_vector(m, m->dof), *mu = mor_smooth_vector(m, m->dof), *f = mor_smooth_vector(m, m->dof);
+    double *p0 = mor_smooth_vector(m, m->dof), *v = mor_smooth_vector(m, m->dof), *mu = mor_smooth_vector(m, m->dof),
+           *f = mor_smooth_vector(m, m->dof);
     double *xi = mor_smooth_vector(m, m->dof), *p = mor_smooth_vector(m, m->dof), *x = mor_smooth_vector(m, m->dof);
-    double *y = mor_smooth_vector(m, m->row_count), *dy = mor_smooth_vector(m, m->row_count), *s = mor_smooth_vector(m, m->row_count);
+    double *y = mor_smooth_vector(m, m->row_count), *dy = mor_smooth_vector(m, m->row_count),
+           *s = mor_smooth_vector(m, m->row_count);
     mor_smooth_rows start = { 0 }, middle = { 0 };
-    bool ok = p0 && v && mu && f && xi && p && x && y && dy && s && mor_smooth_rows_alloc(m, &start) && mor_smooth_rows_alloc(m, &middle);
+    bool ok = p0 && v && mu && f && xi && p && x && y && dy && s && mor_smooth_rows_alloc(m, &start) &&
+              mor_smooth_rows_alloc(m, &middle);
     if (!ok) m->w->out_of_memory = true;
     ok = ok && mor_smooth_find_dependent(m);
     if (ok) {
@@ -76,10 +80,12 @@ static bool advance(mor_smooth* m, double h)
         for (int k = 0; k < m->dof; k++) p[k] = p0[k] - p[k];
         mor_smooth_add(m, &start, y, p);
         if (m->row_count > m->equation_count) /* springs act where the middle is */
-            memcpy(start.jacobian + m->entries[m->blocks[m->equation_blocks].entry].start, middle.jacobian + m->entries[m->blocks[m->equation_blocks].entry].start,
+            memcpy(start.jacobian + m->entries[m->blocks[m->equation_blocks].entry].start,
+                   middle.jacobian + m->entries[m->blocks[m->equation_blocks].entry].start,
                    (size_t)(m->coefficients - m->entries[m->blocks[m->equation_blocks].entry].start) * sizeof(double));
         ok = mor_smooth_solve(m, &start, 0.5 * h, p, s, x, dy);
-        double size = 0.0, fastest = 0.0; /* in the energy: long chains of links have soft velocities full of rounding */
+        /* in the energy: long chains of links have soft velocities full of rounding */
+        double size = 0.0, fastest = 0.0;
         for (int k = 0; k < m->dof; k++) {
             v[k] += x[k];
             size += x[k] * p[k];
@@ -108,4 +114,6 @@ static bool advance(mor_smooth* m, double h)
     return ok;
 }
 
-const mor_integrator mor_integrator_variational = { "variational", "midpoint Lagrangian, equations as in RATTLE: symplectic, keeps momentum", "marsden2001", 2, advance };
+const mor_integrator mor_integrator_variational = {
+    "variational", "midpoint Lagrangian, equations as in RATTLE: symplectic, keeps momentum", "marsden2001", 2, advance
+};

@@ -50,17 +50,20 @@ const mor_solver* mor_library_solver_at(const mor_library* l, int i)
 
 const mor_formulation* mor_library_formulation_at(const mor_library* l, int i)
 {
-    return at((const void* const*)mor_formulations(), l ? (const void* const*)l->formulations : NULL, l ? l->formulation_count : 0, i);
+    return at((const void* const*)mor_formulations(), l ? (const void* const*)l->formulations : NULL,
+              l ? l->formulation_count : 0, i);
 }
 
 const mor_collision* mor_library_collision_at(const mor_library* l, int i)
 {
-    return at((const void* const*)mor_collisions(), l ? (const void* const*)l->collisions : NULL, l ? l->collision_count : 0, i);
+    return at((const void* const*)mor_collisions(), l ? (const void* const*)l->collisions : NULL,
+              l ? l->collision_count : 0, i);
 }
 
 const mor_controller* mor_library_controller_at(const mor_library* l, int i)
 {
-    return at((const void* const*)mor_controllers(), l ? (const void* const*)l->controllers : NULL, l ? l->controller_count : 0, i);
+    return at((const void* const*)mor_controllers(), l ? (const void* const*)l->controllers : NULL,
+              l ? l->controller_count : 0, i);
 }
 
 const mor_controller* mor_library_controller(const mor_library* l, const char* name)
@@ -106,14 +109,16 @@ static mor_code check_new(const char* kind, const char* name, bool taken, bool c
 
 mor_code mor_library_add_solver(mor_library* l, const mor_solver* s, mor_error* error)
 {
-    mor_code code = check_new("solver", s->name, s->name && mor_library_solver(l, s->name), s->solve, l->solver_count, error);
+    mor_code code =
+        check_new("solver", s->name, s->name && mor_library_solver(l, s->name), s->solve, l->solver_count, error);
     if (code == MOR_OK) l->solvers[l->solver_count++] = s;
     return code;
 }
 
 mor_code mor_library_add_formulation(mor_library* l, const mor_formulation* f, mor_error* error)
 {
-    mor_code code = check_new("formulation", f->name, f->name && mor_library_formulation(l, f->name), f->step, l->formulation_count, error);
+    mor_code code = check_new("formulation", f->name, f->name && mor_library_formulation(l, f->name), f->step,
+                              l->formulation_count, error);
     if (code == MOR_OK) l->formulations[l->formulation_count++] = f;
     return code;
 }
@@ -128,7 +133,8 @@ mor_code mor_library_add_collision(mor_library* l, const mor_collision* c, mor_e
 
 mor_code mor_library_add_controller(mor_library* l, const mor_controller* c, mor_error* error)
 {
-    mor_code code = check_new("controller", c->name, c->name && mor_library_controller(l, c->name), c->control, l->controller_count, error);
+    mor_code code = check_new("controller", c->name, c->name && mor_library_controller(l, c->name), c->control,
+                              l->controller_count, error);
     if (code == MOR_OK) l->controllers[l->controller_count++] = c;
     return code;
 }

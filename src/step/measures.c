@@ -65,7 +65,10 @@ uint64_t mor_world_hash(const mor_world* w)
     uint64_t hash = 14695981039346656037u;
     for (int i = 0; i < w->alive_count; i++) {
         const mor_body* b = &w->bodies[w->order[i]];
-        hash = mix(hash, (double[13]){ b->x.x, b->x.y, b->x.z, b->q.w, b->q.x, b->q.y, b->q.z, b->v.x, b->v.y, b->v.z, b->w.x, b->w.y, b->w.z }, 13);
+        hash = mix(hash,
+                   (double[13]){ b->x.x, b->x.y, b->x.z, b->q.w, b->q.x, b->q.y, b->q.z, b->v.x, b->v.y, b->v.z, b->w.x,
+                                 b->w.y, b->w.z },
+                   13);
     }
     return hash;
 }

@@ -1,18 +1,19 @@
 /* How many of the joints' equations are independent.
  *
- * A loop asks for some things twice: the rows of a planar loop across its plane, the six-bar of Bricard, a door with three
- * hinges. G' then has fewer independent rows than rows, the impulses are not unique (the motion is), and the freedom left is
- * dof - rank. The rank is a property of G alone, whatever the masses.
+ * A loop asks for some things twice: the rows of a planar loop across its plane, the six-bar of Bricard, a door with
+ * three hinges. G' then has fewer independent rows than rows, the impulses are not unique (the motion is), and the
+ * freedom left is dof - rank. The rank is a property of G alone, whatever the masses.
  *
- *   1  Joints that hang on a tree no other joint touches, with as many independent rows there as they have rows, are independent
- *      of all others: they are counted and taken away, and so on inwards. What is left are the loops.
+ *   1  Joints that hang on a tree no other joint touches, with as many independent rows there as they have rows, are
+ *      independent of all others: they are counted and taken away, and so on inwards. What is left are the loops.
  *   2  Gram-Schmidt with pivoting, twice for each row, on rows of unit length: those shorter than the tolerance after
- *      projection are dependent. Rows that nothing can move in were left out by the assembly (rows.c) and count as dependent.
+ *      projection are dependent. Rows that nothing can move in were left out by the assembly (rows.c) and count as
+ *      dependent.
  *
  * The tolerance is 1e-7, or ten times the present error of the joints: rows that agree on the constraint differ off it.
  *
- * Cost: linear for trees; rows x rank x dof of an island for its loops. Loops of more than 3e9 such products (about a thousand
- * hinges) are not counted: the rank is -1. */
+ * Cost: linear for trees; rows x rank x dof of an island for its loops. Loops of more than 3e9 such products (about a
+ * thousand hinges) are not counted: the rank is -1. */
 #include "formulation/assemble.h"
 #include "formulation/rows.h"
 #include "linalg/blas.h"
@@ -135,12 +136,15 @@ mor_joint_rank mor_world_joint_rank(mor_world* w)
     mor_step_memory kept = mor_step_set_aside(w);
     mor_assemble(w);
     bool ok = !w->out_of_memory;
-    for (int i = 0; ok && out.rank >= 0 && i < w->island_count; i++) ok = island_rank(w, &w->islands[i], tolerance, &out.rank);
+    for (int i = 0; ok && out.rank >= 0 && i < w->island_count; i++)
+        ok = island_rank(w, &w->islands[i], tolerance, &out.rank);
     mor_joint_row rows[6];
-    for (int i = 0; i < w->joints.count; i++) out.equations += mor_joint_equations(w, &((const mor_joint*)w->joints.data)[i], rows);
+    for (int i = 0; i < w->joints.count; i++)
+        out.equations += mor_joint_equations(w, &((const mor_joint*)w->joints.data)[i], rows);
     for (int i = 0; i < w->robot_count; i++)
         for (int j = 0; w->robots[i]->mimic && j < mor_robot_joint_count(w->robots[i]->model); j++)
-            out.equations += mor_robot_link(w->robots[i]->model, mor_robot_link_of_joint(w->robots[i]->model, j))->mimic >= 0;
+            out.equations +=
+                mor_robot_link(w->robots[i]->model, mor_robot_link_of_joint(w->robots[i]->model, j))->mimic >= 0;
     out.freedom = out.rank < 0 ? -1 : w->dof - out.rank;
     for (int i = 0; out.rank >= 0 && i < w->tree_count; i++) out.freedom -= w->trees[i].kind == &mor_tree_spring;
     mor_step_put_back(w, &kept);

@@ -21,7 +21,10 @@
 
 #include <string.h>
 
-double* mor_smooth_vector(const mor_smooth* m, int count) { return mor_arena_zero(m->arena, (size_t)count + 1, sizeof(double)); }
+double* mor_smooth_vector(const mor_smooth* m, int count)
+{
+    return mor_arena_zero(m->arena, (size_t)count + 1, sizeof(double));
+}
 
 bool mor_smooth_rows_alloc(const mor_smooth* m, mor_smooth_rows* rows)
 {
@@ -35,7 +38,8 @@ static const mor_tree* tree_at(const mor_smooth* m, int t) { return &m->w->trees
 void mor_smooth_place(mor_smooth* m, const double* q, const double* xi, const double* nu)
 {
     for (int t = 0; t < m->tree_count; t++)
-        mor_motion_place(m->w, tree_at(m, t), q + m->size_of[t], xi ? xi + m->dof_of[t] : NULL, nu + m->dof_of[t], m->row_count > 0);
+        mor_motion_place(m->w, tree_at(m, t), q + m->size_of[t], xi ? xi + m->dof_of[t] : NULL, nu + m->dof_of[t],
+                         m->row_count > 0);
 }
 
 void mor_smooth_get(const mor_smooth* m, double* q)
@@ -63,7 +67,8 @@ void mor_smooth_chart(const mor_smooth* m, const double* xi, double* nu)
 /* --------------------------------------------------------------------------------------- rows */
 
 /* Coefficients of one row of a joint, added on the entries of its block. */
-static void joint_row(const mor_smooth* m, const mor_joint* j, const mor_block* b, int d, const mor_joint_row* row, double* jacobian)
+static void joint_row(const mor_smooth* m, const mor_joint* j, const mor_block* b, int d, const mor_joint_row* row,
+                      double* jacobian)
 {
     const mor_world* w = m->w;
     for (int side = 0; side < 2; side++) {
@@ -196,7 +201,8 @@ static void spring_forces(const mor_smooth* m, const mor_smooth_rows* rows, cons
 
 void mor_smooth_momentum(const mor_smooth* m, const mor_smooth_rows* rows, const double* nu, double* p, double* f)
 {
-    for (int t = 0; t < m->tree_count; t++) mor_motion_momentum(m->w, tree_at(m, t), p + m->dof_of[t], f + m->dof_of[t]);
+    for (int t = 0; t < m->tree_count; t++)
+        mor_motion_momentum(m->w, tree_at(m, t), p + m->dof_of[t], f + m->dof_of[t]);
     if (!rows || m->block_count == m->equation_blocks) return;
     size_t mark = mor_arena_mark(m->arena);
     double* x = mor_smooth_vector(m, m->row_count);
@@ -221,7 +227,8 @@ static void respond(const mor_smooth* m, const mor_smooth_rows* rows, double gh,
             const mor_entry* entry = &m->entries[e];
             int dof = m->tree_blocks[entry->tree].dof;
             for (int d = 0; d < b->dim; d++)
-                mor_motion_solve(m->w, tree_at(m, entry->tree), rows->jacobian + entry->start + d * dof, response + entry->start + d * dof);
+                mor_motion_solve(m->w, tree_at(m, entry->tree), rows->jacobian + entry->start + d * dof,
+                                 response + entry->start + d * dof);
         }
         double* own = response + m->entries[b->entry + b->entry_count - 1].start;
         double compliance = 0.0;
@@ -236,7 +243,8 @@ static void respond(const mor_smooth* m, const mor_smooth_rows* rows, double gh,
 }
 
 /* x += M^-1 G y with G' x = s, given the factors and x = M^-1 r; gh = 0: springs take no part. */
-static bool constrain(mor_smooth* m, const mor_smooth_rows* rows, double gh, const double* s, double* x, double* y, double* keep)
+static bool constrain(mor_smooth* m, const mor_smooth_rows* rows, double gh, const double* s, double* x, double* y,
+                      double* keep)
 {
     int blocks = gh > 0.0 ? m->block_count : m->equation_blocks, count = gh > 0.0 ? m->row_count : m->equation_count;
     for (int i = 0; y && i < m->equation_count; i++) y[i] = 0.0;
@@ -248,9 +256,15 @@ static bool constrain(mor_smooth* m, const mor_smooth_rows* rows, double gh, con
     bool ok = response && rhs && z;
     if (ok) {
         respond(m, rows, gh > 0.0 ? gh : 1.0, response);
-        mor_step_form form = { .tree_count = m->tree_count + m->block_count, .dof = m->dof + m->row_count,
-                               .trees = m->tree_blocks, .block_count = blocks, .row_count = count, .blocks = m->blocks, .entries = m->entries,
-                               .jacobian = rows->jacobian, .response = response };
+        mor_step_form form = { .tree_count = m->tree_count + m->block_count,
+                               .dof = m->dof + m->row_count,
+                               .trees = m->tree_blocks,
+                               .block_count = blocks,
+                               .row_count = count,
+                               .blocks = m->blocks,
+                               .entries = m->entries,
+                               .jacobian = rows->jacobian,
+                               .response = response };
         mor_smooth_rates(m, rows, x, rhs);
         for (int i = 0; i < m->row_count; i++) rhs[i] = (s && i < m->equation_count ? s[i] : 0.0) - rhs[i];
         for (int i = 0; m->dependent && i < m->equation_count; i++)
@@ -272,7 +286,8 @@ static bool all_finite(const double* x, int n)
     return isfinite(sum);
 }
 
-bool mor_smooth_solve(mor_smooth* m, const mor_smooth_rows* rows, double gh, const double* r, const double* s, double* x, double* y)
+bool mor_smooth_solve(mor_smooth* m, const mor_smooth_rows* rows, double gh, const double* r, const double* s,
+                      double* x, double* y)
 {
     if (!all_finite(r, m->dof)) return false;
     for (int t = 0; t < m->tree_count; t++) {
@@ -292,7 +307,8 @@ bool mor_smooth_find_dependent(mor_smooth* m)
     bool* dependent = mor_arena_zero(m->arena, (size_t)n, sizeof *dependent);
     size_t mark = mor_arena_mark(m->arena);
     mor_smooth_rows rows = { 0 };
-    double *W = mor_smooth_vector(m, n * n), *work = mor_smooth_vector(m, n), *response = mor_smooth_vector(m, m->coefficients), *x = mor_smooth_vector(m, m->dof);
+    double *W = mor_smooth_vector(m, n * n), *work = mor_smooth_vector(m, n),
+           *response = mor_smooth_vector(m, m->coefficients), *x = mor_smooth_vector(m, m->dof);
     double* unit = mor_smooth_vector(m, m->row_count);
     int* order = mor_arena_alloc(m->arena, (size_t)n * sizeof *order);
     bool ok = dependent && W && work && response && x && unit && order && mor_smooth_rows_alloc(m, &rows);
@@ -326,7 +342,8 @@ bool mor_smooth_find_dependent(mor_smooth* m)
 bool mor_smooth_rate(mor_smooth* m, const mor_smooth_rows* rows, const double* nu, const double* lambda, double* rate)
 {
     size_t mark = mor_arena_mark(m->arena);
-    double *x = mor_smooth_vector(m, m->row_count), *f = mor_smooth_vector(m, m->dof), *p = mor_smooth_vector(m, m->dof);
+    double *x = mor_smooth_vector(m, m->row_count), *f = mor_smooth_vector(m, m->dof),
+           *p = mor_smooth_vector(m, m->dof);
     bool ok = x && f && p;
     if (!ok) m->w->out_of_memory = true;
     if (ok && m->row_count) {
@@ -346,8 +363,8 @@ bool mor_smooth_rate(mor_smooth* m, const mor_smooth_rows* rows, const double* n
     return ok && all_finite(rate, m->dof);
 }
 
-bool mor_smooth_correct(mor_smooth* m, const mor_smooth_rows* rows, double gh, const double* y, const double* nu, const double* s, double* x, double* z,
-                        double* response)
+bool mor_smooth_correct(mor_smooth* m, const mor_smooth_rows* rows, double gh, const double* y, const double* nu,
+                        const double* s, double* x, double* z, double* response)
 {
     size_t mark = mor_arena_mark(m->arena);
     double *r = m->damped ? mor_smooth_vector(m, m->dof) : NULL, *f = m->damped ? mor_smooth_vector(m, m->dof) : NULL;
@@ -373,13 +390,15 @@ bool mor_smooth_correct(mor_smooth* m, const mor_smooth_rows* rows, double gh, c
     return ok;
 }
 
-void mor_smooth_rate_add(const mor_smooth* m, const mor_smooth_rows* rows, const double* response, const double* lambda, double* rate)
+void mor_smooth_rate_add(const mor_smooth* m, const mor_smooth_rows* rows, const double* response, const double* lambda,
+                         double* rate)
 {
     for (int i = 0; i < m->equation_blocks; i++) {
         const mor_block* b = &m->blocks[i];
         for (int e = b->entry; e < b->entry + b->entry_count - 1; e++) {
             const mor_tree_block* t = &m->tree_blocks[m->entries[e].tree];
-            const double* C = (tree_at(m, m->entries[e].tree)->body >= 0 ? rows->jacobian : response) + m->entries[e].start;
+            const double* C =
+                (tree_at(m, m->entries[e].tree)->body >= 0 ? rows->jacobian : response) + m->entries[e].start;
             for (int d = 0; d < b->dim; d++, C += t->dof)
                 for (int k = 0; k < t->dof; k++) rate[t->offset + k] += C[k] * lambda[b->row + d];
         }
@@ -409,11 +428,13 @@ static void row_bias(mor_smooth* m, const double* q, const double* nu, mor_smoot
     }
 }
 
-bool mor_smooth_accelerate(mor_smooth* m, const double* q, const double* xi, const double* nu, double* a, double* lambda)
+bool mor_smooth_accelerate(mor_smooth* m, const double* q, const double* xi, const double* nu, double* a,
+                           double* lambda)
 {
     size_t mark = mor_arena_mark(m->arena);
     mor_smooth_rows rows = { 0 };
-    double *here = mor_smooth_vector(m, m->size), *bias = mor_smooth_vector(m, m->row_count), *x = mor_smooth_vector(m, m->row_count);
+    double *here = mor_smooth_vector(m, m->size), *bias = mor_smooth_vector(m, m->row_count),
+           *x = mor_smooth_vector(m, m->row_count);
     double *r = mor_smooth_vector(m, m->dof), *y = mor_smooth_vector(m, m->dof);
     bool ok = here && bias && x && r && y && mor_smooth_rows_alloc(m, &rows);
     if (!ok) m->w->out_of_memory = true;
@@ -459,7 +480,8 @@ bool mor_smooth_project(mor_smooth* m, double* q, double* nu)
     if (m->equation_count == 0) return true;
     size_t mark = mor_arena_mark(m->arena);
     mor_smooth_rows rows = { 0 };
-    double *zero = mor_smooth_vector(m, m->dof), *xi = mor_smooth_vector(m, m->dof), *s = mor_smooth_vector(m, m->row_count);
+    double *zero = mor_smooth_vector(m, m->dof), *xi = mor_smooth_vector(m, m->dof),
+           *s = mor_smooth_vector(m, m->row_count);
     bool ok = zero && xi && s && mor_smooth_rows_alloc(m, &rows);
     if (!ok) m->w->out_of_memory = true;
     double before = INFINITY;
@@ -505,10 +527,12 @@ bool mor_smooth_finish(mor_smooth* m, const double* xi, const double* y, int kin
         for (int t = 0; t < m->tree_count && ok; t++) {
             const mor_tree* tree = tree_at(m, t);
             int at = m->dof_of[t];
-            if (kind == MOR_END_VELOCITY || (kind == MOR_END_MIXED && tree->body < 0)) memcpy(v + at, y + at, (size_t)tree->dof * sizeof *v);
+            if (kind == MOR_END_VELOCITY || (kind == MOR_END_MIXED && tree->body < 0))
+                memcpy(v + at, y + at, (size_t)tree->dof * sizeof *v);
             else if ((ok = mor_motion_factor(m->w, tree, 0.0))) mor_motion_solve(m->w, tree, y + at, v + at);
         }
-        ok = ok && all_finite(v, m->dof) && all_finite(q, m->size) && mor_smooth_project(m, q, v) && all_finite(v, m->dof) && all_finite(q, m->size);
+        ok = ok && all_finite(v, m->dof) && all_finite(q, m->size) && mor_smooth_project(m, q, v) &&
+             all_finite(v, m->dof) && all_finite(q, m->size);
     }
     if (ok) {
         memcpy(m->q, q, (size_t)m->size * sizeof *q);

@@ -6,7 +6,8 @@
  * solves the island, and if no impulse changes a velocity by more than the solver's tolerance the answer is put aside.
  * Every other group takes the semi-implicit step through the formulation, at order 1, and is counted.
  *
- * A step that does not converge is halved, again and again as often as the option `halvings` says; parts join again as soon as they can. */
+ * A step that does not converge is halved, again and again as often as the option `halvings` says; parts join again as
+ * soon as they can. */
 #include "model/articulated.h"
 #include "model/joints.h"
 #include "model/motion.h"
@@ -71,7 +72,8 @@ void mor_smooth_plan(mor_world* w)
         if (tree[1] >= 0) unite(parent, tree[0], tree[1]);
     }
     for (int i = 0; i < w->island_count; i++)
-        for (int t = 1; t < w->islands[i].system.tree_count; t++) unite(parent, w->islands[i].tree_of[0], w->islands[i].tree_of[t]);
+        for (int t = 1; t < w->islands[i].system.tree_count; t++)
+            unite(parent, w->islands[i].tree_of[0], w->islands[i].tree_of[t]);
     for (int i = 0; i < w->tree_count; i++) parent[i] = root_of(parent, i);
     for (int i = 0; i < w->joints.count; i++)
         if (!joint_trees(w, &joints[i], tree)) smooth[parent[tree[0]]] = false;
@@ -82,7 +84,8 @@ void mor_smooth_plan(mor_world* w)
         mor_island* island = &w->islands[i];
         island->one_sided = island->system.contact_count > 0;
         for (int r = 0; r < island->row_block_count; r++) {
-            if (island->rows[r]->kind != MOR_BLOCK_BOUNDED || is_spring(island->rows[r]->lower, island->rows[r]->upper)) continue;
+            if (island->rows[r]->kind != MOR_BLOCK_BOUNDED || is_spring(island->rows[r]->lower, island->rows[r]->upper))
+                continue;
             island->one_sided = true;
             if (island->rows[r]->lower < 0.0) smooth[parent[island->tree_of[0]]] = false;
         }
@@ -100,10 +103,14 @@ static bool idle(const mor_world* w, const mor_island* island)
     const mor_system* s = &island->system;
     if (island->report.status != MOR_SOLVED) return false;
     for (int b = 0; b < s->block_count; b++) {
-        if (s->blocks[b].kind == MOR_BLOCK_EQUATION || (s->blocks[b].kind == MOR_BLOCK_BOUNDED && is_spring(s->blocks[b].lower, s->blocks[b].upper))) continue;
+        if (s->blocks[b].kind == MOR_BLOCK_EQUATION ||
+            (s->blocks[b].kind == MOR_BLOCK_BOUNDED && is_spring(s->blocks[b].lower, s->blocks[b].upper)))
+            continue;
         const double* W = s->diagonal + s->diagonal_start[b];
         for (int d = 0; d < s->blocks[b].dim; d++)
-            if (!(fabs(island->answer.impulses[s->blocks[b].row + d]) * W[d * (s->blocks[b].dim + 1)] <= w->solver_options.tol)) return false;
+            if (!(fabs(island->answer.impulses[s->blocks[b].row + d]) * W[d * (s->blocks[b].dim + 1)] <=
+                  w->solver_options.tol))
+                return false;
     }
     return true;
 }
@@ -150,7 +157,8 @@ static bool find_rows(mor_smooth* m, const int* joints, int joint_count)
     int mimics = 0;
     for (int t = 0; t < m->tree_count; t++) {
         const mor_robot* r = w->trees[m->trees[t]].robot;
-        for (int j = 0; r && r->mimic && j < r->model->joint_count; j++) mimics += r->model->links[r->model->link_of_joint[j]].mimic >= 0;
+        for (int j = 0; r && r->mimic && j < r->model->joint_count; j++)
+            mimics += r->model->links[r->model->link_of_joint[j]].mimic >= 0;
     }
     int most = 2 * joint_count + mimics;
     if (most == 0) return true;
@@ -172,7 +180,8 @@ static bool find_rows(mor_smooth* m, const int* joints, int joint_count)
         for (int i = 0; pass != 1 && i < joint_count; i++) {
             const mor_joint* j = &all[joints[i]];
             mor_joint_row rows[6];
-            int dim = pass ? ((j->def.stiffness > 0.0 || j->def.damping > 0.0) && mor_joint_free_row(w, j, rows)) : mor_joint_equations(w, j, rows);
+            int dim = pass ? ((j->def.stiffness > 0.0 || j->def.damping > 0.0) && mor_joint_free_row(w, j, rows))
+                           : mor_joint_equations(w, j, rows);
             if (dim == 0) continue;
             mor_block* b = &m->blocks[m->block_count];
             *b = (mor_block){ .kind = MOR_BLOCK_EQUATION, .dim = dim, .row = m->row_count, .entry = entries };
@@ -219,7 +228,8 @@ static bool begin(mor_smooth* m, mor_world* w, const int* trees, int tree_count,
     }
     for (int t = 0; t < tree_count; t++) {
         const mor_robot* r = w->trees[trees[t]].robot;
-        for (int j = 1; r && r->damping && j < r->model->link_count; j++) m->damped = m->damped || r->model->links[j].damping > 0.0;
+        for (int j = 1; r && r->damping && j < r->model->link_count; j++)
+            m->damped = m->damped || r->model->links[j].damping > 0.0;
         for (int j = 0; r && j < r->model->joint_count; j++) m->damped = m->damped || r->viscous[j] > 0.0;
     }
     if (!find_rows(m, joints, joint_count)) return false;
@@ -228,14 +238,15 @@ static bool begin(mor_smooth* m, mor_world* w, const int* trees, int tree_count,
     m->path = mor_smooth_vector(m, m->dof);
     m->impulse = mor_smooth_vector(m, m->equation_count);
     if (!m->q || !m->nu || !m->path || !m->impulse) return false;
-    for (int t = 0; t < tree_count; t++) mor_motion_get(w, &w->trees[trees[t]], m->q + m->size_of[t], m->nu + m->dof_of[t]);
+    for (int t = 0; t < tree_count; t++)
+        mor_motion_get(w, &w->trees[trees[t]], m->q + m->size_of[t], m->nu + m->dof_of[t]);
     return true;
 }
 
-/* Where the equations lose rank (four-bars in line) multipliers that enforce G' V = 0 at every stage become infinite and no
- * iteration converges, while accelerations stay what they are: rk4, which needs only these, passes. Its step is taken
- * if two halves and the whole agree to 1e-9 of the speed (less strictly after halvings), so that it is no way out for steps
- * that are just too long. */
+/* Where the equations lose rank (four-bars in line) multipliers that enforce G' V = 0 at every stage become infinite
+ * and no iteration converges, while accelerations stay what they are: rk4, which needs only these, passes. Its step is
+ * taken if two halves and the whole agree to 1e-9 of the speed (less strictly after halvings), so that it is no way out
+ * for steps that are just too long. */
 static bool rescue(mor_smooth* m, double h, double tolerance)
 {
     size_t mark = mor_arena_mark(m->arena);
@@ -299,7 +310,9 @@ static void finish(mor_smooth* m, double h)
     }
     mor_joint* joints = w->joints.data;
     for (int i = 0; i < m->equation_blocks; i++)
-        if (m->joint_of[i] >= 0) memcpy(joints[m->joint_of[i]].memory, m->impulse + m->blocks[i].row, (size_t)m->blocks[i].dim * sizeof(double));
+        if (m->joint_of[i] >= 0)
+            memcpy(joints[m->joint_of[i]].memory, m->impulse + m->blocks[i].row,
+                   (size_t)m->blocks[i].dim * sizeof(double));
 }
 
 /* --------------------------------------------------------------------------------------- the step */
@@ -391,7 +404,8 @@ mor_status mor_smooth_step(mor_world* w)
         if (w->smooth_group[g] != g || !w->smooth[g] || l.tree_start[g + 1] == l.tree_start[g]) continue;
         size_t mark = mor_arena_mark(w->arena);
         mor_smooth m;
-        bool ok = begin(&m, w, l.trees + l.tree_start[g], l.tree_start[g + 1] - l.tree_start[g], l.joints + l.joint_start[g], l.joint_start[g + 1] - l.joint_start[g]);
+        bool ok = begin(&m, w, l.trees + l.tree_start[g], l.tree_start[g + 1] - l.tree_start[g],
+                        l.joints + l.joint_start[g], l.joint_start[g + 1] - l.joint_start[g]);
         if (!ok) w->out_of_memory = true;
         ok = ok && (m.dof == 0 || advance(&m, w->h));
         if (ok) finish(&m, w->h);
@@ -407,7 +421,8 @@ mor_status mor_smooth_step(mor_world* w)
         return status;
     }
     for (int i = 0; i < w->robot_count; i++)
-        if (w->smooth[w->robots[i]->tree]) memset(w->robots[i]->tau, 0, (size_t)w->robots[i]->model->joint_count * sizeof(double));
+        if (w->smooth[w->robots[i]->tree])
+            memset(w->robots[i]->tau, 0, (size_t)w->robots[i]->model->joint_count * sizeof(double));
     return status;
 }
 
@@ -431,10 +446,13 @@ mor_code mor_world_joint_forces(mor_world* w, double* forces, mor_error* error)
     double* lambda = memory ? mor_smooth_vector(&m, m.row_count) : NULL;
     bool ok = a && lambda && mor_smooth_accelerate(&m, m.q, NULL, m.nu, a, lambda);
     for (int i = 0; ok && i < m.equation_blocks; i++)
-        if (m.joint_of[i] >= 0) memcpy(forces + 6 * m.joint_of[i], lambda + m.blocks[i].row, (size_t)m.blocks[i].dim * sizeof *lambda);
+        if (m.joint_of[i] >= 0)
+            memcpy(forces + 6 * m.joint_of[i], lambda + m.blocks[i].row, (size_t)m.blocks[i].dim * sizeof *lambda);
     if (memory) bring_back(w, &before);
     mor_arena_release(w->arena, mark);
     bool full = !memory || w->out_of_memory;
     w->out_of_memory = false;
-    return ok ? MOR_OK : full ? mor_fail(error, MOR_SYSTEM, "out of memory") : mor_fail(error, MOR_BAD_INPUT, "the forces of the joints are not finite in this state");
+    return ok     ? MOR_OK
+           : full ? mor_fail(error, MOR_SYSTEM, "out of memory")
+                  : mor_fail(error, MOR_BAD_INPUT, "the forces of the joints are not finite in this state");
 }

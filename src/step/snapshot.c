@@ -57,7 +57,8 @@ static void carry_mechanisms(const mor_world* w, unsigned char* at, bool store)
         mor_robot* r = w->robots[i];
         size_t n = (size_t)mor_robot_joint_count(r->model);
         mor_pose* b = &r->base;
-        double pose[7] = { b->position.x, b->position.y, b->position.z, b->rotation.w, b->rotation.x, b->rotation.y, b->rotation.z };
+        double pose[7] = { b->position.x, b->position.y, b->position.z, b->rotation.w,
+                           b->rotation.x, b->rotation.y, b->rotation.z };
         at = carry(at, pose, 7, store);
         *b = (mor_pose){ { pose[0], pose[1], pose[2] }, { pose[3], pose[4], pose[5], pose[6] } };
         at = carry(at, r->s, n, store);
@@ -80,7 +81,8 @@ static void carry_mechanisms(const mor_world* w, unsigned char* at, bool store)
 
 size_t mor_world_save(const mor_world* w, void* buffer, size_t size)
 {
-    size_t bodies = (size_t)w->alive_count * sizeof(body_bytes), contacts = (size_t)w->contacts.count * sizeof(mor_contact);
+    size_t bodies = (size_t)w->alive_count * sizeof(body_bytes),
+           contacts = (size_t)w->contacts.count * sizeof(mor_contact);
     size_t mechanisms = mechanism_bytes(w), total = sizeof(header) + bodies + contacts + mechanisms;
     if (!buffer) return total;
     if (size < total) return 0;
@@ -118,7 +120,8 @@ mor_code mor_world_restore(mor_world* w, const void* buffer, size_t size, mor_er
         return mor_fail(error, MOR_BAD_INPUT, "not a snapshot of this version");
     if (h.bodies != w->alive_count)
         return mor_fail(error, MOR_BAD_INPUT, "the snapshot has %d bodies, the world %d", h.bodies, w->alive_count);
-    if (h.contacts < 0 || size != sizeof h + (size_t)h.bodies * sizeof(body_bytes) + (size_t)h.contacts * sizeof(mor_contact) + mechanism_bytes(w))
+    if (h.contacts < 0 || size != sizeof h + (size_t)h.bodies * sizeof(body_bytes) +
+                                      (size_t)h.contacts * sizeof(mor_contact) + mechanism_bytes(w))
         return mor_fail(error, MOR_BAD_INPUT, "the snapshot is truncated, or of other robots and joints");
     if (!mor_buffer_reserve(&w->allocator, &w->contacts, h.contacts, sizeof(mor_contact)))
         return mor_fail(error, MOR_SYSTEM, "out of memory");
@@ -128,7 +131,8 @@ mor_code mor_world_restore(mor_world* w, const void* buffer, size_t size, mor_er
         mor_contact c;
         memcpy(&c, contacts + (size_t)i * sizeof c, sizeof c);
         if (c.body[0] < 0 || c.body[0] >= h.bodies || c.body[1] < 0 || c.body[1] >= h.bodies)
-            return mor_fail(error, MOR_BAD_INPUT, "the snapshot is damaged: contact %d names a body that is not there", i);
+            return mor_fail(error, MOR_BAD_INPUT, "the snapshot is damaged: contact %d names a body that is not there",
+                            i);
     }
     for (int i = 0; i < h.bodies; i++, in += sizeof(body_bytes)) {
         body_bytes s;

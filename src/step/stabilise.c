@@ -5,15 +5,16 @@
  *
  *     G(q)' nu+ + (sum of phi(q (+) h nu+) so far)/h = 0,
  *
- * and the island is solved again, contacts and all, from the last answer, until |phi| is within the tolerance. An island with equations
- * only is linear: its answer moves by W^-1 (-phi/h), with one factor for all rounds of the step. The sum
- * hardly changes from step to step, so it begins with the last one's. The impulses act along G(q), as in SHAKE. Velocities: after the step W p = -G(q+)' nu, nu <- nu + M^-1 G(q+) p, which
- * makes the pair RATTLE: second order, and without the dissipation that corrections along G(q+) alone have
- * (h w^2 of the energy per second for a pendulum turning at w).
+ * and the island is solved again, contacts and all, from the last answer, until |phi| is within the tolerance. An
+ * island with equations only is linear: its answer moves by W^-1 (-phi/h), with one factor for all rounds of the step.
+ * The sum hardly changes from step to step, so it begins with the last one's. The impulses act along G(q), as in SHAKE.
+ * Velocities: after the step W p = -G(q+)' nu, nu <- nu + M^-1 G(q+) p, which makes the pair RATTLE: second order, and
+ * without the dissipation that corrections along G(q+) alone have (h w^2 of the energy per second for a pendulum
+ * turning at w).
  *
  * Where this iteration does not converge, because bodies turn too far in a step, the plain step is taken and positions
- * are projected after it, W p = -phi(q+), q+ <- q+ (+) M^-1 G(q+) p: robust, but it dissipates. `projection` always does
- * that.
+ * are projected after it, W p = -phi(q+), q+ <- q+ (+) M^-1 G(q+) p: robust, but it dissipates. `projection` always
+ * does that.
  *
  * What the velocity correction, of first order in h, does to contacts is seen by the next step.
  *
@@ -36,9 +37,19 @@ enum { ROUNDS = 10 };
 /* The equations of an island as a step without the other rows' say. */
 static mor_step_form form_of(const mor_system* s)
 {
-    return (mor_step_form){ .tree_count = s->tree_count, .dof = s->dof, .trees = s->trees, .nu_free = s->nu, .block_count = s->block_count,
-                            .row_count = s->row_count, .blocks = s->blocks, .entries = s->entries, .jacobian = s->jacobian, .response = s->response,
-                            .diagonal = s->diagonal, .diagonal_start = s->diagonal_start, .bias = s->bias };
+    return (mor_step_form){ .tree_count = s->tree_count,
+                            .dof = s->dof,
+                            .trees = s->trees,
+                            .nu_free = s->nu,
+                            .block_count = s->block_count,
+                            .row_count = s->row_count,
+                            .blocks = s->blocks,
+                            .entries = s->entries,
+                            .jacobian = s->jacobian,
+                            .response = s->response,
+                            .diagonal = s->diagonal,
+                            .diagonal_start = s->diagonal_start,
+                            .bias = s->bias };
 }
 
 /* delta = M^-1 G p with W p = rhs, for one island; false if it cannot be solved. */
@@ -111,7 +122,8 @@ static double correct(mor_world* w, bool velocity, double tolerance)
 
 mor_step_memory mor_step_set_aside(mor_world* w)
 {
-    mor_step_memory k = { w->islands, w->island_count, w->contacts.count, w->old_contacts.count, w->nu, w->nu_free, w->nu_new };
+    mor_step_memory k = { w->islands, w->island_count, w->contacts.count, w->old_contacts.count,
+                          w->nu,      w->nu_free,      w->nu_new };
     w->contacts.count = w->old_contacts.count = 0;
     return k;
 }
@@ -140,7 +152,8 @@ void mor_stabilise_velocities(mor_world* w)
     if (w->joints.count == 0) return;
     if (w->options.stabilisation == MOR_STABILISE_IMPULSE || w->options.stabilisation == MOR_STABILISE_PROJECTION) {
         mor_step_memory k = mor_step_set_aside(w);
-        if (mor_world_joint_error(w) > w->options.position_tolerance) correct_positions(w, w->options.position_tolerance, ROUNDS);
+        if (mor_world_joint_error(w) > w->options.position_tolerance)
+            correct_positions(w, w->options.position_tolerance, ROUNDS);
         size_t mark = mor_arena_mark(w->arena);
         correct(w, true, w->options.velocity_tolerance);
         mor_arena_release(w->arena, mark);
@@ -287,7 +300,8 @@ static bool begin_mover(mor_world* w, const mor_island* island, mover* m)
     return m->equations != NULL;
 }
 
-/* What add_violation put into the rows moves the answer. False: the rows do not hold afterwards, it has to be solved for. */
+/* What add_violation put into the rows moves the answer. False: the rows do not hold afterwards, it has to be solved
+ * for. */
 static bool move_answer(mor_world* w, mor_island* island, mover* m)
 {
     const mor_system* s = &island->system;
@@ -301,7 +315,8 @@ static bool move_answer(mor_world* w, mor_island* island, mover* m)
     if (!(off <= ROUNDING * m->fastest || off <= w->solver_options.tol)) return false;
     island->report.residual.velocity = fmax(island->report.residual.velocity, off);
     for (int t = 0; t < s->tree_count; t++)
-        memcpy(w->nu_new + w->trees[island->tree_of[t]].offset, island->answer.nu + s->trees[t].offset, (size_t)s->trees[t].dof * sizeof(double));
+        memcpy(w->nu_new + w->trees[island->tree_of[t]].offset, island->answer.nu + s->trees[t].offset,
+               (size_t)s->trees[t].dof * sizeof(double));
     return true;
 }
 
@@ -339,20 +354,26 @@ mor_status mor_stabilise_positions(mor_world* w, mor_status status, void (*solve
         bool lost = !(largest < 0.7 * before); /* too large a step: the plain one, and projection after it */
         before = largest;
         for (int i = 0; lost && i < w->island_count; i++) {
-            if (first && first[i]) memcpy((double*)w->islands[i].system.bias, first[i], (size_t)w->islands[i].system.row_count * sizeof(double));
+            if (first && first[i])
+                memcpy((double*)w->islands[i].system.bias, first[i],
+                       (size_t)w->islands[i].system.row_count * sizeof(double));
             begin_corrections(w, &w->islands[i], true);
             if (i < 64) again[i] = true;
         }
         for (int i = 0; i < w->island_count; i++) {
             if (i < 64 && !again[i]) continue;
-            if (movers && !lost && begin_mover(w, &w->islands[i], &movers[i]) && move_answer(w, &w->islands[i], &movers[i])) continue;
+            if (movers && !lost && begin_mover(w, &w->islands[i], &movers[i]) &&
+                move_answer(w, &w->islands[i], &movers[i]))
+                continue;
             if (movers) movers[i].known = true, movers[i].equations = NULL;
             solve(w, i);
             if (w->islands[i].report.status != MOR_SOLVED) status = w->islands[i].report.status;
         }
         if (lost) break;
     }
-    for (int i = 0; i < w->robot_count; i++) mor_robot_update(w->robots[i]->model, w->robots[i]->work, &w->robots[i]->base, w->robots[i]->s, w->robots[i]->nu);
+    for (int i = 0; i < w->robot_count; i++)
+        mor_robot_update(w->robots[i]->model, w->robots[i]->work, &w->robots[i]->base, w->robots[i]->s,
+                         w->robots[i]->nu);
     mor_arena_release(w->arena, mark);
     return status;
 }

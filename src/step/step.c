@@ -101,14 +101,16 @@ static mor_report run_solver(mor_solve_stage* stage, const mor_problem* problem,
     return report;
 }
 
-static void solve_with(mor_world* w, mor_island* island, const mor_solver* solver, const void* options, mor_arena* arena)
+static void solve_with(mor_world* w, mor_island* island, const mor_solver* solver, const void* options,
+                       mor_arena* arena)
 {
     solve_user user = { w, island, solver, options };
     mor_solve_stage stage = { run_solver, arena, &user };
     double start = mor_clock();
     size_t mark = mor_arena_mark(arena);
-    island->report = w->on_solve ? w->on_solve(w->on_solve_data, &island->system, &stage, &island->answer)
-                                 : w->formulation->step(&island->system, w->formulation_options, &stage, &island->answer);
+    island->report = w->on_solve
+                         ? w->on_solve(w->on_solve_data, &island->system, &stage, &island->answer)
+                         : w->formulation->step(&island->system, w->formulation_options, &stage, &island->answer);
     mor_arena_release(arena, mark);
     island->formulate_time += mor_clock() - start;
 }
@@ -169,7 +171,8 @@ void mor_stage_integrate(mor_world* w)
     w->raw_penetration = w->projection_work = 0.0;
     if (w->formulation->project && !w->on_integrate)
         w->raw_penetration = w->formulation->project(w, w->formulation_options, &w->projection_work);
-    for (int i = 0; i < w->alive_count; i++) w->bodies[w->order[i]].force = w->bodies[w->order[i]].torque = mor_v3(0, 0, 0);
+    for (int i = 0; i < w->alive_count; i++)
+        w->bodies[w->order[i]].force = w->bodies[w->order[i]].torque = mor_v3(0, 0, 0);
     w->step++;
     w->time = w->time_base + w->h * (w->step - w->step_base); /* no sum of rounding over long runs */
 }
@@ -263,14 +266,16 @@ static void apply_work(mor_world* w)
         const double* nu = w->nu_new + w->trees[r->tree].offset;
         int n = r->model->joint_count, offset = w->trees[r->tree].dof - n;
         for (int k = 0; k < w->trees[r->tree].dof; k++) w->applied_work += w->h * r->force[k] * nu[k];
-        for (int j = 0; j < n; j++) w->applied_work -= w->h * r->gain[j] * (nu[offset + j] - r->nu[offset + j]) * nu[offset + j];
+        for (int j = 0; j < n; j++)
+            w->applied_work -= w->h * r->gain[j] * (nu[offset + j] - r->nu[offset + j]) * nu[offset + j];
     }
     for (int i = 0; i < w->tree_count; i++) {
         if (w->trees[i].body < 0) continue;
         const mor_body* b = &w->bodies[w->trees[i].body];
         const double* nu = w->nu_new + w->trees[i].offset;
         mor_vec3 v = mor_v3(nu[0], nu[1], w->dimension == 3 ? nu[2] : 0.0);
-        mor_vec3 omega = w->dimension == 3 ? mor_v3(nu[3], nu[4], nu[5]) : mor_v3(0, 0, w->trees[i].dof == 3 ? nu[2] : 0.0);
+        mor_vec3 omega =
+            w->dimension == 3 ? mor_v3(nu[3], nu[4], nu[5]) : mor_v3(0, 0, w->trees[i].dof == 3 ? nu[2] : 0.0);
         w->applied_work += w->h * (mor_dot(b->force, v) + mor_dot(b->torque, omega));
     }
 }
@@ -290,10 +295,12 @@ static void fill_report(const mor_world* w, mor_status status, mor_step_report* 
         if (one->residual.velocity > r->velocity_error) r->velocity_error = one->residual.velocity;
         if (one->status != MOR_SOLVED) {
             if (r->failures++ == 0)
-                snprintf(r->detail, sizeof r->detail, "%s%s%s", mor_status_name(one->status), one->detail[0] ? ": " : "", one->detail);
+                snprintf(r->detail, sizeof r->detail, "%s%s%s", mor_status_name(one->status),
+                         one->detail[0] ? ": " : "", one->detail);
         }
     }
-    if (w->smooth_detail[0] && !r->detail[0]) snprintf(r->detail, sizeof r->detail, "%s: %s", mor_status_name(status), w->smooth_detail);
+    if (w->smooth_detail[0] && !r->detail[0])
+        snprintf(r->detail, sizeof r->detail, "%s: %s", mor_status_name(status), w->smooth_detail);
     r->smooth = w->smooth_groups;
     r->reduced = w->reduced_groups;
     r->halvings = w->halvings;
@@ -334,7 +341,8 @@ static mor_status attempt(mor_world* w, bool* used)
     if (w->out_of_memory) return MOR_NUMERICAL;
     int rough = 0;
     mor_status status = solve_planned(w, &rough);
-    for (int pass = 0; status == MOR_SOLVED && mor_control_revise(w, pass); pass++) { /* a motor reached or left its limit */
+    /* a motor reached or left its limit */
+    for (int pass = 0; status == MOR_SOLVED && mor_control_revise(w, pass); pass++) {
         mor_stage_assemble(w);
         if (w->out_of_memory) return MOR_NUMERICAL;
         status = solve_planned(w, &rough);

@@ -13,11 +13,13 @@ static const mor_field method_fields[] = {
     { "friction_align", MOR_TYPE_CHOICE, offsetof(mor_method_options, friction_align), 0, 0, 0, "world-x|slip", "",
       "first friction direction: world x projected on the tangent plane, or the slip at the start of the step" },
     { "sticking", MOR_TYPE_CHOICE, offsetof(mor_method_options, sticking), 0, 0, 0, "velocity|anchored", "",
-      "a contact that sticks has no velocity, or also returns to the point where it stuck: no creep while bodies turn" },
+      "a contact that sticks has no velocity, or also returns to the point where it stuck: no creep while bodies "
+      "turn" },
     { "v_rest", MOR_TYPE_DOUBLE, offsetof(mor_method_options, v_rest), -1, -1, 1e6, NULL, "m/s",
       "restitution acts above this approach speed; -1 (auto): 2 g h" },
     { "on_failure", MOR_TYPE_CHOICE, offsetof(mor_method_options, on_failure), MOR_STOP, 0, 0, "stop|warn|retry", "",
-      "when a solver misses its tolerance: stop before the step, apply and count, or try another solver and half the step" },
+      "when a solver misses its tolerance: stop before the step, apply and count, or try another solver and half the "
+      "step" },
     { "max_failures", MOR_TYPE_INT, offsetof(mor_method_options, max_failures), 0, 0, 1e9, NULL, "",
       "with on_failure warn: the step after so many failed ones in a row is not applied; 0: no bound" },
     { "relinearise", MOR_TYPE_INT, offsetof(mor_method_options, relinearise), 0, 0, 0, NULL, "",
@@ -35,34 +37,37 @@ static const mor_field impulse_fields[] = {
 
 static const mor_field integrator_fields[] = {
     { "tol", MOR_TYPE_DOUBLE, offsetof(mor_method_options, integrator_tolerance), 0.002, 0, 1e6, NULL, "",
-      "gauss6: halves a step whose accelerations bend by more than this (h |a1 - 2 a2 + a3| against the speed); 0: never" },
+      "gauss6: halves a step whose accelerations bend by more than this (h |a1 - 2 a2 + a3| against the speed); 0: "
+      "never" },
     { "halvings", MOR_TYPE_INT, offsetof(mor_method_options, halvings), 12, 0, 30, NULL, "",
       "implicit integrators: how often a step that does not converge may be halved" },
     { 0 }
 };
 
-static const mor_field baumgarte_fields[] = {
-    { "gain", MOR_TYPE_DOUBLE, offsetof(mor_method_options, gain), 0.2, 0, 2, NULL, "",
-      "part of a joint's violation that the rows of one step take away" },
-    { 0 }
-};
+static const mor_field baumgarte_fields[] = { { "gain", MOR_TYPE_DOUBLE, offsetof(mor_method_options, gain), 0.2, 0, 2,
+                                                NULL, "",
+                                                "part of a joint's violation that the rows of one step take away" },
+                                              { 0 } };
 
 static const mor_field no_fields[] = { { 0 } };
 
 static const struct {
     const char* name;
     const mor_field* fields;
-} stabilisations[] = { { "impulse", impulse_fields }, { "baumgarte", baumgarte_fields }, { "projection", impulse_fields }, { "none", no_fields } };
+} stabilisations[] = { { "impulse", impulse_fields },
+                       { "baumgarte", baumgarte_fields },
+                       { "projection", impulse_fields },
+                       { "none", no_fields } };
 
 enum { STABILISATIONS = sizeof stabilisations / sizeof *stabilisations };
 
-static const mor_field solver_fields[] = {
-    { "tol", MOR_TYPE_DOUBLE, offsetof(mor_solver_options, tol), 1e-10, 0, 1e6, NULL, "m/s",
-      "velocity error at which a step counts as solved" },
-    { "max_iter", MOR_TYPE_INT, offsetof(mor_solver_options, max_iter), 0, 0, 2e9, NULL, "", "0: the solver's default" },
-    { "time_limit", MOR_TYPE_DOUBLE, offsetof(mor_solver_options, time_limit), 0, 0, 1e9, NULL, "s", "per solve; 0: none" },
-    { 0 }
-};
+static const mor_field solver_fields[] = { { "tol", MOR_TYPE_DOUBLE, offsetof(mor_solver_options, tol), 1e-10, 0, 1e6,
+                                             NULL, "m/s", "velocity error at which a step counts as solved" },
+                                           { "max_iter", MOR_TYPE_INT, offsetof(mor_solver_options, max_iter), 0, 0,
+                                             2e9, NULL, "", "0: the solver's default" },
+                                           { "time_limit", MOR_TYPE_DOUBLE, offsetof(mor_solver_options, time_limit), 0,
+                                             0, 1e9, NULL, "s", "per solve; 0: none" },
+                                           { 0 } };
 
 const mor_field* mor_world_fields(void) { return method_fields; }
 const mor_field* mor_world_integrator_fields(void) { return integrator_fields; }
@@ -76,7 +81,9 @@ const mor_field* mor_world_solver_fields(void) { return solver_fields; }
 
 mor_world_def mor_world_def_default(void)
 {
-    return (mor_world_def){ .dimension = 3, .gravity = { 0, 0, -9.81 }, .step = 0.01, .threads = 1, .allocator = mor_allocator_default() };
+    return (mor_world_def){
+        .dimension = 3, .gravity = { 0, 0, -9.81 }, .step = 0.01, .threads = 1, .allocator = mor_allocator_default()
+    };
 }
 
 /* Replaces an option struct by the defaults of another method. */
@@ -149,7 +156,8 @@ mor_code mor_world_set_method(mor_world* w, const char* stage, const char* name,
         if (k == STABILISATIONS) return unknown_method(stage, name, names, error);
         w->options.stabilisation = k;
     } else {
-        return mor_fail(error, MOR_BAD_INPUT, "unknown stage '%s'; known: formulation, solver, collision, integrator, stabilisation", stage);
+        return mor_fail(error, MOR_BAD_INPUT,
+                        "unknown stage '%s'; known: formulation, solver, collision, integrator, stabilisation", stage);
     }
     return ok ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
 }
@@ -159,10 +167,12 @@ mor_code mor_world_set_option(mor_world* w, const char* stage, const char* optio
     w->detected = false;
     if (strcmp(stage, "formulation") == 0)
         return mor_fields_set(w->formulation->fields, w->formulation_options, option, value, error);
-    if (strcmp(stage, "collision") == 0) return mor_fields_set(w->collision->fields, w->collision_options, option, value, error);
+    if (strcmp(stage, "collision") == 0)
+        return mor_fields_set(w->collision->fields, w->collision_options, option, value, error);
     if (strcmp(stage, "solver") == 0) {
         for (const mor_field* f = solver_fields; f->name; f++)
-            if (strcmp(f->name, option) == 0) return mor_fields_set(solver_fields, &w->solver_options, option, value, error);
+            if (strcmp(f->name, option) == 0)
+                return mor_fields_set(solver_fields, &w->solver_options, option, value, error);
         return mor_fields_set(w->solver->fields, w->solver_own_options, option, value, error);
     }
     if (strcmp(stage, "method") == 0) {
@@ -170,8 +180,11 @@ mor_code mor_world_set_option(mor_world* w, const char* stage, const char* optio
         return mor_fields_set(method_fields, &w->options, option, value, error);
     }
     if (strcmp(stage, "integrator") == 0) return mor_fields_set(integrator_fields, &w->options, option, value, error);
-    if (strcmp(stage, "stabilisation") == 0) return mor_fields_set(stabilisations[w->options.stabilisation].fields, &w->options, option, value, error);
-    return mor_fail(error, MOR_BAD_INPUT, "unknown stage '%s'; known: method, formulation, solver, collision, integrator, stabilisation", stage);
+    if (strcmp(stage, "stabilisation") == 0)
+        return mor_fields_set(stabilisations[w->options.stabilisation].fields, &w->options, option, value, error);
+    return mor_fail(error, MOR_BAD_INPUT,
+                    "unknown stage '%s'; known: method, formulation, solver, collision, integrator, stabilisation",
+                    stage);
 }
 
 const char* mor_world_method(const mor_world* w, const char* stage)
@@ -209,8 +222,10 @@ mor_code mor_world_check_methods(const mor_world* w, mor_error* error)
             if (*formulations) strcat(formulations, ", ");
             strcat(formulations, f->name);
         }
-    return mor_fail(error, MOR_BAD_INPUT, "solver '%s' does not take the problems of formulation '%s'; it goes with %s; '%s' goes with %s",
-                    w->solver->name, w->formulation->name, *formulations ? formulations : "no formulation", w->formulation->name, solvers);
+    return mor_fail(error, MOR_BAD_INPUT,
+                    "solver '%s' does not take the problems of formulation '%s'; it goes with %s; '%s' goes with %s",
+                    w->solver->name, w->formulation->name, *formulations ? formulations : "no formulation",
+                    w->formulation->name, solvers);
 }
 
 mor_world* mor_world_create(const mor_world_def* def, mor_error* error)
@@ -259,7 +274,8 @@ mor_world* mor_world_create(const mor_world_def* def, mor_error* error)
         mor_world_destroy(w);
         return NULL;
     }
-    if (mor_world_set_method(w, "formulation", "ncp", error) != MOR_OK || mor_world_set_method(w, "solver", "auto", error) != MOR_OK ||
+    if (mor_world_set_method(w, "formulation", "ncp", error) != MOR_OK ||
+        mor_world_set_method(w, "solver", "auto", error) != MOR_OK ||
         mor_world_set_method(w, "collision", "manifold", error) != MOR_OK) {
         mor_world_destroy(w);
         return NULL;

@@ -1,5 +1,6 @@
-/* See choices.h. A plane is open when it was at the start of the step, s_k >= -tol, and stays so at the end: s_k(h; nu+) > 0 by the linear model of the step
- * and, since pairs that turn far are held by rows of the trial state, max_k s_k > 0 by the true geometry where the bodies are after it. */
+/* See choices.h. A plane is open when it was at the start of the step, s_k >= -tol, and stays so at the end: s_k(h;
+ * nu+) > 0 by the linear model of the step and, since pairs that turn far are held by rows of the trial state, max_k
+ * s_k > 0 by the true geometry where the bodies are after it. */
 #include "common/choices.h"
 #include "common/worlds.h"
 #include "formulation/peg_planes.h"
@@ -15,7 +16,8 @@ static double separation(const mor_world* w, const mor_contact* c)
     mor_feature_query q = { .window = HUGE_VAL, .motion = HUGE_VAL, .held = MOR_NO_PLANE };
     uint32_t cache[4] = { 0 };
     mor_feature_set set;
-    mor_features_pair(a->shapes[c->shape[0]].geometry, &pa, b->shapes[c->shape[1]].geometry, &pb, (int)(c->feature >> 24 & 0xff), &q, cache, &set);
+    mor_features_pair(a->shapes[c->shape[0]].geometry, &pa, b->shapes[c->shape[1]].geometry, &pb,
+                      (int)(c->feature >> 24 & 0xff), &q, cache, &set);
     return set.separation;
 }
 
@@ -35,7 +37,8 @@ void test_choices(const mor_world* w, test_choice_report* report)
             double push = 0.0; /* as a velocity */
             for (int c = p->first; c < p->first + p->count; c++) {
                 int block = s->contacts[c].block;
-                push = fmax(push, island->answer.impulses[s->blocks[block].row] * s->diagonal[s->diagonal_start[block]]);
+                push =
+                    fmax(push, island->answer.impulses[s->blocks[block].row] * s->diagonal[s->diagonal_start[block]]);
             }
             if (!(push > 1e-9)) continue;
             report->pushing++;

@@ -5,9 +5,10 @@
 #include "moreau/moreau.h"
 
 typedef struct test_choice_report {
-    int pushing;   /* pairs that push */
-    int choices;   /* of them, pairs with more than one open plane */
-    double worst;  /* largest gap at the end of the step of an open plane of a pair that pushes on another one, over the size of the pair */
+    int pushing;  /* pairs that push */
+    int choices;  /* of them, pairs with more than one open plane */
+    double worst; /* largest gap at the end of the step of an open plane of a pair that pushes on another one, over the
+                      size of the pair */
 } test_choice_report;
 
 /* Looks at the islands of the last step; adds to *report. Fails the test when a pushing plane is not marked as held. */

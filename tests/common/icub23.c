@@ -3,10 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-const char* const icub23_joints[23] = { "torso_pitch", "torso_roll", "torso_yaw", "l_shoulder_pitch", "l_shoulder_roll", "l_shoulder_yaw", "l_elbow",
-                                        "r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow", "l_hip_pitch", "l_hip_roll", "l_hip_yaw",
-                                        "l_knee", "l_ankle_pitch", "l_ankle_roll", "r_hip_pitch", "r_hip_roll", "r_hip_yaw", "r_knee", "r_ankle_pitch",
-                                        "r_ankle_roll" };
+const char* const icub23_joints[23] = { "torso_pitch",     "torso_roll",     "torso_yaw",   "l_shoulder_pitch",
+                                        "l_shoulder_roll", "l_shoulder_yaw", "l_elbow",     "r_shoulder_pitch",
+                                        "r_shoulder_roll", "r_shoulder_yaw", "r_elbow",     "l_hip_pitch",
+                                        "l_hip_roll",      "l_hip_yaw",      "l_knee",      "l_ankle_pitch",
+                                        "l_ankle_roll",    "r_hip_pitch",    "r_hip_roll",  "r_hip_yaw",
+                                        "r_knee",          "r_ankle_pitch",  "r_ankle_roll" };
 const mor_vec3 icub23_print[4] = { { -0.06, 0.04, 0 }, { -0.06, -0.035, 0 }, { 0.11, -0.035, 0 }, { 0.11, 0.04, 0 } };
 
 /* out += block of joints first ... first + 2 for coupling T, ratio 1/100 and motor inertias I. */

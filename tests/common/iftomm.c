@@ -1,8 +1,8 @@
 /* Independent answers to the IFToMM benchmarks.
  *
- * A01: sin(theta/2) = k sn(K + w t), k = sin(pi/4), w^2 = g, theta from below; sn by descending Landen steps (arithmetic-
- * geometric mean). A02 and A05: the reduced equations, Runge-Kutta with steps of 1e-5 s. A03: F. Mazzia, C. Magherini, Test
- * set for initial value problem solvers, "Andrews' squeezing mechanism", reference by PSIDE. */
+ * A01: sin(theta/2) = k sn(K + w t), k = sin(pi/4), w^2 = g, theta from below; sn by descending Landen steps
+ * (arithmetic- geometric mean). A02 and A05: the reduced equations, Runge-Kutta with steps of 1e-5 s. A03: F. Mazzia,
+ * C. Magherini, Test set for initial value problem solvers, "Andrews' squeezing mechanism", reference by PSIDE. */
 #include "common/iftomm.h"
 
 #include <math.h>
@@ -80,8 +80,10 @@ void iftomm_a02(int N, double t, double xy[2])
 static void governor(const double* y, const void* user, double* dy)
 {
     const double m = 0.3, ball = 5.0, slider = 3.0, K = 8e5, C = 4e4;
-    const double across = m * (1.0 + 1e-4) / 12.0, along = m * 2e-4 / 12.0, J = across + 0.25 * m + ball, I0 = 0.3 * 2e-4 / 12.0 + 3.0 * 0.02 / 12.0;
-    double sa = sin(y[0]), ca = cos(y[0]), I = I0 + 2.0 * (J * ca * ca + along * sa * sa), spin = *(const double*)user / I;
+    const double across = m * (1.0 + 1e-4) / 12.0, along = m * 2e-4 / 12.0, J = across + 0.25 * m + ball,
+                 I0 = 0.3 * 2e-4 / 12.0 + 3.0 * 0.02 / 12.0;
+    double sa = sin(y[0]), ca = cos(y[0]), I = I0 + 2.0 * (J * ca * ca + along * sa * sa),
+           spin = *(const double*)user / I;
     double x = 0.5 * ca, z = 1.0 - 0.5 * sa - y[2], d = sqrt(x * x + z * z);
     double da = (x * -0.5 * sa + z * -0.5 * ca) / d, ds = -z / d, F = K * (d - 0.5) + C * (da * y[1] + ds * y[3]);
     dy[0] = y[1];
@@ -93,7 +95,8 @@ static void governor(const double* y, const void* user, double* dy)
 void iftomm_a05(double dt, int count, double* s)
 {
     double y[4] = { PI / 6.0, 0.0, 0.5, 0.0 }, ca = cos(PI / 6.0), sa = 0.5;
-    const double m = 0.3, J = m * (1.0 + 1e-4) / 12.0 + 0.25 * m + 5.0, along = m * 2e-4 / 12.0, I0 = 0.3 * 2e-4 / 12.0 + 3.0 * 0.02 / 12.0;
+    const double m = 0.3, J = m * (1.0 + 1e-4) / 12.0 + 0.25 * m + 5.0, along = m * 2e-4 / 12.0,
+                 I0 = 0.3 * 2e-4 / 12.0 + 3.0 * 0.02 / 12.0;
     double momentum = 2.0 * PI * (I0 + 2.0 * (J * ca * ca + along * sa * sa));
     int parts = (int)ceil(dt / 1e-5);
     for (int i = 0; i < count; i++) {
@@ -104,9 +107,12 @@ void iftomm_a05(double dt, int count, double* s)
 
 /* ----------------------------------------------------------------------------------------- A03 */
 
-static const double a03_q[7] = { 15.81077119629904, -15.75637105984298, .04082224013073101, -.5347301163226948, .5244099658805304, .5347301163226948, 1.048080741042263 };
-static const double a03_rate[7] = { 1139.920302151208, -1424.379294994111, 11.03291221937134, 19.29337464421385, .5735699284790808, -19.29337464421385, .3231791658026955 };
-static const double a03_lambda[6] = { 199.1753333731910, -29.75531228015052, 23.06654119098399, 31.45271365475927, 22.64249232082739, 11.61740700019673 };
+static const double a03_q[7] = { 15.81077119629904, -15.75637105984298, .04082224013073101, -.5347301163226948,
+                                 .5244099658805304, .5347301163226948,  1.048080741042263 };
+static const double a03_rate[7] = { 1139.920302151208, -1424.379294994111, 11.03291221937134, 19.29337464421385,
+                                    .5735699284790808, -19.29337464421385, .3231791658026955 };
+static const double a03_lambda[6] = { 199.1753333731910, -29.75531228015052, 23.06654119098399,
+                                      31.45271365475927, 22.64249232082739,  11.61740700019673 };
 
 void iftomm_a03(mor_world* w, double error[3])
 {
@@ -121,7 +127,8 @@ void iftomm_a03(mor_world* w, double error[3])
     const int of[7] = { 1, 2, 3, 4, 5, 6, 7 }, less[7] = { 0, 1, 0, 5, 0, 7, 0 };
     error[0] = error[1] = error[2] = 0.0;
     for (int i = 0; i < 7; i++) {
-        double q = angle[of[i]] - (less[i] ? angle[less[i]] : 0.0) - a03_q[i], v = rate[of[i]] - (less[i] ? rate[less[i]] : 0.0);
+        double q = angle[of[i]] - (less[i] ? angle[less[i]] : 0.0) - a03_q[i],
+               v = rate[of[i]] - (less[i] ? rate[less[i]] : 0.0);
         q -= 2.0 * PI * floor(q / (2.0 * PI) + 0.5);
         error[0] = fmax(error[0], fabs(q / a03_q[i]));
         error[1] = fmax(error[1], fabs(v / a03_rate[i] - 1.0));

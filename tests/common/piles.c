@@ -6,7 +6,7 @@
 #include <string.h>
 
 typedef struct touch {
-    int body[2]; /* -1: the floor */
+    int body[2];     /* -1: the floor */
     double J[2][18]; /* 3 rows, 6 columns: force-free velocity and rotation of each body */
 } touch;
 
@@ -30,7 +30,8 @@ static void make_touch(touch* t, int a, int b, const double* n)
             double sign = side ? 1.0 : -1.0, arm[3], turn[3];
             for (int i = 0; i < 3; i++) arm[i] = (side ? -radius : radius) * n[i];
             cross(arm, frame + 3 * r, turn);
-            for (int i = 0; i < 3; i++) t->J[side][6 * r + i] = sign * frame[3 * r + i], t->J[side][6 * r + 3 + i] = sign * turn[i];
+            for (int i = 0; i < 3; i++)
+                t->J[side][6 * r + i] = sign * frame[3 * r + i], t->J[side][6 * r + 3 + i] = sign * turn[i];
         }
 }
 
@@ -45,7 +46,8 @@ bool pile_build(pile* out, pile_kind kind, int width, int height, double mu, dou
     double* mass = mor_arena_alloc(arena, (size_t)bodies * sizeof *mass);
     if (!touches || !mass) return false;
     for (int i = 0; i < bodies; i++)
-        mass[i] = 4.0 / 3.0 * pi * radius * radius * radius * (kind == PILE_TOWER && bodies > 1 ? pow(ratio, (double)i / (bodies - 1)) : 1.0);
+        mass[i] = 4.0 / 3.0 * pi * radius * radius * radius *
+                  (kind == PILE_TOWER && bodies > 1 ? pow(ratio, (double)i / (bodies - 1)) : 1.0);
     const double up[3] = { 0, 0, 1 };
     if (kind == PILE_SHEET) {
         for (int r = 0; r < height; r++)
@@ -65,10 +67,12 @@ bool pile_build(pile* out, pile_kind kind, int width, int height, double mu, dou
         }
 
     /* contacts on each body, then rows of W */
-    int *start = mor_arena_zero(arena, (size_t)bodies + 2, sizeof *start), *list = mor_arena_alloc(arena, 2 * (size_t)count * sizeof *list);
+    int *start = mor_arena_zero(arena, (size_t)bodies + 2, sizeof *start),
+        *list = mor_arena_alloc(arena, 2 * (size_t)count * sizeof *list);
     int n = 3 * count;
-    int *p = mor_arena_zero(arena, (size_t)n + 1, sizeof *p);
-    double *x = mor_arena_alloc(arena, (size_t)count * 32 * 9 * sizeof *x), *b = mor_arena_alloc(arena, (size_t)n * sizeof *b),
+    int* p = mor_arena_zero(arena, (size_t)n + 1, sizeof *p);
+    double *x = mor_arena_alloc(arena, (size_t)count * 32 * 9 * sizeof *x),
+           *b = mor_arena_alloc(arena, (size_t)n * sizeof *b),
            *friction = mor_arena_alloc(arena, (size_t)count * sizeof *friction);
     int* entries = mor_arena_alloc(arena, (size_t)count * 32 * 9 * sizeof *entries);
     if (!start || !list || !p || !x || !b || !friction || !entries) return false;
@@ -109,11 +113,18 @@ bool pile_build(pile* out, pile_kind kind, int width, int height, double mu, dou
             p[3 * c + r + 1] = used;
             b[3 * c + r] = 0.0;
             for (int s = 0; s < 2; s++)
-                if (touches[c].body[s] >= 0) b[3 * c + r] += touches[c].J[s][6 * r] * push - touches[c].J[s][6 * r + 2] * g * h;
+                if (touches[c].body[s] >= 0)
+                    b[3 * c + r] += touches[c].J[s][6 * r] * push - touches[c].J[s][6 * r + 2] * g * h;
         }
         friction[c] = mu;
     }
-    out->problem = (mor_problem){ .form = MOR_FC3D, .size = n, .b = b, .contact_count = count, .dim = 3, .mu = friction, .name = "pile",
+    out->problem = (mor_problem){ .form = MOR_FC3D,
+                                  .size = n,
+                                  .b = b,
+                                  .contact_count = count,
+                                  .dim = 3,
+                                  .mu = friction,
+                                  .name = "pile",
                                   .A = { .storage = MOR_SPARSE, .rows = n, .cols = n, .x = x, .p = p, .i = entries } };
     return true;
 }

@@ -6,8 +6,9 @@
 #include "common/random_step.h"
 
 const char* const kit_family_names[KIT_FAMILIES] = { "dominant", "pd", "psd", "banded", "contact" };
-const mor_form kit_forms[KIT_FORMS] = { MOR_LCP,   MOR_MLCP,  MOR_MCP,         MOR_FC2D,         MOR_FC3D,      MOR_FC_ROLLING, MOR_GFC2D,
-                                        MOR_GFC3D, MOR_GFC_ROLLING, MOR_STEP_PYRAMID, MOR_STEP_CONE, MOR_QP,         MOR_CQP };
+const mor_form kit_forms[KIT_FORMS] = { MOR_LCP,        MOR_MLCP,  MOR_MCP,   MOR_FC2D,        MOR_FC3D,
+                                        MOR_FC_ROLLING, MOR_GFC2D, MOR_GFC3D, MOR_GFC_ROLLING, MOR_STEP_PYRAMID,
+                                        MOR_STEP_CONE,  MOR_QP,    MOR_CQP };
 
 static double between(mor_rng* r, double a, double b) { return a + (b - a) * mor_rng_uniform(r); }
 static void* get(mor_arena* arena, int count) { return mor_arena_zero(arena, (size_t)count + 1, sizeof(double)); }
@@ -53,7 +54,8 @@ static double* make_matrix(kit_family family, int n, mor_rng* rng, mor_arena* ar
             hAh += h[i] * Ah[i];
         }
         for (int i = 0; i < n; i++)
-            for (int j = 0; j < n; j++) A[i + n * j] += -2.0 * h[i] * Ah[j] - 2.0 * Ah[i] * h[j] + 4.0 * hAh * h[i] * h[j];
+            for (int j = 0; j < n; j++)
+                A[i + n * j] += -2.0 * h[i] * Ah[j] - 2.0 * Ah[i] * h[j] + 4.0 * hAh * h[i] * h[j];
     }
     for (int i = 0; i < n; i++)
         for (int j = 0; j < i; j++) A[i + n * j] = A[j + n * i];
@@ -131,13 +133,18 @@ static void make_contact(int dim, double mu, double roll, bool convex, int kind,
     }
 }
 
-static mor_problem make_cones(mor_form form, kit_family family, int size, bool sparse, mor_rng* rng, mor_arena* arena, double** known)
+static mor_problem make_cones(mor_form form, kit_family family, int size, bool sparse, mor_rng* rng, mor_arena* arena,
+                              double** known)
 {
     bool global = form & (MOR_GFC2D | MOR_GFC3D | MOR_GFC_ROLLING), convex = form == MOR_CQP;
-    int dim = form & (MOR_FC2D | MOR_GFC2D) ? 2 : form & (MOR_FC_ROLLING | MOR_GFC_ROLLING) ? 5 : convex && size % 2 ? 2 : 3;
+    int dim = form & (MOR_FC2D | MOR_GFC2D)               ? 2
+              : form & (MOR_FC_ROLLING | MOR_GFC_ROLLING) ? 5
+              : convex && size % 2                        ? 2
+                                                          : 3;
     int contacts = size / dim > 0 ? size / dim : size > 0, n = contacts * dim;
     mor_problem p = { .form = form, .size = n, .contact_count = contacts, .dim = dim };
-    double *mu = get(arena, contacts), *roll = get(arena, contacts), *r = get(arena, 2 * n + 8), *u = get(arena, n), *b = get(arena, n);
+    double *mu = get(arena, contacts), *roll = get(arena, contacts), *r = get(arena, 2 * n + 8), *u = get(arena, n),
+           *b = get(arena, n);
     for (int c = 0; c < contacts; c++) {
         mu[c] = between(rng, 0.1, 0.6), roll[c] = between(rng, 0.05, 0.2);
         make_contact(dim, mu[c], dim == 5 ? roll[c] : 0.0, convex, c % 3, rng, r + c * dim, u + c * dim);
@@ -147,7 +154,8 @@ static mor_problem make_cones(mor_form form, kit_family family, int size, bool s
         double *M = get(arena, m * m), *H = get(arena, m * n), *f = get(arena, m), *v = r + n;
         for (int i = 0; i < m; i++) M[i + m * i] = between(rng, 0.5, 2.0), v[i] = between(rng, -1, 1);
         for (int j = 0; j < n; j++) /* well conditioned: identity and some coupling */
-            for (int i = 0; i < m; i++) H[i + m * j] = i == j ? 1.0 : abs(i - j) <= 3 && family != KIT_DOMINANT ? between(rng, -0.3, 0.3) : 0.0;
+            for (int i = 0; i < m; i++)
+                H[i + m * j] = i == j ? 1.0 : abs(i - j) <= 3 && family != KIT_DOMINANT ? between(rng, -0.3, 0.3) : 0.0;
         for (int i = 0; i < m; i++) {
             f[i] = M[i + m * i] * v[i];
             for (int j = 0; j < n; j++) f[i] -= H[i + m * j] * r[j];
@@ -167,17 +175,26 @@ static mor_problem make_cones(mor_form form, kit_family family, int size, bool s
     return p;
 }
 
-mor_problem kit_make(mor_form form, kit_family family, int size, bool sparse, uint64_t seed, mor_arena* arena, double** known)
+mor_problem kit_make(mor_form form, kit_family family, int size, bool sparse, uint64_t seed, mor_arena* arena,
+                     double** known)
 {
     mor_rng rng = { seed };
     int n = size;
     if (known) *known = NULL;
     if (form & (MOR_STEP_PYRAMID | MOR_STEP_CONE)) {
-        random_step spec = { .trees = 1 + size / 6, .dof = 6, .contacts = (size + 2) / 3, .dim = 3, .directions = form == MOR_STEP_PYRAMID ? 4 : 0,
-                             .equations = 0, .bounded = family == KIT_PSD, .mu = 0.4, .mass_ratio = family == KIT_CONTACT ? 100 : 1 };
+        random_step spec = { .trees = 1 + size / 6,
+                             .dof = 6,
+                             .contacts = (size + 2) / 3,
+                             .dim = 3,
+                             .directions = form == MOR_STEP_PYRAMID ? 4 : 0,
+                             .equations = 0,
+                             .bounded = family == KIT_PSD,
+                             .mu = 0.4,
+                             .mass_ratio = family == KIT_CONTACT ? 100 : 1 };
         return random_step_make(&spec, seed, arena);
     }
-    if (!(form & (MOR_LCP | MOR_MLCP | MOR_MCP | MOR_QP))) return make_cones(form, family, size, sparse, &rng, arena, known);
+    if (!(form & (MOR_LCP | MOR_MLCP | MOR_MCP | MOR_QP)))
+        return make_cones(form, family, size, sparse, &rng, arena, known);
     mor_problem p = { .form = form, .size = n };
     double *z = get(arena, n), *w = get(arena, n), *b = get(arena, n), *l = get(arena, n), *u = get(arena, n);
     p.A = wrap(make_matrix(family, n, &rng, arena), n, n, sparse, arena);
@@ -231,13 +248,15 @@ static double length(int n, const double* x)
 static double divisor(double size) { return size > 1e-15 ? size : 1.0; }
 
 /* Violation of Coulomb's law by one contact: cone, dual cone, and the power that should vanish. `corners`: polygon. */
-static double contact_error(int dim, double mu, double roll, int corners, bool convex, const double* r, const double* u, double size)
+static double contact_error(int dim, double mu, double roll, int corners, bool convex, const double* r, const double* u,
+                            double size)
 {
     const double pi = 3.14159265358979323846;
     double worst = fmax(0.0, -r[0]), needed = 0.0, power = 0.0;
     for (int disc = 0; disc < (dim == 5 ? 2 : dim > 1 ? 1 : 0); disc++) {
         int at = disc ? 3 : 1;
-        double f = disc ? roll : mu, R[2] = { r[at], dim == 2 ? 0.0 : r[at + 1] }, U[2] = { u[at], dim == 2 ? 0.0 : u[at + 1] };
+        double f = disc ? roll : mu, R[2] = { r[at], dim == 2 ? 0.0 : r[at + 1] },
+               U[2] = { u[at], dim == 2 ? 0.0 : u[at + 1] };
         double slip = hypot(U[0], U[1]), force = hypot(R[0], R[1]);
         if (corners && dim == 3 && f > 0.0) {
             slip = force = 0.0;
@@ -271,10 +290,12 @@ static double step_error(const mor_problem* p, const double* z, mor_arena* arena
         const mor_block* b = &p->step.blocks[c];
         const double *r = z + b->row, *v = u + b->row;
         if (b->kind == MOR_BLOCK_CONTACT)
-            worst = fmax(worst, contact_error(b->dim, b->mu, b->dim == 5 ? b->mu_roll : 0.0, b->directions, false, r, v, size));
+            worst = fmax(
+                worst, contact_error(b->dim, b->mu, b->dim == 5 ? b->mu_roll : 0.0, b->directions, false, r, v, size));
         else
             for (int i = 0; i < b->dim; i++) {
-                double l = b->kind == MOR_BLOCK_EQUATION ? -INFINITY : b->lower, h = b->kind == MOR_BLOCK_EQUATION ? INFINITY : b->upper;
+                double l = b->kind == MOR_BLOCK_EQUATION ? -INFINITY : b->lower,
+                       h = b->kind == MOR_BLOCK_EQUATION ? INFINITY : b->upper;
                 worst = fmax(worst, fabs(r[i] - fmin(h, fmax(l, r[i] - v[i]))) / size);
             }
     }
@@ -304,12 +325,15 @@ double kit_error(const mor_problem* p, const double* z, const double* known, mor
         } else if (p->form == MOR_MCP) {
             size = fmax(1e-9 * size, fmax(b, fmax(length(n, z), length(n, w))));
             for (int i = 0; i < n; i++)
-                worst = fmax(worst, fabs(z[i] - fmin(upper_of(p, i), fmax(lower_of(p, i), z[i] - w[i]))) / divisor(size));
+                worst =
+                    fmax(worst, fabs(z[i] - fmin(upper_of(p, i), fmax(lower_of(p, i), z[i] - w[i]))) / divisor(size));
         } else {
             double scale = divisor(fmax(fmax(b, length(n, z)), size)), slope = 0.0, parts = 0.0;
             for (int i = 0; i < n; i++) {
                 worst = fmax(worst, fmax(lower_of(p, i) - z[i], z[i] - upper_of(p, i)) / scale);
-                if (known) slope += w[i] * (known[i] - z[i]), parts += fabs(w[i] * (known[i] - z[i])) + fabs(w[i]) + fabs(known[i] - z[i]);
+                if (known)
+                    slope += w[i] * (known[i] - z[i]),
+                        parts += fabs(w[i] * (known[i] - z[i])) + fabs(w[i]) + fabs(known[i] - z[i]);
             }
             if (p->C.rows > 0) {
                 double* Cz = get(arena, p->C.rows);
@@ -317,7 +341,8 @@ double kit_error(const mor_problem* p, const double* z, const double* known, mor
                 for (int k = 0; k < p->C.rows; k++) { /* a distance: the row has length one */
                     double row = 0.0;
                     for (int j = 0; j < n; j++) row = fmax(row, fabs(entry(&p->C, k, j)));
-                    worst = fmax(worst, fmax(p->c_lower[k] - Cz[k], Cz[k] - p->c_upper[k]) / (row > 0 ? row : 1.0) / scale);
+                    worst =
+                        fmax(worst, fmax(p->c_lower[k] - Cz[k], Cz[k] - p->c_upper[k]) / (row > 0 ? row : 1.0) / scale);
                 }
             }
             /* no feasible point lies downhill */
@@ -335,7 +360,8 @@ double kit_error(const mor_problem* p, const double* z, const double* known, mor
         } else multiply(&p->A, false, z, p->b, u);
         size = fmax(length(n, p->b), fmax(length(n, z), length(n, u)));
         for (int c = 0; c < p->contact_count; c++)
-            worst = fmax(worst, contact_error(d, p->mu[c], d == 5 ? p->mu_roll[c] : 0.0, 0, p->form == MOR_CQP, z + c * d, u + c * d, size));
+            worst = fmax(worst, contact_error(d, p->mu[c], d == 5 ? p->mu_roll[c] : 0.0, 0, p->form == MOR_CQP,
+                                              z + c * d, u + c * d, size));
     }
     mor_arena_release(arena, mark);
     return isnan(worst) ? INFINITY : worst;

@@ -32,7 +32,8 @@ mor_robot_model* random_robot(mor_rng* rng, int links, bool floating)
         l->mass.com = random_vector(rng, 0.3);
         /* inertia of three point pairs: satisfies the triangle inequality */
         double a = 0.01 + mor_rng_uniform(rng), b = 0.01 + mor_rng_uniform(rng), c = 0.01 + mor_rng_uniform(rng);
-        mor_mat3 R = mor_quat_matrix(mor_rng_rotation(rng)), D = mor_mat3_diag(0.1 * (b + c), 0.1 * (a + c), 0.1 * (a + b));
+        mor_mat3 R = mor_quat_matrix(mor_rng_rotation(rng)),
+                 D = mor_mat3_diag(0.1 * (b + c), 0.1 * (a + c), 0.1 * (a + b));
         l->mass.inertia = mor_mat3_rotate(&R, &D);
         frames[i].link = i;
         snprintf(frames[i].name, sizeof frames[i].name, "frame%d", i);

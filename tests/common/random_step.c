@@ -78,7 +78,8 @@ void random_step_dense(const mor_problem* problem, double* W, double* q)
             const mor_tree_block* t = &s->trees[s->entries[e].tree];
             for (int r = 0; r < s->blocks[a].dim; r++)
                 for (int k = 0; k < t->dof; k++)
-                    q[s->blocks[a].row + r] += s->jacobian[s->entries[e].start + r * t->dof + k] * s->nu_free[t->offset + k];
+                    q[s->blocks[a].row + r] +=
+                        s->jacobian[s->entries[e].start + r * t->dof + k] * s->nu_free[t->offset + k];
             for (int b = 0; b < s->block_count; b++)
                 for (int f = s->blocks[b].entry; f < s->blocks[b].entry + s->blocks[b].entry_count; f++) {
                     if (s->entries[f].tree != s->entries[e].tree) continue;
@@ -87,7 +88,8 @@ void random_step_dense(const mor_problem* problem, double* W, double* q)
                             for (int k = 0; k < t->dof; k++)
                                 for (int l = 0; l < t->dof; l++)
                                     W[(s->blocks[a].row + r) * n + s->blocks[b].row + c] +=
-                                        s->jacobian[s->entries[e].start + r * t->dof + k] * t->mass_inverse[k * t->dof + l] *
+                                        s->jacobian[s->entries[e].start + r * t->dof + k] *
+                                        t->mass_inverse[k * t->dof + l] *
                                         s->jacobian[s->entries[f].start + c * t->dof + l];
                 }
         }

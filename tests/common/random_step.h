@@ -5,13 +5,13 @@
 #include "moreau/problem.h"
 
 typedef struct random_step {
-    int trees, dof;     /* dof per tree */
-    int contacts, dim;  /* rows per contact */
-    int directions;     /* 0: circular */
-    int equations;      /* blocks of two rows */
+    int trees, dof;    /* dof per tree */
+    int contacts, dim; /* rows per contact */
+    int directions;    /* 0: circular */
+    int equations;     /* blocks of two rows */
     int bounded;
     double mu;
-    double mass_ratio;  /* masses run from 1 to this */
+    double mass_ratio; /* masses run from 1 to this */
 } random_step;
 
 /* Everything in the arena. Every contact has a feasible velocity: biases are not negative where nothing moves. */

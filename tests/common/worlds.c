@@ -50,8 +50,14 @@ static mor_body_id add(mor_world* w, mor_body_kind kind, mor_geometry* shape, do
     return id;
 }
 
-mor_body_id test_body(mor_world* w, mor_geometry* shape, double mass, mor_vec3 x, mor_quat q) { return add(w, MOR_DYNAMIC, shape, mass, x, q); }
-mor_body_id test_fixed(mor_world* w, mor_geometry* shape, mor_vec3 x, mor_quat q) { return add(w, MOR_FIXED, shape, 0, x, q); }
+mor_body_id test_body(mor_world* w, mor_geometry* shape, double mass, mor_vec3 x, mor_quat q)
+{
+    return add(w, MOR_DYNAMIC, shape, mass, x, q);
+}
+mor_body_id test_fixed(mor_world* w, mor_geometry* shape, mor_vec3 x, mor_quat q)
+{
+    return add(w, MOR_FIXED, shape, 0, x, q);
+}
 
 mor_geometry* test_sphere(double r)
 {
@@ -93,7 +99,9 @@ mor_step_report test_steps(mor_world* w, int n)
     mor_error error = { 0 };
     for (int i = 0; i < n; i++) {
         if (mor_world_step(w, &r, &error) != MOR_OK) fail_msg("%s", error.text);
-        if (r.status != MOR_SOLVED) fail_msg("step %d: %s, velocity error %g after %d iterations", r.step, r.detail, r.velocity_error, r.iterations);
+        if (r.status != MOR_SOLVED)
+            fail_msg("step %d: %s, velocity error %g after %d iterations", r.step, r.detail, r.velocity_error,
+                     r.iterations);
     }
     return r;
 }
@@ -114,7 +122,9 @@ static mor_world* build(mor_scene* scene, mor_error* error)
 mor_world* test_scene_text(const char* text, mor_scene** scene)
 {
     mor_error error = { 0 };
-    return build(*scene = mor_scene_parse(text, strlen(text), MOREAU_SOURCE_DIR "/scenes/text.yaml", NULL, NULL, &error), &error);
+    return build(*scene =
+                     mor_scene_parse(text, strlen(text), MOREAU_SOURCE_DIR "/scenes/text.yaml", NULL, NULL, &error),
+                 &error);
 }
 
 mor_world* test_scene_file(const char* name, mor_scene** scene)
