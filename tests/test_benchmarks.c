@@ -1,4 +1,5 @@
 /* The benchmark scenes S1 and S2 with the default method, and how collision scales (S3). */
+#include "common/scenes.h"
 #include "common/worlds.h"
 
 #include <math.h>
@@ -7,10 +8,8 @@
 
 static mor_world* build(const char* name, const char* const* sets, mor_scene** scene)
 {
-    char path[1024];
     mor_error error = { 0 };
-    snprintf(path, sizeof path, "%s/scenes/%s.yaml", MOREAU_SOURCE_DIR, name);
-    *scene = mor_scene_load(path, sets, NULL, &error);
+    *scene = mor_scene_load(scene_path(name), sets, NULL, &error);
     if (!*scene) fail_msg("%s", error.text);
     mor_world* w = mor_scene_build(*scene, 1, &error);
     if (!w) fail_msg("%s", error.text);

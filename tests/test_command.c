@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "common/near.h"
+#include "common/scenes.h"
 #include "io/recording.h"
 
 static char folder[] = "/tmp/moreau_command_XXXXXX";
@@ -319,6 +320,31 @@ static void hash_of(const char* command, const char* arguments, char hash[17])
     hash[16] = 0;
 }
 
+/* Scenes lie in folders; a name without the folder, a path without it and a second name mean the same file. */
+static void scenes_are_found_without_their_folder(void** state)
+{
+    (void)state;
+    char by_name[17], by_path[17], by_second[17];
+    hash_of("$M", "s5 --steps 2", by_name);
+    hash_of("$M", MOREAU_SOURCE_DIR "/scenes/s5.yaml --steps 2", by_path);
+    hash_of("$M", "mass_ratio --steps 2", by_second);
+    assert_string_equal(by_name, by_path);
+    assert_string_equal(by_name, by_second);
+    expect_status("$M list scenes", 0);
+    says(output, "\ns5 ");
+    says(output, "\nmass_ratio ");
+    assert_null(strstr(output, "icub_stand")); /* needs a robot that is not in the tree */
+    expect_status("$M run pyrmid", 2);
+    says(errors, "did you mean 'pyramid'?");
+    /* a name in two folders is nobody's; a name that is there is taken whatever the folders hold */
+    expect_status("mkdir -p here/a here/b && printf 'moreau: 1\\ntime: { end: 0.1 }\\n' > here/a/x.yaml && "
+                  "cp here/a/x.yaml here/b/ && $M run here/x.yaml",
+                  2);
+    says(errors, "in the folder 'a' and one in 'b'");
+    expect_status("cp here/a/x.yaml here/x.yaml && $M run here/x.yaml --quiet", 0);
+    expect_status("rm here/x.yaml here/b/x.yaml && $M run here/x.yaml --quiet", 0);
+}
+
 static const char* const runs[] = {
     "s2 --steps 2",
     "ten_balls --steps 150",
@@ -368,9 +394,9 @@ static void the_same_bits_in_a_debug_build(void** state)
     char release[17], debug[17];
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         hash_of("$M", runs[i], release);
-        char scene[64] = "", path[512], rest[200] = "";
+        char scene[64] = "", path[1500], rest[200] = "";
         sscanf(runs[i], "%63s %199[^\n]", scene, rest);
-        snprintf(path, sizeof path, "%s/scenes/%s.yaml %s", MOREAU_SOURCE_DIR, scene, rest);
+        snprintf(path, sizeof path, "%s %s", scene_path(scene), rest);
         hash_of("debug/moreau", path, debug);
         assert_string_equal(release, debug);
     }
@@ -383,11 +409,11 @@ static void a_killed_run_leaves_its_recording(void** state)
     (void)state;
     char file[256];
     snprintf(file, sizeof file, "%s/killed.h5", folder);
+    const char* scene = scene_path("pachinko");
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        execl(MOREAU_COMMAND, MOREAU_COMMAND, "run", MOREAU_SOURCE_DIR "/scenes/pachinko.yaml", "--time", "1e5",
-              "--record", file, "--quiet", (char*)NULL);
+        execl(MOREAU_COMMAND, MOREAU_COMMAND, "run", scene, "--time", "1e5", "--record", file, "--quiet", (char*)NULL);
         _exit(127);
     }
     int seen = 0;
@@ -445,6 +471,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_checker_knows_json),
         cmocka_unit_test(json_is_exactly_one_document),
+        cmocka_unit_test(scenes_are_found_without_their_folder),
         cmocka_unit_test(exit_statuses_tell_who_failed),
         cmocka_unit_test(bad_usage_says_what_would_be_right),
         cmocka_unit_test(wrong_scenes_name_the_place),

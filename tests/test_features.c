@@ -1,6 +1,7 @@
 /* Separating planes against brute force: max-of-gaps and max-min identities, rows, memory, what the formulations see.
  * */
 #include "collision/features.h"
+#include "common/scenes.h"
 #include "common/worlds.h"
 #include "model/world.h"
 
@@ -251,7 +252,7 @@ static void a_pile_of_a_thousand_boxes_costs_at_most_twice_the_default_method(vo
     mor_scene* scene[2];
     mor_world* w[2];
     for (int i = 0; i < 2; i++) {
-        scene[i] = mor_scene_load(MOREAU_SOURCE_DIR "/scenes/s3.yaml", sets[i], NULL, &error);
+        scene[i] = mor_scene_load(scene_path("s3"), sets[i], NULL, &error);
         if (!scene[i]) fail_msg("%s", error.text);
         w[i] = mor_scene_build(scene[i], 1, &error);
         if (!w[i]) fail_msg("%s", error.text);

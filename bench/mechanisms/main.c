@@ -277,7 +277,7 @@ static void chains(void)
 
 enum { FIGURE_STEPS = 1000 };
 
-/* The rod of scenes/hanging_rod.yaml: errors over time; returns the mean period of the swing. `stabilisation` NULL: the
+/* The rod of scenes/rpisim/hanging_rod.yaml: errors over time; returns the mean period of the swing. `stabilisation` NULL: the
  * same rod in minimal coordinates, where nothing can come apart. */
 static double pendulum(const char* stabilisation, double h, double* t, double* position, double* velocity)
 {

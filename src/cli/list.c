@@ -3,7 +3,6 @@
 #include "io/json.h"
 #include "moreau/control.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,33 +131,18 @@ static void show_applicability(void)
     }
 }
 
-static int by_name(const void* a, const void* b) { return strcmp(*(char* const*)a, *(char* const*)b); }
-
-/* Scenes with the first comment line of each file as summary. */
+/* Scenes with the first line of each file as summary; second names say whose they are. */
 static void show_scenes(mor_json* json)
 {
-    char directory[4000], path[4400];
-    if (!*mor_cli_scene_directory(directory, sizeof directory)) return;
-    DIR* d = opendir(directory);
-    char* names[1024];
-    int n = 0;
-    for (struct dirent* e; d && (e = readdir(d)) && n < 1024;) {
-        size_t length = strlen(e->d_name);
-        if (length > 5 && strcmp(e->d_name + length - 5, ".yaml") == 0 && (names[n] = strdup(e->d_name))) n++;
+    int count = 0;
+    mor_cli_scene* list = mor_cli_scenes(&count);
+    for (int i = 0; i < count; i++) {
+        char text[400];
+        if (*list[i].same_as) snprintf(text, sizeof text, "%s: %s", list[i].same_as, list[i].summary);
+        else snprintf(text, sizeof text, "%s", list[i].summary);
+        show(&(item){ .name = list[i].name, .summary = text }, json);
     }
-    if (d) closedir(d);
-    qsort(names, (size_t)n, sizeof *names, by_name);
-    for (int i = 0; i < n; i++) {
-        char line[256] = "";
-        snprintf(path, sizeof path, "%s/%s", directory, names[i]);
-        FILE* f = fopen(path, "r");
-        if (f && fgets(line, sizeof line, f)) line[strcspn(line, "\n")] = '\0';
-        if (f) fclose(f);
-        names[i][strlen(names[i]) - 5] = '\0';
-        const char* text = line + strspn(line, "# ");
-        show(&(item){ .name = names[i], .summary = text }, json);
-        free(names[i]);
-    }
+    free(list);
 }
 
 int mor_cli_list(int argc, char** argv)

@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct command {
     const char* name;
@@ -52,38 +51,6 @@ int mor_cli_usage(const char* command, const char* format, ...)
     fprintf(stderr, "; see 'moreau %s --help'\n", command);
     va_end(args);
     return MOR_BAD_INPUT;
-}
-
-const char* mor_cli_scene_directory(char* path, size_t size)
-{
-    char self[3500];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (n > 0) {
-        self[n] = '\0';
-        char* slash = strrchr(self, '/');
-        if (slash) *slash = '\0';
-        const char* beside[] = { "../share/moreau/scenes", "../scenes" }; /* installed; in the build directory */
-        for (int i = 0; i < 2; i++) {
-            snprintf(path, size, "%s/%s", self, beside[i]);
-            if (access(path, R_OK) == 0) return path;
-        }
-    }
-    snprintf(path, size, "%s", "");
-    return path;
-}
-
-const char* mor_cli_scene_path(const char* name, char* path, size_t size)
-{
-    char directory[4000];
-    if (access(name, F_OK) != 0 && !strchr(name, '/') && *mor_cli_scene_directory(directory, sizeof directory)) {
-        const char* endings[] = { "", ".yaml" };
-        for (int i = 0; i < 2; i++) {
-            snprintf(path, size, "%s/%s%s", directory, name, endings[i]);
-            if (access(path, R_OK) == 0) return path;
-        }
-    }
-    snprintf(path, size, "%s", name);
-    return path;
 }
 
 /* Output that could not be written is a failure of the system, whatever the command thought of its work. */

@@ -558,7 +558,7 @@ int mor_cli_run(int argc, char** argv)
     char path[4096], temporary[4096] = "";
     mor_scene* scene =
         mor_scene_load(mor_cli_scene_path(a.scene, path, sizeof path), a.sets, mor_cli_library(), &error);
-    if (!scene) return mor_cli_fail(&error);
+    if (!scene) return mor_cli_no_scene(a.scene, &error);
     if (*mor_scene_notes(scene) && !a.quiet) fputs(mor_scene_notes(scene), stderr);
     mor_recorder* recorder = NULL;
     mor_bpmd_recorder* problems = NULL;

@@ -198,7 +198,7 @@ static int view_scene(const arguments* a)
                                       : "--video",
                              a->files[0]);
     mor_scene* scene = mor_scene_load(mor_cli_scene_path(a->files[0], path, sizeof path), a->sets, NULL, &error);
-    if (!scene) return mor_cli_fail(&error);
+    if (!scene) return mor_cli_no_scene(a->files[0], &error);
     mor_live* live = mor_live_create(scene, &a->live, &error);
     int code = live ? serve(a, NULL, 0, live) : mor_cli_fail(&error);
     mor_live_destroy(live);

@@ -93,8 +93,11 @@ mor_scene* mor_scene_load(const char* path, const char* const* overrides, const 
     mor_scene* scene = create(library, error);
     if (!scene) return NULL;
     size_t length = 0;
-    const char* text = mor_read_file(&scene->document, path, &length, NULL, error);
-    if (!text || fill(scene, text, length, path, overrides, error)) {
+    char found[4096];
+    const char* text = NULL;
+    if (mor_scene_locate(path, found, sizeof found, error) == MOR_OK)
+        text = mor_read_file(&scene->document, found, &length, NULL, error);
+    if (!text || fill(scene, text, length, found, overrides, error)) {
         mor_scene_destroy(scene);
         return NULL;
     }
