@@ -5,7 +5,7 @@ CMAKE_ARGS ?=
 TEST ?= .
 ROBOTS ?=
 
-.PHONY: all deps demo test test-asan test-long fuzz-viewer test-browser bench bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery format check-rooms clean
+.PHONY: all deps demo test test-asan test-long fuzz-viewer test-browser bench bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery format check-rooms check-tree clean
 
 all: deps
 	@cmake -S . -B $(BUILD) -G Ninja $(CMAKE_ARGS) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
@@ -18,7 +18,7 @@ deps:
 demo: all
 	@scripts/demo $(BUILD)/moreau
 
-test: all check-rooms
+test: all check-rooms check-tree
 	@scripts/run-tests $(BUILD) "$(TEST)"
 
 test-asan:
@@ -85,12 +85,18 @@ install: all
 
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
+	@git ls-files '*.md' | xargs scripts/reflow
 
 docs: all
 	@scripts/make-docs $(BUILD)/moreau
 
 check-rooms:
 	@scripts/check-rooms
+
+# formatting, conflict markers, copies, dead functions, sizes, comments of headers: scripts/check-tree says it all
+check-tree:
+	@scripts/install-deps check || echo "check-tree: some tools could not be installed; their checks are skipped"
+	@scripts/check-tree
 
 clean:
 	rm -rf build build-*

@@ -15,8 +15,8 @@ typedef struct mor_scene mor_scene;
  * "scenes/s2.yaml" finds scenes/benchmark/s2.yaml. Writes `path` when there is neither (reading it then says so).
  * MOR_BAD_INPUT when two folders have the name or the result does not fit into `size` bytes. */
 MOR_API mor_code mor_scene_locate(const char* path, char* found, size_t size, mor_error* error);
-/* Reads and checks a scene file (found by mor_scene_locate) with its includes. Every error has file:line:column. `overrides`:
- * NULL-terminated "key=value" strings with dotted keys ("time.step=0.005", "method.solver.tol=1e-9",
+/* Reads and checks a scene file (found by mor_scene_locate) with its includes. Every error has file:line:column.
+ * `overrides`: NULL-terminated "key=value" strings with dotted keys ("time.step=0.005", "method.solver.tol=1e-9",
  * "bodies.peg.mass=2"), applied before the checks. */
 MOR_API mor_scene* mor_scene_load(const char* path, const char* const* overrides, const mor_library* library,
                                   mor_error* error);

@@ -103,7 +103,8 @@ mor_cli_scene* mor_cli_scenes(int* count)
     list = add_folder(list, count, root, ".");
     DIR* d = opendir(root);
     for (struct dirent* e; d && (e = readdir(d));)
-        if (e->d_name[0] != '.' && strcmp(e->d_name, needs_others) != 0) list = add_folder(list, count, root, e->d_name);
+        if (e->d_name[0] != '.' && strcmp(e->d_name, needs_others) != 0)
+            list = add_folder(list, count, root, e->d_name);
     if (d) closedir(d);
     if (list) qsort(list, (size_t)*count, sizeof *list, by_name);
     return list;
