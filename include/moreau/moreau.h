@@ -1,5 +1,6 @@
 /* Moreau: rigid bodies with contact and friction, and fair comparison of the methods.
- * Include this to get everything; or only problem.h + solver.h for the complementarity library. */
+ * Include this to get everything; or only problem.h + solver.h for the complementarity library.
+ * base.h says what holds everywhere on threads, ownership, failures and ABI; each header adds its own. */
 #ifndef MOREAU_MOREAU_H
 #define MOREAU_MOREAU_H
 
