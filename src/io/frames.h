@@ -1,10 +1,12 @@
 /* Writes the frames of a recording from plain arrays: the layer under mor_recorder, which only copies
  * a world into it. docs/recording.md is the reference of the format.
  *
+ *     mor_error error = { 0 };
+ *     mor_frames_def def = { .scene_name = "", .scene_text = "" }; // and the rest of it
  *     mor_frames* frames = mor_frames_create("run.h5", &def, &error);
  *     double *pose, *velocity;
- *     mor_frame* f = mor_frames_begin(frames, contact_count, &pose, &velocity);
- *     ... fill f, pose (bodies x 7), velocity (bodies x 6); call mor_frames_contact for each contact
+ *     mor_frame* f = mor_frames_begin(frames, 0, &pose, &velocity);
+ *     f->time = 0.01; // fill f, pose (bodies x 7), velocity (bodies x 6); call mor_frames_contact for each contact
  *     mor_frames_end(frames);
  *     mor_frames_close(frames, &error); */
 #ifndef MOR_IO_FRAMES_H

@@ -4,7 +4,7 @@
  *     mor_json_object(&json, NULL);
  *     mor_json_number(&json, "step", 0.01);
  *     mor_json_list(&json, "bodies");
- *     ...
+ *     mor_json_text(&json, NULL, "ball");
  *     mor_json_end(&json);
  *     mor_json_end(&json);
  *     bool written = mor_json_finish(&json);

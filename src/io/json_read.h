@@ -1,8 +1,9 @@
 /* A small JSON reader: a file or text becomes a tree of values, each with its position.
  *
+ *     mor_error error = { 0 };
  *     mor_json_document* d = mor_json_read_file("state.json", &error);
  *     const mor_json_value* states = mor_json_get(mor_json_root(d), "states");
- *     for (const mor_json_value* s = states->first; s; s = s->next) ...
+ *     for (const mor_json_value* s = states->first; s; s = s->next) puts("a state");
  *     mor_json_free(d);
  *
  * RFC 8259; duplicate keys are an error. Objects and lists nest at most 64 deep. Values live as long as

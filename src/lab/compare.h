@@ -1,9 +1,12 @@
 /* The laboratory: every chosen formulation and solver on the same problems, under the same rules (docs/fairness.md).
  *
- *     mor_lab lab = mor_lab_begin(&options);
- *     mor_lab_add(&lab, "dataset/", &error);
- *     mor_lab_run(&lab, progress, NULL, &error);
- *     mor_lab_report_html(&lab, out);
+ *     mor_error error = { 0 };
+ *     mor_lab lab;
+ *     mor_lab_options options = mor_lab_options_default();
+ *     mor_code code = mor_lab_begin(&lab, &options, &error);
+ *     if (!code) code = mor_lab_add(&lab, "dataset/", &error);
+ *     if (!code) code = mor_lab_run_all(&lab, NULL, false, NULL, NULL, &error);
+ *     if (!code) mor_lab_write_html(&lab, stdout);
  *     mor_lab_end(&lab);
  *
  * A problem is a frame of a BPMD file (any formulation can be made from it) or a stored complementarity or contact

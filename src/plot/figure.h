@@ -1,8 +1,10 @@
 /* Figures: panels stacked above one shared axis (or each above its own), several curves each, as SVG or PNG.
  *
+ *     mor_error error = { 0 };
+ *     double t[2] = { 0, 1 }, e[2] = { 5, 4 };
  *     mor_figure figure = { .title = "peg in hole", .x_label = "time", .x_unit = "s" };
  *     mor_panel* panel = mor_figure_panel(&figure, "energy", "J");
- *     mor_panel_curve(panel, "kinetic", 0, 0, t, e, n);
+ *     mor_panel_curve(panel, "kinetic", 0, 0, t, e, 2);
  *     mor_figure_write(&figure, "energy.svg", &error);
  *     mor_figure_clear(&figure); */
 #ifndef MOR_PLOT_FIGURE_H
