@@ -310,11 +310,10 @@ static const mor_key random_keys[] = {
 };
 const mor_key_table mor_keys_random = {
     "random", "bodies[].random",
-    "The generator is x <- 6364136223846793005 x + 1442695040888963407 mod 2^64, u = (x >> "
-    "11)/2^53, with x = seed at "
-    "the start; a rotation is (sqrt(u1) cos 2 pi u3, sqrt(1-u1) sin 2 pi u2, sqrt(1-u1) cos 2 pi "
-    "u2, "
-    "sqrt(u1) sin 2 pi u3).",
+    "The generator is x <- 6364136223846793005 x + 1442695040888963407 mod 2^64, u = (x >> 11)/2^53, with x = seed at "
+    "the\nstart; a rotation is (sqrt(u1) cos 2 pi u3, sqrt(1-u1) sin 2 pi u2, sqrt(1-u1) cos 2 pi u2, sqrt(u1) sin 2 "
+    "pi "
+    "u3).",
     random_keys, TABLE(mor_raw_random)
 };
 
