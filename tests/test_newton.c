@@ -13,7 +13,7 @@
 #include "common/near.h"
 #include "common/piles.h"
 #include "common/random_step.h"
-#include "io/problem_file.h"
+#include "io/problem/problem_file.h"
 #include "linalg/front_lu.h"
 #include "linalg/dense.h"
 #include "linalg/krylov.h"

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "common/near.h"
-#include "io/problem_file.h"
+#include "io/problem/problem_file.h"
 #include "moreau/solver.h"
 
 static mor_problem boxed(mor_form form, int n, double* A, const double* b, const double* lower, const double* upper)

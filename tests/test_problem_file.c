@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "common/near.h"
-#include "io/problem_file.h"
+#include "io/problem/problem_file.h"
 
 static char folder[] = "/tmp/moreau_problem_XXXXXX";
 

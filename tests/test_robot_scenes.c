@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "common/near.h"
-#include "io/recording.h"
+#include "io/recording/recording.h"
 #include "moreau/moreau.h"
 
 typedef struct play {

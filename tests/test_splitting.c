@@ -12,7 +12,7 @@
 
 #include "common/near.h"
 #include "common/random_step.h"
-#include "io/problem_file.h"
+#include "io/problem/problem_file.h"
 #include "moreau/solver.h"
 #include "problem/cone.h"
 #include "problem/step.h"

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "io/h5.h"
+#include "io/hdf5/h5.h"
 #include "serve/export.h"
 #include "serve/live.h"
 

@@ -1,6 +1,6 @@
 /* moreau list: the registries as a table or JSON. */
 #include "cli/cli.h"
-#include "io/json.h"
+#include "io/json/json.h"
 #include "moreau/control.h"
 
 #include <dirent.h>

@@ -1,8 +1,8 @@
 /* moreau robot: what a URDF holds, and its dynamics at given states. */
 #include "cli/cli.h"
 #include "cli/robot_checks.h"
-#include "io/json.h"
-#include "io/json_read.h"
+#include "io/json/json.h"
+#include "io/json/json_read.h"
 
 #include <stdio.h>
 #include <stdlib.h>

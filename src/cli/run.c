@@ -1,7 +1,7 @@
 /* moreau run: simulate a scene, print what happened. */
 #include "cli/cli.h"
-#include "io/bpmd.h"
-#include "io/json.h"
+#include "io/bpmd/bpmd.h"
+#include "io/json/json.h"
 #include "moreau/control.h"
 
 #include <math.h>

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "io/problem_file.h"
-#include "io/trace_file.h"
+#include "io/problem/problem_file.h"
+#include "io/hdf5/trace_file.h"
 #include "moreau/solver.h"
 #include "solver/solve.h"
 

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/bpmd.h"
-#include "io/problem_file.h"
+#include "io/bpmd/bpmd.h"
+#include "io/problem/problem_file.h"
 #include "lab/compare.h"
 
 mor_lab_options mor_lab_options_default(void)

@@ -7,7 +7,7 @@
  * depend on the seed only, not on the number of threads. */
 #include "lab/reproduce.h"
 #include "base/workers.h"
-#include "io/csv_tables.h"
+#include "io/hdf5/csv_tables.h"
 
 #include <dirent.h>
 #include <errno.h>
