@@ -10,7 +10,7 @@
 #include "common/near.h"
 #include "common/worlds.h"
 #include "io/recording/recording.h"
-#include "moreau/moreau.h"
+#include "moreau/lab.h"
 
 static mor_scene* parse(const char* text, mor_error* error)
 {

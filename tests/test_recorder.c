@@ -24,6 +24,7 @@
 #include "io/recording/frames.h"
 #include "io/hdf5/h5.h"
 #include "io/recording/recording.h"
+#include "moreau/lab.h"
 
 #define BODIES 5
 

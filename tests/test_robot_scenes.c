@@ -11,7 +11,7 @@
 
 #include "common/near.h"
 #include "io/recording/recording.h"
-#include "moreau/moreau.h"
+#include "moreau/lab.h"
 
 typedef struct play {
     mor_scene* scene;

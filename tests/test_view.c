@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "io/hdf5/h5.h"
+#include "moreau/lab.h"
 #include "serve/export.h"
 #include "serve/live.h"
 

@@ -1,6 +1,6 @@
 /* moreau run: simulate a scene, print what happened. */
 #include "cli/cli.h"
-#include "io/bpmd/bpmd.h"
+#include "cli/laboratory.h"
 #include "io/json/json.h"
 #include "moreau/control.h"
 
@@ -560,8 +560,7 @@ int mor_cli_run(int argc, char** argv)
         mor_scene_load(mor_cli_scene_path(a.scene, path, sizeof path), a.sets, mor_cli_library(), &error);
     if (!scene) return mor_cli_fail(&error);
     if (*mor_scene_notes(scene) && !a.quiet) fputs(mor_scene_notes(scene), stderr);
-    mor_recorder* recorder = NULL;
-    mor_bpmd_recorder* problems = NULL;
+    mor_cli_records* records = NULL;
     FILE *csv = NULL, *document = NULL;
     char* text = NULL;
     size_t length = 0;
@@ -586,16 +585,9 @@ int mor_cli_run(int argc, char** argv)
     s.initial = mor_world_kinetic_energy(w) + mor_world_potential_energy(w);
     mor_world_momentum(w, s.momentum[0]);
     s.rank[0] = mor_world_joint_rank(w);
-    if (a.record) {
-        recorder = mor_recorder_open(a.record, w, scene, &error);
-        if (!recorder || mor_world_add_observer(w, mor_recorder_observe, recorder, &error) != MOR_OK) {
-            code = mor_cli_fail(&error);
-            goto out;
-        }
-    }
-    if (a.bpmd) {
-        problems = mor_bpmd_record(a.bpmd, w, scene, a.bpmd_every, &error);
-        if (!problems) {
+    if (a.record || a.bpmd) {
+        records = mor_cli_records_open(a.record, a.bpmd, a.bpmd_every, w, scene, &error);
+        if (!records) {
             code = mor_cli_fail(&error);
             goto out;
         }
@@ -643,8 +635,7 @@ out:
             code = mor_cli_fail(&error);
         }
     }
-    if (problems && mor_bpmd_close(problems, &error) != MOR_OK && code < 2) code = mor_cli_fail(&error);
-    if (recorder && mor_recorder_close(recorder, &error) != MOR_OK && code < 2) code = mor_cli_fail(&error);
+    if (mor_cli_records_close(records, &error) != MOR_OK && code < 2) code = mor_cli_fail(&error);
     free(start);
     free(s.residuals);
     mor_world_destroy(w);

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "io/problem/problem_file.h"
-#include "io/hdf5/trace_file.h"
+#include "cli/laboratory.h"
 #include "moreau/solver.h"
 #include "solver/solve.h"
 
@@ -211,7 +210,7 @@ static int run_one(const arguments* a, const mor_solver* solver, const mor_probl
         free(again);
         mor_arena_reset(arena);
         mor_error error = { 0 };
-        if (mor_trace_file_add(traces, p->name, solver->name, &trace, &error)) {
+        if (mor_cli_trace_add(traces, p->name, solver->name, &trace, &error)) {
             fprintf(stderr, "moreau solve: %s\n", error.text);
             status = 3;
         }
@@ -235,7 +234,7 @@ int mor_cli_solve(int argc, char** argv)
     if (!arena) return 3;
     mor_error error = { 0 };
     mor_trace_file* traces = NULL;
-    if (a.trace && mor_trace_file_create(a.trace, &traces, &error)) {
+    if (a.trace && mor_cli_trace_create(a.trace, &traces, &error)) {
         fprintf(stderr, "moreau solve: %s\n", error.text);
         mor_arena_destroy(arena);
         return 3;
@@ -246,7 +245,7 @@ int mor_cli_solve(int argc, char** argv)
                "iter", "time [s]", "relative", "absolute");
     for (int k = 0; k < a.file_count; k++) {
         mor_problem_file file;
-        mor_code code = mor_problem_read(a.files[k], a.kind, &file, &error);
+        mor_code code = mor_cli_problem_load(a.files[k], a.kind, &file, &error);
         if (code) {
             fprintf(stderr, "moreau solve: %s\n", error.text);
             if ((int)code > status) status = code;
@@ -270,7 +269,7 @@ int mor_cli_solve(int argc, char** argv)
         mor_problem_file_free(&file);
     }
     if (a.json) printf("%s\n", first ? "[]" : "\n]");
-    if (traces && mor_trace_file_close(traces, &error)) {
+    if (traces && mor_cli_trace_close(traces, &error)) {
         fprintf(stderr, "moreau solve: %s\n", error.text);
         status = 3;
     }

@@ -22,7 +22,7 @@
 #include "formulation/step_problem.h"
 #include "io/bpmd/bpmd.h"
 #include "io/hdf5/iteration_file.h"
-#include "io/problem/problem_file.h"
+#include "io/fclib/fclib.h"
 #include "lab/spectrum.h"
 #include "model/world.h"
 #include "problem/step.h"
@@ -451,7 +451,7 @@ mor_code mor_lab_measure(const mor_lab* lab, int index, const bool* done, bool t
         if (!code && !(w = mor_bpmd_world(&frame, lab->options.library, NULL, error))) code = MOR_BAD_INPUT;
         if (!code && !p->measured) measure_frame(&frame, w, p);
     } else {
-        code = mor_problem_read(p->path, p->kind, &file, error);
+        code = mor_problem_load(p->path, p->kind, &file, error);
         if (!code) p->rows = file.problem.size, p->contacts = file.problem.contact_count, p->measured = true;
     }
     mor_arena* arena = code ? NULL : mor_arena_create(NULL);

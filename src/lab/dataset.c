@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "io/bpmd/bpmd.h"
-#include "io/problem/problem_file.h"
+#include "io/fclib/fclib.h"
 #include "io/scene/scene_def.h"
 #include "model/world.h"
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/problem/problem_file.h"
+#include "io/fclib/fclib.h"
 #include "linalg/sparse.h"
 
 typedef struct source {
@@ -180,4 +180,13 @@ mor_code mor_fclib_read(const char* path, mor_problem_file* file, mor_error* err
     H5E_END_TRY
     if (!code) file->columns = mor_problem_unknowns(&file->problem);
     return code;
+}
+
+mor_code mor_problem_load(const char* path, const char* kind, mor_problem_file* file, mor_error* error)
+{
+    if (!mor_is_hdf5(path)) return mor_problem_read(path, kind, file, error);
+    mor_code code = mor_problem_file_begin(file, error);
+    if (code) return code;
+    code = mor_fclib_read(path, file, error);
+    return mor_problem_file_end(file, path, code, error);
 }

@@ -14,7 +14,7 @@
 #include "formulation/step_problem.h"
 #include "formulation/registry.h"
 #include "io/hdf5/h5.h"
-#include "io/problem/problem_file.h"
+#include "io/fclib/fclib.h"
 #include "problem/convert.h"
 
 typedef struct sink {

@@ -476,7 +476,13 @@ static mor_code load(const char* path, mor_arena* arena, char** text, size_t* si
     return code;
 }
 
-static bool is_hdf5(const char* path)
+static const char* base_name(const char* path)
+{
+    const char* slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+bool mor_is_hdf5(const char* path)
 {
     unsigned char head[8] = { 0 };
     static const unsigned char signature[8] = { 0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n' };
@@ -493,14 +499,13 @@ void mor_problem_file_free(mor_problem_file* file)
     *file = (mor_problem_file){ 0 };
 }
 
-static mor_code read_text(const char* path, const char* name, const char* kind, mor_problem_file* file,
-                          mor_error* error)
+static mor_code read_text(const char* path, const char* kind, mor_problem_file* file, mor_error* error)
 {
     mor_problem* p = &file->problem;
     char* text = NULL;
     size_t size = 0;
     TRY(load(path, file->arena, &text, &size, error));
-    p->form = kind ? mor_form_of_kind(kind) : guess_form(path, name);
+    p->form = kind ? mor_form_of_kind(kind) : guess_form(path, base_name(path));
     if (!p->form && kind)
         return mor_fail(error, MOR_BAD_INPUT,
                         "unknown kind '%s'; known: lcp, mlcp, fc2d, fc3d, gfc2d, gfc3d, rfc3d, grfc3d", kind);
@@ -516,22 +521,36 @@ static mor_code read_text(const char* path, const char* name, const char* kind, 
     return MOR_OK;
 }
 
-mor_code mor_problem_read(const char* path, const char* kind, mor_problem_file* file, mor_error* error)
+mor_code mor_problem_file_begin(mor_problem_file* file, mor_error* error)
 {
     *file = (mor_problem_file){ .arena = mor_arena_create(NULL) };
-    if (!file->arena) return mor_fail(error, MOR_SYSTEM, "out of memory");
-    const char* name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-    mor_code code = is_hdf5(path) ? mor_fclib_read(path, file, error) : read_text(path, name, kind, file, error);
+    return file->arena ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
+}
+
+mor_code mor_problem_file_end(mor_problem_file* file, const char* path, mor_code code, mor_error* error)
+{
     if (!code) {
         mor_error why = { 0 };
         code = mor_problem_check(&file->problem, &why);
         if (code) mor_fail(error, code, "%s: %s", path, why.text);
     }
     if (!code) {
+        const char* name = base_name(path);
         char* copy = mor_arena_alloc(file->arena, strlen(name) + 1);
         if (copy) file->problem.name = strcpy(copy, name);
     } else mor_problem_file_free(file);
     return code;
+}
+
+mor_code mor_problem_read(const char* path, const char* kind, mor_problem_file* file, mor_error* error)
+{
+    mor_code code = mor_problem_file_begin(file, error);
+    if (code) return code;
+    if (mor_is_hdf5(path))
+        code = mor_fail(error, MOR_BAD_INPUT, "%s: an HDF5 file; FCLIB problems are read by the library moreau-lab",
+                        path);
+    else code = read_text(path, kind, file, error);
+    return mor_problem_file_end(file, path, code, error);
 }
 
 /* -------------------------------------------------------------------------------- writing */

@@ -1,11 +1,12 @@
-/* Problem files: Siconos text (.dat) and FCLIB HDF5, read into a mor_problem that owns its memory.
+/* Problem files: Siconos text (.dat), read into a mor_problem that owns its memory. FCLIB HDF5 is the laboratory's
+ * (io/fclib/fclib.h).
  *
  * Errors say file, line (or dataset) and what would be right. Truncated or corrupt files are errors, never crashes:
  * counts are checked against what the file can hold before anything is allocated. */
 #ifndef MOR_IO_PROBLEM_FILE_H
 #define MOR_IO_PROBLEM_FILE_H
 
-#include "moreau/world.h"
+#include "moreau/problem.h"
 
 typedef struct mor_problem_file {
     mor_problem problem; /* problem.name: the file's name without its folder */
@@ -15,7 +16,7 @@ typedef struct mor_problem_file {
 } mor_problem_file;
 
 /* `kind`: "lcp", "mlcp", "fc2d", "fc3d", "gfc2d", "gfc3d", "rfc3d", "grfc3d", or NULL: taken from the folder's name
- * or from the name of the file (text files do not say; HDF5 files do). */
+ * or from the name of the file (text files do not say). An HDF5 file is bad input here; mor_problem_load reads both. */
 mor_code mor_problem_read(const char* path, const char* kind, mor_problem_file* file, mor_error* error);
 void mor_problem_file_free(mor_problem_file* file);
 /* Writes a Siconos text file (17 digits; matrices dense or triplets) under a temporary name and renames it. */
@@ -23,11 +24,11 @@ mor_code mor_problem_write(const char* path, const mor_problem* problem, mor_err
 /* The form called `kind`, or 0. */
 mor_form mor_form_of_kind(const char* kind);
 
-/* fclib.c; `file` has its arena. */
-mor_code mor_fclib_read(const char* path, mor_problem_file* file, mor_error* error);
-/* fclib_write.c: a contact problem as a new FCLIB file. */
-mor_code mor_fclib_write(const char* path, const mor_problem* problem, const char* title, mor_error* error);
-/* The exact Coulomb problem of an assembled system: global, or local when joints have to be eliminated. */
-mor_code mor_fclib_write_system(const char* path, const mor_system* system, const char* title, mor_error* error);
+/* Does this file begin with HDF5's signature? False also when it cannot be read. */
+bool mor_is_hdf5(const char* path);
+/* For readers of other formats: an empty file with an arena; then, after reading, the check of the problem and its
+ * name. A reader hands over its own `code`; on failure the file is freed. */
+mor_code mor_problem_file_begin(mor_problem_file* file, mor_error* error);
+mor_code mor_problem_file_end(mor_problem_file* file, const char* path, mor_code code, mor_error* error);
 
 #endif

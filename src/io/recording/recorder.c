@@ -8,7 +8,7 @@
  *
  * Cost: O(bodies + contacts) copies per frame and no allocation once the buffers have grown to the
  * largest number of contacts. */
-#include "moreau/scene.h"
+#include "moreau/lab.h"
 
 #include <assert.h>
 #include <stdio.h>

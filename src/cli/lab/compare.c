@@ -1,5 +1,6 @@
 /* moreau compare: formulations and solvers on the same problems, with a report. */
 #include "cli/cli.h"
+#include "cli/lab/commands.h"
 #include "lab/compare.h"
 #include "lab/profile.h"
 

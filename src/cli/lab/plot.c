@@ -1,5 +1,6 @@
 /* moreau plot: figures from recordings. */
 #include "cli/cli.h"
+#include "cli/lab/commands.h"
 
 #include <stdio.h>
 #include <stdlib.h>

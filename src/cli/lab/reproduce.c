@@ -1,5 +1,6 @@
 /* moreau reproduce: the papers' figures and tables. */
 #include "cli/cli.h"
+#include "cli/lab/commands.h"
 #include "lab/reproduce.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* moreau view: recordings and running scenes in the browser, and pages that open from disk. */
 #include "cli/cli.h"
+#include "cli/lab/commands.h"
 
 #include <math.h>
 #include <signal.h>

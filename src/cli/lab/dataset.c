@@ -1,5 +1,6 @@
 /* moreau dataset: build, describe and extend the database of benchmark problems. */
 #include "cli/cli.h"
+#include "cli/lab/commands.h"
 #include "io/bpmd/bpmd.h"
 #include "lab/compare.h"
 #include "lab/dataset.h"
