@@ -1,5 +1,5 @@
 # One program with all test files: `build/tests test_lemke` runs one of them, ctest knows each by its name. The main
-# function of a file is called by the file's name. Files that replace functions of the C library stand alone.
+# function of a file is called run_FILE. Files that replace functions of the C library stand alone.
 enable_testing()
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 set(ALONE test_recorder)
@@ -40,9 +40,9 @@ foreach(source IN LISTS TEST_SOURCES)
     add_test(NAME ${name} COMMAND ${name})
   else()
     target_sources(tests PRIVATE ${source})
-    set_source_files_properties(${source} PROPERTIES COMPILE_DEFINITIONS main=${name})
-    string(APPEND declarations "int ${name}(void);\n")
-    string(APPEND table "    { \"${name}\", ${name} },\n")
+    set_source_files_properties(${source} PROPERTIES COMPILE_DEFINITIONS main=run_${name})
+    string(APPEND declarations "int run_${name}(void);\n")
+    string(APPEND table "    { \"${name}\", run_${name} },\n")
     add_test(NAME ${name} COMMAND tests ${name})
     add_custom_target(${name} DEPENDS tests)
   endif()

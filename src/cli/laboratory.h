@@ -21,11 +21,11 @@ int mor_cli_laboratory(int argc, char** argv);
 
 /* What `run` writes while it runs; NULL paths: not asked for. In moreau all of these fail with MOR_SYSTEM when they
  * are asked for something. */
-typedef struct mor_cli_records mor_cli_records;
-mor_cli_records* mor_cli_records_open(const char* recording, const char* problems, int problems_every, mor_world* world,
-                                      const mor_scene* scene, mor_error* error);
-/* Writes what is left. `records` may be NULL. */
-mor_code mor_cli_records_close(mor_cli_records* records, mor_error* error);
+typedef struct mor_cli_recording mor_cli_recording;
+mor_cli_recording* mor_cli_recording_open(const char* recording, const char* problems, int problems_every,
+                                          mor_world* world, const mor_scene* scene, mor_error* error);
+/* Writes what is left. `recording` may be NULL. */
+mor_code mor_cli_recording_close(mor_cli_recording* recording, mor_error* error);
 
 /* What `solve` reads and writes: problems of both formats (mor_problem_load), traces (io/hdf5/trace_file.h). */
 mor_code mor_cli_problem_load(const char* path, const char* kind, mor_problem_file* file, mor_error* error);

@@ -560,7 +560,7 @@ int mor_cli_run(int argc, char** argv)
         mor_scene_load(mor_cli_scene_path(a.scene, path, sizeof path), a.sets, mor_cli_library(), &error);
     if (!scene) return mor_cli_fail(&error);
     if (*mor_scene_notes(scene) && !a.quiet) fputs(mor_scene_notes(scene), stderr);
-    mor_cli_records* records = NULL;
+    mor_cli_recording* recording = NULL;
     FILE *csv = NULL, *document = NULL;
     char* text = NULL;
     size_t length = 0;
@@ -586,8 +586,8 @@ int mor_cli_run(int argc, char** argv)
     mor_world_momentum(w, s.momentum[0]);
     s.rank[0] = mor_world_joint_rank(w);
     if (a.record || a.bpmd) {
-        records = mor_cli_records_open(a.record, a.bpmd, a.bpmd_every, w, scene, &error);
-        if (!records) {
+        recording = mor_cli_recording_open(a.record, a.bpmd, a.bpmd_every, w, scene, &error);
+        if (!recording) {
             code = mor_cli_fail(&error);
             goto out;
         }
@@ -635,7 +635,7 @@ out:
             code = mor_cli_fail(&error);
         }
     }
-    if (mor_cli_records_close(records, &error) != MOR_OK && code < 2) code = mor_cli_fail(&error);
+    if (mor_cli_recording_close(recording, &error) != MOR_OK && code < 2) code = mor_cli_fail(&error);
     free(start);
     free(s.residuals);
     mor_world_destroy(w);

@@ -34,15 +34,15 @@ int mor_cli_laboratory(int argc, char** argv)
     return mor_cli_fail(&error);
 }
 
-struct mor_cli_records {
+struct mor_cli_recording {
     mor_recorder* recording;
     mor_bpmd_recorder* problems;
 };
 
-mor_cli_records* mor_cli_records_open(const char* recording, const char* problems, int problems_every, mor_world* world,
-                                      const mor_scene* scene, mor_error* error)
+mor_cli_recording* mor_cli_recording_open(const char* recording, const char* problems, int problems_every,
+                                          mor_world* world, const mor_scene* scene, mor_error* error)
 {
-    mor_cli_records* r = calloc(1, sizeof *r);
+    mor_cli_recording* r = calloc(1, sizeof *r);
     if (!r) {
         mor_fail(error, MOR_SYSTEM, "out of memory");
         return NULL;
@@ -57,20 +57,20 @@ mor_cli_records* mor_cli_records_open(const char* recording, const char* problem
         good = r->problems != NULL;
     }
     if (good) return r;
-    mor_cli_records_close(r, NULL);
+    mor_cli_recording_close(r, NULL);
     return NULL;
 }
 
-mor_code mor_cli_records_close(mor_cli_records* records, mor_error* error)
+mor_code mor_cli_recording_close(mor_cli_recording* recording, mor_error* error)
 {
-    if (!records) return MOR_OK;
+    if (!recording) return MOR_OK;
     mor_code code = MOR_OK;
-    if (records->problems) code = mor_bpmd_close(records->problems, error);
-    if (records->recording) {
-        mor_code also = mor_recorder_close(records->recording, code ? NULL : error);
+    if (recording->problems) code = mor_bpmd_close(recording->problems, error);
+    if (recording->recording) {
+        mor_code also = mor_recorder_close(recording->recording, code ? NULL : error);
         if (!code) code = also;
     }
-    free(records);
+    free(recording);
     return code;
 }
 

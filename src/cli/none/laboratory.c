@@ -73,15 +73,18 @@ int mor_cli_laboratory(int argc, char** argv)
     return mor_cli_fail(&error);
 }
 
-mor_cli_records* mor_cli_records_open(const char* recording, const char* problems, int problems_every, mor_world* world,
-                                      const mor_scene* scene, mor_error* error)
+mor_cli_recording* mor_cli_recording_open(const char* recording, const char* problems, int problems_every,
+                                          mor_world* world, const mor_scene* scene, mor_error* error)
 {
     (void)recording, (void)problems, (void)problems_every, (void)world, (void)scene;
     absent(error);
     return NULL;
 }
 
-mor_code mor_cli_records_close(mor_cli_records* records, mor_error* error) { return records ? absent(error) : MOR_OK; }
+mor_code mor_cli_recording_close(mor_cli_recording* recording, mor_error* error)
+{
+    return recording ? absent(error) : MOR_OK;
+}
 
 mor_code mor_cli_problem_load(const char* path, const char* kind, mor_problem_file* file, mor_error* error)
 {
