@@ -79,8 +79,9 @@ function(moreau_library library name)
     # Constant trip counts unrolled: 9 to 18 % fewer instructions on robots, joints and contacts than -O2, same bits.
     target_compile_options(${objects} PRIVATE $<$<CONFIG:Release>:-O3>)
   endif()
-  # nobody replaces our functions at load time: calls within a file are direct
-  target_compile_options(${objects} PRIVATE -fno-semantic-interposition)
+  # Internal functions can be exported to the next library, and calls within a file stay direct and may be inlined: as
+  # fast as hidden ones (default visibility costs 2 to 8 % of the instructions).
+  target_compile_options(${objects} PRIVATE -fvisibility=protected)
   set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_include_directories(${objects} PUBLIC include PRIVATE src)
   target_include_directories(${objects} SYSTEM PUBLIC ${${library}_INCLUDES})
