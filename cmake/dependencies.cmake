@@ -26,14 +26,23 @@ macro(plain library name lib header folder)
   list(APPEND ${library}_INCLUDES ${${name}_INCLUDE})
 endmacro()
 
+# archives(LIBRARY NAME...): all of a library's dependencies that the command takes into itself (cmake/programs.cmake),
+# with what they need in turn. SOLVE_OUTSIDE stays shared.
+macro(archives library)
+  set(${library}_ARCHIVES ${ARGN})
+endmacro()
+
 package(SOLVE LAPACKE lapacke)
 package(SOLVE BLAS openblas)
+set(SOLVE_OUTSIDE ${SOLVE_TARGETS})
 plain(SOLVE KLU klu klu.h suitesparse)
 plain(SOLVE AMD amd amd.h suitesparse)
+archives(SOLVE klu amd colamd btf suitesparseconfig)
 
 package(CORE YAML yaml-0.1)
 package(CORE EXPAT expat)
 plain(CORE QHULL qhull_r libqhull_r/libqhull_r.h "")
+archives(CORE yaml expat qhullstatic_r)
 
 package(LAB LAPACKE lapacke) # src/lab/spectrum.c
 package(LAB HDF5 hdf5-serial hdf5)
