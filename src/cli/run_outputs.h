@@ -1,0 +1,31 @@
+/* What a run writes beside its summary: the table of --csv, and recordings and problems, which belong to the
+ * laboratory. The command `run` knows the laboratory only through this header. */
+#ifndef MOREAU_CLI_RUN_OUTPUTS_H
+#define MOREAU_CLI_RUN_OUTPUTS_H
+
+#include "moreau/run.h"
+#include "moreau/scene.h"
+
+typedef struct mor_cli_table mor_cli_table;
+
+/* A table of bodies, contact totals and energy (CSV), one line every `every` steps, under a temporary name. NULL and a
+ * sentence when it cannot be written. */
+mor_cli_table* mor_cli_table_open(const char* path, int every, const mor_world* world, mor_error* error);
+/* The line of a step, if it is one of those. */
+void mor_cli_table_add(mor_cli_table* table, const mor_world* world, const mor_step_report* report);
+/* Gives it its name if `keep`, else removes it. NULL is allowed. */
+mor_code mor_cli_table_close(mor_cli_table* table, bool keep, mor_error* error);
+
+/* Writes about the run itself: lines of text. */
+void mor_cli_print_run(const mor_world* world, const mor_scene* scene, const mor_run_summary* summary);
+
+typedef struct mor_cli_recording mor_cli_recording;
+
+/* Observes the world until it is closed: a recording (docs/recording.md) in `record`, problems (docs/bpmd.md) of every
+ * `every`-th step in `bpmd`; either may be NULL. NULL and a sentence on failure. */
+mor_cli_recording* mor_cli_recording_open(const char* record, const char* bpmd, int every, mor_world* world,
+                                          const mor_scene* scene, mor_error* error);
+/* NULL is allowed. */
+mor_code mor_cli_recording_close(mor_cli_recording* recording, mor_error* error);
+
+#endif
