@@ -213,7 +213,7 @@ int mor_cli_parse(const mor_cli_command* c, int argc, char** argv, void* argumen
     bool words_only = false;
     int status = 0;
     for (int i = 1; i < argc && !status; i++) {
-        const char* word = argv[i];
+        char* word = argv[i];
         if (!words_only && strcmp(word, "--") == 0) words_only = true;
         else if (!words_only && word[0] == '-' && word[1]) status = take_option(c, argc, argv, &i, arguments);
         else if (c->operand) status = c->operand(arguments, word);

@@ -36,9 +36,9 @@ typedef struct mor_cli_command {
     const char* usage; /* what follows "moreau NAME"; several forms: one line each */
     const char* about; /* printed as it is, before the options */
     const mor_cli_option* options;
-    const char* more;                                  /* printed as it is, after them; may be NULL */
-    int (*operand)(void* arguments, const char* word); /* takes a word that is no option; NULL: there are none */
-    void (*print_more)(FILE* out);                     /* after `more`; may be NULL */
+    const char* more;                            /* printed as it is, after them; may be NULL */
+    int (*operand)(void* arguments, char* word); /* takes a word that is no option; NULL: there are none */
+    void (*print_more)(FILE* out);               /* after `more`; may be NULL */
 } mor_cli_command;
 
 /* Values for the scene from --set and its abbreviations, in the order given. */

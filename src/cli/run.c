@@ -24,7 +24,7 @@ typedef struct arguments {
 
 /* ----------------------------------------------------------------------------------- options */
 
-static int take_scene(void* user, const char* word)
+static int take_scene(void* user, char* word)
 {
     arguments* a = user;
     if (a->scene) return mor_cli_usage("run", "two scenes, '%s' and '%s'", a->scene, word);
