@@ -359,31 +359,63 @@ static void read_friction(mor_bpmd_reader* r, size_t n)
     }
 }
 
-static void read_contacts(mor_bpmd_reader* r)
+static void read_points(mor_bpmd_reader* r, size_t n)
 {
     mor_bpmd_frame* f = r->frame;
-    mor_bpmd_dialect dialect = r->file->dialect;
-    bool ours = dialect == MOR_BPMD_MOREAU;
-    size_t n = (size_t)f->contact_count;
+    bool ours = r->file->dialect == MOR_BPMD_MOREAU, relative = r->file->dialect == MOR_BPMD_PAPER;
     const double* t = r->table;
-    read_pairs(r, n);
-    for (size_t i = 0; i < n; i++) f->contacts[i].feature = i; /* foreign frames keep their order */
     if (mor_bpmd_table(r, "contacts/points", NULL, n, 3, false))
         for (size_t i = 0; i < n; i++) {
             mor_vec3 p = vec(t + 3 * i);
             int first = f->contacts[i].body[0];
-            if (dialect == MOR_BPMD_PAPER && first >= 0) p = mor_add(p, f->bodies[first].x);
+            if (relative && first >= 0) p = mor_add(p, f->bodies[first].x);
             f->contacts[i].point[0] = f->contacts[i].point[1] = p;
         }
     if (ours && mor_bpmd_table(r, "contacts/points_2", NULL, n, 3, false))
         for (size_t i = 0; i < n; i++) f->contacts[i].point[1] = vec(t + 3 * i);
-    if (mor_bpmd_table(r, "contacts/normals", NULL, n, 3, false))
+}
+
+static void read_normals(mor_bpmd_reader* r, size_t n)
+{
+    mor_bpmd_dialect dialect = r->file->dialect;
+    if (!mor_bpmd_table(r, "contacts/normals", NULL, n, 3, false)) return;
+    for (size_t i = 0; i < n; i++) {
+        mor_vec3 v = vec(r->table + 3 * i);
+        double size = mor_norm(v), sign = dialect == MOR_BPMD_GAZEBO ? -1.0 : 1.0;
+        if (fabs(size - 1.0) > 1e-3) mor_bpmd_complain(r, i, "not a unit normal");
+        r->frame->contacts[i].normal = dialect == MOR_BPMD_MOREAU ? v : mor_scale(sign / size, v);
+    }
+}
+
+/* What only our own files have. */
+static void read_own_contacts(mor_bpmd_reader* r, size_t n)
+{
+    mor_bpmd_contact* c = r->frame->contacts;
+    const int* k = r->integers;
+    if (mor_bpmd_integers(r, "contacts/group", n))
+        for (size_t i = 0; i < n; i++) c[i].group = k[i];
+    if (mor_bpmd_integers(r, "contacts/plane", n))
+        for (size_t i = 0; i < n; i++) c[i].plane = k[i];
+    if (mor_bpmd_find(r, "contacts/features", NULL) && mor_bpmd_integers(r, "contacts/features", 2 * n))
+        for (size_t i = 0; i < n; i++) c[i].feature = (uint64_t)(uint32_t)k[2 * i] << 32 | (uint32_t)k[2 * i + 1];
+    if (mor_bpmd_find(r, "contacts/shapes", NULL) && mor_bpmd_integers(r, "contacts/shapes", 2 * n))
         for (size_t i = 0; i < n; i++) {
-            mor_vec3 v = vec(t + 3 * i);
-            double size = mor_norm(v);
-            if (fabs(size - 1.0) > 1e-3) mor_bpmd_complain(r, i, "not a unit normal");
-            f->contacts[i].normal = ours ? v : mor_scale((dialect == MOR_BPMD_GAZEBO ? -1.0 : 1.0) / size, v);
+            c[i].shape[0] = k[2 * i], c[i].shape[1] = k[2 * i + 1];
+            if (k[2 * i] < 0 || k[2 * i + 1] < 0) mor_bpmd_complain(r, i, "shapes count from 0");
         }
+    if (mor_bpmd_find(r, "contacts/held", NULL) && mor_bpmd_integers(r, "contacts/held", n))
+        for (size_t i = 0; i < n; i++) c[i].held = k[i] != 0;
+}
+
+static void read_contacts(mor_bpmd_reader* r)
+{
+    mor_bpmd_frame* f = r->frame;
+    size_t n = (size_t)f->contact_count;
+    const double* t = r->table;
+    read_pairs(r, n);
+    for (size_t i = 0; i < n; i++) f->contacts[i].feature = i; /* foreign frames keep their order */
+    read_points(r, n);
+    read_normals(r, n);
     if (mor_bpmd_numbers(r, "contacts/gaps", "contacts/gap", n, false))
         for (size_t i = 0; i < n; i++) f->contacts[i].gap = t[i];
     read_friction(r, n);
@@ -396,20 +428,7 @@ static void read_contacts(mor_bpmd_reader* r)
         for (size_t i = 0; i < n; i++) f->contacts[i].surface_velocity = vec(t + 3 * i);
     if (optional(r, "contacts/guess", NULL, 3 * n))
         for (size_t i = 0; i < n; i++) memcpy(f->contacts[i].guess, t + 3 * i, sizeof f->contacts[i].guess);
-    if (ours && mor_bpmd_integers(r, "contacts/group", n))
-        for (size_t i = 0; i < n; i++) f->contacts[i].group = r->integers[i];
-    if (ours && mor_bpmd_integers(r, "contacts/plane", n))
-        for (size_t i = 0; i < n; i++) f->contacts[i].plane = r->integers[i];
-    if (ours && mor_bpmd_find(r, "contacts/features", NULL) && mor_bpmd_integers(r, "contacts/features", 2 * n))
-        for (size_t i = 0; i < n; i++)
-            f->contacts[i].feature = (uint64_t)(uint32_t)r->integers[2 * i] << 32 | (uint32_t)r->integers[2 * i + 1];
-    if (ours && mor_bpmd_find(r, "contacts/shapes", NULL) && mor_bpmd_integers(r, "contacts/shapes", 2 * n))
-        for (size_t i = 0; i < n; i++) {
-            f->contacts[i].shape[0] = r->integers[2 * i], f->contacts[i].shape[1] = r->integers[2 * i + 1];
-            if (r->integers[2 * i] < 0 || r->integers[2 * i + 1] < 0) mor_bpmd_complain(r, i, "shapes count from 0");
-        }
-    if (ours && mor_bpmd_find(r, "contacts/held", NULL) && mor_bpmd_integers(r, "contacts/held", n))
-        for (size_t i = 0; i < n; i++) f->contacts[i].held = r->integers[i] != 0;
+    if (r->file->dialect == MOR_BPMD_MOREAU) read_own_contacts(r, n);
 }
 
 static void first_name(void* user, const char* name)
