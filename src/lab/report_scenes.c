@@ -3,19 +3,9 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "lab/page.h"
 #include "plot/page_chart.h"
 #include "lab/compare.h"
-
-static void cell(FILE* out, const char* format, double v)
-{
-    if (!isfinite(v)) {
-        fputs("<td class=\"n\" data-v=\"1e300\">–</td>", out);
-        return;
-    }
-    fprintf(out, "<td class=\"n\" data-v=\"%.9g\">", v);
-    fprintf(out, format, v);
-    fputs("</td>", out);
-}
 
 static void charts(const mor_lab* lab, int scene, FILE* out)
 {
@@ -65,13 +55,13 @@ void mor_lab_report_scenes(const mor_lab* lab, FILE* out)
         mor_html_text(out, lab->scene_names[r->scene]);
         fprintf(out, "</td><td>%s</td><td>%s</td>", mor_lab_formulation_name(lab, r->formulation),
                 mor_lab_solver_name(lab, r->solver));
-        cell(out, "%.4g", r->step);
-        cell(out, "%.2e", r->reference ? NAN : r->error);
-        cell(out, "%.5g", r->energy_end);
-        cell(out, "%.1e", r->energy_gain);
-        cell(out, "%.1e", r->penetration);
-        cell(out, "%.3g", r->cpu_s);
-        cell(out, "%.0f", r->failures);
+        mor_page_number(out, "%.4g", r->step);
+        mor_page_number(out, "%.2e", r->reference ? NAN : r->error);
+        mor_page_number(out, "%.5g", r->energy_end);
+        mor_page_number(out, "%.1e", r->energy_gain);
+        mor_page_number(out, "%.1e", r->penetration);
+        mor_page_number(out, "%.3g", r->cpu_s);
+        mor_page_number(out, "%.0f", r->failures);
         fprintf(out, "<td>%s%s", r->reference ? "reference, " : "", mor_status_name((mor_status)r->status));
         if (r->detail[0]) fputs(": ", out), mor_html_text(out, r->detail);
         fputs("</td></tr>\n", out);
