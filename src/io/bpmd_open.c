@@ -5,15 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char* mor_bpmd_dialect_name(mor_bpmd_dialect d)
-{
-    return d == MOR_BPMD_MOREAU ? "moreau" : d == MOR_BPMD_GAZEBO ? "gazebo" : "paper";
-}
-
 mor_bpmd_dialect mor_bpmd_get_dialect(const mor_bpmd* file) { return file->dialect; }
 int mor_bpmd_count(const mor_bpmd* file) { return file->count; }
-const char* mor_bpmd_frame_name(const mor_bpmd* file, int i) { return file->names[i]; }
-const char* mor_bpmd_scene_name(const mor_bpmd* file) { return file->scene_name; }
 const char* mor_bpmd_scene_text(const mor_bpmd* file) { return file->scene_text ? file->scene_text : ""; }
 
 void mor_bpmd_meta_text(const mor_bpmd* file, const char* name, char* text, size_t size)
@@ -66,7 +59,6 @@ static mor_code read_meta(mor_bpmd* f, mor_error* error)
         return mor_fail(error, MOR_BAD_INPUT, "%s:/meta@gravity: not finite", f->h5.path);
     if (code) return code;
     f->gravity = mor_v3(g[0], g[1], g[2]);
-    mor_bpmd_meta_text(f, "scene_name", f->scene_name, sizeof f->scene_name);
     if (mor_h5_exists(&f->h5, "/meta/scene")) {
         enum { MOST = 1 << 20 };
         f->scene_text = calloc(1, MOST);

@@ -33,7 +33,7 @@ enum { MOST_REPEATS = 20 };
 
 /* ---------------------------------------------------------------------------------- sizes */
 
-bool mor_lab_applies(const mor_lab* lab, int problem, int formulation, int solver)
+static bool applies(const mor_lab* lab, int problem, int formulation, int solver)
 {
     const mor_lab_problem* p = &lab->problems[problem];
     if ((p->frame < 0) != (formulation < 0)) return false;
@@ -64,7 +64,7 @@ int mor_lab_slots(const mor_lab* lab)
 
 int mor_lab_slot(const mor_lab* lab, int problem, int formulation, int solver, int tol)
 {
-    if (!mor_lab_applies(lab, problem, formulation, solver)) return -1;
+    if (!applies(lab, problem, formulation, solver)) return -1;
     if (solver < 0 && tol > 0) return -1; /* nothing to converge: once */
     return ((formulation + 1) * (lab->solver_count + 1) + solver + 1) * lab->options.tol_count + tol;
 }

@@ -36,7 +36,7 @@ static const mor_quantity quantities[] = {
 
 const mor_quantity* mor_quantities(void) { return quantities; }
 
-int mor_quantity_find(const char* text)
+static int find_quantity(const char* text)
 {
     size_t n = strcspn(text, ":");
     for (int i = 0; i < QUANTITIES; i++)
@@ -44,7 +44,7 @@ int mor_quantity_find(const char* text)
     return -1;
 }
 
-bool mor_is_quantity(const char* text) { return mor_quantity_find(text) >= 0; }
+bool mor_is_quantity(const char* text) { return find_quantity(text) >= 0; }
 
 /* ------------------------------------------------------------------- what was asked for */
 
@@ -88,7 +88,7 @@ mor_code mor_unknown_body(const mor_recording* r, const char* body, mor_error* e
 /* QUANTITY[:BODY[.COMPONENT]]. Body names may hold dots: the whole text is tried as a name first. */
 mor_code mor_request_parse(const char* text, const mor_recording* r, request* q, mor_error* error)
 {
-    *q = (request){ .quantity = mor_quantity_find(text), .component = -1 };
+    *q = (request){ .quantity = find_quantity(text), .component = -1 };
     if (q->quantity < 0) return unknown_quantity(text, error);
     const char* colon = strchr(text, ':');
     if (!colon) return MOR_OK;

@@ -39,8 +39,6 @@ extern const char* const mor_components[];
 enum { NORM = 6 };
 extern const char* const mor_quaternion_components[];
 
-/* Number of the quantity before the ':', -1: none. */
-int mor_quantity_find(const char* text);
 /* QUANTITY[:BODY[.COMPONENT]]. Body names may hold dots: the whole text is tried as a name first. */
 mor_code mor_request_parse(const char* text, const mor_recording* r, request* q, mor_error* error);
 

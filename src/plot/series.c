@@ -16,15 +16,14 @@ static void short_name(const char* path, char* name, size_t size)
 
 /* -------------------------------------------------------------------------------- drawing */
 
-mor_code mor_plot_no_memory(mor_error* error) { return mor_fail(error, MOR_SYSTEM, "out of memory"); }
+static mor_code no_memory(mor_error* error) { return mor_fail(error, MOR_SYSTEM, "out of memory"); }
 
 mor_code mor_plot_add_curve(mor_plot_source* s, const char* label, int index, mor_error* error)
 {
     char text[160];
     snprintf(text, sizeof text, "%s%s%s", s->prefix, s->prefix[0] && label[0] ? ": " : "", label);
     int dash = s->alone ? index / MOR_PLOT_COLOURS : s->file;
-    return mor_panel_curve(s->panel, text, index, dash, s->time, s->value, s->frames) ? MOR_OK
-                                                                                      : mor_plot_no_memory(error);
+    return mor_panel_curve(s->panel, text, index, dash, s->time, s->value, s->frames) ? MOR_OK : no_memory(error);
 }
 
 static mor_code add_series(mor_plot_source* s, const char* path, const char* label, int index, mor_error* error)
@@ -42,7 +41,7 @@ static mor_code add_step_series(mor_plot_source* s, const named* list, mor_error
 {
     mor_code code = MOR_OK;
     double* number = calloc((size_t)s->frames + 1, sizeof *number);
-    if (!number) return mor_plot_no_memory(error);
+    if (!number) return no_memory(error);
     code = mor_recording_series(s->recording, "/step_number", number, error);
     for (int k = 0; !code && list[k].path; k++) {
         code = mor_recording_series(s->recording, list[k].path, s->value, error);
@@ -75,7 +74,7 @@ static mor_code add_force_totals(mor_plot_source* s, mor_error* error)
                                   { "/contacts/friction_total", "friction, sum" },
                                   { 0 } };
     double* step = calloc((size_t)s->frames + 1, sizeof *step);
-    mor_code code = step ? mor_recording_series(s->recording, "/step_size", step, error) : mor_plot_no_memory(error);
+    mor_code code = step ? mor_recording_series(s->recording, "/step_size", step, error) : no_memory(error);
     for (int k = 0; !code && list[k].path; k++) {
         code = mor_recording_series(s->recording, list[k].path, s->value, error);
         for (int i = 0; i < s->frames; i++) s->value[i] /= step[i];
@@ -94,7 +93,7 @@ static mor_code add_gaps(mor_plot_source* s, mor_error* error)
     size_t n = (size_t)s->frames;
     double *start = calloc(4 * n + 1, sizeof *start), *count = start + n, *least = count + n, *most = least + n,
            *gap = NULL;
-    mor_code code = start ? MOR_OK : mor_plot_no_memory(error);
+    mor_code code = start ? MOR_OK : no_memory(error);
     if (!code) code = mor_recording_series(s->recording, "/contacts/start", start, error);
     if (!code) code = mor_recording_series(s->recording, "/contacts/count", count, error);
     int capacity = 0;
@@ -102,7 +101,7 @@ static mor_code add_gaps(mor_plot_source* s, mor_error* error)
         int here = count[i] >= 0.0 && count[i] < 1e8 ? (int)count[i] : 0;
         if (here > capacity) {
             double* grown = realloc(gap, (size_t)(2 * here) * sizeof *gap);
-            if (!grown) code = mor_plot_no_memory(error);
+            if (!grown) code = no_memory(error);
             else gap = grown, capacity = 2 * here;
         }
         if (!code && here > 0)
@@ -146,7 +145,7 @@ static mor_code add_joints(mor_plot_source* s, const request* q, mor_error* erro
     double* all = calloc((size_t)s->frames * (size_t)rows + 1, sizeof *all);
     mor_code code = !names ? MOR_BAD_INPUT
                     : !all
-                        ? mor_plot_no_memory(error)
+                        ? no_memory(error)
                         : mor_recording_rows(s->recording, "/joints/position", 0, (size_t)s->frames, rows, all, error);
     for (int j = 0; !code && j < rows && shown < MOST_BODIES; j++) {
         const char* name = names + (size_t)j * JOINT_NAME;
@@ -293,8 +292,8 @@ static mor_code add_dataset(mor_figure* figure, mor_recording* const* recordings
                               .value = calloc(n + 1, sizeof(double)) };
         double* data = calloc(n * w + 1, sizeof *data);
         if (count > 1) short_name(info->path, s.prefix, sizeof s.prefix);
-        code = s.time && s.value && data ? mor_recording_series(recordings[i], "/time", s.time, error)
-                                         : mor_plot_no_memory(error);
+        code =
+            s.time && s.value && data ? mor_recording_series(recordings[i], "/time", s.time, error) : no_memory(error);
         if (!code) code = mor_recording_rows(recordings[i], path, 0, n, width, data, error);
         for (int k = 0; !code && k < width && k < MOST_BODIES; k++) {
             for (size_t f = 0; f < n; f++) s.value[f] = data[f * w + (size_t)k];
@@ -342,7 +341,7 @@ mor_code mor_plot_add(mor_figure* figure, mor_recording* const* recordings, int 
                               .value = calloc(n, sizeof(double)) };
         double* data = calloc(n, 7 * sizeof(double));
         if (count > 1) short_name(info->path, s.prefix, sizeof s.prefix);
-        code = s.time && s.value && data ? add_source(&s, &q, data, error) : mor_plot_no_memory(error);
+        code = s.time && s.value && data ? add_source(&s, &q, data, error) : no_memory(error);
         free(s.time);
         free(s.value);
         free(data);

@@ -17,7 +17,6 @@ typedef struct mor_plot_source {
     double *time, *value;
 } mor_plot_source;
 
-mor_code mor_plot_no_memory(mor_error* error);
 /* The numbers in `value` as a curve, with the recording in its label. */
 mor_code mor_plot_add_curve(mor_plot_source* s, const char* label, int index, mor_error* error);
 /* Of one body; `data` has room for frames x 7. */
