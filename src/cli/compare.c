@@ -1,6 +1,7 @@
 /* moreau compare: formulations and solvers on the same problems, with a report. */
 #include "cli/cli.h"
 #include "cli/options.h"
+#include "io/text_file.h"
 #include "lab/compare.h"
 #include "lab/profile.h"
 
@@ -227,21 +228,12 @@ static void print_scenes(const mor_lab* lab)
     }
 }
 
-/* Writes under a temporary name and renames it. */
 static int write_file(const char* path, const mor_lab* lab, void (*write)(const mor_lab*, FILE*))
 {
-    char part[1100];
     mor_error error = { 0 };
-    snprintf(part, sizeof part, "%s.part", path);
-    FILE* out = fopen(part, "w");
-    if (out) {
-        write(lab, out);
-        bool bad = ferror(out) != 0;
-        if (fclose(out) == 0 && !bad && rename(part, path) == 0) return 0;
-        remove(part);
-    }
-    mor_fail(&error, MOR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
-    return mor_cli_fail(&error);
+    FILE* out = mor_text_create(path, &error);
+    if (out) write(lab, out);
+    return out && mor_text_finish(out, path, true, &error) == MOR_OK ? 0 : mor_cli_fail(&error);
 }
 
 int mor_cli_compare(int argc, char** argv)

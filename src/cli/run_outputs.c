@@ -1,5 +1,6 @@
 /* The table of --csv and the lines of text of a run, see run_outputs.h. */
 #include "cli/run_outputs.h"
+#include "io/text_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 struct mor_cli_table {
     FILE* out;
     int every;
-    char path[2048], temporary[2060];
+    const char* path;
 };
 
 static void write_head(FILE* out, const mor_world* w)
@@ -31,11 +32,9 @@ mor_cli_table* mor_cli_table_open(const char* path, int every, const mor_world* 
         return NULL;
     }
     t->every = every;
-    bool fits = snprintf(t->path, sizeof t->path, "%s", path) < (int)sizeof t->path;
-    snprintf(t->temporary, sizeof t->temporary, "%s.part", t->path);
-    t->out = fits ? fopen(t->temporary, "w") : NULL;
+    t->path = path;
+    t->out = mor_text_create(path, error);
     if (!t->out) {
-        mor_fail(error, MOR_SYSTEM, "cannot write %s.part", path);
         free(t);
         return NULL;
     }
@@ -68,10 +67,7 @@ void mor_cli_table_add(mor_cli_table* t, const mor_world* w, const mor_step_repo
 mor_code mor_cli_table_close(mor_cli_table* t, bool keep, mor_error* error)
 {
     if (!t) return MOR_OK;
-    mor_code code = MOR_OK;
-    bool good = !ferror(t->out);
-    good = fclose(t->out) == 0 && good && (keep ? rename(t->temporary, t->path) : remove(t->temporary)) == 0;
-    if (!good && keep) code = mor_fail(error, MOR_SYSTEM, "cannot write %s", t->path);
+    mor_code code = mor_text_finish(t->out, t->path, keep, error);
     free(t);
     return code;
 }

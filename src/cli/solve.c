@@ -1,5 +1,4 @@
 /* moreau solve PROBLEM... : runs solvers on stored problems and reports what the judge says. */
-#include <errno.h>
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/options.h"
 #include "io/problem_file.h"
+#include "io/text_file.h"
 #include "io/trace_file.h"
 #include "moreau/solver.h"
 #include "solver/solve.h"
@@ -149,16 +149,11 @@ static void print_row(const mor_problem* p, const char* name, const mor_solver* 
 
 static bool write_numbers(const char* path, int n, const double* x)
 {
-    char temporary[1100];
-    snprintf(temporary, sizeof temporary, "%s.part", path);
-    FILE* f = fopen(temporary, "w");
-    if (f) {
-        for (int k = 0; k < n; k++) fprintf(f, "%.17g\n", x[k]);
-        bool bad = ferror(f) != 0;
-        if (fclose(f) == 0 && !bad && rename(temporary, path) == 0) return true;
-        remove(temporary);
-    }
-    fprintf(stderr, "moreau solve: %s cannot be written: %s\n", path, strerror(errno));
+    mor_error error = { 0 };
+    FILE* f = mor_text_create(path, &error);
+    for (int k = 0; f && k < n; k++) fprintf(f, "%.17g\n", x[k]);
+    if (f && mor_text_finish(f, path, true, &error) == MOR_OK) return true;
+    fprintf(stderr, "moreau solve: %s\n", error.text);
     return false;
 }
 

@@ -79,12 +79,7 @@ mor_code mor_bpmd_create(const char* path, const mor_bpmd_meta* meta, mor_error*
     const double g[3] = { meta->gravity.x, meta->gravity.y, meta->gravity.z };
     if (!code) code = mor_h5_set_doubles(&h5, "/meta", "gravity", g, 3, error);
     if (!code) code = mor_h5_write_texts(&h5, "/meta/scene", meta->scene_text, strlen(meta->scene_text) + 1, 1, error);
-    mor_code closed = mor_h5_close(&h5, code ? NULL : error);
-    if (!code) code = closed;
-    if (!code && rename(part, path) != 0)
-        code = mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
-    if (code) remove(part);
-    return code;
+    return mor_h5_finish(&h5, code, part, path, error);
 }
 
 /* Paths: a frame's group and a name of up to 160 in it. */
@@ -369,11 +364,5 @@ mor_code mor_bpmd_append(const char* path, const mor_bpmd_frame* frames, int cou
         return code;
     }
     for (int i = 0; i < count && !code; i++) code = put_frame(&h5, &frames[i], first + i, error);
-    if (code) mor_h5_abandon(&h5);
-    mor_code closed = mor_h5_close(&h5, code ? NULL : error);
-    if (!code) code = closed;
-    if (!code && rename(part, path) != 0)
-        code = mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
-    if (code) remove(part);
-    return code;
+    return mor_h5_finish(&h5, code, part, path, error);
 }

@@ -227,6 +227,17 @@ void mor_h5_abandon(mor_h5* h5)
     close(scratch);
 }
 
+mor_code mor_h5_finish(mor_h5* h5, mor_code code, const char* part, const char* path, mor_error* error)
+{
+    if (code) mor_h5_abandon(h5);
+    mor_code closed = mor_h5_close(h5, code ? NULL : error);
+    if (!code) code = closed;
+    if (!code && rename(part, path) != 0)
+        code = mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
+    if (code) remove(part);
+    return code;
+}
+
 mor_code mor_h5_group(mor_h5* h5, const char* path, mor_error* error)
 {
     hid_t group = H5I_INVALID_HID, list = mor_h5_timeless(H5P_GROUP_CREATE);

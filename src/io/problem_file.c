@@ -159,11 +159,8 @@ mor_code mor_problem_write(const char* path, const mor_problem* p, mor_error* er
         return mor_fail(error, MOR_BAD_INPUT, "a problem of form %s has no text format", mor_form_name(p->form));
     if (p->A.storage == MOR_OPERATOR || p->M.storage == MOR_OPERATOR)
         return mor_fail(error, MOR_BAD_INPUT, "an operator cannot be written; its entries are not known");
-    char temporary[1024];
-    if (snprintf(temporary, sizeof temporary, "%s.part", path) >= (int)sizeof temporary)
-        return mor_fail(error, MOR_BAD_INPUT, "the file name is too long");
-    FILE* f = fopen(temporary, "w");
-    if (!f) return mor_fail(error, MOR_SYSTEM, "%s: %s", temporary, strerror(errno));
+    FILE* f = mor_text_create(path, error);
+    if (!f) return MOR_SYSTEM;
     if (p->form == MOR_MLCP) write_mlcp(f, p);
     else if (!contacts) {
         fprintf(f, "%d\n", p->size);
@@ -177,12 +174,5 @@ mor_code mor_problem_write(const char* path, const mor_problem* p, mor_error* er
         write_vector(f, p->contact_count, p->mu);
         if (p->dim == 5) write_vector(f, p->contact_count, p->mu_roll);
     }
-    bool bad = ferror(f) != 0;
-    bad = fclose(f) != 0 || bad;
-    if (bad || rename(temporary, path) != 0) {
-        mor_code code = mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
-        remove(temporary);
-        return code;
-    }
-    return MOR_OK;
+    return mor_text_finish(f, path, true, error);
 }

@@ -44,3 +44,32 @@ mor_code mor_text_read(const char* path, size_t most, char** text, size_t* lengt
     }
     return code;
 }
+
+enum { MOST_PATH = 4200 };
+
+/* PATH.part; false: too long. */
+static bool part_name(const char* path, char part[MOST_PATH])
+{
+    return snprintf(part, MOST_PATH, "%s.part", path) < MOST_PATH;
+}
+
+FILE* mor_text_create(const char* path, mor_error* error)
+{
+    char part[MOST_PATH];
+    FILE* file = part_name(path, part) ? fopen(part, "w") : NULL;
+    if (!file) mor_fail(error, MOR_SYSTEM, "%.400s: cannot be written: %s", path, strerror(errno));
+    return file;
+}
+
+mor_code mor_text_finish(FILE* file, const char* path, bool keep, mor_error* error)
+{
+    char part[MOST_PATH];
+    part_name(path, part);
+    mor_code code = MOR_OK;
+    bool good = !ferror(file);
+    good = fclose(file) == 0 && good;
+    if (keep && (!good || rename(part, path) != 0))
+        code = mor_fail(error, MOR_SYSTEM, "%.400s: cannot be written: %s", path, strerror(errno));
+    if (!keep || code) remove(part);
+    return code;
+}
