@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "common/near.h"
-#include "io/recording.h"
+#include "io/recording/recording.h"
 
 static char folder[] = "/tmp/moreau_command_XXXXXX";
 static char output[1 << 20], errors[1 << 16];

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "io/frames.h"
+#include "io/recording/frames.h"
 #include "plot/axis.h"
 #include "plot/figure.h"
 #include "plot/series.h"

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "common/near.h"
-#include "io/trace_file.h"
+#include "io/hdf5/trace_file.h"
 
 static char folder[] = "/tmp/moreau_solve_XXXXXX";
 static char output[20000];

@@ -1,7 +1,7 @@
 /* moreau list: the registries as a table or JSON. */
 #include "cli/cli.h"
 #include "cli/options.h"
-#include "io/json.h"
+#include "io/json/json.h"
 #include "moreau/control.h"
 
 #include <dirent.h>

@@ -2,8 +2,8 @@
 #include "cli/cli.h"
 #include "cli/options.h"
 #include "cli/robot_checks.h"
-#include "io/json.h"
-#include "io/json_read.h"
+#include "io/json/json.h"
+#include "io/json/json_read.h"
 
 #include <stdio.h>
 #include <stdlib.h>

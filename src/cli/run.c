@@ -1,8 +1,9 @@
 /* moreau run: simulate a scene, print what happened. */
 #include "cli/cli.h"
+#include "cli/laboratory.h"
 #include "cli/options.h"
 #include "cli/run_outputs.h"
-#include "io/run_json.h"
+#include "io/json/run_json.h"
 
 #include <math.h>
 #include <stdio.h>

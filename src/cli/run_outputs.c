@@ -1,6 +1,6 @@
 /* The table of --csv and the lines of text of a run, see run_outputs.h. */
 #include "cli/run_outputs.h"
-#include "io/text_file.h"
+#include "io/text/text_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

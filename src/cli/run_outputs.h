@@ -1,5 +1,4 @@
-/* What a run writes beside its summary: the table of --csv, and recordings and problems, which belong to the
- * laboratory. The command `run` knows the laboratory only through this header. */
+/* What a run writes beside its JSON: the table of --csv and lines of text. */
 #ifndef MOREAU_CLI_RUN_OUTPUTS_H
 #define MOREAU_CLI_RUN_OUTPUTS_H
 
@@ -18,14 +17,5 @@ mor_code mor_cli_table_close(mor_cli_table* table, bool keep, mor_error* error);
 
 /* Writes about the run itself: lines of text. */
 void mor_cli_print_run(const mor_world* world, const mor_scene* scene, const mor_run_summary* summary);
-
-typedef struct mor_cli_recording mor_cli_recording;
-
-/* Observes the world until it is closed: a recording (docs/recording.md) in `record`, problems (docs/bpmd.md) of every
- * `every`-th step in `bpmd`; either may be NULL. NULL and a sentence on failure. */
-mor_cli_recording* mor_cli_recording_open(const char* record, const char* bpmd, int every, mor_world* world,
-                                          const mor_scene* scene, mor_error* error);
-/* NULL is allowed. */
-mor_code mor_cli_recording_close(mor_cli_recording* recording, mor_error* error);
 
 #endif

@@ -5,10 +5,9 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/laboratory.h"
 #include "cli/options.h"
-#include "io/problem_file.h"
-#include "io/text_file.h"
-#include "io/trace_file.h"
+#include "io/text/text_file.h"
 #include "moreau/solver.h"
 #include "solver/solve.h"
 
@@ -189,7 +188,7 @@ static int run_one(const arguments* a, const mor_solver* solver, const mor_probl
         free(again);
         mor_arena_reset(arena);
         mor_error error = { 0 };
-        if (mor_trace_file_add(traces, p->name, solver->name, &trace, &error)) {
+        if (mor_cli_trace_add(traces, p->name, solver->name, &trace, &error)) {
             fprintf(stderr, "moreau solve: %s\n", error.text);
             status = 3;
         }
@@ -213,7 +212,7 @@ int mor_cli_solve(int argc, char** argv)
     if (!arena) return 3;
     mor_error error = { 0 };
     mor_trace_file* traces = NULL;
-    if (a.trace && mor_trace_file_create(a.trace, &traces, &error)) {
+    if (a.trace && mor_cli_trace_create(a.trace, &traces, &error)) {
         fprintf(stderr, "moreau solve: %s\n", error.text);
         mor_arena_destroy(arena);
         return 3;
@@ -224,7 +223,7 @@ int mor_cli_solve(int argc, char** argv)
                "iter", "time [s]", "relative", "absolute");
     for (int k = 0; k < a.file_count; k++) {
         mor_problem_file file;
-        mor_code code = mor_problem_read(a.files[k], a.kind, &file, &error);
+        mor_code code = mor_cli_problem_load(a.files[k], a.kind, &file, &error);
         if (code) {
             fprintf(stderr, "moreau solve: %s\n", error.text);
             if ((int)code > status) status = code;
@@ -248,7 +247,7 @@ int mor_cli_solve(int argc, char** argv)
         mor_problem_file_free(&file);
     }
     if (a.json) printf("%s\n", first ? "[]" : "\n]");
-    if (traces && mor_trace_file_close(traces, &error)) {
+    if (traces && mor_cli_trace_close(traces, &error)) {
         fprintf(stderr, "moreau solve: %s\n", error.text);
         status = 3;
     }

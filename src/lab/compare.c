@@ -20,9 +20,9 @@
 
 #include "formulation/registry.h"
 #include "formulation/step_problem.h"
-#include "io/bpmd.h"
-#include "io/iteration_file.h"
-#include "io/problem_file.h"
+#include "io/bpmd/bpmd.h"
+#include "io/hdf5/iteration_file.h"
+#include "io/problem/problem_file.h"
 #include "lab/spectrum.h"
 #include "model/world.h"
 #include "problem/step.h"

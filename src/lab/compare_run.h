@@ -2,8 +2,8 @@
 #ifndef MOR_LAB_COMPARE_RUN_H
 #define MOR_LAB_COMPARE_RUN_H
 
-#include "io/bpmd.h"
-#include "io/iteration_file.h"
+#include "io/bpmd/bpmd.h"
+#include "io/hdf5/iteration_file.h"
 #include "lab/compare.h"
 
 /* All islands of a frame by one formulation and solver. `trace`: only the largest island, followed. */

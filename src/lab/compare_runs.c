@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/problem_file.h"
+#include "io/fclib/fclib.h"
 
 /* ---------------------------------------------------------------------------- all the runs */
 
@@ -72,7 +72,7 @@ static mor_code read_problem(measurement* m, mor_lab_problem* p, mor_error* erro
         if (!code && !(m->w = mor_bpmd_world(&m->frame, o->library, NULL, error))) code = MOR_BAD_INPUT;
         if (!code && !p->measured) mor_lab_measure_frame(&m->frame, m->w, p);
     } else {
-        code = mor_problem_read(p->path, p->kind, &m->file, error);
+        code = mor_problem_load(p->path, p->kind, &m->file, error);
         if (!code) p->rows = m->file.problem.size, p->contacts = m->file.problem.contact_count, p->measured = true;
     }
     if (!code && !(m->arena = mor_arena_create(NULL))) code = mor_fail(error, MOR_SYSTEM, "out of memory");

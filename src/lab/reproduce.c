@@ -6,9 +6,9 @@
  * claim, our number and whether the claim holds in our data; data.h5 holds the same tables as the CSV files. Results
  * depend on the seed only, not on the number of threads. */
 #include "lab/reproduce.h"
-#include "io/text_file.h"
+#include "io/text/text_file.h"
 #include "base/workers.h"
-#include "io/csv_tables.h"
+#include "io/hdf5/csv_tables.h"
 
 #include <dirent.h>
 #include <errno.h>

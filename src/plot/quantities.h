@@ -2,7 +2,7 @@
 #ifndef MOR_PLOT_QUANTITIES_H
 #define MOR_PLOT_QUANTITIES_H
 
-#include "io/recording.h"
+#include "io/recording/recording.h"
 #include "plot/series.h"
 
 enum {

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "io/recording.h"
+#include "io/recording/recording.h"
 #include "moreau/scene.h"
 
 /* Bytes that grow. After a failed allocation `failed` stays set and nothing more is added. */
