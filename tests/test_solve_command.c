@@ -69,9 +69,9 @@ static void bad_usage_and_bad_input_are_status_two_with_a_hint(void** state)
         const char *arguments, *hint;
     } cases[] = {
         { "", "usage" },
-        { "lcp_two.dat --slover lemke", "did you mean --solver" },
+        { "lcp_two.dat --slover lemke", "did you mean '--solver'" },
         { "lcp_two.dat --solver lemki", "did you mean 'lemke'" },
-        { "lcp_two.dat --tol", "missing" },
+        { "lcp_two.dat --tol", "needs a value" },
         { "lcp_two.dat --tol zero", "positive number" },
         { "lcp_two.dat --tol -1", "positive number" },
         { "lcp_two.dat --max-iter 1.5", "whole number" },

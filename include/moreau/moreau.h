@@ -11,8 +11,10 @@
 #include "moreau/math.h"
 #include "moreau/problem.h"
 #include "moreau/robot.h"
+#include "moreau/run.h"
 #include "moreau/scene.h"
 #include "moreau/solver.h"
+#include "moreau/state.h"
 #include "moreau/world.h"
 
 #endif

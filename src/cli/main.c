@@ -1,6 +1,7 @@
 /* moreau: a table of subcommands. */
 #include "cli/cli.h"
 #include "cli/laboratory.h"
+#include "cli/options.h"
 #include "linalg/blas.h"
 
 #include <stdarg.h>
@@ -127,7 +128,8 @@ int main(int argc, char** argv)
         mor_blas_end_threads();
         int count = argc - 1;
         status = mor_cli_plugins(&count, argv + 1);
-        return finish(status ? status : commands[i].run(count, argv + 1));
+        if (!status) status = commands[i].run(count, argv + 1);
+        return finish(status == MOR_CLI_DONE ? 0 : status);
     }
     const char* near = mor_did_you_mean(argv[1], names);
     fprintf(stderr, "moreau: unknown command '%s'; %s%s%s\n", argv[1], near ? "did you mean '" : "see moreau --help",

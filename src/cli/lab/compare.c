@@ -1,6 +1,8 @@
 /* moreau compare: formulations and solvers on the same problems, with a report. */
 #include "cli/cli.h"
 #include "cli/lab/commands.h"
+#include "cli/options.h"
+#include "io/text/text_file.h"
 #include "lab/compare.h"
 #include "lab/profile.h"
 
@@ -13,38 +15,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char help_text[] =
-    "usage: moreau compare PROBLEM... [options]\n\n"
-    "PROBLEM is a scene, a BPMD file (moreau run --bpmd), an FCLIB or Siconos problem, or a folder of these.\n\n"
-    "  --formulations F,...  default ncp,st; `all` for all of moreau list formulations\n"
-    "  --solvers S,...       default: all that apply\n"
-    "  --tol T,...           tolerances, at most 4; default 1e-4,1e-8\n"
-    "  --time-limit SECONDS  for every run, in CPU seconds, default 1\n"
-    "  --memory GB           for every process, default 2\n"
-    "  --start cold|warm     from zero (default) or from the stored impulses\n"
-    "  --frames N            at most N frames of each file or scene, evenly spread; default 50, 0: all\n"
-    "  --traces N            problems whose iterations are followed; default 50\n"
-    "  --iterations DIR      every iterate of the followed runs: solutions, errors, stick and slide (HDF5, one file "
-    "per run)\n"
-    "  --coordinates minimal|maximal  frames of robots as trees (default) or as bodies with joints\n"
-    "  --scene-limit SECONDS whole runs of scenes, CPU seconds each; default 20; 0: no whole runs\n"
-    "  --assume WHAT         what was too slow on two frames is not tried: `family` on frames of the family with half "
-    "as many contacts more (default),\n"
-    "                        `file` on those of the same file with no fewer contacts, `nothing`: everything is tried\n"
-    "  --jobs N              processes; default: one per core\n"
-    "  --out FILE.html       a page that needs nothing else\n"
-    "  --csv FILE            one line per run\n"
-    "  --json                one JSON document on standard output\n"
-    "  --resume              go on where an interrupted comparison with the same --out stopped\n"
-    "  --quiet               no progress, no summary\n\n"
-    "docs/fairness.md says what is held equal.\n";
+enum { MOST_PROBLEMS = 4096 };
 
 typedef struct arguments {
     mor_lab_options options;
-    const char *problems[4096], *out, *csv;
+    const char *problems[MOST_PROBLEMS], *out, *csv;
     int problem_count;
-    bool json, resume, quiet, help;
-    char* lists[2]; /* memory of the names */
+    bool json, resume, quiet;
+    int maximal, warm; /* choices of --coordinates and --start */
+    char* lists[2];    /* memory of the names */
 } arguments;
 
 static volatile sig_atomic_t interrupted;
@@ -62,21 +41,23 @@ static int split(char** copy, const char* text, const char** names)
     return n;
 }
 
-static bool number(const char* text, double least, double most, double* value)
-{
-    char* end;
-    *value = strtod(text, &end);
-    return end != text && *end == '\0' && *value >= least && *value <= most;
-}
-
 static int descending(const void* a, const void* b)
 {
     double x = *(const double*)a, y = *(const double*)b;
     return (x < y) - (x > y);
 }
 
-static int parse_tols(const char* text, mor_lab_options* o)
+static int take_problem(void* user, char* word)
 {
+    arguments* a = user;
+    if (a->problem_count == MOST_PROBLEMS) return mor_cli_usage("compare", "too many problems: give their folder");
+    a->problems[a->problem_count++] = word;
+    return 0;
+}
+
+static int take_tols(void* user, char* text)
+{
+    mor_lab_options* o = &((arguments*)user)->options;
     o->tol_count = 0;
     for (const char* p = text; *p;) {
         char* end;
@@ -92,95 +73,94 @@ static int parse_tols(const char* text, mor_lab_options* o)
     return 0;
 }
 
-static int parse_value(const char* s, const char* value, arguments* a)
+static int take_formulations(void* user, char* value)
 {
+    arguments* a = user;
     mor_lab_options* o = &a->options;
-    double x;
-    if (strcmp(s, "--out") == 0) a->out = value;
-    else if (strcmp(s, "--iterations") == 0) o->iterations = value;
-    else if (strcmp(s, "--coordinates") == 0) {
-        if (strcmp(value, "minimal") != 0 && strcmp(value, "maximal") != 0)
-            return mor_cli_usage("compare", "--coordinates %s: minimal or maximal", value);
-        o->maximal = value[1] == 'a';
-    } else if (strcmp(s, "--scene-limit") == 0) {
-        if (!number(value, 0.0, 1e6, &o->scene_limit))
-            return mor_cli_usage("compare", "--scene-limit %s: expected seconds", value);
-    } else if (strcmp(s, "--assume") == 0) {
-        static const char* const words[] = { "nothing", "file", "family" };
-        int k = 0;
-        while (k < 3 && strcmp(value, words[k]) != 0) k++;
-        if (k == 3) return mor_cli_usage("compare", "--assume %s: family, file or nothing", value);
-        o->assume = k;
-    } else if (strcmp(s, "--csv") == 0) a->csv = value;
-    else if (strcmp(s, "--tol") == 0) return parse_tols(value, o);
-    else if (strcmp(s, "--formulations") == 0) {
-        if (strcmp(value, "all") == 0) {
-            int n = 0;
-            for (; n < MOR_LAB_METHODS && mor_library_formulation_at(o->library, n); n++)
-                o->formulations[n] = mor_library_formulation_at(o->library, n)->name;
-            o->formulations[n] = NULL;
-        } else if (!split(&a->lists[0], value, o->formulations))
-            return mor_cli_usage("compare", "--formulations needs names");
-    } else if (strcmp(s, "--solvers") == 0) {
-        if (strcmp(value, "all") == 0) o->solvers[0] = NULL;
-        else if (!split(&a->lists[1], value, o->solvers)) return mor_cli_usage("compare", "--solvers needs names");
-    } else if (strcmp(s, "--start") == 0) {
-        if (strcmp(value, "cold") != 0 && strcmp(value, "warm") != 0)
-            return mor_cli_usage("compare", "--start %s: cold or warm", value);
-        o->warm = value[0] == 'w';
-    } else if (strcmp(s, "--time-limit") == 0) {
-        if (!number(value, 1e-3, 1e6, &o->time_limit))
-            return mor_cli_usage("compare", "--time-limit %s: expected seconds", value);
-    } else if (strcmp(s, "--memory") == 0) {
-        if (!number(value, 0.1, 1e4, &o->memory_gb))
-            return mor_cli_usage("compare", "--memory %s: expected gigabytes", value);
-    } else {
-        if (!number(value, strcmp(s, "--jobs") == 0, 1e6, &x) || x != floor(x))
-            return mor_cli_usage("compare", "%s %s: expected a whole number", s, value);
-        *(strcmp(s, "--jobs") == 0 ? &o->jobs : strcmp(s, "--frames") == 0 ? &o->frames : &o->traces) = (int)x;
-    }
+    if (strcmp(value, "all") != 0)
+        return split(&a->lists[0], value, o->formulations) ? 0 : mor_cli_usage("compare", "--formulations needs names");
+    int n = 0;
+    for (; n < MOR_LAB_METHODS && mor_library_formulation_at(o->library, n); n++)
+        o->formulations[n] = mor_library_formulation_at(o->library, n)->name;
+    o->formulations[n] = NULL;
     return 0;
+}
+
+static int take_solvers(void* user, char* value)
+{
+    arguments* a = user;
+    a->options.solvers[0] = NULL; /* all */
+    if (strcmp(value, "all") == 0 || split(&a->lists[1], value, a->options.solvers)) return 0;
+    return mor_cli_usage("compare", "--solvers needs names");
+}
+
+#define AT(member) .offset = offsetof(arguments, member)
+static const mor_cli_option options[] = {
+    { "--formulations", "F,...", "default ncp,st; `all` for all of moreau list formulations", MOR_CLI_CALL,
+      .take = take_formulations },
+    { "--solvers", "S,...", "default: all that apply", MOR_CLI_CALL, .take = take_solvers },
+    { "--tol", "T,...", "tolerances, at most 4; default 1e-4,1e-8", MOR_CLI_CALL, .take = take_tols },
+    { "--time-limit", "SECONDS", "for every run, in CPU seconds, default 1", MOR_CLI_NUMBER, AT(options.time_limit),
+      .min = 1e-3, .max = 1e6, .expected = "seconds" },
+    { "--memory", "GB", "for every process, default 2", MOR_CLI_NUMBER, AT(options.memory_gb), .min = 0.1, .max = 1e4,
+      .expected = "gigabytes" },
+    { "--start", "cold|warm", "from zero (default) or from the stored impulses", MOR_CLI_CHOICE, AT(warm),
+      .expected = "cold|warm" },
+    { "--frames", "N", "at most N frames of each file or scene, evenly spread; default 50, 0: all", MOR_CLI_WHOLE,
+      AT(options.frames), .max = 1e6, .expected = "a whole number" },
+    { "--traces", "N", "problems whose iterations are followed; default 50", MOR_CLI_WHOLE, AT(options.traces),
+      .max = 1e6, .expected = "a whole number" },
+    { "--iterations", "DIR",
+      "every iterate of the followed runs: solutions, errors, stick and slide (HDF5, one file per run)", MOR_CLI_TEXT,
+      AT(options.iterations) },
+    { "--coordinates", "minimal|maximal", "frames of robots as trees (default) or as bodies with joints",
+      MOR_CLI_CHOICE, AT(maximal), .expected = "minimal|maximal" },
+    { "--scene-limit", "SECONDS", "whole runs of scenes, CPU seconds each; default 20; 0: no whole runs",
+      MOR_CLI_NUMBER, AT(options.scene_limit), .max = 1e6, .expected = "seconds" },
+    { "--assume", "nothing|file|family",
+      "what was too slow on two frames is not tried: `family` on frames of the family with half as many contacts more "
+      "(default), `file` on those of the same file with no fewer contacts, `nothing`: everything is tried",
+      MOR_CLI_CHOICE, AT(options.assume), .expected = "nothing|file|family" },
+    { "--jobs", "N", "processes; default: one per core", MOR_CLI_WHOLE, AT(options.jobs), .min = 1, .max = 1e6,
+      .expected = "a whole number" },
+    { "--out", "FILE.html", "a page that needs nothing else", MOR_CLI_TEXT, AT(out) },
+    { "--csv", "FILE", "one line per run", MOR_CLI_TEXT, AT(csv) },
+    { "--json", NULL, "one JSON document on standard output", MOR_CLI_FLAG, AT(json) },
+    { "--resume", NULL, "go on where an interrupted comparison with the same --out stopped", MOR_CLI_FLAG, AT(resume) },
+    { "--quiet", NULL, "no progress, no summary", MOR_CLI_FLAG, AT(quiet) },
+    { .name = NULL },
+};
+#undef AT
+
+static const mor_cli_command command = {
+    .name = "compare",
+    .usage = "PROBLEM... [options]",
+    .about =
+        "PROBLEM is a scene, a BPMD file (moreau run --bpmd), an FCLIB or Siconos problem, or a folder of these.\n",
+    .options = options,
+    .more = "docs/fairness.md says what is held equal.\n",
+    .operand = take_problem,
+};
+
+/* The command line, for the report; without --resume, which changes nothing. */
+static void remember_command(int argc, char** argv, mor_lab_options* o)
+{
+    size_t used = 0;
+    for (int i = 0; i < argc && used < sizeof o->command - 2; i++) {
+        if (strcmp(argv[i], "--resume") == 0) continue;
+        int n = snprintf(o->command + used, sizeof o->command - used, "%s%s", i ? " " : "moreau ", argv[i]);
+        if (n > 0) used += (size_t)n;
+    }
 }
 
 static int parse(int argc, char** argv, arguments* a)
 {
-    static const char* const known[] = { "--formulations", "--solvers", "--tol",    "--time-limit", "--memory",
-                                         "--start",        "--frames",  "--traces", "--iterations", "--coordinates",
-                                         "--scene-limit",  "--assume",  "--jobs",   "--out",        "--csv",
-                                         "--json",         "--resume",  "--quiet",  "--help",       NULL };
     a->options.jobs = (int)fmax(1.0, (double)sysconf(_SC_NPROCESSORS_ONLN));
-    size_t used = 0;
-    for (int i = 0; i < argc && used < sizeof a->options.command - 2; i++) {
-        if (strcmp(argv[i], "--resume") == 0) continue;
-        int n =
-            snprintf(a->options.command + used, sizeof a->options.command - used, "%s%s", i ? " " : "moreau ", argv[i]);
-        if (n > 0) used += (size_t)n;
-    }
-    for (int i = 1; i < argc; i++) {
-        const char* s = argv[i];
-        if (s[0] != '-') {
-            if (a->problem_count == 4096) return mor_cli_usage("compare", "too many problems: give their folder");
-            a->problems[a->problem_count++] = s;
-            continue;
-        }
-        bool is_known = false;
-        for (int k = 0; known[k]; k++) is_known = is_known || strcmp(known[k], s) == 0;
-        if (!is_known) {
-            const char* near = mor_did_you_mean(s, known);
-            return near ? mor_cli_usage("compare", "unknown option '%s', did you mean '%s'?", s, near)
-                        : mor_cli_usage("compare", "unknown option '%s'", s);
-        }
-        if (strcmp(s, "--json") == 0) a->json = true;
-        else if (strcmp(s, "--resume") == 0) a->resume = true;
-        else if (strcmp(s, "--quiet") == 0) a->quiet = true;
-        else if (strcmp(s, "--help") == 0) a->help = true;
-        else if (i + 1 == argc) return mor_cli_usage("compare", "%s needs a value", s);
-        else {
-            int code = parse_value(s, argv[++i], a);
-            if (code) return code;
-        }
-    }
-    if (a->help) return 0;
+    remember_command(argc, argv, &a->options);
+    int status = mor_cli_parse(&command, argc, argv, a);
+    if (status) return status;
+    a->options.maximal = a->maximal;
+    a->options.warm = a->warm;
     if (a->problem_count == 0) return mor_cli_usage("compare", "which problems?");
     if (a->resume && !a->out)
         return mor_cli_usage("compare", "--resume needs the --out of the comparison that was interrupted");
@@ -249,21 +229,12 @@ static void print_scenes(const mor_lab* lab)
     }
 }
 
-/* Writes under a temporary name and renames it. */
 static int write_file(const char* path, const mor_lab* lab, void (*write)(const mor_lab*, FILE*))
 {
-    char part[1100];
     mor_error error = { 0 };
-    snprintf(part, sizeof part, "%s.part", path);
-    FILE* out = fopen(part, "w");
-    if (out) {
-        write(lab, out);
-        bool bad = ferror(out) != 0;
-        if (fclose(out) == 0 && !bad && rename(part, path) == 0) return 0;
-        remove(part);
-    }
-    mor_fail(&error, MOR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
-    return mor_cli_fail(&error);
+    FILE* out = mor_text_create(path, &error);
+    if (out) write(lab, out);
+    return out && mor_text_finish(out, path, true, &error) == MOR_OK ? 0 : mor_cli_fail(&error);
 }
 
 int mor_cli_compare(int argc, char** argv)
@@ -273,10 +244,7 @@ int mor_cli_compare(int argc, char** argv)
     a.options.library = mor_cli_library();
     a.options.error = mor_cli_error_function(&a.options.error_name);
     int status = parse(argc, argv, &a);
-    if (status || a.help) {
-        if (!status) fputs(help_text, stdout);
-        return status;
-    }
+    if (status) return status;
     mor_lab lab;
     mor_error error = { 0 };
     struct sigaction action = { .sa_handler = on_interrupt };

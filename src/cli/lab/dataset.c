@@ -1,6 +1,7 @@
 /* moreau dataset: build, describe and extend the database of benchmark problems. */
 #include "cli/cli.h"
 #include "cli/lab/commands.h"
+#include "cli/options.h"
 #include "io/bpmd/bpmd.h"
 #include "lab/compare.h"
 #include "lab/dataset.h"
@@ -13,52 +14,50 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char help_text[] =
-    "usage: moreau dataset build [-o DIR] [--full] [--family F,...]\n"
-    "       moreau dataset list\n"
-    "       moreau dataset info DIR|FILE...\n"
-    "       moreau dataset add FILE... [-o DIR]\n"
-    "       moreau dataset export FILE... [-o DIR]\n\n"
-    "build makes the benchmark problems from their recipes: small and medium sizes, with --full all of them; files "
-    "that are there stay.\n"
-    "info lists size, rank deficiency, conditioning and contacts per degree of freedom of every frame.\n"
-    "add checks BPMD files of yours (docs/bpmd.md) and copies them into the folder.\n"
-    "export writes every frame as FCLIB problems (HDF5, one per island) for other programs; moreau solve reads them "
-    "too.\n"
-    "DIR is `dataset` unless given. moreau compare DIR runs all methods on it.\n";
+enum { MOST_FILES = 1024 };
 
 typedef struct arguments {
     const char *what, *folder, *family;
-    const char* files[1024];
+    const char* files[MOST_FILES];
     int file_count;
-    bool full, help;
+    bool full;
 } arguments;
 
-static int parse(int argc, char** argv, arguments* a)
+static int take_word(void* user, char* word)
 {
-    static const char* const words[] = { "build", "list", "info", "add", "export", NULL };
-    a->folder = "dataset";
-    for (int i = 1; i < argc; i++) {
-        const char* s = argv[i];
-        if (strcmp(s, "--help") == 0 || strcmp(s, "-h") == 0) a->help = true;
-        else if (strcmp(s, "--full") == 0) a->full = true;
-        else if (strcmp(s, "-o") == 0 || strcmp(s, "--family") == 0) {
-            if (i + 1 == argc) return mor_cli_usage("dataset", "%s needs a value", s);
-            *(s[1] == 'o' ? &a->folder : &a->family) = argv[i + 1];
-            i++;
-        } else if (s[0] == '-') return mor_cli_usage("dataset", "unknown option '%s'", s);
-        else if (!a->what) a->what = s;
-        else if (a->file_count < 1024) a->files[a->file_count++] = s;
-    }
-    if (a->help) return 0;
-    if (!a->what) return mor_cli_usage("dataset", "build, list, info, add or export?");
-    for (int k = 0; words[k]; k++)
-        if (strcmp(words[k], a->what) == 0) return 0;
-    const char* near = mor_did_you_mean(a->what, words);
-    return mor_cli_usage("dataset", "unknown command '%s'; %s%s%s", a->what,
-                         near ? "did you mean '" : "build, list, info, add or export", near ? near : "",
-                         near ? "'?" : "");
+    arguments* a = user;
+    if (!a->what) a->what = word;
+    else if (a->file_count == MOST_FILES) return mor_cli_usage("dataset", "more than %d files", MOST_FILES);
+    else a->files[a->file_count++] = word;
+    return 0;
 }
+
+#define AT(member) .offset = offsetof(arguments, member)
+static const mor_cli_option options[] = {
+    { "--output", "DIR", "the folder (dataset)", MOR_CLI_TEXT, AT(folder), .alias = "-o" },
+    { "--full", NULL, "build: all sizes", MOR_CLI_FLAG, AT(full) },
+    { "--family", "F,...", "build: only these (moreau dataset list)", MOR_CLI_TEXT, AT(family) },
+    { .name = NULL },
+};
+#undef AT
+
+static const mor_cli_command command = {
+    .name = "dataset",
+    .usage = "build [-o DIR] [--full] [--family F,...]\n"
+             "list\n"
+             "info DIR|FILE...\n"
+             "add FILE... [-o DIR]\n"
+             "export FILE... [-o DIR]",
+    .about = "build makes the benchmark problems from their recipes: small and medium sizes, with --full all of them;\n"
+             "files that are there stay.\n"
+             "info lists size, rank deficiency, conditioning and contacts per degree of freedom of every frame.\n"
+             "add checks BPMD files of yours (docs/bpmd.md) and copies them into the folder.\n"
+             "export writes every frame as FCLIB problems (HDF5, one per island) for other programs; moreau solve\n"
+             "reads them too.\n",
+    .options = options,
+    .more = "moreau compare DIR runs all methods on it.\n",
+    .operand = take_word,
+};
 
 /* Is `name` one of the comma-separated words? */
 static bool listed(const char* words, const char* name)
@@ -99,8 +98,9 @@ static int build(const arguments* a)
     return 0;
 }
 
-static int list(void)
+static int list(const arguments* a)
 {
+    (void)a;
     for (const mor_family* f = mor_families; f->name; f++) {
         printf("%-14s %s\n%-14s   sizes", f->name, f->summary, "");
         for (int k = 0; f->sizes[k] != 0.0; k++) printf(" %g%s", f->sizes[k], k >= f->fast ? "*" : "");
@@ -169,25 +169,22 @@ static int export(const arguments* a)
     return 0;
 }
 
+static const struct part {
+    const char* name;
+    int (*run)(const arguments*);
+} parts[] = { { "build", build }, { "list", list }, { "info", info }, { "add", add }, { "export", export } };
+enum { PARTS = sizeof parts / sizeof *parts };
+
 int mor_cli_dataset(int argc, char** argv)
 {
-    arguments a = { 0 };
-    int status = parse(argc, argv, &a);
+    arguments a = { .folder = "dataset" };
+    int status = mor_cli_parse(&command, argc, argv, &a);
     if (status) return status;
-    if (a.help) {
-        fputs(help_text, stdout);
-        return 0;
+    if (!a.what) return mor_cli_usage("dataset", "build, list, info, add or export?");
+    const char* names[PARTS + 1] = { 0 };
+    for (int i = 0; i < PARTS; i++) {
+        names[i] = parts[i].name;
+        if (strcmp(a.what, names[i]) == 0) return parts[i].run(&a);
     }
-    switch (a.what[0]) {
-    case 'b':
-        return build(&a);
-    case 'l':
-        return list();
-    case 'i':
-        return info(&a);
-    case 'e':
-        return export(&a);
-    default:
-        return add(&a);
-    }
+    return mor_cli_unknown("dataset", "command", a.what, names);
 }

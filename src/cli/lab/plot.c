@@ -1,6 +1,7 @@
 /* moreau plot: figures from recordings. */
 #include "cli/cli.h"
 #include "cli/lab/commands.h"
+#include "cli/options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,38 +13,6 @@
 
 #define MOST_FILES 32
 #define CONVERGENCE "convergence"
-
-static void help(void)
-{
-    puts("usage: moreau plot FILE.h5 [FILE2.h5 ...] QUANTITY... [-o FILE.svg|FILE.png] [--title TEXT]\n"
-         "\n"
-         "Draws quantities of one or more recordings over time, one panel each. The recording may still\n"
-         "be running. Without -o the figure goes next to the first recording, as FILE.svg.\n"
-         "\n"
-         "quantities:");
-    for (const mor_quantity* q = mor_quantities(); q->name; q++)
-        printf("  %-15s %s%s%s%s\n", q->name, q->help, q->unit[0] ? " [" : "", q->unit, q->unit[0] ? "]" : "");
-    puts("  /DATASET        any dataset of the file with one row per frame, as it is (docs/recording.md)\n"
-         "\n"
-         "position, orientation, velocity, acceleration and contact-forces take a body and a component:\n"
-         "  position:peg    x, y and z of the body 'peg'\n"
-         "  velocity:peg.z  one component: x, y, z, norm; for velocity and acceleration also wx, wy, wz;\n"
-         "                  orientation: w, x, y, z\n"
-         "\n"
-         "  convergence     of solvers, from a trace made by `moreau solve PROBLEM --all --trace FILE.h5`:\n"
-         "                  error against iteration and against time\n"
-         "\n"
-         "examples:\n"
-         "  moreau plot run.h5 energy penetration\n"
-         "  moreau plot lemke.h5 pgs.h5 position:peg.z residual timing -o compare.png");
-}
-
-static int usage(const char* sentence, const char* word)
-{
-    fprintf(stderr, "moreau plot: %s%s%s%s; see moreau plot --help\n", sentence, word ? " '" : "", word ? word : "",
-            word ? "'" : "");
-    return MOR_BAD_INPUT;
-}
 
 /* "/solver/status": a dataset, unless it is a file. */
 static bool looks_like_dataset(const char* text)
@@ -73,33 +42,69 @@ typedef struct arguments {
     int file_count, quantity_count;
 } arguments;
 
-/* 0, or the exit status plus one (help is a success that ends the command). */
+/* A recording or a quantity. */
+static int take_word(void* user, char* word)
+{
+    arguments* a = user;
+    bool quantity = mor_is_quantity(word) || strcmp(word, CONVERGENCE) == 0 || looks_like_dataset(word);
+    if (a->file_count == 0 || (!quantity && looks_like_file(word))) {
+        if (a->file_count == MOST_FILES) return mor_cli_usage("plot", "too many files at '%s'", word);
+        a->files[a->file_count++] = word;
+        return 0;
+    }
+    if (a->quantity_count == MOR_FIGURE_PANELS)
+        return mor_cli_usage("plot", "too many quantities for one figure at '%s'", word);
+    a->quantities[a->quantity_count++] = word;
+    return 0;
+}
+
+static const mor_cli_option options[] = {
+    { "--output", "FILE.svg|FILE.png", "the figure (next to the first recording, as FILE.svg)", MOR_CLI_TEXT,
+      .offset = offsetof(arguments, output), .alias = "-o" },
+    { "--title", "TEXT", "above the figure (the scene)", MOR_CLI_TEXT, .offset = offsetof(arguments, title) },
+    { .name = NULL },
+};
+
+static void print_quantities(FILE* out)
+{
+    fprintf(out, "quantities:\n");
+    for (const mor_quantity* q = mor_quantities(); q->name; q++)
+        fprintf(out, "  %-15s %s%s%s%s\n", q->name, q->help, q->unit[0] ? " [" : "", q->unit, q->unit[0] ? "]" : "");
+    fputs("  /DATASET        any dataset of the file with one row per frame, as it is (docs/recording.md)\n"
+          "\n"
+          "position, orientation, velocity, acceleration and contact-forces take a body and a component:\n"
+          "  position:peg    x, y and z of the body 'peg'\n"
+          "  velocity:peg.z  one component: x, y, z, norm; for velocity and acceleration also wx, wy, wz;\n"
+          "                  orientation: w, x, y, z\n"
+          "\n"
+          "  convergence     of solvers, from a trace made by `moreau solve PROBLEM --all --trace FILE.h5`:\n"
+          "                  error against iteration and against time\n"
+          "\n"
+          "examples:\n"
+          "  moreau plot run.h5 energy penetration\n"
+          "  moreau plot lemke.h5 pgs.h5 position:peg.z residual timing -o compare.png\n",
+          out);
+}
+
+static const mor_cli_command command = {
+    .name = "plot",
+    .usage = "FILE.h5 [FILE2.h5 ...] QUANTITY... [-o FILE.svg|FILE.png] [--title TEXT]",
+    .about = "Draws quantities of one or more recordings over time, one panel each. The recording may still\n"
+             "be running.\n",
+    .options = options,
+    .more = "",
+    .operand = take_word,
+    .print_more = print_quantities,
+};
+
 static int parse(int argc, char** argv, arguments* a)
 {
-    for (int i = 1; i < argc; i++) {
-        const char* word = argv[i];
-        bool is_output = strcmp(word, "-o") == 0 || strcmp(word, "--output") == 0;
-        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-            help();
-            return 1;
-        }
-        if (is_output || strcmp(word, "--title") == 0) {
-            if (++i == argc) return 1 + usage("a value is missing after", word);
-            *(is_output ? &a->output : &a->title) = argv[i];
-        } else if (word[0] == '-' && word[1]) {
-            return 1 + usage("unknown option", word);
-        } else if (a->file_count == 0 || (!mor_is_quantity(word) && strcmp(word, CONVERGENCE) != 0 &&
-                                          !looks_like_dataset(word) && looks_like_file(word))) {
-            if (a->file_count == MOST_FILES) return 1 + usage("too many files at", word);
-            a->files[a->file_count++] = word;
-        } else {
-            if (a->quantity_count == MOR_FIGURE_PANELS) return 1 + usage("too many quantities for one figure at", word);
-            a->quantities[a->quantity_count++] = word;
-        }
-    }
-    if (a->file_count == 0) return 1 + usage("give a recording and at least one quantity", NULL);
+    int status = mor_cli_parse(&command, argc, argv, a);
+    if (status) return status;
+    if (a->file_count == 0) return mor_cli_usage("plot", "give a recording and at least one quantity");
     if (a->quantity_count == 0)
-        return 1 + usage("give at least one quantity (energy, position, penetration ...) to plot from", a->files[0]);
+        return mor_cli_usage("plot", "give at least one quantity (energy, position, penetration ...) to plot from '%s'",
+                             a->files[0]);
     return 0;
 }
 
@@ -136,7 +141,7 @@ int mor_cli_plot(int argc, char** argv)
 {
     arguments a = { 0 };
     int status = parse(argc, argv, &a);
-    if (status) return status - 1;
+    if (status) return status;
 
     mor_error error = { 0 };
     mor_code code = MOR_OK;

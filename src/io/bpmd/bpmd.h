@@ -146,7 +146,6 @@ typedef enum mor_bpmd_dialect {
     MOR_BPMD_GAZEBO, /* ODE's contact normals point into body 1 */
     MOR_BPMD_PAPER   /* names of Table 2; contact points from the centre of mass of body 1 */
 } mor_bpmd_dialect;
-const char* mor_bpmd_dialect_name(mor_bpmd_dialect dialect);
 
 typedef struct mor_bpmd mor_bpmd;
 
@@ -155,9 +154,7 @@ mor_bpmd* mor_bpmd_open(const char* path, mor_error* error);
 void mor_bpmd_free(mor_bpmd* file);
 mor_bpmd_dialect mor_bpmd_get_dialect(const mor_bpmd* file);
 int mor_bpmd_count(const mor_bpmd* file);
-const char* mor_bpmd_frame_name(const mor_bpmd* file, int index);
 /* The scene that made it; "" if it is not told. */
-const char* mor_bpmd_scene_name(const mor_bpmd* file);
 const char* mor_bpmd_scene_text(const mor_bpmd* file);
 /* An attribute of /meta as text ("" if absent): "solver_options" ... */
 void mor_bpmd_meta_text(const mor_bpmd* file, const char* name, char* text, size_t size);

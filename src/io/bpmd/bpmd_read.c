@@ -21,119 +21,6 @@
 
 #include "io/bpmd/bpmd_reader.h"
 
-const char* mor_bpmd_dialect_name(mor_bpmd_dialect d)
-{
-    return d == MOR_BPMD_MOREAU ? "moreau" : d == MOR_BPMD_GAZEBO ? "gazebo" : "paper";
-}
-
-mor_bpmd_dialect mor_bpmd_get_dialect(const mor_bpmd* file) { return file->dialect; }
-int mor_bpmd_count(const mor_bpmd* file) { return file->count; }
-const char* mor_bpmd_frame_name(const mor_bpmd* file, int i) { return file->names[i]; }
-const char* mor_bpmd_scene_name(const mor_bpmd* file) { return file->scene_name; }
-const char* mor_bpmd_scene_text(const mor_bpmd* file) { return file->scene_text ? file->scene_text : ""; }
-
-void mor_bpmd_meta_text(const mor_bpmd* file, const char* name, char* text, size_t size)
-{
-    text[0] = '\0';
-    if (file->dialect == MOR_BPMD_MOREAU && mor_h5_has_attribute(&file->h5, "/meta", name) &&
-        mor_h5_get_text(&file->h5, "/meta", name, text, size, NULL))
-        text[0] = '\0';
-}
-
-/* -------------------------------------------------------------------------------- opening */
-
-static void take_name(void* user, const char* name)
-{
-    mor_bpmd* f = user;
-    char path[128];
-    if (strlen(name) > 60) return;
-    snprintf(path, sizeof path, "/%s/bodies", name);
-    if (!mor_h5_exists(&f->h5, path)) return;
-    if (f->count == f->capacity) {
-        int capacity = f->capacity ? 2 * f->capacity : 64;
-        void* grown = realloc(f->names, (size_t)capacity * sizeof *f->names);
-        if (!grown) {
-            f->failed = true;
-            return;
-        }
-        f->names = grown;
-        f->capacity = capacity;
-    }
-    snprintf(f->names[f->count++], sizeof f->names[0], "%s", name);
-}
-
-static mor_code read_meta(mor_bpmd* f, mor_error* error)
-{
-    char format[16] = "";
-    mor_code code = mor_h5_get_text(&f->h5, "/meta", "format", format, sizeof format, error);
-    if (!code && strcmp(format, "BPMD") != 0)
-        return mor_fail(error, MOR_BAD_INPUT, "%s:/meta@format: '%s' is not 'BPMD'", f->h5.path, format);
-    int version = 0;
-    if (!code) code = mor_h5_get_int(&f->h5, "/meta", "version", &version, error);
-    if (!code && version != 1)
-        return mor_fail(error, MOR_BAD_INPUT, "%s:/meta@version: %d; this program reads version 1", f->h5.path,
-                        version);
-    double g[3];
-    if (!code) code = mor_h5_get_int(&f->h5, "/meta", "dimension", &f->dimension, error);
-    if (!code && f->dimension != 2 && f->dimension != 3)
-        return mor_fail(error, MOR_BAD_INPUT, "%s:/meta@dimension: %d; 2 or 3 is expected", f->h5.path, f->dimension);
-    if (!code) code = mor_h5_get_doubles(&f->h5, "/meta", "gravity", g, 3, error);
-    if (!code && !(isfinite(g[0]) && isfinite(g[1]) && isfinite(g[2])))
-        return mor_fail(error, MOR_BAD_INPUT, "%s:/meta@gravity: not finite", f->h5.path);
-    if (code) return code;
-    f->gravity = mor_v3(g[0], g[1], g[2]);
-    mor_bpmd_meta_text(f, "scene_name", f->scene_name, sizeof f->scene_name);
-    if (mor_h5_exists(&f->h5, "/meta/scene")) {
-        enum { MOST = 1 << 20 };
-        f->scene_text = calloc(1, MOST);
-        if (!f->scene_text) return mor_fail(error, MOR_SYSTEM, "out of memory");
-        code = mor_h5_read_texts(&f->h5, "/meta/scene", f->scene_text, MOST, 1, error);
-    }
-    return code;
-}
-
-mor_bpmd* mor_bpmd_open(const char* path, mor_error* error)
-{
-    mor_bpmd* f = calloc(1, sizeof *f);
-    if (!f) {
-        mor_fail(error, MOR_SYSTEM, "out of memory");
-        return NULL;
-    }
-    f->dimension = 3;
-    f->dialect = MOR_BPMD_MOREAU;
-    if (mor_h5_open(&f->h5, path, error)) {
-        free(f);
-        return NULL;
-    }
-    mor_code code = mor_h5_children(&f->h5, "/", take_name, f, error);
-    if (!code && f->failed) code = mor_fail(error, MOR_SYSTEM, "out of memory");
-    bool ours = mor_h5_exists(&f->h5, "/meta") && mor_h5_has_attribute(&f->h5, "/meta", "format");
-    if (!code && ours) code = read_meta(f, error);
-    if (!code && !ours && f->count == 0)
-        code =
-            mor_fail(error, MOR_BAD_INPUT,
-                     "%s:/: no frames: neither /meta nor a group with bodies inside, such as /mbs_frame000001", path);
-    if (!code && !ours) {
-        char name[128];
-        snprintf(name, sizeof name, "/%s/bodies/quaternion", f->names[0]);
-        f->dialect = mor_h5_exists(&f->h5, name) ? MOR_BPMD_PAPER : MOR_BPMD_GAZEBO;
-    }
-    if (code) {
-        mor_bpmd_free(f);
-        return NULL;
-    }
-    return f;
-}
-
-void mor_bpmd_free(mor_bpmd* f)
-{
-    if (!f) return;
-    mor_h5_close(&f->h5, NULL);
-    free(f->names);
-    free(f->scene_text);
-    free(f);
-}
-
 /* --------------------------------------------------------------------------------- frames */
 
 /* Sets r->path to the first of two spellings that exists; false and path of the first if none does. */
@@ -359,31 +246,63 @@ static void read_friction(mor_bpmd_reader* r, size_t n)
     }
 }
 
-static void read_contacts(mor_bpmd_reader* r)
+static void read_points(mor_bpmd_reader* r, size_t n)
 {
     mor_bpmd_frame* f = r->frame;
-    mor_bpmd_dialect dialect = r->file->dialect;
-    bool ours = dialect == MOR_BPMD_MOREAU;
-    size_t n = (size_t)f->contact_count;
+    bool ours = r->file->dialect == MOR_BPMD_MOREAU, relative = r->file->dialect == MOR_BPMD_PAPER;
     const double* t = r->table;
-    read_pairs(r, n);
-    for (size_t i = 0; i < n; i++) f->contacts[i].feature = i; /* foreign frames keep their order */
     if (mor_bpmd_table(r, "contacts/points", NULL, n, 3, false))
         for (size_t i = 0; i < n; i++) {
             mor_vec3 p = vec(t + 3 * i);
             int first = f->contacts[i].body[0];
-            if (dialect == MOR_BPMD_PAPER && first >= 0) p = mor_add(p, f->bodies[first].x);
+            if (relative && first >= 0) p = mor_add(p, f->bodies[first].x);
             f->contacts[i].point[0] = f->contacts[i].point[1] = p;
         }
     if (ours && mor_bpmd_table(r, "contacts/points_2", NULL, n, 3, false))
         for (size_t i = 0; i < n; i++) f->contacts[i].point[1] = vec(t + 3 * i);
-    if (mor_bpmd_table(r, "contacts/normals", NULL, n, 3, false))
+}
+
+static void read_normals(mor_bpmd_reader* r, size_t n)
+{
+    mor_bpmd_dialect dialect = r->file->dialect;
+    if (!mor_bpmd_table(r, "contacts/normals", NULL, n, 3, false)) return;
+    for (size_t i = 0; i < n; i++) {
+        mor_vec3 v = vec(r->table + 3 * i);
+        double size = mor_norm(v), sign = dialect == MOR_BPMD_GAZEBO ? -1.0 : 1.0;
+        if (fabs(size - 1.0) > 1e-3) mor_bpmd_complain(r, i, "not a unit normal");
+        r->frame->contacts[i].normal = dialect == MOR_BPMD_MOREAU ? v : mor_scale(sign / size, v);
+    }
+}
+
+/* What only our own files have. */
+static void read_own_contacts(mor_bpmd_reader* r, size_t n)
+{
+    mor_bpmd_contact* c = r->frame->contacts;
+    const int* k = r->integers;
+    if (mor_bpmd_integers(r, "contacts/group", n))
+        for (size_t i = 0; i < n; i++) c[i].group = k[i];
+    if (mor_bpmd_integers(r, "contacts/plane", n))
+        for (size_t i = 0; i < n; i++) c[i].plane = k[i];
+    if (mor_bpmd_find(r, "contacts/features", NULL) && mor_bpmd_integers(r, "contacts/features", 2 * n))
+        for (size_t i = 0; i < n; i++) c[i].feature = (uint64_t)(uint32_t)k[2 * i] << 32 | (uint32_t)k[2 * i + 1];
+    if (mor_bpmd_find(r, "contacts/shapes", NULL) && mor_bpmd_integers(r, "contacts/shapes", 2 * n))
         for (size_t i = 0; i < n; i++) {
-            mor_vec3 v = vec(t + 3 * i);
-            double size = mor_norm(v);
-            if (fabs(size - 1.0) > 1e-3) mor_bpmd_complain(r, i, "not a unit normal");
-            f->contacts[i].normal = ours ? v : mor_scale((dialect == MOR_BPMD_GAZEBO ? -1.0 : 1.0) / size, v);
+            c[i].shape[0] = k[2 * i], c[i].shape[1] = k[2 * i + 1];
+            if (k[2 * i] < 0 || k[2 * i + 1] < 0) mor_bpmd_complain(r, i, "shapes count from 0");
         }
+    if (mor_bpmd_find(r, "contacts/held", NULL) && mor_bpmd_integers(r, "contacts/held", n))
+        for (size_t i = 0; i < n; i++) c[i].held = k[i] != 0;
+}
+
+static void read_contacts(mor_bpmd_reader* r)
+{
+    mor_bpmd_frame* f = r->frame;
+    size_t n = (size_t)f->contact_count;
+    const double* t = r->table;
+    read_pairs(r, n);
+    for (size_t i = 0; i < n; i++) f->contacts[i].feature = i; /* foreign frames keep their order */
+    read_points(r, n);
+    read_normals(r, n);
     if (mor_bpmd_numbers(r, "contacts/gaps", "contacts/gap", n, false))
         for (size_t i = 0; i < n; i++) f->contacts[i].gap = t[i];
     read_friction(r, n);
@@ -396,20 +315,7 @@ static void read_contacts(mor_bpmd_reader* r)
         for (size_t i = 0; i < n; i++) f->contacts[i].surface_velocity = vec(t + 3 * i);
     if (optional(r, "contacts/guess", NULL, 3 * n))
         for (size_t i = 0; i < n; i++) memcpy(f->contacts[i].guess, t + 3 * i, sizeof f->contacts[i].guess);
-    if (ours && mor_bpmd_integers(r, "contacts/group", n))
-        for (size_t i = 0; i < n; i++) f->contacts[i].group = r->integers[i];
-    if (ours && mor_bpmd_integers(r, "contacts/plane", n))
-        for (size_t i = 0; i < n; i++) f->contacts[i].plane = r->integers[i];
-    if (ours && mor_bpmd_find(r, "contacts/features", NULL) && mor_bpmd_integers(r, "contacts/features", 2 * n))
-        for (size_t i = 0; i < n; i++)
-            f->contacts[i].feature = (uint64_t)(uint32_t)r->integers[2 * i] << 32 | (uint32_t)r->integers[2 * i + 1];
-    if (ours && mor_bpmd_find(r, "contacts/shapes", NULL) && mor_bpmd_integers(r, "contacts/shapes", 2 * n))
-        for (size_t i = 0; i < n; i++) {
-            f->contacts[i].shape[0] = r->integers[2 * i], f->contacts[i].shape[1] = r->integers[2 * i + 1];
-            if (r->integers[2 * i] < 0 || r->integers[2 * i + 1] < 0) mor_bpmd_complain(r, i, "shapes count from 0");
-        }
-    if (ours && mor_bpmd_find(r, "contacts/held", NULL) && mor_bpmd_integers(r, "contacts/held", n))
-        for (size_t i = 0; i < n; i++) f->contacts[i].held = r->integers[i] != 0;
+    if (r->file->dialect == MOR_BPMD_MOREAU) read_own_contacts(r, n);
 }
 
 static void first_name(void* user, const char* name)

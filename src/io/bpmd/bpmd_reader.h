@@ -10,7 +10,6 @@ struct mor_bpmd {
     mor_bpmd_dialect dialect;
     int count, capacity;
     char (*names)[64];
-    char scene_name[256];
     char* scene_text;
     int dimension;
     mor_vec3 gravity;

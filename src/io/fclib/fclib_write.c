@@ -116,12 +116,7 @@ mor_code mor_fclib_write(const char* path, const mor_problem* p, const char* tit
     put_text(&s, name, "one step of a simulation; producer moreau " MOR_VERSION_STRING);
     snprintf(name, sizeof name, "%s/info/math_info", root);
     put_text(&s, name, global ? "M v = H r + f, u = H' v + w" : "u = W r + q");
-    if (s.code) mor_h5_abandon(&s.h5);
-    mor_code closed = mor_h5_close(&s.h5, s.code ? NULL : error);
-    if (!s.code) s.code = closed;
-    if (!s.code && rename(part, path) != 0)
-        s.code = mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
-    if (s.code) remove(part);
+    s.code = mor_h5_finish(&s.h5, s.code, part, path, error);
     mor_arena_destroy(arena);
     return s.code;
 }

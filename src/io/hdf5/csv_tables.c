@@ -2,6 +2,7 @@
  * file with lines of different length is refused. Cost: one pass to count, one per column to convert. */
 #include "io/hdf5/csv_tables.h"
 #include "io/hdf5/h5.h"
+#include "io/text/text_file.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,29 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WIDTH = 64 }; /* bytes of a text cell */
-
-static char* read_text(const char* path, mor_error* error)
-{
-    FILE* f = fopen(path, "r");
-    if (!f) {
-        mor_fail(error, MOR_SYSTEM, "cannot read %s: %s", path, strerror(errno));
-        return NULL;
-    }
-    size_t size = 0, room = 1 << 16;
-    char* text = malloc(room);
-    while (text) {
-        size += fread(text + size, 1, room - size - 1, f);
-        if (size < room - 1) break;
-        char* grown = realloc(text, room *= 2);
-        if (!grown) free(text);
-        text = grown;
-    }
-    fclose(f);
-    if (!text) mor_fail(error, MOR_SYSTEM, "out of memory");
-    else text[size] = '\0';
-    return text;
-}
+enum { WIDTH = 64 };                    /* bytes of a text cell */
+#define LARGEST_TABLE ((size_t)1 << 30) /* bytes */
 
 /* The cell that starts at *at; *at moves to the start of the next one. Cut to WIDTH - 1 bytes. */
 static void take_cell(const char** at, char cell[WIDTH])
@@ -76,12 +56,14 @@ static mor_code write_column(mor_h5* h5, const char* group, const char* name, co
 
 static mor_code write_table(mor_h5* h5, const char* file, const char* group, mor_error* error)
 {
-    char* text = read_text(file, error);
-    if (!text) return error->code;
+    char* text;
+    size_t length;
+    mor_code code = mor_text_read(file, LARGEST_TABLE, &text, &length, error);
+    if (code) return code;
     int columns = cells_of_line(text);
     const char* body = strchr(text, '\n');
     size_t rows = 0;
-    mor_code code = body ? MOR_OK : mor_fail(error, MOR_BAD_INPUT, "%s: no line of column names", file);
+    if (!body) code = mor_fail(error, MOR_BAD_INPUT, "%s: no line of column names", file);
     body = body ? body + 1 : text;
     for (const char* line = body; code == MOR_OK && *line; rows++) {
         if (cells_of_line(line) != columns)

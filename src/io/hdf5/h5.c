@@ -9,7 +9,7 @@
  * H5F_ACC_SWMR_READ. That mode skips HDF5's check for a truncated file, so it is used only when the
  * flag is there: a truncated but properly closed file is still refused.
  * Reference: The HDF Group (2016), HDF5 File Format Specification Version 3.0, section II.A. */
-#include "io/hdf5/h5.h"
+#include "io/hdf5/h5_inside.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,12 +18,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#define QUIET(call)                                                                                                    \
-    do {                                                                                                               \
-        H5E_BEGIN_TRY { call; }                                                                                        \
-        H5E_END_TRY                                                                                                    \
-    } while (0)
 
 /* ------------------------------------------------------------------------------- messages */
 
@@ -42,7 +36,7 @@ static herr_t take_deepest(unsigned n, const H5E_error2_t* entry, void* user)
     return 0;
 }
 
-static mor_code failed(const mor_h5* h5, const char* path, const char* what, mor_code code, mor_error* error)
+mor_code mor_h5_failed(const mor_h5* h5, const char* path, const char* what, mor_code code, mor_error* error)
 {
     char reason[200] = "";
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_deepest, reason);
@@ -51,7 +45,7 @@ static mor_code failed(const mor_h5* h5, const char* path, const char* what, mor
 }
 
 /* Closes two dataspaces; HDF5's account of an earlier failure survives it. */
-static void close_spaces(hid_t a, hid_t b)
+void mor_h5_close_spaces(hid_t a, hid_t b)
 {
     hid_t stack = H5Eget_current_stack();
     if (a >= 0) H5Sclose(a);
@@ -59,7 +53,7 @@ static void close_spaces(hid_t a, hid_t b)
     if (stack >= 0) H5Eset_current_stack(stack);
 }
 
-static hid_t memory_type(mor_h5_type type)
+hid_t mor_h5_memory_type(mor_h5_type type)
 {
     switch (type) {
     case MOR_H5_INT:
@@ -106,7 +100,7 @@ static hid_t access_list(bool newest)
 }
 
 /* Creation properties without time stamps, so that the same data give the same bytes. */
-static hid_t timeless(hid_t kind)
+hid_t mor_h5_timeless(hid_t kind)
 {
     hid_t list = H5I_INVALID_HID;
     herr_t status = -1;
@@ -117,7 +111,7 @@ static hid_t timeless(hid_t kind)
 }
 
 /* HDF5's account of an earlier failure survives it. */
-static void close_list(hid_t list)
+void mor_h5_close_list(hid_t list)
 {
     if (list == H5P_DEFAULT) return;
     hid_t stack = H5Eget_current_stack();
@@ -135,13 +129,13 @@ mor_code mor_h5_create(mor_h5* h5, const char* path, mor_error* error)
     }
     hid_t list = H5I_INVALID_HID;
     QUIET(list = access_list(true));
-    if (list < 0) return failed(h5, "/", "cannot set up HDF5 file access", MOR_SYSTEM, error);
+    if (list < 0) return mor_h5_failed(h5, "/", "cannot set up HDF5 file access", MOR_SYSTEM, error);
     errno = 0;
-    hid_t creation = timeless(H5P_FILE_CREATE);
+    hid_t creation = mor_h5_timeless(H5P_FILE_CREATE);
     QUIET(h5->file = H5Fcreate(path, H5F_ACC_EXCL, creation, list));
-    close_list(creation);
+    mor_h5_close_list(creation);
     mor_code code = MOR_OK;
-    if (h5->file < 0) code = failed(h5, "/", "cannot create the file", MOR_SYSTEM, error);
+    if (h5->file < 0) code = mor_h5_failed(h5, "/", "cannot create the file", MOR_SYSTEM, error);
     QUIET(H5Pclose(list));
     return code;
 }
@@ -168,7 +162,7 @@ mor_code mor_h5_open(mor_h5* h5, const char* path, mor_error* error)
     if (remember_path(h5, path, error) || read_flags(path, &h5->live, error)) return MOR_BAD_INPUT;
     hid_t list = H5I_INVALID_HID;
     QUIET(list = access_list(h5->live));
-    if (list < 0) return failed(h5, "/", "cannot set up HDF5 file access", MOR_SYSTEM, error);
+    if (list < 0) return mor_h5_failed(h5, "/", "cannot set up HDF5 file access", MOR_SYSTEM, error);
     unsigned mode = H5F_ACC_RDONLY | (h5->live ? H5F_ACC_SWMR_READ : 0u);
     QUIET(h5->file = H5Fopen(path, mode, list));
     if (h5->file < 0 && h5->live) { /* the writer may have closed it between the two looks */
@@ -176,7 +170,8 @@ mor_code mor_h5_open(mor_h5* h5, const char* path, mor_error* error)
         QUIET(h5->file = H5Fopen(path, H5F_ACC_RDONLY, list));
     }
     mor_code code = MOR_OK;
-    if (h5->file < 0) code = failed(h5, "/", "cannot open the file; truncated or damaged?", MOR_BAD_INPUT, error);
+    if (h5->file < 0)
+        code = mor_h5_failed(h5, "/", "cannot open the file; truncated or damaged?", MOR_BAD_INPUT, error);
     QUIET(H5Pclose(list));
     return code;
 }
@@ -187,10 +182,10 @@ mor_code mor_h5_reopen(mor_h5* h5, const char* path, mor_error* error)
     if (remember_path(h5, path, error) || read_flags(path, &swmr, error)) return MOR_BAD_INPUT;
     hid_t list = H5I_INVALID_HID;
     QUIET(list = access_list(false));
-    if (list < 0) return failed(h5, "/", "cannot set up HDF5 file access", MOR_SYSTEM, error);
+    if (list < 0) return mor_h5_failed(h5, "/", "cannot set up HDF5 file access", MOR_SYSTEM, error);
     QUIET(h5->file = H5Fopen(path, H5F_ACC_RDWR, list));
     mor_code code = MOR_OK;
-    if (h5->file < 0) code = failed(h5, "/", "cannot open the file for writing", MOR_SYSTEM, error);
+    if (h5->file < 0) code = mor_h5_failed(h5, "/", "cannot open the file for writing", MOR_SYSTEM, error);
     QUIET(H5Pclose(list));
     return code;
 }
@@ -199,7 +194,7 @@ mor_code mor_h5_start_swmr(mor_h5* h5, mor_error* error)
 {
     herr_t status = -1;
     QUIET(status = H5Fstart_swmr_write(h5->file));
-    if (status < 0) return failed(h5, "/", "cannot start single-writer-multiple-reader mode", MOR_SYSTEM, error);
+    if (status < 0) return mor_h5_failed(h5, "/", "cannot start single-writer-multiple-reader mode", MOR_SYSTEM, error);
     return MOR_OK;
 }
 
@@ -209,7 +204,7 @@ mor_code mor_h5_close(mor_h5* h5, mor_error* error)
     herr_t status = -1;
     QUIET(status = H5Fclose(h5->file));
     h5->file = H5I_INVALID_HID;
-    if (status < 0) return failed(h5, "/", "cannot finish the file", MOR_SYSTEM, error);
+    if (status < 0) return mor_h5_failed(h5, "/", "cannot finish the file", MOR_SYSTEM, error);
     return MOR_OK;
 }
 
@@ -232,12 +227,23 @@ void mor_h5_abandon(mor_h5* h5)
     close(scratch);
 }
 
+mor_code mor_h5_finish(mor_h5* h5, mor_code code, const char* part, const char* path, mor_error* error)
+{
+    if (code) mor_h5_abandon(h5);
+    mor_code closed = mor_h5_close(h5, code ? NULL : error);
+    if (!code) code = closed;
+    if (!code && rename(part, path) != 0)
+        code = mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
+    if (code) remove(part);
+    return code;
+}
+
 mor_code mor_h5_group(mor_h5* h5, const char* path, mor_error* error)
 {
-    hid_t group = H5I_INVALID_HID, list = timeless(H5P_GROUP_CREATE);
+    hid_t group = H5I_INVALID_HID, list = mor_h5_timeless(H5P_GROUP_CREATE);
     QUIET(group = H5Gcreate2(h5->file, path, H5P_DEFAULT, list, H5P_DEFAULT));
-    close_list(list);
-    if (group < 0) return failed(h5, path, "cannot create the group", MOR_SYSTEM, error);
+    mor_h5_close_list(list);
+    if (group < 0) return mor_h5_failed(h5, path, "cannot create the group", MOR_SYSTEM, error);
     QUIET(H5Gclose(group));
     return MOR_OK;
 }
@@ -281,7 +287,7 @@ mor_code mor_h5_children(const mor_h5* h5, const char* path, void (*each)(void* 
     QUIET(group = H5Gopen2(h5->file, path, H5P_DEFAULT));
     if (group >= 0) QUIET(status = H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, NULL, visit, &v));
     mor_code code = MOR_OK;
-    if (status < 0) code = failed(h5, path, "cannot list the group", MOR_BAD_INPUT, error);
+    if (status < 0) code = mor_h5_failed(h5, path, "cannot list the group", MOR_BAD_INPUT, error);
     if (group >= 0) QUIET(H5Gclose(group));
     return code;
 }
@@ -295,7 +301,7 @@ bool mor_h5_has_attribute(const mor_h5* h5, const char* path, const char* name)
     return there > 0;
 }
 
-static hid_t text_type(size_t width)
+hid_t mor_h5_text_type(size_t width)
 {
     hid_t type = H5Tcopy(H5T_C_S1);
     if (type >= 0 && (H5Tset_size(type, width) < 0 || H5Tset_strpad(type, H5T_STR_NULLPAD) < 0)) {
@@ -320,11 +326,11 @@ mor_code mor_h5_set_text(mor_h5* h5, const char* path, const char* name, const c
     size_t width = strlen(text);
     hid_t type = H5I_INVALID_HID, space = H5I_INVALID_HID;
     herr_t status = -1;
-    QUIET(type = text_type(width ? width : 1));
+    QUIET(type = mor_h5_text_type(width ? width : 1));
     QUIET(space = H5Screate(H5S_SCALAR));
     QUIET(status = attribute_write(h5->file, path, name, type, space, text));
     mor_code code = MOR_OK;
-    if (status < 0) code = failed(h5, path, "cannot write an attribute", MOR_SYSTEM, error);
+    if (status < 0) code = mor_h5_failed(h5, path, "cannot write an attribute", MOR_SYSTEM, error);
     QUIET(H5Sclose(space));
     QUIET(H5Tclose(type));
     return code;
@@ -337,9 +343,9 @@ static mor_code set_numbers(mor_h5* h5, const char* path, const char* name, mor_
     hid_t space = H5I_INVALID_HID;
     herr_t status = -1;
     QUIET(space = count == 1 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &n, NULL));
-    QUIET(status = attribute_write(h5->file, path, name, memory_type(type), space, data));
+    QUIET(status = attribute_write(h5->file, path, name, mor_h5_memory_type(type), space, data));
     mor_code code = MOR_OK;
-    if (status < 0) code = failed(h5, path, "cannot write an attribute", MOR_SYSTEM, error);
+    if (status < 0) code = mor_h5_failed(h5, path, "cannot write an attribute", MOR_SYSTEM, error);
     QUIET(H5Sclose(space));
     return code;
 }
@@ -369,7 +375,7 @@ mor_code mor_h5_get_text(const mor_h5* h5, const char* path, const char* name, c
     char where[256];
     snprintf(where, sizeof where, "%s@%s", path, name);
     hid_t attribute = attribute_open(h5, path, name), stored = H5I_INVALID_HID, type = H5I_INVALID_HID;
-    if (attribute < 0) return failed(h5, where, "missing attribute", MOR_BAD_INPUT, error);
+    if (attribute < 0) return mor_h5_failed(h5, where, "missing attribute", MOR_BAD_INPUT, error);
     mor_code code = MOR_OK;
     bool is_text = false;
     hssize_t points = 0;
@@ -388,9 +394,9 @@ mor_code mor_h5_get_text(const mor_h5* h5, const char* path, const char* name, c
         if (!buffer) {
             code = mor_fail(error, MOR_SYSTEM, "out of memory");
         } else {
-            QUIET(type = text_type(width));
+            QUIET(type = mor_h5_text_type(width));
             QUIET(status = H5Aread(attribute, type, buffer));
-            if (status < 0) code = failed(h5, where, "cannot read the attribute", MOR_BAD_INPUT, error);
+            if (status < 0) code = mor_h5_failed(h5, where, "cannot read the attribute", MOR_BAD_INPUT, error);
             else snprintf(text, size, "%s", buffer);
         }
         free(buffer);
@@ -406,7 +412,7 @@ static mor_code get_numbers(const mor_h5* h5, const char* path, const char* name
     char where[256];
     snprintf(where, sizeof where, "%s@%s", path, name);
     hid_t attribute = attribute_open(h5, path, name), space = H5I_INVALID_HID;
-    if (attribute < 0) return failed(h5, where, "missing attribute", MOR_BAD_INPUT, error);
+    if (attribute < 0) return mor_h5_failed(h5, where, "missing attribute", MOR_BAD_INPUT, error);
     mor_code code = MOR_OK;
     herr_t status = -1;
     hssize_t points = -1;
@@ -415,8 +421,8 @@ static mor_code get_numbers(const mor_h5* h5, const char* path, const char* name
     if (points != count) {
         code = mor_fail(error, MOR_BAD_INPUT, "%s:%s: %d numbers are expected", h5->path, where, count);
     } else {
-        QUIET(status = H5Aread(attribute, memory_type(type), data));
-        if (status < 0) code = failed(h5, where, "cannot read the attribute as numbers", MOR_BAD_INPUT, error);
+        QUIET(status = H5Aread(attribute, mor_h5_memory_type(type), data));
+        if (status < 0) code = mor_h5_failed(h5, where, "cannot read the attribute as numbers", MOR_BAD_INPUT, error);
     }
     QUIET(if (space >= 0) H5Sclose(space); H5Aclose(attribute));
     return code;
@@ -434,246 +440,4 @@ mor_code mor_h5_get_doubles(const mor_h5* h5, const char* path, const char* name
                             mor_error* error)
 {
     return get_numbers(h5, path, name, MOR_H5_DOUBLE, values, count, error);
-}
-
-/* ------------------------------------------------------------------- datasets of fixed size */
-
-static mor_code write_whole(mor_h5* h5, const char* path, hid_t type, int rank, const size_t* dims, const void* data,
-                            mor_error* error)
-{
-    hsize_t size[MOR_H5_RANK];
-    bool empty = false;
-    for (int i = 0; i < rank; i++) {
-        size[i] = dims[i];
-        if (dims[i] == 0) empty = true;
-    }
-    hid_t space = H5I_INVALID_HID, set = H5I_INVALID_HID, list = timeless(H5P_DATASET_CREATE);
-    herr_t status = -1;
-    mor_code code = MOR_OK;
-    QUIET(space = H5Screate_simple(rank, size, NULL));
-    QUIET(set = H5Dcreate2(h5->file, path, type, space, H5P_DEFAULT, list, H5P_DEFAULT));
-    close_list(list);
-    if (set >= 0 && !empty) QUIET(status = H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data));
-    if (set < 0 || (!empty && status < 0)) code = failed(h5, path, "cannot write the dataset", MOR_SYSTEM, error);
-    QUIET(if (set >= 0) H5Dclose(set); if (space >= 0) H5Sclose(space));
-    return code;
-}
-
-mor_code mor_h5_write(mor_h5* h5, const char* path, mor_h5_type type, int rank, const size_t* dims, const void* data,
-                      mor_error* error)
-{
-    return write_whole(h5, path, memory_type(type), rank, dims, data, error);
-}
-
-mor_code mor_h5_write_texts(mor_h5* h5, const char* path, const char* data, size_t width, size_t count,
-                            mor_error* error)
-{
-    hid_t type = H5I_INVALID_HID;
-    QUIET(type = text_type(width));
-    if (type < 0) return failed(h5, path, "cannot make a string type", MOR_SYSTEM, error);
-    mor_code code = write_whole(h5, path, type, 1, &count, data, error);
-    QUIET(H5Tclose(type));
-    return code;
-}
-
-/* ------------------------------------------------------------------------------- columns */
-
-mor_code mor_h5_column_create(mor_h5* h5, mor_h5_column* column, const char* path, mor_h5_type type, int rank,
-                              const size_t* dims, const size_t* chunk, mor_error* error)
-{
-    *column = (mor_h5_column){ .id = H5I_INVALID_HID, .path = path, .type = type, .rank = rank };
-    hsize_t most[MOR_H5_RANK], piece[MOR_H5_RANK];
-    for (int i = 0; i < rank; i++) {
-        column->dims[i] = i ? dims[i] : 0;
-        most[i] = i ? (dims[i] ? dims[i] : 1) : H5S_UNLIMITED; /* a chunk may not exceed a fixed dimension */
-        piece[i] = chunk[i] ? chunk[i] : 1;
-    }
-    hid_t space = H5I_INVALID_HID, list = H5I_INVALID_HID;
-    herr_t status = -1;
-    mor_code code = MOR_OK;
-    QUIET(space = H5Screate_simple(rank, column->dims, most));
-    QUIET(list = H5Pcreate(H5P_DATASET_CREATE));
-    QUIET(status = H5Pset_chunk(list, rank, piece));
-    if (status >= 0)
-        QUIET(column->id = H5Dcreate2(h5->file, path, memory_type(type), space, H5P_DEFAULT, list, H5P_DEFAULT));
-    if (column->id < 0) code = failed(h5, path, "cannot create the dataset", MOR_SYSTEM, error);
-    QUIET(if (list >= 0) H5Pclose(list); if (space >= 0) H5Sclose(space));
-    return code;
-}
-
-static herr_t append(mor_h5_column* c, const hsize_t* start, const hsize_t* count, const void* data)
-{
-    if (H5Dset_extent(c->id, c->dims) < 0) return -1;
-    hid_t memory = H5Screate_simple(c->rank, count, NULL), file = H5Dget_space(c->id);
-    herr_t status = -1;
-    if (memory >= 0 && file >= 0 && H5Sselect_hyperslab(file, H5S_SELECT_SET, start, NULL, count, NULL) >= 0)
-        status = H5Dwrite(c->id, memory_type(c->type), memory, file, H5P_DEFAULT, data);
-    close_spaces(memory, file);
-    return status;
-}
-
-mor_code mor_h5_column_append(mor_h5* h5, mor_h5_column* column, size_t rows, const void* data, mor_error* error)
-{
-    hsize_t start[MOR_H5_RANK] = { column->dims[0] }, count[MOR_H5_RANK] = { rows };
-    bool empty = rows == 0;
-    for (int i = 1; i < column->rank; i++) {
-        count[i] = column->dims[i];
-        if (count[i] == 0) empty = true;
-    }
-    column->dims[0] += rows;
-    herr_t status = 0;
-    if (empty) QUIET(status = H5Dset_extent(column->id, column->dims));
-    else QUIET(status = append(column, start, count, data));
-    if (status < 0) return failed(h5, column->path, "cannot append", MOR_SYSTEM, error);
-    return MOR_OK;
-}
-
-mor_code mor_h5_column_flush(mor_h5* h5, mor_h5_column* column, mor_error* error)
-{
-    herr_t status = -1;
-    QUIET(status = H5Dflush(column->id));
-    if (status < 0) return failed(h5, column->path, "cannot flush", MOR_SYSTEM, error);
-    return MOR_OK;
-}
-
-void mor_h5_column_close(mor_h5_column* column)
-{
-    if (column->id < 0) return;
-    QUIET(H5Dclose(column->id));
-    column->id = H5I_INVALID_HID;
-}
-
-/* ------------------------------------------------------------------------------- reading */
-
-static hid_t dataset_open(const mor_h5* h5, const char* path, mor_error* error)
-{
-    hid_t set = H5I_INVALID_HID;
-    herr_t status = 0;
-    if (!mor_h5_exists(h5, path)) {
-        mor_fail(error, MOR_BAD_INPUT, "%s:%s: missing dataset", h5->path, path);
-        return set;
-    }
-    QUIET(set = H5Dopen2(h5->file, path, H5P_DEFAULT));
-    if (set >= 0 && h5->live) QUIET(status = H5Drefresh(set)); /* forget cached sizes */
-    if (set < 0 || status < 0) failed(h5, path, "cannot open the dataset", MOR_BAD_INPUT, error);
-    if (set >= 0 && status < 0) {
-        QUIET(H5Dclose(set));
-        set = H5I_INVALID_HID;
-    }
-    return set;
-}
-
-static mor_code extent(const mor_h5* h5, const char* path, hid_t set, int* rank, hsize_t size[MOR_H5_RANK],
-                       mor_error* error)
-{
-    hid_t space = H5I_INVALID_HID;
-    mor_code code = MOR_OK;
-    *rank = -1;
-    QUIET(space = H5Dget_space(set));
-    QUIET(*rank = H5Sget_simple_extent_ndims(space));
-    if (*rank < 0) code = failed(h5, path, "cannot read the size", MOR_BAD_INPUT, error);
-    else if (*rank > MOR_H5_RANK)
-        code = mor_fail(error, MOR_BAD_INPUT, "%s:%s: has %d dimensions; at most %d are expected", h5->path, path,
-                        *rank, MOR_H5_RANK);
-    else QUIET(H5Sget_simple_extent_dims(space, size, NULL));
-    QUIET(if (space >= 0) H5Sclose(space));
-    return code;
-}
-
-mor_code mor_h5_dims(const mor_h5* h5, const char* path, int* rank, size_t dims[MOR_H5_RANK], mor_error* error)
-{
-    hid_t set = dataset_open(h5, path, error);
-    if (set < 0) return MOR_BAD_INPUT;
-    hsize_t size[MOR_H5_RANK] = { 0 };
-    mor_code code = extent(h5, path, set, rank, size, error);
-    for (int i = 0; i < MOR_H5_RANK; i++) dims[i] = (size_t)size[i];
-    QUIET(H5Dclose(set));
-    return code;
-}
-
-static herr_t read_block(hid_t set, hid_t type, int rank, const hsize_t* start, const hsize_t* count, void* data)
-{
-    hid_t memory = H5Screate_simple(rank, count, NULL), file = H5Dget_space(set);
-    herr_t status = -1;
-    if (memory >= 0 && file >= 0 && H5Sselect_hyperslab(file, H5S_SELECT_SET, start, NULL, count, NULL) >= 0)
-        status = H5Dread(set, type, memory, file, H5P_DEFAULT, data);
-    close_spaces(memory, file);
-    return status;
-}
-
-mor_code mor_h5_read(const mor_h5* h5, const char* path, mor_h5_type type, int rank, const size_t* start,
-                     const size_t* count, void* data, mor_error* error)
-{
-    hid_t set = dataset_open(h5, path, error);
-    if (set < 0) return MOR_BAD_INPUT;
-    hsize_t size[MOR_H5_RANK] = { 0 }, from[MOR_H5_RANK], n[MOR_H5_RANK];
-    int stored_rank = 0;
-    bool fits = true, empty = false;
-    mor_code code = extent(h5, path, set, &stored_rank, size, error);
-    for (int i = 0; i < rank; i++) {
-        from[i] = start[i];
-        n[i] = count[i];
-        if (n[i] == 0) empty = true;
-        if (!code && i < stored_rank && from[i] + n[i] > size[i]) fits = false;
-    }
-    if (!code && (stored_rank != rank || !fits))
-        code = mor_fail(error, MOR_BAD_INPUT, "%s:%s: wrong shape; at least %llu rows in %d dimensions are expected",
-                        h5->path, path, (unsigned long long)(from[0] + n[0]), rank);
-    if (!code && !empty) {
-        herr_t status = -1;
-        QUIET(status = read_block(set, memory_type(type), rank, from, n, data));
-        if (status < 0) code = failed(h5, path, "cannot read numbers", MOR_BAD_INPUT, error);
-    }
-    QUIET(H5Dclose(set));
-    return code;
-}
-
-mor_code mor_h5_read_texts(const mor_h5* h5, const char* path, char* data, size_t width, size_t count, mor_error* error)
-{
-    hid_t set = dataset_open(h5, path, error);
-    if (set < 0) return MOR_BAD_INPUT;
-    hsize_t size[MOR_H5_RANK] = { 0 };
-    int rank = 0;
-    hid_t stored = H5I_INVALID_HID, type = H5I_INVALID_HID;
-    mor_code code = extent(h5, path, set, &rank, size, error);
-    bool is_text = false;
-    QUIET(stored = H5Dget_type(set));
-    QUIET(is_text = stored >= 0 && H5Tget_class(stored) == H5T_STRING && H5Tis_variable_str(stored) == 0);
-    if (!code && (!is_text || rank != 1 || size[0] != count))
-        code = mor_fail(error, MOR_BAD_INPUT, "%s:%s: %zu fixed-length strings are expected", h5->path, path, count);
-    if (!code && count > 0) {
-        herr_t status = -1;
-        QUIET(type = text_type(width));
-        QUIET(status = H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data));
-        if (status < 0) code = failed(h5, path, "cannot read the strings", MOR_BAD_INPUT, error);
-        for (size_t i = 0; i < count; i++) data[i * width + width - 1] = '\0';
-    }
-    QUIET(if (type >= 0) H5Tclose(type); if (stored >= 0) H5Tclose(stored); H5Dclose(set));
-    return code;
-}
-
-mor_code mor_h5_read_all(const mor_h5* h5, const char* path, mor_h5_type type, size_t count, void* data,
-                         mor_error* error)
-{
-    hid_t set = dataset_open(h5, path, error);
-    if (set < 0) return MOR_BAD_INPUT;
-    hid_t space = H5I_INVALID_HID, stored = H5I_INVALID_HID;
-    hssize_t points = -1;
-    bool numbers = false;
-    mor_code code = MOR_OK;
-    QUIET(space = H5Dget_space(set));
-    QUIET(points = H5Sget_simple_extent_npoints(space));
-    QUIET(stored = H5Dget_type(set));
-    QUIET(numbers = stored >= 0 && (H5Tget_class(stored) == H5T_INTEGER || H5Tget_class(stored) == H5T_FLOAT));
-    if (!numbers) code = mor_fail(error, MOR_BAD_INPUT, "%s:%s: numbers are expected", h5->path, path);
-    else if (points < 0 || (size_t)points != count)
-        code = mor_fail(error, MOR_BAD_INPUT, "%s:%s: holds %lld numbers; %zu are expected", h5->path, path,
-                        (long long)points, count);
-    else if (count > 0) {
-        herr_t status = -1;
-        QUIET(status = H5Dread(set, memory_type(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, data));
-        if (status < 0) code = failed(h5, path, "cannot read the numbers", MOR_BAD_INPUT, error);
-    }
-    QUIET(if (stored >= 0) H5Tclose(stored); if (space >= 0) H5Sclose(space); H5Dclose(set));
-    return code;
 }

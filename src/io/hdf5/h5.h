@@ -49,6 +49,10 @@ mor_code mor_h5_close(mor_h5* h5, mor_error* error);
  * last flush. Then close it. */
 void mor_h5_abandon(mor_h5* h5);
 
+/* Ends a file that was written as `part`: closes it and gives it its name `path`, or removes it when `code` is a
+ * failure. Returns `code`, or what went wrong here. */
+mor_code mor_h5_finish(mor_h5* h5, mor_code code, const char* part, const char* path, mor_error* error);
+
 mor_code mor_h5_group(mor_h5* h5, const char* path, mor_error* error);
 /* Is there an object (dataset, group) with this absolute path? */
 bool mor_h5_exists(const mor_h5* h5, const char* path);

@@ -77,11 +77,5 @@ mor_code mor_iterations_write(const char* path, const mor_iterations* a, const c
     COLUMN("/open", open);
 #undef COLUMN
     free(column);
-    if (code) mor_h5_abandon(&h5);
-    mor_code closed = mor_h5_close(&h5, code ? NULL : error);
-    if (!code) code = closed;
-    if (!code && rename(part, path) != 0)
-        code = mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
-    if (code) remove(part);
-    return code;
+    return mor_h5_finish(&h5, code, part, path, error);
 }

@@ -1,5 +1,6 @@
 /* JSON by recursive descent turned into a loop over open containers: no recursion on user data. */
 #include "io/json/json_read.h"
+#include "io/text/text_file.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -273,33 +274,10 @@ mor_json_document* mor_json_read_text(const char* name, const char* text, size_t
 
 mor_json_document* mor_json_read_file(const char* path, mor_error* error)
 {
-    FILE* f = fopen(path, "rb");
-    if (!f) {
-        mor_fail(error, MOR_BAD_INPUT, "%s: cannot be opened", path);
-        return NULL;
-    }
-    char* text = NULL;
-    size_t length = 0, room = 0, got = 0;
-    do {
-        if (length == room) {
-            room = room ? 2 * room : CHUNK;
-            char* more = room <= FILE_MAX ? realloc(text, room) : NULL;
-            if (!more) {
-                free(text);
-                fclose(f);
-                mor_fail(error, MOR_SYSTEM, "%s: too large", path);
-                return NULL;
-            }
-            text = more;
-        }
-        got = fread(text + length, 1, room - length, f);
-        length += got;
-    } while (got > 0);
-    bool bad = ferror(f) != 0;
-    fclose(f);
-    mor_json_document* d = NULL;
-    if (bad) mor_fail(error, MOR_BAD_INPUT, "%s: cannot be read", path);
-    else d = mor_json_read_text(path, text, length, error);
+    char* text;
+    size_t length;
+    if (mor_text_read(path, FILE_MAX, &text, &length, error) != MOR_OK) return NULL;
+    mor_json_document* d = mor_json_read_text(path, text, length, error);
     free(text);
     return d;
 }

@@ -5,6 +5,7 @@
  * sentence is put behind the place where the piece begins. Numbers are read with a point as decimal
  * mark whatever the locale of the process. */
 #include "io/mesh/mesh.h"
+#include "io/text/text_file.h"
 #include "geometry/polyhedron.h"
 
 #include <ctype.h>
@@ -15,8 +16,8 @@
 #include <string.h>
 #include <strings.h>
 
-static const long FILE_MAX = 256L << 20; /* bytes; a collision mesh has kilobytes */
-enum { COUNT_MAX = 20000000 };           /* points, faces, corners of a file */
+static const size_t FILE_MAX = (size_t)256 << 20; /* bytes; a collision mesh has kilobytes */
+enum { COUNT_MAX = 20000000 };                    /* points, faces, corners of a file */
 
 /* ---------------------------------------------------------------------------- collecting */
 
@@ -134,29 +135,8 @@ bool mor_word_int(const mor_word* word, int* value)
 
 static mor_code load(mor_mesh_file* file)
 {
-    FILE* in = fopen(file->path, "rb");
-    if (!in) return mor_fail(file->error, MOR_BAD_INPUT, "%s: cannot be opened: %s", file->path, strerror(errno));
-    size_t room = 1 << 16, n;
-    mor_code code = MOR_OK;
-    file->text = malloc(room + 1);
-    while (file->text && (n = fread(file->text + file->size, 1, room - file->size, in)) > 0) {
-        file->size += n;
-        if ((long)file->size > FILE_MAX) break;
-        if (file->size < room) continue;
-        char* more = realloc(file->text, 2 * room + 1);
-        if (!more) free(file->text);
-        file->text = more;
-        room *= 2;
-    }
-    if (!file->text) code = mor_fail(file->error, MOR_SYSTEM, "%s: out of memory", file->path);
-    else if (ferror(in))
-        code = mor_fail(file->error, MOR_BAD_INPUT, "%s: cannot be read: %s", file->path, strerror(errno));
-    else if ((long)file->size > FILE_MAX)
-        code = mor_fail(file->error, MOR_BAD_INPUT, "%s: larger than %ld MB; collision meshes are small", file->path,
-                        FILE_MAX >> 20);
-    else if (file->size == 0) code = mor_fail(file->error, MOR_BAD_INPUT, "%s: the file is empty", file->path);
-    else file->text[file->size] = '\0';
-    fclose(in);
+    mor_code code = mor_text_read(file->path, FILE_MAX, &file->text, &file->size, file->error);
+    if (!code && file->size == 0) code = mor_fail(file->error, MOR_BAD_INPUT, "%s: the file is empty", file->path);
     return code;
 }
 

@@ -12,78 +12,11 @@
  * Pass one (expat) stores numbers, primitives and nodes; pass two walks the nodes.
  *
  * Khronos (2008), COLLADA Digital Asset Schema Release 1.4.1. */
-#include "io/mesh/mesh.h"
+#include "io/mesh/mesh_dae.h"
 
-#include <expat.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { DEPTH_MAX = 64, INSTANCES_MAX = 10000, ID_SIZE = 128 };
-
-typedef struct transform {
-    double m[3][4];
-} transform;
-
-/* A <source>: a named array of numbers read as points with a stride. */
-typedef struct source {
-    char id[ID_SIZE];
-    double* values;
-    int count, stride, offset;
-} source;
-
-/* <vertices>: a name for the source of positions. */
-typedef struct alias {
-    char id[ID_SIZE], positions[ID_SIZE];
-} alias;
-
-/* <triangles>, <polylist> or <polygons>. */
-typedef struct primitive {
-    int geometry, line, offset, stride;
-    char vertices[ID_SIZE];
-    int *indices, index_count;
-    int *sizes, size_count; /* polylist: corners per face; polygons: one per <p>; triangles: none */
-    bool polygons;
-} primitive;
-
-typedef struct geometry {
-    char id[ID_SIZE], name[64];
-    int line;
-} geometry;
-
-enum { USE_GEOMETRY, USE_NODE };
-
-typedef struct use {
-    int node, kind, line;
-    char target[ID_SIZE];
-} use;
-
-typedef struct node {
-    int parent;
-    bool scene; /* a <visual_scene>: a root */
-    char id[ID_SIZE], name[64];
-    transform T;
-} node;
-
-typedef struct list {
-    void* items;
-    int count, room;
-} list;
-
-typedef struct dae {
-    mor_mesh_file* file;
-    XML_Parser parser;
-    mor_code code;
-    double unit;
-    int up; /* 0 x, 1 y, 2 z */
-    list sources, aliases, primitives, geometries, nodes, uses;
-    char scene[ID_SIZE];
-    int depth, node_at; /* innermost open node or -1 */
-    bool in_primitive, in_vertices, in_source;
-    bool collect; /* character data of interest */
-    char* text;
-    size_t text_length, text_room;
-} dae;
 
 static void* list_add(dae* d, list* l, size_t size)
 {
@@ -102,9 +35,6 @@ static void* list_add(dae* d, list* l, size_t size)
     memset(item, 0, size);
     return item;
 }
-
-#define LAST(type, l) (&((type*)(l).items)[(l).count - 1])
-#define AT(type, l, i) (&((type*)(l).items)[i])
 
 static void fail_here(dae* d, const char* what)
 {
@@ -133,48 +63,6 @@ static int int_attribute(const char** attributes, const char* name, int otherwis
     if (!text) return otherwise;
     long v = strtol(text, NULL, 10);
     return v < 0 || v > 1000 ? otherwise : (int)v;
-}
-
-/* -------------------------------------------------------------------------- transformations */
-
-static transform identity(void) { return (transform){ { { 1, 0, 0, 0 }, { 0, 1, 0, 0 }, { 0, 0, 1, 0 } } }; }
-
-static transform times(const transform* A, const transform* B)
-{
-    transform C;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 4; j++) {
-            C.m[i][j] = j == 3 ? A->m[i][3] : 0.0;
-            for (int k = 0; k < 3; k++) C.m[i][j] += A->m[i][k] * B->m[k][j];
-        }
-    return C;
-}
-
-static mor_vec3 apply(const transform* T, mor_vec3 x)
-{
-    double y[3];
-    for (int i = 0; i < 3; i++) y[i] = T->m[i][0] * x.x + T->m[i][1] * x.y + T->m[i][2] * x.z + T->m[i][3];
-    return mor_v3(y[0], y[1], y[2]);
-}
-
-static double determinant(const transform* T)
-{
-    mor_mat3 A;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) A.m[i][j] = T->m[i][j];
-    return mor_mat3_det(&A);
-}
-
-/* Unit and up axis: +y up means y -> z, z -> -y; +x up means x -> z, y -> -x, z -> -y. */
-static transform file_frame(const dae* d)
-{
-    transform T = { 0 };
-    double u = d->unit;
-    int up = d->file->flags & MOR_MESH_KEEP_AXES ? 2 : d->up;
-    if (up == 2) T.m[0][0] = T.m[1][1] = T.m[2][2] = u;
-    if (up == 1) T.m[0][0] = T.m[2][1] = u, T.m[1][2] = -u;
-    if (up == 0) T.m[2][0] = u, T.m[0][1] = T.m[1][2] = -u;
-    return T;
 }
 
 /* ------------------------------------------------------------------------- numbers in text */
@@ -226,8 +114,6 @@ static int* append_ints(dae* d, int* to, int* to_count, const double* from, int 
 
 /* ------------------------------------------------------------------------ pass one: the file */
 
-static bool is(const char* a, const char* b) { return strcmp(a, b) == 0; }
-
 static bool wanted(const char* name)
 {
     static const char* const names[] = { "float_array", "p",     "vcount",  "matrix", "translate",
@@ -246,7 +132,7 @@ static void begin_node(dae* d, const char** attributes, bool scene)
     snprintf(n->name, sizeof n->name, "%.63s", name ? name : n->id);
     n->parent = d->node_at;
     n->scene = scene;
-    n->T = identity();
+    n->T = mor_dae_identity();
     d->node_at = d->nodes.count - 1;
 }
 
@@ -369,7 +255,7 @@ static void XMLCALL on_text(void* user, const char* text, int length)
 static void end_transform(dae* d, const char* name, const double* v, int n)
 {
     if (d->node_at < 0) return;
-    transform T = identity();
+    transform T = mor_dae_identity();
     if (is(name, "matrix") && n == 16) {
         for (int i = 0; i < 12; i++) T.m[i / 4][i % 4] = v[i];
         if (v[12] != 0 || v[13] != 0 || v[14] != 0 || v[15] != 1)
@@ -386,7 +272,7 @@ static void end_transform(dae* d, const char* name, const double* v, int n)
         fail_here(d, "wrong number of values: matrix takes 16, translate and scale 3, rotate 4");
     }
     node* at = AT(node, d->nodes, d->node_at);
-    at->T = times(&at->T, &T);
+    at->T = mor_dae_times(&at->T, &T);
 }
 
 static void end_numbers(dae* d, const char* name)
@@ -443,116 +329,6 @@ static void XMLCALL on_end(void* user, const char* name)
         d->node_at = AT(node, d->nodes, d->node_at)->parent;
 }
 
-/* --------------------------------------------------------------------- pass two: the pieces */
-
-static mor_code wrong(dae* d, int line, const char* what, const char* id)
-{
-    return d->code = mor_fail_at(d->file->error, MOR_BAD_INPUT, d->file->path, line, 1, "%s '%s'", what, id);
-}
-
-static const source* find_positions(const dae* d, const char* vertices)
-{
-    const char* id = vertices;
-    for (int i = 0; i < d->aliases.count; i++)
-        if (is(AT(alias, d->aliases, i)->id, vertices)) {
-            id = AT(alias, d->aliases, i)->positions;
-            break;
-        }
-    for (int i = 0; i < d->sources.count; i++) {
-        const source* s = AT(source, d->sources, i);
-        if (is(s->id, id) && s->values) return s;
-    }
-    return NULL;
-}
-
-static mor_code emit_primitive(dae* d, const primitive* p, const transform* T, bool mirrored)
-{
-    mor_mesh_file* file = d->file;
-    if (p->index_count == 0) return MOR_OK;
-    int line = p->line;
-    const source* s = find_positions(d, p->vertices);
-    if (!s || p->offset < 0) return wrong(d, line, "no array of positions is called", p->vertices);
-    if (s->stride < 3) return wrong(d, line, "positions need three coordinates each; see the accessor of", s->id);
-    int points = (s->count - s->offset) / s->stride, base = file->point_count;
-    for (int i = 0; i < points; i++) {
-        const double* x = s->values + s->offset + (size_t)i * (size_t)s->stride;
-        if (!mor_mesh_point(file, apply(T, mor_v3(x[0], x[1], x[2])))) return d->code = file->error->code;
-    }
-    int corners = p->index_count / p->stride, at = 0;
-    int faces = p->sizes ? p->size_count : corners / 3;
-    for (int f = 0; f < faces; f++) {
-        int n = p->sizes ? p->sizes[f] : 3;
-        if (n > corners - at) break;
-        for (int k = 0; k < n; k++) {
-            int v = p->indices[(size_t)(at + (mirrored ? n - 1 - k : k)) * (size_t)p->stride + (size_t)p->offset];
-            if (v >= points)
-                return d->code = mor_fail_at(file->error, MOR_BAD_INPUT, file->path, line, 1,
-                                             "face %d names vertex %d; there are %d, counted from 0", f, v, points);
-            if (!mor_mesh_corner(file, base + v)) return d->code = file->error->code;
-        }
-        at += n;
-        if (n < 3) return wrong(d, line, "a face with fewer than three corners in", p->vertices);
-        if (!mor_mesh_face_end(file)) return d->code = file->error->code;
-    }
-    if (at != corners || corners * p->stride != p->index_count)
-        return d->code =
-                   mor_fail_at(file->error, MOR_BAD_INPUT, file->path, line, 1,
-                               "%d indices do not make whole faces: %d corners were announced", p->index_count, at);
-    return MOR_OK;
-}
-
-static mor_code emit_geometry(dae* d, int index, const char* name, const transform* T)
-{
-    const geometry* g = AT(geometry, d->geometries, index);
-    if (d->file->piece_count >= INSTANCES_MAX) return wrong(d, g->line, "too many instances of", g->id);
-    const char* title = name && *name ? name : g->name;
-    if (!mor_mesh_piece_begin(d->file, title, strlen(title), g->line)) return d->code = d->file->error->code;
-    bool mirrored = determinant(T) < 0.0;
-    for (int i = 0; i < d->primitives.count && d->code == MOR_OK; i++)
-        if (AT(primitive, d->primitives, i)->geometry == index)
-            emit_primitive(d, AT(primitive, d->primitives, i), T, mirrored);
-    return d->code;
-}
-
-static mor_code emit_node(dae* d, int index, const transform* above, int depth)
-{
-    const node* n = AT(node, d->nodes, index);
-    if (depth > DEPTH_MAX) return wrong(d, 1, "nodes are nested or refer to each other too deeply at", n->id);
-    transform T = times(above, &n->T);
-    for (int i = 0; i < d->uses.count && d->code == MOR_OK; i++) {
-        const use* u = AT(use, d->uses, i);
-        if (u->node != index) continue;
-        int found = -1, count = u->kind == USE_GEOMETRY ? d->geometries.count : d->nodes.count;
-        for (int k = 0; k < count && found < 0; k++)
-            if (is(u->kind == USE_GEOMETRY ? AT(geometry, d->geometries, k)->id : AT(node, d->nodes, k)->id, u->target))
-                found = k;
-        if (found < 0) return wrong(d, u->line, "nothing in the file is called", u->target);
-        if (u->kind == USE_GEOMETRY) emit_geometry(d, found, n->name, &T);
-        else emit_node(d, found, &T, depth + 1);
-    }
-    for (int i = index + 1; i < d->nodes.count && d->code == MOR_OK; i++)
-        if (AT(node, d->nodes, i)->parent == index) emit_node(d, i, &T, depth + 1);
-    return d->code;
-}
-
-static void emit_all(dae* d)
-{
-    transform frame = file_frame(d);
-    bool scene_found = false;
-    for (int i = 0; i < d->nodes.count; i++) {
-        const node* n = AT(node, d->nodes, i);
-        if (!n->scene || (d->scene[0] && !is(n->id, d->scene))) continue;
-        scene_found = true;
-        if (emit_node(d, i, &frame, 0) != MOR_OK) return;
-    }
-    if (d->scene[0] && !scene_found) {
-        wrong(d, 1, "the file's scene refers to a visual scene that is not there:", d->scene);
-        return;
-    }
-    for (int i = 0; i < d->geometries.count && d->uses.count == 0 && d->code == MOR_OK; i++)
-        emit_geometry(d, i, NULL, &frame);
-}
-
 mor_code mor_mesh_read_dae(mor_mesh_file* file)
 {
     dae d = { .file = file, .unit = 1.0, .up = 1, .node_at = -1 };
@@ -565,7 +341,7 @@ mor_code mor_mesh_read_dae(mor_mesh_file* file)
         d.code = mor_fail_at(file->error, MOR_BAD_INPUT, file->path, (int)XML_GetCurrentLineNumber(d.parser),
                              (int)XML_GetCurrentColumnNumber(d.parser) + 1, "not well-formed XML: %s",
                              XML_ErrorString(XML_GetErrorCode(d.parser)));
-    if (d.code == MOR_OK) emit_all(&d);
+    if (d.code == MOR_OK) mor_dae_emit(&d);
     XML_ParserFree(d.parser);
     for (int i = 0; i < d.sources.count; i++) free(AT(source, d.sources, i)->values);
     for (int i = 0; i < d.primitives.count; i++) {

@@ -209,12 +209,6 @@ mor_code mor_recording_body(const mor_recording* r, int body, double* pose, doub
     return code;
 }
 
-mor_code mor_recording_poses(const mor_recording* r, int first, int count, double* poses, mor_error* error)
-{
-    return mor_h5_read(&r->h5, "/pose", MOR_H5_DOUBLE, 3, (size_t[]){ (size_t)first, 0, 0 },
-                       (size_t[]){ (size_t)count, (size_t)r->info.bodies, 7 }, poses, error);
-}
-
 mor_code mor_recording_contact_totals(const mor_recording* r, double* normal, double* largest, double* friction,
                                       mor_error* error)
 {

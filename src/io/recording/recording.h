@@ -40,8 +40,6 @@ bool mor_recording_has(const mor_recording* recording, const char* path);
 mor_code mor_recording_series(const mor_recording* recording, const char* path, double* values, mor_error* error);
 /* Frames x 7 (x y z qw qx qy qz) and frames x 6 (linear, angular) of one body; either may be NULL. */
 mor_code mor_recording_body(const mor_recording* recording, int body, double* pose, double* velocity, mor_error* error);
-/* Poses of all bodies in frames first .. first + count: count x bodies x 7. */
-mor_code mor_recording_poses(const mor_recording* recording, int first, int count, double* poses, mor_error* error);
 /* Contact totals of each frame [N s]: sum of normal impulses, the largest one, sum of friction impulses.
  * Any may be NULL. Known also when contacts are not recorded one by one. */
 mor_code mor_recording_contact_totals(const mor_recording* recording, double* normal, double* largest, double* friction,

@@ -4,44 +4,17 @@
  * carries them: with X the pose of the part in the carrier, mass m, first moment and inertia about the
  * carrier's origin add up. Every URDF link stays as a frame. Movable joints keep the order in which they
  * appear in the file (or in the caller's list); the links of the model are numbered depth first.
- *
- * Mass properties are checked where they are written: a negative mass or an inertia that is not positive
- * semidefinite is refused; a triangle inequality violated, an inertia without mass, a point mass are told. */
-#include "io/urdf/urdf.h"
-
-#include "base/spatial.h"
+ */
+#include "io/urdf/urdf_build.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECES_MAX = 256 };
-
-#define POINT_RADIUS 1e-6 /* m, of spheres written with radius 0: far below any contact tolerance */
-
-typedef struct build {
-    const mor_urdf* urdf;
-    const mor_urdf_options* options;
-    mor_error* error;
-    char* notes;
-    size_t notes_size, notes_length;
-    int* joint_of;     /* link -> joint above it, -1 root */
-    int *first, *next; /* children of a link as a list of joints */
-    int* number;       /* joint -> position in s, -1: fixed or locked */
-    int* carrier;      /* link -> model link */
-    mor_pose* pose;    /* link -> pose in its model link */
-    double* locked;    /* joint -> position when locked */
-    mor_link_def* links;
-    mor_rigid* mass; /* model link */
-    mor_frame_def* frames;
-    int link_count, movable, root;
-} build;
-
 mor_urdf_options mor_urdf_options_default(void) { return (mor_urdf_options){ .floating = true }; }
 
-static void note(build* b, int line, int column, const char* format, ...) MOR_PRINTF(4, 5);
-static void note(build* b, int line, int column, const char* format, ...)
+void mor_urdf_note(mor_urdf_build* b, int line, int column, const char* format, ...)
 {
     if (!b->notes || b->notes_length + 1 >= b->notes_size) return;
     char text[700];
@@ -55,7 +28,7 @@ static void note(build* b, int line, int column, const char* format, ...)
         b->notes_length = b->notes_length + (size_t)n < b->notes_size ? b->notes_length + (size_t)n : b->notes_size - 1;
 }
 
-static mor_code fail_joint(build* b, const mor_urdf_joint* j, const char* text)
+static mor_code fail_joint(mor_urdf_build* b, const mor_urdf_joint* j, const char* text)
 {
     return mor_fail_at(b->error, MOR_BAD_INPUT, b->urdf->path, j->line, j->column, "%s", text);
 }
@@ -101,7 +74,7 @@ static const char* suggestion(const key* keys, int count, const char* name, char
 
 /* ----------------------------------------------------------------------------------------- tree */
 
-static mor_code connect(build* b, const key* links)
+static mor_code connect(mor_urdf_build* b, const key* links)
 {
     const mor_urdf* u = b->urdf;
     for (int i = 1; i < u->link_count; i++)
@@ -152,7 +125,7 @@ static mor_code connect(build* b, const key* links)
 }
 
 /* Which joints move, and their numbers. */
-static mor_code number_joints(build* b, const key* joints)
+static mor_code number_joints(mor_urdf_build* b, const key* joints)
 {
     const mor_urdf* u = b->urdf;
     const mor_urdf_options* o = b->options;
@@ -188,84 +161,9 @@ static mor_code number_joints(build* b, const key* joints)
     return MOR_OK;
 }
 
-/* ---------------------------------------------------------------------------------------- masses */
-
-/* The link's own inertial element as mass, first moment and inertia in the carrier's frame. */
-static mor_code own_mass(build* b, int link, mor_rigid* out)
-{
-    const mor_urdf_link* l = &b->urdf->links[link];
-    *out = (mor_rigid){ 0 };
-    if (!l->has_inertial) return MOR_OK;
-    int line = l->inertial_line, column = l->inertial_column;
-    const double* I = l->inertia;
-    bool any = I[0] != 0 || I[1] != 0 || I[2] != 0 || I[3] != 0 || I[4] != 0 || I[5] != 0;
-    if (!l->has_mass || l->mass == 0.0) {
-        if (any) note(b, line, column, "link '%s' has an inertia but no mass; the inertia is not used", l->name);
-        return MOR_OK;
-    }
-    mor_mat3 inertia = { { { I[0], I[1], I[2] }, { I[1], I[3], I[4] }, { I[2], I[4], I[5] } } };
-    if (!any) {
-        note(b, line, column, "link '%s' has the mass %g but no inertia; it is taken as a point", l->name, l->mass);
-    } else {
-        double moment[3];
-        mor_quat axes;
-        mor_inertia_principal(&inertia, moment, &axes);
-        double small = 1e-9 * moment[2] + 1e-14 * l->mass; /* (0.1 um)^2 m: rounding of a point */
-        if (!(moment[0] >= -small) || !(moment[2] >= -small))
-            return mor_fail_at(
-                b->error, MOR_BAD_INPUT, b->urdf->path, line, column,
-                "the inertia of link '%s' is not positive: its principal moments are %.4g, %.4g, %.4g kg m^2", l->name,
-                moment[0], moment[1], moment[2]);
-        if (!(moment[0] + moment[1] >= moment[2] * (1.0 - 1e-6) - small)) {
-            char text[400];
-            snprintf(text, sizeof text,
-                     "the inertia of link '%s' is impossible: of its principal moments %.4g, %.4g, %.4g kg m^2 the "
-                     "largest exceeds the sum of the others",
-                     l->name, moment[0], moment[1], moment[2]);
-            if (b->options->strict)
-                return mor_fail_at(b->error, MOR_BAD_INPUT, b->urdf->path, line, column, "%s", text);
-            note(b, line, column, "%s", text);
-        }
-    }
-    mor_pose pose = mor_pose_mul(&b->pose[link], &l->inertial_pose);
-    mor_mat3 R = mor_quat_matrix(mor_quat_normalize(pose.rotation));
-    mor_sym3 flat = mor_sym3_from(&inertia);
-    *out = (mor_rigid){ l->mass, mor_scale(l->mass, pose.position),
-                        mor_sym3_add(mor_sym3_rotate(&R, &flat), mor_sym3_point(l->mass, pose.position)) };
-    return MOR_OK;
-}
-
-static mor_mass mass_of(const mor_rigid* r)
-{
-    if (!(r->m > 0.0)) return (mor_mass){ 0 };
-    mor_vec3 com = mor_scale(1.0 / r->m, r->c);
-    mor_sym3 I = mor_sym3_add(r->I, mor_sym3_point(-r->m, com));
-    return (mor_mass){ r->m, com, mor_sym3_matrix(&I) };
-}
-
-/* A movable link that carries no mass at all makes the mass matrix singular. */
-static void note_massless(build* b)
-{
-    double* total = calloc((size_t)b->link_count, sizeof *total);
-    if (!total) return;
-    for (int i = b->link_count - 1; i >= 0; i--) {
-        total[i] += b->mass[i].m;
-        if (i > 0) total[b->links[i].parent] += total[i];
-    }
-    for (int i = 1; i < b->link_count; i++)
-        if (!(total[i] > 0.0))
-            for (int k = 0; k < b->urdf->joint_count; k++)
-                if (b->number[k] == b->links[i].joint)
-                    note(b, b->urdf->joints[k].line, b->urdf->joints[k].column,
-                         "joint '%s' carries no mass; the mass matrix is singular, fix the joint or give link '%s' a "
-                         "mass",
-                         b->links[i].joint_name, b->links[i].name);
-    free(total);
-}
-
 /* ------------------------------------------------------------------------------------- the model */
 
-static mor_link_def movable_link(build* b, int joint, const mor_pose* pose)
+static mor_link_def movable_link(mor_urdf_build* b, int joint, const mor_pose* pose)
 {
     const mor_urdf_joint* j = &b->urdf->joints[joint];
     mor_link_def l = mor_link_def_default();
@@ -284,13 +182,14 @@ static mor_link_def movable_link(build* b, int joint, const mor_pose* pose)
         l.lower = j->lower;
         l.upper = j->upper;
     } else {
-        note(b, j->line, j->column, "joint '%s' is %s but has no limits; it moves without", j->name, j->type_name);
+        mor_urdf_note(b, j->line, j->column, "joint '%s' is %s but has no limits; it moves without", j->name,
+                      j->type_name);
     }
     return l;
 }
 
 /* Pose of a locked joint's child: the joint frame at its position. */
-static mor_pose locked_pose(const build* b, int joint)
+static mor_pose locked_pose(const mor_urdf_build* b, int joint)
 {
     const mor_urdf_joint* j = &b->urdf->joints[joint];
     mor_pose turn = mor_pose_identity();
@@ -303,7 +202,7 @@ static mor_pose locked_pose(const build* b, int joint)
 }
 
 /* Depth first from the root; `stack` has room for every link. */
-static mor_code walk(build* b, const key* links, int* stack)
+static mor_code walk(mor_urdf_build* b, const key* links, int* stack)
 {
     const mor_urdf* u = b->urdf;
     int top = 0;
@@ -331,7 +230,7 @@ static mor_code walk(build* b, const key* links, int* stack)
             b->pose[link].rotation = mor_quat_normalize(b->pose[link].rotation);
         }
         mor_rigid own;
-        mor_code code = own_mass(b, link, &own);
+        mor_code code = mor_urdf_own_mass(b, link, &own);
         if (code != MOR_OK) return code;
         b->mass[b->carrier[link]] = mor_rigid_add(&b->mass[b->carrier[link]], &own);
         int children = 0;
@@ -351,7 +250,7 @@ static mor_code walk(build* b, const key* links, int* stack)
     return MOR_OK;
 }
 
-static mor_code resolve_mimics(build* b, const key* joints)
+static mor_code resolve_mimics(mor_urdf_build* b, const key* joints)
 {
     const mor_urdf* u = b->urdf;
     for (int i = 0; i < u->joint_count; i++) {
@@ -366,8 +265,8 @@ static mor_code resolve_mimics(build* b, const key* joints)
             return fail_joint(b, j, text);
         }
         if (b->number[other] < 0) {
-            note(b, j->line, j->column, "joint '%s' mimics '%s', which does not move; it moves by itself", j->name,
-                 j->mimic);
+            mor_urdf_note(b, j->line, j->column, "joint '%s' mimics '%s', which does not move; it moves by itself",
+                          j->name, j->mimic);
             continue;
         }
         for (int k = 1; k < b->link_count; k++)
@@ -380,116 +279,28 @@ static mor_code resolve_mimics(build* b, const key* joints)
     return MOR_OK;
 }
 
-/* --------------------------------------------------------------------------------------- shapes */
-
-/* The hull of a piece with its coordinates multiplied one by one: scales that differ or mirror. */
-static mor_geometry* stretch(const mor_geometry* piece, const double scale[3], mor_error* error)
-{
-    const mor_polyhedron* P = piece->polyhedron;
-    mor_vec3* points = malloc((size_t)P->vertex_count * sizeof *points);
-    if (!points) {
-        mor_fail(error, MOR_SYSTEM, "out of memory");
-        return NULL;
-    }
-    for (int i = 0; i < P->vertex_count; i++)
-        points[i] = mor_v3(scale[0] * P->vertices[i].x, scale[1] * P->vertices[i].y, scale[2] * P->vertices[i].z);
-    mor_geometry* g = mor_geometry_hull(points, P->vertex_count, error);
-    free(points);
-    return g;
-}
-
-static mor_code add_mesh(build* b, mor_robot_model* model, const mor_urdf_shape* s, mor_link_shape shape)
-{
-    char path[4200];
-    if (!s->file || !mor_urdf_find_file(b->urdf->path, b->options->packages, s->file, path, sizeof path)) {
-        if (b->options->strict)
-            return mor_fail_at(b->error, MOR_BAD_INPUT, b->urdf->path, s->line, s->column,
-                               "the mesh '%.300s' of link '%s' is not found", s->file ? s->file : "",
-                               b->urdf->links[s->link].name);
-        note(b, s->line, s->column, "the mesh '%.300s' of link '%s' is not found; the link does without",
-             s->file ? s->file : "", b->urdf->links[s->link].name);
-        return MOR_OK;
-    }
-    bool even = s->scale[0] == s->scale[1] && s->scale[1] == s->scale[2] && s->scale[0] > 0.0;
-    mor_geometry* pieces[PIECES_MAX];
-    int count = 0;
-    mor_error error = { 0 };
-    mor_code code = mor_mesh_read_as(path, even ? s->scale[0] : 1.0, MOR_MESH_HULL | MOR_MESH_KEEP_AXES, pieces,
-                                     PIECES_MAX, &count, NULL, 0, &error);
-    if (code != MOR_OK) {
-        if (b->options->strict || code == MOR_SYSTEM) return mor_fail(b->error, code, "%s", error.text);
-        note(b, s->line, s->column, "the mesh of link '%s' cannot be used: %.400s", b->urdf->links[s->link].name,
-             error.text);
-        return MOR_OK;
-    }
-    for (int i = 0; i < count; i++) {
-        mor_geometry* g = pieces[i];
-        if (!even && code == MOR_OK) {
-            mor_geometry* stretched = stretch(g, s->scale, b->error);
-            mor_geometry_release(g);
-            g = stretched;
-            if (!g) {
-                code = MOR_BAD_INPUT;
-                continue;
-            }
-        }
-        shape.geometry = g;
-        if (code == MOR_OK) code = mor_robot_add_shape(model, &shape, b->error);
-        mor_geometry_release(g);
-    }
-    return code;
-}
-
-static mor_code add_shapes(build* b, mor_robot_model* model)
-{
-    const mor_urdf* u = b->urdf;
-    mor_code code = MOR_OK;
-    for (int i = 0; i < u->shape_count && code == MOR_OK; i++) {
-        const mor_urdf_shape* s = &u->shapes[i];
-        mor_link_shape shape = { .frame = s->link,
-                                 .link = b->carrier[s->link],
-                                 .pose = mor_pose_mul(&b->pose[s->link], &s->pose) };
-        if (s->kind == MOR_URDF_MESH) {
-            code = add_mesh(b, model, s, shape);
-            continue;
-        }
-        bool point = s->kind == MOR_URDF_SPHERE && s->size[0] == 0.0;
-        if (point)
-            note(b, s->line, s->column, "a sphere of radius 0 marks a contact point; it is given the radius %g m",
-                 POINT_RADIUS);
-        shape.geometry = s->kind == MOR_URDF_SPHERE ? mor_geometry_sphere(point ? POINT_RADIUS : s->size[0], b->error)
-                         : s->kind == MOR_URDF_BOX  ? mor_geometry_box(s->size[0], s->size[1], s->size[2], b->error)
-                         : s->kind == MOR_URDF_CYLINDER ? mor_geometry_cylinder(s->size[0], s->size[1], 0, b->error)
-                                                        : mor_geometry_capsule(s->size[0], s->size[1], b->error);
-        if (!shape.geometry) return MOR_BAD_INPUT;
-        code = mor_robot_add_shape(model, &shape, b->error);
-        mor_geometry_release(shape.geometry);
-    }
-    return code;
-}
-
 /* ----------------------------------------------------------------------------------------- read */
 
-static mor_robot_model* make(build* b, const key* links, const key* joints, int* stack)
+static mor_robot_model* make(mor_urdf_build* b, const key* links, const key* joints, int* stack)
 {
     const mor_urdf* u = b->urdf;
     for (int i = 0; i < u->link_count; i++) b->carrier[i] = -1;
     if (connect(b, links) != MOR_OK || number_joints(b, joints) != MOR_OK || walk(b, links, stack) != MOR_OK ||
         resolve_mimics(b, joints) != MOR_OK)
         return NULL;
-    for (int i = 0; i < b->link_count; i++) b->links[i].mass = mass_of(&b->mass[i]);
+    for (int i = 0; i < b->link_count; i++) b->links[i].mass = mor_urdf_mass_of(&b->mass[i]);
     for (int i = 0; i < u->link_count; i++) {
         memcpy(b->frames[i].name, u->links[i].name, sizeof b->frames[i].name);
         b->frames[i].link = b->carrier[i];
         b->frames[i].pose = b->pose[i];
     }
-    note_massless(b);
+    mor_urdf_note_massless(b);
     for (int i = 0; i < u->ignored_count; i++)
-        note(b, u->ignored[i].line, u->ignored[i].column, "<%s> is not used%s", u->ignored[i].name,
-             u->ignored[i].count > 1 ? " (here and elsewhere)" : "");
+        mor_urdf_note(b, u->ignored[i].line, u->ignored[i].column, "<%s> is not used%s", u->ignored[i].name,
+                      u->ignored[i].count > 1 ? " (here and elsewhere)" : "");
     mor_robot_model* model =
         mor_robot_create(b->links, b->link_count, b->frames, u->link_count, b->options->floating, b->error);
-    if (model && b->options->shapes && add_shapes(b, model) != MOR_OK) {
+    if (model && b->options->shapes && mor_urdf_add_shapes(b, model) != MOR_OK) {
         mor_robot_destroy(model);
         model = NULL;
     }
@@ -511,7 +322,7 @@ mor_robot_model* mor_urdf_read(const char* path, const mor_urdf_options* options
         return NULL;
     }
     size_t L = (size_t)u.link_count, J = (size_t)u.joint_count + 1;
-    build b = {
+    mor_urdf_build b = {
         .urdf = &u, .options = options ? options : &standard, .error = error, .notes = notes, .notes_size = notes_size
     };
     b.joint_of = malloc(L * sizeof(int));

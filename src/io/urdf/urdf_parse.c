@@ -9,6 +9,7 @@
  * R = Rz(yaw) Ry(pitch) Rx(roll).
  *
  * Reference: ROS wiki, urdf/XML (2009-), link and joint. */
+#include "io/text/text_file.h"
 #include "io/urdf/urdf.h"
 
 #include <expat.h>
@@ -391,43 +392,6 @@ static void on_end(void* user, const char* name)
 
 /* ---------------------------------------------------------------------------------------- file */
 
-static char* read_file(const char* path, size_t* length, mor_error* error)
-{
-    FILE* f = fopen(path, "rb");
-    if (!f) {
-        mor_fail(error, MOR_BAD_INPUT, "%s: cannot be opened", path);
-        return NULL;
-    }
-    char* text = NULL;
-    size_t room = 0;
-    *length = 0;
-    for (;;) {
-        if (*length + 65536 > room) {
-            room = room ? 2 * room : 1 << 18;
-            char* more = room <= FILE_MAX ? realloc(text, room) : NULL;
-            if (!more) {
-                mor_fail(error, room <= FILE_MAX ? MOR_SYSTEM : MOR_BAD_INPUT, "%s: too large to be a URDF file", path);
-                free(text);
-                fclose(f);
-                return NULL;
-            }
-            text = more;
-        }
-        size_t got = fread(text + *length, 1, room - *length, f);
-        *length += got;
-        if (got == 0) break;
-    }
-    bool bad = ferror(f) != 0;
-    fclose(f);
-    if (bad || *length == 0) {
-        mor_fail(error, MOR_BAD_INPUT, "%s: %s", path,
-                 bad ? "cannot be read" : "the file is empty; a URDF file holds a <robot>");
-        free(text);
-        return NULL;
-    }
-    return text;
-}
-
 void mor_urdf_free(mor_urdf* u)
 {
     for (int i = 0; i < u->shape_count; i++) free(u->shapes[i].file);
@@ -444,8 +408,13 @@ mor_code mor_urdf_parse(const char* path, mor_urdf* urdf, mor_error* error)
     size_t length;
     mor_error local = { 0 };
     if (!error) error = &local;
-    char* text = read_file(path, &length, error);
-    if (!text) return error->code;
+    char* text;
+    mor_code code = mor_text_read(path, FILE_MAX, &text, &length, error);
+    if (!code && length == 0) {
+        free(text);
+        code = mor_fail(error, MOR_BAD_INPUT, "%s: the file is empty; a URDF file holds a <robot>", path);
+    }
+    if (code) return code;
     parser p = { .xml = XML_ParserCreate(NULL), .urdf = urdf, .error = error };
     if (!p.xml) {
         free(text);
