@@ -390,6 +390,7 @@ mor_code mor_world_set_impulses(mor_world* w, const double* impulses, int size, 
     for (int i = 0; !code && i < w->contacts.count; i++) {
         c[i].impulse = read_vec(impulses + 3 * i);
         c[i].normal_impulse = fmax(0.0, mor_dot(c[i].impulse, c[i].normal));
+        w->detected = false; /* nothing kept from the last step is trusted */
     }
     return code;
 }
