@@ -9,7 +9,7 @@
 
 #include "common/near.h"
 #include "common/scenes.h"
-#include "io/json_read.h"
+#include "io/json/json_read.h"
 #include "moreau/moreau.h"
 
 /* Runs a scene for `seconds` (< 0: to its end), calling `each` after every step. */

@@ -11,8 +11,8 @@
 
 #include "common/near.h"
 #include "common/scenes.h"
-#include "io/recording.h"
-#include "moreau/moreau.h"
+#include "io/recording/recording.h"
+#include "moreau/lab.h"
 
 typedef struct play {
     mor_scene* scene;

@@ -1,4 +1,4 @@
-/* Scene files (YAML, version 1), and recordings (HDF5). docs/scene.md and docs/recording.md are the references.
+/* Scene files (YAML, version 1). docs/scene.md is the reference.
  *
  *     mor_error error = { 0 };
  *     mor_scene* scene = mor_scene_load("scenes/bounce.yaml", NULL, NULL, &error);
@@ -9,9 +9,9 @@
  *     mor_scene_destroy(scene);
  *
  * Threads: a scene is constant once it is loaded; several threads may build worlds of it if they do not do so at the
- * same time (reference counts). HDF5 is used by one thread at a time.
- * Ownership: the caller destroys scenes and closes recorders; a scene must outlive the worlds built of it.
- * ABI: both are opaque. */
+ * same time (reference counts).
+ * Ownership: the caller destroys scenes; a scene must outlive the worlds built of it.
+ * ABI: a scene is opaque. */
 #ifndef MOREAU_SCENE_H
 #define MOREAU_SCENE_H
 
@@ -61,21 +61,6 @@ MOR_API const char* mor_scene_notes(const mor_scene* scene);
 /* One line per key of the scene file, from the parser's own tables, as Markdown: docs/scene.md.
  * MOR_SYSTEM when the buffer is too small (64 KiB are enough), the text is then cut. */
 MOR_API mor_code mor_scene_reference(char* buffer, size_t size);
-
-/* ---------------------------------------------------------------------------- recordings */
-
-/* A recording that is being written. */
-typedef struct mor_recorder mor_recorder;
-
-/* Creates FILE.h5 (SWMR: readable while written, and after kill -9 up to the last flush). Refuses to
- * overwrite a file that is not a Moreau recording: NULL and a sentence. World and scene must outlive the recorder. */
-MOR_API mor_recorder* mor_recorder_open(const char* path, const mor_world* world, const mor_scene* scene,
-                                        mor_error* error);
-/* An observer: mor_world_add_observer(world, mor_recorder_observe, recorder, &error). Frames are written in batches. */
-MOR_API void mor_recorder_observe(void* recorder, const mor_world* world, const mor_step_report* report);
-/* Writes what is left, closes the file and frees the recorder. Any write error that happened since opening is reported
- * here. */
-MOR_API mor_code mor_recorder_close(mor_recorder* recorder, mor_error* error);
 
 #ifdef __cplusplus
 }

@@ -18,8 +18,9 @@ const char* mor_cli_scene_directory(char* path, size_t size)
         self[n] = '\0';
         char* slash = strrchr(self, '/');
         if (slash) *slash = '\0';
-        const char* beside[] = { "../share/moreau/scenes", "../scenes" }; /* installed; in the build directory */
-        for (int i = 0; i < 2; i++) {
+        /* installed; moreau-lab installed; in the build directory */
+        const char* beside[] = { "../share/moreau/scenes", "../../share/moreau/scenes", "../scenes" };
+        for (int i = 0; i < 3; i++) {
             snprintf(path, size, "%s/%s", self, beside[i]);
             if (access(path, R_OK) == 0) return path;
         }
