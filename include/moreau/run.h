@@ -1,10 +1,15 @@
 /* The numbers of a run: what `moreau run --json` says, for callers that step a world themselves.
  *
+ *     mor_error error = { 0 };
+ *     mor_scene* scene = mor_scene_load("scenes/bounce.yaml", NULL, NULL, &error);
+ *     mor_world* world = mor_scene_build(scene, 1, &error);
  *     mor_run* run = mor_run_create(world, 1000, &error);
  *     mor_code code = mor_run_advance(run, 1000, &error);
  *     mor_run_summary s = mor_run_summarise(run);
  *     printf("%s: energy %g -> %g J\n", mor_run_status_name(s.status), s.energy.initial, s.energy.final);
  *     mor_run_destroy(run);
+ *     mor_world_destroy(world);
+ *     mor_scene_destroy(scene);
  *
  * A run watches one world from the moment it is made. It reads the world and changes nothing in it, so a run that is
  * watched has the bits of one that is not. Many worlds with a run each may live in one process.

@@ -1,10 +1,16 @@
 /* The state of a world as flat arrays, read and written in one call each: for bindings, sweeps, optimisers.
  *
+ *     mor_error error = { 0 };
+ *     mor_scene* scene = mor_scene_load("scenes/bounce.yaml", NULL, NULL, &error);
+ *     mor_world* world = mor_scene_build(scene, 1, &error);
  *     int n = mor_world_body_count(world);
  *     double* poses = malloc(7 * n * sizeof *poses);
  *     mor_world_get_poses(world, poses, 7 * n, &error);
- *     poses[2] += 0.1;                                        (the first body, 0.1 m up)
+ *     poses[2] += 0.1; // the first body, 0.1 m up
  *     mor_world_set_poses(world, poses, 7 * n, &error);
+ *     free(poses);
+ *     mor_world_destroy(world);
+ *     mor_scene_destroy(scene);
  *
  * All arrays are row-major and hold doubles (int32_t where said). `size` is the number of elements of the array, not of
  * bytes, and must be exactly the size that is said: another one is bad input, and nothing is read or written. What is

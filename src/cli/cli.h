@@ -1,5 +1,6 @@
 /* One function per subcommand (those of the laboratory are in cli/lab/commands.h); argv[0] is the subcommand's own
- * name. Each returns the exit status: 0 success, 1 the method failed on the problem, 2 bad usage or input, 3 the system failed. */
+ * name. Each returns the exit status: 0 success, 1 the method failed on the problem, 2 bad usage or input, 3 the system
+ * failed. */
 #ifndef MOREAU_CLI_CLI_H
 #define MOREAU_CLI_CLI_H
 
