@@ -37,11 +37,12 @@ int mor_convert_targets(mor_form form, mor_form* targets);
 mor_code mor_convert_step_keep_velocity(const mor_problem* from, mor_conversion* conversion, mor_arena* arena,
                                         mor_error* error);
 
-/* Improves an LCP or MLCP answer that has the right active set: solves the rows {free} and {z_i > w_i} for their
- * variables with all others at zero, in the original data, by LU with refinement, and where the set is singular by the
- * least correction that keeps them non-negative. Keeps a result only if `measure` (NULL: the judge) likes it better.
- * Returns the error of z on return. O(k^3) for k such rows. */
+/* Improves an answer that has the right active set (polish_active.c): solves the rows { l_i < z_i - w_i < u_i } for
+ * their variables with all others at their bounds, in the original data, by LU with refinement. Keeps a result only if
+ * `measure` (NULL: the judge) finds a smaller error. Returns the error of z on return. O(k^3) for k such rows. */
 typedef double (*mor_measure)(const void* user, const double* z);
+double mor_boxed_polish(const mor_problem* problem, double* z, mor_measure measure, const void* user, mor_arena* arena);
+/* The same for an LCP or MLCP, and where the set is singular the least correction that keeps them non-negative. */
 double mor_active_set_polish(const mor_problem* problem, double* z, mor_measure measure, const void* user,
                              mor_arena* arena);
 

@@ -31,6 +31,8 @@
 #include <string.h>
 
 #include "linalg/dense.h"
+#include "problem/convert.h"
+#include "problem/entries.h"
 #include "solver/pivot_table.h"
 
 typedef struct dantzig_options {
@@ -253,7 +255,8 @@ static mor_report dantzig_solve(const mor_problem* problem, const void* options,
         if (!isfinite(z[i])) z[i] = 0.0;
     }
     double error = context->error(context, z, NULL);
-    if (!(error <= 1e-3 * context->tol)) error = mor_boxed_polish(problem, z, context);
+    if (!(error <= 1e-3 * context->tol))
+        error = mor_boxed_polish(problem, z, mor_context_measure, context, context->arena);
     if (error <= context->tol) report.status = MOR_SOLVED, report.detail[0] = 0;
     else if (end == LATE) report.status = MOR_TIME_LIMIT;
     return report;

@@ -40,6 +40,8 @@
 #include "linalg/krylov.h"
 #include "linalg/sparse.h"
 #include "moreau/solver.h"
+#include "problem/convert.h"
+#include "problem/entries.h"
 #include "solver/pivot_table.h"
 
 enum { DIRECT, CG, GMRES };
@@ -453,7 +455,7 @@ static mor_report follow(cones* c, const mor_problem* problem, const interior_op
         if (k > 0) mor_trace_add(context, k, step, trial);
         double gap = mu / (force * length), error = context->error(context, trial, NULL);
         if (gap < 1e-7 && primal < 1e-5 && error > 1e-2 * context->tol && problem->form != MOR_CQP)
-            error = mor_boxed_polish(problem, trial, context);
+            error = mor_boxed_polish(problem, trial, mor_context_measure, context, context->arena);
         if (error < least || k == 0) least = error, memcpy(z, trial, N * sizeof *z);
         if (least <= context->tol) {
             report.status = MOR_SOLVED;

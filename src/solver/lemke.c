@@ -37,14 +37,10 @@
 
 #include "linalg/dense.h"
 #include "linalg/tableau.h"
-#include "moreau/solver.h"
 #include "problem/convert.h"
-
-typedef struct lemke_options {
-    int tries;
-    int covering;
-    bool equilibrate;
-} lemke_options;
+#include "problem/entries.h"
+#include "solver/lemke.h"
+#include "solver/pivot_table.h"
 
 /* The scaled problem a path runs on. */
 typedef struct scaled {
@@ -280,13 +276,7 @@ static bool proves_infeasible(const tableau* t, const mor_problem* problem, int 
 static void copy_matrix(const mor_matrix* A, int n, int stride, double* T)
 {
     memset(T, 0, (size_t)n * stride * sizeof *T);
-    for (int i = 0; i < n; i++) {
-        double* row = T + (size_t)i * stride + 1;
-        if (A->storage == MOR_DENSE)
-            for (int j = 0; j < n; j++) row[j] = A->x[i + (size_t)j * n];
-        else
-            for (int k = A->p[i]; k < A->p[i + 1]; k++) row[A->i[k]] = A->x[k];
-    }
+    for (int i = 0; i < n; i++) mor_matrix_get_row(A, i, T + (size_t)i * stride + 1);
 }
 
 /* The tries: the problem itself, then shifted by these parts of the equilibrated diagonal. Shifts below the softest
@@ -299,18 +289,12 @@ static void cover(int n, int try, int covering, double* d)
     static const int stride[TRIES] = { 7919, 6271, 3571, 9973, 4957, 8581 };
     const int step = stride[try] % 1009;
     for (int k = 0, v = step; k < n; k++, v += v + step < 1009 ? step : step - 1009) /* v = stride (k + 1) mod 1009 */
-        d[k] = covering == 1 && try == 0 ? 1.0 : 1.0 + (0.5 / 1009.0) * v;
-}
-
-/* The judge's error on the problem as posed. */
-static double posed_error(const void* context, const double* z)
-{
-    return ((const mor_context*)context)->error(context, z, NULL);
+        d[k] = covering == MOR_LEMKE_ONES && try == 0 ? 1.0 : 1.0 + (0.5 / 1009.0) * v;
 }
 
 static mor_report lemke_solve(const mor_problem* problem, const void* options, mor_context* context, double* z)
 {
-    const lemke_options* o = options;
+    const mor_lemke_options* o = options;
     mor_report report = { .status = MOR_NOT_CONVERGED };
     int n = problem->size;
     memset(z, 0, (size_t)n * sizeof *z);
@@ -384,7 +368,7 @@ static mor_report lemke_solve(const mor_problem* problem, const void* options, m
             }
             for (int i = 0; i < n; i++) centre[i] = trial[i] / C[i];
             if (end <= LOST && !(error <= 0.1 * context->tol))
-                error = mor_active_set_polish(problem, trial, posed_error, context, arena);
+                error = mor_active_set_polish(problem, trial, mor_context_measure, context, arena);
             if (error < best || pivots == 0) {
                 best = error;
                 memcpy(z, trial, (size_t)n * sizeof *z);
@@ -408,22 +392,21 @@ static mor_report lemke_solve(const mor_problem* problem, const void* options, m
 }
 
 static const mor_field fields[] = {
-    { "tries", MOR_TYPE_INT, offsetof(lemke_options, tries), TRIES, 1, TRIES, NULL, "",
+    { "tries", MOR_TYPE_INT, offsetof(mor_lemke_options, tries), TRIES, 1, TRIES, NULL, "",
       "paths tried, with other covering vectors and proximal shifts, before giving up" },
-    { "covering", MOR_TYPE_CHOICE, offsetof(lemke_options, covering), 0, 0, 0, "irregular|ones", "",
+    { "covering", MOR_TYPE_CHOICE, offsetof(mor_lemke_options, covering), 0, 0, 0, "irregular|ones", "",
       "covering vector of the first path" },
-    { "equilibrate", MOR_TYPE_BOOL, offsetof(lemke_options, equilibrate), 1, 0, 1, NULL, "",
+    { "equilibrate", MOR_TYPE_BOOL, offsetof(mor_lemke_options, equilibrate), 1, 0, 1, NULL, "",
       "scale rows and columns first" },
     { 0 },
 };
 
-extern const mor_solver mor_solver_lemke;
 const mor_solver mor_solver_lemke = {
     .name = "lemke",
     .summary = "Lemke's complementary pivoting, equilibrated and lexicographic",
     .reference = "cottle1992",
     .accepts = MOR_LCP,
-    .options_size = sizeof(lemke_options),
+    .options_size = sizeof(mor_lemke_options),
     .fields = fields,
     .max_iter = 20000,
     .solve = lemke_solve,

@@ -36,6 +36,8 @@
 #include <string.h>
 
 #include "linalg/dense.h"
+#include "problem/convert.h"
+#include "problem/entries.h"
 #include "solver/pivot_table.h"
 
 typedef struct path_options {
@@ -311,7 +313,8 @@ static mor_report path_solve(const mor_problem* problem, const void* options, mo
             if (!isfinite(trial[i])) trial[i] = 0.0;
         }
         double error = context->error(context, trial, NULL);
-        if (end == FOUND && !(error <= 1e-3 * context->tol)) error = mor_boxed_polish(problem, trial, context);
+        if (end == FOUND && !(error <= 1e-3 * context->tol))
+            error = mor_boxed_polish(problem, trial, mor_context_measure, context, context->arena);
         if (error < least || !isfinite(least)) {
             least = error;
             memcpy(z, trial, N * sizeof *z);
