@@ -8,7 +8,7 @@
 #include "io/problem_file.h"
 #include "io/trace_file.h"
 #include "moreau/solver.h"
-#include "solver/solve.h"
+#include "lab/measure.h"
 
 static const char usage[] =
     "usage: moreau solve PROBLEM... [--kind K] [--solver S | --all] [--tol 1e-8] [--max-iter N]\n"
