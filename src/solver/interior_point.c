@@ -42,6 +42,7 @@
 #include "moreau/solver.h"
 #include "problem/convert.h"
 #include "problem/entries.h"
+#include "solver/lorentz.h"
 #include "solver/pivot_table.h"
 
 enum { DIRECT, CG, GMRES };
@@ -76,7 +77,7 @@ typedef struct cones {
     double tol;
 } cones;
 
-/* ------------------------------------------------------------------------------ blocks */
+/* --------------------------------------------------------------------------- Newton system */
 
 static double inner(int d, const double* a, const double* b)
 {
@@ -84,114 +85,6 @@ static double inner(int d, const double* a, const double* b)
     for (int i = 0; i < d; i++) s += a[i] * b[i];
     return s;
 }
-
-static double determinant(int d, const double* a)
-{
-    double tail = 0.0;
-    for (int i = 1; i < d; i++) tail += a[i] * a[i];
-    tail = sqrt(tail);
-    return (a[0] - tail) * (a[0] + tail);
-}
-
-/* out := V x or, inverse, V^-1 x. V = eta (2 v v' - J), V^-1 = (2 Jv v'J - J)/eta, J = diag(1, -1, -1). */
-static void scale_block(int d, const double* v, double eta, bool inverse, const double* x, double* out)
-{
-    if (d == 1) {
-        out[0] = inverse ? x[0] / eta : x[0] * eta;
-        return;
-    }
-    double dot = v[0] * x[0];
-    for (int i = 1; i < d; i++) dot += (inverse ? -1.0 : 1.0) * v[i] * x[i];
-    double f = inverse ? 1.0 / eta : eta;
-    for (int i = d - 1; i >= 0; i--) {
-        double vi = i > 0 && inverse ? -v[i] : v[i];
-        out[i] = f * (2.0 * dot * vi - (i == 0 ? x[i] : -x[i]));
-    }
-}
-
-/* Scaling of x and s (both inside): fills v, eta, V^-2, lambda. False at the boundary. */
-static bool scale_cone(int d, const double* x, const double* s, double* v, double* eta, double* V2, double* lambda)
-{
-    if (d == 1) {
-        if (!(x[0] > 0.0 && s[0] > 0.0)) return false;
-        *eta = sqrt(x[0] / s[0]), v[0] = 1.0;
-        V2[0] = s[0] / x[0];
-        lambda[0] = sqrt(x[0]) * sqrt(s[0]);
-        return true;
-    }
-    double X = determinant(d, x), S = determinant(d, s);
-    if (!(X > 0.0 && S > 0.0 && x[0] > 0.0 && s[0] > 0.0)) return false;
-    double rx = sqrt(X), rs = sqrt(S), gamma = 0.0;
-    for (int i = 0; i < d; i++) gamma += (x[i] / rx) * (s[i] / rs);
-    gamma = sqrt(0.5 * (1.0 + gamma));
-    double wbar[3];
-    for (int i = 0; i < d; i++) wbar[i] = (x[i] / rx + (i == 0 ? 1.0 : -1.0) * s[i] / rs) / (2.0 * gamma);
-    double f = 1.0 / sqrt(2.0 * (wbar[0] + 1.0));
-    for (int i = 0; i < d; i++) v[i] = f * (wbar[i] + (i == 0 ? 1.0 : 0.0));
-    *eta = sqrt(rx / rs);
-    /* V^2 = eta^2 (2 wbar wbar' - J), V^-2 = (2 J wbar wbar'J - J)/eta^2 */
-    for (int i = 0; i < d; i++)
-        for (int j = 0; j < d; j++) {
-            double a = i ? -wbar[i] : wbar[i], b = j ? -wbar[j] : wbar[j];
-            V2[3 * i + j] = (2.0 * a * b - (i == j ? (i == 0 ? 1.0 : -1.0) : 0.0)) / (*eta * *eta);
-        }
-    scale_block(d, v, *eta, false, s, lambda);
-    return true;
-}
-
-/* out := a o b */
-static void jordan(int d, const double* a, const double* b, double* out)
-{
-    double first = inner(d, a, b);
-    for (int i = 1; i < d; i++) out[i] = a[0] * b[i] + b[0] * a[i];
-    out[0] = first;
-}
-
-/* out := lambda \ r: the solution of lambda o out = r */
-static void jordan_solve(int d, const double* l, const double* r, double* out)
-{
-    if (d == 1) {
-        out[0] = r[0] / l[0];
-        return;
-    }
-    double det = determinant(d, l), tail = 0.0;
-    for (int i = 1; i < d; i++) tail += l[i] * r[i];
-    double first = (l[0] * r[0] - tail) / det;
-    for (int i = 1; i < d; i++) out[i] = (r[i] - l[i] * first) / l[0];
-    out[0] = first;
-}
-
-/* V2 := L_x^-1 L_s */
-static void plain_block(int d, const double* x, const double* s, double* V2)
-{
-    for (int j = 0; j < d; j++) {
-        double e[3] = { 0 }, t[3], column[3];
-        e[j] = 1.0;
-        jordan(d, s, e, t);
-        jordan_solve(d, x, t, column);
-        for (int i = 0; i < d; i++) V2[3 * i + j] = column[i];
-    }
-}
-
-/* Largest t with x + t d in the cone. */
-static double room(int n, const double* x, const double* d)
-{
-    if (n == 1) return d[0] < 0.0 ? -x[0] / d[0] : INFINITY;
-    /* determinant(x + t d) = 0: a t^2 + 2 b t + c */
-    double a = determinant(n, d), b = x[0] * d[0], c = determinant(n, x), t = INFINITY;
-    for (int i = 1; i < n; i++) b -= x[i] * d[i];
-    double disc = b * b - a * c;
-    if (disc >= 0.0) {
-        double root = sqrt(disc), q = b > 0.0 ? -(b + root) : -(b - root);
-        double first = q != 0.0 ? c / q : INFINITY, second = a != 0.0 ? q / a : INFINITY;
-        if (first > 0.0) t = fmin(t, first);
-        if (second > 0.0) t = fmin(t, second);
-    }
-    if (d[0] < 0.0) t = fmin(t, -x[0] / d[0]);
-    return t;
-}
-
-/* --------------------------------------------------------------------------- Newton system */
 
 /* What is added to the diagonal: rows held at zero (scale 0) need something there. */
 static double extra(const cones* c, int i) { return (c->scale[i] == 0.0 ? 1.0 : 0.0) + c->shift; }
@@ -272,10 +165,10 @@ static void direction(cones* c)
         int a = c->start[k], d = c->dim[k];
         if (d == 0) continue;
         double t[3], back[3];
-        if (c->plain) jordan_solve(d, c->x + a, c->rc + a, back);
+        if (c->plain) mor_lorentz_divide(d, c->x + a, c->rc + a, back);
         else {
-            jordan_solve(d, c->lambda + a, c->rc + a, t);
-            scale_block(d, c->v + 3 * k, c->eta[k], true, t, back);
+            mor_lorentz_divide(d, c->lambda + a, c->rc + a, t);
+            mor_lorentz_scale(d, c->v + 3 * k, c->eta[k], true, t, back);
         }
         for (int i = 0; i < d; i++) c->rhs[a + i] += back[i];
     }
@@ -291,7 +184,8 @@ static double to_boundary(const cones* c)
     double t = INFINITY;
     for (int k = 0; k < c->count; k++) {
         int a = c->start[k], d = c->dim[k];
-        if (d > 0) t = fmin(t, fmin(room(d, c->x + a, c->dx + a), room(d, c->s + a, c->ds + a)));
+        if (d > 0)
+            t = fmin(t, fmin(mor_lorentz_room(d, c->x + a, c->dx + a), mor_lorentz_room(d, c->s + a, c->ds + a)));
     }
     return t;
 }
@@ -423,33 +317,92 @@ static bool prepare(cones* c, const mor_problem* p, mor_arena* arena)
 
 /* ------------------------------------------------------------------------------- the method */
 
-static mor_report follow(cones* c, const mor_problem* problem, const interior_options* o, mor_context* context,
-                         double* z)
+/* e times sizes taken from the data. Returns the degree of the cones. */
+static int start(cones* c, double force, double length)
 {
-    mor_report report = { .status = MOR_NOT_CONVERGED };
-    int n = c->n, degree = 0;
-    size_t N = (size_t)n;
-    double* trial = mor_arena_alloc(context->arena, (N + 1) * sizeof *trial);
-    if (!trial) return report.status = MOR_NUMERICAL, report;
-    /* start: e times sizes taken from the data */
-    double largest = 0.0, force = fmax(mor_norm_max(n, c->b), 1e-300);
-    for (int e = 0; e < c->A.p[n]; e++) largest = fmax(largest, fabs(c->A.x[e]));
-    double length = fmin(fmax(force / fmax(largest, 1e-300), 1e-100), 1e100);
+    int degree = 0;
     for (int k = 0; k < c->count; k++) {
         int a = c->start[k];
         if (c->dim[k] == 0) continue;
         c->x[a] = length, c->s[a] = force, degree++;
     }
+    return degree;
+}
+
+/* The scalings of all blocks. False: the iterate is at the boundary. */
+static bool scale_blocks(cones* c)
+{
+    for (int j = 0; j < c->count; j++) {
+        int a = c->start[j], d = c->dim[j];
+        if (d == 0) continue;
+        if (!mor_lorentz_scaling(d, c->x + a, c->s + a, c->v + 3 * j, &c->eta[j], c->V2 + 9 * j, c->lambda + a))
+            return false;
+        if (c->plain) mor_lorentz_quotient(d, c->x + a, c->s + a, c->V2 + 9 * j);
+    }
+    return true;
+}
+
+/* rc of the predictor: aims at x o s = 0. */
+static void aim_at_zero(cones* c)
+{
+    for (int j = 0; j < c->count; j++) {
+        int a = c->start[j], d = c->dim[j];
+        if (d == 0) continue;
+        mor_lorentz_product(d, c->plain ? c->x + a : c->lambda + a, c->plain ? c->s + a : c->lambda + a, c->rc + a);
+        for (int i = 0; i < d; i++) c->rc[a + i] = -c->rc[a + i];
+    }
+}
+
+/* rc of the corrector: aims at x o s = target e, without what the predictor's step adds of second order. */
+static void aim_at_centre(cones* c, double target)
+{
+    for (int j = 0; j < c->count; j++) {
+        int a = c->start[j], d = c->dim[j];
+        if (d == 0) continue;
+        double p[3], q[3], t[3];
+        if (c->plain) mor_lorentz_product(d, c->dx + a, c->ds + a, t);
+        else {
+            mor_lorentz_scale(d, c->v + 3 * j, c->eta[j], true, c->dx + a, p);
+            mor_lorentz_scale(d, c->v + 3 * j, c->eta[j], false, c->ds + a, q);
+            mor_lorentz_product(d, p, q, t);
+        }
+        for (int i = 0; i < d; i++) c->rc[a + i] += (i == 0 ? target : 0.0) - t[i];
+    }
+}
+
+/* Scales and factors, with a shift of the diagonal if it must be. False: report says why. */
+static bool prepare_step(cones* c, double largest, mor_report* report)
+{
+    bool inside = scale_blocks(c);
+    c->shift = 0.0;
+    if (inside && factor(c)) return true;
+    c->shift = 1e-11 * largest;
+    if (inside && factor(c)) return true;
+    snprintf(report->detail, sizeof report->detail, "%s",
+             inside ? "the Newton matrix is singular" : "the iterate reached the boundary");
+    report->status = inside ? MOR_NUMERICAL : MOR_NOT_CONVERGED;
+    return false;
+}
+
+static mor_report follow(cones* c, const mor_problem* problem, const interior_options* o, mor_context* context,
+                         double* z)
+{
+    mor_report report = { .status = MOR_NOT_CONVERGED };
+    int n = c->n, stalled = 0;
+    size_t N = (size_t)n;
+    double* trial = mor_arena_alloc(context->arena, (N + 1) * sizeof *trial);
+    if (!trial) return report.status = MOR_NUMERICAL, report;
+    double largest = 0.0, force = fmax(mor_norm_max(n, c->b), 1e-300);
+    for (int e = 0; e < c->A.p[n]; e++) largest = fmax(largest, fabs(c->A.x[e]));
+    double length = fmin(fmax(force / fmax(largest, 1e-300), 1e-100), 1e100);
+    int degree = start(c, force, length);
     double least = INFINITY, smallest = INFINITY, step = 0.0;
-    int stalled = 0;
+    c->tol = o->krylov_tol;
     for (int k = 0;; k++) {
         mor_csr_apply(&c->A, c->x, c->rp);
         for (int i = 0; i < n; i++) c->rp[i] += c->b[i] - c->s[i];
         double mu = inner(n, c->x, c->s) / (degree ? degree : 1), primal = mor_norm_max(n, c->rp) / force;
-        if (!isfinite(mu) || !isfinite(primal)) {
-            report.status = MOR_NUMERICAL;
-            break;
-        }
+        if (!isfinite(mu) || !isfinite(primal)) return report.status = MOR_NUMERICAL, report;
         for (int i = 0; i < n; i++) trial[i] = c->scale[i] * c->x[i];
         report.iterations = k;
         if (k > 0) mor_trace_add(context, k, step, trial);
@@ -457,71 +410,26 @@ static mor_report follow(cones* c, const mor_problem* problem, const interior_op
         if (gap < 1e-7 && primal < 1e-5 && error > 1e-2 * context->tol && problem->form != MOR_CQP)
             error = mor_boxed_polish(problem, trial, mor_context_measure, context, context->arena);
         if (error < least || k == 0) least = error, memcpy(z, trial, N * sizeof *z);
-        if (least <= context->tol) {
-            report.status = MOR_SOLVED;
-            break;
-        }
+        if (least <= context->tol) return report.status = MOR_SOLVED, report;
         double merit = fmax(error, 0.0);
         stalled = merit > 0.95 * smallest && step < 0.1 ? stalled + 1 : 0;
         smallest = fmin(smallest, merit);
-        if (k >= context->max_iter || stalled > 10) {
-            if (stalled > 10)
-                snprintf(report.detail, sizeof report.detail, "stalled: steps of %.1e; the problem may not be monotone",
-                         step);
-            break;
-        }
-        if (mor_out_of_time(context)) {
-            report.status = MOR_TIME_LIMIT;
-            break;
-        }
+        if (stalled > 10)
+            snprintf(report.detail, sizeof report.detail, "stalled: steps of %.1e; the problem may not be monotone",
+                     step);
+        if (k >= context->max_iter || stalled > 10) return report;
+        if (mor_out_of_time(context)) return report.status = MOR_TIME_LIMIT, report;
         c->plain = problem->form == MOR_CQP && gap < 1e-3 && primal < 1e-3 && (!c->plain || step > 0.1);
-        bool inside = true;
-        for (int j = 0; j < c->count && inside; j++) {
-            int a = c->start[j];
-            if (c->dim[j] > 0)
-                inside =
-                    scale_cone(c->dim[j], c->x + a, c->s + a, c->v + 3 * j, &c->eta[j], c->V2 + 9 * j, c->lambda + a);
-            if (c->plain && inside && c->dim[j] > 0) plain_block(c->dim[j], c->x + a, c->s + a, c->V2 + 9 * j);
-        }
-        c->shift = 0.0;
-        bool factored = inside && factor(c);
-        if (inside && !factored) {
-            c->shift = 1e-11 * largest;
-            factored = factor(c);
-        }
-        if (!factored) {
-            snprintf(report.detail, sizeof report.detail, "%s",
-                     inside ? "the Newton matrix is singular" : "the iterate reached the boundary");
-            report.status = inside ? MOR_NUMERICAL : MOR_NOT_CONVERGED;
-            break;
-        }
-        for (int j = 0; j < c->count; j++) {
-            int a = c->start[j], d = c->dim[j];
-            if (d == 0) continue;
-            jordan(d, c->plain ? c->x + a : c->lambda + a, c->plain ? c->s + a : c->lambda + a, c->rc + a);
-            for (int i = 0; i < d; i++) c->rc[a + i] = -c->rc[a + i];
-        }
-        c->tol = o->krylov_tol;
+        if (!prepare_step(c, largest, &report)) return report;
+        aim_at_zero(c);
         direction(c);
         double affine = fmin(1.0, to_boundary(c)), sigma = pow(1.0 - affine, o->centre);
         sigma = fmin(fmax(sigma, 1e-8), 1.0);
-        for (int j = 0; j < c->count; j++) {
-            int a = c->start[j], d = c->dim[j];
-            if (d == 0) continue;
-            double p[3], q[3], t[3];
-            if (c->plain) jordan(d, c->dx + a, c->ds + a, t);
-            else {
-                scale_block(d, c->v + 3 * j, c->eta[j], true, c->dx + a, p);
-                scale_block(d, c->v + 3 * j, c->eta[j], false, c->ds + a, q);
-                jordan(d, p, q, t);
-            }
-            for (int i = 0; i < d; i++) c->rc[a + i] += (i == 0 ? sigma * mu : 0.0) - t[i];
-        }
+        aim_at_centre(c, sigma * mu);
         direction(c);
         step = fmin(1.0, 0.99 * to_boundary(c));
         for (int i = 0; i < n; i++) c->x[i] += step * c->dx[i], c->s[i] += step * c->ds[i];
     }
-    return report;
 }
 
 static mor_report interior_solve(const mor_problem* problem, const void* options, mor_context* context, double* z)
