@@ -10,7 +10,7 @@
 #ifndef MOR_PROBLEM_CONVERT_H
 #define MOR_PROBLEM_CONVERT_H
 
-#include "moreau/problem.h"
+#include "problem/step_matrix.h"
 
 typedef struct mor_conversion {
     const mor_problem* from;
@@ -59,10 +59,5 @@ mor_code mor_convert_mlcp_to_lcp(const mor_problem* from, mor_conversion* conver
                                  mor_arena* arena, mor_error* error);
 mor_code mor_convert_global_to_local(const mor_problem* from, mor_conversion* conversion, mor_arena* arena,
                                      mor_error* error);
-
-/* W = G' M^-1 G of a step, block row by block row, by the lists of blocks on each tree: for block a and every block b
- * that shares a tree with it, visit(user, a, b, W_ab) with W_ab dim_a x dim_b row-major; b ascending. */
-typedef void (*mor_block_visit)(void* user, int a, int b, const double* W);
-bool mor_step_visit_W(const mor_step_form* step, mor_block_visit visit, void* user, mor_arena* arena);
 
 #endif

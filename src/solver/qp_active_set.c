@@ -298,6 +298,75 @@ static void last_digits(const working* s, const mor_context* context, double* le
     if (error < *least) *least = error, memcpy(z, x, (size_t)n * sizeof *z);
 }
 
+/* One proximal step: the dual method from z; z moves. */
+static verdict proximal_step(working* s, bool take, mor_report* report, mor_context* context, double* proof, double* z)
+{
+    const mor_qp* qp = s->qp;
+    int n = qp->n;
+    shift(s, z);
+    double size = fmax(mor_norm_max(n, z), qp->reach);
+    if (take) take_active_rows(s, 1e-9 * fmax(size, 1e-300));
+    verdict v = dual_method(s, 1e-13 * size + 1e-300, &report->iterations, context, proof);
+    if (v == CONTRADICTION) return v;
+    for (int i = 0; i < n; i++) z[i] += s->d[i];
+    for (int c = 0; c < s->k; c++) /* held bounds exactly */
+        if (s->row[c] >= qp->m) z[s->row[c] - qp->m] = s->sign[c] > 0.0 ? qp->l[s->row[c]] : qp->u[s->row[c]];
+    ++report->iterations;
+    mor_trace_add(context, report->iterations, 1.0, z);
+    return v;
+}
+
+/* The loop of proximal steps; best (n) and *least: the best answer and its error. False: the constraints contradict
+ * each other. */
+static bool proximal_loop(working* s, double eps, double* proof, double* best, double* least, mor_report* report,
+                          mor_context* context, double* z)
+{
+    const mor_qp* qp = s->qp;
+    int n = qp->n, stalled = 0;
+    bool take = context->warm;
+    for (int outer = 0; outer < 500; outer++) {
+        verdict v = proximal_step(s, take, report, context, proof, z);
+        take = false;
+        if (v == CONTRADICTION) {
+            report->status = MOR_NO_SOLUTION;
+            snprintf(report->detail, sizeof report->detail,
+                     "the constraints contradict each other (Farkas certificate)");
+            return false;
+        }
+        double error = context->error(context, z, NULL);
+        if (error < *least) {
+            stalled = error > 0.7 * *least ? stalled + 1 : 0;
+            *least = error;
+            memcpy(best, z, (size_t)n * sizeof *z);
+        } else stalled++;
+        /* one step beyond the tolerance is free accuracy */
+        if (error <= 1e-3 * context->tol || (error <= context->tol && (outer > 0 || n > 400))) {
+            report->status = MOR_SOLVED;
+            return true;
+        }
+        if (mor_qp_proves_unbounded(qp, s->d, proof)) {
+            report->status = MOR_NO_SOLUTION;
+            snprintf(report->detail, sizeof report->detail,
+                     "unbounded: a direction of descent without curvature or bound");
+            return true;
+        }
+        if (v == USED_UP) {
+            report->status = mor_out_of_time(context) ? MOR_TIME_LIMIT : MOR_NOT_CONVERGED;
+            return true;
+        }
+        if (stalled > 20 || !isfinite(error)) return true;
+        if (stalled > 3 && v == DONE && eps > 1e-12 * qp->size) { /* drifting where P has no curvature: longer steps */
+            eps *= 1e-2;
+            working again = { .qp = qp };
+            if (!prepare(&again, eps, context->arena)) return true;
+            *s = again;
+            take = true;
+            stalled = 0;
+        }
+    }
+    return true;
+}
+
 static mor_report active_set_solve(const mor_problem* problem, const void* options, mor_context* context, double* z)
 {
     const active_set_options* o = options;
@@ -318,55 +387,7 @@ static mor_report active_set_solve(const mor_problem* problem, const void* optio
         return report;
     }
     double least = INFINITY;
-    int stalled = 0;
-    bool restart = false;
-    for (int outer = 0; outer < 500; outer++) {
-        shift(&s, z);
-        double size = fmax(mor_norm_max(n, z), qp.reach);
-        if ((outer == 0 && context->warm) || restart) take_active_rows(&s, 1e-9 * fmax(size, 1e-300));
-        restart = false;
-        verdict v = dual_method(&s, 1e-13 * size + 1e-300, &report.iterations, context, proof);
-        if (v == CONTRADICTION) {
-            report.status = MOR_NO_SOLUTION;
-            snprintf(report.detail, sizeof report.detail, "the constraints contradict each other (Farkas certificate)");
-            return report;
-        }
-        for (int i = 0; i < n; i++) z[i] += s.d[i];
-        for (int c = 0; c < s.k; c++) /* held bounds exactly */
-            if (s.row[c] >= qp.m) z[s.row[c] - qp.m] = s.sign[c] > 0.0 ? qp.l[s.row[c]] : qp.u[s.row[c]];
-        ++report.iterations;
-        mor_trace_add(context, report.iterations, 1.0, z);
-        double error = context->error(context, z, NULL);
-        if (error < least) {
-            stalled = error > 0.7 * least ? stalled + 1 : 0;
-            least = error;
-            memcpy(best, z, (size_t)n * sizeof *z);
-        } else stalled++;
-        /* one step beyond the tolerance is free accuracy */
-        if (error <= 1e-3 * context->tol || (error <= context->tol && (outer > 0 || n > 400))) {
-            report.status = MOR_SOLVED;
-            break;
-        }
-        if (mor_qp_proves_unbounded(&qp, s.d, proof)) {
-            report.status = MOR_NO_SOLUTION;
-            snprintf(report.detail, sizeof report.detail,
-                     "unbounded: a direction of descent without curvature or bound");
-            break;
-        }
-        if (v == USED_UP) {
-            report.status = mor_out_of_time(context) ? MOR_TIME_LIMIT : MOR_NOT_CONVERGED;
-            break;
-        }
-        if (stalled > 20 || !isfinite(error)) break;
-        if (stalled > 3 && v == DONE && eps > 1e-12 * qp.size) { /* drifting where P has no curvature: longer steps */
-            eps *= 1e-2;
-            working again = { .qp = &qp };
-            if (!prepare(&again, eps, context->arena)) break;
-            s = again;
-            restart = true;
-            stalled = 0;
-        }
-    }
+    if (!proximal_loop(&s, eps, proof, best, &least, &report, context, z)) return report;
     if (least < INFINITY) memcpy(z, best, (size_t)n * sizeof *z);
     if (least > context->tol && report.status == MOR_NOT_CONVERGED && isfinite(least)) { /* near, but degenerate */
         double *y = mor_arena_zero(context->arena, (size_t)M + (size_t)n + 1, sizeof *y), *x = y ? y + M : NULL;

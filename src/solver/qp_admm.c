@@ -174,103 +174,147 @@ static void judge(const mor_context* context, const double* d, int n, double* x,
     if (*error < *least) *least = *error, memcpy(z, x, (size_t)n * sizeof *z);
 }
 
+/* A run: the splitting, scratch, and the best answer. */
+typedef struct admm_run {
+    const admm_options* o;
+    mor_context* context;
+    mor_qp qp;
+    splitting s;
+    double *d, *trial, *work, *y; /* scaling; n, m + 2n, m */
+    signed char *at, *last;       /* guessed active rows, now and at the last check */
+    double *z, least;
+    mor_report report;
+} admm_run;
+
+/* Memory, scaling and the start. False: out of memory. */
+static bool open_run(admm_run* r)
+{
+    mor_arena* arena = r->context->arena;
+    mor_qp* qp = &r->qp;
+    size_t N = (size_t)qp->n, m = (size_t)qp->m + N;
+    r->d = mor_arena_alloc(arena, (N + 1) * sizeof *r->d);
+    if (!r->d || !equilibrate(qp, r->d, arena)) return false;
+    splitting* s = &r->s;
+    *s = (splitting){ .qp = qp, .rho = r->o->rho, .sigma = r->o->sigma };
+    s->cost = qp->size > 0.0 ? qp->size : fmax(mor_norm_max(qp->n, qp->q), 1e-300);
+    s->L = mor_arena_alloc(arena, N * N * sizeof(double));
+    double* a = mor_arena_zero(arena, 7 * N + 8 * m + 1, sizeof(double));
+    r->at = mor_arena_zero(arena, 2 * m + 1, 1);
+    if (!s->L || !a || !r->at) return false;
+    r->last = r->at + m;
+    s->x = a, s->dx = a + N, s->xt = a + 2 * N, s->rhs = a + 3 * N;
+    r->trial = a + 4 * N, r->work = a + 5 * N;
+    s->v = r->work + 2 * N + m, s->eta = s->v + m, s->deta = s->eta + m, s->vt = s->deta + m, s->Rv = s->vt + m;
+    r->y = s->Rv + m;
+    for (size_t j = 0; j < N; j++) s->x[j] = r->z[j] / r->d[j];
+    mor_qp_rows(qp, s->x, s->v);
+    for (size_t i = 0; i < m; i++) s->v[i] = fmin(qp->u[i], fmax(qp->l[i], s->v[i]));
+    return true;
+}
+
+/* Answers made of the iterate after k steps: polished, refined, clipped. True if one is good enough. */
+static bool try_answers(admm_run* r, int k, double primal, double dual)
+{
+    const mor_qp* qp = &r->qp;
+    const splitting* s = &r->s;
+    mor_context* context = r->context;
+    int n = qp->n, M = qp->m + n;
+    double error = INFINITY, worst = fmax(primal, dual);
+    guess_active(s, r->at);
+    bool settled = memcmp(r->at, r->last, (size_t)M) == 0;
+    memcpy(r->last, r->at, (size_t)M);
+    if (r->o->polish && worst < 1e-2 && (settled || (k / r->o->check) % 10 == 0)) {
+        memcpy(r->trial, s->x, (size_t)n * sizeof *r->trial);
+        if (mor_qp_polish(qp, r->at, r->trial, r->y, context->arena))
+            judge(context, r->d, n, r->trial, &error, &r->least, r->z);
+    }
+    if (r->o->polish && !(error <= context->tol) && k % (8 * r->o->check) == 0) {
+        memcpy(r->trial, s->x, (size_t)n * sizeof *r->trial);
+        for (int i = 0; i < M; i++) r->y[i] = -s->cost * s->eta[i];
+        mor_qp_refine(qp, context, r->d, r->trial, r->y, &r->least, r->z);
+    }
+    if (!(error <= context->tol) && worst <= fmax(100.0 * context->tol, 1e-13)) {
+        for (int j = 0; j < n; j++) r->trial[j] = fmin(qp->u[qp->m + j], fmax(qp->l[qp->m + j], s->x[j]));
+        judge(context, r->d, n, r->trial, &error, &r->least, r->z);
+    }
+    return r->least <= context->tol;
+}
+
+/* True if the last change of the iterate proves that there is no solution. */
+static bool proves_none(admm_run* r)
+{
+    for (int i = 0; i < r->qp.m + r->qp.n; i++) r->y[i] = -r->s.deta[i];
+    const char* why = NULL;
+    if (mor_qp_proves_infeasible(&r->qp, r->y, r->work))
+        why = "the constraints contradict each other (Farkas certificate)";
+    else if (mor_qp_proves_unbounded(&r->qp, r->s.dx, r->work))
+        why = "unbounded: a direction of descent without curvature or bound";
+    if (!why) return false;
+    r->report.status = MOR_NO_SOLUTION;
+    snprintf(r->report.detail, sizeof r->report.detail, "%s", why);
+    return true;
+}
+
+/* A better penalty, if it is worth a factorisation; late in a run it is sooner. False: no factor. */
+static bool adapt(splitting* s, int k, double primal, double dual)
+{
+    double ratio = sqrt(fmax(primal, 1e-16) / fmax(dual, 1e-16));
+    double rho = fmin(1e6, fmax(1e-6, s->rho * ratio)), change = k < 1000 ? 5.0 : 1.5;
+    if (!(rho > change * s->rho || change * rho < s->rho)) return true;
+    s->rho = rho;
+    return factor(s);
+}
+
+/* False: not finite, or no factor. */
+static bool iterations(admm_run* r)
+{
+    mor_context* context = r->context;
+    splitting* s = &r->s;
+    bool sound = factor(s);
+    for (int k = 1; sound && k <= context->max_iter; k++) {
+        iterate(s, r->o->relaxation);
+        r->report.iterations = k;
+        if (context->trace) {
+            for (int j = 0; j < r->qp.n; j++) r->trial[j] = r->d[j] * s->x[j];
+            mor_trace_add(context, k, 1.0, r->trial);
+        }
+        if (k % r->o->check != 0 && k != context->max_iter) continue;
+        double primal, dual;
+        residuals(s, &primal, &dual);
+        if (!isfinite(primal) || !isfinite(dual)) sound = false;
+        if (try_answers(r, k, primal, dual)) {
+            r->report.status = MOR_SOLVED;
+            return true;
+        }
+        if (proves_none(r)) break;
+        if (mor_out_of_time(context)) {
+            r->report.status = MOR_TIME_LIMIT;
+            break;
+        }
+        if (r->o->adapt && (k / r->o->check) % 4 == 0 && sound) sound = adapt(s, k, primal, dual);
+    }
+    return sound;
+}
+
 static mor_report admm_solve(const mor_problem* problem, const void* options, mor_context* context, double* z)
 {
-    const admm_options* o = options;
-    mor_report report = { .status = MOR_NOT_CONVERGED };
-    mor_qp qp;
+    admm_run r = { .o = options, .context = context, .z = z, .least = INFINITY };
+    r.report.status = MOR_NOT_CONVERGED;
     int n = problem->size;
     if (!context->warm) memset(z, 0, (size_t)n * sizeof *z);
-    if (!mor_qp_load(problem, &qp, &report, context->arena)) return report;
-    if (n == 0) return report.status = MOR_SOLVED, report;
-    int M = qp.m + n;
-    size_t N = (size_t)n, m = (size_t)M;
-    double* d = mor_arena_alloc(context->arena, (N + 1) * sizeof *d);
-    if (!d || !equilibrate(&qp, d, context->arena)) {
-        report.status = MOR_NUMERICAL;
-        snprintf(report.detail, sizeof report.detail, "out of memory for %d unknowns", n);
-        return report;
+    if (!mor_qp_load(problem, &r.qp, &r.report, context->arena)) return r.report;
+    if (n == 0) return r.report.status = MOR_SOLVED, r.report;
+    if (!open_run(&r)) {
+        r.report.status = MOR_NUMERICAL;
+        snprintf(r.report.detail, sizeof r.report.detail, "out of memory for %d unknowns", n);
+        return r.report;
     }
-    splitting s = { .qp = &qp, .rho = o->rho, .sigma = o->sigma };
-    s.cost = qp.size > 0.0 ? qp.size : fmax(mor_norm_max(n, qp.q), 1e-300);
-    s.L = mor_arena_alloc(context->arena, N * N * sizeof(double));
-    double* a = mor_arena_zero(context->arena, 7 * N + 8 * m + 1, sizeof(double));
-    signed char* at = mor_arena_zero(context->arena, 2 * m + 1, 1);
-    if (!s.L || !a || !at) {
-        report.status = MOR_NUMERICAL;
-        snprintf(report.detail, sizeof report.detail, "out of memory for %d unknowns", n);
-        return report;
-    }
-    s.x = a, s.dx = a + N, s.xt = a + 2 * N, s.rhs = a + 3 * N;
-    double *trial = a + 4 * N, *work = a + 5 * N; /* work: m + 2n */
-    s.v = work + 2 * N + m, s.eta = s.v + m, s.deta = s.eta + m, s.vt = s.deta + m, s.Rv = s.vt + m;
-    double *y = s.Rv + m, least = INFINITY;
-    signed char* last = at + m;
-    for (int j = 0; j < n; j++) s.x[j] = z[j] / d[j];
-    mor_qp_rows(&qp, s.x, s.v);
-    for (int i = 0; i < M; i++) s.v[i] = fmin(qp.u[i], fmax(qp.l[i], s.v[i]));
-    bool sound = factor(&s);
-    for (int k = 1; sound && k <= context->max_iter; k++) {
-        iterate(&s, o->relaxation);
-        report.iterations = k;
-        if (context->trace) {
-            for (int j = 0; j < n; j++) trial[j] = d[j] * s.x[j];
-            mor_trace_add(context, k, 1.0, trial);
-        }
-        if (k % o->check != 0 && k != context->max_iter) continue;
-        double primal, dual, error = INFINITY;
-        residuals(&s, &primal, &dual);
-        if (!isfinite(primal) || !isfinite(dual)) sound = false;
-        guess_active(&s, at);
-        bool settled = memcmp(at, last, m) == 0;
-        memcpy(last, at, m);
-        if (o->polish && fmax(primal, dual) < 1e-2 && (settled || (k / o->check) % 10 == 0)) {
-            memcpy(trial, s.x, N * sizeof *trial);
-            if (mor_qp_polish(&qp, at, trial, y, context->arena)) judge(context, d, n, trial, &error, &least, z);
-        }
-        if (o->polish && !(error <= context->tol) && k % (8 * o->check) == 0) {
-            memcpy(trial, s.x, N * sizeof *trial);
-            for (int i = 0; i < M; i++) y[i] = -s.cost * s.eta[i];
-            mor_qp_refine(&qp, context, d, trial, y, &least, z);
-        }
-        if (!(error <= context->tol) && fmax(primal, dual) <= fmax(100.0 * context->tol, 1e-13)) {
-            for (int j = 0; j < n; j++) trial[j] = fmin(qp.u[qp.m + j], fmax(qp.l[qp.m + j], s.x[j]));
-            judge(context, d, n, trial, &error, &least, z);
-        }
-        if (least <= context->tol) {
-            report.status = MOR_SOLVED;
-            return report;
-        }
-        for (int i = 0; i < M; i++) y[i] = -s.deta[i];
-        if (mor_qp_proves_infeasible(&qp, y, work)) {
-            report.status = MOR_NO_SOLUTION;
-            snprintf(report.detail, sizeof report.detail, "the constraints contradict each other (Farkas certificate)");
-            break;
-        }
-        if (mor_qp_proves_unbounded(&qp, s.dx, work)) {
-            report.status = MOR_NO_SOLUTION;
-            snprintf(report.detail, sizeof report.detail,
-                     "unbounded: a direction of descent without curvature or bound");
-            break;
-        }
-        if (mor_out_of_time(context)) {
-            report.status = MOR_TIME_LIMIT;
-            break;
-        }
-        if (o->adapt && (k / o->check) % 4 == 0 && sound) {
-            double ratio = sqrt(fmax(primal, 1e-16) / fmax(dual, 1e-16));
-            /* a slow end is worth a factorisation */
-            double rho = fmin(1e6, fmax(1e-6, s.rho * ratio)), change = k < 1000 ? 5.0 : 1.5;
-            if (rho > change * s.rho || change * rho < s.rho) {
-                s.rho = rho;
-                sound = factor(&s);
-            }
-        }
-    }
-    if (!sound) report.status = MOR_NUMERICAL;
-    if (least == INFINITY && sound)
-        for (int j = 0; j < n; j++) z[j] = d[j] * fmin(qp.u[qp.m + j], fmax(qp.l[qp.m + j], s.x[j]));
-    return report;
+    bool sound = iterations(&r);
+    if (!sound) r.report.status = MOR_NUMERICAL;
+    const mor_qp* qp = &r.qp;
+    if (r.least == INFINITY && sound)
+        for (int j = 0; j < n; j++) z[j] = r.d[j] * fmin(qp->u[qp->m + j], fmax(qp->l[qp->m + j], r.s.x[j]));
+    return r.report;
 }
 
 static const mor_field fields[] = {

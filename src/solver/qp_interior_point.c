@@ -272,6 +272,45 @@ static double try_answer(iterate* it, bool polish, double* z, double least, sign
     return least;
 }
 
+/* Multipliers of all rows, >= 0 at lower bounds. */
+static void multipliers(const iterate* it, double* y)
+{
+    const mor_qp* qp = it->qp;
+    for (int i = 0; i < qp->m + qp->n; i++)
+        y[i] = (has(qp, i, false) ? it->low.lambda[i] : 0.0) - (has(qp, i, true) ? it->high.lambda[i] : 0.0);
+    for (int c = 0; c < it->k; c++) y[it->equation[c]] = it->y[c];
+}
+
+/* True if the iterate proves that there is no solution. */
+static bool proves_none(const iterate* it, const double* y, double* work, mor_report* report)
+{
+    const mor_qp* qp = it->qp;
+    const char* why = NULL;
+    if (mor_qp_proves_infeasible(qp, y, work)) why = "the constraints contradict each other (Farkas certificate)";
+    else if (mor_qp_proves_unbounded(qp, it->dz, work) || mor_qp_proves_unbounded(qp, it->z, work))
+        why = "unbounded: a direction of descent without curvature or bound";
+    if (!why) return false;
+    report->status = MOR_NO_SOLUTION;
+    snprintf(report->detail, sizeof report->detail, "%s", why);
+    return true;
+}
+
+/* Predictor, corrector, step. Returns its length. */
+static double mehrotra_step(iterate* it, int count, double mu, double centre)
+{
+    complementarity(it, 0.0, false);
+    direction(it);
+    double affine = fmin(1.0, to_boundary(it)), after = count ? product(it, affine) / count : 0.0;
+    double sigma = mu > 0.0 ? pow(fmax(after, 0.0) / mu, centre) : 0.0;
+    if (count) {
+        complementarity(it, sigma * mu, true);
+        direction(it);
+    }
+    double step = fmin(1.0, 0.995 * to_boundary(it));
+    advance(it, step);
+    return step;
+}
+
 static mor_report interior_solve(const mor_problem* problem, const void* options, mor_context* context, double* z)
 {
     const interior_options* o = options;
@@ -281,7 +320,7 @@ static mor_report interior_solve(const mor_problem* problem, const void* options
     if (!context->warm) memset(z, 0, (size_t)n * sizeof *z);
     if (!mor_qp_load(problem, &qp, &report, context->arena)) return report;
     if (n == 0) return report.status = MOR_SOLVED, report;
-    int M = qp.m + n, count;
+    int M = qp.m + n, stalled = 0;
     iterate it = { .qp = &qp };
     signed char* at = mor_arena_alloc(context->arena, (size_t)M + 1);
     double* trial = mor_arena_alloc(context->arena, (3 * (size_t)n + 2 * (size_t)M + 1) * sizeof *trial);
@@ -291,42 +330,24 @@ static mor_report interior_solve(const mor_problem* problem, const void* options
         return report;
     }
     double *y = trial + n, *work = y + M, least = INFINITY, step = 0.0, smallest = INFINITY;
-    int stalled = 0;
-    count = pairs(&it);
+    const int count = pairs(&it);
     for (int k = 0; k < context->max_iter; k++) {
         double worst = residuals(&it), mu = count ? product(&it, 0.0) / count : 0.0;
-        double scale = fmax(mor_norm_max(n, qp.q), 1e-300) * fmax(fmax(mor_norm_max(n, it.z), qp.reach), 1e-300),
-               gap = mu / scale;
+        double force = fmax(mor_norm_max(n, qp.q), 1e-300), length = fmax(mor_norm_max(n, it.z), qp.reach);
+        double gap = mu / (force * fmax(length, 1e-300));
         if (!isfinite(worst) || !isfinite(mu)) {
             report.status = MOR_NUMERICAL;
             break;
         }
         report.iterations = k;
         if (k > 0) mor_trace_add(context, k, step, it.z);
-        if (worst <= 1e-5 && gap <= 1e-5) {
-            least = try_answer(&it, o->polish, z, least, at, trial, y, context);
-            if (least <= context->tol) {
-                report.status = MOR_SOLVED;
-                return report;
-            }
-        }
+        if (worst <= 1e-5 && gap <= 1e-5) least = try_answer(&it, o->polish, z, least, at, trial, y, context);
+        if (least <= context->tol) return report.status = MOR_SOLVED, report;
         double merit = fmax(worst, gap);
         stalled = merit > 0.9 * smallest ? stalled + 1 : 0;
         smallest = fmin(smallest, merit);
-        for (int i = 0; i < M; i++)
-            y[i] = (has(&qp, i, false) ? it.low.lambda[i] : 0.0) - (has(&qp, i, true) ? it.high.lambda[i] : 0.0);
-        for (int c = 0; c < it.k; c++) y[it.equation[c]] = it.y[c];
-        if (k > 3 && mor_qp_proves_infeasible(&qp, y, work)) {
-            report.status = MOR_NO_SOLUTION;
-            snprintf(report.detail, sizeof report.detail, "the constraints contradict each other (Farkas certificate)");
-            break;
-        }
-        if (k > 3 && (mor_qp_proves_unbounded(&qp, it.dz, work) || mor_qp_proves_unbounded(&qp, it.z, work))) {
-            report.status = MOR_NO_SOLUTION;
-            snprintf(report.detail, sizeof report.detail,
-                     "unbounded: a direction of descent without curvature or bound");
-            break;
-        }
+        multipliers(&it, y);
+        if (k > 3 && proves_none(&it, y, work, &report)) break;
         if (stalled > 15) break;
         if (mor_out_of_time(context)) {
             report.status = MOR_TIME_LIMIT;
@@ -337,21 +358,10 @@ static mor_report interior_solve(const mor_problem* problem, const void* options
             snprintf(report.detail, sizeof report.detail, "the Newton system has no factorisation");
             break;
         }
-        complementarity(&it, 0.0, false);
-        direction(&it);
-        double affine = fmin(1.0, to_boundary(&it)), after = count ? product(&it, affine) / count : 0.0;
-        double sigma = mu > 0.0 ? pow(fmax(after, 0.0) / mu, o->centre) : 0.0;
-        if (count) {
-            complementarity(&it, sigma * mu, true);
-            direction(&it);
-        }
-        step = fmin(1.0, 0.995 * to_boundary(&it));
-        advance(&it, step);
+        step = mehrotra_step(&it, count, mu, o->centre);
     }
     if (o->polish && report.status == MOR_NOT_CONVERGED) { /* stalled: degenerate */
-        for (int i = 0; i < M; i++)
-            y[i] = (has(&qp, i, false) ? it.low.lambda[i] : 0.0) - (has(&qp, i, true) ? it.high.lambda[i] : 0.0);
-        for (int c = 0; c < it.k; c++) y[it.equation[c]] = it.y[c];
+        multipliers(&it, y);
         memcpy(trial, it.z, (size_t)n * sizeof *trial);
         mor_qp_refine(&qp, context, NULL, trial, y, &least, z);
         if (least <= context->tol) report.status = MOR_SOLVED;
