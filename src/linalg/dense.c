@@ -77,28 +77,6 @@ void mor_lu_solve(int n, const double* LU, const int* pivot, double* b)
     }
 }
 
-void mor_lu_solve_transposed(int n, const double* LU, const int* pivot, double* b)
-{
-    for (int k = 0; k < n; k++) {
-        const double* column = LU + (size_t)k * n;
-        double s = b[k];
-        for (int i = 0; i < k; i++) s -= column[i] * b[i];
-        b[k] = s / column[k];
-    }
-    for (int k = n - 1; k >= 0; k--) {
-        const double* column = LU + (size_t)k * n;
-        double s = b[k];
-        for (int i = k + 1; i < n; i++) s -= column[i] * b[i];
-        b[k] = s;
-    }
-    for (int k = n - 1; k >= 0; k--) {
-        int r = pivot[k] - 1;
-        double t = b[k];
-        b[k] = b[r];
-        b[r] = t;
-    }
-}
-
 void mor_lu_solve_many(int n, const double* LU, const int* pivot, int m, double* B)
 {
     if (n < MOR_DENSE_SMALL || m < 4)
@@ -380,73 +358,7 @@ void mor_dense_multiply_add(int m, int n, int k, double alpha, const double* A, 
         }
 }
 
-/* ---------------------------------------------------------------------------- fixed sizes */
-
-bool mor_solve2(const double A[4], const double b[2], double x[2])
-{
-    int r = fabs(A[2]) > fabs(A[0]); /* pivot row */
-    const double *p = A + 2 * r, *q = A + 2 * (1 - r);
-    if (!(fabs(p[0]) > 0.0)) return false;
-    double f = q[0] / p[0], d = q[1] - f * p[1];
-    if (!(fabs(d) > 0.0)) return false;
-    x[1] = (b[1 - r] - f * b[r]) / d;
-    x[0] = (b[r] - p[1] * x[1]) / p[0];
-    return true;
-}
-
-bool mor_solve3(const double A[9], const double b[3], double x[3])
-{
-    double LU[9];
-    int pivot[3];
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) LU[i + 3 * j] = A[3 * i + j];
-    if (!lu_small(3, LU, pivot)) return false;
-    memcpy(x, b, 3 * sizeof *x);
-    mor_lu_solve(3, LU, pivot, x);
-    return true;
-}
-
-void mor_eigen3(const double A[9], double values[3], double V[9])
-{
-    double S[9];
-    memcpy(S, A, sizeof S);
-    for (int i = 0; i < 9; i++) V[i] = i % 4 == 0 ? 1.0 : 0.0;
-    for (int sweep = 0; sweep < 32; sweep++) {
-        double off = fabs(S[1]) + fabs(S[2]) + fabs(S[5]);
-        if (off <= 1e-300) break;
-        for (int p = 0; p < 2; p++)
-            for (int q = p + 1; q < 3; q++) {
-                double g = S[3 * p + q];
-                if (g == 0.0) continue;
-                double theta = (S[4 * q] - S[4 * p]) / (2.0 * g);
-                double t = (theta >= 0.0 ? 1.0 : -1.0) / (fabs(theta) + sqrt(theta * theta + 1.0));
-                double c = 1.0 / sqrt(t * t + 1.0), s = t * c;
-                for (int k = 0; k < 3; k++) { /* S := S J */
-                    double a = S[3 * k + p], b = S[3 * k + q];
-                    S[3 * k + p] = c * a - s * b, S[3 * k + q] = s * a + c * b;
-                    a = V[3 * k + p], b = V[3 * k + q];
-                    V[3 * k + p] = c * a - s * b, V[3 * k + q] = s * a + c * b;
-                }
-                for (int k = 0; k < 3; k++) { /* S := J' S */
-                    double a = S[3 * p + k], b = S[3 * q + k];
-                    S[3 * p + k] = c * a - s * b, S[3 * q + k] = s * a + c * b;
-                }
-                S[3 * p + q] = S[3 * q + p] = 0.0;
-            }
-    }
-    int order[3] = { 0, 1, 2 };
-    for (int i = 1; i < 3; i++)
-        for (int j = i; j > 0 && S[4 * order[j]] < S[4 * order[j - 1]]; j--) {
-            int t = order[j];
-            order[j] = order[j - 1], order[j - 1] = t;
-        }
-    double W[9];
-    for (int j = 0; j < 3; j++) {
-        values[j] = S[4 * order[j]];
-        for (int k = 0; k < 3; k++) W[3 * k + j] = V[3 * k + order[j]];
-    }
-    memcpy(V, W, sizeof W);
-}
+/* ------------------------------------------------------------------------- least squares */
 
 int mor_least_norm(int n, double* A, double* b, double rcond, mor_arena* arena)
 {

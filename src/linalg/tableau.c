@@ -62,7 +62,8 @@ MOR_ALWAYS_INLINE void mor_tableau_pivot_body(int n, int width, int stride, doub
 MOR_WIDE_VOID(extern, mor_tableau_pivot, (int n, int width, int stride, double* T, int r, int s, int* index),
               (n, width, stride, T, r, s, index))
 
-double mor_power_of_two(double x)
+/* The power of two just above x > 0; 1 for zero, subnormal and huge x. */
+static double power_of_two(double x)
 {
     uint64_t bits, exponent;
     memcpy(&bits, &x, sizeof bits);
@@ -77,7 +78,7 @@ double mor_scale_row(int n, int stride, double* row)
 {
     double size = 0.0;
     for (int j = 0; j < n; j++) size = fmax(size, fabs(row[(size_t)j * stride]));
-    const double scale = 1.0 / mor_power_of_two(size);
+    const double scale = 1.0 / power_of_two(size);
     for (int j = 0; j < n; j++) row[(size_t)j * stride] *= scale;
     return scale;
 }
@@ -101,7 +102,7 @@ void mor_tableau_equilibrate(int n, int stride, double* T, double* R, double* C,
             if (columns[i] > 0.0) C[i] /= sqrt(columns[i]);
         }
     }
-    for (int i = 0; i < n; i++) R[i] = mor_power_of_two(R[i]), C[i] = mor_power_of_two(C[i]);
+    for (int i = 0; i < n; i++) R[i] = power_of_two(R[i]), C[i] = power_of_two(C[i]);
     for (int i = 0; i < n; i++) {
         double* row = T + (size_t)i * stride;
         for (int j = 0; j < n; j++) row[j] *= R[i] * C[j];

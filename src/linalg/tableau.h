@@ -20,7 +20,4 @@ void mor_tableau_equilibrate(int n, int stride, double* T, double* R, double* C,
  * Returns that factor; 1 for a row of zeros. */
 double mor_scale_row(int n, int stride, double* row);
 
-/* The power of two just above x > 0; 1 for zero, subnormal and huge x. */
-double mor_power_of_two(double x);
-
 #endif

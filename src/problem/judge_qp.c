@@ -50,7 +50,7 @@ void mor_qp_dense_rows(const mor_matrix* C, double* rows)
             for (int k = C->p[i]; k < C->p[i + 1]; k++) rows[(size_t)i * n + C->i[k]] = C->x[k];
 }
 
-bool mor_qp_gradient(const mor_problem* problem, const double* z, double* g, mor_arena* arena)
+static bool qp_gradient(const mor_problem* problem, const double* z, double* g, mor_arena* arena)
 {
     int n = problem->size;
     mor_matrix_apply(&problem->A, z, g);
@@ -162,7 +162,7 @@ mor_residual mor_judge_qp(const mor_problem* problem, const double* z, mor_arena
     double* v = mor_arena_alloc(arena, (4 * (size_t)m + 2 * (size_t)n + 1) * sizeof *v);
     if (!s.C || !v || (m > 0 && problem->C.storage == MOR_OPERATOR)) return out;
     s.cl = v, s.cu = v + m, s.Cz = v + 2 * m, s.lambda = v + 3 * m, s.g = v + 4 * m, s.w = s.g + n;
-    if (!mor_qp_gradient(problem, z, s.g, arena)) return out;
+    if (!qp_gradient(problem, z, s.g, arena)) return out;
     bool sound = true;
     for (int i = 0; i < n; i++) sound = sound && isfinite(z[i]) && isfinite(s.g[i]);
     if (!sound) {

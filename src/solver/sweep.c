@@ -38,7 +38,8 @@ void mor_visit_velocity(const mor_visit* v, const double* b, const double* nu, d
     }
 }
 
-void mor_visit_push(const mor_visit* v, const double* dp, double* nu)
+/* nu += M^-1 G_c dp */
+static void push(const mor_visit* v, const double* dp, double* nu)
 {
     for (int e = 0; e < v->entry_count; e++) {
         double* x = nu + v->side[e].offset;
@@ -119,7 +120,9 @@ static double polygon_factor(int n, const double* corners, double radius, double
     return least;
 }
 
-void mor_visit_retract(const mor_sweep* sweep, const mor_visit* v, double* p)
+/* Pulls an impulse back into the admissible set of its block: bounds; p_n >= 0 and friction shortened along its
+ * direction. */
+static void retract(const mor_sweep* sweep, const mor_visit* v, double* p)
 {
     if (v->kind == MOR_BLOCK_BOUNDED) p[0] = fmin(fmax(p[0], v->lower), v->upper);
     if (v->kind != MOR_BLOCK_CONTACT) return;
@@ -193,7 +196,7 @@ void mor_sweep_restart(mor_sweep* sweep, const double* p)
 {
     const mor_step_form* s = sweep->step;
     if (s->dof > 0) memcpy(sweep->nu, s->nu_free, (size_t)s->dof * sizeof *sweep->nu);
-    for (int i = 0; i < s->block_count; i++) mor_visit_push(&sweep->visits[i], p + sweep->visits[i].row, sweep->nu);
+    for (int i = 0; i < s->block_count; i++) push(&sweep->visits[i], p + sweep->visits[i].row, sweep->nu);
 }
 
 /* One visit; returns the change in m/s. */
@@ -206,7 +209,7 @@ static double relax(const mor_sweep* sweep, mor_visit* v, const double* b, doubl
     mor_visit_solve(sweep, v, u, p);
     if (sweep->relaxation != 1.0) {
         for (int d = 0; d < n; d++) p[d] = old[d] + sweep->relaxation * (p[d] - old[d]);
-        mor_visit_retract(sweep, v, p);
+        retract(sweep, v, p);
     }
     bool moved = false;
     for (int d = 0; d < n; d++) {
@@ -214,7 +217,7 @@ static double relax(const mor_sweep* sweep, mor_visit* v, const double* b, doubl
         moved = moved || dp[d] != 0.0;
         if (!(fabs(dp[d]) <= change)) change = fabs(dp[d]);
     }
-    if (moved) mor_visit_push(v, dp, sweep->nu);
+    if (moved) push(v, dp, sweep->nu);
     return change * v->scale;
 }
 
