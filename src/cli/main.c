@@ -1,6 +1,5 @@
 /* moreau: a table of subcommands. */
 #include "cli/cli.h"
-#include "linalg/blas.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -104,7 +103,6 @@ const char* __lsan_default_options(void) { return "print_suppressions=0"; }
 
 int main(int argc, char** argv)
 {
-    mor_blas_end_threads();
     if (argc < 2) {
         help(stderr);
         return MOR_BAD_INPUT;

@@ -1,7 +1,7 @@
 /* Dense factorisations behind one header.
  *
- * All matrices are column-major without gaps: A[i + j*n]. Below MOR_DENSE_SMALL our own loops run
- * (no call overhead, the same bits on every machine); from there LAPACK does. Nothing allocates.
+ * All matrices are column-major without gaps: A[i + j*n]. Nothing allocates but
+ * mor_least_norm. The same bits on every machine (blocks.h).
  *
  *   LU        P A = L U, partial pivoting                           2/3 n^3
  *   Cholesky  A = L L', A symmetric positive definite               1/3 n^3
@@ -18,8 +18,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-
-#define MOR_DENSE_SMALL 24 /* below: own kernels (Cholesky: below twice this) */
 
 /* Factors in place. `pivot` has n entries. False if a pivot is zero or not finite. */
 bool mor_lu_factor(int n, double* A, int* pivot);

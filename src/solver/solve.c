@@ -14,7 +14,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "linalg/blas.h"
 #include "problem/convert.h"
 #include "problem/judge.h"
 
@@ -319,7 +318,6 @@ mor_report mor_solve(const mor_solver* solver, const void* options, const mor_pr
                      const mor_solve_options* solve_options, double* z, mor_arena* arena)
 {
     assert(solver && problem && (z || mor_problem_unknowns(problem) == 0));
-    mor_blas_single_thread();
     mor_solve_options so = solve_options ? *solve_options : mor_solve_options_default();
     mor_arena* own = NULL;
     if (!arena) arena = own = mor_arena_create(NULL);
