@@ -1,6 +1,6 @@
 /* exp, expm1, log, pow, hypot (elementary.h).
  *
- *   exp     x = k ln2 + r, |r| <= ln2/2; exp r = 1 + r + r^2 E(r)
+ *   exp     x = k ln2 + r, |r| <= ln2/2; exp r = 1 + r + r^2/2 + r^3 E(r)
  *   log     x = 2^k m, sqrt(1/2) <= m < sqrt 2, s = (m - 1)/(m + 1), log m = 2 s + s^3 L(s^2)
  *   pow     exp(y log x) with the logarithm as a sum of two doubles: log m = 2 s (1 + s^2/3 + s^4 P(s^2))
  *   hypot   the sum of squares and its root as sums of two doubles
@@ -48,7 +48,7 @@ static const double to_integer = 0x1.8p52; /* adding and subtracting it rounds t
 static const double inverse_ln2 = 0x1.71547652b82fep+0;
 static const double ln2_1 = 0x1.62e42fee00000p-1, ln2_2 = 0x1.a39ef35793c76p-33; /* 32 bits, the rest */
 
-/* (exp r - 1 - r)/r^2 for |r| <= ln2/2 */
+/* (exp r - 1 - r - r^2/2)/r^3 for |r| <= ln2/2 */
 static double exp_tail(double r)
 {
     double p = 0x1.1fa18ab2b5723p-29;
@@ -60,19 +60,25 @@ static double exp_tail(double r)
     p = 0x1.6c16c16c130e2p-10 + r * p;
     p = 0x1.111111110e8a4p-7 + r * p;
     p = 0x1.555555555555fp-5 + r * p;
-    p = 0x1.555555555555cp-3 + r * p;
-    return 0.5 + r * p;
+    return 0x1.555555555555cp-3 + r * p;
 }
 
-/* exp(x + lo) = 2^k (hi + lo'), |x| < 800 */
-static mor_twofold exp_parts(double x, double lo, int* k)
+/* x + lo = k ln2 + r.hi + r.lo, |x| < 800 */
+static mor_twofold exp_reduce(double x, double lo, int* k)
 {
     double n = (x * inverse_ln2 + to_integer) - to_integer;
     double a = x - n * ln2_1, b = n * ln2_2 - lo;
-    double r = a - b, c = (a - r) - b;
-    mor_twofold s = mor_quick_sum(1.0, r);
+    double r = a - b;
     *k = (int)n;
-    return (mor_twofold){ s.hi, s.lo + (r * r * exp_tail(r) + (c + c * r)) };
+    return (mor_twofold){ r, (a - r) - b };
+}
+
+/* exp(x + lo) = 2^k (hi + lo') */
+static mor_twofold exp_parts(double x, double lo, int* k)
+{
+    mor_twofold r = exp_reduce(x, lo, k), s = mor_quick_sum(1.0, r.hi);
+    double square = r.hi * r.hi;
+    return (mor_twofold){ s.hi, s.lo + (square * (0.5 + r.hi * exp_tail(r.hi)) + (r.lo + r.lo * r.hi)) };
 }
 
 double mor_exp(double x)
@@ -89,12 +95,13 @@ double mor_expm1(double x)
     if (x != x || fabs(x) < 0x1p-54) return x;
     if (x > 709.0) return mor_exp(x);
     if (x < -45.0) return -1.0;
-    if (fabs(x) < 0.34) return x + x * x * exp_tail(x);
+    if (fabs(x) < 0.34) return x + x * x * (0.5 + x * exp_tail(x));
     int k;
-    mor_twofold e = exp_parts(x, 0.0, &k);
-    double p = power_of_two(k);
-    mor_twofold s = mor_two_sum(p * e.hi, -1.0);
-    return s.hi + (s.lo + p * e.lo);
+    mor_twofold r = exp_reduce(x, 0.0, &k), square = mor_two_product(r.hi, r.hi);
+    /* (p - 1) + p (r + r^2/2 + ...), p = 2^k, the first three terms exactly */
+    double p = power_of_two(k), rest = r.lo + r.lo * r.hi + square.hi * r.hi * exp_tail(r.hi);
+    mor_twofold a = mor_two_sum(p, -1.0), b = mor_two_sum(a.hi, p * r.hi), c = mor_two_sum(b.hi, 0.5 * p * square.hi);
+    return c.hi + (c.lo + b.lo + a.lo + p * (0.5 * square.lo + rest));
 }
 
 /* ------------------------------------------------------------------------------------- log */
