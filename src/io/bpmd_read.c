@@ -12,6 +12,7 @@
  * Bodies of the other spellings get L = I omega; contacts get no restitution, infinite epsilon and zero starting
  * impulses. Every number is checked before it is used; a message names file, dataset and row. Trees and joints:
  * bpmd_read_trees.c. */
+#include "base/elementary.h"
 #include "io/bpmd.h"
 
 #include <math.h>
@@ -256,8 +257,8 @@ static void read_inertia(mor_bpmd_reader* r, size_t n)
         for (int j = 0; j < 3; j++)
             for (int k = 0; k < 3; k++) {
                 I.m[j][k] = r->table[9 * i + (size_t)(3 * j + k)];
-                size = fmax(size, fabs(I.m[j][k]));
-                skew = fmax(skew, fabs(I.m[j][k] - r->table[9 * i + (size_t)(3 * k + j)]));
+                size = mor_max(size, fabs(I.m[j][k]));
+                skew = mor_max(skew, fabs(I.m[j][k] - r->table[9 * i + (size_t)(3 * k + j)]));
             }
         if (b->kind != MOR_DYNAMIC) continue;
         if (!(skew <= 1e-6 * size)) mor_bpmd_complain(r, i, "the inertia is not symmetric");

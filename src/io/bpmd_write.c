@@ -5,6 +5,7 @@
  * FILE: every reader sees a complete file at every instant. A flush costs a copy of the file, so the next one comes
  * after 20 times the duration of the last (at least half a second): at most 5 % of the run goes into copying, and a
  * killed run loses only what came after the last flush. */
+#include "base/elementary.h"
 #include "io/bpmd.h"
 
 #include <errno.h>
@@ -408,7 +409,7 @@ static void flush(mor_bpmd_recorder* r)
     r->waiting_count = 0;
     r->waiting_bytes = 0;
     double end = mor_clock();
-    r->due = end + fmax(0.5, 20.0 * (end - start));
+    r->due = end + mor_max(0.5, 20.0 * (end - start));
 }
 
 static void before_step(void* user, mor_world* world)

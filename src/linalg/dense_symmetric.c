@@ -2,6 +2,7 @@
  * (dense.c); the others run down columns. */
 #include <string.h>
 
+#include "base/elementary.h"
 #include "linalg/blocks.h"
 #include "linalg/dense.h"
 #include "linalg/rows.h"
@@ -94,11 +95,11 @@ MOR_ALWAYS_INLINE bool mor_ldl_factor_body(int n, double* A, int* pivot)
         double diagonal = fabs(AT(k, k)), largest = 0.0;
         for (int i = k + 1; i < n; i++)
             if (fabs(AT(i, k)) > largest) largest = fabs(AT(i, k)), r = i;
-        if (!(fmax(diagonal, largest) > 0.0) || !isfinite(diagonal + largest)) return false;
+        if (!(mor_max(diagonal, largest) > 0.0) || !isfinite(diagonal + largest)) return false;
         if (diagonal < alpha * largest) {
             double row = 0.0;
-            for (int j = k; j < r; j++) row = fmax(row, fabs(AT(r, j)));
-            for (int i = r + 1; i < n; i++) row = fmax(row, fabs(AT(i, r)));
+            for (int j = k; j < r; j++) row = mor_max(row, fabs(AT(r, j)));
+            for (int i = r + 1; i < n; i++) row = mor_max(row, fabs(AT(i, r)));
             if (diagonal * row >= alpha * largest * largest) with = k;
             else if (fabs(AT(r, r)) >= alpha * row) with = r;
             else with = r, step = 2;
@@ -203,10 +204,10 @@ int mor_semidefinite_factor(int n, double* A, int* order, double tolerance, doub
     }
     if (least) {
         *least = k < n ? INFINITY : 0.0;
-        for (int i = k; i < n; i++) *least = fmin(*least, A[i + (size_t)i * n]);
+        for (int i = k; i < n; i++) *least = mor_min(*least, A[i + (size_t)i * n]);
         /* what is left of a semidefinite matrix has nothing off its vanishing diagonal either */
         for (int j = k; j < n; j++)
-            for (int i = j + 1; i < n; i++) *least = fmin(*least, -fabs(A[i + (size_t)j * n]));
+            for (int i = j + 1; i < n; i++) *least = mor_min(*least, -fabs(A[i + (size_t)j * n]));
     }
     return k;
 }
@@ -218,7 +219,7 @@ bool mor_symmetric_part_is_semidefinite(int n, const double* A, double tolerance
         for (int i = j; i < n; i++) {
             double s = 0.5 * (A[i + (size_t)j * n] + A[j + (size_t)i * n]);
             work[i + (size_t)j * n] = s;
-            largest = fmax(largest, fabs(s));
+            largest = mor_max(largest, fabs(s));
         }
     mor_semidefinite_factor(n, work, order, tolerance * largest, &least, work + (size_t)n * n);
     return least >= -10.0 * tolerance * largest;

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "base/elementary.h"
 #include "linalg/rows.h"
 
 /* Lower triangle of A := tridiagonal; d its diagonal, e_i the entry (i + 1, i). p: n. */
@@ -49,7 +50,7 @@ static void make_tridiagonal(int n, double* A, double* d, double* e, double* p)
 
 static double length(double a, double b)
 {
-    double m = fmax(fabs(a), fabs(b));
+    double m = mor_max(fabs(a), fabs(b));
     return m > 0.0 ? m * sqrt(a / m * (a / m) + b / m * (b / m)) : 0.0;
 }
 

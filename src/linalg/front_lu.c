@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "linalg/blocks.h"
 
 void mor_bsr_mirror(const mor_bsr* B, int* mirror)
@@ -191,7 +192,7 @@ static bool eliminate(int m, int begin, int end, int limit, int columns, double*
         double whole = 0.0;
         for (int i = j + 1; i < limit; i++)
             if (fabs(c[i]) > fabs(c[r])) r = i;
-        for (int i = j; i < m; i++) whole = fmax(whole, fabs(c[i]));
+        for (int i = j; i < m; i++) whole = mor_max(whole, fabs(c[i]));
         pivot[j] = r;
         if (!(fabs(c[r]) > 1e-12 * whole) || !isfinite(c[r])) return false;
         if (r != j)

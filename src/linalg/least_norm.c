@@ -8,6 +8,7 @@
  * 5.4.7, 5.5.2. */
 #include <string.h>
 
+#include "base/elementary.h"
 #include "linalg/dense.h"
 #include "linalg/rows.h"
 
@@ -66,7 +67,8 @@ MOR_ALWAYS_INLINE int factor_body(int n, double* A, double* b, double rcond, int
             reflect(n - k, tau, column + k, y + k);
             if (left[j] == 0.0) continue;
             /* the norm without row k, computed anew before cancellation takes its digits */
-            double share = y[k] / left[j], rest = fmax(0.0, (1.0 - share) * (1.0 + share)), since = left[j] / whole[j];
+            double share = y[k] / left[j], rest = mor_max(0.0, (1.0 - share) * (1.0 + share)),
+                   since = left[j] / whole[j];
             if (rest * since * since > 1e-8) left[j] *= sqrt(rest);
             else left[j] = whole[j] = mor_norm2(n - k - 1, y + k + 1);
         }
@@ -104,7 +106,7 @@ int mor_least_norm(int n, double* A, double* b, double rcond, mor_arena* arena)
     double* work = mor_arena_alloc(arena, 2 * N * sizeof *work);
     int rank = -1;
     double size = mor_norm_max(n, b);
-    for (int j = 0; j < n && isfinite(size); j++) size = fmax(size, mor_norm_max(n, A + (size_t)j * N));
+    for (int j = 0; j < n && isfinite(size); j++) size = mor_max(size, mor_norm_max(n, A + (size_t)j * N));
     if (order && work && isfinite(size)) {
         rank = factor(n, A, b, rcond, order, work, work + n);
         if (rank == n)

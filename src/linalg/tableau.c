@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "linalg/wide.h"
 
 /* Two rows at a time, so that the pivot row is read half as often. */
@@ -77,7 +78,7 @@ static double power_of_two(double x)
 double mor_scale_row(int n, int stride, double* row)
 {
     double size = 0.0;
-    for (int j = 0; j < n; j++) size = fmax(size, fabs(row[(size_t)j * stride]));
+    for (int j = 0; j < n; j++) size = mor_max(size, fabs(row[(size_t)j * stride]));
     const double scale = 1.0 / power_of_two(size);
     for (int j = 0; j < n; j++) row[(size_t)j * stride] *= scale;
     return scale;

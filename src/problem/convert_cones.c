@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "linalg/dense.h"
 #include "problem/cone.h"
 #include "problem/convert.h"
@@ -122,7 +123,7 @@ static void eliminate_equations(cone_data* d, int n, double* b, double* work)
 {
     int m = d->equations;
     double largest = 0.0, *y = work;
-    for (int i = 0; i < m; i++) largest = fmax(largest, d->Wee[i + (size_t)i * m]);
+    for (int i = 0; i < m; i++) largest = mor_max(largest, d->Wee[i + (size_t)i * m]);
     d->L = d->Wee;
     d->rank = mor_semidefinite_factor(m, d->L, d->order, 1e-12 * largest, NULL, work);
     for (int j = 0; j <= n; j++) {

@@ -18,6 +18,7 @@
  * (Schur complements and principal pivotal transforms). */
 #include <string.h>
 
+#include "base/elementary.h"
 #include "linalg/dense.h"
 #include "linalg/tableau.h"
 #include "problem/convert.h"
@@ -95,8 +96,8 @@ static bool schur(const mor_problem* from, mlcp_data* d, double* S, double* s, m
     for (int i = 0; i < f; i++) {
         /* columns of the equilibrated block may differ in size: compare each pivot with its column */
         double size = 0.0, u = fabs(d->LU[i + (size_t)i * f]);
-        for (int k = 0; k < f; k++) size = fmax(size, fabs(d->A[k + (size_t)i * f]));
-        least = fmin(least, size > 0.0 ? u / size : 0.0);
+        for (int k = 0; k < f; k++) size = mor_max(size, fabs(d->A[k + (size_t)i * f]));
+        least = mor_min(least, size > 0.0 ? u / size : 0.0);
     }
     if (!(least > 1e-10)) return false;
 
@@ -169,7 +170,7 @@ static bool load_tableau(const mor_problem* from, mlcp_data* d, mor_arena* arena
     for (int i = 0; i < n; i++) {
         d->basic[i] = n + i, d->nonbasic[i] = i;
         row_of(d, i)[n] = d->row_scale[i] * from->b[i];
-        d->size = fmax(d->size, fabs(row_of(d, i)[n]));
+        d->size = mor_max(d->size, fabs(row_of(d, i)[n]));
     }
     return true;
 }
@@ -236,9 +237,9 @@ static int list_extra(const mlcp_data* d, int* extra)
         if (!d->is_free[i] || d->row_done[i]) continue;
         double coefficient = 0.0;
         for (int j = 0; j < n; j++)
-            if (!d->is_free[j]) coefficient = fmax(coefficient, fabs(row_of(d, i)[j]));
+            if (!d->is_free[j]) coefficient = mor_max(coefficient, fabs(row_of(d, i)[j]));
         if (coefficient > tiny) extra[extras++] = i;
-        else if (fabs(row_of(d, i)[n]) > 1e-9 * fmax(d->size, 1e-300)) return -1 - i;
+        else if (fabs(row_of(d, i)[n]) > 1e-9 * mor_max(d->size, 1e-300)) return -1 - i;
     }
     return extras;
 }

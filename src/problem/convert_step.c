@@ -16,6 +16,7 @@
  * body dynamics with inelastic collisions and Coulomb friction. */
 #include <string.h>
 
+#include "base/elementary.h"
 #include "problem/cone.h"
 #include "problem/convert.h"
 #include "problem/step.h"
@@ -121,24 +122,24 @@ static void st_forward(const mor_conversion* conversion, const double* p, double
         if (mor_block_is_free(b))
             for (int k = 0; k < b->dim; k++) z[I[k].at] = r[k];
         else if (b->kind == MOR_BLOCK_BOUNDED) {
-            z[I->at] = fmax(0.0, (r[0] - d->offset[b->row]) * I->value[0]);
-            if (d->slip[c] >= 0) z[d->slip[c]] = fmax(0.0, -v[0]);
+            z[I->at] = mor_max(0.0, (r[0] - d->offset[b->row]) * I->value[0]);
+            if (d->slip[c] >= 0) z[d->slip[c]] = mor_max(0.0, -v[0]);
         } else {
-            z[I->at] = fmax(0.0, r[0]);
+            z[I->at] = mor_max(0.0, r[0]);
             int count = direction_count(b);
             if (count == 0) continue;
             double s = 0.0;
             for (int j = 1; j <= count; j++) {
                 double slide = 0.0;
                 for (int k = 0; k < 2 && I[j].row[k] >= 0; k++) slide += I[j].value[k] * v[I[j].row[k]];
-                s = fmax(s, -slide);
+                s = mor_max(s, -slide);
             }
             z[d->slip[c]] = s;
-            if (b->dim == 2) z[I[1].at] = fmax(0.0, r[1]), z[I[2].at] = fmax(0.0, -r[1]);
+            if (b->dim == 2) z[I[1].at] = mor_max(0.0, r[1]), z[I[2].at] = mor_max(0.0, -r[1]);
             else {
                 double beta[2];
                 int j = mor_polygon_split(count, r + 1, beta);
-                z[I[1 + j].at] = fmax(0.0, beta[0]), z[I[1 + (j + 1) % count].at] = fmax(0.0, beta[1]);
+                z[I[1 + j].at] = mor_max(0.0, beta[0]), z[I[1 + (j + 1) % count].at] = mor_max(0.0, beta[1]);
             }
         }
     }

@@ -21,6 +21,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "linalg/dense.h"
 #include "solver/state_guess.h"
 
@@ -165,7 +166,7 @@ static bool eliminated(mor_auto* R, const mor_auto_stage* stage)
     (void)stage;
     static const mor_solver on_pairs = { .name = "auto", .accepts = MOR_LCP, .max_iter = 1000000, .solve = auto_solve };
     const mor_context* c = R->context;
-    double left = c->deadline > 0.0 ? fmax(c->deadline - mor_context_clock(c), 1e-9) : 0.0;
+    double left = c->deadline > 0.0 ? mor_max(c->deadline - mor_context_clock(c), 1e-9) : 0.0;
     const mor_solve_options options = {
         .tol = c->tol, .time_limit = left, .warm = c->warm, .trace = c->trace, .cpu_time = c->cpu_time
     };

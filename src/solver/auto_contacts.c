@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "base/inline.h"
 #include "solver/auto.h"
 #include "solver/block_rows.h"
@@ -146,8 +147,8 @@ bool mor_auto_contact_sweeps(mor_auto* R, const mor_auto_stage* stage)
         solved = error <= R->context->tol;
         if (solved || !isfinite(error)) break;
         if (mor_out_of_time(R->context) || (few && k >= 15)) break;
-        double rate = log(error / previous) / (k - last);
-        double left = rate < 0.0 ? log(R->context->tol / error) / rate : INFINITY;
+        double rate = mor_log(error / previous) / (k - last);
+        double left = rate < 0.0 ? mor_log(R->context->tol / error) / rate : INFINITY;
         if (left > allowed && (few || ++slow == 2)) break; /* the first sweeps may be slow */
         previous = error, last = k;
         next = k + (left < every ? (int)left + 1 : every);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "solver/auto.h"
 #include "solver/state_guess.h"
 
@@ -64,8 +65,8 @@ bool mor_auto_tree_sweeps(mor_auto* R, const mor_auto_stage* stage)
         double error = sweep_batch(R, BATCH, p);
         if (error <= R->context->tol || !isfinite(error) || R->late) break;
         if (!isinf(previous)) {
-            double rate = log(error / previous) / BATCH;
-            if (!(rate < 0.0) || log(R->context->tol / error) / rate > most) break;
+            double rate = mor_log(error / previous) / BATCH;
+            if (!(rate < 0.0) || mor_log(R->context->tol / error) / rate > most) break;
         }
         previous = error;
     }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "solver/contact_newton_parts.h"
 
 enum { SHORTEST = 11, LONGEST_WINDOW = 64 };
@@ -150,22 +151,22 @@ mor_newton_end mor_contact_newton_run(mor_contact_newton* N, const mor_newton_se
         if (!(size > 0.0)) return MOR_NEWTON_STUCK;
         if (s->inner > 0.0 && it > 0 && inner_done(N, s, size)) return MOR_NEWTON_INNER;
         quiet = size < 0.999 * least ? 0 : quiet + 1;
-        least = fmin(least, size);
+        least = mor_min(least, size);
         if (it >= s->max_iter) return MOR_NEWTON_USED_UP;
         if (s->give_up > 0 && quiet >= s->give_up) return MOR_NEWTON_STUCK;
         if (mor_out_of_time(context)) return MOR_NEWTON_LATE;
         history[it % window] = theta;
 
-        if (!mor_newton_direction(N, s, fmax(s->floor, kappa * s->sigma * size / first))) return MOR_NEWTON_BROKEN;
+        if (!mor_newton_direction(N, s, mor_max(s->floor, kappa * s->sigma * size / first))) return MOR_NEWTON_BROKEN;
         mor_newton_product(N, N->dr, N->du);
         double limit = 0.0;
-        for (int k = 0; k <= it && k < window; k++) limit = fmax(limit, history[k]);
+        for (int k = 0; k <= it && k < window; k++) limit = mor_max(limit, history[k]);
         step = line_search(N, s, limit);
         if (!(step > 0.0)) return MOR_NEWTON_BROKEN;
         advance(N, step, it % 8 == 7 || N->free_product);
         if (!s->adapt) continue;
         if (step == 1.0) kappa *= 0.5;
-        else if (step < 0.25) kappa = fmin(1.0, 10.0 * kappa);
+        else if (step < 0.25) kappa = mor_min(1.0, 10.0 * kappa);
     }
 }
 

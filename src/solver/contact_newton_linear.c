@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "base/inline.h"
 #include "linalg/dense.h"
 #include "linalg/krylov.h"
@@ -263,7 +264,7 @@ static bool solve_krylov(mor_contact_newton* N, mor_newton_linear linear)
     size_t mark = mor_arena_mark(N->arena);
     double* work = mor_arena_alloc(N->arena, (mor_gmres_work(n, RESTART) + (size_t)n) * sizeof *work);
     if (!work) return false;
-    double size = mor_norm2(n, N->F), tol = fmin(0.01, fmax(1e-10, 0.1 * size));
+    double size = mor_norm2(n, N->F), tol = mor_min(0.01, mor_max(1e-10, 0.1 * size));
     for (int i = 0; i < n; i++) N->spare[i] = -N->F[i];
     memset(N->dr, 0, (size_t)n * sizeof *N->dr);
     if (linear == MOR_NEWTON_CG && !N->free_product)
@@ -303,7 +304,7 @@ bool mor_newton_direction(mor_contact_newton* N, const mor_newton_settings* s, d
         for (int c = 0; c < N->blocks; c++)
             if (N->place[c] < 0)
                 for (int i = 0; i < d; i++) N->dr[c * d + i] = -N->F[c * d + i];
-        alpha = fmax(100.0 * alpha, 1e-10);
+        alpha = mor_max(100.0 * alpha, 1e-10);
     }
     return false;
 }

@@ -30,6 +30,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "linalg/dense.h"
 #include "problem/convert.h"
 #include "problem/entries.h"
@@ -75,7 +76,7 @@ static int first_block(const state* s, int r, int column, double dir, double* st
     const mor_pivot_table* t = &s->t;
     int n = t->n, best = -1;
     double largest = 0.0, size = 0.0;
-    for (int i = 0; i < n; i++) largest = fmax(largest, fabs(mor_pivot_row(t, i)[column]));
+    for (int i = 0; i < n; i++) largest = mor_max(largest, fabs(mor_pivot_row(t, i)[column]));
     *step = INFINITY;
     for (int i = 0; i < n; i++) {
         int v = t->basic[i], k = v < n ? v : v - n;
@@ -88,8 +89,8 @@ static int first_block(const state* s, int r, int column, double dir, double* st
             bound = 0.0;
         }
         if (!isfinite(bound)) continue;
-        double ratio = fmax((bound - t->x[v]) / rate, 0.0);
-        if (ratio < *step - 1e-13 * fmin(*step, 1e300) || (ratio <= *step && fabs(rate) > size))
+        double ratio = mor_max((bound - t->x[v]) / rate, 0.0);
+        if (ratio < *step - 1e-13 * mor_min(*step, 1e300) || (ratio <= *step && fabs(rate) > size))
             *step = ratio, best = v, size = fabs(rate);
     }
     return best;
@@ -159,7 +160,7 @@ static bool proves_infeasible(const state* s, const mor_problem* problem, int r,
     int n = t->n;
     if (problem->form != MOR_LCP || mor_pivot_is_basic(t, r)) return false;
     for (int i = 0; i < n; i++)
-        y[i] = mor_pivot_is_basic(t, i) ? fmax(0.0, t->C[i] * mor_pivot_entry(t, i, r)) : i == r ? t->C[i] : 0.0;
+        y[i] = mor_pivot_is_basic(t, i) ? mor_max(0.0, t->C[i] * mor_pivot_entry(t, i, r)) : i == r ? t->C[i] : 0.0;
     double length = mor_norm_max(n, y), descent = 0.0, size = 0.0, reach = 0.0, largest = 0.0;
     if (!(length > 0.0)) return false;
     for (int i = 0; i < n; i++) {
@@ -167,10 +168,10 @@ static bool proves_infeasible(const state* s, const mor_problem* problem, int r,
         descent += problem->b[i] * y[i], size += fabs(problem->b[i]) * y[i];
     }
     mor_matrix_apply_transposed(&problem->A, y, g);
-    for (int j = 0; j < n; j++) reach = fmax(reach, g[j]);
+    for (int j = 0; j < n; j++) reach = mor_max(reach, g[j]);
     const mor_matrix* A = &problem->A;
     for (size_t k = 0; k < (A->storage == MOR_DENSE ? (size_t)n * n : (size_t)A->p[n]); k++)
-        largest = fmax(largest, fabs(A->x[k]));
+        largest = mor_max(largest, fabs(A->x[k]));
     return descent < -1e-8 * size && reach <= 1e-11 * largest;
 }
 
@@ -206,7 +207,7 @@ static bool begin(state* s, const mor_problem* problem, bool* inside, mor_report
             if (row[c] != 0.0) sum += row[c] * t->x[t->nonbasic[c]];
         t->x[t->basic[r]] = sum;
     }
-    s->zero = 1e-13 * fmax(mor_norm_max(n, t->b), 1e-300);
+    s->zero = 1e-13 * mor_max(mor_norm_max(n, t->b), 1e-300);
     return true;
 }
 
@@ -262,7 +263,7 @@ static mor_report dantzig_solve(const mor_problem* problem, const void* options,
         if (end == STUCK || !mor_pivot_is_basic(t, n + r)) break;
     }
     for (int i = 0; i < n; i++) {
-        z[i] = fmin(mor_upper_of(problem, i), fmax(mor_lower_of(problem, i), t->C[i] * t->x[i]));
+        z[i] = mor_min(mor_upper_of(problem, i), mor_max(mor_lower_of(problem, i), t->C[i] * t->x[i]));
         if (!isfinite(z[i])) z[i] = 0.0;
     }
     double error = context->error(context, z, NULL);

@@ -36,6 +36,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "linalg/dense.h"
 #include "moreau/solver.h"
 #include "problem/convert.h"
@@ -131,9 +132,9 @@ static mor_report follow(mor_interior* c, const mor_problem* problem, const inte
     size_t N = (size_t)n;
     double* trial = mor_arena_alloc(context->arena, (N + 1) * sizeof *trial);
     if (!trial) return report.status = MOR_NUMERICAL, report;
-    double largest = 0.0, force = fmax(mor_norm_max(n, c->b), 1e-300);
-    for (int e = 0; e < c->A.p[n]; e++) largest = fmax(largest, fabs(c->A.x[e]));
-    double length = fmin(fmax(force / fmax(largest, 1e-300), 1e-100), 1e100);
+    double largest = 0.0, force = mor_max(mor_norm_max(n, c->b), 1e-300);
+    for (int e = 0; e < c->A.p[n]; e++) largest = mor_max(largest, fabs(c->A.x[e]));
+    double length = mor_min(mor_max(force / mor_max(largest, 1e-300), 1e-100), 1e100);
     int degree = start(c, force, length);
     double least = INFINITY, smallest = INFINITY, step = 0.0;
     c->tol = o->krylov_tol;
@@ -150,9 +151,9 @@ static mor_report follow(mor_interior* c, const mor_problem* problem, const inte
             error = mor_boxed_polish(problem, trial, mor_context_measure, context, context->arena);
         if (error < least || k == 0) least = error, memcpy(z, trial, N * sizeof *z);
         if (least <= context->tol) return report.status = MOR_SOLVED, report;
-        double merit = fmax(error, 0.0);
+        double merit = mor_max(error, 0.0);
         stalled = merit > 0.95 * smallest && step < 0.1 ? stalled + 1 : 0;
-        smallest = fmin(smallest, merit);
+        smallest = mor_min(smallest, merit);
         if (stalled > 10)
             snprintf(report.detail, sizeof report.detail, "stalled: steps of %.1e; the problem may not be monotone",
                      step);
@@ -162,11 +163,11 @@ static mor_report follow(mor_interior* c, const mor_problem* problem, const inte
         if (!prepare_step(c, largest, &report)) return report;
         aim_at_zero(c);
         mor_interior_direction(c);
-        double affine = fmin(1.0, mor_interior_room(c)), sigma = pow(1.0 - affine, o->centre);
-        sigma = fmin(fmax(sigma, 1e-8), 1.0);
+        double affine = mor_min(1.0, mor_interior_room(c)), sigma = mor_pow(1.0 - affine, o->centre);
+        sigma = mor_min(mor_max(sigma, 1e-8), 1.0);
         aim_at_centre(c, sigma * mu);
         mor_interior_direction(c);
-        step = fmin(1.0, 0.99 * mor_interior_room(c));
+        step = mor_min(1.0, 0.99 * mor_interior_room(c));
         for (int i = 0; i < n; i++) c->x[i] += step * c->dx[i], c->s[i] += step * c->ds[i];
     }
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "linalg/dense.h"
 #include "linalg/krylov.h"
 #include "problem/entries.h"
@@ -111,7 +112,7 @@ double mor_interior_room(const mor_interior* c)
     for (int k = 0; k < c->count; k++) {
         int a = c->start[k], d = c->dim[k];
         if (d > 0)
-            t = fmin(t, fmin(mor_lorentz_room(d, c->x + a, c->dx + a), mor_lorentz_room(d, c->s + a, c->ds + a)));
+            t = mor_min(t, mor_min(mor_lorentz_room(d, c->x + a, c->dx + a), mor_lorentz_room(d, c->s + a, c->ds + a)));
     }
     return t;
 }
@@ -170,7 +171,7 @@ static bool make_matrix(mor_interior* c, const mor_problem* p, mor_arena* arena)
         for (int e = c->A.p[i]; e < c->A.p[i + 1]; e++) c->A.x[e] *= c->scale[i] * c->scale[c->A.i[e]];
     c->symmetric = true;
     double largest = 0.0;
-    for (int e = 0; e < c->A.p[n]; e++) largest = fmax(largest, fabs(c->A.x[e]));
+    for (int e = 0; e < c->A.p[n]; e++) largest = mor_max(largest, fabs(c->A.x[e]));
     for (int i = 0; i < n && c->symmetric && c->method == MOR_INTERIOR_CG; i++)
         for (int e = c->A.p[i]; e < c->A.p[i + 1]; e++)
             if (fabs(c->A.x[e] - mor_csr_get(&c->A, c->A.i[e], i)) > 1e-13 * largest) c->symmetric = false;

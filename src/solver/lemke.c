@@ -35,6 +35,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "linalg/dense.h"
 #include "linalg/tableau.h"
 #include "problem/convert.h"
@@ -197,7 +198,7 @@ static void read_answer(const tableau* t, const double* column_scale, double* z)
 {
     memset(z, 0, (size_t)t->n * sizeof *z);
     for (int i = 0; i < t->n; i++)
-        if (t->basic[i] < t->n) z[t->basic[i]] = column_scale[t->basic[i]] * fmax(0.0, row_of(t, i)[0]);
+        if (t->basic[i] < t->n) z[t->basic[i]] = column_scale[t->basic[i]] * mor_max(0.0, row_of(t, i)[0]);
 }
 
 static ending walk(tableau* t, const scaled* data, double stop, mor_context* context, const double* column_scale,
@@ -249,7 +250,7 @@ static bool proves_infeasible(const tableau* t, const mor_problem* problem, int 
     if (y && g && problem->A.storage != MOR_OPERATOR) {
         if (t->nonbasic[s] < n) y[t->nonbasic[s]] = column_scale[t->nonbasic[s]];
         for (int i = 0; i < n; i++)
-            if (t->basic[i] < n) y[t->basic[i]] = column_scale[t->basic[i]] * fmax(0.0, row_of(t, i)[s]);
+            if (t->basic[i] < n) y[t->basic[i]] = column_scale[t->basic[i]] * mor_max(0.0, row_of(t, i)[s]);
         double length = mor_norm_max(n, y), descent = 0.0, size = 0.0, reach = 0.0;
         if (length > 0.0) {
             for (int i = 0; i < n; i++) {
@@ -257,12 +258,12 @@ static bool proves_infeasible(const tableau* t, const mor_problem* problem, int 
                 descent += problem->b[i] * y[i], size += fabs(problem->b[i]) * y[i];
             }
             mor_matrix_apply_transposed(&problem->A, y, g);
-            for (int j = 0; j < n; j++) reach = fmax(reach, g[j]);
+            for (int j = 0; j < n; j++) reach = mor_max(reach, g[j]);
             /* rounding of A'y against the largest column sum it is made of */
             double columns = 0.0;
             const mor_matrix* A = &problem->A;
             for (size_t k = 0; k < (A->storage == MOR_DENSE ? (size_t)n * n : (size_t)A->p[n]); k++)
-                columns = fmax(columns, fabs(A->x[k]));
+                columns = mor_max(columns, fabs(A->x[k]));
             proved = descent < -1e-8 * size && reach <= 1e-11 * columns;
         }
     }

@@ -1,6 +1,8 @@
 /* Jordan algebra of one block: a number of an orthant (d = 1) or a Lorentz cone of 2 or 3 rows (lorentz.h). */
 #include "solver/lorentz.h"
 
+#include "base/elementary.h"
+
 #include <math.h>
 
 static double inner(int d, const double* a, const double* b)
@@ -109,9 +111,9 @@ double mor_lorentz_room(int n, const double* x, const double* d)
     if (disc >= 0.0) {
         double root = sqrt(disc), q = b > 0.0 ? -(b + root) : -(b - root);
         double first = q != 0.0 ? c / q : INFINITY, second = a != 0.0 ? q / a : INFINITY;
-        if (first > 0.0) t = fmin(t, first);
-        if (second > 0.0) t = fmin(t, second);
+        if (first > 0.0) t = mor_min(t, first);
+        if (second > 0.0) t = mor_min(t, second);
     }
-    if (d[0] < 0.0) t = fmin(t, -x[0] / d[0]);
+    if (d[0] < 0.0) t = mor_min(t, -x[0] / d[0]);
     return t;
 }

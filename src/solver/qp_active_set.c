@@ -33,6 +33,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "linalg/dense.h"
 #include "solver/qp.h"
 
@@ -67,7 +68,7 @@ static void transform(working* s, int row, double sign)
 /* Plane rotation of columns a and b of J and entries a, b of v so that v[b] = 0. */
 static void rotate(working* s, int a, int b)
 {
-    double h = hypot(s->v[a], s->v[b]);
+    double h = mor_hypot(s->v[a], s->v[b]);
     if (s->v[b] == 0.0 || h == 0.0) return;
     int n = s->qp->n;
     double c = s->v[a] / h, e = s->v[b] / h, *x = s->J + (size_t)a * n, *y = s->J + (size_t)b * n;
@@ -100,7 +101,7 @@ static void drop_row(working* s, int at)
     s->k--;
     /* R is upper Hessenberg from column `at`: rotate rows c, c+1 of R and columns of J */
     for (int c = at; c < s->k; c++) {
-        double a = s->R[c + (size_t)c * n], b = s->R[c + 1 + (size_t)c * n], h = hypot(a, b);
+        double a = s->R[c + (size_t)c * n], b = s->R[c + 1 + (size_t)c * n], h = mor_hypot(a, b);
         if (b == 0.0 || h == 0.0) continue;
         double co = a / h, si = b / h, *x = s->J + (size_t)c * n, *y = x + n;
         for (int j = c; j < s->k; j++) {
@@ -191,18 +192,18 @@ static verdict dual_method(working* s, double slack, int* iterations, const mor_
             back_solve(s, s->r);
             double dual_step = INFINITY, largest = 0.0;
             int blocking = -1;
-            for (int c = 0; c < s->k; c++) largest = fmax(largest, fabs(s->r[c]));
+            for (int c = 0; c < s->k; c++) largest = mor_max(largest, fabs(s->r[c]));
             for (int c = 0; c < s->k; c++) {
                 if (is_equation(qp, s->row[c]) || !(s->r[c] > 1e-12 * largest)) continue;
-                double t = fmax(s->lambda[c], 0.0) / s->r[c];
+                double t = mor_max(s->lambda[c], 0.0) / s->r[c];
                 if (t < dual_step || (t == dual_step && s->row[c] < s->row[blocking])) dual_step = t, blocking = c;
             }
             double full = INFINITY;
             if (!dependent) {
                 double x = sign * mor_qp_row_dot(qp, p, s->d), b = sign > 0.0 ? s->lo[p] : -s->up[p];
-                full = fmax(b - x, 0.0) / free_part;
+                full = mor_max(b - x, 0.0) / free_part;
             }
-            double step = fmin(full, dual_step);
+            double step = mor_min(full, dual_step);
             if (step == INFINITY) {
                 memset(proof, 0, (size_t)(qp->m + n) * sizeof *proof);
                 proof[p] = sign;
@@ -304,8 +305,8 @@ static verdict proximal_step(working* s, bool take, mor_report* report, mor_cont
     const mor_qp* qp = s->qp;
     int n = qp->n;
     shift(s, z);
-    double size = fmax(mor_norm_max(n, z), qp->reach);
-    if (take) take_active_rows(s, 1e-9 * fmax(size, 1e-300));
+    double size = mor_max(mor_norm_max(n, z), qp->reach);
+    if (take) take_active_rows(s, 1e-9 * mor_max(size, 1e-300));
     verdict v = dual_method(s, 1e-13 * size + 1e-300, &report->iterations, context, proof);
     if (v == CONTRADICTION) return v;
     for (int i = 0; i < n; i++) z[i] += s->d[i];
@@ -377,7 +378,7 @@ static mor_report active_set_solve(const mor_problem* problem, const void* optio
     if (!mor_qp_load(problem, &qp, &report, context->arena)) return report;
     if (n == 0) return report.status = MOR_SOLVED, report;
     int M = qp.m + n;
-    double eps = o->proximal * (qp.size > 0.0 ? qp.size : fmax(mor_norm_max(n, qp.q), 1.0));
+    double eps = o->proximal * (qp.size > 0.0 ? qp.size : mor_max(mor_norm_max(n, qp.q), 1.0));
     working s = { .qp = &qp };
     double* proof = mor_arena_alloc(context->arena, ((size_t)M + 2 * (size_t)n + 1) * sizeof *proof);
     double* best = mor_arena_alloc(context->arena, ((size_t)n + (size_t)M + 1) * sizeof *best);

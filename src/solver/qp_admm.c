@@ -28,6 +28,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "linalg/dense.h"
 #include "solver/qp.h"
 
@@ -89,7 +90,7 @@ static void iterate(splitting* s, double alpha)
             s->v[i] = mixed, s->deta[i] = 0.0;
             continue;
         }
-        double next = fmin(qp->u[i], fmax(qp->l[i], mixed + s->eta[i] / r));
+        double next = mor_min(qp->u[i], mor_max(qp->l[i], mixed + s->eta[i] / r));
         s->deta[i] = r * (mixed - next);
         s->eta[i] += s->deta[i];
         s->v[i] = next;
@@ -105,18 +106,18 @@ static void residuals(splitting* s, double* primal, double* dual)
     mor_qp_rows(qp, s->x, s->vt);
     for (int i = 0; i < M; i++) {
         if (penalty(s, i) == 0.0) continue;
-        p = fmax(p, fabs(s->vt[i] - s->v[i]));
-        ps = fmax(ps, fmax(fabs(s->vt[i]), fabs(s->v[i])));
+        p = mor_max(p, fabs(s->vt[i] - s->v[i]));
+        ps = mor_max(ps, mor_max(fabs(s->vt[i]), fabs(s->v[i])));
     }
     mor_dense_apply(n, n, qp->P, s->x, s->xt);
     mor_qp_rows_transposed(qp, s->eta, s->rhs);
     for (int j = 0; j < n; j++) {
         double a = s->xt[j] / s->cost, b = qp->q[j] / s->cost;
-        d = fmax(d, fabs(a + b + s->rhs[j]));
-        ds = fmax(ds, fmax(fabs(a), fmax(fabs(b), fabs(s->rhs[j]))));
+        d = mor_max(d, fabs(a + b + s->rhs[j]));
+        ds = mor_max(ds, mor_max(fabs(a), mor_max(fabs(b), fabs(s->rhs[j]))));
     }
     /* the answer may be 0: what curvature 1 would make of q is a scale */
-    ps = fmax(ps, mor_norm_max(n, qp->q) / s->cost);
+    ps = mor_max(ps, mor_norm_max(n, qp->q) / s->cost);
     *primal = p / ps, *dual = d / ds;
 }
 
@@ -139,7 +140,7 @@ static bool equilibrate(mor_qp* qp, double* d, mor_arena* arena)
     if (!q) return false;
     for (int j = 0; j < n; j++) {
         double curvature = qp->P[j + N * j];
-        d[j] = qp->size > 0.0 ? 1.0 / sqrt(fmax(curvature, 1e-6 * qp->size)) : 1.0;
+        d[j] = qp->size > 0.0 ? 1.0 / sqrt(mor_max(curvature, 1e-6 * qp->size)) : 1.0;
     }
     for (int j = 0; j < n; j++) {
         for (int i = 0; i < n; i++) qp->P[i + N * j] *= d[i] * d[j];
@@ -148,7 +149,7 @@ static bool equilibrate(mor_qp* qp, double* d, mor_arena* arena)
     }
     qp->q = q;
     qp->size = 0.0;
-    for (size_t k = 0; k < N * N; k++) qp->size = fmax(qp->size, fabs(qp->P[k]));
+    for (size_t k = 0; k < N * N; k++) qp->size = mor_max(qp->size, fabs(qp->P[k]));
     for (int i = 0; i < qp->m; i++) {
         double* row = qp->C + (size_t)i * N;
         for (int j = 0; j < n; j++) row[j] *= d[j];
@@ -159,8 +160,8 @@ static bool equilibrate(mor_qp* qp, double* d, mor_arena* arena)
     }
     qp->reach = 0.0;
     for (int i = 0; i < qp->m + n; i++) {
-        if (isfinite(qp->l[i])) qp->reach = fmax(qp->reach, fabs(qp->l[i]));
-        if (isfinite(qp->u[i])) qp->reach = fmax(qp->reach, fabs(qp->u[i]));
+        if (isfinite(qp->l[i])) qp->reach = mor_max(qp->reach, fabs(qp->l[i]));
+        if (isfinite(qp->u[i])) qp->reach = mor_max(qp->reach, fabs(qp->u[i]));
     }
     return true;
 }
@@ -196,7 +197,7 @@ static bool open_run(admm_run* r)
     if (!r->d || !equilibrate(qp, r->d, arena)) return false;
     splitting* s = &r->s;
     *s = (splitting){ .qp = qp, .rho = r->o->rho, .sigma = r->o->sigma };
-    s->cost = qp->size > 0.0 ? qp->size : fmax(mor_norm_max(qp->n, qp->q), 1e-300);
+    s->cost = qp->size > 0.0 ? qp->size : mor_max(mor_norm_max(qp->n, qp->q), 1e-300);
     s->L = mor_arena_alloc(arena, N * N * sizeof(double));
     double* a = mor_arena_zero(arena, 7 * N + 8 * m + 1, sizeof(double));
     r->at = mor_arena_zero(arena, 2 * m + 1, 1);
@@ -208,7 +209,7 @@ static bool open_run(admm_run* r)
     r->y = s->Rv + m;
     for (size_t j = 0; j < N; j++) s->x[j] = r->z[j] / r->d[j];
     mor_qp_rows(qp, s->x, s->v);
-    for (size_t i = 0; i < m; i++) s->v[i] = fmin(qp->u[i], fmax(qp->l[i], s->v[i]));
+    for (size_t i = 0; i < m; i++) s->v[i] = mor_min(qp->u[i], mor_max(qp->l[i], s->v[i]));
     return true;
 }
 
@@ -219,7 +220,7 @@ static bool try_answers(admm_run* r, int k, double primal, double dual)
     const splitting* s = &r->s;
     mor_context* context = r->context;
     int n = qp->n, M = qp->m + n;
-    double error = INFINITY, worst = fmax(primal, dual);
+    double error = INFINITY, worst = mor_max(primal, dual);
     guess_active(s, r->at);
     bool settled = memcmp(r->at, r->last, (size_t)M) == 0;
     memcpy(r->last, r->at, (size_t)M);
@@ -233,8 +234,8 @@ static bool try_answers(admm_run* r, int k, double primal, double dual)
         for (int i = 0; i < M; i++) r->y[i] = -s->cost * s->eta[i];
         mor_qp_refine(qp, context, r->d, r->trial, r->y, &r->least, r->z);
     }
-    if (!(error <= context->tol) && worst <= fmax(100.0 * context->tol, 1e-13)) {
-        for (int j = 0; j < n; j++) r->trial[j] = fmin(qp->u[qp->m + j], fmax(qp->l[qp->m + j], s->x[j]));
+    if (!(error <= context->tol) && worst <= mor_max(100.0 * context->tol, 1e-13)) {
+        for (int j = 0; j < n; j++) r->trial[j] = mor_min(qp->u[qp->m + j], mor_max(qp->l[qp->m + j], s->x[j]));
         judge(context, r->d, n, r->trial, &error, &r->least, r->z);
     }
     return r->least <= context->tol;
@@ -258,8 +259,8 @@ static bool proves_none(admm_run* r)
 /* A better penalty, if it is worth a factorisation; late in a run it is sooner. False: no factor. */
 static bool adapt(splitting* s, int k, double primal, double dual)
 {
-    double ratio = sqrt(fmax(primal, 1e-16) / fmax(dual, 1e-16));
-    double rho = fmin(1e6, fmax(1e-6, s->rho * ratio)), change = k < 1000 ? 5.0 : 1.5;
+    double ratio = sqrt(mor_max(primal, 1e-16) / mor_max(dual, 1e-16));
+    double rho = mor_min(1e6, mor_max(1e-6, s->rho * ratio)), change = k < 1000 ? 5.0 : 1.5;
     if (!(rho > change * s->rho || change * rho < s->rho)) return true;
     s->rho = rho;
     return factor(s);
@@ -313,7 +314,7 @@ static mor_report admm_solve(const mor_problem* problem, const void* options, mo
     if (!sound) r.report.status = MOR_NUMERICAL;
     const mor_qp* qp = &r.qp;
     if (r.least == INFINITY && sound)
-        for (int j = 0; j < n; j++) z[j] = r.d[j] * fmin(qp->u[qp->m + j], fmax(qp->l[qp->m + j], r.s.x[j]));
+        for (int j = 0; j < n; j++) z[j] = r.d[j] * mor_min(qp->u[qp->m + j], mor_max(qp->l[qp->m + j], r.s.x[j]));
     return r.report;
 }
 

@@ -29,6 +29,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "linalg/dense.h"
 #include "solver/qp.h"
 
@@ -87,22 +88,22 @@ static double residuals(iterate* it)
         it->t[i] = (has(qp, i, false) ? it->low.lambda[i] : 0.0) - (has(qp, i, true) ? it->high.lambda[i] : 0.0);
     for (int c = 0; c < it->k; c++) it->t[it->equation[c]] = it->y[c];
     mor_qp_slope(qp, it->z, it->rd);
-    double scale = fmax(mor_norm_max(n, it->rd), mor_norm_max(n, qp->q)), worst = 0.0,
-           room = fmax(qp->reach, mor_norm_max(n, it->z));
+    double scale = mor_max(mor_norm_max(n, it->rd), mor_norm_max(n, qp->q)), worst = 0.0,
+           room = mor_max(qp->reach, mor_norm_max(n, it->z));
     mor_qp_rows_transposed(qp, it->t, it->r);
     for (int j = 0; j < n; j++) it->rd[j] -= it->r[j];
-    worst = mor_norm_max(n, it->rd) / fmax(scale, 1e-300);
+    worst = mor_norm_max(n, it->rd) / mor_max(scale, 1e-300);
     for (int c = 0; c < it->k; c++) {
         it->re[c] = it->Gz[it->equation[c]] - qp->l[it->equation[c]];
-        worst = fmax(worst, fabs(it->re[c]) / fmax(room, 1e-300));
+        worst = mor_max(worst, fabs(it->re[c]) / mor_max(room, 1e-300));
     }
     for (int i = 0; i < M; i++) {
         if (has(qp, i, false))
             it->low.p[i] = it->Gz[i] - qp->l[i] - it->low.s[i],
-            worst = fmax(worst, fabs(it->low.p[i]) / fmax(room, 1e-300));
+            worst = mor_max(worst, fabs(it->low.p[i]) / mor_max(room, 1e-300));
         if (has(qp, i, true))
             it->high.p[i] = qp->u[i] - it->Gz[i] - it->high.s[i],
-            worst = fmax(worst, fabs(it->high.p[i]) / fmax(room, 1e-300));
+            worst = mor_max(worst, fabs(it->high.p[i]) / mor_max(room, 1e-300));
     }
     return worst;
 }
@@ -133,10 +134,10 @@ static bool factor(iterate* it)
             it->K0[n + c + ld * j] = it->K0[j + ld * (n + c)] = e;
         }
     memcpy(it->K, it->K0, ld * ld * sizeof *it->K);
-    double delta = 1e-10 * fmax(largest, 1e-300);
+    double delta = 1e-10 * mor_max(largest, 1e-300);
     for (int i = 0; i < N; i++) {
         /* relative to the entry where barrier terms dwarf P: refinement then still contracts */
-        double d = i < n ? fmax(delta, 1e-14 * it->K0[(ld + 1) * (size_t)i]) : -1e-10 / fmax(largest, 1e-300);
+        double d = i < n ? mor_max(delta, 1e-14 * it->K0[(ld + 1) * (size_t)i]) : -1e-10 / mor_max(largest, 1e-300);
         it->K[(ld + 1) * (size_t)i] += d;
     }
     return mor_ldl_factor(N, it->K, it->pivot);
@@ -188,8 +189,8 @@ static double to_boundary(const iterate* it)
         for (int h = 0; h < 2; h++) {
             const side* b = h ? &it->high : &it->low;
             if (!has(it->qp, i, h)) continue;
-            if (b->ds[i] < 0.0) step = fmin(step, -b->s[i] / b->ds[i]);
-            if (b->dlambda[i] < 0.0) step = fmin(step, -b->lambda[i] / b->dlambda[i]);
+            if (b->ds[i] < 0.0) step = mor_min(step, -b->s[i] / b->ds[i]);
+            if (b->dlambda[i] < 0.0) step = mor_min(step, -b->lambda[i] / b->dlambda[i]);
         }
     return step;
 }
@@ -216,13 +217,13 @@ static bool prepare(iterate* it, const double* z, mor_arena* arena)
     it->dz = it->re + it->k, it->r = it->dz + N; /* r: 2N */
     memcpy(it->z, z, (size_t)n * sizeof *z);
     double q = mor_norm_max(n, qp->q), length = qp->size > 0.0 ? q / qp->size : 1.0;
-    length = fmax(fmin(fmax(length, 1e-3 * qp->reach), 1e100), 1e-8);
-    double force = fmax(q, qp->size * length);
+    length = mor_max(mor_min(mor_max(length, 1e-3 * qp->reach), 1e100), 1e-8);
+    double force = mor_max(q, qp->size * length);
     if (!(force > 0.0)) force = 1.0;
     mor_qp_rows(qp, it->z, it->Gz);
     for (int i = 0; i < M; i++) {
-        it->low.s[i] = fmax(it->Gz[i] - qp->l[i], length), it->low.lambda[i] = force;
-        it->high.s[i] = fmax(qp->u[i] - it->Gz[i], length), it->high.lambda[i] = force;
+        it->low.s[i] = mor_max(it->Gz[i] - qp->l[i], length), it->low.lambda[i] = force;
+        it->high.s[i] = mor_max(qp->u[i] - it->Gz[i], length), it->high.lambda[i] = force;
     }
     return true;
 }
@@ -255,7 +256,7 @@ static double try_answer(iterate* it, bool polish, double* z, double least, sign
 {
     const mor_qp* qp = it->qp;
     int n = qp->n;
-    for (int j = 0; j < n; j++) trial[j] = fmin(qp->u[qp->m + j], fmax(qp->l[qp->m + j], it->z[j]));
+    for (int j = 0; j < n; j++) trial[j] = mor_min(qp->u[qp->m + j], mor_max(qp->l[qp->m + j], it->z[j]));
     double error = context->error(context, trial, NULL);
     if (error < least || least == INFINITY)
         least = isfinite(error) ? error : least, memcpy(z, trial, (size_t)n * sizeof *z);
@@ -300,13 +301,13 @@ static double mehrotra_step(iterate* it, int count, double mu, double centre)
 {
     complementarity(it, 0.0, false);
     direction(it);
-    double affine = fmin(1.0, to_boundary(it)), after = count ? product(it, affine) / count : 0.0;
-    double sigma = mu > 0.0 ? pow(fmax(after, 0.0) / mu, centre) : 0.0;
+    double affine = mor_min(1.0, to_boundary(it)), after = count ? product(it, affine) / count : 0.0;
+    double sigma = mu > 0.0 ? mor_pow(mor_max(after, 0.0) / mu, centre) : 0.0;
     if (count) {
         complementarity(it, sigma * mu, true);
         direction(it);
     }
-    double step = fmin(1.0, 0.995 * to_boundary(it));
+    double step = mor_min(1.0, 0.995 * to_boundary(it));
     advance(it, step);
     return step;
 }
@@ -333,8 +334,8 @@ static mor_report interior_solve(const mor_problem* problem, const void* options
     const int count = pairs(&it);
     for (int k = 0; k < context->max_iter; k++) {
         double worst = residuals(&it), mu = count ? product(&it, 0.0) / count : 0.0;
-        double force = fmax(mor_norm_max(n, qp.q), 1e-300), length = fmax(mor_norm_max(n, it.z), qp.reach);
-        double gap = mu / (force * fmax(length, 1e-300));
+        double force = mor_max(mor_norm_max(n, qp.q), 1e-300), length = mor_max(mor_norm_max(n, it.z), qp.reach);
+        double gap = mu / (force * mor_max(length, 1e-300));
         if (!isfinite(worst) || !isfinite(mu)) {
             report.status = MOR_NUMERICAL;
             break;
@@ -343,9 +344,9 @@ static mor_report interior_solve(const mor_problem* problem, const void* options
         if (k > 0) mor_trace_add(context, k, step, it.z);
         if (worst <= 1e-5 && gap <= 1e-5) least = try_answer(&it, o->polish, z, least, at, trial, y, context);
         if (least <= context->tol) return report.status = MOR_SOLVED, report;
-        double merit = fmax(worst, gap);
+        double merit = mor_max(worst, gap);
         stalled = merit > 0.9 * smallest ? stalled + 1 : 0;
-        smallest = fmin(smallest, merit);
+        smallest = mor_min(smallest, merit);
         multipliers(&it, y);
         if (k > 3 && proves_none(&it, y, work, &report)) break;
         if (stalled > 15) break;
@@ -368,7 +369,7 @@ static mor_report interior_solve(const mor_problem* problem, const void* options
     }
     if (least == INFINITY)
         for (int j = 0; j < n; j++)
-            z[j] = isfinite(it.z[j]) ? fmin(qp.u[qp.m + j], fmax(qp.l[qp.m + j], it.z[j])) : 0.0;
+            z[j] = isfinite(it.z[j]) ? mor_min(qp.u[qp.m + j], mor_max(qp.l[qp.m + j], it.z[j])) : 0.0;
     return report;
 }
 

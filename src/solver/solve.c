@@ -6,6 +6,7 @@
  *
  * Solvers stop on context->error, which walks the answer back through the conversions to the
  * original problem; so a tolerance means the same thing for every method. */
+#include "base/elementary.h"
 #include "moreau/solver.h"
 
 #include <assert.h>
@@ -257,7 +258,7 @@ static void verdict(driver* d, const double* x, double* z, double tol, const mor
         e = mor_judge_error(problem, &report->residual);
     }
     double limit = tol;
-    if (!(e <= limit)) limit = fmax(limit, mor_judge_floor(problem, z, arena));
+    if (!(e <= limit)) limit = mor_max(limit, mor_judge_floor(problem, z, arena));
     if (e <= limit) report->status = MOR_SOLVED;
     else if (!isfinite(e) && report->status != MOR_REFUSED && report->status != MOR_NO_SOLUTION)
         report->status = MOR_NUMERICAL;
