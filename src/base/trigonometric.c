@@ -163,6 +163,11 @@ double mor_cos(double x)
 void mor_sincos(double x, double* s, double* c)
 {
     mor_twofold r;
+    if (fabs(x) <= 0x1.921fb54442d18p-1 && fabs(x) >= 0x1p-27) { /* no reduction */
+        r = (mor_twofold){ x, 0.0 };
+        *s = sine(r), *c = cosine(r);
+        return;
+    }
     if (!isfinite(x)) {
         *s = *c = x - x;
         return;
