@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "common/near.h"
-#include "io/bpmd.h"
-#include "io/h5.h"
+#include "io/bpmd/bpmd.h"
+#include "io/hdf5/h5.h"
 #include "model/world.h"
 
 static char folder[] = "/tmp/moreau_bpmd_XXXXXX";
