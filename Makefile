@@ -5,7 +5,7 @@ CMAKE_ARGS ?=
 TEST ?= .
 ROBOTS ?=
 
-.PHONY: all programs configure deps demo test test-asan test-long fuzz-viewer test-browser bench bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery format check-rooms check-tree clean
+.PHONY: all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery format check-rooms check-tree clean
 
 all: configure
 	@cmake --build $(BUILD)
@@ -30,6 +30,10 @@ test: all check-rooms check-tree
 
 test-asan:
 	@$(MAKE) --no-print-directory test BUILD=build-asan CMAKE_ARGS="-DMOREAU_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug -DMOREAU_WERROR=ON" TEST="$(TEST)"
+
+# the golden hashes with gcc -O0 and -O2, clang, plain kernels, other variants of the C library and more threads
+test-bits: all
+	@scripts/test-bits $(BUILD)
 
 test-long: all
 	@MOREAU_LONG=1 scripts/run-tests $(BUILD) "$(TEST)"

@@ -27,14 +27,11 @@ macro(plain library name lib header folder)
 endmacro()
 
 # archives(LIBRARY NAME...): all of a library's dependencies that the command takes into itself (cmake/programs.cmake),
-# with what they need in turn. SOLVE_OUTSIDE stays shared.
+# with what they need in turn.
 macro(archives library)
   set(${library}_ARCHIVES ${ARGN})
 endmacro()
 
-package(SOLVE LAPACKE lapacke)
-package(SOLVE BLAS openblas)
-set(SOLVE_OUTSIDE ${SOLVE_TARGETS})
 plain(SOLVE KLU klu klu.h suitesparse)
 plain(SOLVE AMD amd amd.h suitesparse)
 archives(SOLVE klu amd colamd btf suitesparseconfig)
@@ -44,7 +41,6 @@ package(CORE EXPAT expat)
 plain(CORE QHULL qhull_r libqhull_r/libqhull_r.h "")
 archives(CORE yaml expat qhullstatic_r)
 
-package(LAB LAPACKE lapacke) # src/lab/spectrum.c
 package(LAB HDF5 hdf5-serial hdf5)
 package(LAB CAIRO cairo)
 package(LAB ZLIB zlib)

@@ -27,7 +27,7 @@ if(MOREAU_STATIC_COMMAND)
   if(found MATCHES NOTFOUND)
     message(STATUS "some archives are not installed: moreau loads shared libraries (${found})")
   else()
-    set(core_dependencies ${found} ${SOLVE_OUTSIDE})
+    set(core_dependencies ${found})
   endif()
 endif()
 

@@ -9,6 +9,8 @@ add_test(NAME script_check_tree COMMAND ${CMAKE_SOURCE_DIR}/scripts/test-check-t
 add_test(NAME script_snippets COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-snippets ${CMAKE_BINARY_DIR})
 add_test(NAME script_check_abi COMMAND ${CMAKE_SOURCE_DIR}/scripts/test-check-abi ${CMAKE_BINARY_DIR})
 add_test(NAME script_abi COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-abi ${CMAKE_BINARY_DIR})
+add_test(NAME script_bits COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-bits ${CMAKE_BINARY_DIR})
+add_test(NAME script_golden COMMAND ${CMAKE_SOURCE_DIR}/scripts/golden-hashes $<TARGET_FILE:moreau> --check)
 add_test(NAME script_docs COMMAND ${CMAKE_SOURCE_DIR}/scripts/make-docs $<TARGET_FILE:moreau> --check)
 
 file(GLOB TEST_COMMON CONFIGURE_DEPENDS tests/common/*.c)

@@ -212,7 +212,6 @@ static void solve_stored(const char* kind, int expected)
         if (mor_problem_load(path, NULL, &file, &error)) fail_msg("%s", error.text);
         double* z = calloc((size_t)file.problem.size + 1, sizeof *z);
         mor_solve_options o = mor_solve_options_default();
-        o.time_limit = 60;
         mor_report r = mor_solve(mor_solver_builtin("lemke"), NULL, &file.problem, &o, z, NULL);
         if (r.status == MOR_SOLVED) solved++;
         else print_message("%s: %s %g %s\n", names[k], mor_status_name(r.status), r.residual.relative, r.detail);

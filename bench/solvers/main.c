@@ -9,7 +9,7 @@
  * the written numbers. --seeds N: also the disguises 1 ... N of every problem that has them (`auto` only). --quick:
  * `auto` only. */
 #include "bench.h"
-#include "solver/solve.h"
+#include "solver/measure.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Small vector algebra: plain structs passed by value, everything inline.
+/* Small vector algebra: plain structs passed by value, everything inline but the exponential map.
  *
  * Conventions: double precision, SI units, right-handed axes, z up, world frame unless a name
  * says otherwise. Quaternions have the real part first, are of unit length and rotate a vector
@@ -14,6 +14,12 @@
 
 #ifdef __cplusplus
 extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define MOR_API __attribute__((visibility("default")))
+#else
+#define MOR_API
 #endif
 
 /* A vector or a point: metres unless a name says otherwise. */
@@ -83,12 +89,12 @@ static inline double mor_axis(mor_vec3 a, int i) { return i == 0 ? a.x : i == 1 
 /* The smaller one of each coordinate. */
 static inline mor_vec3 mor_min3(mor_vec3 a, mor_vec3 b)
 {
-    return mor_v3(fmin(a.x, b.x), fmin(a.y, b.y), fmin(a.z, b.z));
+    return mor_v3(a.x < b.x ? a.x : b.x, a.y < b.y ? a.y : b.y, a.z < b.z ? a.z : b.z);
 }
 /* The larger one of each coordinate. */
 static inline mor_vec3 mor_max3(mor_vec3 a, mor_vec3 b)
 {
-    return mor_v3(fmax(a.x, b.x), fmax(a.y, b.y), fmax(a.z, b.z));
+    return mor_v3(a.x > b.x ? a.x : b.x, a.y > b.y ? a.y : b.y, a.z > b.z ? a.z : b.z);
 }
 
 /* The unit matrix. */
@@ -180,15 +186,8 @@ static inline mor_quat mor_quat_normalize(mor_quat q)
     mor_quat value = { s * q.w, s * q.x, s * q.y, s * q.z };
     return value;
 }
-/* Exponential map: the rotation by |v| radians about v. */
-static inline mor_quat mor_quat_exp(mor_vec3 v)
-{
-    double t = 0.5 * mor_norm(v);
-    /* sin(t)/(2t) by its series where the quotient would lose digits */
-    double s = t < 1e-4 ? 0.5 * (1.0 - t * t / 6.0) : sin(t) / (2.0 * t);
-    mor_quat value = { cos(t), s * v.x, s * v.y, s * v.z };
-    return value;
-}
+/* Exponential map: the rotation by |v| radians about v. In the library: the same bits on every machine. */
+MOR_API mor_quat mor_quat_exp(mor_vec3 v);
 /* The rotation by `angle` [rad] about a unit vector. */
 static inline mor_quat mor_quat_axis_angle(mor_vec3 unit_axis, double angle)
 {

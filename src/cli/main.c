@@ -2,7 +2,6 @@
 #include "cli/cli.h"
 #include "cli/laboratory.h"
 #include "cli/options.h"
-#include "linalg/blas.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -91,7 +90,6 @@ int main(int argc, char** argv)
         if (strcmp(argv[1], commands[i].name) != 0) continue;
         int status = mor_cli_hand_over(argc, argv, commands[i].run == mor_cli_laboratory);
         if (status) return status;
-        mor_blas_end_threads();
         int count = argc - 1;
         status = mor_cli_plugins(&count, argv + 1);
         if (!status) status = commands[i].run(count, argv + 1);

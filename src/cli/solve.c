@@ -9,7 +9,7 @@
 #include "cli/options.h"
 #include "io/text/text_file.h"
 #include "moreau/solver.h"
-#include "solver/solve.h"
+#include "solver/measure.h"
 
 typedef struct arguments {
     const char* kind;

@@ -9,6 +9,8 @@
  * Cost per step: O(1) beside one call of mor_world_joint_error when there are joints. */
 #include "moreau/run.h"
 
+#include "base/elementary.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,8 +99,8 @@ static void count_energy(mor_run* run, const mor_step_report* r)
     e->contact_work += r->contact_work;
     e->correction_work += r->correction_work;
     e->projection_work += r->projection_work;
-    e->max_gain = fmax(e->max_gain, E - e->initial - run->work - e->correction_work);
-    e->max_step_gain = fmax(e->max_step_gain, E - run->energy);
+    e->max_gain = mor_max(e->max_gain, E - e->initial - run->work - e->correction_work);
+    e->max_step_gain = mor_max(e->max_step_gain, E - run->energy);
     run->energy = E;
 }
 
@@ -134,7 +136,7 @@ mor_code mor_run_count(mor_run* run, const mor_step_report* r, bool advanced, mo
     }
     bool diverged = !isfinite(r->kinetic) || r->kinetic > LARGEST_ENERGY;
     if (diverged) s->status = MOR_RUN_DIVERGED;
-    s->max_velocity_error = fmax(s->max_velocity_error, r->velocity_error);
+    s->max_velocity_error = mor_max(s->max_velocity_error, r->velocity_error);
     if (!advanced || diverged) {
         run->stopped = true;
         if (s->failures == 0) s->failures = 1;
@@ -147,14 +149,14 @@ mor_code mor_run_count(mor_run* run, const mor_step_report* r, bool advanced, mo
     count_integrator(&s->integrator, r);
     count_timing(&s->timing, &r->timing);
     run->iterations += r->iterations;
-    s->max_penetration = fmax(s->max_penetration, r->penetration);
-    s->max_raw_penetration = fmax(s->max_raw_penetration, r->raw_penetration);
-    s->max_residual = fmax(s->max_residual, r->residual);
+    s->max_penetration = mor_max(s->max_penetration, r->penetration);
+    s->max_raw_penetration = mor_max(s->max_raw_penetration, r->raw_penetration);
+    s->max_residual = mor_max(s->max_residual, r->residual);
     s->max_iterations = larger(s->max_iterations, r->iterations);
     s->max_contacts = larger(s->max_contacts, r->contacts);
     s->max_problem_size = larger(s->max_problem_size, r->problem_size);
     if (mor_world_joint_count(run->world))
-        s->max_joint_error = fmax(s->max_joint_error, mor_world_joint_error(run->world));
+        s->max_joint_error = mor_max(s->max_joint_error, mor_world_joint_error(run->world));
     return MOR_OK;
 }
 
@@ -204,7 +206,7 @@ static double drift(const mor_run* run)
     for (int i = 0; i < run->body_count; i++)
         if (mor_body_valid(run->world, run->bodies[i]))
             largest =
-                fmax(largest, mor_norm(mor_sub(mor_body_get_state(run->world, run->bodies[i]).com, run->start[i])));
+                mor_max(largest, mor_norm(mor_sub(mor_body_get_state(run->world, run->bodies[i]).com, run->start[i])));
     return largest;
 }
 

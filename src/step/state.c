@@ -1,6 +1,7 @@
 /* The state of a world as flat arrays, see moreau/state.h. */
 #include "moreau/state.h"
 
+#include "base/elementary.h"
 #include "formulation/assemble.h"
 #include "model/world.h"
 
@@ -328,9 +329,9 @@ static double friction_used(const mor_world* w, const mor_contact* c)
     if (w->dimension == 3 && polygon && corners > 2 && size > 0.0) {
         mor_vec3 t, o;
         mor_contact_tangents(w, c, &t, &o);
-        double angle = atan2(mor_dot(tangential, o), mor_dot(tangential, t)), sector = 2.0 * pi / corners;
+        double angle = mor_atan2(mor_dot(tangential, o), mor_dot(tangential, t)), sector = 2.0 * pi / corners;
         double phi = angle - sector * floor(angle / sector);
-        return size * cos(phi - 0.5 * sector) / (limit * cos(0.5 * sector));
+        return size * mor_cos(phi - 0.5 * sector) / (limit * mor_cos(0.5 * sector));
     }
     return size / limit;
 }
@@ -389,7 +390,7 @@ mor_code mor_world_set_impulses(mor_world* w, const double* impulses, int size, 
     }
     for (int i = 0; !code && i < w->contacts.count; i++) {
         c[i].impulse = read_vec(impulses + 3 * i);
-        c[i].normal_impulse = fmax(0.0, mor_dot(c[i].impulse, c[i].normal));
+        c[i].normal_impulse = mor_max(0.0, mor_dot(c[i].impulse, c[i].normal));
         w->detected = false; /* nothing kept from the last step is trusted */
     }
     return code;

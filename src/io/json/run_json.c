@@ -1,6 +1,7 @@
 /* The document of `moreau run --json`, see run_json.h. */
 #include "io/json/run_json.h"
 
+#include "base/elementary.h"
 #include "moreau/control.h"
 #include "moreau/state.h"
 
@@ -26,7 +27,7 @@ static void write_bodies(mor_json* json, const mor_world* w)
         write_vec(json, "com", s.com, n);
         mor_quat q = s.pose.rotation;
         if (n == 3) mor_json_numbers(json, "quaternion", (double[4]){ q.w, q.x, q.y, q.z }, 4);
-        else mor_json_number(json, "angle", 2.0 * atan2(q.z, q.w));
+        else mor_json_number(json, "angle", 2.0 * mor_atan2(q.z, q.w));
         write_vec(json, "velocity", s.velocity, n);
         if (n == 3) write_vec(json, "angular_velocity", s.angular_velocity, 3);
         else mor_json_number(json, "angular_velocity", s.angular_velocity.z);

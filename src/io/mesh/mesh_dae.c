@@ -14,6 +14,8 @@
  * Khronos (2008), COLLADA Digital Asset Schema Release 1.4.1. */
 #include "io/mesh/mesh_dae.h"
 
+#include "base/elementary.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -266,7 +268,7 @@ static void end_transform(dae* d, const char* name, const double* v, int n)
         for (int i = 0; i < 3; i++) T.m[i][i] = v[i];
     } else if (is(name, "rotate") && n == 4) {
         mor_vec3 axis = mor_normalize(mor_v3(v[0], v[1], v[2]), mor_v3(0, 0, 0));
-        mor_mat3 R = mor_quat_matrix(mor_quat_axis_angle(axis, v[3] * acos(-1.0) / 180.0));
+        mor_mat3 R = mor_quat_matrix(mor_quat_axis_angle(axis, v[3] * mor_acos(-1.0) / 180.0));
         for (int i = 0; i < 9; i++) T.m[i / 3][i % 3] = R.m[i / 3][i % 3];
     } else {
         fail_here(d, "wrong number of values: matrix takes 16, translate and scale 3, rotate 4");

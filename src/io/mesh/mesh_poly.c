@@ -9,6 +9,7 @@
  *
  * Grammar, by descent:  sum = product {(+|-) product};  product = signed {(*|/) signed};
  * signed = [+|-] signed | power;  power = atom {^ signed-atom}, from the left as in Matlab. */
+#include "base/elementary.h"
 #include "io/mesh/mesh.h"
 
 #include <ctype.h>
@@ -80,7 +81,7 @@ static double signed_atom(expression* e)
 static double power(expression* e)
 {
     double v = atom(e);
-    while (!e->wrong && accept(e, '^')) v = pow(v, signed_atom(e));
+    while (!e->wrong && accept(e, '^')) v = mor_pow(v, signed_atom(e));
     return v;
 }
 

@@ -1,5 +1,6 @@
 /* Bodies: what is written in one entry of `bodies` to a definition with shapes, material, mass and
  * motion. */
+#include "base/elementary.h"
 #include "io/scene/scene_def.h"
 
 #include <stdio.h>
@@ -39,7 +40,7 @@ mor_code mor_scene_read_turn(const mor_scene* scene, const mor_node* map, mor_qu
     if (scene->dimension == 2) {
         double radians;
         mor_code code = mor_read_number(node, node->key, &radians, error);
-        if (code == MOR_OK) *turn = (mor_quat){ cos(0.5 * radians), 0, 0, sin(0.5 * radians) };
+        if (code == MOR_OK) *turn = (mor_quat){ mor_cos(0.5 * radians), 0, 0, mor_sin(0.5 * radians) };
         return code;
     }
     if (node->kind == MOR_NODE_MAP) return read_axis_angle(node, turn, error);

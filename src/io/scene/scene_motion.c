@@ -5,6 +5,7 @@
  * "Animating rotation with quaternion curves", eq. for Slerp), the shorter way; 2-D angles
  * linearly, so that they may turn more than once. Before the first and after the last line the pose
  * is held. */
+#include "base/elementary.h"
 #include "io/scene/scene_def.h"
 
 #include <stdlib.h>
@@ -116,9 +117,9 @@ static mor_quat slerp(mor_quat a, mor_quat b, double t)
     }
     double p = 1.0 - t, q = t;
     if (dot < 1.0 - 1e-12) { /* below, the chord and the arc agree to rounding */
-        double angle = acos(dot), s = sin(angle);
-        p = sin(p * angle) / s;
-        q = sin(q * angle) / s;
+        double angle = mor_acos(dot), s = mor_sin(angle);
+        p = mor_sin(p * angle) / s;
+        q = mor_sin(q * angle) / s;
     }
     return mor_quat_normalize((mor_quat){ p * a.w + q * b.w, p * a.x + q * b.x, p * a.y + q * b.y, p * a.z + q * b.z });
 }
@@ -139,7 +140,7 @@ void mor_motion_pose(void* user, double time, mor_pose* pose)
     pose->position = mor_lerp(a->position, b->position, t);
     if (motion->angles) {
         double angle = motion->angles[low] + t * (motion->angles[high] - motion->angles[low]);
-        pose->rotation = (mor_quat){ cos(0.5 * angle), 0, 0, sin(0.5 * angle) };
+        pose->rotation = (mor_quat){ mor_cos(0.5 * angle), 0, 0, mor_sin(0.5 * angle) };
     } else {
         pose->rotation = slerp(a->rotation, b->rotation, t);
     }

@@ -5,6 +5,7 @@
  * copy draws its rotation first (three numbers, 2-D one), then its shift (one number per axis, if
  * the half-width is not zero); the rotation goes in front of the body's own, and the shift does not
  * move the copies after it. */
+#include "base/elementary.h"
 #include "io/scene/scene_def.h"
 
 #include <stdio.h>
@@ -32,7 +33,7 @@ static mor_pose shaken(mor_scene* scene, const mor_raw_random* random, mor_pose 
         mor_quat turn;
         if (scene->dimension == 2) {
             double half = 3.141592653589793 * mor_rng_uniform(&scene->rng);
-            turn = (mor_quat){ cos(half), 0, 0, sin(half) };
+            turn = (mor_quat){ mor_cos(half), 0, 0, mor_sin(half) };
         } else {
             turn = mor_rng_rotation(&scene->rng);
         }

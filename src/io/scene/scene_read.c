@@ -1,6 +1,7 @@
 /* A merged document to a scene: the top of the file, materials, pairs, forces, ignored pairs.
  * Shapes, bodies and their copies are in scene_shape.c, scene_body.c and scene_place.c. Names are
  * found by bisection in a sorted list, so reading costs O(n log n) for n bodies. */
+#include "base/elementary.h"
 #include "io/scene/scene_def.h"
 
 #include <stdio.h>
@@ -113,7 +114,7 @@ static mor_code read_pair(mor_scene* scene, const mor_node* node, mor_error* err
     }
     const mor_material *a = &scene->materials[pair->material[0]], *b = &scene->materials[pair->material[1]];
     pair->friction = isnan(raw.friction) ? sqrt(a->friction * b->friction) : raw.friction;
-    pair->restitution = isnan(raw.restitution) ? fmax(a->restitution, b->restitution) : raw.restitution;
+    pair->restitution = isnan(raw.restitution) ? mor_max(a->restitution, b->restitution) : raw.restitution;
     return MOR_OK;
 }
 
