@@ -123,13 +123,16 @@ static double collision_time(int n)
                   mor_rng_rotation(&rng));
     mor_geometry_release(cube);
     double least = INFINITY;
+    mor_step* step = mor_step_create(w, NULL);
+    assert_int_equal(mor_stage_user(w, step, NULL), MOR_OK);
     for (int k = 0; k < 6; k++) {
         double begin = mor_cpu_clock();
-        mor_stage_collide(w);
+        assert_int_equal(mor_stage_collide(w, step, NULL), MOR_OK);
         least = fmin(least, mor_cpu_clock() - begin);
     }
     int contacts;
-    mor_world_contacts(w, &contacts);
+    mor_step_contacts(step, &contacts);
+    mor_step_destroy(step);
     print_message("%d boxes, %d contacts: collision %.2f ms\n", n * n * n, contacts, 1e3 * least);
     assert_true(contacts > n * n * n); /* a pile that touches */
     mor_world_destroy(w);

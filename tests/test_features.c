@@ -232,11 +232,15 @@ static void planes_of_two_hulls_cost_microseconds(void** state)
 static double detection(mor_world* w)
 {
     double best = HUGE_VAL;
+    mor_step* step = mor_step_create(w, NULL);
+    mor_world_set_gravity(w, mor_world_gravity(w)); /* forgets what the last step found */
+    assert_int_equal(mor_stage_user(w, step, NULL), MOR_OK);
     for (int k = 0; k < 8; k++) {
         double start = mor_cpu_clock();
-        mor_stage_collide(w);
-        if (k > 0) best = fmin(best, mor_cpu_clock() - start); /* the first uses what the last step found */
+        assert_int_equal(mor_stage_collide(w, step, NULL), MOR_OK);
+        best = fmin(best, mor_cpu_clock() - start);
     }
+    mor_step_destroy(step);
     return best;
 }
 

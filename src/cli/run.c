@@ -251,8 +251,10 @@ static void write_joints(mor_json* json, mor_world* w)
     double* forces = n ? malloc(6 * (size_t)n * sizeof *forces) : NULL;
     mor_error error;
     if (!forces) return;
-    mor_stage_user(w); /* forces of the coming step, which will not be taken */
-    bool known = mor_world_joint_forces(w, forces, &error) == MOR_OK;
+    mor_step* step = mor_step_create(w, &error); /* with the forces of the coming step, which will not be taken */
+    bool known =
+        step && mor_stage_user(w, step, &error) == MOR_OK && mor_step_joint_forces(w, step, forces, &error) == MOR_OK;
+    mor_step_destroy(step);
     mor_json_list(json, "joint_forces");
     for (int i = 0; i < n; i++) {
         mor_json_object(json, NULL);
@@ -508,8 +510,8 @@ static int simulate(mor_world* w, const arguments* a, int steps, FILE* csv, summ
     for (int k = 1; k <= steps; k++) {
         mor_step_report r;
         mor_code code = mor_world_step(w, &r, &error);
-        if (code != MOR_OK) return mor_cli_fail(&error);
-        bool stopped = mor_world_step_count(w) < k;
+        if (code != MOR_OK && code != MOR_STOPPED) return mor_cli_fail(&error);
+        bool stopped = code == MOR_STOPPED;
         if (r.failures > 0 || r.status != MOR_SOLVED) {
             s->failures++;
             s->status = "failed";

@@ -46,7 +46,6 @@
 #include "formulation/registry.h"
 #include "formulation/step_problem.h"
 #include "linalg/dense.h"
-#include "model/world.h"
 #include "problem/cone.h"
 #include "problem/judge.h"
 #include "problem/step.h"
@@ -274,7 +273,7 @@ static mor_report gauss_step(const mor_system* s, const void* options, mor_solve
     bool discrete = o->variant == 1 || (o->variant == 0 && !o->compat),
          convex = o->friction == 2 || (o->friction == 0 && o->compat);
     double touch = o->compat ? 0.0 : o->touch, damping = o->damping >= 0.0 ? o->damping : o->compat ? 1e-3 : 0.0;
-    double tol = s->world ? s->world->solver_options.tol : 1e-10;
+    double tol = s->tol > 0.0 ? s->tol : 1e-10;
     int law = o->impact == 0 ? (o->compat ? 1 : 3) : o->impact;
     mor_arena* arena = stage->arena;
     bool* touching = mor_arena_zero(arena, (size_t)s->contact_count + 1, sizeof *touching);
@@ -293,7 +292,7 @@ static mor_report gauss_step(const mor_system* s, const void* options, mor_solve
         keep[row->block] = touching[c] = row->gap <= touch;
         fresh = fresh || (touching[c] && row->old_gap > touch && (o->compat || row->approach < 0.0));
     }
-    if (o->compat && s->world && s->world->step == 0) fresh = false;
+    if (o->compat && s->step == 0) fresh = false;
     for (int c = 0; c < s->contact_count && fresh && (o->compat || law == 4); c++)
         if (touching[c] && s->contacts[c].restitution > 0.0 && s->contacts[c].approach < -s->v_rest) {
             mor_report refused = { .status = MOR_REFUSED };
@@ -385,10 +384,10 @@ static mor_report gauss_step(const mor_system* s, const void* options, mor_solve
     return report;
 }
 
-static double project(mor_world* world, const void* options, double* work)
+static double project(mor_step* step, const void* options, double* work)
 {
     const gauss_options* o = options;
-    return o->compat ? 0.0 : mor_gauss_project(world, o->touch, work);
+    return o->compat ? 0.0 : mor_gauss_project(step, o->touch, work);
 }
 
 static bool explicit_positions(const void* options) { return ((const gauss_options*)options)->compat; }

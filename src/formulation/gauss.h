@@ -52,6 +52,6 @@ mor_report mor_gauss_impact_solve(const mor_system* system, const bool* touching
                                   bool square, double damping, mor_solve_stage* stage, double* nu, double* impulses);
 
 /* Position projection after the integration (mor_formulation.project) of contacts deeper than `touch`. */
-double mor_gauss_project(mor_world* world, double touch, double* work);
+double mor_gauss_project(mor_step* step, double touch, double* work);
 
 #endif

@@ -54,10 +54,7 @@ enum { SMALL_DOF = 64 };
 static bool small(const mor_world* w, const mor_robot* r)
 {
     if (r->model->dof > SMALL_DOF || (r->model->coupling && !r->model->path_coupling)) return false;
-    const mor_contact* c = w->contacts.data;
-    for (int i = 0; i < w->contacts.count; i++)
-        for (int side = 0; side < 2; side++)
-            if (w->bodies[w->order[c[i].body[side]]].tree == r->tree) return true;
+    if (r->touched) return true;
     for (int i = 0; i < w->joints.count; i++)
         if (!((const mor_joint*)w->joints.data)[i].articulated) return false;
     return true;
@@ -298,17 +295,24 @@ void mor_robot_free(mor_world* w, mor_robot* r)
     free(r);
 }
 
-static mor_robot* make_robot(const mor_robot_def* def)
+/* Numbers in the one block of memory that begins at s. */
+static size_t block_numbers(const mor_robot_model* m)
+{
+    size_t n = (size_t)m->joint_count, N = (size_t)m->dof, L = (size_t)m->link_count;
+    return n + N + n + (6 * L > N ? 6 * L : N) + N + n + 3 * n + 3 * n + 1;
+}
+
+/* A robot at rest with all its memory. */
+static mor_robot* allocate(mor_robot_model* m)
 {
     mor_robot* r = calloc(1, sizeof *r);
     if (!r) return NULL;
-    const mor_robot_model* m = def->model;
     size_t n = (size_t)m->joint_count, N = (size_t)m->dof, L = (size_t)m->link_count;
-    r->model = mor_robot_retain(def->model);
+    r->model = mor_robot_retain(m);
     r->work = mor_robot_work_create(m);
     r->bodies = malloc(L * sizeof *r->bodies);
     size_t scratch = 6 * L > N ? 6 * L : N;
-    r->s = calloc(n + N + n + scratch + N + n + 3 * n + 3 * n + 1, sizeof(double));
+    r->s = calloc(block_numbers(m), sizeof(double));
     r->dense = malloc((2 * N * N + 1) * sizeof(double));
     r->mass = r->dense ? r->dense + N * N : NULL;
     if (!r->work || !r->bodies || !r->s || !r->dense) {
@@ -324,6 +328,40 @@ static mor_robot* make_robot(const mor_robot_def* def)
     r->viscous = r->gain + n;
     r->coulomb = r->viscous + n;
     r->memory = r->coulomb + n;
+    return r;
+}
+
+mor_robot* mor_robot_twin(const mor_robot* from)
+{
+    mor_robot* r = allocate(from->model);
+    if (r && from->jacobian && !(r->jacobian = malloc((6 * (size_t)from->model->dof + 1) * sizeof *r->jacobian))) {
+        mor_robot_free(NULL, r);
+        return NULL;
+    }
+    return r;
+}
+
+void mor_robot_copy(const mor_robot* from, mor_robot* to)
+{
+    if (to->name[0] == '\0') memcpy(to->name, from->name, sizeof to->name);
+    to->tree = from->tree;
+    memcpy(to->bodies, from->bodies, (size_t)from->model->link_count * sizeof *to->bodies);
+    to->base = from->base;
+    memcpy(to->s, from->s, block_numbers(from->model) * sizeof *to->s);
+    to->self_collision = from->self_collision;
+    to->limits = from->limits;
+    to->damping = from->damping;
+    to->friction = from->friction;
+    to->mimic = from->mimic;
+    to->dynamics = from->dynamics;
+    mor_robot_copy_state(from->model, from->work, to->work);
+}
+
+static mor_robot* make_robot(const mor_robot_def* def)
+{
+    mor_robot* r = allocate(def->model);
+    if (!r) return NULL;
+    size_t n = (size_t)def->model->joint_count, N = (size_t)def->model->dof;
     snprintf(r->name, sizeof r->name, "%s", def->name);
     r->base = (mor_pose){ def->pose.position, mor_quat_normalize(def->pose.rotation) };
     if (def->s) memcpy(r->s, def->s, n * sizeof(double));
@@ -442,6 +480,7 @@ int mor_world_adopt_robot(mor_world* w, const mor_robot_def* def, const int* bod
         .kind = r->dynamics.update ? &mor_tree_plugged : &mor_tree_robot, .body = -1, .dof = r->model->dof, .robot = r
     };
     w->robots[w->robot_count++] = r;
+    w->revision++;
     if (bodies) {
         adopt_links(w, r, bodies, number);
         mor_robot_write_bodies(w, r);
@@ -451,8 +490,9 @@ int mor_world_adopt_robot(mor_world* w, const mor_robot_def* def, const int* bod
     mor_robot_write_bodies(w, r);
     for (int i = 0; i < r->model->link_count; i++) w->bodies[r->bodies[i]].x0 = w->bodies[r->bodies[i]].x;
     for (int i = 1; r->self_collision && i < r->model->link_count; i++)
-        mor_world_ignore_pair(w, mor_world_robot_link(w, number, i),
-                              mor_world_robot_link(w, number, r->model->links[i].parent));
+        if (mor_world_ignore_pair(w, mor_world_robot_link(w, number, i),
+                                  mor_world_robot_link(w, number, r->model->links[i].parent)))
+            goto no_memory;
     return number;
 
 no_memory:

@@ -1,0 +1,197 @@
+/* The draft of a step: a world with the model of another and a state of its own.
+ *
+ * Copied when a step begins: bodies, trees, joints, the state of robots, the numbers of control. A body is some 500 bytes,
+ * a robot's state some kilobytes: next to nothing beside a step. Shared: shapes, materials, models, options, methods.
+ * Written back by commit: what a step changes of these. */
+#include "step/draft.h"
+
+#include "base/workers.h"
+#include "control/control.h"
+
+#include <string.h>
+
+mor_step* mor_step_create(const mor_world* w, mor_error* error)
+{
+    const mor_allocator a = w->allocator;
+    mor_step* k = a.resize(a.user, NULL, sizeof *k);
+    if (!k) {
+        mor_fail(error, MOR_SYSTEM, "out of memory");
+        return NULL;
+    }
+    memset(k, 0, sizeof *k);
+    k->allocator = a;
+    k->threads = w->threads;
+    k->w = a.resize(a.user, NULL, sizeof *k->w);
+    k->arena = mor_arena_create(&a);
+    k->workers = mor_workers_create(&a, k->threads);
+    k->thread_arenas = a.resize(a.user, NULL, (size_t)k->threads * sizeof(mor_arena*));
+    bool ok = k->w && k->arena && k->workers && k->thread_arenas;
+    if (k->w) memset(k->w, 0, sizeof *k->w);
+    for (int i = 0; k->thread_arenas && i < k->threads; i++) {
+        k->thread_arenas[i] = mor_arena_create(&a);
+        ok = ok && k->thread_arenas[i];
+    }
+    if (ok) return k;
+    mor_fail(error, MOR_SYSTEM, "out of memory or threads");
+    mor_step_destroy(k);
+    return NULL;
+}
+
+static void drop_robots(mor_step* k)
+{
+    mor_control_twin_destroy(k->control);
+    k->control = NULL;
+    for (int i = 0; i < k->robot_count; i++) mor_robot_free(NULL, k->robots[i]);
+    k->robot_count = 0;
+}
+
+void mor_step_destroy(mor_step* k)
+{
+    if (!k) return;
+    const mor_allocator a = k->allocator;
+    if (k->of && k->of->last == k) k->of->last = k->of->own;
+    mor_workers_destroy(k->workers);
+    for (int i = 0; k->thread_arenas && i < k->threads; i++) mor_arena_destroy(k->thread_arenas[i]);
+    mor_arena_destroy(k->arena);
+    drop_robots(k);
+    mor_buffer* buffers[] = {
+        &k->bodies, &k->trees, &k->joints, &k->contacts, &k->ahead, &k->applied, &k->applied_tau
+    };
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) mor_buffer_free(&a, buffers[i]);
+    void* blocks[] = { k->thread_arenas, k->robots, k->snapshot, k->w, k };
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        if (blocks[i]) a.resize(a.user, blocks[i], 0);
+}
+
+mor_step mor_step_beside(const mor_step* k)
+{
+    return (mor_step){ .allocator = k->allocator,
+                       .w = k->w,
+                       .arena = k->arena,
+                       .thread_arenas = k->thread_arenas,
+                       .threads = k->threads,
+                       .workers = k->workers };
+}
+
+/* ------------------------------------------------------------------------------------- taking */
+
+static bool copy_array(mor_step* k, mor_buffer* to, const void* from, int count, size_t size)
+{
+    if (count == 0) {
+        to->count = 0;
+        return true;
+    }
+    if (!mor_buffer_reserve(&k->allocator, to, count, size)) return false;
+    memcpy(to->data, from, (size_t)count * size);
+    to->count = count;
+    return true;
+}
+
+static bool take_robots(const mor_world* w, mor_step* k)
+{
+    bool same = k->robot_count == w->robot_count;
+    for (int i = 0; i < w->robot_count && same; i++) same = k->robots[i]->model == w->robots[i]->model;
+    if (!same) {
+        drop_robots(k);
+        size_t bytes = ((size_t)w->robot_count + 1) * sizeof *k->robots;
+        mor_robot** robots = k->allocator.resize(k->allocator.user, k->robots, bytes);
+        if (!robots) return false;
+        k->robots = robots;
+        for (; k->robot_count < w->robot_count; k->robot_count++)
+            if (!(k->robots[k->robot_count] = mor_robot_twin(w->robots[k->robot_count]))) return false;
+    }
+    for (int i = 0; i < w->robot_count; i++) mor_robot_copy(w->robots[i], k->robots[i]);
+    mor_tree* trees = k->trees.data;
+    for (int i = 0; i < w->robot_count; i++) trees[w->robots[i]->tree].robot = k->robots[i];
+    return mor_control_take(w, &k->control);
+}
+
+mor_code mor_step_take(const mor_world* w, mor_step* k)
+{
+    k->phase = MOR_PHASE_EMPTY;
+    k->island_count = k->rough = 0;
+    k->plan = (mor_smooth_plan_of){ 0 };
+    k->found_ahead = k->usable = false;
+    k->status = MOR_SOLVED;
+    k->contacts.count = k->ahead.count = 0;
+    mor_arena_reset(k->arena);
+    if (!copy_array(k, &k->bodies, w->bodies, w->body_count, sizeof *w->bodies) ||
+        !copy_array(k, &k->trees, w->trees, w->tree_count, sizeof *w->trees) ||
+        !copy_array(k, &k->joints, w->joints.data, w->joints.count, sizeof(mor_joint)) || !take_robots(w, k))
+        return MOR_SYSTEM;
+    *k->w = *w;
+    k->w->bodies = k->bodies.data;
+    k->w->trees = k->trees.data;
+    k->w->joints = k->joints;
+    k->w->robots = k->robots;
+    k->w->control = w->control ? k->control : NULL;
+    k->w->contacts = k->contacts;
+    k->w->own = NULL;
+    k->from_step = w->step;
+    k->last = w->contacts.data;
+    k->last_count = w->contacts.count;
+    k->phase = MOR_PHASE_BEGUN;
+    return MOR_OK;
+}
+
+void mor_step_follow(const mor_world* w, mor_step* k)
+{
+    mor_world* d = k->w;
+    d->collision = w->collision;
+    d->collision_memory = w->collision_memory;
+    d->formulation = w->formulation;
+    d->solver = w->solver;
+    d->integrator = w->integrator;
+    d->collision_options = w->collision_options;
+    d->formulation_options = w->formulation_options;
+    d->solver_own_options = w->solver_own_options;
+    d->solver_options = w->solver_options;
+    d->options = w->options;
+    d->on_user = w->on_user, d->on_user_data = w->on_user_data;
+    d->on_collide = w->on_collide, d->on_collide_data = w->on_collide_data;
+    d->on_solve = w->on_solve, d->on_solve_data = w->on_solve_data;
+    d->on_integrate = w->on_integrate, d->on_integrate_data = w->on_integrate_data;
+}
+
+/* ------------------------------------------------------------------------------------- giving */
+
+void mor_step_give_motion(mor_world* w, const mor_step* k)
+{
+    for (int i = 0; i < w->body_count; i++) {
+        const mor_body* from = &k->w->bodies[i];
+        mor_body* to = &w->bodies[i];
+        to->x = from->x, to->q = from->q, to->angle = from->angle;
+        to->v = from->v, to->w = from->w, to->L = from->L;
+    }
+    for (int i = 0; i < w->robot_count; i++) mor_robot_copy(k->robots[i], w->robots[i]);
+}
+
+static void swap_buffers(mor_buffer* a, mor_buffer* b)
+{
+    mor_buffer t = *a;
+    *a = *b;
+    *b = t;
+}
+
+void mor_step_give(mor_world* w, mor_step* k)
+{
+    mor_step_give_motion(w, k);
+    for (int i = 0; i < w->body_count; i++) w->bodies[i].force = w->bodies[i].torque = mor_v3(0, 0, 0);
+    for (int i = 0; i < w->robot_count; i++)
+        memset(w->robots[i]->tau, 0, (size_t)mor_robot_joint_count(w->robots[i]->model) * sizeof(double));
+    mor_joint* joints = w->joints.data;
+    for (int i = 0; i < w->joints.count; i++) {
+        const mor_joint* from = &((const mor_joint*)k->joints.data)[i];
+        joints[i].coordinate = from->coordinate;
+        memcpy(joints[i].memory, from->memory, sizeof joints[i].memory);
+        memcpy(joints[i].correction, from->correction, sizeof joints[i].correction);
+    }
+    if (w->control) mor_control_give(w, k->control);
+    w->joint_error = k->w->joint_error;
+    w->step = k->w->step;
+    w->time = k->w->time;
+    w->deepest = k->w->deepest;
+    swap_buffers(&w->contacts, &k->contacts);
+    if (k->found_ahead) swap_buffers(&w->ahead, &k->ahead);
+    w->detected = k->found_ahead;
+}
