@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const mor_quat no_turn = { 1, 0, 0, 0 };
 
@@ -109,7 +110,8 @@ static void add_names(const char* path, char names[256][300], int* count)
         size_t size = strlen(name);
         char whole[300];
         snprintf(whole, sizeof whole, "%.140s/%.150s", path, name);
-        if (entries[i]->d_type == DT_DIR && name[0] != '.') add_names(whole, names, count);
+        struct stat about;
+        if (name[0] != '.' && stat(whole, &about) == 0 && S_ISDIR(about.st_mode)) add_names(whole, names, count);
         if (size > 5 && strcmp(name + size - 5, ".yaml") == 0 && *count < 256) strcpy(names[(*count)++], whole);
         free(entries[i]);
     }
