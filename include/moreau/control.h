@@ -4,11 +4,13 @@
  *     mor_controller_def c = mor_controller_def_default();
  *     c.type = mor_library_controller(NULL, "pid"); c.robot = arm; c.target = goal; c.kp = kp; c.kd = kd;
  *     mor_world_add_controller(world, &c, &error);
- *     while (mor_world_time(world) < 1.0) mor_world_step(world, NULL, &error);
+ *     while (mor_world_time(world) < 1.0)
+ *         if (mor_world_step(world, NULL, &error) != MOR_OK) break;
  *     double tau[7]; mor_bus_read(world, mor_bus_find(world, "arm.tau"), tau);
  *
- * The walk of one step: user stage, sensors of the last step are there, controllers (as often as the control step
- * asks), their torques through the motors, then collision and the rest of the step; after it sensors are read. */
+ * The walk of one step: user function, collision, controllers (as often as the control step asks) with the sensors of
+ * the last step, their torques through the motors, then the rest of the step; after the integration sensors are read.
+ * Controllers get the draft of the step as their world (mor_step_draft): its contacts are those just found. */
 #ifndef MOREAU_CONTROL_H
 #define MOREAU_CONTROL_H
 

@@ -4,6 +4,7 @@
 #define MOREAU_FORMULATION_GAUSS_H
 
 #include "moreau/world.h"
+#include "problem/judge.h"
 
 /* Rows of one island in the order of a STEP form, equations eliminated. */
 typedef struct mor_gauss {
@@ -44,7 +45,26 @@ void mor_gauss_store(const mor_gauss* g, const double* p, double* impulses);
 /* The QP over the friction pyramids, with `extra` added to the linear term (n, NULL: none). */
 mor_report mor_gauss_solve(mor_gauss* g, const double* extra, mor_solve_stage* stage, bool warm, double* z);
 
-typedef enum mor_gauss_impact { MOR_IMPACT_STICK, MOR_IMPACT_QP, MOR_IMPACT_TWO_PHASE } mor_gauss_impact;
+/* Whether the judge finds Coulomb's law fulfilled by p: for mor_state_guess. */
+typedef struct mor_gauss_verdict {
+    const mor_problem* problem;
+    double tol;
+    mor_arena* arena;
+    mor_judge_memory* memory; /* or NULL */
+} mor_gauss_verdict;
+bool mor_gauss_content(const void* verdict, const double* p);
+
+/* Repeats the QP until the slip speeds agree with those it was given (gauss_coulomb.c): z and p from their start values to
+ * the answer, nu the velocity after p. */
+mor_report mor_gauss_coulomb(mor_gauss* g, int rounds, double tol, mor_solve_stage* stage, bool warm, double* z,
+                             double* p, double* nu);
+
+typedef enum mor_gauss_impact {
+    MOR_IMPACT_STICK,
+    MOR_IMPACT_QP,
+    MOR_IMPACT_TWO_PHASE,
+    MOR_IMPACT_NONE
+} mor_gauss_impact;
 
 /* The impact of the contacts in `touching` (system contacts) at the velocity nu (dof), which is replaced by that after
  * it; row impulses are added to `impulses` (system rows). */

@@ -215,7 +215,7 @@ static mor_code add_body(mor_world* w, const mor_bpmd_frame* f, const mor_bpmd_b
 }
 
 /* The contacts of the frame are those of the world's step, as if its collision stage had found them. */
-static mor_code add_contacts(const mor_world* w, const mor_bpmd_frame* f, mor_step* k)
+static mor_code add_contacts(mor_world* w, const mor_bpmd_frame* f, mor_step* k)
 {
     if (mor_step_take(w, k) || !mor_buffer_reserve(&k->allocator, &k->contacts, f->contact_count, sizeof(mor_contact)))
         return MOR_SYSTEM;
@@ -239,7 +239,8 @@ static mor_code add_contacts(const mor_world* w, const mor_bpmd_frame* f, mor_st
     k->contacts.count = f->contact_count;
     k->w->contacts = k->contacts;
     k->geometry = true; /* any formulation may be tried on it */
-    k->phase = MOR_PHASE_COLLIDED;
+    k->of = w;
+    k->phase = MOR_STAGE_COLLIDE;
     return MOR_OK;
 }
 

@@ -284,7 +284,7 @@ void mor_world_remove_body(mor_world* w, mor_body_id id)
     /* contacts are numbered by body order: what was remembered no longer fits */
     w->detected = false;
     w->revision++;
-    w->contacts.count = w->ahead.count = 0;
+    w->contacts.count = 0;
 }
 
 void mor_world_free_model(mor_world* w)
@@ -304,7 +304,6 @@ void mor_world_free_model(mor_world* w)
     mor_buffer_free(a, &w->pair_rules);
     mor_buffer_free(a, &w->ignored);
     mor_buffer_free(a, &w->contacts);
-    mor_buffer_free(a, &w->ahead);
 }
 
 bool mor_body_valid(const mor_world* w, mor_body_id id)

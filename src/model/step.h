@@ -12,20 +12,20 @@
 struct mor_row_block;
 struct mor_workers;
 
-/* How far a step has come. */
-typedef enum mor_step_phase {
-    MOR_PHASE_EMPTY,
-    MOR_PHASE_BEGUN,      /* the draft is the world's state */
-    MOR_PHASE_COLLIDED,   /* contacts are there */
-    MOR_PHASE_CONTROLLED, /* joint forces too */
-    MOR_PHASE_ASSEMBLED,  /* systems */
-    MOR_PHASE_SOLVED,     /* answers, and the status says what they are worth */
-    MOR_PHASE_INTEGRATED, /* the draft is the state at the end of the step */
-    MOR_PHASE_STABILISED,
-    MOR_PHASE_SENSED,
-    MOR_PHASE_MEASURED, /* contacts of the new state */
-    MOR_PHASE_COMMITTED
-} mor_step_phase;
+/* The stages, in their order (step/step.c has the table). A step is as far as the last stage that went well. */
+typedef enum mor_stage {
+    MOR_STAGE_NONE,
+    MOR_STAGE_USER,
+    MOR_STAGE_COLLIDE,
+    MOR_STAGE_CONTROL,
+    MOR_STAGE_ASSEMBLE,
+    MOR_STAGE_SOLVE,
+    MOR_STAGE_INTEGRATE,
+    MOR_STAGE_STABILISE,
+    MOR_STAGE_SENSE,
+    MOR_STAGE_MEASURE,
+    MOR_STAGE_COMMIT
+} mor_stage;
 
 /* One island with constraints: its system and the answer. */
 typedef struct mor_island {
@@ -56,11 +56,11 @@ typedef struct mor_applied {
 
 struct mor_step {
     mor_allocator allocator;
-    mor_world* w;  /* the draft */
-    mor_world* of; /* the world whose `last` this step is, or NULL */
-    int from_step; /* number of steps that world had taken when this one began */
-    bool geometry; /* systems have contact geometry whatever the formulation asks for */
-    mor_step_phase phase;
+    mor_world* w;    /* the draft */
+    mor_world* of;   /* the world whose `last` this step is, or NULL */
+    int from_step;   /* number of steps that world had taken when this one began */
+    bool geometry;   /* systems have contact geometry whatever the formulation asks for */
+    mor_stage phase; /* the last stage that went well */
     mor_status status;
     bool usable; /* after the solve: the answers may be applied */
 
@@ -69,7 +69,10 @@ struct mor_step {
     mor_robot** robots;
     int robot_count;
     struct mor_control* control;
-    bool found_ahead; /* `ahead` holds the contacts of the new state */
+    bool measured;               /* `ahead` holds the contacts of the draft */
+    bool found_ahead;            /* `ahead` holds the contacts of the new state, for the next step that begins here */
+    const mor_world* taken_from; /* where the draft was copied from last; only compared */
+    uint32_t revision;           /* of that world, 0: none */
 
     /* scratch */
     mor_arena* arena;

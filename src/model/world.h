@@ -188,10 +188,9 @@ struct mor_world {
     /* collision */
     mor_buffer contacts; /* mor_contact, of the last step, with impulses: the warm start. In the draft of a step: of
                             this step */
-    mor_buffer ahead;    /* mor_contact, of the coming step, found at the end of the last one to measure the
-                            penetration; good while `detected` */
-    bool detected;
-    double deepest;         /* largest penetration the last detection saw, before psi_min */
+    bool detected;       /* the step `last` holds the contacts of the coming step, found at the end of the last one to
+                            measure the penetration (mor_step.ahead) */
+    double deepest;      /* largest penetration the last detection saw, before psi_min */
     void* collision_memory; /* of the method (mor_collision.create); it saves time and changes nothing that is found */
 
     /* methods */
@@ -216,7 +215,9 @@ struct mor_world {
     } observers[8];
     int observer_count;
 
-    int failed_in_row;     /* steps, up to the last */
+    int failed_in_row;                          /* steps, up to the last */
+    const mor_formulation* fitting_formulation; /* a pair that was found to fit */
+    const mor_solver* fitting_solver;
     struct mor_step* own;  /* the step that mor_world_step works in */
     struct mor_step* last; /* the step that began last: own, or one of the caller's */
 };

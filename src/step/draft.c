@@ -49,7 +49,7 @@ void mor_step_destroy(mor_step* k)
 {
     if (!k) return;
     const mor_allocator a = k->allocator;
-    if (k->of && k->of->last == k) k->of->last = k->of->own;
+    mor_step_leave(k);
     mor_workers_destroy(k->workers);
     for (int i = 0; k->thread_arenas && i < k->threads; i++) mor_arena_destroy(k->thread_arenas[i]);
     mor_arena_destroy(k->arena);
@@ -61,6 +61,16 @@ void mor_step_destroy(mor_step* k)
     void* blocks[] = { k->thread_arenas, k->robots, k->snapshot, k->w, k };
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         if (blocks[i]) a.resize(a.user, blocks[i], 0);
+}
+
+void mor_step_leave(mor_step* k)
+{
+    if (!k) return;
+    if (k->of) k->of->last = k->of->own;
+    k->of = NULL;
+    k->taken_from = NULL;
+    k->found_ahead = false;
+    k->phase = MOR_STAGE_NONE;
 }
 
 mor_step mor_step_beside(const mor_step* k)
@@ -77,14 +87,46 @@ mor_step mor_step_beside(const mor_step* k)
 
 static bool copy_array(mor_step* k, mor_buffer* to, const void* from, int count, size_t size)
 {
-    if (count == 0) {
-        to->count = 0;
-        return true;
-    }
+    to->count = 0;
+    if (count == 0) return true;
     if (!mor_buffer_reserve(&k->allocator, to, count, size)) return false;
     memcpy(to->data, from, (size_t)count * size);
     to->count = count;
     return true;
+}
+
+static void copy_motion(const mor_body* from, mor_body* to)
+{
+    to->x = from->x, to->q = from->q, to->angle = from->angle;
+    to->v = from->v, to->w = from->w, to->L = from->L;
+}
+
+static void copy_joint(const mor_joint* from, mor_joint* to)
+{
+    to->coordinate = from->coordinate;
+    memcpy(to->memory, from->memory, sizeof to->memory);
+    memcpy(to->correction, from->correction, sizeof to->correction);
+}
+
+/* Bodies, trees and joints as they are, after a change of the world or in another one. */
+static bool take_all(const mor_world* w, mor_step* k)
+{
+    return copy_array(k, &k->bodies, w->bodies, w->body_count, sizeof *w->bodies) &&
+           copy_array(k, &k->trees, w->trees, w->tree_count, sizeof *w->trees) &&
+           copy_array(k, &k->joints, w->joints.data, w->joints.count, sizeof(mor_joint));
+}
+
+/* What steps and users change of them. */
+static void take_motion(const mor_world* w, mor_step* k)
+{
+    mor_body* bodies = k->bodies.data;
+    for (int i = 0; i < w->body_count; i++) {
+        copy_motion(&w->bodies[i], &bodies[i]);
+        bodies[i].force = w->bodies[i].force;
+        bodies[i].torque = w->bodies[i].torque;
+    }
+    mor_joint* joints = k->joints.data;
+    for (int i = 0; i < w->joints.count; i++) copy_joint(&((const mor_joint*)w->joints.data)[i], &joints[i]);
 }
 
 static bool take_robots(const mor_world* w, mor_step* k)
@@ -108,17 +150,18 @@ static bool take_robots(const mor_world* w, mor_step* k)
 
 mor_code mor_step_take(const mor_world* w, mor_step* k)
 {
-    k->phase = MOR_PHASE_EMPTY;
+    bool same = k->taken_from == w && k->revision == w->revision;
+    k->phase = MOR_STAGE_NONE;
+    k->taken_from = NULL;
     k->island_count = k->rough = 0;
-    k->plan = (mor_smooth_plan_of){ 0 };
-    k->found_ahead = k->usable = false;
+    k->plan.group = NULL, k->plan.smooth = NULL;
+    k->usable = k->measured = false;
     k->status = MOR_SOLVED;
-    k->contacts.count = k->ahead.count = 0;
+    k->contacts.count = 0;
     mor_arena_reset(k->arena);
-    if (!copy_array(k, &k->bodies, w->bodies, w->body_count, sizeof *w->bodies) ||
-        !copy_array(k, &k->trees, w->trees, w->tree_count, sizeof *w->trees) ||
-        !copy_array(k, &k->joints, w->joints.data, w->joints.count, sizeof(mor_joint)) || !take_robots(w, k))
-        return MOR_SYSTEM;
+    if (same) take_motion(w, k);
+    else if (!take_all(w, k)) return MOR_SYSTEM;
+    if (!take_robots(w, k)) return MOR_SYSTEM;
     *k->w = *w;
     k->w->bodies = k->bodies.data;
     k->w->trees = k->trees.data;
@@ -126,11 +169,13 @@ mor_code mor_step_take(const mor_world* w, mor_step* k)
     k->w->robots = k->robots;
     k->w->control = w->control ? k->control : NULL;
     k->w->contacts = k->contacts;
-    k->w->own = NULL;
+    k->w->own = k->w->last = NULL;
     k->from_step = w->step;
     k->last = w->contacts.data;
     k->last_count = w->contacts.count;
-    k->phase = MOR_PHASE_BEGUN;
+    k->taken_from = w;
+    k->revision = w->revision;
+    k->phase = MOR_STAGE_USER;
     return MOR_OK;
 }
 
@@ -157,20 +202,8 @@ void mor_step_follow(const mor_world* w, mor_step* k)
 
 void mor_step_give_motion(mor_world* w, const mor_step* k)
 {
-    for (int i = 0; i < w->body_count; i++) {
-        const mor_body* from = &k->w->bodies[i];
-        mor_body* to = &w->bodies[i];
-        to->x = from->x, to->q = from->q, to->angle = from->angle;
-        to->v = from->v, to->w = from->w, to->L = from->L;
-    }
+    for (int i = 0; i < w->body_count; i++) copy_motion(&k->w->bodies[i], &w->bodies[i]);
     for (int i = 0; i < w->robot_count; i++) mor_robot_copy(k->robots[i], w->robots[i]);
-}
-
-static void swap_buffers(mor_buffer* a, mor_buffer* b)
-{
-    mor_buffer t = *a;
-    *a = *b;
-    *b = t;
 }
 
 void mor_step_give(mor_world* w, mor_step* k)
@@ -180,18 +213,14 @@ void mor_step_give(mor_world* w, mor_step* k)
     for (int i = 0; i < w->robot_count; i++)
         memset(w->robots[i]->tau, 0, (size_t)mor_robot_joint_count(w->robots[i]->model) * sizeof(double));
     mor_joint* joints = w->joints.data;
-    for (int i = 0; i < w->joints.count; i++) {
-        const mor_joint* from = &((const mor_joint*)k->joints.data)[i];
-        joints[i].coordinate = from->coordinate;
-        memcpy(joints[i].memory, from->memory, sizeof joints[i].memory);
-        memcpy(joints[i].correction, from->correction, sizeof joints[i].correction);
-    }
+    for (int i = 0; i < w->joints.count; i++) copy_joint(&((const mor_joint*)k->joints.data)[i], &joints[i]);
     if (w->control) mor_control_give(w, k->control);
     w->joint_error = k->w->joint_error;
     w->step = k->w->step;
     w->time = k->w->time;
     w->deepest = k->w->deepest;
-    swap_buffers(&w->contacts, &k->contacts);
-    if (k->found_ahead) swap_buffers(&w->ahead, &k->ahead);
-    w->detected = k->found_ahead;
+    mor_buffer old = w->contacts;
+    w->contacts = k->contacts;
+    k->contacts = old;
+    w->detected = k->found_ahead = k->measured;
 }

@@ -390,11 +390,11 @@ mor_code mor_step_joint_forces(const mor_world* world, mor_step* k, double* forc
 {
     (void)world;
     mor_world* w = k->w;
-    if (k->phase != MOR_PHASE_BEGUN)
+    if (k->phase != MOR_STAGE_USER)
         return mor_fail(error, MOR_BAD_INPUT, "the forces of the joints are asked for after mor_stage_user");
     memset(forces, 0, 6 * (size_t)w->joints.count * sizeof *forces);
     if (w->joints.count == 0) return MOR_OK;
-    k->phase = MOR_PHASE_EMPTY; /* the draft is moved below: the step begins again */
+    k->phase = MOR_STAGE_NONE; /* the draft is moved below: the step begins again */
     size_t mark = mor_arena_mark(k->arena);
     int* trees = mor_arena_alloc(k->arena, (size_t)w->tree_count * sizeof *trees);
     int* joints = mor_arena_alloc(k->arena, (size_t)w->joints.count * sizeof *joints);

@@ -169,27 +169,16 @@ static void judge_answers(mor_step* k)
     k->usable = finite && (k->status == MOR_SOLVED || (w->options.on_failure == MOR_WARN && patient));
 }
 
-mor_code mor_stage_solve(const mor_world* world, mor_step* k, mor_error* error)
+mor_code mor_run_solve(const mor_world* world, mor_step* k, mor_error* error)
 {
-    mor_code code = mor_step_needs(world, k, MOR_PHASE_ASSEMBLED, "solve", "assemble", error);
-    if (code) return code;
-    double start = mor_clock();
-    code = solve_islands(k);
+    (void)world, (void)error;
+    mor_code code = solve_islands(k);
     for (int pass = 0; !code && k->status == MOR_SOLVED && mor_control_revise(k, pass); pass++) {
         mor_arena_reset(k->arena);
         code = mor_assemble(k) ? solve_islands(k) : MOR_SYSTEM;
     }
-    if (code) return mor_fail(error, code, "out of memory in step %d", world->step + 1);
+    if (code) return code;
     store_impulses(k);
     judge_answers(k);
-    k->phase = MOR_PHASE_SOLVED;
-    double solve = 0.0, all = 0.0, time = mor_clock() - start;
-    for (int i = 0; i < k->island_count; i++) {
-        solve += k->islands[i].solve_time;
-        all += k->islands[i].formulate_time;
-    }
-    double share = all > 0.0 ? solve / all : 0.0; /* islands may overlap in time */
-    k->timing.solve += share * time;
-    k->timing.formulate += (1.0 - share) * time;
     return MOR_OK;
 }

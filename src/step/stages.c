@@ -13,18 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-mor_code mor_step_needs(const mor_world* w, mor_step* k, mor_step_phase phase, const char* stage, const char* before,
-                        mor_error* error)
-{
-    if (k->phase < phase || k->phase == MOR_PHASE_COMMITTED)
-        return mor_fail(error, MOR_BAD_INPUT,
-                        "the stage '%s' needs the stage '%s' before it; a step begins with 'user'", stage, before);
-    if (k->w->revision != w->revision || k->from_step != w->step || k->w->library != w->library)
-        return mor_fail(error, MOR_BAD_INPUT, "the stage '%s': the world has changed since the step began", stage);
-    mor_step_follow(w, k);
-    return MOR_OK;
-}
-
 /* --------------------------------------------------------------------------------------- user */
 
 /* What was applied before the user function runs. */
@@ -67,25 +55,38 @@ static void put_back_applied(mor_world* w, const mor_step* k)
     }
 }
 
-mor_code mor_stage_user(mor_world* w, mor_step* k, mor_error* error)
+/* The world's step from now on is this one. A step knows a world only as long as the world knows it as its last, so
+ * neither can be left with a pointer to what is gone. */
+static void begin_with(mor_world* w, mor_step* k)
 {
-    double start = mor_clock();
-    if (k->of && k->of != w && k->of->last == k) k->of->last = k->of->own;
+    if (k->of == w) return;
+    mor_step_leave(k);
+    mor_step_leave(w->last);
     k->of = w;
     w->last = k;
-    k->phase = MOR_PHASE_EMPTY;
-    k->timing = (mor_timing){ 0 };
-    memset(&k->report, 0, sizeof k->report);
+}
+
+static mor_code check_methods(mor_world* w, mor_error* error)
+{
+    if (w->on_solve || (w->fitting_formulation == w->formulation && w->fitting_solver == w->solver)) return MOR_OK;
     mor_code code = mor_world_check_methods(w, error);
     if (code) return code;
-    if (w->on_user) {
-        if (!keep_applied(w, k)) return mor_fail(error, MOR_SYSTEM, "out of memory in step %d", w->step + 1);
-        w->on_user(w->on_user_data, w);
-    }
+    w->fitting_formulation = w->formulation;
+    w->fitting_solver = w->solver;
+    return MOR_OK;
+}
+
+mor_code mor_run_user(mor_world* w, mor_step* k, mor_error* error)
+{
+    begin_with(w, k);
+    mor_code code = check_methods(w, error);
+    if (code) return code;
+    if (!w->on_user) return mor_step_take(w, k);
+    if (!keep_applied(w, k)) return MOR_SYSTEM;
+    w->on_user(w->on_user_data, w);
     code = mor_step_take(w, k);
-    if (w->on_user) put_back_applied(w, k);
-    k->timing.user += mor_clock() - start;
-    return code ? mor_fail(error, code, "out of memory in step %d", w->step + 1) : MOR_OK;
+    put_back_applied(w, k);
+    return code;
 }
 
 /* ------------------------------------------------------------------------------------ collide */
@@ -119,97 +120,70 @@ static mor_code detect(mor_step* k, mor_buffer* out, const mor_contact* last, in
     mor_code code = w->on_collide ? w->on_collide(w->on_collide_data, w, &found, error)
                                   : w->collision->detect(w->collision_memory, w, w->collision_options, &found, error);
     w->deepest = found.deepest;
-    if (code == MOR_SYSTEM) mor_fail(error, code, "out of memory in collision detection");
     return code;
 }
 
-mor_code mor_stage_collide(const mor_world* world, mor_step* k, mor_error* error)
+mor_code mor_run_collide(const mor_world* world, mor_step* k, mor_error* error)
 {
-    mor_code code = mor_step_needs(world, k, MOR_PHASE_BEGUN, "collide", "user", error);
-    if (code) return code;
-    double start = mor_clock();
+    (void)world;
     mor_world* w = k->w;
+    mor_code code = MOR_OK;
     aim_kinematic(w);
-    if (w->detected) {
-        int count = world->ahead.count;
-        if (!mor_buffer_reserve(&k->allocator, &k->contacts, count, sizeof(mor_contact)))
-            return mor_fail(error, MOR_SYSTEM, "out of memory in step %d", world->step + 1);
-        if (count) memcpy(k->contacts.data, world->ahead.data, (size_t)count * sizeof(mor_contact));
-        k->contacts.count = count;
+    if (w->detected && k->found_ahead) {
+        mor_buffer t = k->contacts;
+        k->contacts = k->ahead;
+        k->ahead = t;
+        k->found_ahead = false;
     } else {
         code = detect(k, &k->contacts, k->last, k->last_count, error);
     }
     w->contacts = k->contacts;
-    if (!code) k->phase = MOR_PHASE_COLLIDED;
-    k->timing.collision += mor_clock() - start;
     return code;
 }
 
 /* ------------------------------------------------------------------------- control and assembly */
 
-mor_code mor_stage_control(const mor_world* world, mor_step* k, mor_error* error)
+mor_code mor_run_control(const mor_world* world, mor_step* k, mor_error* error)
 {
-    mor_code code = mor_step_needs(world, k, MOR_PHASE_COLLIDED, "control", "collide", error);
-    if (code) return code;
-    double start = mor_clock();
+    (void)world, (void)error;
     mor_control_begin(k->w);
-    k->phase = MOR_PHASE_CONTROLLED;
-    k->timing.user += mor_clock() - start;
     return MOR_OK;
 }
 
-mor_code mor_stage_assemble(const mor_world* world, mor_step* k, mor_error* error)
+mor_code mor_run_assemble(const mor_world* world, mor_step* k, mor_error* error)
 {
-    mor_code code = mor_step_needs(world, k, MOR_PHASE_COLLIDED, "assemble", "collide", error);
-    if (code) return code;
-    double start = mor_clock();
+    (void)world, (void)error;
     mor_arena_reset(k->arena);
-    k->plan = (mor_smooth_plan_of){ 0 };
-    if (!mor_assemble(k)) return mor_fail(error, MOR_SYSTEM, "out of memory in step %d", world->step + 1);
-    k->phase = MOR_PHASE_ASSEMBLED;
-    k->timing.assemble += mor_clock() - start;
-    return MOR_OK;
+    k->plan.group = NULL, k->plan.smooth = NULL;
+    return mor_assemble(k) ? MOR_OK : MOR_SYSTEM;
 }
 
 /* --------------------------------------------------------------------------- sense and measure */
 
-mor_code mor_stage_sense(const mor_world* world, mor_step* k, mor_error* error)
+mor_code mor_run_sense(const mor_world* world, mor_step* k, mor_error* error)
 {
-    mor_code code = mor_step_needs(world, k, MOR_PHASE_INTEGRATED, "sense", "integrate", error);
-    if (code) return code;
-    double start = mor_clock();
+    (void)world, (void)error;
     mor_control_end(k);
-    k->phase = MOR_PHASE_SENSED;
-    k->timing.integrate += mor_clock() - start;
     return MOR_OK;
 }
 
-mor_code mor_stage_measure(const mor_world* world, mor_step* k, mor_error* error)
+mor_code mor_run_measure(const mor_world* world, mor_step* k, mor_error* error)
 {
-    mor_code code = mor_step_needs(world, k, MOR_PHASE_INTEGRATED, "measure", "integrate", error);
-    if (code) return code;
-    double start = mor_clock();
-    if (!k->w->on_collide) {
-        code = detect(k, &k->ahead, k->contacts.data, k->contacts.count, error);
-        if (code) return code;
-        k->found_ahead = true;
-    }
-    k->phase = MOR_PHASE_MEASURED;
-    k->timing.collision += mor_clock() - start;
-    return MOR_OK;
+    (void)world;
+    if (k->w->on_collide) return MOR_OK;
+    k->found_ahead = false;
+    mor_code code = detect(k, &k->ahead, k->contacts.data, k->contacts.count, error);
+    k->measured = !code;
+    return code;
 }
 
 /* ------------------------------------------------------------------------------------- commit */
 
-mor_code mor_stage_commit(mor_world* w, mor_step* k, mor_error* error)
+mor_code mor_run_commit(mor_world* w, mor_step* k, mor_error* error)
 {
-    mor_code code = mor_step_needs(w, k, MOR_PHASE_INTEGRATED, "commit", "integrate", error);
-    if (code) return code;
+    (void)error;
     mor_step_give(w, k);
     w->failed_in_row = k->status == MOR_SOLVED ? 0 : w->failed_in_row + 1;
-    k->phase = MOR_PHASE_COMMITTED;
     mor_control_tell(w);
-    mor_step_fill_report(w, k);
-    if (!k->in_parts) mor_step_observe(w, k);
     return MOR_OK;
 }

@@ -1,13 +1,21 @@
-/* What the stages share. */
+/* The stages as the table in step.c has them. Each is called when those before it went well; the public functions
+ * mor_stage_... see to that. MOR_SYSTEM comes without a sentence: the caller adds it. */
 #ifndef MOREAU_STEP_STAGES_H
 #define MOREAU_STEP_STAGES_H
 
 #include "model/step.h"
 
-/* Before a stage: MOR_BAD_INPUT with a sentence if the step has not come as far as `phase`, or the world is no longer the
- * one it began with; the draft takes over the methods of the world. */
-mor_code mor_step_needs(const mor_world* world, mor_step* step, mor_step_phase phase, const char* stage,
-                        const char* before, mor_error* error);
+mor_code mor_run_user(mor_world* world, mor_step* step, mor_error* error);
+mor_code mor_run_collide(const mor_world* world, mor_step* step, mor_error* error);
+mor_code mor_run_control(const mor_world* world, mor_step* step, mor_error* error);
+mor_code mor_run_assemble(const mor_world* world, mor_step* step, mor_error* error);
+mor_code mor_run_solve(const mor_world* world, mor_step* step, mor_error* error);
+mor_code mor_run_integrate(const mor_world* world, mor_step* step, mor_error* error);
+mor_code mor_run_stabilise(const mor_world* world, mor_step* step, mor_error* error);
+mor_code mor_run_sense(const mor_world* world, mor_step* step, mor_error* error);
+mor_code mor_run_measure(const mor_world* world, mor_step* step, mor_error* error);
+mor_code mor_run_commit(mor_world* world, mor_step* step, mor_error* error);
+
 /* MOR_STOPPED with a sentence that says why the step is not taken. */
 mor_code mor_step_not_taken(const mor_step* step, mor_error* error);
 /* Fills step->report from the step and the world after it, or before it if it was not taken. */

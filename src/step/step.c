@@ -4,6 +4,7 @@
  *
  * A step that is not solved is not taken (stop), taken all the same and counted (warn), or tried in 2, 4, ... 16 parts
  * (retry). Whatever happens, a step that was not taken leaves the world as it was. */
+#include "step/draft.h"
 #include "step/stages.h"
 
 #include <assert.h>
@@ -50,7 +51,7 @@ void mor_step_fill_report(const mor_world* w, mor_step* k)
     r->time = w->time;
     r->status = k->status;
     r->islands = k->island_count;
-    r->contacts = k->phase == MOR_PHASE_COMMITTED ? w->contacts.count : k->contacts.count;
+    r->contacts = k->phase == MOR_STAGE_COMMIT ? w->contacts.count : k->contacts.count;
     for (int i = 0; i < k->island_count; i++) {
         const mor_report* one = &k->islands[i].report;
         if (k->islands[i].system.row_count > r->problem_size) r->problem_size = k->islands[i].system.row_count;
@@ -90,21 +91,158 @@ void mor_step_observe(const mor_world* w, mor_step* k)
 
 /* --------------------------------------------------------------------------------------- step */
 
-/* The stages between `user`, which may change the world, and `commit`, which does. */
-static mor_code (*const stages[])(const mor_world* world, mor_step* step, mor_error* error) = {
-    mor_stage_collide,   mor_stage_control,   mor_stage_assemble, mor_stage_solve,
-    mor_stage_integrate, mor_stage_stabilise, mor_stage_sense,    mor_stage_measure,
+/* The one list of stages. `user` may change the world and `commit` does: they have functions of their own type. */
+static const struct {
+    const char* name;
+    mor_stage after; /* the stage that must have gone well before */
+    mor_code (*run)(const mor_world* world, mor_step* step, mor_error* error);
+    size_t time; /* where its time is added up in mor_timing */
+} stages[] = {
+    [MOR_STAGE_NONE] = { .name = "none" },
+    [MOR_STAGE_USER] = { "user", MOR_STAGE_NONE, NULL, offsetof(mor_timing, user) },
+    [MOR_STAGE_COLLIDE] = { "collide", MOR_STAGE_USER, mor_run_collide, offsetof(mor_timing, collision) },
+    [MOR_STAGE_CONTROL] = { "control", MOR_STAGE_COLLIDE, mor_run_control, offsetof(mor_timing, user) },
+    [MOR_STAGE_ASSEMBLE] = { "assemble", MOR_STAGE_COLLIDE, mor_run_assemble, offsetof(mor_timing, assemble) },
+    [MOR_STAGE_SOLVE] = { "solve", MOR_STAGE_ASSEMBLE, mor_run_solve, offsetof(mor_timing, formulate) },
+    [MOR_STAGE_INTEGRATE] = { "integrate", MOR_STAGE_SOLVE, mor_run_integrate, offsetof(mor_timing, integrate) },
+    [MOR_STAGE_STABILISE] = { "stabilise", MOR_STAGE_INTEGRATE, mor_run_stabilise, offsetof(mor_timing, integrate) },
+    [MOR_STAGE_SENSE] = { "sense", MOR_STAGE_INTEGRATE, mor_run_sense, offsetof(mor_timing, integrate) },
+    [MOR_STAGE_MEASURE] = { "measure", MOR_STAGE_INTEGRATE, mor_run_measure, offsetof(mor_timing, collision) },
+    [MOR_STAGE_COMMIT] = { "commit", MOR_STAGE_INTEGRATE, NULL, offsetof(mor_timing, integrate) },
 };
+
+/* Of the time of the solve stage, what the solvers took; islands may overlap in time. */
+static void share_solve_time(mor_step* k, double time)
+{
+    double solve = 0.0, all = 0.0;
+    for (int i = 0; i < k->island_count; i++) {
+        solve += k->islands[i].solve_time;
+        all += k->islands[i].formulate_time;
+    }
+    double share = all > 0.0 ? solve / all : 0.0;
+    k->timing.solve += share * time;
+    k->timing.formulate -= share * time;
+}
+
+/* Ends a stage that began at *clock. */
+static mor_code end_stage(const mor_world* w, mor_step* k, mor_stage stage, mor_code code, double* clock,
+                          mor_error* error)
+{
+    double now = mor_clock();
+    *(double*)((char*)&k->timing + stages[stage].time) += now - *clock;
+    if (stage == MOR_STAGE_SOLVE && !code) share_solve_time(k, now - *clock);
+    *clock = now;
+    if (!code) k->phase = stage;
+    return code == MOR_SYSTEM ? mor_fail(error, code, "out of memory in step %d", w->step + 1) : code;
+}
+
+static mor_code run_user(mor_world* w, mor_step* k, double* clock, mor_error* error)
+{
+    k->phase = MOR_STAGE_NONE;
+    k->timing = (mor_timing){ 0 };
+    return end_stage(w, k, MOR_STAGE_USER, mor_run_user(w, k, error), clock, error);
+}
+
+static mor_code run_stage(const mor_world* w, mor_step* k, mor_stage stage, double* clock, mor_error* error)
+{
+    return end_stage(w, k, stage, stages[stage].run(w, k, error), clock, error);
+}
+
+static mor_code run_commit(mor_world* w, mor_step* k, double* clock, mor_error* error)
+{
+    mor_code code = end_stage(w, k, MOR_STAGE_COMMIT, mor_run_commit(w, k, error), clock, error);
+    mor_step_fill_report(w, k);
+    if (!k->in_parts) mor_step_observe(w, k);
+    return code;
+}
 
 /* One attempt with the present h. The world changes only if all stages go well. */
 static mor_code attempt(mor_world* w, mor_step* k, mor_error* error)
 {
-    mor_code code = mor_stage_user(w, k, error);
-    for (size_t i = 0; i < sizeof stages / sizeof *stages && !code; i++) code = stages[i](w, k, error);
-    if (!code) code = mor_stage_commit(w, k, error);
+    double clock = mor_clock();
+    mor_code code = run_user(w, k, &clock, error);
+    for (mor_stage i = MOR_STAGE_COLLIDE; i < MOR_STAGE_COMMIT && !code; i++) code = run_stage(w, k, i, &clock, error);
+    if (!code) return run_commit(w, k, &clock, error);
     if (code == MOR_STOPPED) mor_step_fill_report(w, k);
-    if (code) add_timing(&k->earlier, &k->timing);
+    add_timing(&k->earlier, &k->timing);
     return code;
+}
+
+/* Before a stage that is called by hand: MOR_BAD_INPUT with a sentence if the step has not come as far, or the world is
+ * no longer the one it began with. The draft takes over the methods of the world, which may have been chosen since. */
+static mor_code check_stage(const mor_world* w, mor_step* k, mor_stage stage, mor_error* error)
+{
+    if (k->phase < stages[stage].after || k->phase == MOR_STAGE_COMMIT)
+        return mor_fail(error, MOR_BAD_INPUT,
+                        "the stage '%s' needs the stage '%s' before it; a step begins with 'user'", stages[stage].name,
+                        stages[stages[stage].after].name);
+    if (k->of != w || k->w->revision != w->revision || k->from_step != w->step)
+        return mor_fail(error, MOR_BAD_INPUT, "the stage '%s': the world has changed since the step began",
+                        stages[stage].name);
+    mor_step_follow(w, k);
+    return MOR_OK;
+}
+
+/* A stage alone. */
+static mor_code alone(const mor_world* w, mor_step* k, mor_stage stage, mor_error* error)
+{
+    double clock = mor_clock();
+    mor_code code = check_stage(w, k, stage, error);
+    return code ? code : run_stage(w, k, stage, &clock, error);
+}
+
+mor_code mor_stage_user(mor_world* w, mor_step* k, mor_error* error)
+{
+    double clock = mor_clock();
+    k->earlier = (mor_timing){ 0 };
+    return run_user(w, k, &clock, error);
+}
+
+mor_code mor_stage_collide(const mor_world* w, mor_step* k, mor_error* error)
+{
+    return alone(w, k, MOR_STAGE_COLLIDE, error);
+}
+
+mor_code mor_stage_control(const mor_world* w, mor_step* k, mor_error* error)
+{
+    return alone(w, k, MOR_STAGE_CONTROL, error);
+}
+
+mor_code mor_stage_assemble(const mor_world* w, mor_step* k, mor_error* error)
+{
+    return alone(w, k, MOR_STAGE_ASSEMBLE, error);
+}
+
+mor_code mor_stage_solve(const mor_world* w, mor_step* k, mor_error* error)
+{
+    return alone(w, k, MOR_STAGE_SOLVE, error);
+}
+
+mor_code mor_stage_integrate(const mor_world* w, mor_step* k, mor_error* error)
+{
+    return alone(w, k, MOR_STAGE_INTEGRATE, error);
+}
+
+mor_code mor_stage_stabilise(const mor_world* w, mor_step* k, mor_error* error)
+{
+    return alone(w, k, MOR_STAGE_STABILISE, error);
+}
+
+mor_code mor_stage_sense(const mor_world* w, mor_step* k, mor_error* error)
+{
+    return alone(w, k, MOR_STAGE_SENSE, error);
+}
+
+mor_code mor_stage_measure(const mor_world* w, mor_step* k, mor_error* error)
+{
+    return alone(w, k, MOR_STAGE_MEASURE, error);
+}
+
+mor_code mor_stage_commit(mor_world* w, mor_step* k, mor_error* error)
+{
+    double clock = mor_clock();
+    mor_code code = check_stage(w, k, MOR_STAGE_COMMIT, error);
+    return code ? code : run_commit(w, k, &clock, error);
 }
 
 /* Room for the state before a step that is taken in parts. */
@@ -155,6 +293,7 @@ mor_code mor_world_step(mor_world* w, mor_step_report* report, mor_error* error)
 {
     mor_step* k = w->own;
     k->earlier = (mor_timing){ 0 };
+    memset(&k->report, 0, sizeof k->report);
     mor_code code = attempt(w, k, error);
     if (code == MOR_STOPPED && w->options.on_failure == MOR_RETRY) code = attempt_in_parts(w, k, error);
     if (report) *report = k->report;

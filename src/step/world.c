@@ -283,6 +283,7 @@ mor_world* mor_world_create(const mor_world_def* def, mor_error* error)
     w->gravity = def->gravity;
     if (w->dimension == 2) w->gravity.z = 0.0;
     w->h = def->step;
+    w->revision = 1;
     w->threads = def->threads < 1 ? 1 : def->threads;
     w->integrator = mor_integrator_at(0);
     mor_fields_default(method_fields, &w->options);
@@ -310,7 +311,7 @@ void mor_world_destroy(mor_world* w)
 {
     if (!w) return;
     const mor_allocator a = w->allocator;
-    if (w->last && w->last != w->own) w->last->of = NULL;
+    if (w->last) mor_step_leave(w->last);
     mor_step_destroy(w->own);
     if (w->collision && w->collision->destroy) w->collision->destroy(w->collision_memory);
     if (w->formulation_options) a.resize(a.user, w->formulation_options, 0);
