@@ -17,6 +17,7 @@
  * gain. */
 #include "control/control.h"
 
+#include "base/copy.h"
 #include "linalg/dense.h"
 
 #include <stdlib.h>
@@ -138,7 +139,7 @@ bool mor_control_robot_copy(const mor_control_robot* from, mor_control_robot* to
         to->foot_count = from->foot_count;
     }
     if (from->foot_count) memcpy(to->feet, from->feet, (size_t)from->foot_count * sizeof *to->feet);
-    memcpy(to->memory, from->memory, block_numbers(m) * sizeof *to->memory);
+    mor_copy(to->memory, from->memory, block_numbers(m) * sizeof *to->memory);
     memcpy(to->saturated, from->saturated, (size_t)m->joint_count * sizeof *to->saturated);
     to->actuated = from->actuated;
     to->transmission = from->transmission;
@@ -146,6 +147,13 @@ bool mor_control_robot_copy(const mor_control_robot* from, mor_control_robot* to
     to->base = from->base;
     to->state = from->state;
     return true;
+}
+
+void mor_control_robot_copy_state(const mor_control_robot* from, mor_control_robot* to, const mor_robot_model* m)
+{
+    memcpy(to->tau, from->tau, (size_t)m->joint_count * sizeof *to->tau);
+    memcpy(to->nudot, from->nudot, (size_t)m->dof * sizeof *to->nudot);
+    if (from->foot_count) memcpy(to->feet, from->feet, (size_t)from->foot_count * sizeof *to->feet);
 }
 
 void mor_control_robot_twin_destroy(mor_control_robot* c)
@@ -245,6 +253,7 @@ mor_code mor_world_set_motors(mor_world* w, int robot, const mor_motors* d, mor_
     mor_control_robot* c = mor_control_robot_of(w, robot);
     if (!c) return mor_fail(error, MOR_SYSTEM, "out of memory");
     int n = r->model->joint_count;
+    w->detected = false; /* a step copies all of the control again */
     if (d->coupling) {
         double* t = malloc((2 * (size_t)(n * n) + 1) * sizeof *t);
         if (!t) return mor_fail(error, MOR_SYSTEM, "out of memory");
@@ -252,6 +261,7 @@ mor_code mor_world_set_motors(mor_world* w, int robot, const mor_motors* d, mor_
             free(t);
             return code;
         }
+        w->revision++;
         free(c->transmission);
         c->transmission = t;
         c->transmission_inverse = t + n * n;

@@ -158,7 +158,7 @@ void mor_control_give(mor_world* w, const mor_control* t)
     if (c->state.count) memcpy(c->state.data, t->state.data, (size_t)c->state.count * sizeof(double));
     c->next = t->next;
     for (int i = 0; i < c->robot_count; i++)
-        if (c->robots[i]) mor_control_robot_copy(t->robots[i], c->robots[i], w->robots[i]->model);
+        if (c->robots[i]) mor_control_robot_copy_state(t->robots[i], c->robots[i], w->robots[i]->model);
 }
 
 mor_code mor_world_set_control_step(mor_world* w, double period, mor_error* error)
@@ -321,6 +321,14 @@ static void run_controllers(mor_world* w, mor_control_robot* r, double ahead, do
     }
 }
 
+/* Does anything read the state of robot number i at the start of the step? */
+static bool has_sensors(const mor_control* c, int i)
+{
+    for (int k = 0; k < c->sensors.count; k++)
+        if (((const mor_sensor*)c->sensors.data)[k].def.robot == i) return true;
+    return false;
+}
+
 void mor_control_begin(mor_world* w)
 {
     mor_control* c = w->control;
@@ -343,7 +351,7 @@ void mor_control_begin(mor_world* w)
         r->base = robot->base;
         memcpy(r->s, robot->s, bytes);
         memcpy(r->nu, robot->nu, (size_t)robot->model->dof * sizeof(double));
-        mor_robot_copy_state(robot->model, robot->work, r->start);
+        if (has_sensors(c, i)) mor_robot_copy_state(robot->model, robot->work, r->start);
         for (int k = 0; k < r->foot_count; k++)
             r->feet[k].start = mor_robot_frame_pose(robot->model, robot->work, r->feet[k].frame);
         r->has_gravity = false;

@@ -103,6 +103,8 @@ void mor_control_robot_destroy(mor_control_robot* c);
 /* The twin of a robot's record (NULL: out of memory), its numbers, its end. Definitions are shared. */
 mor_control_robot* mor_control_robot_twin(const mor_control_robot* c, const mor_robot_model* model);
 bool mor_control_robot_copy(const mor_control_robot* from, mor_control_robot* to, const mor_robot_model* model);
+/* What a step changes of it and others may read. */
+void mor_control_robot_copy_state(const mor_control_robot* from, mor_control_robot* to, const mor_robot_model* model);
 void mor_control_robot_twin_destroy(mor_control_robot* twin);
 /* From commands and saturation flags to `applied` and the robot's tau and gain; first pass: flags from the commands. */
 void mor_motors_apply(mor_world* world, mor_control_robot* c, bool first);

@@ -208,6 +208,7 @@ static mor_code add_body(mor_world* w, const mor_bpmd_frame* f, const mor_bpmd_b
     b->w = from->w;
     b->L = from->L;
     b->torque = from->torque;
+    w->forced = true;
     if (from->kind != MOR_DYNAMIC) return MOR_OK;
     b->force = mor_madd(from->force, -from->mass, f->gravity);
     if (from->dof == 2) w->trees[b->tree].kind = &mor_tree_particle, w->trees[b->tree].dof = 2;

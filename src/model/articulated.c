@@ -16,6 +16,8 @@
  * representation of the base velocity. */
 #include "model/articulated.h"
 
+#include "base/copy.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -369,6 +371,6 @@ void mor_robot_update(const mor_robot_model* m, mor_robot_work* work, const mor_
 
 void mor_robot_copy_state(const mor_robot_model* m, const mor_robot_work* from, mor_robot_work* to)
 {
-    memcpy(to->states, from->states, (size_t)m->link_count * sizeof *to->states);
+    mor_copy(to->states, from->states, (size_t)m->link_count * sizeof *to->states);
     memcpy(to->joint, from->joint, (size_t)m->link_count * sizeof *to->joint);
 }

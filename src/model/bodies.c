@@ -392,12 +392,14 @@ void mor_body_apply(mor_world* w, mor_body_id id, mor_vec3 force, mor_vec3 point
     mor_body* b = mor_body_at(w, id);
     b->force = mor_add(b->force, force);
     b->torque = mor_add(b->torque, mor_cross(mor_sub(point, b->x), force));
+    w->forced = true;
 }
 
 void mor_body_apply_torque(mor_world* w, mor_body_id id, mor_vec3 torque)
 {
     mor_body* b = mor_body_at(w, id);
     b->torque = mor_add(b->torque, torque);
+    w->forced = true;
 }
 
 static uint64_t pair_key(int a, int b)

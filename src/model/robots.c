@@ -7,6 +7,7 @@
  * joins D in the mass block (src/control). The factor of the articulated-body algorithm stays in the work space and
  * answers M^-1 c for every constraint row in O(links). Positions: s+ = s + h s_dot+, the base by the exponential map.
  * */
+#include "base/copy.h"
 #include "model/articulated.h"
 #include "model/dynamics.h"
 #include "model/world.h"
@@ -347,13 +348,22 @@ void mor_robot_copy(const mor_robot* from, mor_robot* to)
     to->tree = from->tree;
     memcpy(to->bodies, from->bodies, (size_t)from->model->link_count * sizeof *to->bodies);
     to->base = from->base;
-    memcpy(to->s, from->s, block_numbers(from->model) * sizeof *to->s);
+    mor_copy(to->s, from->s, block_numbers(from->model) * sizeof *to->s);
     to->self_collision = from->self_collision;
     to->limits = from->limits;
     to->damping = from->damping;
     to->friction = from->friction;
     to->mimic = from->mimic;
     to->dynamics = from->dynamics;
+    mor_robot_copy_state(from->model, from->work, to->work);
+}
+
+void mor_robot_copy_motion(const mor_robot* from, mor_robot* to)
+{
+    size_t n = (size_t)from->model->joint_count, N = (size_t)from->model->dof;
+    to->base = from->base;
+    memcpy(to->s, from->s, (n + N) * sizeof *to->s); /* nu follows */
+    memcpy(to->memory, from->memory, 3 * n * sizeof *to->memory);
     mor_robot_copy_state(from->model, from->work, to->work);
 }
 
@@ -549,6 +559,7 @@ void mor_world_robot_apply(mor_world* w, int robot, const double* tau)
     assert(robot >= 0 && robot < w->robot_count);
     mor_robot* r = w->robots[robot];
     for (int j = 0; j < r->model->joint_count; j++) r->tau[j] += tau[j];
+    w->forced = true;
 }
 
 mor_body_id mor_world_robot_link(const mor_world* w, int robot, int link)

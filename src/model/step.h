@@ -69,6 +69,7 @@ struct mor_step {
     mor_robot** robots;
     int robot_count;
     struct mor_control* control;
+    bool forced;                 /* the draft has applied forces */
     bool measured;               /* `ahead` holds the contacts of the draft */
     bool found_ahead;            /* `ahead` holds the contacts of the new state, for the next step that begins here */
     const mor_world* taken_from; /* where the draft was copied from last; only compared */

@@ -163,6 +163,7 @@ struct mor_world {
     double time_base; /* time and step number when h was last set */
     int step_base;
 
+    bool forced;       /* forces have been applied since the last step */
     uint32_t revision; /* counts changes of what the world is made of: a step that began before one is refused */
 
     mor_body* bodies;
@@ -253,6 +254,8 @@ void mor_robot_free(mor_world* world, mor_robot* robot);
 mor_robot* mor_robot_twin(const mor_robot* robot);
 /* State, forces, remembered impulses and kinematics, from a robot to its twin or back. */
 void mor_robot_copy(const mor_robot* from, mor_robot* to);
+/* What a step changes of it: motion, kinematics, remembered impulses. */
+void mor_robot_copy_motion(const mor_robot* from, mor_robot* to);
 /* As mor_world_add_robot, but its links are bodies that are there already: link -> slot, -1 for a link without a body.
  * The link of a body has its axes and any origin. Their own trees are left to the caller. */
 int mor_world_adopt_robot(mor_world* world, const mor_robot_def* def, const int* bodies, mor_error* error);

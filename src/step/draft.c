@@ -120,13 +120,21 @@ static bool take_all(const mor_world* w, mor_step* k)
 static void take_motion(const mor_world* w, mor_step* k)
 {
     mor_body* bodies = k->bodies.data;
+    for (int i = 0; i < w->body_count; i++) copy_motion(&w->bodies[i], &bodies[i]);
+    mor_joint* joints = k->joints.data;
+    for (int i = 0; i < w->joints.count; i++) copy_joint(&((const mor_joint*)w->joints.data)[i], &joints[i]);
+}
+
+static void take_forces(const mor_world* w, mor_step* k)
+{
+    mor_body* bodies = k->bodies.data;
     for (int i = 0; i < w->body_count; i++) {
-        copy_motion(&w->bodies[i], &bodies[i]);
         bodies[i].force = w->bodies[i].force;
         bodies[i].torque = w->bodies[i].torque;
     }
-    mor_joint* joints = k->joints.data;
-    for (int i = 0; i < w->joints.count; i++) copy_joint(&((const mor_joint*)w->joints.data)[i], &joints[i]);
+    for (int i = 0; i < w->robot_count; i++)
+        memcpy(k->robots[i]->tau, w->robots[i]->tau,
+               (size_t)mor_robot_joint_count(w->robots[i]->model) * sizeof(double));
 }
 
 static bool take_robots(const mor_world* w, mor_step* k)
@@ -151,6 +159,8 @@ static bool take_robots(const mor_world* w, mor_step* k)
 mor_code mor_step_take(const mor_world* w, mor_step* k)
 {
     bool same = k->taken_from == w && k->revision == w->revision;
+    /* the draft is what this step committed last, and nothing was changed since */
+    bool synchronous = same && k->phase == MOR_STAGE_COMMIT && w->last == k && w->detected && k->found_ahead;
     k->phase = MOR_STAGE_NONE;
     k->taken_from = NULL;
     k->island_count = k->rough = 0;
@@ -159,9 +169,11 @@ mor_code mor_step_take(const mor_world* w, mor_step* k)
     k->status = MOR_SOLVED;
     k->contacts.count = 0;
     mor_arena_reset(k->arena);
-    if (same) take_motion(w, k);
-    else if (!take_all(w, k)) return MOR_SYSTEM;
-    if (!take_robots(w, k)) return MOR_SYSTEM;
+    if (!same && !take_all(w, k)) return MOR_SYSTEM;
+    if (same && !synchronous) take_motion(w, k);
+    if (!synchronous && !take_robots(w, k)) return MOR_SYSTEM;
+    if (!synchronous || w->forced || k->forced) take_forces(w, k);
+    k->forced = w->forced;
     *k->w = *w;
     k->w->bodies = k->bodies.data;
     k->w->trees = k->trees.data;
@@ -203,15 +215,20 @@ void mor_step_follow(const mor_world* w, mor_step* k)
 void mor_step_give_motion(mor_world* w, const mor_step* k)
 {
     for (int i = 0; i < w->body_count; i++) copy_motion(&k->w->bodies[i], &w->bodies[i]);
-    for (int i = 0; i < w->robot_count; i++) mor_robot_copy(k->robots[i], w->robots[i]);
+    for (int i = 0; i < w->robot_count; i++) mor_robot_copy_motion(k->robots[i], w->robots[i]);
 }
 
 void mor_step_give(mor_world* w, mor_step* k)
 {
     mor_step_give_motion(w, k);
-    for (int i = 0; i < w->body_count; i++) w->bodies[i].force = w->bodies[i].torque = mor_v3(0, 0, 0);
-    for (int i = 0; i < w->robot_count; i++)
-        memset(w->robots[i]->tau, 0, (size_t)mor_robot_joint_count(w->robots[i]->model) * sizeof(double));
+    if (w->forced) {
+        for (int i = 0; i < w->body_count; i++) w->bodies[i].force = w->bodies[i].torque = mor_v3(0, 0, 0);
+        for (int i = 0; i < w->robot_count; i++)
+            memset(w->robots[i]->tau, 0, (size_t)mor_robot_joint_count(w->robots[i]->model) * sizeof(double));
+        w->forced = false;
+    }
+    for (int i = 0; i < w->robot_count; i++) /* what motors and the integrator left of it */
+        memset(k->robots[i]->tau, 0, (size_t)mor_robot_joint_count(w->robots[i]->model) * sizeof(double));
     mor_joint* joints = w->joints.data;
     for (int i = 0; i < w->joints.count; i++) copy_joint(&((const mor_joint*)k->joints.data)[i], &joints[i]);
     if (w->control) mor_control_give(w, k->control);

@@ -83,9 +83,11 @@ mor_code mor_run_user(mor_world* w, mor_step* k, mor_error* error)
     if (code) return code;
     if (!w->on_user) return mor_step_take(w, k);
     if (!keep_applied(w, k)) return MOR_SYSTEM;
+    bool forced = w->forced;
     w->on_user(w->on_user_data, w);
     code = mor_step_take(w, k);
     put_back_applied(w, k);
+    w->forced = forced;
     return code;
 }
 
