@@ -168,6 +168,7 @@ mor_code mor_world_set_control_step(mor_world* w, double period, mor_error* erro
     mor_control* c = mor_control_of(w);
     if (!c) return mor_fail(error, MOR_SYSTEM, "out of memory");
     c->period = period;
+    w->revision++;
     return MOR_OK;
 }
 
@@ -351,7 +352,8 @@ void mor_control_begin(mor_world* w)
         r->base = robot->base;
         memcpy(r->s, robot->s, bytes);
         memcpy(r->nu, robot->nu, (size_t)robot->model->dof * sizeof(double));
-        if (has_sensors(c, i)) mor_robot_copy_state(robot->model, robot->work, r->start);
+        bool sensed = has_sensors(c, i);
+        if (sensed) mor_robot_copy_state(robot->model, robot->work, r->start);
         for (int k = 0; k < r->foot_count; k++)
             r->feet[k].start = mor_robot_frame_pose(robot->model, robot->work, r->feet[k].frame);
         r->has_gravity = false;
@@ -367,7 +369,7 @@ void mor_control_begin(mor_world* w)
             memset(r->gain, 0, bytes);
         }
         mor_motors_apply(w, r, true);
-        for (int l = 0; l < robot->model->link_count; l++) { /* for joint torque sensors, about the link's origin */
+        for (int l = 0; sensed && l < robot->model->link_count; l++) { /* for torque sensors, about the link's origin */
             if (robot->bodies[l] < 0) continue;
             const mor_body* b = &w->bodies[robot->bodies[l]];
             mor_vec3 t = mor_add(b->torque, mor_cross(mor_sub(b->x, robot->work->states[l].p), b->force));

@@ -30,7 +30,7 @@ typedef struct mor_body {
     double angle;           /* 2-D: unbounded rotation about z; q follows it */
     mor_vec3 v, w;          /* of the centre of mass; angular, world */
     mor_vec3 L;             /* free bodies: angular momentum about the centre of mass (the state; w follows) */
-    mor_vec3 L_free;        /* L + h torque, between prepare and advance */
+    mor_vec3 L_free;        /* L + h torque, between prepare and advance; not state */
     mor_vec3 force, torque; /* for the coming step */
     mor_vec3 surface_velocity;
     mor_motion motion;

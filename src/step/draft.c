@@ -97,8 +97,8 @@ static bool copy_array(mor_step* k, mor_buffer* to, const void* from, int count,
 
 static void copy_motion(const mor_body* from, mor_body* to)
 {
-    to->x = from->x, to->q = from->q, to->angle = from->angle;
-    to->v = from->v, to->w = from->w, to->L = from->L;
+    /* x, q, angle, v, w and L are neighbours */
+    memcpy(&to->x, &from->x, offsetof(mor_body, L_free) - offsetof(mor_body, x));
 }
 
 static void copy_joint(const mor_joint* from, mor_joint* to)

@@ -138,9 +138,10 @@ static mor_code end_stage(const mor_world* w, mor_step* k, mor_stage stage, mor_
 
 static mor_code run_user(mor_world* w, mor_step* k, double* clock, mor_error* error)
 {
-    k->phase = MOR_STAGE_NONE;
     k->timing = (mor_timing){ 0 };
-    return end_stage(w, k, MOR_STAGE_USER, mor_run_user(w, k, error), clock, error);
+    mor_code code = mor_run_user(w, k, error);
+    if (code) k->phase = MOR_STAGE_NONE;
+    return end_stage(w, k, MOR_STAGE_USER, code, clock, error);
 }
 
 static mor_code run_stage(const mor_world* w, mor_step* k, mor_stage stage, double* clock, mor_error* error)
@@ -161,7 +162,11 @@ static mor_code attempt(mor_world* w, mor_step* k, mor_error* error)
 {
     double clock = mor_clock();
     mor_code code = run_user(w, k, &clock, error);
-    for (mor_stage i = MOR_STAGE_COLLIDE; i < MOR_STAGE_COMMIT && !code; i++) code = run_stage(w, k, i, &clock, error);
+    for (mor_stage i = MOR_STAGE_COLLIDE; i < MOR_STAGE_COMMIT && !code; i++) {
+        code = stages[i].run(w, k, error);
+        if (!code && stages[i].time == stages[i + 1].time) k->phase = i; /* the two are timed together */
+        else code = end_stage(w, k, i, code, &clock, error);
+    }
     if (!code) return run_commit(w, k, &clock, error);
     if (code == MOR_STOPPED) mor_step_fill_report(w, k);
     add_timing(&k->earlier, &k->timing);
@@ -293,9 +298,9 @@ mor_code mor_world_step(mor_world* w, mor_step_report* report, mor_error* error)
 {
     mor_step* k = w->own;
     k->earlier = (mor_timing){ 0 };
-    memset(&k->report, 0, sizeof k->report);
     mor_code code = attempt(w, k, error);
     if (code == MOR_STOPPED && w->options.on_failure == MOR_RETRY) code = attempt_in_parts(w, k, error);
+    if (code && code != MOR_STOPPED) memset(&k->report, 0, sizeof k->report);
     if (report) *report = k->report;
     return code;
 }
