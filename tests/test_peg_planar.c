@@ -2,7 +2,7 @@
  * every formulation is Stewart-Trinkle. */
 #include "common/worlds.h"
 #include "lab/particle.h"
-#include "model/world.h"
+#include "model/step.h"
 
 #include <math.h>
 #include <stdio.h>
