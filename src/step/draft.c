@@ -194,6 +194,10 @@ mor_code mor_step_take(const mor_world* w, mor_step* k)
 void mor_step_follow(const mor_world* w, mor_step* k)
 {
     mor_world* d = k->w;
+    for (int i = 0; i < k->island_count; i++) { /* what assembled systems know of the solver */
+        k->islands[i].system.tol = w->solver_options.tol;
+        if (d->solver != w->solver) k->islands[i].system.cones = mor_solver_applies(w->solver, MOR_STEP_CONE);
+    }
     d->collision = w->collision;
     d->collision_memory = w->collision_memory;
     d->formulation = w->formulation;
