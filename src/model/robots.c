@@ -22,7 +22,7 @@ void mor_robot_gather_forces(const mor_world* w, mor_robot* r)
     int offset = m->dof - m->joint_count;
     memset(r->force, 0, (size_t)m->dof * sizeof *r->force);
     for (int j = 0; j < m->joint_count; j++) r->force[offset + j] = r->tau[j];
-    for (int i = 0; i < m->link_count; i++) {
+    for (int i = 0; w->forced && i < m->link_count; i++) {
         if (r->bodies[i] < 0) continue;
         const mor_body* b = &w->bodies[r->bodies[i]];
         if (b->force.x == 0 && b->force.y == 0 && b->force.z == 0 && b->torque.x == 0 && b->torque.y == 0 &&
