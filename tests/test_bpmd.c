@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "common/near.h"
-#include "io/bpmd.h"
-#include "io/h5.h"
+#include "io/bpmd/bpmd.h"
+#include "io/hdf5/h5.h"
 #include "model/step.h"
 
 /* Solves the systems of a world made from a frame. */

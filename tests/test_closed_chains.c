@@ -10,7 +10,7 @@
 
 #include "common/near.h"
 #include "common/worlds.h"
-#include "io/json_read.h"
+#include "io/json/json_read.h"
 #include "moreau/moreau.h"
 
 #define ROBOTS MOREAU_SOURCE_DIR "/../shared/data/robots"

@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "common/near.h"
-#include "io/recording.h"
+#include "io/recording/recording.h"
 
 static char folder[] = "/tmp/moreau_command_XXXXXX";
 static char output[1 << 20], errors[1 << 16];
@@ -242,6 +242,89 @@ static void bad_usage_says_what_would_be_right(void** state)
     says(output, MOR_VERSION_STRING);
 }
 
+static void options_take_their_value_after_an_equals_sign_too(void** state)
+{
+    (void)state;
+    expect_status("$M run bounce --steps 7 --step 0.004 --json", 0);
+    char* apart = strdup(strstr(output, "\"state_hash\""));
+    expect_status("$M run bounce --steps=7 --step=0.004 --json", 0);
+    assert_string_equal(strstr(output, "\"state_hash\""), apart);
+    expect_status("$M run --steps=7 --set=time.step=0.004 --json -- bounce", 0);
+    assert_string_equal(strstr(output, "\"state_hash\""), apart);
+    free(apart);
+    static const struct {
+        const char *line, *part;
+    } cases[] = {
+        { "$M run bounce --json=yes", "--json takes no value" },
+        { "$M run bounce --stps=7", "unknown option '--stps', did you mean '--steps'?" },
+        { "$M run bounce --steps=", "whole number" },
+        { "$M run bounce --steps=-1", "whole number" },
+        { "$M run bounce --steps=1e99", "whole number" },
+        { "$M run bounce --time=inf", "expected seconds" },
+        { "$M run bounce --set=gravity", "KEY=VALUE" },
+        { "$M run -- --steps", "--steps" }, /* a file of that name is looked for */
+        { "$M run bounce --help=me", "--help=table" },
+        { "$M run bounce -s", "unknown option '-s'" },
+        { "$M compare bounce --start lukewarm", "cold|warm" },
+        { "$M compare bounce --coordinates=all", "minimal|maximal" },
+        { "$M dataset bild", "did you mean 'build'?" },
+        { "$M dataset build --ful", "did you mean '--full'?" },
+        { "$M reproduce --seed -3", "whole number" },
+        { "$M robot --base=hanging x.urdf", "fixed or floating" },
+        { "$M robot", "which URDF" },
+        { "$M view bounce --port 70000", "1 to 65535" },
+        { "$M view bounce --pixels=20", "WIDTHxHEIGHT" },
+        { "$M list solvers --plugin", "--plugin needs a shared object" },
+        { "$M list solvers --plugin=", "--plugin needs a shared object" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        expect_status(cases[i].line, 2);
+        says(errors, cases[i].part);
+        assert_string_equal(output, "");
+    }
+}
+
+/* Every option of the table is in the text of --help, in every command. */
+static void help_and_its_table_name_the_same_options(void** state)
+{
+    (void)state;
+    static const char* const commands[] = { "run",  "solve",     "robot", "compare", "dataset",
+                                            "plot", "reproduce", "view",  "list" };
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        char line[128];
+        snprintf(line, sizeof line, "$M %s --help", commands[i]);
+        expect_status(line, 0);
+        says(output, "usage: moreau ");
+        char* help = strdup(output);
+        for (const char* p = help; p && *p; p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL)
+            if (strcspn(p, "\n") > 112) fail_msg("%s: a line of %zu columns", line, strcspn(p, "\n"));
+        strcat(line, "=table");
+        expect_status(line, 0);
+        int options = 0;
+        for (char* row = strtok(output, "\n"); row; row = strtok(NULL, "\n"), options++) {
+            assert_true(row[0] == '-' && row[1] == '-' && strchr(row, '\t'));
+            *strchr(row, '\t') = 0;
+            says(help, row);
+        }
+        assert_true(options >= 3);
+        free(help);
+    }
+}
+
+static void plug_ins_work_in_the_viewer(void** state)
+{
+    (void)state;
+    expect_status("$M view bounce --paused --solver gradient", 2);
+    says(errors, "gradient");
+    int status =
+        run("$M view bounce --paused --solver gradient --plugin=" MOREAU_PLUGIN " > url & p=$!; i=0; "
+            "while [ ! -s url ] && kill -0 $p 2>/dev/null && [ $i -lt 100 ]; do sleep 0.1; i=$((i + 1)); done; "
+            "kill $p; wait $p; cat url");
+    if (strstr(errors, "libwebsockets")) skip(); /* built without the server */
+    assert_int_equal(status, 0);
+    says(output, "http://");
+}
+
 static void wrong_scenes_name_the_place(void** state)
 {
     (void)state;
@@ -447,6 +530,9 @@ int main(void)
         cmocka_unit_test(json_is_exactly_one_document),
         cmocka_unit_test(exit_statuses_tell_who_failed),
         cmocka_unit_test(bad_usage_says_what_would_be_right),
+        cmocka_unit_test(options_take_their_value_after_an_equals_sign_too),
+        cmocka_unit_test(help_and_its_table_name_the_same_options),
+        cmocka_unit_test(plug_ins_work_in_the_viewer),
         cmocka_unit_test(wrong_scenes_name_the_place),
         cmocka_unit_test(a_table_has_a_row_for_every_kth_step),
         cmocka_unit_test(samples_are_the_states_at_the_times_asked_for),

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "common/near.h"
-#include "io/json_read.h"
+#include "io/json/json_read.h"
 #include "moreau/moreau.h"
 
 /* Runs a scene for `seconds` (< 0: to its end), calling `each` after every step. */

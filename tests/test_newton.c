@@ -13,7 +13,7 @@
 #include "common/near.h"
 #include "common/piles.h"
 #include "common/random_step.h"
-#include "io/problem_file.h"
+#include "io/fclib/fclib.h"
 #include "linalg/front_lu.h"
 #include "linalg/dense.h"
 #include "linalg/krylov.h"
@@ -475,7 +475,7 @@ static int count_solved(const char* solver, const char* folder, double limit, in
         mor_problem_file file;
         mor_error error = { 0 };
         if (strstr(files.gl_pathv[k], "07002") && !getenv("MOREAU_LONG")) continue;
-        if (mor_problem_read(files.gl_pathv[k], folder, &file, &error)) fail_msg("%s", error.text);
+        if (mor_problem_load(files.gl_pathv[k], folder, &file, &error)) fail_msg("%s", error.text);
         double* z = calloc((size_t)mor_problem_unknowns(&file.problem) + 1, sizeof *z);
         mor_solve_options options = mor_solve_options_default();
         options.time_limit = limit;

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "common/near.h"
-#include "io/problem_file.h"
+#include "io/fclib/fclib.h"
 #include "moreau/solver.h"
 
 static mor_problem boxed(mor_form form, int n, double* A, const double* b, const double* lower, const double* upper)
@@ -284,7 +284,7 @@ static void the_stored_problems_are_solved_as_often_as_by_siconos(void** state)
         mor_error error = { 0 };
         char path[1200];
         snprintf(path, sizeof path, "%s/../shared/data/problems/%s", MOREAU_SOURCE_DIR, column[0]);
-        if (mor_problem_read(path, NULL, &file, &error)) fail_msg("%s", error.text);
+        if (mor_problem_load(path, NULL, &file, &error)) fail_msg("%s", error.text);
         double* z = calloc((size_t)file.problem.size + 1, sizeof *z);
         for (int s = 0; s < ALL; s++) {
             bool like = false;

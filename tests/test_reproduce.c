@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "common/worlds.h"
-#include "io/h5.h"
+#include "io/hdf5/h5.h"
 
 static char folder[64];
 

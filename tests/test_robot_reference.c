@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "common/near.h"
-#include "io/json_read.h"
+#include "io/json/json_read.h"
 #include "moreau/robot.h"
 
 #define ROBOTS MOREAU_SOURCE_DIR "/../shared/data/robots"

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "common/near.h"
-#include "io/recording.h"
-#include "moreau/moreau.h"
+#include "io/recording/recording.h"
+#include "moreau/lab.h"
 
 typedef struct play {
     mor_scene* scene;

@@ -12,7 +12,7 @@
 
 #include "common/near.h"
 #include "common/random_step.h"
-#include "io/problem_file.h"
+#include "io/fclib/fclib.h"
 #include "moreau/solver.h"
 #include "problem/cone.h"
 #include "problem/step.h"
@@ -369,7 +369,7 @@ static int count_stored(const char* kind, const char* solver, double cpu_limit, 
         mor_problem_file file;
         mor_error error = { 0 };
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        if (mor_problem_read(path, NULL, &file, &error) != MOR_OK) fail_msg("%s", error.text);
+        if (mor_problem_load(path, NULL, &file, &error) != MOR_OK) fail_msg("%s", error.text);
         double* z = calloc((size_t)mor_problem_unknowns(&file.problem) + 1, sizeof *z);
         mor_solve_options o = mor_solve_options_default();
         o.time_limit = 3.0 * cpu_limit;

@@ -13,7 +13,8 @@
 
 #include <cmocka.h>
 
-#include "io/h5.h"
+#include "io/hdf5/h5.h"
+#include "moreau/lab.h"
 #include "serve/export.h"
 #include "serve/live.h"
 

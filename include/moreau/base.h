@@ -20,9 +20,9 @@ extern "C" {
 #endif
 
 #define MOR_VERSION_MAJOR 0
-#define MOR_VERSION_MINOR 1
+#define MOR_VERSION_MINOR 2
 #define MOR_VERSION_PATCH 0
-#define MOR_VERSION_STRING "0.1.0"
+#define MOR_VERSION_STRING "0.2.0"
 
 #if defined(__GNUC__)
 #define MOR_API __attribute__((visibility("default")))

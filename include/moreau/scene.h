@@ -1,5 +1,4 @@
-/* Scene files (YAML, version 1), and recordings (HDF5). docs/scene.md and docs/recording.md are the
- * references. */
+/* Scene files (YAML, version 1). docs/scene.md is the reference. */
 #ifndef MOREAU_SCENE_H
 #define MOREAU_SCENE_H
 
@@ -39,19 +38,6 @@ MOR_API const char* mor_scene_notes(const mor_scene* scene);
 /* One line per key of the scene file, from the parser's own tables, as Markdown: docs/scene.md.
  * MOR_SYSTEM when the buffer is too small (64 KiB are enough), the text is then cut. */
 MOR_API mor_code mor_scene_reference(char* buffer, size_t size);
-
-/* ---------------------------------------------------------------------------- recordings */
-
-typedef struct mor_recorder mor_recorder;
-
-/* Creates FILE.h5 (SWMR: readable while written, and after kill -9 up to the last flush). Refuses to
- * overwrite a file that is not a Moreau recording. */
-MOR_API mor_recorder* mor_recorder_open(const char* path, const mor_world* world, const mor_scene* scene,
-                                        mor_error* error);
-/* An observer: mor_world_add_observer(world, mor_recorder_observe, recorder, &error). Frames are written in batches. */
-MOR_API void mor_recorder_observe(void* recorder, const mor_world* world, const mor_step_report* report);
-/* Writes what is left and closes. Any write error that happened since opening is reported here. */
-MOR_API mor_code mor_recorder_close(mor_recorder* recorder, mor_error* error);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-/* One function per subcommand; argv[0] is the subcommand's own name. Each returns the exit status:
+/* One function per subcommand (those of the laboratory are in cli/lab/commands.h); argv[0] is the subcommand's own name. Each returns the exit status:
  * 0 success, 1 the method failed on the problem, 2 bad usage or input, 3 the system failed. */
 #ifndef MOREAU_CLI_CLI_H
 #define MOREAU_CLI_CLI_H
@@ -8,13 +8,8 @@
 
 int mor_cli_run(int argc, char** argv);
 int mor_cli_solve(int argc, char** argv);
-int mor_cli_plot(int argc, char** argv);
 int mor_cli_robot(int argc, char** argv);
 int mor_cli_list(int argc, char** argv);
-int mor_cli_reproduce(int argc, char** argv);
-int mor_cli_compare(int argc, char** argv);
-int mor_cli_dataset(int argc, char** argv);
-int mor_cli_view(int argc, char** argv);
 
 /* Takes every `--plugin FILE.so` out of the arguments and loads it; 0 or the exit status. */
 int mor_cli_plugins(int* argc, char** argv);

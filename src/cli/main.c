@@ -1,5 +1,7 @@
 /* moreau: a table of subcommands. */
 #include "cli/cli.h"
+#include "cli/laboratory.h"
+#include "cli/options.h"
 #include "linalg/blas.h"
 
 #include <stdarg.h>
@@ -15,11 +17,11 @@ static const struct command {
     { "run", mor_cli_run, "simulate a scene" },
     { "solve", mor_cli_solve, "solve stored complementarity and contact problems" },
     { "robot", mor_cli_robot, "read a URDF: its tree, masses, and M, h, g, Jacobians at given states" },
-    { "compare", mor_cli_compare, "run formulations and solvers on the same problems, fairly" },
-    { "dataset", mor_cli_dataset, "build and describe the database of benchmark problems" },
-    { "plot", mor_cli_plot, "draw what a recording holds" },
-    { "reproduce", mor_cli_reproduce, "run the papers' experiments again: data, figures, a page" },
-    { "view", mor_cli_view, "show recordings and running scenes in the browser" },
+    { "compare", mor_cli_laboratory, "run formulations and solvers on the same problems, fairly" },
+    { "dataset", mor_cli_laboratory, "build and describe the database of benchmark problems" },
+    { "plot", mor_cli_laboratory, "draw what a recording holds" },
+    { "reproduce", mor_cli_laboratory, "run the papers' experiments again: data, figures, a page" },
+    { "view", mor_cli_laboratory, "show recordings and running scenes in the browser" },
     { "list", mor_cli_list, "list formulations, solvers, collision methods, shapes, scenes" },
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
@@ -62,8 +64,9 @@ const char* mor_cli_scene_directory(char* path, size_t size)
         self[n] = '\0';
         char* slash = strrchr(self, '/');
         if (slash) *slash = '\0';
-        const char* beside[] = { "../share/moreau/scenes", "../scenes" }; /* installed; in the build directory */
-        for (int i = 0; i < 2; i++) {
+        /* installed; moreau-lab installed; in the build directory */
+        const char* beside[] = { "../share/moreau/scenes", "../../share/moreau/scenes", "../scenes" };
+        for (int i = 0; i < 3; i++) {
             snprintf(path, size, "%s/%s", self, beside[i]);
             if (access(path, R_OK) == 0) return path;
         }
@@ -104,7 +107,6 @@ const char* __lsan_default_options(void) { return "print_suppressions=0"; }
 
 int main(int argc, char** argv)
 {
-    mor_blas_end_threads();
     if (argc < 2) {
         help(stderr);
         return MOR_BAD_INPUT;
@@ -121,8 +123,13 @@ int main(int argc, char** argv)
     for (int i = 0; i < COMMAND_COUNT; i++) {
         names[i] = commands[i].name;
         if (strcmp(argv[1], commands[i].name) != 0) continue;
-        int count = argc - 1, status = mor_cli_plugins(&count, argv + 1);
-        return finish(status ? status : commands[i].run(count, argv + 1));
+        int status = mor_cli_hand_over(argc, argv, commands[i].run == mor_cli_laboratory);
+        if (status) return status;
+        mor_blas_end_threads();
+        int count = argc - 1;
+        status = mor_cli_plugins(&count, argv + 1);
+        if (!status) status = commands[i].run(count, argv + 1);
+        return finish(status == MOR_CLI_DONE ? 0 : status);
     }
     const char* near = mor_did_you_mean(argv[1], names);
     fprintf(stderr, "moreau: unknown command '%s'; %s%s%s\n", argv[1], near ? "did you mean '" : "see moreau --help",

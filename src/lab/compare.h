@@ -151,13 +151,9 @@ mor_code mor_lab_measure(const mor_lab* lab, int problem, const bool* done, bool
 /* Number of a run within its problem, or -1 if the pair does not fit. */
 int mor_lab_slot(const mor_lab* lab, int problem, int formulation, int solver, int tol);
 int mor_lab_slots(const mor_lab* lab);
-bool mor_lab_applies(const mor_lab* lab, int problem, int formulation, int solver);
 bool mor_lab_traced(const mor_lab* lab, int problem);
 /* Frames of one file (of one family, if that is assumed) by contacts, then name, then time. */
 bool mor_lab_before(const mor_lab* lab, const mor_lab_problem* a, const mor_lab_problem* b);
-
-/* pool.c */
-double mor_lab_cpu(void);
 
 /* journal.c */
 typedef struct mor_lab_journal mor_lab_journal;

@@ -65,7 +65,7 @@ static double applied_work(const mor_step* k)
     return sum;
 }
 
-mor_code mor_run_integrate(const mor_world* world, mor_step* k, mor_error* error)
+mor_code mor_do_integrate(const mor_world* world, mor_step* k, mor_error* error)
 {
     (void)world;
     mor_world* w = k->w;
@@ -87,7 +87,7 @@ mor_code mor_run_integrate(const mor_world* world, mor_step* k, mor_error* error
     return MOR_OK;
 }
 
-mor_code mor_run_stabilise(const mor_world* world, mor_step* k, mor_error* error)
+mor_code mor_do_stabilise(const mor_world* world, mor_step* k, mor_error* error)
 {
     (void)world, (void)error;
     if (k->rough || !k->plan.smooth) return mor_stabilise_velocities(k);

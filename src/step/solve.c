@@ -169,7 +169,7 @@ static void judge_answers(mor_step* k)
     k->usable = finite && (k->status == MOR_SOLVED || (w->options.on_failure == MOR_WARN && patient));
 }
 
-mor_code mor_run_solve(const mor_world* world, mor_step* k, mor_error* error)
+mor_code mor_do_solve(const mor_world* world, mor_step* k, mor_error* error)
 {
     (void)world, (void)error;
     mor_code code = solve_islands(k);

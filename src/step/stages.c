@@ -76,7 +76,7 @@ static mor_code check_methods(mor_world* w, mor_error* error)
     return MOR_OK;
 }
 
-mor_code mor_run_user(mor_world* w, mor_step* k, mor_error* error)
+mor_code mor_do_user(mor_world* w, mor_step* k, mor_error* error)
 {
     begin_with(w, k);
     mor_code code = check_methods(w, error);
@@ -125,7 +125,7 @@ static mor_code detect(mor_step* k, mor_buffer* out, const mor_contact* last, in
     return code;
 }
 
-mor_code mor_run_collide(const mor_world* world, mor_step* k, mor_error* error)
+mor_code mor_do_collide(const mor_world* world, mor_step* k, mor_error* error)
 {
     (void)world;
     mor_world* w = k->w;
@@ -145,14 +145,14 @@ mor_code mor_run_collide(const mor_world* world, mor_step* k, mor_error* error)
 
 /* ------------------------------------------------------------------------- control and assembly */
 
-mor_code mor_run_control(const mor_world* world, mor_step* k, mor_error* error)
+mor_code mor_do_control(const mor_world* world, mor_step* k, mor_error* error)
 {
     (void)world, (void)error;
     mor_control_begin(k->w);
     return MOR_OK;
 }
 
-mor_code mor_run_assemble(const mor_world* world, mor_step* k, mor_error* error)
+mor_code mor_do_assemble(const mor_world* world, mor_step* k, mor_error* error)
 {
     (void)world, (void)error;
     mor_arena_reset(k->arena);
@@ -162,14 +162,14 @@ mor_code mor_run_assemble(const mor_world* world, mor_step* k, mor_error* error)
 
 /* --------------------------------------------------------------------------- sense and measure */
 
-mor_code mor_run_sense(const mor_world* world, mor_step* k, mor_error* error)
+mor_code mor_do_sense(const mor_world* world, mor_step* k, mor_error* error)
 {
     (void)world, (void)error;
     mor_control_end(k);
     return MOR_OK;
 }
 
-mor_code mor_run_measure(const mor_world* world, mor_step* k, mor_error* error)
+mor_code mor_do_measure(const mor_world* world, mor_step* k, mor_error* error)
 {
     (void)world;
     if (k->w->on_collide) return MOR_OK;
@@ -181,7 +181,7 @@ mor_code mor_run_measure(const mor_world* world, mor_step* k, mor_error* error)
 
 /* ------------------------------------------------------------------------------------- commit */
 
-mor_code mor_run_commit(mor_world* w, mor_step* k, mor_error* error)
+mor_code mor_do_commit(mor_world* w, mor_step* k, mor_error* error)
 {
     (void)error;
     mor_step_give(w, k);

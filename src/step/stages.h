@@ -5,16 +5,16 @@
 
 #include "model/step.h"
 
-mor_code mor_run_user(mor_world* world, mor_step* step, mor_error* error);
-mor_code mor_run_collide(const mor_world* world, mor_step* step, mor_error* error);
-mor_code mor_run_control(const mor_world* world, mor_step* step, mor_error* error);
-mor_code mor_run_assemble(const mor_world* world, mor_step* step, mor_error* error);
-mor_code mor_run_solve(const mor_world* world, mor_step* step, mor_error* error);
-mor_code mor_run_integrate(const mor_world* world, mor_step* step, mor_error* error);
-mor_code mor_run_stabilise(const mor_world* world, mor_step* step, mor_error* error);
-mor_code mor_run_sense(const mor_world* world, mor_step* step, mor_error* error);
-mor_code mor_run_measure(const mor_world* world, mor_step* step, mor_error* error);
-mor_code mor_run_commit(mor_world* world, mor_step* step, mor_error* error);
+mor_code mor_do_user(mor_world* world, mor_step* step, mor_error* error);
+mor_code mor_do_collide(const mor_world* world, mor_step* step, mor_error* error);
+mor_code mor_do_control(const mor_world* world, mor_step* step, mor_error* error);
+mor_code mor_do_assemble(const mor_world* world, mor_step* step, mor_error* error);
+mor_code mor_do_solve(const mor_world* world, mor_step* step, mor_error* error);
+mor_code mor_do_integrate(const mor_world* world, mor_step* step, mor_error* error);
+mor_code mor_do_stabilise(const mor_world* world, mor_step* step, mor_error* error);
+mor_code mor_do_sense(const mor_world* world, mor_step* step, mor_error* error);
+mor_code mor_do_measure(const mor_world* world, mor_step* step, mor_error* error);
+mor_code mor_do_commit(mor_world* world, mor_step* step, mor_error* error);
 
 /* MOR_STOPPED with a sentence that says why the step is not taken. */
 mor_code mor_step_not_taken(const mor_step* step, mor_error* error);

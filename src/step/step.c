@@ -100,14 +100,14 @@ static const struct {
 } stages[] = {
     [MOR_STAGE_NONE] = { .name = "none" },
     [MOR_STAGE_USER] = { "user", MOR_STAGE_NONE, NULL, offsetof(mor_timing, user) },
-    [MOR_STAGE_COLLIDE] = { "collide", MOR_STAGE_USER, mor_run_collide, offsetof(mor_timing, collision) },
-    [MOR_STAGE_CONTROL] = { "control", MOR_STAGE_COLLIDE, mor_run_control, offsetof(mor_timing, user) },
-    [MOR_STAGE_ASSEMBLE] = { "assemble", MOR_STAGE_COLLIDE, mor_run_assemble, offsetof(mor_timing, assemble) },
-    [MOR_STAGE_SOLVE] = { "solve", MOR_STAGE_ASSEMBLE, mor_run_solve, offsetof(mor_timing, formulate) },
-    [MOR_STAGE_INTEGRATE] = { "integrate", MOR_STAGE_SOLVE, mor_run_integrate, offsetof(mor_timing, integrate) },
-    [MOR_STAGE_STABILISE] = { "stabilise", MOR_STAGE_INTEGRATE, mor_run_stabilise, offsetof(mor_timing, integrate) },
-    [MOR_STAGE_SENSE] = { "sense", MOR_STAGE_INTEGRATE, mor_run_sense, offsetof(mor_timing, integrate) },
-    [MOR_STAGE_MEASURE] = { "measure", MOR_STAGE_INTEGRATE, mor_run_measure, offsetof(mor_timing, collision) },
+    [MOR_STAGE_COLLIDE] = { "collide", MOR_STAGE_USER, mor_do_collide, offsetof(mor_timing, collision) },
+    [MOR_STAGE_CONTROL] = { "control", MOR_STAGE_COLLIDE, mor_do_control, offsetof(mor_timing, user) },
+    [MOR_STAGE_ASSEMBLE] = { "assemble", MOR_STAGE_COLLIDE, mor_do_assemble, offsetof(mor_timing, assemble) },
+    [MOR_STAGE_SOLVE] = { "solve", MOR_STAGE_ASSEMBLE, mor_do_solve, offsetof(mor_timing, formulate) },
+    [MOR_STAGE_INTEGRATE] = { "integrate", MOR_STAGE_SOLVE, mor_do_integrate, offsetof(mor_timing, integrate) },
+    [MOR_STAGE_STABILISE] = { "stabilise", MOR_STAGE_INTEGRATE, mor_do_stabilise, offsetof(mor_timing, integrate) },
+    [MOR_STAGE_SENSE] = { "sense", MOR_STAGE_INTEGRATE, mor_do_sense, offsetof(mor_timing, integrate) },
+    [MOR_STAGE_MEASURE] = { "measure", MOR_STAGE_INTEGRATE, mor_do_measure, offsetof(mor_timing, collision) },
     [MOR_STAGE_COMMIT] = { "commit", MOR_STAGE_INTEGRATE, NULL, offsetof(mor_timing, integrate) },
 };
 
@@ -139,7 +139,7 @@ static mor_code end_stage(const mor_world* w, mor_step* k, mor_stage stage, mor_
 static mor_code run_user(mor_world* w, mor_step* k, double* clock, mor_error* error)
 {
     k->timing = (mor_timing){ 0 };
-    mor_code code = mor_run_user(w, k, error);
+    mor_code code = mor_do_user(w, k, error);
     if (code) k->phase = MOR_STAGE_NONE;
     return end_stage(w, k, MOR_STAGE_USER, code, clock, error);
 }
@@ -151,7 +151,7 @@ static mor_code run_stage(const mor_world* w, mor_step* k, mor_stage stage, doub
 
 static mor_code run_commit(mor_world* w, mor_step* k, double* clock, mor_error* error)
 {
-    mor_code code = end_stage(w, k, MOR_STAGE_COMMIT, mor_run_commit(w, k, error), clock, error);
+    mor_code code = end_stage(w, k, MOR_STAGE_COMMIT, mor_do_commit(w, k, error), clock, error);
     mor_step_fill_report(w, k);
     if (!k->in_parts) mor_step_observe(w, k);
     return code;
