@@ -112,7 +112,7 @@ static int compare_runs(const char* path, const char* const* sets, int steps)
 }
 
 /* All scene files below a folder, in the order of their names. */
-static void add_names(const char* path, char names[256][300], int* count)
+static void add_names(const char* path, char names[256][400], int* count)
 {
     struct dirent** entries;
     int n = scandir(path, &entries, NULL, alphasort);
@@ -120,8 +120,8 @@ static void add_names(const char* path, char names[256][300], int* count)
     for (int i = 0; i < n; i++) {
         const char* name = entries[i]->d_name;
         size_t size = strlen(name);
-        char whole[300];
-        snprintf(whole, sizeof whole, "%.140s/%.150s", path, name);
+        char whole[400];
+        snprintf(whole, sizeof whole, "%.200s/%.150s", path, name);
         struct stat about;
         if (name[0] != '.' && stat(whole, &about) == 0 && S_ISDIR(about.st_mode)) add_names(whole, names, count);
         if (size > 5 && strcmp(name + size - 5, ".yaml") == 0 && *count < 256) strcpy(names[(*count)++], whole);
@@ -136,9 +136,9 @@ static int length(const char* path) { return strncmp(strrchr(path, '/') + 1, "s3
 static void the_stages_by_hand_give_the_bits_of_the_step_on_every_scene(void** state)
 {
     (void)state;
-    static char names[256][300];
+    static char names[256][400];
     int count = 0, compared = 0;
-    add_names("scenes", names, &count);
+    add_names(MOREAU_SOURCE_DIR "/scenes", names, &count);
     assert_true(count > 40);
     for (int i = 0; i < count; i++) {
         int done = compare_runs(names[i], NULL, length(names[i]));
@@ -152,9 +152,11 @@ static void the_stages_by_hand_give_the_bits_of_the_step_on_every_scene(void** s
 static void every_integrator_and_stabilisation_gives_the_same_bits_by_hand(void** state)
 {
     (void)state;
-    static const char* const scenes[] = { "scenes/iftomm_a01.yaml",     "scenes/iftomm_a02.yaml",
-                                          "scenes/iftomm_a03.yaml",     "scenes/arm6_trajectory.yaml",
-                                          "scenes/humanoid_stand.yaml", "scenes/stack.yaml" };
+    static const char* const scenes[] = {
+        MOREAU_SOURCE_DIR "/scenes/iftomm_a01.yaml",     MOREAU_SOURCE_DIR "/scenes/iftomm_a02.yaml",
+        MOREAU_SOURCE_DIR "/scenes/iftomm_a03.yaml",     MOREAU_SOURCE_DIR "/scenes/arm6_trajectory.yaml",
+        MOREAU_SOURCE_DIR "/scenes/humanoid_stand.yaml", MOREAU_SOURCE_DIR "/scenes/stack.yaml"
+    };
     int runs = 0;
     for (size_t s = 0; s < sizeof scenes / sizeof *scenes; s++) {
         for (int i = 0; mor_integrator_at(i); i++) {
@@ -180,7 +182,7 @@ static void rk4_by_hand_keeps_the_energy_of_the_pendulum(void** state)
     (void)state;
     mor_error error = { 0 };
     const char* sets[] = { "method.integrator=rk4", NULL };
-    mor_scene* scene = mor_scene_load("scenes/iftomm_a01.yaml", sets, NULL, &error);
+    mor_scene* scene = mor_scene_load(MOREAU_SOURCE_DIR "/scenes/iftomm_a01.yaml", sets, NULL, &error);
     mor_world* w = scene ? mor_scene_build(scene, 1, &error) : NULL;
     if (!w) fail_msg("%s", error.text);
     mor_step* step = mor_step_create(w, &error);
@@ -288,7 +290,7 @@ static void a_step_that_was_not_taken_says_so(void** state)
     (void)state;
     mor_error error = { 0 };
     const char* sets[] = { "method.formulation=st", "method.solver={ name: pgs, max_iter: 1 }", NULL };
-    mor_scene* scene = mor_scene_load("scenes/s2.yaml", sets, NULL, &error);
+    mor_scene* scene = mor_scene_load(MOREAU_SOURCE_DIR "/scenes/s2.yaml", sets, NULL, &error);
     mor_world* w = scene ? mor_scene_build(scene, 1, &error) : NULL;
     if (!w) fail_msg("%s", error.text);
     uint64_t before = fingerprint(w);

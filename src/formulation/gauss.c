@@ -43,8 +43,8 @@
 #include "formulation/gauss.h"
 
 #include "formulation/registry.h"
+#include "formulation/gauss_verdict.h"
 #include "formulation/step_problem.h"
-#include "problem/judge.h"
 #include "problem/step.h"
 #include "solver/state_guess.h"
 

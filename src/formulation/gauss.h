@@ -4,7 +4,6 @@
 #define MOREAU_FORMULATION_GAUSS_H
 
 #include "moreau/world.h"
-#include "problem/judge.h"
 
 /* Rows of one island in the order of a STEP form, equations eliminated. */
 typedef struct mor_gauss {
@@ -44,15 +43,6 @@ void mor_gauss_rows(const mor_gauss* g, const double* p, double* nu, double* u);
 void mor_gauss_store(const mor_gauss* g, const double* p, double* impulses);
 /* The QP over the friction pyramids, with `extra` added to the linear term (n, NULL: none). */
 mor_report mor_gauss_solve(mor_gauss* g, const double* extra, mor_solve_stage* stage, bool warm, double* z);
-
-/* Whether the judge finds Coulomb's law fulfilled by p: for mor_state_guess. */
-typedef struct mor_gauss_verdict {
-    const mor_problem* problem;
-    double tol;
-    mor_arena* arena;
-    mor_judge_memory* memory; /* or NULL */
-} mor_gauss_verdict;
-bool mor_gauss_content(const void* verdict, const double* p);
 
 /* Repeats the QP until the slip speeds agree with those it was given (gauss_coulomb.c): z and p from their start values to
  * the answer, nu the velocity after p. */

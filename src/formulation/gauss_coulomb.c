@@ -10,10 +10,10 @@
  * procedures for nonlinear integral equations. */
 #include "formulation/gauss.h"
 
+#include "formulation/gauss_verdict.h"
 #include "formulation/step_problem.h"
 #include "linalg/dense.h"
 #include "problem/cone.h"
-#include "problem/judge.h"
 #include "solver/state_guess.h"
 
 #include <stdio.h>
