@@ -10,17 +10,18 @@
 enum { FLOOR, BALL };
 static const double radius = 0.2;
 
-static void collide(void* user, mor_world* world)
+static mor_code collide(void* user, const mor_world* world, mor_found* found, mor_error* error)
 {
     int* calls = user;
+    (void)error;
     ++*calls;
     mor_vec3 x = mor_body_get_state(world, mor_world_body(world, BALL)).com;
     double gap = x.z - radius;
-    if (gap >= 0.0) return;
+    if (gap >= 0.0) return MOR_OK;
     mor_contact c = { .body = { FLOOR, BALL }, .normal = { 0, 0, 1 }, .gap = gap, .friction = 0, .restitution = 1 };
     c.point[0] = mor_v3(x.x, x.y, 0);
     c.point[1] = mor_v3(x.x, x.y, x.z - radius);
-    mor_world_add_contact(world, &c);
+    return mor_found_add(found, &c);
 }
 
 int main(void)

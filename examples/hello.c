@@ -5,7 +5,7 @@
 int main(void)
 {
     mor_error error = { 0 };
-    mor_world_def def = mor_world_def_default(); /* gravity (0,0,-9.81), step 0.01 s, formulation st, solver pgs */
+    mor_world_def def = mor_world_def_default(); /* gravity (0,0,-9.81), step 0.01 s, formulation ncp, solver auto */
     mor_world* world = mor_world_create(&def, &error);
     mor_geometry* plane = mor_geometry_plane(&error);
     mor_geometry* sphere = mor_geometry_sphere(0.5, &error);

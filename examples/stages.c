@@ -37,15 +37,16 @@ int main(void)
     for (int k = 0; k < 100; k++)
         if (mor_world_step(world, NULL, &error) != MOR_OK) return fprintf(stderr, "%s\n", error.text), 1;
 
-    mor_stage_user(world);
-    mor_stage_collide(world);
-    mor_stage_assemble(world);
+    mor_step* step = mor_step_create(world, &error);
+    if (!step || mor_stage_user(world, step, &error) || mor_stage_collide(world, step, &error) ||
+        mor_stage_control(world, step, &error) || mor_stage_assemble(world, step, &error))
+        return fprintf(stderr, "%s\n", error.text), 1;
 
     int contacts;
-    mor_world_contacts(world, &contacts);
+    mor_step_contacts(step, &contacts);
     printf("%s, step %d: %d contacts, %d island\n", mor_scene_name(scene), mor_world_step_count(world) + 1, contacts,
-           mor_world_island_count(world));
-    const mor_system* s = mor_world_system(world, 0);
+           mor_step_island_count(step));
+    const mor_system* s = mor_step_system(step, 0);
     printf("  M is %d x %d in %d blocks, G has %d rows in %d contacts\n", s->dof, s->dof, s->tree_count, s->row_count,
            s->contact_count);
     double weight = 0.0;
@@ -53,8 +54,18 @@ int main(void)
     double lemke = solve_with(world, "lemke", s), pgs = solve_with(world, "pgs", s);
     printf("  weight of the stack times h:                              %.9f N s\n", weight);
 
-    mor_status status = mor_stage_solve(world);
-    mor_stage_integrate(world);
+    if (mor_stage_solve(world, step, &error)) return fprintf(stderr, "%s\n", error.text), 1;
+    mor_status status = mor_step_status(step);
+    if (mor_stage_integrate(world, step, &error) || mor_stage_stabilise(world, step, &error) ||
+        mor_stage_sense(world, step, &error) || mor_stage_measure(world, step, &error))
+        return fprintf(stderr, "%s\n", error.text), 1;
+    /* nothing of the world has changed yet: the step's draft has the state to come */
+    mor_body_id top = mor_world_body(world, mor_world_body_count(world) - 1);
+    printf("  the top moves by %.1e m in the draft, and is at z = %.9f m in the world\n",
+           mor_body_get_state(mor_step_draft(step), top).com.z - mor_body_get_state(world, top).com.z,
+           mor_body_get_state(world, top).com.z);
+    if (mor_stage_commit(world, step, &error)) return fprintf(stderr, "%s\n", error.text), 1;
+    mor_step_destroy(step);
     if (mor_world_step(world, NULL, &error) != MOR_OK) return fprintf(stderr, "%s\n", error.text), 1;
     printf("  went on to step %d, deepest penetration %.1e m\n", mor_world_step_count(world),
            mor_world_penetration(world));

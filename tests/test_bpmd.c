@@ -17,7 +17,14 @@
 #include "common/scenes.h"
 #include "io/bpmd/bpmd.h"
 #include "io/hdf5/h5.h"
-#include "model/world.h"
+#include "model/step.h"
+
+/* Solves the systems of a world made from a frame. */
+static mor_status solve(mor_world* w)
+{
+    assert_int_equal(mor_stage_solve(w, w->own, NULL), MOR_OK);
+    return mor_step_status(w->own);
+}
 
 static char folder[] = "/tmp/moreau_bpmd_XXXXXX";
 
@@ -72,7 +79,7 @@ static void largest_difference(const mor_world* w, const mor_bpmd_frame* f, doub
         const mor_body* b = &w->bodies[w->order[i]];
         if (b->tree < 0) continue;
         if (f->bodies[i].link >= 0) continue;
-        const double* nu = w->nu_new + w->trees[b->tree].offset;
+        const double* nu = w->last->nu_new + w->last->w->trees[b->tree].offset;
         const double* v = f->bodies[i].velocity;
         int dof = f->bodies[i].dof;
         for (int k = 0; k < dof; k++) *most = fmax(*most, fabs(nu[k] - v[dof == 3 && k == 2 ? 5 : k]));
@@ -85,7 +92,7 @@ static void largest_tree_difference(const mor_world* w, const mor_bpmd_frame* f,
     int at = 0;
     for (int t = 0; t < f->tree_count; at += f->trees[t++].dof)
         for (int k = 0; k < f->trees[t].dof && f->trees[t].articulated; k++)
-            *most = fmax(*most, fabs(w->nu_new[w->trees[t].offset + k] - f->nu_new[at + k]));
+            *most = fmax(*most, fabs(w->last->nu_new[w->last->w->trees[t].offset + k] - f->nu_new[at + k]));
 }
 
 static void round_trip(const char* scene, const char* const* sets, int steps, int every)
@@ -115,7 +122,7 @@ static void round_trip(const char* scene, const char* const* sets, int steps, in
         assert_int_equal(mor_world_set_method(w, "solver", f.solver, &error), MOR_OK);
         mor_bpmd_meta_text(file, "solver_options", options, sizeof options);
         set_options(w, "solver", options);
-        assert_int_equal(mor_stage_solve(w), MOR_SOLVED);
+        assert_int_equal(solve(w), MOR_SOLVED);
         largest_difference(w, &f, &most);
         largest_tree_difference(w, &f, &most);
         mor_world_destroy(w);
@@ -221,8 +228,9 @@ static void solve_frame(const char* path, int index, bool maximal, const char* f
     assert_int_equal(
         mor_world_set_method(w, "solver", strcmp(formulation, "convex") == 0 ? "convex-newton" : "auto", &error),
         MOR_OK);
-    if (mor_stage_solve(w) != MOR_SOLVED)
-        fail_msg("%s, %s coordinates: %s", formulation, maximal ? "maximal" : "minimal", w->islands[0].report.detail);
+    if (solve(w) != MOR_SOLVED)
+        fail_msg("%s, %s coordinates: %s", formulation, maximal ? "maximal" : "minimal",
+                 w->last->islands[0].report.detail);
     *bodies = f.body_count;
     for (int i = 0; i < f.body_count; i++) {
         const mor_body* b = &w->bodies[w->order[i]];
@@ -234,7 +242,8 @@ static void solve_frame(const char* path, int index, bool maximal, const char* f
         for (int k = 0; k < 6; k++) {
             if (k < 3) t->kind->row(t, b, mor_v3(0, 0, 0), axes[k], 1.0, c);
             else t->kind->spin(t, b, axes[k - 3], 1.0, c);
-            for (int d = 0; d < t->dof; d++) v[6 * i + k] += c[d] * w->nu_new[t->offset + d];
+            for (int d = 0; d < t->dof; d++)
+                v[6 * i + k] += c[d] * w->last->nu_new[w->last->w->trees[b->tree].offset + d];
         }
     }
     mor_world_destroy(w);
@@ -282,9 +291,9 @@ static void every_formulation_is_made_from_the_same_frame(void** state)
         assert_int_equal(mor_world_set_method(w, "formulation", one->name, &error), MOR_OK);
         if (strcmp(one->name, "convex") == 0)
             assert_int_equal(mor_world_set_method(w, "solver", "convex-newton", &error), MOR_OK);
-        if (mor_stage_solve(w) != MOR_SOLVED) fail_msg("%s: %s", one->name, w->islands[0].report.detail);
-        for (int i = 0; i < w->dof; i++) /* two cubes at rest; springs and convex softness move a little */
-            assert_near(w->nu_new[i], 0.0,
+        if (solve(w) != MOR_SOLVED) fail_msg("%s: %s", one->name, w->last->islands[0].report.detail);
+        for (int i = 0; i < w->last->dof; i++) /* two cubes at rest; springs and convex softness move a little */
+            assert_near(w->last->nu_new[i], 0.0,
                         strcmp(one->name, "penalty") == 0  ? 0.2
                         : strcmp(one->name, "convex") == 0 ? 1e-3
                                                            : 1e-8);
@@ -380,10 +389,10 @@ static void solve_balls(const char* path, mor_bpmd_dialect dialect, double nu[12
     if (mor_bpmd_read(file, 0, &f, &error)) fail_msg("%s", error.text);
     mor_world* w = mor_bpmd_world(&f, NULL, NULL, &error);
     if (!w) fail_msg("%s", error.text);
-    assert_int_equal(mor_stage_solve(w), MOR_SOLVED);
-    for (int k = 0; k < mor_world_system(w, 0)->contact_count; k++)
-        assert_true(w->islands[0].answer.impulses[3 * k] > 0.0);
-    memcpy(nu, w->nu_new, 12 * sizeof *nu);
+    assert_int_equal(solve(w), MOR_SOLVED);
+    for (int k = 0; k < mor_step_system(w->last, 0)->contact_count; k++)
+        assert_true(w->last->islands[0].answer.impulses[3 * k] > 0.0);
+    memcpy(nu, w->last->nu_new, 12 * sizeof *nu);
     mor_world_destroy(w);
     mor_bpmd_frame_clear(&f);
     mor_bpmd_free(file);
@@ -509,11 +518,11 @@ static void joints_of_a_gazebo_file_hold(void** state)
     assert_near(f.rows[3].upper, 0.02, 1e-15); /* 2 N during 0.01 s */
     mor_world* w = mor_bpmd_world(&f, NULL, NULL, &error);
     if (!w) fail_msg("%s", error.text);
-    assert_int_equal(mor_stage_solve(w), MOR_SOLVED);
+    assert_int_equal(solve(w), MOR_SOLVED);
     /* a pendulum from rest: (I + m r^2) alpha = m g r about the joint */
     double omega = 0.01 * 9.81 * 0.5 / (0.1 + 0.25);
-    assert_near(fabs(w->nu_new[4]), omega, 1e-9);
-    assert_near(w->nu_new[2] - 0.5 * w->nu_new[4], 0.0, 1e-9);
+    assert_near(fabs(w->last->nu_new[4]), omega, 1e-9);
+    assert_near(w->last->nu_new[2] - 0.5 * w->last->nu_new[4], 0.0, 1e-9);
     mor_world_destroy(w);
     mor_bpmd_frame_clear(&f);
     mor_bpmd_free(file);

@@ -30,9 +30,9 @@ static void numbers(const mor_json_document* d, const mor_json_value* v, const c
 static double member(const mor_json_value* v, const char* key) { return mor_json_get(v, key)->number; }
 
 /* All eight vertices touch, whatever their height, as in the reference. */
-static void touch_all(void* user, mor_world* w)
+static mor_code touch_all(void* user, const mor_world* w, mor_found* found, mor_error* error)
 {
-    (void)user;
+    (void)user, (void)error;
     const mor_robot_model* m = mor_world_robot_model(w, 0);
     static const char* const soles[] = { "l_sole", "r_sole" };
     mor_robot_work* work = mor_robot_work_create(m);
@@ -52,9 +52,10 @@ static void touch_all(void* user, mor_world* w)
                               .feature = (uint64_t)(4 * f + k),
                               .friction = -1,
                               .restitution = -1 };
-            mor_world_add_contact(w, &c);
+            if (mor_found_add(found, &c)) return MOR_SYSTEM;
         }
     mor_robot_work_destroy(work);
+    return MOR_OK;
 }
 
 static mor_world* reference_world(const mor_json_document* states, int state, double mu, bool reflected,
@@ -114,7 +115,7 @@ static mor_world* reference_world(const mor_json_document* states, int state, do
 /* The objective f'A f/2 + a'f of the answer, from the system: what Gauss' principle minimised, forces in N. */
 static double objective(const mor_world* w, bool discrete)
 {
-    const mor_system* s = mor_world_system(w, 0);
+    const mor_system* s = mor_step_system(mor_world_last_step(w), 0);
     int count;
     const mor_contact* contacts = mor_world_contacts(w, &count);
     double change[64] = { 0 }, linear = 0.0, quadratic = 0.0, h = s->h;

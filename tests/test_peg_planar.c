@@ -3,7 +3,7 @@
 #include "common/scenes.h"
 #include "common/worlds.h"
 #include "lab/particle.h"
-#include "model/world.h"
+#include "model/step.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -191,7 +191,8 @@ static void and_in_space(void** state)
                 /* the solution of the step; then the state, unless linearisation left something to peg's position
                  * projection */
                 for (int m = 0; m < 6; m++)
-                    worst = fmax(worst, fabs(w[i]->islands[0].answer.nu[m] - w[0]->islands[0].answer.nu[m]));
+                    worst =
+                        fmax(worst, fabs(w[i]->last->islands[0].answer.nu[m] - w[0]->last->islands[0].answer.nu[m]));
                 mor_body_state o = test_state(w[i], b[i]);
                 if (raw > 0.0) continue;
                 untouched++;

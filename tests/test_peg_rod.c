@@ -5,7 +5,7 @@
 #include "common/choices.h"
 #include "common/scenes.h"
 #include "common/worlds.h"
-#include "model/world.h"
+#include "model/step.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -124,11 +124,11 @@ static void with_friction_fine_steps_agree(void** state)
 static double contact_gain(const mor_world* w)
 {
     double sum = 0.0;
-    for (int i = 0; i < w->island_count; i++) {
-        const mor_system* s = &w->islands[i].system;
+    for (int i = 0; i < w->last->island_count; i++) {
+        const mor_system* s = &w->last->islands[i].system;
         for (int t = 0; t < s->tree_count; t++) {
             const mor_tree_block* b = &s->trees[t];
-            const double *after = w->islands[i].answer.nu + b->offset, *before = s->nu_free + b->offset;
+            const double *after = w->last->islands[i].answer.nu + b->offset, *before = s->nu_free + b->offset;
             for (int k = 0; k < b->dof; k++)
                 for (int l = 0; l < b->dof; l++)
                     sum += 0.5 * b->mass[k * b->dof + l] * (after[k] * after[l] - before[k] * before[l]);

@@ -693,9 +693,11 @@ static void materials_pairs_and_ignored_pairs_reach_the_contacts(void** state)
               "  - { name: c, shape: { sphere: 1 }, position: [9, 0, 1], friction: 1.2 }\n"
               "  - { name: d, shape: { sphere: 1 }, position: [14, 0, 1] }\nignore_pairs: [ [d, floor] ]\n");
     mor_world* world = build(scene);
-    mor_stage_collide(world);
+    mor_step* step = mor_step_create(world, NULL);
+    assert_int_equal(mor_stage_user(world, step, NULL), MOR_OK);
+    assert_int_equal(mor_stage_collide(world, step, NULL), MOR_OK);
     int count;
-    const mor_contact* contacts = mor_world_contacts(world, &count);
+    const mor_contact* contacts = mor_step_contacts(step, &count);
     assert_int_equal(count, 3);
     for (int i = 0; i < count; i++) {
         int other = contacts[i].body[0] == 0 ? contacts[i].body[1] : contacts[i].body[0];
@@ -703,6 +705,7 @@ static void materials_pairs_and_ignored_pairs_reach_the_contacts(void** state)
         assert_near(contacts[i].friction, friction, 1e-15);
         assert_true(contacts[i].restitution == (other == 1 ? 0.25 : 0.0));
     }
+    mor_step_destroy(step);
     mor_world_destroy(world);
     mor_scene_destroy(scene);
 }

@@ -147,10 +147,12 @@ static void touch_downs(int used, mor_gauss_impact law, int count, mor_rng seed,
             assert_true(mor_world_add_joint(w, &rod, &error) >= 0);
         }
         test_method(w, "formulation", "gauss"); /* for the rows it asks for */
-        mor_stage_collide(w);
-        mor_stage_assemble(w);
-        assert_true(mor_world_island_count(w) == 1);
-        const mor_system* system = mor_world_system(w, 0);
+        mor_step* step = mor_step_create(w, NULL);
+        assert_int_equal(mor_stage_user(w, step, NULL), MOR_OK);
+        assert_int_equal(mor_stage_collide(w, step, NULL), MOR_OK);
+        assert_int_equal(mor_stage_assemble(w, step, NULL), MOR_OK);
+        assert_true(mor_step_island_count(step) == 1);
+        const mor_system* system = mor_step_system(step, 0);
         bool touching[16];
         int any = 0;
         for (int c = 0; c < system->contact_count; c++) any += touching[c] = system->contacts[c].gap <= 1e-9;
@@ -172,6 +174,7 @@ static void touch_downs(int used, mor_gauss_impact law, int count, mor_rng seed,
             impact(system, touching, methods[m], law, arena, own, &out[m]);
             for (int i = 0; i < system->dof; i++) *apart = fmax(*apart, fabs(own[i] - answers[0][i]));
         }
+        mor_step_destroy(step);
         mor_world_destroy(w);
     }
     mor_arena_destroy(arena);

@@ -170,7 +170,8 @@ static void an_impact_with_restitution_throws_back_as_newton_says(void** state)
             else test_option(w, "formulation", "impact", laws[k]);
             mor_status status = MOR_SOLVED;
             for (int i = 0; i < 3 && status == MOR_SOLVED; i++) {
-                fine(mor_world_step(w, &r, &error), &error);
+                mor_code code = mor_world_step(w, &r, &error);
+                if (code != MOR_STOPPED) fine(code, &error);
                 status = r.status;
             }
             double v[6];
@@ -484,7 +485,7 @@ static void failures_are_counted_and_bounded(void** state)
     int failed = 0;
     for (int k = 0; k < 10; k++) {
         mor_step_report r;
-        fine(mor_world_step(w, &r, &error), &error);
+        assert_int_equal(mor_world_step(w, &r, &error), k < 3 ? MOR_OK : MOR_STOPPED);
         failed += r.status != MOR_SOLVED;
     }
     assert_int_equal(failed, 10);

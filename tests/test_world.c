@@ -189,34 +189,6 @@ static void a_snapshot_continues_bit_for_bit(void** state)
     mor_world_destroy(other);
 }
 
-static void the_stages_alone_make_the_same_step(void** state)
-{
-    (void)state;
-    counter c = { 0 };
-    mor_world *a = counted_world(&c, 1), *b = counted_world(&c, 1);
-    add_towers(a);
-    add_towers(b);
-    for (int i = 0; i < 30; i++) {
-        test_steps(a, 1);
-        mor_stage_user(b);
-        mor_stage_collide(b);
-        mor_stage_assemble(b);
-        for (int k = 0; k < mor_world_island_count(b); k++) {
-            const mor_system* s = mor_world_system(b, k);
-            assert_true(s->tree_count > 0 && s->contact_count > 0);
-        }
-        assert_int_equal(mor_stage_solve(b), MOR_SOLVED);
-        mor_stage_integrate(b);
-    }
-    /* without mor_world_step no impulses are handed on, so the solver starts cold: the same to its tolerance */
-    for (int i = 0; i < mor_world_body_count(a); i++) {
-        mor_body_state x = test_state(a, mor_world_body(a, i)), y = test_state(b, mor_world_body(b, i));
-        assert_true(mor_norm(mor_sub(x.com, y.com)) < 1e-3);
-    }
-    mor_world_destroy(a);
-    mor_world_destroy(b);
-}
-
 static void an_unsolved_step_stops_warns_or_retries_as_told(void** state)
 {
     (void)state;
@@ -230,7 +202,7 @@ static void an_unsolved_step_stops_warns_or_retries_as_told(void** state)
         uint64_t before = mor_world_hash(w);
         mor_step_report r;
         mor_error error = { 0 };
-        assert_int_equal(mor_world_step(w, &r, &error), MOR_OK);
+        assert_int_equal(mor_world_step(w, &r, &error), k == 0 ? MOR_STOPPED : MOR_OK);
         if (k == 0) {
             assert_int_equal(r.status, MOR_NOT_CONVERGED);
             assert_int_equal(r.failures, 1);
@@ -373,7 +345,6 @@ int main(void)
         cmocka_unit_test(the_state_does_not_depend_on_run_or_threads),
         cmocka_unit_test(independent_groups_are_solved_apart),
         cmocka_unit_test(a_snapshot_continues_bit_for_bit),
-        cmocka_unit_test(the_stages_alone_make_the_same_step),
         cmocka_unit_test(an_unsolved_step_stops_warns_or_retries_as_told),
         cmocka_unit_test(bodies_come_and_go_and_stale_ids_are_known),
         cmocka_unit_test(ignored_pairs_pass_through_each_other),

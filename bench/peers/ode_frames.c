@@ -25,7 +25,7 @@
 #include "formulation/step_problem.h"
 #include "io/bpmd/bpmd.h"
 #include "io/hdf5/h5.h"
-#include "model/world.h"
+#include "model/step.h"
 
 enum { MOST_BODIES = 4096, MOST_CONTACTS = 20000, PER_PAIR = 16, MOST_STEP_CONTACTS = 300 };
 static const double erp = 0.2, cfm = 1e-10;
@@ -321,12 +321,12 @@ static posed pose(const mor_bpmd* file, int index, const simulation* s)
     if (!p.w || !p.order || !p.axes) die(error.text);
     int rounds = 0;
     double begin = mor_cpu_clock();
-    do mor_stage_assemble(p.w), rounds++;
+    do mor_stage_assemble(p.w, p.w->own, NULL), rounds++;
     while (mor_cpu_clock() - begin < 0.02);
     p.assemble_s = (mor_cpu_clock() - begin) / rounds;
-    p.problem = mor_arena_zero(p.arena, (size_t)p.w->island_count + 1, sizeof *p.problem);
-    for (int i = 0; i < p.w->island_count; i++) {
-        const mor_system* sys = &p.w->islands[i].system;
+    p.problem = mor_arena_zero(p.arena, (size_t)p.w->last->island_count + 1, sizeof *p.problem);
+    for (int i = 0; i < p.w->last->island_count; i++) {
+        const mor_system* sys = &p.w->last->islands[i].system;
         for (int c = 0; c < sys->contact_count; c++) {
             int contact = sys->contacts[c].contact, block = sys->contacts[c].block;
             mor_vec3 t, o, n = p.frame.contacts[p.order[contact]].normal;
@@ -355,10 +355,10 @@ static void remember(posed* p, const posed* before)
 {
     mor_vec3* impulse = calloc((size_t)before->frame.contact_count + 1, sizeof *impulse); /* by the frame's contact */
     bool* taken = calloc((size_t)before->frame.contact_count + 1, sizeof *taken);
-    p->guess = mor_arena_zero(p->arena, (size_t)p->w->island_count + 1, sizeof *p->guess);
+    p->guess = mor_arena_zero(p->arena, (size_t)p->w->last->island_count + 1, sizeof *p->guess);
     if (!impulse || !taken || !p->guess) die("out of memory");
-    for (int i = 0; i < before->w->island_count; i++) {
-        const mor_system* sys = &before->w->islands[i].system;
+    for (int i = 0; i < before->w->last->island_count; i++) {
+        const mor_system* sys = &before->w->last->islands[i].system;
         double* z = mor_arena_zero(before->arena, (size_t)sys->row_count, sizeof *z);
         mor_solve_options o = { .tol = 1e-6, .time_limit = 2.0 };
         mor_solve(mor_library_solver(NULL, "auto"), NULL, &before->problem[i], &o, z, before->arena);
@@ -370,8 +370,8 @@ static void remember(posed* p, const posed* before)
                                                       mor_scale(z[row + 2], before->axes[2 * contact + 1])));
         }
     }
-    for (int i = 0; i < p->w->island_count; i++) {
-        const mor_system* sys = &p->w->islands[i].system;
+    for (int i = 0; i < p->w->last->island_count; i++) {
+        const mor_system* sys = &p->w->last->islands[i].system;
         double* z = p->guess[i] = mor_arena_zero(p->arena, (size_t)sys->row_count, sizeof *z);
         if (!z) die("out of memory");
         for (int c = 0; c < sys->contact_count; c++) {
@@ -408,8 +408,8 @@ static void unpose(posed* p)
 static double judge_ode(const posed* p, const simulation* s)
 {
     double worst = 0.0;
-    for (int i = 0; i < p->w->island_count; i++) {
-        const mor_system* sys = &p->w->islands[i].system;
+    for (int i = 0; i < p->w->last->island_count; i++) {
+        const mor_system* sys = &p->w->last->islands[i].system;
         size_t mark = mor_arena_mark(p->arena);
         double* z = mor_arena_zero(p->arena, (size_t)sys->row_count, sizeof *z);
         if (!z) die("out of memory");
@@ -451,7 +451,7 @@ static bool add_point(const posed* p, const mor_solver* solver, int sweeps, doub
     if (solver->options_size > sizeof options) die("options are too large");
     memset(options, 0, sizeof options);
     mor_fields_default(solver->fields, options);
-    for (int i = 0; i < p->w->island_count; i++) {
+    for (int i = 0; i < p->w->last->island_count; i++) {
         int rounds = 0;
         double begin = mor_cpu_clock(), used;
         do {
@@ -478,7 +478,7 @@ static bool add_point(const posed* p, const mor_solver* solver, int sweeps, doub
             }
             mor_arena_release(p->arena, mark);
             if (!good) return false;
-        } while (used < 3e-3 / p->w->island_count);
+        } while (used < 3e-3 / p->w->last->island_count);
         time += used / rounds;
     }
     if (out->count < POINTS)

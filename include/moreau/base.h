@@ -52,6 +52,7 @@ MOR_API const char* mor_version(void);
 /* Values are the exit statuses of the command line. */
 typedef enum mor_code {
     MOR_OK = 0,
+    MOR_STOPPED = 1,   /* a step was not taken because its problem was not solved: the state is as before it */
     MOR_BAD_INPUT = 2, /* a file, option or argument is wrong */
     MOR_SYSTEM = 3     /* out of memory, disk full, cannot open for writing */
 } mor_code;

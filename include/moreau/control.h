@@ -20,8 +20,9 @@
  *     printf("torques %g %g N m\n", tau[0], tau[1]);
  *     mor_world_destroy(world);
  *
- * The walk of one step: user stage, sensors of the last step are there, controllers (as often as the control step
- * asks), their torques through the motors, then collision and the rest of the step; after it sensors are read.
+ * The walk of one step: user function, collision, controllers (as often as the control step asks) with the sensors of
+ * the last step, their torques through the motors, then the rest of the step; after the integration sensors are read.
+ * Controllers get the draft of the step as their world (mor_step_draft): its contacts are those just found.
  *
  * Threads: as for the world (world.h). Controllers and callbacks of the bus run on the thread that steps the world.
  * Ownership: definitions are copied, arrays in them too; types of controllers must outlive the world.

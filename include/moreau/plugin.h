@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-#define MOR_PLUGIN_VERSION 3 /* 2 added controllers, 3 `error`; plug-ins of version 2 still work */
+#define MOR_PLUGIN_VERSION 4 /* 4: formulations and collision methods work on a mor_step (docs/migration.md) */
 
 /* An error measure of one's own for `moreau compare`: how wrong z is as an answer of `problem`, beside what the judge
  * found. It is shown and stored; whether a run is solved stays the judge's verdict. Called in several processes at

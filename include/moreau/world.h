@@ -1,6 +1,6 @@
 /* The world: bodies, materials, contacts, and the step as a walk through replaceable stages.
  *
- *     user function -> collision -> assemble -> formulation (calls the solver) -> integrate -> observers
+ *     user -> collide -> control -> assemble -> solve -> integrate -> stabilise -> sense -> measure -> commit
  *
  *     mor_error error = { 0 };
  *     mor_world_def def = mor_world_def_default();
@@ -36,6 +36,8 @@ extern "C" {
 #endif
 
 typedef struct mor_world mor_world;
+typedef struct mor_step mor_step;
+typedef struct mor_found mor_found;
 typedef struct mor_library mor_library;
 struct mor_smooth;
 
@@ -57,8 +59,7 @@ typedef struct mor_material {
 
 /* The defaults named above, without name. */
 MOR_API mor_material mor_material_default(void);
-/* Adds a copy. Index of the new material (0 is the default one, always there; 0 too when there is no memory, and the
- * next step then fails). */
+/* Index of the new material (0 is the default one, always there); -1: out of memory. */
 MOR_API int mor_world_add_material(mor_world* world, const mor_material* material);
 /* Friction and restitution of two materials on each other, in either order. Bad input: no such material, friction
  * below 0, restitution outside 0..1. */
@@ -150,12 +151,13 @@ MOR_API int mor_body_shape_count(const mor_world* world, mor_body_id body);
 MOR_API mor_body_shape mor_body_get_shape(const mor_world* world, mor_body_id body, int index);
 /* Velocity of its surface relative to it, world axes [m/s]: belts. */
 MOR_API mor_vec3 mor_body_surface_velocity(const mor_world* world, mor_body_id body);
-/* Adds a force [N] at a world point, for the coming step only: call it from the user stage. */
+/* Adds a force [N] at a world point, for the coming step only: call it from the user function, which is asked again for
+ * every attempt of a step, or before the step. */
 MOR_API void mor_body_apply(mor_world* world, mor_body_id body, mor_vec3 force, mor_vec3 point);
 /* Adds a torque [N m], world axes, as above. */
 MOR_API void mor_body_apply_torque(mor_world* world, mor_body_id body, mor_vec3 torque);
-/* Contacts between the two bodies are not looked for. */
-MOR_API void mor_world_ignore_pair(mor_world* world, mor_body_id a, mor_body_id b);
+/* Contacts between the two bodies are not looked for. MOR_SYSTEM: out of memory, and nothing has changed. */
+MOR_API mor_code mor_world_ignore_pair(mor_world* world, mor_body_id a, mor_body_id b);
 
 /* -------------------------------------------------------------------------------- robots */
 
@@ -301,9 +303,11 @@ typedef struct mor_contact {
 
 /* Contacts of the last step, sorted by bodies, shapes and feature. Valid until the next step. */
 MOR_API const mor_contact* mor_world_contacts(const mor_world* world, int* count);
-/* For custom collision stages: adds a contact (body, shape, point, normal, gap, feature). Friction and
- * restitution are filled from the materials unless given (>= 0). */
-MOR_API void mor_world_add_contact(mor_world* world, const mor_contact* contact);
+/* For collision methods and custom collision stages: adds a contact (body, shape, point, normal, gap, feature).
+ * Friction and restitution are filled from the materials unless given (>= 0). MOR_SYSTEM: out of memory. */
+MOR_API mor_code mor_found_add(mor_found* found, const mor_contact* contact);
+/* Contacts of the step before, with impulses, sorted: what a method may remember planes and features from. */
+MOR_API const mor_contact* mor_found_last(const mor_found* found, int* count);
 
 /* ------------------------------------------------------------------- the assembled system */
 
@@ -322,6 +326,27 @@ typedef struct mor_contact_row {
     double acceleration[3]; /* d/dt(G)' nu of the rows [m/s^2]; only for formulations that ask for it */
     double centripetal[3];  /* its part w x (w x r), which differs from point to point of a body beyond rigid motion */
 } mor_contact_row;
+
+/* One side of a contact, at the start of the step. */
+typedef struct mor_contact_side {
+    const mor_geometry* shape; /* NULL: a stored frame, which has no shapes */
+    mor_pose shape_pose;       /* of the shape in the body frame */
+    mor_vec3 com;              /* centre of mass in the body frame */
+    mor_vec3 x;                /* centre of mass, world */
+    mor_quat q;
+    mor_vec3 v, w; /* of the centre of mass; angular */
+    bool fixed;    /* never moves */
+    bool link;     /* of a robot: it does not move as a free body */
+    int tree;      /* its tree in the system, -1: none */
+} mor_contact_side;
+
+/* Where a contact is, for formulations that ask for it (mor_formulation.geometry). */
+typedef struct mor_contact_geometry {
+    mor_vec3 point[2]; /* on each body, world */
+    mor_vec3 normal, t, o;
+    uint64_t feature;
+    mor_contact_side side[2];
+} mor_contact_geometry;
 
 /* Everything a formulation may know of one island for one step (MATH: M, G, psi, mu, e, nu, nu_free, h). */
 typedef struct mor_system {
@@ -343,7 +368,10 @@ typedef struct mor_system {
     const double* response;
     const double* diagonal;
     const int* diagonal_start;
-    const mor_world* world; /* for formulations that look at the geometry; may be NULL in systems made by hand */
+    const mor_contact_geometry* geometry; /* contact_count; NULL: not asked for */
+    double tol;                           /* velocity error at which a step counts as solved [m/s] */
+    int step;                             /* how many steps were taken before this one */
+    bool cones;                           /* the chosen solver takes circular cones */
     const double* bias; /* row_count: of equations and bounded rows; 0 for contacts, whose terms the formulation adds */
 } mor_system;
 
@@ -371,11 +399,12 @@ typedef struct mor_formulation {
     const mor_field* fields;
     mor_report (*step)(const mor_system* system, const void* options, mor_solve_stage* stage, mor_answer* answer);
     int groups; /* what `features` shall give it: 0 the papers' contacts by vertex, 1 separating planes by pair */
-    /* Called after the integration, may move the bodies, never their velocities. Returns the deepest penetration it
-     * found before; adds the potential energy it put in to *work. May be NULL. */
-    double (*project)(mor_world* world, const void* options, double* work);
+    /* Called after the integration, may move the bodies of the step's draft, never their velocities. Returns the deepest
+     * penetration it found before; adds the potential energy it put in to *work. May be NULL. */
+    double (*project)(mor_step* step, const void* options, double* work);
     bool mass_inverse;  /* it reads mass_inverse of the trees, which large and articulated ones do not have otherwise */
     bool accelerations; /* it reads mor_contact_row.acceleration */
+    bool geometry;      /* it reads mor_system.geometry */
     /* True: positions are advanced by the velocities of the start of the step (explicit Euler). May be NULL: by those
      * of the end. */
     bool (*explicit_positions)(const void* options);
@@ -415,15 +444,20 @@ typedef struct mor_collision_options {
     double psi_min; /* deeper contacts are ignored [m] */
 } mor_collision_options;
 
-/* A collision method: fills the world's contacts. `manifold` walks the broad phase and the pair table. */
+/* A collision method: finds the contacts of a state. `manifold` walks the broad phase and the pair table. */
 typedef struct mor_collision {
     const char* name;        /* the word in scenes */
     const char* summary;     /* one line */
     const char* reference;   /* key into docs/references.bib, or "" */
     size_t options_size;     /* at least that of mor_collision_options */
     const mor_field* fields; /* begins with mor_collision_options */
-    /* Calls mor_world_add_contact for every contact; on the thread that steps the world. */
-    void (*detect)(mor_world* world, const void* options);
+    /* Adds the contacts of `world`, which may be the draft of a step, to `found`. MOR_BAD_INPUT with a sentence ends the
+     * step; MOR_SYSTEM: out of memory. Runs on the caller's thread. */
+    mor_code (*detect)(void* memory, const mor_world* world, const void* options, mor_found* found, mor_error* error);
+    /* Memory of the method, one per world, made when the method is chosen (NULL: out of memory). It may save time from
+     * step to step (broad phase, caches); the contacts found must not depend on it. Both NULL: no memory. */
+    void* (*create)(const mor_allocator* allocator);
+    void (*destroy)(void* memory);
 } mor_collision;
 
 /* --------------------------------------------------------------------------- integrators */
@@ -471,8 +505,11 @@ MOR_API mor_code mor_world_set_option(mor_world* world, const char* stage, const
                                       mor_error* error);
 /* The name of the chosen method of a stage; NULL: there is no such stage. */
 MOR_API const char* mor_world_method(const mor_world* world, const char* stage);
+/* Chooses formulation and solver together and refuses a pair that does not fit; on failure nothing has changed. NULL:
+ * keeps the present one. */
+MOR_API mor_code mor_world_set_methods(mor_world* world, const char* formulation, const char* solver, mor_error* error);
 /* Whether the chosen solver takes a problem that the chosen formulation makes: MOR_OK, or a sentence that names solvers
- * which do. A step with a pair that does not fit ends as refused. */
+ * which do. A step with a pair that does not fit returns this, whatever on_failure says. */
 MOR_API mor_code mor_world_check_methods(const mor_world* world, mor_error* error);
 /* The world's own options, for documentation and the scene parser. */
 MOR_API const mor_field* mor_world_fields(void);
@@ -513,29 +550,75 @@ typedef struct mor_step_report {
     mor_timing timing;
 } mor_step_report;
 
-/* One step of length h. MOR_OK also when a solver fails and on_failure is warn; with stop (default)
- * the state stays as before the step and MOR_OK is returned with report.status not solved: the
- * caller decides. MOR_SYSTEM: out of memory. `report` may be NULL. */
+/* One step of length h: the stages below, again with other means as the option on_failure says.
+ *
+ *   MOR_OK         the step was taken. With on_failure warn also when a solver failed: report.status tells
+ *   MOR_STOPPED    it was not solved (stop), or not even in parts (retry), or there were too many failures in a row
+ *                  (warn, max_failures): the world is as before, report.status and the sentence tell why
+ *   MOR_BAD_INPUT  formulation and solver do not fit, or a pair of shapes has no collision test; the world is as before
+ *   MOR_SYSTEM     out of memory; the world is as before
+ *
+ * `report` and `error` may be NULL. */
 MOR_API mor_code mor_world_step(mor_world* world, mor_step_report* report, mor_error* error);
 
-/* The stages, callable alone, in this order. mor_world_step calls these. */
-MOR_API void mor_stage_user(mor_world* world);
-MOR_API void mor_stage_collide(mor_world* world);
-MOR_API void mor_stage_control(mor_world* world); /* controllers and motors: joint forces of the step (control.h) */
-MOR_API void mor_stage_assemble(mor_world* world);
-MOR_API mor_status mor_stage_solve(mor_world* world);
-MOR_API void mor_stage_integrate(mor_world* world);
-/* After mor_stage_assemble: the systems of the step, one per island with constraints. */
-MOR_API int mor_world_island_count(const mor_world* world);
-MOR_API const mor_system* mor_world_system(const mor_world* world, int island);
+/* A step as a value: what one step makes, before it becomes the state of the world. mor_world_step works in a step of
+ * its own; a caller who wants to stop between stages makes one and calls the stages in this order. They give the same
+ * bits. A step may be used again, for this world or another. */
+MOR_API mor_step* mor_step_create(const mor_world* world, mor_error* error); /* NULL: out of memory or threads */
+MOR_API void mor_step_destroy(mor_step* step);
+
+/* Runs the user function, the only stage in which the world may change, and takes the state into the step. */
+MOR_API mor_code mor_stage_user(mor_world* world, mor_step* step, mor_error* error);
+/* Aims of kinematic bodies; contacts. */
+MOR_API mor_code mor_stage_collide(const mor_world* world, mor_step* step, mor_error* error);
+/* Controllers and motors: joint forces of the step (control.h). May be left out in worlds without control. */
+MOR_API mor_code mor_stage_control(const mor_world* world, mor_step* step, mor_error* error);
+/* Islands and their systems. */
+MOR_API mor_code mor_stage_assemble(const mor_world* world, mor_step* step, mor_error* error);
+/* Plans smooth motion, runs formulation and solver on the islands, stabilises the positions of joints, revises motors at
+ * their limits, stores the impulses with the contacts. MOR_OK also for an answer that is not solved: see
+ * mor_step_status. */
+MOR_API mor_code mor_stage_solve(const mor_world* world, mor_step* step, mor_error* error);
+/* Moves the draft. MOR_STOPPED: the answer may not be used (on_failure), or the integrator failed. */
+MOR_API mor_code mor_stage_integrate(const mor_world* world, mor_step* step, mor_error* error);
+/* Velocities of joints. */
+MOR_API mor_code mor_stage_stabilise(const mor_world* world, mor_step* step, mor_error* error);
+/* Motors' states, sensors and feet. */
+MOR_API mor_code mor_stage_sense(const mor_world* world, mor_step* step, mor_error* error);
+/* Contacts of the new state: penetration, and what the next step begins with. */
+MOR_API mor_code mor_stage_measure(const mor_world* world, mor_step* step, mor_error* error);
+/* Writes the step into the world. MOR_BAD_INPUT: the world has changed since the step began; nothing is written. */
+MOR_API mor_code mor_stage_commit(mor_world* world, mor_step* step, mor_error* error);
+
+/* The world as the step would leave it, so far: read it with any function that takes a const mor_world. Its contacts
+ * are those of this step. Valid as long as the step. */
+MOR_API const mor_world* mor_step_draft(const mor_step* step);
+/* After mor_stage_solve: the worst of the islands. */
+MOR_API mor_status mor_step_status(const mor_step* step);
+/* After mor_stage_commit. */
+MOR_API const mor_step_report* mor_step_last_report(const mor_step* step);
+/* After mor_stage_collide, until mor_stage_commit: the contacts of this step, with impulses once it is solved. */
+MOR_API const mor_contact* mor_step_contacts(const mor_step* step, int* count);
+/* After mor_stage_assemble: the systems of the step, one per island with constraints, and, after mor_stage_solve, their
+ * answers. Valid until the step is used again. */
+MOR_API int mor_step_island_count(const mor_step* step);
+MOR_API const mor_system* mor_step_system(const mor_step* step, int island);
+MOR_API const mor_answer* mor_step_answer(const mor_step* step, int island);
+MOR_API const mor_report* mor_step_island_report(const mor_step* step, int island);
+/* As mor_world_joint_forces, with the forces of the user function: after mor_stage_user. */
+MOR_API mor_code mor_step_joint_forces(const mor_world* world, mor_step* step, double* forces, mor_error* error);
+/* The step that began last, mor_world_step's own or one of the caller's: systems and answers of the last step. */
+MOR_API const mor_step* mor_world_last_step(const mor_world* world);
 
 /* Replaces a stage for this world; NULL restores the built-in one. */
 typedef void (*mor_user_stage)(void* user, mor_world* world);
+typedef mor_code (*mor_collide_stage)(void* user, const mor_world* world, mor_found* found, mor_error* error);
 typedef mor_report (*mor_formulation_stage)(void* user, const mor_system* system, mor_solve_stage* stage,
                                             mor_answer* answer);
 MOR_API void mor_world_on_user(mor_world* world, mor_user_stage function, void* user);
-MOR_API void mor_world_on_collide(mor_world* world, mor_user_stage function, void* user);
+MOR_API void mor_world_on_collide(mor_world* world, mor_collide_stage function, void* user);
 MOR_API void mor_world_on_solve(mor_world* world, mor_formulation_stage function, void* user);
+/* `function` gets the draft of the step and moves it. */
 MOR_API void mor_world_on_integrate(mor_world* world, mor_user_stage function, void* user);
 /* Called after every step, in the order added; at most 8. */
 typedef void (*mor_observer)(void* user, const mor_world* world, const mor_step_report* report);

@@ -34,14 +34,14 @@ static mor_code load(const char* path, mor_error* error)
     mor_plugin_function entry;
     memcpy(&entry, &symbol, sizeof entry);
     const mor_plugin* p = entry();
-    if (!p || p->version < 2 || p->version > MOR_PLUGIN_VERSION)
+    if (!p || p->version < 4 || p->version > MOR_PLUGIN_VERSION)
         return mor_fail(error, MOR_BAD_INPUT, "--plugin %s: made for plug-in version %u; this program has version %d",
                         path, p ? p->version : 0u, MOR_PLUGIN_VERSION);
     if (p->solver_size != sizeof(mor_solver) || p->formulation_size != sizeof(mor_formulation) ||
         p->collision_size != sizeof(mor_collision) || (p->controllers && p->controller_size != sizeof(mor_controller)))
         return mor_fail(error, MOR_BAD_INPUT,
                         "--plugin %s: built with other headers than this program; compile it again", path);
-    if (p->version >= 3 && p->error) {
+    if (p->error) {
         if (error_function)
             return mor_fail(error, MOR_BAD_INPUT,
                             "--plugin %s: an error measure was given already ('%s'); one at a time", path, error_name);

@@ -47,7 +47,7 @@ struct mor_broad_phase {
     mor_buffer cache[2];  /* cached_pair: last step's and this step's */
 };
 
-mor_broad_phase* mor_broad_phase_create(const mor_allocator* allocator)
+void* mor_broad_phase_create(const mor_allocator* allocator)
 {
     mor_broad_phase* bp = allocator->resize(allocator->user, NULL, sizeof *bp);
     if (!bp) return NULL;
@@ -59,8 +59,9 @@ mor_broad_phase* mor_broad_phase_create(const mor_allocator* allocator)
     return bp;
 }
 
-void mor_broad_phase_destroy(mor_broad_phase* bp)
+void mor_broad_phase_destroy(void* memory)
 {
+    mor_broad_phase* bp = memory;
     if (!bp) return;
     mor_allocator a = bp->allocator;
     mor_bvh_destroy(bp->tree);
@@ -101,7 +102,7 @@ static int find_room(mor_broad_phase* bp, int count)
     return bp->shapes.count;
 }
 
-static bool admit_body(mor_world* w, mor_broad_phase* bp, int slot)
+static bool admit_body(const mor_world* w, mor_broad_phase* bp, int slot)
 {
     const mor_body* b = &w->bodies[slot];
     int count = b->no_collision ? 0 : b->shape_count;
@@ -130,7 +131,7 @@ static bool admit_body(mor_world* w, mor_broad_phase* bp, int slot)
 }
 
 /* Poses, widened boxes and the list of what moved. */
-static bool update(mor_world* w, mor_broad_phase* bp, const mor_collision_options* o, double sweep)
+static bool update(const mor_world* w, mor_broad_phase* bp, const mor_collision_options* o, double sweep)
 {
     int known = bp->bodies.count;
     if (!mor_buffer_reserve(&w->allocator, &bp->bodies, w->body_count, sizeof(body_slot))) return false;
@@ -174,12 +175,16 @@ static bool update(mor_world* w, mor_broad_phase* bp, const mor_collision_option
 /* ---------------------------------------------------------------------------- narrow phase */
 
 typedef struct scan {
-    mor_world* w;
+    const mor_world* w;
     mor_broad_phase* bp;
     const mor_collision_options* o;
     int cursor; /* in last step's pair cache */
     mor_narrow_phase narrow;
+    void* user; /* of narrow */
     double sweep;
+    mor_found* found;
+    mor_code code; /* of the first pair that failed */
+    mor_error* error;
 } scan;
 
 /* The words remembered for this pair, which comes later than all asked for before. */
@@ -229,53 +234,75 @@ static bool only_corners_apart(const mor_point* points, int n)
     return true;
 }
 
-static void test_pair(scan* k, int i, int j, bool cached)
+/* A pair as the narrow phase gets it, contacts naming the earlier body first; false: it cannot touch. */
+static bool near_pair(const scan* k, int i, int j, uint32_t* words, const shape_slot** a, const shape_slot** b,
+                      mor_near_pair* out)
 {
-    mor_world* w = k->w;
+    const mor_world* w = k->w;
     const shape_slot* shapes = k->bp->shapes.data;
-    /* contacts name the earlier body first */
-    const shape_slot *a = &shapes[i], *b = &shapes[j];
-    if (w->order_of[a->body] > w->order_of[b->body]) {
-        const shape_slot* t = a;
-        a = b;
-        b = t;
+    *a = &shapes[i], *b = &shapes[j];
+    if (w->order_of[(*a)->body] > w->order_of[(*b)->body]) {
+        const shape_slot* t = *a;
+        *a = *b;
+        *b = t;
     }
-    const mor_body *ba = &w->bodies[a->body], *bb = &w->bodies[b->body];
-    if (a->body == b->body || (ba->tree < 0 && bb->tree < 0) || mor_world_ignores(w, a->body, b->body)) return;
-    double spin =
-        (a->speed - mor_norm(ba->v)) * (ba->kind != MOR_FIXED) + (b->speed - mor_norm(bb->v)) * (bb->kind != MOR_FIXED);
+    const mor_body *ba = &w->bodies[(*a)->body], *bb = &w->bodies[(*b)->body];
+    if ((*a)->body == (*b)->body || (ba->tree < 0 && bb->tree < 0) || mor_world_ignores(w, (*a)->body, (*b)->body))
+        return false;
+    double spin = ((*a)->speed - mor_norm(ba->v)) * (ba->kind != MOR_FIXED) +
+                  ((*b)->speed - mor_norm(bb->v)) * (bb->kind != MOR_FIXED);
     double motion = w->h * (mor_norm(mor_sub(ba->v, bb->v)) + spin) + w->h * w->h * mor_norm(w->gravity);
     double reach = k->o->epsilon + (k->o->reach == 0 ? k->sweep * motion : 0.0);
-    const mor_geometry *ga = ba->shapes[a->shape].geometry, *gb = bb->shapes[b->shape].geometry;
-    uint32_t words[4] = { 0 };
-    if (cached) recall(k, i, j, words);
-    mor_near_pair pair = { ba, bb, a->body, b->body, a->shape, b->shape, a->pose, b->pose, reach, motion, words };
-    if (k->narrow && k->narrow(w, k->o, &pair)) {
-        if (cached) remember(k, i, j, words);
-        return;
-    }
-    bool swap;
-    mor_pair_test test = mor_library_pair(w->library, ga, gb, &swap);
+    *out = (mor_near_pair){ ba,         bb,         (*a)->body, (*b)->body, (*a)->shape, (*b)->shape,
+                            (*a)->pose, (*b)->pose, reach,      motion,     words };
+    return true;
+}
+
+/* The points of a pair by the library's test; -1: there is none. */
+static int pair_points(scan* k, const shape_slot* a, const shape_slot* b, const mor_near_pair* pair, bool* swap,
+                       mor_point* points)
+{
+    const mor_world* w = k->w;
+    const mor_geometry *ga = pair->a->shapes[a->shape].geometry, *gb = pair->b->shapes[b->shape].geometry;
+    mor_pair_test test = mor_library_pair(w->library, ga, gb, swap);
     if (!test) {
-        snprintf(w->collision_error, sizeof w->collision_error,
-                 "no collision test for a %s (%s) and a %s (%s); add one to the library's pair table", ga->label,
-                 ba->name, gb->label, bb->name);
-        return;
+        k->code = mor_fail(k->error, MOR_BAD_INPUT,
+                           "no collision test for a %s (%s) and a %s (%s); add one to the library's pair table",
+                           ga->label, pair->a->name, gb->label, pair->b->name);
+        return -1;
     }
-    mor_point points[MOR_MAX_POINTS];
-    int n = run_test(test, swap, ga, &a->pose, gb, &b->pose, reach, words, points);
+    int n = run_test(test, *swap, ga, &a->pose, gb, &b->pose, pair->reach, pair->words, points);
     if (n > 0 && only_corners_apart(points, n)) {
         mor_pose ea = coast(w, a), eb = coast(w, b);
         mor_point later[MOR_MAX_POINTS];
         uint32_t unused[4] = { 0 };
-        if (run_test(test, swap, ga, &ea, gb, &eb, 0.0, unused, later) == 0) n = 0;
+        if (run_test(test, *swap, ga, &ea, gb, &eb, 0.0, unused, later) == 0) n = 0;
     }
     if (n > 0 && k->o->activation == 1) /* one feature is near: report every one */
-        n = run_test(test, swap, ga, &a->pose, gb, &b->pose, 1e9, words, points);
+        n = run_test(test, *swap, ga, &a->pose, gb, &b->pose, 1e9, pair->words, points);
+    return n;
+}
+
+static void test_pair(scan* k, int i, int j, bool cached)
+{
+    const shape_slot *a, *b;
+    uint32_t words[4] = { 0 };
+    mor_near_pair pair;
+    if (k->code || !near_pair(k, i, j, words, &a, &b, &pair)) return;
+    if (cached) recall(k, i, j, words);
+    bool done = false;
+    if (k->narrow) k->code = k->narrow(k->user, k->found, k->o, &pair, &done);
+    if (done || k->code) {
+        if (cached) remember(k, i, j, words);
+        return;
+    }
+    bool swap;
+    mor_point points[MOR_MAX_POINTS];
+    int n = pair_points(k, a, b, &pair, &swap, points);
+    if (n < 0) return;
     if (cached) remember(k, i, j, words);
-    if (n == 0) return;
-    for (int p = 0; p < n; p++) {
-        if (-points[p].gap > w->deepest) w->deepest = -points[p].gap;
+    for (int p = 0; p < n && !k->code; p++) {
+        if (-points[p].gap > k->found->deepest) k->found->deepest = -points[p].gap;
         if (points[p].gap < k->o->psi_min) continue;
         mor_contact c = { .point = { swap ? points[p].on_b : points[p].on_a, swap ? points[p].on_a : points[p].on_b },
                           .normal = swap ? mor_neg(points[p].normal) : points[p].normal,
@@ -283,17 +310,23 @@ static void test_pair(scan* k, int i, int j, bool cached)
                           .feature = points[p].feature,
                           .group = points[p].group,
                           .plane = points[p].plane };
-        if (!mor_near_pair_contact(w, &pair, &c)) return;
+        k->code = mor_near_pair_contact(k->found, &pair, &c);
     }
 }
 
-bool mor_near_pair_contact(mor_world* w, const mor_near_pair* pair, const mor_contact* contact)
+/* Room for one more contact, at its end; NULL: out of memory. */
+static mor_contact* next_contact(mor_found* found)
 {
-    if (!mor_buffer_reserve(&w->allocator, &w->contacts, w->contacts.count + 1, sizeof(mor_contact))) {
-        w->out_of_memory = true;
-        return false;
-    }
-    mor_contact* c = &((mor_contact*)w->contacts.data)[w->contacts.count++];
+    mor_buffer* list = found->contacts;
+    if (!mor_buffer_reserve(&found->world->allocator, list, list->count + 1, sizeof(mor_contact))) return NULL;
+    return &((mor_contact*)list->data)[list->count++];
+}
+
+mor_code mor_near_pair_contact(mor_found* found, const mor_near_pair* pair, const mor_contact* contact)
+{
+    const mor_world* w = found->world;
+    mor_contact* c = next_contact(found);
+    if (!c) return MOR_SYSTEM;
     *c = *contact;
     c->body[0] = w->order_of[pair->slot_a];
     c->body[1] = w->order_of[pair->slot_b];
@@ -301,54 +334,64 @@ bool mor_near_pair_contact(mor_world* w, const mor_near_pair* pair, const mor_co
     c->shape[1] = pair->shape_b;
     mor_world_combine(w, pair->a, pair->shape_a, pair->b, pair->shape_b, &c->friction, &c->restitution);
     c->surface_velocity = mor_sub(pair->b->surface_velocity, pair->a->surface_velocity);
-    return true;
+    return MOR_OK;
 }
 
-void mor_detect(mor_world* w, const mor_collision_options* o, mor_narrow_phase narrow, double sweep)
+/* Shapes without bounds (planes, chains) against all others. */
+static void test_unbounded(scan* k)
 {
-    mor_broad_phase* bp = w->broad_phase;
-    w->deepest = 0.0;
+    const mor_broad_phase* bp = k->bp;
+    for (int u = 0; u < bp->unbounded.count; u++) {
+        int id = ((const int*)bp->unbounded.data)[u];
+        const shape_slot* wide = &((const shape_slot*)bp->shapes.data)[id];
+        bool plane = k->w->bodies[wide->body].shapes[wide->shape].geometry->kind == MOR_PLANE;
+        mor_vec3 n = mor_rotate(wide->pose.rotation, mor_v3(0, 0, 1));
+        for (int i = 0; i < bp->shapes.count; i++) {
+            const shape_slot* s = &((const shape_slot*)bp->shapes.data)[i];
+            if (s->body < 0 || s->proxy < 0 || k->w->bodies[s->body].tree < 0) continue;
+            double above = mor_dot(n, mor_sub(s->pose.position, wide->pose.position)) -
+                           k->w->bodies[s->body].shapes[s->shape].geometry->radius;
+            if (!plane || above <= s->margin + wide->margin) test_pair(k, id, i, false);
+        }
+    }
+}
+
+mor_code mor_detect(mor_broad_phase* bp, mor_found* found, const mor_collision_options* o, mor_narrow_phase narrow,
+                    void* user, double sweep, mor_error* error)
+{
+    const mor_world* w = found->world;
     const mor_index_pair* pairs;
     int count = update(w, bp, o, sweep) ? mor_bvh_pairs(bp->tree, bp->moved.data, bp->moved.count, &pairs, NULL) : -1;
-    if (count < 0) {
-        w->out_of_memory = true;
-        return;
-    }
-    scan k = { w, bp, o, 0, narrow, sweep };
+    if (count < 0) return mor_fail(error, MOR_SYSTEM, "out of memory in collision detection");
+    scan k = { w, bp, o, 0, narrow, user, sweep, found, MOR_OK, error };
     bp->cache[1].count = 0;
     for (int i = 0; i < count; i++) test_pair(&k, pairs[i].i, pairs[i].j, true);
     mor_buffer t = bp->cache[0];
     bp->cache[0] = bp->cache[1];
     bp->cache[1] = t;
-    for (int u = 0; u < bp->unbounded.count; u++) {
-        int id = ((const int*)bp->unbounded.data)[u];
-        const shape_slot* wide = &((const shape_slot*)bp->shapes.data)[id];
-        bool plane = w->bodies[wide->body].shapes[wide->shape].geometry->kind == MOR_PLANE;
-        mor_vec3 n = mor_rotate(wide->pose.rotation, mor_v3(0, 0, 1));
-        for (int i = 0; i < bp->shapes.count; i++) {
-            const shape_slot* s = &((const shape_slot*)bp->shapes.data)[i];
-            if (s->body < 0 || s->proxy < 0 || w->bodies[s->body].tree < 0) continue;
-            double above = mor_dot(n, mor_sub(s->pose.position, wide->pose.position)) -
-                           w->bodies[s->body].shapes[s->shape].geometry->radius;
-            if (!plane || above <= s->margin + wide->margin) test_pair(&k, id, i, false);
-        }
-    }
+    test_unbounded(&k);
+    return k.code == MOR_SYSTEM ? mor_fail(error, MOR_SYSTEM, "out of memory in collision detection") : k.code;
 }
 
-void mor_world_add_contact(mor_world* w, const mor_contact* contact)
+mor_code mor_found_add(mor_found* found, const mor_contact* contact)
 {
-    if (!mor_buffer_reserve(&w->allocator, &w->contacts, w->contacts.count + 1, sizeof *contact)) {
-        w->out_of_memory = true;
-        return;
-    }
-    mor_contact c = *contact;
-    const mor_body *a = &w->bodies[w->order[c.body[0]]], *b = &w->bodies[w->order[c.body[1]]];
+    const mor_world* w = found->world;
+    mor_contact* c = next_contact(found);
+    if (!c) return MOR_SYSTEM;
+    *c = *contact;
+    const mor_body *a = &w->bodies[w->order[c->body[0]]], *b = &w->bodies[w->order[c->body[1]]];
     double friction, restitution;
-    mor_world_combine(w, a, c.shape[0], b, c.shape[1], &friction, &restitution);
-    if (!(c.friction >= 0.0)) c.friction = friction;
-    if (!(c.restitution >= 0.0)) c.restitution = restitution;
-    c.impulse = mor_v3(0, 0, 0);
-    c.normal_impulse = 0.0;
-    if (-c.gap > w->deepest) w->deepest = -c.gap;
-    ((mor_contact*)w->contacts.data)[w->contacts.count++] = c;
+    mor_world_combine(w, a, c->shape[0], b, c->shape[1], &friction, &restitution);
+    if (!(c->friction >= 0.0)) c->friction = friction;
+    if (!(c->restitution >= 0.0)) c->restitution = restitution;
+    c->impulse = mor_v3(0, 0, 0);
+    c->normal_impulse = 0.0;
+    if (-c->gap > found->deepest) found->deepest = -c->gap;
+    return MOR_OK;
+}
+
+const mor_contact* mor_found_last(const mor_found* found, int* count)
+{
+    *count = found->last_count;
+    return found->last;
 }

@@ -2,13 +2,13 @@
 #ifndef MOREAU_COLLISION_DETECT_H
 #define MOREAU_COLLISION_DETECT_H
 
-#include "model/world.h"
+#include "model/step.h"
 
 typedef struct mor_broad_phase mor_broad_phase;
 
-/* NULL when out of memory. */
-mor_broad_phase* mor_broad_phase_create(const mor_allocator* allocator);
-void mor_broad_phase_destroy(mor_broad_phase* broad_phase);
+/* Memory of the methods that use the broad phase (mor_collision.create). NULL when out of memory. */
+void* mor_broad_phase_create(const mor_allocator* allocator);
+void mor_broad_phase_destroy(void* broad_phase);
 
 /* Two shapes that may touch, earlier body first, as the narrow phase gets them. */
 typedef struct mor_near_pair {
@@ -21,14 +21,17 @@ typedef struct mor_near_pair {
     uint32_t* words; /* four, kept with the pair */
 } mor_near_pair;
 
-/* Another narrow phase: adds the contacts of the pair and returns true, or leaves it to the library's pair tests. */
-typedef bool (*mor_narrow_phase)(mor_world* world, const mor_collision_options* options, const mor_near_pair* pair);
+/* Another narrow phase: adds the contacts of the pair, or says by *done = false that it leaves the pair to the library's
+ * pair tests. `user` is what mor_detect got. */
+typedef mor_code (*mor_narrow_phase)(void* user, mor_found* found, const mor_collision_options* options,
+                                     const mor_near_pair* pair, bool* done);
 
-/* Finds all contacts of the world by the broad phase and the library's pair tests; `narrow` (may be NULL) is asked
- * first. `sweep` scales how far a pair may travel in the step when its reach is widened. */
-void mor_detect(mor_world* world, const mor_collision_options* options, mor_narrow_phase narrow, double sweep);
+/* Finds all contacts of a state by the broad phase and the library's pair tests; `narrow` (may be NULL) is asked first.
+ * `sweep` scales how far a pair may travel in the step when its reach is widened. */
+mor_code mor_detect(mor_broad_phase* broad_phase, mor_found* found, const mor_collision_options* options,
+                    mor_narrow_phase narrow, void* user, double sweep, mor_error* error);
 
-/* Adds a contact of the pair, with materials and belts filled in; false when out of memory. */
-bool mor_near_pair_contact(mor_world* world, const mor_near_pair* pair, const mor_contact* contact);
+/* Adds a contact of the pair, with materials and belts filled in. */
+mor_code mor_near_pair_contact(mor_found* found, const mor_near_pair* pair, const mor_contact* contact);
 
 #endif

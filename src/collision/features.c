@@ -72,10 +72,10 @@ double mor_features_along(const mor_geometry* a, const mor_pose* pose_a, const m
 /* ------------------------------------------------------------------------------- detection */
 
 /* First contact of the last step that is not before the pair of shapes. */
-static int find_old(const mor_world* w, int body_a, int body_b, int shape_a, int shape_b)
+static int find_old(const mor_found* found, int body_a, int body_b, int shape_a, int shape_b)
 {
-    const mor_contact* old = w->old_contacts.data;
-    int key[4] = { body_a, body_b, shape_a, shape_b }, lo = 0, hi = w->old_contacts.count;
+    const mor_contact* old = found->last;
+    int key[4] = { body_a, body_b, shape_a, shape_b }, lo = 0, hi = found->last_count;
     while (lo < hi) {
         int mid = (lo + hi) / 2,
             other[4] = { old[mid].body[0], old[mid].body[1], old[mid].shape[0], old[mid].shape[1] }, c = 0;
@@ -87,11 +87,12 @@ static int find_old(const mor_world* w, int body_a, int body_b, int shape_a, int
 }
 
 /* The plane this pair (this run of a chain) was left on, or MOR_NO_PLANE. */
-static uint32_t held_plane(const mor_world* w, const mor_near_pair* p, int piece)
+static uint32_t held_plane(const mor_found* found, const mor_near_pair* p, int piece)
 {
-    const mor_contact* old = w->old_contacts.data;
+    const mor_world* w = found->world;
+    const mor_contact* old = found->last;
     int a = w->order_of[p->slot_a], b = w->order_of[p->slot_b];
-    for (int i = find_old(w, a, b, p->shape_a, p->shape_b); i < w->old_contacts.count; i++) {
+    for (int i = find_old(found, a, b, p->shape_a, p->shape_b); i < found->last_count; i++) {
         if (old[i].body[0] != a || old[i].body[1] != b || old[i].shape[0] != p->shape_a ||
             old[i].shape[1] != p->shape_b)
             break;
@@ -101,21 +102,23 @@ static uint32_t held_plane(const mor_world* w, const mor_near_pair* p, int piece
     return MOR_NO_PLANE;
 }
 
-static bool planes_of_pair(mor_world* w, const mor_collision_options* o, const mor_near_pair* p)
+static mor_code planes_of_pair(int* last_group, mor_found* found, const mor_collision_options* o,
+                               const mor_near_pair* p)
 {
+    const mor_world* w = found->world;
     const mor_geometry *ga = p->a->shapes[p->shape_a].geometry, *gb = p->b->shapes[p->shape_b].geometry;
     mor_feature_set set;
     int pieces = mor_features_pieces(ga, gb);
     for (int piece = 0; piece < pieces; piece++) {
-        uint32_t held = held_plane(w, p, piece);
+        uint32_t held = held_plane(found, p, piece);
         mor_feature_query query = { .window = p->reach,
                                     .motion = p->motion,
                                     .turn = w->h * (mor_norm(p->a->w) + mor_norm(p->b->w)) + 1e-3,
                                     .held = held };
         mor_features_pair(ga, &p->pose_a, gb, &p->pose_b, piece, &query, p->words, &set);
         if (set.plane_count == 0) continue;
-        if (-set.separation > w->deepest) w->deepest = -set.separation;
-        int group = ++w->last_group;
+        if (-set.separation > found->deepest) found->deepest = -set.separation;
+        int group = ++*last_group;
         for (int k = 0; k < set.plane_count; k++) {
             const mor_feature_plane* plane = &set.planes[k];
             if (plane->s < o->psi_min && plane->id != set.best) continue;
@@ -131,19 +134,20 @@ static bool planes_of_pair(mor_world* w, const mor_collision_options* o, const m
                                   .group = group,
                                   .plane = k + 1,
                                   .held = plane->id == held };
-                if (!mor_near_pair_contact(w, p, &c)) return true;
+                if (mor_near_pair_contact(found, p, &c)) return MOR_SYSTEM;
             }
         }
     }
-    return true;
+    return MOR_OK;
 }
 
-static bool vertices_of_pair(mor_world* w, const mor_collision_options* o, const mor_near_pair* p)
+static mor_code vertices_of_pair(int* last_group, mor_found* found, const mor_collision_options* o,
+                                 const mor_near_pair* p)
 {
     mor_point points[512];
     const mor_geometry *ga = p->a->shapes[p->shape_a].geometry, *gb = p->b->shapes[p->shape_b].geometry;
     int n = mor_features_vertex(ga, &p->pose_a, gb, &p->pose_b, p->reach, o->activation == 1, points, 512);
-    int group = w->last_group;
+    int group = *last_group;
     for (int i = 0; i < n; i++) {
         if (points[i].gap < o->psi_min) continue;
         mor_contact c = { .point = { points[i].on_a, points[i].on_b },
@@ -152,8 +156,8 @@ static bool vertices_of_pair(mor_world* w, const mor_collision_options* o, const
                           .feature = points[i].feature,
                           .group = group + points[i].group,
                           .plane = points[i].plane };
-        if (c.group > w->last_group) w->last_group = c.group;
-        if (!mor_near_pair_contact(w, p, &c)) break;
+        if (c.group > *last_group) *last_group = c.group;
+        if (mor_near_pair_contact(found, p, &c)) return MOR_SYSTEM;
     }
     /* penetration is that of the bodies, not of the half-spaces */
     mor_feature_set set;
@@ -161,20 +165,24 @@ static bool vertices_of_pair(mor_world* w, const mor_collision_options* o, const
     for (int piece = 0; piece < mor_features_pieces(ga, gb); piece++) {
         if (ga->kind == MOR_CHAIN || gb->kind == MOR_CHAIN) break;
         mor_features_pair(ga, &p->pose_a, gb, &p->pose_b, piece, &query, p->words, &set);
-        if (set.plane_count && -set.separation > w->deepest) w->deepest = -set.separation;
+        if (set.plane_count && -set.separation > found->deepest) found->deepest = -set.separation;
     }
-    return true;
+    return MOR_OK;
 }
 
-static bool narrow(mor_world* w, const mor_collision_options* o, const mor_near_pair* p)
+/* user: groups numbered so far. */
+static mor_code narrow(void* user, mor_found* found, const mor_collision_options* o, const mor_near_pair* p, bool* done)
 {
     const mor_geometry *ga = p->a->shapes[p->shape_a].geometry, *gb = p->b->shapes[p->shape_b].geometry;
-    if (!mor_features_exact(ga, gb)) return false;
-    return w->formulation->groups == 1 ? planes_of_pair(w, o, p) : vertices_of_pair(w, o, p);
+    *done = mor_features_exact(ga, gb);
+    if (!*done) return MOR_OK;
+    return found->world->formulation->groups == 1 ? planes_of_pair(user, found, o, p)
+                                                  : vertices_of_pair(user, found, o, p);
 }
 
-void mor_features_detect(mor_world* world, const void* options)
+mor_code mor_features_detect(void* memory, const mor_world* world, const void* options, mor_found* found,
+                             mor_error* error)
 {
-    world->last_group = 0;
-    mor_detect(world, options, narrow, world->formulation->groups == 1 ? 2.0 : 1.0);
+    int last_group = 0;
+    return mor_detect(memory, found, options, narrow, &last_group, world->formulation->groups == 1 ? 2.0 : 1.0, error);
 }

@@ -75,7 +75,8 @@ double mor_features_along(const mor_geometry* a, const mor_pose* pose_a, const m
                           uint32_t id);
 
 /* The detection of the collision method `features`; options are mor_collision_options. */
-void mor_features_detect(mor_world* world, const void* options);
+mor_code mor_features_detect(void* memory, const mor_world* world, const void* options, mor_found* found,
+                             mor_error* error);
 
 /* the two worlds (features_polyhedron.c, features_planar.c) */
 void mor_features_solid(const mor_placed* A, const mor_placed* B, const mor_feature_query* query, uint32_t cache[4],

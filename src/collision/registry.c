@@ -16,7 +16,12 @@ static const mor_field manifold_fields[] = {
     { 0 }
 };
 
-static void manifold_detect(mor_world* world, const void* options) { mor_detect(world, options, NULL, 1.0); }
+static mor_code manifold_detect(void* memory, const mor_world* world, const void* options, mor_found* found,
+                                mor_error* error)
+{
+    (void)world;
+    return mor_detect(memory, found, options, NULL, NULL, 1.0, error);
+}
 
 static const mor_collision manifold = {
     .name = "manifold",
@@ -25,6 +30,8 @@ static const mor_collision manifold = {
     .options_size = sizeof(mor_collision_options),
     .fields = manifold_fields,
     .detect = manifold_detect,
+    .create = mor_broad_phase_create,
+    .destroy = mor_broad_phase_destroy,
 };
 
 static const mor_collision features = {
@@ -34,6 +41,8 @@ static const mor_collision features = {
     .options_size = sizeof(mor_collision_options),
     .fields = manifold_fields,
     .detect = mor_features_detect,
+    .create = mor_broad_phase_create,
+    .destroy = mor_broad_phase_destroy,
 };
 
 const mor_collision* const* mor_collisions(void)

@@ -18,6 +18,7 @@
 #include "base/elementary.h"
 #include "control/control.h"
 
+#include "base/copy.h"
 #include "linalg/dense.h"
 
 #include <stdlib.h>
@@ -34,6 +35,12 @@ void mor_control_robot_destroy(mor_control_robot* c)
     free(c->saturated);
     free(c->feet);
     free(c);
+}
+
+/* Numbers in the one block of memory. */
+static size_t block_numbers(const mor_robot_model* m)
+{
+    return 20 * (size_t)m->joint_count + 4 * (size_t)m->dof + 6 * (size_t)m->link_count + 1;
 }
 
 static double* part(double** at, size_t n)
@@ -55,23 +62,10 @@ static void default_limits(const mor_robot_model* m, mor_control_robot* c)
     }
 }
 
-mor_control_robot* mor_control_robot_create(mor_world* w, int robot)
+/* The arrays of a record in its block of memory. */
+static void carve(const mor_robot_model* m, mor_control_robot* c)
 {
-    const mor_robot_model* m = w->robots[robot]->model;
     size_t n = (size_t)m->joint_count, N = (size_t)m->dof, L = (size_t)m->link_count;
-    mor_control_robot* c = calloc(1, sizeof *c);
-    if (!c) return NULL;
-    c->robot = robot;
-    c->work = mor_robot_work_create(m);
-    c->start = mor_robot_work_create(m);
-    c->memory = calloc(20 * n + 4 * N + 6 * L + 1, sizeof(double));
-    c->actuated = calloc(n + 1, sizeof *c->actuated);
-    c->saturated = calloc(n + 1, sizeof *c->saturated);
-    c->state = c->work && c->start && c->memory ? mor_control_reserve_state(w, 3 * (int)n) : -1;
-    if (!c->actuated || !c->saturated || c->state < 0) {
-        mor_control_robot_destroy(c);
-        return NULL;
-    }
     double* at = c->memory;
     double** by_joint[] = { &c->ratio,
                             &c->kt,
@@ -95,8 +89,80 @@ mor_control_robot* mor_control_robot_create(mor_world* w, int robot)
     double** by_dof[] = { &c->nu, &c->nudot, &c->call_nu, &c->vector };
     for (size_t k = 0; k < sizeof by_dof / sizeof *by_dof; k++) *by_dof[k] = part(&at, N);
     c->wrenches = part(&at, 6 * L);
+}
+
+/* A record with its memory, without definitions. */
+static mor_control_robot* allocate(const mor_robot_model* m)
+{
+    mor_control_robot* c = calloc(1, sizeof *c);
+    if (!c) return NULL;
+    c->work = mor_robot_work_create(m);
+    c->start = mor_robot_work_create(m);
+    c->memory = calloc(block_numbers(m), sizeof(double));
+    c->saturated = calloc((size_t)m->joint_count + 1, sizeof *c->saturated);
+    if (!c->work || !c->start || !c->memory || !c->saturated) {
+        mor_control_robot_destroy(c);
+        return NULL;
+    }
+    carve(m, c);
+    return c;
+}
+
+mor_control_robot* mor_control_robot_create(mor_world* w, int robot)
+{
+    const mor_robot_model* m = w->robots[robot]->model;
+    mor_control_robot* c = allocate(m);
+    if (!c) return NULL;
+    c->robot = robot;
+    c->actuated = calloc((size_t)m->joint_count + 1, sizeof *c->actuated);
+    c->state = c->actuated ? mor_control_reserve_state(w, 3 * m->joint_count) : -1;
+    if (c->state < 0) {
+        mor_control_robot_destroy(c);
+        return NULL;
+    }
     default_limits(m, c);
     return c;
+}
+
+mor_control_robot* mor_control_robot_twin(const mor_control_robot* from, const mor_robot_model* model)
+{
+    mor_control_robot* c = allocate(model);
+    if (c) c->robot = from->robot;
+    return c;
+}
+
+bool mor_control_robot_copy(const mor_control_robot* from, mor_control_robot* to, const mor_robot_model* m)
+{
+    if (to->foot_count != from->foot_count) { /* only a twin is behind */
+        struct mor_foot* feet = realloc(to->feet, (size_t)from->foot_count * sizeof *feet);
+        if (!feet) return false;
+        to->feet = feet;
+        to->foot_count = from->foot_count;
+    }
+    if (from->foot_count) memcpy(to->feet, from->feet, (size_t)from->foot_count * sizeof *to->feet);
+    mor_copy(to->memory, from->memory, block_numbers(m) * sizeof *to->memory);
+    memcpy(to->saturated, from->saturated, (size_t)m->joint_count * sizeof *to->saturated);
+    to->actuated = from->actuated;
+    to->transmission = from->transmission;
+    to->transmission_inverse = from->transmission_inverse;
+    to->base = from->base;
+    to->state = from->state;
+    return true;
+}
+
+void mor_control_robot_copy_state(const mor_control_robot* from, mor_control_robot* to, const mor_robot_model* m)
+{
+    memcpy(to->tau, from->tau, (size_t)m->joint_count * sizeof *to->tau);
+    memcpy(to->nudot, from->nudot, (size_t)m->dof * sizeof *to->nudot);
+    if (from->foot_count) memcpy(to->feet, from->feet, (size_t)from->foot_count * sizeof *to->feet);
+}
+
+void mor_control_robot_twin_destroy(mor_control_robot* c)
+{
+    if (!c) return;
+    c->actuated = NULL;
+    c->transmission = NULL;
+    mor_control_robot_destroy(c);
 }
 
 /* --------------------------------------------------------------------------------- definition */
@@ -188,6 +254,7 @@ mor_code mor_world_set_motors(mor_world* w, int robot, const mor_motors* d, mor_
     mor_control_robot* c = mor_control_robot_of(w, robot);
     if (!c) return mor_fail(error, MOR_SYSTEM, "out of memory");
     int n = r->model->joint_count;
+    w->detected = false; /* a step copies all of the control again */
     if (d->coupling) {
         double* t = malloc((2 * (size_t)(n * n) + 1) * sizeof *t);
         if (!t) return mor_fail(error, MOR_SYSTEM, "out of memory");
@@ -195,6 +262,7 @@ mor_code mor_world_set_motors(mor_world* w, int robot, const mor_motors* d, mor_
             free(t);
             return code;
         }
+        w->revision++;
         free(c->transmission);
         c->transmission = t;
         c->transmission_inverse = t + n * n;
@@ -288,7 +356,7 @@ void mor_motors_apply(mor_world* w, mor_control_robot* c, bool first)
 {
     mor_robot* r = w->robots[c->robot];
     int n = r->model->joint_count, offset = r->model->dof - n;
-    const double* memory = (const double*)w->control->trial.data + c->state;
+    const double* memory = (const double*)w->control->state.data + c->state;
     double *command = c->call_tau, *gain = c->call_gain;
     for (int j = 0; j < n; j++) {
         if (first)
@@ -309,7 +377,7 @@ void mor_motors_finish(mor_world* w, mor_control_robot* c, const double* nu_new)
 {
     mor_robot* r = w->robots[c->robot];
     int n = r->model->joint_count, offset = r->model->dof - n;
-    double* memory = (double*)w->control->trial.data + c->state;
+    double* memory = (double*)w->control->state.data + c->state;
     for (int j = 0; j < n; j++) {
         double dv = nu_new[offset + j] - c->nu[offset + j];
         c->tau[j] = c->applied[j] - r->gain[j] * dv;

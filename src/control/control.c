@@ -14,8 +14,8 @@
  * has K = 0 and the limit as torque; which motors are there is found by solving again until the set fits
  * (mor_control_revise).
  *
- * All that lives longer than a step is in one array of numbers, written to a trial copy first: a step that is not
- * taken, or is taken again in parts, leaves no trace. */
+ * All that lives longer than a step is in one array of numbers. A step works on a copy of it in its draft: a step that is
+ * not taken, or is taken again in parts, leaves no trace. */
 #include "control/control.h"
 
 #include <stdio.h>
@@ -25,6 +25,7 @@
 mor_control* mor_control_of(mor_world* w)
 {
     if (w->control) return w->control;
+    w->revision++;
     mor_control* c = calloc(1, sizeof *c);
     if (c && !(c->scratch = mor_arena_create(&w->allocator))) {
         free(c);
@@ -48,7 +49,10 @@ mor_control_robot* mor_control_robot_of(mor_world* w, int robot)
         c->robots = robots;
         while (c->robot_count < w->robot_count) c->robots[c->robot_count++] = NULL;
     }
-    if (!c->robots[robot]) c->robots[robot] = mor_control_robot_create(w, robot);
+    if (!c->robots[robot]) {
+        c->robots[robot] = mor_control_robot_create(w, robot);
+        w->revision++;
+    }
     return c->robots[robot];
 }
 
@@ -65,12 +69,10 @@ int mor_control_reserve_state(mor_world* w, int count)
     if (!c) return -1;
     int first = c->state.count;
     if (count == 0) return first; /* a robot without joints */
-    if (!mor_buffer_reserve(&w->allocator, &c->state, first + count, sizeof(double)) ||
-        !mor_buffer_reserve(&w->allocator, &c->trial, first + count, sizeof(double)))
-        return -1;
+    if (!mor_buffer_reserve(&w->allocator, &c->state, first + count, sizeof(double))) return -1;
     memset((double*)c->state.data + first, 0, (size_t)count * sizeof(double));
-    memset((double*)c->trial.data + first, 0, (size_t)count * sizeof(double));
-    c->state.count = c->trial.count = first + count;
+    c->state.count = first + count;
+    w->revision++;
     return first;
 }
 
@@ -89,7 +91,6 @@ void mor_control_destroy(mor_world* w)
     mor_buffer_free(&w->allocator, &c->controllers);
     mor_buffer_free(&w->allocator, &c->sensors);
     mor_buffer_free(&w->allocator, &c->state);
-    mor_buffer_free(&w->allocator, &c->trial);
     mor_arena_destroy(c->scratch);
     free(c);
     w->control = NULL;
@@ -102,6 +103,7 @@ mor_code mor_world_set_control_step(mor_world* w, double period, mor_error* erro
     mor_control* c = mor_control_of(w);
     if (!c) return mor_fail(error, MOR_SYSTEM, "out of memory");
     c->period = period;
+    w->revision++;
     return MOR_OK;
 }
 
@@ -186,6 +188,7 @@ int mor_world_add_controller(mor_world* w, const mor_controller_def* def, mor_er
     e->state = mor_control_reserve_state(w, e->state_size);
     if (e->state < 0) goto no_entry;
     if (!e->def.name[0]) snprintf(e->def.name, sizeof e->def.name, "%.40s_%d", def->type->name, c->controllers.count);
+    w->revision++;
     return c->controllers.count++;
 
 no_entry:
@@ -239,7 +242,7 @@ static void run_controllers(mor_world* w, mor_control_robot* r, double ahead, do
                                   .s = r->call_s,
                                   .nu = r->call_nu,
                                   .gravity_torque = e->def.gravity_compensation ? r->gravity_torque : NULL,
-                                  .state = (double*)c->trial.data + e->state,
+                                  .state = (double*)c->state.data + e->state,
                                   .scratch = c->scratch,
                                   .tau = r->call_tau,
                                   .gain = r->call_gain };
@@ -254,19 +257,25 @@ static void run_controllers(mor_world* w, mor_control_robot* r, double ahead, do
     }
 }
 
+/* Does anything read the state of robot number i at the start of the step? */
+static bool has_sensors(const mor_control* c, int i)
+{
+    for (int k = 0; k < c->sensors.count; k++)
+        if (((const mor_sensor*)c->sensors.data)[k].def.robot == i) return true;
+    return false;
+}
+
 void mor_control_begin(mor_world* w)
 {
     mor_control* c = w->control;
     if (!c) return;
     mor_arena_reset(c->scratch);
-    if (c->state.count) memcpy(c->trial.data, c->state.data, (size_t)c->state.count * sizeof(double));
     double p = c->period > 0.0 ? c->period : w->h;
     bool slow = p > w->h * (1.0 + 1e-9), due = !slow;
     int calls = slow ? 1 : (int)floor(w->h / p + 0.5);
-    c->trial_next = c->next;
     if (slow && w->time >= c->next - 1e-6 * w->h) {
         due = true;
-        c->trial_next = p * (floor((w->time + 1e-6 * w->h) / p) + 1.0);
+        c->next = p * (floor((w->time + 1e-6 * w->h) / p) + 1.0);
     }
     for (int i = 0; i < c->robot_count; i++) {
         mor_control_robot* r = c->robots[i];
@@ -274,12 +283,12 @@ void mor_control_begin(mor_world* w)
         mor_robot* robot = w->robots[i];
         int n = robot->model->joint_count;
         size_t bytes = (size_t)n * sizeof(double);
-        if (r->begun) memcpy(robot->tau, r->others, bytes); /* an attempt that was not used */
         memcpy(r->others, robot->tau, bytes);
         r->base = robot->base;
         memcpy(r->s, robot->s, bytes);
         memcpy(r->nu, robot->nu, (size_t)robot->model->dof * sizeof(double));
-        mor_robot_copy_state(robot->model, robot->work, r->start);
+        bool sensed = has_sensors(c, i);
+        if (sensed) mor_robot_copy_state(robot->model, robot->work, r->start);
         for (int k = 0; k < r->foot_count; k++)
             r->feet[k].start = mor_robot_frame_pose(robot->model, robot->work, r->feet[k].frame);
         r->has_gravity = false;
@@ -289,25 +298,25 @@ void mor_control_begin(mor_world* w)
             run_controllers(w, r, slow ? 0.0 : k * w->h / calls, slow ? p : w->h / calls, 1.0 / calls, r->command,
                             r->gain);
         if (slow) {
-            double* held = (double*)c->trial.data + r->state + 2 * n;
+            double* held = (double*)c->state.data + r->state + 2 * n;
             if (due) memcpy(held, r->command, bytes);
             memcpy(r->command, held, bytes);
             memset(r->gain, 0, bytes);
         }
         mor_motors_apply(w, r, true);
-        for (int l = 0; l < robot->model->link_count; l++) { /* for joint torque sensors, about the link's origin */
+        for (int l = 0; sensed && l < robot->model->link_count; l++) { /* for torque sensors, about the link's origin */
             if (robot->bodies[l] < 0) continue;
             const mor_body* b = &w->bodies[robot->bodies[l]];
             mor_vec3 t = mor_add(b->torque, mor_cross(mor_sub(b->x, robot->work->states[l].p), b->force));
             memcpy(r->wrenches + 6 * l, (double[6]){ b->force.x, b->force.y, b->force.z, t.x, t.y, t.z },
                    6 * sizeof(double));
         }
-        r->begun = true;
     }
 }
 
-bool mor_control_revise(mor_world* w, int pass)
+bool mor_control_revise(const mor_step* k, int pass)
 {
+    mor_world* w = k->w;
     mor_control* c = w->control;
     if (!c || pass > 12) return false;
     bool changed = false;
@@ -316,7 +325,7 @@ bool mor_control_revise(mor_world* w, int pass)
         if (!r) continue;
         mor_robot* robot = w->robots[i];
         int n = robot->model->joint_count, offset = robot->model->dof - n;
-        const double* nu = w->nu_new + w->trees[robot->tree].offset + offset;
+        const double* nu = k->nu_new + w->trees[robot->tree].offset + offset;
         bool own = false;
         for (int j = 0; j < n; j++) {
             double limit = r->torque_limit[j], wish = mor_motor_wish(r, j, nu[j] - r->nu[offset + j]);
@@ -333,8 +342,9 @@ bool mor_control_revise(mor_world* w, int pass)
     return changed;
 }
 
-void mor_control_end(mor_world* w)
+void mor_control_end(const mor_step* step)
 {
+    mor_world* w = step->w;
     mor_control* c = w->control;
     if (!c) return;
     for (int i = 0; i < c->robot_count; i++) {
@@ -342,15 +352,17 @@ void mor_control_end(mor_world* w)
         if (!r) continue;
         mor_robot* robot = w->robots[i];
         int N = robot->model->dof;
-        mor_motors_finish(w, r, w->nu_new + w->trees[robot->tree].offset);
+        mor_motors_finish(w, r, step->nu_new + w->trees[robot->tree].offset);
         for (int k = 0; k < N; k++) r->nudot[k] = (robot->nu[k] - r->nu[k]) / w->h;
         memset(robot->gain, 0, (size_t)robot->model->joint_count * sizeof(double));
-        r->begun = false;
     }
     mor_sensors_read(w);
-    if (c->state.count) memcpy(c->state.data, c->trial.data, (size_t)c->state.count * sizeof(double));
-    c->next = c->trial_next;
-    for (int i = 0; i < c->listener_count; i++) {
+}
+
+void mor_control_tell(mor_world* w)
+{
+    mor_control* c = w->control;
+    for (int i = 0; c && i < c->listener_count; i++) {
         mor_bus_listener* l = &c->listeners[i];
         mor_bus_channel channel;
         if (!mor_bus_channel_at(w, l->channel, &channel)) continue;
@@ -388,7 +400,6 @@ static void carry_all(mor_world* w, double* at, bool store)
         if (!c->robots[i]) continue;
         at = carry(at, c->robots[i]->nudot, w->robots[i]->model->dof, store);
         at = carry(at, c->robots[i]->tau, w->robots[i]->model->joint_count, store);
-        if (!store) c->robots[i]->begun = false;
     }
 }
 

@@ -3,7 +3,7 @@
 #define MOREAU_CONTROL_CONTROL_H
 
 #include "model/articulated.h"
-#include "model/world.h"
+#include "model/step.h"
 #include "moreau/control.h"
 
 /* One robot under control: everything by joint. */
@@ -19,7 +19,6 @@ typedef struct mor_control_robot {
     double* applied;        /* by the motors at constant velocity, mean over the step */
     int* saturated;         /* -1, 0, 1 */
     double* share;          /* of the command that reaches the joint within the step (actuator dynamics), mean */
-    bool begun;             /* torques are in robot->tau and not used up */
     /* start of the step, and what came of it */
     mor_pose base;
     double *s, *nu, *nudot, *tau; /* n, N, N, n: tau after the motors, mean over the step */
@@ -61,11 +60,10 @@ typedef struct mor_control {
     double period; /* 0: the step */
     mor_control_robot** robots;
     int robot_count;
-    mor_buffer controllers;  /* mor_control_entry */
-    mor_buffer sensors;      /* mor_sensor */
-    mor_buffer state, trial; /* double: committed; of the step at hand */
-    double next;             /* in a long control step: the next control instant */
-    double trial_next;
+    mor_buffer controllers; /* mor_control_entry */
+    mor_buffer sensors;     /* mor_sensor */
+    mor_buffer state;       /* double: all that lives longer than a step */
+    double next;            /* in a long control step: the next control instant */
     mor_arena* scratch;
     mor_bus_listener listeners[64];
     int listener_count;
@@ -81,11 +79,18 @@ const mor_control_robot* mor_control_robot_find(const mor_world* world, int robo
 int mor_control_reserve_state(mor_world* world, int count);
 void mor_control_destroy(mor_world* world);
 
-/* The three places where a step meets control. */
-void mor_control_begin(mor_world* world);            /* controllers and motors: joint forces and implicit gains */
-bool mor_control_revise(mor_world* world, int pass); /* after the solve: true if limits changed and the step must be
-                                                        solved again */
-void mor_control_end(mor_world* world);              /* after the integration: torques, sensors, listeners */
+/* The twin of a world's control in the draft of a step: shared definitions, numbers of its own. Take: makes it and copies
+ * the numbers (false: out of memory). Give: copies them back. */
+bool mor_control_take(const mor_world* world, mor_control** twin);
+void mor_control_give(mor_world* world, const mor_control* twin);
+void mor_control_twin_destroy(mor_control* twin);
+
+/* The four places where a step meets control; all but the last work on the step's draft. */
+void mor_control_begin(mor_world* draft);                /* controllers and motors: joint forces and implicit gains */
+bool mor_control_revise(const mor_step* step, int pass); /* after the solve: true if limits changed and the step must be
+                                                            solved again */
+void mor_control_end(const mor_step* step);              /* after the integration: torques, sensors */
+void mor_control_tell(mor_world* world);                 /* after the commit: listeners of the bus */
 
 /* State as numbers for snapshots. */
 int mor_control_numbers(const mor_world* world);
@@ -95,6 +100,12 @@ void mor_control_restore(mor_world* world, const double* in);
 /* actuator.c */
 mor_control_robot* mor_control_robot_create(mor_world* world, int robot);
 void mor_control_robot_destroy(mor_control_robot* c);
+/* The twin of a robot's record (NULL: out of memory), its numbers, its end. Definitions are shared. */
+mor_control_robot* mor_control_robot_twin(const mor_control_robot* c, const mor_robot_model* model);
+bool mor_control_robot_copy(const mor_control_robot* from, mor_control_robot* to, const mor_robot_model* model);
+/* What a step changes of it and others may read. */
+void mor_control_robot_copy_state(const mor_control_robot* from, mor_control_robot* to, const mor_robot_model* model);
+void mor_control_robot_twin_destroy(mor_control_robot* twin);
 /* From commands and saturation flags to `applied` and the robot's tau and gain; first pass: flags from the commands. */
 void mor_motors_apply(mor_world* world, mor_control_robot* c, bool first);
 /* Torque of a joint for the velocity change dv, and the new actuator state. */

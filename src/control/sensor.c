@@ -94,6 +94,7 @@ int mor_world_add_foot(mor_world* w, int robot, int frame, mor_error* error)
     }
     for (int k = 7; k < FOOT_NUMBERS; k++) ((double*)w->control->state.data)[state + k] = NAN;
     c->feet[c->foot_count] = (struct mor_foot){ .frame = frame, .state = state };
+    w->revision++;
     return c->foot_count++;
 }
 
@@ -187,6 +188,7 @@ int mor_world_add_sensor(mor_world* w, const mor_sensor_def* def, mor_error* err
     x[2 * size + 1] = (double)(def->seed & 0xffffffffu);
     for (int k = 0; k < size && def->kind != MOR_SENSOR_CONTACT; k++)
         x[size + k] = def->bias > 0.0 ? def->bias * normal(x + 2 * size) : 0.0;
+    w->revision++;
     return c->sensors.count++;
 }
 
@@ -244,7 +246,7 @@ static void read_one(mor_world* w, const mor_sensor* s, mor_control_robot* c)
     const mor_robot* r = w->robots[s->def.robot];
     const mor_robot_model* m = r->model;
     int offset = m->dof - m->joint_count;
-    double* x = (double*)w->control->trial.data + s->state;
+    double* x = (double*)w->control->state.data + s->state;
     double pressure = 0.0, wrench[6];
     switch (s->def.kind) {
     case MOR_SENSOR_IMU: {
@@ -340,7 +342,7 @@ void mor_sensors_read(mor_world* w)
         }
         const mor_robot* r = w->robots[i];
         for (int f = 0; f < c->foot_count; f++) {
-            double *x = (double*)control->trial.data + c->feet[f].state, pressure;
+            double *x = (double*)control->state.data + c->feet[f].state, pressure;
             mor_vec3 cop;
             frame_wrench(w, r, c->feet[f].start, c->feet[f].frame, x + 1, &pressure, &cop);
             x[0] = pressure > 0.0;

@@ -17,8 +17,7 @@
  *
  *     s = max_j -d_j . u_T(p(s)),
  *
- * (De Saxce's term; Cadoux 2009), accelerated by Anderson's method, because the plain iteration contracts by about mu^2
- * only. The fixed point is the Stewart-Trinkle problem of the touching contacts, and the judge says how well it is
+ * (gauss_coulomb.c). The fixed point is the Stewart-Trinkle problem of the touching contacts, and the judge says how well it is
  * solved. A sticking robot needs one QP. `friction: convex` stops after the first QP with s = 0, as the original does;
  * the report then tells the relaxation error.
  *
@@ -45,16 +44,16 @@
 
 #include "base/elementary.h"
 #include "formulation/registry.h"
+#include "formulation/gauss_verdict.h"
 #include "formulation/step_problem.h"
-#include "linalg/dense.h"
-#include "model/world.h"
-#include "problem/cone.h"
-#include "problem/judge.h"
 #include "problem/step.h"
 #include "solver/state_guess.h"
 
 #include <stdio.h>
 #include <string.h>
+
+enum { VARIANT_AUTO, VARIANT_DISCRETE, VARIANT_CONTINUOUS };
+enum { FRICTION_AUTO, FRICTION_COULOMB, FRICTION_CONVEX };
 
 typedef struct gauss_options {
     int variant, friction, impact, rounds;
@@ -83,151 +82,6 @@ static const mor_field gauss_fields[] = {
     { 0 }
 };
 
-enum { MEMORY = 5 }; /* of Anderson's method */
-
-typedef struct fixed_point {
-    int n, count;
-    double *s, *r; /* the point and image - point */
-    double *old_s, *old_r;
-    double *ds, *dr; /* MEMORY columns of differences */
-} fixed_point;
-
-/* Next point from s and r: s + r - (dS + dR) gamma, gamma the least-squares solution of dR gamma = r; never below 0,
- * and never back where the image is ahead. */
-static void anderson(fixed_point* f, int round)
-{
-    int n = f->n, m;
-    if (round > 0) {
-        int at = (round - 1) % MEMORY;
-        for (int i = 0; i < n; i++) {
-            f->ds[at * n + i] = f->s[i] - f->old_s[i];
-            f->dr[at * n + i] = f->r[i] - f->old_r[i];
-        }
-        if (f->count < MEMORY) f->count++;
-    }
-    memcpy(f->old_s, f->s, (size_t)n * sizeof *f->s);
-    memcpy(f->old_r, f->r, (size_t)n * sizeof *f->r);
-    m = f->count < n ? f->count : n;
-    double A[MEMORY * MEMORY], gamma[MEMORY] = { 0 }, largest = 0.0;
-    const double* D[MEMORY];
-    const double* S[MEMORY];
-    for (int k = 0; k < m; k++) { /* the latest m */
-        int at = ((round - 1 - k) % MEMORY + MEMORY) % MEMORY;
-        D[k] = f->dr + at * n, S[k] = f->ds + at * n;
-    }
-    for (int a = 0; a < m; a++)
-        for (int b = 0; b < m; b++) {
-            double sum = 0.0;
-            for (int i = 0; i < n; i++) sum += D[a][i] * D[b][i];
-            A[a + b * m] = sum;
-            if (a == b) largest = mor_max(largest, sum);
-        }
-    for (int a = 0; a < m; a++) {
-        A[a + a * m] += 1e-12 * largest + 1e-300;
-        for (int i = 0; i < n; i++) gamma[a] += D[a][i] * f->r[i];
-    }
-    if (m > 0 && mor_cholesky_factor(m, A)) mor_cholesky_solve(m, A, gamma);
-    else memset(gamma, 0, sizeof gamma);
-    for (int i = 0; i < n; i++) {
-        double x = f->s[i] + f->r[i];
-        for (int k = 0; k < m; k++) x -= (S[k][i] + D[k][i]) * gamma[k];
-        /* the image grows faster than s: onwards, until the contact opens */
-        if (f->r[i] > 0.0 && x < f->s[i]) x = 10.0 * (f->s[i] + f->r[i]);
-        f->s[i] = mor_max(x, 0.0);
-    }
-}
-
-/* max(0, max_j -d_j . u_T) of a contact block. */
-static double slip_speed(const mor_block* b, const double* u)
-{
-    if (b->dim == 2) return fabs(u[1]);
-    double s = 0.0, d[2];
-    for (int j = 0; j < b->directions; j++) {
-        mor_polygon_direction(b->directions, j, d);
-        s = mor_max(s, -(d[0] * u[1] + d[1] * u[2]));
-    }
-    return s;
-}
-
-typedef struct verdict {
-    const mor_problem* problem;
-    double tol;
-    mor_arena* arena;
-    mor_judge_memory* memory; /* or NULL */
-} verdict;
-
-static bool content(const void* user, const double* p)
-{
-    const verdict* v = user;
-    size_t mark = mor_arena_mark(v->arena);
-    double error = mor_judge_step_velocity(v->problem, p, v->memory, v->arena);
-    bool good = error <= v->tol || (error <= 1e-7 && error <= mor_judge_floor(v->problem, p, v->arena));
-    mor_arena_release(v->arena, mark);
-    return good;
-}
-
-/* Repeats the QP until the slip speeds agree with those it was given. */
-static mor_report coulomb(mor_gauss* g, int rounds, double tol, mor_solve_stage* stage, bool warm, double* z, double* p,
-                          double* nu)
-{
-    const mor_step_form* f = &g->problem.step;
-    int contacts = 0;
-    for (int b = 0; b < f->block_count; b++) contacts += f->blocks[b].kind == MOR_BLOCK_CONTACT && f->blocks[b].dim > 1;
-    size_t C = (size_t)contacts;
-    double* extra = mor_arena_zero(g->arena, (size_t)g->n + 1, sizeof *extra);
-    double* u = mor_arena_alloc(g->arena, ((size_t)f->row_count + 1) * sizeof *u);
-    double* memory = mor_arena_zero(g->arena, (4 + 2 * MEMORY) * C + 1, sizeof *memory);
-    double* trial = mor_arena_alloc(g->arena, ((size_t)f->row_count + 1) * sizeof *trial);
-    if (!extra || !u || !memory || !trial) return mor_report_no_memory();
-    fixed_point x = {
-        contacts, 0, memory, memory + C, memory + 2 * C, memory + 3 * C, memory + 4 * C, memory + (4 + MEMORY) * C
-    };
-    mor_report report = { .status = MOR_SOLVED };
-    int iterations = 0;
-    mor_gauss_expand(g, z, p);
-    mor_gauss_rows(g, p, nu, u);
-    for (int b = 0, k = 0; b < f->block_count; b++)
-        if (f->blocks[b].kind == MOR_BLOCK_CONTACT && f->blocks[b].dim > 1) {
-            double slip = slip_speed(&f->blocks[b], u + f->blocks[b].row);
-            x.s[k++] = slip > 100.0 * tol ? slip : 0.0; /* it stuck in the last step, most likely */
-        }
-    for (int round = 0; round < rounds; round++) {
-        for (int b = 0, k = 0; b < f->block_count; b++)
-            if (f->blocks[b].kind == MOR_BLOCK_CONTACT && f->blocks[b].dim > 1)
-                extra[g->unknown[f->blocks[b].row]] = f->blocks[b].mu * x.s[k++];
-        report = mor_gauss_solve(g, extra, stage, warm || round > 0, z);
-        iterations += report.iterations;
-        bool near = report.status == MOR_NOT_CONVERGED && report.residual.relative < 1e-6; /* the judge will tell */
-        if (report.status != MOR_SOLVED && !near) break;
-        mor_gauss_expand(g, z, p);
-        mor_gauss_rows(g, p, nu, u);
-        double worst = 0.0;
-        for (int b = 0, k = 0; b < f->block_count; b++) {
-            const mor_block* block = &f->blocks[b];
-            if (block->kind != MOR_BLOCK_CONTACT || block->dim < 2) continue;
-            x.r[k] = slip_speed(block, u + block->row) - x.s[k];
-            worst = mor_max(worst, block->mu * fabs(x.r[k++]));
-        }
-        if (worst <= 0.1 * tol) break;
-        if (round >= 2 && (round & (round - 1)) == 0) { /* rounds 2, 4, 8 ...: the states may be right, and the rest
-                                                           rounding of the QPs */
-            memcpy(trial, p, (size_t)f->row_count * sizeof *trial);
-            verdict judge = { &g->problem, tol, g->arena, NULL };
-            if (mor_state_guess(&g->problem, content, &judge, trial, g->arena)) {
-                memcpy(p, trial, (size_t)f->row_count * sizeof *trial);
-                report.status = MOR_SOLVED;
-                break;
-            }
-        }
-        anderson(&x, round);
-        if (round + 1 == rounds)
-            snprintf(report.detail, sizeof report.detail, "Coulomb's law was missed by %.3g m/s after %d QPs", worst,
-                     rounds);
-    }
-    report.iterations = iterations;
-    return report;
-}
-
 /* d . velocity of a contact's row d at nu. */
 static double row_speed(const mor_system* s, const mor_block* b, int d, const double* nu)
 {
@@ -254,8 +108,9 @@ static bool directly(const mor_system* s, const bool* keep, const double* base, 
     if (p && mor_step_problem(s, 0, bias, keep, arena, &problem, &row_of) && problem.size > 0) {
         problem.step.nu_free = base;
         for (int r = 0; r < problem.size; r++) warm = (p[r] = answer->impulses[row_of[r]]) != 0.0 || warm;
-        verdict judge = { &problem, tol, arena, mor_judge_memory_init(&memory, &problem, arena) ? &memory : NULL };
-        done = warm && mor_state_guess(&problem, content, &judge, p, arena);
+        mor_gauss_verdict judge = { &problem, tol, arena,
+                                    mor_judge_memory_init(&memory, &problem, arena) ? &memory : NULL };
+        done = warm && mor_state_guess(&problem, mor_gauss_content, &judge, p, arena);
     }
     if (done) {
         *report = (mor_report){ .status = MOR_SOLVED,
@@ -269,127 +124,221 @@ static bool directly(const mor_system* s, const bool* keep, const double* base, 
     return done;
 }
 
-static mor_report gauss_step(const mor_system* s, const void* options, mor_solve_stage* stage, mor_answer* answer)
+/* The options with their defaults put in. */
+typedef struct laws {
+    bool discrete; /* J nu/h is part of the constraint */
+    bool convex;   /* one QP, no repetition for Coulomb's law */
+    bool compat;   /* the original's numbers */
+    bool direct;   /* the states of the last step are tried first */
+    mor_gauss_impact impact;
+    double touch, damping, tol;
+    int rounds;
+} laws;
+
+static laws resolve(const gauss_options* o, const mor_system* s)
 {
-    const gauss_options* o = options;
-    bool discrete = o->variant == 1 || (o->variant == 0 && !o->compat),
-         convex = o->friction == 2 || (o->friction == 0 && o->compat);
-    double touch = o->compat ? 0.0 : o->touch, damping = o->damping >= 0.0 ? o->damping : o->compat ? 1e-3 : 0.0;
-    double tol = s->world ? s->world->solver_options.tol : 1e-10;
-    int law = o->impact == 0 ? (o->compat ? 1 : 3) : o->impact;
-    mor_arena* arena = stage->arena;
-    bool* touching = mor_arena_zero(arena, (size_t)s->contact_count + 1, sizeof *touching);
-    bool* keep = mor_arena_alloc(arena, ((size_t)s->block_count + 1) * sizeof *keep);
-    double* base = mor_arena_alloc(arena, ((size_t)s->dof + 1) * sizeof *base);
-    double* after = mor_arena_alloc(arena, ((size_t)s->dof + 1) * sizeof *after);
-    double* bias = mor_arena_zero(arena, (size_t)s->row_count + 1, sizeof *bias);
-    double* total = mor_arena_zero(arena, (size_t)s->row_count + 1, sizeof *total);
-    double* turn = mor_arena_zero(arena, 2 * (size_t)s->contact_count + 1, sizeof *turn);
-    if (!touching || !keep || !base || !after || !bias || !total || !turn) return mor_report_no_memory();
+    laws l = { .compat = o->compat, .rounds = o->rounds };
+    l.discrete = o->variant == VARIANT_DISCRETE || (o->variant == VARIANT_AUTO && !o->compat);
+    l.convex = o->friction == FRICTION_CONVEX || (o->friction == FRICTION_AUTO && o->compat);
+    l.touch = o->compat ? 0.0 : o->touch;
+    l.damping = o->damping >= 0.0 ? o->damping : o->compat ? 1e-3 : 0.0;
+    l.tol = s->tol > 0.0 ? s->tol : 1e-10;
+    static const mor_gauss_impact impacts[] = { MOR_IMPACT_TWO_PHASE, MOR_IMPACT_STICK, MOR_IMPACT_QP,
+                                                MOR_IMPACT_TWO_PHASE, MOR_IMPACT_NONE };
+    l.impact = o->impact == 0 && o->compat ? MOR_IMPACT_STICK : impacts[o->impact];
+    l.direct = o->direct && !o->compat && !l.convex && !(l.damping > 0.0);
+    return l;
+}
 
+typedef struct scratch {
+    bool* touching; /* per contact */
+    bool* keep;     /* per block */
+    double* base;   /* nu_free after the impact */
+    double* after;  /* nu after the impact */
+    double* bias;   /* per row */
+    double* total;  /* impulses of impact and forces, per row */
+    double* turn;   /* two per contact: where the slip goes */
+} scratch;
+
+static bool make_scratch(const mor_system* s, mor_arena* arena, scratch* k)
+{
+    size_t contacts = (size_t)s->contact_count, dof = (size_t)s->dof, rows = (size_t)s->row_count;
+    k->touching = mor_arena_zero(arena, contacts + 1, sizeof *k->touching);
+    k->keep = mor_arena_alloc(arena, ((size_t)s->block_count + 1) * sizeof *k->keep);
+    k->base = mor_arena_alloc(arena, (dof + 1) * sizeof *k->base);
+    k->after = mor_arena_alloc(arena, (dof + 1) * sizeof *k->after);
+    k->bias = mor_arena_zero(arena, rows + 1, sizeof *k->bias);
+    k->total = mor_arena_zero(arena, rows + 1, sizeof *k->total);
+    k->turn = mor_arena_zero(arena, 2 * contacts + 1, sizeof *k->turn);
+    return k->touching && k->keep && k->base && k->after && k->bias && k->total && k->turn;
+}
+
+/* It touches now, did not at the start of the last step, and comes nearer. */
+static bool is_fresh_touch(const laws* l, const mor_contact_row* row)
+{
+    return row->gap <= l->touch && row->old_gap > l->touch && (l->compat || row->approach < 0.0);
+}
+
+/* Gate: which contacts carry forces. True: one of them is a touch-down. */
+static bool gate(const mor_system* s, const laws* l, scratch* k)
+{
     bool fresh = false;
-    for (int b = 0; b < s->block_count; b++) keep[b] = true;
+    for (int b = 0; b < s->block_count; b++) k->keep[b] = true;
     for (int c = 0; c < s->contact_count; c++) {
         const mor_contact_row* row = &s->contacts[c];
-        keep[row->block] = touching[c] = row->gap <= touch;
-        fresh = fresh || (touching[c] && row->old_gap > touch && (o->compat || row->approach < 0.0));
+        k->keep[row->block] = k->touching[c] = row->gap <= l->touch;
+        fresh = fresh || is_fresh_touch(l, row);
     }
-    if (o->compat && s->world && s->world->step == 0) fresh = false;
-    for (int c = 0; c < s->contact_count && fresh && (o->compat || law == 4); c++)
-        if (touching[c] && s->contacts[c].restitution > 0.0 && s->contacts[c].approach < -s->v_rest) {
-            mor_report refused = { .status = MOR_REFUSED };
-            snprintf(refused.detail, sizeof refused.detail, "restitution %g needs an impact law that knows it: %s",
-                     s->contacts[c].restitution,
-                     o->compat ? "compat mode has none, as the original; set it to 0"
-                               : "impact is none; choose two-phase, qp or stick, or set it to 0");
-            memcpy(answer->nu, s->nu_free, (size_t)s->dof * sizeof *answer->nu);
-            return refused;
-        }
-    memcpy(after, s->nu, (size_t)s->dof * sizeof *after);
-    mor_report impact = { .status = MOR_SOLVED };
-    if (fresh && law < 4) {
-        impact = mor_gauss_impact_solve(s, touching, (mor_gauss_impact)(law - 1), s->directions, o->compat, damping,
-                                        stage, after, total);
-        if (impact.status != MOR_SOLVED) return impact;
-        if (o->compat) memset(total, 0, (size_t)s->row_count * sizeof *total);
-    }
-    for (int k = 0; k < s->dof; k++) base[k] = s->nu_free[k] + (after[k] - s->nu[k]);
+    return fresh && !(l->compat && s->step == 0);
+}
 
-    for (int r = 0; r < s->row_count; r++) bias[r] = s->bias[r];
-    bool warm = false;
+/* Restitution where no impact law knows it: MOR_REFUSED with a sentence. */
+static mor_report check_restitution(const mor_system* s, const laws* l, const scratch* k)
+{
+    mor_report report = { .status = MOR_SOLVED };
+    for (int c = 0; c < s->contact_count && (l->compat || l->impact == MOR_IMPACT_NONE); c++) {
+        const mor_contact_row* row = &s->contacts[c];
+        if (!k->touching[c] || !(row->restitution > 0.0) || !(row->approach < -s->v_rest)) continue;
+        report.status = MOR_REFUSED;
+        snprintf(report.detail, sizeof report.detail, "restitution %g needs an impact law that knows it: %s",
+                 row->restitution,
+                 l->compat ? "compat mode has none, as the original; set it to 0"
+                           : "impact is none; choose two-phase, qp or stick, or set it to 0");
+        break;
+    }
+    return report;
+}
+
+/* Impact: the velocity after it, and the free velocity that goes with it. */
+static mor_report jump(const mor_system* s, const laws* l, mor_solve_stage* stage, bool fresh, scratch* k)
+{
+    mor_report report = { .status = MOR_SOLVED };
+    memcpy(k->after, s->nu, (size_t)s->dof * sizeof *k->after);
+    if (fresh && l->impact != MOR_IMPACT_NONE) {
+        report = mor_gauss_impact_solve(s, k->touching, l->impact, s->directions, l->compat, l->damping, stage,
+                                        k->after, k->total);
+        if (report.status != MOR_SOLVED) return report;
+        if (l->compat) memset(k->total, 0, (size_t)s->row_count * sizeof *k->total);
+    }
+    for (int i = 0; i < s->dof; i++) k->base[i] = s->nu_free[i] + (k->after[i] - s->nu[i]);
+    return report;
+}
+
+/* Velocities of the rows beyond G' nu. */
+static void write_bias(const mor_system* s, const laws* l, scratch* k)
+{
+    for (int r = 0; r < s->row_count; r++) k->bias[r] = s->bias[r];
     for (int c = 0; c < s->contact_count; c++) {
         const mor_contact_row* row = &s->contacts[c];
         const mor_block* b = &s->blocks[row->block];
-        for (int d = 0; d < b->dim && touching[c]; d++) {
-            double a = s->h * (row->acceleration[d] - (o->compat ? 0.0 : row->centripetal[d]));
-            bias[b->row + d] = row->drift[d] + a;
-            if (!discrete) bias[b->row + d] = a - row_speed(s, b, d, after);
+        for (int d = 0; d < b->dim && k->touching[c]; d++) {
+            double a = s->h * (row->acceleration[d] - (l->compat ? 0.0 : row->centripetal[d]));
+            k->bias[b->row + d] = l->discrete ? row->drift[d] + a : a - row_speed(s, b, d, k->after);
         }
     }
-    if (o->direct && !o->compat && !convex && !(damping > 0.0)) {
-        mor_report report;
-        if (directly(s, keep, base, bias, tol, stage->arena, total, answer, &report)) {
-            report.iterations += impact.iterations;
-            return report;
-        }
-    }
-    for (int c = 0; c < s->contact_count && !o->compat; c++) { /* where the slip goes: a corner of the polygon opposes
-                                                                  it */
+}
+
+/* Where the slip goes: a corner of the polygon opposes it. */
+static void find_turns(const mor_system* s, scratch* k)
+{
+    for (int c = 0; c < s->contact_count; c++) {
         const mor_contact_row* row = &s->contacts[c];
         const mor_block* b = &s->blocks[row->block];
-        for (int d = 1; d < 3 && b->dim == 3 && touching[c]; d++)
-            turn[2 * c + d - 1] =
-                -(row->drift[d] + s->h * (row->acceleration[d] - row->centripetal[d]) + row_speed(s, b, d, base));
+        for (int d = 1; d < 3 && b->dim == 3 && k->touching[c]; d++)
+            k->turn[2 * c + d - 1] =
+                -(row->drift[d] + s->h * (row->acceleration[d] - row->centripetal[d]) + row_speed(s, b, d, k->base));
     }
+}
+
+/* Last step's impulses, in the turned axes; true if there are any. */
+static bool write_guess(const mor_gauss* g, const mor_answer* answer, double* z)
+{
+    bool warm = false;
+    for (int b = 0; b < g->problem.step.block_count; b++) {
+        const mor_block* block = &g->problem.step.blocks[b];
+        int i = g->unknown[block->row];
+        const double* guess = answer->impulses + g->row_of[block->row];
+        if (i < 0) continue;
+        for (int d = 0; d < block->dim; d++) z[i + d] = guess[d], warm = warm || guess[d] != 0.0;
+        if (block->kind != MOR_BLOCK_CONTACT || block->dim != 3) continue;
+        z[i + 1] = g->cosine[b] * guess[1] + g->sine[b] * guess[2];
+        z[i + 2] = g->cosine[b] * guess[2] - g->sine[b] * guess[1];
+    }
+    return warm;
+}
+
+/* What the answer is worth. */
+static void judge(const mor_gauss* g, const laws* l, const double* p, mor_arena* arena, mor_report* report)
+{
+    if (g->problem.size == 0) return;
+    report->residual = mor_judge(&g->problem, p, arena);
+    double error = report->residual.velocity;
+    if (l->convex && report->status == MOR_SOLVED)
+        snprintf(report->detail, sizeof report->detail, "relaxation error %.3g m/s", error);
+    if (!l->convex && !(l->damping > 0.0)) {
+        double limit = error <= l->tol ? l->tol : mor_max(l->tol, mor_judge_floor(&g->problem, p, arena));
+        if (error <= limit) report->status = MOR_SOLVED;
+        else if (report->status == MOR_SOLVED) report->status = isfinite(error) ? MOR_NOT_CONVERGED : MOR_NUMERICAL;
+    }
+    if (g->rank < g->e && report->status == MOR_SOLVED)
+        snprintf(report->detail, sizeof report->detail, "%d of %d loop equations depend on the others", g->e - g->rank,
+                 g->e);
+}
+
+/* The forces by one QP, or by several for Coulomb's law. */
+static mor_report by_qp(const mor_system* s, const laws* l, mor_solve_stage* stage, scratch* k, mor_answer* answer)
+{
+    mor_arena* arena = stage->arena;
+    if (!l->compat) find_turns(s, k);
     mor_gauss g;
-    if (!mor_gauss_build(&g, s, keep, s->directions, o->compat, o->compat ? NULL : turn, damping, arena))
+    if (!mor_gauss_build(&g, s, k->keep, s->directions, l->compat, l->compat ? NULL : k->turn, l->damping, arena))
         return mor_report_no_memory();
-    mor_gauss_set(&g, base, bias);
+    mor_gauss_set(&g, k->base, k->bias);
     double* z = mor_arena_zero(arena, (size_t)g.n + 1, sizeof *z);
     double* p = mor_arena_zero(arena, (size_t)g.problem.step.row_count + 1, sizeof *p);
     double* u = mor_arena_alloc(arena, ((size_t)g.problem.step.row_count + 1) * sizeof *u);
     if (!z || !p || !u) return mor_report_no_memory();
-    for (int b = 0; b < g.problem.step.block_count; b++) { /* last step's impulses, in the turned axes */
-        const mor_block* block = &g.problem.step.blocks[b];
-        int i = g.unknown[block->row];
-        const double* guess = answer->impulses + g.row_of[block->row];
-        if (i < 0) continue;
-        for (int d = 0; d < block->dim; d++) z[i + d] = guess[d], warm = warm || guess[d] != 0.0;
-        if (block->kind == MOR_BLOCK_CONTACT && block->dim == 3)
-            z[i + 1] = g.cosine[b] * guess[1] + g.sine[b] * guess[2],
-                  z[i + 2] = g.cosine[b] * guess[2] - g.sine[b] * guess[1];
-    }
-    mor_report report = { .status = MOR_SOLVED, .iterations = 1 };
+    bool warm = write_guess(&g, answer, z);
+    mor_report report;
     if (!mor_gauss_reduce(&g, false)) return mor_report_no_memory();
-    if (convex) {
+    if (l->convex) {
         report = mor_gauss_solve(&g, NULL, stage, warm, z);
         mor_gauss_expand(&g, z, p);
-    } else report = coulomb(&g, o->rounds, tol, stage, warm, z, p, answer->nu);
-    mor_gauss_store(&g, p, total);
-    memcpy(answer->impulses, total, (size_t)s->row_count * sizeof *total);
-    mor_gauss_rows(&g, p, answer->nu, u);
-    report.iterations += impact.iterations;
-
-    if (g.problem.size == 0) return report;
-    report.residual = mor_judge(&g.problem, p, arena);
-    double error = report.residual.velocity;
-    if (convex && report.status == MOR_SOLVED)
-        snprintf(report.detail, sizeof report.detail, "relaxation error %.3g m/s", error);
-    if (!convex && !(damping > 0.0)) {
-        double limit = error <= tol ? tol : mor_max(tol, mor_judge_floor(&g.problem, p, arena));
-        if (error <= limit) report.status = MOR_SOLVED;
-        else if (report.status == MOR_SOLVED) report.status = isfinite(error) ? MOR_NOT_CONVERGED : MOR_NUMERICAL;
+    } else {
+        report = mor_gauss_coulomb(&g, l->rounds, l->tol, stage, warm, z, p, answer->nu);
     }
-    if (g.rank < g.e && report.status == MOR_SOLVED)
-        snprintf(report.detail, sizeof report.detail, "%d of %d loop equations depend on the others", g.e - g.rank,
-                 g.e);
+    mor_gauss_store(&g, p, k->total);
+    memcpy(answer->impulses, k->total, (size_t)s->row_count * sizeof *k->total);
+    mor_gauss_rows(&g, p, answer->nu, u);
+    judge(&g, l, p, arena, &report);
     return report;
 }
 
-static double project(mor_world* world, const void* options, double* work)
+static mor_report gauss_step(const mor_system* s, const void* options, mor_solve_stage* stage, mor_answer* answer)
+{
+    const laws l = resolve(options, s);
+    scratch k;
+    if (!make_scratch(s, stage->arena, &k)) return mor_report_no_memory();
+    bool fresh = gate(s, &l, &k);
+    mor_report refused = { .status = MOR_SOLVED };
+    if (fresh) refused = check_restitution(s, &l, &k);
+    if (refused.status != MOR_SOLVED) {
+        memcpy(answer->nu, s->nu_free, (size_t)s->dof * sizeof *answer->nu);
+        return refused;
+    }
+    mor_report impact = jump(s, &l, stage, fresh, &k), report;
+    if (impact.status != MOR_SOLVED) return impact;
+    write_bias(s, &l, &k);
+    if (!l.direct || !directly(s, k.keep, k.base, k.bias, l.tol, stage->arena, k.total, answer, &report))
+        report = by_qp(s, &l, stage, &k, answer);
+    report.iterations += impact.iterations;
+    return report;
+}
+
+static double project(mor_step* step, const void* options, double* work)
 {
     const gauss_options* o = options;
-    return o->compat ? 0.0 : mor_gauss_project(world, o->touch, work);
+    return o->compat ? 0.0 : mor_gauss_project(step, o->touch, work);
 }
 
 static bool explicit_positions(const void* options) { return ((const gauss_options*)options)->compat; }

@@ -44,7 +44,17 @@ void mor_gauss_store(const mor_gauss* g, const double* p, double* impulses);
 /* The QP over the friction pyramids, with `extra` added to the linear term (n, NULL: none). */
 mor_report mor_gauss_solve(mor_gauss* g, const double* extra, mor_solve_stage* stage, bool warm, double* z);
 
-typedef enum mor_gauss_impact { MOR_IMPACT_STICK, MOR_IMPACT_QP, MOR_IMPACT_TWO_PHASE } mor_gauss_impact;
+/* Repeats the QP until the slip speeds agree with those it was given (gauss_coulomb.c): z and p from their start values to
+ * the answer, nu the velocity after p. */
+mor_report mor_gauss_coulomb(mor_gauss* g, int rounds, double tol, mor_solve_stage* stage, bool warm, double* z,
+                             double* p, double* nu);
+
+typedef enum mor_gauss_impact {
+    MOR_IMPACT_STICK,
+    MOR_IMPACT_QP,
+    MOR_IMPACT_TWO_PHASE,
+    MOR_IMPACT_NONE
+} mor_gauss_impact;
 
 /* The impact of the contacts in `touching` (system contacts) at the velocity nu (dof), which is replaced by that after
  * it; row impulses are added to `impulses` (system rows). */
@@ -52,6 +62,6 @@ mor_report mor_gauss_impact_solve(const mor_system* system, const bool* touching
                                   bool square, double damping, mor_solve_stage* stage, double* nu, double* impulses);
 
 /* Position projection after the integration (mor_formulation.project) of contacts deeper than `touch`. */
-double mor_gauss_project(mor_world* world, double touch, double* work);
+double mor_gauss_project(mor_step* step, double touch, double* work);
 
 #endif

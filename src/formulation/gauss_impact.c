@@ -28,7 +28,7 @@
 
 #include "formulation/step_problem.h"
 #include "linalg/dense.h"
-#include "model/world.h"
+#include "model/step.h"
 #include "problem/step.h"
 
 #include <stdio.h>
@@ -313,25 +313,28 @@ static double project_island(mor_world* w, const mor_island* island, double touc
     return deepest;
 }
 
-double mor_gauss_project(mor_world* w, double touch, double* work)
+/* Potential energy of all bodies under gravity. */
+static double height_energy(const mor_world* w)
 {
-    mor_arena* arena = w->thread_arenas[0];
-    size_t start = mor_arena_mark(arena);
-    double deepest = 0.0, before = 0.0, after = 0.0;
+    double sum = 0.0;
     for (int i = 0; i < w->alive_count; i++)
-        before -= w->bodies[w->order[i]].tree < 0
-                      ? 0.0
-                      : w->bodies[w->order[i]].mass.mass * mor_dot(w->gravity, w->bodies[w->order[i]].x);
-    for (int i = 0; i < w->island_count; i++) {
+        sum -= w->bodies[w->order[i]].tree < 0
+                   ? 0.0
+                   : w->bodies[w->order[i]].mass.mass * mor_dot(w->gravity, w->bodies[w->order[i]].x);
+    return sum;
+}
+
+double mor_gauss_project(mor_step* step, double touch, double* work)
+{
+    mor_arena* arena = step->thread_arenas[0];
+    size_t start = mor_arena_mark(arena);
+    double deepest = 0.0, before = height_energy(step->w);
+    for (int i = 0; i < step->island_count; i++) {
         size_t mark = mor_arena_mark(arena);
-        deepest = mor_max(deepest, project_island(w, &w->islands[i], touch, arena));
+        deepest = mor_max(deepest, project_island(step->w, &step->islands[i], touch, arena));
         mor_arena_release(arena, mark);
     }
-    for (int i = 0; i < w->alive_count; i++)
-        after -= w->bodies[w->order[i]].tree < 0
-                     ? 0.0
-                     : w->bodies[w->order[i]].mass.mass * mor_dot(w->gravity, w->bodies[w->order[i]].x);
-    *work += after - before;
+    *work += height_energy(step->w) - before;
     mor_arena_release(arena, start);
     return deepest;
 }

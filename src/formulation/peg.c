@@ -30,11 +30,9 @@
  * solves of the active rows per step. D. M. Flickinger, J. Williams, J. C. Trinkle (2015) for the idea and the
  * particle. */
 #include "base/elementary.h"
-#include "formulation/assemble.h"
 #include "formulation/peg_planes.h"
 #include "formulation/registry.h"
 #include "formulation/step_problem.h"
-#include "model/world.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -83,18 +81,17 @@ static void bias_rows(work* k)
 /* Impulses of replaced rows are told as those of the first row of the pair's plane. */
 static void fold_back(work* k)
 {
-    const mor_system *s = k->s, *ext = &k->trial.system;
+    const mor_system *s = k->s, *ext = &k->trial.room.system;
     memcpy(k->answer->impulses, k->trial.impulses, (size_t)s->row_count * sizeof(double));
-    for (int i = 0; i < k->trial.added; i++) {
+    for (int i = 0; i < k->trial.room.added; i++) {
         if (k->trial.group[i] < 0) continue;
         const mor_block* from = &ext->blocks[ext->contacts[s->contact_count + i].block];
         const mor_contact_row* row = &s->contacts[k->peg.planes[k->peg.groups[k->trial.group[i]].choice].first];
         const mor_block* to = &s->blocks[row->block];
-        const mor_contact* c = &((const mor_contact*)s->world->contacts.data)[row->contact];
-        mor_vec3 p = mor_v3(0, 0, 0), d[3] = { c->normal };
+        const mor_contact_geometry* c = &s->geometry[row - s->contacts];
+        mor_vec3 p = mor_v3(0, 0, 0), d[3] = { c->normal, c->t, c->o };
         for (int r = 0; r < from->dim; r++)
             p = mor_madd(p, k->trial.impulses[from->row + r], k->trial.direction[3 * i + r]);
-        mor_contact_tangents(s->world, c, &d[1], &d[2]);
         for (int r = 0; r < to->dim; r++) k->answer->impulses[to->row + r] += mor_dot(p, d[r]);
     }
 }
@@ -113,14 +110,14 @@ static void solve(work* k)
     }
     size_t mark = mor_arena_mark(k->stage->arena);
     int before = k->report.iterations;
-    if (t->added == 0) {
+    if (t->room.added == 0) {
         k->report = mor_step_solve(s, k->directions, k->bias, k->keep, k->stage, k->answer);
     } else {
         memcpy(t->keep, k->keep, (size_t)s->block_count * sizeof *t->keep);
-        for (int i = 0; i < t->added; i++) t->keep[s->block_count + i] = t->group[i] >= 0;
+        for (int i = 0; i < t->room.added; i++) t->keep[s->block_count + i] = t->group[i] >= 0;
         mor_answer answer = { k->answer->nu, t->impulses, NULL };
         memcpy(t->impulses, k->answer->impulses, (size_t)s->row_count * sizeof(double));
-        k->report = mor_step_solve(&t->system, k->directions, t->bias, t->keep, k->stage, &answer);
+        k->report = mor_step_solve(&t->room.system, k->directions, t->bias, t->keep, k->stage, &answer);
         fold_back(k);
     }
     k->report.iterations += before;
@@ -227,8 +224,7 @@ static mor_report peg_step(const mor_system* s, const void* options, mor_solve_s
 {
     const peg_options* o = options;
     work k = { .s = s, .stage = stage, .answer = answer, .report = { .status = MOR_SOLVED } };
-    bool circle = o->cone == CONE_EXACT || (o->cone == CONE_AUTO && s->world && s->world->solver &&
-                                            mor_solver_applies(s->world->solver, MOR_STEP_CONE));
+    bool circle = o->cone == CONE_EXACT || (o->cone == CONE_AUTO && s->cones);
     k.directions = circle ? 0 : s->directions;
     k.bias = mor_arena_alloc(stage->arena, (size_t)s->row_count * sizeof *k.bias);
     k.keep = mor_arena_alloc(stage->arena, (size_t)s->block_count * sizeof *k.keep);
@@ -262,5 +258,6 @@ const mor_formulation mor_formulation_peg = {
     .step = peg_step,
     .groups = 1,
     .mass_inverse = true,
+    .geometry = true,
     .project = mor_peg_project,
 };

@@ -143,5 +143,6 @@ const mor_formulation mor_formulation_peg_exact = {
     .options_size = 0,
     .step = exact_step,
     .groups = 1,
+    .geometry = true,
     .mass_inverse = true,
 };

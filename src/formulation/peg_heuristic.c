@@ -82,99 +82,130 @@ static int primary(const mor_system* s, int first, int end)
     return best;
 }
 
+/* The problem under construction. */
+typedef struct lcp {
+    const mor_system* s;
+    int directions;
+    mor_contact_row* sorted; /* contacts, groups together, primary first */
+    int* start;              /* group -> its first */
+    int groups, n;
+    double *A, *q, *z, *bias;
+    term *row, *less; /* row r of the LCP reads `row` (minus `less`) of nu; column r puts `row` into nu */
+    bool* pushes;
+} lcp;
+
+/* Groups by number, in the order of their first contact; false: out of memory. */
+static bool group_contacts(lcp* k, mor_arena* arena)
+{
+    const mor_system* s = k->s;
+    int count = s->contact_count, at = 0;
+    k->start = mor_arena_alloc(arena, ((size_t)count + 1) * sizeof *k->start);
+    k->sorted = mor_arena_alloc(arena, (size_t)count * sizeof *k->sorted);
+    bool* done = mor_arena_zero(arena, (size_t)count, sizeof *done);
+    if (!k->start || !k->sorted || !done) return false;
+    mor_system view = *s;
+    view.contacts = k->sorted;
+    for (int c = 0; c < count; c++) {
+        if (done[c]) continue;
+        int first = k->start[k->groups++] = at;
+        for (int i = c; i < count; i++) {
+            bool mine = i == c || (s->contacts[c].group && s->contacts[i].group == s->contacts[c].group && !done[i]);
+            if (!mine) continue;
+            done[i] = true;
+            k->sorted[at++] = s->contacts[i];
+        }
+        int p = primary(&view, first, at);
+        mor_contact_row t = k->sorted[first];
+        k->sorted[first] = k->sorted[p];
+        k->sorted[p] = t;
+    }
+    k->start[k->groups] = at;
+    return true;
+}
+
+static bool make_room(lcp* k, mor_arena* arena)
+{
+    for (int g = 0; g < k->groups; g++) {
+        const mor_block* b = &k->s->blocks[k->sorted[k->start[g]].block];
+        k->n += 1 + (b->dim > 1 ? k->directions + 1 : 0) + (k->start[g + 1] - k->start[g] - 1);
+    }
+    size_t n = (size_t)k->n;
+    k->A = mor_arena_zero(arena, n * n, sizeof *k->A);
+    k->q = mor_arena_zero(arena, n, sizeof *k->q);
+    k->z = mor_arena_zero(arena, n, sizeof *k->z);
+    k->row = mor_arena_zero(arena, n, sizeof *k->row);
+    k->less = mor_arena_zero(arena, n, sizeof *k->less);
+    k->pushes = mor_arena_zero(arena, n, sizeof *k->pushes);
+    if (!k->A || !k->q || !k->z || !k->row || !k->less || !k->pushes) return false;
+    for (int i = 0; i < k->n; i++) k->row[i].contact = k->less[i].contact = -1;
+    return true;
+}
+
+/* The unknowns p_n, beta, s and c of one group from r on, with their fixed coefficients; the next r. */
+static int write_group(lcp* k, int g, int r)
+{
+    int n = k->n, first = k->start[g], normal = r, members = k->start[g + 1] - first;
+    const mor_block* b = &k->s->blocks[k->sorted[first].block];
+    k->row[r] = (term){ first, { 1, 0, 0 } };
+    k->pushes[r++] = true;
+    if (b->dim > 1) {
+        int slip = r + k->directions;
+        for (int d = 0; d < k->directions; d++, r++) {
+            k->row[r] = (term){ first, { 0, d ? -1.0 : 1.0, 0 } };
+            if (b->dim == 3) mor_polygon_direction(k->directions, d, &k->row[r].value[1]);
+            k->pushes[r] = true;
+            k->A[r + (size_t)slip * n] = 1.0;
+            k->A[slip + (size_t)r * n] = -1.0;
+        }
+        k->A[slip + (size_t)normal * n] = b->mu;
+        r++;
+    }
+    int second = r;
+    for (int m = 1; m < members; m++, r++) {
+        k->row[r] = (term){ first, { 1, 0, 0 } };
+        k->less[r] = (term){ first + m, { 1, 0, 0 } };
+        k->A[normal + (size_t)r * n] = 1.0;
+        for (int j = second; j <= r; j++) k->A[r + (size_t)j * n] = 1.0;
+    }
+    return r;
+}
+
+/* What impulses do to velocities. */
+static void write_products(lcp* k)
+{
+    const mor_system* s = k->s;
+    for (int i = 0; i < k->n; i++)
+        for (int side = 0; side < 2; side++) {
+            const term* t = side ? &k->less[i] : &k->row[i];
+            double sign = side ? -1.0 : 1.0;
+            if (t->contact < 0) continue;
+            const mor_block* b = &s->blocks[k->sorted[t->contact].block];
+            k->q[i] += sign * free_row(s, b, t->value, k->bias);
+            for (int j = 0; j < k->n; j++)
+                if (k->pushes[j])
+                    k->A[i + (size_t)j * k->n] +=
+                        sign * product(s, b, t->value, &s->blocks[k->sorted[k->row[j].contact].block], k->row[j].value);
+        }
+}
+
 static mor_report heuristic_step(const mor_system* s, const void* options, mor_solve_stage* stage, mor_answer* answer)
 {
     (void)options;
-    mor_arena* arena = stage->arena;
-    int nc = s->contact_count, directions = s->dimension == 2 ? 2 : s->directions, groups = 0;
-    double* bias = mor_arena_alloc(arena, (size_t)s->row_count * sizeof *bias);
-    int* start = mor_arena_alloc(arena, ((size_t)nc + 1) * sizeof *start);
-    mor_contact_row* sorted = mor_arena_alloc(arena, (size_t)nc * sizeof *sorted); /* groups together, primary first */
-    if (!bias || !start || !sorted) return mor_report_no_memory();
-    mor_bias_stewart_trinkle(s, bias);
-    /* groups by number, in the order of their first contact */
-    bool* done = mor_arena_zero(arena, (size_t)nc, sizeof *done);
-    if (!done) return mor_report_no_memory();
-    mor_system view = *s;
-    view.contacts = sorted;
-    int at = 0;
-    for (int c = 0; c < nc; c++) {
-        if (done[c]) continue;
-        start[groups++] = at;
-        for (int k = c; k < nc; k++) {
-            bool mine = k == c || (s->contacts[c].group && s->contacts[k].group == s->contacts[c].group && !done[k]);
-            if (!mine) continue;
-            done[k] = true;
-            sorted[at++] = s->contacts[k];
-        }
-        int p = primary(&view, start[groups - 1], at), first = start[groups - 1];
-        mor_contact_row t = sorted[first];
-        sorted[first] = sorted[p];
-        sorted[p] = t;
-    }
-    start[groups] = at;
-
-    int n = 0;
-    for (int g = 0; g < groups; g++) {
-        const mor_block* b = &s->blocks[sorted[start[g]].block];
-        n += 1 + (b->dim > 1 ? directions + 1 : 0) + (start[g + 1] - start[g] - 1);
-    }
-    double* A = mor_arena_zero(arena, (size_t)n * (size_t)n, sizeof *A);
-    double* q = mor_arena_zero(arena, (size_t)n, sizeof *q);
-    double* z = mor_arena_zero(arena, (size_t)n, sizeof *z);
-    /* row r of the LCP reads `row` (minus `less`) of nu; column r puts `column` into nu */
-    term* row = mor_arena_zero(arena, (size_t)n, sizeof *row);
-    term* less = mor_arena_zero(arena, (size_t)n, sizeof *less);
-    bool* pushes = mor_arena_zero(arena, (size_t)n, sizeof *pushes);
-    if (!A || !q || !z || !row || !less || !pushes) return mor_report_no_memory();
-    for (int i = 0; i < n; i++) row[i].contact = less[i].contact = -1;
-    int r = 0;
-    for (int g = 0; g < groups; g++) {
-        int first = start[g], normal = r, members = start[g + 1] - first;
-        const mor_block* b = &s->blocks[sorted[first].block];
-        row[r] = (term){ first, { 1, 0, 0 } };
-        pushes[r++] = true;
-        if (b->dim > 1) {
-            int slip = r + directions;
-            for (int d = 0; d < directions; d++, r++) {
-                row[r] = (term){ first, { 0, d ? -1.0 : 1.0, 0 } };
-                if (b->dim == 3) mor_polygon_direction(directions, d, &row[r].value[1]);
-                pushes[r] = true;
-                A[r + (size_t)slip * n] = 1.0;
-                A[slip + (size_t)r * n] = -1.0;
-            }
-            A[slip + (size_t)normal * n] = b->mu;
-            r++;
-        }
-        int c2 = r;
-        for (int k = 1; k < members; k++, r++) {
-            row[r] = (term){ first, { 1, 0, 0 } };
-            less[r] = (term){ first + k, { 1, 0, 0 } };
-            A[normal + (size_t)r * n] = 1.0;
-            for (int j = c2; j <= r; j++) A[r + (size_t)j * n] = 1.0;
-        }
-    }
-    for (int i = 0; i < n; i++)
-        for (int side = 0; side < 2; side++) {
-            const term* t = side ? &less[i] : &row[i];
-            double sign = side ? -1.0 : 1.0;
-            if (t->contact < 0) continue;
-            const mor_block* b = &s->blocks[sorted[t->contact].block];
-            q[i] += sign * free_row(s, b, t->value, bias);
-            for (int j = 0; j < n; j++)
-                if (pushes[j])
-                    A[i + (size_t)j * n] +=
-                        sign * product(s, b, t->value, &s->blocks[sorted[row[j].contact].block], row[j].value);
-        }
+    lcp k = { .s = s, .directions = s->dimension == 2 ? 2 : s->directions };
+    k.bias = mor_arena_alloc(stage->arena, (size_t)s->row_count * sizeof *k.bias);
+    if (!k.bias || !group_contacts(&k, stage->arena) || !make_room(&k, stage->arena)) return mor_report_no_memory();
+    mor_bias_stewart_trinkle(s, k.bias);
+    for (int g = 0, r = 0; g < k.groups; g++) r = write_group(&k, g, r);
+    write_products(&k);
     mor_problem problem = {
-        .form = MOR_LCP, .size = n, .A = { .storage = MOR_DENSE, .rows = n, .cols = n, .x = A }, .b = q
+        .form = MOR_LCP, .size = k.n, .A = { .storage = MOR_DENSE, .rows = k.n, .cols = k.n, .x = k.A }, .b = k.q
     };
-    mor_report report = stage->solve(stage, &problem, false, z);
+    mor_report report = stage->solve(stage, &problem, false, k.z);
     memset(answer->impulses, 0, (size_t)s->row_count * sizeof(double));
-    for (int j = 0; j < n; j++) {
-        if (!pushes[j]) continue;
-        const mor_block* b = &s->blocks[sorted[row[j].contact].block];
-        for (int d = 0; d < b->dim; d++) answer->impulses[b->row + d] += z[j] * row[j].value[d];
+    for (int j = 0; j < k.n; j++) {
+        if (!k.pushes[j]) continue;
+        const mor_block* b = &s->blocks[k.sorted[k.row[j].contact].block];
+        for (int d = 0; d < b->dim; d++) answer->impulses[b->row + d] += k.z[j] * k.row[j].value[d];
     }
     mor_system_velocity(s, answer->impulses, answer->nu);
     return report;

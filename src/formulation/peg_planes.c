@@ -15,7 +15,6 @@
  * fall in). */
 #include "formulation/peg_planes.h"
 #include "base/elementary.h"
-#include "model/world.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,25 +22,20 @@
 #define TOL 1e-9      /* of the size of the smaller body: open */
 #define TOL_END 1e-10 /* open at the end of the step */
 
-static double contact_size(const mor_system* s, const mor_contact_row* row)
+static double contact_size(const mor_system* s, int contact)
 {
-    if (!s->world) return 1.0;
-    const mor_contact* c = &((const mor_contact*)s->world->contacts.data)[row->contact];
     double size = HUGE_VAL;
-    for (int side = 0; side < 2; side++) {
-        const mor_body* b = &s->world->bodies[s->world->order[c->body[side]]];
-        /* contacts of a stored frame have no shapes */
-        if (c->shape[side] < 0 || c->shape[side] >= b->shape_count) continue;
-        const mor_geometry* g = b->shapes[c->shape[side]].geometry;
-        if (g->kind != MOR_PARTICLE) size = mor_min(size, g->radius);
+    for (int side = 0; side < 2 && s->geometry; side++) {
+        const mor_geometry* g = s->geometry[contact].side[side].shape; /* contacts of a stored frame have no shapes */
+        if (g && g->kind != MOR_PARTICLE) size = mor_min(size, g->radius);
     }
     return isfinite(size) ? size : 1.0;
 }
 
-static uint32_t plane_number(const mor_system* s, const mor_contact_row* row)
+static uint32_t plane_number(const mor_system* s, int contact)
 {
-    if (!s->world || row->group == 0) return 0xffffffffu;
-    return (uint32_t)(((const mor_contact*)s->world->contacts.data)[row->contact].feature >> 32);
+    if (!s->geometry || s->contacts[contact].group == 0) return 0xffffffffu;
+    return (uint32_t)(s->geometry[contact].feature >> 32);
 }
 
 bool mor_peg_build(const mor_system* s, mor_arena* arena, mor_peg* peg)
@@ -68,14 +62,14 @@ bool mor_peg_build(const mor_system* s, mor_arena* arena, mor_peg* peg)
         int g = row->group ? groups - 1 : -1;
         while (g >= 0 && g >= groups - 64 && number[g] != row->group) g--;
         if (g < 0 || g < groups - 64 || number[g] != row->group) {
-            double size = contact_size(s, row);
+            double size = contact_size(s, c);
             g = groups++;
             number[g] = row->group;
             peg->groups[g] = (mor_peg_group){ .tol = TOL * size, .tol_end = TOL_END * size, .choice = -1, .last = -1 };
         }
         peg->groups[g].count++;
         found[planes++] = (mor_peg_plane){
-            .first = c, .count = 1, .group = g, .id = plane_number(s, row), .held = row->held, .s = row->gap
+            .first = c, .count = 1, .group = g, .id = plane_number(s, c), .held = row->held, .s = row->gap
         };
     }
     int at = 0;
@@ -171,16 +165,15 @@ void mor_peg_cover(mor_peg* peg, int group)
 bool mor_peg_same_rows(const mor_peg* peg, const mor_peg_plane* a, const mor_peg_plane* b)
 {
     const mor_system* s = peg->s;
-    if (!s->world || a->count != b->count) return false;
-    const mor_contact* contacts = s->world->contacts.data;
+    if (!s->geometry || a->count != b->count) return false;
     double tol = peg->groups[a->group].tol;
     for (int i = a->first; i < a->first + a->count; i++) {
-        const mor_contact* p = &contacts[s->contacts[i].contact];
+        const mor_contact_geometry* p = &s->geometry[i];
         bool match = false;
         for (int j = b->first; j < b->first + b->count && !match; j++) {
-            const mor_contact* q = &contacts[s->contacts[j].contact];
-            match = mor_norm(mor_sub(p->point[0], q->point[0])) <= tol && fabs(p->gap - q->gap) <= tol &&
-                    mor_dot(p->normal, q->normal) > 1.0 - 1e-12;
+            const mor_contact_geometry* q = &s->geometry[j];
+            match = mor_norm(mor_sub(p->point[0], q->point[0])) <= tol &&
+                    fabs(s->contacts[i].gap - s->contacts[j].gap) <= tol && mor_dot(p->normal, q->normal) > 1.0 - 1e-12;
         }
         if (!match) return false;
     }

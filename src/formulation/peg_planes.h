@@ -3,7 +3,7 @@
 #define MOREAU_FORMULATION_PEG_PLANES_H
 
 #include "collision/features.h"
-#include "moreau/world.h"
+#include "formulation/append.h"
 
 typedef struct mor_peg_plane {
     int first, count; /* its contacts in the system */
@@ -55,22 +55,21 @@ double mor_peg_end_gap(const mor_peg* peg, const mor_peg_plane* plane);
 bool mor_peg_same_rows(const mor_peg* peg, const mor_peg_plane* a, const mor_peg_plane* b);
 
 /* Position projection of a step (peg_project.c), see mor_formulation.project. */
-double mor_peg_project(mor_world* world, const void* options, double* work);
+double mor_peg_project(mor_step* step, const void* options, double* work);
 
 /* Makes `set` the plane of `all` with the largest s_k among those with normals within 45 degrees of n; unchanged if
  * there is none. */
 void mor_peg_nearest_plane(const mor_feature_set* all, mor_vec3 n, mor_feature_set* set);
 
-/* Replaces edge pairs that fail at the trial state (peg_trial.c). `trial->system` is a copy of the system with room for
- * more contacts, made on the first call; returns true if rows were added. */
+/* Replaces edge pairs that fail at the trial state (peg_trial.c). `trial->room` is a copy of the system with room for more
+ * contacts, made on the first call; returns true if rows were added. */
 typedef struct mor_peg_trial {
-    mor_system system; /* with the added contacts at the end */
-    double* impulses;  /* its rows */
+    mor_system_room room; /* with the added contacts at the end */
+    double* impulses;     /* its rows */
     double* bias;
     bool* keep;
     int* group;          /* added contact -> group */
     mor_vec3* direction; /* added contact -> n, t, o */
-    int capacity, added;
 } mor_peg_trial;
 bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const mor_answer* answer,
                       mor_peg_trial* trial);

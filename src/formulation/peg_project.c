@@ -12,7 +12,6 @@
 #include "collision/pair_table.h"
 #include "formulation/rows.h"
 #include "formulation/peg_planes.h"
-#include "model/world.h"
 
 #include <math.h>
 #include <string.h>
@@ -136,9 +135,10 @@ void mor_peg_nearest_plane(const mor_feature_set* all, mor_vec3 n, mor_feature_s
     set->separation = plane.s;
 }
 
-static bool collect(const mor_world* w, const mor_island* island, rows* list)
+static bool collect(const mor_step* step, const mor_island* island, rows* list)
 {
-    const mor_contact* contacts = w->contacts.data;
+    const mor_world* w = step->w;
+    const mor_contact* contacts = step->contacts.data;
     const mor_contact* before = NULL;
     list->count = 0;
     list->deepest = 0.0;
@@ -157,8 +157,9 @@ static bool collect(const mor_world* w, const mor_island* island, rows* list)
 }
 
 /* Writes the frictionless step problem of the rows and solves it for dq. */
-static bool solve(const mor_world* w, const mor_island* island, const rows* list, mor_arena* arena, double* dq)
+static bool solve(const mor_step* step, const mor_island* island, const rows* list, mor_arena* arena, double* dq)
 {
+    const mor_world* w = step->w;
     const mor_system* s = &island->system;
     int n = list->count, coefs = 0;
     mor_block* blocks = mor_arena_zero(arena, (size_t)n, sizeof *blocks);
@@ -187,7 +188,7 @@ static bool solve(const mor_world* w, const mor_island* island, const rows* list
             const mor_tree_block* t = &s->trees[local];
             const mor_tree* tree = &w->trees[b->tree];
             tree->kind->row(tree, b, mor_sub(r->point, b->x), r->n, side ? 1.0 : -1.0, J + coefs);
-            mor_tree_response(w, b->tree, J + coefs, Y + coefs);
+            mor_tree_response(step, b->tree, J + coefs, Y + coefs);
             for (int c = 0; c < t->dof; c++) diagonal[i] += Y[coefs + c] * J[coefs + c];
             entries[entry_count++] = (mor_entry){ local, coefs };
             blocks[i].entry_count++;
@@ -238,21 +239,21 @@ static double move(mor_world* w, const mor_island* island, const double* dq)
     return mor_world_potential_energy(w) - before;
 }
 
-double mor_peg_project(mor_world* w, const void* options, double* work)
+double mor_peg_project(mor_step* step, const void* options, double* work)
 {
     (void)options;
     double raw = 0.0;
-    for (int i = 0; i < w->island_count; i++) {
-        const mor_island* island = &w->islands[i];
-        mor_arena* arena = w->thread_arenas[0];
+    for (int i = 0; i < step->island_count; i++) {
+        const mor_island* island = &step->islands[i];
+        mor_arena* arena = step->thread_arenas[0];
         for (int pass = 0; pass < PASSES; pass++) {
             size_t mark = mor_arena_mark(arena);
             rows list = { .arena = arena };
             double* dq = mor_arena_alloc(arena, (size_t)island->system.dof * sizeof *dq);
-            bool go = dq && collect(w, island, &list);
+            bool go = dq && collect(step, island, &list);
             if (pass == 0) raw = mor_max(raw, list.raw);
-            go = go && list.deepest > 0.0 && solve(w, island, &list, arena, dq);
-            if (go) *work += move(w, island, dq);
+            go = go && list.deepest > 0.0 && solve(step, island, &list, arena, dq);
+            if (go) *work += move(step->w, island, dq);
             mor_arena_release(arena, mark);
             if (!go) break;
         }

@@ -19,7 +19,6 @@
  *                projection in piles down by five. */
 #include "base/elementary.h"
 #include "formulation/peg_planes.h"
-#include "model/world.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,135 +30,35 @@
 #define NEAR 0.02  /* of the size: the linear model of an edge pair farther than this cannot be that wrong in a step */
 enum { ROOM = 256, REPLACEMENTS = 4 };
 
-/* Pose of a shape after the trial step; `tree` is the body's number in the system, or -1. */
-static mor_pose trial_pose(const mor_system* s, const mor_body* b, int shape, int tree, const double* nu, mor_vec3* x)
+/* Pose of a shape after the trial step, and the centre of mass of its body. */
+static mor_pose trial_pose(const mor_system* s, const mor_contact_side* b, const double* nu, mor_vec3* x)
 {
     mor_vec3 v = b->v, w = b->w;
-    if (tree >= 0) {
-        const mor_tree_block* t = &s->trees[tree];
+    if (b->tree >= 0) {
+        const mor_tree_block* t = &s->trees[b->tree];
         const double* u = nu + t->offset;
         v = mor_v3(u[0], u[1], s->dimension == 3 ? u[2] : 0.0);
         w = s->dimension == 3 ? mor_v3(u[3], u[4], u[5]) : mor_v3(0, 0, t->dof == 3 ? u[2] : 0.0);
     }
-    if (b->kind == MOR_FIXED) v = w = mor_v3(0, 0, 0);
+    if (b->fixed) v = w = mor_v3(0, 0, 0);
     *x = mor_madd(b->x, s->h, v);
     mor_quat q = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(s->h, w)), b->q));
-    mor_pose body = { mor_sub(*x, mor_rotate(q, b->mass.com)), q };
-    return mor_pose_mul(&body, &b->shapes[shape].pose);
+    mor_pose body = { mor_sub(*x, mor_rotate(q, b->com)), q };
+    return mor_pose_mul(&body, &b->shape_pose);
 }
 
 /* Copies the system with room for ROOM more contacts. */
 static bool make_room(const mor_system* s, const double* bias, mor_arena* arena, mor_peg_trial* t)
 {
-    size_t contacts = (size_t)(s->contact_count + ROOM), rows = (size_t)(s->row_count + 3 * ROOM);
-    int entries = 0, coefs = 0, diagonal = 0;
-    for (int i = 0; i < s->block_count; i++) {
-        const mor_block* b = &s->blocks[i];
-        diagonal += b->dim * b->dim;
-        entries = b->entry + b->entry_count > entries ? b->entry + b->entry_count : entries;
-        for (int e = b->entry; e < b->entry + b->entry_count; e++) coefs += b->dim * s->trees[s->entries[e].tree].dof;
-    }
-    mor_contact_row* c = mor_arena_alloc(arena, contacts * sizeof *c);
-    mor_block* b = mor_arena_alloc(arena, (size_t)(s->block_count + ROOM) * sizeof *b);
-    mor_entry* e = mor_arena_alloc(arena, (size_t)(entries + 2 * ROOM) * sizeof *e);
-    double* J = mor_arena_alloc(arena, (size_t)(coefs + 36 * ROOM) * sizeof *J);
-    double* Y = mor_arena_alloc(arena, (size_t)(coefs + 36 * ROOM) * sizeof *Y);
-    double* D = mor_arena_alloc(arena, (size_t)(diagonal + 9 * ROOM) * sizeof *D);
-    int* start = mor_arena_alloc(arena, (size_t)(s->block_count + ROOM) * sizeof *start);
+    size_t rows = (size_t)(s->row_count + 3 * ROOM);
     t->impulses = mor_arena_zero(arena, rows, sizeof(double));
     t->bias = mor_arena_zero(arena, rows, sizeof(double));
     t->keep = mor_arena_zero(arena, (size_t)(s->block_count + ROOM), sizeof(bool));
     t->group = mor_arena_alloc(arena, ROOM * sizeof(int));
     t->direction = mor_arena_alloc(arena, 3 * ROOM * sizeof(mor_vec3));
-    if (!c || !b || !e || !J || !Y || !D || !start || !t->impulses || !t->bias || !t->keep || !t->group ||
-        !t->direction)
-        return false;
-    memcpy(c, s->contacts, (size_t)s->contact_count * sizeof *c);
-    memcpy(b, s->blocks, (size_t)s->block_count * sizeof *b);
-    memcpy(e, s->entries, (size_t)entries * sizeof *e);
-    memcpy(J, s->jacobian, (size_t)coefs * sizeof *J);
-    memcpy(Y, s->response, (size_t)coefs * sizeof *Y);
-    memcpy(D, s->diagonal, (size_t)diagonal * sizeof *D);
-    memcpy(start, s->diagonal_start, (size_t)s->block_count * sizeof *start);
+    if (!t->impulses || !t->bias || !t->keep || !t->group || !t->direction) return false;
     memcpy(t->bias, bias, (size_t)s->row_count * sizeof(double));
-    t->system = *s;
-    t->system.contacts = c;
-    t->system.blocks = b;
-    t->system.entries = e;
-    t->system.jacobian = J;
-    t->system.response = Y;
-    t->system.diagonal = D;
-    t->system.diagonal_start = start;
-    t->capacity = ROOM;
-    return true;
-}
-
-/* Ends of the arrays of a system that was built contact by contact. */
-static void ends(const mor_system* s, int* entry, int* coef, int* diagonal)
-{
-    const mor_block* b = &s->blocks[s->block_count - 1];
-    *entry = b->entry + b->entry_count;
-    *diagonal = s->diagonal_start[s->block_count - 1] + b->dim * b->dim;
-    const mor_entry* e = &s->entries[*entry - 1];
-    *coef = e->start + b->dim * s->trees[e->tree].dof;
-}
-
-static void add_contact(mor_peg_trial* t, const mor_contact_row* model, const mor_feature_row* row, mor_vec3 n,
-                        const mor_body* body[2], const int tree[2], const mor_vec3 x[2], int group, const double* nu)
-{
-    mor_system* s = &t->system;
-    int entry, coef, diag;
-    ends(s, &entry, &coef, &diag);
-    const mor_world* w = s->world;
-    int dim = s->blocks[model->block].dim;
-    mor_vec3 d[3] = { n };
-    if (s->dimension == 2) d[1] = mor_v3(-n.y, n.x, 0), d[2] = mor_v3(0, 0, 1);
-    else mor_tangents(n, mor_v3(1, 0, 0), &d[1], &d[2]);
-    mor_vec3 middle = mor_lerp(row->on_a, row->on_b, 0.5);
-    mor_contact_row c = *model;
-    c.block = s->block_count;
-    memset(c.drift, 0, sizeof c.drift);
-    double* D = (double*)s->diagonal + diag;
-    memset(D, 0, (size_t)(dim * dim) * sizeof *D);
-    mor_block b = { .kind = MOR_BLOCK_CONTACT, .dim = dim, .row = s->row_count, .entry = entry, .mu = c.friction };
-    double speed = 0.0;
-    for (int side = 0; side < 2; side++) {
-        double sign = side ? 1.0 : -1.0;
-        mor_vec3 r = mor_sub(middle, x[side]);
-        if (tree[side] < 0) {
-            mor_vec3 v = mor_add(body[side]->v, mor_cross(body[side]->w, r));
-            for (int i = 0; i < dim; i++) c.drift[i] += sign * mor_dot(d[i], v);
-            continue;
-        }
-        const mor_tree_block* tb = &s->trees[tree[side]];
-        int dof = tb->dof;
-        double *J = (double*)s->jacobian + coef, *Y = (double*)s->response + coef;
-        for (int i = 0; i < dim; i++) {
-            w->trees[body[side]->tree].kind->row(&w->trees[body[side]->tree], body[side], r, d[i], sign, J + i * dof);
-            for (int j = 0; j < dof; j++) {
-                double sum = 0.0;
-                for (int m = 0; m < dof; m++) sum += J[i * dof + m] * tb->mass_inverse[m * dof + j];
-                Y[i * dof + j] = sum;
-            }
-        }
-        for (int m = 0; m < dof; m++) speed += J[m] * nu[tb->offset + m];
-        for (int i = 0; i < dim; i++)
-            for (int j = 0; j < dim; j++)
-                for (int m = 0; m < dof; m++) D[i * dim + j] += Y[i * dof + m] * J[j * dof + m];
-        ((mor_entry*)s->entries)[b.entry + b.entry_count++] = (mor_entry){ tree[side], coef };
-        coef += dim * dof;
-    }
-    speed += c.drift[0];
-    c.gap = mor_max(0.0, row->gap - s->h * speed);
-    for (int i = 0; i < dim; i++) t->bias[s->row_count + i] = c.drift[i];
-    t->bias[s->row_count] += c.gap / s->h;
-    ((int*)s->diagonal_start)[s->block_count] = diag;
-    ((mor_block*)s->blocks)[s->block_count++] = b;
-    ((mor_contact_row*)s->contacts)[s->contact_count++] = c;
-    s->row_count += dim;
-    t->group[t->added] = group;
-    memcpy(t->direction + 3 * t->added, d, sizeof d);
-    t->added++;
+    return mor_system_make_room(s, ROOM, arena, &t->room);
 }
 
 /* Does nothing but an edge pair keep the pair apart? Pairs that push on one, and pairs that only one covers while it is
@@ -176,23 +75,22 @@ static bool rests_on_edges(const mor_peg* peg, const mor_peg_group* group)
 }
 
 /* May the rows of the pair's plane be off by more than FAR of its size at second order, r (h omega)^2/2? */
-static bool turns_far(const mor_peg* peg, const mor_peg_group* group, const mor_body* body[2], const int tree[2],
+static bool turns_far(const mor_peg* peg, const mor_peg_group* group, const mor_contact_side side_of[2],
                       const double* nu)
 {
     const mor_system* s = peg->s;
     const mor_peg_plane* plane = &peg->planes[group->choice >= 0 ? group->choice : group->last];
-    const mor_contact* contacts = s->world->contacts.data;
     double error = 0.0;
     for (int side = 0; side < 2; side++) {
-        if (tree[side] < 0) continue;
-        const mor_tree_block* t = &s->trees[tree[side]];
+        if (side_of[side].tree < 0) continue;
+        const mor_tree_block* t = &s->trees[side_of[side].tree];
         const double* u = nu + t->offset;
         double turn2 = s->dimension == 3 ? u[3] * u[3] + u[4] * u[4] + u[5] * u[5]
                        : t->dof == 3     ? u[2] * u[2]
                                          : 0.0,
                arm = 0.0;
         for (int c = plane->first; c < plane->first + plane->count; c++)
-            arm = mor_max(arm, mor_norm(mor_sub(contacts[s->contacts[c].contact].point[0], body[side]->x)));
+            arm = mor_max(arm, mor_norm(mor_sub(s->geometry[c].point[0], side_of[side].x)));
         error += 0.5 * s->h * s->h * turn2 * arm;
     }
     return error > FAR / TOL * group->tol;
@@ -200,13 +98,12 @@ static bool turns_far(const mor_peg* peg, const mor_peg_group* group, const mor_
 
 /* A pair at the trial state. */
 typedef struct trial_pair {
-    const mor_body* body[2];
+    const mor_contact_geometry* contact; /* of its plane's first row */
+    const mor_contact_row* model;        /* that row */
     const mor_geometry* shape[2];
-    int tree[2], piece;
+    int piece;
     mor_pose pose[2];
     mor_vec3 x[2];
-    const mor_contact* contact;
-    const mor_contact_row* model; /* its plane's first row */
 } trial_pair;
 
 /* False for links, which move with their robot and are left to the projection, and for contacts of a stored frame,
@@ -215,22 +112,48 @@ static bool at_trial(const mor_peg* peg, const mor_peg_group* group, const doubl
 {
     const mor_system* s = peg->s;
     const mor_peg_plane* plane = &peg->planes[group->choice >= 0 ? group->choice : group->last];
-    if (!s->world) return false;
+    if (!s->geometry) return false;
     t->model = &s->contacts[plane->first];
-    t->contact = &((const mor_contact*)s->world->contacts.data)[t->model->contact];
+    t->contact = &s->geometry[plane->first];
     t->piece = (int)(t->contact->feature >> 24 & 0xff);
-    int entry = s->blocks[t->model->block].entry;
+    for (int side = 0; side < 2; side++)
+        if (t->contact->side[side].link || !t->contact->side[side].shape) return false;
     for (int side = 0; side < 2; side++) {
-        t->body[side] = &s->world->bodies[s->world->order[t->contact->body[side]]];
-        if (t->body[side]->robot || t->contact->shape[side] >= t->body[side]->shape_count) return false;
-    }
-    for (int side = 0; side < 2; side++) {
-        int shape = t->contact->shape[side];
-        t->tree[side] = t->body[side]->tree >= 0 ? s->entries[entry++].tree : -1;
-        t->shape[side] = t->body[side]->shapes[shape].geometry;
-        t->pose[side] = trial_pose(s, t->body[side], shape, t->tree[side], nu, &t->x[side]);
+        t->shape[side] = t->contact->side[side].shape;
+        t->pose[side] = trial_pose(s, &t->contact->side[side], nu, &t->x[side]);
     }
     return true;
+}
+
+/* A row of the best plane at the trial state becomes a contact of the step. */
+static void add_contact(mor_peg_trial* t, const trial_pair* pair, const mor_feature_row* row, mor_vec3 n, int group,
+                        const double* nu)
+{
+    const mor_system* s = &t->room.system;
+    int at = t->room.added, first_row = s->row_count;
+    mor_added_contact c = { .point = mor_lerp(row->on_a, row->on_b, 0.5), .direction = { n } };
+    c.dim = s->blocks[pair->model->block].dim;
+    if (s->dimension == 2) c.direction[1] = mor_v3(-n.y, n.x, 0), c.direction[2] = mor_v3(0, 0, 1);
+    else mor_tangents(n, mor_v3(1, 0, 0), &c.direction[1], &c.direction[2]);
+    for (int side = 0; side < 2; side++) {
+        const mor_contact_side* b = &pair->contact->side[side];
+        c.x[side] = pair->x[side], c.v[side] = b->v, c.w[side] = b->w;
+        c.tree[side] = b->tree;
+    }
+    mor_contact_row* added = mor_system_append_contact(&t->room, pair->model, &c);
+    const mor_block* b = &s->blocks[added->block];
+    double speed = 0.0;
+    for (int e = b->entry; e < b->entry + b->entry_count; e++) {
+        const mor_tree_block* tree = &s->trees[s->entries[e].tree];
+        const double* J = s->jacobian + s->entries[e].start;
+        for (int m = 0; m < tree->dof; m++) speed += J[m] * nu[tree->offset + m];
+    }
+    speed += added->drift[0];
+    added->gap = mor_max(0.0, row->gap - s->h * speed);
+    for (int i = 0; i < c.dim; i++) t->bias[first_row + i] = added->drift[i];
+    t->bias[first_row] += added->gap / s->h;
+    t->group[at] = group;
+    memcpy(t->direction + 3 * at, c.direction, sizeof c.direction);
 }
 
 static void trial_planes(const trial_pair* t, double window, mor_feature_set* all)
@@ -262,7 +185,7 @@ bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const 
         const mor_peg_plane* plane = &peg->planes[group->choice >= 0 ? group->choice : group->last];
         trial_pair pair;
         if ((!edges && plane->id == MOR_NO_PLANE) || !at_trial(peg, group, answer->nu, &pair)) continue;
-        if (!edges && group->checked == 0 && !turns_far(peg, group, pair.body, pair.tree, answer->nu)) continue;
+        if (!edges && group->checked == 0 && !turns_far(peg, group, pair.contact->side, answer->nu)) continue;
         mor_feature_set all;
         if (mor_features_along(pair.shape[0], &pair.pose[0], pair.shape[1], &pair.pose[1], plane->id) >= 0.0) continue;
         trial_planes(&pair, 1e-2, &all);
@@ -276,12 +199,11 @@ bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const 
             group->own = group->checked > 0;
             continue;
         }
-        if (t->capacity == 0 && !make_room(s, bias, arena, t)) return any;
-        if (t->added + best.row_count > t->capacity) continue;
+        if (t->room.capacity == 0 && !make_room(s, bias, arena, t)) return any;
+        if (t->room.added + best.row_count > t->room.capacity) continue;
         group->checked++;
         if (group->choice < 0) group->choice = group->last;
-        for (int i = 0; i < best.row_count; i++)
-            add_contact(t, pair.model, &best.rows[i], best.planes[0].n, pair.body, pair.tree, pair.x, g, answer->nu);
+        for (int i = 0; i < best.row_count; i++) add_contact(t, &pair, &best.rows[i], best.planes[0].n, g, answer->nu);
         any = true;
     }
     return any;

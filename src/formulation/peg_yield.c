@@ -58,10 +58,11 @@ static void give(const mor_peg* peg, int g, double d, double* bias, mor_peg_tria
     for (int c = p->first; c < p->first + p->count; c++) {
         int row = s->blocks[s->contacts[c].block].row;
         bias[row] += speed;
-        if (t->capacity) t->bias[row] += speed;
+        if (t->room.capacity) t->bias[row] += speed;
     }
-    for (int i = 0; i < t->added; i++)
-        if (t->group[i] == g) t->bias[t->system.blocks[t->system.contacts[s->contact_count + i].block].row] += speed;
+    const mor_system* added = &t->room.system;
+    for (int i = 0; i < t->room.added; i++)
+        if (t->group[i] == g) t->bias[added->blocks[added->contacts[s->contact_count + i].block].row] += speed;
 }
 
 bool mor_peg_yield(mor_peg* peg, const mor_answer* answer, double* bias, mor_peg_trial* trial)

@@ -30,7 +30,8 @@
 #define FADING 0.9
 
 typedef struct collector {
-    mor_world* w;
+    mor_step* step;
+    mor_world* w; /* the step's draft */
     mor_row_block* blocks;
     int count, room;
     bool failed;
@@ -46,7 +47,7 @@ static mor_row_block* begin(collector* c, mor_block_kind kind, int dim, int tree
     *b = (mor_row_block){ .kind = kind, .dim = dim, .tree = { tree_a, tree_b, tree_c }, .joint = -1 };
     for (int i = 0; i < 3; i++) {
         if (b->tree[i] < 0) continue;
-        b->J[i] = mor_arena_zero(c->w->arena, (size_t)(dim * c->w->trees[b->tree[i]].dof), sizeof(double));
+        b->J[i] = mor_arena_zero(c->step->arena, (size_t)(dim * c->w->trees[b->tree[i]].dof), sizeof(double));
         if (!b->J[i]) {
             c->failed = true;
             c->count--;
@@ -56,14 +57,14 @@ static mor_row_block* begin(collector* c, mor_block_kind kind, int dim, int tree
     return b;
 }
 
-void mor_tree_response(const mor_world* w, int tree, const double* c, double* out)
+void mor_tree_response(const mor_step* step, int tree, const double* c, double* out)
 {
-    const mor_tree* t = &w->trees[tree];
+    const mor_tree* t = &step->w->trees[tree];
     if (t->kind->respond) {
         t->kind->respond(t, c, out);
         return;
     }
-    const double* inverse = w->mass_inverse + w->mass_start[tree];
+    const double* inverse = step->mass_inverse + step->mass_start[tree];
     if (t->kind == &mor_tree_free) { /* diag(1/m, I^-1), I symmetric */
         const double* I = inverse + 21;
         for (int j = 0; j < 3; j++) out[j] = c[j] * inverse[0];
@@ -100,7 +101,7 @@ static void robot_rows(collector* c, mor_robot* r)
     const mor_robot_model* m = r->model;
     int offset = m->dof - m->joint_count;
     double h = c->w->h;
-    const double* free = c->w->nu_free + c->w->trees[r->tree].offset;
+    const double* free = c->step->nu_free + c->w->trees[r->tree].offset;
     for (int j = 0; j < m->joint_count; j++) {
         const mor_link_def* l = &m->links[m->link_of_joint[j]];
         double* memory = r->memory + 3 * j;
@@ -140,8 +141,9 @@ static void robot_rows(collector* c, mor_robot* r)
 /* ----------------------------------------------------------------------------------- joints */
 
 /* Adds body 0 minus body 1 to a row: coefficients on trees, the motion of kinematic bodies to the bias. */
-static void fill(const mor_world* w, const mor_joint* j, mor_row_block* b, int at, const mor_joint_row* row)
+static void fill(collector* from, const mor_joint* j, mor_row_block* b, int at, const mor_joint_row* row)
 {
+    const mor_world* w = from->w;
     for (int side = 0; side < 2; side++) {
         if (j->body[side] < 0) continue;
         const mor_body* body = &w->bodies[j->body[side]];
@@ -157,7 +159,10 @@ static void fill(const mor_world* w, const mor_joint* j, mor_row_block* b, int a
             mor_joint_coefficients(w, body, row->spin, row->direction, row->point, sign, into);
             continue;
         }
-        if (dof > 64 && !(own = mor_arena_alloc(w->arena, (size_t)dof * sizeof *own))) return;
+        if (dof > 64 && !(own = mor_arena_alloc(from->step->arena, (size_t)dof * sizeof *own))) {
+            from->failed = true;
+            return;
+        }
         mor_joint_coefficients(w, body, row->spin, row->direction, row->point, sign, own);
         for (int d = 0; d < dof; d++) into[d] += own[d];
     }
@@ -189,7 +194,7 @@ static void free_rows(collector* c, mor_joint* j)
         if (!b) return;
         mor_joint_row turned = row;
         if (side) turned.direction = mor_neg(row.direction);
-        fill(c->w, j, b, 0, &turned);
+        fill(c, j, b, 0, &turned);
         b->lower = 0.0;
         b->upper = INFINITY;
         b->bias[0] += gap[side] / h;
@@ -200,7 +205,7 @@ static void free_rows(collector* c, mor_joint* j)
         if (!(force > 0.0)) continue;
         mor_row_block* b = joint_block(c, j, MOR_BLOCK_BOUNDED, 1, -1);
         if (!b) return;
-        fill(c->w, j, b, 0, &row);
+        fill(c, j, b, 0, &row);
         b->lower = -h * force;
         b->upper = h * force;
         if (!what) b->bias[0] -= d->motor_speed;
@@ -209,7 +214,7 @@ static void free_rows(collector* c, mor_joint* j)
     if (j->spring < 0) return;
     mor_row_block* b = joint_block(c, j, MOR_BLOCK_BOUNDED, 1, j->spring);
     if (!b) return;
-    fill(c->w, j, b, 0, &row);
+    fill(c, j, b, 0, &row);
     for (int i = 1; i < 3; i++)
         if (b->tree[i] == j->spring) b->J[i][0] = 1.0;
     b->lower = -INFINITY;
@@ -246,18 +251,20 @@ static void leave_out(const mor_world* w, mor_row_block* b)
 }
 
 /* A world made from a frame: rows and, where springs acted, free velocities as they were. */
-static void stored_rows(const mor_world* w, mor_row_block** blocks, int* count)
+static void stored_rows(const mor_step* step, mor_row_block** blocks, int* count)
 {
+    const mor_world* w = step->w;
     *blocks = w->stored->rows;
     *count = w->stored->row_count;
-    for (int i = 0; w->stored->nu_free && i < w->dof; i++)
-        if (!isnan(w->stored->nu_free[i])) w->nu_new[i] = w->stored->nu_free[i];
+    for (int i = 0; w->stored->nu_free && i < step->dof; i++)
+        if (!isnan(w->stored->nu_free[i])) step->nu_new[i] = w->stored->nu_free[i];
 }
 
-bool mor_collect_rows(mor_world* w, mor_row_block** blocks, int* count)
+bool mor_collect_rows(mor_step* step, mor_row_block** blocks, int* count)
 {
+    mor_world* w = step->w;
     if (w->stored) {
-        stored_rows(w, blocks, count);
+        stored_rows(step, blocks, count);
         return true;
     }
     int room = 0;
@@ -267,8 +274,8 @@ bool mor_collect_rows(mor_world* w, mor_row_block** blocks, int* count)
     *blocks = NULL;
     *count = 0;
     if (room == 0) return true;
-    collector c = { .w = w, .room = room };
-    c.blocks = mor_arena_alloc(w->arena, (size_t)room * sizeof *c.blocks);
+    collector c = { .step = step, .w = w, .room = room };
+    c.blocks = mor_arena_alloc(step->arena, (size_t)room * sizeof *c.blocks);
     if (!c.blocks) return false;
     for (int i = 0; i < w->robot_count; i++) robot_rows(&c, w->robots[i]);
     int how = w->options.stabilisation;
@@ -284,7 +291,7 @@ bool mor_collect_rows(mor_world* w, mor_row_block** blocks, int* count)
         if (!b) break;
         b->joint = i;
         for (int k = 0; k < n; k++) {
-            fill(w, &joints[i], b, k, &rows[k]);
+            fill(&c, &joints[i], b, k, &rows[k]);
             b->phi[k] = rows[k].phi;
             b->drift[k] = b->bias[k];
             b->predicted[k] = how == MOR_STABILISE_IMPULSE ? FADING * joints[i].correction[k] : 0.0;

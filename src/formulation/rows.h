@@ -2,7 +2,7 @@
 #ifndef MOREAU_FORMULATION_ROWS_H
 #define MOREAU_FORMULATION_ROWS_H
 
-#include "model/world.h"
+#include "model/step.h"
 
 /* A block of rows on at most two trees and a spring's, before it finds its island. */
 typedef struct mor_row_block {
@@ -20,13 +20,13 @@ typedef struct mor_row_block {
 } mor_row_block;
 
 /* All blocks of the step in a fixed order, from the arena. False: out of memory. */
-bool mor_collect_rows(mor_world* world, mor_row_block** blocks, int* count);
+bool mor_collect_rows(mor_step* step, mor_row_block** blocks, int* count);
 
 /* Coefficients of one row of a joint on the tree of a body: direction . velocity of the material point, or angular. */
 void mor_joint_coefficients(const mor_world* world, const mor_body* body, bool spin, mor_vec3 direction, mor_vec3 point,
                             double sign, double* c);
 
 /* out = c' M^-1 of a tree. */
-void mor_tree_response(const mor_world* world, int tree, const double* c, double* out);
+void mor_tree_response(const mor_step* step, int tree, const double* c, double* out);
 
 #endif

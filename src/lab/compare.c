@@ -24,7 +24,7 @@
 #include "io/hdf5/iteration_file.h"
 #include "io/problem/problem_file.h"
 #include "lab/spectrum.h"
-#include "model/world.h"
+#include "model/step.h"
 #include "problem/step.h"
 
 enum { LARGEST_SPECTRUM = 700, TRACE_ITERATIONS = 2000, TRACE_SAMPLES = 100 };
@@ -267,11 +267,11 @@ void mor_lab_run_frame(const mor_lab* lab, const mor_world* w, mor_lab_run* run,
     run->residual = mor_lab_no_residual();
     run->error = run->coulomb = run->user_error = NAN;
     int largest = 0;
-    for (int i = 1; i < w->island_count; i++)
-        if (w->islands[i].system.row_count > w->islands[largest].system.row_count) largest = i;
-    for (int i = 0; i < w->island_count; i++) {
+    for (int i = 1; i < w->last->island_count; i++)
+        if (w->last->islands[i].system.row_count > w->last->islands[largest].system.row_count) largest = i;
+    for (int i = 0; i < w->last->island_count; i++) {
         if (trace && i != largest) continue; /* iterations of several islands cannot be one curve */
-        const mor_system* s = &w->islands[i].system;
+        const mor_system* s = &w->last->islands[i].system;
         mor_arena_reset(arena);
         mor_solve_stage stage = { run_solver, arena, &user };
         mor_answer answer = { mor_arena_alloc(arena, (size_t)s->dof * sizeof(double)),
@@ -287,7 +287,7 @@ void mor_lab_run_frame(const mor_lab* lab, const mor_world* w, mor_lab_run* run,
         mor_fields_default(formulation->fields, options);
         memcpy(answer.nu, s->nu_free, (size_t)s->dof * sizeof(double));
         if (lab->options.warm)
-            memcpy(answer.impulses, w->islands[i].answer.impulses, (size_t)s->row_count * sizeof(double));
+            memcpy(answer.impulses, w->last->islands[i].answer.impulses, (size_t)s->row_count * sizeof(double));
         double begin = cpu_clock();
         mor_report report = formulation->step(s, options, &stage, &answer);
         if (trace) return;
@@ -379,11 +379,11 @@ void mor_lab_measure_frame(const mor_bpmd_frame* f, const mor_world* w, mor_lab_
         }
     p->mass_ratio = p->bodies ? most / least : 1.0;
     p->contacts = f->contact_count;
-    p->islands = w->island_count;
+    p->islands = w->last->island_count;
     p->rows = p->dof = p->deficiency = 0;
     p->condition = 1.0;
-    for (int i = 0; i < w->island_count; i++) {
-        const mor_system* s = &w->islands[i].system;
+    for (int i = 0; i < w->last->island_count; i++) {
+        const mor_system* s = &w->last->islands[i].system;
         p->rows += s->row_count;
         p->dof += s->dof;
         if (s->row_count > LARGEST_SPECTRUM) p->deficiency = -1, p->condition = NAN;

@@ -10,7 +10,7 @@
 #include "io/bpmd/bpmd.h"
 #include "io/fclib/fclib.h"
 #include "io/scene/scene_def.h"
-#include "model/world.h"
+#include "model/step.h"
 
 static mor_code write_urdf(const char* folder, const mor_family* family, double size, mor_error* error)
 {
@@ -60,7 +60,7 @@ mor_code mor_dataset_build(const char* folder, const mor_family* family, double 
     for (int k = 0; k < 3 * family->third + 1 && !code; k++) {
         mor_step_report report;
         code = mor_world_step(w, &report, error);
-        if (!code && mor_world_step_count(w) <= k)
+        if (code == MOR_STOPPED)
             code = mor_fail(error, MOR_BAD_INPUT, "%s: step %d has no answer: %s", name, k + 1, report.detail);
     }
     mor_code closed = mor_bpmd_close(r, code ? NULL : error);
@@ -143,14 +143,14 @@ mor_code mor_dataset_export(const char* path, const char* folder, int* problems,
         mor_world* w = mor_bpmd_world(&f, NULL, NULL, error);
         if (!w) code = error && error->code ? error->code : MOR_BAD_INPUT;
         int islands = 0;
-        for (int k = 0; w && k < w->island_count; k++) islands += w->islands[k].system.contact_count > 0;
-        for (int k = 0, number = 0; w && k < w->island_count && !code; k++) {
-            if (w->islands[k].system.contact_count == 0) continue;
+        for (int k = 0; w && k < w->last->island_count; k++) islands += w->last->islands[k].system.contact_count > 0;
+        for (int k = 0, number = 0; w && k < w->last->island_count && !code; k++) {
+            if (w->last->islands[k].system.contact_count == 0) continue;
             int n = snprintf(target, sizeof target, "%s/%s-%s", folder, stem, f.name);
             if (islands > 1) n += snprintf(target + n, sizeof target - (size_t)n, "-%d", ++number);
             snprintf(target + n, sizeof target - (size_t)n, ".hdf5");
             snprintf(title, sizeof title, "%s %s, island %d of %d", stem, f.name, islands > 1 ? number : 1, islands);
-            code = mor_fclib_write_system(target, &w->islands[k].system, title, error);
+            code = mor_fclib_write_system(target, &w->last->islands[k].system, title, error);
             if (!code) ++*problems;
             else if (code == MOR_BAD_INPUT && error) { /* which frame it was */ mor_error kept = *error;
                 mor_fail(error, code, "%s:/%s: %.400s", path, f.name, kept.text);

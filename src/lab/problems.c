@@ -211,8 +211,8 @@ static mor_code add_scene(mor_lab* lab, const char* path, const char* name, cons
         for (int k = 0; k < steps && !code; k++) {
             mor_step_report report;
             code = mor_world_step(w, &report, error);
-            if (mor_world_step_count(w) <= k) break; /* its solver failed: the frames so far are what there is */
         }
+        if (code == MOR_STOPPED) code = MOR_OK; /* its solver failed: the frames so far are what there is */
         mor_code closed = mor_bpmd_close(r, code ? NULL : error);
         if (!code) code = closed;
     }

@@ -33,11 +33,13 @@ static mor_code run(const mor_reproduce* o, const char* scene_name, const char* 
     mor_body_id p = mor_world_find_body(w, "particle");
     for (int i = 0; code == MOR_OK && i <= steps; i++) {
         mor_step_report r = { 0 };
-        if (i > 0 && (code = mor_world_step(w, &r, error)) != MOR_OK) break;
-        if (i > 0 && r.status != MOR_SOLVED) {
-            k->failures++;
-            if (mor_world_step_count(w) < i) break; /* the run stops where no step was found */
+        if (i > 0) code = mor_world_step(w, &r, error);
+        if (i > 0 && r.status != MOR_SOLVED) k->failures++;
+        if (code == MOR_STOPPED) { /* the run ends where no step was found */
+            code = MOR_OK;
+            break;
         }
+        if (code) break;
         mor_body_state s = mor_body_get_state(w, p);
         if (!isfinite(s.com.x) || fabs(s.com.x) + fabs(s.com.y) > 1e9) break;
         k->t[i] = mor_world_time(w);

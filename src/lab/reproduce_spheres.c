@@ -18,7 +18,7 @@
 #include "formulation/step_problem.h"
 #include "io/bpmd/bpmd.h"
 #include "lab/reproduce.h"
-#include "model/world.h"
+#include "model/step.h"
 #include "plot/figure.h"
 #include "problem/convert.h"
 
@@ -71,8 +71,8 @@ static void follow(void* user, int index, int worker)
     mor_world* w = NULL;
     mor_arena* arena = mor_arena_create(NULL);
     if (file && arena && !mor_bpmd_read(file, index, &frame, &error)) w = mor_bpmd_world(&frame, NULL, NULL, &error);
-    if (w && w->island_count) {
-        const mor_system* system = &w->islands[0].system;
+    if (w && w->last->island_count) {
+        const mor_system* system = &w->last->islands[0].system;
         double* bias = mor_arena_alloc(arena, (size_t)system->row_count * sizeof *bias);
         mor_conversion mlcp, lcp;
         bool none = false;

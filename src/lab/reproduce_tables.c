@@ -13,7 +13,7 @@
 #include "formulation/registry.h"
 #include "formulation/step_problem.h"
 #include "lab/reproduce.h"
-#include "model/world.h"
+#include "model/step.h"
 #include "problem/convert.h"
 
 static const struct line {
@@ -127,7 +127,7 @@ static void run_line(const struct line* l, mor_world* w, outcome* out)
         return;
     }
     mor_arena* arena = mor_arena_create(NULL);
-    const mor_system* s = &w->islands[0].system;
+    const mor_system* s = &w->last->islands[0].system;
     mor_report r = no_room();
     double worst = NAN;
     if (arena && l->form == MOR_CQP) {
@@ -220,9 +220,10 @@ mor_code mor_reproduce_tables(const mor_reproduce* o, mor_error* error)
         if (!w) return MOR_BAD_INPUT;
         for (int i = 0; i < 10 && !code; i++) code = mor_world_step(w, NULL, error);
         if (!code) {
-            mor_stage_collide(w);
-            mor_stage_assemble(w);
-            if (w->island_count == 0)
+            code = mor_stage_user(w, w->own, error);
+            if (!code) code = mor_stage_collide(w, w->own, error);
+            if (!code) code = mor_stage_assemble(w, w->own, error);
+            if (!code && w->last->island_count == 0)
                 code = mor_fail(error, MOR_BAD_INPUT, "%s: nothing touches after ten steps", steps[k][0]);
         }
         for (int i = 0; i < LINES && !code; i++) {

@@ -324,6 +324,7 @@ int mor_world_articulate(mor_world* w, mor_error* error)
     }
     drop_trees(w, map);
     w->detected = false;
+    w->revision++;
 done:
     free(map);
     free(integers);

@@ -14,9 +14,10 @@
  *
  * R. Featherstone (2008), Rigid Body Dynamics Algorithms, ch. 4; F. Nori et al. (2015) for the mixed
  * representation of the base velocity. */
+#include "base/elementary.h"
 #include "model/articulated.h"
 
-#include "base/elementary.h"
+#include "base/copy.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -373,6 +374,6 @@ void mor_robot_update(const mor_robot_model* m, mor_robot_work* work, const mor_
 
 void mor_robot_copy_state(const mor_robot_model* m, const mor_robot_work* from, mor_robot_work* to)
 {
-    memcpy(to->states, from->states, (size_t)m->link_count * sizeof *to->states);
+    mor_copy(to->states, from->states, (size_t)m->link_count * sizeof *to->states);
     memcpy(to->joint, from->joint, (size_t)m->link_count * sizeof *to->joint);
 }

@@ -191,6 +191,7 @@ int mor_world_place_body(mor_world* w, const mor_body_def* def, mor_body b)
     if (!b.name[0]) snprintf(b.name, sizeof b.name, "body_%d", slot);
     w->bodies[slot] = b;
     w->detected = false;
+    w->revision++;
     w->order_of[slot] = w->alive_count;
     w->order[w->alive_count++] = slot;
     return slot;
@@ -283,7 +284,8 @@ void mor_world_remove_body(mor_world* w, mor_body_id id)
     w->ignored.count = kept;
     /* contacts are numbered by body order: what was remembered no longer fits */
     w->detected = false;
-    w->contacts.count = w->old_contacts.count = 0;
+    w->revision++;
+    w->contacts.count = 0;
 }
 
 void mor_world_free_model(mor_world* w)
@@ -303,7 +305,6 @@ void mor_world_free_model(mor_world* w)
     mor_buffer_free(a, &w->pair_rules);
     mor_buffer_free(a, &w->ignored);
     mor_buffer_free(a, &w->contacts);
-    mor_buffer_free(a, &w->old_contacts);
 }
 
 bool mor_body_valid(const mor_world* w, mor_body_id id)
@@ -392,12 +393,14 @@ void mor_body_apply(mor_world* w, mor_body_id id, mor_vec3 force, mor_vec3 point
     mor_body* b = mor_body_at(w, id);
     b->force = mor_add(b->force, force);
     b->torque = mor_add(b->torque, mor_cross(mor_sub(point, b->x), force));
+    w->forced = true;
 }
 
 void mor_body_apply_torque(mor_world* w, mor_body_id id, mor_vec3 torque)
 {
     mor_body* b = mor_body_at(w, id);
     b->torque = mor_add(b->torque, torque);
+    w->forced = true;
 }
 
 static uint64_t pair_key(int a, int b)
@@ -417,21 +420,20 @@ static int lower_bound(const mor_buffer* keys, uint64_t key)
     return low;
 }
 
-void mor_world_ignore_pair(mor_world* w, mor_body_id a, mor_body_id b)
+mor_code mor_world_ignore_pair(mor_world* w, mor_body_id a, mor_body_id b)
 {
     mor_body_at(w, a), mor_body_at(w, b);
     uint64_t key = pair_key((int)a.index1 - 1, (int)b.index1 - 1);
     int at = lower_bound(&w->ignored, key);
-    if (at < w->ignored.count && ((uint64_t*)w->ignored.data)[at] == key) return;
-    if (!mor_buffer_reserve(&w->allocator, &w->ignored, w->ignored.count + 1, sizeof key)) {
-        w->out_of_memory = true;
-        return;
-    }
+    if (at < w->ignored.count && ((uint64_t*)w->ignored.data)[at] == key) return MOR_OK;
+    if (!mor_buffer_reserve(&w->allocator, &w->ignored, w->ignored.count + 1, sizeof key)) return MOR_SYSTEM;
     uint64_t* keys = w->ignored.data;
     memmove(keys + at + 1, keys + at, (size_t)(w->ignored.count - at) * sizeof key);
     keys[at] = key;
     w->ignored.count++;
     w->detected = false;
+    w->revision++;
+    return MOR_OK;
 }
 
 bool mor_world_ignores(const mor_world* w, int a, int b)

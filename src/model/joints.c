@@ -227,7 +227,11 @@ int mor_world_add_joint(mor_world* w, const mor_joint_def* def, mor_error* error
         mor_fail(error, MOR_BAD_INPUT, "joint '%s' keeps the distance 0; use a spherical joint", def->name);
         return -1;
     }
-    if (j.body[0] >= 0 && j.body[1] >= 0) mor_world_ignore_pair(w, def->body[0], def->body[1]);
+    if (j.body[0] >= 0 && j.body[1] >= 0 && mor_world_ignore_pair(w, def->body[0], def->body[1])) {
+        mor_fail(error, MOR_SYSTEM, "out of memory while adding joint '%s'", def->name);
+        return -1;
+    }
+    w->revision++;
     mor_joint_row row;
     /* the turn the limits speak of */
     if (isfinite(def->lower) && isfinite(def->upper)) j.coordinate = 0.5 * (def->lower + def->upper);

@@ -12,14 +12,12 @@ int mor_world_add_material(mor_world* w, const mor_material* material)
     if (w->material_count == w->material_capacity) {
         int capacity = w->material_capacity ? 2 * w->material_capacity : 8;
         mor_material* m = w->allocator.resize(w->allocator.user, w->materials, (size_t)capacity * sizeof *m);
-        if (!m) {
-            w->out_of_memory = true;
-            return 0;
-        }
+        if (!m) return -1;
         w->materials = m;
         w->material_capacity = capacity;
     }
     w->materials[w->material_count] = *material;
+    w->revision++;
     return w->material_count++;
 }
 
@@ -37,6 +35,7 @@ mor_code mor_world_set_pair(mor_world* w, int a, int b, double friction, double 
                         "friction %g, restitution %g: friction is at least 0, restitution between 0 and 1", friction,
                         restitution);
     w->detected = false;
+    w->revision++;
     mor_pair_rule* rules = w->pair_rules.data;
     for (int i = 0; i < w->pair_rules.count; i++)
         if ((rules[i].a == a && rules[i].b == b) || (rules[i].a == b && rules[i].b == a)) {

@@ -11,9 +11,6 @@
 #include "model/dynamics.h"
 #include "model/world.h"
 
-#include <assert.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------------------ the tree kind */
@@ -25,7 +22,7 @@ void mor_robot_gather_forces(const mor_world* w, mor_robot* r)
     int offset = m->dof - m->joint_count;
     memset(r->force, 0, (size_t)m->dof * sizeof *r->force);
     for (int j = 0; j < m->joint_count; j++) r->force[offset + j] = r->tau[j];
-    for (int i = 0; i < m->link_count; i++) {
+    for (int i = 0; w->forced && i < m->link_count; i++) {
         if (r->bodies[i] < 0) continue;
         const mor_body* b = &w->bodies[r->bodies[i]];
         if (b->force.x == 0 && b->force.y == 0 && b->force.z == 0 && b->torque.x == 0 && b->torque.y == 0 &&
@@ -54,10 +51,7 @@ enum { SMALL_DOF = 64 };
 static bool small(const mor_world* w, const mor_robot* r)
 {
     if (r->model->dof > SMALL_DOF || (r->model->coupling && !r->model->path_coupling)) return false;
-    const mor_contact* c = w->contacts.data;
-    for (int i = 0; i < w->contacts.count; i++)
-        for (int side = 0; side < 2; side++)
-            if (w->bodies[w->order[c[i].body[side]]].tree == r->tree) return true;
+    if (r->touched) return true;
     for (int i = 0; i < w->joints.count; i++)
         if (!((const mor_joint*)w->joints.data)[i].articulated) return false;
     return true;
@@ -273,248 +267,4 @@ void mor_robot_write_bodies(mor_world* w, const mor_robot* r)
         b->w = l->w;
         b->v = mor_add(l->v, mor_cross(l->w, mor_sub(b->x, l->p)));
     }
-}
-
-mor_robot_def mor_robot_def_default(void)
-{
-    return (mor_robot_def){ .pose = { { 0, 0, 0 }, { 1, 0, 0, 0 } },
-                            .collide = true,
-                            .limits = true,
-                            .damping = true,
-                            .friction = true,
-                            .mimic = true };
-}
-
-void mor_robot_free(mor_world* w, mor_robot* r)
-{
-    (void)w;
-    if (!r) return;
-    mor_robot_work_destroy(r->work);
-    mor_robot_destroy(r->model);
-    free(r->bodies);
-    free(r->dense);
-    free(r->jacobian);
-    free(r->s); /* the other arrays follow it */
-    free(r);
-}
-
-static mor_robot* make_robot(const mor_robot_def* def)
-{
-    mor_robot* r = calloc(1, sizeof *r);
-    if (!r) return NULL;
-    const mor_robot_model* m = def->model;
-    size_t n = (size_t)m->joint_count, N = (size_t)m->dof, L = (size_t)m->link_count;
-    r->model = mor_robot_retain(def->model);
-    r->work = mor_robot_work_create(m);
-    r->bodies = malloc(L * sizeof *r->bodies);
-    size_t scratch = 6 * L > N ? 6 * L : N;
-    r->s = calloc(n + N + n + scratch + N + n + 3 * n + 3 * n + 1, sizeof(double));
-    r->dense = malloc((2 * N * N + 1) * sizeof(double));
-    r->mass = r->dense ? r->dense + N * N : NULL;
-    if (!r->work || !r->bodies || !r->s || !r->dense) {
-        mor_robot_free(NULL, r);
-        return NULL;
-    }
-    r->nu = r->s + n;
-    r->tau = r->nu + N;
-    r->wrenches = r->tau + n;
-    r->force = r->wrenches + scratch;
-    r->extra = r->force + N;
-    r->gain = r->extra + n;
-    r->viscous = r->gain + n;
-    r->coulomb = r->viscous + n;
-    r->memory = r->coulomb + n;
-    snprintf(r->name, sizeof r->name, "%s", def->name);
-    r->base = (mor_pose){ def->pose.position, mor_quat_normalize(def->pose.rotation) };
-    if (def->s) memcpy(r->s, def->s, n * sizeof(double));
-    if (def->nu) memcpy(r->nu, def->nu, N * sizeof(double));
-    r->self_collision = def->self_collision;
-    r->limits = def->limits;
-    r->damping = def->damping;
-    r->friction = def->friction;
-    r->mimic = def->mimic;
-    return r;
-}
-
-/* One body per link with the shapes of the model. */
-static bool add_links(mor_world* w, mor_robot* r, const mor_robot_def* def, int number)
-{
-    const mor_robot_model* m = r->model;
-    mor_body_shape* shapes = malloc(((size_t)m->shape_count + 1) * sizeof *shapes);
-    if (!shapes) return false;
-    for (int i = 0; i < m->link_count; i++) {
-        mor_body_def d = mor_body_def_default();
-        d.shapes = shapes;
-        for (int k = 0; def->collide && k < m->shape_count; k++)
-            if (m->shapes[k].link == i) {
-                int frame = m->shapes[k].frame,
-                    own = def->materials && frame >= 0 && frame < m->frame_count ? def->materials[frame] : -1;
-                shapes[d.shape_count++] = (mor_body_shape){ m->shapes[k].geometry, m->shapes[k].pose, own };
-            }
-        bool held = i == 0 && !m->floating;
-        mor_body b = { .alive = true,
-                       .kind = held ? MOR_FIXED : MOR_DYNAMIC,
-                       .material = def->material,
-                       .tree = held ? -1 : r->tree,
-                       .robot = number + 1,
-                       .link = i,
-                       .mass = m->links[i].mass,
-                       .q = { 1, 0, 0, 0 } };
-        snprintf(b.name, sizeof b.name, "%.30s/%.32s", r->name, m->links[i].name);
-        int slot = mor_world_place_body(w, &d, b);
-        if (slot < 0) {
-            free(shapes);
-            return false;
-        }
-        r->bodies[i] = slot;
-    }
-    free(shapes);
-    return true;
-}
-
-static mor_code check(const mor_world* w, const mor_robot_def* def, mor_error* error)
-{
-    if (!def->model) return mor_fail(error, MOR_BAD_INPUT, "a robot needs a model");
-    if (w->dimension != 3) return mor_fail(error, MOR_BAD_INPUT, "robots need a 3-D world");
-    if (def->material < 0 || def->material >= w->material_count)
-        return mor_fail(error, MOR_BAD_INPUT, "there is no material number %d", def->material);
-    for (int i = 0; def->materials && i < def->model->frame_count; i++)
-        if (def->materials[i] >= w->material_count)
-            return mor_fail(error, MOR_BAD_INPUT, "there is no material number %d", def->materials[i]);
-    mor_quat q = def->pose.rotation;
-    double n = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
-    bool finite =
-        isfinite(def->pose.position.x + def->pose.position.y + def->pose.position.z) && isfinite(n) && n > 1e-12;
-    for (int i = 0; def->s && i < def->model->joint_count; i++) finite = finite && isfinite(def->s[i]);
-    for (int i = 0; def->nu && i < def->model->dof; i++) finite = finite && isfinite(def->nu[i]);
-    return finite
-               ? MOR_OK
-               : mor_fail(error, MOR_BAD_INPUT, "the state of robot '%s' has a number that is not finite", def->name);
-}
-
-/* The bodies there are become links. */
-static void adopt_links(mor_world* w, mor_robot* r, const int* bodies, int number)
-{
-    for (int i = 0; i < r->model->link_count; i++) {
-        r->bodies[i] = bodies[i];
-        if (bodies[i] < 0) continue;
-        mor_body* b = &w->bodies[bodies[i]];
-        b->tree = r->tree;
-        b->robot = number + 1;
-        b->link = i;
-    }
-}
-
-int mor_world_add_robot(mor_world* w, const mor_robot_def* def, mor_error* error)
-{
-    return mor_world_adopt_robot(w, def, NULL, error);
-}
-
-int mor_world_adopt_robot(mor_world* w, const mor_robot_def* def, const int* bodies, mor_error* error)
-{
-    if (check(w, def, error) != MOR_OK) return -1;
-    if (w->robot_count == w->robot_capacity) {
-        int capacity = w->robot_capacity ? 2 * w->robot_capacity : 4;
-        mor_robot** robots = w->allocator.resize(w->allocator.user, w->robots, (size_t)capacity * sizeof *robots);
-        if (!robots) goto no_memory;
-        w->robots = robots;
-        w->robot_capacity = capacity;
-    }
-    mor_robot* r = make_robot(def);
-    if (!r || !mor_world_reserve_tree(w)) {
-        mor_robot_free(w, r);
-        goto no_memory;
-    }
-    if (def->dynamics && !mor_dynamics_take(r, def->dynamics, error)) {
-        mor_robot_free(w, r);
-        return -1;
-    }
-    mor_robot_update(r->model, r->work, &r->base, r->s, r->nu);
-    if (r->model->dof > 0 && !mor_robot_forward_dynamics(r->model, r->work, w->gravity, NULL, NULL, r->force)) {
-        mor_fail(error, MOR_BAD_INPUT,
-                 "the mass matrix of robot '%s' is singular: a part that can move has no mass or inertia", r->name);
-        mor_robot_free(w, r);
-        return -1;
-    }
-    int number = w->robot_count;
-    r->tree = w->tree_count;
-    w->trees[w->tree_count++] = (mor_tree){
-        .kind = r->dynamics.update ? &mor_tree_plugged : &mor_tree_robot, .body = -1, .dof = r->model->dof, .robot = r
-    };
-    w->robots[w->robot_count++] = r;
-    if (bodies) {
-        adopt_links(w, r, bodies, number);
-        mor_robot_write_bodies(w, r);
-        return number;
-    }
-    if (!add_links(w, r, def, number)) goto no_memory;
-    mor_robot_write_bodies(w, r);
-    for (int i = 0; i < r->model->link_count; i++) w->bodies[r->bodies[i]].x0 = w->bodies[r->bodies[i]].x;
-    for (int i = 1; r->self_collision && i < r->model->link_count; i++)
-        mor_world_ignore_pair(w, mor_world_robot_link(w, number, i),
-                              mor_world_robot_link(w, number, r->model->links[i].parent));
-    return number;
-
-no_memory:
-    mor_fail(error, MOR_SYSTEM, "out of memory while adding robot '%s'", def->name);
-    return -1;
-}
-
-/* -------------------------------------------------------------------------------------- state */
-
-int mor_world_robot_count(const mor_world* w) { return w->robot_count; }
-
-int mor_world_find_robot(const mor_world* w, const char* name)
-{
-    for (int i = 0; i < w->robot_count; i++)
-        if (strcmp(w->robots[i]->name, name) == 0) return i;
-    return -1;
-}
-
-const char* mor_world_robot_name(const mor_world* w, int robot)
-{
-    assert(robot >= 0 && robot < w->robot_count);
-    return w->robots[robot]->name;
-}
-
-const mor_robot_model* mor_world_robot_model(const mor_world* w, int robot)
-{
-    assert(robot >= 0 && robot < w->robot_count);
-    return w->robots[robot]->model;
-}
-
-void mor_world_robot_state(const mor_world* w, int robot, mor_pose* base, double* s, double* nu)
-{
-    assert(robot >= 0 && robot < w->robot_count);
-    const mor_robot* r = w->robots[robot];
-    if (base) *base = r->base;
-    if (s) memcpy(s, r->s, (size_t)r->model->joint_count * sizeof *s);
-    if (nu) memcpy(nu, r->nu, (size_t)r->model->dof * sizeof *nu);
-}
-
-void mor_world_robot_set_state(mor_world* w, int robot, const mor_pose* base, const double* s, const double* nu)
-{
-    assert(robot >= 0 && robot < w->robot_count);
-    mor_robot* r = w->robots[robot];
-    if (base) r->base = (mor_pose){ base->position, mor_quat_normalize(base->rotation) };
-    if (s) memcpy(r->s, s, (size_t)r->model->joint_count * sizeof *s);
-    if (nu) memcpy(r->nu, nu, (size_t)r->model->dof * sizeof *nu);
-    mor_robot_update(r->model, r->work, &r->base, r->s, r->nu);
-    mor_robot_write_bodies(w, r);
-    w->detected = false;
-}
-
-void mor_world_robot_apply(mor_world* w, int robot, const double* tau)
-{
-    assert(robot >= 0 && robot < w->robot_count);
-    mor_robot* r = w->robots[robot];
-    for (int j = 0; j < r->model->joint_count; j++) r->tau[j] += tau[j];
-}
-
-mor_body_id mor_world_robot_link(const mor_world* w, int robot, int link)
-{
-    assert(robot >= 0 && robot < w->robot_count && link >= 0 && link < w->robots[robot]->model->link_count);
-    int slot = w->robots[robot]->bodies[link];
-    if (slot < 0) return (mor_body_id){ 0, 0 };
-    return (mor_body_id){ (uint32_t)slot + 1, w->bodies[slot].generation };
 }

@@ -1,4 +1,4 @@
-/* The inside of a world: bodies, trees, contacts, and the memory of a step.
+/* The inside of a world: model, state, methods. What one step makes is in model/step.h.
  *
  * Bodies carry geometry and pose; trees carry generalised velocities and mass (docs/notation.md).
  * A free, planar or particle body is a tree of its own; an articulated robot will be one tree with
@@ -10,8 +10,6 @@
 #include "moreau/robot.h"
 
 struct mor_tree_kind;
-struct mor_broad_phase;
-struct mor_workers;
 struct mor_control;
 
 typedef struct mor_body {
@@ -32,7 +30,7 @@ typedef struct mor_body {
     double angle;           /* 2-D: unbounded rotation about z; q follows it */
     mor_vec3 v, w;          /* of the centre of mass; angular, world */
     mor_vec3 L;             /* free bodies: angular momentum about the centre of mass (the state; w follows) */
-    mor_vec3 L_free;        /* L + h torque, between prepare and advance */
+    mor_vec3 L_free;        /* L + h torque, between prepare and advance; not state */
     mor_vec3 force, torque; /* for the coming step */
     mor_vec3 surface_velocity;
     mor_motion motion;
@@ -45,7 +43,7 @@ typedef struct mor_tree {
     const struct mor_tree_kind* kind;
     int body; /* its body; -1: a robot, whose links are bodies, or the spring of a joint */
     int dof;
-    int offset; /* in the world's velocity arrays, set by the assembly */
+    int offset; /* in the step's velocity arrays, set by the assembly */
     struct mor_robot* robot;
     double stiffness, damping;            /* of a spring */
     const struct mor_stored_tree* stored; /* of a frame (model/stored.h) */
@@ -106,6 +104,7 @@ typedef struct mor_robot {
     mor_dynamics dynamics;           /* plugged in; update NULL: the model's own */
     double *dense, *mass, *jacobian; /* factor of M and M (N^2 each); plugged in: 6 N scratch */
     bool factored;                   /* both are those of this step, dense as L'DL */
+    bool touched;                    /* the step at hand has a contact with one of its links */
 } mor_robot;
 
 /* A joint between two bodies in maximal coordinates; also closes loops between links of robots. */
@@ -148,18 +147,6 @@ typedef struct mor_solver_options {
     double time_limit;
 } mor_solver_options;
 
-/* One island with constraints: its system and the answer. */
-typedef struct mor_island {
-    mor_system system;
-    mor_answer answer;
-    const int* tree_of;          /* local tree -> world tree */
-    struct mor_row_block** rows; /* blocks after the contacts */
-    int row_block_count;
-    mor_report report;
-    double solve_time, formulate_time;
-    bool one_sided, skip; /* integrators (step/smooth_step.c): it has contacts or bounded rows; it needs no solve */
-} mor_island;
-
 /* A growing array that never shrinks: a warm step does not allocate. */
 typedef struct mor_buffer {
     void* data;
@@ -175,7 +162,9 @@ struct mor_world {
     int step;
     double time_base; /* time and step number when h was last set */
     int step_base;
-    bool out_of_memory; /* set by stages that cannot return it */
+
+    bool forced;       /* forces have been applied since the last step */
+    uint32_t revision; /* counts changes of what the world is made of: a step that began before one is refused */
 
     mor_body* bodies;
     int body_count, body_capacity; /* slots, dead ones included */
@@ -198,14 +187,12 @@ struct mor_world {
     struct mor_control* control; /* motors, sensors, controllers; NULL: none */
 
     /* collision */
-    mor_buffer contacts;     /* mor_contact, this step, with impulses once it is solved */
-    mor_buffer old_contacts; /* mor_contact, last step, with impulses: warm start */
-    bool detected;           /* old_contacts already hold the contacts of the coming step: they were
-                                found at the end of the last one to measure the penetration */
-    double deepest;          /* largest penetration the last detection saw, before psi_min */
-    int last_group;          /* groups numbered so far by the collision method `features` */
-    struct mor_broad_phase* broad_phase;
-    char collision_error[320]; /* a pair without a test, told once by the step */
+    mor_buffer contacts; /* mor_contact, of the last step, with impulses: the warm start. In the draft of a step: of
+                            this step */
+    bool detected;       /* the step `last` holds the contacts of the coming step, found at the end of the last one to
+                            measure the penetration (mor_step.ahead) */
+    double deepest;      /* largest penetration the last detection saw, before psi_min */
+    void* collision_memory; /* of the method (mor_collision.create); it saves time and changes nothing that is found */
 
     /* methods */
     const mor_collision* collision;
@@ -216,10 +203,10 @@ struct mor_world {
     mor_solver_options solver_options;
     mor_method_options options;
     int threads;
-    struct mor_workers* workers;
 
     /* stages replaced by the caller */
-    mor_user_stage on_user, on_collide, on_integrate;
+    mor_user_stage on_user, on_integrate;
+    mor_collide_stage on_collide;
     void *on_user_data, *on_collide_data, *on_integrate_data;
     mor_formulation_stage on_solve;
     void* on_solve_data;
@@ -229,23 +216,11 @@ struct mor_world {
     } observers[8];
     int observer_count;
 
-    /* the step */
-    mor_arena* arena;
-    mor_arena** thread_arenas;
-    double *nu, *nu_free, *nu_new; /* all trees */
-    double *mass, *mass_inverse;   /* all trees, dof^2 blocks */
-    int* mass_start;               /* tree -> offset of its block */
-    int dof;
-    mor_island* islands;
-    int island_count;
-    mor_timing timing;
-    double correction_work, contact_work, applied_work;
-    double raw_penetration, projection_work; /* of the step's position projection */
-    int failed_in_row;                       /* steps, up to the last */
-    int* smooth_group; /* tree -> first tree of its group; NULL: the integrator is semi-implicit (step/smooth_step.c) */
-    bool* smooth;      /* tree -> it takes the chosen integrator in this step */
-    int smooth_groups, reduced_groups, halvings, rescued, sweeps; /* of the step */
-    char smooth_detail[160];
+    int failed_in_row;                          /* steps, up to the last */
+    const mor_formulation* fitting_formulation; /* a pair that was found to fit */
+    const mor_solver* fitting_solver;
+    struct mor_step* own;  /* the step that mor_world_step works in */
+    struct mor_step* last; /* the step that began last: own, or one of the caller's */
 };
 
 /* Room for `count` elements of `size` bytes; false when out of memory. */
@@ -275,6 +250,12 @@ bool mor_world_reserve_tree(mor_world* world);
 /* Writes poses and velocities of the links into their bodies. */
 void mor_robot_write_bodies(mor_world* world, const mor_robot* robot);
 void mor_robot_free(mor_world* world, mor_robot* robot);
+/* A robot with memory of its own and the same model, for the draft of a step; NULL: no memory. */
+mor_robot* mor_robot_twin(const mor_robot* robot);
+/* State, forces, remembered impulses and kinematics, from a robot to its twin or back. */
+void mor_robot_copy(const mor_robot* from, mor_robot* to);
+/* What a step changes of it: motion, kinematics, remembered impulses. */
+void mor_robot_copy_motion(const mor_robot* from, mor_robot* to);
 /* As mor_world_add_robot, but its links are bodies that are there already: link -> slot, -1 for a link without a body.
  * The link of a body has its axes and any origin. Their own trees are left to the caller. */
 int mor_world_adopt_robot(mor_world* world, const mor_robot_def* def, const int* bodies, mor_error* error);

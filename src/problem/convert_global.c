@@ -6,6 +6,7 @@
  * judge measures M v - H r - f against rounding. */
 #include <string.h>
 
+#include "base/union_find.h"
 #include "linalg/dense.h"
 #include "linalg/sparse.h"
 #include "problem/convert.h"
@@ -34,12 +35,6 @@ static bool as_csr(const mor_matrix* A, mor_csr* out, mor_arena* arena)
     return mor_csr_from_dense(out, A->rows, A->cols, A->x, arena);
 }
 
-static int root(int* parent, int i)
-{
-    while (parent[i] != i) i = parent[i] = parent[parent[i]];
-    return i;
-}
-
 enum { LARGEST_BLOCK = 64 };
 
 /* Finds and factors the blocks. False: singular or no memory. */
@@ -52,17 +47,15 @@ static bool factor_blocks(const mor_csr* M, mass_blocks* B, mor_arena* arena)
     if (!ints || !B->factor) return false;
     B->start = ints, B->member = B->start + n + 1, B->pivot = B->member + n;
     int *parent = B->pivot + n, *place = parent + n; /* place: of a root its block, of a row its position there */
-    for (int i = 0; i < n; i++) parent[i] = i, place[i] = 0;
+    mor_sets_begin(parent, n);
+    for (int i = 0; i < n; i++) place[i] = 0;
     for (int i = 0; i < n; i++)
         for (int k = M->p[i]; k < M->p[i + 1]; k++) {
-            if (M->x[k] == 0.0 || M->i[k] == i) continue;
-            int a = root(parent, i), b = root(parent, M->i[k]);
-            if (a < b) parent[b] = a;
-            else parent[a] = b;
+            if (M->x[k] != 0.0 && M->i[k] != i) mor_sets_unite(parent, i, M->i[k]);
         }
     size_t total = 0;
     int count = 0, rows = 0;
-    for (int i = 0; i < n; i++) place[root(parent, i)]++;
+    for (int i = 0; i < n; i++) place[mor_sets_root(parent, i)]++;
     for (int i = 0; i < n; i++) {
         if (parent[i] != i) continue;
         int size = place[i];
@@ -74,7 +67,7 @@ static bool factor_blocks(const mor_csr* M, mass_blocks* B, mor_arena* arena)
     B->start[count] = rows;
     B->LU = mor_arena_zero(arena, total, sizeof *B->LU);
     if (!B->LU) return false;
-    for (int i = 0; i < n; i++) B->member[B->start[place[root(parent, i)]]++] = i;
+    for (int i = 0; i < n; i++) B->member[B->start[place[mor_sets_root(parent, i)]]++] = i;
     for (int k = count; k > 0; k--) B->start[k] = B->start[k - 1];
     B->start[0] = 0;
     for (int k = 0; k < count; k++) {

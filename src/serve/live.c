@@ -229,13 +229,13 @@ static bool step(mor_live* live, mor_step_report* report)
     double end = thread_cpu();
     pthread_mutex_lock(&live->lock);
     live->state.step_cpu += end - begin;
-    bool good = !code && mor_world_step_count(live->world) > before && isfinite(report->kinetic);
+    bool good = !code && isfinite(report->kinetic);
     if (good) return true;
     char text[300];
     snprintf(text, sizeof text, "Stopped at step %d: %.180s. Change the method or reset.", before + 1,
-             code                ? error.text
-             : report->detail[0] ? report->detail
-                                 : "not solved");
+             code != MOR_OK && code != MOR_STOPPED ? error.text
+             : report->detail[0]                   ? report->detail
+                                                   : "not solved");
     live->state.running = false;
     live->steps_wanted = 0;
     note(live, text);

@@ -134,7 +134,7 @@ bool mor_collocate(mor_smooth* m, double h, int stages)
     bool ok = y0 && xi && y && x && rate;
     for (int i = 0; i < stages; i++) ok = ok && prepare(m, &s[i]);
     ok = ok && mor_smooth_find_dependent(m);
-    if (!ok) m->w->out_of_memory = true;
+    if (!ok) *m->code = MOR_SYSTEM;
     if (ok) {
         mor_smooth_place(m, m->q, NULL, m->nu);
         if (m->row_count) mor_smooth_rows_now(m, &s[0].rows);

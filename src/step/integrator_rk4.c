@@ -20,7 +20,7 @@ static bool advance(mor_smooth* m, double h)
     double *end = mor_smooth_vector(m, m->dof), *speed = mor_smooth_vector(m, m->dof),
            *lambda = mor_smooth_vector(m, m->row_count), *impulse = mor_smooth_vector(m, m->row_count);
     bool ok = xi && nu && a && u && end && speed && lambda && impulse;
-    if (!ok) m->w->out_of_memory = true;
+    if (!ok) *m->code = MOR_SYSTEM;
     if (ok) memcpy(speed, m->nu, n);
     for (int i = 0; i < 4 && ok; i++) { /* a and u hold the slopes of the stage before */
         for (int k = 0; k < m->dof; k++) {

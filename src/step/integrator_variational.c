@@ -54,7 +54,7 @@ static bool advance(mor_smooth* m, double h)
     mor_smooth_rows start = { 0 }, middle = { 0 };
     bool ok = p0 && v && mu && f && xi && p && x && y && dy && s && mor_smooth_rows_alloc(m, &start) &&
               mor_smooth_rows_alloc(m, &middle);
-    if (!ok) m->w->out_of_memory = true;
+    if (!ok) *m->code = MOR_SYSTEM;
     ok = ok && mor_smooth_find_dependent(m);
     if (ok) {
         mor_smooth_place(m, m->q, NULL, m->nu);

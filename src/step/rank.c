@@ -18,7 +18,7 @@
 #include "formulation/assemble.h"
 #include "formulation/rows.h"
 #include "model/joints.h"
-#include "step/stabilise.h"
+#include "step/draft.h"
 
 #include <string.h>
 
@@ -75,15 +75,15 @@ static void unit_rows(const mor_system* s, const mor_block* b, int tree, double*
 }
 
 /* Adds the rank of an island; false: out of memory. */
-static bool island_rank(mor_world* w, const mor_island* island, double tolerance, int* rank)
+static bool island_rank(mor_arena* arena, const mor_island* island, double tolerance, int* rank)
 {
     const mor_system* s = &island->system;
-    bool* left = mor_arena_zero(w->arena, (size_t)s->block_count, sizeof *left);
-    int* degree = mor_arena_zero(w->arena, (size_t)s->tree_count, sizeof *degree);
+    bool* left = mor_arena_zero(arena, (size_t)s->block_count, sizeof *left);
+    int* degree = mor_arena_zero(arena, (size_t)s->tree_count, sizeof *degree);
     if (!left || !degree) return false;
     int widest = 0;
     for (int i = 0; i < s->tree_count; i++) widest = s->trees[i].dof > widest ? s->trees[i].dof : widest;
-    double* own = mor_arena_alloc(w->arena, 6 * (size_t)widest * sizeof *own);
+    double* own = mor_arena_alloc(arena, 6 * (size_t)widest * sizeof *own);
     if (!own) return false;
     for (int i = 0; i < s->block_count; i++) {
         const mor_block* b = &s->blocks[i];
@@ -116,7 +116,7 @@ static bool island_rank(mor_world* w, const mor_island* island, double tolerance
         *rank = -1;
         return true;
     }
-    double* A = mor_arena_alloc(w->arena, (size_t)count * (size_t)n * sizeof *A);
+    double* A = mor_arena_alloc(arena, (size_t)count * (size_t)n * sizeof *A);
     if (!A) return false;
     for (int i = 0, at = 0; i < s->block_count; i++)
         if (left[i]) {
@@ -127,16 +127,18 @@ static bool island_rank(mor_world* w, const mor_island* island, double tolerance
     return true;
 }
 
-mor_joint_rank mor_world_joint_rank(mor_world* w)
+mor_joint_rank mor_world_joint_rank(mor_world* world)
 {
     mor_joint_rank out = { 0 };
-    double error = mor_world_joint_error(w), tolerance = mor_min(mor_max(1e-7, 10.0 * error), 1e-3);
-    size_t mark = mor_arena_mark(w->arena);
-    mor_step_memory kept = mor_step_set_aside(w);
-    mor_assemble(w);
-    bool ok = !w->out_of_memory;
-    for (int i = 0; ok && out.rank >= 0 && i < w->island_count; i++)
-        ok = island_rank(w, &w->islands[i], tolerance, &out.rank);
+    const mor_joint_rank unknown = { -1, -1, -1 };
+    double error = mor_world_joint_error(world), tolerance = mor_min(mor_max(1e-7, 10.0 * error), 1e-3);
+    if (mor_step_take(world, world->own)) return unknown;
+    mor_step k = mor_step_beside(world->own);
+    const mor_world* w = k.w;
+    size_t mark = mor_arena_mark(k.arena);
+    bool ok = mor_assemble(&k);
+    for (int i = 0; ok && out.rank >= 0 && i < k.island_count; i++)
+        ok = island_rank(k.arena, &k.islands[i], tolerance, &out.rank);
     mor_joint_row rows[6];
     for (int i = 0; i < w->joints.count; i++)
         out.equations += mor_joint_equations(w, &((const mor_joint*)w->joints.data)[i], rows);
@@ -144,11 +146,8 @@ mor_joint_rank mor_world_joint_rank(mor_world* w)
         for (int j = 0; w->robots[i]->mimic && j < mor_robot_joint_count(w->robots[i]->model); j++)
             out.equations +=
                 mor_robot_link(w->robots[i]->model, mor_robot_link_of_joint(w->robots[i]->model, j))->mimic >= 0;
-    out.freedom = out.rank < 0 ? -1 : w->dof - out.rank;
+    out.freedom = out.rank < 0 ? -1 : k.dof - out.rank;
     for (int i = 0; out.rank >= 0 && i < w->tree_count; i++) out.freedom -= w->trees[i].kind == &mor_tree_spring;
-    mor_step_put_back(w, &kept);
-    mor_arena_release(w->arena, mark);
-    w->out_of_memory = false;
-    if (!ok) out = (mor_joint_rank){ -1, -1, -1 };
-    return out;
+    mor_arena_release(k.arena, mark);
+    return ok ? out : unknown;
 }

@@ -164,10 +164,9 @@ mor_code mor_run_step(mor_run* run, mor_step_report* report, mor_error* error)
 {
     mor_step_report local;
     mor_step_report* r = report ? report : &local;
-    int before = mor_world_step_count(run->world);
     mor_code code = mor_world_step(run->world, r, error);
-    if (code != MOR_OK) return code;
-    return mor_run_count(run, r, mor_world_step_count(run->world) > before, error);
+    if (code != MOR_OK && code != MOR_STOPPED) return code;
+    return mor_run_count(run, r, code == MOR_OK, error);
 }
 
 mor_code mor_run_advance(mor_run* run, int steps, mor_error* error)

@@ -81,7 +81,7 @@ static void joint_row(const mor_smooth* m, const mor_joint* j, const mor_block* 
         double own[64], *c = own;
         size_t mark = mor_arena_mark(m->arena);
         if (dof > 64 && !(c = mor_arena_alloc(m->arena, (size_t)dof * sizeof *c))) {
-            m->w->out_of_memory = true;
+            *m->code = MOR_SYSTEM;
             return;
         }
         mor_joint_coefficients(w, body, row->spin, row->direction, row->point, side ? -1.0 : 1.0, c);
@@ -211,7 +211,7 @@ void mor_smooth_momentum(const mor_smooth* m, const mor_smooth_rows* rows, const
         spring_forces(m, rows, nu, x);
         add_blocks(m, rows->jacobian, m->equation_blocks, m->block_count, x, f);
     } else {
-        m->w->out_of_memory = true;
+        *m->code = MOR_SYSTEM;
     }
     mor_arena_release(m->arena, mark);
 }
@@ -274,7 +274,7 @@ static bool constrain(mor_smooth* m, const mor_smooth_rows* rows, double gh, con
         if (ok) add_blocks(m, response, 0, blocks, z, x);
         for (int i = 0; ok && y && i < m->equation_count; i++) y[i] = z[i];
     } else {
-        m->w->out_of_memory = true;
+        *m->code = MOR_SYSTEM;
     }
     mor_arena_release(m->arena, mark);
     return ok;
@@ -313,7 +313,7 @@ bool mor_smooth_find_dependent(mor_smooth* m)
     double* unit = mor_smooth_vector(m, m->row_count);
     int* order = mor_arena_alloc(m->arena, (size_t)n * sizeof *order);
     bool ok = dependent && W && work && response && x && unit && order && mor_smooth_rows_alloc(m, &rows);
-    if (!ok) m->w->out_of_memory = true;
+    if (!ok) *m->code = MOR_SYSTEM;
     if (ok) {
         mor_smooth_place(m, m->q, NULL, m->nu);
         mor_smooth_rows_now(m, &rows);
@@ -346,7 +346,7 @@ bool mor_smooth_rate(mor_smooth* m, const mor_smooth_rows* rows, const double* n
     double *x = mor_smooth_vector(m, m->row_count), *f = mor_smooth_vector(m, m->dof),
            *p = mor_smooth_vector(m, m->dof);
     bool ok = x && f && p;
-    if (!ok) m->w->out_of_memory = true;
+    if (!ok) *m->code = MOR_SYSTEM;
     if (ok && m->row_count) {
         spring_forces(m, rows, nu, x);
         memcpy(x, lambda, (size_t)m->equation_count * sizeof *x);
@@ -370,7 +370,7 @@ bool mor_smooth_correct(mor_smooth* m, const mor_smooth_rows* rows, double gh, c
     size_t mark = mor_arena_mark(m->arena);
     double *r = m->damped ? mor_smooth_vector(m, m->dof) : NULL, *f = m->damped ? mor_smooth_vector(m, m->dof) : NULL;
     bool ok = !m->damped || (r && f);
-    if (!ok) m->w->out_of_memory = true;
+    if (!ok) *m->code = MOR_SYSTEM;
     for (int t = 0; t < m->tree_count && ok; t++) {
         const mor_tree* tree = tree_at(m, t);
         int at = m->dof_of[t];
@@ -416,7 +416,7 @@ static void row_bias(mor_smooth* m, const double* q, const double* nu, mor_smoot
     double* xi = mor_smooth_vector(m, m->dof);
     double* rate = mor_smooth_vector(m, m->row_count);
     if (!xi || !rate) {
-        m->w->out_of_memory = true;
+        *m->code = MOR_SYSTEM;
         return;
     }
     for (int i = 0; i < m->equation_count; i++) out[i] = 0.0;
@@ -438,7 +438,7 @@ bool mor_smooth_accelerate(mor_smooth* m, const double* q, const double* xi, con
            *x = mor_smooth_vector(m, m->row_count);
     double *r = mor_smooth_vector(m, m->dof), *y = mor_smooth_vector(m, m->dof);
     bool ok = here && bias && x && r && y && mor_smooth_rows_alloc(m, &rows);
-    if (!ok) m->w->out_of_memory = true;
+    if (!ok) *m->code = MOR_SYSTEM;
     if (ok) {
         mor_smooth_place(m, q, xi, nu);
         if (m->row_count) mor_smooth_get(m, here);
@@ -484,7 +484,7 @@ bool mor_smooth_project(mor_smooth* m, double* q, double* nu)
     double *zero = mor_smooth_vector(m, m->dof), *xi = mor_smooth_vector(m, m->dof),
            *s = mor_smooth_vector(m, m->row_count);
     bool ok = zero && xi && s && mor_smooth_rows_alloc(m, &rows);
-    if (!ok) m->w->out_of_memory = true;
+    if (!ok) *m->code = MOR_SYSTEM;
     double before = INFINITY;
     for (int round = 0; ok && round < ROUNDS; round++) {
         mor_smooth_place(m, q, NULL, nu);
@@ -521,7 +521,7 @@ bool mor_smooth_finish(mor_smooth* m, const double* xi, const double* y, int kin
     size_t mark = mor_arena_mark(m->arena);
     double *q = mor_smooth_vector(m, m->size), *v = mor_smooth_vector(m, m->dof);
     bool ok = q && v;
-    if (!ok) m->w->out_of_memory = true;
+    if (!ok) *m->code = MOR_SYSTEM;
     if (ok) {
         mor_smooth_place(m, m->q, xi, kind == MOR_END_VELOCITY ? y : m->nu);
         mor_smooth_get(m, q);

@@ -2,13 +2,14 @@
 #ifndef MOREAU_STEP_SMOOTH_H
 #define MOREAU_STEP_SMOOTH_H
 
-#include "model/world.h"
+#include "model/step.h"
 
 /* Trees that are coupled by equations or springs, or one tree alone. Vectors of velocities (dof) and rows (row_count)
  * run over all of them. Equations come first, then springs. */
 typedef struct mor_smooth {
-    mor_world* w;
+    mor_world* w; /* the draft of the step, whose trees are moved */
     mor_arena* arena;
+    mor_code* code; /* MOR_SYSTEM: out of memory */
     int tree_count;
     const int* trees; /* world's numbers */
     int dof, size;    /* velocities; numbers of a configuration */
@@ -84,12 +85,13 @@ void mor_smooth_chart(const mor_smooth* m, const double* xi, double* nu);
 enum { MOR_END_VELOCITY, MOR_END_MOMENTUM, MOR_END_MIXED };
 bool mor_smooth_finish(mor_smooth* m, const double* xi, const double* y, int kind, const double* impulse);
 
-/* The world's smooth islands. Plan: after the assembly, marks islands that need no solve. Sort: after it, marks those
- * whose bounded rows stayed idle and puts the others first; returns how many these are. Step: moves the marked trees.
+/* The smooth islands of a step. Plan: after the assembly, marks islands that need no solve (MOR_SYSTEM: out of memory).
+ * Sort: after the solve, marks those whose bounded rows stayed idle and puts the others first; returns how many these
+ * are. Step: moves the marked trees of the draft. MOR_STOPPED: the integrator failed, *status and plan.detail say how.
  * */
-void mor_smooth_plan(mor_world* world);
-int mor_smooth_sort(mor_world* world);
-mor_status mor_smooth_step(mor_world* world);
+mor_code mor_smooth_plan(mor_step* step);
+int mor_smooth_sort(mor_step* step);
+mor_code mor_smooth_step(mor_step* step, mor_status* status);
 
 /* One integrator each (one file each). */
 extern const mor_integrator mor_integrator_semi_implicit, mor_integrator_rk4, mor_integrator_midpoint,

@@ -9,29 +9,18 @@
  * A step that does not converge is halved, again and again as often as the option `halvings` says; parts join again as
  * soon as they can. */
 #include "base/elementary.h"
+#include "step/smooth.h"
+
+#include "base/union_find.h"
+#include "formulation/rows.h"
 #include "model/articulated.h"
 #include "model/joints.h"
 #include "model/motion.h"
-#include "formulation/rows.h"
-#include "step/smooth.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------------------------- groups */
-
-static int root_of(int* parent, int i)
-{
-    while (parent[i] != i) i = parent[i] = parent[parent[i]];
-    return i;
-}
-
-static void unite(int* parent, int a, int b)
-{
-    int ra = root_of(parent, a), rb = root_of(parent, b);
-    if (ra < rb) parent[rb] = ra;
-    else parent[ra] = rb;
-}
 
 /* The trees of a joint's bodies; -1: none. False if one of them is kinematic. */
 static bool joint_trees(const mor_world* w, const mor_joint* j, int tree[2])
@@ -52,37 +41,42 @@ static bool is_spring(double lower, double upper) { return lower == -INFINITY &&
 /* The trees that stand for springs in the semi-implicit step (model/tree.c) have no motion of their own. */
 static bool moves(const mor_tree* t) { return t->kind != &mor_tree_spring && t->dof > 0; }
 
-void mor_smooth_plan(mor_world* w)
+/* Groups: trees coupled by joints, springs or contacts. */
+static void find_groups(const mor_step* k, int* parent)
 {
-    w->smooth_group = NULL;
-    w->smooth = NULL;
-    w->smooth_groups = w->reduced_groups = w->halvings = w->rescued = w->sweeps = 0;
-    w->smooth_detail[0] = '\0';
-    if (!w->integrator->advance || w->on_integrate || w->out_of_memory) return;
-    int* parent = mor_arena_alloc(w->arena, (size_t)w->tree_count * sizeof *parent);
-    bool* smooth = mor_arena_alloc(w->arena, (size_t)w->tree_count * sizeof *smooth);
-    if (w->tree_count && (!parent || !smooth)) {
-        w->out_of_memory = true;
-        return;
-    }
-    for (int i = 0; i < w->tree_count; i++) parent[i] = i, smooth[i] = true;
+    const mor_world* w = k->w;
     const mor_joint* joints = w->joints.data;
     int tree[2];
+    mor_sets_begin(parent, w->tree_count);
     for (int i = 0; i < w->joints.count; i++) {
         joint_trees(w, &joints[i], tree);
-        if (tree[1] >= 0) unite(parent, tree[0], tree[1]);
+        if (tree[1] >= 0) mor_sets_unite(parent, tree[0], tree[1]);
     }
-    for (int i = 0; i < w->island_count; i++)
-        for (int t = 1; t < w->islands[i].system.tree_count; t++)
-            unite(parent, w->islands[i].tree_of[0], w->islands[i].tree_of[t]);
-    for (int i = 0; i < w->tree_count; i++) parent[i] = root_of(parent, i);
+    for (int i = 0; i < k->island_count; i++)
+        for (int t = 1; t < k->islands[i].system.tree_count; t++)
+            mor_sets_unite(parent, k->islands[i].tree_of[0], k->islands[i].tree_of[t]);
+    for (int i = 0; i < w->tree_count; i++) parent[i] = mor_sets_root(parent, i);
+}
+
+mor_code mor_smooth_plan(mor_step* k)
+{
+    const mor_world* w = k->w;
+    k->plan = (mor_smooth_plan_of){ 0 };
+    if (!w->integrator->advance || w->on_integrate) return MOR_OK;
+    int* parent = mor_arena_alloc(k->arena, (size_t)w->tree_count * sizeof *parent);
+    bool* smooth = mor_arena_alloc(k->arena, (size_t)w->tree_count * sizeof *smooth);
+    if (w->tree_count && (!parent || !smooth)) return MOR_SYSTEM;
+    find_groups(k, parent);
+    for (int i = 0; i < w->tree_count; i++) smooth[i] = true;
+    const mor_joint* joints = w->joints.data;
+    int tree[2];
     for (int i = 0; i < w->joints.count; i++)
         if (!joint_trees(w, &joints[i], tree)) smooth[parent[tree[0]]] = false;
     for (int i = 0; i < w->robot_count; i++) /* controllers' gains are implicit in the semi-implicit step only */
         for (int j = 0; j < w->robots[i]->model->joint_count; j++)
             if (w->robots[i]->gain[j] > 0.0) smooth[parent[w->robots[i]->tree]] = false;
-    for (int i = 0; i < w->island_count; i++) {
-        mor_island* island = &w->islands[i];
+    for (int i = 0; i < k->island_count; i++) {
+        mor_island* island = &k->islands[i];
         island->one_sided = island->system.contact_count > 0;
         for (int r = 0; r < island->row_block_count; r++) {
             if (island->rows[r]->kind != MOR_BLOCK_BOUNDED || is_spring(island->rows[r]->lower, island->rows[r]->upper))
@@ -92,10 +86,11 @@ void mor_smooth_plan(mor_world* w)
         }
     }
     for (int i = 0; i < w->tree_count; i++) smooth[i] = smooth[parent[i]];
-    w->smooth_group = parent;
-    w->smooth = smooth;
-    for (int i = 0; i < w->island_count; i++) /* nothing to ask of the formulation */
-        w->islands[i].skip = smooth[w->islands[i].tree_of[0]] && !w->islands[i].one_sided;
+    k->plan.group = parent;
+    k->plan.smooth = smooth;
+    for (int i = 0; i < k->island_count; i++) /* nothing to ask of the formulation */
+        k->islands[i].skip = smooth[k->islands[i].tree_of[0]] && !k->islands[i].one_sided;
+    return MOR_OK;
 }
 
 /* True if contacts and limits change no velocity. */
@@ -116,23 +111,24 @@ static bool idle(const mor_world* w, const mor_island* island)
     return true;
 }
 
-int mor_smooth_sort(mor_world* w)
+int mor_smooth_sort(mor_step* k)
 {
-    if (!w->smooth) return w->island_count;
-    for (int i = 0; i < w->island_count; i++) {
-        const mor_island* island = &w->islands[i];
-        if (island->one_sided && !idle(w, island)) w->smooth[w->smooth_group[island->tree_of[0]]] = false;
+    mor_smooth_plan_of* plan = &k->plan;
+    if (!plan->smooth) return k->island_count;
+    for (int i = 0; i < k->island_count; i++) {
+        const mor_island* island = &k->islands[i];
+        if (island->one_sided && !idle(k->w, island)) plan->smooth[plan->group[island->tree_of[0]]] = false;
     }
-    for (int i = 0; i < w->tree_count; i++) {
-        w->smooth[i] = w->smooth[w->smooth_group[i]];
-        if (w->smooth_group[i] == i) *(w->smooth[i] ? &w->smooth_groups : &w->reduced_groups) += 1;
+    for (int i = 0; i < k->w->tree_count; i++) {
+        plan->smooth[i] = plan->smooth[plan->group[i]];
+        if (plan->group[i] == i) *(plan->smooth[i] ? &plan->groups : &plan->reduced) += 1;
     }
     int rough = 0;
-    for (int i = 0; i < w->island_count; i++) {
-        if (w->smooth[w->islands[i].tree_of[0]]) continue;
-        mor_island first = w->islands[i]; /* a stable partition would cost memory and change nothing */
-        w->islands[i] = w->islands[rough];
-        w->islands[rough++] = first;
+    for (int i = 0; i < k->island_count; i++) {
+        if (plan->smooth[k->islands[i].tree_of[0]]) continue;
+        mor_island first = k->islands[i]; /* a stable partition would cost memory and change nothing */
+        k->islands[i] = k->islands[rough];
+        k->islands[rough++] = first;
     }
     return rough;
 }
@@ -214,11 +210,13 @@ static bool find_rows(mor_smooth* m, const int* joints, int joint_count)
     return true;
 }
 
-static bool begin(mor_smooth* m, mor_world* w, const int* trees, int tree_count, const int* joints, int joint_count)
+static bool begin(mor_smooth* m, mor_step* k, mor_code* code, const int* trees, int tree_count, const int* joints,
+                  int joint_count)
 {
-    *m = (mor_smooth){ .w = w, .arena = w->arena, .tree_count = tree_count, .trees = trees };
-    m->dof_of = mor_arena_alloc(w->arena, (size_t)tree_count * sizeof *m->dof_of);
-    m->size_of = mor_arena_alloc(w->arena, (size_t)tree_count * sizeof *m->size_of);
+    mor_world* w = k->w;
+    *m = (mor_smooth){ .w = w, .arena = k->arena, .code = code, .tree_count = tree_count, .trees = trees };
+    m->dof_of = mor_arena_alloc(k->arena, (size_t)tree_count * sizeof *m->dof_of);
+    m->size_of = mor_arena_alloc(k->arena, (size_t)tree_count * sizeof *m->size_of);
     if (!m->dof_of || !m->size_of) return false;
     for (int t = 0; t < tree_count; t++) {
         const mor_tree* tree = &w->trees[trees[t]];
@@ -261,7 +259,7 @@ static bool rescue(mor_smooth* m, double h, double tolerance)
         ok = ok && start[i];
         if (ok) memcpy(start[i], now[i], (size_t)n[i] * sizeof(double));
     }
-    if (!ok) m->w->out_of_memory = true;
+    if (!ok) *m->code = MOR_SYSTEM;
     if (ok && (ok = mor_integrator_rk4.advance(m, h))) {
         memcpy(whole, m->nu, (size_t)m->dof * sizeof *whole);
         for (int i = 0; i < 4; i++) memcpy(now[i], start[i], (size_t)n[i] * sizeof(double));
@@ -285,13 +283,13 @@ static bool advance(mor_smooth* m, double h)
     long part = 0; /* how many parts of the present depth are done */
     while (part < 1L << depth) {
         bool ok = m->w->integrator->advance(m, h / (double)(1L << depth));
-        if (!ok && m->equation_count && m->w->integrator != &mor_integrator_rk4 && !m->w->out_of_memory)
+        if (!ok && m->equation_count && m->w->integrator != &mor_integrator_rk4 && !*m->code)
             m->rescued += ok = rescue(m, h / (double)(1L << depth), ldexp(1e-9, 2 * depth));
         if (ok) {
             part++;
             while (depth > 0 && part % 2 == 0) part /= 2, depth--;
         } else {
-            if (depth >= m->w->options.halvings || m->w->out_of_memory) return false;
+            if (depth >= m->w->options.halvings || *m->code) return false;
             depth++;
             part *= 2;
             m->halvings++;
@@ -301,13 +299,13 @@ static bool advance(mor_smooth* m, double h)
 }
 
 /* Positions, mean velocities for the work of applied forces, impulses for the next step's start. */
-static void finish(mor_smooth* m, double h)
+static void finish(mor_step* k, mor_smooth* m, double h)
 {
     mor_world* w = m->w;
     for (int t = 0; t < m->tree_count; t++) {
         const mor_tree* tree = &w->trees[m->trees[t]];
         mor_motion_place(w, tree, m->q + m->size_of[t], NULL, m->nu + m->dof_of[t], true);
-        for (int k = 0; k < tree->dof; k++) w->nu_new[tree->offset + k] = m->path[m->dof_of[t] + k] / h;
+        for (int i = 0; i < tree->dof; i++) k->nu_new[tree->offset + i] = m->path[m->dof_of[t] + i] / h;
     }
     mor_joint* joints = w->joints.data;
     for (int i = 0; i < m->equation_blocks; i++)
@@ -323,137 +321,99 @@ typedef struct lists {
     int *trees, *tree_start, *joints, *joint_start;
 } lists;
 
-static bool list_groups(mor_world* w, lists* l)
+static bool list_groups(mor_step* k, lists* l)
 {
+    const mor_world* w = k->w;
+    const int* group = k->plan.group;
     size_t n = (size_t)w->tree_count;
-    l->trees = mor_arena_alloc(w->arena, n * sizeof(int));
-    l->tree_start = mor_arena_zero(w->arena, n + 2, sizeof(int));
-    l->joints = mor_arena_alloc(w->arena, ((size_t)w->joints.count + 1) * sizeof(int));
-    l->joint_start = mor_arena_zero(w->arena, n + 2, sizeof(int));
+    l->trees = mor_arena_alloc(k->arena, n * sizeof(int));
+    l->tree_start = mor_arena_zero(k->arena, n + 2, sizeof(int));
+    l->joints = mor_arena_alloc(k->arena, ((size_t)w->joints.count + 1) * sizeof(int));
+    l->joint_start = mor_arena_zero(k->arena, n + 2, sizeof(int));
     if (!l->trees || !l->tree_start || !l->joints || !l->joint_start) return false;
     const mor_joint* joints = w->joints.data;
     int tree[2];
-    for (int i = 0; i < w->tree_count; i++) l->tree_start[w->smooth_group[i] + 2] += moves(&w->trees[i]);
+    for (int i = 0; i < w->tree_count; i++) l->tree_start[group[i] + 2] += moves(&w->trees[i]);
     for (int i = 0; i < w->joints.count; i++) {
         joint_trees(w, &joints[i], tree);
-        l->joint_start[w->smooth_group[tree[0]] + 2]++;
+        l->joint_start[group[tree[0]] + 2]++;
     }
     for (size_t i = 2; i < n + 2; i++) {
         l->tree_start[i] += l->tree_start[i - 1];
         l->joint_start[i] += l->joint_start[i - 1];
     }
     for (int i = 0; i < w->tree_count; i++)
-        if (moves(&w->trees[i])) l->trees[l->tree_start[w->smooth_group[i] + 1]++] = i;
+        if (moves(&w->trees[i])) l->trees[l->tree_start[group[i] + 1]++] = i;
     for (int i = 0; i < w->joints.count; i++) {
         joint_trees(w, &joints[i], tree);
-        l->joints[l->joint_start[w->smooth_group[tree[0]] + 1]++] = i;
+        l->joints[l->joint_start[group[tree[0]] + 1]++] = i;
     }
     return true;
 }
 
-/* The state before the step, for the way back: bodies, then base, s and nu of every robot. */
-typedef struct state {
-    mor_body* bodies;
-    double** robots;
-} state;
-
-static void carry(mor_robot* r, double* at, bool store)
+/* One group of the plan, from the start of the step to its end. */
+static mor_code move_group(mor_step* k, const lists* l, int g)
 {
-    size_t n = (size_t)r->model->joint_count * sizeof(double), N = (size_t)r->model->dof * sizeof(double);
-    memcpy(store ? (void*)at : (void*)&r->base, store ? (void*)&r->base : (void*)at, sizeof r->base);
-    memcpy(store ? at + 7 : r->s, store ? r->s : at + 7, n);
-    at += 7 + r->model->joint_count;
-    memcpy(store ? at : r->nu, store ? r->nu : at, N);
+    const mor_world* w = k->w;
+    size_t mark = mor_arena_mark(k->arena);
+    mor_code code = MOR_OK;
+    mor_smooth m;
+    bool ok = begin(&m, k, &code, l->trees + l->tree_start[g], l->tree_start[g + 1] - l->tree_start[g],
+                    l->joints + l->joint_start[g], l->joint_start[g + 1] - l->joint_start[g]);
+    if (!ok) code = MOR_SYSTEM;
+    ok = ok && (m.dof == 0 || advance(&m, w->h));
+    if (ok) finish(k, &m, w->h);
+    else snprintf(k->plan.detail, sizeof k->plan.detail, "%s: %s", w->integrator->name, m.detail);
+    k->plan.halvings += m.halvings;
+    k->plan.rescued += m.rescued;
+    k->plan.sweeps += m.iterations;
+    mor_arena_release(k->arena, mark);
+    return ok ? MOR_OK : code ? code : MOR_STOPPED;
 }
 
-static bool save(mor_world* w, state* s)
+mor_code mor_smooth_step(mor_step* k, mor_status* status)
 {
-    s->bodies = mor_arena_alloc(w->arena, ((size_t)w->body_count + 1) * sizeof *s->bodies);
-    s->robots = mor_arena_zero(w->arena, (size_t)w->robot_count + 1, sizeof *s->robots);
-    if (!s->bodies || !s->robots) return false;
-    memcpy(s->bodies, w->bodies, (size_t)w->body_count * sizeof *s->bodies);
-    for (int i = 0; i < w->robot_count; i++) {
-        mor_robot* r = w->robots[i];
-        s->robots[i] = mor_arena_alloc(w->arena, (size_t)(7 + r->model->joint_count + r->model->dof) * sizeof(double));
-        if (!s->robots[i]) return false;
-        carry(r, s->robots[i], true);
-    }
-    return true;
-}
-
-static void bring_back(mor_world* w, const state* s)
-{
-    memcpy(w->bodies, s->bodies, (size_t)w->body_count * sizeof *s->bodies);
-    for (int i = 0; i < w->robot_count; i++) {
-        mor_robot* r = w->robots[i];
-        carry(r, s->robots[i], false);
-        mor_robot_update(r->model, r->work, &r->base, r->s, r->nu);
-    }
-}
-
-mor_status mor_smooth_step(mor_world* w)
-{
-    if (!w->smooth || w->tree_count == 0) return MOR_SOLVED;
+    const mor_world* w = k->w;
+    *status = MOR_SOLVED;
+    if (!k->plan.smooth || w->tree_count == 0) return MOR_OK;
     lists l;
-    state before;
-    if (!save(w, &before) || !list_groups(w, &l)) {
-        w->out_of_memory = true;
-        return MOR_NUMERICAL;
-    }
-    mor_status status = MOR_SOLVED;
-    for (int g = 0; g < w->tree_count && status == MOR_SOLVED; g++) {
-        if (w->smooth_group[g] != g || !w->smooth[g] || l.tree_start[g + 1] == l.tree_start[g]) continue;
-        size_t mark = mor_arena_mark(w->arena);
-        mor_smooth m;
-        bool ok = begin(&m, w, l.trees + l.tree_start[g], l.tree_start[g + 1] - l.tree_start[g],
-                        l.joints + l.joint_start[g], l.joint_start[g + 1] - l.joint_start[g]);
-        if (!ok) w->out_of_memory = true;
-        ok = ok && (m.dof == 0 || advance(&m, w->h));
-        if (ok) finish(&m, w->h);
-        else snprintf(w->smooth_detail, sizeof w->smooth_detail, "%s: %s", w->integrator->name, m.detail);
-        w->halvings += m.halvings;
-        w->rescued += m.rescued;
-        w->sweeps += m.iterations;
-        if (!ok) status = w->out_of_memory ? MOR_NUMERICAL : MOR_NOT_CONVERGED;
-        mor_arena_release(w->arena, mark);
-    }
-    if (status != MOR_SOLVED) {
-        bring_back(w, &before);
-        return status;
-    }
-    for (int i = 0; i < w->robot_count; i++)
-        if (w->smooth[w->robots[i]->tree])
-            memset(w->robots[i]->tau, 0, (size_t)w->robots[i]->model->joint_count * sizeof(double));
-    return status;
+    mor_code code = list_groups(k, &l) ? MOR_OK : MOR_SYSTEM;
+    for (int g = 0; g < w->tree_count && !code; g++)
+        if (k->plan.group[g] == g && k->plan.smooth[g] && l.tree_start[g + 1] > l.tree_start[g])
+            code = move_group(k, &l, g);
+    if (code) *status = code == MOR_SYSTEM ? MOR_NUMERICAL : MOR_NOT_CONVERGED;
+    return code;
 }
 
 /* ------------------------------------------------------------------------------------- multipliers */
 
-mor_code mor_world_joint_forces(mor_world* w, double* forces, mor_error* error)
+mor_code mor_step_joint_forces(const mor_world* world, mor_step* k, double* forces, mor_error* error)
 {
+    (void)world;
+    mor_world* w = k->w;
+    if (k->phase != MOR_STAGE_USER)
+        return mor_fail(error, MOR_BAD_INPUT, "the forces of the joints are asked for after mor_stage_user");
     memset(forces, 0, 6 * (size_t)w->joints.count * sizeof *forces);
     if (w->joints.count == 0) return MOR_OK;
-    size_t mark = mor_arena_mark(w->arena);
-    int* trees = mor_arena_alloc(w->arena, (size_t)w->tree_count * sizeof *trees);
-    int* joints = mor_arena_alloc(w->arena, (size_t)w->joints.count * sizeof *joints);
-    state before;
+    k->phase = MOR_STAGE_NONE; /* the draft is moved below: the step begins again */
+    size_t mark = mor_arena_mark(k->arena);
+    int* trees = mor_arena_alloc(k->arena, (size_t)w->tree_count * sizeof *trees);
+    int* joints = mor_arena_alloc(k->arena, (size_t)w->joints.count * sizeof *joints);
     mor_smooth m = { 0 };
+    mor_code code = MOR_OK;
     int count = 0;
     for (int i = 0; trees && i < w->tree_count; i++)
         if (moves(&w->trees[i])) trees[count++] = i;
     for (int i = 0; joints && i < w->joints.count; i++) joints[i] = i;
-    bool memory = trees && joints && save(w, &before) && begin(&m, w, trees, count, joints, w->joints.count);
+    bool memory = trees && joints && begin(&m, k, &code, trees, count, joints, w->joints.count);
     double* a = memory ? mor_smooth_vector(&m, m.dof) : NULL;
     double* lambda = memory ? mor_smooth_vector(&m, m.row_count) : NULL;
     bool ok = a && lambda && mor_smooth_accelerate(&m, m.q, NULL, m.nu, a, lambda);
     for (int i = 0; ok && i < m.equation_blocks; i++)
         if (m.joint_of[i] >= 0)
             memcpy(forces + 6 * m.joint_of[i], lambda + m.blocks[i].row, (size_t)m.blocks[i].dim * sizeof *lambda);
-    if (memory) bring_back(w, &before);
-    mor_arena_release(w->arena, mark);
-    bool full = !memory || w->out_of_memory;
-    w->out_of_memory = false;
-    return ok     ? MOR_OK
-           : full ? mor_fail(error, MOR_SYSTEM, "out of memory")
-                  : mor_fail(error, MOR_BAD_INPUT, "the forces of the joints are not finite in this state");
+    mor_arena_release(k->arena, mark);
+    if (ok) return MOR_OK;
+    return !memory || code ? mor_fail(error, MOR_SYSTEM, "out of memory")
+                           : mor_fail(error, MOR_BAD_INPUT, "the forces of the joints are not finite in this state");
 }

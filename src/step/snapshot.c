@@ -152,5 +152,6 @@ mor_code mor_world_restore(mor_world* w, const void* buffer, size_t size, mor_er
     w->time_base = h.time_base;
     w->deepest = h.deepest;
     w->detected = false;
+    w->forced = true; /* the snapshot has applied forces too */
     return MOR_OK;
 }

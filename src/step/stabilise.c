@@ -28,6 +28,7 @@
 #include "formulation/rows.h"
 #include "model/joints.h"
 #include "problem/step.h"
+#include "step/draft.h"
 
 #include <string.h>
 
@@ -54,11 +55,11 @@ static mor_step_form form_of(const mor_system* s)
 }
 
 /* delta = M^-1 G p with W p = rhs, for one island; false if it cannot be solved. */
-static bool correction(mor_world* w, const mor_system* s, const double* rhs, double* delta)
+static bool correction(const mor_step* k, const mor_system* s, const double* rhs, double* delta)
 {
     mor_step_form form = form_of(s);
-    double* p = mor_arena_zero(w->arena, (size_t)s->row_count, sizeof *p);
-    if (!p || !mor_equations_solve(&form, rhs, p, w->arena)) return false;
+    double* p = mor_arena_zero(k->arena, (size_t)s->row_count, sizeof *p);
+    if (!p || !mor_equations_solve(&form, rhs, p, k->arena)) return false;
     mor_system_velocity(s, p, delta);
     for (int i = 0; i < s->dof; i++) delta[i] -= s->nu_free[i];
     return true;
@@ -102,65 +103,59 @@ static void apply(mor_world* w, const mor_island* island, const double* delta, b
 }
 
 /* One round over all islands; the largest violation before it. */
-static double correct(mor_world* w, bool velocity, double tolerance)
+static mor_code correct(mor_step* k, bool velocity, double tolerance, double* largest)
 {
-    mor_assemble(w);
-    double largest = 0.0;
-    for (int i = 0; i < w->island_count && !w->out_of_memory; i++) {
-        const mor_system* s = &w->islands[i].system;
-        double* rhs = mor_arena_alloc(w->arena, (size_t)s->row_count * sizeof *rhs);
-        double* delta = mor_arena_alloc(w->arena, (size_t)s->dof * sizeof *delta);
-        if (!rhs || !delta) {
-            w->out_of_memory = true;
-            break;
-        }
-        double size = violation(&w->islands[i], velocity, rhs);
-        if (!(size <= largest)) largest = size;
-        if (size > tolerance && correction(w, s, rhs, delta)) apply(w, &w->islands[i], delta, velocity);
+    *largest = 0.0;
+    if (!mor_assemble(k)) return MOR_SYSTEM;
+    for (int i = 0; i < k->island_count; i++) {
+        const mor_system* s = &k->islands[i].system;
+        double* rhs = mor_arena_alloc(k->arena, (size_t)s->row_count * sizeof *rhs);
+        double* delta = mor_arena_alloc(k->arena, (size_t)s->dof * sizeof *delta);
+        if (!rhs || !delta) return MOR_SYSTEM;
+        double size = violation(&k->islands[i], velocity, rhs);
+        if (!(size <= *largest)) *largest = size;
+        if (size > tolerance && correction(k, s, rhs, delta)) apply(k->w, &k->islands[i], delta, velocity);
     }
-    return largest;
+    return MOR_OK;
 }
 
-mor_step_memory mor_step_set_aside(mor_world* w)
+/* Works in a step of its own beside the one at hand: joints alone, on the same draft. */
+static mor_code correct_positions(const mor_step* step, double tolerance, int rounds)
 {
-    mor_step_memory k = { w->islands, w->island_count, w->contacts.count, w->old_contacts.count,
-                          w->nu,      w->nu_free,      w->nu_new };
-    w->contacts.count = w->old_contacts.count = 0;
-    return k;
-}
-
-void mor_step_put_back(mor_world* w, const mor_step_memory* k)
-{
-    w->islands = k->islands;
-    w->island_count = k->island_count;
-    w->contacts.count = k->contacts;
-    w->old_contacts.count = k->old;
-    w->nu = k->nu, w->nu_free = k->nu_free, w->nu_new = k->nu_new;
-}
-
-static void correct_positions(mor_world* w, double tolerance, int rounds)
-{
-    size_t mark = mor_arena_mark(w->arena);
-    for (int round = 0; round < rounds; round++) {
-        double largest = correct(w, false, tolerance);
-        mor_arena_release(w->arena, mark);
-        if (!(largest > tolerance) || w->out_of_memory) break;
+    mor_step beside = mor_step_beside(step);
+    size_t mark = mor_arena_mark(beside.arena);
+    mor_code code = MOR_OK;
+    for (int round = 0; round < rounds && !code; round++) {
+        double largest;
+        code = correct(&beside, false, tolerance, &largest);
+        mor_arena_release(beside.arena, mark);
+        if (!(largest > tolerance)) break;
     }
+    return code;
 }
 
-void mor_stabilise_velocities(mor_world* w)
+static mor_code correct_velocities(const mor_step* step, double tolerance)
 {
-    if (w->joints.count == 0) return;
+    mor_step beside = mor_step_beside(step);
+    size_t mark = mor_arena_mark(beside.arena);
+    double largest;
+    mor_code code = correct(&beside, true, tolerance, &largest);
+    mor_arena_release(beside.arena, mark);
+    return code;
+}
+
+mor_code mor_stabilise_velocities(mor_step* k)
+{
+    mor_world* w = k->w;
+    if (w->joints.count == 0) return MOR_OK;
+    mor_code code = MOR_OK;
     if (w->options.stabilisation == MOR_STABILISE_IMPULSE || w->options.stabilisation == MOR_STABILISE_PROJECTION) {
-        mor_step_memory k = mor_step_set_aside(w);
         if (mor_world_joint_error(w) > w->options.position_tolerance)
-            correct_positions(w, w->options.position_tolerance, ROUNDS);
-        size_t mark = mor_arena_mark(w->arena);
-        correct(w, true, w->options.velocity_tolerance);
-        mor_arena_release(w->arena, mark);
-        mor_step_put_back(w, &k);
+            code = correct_positions(k, w->options.position_tolerance, ROUNDS);
+        if (!code) code = correct_velocities(k, w->options.velocity_tolerance);
     }
     w->joint_error = mor_world_joint_error(w);
+    return code;
 }
 
 /* The state a trial step changes: motion of bodies, bases and joints of robots. */
@@ -189,10 +184,11 @@ static void carry_robot(mor_robot* r, double* at, bool store)
     }
 }
 
-static bool save(mor_world* w, state* s)
+static bool save(const mor_step* k, state* s)
 {
-    s->bodies = mor_arena_alloc(w->arena, (size_t)w->body_count * sizeof *s->bodies);
-    s->robots = mor_arena_zero(w->arena, (size_t)w->robot_count + 1, sizeof *s->robots);
+    const mor_world* w = k->w;
+    s->bodies = mor_arena_alloc(k->arena, (size_t)w->body_count * sizeof *s->bodies);
+    s->robots = mor_arena_zero(k->arena, (size_t)w->robot_count + 1, sizeof *s->robots);
     if (!s->bodies || !s->robots) return false;
     for (int i = 0; i < w->body_count; i++) {
         const mor_body* b = &w->bodies[i];
@@ -200,7 +196,7 @@ static bool save(mor_world* w, state* s)
     }
     for (int i = 0; i < w->robot_count; i++) {
         size_t count = (size_t)(7 + mor_robot_joint_count(w->robots[i]->model) + mor_robot_dof(w->robots[i]->model));
-        if (!(s->robots[i] = mor_arena_alloc(w->arena, count * sizeof(double)))) return false;
+        if (!(s->robots[i] = mor_arena_alloc(k->arena, count * sizeof(double)))) return false;
         carry_robot(w->robots[i], s->robots[i], true);
     }
     return true;
@@ -220,7 +216,7 @@ static void bring_back(mor_world* w, const state* s)
 static double add_violation(mor_world* w, mor_island* island)
 {
     const mor_system* s = &island->system;
-    double largest = 0.0, *bias = (double*)s->bias; /* the assembly's own array */
+    double largest = 0.0, *bias = island->bias;
     mor_joint* joints = w->joints.data;
     for (int r = 0; r < island->row_block_count; r++) {
         mor_row_block* b = island->rows[r];
@@ -243,7 +239,7 @@ static double add_violation(mor_world* w, mor_island* island)
 static void begin_corrections(mor_world* w, const mor_island* island, bool without)
 {
     mor_joint* joints = w->joints.data;
-    double* bias = (double*)island->system.bias;
+    double* bias = island->bias;
     for (int r = 0; r < island->row_block_count; r++) {
         const mor_row_block* b = island->rows[r];
         if (b->joint < 0) continue;
@@ -279,8 +275,9 @@ static double rows_off(const mover* m, const mor_island* island)
 }
 
 /* Only if the rows hold as they are, which is not every formulation's business. */
-static bool begin_mover(mor_world* w, const mor_island* island, mover* m)
+static bool begin_mover(const mor_step* k, const mor_island* island, mover* m)
 {
+    const mor_world* w = k->w;
     const mor_system* s = &island->system;
     if (m->known) return m->equations != NULL;
     m->known = true;
@@ -288,23 +285,24 @@ static bool begin_mover(mor_world* w, const mor_island* island, mover* m)
     for (int i = 0; i < s->block_count; i++)
         if (s->blocks[i].kind != MOR_BLOCK_EQUATION) return false;
     m->form = form_of(s);
-    m->phi = mor_arena_zero(w->arena, (size_t)s->row_count, sizeof(double));
-    m->p = mor_arena_zero(w->arena, (size_t)s->row_count, sizeof(double));
-    m->delta = mor_arena_alloc(w->arena, (size_t)s->dof * sizeof(double));
+    m->phi = mor_arena_zero(k->arena, (size_t)s->row_count, sizeof(double));
+    m->p = mor_arena_zero(k->arena, (size_t)s->row_count, sizeof(double));
+    m->delta = mor_arena_alloc(k->arena, (size_t)s->dof * sizeof(double));
     if (!m->phi || !m->p || !m->delta) return false;
     m->fastest = 1.0;
     for (int i = 0; i < s->row_count; i++) m->fastest = mor_max(m->fastest, fabs(m->bias[i]));
     for (int i = 0; i < s->dof; i++) m->fastest = mor_max(m->fastest, fabs(island->answer.nu[i]));
     double off = rows_off(m, island);
     if (!(off <= ROUNDING * m->fastest || off <= w->solver_options.tol)) return false;
-    m->equations = mor_equations_factor(&m->form, w->arena);
+    m->equations = mor_equations_factor(&m->form, k->arena);
     return m->equations != NULL;
 }
 
 /* What add_violation put into the rows moves the answer. False: the rows do not hold afterwards, it has to be solved
  * for. */
-static bool move_answer(mor_world* w, mor_island* island, mover* m)
+static bool move_answer(mor_step* k, mor_island* island, mover* m)
 {
+    const mor_world* w = k->w;
     const mor_system* s = &island->system;
     for (int i = 0; i < s->row_count; i++) m->phi[i] = m->bias[i] - s->bias[i];
     if (!mor_equations_solve_again(&m->form, m->equations, m->phi, m->p)) return false;
@@ -316,75 +314,90 @@ static bool move_answer(mor_world* w, mor_island* island, mover* m)
     if (!(off <= ROUNDING * m->fastest || off <= w->solver_options.tol)) return false;
     island->report.residual.velocity = mor_max(island->report.residual.velocity, off);
     for (int t = 0; t < s->tree_count; t++)
-        memcpy(w->nu_new + w->trees[island->tree_of[t]].offset, island->answer.nu + s->trees[t].offset,
+        memcpy(k->nu_new + w->trees[island->tree_of[t]].offset, island->answer.nu + s->trees[t].offset,
                (size_t)s->trees[t].dof * sizeof(double));
     return true;
 }
 
-mor_status mor_stabilise_positions(mor_world* w, mor_status status, void (*solve)(mor_world* world, int island))
+/* One island's part of the rounds. */
+typedef struct part {
+    double* first; /* rows before any correction */
+    mover mover;
+    bool again;
+} part;
+
+static bool begin_parts(mor_step* k, part* parts)
 {
-    if (w->joints.count == 0 || w->options.stabilisation != MOR_STABILISE_IMPULSE || w->on_integrate) return status;
-    size_t mark = mor_arena_mark(w->arena);
+    for (int i = 0; i < k->rough; i++) {
+        const mor_island* island = &k->islands[i];
+        size_t bytes = (size_t)island->system.row_count * sizeof(double);
+        begin_corrections(k->w, island, false);
+        parts[i].first = mor_arena_alloc(k->arena, bytes);
+        parts[i].mover.bias = mor_arena_alloc(k->arena, bytes);
+        if (!parts[i].first || !parts[i].mover.bias) return false;
+        memcpy(parts[i].first, island->bias, bytes);
+        memcpy(parts[i].mover.bias, island->bias, bytes);
+    }
+    return true;
+}
+
+/* Tries the step: the largest violation at its end, added to the rows. */
+static double try_step(mor_step* k, const state* start, part* parts)
+{
+    double largest = 0.0;
+    mor_integrate_bodies(k);
+    for (int i = 0; i < k->rough; i++) {
+        double size = add_violation(k->w, &k->islands[i]);
+        parts[i].again = i >= 64 || size > k->w->options.position_tolerance;
+        if (!(size <= largest)) largest = size;
+    }
+    bring_back(k->w, start);
+    return largest;
+}
+
+mor_code mor_stabilise_positions(mor_step* k, void (*solve)(mor_step* step, int island))
+{
+    mor_world* w = k->w;
+    if (w->joints.count == 0 || w->options.stabilisation != MOR_STABILISE_IMPULSE || w->on_integrate) return MOR_OK;
+    size_t mark = mor_arena_mark(k->arena);
     state start;
-    if (!save(w, &start)) {
-        w->out_of_memory = true;
-        return MOR_NUMERICAL;
-    }
-    double** first = mor_arena_zero(w->arena, (size_t)w->island_count + 1, sizeof *first);
-    mover* movers = mor_arena_zero(w->arena, (size_t)w->island_count + 1, sizeof *movers);
+    part* parts = mor_arena_zero(k->arena, (size_t)k->rough + 1, sizeof *parts);
+    if (!parts || !save(k, &start) || !begin_parts(k, parts)) return MOR_SYSTEM;
     double before = INFINITY;
-    for (int i = 0; i < w->island_count; i++) begin_corrections(w, &w->islands[i], false);
-    for (int i = 0; first && movers && i < w->island_count; i++) {
-        size_t rows = (size_t)w->islands[i].system.row_count;
-        first[i] = mor_arena_alloc(w->arena, rows * sizeof(double));
-        movers[i].bias = mor_arena_alloc(w->arena, rows * sizeof(double));
-        if (first[i]) memcpy(first[i], w->islands[i].system.bias, rows * sizeof(double));
-        if (movers[i].bias) memcpy(movers[i].bias, w->islands[i].system.bias, rows * sizeof(double));
-    }
-    for (int round = 0; round < ROUNDS && status == MOR_SOLVED; round++) {
-        mor_integrate_bodies(w);
-        double largest = 0.0;
-        bool again[64] = { false };
-        for (int i = 0; i < w->island_count; i++) {
-            double size = add_violation(w, &w->islands[i]);
-            if (i < 64) again[i] = size > w->options.position_tolerance;
-            if (!(size <= largest)) largest = size;
-        }
-        bring_back(w, &start);
+    for (int round = 0; round < ROUNDS && k->status == MOR_SOLVED; round++) {
+        double largest = try_step(k, &start, parts);
         if (!(largest > w->options.position_tolerance)) break;
         bool lost = !(largest < 0.7 * before); /* too large a step: the plain one, and projection after it */
         before = largest;
-        for (int i = 0; lost && i < w->island_count; i++) {
-            if (first && first[i])
-                memcpy((double*)w->islands[i].system.bias, first[i],
-                       (size_t)w->islands[i].system.row_count * sizeof(double));
-            begin_corrections(w, &w->islands[i], true);
-            if (i < 64) again[i] = true;
+        for (int i = 0; lost && i < k->rough; i++) {
+            mor_island* island = &k->islands[i];
+            memcpy(island->bias, parts[i].first, (size_t)island->system.row_count * sizeof(double));
+            begin_corrections(w, island, true);
+            parts[i].again = true;
         }
-        for (int i = 0; i < w->island_count; i++) {
-            if (i < 64 && !again[i]) continue;
-            if (movers && !lost && begin_mover(w, &w->islands[i], &movers[i]) &&
-                move_answer(w, &w->islands[i], &movers[i]))
-                continue;
-            if (movers) movers[i].known = true, movers[i].equations = NULL;
-            solve(w, i);
-            if (w->islands[i].report.status != MOR_SOLVED) status = w->islands[i].report.status;
+        for (int i = 0; i < k->rough; i++) {
+            mor_island* island = &k->islands[i];
+            mover* m = &parts[i].mover;
+            if (!parts[i].again || (!lost && begin_mover(k, island, m) && move_answer(k, island, m))) continue;
+            m->known = true, m->equations = NULL;
+            solve(k, i);
+            if (island->report.status != MOR_SOLVED) k->status = island->report.status;
         }
         if (lost) break;
     }
     for (int i = 0; i < w->robot_count; i++)
         mor_robot_update(w->robots[i]->model, w->robots[i]->work, &w->robots[i]->base, w->robots[i]->s,
                          w->robots[i]->nu);
-    mor_arena_release(w->arena, mark);
-    return status;
+    mor_arena_release(k->arena, mark);
+    return MOR_OK;
 }
 
 double mor_world_assemble(mor_world* w)
 {
-    if (w->joints.count == 0) return 0.0;
-    mor_step_memory k = mor_step_set_aside(w);
-    correct_positions(w, 1e-12, 200);
-    mor_step_put_back(w, &k);
+    mor_step* k = w->own;
+    if (w->joints.count == 0 || mor_step_take(w, k)) return w->joint_error = mor_world_joint_error(w);
+    correct_positions(k, 1e-12, 200);
+    mor_step_give_motion(w, k);
     w->detected = false;
     return w->joint_error = mor_world_joint_error(w);
 }

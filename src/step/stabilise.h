@@ -2,25 +2,17 @@
 #ifndef MOREAU_STEP_STABILISE_H
 #define MOREAU_STEP_STABILISE_H
 
-#include "model/world.h"
+#include "model/step.h"
 
-/* After the solve: tries the step and solves islands again with `solve` until every joint's |phi| at its end is within
- * the position tolerance (at most 10 rounds). After the step: makes the velocities fit the joints and sets
- * world->joint_error. Both do nothing without joints; `impulse` does both, `projection` the second,
- * which then also projects the positions. */
-mor_status mor_stabilise_positions(mor_world* world, mor_status status, void (*solve)(mor_world* world, int island));
-void mor_stabilise_velocities(mor_world* world);
+/* After the solve, over the first `rough` islands: tries the step on the draft and solves islands again with `solve` until
+ * every joint's |phi| at its end is within the position tolerance (at most 10 rounds); the draft is put back where it was.
+ * After the step: makes the velocities of the draft fit the joints and sets its joint_error. Both do nothing without
+ * joints; `impulse` does both, `projection` the second, which then also projects the positions. MOR_SYSTEM: out of
+ * memory. */
+mor_code mor_stabilise_positions(mor_step* step, void (*solve)(mor_step* step, int island));
+mor_code mor_stabilise_velocities(mor_step* step);
 
-/* What an assembly beside the step would overwrite of it. Contacts are set aside too: joints alone are assembled. */
-typedef struct mor_step_memory {
-    mor_island* islands;
-    int island_count, contacts, old;
-    double *nu, *nu_free, *nu_new;
-} mor_step_memory;
-mor_step_memory mor_step_set_aside(mor_world* world);
-void mor_step_put_back(mor_world* world, const mor_step_memory* memory);
-
-/* Moves all bodies and robots by the velocities of the step (step.c). */
-void mor_integrate_bodies(mor_world* world);
+/* Moves all bodies and robots of the draft by the velocities of the step (step/integrate.c). */
+void mor_integrate_bodies(mor_step* step);
 
 #endif

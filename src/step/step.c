@@ -1,443 +1,331 @@
-/* The step: a walk through the stages.
+/* The step: a policy around one list of stages.
  *
- *     user -> collide -> control -> assemble -> solve (formulation and solver, island by island) -> integrate
+ *     user -> collide -> control -> assemble -> solve -> integrate -> stabilise -> sense -> measure -> commit
  *
- * After the integration the contacts of the new state are found at once: their gaps are the penetration of
- * this step as the geometry sees it, and the next step uses them if nothing was changed in between, so
- * collision runs once per step. */
+ * A step that is not solved is not taken (stop), taken all the same and counted (warn), or tried in 2, 4, ... 16 parts
+ * (retry). Whatever happens, a step that was not taken leaves the world as it was. */
+#include "step/draft.h"
 #include "base/elementary.h"
-#include "base/workers.h"
-#include "collision/detect.h"
-#include "control/control.h"
-#include "formulation/assemble.h"
-#include "formulation/rows.h"
-#include "model/world.h"
-#include "step/smooth.h"
-#include "step/stabilise.h"
+#include "step/stages.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-/* ----------------------------------------------------------------------------------- stages */
+/* ------------------------------------------------------------------------------------- report */
 
-void mor_stage_user(mor_world* w)
+/* Why an island, or the integrator, was not content. */
+static void describe(const mor_step* k, mor_status status, char* text, size_t size)
 {
-    if (w->on_user) w->on_user(w->on_user_data, w);
-}
-
-/* Kinematic bodies with a path get the velocity that takes them along it during the coming step. */
-static void aim_kinematic(mor_world* w)
-{
-    for (int i = 0; i < w->alive_count; i++) {
-        mor_body* b = &w->bodies[w->order[i]];
-        if (b->kind != MOR_KINEMATIC || !b->motion) continue;
-        mor_pose now = mor_body_pose(b), next = now;
-        b->motion(b->motion_user, w->time + w->h, &next);
-        mor_vec3 x = mor_add(next.position, mor_rotate(next.rotation, b->mass.com));
-        b->v = mor_scale(1.0 / w->h, mor_sub(x, b->x));
-        /* the rotation from now to next as a vector: 2 atan2(|v|, w) v/|v|, the short way round */
-        mor_quat d = mor_quat_mul(mor_quat_normalize(next.rotation), mor_quat_conj(b->q));
-        if (d.w < 0.0) d = (mor_quat){ -d.w, -d.x, -d.y, -d.z };
-        mor_vec3 axis = mor_v3(d.x, d.y, d.z);
-        double s = mor_norm(axis), angle = 2.0 * mor_atan2(s, d.w);
-        b->w = s > 0.0 ? mor_scale(angle / (s * w->h), axis) : mor_v3(0, 0, 0);
-        w->detected = false;
+    text[0] = '\0';
+    for (int i = 0; i < k->island_count && !text[0]; i++) {
+        const mor_report* one = &k->islands[i].report;
+        if (one->status == MOR_SOLVED) continue;
+        snprintf(text, size, "%s%s%s", mor_status_name(one->status), one->detail[0] ? ": " : "", one->detail);
     }
+    if (!text[0] && k->plan.detail[0]) snprintf(text, size, "%s: %s", mor_status_name(status), k->plan.detail);
 }
 
-static void detect_now(mor_world* w)
+mor_code mor_step_not_taken(const mor_step* k, mor_error* error)
 {
-    w->contacts.count = 0;
-    if (w->on_collide) w->on_collide(w->on_collide_data, w);
-    else w->collision->detect(w, w->collision_options);
+    char why[sizeof k->report.detail];
+    describe(k, k->status, why, sizeof why);
+    return mor_fail(error, MOR_STOPPED, "step %d was not taken: %s", k->w->step + 1,
+                    why[0] ? why : mor_status_name(k->status));
 }
 
-static void swap_contacts(mor_world* w)
+static void add_timing(mor_timing* to, const mor_timing* t)
 {
-    mor_buffer t = w->contacts;
-    w->contacts = w->old_contacts;
-    w->old_contacts = t;
+    to->user += t->user;
+    to->collision += t->collision;
+    to->assemble += t->assemble;
+    to->formulate += t->formulate;
+    to->solve += t->solve;
+    to->integrate += t->integrate;
 }
 
-void mor_stage_collide(mor_world* w)
+void mor_step_fill_report(const mor_world* w, mor_step* k)
 {
-    aim_kinematic(w);
-    swap_contacts(w); /* last step's contacts become the memory for warm starts */
-    if (!w->detected) detect_now(w);
-    w->detected = false;
-}
-
-void mor_stage_control(mor_world* w) { mor_control_begin(w); }
-
-void mor_stage_assemble(mor_world* w)
-{
-    mor_arena_reset(w->arena);
-    w->smooth = NULL; /* of the last step, from the same arena */
-    w->smooth_group = NULL;
-    mor_assemble(w);
-}
-
-typedef struct solve_user {
-    mor_world* world;
-    mor_island* island;
-    const mor_solver* solver;
-    const void* options;
-} solve_user;
-
-/* What a formulation calls: the chosen solver, timed and judged. */
-static mor_report run_solver(mor_solve_stage* stage, const mor_problem* problem, bool warm, double* z)
-{
-    solve_user* u = stage->user;
-    const mor_solver_options* own = &u->world->solver_options;
-    mor_solve_options o = mor_solve_options_default();
-    /* the world's tolerance is a velocity; converted problems are judged by their relative error */
-    bool step = problem->form & (MOR_STEP_PYRAMID | MOR_STEP_CONE);
-    o.tol = step ? own->tol : mor_min(own->tol, 1e-10);
-    o.max_iter = own->max_iter;
-    o.time_limit = own->time_limit;
-    o.warm = warm;
-    double start = mor_clock();
-    mor_report report = mor_solve(u->solver, u->options, problem, &o, z, stage->arena);
-    u->island->solve_time += mor_clock() - start;
-    return report;
-}
-
-static void solve_with(mor_world* w, mor_island* island, const mor_solver* solver, const void* options,
-                       mor_arena* arena)
-{
-    solve_user user = { w, island, solver, options };
-    mor_solve_stage stage = { run_solver, arena, &user };
-    double start = mor_clock();
-    size_t mark = mor_arena_mark(arena);
-    island->report = w->on_solve
-                         ? w->on_solve(w->on_solve_data, &island->system, &stage, &island->answer)
-                         : w->formulation->step(&island->system, w->formulation_options, &stage, &island->answer);
-    mor_arena_release(arena, mark);
-    island->formulate_time += mor_clock() - start;
-}
-
-static void solve_island(void* user, int index, int worker)
-{
-    mor_world* w = user;
-    mor_island* island = &w->islands[index];
-    mor_arena* arena = w->thread_arenas[worker];
-    if (island->skip) return;
-    solve_with(w, island, w->solver, w->solver_own_options, arena);
-    if (island->report.status == MOR_SOLVED || w->options.on_failure != MOR_RETRY) return;
-    /* retry: the library's `auto`, or the pivoting method where there is none */
-    const mor_solver* other = mor_library_solver(w->library, "auto");
-    if (!other) other = mor_library_solver(w->library, "lemke");
-    if (!other || other == w->solver) return;
-    memset(island->answer.impulses, 0, (size_t)island->system.row_count * sizeof(double));
-    solve_with(w, island, other, NULL, arena);
-}
-
-/* Checks the velocities of an island and hands them to the world. */
-static void take_answer(mor_world* w, mor_island* island)
-{
-    const mor_system* s = &island->system;
-    for (int k = 0; k < s->dof; k++)
-        if (!isfinite(island->answer.nu[k]) && island->report.status == MOR_SOLVED) {
-            island->report.status = MOR_NUMERICAL;
-            snprintf(island->report.detail, sizeof island->report.detail, "a velocity is not finite");
-        }
-    for (int t = 0; t < s->tree_count; t++)
-        memcpy(w->nu_new + w->trees[island->tree_of[t]].offset, island->answer.nu + s->trees[t].offset,
-               (size_t)s->trees[t].dof * sizeof(double));
-}
-
-mor_status mor_stage_solve(mor_world* w)
-{
-    for (int i = 0; i < w->threads; i++) mor_arena_reset(w->thread_arenas[i]);
-    mor_workers_run(w->workers, w->island_count, solve_island, w);
-    mor_status worst = MOR_SOLVED;
-    for (int i = 0; i < w->island_count; i++) {
-        take_answer(w, &w->islands[i]);
-        if (w->islands[i].report.status != MOR_SOLVED) worst = w->islands[i].report.status;
-    }
-    return worst;
-}
-
-/* One island once more, after its rows were changed. */
-static void solve_again(mor_world* w, int index)
-{
-    mor_arena_reset(w->thread_arenas[0]);
-    solve_island(w, index, 0);
-    take_answer(w, &w->islands[index]);
-}
-
-void mor_stage_integrate(mor_world* w)
-{
-    mor_integrate_bodies(w);
-    w->raw_penetration = w->projection_work = 0.0;
-    if (w->formulation->project && !w->on_integrate)
-        w->raw_penetration = w->formulation->project(w, w->formulation_options, &w->projection_work);
-    for (int i = 0; i < w->alive_count; i++)
-        w->bodies[w->order[i]].force = w->bodies[w->order[i]].torque = mor_v3(0, 0, 0);
-    w->step++;
-    w->time = w->time_base + w->h * (w->step - w->step_base); /* no sum of rounding over long runs */
-}
-
-/* Positions by the velocities of the start of the step, then the new velocities. */
-static void explicit_euler(mor_world* w, const mor_tree* t)
-{
-    double *from = w->nu + t->offset, *change = w->nu_new + t->offset;
-    t->kind->advance(w, t, from, from, w->mass + w->mass_start[t - w->trees]);
-    for (int k = 0; k < t->dof; k++) change[k] -= from[k];
-    t->kind->correct(w, t, change, true);
-    for (int k = 0; k < t->dof; k++) change[k] += from[k];
-}
-
-void mor_integrate_bodies(mor_world* w)
-{
-    if (w->on_integrate) {
-        w->on_integrate(w->on_integrate_data, w);
-    } else {
-        bool old = w->formulation->explicit_positions && w->formulation->explicit_positions(w->formulation_options);
-        for (int i = 0; i < w->tree_count; i++) {
-            const mor_tree* t = &w->trees[i];
-            if (w->smooth && w->smooth[i]) continue;
-            if (old) explicit_euler(w, t);
-            else t->kind->advance(w, t, w->nu_free + t->offset, w->nu_new + t->offset, w->mass + w->mass_start[i]);
-        }
-    }
-    for (int i = 0; i < w->alive_count; i++) {
-        mor_body* b = &w->bodies[w->order[i]];
-        if (b->kind != MOR_KINEMATIC) continue;
-        b->x = mor_madd(b->x, w->h, b->v);
-        b->angle += w->h * b->w.z;
-        b->q = w->dimension == 2 ? mor_quat_exp(mor_v3(0, 0, b->angle))
-                                 : mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(w->h, b->w)), b->q));
-    }
-}
-
-/* ----------------------------------------------------------------------------- book-keeping */
-
-/* A contact strictly inside its cone sticks: it is anchored here, unless it is already. */
-static void anchor_contact(const mor_world* w, mor_contact* c, const double* p, int dim)
-{
-    double tangential = dim > 2 ? mor_hypot(p[1], p[2]) : dim > 1 ? fabs(p[1]) : INFINITY;
-    bool belt = mor_dot(c->surface_velocity, c->surface_velocity) > 0.0;
-    bool sticks = p[0] > 0.0 && tangential < c->friction * p[0] * (1.0 - 1e-6) && !belt;
-    if (sticks && !c->anchored) {
-        mor_vec3 middle = mor_lerp(c->point[0], c->point[1], 0.5);
-        for (int side = 0; side < 2; side++) {
-            const mor_body* b = &w->bodies[w->order[c->body[side]]];
-            c->anchor[side] = mor_rotate(mor_quat_conj(b->q), mor_sub(middle, b->x));
-        }
-    }
-    c->anchored = sticks;
-}
-
-/* Impulses of the answer go back to the contacts; the works of the step (docs/notation.md). */
-static void store_impulses(mor_world* w)
-{
-    mor_contact* contacts = w->contacts.data;
-    w->correction_work = w->contact_work = 0.0;
-    for (int i = 0; i < w->island_count; i++) {
-        const mor_system* s = &w->islands[i].system;
-        for (int c = 0; c < s->contact_count; c++) {
-            const mor_contact_row* row = &s->contacts[c];
-            const mor_block* b = &s->blocks[row->block];
-            const double* p = w->islands[i].answer.impulses + b->row;
-            mor_contact* contact = &contacts[row->contact];
-            mor_vec3 direction[3] = { contact->normal };
-            mor_contact_tangents(w, contact, &direction[1], &direction[2]);
-            contact->impulse = mor_v3(0, 0, 0);
-            for (int d = 0; d < b->dim; d++) contact->impulse = mor_madd(contact->impulse, p[d], direction[d]);
-            contact->normal_impulse = p[0];
-            contact->held = w->islands[i].answer.held[c];
-            if (w->options.sticking) anchor_contact(w, contact, p, b->dim);
-            if (!w->formulation->project) w->correction_work += p[0] * mor_max(0.0, -row->gap) / s->h;
-            for (int d = 0; d < b->dim; d++) w->contact_work -= p[d] * row->drift[d];
-        }
-        for (int r = 0; r < w->islands[i].row_block_count; r++) {
-            const mor_row_block* rows = w->islands[i].rows[r];
-            const double* p = w->islands[i].answer.impulses + s->blocks[s->contact_count + r].row;
-            if (rows->memory) memcpy(rows->memory, p, (size_t)rows->dim * sizeof *p);
-        }
-    }
-}
-
-static void apply_work(mor_world* w)
-{
-    w->applied_work = 0.0;
-    for (int i = 0; i < w->robot_count; i++) { /* f' nu, with the forces on links and joints gathered by the assembly */
-        const mor_robot* r = w->robots[i];
-        const double* nu = w->nu_new + w->trees[r->tree].offset;
-        int n = r->model->joint_count, offset = w->trees[r->tree].dof - n;
-        for (int k = 0; k < w->trees[r->tree].dof; k++) w->applied_work += w->h * r->force[k] * nu[k];
-        for (int j = 0; j < n; j++)
-            w->applied_work -= w->h * r->gain[j] * (nu[offset + j] - r->nu[offset + j]) * nu[offset + j];
-    }
-    for (int i = 0; i < w->tree_count; i++) {
-        if (w->trees[i].body < 0) continue;
-        const mor_body* b = &w->bodies[w->trees[i].body];
-        const double* nu = w->nu_new + w->trees[i].offset;
-        mor_vec3 v = mor_v3(nu[0], nu[1], w->dimension == 3 ? nu[2] : 0.0);
-        mor_vec3 omega =
-            w->dimension == 3 ? mor_v3(nu[3], nu[4], nu[5]) : mor_v3(0, 0, w->trees[i].dof == 3 ? nu[2] : 0.0);
-        w->applied_work += w->h * (mor_dot(b->force, v) + mor_dot(b->torque, omega));
-    }
-}
-
-static void fill_report(const mor_world* w, mor_status status, mor_step_report* r)
-{
+    mor_step_report* r = &k->report;
+    memset(r, 0, sizeof *r);
     r->step = w->step;
     r->time = w->time;
-    r->status = status;
-    r->islands = w->island_count;
-    r->contacts = w->contacts.count;
-    for (int i = 0; i < w->island_count; i++) {
-        const mor_report* one = &w->islands[i].report;
-        if (w->islands[i].system.row_count > r->problem_size) r->problem_size = w->islands[i].system.row_count;
+    r->status = k->status;
+    r->islands = k->island_count;
+    r->contacts = k->phase == MOR_STAGE_COMMIT ? w->contacts.count : k->contacts.count;
+    for (int i = 0; i < k->island_count; i++) {
+        const mor_report* one = &k->islands[i].report;
+        if (k->islands[i].system.row_count > r->problem_size) r->problem_size = k->islands[i].system.row_count;
         if (one->iterations > r->iterations) r->iterations = one->iterations;
         if (one->residual.relative > r->residual) r->residual = one->residual.relative;
         if (one->residual.velocity > r->velocity_error) r->velocity_error = one->residual.velocity;
-        if (one->status != MOR_SOLVED) {
-            if (r->failures++ == 0)
-                snprintf(r->detail, sizeof r->detail, "%s%s%s", mor_status_name(one->status),
-                         one->detail[0] ? ": " : "", one->detail);
-        }
+        r->failures += one->status != MOR_SOLVED;
     }
-    if (w->smooth_detail[0] && !r->detail[0])
-        snprintf(r->detail, sizeof r->detail, "%s: %s", mor_status_name(status), w->smooth_detail);
-    r->smooth = w->smooth_groups;
-    r->reduced = w->reduced_groups;
-    r->halvings = w->halvings;
-    r->rescued = w->rescued;
-    r->sweeps = w->sweeps;
-    r->correction_work = w->correction_work;
-    r->contact_work = w->contact_work;
-    r->applied_work = w->applied_work;
-    r->timing = w->timing;
+    describe(k, k->status, r->detail, sizeof r->detail);
+    r->smooth = k->plan.groups;
+    r->reduced = k->plan.reduced;
+    r->halvings = k->plan.halvings;
+    r->rescued = k->plan.rescued;
+    r->sweeps = k->plan.sweeps;
+    r->correction_work = k->correction_work;
+    r->contact_work = k->contact_work;
+    r->applied_work = k->applied_work;
+    r->penetration = mor_world_penetration(w);
+    r->raw_penetration = mor_max(r->penetration, k->raw_penetration);
+    r->projection_work = k->projection_work;
+    r->kinetic = mor_world_kinetic_energy(w);
+    r->potential = mor_world_potential_energy(w);
+    r->timing = k->earlier;
+    add_timing(&r->timing, &k->timing);
+    r->timing.total = r->timing.user + r->timing.collision + r->timing.assemble + r->timing.formulate +
+                      r->timing.solve + r->timing.integrate;
 }
 
-/* Solves the islands; `rough` of them are not left to the integrator of smooth motion. */
-static mor_status solve_planned(mor_world* w, int* rough)
+void mor_step_observe(const mor_world* w, mor_step* k)
 {
-    mor_smooth_plan(w);
-    if (w->out_of_memory) return MOR_NUMERICAL;
-    mor_status status = mor_stage_solve(w);
-    int islands = w->island_count;
-    *rough = mor_smooth_sort(w);
-    w->island_count = *rough; /* smooth islands need no stabilisation */
-    if (*rough || !w->smooth) status = mor_stabilise_positions(w, status, solve_again);
-    w->island_count = islands;
-    return status;
+    if (!w->observer_count) return;
+    double start = mor_clock();
+    for (int i = 0; i < w->observer_count; i++) w->observers[i].function(w->observers[i].user, w, &k->report);
+    k->report.timing.record = mor_clock() - start;
+    k->report.timing.total += k->report.timing.record;
 }
 
-/* One attempt with the present h. The state changes only if the answer is used. */
-static mor_status attempt(mor_world* w, bool* used)
+/* --------------------------------------------------------------------------------------- step */
+
+/* The one list of stages. `user` may change the world and `commit` does: they have functions of their own type. */
+static const struct {
+    const char* name;
+    mor_stage after; /* the stage that must have gone well before */
+    mor_code (*run)(const mor_world* world, mor_step* step, mor_error* error);
+    size_t time; /* where its time is added up in mor_timing */
+} stages[] = {
+    [MOR_STAGE_NONE] = { .name = "none" },
+    [MOR_STAGE_USER] = { "user", MOR_STAGE_NONE, NULL, offsetof(mor_timing, user) },
+    [MOR_STAGE_COLLIDE] = { "collide", MOR_STAGE_USER, mor_do_collide, offsetof(mor_timing, collision) },
+    [MOR_STAGE_CONTROL] = { "control", MOR_STAGE_COLLIDE, mor_do_control, offsetof(mor_timing, user) },
+    [MOR_STAGE_ASSEMBLE] = { "assemble", MOR_STAGE_COLLIDE, mor_do_assemble, offsetof(mor_timing, assemble) },
+    [MOR_STAGE_SOLVE] = { "solve", MOR_STAGE_ASSEMBLE, mor_do_solve, offsetof(mor_timing, formulate) },
+    [MOR_STAGE_INTEGRATE] = { "integrate", MOR_STAGE_SOLVE, mor_do_integrate, offsetof(mor_timing, integrate) },
+    [MOR_STAGE_STABILISE] = { "stabilise", MOR_STAGE_INTEGRATE, mor_do_stabilise, offsetof(mor_timing, integrate) },
+    [MOR_STAGE_SENSE] = { "sense", MOR_STAGE_INTEGRATE, mor_do_sense, offsetof(mor_timing, integrate) },
+    [MOR_STAGE_MEASURE] = { "measure", MOR_STAGE_INTEGRATE, mor_do_measure, offsetof(mor_timing, collision) },
+    [MOR_STAGE_COMMIT] = { "commit", MOR_STAGE_INTEGRATE, NULL, offsetof(mor_timing, integrate) },
+};
+
+/* Of the time of the solve stage, what the solvers took; islands may overlap in time. */
+static void share_solve_time(mor_step* k, double time)
 {
-    double t0 = mor_clock();
-    mor_stage_user(w);
-    double t1 = mor_clock();
-    mor_stage_collide(w);
-    double t2 = mor_clock();
-    mor_stage_control(w);
-    double tc = mor_clock();
-    mor_stage_assemble(w);
-    double t3 = mor_clock();
-    if (w->out_of_memory) return MOR_NUMERICAL;
-    int rough = 0;
-    mor_status status = solve_planned(w, &rough);
-    /* a motor reached or left its limit */
-    for (int pass = 0; status == MOR_SOLVED && mor_control_revise(w, pass); pass++) {
-        mor_stage_assemble(w);
-        if (w->out_of_memory) return MOR_NUMERICAL;
-        status = solve_planned(w, &rough);
-    }
-    store_impulses(w);
-    double t4 = mor_clock();
     double solve = 0.0, all = 0.0;
-    for (int i = 0; i < w->island_count; i++) {
-        solve += w->islands[i].solve_time;
-        all += w->islands[i].formulate_time;
+    for (int i = 0; i < k->island_count; i++) {
+        solve += k->islands[i].solve_time;
+        all += k->islands[i].formulate_time;
     }
-    double share = all > 0.0 ? solve / all : 0.0; /* islands may overlap in time */
-    w->timing.user += t1 - t0 + (tc - t2);
-    w->timing.collision += t2 - t1;
-    w->timing.assemble += t3 - tc;
-    w->timing.solve += share * (t4 - t3);
-    w->timing.formulate += (1.0 - share) * (t4 - t3);
-    bool finite = true;
-    for (int i = 0; i < w->dof && finite; i++) finite = isfinite(w->nu_new[i]);
-    if (!finite && status == MOR_SOLVED) status = MOR_NUMERICAL;
-    bool patient = w->options.max_failures == 0 || w->failed_in_row < w->options.max_failures;
-    *used = finite && (status == MOR_SOLVED || (w->options.on_failure == MOR_WARN && patient));
-    w->failed_in_row = status == MOR_SOLVED ? 0 : w->failed_in_row + 1;
-    if (!*used) {
-        swap_contacts(w); /* the last good step stays the memory for warm starts */
-        return status;
-    }
-    mor_status smooth = mor_smooth_step(w);
-    if (smooth != MOR_SOLVED) {
-        *used = false;
-        swap_contacts(w);
-        return smooth;
-    }
-    apply_work(w);
-    mor_stage_integrate(w);
-    if (rough || !w->smooth) mor_stabilise_velocities(w);
-    else w->joint_error = mor_world_joint_error(w);
-    mor_control_end(w);
-    double t5 = mor_clock();
-    if (!w->on_collide) { /* the contacts of the new state, kept aside for the next step */
-        swap_contacts(w);
-        detect_now(w);
-        swap_contacts(w);
-        w->detected = true;
-    }
-    double t6 = mor_clock();
-    w->timing.integrate += t5 - t4;
-    w->timing.collision += t6 - t5;
-    return status;
+    double share = all > 0.0 ? solve / all : 0.0;
+    k->timing.solve += share * time;
+    k->timing.formulate -= share * time;
 }
 
-/* Retry: the step in 2, 4, ... 16 parts. A part that succeeds stays; the rest is cut finer. */
-static mor_status attempt_in_parts(mor_world* w, bool* used)
+/* Ends a stage that began at *clock. */
+static mor_code end_stage(const mor_world* w, mor_step* k, mor_stage stage, mor_code code, double* clock,
+                          mor_error* error)
 {
-    double h = w->h, end = w->time + h;
-    int step = w->step, depth = 1;
-    mor_status status = MOR_SOLVED;
+    double now = mor_clock();
+    *(double*)((char*)&k->timing + stages[stage].time) += now - *clock;
+    if (stage == MOR_STAGE_SOLVE && !code) share_solve_time(k, now - *clock);
+    *clock = now;
+    if (!code) k->phase = stage;
+    return code == MOR_SYSTEM ? mor_fail(error, code, "out of memory in step %d", w->step + 1) : code;
+}
+
+static mor_code run_user(mor_world* w, mor_step* k, double* clock, mor_error* error)
+{
+    k->timing = (mor_timing){ 0 };
+    mor_code code = mor_do_user(w, k, error);
+    if (code) k->phase = MOR_STAGE_NONE;
+    return end_stage(w, k, MOR_STAGE_USER, code, clock, error);
+}
+
+static mor_code run_stage(const mor_world* w, mor_step* k, mor_stage stage, double* clock, mor_error* error)
+{
+    return end_stage(w, k, stage, stages[stage].run(w, k, error), clock, error);
+}
+
+static mor_code run_commit(mor_world* w, mor_step* k, double* clock, mor_error* error)
+{
+    mor_code code = end_stage(w, k, MOR_STAGE_COMMIT, mor_do_commit(w, k, error), clock, error);
+    mor_step_fill_report(w, k);
+    if (!k->in_parts) mor_step_observe(w, k);
+    return code;
+}
+
+/* One attempt with the present h. The world changes only if all stages go well. */
+static mor_code attempt(mor_world* w, mor_step* k, mor_error* error)
+{
+    double clock = mor_clock();
+    mor_code code = run_user(w, k, &clock, error);
+    for (mor_stage i = MOR_STAGE_COLLIDE; i < MOR_STAGE_COMMIT && !code; i++) {
+        code = stages[i].run(w, k, error);
+        if (!code && stages[i].time == stages[i + 1].time) k->phase = i; /* the two are timed together */
+        else code = end_stage(w, k, i, code, &clock, error);
+    }
+    if (!code) return run_commit(w, k, &clock, error);
+    if (code == MOR_STOPPED) mor_step_fill_report(w, k);
+    add_timing(&k->earlier, &k->timing);
+    return code;
+}
+
+/* Before a stage that is called by hand: MOR_BAD_INPUT with a sentence if the step has not come as far, or the world is
+ * no longer the one it began with. The draft takes over the methods of the world, which may have been chosen since. */
+static mor_code check_stage(const mor_world* w, mor_step* k, mor_stage stage, mor_error* error)
+{
+    if (k->phase < stages[stage].after || k->phase == MOR_STAGE_COMMIT)
+        return mor_fail(error, MOR_BAD_INPUT,
+                        "the stage '%s' needs the stage '%s' before it; a step begins with 'user'", stages[stage].name,
+                        stages[stages[stage].after].name);
+    if (k->of != w || k->w->revision != w->revision || k->from_step != w->step)
+        return mor_fail(error, MOR_BAD_INPUT, "the stage '%s': the world has changed since the step began",
+                        stages[stage].name);
+    mor_step_follow(w, k);
+    return MOR_OK;
+}
+
+/* A stage alone. */
+static mor_code alone(const mor_world* w, mor_step* k, mor_stage stage, mor_error* error)
+{
+    double clock = mor_clock();
+    mor_code code = check_stage(w, k, stage, error);
+    return code ? code : run_stage(w, k, stage, &clock, error);
+}
+
+mor_code mor_stage_user(mor_world* w, mor_step* k, mor_error* error)
+{
+    double clock = mor_clock();
+    k->earlier = (mor_timing){ 0 };
+    return run_user(w, k, &clock, error);
+}
+
+mor_code mor_stage_collide(const mor_world* w, mor_step* k, mor_error* error)
+{
+    return alone(w, k, MOR_STAGE_COLLIDE, error);
+}
+
+mor_code mor_stage_control(const mor_world* w, mor_step* k, mor_error* error)
+{
+    return alone(w, k, MOR_STAGE_CONTROL, error);
+}
+
+mor_code mor_stage_assemble(const mor_world* w, mor_step* k, mor_error* error)
+{
+    return alone(w, k, MOR_STAGE_ASSEMBLE, error);
+}
+
+mor_code mor_stage_solve(const mor_world* w, mor_step* k, mor_error* error)
+{
+    return alone(w, k, MOR_STAGE_SOLVE, error);
+}
+
+mor_code mor_stage_integrate(const mor_world* w, mor_step* k, mor_error* error)
+{
+    return alone(w, k, MOR_STAGE_INTEGRATE, error);
+}
+
+mor_code mor_stage_stabilise(const mor_world* w, mor_step* k, mor_error* error)
+{
+    return alone(w, k, MOR_STAGE_STABILISE, error);
+}
+
+mor_code mor_stage_sense(const mor_world* w, mor_step* k, mor_error* error)
+{
+    return alone(w, k, MOR_STAGE_SENSE, error);
+}
+
+mor_code mor_stage_measure(const mor_world* w, mor_step* k, mor_error* error)
+{
+    return alone(w, k, MOR_STAGE_MEASURE, error);
+}
+
+mor_code mor_stage_commit(mor_world* w, mor_step* k, mor_error* error)
+{
+    double clock = mor_clock();
+    mor_code code = check_stage(w, k, MOR_STAGE_COMMIT, error);
+    return code ? code : run_commit(w, k, &clock, error);
+}
+
+/* Room for the state before a step that is taken in parts. */
+static bool keep_state(const mor_world* w, mor_step* k)
+{
+    size_t size = mor_world_save(w, NULL, 0);
+    if (size > k->snapshot_size) {
+        void* block = k->allocator.resize(k->allocator.user, k->snapshot, size);
+        if (!block) return false;
+        k->snapshot = block;
+        k->snapshot_size = size;
+    }
+    return mor_world_save(w, k->snapshot, size) == size;
+}
+
+/* Retry: the step in 2, 4, ... 16 parts. A part that succeeds stays, the rest is cut finer; if it cannot be cut further,
+ * the world goes back to where it was. */
+static mor_code attempt_in_parts(mor_world* w, mor_step* k, mor_error* error)
+{
+    double h = w->h, end = w->time + h, joint_error = w->joint_error;
+    int step = w->step, depth = 1, failed = w->failed_in_row;
+    if (!keep_state(w, k)) return mor_fail(error, MOR_SYSTEM, "out of memory in step %d", step + 1);
+    size_t size = mor_world_save(w, NULL, 0);
+    mor_code code = MOR_OK;
+    k->in_parts = true;
     while (depth <= 4 && w->time < end - 1e-12 * h) {
         mor_world_set_step(w, mor_min(h / (1 << depth), end - w->time));
-        status = attempt(w, used);
-        if (status != MOR_SOLVED) depth++;
+        code = attempt(w, k, error);
+        if (code == MOR_STOPPED) depth++;
+        else if (code) break;
     }
-    *used = status == MOR_SOLVED;
-    w->step = step + *used;
+    k->in_parts = false;
+    if (code) {
+        mor_world_restore(w, k->snapshot, size, NULL);
+        w->joint_error = joint_error;
+        w->failed_in_row = failed;
+        if (code == MOR_STOPPED) mor_step_fill_report(w, k);
+        return code;
+    }
+    w->step = step + 1;
     mor_world_set_step(w, h);
-    return status;
+    mor_step_fill_report(w, k);
+    mor_step_observe(w, k);
+    return MOR_OK;
 }
 
 mor_code mor_world_step(mor_world* w, mor_step_report* report, mor_error* error)
 {
-    mor_step_report local;
-    mor_step_report* r = report ? report : &local;
-    memset(r, 0, sizeof *r);
-    w->timing = (mor_timing){ 0 };
-    w->collision_error[0] = '\0';
-    double start = mor_clock();
-    bool used = false;
-    mor_status status = attempt(w, &used);
-    if (!used && !w->out_of_memory && w->options.on_failure == MOR_RETRY) status = attempt_in_parts(w, &used);
-    if (w->out_of_memory) {
-        w->out_of_memory = false;
-        return mor_fail(error, MOR_SYSTEM, "out of memory in step %d", w->step + 1);
-    }
-    if (w->collision_error[0]) return mor_fail(error, MOR_BAD_INPUT, "%s", w->collision_error);
-    w->timing.total = mor_clock() - start;
-    fill_report(w, status, r);
-    r->penetration = mor_world_penetration(w);
-    r->raw_penetration = mor_max(r->penetration, w->raw_penetration);
-    r->projection_work = w->projection_work;
-    r->kinetic = mor_world_kinetic_energy(w);
-    r->potential = mor_world_potential_energy(w);
-    double before = w->observer_count ? mor_clock() : 0.0;
-    for (int i = 0; used && i < w->observer_count; i++) w->observers[i].function(w->observers[i].user, w, r);
-    r->timing.record = w->observer_count ? mor_clock() - before : 0.0;
-    r->timing.total += r->timing.record;
-    return MOR_OK;
+    mor_step* k = w->own;
+    k->earlier = (mor_timing){ 0 };
+    mor_code code = attempt(w, k, error);
+    if (code == MOR_STOPPED && w->options.on_failure == MOR_RETRY) code = attempt_in_parts(w, k, error);
+    if (code && code != MOR_STOPPED) memset(&k->report, 0, sizeof k->report);
+    if (report) *report = k->report;
+    return code;
 }
+
+/* ---------------------------------------------------------------------------------- accessors */
+
+const mor_world* mor_step_draft(const mor_step* k) { return k->w; }
+mor_status mor_step_status(const mor_step* k) { return k->status; }
+const mor_step_report* mor_step_last_report(const mor_step* k) { return &k->report; }
+int mor_step_island_count(const mor_step* k) { return k->island_count; }
+const mor_step* mor_world_last_step(const mor_world* w) { return w->last; }
+
+const mor_contact* mor_step_contacts(const mor_step* k, int* count)
+{
+    *count = k->contacts.count;
+    return k->contacts.data;
+}
+
+static const mor_island* island_at(const mor_step* k, int island)
+{
+    assert(island >= 0 && island < k->island_count);
+    return &k->islands[island];
+}
+
+const mor_system* mor_step_system(const mor_step* k, int island) { return &island_at(k, island)->system; }
+const mor_answer* mor_step_answer(const mor_step* k, int island) { return &island_at(k, island)->answer; }
+const mor_report* mor_step_island_report(const mor_step* k, int island) { return &island_at(k, island)->report; }

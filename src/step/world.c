@@ -1,8 +1,6 @@
 /* Making a world: methods and their options, stages, small accessors. */
-#include "model/world.h"
-#include "base/workers.h"
-#include "collision/detect.h"
 #include "control/control.h"
+#include "step/draft.h"
 
 #include <assert.h>
 #include <string.h>
@@ -98,6 +96,21 @@ static bool new_options(mor_world* w, void** options, size_t size, const mor_fie
     return true;
 }
 
+/* Another collision method with its memory; the present one stays if there is not enough. */
+static bool new_collision(mor_world* w, const mor_collision* c)
+{
+    void* memory = c->create ? c->create(&w->allocator) : NULL;
+    if ((c->create && !memory) || !new_options(w, &w->collision_options, c->options_size, c->fields)) {
+        if (memory && c->destroy) c->destroy(memory);
+        return false;
+    }
+    if (w->collision && w->collision->destroy) w->collision->destroy(w->collision_memory);
+    w->collision_memory = memory;
+    w->collision = c;
+    w->detected = false;
+    return true;
+}
+
 /* "unknown solver 'psg'; did you mean 'pgs'?" */
 static mor_code unknown_method(const char* stage, const char* name, const char* const* names, mor_error* error)
 {
@@ -139,9 +152,7 @@ mor_code mor_world_set_method(mor_world* w, const char* stage, const char* name,
         for (int i = 0; !c && i < MOST_METHODS && mor_library_collision_at(w->library, i); i++)
             names[i] = mor_library_collision_at(w->library, i)->name;
         if (!c) return unknown_method(stage, name, names, error);
-        ok = new_options(w, &w->collision_options, c->options_size, c->fields);
-        if (ok) w->collision = c;
-        w->detected = false;
+        ok = new_collision(w, c);
     } else if (strcmp(stage, "integrator") == 0) {
         const mor_integrator* found = NULL;
         for (int i = 0; mor_integrator_at(i); i++) {
@@ -228,6 +239,27 @@ mor_code mor_world_check_methods(const mor_world* w, mor_error* error)
                     w->formulation->name, solvers);
 }
 
+mor_code mor_world_set_methods(mor_world* w, const char* formulation, const char* solver, mor_error* error)
+{
+    const mor_formulation* old_formulation = w->formulation;
+    const mor_solver* old_solver = w->solver;
+    void *old_formulation_options = w->formulation_options, *old_solver_options = w->solver_own_options;
+    w->formulation_options = w->solver_own_options = NULL; /* fresh ones are made beside the old */
+    mor_code code = mor_world_set_method(w, "formulation", formulation ? formulation : old_formulation->name, error);
+    if (!code) code = mor_world_set_method(w, "solver", solver ? solver : old_solver->name, error);
+    if (!code) code = mor_world_check_methods(w, error);
+    /* of each kind, either the old options or the fresh ones go */
+    bool fresh_formulation = !code && formulation, fresh_solver = !code && solver;
+    void *formulation_gone = fresh_formulation ? old_formulation_options : w->formulation_options,
+         *solver_gone = fresh_solver ? old_solver_options : w->solver_own_options;
+    if (formulation_gone) w->allocator.resize(w->allocator.user, formulation_gone, 0);
+    if (solver_gone) w->allocator.resize(w->allocator.user, solver_gone, 0);
+    if (!fresh_formulation) w->formulation = old_formulation, w->formulation_options = old_formulation_options;
+    if (!fresh_solver) w->solver = old_solver, w->solver_own_options = old_solver_options;
+    if (!code) w->detected = false;
+    return code;
+}
+
 mor_world* mor_world_create(const mor_world_def* def, mor_error* error)
 {
     if (def->dimension != 2 && def->dimension != 3) {
@@ -251,6 +283,7 @@ mor_world* mor_world_create(const mor_world_def* def, mor_error* error)
     w->gravity = def->gravity;
     if (w->dimension == 2) w->gravity.z = 0.0;
     w->h = def->step;
+    w->revision = 1;
     w->threads = def->threads < 1 ? 1 : def->threads;
     w->integrator = mor_integrator_at(0);
     mor_fields_default(method_fields, &w->options);
@@ -259,18 +292,9 @@ mor_world* mor_world_create(const mor_world_def* def, mor_error* error)
     mor_fields_default(baumgarte_fields, &w->options);
     mor_fields_default(solver_fields, &w->solver_options);
     mor_material material = mor_material_default();
-    mor_world_add_material(w, &material);
-    w->arena = mor_arena_create(&a);
-    w->workers = mor_workers_create(&a, w->threads);
-    w->broad_phase = mor_broad_phase_create(&a);
-    w->thread_arenas = a.resize(a.user, NULL, (size_t)w->threads * sizeof(mor_arena*));
-    bool ok = w->arena && w->workers && w->thread_arenas && w->broad_phase && !w->out_of_memory;
-    for (int i = 0; w->thread_arenas && i < w->threads; i++) {
-        w->thread_arenas[i] = mor_arena_create(&a);
-        ok = ok && w->thread_arenas[i];
-    }
-    if (!ok) {
-        mor_fail(error, MOR_SYSTEM, "out of memory or threads");
+    w->own = w->last = mor_step_create(w, error);
+    if (w->own && mor_world_add_material(w, &material) < 0) mor_fail(error, MOR_SYSTEM, "out of memory");
+    if (!w->own || w->material_count == 0) {
         mor_world_destroy(w);
         return NULL;
     }
@@ -287,11 +311,9 @@ void mor_world_destroy(mor_world* w)
 {
     if (!w) return;
     const mor_allocator a = w->allocator;
-    mor_workers_destroy(w->workers);
-    for (int i = 0; w->thread_arenas && i < w->threads; i++) mor_arena_destroy(w->thread_arenas[i]);
-    if (w->thread_arenas) a.resize(a.user, w->thread_arenas, 0);
-    mor_arena_destroy(w->arena);
-    mor_broad_phase_destroy(w->broad_phase);
+    if (w->last) mor_step_leave(w->last);
+    mor_step_destroy(w->own);
+    if (w->collision && w->collision->destroy) w->collision->destroy(w->collision_memory);
     if (w->formulation_options) a.resize(a.user, w->formulation_options, 0);
     if (w->solver_own_options) a.resize(a.user, w->solver_own_options, 0);
     if (w->collision_options) a.resize(a.user, w->collision_options, 0);
@@ -306,7 +328,7 @@ void mor_world_on_user(mor_world* w, mor_user_stage function, void* user)
     w->on_user_data = user;
 }
 
-void mor_world_on_collide(mor_world* w, mor_user_stage function, void* user)
+void mor_world_on_collide(mor_world* w, mor_collide_stage function, void* user)
 {
     w->on_collide = function;
     w->on_collide_data = user;
@@ -363,10 +385,8 @@ const mor_contact* mor_world_contacts(const mor_world* w, int* count)
     return w->contacts.data;
 }
 
-int mor_world_island_count(const mor_world* w) { return w->island_count; }
-
-const mor_system* mor_world_system(const mor_world* w, int island)
+mor_code mor_world_joint_forces(mor_world* w, double* forces, mor_error* error)
 {
-    assert(island >= 0 && island < w->island_count);
-    return &w->islands[island].system;
+    if (mor_step_take(w, w->own)) return mor_fail(error, MOR_SYSTEM, "out of memory");
+    return mor_step_joint_forces(w, w->own, forces, error);
 }

@@ -4,7 +4,7 @@
 #include "common/choices.h"
 #include "common/worlds.h"
 #include "formulation/peg_planes.h"
-#include "model/world.h"
+#include "model/step.h"
 
 #include <math.h>
 
@@ -25,8 +25,8 @@ void test_choices(const mor_world* w, test_choice_report* report)
 {
     const mor_contact* contacts = w->contacts.data;
     mor_arena* arena = mor_arena_create(&w->allocator);
-    for (int i = 0; i < w->island_count; i++) {
-        const mor_island* island = &w->islands[i];
+    for (int i = 0; i < w->last->island_count; i++) {
+        const mor_island* island = &w->last->islands[i];
         const mor_system* s = &island->system;
         mor_peg peg;
         assert_true(mor_peg_build(s, arena, &peg));

@@ -134,8 +134,11 @@ void iftomm_a03(mor_world* w, double error[3])
         error[1] = fmax(error[1], fabs(v / a03_rate[i] - 1.0));
     }
     mor_error problem;
-    mor_stage_user(w); /* the torque that drives it */
-    if (mor_world_joint_count(w) > 16 || mor_world_joint_forces(w, forces, &problem) != MOR_OK) {
+    mor_step* step = mor_step_create(w, &problem); /* with the torque that drives it */
+    bool known = step && mor_world_joint_count(w) <= 16 && mor_stage_user(w, step, &problem) == MOR_OK &&
+                 mor_step_joint_forces(w, step, forces, &problem) == MOR_OK;
+    mor_step_destroy(step);
+    if (!known) {
         error[2] = INFINITY;
         return;
     }

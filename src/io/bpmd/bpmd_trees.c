@@ -23,7 +23,7 @@
 #include "formulation/rows.h"
 #include "model/articulated.h"
 #include "model/joints.h"
-#include "model/world.h"
+#include "model/step.h"
 
 /* ------------------------------------------------------------------- the start of the step */
 
@@ -202,7 +202,7 @@ mor_code mor_bpmd_capture_trees(const mor_world* w, mor_bpmd_before* b)
 
 void mor_bpmd_capture_start(const mor_world* w, const mor_system* s, const mor_answer* answer, mor_bpmd_before* b)
 {
-    long index = (const mor_island*)s - w->islands; /* the system is the island's first member */
+    long index = (const mor_island*)s - w->last->islands; /* the system is the island's first member */
     if (index < 0 || index >= b->island_room || s->row_count == 0) return;
     mor_bpmd_start* start = &b->islands[index];
     size_t n = (size_t)s->row_count;
@@ -226,7 +226,8 @@ static int put_row(const mor_world* w, const mor_island* island, const mor_block
     const mor_system* s = &island->system;
     int before = out->count;
     for (int e = b->entry; e < b->entry + b->entry_count; e++) {
-        int dof = s->trees[s->entries[e].tree].dof, offset = w->trees[island->tree_of[s->entries[e].tree]].offset;
+        int dof = s->trees[s->entries[e].tree].dof,
+            offset = w->last->w->trees[island->tree_of[s->entries[e].tree]].offset;
         const double* J = s->jacobian + s->entries[e].start + d * dof;
         for (int k = 0; k < dof; k++)
             if (J[k] != 0.0) out->column[out->count] = offset + k, out->value[out->count++] = J[k];
@@ -282,7 +283,7 @@ static bool find_body_form(const mor_world* w, const mor_bpmd_before* before, co
 static void capture_block(const mor_world* w, const mor_bpmd_before* before, int index, int r, mor_bpmd_frame* f,
                           sparse* out)
 {
-    const mor_island* island = &w->islands[index];
+    const mor_island* island = &w->last->islands[index];
     const mor_system* s = &island->system;
     const mor_block* b = &s->blocks[s->contact_count + r];
     const mor_row_block* from = island->rows[r];
@@ -336,9 +337,9 @@ static void capture_trees(const mor_world* w, const mor_bpmd_before* before, mor
 {
     size_t at = 0, from = 0;
     int q = 0;
-    memcpy(f->nu, w->nu, (size_t)w->dof * sizeof(double));
-    memcpy(f->nu_free, w->nu_free, (size_t)w->dof * sizeof(double));
-    memcpy(f->nu_new, w->nu_new, (size_t)w->dof * sizeof(double));
+    memcpy(f->nu, w->last->nu, (size_t)w->last->dof * sizeof(double));
+    memcpy(f->nu_free, w->last->nu_free, (size_t)w->last->dof * sizeof(double));
+    memcpy(f->nu_new, w->last->nu_new, (size_t)w->last->dof * sizeof(double));
     for (int t = 0; t < w->tree_count; t++) { /* trees that are not one body: robots, in the order of `before`, and
                                                  springs of joints */
         const mor_robot* r = w->trees[t].robot;
@@ -351,11 +352,12 @@ static void capture_trees(const mor_world* w, const mor_bpmd_before* before, mor
         if (r) from += n * n;
     }
     if (before->q_count) memcpy(f->q, before->q, (size_t)before->q_count * sizeof(double));
-    for (int i = 0; i < w->island_count; i++) {
-        const mor_system* s = &w->islands[i].system;
+    for (int i = 0; i < w->last->island_count; i++) {
+        const mor_system* s = &w->last->islands[i].system;
         for (int k = 0; k < s->tree_count; k++) {
-            int tree = w->islands[i].tree_of[k], dof = s->trees[k].dof;
-            memcpy(f->nu_free + w->trees[tree].offset, s->nu_free + s->trees[k].offset, (size_t)dof * sizeof(double));
+            int tree = w->last->islands[i].tree_of[k], dof = s->trees[k].dof;
+            memcpy(f->nu_free + w->last->w->trees[tree].offset, s->nu_free + s->trees[k].offset,
+                   (size_t)dof * sizeof(double));
             if (!f->trees[tree].articulated || !s->trees[k].mass) continue;
             at = 0;
             for (int t = 0; t < tree; t++)
@@ -371,13 +373,13 @@ static void capture_contact_rows(const mor_world* w, mor_bpmd_frame* f, sparse* 
     for (int c = 0; c < f->contact_count; c++) {
         const mor_island* island = NULL;
         const mor_block* b = NULL;
-        for (int i = 0; i < w->island_count && !b; i++) {
-            const mor_system* s = &w->islands[i].system;
+        for (int i = 0; i < w->last->island_count && !b; i++) {
+            const mor_system* s = &w->last->islands[i].system;
             int low = 0, high = s->contact_count - 1; /* contacts ascend within an island */
             while (low <= high && !b) {
                 int middle = (low + high) / 2;
                 if (s->contacts[middle].contact == c)
-                    island = &w->islands[i], b = &s->blocks[s->contacts[middle].block];
+                    island = &w->last->islands[i], b = &s->blocks[s->contacts[middle].block];
                 else if (s->contacts[middle].contact < c) low = middle + 1;
                 else high = middle - 1;
             }
@@ -395,8 +397,8 @@ mor_code mor_bpmd_capture_rows(const mor_world* w, const mor_bpmd_before* before
     if (before->tree_count == 0) return MOR_OK;
     if (before->tree_count != w->tree_count) return MOR_BAD_INPUT;
     size_t rows = 0, blocks = 0, coefs = 0, contact_coefs = 0, mass = 0, jacobian = 0;
-    for (int i = 0; i < w->island_count; i++) {
-        const mor_system* s = &w->islands[i].system;
+    for (int i = 0; i < w->last->island_count; i++) {
+        const mor_system* s = &w->last->islands[i].system;
         for (int b = 0; b < s->block_count; b++) {
             size_t n = 0;
             for (int e = s->blocks[b].entry; e < s->blocks[b].entry + s->blocks[b].entry_count; e++)
@@ -413,7 +415,7 @@ mor_code mor_bpmd_capture_rows(const mor_world* w, const mor_bpmd_before* before
             if (w->robots[i]->bodies[l] >= 0 && w->bodies[w->robots[i]->bodies[l]].tree >= 0)
                 jacobian += (size_t)6 * (size_t)w->robots[i]->model->dof;
     }
-    size_t n = (size_t)w->dof;
+    size_t n = (size_t)w->last->dof;
     if (!resize(&f->trees, (size_t)w->tree_count, sizeof *f->trees) ||
         !resize(&f->constraints, blocks, sizeof *f->constraints) || !resize(&f->rows, rows, sizeof *f->rows) ||
         !resize(&f->columns, coefs, sizeof(int)) || !resize(&f->values, coefs, sizeof(double)) ||
@@ -426,14 +428,14 @@ mor_code mor_bpmd_capture_rows(const mor_world* w, const mor_bpmd_before* before
         !resize(&f->contact_values, contact_coefs, sizeof(double)))
         return MOR_SYSTEM;
     f->tree_count = w->tree_count;
-    f->dof = w->dof;
+    f->dof = w->last->dof;
     f->q_count = before->q_count;
     f->link_count = before->link_count;
     if (jacobian) memcpy(f->link_jacobian, before->link_jacobian, jacobian * sizeof(double));
     capture_trees(w, before, f);
     sparse out = { f->columns, 0, f->values };
-    for (int i = 0; i < w->island_count; i++)
-        for (int r = 0; r < w->islands[i].row_block_count; r++) capture_block(w, before, i, r, f, &out);
+    for (int i = 0; i < w->last->island_count; i++)
+        for (int r = 0; r < w->last->islands[i].row_block_count; r++) capture_block(w, before, i, r, f, &out);
     capture_links(w, before, f);
     sparse contacts = { f->contact_columns, 0, f->contact_values };
     capture_contact_rows(w, f, &contacts);

@@ -16,6 +16,7 @@
 
 #include "formulation/assemble.h"
 #include "model/stored.h"
+#include "step/draft.h"
 
 void mor_bpmd_frame_clear(mor_bpmd_frame* frame)
 {
@@ -62,8 +63,8 @@ mor_code mor_bpmd_capture_bodies(const mor_world* w, mor_bpmd_before* before)
 
 static void capture_answer(const mor_world* w, const mor_bpmd_before* before, mor_bpmd_frame* f)
 {
-    for (int i = 0; i < w->island_count; i++) {
-        const mor_island* island = &w->islands[i];
+    for (int i = 0; i < w->last->island_count; i++) {
+        const mor_island* island = &w->last->islands[i];
         const mor_system* s = &island->system;
         for (int c = 0; c < s->contact_count; c++) {
             const mor_block* b = &s->blocks[s->contacts[c].block];
@@ -86,7 +87,7 @@ static void capture_answer(const mor_world* w, const mor_bpmd_before* before, mo
         const double v[6] = { now->v.x, now->v.y, now->v.z, now->w.x, now->w.y, now->w.z };
         memcpy(b->velocity, v, sizeof v);
         if (b->dof == 0 || now->tree < 0 || now->robot) continue;
-        const double* nu = w->nu_new + w->trees[now->tree].offset;
+        const double* nu = w->last->nu_new + w->last->w->trees[now->tree].offset;
         memset(b->velocity, 0, sizeof b->velocity);
         if (b->dof == 6) memcpy(b->velocity, nu, sizeof b->velocity);
         else b->velocity[0] = nu[0], b->velocity[1] = nu[1], b->velocity[5] = b->dof == 3 ? nu[2] : 0.0;
@@ -99,7 +100,7 @@ mor_code mor_bpmd_capture(const mor_world* w, const mor_bpmd_before* start, mor_
     int before_count = start->count;
     if (before_count != w->alive_count) return MOR_BAD_INPUT; /* bodies came or went inside the step */
     int contacts = w->contacts.count;
-    const mor_system* first = w->island_count ? &w->islands[0].system : NULL;
+    const mor_system* first = w->last->island_count ? &w->last->islands[0].system : NULL;
     *f = (mor_bpmd_frame){ .step = w->step,
                            .time = first ? first->time : w->time - w->h,
                            .h = first ? first->h : w->h,
@@ -207,16 +208,19 @@ static mor_code add_body(mor_world* w, const mor_bpmd_frame* f, const mor_bpmd_b
     b->w = from->w;
     b->L = from->L;
     b->torque = from->torque;
+    w->forced = true;
     if (from->kind != MOR_DYNAMIC) return MOR_OK;
     b->force = mor_madd(from->force, -from->mass, f->gravity);
     if (from->dof == 2) w->trees[b->tree].kind = &mor_tree_particle, w->trees[b->tree].dof = 2;
     return MOR_OK;
 }
 
-static bool add_contacts(mor_world* w, const mor_bpmd_frame* f)
+/* The contacts of the frame are those of the world's step, as if its collision stage had found them. */
+static mor_code add_contacts(mor_world* w, const mor_bpmd_frame* f, mor_step* k)
 {
-    if (!mor_buffer_reserve(&w->allocator, &w->contacts, f->contact_count, sizeof(mor_contact))) return false;
-    mor_contact* to = w->contacts.data;
+    if (mor_step_take(w, k) || !mor_buffer_reserve(&k->allocator, &k->contacts, f->contact_count, sizeof(mor_contact)))
+        return MOR_SYSTEM;
+    mor_contact* to = k->contacts.data;
     for (int i = 0; i < f->contact_count; i++) {
         const mor_bpmd_contact* c = &f->contacts[i];
         to[i] = (mor_contact){ .point = { c->point[0], c->point[1] },
@@ -233,8 +237,12 @@ static bool add_contacts(mor_world* w, const mor_bpmd_frame* f)
                                .normal_impulse = i };
         for (int s = 0; s < 2; s++) to[i].body[s] = c->body[s] < 0 ? f->body_count : c->body[s];
     }
-    w->contacts.count = f->contact_count;
-    return true;
+    k->contacts.count = f->contact_count;
+    k->w->contacts = k->contacts;
+    k->geometry = true; /* any formulation may be tried on it */
+    k->of = w;
+    k->phase = MOR_STAGE_COLLIDE;
+    return MOR_OK;
 }
 
 mor_world* mor_bpmd_world(const mor_bpmd_frame* f, const mor_library* library, int* order, mor_error* error)
@@ -258,17 +266,18 @@ mor_world* mor_bpmd_world(const mor_bpmd_frame* f, const mor_library* library, i
         if (!mor_world_add_body(w, &ground, error).index1) code = MOR_SYSTEM;
     }
     if (!code) code = mor_bpmd_store_rows(w, f, error);
-    if (!code && add_contacts(w, f)) mor_stage_assemble(w);
-    else if (!code) w->out_of_memory = true;
-    if (!code && w->out_of_memory) code = mor_fail(error, MOR_SYSTEM, "%s: out of memory", f->name);
+    mor_step* k = w->own;
+    if (!code) code = add_contacts(w, f, k);
+    if (!code) code = mor_stage_assemble(w, k, NULL);
+    if (code == MOR_SYSTEM) mor_fail(error, MOR_SYSTEM, "%s: out of memory", f->name);
     if (code) {
         mor_world_destroy(w);
         return NULL;
     }
-    mor_contact* sorted = w->contacts.data; /* normal_impulse: the frame's number, until here */
+    mor_contact* sorted = k->contacts.data; /* normal_impulse: the frame's number, until here */
     for (int i = 0; order && i < f->contact_count; i++) order[i] = (int)sorted[i].normal_impulse;
-    for (int i = 0; i < w->island_count; i++) {
-        mor_island* island = &w->islands[i];
+    for (int i = 0; i < k->island_count; i++) {
+        mor_island* island = &k->islands[i];
         mor_contact_row* rows = (mor_contact_row*)island->system.contacts; /* the world's own memory */
         for (int c = 0; c < island->system.contact_count; c++) {
             const mor_block* b = &island->system.blocks[rows[c].block];

@@ -87,8 +87,10 @@ static void write_joint_forces(mor_json* json, mor_world* w)
     double* forces = n ? malloc(6 * (size_t)n * sizeof *forces) : NULL;
     mor_error error;
     if (!forces) return;
-    mor_stage_user(w); /* forces of the coming step, which will not be taken */
-    bool known = mor_world_joint_forces(w, forces, &error) == MOR_OK;
+    mor_step* step = mor_step_create(w, &error); /* with the forces of the coming step, which will not be taken */
+    bool known =
+        step && mor_stage_user(w, step, &error) == MOR_OK && mor_step_joint_forces(w, step, forces, &error) == MOR_OK;
+    mor_step_destroy(step);
     mor_json_list(json, "joint_forces");
     for (int i = 0; i < n; i++) {
         mor_json_object(json, NULL);

@@ -170,8 +170,9 @@ static mor_code populate(const mor_scene* scene, mor_world* world, mor_arena* sc
     if (code == MOR_OK && scene->articulate && mor_world_articulate(world, error) < 0) code = MOR_BAD_INPUT;
     if (code == MOR_OK) code = mor_scene_add_controllers(scene, world, error);
     for (int i = 0; i < scene->ignored_count && code == MOR_OK; i++)
-        mor_world_ignore_pair(world, mor_world_body(world, scene->ignored[i][0]),
-                              mor_world_body(world, scene->ignored[i][1]));
+        if (mor_world_ignore_pair(world, mor_world_body(world, scene->ignored[i][0]),
+                                  mor_world_body(world, scene->ignored[i][1])))
+            code = mor_fail(error, MOR_SYSTEM, "out of memory");
     if (code == MOR_OK && scene->force_count) mor_world_on_user(world, on_user, (void*)scene);
     return code;
 }

@@ -1,0 +1,96 @@
+/* The stages `integrate` and `stabilise`: from the answers to the state at the end of the step, in the draft.
+ *
+ * Trees in smooth motion take the chosen integrator (smooth_step.c), all others q+ = q (+) h nu+ (model/tree.c,
+ * model/robots.c); a formulation may then project the positions. */
+#include "step/smooth.h"
+#include "step/stabilise.h"
+#include "step/stages.h"
+
+/* Positions by the velocities of the start of the step, then the new velocities. */
+static void explicit_euler(mor_step* k, const mor_tree* t)
+{
+    mor_world* w = k->w;
+    double *from = k->nu + t->offset, *change = k->nu_new + t->offset;
+    t->kind->advance(w, t, from, from, k->mass + k->mass_start[t - w->trees]);
+    for (int i = 0; i < t->dof; i++) change[i] -= from[i];
+    t->kind->correct(w, t, change, true);
+    for (int i = 0; i < t->dof; i++) change[i] += from[i];
+}
+
+void mor_integrate_bodies(mor_step* k)
+{
+    mor_world* w = k->w;
+    if (w->on_integrate) {
+        w->on_integrate(w->on_integrate_data, w);
+    } else {
+        bool old = w->formulation->explicit_positions && w->formulation->explicit_positions(w->formulation_options);
+        for (int i = 0; i < w->tree_count; i++) {
+            const mor_tree* t = &w->trees[i];
+            if (k->plan.smooth && k->plan.smooth[i]) continue;
+            if (old) explicit_euler(k, t);
+            else t->kind->advance(w, t, k->nu_free + t->offset, k->nu_new + t->offset, k->mass + k->mass_start[i]);
+        }
+    }
+    for (int i = 0; i < w->alive_count; i++) {
+        mor_body* b = &w->bodies[w->order[i]];
+        if (b->kind != MOR_KINEMATIC) continue;
+        b->x = mor_madd(b->x, w->h, b->v);
+        b->angle += w->h * b->w.z;
+        b->q = w->dimension == 2 ? mor_quat_exp(mor_v3(0, 0, b->angle))
+                                 : mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(w->h, b->w)), b->q));
+    }
+}
+
+/* Work of the applied forces, with the velocities of the end of the step or, in smooth motion, the mean ones. */
+static double applied_work(const mor_step* k)
+{
+    const mor_world* w = k->w;
+    double sum = 0.0;
+    for (int i = 0; i < w->robot_count; i++) { /* f' nu, with the forces on links and joints gathered by the assembly */
+        const mor_robot* r = w->robots[i];
+        const double* nu = k->nu_new + w->trees[r->tree].offset;
+        int n = mor_robot_joint_count(r->model), offset = w->trees[r->tree].dof - n;
+        for (int d = 0; d < w->trees[r->tree].dof; d++) sum += w->h * r->force[d] * nu[d];
+        for (int j = 0; j < n; j++) sum -= w->h * r->gain[j] * (nu[offset + j] - r->nu[offset + j]) * nu[offset + j];
+    }
+    for (int i = 0; i < w->tree_count; i++) {
+        if (w->trees[i].body < 0) continue;
+        const mor_body* b = &w->bodies[w->trees[i].body];
+        const double* nu = k->nu_new + w->trees[i].offset;
+        mor_vec3 v = mor_v3(nu[0], nu[1], w->dimension == 3 ? nu[2] : 0.0);
+        mor_vec3 omega =
+            w->dimension == 3 ? mor_v3(nu[3], nu[4], nu[5]) : mor_v3(0, 0, w->trees[i].dof == 3 ? nu[2] : 0.0);
+        sum += w->h * (mor_dot(b->force, v) + mor_dot(b->torque, omega));
+    }
+    return sum;
+}
+
+mor_code mor_do_integrate(const mor_world* world, mor_step* k, mor_error* error)
+{
+    (void)world;
+    mor_world* w = k->w;
+    if (!k->usable) return mor_step_not_taken(k, error);
+    mor_status status;
+    mor_code code = mor_smooth_step(k, &status);
+    if (code) {
+        k->status = status;
+        k->usable = false;
+        return code == MOR_STOPPED ? mor_step_not_taken(k, error) : code;
+    }
+    k->applied_work = applied_work(k);
+    mor_integrate_bodies(k);
+    k->raw_penetration = k->projection_work = 0.0;
+    if (w->formulation->project && !w->on_integrate)
+        k->raw_penetration = w->formulation->project(k, w->formulation_options, &k->projection_work);
+    w->step++;
+    w->time = w->time_base + w->h * (w->step - w->step_base); /* no sum of rounding over long runs */
+    return MOR_OK;
+}
+
+mor_code mor_do_stabilise(const mor_world* world, mor_step* k, mor_error* error)
+{
+    (void)world, (void)error;
+    if (k->rough || !k->plan.smooth) return mor_stabilise_velocities(k);
+    k->w->joint_error = mor_world_joint_error(k->w);
+    return MOR_OK;
+}

@@ -1,0 +1,185 @@
+/* The stage `solve`: formulation and solver, island by island.
+ *
+ *     plan smooth motion -> solve the islands -> stabilise the positions of joints -> revise motors -> store impulses
+ *
+ * A motor that reached or left its limit changes the mass block of its robot: the systems are assembled and solved again
+ * until the set of limits fits (control/control.c). Islands run on as many threads as the world was given; the answers
+ * do not depend on it. */
+#include "base/workers.h"
+#include "base/elementary.h"
+#include "control/control.h"
+#include "formulation/assemble.h"
+#include "formulation/rows.h"
+#include "step/smooth.h"
+#include "step/stabilise.h"
+#include "step/stages.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct solve_user {
+    const mor_world* world;
+    mor_island* island;
+    const mor_solver* solver;
+    const void* options;
+} solve_user;
+
+/* What a formulation calls: the chosen solver, timed and judged. */
+static mor_report run_solver(mor_solve_stage* stage, const mor_problem* problem, bool warm, double* z)
+{
+    solve_user* u = stage->user;
+    const mor_solver_options* own = &u->world->solver_options;
+    mor_solve_options o = mor_solve_options_default();
+    /* the world's tolerance is a velocity; converted problems are judged by their relative error */
+    bool step = problem->form & (MOR_STEP_PYRAMID | MOR_STEP_CONE);
+    o.tol = step ? own->tol : mor_min(own->tol, 1e-10);
+    o.max_iter = own->max_iter;
+    o.time_limit = own->time_limit;
+    o.warm = warm;
+    double start = mor_clock();
+    mor_report report = mor_solve(u->solver, u->options, problem, &o, z, stage->arena);
+    u->island->solve_time += mor_clock() - start;
+    return report;
+}
+
+static void solve_with(const mor_world* w, mor_island* island, const mor_solver* solver, const void* options,
+                       mor_arena* arena)
+{
+    solve_user user = { w, island, solver, options };
+    mor_solve_stage stage = { run_solver, arena, &user };
+    double start = mor_clock();
+    size_t mark = mor_arena_mark(arena);
+    island->report = w->on_solve
+                         ? w->on_solve(w->on_solve_data, &island->system, &stage, &island->answer)
+                         : w->formulation->step(&island->system, w->formulation_options, &stage, &island->answer);
+    mor_arena_release(arena, mark);
+    island->formulate_time += mor_clock() - start;
+}
+
+static void solve_island(void* user, int index, int worker)
+{
+    mor_step* k = user;
+    const mor_world* w = k->w;
+    mor_island* island = &k->islands[index];
+    mor_arena* arena = k->thread_arenas[worker];
+    if (island->skip) return;
+    solve_with(w, island, w->solver, w->solver_own_options, arena);
+    if (island->report.status == MOR_SOLVED || w->options.on_failure != MOR_RETRY) return;
+    /* retry: the library's `auto`, or the pivoting method where there is none */
+    const mor_solver* other = mor_library_solver(w->library, "auto");
+    if (!other) other = mor_library_solver(w->library, "lemke");
+    if (!other || other == w->solver) return;
+    memset(island->answer.impulses, 0, (size_t)island->system.row_count * sizeof(double));
+    solve_with(w, island, other, NULL, arena);
+}
+
+/* Checks the velocities of an island and hands them to the step. */
+static void take_answer(mor_step* k, mor_island* island)
+{
+    const mor_system* s = &island->system;
+    for (int i = 0; i < s->dof; i++)
+        if (!isfinite(island->answer.nu[i]) && island->report.status == MOR_SOLVED) {
+            island->report.status = MOR_NUMERICAL;
+            snprintf(island->report.detail, sizeof island->report.detail, "a velocity is not finite");
+        }
+    for (int t = 0; t < s->tree_count; t++)
+        memcpy(k->nu_new + k->w->trees[island->tree_of[t]].offset, island->answer.nu + s->trees[t].offset,
+               (size_t)s->trees[t].dof * sizeof(double));
+}
+
+/* One island once more, after its rows were changed. */
+static void solve_again(mor_step* k, int index)
+{
+    mor_arena_reset(k->thread_arenas[0]);
+    solve_island(k, index, 0);
+    take_answer(k, &k->islands[index]);
+}
+
+/* All islands of the assembled systems. */
+static mor_code solve_islands(mor_step* k)
+{
+    mor_code code = mor_smooth_plan(k);
+    if (code) return code;
+    for (int i = 0; i < k->threads; i++) mor_arena_reset(k->thread_arenas[i]);
+    mor_workers_run(k->workers, k->island_count, solve_island, k);
+    k->status = MOR_SOLVED;
+    for (int i = 0; i < k->island_count; i++) {
+        take_answer(k, &k->islands[i]);
+        if (k->islands[i].report.status != MOR_SOLVED) k->status = k->islands[i].report.status;
+    }
+    k->rough = mor_smooth_sort(k);
+    /* smooth islands need no stabilisation */
+    return k->rough || !k->plan.smooth ? mor_stabilise_positions(k, solve_again) : MOR_OK;
+}
+
+/* A contact strictly inside its cone sticks: it is anchored here, unless it is already. */
+static void anchor_contact(const mor_world* w, mor_contact* c, const double* p, int dim)
+{
+    double tangential = dim > 2 ? mor_hypot(p[1], p[2]) : dim > 1 ? fabs(p[1]) : INFINITY;
+    bool belt = mor_dot(c->surface_velocity, c->surface_velocity) > 0.0;
+    bool sticks = p[0] > 0.0 && tangential < c->friction * p[0] * (1.0 - 1e-6) && !belt;
+    if (sticks && !c->anchored) {
+        mor_vec3 middle = mor_lerp(c->point[0], c->point[1], 0.5);
+        for (int side = 0; side < 2; side++) {
+            const mor_body* b = &w->bodies[w->order[c->body[side]]];
+            c->anchor[side] = mor_rotate(mor_quat_conj(b->q), mor_sub(middle, b->x));
+        }
+    }
+    c->anchored = sticks;
+}
+
+/* Impulses of the answer go back to the contacts; the works of the step (docs/notation.md). */
+static void store_impulses(mor_step* k)
+{
+    const mor_world* w = k->w;
+    mor_contact* contacts = k->contacts.data;
+    k->correction_work = k->contact_work = 0.0;
+    for (int i = 0; i < k->island_count; i++) {
+        const mor_system* s = &k->islands[i].system;
+        for (int c = 0; c < s->contact_count; c++) {
+            const mor_contact_row* row = &s->contacts[c];
+            const mor_block* b = &s->blocks[row->block];
+            const double* p = k->islands[i].answer.impulses + b->row;
+            mor_contact* contact = &contacts[row->contact];
+            mor_vec3 direction[3] = { contact->normal };
+            mor_contact_tangents(w, contact, &direction[1], &direction[2]);
+            contact->impulse = mor_v3(0, 0, 0);
+            for (int d = 0; d < b->dim; d++) contact->impulse = mor_madd(contact->impulse, p[d], direction[d]);
+            contact->normal_impulse = p[0];
+            contact->held = k->islands[i].answer.held[c];
+            if (w->options.sticking) anchor_contact(w, contact, p, b->dim);
+            if (!w->formulation->project) k->correction_work += p[0] * mor_max(0.0, -row->gap) / s->h;
+            for (int d = 0; d < b->dim; d++) k->contact_work -= p[d] * row->drift[d];
+        }
+        for (int r = 0; r < k->islands[i].row_block_count; r++) {
+            const mor_row_block* rows = k->islands[i].rows[r];
+            const double* p = k->islands[i].answer.impulses + s->blocks[s->contact_count + r].row;
+            if (rows->memory) memcpy(rows->memory, p, (size_t)rows->dim * sizeof *p);
+        }
+    }
+}
+
+/* May the answers become the state? */
+static void judge_answers(mor_step* k)
+{
+    const mor_world* w = k->w;
+    bool finite = true;
+    for (int i = 0; i < k->dof && finite; i++) finite = isfinite(k->nu_new[i]);
+    if (!finite && k->status == MOR_SOLVED) k->status = MOR_NUMERICAL;
+    bool patient = w->options.max_failures == 0 || w->failed_in_row < w->options.max_failures;
+    k->usable = finite && (k->status == MOR_SOLVED || (w->options.on_failure == MOR_WARN && patient));
+}
+
+mor_code mor_do_solve(const mor_world* world, mor_step* k, mor_error* error)
+{
+    (void)world, (void)error;
+    mor_code code = solve_islands(k);
+    for (int pass = 0; !code && k->status == MOR_SOLVED && mor_control_revise(k, pass); pass++) {
+        mor_arena_reset(k->arena);
+        code = mor_assemble(k) ? solve_islands(k) : MOR_SYSTEM;
+    }
+    if (code) return code;
+    store_impulses(k);
+    judge_answers(k);
+    return MOR_OK;
+}

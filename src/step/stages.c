@@ -1,0 +1,192 @@
+/* The stages `user`, `collide`, `control`, `assemble`, `sense`, `measure` and `commit` (solve.c and integrate.c have the
+ * others).
+ *
+ * After the integration the contacts of the new state are found at once: their gaps are the penetration of this step as
+ * the geometry sees it, and the next step uses them if nothing was changed in between, so collision runs once per step.
+ * */
+#include "step/stages.h"
+#include "base/elementary.h"
+
+#include "control/control.h"
+#include "formulation/assemble.h"
+#include "step/draft.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* --------------------------------------------------------------------------------------- user */
+
+/* What was applied before the user function runs. */
+static bool keep_applied(const mor_world* w, mor_step* k)
+{
+    int joints = 0, at = 0;
+    for (int i = 0; i < w->robot_count; i++) joints += mor_robot_joint_count(w->robots[i]->model);
+    if (!mor_buffer_reserve(&k->allocator, &k->applied, w->body_count + 1, sizeof(mor_applied)) ||
+        !mor_buffer_reserve(&k->allocator, &k->applied_tau, joints + 1, sizeof(double)))
+        return false;
+    mor_applied* forces = k->applied.data;
+    for (int i = 0; i < w->body_count; i++)
+        forces[i] = (mor_applied){ w->bodies[i].force, w->bodies[i].torque, w->bodies[i].generation };
+    double* tau = k->applied_tau.data;
+    for (int i = 0; i < w->robot_count; i++) {
+        int n = mor_robot_joint_count(w->robots[i]->model);
+        memcpy(tau + at, w->robots[i]->tau, (size_t)n * sizeof *tau);
+        at += n;
+    }
+    k->applied.count = w->body_count;
+    k->applied_tau.count = joints;
+    return true;
+}
+
+/* The forces of the user function are in the step now: the world has again what it had before. */
+static void put_back_applied(mor_world* w, const mor_step* k)
+{
+    const mor_applied* forces = k->applied.data;
+    const double* tau = k->applied_tau.data;
+    for (int i = 0; i < w->body_count; i++) {
+        bool known = i < k->applied.count && forces[i].generation == w->bodies[i].generation;
+        w->bodies[i].force = known ? forces[i].force : mor_v3(0, 0, 0);
+        w->bodies[i].torque = known ? forces[i].torque : mor_v3(0, 0, 0);
+    }
+    for (int i = 0, at = 0; i < w->robot_count; i++) {
+        int n = mor_robot_joint_count(w->robots[i]->model);
+        if (at + n <= k->applied_tau.count) memcpy(w->robots[i]->tau, tau + at, (size_t)n * sizeof *tau);
+        else memset(w->robots[i]->tau, 0, (size_t)n * sizeof *tau);
+        at += n;
+    }
+}
+
+/* The world's step from now on is this one. A step knows a world only as long as the world knows it as its last, so
+ * neither can be left with a pointer to what is gone. */
+static void begin_with(mor_world* w, mor_step* k)
+{
+    if (k->of == w) return;
+    mor_step_leave(k);
+    mor_step_leave(w->last);
+    k->of = w;
+    w->last = k;
+}
+
+static mor_code check_methods(mor_world* w, mor_error* error)
+{
+    if (w->on_solve || (w->fitting_formulation == w->formulation && w->fitting_solver == w->solver)) return MOR_OK;
+    mor_code code = mor_world_check_methods(w, error);
+    if (code) return code;
+    w->fitting_formulation = w->formulation;
+    w->fitting_solver = w->solver;
+    return MOR_OK;
+}
+
+mor_code mor_do_user(mor_world* w, mor_step* k, mor_error* error)
+{
+    begin_with(w, k);
+    mor_code code = check_methods(w, error);
+    if (code) return code;
+    if (!w->on_user) return mor_step_take(w, k);
+    if (!keep_applied(w, k)) return MOR_SYSTEM;
+    bool forced = w->forced;
+    w->on_user(w->on_user_data, w);
+    code = mor_step_take(w, k);
+    put_back_applied(w, k);
+    w->forced = forced;
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------ collide */
+
+/* Kinematic bodies with a path get the velocity that takes them along it during the coming step. */
+static void aim_kinematic(mor_world* w)
+{
+    for (int i = 0; i < w->alive_count; i++) {
+        mor_body* b = &w->bodies[w->order[i]];
+        if (b->kind != MOR_KINEMATIC || !b->motion) continue;
+        mor_pose now = mor_body_pose(b), next = now;
+        b->motion(b->motion_user, w->time + w->h, &next);
+        mor_vec3 x = mor_add(next.position, mor_rotate(next.rotation, b->mass.com));
+        b->v = mor_scale(1.0 / w->h, mor_sub(x, b->x));
+        /* the rotation from now to next as a vector: 2 atan2(|v|, w) v/|v|, the short way round */
+        mor_quat d = mor_quat_mul(mor_quat_normalize(next.rotation), mor_quat_conj(b->q));
+        if (d.w < 0.0) d = (mor_quat){ -d.w, -d.x, -d.y, -d.z };
+        mor_vec3 axis = mor_v3(d.x, d.y, d.z);
+        double s = mor_norm(axis), angle = 2.0 * mor_atan2(s, d.w);
+        b->w = s > 0.0 ? mor_scale(angle / (s * w->h), axis) : mor_v3(0, 0, 0);
+        w->detected = false;
+    }
+}
+
+/* Finds the contacts of the draft as it is; `last` are those of the step before. */
+static mor_code detect(mor_step* k, mor_buffer* out, const mor_contact* last, int last_count, mor_error* error)
+{
+    mor_world* w = k->w;
+    mor_found found = { .world = w, .contacts = out, .last = last, .last_count = last_count };
+    out->count = 0;
+    mor_code code = w->on_collide ? w->on_collide(w->on_collide_data, w, &found, error)
+                                  : w->collision->detect(w->collision_memory, w, w->collision_options, &found, error);
+    w->deepest = found.deepest;
+    return code;
+}
+
+mor_code mor_do_collide(const mor_world* world, mor_step* k, mor_error* error)
+{
+    (void)world;
+    mor_world* w = k->w;
+    mor_code code = MOR_OK;
+    aim_kinematic(w);
+    if (w->detected && k->found_ahead) {
+        mor_buffer t = k->contacts;
+        k->contacts = k->ahead;
+        k->ahead = t;
+        k->found_ahead = false;
+    } else {
+        code = detect(k, &k->contacts, k->last, k->last_count, error);
+    }
+    w->contacts = k->contacts;
+    return code;
+}
+
+/* ------------------------------------------------------------------------- control and assembly */
+
+mor_code mor_do_control(const mor_world* world, mor_step* k, mor_error* error)
+{
+    (void)world, (void)error;
+    mor_control_begin(k->w);
+    return MOR_OK;
+}
+
+mor_code mor_do_assemble(const mor_world* world, mor_step* k, mor_error* error)
+{
+    (void)world, (void)error;
+    mor_arena_reset(k->arena);
+    k->plan.group = NULL, k->plan.smooth = NULL;
+    return mor_assemble(k) ? MOR_OK : MOR_SYSTEM;
+}
+
+/* --------------------------------------------------------------------------- sense and measure */
+
+mor_code mor_do_sense(const mor_world* world, mor_step* k, mor_error* error)
+{
+    (void)world, (void)error;
+    mor_control_end(k);
+    return MOR_OK;
+}
+
+mor_code mor_do_measure(const mor_world* world, mor_step* k, mor_error* error)
+{
+    (void)world;
+    if (k->w->on_collide) return MOR_OK;
+    k->found_ahead = false;
+    mor_code code = detect(k, &k->ahead, k->contacts.data, k->contacts.count, error);
+    k->measured = !code;
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------- commit */
+
+mor_code mor_do_commit(mor_world* w, mor_step* k, mor_error* error)
+{
+    (void)error;
+    mor_step_give(w, k);
+    w->failed_in_row = k->status == MOR_SOLVED ? 0 : w->failed_in_row + 1;
+    mor_control_tell(w);
+    return MOR_OK;
+}

@@ -1,0 +1,26 @@
+/* The stages as the table in step.c has them. Each is called when those before it went well; the public functions
+ * mor_stage_... see to that. MOR_SYSTEM comes without a sentence: the caller adds it. */
+#ifndef MOREAU_STEP_STAGES_H
+#define MOREAU_STEP_STAGES_H
+
+#include "model/step.h"
+
+mor_code mor_do_user(mor_world* world, mor_step* step, mor_error* error);
+mor_code mor_do_collide(const mor_world* world, mor_step* step, mor_error* error);
+mor_code mor_do_control(const mor_world* world, mor_step* step, mor_error* error);
+mor_code mor_do_assemble(const mor_world* world, mor_step* step, mor_error* error);
+mor_code mor_do_solve(const mor_world* world, mor_step* step, mor_error* error);
+mor_code mor_do_integrate(const mor_world* world, mor_step* step, mor_error* error);
+mor_code mor_do_stabilise(const mor_world* world, mor_step* step, mor_error* error);
+mor_code mor_do_sense(const mor_world* world, mor_step* step, mor_error* error);
+mor_code mor_do_measure(const mor_world* world, mor_step* step, mor_error* error);
+mor_code mor_do_commit(mor_world* world, mor_step* step, mor_error* error);
+
+/* MOR_STOPPED with a sentence that says why the step is not taken. */
+mor_code mor_step_not_taken(const mor_step* step, mor_error* error);
+/* Fills step->report from the step and the world after it, or before it if it was not taken. */
+void mor_step_fill_report(const mor_world* world, mor_step* step);
+/* Calls the observers. */
+void mor_step_observe(const mor_world* world, mor_step* step);
+
+#endif
