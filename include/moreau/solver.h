@@ -26,7 +26,10 @@ extern "C" {
 /* What a solve may use and must respect. */
 typedef struct mor_context {
     mor_arena* arena; /* all scratch memory */
-    double tol;       /* on mor_judge_error */
+    double tol;       /* on mor_judge_error: the goal, at which a problem counts as solved */
+    double aim;       /* what methods should reach that converge fast: at most tol. A caller that solves one problem
+                         after another from the last answer gives less than tol, so that errors do not add up */
+    double limit;     /* the error that counts as failure, at least tol: in between no last resort is worth its time */
     int max_iter;     /* iterations allowed; what counts as one is the solver's own */
     double deadline;  /* mor_context_clock() after which to stop with MOR_TIME_LIMIT; 0 = none */
     bool warm;        /* z holds a guess worth starting from; otherwise it is zero */
@@ -58,7 +61,8 @@ typedef struct mor_solver {
 
 /* How mor_solve runs a solver. */
 typedef struct mor_solve_options {
-    double tol;        /* 1e-8 */
+    double tol;        /* 1e-8: the goal */
+    double aim, limit; /* mor_context; 0: tol */
     int max_iter;      /* 0: the solver's default */
     double time_limit; /* seconds for conversion and solver, 0: none */
     bool warm;         /* start from the z given */

@@ -5,7 +5,8 @@
  * mean). Stages are skipped that do not apply to the problem; the run ends when one of them solves it, when the time is
  * over, or when there is a proof that it has no solution.
  *
- *   contacts   FC2D, FC3D, FC_ROLLING (global problems arrive reduced): the trivial answer, sweeps, Newton's method with
+ *   contacts   FC2D, FC3D, FC_ROLLING (global problems arrive reduced): the trivial answer, sweeps, Newton's method
+ *   with
  *              several maps and regularisations, proximal points
  *   pairs      LCP: principal pivots of a handful, Lemke up to 320 rows, Newton, proximal points, Lemke
  *   mixed      MLCP: principal pivots of a handful, else the equations are eliminated and the rest is pairs
@@ -248,32 +249,38 @@ const mor_tree_newton_settings mor_auto_newton_from_guess = NEAR;
 #define FROM_LAST_STEP                                                                                                 \
     { "states", mor_auto_states, .most = MOR_STATE_GUESS_ROWS, .with_guess = true },                                   \
         { "guess", mor_auto_guess, .with_guess = true },                                                               \
-        { "nsn-tree",         mor_auto_tree_newton, .above = SMALL, .with_guess = true,                                \
-          .from_guess = true, .share = 0.5,         .tree = NEAR },                                                    \
     {                                                                                                                  \
-        "nsgs", mor_auto_tree_sweeps, .from_guess = true, .sweeps = 150                                                \
+        "nsn-tree", mor_auto_tree_newton, .with_guess = true, .from_guess = true, .share = 0.5, .tree = NEAR           \
     }
+#define SWEEPS "nsgs", mor_auto_tree_sweeps, .from_guess = true, .sweeps = 150
 #define TO_THE_END                                                                                                     \
     {                                                                                                                  \
-        "nsgs", mor_auto_tree_sweeps, .sweeps = 100000                                                                 \
+        "nsgs", mor_auto_tree_sweeps, .last_resort = true, .sweeps = 100000                                            \
     }
 
+/* Sweeps come after the methods that treat all contacts alike where these are cheap: which of many possible impulses
+ * they find depends on the order of the contacts, and would break the symmetry of a scene. */
 static const mor_auto_stage cone_stages[] = {
     FROM_LAST_STEP,
-    { "nsn-tree", mor_auto_tree_newton, .most = SMALL, .with_guess = true, .from_guess = true, .share = 0.5,
-      .tree = NEAR },
+    { SWEEPS, .above = SMALL },
+    { "ip-tree", mor_auto_interior, .share = 0.5,
+      .tree = { .sigma = 1.0, .floor = 1e-8, .adapt = true, .window = 8, .max_iter = 60, .give_up = 20 } },
+    { SWEEPS, .most = SMALL },
     { "nsn-tree", mor_auto_tree_newton, .share = 0.5, ZERO(8) },
     { "nsn-tree", mor_auto_tree_newton, .share = 0.5, ZERO(20) },
     { "nsn", other, .from_guess = true, .share = 0.7, .solver = &mor_solver_nsn },
-    { "ppa", other, .despite_a_proof = true, .share = 0.9, .solver = &mor_solver_ppa },
-    { "polygon", mor_auto_polygon, .most = SMALL, .despite_a_proof = true, .share = 0.95, .directions = 16 },
-    { "polygon", mor_auto_polygon, .most = SMALL, .despite_a_proof = true, .share = 0.95, .directions = 8 },
+    { "ppa", other, .last_resort = true, .despite_a_proof = true, .share = 0.9, .solver = &mor_solver_ppa },
+    { "polygon", mor_auto_polygon, .most = SMALL, .last_resort = true, .despite_a_proof = true, .share = 0.95,
+      .directions = 16 },
+    { "polygon", mor_auto_polygon, .most = SMALL, .last_resort = true, .despite_a_proof = true, .share = 0.95,
+      .directions = 8 },
     TO_THE_END,
     { 0 },
 };
 
 static const mor_auto_stage pyramid_stages[] = {
     FROM_LAST_STEP,
+    { SWEEPS },
     { "lemke", other, .most = SMALL, .share = 0.4, .solver = &mor_solver_lemke },
     { "nsn-tree", mor_auto_tree_newton, .despite_a_proof = true, .share = 0.5, ZERO(8) },
     { "nsn-tree", mor_auto_tree_newton, .despite_a_proof = true, .share = 0.5, ZERO(20) },
@@ -308,6 +315,7 @@ static bool applies(const mor_auto* R, const mor_auto_stage* s)
     if (n > s->most && s->most > 0) return false;
     if (s->with_guess && !R->guess) return false;
     if (s->needs_entries && R->problem->A.storage == MOR_OPERATOR) return false;
+    if (s->last_resort && R->best <= R->context->limit) return false;
     return R->report.status != MOR_NO_SOLUTION || s->despite_a_proof;
 }
 

@@ -36,6 +36,7 @@ struct mor_auto_stage {
     bool needs_entries;   /* not for operators */
     bool goes_on;         /* from where the stage before ended, not from zero */
     bool from_guess;      /* from the caller's guess if there is one */
+    bool last_resort;     /* only while the error is above what counts as a failure */
     bool despite_a_proof; /* also after a proof that there is no solution: looks for the answer with the least error */
     double share;         /* of the time limit that may have gone by at its end */
     union {
@@ -73,6 +74,8 @@ bool mor_auto_tree_sweeps(mor_auto* run, const mor_auto_stage* stage);
 bool mor_auto_tree_newton(mor_auto* run, const mor_auto_stage* stage);
 /* Its Newton steps from a start that is near. */
 extern const mor_tree_newton_settings mor_auto_newton_from_guess;
+/* The interior point method (ip_tree.h), then Newton's method from where it ends. */
+bool mor_auto_interior(mor_auto* run, const mor_auto_stage* stage);
 bool mor_auto_polygon(mor_auto* run, const mor_auto_stage* stage);
 
 #endif

@@ -4,13 +4,14 @@
 
 #include "base/elementary.h"
 #include "solver/auto.h"
+#include "solver/ip_tree.h"
 #include "solver/state_guess.h"
 
 /* Keeps p if it is the best so far. */
 static bool within_tolerance(const void* user, const double* p)
 {
     mor_auto* R = (mor_auto*)user;
-    return mor_auto_keep(R, p, false) <= R->context->tol;
+    return mor_auto_keep(R, p, false) <= R->context->aim;
 }
 
 /* What each contact of the guess does, solved for the new data. */
@@ -21,7 +22,8 @@ bool mor_auto_states(mor_auto* R, const mor_auto_stage* stage)
     bool done = mor_state_guess(R->problem, within_tolerance, R, R->work, R->context->arena);
     mor_auto_note(R, stage->name, 1);
     if (done) return true;
-    R->best = INFINITY; /* the other methods begin where they would without it */
+    if (R->best <= R->context->tol) return false; /* good enough, if nothing better is found */
+    R->best = INFINITY;                           /* the other methods begin where they would without it */
     memcpy(R->z, R->guess, bytes);
     return false;
 }
@@ -84,7 +86,9 @@ static bool newton_from(mor_auto* R, const mor_tree_newton_settings* s, const do
     size_t bytes = (size_t)R->problem->size * sizeof *R->work;
     if (start) memcpy(R->work, start, bytes);
     else memset(R->work, 0, bytes);
-    mor_report report = mor_tree_newton(R->problem, s, mor_auto_limits(R, share, s->max_iter), R->work);
+    mor_context* c = mor_auto_limits(R, share, s->max_iter);
+    c->tol = c->aim;
+    mor_report report = mor_tree_newton(R->problem, s, c, R->work);
     mor_auto_settle(R);
     if (report.status == MOR_REFUSED) return false;
     mor_auto_keep(R, R->work, true);
@@ -95,6 +99,22 @@ static bool newton_from(mor_auto* R, const mor_tree_newton_settings* s, const do
 bool mor_auto_tree_newton(mor_auto* R, const mor_auto_stage* stage)
 {
     return newton_from(R, &stage->tree, stage->from_guess ? R->guess : NULL, stage->share);
+}
+
+bool mor_auto_interior(mor_auto* R, const mor_auto_stage* stage)
+{
+    mor_context* c = mor_auto_limits(R, stage->share, 1000);
+    c->tol = c->aim;
+    mor_report report = mor_ip_tree(R->problem, c, 0.0, R->work);
+    mor_auto_settle(R);
+    if (report.status == MOR_REFUSED) return false;
+    mor_auto_keep(R, R->work, true);
+    mor_auto_note(R, stage->name, report.iterations);
+    if (R->best <= R->context->aim || R->late) return R->best <= R->context->tol;
+    double* start = mor_arena_alloc(R->context->arena, (size_t)R->problem->size * sizeof *start);
+    if (!start) return false;
+    memcpy(start, R->work, (size_t)R->problem->size * sizeof *start);
+    return newton_from(R, &stage->tree, start, stage->share);
 }
 
 /* Circular cones from polygons: Lemke's method, which no start can mislead, tells what every contact and bounded row

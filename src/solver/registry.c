@@ -17,6 +17,7 @@
     X(apgd)                                                                                                            \
     X(convex_newton)                                                                                                   \
     X(nsn)                                                                                                             \
+    X(ip_tree)                                                                                                         \
     X(nsn_tree)                                                                                                        \
     X(ppa)                                                                                                             \
     X(fischer_newton)                                                                                                  \

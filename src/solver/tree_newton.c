@@ -16,9 +16,9 @@
  * Maps: contacts Alart-Curnier, with a disc or a polygon of friction; equations F = rho u; bounded rows F = p -
  * mid(lower, p - rho u, upper). Line search and regularisation as in contact_newton.h, on sum |F_c/D_c|^2.
  *
- * Cost per iteration: assembly O(contacts), one sparse LU (dense up to 90 velocities) and products with G. iterations:
- * Newton steps. References: Alart & Curnier (1991), A mixed formulation for frictional contact problems prone to Newton
- * like solution methods; Woodbury (1950), Inverting modified matrices. */
+ * Cost per iteration: assembly O(contacts), one LU by trees (tree_matrix.h; dense up to 90 velocities) and products
+ * with G. iterations: Newton steps. References: Alart & Curnier (1991), A mixed formulation for frictional contact
+ * problems prone to Newton like solution methods; Woodbury (1950), Inverting modified matrices. */
 #include "solver/tree_newton.h"
 
 #include <math.h>
@@ -27,10 +27,10 @@
 
 #include "base/elementary.h"
 #include "linalg/dense.h"
-#include "linalg/sparse.h"
 #include "problem/step.h"
 #include "solver/contact_map.h"
 #include "solver/local.h"
+#include "solver/tree_matrix.h"
 
 enum { MOST_ROWS = 6, MOST_DOF = 64, DENSE_VELOCITIES = 90, SHORTEST = 11, WINDOW = 64 };
 
@@ -41,12 +41,9 @@ typedef struct tree_newton {
     double beta;          /* size of the data, in scaled units */
     double *p, *u, *F, *dp, *du, *trial, *trial_u, *nu, *dnu, *moved;
     double *A, *TA, *T; /* per block, at diagonal_start */
-    double* K;          /* dense, column-major, or the values of C */
+    double* dense;      /* K, column-major; NULL: by trees */
     int* pivot;
-    bool dense;
-    mor_csr C;
-    int *slot, *slot_start; /* sparse: where block (entry, entry) of a contact begins in every row of its tree */
-    mor_sparse_lu* lu;
+    mor_tree_matrix K;
 } tree_newton;
 
 /* -------------------------------------------------------------------------------- one block */
@@ -114,63 +111,9 @@ static bool invert(int d, const double* A, const double* B, double a, double* T,
 
 /* ---------------------------------------------------------------------------------- matrix */
 
-/* Sparse pattern: trees that share a block, every pair a full dof x dof block. */
-static bool find_pattern(tree_newton* N, mor_arena* arena)
-{
-    const mor_step_form* s = N->step;
-    int pairs = s->tree_count, k = 0;
-    for (int c = 0; c < s->block_count; c++) pairs += s->blocks[c].entry_count * s->blocks[c].entry_count;
-    int* row = mor_arena_alloc(arena, (size_t)pairs * sizeof *row);
-    int* col = mor_arena_alloc(arena, (size_t)pairs * sizeof *col);
-    double* x = mor_arena_zero(arena, (size_t)pairs, sizeof *x);
-    N->slot = mor_arena_alloc(arena, (size_t)pairs * sizeof *N->slot);
-    N->slot_start = mor_arena_alloc(arena, ((size_t)s->block_count + 1) * sizeof *N->slot_start);
-    N->C.p = mor_arena_alloc(arena, ((size_t)s->dof + 1) * sizeof(int));
-    mor_csr trees;
-    if (!row || !col || !x || !N->slot || !N->slot_start || !N->C.p) return false;
-    for (int t = 0; t < s->tree_count; t++) row[k] = col[k] = t, k++;
-    for (int c = 0; c < s->block_count; c++)
-        for (int e = s->blocks[c].entry; e < s->blocks[c].entry + s->blocks[c].entry_count; e++)
-            for (int f = s->blocks[c].entry; f < s->blocks[c].entry + s->blocks[c].entry_count; f++)
-                row[k] = s->entries[e].tree, col[k] = s->entries[f].tree, k++;
-    if (!mor_csr_from_triplets(&trees, s->tree_count, s->tree_count, k, row, col, x, arena)) return false;
-    /* widths of rows, then the offset of every tree in the rows of another */
-    int* offset = mor_arena_alloc(arena, (size_t)trees.p[s->tree_count] * sizeof *offset);
-    size_t total = 0;
-    if (!offset) return false;
-    for (int t = 0; t < s->tree_count; t++) {
-        int width = 0;
-        for (int l = trees.p[t]; l < trees.p[t + 1]; l++) offset[l] = width, width += s->trees[trees.i[l]].dof;
-        total += (size_t)width * (size_t)s->trees[t].dof;
-    }
-    if (total > 1000000000) return false;
-    N->C.rows = N->C.cols = s->dof;
-    N->C.i = mor_arena_alloc(arena, (total + 1) * sizeof(int));
-    N->C.x = N->K = mor_arena_alloc(arena, (total + 1) * sizeof(double));
-    if (!N->C.i || !N->C.x) return false;
-    int used = 0;
-    for (int t = 0; t < s->tree_count; t++) /* trees own their velocities in order */
-        for (int i = 0; i < s->trees[t].dof; i++) {
-            N->C.p[s->trees[t].offset + i] = used;
-            for (int l = trees.p[t]; l < trees.p[t + 1]; l++)
-                for (int j = 0; j < s->trees[trees.i[l]].dof; j++) N->C.i[used++] = s->trees[trees.i[l]].offset + j;
-        }
-    N->C.p[s->dof] = used;
-    for (int c = 0, at = 0; c < s->block_count; c++) {
-        N->slot_start[c] = at;
-        for (int e = s->blocks[c].entry; e < s->blocks[c].entry + s->blocks[c].entry_count; e++)
-            for (int f = s->blocks[c].entry; f < s->blocks[c].entry + s->blocks[c].entry_count; f++) {
-                int t = s->entries[e].tree, l = trees.p[t];
-                while (trees.i[l] != s->entries[f].tree) l++;
-                N->slot[at++] = offset[l];
-            }
-    }
-    return true;
-}
-
-/* out (rows of tree E, columns of tree F) += J_E' TA J_F for one block; sizes known to the compiler where it matters */
+/* out (rows of tree E, columns of tree F, column-major, m rows) += J_E' TA J_F for one block */
 static inline void add_product(int d, int rows, int cols, const double* JE, const double* TA, const double* JF,
-                               double* out, const int* row_at, size_t row_step, size_t column_step)
+                               double* out, int m)
 {
     double Q[MOST_ROWS * MOST_DOF];
     for (int r = 0; r < d; r++)
@@ -179,34 +122,25 @@ static inline void add_product(int d, int rows, int cols, const double* JE, cons
             for (int k = 0; k < d; k++) x += TA[r * d + k] * JF[k * cols + j];
             Q[r * cols + j] = x;
         }
-    for (int i = 0; i < rows; i++) {
-        double* to = out + (row_at ? (size_t)row_at[i] : (size_t)i * row_step);
+    for (int i = 0; i < rows; i++)
         for (int j = 0; j < cols; j++) {
             double x = 0.0;
             for (int r = 0; r < d; r++) x += JE[r * rows + i] * Q[r * cols + j];
-            to[(size_t)j * column_step] += x;
+            out[i + (size_t)j * m] += x;
         }
-    }
 }
 
-/* K = M + sum G TA G' */
-static void assemble(tree_newton* N)
+/* K = M + sum G TA G', dense; sizes known to the compiler where it matters */
+static void assemble_dense(tree_newton* N)
 {
     const mor_step_form* s = N->step;
-    size_t size = N->dense ? (size_t)s->dof * s->dof : (size_t)N->C.p[s->dof];
-    memset(N->K, 0, size * sizeof *N->K);
+    int m = s->dof;
+    memset(N->dense, 0, (size_t)m * (size_t)m * sizeof *N->dense);
     for (int t = 0; t < s->tree_count; t++) {
         const mor_tree_block* tree = &s->trees[t];
         for (int i = 0; i < tree->dof; i++)
-            for (int j = 0; j < tree->dof; j++) {
-                int row = tree->offset + i, col = tree->offset + j;
-                if (N->dense) N->K[row + (size_t)col * s->dof] = tree->mass[i * tree->dof + j];
-                else {
-                    int k = N->C.p[row];
-                    while (N->C.i[k] != col) k++;
-                    N->K[k] = tree->mass[i * tree->dof + j];
-                }
-            }
+            for (int j = 0; j < tree->dof; j++)
+                N->dense[tree->offset + i + (size_t)(tree->offset + j) * m] = tree->mass[i * tree->dof + j];
     }
     for (int c = 0; c < s->block_count; c++) {
         const mor_block* b = &s->blocks[c];
@@ -215,18 +149,13 @@ static void assemble(tree_newton* N)
         bool zero = true;
         for (int k = 0; k < d * d; k++) zero = zero && TA[k] == 0.0;
         if (zero) continue;
-        for (int e = 0; e < b->entry_count; e++)
-            for (int f = 0; f < b->entry_count; f++) {
-                const mor_entry *E = &s->entries[b->entry + e], *F = &s->entries[b->entry + f];
-                const mor_tree_block *from = &s->trees[E->tree], *to = &s->trees[F->tree];
-                const double *JE = s->jacobian + E->start, *JF = s->jacobian + F->start;
-                double* out = N->dense ? N->K + from->offset + (size_t)to->offset * s->dof
-                                       : N->K + N->slot[N->slot_start[c] + e * b->entry_count + f];
-                const int* row_at = N->dense ? NULL : N->C.p + from->offset;
-                size_t column_step = N->dense ? (size_t)s->dof : 1;
-                if (d == 3 && from->dof == 6 && to->dof == 6)
-                    add_product(3, 6, 6, JE, TA, JF, out, row_at, 1, column_step);
-                else add_product(d, from->dof, to->dof, JE, TA, JF, out, row_at, 1, column_step);
+        for (int e = b->entry; e < b->entry + b->entry_count; e++)
+            for (int f = b->entry; f < b->entry + b->entry_count; f++) {
+                const mor_tree_block *from = &s->trees[s->entries[e].tree], *to = &s->trees[s->entries[f].tree];
+                const double *JE = s->jacobian + s->entries[e].start, *JF = s->jacobian + s->entries[f].start;
+                double* out = N->dense + from->offset + (size_t)to->offset * m;
+                if (d == 3 && from->dof == 6 && to->dof == 6) add_product(3, 6, 6, JE, TA, JF, out, m);
+                else add_product(d, from->dof, to->dof, JE, TA, JF, out, m);
             }
     }
 }
@@ -254,14 +183,13 @@ static bool direction(tree_newton* N, double alpha)
                 for (int k = 0; k < tree->dof; k++) N->dnu[tree->offset + k] += J[r * tree->dof + k] * g[r];
         }
     }
-    assemble(N);
     if (N->dense) {
-        if (!mor_lu_factor(s->dof, N->K, N->pivot)) return false;
-        mor_lu_solve(s->dof, N->K, N->pivot, N->dnu);
+        assemble_dense(N);
+        if (!mor_lu_factor(s->dof, N->dense, N->pivot)) return false;
+        mor_lu_solve(s->dof, N->dense, N->pivot, N->dnu);
     } else {
-        if (!N->lu) N->lu = mor_sparse_lu_create(&N->C, NULL);
-        if (!N->lu || !mor_sparse_lu_factor(N->lu, &N->C)) return false;
-        mor_sparse_lu_solve(N->lu, 1, N->dnu);
+        if (!mor_tree_matrix_factor(&N->K, N->TA)) return false;
+        mor_tree_matrix_solve(&N->K, N->dnu);
     }
     mor_step_rows(s, N->dnu, N->du);
     for (int c = 0; c < s->block_count; c++) {
@@ -305,7 +233,7 @@ static bool open_newton(tree_newton* N, const mor_step_form* s, mor_arena* arena
         size_t end = (size_t)(s->diagonal_start[c] + s->blocks[c].dim * s->blocks[c].dim);
         if (end > entries) entries = end;
     }
-    *N = (tree_newton){ .step = s, .dense = s->dof <= DENSE_VELOCITIES };
+    *N = (tree_newton){ .step = s };
     double* v = mor_arena_alloc(arena, (7 * n + 3 * dof + blocks + 8) * sizeof *v);
     N->law = mor_arena_alloc(arena, blocks * sizeof *N->law);
     N->A = mor_arena_alloc(arena, (3 * entries + 1) * sizeof *N->A);
@@ -316,10 +244,10 @@ static bool open_newton(tree_newton* N, const mor_step_form* s, mor_arena* arena
     N->trial_u = v + 6 * n;
     v += 7 * n;
     N->nu = v, N->dnu = v + dof, N->moved = v + 2 * dof, N->scale = v + 3 * dof;
-    if (N->dense) {
-        N->K = mor_arena_alloc(arena, (dof * dof + 1) * sizeof *N->K);
-        if (!N->K) return false;
-    } else if (!find_pattern(N, arena)) return false;
+    if (s->dof <= DENSE_VELOCITIES) {
+        N->dense = mor_arena_alloc(arena, (dof * dof + 1) * sizeof *N->dense);
+        if (!N->dense) return false;
+    } else if (!mor_tree_matrix_open(&N->K, s, arena)) return false;
     mor_step_rows(s, s->nu_free, N->u);
     double sum = 0.0;
     const double* corners = NULL;
@@ -434,6 +362,5 @@ mor_report mor_tree_newton(const mor_problem* problem, const mor_tree_newton_set
         return report;
     }
     report.status = iterate(&N, settings, context, p, &report.iterations);
-    mor_sparse_lu_destroy(N.lu);
     return report;
 }

@@ -1,0 +1,481 @@
+/* ip-tree: interior point on tree velocities, for steps with circular cones.
+ *
+ * Contacts. With Q = diag(1/mu, 1, 1), p = Q p~ and u~ = Q u + |u_T| e_n (De Saxce), Coulomb's law is a complementarity
+ * of Lorentz cones L = { x_0 >= |x_1| },
+ *
+ *     L contains p~ _|_ u~ in L,
+ *
+ * so a central path can be followed: p~ o u~ = tau e with the Jordan product, tau -> 0. With the scaling of Nesterov
+ * and Todd, V^-1 u~ = V p~, and T = I + e_n t', t = u_T/|u_T| the derivative of the term that makes the problem
+ * non-convex, a step of Newton's method is
+ *
+ *     V^-1 du~ + V dp~ = r,   du~ = T (Q G' dnu - r_u),   M dnu = G Q dp~,    r_u = u~ - (Q u + |u_T| e_n),
+ *     [M + sum_c G_c Q V^-2 T Q G_c'] dnu = sum_c G_c Q (V^-1 r + V^-2 T r_u).
+ *
+ * The matrix has the size of the velocities and the graph of the bodies (tree_matrix.h): redundant contacts cost
+ * nothing and do not make it singular. nu follows p exactly, so only r_u is carried. Frictionless contacts are pairs
+ * 0 <= p _|_ u >= 0. Bounded rows lower <= p <= upper have a multiplier for each finite bound, u = z_l - z_u. Equations
+ * are met by multipliers, u + delta dp = 0 with delta = 1e-8 of their diagonal, which the next iteration undoes.
+ *
+ * Predictor and corrector of Mehrotra with one factor. The path ends where rounding does, at errors of 1e-6 to 1e-8 of
+ * the speeds; there the state of each contact is known, and Newton's method (tree_newton.h) goes from there to the
+ * tolerance. Every contact is treated alike, so the answer has the symmetry of the problem and, where impulses are not
+ * unique, lies in the middle of them. It takes 15 to 40 iterations, hardly more for a thousand bodies than for ten; a
+ * guess is of no use to it.
+ *
+ * iterations: those of the interior point method, then the Newton steps.
+ * References: Nesterov & Todd (1998), Primal-dual interior-point methods for self-scaled cones; Mehrotra (1992), On the
+ * implementation of a primal-dual interior point method; De Saxce & Feng (1998), The bipotential method; Acary, Armand,
+ * Nguyen & Shpakovych (2024), Second order cone programming for frictional contact mechanics using interior point
+ * algorithm. */
+#include "solver/ip_tree.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "problem/step.h"
+#include "solver/lorentz.h"
+#include "solver/tree_matrix.h"
+#include "solver/tree_newton.h"
+
+enum { MOST_ROWS = 6, MOST_STEPS = 80, PATIENCE = 8 };
+#define DELTA 1e-8    /* compliance of equations, of their diagonal of W: undone by the next iteration */
+#define SHORT_OF 0.95 /* part of the way to the boundary that a step may take */
+
+typedef enum kind { CONE, PAIR, BOUNDED, EQUATION } kind;
+
+typedef struct ip {
+    const mor_step_form* step;
+    kind* kinds;
+    double* scale; /* row_count: Q and the row's own unit; p = scale p~ size, u~ = scale u / size */
+    double size;   /* m/s: of the data */
+    double *p, *u; /* scaled: p~ and u~; bounded rows: p~ and z_l - z_u */
+    double *lower, *upper, *z_lower, *z_upper; /* of bounded rows, scaled; at the row's number */
+    double *dp, *du, *r, *ru, *g, *spare;
+    double *v, *eta, *lambda; /* scaling: 3 per block, 1, row_count */
+    double* H;                /* scaled, at diagonal_start; then in the units of the step */
+    double *nu, *dnu, *rows, *impulses;
+    mor_tree_matrix K;
+} ip;
+
+/* ----------------------------------------------------------------------------------- start */
+
+static const char* unfit(const mor_step_form* s)
+{
+    for (int c = 0; c < s->block_count; c++) {
+        const mor_block* b = &s->blocks[c];
+        if (b->kind == MOR_BLOCK_CONTACT && (b->dim > 3 || mor_block_is_polygonal(b)))
+            return "takes circular cones without rolling friction";
+        if (b->kind == MOR_BLOCK_CONTACT && b->dim > 1 && !(b->mu > 0.0))
+            return "a contact with tangents but no friction";
+    }
+    return mor_tree_matrix_unfit(s);
+}
+
+static bool allocate(ip* I, const mor_step_form* s, mor_arena* arena)
+{
+    size_t n = (size_t)s->row_count + 1, blocks = (size_t)s->block_count + 1, dof = (size_t)s->dof + 1, squares = 0;
+    for (int c = 0; c < s->block_count; c++) {
+        size_t end = (size_t)(s->diagonal_start[c] + s->blocks[c].dim * s->blocks[c].dim);
+        if (end > squares) squares = end;
+    }
+    *I = (ip){ .step = s };
+    I->kinds = mor_arena_alloc(arena, blocks * sizeof *I->kinds);
+    double* v = mor_arena_zero(arena, 17 * n + 4 * blocks + 2 * dof + squares, sizeof *v);
+    if (!I->kinds || !v || !mor_tree_matrix_open(&I->K, s, arena)) return false;
+    double** rows[] = { &I->scale, &I->p, &I->u,  &I->lower, &I->upper, &I->z_lower, &I->z_upper, &I->dp,
+                        &I->du,    &I->r, &I->ru, &I->g,     &I->spare, &I->rows,    &I->lambda,  &I->impulses };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++, v += n) *rows[k] = v;
+    I->v = v, v += 3 * blocks;
+    I->eta = v, v += blocks;
+    I->nu = v, v += dof;
+    I->dnu = v, v += dof;
+    I->H = v;
+    return true;
+}
+
+static void find_units(ip* I)
+{
+    const mor_step_form* s = I->step;
+    I->size = 0.0;
+    mor_step_rows(s, s->nu_free, I->rows);
+    for (int c = 0; c < s->block_count; c++) {
+        const mor_block* b = &s->blocks[c];
+        const double* W = s->diagonal + s->diagonal_start[c];
+        int d = b->dim;
+        I->kinds[c] = b->kind == MOR_BLOCK_EQUATION  ? EQUATION
+                      : b->kind == MOR_BLOCK_BOUNDED ? BOUNDED
+                      : d == 1                       ? PAIR
+                                                     : CONE;
+        double trace = 0.0;
+        for (int i = 0; i < d; i++) {
+            double q = I->kinds[c] == CONE && i == 0 ? 1.0 / b->mu : 1.0;
+            trace += q * q * W[i * d + i];
+        }
+        double unit = trace > 0.0 ? sqrt(d / trace) : 1.0;
+        for (int i = 0; i < d; i++) {
+            I->scale[b->row + i] = unit * (I->kinds[c] == CONE && i == 0 ? 1.0 / b->mu : 1.0);
+            I->size = fmax(I->size, fabs(I->scale[b->row + i] * I->rows[b->row + i]));
+        }
+    }
+    if (!(I->size > 0.0)) I->size = 1.0;
+}
+
+static void begin(ip* I)
+{
+    const mor_step_form* s = I->step;
+    for (int c = 0; c < s->block_count; c++) {
+        const mor_block* b = &s->blocks[c];
+        int row = b->row;
+        if (I->kinds[c] == EQUATION) continue;
+        if (I->kinds[c] != BOUNDED) {
+            I->p[row] = I->u[row] = 1.0;
+            continue;
+        }
+        double unit = I->scale[row] * I->size, lower = b->lower / unit, upper = b->upper / unit;
+        I->lower[row] = lower, I->upper[row] = upper;
+        I->z_lower[row] = isfinite(lower) ? 1.0 : 0.0;
+        I->z_upper[row] = isfinite(upper) ? 1.0 : 0.0;
+        I->p[row] = isfinite(lower) && isfinite(upper) ? 0.5 * (lower + upper)
+                    : isfinite(lower)                  ? lower + 1.0
+                    : isfinite(upper)                  ? upper - 1.0
+                                                       : 0.0;
+    }
+}
+
+/* --------------------------------------------------------------------------------- iteration */
+
+static void unscale(const ip* I, double* p)
+{
+    for (int i = 0; i < I->step->row_count; i++) p[i] = I->scale[i] * I->size * I->p[i];
+}
+
+/* nu of the impulses, r_u of every row; the mean complementarity. */
+static double evaluate(ip* I)
+{
+    const mor_step_form* s = I->step;
+    unscale(I, I->impulses);
+    mor_step_velocity(s, I->impulses, I->nu);
+    mor_step_rows(s, I->nu, I->rows);
+    double gap = 0.0;
+    int count = 0;
+    for (int c = 0; c < s->block_count; c++) {
+        const mor_block* b = &s->blocks[c];
+        int row = b->row;
+        for (int i = row; i < row + b->dim; i++) {
+            double v = I->scale[i] / I->size * I->rows[i];
+            I->ru[i] = I->kinds[c] == EQUATION ? v : I->u[i] - v;
+        }
+        if (I->kinds[c] == CONE) I->ru[row] -= b->dim == 3 ? hypot(I->u[row + 1], I->u[row + 2]) : fabs(I->u[row + 1]);
+        if (I->kinds[c] == BOUNDED) {
+            I->ru[row] = I->z_lower[row] - I->z_upper[row] - I->scale[row] / I->size * I->rows[row];
+            if (I->upper[row] == I->lower[row]) continue;
+            if (isfinite(I->lower[row])) gap += I->z_lower[row] * (I->p[row] - I->lower[row]), count++;
+            if (isfinite(I->upper[row])) gap += I->z_upper[row] * (I->upper[row] - I->p[row]), count++;
+        } else if (I->kinds[c] != EQUATION) {
+            for (int i = row; i < row + b->dim; i++) gap += I->p[i] * I->u[i];
+            count++;
+        }
+    }
+    return count ? gap / count : 0.0;
+}
+
+/* Stiffness of a bounded row: du = ... - D dp. */
+static double bounded_stiffness(const ip* I, int row)
+{
+    double D = 0.0;
+    if (isfinite(I->lower[row])) D += I->z_lower[row] / (I->p[row] - I->lower[row]);
+    if (isfinite(I->upper[row])) D += I->z_upper[row] / (I->upper[row] - I->p[row]);
+    return D;
+}
+
+/* Direction of slip: the derivative of |u_T|. */
+static void slip(const ip* I, int c, double* tau)
+{
+    const mor_block* b = &I->step->blocks[c];
+    tau[0] = tau[1] = 0.0;
+    if (I->kinds[c] != CONE) return;
+    const double* u = I->u + b->row;
+    double x = u[1], y = b->dim == 3 ? u[2] : 0.0, s = sqrt(x * x + y * y);
+    if (s > 0.0) tau[0] = x / s, tau[1] = y / s;
+}
+
+/* Scalings of all blocks and the factor of the matrix. */
+static bool factor(ip* I)
+{
+    const mor_step_form* s = I->step;
+    for (int c = 0; c < s->block_count; c++) {
+        const mor_block* b = &s->blocks[c];
+        int d = b->dim, row = b->row;
+        double *H = I->H + s->diagonal_start[c], V2[9];
+        memset(H, 0, (size_t)(d * d) * sizeof *H);
+        if (I->kinds[c] == EQUATION)
+            for (int i = 0; i < d; i++) H[i * d + i] = 1.0 / DELTA;
+        else if (I->kinds[c] == BOUNDED) {
+            double D = bounded_stiffness(I, row);
+            H[0] = I->upper[row] == I->lower[row] ? 0.0 : D > 0.0 ? 1.0 / D : 1.0 / DELTA;
+        } else {
+            if (!mor_lorentz_scaling(d, I->u + row, I->p + row, I->v + 3 * c, &I->eta[c], V2, I->lambda + row))
+                return false;
+            double tau[2];
+            slip(I, c, tau);
+            for (int i = 0; i < d; i++)
+                for (int j = 0; j < d; j++) H[i * d + j] = V2[i * 3 + j] + (j ? V2[i * 3] * tau[j - 1] : 0.0);
+        }
+        for (int i = 0; i < d; i++)
+            for (int j = 0; j < d; j++) H[i * d + j] *= I->scale[row + i] * I->scale[row + j];
+    }
+    return mor_tree_matrix_factor(&I->K, I->H);
+}
+
+/* x := G x, rows to velocities. */
+static void push(const mor_step_form* s, const double* x, double* nu)
+{
+    memset(nu, 0, (size_t)s->dof * sizeof *nu);
+    for (int c = 0; c < s->block_count; c++) {
+        const mor_block* b = &s->blocks[c];
+        for (int e = b->entry; e < b->entry + b->entry_count; e++) {
+            const mor_tree_block* tree = &s->trees[s->entries[e].tree];
+            const double* J = s->jacobian + s->entries[e].start;
+            for (int r = 0; r < b->dim; r++)
+                for (int k = 0; k < tree->dof; k++) nu[tree->offset + k] += J[r * tree->dof + k] * x[b->row + r];
+        }
+    }
+}
+
+/* The part of dp that does not depend on dnu: V^-1 r + V^-2 r_u and its like. r: aims of cones and pairs, already
+ * divided by lambda; for bounded rows the aim of the complementarity, `second` the products of the predictor. */
+static void constant_part(ip* I, double aim, bool second)
+{
+    const mor_step_form* s = I->step;
+    for (int c = 0; c < s->block_count; c++) {
+        const mor_block* b = &s->blocks[c];
+        int d = b->dim, row = b->row;
+        if (I->kinds[c] == EQUATION) {
+            for (int i = row; i < row + d; i++) I->g[i] = -I->ru[i] / DELTA;
+        } else if (I->kinds[c] == BOUNDED) {
+            double D = bounded_stiffness(I, row), q = I->ru[row];
+            double below = I->p[row] - I->lower[row], above = I->upper[row] - I->p[row], dp = second ? I->dp[row] : 0.0;
+            if (isfinite(below)) {
+                double dz = second ? -I->z_lower[row] - I->z_lower[row] * dp / below : 0.0; /* of the predictor */
+                q += (aim - (second ? dz * dp : 0.0)) / below - I->z_lower[row];
+            }
+            if (isfinite(above)) {
+                double dz = second ? -I->z_upper[row] + I->z_upper[row] * dp / above : 0.0;
+                q -= (aim + (second ? dz * dp : 0.0)) / above - I->z_upper[row];
+            }
+            I->g[row] = I->upper[row] == I->lower[row] ? 0.0 : D > 0.0 ? q / D : q / DELTA;
+        } else {
+            const double* H = I->H + s->diagonal_start[c];
+            double x[3];
+            mor_lorentz_scale(d, I->v + 3 * c, I->eta[c], true, I->r + row, x);
+            for (int i = 0; i < d; i++) {
+                I->g[row + i] = x[i];
+                for (int j = 0; j < d; j++)
+                    I->g[row + i] += H[i * d + j] * I->ru[row + j] / (I->scale[row + i] * I->scale[row + j]);
+            }
+        }
+    }
+}
+
+/* dnu, du~, dp~ from g. */
+static void direction(ip* I)
+{
+    const mor_step_form* s = I->step;
+    int n = s->row_count;
+    for (int i = 0; i < n; i++) I->spare[i] = I->scale[i] * I->size * I->g[i];
+    push(s, I->spare, I->dnu);
+    mor_tree_matrix_solve(&I->K, I->dnu);
+    mor_step_rows(s, I->dnu, I->spare);
+    for (int i = 0; i < n; i++) I->spare[i] -= s->bias[i];
+    for (int c = 0; c < s->block_count; c++) {
+        const mor_block* b = &s->blocks[c];
+        const double* H = I->H + s->diagonal_start[c];
+        int d = b->dim;
+        for (int i = 0; i < d; i++) {
+            int k = b->row + i;
+            double x = I->g[k]; /* H is in the units of the step: dp = scale H scale rows */
+            for (int j = 0; j < d; j++) x -= H[i * d + j] * I->spare[b->row + j] / (I->scale[k] * I->size);
+            I->dp[k] = x;
+            I->du[k] = I->scale[k] / I->size * I->spare[k] - I->ru[k];
+        }
+        double tau[2];
+        slip(I, c, tau);
+        for (int j = 1; j < d && I->kinds[c] == CONE; j++) I->du[b->row] += tau[j - 1] * I->du[b->row + j];
+    }
+}
+
+static double room_of_bounds(const ip* I, int row, double aim, double* dz_lower, double* dz_upper)
+{
+    double t = INFINITY, below = I->p[row] - I->lower[row], above = I->upper[row] - I->p[row], dp = I->dp[row];
+    *dz_lower = *dz_upper = 0.0;
+    if (I->upper[row] == I->lower[row]) return t;
+    if (isfinite(below)) {
+        *dz_lower = (aim - I->z_lower[row] * dp) / below - I->z_lower[row];
+        if (dp < 0.0) t = fmin(t, -below / dp);
+        if (*dz_lower < 0.0) t = fmin(t, -I->z_lower[row] / *dz_lower);
+    }
+    if (isfinite(above)) {
+        *dz_upper = (aim + I->z_upper[row] * dp) / above - I->z_upper[row];
+        if (dp > 0.0) t = fmin(t, above / dp);
+        if (*dz_upper < 0.0) t = fmin(t, -I->z_upper[row] / *dz_upper);
+    }
+    return t;
+}
+
+/* Farthest step that stays inside. */
+static double room(const ip* I, double aim)
+{
+    const mor_step_form* s = I->step;
+    double t = INFINITY, a, b;
+    for (int c = 0; c < s->block_count; c++) {
+        int d = s->blocks[c].dim, row = s->blocks[c].row;
+        if (I->kinds[c] == EQUATION) continue;
+        if (I->kinds[c] == BOUNDED) t = fmin(t, room_of_bounds(I, row, aim, &a, &b));
+        else
+            t = fmin(t,
+                     fmin(mor_lorentz_room(d, I->p + row, I->dp + row), mor_lorentz_room(d, I->u + row, I->du + row)));
+    }
+    return t;
+}
+
+/* Mean complementarity after a step t. */
+static double gap_after(const ip* I, double t)
+{
+    const mor_step_form* s = I->step;
+    double gap = 0.0, a, b;
+    int count = 0;
+    for (int c = 0; c < s->block_count; c++) {
+        int d = s->blocks[c].dim, row = s->blocks[c].row;
+        if (I->kinds[c] == EQUATION) continue;
+        if (I->kinds[c] == BOUNDED) {
+            if (I->upper[row] == I->lower[row]) continue;
+            room_of_bounds(I, row, 0.0, &a, &b);
+            double p = I->p[row] + t * I->dp[row];
+            if (isfinite(I->lower[row])) gap += (I->z_lower[row] + t * a) * (p - I->lower[row]), count++;
+            if (isfinite(I->upper[row])) gap += (I->z_upper[row] + t * b) * (I->upper[row] - p), count++;
+            continue;
+        }
+        for (int i = row; i < row + d; i++) gap += (I->p[i] + t * I->dp[i]) * (I->u[i] + t * I->du[i]);
+        count++;
+    }
+    return count ? gap / count : 0.0;
+}
+
+/* Aims of cones and pairs: the predictor's -lambda, or the corrector's. `weight` of the second-order term: 0 where the
+ * predictor ended at the boundary at once, and tells nothing. */
+static void aim_cones(ip* I, double aim, bool second, double weight)
+{
+    const mor_step_form* s = I->step;
+    for (int c = 0; c < s->block_count; c++) {
+        int d = s->blocks[c].dim, row = s->blocks[c].row;
+        if (I->kinds[c] == EQUATION || I->kinds[c] == BOUNDED) continue;
+        const double *lambda = I->lambda + row, *v = I->v + 3 * c;
+        if (!second) {
+            for (int i = 0; i < d; i++) I->r[row + i] = -lambda[i];
+            continue;
+        }
+        double a[3], b[3], product[3], square[3];
+        mor_lorentz_scale(d, v, I->eta[c], false, I->dp + row, a);
+        mor_lorentz_scale(d, v, I->eta[c], true, I->du + row, b);
+        mor_lorentz_product(d, a, b, product);
+        mor_lorentz_product(d, lambda, lambda, square);
+        for (int i = 0; i < d; i++) product[i] = -square[i] - weight * product[i] + (i == 0 ? aim : 0.0);
+        mor_lorentz_divide(d, lambda, product, I->r + row);
+    }
+}
+
+static void move(ip* I, double t, double aim)
+{
+    const mor_step_form* s = I->step;
+    for (int c = 0; c < s->block_count; c++) {
+        int d = s->blocks[c].dim, row = s->blocks[c].row;
+        if (I->kinds[c] == BOUNDED) {
+            double a, b;
+            room_of_bounds(I, row, aim, &a, &b);
+            I->z_lower[row] += t * a, I->z_upper[row] += t * b;
+        }
+        for (int i = row; i < row + d; i++) I->p[i] += t * I->dp[i], I->u[i] += t * I->du[i];
+    }
+}
+
+/* Follows the path; p: the best answer by the judge. */
+static mor_status follow(ip* I, mor_context* context, double enough, double* p, int* iterations)
+{
+    double best = INFINITY;
+    int quiet = 0;
+    for (int it = 0; it < MOST_STEPS && it < context->max_iter; it++) {
+        double gap = evaluate(I);
+        double error = context->error(context, I->impulses, NULL);
+        if (context->trace) mor_trace_add(context, it, 1.0, I->impulses);
+        if (isnan(error)) return MOR_NUMERICAL;
+        quiet = error < 0.9 * best ? 0 : quiet + 1;
+        if (error < best) {
+            best = error;
+            memcpy(p, I->impulses, (size_t)I->step->row_count * sizeof *p);
+        }
+        if (error <= context->tol) return MOR_SOLVED;
+        if (error <= enough || quiet > PATIENCE || !factor(I)) break;
+        if (mor_out_of_time(context)) return MOR_TIME_LIMIT;
+        aim_cones(I, 0.0, false, 0.0);
+        constant_part(I, 0.0, false);
+        direction(I);
+        double t = fmin(1.0, room(I, 0.0)), after = gap_after(I, t), sigma = gap > 0.0 ? after / gap : 0.0;
+        sigma = t > 0.1 ? fmin(0.9, sigma * sigma * sigma) : 0.9;
+        double aim = fmax(sigma, 0.0) * gap;
+        double weight = t > 0.1 ? 1.0 : 0.0;
+        aim_cones(I, aim, true, weight);
+        constant_part(I, aim, true);
+        direction(I);
+        t = fmin(1.0, SHORT_OF * room(I, aim));
+        move(I, t, aim);
+        ++*iterations;
+    }
+    return MOR_NOT_CONVERGED;
+}
+
+mor_report mor_ip_tree(const mor_problem* problem, mor_context* context, double enough, double* p)
+{
+    mor_report report = { .status = MOR_REFUSED };
+    const char* why = unfit(&problem->step);
+    if (why) {
+        snprintf(report.detail, sizeof report.detail, "%s", why);
+        return report;
+    }
+    ip I;
+    if (!allocate(&I, &problem->step, context->arena)) {
+        report.status = MOR_NUMERICAL;
+        snprintf(report.detail, sizeof report.detail, "out of memory");
+        return report;
+    }
+    find_units(&I);
+    begin(&I);
+    report.status = follow(&I, context, enough, p, &report.iterations);
+    return report;
+}
+
+static mor_report ip_tree_solve(const mor_problem* problem, const void* options, mor_context* context, double* p)
+{
+    (void)options;
+    mor_report report = mor_ip_tree(problem, context, 0.0, p);
+    if (report.status != MOR_NOT_CONVERGED) return report;
+    mor_tree_newton_settings polish = {
+        .sigma = 1.0, .floor = 1e-8, .adapt = true, .window = 8, .max_iter = 60, .give_up = 20
+    };
+    mor_report second = mor_tree_newton(problem, &polish, context, p);
+    snprintf(report.detail, sizeof report.detail, "path(%d) newton(%d)", report.iterations, second.iterations);
+    second.iterations += report.iterations;
+    memcpy(second.detail, report.detail, sizeof second.detail);
+    return second;
+}
+
+extern const mor_solver mor_solver_ip_tree;
+const mor_solver mor_solver_ip_tree = {
+    .name = "ip-tree",
+    .summary = "interior point on tree velocities, then Newton's method",
+    .reference = "acary2024",
+    .accepts = MOR_STEP_CONE,
+    .max_iter = 200,
+    .solve = ip_tree_solve,
+};

@@ -1,0 +1,195 @@
+/* Blocks by nodes of trees, and their fronts (tree_matrix.h). */
+#include "solver/tree_matrix.h"
+
+#include <string.h>
+
+enum { MOST_ROWS = 6, MOST_NODE = 6 };
+
+const char* mor_tree_matrix_unfit(const mor_step_form* s)
+{
+    for (int t = 0; t < s->tree_count; t++)
+        if (!s->trees[t].mass) return "needs the mass blocks of all trees";
+    for (int c = 0; c < s->block_count; c++)
+        if (s->blocks[c].dim > MOST_ROWS) return "a block of more than six rows";
+    return NULL;
+}
+
+static int node_count(const mor_tree_matrix* K, int tree) { return (K->step->trees[tree].dof + K->d - 1) / K->d; }
+
+/* Place of block (a, b) of nodes in the matrix. */
+static int find_block(const mor_tree_matrix* K, int a, int b)
+{
+    int row = K->place_of[a], col = K->place_of[b], low = K->K.p[row], high = K->K.p[row + 1];
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (K->K.i[middle] < col) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+static bool find_pattern(mor_tree_matrix* K, mor_arena* arena)
+{
+    const mor_step_form* s = K->step;
+    size_t pairs = 0;
+    for (int t = 0; t < s->tree_count; t++) pairs += (size_t)node_count(K, t) * (size_t)node_count(K, t);
+    for (int c = 0; c < s->block_count; c++) {
+        size_t nodes = 0;
+        for (int e = s->blocks[c].entry; e < s->blocks[c].entry + s->blocks[c].entry_count; e++)
+            nodes += (size_t)node_count(K, s->entries[e].tree);
+        pairs += nodes * nodes;
+    }
+    int* row = mor_arena_alloc(arena, (pairs + 1) * sizeof *row);
+    int* col = mor_arena_alloc(arena, (pairs + 1) * sizeof *col);
+    double* x = mor_arena_zero(arena, pairs + 1, sizeof *x);
+    if (!row || !col || !x) return false;
+    int k = 0;
+    for (int t = 0; t < s->tree_count; t++)
+        for (int i = 0; i < node_count(K, t); i++)
+            for (int j = 0; j < node_count(K, t); j++) row[k] = K->first[t] + i, col[k] = K->first[t] + j, k++;
+    for (int c = 0; c < s->block_count; c++) {
+        int begin = s->blocks[c].entry, end = begin + s->blocks[c].entry_count;
+        for (int e = begin; e < end; e++)
+            for (int f = begin; f < end; f++) {
+                int a = s->entries[e].tree, b = s->entries[f].tree;
+                if (a == b) continue;
+                for (int i = 0; i < node_count(K, a); i++)
+                    for (int j = 0; j < node_count(K, b); j++) row[k] = K->first[a] + i, col[k] = K->first[b] + j, k++;
+            }
+    }
+    mor_csr graph;
+    if (!mor_csr_from_triplets(&graph, K->nodes, K->nodes, k, row, col, x, arena)) return false;
+    mor_bsr pattern;
+    if (!mor_bsr_from_csr(&pattern, &graph, 1, true, K->node_of, arena)) return false;
+    K->K = pattern;
+    K->K.d = K->d;
+    K->K.x = mor_arena_alloc(arena, ((size_t)pattern.p[K->nodes] * (size_t)(K->d * K->d) + 1) * sizeof(double));
+    K->mirror = mor_arena_alloc(arena, ((size_t)pattern.p[K->nodes] + 1) * sizeof *K->mirror);
+    if (!K->K.x || !K->mirror) return false;
+    mor_bsr_mirror(&K->K, K->mirror);
+    for (int i = 0; i < K->nodes; i++) K->place_of[K->node_of[i]] = K->active[i] = i;
+    return true;
+}
+
+bool mor_tree_matrix_open(mor_tree_matrix* K, const mor_step_form* s, mor_arena* arena)
+{
+    int widest = 0;
+    for (int t = 0; t < s->tree_count; t++) widest = s->trees[t].dof > widest ? s->trees[t].dof : widest;
+    *K = (mor_tree_matrix){ .step = s, .d = widest < MOST_NODE ? widest : MOST_NODE };
+    K->first = mor_arena_alloc(arena, ((size_t)s->tree_count + 1) * sizeof *K->first);
+    if (!K->first) return false;
+    for (int t = 0; t < s->tree_count; t++) {
+        K->first[t] = K->nodes;
+        K->nodes += node_count(K, t);
+    }
+    size_t n = (size_t)K->nodes + 1;
+    K->node_of = mor_arena_alloc(arena, n * sizeof *K->node_of);
+    K->place_of = mor_arena_alloc(arena, n * sizeof *K->place_of);
+    K->active = mor_arena_alloc(arena, n * sizeof *K->active);
+    K->rhs = mor_arena_alloc(arena, n * (size_t)K->d * sizeof *K->rhs);
+    if (!K->node_of || !K->place_of || !K->active || !K->rhs || !find_pattern(K, arena)) return false;
+    int pairs = 0;
+    for (int c = 0; c < s->block_count; c++) pairs += s->blocks[c].entry_count * s->blocks[c].entry_count;
+    K->slots = mor_arena_alloc(arena, ((size_t)pairs + 1) * sizeof *K->slots);
+    if (!K->slots) return false;
+    for (int c = 0, at = 0; c < s->block_count; c++) {
+        int begin = s->blocks[c].entry, end = begin + s->blocks[c].entry_count;
+        for (int e = begin; e < end; e++)
+            for (int f = begin; f < end; f++)
+                K->slots[at++] = find_block(K, K->first[s->entries[e].tree], K->first[s->entries[f].tree]);
+    }
+    return mor_front_lu_analyse(&K->lu, &K->K, K->active, K->nodes, arena);
+}
+
+/* out (rows x cols, row_step apart) += JE' Q, Q = H JF */
+static inline void add_product(int d, int rows, int cols, const double* JE, int row_stride, const double* Q,
+                               int column_stride, double* out, int step)
+{
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < cols; j++) {
+            double x = 0.0;
+            for (int r = 0; r < d; r++) x += JE[r * row_stride + i] * Q[r * column_stride + j];
+            out[i * step + j] += x;
+        }
+}
+
+static inline void half_product(int d, int cols, const double* H, const double* JF, int stride, double* Q)
+{
+    for (int r = 0; r < d; r++)
+        for (int j = 0; j < cols; j++) {
+            double x = 0.0;
+            for (int k = 0; k < d; k++) x += H[r * d + k] * JF[k * stride + j];
+            Q[r * MOST_NODE + j] = x;
+        }
+}
+
+static void add_block(mor_tree_matrix* K, const mor_block* b, const double* H, const int* slots)
+{
+    const mor_step_form* s = K->step;
+    int d = b->dim, size = K->d * K->d;
+    double Q[MOST_ROWS * MOST_NODE];
+    for (int f = 0; f < b->entry_count; f++) {
+        const mor_entry* F = &s->entries[b->entry + f];
+        int cols = s->trees[F->tree].dof;
+        for (int j = 0; j < cols; j += K->d) {
+            int width = cols - j < K->d ? cols - j : K->d;
+            if (d == 3 && width == 6) half_product(3, 6, H, s->jacobian + F->start + j, cols, Q);
+            else half_product(d, width, H, s->jacobian + F->start + j, cols, Q);
+            for (int e = 0; e < b->entry_count; e++) {
+                const mor_entry* E = &s->entries[b->entry + e];
+                int rows = s->trees[E->tree].dof;
+                for (int i = 0; i < rows; i += K->d) {
+                    int height = rows - i < K->d ? rows - i : K->d;
+                    int at = i == 0 && j == 0
+                                 ? slots[e * b->entry_count + f]
+                                 : find_block(K, K->first[E->tree] + i / K->d, K->first[F->tree] + j / K->d);
+                    double* out = K->K.x + (size_t)at * (size_t)size;
+                    const double* JE = s->jacobian + E->start + i;
+                    if (d == 3 && height == 6 && width == 6) add_product(3, 6, 6, JE, 6, Q, MOST_NODE, out, 6);
+                    else add_product(d, height, width, JE, rows, Q, MOST_NODE, out, K->d);
+                }
+            }
+        }
+    }
+}
+
+static void add_mass(mor_tree_matrix* K, int t)
+{
+    const mor_tree_block* tree = &K->step->trees[t];
+    int d = K->d, n = tree->dof;
+    for (int i = 0; i < n; i += d)
+        for (int j = 0; j < n; j += d) {
+            double* out = K->K.x + (size_t)find_block(K, K->first[t] + i / d, K->first[t] + j / d) * (size_t)(d * d);
+            for (int r = 0; r < d && i + r < n; r++)
+                for (int c = 0; c < d && j + c < n; c++) out[r * d + c] += tree->mass[(i + r) * n + j + c];
+            for (int r = n - i; i == j && r < d; r++) out[r * d + r] = 1.0;
+        }
+}
+
+bool mor_tree_matrix_factor(mor_tree_matrix* K, const double* H)
+{
+    const mor_step_form* s = K->step;
+    memset(K->K.x, 0, (size_t)K->K.p[K->nodes] * (size_t)(K->d * K->d) * sizeof *K->K.x);
+    for (int t = 0; t < s->tree_count; t++) add_mass(K, t);
+    const int* slots = K->slots;
+    for (int c = 0; c < s->block_count; c++) {
+        const mor_block* b = &s->blocks[c];
+        add_block(K, b, H + s->diagonal_start[c], slots);
+        slots += b->entry_count * b->entry_count;
+    }
+    return mor_front_lu_factor(&K->lu, &K->K, K->mirror, K->K.x);
+}
+
+void mor_tree_matrix_solve(mor_tree_matrix* K, double* x)
+{
+    const mor_step_form* s = K->step;
+    int d = K->d;
+    memset(K->rhs, 0, (size_t)K->nodes * (size_t)d * sizeof *K->rhs);
+    for (int t = 0; t < s->tree_count; t++)
+        for (int i = 0; i < s->trees[t].dof; i++)
+            K->rhs[K->place_of[K->first[t] + i / d] * d + i % d] = x[s->trees[t].offset + i];
+    mor_front_lu_solve(&K->lu, K->active, K->rhs);
+    for (int t = 0; t < s->tree_count; t++)
+        for (int i = 0; i < s->trees[t].dof; i++)
+            x[s->trees[t].offset + i] = K->rhs[K->place_of[K->first[t] + i / d] * d + i % d];
+}
