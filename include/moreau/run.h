@@ -31,18 +31,40 @@ typedef struct mor_run mor_run;
 /* How a run went, in the words of `moreau run --json`. */
 typedef enum mor_run_status {
     MOR_RUN_OK,
-    MOR_RUN_FAILED,  /* a solver missed its tolerance in at least one step */
-    MOR_RUN_DIVERGED /* a velocity is not finite, or the kinetic energy is above 1e30 J */
+    MOR_RUN_BELOW_GOAL, /* some steps missed the accuracy asked for, none the one that counts as failure */
+    MOR_RUN_FAILED,     /* the error of at least one step is above what counts as failure */
+    MOR_RUN_DIVERGED    /* a velocity is not finite, or the kinetic energy is above 1e30 J */
 } mor_run_status;
 
-/* "ok", "failed", "diverged". Static text. */
+/* "ok", "below_goal", "failed", "diverged". Static text. */
 MOR_API const char* mor_run_status_name(mor_run_status status);
+
+/* A joint outside its limits. */
+typedef struct mor_start_limit {
+    char joint[160]; /* "joint" or "robot/joint" */
+    double by;       /* how far [rad, m] */
+} mor_start_limit;
+
+/* What is wrong with a state before a step: bodies that overlap and joints outside their limits. */
+typedef struct mor_start {
+    double penetration;      /* deepest overlap [m], 0: none */
+    char pair[2][64];        /* the bodies that overlap most; "": none do */
+    int overlaps;            /* pairs of bodies that overlap */
+    mor_start_limit* limits; /* limit_count of them; mor_start_free */
+    int limit_count;         /* joints outside their limits */
+} mor_start;
+
+/* Looks at the state now. Changes nothing but caches. Contacts of a collision stage of the caller's are not looked for.
+ * MOR_BAD_INPUT: a pair of shapes has no test; MOR_SYSTEM: out of memory. */
+MOR_API mor_code mor_world_look(mor_world* world, mor_start* start, mor_error* error);
+/* Frees the list of limits. */
+MOR_API void mor_start_free(mor_start* start);
 
 /* Energies and works over the run [J]. docs/notation.md defines the works. */
 typedef struct mor_run_energy {
     double initial, final;  /* kinetic and potential together */
-    double max_gain;        /* largest E - initial - applied_work - contact_work - correction_work after a step, >= 0 */
-    double max_step_gain;   /* largest rise of E in one step, >= 0 */
+    double max_gain;        /* largest E - initial - all works below after a step, >= 0 */
+    double max_step_gain;   /* largest rise of E in one step, without its projection_work, >= 0 */
     double applied_work;    /* of applied forces, motors and controllers */
     double contact_work;    /* of belts and kinematic bodies */
     double correction_work; /* of the terms that take penetration away */
@@ -59,7 +81,8 @@ typedef struct mor_run_integrator {
 
 typedef struct mor_run_summary {
     int steps;                  /* steps counted; a step that did not advance, or diverged, is not */
-    int failures;               /* steps in which a solver missed its tolerance */
+    int failures;               /* steps whose error is above what counts as failure */
+    int below_goal;             /* steps that missed the accuracy asked for, but not so far */
     mor_run_status status;      /* how it went so far */
     char detail[192];           /* of the first failure; "": none */
     mor_run_energy energy;      /* where it came from and went to */
@@ -89,6 +112,9 @@ typedef struct mor_run_summary {
  * each); within them a watched step allocates nothing, beyond them the memory grows. NULL: out of memory. */
 MOR_API mor_run* mor_run_create(mor_world* world, int steps, mor_error* error);
 MOR_API void mor_run_destroy(mor_run* run); /* NULL is allowed */
+
+/* What was wrong when the run began: valid as long as the run. The overlap counts in max_penetration. */
+MOR_API const mor_start* mor_run_start(const mor_run* run);
 
 /* One step of the world, counted. `report` may be NULL. Returns what mor_world_step returns. */
 MOR_API mor_code mor_run_step(mor_run* run, mor_step_report* report, mor_error* error);

@@ -316,6 +316,7 @@ typedef struct mor_contact_row {
     int contact; /* index in mor_world_contacts */
     int block;   /* index in the system's blocks */
     double gap, friction, restitution;
+    double recovery; /* fastest speed at which penetration is undone [m/s]; infinite: within one step */
     double epsilon;  /* AP: the contact counts as active when gap < epsilon */
     double approach; /* w = G_n' nu + d(psi)/dt at the start of the step [m/s] */
     double drift[3]; /* d(psi)/dt and d(psi_f)/dt: belts and kinematic bodies [m/s] */
@@ -399,8 +400,8 @@ typedef struct mor_formulation {
     const mor_field* fields;
     mor_report (*step)(const mor_system* system, const void* options, mor_solve_stage* stage, mor_answer* answer);
     int groups; /* what `features` shall give it: 0 the papers' contacts by vertex, 1 separating planes by pair */
-    /* Called after the integration, may move the bodies of the step's draft, never their velocities. Returns the deepest
-     * penetration it found before; adds the potential energy it put in to *work. May be NULL. */
+    /* Called after the integration, may move the bodies of the step's draft, never their velocities. Returns the
+     * deepest penetration it found before; adds the potential energy it put in to *work. May be NULL. */
     double (*project)(mor_step* step, const void* options, double* work);
     bool mass_inverse;  /* it reads mass_inverse of the trees, which large and articulated ones do not have otherwise */
     bool accelerations; /* it reads mor_contact_row.acceleration */
@@ -451,8 +452,8 @@ typedef struct mor_collision {
     const char* reference;   /* key into docs/references.bib, or "" */
     size_t options_size;     /* at least that of mor_collision_options */
     const mor_field* fields; /* begins with mor_collision_options */
-    /* Adds the contacts of `world`, which may be the draft of a step, to `found`. MOR_BAD_INPUT with a sentence ends the
-     * step; MOR_SYSTEM: out of memory. Runs on the caller's thread. */
+    /* Adds the contacts of `world`, which may be the draft of a step, to `found`. MOR_BAD_INPUT with a sentence ends
+     * the step; MOR_SYSTEM: out of memory. Runs on the caller's thread. */
     mor_code (*detect)(void* memory, const mor_world* world, const void* options, mor_found* found, mor_error* error);
     /* Memory of the method, one per world, made when the method is chosen (NULL: out of memory). It may save time from
      * step to step (broad phase, caches); the contacts found must not depend on it. Both NULL: no memory. */
@@ -531,7 +532,8 @@ typedef struct mor_step_report {
     int step;                            /* number of the step, from 1 */
     double time;                         /* at its end */
     mor_status status;                   /* the worst of its islands */
-    int failures;                        /* islands whose solve missed its tolerance */
+    int failures;                        /* islands whose error is above what counts as failure */
+    int below_goal;                      /* islands that missed the accuracy asked for, but not so far */
     int islands, contacts, problem_size; /* size: rows of the largest island's problem */
     int iterations;                      /* largest over islands */
     double residual;                     /* largest relative residual */
@@ -575,8 +577,8 @@ MOR_API mor_code mor_stage_collide(const mor_world* world, mor_step* step, mor_e
 MOR_API mor_code mor_stage_control(const mor_world* world, mor_step* step, mor_error* error);
 /* Islands and their systems. */
 MOR_API mor_code mor_stage_assemble(const mor_world* world, mor_step* step, mor_error* error);
-/* Plans smooth motion, runs formulation and solver on the islands, stabilises the positions of joints, revises motors at
- * their limits, stores the impulses with the contacts. MOR_OK also for an answer that is not solved: see
+/* Plans smooth motion, runs formulation and solver on the islands, stabilises the positions of joints, revises motors
+ * at their limits, stores the impulses with the contacts. MOR_OK also for an answer that is not solved: see
  * mor_step_status. */
 MOR_API mor_code mor_stage_solve(const mor_world* world, mor_step* step, mor_error* error);
 /* Moves the draft. MOR_STOPPED: the answer may not be used (on_failure), or the integrator failed. */

@@ -20,7 +20,7 @@ typedef struct arguments {
     double times[MOST_SAMPLES];
     int time_count, steps;
     double end;
-    bool json, quiet;
+    bool json, quiet, verbose;
 } arguments;
 
 /* ----------------------------------------------------------------------------------- options */
@@ -97,6 +97,7 @@ static const mor_cli_option options[] = {
     { "--threads", "N", "threads for independent groups of bodies; the answer does not depend on it", MOR_CLI_WHOLE,
       AT(threads), .min = 1, .max = 256, .expected = "1 to 256" },
     { "--json", NULL, "one JSON document on standard output", MOR_CLI_FLAG, AT(json) },
+    { "--verbose", NULL, "when a step fails, list what the solver tried", MOR_CLI_FLAG, AT(verbose) },
     { "--quiet", NULL, "print nothing on success", MOR_CLI_FLAG, AT(quiet) },
     { .name = NULL },
 };
@@ -154,10 +155,26 @@ static void write_samples(session* s)
 /* Why the run stops before step k. */
 static void tell_stop(const session* s, int k, const mor_step_report* r)
 {
-    const char* status = mor_run_status_name(mor_run_summarise(s->run).status);
-    fprintf(stderr,
-            "moreau: step %d at t = %g s: %s (velocity error %.3g m/s after %d iterations); the run stops before it\n",
-            k, mor_world_time(s->world), r->detail[0] ? r->detail : status, r->velocity_error, r->iterations);
+    fprintf(
+        stderr,
+        "moreau: step %d at t = %g s: %s, velocity error %.3g m/s; the run stops before it. What may help: a smaller "
+        "step, a looser goal (method.accuracy), another solver or formulation\n",
+        k, mor_world_time(s->world), mor_status_name(r->status), r->velocity_error);
+    if (s->a->verbose && r->detail[0]) fprintf(stderr, "moreau: %s after %d iterations\n", r->detail, r->iterations);
+}
+
+/* What the scene overlaps before the first step, and what becomes of it. */
+static void tell_start(const session* s)
+{
+    const mor_start* start = mor_run_start(s->run);
+    const char* what = "it is undone as method.gap_correction says";
+    if (start->overlaps)
+        fprintf(stderr, "moreau: note: at the start %d pair(s) of bodies overlap, '%s' and '%s' by %.3g m; %s\n",
+                start->overlaps, start->pair[0], start->pair[1], start->penetration, what);
+    for (int i = 0; i < start->limit_count && i < 4; i++)
+        fprintf(stderr, "moreau: note: at the start joint '%s' is outside its limits by %.3g; %s\n",
+                start->limits[i].joint, start->limits[i].by, what);
+    if (start->limit_count > 4) fprintf(stderr, "moreau: note: ... and %d more joints\n", start->limit_count - 4);
 }
 
 static int simulate(session* s)
@@ -205,6 +222,7 @@ static int prepare(session* s)
     if (a->csv && !(s->table = mor_cli_table_open(a->csv, a->csv_every, s->world, &error))) return mor_cli_fail(&error);
     s->run = mor_run_create(s->world, s->steps, &error);
     if (!s->run) return mor_cli_fail(&error);
+    if (!a->quiet) tell_start(s);
     if (!a->json) return 0;
     s->document = open_memstream(&s->text, &s->length);
     if (!s->document) {
@@ -221,7 +239,7 @@ static int tell(session* s)
 {
     mor_run_summary summary = mor_run_summarise(s->run);
     if (s->document) {
-        mor_run_json_summary(&s->json, s->world, s->scene, &summary);
+        mor_run_json_summary(&s->json, s->world, s->scene, &summary, mor_run_start(s->run));
         mor_json_end(&s->json);
         bool written = mor_json_finish(&s->json) && fflush(s->document) == 0;
         if (!written || fwrite(s->text, 1, s->length, stdout) != s->length) return MOR_SYSTEM;

@@ -11,4 +11,9 @@ bool mor_assemble(mor_step* step);
 /* The tangents t, o of a contact's rows, from the state at the start of the step. */
 void mor_contact_tangents(const mor_world* world, const mor_contact* contact, mor_vec3* t, mor_vec3* o);
 
+/* Radius of the smaller of the two shapes of a contact [m]; 1 where there are none. */
+double mor_contact_size(const mor_world* world, const mor_contact* contact);
+/* Fastest speed at which the rows of a step undo an overlap of something of that size, or of a limit [m/s, rad/s]. */
+double mor_recovery(const mor_world* world, double size);
+
 #endif

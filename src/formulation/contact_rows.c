@@ -8,12 +8,17 @@
  * The normal row may use c for both bodies because p_1 - p_0 is parallel to n; the friction rows must,
  * or a separated contact makes a couple and loses angular momentum. What fixed and kinematic bodies
  * contribute to d . (v_1 - v_0), and belts, goes into `drift`. Two links of one robot give one entry. */
+#include "base/elementary.h"
 #include "formulation/contact_rows.h"
 
 #include "formulation/assemble.h"
 #include "linalg/rows.h"
 
 #include <string.h>
+
+/* With `gap_correction: projection`: of the size of the smaller body, what the rows of one step take back of an
+ * overlap. It undoes rounding at rest; lifting a body by it in a step costs 1e-7 of its weight times its size. */
+#define RECOVERED 1e-7
 
 static const mor_body* body_of(const mor_world* w, const mor_contact* c, int side)
 {
@@ -159,6 +164,25 @@ static void contact_acceleration(const mor_world* w, const mor_contact* c, mor_v
     }
 }
 
+double mor_contact_size(const mor_world* w, const mor_contact* c)
+{
+    double size = INFINITY;
+    for (int side = 0; side < 2; side++) {
+        const mor_body* b = &w->bodies[w->order[c->body[side]]];
+        if (c->shape[side] < 0 || c->shape[side] >= b->shape_count) continue;
+        double radius = b->shapes[c->shape[side]].geometry->radius;
+        if (radius > 0.0) size = mor_min(size, radius);
+    }
+    return isfinite(size) ? size : 1.0;
+}
+
+double mor_recovery(const mor_world* w, double size)
+{
+    if (w->options.gap_correction == MOR_GAP_VELOCITY) return INFINITY;
+    if (w->options.gap_correction == MOR_GAP_BOUNDED) return w->options.recovery_speed;
+    return RECOVERED * size / w->h;
+}
+
 /* A contact that has stuck since an earlier step gets the velocity that takes the two points where it stuck together
  * again: what the step made of G' nu = 0 beyond first order, along the normal as the gap does. */
 static void hold_anchor(const mor_world* w, mor_contact* c, const mor_contact* old, const mor_vec3* direction, int dim,
@@ -262,6 +286,7 @@ void mor_add_contact_rows(mor_row_builder* k, int index, const mor_contact* old)
                               .gap = c->gap,
                               .friction = c->friction,
                               .restitution = c->restitution,
+                              .recovery = mor_recovery(w, mor_contact_size(w, c)),
                               .epsilon = ((const mor_collision_options*)w->collision_options)->epsilon,
                               .group = c->group,
                               .plane = c->plane,

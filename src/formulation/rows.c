@@ -18,6 +18,7 @@
 #include "formulation/rows.h"
 
 #include "base/elementary.h"
+#include "formulation/assemble.h"
 #include "model/articulated.h"
 #include "model/joints.h"
 #include "model/stored.h"
@@ -44,7 +45,7 @@ static mor_row_block* begin(collector* c, mor_block_kind kind, int dim, int tree
         return NULL;
     }
     mor_row_block* b = &c->blocks[c->count++];
-    *b = (mor_row_block){ .kind = kind, .dim = dim, .tree = { tree_a, tree_b, tree_c }, .joint = -1 };
+    *b = (mor_row_block){ .kind = kind, .dim = dim, .tree = { tree_a, tree_b, tree_c }, .joint = -1, .gap = NAN };
     for (int i = 0; i < 3; i++) {
         if (b->tree[i] < 0) continue;
         b->J[i] = mor_arena_zero(c->step->arena, (size_t)(dim * c->w->trees[b->tree[i]].dof), sizeof(double));
@@ -102,6 +103,7 @@ static void robot_rows(collector* c, mor_robot* r)
     int offset = m->dof - m->joint_count;
     double h = c->w->h;
     const double* free = c->step->nu_free + c->w->trees[r->tree].offset;
+    const double recovery = mor_recovery(c->w, 1.0);
     for (int j = 0; j < m->joint_count; j++) {
         const mor_link_def* l = &m->links[m->link_of_joint[j]];
         double* memory = r->memory + 3 * j;
@@ -117,7 +119,8 @@ static void robot_rows(collector* c, mor_robot* r)
             }
             b->lower = 0.0;
             b->upper = INFINITY;
-            b->bias[0] = gap / h;
+            b->bias[0] = mor_max(gap / h, -recovery);
+            b->gap = gap;
             b->memory = memory + side;
         }
         double dry = (r->friction ? l->friction : 0.0) + r->coulomb[j];
@@ -197,7 +200,8 @@ static void free_rows(collector* c, mor_joint* j)
         fill(c, j, b, 0, &turned);
         b->lower = 0.0;
         b->upper = INFINITY;
-        b->bias[0] += gap[side] / h;
+        b->bias[0] += mor_max(gap[side] / h, -mor_recovery(c->w, 1.0));
+        b->gap = gap[side];
         b->memory = &j->memory[6];
     }
     for (int what = 0; what < 2; what++) {

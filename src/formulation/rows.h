@@ -11,6 +11,7 @@ typedef struct mor_row_block {
     int tree[3];  /* -1: none, and none after it; tree[0] is always there */
     double* J[3]; /* dim x dof(tree) */
     double bias[6], phi[6];
+    double gap;          /* of a limit: how far it is away; else NaN */
     double drift[6];     /* of bias: what kinematic bodies contribute */
     double predicted[6]; /* of bias: the correction of the last step */
     double lower, upper;

@@ -56,7 +56,7 @@ void mor_bias_stewart_trinkle(const mor_system* s, double* bias)
     mor_bias_drift(s, bias);
     for (int i = 0; i < s->contact_count; i++) {
         const mor_contact_row* c = &s->contacts[i];
-        double allowed = -c->gap / s->h; /* least normal velocity */
+        double allowed = mor_min(-c->gap / s->h, c->recovery); /* least normal velocity */
         if (c->restitution > 0.0 && c->approach < -s->v_rest && free_approach(s, c) + c->gap / s->h < 0.0)
             allowed = mor_max(allowed, -c->restitution * c->approach);
         bias[s->blocks[c->block].row] -= allowed;

@@ -132,6 +132,9 @@ typedef struct mor_method_options {
     int on_failure;
     int max_failures; /* warn: so many failed steps in a row end the run; 0: any number */
     int relinearise;
+    int gap_correction;                            /* MOR_GAP_... */
+    double recovery_speed;                         /* m/s and rad/s, of `bounded` */
+    double limit;                                  /* m/s: the error of a step that counts as failure */
     int stabilisation;                             /* MOR_STABILISE_... */
     double position_tolerance, velocity_tolerance; /* of joints, impulse stabilisation and projection */
     double gain;                                   /* of Baumgarte's: part of a violation that a step takes away */
@@ -139,6 +142,7 @@ typedef struct mor_method_options {
     int halvings;                /* how often at most */
 } mor_method_options;
 
+enum { MOR_GAP_PROJECTION, MOR_GAP_BOUNDED, MOR_GAP_VELOCITY };
 enum { MOR_STABILISE_IMPULSE, MOR_STABILISE_BAUMGARTE, MOR_STABILISE_PROJECTION, MOR_STABILISE_NONE };
 
 typedef struct mor_solver_options {

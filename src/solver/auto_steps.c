@@ -87,7 +87,7 @@ static bool newton_from(mor_auto* R, const mor_tree_newton_settings* s, const do
     if (start) memcpy(R->work, start, bytes);
     else memset(R->work, 0, bytes);
     mor_context* c = mor_auto_limits(R, share, s->max_iter);
-    c->tol = c->aim;
+    if (start && start == R->guess) c->tol = c->aim;
     mor_report report = mor_tree_newton(R->problem, s, c, R->work);
     mor_auto_settle(R);
     if (report.status == MOR_REFUSED) return false;
@@ -104,13 +104,12 @@ bool mor_auto_tree_newton(mor_auto* R, const mor_auto_stage* stage)
 bool mor_auto_interior(mor_auto* R, const mor_auto_stage* stage)
 {
     mor_context* c = mor_auto_limits(R, stage->share, 1000);
-    c->tol = c->aim;
     mor_report report = mor_ip_tree(R->problem, c, 0.0, R->work);
     mor_auto_settle(R);
     if (report.status == MOR_REFUSED) return false;
     mor_auto_keep(R, R->work, true);
     mor_auto_note(R, stage->name, report.iterations);
-    if (R->best <= R->context->aim || R->late) return R->best <= R->context->tol;
+    if (R->best <= R->context->tol || R->late) return R->best <= R->context->tol;
     double* start = mor_arena_alloc(R->context->arena, (size_t)R->problem->size * sizeof *start);
     if (!start) return false;
     memcpy(start, R->work, (size_t)R->problem->size * sizeof *start);

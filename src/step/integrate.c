@@ -2,6 +2,7 @@
  *
  * Trees in smooth motion take the chosen integrator (smooth_step.c), all others q+ = q (+) h nu+ (model/tree.c,
  * model/robots.c); a formulation may then project the positions. */
+#include "base/elementary.h"
 #include "step/smooth.h"
 #include "step/stabilise.h"
 #include "step/stages.h"
@@ -79,9 +80,9 @@ mor_code mor_do_integrate(const mor_world* world, mor_step* k, mor_error* error)
     }
     k->applied_work = applied_work(k);
     mor_integrate_bodies(k);
-    k->raw_penetration = k->projection_work = 0.0;
     if (w->formulation->project && !w->on_integrate)
-        k->raw_penetration = w->formulation->project(k, w->formulation_options, &k->projection_work);
+        k->raw_penetration =
+            mor_max(k->raw_penetration, w->formulation->project(k, w->formulation_options, &k->projection_work));
     w->step++;
     w->time = w->time_base + w->h * (w->step - w->step_base); /* no sum of rounding over long runs */
     return MOR_OK;

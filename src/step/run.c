@@ -3,8 +3,8 @@
  * Energy bookkeeping: with E_k the kinetic and potential energy after step k and W_k the works up to it
  * (docs/notation.md),
  *
- *     max_gain      = max_k  E_k - E_0 - W_applied,k - W_contact,k - W_correction,k     (0 for a passive method)
- *     max_step_gain = max_k  E_k - E_(k-1)
+ *     max_gain      = max_k  E_k - E_0 - W_applied,k - W_contact,k - W_correction,k - W_projection,k
+ *     max_step_gain = max_k  E_k - E_(k-1) - W_projection of step k                 (both 0 for a passive method)
  *
  * Cost per step: O(1) beside one call of mor_world_joint_error when there are joints. */
 #include "moreau/run.h"
@@ -18,6 +18,7 @@
 
 struct mor_run {
     mor_world* world;
+    mor_start begin;      /* what was wrong at the start */
     mor_run_summary sums; /* what is complete only at the end is filled by mor_run_summarise */
     double energy;        /* after the last step [J] */
     double work;          /* applied_work + contact_work, added step by step [J] */
@@ -36,7 +37,7 @@ struct mor_run {
 
 const char* mor_run_status_name(mor_run_status status)
 {
-    static const char* const names[] = { "ok", "failed", "diverged" };
+    static const char* const names[] = { "ok", "below_goal", "failed", "diverged" };
     return names[status];
 }
 
@@ -63,8 +64,13 @@ mor_run* mor_run_create(mor_world* world, int steps, mor_error* error)
         mor_fail(error, MOR_SYSTEM, "out of memory for the numbers of %d steps", steps);
         return NULL;
     }
+    if (mor_world_look(world, &run->begin, error) == MOR_SYSTEM) {
+        mor_run_destroy(run);
+        return NULL;
+    } /* a pair of shapes without a test is told by the first step */
     run->world = world;
     run->body_count = n;
+    run->sums.max_penetration = run->sums.max_raw_penetration = run->begin.penetration;
     for (int i = 0; i < n; i++) {
         run->bodies[i] = mor_world_body(world, i);
         run->start[i] = mor_body_get_state(world, run->bodies[i]).com;
@@ -83,8 +89,11 @@ void mor_run_destroy(mor_run* run)
     free(run->bodies);
     free(run->start);
     free(run->residuals);
+    mor_start_free(&run->begin);
     free(run);
 }
+
+const mor_start* mor_run_start(const mor_run* run) { return &run->begin; }
 
 /* -------------------------------------------------------------------------------- counting */
 
@@ -99,8 +108,8 @@ static void count_energy(mor_run* run, const mor_step_report* r)
     e->contact_work += r->contact_work;
     e->correction_work += r->correction_work;
     e->projection_work += r->projection_work;
-    e->max_gain = mor_max(e->max_gain, E - e->initial - run->work - e->correction_work);
-    e->max_step_gain = mor_max(e->max_step_gain, E - run->energy);
+    e->max_gain = mor_max(e->max_gain, E - e->initial - run->work - e->correction_work - e->projection_work);
+    e->max_step_gain = mor_max(e->max_step_gain, E - run->energy - r->projection_work);
     run->energy = E;
 }
 
@@ -134,6 +143,8 @@ mor_code mor_run_count(mor_run* run, const mor_step_report* r, bool advanced, mo
         s->status = MOR_RUN_FAILED;
         if (!s->detail[0]) snprintf(s->detail, sizeof s->detail, "%s", r->detail);
     }
+    s->below_goal += r->below_goal > 0 && r->failures == 0;
+    if (s->below_goal && s->status == MOR_RUN_OK) s->status = MOR_RUN_BELOW_GOAL;
     bool diverged = !isfinite(r->kinetic) || r->kinetic > LARGEST_ENERGY;
     if (diverged) s->status = MOR_RUN_DIVERGED;
     s->max_velocity_error = mor_max(s->max_velocity_error, r->velocity_error);

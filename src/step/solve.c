@@ -2,9 +2,9 @@
  *
  *     plan smooth motion -> solve the islands -> stabilise the positions of joints -> revise motors -> store impulses
  *
- * A motor that reached or left its limit changes the mass block of its robot: the systems are assembled and solved again
- * until the set of limits fits (control/control.c). Islands run on as many threads as the world was given; the answers
- * do not depend on it. */
+ * A motor that reached or left its limit changes the mass block of its robot: the systems are assembled and solved
+ * again until the set of limits fits (control/control.c). Islands run on as many threads as the world was given; the
+ * answers do not depend on it. */
 #include "base/workers.h"
 #include "base/elementary.h"
 #include "control/control.h"
@@ -16,6 +16,10 @@
 
 #include <stdio.h>
 #include <string.h>
+
+/* m/s: what fast methods are asked for, so that the errors of many steps from each other's answers stay below the goal
+ * */
+#define AIM 1e-10
 
 typedef struct solve_user {
     const mor_world* world;
@@ -33,6 +37,7 @@ static mor_report run_solver(mor_solve_stage* stage, const mor_problem* problem,
     /* the world's tolerance is a velocity; converted problems are judged by their relative error */
     bool step = problem->form & (MOR_STEP_PYRAMID | MOR_STEP_CONE);
     o.tol = step ? own->tol : mor_min(own->tol, 1e-10);
+    if (step) o.aim = mor_min(own->tol, AIM), o.limit = mor_step_limit(u->world);
     o.max_iter = own->max_iter;
     o.time_limit = own->time_limit;
     o.warm = warm;
@@ -64,13 +69,23 @@ static void solve_island(void* user, int index, int worker)
     mor_arena* arena = k->thread_arenas[worker];
     if (island->skip) return;
     solve_with(w, island, w->solver, w->solver_own_options, arena);
-    if (island->report.status == MOR_SOLVED || w->options.on_failure != MOR_RETRY) return;
+    if (island->report.status == MOR_SOLVED || mor_report_below_goal(w, &island->report) ||
+        w->options.on_failure != MOR_RETRY)
+        return;
     /* retry: the library's `auto`, or the pivoting method where there is none */
     const mor_solver* other = mor_library_solver(w->library, "auto");
     if (!other) other = mor_library_solver(w->library, "lemke");
     if (!other || other == w->solver) return;
     memset(island->answer.impulses, 0, (size_t)island->system.row_count * sizeof(double));
     solve_with(w, island, other, NULL, arena);
+}
+
+double mor_step_limit(const mor_world* w) { return mor_max(w->options.limit, 10.0 * w->solver_options.tol); }
+
+/* Missed the goal, but not so far that it counts as a failure. */
+bool mor_report_below_goal(const mor_world* w, const mor_report* report)
+{
+    return report->status == MOR_NOT_CONVERGED && report->residual.velocity <= mor_step_limit(w);
 }
 
 /* Checks the velocities of an island and hands them to the step. */
@@ -105,7 +120,8 @@ static mor_code solve_islands(mor_step* k)
     k->status = MOR_SOLVED;
     for (int i = 0; i < k->island_count; i++) {
         take_answer(k, &k->islands[i]);
-        if (k->islands[i].report.status != MOR_SOLVED) k->status = k->islands[i].report.status;
+        const mor_report* report = &k->islands[i].report;
+        if (report->status != MOR_SOLVED && !mor_report_below_goal(k->w, report)) k->status = report->status;
     }
     k->rough = mor_smooth_sort(k);
     /* smooth islands need no stabilisation */

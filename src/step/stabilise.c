@@ -21,6 +21,7 @@
  * J. Bender, A. Schmitt, "Fast dynamic simulation of multi-body systems using impulses", VRIPhys 2006; H. C. Andersen,
  * "Rattle: a velocity version of the Shake algorithm", J. Comput. Phys. 52 (1983) 24-34. */
 #include "step/stabilise.h"
+#include "step/stages.h"
 
 #include "base/elementary.h"
 #include "formulation/assemble.h"
@@ -381,7 +382,8 @@ mor_code mor_stabilise_positions(mor_step* k, void (*solve)(mor_step* step, int 
             if (!parts[i].again || (!lost && begin_mover(k, island, m) && move_answer(k, island, m))) continue;
             m->known = true, m->equations = NULL;
             solve(k, i);
-            if (island->report.status != MOR_SOLVED) k->status = island->report.status;
+            if (island->report.status != MOR_SOLVED && !mor_report_below_goal(k->w, &island->report))
+                k->status = island->report.status;
         }
         if (lost) break;
     }

@@ -1,9 +1,10 @@
-/* The stages `user`, `collide`, `control`, `assemble`, `sense`, `measure` and `commit` (solve.c and integrate.c have the
- * others).
+/* The stages `user`, `collide`, `control`, `assemble`, `sense`, `measure` and `commit` (solve.c and integrate.c have
+ * the others).
  *
  * After the integration the contacts of the new state are found at once: their gaps are the penetration of this step as
  * the geometry sees it, and the next step uses them if nothing was changed in between, so collision runs once per step.
  * */
+#include "step/project.h"
 #include "step/stages.h"
 #include "base/elementary.h"
 
@@ -13,6 +14,8 @@
 
 #include <stdio.h>
 #include <string.h>
+
+enum { FIRST_PASSES = 50, PASSES = 5 }; /* of the position projection: before the first step, and after each */
 
 /* --------------------------------------------------------------------------------------- user */
 
@@ -126,11 +129,23 @@ static mor_code detect(mor_step* k, mor_buffer* out, const mor_contact* last, in
     return code;
 }
 
+static mor_code detect_again(mor_step* k, mor_buffer* contacts, mor_error* error)
+{
+    return detect(k, contacts, k->last, k->last_count, error);
+}
+
+/* Formulations that project by themselves know better which planes count. */
+static bool projects(const mor_world* w)
+{
+    return w->options.gap_correction == MOR_GAP_PROJECTION && !w->on_collide && !w->on_integrate && !w->stored;
+}
+
 mor_code mor_do_collide(const mor_world* world, mor_step* k, mor_error* error)
 {
     (void)world;
     mor_world* w = k->w;
     mor_code code = MOR_OK;
+    k->raw_penetration = k->projection_work = 0.0;
     aim_kinematic(w);
     if (w->detected && k->found_ahead) {
         mor_buffer t = k->contacts;
@@ -139,6 +154,10 @@ mor_code mor_do_collide(const mor_world* world, mor_step* k, mor_error* error)
         k->found_ahead = false;
     } else {
         code = detect(k, &k->contacts, k->last, k->last_count, error);
+    }
+    if (!code && w->step == 0 && projects(w)) { /* what the scene overlaps at the start */
+        k->raw_penetration = w->deepest;
+        code = mor_project_positions(k, &k->contacts, FIRST_PASSES, detect_again, error);
     }
     w->contacts = k->contacts;
     return code;
@@ -170,12 +189,21 @@ mor_code mor_do_sense(const mor_world* world, mor_step* k, mor_error* error)
     return MOR_OK;
 }
 
+static mor_code detect_ahead(mor_step* k, mor_buffer* contacts, mor_error* error)
+{
+    return detect(k, contacts, k->contacts.data, k->contacts.count, error);
+}
+
 mor_code mor_do_measure(const mor_world* world, mor_step* k, mor_error* error)
 {
     (void)world;
     if (k->w->on_collide) return MOR_OK;
     k->found_ahead = false;
-    mor_code code = detect(k, &k->ahead, k->contacts.data, k->contacts.count, error);
+    mor_code code = detect_ahead(k, &k->ahead, error);
+    if (!code && projects(k->w) && !k->w->formulation->project) {
+        k->raw_penetration = mor_max(k->raw_penetration, k->w->deepest);
+        code = mor_project_positions(k, &k->ahead, PASSES, detect_ahead, error);
+    }
     k->measured = !code;
     return code;
 }

@@ -20,7 +20,7 @@ static void describe(const mor_step* k, mor_status status, char* text, size_t si
     text[0] = '\0';
     for (int i = 0; i < k->island_count && !text[0]; i++) {
         const mor_report* one = &k->islands[i].report;
-        if (one->status == MOR_SOLVED) continue;
+        if (one->status == MOR_SOLVED || mor_report_below_goal(k->w, one)) continue;
         snprintf(text, size, "%s%s%s", mor_status_name(one->status), one->detail[0] ? ": " : "", one->detail);
     }
     if (!text[0] && k->plan.detail[0]) snprintf(text, size, "%s: %s", mor_status_name(status), k->plan.detail);
@@ -59,7 +59,9 @@ void mor_step_fill_report(const mor_world* w, mor_step* k)
         if (one->iterations > r->iterations) r->iterations = one->iterations;
         if (one->residual.relative > r->residual) r->residual = one->residual.relative;
         if (one->residual.velocity > r->velocity_error) r->velocity_error = one->residual.velocity;
-        r->failures += one->status != MOR_SOLVED;
+        bool below = mor_report_below_goal(w, one);
+        r->below_goal += below;
+        r->failures += one->status != MOR_SOLVED && !below;
     }
     describe(k, k->status, r->detail, sizeof r->detail);
     r->smooth = k->plan.groups;
@@ -264,8 +266,8 @@ static bool keep_state(const mor_world* w, mor_step* k)
     return mor_world_save(w, k->snapshot, size) == size;
 }
 
-/* Retry: the step in 2, 4, ... 16 parts. A part that succeeds stays, the rest is cut finer; if it cannot be cut further,
- * the world goes back to where it was. */
+/* Retry: the step in 2, 4, ... 16 parts. A part that succeeds stays, the rest is cut finer; if it cannot be cut
+ * further, the world goes back to where it was. */
 static mor_code attempt_in_parts(mor_world* w, mor_step* k, mor_error* error)
 {
     double h = w->h, end = w->time + h, joint_error = w->joint_error;

@@ -20,6 +20,15 @@ static const mor_field method_fields[] = {
       "step" },
     { "max_failures", MOR_TYPE_INT, offsetof(mor_method_options, max_failures), 0, 0, 1e9, NULL, "",
       "with on_failure warn: the step after so many failed ones in a row is not applied; 0: no bound" },
+    { "gap_correction", MOR_TYPE_CHOICE, offsetof(mor_method_options, gap_correction), MOR_GAP_PROJECTION, 0, 0,
+      "projection|bounded|velocity", "",
+      "how overlaps and exceeded limits are undone: by moving the bodies, at a bounded speed, or within one step by "
+      "speed "
+      "(the papers' term gap/h)" },
+    { "recovery_speed", MOR_TYPE_DOUBLE, offsetof(mor_method_options, recovery_speed), 0.1, 0, 1e6, NULL, "m/s, rad/s",
+      "of gap_correction bounded" },
+    { "limit", MOR_TYPE_DOUBLE, offsetof(mor_method_options, limit), 1e-6, 0, 1e-6, NULL, "m/s",
+      "velocity error of a step that counts as failure; at least ten times the solver's tol" },
     { "relinearise", MOR_TYPE_INT, offsetof(mor_method_options, relinearise), 0, 0, 0, NULL, "",
       "extra passes that recompute gaps within a step (this version: none)" },
     { 0 }
@@ -59,7 +68,7 @@ static const struct {
 
 enum { STABILISATIONS = sizeof stabilisations / sizeof *stabilisations };
 
-static const mor_field solver_fields[] = { { "tol", MOR_TYPE_DOUBLE, offsetof(mor_solver_options, tol), 1e-10, 0, 1e6,
+static const mor_field solver_fields[] = { { "tol", MOR_TYPE_DOUBLE, offsetof(mor_solver_options, tol), 1e-8, 0, 1e6,
                                              NULL, "m/s", "velocity error at which a step counts as solved" },
                                            { "max_iter", MOR_TYPE_INT, offsetof(mor_solver_options, max_iter), 0, 0,
                                              2e9, NULL, "", "0: the solver's default" },

@@ -114,6 +114,7 @@ static void write_head(mor_json* json, const mor_world* w, const mor_scene* scen
     mor_json_number(json, "time", mor_world_time(w));
     mor_json_text(json, "status", mor_run_status_name(s->status));
     mor_json_integer(json, "failures", s->failures);
+    mor_json_integer(json, "below_goal", s->below_goal);
     if (s->detail[0]) mor_json_text(json, "detail", s->detail);
 }
 
@@ -203,10 +204,34 @@ static void write_timing(mor_json* json, const mor_world* w, const mor_run_summa
     mor_json_number(json, "real_time_factor", s->wall > 0.0 ? mor_world_time(w) / s->wall : 0.0);
 }
 
-void mor_run_json_summary(mor_json* json, mor_world* w, const mor_scene* scene, const mor_run_summary* s)
+static void write_start(mor_json* json, const mor_start* start)
+{
+    mor_json_object(json, "start");
+    mor_json_number(json, "penetration", start->penetration);
+    if (start->pair[0][0]) {
+        mor_json_list(json, "pair");
+        mor_json_text(json, NULL, start->pair[0]);
+        mor_json_text(json, NULL, start->pair[1]);
+        mor_json_end(json);
+    } else mor_json_null(json, "pair");
+    mor_json_integer(json, "overlaps", start->overlaps);
+    mor_json_list(json, "limits");
+    for (int i = 0; i < start->limit_count; i++) {
+        mor_json_object(json, NULL);
+        mor_json_text(json, "joint", start->limits[i].joint);
+        mor_json_number(json, "by", start->limits[i].by);
+        mor_json_end(json);
+    }
+    mor_json_end(json);
+    mor_json_end(json);
+}
+
+void mor_run_json_summary(mor_json* json, mor_world* w, const mor_scene* scene, const mor_run_summary* s,
+                          const mor_start* start)
 {
     char hash[32];
     write_head(json, w, scene, s);
+    write_start(json, start);
     mor_run_json_state(json, w);
     write_energy(json, s);
     write_errors(json, w, s);

@@ -11,6 +11,7 @@
 void mor_run_json_state(mor_json* json, const mor_world* world);
 /* All members but "samples", inside an object. Not const: the forces of the joints are found by solving for them,
  * after the user stage of a step that is not taken. */
-void mor_run_json_summary(mor_json* json, mor_world* world, const mor_scene* scene, const mor_run_summary* summary);
+void mor_run_json_summary(mor_json* json, mor_world* world, const mor_scene* scene, const mor_run_summary* summary,
+                          const mor_start* start);
 
 #endif

@@ -95,17 +95,40 @@ static mor_code set_stage(mor_world* world, const mor_node* node, mor_error* err
     return MOR_OK;
 }
 
+/* `accuracy: { goal: 1e-8, limit: 1e-6 }`: the solver's tol, and the limit of the world. */
+static mor_code set_accuracy(mor_world* world, const mor_node* node, mor_error* error)
+{
+    if (node->kind != MOR_NODE_MAP)
+        return mor_node_fail(node, error, "accuracy must be { goal: ..., limit: ... } in m/s");
+    for (const mor_node* n = node->first; n; n = n->next) {
+        bool goal = strcmp(n->key, "goal") == 0;
+        mor_error inner = { 0 };
+        if (!goal && strcmp(n->key, "limit") != 0)
+            return mor_node_fail(n, error, "accuracy has no '%s'; it has goal and limit", n->key);
+        if (n->kind != MOR_NODE_SCALAR || !*n->text)
+            return mor_node_fail(n, error, "%s must be a number of m/s", n->key);
+        if (mor_world_set_option(world, goal ? "solver" : "method", goal ? "tol" : "limit", n->text, &inner))
+            return at_value(n, &inner, error);
+    }
+    return MOR_OK;
+}
+
 mor_code mor_scene_set_methods(const mor_scene* scene, mor_world* world, mor_error* error)
 {
     static const char* const stages[] = { "formulation", "solver", "collision", "stabilisation", "integrator", NULL };
-    static const char* const options[] = { "relinearise", "friction_directions", "friction_align", "sticking",
-                                           "v_rest",      "on_failure",          "max_failures",   NULL };
+    static const char* const options[] = {
+        "relinearise", "friction_directions", "friction_align", "sticking",       "v_rest",
+        "on_failure",  "max_failures",        "gap_correction", "recovery_speed", NULL
+    };
     if (!scene->method) return MOR_OK;
     for (const char* const* s = stages; *s; s++) {
         const mor_node* node = mor_node_get(scene->method, *s);
         mor_code code = node ? set_stage(world, node, error) : MOR_OK;
         if (code) return code;
     }
+    const mor_node* accuracy = mor_node_get(scene->method, "accuracy");
+    mor_code accurate = accuracy ? set_accuracy(world, accuracy, error) : MOR_OK;
+    if (accurate) return accurate;
     for (const char* const* o = options; *o; o++) {
         const mor_node* node = mor_node_get(scene->method, *o);
         if (!node) continue;

@@ -82,6 +82,18 @@ static const mor_key method_keys[] = {
               "bodies creeps by terms of second order in the step." },
     { NODE(mor_raw_method, v_rest), .value = "number or auto", .unit = "m/s", .fallback = "auto",
       .help = "Approach speed above which restitution acts." },
+    { NODE(mor_raw_method, gap_correction), .value = "projection, bounded or velocity", .fallback = "projection",
+      .help =
+          "How overlaps and joints outside their limits are undone: by moving the bodies, which adds no speed; at a "
+          "bounded speed; or within one step by speed, the papers' term gap/h." },
+    { NODE(mor_raw_method, recovery_speed), .value = "number", .unit = "m/s, rad/s", .fallback = "0.1",
+      .help = "Speed of `gap_correction: bounded`." },
+    { NODE(mor_raw_method, accuracy), .value = "{ goal, limit }", .unit = "m/s",
+      .fallback = "{ goal: 1e-8, limit: 1e-6 }",
+      .help =
+          "Velocity error of a step. `goal` is what the solver is asked for (the same number as `tol` of the solver): "
+          "1e-8 m/s is 0.04 mm in an hour. Above `limit`, at most 1e-6 and never below ten times the goal, the step "
+          "has failed. Steps in between are taken and counted as `below_goal`." },
     { NODE(mor_raw_method, on_failure), .value = "stop, warn or retry", .fallback = "stop",
       .help = "What happens when a solver misses its tolerance." },
     { NODE(mor_raw_method, max_failures), .value = "whole number", .fallback = "0",

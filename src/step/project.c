@@ -1,0 +1,137 @@
+/* Position projection: overlaps and exceeded limits are undone by moving the bodies, never by speed.
+ *
+ *     min |dq|_M   such that   psi_i + G_i' dq >= 0   for all contacts,   +-(s + ds) within the limits,   phi + G' dq =
+ *     0
+ *
+ * with the mass matrix of the present state. It is the frictionless step problem dq = M^-1 G p, 0 <= p _|_ G' dq + psi
+ * >= 0 of an assembly beside the step, so the library's solvers do it. Contacts are found again after each pass, as
+ * normals turn. The linear and angular momenta of free bodies turn with the body, so the kinetic energy is untouched;
+ * the potential energy added is the projection's work.
+ *
+ * A pass is made only where something is deeper than DEEP of the smaller body's size: contacts at rest are off by
+ * rounding, which the velocity rows of the next step take back (mor_contact_row.recovery).
+ *
+ * Before the first step this undoes what a scene overlaps at the start, however deep; in later steps, what the
+ * linearisation of a step left. */
+#include "step/project.h"
+
+#include "base/elementary.h"
+#include "formulation/assemble.h"
+#include "formulation/rows.h"
+#include "formulation/step_problem.h"
+#include "model/articulated.h"
+#include "model/joints.h"
+
+#include <math.h>
+#include <string.h>
+
+#define DEEP 1e-4      /* of the radius of the smaller shape */
+#define LIMIT 1e-4     /* rad, and m for slides */
+#define ACCURACY 1e-10 /* m: of the answer; far below DEEP of anything that is simulated in metres */
+
+/* The deepest contact and the limit exceeded most, in units of what is tolerated. */
+static double worst_violation(const mor_world* w, const mor_buffer* contacts)
+{
+    const mor_contact* c = contacts->data;
+    double worst = 0.0;
+    for (int i = 0; i < contacts->count; i++)
+        if (c[i].gap < 0.0) worst = mor_max(worst, -c[i].gap / (DEEP * mor_contact_size(w, &c[i])));
+    for (int i = 0; i < w->robot_count; i++) {
+        const mor_robot* r = w->robots[i];
+        for (int j = 0; r->limits && j < r->model->joint_count; j++) {
+            const mor_link_def* l = &r->model->links[r->model->link_of_joint[j]];
+            worst = mor_max(worst, mor_max(l->lower - r->s[j], r->s[j] - l->upper) / LIMIT);
+        }
+    }
+    for (int i = 0; i < w->joints.count; i++) {
+        const mor_joint* j = &((const mor_joint*)w->joints.data)[i];
+        mor_joint_row row;
+        if ((isinf(j->def.lower) && isinf(j->def.upper)) || !mor_joint_free_row(w, j, &row)) continue;
+        worst = mor_max(worst, mor_max(j->def.lower - row.phi, row.phi - j->def.upper) / LIMIT);
+    }
+    return worst;
+}
+
+/* dq of one island; false: not finite, or out of memory. */
+static bool solve(const mor_step* k, const mor_island* island, double* dq)
+{
+    const mor_system* s = &island->system;
+    size_t n = (size_t)s->row_count;
+    bool* keep = mor_arena_zero(k->arena, (size_t)s->block_count, sizeof *keep);
+    double* bias = mor_arena_zero(k->arena, n, sizeof *bias);
+    double* z = mor_arena_zero(k->arena, n, sizeof *z);
+    double* p = mor_arena_zero(k->arena, n, sizeof *p);
+    double* zero = mor_arena_zero(k->arena, (size_t)s->dof, sizeof *zero);
+    const mor_solver* solver = mor_library_solver(k->w->library, "auto");
+    if (!keep || !bias || !z || !zero || !p || !solver) return false;
+    for (int c = 0; c < s->contact_count; c++) {
+        keep[s->contacts[c].block] = true;
+        bias[s->blocks[s->contacts[c].block].row] = s->contacts[c].gap;
+    }
+    for (int r = 0; r < island->row_block_count; r++) {
+        const mor_row_block* b = island->rows[r];
+        int block = s->contact_count + r, row = s->blocks[block].row;
+        keep[block] = b->kind == MOR_BLOCK_EQUATION || !isnan(b->gap);
+        for (int d = 0; keep[block] && d < b->dim; d++)
+            bias[row + d] = b->kind == MOR_BLOCK_EQUATION ? b->phi[d] : b->gap;
+    }
+    mor_problem problem;
+    int* row_of;
+    if (!mor_step_problem(s, 0, bias, keep, k->arena, &problem, &row_of)) return false;
+    problem.step.nu_free = zero;
+    mor_solve_options o = mor_solve_options_default();
+    o.tol = ACCURACY;
+    o.limit = 1e3 * ACCURACY;
+    mor_solve(solver, NULL, &problem, &o, z, k->arena);
+    for (int i = 0; i < problem.size; i++) p[row_of[i]] = z[i];
+    mor_system still = *s;
+    still.nu_free = zero;
+    mor_system_velocity(&still, p, dq);
+    double sum = 0.0;
+    for (int i = 0; i < s->dof; i++) sum += dq[i];
+    return isfinite(sum);
+}
+
+static void move(mor_world* w, const mor_island* island, const double* dq)
+{
+    for (int t = 0; t < island->system.tree_count; t++) {
+        const mor_tree* tree = &w->trees[island->tree_of[t]];
+        const double* d = dq + island->system.trees[t].offset;
+        tree->kind->correct(w, tree, d, false);
+        if (tree->kind != &mor_tree_free) continue;
+        mor_body* b = &w->bodies[tree->body];
+        b->L = mor_rotate(mor_quat_exp(mor_v3(d[3], d[4], d[5])), b->L);
+        mor_mat3 R = mor_quat_matrix(b->q), Ii = mor_mat3_rotate(&R, &b->inertia_inverse);
+        b->w = mor_mul(&Ii, b->L);
+    }
+}
+
+/* One pass over all islands. */
+static mor_code pass(mor_step* k, mor_buffer* contacts)
+{
+    mor_step beside = mor_step_beside(k);
+    mor_contact* c = contacts->data;
+    for (int i = 0; i < contacts->count; i++) c[i].friction = 0.0; /* normal rows only; they are found again */
+    beside.contacts = *contacts;
+    size_t mark = mor_arena_mark(k->arena);
+    double before = mor_world_potential_energy(k->w);
+    bool ok = mor_assemble(&beside);
+    for (int i = 0; ok && i < beside.island_count; i++) {
+        double* dq = mor_arena_alloc(k->arena, (size_t)beside.islands[i].system.dof * sizeof *dq);
+        ok = dq;
+        if (ok && solve(&beside, &beside.islands[i], dq)) move(k->w, &beside.islands[i], dq);
+    }
+    mor_arena_release(k->arena, mark);
+    k->projection_work += mor_world_potential_energy(k->w) - before;
+    return ok ? MOR_OK : MOR_SYSTEM;
+}
+
+mor_code mor_project_positions(mor_step* k, mor_buffer* contacts, int passes, mor_detect_again detect, mor_error* error)
+{
+    mor_code code = MOR_OK;
+    for (int i = 0; i < passes && !code && worst_violation(k->w, contacts) > 1.0; i++) {
+        code = pass(k, contacts);
+        if (!code) code = detect(k, contacts, error);
+    }
+    return code;
+}
