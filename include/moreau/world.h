@@ -333,19 +333,19 @@ typedef struct mor_contact_side {
     mor_pose shape_pose;       /* of the shape in the body frame */
     mor_vec3 com;              /* centre of mass in the body frame */
     mor_vec3 x;                /* centre of mass, world */
-    mor_quat q;
-    mor_vec3 v, w; /* of the centre of mass; angular */
-    bool fixed;    /* never moves */
-    bool link;     /* of a robot: it does not move as a free body */
-    int tree;      /* its tree in the system, -1: none */
+    mor_quat q;                /* body frame to world */
+    mor_vec3 v, w;             /* of the centre of mass; angular */
+    bool fixed;                /* never moves */
+    bool link;                 /* of a robot: it does not move as a free body */
+    int tree;                  /* its tree in the system, -1: none */
 } mor_contact_side;
 
 /* Where a contact is, for formulations that ask for it (mor_formulation.geometry). */
 typedef struct mor_contact_geometry {
-    mor_vec3 point[2]; /* on each body, world */
-    mor_vec3 normal, t, o;
-    uint64_t feature;
-    mor_contact_side side[2];
+    mor_vec3 point[2];        /* on each body, world */
+    mor_vec3 normal, t, o;    /* directions of the rows: normal from body 0 to 1, two tangents */
+    uint64_t feature;         /* of the contact: the same from step to step */
+    mor_contact_side side[2]; /* the two bodies */
 } mor_contact_geometry;
 
 /* Everything a formulation may know of one island for one step (MATH: M, G, psi, mu, e, nu, nu_free, h). */
@@ -399,8 +399,8 @@ typedef struct mor_formulation {
     const mor_field* fields;
     mor_report (*step)(const mor_system* system, const void* options, mor_solve_stage* stage, mor_answer* answer);
     int groups; /* what `features` shall give it: 0 the papers' contacts by vertex, 1 separating planes by pair */
-    /* Called after the integration, may move the bodies of the step's draft, never their velocities. Returns the deepest
-     * penetration it found before; adds the potential energy it put in to *work. May be NULL. */
+    /* Called after the integration, may move the bodies of the step's draft, never their velocities. Returns the
+     * deepest penetration it found before; adds the potential energy it put in to *work. May be NULL. */
     double (*project)(mor_step* step, const void* options, double* work);
     bool mass_inverse;  /* it reads mass_inverse of the trees, which large and articulated ones do not have otherwise */
     bool accelerations; /* it reads mor_contact_row.acceleration */
@@ -451,12 +451,13 @@ typedef struct mor_collision {
     const char* reference;   /* key into docs/references.bib, or "" */
     size_t options_size;     /* at least that of mor_collision_options */
     const mor_field* fields; /* begins with mor_collision_options */
-    /* Adds the contacts of `world`, which may be the draft of a step, to `found`. MOR_BAD_INPUT with a sentence ends the
-     * step; MOR_SYSTEM: out of memory. Runs on the caller's thread. */
+    /* Adds the contacts of `world`, which may be the draft of a step, to `found`. MOR_BAD_INPUT with a sentence ends
+     * the step; MOR_SYSTEM: out of memory. Runs on the caller's thread. */
     mor_code (*detect)(void* memory, const mor_world* world, const void* options, mor_found* found, mor_error* error);
     /* Memory of the method, one per world, made when the method is chosen (NULL: out of memory). It may save time from
      * step to step (broad phase, caches); the contacts found must not depend on it. Both NULL: no memory. */
     void* (*create)(const mor_allocator* allocator);
+    /* Ends that memory. */
     void (*destroy)(void* memory);
 } mor_collision;
 
@@ -565,7 +566,7 @@ MOR_API mor_code mor_world_step(mor_world* world, mor_step_report* report, mor_e
  * its own; a caller who wants to stop between stages makes one and calls the stages in this order. They give the same
  * bits. A step may be used again, for this world or another. */
 MOR_API mor_step* mor_step_create(const mor_world* world, mor_error* error); /* NULL: out of memory or threads */
-MOR_API void mor_step_destroy(mor_step* step);
+MOR_API void mor_step_destroy(mor_step* step);                               /* NULL is allowed */
 
 /* Runs the user function, the only stage in which the world may change, and takes the state into the step. */
 MOR_API mor_code mor_stage_user(mor_world* world, mor_step* step, mor_error* error);
@@ -575,8 +576,8 @@ MOR_API mor_code mor_stage_collide(const mor_world* world, mor_step* step, mor_e
 MOR_API mor_code mor_stage_control(const mor_world* world, mor_step* step, mor_error* error);
 /* Islands and their systems. */
 MOR_API mor_code mor_stage_assemble(const mor_world* world, mor_step* step, mor_error* error);
-/* Plans smooth motion, runs formulation and solver on the islands, stabilises the positions of joints, revises motors at
- * their limits, stores the impulses with the contacts. MOR_OK also for an answer that is not solved: see
+/* Plans smooth motion, runs formulation and solver on the islands, stabilises the positions of joints, revises motors
+ * at their limits, stores the impulses with the contacts. MOR_OK also for an answer that is not solved: see
  * mor_step_status. */
 MOR_API mor_code mor_stage_solve(const mor_world* world, mor_step* step, mor_error* error);
 /* Moves the draft. MOR_STOPPED: the answer may not be used (on_failure), or the integrator failed. */
@@ -602,8 +603,11 @@ MOR_API const mor_contact* mor_step_contacts(const mor_step* step, int* count);
 /* After mor_stage_assemble: the systems of the step, one per island with constraints, and, after mor_stage_solve, their
  * answers. Valid until the step is used again. */
 MOR_API int mor_step_island_count(const mor_step* step);
+/* What its formulation was given. */
 MOR_API const mor_system* mor_step_system(const mor_step* step, int island);
+/* Velocities and impulses that came of it. */
 MOR_API const mor_answer* mor_step_answer(const mor_step* step, int island);
+/* What the solver said. */
 MOR_API const mor_report* mor_step_island_report(const mor_step* step, int island);
 /* As mor_world_joint_forces, with the forces of the user function: after mor_stage_user. */
 MOR_API mor_code mor_step_joint_forces(const mor_world* world, mor_step* step, double* forces, mor_error* error);

@@ -17,9 +17,9 @@
  *
  *     s = max_j -d_j . u_T(p(s)),
  *
- * (gauss_coulomb.c). The fixed point is the Stewart-Trinkle problem of the touching contacts, and the judge says how well it is
- * solved. A sticking robot needs one QP. `friction: convex` stops after the first QP with s = 0, as the original does;
- * the report then tells the relaxation error.
+ * (gauss_coulomb.c). The fixed point is the Stewart-Trinkle problem of the touching contacts, and the judge says how
+ * well it is solved. A sticking robot needs one QP. `friction: convex` stops after the first QP with s = 0, as the
+ * original does; the report then tells the relaxation error.
  *
  * `direct`: before any QP, what the contacts did in the last step (open, stick, slide) is solved as linear equations
  * (solver/state_guess.h), with circular cones, and kept if the judge finds Coulomb's law fulfilled; the QPs are for the

@@ -1,8 +1,8 @@
 /* Coulomb's law by repeated QPs.
  *
- * A point that slides at v_T in a QP over the pyramid is made to separate at mu |v_T|. With mu s added to the normal rows
- * it is not, where s is the slip speed: s = max_j -d_j . u_T(p(s)) is a fixed point (De Saxce's term; Cadoux 2009). The
- * plain iteration contracts by about mu^2 only; Anderson's method looks at the last five differences:
+ * A point that slides at v_T in a QP over the pyramid is made to separate at mu |v_T|. With mu s added to the normal
+ * rows it is not, where s is the slip speed: s = max_j -d_j . u_T(p(s)) is a fixed point (De Saxce's term; Cadoux
+ * 2009). The plain iteration contracts by about mu^2 only; Anderson's method looks at the last five differences:
  *
  *     s <- s + r - (dS + dR) gamma,     gamma = argmin |r - dR gamma|,   r = image - s
  *

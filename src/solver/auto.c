@@ -5,7 +5,8 @@
  * mean). Stages are skipped that do not apply to the problem; the run ends when one of them solves it, when the time is
  * over, or when there is a proof that it has no solution.
  *
- *   contacts   FC2D, FC3D, FC_ROLLING (global problems arrive reduced): the trivial answer, sweeps, Newton's method with
+ *   contacts   FC2D, FC3D, FC_ROLLING (global problems arrive reduced): the trivial answer, sweeps, Newton's method
+ *   with
  *              several maps and regularisations, proximal points
  *   pairs      LCP: principal pivots of a handful, Lemke up to 320 rows, Newton, proximal points, Lemke
  *   mixed      MLCP: principal pivots of a handful, else the equations are eliminated and the rest is pairs

@@ -1,5 +1,5 @@
-/* auto on contact problems: the trivial answers, and Gauss-Seidel sweeps over the blocks of W while the rate seen predicts
- * that they end sooner than Newton's method would:
+/* auto on contact problems: the trivial answers, and Gauss-Seidel sweeps over the blocks of W while the rate seen
+ * predicts that they end sooner than Newton's method would:
  *
  *   remaining sweeps t_sweep <= 4 t_factor,   t_sweep = 25e-9 contacts + 0.9e-9 nnz,
  *   t_factor = 1.5e-6 + 2e-9 n^2 + 0.12e-9 n^3 dense, or 40e-9 nnz sparse

@@ -1,8 +1,8 @@
 /* auto on a handful of pairs and equations: block principal pivots (Kostreva 1978; Judice & Pires 1994).
  *
- * With F = { b < 0 } at the start, z_F = -A_FF^-1 b_F, w = b + A_F z_F, all i with z_i < 0 or w_i < 0 change sides while
- * they become fewer, else only the last of them (Murty 1974): at most 12 times. With at most 3 pairs all sets are tried
- * then. */
+ * With F = { b < 0 } at the start, z_F = -A_FF^-1 b_F, w = b + A_F z_F, all i with z_i < 0 or w_i < 0 change sides
+ * while they become fewer, else only the last of them (Murty 1974): at most 12 times. With at most 3 pairs all sets are
+ * tried then. */
 #include <math.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* One block of a cone programme: an orthant's number (d = 1) or a Lorentz cone {x_0 >= |x_1|} of d = 2 or 3 rows.
  *
- * Jordan product x o s = (x's, x_0 s_1 + s_0 x_1); Nesterov-Todd scaling V = eta (2 v v' - J), J = diag(1, -1, -1), with
- * lambda = V^-1 x = V s. Reference: Vandenberghe (2010), The CVXOPT linear and quadratic cone program solvers, sec. 4;
- * Alizadeh & Goldfarb (2003), Second-order cone programming, sec. 7. */
+ * Jordan product x o s = (x's, x_0 s_1 + s_0 x_1); Nesterov-Todd scaling V = eta (2 v v' - J), J = diag(1, -1, -1),
+ * with lambda = V^-1 x = V s. Reference: Vandenberghe (2010), The CVXOPT linear and quadratic cone program solvers,
+ * sec. 4; Alizadeh & Goldfarb (2003), Second-order cone programming, sec. 7. */
 #ifndef MOR_SOLVER_LORENTZ_H
 #define MOR_SOLVER_LORENTZ_H
 

@@ -1,8 +1,8 @@
 /* The draft of a step: a world with the model of another and a state of its own.
  *
- * Copied when a step begins: bodies, trees, joints, the state of robots, the numbers of control. A body is some 500 bytes,
- * a robot's state some kilobytes: next to nothing beside a step. Shared: shapes, materials, models, options, methods.
- * Written back by commit: what a step changes of these. */
+ * Copied when a step begins: bodies, trees, joints, the state of robots, the numbers of control. A body is some 500
+ * bytes, a robot's state some kilobytes: next to nothing beside a step. Shared: shapes, materials, models, options,
+ * methods. Written back by commit: what a step changes of these. */
 #include "step/draft.h"
 
 #include "base/workers.h"

@@ -2,9 +2,9 @@
  *
  *     plan smooth motion -> solve the islands -> stabilise the positions of joints -> revise motors -> store impulses
  *
- * A motor that reached or left its limit changes the mass block of its robot: the systems are assembled and solved again
- * until the set of limits fits (control/control.c). Islands run on as many threads as the world was given; the answers
- * do not depend on it. */
+ * A motor that reached or left its limit changes the mass block of its robot: the systems are assembled and solved
+ * again until the set of limits fits (control/control.c). Islands run on as many threads as the world was given; the
+ * answers do not depend on it. */
 #include "base/workers.h"
 #include "base/elementary.h"
 #include "control/control.h"

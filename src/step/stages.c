@@ -1,5 +1,5 @@
-/* The stages `user`, `collide`, `control`, `assemble`, `sense`, `measure` and `commit` (solve.c and integrate.c have the
- * others).
+/* The stages `user`, `collide`, `control`, `assemble`, `sense`, `measure` and `commit` (solve.c and integrate.c have
+ * the others).
  *
  * After the integration the contacts of the new state are found at once: their gaps are the penetration of this step as
  * the geometry sees it, and the next step uses them if nothing was changed in between, so collision runs once per step.

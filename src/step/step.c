@@ -44,7 +44,8 @@ static void add_timing(mor_timing* to, const mor_timing* t)
     to->integrate += t->integrate;
 }
 
-void mor_step_fill_report(const mor_world* w, mor_step* k)
+/* Fills step->report from the step and the world after it, or before it if it was not taken. */
+static void fill_report(const mor_world* w, mor_step* k)
 {
     mor_step_report* r = &k->report;
     memset(r, 0, sizeof *r);
@@ -81,7 +82,8 @@ void mor_step_fill_report(const mor_world* w, mor_step* k)
                       r->timing.solve + r->timing.integrate;
 }
 
-void mor_step_observe(const mor_world* w, mor_step* k)
+/* Calls the observers. */
+static void observe(const mor_world* w, mor_step* k)
 {
     if (!w->observer_count) return;
     double start = mor_clock();
@@ -153,8 +155,8 @@ static mor_code run_stage(const mor_world* w, mor_step* k, mor_stage stage, doub
 static mor_code run_commit(mor_world* w, mor_step* k, double* clock, mor_error* error)
 {
     mor_code code = end_stage(w, k, MOR_STAGE_COMMIT, mor_do_commit(w, k, error), clock, error);
-    mor_step_fill_report(w, k);
-    if (!k->in_parts) mor_step_observe(w, k);
+    fill_report(w, k);
+    if (!k->in_parts) observe(w, k);
     return code;
 }
 
@@ -169,7 +171,7 @@ static mor_code attempt(mor_world* w, mor_step* k, mor_error* error)
         else code = end_stage(w, k, i, code, &clock, error);
     }
     if (!code) return run_commit(w, k, &clock, error);
-    if (code == MOR_STOPPED) mor_step_fill_report(w, k);
+    if (code == MOR_STOPPED) fill_report(w, k);
     add_timing(&k->earlier, &k->timing);
     return code;
 }
@@ -264,8 +266,8 @@ static bool keep_state(const mor_world* w, mor_step* k)
     return mor_world_save(w, k->snapshot, size) == size;
 }
 
-/* Retry: the step in 2, 4, ... 16 parts. A part that succeeds stays, the rest is cut finer; if it cannot be cut further,
- * the world goes back to where it was. */
+/* Retry: the step in 2, 4, ... 16 parts. A part that succeeds stays, the rest is cut finer; if it cannot be cut
+ * further, the world goes back to where it was. */
 static mor_code attempt_in_parts(mor_world* w, mor_step* k, mor_error* error)
 {
     double h = w->h, end = w->time + h, joint_error = w->joint_error;
@@ -285,13 +287,13 @@ static mor_code attempt_in_parts(mor_world* w, mor_step* k, mor_error* error)
         mor_world_restore(w, k->snapshot, size, NULL);
         w->joint_error = joint_error;
         w->failed_in_row = failed;
-        if (code == MOR_STOPPED) mor_step_fill_report(w, k);
+        if (code == MOR_STOPPED) fill_report(w, k);
         return code;
     }
     w->step = step + 1;
     mor_world_set_step(w, h);
-    mor_step_fill_report(w, k);
-    mor_step_observe(w, k);
+    fill_report(w, k);
+    observe(w, k);
     return MOR_OK;
 }
 
