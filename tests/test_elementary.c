@@ -1,5 +1,5 @@
-/* Elementary functions against the C library's long double ones, which have eleven bits more, in units of the last place
- * of the double result; and special values as C17 Annex F lists them. */
+/* Elementary functions against the C library's long double ones, which have eleven bits more, in units of the last
+ * place of the double result; and special values as C17 Annex F lists them. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

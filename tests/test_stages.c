@@ -1,5 +1,6 @@
 /* The step as a value: stages called by hand give the bits of mor_world_step; nothing of the world changes before the
  * commit; a step that does not happen says so and leaves no trace. */
+#include "common/counter.h"
 #include "common/worlds.h"
 
 #include "moreau/control.h"
@@ -414,26 +415,6 @@ static void a_pair_of_methods_that_does_not_fit_is_refused_by_the_first_step(voi
 }
 
 /* ------------------------------------------------------------------------------------ memory */
-
-typedef struct counter {
-    long calls;
-    bool armed;
-    long fail_at; /* 0: never */
-} counter;
-
-static void* counting_resize(void* user, void* block, size_t size)
-{
-    counter* c = user;
-    if (size && c->armed) {
-        c->calls++;
-        if (c->fail_at && c->calls >= c->fail_at) return NULL;
-    }
-    if (size == 0) {
-        free(block);
-        return NULL;
-    }
-    return realloc(block, size);
-}
 
 /* Cubes on a floor, a chain of joints, and a ball, with the methods a world has when it is made. */
 static mor_world* default_world(counter* c)

@@ -1,4 +1,5 @@
 /* The world as a machine: stages, islands, threads, snapshots, memory, failures, replaced stages. */
+#include "common/counter.h"
 #include "common/worlds.h"
 
 #include <math.h>
@@ -6,27 +7,6 @@
 #include <string.h>
 
 static const mor_quat no_turn = { 1, 0, 0, 0 };
-
-/* Counts calls of the allocator after `armed`. */
-typedef struct counter {
-    long calls;
-    bool armed;
-    long fail_at; /* 0: never; otherwise the call that fails */
-} counter;
-
-static void* counting_resize(void* user, void* block, size_t size)
-{
-    counter* c = user;
-    if (size && c->armed) {
-        c->calls++;
-        if (c->fail_at && c->calls >= c->fail_at) return NULL;
-    }
-    if (size == 0) {
-        free(block);
-        return NULL;
-    }
-    return realloc(block, size);
-}
 
 static mor_world* counted_world(counter* c, int threads)
 {

@@ -334,19 +334,19 @@ typedef struct mor_contact_side {
     mor_pose shape_pose;       /* of the shape in the body frame */
     mor_vec3 com;              /* centre of mass in the body frame */
     mor_vec3 x;                /* centre of mass, world */
-    mor_quat q;
-    mor_vec3 v, w; /* of the centre of mass; angular */
-    bool fixed;    /* never moves */
-    bool link;     /* of a robot: it does not move as a free body */
-    int tree;      /* its tree in the system, -1: none */
+    mor_quat q;                /* body frame to world */
+    mor_vec3 v, w;             /* of the centre of mass; angular */
+    bool fixed;                /* never moves */
+    bool link;                 /* of a robot: it does not move as a free body */
+    int tree;                  /* its tree in the system, -1: none */
 } mor_contact_side;
 
 /* Where a contact is, for formulations that ask for it (mor_formulation.geometry). */
 typedef struct mor_contact_geometry {
-    mor_vec3 point[2]; /* on each body, world */
-    mor_vec3 normal, t, o;
-    uint64_t feature;
-    mor_contact_side side[2];
+    mor_vec3 point[2];        /* on each body, world */
+    mor_vec3 normal, t, o;    /* directions of the rows: normal from body 0 to 1, two tangents */
+    uint64_t feature;         /* of the contact: the same from step to step */
+    mor_contact_side side[2]; /* the two bodies */
 } mor_contact_geometry;
 
 /* Everything a formulation may know of one island for one step (MATH: M, G, psi, mu, e, nu, nu_free, h). */
@@ -458,6 +458,7 @@ typedef struct mor_collision {
     /* Memory of the method, one per world, made when the method is chosen (NULL: out of memory). It may save time from
      * step to step (broad phase, caches); the contacts found must not depend on it. Both NULL: no memory. */
     void* (*create)(const mor_allocator* allocator);
+    /* Ends that memory. */
     void (*destroy)(void* memory);
 } mor_collision;
 
@@ -567,7 +568,7 @@ MOR_API mor_code mor_world_step(mor_world* world, mor_step_report* report, mor_e
  * its own; a caller who wants to stop between stages makes one and calls the stages in this order. They give the same
  * bits. A step may be used again, for this world or another. */
 MOR_API mor_step* mor_step_create(const mor_world* world, mor_error* error); /* NULL: out of memory or threads */
-MOR_API void mor_step_destroy(mor_step* step);
+MOR_API void mor_step_destroy(mor_step* step);                               /* NULL is allowed */
 
 /* Runs the user function, the only stage in which the world may change, and takes the state into the step. */
 MOR_API mor_code mor_stage_user(mor_world* world, mor_step* step, mor_error* error);
@@ -604,8 +605,11 @@ MOR_API const mor_contact* mor_step_contacts(const mor_step* step, int* count);
 /* After mor_stage_assemble: the systems of the step, one per island with constraints, and, after mor_stage_solve, their
  * answers. Valid until the step is used again. */
 MOR_API int mor_step_island_count(const mor_step* step);
+/* What its formulation was given. */
 MOR_API const mor_system* mor_step_system(const mor_step* step, int island);
+/* Velocities and impulses that came of it. */
 MOR_API const mor_answer* mor_step_answer(const mor_step* step, int island);
+/* What the solver said. */
 MOR_API const mor_report* mor_step_island_report(const mor_step* step, int island);
 /* As mor_world_joint_forces, with the forces of the user function: after mor_stage_user. */
 MOR_API mor_code mor_step_joint_forces(const mor_world* world, mor_step* step, double* forces, mor_error* error);

@@ -5,8 +5,9 @@
  *   pow     exp(y log x) with the logarithm as a sum of two doubles: log m = 2 s (1 + s^2/3 + s^4 P(s^2))
  *   hypot   the sum of squares and its root as sums of two doubles
  *
- * E, L, P: polynomials of least maximal error (Remez), below 2^-57 of the function. References: Muller (2016), Elementary
- * Functions (3rd ed.), ch. 3, 4 and 11; Cody & Waite (1980), Software Manual for the Elementary Functions. */
+ * E, L, P: polynomials of least maximal error (Remez), below 2^-57 of the function. References: Muller (2016),
+ * Elementary Functions (3rd ed.), ch. 3, 4 and 11; Cody & Waite (1980), Software Manual for the Elementary Functions.
+ * */
 #include "base/elementary.h"
 
 #include <math.h>

@@ -1,10 +1,10 @@
 /* Elementary functions with the same bits on every machine.
  *
- * The C library picks its variants of sin, exp, ... by the processor (with and without fused multiply-add), and compilers
- * inline fmax differently; a step's bits must not depend on either. These are plain double arithmetic in a fixed order,
- * without fused operations. Errors: below one unit in the last place for every argument, huge ones included
- * (tests/test_elementary.c: 0.8 where tested, tan 0.95); specials as C17 Annex F has them. sqrt, fabs, floor, ceil, rint, fmod, ldexp and frexp
- * are exact in every C library and are used as they are.
+ * The C library picks its variants of sin, exp, ... by the processor (with and without fused multiply-add), and
+ * compilers inline fmax differently; a step's bits must not depend on either. These are plain double arithmetic in a
+ * fixed order, without fused operations. Errors: below one unit in the last place for every argument, huge ones
+ * included (tests/test_elementary.c: 0.8 where tested, tan 0.95); specials as C17 Annex F has them. sqrt, fabs, floor,
+ * ceil, rint, fmod, ldexp and frexp are exact in every C library and are used as they are.
  *
  * Threads: pure functions. */
 #ifndef MOR_BASE_ELEMENTARY_H

@@ -1,7 +1,7 @@
 /* Sums of two doubles hi + lo, |lo| <= ulp(hi)/2: some 106 bits, for the last digits of elementary functions.
  *
- * Reference: Dekker (1971), A floating-point technique for extending the available precision; Knuth, The Art of Computer
- * Programming, vol. 2, sec. 4.2.2. */
+ * Reference: Dekker (1971), A floating-point technique for extending the available precision; Knuth, The Art of
+ * Computer Programming, vol. 2, sec. 4.2.2. */
 #ifndef MOR_BASE_TWOFOLD_H
 #define MOR_BASE_TWOFOLD_H
 

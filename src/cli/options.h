@@ -59,7 +59,8 @@ int mor_cli_parse(const mor_cli_command* command, int argc, char** argv, void* a
 void mor_cli_print_usage(const mor_cli_command* command, FILE* out);
 /* The whole text is one finite number. */
 bool mor_cli_number(const char* text, double* value);
-/* "unknown WHAT 'word', did you mean 'near'?": at the end of a message about a word that is none of `known`. Returns 2. */
+/* "unknown WHAT 'word', did you mean 'near'?": at the end of a message about a word that is none of `known`. Returns 2.
+ * */
 int mor_cli_unknown(const char* command, const char* what, const char* word, const char* const* known);
 
 #endif

@@ -21,8 +21,8 @@ typedef struct mor_near_pair {
     uint32_t* words; /* four, kept with the pair */
 } mor_near_pair;
 
-/* Another narrow phase: adds the contacts of the pair, or says by *done = false that it leaves the pair to the library's
- * pair tests. `user` is what mor_detect got. */
+/* Another narrow phase: adds the contacts of the pair, or says by *done = false that it leaves the pair to the
+ * library's pair tests. `user` is what mor_detect got. */
 typedef mor_code (*mor_narrow_phase)(void* user, mor_found* found, const mor_collision_options* options,
                                      const mor_near_pair* pair, bool* done);
 

@@ -14,8 +14,8 @@
  * has K = 0 and the limit as torque; which motors are there is found by solving again until the set fits
  * (mor_control_revise).
  *
- * All that lives longer than a step is in one array of numbers. A step works on a copy of it in its draft: a step that is
- * not taken, or is taken again in parts, leaves no trace. */
+ * All that lives longer than a step is in one array of numbers. A step works on a copy of it in its draft: a step that
+ * is not taken, or is taken again in parts, leaves no trace. */
 #include "control/control.h"
 
 #include <stdio.h>

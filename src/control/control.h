@@ -79,8 +79,8 @@ const mor_control_robot* mor_control_robot_find(const mor_world* world, int robo
 int mor_control_reserve_state(mor_world* world, int count);
 void mor_control_destroy(mor_world* world);
 
-/* The twin of a world's control in the draft of a step: shared definitions, numbers of its own. Take: makes it and copies
- * the numbers (false: out of memory). Give: copies them back. */
+/* The twin of a world's control in the draft of a step: shared definitions, numbers of its own. Take: makes it and
+ * copies the numbers (false: out of memory). Give: copies them back. */
 bool mor_control_take(const mor_world* world, mor_control** twin);
 void mor_control_give(mor_world* world, const mor_control* twin);
 void mor_control_twin_destroy(mor_control* twin);

@@ -4,8 +4,8 @@
 
 #include "model/step.h"
 
-/* Sorts the contacts, prepares all trees of the draft, finds the islands and writes their systems into the step's arena.
- * False: out of memory, and there are no islands. */
+/* Sorts the contacts, prepares all trees of the draft, finds the islands and writes their systems into the step's
+ * arena. False: out of memory, and there are no islands. */
 bool mor_assemble(mor_step* step);
 
 /* The tangents t, o of a contact's rows, from the state at the start of the step. */

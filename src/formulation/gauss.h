@@ -44,8 +44,8 @@ void mor_gauss_store(const mor_gauss* g, const double* p, double* impulses);
 /* The QP over the friction pyramids, with `extra` added to the linear term (n, NULL: none). */
 mor_report mor_gauss_solve(mor_gauss* g, const double* extra, mor_solve_stage* stage, bool warm, double* z);
 
-/* Repeats the QP until the slip speeds agree with those it was given (gauss_coulomb.c): z and p from their start values to
- * the answer, nu the velocity after p. */
+/* Repeats the QP until the slip speeds agree with those it was given (gauss_coulomb.c): z and p from their start values
+ * to the answer, nu the velocity after p. */
 mor_report mor_gauss_coulomb(mor_gauss* g, int rounds, double tol, mor_solve_stage* stage, bool warm, double* z,
                              double* p, double* nu);
 

@@ -61,8 +61,8 @@ double mor_peg_project(mor_step* step, const void* options, double* work);
  * there is none. */
 void mor_peg_nearest_plane(const mor_feature_set* all, mor_vec3 n, mor_feature_set* set);
 
-/* Replaces edge pairs that fail at the trial state (peg_trial.c). `trial->room` is a copy of the system with room for more
- * contacts, made on the first call; returns true if rows were added. */
+/* Replaces edge pairs that fail at the trial state (peg_trial.c). `trial->room` is a copy of the system with room for
+ * more contacts, made on the first call; returns true if rows were added. */
 typedef struct mor_peg_trial {
     mor_system_room room; /* with the added contacts at the end */
     double* impulses;     /* its rows */

@@ -12,7 +12,8 @@
 #include "linalg/dense.h"
 #include "linalg/rows.h"
 
-/* x (m) := (beta, v_1, v_2, ...) with (I - tau v v') x = beta e_0, v_0 = 1. Returns tau, 0 if x is a multiple of e_0. */
+/* x (m) := (beta, v_1, v_2, ...) with (I - tau v v') x = beta e_0, v_0 = 1. Returns tau, 0 if x is a multiple of e_0.
+ * */
 MOR_ALWAYS_INLINE double make_reflection(int m, double* x)
 {
     double largest = 0.0;

@@ -1,7 +1,8 @@
 /* Rows of a pivoting tableau: what Lemke's method, principal pivots, PATH's path search and the
  * elimination of free variables share.
  *
- * A tableau  basic = T nonbasic  has n rows of `stride` doubles (a multiple of 4, the tail zero), one after the other. */
+ * A tableau  basic = T nonbasic  has n rows of `stride` doubles (a multiple of 4, the tail zero), one after the other.
+ * */
 #ifndef MOR_LINALG_TABLEAU_H
 #define MOR_LINALG_TABLEAU_H
 

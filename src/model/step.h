@@ -1,5 +1,5 @@
-/* What one step makes: a draft of the state, contacts, islands with their systems and answers, the plan of smooth motion,
- * scratch, timing, report.
+/* What one step makes: a draft of the state, contacts, islands with their systems and answers, the plan of smooth
+ * motion, scratch, timing, report.
  *
  * The draft is a world with the model of the world the step is of and a state of its own: bodies, trees, robots, joints
  * and the numbers of control are copies. Stages read the world and write the draft, so nothing of the world changes

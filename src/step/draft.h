@@ -4,8 +4,8 @@
 
 #include "model/step.h"
 
-/* Makes the draft of `step` the state of the world; contacts and systems of an earlier step are gone. MOR_SYSTEM: out of
- * memory, and the step is empty. */
+/* Makes the draft of `step` the state of the world; contacts and systems of an earlier step are gone. MOR_SYSTEM: out
+ * of memory, and the step is empty. */
 mor_code mor_step_take(const mor_world* world, mor_step* step);
 /* Writes the draft into the world: motion, joints, robots, control, time. */
 void mor_step_give(mor_world* world, mor_step* step);

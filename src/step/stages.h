@@ -23,9 +23,5 @@ bool mor_report_below_goal(const mor_world* world, const mor_report* report);
 
 /* MOR_STOPPED with a sentence that says why the step is not taken. */
 mor_code mor_step_not_taken(const mor_step* step, mor_error* error);
-/* Fills step->report from the step and the world after it, or before it if it was not taken. */
-void mor_step_fill_report(const mor_world* world, mor_step* step);
-/* Calls the observers. */
-void mor_step_observe(const mor_world* world, mor_step* step);
 
 #endif

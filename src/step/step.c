@@ -44,7 +44,8 @@ static void add_timing(mor_timing* to, const mor_timing* t)
     to->integrate += t->integrate;
 }
 
-void mor_step_fill_report(const mor_world* w, mor_step* k)
+/* Fills step->report from the step and the world after it, or before it if it was not taken. */
+static void fill_report(const mor_world* w, mor_step* k)
 {
     mor_step_report* r = &k->report;
     memset(r, 0, sizeof *r);
@@ -83,7 +84,8 @@ void mor_step_fill_report(const mor_world* w, mor_step* k)
                       r->timing.solve + r->timing.integrate;
 }
 
-void mor_step_observe(const mor_world* w, mor_step* k)
+/* Calls the observers. */
+static void observe(const mor_world* w, mor_step* k)
 {
     if (!w->observer_count) return;
     double start = mor_clock();
@@ -155,8 +157,8 @@ static mor_code run_stage(const mor_world* w, mor_step* k, mor_stage stage, doub
 static mor_code run_commit(mor_world* w, mor_step* k, double* clock, mor_error* error)
 {
     mor_code code = end_stage(w, k, MOR_STAGE_COMMIT, mor_do_commit(w, k, error), clock, error);
-    mor_step_fill_report(w, k);
-    if (!k->in_parts) mor_step_observe(w, k);
+    fill_report(w, k);
+    if (!k->in_parts) observe(w, k);
     return code;
 }
 
@@ -171,7 +173,7 @@ static mor_code attempt(mor_world* w, mor_step* k, mor_error* error)
         else code = end_stage(w, k, i, code, &clock, error);
     }
     if (!code) return run_commit(w, k, &clock, error);
-    if (code == MOR_STOPPED) mor_step_fill_report(w, k);
+    if (code == MOR_STOPPED) fill_report(w, k);
     add_timing(&k->earlier, &k->timing);
     return code;
 }
@@ -287,13 +289,13 @@ static mor_code attempt_in_parts(mor_world* w, mor_step* k, mor_error* error)
         mor_world_restore(w, k->snapshot, size, NULL);
         w->joint_error = joint_error;
         w->failed_in_row = failed;
-        if (code == MOR_STOPPED) mor_step_fill_report(w, k);
+        if (code == MOR_STOPPED) fill_report(w, k);
         return code;
     }
     w->step = step + 1;
     mor_world_set_step(w, h);
-    mor_step_fill_report(w, k);
-    mor_step_observe(w, k);
+    fill_report(w, k);
+    observe(w, k);
     return MOR_OK;
 }
 
