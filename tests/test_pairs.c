@@ -564,7 +564,7 @@ static void round_solids_rest_on_enough_points(void** state)
         for (int s = 0; s < 3; s++) {
             placed x = at(standing[s], 0.2, 0.1, s == 2 ? 0.75 : 1.0);
             int n = contacts(base, x, 0.01, p);
-            assert_true(n >= 4 && n <= 9);
+            assert_true(n >= 4 && n <= 16); /* of sixteen corners; the step takes eight (collision/detect.c) */
             for (int d = 0; d < 16; d++) {
                 double far = -1;
                 for (int c = 0; c < n; c++) {

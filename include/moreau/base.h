@@ -138,7 +138,8 @@ typedef struct mor_field {
     size_t offset;       /* in the method's option struct */
     double initial;      /* default; for choices the index, for bools 0 or 1 */
     double min, max;     /* inclusive range; ignored for bools and choices */
-    const char* choices; /* "a|b|c" for MOR_TYPE_CHOICE, else NULL */
+    const char* choices; /* "a|b|c" for MOR_TYPE_CHOICE; "auto" for a number that may be left to the method: the word is
+                            stored as -1 and not held against the range; else NULL */
     const char* unit;    /* "m", "s", "" ... */
     const char* help;    /* one sentence */
 } mor_field;

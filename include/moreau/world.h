@@ -286,7 +286,8 @@ MOR_API double mor_world_assemble(mor_world* world);
 typedef struct mor_contact {
     int body[2];       /* indices in body order; normal points from body[0] to body[1] */
     int shape[2];      /* index of the shape within each body */
-    mor_vec3 point[2]; /* on each body, world */
+    mor_vec3 point[2]; /* on each body, world; apart by the gap along the normal. Two moving bodies that meet within the
+                          step: the arms at the impact, put to where the bodies are now (collision/sweep.c) */
     mor_vec3 normal;   /* unit */
     double gap;        /* signed: positive apart, negative in penetration [m] */
     uint64_t feature;  /* the same features in the next step give the same number */
@@ -439,11 +440,16 @@ typedef int (*mor_pair_test)(const mor_geometry* a, const mor_pose* pose_a, cons
 
 /* Options that every collision method begins with. */
 typedef struct mor_collision_options {
-    double epsilon; /* contacts nearer than this are reported [m] */
+    double epsilon; /* contacts nearer than this are reported [m]; negative: mor_pair_epsilon */
     int reach;      /* 0 swept: epsilon grows by what a pair can move in the step; 1 fixed */
     int activation; /* 0 feature: each feature by its own distance; 1 body: all of a pair that is near */
     double psi_min; /* deeper contacts are ignored [m] */
 } mor_collision_options;
+
+/* The distance within which contacts of two shapes are reported [m]: the option as given or, left to the method, a
+ * hundredth of the radius of the smaller shape's bounding sphere. Particles have no size: the other shape counts, up
+ * to 1 m. */
+MOR_API double mor_pair_epsilon(const mor_collision_options* options, const mor_geometry* a, const mor_geometry* b);
 
 /* A collision method: finds the contacts of a state. `manifold` walks the broad phase and the pair table. */
 typedef struct mor_collision {

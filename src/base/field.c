@@ -114,6 +114,10 @@ mor_code mor_fields_set(const mor_field* fields, void* options, const char* name
             }
         }
     }
+    if (f->choices && strcmp(text, f->choices) == 0) { /* a number left to the method */
+        store(f, options, -1.0);
+        return MOR_OK;
+    }
     char* end;
     double value = strtod(text, &end);
     if (strcmp(text, ".inf") == 0 || strcmp(text, "-.inf") == 0) { /* YAML's spelling */
@@ -143,7 +147,8 @@ void mor_field_print(const mor_field* f, const void* options, char* text, size_t
         snprintf(text, size, "%d", *(const int*)at);
         break;
     case MOR_TYPE_DOUBLE:
-        snprintf(text, size, "%.17g", *(const double*)at);
+        if (f->choices && *(const double*)at == -1.0) snprintf(text, size, "%s", f->choices);
+        else snprintf(text, size, "%.17g", *(const double*)at);
         break;
     case MOR_TYPE_CHOICE: {
         const char* w = word(f->choices, *(const int*)at, &length);

@@ -53,7 +53,8 @@ static void json_fields(mor_json* json, const mor_field* fields)
             mor_json_text(json, "default", word);
             mor_json_text(json, "choices", f->choices);
         } else {
-            mor_json_number(json, "default", f->initial);
+            if (f->choices && f->initial == -1.0) mor_json_text(json, "default", f->choices);
+            else mor_json_number(json, "default", f->initial);
             mor_json_number(json, "min", f->min);
             mor_json_number(json, "max", f->max);
         }

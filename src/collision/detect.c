@@ -4,27 +4,39 @@
  *
  *     h (|v_a - v_b| + |omega_a| r_a + |omega_b| r_b) + h^2 |g|,      r: farthest point from the centre of mass,
  *
- * so nothing reachable is missed. Boxes in the tree are widened by the halves of a bound of this.
+ * so nothing reachable is missed. Boxes in the tree are widened by the halves of a bound of this. Round shapes turn in
+ * place, r is that of their centre; and of gravity only the part along a contact's normal can close its gap.
  *
- * Corners. Where corners or parallel edges are nearest, the line between them is no plane the bodies must respect: a
- * peg passes the rim of its hole at a distance, and a row along that line would stop it. Such contacts are kept only if
- * the pair would overlap at the end of the step in free motion.
+ * What acts. Shapes that are apart are followed through the free motion of the step (sweep.c): contacts that would stop
+ * a body that only passes by are replaced or dropped. Where corners or parallel edges are nearest, the line between
+ * them is no plane the bodies must respect: such contacts are kept only if the pair touches in free motion.
+ * What lies flush with a neighbour has no edge there: seams.c.
  *
  * Order. Pairs come from the tree sorted by shape number, so the contacts do not depend on the tree's form;
  * the words a pair test may keep from step to step (its last separating axis) only save time.
  *
  * Cost: near linear in the number of shapes for bounded density; planes are tested against all. */
+#include "base/elementary.h"
 #include "collision/detect.h"
 #include "collision/bvh.h"
+#include "collision/pair_table.h"
+#include "collision/seams.h"
+#include "collision/sweep.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* the default of epsilon, as a share of the smaller shape's bounding radius */
+#define AUTO_EPSILON 0.01
+#define RESTING_POINTS 8
 
 typedef struct shape_slot {
     int body, shape; /* body slot, or -1 when free */
     int proxy;       /* -1: unbounded */
     mor_pose pose;
     double speed, margin; /* of its surface; how far its box was widened */
+    double arm;           /* farthest point from the centre of mass that turning moves */
+    double epsilon;       /* half of what it asks for by itself */
 } shape_slot;
 
 typedef struct body_slot {
@@ -40,11 +52,15 @@ typedef struct cached_pair {
 struct mor_broad_phase {
     mor_allocator allocator;
     mor_bvh* tree;
-    mor_buffer shapes;    /* shape_slot */
-    mor_buffer bodies;    /* body_slot, by body slot */
-    mor_buffer unbounded; /* int: shape ids */
-    mor_buffer moved;     /* int: proxies */
-    mor_buffer cache[2];  /* cached_pair: last step's and this step's */
+    mor_buffer shapes;     /* shape_slot */
+    mor_buffer bodies;     /* body_slot, by body slot */
+    mor_buffer unbounded;  /* int: shape ids */
+    mor_buffer moved;      /* int: proxies */
+    mor_buffer cache[2];   /* cached_pair: last step's and this step's */
+    mor_buffer touches;    /* mor_touch: pairs with contacts, of this step */
+    mor_buffer head, next; /* int: lists of the seams */
+    bool admitted;         /* bodies have come since the last update */
+    double epsilon;        /* the option, then */
 };
 
 void* mor_broad_phase_create(const mor_allocator* allocator)
@@ -65,7 +81,8 @@ void mor_broad_phase_destroy(void* memory)
     if (!bp) return;
     mor_allocator a = bp->allocator;
     mor_bvh_destroy(bp->tree);
-    mor_buffer* buffers[] = { &bp->shapes, &bp->bodies, &bp->unbounded, &bp->moved, &bp->cache[0], &bp->cache[1] };
+    mor_buffer* buffers[] = { &bp->shapes,   &bp->bodies,  &bp->unbounded, &bp->moved, &bp->cache[0],
+                              &bp->cache[1], &bp->touches, &bp->head,      &bp->next };
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) mor_buffer_free(&a, buffers[i]);
     a.resize(a.user, bp, 0);
 }
@@ -113,6 +130,7 @@ static bool admit_body(const mor_world* w, mor_broad_phase* bp, int slot)
         !mor_buffer_reserve(&w->allocator, &bp->unbounded, bp->unbounded.count + count, sizeof(int)) ||
         !mor_buffer_reserve(&w->allocator, &bp->moved, end, sizeof(int)))
         return false;
+    bp->admitted = true;
     if (end > bp->shapes.count) bp->shapes.count = end;
     ((body_slot*)bp->bodies.data)[slot] = (body_slot){ b->generation, first, count };
     for (int i = 0; i < count; i++) {
@@ -144,18 +162,25 @@ static bool update(const mor_world* w, mor_broad_phase* bp, const mor_collision_
             forget_body(bp, &bodies[slot]);
         if (b->alive && !bodies[slot].generation && !admit_body(w, bp, slot)) return false;
     }
+    bool fresh = bp->admitted || bp->epsilon != o->epsilon;
+    bp->admitted = false;
+    bp->epsilon = o->epsilon;
     bp->moved.count = 0;
-    double widen = 0.5 * (o->epsilon + (o->reach == 0 ? sweep * w->h * w->h * mor_norm(w->gravity) : 0.0));
+    double fall = o->reach == 0 ? 0.5 * sweep * w->h * w->h * mor_norm(w->gravity) : 0.0;
     for (int i = 0; i < bp->shapes.count; i++) {
         shape_slot* s = &((shape_slot*)bp->shapes.data)[i];
         if (s->body < 0) continue;
+        if (fresh)
+            s->epsilon = 0.5 * mor_pair_epsilon(o, w->bodies[s->body].shapes[s->shape].geometry,
+                                                w->bodies[s->body].shapes[s->shape].geometry);
         const mor_body* b = &w->bodies[s->body];
         const mor_geometry* g = b->shapes[s->shape].geometry;
-        double margin = widen;
+        double margin = s->epsilon + fall;
         if (b->kind != MOR_FIXED) {
             s->pose = mor_body_shape_pose(b, s->shape);
-            double r = g->radius + mor_norm(mor_sub(s->pose.position, b->x));
-            s->speed = mor_norm(b->v) + r * mor_norm(b->w);
+            bool turns_in_place = g->kind == MOR_SPHERE || g->kind == MOR_DISC || g->kind == MOR_PARTICLE;
+            s->arm = (turns_in_place ? 0.0 : g->radius) + mor_norm(mor_sub(s->pose.position, b->x));
+            s->speed = mor_norm(b->v) + s->arm * mor_norm(b->w);
             if (o->reach == 0) margin += sweep * w->h * s->speed;
         } else if (s->margin == margin) {
             continue; /* fixed and already in place */
@@ -209,29 +234,61 @@ static void remember(scan* k, int i, int j, const uint32_t words[4])
     memcpy(c->words, words, sizeof c->words);
 }
 
-/* Where the shape would be after a step of free motion. */
-static mor_pose coast(const mor_world* w, const shape_slot* s)
+/* How the shape moves in the step if nothing holds it. */
+static mor_flight flight(const mor_world* w, const shape_slot* s)
 {
     const mor_body* b = &w->bodies[s->body];
-    if (b->kind == MOR_FIXED) return s->pose;
-    mor_vec3 v = b->tree >= 0 ? mor_madd(b->v, w->h, w->gravity) : b->v;
-    mor_quat turn = mor_quat_exp(mor_scale(w->h, b->w));
-    mor_vec3 arm = mor_rotate(turn, mor_sub(s->pose.position, b->x));
-    return (mor_pose){ mor_add(mor_madd(b->x, w->h, v), arm), mor_quat_mul(turn, s->pose.rotation) };
+    if (b->kind == MOR_FIXED) return (mor_flight){ .pose = s->pose, .x = s->pose.position, .still = true };
+    const mor_geometry* g = b->shapes[s->shape].geometry;
+    double tumble = s->arm > 0.0 ? mor_norm(b->w) : 0.0;
+    if (s->arm == g->radius && (g->kind == MOR_CAPSULE || g->kind == MOR_CYLINDER || g->kind == MOR_CONE)) {
+        mor_vec3 u = mor_rotate(s->pose.rotation, mor_v3(0, 0, 1));
+        tumble = mor_norm(mor_cross(u, b->w));
+    }
+    return (mor_flight){ .pose = s->pose,
+                         .x = b->x,
+                         .tumble = tumble,
+                         .v = b->tree >= 0 ? mor_madd(b->v, w->h, w->gravity) : b->v,
+                         .w = b->w,
+                         .arm = s->arm };
 }
 
-/* Both ways round of the same test. */
-static int run_test(mor_pair_test test, bool swap, const mor_geometry* a, const mor_pose* pa, const mor_geometry* b,
-                    const mor_pose* pb, double reach, uint32_t words[4], mor_point* points)
+/* At most eight points, and those that land in this step. */
+static int points_that_carry(const mor_world* w, const mor_geometry* ga, const mor_geometry* gb, const shape_slot* a,
+                             const shape_slot* b, mor_point* points, int n)
 {
-    return swap ? test(b, pb, a, pa, reach, words, points) : test(a, pa, b, pb, reach, words, points);
+    if (n <= RESTING_POINTS) return n;
+    const mor_flight fa = flight(w, a), fb = flight(w, b);
+    double later[MOR_MAX_POINTS];
+    for (int i = 0; i < n; i++) later[i] = points[i].gap + w->h * mor_flight_rate(&fa, &fb, &points[i], 0.0);
+    double size = mor_min(ga->radius, gb->radius), level = 1e-5 * size; /* surfaces this level carry together */
+    if (mor_flight_tumbles(&fa, &fb, points[0].normal, size, w->h)) return n;
+    return mor_manifold_reduce(points, n, RESTING_POINTS, level, later);
 }
 
-static bool only_corners_apart(const mor_point* points, int n)
+/* Shapes that are apart: what of the points acts in this step. */
+static int points_that_act(const scan* k, const mor_near_pair* pair, const shape_slot* a, const shape_slot* b,
+                           mor_pair_test test, bool swap, mor_point* points, int n)
 {
-    for (int i = 0; i < n; i++)
-        if (!points[i].corner || points[i].gap <= 0.0) return false;
-    return true;
+    const mor_world* w = k->w;
+    double least = HUGE_VAL, epsilon = pair->reach - k->sweep * pair->motion;
+    bool corners = true;
+    for (int i = 0; i < n; i++) {
+        least = mor_min(least, points[i].gap);
+        corners &= points[i].corner;
+    }
+    const mor_geometry *ga = pair->a->shapes[a->shape].geometry, *gb = pair->b->shapes[b->shape].geometry;
+    if (!(least > 0.0) && !(pair->motion > 0.1 * mor_min(ga->radius, gb->radius))) return n; /* slow: see sweep.c */
+    bool swept = k->o->reach == 0 && k->o->activation == 0 && !k->narrow;
+    if (!swept && !corners) return n;
+    int near = 0; /* of gravity the part along the normal counts */
+    double fall = w->h * w->h * mor_norm(w->gravity);
+    for (int i = 0; i < n; i++) {
+        double least_fall = w->h * w->h * fabs(mor_dot(w->gravity, points[i].normal));
+        if (!swept || points[i].gap < epsilon + pair->motion - fall + least_fall) points[near++] = points[i];
+    }
+    mor_sweep s = { test, swap, ga, gb, { flight(w, a), flight(w, b) }, w->h, pair->reach };
+    return mor_sweep_contacts(&s, points, near);
 }
 
 /* A pair as the narrow phase gets it, contacts naming the earlier body first; false: it cannot touch. */
@@ -252,35 +309,77 @@ static bool near_pair(const scan* k, int i, int j, uint32_t* words, const shape_
     double spin = ((*a)->speed - mor_norm(ba->v)) * (ba->kind != MOR_FIXED) +
                   ((*b)->speed - mor_norm(bb->v)) * (bb->kind != MOR_FIXED);
     double motion = w->h * (mor_norm(mor_sub(ba->v, bb->v)) + spin) + w->h * w->h * mor_norm(w->gravity);
-    double reach = k->o->epsilon + (k->o->reach == 0 ? k->sweep * motion : 0.0);
+    double epsilon = mor_pair_epsilon(k->o, ba->shapes[(*a)->shape].geometry, bb->shapes[(*b)->shape].geometry);
+    double reach = epsilon + (k->o->reach == 0 ? k->sweep * motion : 0.0);
     *out = (mor_near_pair){ ba,         bb,         (*a)->body, (*b)->body, (*a)->shape, (*b)->shape,
                             (*a)->pose, (*b)->pose, reach,      motion,     words };
     return true;
 }
 
 /* The points of a pair by the library's test; -1: there is none. */
-static int pair_points(scan* k, const shape_slot* a, const shape_slot* b, const mor_near_pair* pair, bool* swap,
-                       mor_point* points)
+static int pair_points(scan* k, const shape_slot* a, const shape_slot* b, const mor_near_pair* pair, mor_point* points)
 {
     const mor_world* w = k->w;
     const mor_geometry *ga = pair->a->shapes[a->shape].geometry, *gb = pair->b->shapes[b->shape].geometry;
-    mor_pair_test test = mor_library_pair(w->library, ga, gb, swap);
+    bool swap;
+    mor_pair_test test = mor_library_pair(w->library, ga, gb, &swap);
     if (!test) {
         k->code = mor_fail(k->error, MOR_BAD_INPUT,
                            "no collision test for a %s (%s) and a %s (%s); add one to the library's pair table",
                            ga->label, pair->a->name, gb->label, pair->b->name);
         return -1;
     }
-    int n = run_test(test, *swap, ga, &a->pose, gb, &b->pose, pair->reach, pair->words, points);
-    if (n > 0 && only_corners_apart(points, n)) {
-        mor_pose ea = coast(w, a), eb = coast(w, b);
-        mor_point later[MOR_MAX_POINTS];
-        uint32_t unused[4] = { 0 };
-        if (run_test(test, *swap, ga, &ea, gb, &eb, 0.0, unused, later) == 0) n = 0;
-    }
+    int n = mor_pair_run(test, swap, ga, &a->pose, gb, &b->pose, pair->reach, pair->words, points);
+    if (n > 0) n = points_that_act(k, pair, a, b, test, swap, points, n);
+    if (ga->kind != MOR_CHAIN && gb->kind != MOR_CHAIN) n = points_that_carry(w, ga, gb, a, b, points, n);
     if (n > 0 && k->o->activation == 1) /* one feature is near: report every one */
-        n = run_test(test, *swap, ga, &a->pose, gb, &b->pose, 1e9, pair->words, points);
+        n = mor_pair_run(test, swap, ga, &a->pose, gb, &b->pose, 1e9, pair->words, points);
     return n;
+}
+
+/* Notes the pair and its contacts, from `first` to the last, for the seams. */
+static void add_touch(scan* k, const mor_near_pair* pair, const shape_slot* a, const shape_slot* b, int first,
+                      const mor_point* deepest)
+{
+    const shape_slot* shapes = k->bp->shapes.data;
+    mor_buffer* list = &k->bp->touches;
+    if (!mor_buffer_reserve(&k->w->allocator, list, list->count + 1, sizeof(mor_touch))) {
+        k->code = MOR_SYSTEM;
+        return;
+    }
+    ((mor_touch*)list->data)[list->count++] =
+        (mor_touch){ .shape = { (int)(a - shapes), (int)(b - shapes) },
+                     .body = { a->body, b->body },
+                     .fixed = { pair->a->kind == MOR_FIXED, pair->b->kind == MOR_FIXED },
+                     .geometry = { pair->a->shapes[a->shape].geometry, pair->b->shapes[b->shape].geometry },
+                     .pose = { a->pose, b->pose },
+                     .first = first,
+                     .count = k->found->contacts->count - first,
+                     .reach = pair->reach,
+                     .slip = mor_sub(pair->b->v, pair->a->v),
+                     .gap = deepest->gap,
+                     .normal = deepest->normal };
+}
+
+/* Contacts that only a seam between flush shapes pretends are taken out. */
+static void close_seams(scan* k)
+{
+    mor_broad_phase* bp = k->bp;
+    mor_buffer* contacts = k->found->contacts;
+    const mor_allocator* allocator = &k->w->allocator;
+    int touches = bp->touches.count, known = bp->head.count, count = contacts->count;
+    if (touches < 2) return;
+    int room = count + 8 * touches; /* a touch becomes one of at most eight points */
+    if (!mor_buffer_reserve(allocator, &bp->head, bp->shapes.count, sizeof(int)) ||
+        !mor_buffer_reserve(allocator, &bp->next, 2 * touches, sizeof(int)) ||
+        !mor_buffer_reserve(allocator, contacts, room, sizeof(mor_contact))) {
+        k->code = MOR_SYSTEM;
+        return;
+    }
+    for (; known < bp->shapes.count; known++) ((int*)bp->head.data)[known] = -1;
+    bp->head.count = known;
+    mor_seam_lists lists = { bp->head.data, bp->next.data };
+    contacts->count = mor_seams(bp->touches.data, touches, &lists, contacts->data, count, room);
 }
 
 static void test_pair(scan* k, int i, int j, bool cached)
@@ -296,22 +395,25 @@ static void test_pair(scan* k, int i, int j, bool cached)
         if (cached) remember(k, i, j, words);
         return;
     }
-    bool swap;
     mor_point points[MOR_MAX_POINTS];
-    int n = pair_points(k, a, b, &pair, &swap, points);
+    int n = pair_points(k, a, b, &pair, points);
     if (n < 0) return;
     if (cached) remember(k, i, j, words);
+    int first = k->found->contacts->count, best = 0;
     for (int p = 0; p < n && !k->code; p++) {
+        if (points[p].gap < points[best].gap) best = p;
         if (-points[p].gap > k->found->deepest) k->found->deepest = -points[p].gap;
         if (points[p].gap < k->o->psi_min) continue;
-        mor_contact c = { .point = { swap ? points[p].on_b : points[p].on_a, swap ? points[p].on_a : points[p].on_b },
-                          .normal = swap ? mor_neg(points[p].normal) : points[p].normal,
+        mor_contact c = { .point = { points[p].on_a, points[p].on_b },
+                          .normal = points[p].normal,
                           .gap = points[p].gap,
                           .feature = points[p].feature,
                           .group = points[p].group,
                           .plane = points[p].plane };
         k->code = mor_near_pair_contact(k->found, &pair, &c);
     }
+    if (k->narrow || k->code || k->found->contacts->count == first) return;
+    add_touch(k, &pair, a, b, first, &points[best]);
 }
 
 /* Room for one more contact, at its end; NULL: out of memory. */
@@ -337,6 +439,15 @@ mor_code mor_near_pair_contact(mor_found* found, const mor_near_pair* pair, cons
     return MOR_OK;
 }
 
+double mor_pair_epsilon(const mor_collision_options* o, const mor_geometry* a, const mor_geometry* b)
+{
+    if (o->epsilon >= 0.0) return o->epsilon;
+    double ra = a->kind == MOR_PARTICLE ? HUGE_VAL : a->radius, rb = b->kind == MOR_PARTICLE ? HUGE_VAL : b->radius;
+    double size = mor_min(ra, rb), most = 1.0; /* m: for particles, and where nothing has a size */
+    if (a->kind == MOR_PARTICLE || b->kind == MOR_PARTICLE || !isfinite(size)) size = mor_min(size, most);
+    return AUTO_EPSILON * size;
+}
+
 /* Shapes without bounds (planes, chains) against all others. */
 static void test_unbounded(scan* k)
 {
@@ -351,7 +462,8 @@ static void test_unbounded(scan* k)
             if (s->body < 0 || s->proxy < 0 || k->w->bodies[s->body].tree < 0) continue;
             double above = mor_dot(n, mor_sub(s->pose.position, wide->pose.position)) -
                            k->w->bodies[s->body].shapes[s->shape].geometry->radius;
-            if (!plane || above <= s->margin + wide->margin) test_pair(k, id, i, false);
+            /* half of epsilon is in the margin of the shape; that of a plane has no size to go by */
+            if (!plane || above <= s->margin + wide->margin + s->epsilon) test_pair(k, id, i, false);
         }
     }
 }
@@ -365,11 +477,13 @@ mor_code mor_detect(mor_broad_phase* bp, mor_found* found, const mor_collision_o
     if (count < 0) return mor_fail(error, MOR_SYSTEM, "out of memory in collision detection");
     scan k = { w, bp, o, 0, narrow, user, sweep, found, MOR_OK, error };
     bp->cache[1].count = 0;
+    bp->touches.count = 0;
     for (int i = 0; i < count; i++) test_pair(&k, pairs[i].i, pairs[i].j, true);
     mor_buffer t = bp->cache[0];
     bp->cache[0] = bp->cache[1];
     bp->cache[1] = t;
     test_unbounded(&k);
+    if (!narrow && !k.code) close_seams(&k);
     return k.code == MOR_SYSTEM ? mor_fail(error, MOR_SYSTEM, "out of memory in collision detection") : k.code;
 }
 

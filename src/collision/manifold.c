@@ -196,52 +196,60 @@ int mor_manifold_clip(const mor_facet* a, const mor_facet* b, mor_vec3 n, double
     return 0;
 }
 
-int mor_manifold_reduce(mor_point* points, int count, int limit)
+/* Of the points with in[k] set, the farthest in eight directions of the contact plane are kept. */
+static int keep_corners(const mor_point* points, int count, const bool* in, bool* keep)
 {
-    assert(limit >= 8 && count <= MOR_MAX_POINTS);
-    if (count <= limit) return count;
     static const double octant[8][2] = { { 1, 0 },  { HALF_ROOT, HALF_ROOT },   { 0, 1 },  { -HALF_ROOT, HALF_ROOT },
                                          { -1, 0 }, { -HALF_ROOT, -HALF_ROOT }, { 0, -1 }, { HALF_ROOT, -HALF_ROOT } };
     mor_vec3 t, o;
     mor_tangents(points[0].normal, mor_v3(1, 0, 0), &t, &o);
-    int deepest = 0, kept = 0, choice[8];
-    double size = 0.0;
-    for (int k = 1; k < count; k++) {
-        if (points[k].gap < points[deepest].gap) deepest = k;
-        size = mor_max(size, mor_norm(mor_sub(points[k].on_a, points[0].on_a)));
+    double size = 0.0, x[MOR_MAX_POINTS], y[MOR_MAX_POINTS];
+    for (int k = 0; k < count; k++) {
+        mor_vec3 r = mor_sub(points[k].on_a, points[0].on_a);
+        x[k] = mor_dot(t, r);
+        y[k] = mor_dot(o, r);
+        size = mor_max(size, mor_max(fabs(x[k]), fabs(y[k])));
     }
-    bool keep[MOR_MAX_POINTS] = { false };
+    int kept = 0;
     for (int d = 0; d < 8; d++) {
-        int best = 0;
-        double best_score = -HUGE_VAL;
+        int best = -1;
+        double best_score = 0.0;
         for (int k = 0; k < count; k++) {
-            mor_vec3 r = mor_sub(points[k].on_a, points[0].on_a);
-            double score = octant[d][0] * mor_dot(t, r) + octant[d][1] * mor_dot(o, r) - points[k].gap;
+            double score = octant[d][0] * x[k] + octant[d][1] * y[k] - points[k].gap;
             /* the margin keeps the first of equals whatever the rounding */
-            if (score > best_score + 1e-9 * size) {
-                best = k;
-                best_score = score;
-            }
+            if (!in[k] || (best >= 0 && !(score > best_score + 1e-9 * size))) continue;
+            best = k;
+            best_score = score;
         }
-        choice[d] = best;
-        if (!keep[best]) kept++;
+        kept += !keep[best];
         keep[best] = true;
     }
-    if (!keep[deepest]) {
-        keep[deepest] = true;
-        if (++kept > limit) {
-            /* give up the chosen point nearest to the deepest */
-            int nearest = choice[0];
-            double least = HUGE_VAL;
-            for (int d = 0; d < 8; d++) {
-                mor_vec3 r = mor_sub(points[choice[d]].on_a, points[deepest].on_a);
-                if (mor_dot(r, r) < least) {
-                    least = mor_dot(r, r);
-                    nearest = choice[d];
-                }
-            }
-            keep[nearest] = false;
+    return kept;
+}
+
+int mor_manifold_reduce(mor_point* points, int count, int limit, double level, const double* later)
+{
+    assert(limit >= 8 && count <= MOR_MAX_POINTS);
+    if (count <= limit) return count;
+    bool lowest[MOR_MAX_POINTS], keep[MOR_MAX_POINTS] = { false };
+    double least = HUGE_VAL;
+    for (int k = 0; k < count; k++) least = mor_min(least, points[k].gap);
+    for (int k = 0; k < count; k++) lowest[k] = points[k].gap <= least + level;
+    int kept = keep_corners(points, count, lowest, keep), deepest = 0;
+    while (points[deepest].gap > least) deepest++;
+    kept += !keep[deepest];
+    keep[deepest] = true;
+    for (;;) { /* the others in the order in which they come down; beyond the limit those that arrive */
+        int best = -1;
+        for (int k = 0; k < count; k++) {
+            double gap = later ? later[k] : points[k].gap;
+            if (lowest[k] || keep[k] || (best >= 0 && !(gap < (later ? later[best] : points[best].gap)))) continue;
+            best = k;
         }
+        bool arrives = best >= 0 && later && later[best] < 0.0;
+        if (best < 0 || (kept >= limit && !(arrives && kept < 2 * limit))) break;
+        keep[best] = true;
+        kept++;
     }
     int n = 0;
     for (int k = 0; k < count; k++)

@@ -100,9 +100,14 @@ void mor_facet_support(const mor_placed* X, mor_vec3 n, mor_facet* facet);
 int mor_manifold_clip(const mor_facet* a, const mor_facet* b, mor_vec3 n, double radius_a, double radius_b, double tol,
                       double reach, mor_point* points, double* least);
 
-/* Keeps at most `limit` (8 or more) of the points: the deepest, and the farthest in eight directions
- * of the contact plane, gaps counting as lost distance. A corner of the support polygon that turns by
- * more than 45 degrees is never dropped. Order is kept. */
-int mor_manifold_reduce(mor_point* points, int count, int limit);
+/* Keeps about `limit` (8 or more) of the points, order kept. First the corners of what carries now: of the points not
+ * more than `level` [m] above the lowest, the farthest in eight directions of the contact plane; a corner of their
+ * polygon that turns by more than 45 degrees is never dropped. Then the others, those that land next before the rest:
+ * by `later`, their gaps at the end of the step in free motion [m], or by their gaps if it is NULL. Points that land in
+ * the step are kept beyond the limit, up to twice as many. */
+int mor_manifold_reduce(mor_point* points, int count, int limit, double level, const double* later);
+
+/* What pair tests leave for the step to choose from. */
+#define MOR_PAIR_POINTS 32
 
 #endif

@@ -16,7 +16,8 @@
 #include "collision/gjk.h"
 #include "collision/pair_tests.h"
 
-#define RESTING_POINTS 8
+/* of the sixteen that stand for a cap */
+#define CAP_POINTS 8
 /* sine of the angle within which an exact direction replaces the iterated one */
 #define SNAP 1e-3
 
@@ -172,7 +173,7 @@ int mor_pair_convex_convex(const mor_geometry* a, const mor_pose* pose_a, const 
     mor_facet_support(&A, c.normal, &fa);
     mor_facet_support(&B, mor_neg(c.normal), &fb);
     int count = mor_manifold_clip(&fa, &fb, c.normal, ra, rb, tol, reach, points, &least);
-    count = mor_manifold_reduce(points, count, RESTING_POINTS);
+    count = mor_manifold_reduce(points, count, CAP_POINTS, HUGE_VAL, NULL);
     if (least > gap + tol)
         points[count++] =
             mor_point_on_b(mor_madd(c.on_b, -rb, c.normal), c.normal, gap, mor_feature(MOR_CLOSEST, 0, 0));

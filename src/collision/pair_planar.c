@@ -4,9 +4,11 @@
  * the radius: to the nearest edge or corner outside, to the edge of least depth inside. Two polygons
  * are separated by the edge normal with the greatest s(n) = min n.b - max n.a; the other polygon's edge
  * facing it is clipped to the stretch over the reference edge, and both ends count with their own gap.
- * When the clipped edge is nowhere as near as s, two corners are nearest and their distance is the gap.
+ * When the clipped edge is nowhere as near as s, two corners are nearest and their distance is the gap. Two corners
+ * that lie on each other push along the middle of their common normals (edge_touch.c).
  * Cost O(m_a m_b). */
 #include "base/elementary.h"
+#include "collision/edge_touch.h"
 #include "collision/manifold.h"
 #include "collision/pair_tests.h"
 
@@ -124,6 +126,27 @@ static int closest_corners(const polygon* a, const polygon* b, double reach, mor
     return 1;
 }
 
+/* Normals of the edges before and after corner k. */
+static void cone_at(const polygon* p, int k, mor_vec3 ray[2])
+{
+    ray[0] = normal_of(p, k > 0 ? k - 1 : p->line->point_count - 1);
+    ray[1] = normal_of(p, k);
+}
+
+/* All points at corner i of a and corner j of b: one point with their common direction. Else `count`. */
+static int corners_touch(const polygon* a, int i, const polygon* b, int j, double tol, mor_point* points, int count)
+{
+    mor_vec3 p = corner_of(a, i), q = corner_of(b, j), ra[2], rb[2], n;
+    if (mor_norm(mor_sub(q, p)) > tol) return count;
+    for (int k = 0; k < count; k++)
+        if (mor_norm(mor_sub(points[k].on_b, q)) > tol || fabs(points[k].gap) > tol) return count;
+    cone_at(a, i, ra);
+    cone_at(b, j, rb);
+    if (!mor_common_direction(mor_v3(0, 0, 1), ra[0], ra[1], mor_neg(rb[0]), mor_neg(rb[1]), &n)) return count;
+    points[0] = mor_point_on_b(q, n, mor_dot(n, mor_sub(q, p)), mor_feature(MOR_CLOSEST, i, j));
+    return 1;
+}
+
 int mor_pair_polygon_polygon(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b,
                              const mor_pose* pose_b, double reach, uint32_t cache[4], mor_point* points)
 {
@@ -169,6 +192,12 @@ int mor_pair_polygon_polygon(const mor_geometry* a, const mor_pose* pose_a, cons
         mor_vec3 x = corner_of(inc, near);
         points[count++] = swapped ? mor_point_on_a(x, mor_neg(n), s, mor_feature(MOR_CLOSEST, near, edge))
                                   : mor_point_on_b(x, n, s, mor_feature(MOR_CLOSEST, edge, near));
+    }
+    const double on_top = MOR_EDGE_TOUCH * size;
+    for (int k = 0; k < 2 && fabs(s) <= on_top; k++) {
+        int corner = k == 0 ? edge : after(ref, edge);
+        count = swapped ? corners_touch(&A, near, &B, corner, on_top, points, count)
+                        : corners_touch(&A, corner, &B, near, on_top, points, count);
     }
     return mor_points_to_world(points, count, pose_a);
 }

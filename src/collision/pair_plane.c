@@ -2,7 +2,7 @@
  *
  * Plane: a point p and unit normal n; the gap of a point x is n . (x - p), and of a convex shape the
  * least gap of its extreme points. So that a body can rest, all candidates nearer than `reach` count:
- *   polyhedron   its vertices, reduced to at most eight;
+ *   polyhedron   its vertices;
  *   cylinder     the lowest point of each rim, and, when the axis is within about 30 degrees of n,
  *                eight points fixed on the lower rim;
  *   cone         the apex, the lowest point of the base rim, and its eight points likewise.
@@ -16,7 +16,6 @@
 #define STANDING_COSINE 0.87
 /* radians of tilt below which the lowest rim point has no well defined place */
 #define LEAST_TILT 1e-9
-#define RESTING_POINTS 8
 
 static int add(mor_vec3 x, mor_vec3 n, double reach, int vertex, mor_point* points, int count)
 {
@@ -90,9 +89,10 @@ int mor_pair_plane_polyhedron(const mor_geometry* a, const mor_pose* pose_a, con
     int count = 0;
     for (int v = 0; v < P->vertex_count; v++) {
         if (!(height + mor_dot(d, P->vertices[v]) < reach)) continue;
-        if (count == MOR_MAX_POINTS) count = mor_manifold_reduce(points, count, RESTING_POINTS);
+        if (count == MOR_MAX_POINTS)
+            count = mor_manifold_reduce(points, count, MOR_PAIR_POINTS, 1e-5 * b->radius, NULL);
         count = add(mor_placed_point(&B, P->vertices[v]), n, reach, v, points, count);
     }
-    count = mor_manifold_reduce(points, count, RESTING_POINTS);
+    count = mor_manifold_reduce(points, count, MOR_PAIR_POINTS, 1e-5 * b->radius, NULL);
     return mor_points_to_world(points, count, pose_a);
 }

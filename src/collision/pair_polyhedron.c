@@ -19,11 +19,11 @@
 #include "collision/pair_polyhedron.h"
 
 #include "base/elementary.h"
+#include "collision/edge_touch.h"
 #include "collision/gjk.h"
 #include "collision/pair_tests.h"
 
 #define FACE_COSINE 0.98
-#define RESTING_POINTS 8
 #define EDGE_BLOCK 64
 /* share of the size: GJK's normal has ten digits from here on */
 #define CLEARLY_APART 1e-5
@@ -115,7 +115,7 @@ static int closest_contact(const mor_placed* A, const mor_placed* B, const mor_a
     int count = mor_manifold_clip(&fa, &fb, c.normal, 0, 0, tol, reach, points, &least);
     if (least > c.distance + tol && c.distance < reach && count < MOR_MAX_POINTS)
         points[count++] = mor_point_on_b(c.on_b, c.normal, c.distance, mor_feature(MOR_CLOSEST, 0, 0));
-    count = mor_manifold_reduce(points, count, RESTING_POINTS);
+    count = mor_manifold_reduce(points, count, MOR_PAIR_POINTS, 1e4 * tol, NULL);
     for (int i = 0; i < count; i++) points[i].corner = true;
     return count;
 }
@@ -155,7 +155,9 @@ int mor_polyhedra_contact(const mor_placed* A, const mor_placed* B, const mor_ax
             return closest_contact(A, B, axis, tol, reach, points);
         if (count < MOR_MAX_POINTS) points[count++] = deepest;
     }
-    return mor_manifold_reduce(points, count, RESTING_POINTS);
+    if (fabs(axis->separation) <= MOR_EDGE_TOUCH * size)
+        count = mor_edges_touch(A, B, MOR_EDGE_TOUCH * size, reach, points, count);
+    return mor_manifold_reduce(points, count, MOR_PAIR_POINTS, 1e-5 * size, NULL);
 }
 
 /* --------------------------------------------------------------------------------- search */

@@ -4,15 +4,42 @@
 
 #include <math.h>
 
+#define COMMON_FIELDS                                                                                                  \
+    { "reach",                                                                                                         \
+      MOR_TYPE_CHOICE,                                                                                                 \
+      offsetof(mor_collision_options, reach),                                                                          \
+      0,                                                                                                               \
+      0,                                                                                                               \
+      0,                                                                                                               \
+      "swept|fixed",                                                                                                   \
+      "",                                                                                                              \
+      "swept: epsilon widened by what the pair can travel in the step; fixed: epsilon alone" },                        \
+        { "activation",                                                                                                \
+          MOR_TYPE_CHOICE,                                                                                             \
+          offsetof(mor_collision_options, activation),                                                                 \
+          0,                                                                                                           \
+          0,                                                                                                           \
+          0,                                                                                                           \
+          "feature|body",                                                                                              \
+          "",                                                                                                          \
+          "body: all features of a shape are reported as soon as one is near" },                                       \
+    {                                                                                                                  \
+        "psi_min", MOR_TYPE_DOUBLE, offsetof(mor_collision_options, psi_min), -INFINITY, -INFINITY, 0, NULL, "m",      \
+            "contacts deeper than this are ignored"                                                                    \
+    }
+
 static const mor_field manifold_fields[] = {
-    { "epsilon", MOR_TYPE_DOUBLE, offsetof(mor_collision_options, epsilon), 0.01, 0, 1e6, NULL, "m",
-      "contacts nearer than this are reported" },
-    { "reach", MOR_TYPE_CHOICE, offsetof(mor_collision_options, reach), 0, 0, 0, "swept|fixed", "",
-      "swept: epsilon widened by what the pair can travel in the step; fixed: epsilon alone" },
-    { "activation", MOR_TYPE_CHOICE, offsetof(mor_collision_options, activation), 0, 0, 0, "feature|body", "",
-      "body: all features of a shape are reported as soon as one is near" },
-    { "psi_min", MOR_TYPE_DOUBLE, offsetof(mor_collision_options, psi_min), -INFINITY, -INFINITY, 0, NULL, "m",
-      "contacts deeper than this are ignored" },
+    { "epsilon", MOR_TYPE_DOUBLE, offsetof(mor_collision_options, epsilon), -1, 0, 1e6, "auto", "m",
+      "contacts nearer than this are reported; auto: a hundredth of the smaller shape's bounding radius" },
+    COMMON_FIELDS,
+    { 0 }
+};
+
+/* exact geometry: how far planes are looked for is part of the papers' method */
+static const mor_field features_fields[] = {
+    { "epsilon", MOR_TYPE_DOUBLE, offsetof(mor_collision_options, epsilon), 0.01, 0, 1e6, "auto", "m",
+      "contacts nearer than this are reported; auto: a hundredth of the smaller shape's bounding radius" },
+    COMMON_FIELDS,
     { 0 }
 };
 
@@ -39,7 +66,7 @@ static const mor_collision features = {
     .summary = "separating planes of convex pieces with their contact points, or the papers' contacts by vertex",
     .reference = "flickinger2015",
     .options_size = sizeof(mor_collision_options),
-    .fields = manifold_fields,
+    .fields = features_fields,
     .detect = mor_features_detect,
     .create = mor_broad_phase_create,
     .destroy = mor_broad_phase_destroy,

@@ -10,6 +10,9 @@ bool mor_assemble(mor_step* step);
 
 /* The tangents t, o of a contact's rows, from the state at the start of the step. */
 void mor_contact_tangents(const mor_world* world, const mor_contact* contact, mor_vec3* t, mor_vec3* o);
+/* Distance within which contacts of its two shapes are reported (mor_pair_epsilon); infinite if that is left to the
+ * method and a shape is not known [m]. */
+double mor_contact_epsilon(const mor_world* world, const mor_contact* contact);
 
 /* Radius of the smaller of the two shapes of a contact [m]; 1 where there are none. */
 double mor_contact_size(const mor_world* world, const mor_contact* contact);

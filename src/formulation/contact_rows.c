@@ -145,6 +145,24 @@ static mor_vec3 round_arm(const mor_body* b, const mor_contact* c, int side)
     return is_round ? mor_scale(side ? -g->size[0] : g->size[0], c->normal) : mor_v3(0, 0, 0);
 }
 
+double mor_contact_epsilon(const mor_world* w, const mor_contact* c)
+{
+    const mor_collision_options* o = w->collision_options;
+    const mor_body *a = body_of(w, c, 0), *b = body_of(w, c, 1);
+    bool known = c->shape[0] >= 0 && c->shape[0] < a->shape_count && c->shape[1] >= 0 && c->shape[1] < b->shape_count;
+    if (o->epsilon >= 0.0 || !known) return o->epsilon >= 0.0 ? o->epsilon : INFINITY;
+    return mor_pair_epsilon(o, a->shapes[c->shape[0]].geometry, b->shapes[c->shape[1]].geometry);
+}
+
+/* Do the points lie on one normal? Two bodies that meet within the step come with the arms of that moment
+ * (collision/sweep.c), and each uses its own. Lengths below 1e-9 m are rounding. */
+static bool on_one_normal(const mor_contact* c)
+{
+    mor_vec3 d = mor_sub(c->point[1], c->point[0]);
+    d = mor_madd(d, -mor_dot(d, c->normal), c->normal);
+    return mor_dot(d, d) <= 1e-18 + 1e-12 * c->gap * c->gap;
+}
+
 /* d/dt(G)' nu of the rows of a contact, kinematic bodies included, and the part of it that turns with the points of a
  * body about its reference point: no acceleration of the body can undo that at several points. */
 static void contact_acceleration(const mor_world* w, const mor_contact* c, mor_vec3 middle, const mor_vec3 direction[3],
@@ -205,6 +223,7 @@ static void hold_anchor(const mor_world* w, mor_contact* c, const mor_contact* o
 static unsigned contact_sides(mor_row_builder* k, const mor_contact* c, mor_vec3 middle, const mor_vec3* direction,
                               mor_block* block, mor_contact_row* row)
 {
+    const bool common = on_one_normal(c);
     const mor_world* w = k->step->w;
     int dim = block->dim;
     int tree[2] = { -1, -1 };
@@ -212,7 +231,7 @@ static unsigned contact_sides(mor_row_builder* k, const mor_contact* c, mor_vec3
     for (int side = 0; side < 2; side++) {
         const mor_body* b = body_of(w, c, side);
         double sign = side ? 1.0 : -1.0;
-        mor_vec3 r = mor_sub(middle, b->x);
+        mor_vec3 r = mor_sub(common ? middle : c->point[side], b->x);
         if (b->tree < 0) {
             mor_vec3 v = mor_add(b->v, mor_cross(b->w, r));
             for (int d = 0; d < dim; d++) row->drift[d] += sign * mor_dot(direction[d], v);
@@ -287,7 +306,7 @@ void mor_add_contact_rows(mor_row_builder* k, int index, const mor_contact* old)
                               .friction = c->friction,
                               .restitution = c->restitution,
                               .recovery = mor_recovery(w, mor_contact_size(w, c)),
-                              .epsilon = ((const mor_collision_options*)w->collision_options)->epsilon,
+                              .epsilon = mor_contact_epsilon(w, c),
                               .group = c->group,
                               .plane = c->plane,
                               .held = c->held,

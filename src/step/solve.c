@@ -28,6 +28,9 @@ typedef struct solve_user {
     const void* options;
 } solve_user;
 
+/* The velocity error that counts as failure [m/s]. */
+static double failing_error(const mor_world* w) { return mor_max(w->options.limit, 10.0 * w->solver_options.tol); }
+
 /* What a formulation calls: the chosen solver, timed and judged. */
 static mor_report run_solver(mor_solve_stage* stage, const mor_problem* problem, bool warm, double* z)
 {
@@ -37,7 +40,7 @@ static mor_report run_solver(mor_solve_stage* stage, const mor_problem* problem,
     /* the world's tolerance is a velocity; converted problems are judged by their relative error */
     bool step = problem->form & (MOR_STEP_PYRAMID | MOR_STEP_CONE);
     o.tol = step ? own->tol : mor_min(own->tol, 1e-10);
-    if (step) o.aim = mor_min(own->tol, AIM), o.limit = mor_step_limit(u->world);
+    if (step) o.aim = mor_min(own->tol, AIM), o.limit = failing_error(u->world);
     o.max_iter = own->max_iter;
     o.time_limit = own->time_limit;
     o.warm = warm;
@@ -80,12 +83,10 @@ static void solve_island(void* user, int index, int worker)
     solve_with(w, island, other, NULL, arena);
 }
 
-double mor_step_limit(const mor_world* w) { return mor_max(w->options.limit, 10.0 * w->solver_options.tol); }
-
 /* Missed the goal, but not so far that it counts as a failure. */
 bool mor_report_below_goal(const mor_world* w, const mor_report* report)
 {
-    return report->status == MOR_NOT_CONVERGED && report->residual.velocity <= mor_step_limit(w);
+    return report->status == MOR_NOT_CONVERGED && report->residual.velocity <= failing_error(w);
 }
 
 /* Checks the velocities of an island and hands them to the step. */

@@ -16,8 +16,6 @@ mor_code mor_do_sense(const mor_world* world, mor_step* step, mor_error* error);
 mor_code mor_do_measure(const mor_world* world, mor_step* step, mor_error* error);
 mor_code mor_do_commit(mor_world* world, mor_step* step, mor_error* error);
 
-/* The velocity error that counts as failure [m/s]. */
-double mor_step_limit(const mor_world* world);
 /* An island missed the accuracy asked for, but not so far that it counts as a failure. */
 bool mor_report_below_goal(const mor_world* world, const mor_report* report);
 

@@ -311,6 +311,9 @@ static void read_contacts(mor_bpmd_reader* r)
             f->contacts[i].restitution = t[i];
             if (!(t[i] >= 0.0 && t[i] <= 1.0)) mor_bpmd_complain(r, i, "restitution is between 0 and 1");
         }
+    for (size_t i = 0; i < n; i++) f->contacts[i].epsilon = -1.0;
+    if (optional(r, "contacts/epsilon", NULL, n))
+        for (size_t i = 0; i < n; i++) f->contacts[i].epsilon = t[i];
     if (optional(r, "contacts/surface_velocities", NULL, 3 * n))
         for (size_t i = 0; i < n; i++) f->contacts[i].surface_velocity = vec(t + 3 * i);
     if (optional(r, "contacts/guess", NULL, 3 * n))

@@ -107,7 +107,6 @@ mor_code mor_bpmd_capture(const mor_world* w, const mor_bpmd_before* start, mor_
                            .dimension = w->dimension,
                            .gravity = w->gravity,
                            .v_rest = first ? first->v_rest : 2.0 * mor_norm(w->gravity) * w->h,
-                           .epsilon = ((const mor_collision_options*)w->collision_options)->epsilon,
                            .directions = w->options.friction_directions,
                            .friction_align = w->options.friction_align,
                            .body_count = before_count,
@@ -133,12 +132,14 @@ mor_code mor_bpmd_capture(const mor_world* w, const mor_bpmd_before* start, mor_
                                              .gap = c->gap,
                                              .friction = c->friction,
                                              .restitution = c->restitution,
+                                             .epsilon = mor_contact_epsilon(w, c),
                                              .surface_velocity = c->surface_velocity,
                                              .group = c->group,
                                              .plane = c->plane,
                                              .shape = { c->shape[0], c->shape[1] },
                                              .feature = c->feature };
     }
+    for (int i = 0; i < contacts; i++) f->epsilon = fmax(f->epsilon, f->contacts[i].epsilon);
     capture_answer(w, start, f);
     mor_code code = mor_bpmd_capture_rows(w, start, f);
     if (code) {
@@ -282,7 +283,7 @@ mor_world* mor_bpmd_world(const mor_bpmd_frame* f, const mor_library* library, i
         for (int c = 0; c < island->system.contact_count; c++) {
             const mor_block* b = &island->system.blocks[rows[c].block];
             const mor_bpmd_contact* from = &f->contacts[(int)sorted[rows[c].contact].normal_impulse];
-            rows[c].epsilon = f->epsilon;
+            rows[c].epsilon = from->epsilon >= 0.0 ? from->epsilon : f->epsilon;
             memcpy(rows[c].guess, from->guess, sizeof rows[c].guess);
             for (int d = 0; d < b->dim; d++) island->answer.impulses[b->row + d] = from->guess[d];
         }

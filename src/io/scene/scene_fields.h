@@ -64,8 +64,8 @@ typedef struct mor_raw_time {
 
 typedef struct mor_raw_method {
     const mor_node *formulation, *solver, *collision, *coordinates, *stabilisation, *integrator, *relinearise,
-        *friction_directions, *friction_align, *sticking, *v_rest, *gap_correction, *recovery_speed, *accuracy, *on_failure,
-        *max_failures, *control_step;
+        *friction_directions, *friction_align, *sticking, *v_rest, *gap_correction, *recovery_speed, *accuracy,
+        *on_failure, *max_failures, *control_step;
 } mor_raw_method;
 
 typedef struct mor_raw_material {

@@ -98,8 +98,11 @@ static void put_options(page* p, const mor_field* fields)
             put(p, "true or false | %s | ", f->initial != 0.0 ? "true" : "false");
         } else {
             bool unit = f->unit && *f->unit;
-            put(p, "%s%s%s%s, %g to %g | %g | ", f->type == MOR_TYPE_INT ? "whole number" : "number", unit ? " [" : "",
-                unit ? f->unit : "", unit ? "]" : "", f->min, f->max, f->initial);
+            put(p, "%s%s%s%s, %g to %g", f->type == MOR_TYPE_INT ? "whole number" : "number", unit ? " [" : "",
+                unit ? f->unit : "", unit ? "]" : "", f->min, f->max);
+            if (f->choices) put(p, ", or %s", f->choices);
+            if (f->choices && f->initial == -1.0) put(p, " | %s | ", f->choices);
+            else put(p, " | %g | ", f->initial);
         }
         put_cell(p, f->help ? f->help : "");
         put(p, " |\n");

@@ -1,0 +1,429 @@
+/* Shapes that are apart: conservative advancement over the free motion of the step.
+ *
+ * A contact with a gap is a half-space n . (x_b - x_a) >= 0, taken from where the shapes are now. It is a good model of
+ * the shapes only near the place where they will touch. A body that passes another at a distance is in front of a
+ * different plane a moment later; the plane of now would stop it (a ghost). So, for shapes that are apart,
+ *
+ *   - no point passes its plane in free motion, gap + h G nu >= 0: the points stay, they cannot act by themselves.
+ *     For convex shapes that do not turn this also proves that they do not touch;
+ *   - else the free motion x + t v, exp(t w) R is followed to the first t* <= h at which the shapes touch
+ *     (B. Mirtich, 1996, "Impulse-based dynamic simulation of rigid body systems", section 2.3): with distance d and
+ *     direction n at time t no point can be met before
+ *         t + d / mu,     mu = max(0, -n.(v_b - v_a)) + |n x w_a| r_a + |n x w_b| r_b,
+ *     since the separation along the fixed direction n, a lower bound of the distance of convex shapes, shrinks at
+ *     most at the rate mu. For shapes that do not turn, the distance is a convex function of time and these steps are
+ *     Newton's: they come from the left and converge quadratically.
+ *       Touching at t*: the points are those of the placed shapes at t*, with arms r* from the centres of mass and
+ *     rates w = n.(v + w x r*)_b-a. The gap handed over is gap(t*) - t* w: the linear model gap + t w is right at t*.
+ *     If the direction is still the same and the way there is short, the points of now are the same model and stay.
+ *       Never touching: the points of the moment of nearest approach are taken in the same way. Their planes leave
+ *     the free motion alone, and hold if something else pushes the bodies together. Corners are dropped.
+ *
+ * Chains are not convex: |v_b - v_a| takes the place of n.(v_b - v_a), the distance is that of the boundaries, and
+ * without touching the points that would act are dropped.
+ *
+ * Points of an impact. With one body that never moves, the common point is the arm of the other. With two that move,
+ * the arms do not meet in one point now: they are apart across n by what the bodies slide on the way there. As long as
+ * that is short, the middle serves both, and angular momentum is kept to rounding. Else each point is its own body's
+ * arm (formulation/assemble.c): the impulses are those of the impact, and angular momentum, which knows only the
+ * positions at the start of the step, is off by impulse times way.
+ *
+ * Cost: nothing for shapes that touch, a few products per point for shapes that stay apart, else some pair tests. */
+#include "base/elementary.h"
+#include "collision/sweep.h"
+#include "collision/pair_table.h"
+
+/* share of the size of the smaller shape: nearer shapes touch */
+#define TOUCHING 1e-8
+/* share of the size below which an advancement ends; the gap left over goes into the model */
+#define ARRIVED 1e-8
+/* rad: turning by more than this in the step may bring up features that are not among the points */
+#define TURNING 0.1
+/* the points of now serve for an impact whose way there is shorter than this share of the size ... */
+#define SHORT_WAY 0.05
+/* ... and whose normal makes an angle with theirs of at most (the cosine): 1e-3 rad; two bodies that move: 0.1 rad */
+#define SAME_NORMAL (1.0 - 5e-7)
+#define LIKE_NORMAL 0.995
+/* share of the size: with a shorter way to the impact nothing has changed when it comes */
+#define NO_WAY 1e-4
+/* a corner that swings past at the distance d takes about pi sqrt(r/2d) advances */
+#define MAX_ADVANCES 1000
+#define BISECTIONS 24
+/* points that stand for a rim */
+#define RIM 8
+
+static mor_pose flight_at(const mor_flight* f, double t)
+{
+    if (f->still) return f->pose;
+    mor_vec3 arm = mor_sub(f->pose.position, f->x);
+    mor_quat q = f->pose.rotation;
+    if (mor_dot(f->w, f->w) > 0.0) {
+        mor_quat turn = mor_quat_exp(mor_scale(t, f->w));
+        arm = mor_rotate(turn, arm);
+        q = mor_quat_mul(turn, q);
+    }
+    return (mor_pose){ mor_add(mor_madd(f->x, t, f->v), arm), q };
+}
+
+/* Velocity of the point of the body that is at p after the time t. */
+static mor_vec3 velocity_at(const mor_flight* f, mor_vec3 p, double t)
+{
+    return mor_add(f->v, mor_cross(f->w, mor_sub(p, mor_madd(f->x, t, f->v))));
+}
+
+double mor_flight_rate(const mor_flight* a, const mor_flight* b, const mor_point* p, double t)
+{
+    return mor_dot(p->normal, mor_sub(velocity_at(b, p->on_b, t), velocity_at(a, p->on_a, t)));
+}
+
+bool mor_flight_tumbles(const mor_flight* a, const mor_flight* b, mor_vec3 n, double size, double h)
+{
+    return h * (a->tumble + b->tumble + mor_max(0.0, -mor_dot(n, mor_sub(b->v, a->v))) / size) > TURNING;
+}
+
+static double rate(const mor_sweep* s, const mor_point* p, double t)
+{
+    return mor_flight_rate(&s->flight[0], &s->flight[1], p, t);
+}
+
+static int deepest_of(const mor_point* points, int count)
+{
+    int best = 0;
+    for (int i = 1; i < count; i++)
+        if (points[i].gap < points[best].gap) best = i;
+    return best;
+}
+
+static double size_of(const mor_sweep* s)
+{
+    double a = s->a->kind == MOR_PARTICLE ? HUGE_VAL : s->a->radius,
+           b = s->b->kind == MOR_PARTICLE ? HUGE_VAL : s->b->radius;
+    double size = mor_min(a, b);
+    return isfinite(size) && size > 0.0 ? size : 1.0;
+}
+
+static double chain_distance(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b,
+                             const mor_pose* pose_b);
+
+static bool with_chain(const mor_sweep* s) { return s->a->kind == MOR_CHAIN || s->b->kind == MOR_CHAIN; }
+
+/* ------------------------------------------------------------------------------ advancing */
+
+/* The points at time t, with reach `limit`; *distance of the shapes, HUGE_VAL if they are farther than that. */
+static int look(const mor_sweep* s, double t, double limit, mor_point* points, double* distance)
+{
+    mor_pose pa = flight_at(&s->flight[0], t), pb = flight_at(&s->flight[1], t);
+    uint32_t words[4] = { 0 };
+    int n = mor_pair_run(s->test, s->swap, s->a, &pa, s->b, &pb, limit, words, points);
+    *distance = n > 0 ? points[deepest_of(points, n)].gap : HUGE_VAL;
+    if (n > 0 && *distance > 0.0 && with_chain(s))
+        *distance =
+            s->a->kind == MOR_CHAIN ? chain_distance(s->b, &pb, s->a, &pa) : chain_distance(s->a, &pa, s->b, &pb);
+    return n;
+}
+
+/* Greatest rate at which the separation along n shrinks. */
+static double closing_bound(const mor_sweep* s, mor_vec3 n)
+{
+    const mor_flight *a = &s->flight[0], *b = &s->flight[1];
+    mor_vec3 v = mor_sub(b->v, a->v);
+    double bound = with_chain(s) ? mor_norm(v) : mor_max(0.0, -mor_dot(n, v));
+    if (with_chain(s)) return bound + mor_norm(a->w) * a->arm + mor_norm(b->w) * b->arm;
+    if (a->arm > 0.0) bound += mor_norm(mor_cross(n, a->w)) * a->arm;
+    if (b->arm > 0.0) bound += mor_norm(mor_cross(n, b->w)) * b->arm;
+    return bound;
+}
+
+/* Greatest rate in any direction. */
+static double motion_bound(const mor_sweep* s)
+{
+    const mor_flight *a = &s->flight[0], *b = &s->flight[1];
+    mor_vec3 v = mor_sub(b->v, a->v);
+    return mor_norm(v) + mor_norm(a->w) * a->arm + mor_norm(b->w) * b->arm;
+}
+
+typedef struct passage {
+    bool touches;
+    double time;             /* of the impact */
+    double nearing, parting; /* times between which the approach turns into a retreat; parting < 0: none seen */
+    mor_point points[MOR_MAX_POINTS];
+    int count;
+} passage;
+
+/* First touch in free motion. `start` are the points of now. */
+static void advance(const mor_sweep* s, const mor_point* start, int count, double size, passage* p)
+{
+    double t = 0.0, distance = start[deepest_of(start, count)].gap, bound = motion_bound(s);
+    mor_vec3 n = start[deepest_of(start, count)].normal;
+    *p = (passage){ .nearing = 0.0, .parting = -1.0 };
+    if (with_chain(s)) p->count = look(s, 0.0, s->reach, p->points, &distance);
+    bool nearing = rate(s, &start[deepest_of(start, count)], 0.0) < 0.0;
+    for (int k = 0; k < MAX_ADVANCES; k++) {
+        double mu = closing_bound(s, n);
+        if (!(mu > 0.0)) return;
+        double step = distance / mu;
+        t += step;
+        if (!(t < s->h)) return;
+        p->count = look(s, t, bound * (s->h - t) + ARRIVED * size, p->points, &distance);
+        if (p->count == 0) return;
+        const mor_point* d = &p->points[deepest_of(p->points, p->count)];
+        n = d->normal;
+        p->time = t;
+        bool still_nearing = rate(s, d, t) < 0.0;
+        if (nearing && !still_nearing && p->parting < 0.0) p->parting = t;
+        if (still_nearing) p->nearing = t, p->parting = -1.0;
+        nearing = still_nearing;
+        if (distance <= ARRIVED * size) {
+            p->touches = true;
+            return;
+        }
+    }
+    p->touches = true; /* cannot be told apart in so many steps: a contact with what gap is left */
+}
+
+/* ------------------------------------------------------------------------------- handing over */
+
+/* Points found at time t become points of now: the linear model of gap and arms is that of time t. Those that the free
+ * motion would pass are left out if `quiet`. */
+static int hand_over(const mor_sweep* s, double t, const mor_point* later, int count, bool quiet, double size,
+                     mor_point* points)
+{
+    int n = 0;
+    for (int i = 0; i < count; i++) {
+        mor_point p = later[i];
+        double w = rate(s, &p, t);
+        p.gap -= t * w;
+        if (quiet && (p.gap < 0.0 || p.gap + s->h * w < -ARRIVED * size)) continue;
+        if (p.gap < 0.0) p.gap = 0.0;
+        if (!(p.gap < s->reach)) continue;
+        /* the arms of time t, put to where the bodies are now */
+        for (int side = 0; side < 2; side++) {
+            mor_vec3* q = side ? &p.on_b : &p.on_a;
+            if (!s->flight[side].still) *q = mor_madd(*q, -t, s->flight[side].v);
+        }
+        if (s->flight[0].still || s->flight[1].still) {
+            mor_vec3 arm = s->flight[0].still ? p.on_b : p.on_a;
+            p.on_a = mor_madd(arm, -0.5 * p.gap, p.normal);
+            p.on_b = mor_madd(arm, 0.5 * p.gap, p.normal);
+        } else {
+            mor_vec3 slide = mor_sub(p.on_b, p.on_a), middle = mor_lerp(p.on_a, p.on_b, 0.5);
+            slide = mor_madd(slide, -mor_dot(slide, p.normal), p.normal);
+            if (mor_norm(slide) <= 2.0 * SHORT_WAY * size) {
+                p.on_a = mor_madd(middle, -0.5 * p.gap, p.normal);
+                p.on_b = mor_madd(middle, 0.5 * p.gap, p.normal);
+            }
+        }
+        points[n++] = p;
+    }
+    return n;
+}
+
+/* Points at the nearest approach: the rate of the gap changes its sign there. */
+static int nearest_approach(const mor_sweep* s, const passage* p, double size, mor_point* points)
+{
+    double lower = p->nearing, upper = p->parting >= 0.0 ? p->parting : s->h, distance;
+    mor_point later[MOR_MAX_POINTS];
+    for (int k = 0; k < BISECTIONS; k++) {
+        double t = k == 0 ? upper : 0.5 * (lower + upper);
+        int n = look(s, t, s->reach, later, &distance);
+        if (n == 0) return 0;
+        int kept = hand_over(s, t, later, n, true, size, points);
+        if (kept > 0) return kept;
+        if (rate(s, &later[deepest_of(later, n)], t) < 0.0) {
+            if (k == 0) return 0; /* nearing all the time, and yet no touch */
+            lower = t;
+        } else {
+            upper = t;
+        }
+    }
+    return 0;
+}
+
+/* Number of the points that stand for the extremes of a shape, and the i-th of them in its frame. */
+static int corner_count(const mor_geometry* g)
+{
+    switch (g->kind) {
+    case MOR_POLYHEDRON:
+        return g->polyhedron->vertex_count;
+    case MOR_CAPSULE:
+        return 2;
+    case MOR_CYLINDER:
+        return 2 * RIM;
+    case MOR_CONE:
+        return 1 + RIM;
+    default:
+        return 0;
+    }
+}
+
+static mor_vec3 corner_at(const mor_geometry* g, int i)
+{
+    static const double cosine[RIM] = { 1,  0.70710678118654752440,  0, -0.70710678118654752440,
+                                        -1, -0.70710678118654752440, 0, 0.70710678118654752440 };
+    if (g->kind == MOR_POLYHEDRON) return g->polyhedron->vertices[i];
+    if (g->kind == MOR_CAPSULE) return mor_v3(0, 0, i ? 0.5 * g->size[1] : -0.5 * g->size[1]);
+    if (g->kind == MOR_CONE && i == RIM) return mor_v3(0, 0, 0.75 * g->size[1]);
+    double z = g->kind == MOR_CONE ? -0.25 * g->size[1] : i < RIM ? -0.5 * g->size[1] : 0.5 * g->size[1];
+    return mor_v3(g->size[0] * cosine[i % RIM], g->size[0] * cosine[(i + 6) % RIM], z);
+}
+
+/* Corners of the shape on `side` that can reach the plane of point `d` in the rest of the step: a body that turns fast
+ * lands on others than those that are nearest now. */
+static int add_corners(const mor_sweep* s, int side, double t, mor_point d, double size, mor_point* points, int count)
+{
+    const mor_geometry* g = side ? s->b : s->a;
+    const mor_flight* f = &s->flight[side];
+    if (f->still) return count;
+    const double radius = g->kind == MOR_CAPSULE ? g->size[0] : 0.0;
+    const mor_pose pose = flight_at(f, t);
+    const double speed = motion_bound(s) * (s->h - t);
+    for (int v = 0; v < corner_count(g) && count < MOR_MAX_POINTS; v++) {
+        mor_vec3 x = mor_madd(mor_pose_point(&pose, corner_at(g, v)), side ? -radius : radius, d.normal);
+        double gap = side ? mor_dot(d.normal, mor_sub(x, d.on_a)) : mor_dot(d.normal, mor_sub(d.on_b, x));
+        bool known = !(gap < speed);
+        for (int k = 0; k < count && !known; k++)
+            known = mor_norm(mor_sub(side ? points[k].on_b : points[k].on_a, x)) < 1e-6 * size;
+        if (known) continue;
+        points[count++] = side ? mor_point_on_b(x, d.normal, gap, mor_feature(MOR_VERTEX_OF_B, 0x7fff, v))
+                               : mor_point_on_a(x, d.normal, gap, mor_feature(MOR_VERTEX_OF_A, v, 0x7fff));
+    }
+    return count;
+}
+
+/* Radius of the ball about c, in the frame of the shape, that lies inside it; not positive if c does not. */
+static double inner_radius(const mor_geometry* g, mor_vec3 c)
+{
+    double r = 0.0, across = mor_hypot(c.x, c.y);
+    switch (g->kind) {
+    case MOR_POLYHEDRON:
+        r = HUGE_VAL;
+        for (int f = 0; f < g->polyhedron->face_count; f++)
+            r = mor_min(r, g->polyhedron->offsets[f] - mor_dot(g->polyhedron->normals[f], c));
+        return r;
+    case MOR_CAPSULE:
+        return g->size[0] - across - mor_max(0.0, fabs(c.z) - 0.5 * g->size[1]);
+    case MOR_CYLINDER:
+        return mor_min(g->size[0] - across, 0.5 * g->size[1] - fabs(c.z));
+    default:
+        return r;
+    }
+}
+
+/* However the body turns, the ball about its centre that lies inside the shape must not pass the plane of point d. */
+static int add_core(const mor_sweep* s, int side, double t, mor_point d, mor_point* points, int count)
+{
+    const mor_flight* f = &s->flight[side];
+    if (f->still || count == MOR_MAX_POINTS) return count;
+    double r = inner_radius(side ? s->b : s->a, mor_pose_unpoint(&f->pose, f->x));
+    if (!(r > 0.0)) return count;
+    mor_vec3 x = mor_madd(mor_madd(f->x, t, f->v), side ? -r : r, d.normal);
+    double gap = side ? mor_dot(d.normal, mor_sub(x, d.on_a)) : mor_dot(d.normal, mor_sub(d.on_b, x));
+    points[count++] = side ? mor_point_on_b(x, d.normal, gap, mor_feature(MOR_CLOSEST, 0x7fff, 1))
+                           : mor_point_on_a(x, d.normal, gap, mor_feature(MOR_CLOSEST, 0x7fff, 0));
+    return count;
+}
+
+static int with_corners(const mor_sweep* s, double t, double size, mor_point* points, int count)
+{
+    if (count == 0 || with_chain(s)) return count;
+    const mor_point d = points[deepest_of(points, count)];
+    if (!mor_flight_tumbles(&s->flight[0], &s->flight[1], d.normal, size, s->h)) return count;
+    count = add_core(s, 0, t, d, points, count);
+    count = add_core(s, 1, t, d, points, count);
+    count = add_corners(s, 0, t, d, size, points, count);
+    return add_corners(s, 1, t, d, size, points, count);
+}
+
+static bool all_corners(const mor_point* points, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!points[i].corner) return false;
+    return true;
+}
+
+int mor_sweep_contacts(const mor_sweep* s, mor_point* points, int count)
+{
+    double size = size_of(s), least = HUGE_VAL;
+    bool passes = false;
+    for (int i = 0; i < count; i++) least = mor_min(least, points[i].gap);
+    if (count == 0) return 0;
+    if (!(least > TOUCHING * size)) return with_corners(s, 0.0, size, points, count);
+    double rates[MOR_MAX_POINTS], soonest = s->h;
+    for (int i = 0; i < count; i++) {
+        rates[i] = rate(s, &points[i], 0.0);
+        if (!(points[i].gap + s->h * rates[i] < 0.0)) continue;
+        passes = true;
+        soonest = mor_min(soonest, -points[i].gap / rates[i]);
+    }
+    if (passes && least < NO_WAY * size && soonest * motion_bound(s) <= NO_WAY * size) return count;
+    const mor_flight *a = &s->flight[0], *b = &s->flight[1];
+    double turn = s->h * (a->tumble + b->tumble);
+    bool corners = all_corners(points, count);
+    if (!passes && !(turn > TURNING && least < s->h * motion_bound(s))) return corners ? 0 : count;
+    passage p;
+    advance(s, points, count, size, &p);
+    if (!p.touches) {
+        if (corners || turn > TURNING) return 0; /* planes of now mean little to a body that turns so fast */
+        if (!passes) return count;
+        if (!with_chain(s)) return nearest_approach(s, &p, size, points);
+        int n = 0;
+        for (int i = 0; i < count; i++)
+            if (points[i].gap + s->h * rates[i] >= 0.0) points[n++] = points[i];
+        return n;
+    }
+    mor_vec3 n0 = points[deepest_of(points, count)].normal;
+    const mor_point* d = &p.points[deepest_of(p.points, p.count)];
+    mor_vec3 way = mor_sub(b->v, a->v);
+    double same = a->still || b->still ? SAME_NORMAL : LIKE_NORMAL;
+    if (passes && mor_dot(n0, d->normal) > same && p.time * mor_norm(way) <= SHORT_WAY * size && turn <= TURNING)
+        return count;
+    double distance;
+    p.count = look(s, p.time, s->reach, p.points, &distance);
+    p.count = with_corners(s, p.time, size, p.points, p.count);
+    return hand_over(s, p.time, p.points, p.count, false, size, points);
+}
+
+/* --------------------------------------------------------------------------------- chains */
+
+static double point_segment(mor_vec3 x, mor_vec3 p, mor_vec3 q)
+{
+    mor_vec3 e = mor_sub(q, p), d = mor_sub(x, p);
+    double ee = mor_dot(e, e), t = ee > 0.0 ? mor_dot(d, e) / ee : 0.0;
+    t = t < 0.0 ? 0.0 : t > 1.0 ? 1.0 : t;
+    return mor_norm(mor_madd(d, -t, e));
+}
+
+static double side_of(mor_vec3 p, mor_vec3 q, mor_vec3 x)
+{
+    return (q.x - p.x) * (x.y - p.y) - (q.y - p.y) * (x.x - p.x);
+}
+
+static double segment_segment(mor_vec3 a, mor_vec3 b, mor_vec3 p, mor_vec3 q)
+{
+    if (side_of(a, b, p) * side_of(a, b, q) < 0.0 && side_of(p, q, a) * side_of(p, q, b) < 0.0) return 0.0;
+    return mor_min(mor_min(point_segment(a, p, q), point_segment(b, p, q)),
+                   mor_min(point_segment(p, a, b), point_segment(q, a, b)));
+}
+
+static double chain_distance(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b,
+                             const mor_pose* pose_b)
+{
+    const mor_polyline* C = b->polyline;
+    double least = HUGE_VAL;
+    for (int i = 0; i < C->edge_count; i++) {
+        mor_vec3 p = C->points[i], q = C->points[i + 1];
+        if (a->kind != MOR_POLYGON) {
+            least = mor_min(least, point_segment(mor_pose_unpoint(pose_b, pose_a->position), p, q));
+            continue;
+        }
+        const mor_polyline* P = a->polyline;
+        for (int k = 0; k < P->point_count; k++) {
+            mor_vec3 u = mor_pose_unpoint(pose_b, mor_pose_point(pose_a, P->points[k]));
+            mor_vec3 v =
+                mor_pose_unpoint(pose_b, mor_pose_point(pose_a, P->points[k + 1 < P->point_count ? k + 1 : 0]));
+            least = mor_min(least, segment_segment(u, v, p, q));
+        }
+    }
+    if (a->kind == MOR_DISC) least -= a->size[0];
+    return mor_max(least, 0.0);
+}

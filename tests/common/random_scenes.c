@@ -1,0 +1,73 @@
+#include "common/random_scenes.h"
+
+#include <math.h>
+
+double test_random(uint64_t* seed, double lower, double upper)
+{
+    *seed += 0x9e3779b97f4a7c15u; /* splitmix64 */
+    uint64_t z = *seed;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    z ^= z >> 31;
+    return lower + (upper - lower) * ((double)(z >> 11) * 0x1p-53);
+}
+
+mor_vec3 test_random_vector(uint64_t* seed)
+{
+    for (;;) {
+        mor_vec3 v = mor_v3(test_random(seed, -1, 1), test_random(seed, -1, 1), test_random(seed, -1, 1));
+        if (mor_dot(v, v) <= 1.0) return v;
+    }
+}
+
+mor_quat test_random_turn(uint64_t* seed) { return mor_quat_exp(mor_scale(3.0, test_random_vector(seed))); }
+
+mor_world* test_default_world(int dimension, double h, mor_vec3 gravity)
+{
+    mor_error error = { 0 };
+    mor_world_def def = mor_world_def_default();
+    def.dimension = dimension;
+    def.step = h;
+    def.gravity = gravity;
+    mor_world* w = mor_world_create(&def, &error);
+    if (!w) fail_msg("%s", error.text);
+    return w;
+}
+
+mor_body_id test_add(mor_world* w, mor_body_kind kind, mor_geometry* const* shapes, const mor_pose* poses, int count,
+                     double mass, double mu, mor_pose pose)
+{
+    mor_error error = { 0 };
+    mor_body_shape list[64];
+    mor_material m = mor_material_default();
+    m.friction = mu;
+    assert_true(count <= 64);
+    for (int i = 0; i < count; i++) {
+        if (!shapes[i]) fail_msg("a shape could not be made");
+        list[i] = (mor_body_shape){ shapes[i], poses ? poses[i] : mor_pose_identity(), -1 };
+    }
+    mor_body_def def = mor_body_def_default();
+    def.kind = kind;
+    def.shapes = list;
+    def.shape_count = count;
+    def.mass = mass;
+    def.pose = pose;
+    def.material = mor_world_add_material(w, &m);
+    for (int k = 0; k <= def.material; k++) mor_world_set_pair(w, k, def.material, mu, 0.0, &error);
+    mor_body_id id = mor_world_add_body(w, &def, &error);
+    if (!id.index1) fail_msg("%s", error.text);
+    for (int i = 0; i < count; i++) mor_geometry_release(shapes[i]);
+    return id;
+}
+
+double test_run(mor_world* w, int n, double* depth)
+{
+    double energy = mor_world_kinetic_energy(w) + mor_world_potential_energy(w), gain = -INFINITY;
+    for (int i = 0; i < n; i++) {
+        mor_step_report r = test_steps(w, 1);
+        gain = fmax(gain, r.kinetic + r.potential - energy);
+        energy = r.kinetic + r.potential;
+        if (depth) *depth = fmax(*depth, r.penetration);
+    }
+    return gain;
+}

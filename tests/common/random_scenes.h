@@ -1,0 +1,21 @@
+/* What the tests with random scenes share: numbers, worlds with the default method, bodies of one material. */
+#ifndef MOREAU_TESTS_RANDOM_SCENES_H
+#define MOREAU_TESTS_RANDOM_SCENES_H
+
+#include "common/worlds.h"
+
+/* Uniform in [lower, upper]; the same numbers on every machine. */
+double test_random(uint64_t* seed, double lower, double upper);
+/* Uniform in the ball of radius 1. */
+mor_vec3 test_random_vector(uint64_t* seed);
+mor_quat test_random_turn(uint64_t* seed);
+/* A world with the library's default methods. */
+mor_world* test_default_world(int dimension, double h, mor_vec3 gravity);
+/* A body of `count` shapes of friction mu; the references to the shapes are taken over. */
+mor_body_id test_add(mor_world* world, mor_body_kind kind, mor_geometry* const* shapes, const mor_pose* poses,
+                     int count, double mass, double mu, mor_pose pose);
+/* Runs n steps; each must be solved. Returns the greatest gain of kinetic and potential energy in a step [J], and the
+ * deepest penetration if not NULL. */
+double test_run(mor_world* world, int n, double* depth);
+
+#endif
