@@ -138,18 +138,14 @@ static long pair_tests(int n)
         test_body(w, mor_geometry_retain(cube), 1.0, mor_v3(1.2 * (i % n), 1.2 * (i / n % n), 1 + 1.2 * (i / n / n)),
                   mor_rng_rotation(&rng));
     mor_geometry_release(cube);
-    double least = INFINITY;
     mor_step* step = mor_step_create(w, NULL);
     assert_int_equal(mor_stage_user(w, step, NULL), MOR_OK);
-    for (int k = 0; k < 6; k++) {
-        double begin = mor_cpu_clock();
-        assert_int_equal(mor_stage_collide(w, step, NULL), MOR_OK);
-        least = fmin(least, mor_cpu_clock() - begin);
-    }
+    tests_run = 0;
+    assert_int_equal(mor_stage_collide(w, step, NULL), MOR_OK);
     int contacts;
     mor_step_contacts(step, &contacts);
     mor_step_destroy(step);
-    print_message("%d boxes, %d contacts: collision %.2f ms\n", n * n * n, contacts, 1e3 * least);
+    print_message("%d boxes, %d contacts: %ld pair tests\n", n * n * n, contacts, tests_run);
     assert_true(contacts > n * n * n); /* a pile that touches */
     mor_world_destroy(w);
     mor_library_destroy(library);
