@@ -181,7 +181,9 @@ struct mor_world {
     int robot_count, robot_capacity;
     mor_buffer joints;         /* mor_joint */
     struct mor_stored* stored; /* a world made from a frame (model/stored.h), else NULL */
-    double joint_error;        /* largest |phi| at the end of the last step [m, rad] */
+    double start_depth,
+        start_work;     /* what the scene overlapped before the first step [m], and what undoing it took [J] */
+    double joint_error; /* largest |phi| at the end of the last step [m, rad] */
 
     mor_material* materials;
     int material_count, material_capacity;

@@ -1,6 +1,6 @@
 /* The matrix M + sum_c G_c H_c G_c' on the velocities of a step, factored by trees.
  *
- *     mor_tree_matrix_open(&K, step, arena) && mor_tree_matrix_factor(&K, H);  mor_tree_matrix_solve(&K, x);
+ * Opened once for a step, factored for each set of H, then solved as often as wanted.
  *
  * H_c is a dim x dim block (row-major, not necessarily symmetric) for each block of rows, at step->diagonal_start[c].
  * Its graph is that of the bodies: trees that share a block of rows. Trees are cut into nodes of `d` velocities (6 in

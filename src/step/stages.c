@@ -80,10 +80,52 @@ static mor_code check_methods(mor_world* w, mor_error* error)
     return MOR_OK;
 }
 
+/* Finds the contacts of the draft as it is; `last` are those of the step before. */
+static mor_code detect(mor_step* k, mor_buffer* out, const mor_contact* last, int last_count, mor_error* error)
+{
+    mor_world* w = k->w;
+    mor_found found = { .world = w, .contacts = out, .last = last, .last_count = last_count };
+    out->count = 0;
+    mor_code code = w->on_collide ? w->on_collide(w->on_collide_data, w, &found, error)
+                                  : w->collision->detect(w->collision_memory, w, w->collision_options, &found, error);
+    w->deepest = found.deepest;
+    return code;
+}
+
+static mor_code detect_again(mor_step* k, mor_buffer* contacts, mor_error* error)
+{
+    return detect(k, contacts, k->last, k->last_count, error);
+}
+
+/* Formulations that project by themselves know better which planes count. */
+static bool projects(const mor_world* w)
+{
+    return w->options.gap_correction == MOR_GAP_PROJECTION && !w->on_collide && !w->on_integrate && !w->stored;
+}
+
+/* Before the first step: what the scene overlaps is undone in the world itself, so that user functions, controllers and
+ * recordings begin with the state that the step begins with. */
+static mor_code settle(mor_world* w, mor_step* k, mor_error* error)
+{
+    mor_code code = mor_step_take(w, k);
+    if (code) return code;
+    k->projection_work = 0.0;
+    code = detect(k, &k->contacts, NULL, 0, error);
+    if (code) return code;
+    double deepest = k->w->deepest;
+    code = mor_project_positions(k, &k->contacts, FIRST_PASSES, detect_again, error);
+    if (code) return code;
+    w->start_depth = mor_max(w->start_depth, deepest);
+    w->start_work += k->projection_work;
+    mor_step_give_motion(w, k);
+    return MOR_OK;
+}
+
 mor_code mor_do_user(mor_world* w, mor_step* k, mor_error* error)
 {
     begin_with(w, k);
     mor_code code = check_methods(w, error);
+    if (!code && w->step == 0 && projects(w)) code = settle(w, k, error);
     if (code) return code;
     if (!w->on_user) return mor_step_take(w, k);
     if (!keep_applied(w, k)) return MOR_SYSTEM;
@@ -117,35 +159,12 @@ static void aim_kinematic(mor_world* w)
     }
 }
 
-/* Finds the contacts of the draft as it is; `last` are those of the step before. */
-static mor_code detect(mor_step* k, mor_buffer* out, const mor_contact* last, int last_count, mor_error* error)
-{
-    mor_world* w = k->w;
-    mor_found found = { .world = w, .contacts = out, .last = last, .last_count = last_count };
-    out->count = 0;
-    mor_code code = w->on_collide ? w->on_collide(w->on_collide_data, w, &found, error)
-                                  : w->collision->detect(w->collision_memory, w, w->collision_options, &found, error);
-    w->deepest = found.deepest;
-    return code;
-}
-
-static mor_code detect_again(mor_step* k, mor_buffer* contacts, mor_error* error)
-{
-    return detect(k, contacts, k->last, k->last_count, error);
-}
-
-/* Formulations that project by themselves know better which planes count. */
-static bool projects(const mor_world* w)
-{
-    return w->options.gap_correction == MOR_GAP_PROJECTION && !w->on_collide && !w->on_integrate && !w->stored;
-}
-
 mor_code mor_do_collide(const mor_world* world, mor_step* k, mor_error* error)
 {
-    (void)world;
     mor_world* w = k->w;
     mor_code code = MOR_OK;
-    k->raw_penetration = k->projection_work = 0.0;
+    k->raw_penetration = world->step == 0 ? world->start_depth : 0.0;
+    k->projection_work = world->step == 0 ? world->start_work : 0.0;
     aim_kinematic(w);
     if (w->detected && k->found_ahead) {
         mor_buffer t = k->contacts;
@@ -154,10 +173,6 @@ mor_code mor_do_collide(const mor_world* world, mor_step* k, mor_error* error)
         k->found_ahead = false;
     } else {
         code = detect(k, &k->contacts, k->last, k->last_count, error);
-    }
-    if (!code && w->step == 0 && projects(w)) { /* what the scene overlaps at the start */
-        k->raw_penetration = w->deepest;
-        code = mor_project_positions(k, &k->contacts, FIRST_PASSES, detect_again, error);
     }
     w->contacts = k->contacts;
     return code;

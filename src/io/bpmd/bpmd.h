@@ -36,6 +36,7 @@ typedef struct mor_bpmd_contact {
     mor_vec3 normal;   /* from body[0] to body[1] */
     double gap, friction, restitution;
     double epsilon;            /* of its pair of shapes; negative: the frame's */
+    double recovery;           /* fastest speed at which penetration is undone [m/s]; infinite: within one step */
     mor_vec3 surface_velocity; /* of body[1]'s surface relative to body[0]'s, beyond rigid motion */
     int group, plane;
     int shape[2];

@@ -311,7 +311,10 @@ static void read_contacts(mor_bpmd_reader* r)
             f->contacts[i].restitution = t[i];
             if (!(t[i] >= 0.0 && t[i] <= 1.0)) mor_bpmd_complain(r, i, "restitution is between 0 and 1");
         }
-    for (size_t i = 0; i < n; i++) f->contacts[i].epsilon = -1.0;
+    for (size_t i = 0; i < n; i++) f->contacts[i].epsilon = -1.0, f->contacts[i].recovery = INFINITY;
+    if (!r->code && mor_bpmd_find(r, "contacts/recovery", NULL) &&
+        mor_bpmd_numbers(r, "contacts/recovery", NULL, n, true))
+        for (size_t i = 0; i < n; i++) f->contacts[i].recovery = t[i];
     if (optional(r, "contacts/epsilon", NULL, n))
         for (size_t i = 0; i < n; i++) f->contacts[i].epsilon = t[i];
     if (optional(r, "contacts/surface_velocities", NULL, 3 * n))

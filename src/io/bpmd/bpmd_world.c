@@ -133,6 +133,7 @@ mor_code mor_bpmd_capture(const mor_world* w, const mor_bpmd_before* start, mor_
                                              .friction = c->friction,
                                              .restitution = c->restitution,
                                              .epsilon = mor_contact_epsilon(w, c),
+                                             .recovery = mor_recovery(w, mor_contact_size(w, c)),
                                              .surface_velocity = c->surface_velocity,
                                              .group = c->group,
                                              .plane = c->plane,
@@ -284,6 +285,7 @@ mor_world* mor_bpmd_world(const mor_bpmd_frame* f, const mor_library* library, i
             const mor_block* b = &island->system.blocks[rows[c].block];
             const mor_bpmd_contact* from = &f->contacts[(int)sorted[rows[c].contact].normal_impulse];
             rows[c].epsilon = from->epsilon >= 0.0 ? from->epsilon : f->epsilon;
+            rows[c].recovery = from->recovery;
             memcpy(rows[c].guess, from->guess, sizeof rows[c].guess);
             for (int d = 0; d < b->dim; d++) island->answer.impulses[b->row + d] = from->guess[d];
         }

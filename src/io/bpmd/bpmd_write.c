@@ -181,6 +181,7 @@ static void put_contacts(writer* w, const mor_bpmd_frame* f)
     EACH(t[3 * i] = t[3 * i + 1] = t[3 * i + 2] = c->friction;) put(w, "contacts/mu_k", MOR_H5_DOUBLE, n, 3);
     EACH(t[i] = c->restitution;) put(w, "contacts/restitution", MOR_H5_DOUBLE, n, 1);
     EACH(t[i] = c->epsilon >= 0.0 ? c->epsilon : f->epsilon;) put(w, "contacts/epsilon", MOR_H5_DOUBLE, n, 1);
+    EACH(t[i] = c->recovery;) put(w, "contacts/recovery", MOR_H5_DOUBLE, n, 1);
     EACH(three(t + 3 * i, c->surface_velocity);) put(w, "contacts/surface_velocities", MOR_H5_DOUBLE, n, 3);
     EACH(w->integers[i] = c->group;) put(w, "contacts/group", MOR_H5_INT, n, 1);
     EACH(w->integers[i] = c->plane;) put(w, "contacts/plane", MOR_H5_INT, n, 1);
