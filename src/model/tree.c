@@ -4,19 +4,21 @@
  *
  * Free bodies are advanced in angular momentum (MATH: "Free motion"):
  *
- *     L_free = L + h torque
- *     R_m = exp(h/2 omega_m) R,   omega_m = I(R_m)^-1 L_free,   I(R) = R J R'
+ *     L_free = L + h torque;   u: mean angular velocity of the free motion from (R, L_free) over h (model/turn.c)
+ *     R_m = exp(h/2 u) R,   I(R) = R J R'
  *
- * omega_m is the free angular velocity of the step and I(R_m) its mass block; with contact impulses
- * I(R_m)(omega+ - omega_m) = sum r x p, R+ = exp(h omega+) R, L+ = L_free + I(R_m)(omega+ - omega_m).
- * L is kept to rounding and the energy stays bounded at second order in h (an explicit
- * -h omega x I omega gains 6 % in 5 s on a tumbling box at h = 0.01).
+ * u is the free angular velocity of the step and A = I(R_m) its mass block. With contact impulses, j = A (w+ - u) their
+ * sum r x p: L+ = L_free + j and R+ = exp(h w+) R. The free motion keeps L and the energy to rounding. With impulses the
+ * energy must become
  *
- * The midpoint equation is solved in body axes, where it reads
- *     J w = exp(-h/2 w) L_b,   L_b = R' L_free,   w = R' omega_m = R_m' omega_m,
- * by Newton's method on F(w) = J w - exp(-h/2 w) L_b with the derivative of the rotated vector taken to
- * first order, d/dw exp(-h/2 w) L_b ~ (h/2) [exp(-h/2 w) L_b]x, which is exact enough to converge in a
- * handful of iterations for h|w| up to about 1. It converges to rounding or the step keeps the best. */
+ *     E+ = E(R, L_free) + (w+ + u).j/2,     E(R, L) = L' I(R)^-1 L/2,
+ *
+ * the second term being what the solve took out of the rotation. R+ does not give it: for a fixed L+ the energy depends
+ * on R+, by the ratio of the principal moments. So R+ is turned, the shortest way, until it does (of second order in h
+ * for smooth motion). Where that takes more than STRUCK rad the step is too coarse for the blow; the body is `struck`
+ * and the island is solved again with A = I(R), u = I(R)^-1 L_free, and R+ from the free motion of (R, L+), which keeps
+ * both (mor_motion_revise). */
+#include "model/turn.h"
 #include "model/world.h"
 
 /* ------------------------------------------------------------------------------ particle */
@@ -153,38 +155,10 @@ const mor_tree_kind mor_tree_planar = {
 
 /* ---------------------------------------------------------------------------------- free */
 
-/* w with J w = exp(-h/2 w) L_b, see above. */
-static mor_vec3 midpoint_velocity(const mor_mat3* J, mor_vec3 L, double h, mor_vec3 w)
-{
-    double best = INFINITY, rounding = 2e-16 * mor_norm(L);
-    mor_vec3 answer = w;
-    for (int k = 0; k < 20; k++) {
-        mor_vec3 turned = mor_rotate(mor_quat_exp(mor_scale(-0.5 * h, w)), L);
-        mor_vec3 F = mor_sub(mor_mul(J, w), turned);
-        double size = mor_norm(F);
-        if (size < best) {
-            best = size;
-            answer = w;
-        } else if (k > 3) {
-            break; /* rounding level reached */
-        }
-        if (size <= rounding) break;
-        /* dF/dw = J - (h/2) [turned]x */
-        double s = 0.5 * h;
-        mor_mat3 D = *J;
-        D.m[0][1] += s * turned.z;
-        D.m[0][2] -= s * turned.y;
-        D.m[1][0] -= s * turned.z;
-        D.m[1][2] += s * turned.x;
-        D.m[2][0] += s * turned.y;
-        D.m[2][1] -= s * turned.x;
-        mor_mat3 Di = mor_mat3_inverse(&D);
-        mor_vec3 next = mor_sub(w, mor_mul(&Di, F));
-        if (next.x == w.x && next.y == w.y && next.z == w.z) break;
-        w = next;
-    }
-    return answer;
-}
+#define STRUCK 0.02   /* rad: larger turns that restore the energy would show as penetration */
+#define ROUNDING 1e-14 /* of the kinetic energy: what is left alone */
+
+static mor_turning turning(const mor_body* b) { return (mor_turning){ &b->mass.inertia, &b->inertia_inverse }; }
 
 static void free_prepare(mor_world* world, const mor_tree* t, double* nu, double* nu_free, double* M, double* Mi)
 {
@@ -192,11 +166,15 @@ static void free_prepare(mor_world* world, const mor_tree* t, double* nu, double
     mor_vec3 g = world->gravity;
     double h = world->h;
     double m = b->mass.mass;
-    mor_vec3 L = mor_madd(b->L, h, b->torque);
-    mor_vec3 w_body = midpoint_velocity(&b->mass.inertia, mor_unrotate(b->q, L), h, mor_unrotate(b->q, b->w));
-    mor_vec3 w = mor_rotate(b->q, w_body);
-    mor_quat middle = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(0.5 * h, w)), b->q));
-    mor_mat3 R = mor_quat_matrix(middle);
+    mor_vec3 L = mor_madd(b->L, h, b->torque), w = b->w;
+    mor_quat q = b->q;
+    if (b->struck) {
+        mor_turn_energy(turning(b), q, L, &w);
+    } else {
+        mor_turn_free(turning(b), q, L, h, b->w, &w);
+        q = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(0.5 * h, w)), q));
+    }
+    mor_mat3 R = mor_quat_matrix(q);
     mor_mat3 I = mor_mat3_rotate(&R, &b->mass.inertia), Ii = mor_mat3_rotate(&R, &b->inertia_inverse);
     nu[0] = b->v.x, nu[1] = b->v.y, nu[2] = b->v.z;
     nu[3] = b->w.x, nu[4] = b->w.y, nu[5] = b->w.z;
@@ -237,21 +215,57 @@ static void free_spin(const mor_tree* t, const mor_body* b, mor_vec3 d, double s
     c[5] = sign * d.z;
 }
 
+/* Where a body gets to that moves with w instead of u: its L, and R before the turn that restores the energy, which has
+ * to become *energy within the returned tolerance. */
+static double swept(const mor_body* b, double h, const double* nu_free, const double* nu, const double* M, mor_vec3* L,
+                    mor_quat* q, double* energy)
+{
+    mor_vec3 w = mor_v3(nu[3], nu[4], nu[5]), u = mor_v3(nu_free[3], nu_free[4], nu_free[5]), dw = mor_sub(w, u);
+    mor_vec3 j = mor_v3(M[21] * dw.x + M[22] * dw.y + M[23] * dw.z, M[27] * dw.x + M[28] * dw.y + M[29] * dw.z,
+                        M[33] * dw.x + M[34] * dw.y + M[35] * dw.z);
+    double start = mor_turn_energy(turning(b), b->q, b->L_free, NULL);
+    *L = mor_add(b->L_free, j);
+    *q = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(h, w)), b->q));
+    *energy = fmax(start + 0.5 * mor_dot(mor_add(w, u), j), 0.0);
+    double m = b->mass.mass;
+    /* and of what the body has at 1e-8 m/s: at rest everything is rounding */
+    return ROUNDING * (start + *energy + m * (nu[0] * nu[0] + nu[1] * nu[1] + nu[2] * nu[2])) + ROUNDING * 1e-16 * m;
+}
+
+bool mor_free_is_struck(const mor_world* world, const mor_tree* t, const double* nu_free, const double* nu,
+                        const double* M)
+{
+    const mor_body* b = &world->bodies[t->body];
+    double x = nu[3] - nu_free[3], y = nu[4] - nu_free[4], z = nu[5] - nu_free[5], h = world->h;
+    if (b->struck || h * h * (x * x + y * y + z * z) < STRUCK * STRUCK) return false;
+    mor_vec3 L;
+    mor_quat q;
+    double energy, tolerance = swept(b, h, nu_free, nu, M, &L, &q, &energy);
+    return !mor_turn_to_energy(turning(b), L, energy, tolerance, STRUCK, &q, NULL);
+}
+
 static void free_advance(mor_world* world, const mor_tree* t, const double* nu_free, const double* nu, const double* M)
 {
     mor_body* b = &world->bodies[t->body];
     double h = world->h;
     b->v = mor_v3(nu[0], nu[1], nu[2]);
     b->x = mor_madd(b->x, h, b->v);
-    mor_vec3 w = mor_v3(nu[3], nu[4], nu[5]);
-    mor_vec3 dw = mor_v3(nu[3] - nu_free[3], nu[4] - nu_free[4], nu[5] - nu_free[5]);
-    b->L = mor_add(b->L_free,
-                   mor_v3(M[21] * dw.x + M[22] * dw.y + M[23] * dw.z, M[27] * dw.x + M[28] * dw.y + M[29] * dw.z,
-                          M[33] * dw.x + M[34] * dw.y + M[35] * dw.z));
-    b->q = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(h, w)), b->q));
-    mor_mat3 R = mor_quat_matrix(b->q);
-    mor_mat3 Ii = mor_mat3_rotate(&R, &b->inertia_inverse);
-    b->w = mor_mul(&Ii, b->L);
+    if (nu[3] == nu_free[3] && nu[4] == nu_free[4] && nu[5] == nu_free[5] && !b->struck) {
+        b->L = b->L_free;
+        if (mor_turn_parts(h, b->w) > 1) b->q = mor_turn_free(turning(b), b->q, b->L, h, b->w, NULL);
+        else b->q = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(h, mor_v3(nu[3], nu[4], nu[5]))), b->q));
+        mor_turn_energy(turning(b), b->q, b->L, &b->w);
+        return;
+    }
+    mor_quat q;
+    double energy, tolerance = swept(b, h, nu_free, nu, M, &b->L, &q, &energy);
+    if (b->struck) q = mor_turn_free(turning(b), b->q, b->L, h, mor_v3(nu[3], nu[4], nu[5]), NULL);
+    b->q = q;
+    double gain = mor_turn_energy(turning(b), b->q, b->L, &b->w) - energy;
+    if (fabs(gain) <= tolerance) return;
+    if (!mor_turn_to_energy(turning(b), b->L, energy, tolerance, 0.5, &b->q, NULL) && gain > 0.0)
+        b->L = mor_scale(sqrt(energy / (energy + gain)), b->L); /* next to a principal axis: nowhere to turn to */
+    mor_turn_energy(turning(b), b->q, b->L, &b->w);
 }
 
 /* A turn keeps L, as free motion does; a change of w changes it. */

@@ -33,6 +33,7 @@ typedef struct mor_body {
     mor_vec3 v, w;          /* of the centre of mass; angular, world */
     mor_vec3 L;             /* free bodies: angular momentum about the centre of mass (the state; w follows) */
     mor_vec3 L_free;        /* L + h torque, between prepare and advance */
+    bool struck;            /* in this step the inertia is that of the start (model/tree.c) */
     mor_vec3 force, torque; /* for the coming step */
     mor_vec3 surface_velocity;
     mor_motion motion;
@@ -84,6 +85,11 @@ typedef struct mor_tree_kind {
     void (*rows3)(const mor_tree* tree, const mor_body* body, mor_vec3 r, const mor_vec3 direction[3], double sign,
                   double* c);
 } mor_tree_kind;
+
+/* Whether the velocity change of a free body in this step is too large for the inertia of the middle of its free motion
+ * (model/tree.c); not if it is `struck` already. */
+bool mor_free_is_struck(const mor_world* world, const mor_tree* tree, const double* nu_free, const double* nu,
+                        const double* mass);
 
 extern const mor_tree_kind mor_tree_free, mor_tree_planar, mor_tree_particle, mor_tree_robot, mor_tree_spring;
 
@@ -241,6 +247,7 @@ struct mor_world {
     mor_timing timing;
     double correction_work, contact_work, applied_work;
     double raw_penetration, projection_work; /* of the step's position projection */
+    int struck;                              /* free bodies of the step (model/tree.c) */
     int failed_in_row;                       /* steps, up to the last */
     int* smooth_group; /* tree -> first tree of its group; NULL: the integrator is semi-implicit (step/smooth_step.c) */
     bool* smooth;      /* tree -> it takes the chosen integrator in this step */

@@ -171,8 +171,11 @@ void mor_stage_integrate(mor_world* w)
     w->raw_penetration = w->projection_work = 0.0;
     if (w->formulation->project && !w->on_integrate)
         w->raw_penetration = w->formulation->project(w, w->formulation_options, &w->projection_work);
-    for (int i = 0; i < w->alive_count; i++)
-        w->bodies[w->order[i]].force = w->bodies[w->order[i]].torque = mor_v3(0, 0, 0);
+    for (int i = 0; i < w->alive_count; i++) {
+        mor_body* b = &w->bodies[w->order[i]];
+        b->force = b->torque = mor_v3(0, 0, 0);
+        b->struck = false;
+    }
     w->step++;
     w->time = w->time_base + w->h * (w->step - w->step_base); /* no sum of rounding over long runs */
 }
@@ -306,6 +309,7 @@ static void fill_report(const mor_world* w, mor_status status, mor_step_report* 
     r->halvings = w->halvings;
     r->rescued = w->rescued;
     r->sweeps = w->sweeps;
+    r->struck = w->struck;
     r->correction_work = w->correction_work;
     r->contact_work = w->contact_work;
     r->applied_work = w->applied_work;
@@ -326,6 +330,23 @@ static mor_status solve_planned(mor_world* w, int* rough)
     return status;
 }
 
+/* Marks the free bodies that a blow turns further than the step resolves; true if there are new ones: their islands are
+ * solved again. */
+static bool find_struck(mor_world* w)
+{
+    bool found = false;
+    if (w->on_integrate) return false;
+    if (w->formulation->explicit_positions && w->formulation->explicit_positions(w->formulation_options)) return false;
+    for (int i = 0; i < w->tree_count; i++) {
+        const mor_tree* t = &w->trees[i];
+        if (t->kind != &mor_tree_free || (w->smooth && w->smooth[i])) continue;
+        if (!mor_free_is_struck(w, t, w->nu_free + t->offset, w->nu_new + t->offset, w->mass + w->mass_start[i])) continue;
+        w->bodies[t->body].struck = found = true;
+        w->struck++;
+    }
+    return found;
+}
+
 /* One attempt with the present h. The state changes only if the answer is used. */
 static mor_status attempt(mor_world* w, bool* used)
 {
@@ -343,6 +364,11 @@ static mor_status attempt(mor_world* w, bool* used)
     mor_status status = solve_planned(w, &rough);
     /* a motor reached or left its limit */
     for (int pass = 0; status == MOR_SOLVED && mor_control_revise(w, pass); pass++) {
+        mor_stage_assemble(w);
+        if (w->out_of_memory) return MOR_NUMERICAL;
+        status = solve_planned(w, &rough);
+    }
+    while (find_struck(w)) {
         mor_stage_assemble(w);
         if (w->out_of_memory) return MOR_NUMERICAL;
         status = solve_planned(w, &rough);
@@ -418,6 +444,7 @@ mor_code mor_world_step(mor_world* w, mor_step_report* report, mor_error* error)
     memset(r, 0, sizeof *r);
     w->timing = (mor_timing){ 0 };
     w->collision_error[0] = '\0';
+    w->struck = 0;
     double start = mor_clock();
     bool used = false;
     mor_status status = attempt(w, &used);
