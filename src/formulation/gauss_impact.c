@@ -263,7 +263,7 @@ mor_report mor_gauss_impact_solve(const mor_system* s, const bool* touching, mor
 /* Contacts of an island deeper than `touch` are moved half of the way out: minimise delta'M delta/2 with G_n'delta >=
  * -psi/2, the others no deeper than `touch`. Half, because a point that is moved out too far (the rows are linear)
  * would be in the air for the next step, whose business the impact and the forces are. */
-static double project_island(mor_world* w, const mor_island* island, double touch, mor_arena* arena)
+static double project_island(mor_world* w, const mor_island* island, double touch, mor_arena* arena, double* work)
 {
     const mor_system* s = &island->system;
     double deepest = 0.0;
@@ -307,7 +307,7 @@ static double project_island(mor_world* w, const mor_island* island, double touc
     mor_step_velocity(&g.problem.step, p, delta);
     for (int t = 0; t < s->tree_count; t++) {
         const mor_tree* tree = &w->trees[island->tree_of[t]];
-        tree->kind->correct(w, tree, delta + s->trees[t].offset, false);
+        *work += mor_tree_move(w, tree, delta + s->trees[t].offset);
     }
     return deepest;
 }
@@ -323,7 +323,7 @@ double mor_gauss_project(mor_world* w, double touch, double* work)
                       : w->bodies[w->order[i]].mass.mass * mor_dot(w->gravity, w->bodies[w->order[i]].x);
     for (int i = 0; i < w->island_count; i++) {
         size_t mark = mor_arena_mark(arena);
-        deepest = fmax(deepest, project_island(w, &w->islands[i], touch, arena));
+        deepest = fmax(deepest, project_island(w, &w->islands[i], touch, arena, work));
         mor_arena_release(arena, mark);
     }
     for (int i = 0; i < w->alive_count; i++)

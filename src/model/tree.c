@@ -155,7 +155,9 @@ const mor_tree_kind mor_tree_planar = {
 
 /* ---------------------------------------------------------------------------------- free */
 
-#define STRUCK 0.02   /* rad: larger turns that restore the energy would show as penetration */
+#define STRUCK 0.02    /* rad: larger turns that take energy away would show as penetration */
+#define SMOOTH 0.01    /* of the kinetic energy: what more than that is lost in a step is an impact */
+#define SLIGHT 1e-3    /* of the kinetic energy: moves that change it more turn the angular momentum, too */
 #define ROUNDING 1e-14 /* of the kinetic energy: what is left alone */
 
 static mor_turning turning(const mor_body* b) { return (mor_turning){ &b->mass.inertia, &b->inertia_inverse }; }
@@ -171,7 +173,7 @@ static void free_prepare(mor_world* world, const mor_tree* t, double* nu, double
     if (b->struck) {
         mor_turn_energy(turning(b), q, L, &w);
     } else {
-        mor_turn_free(turning(b), q, L, h, b->w, &w);
+        b->q_free = mor_turn_free(turning(b), q, L, h, b->w, &w);
         q = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(0.5 * h, w)), q));
     }
     mor_mat3 R = mor_quat_matrix(q);
@@ -215,21 +217,22 @@ static void free_spin(const mor_tree* t, const mor_body* b, mor_vec3 d, double s
     c[5] = sign * d.z;
 }
 
-/* Where a body gets to that moves with w instead of u: its L, and R before the turn that restores the energy, which has
- * to become *energy within the returned tolerance. */
+/* Where a body gets to that moves with w instead of u: its L, and R without regard to the energy, which may be *most;
+ * returns what of it is rounding. */
 static double swept(const mor_body* b, double h, const double* nu_free, const double* nu, const double* M, mor_vec3* L,
-                    mor_quat* q, double* energy)
+                    mor_quat* q, double* most)
 {
     mor_vec3 w = mor_v3(nu[3], nu[4], nu[5]), u = mor_v3(nu_free[3], nu_free[4], nu_free[5]), dw = mor_sub(w, u);
     mor_vec3 j = mor_v3(M[21] * dw.x + M[22] * dw.y + M[23] * dw.z, M[27] * dw.x + M[28] * dw.y + M[29] * dw.z,
                         M[33] * dw.x + M[34] * dw.y + M[35] * dw.z);
-    double start = mor_turn_energy(turning(b), b->q, b->L_free, NULL);
+    mor_vec3 v = mor_v3(nu[0], nu[1], nu[2]), dv = mor_sub(v, b->v);
+    double start = mor_turn_energy(turning(b), b->q, b->L_free, NULL), m = b->mass.mass;
     *L = mor_add(b->L_free, j);
     *q = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(h, w)), b->q));
-    *energy = fmax(start + 0.5 * mor_dot(mor_add(w, u), j), 0.0);
-    double m = b->mass.mass;
+    double moving = start + 0.5 * m * mor_dot(v, v), spare = 0.5 * mor_dot(dw, j) + 0.5 * m * mor_dot(dv, dv);
+    *most = fmax(start + 0.5 * mor_dot(mor_add(w, u), j) + fmin(spare, SMOOTH * moving), 0.0);
     /* and of what the body has at 1e-8 m/s: at rest everything is rounding */
-    return ROUNDING * (start + *energy + m * (nu[0] * nu[0] + nu[1] * nu[1] + nu[2] * nu[2])) + ROUNDING * 1e-16 * m;
+    return ROUNDING * (moving + *most) + ROUNDING * 1e-16 * m;
 }
 
 bool mor_free_is_struck(const mor_world* world, const mor_tree* t, const double* nu_free, const double* nu,
@@ -240,8 +243,9 @@ bool mor_free_is_struck(const mor_world* world, const mor_tree* t, const double*
     if (b->struck || h * h * (x * x + y * y + z * z) < STRUCK * STRUCK) return false;
     mor_vec3 L;
     mor_quat q;
-    double energy, tolerance = swept(b, h, nu_free, nu, M, &L, &q, &energy);
-    return !mor_turn_to_energy(turning(b), L, energy, tolerance, STRUCK, &q, NULL);
+    double most, rounding = swept(b, h, nu_free, nu, M, &L, &q, &most);
+    if (mor_turn_energy(turning(b), q, L, NULL) <= most + rounding) return false;
+    return !mor_turn_to_energy(turning(b), L, most, rounding, STRUCK, &q, NULL);
 }
 
 static void free_advance(mor_world* world, const mor_tree* t, const double* nu_free, const double* nu, const double* M)
@@ -250,21 +254,22 @@ static void free_advance(mor_world* world, const mor_tree* t, const double* nu_f
     double h = world->h;
     b->v = mor_v3(nu[0], nu[1], nu[2]);
     b->x = mor_madd(b->x, h, b->v);
-    if (nu[3] == nu_free[3] && nu[4] == nu_free[4] && nu[5] == nu_free[5] && !b->struck) {
+    bool old = nu == world->nu + t->offset; /* explicit positions: along the velocity of the start */
+    if ((nu[3] == nu_free[3] && nu[4] == nu_free[4] && nu[5] == nu_free[5] && !b->struck) || old) {
+        mor_vec3 turn = mor_scale(h, mor_v3(nu[3], nu[4], nu[5]));
         b->L = b->L_free;
-        if (mor_turn_parts(h, b->w) > 1) b->q = mor_turn_free(turning(b), b->q, b->L, h, b->w, NULL);
-        else b->q = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(h, mor_v3(nu[3], nu[4], nu[5]))), b->q));
+        b->q = old ? mor_quat_normalize(mor_quat_mul(mor_quat_exp(turn), b->q)) : b->q_free;
         mor_turn_energy(turning(b), b->q, b->L, &b->w);
         return;
     }
     mor_quat q;
-    double energy, tolerance = swept(b, h, nu_free, nu, M, &b->L, &q, &energy);
+    double most, rounding = swept(b, h, nu_free, nu, M, &b->L, &q, &most);
     if (b->struck) q = mor_turn_free(turning(b), b->q, b->L, h, mor_v3(nu[3], nu[4], nu[5]), NULL);
     b->q = q;
-    double gain = mor_turn_energy(turning(b), b->q, b->L, &b->w) - energy;
-    if (fabs(gain) <= tolerance) return;
-    if (!mor_turn_to_energy(turning(b), b->L, energy, tolerance, 0.5, &b->q, NULL) && gain > 0.0)
-        b->L = mor_scale(sqrt(energy / (energy + gain)), b->L); /* next to a principal axis: nowhere to turn to */
+    double energy = mor_turn_energy(turning(b), b->q, b->L, &b->w);
+    if (energy <= most + rounding) return;
+    if (!mor_turn_to_energy(turning(b), b->L, most, rounding, 0.5, &b->q, NULL))
+        b->L = mor_scale(sqrt(most / energy), b->L); /* next to a principal axis: nowhere to turn to */
     mor_turn_energy(turning(b), b->q, b->L, &b->w);
 }
 
@@ -284,6 +289,29 @@ static void free_correct(mor_world* world, const mor_tree* t, const double* d, b
     b->q = mor_quat_normalize(mor_quat_mul(mor_quat_exp(angular), b->q));
     mor_mat3 R = mor_quat_matrix(b->q), Ii = mor_mat3_rotate(&R, &b->inertia_inverse);
     b->w = mor_mul(&Ii, b->L);
+}
+
+double mor_tree_move(mor_world* world, const mor_tree* t, const double* d)
+{
+    if (t->robot) {
+        const mor_robot* r = t->robot;
+        double before = mor_robot_kinetic_energy(r->model, r->work);
+        t->kind->correct(world, t, d, false);
+        double after = mor_robot_kinetic_energy(r->model, r->work);
+        if (after <= before + SLIGHT * before) return after - before;
+        double scale = sqrt(before / after) - 1.0;
+        for (int k = 0; k < t->dof; k++) r->wrenches[k] = scale * r->nu[k];
+        t->kind->correct(world, t, r->wrenches, true);
+        return 0.0;
+    }
+    mor_body* b = t->kind == &mor_tree_free ? &world->bodies[t->body] : NULL;
+    double before = b ? 0.5 * mor_dot(b->w, b->L) : 0.0;
+    t->kind->correct(world, t, d, false);
+    double change = b ? 0.5 * mor_dot(b->w, b->L) - before : 0.0;
+    if (fabs(change) <= SLIGHT * before) return change;
+    b->L = mor_rotate(mor_quat_exp(mor_v3(d[3], d[4], d[5])), b->L);
+    mor_turn_energy(turning(b), b->q, b->L, &b->w);
+    return 0.0;
 }
 
 const mor_tree_kind mor_tree_free = {

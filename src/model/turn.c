@@ -22,6 +22,7 @@
 
 enum { ROUNDS = 12, PARTS = 4096 };
 #define LARGEST_TURN 0.5 /* rad in one part: Newton's method is safe */
+#define SLOW_TURN 0.01   /* rad: below, one part is accurate enough; two have a quarter of its error */
 
 double mor_turn_energy(mor_turning b, mor_quat q, mor_vec3 L, mor_vec3* w)
 {
@@ -66,15 +67,10 @@ static mor_vec3 mean_velocity(const mor_mat3* J, mor_vec3 P, double h, mor_vec3 
     return answer;
 }
 
-int mor_turn_parts(double h, mor_vec3 w)
-{
-    double turn = h * mor_norm(w);
-    return turn <= LARGEST_TURN ? 1 : turn < LARGEST_TURN * PARTS ? (int)ceil(turn / LARGEST_TURN) : PARTS;
-}
-
 mor_quat mor_turn_free(mor_turning b, mor_quat q, mor_vec3 L, double h, mor_vec3 guess, mor_vec3* mean)
 {
-    int parts = mor_turn_parts(h, guess);
+    double turn = h * mor_norm(guess);
+    int parts = turn <= SLOW_TURN ? 1 : turn < LARGEST_TURN * PARTS ? 1 + (int)ceil(turn / LARGEST_TURN) : PARTS;
     double part = h / parts;
     mor_vec3 u = mor_unrotate(q, guess), sum = mor_v3(0, 0, 0);
     for (int i = 0; i < parts; i++) {

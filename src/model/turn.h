@@ -14,8 +14,6 @@ typedef struct mor_turning {
 /* Rotational energy of angular momentum L (world) at orientation q, and the angular velocity in *w if not NULL. */
 double mor_turn_energy(mor_turning body, mor_quat q, mor_vec3 L, mor_vec3* w);
 
-/* Into how many parts free motion over h is cut at angular velocity w. */
-int mor_turn_parts(double h, mor_vec3 w);
 /* Free motion over h: the new orientation. *mean (or NULL) receives the mean angular velocity of the step, world axes;
  * the guess is the present one. */
 mor_quat mor_turn_free(mor_turning body, mor_quat q, mor_vec3 L, double h, mor_vec3 guess, mor_vec3* mean);

@@ -33,6 +33,7 @@ typedef struct mor_body {
     mor_vec3 v, w;          /* of the centre of mass; angular, world */
     mor_vec3 L;             /* free bodies: angular momentum about the centre of mass (the state; w follows) */
     mor_vec3 L_free;        /* L + h torque, between prepare and advance */
+    mor_quat q_free;        /* where the free motion of the step ends, likewise */
     bool struck;            /* in this step the inertia is that of the start (model/tree.c) */
     mor_vec3 force, torque; /* for the coming step */
     mor_vec3 surface_velocity;
@@ -86,6 +87,10 @@ typedef struct mor_tree_kind {
                   double* c);
 } mor_tree_kind;
 
+/* Moves the state by delta, q (+) delta, to undo penetration; returns the change of kinetic energy, which is slight:
+ * where keeping the angular momentum (velocities) would change it more, a free body keeps it in its own axes instead,
+ * and the velocities of a robot are scaled down. */
+double mor_tree_move(mor_world* world, const mor_tree* tree, const double* delta);
 /* Whether the velocity change of a free body in this step is too large for the inertia of the middle of its free motion
  * (model/tree.c); not if it is `struck` already. */
 bool mor_free_is_struck(const mor_world* world, const mor_tree* tree, const double* nu_free, const double* nu,

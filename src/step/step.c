@@ -340,7 +340,8 @@ static bool find_struck(mor_world* w)
     for (int i = 0; i < w->tree_count; i++) {
         const mor_tree* t = &w->trees[i];
         if (t->kind != &mor_tree_free || (w->smooth && w->smooth[i])) continue;
-        if (!mor_free_is_struck(w, t, w->nu_free + t->offset, w->nu_new + t->offset, w->mass + w->mass_start[i])) continue;
+        if (!mor_free_is_struck(w, t, w->nu_free + t->offset, w->nu_new + t->offset, w->mass + w->mass_start[i]))
+            continue;
         w->bodies[t->body].struck = found = true;
         w->struck++;
     }
