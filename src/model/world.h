@@ -110,6 +110,8 @@ typedef struct mor_robot {
     double* tau;                      /* applied joint forces of the coming step, n */
     double* wrenches;                 /* 6 per link, scratch */
     double *force, *extra;            /* scratch: dof, n */
+    double *bias, *jerk, *drag;       /* of the step: velocity products and gravity, scratch (dof each); damping (n) */
+    bool looped;                      /* joints close loops or hold it to other bodies */
     double *gain, *viscous, *coulomb; /* n each, of motors: implicit gain of the coming step, friction beyond the
                                          model's */
     double* memory; /* impulses of limits (lower, upper) and friction of every joint, 3 n, last step */
