@@ -82,7 +82,7 @@ static record tumble(mor_world* w, double time, double gravity, bool floating)
     measure(w, last, &to);
     mor_vec3 p = mor_v3(first[0], first[1], first[2]), g = mor_v3(0, 0, -gravity);
     double t = steps * h;
-    mor_vec3 fell = mor_madd(mor_madd(from, t / mass, p), 0.5 * t * (t + h), g);
+    mor_vec3 fell = mor_madd(mor_madd(from, t / mass, p), 0.5 * t * t, g);
     r.fall = mor_norm(mor_sub(fell, to));
     last[2] += mass * gravity * t;
     double size[2] = { sqrt(2.0 * mass * kinetic), mor_norm(mor_v3(first[3], first[4], first[5])) };

@@ -353,6 +353,7 @@ static bool prepare_trees(mor_world* w)
     if (!w->mass_start) return false;
     for (int i = 0; i < w->tree_count; i++) {
         w->trees[i].offset = dof;
+        w->trees[i].share = 1.0;
         w->mass_start[i] = mass;
         dof += w->trees[i].dof;
         mass += block_size(&w->trees[i]);
@@ -494,6 +495,9 @@ void mor_assemble(mor_world* w)
 
     double v_rest = w->options.v_rest >= 0.0 ? w->options.v_rest : 2.0 * mor_norm(w->gravity) * w->h;
     for (int i = 0; i < islands; i++) {
+        if (w->joints.count && !w->stored)
+            mor_springs_settle(w, row_list + row_start[i], row_start[i + 1] - row_start[i], tree_list + tree_start[i],
+                               tree_start[i + 1] - tree_start[i], contact_start[i + 1] > contact_start[i]);
         mor_system* s = &w->islands[i].system;
         *s = (mor_system){ .h = w->h,
                            .time = w->time,

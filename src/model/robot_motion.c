@@ -36,7 +36,7 @@
 enum { PASSES = 16 };
 #define LARGEST 0.05 /* change of the joint velocities' scale beyond which the energy is sought elsewhere */
 
-bool mor_robot_middle_velocity(const mor_robot* r, double h, void (*solve)(const mor_robot* robot, double* x),
+void mor_robot_middle_velocity(const mor_robot* r, double h, void (*solve)(const mor_robot* robot, double* x),
                                double* out)
 {
     const mor_robot_model* m = r->model;
@@ -47,7 +47,8 @@ bool mor_robot_middle_velocity(const mor_robot* r, double h, void (*solve)(const
         if (m->constants[i].prismatic) fastest = fmax(fastest, fabs(r->work->joint[i]) * sqrt(mor_dot(w, w)));
     }
     double x = 0.5 * h * sqrt(fastest), left = x;
-    if (2.0 * x < SLOW) return false;
+    memcpy(out, r->nu, (size_t)m->dof * sizeof *out);
+    if (2.0 * x < SLOW) return;
     mor_robot_inverse_dynamics(m, r->work, mor_v3(0, 0, 0), NULL, NULL, out);
     solve(r, out);
     for (int k = 0; k < m->dof; k++) out[k] = r->nu[k] - 0.5 * h * out[k];
@@ -63,7 +64,6 @@ bool mor_robot_middle_velocity(const mor_robot* r, double h, void (*solve)(const
         }
         if (change <= SETTLED * moved) break;
     }
-    return true;
 }
 
 /* Sums over the links: mass properties about the base's origin, momentum about it, kinetic energy. */
@@ -135,38 +135,34 @@ static double inner(int n, const double* a, const double* b)
 /* What the end of the step must have. */
 typedef struct target {
     mor_vec3 p, L;
-    double kinetic; /* with the potential energy of the start; < 0: free to be what it is */
-    bool known;
+    double kinetic; /* at the centre of mass of the start */
+    bool known;     /* the energy, too */
 } target;
 
-static target aim(const mor_world* w, const mor_robot* r, const sums* start, const double* nu, bool touched)
+/* The target, and in r->wrenches the generalised forces of the step but for gravity and velocity products, times h. */
+static target aim(const mor_world* w, const mor_robot* r, const sums* start, const double* nu, bool touched, bool smooth)
 {
     const mor_robot_model* m = r->model;
     int N = m->dof, offset = mor_robot_offset(m);
-    double h = w->h, W = 0.0, *y = r->wrenches, *d = r->jerk;
-    mor_vec3 weight = mor_scale(h * start->body.m, w->gravity);
+    double h = w->h, W = 0.0, work = 0.0, *y = r->wrenches, *d = r->jerk;
     target t = { start->p, start->L, 0.0, !r->looped };
     for (int k = 0; k < N; k++) d[k] = nu[k] - r->nu[k];
-    double push[6] = { 0 }; /* of the world on the base's six, gravity included */
     if (touched) {
         mass_times(r, d, y);
-        double work = inner(N, y, d) + h * inner(N, r->bias, d); /* d . impulses */
-        for (int k = 0; k < N; k++) W += (r->nu[k] + 0.5 * d[k]) * (y[k] + h * r->bias[k]);
-        W = fmin(W, fmax(0.0, W + 0.5 * work));
-        for (int k = 0; k < offset; k++) push[k] = y[k] + h * r->bias[k];
+        for (int k = 0; k < N; k++) y[k] += h * r->bias[k];
     } else {
-        for (int k = 0; k < offset; k++) {
-            push[k] = h * r->force[k];
-            W += push[k] * (r->nu[k] + 0.5 * d[k]);
-        }
-        for (int k = offset; k < N; k++)
-            W += (h * (r->force[k] - r->drag[k - offset] * r->nu[k]) - r->extra[k - offset] * d[k]) *
-                 (r->nu[k] + 0.5 * d[k]);
+        for (int k = 0; k < N; k++) y[k] = h * r->force[k];
+        for (int k = offset; k < N; k++) y[k] -= h * r->drag[k - offset] * r->nu[k] + r->extra[k - offset] * d[k];
     }
+    for (int k = 0; k < N; k++) {
+        W += (r->nu[k] + 0.5 * d[k]) * y[k];
+        work += d[k] * y[k];
+    }
+    if (!smooth) W = fmax(W, W + 0.5 * work); /* as the semi-implicit step counts: with the velocity of the end */
     t.kinetic = start->kinetic + W;
     if (!m->floating) return t;
-    mor_vec3 f = mor_v3(push[0], push[1], push[2]), n = mor_v3(push[3], push[4], push[5]);
-    t.p = mor_add(t.p, mor_add(f, weight));
+    mor_vec3 f = mor_v3(y[0], y[1], y[2]), n = mor_v3(y[3], y[4], y[5]);
+    t.p = mor_add(t.p, mor_madd(f, h * start->body.m, w->gravity));
     t.L = mor_add(t.L, mor_sub(n, mor_cross(mor_sub(start->com, r->base.position), f)));
     return t;
 }
@@ -183,10 +179,10 @@ static void set_velocity(mor_robot* r, const sums* s, const target* t, mor_vec3 
     for (int k = 6; k < r->model->dof; k++) r->nu[k] *= scale;
 }
 
-/* The scale of the joint velocities for T_i to become `wanted`. */
-static double scale_for(double wanted, double present)
+/* The scale of the joint velocities for T_i to become `wanted`; without `smooth`, at most that. */
+static double scale_for(double wanted, double present, bool smooth)
 {
-    if (!(present > 0.0)) return 1.0;
+    if (!(present > 0.0) || (!smooth && wanted >= present)) return 1.0;
     double square = wanted / present;
     if (!(square > (1.0 - LARGEST) * (1.0 - LARGEST))) return 1.0 - LARGEST;
     return square < (1.0 + LARGEST) * (1.0 + LARGEST) ? sqrt(square) : 1.0 + LARGEST;
@@ -202,57 +198,54 @@ static void slow_down(mor_robot* r, double kinetic, double allowed)
     refresh(r);
 }
 
-static void finish_fixed(const mor_world* w, mor_robot* r, const sums* start, const target* t)
+static void finish_fixed(const mor_world* w, mor_robot* r, const sums* start, const target* t, bool smooth)
 {
     sums s = sum_up(r->model, r->work, false);
     if (!t->known || !(s.kinetic > 0.0)) return;
     double kinetic = t->kinetic + s.body.m * mor_dot(w->gravity, mor_sub(s.com, start->com));
-    double scale = scale_for(kinetic, s.kinetic);
+    double scale = scale_for(kinetic, s.kinetic, smooth), now = scale * scale * s.kinetic;
     for (int k = 0; k < r->model->dof; k++) r->nu[k] *= scale;
-    refresh(r);
-    if (scale == 1.0 - LARGEST && scale * scale * s.kinetic > kinetic) slow_down(r, scale * scale * s.kinetic, kinetic);
+    if (scale != 1.0) refresh(r);
+    if (scale == 1.0 - LARGEST && now > kinetic) slow_down(r, now, kinetic);
 }
 
-static void finish_floating(const mor_world* w, mor_robot* r, const sums* start, const target* t, bool touched)
+static void finish_floating(const mor_world* w, mor_robot* r, const sums* start, const target* t, bool touched,
+                            bool smooth)
 {
     for (int round = 0;; round++) {
         sums s = sum_up(r->model, r->work, true);
         double m = s.body.m;
-        mor_vec3 arm = mor_sub(s.com, r->base.position);
-        mor_rigid central = { m, s.body.c, s.body.I };
-        central = mor_rigid_shift(&central, mor_neg(arm)); /* about the centre of mass */
+        mor_rigid central = mor_rigid_shift(&s.body, mor_sub(r->base.position, s.com)); /* about the centre of mass */
         mor_mat3 C = mor_sym3_matrix(&central.I);
         double size = C.m[0][0] + C.m[1][1] + C.m[2][2];
         mor_mat3 inverse = mor_mat3_inverse(&C);
-        bool sound =
-            m > 0.0 &&
-            fabs(mor_dot(mor_cross(mor_v3(C.m[0][0], C.m[1][0], C.m[2][0]), mor_v3(C.m[0][1], C.m[1][1], C.m[2][1])),
-                         mor_v3(C.m[0][2], C.m[1][2], C.m[2][2]))) > 1e-12 * size * size * size;
+        bool sound = m > 0.0 && fabs(mor_dot(mor_cross(mor_v3(C.m[0][0], C.m[1][0], C.m[2][0]),
+                                                       mor_v3(C.m[0][1], C.m[1][1], C.m[2][1])),
+                                             mor_v3(C.m[0][2], C.m[1][2], C.m[2][2]))) > 1e-12 * size * size * size;
         if (!sound) return; /* a needle: nothing to turn about its axis */
         if (!touched && round == 0) {
-            mor_vec3 shift = mor_sub(mor_madd(start->com, w->h / m, t->p), s.com);
+            mor_vec3 mean = mor_scale(0.5, mor_add(start->p, t->p));
+            mor_vec3 shift = mor_sub(mor_madd(start->com, w->h / m, mean), s.com);
             r->base.position = mor_add(r->base.position, shift);
             s.com = mor_add(s.com, shift);
-            for (int i = 0; i < r->model->link_count; i++) r->work->states[i].p = mor_add(r->work->states[i].p, shift);
+            for (int i = 0; i < r->model->link_count; i++)
+                r->work->states[i].p = mor_add(r->work->states[i].p, shift);
         }
         mor_vec3 locked = mor_mul(&inverse, s.L), wanted = mor_mul(&inverse, t->L);
         double inside = s.kinetic - 0.5 * mor_dot(s.p, s.p) / m - 0.5 * mor_dot(s.L, locked);
         double outside = 0.5 * mor_dot(t->p, t->p) / m + 0.5 * mor_dot(t->L, wanted);
         double kinetic = t->kinetic + m * mor_dot(w->gravity, mor_sub(s.com, start->com));
-        double scale = t->known ? scale_for(kinetic - outside, inside) : 1.0;
+        double scale = t->known ? scale_for(kinetic - outside, inside, smooth) : 1.0;
         set_velocity(r, &s, t, locked, wanted, scale);
         refresh(r);
         double left = outside + scale * scale * inside - kinetic, rounding = 1e-13 * (kinetic + outside);
-        if (!t->known || fabs(left) <= rounding) return;
-        if (touched || round == 2) {
-            if (left > rounding) slow_down(r, kinetic + left, kinetic);
-            return;
-        }
+        if (!t->known || fabs(left) <= rounding || (!smooth && left < 0.0)) return;
         mor_turning body = { &C, &inverse };
         mor_quat turn = { 1, 0, 0, 0 };
-        if (!mor_turn_to_energy(body, t->L, 0.5 * mor_dot(t->L, wanted) - left, rounding, 0.1, &turn, NULL)) {
-            round = 1; /* next to a principal axis */
-            continue;
+        if (touched || round == 2 ||
+            !mor_turn_to_energy(body, t->L, 0.5 * mor_dot(t->L, wanted) - left, rounding, 0.1, &turn, NULL)) {
+            if (left > rounding) slow_down(r, kinetic + left, kinetic); /* touching, or next to a principal axis */
+            return;
         }
         r->base.rotation = mor_quat_normalize(mor_quat_mul(turn, r->base.rotation));
         r->base.position = mor_add(s.com, mor_rotate(turn, mor_sub(r->base.position, s.com)));
@@ -263,27 +256,52 @@ static void finish_floating(const mor_world* w, mor_robot* r, const sums* start,
     }
 }
 
-void mor_robot_finish(mor_world* w, const mor_tree* tree, const double* nu_free, const double* nu)
+/* nu+ by the mean of the accelerations at q and q+: what M and b of q+ leave of the forces changes it by half. The
+ * inverse is that of q, which is good enough for what is left. x: mean velocity; r->wrenches: forces times h. */
+static void meet_halfway(const mor_world* w, mor_robot* r, const double* nu, const double* x,
+                         void (*solve)(const mor_robot* robot, double* x))
+{
+    const mor_robot_model* m = r->model;
+    double h = w->h, *rest = r->wrenches, *a = r->bias; /* the bias has served */
+    for (int k = 0; k < m->dof; k++) {
+        a[k] = 2.0 * (nu[k] - x[k]) / h;
+        r->middle[k] = 2.0 * x[k] - r->middle[k]; /* velocity products at q were taken this far on the other side */
+    }
+    mor_robot_bias(m, r->work, w->gravity, r->middle, a, a);
+    for (int k = 0; k < m->dof; k++) rest[k] = 0.5 * (rest[k] - h * a[k]);
+    solve(r, rest);
+    for (int k = 0; k < m->dof; k++) r->nu[k] = nu[k] + rest[k];
+    refresh(r);
+}
+
+void mor_robot_finish(mor_world* w, const mor_tree* tree, const double* nu_free, const double* nu,
+                      void (*solve)(const mor_robot* robot, double* x))
 {
     mor_robot* r = tree->robot;
     const mor_robot_model* m = r->model;
     int offset = mor_robot_offset(m);
-    double moving = inner(m->dof, nu, nu) + inner(m->dof, r->nu, r->nu);
-    bool touched = memcmp(nu, nu_free, (size_t)m->dof * sizeof *nu) != 0;
+    double moving = inner(m->dof, nu, nu) + inner(m->dof, r->nu, r->nu), share = tree->share;
+    bool touched = memcmp(nu, nu_free, (size_t)m->dof * sizeof *nu) != 0, smooth = !r->looped;
+    if (touched && share == 1.0) smooth = false;
+    for (int j = 0; j < m->joint_count && smooth; j++) smooth = r->gain[j] == 0.0;
+    if (smooth && !touched) share = 0.5;
     sums start = sum_up(m, r->work, false);
-    target t = aim(w, r, &start, nu, touched);
+    target t = aim(w, r, &start, nu, touched, smooth);
+    double* x = r->jerk; /* what positions move with */
+    for (int k = 0; k < m->dof; k++) x[k] = share < 1.0 ? r->nu[k] + share * (nu[k] - r->nu[k]) : nu[k];
     memcpy(r->nu, nu, (size_t)m->dof * sizeof *nu);
     if (m->floating) {
-        r->base.position = mor_madd(r->base.position, w->h, mor_v3(nu[0], nu[1], nu[2]));
+        r->base.position = mor_madd(r->base.position, w->h, mor_v3(x[0], x[1], x[2]));
         r->base.rotation = mor_quat_normalize(
-            mor_quat_mul(mor_quat_exp(mor_scale(w->h, mor_v3(nu[3], nu[4], nu[5]))), r->base.rotation));
+            mor_quat_mul(mor_quat_exp(mor_scale(w->h, mor_v3(x[3], x[4], x[5]))), r->base.rotation));
     }
     for (int j = 0; j < m->joint_count; j++) {
-        r->s[j] += w->h * nu[offset + j];
+        r->s[j] += w->h * x[offset + j];
         r->tau[j] = 0.0;
     }
     mor_robot_update(m, r->work, &r->base, r->s, r->nu);
     if (!(moving > 0.0)) return;
-    if (m->floating) finish_floating(w, r, &start, &t, touched);
-    else finish_fixed(w, r, &start, &t);
+    if (share == 0.5) meet_halfway(w, r, nu, x, solve);
+    if (m->floating) finish_floating(w, r, &start, &t, touched, smooth);
+    else finish_fixed(w, r, &start, &t, smooth);
 }

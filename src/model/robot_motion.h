@@ -4,12 +4,13 @@
 
 #include "model/world.h"
 
-/* The velocity at which the velocity products of the coming step are taken: `out` (dof). False: they are so small that
- * nu does. `solve` applies the inverse of the step's mass block. */
-bool mor_robot_middle_velocity(const mor_robot* robot, double h, void (*solve)(const mor_robot* robot, double* x),
+/* The velocity at which the velocity products of the coming step are taken: `out` (dof). `solve` applies the inverse of
+ * the step's mass block. */
+void mor_robot_middle_velocity(const mor_robot* robot, double h, void (*solve)(const mor_robot* robot, double* x),
                                double* out);
 
 /* Positions and velocities at the end of a step with velocities nu (nu_free without impulses). */
-void mor_robot_finish(mor_world* world, const mor_tree* tree, const double* nu_free, const double* nu);
+void mor_robot_finish(mor_world* world, const mor_tree* tree, const double* nu_free, const double* nu,
+                      void (*solve)(const mor_robot* robot, double* x));
 
 #endif

@@ -108,8 +108,8 @@ static void robot_prepare(mor_world* w, const mor_tree* t, double* nu, double* n
     r->factored = small(w, r) && factor_small(r);
     bool sound = r->factored || mor_robot_prepare_solve(m, r->work, r->extra);
     if (sound) {
-        bool fast = mor_robot_middle_velocity(r, w->h, apply_inverse, r->bias);
-        mor_robot_bias(m, r->work, w->gravity, fast ? r->bias : r->nu, NULL, r->bias);
+        mor_robot_middle_velocity(r, w->h, apply_inverse, r->middle);
+        mor_robot_bias(m, r->work, w->gravity, r->middle, NULL, r->bias);
         for (int k = 0; k < m->dof; k++) nu_free[k] = r->force[k] - r->bias[k];
         for (int j = 0; j < m->joint_count; j++) nu_free[offset + j] -= r->drag[j] * r->nu[offset + j];
         apply_inverse(r, nu_free);
@@ -251,7 +251,7 @@ static void robot_advance(mor_world* w, const mor_tree* t, const double* nu_free
         mor_robot_advance_state(w, t, nu_free, nu, mass);
         return;
     }
-    mor_robot_finish(w, t, nu_free, nu);
+    mor_robot_finish(w, t, nu_free, nu, apply_inverse);
     mor_robot_write_bodies(w, t->robot);
 }
 
@@ -325,7 +325,7 @@ static mor_robot* make_robot(const mor_robot_def* def)
     r->work = mor_robot_work_create(m);
     r->bodies = malloc(L * sizeof *r->bodies);
     size_t scratch = 6 * L > N ? 6 * L : N;
-    r->s = calloc(n + N + n + scratch + N + n + 3 * n + 3 * n + 2 * N + n + 1, sizeof(double));
+    r->s = calloc(n + N + n + scratch + N + n + 3 * n + 3 * n + 3 * N + n + 1, sizeof(double));
     r->dense = malloc((2 * N * N + 1) * sizeof(double));
     r->mass = r->dense ? r->dense + N * N : NULL;
     if (!r->work || !r->bodies || !r->s || !r->dense) {
@@ -343,7 +343,8 @@ static mor_robot* make_robot(const mor_robot_def* def)
     r->memory = r->coulomb + n;
     r->bias = r->memory + 3 * n;
     r->jerk = r->bias + N;
-    r->drag = r->jerk + N;
+    r->middle = r->jerk + N;
+    r->drag = r->middle + N;
     snprintf(r->name, sizeof r->name, "%s", def->name);
     r->base = (mor_pose){ def->pose.position, mor_quat_normalize(def->pose.rotation) };
     if (def->s) memcpy(r->s, def->s, n * sizeof(double));

@@ -57,8 +57,9 @@ static void particle_advance(mor_world* world, const mor_tree* t, const double* 
     mor_body* b = &world->bodies[t->body];
     double h = world->h;
     (void)nu_free, (void)M;
+    mor_vec3 before = b->v;
     b->v = mor_v3(nu[0], nu[1], 0.0);
-    b->x = mor_madd(b->x, h, b->v);
+    b->x = mor_madd(b->x, h, t->share < 1.0 ? mor_lerp(before, b->v, t->share) : b->v);
 }
 
 static void particle_correct(mor_world* world, const mor_tree* t, const double* d, bool velocity)
@@ -121,10 +122,12 @@ static void planar_advance(mor_world* world, const mor_tree* t, const double* nu
     mor_body* b = &world->bodies[t->body];
     double h = world->h;
     (void)nu_free, (void)M;
-    b->v = mor_v3(nu[0], nu[1], 0.0);
-    b->w = mor_v3(0.0, 0.0, nu[2]);
-    b->x = mor_madd(b->x, h, b->v);
-    b->angle += h * nu[2];
+    mor_vec3 v = mor_v3(nu[0], nu[1], 0.0);
+    double turn = nu[2];
+    b->x = mor_madd(b->x, h, t->share < 1.0 ? mor_lerp(b->v, v, t->share) : v);
+    b->angle += h * (t->share < 1.0 ? b->w.z + t->share * (turn - b->w.z) : turn);
+    b->v = v;
+    b->w = mor_v3(0.0, 0.0, turn);
     b->q = mor_quat_exp(mor_v3(0.0, 0.0, b->angle));
 }
 
@@ -240,7 +243,7 @@ bool mor_free_is_struck(const mor_world* world, const mor_tree* t, const double*
 {
     const mor_body* b = &world->bodies[t->body];
     double x = nu[3] - nu_free[3], y = nu[4] - nu_free[4], z = nu[5] - nu_free[5], h = world->h;
-    if (b->struck || h * h * (x * x + y * y + z * z) < STRUCK * STRUCK) return false;
+    if (b->struck || t->share < 1.0 || h * h * (x * x + y * y + z * z) < STRUCK * STRUCK) return false;
     mor_vec3 L;
     mor_quat q;
     double most, rounding = swept(b, h, nu_free, nu, M, &L, &q, &most);
@@ -248,10 +251,29 @@ bool mor_free_is_struck(const mor_world* world, const mor_tree* t, const double*
     return !mor_turn_to_energy(turning(b), L, most, rounding, STRUCK, &q, NULL);
 }
 
+/* Moved by springs: they act throughout the step, not at its start. */
+static void free_advance_shared(mor_body* b, double h, double share, const double* nu_free, const double* nu,
+                                const double* M)
+{
+    mor_vec3 v = mor_v3(nu[0], nu[1], nu[2]), w = mor_v3(nu[3], nu[4], nu[5]);
+    mor_vec3 u = mor_v3(nu_free[3], nu_free[4], nu_free[5]), dw = mor_sub(w, u);
+    mor_vec3 j = mor_v3(M[21] * dw.x + M[22] * dw.y + M[23] * dw.z, M[27] * dw.x + M[28] * dw.y + M[29] * dw.z,
+                        M[33] * dw.x + M[34] * dw.y + M[35] * dw.z);
+    b->x = mor_madd(b->x, h, mor_lerp(b->v, v, share));
+    b->v = v;
+    b->L = mor_add(b->L_free, j);
+    b->q = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(h, mor_madd(u, share, dw))), b->q));
+    mor_turn_energy(turning(b), b->q, b->L, &b->w);
+}
+
 static void free_advance(mor_world* world, const mor_tree* t, const double* nu_free, const double* nu, const double* M)
 {
     mor_body* b = &world->bodies[t->body];
     double h = world->h;
+    if (t->share < 1.0) {
+        free_advance_shared(b, h, t->share, nu_free, nu, M);
+        return;
+    }
     b->v = mor_v3(nu[0], nu[1], nu[2]);
     b->x = mor_madd(b->x, h, b->v);
     bool old = nu == world->nu + t->offset; /* explicit positions: along the velocity of the start */
@@ -321,8 +343,8 @@ const mor_tree_kind mor_tree_free = {
 
 /* -------------------------------------------------------------------------------- spring */
 
-/* One velocity with the mass h c + h^2 k that the row of a joint's spring and damper acts on (formulation/rows.c): the
- * row's compliance in the guise of an inertia. It has no state. */
+/* One velocity that the row of a joint's spring and damper acts on (formulation/rows.c): the row's compliance in the
+ * guise of an inertia, which is set when the spring's island is known (formulation/springs.c). It has no state. */
 static void spring_prepare(mor_world* world, const mor_tree* t, double* nu, double* nu_free, double* M, double* Mi)
 {
     double h = world->h;

@@ -50,6 +50,7 @@ typedef struct mor_tree {
     int offset; /* in the world's velocity arrays, set by the assembly */
     struct mor_robot* robot;
     double stiffness, damping;            /* of a spring */
+    double share; /* of the step: positions move with nu + share (nu+ - nu); 1 unless springs ask (formulation/springs.c) */
     const struct mor_stored_tree* stored; /* of a frame (model/stored.h) */
 } mor_tree;
 
@@ -110,7 +111,9 @@ typedef struct mor_robot {
     double* tau;                      /* applied joint forces of the coming step, n */
     double* wrenches;                 /* 6 per link, scratch */
     double *force, *extra;            /* scratch: dof, n */
-    double *bias, *jerk, *drag;       /* of the step: velocity products and gravity, scratch (dof each); damping (n) */
+    double *middle, *bias, *jerk;     /* of the step, dof each: velocity at which the velocity products are taken; these
+                                         and gravity; scratch */
+    double* drag;                     /* damping of joints, n */
     bool looped;                      /* joints close loops or hold it to other bodies */
     double *gain, *viscous, *coulomb; /* n each, of motors: implicit gain of the coming step, friction beyond the
                                          model's */

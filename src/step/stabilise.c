@@ -147,9 +147,40 @@ static void correct_positions(mor_world* w, double tolerance, int rounds)
     }
 }
 
+/* Islands whose positions move with a share of the end velocity take the rest back of what equations gave it
+ * (formulation/springs.c). */
+static void take_back(mor_world* w)
+{
+    for (int i = 0; i < w->island_count; i++) {
+        const mor_island* island = &w->islands[i];
+        const mor_system* s = &island->system;
+        double rest = 1.0 - w->trees[island->tree_of[0]].share;
+        if (!(rest > 0.0)) continue;
+        size_t mark = mor_arena_mark(w->arena);
+        double* delta = mor_arena_zero(w->arena, (size_t)s->dof, sizeof *delta);
+        bool any = false;
+        for (int b = s->contact_count; delta && b < s->block_count; b++) {
+            const mor_block* block = &s->blocks[b];
+            if (block->kind != MOR_BLOCK_EQUATION) continue;
+            any = true;
+            for (int e = block->entry; e < block->entry + block->entry_count; e++) {
+                const mor_tree_block* t = &s->trees[s->entries[e].tree];
+                const double* Y = s->response + s->entries[e].start;
+                for (int d = 0; d < block->dim; d++)
+                    for (int m = 0; m < t->dof; m++)
+                        delta[t->offset + m] -= rest * Y[d * t->dof + m] * island->answer.impulses[block->row + d];
+            }
+        }
+        if (any) apply(w, island, delta, true);
+        if (!delta) w->out_of_memory = true;
+        mor_arena_release(w->arena, mark);
+    }
+}
+
 void mor_stabilise_velocities(mor_world* w)
 {
     if (w->joints.count == 0) return;
+    take_back(w);
     if (w->options.stabilisation == MOR_STABILISE_IMPULSE || w->options.stabilisation == MOR_STABILISE_PROJECTION) {
         mor_step_memory k = mor_step_set_aside(w);
         if (mor_world_joint_error(w) > w->options.position_tolerance)
@@ -220,6 +251,7 @@ static double add_violation(mor_world* w, mor_island* island)
 {
     const mor_system* s = &island->system;
     double largest = 0.0, *bias = (double*)s->bias; /* the assembly's own array */
+    double h = w->h * w->trees[island->tree_of[0]].share;
     mor_joint* joints = w->joints.data;
     for (int r = 0; r < island->row_block_count; r++) {
         mor_row_block* b = island->rows[r];
@@ -230,8 +262,8 @@ static double add_violation(mor_world* w, mor_island* island)
         for (int k = 0; k < b->dim; k++) {
             double phi = rows[b->of[k]].phi;
             square += phi * phi;
-            bias[s->blocks[s->contact_count + r].row + k] += phi / w->h;
-            joints[b->joint].correction[b->of[k]] += phi / w->h;
+            bias[s->blocks[s->contact_count + r].row + k] += phi / h;
+            joints[b->joint].correction[b->of[k]] += phi / h;
         }
         if (!(sqrt(square) <= largest)) largest = sqrt(square);
     }
