@@ -140,7 +140,8 @@ typedef struct target {
 } target;
 
 /* The target, and in r->wrenches the generalised forces of the step but for gravity and velocity products, times h. */
-static target aim(const mor_world* w, const mor_robot* r, const sums* start, const double* nu, bool touched, bool smooth)
+static target aim(const mor_world* w, const mor_robot* r, const sums* start, const double* nu, bool touched,
+                  bool smooth)
 {
     const mor_robot_model* m = r->model;
     int N = m->dof, offset = mor_robot_offset(m);
@@ -219,17 +220,17 @@ static void finish_floating(const mor_world* w, mor_robot* r, const sums* start,
         mor_mat3 C = mor_sym3_matrix(&central.I);
         double size = C.m[0][0] + C.m[1][1] + C.m[2][2];
         mor_mat3 inverse = mor_mat3_inverse(&C);
-        bool sound = m > 0.0 && fabs(mor_dot(mor_cross(mor_v3(C.m[0][0], C.m[1][0], C.m[2][0]),
-                                                       mor_v3(C.m[0][1], C.m[1][1], C.m[2][1])),
-                                             mor_v3(C.m[0][2], C.m[1][2], C.m[2][2]))) > 1e-12 * size * size * size;
+        bool sound =
+            m > 0.0 &&
+            fabs(mor_dot(mor_cross(mor_v3(C.m[0][0], C.m[1][0], C.m[2][0]), mor_v3(C.m[0][1], C.m[1][1], C.m[2][1])),
+                         mor_v3(C.m[0][2], C.m[1][2], C.m[2][2]))) > 1e-12 * size * size * size;
         if (!sound) return; /* a needle: nothing to turn about its axis */
         if (!touched && round == 0) {
             mor_vec3 mean = mor_scale(0.5, mor_add(start->p, t->p));
             mor_vec3 shift = mor_sub(mor_madd(start->com, w->h / m, mean), s.com);
             r->base.position = mor_add(r->base.position, shift);
             s.com = mor_add(s.com, shift);
-            for (int i = 0; i < r->model->link_count; i++)
-                r->work->states[i].p = mor_add(r->work->states[i].p, shift);
+            for (int i = 0; i < r->model->link_count; i++) r->work->states[i].p = mor_add(r->work->states[i].p, shift);
         }
         mor_vec3 locked = mor_mul(&inverse, s.L), wanted = mor_mul(&inverse, t->L);
         double inside = s.kinetic - 0.5 * mor_dot(s.p, s.p) / m - 0.5 * mor_dot(s.L, locked);
@@ -262,13 +263,13 @@ static void meet_halfway(const mor_world* w, mor_robot* r, const double* nu, con
                          void (*solve)(const mor_robot* robot, double* x))
 {
     const mor_robot_model* m = r->model;
-    double h = w->h, *rest = r->wrenches, *a = r->bias; /* the bias has served */
+    double h = w->h, *rest = r->wrenches, *a = r->jerk + m->dof, *v = a + m->dof;
     for (int k = 0; k < m->dof; k++) {
         a[k] = 2.0 * (nu[k] - x[k]) / h;
-        r->middle[k] = 2.0 * x[k] - r->middle[k]; /* velocity products at q were taken this far on the other side */
+        v[k] = 2.0 * x[k] - r->middle[k]; /* velocity products at q were taken this far on the other side */
     }
-    mor_robot_bias(m, r->work, w->gravity, r->middle, a, a);
-    for (int k = 0; k < m->dof; k++) rest[k] = 0.5 * (rest[k] - h * a[k]);
+    mor_robot_bias(m, r->work, w->gravity, v, a, v);
+    for (int k = 0; k < m->dof; k++) rest[k] = 0.5 * (rest[k] - h * v[k]);
     solve(r, rest);
     for (int k = 0; k < m->dof; k++) r->nu[k] = nu[k] + rest[k];
     refresh(r);
@@ -292,8 +293,8 @@ void mor_robot_finish(mor_world* w, const mor_tree* tree, const double* nu_free,
     memcpy(r->nu, nu, (size_t)m->dof * sizeof *nu);
     if (m->floating) {
         r->base.position = mor_madd(r->base.position, w->h, mor_v3(x[0], x[1], x[2]));
-        r->base.rotation = mor_quat_normalize(
-            mor_quat_mul(mor_quat_exp(mor_scale(w->h, mor_v3(x[3], x[4], x[5]))), r->base.rotation));
+        r->base.rotation =
+            mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(w->h, mor_v3(x[3], x[4], x[5]))), r->base.rotation));
     }
     for (int j = 0; j < m->joint_count; j++) {
         r->s[j] += w->h * x[offset + j];

@@ -325,7 +325,7 @@ static mor_robot* make_robot(const mor_robot_def* def)
     r->work = mor_robot_work_create(m);
     r->bodies = malloc(L * sizeof *r->bodies);
     size_t scratch = 6 * L > N ? 6 * L : N;
-    r->s = calloc(n + N + n + scratch + N + n + 3 * n + 3 * n + 3 * N + n + 1, sizeof(double));
+    r->s = calloc(n + N + n + scratch + N + n + 3 * n + 3 * n + 5 * N + n + 1, sizeof(double));
     r->dense = malloc((2 * N * N + 1) * sizeof(double));
     r->mass = r->dense ? r->dense + N * N : NULL;
     if (!r->work || !r->bodies || !r->s || !r->dense) {
@@ -343,7 +343,7 @@ static mor_robot* make_robot(const mor_robot_def* def)
     r->memory = r->coulomb + n;
     r->bias = r->memory + 3 * n;
     r->jerk = r->bias + N;
-    r->middle = r->jerk + N;
+    r->middle = r->jerk + 3 * N;
     r->drag = r->middle + N;
     snprintf(r->name, sizeof r->name, "%s", def->name);
     r->base = (mor_pose){ def->pose.position, mor_quat_normalize(def->pose.rotation) };

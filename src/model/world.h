@@ -49,8 +49,9 @@ typedef struct mor_tree {
     int dof;
     int offset; /* in the world's velocity arrays, set by the assembly */
     struct mor_robot* robot;
-    double stiffness, damping;            /* of a spring */
-    double share; /* of the step: positions move with nu + share (nu+ - nu); 1 unless springs ask (formulation/springs.c) */
+    double stiffness, damping; /* of a spring */
+    double
+        share; /* of the step: positions move with nu + share (nu+ - nu); 1 unless springs ask (formulation/springs.c) */
     const struct mor_stored_tree* stored; /* of a frame (model/stored.h) */
 } mor_tree;
 
@@ -112,7 +113,7 @@ typedef struct mor_robot {
     double* wrenches;                 /* 6 per link, scratch */
     double *force, *extra;            /* scratch: dof, n */
     double *middle, *bias, *jerk;     /* of the step, dof each: velocity at which the velocity products are taken; these
-                                         and gravity; scratch */
+                                         and gravity; scratch (3 dof) */
     double* drag;                     /* damping of joints, n */
     bool looped;                      /* joints close loops or hold it to other bodies */
     double *gain, *viscous, *coulomb; /* n each, of motors: implicit gain of the coming step, friction beyond the

@@ -243,7 +243,19 @@ static void bring_back(mor_world* w, const state* s)
         mor_body* b = &w->bodies[i];
         b->x = m->x, b->v = m->v, b->w = m->w, b->L = m->L, b->q = m->q, b->angle = m->angle;
     }
-    for (int i = 0; i < w->robot_count; i++) carry_robot(w->robots[i], s->robots[i], false);
+    for (int i = 0; i < w->robot_count; i++) {
+        mor_robot* r = w->robots[i];
+        carry_robot(r, s->robots[i], false);
+        mor_robot_update(r->model, r->work, &r->base, r->s, r->nu);
+    }
+}
+
+static bool has_joint_rows(const mor_world* w)
+{
+    for (int i = 0; i < w->island_count; i++)
+        for (int r = 0; r < w->islands[i].row_block_count; r++)
+            if (w->islands[i].rows[r]->joint >= 0) return true;
+    return false;
 }
 
 /* Adds phi at the end of the step to the rows of an island; the largest norm of a joint. */
@@ -355,6 +367,7 @@ static bool move_answer(mor_world* w, mor_island* island, mover* m)
 mor_status mor_stabilise_positions(mor_world* w, mor_status status, void (*solve)(mor_world* world, int island))
 {
     if (w->joints.count == 0 || w->options.stabilisation != MOR_STABILISE_IMPULSE || w->on_integrate) return status;
+    if (!has_joint_rows(w)) return status;
     size_t mark = mor_arena_mark(w->arena);
     state start;
     if (!save(w, &start)) {
@@ -403,9 +416,6 @@ mor_status mor_stabilise_positions(mor_world* w, mor_status status, void (*solve
         }
         if (lost) break;
     }
-    for (int i = 0; i < w->robot_count; i++)
-        mor_robot_update(w->robots[i]->model, w->robots[i]->work, &w->robots[i]->base, w->robots[i]->s,
-                         w->robots[i]->nu);
     mor_arena_release(w->arena, mark);
     return status;
 }
