@@ -252,7 +252,7 @@ static void coupled_motors_accelerate_as_their_mass_matrix_says(void** state)
         assert_int_equal(mor_robot_set_reflected(m, NULL, R, &error), MOR_OK);
         const double s[4] = { 0.3, -0.5, 0.2, 0.7 }, nu[10] = { 0.1, -0.2, 0.3, 0.5, 0.4, -0.3, 1.0, -0.5, 0.8, 0.3 };
         mor_world_def def = mor_world_def_default();
-        def.step = 1e-3;
+        def.step = 1e-5;
         mor_world* w = mor_world_create(&def, &error);
         mor_robot_def d = mor_robot_def_default();
         d.model = m, d.s = s, d.nu = nu;
@@ -273,7 +273,7 @@ static void coupled_motors_accelerate_as_their_mass_matrix_says(void** state)
         for (int r = 0; r < 10; r++) {
             double left = h[r];
             for (int c = 0; c < 10; c++) left += M[10 * r + c] * (after[c] - nu[c]) / def.step;
-            assert_near(left, 0.0, 1e-9);
+            assert_near(left, 0.0, 1e-4); /* the mean over the step: of first order in it */
         }
         mor_robot_work_destroy(work);
         mor_world_destroy(w);
@@ -660,8 +660,8 @@ static void the_bus_tells_by_name_and_by_callback(void** state)
     assert_true(last == angle(&r));
     for (int i = 0; i < 2; i++) {
         assert_near(nudot[i], (nu1[i] - nu0[i]) / 0.002, 1e-9);
-        /* M and h of the step's start, no torques */
-        assert_near(M[2 * i] * nudot[0] + M[2 * i + 1] * nudot[1] + h[i], 0.0, 1e-9);
+        /* M and h of the step's start, no torques; nudot is the mean over the step */
+        assert_near(M[2 * i] * nudot[0] + M[2 * i + 1] * nudot[1] + h[i], 0.0, 5e-3);
     }
     assert_true(mor_bus_match("*.s", "rig.s") && mor_bus_match("rig.*", "rig.s") && mor_bus_match("*", "") &&
                 !mor_bus_match("rig.t*", "rig.s") && !mor_bus_match("a*b*c", "axbx"));

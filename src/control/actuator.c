@@ -66,7 +66,7 @@ mor_control_robot* mor_control_robot_create(mor_world* w, int robot)
     c->memory = calloc(20 * n + 4 * N + 6 * L + 1, sizeof(double));
     c->actuated = calloc(n + 1, sizeof *c->actuated);
     c->saturated = calloc(n + 1, sizeof *c->saturated);
-    c->state = c->work && c->start && c->memory ? mor_control_reserve_state(w, 3 * (int)n) : -1;
+    c->state = c->work && c->start && c->memory ? mor_control_reserve_state(w, 5 * (int)n) : -1;
     if (!c->actuated || !c->saturated || c->state < 0) {
         mor_control_robot_destroy(c);
         return NULL;

@@ -226,8 +226,7 @@ static void finish_floating(const mor_world* w, mor_robot* r, const sums* start,
                          mor_v3(C.m[0][2], C.m[1][2], C.m[2][2]))) > 1e-12 * size * size * size;
         if (!sound) return; /* a needle: nothing to turn about its axis */
         if (!touched && round == 0) {
-            mor_vec3 mean = mor_scale(0.5, mor_add(start->p, t->p));
-            mor_vec3 shift = mor_sub(mor_madd(start->com, w->h / m, mean), s.com);
+            mor_vec3 shift = mor_sub(mor_madd(start->com, w->h / m, t->p), s.com);
             r->base.position = mor_add(r->base.position, shift);
             s.com = mor_add(s.com, shift);
             for (int i = 0; i < r->model->link_count; i++) r->work->states[i].p = mor_add(r->work->states[i].p, shift);
@@ -235,7 +234,10 @@ static void finish_floating(const mor_world* w, mor_robot* r, const sums* start,
         mor_vec3 locked = mor_mul(&inverse, s.L), wanted = mor_mul(&inverse, t->L);
         double inside = s.kinetic - 0.5 * mor_dot(s.p, s.p) / m - 0.5 * mor_dot(s.L, locked);
         double outside = 0.5 * mor_dot(t->p, t->p) / m + 0.5 * mor_dot(t->L, wanted);
-        double kinetic = t->kinetic + m * mor_dot(w->gravity, mor_sub(s.com, start->com));
+        /* untouched, gravity only moves the centre of mass, which the momentum knows about */
+        mor_vec3 fall = touched ? mor_sub(s.com, start->com)
+                                : mor_madd(mor_scale(w->h / m, start->p), 0.5 * w->h * w->h, w->gravity);
+        double kinetic = t->kinetic + m * mor_dot(w->gravity, fall);
         double scale = t->known ? scale_for(kinetic - outside, inside, smooth) : 1.0;
         set_velocity(r, &s, t, locked, wanted, scale);
         refresh(r);
