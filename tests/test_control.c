@@ -461,6 +461,32 @@ static void controllers_run_at_1_khz_in_steps_of_16_ms(void** state)
     end(&r);
 }
 
+/* Gains far beyond what a digital controller of that period could use: (kd + p kp) p is many times the inertia. */
+static void a_long_control_step_with_implicit_gains_stays_stable(void** state)
+{
+    (void)state;
+    const double periods[] = { 0.005, 0.02, 0.05 }, gains[] = { 50, 2e3, 1e5 };
+    for (int i = 0; i < 9; i++) {
+        rig r = make(1, 0.01 + 0.2 * (i % 2), 1, 0.3, 0.001);
+        put(&r, (double[]){ 0.7 });
+        mor_controller_def d = plain();
+        double kp = gains[i / 3], p = periods[i % 3];
+        d.target = (double[]){ 0.2 }, d.kp = &kp, d.kd = (double[]){ 0.05 * kp };
+        d.gravity_compensation = true;
+        controller(&r, "pid", d);
+        assert_int_equal(mor_world_set_control_step(r.w, p, &r.error), MOR_OK);
+        double fastest = 0.0;
+        for (int n = 0; n < 4000; n++) {
+            step(&r, 1);
+            fastest = fmax(fastest, fabs(speed(&r)));
+        }
+        assert_true(fastest < 60.0); /* 0.5 rad in the shortest time the torque takes */
+        assert_near(angle(&r), 0.2, 1e-3);
+        assert_near(speed(&r), 0.0, 1e-2);
+        end(&r);
+    }
+}
+
 static void motion_tables_pass_their_rows_without_overshoot(void** state)
 {
     (void)state;
@@ -771,6 +797,7 @@ int main(void)
         cmocka_unit_test(without_gravity_compensation_a_pd_law_sags_by_the_torque_over_kp),
         cmocka_unit_test(a_velocity_law_reaches_its_speed),
         cmocka_unit_test(controllers_run_at_1_khz_in_steps_of_16_ms),
+        cmocka_unit_test(a_long_control_step_with_implicit_gains_stays_stable),
         cmocka_unit_test(motion_tables_pass_their_rows_without_overshoot),
         cmocka_unit_test(the_pendulum_follows_torques_of_a_table),
         cmocka_unit_test(an_imu_at_rest_reads_g_upwards_in_any_orientation),
