@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST = 64 };
@@ -107,16 +106,11 @@ static void random_trees_keep_momentum_and_energy(void** state)
         mor_world* w = free_world(h, gravity);
         add(w, m, s, nu);
         record r = tumble(w, 1.0, gravity, floating);
-        if (getenv("SHOW"))
-            printf("tree %d dof %d h %g g %g: energy %g gain %g linear %g angular %g fall %g\n", i, mor_robot_dof(m), h,
-                   gravity, r.energy, r.gain, r.linear, r.angular, r.fall);
-        else {
-            test_near(r.gain, 0.0, 1e-9, "gain in a step");
-            test_near(r.energy, 0.0, 1e-9, "energy");
-            test_near(r.linear, 0.0, 1e-11, "momentum");
-            test_near(r.angular, 0.0, 1e-10, "angular momentum");
-            test_near(r.fall, 0.0, 1e-9, "fall");
-        }
+        test_near(r.gain, 0.0, 1e-9, "gain in a step");
+        test_near(r.energy, 0.0, 1e-9, "energy");
+        test_near(r.linear, 0.0, 1e-11, "momentum");
+        test_near(r.angular, 0.0, 1e-10, "angular momentum");
+        test_near(r.fall, 0.0, 1e-9, "fall");
         mor_world_destroy(w);
         mor_robot_destroy(m);
     }
@@ -154,14 +148,10 @@ static void a_gyroscope_in_gimbals_is_stable_at_any_spin(void** state)
         record r = tumble(w, 2.0, 0.0, false);
         double end[3];
         mor_world_robot_state(w, robot, NULL, NULL, end);
-        if (getenv("SHOW"))
-            printf("spin %g: energy %g gain %g end %g %g %g\n", spins[i], r.energy, r.gain, end[0], end[1], end[2]);
-        else {
-            test_near(r.gain, 0.0, 1e-9, "gain in a step");
-            test_near(r.energy, 0.0, 1e-6, "energy");
-            test_near(end[2], spins[i], 1.5, "spin");
-            test_near(hypot(end[0], end[1]), hypot(1.0, 0.5), 0.8, "nutation"); /* it does not grow */
-        }
+        test_near(r.gain, 0.0, 1e-9, "gain in a step");
+        test_near(r.energy, 0.0, 1e-6, "energy");
+        test_near(end[2], spins[i], 1.5, "spin");
+        test_near(hypot(end[0], end[1]), hypot(1.0, 0.5), 0.8, "nutation"); /* it does not grow */
         mor_world_destroy(w);
         mor_robot_destroy(m);
     }
@@ -184,8 +174,6 @@ static void a_humanoid_tumbles_for_ten_seconds(void** state)
     mor_world* w = free_world(1e-3, 0.0);
     add(w, m, s, nu);
     record r = tumble(w, 10.0, 0.0, true);
-    if (getenv("SHOW"))
-        printf("H1: energy %g gain %g linear %g angular %g fall %g\n", r.energy, r.gain, r.linear, r.angular, r.fall);
     test_near(r.energy, 0.0, 1e-6, "energy");
     test_near(r.gain, 0.0, 1e-9, "gain in a step");
     test_near(r.linear, 0.0, 1e-10, "momentum");
@@ -224,7 +212,6 @@ static void trees_converge_to_the_motion_of_gauss6(void** state)
     for (uint64_t seed = 11; seed < 17; seed++) {
         double gravity = seed % 3 ? 9.81 : 0.0;
         double a = distance(2e-3, gravity, seed), b = distance(1e-3, gravity, seed), c = distance(5e-4, gravity, seed);
-        if (getenv("SHOW")) printf("seed %d: %g %g %g\n", (int)seed, a, b, c);
         assert_true(b < 0.65 * a && c < 0.65 * b);
     }
 }
