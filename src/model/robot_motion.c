@@ -34,7 +34,8 @@
 #define FAST 0.01    /* rad: half of the fastest turn in a step; above, the middle is sought by more iterations */
 #define SETTLED 1e-6 /* of the change of velocity */
 enum { PASSES = 16 };
-#define LARGEST 0.05 /* change of the joint velocities' scale beyond which the energy is sought elsewhere */
+#define LARGEST 0.05 /* how much slower joints may be made alone; what is left comes out of all velocities, or a turn */
+#define MOST 3.0     /* times faster: next to rest, or where the step does not resolve the motion */
 
 void mor_robot_middle_velocity(const mor_robot* r, double h, void (*solve)(const mor_robot* robot, double* x),
                                double* out)
@@ -52,7 +53,8 @@ void mor_robot_middle_velocity(const mor_robot* r, double h, void (*solve)(const
     mor_robot_inverse_dynamics(m, r->work, mor_v3(0, 0, 0), NULL, NULL, out);
     solve(r, out);
     for (int k = 0; k < m->dof; k++) out[k] = r->nu[k] - 0.5 * h * out[k];
-    for (int pass = 1; x > FAST && (left *= x) > SETTLED && pass < PASSES; pass++) {
+    double before = INFINITY;
+    for (int pass = 1; x > FAST && (left = fmin(left * x, 1.0)) > SETTLED && pass < PASSES; pass++) {
         double change = 0.0, moved = 0.0, *next = r->jerk;
         mor_robot_bias(m, r->work, mor_v3(0, 0, 0), out, NULL, next);
         solve(r, next);
@@ -63,6 +65,11 @@ void mor_robot_middle_velocity(const mor_robot* r, double h, void (*solve)(const
             out[k] = to;
         }
         if (change <= SETTLED * moved) break;
+        if (!(change < before)) { /* faster than the step resolves: no middle to be found */
+            memcpy(out, r->nu, (size_t)m->dof * sizeof *out);
+            break;
+        }
+        before = change;
     }
 }
 
@@ -186,7 +193,7 @@ static double scale_for(double wanted, double present, bool smooth)
     if (!(present > 0.0) || (!smooth && wanted >= present)) return 1.0;
     double square = wanted / present;
     if (!(square > (1.0 - LARGEST) * (1.0 - LARGEST))) return 1.0 - LARGEST;
-    return square < (1.0 + LARGEST) * (1.0 + LARGEST) ? sqrt(square) : 1.0 + LARGEST;
+    return fmin(sqrt(square), MOST);
 }
 
 static void refresh(const mor_robot* r) { mor_robot_velocities(r->model, r->work, r->nu); }
