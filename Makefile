@@ -5,24 +5,35 @@ CMAKE_ARGS ?=
 TEST ?= .
 ROBOTS ?=
 
-.PHONY: all deps demo test test-asan test-long fuzz-viewer test-browser bench bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery format check-rooms clean
+.PHONY: all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery format check-rooms check-tree clean
 
-all: deps
+all: configure
+	@cmake --build $(BUILD)
+
+# the command alone, without tests and examples
+programs: configure
+	@cmake --build $(BUILD) --target programs
+
+# CFLAGS, CPPFLAGS and LDFLAGS are taken up when a build directory is configured for the first time
+configure: deps
 	@cmake -S . -B $(BUILD) -G Ninja $(CMAKE_ARGS) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
 	@mv $(BUILD).log $(BUILD)/configure.log
-	@cmake --build $(BUILD)
 
 deps:
 	@scripts/install-deps
 
-demo: all
+demo: programs
 	@scripts/demo $(BUILD)/moreau
 
-test: all check-rooms
+test: all check-rooms check-tree
 	@scripts/run-tests $(BUILD) "$(TEST)"
 
 test-asan:
 	@$(MAKE) --no-print-directory test BUILD=build-asan CMAKE_ARGS="-DMOREAU_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug -DMOREAU_WERROR=ON" TEST="$(TEST)"
+
+# the golden hashes with gcc -O0 and -O2, clang, plain kernels, other variants of the C library and more threads
+test-bits: all
+	@scripts/test-bits $(BUILD)
 
 test-long: all
 	@MOREAU_LONG=1 scripts/run-tests $(BUILD) "$(TEST)"
@@ -30,7 +41,7 @@ test-long: all
 
 # ten minutes of broken HTTP and websocket input to a build with sanitizers; MOREAU_FUZZ_SECONDS changes the time
 fuzz-viewer:
-	@$(MAKE) --no-print-directory all BUILD=build-asan CMAKE_ARGS="-DMOREAU_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug -DMOREAU_WERROR=ON"
+	@$(MAKE) --no-print-directory programs BUILD=build-asan CMAKE_ARGS="-DMOREAU_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug -DMOREAU_WERROR=ON"
 	@scripts/fuzz-viewer build-asan/moreau
 
 # The viewer in a headless Chromium; installs it and the packages of viewer/
@@ -42,55 +53,62 @@ viewer:
 	@cd viewer && npm ci --ignore-scripts --no-audit --no-fund >/dev/null && npm run --silent build
 
 # Pictures of docs/gallery.md; needs Chromium
-gallery: all
+gallery: programs
 	@scripts/make-gallery $(BUILD)/moreau
 
 bench: deps
 	@scripts/install-deps bench
-	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF"
+	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF -DMOREAU_EXAMPLES=OFF"
 	@scripts/bench build-bench
 
 # ODE's own problems: its solvers and ours by one judge (docs/results/ode.md, two minutes)
 bench-ode: deps
 	@scripts/install-deps bench
-	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF"
+	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF -DMOREAU_EXAMPLES=OFF"
 	@build-bench/bench/bench_ode_frames -o ode-frames
 
 # solvers on stored problems beside Siconos, num4lcp's families, scaling: writes docs/results (about half an hour)
 bench-solvers: deps
 	@scripts/install-deps bench-solvers
-	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF"
+	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF -DMOREAU_EXAMPLES=OFF"
 	@scripts/bench-solvers build-bench
 
 # IFToMM A01 to A05, chains S7 and the pendulum of Fig. 4 (docs/results/iftomm.md), about five minutes
 bench-iftomm: deps
-	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF"
+	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF -DMOREAU_EXAMPLES=OFF"
 	@build-bench/bench/bench_mechanisms iftomm chains figure docs/images/pendulum.svg
 
 # forward dynamics of robots beside MuJoCo; ROBOTS: folder of well-known robots, default ../shared/data/robots
 bench-robots: deps
 	@scripts/install-deps bench-robots
-	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF"
+	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF -DMOREAU_EXAMPLES=OFF"
 	@scripts/bench-robots build-bench $(ROBOTS)
 
 # a humanoid on its feet beside MuJoCo: writes docs/results/wholebody.md
 bench-wholebody: deps
 	@scripts/install-deps bench-robots
-	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF"
+	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF -DMOREAU_EXAMPLES=OFF"
 	@scripts/bench-wholebody build-bench
 
 # DESTDIR is honoured too
-install: all
+install: configure
+	@cmake --build $(BUILD) --target installed
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
+	@git ls-files '*.md' | xargs scripts/reflow
 
-docs: all
+docs: programs
 	@scripts/make-docs $(BUILD)/moreau
 
 check-rooms:
 	@scripts/check-rooms
+
+# formatting, conflict markers, copies, dead functions, sizes, comments of headers: scripts/check-tree says it all
+check-tree:
+	@scripts/install-deps check || echo "check-tree: some tools could not be installed; their checks are skipped"
+	@scripts/check-tree
 
 clean:
 	rm -rf build build-*

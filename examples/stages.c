@@ -31,7 +31,7 @@ int main(void)
 {
     mor_error error = { 0 };
     const char* const fewer[] = { "bodies.box.grid.count=[1,1,4]", NULL };
-    mor_scene* scene = mor_scene_load("scenes/stack.yaml", fewer, NULL, &error);
+    mor_scene* scene = mor_scene_load("scenes/teaching/stack.yaml", fewer, NULL, &error);
     mor_world* world = scene ? mor_scene_build(scene, 1, &error) : NULL;
     if (!world) return fprintf(stderr, "%s\n", error.text), error.code;
     for (int k = 0; k < 100; k++)

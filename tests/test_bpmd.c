@@ -14,8 +14,9 @@
 #include <cmocka.h>
 
 #include "common/near.h"
-#include "io/bpmd.h"
-#include "io/h5.h"
+#include "common/scenes.h"
+#include "io/bpmd/bpmd.h"
+#include "io/hdf5/h5.h"
 #include "model/world.h"
 
 static char folder[] = "/tmp/moreau_bpmd_XXXXXX";
@@ -29,11 +30,8 @@ static const char* at(const char* name)
 
 static mor_scene* load(const char* name, const char* const* sets)
 {
-    char path[512];
-    if (name[0] == '/') snprintf(path, sizeof path, "%s", name);
-    else snprintf(path, sizeof path, "%s/scenes/%s.yaml", MOREAU_SOURCE_DIR, name);
     mor_error error = { 0 };
-    mor_scene* scene = mor_scene_load(path, sets, NULL, &error);
+    mor_scene* scene = mor_scene_load(name[0] == '/' ? name : scene_path(name), sets, NULL, &error);
     if (!scene) fail_msg("%s", error.text);
     return scene;
 }

@@ -18,7 +18,8 @@
 #include <cmocka.h>
 
 #include "common/near.h"
-#include "io/recording.h"
+#include "common/scenes.h"
+#include "io/recording/recording.h"
 
 static char folder[] = "/tmp/moreau_command_XXXXXX";
 static char output[1 << 20], errors[1 << 16];
@@ -242,6 +243,89 @@ static void bad_usage_says_what_would_be_right(void** state)
     says(output, MOR_VERSION_STRING);
 }
 
+static void options_take_their_value_after_an_equals_sign_too(void** state)
+{
+    (void)state;
+    expect_status("$M run bounce --steps 7 --step 0.004 --json", 0);
+    char* apart = strdup(strstr(output, "\"state_hash\""));
+    expect_status("$M run bounce --steps=7 --step=0.004 --json", 0);
+    assert_string_equal(strstr(output, "\"state_hash\""), apart);
+    expect_status("$M run --steps=7 --set=time.step=0.004 --json -- bounce", 0);
+    assert_string_equal(strstr(output, "\"state_hash\""), apart);
+    free(apart);
+    static const struct {
+        const char *line, *part;
+    } cases[] = {
+        { "$M run bounce --json=yes", "--json takes no value" },
+        { "$M run bounce --stps=7", "unknown option '--stps', did you mean '--steps'?" },
+        { "$M run bounce --steps=", "whole number" },
+        { "$M run bounce --steps=-1", "whole number" },
+        { "$M run bounce --steps=1e99", "whole number" },
+        { "$M run bounce --time=inf", "expected seconds" },
+        { "$M run bounce --set=gravity", "KEY=VALUE" },
+        { "$M run -- --steps", "--steps" }, /* a file of that name is looked for */
+        { "$M run bounce --help=me", "--help=table" },
+        { "$M run bounce -s", "unknown option '-s'" },
+        { "$M compare bounce --start lukewarm", "cold|warm" },
+        { "$M compare bounce --coordinates=all", "minimal|maximal" },
+        { "$M dataset bild", "did you mean 'build'?" },
+        { "$M dataset build --ful", "did you mean '--full'?" },
+        { "$M reproduce --seed -3", "whole number" },
+        { "$M robot --base=hanging x.urdf", "fixed or floating" },
+        { "$M robot", "which URDF" },
+        { "$M view bounce --port 70000", "1 to 65535" },
+        { "$M view bounce --pixels=20", "WIDTHxHEIGHT" },
+        { "$M list solvers --plugin", "--plugin needs a shared object" },
+        { "$M list solvers --plugin=", "--plugin needs a shared object" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        expect_status(cases[i].line, 2);
+        says(errors, cases[i].part);
+        assert_string_equal(output, "");
+    }
+}
+
+/* Every option of the table is in the text of --help, in every command. */
+static void help_and_its_table_name_the_same_options(void** state)
+{
+    (void)state;
+    static const char* const commands[] = { "run",  "solve",     "robot", "compare", "dataset",
+                                            "plot", "reproduce", "view",  "list" };
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        char line[128];
+        snprintf(line, sizeof line, "$M %s --help", commands[i]);
+        expect_status(line, 0);
+        says(output, "usage: moreau ");
+        char* help = strdup(output);
+        for (const char* p = help; p && *p; p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL)
+            if (strcspn(p, "\n") > 112) fail_msg("%s: a line of %zu columns", line, strcspn(p, "\n"));
+        strcat(line, "=table");
+        expect_status(line, 0);
+        int options = 0;
+        for (char* row = strtok(output, "\n"); row; row = strtok(NULL, "\n"), options++) {
+            assert_true(row[0] == '-' && row[1] == '-' && strchr(row, '\t'));
+            *strchr(row, '\t') = 0;
+            says(help, row);
+        }
+        assert_true(options >= 3);
+        free(help);
+    }
+}
+
+static void plug_ins_work_in_the_viewer(void** state)
+{
+    (void)state;
+    expect_status("$M view bounce --paused --solver gradient", 2);
+    says(errors, "gradient");
+    int status =
+        run("$M view bounce --paused --solver gradient --plugin=" MOREAU_PLUGIN " > url & p=$!; i=0; "
+            "while [ ! -s url ] && kill -0 $p 2>/dev/null && [ $i -lt 100 ]; do sleep 0.1; i=$((i + 1)); done; "
+            "kill $p; wait $p; cat url");
+    if (strstr(errors, "libwebsockets")) skip(); /* built without the server */
+    assert_int_equal(status, 0);
+    says(output, "http://");
+}
+
 static void wrong_scenes_name_the_place(void** state)
 {
     (void)state;
@@ -319,6 +403,31 @@ static void hash_of(const char* command, const char* arguments, char hash[17])
     hash[16] = 0;
 }
 
+/* Scenes lie in folders; a name without the folder, a path without it and a second name mean the same file. */
+static void scenes_are_found_without_their_folder(void** state)
+{
+    (void)state;
+    char by_name[17], by_path[17], by_second[17];
+    hash_of("$M", "s5 --steps 2", by_name);
+    hash_of("$M", MOREAU_SOURCE_DIR "/scenes/s5.yaml --steps 2", by_path);
+    hash_of("$M", "mass_ratio --steps 2", by_second);
+    assert_string_equal(by_name, by_path);
+    assert_string_equal(by_name, by_second);
+    expect_status("$M list scenes", 0);
+    says(output, "\ns5 ");
+    says(output, "\nmass_ratio ");
+    assert_null(strstr(output, "icub_stand")); /* needs a robot that is not in the tree */
+    expect_status("$M run pyrmid", 2);
+    says(errors, "did you mean 'pyramid'?");
+    /* a name in two folders is nobody's; a name that is there is taken whatever the folders hold */
+    expect_status("mkdir -p here/a here/b && printf 'moreau: 1\\ntime: { end: 0.1 }\\n' > here/a/x.yaml && "
+                  "cp here/a/x.yaml here/b/ && $M run here/x.yaml",
+                  2);
+    says(errors, "in the folder 'a' and one in 'b'");
+    expect_status("cp here/a/x.yaml here/x.yaml && $M run here/x.yaml --quiet", 0);
+    expect_status("rm here/x.yaml here/b/x.yaml && $M run here/x.yaml --quiet", 0);
+}
+
 static const char* const runs[] = {
     "s2 --steps 2",
     "ten_balls --steps 150",
@@ -368,9 +477,9 @@ static void the_same_bits_in_a_debug_build(void** state)
     char release[17], debug[17];
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         hash_of("$M", runs[i], release);
-        char scene[64] = "", path[512], rest[200] = "";
+        char scene[64] = "", path[1500], rest[200] = "";
         sscanf(runs[i], "%63s %199[^\n]", scene, rest);
-        snprintf(path, sizeof path, "%s/scenes/%s.yaml %s", MOREAU_SOURCE_DIR, scene, rest);
+        snprintf(path, sizeof path, "%s %s", scene_path(scene), rest);
         hash_of("debug/moreau", path, debug);
         assert_string_equal(release, debug);
     }
@@ -383,11 +492,11 @@ static void a_killed_run_leaves_its_recording(void** state)
     (void)state;
     char file[256];
     snprintf(file, sizeof file, "%s/killed.h5", folder);
+    const char* scene = scene_path("pachinko");
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        execl(MOREAU_COMMAND, MOREAU_COMMAND, "run", MOREAU_SOURCE_DIR "/scenes/pachinko.yaml", "--time", "1e5",
-              "--record", file, "--quiet", (char*)NULL);
+        execl(MOREAU_COMMAND, MOREAU_COMMAND, "run", scene, "--time", "1e5", "--record", file, "--quiet", (char*)NULL);
         _exit(127);
     }
     int seen = 0;
@@ -445,8 +554,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_checker_knows_json),
         cmocka_unit_test(json_is_exactly_one_document),
+        cmocka_unit_test(scenes_are_found_without_their_folder),
         cmocka_unit_test(exit_statuses_tell_who_failed),
         cmocka_unit_test(bad_usage_says_what_would_be_right),
+        cmocka_unit_test(options_take_their_value_after_an_equals_sign_too),
+        cmocka_unit_test(help_and_its_table_name_the_same_options),
+        cmocka_unit_test(plug_ins_work_in_the_viewer),
         cmocka_unit_test(wrong_scenes_name_the_place),
         cmocka_unit_test(a_table_has_a_row_for_every_kth_step),
         cmocka_unit_test(samples_are_the_states_at_the_times_asked_for),

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "common/near.h"
-#include "io/h5.h"
+#include "io/hdf5/h5.h"
 #include "lab/compare.h"
 #include "lab/profile.h"
 

@@ -9,8 +9,8 @@
 
 #include "common/near.h"
 #include "common/worlds.h"
-#include "io/recording.h"
-#include "moreau/moreau.h"
+#include "io/recording/recording.h"
+#include "moreau/lab.h"
 
 static mor_scene* parse(const char* text, mor_error* error)
 {

@@ -9,6 +9,7 @@
 
 #include "common/near.h"
 #include "linalg/dense.h"
+#include "linalg/eigenvalues.h"
 #include "moreau/base.h"
 
 enum { MOST = 60 };
@@ -43,10 +44,10 @@ static double residual(int n, const double* A, const double* x, const double* b)
     return worst;
 }
 
-static void lu_solves_and_its_transpose_too(void** state)
+static void lu_solves(void** state)
 {
     (void)state;
-    static double A[MOST * MOST], LU[MOST * MOST], At[MOST * MOST];
+    static double A[MOST * MOST], LU[MOST * MOST];
     mor_rng rng = { 1 };
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         int n = sizes[s], pivot[MOST];
@@ -58,11 +59,6 @@ static void lu_solves_and_its_transpose_too(void** state)
         memcpy(x, b, sizeof x);
         mor_lu_solve(n, LU, pivot, x);
         assert_true(residual(n, A, x, b) < 1e-11);
-        memcpy(x, b, sizeof x);
-        mor_lu_solve_transposed(n, LU, pivot, x);
-        for (int i = 0; i < n; i++)
-            for (int j = 0; j < n; j++) At[i + j * n] = A[j + i * n];
-        assert_true(residual(n, At, x, b) < 1e-11);
     }
 }
 
@@ -156,35 +152,166 @@ static void semidefinite_factor_finds_the_rank_and_the_sign(void** state)
     assert_false(mor_symmetric_part_is_semidefinite(2, hollow, 1e-12, work, order));
 }
 
-static void fixed_size_inverses_and_eigenvalues_are_right(void** state)
+static void six_rows_are_solved(void** state)
 {
     (void)state;
-    double A[144], inverse[144], values[3], V[9];
+    double A[36], L[36], b[6], x[6];
     mor_rng rng = { 5 };
     gram(&rng, 6, 6, 0.5, A);
-    assert_true(mor_inverse_spd6(A, inverse));
-    for (int i = 0; i < 6; i++)
-        for (int j = 0; j < 6; j++) {
-            double s = 0.0;
-            for (int k = 0; k < 6; k++) s += A[6 * i + k] * inverse[6 * k + j];
-            assert_near(s, i == j ? 1.0 : 0.0, 1e-12);
+    for (int i = 0; i < 6; i++) x[i] = b[i] = mor_rng_uniform(&rng);
+    assert_true(mor_cholesky6(A, L));
+    mor_cholesky6_solve(L, x);
+    assert_true(residual(6, A, x, b) < 1e-13);
+    A[14] = -1.0;
+    assert_false(mor_cholesky6(A, L));
+}
+
+/* What dense.c computes by blocks, one entry at a time as the definition reads. */
+static bool textbook_lu(int n, double* A, int* pivot)
+{
+    for (int k = 0; k < n; k++) {
+        int r = k;
+        for (int i = k + 1; i < n; i++)
+            if (fabs(A[i + k * n]) > fabs(A[r + k * n])) r = i;
+        pivot[k] = r + 1;
+        for (int j = 0; j < n; j++) {
+            double t = A[k + j * n];
+            A[k + j * n] = A[r + j * n], A[r + j * n] = t;
         }
-    /* eigenvalues 1, 2, 4 of a matrix built from its eigenvectors (1,1,0)/sqrt2, (1,-1,0)/sqrt2, (0,0,1) */
-    double B[9] = { 1.5, -0.5, 0, -0.5, 1.5, 0, 0, 0, 4 };
-    mor_eigen3(B, values, V);
-    assert_near(values[0], 1.0, 1e-15);
-    assert_near(values[1], 2.0, 1e-15);
-    assert_near(values[2], 4.0, 1e-15);
-    assert_near(fabs(V[0] * V[3]), 0.5, 1e-15);
-    double C[9] = { 0, 2, 0, 1, 0, 0, 0, 0, 3 }, b[3] = { 2, 5, 6 }, x[3];
-    assert_true(mor_solve3(C, b, x));
-    assert_near(x[0], 5.0, 0.0);
-    assert_near(x[1], 1.0, 0.0);
-    assert_near(x[2], 2.0, 0.0);
-    double D[4] = { 0, 2, 4, 1 }, c[2] = { 6, 11 };
-    assert_true(mor_solve2(D, c, x));
-    assert_near(x[0], 2.0, 0.0);
-    assert_near(x[1], 3.0, 0.0);
+        for (int i = k + 1; i < n; i++) A[i + k * n] /= A[k + k * n];
+        for (int j = k + 1; j < n; j++)
+            for (int i = k + 1; i < n; i++) A[i + j * n] -= A[k + j * n] * A[i + k * n];
+    }
+    return true;
+}
+
+static void textbook_cholesky(int n, double* A)
+{
+    for (int k = 0; k < n; k++) {
+        A[k + k * n] = sqrt(A[k + k * n]);
+        double inverse = 1.0 / A[k + k * n];
+        for (int i = k + 1; i < n; i++) A[i + k * n] *= inverse;
+        for (int j = k + 1; j < n; j++)
+            for (int i = j; i < n; i++) A[i + j * n] -= A[j + k * n] * A[i + k * n];
+    }
+}
+
+static void blocked_factors_have_the_bits_of_the_textbook_loops(void** state)
+{
+    (void)state;
+    enum { LARGE = 211 };
+    static const int orders[] = { 1, 7, 16, 17, 40, 41, 63, 64, 95, 96, 97, 150, LARGE };
+    double *A = malloc(LARGE * LARGE * sizeof *A), *B = malloc(LARGE * LARGE * sizeof *B);
+    double* C = malloc(LARGE * LARGE * sizeof *C);
+    int p[LARGE], q[LARGE];
+    mor_rng rng = { 8 };
+    for (size_t s = 0; s < sizeof orders / sizeof *orders; s++) {
+        int n = orders[s];
+        size_t bytes = (size_t)(n * n) * sizeof *A;
+        random_matrix(&rng, n, A);
+        memcpy(B, A, bytes);
+        assert_true(mor_lu_factor(n, A, p) && textbook_lu(n, B, q));
+        assert_memory_equal(A, B, bytes);
+        assert_memory_equal(p, q, (size_t)n * sizeof *p);
+        /* many right sides as one by one */
+        random_matrix(&rng, n, B);
+        memcpy(C, B, bytes);
+        mor_lu_solve_many(n, A, p, n, B);
+        for (int j = 0; j < n; j++) mor_lu_solve(n, A, p, C + j * n);
+        assert_memory_equal(B, C, bytes);
+        random_matrix(&rng, n, A);
+        for (int j = 0; j < n; j++) {
+            A[j + j * n] += n;
+            for (int i = 0; i < j; i++) A[i + j * n] = 7.0; /* not touched */
+        }
+        memcpy(B, A, bytes);
+        assert_true(mor_cholesky_factor(n, A));
+        textbook_cholesky(n, B);
+        assert_memory_equal(A, B, bytes);
+    }
+    free(A), free(B), free(C);
+}
+
+static void eigenvalues_are_those_of_a_matrix_made_from_them(void** state)
+{
+    (void)state;
+    /* the second difference has 2 - 2 cos(k pi/(n + 1)); a rotation of a diagonal keeps its values */
+    for (int n = 1; n <= 60; n += 7) {
+        double A[60 * 60] = { 0 }, values[60], work[120];
+        for (int i = 0; i < n; i++) A[i + i * n] = 2.0;
+        for (int i = 0; i + 1 < n; i++) A[i + 1 + i * n] = -1.0;
+        assert_true(mor_symmetric_eigenvalues(n, A, values, work));
+        for (int k = 0; k < n; k++) assert_near(values[k], 2.0 - 2.0 * cos((k + 1) * acos(-1.0) / (n + 1)), 1e-13);
+        /* H D H, H = I - 2 u u'/n with u of ones */
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++) {
+                double s = 0.0;
+                for (int k = 0; k < n; k++)
+                    s += ((i == k) - 2.0 / n) * (k % 5 - 2.0 + 0.001 * k) * ((k == j) - 2.0 / n);
+                A[i + j * n] = s;
+            }
+        double sorted[60];
+        for (int k = 0; k < n; k++) {
+            int at = k;
+            double v = k % 5 - 2.0 + 0.001 * k;
+            for (; at > 0 && sorted[at - 1] > v; at--) sorted[at] = sorted[at - 1];
+            sorted[at] = v;
+        }
+        assert_true(mor_symmetric_eigenvalues(n, A, values, work));
+        for (int k = 0; k < n; k++) assert_near(values[k], sorted[k], 1e-13);
+    }
+    double bad[4] = { NAN, 1, 1, 1 }, values[2], work[4];
+    assert_false(mor_symmetric_eigenvalues(2, bad, values, work));
+}
+
+static void least_norm_is_orthogonal_to_what_the_matrix_ignores(void** state)
+{
+    (void)state;
+    enum { N = 30 };
+    mor_arena* arena = mor_arena_create(NULL);
+    mor_rng rng = { 12 };
+    for (int rank = 1; rank <= N; rank++) {
+        /* A = X Y', X and Y N x rank; b = A z: the shortest solution is in the span of Y and solves A x = b */
+        static double X[N * N], Y[N * N], A[N * N], F[N * N];
+        double b[N] = { 0 }, x[N];
+        for (int k = 0; k < N * N; k++) X[k] = mor_rng_uniform(&rng) - 0.5, Y[k] = mor_rng_uniform(&rng) - 0.5;
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < N; j++) {
+                A[i + j * N] = 0.0;
+                for (int k = 0; k < rank; k++) A[i + j * N] += X[i + k * N] * Y[j + k * N];
+            }
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < N; j++) b[i] += A[i + j * N] * (j % 3 - 1.0);
+        memcpy(F, A, sizeof A);
+        memcpy(x, b, sizeof x);
+        assert_int_equal(mor_least_norm(N, F, x, 1e-11, arena), rank);
+        assert_true(residual(N, A, x, b) < 1e-9);
+        /* x is in the span of the columns of A': no component is left after projecting on it */
+        double left[N];
+        memcpy(left, x, sizeof left);
+        static double Q[N * N];
+        memcpy(Q, Y, sizeof Q);
+        for (int pass = 0; pass < 2; pass++)
+            for (int k = 0; k < rank; k++) {
+                double* q = Q + k * N;
+                for (int l = 0; l < k; l++) {
+                    double s = 0.0;
+                    for (int i = 0; i < N; i++) s += q[i] * Q[i + l * N];
+                    for (int i = 0; i < N; i++) q[i] -= s * Q[i + l * N];
+                }
+                double size = mor_norm2(N, q);
+                for (int i = 0; i < N; i++) q[i] /= size;
+            }
+        for (int k = 0; k < rank; k++) {
+            double s = 0.0;
+            for (int i = 0; i < N; i++) s += left[i] * Q[i + k * N];
+            for (int i = 0; i < N; i++) left[i] -= s * Q[i + k * N];
+        }
+        assert_true(mor_norm2(N, left) < 1e-9 * (1.0 + mor_norm2(N, x)));
+    }
+    double bad[4] = { INFINITY, 1, 1, 1 }, b[2] = { 1, 1 };
+    assert_int_equal(mor_least_norm(2, bad, b, 1e-12, arena), -1);
+    mor_arena_destroy(arena);
 }
 
 static void least_norm_gives_the_shortest_solution_of_a_singular_system(void** state)
@@ -202,14 +329,17 @@ static void least_norm_gives_the_shortest_solution_of_a_singular_system(void** s
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lu_solves_and_its_transpose_too),
+        cmocka_unit_test(lu_solves),
         cmocka_unit_test(a_singular_matrix_is_refused),
         cmocka_unit_test(refinement_lowers_the_residual_of_an_ill_conditioned_system),
         cmocka_unit_test(cholesky_solves_positive_definite_systems),
         cmocka_unit_test(ldl_solves_indefinite_systems_with_a_zero_diagonal),
         cmocka_unit_test(semidefinite_factor_finds_the_rank_and_the_sign),
         cmocka_unit_test(least_norm_gives_the_shortest_solution_of_a_singular_system),
-        cmocka_unit_test(fixed_size_inverses_and_eigenvalues_are_right),
+        cmocka_unit_test(six_rows_are_solved),
+        cmocka_unit_test(blocked_factors_have_the_bits_of_the_textbook_loops),
+        cmocka_unit_test(eigenvalues_are_those_of_a_matrix_made_from_them),
+        cmocka_unit_test(least_norm_is_orthogonal_to_what_the_matrix_ignores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 
 #include "common/icub23.h"
 #include "common/near.h"
-#include "io/json_read.h"
+#include "io/json/json_read.h"
 #include "moreau/control.h"
 
 static const char* const methods[] = { "qp-active-set", "qp-admm", "qp-interior-point" };

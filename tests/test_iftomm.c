@@ -10,6 +10,7 @@
 
 #include "common/iftomm.h"
 #include "common/near.h"
+#include "common/scenes.h"
 #include "common/worlds.h"
 
 static bool long_tests(void) { return getenv("MOREAU_LONG") != NULL; }
@@ -28,12 +29,11 @@ static run simulate(const char* name, const char* integrator, double h, double e
 {
     run r = { 0 };
     mor_error error = { 0 };
-    char path[1000], step[64], method[96];
-    snprintf(path, sizeof path, MOREAU_SOURCE_DIR "/scenes/%s.yaml", name);
+    char step[64], method[96];
     snprintf(step, sizeof step, "time.step=%.17g", h);
     snprintf(method, sizeof method, "method.integrator.name=%s", integrator);
     const char* sets[] = { step, method, NULL };
-    r.scene = mor_scene_load(path, sets, NULL, &error);
+    r.scene = mor_scene_load(scene_path(name), sets, NULL, &error);
     r.w = r.scene ? mor_scene_build(r.scene, 1, &error) : NULL;
     if (!r.w) fail_msg("%s", error.text);
     double E = energy(r.w);

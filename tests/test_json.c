@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "io/json.h"
+#include "io/json/json.h"
 
 /* Collects what a function writes. */
 static char* written(void (*write)(mor_json*))

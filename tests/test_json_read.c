@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "common/near.h"
-#include "io/json_read.h"
+#include "io/json/json_read.h"
 
 static mor_json_document* read_text(const char* text, mor_error* error)
 {

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "common/near.h"
-#include "io/problem_file.h"
+#include "io/fclib/fclib.h"
 #include "moreau/solver.h"
 
 static mor_problem lcp(int n, double* A, const double* b)
@@ -209,10 +209,9 @@ static void solve_stored(const char* kind, int expected)
         mor_problem_file file;
         mor_error error = { 0 };
         snprintf(path, sizeof path, "%s/%s", folder, names[k]);
-        if (mor_problem_read(path, NULL, &file, &error)) fail_msg("%s", error.text);
+        if (mor_problem_load(path, NULL, &file, &error)) fail_msg("%s", error.text);
         double* z = calloc((size_t)file.problem.size + 1, sizeof *z);
         mor_solve_options o = mor_solve_options_default();
-        o.time_limit = 60;
         mor_report r = mor_solve(mor_solver_builtin("lemke"), NULL, &file.problem, &o, z, NULL);
         if (r.status == MOR_SOLVED) solved++;
         else print_message("%s: %s %g %s\n", names[k], mor_status_name(r.status), r.residual.relative, r.detail);

@@ -8,16 +8,15 @@
 #include <cmocka.h>
 
 #include "common/near.h"
-#include "io/json_read.h"
+#include "common/scenes.h"
+#include "io/json/json_read.h"
 #include "moreau/moreau.h"
 
 /* Runs a scene for `seconds` (< 0: to its end), calling `each` after every step. */
 static mor_world* run(const char* name, double seconds, mor_scene** scene, void (*each)(mor_world*))
 {
-    char path[1000];
     mor_error error;
-    snprintf(path, sizeof path, MOREAU_SOURCE_DIR "/scenes/%s.yaml", name);
-    *scene = mor_scene_load(path, NULL, NULL, &error);
+    *scene = mor_scene_load(scene_path(name), NULL, NULL, &error);
     if (!*scene) fail_msg("%s", error.text);
     mor_world* w = mor_scene_build(*scene, 1, &error);
     if (!w) fail_msg("%s", error.text);

@@ -1,5 +1,6 @@
 /* Exact geometry in the plane: the papers' sawtooth and hills, against the closed-form motion; and the case in which
  * every formulation is Stewart-Trinkle. */
+#include "common/scenes.h"
 #include "common/worlds.h"
 #include "lab/particle.h"
 #include "model/world.h"
@@ -7,8 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#define SCENES MOREAU_SOURCE_DIR "/scenes/"
 
 static int teeth(mor_wall* w)
 {
@@ -29,7 +28,7 @@ typedef struct run {
 static run simulate(const char* scene_name, const char* const* sets, const mor_phase* phases, int count)
 {
     mor_error error = { 0 };
-    mor_scene* scene = mor_scene_load(scene_name, sets, NULL, &error);
+    mor_scene* scene = mor_scene_load(scene_path(scene_name), sets, NULL, &error);
     if (!scene) fail_msg("%s", error.text);
     mor_world* w = mor_scene_build(scene, 1, &error);
     if (!w) fail_msg("%s", error.text);
@@ -67,11 +66,10 @@ static void the_sawtooth_is_followed_at_first_order(void** state)
         assert_int_equal(phases[1].kind, MOR_SLIDE);
         double before = 0.0, thrown = 0.0;
         for (int k = 0; k < 3; k++) {
-            run peg = simulate(SCENES "peg_sawtooth.yaml", (const char*[]){ steps[k], v, mu, NULL }, phases, count);
-            run st =
-                simulate(SCENES "peg_sawtooth_chain.yaml", (const char*[]){ steps[k], v, mu, NULL }, phases, count);
-            run ap = simulate(SCENES "peg_sawtooth_chain.yaml",
-                              (const char*[]){ steps[k], v, mu, "method.formulation=ap", NULL }, phases, count);
+            run peg = simulate("peg_sawtooth", (const char*[]){ steps[k], v, mu, NULL }, phases, count);
+            run st = simulate("peg_sawtooth_chain", (const char*[]){ steps[k], v, mu, NULL }, phases, count);
+            run ap = simulate("peg_sawtooth_chain", (const char*[]){ steps[k], v, mu, "method.formulation=ap", NULL },
+                              phases, count);
             printf("  mu %g, %s: peg %.2e, st thrown at %.0f m/s, ap %.2f m off\n", c * 0.5, steps[k], peg.worst,
                    st.speed, ap.worst);
             assert_true(peg.worst < 5.0 * (k == 0 ? 1e-2 : k == 1 ? 1e-3 : 1e-4));
@@ -87,12 +85,11 @@ static void the_sawtooth_is_followed_at_first_order(void** state)
 static void on_the_hills_only_exact_geometry_passes(void** state)
 {
     (void)state;
-    run peg = simulate(SCENES "peg_hills.yaml", NULL, NULL, 0);
-    run exact = simulate(SCENES "peg_hills.yaml", (const char*[]){ "method.formulation=peg-exact", NULL }, NULL, 0);
-    run trapped =
-        simulate(SCENES "peg_hills_chain.yaml", (const char*[]){ "method.collision.psi_min=-0.05", NULL }, NULL, 0);
-    run thrown = simulate(SCENES "peg_hills_chain.yaml", NULL, NULL, 0);
-    run ap = simulate(SCENES "peg_hills_chain.yaml", (const char*[]){ "method.formulation=ap", NULL }, NULL, 0);
+    run peg = simulate("peg_hills", NULL, NULL, 0);
+    run exact = simulate("peg_hills", (const char*[]){ "method.formulation=peg-exact", NULL }, NULL, 0);
+    run trapped = simulate("peg_hills_chain", (const char*[]){ "method.collision.psi_min=-0.05", NULL }, NULL, 0);
+    run thrown = simulate("peg_hills_chain", NULL, NULL, 0);
+    run ap = simulate("peg_hills_chain", (const char*[]){ "method.formulation=ap", NULL }, NULL, 0);
     printf("  peg (%.3f, %.3f), peg-exact (%.3f, %.3f), st with psi_min (%.3f, %.3f), st thrown at %.0f m/s, ap (%.3f, "
            "%.3f)\n",
            peg.x.x, peg.x.y, exact.x.x, exact.x.y, trapped.x.x, trapped.x.y, thrown.speed, ap.x.x, ap.x.y);

@@ -3,6 +3,7 @@
  * Truth: energy may not rise; penetration measured by the collision geometry; the positions must agree as the step
  * shrinks. The pile's bound on the kinetic energy is fact 1 of peg.c. */
 #include "common/choices.h"
+#include "common/scenes.h"
 #include "common/worlds.h"
 #include "model/world.h"
 
@@ -10,8 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define SCENE MOREAU_SOURCE_DIR "/scenes/peg_rod.yaml"
 
 typedef struct rod_run {
     mor_vec3 half, end; /* positions at 0.5 s and 1.75 s */
@@ -27,7 +26,7 @@ static rod_run rod_with(double h, const char* mu, double end, const char* integr
     snprintf(friction, sizeof friction, "materials.stone.friction=%s", mu);
     snprintf(rule, sizeof rule, "method.integrator=%s", integrator);
     const char* sets[] = { step, friction, rule, "seed=777", NULL };
-    mor_scene* scene = mor_scene_load(SCENE, sets, NULL, &error);
+    mor_scene* scene = mor_scene_load(scene_path("peg_rod"), sets, NULL, &error);
     if (!scene) fail_msg("%s", error.text);
     mor_world* w = mor_scene_build(scene, 1, &error);
     mor_body_id body = mor_world_find_body(w, "rod");

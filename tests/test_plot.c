@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "io/frames.h"
+#include "io/recording/frames.h"
 #include "plot/axis.h"
 #include "plot/figure.h"
 #include "plot/series.h"
@@ -331,7 +331,7 @@ static void mistakes_are_told_with_exit_status_2(void** state)
         { "ball.h5 position:", "a body name follows" },
         { "ball.h5 energy:ball", "write 'energy'" },
         { "ball.h5 energy -o figure.pdf", ".svg or .png" },
-        { "ball.h5 energy -o", "value is missing" },
+        { "ball.h5 energy -o", "needs a value" },
         { "ball.h5 energy --colour red", "unknown option '--colour'" },
         { "ball.h5", "at least one quantity" },
         { "", "give a recording" },

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "common/near.h"
-#include "io/problem_file.h"
+#include "io/fclib/fclib.h"
 
 static char folder[] = "/tmp/moreau_problem_XXXXXX";
 
@@ -53,7 +53,7 @@ static void the_three_storages_are_read(void** state)
         mor_problem_file file;
         mor_error error = { 0 };
         write_text("fc3d_a.dat", texts[k], strlen(texts[k]));
-        if (mor_problem_read(place("fc3d_a.dat"), NULL, &file, &error)) fail_msg("%s", error.text);
+        if (mor_problem_load(place("fc3d_a.dat"), NULL, &file, &error)) fail_msg("%s", error.text);
         assert_int_equal(file.problem.form, MOR_FC3D);
         assert_near(entry(&file.problem.A, 0, 0), 1.0, 0.0);
         assert_near(entry(&file.problem.A, 2, 0), 3.0, 0.0); /* column-major blocks */
@@ -89,7 +89,7 @@ static void what_is_written_is_read_back_to_the_bit(void** state)
         p.contact_count = N / p.dim;
         snprintf(name, sizeof name, "%s_x.dat", mor_form_name(p.form));
         assert_int_equal(mor_problem_write(place(name), &p, &error), MOR_OK);
-        if (mor_problem_read(place(name), NULL, &file, &error)) fail_msg("%s", error.text);
+        if (mor_problem_load(place(name), NULL, &file, &error)) fail_msg("%s", error.text);
         assert_int_equal(file.problem.form, p.form);
         assert_int_equal(file.problem.size, N);
         assert_memory_equal(file.problem.b, b, sizeof b);
@@ -109,7 +109,7 @@ static void every_truncation_is_an_error_and_no_crash(void** state)
             mor_problem_file file;
             mor_error error = { 0 };
             write_text("fc3d_t.dat", texts[k], length);
-            assert_int_equal(mor_problem_read(place("fc3d_t.dat"), NULL, &file, &error), MOR_BAD_INPUT);
+            assert_int_equal(mor_problem_load(place("fc3d_t.dat"), NULL, &file, &error), MOR_BAD_INPUT);
             assert_non_null(strstr(error.text, "fc3d_t.dat"));
         }
 }
@@ -131,7 +131,7 @@ static void damaged_files_are_errors_or_valid_problems_but_never_crash(void** st
         mor_problem_file file;
         mor_error error = { 0 };
         write_text("fc3d_d.dat", text, n);
-        if (mor_problem_read(place("fc3d_d.dat"), NULL, &file, &error) == MOR_OK) mor_problem_file_free(&file);
+        if (mor_problem_load(place("fc3d_d.dat"), NULL, &file, &error) == MOR_OK) mor_problem_file_free(&file);
         else assert_true(strlen(error.text) > 10);
     }
 }
@@ -163,13 +163,13 @@ static void messages_name_the_place_and_help(void** state)
         mor_problem_file file;
         mor_error error = { 0 };
         write_text(cases[k].name, cases[k].text, strlen(cases[k].text));
-        assert_int_equal(mor_problem_read(place(cases[k].name), cases[k].kind, &file, &error), MOR_BAD_INPUT);
+        assert_int_equal(mor_problem_load(place(cases[k].name), cases[k].kind, &file, &error), MOR_BAD_INPUT);
         if (!strstr(error.text, cases[k].expected))
             fail_msg("case %d: '%s' lacks '%s'", (int)k, error.text, cases[k].expected);
     }
     mor_problem_file file;
     mor_error error = { 0 };
-    assert_int_equal(mor_problem_read("/nowhere/lcp_a.dat", NULL, &file, &error), MOR_BAD_INPUT);
+    assert_int_equal(mor_problem_load("/nowhere/lcp_a.dat", NULL, &file, &error), MOR_BAD_INPUT);
 }
 
 static void stored_global_problems_come_from_both_formats(void** state)
@@ -185,7 +185,7 @@ static void stored_global_problems_come_from_both_formats(void** state)
         print_message("SKIP: %s is not here\n", a);
         skip();
     }
-    if (mor_problem_read(a, NULL, &text, &error) || mor_problem_read(b, NULL, &hdf, &error)) fail_msg("%s", error.text);
+    if (mor_problem_load(a, NULL, &text, &error) || mor_problem_load(b, NULL, &hdf, &error)) fail_msg("%s", error.text);
     assert_int_equal(text.problem.form, MOR_GFC_ROLLING);
     assert_int_equal(hdf.problem.form, MOR_GFC_ROLLING);
     assert_int_equal(text.problem.size, hdf.problem.size);

@@ -21,9 +21,10 @@
 #include <unistd.h>
 
 #include "common/worlds.h"
-#include "io/frames.h"
-#include "io/h5.h"
-#include "io/recording.h"
+#include "io/recording/frames.h"
+#include "io/hdf5/h5.h"
+#include "io/recording/recording.h"
+#include "moreau/lab.h"
 
 #define BODIES 5
 

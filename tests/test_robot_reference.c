@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "common/near.h"
-#include "io/json_read.h"
+#include "io/json/json_read.h"
 #include "moreau/robot.h"
 
 #define ROBOTS MOREAU_SOURCE_DIR "/../shared/data/robots"
@@ -155,36 +155,6 @@ static void a_reduced_joint_list_gives_rows_and_columns_of_the_whole(void** stat
     mor_json_free(d);
 }
 
-/* No stated time can be a test on a shared machine: this prints, and fails only if it is absurd. */
-static void forward_dynamics_of_icub_takes_microseconds(void** state)
-{
-    (void)state;
-    mor_error error;
-    mor_urdf_options o = mor_urdf_options_default();
-    mor_robot_model* m = mor_urdf_read(ROBOTS "/icub/iCubGenova04/model.urdf", &o, NULL, 0, &error);
-    if (!m) {
-        printf("SKIP no iCub\n");
-        skip();
-    }
-    mor_robot_work* work = mor_robot_work_create(m);
-    double s[32] = { 0.1, 0.2 }, nu[38] = { 0.3 }, x[38];
-    mor_pose base = mor_pose_identity();
-    double best = 1.0;
-    for (int round = 0; round < 20; round++) {
-        double start = mor_clock();
-        for (int k = 0; k < 100; k++) {
-            s[3] = 1e-3 * k;
-            mor_robot_update(m, work, &base, s, nu);
-            assert_true(mor_robot_forward_dynamics(m, work, mor_v3(0, 0, -9.81), NULL, NULL, x));
-        }
-        best = fmin(best, (mor_clock() - start) / 100);
-    }
-    printf("forward dynamics of iCub (38 dof): %.2f us\n", 1e6 * best);
-    assert_true(best < 1e-3);
-    mor_robot_work_destroy(work);
-    mor_robot_destroy(m);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,7 +165,6 @@ int main(void)
         cmocka_unit_test(h1_agrees),
         cmocka_unit_test(allegro_hand_agrees),
         cmocka_unit_test(a_reduced_joint_list_gives_rows_and_columns_of_the_whole),
-        cmocka_unit_test(forward_dynamics_of_icub_takes_microseconds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,8 +10,9 @@
 #include <cmocka.h>
 
 #include "common/near.h"
-#include "io/recording.h"
-#include "moreau/moreau.h"
+#include "common/scenes.h"
+#include "io/recording/recording.h"
+#include "moreau/lab.h"
 
 typedef struct play {
     mor_scene* scene;
@@ -23,9 +24,7 @@ typedef struct play {
 static play open_scene(const char* name)
 {
     play p = { .name = name };
-    char path[1000];
-    snprintf(path, sizeof path, MOREAU_SOURCE_DIR "/scenes/%s.yaml", name);
-    p.scene = mor_scene_load(path, NULL, NULL, &p.error);
+    p.scene = mor_scene_load(scene_path(name), NULL, NULL, &p.error);
     if (!p.scene) fail_msg("%s", p.error.text);
     p.w = mor_scene_build(p.scene, 1, &p.error);
     if (!p.w) fail_msg("%s", p.error.text);

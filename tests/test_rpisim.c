@@ -2,6 +2,7 @@
  * the original's where its physics is right (tolerance: the digits it printed, and where the
  * friction point differs, that), the right state where it is not. Both solvers unless a test says
  * why not. */
+#include "common/scenes.h"
 #include "common/worlds.h"
 
 #include <math.h>
@@ -22,12 +23,11 @@ typedef struct run {
 /* A scene with a solver and, if not NULL, one more override. */
 static run begin(const char* name, const char* solver, const char* override)
 {
-    char path[512], method[64];
-    snprintf(path, sizeof path, "%s/scenes/%s.yaml", MOREAU_SOURCE_DIR, name);
+    char method[64];
     snprintf(method, sizeof method, "method.solver.name=%s", solver);
     const char* overrides[] = { method, override, NULL };
     mor_error error = { 0 };
-    run r = { .scene = mor_scene_load(path, overrides, NULL, &error) };
+    run r = { .scene = mor_scene_load(scene_path(name), overrides, NULL, &error) };
     if (!r.scene) fail_msg("%s", error.text);
     r.world = mor_scene_build(r.scene, 1, &error);
     if (!r.world) fail_msg("%s", error.text);

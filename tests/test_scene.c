@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "io/scene_def.h"
+#include "io/scene/scene_def.h"
 
 static const double pi = 3.141592653589793;
 

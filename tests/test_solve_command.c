@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "common/near.h"
-#include "io/trace_file.h"
+#include "io/hdf5/trace_file.h"
 
 static char folder[] = "/tmp/moreau_solve_XXXXXX";
 static char output[20000];
@@ -69,9 +69,9 @@ static void bad_usage_and_bad_input_are_status_two_with_a_hint(void** state)
         const char *arguments, *hint;
     } cases[] = {
         { "", "usage" },
-        { "lcp_two.dat --slover lemke", "did you mean --solver" },
+        { "lcp_two.dat --slover lemke", "did you mean '--solver'" },
         { "lcp_two.dat --solver lemki", "did you mean 'lemke'" },
-        { "lcp_two.dat --tol", "missing" },
+        { "lcp_two.dat --tol", "needs a value" },
         { "lcp_two.dat --tol zero", "positive number" },
         { "lcp_two.dat --tol -1", "positive number" },
         { "lcp_two.dat --max-iter 1.5", "whole number" },

@@ -272,14 +272,11 @@ static void malformed_problems_never_crash_hang_or_pass_as_solved(void** state)
                 for (int i = 0; i < n; i++) z[i] = below(&rng, 3) - 1.0;
                 mor_solve_options o = mor_solve_options_default();
                 o.max_iter = 1 + below(&rng, 60);
-                o.time_limit = 0.2;
+                if (trial % 4 == 3) o.time_limit = 0.2; /* another way to end; never what is checked */
                 o.warm = below(&rng, 4) == 0;
-                double before = mor_cpu_clock();
                 mor_report r = mor_solve(*s, NULL, &p, &o, z, NULL);
-                double spent = mor_cpu_clock() - before;
 #define WHO "%s on %s (%s, %s, size %d, seed %d, trial %d)"
 #define WHOSE (*s)->name, mor_form_name(kit_forms[f]), kit_family_names[family], damage_names[d], size, (int)seed, trial
-                if (spent > 5.0) fail_msg(WHO " needs %g s", WHOSE, spent);
                 if ((int)r.status < 0 || (int)r.status > MOR_NUMERICAL)
                     fail_msg(WHO ": status %d", WHOSE, (int)r.status);
                 statuses[r.status]++;

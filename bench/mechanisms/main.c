@@ -277,8 +277,8 @@ static void chains(void)
 
 enum { FIGURE_STEPS = 1000 };
 
-/* The rod of scenes/hanging_rod.yaml: errors over time; returns the mean period of the swing. `stabilisation` NULL: the
- * same rod in minimal coordinates, where nothing can come apart. */
+/* The rod of scenes/rpisim/hanging_rod.yaml: errors over time; returns the mean period of the swing. `stabilisation`
+ * NULL: the same rod in minimal coordinates, where nothing can come apart. */
 static double pendulum(const char* stabilisation, double h, double* t, double* position, double* velocity)
 {
     mor_error error = { 0 };

@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "moreau/solver.h"
-#include "solver/solve.h"
+#include "solver/measure.h"
 
 enum { SIZES = 4 };
 static const int sizes[2][SIZES] = { { 50, 100, 200, 400 }, { 48, 102, 198, 402 } };

@@ -23,8 +23,8 @@
 
 #include "formulation/registry.h"
 #include "formulation/step_problem.h"
-#include "io/bpmd.h"
-#include "io/h5.h"
+#include "io/bpmd/bpmd.h"
+#include "io/hdf5/h5.h"
 #include "model/world.h"
 
 enum { MOST_BODIES = 4096, MOST_CONTACTS = 20000, PER_PAIR = 16, MOST_STEP_CONTACTS = 300 };

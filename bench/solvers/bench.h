@@ -2,7 +2,7 @@
 #ifndef MOREAU_BENCH_SOLVERS_H
 #define MOREAU_BENCH_SOLVERS_H
 
-#include "io/problem_file.h"
+#include "io/fclib/fclib.h"
 #include "moreau/solver.h"
 
 enum { BENCH_KINDS = 8, BENCH_LONGEST_NAME = 32 };

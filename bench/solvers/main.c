@@ -9,7 +9,7 @@
  * the written numbers. --seeds N: also the disguises 1 ... N of every problem that has them (`auto` only). --quick:
  * `auto` only. */
 #include "bench.h"
-#include "solver/solve.h"
+#include "solver/measure.h"
 
 #include <errno.h>
 #include <math.h>
@@ -329,7 +329,7 @@ static void disguises(const arguments* a, bench_set* set, mor_arena* arena)
                      path);
             mor_problem_file file;
             mor_error error = { 0 };
-            if (system(command) != 0 || mor_problem_read(path, e->kind, &file, &error)) {
+            if (system(command) != 0 || mor_problem_load(path, e->kind, &file, &error)) {
                 fprintf(stderr, "bench_solvers: %s, disguise %d: %s\n", e->name, seed, error.text);
                 continue;
             }
@@ -413,7 +413,7 @@ int main(int argc, char** argv)
     for (int k = 0; k < set.count; k++) {
         bench_entry* e = &set.entries[k];
         mor_problem_file file;
-        if (mor_problem_read(e->path, e->kind, &file, &error)) {
+        if (mor_problem_load(e->path, e->kind, &file, &error)) {
             fprintf(stderr, "bench_solvers: %s\n", error.text);
             return 2;
         }

@@ -2,7 +2,13 @@
  *
  * A geometry lives in its own frame: axis of cylinders, capsules, cones and prisms along z, centred;
  * first vertex of prisms on x. 2-D shapes lie in the plane z = 0. A body holds any number of
- * geometries, each with a pose in the body frame (a compound). */
+ * geometries, each with a pose in the body frame (a compound). Lengths are in metres.
+ *
+ * Threads: a geometry that nobody changes may be read by any number of threads; retain and release are not atomic, so
+ * call them (and everything that takes a reference: bodies, robots) on one thread.
+ * Ownership: a maker gives one reference; release it when you are done, also after handing it to a body, which takes
+ * its own.
+ * ABI: mor_geometry, mor_polyhedron and mor_polyline are made by the library only; read them, never copy them. */
 #ifndef MOREAU_GEOMETRY_H
 #define MOREAU_GEOMETRY_H
 
@@ -12,6 +18,7 @@
 extern "C" {
 #endif
 
+/* What a geometry is; `size` as told here [m]. */
 typedef enum mor_shape_kind {
     MOR_SPHERE,     /* size[0] radius */
     MOR_PLANE,      /* half-space z <= 0 of its frame; size unused; fixed bodies only */
@@ -29,76 +36,82 @@ typedef enum mor_shape_kind {
 
 /* Mass, centre of mass (shape frame) and inertia about it (shape axes). */
 typedef struct mor_mass {
-    double mass;
-    mor_vec3 com;
-    mor_mat3 inertia;
+    double mass;      /* kg */
+    mor_vec3 com;     /* m */
+    mor_mat3 inertia; /* kg m^2; 2-D: only [2][2] counts */
 } mor_mass;
 
 /* An edge: its ends, and the faces to the left and right of tail -> head seen from outside. */
 typedef struct mor_edge {
-    int tail, head, left, right;
+    int tail, head, left, right; /* numbers of two vertices and two faces */
 } mor_edge;
 
 /* Convex polyhedron with merged coplanar faces and full adjacency. Face loops are counter-clockwise
  * seen from outside; face f lies in the plane normal[f] . x = offset[f]. */
 typedef struct mor_polyhedron {
-    int vertex_count, edge_count, face_count;
-    mor_vec3* vertices;
-    mor_edge* edges;
-    int* face_start;    /* face_count + 1 offsets into face_vertices and face_edges */
-    int* face_vertices; /* loop of vertices */
-    int* face_edges;    /* edge from the loop's k-th vertex to the next */
-    mor_vec3* normals;  /* unit, outward */
-    double* offsets;
-    int* vertex_start; /* vertex_count + 1 offsets into vertex_edges */
-    int* vertex_edges; /* edges at each vertex */
-    bool is_box;       /* an axis-aligned box centred at the origin; half sizes below */
-    mor_vec3 half;
-    int direction_count;    /* of edges: parallel ones (to 1e-14) share one */
-    mor_vec3* directions;   /* unit */
-    int* edge_direction;    /* of each edge d, or ~d if it runs against directions[d] */
+    int vertex_count, edge_count, face_count; /* lengths of the arrays below */
+    mor_vec3* vertices;                       /* shape frame */
+    mor_edge* edges;                          /* every edge once */
+    int* face_start;                          /* face_count + 1 offsets into face_vertices and face_edges */
+    int* face_vertices;                       /* loop of vertices */
+    int* face_edges;                          /* edge from the loop's k-th vertex to the next */
+    mor_vec3* normals;                        /* unit, outward */
+    double* offsets;                          /* of the faces' planes */
+    int* vertex_start;                        /* vertex_count + 1 offsets into vertex_edges */
+    int* vertex_edges;                        /* edges at each vertex */
+    bool is_box;                              /* an axis-aligned box centred at the origin; half sizes below */
+    mor_vec3 half;                            /* of a box; unused otherwise */
+    int direction_count;                      /* of edges: parallel ones (to 1e-14) share one */
+    mor_vec3* directions;                     /* unit */
+    int* edge_direction;                      /* of each edge d, or ~d if it runs against directions[d] */
     int box_edges[3][2][2]; /* of a box: its edge along an axis, on the lower or upper side of the next two */
 } mor_polyhedron;
 
 /* Convex polygon or chain in the plane: points[i].z = 0; edge i goes from point i to point i+1
  * (polygons: cyclically) and has the outward unit normal normals[i]. */
 typedef struct mor_polyline {
-    int point_count, edge_count;
-    mor_vec3* points;
-    mor_vec3* normals;
+    int point_count, edge_count; /* a chain has one edge less than points */
+    mor_vec3* points;            /* in order */
+    mor_vec3* normals;           /* of the edges */
 } mor_polyline;
 
+/* A shape. Read only. */
 typedef struct mor_geometry {
-    mor_shape_kind kind;
-    int dimension;                    /* 3 or 2 */
-    double size[4];                   /* by kind, see mor_shape_kind */
-    const mor_polyhedron* polyhedron; /* MOR_POLYHEDRON */
-    const mor_polyline* polyline;     /* MOR_POLYGON, MOR_CHAIN */
-    mor_mass unit;                    /* mass properties at density 1 (2-D: per area); mass 0 for planes, chains */
-    double radius;                    /* of the bounding sphere about the frame origin; inf for planes */
-    const struct mor_custom_shape* custom;
-    void* user;     /* MOR_CUSTOM */
-    char label[32]; /* what the user called it: "box", "prism", "mesh" ... */
-    int references;
+    mor_shape_kind kind;                   /* what it is */
+    int dimension;                         /* 3 or 2 */
+    double size[4];                        /* by kind, see mor_shape_kind */
+    const mor_polyhedron* polyhedron;      /* MOR_POLYHEDRON */
+    const mor_polyline* polyline;          /* MOR_POLYGON, MOR_CHAIN */
+    mor_mass unit;                         /* mass properties at density 1 (2-D: per area); mass 0 for planes, chains */
+    double radius;                         /* of the bounding sphere about the frame origin; inf for planes */
+    const struct mor_custom_shape* custom; /* MOR_CUSTOM: its functions */
+    void* user;                            /* MOR_CUSTOM: the caller's data */
+    char label[32];                        /* what the user called it: "box", "prism", "mesh" ... */
+    int references;                        /* owners; changed by retain and release only */
 } mor_geometry;
 
 /* What a custom shape must provide. Its collision tests are added to the pair table of a library. */
 typedef struct mor_custom_shape {
-    const char* name;
+    const char* name; /* for messages */
+    /* Bounds in the world; called by the collision stage, on the thread that steps the world. */
     mor_aabb (*bounds)(const mor_geometry* geometry, const mor_pose* pose);
-    void (*destroy)(void* user); /* may be NULL */
+    void (*destroy)(void* user); /* called with the last release; may be NULL */
 } mor_custom_shape;
 
-/* Makers: NULL and a sentence on bad input. The result has one reference. */
+/* Makers: NULL and a sentence on bad input (a size that is not positive and finite) or without memory. The result has
+ * one reference. This one makes a sphere. */
 MOR_API mor_geometry* mor_geometry_sphere(double radius, mor_error* error);
 /* A sphere of radius 0: the vertex of a foot. No mass. */
 MOR_API mor_geometry* mor_geometry_point(mor_error* error);
+/* The half-space z <= 0 of its frame. */
 MOR_API mor_geometry* mor_geometry_plane(mor_error* error);
 MOR_API mor_geometry* mor_geometry_box(double x, double y, double z, mor_error* error); /* full edge lengths */
+/* A cylinder of `length` between two half spheres, along z. */
 MOR_API mor_geometry* mor_geometry_capsule(double radius, double length, mor_error* error);
 /* sides 0: smooth; otherwise a prism with that many sides whose vertices lie on the circle, with the
  * prism's own mass properties. */
 MOR_API mor_geometry* mor_geometry_cylinder(double radius, double length, int sides, mor_error* error);
+/* A cone along z, its tip up; the frame's origin is the centre of mass. */
 MOR_API mor_geometry* mor_geometry_cone(double radius, double height, mor_error* error);
 /* Regular polyhedra "tetrahedron", "octahedron", "dodecahedron", "icosahedron"; give the edge length
  * or the circumradius, the other zero. (A cube is a box.) */
@@ -112,19 +125,25 @@ MOR_API mor_geometry* mor_geometry_hull(const mor_vec3* points, int count, mor_e
 MOR_API mor_geometry* mor_geometry_mesh(const mor_vec3* points, int point_count, const int* face_sizes,
                                         const int* face_vertices, int face_count, char* notes, size_t notes_size,
                                         mor_error* error);
-/* 2-D */
+/* 2-D: a point. A dynamic body made of it has no rotation; its mass must be given. */
 MOR_API mor_geometry* mor_geometry_particle(mor_error* error);
+/* 2-D: a disc. */
 MOR_API mor_geometry* mor_geometry_disc(double radius, mor_error* error);
 /* Convex. Clockwise points are turned (the first stays first), repeated and collinear ones left out. */
 MOR_API mor_geometry* mor_geometry_polygon(const mor_vec3* points, int count, mor_error* error);
+/* 2-D: an open or closed boundary of at least two points, solid on its right-hand side. Points that coincide and chains
+ * that double back are refused. */
 MOR_API mor_geometry* mor_geometry_chain(const mor_vec3* points, int count, mor_error* error);
-/* A shape of the caller's: unit mass properties and bounding radius are given. */
+/* A shape of the caller's: mass properties at density 1 and bounding radius are given. `custom` must outlive the
+ * geometry; `user` belongs to it and is ended by custom->destroy. */
 MOR_API mor_geometry* mor_geometry_custom(const mor_custom_shape* custom, void* user, const mor_mass* unit,
                                           double radius, int dimension, mor_error* error);
 /* A copy with all lengths multiplied by s > 0 (mass properties by s^3, s^5; 2-D by s^2, s^4). */
 MOR_API mor_geometry* mor_geometry_scaled(const mor_geometry* geometry, double s, mor_error* error);
 
+/* One more owner; returns its argument. */
 MOR_API mor_geometry* mor_geometry_retain(mor_geometry* geometry);
+/* One owner less; the last one frees it. NULL is allowed. */
 MOR_API void mor_geometry_release(mor_geometry* geometry);
 
 /* Bounds in the world of a geometry placed at `pose`. */

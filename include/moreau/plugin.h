@@ -1,11 +1,21 @@
 /* Plug-ins: shared objects with methods, given to the command line with --plugin FILE.so.
  *
- *     static const mor_solver mine = { .name = "mine", ... };
+ *     static mor_report solve(const mor_problem* problem, const void* options, mor_context* context, double* z)
+ *     {
+ *         (void)problem, (void)options, (void)context, (void)z;
+ *         return (mor_report){ .status = MOR_NOT_CONVERGED };
+ *     }
+ *     static const mor_solver mine = { .name = "mine", .summary = "does nothing", .reference = "", .accepts = MOR_LCP,
+ *                                      .max_iter = 1, .solve = solve };
  *     MOR_PLUGIN_SOLVERS(&mine)
  *
  * or, for other kinds of methods, a function mor_plugin_entry that returns a mor_plugin of your own. The version and
  * the sizes of the descriptors are checked before anything is used: a plug-in built against other headers is refused
- * with a sentence. */
+ * with a sentence.
+ *
+ * Threads: mor_plugin_entry is called once, on the main thread; the functions of a method run where its header says.
+ * Ownership: descriptors are constant and stay loaded until the program ends.
+ * ABI: this is the one interface that is checked at run time; descriptors of another size are refused. */
 #ifndef MOREAU_PLUGIN_H
 #define MOREAU_PLUGIN_H
 
@@ -22,14 +32,15 @@ extern "C" {
  * once. */
 typedef double (*mor_plugin_error)(const mor_problem* problem, const double* z, const mor_residual* judged);
 
+/* What a plug-in brings. */
 typedef struct mor_plugin {
     uint32_t version;                                       /* MOR_PLUGIN_VERSION */
     uint32_t solver_size, formulation_size, collision_size; /* sizeof(mor_solver) ... */
     const mor_solver* const* solvers;                       /* NULL-terminated, or NULL */
-    const mor_formulation* const* formulations;
-    const mor_collision* const* collisions;
-    uint32_t controller_size;
-    const mor_controller* const* controllers;
+    const mor_formulation* const* formulations;             /* the same */
+    const mor_collision* const* collisions;                 /* the same */
+    uint32_t controller_size;                               /* sizeof(mor_controller) */
+    const mor_controller* const* controllers;               /* NULL-terminated, or NULL */
     /* since version 3 */
     mor_plugin_error error; /* NULL: none */
     const char* error_name; /* one word for tables; NULL: "user" */
@@ -37,6 +48,7 @@ typedef struct mor_plugin {
 
 /* What the shared object exports under the name "mor_plugin_entry". */
 typedef const mor_plugin* (*mor_plugin_function)(void);
+/* Defined by the plug-in, not by the library. */
 MOR_API const mor_plugin* mor_plugin_entry(void);
 
 /* Defines mor_plugin_entry for a list of pointers to solvers. */

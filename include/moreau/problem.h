@@ -20,7 +20,19 @@
  * dim 2: one tangent; 3: two tangents; 5: two tangents and two rolling rows with
  * |r_R| <= mu_roll r_N and mu_roll |u_R| added to u_N. In a STEP the disc |r_T| <= mu r_N may
  * be a regular polygon with `directions` corners d_j = (cos 2 pi j/n_d, sin 2 pi j/n_d), j = 0 ... :
- * the Stewart-Trinkle pyramid, written without its multipliers. */
+ * the Stewart-Trinkle pyramid, written without its multipliers.
+ *
+ *     double a[4] = { 2, 1, 1, 2 }, b[2] = { -1, -1 }, z[2] = { 1.0 / 3, 1.0 / 3 };
+ *     mor_problem problem = { .form = MOR_LCP, .size = 2, .b = b };
+ *     problem.A = (mor_matrix){ .storage = MOR_DENSE, .rows = 2, .cols = 2, .x = a };
+ *     mor_arena* arena = mor_arena_create(NULL);
+ *     mor_residual residual = mor_judge(&problem, z, arena);
+ *     printf("relative error %g\n", mor_judge_error(&problem, &residual));
+ *     mor_arena_destroy(arena);
+ *
+ * Threads: all functions only read their problem and may be called from any thread, with an arena per thread.
+ * Ownership: a problem owns nothing; the arrays it points to must live as long as it is used.
+ * ABI: start with a zeroed struct and name the fields you set, as above; fields may be added. */
 #ifndef MOREAU_PROBLEM_H
 #define MOREAU_PROBLEM_H
 
@@ -30,6 +42,7 @@
 extern "C" {
 #endif
 
+/* The form of a problem; bits, so that a solver can name all it takes. */
 typedef enum mor_form {
     MOR_LCP = 1 << 0,
     MOR_MLCP = 1 << 1,
@@ -52,20 +65,23 @@ MOR_API const char* mor_form_name(mor_form form);
 
 /* ------------------------------------------------------------------------------ matrices */
 
+/* How a matrix is stored. */
 typedef enum mor_storage {
     MOR_DENSE,   /* x[i + j*rows]: column-major */
     MOR_SPARSE,  /* compressed rows: row i holds columns i[p[i]..p[i+1]) with values x[...], ascending */
     MOR_OPERATOR /* only y = A x is known */
 } mor_storage;
 
+/* A matrix; its arrays are borrowed. */
 typedef struct mor_matrix {
-    mor_storage storage;
-    int rows, cols;
-    double* x;
-    int* p;
-    int* i;
+    mor_storage storage; /* which of the fields below count */
+    int rows, cols;      /* both at least 0 */
+    double* x;           /* values: dense, sparse */
+    int* p;              /* sparse: rows + 1 starts of the rows */
+    int* i;              /* sparse: columns of the values */
+    /* operator: y = A x; `y` has `rows` entries. Called on the thread that solves. */
     void (*apply)(void* user, const double* x, double* y);
-    void* user;
+    void* user; /* handed to `apply` */
 } mor_matrix;
 
 /* y = A x */
@@ -75,58 +91,59 @@ MOR_API void mor_matrix_apply_transposed(const mor_matrix* A, const double* x, d
 
 /* ---------------------------------------------------------------- one time step as trees */
 
-/* A tree owns `dof` generalised velocities starting at `offset`; mass_inverse is the dense,
- * symmetric, row-major dof x dof inverse of its mass block, or NULL with the scalars below for
- * the common cases. */
+/* A tree owns `dof` generalised velocities and its block of the mass matrix. */
 typedef struct mor_tree_block {
-    int dof, offset;
-    const double* mass;         /* dof x dof, row-major */
-    const double* mass_inverse; /* dof x dof, row-major */
+    int dof, offset;            /* its velocities are nu[offset .. offset + dof) */
+    const double* mass;         /* dof x dof, row-major, symmetric */
+    const double* mass_inverse; /* dof x dof, row-major; NULL where a formulation did not ask for it */
 } mor_tree_block;
 
 /* The part of a block of rows that acts on one tree: `dim` x dof(tree) coefficients, row-major,
  * at jacobian[start] (the transposed columns of G) and response[start] (rows of G' M^-1). */
 typedef struct mor_entry {
-    int tree;
-    int start;
+    int tree;  /* index in the trees */
+    int start; /* first of dim x dof numbers, row-major */
 } mor_entry;
 
+/* What the rows of a block ask for. */
 typedef enum mor_block_kind {
     MOR_BLOCK_EQUATION, /* u = 0, impulse free */
     MOR_BLOCK_BOUNDED,  /* one row: lower <= p <= upper, u complementary to the bounds */
     MOR_BLOCK_CONTACT   /* rows (n), (n,t), (n,t,o) or (n,t,o,r,r) */
 } mor_block_kind;
 
+/* A few rows of G that belong together. */
 typedef struct mor_block {
-    mor_block_kind kind;
+    mor_block_kind kind;    /* what they ask for */
     int dim;                /* rows in this block */
     int row;                /* its first row */
     int entry, entry_count; /* its Jacobian: entries[entry .. entry+entry_count) */
-    double mu, mu_roll;     /* contacts */
+    double mu, mu_roll;     /* contacts: Coulomb and rolling coefficient (m) */
     int directions;         /* contacts with two tangents: corners of the polygon; 0 = circular cone */
-    double lower, upper;    /* bounded rows (impulses) */
+    double lower, upper;    /* bounded rows: of the impulse [N s, N m s] */
 } mor_block;
 
 /* M, G, nu_free and the blocks: enough to run Gauss-Seidel on tree velocities without forming
  * W = G' M^-1 G. `diagonal` holds every block's own W_cc, dim x dim row-major, in block order. */
 typedef struct mor_step_form {
-    int tree_count, dof;
-    const mor_tree_block* trees;
-    const double* nu_free; /* dof */
-    int block_count, row_count;
-    const mor_block* blocks;
-    const mor_entry* entries;
-    const double* jacobian;
-    const double* response;
-    const double* diagonal;
-    const int* diagonal_start; /* block_count: where each block's W_cc begins */
-    const double* bias;        /* row_count: b, e.g. gap/h + d(psi)/dt */
+    int tree_count, dof;         /* trees, and their velocities in all */
+    const mor_tree_block* trees; /* tree_count */
+    const double* nu_free;       /* dof: velocities without any impulse of the rows [m/s, rad/s] */
+    int block_count, row_count;  /* blocks, and their rows in all */
+    const mor_block* blocks;     /* block_count, rows in order */
+    const mor_entry* entries;    /* which trees a block acts on */
+    const double* jacobian;      /* G' by entries */
+    const double* response;      /* G' M^-1 by entries */
+    const double* diagonal;      /* W_cc of every block */
+    const int* diagonal_start;   /* block_count: where each block's W_cc begins */
+    const double* bias;          /* row_count: b, e.g. gap/h + d(psi)/dt */
 } mor_step_form;
 
 /* ------------------------------------------------------------------------------- problem */
 
+/* A problem. Fields that its form does not name are ignored. */
 typedef struct mor_problem {
-    mor_form form;
+    mor_form form;       /* one bit */
     int size;            /* number of unknowns n (GFC: of r only) */
     mor_matrix A;        /* LCP, MLCP, MCP, FC (= W), QP, CQP */
     const double* b;     /* n; also for GFC */
@@ -142,9 +159,9 @@ typedef struct mor_problem {
     mor_matrix M, H; /* GFC: mass (m x m) and H (m x n) */
     const double* f; /* GFC: m */
 
-    mor_matrix C; /* QP: rows with bounds */
-    const double* c_lower;
-    const double* c_upper;
+    mor_matrix C;          /* QP: rows with bounds */
+    const double* c_lower; /* QP: C.rows; -inf: none */
+    const double* c_upper; /* QP: C.rows; inf: none */
 
     mor_step_form step; /* STEP */
 
@@ -173,7 +190,8 @@ typedef struct mor_residual {
     double friction_power; /* contacts: sum of slip speed times friction impulse */
 } mor_residual;
 
-/* Judges z (and, for STEP, the velocity it implies). `arena` gives scratch. */
+/* Judges z (and, for STEP, the velocity it implies). `arena` gives scratch and is left as it was. NaN in z gives NaN
+ * measures, which pass no test of the form error <= tol. */
 MOR_API mor_residual mor_judge(const mor_problem* problem, const double* z, mor_arena* arena);
 /* The one number a tolerance refers to: STEP: velocity [m/s]; all others: relative. */
 MOR_API double mor_judge_error(const mor_problem* problem, const mor_residual* residual);
@@ -196,30 +214,34 @@ typedef enum mor_status {
     MOR_STATUS_LIST(MOR_STATUS_ENUM)
 #undef MOR_STATUS_ENUM
 } mor_status;
+/* "solved", "not_converged" ...; "?" for a value that is none. */
 MOR_API const char* mor_status_name(mor_status status);
 
+/* What became of a problem. */
 typedef struct mor_report {
-    mor_status status;
-    int iterations; /* sweeps, pivots, Newton steps: the solver's page says which */
-    double time_s;  /* solver alone, conversions excluded */
-    mor_residual residual;
-    char detail[160]; /* one sentence: why refused, what auto did, ... */
+    mor_status status;     /* the judge's verdict */
+    int iterations;        /* sweeps, pivots, Newton steps: the solver's page says which */
+    double time_s;         /* solver alone, conversions excluded [s] */
+    mor_residual residual; /* of the answer, on the problem as it was posed */
+    char detail[160];      /* one sentence: why refused, what auto did, ... */
 } mor_report;
 
 /* One line per iteration; filled by solvers through mor_trace_add when a trace is wanted. */
 typedef struct mor_trace_line {
-    int iteration;
-    double time_s, step_length;
-    mor_residual residual;
+    int iteration;              /* from 1 */
+    double time_s, step_length; /* since the start [s]; of the method, NaN or 0 where it has none */
+    mor_residual residual;      /* of the iterate, on the problem as it was posed */
 } mor_trace_line;
 
+/* The lines of one solve. Start with a zeroed struct; mor_trace_free ends it. */
 typedef struct mor_trace {
-    mor_trace_line* lines;
-    int count, capacity;
-    int every; /* keep every k-th iteration; 0 = 1 */
-    /* NULL, or told of every line, with the iterate in the unknowns of the problem as it was posed */
+    mor_trace_line* lines; /* `count` of them */
+    int count, capacity;   /* used, allocated */
+    int every;             /* keep every k-th iteration; 0 = 1 */
+    /* NULL, or told of every line, with the iterate in the unknowns of the problem as it was posed; on the thread that
+     * solves */
     void (*each)(void* user, const mor_trace_line* line, const double* z);
-    void* user;
+    void* user; /* handed to `each` */
 } mor_trace;
 
 #ifdef __cplusplus

@@ -1,9 +1,19 @@
 /* Solvers: one struct of functions per method, one registry line, one way to call them.
  *
+ *     double a[4] = { 2, 1, 1, 2 }, b[2] = { -1, -1 }, z[2];
+ *     mor_problem problem = { .form = MOR_LCP, .size = 2, .b = b };
+ *     problem.A = (mor_matrix){ .storage = MOR_DENSE, .rows = 2, .cols = 2, .x = a };
  *     mor_solve_options o = mor_solve_options_default();
  *     mor_report r = mor_solve(mor_solver_builtin("lemke"), NULL, &problem, &o, z, NULL);
+ *     printf("%s: z = %g, %g\n", mor_status_name(r.status), z[0], z[1]);
  *
- * base, linalg, problem and solver know no mechanics and are usable alone. */
+ * base, linalg, problem and solver know no mechanics and are usable alone.
+ *
+ * Threads: mor_solve may run on any number of threads at once, each with its own z, arena and trace. A world with
+ * several threads calls `solve` of its solver on its workers: a solver keeps nothing between calls but what lies in its
+ * arena.
+ * Ownership: descriptors and their tables are constant; appended ones are borrowed (library.h).
+ * ABI: plugin.h tells the library the size of mor_solver it was compiled with. */
 #ifndef MOREAU_SOLVER_H
 #define MOREAU_SOLVER_H
 
@@ -17,7 +27,7 @@ extern "C" {
 typedef struct mor_context {
     mor_arena* arena; /* all scratch memory */
     double tol;       /* on mor_judge_error */
-    int max_iter;
+    int max_iter;     /* iterations allowed; what counts as one is the solver's own */
     double deadline;  /* mor_context_clock() after which to stop with MOR_TIME_LIMIT; 0 = none */
     bool warm;        /* z holds a guess worth starting from; otherwise it is zero */
     mor_trace* trace; /* NULL: no trace */
@@ -31,12 +41,13 @@ typedef struct mor_context {
     double lead;                /* private to the driver: mor_clock() ahead of the CPU clock at the start */
 } mor_context;
 
+/* A solver: one registry line. */
 typedef struct mor_solver {
-    const char* name;      /* the word used in scenes, on the command line and in recordings */
-    const char* summary;   /* one line */
-    const char* reference; /* key into docs/references.bib */
-    uint32_t accepts;      /* mor_form bits it solves without conversion */
-    size_t options_size;
+    const char* name;        /* the word used in scenes, on the command line and in recordings */
+    const char* summary;     /* one line */
+    const char* reference;   /* key into docs/references.bib */
+    uint32_t accepts;        /* mor_form bits it solves without conversion */
+    size_t options_size;     /* of its option struct; 0: none */
     const mor_field* fields; /* its own options, beside tol, max_iter and time_limit; may be NULL */
     int max_iter;            /* default */
     /* z: starting guess on entry (zero unless context->warm), answer on return. No other memory
@@ -45,22 +56,25 @@ typedef struct mor_solver {
     mor_report (*solve)(const mor_problem* problem, const void* options, mor_context* context, double* z);
 } mor_solver;
 
+/* How mor_solve runs a solver. */
 typedef struct mor_solve_options {
     double tol;        /* 1e-8 */
     int max_iter;      /* 0: the solver's default */
     double time_limit; /* seconds for conversion and solver, 0: none */
     bool warm;         /* start from the z given */
-    mor_trace* trace;
-    bool cpu_time; /* time_limit is CPU time of this thread, not time on the wall */
+    mor_trace* trace;  /* filled if not NULL */
+    bool cpu_time;     /* time_limit is CPU time of this thread, not time on the wall */
 } mor_solve_options;
 
+/* The defaults named above. */
 MOR_API mor_solve_options mor_solve_options_default(void);
 
 /* Runs one solver on one problem: checks the data, converts the form if the solver does not take
  * it (STEP -> MLCP -> LCP, STEP -> FC, GFC -> FC, MLCP -> LCP, LCP -> MCP; never a relaxation), times it,
  * converts the answer back and judges it on the problem as given: status is MOR_SOLVED only if
  * the judge says so. `options` is the solver's own struct or NULL for defaults. `arena` may be
- * NULL: a temporary one is used. z has mor_problem_unknowns() entries. */
+ * NULL: a temporary one is used. z has mor_problem_unknowns() entries. Bad data and lack of memory are MOR_REFUSED and
+ * MOR_NUMERICAL with a sentence in `detail`. */
 MOR_API mor_report mor_solve(const mor_solver* solver, const void* options, const mor_problem* problem,
                              const mor_solve_options* solve_options, double* z, mor_arena* arena);
 

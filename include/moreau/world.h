@@ -2,13 +2,28 @@
  *
  *     user function -> collision -> assemble -> formulation (calls the solver) -> integrate -> observers
  *
+ *     mor_error error = { 0 };
  *     mor_world_def def = mor_world_def_default();
  *     mor_world* world = mor_world_create(&def, &error);
+ *     mor_geometry* sphere = mor_geometry_sphere(0.5, &error);
  *     mor_body_def ball = mor_body_def_default();
- *     ball.shapes = &(mor_body_shape){ sphere, mor_pose_identity(), -1 }; ball.shape_count = 1;
- *     mor_world_add_body(world, &ball, &error);
- *     while (mor_world_time(world) < 1.0) mor_world_step(world, &error);
- *     mor_world_destroy(world); */
+ *     ball.shapes = &(mor_body_shape){ sphere, mor_pose_identity(), -1 }, ball.shape_count = 1;
+ *     mor_body_id id = mor_world_add_body(world, &ball, &error);
+ *     mor_geometry_release(sphere); // the body has a reference of its own
+ *     while (mor_world_time(world) < 1.0)
+ *         if (mor_world_step(world, NULL, &error) != MOR_OK) break;
+ *     printf("%g m\n", mor_body_get_state(world, id).com.z);
+ *     mor_world_destroy(world);
+ *
+ * Threads: a world belongs to one thread at a time. Different worlds may be stepped by different threads at once; what
+ * they share (geometries, robot models, libraries, scenes) must then not be made or released meanwhile. With
+ * def.threads > 1 a world has workers of its own: they run the `step` of formulations, the `solve` of solvers and a
+ * function of mor_world_on_solve, one call per island, several at once. All other callbacks (user, collision and
+ * integration stages, motions, controllers, observers, bus, pair tests) run on the thread that steps the world.
+ * Ownership: what is added is copied, geometries and robot models get one more reference; functions, their `user`
+ * pointers and the library must outlive the world. Pointers that a world gives belong to it.
+ * Failure: ids and numbers that are not there are the caller's mistake (an assert) unless a comment says otherwise.
+ * ABI: the world is opaque; start definition structs from their *_default function, for they may grow. */
 #ifndef MOREAU_WORLD_H
 #define MOREAU_WORLD_H
 
@@ -26,7 +41,7 @@ struct mor_smooth;
 
 /* A body that may come and go: index + 1 and generation; zero is null. Stale ids are detected. */
 typedef struct mor_body_id {
-    uint32_t index1, generation;
+    uint32_t index1, generation; /* place + 1 in the world; how often that place was used before */
 } mor_body_id;
 
 /* ----------------------------------------------------------------------------- materials */
@@ -34,88 +49,110 @@ typedef struct mor_body_id {
 /* Two materials meet with friction sqrt(mu1 mu2) and restitution max(e1, e2), unless the pair has
  * an entry of its own (mor_world_set_pair). */
 typedef struct mor_material {
-    char name[64];
+    char name[64];      /* for files and messages; may be empty */
     double friction;    /* Coulomb coefficient, default 0.5 */
     double restitution; /* Newton, 0..1, default 0 */
     double density;     /* kg/m^3 (2-D: kg/m^2), default 1000 */
 } mor_material;
 
+/* The defaults named above, without name. */
 MOR_API mor_material mor_material_default(void);
-/* Index of the new material (0 is the default one, always there). */
+/* Adds a copy. Index of the new material (0 is the default one, always there; 0 too when there is no memory, and the
+ * next step then fails). */
 MOR_API int mor_world_add_material(mor_world* world, const mor_material* material);
+/* Friction and restitution of two materials on each other, in either order. Bad input: no such material, friction
+ * below 0, restitution outside 0..1. */
 MOR_API mor_code mor_world_set_pair(mor_world* world, int material_a, int material_b, double friction,
                                     double restitution, mor_error* error);
+/* The material of that index, NULL if there is none. */
 MOR_API const mor_material* mor_world_material(const mor_world* world, int index);
 
 /* -------------------------------------------------------------------------------- bodies */
 
+/* How a body moves. */
 typedef enum mor_body_kind {
     MOR_DYNAMIC,  /* moves under forces */
     MOR_FIXED,    /* never moves; may have a surface velocity (belt) */
     MOR_KINEMATIC /* moves as told */
 } mor_body_kind;
 
+/* A shape of a body. */
 typedef struct mor_body_shape {
     mor_geometry* geometry; /* a reference is taken */
     mor_pose pose;          /* shape frame in the body frame */
     int material;           /* index, or -1 for the body's material */
 } mor_body_shape;
 
-/* Tells where a kinematic body is at time t. */
+/* Tells where a kinematic body is at time t [s]; on the thread that steps the world. */
 typedef void (*mor_motion)(void* user, double time, mor_pose* pose);
 
+/* A body that is to be added. */
 typedef struct mor_body_def {
-    char name[64]; /* empty: "body_<n>" */
-    mor_body_kind kind;
-    const mor_body_shape* shapes;
-    int shape_count;
-    int material;     /* default 0 */
-    double mass;      /* kg; 0: from density and volume of the shapes */
-    bool has_inertia; /* use `inertia` (about the centre of mass, body axes) */
-    mor_mat3 inertia;
-    bool has_com; /* use `com` (body frame) */
-    mor_vec3 com;
-    mor_pose pose;             /* of the body frame (the shape frame of the scene file) */
-    mor_vec3 velocity;         /* of the centre of mass */
-    mor_vec3 angular_velocity; /* world axes */
-    mor_vec3 surface_velocity; /* world axes: belts */
-    bool no_collision;         /* touches nothing */
-    mor_motion motion;         /* kinematic bodies with a prescribed path; else they keep their velocity */
-    void* motion_user;
+    char name[64];                /* empty: "body_<n>" */
+    mor_body_kind kind;           /* default dynamic */
+    const mor_body_shape* shapes; /* shape_count of them, copied */
+    int shape_count;              /* a dynamic body without shapes needs mass and inertia */
+    int material;                 /* default 0 */
+    double mass;                  /* kg; 0: from density and volume of the shapes */
+    bool has_inertia;             /* use `inertia` (about the centre of mass, body axes) */
+    mor_mat3 inertia;             /* [kg m^2] */
+    bool has_com;                 /* use `com` (body frame) */
+    mor_vec3 com;                 /* [m] */
+    mor_pose pose;                /* of the body frame (the shape frame of the scene file) */
+    mor_vec3 velocity;            /* of the centre of mass [m/s] */
+    mor_vec3 angular_velocity;    /* world axes [rad/s] */
+    mor_vec3 surface_velocity;    /* world axes: belts [m/s] */
+    bool no_collision;            /* touches nothing */
+    mor_motion motion;            /* kinematic bodies with a prescribed path; else they keep their velocity */
+    void* motion_user;            /* handed to `motion` */
 } mor_body_def;
 
+/* A dynamic body at the origin, at rest, without shapes. */
 MOR_API mor_body_def mor_body_def_default(void);
-/* Null id and a sentence on bad input (negative mass, impossible inertia, plane as dynamic body ...).
+/* Adds a body. Null id and a sentence on bad input (negative mass, impossible inertia, plane as dynamic body ...).
  * 2-D worlds use x, y and rotation about z. A dynamic body whose only shape is a particle has no
  * rotation. */
 MOR_API mor_body_id mor_world_add_body(mor_world* world, const mor_body_def* def, mor_error* error);
+/* Removes a body with its joints; its id becomes stale. Not for links of robots. */
 MOR_API void mor_world_remove_body(mor_world* world, mor_body_id body);
+/* Whether the id names a body that is there. */
 MOR_API bool mor_body_valid(const mor_world* world, mor_body_id body);
+/* The first body of that name, or the null id. */
 MOR_API mor_body_id mor_world_find_body(const mor_world* world, const char* name);
 
-/* Bodies in the order they were added, removed ones skipped: for loops and output. */
+/* Number of bodies, links of robots included; they are in the order they were added, removed ones skipped. */
 MOR_API int mor_world_body_count(const mor_world* world);
+/* The body at a place in that order. */
 MOR_API mor_body_id mor_world_body(const mor_world* world, int index);
 /* Position of the body in that order, the number used in mor_contact and recordings. */
 MOR_API int mor_body_index(const mor_world* world, mor_body_id body);
 
+/* Where a body is and how it moves, in the world. */
 typedef struct mor_body_state {
-    mor_pose pose; /* of the body frame */
-    mor_vec3 com;
-    mor_vec3 velocity; /* of the centre of mass */
-    mor_vec3 angular_velocity;
+    mor_pose pose;             /* of the body frame */
+    mor_vec3 com;              /* the centre of mass [m]; not read by mor_body_set_state */
+    mor_vec3 velocity;         /* of the centre of mass [m/s] */
+    mor_vec3 angular_velocity; /* [rad/s] */
 } mor_body_state;
 
+/* The state now, between steps that at the end of the last one. */
 MOR_API mor_body_state mor_body_get_state(const mor_world* world, mor_body_id body);
+/* Puts a body somewhere else. Between steps, or from the user stage. No effect on links of robots. */
 MOR_API void mor_body_set_state(mor_world* world, mor_body_id body, const mor_body_state* state);
+/* Its name; valid until bodies are added or removed. */
 MOR_API const char* mor_body_name(const mor_world* world, mor_body_id body);
+/* Dynamic, fixed or kinematic. */
 MOR_API mor_body_kind mor_body_get_kind(const mor_world* world, mor_body_id body);
 MOR_API mor_mass mor_body_mass(const mor_world* world, mor_body_id body); /* com and inertia in the body frame */
+/* Number of shapes. */
 MOR_API int mor_body_shape_count(const mor_world* world, mor_body_id body);
+/* A shape of the body; its geometry belongs to the body (no reference is taken). */
 MOR_API mor_body_shape mor_body_get_shape(const mor_world* world, mor_body_id body, int index);
+/* Velocity of its surface relative to it, world axes [m/s]: belts. */
 MOR_API mor_vec3 mor_body_surface_velocity(const mor_world* world, mor_body_id body);
-/* Force [N] at a world point and torque [N m], for the coming step only: call it from the user stage. */
+/* Adds a force [N] at a world point, for the coming step only: call it from the user stage. */
 MOR_API void mor_body_apply(mor_world* world, mor_body_id body, mor_vec3 force, mor_vec3 point);
+/* Adds a torque [N m], world axes, as above. */
 MOR_API void mor_body_apply_torque(mor_world* world, mor_body_id body, mor_vec3 torque);
 /* Contacts between the two bodies are not looked for. */
 MOR_API void mor_world_ignore_pair(mor_world* world, mor_body_id a, mor_body_id b);
@@ -125,12 +162,12 @@ MOR_API void mor_world_ignore_pair(mor_world* world, mor_body_id a, mor_body_id 
 /* A robot in minimal coordinates: its links are bodies named "robot/link" that touch other bodies and
  * each other; its state is the base pose and the joints'. mor_body_set_state on a link does nothing. */
 typedef struct mor_robot_def {
-    char name[64];
-    mor_robot_model* model; /* a reference is taken */
-    mor_pose pose;          /* of the base link */
-    const double* s;        /* n joint positions; NULL: 0 */
-    const double* nu;       /* N velocities; NULL: 0 */
-    int material;
+    char name[64];                /* empty: the model's */
+    mor_robot_model* model;       /* a reference is taken */
+    mor_pose pose;                /* of the base link */
+    const double* s;              /* n joint positions; NULL: 0 */
+    const double* nu;             /* N velocities; NULL: 0 */
+    int material;                 /* of its shapes, index */
     bool collide;                 /* the links' shapes touch other bodies */
     const mor_dynamics* dynamics; /* where M, h, J, Jdot nu and poses come from (copied); NULL: the model itself */
     bool self_collision;          /* and each other, neighbours in the tree excepted */
@@ -138,27 +175,34 @@ typedef struct mor_robot_def {
     const int* materials;                  /* of the shapes of each frame, -1: `material`; NULL: all `material` */
 } mor_robot_def;
 
+/* At the origin, touches others and not itself; limits, damping, friction and mimic as the model has them. */
 MOR_API mor_robot_def mor_robot_def_default(void);
-/* Its number, or -1 and a sentence. 3-D worlds only; refused if the mass matrix is singular. */
+/* Adds a robot. Its number, or -1 and a sentence. 3-D worlds only; refused if the mass matrix is singular. */
 MOR_API int mor_world_add_robot(mor_world* world, const mor_robot_def* def, mor_error* error);
 /* The same robot in maximal coordinates: its links become bodies "robot/link", its joints "robot/joint" joints of the
  * world with the model's limits, damping and friction. Not for massless links, mimic joints and reflected inertia:
  * refused with a sentence. There is then no robot of that name, only bodies and joints. */
 MOR_API mor_code mor_world_add_linkage(mor_world* world, const mor_robot_def* def, mor_error* error);
+/* Number of robots. */
 MOR_API int mor_world_robot_count(const mor_world* world);
 MOR_API int mor_world_find_robot(const mor_world* world, const char* name); /* -1: none */
+/* Its name. */
 MOR_API const char* mor_world_robot_name(const mor_world* world, int robot);
+/* Its model; lives as long as the world. */
 MOR_API const mor_robot_model* mor_world_robot_model(const mor_world* world, int robot);
-/* Base pose, s (n), nu (N); any may be NULL. */
+/* Writes base pose, s (n) [rad, m], nu (N); any may be NULL. */
 MOR_API void mor_world_robot_state(const mor_world* world, int robot, mor_pose* base, double* s, double* nu);
+/* Sets what is not NULL. Between steps, or from the user stage. */
 MOR_API void mor_world_robot_set_state(mor_world* world, int robot, const mor_pose* base, const double* s,
                                        const double* nu);
 /* Adds joint forces (n) [N m, N] for the coming step only: call it from the user stage. */
 MOR_API void mor_world_robot_apply(mor_world* world, int robot, const double* tau);
+/* The body of a link; the null id for a base that is fixed to the world. */
 MOR_API mor_body_id mor_world_robot_link(const mor_world* world, int robot, int link);
 
 /* -------------------------------------------------------------------------------- joints */
 
+/* What a joint leaves free. */
 typedef enum mor_joint_kind {
     MOR_JOINT_FIXED,
     MOR_JOINT_REVOLUTE,    /* turns about the axis */
@@ -175,27 +219,29 @@ typedef enum mor_joint_kind {
 /* A joint as equations between two bodies (or links of robots: a loop), or a body and the world. The two bodies
  * do not touch each other. */
 typedef struct mor_joint_def {
-    char name[64];
-    mor_joint_kind kind;
+    char name[64];          /* empty: "joint_<n>" */
+    mor_joint_kind kind;    /* default revolute */
     mor_body_id body[2];    /* a null id is the world */
     mor_vec3 point[2];      /* world, now: where the joint is on each body; the same point but for distances */
     mor_vec3 axis, axis2;   /* world, now */
-    double length;          /* distance; < 0: as it is now */
-    double lower, upper;    /* of the angle or the displacement, 0 now; infinite: none (revolute, prismatic) */
+    double length;          /* distance [m]; < 0: as it is now */
+    double lower, upper;    /* of the angle or the displacement [rad, m], 0 now; infinite: none (revolute, prismatic) */
     double damping;         /* N m s/rad, N s/m (revolute, prismatic) */
     double friction;        /* Coulomb, N m or N */
-    double stiffness, rest; /* spring, N m/rad or N/m */
+    double stiffness, rest; /* spring [N m/rad, N/m] and where it is at rest [rad, m] */
     bool motor;             /* drives the joint at motor_speed with at most motor_force */
-    double motor_speed, motor_force;
+    double motor_speed, motor_force; /* [rad/s, m/s]; [N m, N] */
     /* `rotation` holds the joint frames on body 0 and 1 (world, now), z along the axis, instead of axis and
      * axis2: the joint brings them together, and its coordinate is 0 where they agree */
     bool framed;
-    mor_quat rotation[2];
+    mor_quat rotation[2]; /* only if `framed` */
 } mor_joint_def;
 
+/* A revolute joint about z between the world and the world: set the bodies. */
 MOR_API mor_joint_def mor_joint_def_default(void);
+/* The word of scenes: "revolute" ...; NULL for a value that is none. */
 MOR_API const char* mor_joint_kind_name(mor_joint_kind kind);
-/* Its number, or -1 and a sentence. 3-D worlds only. */
+/* Adds a joint. Its number, or -1 and a sentence. 3-D worlds only. */
 MOR_API int mor_world_add_joint(mor_world* world, const mor_joint_def* def, mor_error* error);
 /* Minimal coordinates instead: bodies that revolute, prismatic, cylindrical, universal and planar joints connect become
  * the links of robots, named after their first body, whose joints cannot come apart. Bodies stay where they are, with
@@ -203,9 +249,11 @@ MOR_API int mor_world_add_joint(mor_world* world, const mor_joint_def* def, mor_
  * remain equations. Before the first step; returns how many joints went into trees, -1 and a sentence on failure (then
  * the world is of no use). */
 MOR_API int mor_world_articulate(mor_world* world, mor_error* error);
+/* Number of joints that are equations. */
 MOR_API int mor_world_joint_count(const mor_world* world);
+/* A joint as it was added; valid until joints are added or removed. */
 MOR_API const mor_joint_def* mor_world_joint(const mor_world* world, int joint);
-/* Angle or displacement of a revolute or prismatic joint, 0 when it was added. */
+/* Angle [rad] or displacement [m] of a revolute or prismatic joint, 0 when it was added; 0 for other kinds. */
 MOR_API double mor_world_joint_position(const mor_world* world, int joint);
 /* Largest violation of a joint now: the norm of its equations [m, rad]. */
 MOR_API double mor_world_joint_error(const mor_world* world);
@@ -221,8 +269,9 @@ MOR_API mor_code mor_world_joint_forces(mor_world* world, double* forces, mor_er
  * freedom that are left. rank < equations: some joints say the same twice; the motion is unique, the forces are not.
  * Works between steps. -1: rank and freedom of too many loops to count; all three: out of memory. */
 typedef struct mor_joint_rank {
-    int equations, rank, freedom;
+    int equations, rank, freedom; /* -1 as told above */
 } mor_joint_rank;
+/* Counts them; nothing moves. */
 MOR_API mor_joint_rank mor_world_joint_rank(mor_world* world);
 
 /* Moves bodies and robots until all joints are closed (1e-12), velocities untouched; at most 200 rounds. Returns
@@ -242,12 +291,12 @@ typedef struct mor_contact {
     int group, plane;  /* exact geometry: alternatives of one disjunction; 0 for ordinary contacts */
     bool held;         /* exact geometry: the pair is left on this plane at the end of the step (as found: of the last
                            step) */
-    double friction, restitution;
-    mor_vec3 surface_velocity; /* of body[1]'s surface relative to body[0]'s, beyond rigid motion */
-    mor_vec3 impulse;          /* total on body[1], world [N s]; 0 before the solve */
-    double normal_impulse;
-    bool anchored;      /* sticking: anchored: it stuck in the last step, and since where `anchor` says */
-    mor_vec3 anchor[2]; /* the point where it stuck, from each body's centre of mass in body axes */
+    double friction, restitution; /* of the two materials */
+    mor_vec3 surface_velocity;    /* of body[1]'s surface relative to body[0]'s, beyond rigid motion */
+    mor_vec3 impulse;             /* total on body[1], world [N s]; 0 before the solve */
+    double normal_impulse;        /* along `normal` [N s] */
+    bool anchored;                /* it stuck in the last step, and since at `anchor` (sticking: anchored) */
+    mor_vec3 anchor[2];           /* the point where it stuck, from each body's centre of mass in body axes */
 } mor_contact;
 
 /* Contacts of the last step, sorted by bodies, shapes and feature. Valid until the next step. */
@@ -344,9 +393,9 @@ MOR_API void mor_system_velocity(const mor_system* system, const double* impulse
 /* One point of a manifold between shape a and shape b (A's frame first): normal from a to b. */
 typedef struct mor_point {
     mor_vec3 on_a, on_b, normal; /* world */
-    double gap;
-    uint32_t feature; /* unique within the shape pair, stable from step to step */
-    int group, plane;
+    double gap;                  /* as in mor_contact [m] */
+    uint32_t feature;            /* unique within the shape pair, stable from step to step */
+    int group, plane;            /* as in mor_contact; 0 for ordinary contacts */
     bool corner; /* no face and no edge pair realises this distance: corners or parallel edges are nearest, and the
                     shapes may pass each other (see collision/detect.c) */
 } mor_point;
@@ -358,20 +407,22 @@ typedef struct mor_point {
 typedef int (*mor_pair_test)(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b,
                              const mor_pose* pose_b, double reach, uint32_t cache[4], mor_point* points);
 
+/* Options that every collision method begins with. */
 typedef struct mor_collision_options {
     double epsilon; /* contacts nearer than this are reported [m] */
-    int reach;      /* 0 swept, 1 fixed */
-    int activation; /* 0 feature, 1 body */
+    int reach;      /* 0 swept: epsilon grows by what a pair can move in the step; 1 fixed */
+    int activation; /* 0 feature: each feature by its own distance; 1 body: all of a pair that is near */
     double psi_min; /* deeper contacts are ignored [m] */
 } mor_collision_options;
 
 /* A collision method: fills the world's contacts. `manifold` walks the broad phase and the pair table. */
 typedef struct mor_collision {
-    const char* name;
-    const char* summary;
-    const char* reference;
-    size_t options_size;
+    const char* name;        /* the word in scenes */
+    const char* summary;     /* one line */
+    const char* reference;   /* key into docs/references.bib, or "" */
+    size_t options_size;     /* at least that of mor_collision_options */
     const mor_field* fields; /* begins with mor_collision_options */
+    /* Calls mor_world_add_contact for every contact; on the thread that steps the world. */
     void (*detect)(mor_world* world, const void* options);
 } mor_collision;
 
@@ -380,10 +431,10 @@ typedef struct mor_collision {
 /* How trees move in a step in which nothing one-sided acts on them (no contact, limit, motor or dry friction); the
  * others take the semi-implicit step through the formulation. */
 typedef struct mor_integrator {
-    const char* name;
-    const char* summary;
-    const char* reference;
-    int order;
+    const char* name;                                     /* the word in scenes */
+    const char* summary;                                  /* one line */
+    const char* reference;                                /* key into docs/references.bib, or "" */
+    int order;                                            /* the error of a run falls with h to this power */
     bool (*advance)(struct mor_smooth* motion, double h); /* NULL: the semi-implicit step */
 } mor_integrator;
 /* i-th integrator, NULL past the end. */
@@ -391,19 +442,24 @@ MOR_API const mor_integrator* mor_integrator_at(int i);
 
 /* ------------------------------------------------------------------------------- methods */
 
+/* What a world does when a solver misses its tolerance. */
 typedef enum mor_on_failure { MOR_STOP, MOR_WARN, MOR_RETRY } mor_on_failure;
 
+/* A world that is to be made. */
 typedef struct mor_world_def {
     int dimension;              /* 3 or 2 */
-    mor_vec3 gravity;           /* (0,0,-9.81); 2-D: (0,-9.81) */
+    mor_vec3 gravity;           /* (0,0,-9.81); 2-D: give (0,-9.81) [m/s^2] */
     double step;                /* h [s], 0.01 */
     int threads;                /* islands are solved by this many threads; the answer does not depend on it */
     const mor_library* library; /* NULL: the built-in methods */
-    mor_allocator allocator;
+    mor_allocator allocator;    /* where its memory comes from */
 } mor_world_def;
 
+/* The defaults named above: 3-D, one thread, built-in methods, malloc. */
 MOR_API mor_world_def mor_world_def_default(void);
+/* An empty world. NULL and a sentence on bad input (step, dimension) or without memory. */
 MOR_API mor_world* mor_world_create(const mor_world_def* def, mor_error* error);
+/* Frees the world and releases what it holds references to. NULL is allowed. */
 MOR_API void mor_world_destroy(mor_world* world);
 
 /* Chooses a method by name. `stage`: "formulation", "solver", "collision", "integrator",
@@ -413,6 +469,7 @@ MOR_API mor_code mor_world_set_method(mor_world* world, const char* stage, const
  * world's own: friction_directions, friction_align, v_rest, on_failure, relinearise. */
 MOR_API mor_code mor_world_set_option(mor_world* world, const char* stage, const char* option, const char* value,
                                       mor_error* error);
+/* The name of the chosen method of a stage; NULL: there is no such stage. */
 MOR_API const char* mor_world_method(const mor_world* world, const char* stage);
 /* Whether the chosen solver takes a problem that the chosen formulation makes: MOR_OK, or a sentence that names solvers
  * which do. A step with a pair that does not fit ends as refused. */
@@ -497,9 +554,10 @@ MOR_API const mor_library* mor_world_library(const mor_world* world);
 
 /* ------------------------------------------------------------------------------ measures */
 
+/* Of bodies and robots now [J]. */
 MOR_API double mor_world_kinetic_energy(const mor_world* world);
-MOR_API double mor_world_potential_energy(const mor_world* world); /* of gravity and the springs of joints */
-/* Linear momentum, then angular momentum about the origin, of the dynamic bodies. */
+MOR_API double mor_world_potential_energy(const mor_world* world); /* of gravity and the springs of joints [J] */
+/* Linear momentum [kg m/s], then angular momentum about the origin [kg m^2/s], of the dynamic bodies. */
 MOR_API void mor_world_momentum(const mor_world* world, double momentum[6]);
 /* Deepest penetration now, from the collision geometry [m], 0 if none. */
 MOR_API double mor_world_penetration(const mor_world* world);
@@ -509,6 +567,7 @@ MOR_API uint64_t mor_world_hash(const mor_world* world);
 /* A snapshot restores a run bit for bit, warm start included, in a world with the same bodies and
  * methods. With buffer NULL returns the size needed; otherwise the size written, 0 if it does not fit. */
 MOR_API size_t mor_world_save(const mor_world* world, void* buffer, size_t size);
+/* Puts back a snapshot. Bad input: it is damaged, or of another world or version; the world then stays as it is. */
 MOR_API mor_code mor_world_restore(mor_world* world, const void* buffer, size_t size, mor_error* error);
 
 #ifdef __cplusplus

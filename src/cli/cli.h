@@ -1,5 +1,6 @@
-/* One function per subcommand; argv[0] is the subcommand's own name. Each returns the exit status:
- * 0 success, 1 the method failed on the problem, 2 bad usage or input, 3 the system failed. */
+/* One function per subcommand (those of the laboratory are in cli/lab/commands.h); argv[0] is the subcommand's own
+ * name. Each returns the exit status: 0 success, 1 the method failed on the problem, 2 bad usage or input, 3 the system
+ * failed. */
 #ifndef MOREAU_CLI_CLI_H
 #define MOREAU_CLI_CLI_H
 
@@ -8,13 +9,8 @@
 
 int mor_cli_run(int argc, char** argv);
 int mor_cli_solve(int argc, char** argv);
-int mor_cli_plot(int argc, char** argv);
 int mor_cli_robot(int argc, char** argv);
 int mor_cli_list(int argc, char** argv);
-int mor_cli_reproduce(int argc, char** argv);
-int mor_cli_compare(int argc, char** argv);
-int mor_cli_dataset(int argc, char** argv);
-int mor_cli_view(int argc, char** argv);
 
 /* Takes every `--plugin FILE.so` out of the arguments and loads it; 0 or the exit status. */
 int mor_cli_plugins(int* argc, char** argv);
@@ -28,10 +24,24 @@ int mor_cli_fail(const mor_error* error);
 /* "moreau run: ..." and a hint at --help; returns 2. */
 int mor_cli_usage(const char* command, const char* format, ...) MOR_PRINTF(2, 3);
 
-/* Where `name` is: itself if it is a file, else name or name.yaml in the scenes that came with the program. Writes at
- * most size bytes; returns `path`. */
+/* Where `name` is: itself if it is a file, else name or name.yaml in the scenes that came with the program, in any of
+ * their folders. Writes at most size bytes; returns `path`. */
 const char* mor_cli_scene_path(const char* name, char* path, size_t size);
 /* The directory of those scenes, "" if there is none. */
 const char* mor_cli_scene_directory(char* path, size_t size);
+
+/* One of those scenes. */
+typedef struct mor_cli_scene {
+    char name[64];     /* without folder and ending */
+    char same_as[64];  /* the scene that this is another name of, "" for the scene itself */
+    char folder[64];   /* what it is for; "." outside of the folders */
+    char summary[256]; /* the first line of the file */
+    char path[4600];
+} mor_cli_scene;
+
+/* All of them, sorted by name; free() the list. NULL: there are none. */
+mor_cli_scene* mor_cli_scenes(int* count);
+/* Like mor_cli_fail for a scene that could not be loaded: says a similar name if there is no such file. */
+int mor_cli_no_scene(const char* asked, const mor_error* error);
 
 #endif

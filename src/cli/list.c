@@ -1,15 +1,12 @@
 /* moreau list: the registries as a table or JSON. */
 #include "cli/cli.h"
-#include "io/json.h"
+#include "cli/options.h"
+#include "io/json/json.h"
 #include "moreau/control.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char help_text[] =
-    "usage: moreau list formulations|solvers|collision|integrators|shapes|joints|scenes|controllers [--json]\n";
 
 /* What every kind of method has in common. */
 typedef struct item {
@@ -119,8 +116,8 @@ static void show_applicability(void)
     for (int bit = 0; bit < 31 && mor_form_name((mor_form)(1u << bit)); bit++)
         printf(" %s", mor_form_name((mor_form)(1u << bit)));
     putchar('\n');
-    for (int i = 0; mor_library_solver_at(NULL, i); i++) {
-        const mor_solver* s = mor_library_solver_at(NULL, i);
+    for (int i = 0; mor_library_solver_at(mor_cli_library(), i); i++) {
+        const mor_solver* s = mor_library_solver_at(mor_cli_library(), i);
         uint32_t converted = converted_forms(s);
         printf("%-18s", s->name);
         for (int bit = 0; bit < 31 && mor_form_name((mor_form)(1u << bit)); bit++)
@@ -132,102 +129,138 @@ static void show_applicability(void)
     }
 }
 
-static int by_name(const void* a, const void* b) { return strcmp(*(char* const*)a, *(char* const*)b); }
-
-/* Scenes with the first comment line of each file as summary. */
+/* Scenes with the first line of each file as summary; second names say whose they are. */
 static void show_scenes(mor_json* json)
 {
-    char directory[4000], path[4400];
-    if (!*mor_cli_scene_directory(directory, sizeof directory)) return;
-    DIR* d = opendir(directory);
-    char* names[1024];
-    int n = 0;
-    for (struct dirent* e; d && (e = readdir(d)) && n < 1024;) {
-        size_t length = strlen(e->d_name);
-        if (length > 5 && strcmp(e->d_name + length - 5, ".yaml") == 0 && (names[n] = strdup(e->d_name))) n++;
+    int count = 0;
+    mor_cli_scene* list = mor_cli_scenes(&count);
+    for (int i = 0; i < count; i++) {
+        char text[400];
+        if (*list[i].same_as) snprintf(text, sizeof text, "%s: %s", list[i].same_as, list[i].summary);
+        else snprintf(text, sizeof text, "%s", list[i].summary);
+        show(&(item){ .name = list[i].name, .summary = text }, json);
     }
-    if (d) closedir(d);
-    qsort(names, (size_t)n, sizeof *names, by_name);
-    for (int i = 0; i < n; i++) {
-        char line[256] = "";
-        snprintf(path, sizeof path, "%s/%s", directory, names[i]);
-        FILE* f = fopen(path, "r");
-        if (f && fgets(line, sizeof line, f)) line[strcspn(line, "\n")] = '\0';
-        if (f) fclose(f);
-        names[i][strlen(names[i]) - 5] = '\0';
-        const char* text = line + strspn(line, "# ");
-        show(&(item){ .name = names[i], .summary = text }, json);
-        free(names[i]);
+    free(list);
+}
+
+static void show_formulations(mor_json* json)
+{
+    const mor_formulation* f;
+    for (int i = 0; (f = mor_library_formulation_at(mor_cli_library(), i)); i++)
+        show(&(item){ f->name, f->summary, f->reference, f->produces, f->fields, NULL, 0 }, json);
+}
+
+static void show_solvers(mor_json* json)
+{
+    const mor_solver* s;
+    for (int i = 0; (s = mor_library_solver_at(mor_cli_library(), i)); i++)
+        show(&(item){ s->name, s->summary, s->reference, s->accepts, mor_world_solver_fields(), s->fields,
+                      converted_forms(s) },
+             json);
+    if (!json) show_applicability();
+}
+
+static void show_collision(mor_json* json)
+{
+    const mor_collision* c;
+    for (int i = 0; (c = mor_library_collision_at(mor_cli_library(), i)); i++)
+        show(&(item){ c->name, c->summary, c->reference, 0, c->fields, NULL, 0 }, json);
+}
+
+static void show_integrators(mor_json* json)
+{
+    const mor_integrator* it;
+    for (int i = 0; (it = mor_integrator_at(i)); i++)
+        show(&(item){ it->name, it->summary, it->reference, 0, i ? mor_world_integrator_fields() : NULL, NULL, 0 },
+             json);
+}
+
+static void show_shapes(mor_json* json)
+{
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) show(&shapes[i], json);
+}
+
+static void show_joints(mor_json* json)
+{
+    for (int i = 0; i < MOR_JOINT_KINDS; i++) {
+        const char* name = mor_joint_kind_name((mor_joint_kind)i);
+        if (json) show(&(item){ .name = name, .summary = "" }, json);
+        else puts(name);
     }
 }
 
+static void show_controllers(mor_json* json)
+{
+    const mor_controller* c;
+    for (int i = 0; (c = mor_library_controller_at(mor_cli_library(), i)); i++)
+        show(&(item){ c->name, c->summary, c->reference, 0, c->fields, NULL, 0 }, json);
+}
+
+static const struct kind {
+    const char* name;
+    void (*show)(mor_json*);
+} kinds[] = {
+    { "formulations", show_formulations },
+    { "solvers", show_solvers },
+    { "collision", show_collision },
+    { "integrators", show_integrators },
+    { "shapes", show_shapes },
+    { "joints", show_joints },
+    { "scenes", show_scenes },
+    { "controllers", show_controllers },
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* --------------------------------------------------------------------------------- command */
+
+typedef struct arguments {
+    const char* what;
+    bool json;
+} arguments;
+
+static int take_kind(void* user, char* word)
+{
+    arguments* a = user;
+    if (a->what) return mor_cli_usage("list", "unexpected '%s'", word);
+    a->what = word;
+    return 0;
+}
+
+static const mor_cli_option options[] = {
+    { "--json", NULL, "one JSON document on standard output", MOR_CLI_FLAG, .offset = offsetof(arguments, json) },
+    { .name = NULL },
+};
+
+static const mor_cli_command command = {
+    .name = "list",
+    .usage = "formulations|solvers|collision|integrators|shapes|joints|scenes|controllers [--json]",
+    .about = "The methods by name with their options, and what scenes are made of.\n",
+    .options = options,
+    .operand = take_kind,
+};
+
 int mor_cli_list(int argc, char** argv)
 {
-    const char* what = NULL;
-    bool as_json = false;
-    static const char* const kinds[] = { "formulations", "solvers", "collision",   "integrators", "shapes",
-                                         "joints",       "scenes",  "controllers", NULL };
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--json") == 0) as_json = true;
-        else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            fputs(help_text, stdout);
-            return 0;
-        } else if (argv[i][0] == '-' || what) return mor_cli_usage("list", "unexpected '%s'", argv[i]);
-        else what = argv[i];
-    }
-    if (!what)
+    arguments a = { 0 };
+    int status = mor_cli_parse(&command, argc, argv, &a);
+    if (status) return status;
+    if (!a.what)
         return mor_cli_usage(
             "list", "what? formulations, solvers, collision, integrators, shapes, joints, scenes or controllers");
-    int kind = 0;
-    while (kinds[kind] && strcmp(kinds[kind], what) != 0) kind++;
-    if (!kinds[kind]) {
-        const char* near = mor_did_you_mean(what, kinds);
-        return near ? mor_cli_usage("list", "unknown '%s', did you mean '%s'?", what, near)
-                    : mor_cli_usage("list", "unknown '%s'", what);
+    const char* names[KINDS + 1] = { 0 };
+    const struct kind* kind = NULL;
+    for (int i = 0; i < KINDS; i++) {
+        names[i] = kinds[i].name;
+        if (strcmp(a.what, names[i]) == 0) kind = &kinds[i];
     }
-    mor_json storage, *json = NULL;
-    if (as_json) {
-        storage = mor_json_begin(stdout);
-        json = &storage;
-        mor_json_list(json, NULL);
+    if (!kind) return mor_cli_unknown("list", "word", a.what, names);
+    if (!a.json) {
+        kind->show(NULL);
+        return 0;
     }
-    if (kind == 0)
-        for (int i = 0; mor_library_formulation_at(mor_cli_library(), i); i++) {
-            const mor_formulation* f = mor_library_formulation_at(mor_cli_library(), i);
-            show(&(item){ f->name, f->summary, f->reference, f->produces, f->fields, NULL, 0 }, json);
-        }
-    if (kind == 1)
-        for (int i = 0; mor_library_solver_at(mor_cli_library(), i); i++) {
-            const mor_solver* s = mor_library_solver_at(mor_cli_library(), i);
-            show(&(item){ s->name, s->summary, s->reference, s->accepts, mor_world_solver_fields(), s->fields,
-                          converted_forms(s) },
-                 json);
-        }
-    if (kind == 1 && !json) show_applicability();
-    if (kind == 2)
-        for (int i = 0; mor_library_collision_at(mor_cli_library(), i); i++) {
-            const mor_collision* c = mor_library_collision_at(mor_cli_library(), i);
-            show(&(item){ c->name, c->summary, c->reference, 0, c->fields, NULL, 0 }, json);
-        }
-    for (int i = 0; kind == 3 && mor_integrator_at(i); i++) {
-        const mor_integrator* it = mor_integrator_at(i);
-        show(&(item){ it->name, it->summary, it->reference, 0, i ? mor_world_integrator_fields() : NULL, NULL, 0 },
-             json);
-    }
-    if (kind == 4)
-        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) show(&shapes[i], json);
-    for (int i = 0; kind == 5 && json && i < MOR_JOINT_KINDS; i++)
-        show(&(item){ .name = mor_joint_kind_name((mor_joint_kind)i), .summary = "" }, json);
-    if (kind == 6) show_scenes(json);
-    for (int i = 0; kind == 7 && mor_library_controller_at(mor_cli_library(), i); i++) {
-        const mor_controller* c = mor_library_controller_at(mor_cli_library(), i);
-        show(&(item){ c->name, c->summary, c->reference, 0, c->fields, NULL, 0 }, json);
-    }
-    if (json) {
-        mor_json_end(json);
-        if (!mor_json_finish(json)) return MOR_SYSTEM;
-    } else if (kind == 5) {
-        for (int i = 0; i < MOR_JOINT_KINDS; i++) puts(mor_joint_kind_name((mor_joint_kind)i));
-    }
-    return 0;
+    mor_json json = mor_json_begin(stdout);
+    mor_json_list(&json, NULL);
+    kind->show(&json);
+    mor_json_end(&json);
+    return mor_json_finish(&json) ? 0 : MOR_SYSTEM;
 }

@@ -1,11 +1,11 @@
 /* moreau: a table of subcommands. */
 #include "cli/cli.h"
-#include "linalg/blas.h"
+#include "cli/laboratory.h"
+#include "cli/options.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct command {
     const char* name;
@@ -15,11 +15,11 @@ static const struct command {
     { "run", mor_cli_run, "simulate a scene" },
     { "solve", mor_cli_solve, "solve stored complementarity and contact problems" },
     { "robot", mor_cli_robot, "read a URDF: its tree, masses, and M, h, g, Jacobians at given states" },
-    { "compare", mor_cli_compare, "run formulations and solvers on the same problems, fairly" },
-    { "dataset", mor_cli_dataset, "build and describe the database of benchmark problems" },
-    { "plot", mor_cli_plot, "draw what a recording holds" },
-    { "reproduce", mor_cli_reproduce, "run the papers' experiments again: data, figures, a page" },
-    { "view", mor_cli_view, "show recordings and running scenes in the browser" },
+    { "compare", mor_cli_laboratory, "run formulations and solvers on the same problems, fairly" },
+    { "dataset", mor_cli_laboratory, "build and describe the database of benchmark problems" },
+    { "plot", mor_cli_laboratory, "draw what a recording holds" },
+    { "reproduce", mor_cli_laboratory, "run the papers' experiments again: data, figures, a page" },
+    { "view", mor_cli_laboratory, "show recordings and running scenes in the browser" },
     { "list", mor_cli_list, "list formulations, solvers, collision methods, shapes, scenes" },
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
@@ -54,38 +54,6 @@ int mor_cli_usage(const char* command, const char* format, ...)
     return MOR_BAD_INPUT;
 }
 
-const char* mor_cli_scene_directory(char* path, size_t size)
-{
-    char self[3500];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (n > 0) {
-        self[n] = '\0';
-        char* slash = strrchr(self, '/');
-        if (slash) *slash = '\0';
-        const char* beside[] = { "../share/moreau/scenes", "../scenes" }; /* installed; in the build directory */
-        for (int i = 0; i < 2; i++) {
-            snprintf(path, size, "%s/%s", self, beside[i]);
-            if (access(path, R_OK) == 0) return path;
-        }
-    }
-    snprintf(path, size, "%s", "");
-    return path;
-}
-
-const char* mor_cli_scene_path(const char* name, char* path, size_t size)
-{
-    char directory[4000];
-    if (access(name, F_OK) != 0 && !strchr(name, '/') && *mor_cli_scene_directory(directory, sizeof directory)) {
-        const char* endings[] = { "", ".yaml" };
-        for (int i = 0; i < 2; i++) {
-            snprintf(path, size, "%s/%s%s", directory, name, endings[i]);
-            if (access(path, R_OK) == 0) return path;
-        }
-    }
-    snprintf(path, size, "%s", name);
-    return path;
-}
-
 /* Output that could not be written is a failure of the system, whatever the command thought of its work. */
 static int finish(int status)
 {
@@ -104,7 +72,6 @@ const char* __lsan_default_options(void) { return "print_suppressions=0"; }
 
 int main(int argc, char** argv)
 {
-    mor_blas_end_threads();
     if (argc < 2) {
         help(stderr);
         return MOR_BAD_INPUT;
@@ -121,8 +88,12 @@ int main(int argc, char** argv)
     for (int i = 0; i < COMMAND_COUNT; i++) {
         names[i] = commands[i].name;
         if (strcmp(argv[1], commands[i].name) != 0) continue;
-        int count = argc - 1, status = mor_cli_plugins(&count, argv + 1);
-        return finish(status ? status : commands[i].run(count, argv + 1));
+        int status = mor_cli_hand_over(argc, argv, commands[i].run == mor_cli_laboratory);
+        if (status) return status;
+        int count = argc - 1;
+        status = mor_cli_plugins(&count, argv + 1);
+        if (!status) status = commands[i].run(count, argv + 1);
+        return finish(status == MOR_CLI_DONE ? 0 : status);
     }
     const char* near = mor_did_you_mean(argv[1], names);
     fprintf(stderr, "moreau: unknown command '%s'; %s%s%s\n", argv[1], near ? "did you mean '" : "see moreau --help",

@@ -66,12 +66,14 @@ int mor_cli_plugins(int* argc, char** argv)
     int kept = 0;
     mor_error error = { 0 };
     for (int i = 0; i < *argc; i++) {
-        if (strcmp(argv[i], "--plugin") != 0) {
+        bool joined = strncmp(argv[i], "--plugin=", 9) == 0;
+        if (!joined && strcmp(argv[i], "--plugin") != 0) {
             argv[kept++] = argv[i];
             continue;
         }
-        if (i + 1 == *argc) return mor_cli_usage(argv[0], "--plugin needs a shared object");
-        if (load(argv[++i], &error)) return mor_cli_fail(&error);
+        const char* path = joined ? argv[i] + 9 : i + 1 < *argc ? argv[++i] : "";
+        if (!*path) return mor_cli_usage(argv[0], "--plugin needs a shared object");
+        if (load(path, &error)) return mor_cli_fail(&error);
     }
     argv[kept] = NULL;
     *argc = kept;

@@ -1,31 +1,13 @@
 /* moreau robot: what a URDF holds, and its dynamics at given states. */
 #include "cli/cli.h"
+#include "cli/options.h"
 #include "cli/robot_checks.h"
-#include "io/json.h"
-#include "io/json_read.h"
+#include "io/json/json.h"
+#include "io/json/json_read.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char help_text[] =
-    "usage: moreau robot FILE.urdf [--state FILE.json] [--frames a,b] [--joints a,b] [--base fixed|floating]\n"
-    "                    [--loop a,b[,weld]]... [--json]\n\n"
-    "  --state FILE   states: base_pos, base_quat_wxyz, base_lin_vel_world, base_ang_vel_world, s, s_dot, tau\n"
-    "                 (one object, a list, or an object with \"states\"); M, h, g, nudot, frames are computed for "
-    "each\n"
-    "  --frames a,b   only these frames (default: all links)\n"
-    "  --joints a,b   keep these joints in this order, lock the others at 0 and merge their links\n"
-    "  --base KIND    fixed or floating (default: \"mode\" of the state file; else floating, or fixed if the\n"
-    "                 root link is called world or has no mass)\n"
-    "  --loop a,b     the origins of two links meet (a,b,weld: their frames do); may be repeated. Tells how far they "
-    "are apart\n"
-    "                 at each state, how many equations this makes, their rank, and the degrees of freedom that are "
-    "left\n"
-    "  --json         one JSON document on stdout\n\n"
-    "nu = [base linear velocity; base angular velocity; joint velocities], world axes; M nudot + h = [0; tau].\n"
-    "Damping, friction, limits and mimic are not applied. Meshes: package:// is looked for above the file and in\n"
-    "ROS_PACKAGE_PATH.\n";
 
 enum { LIST_MAX = 4096, NOTES = 1 << 16 };
 
@@ -252,35 +234,64 @@ static mor_code write_states(mor_json* json, const arguments* a, mor_robot_model
 
 /* -------------------------------------------------------------------------------------- command */
 
-static int parse(int argc, char** argv, arguments* a)
+static int take_urdf(void* user, char* word)
 {
-    for (int i = 1; i < argc; i++) {
-        const struct {
-            const char* name;
-            const char** to;
-        } options[] = {
-            { "--state", &a->state }, { "--frames", &a->frames }, { "--joints", &a->joints }, { "--base", &a->base }
-        };
-        const char** to = NULL;
-        if (strcmp(argv[i], "--loop") == 0) {
-            if (a->loop_count == MOR_CLI_LOOPS) return mor_cli_usage("robot", "at most %d loops", MOR_CLI_LOOPS);
-            to = &a->loops[a->loop_count++];
-        }
-        for (size_t k = 0; k < sizeof options / sizeof *options; k++)
-            if (strcmp(argv[i], options[k].name) == 0) to = options[k].to;
-        if (to) {
-            if (i + 1 == argc) return mor_cli_usage("robot", "%s needs a value", argv[i]);
-            *to = argv[++i];
-        } else if (strcmp(argv[i], "--json") == 0) a->json = true;
-        else if (argv[i][0] == '-') return mor_cli_usage("robot", "unknown option '%s'", argv[i]);
-        else if (a->urdf) return mor_cli_usage("robot", "one URDF file at a time, not also '%s'", argv[i]);
-        else a->urdf = argv[i];
-    }
-    if (!a->urdf) return mor_cli_usage("robot", "which URDF file?");
-    if (a->base && strcmp(a->base, "fixed") != 0 && strcmp(a->base, "floating") != 0)
-        return mor_cli_usage("robot", "--base is fixed or floating, not '%s'", a->base);
+    arguments* a = user;
+    if (a->urdf) return mor_cli_usage("robot", "one URDF file at a time, not also '%s'", word);
+    a->urdf = word;
     return 0;
 }
+
+static int take_loop(void* user, char* value)
+{
+    arguments* a = user;
+    if (a->loop_count == MOR_CLI_LOOPS) return mor_cli_usage("robot", "at most %d loops", MOR_CLI_LOOPS);
+    a->loops[a->loop_count++] = value;
+    return 0;
+}
+
+static int take_base(void* user, char* value)
+{
+    if (strcmp(value, "fixed") != 0 && strcmp(value, "floating") != 0)
+        return mor_cli_usage("robot", "--base is fixed or floating, not '%s'", value);
+    ((arguments*)user)->base = value;
+    return 0;
+}
+
+#define AT(member) .offset = offsetof(arguments, member)
+static const mor_cli_option options[] = {
+    { "--state", "FILE.json",
+      "states: base_pos, base_quat_wxyz, base_lin_vel_world, base_ang_vel_world, s, s_dot, tau (one object, a list, or "
+      "an object with \"states\"); M, h, g, nudot, frames are computed for each",
+      MOR_CLI_TEXT, AT(state) },
+    { "--frames", "a,b", "only these frames (default: all links)", MOR_CLI_TEXT, AT(frames) },
+    { "--joints", "a,b", "keep these joints in this order, lock the others at 0 and merge their links", MOR_CLI_TEXT,
+      AT(joints) },
+    { "--base", "fixed|floating",
+      "default: \"mode\" of the state file; else floating, or fixed if the root link is called world or has no mass",
+      MOR_CLI_CALL, .take = take_base },
+    { "--loop", "a,b[,weld]",
+      "the origins of two links meet (a,b,weld: their frames do); may be repeated. Tells how far they are apart at "
+      "each "
+      "state, how many equations this makes, their rank, and the degrees of freedom that are left",
+      MOR_CLI_CALL, .take = take_loop },
+    { "--json", NULL, "one JSON document on standard output", MOR_CLI_FLAG, AT(json) },
+    { .name = NULL },
+};
+#undef AT
+
+static const mor_cli_command command = {
+    .name = "robot",
+    .usage = "FILE.urdf [options]",
+    .about =
+        "What a robot's file holds: its tree, masses and limits, what looks wrong, and its dynamics at given states.\n",
+    .options = options,
+    .more =
+        "nu = [base linear velocity; base angular velocity; joint velocities], world axes; M nudot + h = [0; tau].\n"
+        "Damping, friction, limits and mimic are not applied. Meshes: package:// is looked for above the file and\n"
+        "in ROS_PACKAGE_PATH.\n",
+    .operand = take_urdf,
+};
 
 /* Floating or fixed: said, by the state file, or by the name and the mass of the root. */
 static mor_code choose_base(const arguments* a, const mor_json_document* state, const mor_link_def* root,
@@ -341,14 +352,10 @@ static int report(const arguments* a, mor_robot_model* m, const mor_json_documen
 
 int mor_cli_robot(int argc, char** argv)
 {
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            fputs(help_text, stdout);
-            return 0;
-        }
     arguments a = { 0 };
-    int bad = parse(argc, argv, &a);
+    int bad = mor_cli_parse(&command, argc, argv, &a);
     if (bad) return bad;
+    if (!a.urdf) return mor_cli_usage("robot", "which URDF file?");
     int status = MOR_SYSTEM;
     mor_error error = { .code = MOR_SYSTEM, .text = "out of memory" };
     mor_json_document* state = NULL;

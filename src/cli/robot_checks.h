@@ -2,7 +2,7 @@
 #ifndef MOREAU_CLI_ROBOT_CHECKS_H
 #define MOREAU_CLI_ROBOT_CHECKS_H
 
-#include "io/json.h"
+#include "io/json/json.h"
 #include "moreau/world.h"
 
 enum { MOR_CLI_LOOPS = 32 };

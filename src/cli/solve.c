@@ -1,26 +1,15 @@
 /* moreau solve PROBLEM... : runs solvers on stored problems and reports what the judge says. */
-#include <errno.h>
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
-#include "io/problem_file.h"
-#include "io/trace_file.h"
+#include "cli/laboratory.h"
+#include "cli/options.h"
+#include "io/text/text_file.h"
 #include "moreau/solver.h"
-#include "solver/solve.h"
-
-static const char usage[] =
-    "usage: moreau solve PROBLEM... [--kind K] [--solver S | --all] [--tol 1e-8] [--max-iter N]\n"
-    "                    [--time-limit SECONDS] [--solution FILE] [--trace FILE.h5] [--json]\n"
-    "\n"
-    "Solves stored complementarity and contact problems (.dat, FCLIB .hdf5) and prints what the judge says.\n"
-    "  --kind K        lcp, mlcp, fc2d, fc3d, gfc2d, gfc3d, rfc3d, grfc3d; default: from folder or file name\n"
-    "  --solver S      one of `moreau list solvers`; default: the first that applies\n"
-    "  --all           every solver that applies\n"
-    "  --solution FILE the answer, one number per line; global problems put velocities in FILE.vel\n"
-    "  --trace FILE.h5 every iteration with all error measures\n"
-    "Exit status: 0 all solved, 1 some not, 2 bad usage or input, 3 the system failed.\n";
+#include "solver/measure.h"
 
 typedef struct arguments {
     const char* kind;
@@ -29,81 +18,74 @@ typedef struct arguments {
     const char* trace;
     bool all, json;
     mor_solve_options options;
-    char** files;
+    char** files; /* argv: its first words are overwritten */
     int file_count;
 } arguments;
 
-static int complain(const char* what, const char* value)
+static int take_file(void* user, char* word)
 {
-    fprintf(stderr, "moreau solve: %s%s%s\n", what, value ? " " : "", value ? value : "");
-    return 2;
+    arguments* a = user;
+    a->files[a->file_count++] = word; /* never overtakes the parser */
+    return 0;
+}
+
+#define AT(member) .offset = offsetof(arguments, member)
+static const mor_cli_option options[] = {
+    { "--kind", "K", "lcp, mlcp, fc2d, fc3d, gfc2d, gfc3d, rfc3d, grfc3d; default: from folder or file name",
+      MOR_CLI_TEXT, AT(kind) },
+    { "--solver", "S", "one of `moreau list solvers`; default: the first that applies", MOR_CLI_TEXT, AT(solver) },
+    { "--all", NULL, "every solver that applies", MOR_CLI_FLAG, AT(all) },
+    { "--tol", "T", "relative error at which an answer counts as solved (1e-8)", MOR_CLI_NUMBER, AT(options.tol),
+      .min = DBL_MIN, .max = 1e300, .expected = "a positive number" },
+    { "--max-iter", "N", "most iterations; default: the solver's", MOR_CLI_WHOLE, AT(options.max_iter), .min = 1,
+      .max = 2e9, .expected = "a positive whole number" },
+    { "--time-limit", "SECONDS", "of each solve; default: none", MOR_CLI_NUMBER, AT(options.time_limit), .min = DBL_MIN,
+      .max = 1e300, .expected = "a positive number of seconds" },
+    { "--solution", "FILE", "the answer, one number per line; global problems put velocities in FILE.vel", MOR_CLI_TEXT,
+      AT(solution) },
+    { "--trace", "FILE.h5", "every iteration with all error measures", MOR_CLI_TEXT, AT(trace) },
+    { "--json", NULL, "one JSON document on standard output", MOR_CLI_FLAG, AT(json) },
+    { .name = NULL },
+};
+#undef AT
+
+static const mor_cli_command command = {
+    .name = "solve",
+    .usage = "PROBLEM... [options]",
+    .about = "Solves stored complementarity and contact problems (.dat, FCLIB .hdf5) and prints what the judge says.\n",
+    .options = options,
+    .more = "Exit status: 0 all solved, 1 some not, 2 bad usage or input, 3 the system failed.\n",
+    .operand = take_file,
+};
+
+static int unknown_solver(const char* name)
+{
+    const char* names[64] = { 0 };
+    for (int n = 0; n < 63 && mor_library_solver_at(mor_cli_library(), n); n++)
+        names[n] = mor_library_solver_at(mor_cli_library(), n)->name;
+    if (mor_did_you_mean(name, names)) return mor_cli_unknown("solve", "solver", name, names);
+    fprintf(stderr, "moreau solve: unknown solver '%s'; known:", name);
+    for (int k = 0; names[k]; k++) fprintf(stderr, " %s", names[k]);
+    fprintf(stderr, "\n");
+    return MOR_BAD_INPUT;
 }
 
 static int parse(int argc, char** argv, arguments* a)
 {
-    static const char* const known[] = { "--kind",     "--solver", "--all",  "--tol",  "--max-iter", "--time-limit",
-                                         "--solution", "--trace",  "--json", "--help", NULL };
     *a = (arguments){ .options = mor_solve_options_default(), .files = argv };
-    for (int k = 1; k < argc; k++) {
-        const char* word = argv[k];
-        if (word[0] != '-' || word[1] == 0) {
-            argv[a->file_count++] = argv[k]; /* never overtakes k */
-            continue;
-        }
-        if (strcmp(word, "--all") == 0) a->all = true;
-        else if (strcmp(word, "--json") == 0) a->json = true;
-        else if (strcmp(word, "--help") == 0) {
-            fputs(usage, stdout);
-            return -1;
-        } else {
-            bool found = false;
-            for (const char* const* w = known; *w; w++) found = found || strcmp(word, *w) == 0;
-            if (!found) {
-                const char* near = mor_did_you_mean(word, known);
-                fprintf(stderr, "moreau solve: unknown option %s%s%s%s\n", word, near ? "; did you mean " : "",
-                        near ? near : "", near ? "?" : "");
-                return 2;
-            }
-            if (k + 1 >= argc) return complain("a value is missing after", word);
-            const char* value = argv[++k];
-            char* end;
-            if (strcmp(word, "--kind") == 0) a->kind = value;
-            else if (strcmp(word, "--solver") == 0) a->solver = value;
-            else if (strcmp(word, "--solution") == 0) a->solution = value;
-            else if (strcmp(word, "--trace") == 0) a->trace = value;
-            else {
-                double x = strtod(value, &end);
-                if (end == value || *end || !(x > 0.0) || x > 1e300)
-                    return complain("a positive number is needed after", word);
-                if (strcmp(word, "--tol") == 0) a->options.tol = x;
-                else if (strcmp(word, "--time-limit") == 0) a->options.time_limit = x;
-                else if (x != (double)(int)x || x > 2e9) return complain("a whole number is needed after", word);
-                else a->options.max_iter = (int)x;
-            }
-        }
-    }
+    int status = mor_cli_parse(&command, argc, argv, a);
+    if (status) return status;
     if (a->file_count == 0) {
-        fputs(usage, stderr);
-        return 2;
+        mor_cli_print_usage(&command, stderr);
+        return mor_cli_usage("solve", "which problem?");
     }
-    if (a->solver && a->all) return complain("--solver and --all exclude each other", NULL);
+    if (a->solver && a->all) return mor_cli_usage("solve", "--solver and --all exclude each other");
     if (a->kind && !mor_form_of_kind(a->kind))
-        return complain("--kind is none of lcp, mlcp, fc2d, fc3d, gfc2d, gfc3d, rfc3d, grfc3d:", a->kind);
+        return mor_cli_usage("solve", "--kind %s: expected lcp, mlcp, fc2d, fc3d, gfc2d, gfc3d, rfc3d or grfc3d",
+                             a->kind);
     if (a->solution && (a->all || a->file_count > 1))
-        return complain("--solution takes one problem and one solver", NULL);
-    if (a->solver && !mor_library_solver(mor_cli_library(), a->solver)) {
-        const char* names[64];
-        int n = 0;
-        for (; n < 63 && mor_library_solver_at(mor_cli_library(), n); n++)
-            names[n] = mor_library_solver_at(mor_cli_library(), n)->name;
-        names[n] = NULL;
-        const char* near = mor_did_you_mean(a->solver, names);
-        fprintf(stderr, "moreau solve: unknown solver '%s'; %s%s%s", a->solver,
-                near ? "did you mean '" : "known:", near ? near : "", near ? "'?" : "");
-        for (int k = 0; !near && k < n; k++) fprintf(stderr, " %s", names[k]);
-        fprintf(stderr, "\n");
-        return 2;
-    }
+        return mor_cli_usage("solve", "--solution takes one problem and one solver");
+    if (a->solver && !mor_library_solver(mor_cli_library(), a->solver)) return unknown_solver(a->solver);
     return 0;
 }
 
@@ -166,16 +148,11 @@ static void print_row(const mor_problem* p, const char* name, const mor_solver* 
 
 static bool write_numbers(const char* path, int n, const double* x)
 {
-    char temporary[1100];
-    snprintf(temporary, sizeof temporary, "%s.part", path);
-    FILE* f = fopen(temporary, "w");
-    if (f) {
-        for (int k = 0; k < n; k++) fprintf(f, "%.17g\n", x[k]);
-        bool bad = ferror(f) != 0;
-        if (fclose(f) == 0 && !bad && rename(temporary, path) == 0) return true;
-        remove(temporary);
-    }
-    fprintf(stderr, "moreau solve: %s cannot be written: %s\n", path, strerror(errno));
+    mor_error error = { 0 };
+    FILE* f = mor_text_create(path, &error);
+    for (int k = 0; f && k < n; k++) fprintf(f, "%.17g\n", x[k]);
+    if (f && mor_text_finish(f, path, true, &error) == MOR_OK) return true;
+    fprintf(stderr, "moreau solve: %s\n", error.text);
     return false;
 }
 
@@ -211,7 +188,7 @@ static int run_one(const arguments* a, const mor_solver* solver, const mor_probl
         free(again);
         mor_arena_reset(arena);
         mor_error error = { 0 };
-        if (mor_trace_file_add(traces, p->name, solver->name, &trace, &error)) {
+        if (mor_cli_trace_add(traces, p->name, solver->name, &trace, &error)) {
             fprintf(stderr, "moreau solve: %s\n", error.text);
             status = 3;
         }
@@ -230,12 +207,12 @@ int mor_cli_solve(int argc, char** argv)
 {
     arguments a;
     int status = parse(argc, argv, &a);
-    if (status) return status < 0 ? 0 : status;
+    if (status) return status;
     mor_arena* arena = mor_arena_create(NULL);
     if (!arena) return 3;
     mor_error error = { 0 };
     mor_trace_file* traces = NULL;
-    if (a.trace && mor_trace_file_create(a.trace, &traces, &error)) {
+    if (a.trace && mor_cli_trace_create(a.trace, &traces, &error)) {
         fprintf(stderr, "moreau solve: %s\n", error.text);
         mor_arena_destroy(arena);
         return 3;
@@ -246,7 +223,7 @@ int mor_cli_solve(int argc, char** argv)
                "iter", "time [s]", "relative", "absolute");
     for (int k = 0; k < a.file_count; k++) {
         mor_problem_file file;
-        mor_code code = mor_problem_read(a.files[k], a.kind, &file, &error);
+        mor_code code = mor_cli_problem_load(a.files[k], a.kind, &file, &error);
         if (code) {
             fprintf(stderr, "moreau solve: %s\n", error.text);
             if ((int)code > status) status = code;
@@ -270,7 +247,7 @@ int mor_cli_solve(int argc, char** argv)
         mor_problem_file_free(&file);
     }
     if (a.json) printf("%s\n", first ? "[]" : "\n]");
-    if (traces && mor_trace_file_close(traces, &error)) {
+    if (traces && mor_cli_trace_close(traces, &error)) {
         fprintf(stderr, "moreau solve: %s\n", error.text);
         status = 3;
     }

@@ -16,6 +16,8 @@
  * bits that occur: linear, stable, without further memory. */
 #include "collision/bvh.h"
 
+#include "base/elementary.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -76,7 +78,7 @@ static bool contains(const mor_aabb* a, const mor_aabb* b)
 static mor_aabb fatten(const mor_bvh* tree, mor_aabb b)
 {
     double x = b.upper.x - b.lower.x, y = b.upper.y - b.lower.y, z = b.upper.z - b.lower.z;
-    double m = tree->margin * fmax(x, fmax(y, z));
+    double m = tree->margin * mor_max(x, mor_max(y, z));
     /* flat boxes stay flat: 2-D worlds keep their cheaper measure */
     double mz = z == 0.0 ? 0.0 : m;
     b.lower = mor_sub(b.lower, mor_v3(m, m, mz));

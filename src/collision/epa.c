@@ -9,6 +9,7 @@
  *
  * Whatever happens to the faces by rounding, every h(n) computed on the way is true, and the least of
  * them is returned: the pair (n, -h) always is a valid separation of the shapes. */
+#include "base/elementary.h"
 #include "collision/gjk.h"
 
 #include <string.h>
@@ -95,7 +96,7 @@ static bool first_tetrahedron(polytope* P, double size)
     n = mor_scale(1.0 / l, n);
     int up = add_vertex(P, n), down = add_vertex(P, mor_neg(n));
     double hu = mor_dot(n, mor_sub(P->c[up], P->c[i])), hd = -mor_dot(n, mor_sub(P->c[down], P->c[i]));
-    if (fmax(hu, hd) <= 1e-14 * size) return false;
+    if (mor_max(hu, hd) <= 1e-14 * size) return false;
     if (hu >= hd) {
         int s = i;
         i = j;

@@ -14,6 +14,7 @@
  * contacts of a plane are neighbours after sorting. Memory: the planes held are read from the last step's contacts,
  * which are part of a snapshot. */
 #include "collision/features.h"
+#include "base/elementary.h"
 #include "collision/detect.h"
 
 static bool planar(const mor_geometry* a) { return a->dimension == 2; }
@@ -23,7 +24,7 @@ static void begin(const mor_geometry* a, const mor_geometry* b, mor_feature_set*
     set->plane_count = set->row_count = 0;
     set->best = MOR_NO_PLANE;
     double ra = a->kind == MOR_PARTICLE ? HUGE_VAL : a->radius, rb = b->kind == MOR_PARTICLE ? HUGE_VAL : b->radius;
-    set->size = fmin(ra, rb);
+    set->size = mor_min(ra, rb);
     if (!isfinite(set->size)) set->size = 1.0;
 }
 

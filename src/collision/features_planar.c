@@ -10,6 +10,7 @@
  * the sides the line of a run would reach beyond its ends and fill the valleys beside it. At a valley the side of one
  * run lies in the other's solid, an internal face like the seam of two tiles. Beyond the open ends there is nothing: a
  * closed polygon says better what is meant there. Cost O(V_a E_b + V_b E_a). */
+#include "base/elementary.h"
 #include "collision/features.h"
 
 enum { MOST = 512 };
@@ -92,7 +93,7 @@ static void cut_out(const mor_placed* X, int run, piece* k)
 static double edge_separation(const piece* X, int f, const piece* Y)
 {
     double least = HUGE_VAL;
-    for (int v = 0; v < Y->points; v++) least = fmin(least, mor_dot(X->n[f], mor_sub(Y->p[v], X->q[f])));
+    for (int v = 0; v < Y->points; v++) least = mor_min(least, mor_dot(X->n[f], mor_sub(Y->p[v], X->q[f])));
     return least;
 }
 
@@ -115,7 +116,7 @@ static void edge_rows(const piece* X, int f, const piece* Y, bool owner_is_a, do
         .id = id, .n = owner_is_a ? X->n[f] : mor_neg(X->n[f]), .s = edge_separation(X, f, Y), .row = set->row_count
     };
     mor_vec3 q = X->q[f], t = X->t[f];
-    double length = X->length[f], top = plane->s + MOR_SUPPORT_TOL * fmin(1.0, set->size),
+    double length = X->length[f], top = plane->s + MOR_SUPPORT_TOL * mor_min(1.0, set->size),
            tol = MOR_OPEN_TOL * set->size;
     int support[2] = { -1, -1 }, count = 0;
     for (int v = 0; v < Y->points; v++) {
@@ -128,7 +129,7 @@ static void edge_rows(const piece* X, int f, const piece* Y, bool owner_is_a, do
     if (cut) {
         from = mor_dot(t, mor_sub(Y->p[support[0]], q));
         to = mor_dot(t, mor_sub(Y->p[support[1]], q));
-        cut = fmax(fmin(from, to), 0.0) <= fmin(fmax(from, to), length) && from != to;
+        cut = mor_max(mor_min(from, to), 0.0) <= mor_min(mor_max(from, to), length) && from != to;
     }
     for (int k = 0; k < 2 && support[k] >= 0; k++) {
         mor_vec3 p = Y->p[support[k]];

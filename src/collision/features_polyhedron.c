@@ -22,6 +22,7 @@
  * Work happens in A's axes; rows are written from the shapes' own coordinates, so that a face of a body that is not
  * turned has an exact normal. Cost O(F_a V_b + F_b V_a + E_a (F_b + E_b)). Polyhedra with more than MOST parts of a
  * kind are left to the manifold method. */
+#include "base/elementary.h"
 #include "collision/features.h"
 #include "collision/gjk.h"
 
@@ -80,7 +81,8 @@ static int cut(const corner* in, int count, corner* out, mor_vec3 m, mor_vec3 q,
         bool in0 = d0 <= tol, in1 = d1 <= tol;
         if (in0 && n < CORNERS) out[n++] = *a;
         if (in0 == in1 || n == CORNERS || count == 1) continue;
-        corner c = { .p = mor_lerp(a->p, b->p, fmin(1.0, fmax(0.0, d0 / (d0 - d1)))), .edge = in0 ? ~side : a->edge };
+        corner c = { .p = mor_lerp(a->p, b->p, mor_min(1.0, mor_max(0.0, d0 / (d0 - d1)))),
+                     .edge = in0 ? ~side : a->edge };
         if (a->edge >= 0) {
             c.kind = 2;
             c.other = a->edge;
@@ -104,7 +106,7 @@ static int cut_edge(const corner in[2], corner out[2], mor_vec3 m, mor_vec3 q, d
     if (d0 > tol && d1 > tol) return 0;
     corner a = in[0], b = in[1];
     if ((d0 <= tol) != (d1 <= tol)) {
-        corner c = { .p = mor_lerp(a.p, b.p, fmin(1.0, fmax(0.0, d0 / (d0 - d1)))),
+        corner c = { .p = mor_lerp(a.p, b.p, mor_min(1.0, mor_max(0.0, d0 / (d0 - d1)))),
                      .kind = 2,
                      .other = a.edge,
                      .own = own_edge,
@@ -146,7 +148,7 @@ static void face_rows(const mor_placed* X, int f, const mor_placed* Y, bool owne
         height[v] = mor_dot(outward, mor_sub(point[v], X->p)) - offset;
         if (height[v] < least) least = height[v];
     }
-    const double top = least + MOR_SUPPORT_TOL * fmin(1.0, set->size), tol = MOR_OPEN_TOL * set->size;
+    const double top = least + MOR_SUPPORT_TOL * mor_min(1.0, set->size), tol = MOR_OPEN_TOL * set->size;
     int support = 0, first = -1, second = -1;
     for (int v = 0; v < Q->vertex_count; v++) {
         if (height[v] > top) {
@@ -208,7 +210,7 @@ static void face_rows(const mor_placed* X, int f, const mor_placed* Y, bool owne
         put_row(set, plane, c->p, h, n, owner_is_a,
                 mor_feature(c->kind, c->kind == 1 ? c->own : c->other, c->kind == 2 ? c->own : 0), window);
     }
-    plane->s = fmin(plane->s, least);
+    plane->s = mor_min(plane->s, least);
 }
 
 /* Nearest points of two segments p + s u, q + t v. */
@@ -523,9 +525,11 @@ static double corners_apart(const search* k)
     for (int v = 0; v < 8; v++) {
         mor_vec3 q = k->vertex[v], p = mor_tmul(&k->R, mor_sub(k->P->vertices[v], k->p)), a = k->P->half,
                  b = k->Q->half;
-        mor_vec3 d = mor_v3(fmax(fabs(q.x) - a.x, 0.0), fmax(fabs(q.y) - a.y, 0.0), fmax(fabs(q.z) - a.z, 0.0));
-        mor_vec3 e = mor_v3(fmax(fabs(p.x) - b.x, 0.0), fmax(fabs(p.y) - b.y, 0.0), fmax(fabs(p.z) - b.z, 0.0));
-        least = fmin(least, fmin(mor_dot(d, d), mor_dot(e, e)));
+        mor_vec3 d =
+            mor_v3(mor_max(fabs(q.x) - a.x, 0.0), mor_max(fabs(q.y) - a.y, 0.0), mor_max(fabs(q.z) - a.z, 0.0));
+        mor_vec3 e =
+            mor_v3(mor_max(fabs(p.x) - b.x, 0.0), mor_max(fabs(p.y) - b.y, 0.0), mor_max(fabs(p.z) - b.z, 0.0));
+        least = mor_min(least, mor_min(mor_dot(d, d), mor_dot(e, e)));
     }
     return sqrt(least);
 }
@@ -544,17 +548,17 @@ static bool search_edges(search* k, const mor_placed* A, const mor_placed* B, co
         return false;
     /* near: the distance of the bodies lies between the best separation and what some of their points are apart; it is
      * looked up only if these do not decide */
-    double near = fmax(k->best, 0.0), far = HUGE_VAL;
+    double near = mor_max(k->best, 0.0), far = HUGE_VAL;
     bool asked = k->best <= 0.0;
-    for (int c = 0; c < list.count; c++) far = fmin(far, list.found[c].distance);
-    if (!asked && list.count && k->P->is_box && Q->is_box) far = fmin(far, corners_apart(k));
+    for (int c = 0; c < list.count; c++) far = mor_min(far, list.found[c].distance);
+    if (!asked && list.count && k->P->is_box && Q->is_box) far = mor_min(far, corners_apart(k));
     for (int c = 0; c < list.count; c++) {
         const edge_candidate* e = &list.found[c];
         if (e->distance > far + 2.0 * o->motion + tol) continue;
         if (e->distance > near + 2.0 * o->motion && !asked) {
             mor_closest closest;
             asked = true;
-            if (mor_gjk(A, B, HUGE_VAL, &closest) == MOR_GJK_APART) near = fmax(near, closest.distance);
+            if (mor_gjk(A, B, HUGE_VAL, &closest) == MOR_GJK_APART) near = mor_max(near, closest.distance);
         }
         if (e->distance <= near + 2.0 * o->motion + tol) keep(k, mor_plane_id(MOR_EDGE_PAIR, e->i, e->j), e->s);
     }

@@ -13,6 +13,7 @@
  * as the papers have them. D. M. Flickinger, J. Williams, J. C. Trinkle, "Performance of a method for formulating
  * geometrically exact complementarity constraints in multibody dynamic simulation", J. Comput. Nonlinear Dyn. 10
  * (2015). Cost O(V_a F_b + V_b F_a + E_a E_b). */
+#include "base/elementary.h"
 #include "collision/features.h"
 
 enum { MOST_FACES = 512 };
@@ -49,8 +50,8 @@ static double polygon_distance(const mor_polyhedron* P, int f, mor_vec3 v)
         mor_vec3 d = mor_sub(v, p);
         if (mor_dot(mor_cross(e, n), d) <= 0.0) continue;
         inside = false;
-        double t = fmin(1.0, fmax(0.0, mor_dot(d, e) / mor_dot(e, e)));
-        best = fmin(best, mor_norm(mor_madd(d, -t, e)));
+        double t = mor_min(1.0, mor_max(0.0, mor_dot(d, e) / mor_dot(e, e)));
+        best = mor_min(best, mor_norm(mor_madd(d, -t, e)));
     }
     return inside ? fabs(height) : best;
 }
@@ -64,7 +65,7 @@ static double applicability(const mor_placed* Y, int v, mor_vec3 n)
     for (int k = Q->vertex_start[v]; k < Q->vertex_start[v + 1]; k++) {
         const mor_edge* e = &Q->edges[Q->vertex_edges[k]];
         mor_vec3 d = mor_sub(Q->vertices[e->tail == v ? e->head : e->tail], Q->vertices[v]);
-        least = fmin(least, mor_dot(local, d) / mor_norm(d));
+        least = mor_min(least, mor_dot(local, d) / mor_norm(d));
     }
     return least;
 }
@@ -171,7 +172,7 @@ static void points_on_lines(const mor_placed* X, const mor_placed* Y, bool x_is_
             for (int f = 0; f < C->edge_count; f++) {
                 mor_vec3 p = C->points[f], e = mor_sub(C->points[f + 1 < C->point_count ? f + 1 : 0], p),
                          d = mor_sub(local, p);
-                double t = fmin(1.0, fmax(0.0, mor_dot(d, e) / mor_dot(e, e)));
+                double t = mor_min(1.0, mor_max(0.0, mor_dot(d, e) / mor_dot(e, e)));
                 bool near = mor_norm(mor_madd(d, -t, e)) < epsilon;
                 mor_vec3 n = mor_placed_vector(X, C->normals[f]);
                 if (!applicable_planar(Y, v, n)) continue;

@@ -13,6 +13,8 @@
  * reference vertex. Cost O(m_a m_b). */
 #include "collision/manifold.h"
 
+#include "base/elementary.h"
+
 #include <assert.h>
 
 /* An edge closer to parallel than this (sine) makes a line contact with another edge. */
@@ -95,7 +97,7 @@ static int append(mor_point* points, int count, mor_point p, double merge)
  * and is no deeper than both. */
 static bool redundant(const corner* poly, const double* gap, int m, int before, int k, int after, double merge)
 {
-    if (m < 4 || poly[k].kind != 2 || gap[k] < fmin(gap[before], gap[after])) return false;
+    if (m < 4 || poly[k].kind != 2 || gap[k] < mor_min(gap[before], gap[after])) return false;
     mor_vec3 e = mor_sub(poly[after].p, poly[before].p), d = mor_sub(poly[k].p, poly[before].p);
     double ee = mor_dot(e, e), t = mor_dot(d, e);
     if (!(t > 0.0 && t < ee)) return false;
@@ -123,7 +125,7 @@ static int clip_to_face(const mor_facet* ref, const mor_facet* inc, mor_vec3 n, 
     }
     int count = 0, kept = m - 1, first = -1;
     double gap[CORNERS], slope = 1.0 / mor_dot(ref->normal, n);
-    double merge = MERGE_FRACTION * fmin(shortest_edge(ref), shortest_edge(inc));
+    double merge = MERGE_FRACTION * mor_min(shortest_edge(ref), shortest_edge(inc));
     for (int k = 0; k < m; k++) {
         gap[k] = slope * mor_dot(ref->normal, mor_sub(poly[k].p, ref->point[0])) - radius_ref - radius_inc;
         if (gap[k] < *least) *least = gap[k];
@@ -160,7 +162,7 @@ static int clip_edges(const mor_facet* a, const mor_facet* b, mor_vec3 n, double
     /* along u: a covers [0,1], b covers [t0,t1] */
     double t0 = mor_dot(u, mor_sub(b->point[0], a->point[0])) / uu,
            t1 = mor_dot(u, mor_sub(b->point[1], a->point[0])) / uu;
-    double lower = fmax(0.0, fmin(t0, t1)), upper = fmin(1.0, fmax(t0, t1)), slack = tol / sqrt(uu);
+    double lower = mor_max(0.0, mor_min(t0, t1)), upper = mor_min(1.0, mor_max(t0, t1)), slack = tol / sqrt(uu);
     if (lower > upper + slack || t0 == t1) return 0;
     int count = 0;
     for (int k = 0; k < 2; k++) {
@@ -172,11 +174,11 @@ static int clip_edges(const mor_facet* a, const mor_facet* b, mor_vec3 n, double
         if (!(gap < reach)) continue;
         /* an end of a or an end of b */
         uint32_t feature;
-        if (k == 0 ? fmin(t0, t1) > 0.0 : fmax(t0, t1) < 1.0)
+        if (k == 0 ? mor_min(t0, t1) > 0.0 : mor_max(t0, t1) < 1.0)
             feature = mor_feature(MOR_VERTEX_OF_B, a->edge[0], b->vertex[(t0 < t1) == (k == 0) ? 0 : 1]);
         else feature = mor_feature(MOR_VERTEX_OF_A, a->vertex[k], b->edge[0]);
         count = append(points, count, mor_point_on_b(mor_madd(on_b, -radius_b, n), n, gap, feature),
-                       1e-3 * sqrt(fmin(uu, vv)));
+                       1e-3 * sqrt(mor_min(uu, vv)));
     }
     return count;
 }
@@ -186,7 +188,7 @@ int mor_manifold_clip(const mor_facet* a, const mor_facet* b, mor_vec3 n, double
 {
     *least = HUGE_VAL;
     double align_a = a->count > 2 ? mor_dot(a->normal, n) : 0.0, align_b = b->count > 2 ? -mor_dot(b->normal, n) : 0.0;
-    if (fmax(align_a, align_b) > 0.5) {
+    if (mor_max(align_a, align_b) > 0.5) {
         if (align_a >= align_b) return clip_to_face(a, b, n, false, radius_a, radius_b, tol, reach, points, least);
         return clip_to_face(b, a, mor_neg(n), true, radius_b, radius_a, tol, reach, points, least);
     }
@@ -206,7 +208,7 @@ int mor_manifold_reduce(mor_point* points, int count, int limit)
     double size = 0.0;
     for (int k = 1; k < count; k++) {
         if (points[k].gap < points[deepest].gap) deepest = k;
-        size = fmax(size, mor_norm(mor_sub(points[k].on_a, points[0].on_a)));
+        size = mor_max(size, mor_norm(mor_sub(points[k].on_a, points[0].on_a)));
     }
     bool keep[MOR_MAX_POINTS] = { false };
     for (int d = 0; d < 8; d++) {

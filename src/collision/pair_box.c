@@ -7,6 +7,7 @@
  * (S. Gottschalk, M. Lin, D. Manocha, 1996, "OBBTree", section 5, table of axes). Near-parallel edges
  * (|L| < 1e-7) are left out: what they would add is below 1e-7 of the size. From the best axis on it
  * is the general case of polyhedra. */
+#include "base/elementary.h"
 #include "collision/pair_polyhedron.h"
 #include "collision/pair_tests.h"
 
@@ -49,7 +50,7 @@ int mor_pair_box_box(const mor_geometry* a, const mor_pose* pose_a, const mor_ge
     mor_place_pair(a, pose_a, b, pose_b, &A, &B);
     const mor_polyhedron *P = a->polyhedron, *Q = b->polyhedron;
     const double ha[3] = { P->half.x, P->half.y, P->half.z }, hb[3] = { Q->half.x, Q->half.y, Q->half.z };
-    const double size = fmin(a->radius, b->radius);
+    const double size = mor_min(a->radius, b->radius);
     mor_vec3 local = mor_tmul(&A.R, offset);
     const double t[3] = { local.x, local.y, local.z };
     double R[3][3], abs_R[3][3];
@@ -92,7 +93,7 @@ int mor_pair_box_box(const mor_geometry* a, const mor_pose* pose_a, const mor_ge
             s = fabs(along) - ha[i1] * abs_R[i2][j] - ha[i2] * abs_R[i1][j] - hb[j1] * abs_R[i][j2] -
                 hb[j2] * abs_R[i][j1];
             /* |L| <= 1 makes a negative s only worse: no division unless it can matter */
-            if (s <= 0.0 && s <= fmax(best_edge, best_face)) continue;
+            if (s <= 0.0 && s <= mor_max(best_edge, best_face)) continue;
             s /= sqrt(ll);
             if (s >= reach) return 0;
             if (s > best_edge) {

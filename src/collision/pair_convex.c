@@ -12,6 +12,7 @@
  *
  * The points are the intersection of the supporting facets (manifold.c), and the closest points
  * themselves where these facets meet nowhere as near. Cost: some ten to forty support evaluations. */
+#include "base/elementary.h"
 #include "collision/gjk.h"
 #include "collision/pair_tests.h"
 
@@ -152,7 +153,7 @@ int mor_pair_convex_convex(const mor_geometry* a, const mor_pose* pose_a, const 
     mor_place_pair(a, pose_a, b, pose_b, &A, &B);
     double bound = a->radius + b->radius + reach, ra = core_radius(a), rb = core_radius(b);
     if (bound <= 0.0 || mor_dot(B.p, B.p) >= bound * bound) return 0;
-    const double size = fmin(a->radius, b->radius);
+    const double size = mor_min(a->radius, b->radius);
     (void)cache;
 
     mor_closest c;

@@ -6,6 +6,7 @@
  * facing it is clipped to the stretch over the reference edge, and both ends count with their own gap.
  * When the clipped edge is nowhere as near as s, two corners are nearest and their distance is the gap.
  * Cost O(m_a m_b). */
+#include "base/elementary.h"
 #include "collision/manifold.h"
 #include "collision/pair_tests.h"
 
@@ -128,7 +129,7 @@ int mor_pair_polygon_polygon(const mor_geometry* a, const mor_pose* pose_a, cons
 {
     (void)cache;
     polygon A = { a->polyline, pose_a, pose_a->position }, B = { b->polyline, pose_b, pose_a->position };
-    const double size = fmin(a->radius, b->radius);
+    const double size = mor_min(a->radius, b->radius);
     int edge_a = 0, edge_b = 0;
     double sa = best_edge(&A, &B, &edge_a);
     if (sa >= reach) return 0;

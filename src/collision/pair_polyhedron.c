@@ -18,6 +18,7 @@
  * `reach`; it is tried first, and a pair it separates has no contacts however the search would end. */
 #include "collision/pair_polyhedron.h"
 
+#include "base/elementary.h"
 #include "collision/gjk.h"
 #include "collision/pair_tests.h"
 
@@ -81,7 +82,7 @@ static void facet_at_edge(const mor_placed* X, int e, mor_vec3 n, mor_facet* fac
     const mor_edge* edge = &P->edges[e];
     mor_vec3 d = mor_placed_unvector(X, n);
     double left = mor_dot(P->normals[edge->left], d), right = mor_dot(P->normals[edge->right], d);
-    if (fmax(left, right) > FACE_COSINE) {
+    if (mor_max(left, right) > FACE_COSINE) {
         mor_facet_face(X, left >= right ? edge->left : edge->right, facet);
         return;
     }
@@ -122,7 +123,7 @@ static int closest_contact(const mor_placed* A, const mor_placed* B, const mor_a
 int mor_polyhedra_contact(const mor_placed* A, const mor_placed* B, const mor_axis_choice* axis, double reach,
                           mor_point* points)
 {
-    const double size = fmin(A->shape->radius, B->shape->radius), tol = 1e-9 * size + 1e-9 * fabs(axis->separation);
+    const double size = mor_min(A->shape->radius, B->shape->radius), tol = 1e-9 * size + 1e-9 * fabs(axis->separation);
     const mor_vec3 n = axis->n;
     mor_facet fa, fb;
     mor_point deepest;
@@ -208,8 +209,9 @@ static mor_aabb grown(mor_aabb b, double margin)
 
 static bool meets(const mor_aabb* box, mor_vec3 p, mor_vec3 q)
 {
-    return fmin(p.x, q.x) <= box->upper.x && fmax(p.x, q.x) >= box->lower.x && fmin(p.y, q.y) <= box->upper.y &&
-           fmax(p.y, q.y) >= box->lower.y && fmin(p.z, q.z) <= box->upper.z && fmax(p.z, q.z) >= box->lower.z;
+    return mor_min(p.x, q.x) <= box->upper.x && mor_max(p.x, q.x) >= box->lower.x &&
+           mor_min(p.y, q.y) <= box->upper.y && mor_max(p.y, q.y) >= box->lower.y &&
+           mor_min(p.z, q.z) <= box->upper.z && mor_max(p.z, q.z) >= box->lower.z;
 }
 
 /* Bounds of B's vertices in the frame of A. */
@@ -290,7 +292,7 @@ int mor_pair_polyhedron_polyhedron(const mor_geometry* a, const mor_pose* pose_a
     if (cached_axis_separates(&A, &B, reach, cache)) return 0;
 
     const mor_polyhedron *P = a->polyhedron, *Q = b->polyhedron;
-    const double size = fmin(a->radius, b->radius);
+    const double size = mor_min(a->radius, b->radius);
     mor_axis_choice best = { .separation = -HUGE_VAL }, edges;
     for (int f = 0; f < P->face_count; f++) {
         double s = face_separation(&A, f, &B);
@@ -320,7 +322,8 @@ int mor_pair_polyhedron_polyhedron(const mor_geometry* a, const mor_pose* pose_a
     if (status == MOR_GJK_APART && c.distance > CLEARLY_APART * size)
         return mor_points_to_world(points, closest_contact(&A, &B, &best, 1e-9 * size, reach, points), pose_a);
     /* touching or overlapping: the depth is at most that of the best face */
-    if (!search_edges(&A, &B, reach, 2.0 * CLEARLY_APART * size + fmax(-best.separation, 0.0), cache, &edges)) return 0;
+    if (!search_edges(&A, &B, reach, 2.0 * CLEARLY_APART * size + mor_max(-best.separation, 0.0), cache, &edges))
+        return 0;
     if (edges.separation > best.separation + mor_axis_tolerance(edges.separation, size)) best = edges;
     return mor_points_to_world(points, mor_polyhedra_contact(&A, &B, &best, reach, points), pose_a);
 }

@@ -15,6 +15,7 @@
  *
  * (first order: K1 = (1 - A)/(w h)). The share 1 - K1 of the command acts within the step, and the same share of its
  * gain. */
+#include "base/elementary.h"
 #include "control/control.h"
 
 #include "linalg/dense.h"
@@ -210,7 +211,7 @@ mor_code mor_world_set_motors(mor_world* w, int robot, const mor_motors* d, mor_
         if (d->viscous) r->viscous[j] = d->viscous[j];
         if (d->coulomb) r->coulomb[j] = d->coulomb[j];
         if (!c->transmission && c->kt[j] > 0.0)
-            c->torque_limit[j] = fmin(c->torque_limit[j], c->kt[j] * c->current_limit[j] * c->ratio[j]);
+            c->torque_limit[j] = mor_min(c->torque_limit[j], c->kt[j] * c->current_limit[j] * c->ratio[j]);
     }
     return MOR_OK;
 }
@@ -232,14 +233,15 @@ static response actuator(double bandwidth, double zeta, double h)
     if (!(bandwidth > 0.0)) return (response){ 0 };
     double w = 6.283185307179586 * bandwidth;
     if (!(zeta > 0.0)) {
-        double e = exp(-w * h);
-        return (response){ .A = e, .C = -w * e, .K1 = -expm1(-w * h) / (w * h) };
+        double e = mor_exp(-w * h);
+        return (response){ .A = e, .C = -w * e, .K1 = -mor_expm1(-w * h) / (w * h) };
     }
     double square = w * w * (1.0 - zeta * zeta), d = sqrt(fabs(square)), cosine, sine; /* sine: sin(d h)/d */
-    double envelope = exp(-zeta * w * h);
+    double envelope = mor_exp(-zeta * w * h);
     if (d * h < 1e-7) cosine = envelope, sine = envelope * h;
-    else if (square > 0.0) cosine = envelope * cos(d * h), sine = envelope * sin(d * h) / d;
-    else { /* cosh and sinh without overflow */ double fast = exp(-(zeta * w + d) * h), slow = exp((d - zeta * w) * h);
+    else if (square > 0.0) cosine = envelope * mor_cos(d * h), sine = envelope * mor_sin(d * h) / d;
+    else { /* cosh and sinh without overflow */
+        double fast = mor_exp(-(zeta * w + d) * h), slow = mor_exp((d - zeta * w) * h);
         cosine = 0.5 * (slow + fast), sine = 0.5 * (slow - fast) / d;
     }
     response r = { .A = cosine + zeta * w * sine, .B = sine, .C = -w * w * sine, .D = cosine - zeta * w * sine };

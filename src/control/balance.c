@@ -26,6 +26,7 @@
  *
  * After G. Nava, F. Romano, F. Nori, D. Pucci (2016), Stability analysis and design of momentum-based controllers for
  * humanoid robots, IROS. Here the stack is solved as least squares, not by null-space projection. */
+#include "base/elementary.h"
 #include "control/control.h"
 
 #include "linalg/dense.h"
@@ -234,7 +235,7 @@ static void balance(const mor_control_call* c)
     }
     goal.x += o->com_x, goal.y += o->com_y;
     double phase = 6.283185307179586 * (c->time - c->state[4]) / o->squat_period;
-    goal.z -= 0.5 * o->squat_depth * (1.0 - cos(phase));
+    goal.z -= 0.5 * o->squat_depth * (1.0 - mor_cos(phase));
     mor_vec3 velocity = mor_scale(1.0 / mass, mor_v3(momentum[0], momentum[1], momentum[2]));
     mor_vec3 rate =
         mor_scale(mass, mor_sub(mor_madd(mor_scale(o->com_kp, mor_sub(goal, com)), -o->com_kd, velocity), c->gravity));

@@ -12,6 +12,7 @@
  * reading = truth + bias + noise; bias drawn once, noise every step, both normal (Box and Muller 1958) from the
  * sensor's seed. Forces of joints that close loops act along their equations as they stand at the end of the step:
  * exact at rest, first order in h in motion. Motors, springs and limits of such joints are not seen. */
+#include "base/elementary.h"
 #include "control/control.h"
 
 #include "model/joints.h"
@@ -139,7 +140,7 @@ static double normal(double* halves)
     double u = mor_rng_uniform(&rng), v = mor_rng_uniform(&rng);
     halves[0] = (double)(rng.state >> 32);
     halves[1] = (double)(rng.state & 0xffffffffu);
-    return sqrt(-2.0 * log(1.0 - u)) * cos(6.283185307179586 * v);
+    return sqrt(-2.0 * mor_log(1.0 - u)) * mor_cos(6.283185307179586 * v);
 }
 
 static mor_code check(const mor_world* w, const mor_sensor_def* d, mor_error* error)
@@ -211,13 +212,13 @@ static void roll_pitch_yaw(mor_quat q, double out[3])
     mor_mat3 R = mor_quat_matrix(q);
     double sp = -R.m[2][0];
     if (fabs(sp) < 1.0 - 1e-12) {
-        out[0] = atan2(R.m[2][1], R.m[2][2]);
-        out[1] = asin(sp);
-        out[2] = atan2(R.m[1][0], R.m[0][0]);
+        out[0] = mor_atan2(R.m[2][1], R.m[2][2]);
+        out[1] = mor_asin(sp);
+        out[2] = mor_atan2(R.m[1][0], R.m[0][0]);
     } else {
         out[0] = 0.0;
         out[1] = sp > 0.0 ? 1.5707963267948966 : -1.5707963267948966;
-        out[2] = atan2(-R.m[0][1], R.m[1][1]);
+        out[2] = mor_atan2(-R.m[0][1], R.m[1][1]);
     }
 }
 

@@ -24,6 +24,7 @@
  * Cost: O(fill); no memory but the arena's. */
 #include "formulation/equations.h"
 
+#include "base/elementary.h"
 #include "linalg/block_cholesky.h"
 #include "linalg/rows.h"
 #include "problem/step.h"
@@ -179,7 +180,7 @@ static void apply(const mor_step_form* step, const int* number, const int* offse
 static double largest_of(int n, const double* x)
 {
     double most = 0.0;
-    for (int i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
+    for (int i = 0; i < n; i++) most = mor_max(most, fabs(x[i]));
     return most;
 }
 
@@ -322,7 +323,7 @@ void mor_equations_guess(const mor_step_form* step, double* p, double* bias, mor
         for (int i = 0; good && i < step->block_count; i++) { /* beyond its bounds: it stays on one */
             const mor_block* b = &step->blocks[i];
             if (b->kind != MOR_BLOCK_BOUNDED || !active[i]) continue;
-            double x = fmin(fmax(trial[b->row], b->lower), b->upper);
+            double x = mor_min(mor_max(trial[b->row], b->lower), b->upper);
             if (x == trial[b->row]) continue;
             trial[b->row] = x;
             active[i] = false;

@@ -43,6 +43,7 @@
  * equations. */
 #include "formulation/gauss.h"
 
+#include "base/elementary.h"
 #include "formulation/registry.h"
 #include "formulation/step_problem.h"
 #include "linalg/dense.h"
@@ -119,7 +120,7 @@ static void anderson(fixed_point* f, int round)
             double sum = 0.0;
             for (int i = 0; i < n; i++) sum += D[a][i] * D[b][i];
             A[a + b * m] = sum;
-            if (a == b) largest = fmax(largest, sum);
+            if (a == b) largest = mor_max(largest, sum);
         }
     for (int a = 0; a < m; a++) {
         A[a + a * m] += 1e-12 * largest + 1e-300;
@@ -132,7 +133,7 @@ static void anderson(fixed_point* f, int round)
         for (int k = 0; k < m; k++) x -= (S[k][i] + D[k][i]) * gamma[k];
         /* the image grows faster than s: onwards, until the contact opens */
         if (f->r[i] > 0.0 && x < f->s[i]) x = 10.0 * (f->s[i] + f->r[i]);
-        f->s[i] = fmax(x, 0.0);
+        f->s[i] = mor_max(x, 0.0);
     }
 }
 
@@ -143,7 +144,7 @@ static double slip_speed(const mor_block* b, const double* u)
     double s = 0.0, d[2];
     for (int j = 0; j < b->directions; j++) {
         mor_polygon_direction(b->directions, j, d);
-        s = fmax(s, -(d[0] * u[1] + d[1] * u[2]));
+        s = mor_max(s, -(d[0] * u[1] + d[1] * u[2]));
     }
     return s;
 }
@@ -205,7 +206,7 @@ static mor_report coulomb(mor_gauss* g, int rounds, double tol, mor_solve_stage*
             const mor_block* block = &f->blocks[b];
             if (block->kind != MOR_BLOCK_CONTACT || block->dim < 2) continue;
             x.r[k] = slip_speed(block, u + block->row) - x.s[k];
-            worst = fmax(worst, block->mu * fabs(x.r[k++]));
+            worst = mor_max(worst, block->mu * fabs(x.r[k++]));
         }
         if (worst <= 0.1 * tol) break;
         if (round >= 2 && (round & (round - 1)) == 0) { /* rounds 2, 4, 8 ...: the states may be right, and the rest
@@ -375,7 +376,7 @@ static mor_report gauss_step(const mor_system* s, const void* options, mor_solve
     if (convex && report.status == MOR_SOLVED)
         snprintf(report.detail, sizeof report.detail, "relaxation error %.3g m/s", error);
     if (!convex && !(damping > 0.0)) {
-        double limit = error <= tol ? tol : fmax(tol, mor_judge_floor(&g.problem, p, arena));
+        double limit = error <= tol ? tol : mor_max(tol, mor_judge_floor(&g.problem, p, arena));
         if (error <= limit) report.status = MOR_SOLVED;
         else if (report.status == MOR_SOLVED) report.status = isfinite(error) ? MOR_NOT_CONVERGED : MOR_NUMERICAL;
     }

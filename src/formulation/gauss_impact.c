@@ -23,6 +23,7 @@
  *
  * E. Drumwright, D. Shell (2010), Modeling contact friction and joint friction in dynamic robotic simulation using the
  * principle of maximum dissipation. */
+#include "base/elementary.h"
 #include "formulation/gauss.h"
 
 #include "formulation/step_problem.h"
@@ -47,7 +48,7 @@ static mor_report stick(mor_gauss* g, const double* target, double* z)
     if (!L || !order) return mor_report_no_memory();
     double *work = L + N * N, *x = work + N, largest = 0.0;
     memcpy(L, g->H, N * N * sizeof *L);
-    for (int i = 0; i < n; i++) largest = fmax(largest, g->H[i + N * i]);
+    for (int i = 0; i < n; i++) largest = mor_max(largest, g->H[i + N * i]);
     int rank = mor_semidefinite_factor(n, L, order, 1e-12 * largest, NULL, work);
     for (int i = 0; i < rank; i++) {
         x[i] = target[order[i]] - g->q[order[i]];
@@ -117,12 +118,12 @@ static mor_report friction_phase(const mor_gauss* g, const double* target, mor_s
         if (block->kind == MOR_BLOCK_BOUNDED) continue;
         int own = block->dim == 3 ? g->sides : block->dim == 2 ? 2 : 0;
         double half = 3.14159265358979323846 / (own ? own : 1),
-               size = block->mu * (g->square || own == 2 ? 1.0 : cos(half));
+               size = block->mu * (g->square || own == 2 ? 1.0 : mor_cos(half));
         for (int j = 0; j < own; j++, row++) {
             double angle = half * (2 * j + (g->square || own == 2 ? 0 : 1));
             C[row + R * (size_t)i] = size;
-            C[row + R * (size_t)(i + 1)] = -cos(angle);
-            if (block->dim == 3) C[row + R * (size_t)(i + 2)] = -sin(angle);
+            C[row + R * (size_t)(i + 1)] = -mor_cos(angle);
+            if (block->dim == 3) C[row + R * (size_t)(i + 2)] = -mor_sin(angle);
             c_upper[row] = INFINITY;
         }
         for (int j = 0; j < n; j++) C[row + R * (size_t)j] = g->H[i + N * (size_t)j];
@@ -184,12 +185,12 @@ static double gain(const mor_gauss* g, const double* x)
 static void draw_back(const mor_gauss* g, const double* from, double margin, double* z)
 {
     for (int i = 0; i < g->n; i++) z[i] -= from[i];
-    double a = 0.5 * bilinear(g, z, z), b = bilinear(g, from, z), c = fmin(gain(g, from) + margin, 0.0);
+    double a = 0.5 * bilinear(g, z, z), b = bilinear(g, from, z), c = mor_min(gain(g, from) + margin, 0.0);
     for (int i = 0; i < g->n; i++) b += z[i] * g->q[i];
-    double root = sqrt(fmax(b * b - 4.0 * a * c, 0.0)), share = b > 0.0   ? -2.0 * c / (b + root)
-                                                                : a > 0.0 ? (root - b) / (2.0 * a)
-                                                                          : 0.0;
-    share = fmin(fmax(share, 0.0), 1.0);
+    double root = sqrt(mor_max(b * b - 4.0 * a * c, 0.0)), share = b > 0.0   ? -2.0 * c / (b + root)
+                                                                   : a > 0.0 ? (root - b) / (2.0 * a)
+                                                                             : 0.0;
+    share = mor_min(mor_max(share, 0.0), 1.0);
     for (int i = 0; i < g->n; i++) z[i] = from[i] + share * z[i];
 }
 
@@ -281,7 +282,7 @@ static double project_island(mor_world* w, const mor_island* island, double touc
                 speed += s->jacobian[s->entries[k].start + m] * island->answer.nu[t->offset + m];
         }
         double gap = s->contacts[c].gap + s->h * speed;
-        deepest = fmax(deepest, -gap);
+        deepest = mor_max(deepest, -gap);
         keep[s->contacts[c].block] = gap < touch;
         bias[block->row] = gap < -touch ? 0.5 * gap : gap + touch;
     }
@@ -301,7 +302,7 @@ static double project_island(mor_world* w, const mor_island* island, double touc
             int i = g.unknown[g.problem.step.blocks[b].row];
             double u = g.q[i];
             for (int j = 0; j < g.n; j++) u += g.H[i + (size_t)j * g.n] * z[j];
-            if (g.H[i + (size_t)i * g.n] > 0.0) z[i] = fmax(0.0, z[i] - u / g.H[i + (size_t)i * g.n]);
+            if (g.H[i + (size_t)i * g.n] > 0.0) z[i] = mor_max(0.0, z[i] - u / g.H[i + (size_t)i * g.n]);
         }
     mor_gauss_expand(&g, z, p);
     mor_step_velocity(&g.problem.step, p, delta);
@@ -323,7 +324,7 @@ double mor_gauss_project(mor_world* w, double touch, double* work)
                       : w->bodies[w->order[i]].mass.mass * mor_dot(w->gravity, w->bodies[w->order[i]].x);
     for (int i = 0; i < w->island_count; i++) {
         size_t mark = mor_arena_mark(arena);
-        deepest = fmax(deepest, project_island(w, &w->islands[i], touch, arena, work));
+        deepest = mor_max(deepest, project_island(w, &w->islands[i], touch, arena, work));
         mor_arena_release(arena, mark);
     }
     for (int i = 0; i < w->alive_count; i++)

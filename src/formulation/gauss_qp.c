@@ -16,6 +16,7 @@
  * original's |p_t|, |p_o| <= mu p_n.
  *
  * Cost: O(n^2 dof + e^3) to build; memory n^2. */
+#include "base/elementary.h"
 #include "formulation/gauss.h"
 
 #include "formulation/step_problem.h"
@@ -76,8 +77,8 @@ static bool eliminate(mor_gauss* g)
     size_t E = (size_t)e;
     double largest = 0.0;
     memcpy(g->L, g->Wee, E * E * sizeof *g->L);
-    for (int i = 0; i < e; i++) largest = fmax(largest, g->Wee[i + E * i]);
-    for (int i = 0; i < n; i++) largest = fmax(largest, NOISE * g->H[i + (size_t)i * n]);
+    for (int i = 0; i < e; i++) largest = mor_max(largest, g->Wee[i + E * i]);
+    for (int i = 0; i < n; i++) largest = mor_max(largest, NOISE * g->H[i + (size_t)i * n]);
     g->rank = e;
     if (g->damping > 0.0) {
         memset(g->L, 0, E * E * sizeof *g->L);
@@ -119,7 +120,7 @@ static bool turn_tangents(mor_gauss* g, const double* turn)
         const mor_block* block = &f->blocks[b];
         if (block->kind != MOR_BLOCK_CONTACT || block->dim != 3) continue;
         while (s->blocks[s->contacts[contact].block].row != g->row_of[block->row]) contact++;
-        double c = turn[2 * contact], o = turn[2 * contact + 1], size = hypot(c, o);
+        double c = turn[2 * contact], o = turn[2 * contact + 1], size = mor_hypot(c, o);
         if (!(size > 1e-12)) continue;
         g->cosine[b] = c /= size, g->sine[b] = o /= size;
         for (int k = block->entry; k < block->entry + block->entry_count; k++)
@@ -281,11 +282,11 @@ mor_report mor_gauss_solve(mor_gauss* g, const double* extra, mor_solve_stage* s
         }
         for (int d = 0; d < block->dim; d++) lower[i + d] = d ? -INFINITY : 0.0, upper[i + d] = INFINITY;
         int sides = block->dim == 3 ? g->sides : block->dim == 2 ? 2 : 0;
-        double size = block->mu * (g->square || block->dim == 2 ? 1.0 : cos(PI / sides));
+        double size = block->mu * (g->square || block->dim == 2 ? 1.0 : mor_cos(PI / sides));
         for (int j = 0; j < sides; j++, row++) { /* size p_n - e_j . p_T >= 0 */
             double angle = block->dim == 2 ? PI * j : PI * (2 * j + (g->square ? 0 : 1)) / sides;
-            double a = g->square ? (double[]){ 1, 0, -1, 0 }[j & 3] : cos(angle),
-                   o = g->square ? (double[]){ 0, 1, 0, -1 }[j & 3] : sin(angle);
+            double a = g->square ? (double[]){ 1, 0, -1, 0 }[j & 3] : mor_cos(angle),
+                   o = g->square ? (double[]){ 0, 1, 0, -1 }[j & 3] : mor_sin(angle);
             if (block->dim == 2) a = j ? -1.0 : 1.0;
             p[row] = k;
             column[k] = i, x[k++] = size;

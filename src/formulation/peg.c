@@ -29,6 +29,7 @@
  * Contacts come from the collision method `features`; contacts of other methods count as groups of one. Cost: 2 to 6
  * solves of the active rows per step. D. M. Flickinger, J. Williams, J. C. Trinkle (2015) for the idea and the
  * particle. */
+#include "base/elementary.h"
 #include "formulation/assemble.h"
 #include "formulation/peg_planes.h"
 #include "formulation/registry.h"
@@ -71,10 +72,10 @@ static void bias_rows(work* k)
     mor_bias_drift(s, k->bias);
     for (int i = 0; i < s->contact_count; i++) {
         const mor_contact_row* c = &s->contacts[i];
-        double allowed = -fmax(c->gap, 0.0) / s->h;
+        double allowed = -mor_max(c->gap, 0.0) / s->h;
         /* speeds are those of nu_free here */
         if (c->restitution > 0.0 && c->approach < -s->v_rest && k->peg.speed[i] < allowed)
-            allowed = fmax(allowed, -c->restitution * c->approach);
+            allowed = mor_max(allowed, -c->restitution * c->approach);
         k->bias[s->blocks[c->block].row] -= allowed;
     }
 }
@@ -151,7 +152,7 @@ static bool insert(work* k)
         any = true;
         const mor_block* b = pair_block(k, group);
         for (int e = b->entry; e < b->entry + b->entry_count; e++)
-            k->first[s->entries[e].tree] = fmin(k->first[s->entries[e].tree], group->until);
+            k->first[s->entries[e].tree] = mor_min(k->first[s->entries[e].tree], group->until);
     }
     for (int g = 0; any && g < peg->group_count; g++) {
         mor_peg_group* group = &peg->groups[g];
@@ -202,7 +203,7 @@ static bool switch_planes(work* k)
         if (!mor_peg_pushes(peg, k->answer->impulses, &peg->planes[group->choice])) continue;
         int best = -1;
         /* a pair that bounces leaves by all its planes: more than its own */
-        double farthest = fmax(mor_peg_end_gap(peg, &peg->planes[group->choice]), 0.0) - group->tol_end;
+        double farthest = mor_max(mor_peg_end_gap(peg, &peg->planes[group->choice]), 0.0) - group->tol_end;
         for (int p = group->first; p < group->first + group->count; p++) {
             const mor_peg_plane* other = &peg->planes[p];
             if (p == group->choice || !other->open) continue;

@@ -10,6 +10,7 @@
  * Pairs that cannot be reached (every row of some open plane stays positive for the free velocity and all leaves) still
  * take part: the number of leaves is the product of the planes, at most LEAVES; beyond, the step is refused. In space:
  * refused. */
+#include "base/elementary.h"
 #include "formulation/peg_planes.h"
 #include "formulation/registry.h"
 #include "formulation/step_problem.h"
@@ -38,7 +39,7 @@ static double end_gap(const mor_peg* peg, const mor_peg_plane* k)
 {
     double least = HUGE_VAL;
     for (int c = k->first; c < k->first + k->count; c++)
-        least = fmin(least, peg->s->contacts[c].gap + peg->s->h * peg->speed[c]);
+        least = mor_min(least, peg->s->contacts[c].gap + peg->s->h * peg->speed[c]);
     return least;
 }
 

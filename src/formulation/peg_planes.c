@@ -14,6 +14,7 @@
  * with the largest s_k: a penetrating plane that was never used must not become the way out (a peg 1e-5 too wide would
  * fall in). */
 #include "formulation/peg_planes.h"
+#include "base/elementary.h"
 #include "model/world.h"
 
 #include <math.h>
@@ -32,7 +33,7 @@ static double contact_size(const mor_system* s, const mor_contact_row* row)
         /* contacts of a stored frame have no shapes */
         if (c->shape[side] < 0 || c->shape[side] >= b->shape_count) continue;
         const mor_geometry* g = b->shapes[c->shape[side]].geometry;
-        if (g->kind != MOR_PARTICLE) size = fmin(size, g->radius);
+        if (g->kind != MOR_PARTICLE) size = mor_min(size, g->radius);
     }
     return isfinite(size) ? size : 1.0;
 }
@@ -60,7 +61,7 @@ bool mor_peg_build(const mor_system* s, mor_arena* arena, mor_peg* peg)
         if (before && row->group && row->group == before->group && row->plane == before->plane) {
             mor_peg_plane* k = &found[planes - 1];
             k->count++;
-            k->s = fmin(k->s, row->gap);
+            k->s = mor_min(k->s, row->gap);
             continue;
         }
         /* the runs of a chain come interleaved: look a few groups back */
@@ -125,7 +126,7 @@ double mor_peg_end_gap(const mor_peg* peg, const mor_peg_plane* k)
 {
     double least = HUGE_VAL;
     for (int c = k->first; c < k->first + k->count; c++)
-        least = fmin(least, fmax(peg->s->contacts[c].gap, 0.0) + peg->s->h * peg->speed[c]);
+        least = mor_min(least, mor_max(peg->s->contacts[c].gap, 0.0) + peg->s->h * peg->speed[c]);
     return least;
 }
 
@@ -136,9 +137,9 @@ static void interval(const mor_peg* peg, const mor_peg_group* g, mor_peg_plane* 
     k->closes = HUGE_VAL;
     for (int c = k->first; c < k->first + k->count; c++) {
         double psi = peg->s->contacts[c].gap, w = peg->speed[c];
-        if (k->open) psi = fmax(psi, 0.0);
-        else if (psi < -g->tol) k->opens = w > 0.0 ? fmax(k->opens, -psi / w) : HUGE_VAL;
-        if (w < 0.0 && psi + h * w < -g->tol_end) k->closes = fmin(k->closes, fmax(psi, 0.0) / -w);
+        if (k->open) psi = mor_max(psi, 0.0);
+        else if (psi < -g->tol) k->opens = w > 0.0 ? mor_max(k->opens, -psi / w) : HUGE_VAL;
+        if (w < 0.0 && psi + h * w < -g->tol_end) k->closes = mor_min(k->closes, mor_max(psi, 0.0) / -w);
     }
 }
 

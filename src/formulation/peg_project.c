@@ -7,6 +7,7 @@
  * left to the next step. Pairs that some other plane separates at q+ are left alone. Angular momentum and velocity turn
  * with the body, so the kinetic energy is untouched; the potential energy added is returned as work. Cost: one
  * evaluation of each held plane; a solve only when something is deeper than 1e-10 of its size. */
+#include "base/elementary.h"
 #include "collision/features.h"
 #include "collision/pair_table.h"
 #include "formulation/rows.h"
@@ -66,8 +67,8 @@ static bool plane_now(const mor_world* w, const mor_contact* c, rows* list)
         uint32_t cache[4] = { 0 };
         mor_features_pair(ga, &pa, gb, &pb, (int)(c->feature >> 24 & 0xff), &query, cache, &all);
         if (!(all.separation < -DEEP * size)) return true; /* some plane separates them */
-        list->raw = fmax(list->raw, -all.separation);
-        list->deepest = fmax(list->deepest, -all.separation / size);
+        list->raw = mor_max(list->raw, -all.separation);
+        list->deepest = mor_max(list->deepest, -all.separation / size);
         /* a face held that says far more than the overlap has been turned out of: it would lift the bodies for nothing
          * */
         if (mor_plane_kind(id) == MOR_EDGE_PAIR || set.planes[0].s < 2.0 * all.separation)
@@ -94,7 +95,7 @@ static bool smooth_now(const mor_world* w, const mor_contact* c, rows* list)
     mor_pair_test test = mor_library_pair(w->library, ga, gb, &swap);
     if (!test) return true;
     mor_pose pa = mor_body_shape_pose(a, c->shape[0]), pb = mor_body_shape_pose(b, c->shape[1]);
-    const double size = fmin(ga->radius, gb->radius);
+    const double size = mor_min(ga->radius, gb->radius);
     mor_point points[MOR_MAX_POINTS];
     uint32_t cache[4] = { 0 };
     int count = mor_pair_run(test, swap, ga, &pa, gb, &pb, 0.01 * size, cache, points);
@@ -103,8 +104,8 @@ static bool smooth_now(const mor_world* w, const mor_contact* c, rows* list)
             mor_lerp(points[i].on_a, points[i].on_b, 0.5), points[i].normal, points[i].gap, { slot[0], slot[1] }
         };
         if (r.psi < -DEEP * size) {
-            list->raw = fmax(list->raw, -r.psi);
-            list->deepest = fmax(list->deepest, -r.psi / size);
+            list->raw = mor_max(list->raw, -r.psi);
+            list->deepest = mor_max(list->deepest, -r.psi / size);
         }
         if (!add_row(list, r)) return false;
     }
@@ -239,7 +240,7 @@ double mor_peg_project(mor_world* w, const void* options, double* work)
             rows list = { .arena = arena };
             double* dq = mor_arena_alloc(arena, (size_t)island->system.dof * sizeof *dq);
             bool go = dq && collect(w, island, &list);
-            if (pass == 0) raw = fmax(raw, list.raw);
+            if (pass == 0) raw = mor_max(raw, list.raw);
             go = go && list.deepest > 0.0 && solve(w, island, &list, arena, dq);
             if (go) *work += move(w, island, dq);
             mor_arena_release(arena, mark);

@@ -17,6 +17,7 @@
  *   the farthest row, and which leave an
  *                overlap of that much. Only where bodies turn far in a step (large h): it takes the work of the
  *                projection in piles down by five. */
+#include "base/elementary.h"
 #include "formulation/peg_planes.h"
 #include "model/world.h"
 
@@ -149,7 +150,7 @@ static void add_contact(mor_peg_trial* t, const mor_contact_row* model, const mo
         coef += dim * dof;
     }
     speed += c.drift[0];
-    c.gap = fmax(0.0, row->gap - s->h * speed);
+    c.gap = mor_max(0.0, row->gap - s->h * speed);
     for (int i = 0; i < dim; i++) t->bias[s->row_count + i] = c.drift[i];
     t->bias[s->row_count] += c.gap / s->h;
     ((int*)s->diagonal_start)[s->block_count] = diag;
@@ -191,7 +192,7 @@ static bool turns_far(const mor_peg* peg, const mor_peg_group* group, const mor_
                                          : 0.0,
                arm = 0.0;
         for (int c = plane->first; c < plane->first + plane->count; c++)
-            arm = fmax(arm, mor_norm(mor_sub(contacts[s->contacts[c].contact].point[0], body[side]->x)));
+            arm = mor_max(arm, mor_norm(mor_sub(contacts[s->contacts[c].contact].point[0], body[side]->x)));
         error += 0.5 * s->h * s->h * turn2 * arm;
     }
     return error > FAR / TOL * group->tol;
@@ -234,7 +235,7 @@ static bool at_trial(const mor_peg* peg, const mor_peg_group* group, const doubl
 
 static void trial_planes(const trial_pair* t, double window, mor_feature_set* all)
 {
-    const double size = fmin(t->shape[0]->radius, t->shape[1]->radius);
+    const double size = mor_min(t->shape[0]->radius, t->shape[1]->radius);
     mor_feature_query query = { .window = window * size, .motion = 1e-3 * size, .turn = 1e-3, .held = MOR_NO_PLANE };
     uint32_t cache[4] = { 0 };
     mor_features_pair(t->shape[0], &t->pose[0], t->shape[1], &t->pose[1], t->piece, &query, cache, all);

@@ -19,6 +19,7 @@
  * s_k(q+).
  *
  * Cost: a solve per iteration, in about one of a thousand steps of piles of hulls; nothing otherwise. */
+#include "base/elementary.h"
 #include "formulation/peg_planes.h"
 
 #include <math.h>
@@ -40,11 +41,11 @@ static double excess(const mor_peg* peg, int g, const double* nu)
 {
     const mor_peg_group* group = &peg->groups[g];
     if (group->checked > 0) return mor_peg_trial_separation(peg, g, nu);
-    double largest = -HUGE_VAL, own = fmax(mor_peg_end_gap(peg, &peg->planes[group->choice]), 0.0);
+    double largest = -HUGE_VAL, own = mor_max(mor_peg_end_gap(peg, &peg->planes[group->choice]), 0.0);
     for (int p = group->first; p < group->first + group->count; p++)
         if (p != group->choice && peg->planes[p].open &&
             !mor_peg_same_rows(peg, &peg->planes[p], &peg->planes[group->choice]))
-            largest = fmax(largest, mor_peg_end_gap(peg, &peg->planes[p]) - own);
+            largest = mor_max(largest, mor_peg_end_gap(peg, &peg->planes[p]) - own);
     return largest;
 }
 
@@ -87,9 +88,9 @@ bool mor_peg_yield(mor_peg* peg, const mor_answer* answer, double* bias, mor_peg
         /* a bracket far narrower than e: the other pairs have moved on, it holds no more */
         if (y->bracketed && y->steps < ITERATIONS && isfinite(e) && y->high - y->low < 1e-3 * fabs(e)) {
             if (e > 0.0) y->bracketed = false;
-            else y->low = fmax(0.0, theta + e), y->above = -e;
+            else y->low = mor_max(0.0, theta + e), y->above = -e;
         }
-        if (!y->bracketed) next = theta + (y->steps < ITERATIONS ? e : 2.0 * fmax(e, theta));
+        if (!y->bracketed) next = theta + (y->steps < ITERATIONS ? e : 2.0 * mor_max(e, theta));
         else if (y->steps >= ITERATIONS) next = y->high = e > 0.0 && theta >= y->high ? 2.0 * theta : y->high;
         else if (isfinite(y->below) && (y->steps & 7) != 7)
             next = y->low + (y->high - y->low) * y->above / (y->above - y->below);

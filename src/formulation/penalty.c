@@ -14,6 +14,7 @@
  * report has no residual.
  *
  * The original simulator's spring pulls separated bodies together; this one does not. */
+#include "base/elementary.h"
 #include "formulation/registry.h"
 #include "formulation/step_problem.h"
 
@@ -82,7 +83,7 @@ static mor_report penalty_step(const mor_system* s, const void* options, mor_sol
             const double* W = s->diagonal + s->diagonal_start[c->block];
             double u[3], p[3] = { 0 };
             contact_velocity(s, b, c->drift, answer->nu, u);
-            p[0] = fmax(0.0, -h * (o->stiffness * gap[i] + stiff * u[0]) / (1.0 + h * stiff * W[0]));
+            p[0] = mor_max(0.0, -h * (o->stiffness * gap[i] + stiff * u[0]) / (1.0 + h * stiff * W[0]));
             if (gap[i] > 0.0 && gap[i] + h * u[0] > 0.0) p[0] = 0.0; /* not in touch */
             double g = c->friction * p[0] / o->slip_speed, size = 0.0;
             for (int d = 1; d < b->dim; d++) {

@@ -13,6 +13,7 @@
  * (model/tree.c: `spring`). Damping of robots' joints is in their mass block. */
 #include "formulation/rows.h"
 
+#include "base/elementary.h"
 #include "model/articulated.h"
 #include "model/joints.h"
 #include "model/stored.h"
@@ -100,7 +101,7 @@ static void robot_rows(collector* c, mor_robot* r)
         const mor_link_def* l = &m->links[m->link_of_joint[j]];
         double* memory = r->memory + 3 * j;
         double fast = 2.0 * (fabs(r->nu[offset + j]) + fabs(free[offset + j])) * h; /* what the step could reach */
-        double near = fmax(fast, l->type == MOR_PRISMATIC ? 1e-3 : 1e-2);
+        double near = mor_max(fast, l->type == MOR_PRISMATIC ? 1e-3 : 1e-2);
         for (int side = 0; side < 2; side++) {
             double gap = side ? l->upper - r->s[j] : r->s[j] - l->lower;
             mor_row_block* b =
@@ -223,7 +224,7 @@ static void leave_out(const mor_world* w, mor_row_block* b)
         for (int i = 0; i < 3 && b->tree[i] >= 0; i++)
             for (int d = 0, dof = w->trees[b->tree[i]].dof; d < dof; d++)
                 size[k] += b->J[i][k * dof + d] * b->J[i][k * dof + d];
-        largest = fmax(largest, size[k]);
+        largest = mor_max(largest, size[k]);
     }
     int dim = 0;
     for (int k = 0; k < b->dim; k++) {

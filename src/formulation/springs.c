@@ -21,6 +21,7 @@
  * Equations of joints act at the positions of the start with their whole impulse p_b. For s < 1 positions need G'nu+ =
  * -phi/(s h), and of the velocity they gave, (1 - s) M^-1 G p_b is taken back before it is made to fulfil the equations at
  * the end (step/stabilise.c), as in RATTLE: a mass on a circle then keeps its speed exactly. */
+#include "base/elementary.h"
 #include "formulation/rows.h"
 
 #include "model/joints.h"
@@ -82,7 +83,7 @@ void mor_springs_settle(mor_world* w, mor_row_block* const* rows, int row_count,
             double W, r = rate(w, b, spring, &W), k = t->stiffness, c = t->damping;
             double own = blend((0.5 * h * h * k + h * c) * W);
             if (pass == 0) {
-                if (middle) share = fmax(share, own);
+                if (middle) share = mor_max(share, own);
                 continue;
             }
             double whole = own * h * h * k + h * c, mu = share * whole;

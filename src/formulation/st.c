@@ -17,6 +17,7 @@
  *
  * D. E. Stewart, J. C. Trinkle, "An implicit time-stepping scheme for rigid body dynamics with inelastic
  * collisions and Coulomb friction", Int. J. Numer. Meth. Engng 39 (1996) 2673-2691. */
+#include "base/elementary.h"
 #include "formulation/step_problem.h"
 #include "formulation/registry.h"
 #include "problem/convert.h"
@@ -57,7 +58,7 @@ void mor_bias_stewart_trinkle(const mor_system* s, double* bias)
         const mor_contact_row* c = &s->contacts[i];
         double allowed = -c->gap / s->h; /* least normal velocity */
         if (c->restitution > 0.0 && c->approach < -s->v_rest && free_approach(s, c) + c->gap / s->h < 0.0)
-            allowed = fmax(allowed, -c->restitution * c->approach);
+            allowed = mor_max(allowed, -c->restitution * c->approach);
         bias[s->blocks[c->block].row] -= allowed;
     }
 }

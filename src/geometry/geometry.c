@@ -14,6 +14,7 @@
  * Support of a polyhedron: all vertices when there are few, else uphill along edges; on a convex
  * polyhedron a vertex without a higher neighbour is highest. */
 #include "geometry/geometry.h"
+#include "base/elementary.h"
 #include "geometry/mass.h"
 #include "geometry/polyhedron.h"
 
@@ -60,7 +61,7 @@ bool mor_points_ok(const char* shape, const mor_vec3* points, int count, mor_err
 {
     for (int i = 0; i < count; i++) {
         mor_vec3 p = points[i];
-        double largest = fmax(fabs(p.x), fmax(fabs(p.y), fabs(p.z)));
+        double largest = mor_max(fabs(p.x), mor_max(fabs(p.y), fabs(p.z)));
         if (!isfinite(p.x) || !isfinite(p.y) || !isfinite(p.z)) {
             mor_fail(error, MOR_BAD_INPUT, "%s: point %d (%g, %g, %g) is not finite", shape, i, p.x, p.y, p.z);
             return false;
@@ -92,7 +93,7 @@ mor_geometry* mor_geometry_new(mor_shape_kind kind, int dimension, const char* l
 static double farthest(const mor_vec3* points, int count)
 {
     double largest = 0.0;
-    for (int i = 0; i < count; i++) largest = fmax(largest, mor_norm(points[i]));
+    for (int i = 0; i < count; i++) largest = mor_max(largest, mor_norm(points[i]));
     return largest;
 }
 
@@ -185,7 +186,7 @@ static mor_geometry* prism(double radius, double length, int sides, mor_error* e
     if (points && sizes && loops) {
         for (int i = 0; i < sides; i++) {
             double angle = 2.0 * PI * i / sides;
-            points[i] = mor_v3(radius * cos(angle), radius * sin(angle), -length / 2);
+            points[i] = mor_v3(radius * mor_cos(angle), radius * mor_sin(angle), -length / 2);
             points[sides + i] = mor_v3(points[i].x, points[i].y, length / 2);
             sizes[i] = 4;
             int j = (i + 1) % sides, *side = loops + 4 * i;
@@ -235,7 +236,7 @@ mor_geometry* mor_geometry_cone(double radius, double height, mor_error* error)
     double r = radius, h = height, m = PI * r * r * h / 3, Jx = m * (3.0 / 20 * r * r + 3.0 / 80 * h * h);
     g->size[0] = r;
     g->size[1] = h;
-    g->radius = fmax(0.75 * h, sqrt(r * r + h * h / 16));
+    g->radius = mor_max(0.75 * h, sqrt(r * r + h * h / 16));
     g->unit = (mor_mass){ m, { 0, 0, 0 }, mor_mat3_diag(Jx, Jx, 0.3 * m * r * r) };
     return g;
 }

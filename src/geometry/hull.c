@@ -8,6 +8,7 @@
  * tolerance and checks the result like any other mesh.
  *
  * A. Barber, D. Dobkin, H. Huhdanpaa (1996), The quickhull algorithm for convex hulls, ACM TOMS 22(4). */
+#include "base/elementary.h"
 #include "geometry/mass.h"
 #include "geometry/polyhedron.h"
 
@@ -42,8 +43,8 @@ double mor_points_thickness(const mor_vec3* p, int n)
     double low = 0.0, high = 0.0;
     for (int i = 0; i < n; i++) {
         double d = mor_dot(normal, mor_sub(p[i], p[0]));
-        low = fmin(low, d);
-        high = fmax(high, d);
+        low = mor_min(low, d);
+        high = mor_max(high, d);
     }
     return high - low;
 }

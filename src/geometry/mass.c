@@ -20,6 +20,8 @@
  * Golub and Van Loan, Matrix Computations, section 8.5. */
 #include "geometry/mass.h"
 
+#include "base/elementary.h"
+
 /* S += w v v' */
 static void add_outer(mor_mat3* S, double w, mor_vec3 v)
 {
@@ -224,7 +226,7 @@ mor_code mor_mass_check(const mor_mass* mass, mor_error* error)
             if (!isfinite(J[i][j]))
                 return mor_fail(error, MOR_BAD_INPUT, "the inertia entry I%c%c is %g; it must be finite", axis[i],
                                 axis[j], J[i][j]);
-            size = fmax(size, fabs(J[i][j]));
+            size = mor_max(size, fabs(J[i][j]));
         }
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < i; j++)

@@ -10,6 +10,7 @@
  * edge a and mass m they are J = m a^2 times 1/20, 1/10, (3 + sqrt 5)/20, (95 + 39 sqrt 5)/300.
  *
  * H. S. M. Coxeter (1973), Regular Polytopes, table I and section 3.7. */
+#include "base/elementary.h"
 #include "geometry/polyhedron.h"
 
 #include <string.h>
@@ -60,14 +61,14 @@ static void make_solids(solid s[SOLIDS], solid* cube)
 static void face_towards(const solid* s, mor_vec3 d, int* loop)
 {
     double most = 0.0;
-    for (int i = 0; i < s->vertex_count; i++) most = fmax(most, mor_dot(s->vertices[i], d));
+    for (int i = 0; i < s->vertex_count; i++) most = mor_max(most, mor_dot(s->vertices[i], d));
     double angle[CORNERS_MAX];
     mor_vec3 t, o;
     mor_tangents(mor_normalize(d, mor_v3(0, 0, 1)), mor_v3(1, 0, 0), &t, &o);
     int n = 0;
     for (int i = 0; i < s->vertex_count && n < s->face_size; i++) {
         if (mor_dot(s->vertices[i], d) < most * (1.0 - 1e-9)) continue;
-        double a = atan2(mor_dot(s->vertices[i], o), mor_dot(s->vertices[i], t));
+        double a = mor_atan2(mor_dot(s->vertices[i], o), mor_dot(s->vertices[i], t));
         int k = n++;
         for (; k > 0 && angle[k - 1] > a; k--) {
             angle[k] = angle[k - 1];

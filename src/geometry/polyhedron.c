@@ -16,6 +16,7 @@
  *
  * On merging: A. Barber, D. Dobkin, H. Huhdanpaa (1996), The quickhull algorithm for convex hulls, ACM
  * TOMS 22(4). */
+#include "base/elementary.h"
 #include "geometry/surface.h"
 
 #include <stdlib.h>
@@ -312,7 +313,8 @@ static mor_polyhedron* finish(const mor_surface* m, const loops* in, const int* 
         int n = P->face_start[f + 1] - P->face_start[f];
         P->normals[f] = mor_plane_of_loop(P->vertices, loop, n).normal;
         P->offsets[f] = mor_dot(P->normals[f], P->vertices[loop[0]]);
-        for (int k = 1; k < n; k++) P->offsets[f] = fmax(P->offsets[f], mor_dot(P->normals[f], P->vertices[loop[k]]));
+        for (int k = 1; k < n; k++)
+            P->offsets[f] = mor_max(P->offsets[f], mor_dot(P->normals[f], P->vertices[loop[k]]));
     }
     if (!number_edges(P, m->arena)) {
         mor_polyhedron_free(P);
@@ -381,7 +383,7 @@ static mor_polyhedron* repair_dent(const mor_surface* m, const dent* d, mor_vec3
     }
     for (int k = 0; k < m->corner_count; k++) used[k] = m->points[m->corners[k]];
     /* what is bent by rounding shall come out flat; more than 1e-5 would flatten real edges */
-    double tolerance = fmax(MOR_TOLERANCE_MESH, fmin(4.0 * d->depth / m->size, 1e-5));
+    double tolerance = mor_max(MOR_TOLERANCE_MESH, mor_min(4.0 * d->depth / m->size, 1e-5));
     mor_polyhedron* hull = mor_polyhedron_hull(m->shape, used, m->corner_count, tolerance, m->error);
     if (!hull) return NULL;
     double full = mor_polyhedron_volume(hull);

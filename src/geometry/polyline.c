@@ -10,6 +10,7 @@
  * is (-y, x). Edges must not be shorter than the tolerance, double back or cross.
  *
  * Cost: quadratic in the number of points; at most POINTS_MAX of them. */
+#include "base/elementary.h"
 #include "geometry/geometry.h"
 
 #include <stdlib.h>
@@ -162,8 +163,8 @@ mor_geometry* mor_geometry_polygon(const mor_vec3* points, int count, mor_error*
 /* Do the segments ab and cd have a point in common? */
 static bool segments_meet(mor_vec3 a, mor_vec3 b, mor_vec3 c, mor_vec3 d)
 {
-    if (fmax(a.x, b.x) < fmin(c.x, d.x) || fmax(c.x, d.x) < fmin(a.x, b.x) || fmax(a.y, b.y) < fmin(c.y, d.y) ||
-        fmax(c.y, d.y) < fmin(a.y, b.y))
+    if (mor_max(a.x, b.x) < mor_min(c.x, d.x) || mor_max(c.x, d.x) < mor_min(a.x, b.x) ||
+        mor_max(a.y, b.y) < mor_min(c.y, d.y) || mor_max(c.y, d.y) < mor_min(a.y, b.y))
         return false;
     mor_vec3 ab = mor_sub(b, a), cd = mor_sub(d, c);
     double c1 = cross2(ab, mor_sub(c, a)), d1 = cross2(ab, mor_sub(d, a));

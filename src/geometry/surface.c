@@ -12,6 +12,8 @@
  * characterization of ten hidden-surface algorithms, Computing Surveys 6(1). */
 #include "geometry/surface.h"
 
+#include "base/elementary.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +31,7 @@ mor_face_plane mor_plane_of_loop(const mor_vec3* points, const int* loop, int n)
         mor_vec3 a = mor_sub(points[loop[k]], o), b = mor_sub(points[loop[(k + 1) % n]], o);
         sum = mor_add(sum, mor_cross(a, b));
         mean = mor_madd(mean, 1.0 / n, a);
-        longest = fmax(longest, mor_norm(mor_sub(b, a)));
+        longest = mor_max(longest, mor_norm(mor_sub(b, a)));
     }
     double area = 0.5 * mor_norm(sum);
     mor_vec3 normal = unit(sum);
@@ -82,10 +84,10 @@ static bool measure(mor_surface* m, const mor_face_loops* in)
     for (int i = 0; i < in->point_count; i++) {
         lower = mor_min3(lower, in->points[i]);
         upper = mor_max3(upper, in->points[i]);
-        far = fmax(far, mor_norm(in->points[i]));
+        far = mor_max(far, mor_norm(in->points[i]));
     }
     m->size = mor_norm(mor_sub(upper, lower));
-    m->t = fmax(m->tolerance * m->size, 1e-15 * far); /* not below the spacing of the coordinates */
+    m->t = mor_max(m->tolerance * m->size, 1e-15 * far); /* not below the spacing of the coordinates */
     return mor_length_ok(m->shape, "diagonal of its bounds", m->size, m->error);
 }
 

@@ -10,7 +10,7 @@
  *
  * E. D. Dolan, J. J. More (2002), Benchmarking optimization software with performance profiles; fairness rules:
  * docs/fairness.md. */
-#include "lab/compare.h"
+#include "lab/compare_run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,9 +20,9 @@
 
 #include "formulation/registry.h"
 #include "formulation/step_problem.h"
-#include "io/bpmd.h"
-#include "io/iteration_file.h"
-#include "io/problem_file.h"
+#include "io/bpmd/bpmd.h"
+#include "io/hdf5/iteration_file.h"
+#include "io/problem/problem_file.h"
 #include "lab/spectrum.h"
 #include "model/world.h"
 #include "problem/step.h"
@@ -33,7 +33,7 @@ enum { MOST_REPEATS = 20 };
 
 /* ---------------------------------------------------------------------------------- sizes */
 
-bool mor_lab_applies(const mor_lab* lab, int problem, int formulation, int solver)
+static bool applies(const mor_lab* lab, int problem, int formulation, int solver)
 {
     const mor_lab_problem* p = &lab->problems[problem];
     if ((p->frame < 0) != (formulation < 0)) return false;
@@ -64,7 +64,7 @@ int mor_lab_slots(const mor_lab* lab)
 
 int mor_lab_slot(const mor_lab* lab, int problem, int formulation, int solver, int tol)
 {
-    if (!mor_lab_applies(lab, problem, formulation, solver)) return -1;
+    if (!applies(lab, problem, formulation, solver)) return -1;
     if (solver < 0 && tol > 0) return -1; /* nothing to converge: once */
     return ((formulation + 1) * (lab->solver_count + 1) + solver + 1) * lab->options.tol_count + tol;
 }
@@ -253,18 +253,18 @@ static void count_states(const mor_system* s, const double* p, const double* nu,
     }
 }
 
-static mor_residual empty_residual(void) { return (mor_residual){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN }; }
+mor_residual mor_lab_no_residual(void) { return (mor_residual){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN }; }
 
 /* All islands of a frame by one formulation and solver. */
-static void run_frame(const mor_lab* lab, const mor_world* w, mor_lab_run* run, mor_trace* trace,
-                      mor_iterations* iterations, mor_arena* arena)
+void mor_lab_run_frame(const mor_lab* lab, const mor_world* w, mor_lab_run* run, mor_trace* trace,
+                       mor_iterations* iterations, mor_arena* arena)
 {
     const mor_formulation* formulation = lab->formulations[run->formulation];
     solve_user user = {
         lab, run->solver >= 0 ? lab->solvers[run->solver] : NULL, lab->options.tols[run->tol], trace, run, iterations
     };
     run->status = MOR_SOLVED;
-    run->residual = empty_residual();
+    run->residual = mor_lab_no_residual();
     run->error = run->coulomb = run->user_error = NAN;
     int largest = 0;
     for (int i = 1; i < w->island_count; i++)
@@ -310,12 +310,12 @@ static void run_frame(const mor_lab* lab, const mor_world* w, mor_lab_run* run, 
     }
 }
 
-static void run_problem(const mor_lab* lab, const mor_problem* problem, mor_lab_run* run, mor_trace* trace,
-                        mor_iterations* iterations, mor_arena* arena)
+void mor_lab_run_problem(const mor_lab* lab, const mor_problem* problem, mor_lab_run* run, mor_trace* trace,
+                         mor_iterations* iterations, mor_arena* arena)
 {
     solve_user user = { lab, lab->solvers[run->solver], lab->options.tols[run->tol], trace, run, iterations };
     run->status = MOR_SOLVED;
-    run->residual = empty_residual();
+    run->residual = mor_lab_no_residual();
     run->error = run->coulomb = run->user_error = NAN;
     mor_arena_reset(arena);
     double* z = mor_arena_zero(arena, (size_t)mor_problem_unknowns(problem) + 1, sizeof *z);
@@ -333,7 +333,7 @@ static void run_problem(const mor_lab* lab, const mor_problem* problem, mor_lab_
 /* --------------------------------------------------------------------------------- traces */
 
 /* MOR_LAB_TRACE points, denser at the start; the last one is always kept. */
-static void thin(const mor_trace* from, bool step, mor_lab_trace* to)
+void mor_lab_thin_trace(const mor_trace* from, bool step, mor_lab_trace* to)
 {
     int last = -1;
     for (int k = 0; k < MOR_LAB_TRACE && from->count > 0; k++) {
@@ -351,8 +351,8 @@ static void thin(const mor_trace* from, bool step, mor_lab_trace* to)
 }
 
 /* One file for each followed run: FOLDER/<problem>-<formulation>-<solver>.h5. One that is there stays. */
-static void store_iterations(const mor_lab* lab, const mor_lab_problem* p, int formulation, int solver,
-                             const mor_iterations* all)
+void mor_lab_store_iterations(const mor_lab* lab, const mor_lab_problem* p, int formulation, int solver,
+                              const mor_iterations* all)
 {
     char path[1100];
     if (all->count == 0) return;
@@ -367,7 +367,7 @@ static void store_iterations(const mor_lab* lab, const mor_lab_problem* p, int f
 
 /* ------------------------------------------------------------------------------ statistics */
 
-static void measure_frame(const mor_bpmd_frame* f, const mor_world* w, mor_lab_problem* p)
+void mor_lab_measure_frame(const mor_bpmd_frame* f, const mor_world* w, mor_lab_problem* p)
 {
     double least = INFINITY, most = 0.0;
     p->bodies = 0;
@@ -394,124 +394,4 @@ static void measure_frame(const mor_bpmd_frame* f, const mor_world* w, mor_lab_p
         else p->deficiency += s->row_count - rank, p->condition = fmax(p->condition, condition);
     }
     p->measured = true;
-}
-
-/* ---------------------------------------------------------------------------- all the runs */
-
-/* A run that is done already; the list is sorted only at the end. */
-static const mor_lab_run* earlier(const mor_lab* lab, int problem, int formulation, int solver, int tol)
-{
-    for (int i = lab->run_count - 1; i >= 0; i--) {
-        const mor_lab_run* r = &lab->runs[i];
-        if (r->problem == problem && r->formulation == formulation && r->solver == solver && r->tol == tol) return r;
-    }
-    return NULL;
-}
-
-bool mor_lab_before(const mor_lab* lab, const mor_lab_problem* a, const mor_lab_problem* b)
-{
-    int file = strcmp(a->path, b->path);
-    if (a->frame < 0 || b->frame < 0 ||
-        (lab->options.assume == MOR_LAB_FAMILY ? strcmp(a->family, b->family) : file) != 0)
-        return false;
-    return a->contacts != b->contacts ? a->contacts < b->contacts : file ? file < 0 : a->frame < b->frame;
-}
-
-/* On how many frames that are smaller, as options.assume says, the limit was too short. */
-static int late_before(const mor_lab* lab, const mor_lab_run* run)
-{
-    const mor_lab_problem* p = &lab->problems[run->problem];
-    int count = 0;
-    for (int i = 0; i < lab->run_count; i++) {
-        const mor_lab_run* r = &lab->runs[i];
-        const mor_lab_problem* q = &lab->problems[r->problem];
-        if (r->formulation != run->formulation || r->solver != run->solver || r->tol != run->tol ||
-            r->status != MOR_TIME_LIMIT || r->assumed)
-            continue;
-        if (mor_lab_before(lab, q, p) && (strcmp(q->path, p->path) == 0 || 3 * q->contacts <= 2 * p->contacts)) count++;
-    }
-    return count;
-}
-
-mor_code mor_lab_measure(const mor_lab* lab, int index, const bool* done, bool traced, mor_lab_emit emit, void* user,
-                         mor_error* error)
-{
-    mor_lab_message message = { .kind = 'P', .as.problem = lab->problems[index] };
-    mor_lab_problem* p = &message.as.problem;
-    mor_bpmd_frame frame = { 0 };
-    mor_problem_file file = { 0 };
-    mor_world *w = NULL, *shapes = NULL;
-    mor_code code = MOR_OK;
-    if (p->frame >= 0) {
-        mor_bpmd* source = mor_bpmd_open(p->path, error);
-        code = source ? mor_bpmd_read(source, p->frame, &frame, error) : MOR_BAD_INPUT;
-        frame.maximal = lab->options.maximal;
-        if (!code) frame.shapes = shapes = mor_bpmd_shapes(source, lab->options.library);
-        mor_bpmd_free(source);
-        if (!code && !(w = mor_bpmd_world(&frame, lab->options.library, NULL, error))) code = MOR_BAD_INPUT;
-        if (!code && !p->measured) measure_frame(&frame, w, p);
-    } else {
-        code = mor_problem_read(p->path, p->kind, &file, error);
-        if (!code) p->rows = file.problem.size, p->contacts = file.problem.contact_count, p->measured = true;
-    }
-    mor_arena* arena = code ? NULL : mor_arena_create(NULL);
-    if (!code && !arena) code = mor_fail(error, MOR_SYSTEM, "out of memory");
-    if (!code) emit(user, &message);
-    mor_lab_run last = { 0 };
-    int late = -2, late_formulation = -2;
-    for (int f = -1; f < lab->formulation_count && !code; f++)
-        for (int s = -1; s < lab->solver_count; s++)
-            for (int t = 0; t < lab->options.tol_count; t++) {
-                int slot = mor_lab_slot(lab, index, f, s, t);
-                if (slot < 0 || done[slot]) continue;
-                message = (mor_lab_message){ .kind = 'B',
-                                             .as.run = { .problem = index, .formulation = f, .solver = s, .tol = t } };
-                emit(user, &message);
-                mor_lab_run* run = &message.as.run;
-                /* of a process that was ended */
-                const mor_lab_run* looser = t > 0 ? earlier(lab, index, f, s, t - 1) : NULL;
-                if (looser && looser->status == MOR_TIME_LIMIT) last = *looser, late = s, late_formulation = f;
-                if (t > 0 && late == s && late_formulation == f) { /* what did not get to a loose tolerance in time does
-                                                                      not get to a tight one */
-                    *run = last;
-                    run->tol = t;
-                    snprintf(run->detail, sizeof run->detail, "the limit was too short for %g already",
-                             lab->options.tols[last.tol]);
-                } else if (lab->options.assume != MOR_LAB_NOTHING && late_before(lab, run) >= MOR_LAB_LATE) {
-                    run->status = MOR_TIME_LIMIT;
-                    run->assumed = true;
-                    run->residual = empty_residual();
-                    run->error = run->coulomb = run->user_error = NAN;
-                    run->time_s = run->total_s = lab->options.time_limit;
-                    snprintf(run->detail, sizeof run->detail, "not tried: too slow on %d smaller frames", MOR_LAB_LATE);
-                } else if (w) run_frame(lab, w, run, NULL, NULL, arena);
-                else run_problem(lab, &file.problem, run, NULL, NULL, arena);
-                message.kind = 'R';
-                emit(user, &message);
-                last = *run;
-                late = run->status == MOR_TIME_LIMIT ? s : -2, late_formulation = f;
-                if (!traced || run->assumed || s < 0 || t != lab->options.tol_count - 1) continue;
-                mor_trace trace = { 0 };
-                mor_lab_run scratch = *run;
-                mor_iterations iterations = { 0 };
-                if (w) run_frame(lab, w, &scratch, &trace, lab->options.iterations ? &iterations : NULL, arena);
-                else
-                    run_problem(lab, &file.problem, &scratch, &trace, lab->options.iterations ? &iterations : NULL,
-                                arena);
-                store_iterations(lab, &lab->problems[index], f, s, &iterations);
-                mor_iterations_free(&iterations);
-                message =
-                    (mor_lab_message){ .kind = 'T', .as.trace = { .problem = index, .formulation = f, .solver = s } };
-                bool step = w && (lab->formulations[f]->produces & (MOR_STEP_CONE | MOR_STEP_PYRAMID)) &&
-                            !(lab->formulations[f]->produces & (MOR_GFC2D | MOR_GFC3D));
-                thin(&trace, step, &message.as.trace);
-                mor_trace_free(&trace);
-                if (message.as.trace.count) emit(user, &message);
-            }
-    mor_arena_destroy(arena);
-    if (file.arena) mor_problem_file_free(&file);
-    mor_world_destroy(w);
-    mor_world_destroy(shapes);
-    mor_bpmd_frame_clear(&frame);
-    return code;
 }

@@ -1,9 +1,12 @@
 /* The laboratory: every chosen formulation and solver on the same problems, under the same rules (docs/fairness.md).
  *
- *     mor_lab lab = mor_lab_begin(&options);
- *     mor_lab_add(&lab, "dataset/", &error);
- *     mor_lab_run(&lab, progress, NULL, &error);
- *     mor_lab_report_html(&lab, out);
+ *     mor_error error = { 0 };
+ *     mor_lab lab;
+ *     mor_lab_options options = mor_lab_options_default();
+ *     mor_code code = mor_lab_begin(&lab, &options, &error);
+ *     if (!code) code = mor_lab_add(&lab, "dataset/", &error);
+ *     if (!code) code = mor_lab_run_all(&lab, NULL, false, NULL, NULL, &error);
+ *     if (!code) mor_lab_write_html(&lab, stdout);
  *     mor_lab_end(&lab);
  *
  * A problem is a frame of a BPMD file (any formulation can be made from it) or a stored complementarity or contact
@@ -151,13 +154,9 @@ mor_code mor_lab_measure(const mor_lab* lab, int problem, const bool* done, bool
 /* Number of a run within its problem, or -1 if the pair does not fit. */
 int mor_lab_slot(const mor_lab* lab, int problem, int formulation, int solver, int tol);
 int mor_lab_slots(const mor_lab* lab);
-bool mor_lab_applies(const mor_lab* lab, int problem, int formulation, int solver);
 bool mor_lab_traced(const mor_lab* lab, int problem);
 /* Frames of one file (of one family, if that is assumed) by contacts, then name, then time. */
 bool mor_lab_before(const mor_lab* lab, const mor_lab_problem* a, const mor_lab_problem* b);
-
-/* pool.c */
-double mor_lab_cpu(void);
 
 /* journal.c */
 typedef struct mor_lab_journal mor_lab_journal;

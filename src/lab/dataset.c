@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/bpmd.h"
-#include "io/problem_file.h"
-#include "io/scene_def.h"
+#include "io/bpmd/bpmd.h"
+#include "io/fclib/fclib.h"
+#include "io/scene/scene_def.h"
 #include "model/world.h"
 
 static mor_code write_urdf(const char* folder, const mor_family* family, double size, mor_error* error)

@@ -1,7 +1,7 @@
 /* A comparison as JSON (CONTRACTS: compare --json) and as a table. */
 #include <math.h>
 
-#include "io/json.h"
+#include "io/json/json.h"
 #include "lab/compare.h"
 #include "lab/profile.h"
 

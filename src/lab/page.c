@@ -1,6 +1,19 @@
 /* The fixed parts of a report. The page loads nothing: style and script are here. */
 #include "lab/page.h"
 
+#include <math.h>
+
+void mor_page_number(FILE* out, const char* format, double v)
+{
+    if (!isfinite(v)) {
+        fputs("<td class=\"n\" data-v=\"1e300\">–</td>", out);
+        return;
+    }
+    fprintf(out, "<td class=\"n\" data-v=\"%.9g\">", v);
+    fprintf(out, format, v);
+    fputs("</td>", out);
+}
+
 const char mor_page_head[] =
     "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
     "content=\"width=device-width\">\n"

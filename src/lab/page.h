@@ -2,6 +2,11 @@
 #ifndef MOR_LAB_PAGE_H
 #define MOR_LAB_PAGE_H
 
+#include <stdio.h>
+
 extern const char mor_page_head[], mor_page_rules[], mor_page_foot[];
+
+/* A cell of a table with a number, which sorts by its value; a dash for what is not finite. */
+void mor_page_number(FILE* out, const char* format, double value);
 
 #endif

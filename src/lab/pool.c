@@ -131,7 +131,7 @@ static void accept_result(pool* p, const mor_lab_message* m)
 }
 
 /* CPU seconds of this process and of its children that have ended. */
-double mor_lab_cpu(void)
+static double cpu_time(void)
 {
     double sum = 0.0;
     for (int who = 0; who < 2; who++) {
@@ -146,7 +146,7 @@ double mor_lab_cpu(void)
 /* Time since the last stamp. */
 static void stamp(pool* p)
 {
-    double wall = mor_clock(), cpu = mor_lab_cpu();
+    double wall = mor_clock(), cpu = cpu_time();
     mor_lab_message m = { .kind = 'W', .as.time = { wall - p->wall, cpu - p->cpu } };
     p->wall = wall, p->cpu = cpu;
     accept_result(p, &m);
@@ -303,7 +303,7 @@ mor_code mor_lab_run_all(mor_lab* lab, const char* journal, bool resume, mor_lab
                          mor_error* error)
 {
     int jobs = lab->options.jobs < 1 ? 1 : lab->options.jobs, n = lab->problem_count;
-    pool p = { .lab = lab, .slots = mor_lab_slots(lab), .wall = mor_clock(), .cpu = mor_lab_cpu(), .error = error };
+    pool p = { .lab = lab, .slots = mor_lab_slots(lab), .wall = mor_clock(), .cpu = cpu_time(), .error = error };
     if (journal && !(p.journal = mor_lab_journal_open(journal, lab, resume, "RTPW", error)))
         return error ? error->code : MOR_SYSTEM;
     p.done = calloc((size_t)n * (size_t)p.slots + 1, sizeof *p.done);

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/bpmd.h"
-#include "io/problem_file.h"
+#include "io/bpmd/bpmd.h"
+#include "io/fclib/fclib.h"
 #include "lab/compare.h"
 
 mor_lab_options mor_lab_options_default(void)
@@ -159,7 +159,7 @@ static mor_code add_frames(mor_lab* lab, const char* path, const char* name, con
 static mor_code add_problem(mor_lab* lab, const char* path, const char* name, const char* family, mor_error* error)
 {
     mor_problem_file file;
-    mor_code code = mor_problem_read(path, NULL, &file, error);
+    mor_code code = mor_problem_load(path, NULL, &file, error);
     if (code) return code;
     mor_lab_problem* p = new_problem(lab, error);
     if (p) {

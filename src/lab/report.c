@@ -8,10 +8,11 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-#include "lab/chart.h"
 #include "lab/compare.h"
 #include "lab/page.h"
 #include "lab/profile.h"
+#include "lab/report_charts.h"
+#include "plot/page_chart.h"
 
 /* -------------------------------------------------------------------------------- classes */
 
@@ -39,17 +40,6 @@ static const char* title_of(const mor_lab* lab, int f)
     return f < 0 ? "stored problems" : mor_lab_formulation_name(lab, f);
 }
 
-static void number_cell(FILE* out, const char* format, double v)
-{
-    if (!isfinite(v)) {
-        fputs("<td class=\"n\" data-v=\"1e300\">–</td>", out);
-        return;
-    }
-    fprintf(out, "<td class=\"n\" data-v=\"%.9g\">", v);
-    fprintf(out, format, v);
-    fputs("</td>", out);
-}
-
 static void time_cell(FILE* out, double s)
 {
     if (!isfinite(s)) {
@@ -60,7 +50,7 @@ static void time_cell(FILE* out, double s)
     fprintf(out, "<td class=\"n\" data-v=\"%.9g\">%.3g %s</td>", s, s * (s < 1e-3 ? 1e6 : s < 1.0 ? 1e3 : 1.0), unit);
 }
 
-static int ascending(const void* a, const void* b)
+int mor_report_ascending(const void* a, const void* b)
 {
     double x = *(const double*)a, y = *(const double*)b;
     return (x > y) - (x < y);
@@ -77,7 +67,7 @@ static int coulomb_errors(const mor_lab* lab, int f, double* errors)
             (r->solver < 0 || r->tol == lab->options.tol_count - 1))
             errors[n++] = r->coulomb;
     }
-    qsort(errors, (size_t)n, sizeof *errors, ascending);
+    qsort(errors, (size_t)n, sizeof *errors, mor_report_ascending);
     return n;
 }
 
@@ -159,142 +149,16 @@ static void scores(const mor_lab* lab, int f, FILE* out)
             double fraction = s->problems ? (double)s->solved / s->problems : 0.0;
             fprintf(out, "<td class=\"n bar\" data-v=\"%.9g\" style=\"--w:%.0f%%\">%d / %d</td>", fraction,
                     100.0 * fraction, s->solved, s->problems);
-            number_cell(out, "%.0f", s->fastest);
-            number_cell(out, "%.2f", s->ratio);
+            mor_page_number(out, "%.0f", s->fastest);
+            mor_page_number(out, "%.2f", s->ratio);
             time_cell(out, s->median);
-            number_cell(out, "%.4g", s->median_iterations);
-            number_cell(out, "%.1e", s->median_error);
+            mor_page_number(out, "%.4g", s->median_iterations);
+            mor_page_number(out, "%.1e", s->median_error);
         }
         fputs("</tr>\n", out);
     }
     fputs("</tbody></table>\n", out);
     for (int t = 0; t < lab->options.tol_count; t++) mor_lab_profile_free(&p[t]);
-}
-
-/* ---------------------------------------------------------------------------------- charts */
-
-static void profiles(const mor_lab* lab, int f, FILE* out)
-{
-    fputs("<div class=\"charts\">", out);
-    for (int data = 0; data < 2; data++)
-        for (int t = 0; t < lab->options.tol_count; t++) {
-            mor_lab_profile p;
-            if (!mor_lab_profile_make(lab, f, t, NULL, &p)) return;
-            mor_chart c = { .log_x = true,
-                            .width = 330,
-                            .height = 230,
-                            .y_low = 0,
-                            .y_high = 1,
-                            .x_low = data ? 1e-5 : 1.0,
-                            .x_high = data ? fmax(1.0, lab->options.time_limit) : 1000.0 };
-            snprintf(c.title, sizeof c.title, "%s profile, tolerance %g", data ? "data" : "performance",
-                     lab->options.tols[t]);
-            snprintf(c.x_label, sizeof c.x_label,
-                     data ? "time allowed [s]" : "time allowed, as a multiple of the best solver's");
-            snprintf(c.y_label, sizeof c.y_label, "fraction of problems solved");
-            for (int k = 0; k < p.solver_count; k++) {
-                mor_chart_series* s = mor_chart_add(&c, mor_lab_solver_name(lab, p.solvers[k]), p.solvers[k]);
-                if (s) s->steps = true;
-                double low = log10(c.x_low), high = log10(c.x_high);
-                for (int i = 0; i <= 120; i++) {
-                    double x = pow(10.0, low + (high - low) * i / 120);
-                    mor_chart_point(s, x, data ? mor_lab_delta(&p, k, x) : mor_lab_rho(&p, k, x * (1.0 + 1e-12)));
-                }
-            }
-            mor_chart_write(&c, out);
-            mor_chart_clear(&c);
-            mor_lab_profile_free(&p);
-        }
-    fputs("</div>\n", out);
-}
-
-/* Median time of the solved ones over bins of size, three per decade. */
-static void sizes(const mor_lab* lab, int f, FILE* out)
-{
-    int t = lab->options.tol_count - 1;
-    mor_lab_profile p;
-    if (!mor_lab_profile_make(lab, f, t, NULL, &p)) return;
-    mor_chart c = { .log_x = true, .log_y = true, .width = 330, .height = 260 };
-    snprintf(c.title, sizeof c.title, "size against time, tolerance %g", lab->options.tols[t]);
-    snprintf(c.x_label, sizeof c.x_label, "rows (three per contact)");
-    snprintf(c.y_label, sizeof c.y_label, "geometric mean of the time [s], where solved");
-    for (int k = 0; k < p.solver_count; k++) {
-        mor_chart_series* s = mor_chart_add(&c, mor_lab_solver_name(lab, p.solvers[k]), p.solvers[k]);
-        for (int bin = 0; bin < 18; bin++) {
-            double sum = 0.0, size = 0.0;
-            int n = 0;
-            for (int i = 0; i < p.problem_count; i++) {
-                int rows = lab->problems[p.problems[i]].rows;
-                double time = p.time[(size_t)k * (size_t)p.problem_count + (size_t)i];
-                if (rows < 1 || (int)floor(3.0 * log10(rows)) != bin || !isfinite(time)) continue;
-                sum += log(time), size += log(rows), n++;
-            }
-            if (n) mor_chart_point(s, exp(size / n), exp(sum / n));
-        }
-    }
-    mor_chart_write(&c, out);
-    mor_chart_clear(&c);
-    mor_lab_profile_free(&p);
-}
-
-/* Work-precision: for every error level, the median over the followed problems of the time at which it is first
- * reached; none if fewer than half of them get there. */
-static void precision(const mor_lab* lab, int f, FILE* out)
-{
-    mor_chart c = { .log_x = true, .log_y = true, .width = 330, .height = 260 };
-    snprintf(c.title, sizeof c.title, "work and precision");
-    snprintf(c.x_label, sizeof c.x_label, "error reached");
-    snprintf(c.y_label, sizeof c.y_label, "median time of the solver [s]");
-    double* times = malloc(((size_t)lab->trace_count + 1) * sizeof *times);
-    for (int s = 0; times && s < lab->solver_count; s++) {
-        mor_chart_series* series = NULL;
-        for (int level = 0; level <= 20; level++) {
-            double error = pow(10.0, -0.5 * level);
-            int n = 0, all = 0;
-            for (int i = 0; i < lab->trace_count; i++) {
-                const mor_lab_trace* tr = &lab->traces[i];
-                if (tr->formulation != f || tr->solver != s) continue;
-                all++;
-                for (int k = 0; k < tr->count; k++)
-                    if (tr->error[k] <= error) {
-                        times[n++] = tr->time_s[k];
-                        break;
-                    }
-            }
-            if (all == 0 || 2 * n < all) continue;
-            qsort(times, (size_t)n, sizeof *times, ascending);
-            int middle = (all - 1) / 2; /* those that never get there count as the slowest */
-            if (middle >= n) continue;
-            if (!series) series = mor_chart_add(&c, mor_lab_solver_name(lab, s), s);
-            mor_chart_point(series, error, fmax(times[middle], 1e-7));
-        }
-    }
-    free(times);
-    if (c.count) mor_chart_write(&c, out);
-    mor_chart_clear(&c);
-}
-
-/* One small chart per solver: the error over the iterations of every followed problem. */
-static void convergence(const mor_lab* lab, int f, FILE* out)
-{
-    fputs("<div class=\"charts small\">", out);
-    for (int s = 0; s < lab->solver_count; s++) {
-        mor_chart c = { .log_y = true, .width = 210, .height = 140, .y_low = 1e-14, .y_high = 100.0 };
-        snprintf(c.title, sizeof c.title, "%s", mor_lab_solver_name(lab, s));
-        snprintf(c.x_label, sizeof c.x_label, "iteration");
-        snprintf(c.y_label, sizeof c.y_label, "error");
-        for (int i = 0; i < lab->trace_count; i++) {
-            const mor_lab_trace* tr = &lab->traces[i];
-            if (tr->formulation != f || tr->solver != s) continue;
-            mor_chart_series* series = mor_chart_add(&c, "", s);
-            if (!series) break;
-            series->thin = true;
-            for (int k = 0; k < tr->count; k++) mor_chart_point(series, tr->iteration[k], fmax(tr->error[k], 1e-14));
-        }
-        if (c.count) mor_chart_write(&c, out);
-        mor_chart_clear(&c);
-    }
-    fputs("</div>\n", out);
 }
 
 /* ----------------------------------------------------------------------------- formulations */
@@ -316,9 +180,9 @@ static void formulations(const mor_lab* lab, FILE* out)
         int n = coulomb_errors(lab, f, errors);
         if (!n) continue;
         fprintf(out, "<tr><td>%s</td><td class=\"n\" data-v=\"%d\">%d</td>", mor_lab_formulation_name(lab, f), n, n);
-        number_cell(out, "%.2e", errors[n / 2]);
-        number_cell(out, "%.2e", errors[(n * 9) / 10 < n ? (n * 9) / 10 : n - 1]);
-        number_cell(out, "%.2e", errors[n - 1]);
+        mor_page_number(out, "%.2e", errors[n / 2]);
+        mor_page_number(out, "%.2e", errors[(n * 9) / 10 < n ? (n * 9) / 10 : n - 1]);
+        mor_page_number(out, "%.2e", errors[n - 1]);
         fputs("</tr>\n", out);
     }
     fputs("</tbody></table>\n", out);
@@ -358,18 +222,18 @@ static void problems(const mor_lab* lab, FILE* out)
         mor_html_text(out, p->family);
         fprintf(out, "</td><td>%s</td>", p->kind);
         bool frame = p->frame >= 0;
-        number_cell(out, "%.0f", frame ? p->bodies : NAN);
-        number_cell(out, "%.0f", p->contacts);
-        number_cell(out, "%.0f", p->rows);
-        number_cell(out, "%.0f", frame ? p->dof : NAN);
-        number_cell(out, "%.2f", frame && p->dof ? (double)p->rows / p->dof : NAN);
-        number_cell(out, "%.0f", p->deficiency >= 0 ? p->deficiency : NAN);
-        number_cell(out, "%.1e", p->condition);
-        number_cell(out, "%.4g", p->mass_ratio);
+        mor_page_number(out, "%.0f", frame ? p->bodies : NAN);
+        mor_page_number(out, "%.0f", p->contacts);
+        mor_page_number(out, "%.0f", p->rows);
+        mor_page_number(out, "%.0f", frame ? p->dof : NAN);
+        mor_page_number(out, "%.2f", frame && p->dof ? (double)p->rows / p->dof : NAN);
+        mor_page_number(out, "%.0f", p->deficiency >= 0 ? p->deficiency : NAN);
+        mor_page_number(out, "%.1e", p->condition);
+        mor_page_number(out, "%.4g", p->mass_ratio);
         const mor_lab_run* best = best_run(lab, i);
-        number_cell(out, "%.0f", best ? best->sticking : NAN);
-        number_cell(out, "%.0f", best ? best->sliding : NAN);
-        number_cell(out, "%.0f", best ? best->open : NAN);
+        mor_page_number(out, "%.0f", best ? best->sticking : NAN);
+        mor_page_number(out, "%.0f", best ? best->sliding : NAN);
+        mor_page_number(out, "%.0f", best ? best->open : NAN);
         fputs("</tr>\n", out);
     }
     fputs("</tbody></table></div>\n", out);
@@ -523,14 +387,14 @@ void mor_lab_write_html(const mor_lab* lab, FILE* out)
         else fputs("problems read as they are stored, judged by their relative error", out);
         fputs(".</p>\n", out);
         scores(lab, f, out);
-        profiles(lab, f, out);
+        mor_report_profiles(lab, f, out);
         fputs("<div class=\"charts\">", out);
-        sizes(lab, f, out);
-        precision(lab, f, out);
+        mor_report_sizes(lab, f, out);
+        mor_report_precision(lab, f, out);
         fputs("</div>\n<h3>Convergence</h3><p>The error, as the tolerance means it, over the iterations of up to ",
               out);
         fprintf(out, "%d problems; one curve each.</p>\n", lab->options.traces);
-        convergence(lab, f, out);
+        mor_report_convergence(lab, f, out);
     }
     formulations(lab, out);
     mor_lab_report_scenes(lab, out);

@@ -3,29 +3,19 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "lab/chart.h"
+#include "lab/page.h"
+#include "plot/page_chart.h"
 #include "lab/compare.h"
-
-static void cell(FILE* out, const char* format, double v)
-{
-    if (!isfinite(v)) {
-        fputs("<td class=\"n\" data-v=\"1e300\">–</td>", out);
-        return;
-    }
-    fprintf(out, "<td class=\"n\" data-v=\"%.9g\">", v);
-    fprintf(out, format, v);
-    fputs("</td>", out);
-}
 
 static void charts(const mor_lab* lab, int scene, FILE* out)
 {
     for (int what = 0; what < 2; what++) {
-        mor_chart c = { .log_x = true, .log_y = true, .width = 330, .height = 230 };
+        mor_panel c = { .x_log = true, .log = true };
         snprintf(c.title, sizeof c.title, "%.60s: error against %s", lab->scene_names[scene],
                  what ? "CPU time" : "step");
         snprintf(c.x_label, sizeof c.x_label, what ? "CPU time of the run [s]" : "step [s]");
         snprintf(c.y_label, sizeof c.y_label, "position error [m]");
-        mor_chart_series* s = NULL;
+        mor_curve* s = NULL;
         int style = 0;
         for (int i = 0; i < lab->scene_run_count; i++) {
             const mor_lab_scene *r = &lab->scene_runs[i], *before = i ? r - 1 : NULL;
@@ -37,12 +27,12 @@ static void charts(const mor_lab* lab, int scene, FILE* out)
                          r->solver < 0 ? "" : mor_lab_solver_name(lab, r->solver));
                 if (!before || before->reference || before->formulation != r->formulation ||
                     before->solver != r->solver)
-                    s = mor_chart_add(&c, label, style++);
+                    s = mor_page_curve(&c, label, style++);
             }
-            if (isfinite(r->error) && r->error > 0.0) mor_chart_point(s, what ? r->cpu_s : r->step, r->error);
+            if (isfinite(r->error) && r->error > 0.0) mor_curve_point(s, what ? r->cpu_s : r->step, r->error);
         }
-        mor_chart_write(&c, out);
-        mor_chart_clear(&c);
+        mor_page_chart(&c, 330, 230, out);
+        mor_panel_clear(&c);
     }
 }
 
@@ -65,13 +55,13 @@ void mor_lab_report_scenes(const mor_lab* lab, FILE* out)
         mor_html_text(out, lab->scene_names[r->scene]);
         fprintf(out, "</td><td>%s</td><td>%s</td>", mor_lab_formulation_name(lab, r->formulation),
                 mor_lab_solver_name(lab, r->solver));
-        cell(out, "%.4g", r->step);
-        cell(out, "%.2e", r->reference ? NAN : r->error);
-        cell(out, "%.5g", r->energy_end);
-        cell(out, "%.1e", r->energy_gain);
-        cell(out, "%.1e", r->penetration);
-        cell(out, "%.3g", r->cpu_s);
-        cell(out, "%.0f", r->failures);
+        mor_page_number(out, "%.4g", r->step);
+        mor_page_number(out, "%.2e", r->reference ? NAN : r->error);
+        mor_page_number(out, "%.5g", r->energy_end);
+        mor_page_number(out, "%.1e", r->energy_gain);
+        mor_page_number(out, "%.1e", r->penetration);
+        mor_page_number(out, "%.3g", r->cpu_s);
+        mor_page_number(out, "%.0f", r->failures);
         fprintf(out, "<td>%s%s", r->reference ? "reference, " : "", mor_status_name((mor_status)r->status));
         if (r->detail[0]) fputs(": ", out), mor_html_text(out, r->detail);
         fputs("</td></tr>\n", out);

@@ -6,8 +6,9 @@
  * claim, our number and whether the claim holds in our data; data.h5 holds the same tables as the CSV files. Results
  * depend on the seed only, not on the number of threads. */
 #include "lab/reproduce.h"
+#include "io/text/text_file.h"
 #include "base/workers.h"
-#include "io/csv_tables.h"
+#include "io/hdf5/csv_tables.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -62,21 +63,12 @@ mor_path mor_reproduce_part(const mor_reproduce* o, const char* format, ...)
     return p;
 }
 
-FILE* mor_reproduce_open(const char* path)
-{
-    char part[4200];
-    snprintf(part, sizeof part, "%s.part", path);
-    return fopen(part, "w");
-}
+FILE* mor_reproduce_open(const char* path) { return mor_text_create(path, NULL); }
 
 mor_code mor_reproduce_close(FILE* file, const char* path, mor_error* error)
 {
-    char part[4200];
-    snprintf(part, sizeof part, "%s.part", path);
-    bool good = file && !ferror(file);
-    if (file) good = fclose(file) == 0 && good;
-    if (!good || rename(part, path) != 0) return mor_fail(error, MOR_SYSTEM, "cannot write %s", path);
-    return MOR_OK;
+    if (file) return mor_text_finish(file, path, true, error);
+    return mor_fail(error, MOR_SYSTEM, "%s: cannot be written", path);
 }
 
 typedef struct crowd {

@@ -154,6 +154,21 @@ mor_code mor_reproduce_energy(const mor_reproduce* o, mor_error* error)
     return code;
 }
 
+/* Problem size and solver time over time, one curve each. */
+static mor_code draw_cost(const mor_reproduce* o, const char* number, const char* title, const track* const* tracks,
+                          const char* const* labels, int count, mor_error* error)
+{
+    mor_figure g = { .x_label = "time", .x_unit = "s" };
+    snprintf(g.title, sizeof g.title, "%s", title);
+    mor_panel *size = mor_figure_panel(&g, "problem size (with the two velocities)", ""),
+              *time = mor_figure_panel(&g, "solver time", "us");
+    for (int i = 0; i < count; i++) {
+        draw(size, labels[i], i, 0, tracks[i]->t, tracks[i]->size, tracks[i]->count, NULL);
+        draw(time, labels[i], i, 0, tracks[i]->t, tracks[i]->solve, tracks[i]->count, NULL);
+    }
+    return save(o, &g, number, "cost", error);
+}
+
 /* ------------------------------------------------------------------------------- Fig. 6 - 9 */
 
 mor_code mor_reproduce_hills(const mor_reproduce* o, mor_error* error)
@@ -193,14 +208,9 @@ mor_code mor_reproduce_hills(const mor_reproduce* o, mor_error* error)
         }
         draw(p, "closed form", 5, 2, ex, ey, 300, box);
         code = save(o, &f, "6", "trajectories", error);
-        mor_figure g = { .title = "Hills: problem size and solver time", .x_label = "time", .x_unit = "s" };
-        mor_panel *size = mor_figure_panel(&g, "problem size (with the two velocities)", ""),
-                  *time = mor_figure_panel(&g, "solver time", "us");
-        for (int i = 0; i < 4 && code == MOR_OK; i++) {
-            draw(size, runs[i].label, i, 0, k[i].t, k[i].size, k[i].count, NULL);
-            draw(time, runs[i].label, i, 0, k[i].t, k[i].solve, k[i].count, NULL);
-        }
-        if (code == MOR_OK) code = save(o, &g, "6", "cost", error);
+        const track* shown[4] = { &k[0], &k[1], &k[2], &k[3] };
+        const char* labels[4] = { runs[0].label, runs[1].label, runs[2].label, runs[3].label };
+        if (code == MOR_OK) code = draw_cost(o, "6", "Hills: problem size and solver time", shown, labels, 4, error);
         mor_fragment page;
         int e = k[1].count - 1, a = k[3].count - 1;
         if (code == MOR_OK && mor_fragment_begin(&page, o, "6", "Fig. 6 to 9: hills")) {
@@ -230,105 +240,130 @@ mor_code mor_reproduce_hills(const mor_reproduce* o, mor_error* error)
 
 /* ----------------------------------------------------------------------------- Fig. 10 - 17 */
 
+enum { TOOTH_STEPS = 4, TOOTH_METHODS = 5 };
+static const char* const tooth_steps[TOOTH_STEPS] = { "1e-4", "1e-3", "1e-2", "1e-1" };
+static const struct {
+    const char *name, *label, *scene;
+} tooth_methods[TOOTH_METHODS] = { { "peg", "PEG", "peg_sawtooth.yaml" },
+                                   { "st", "ST", "peg_sawtooth_chain.yaml" },
+                                   { "ap", "AP", "peg_sawtooth_chain.yaml" },
+                                   { "peg-heuristic", "PEG (papers' eq. 25)", "peg_sawtooth.yaml" },
+                                   { "peg-exact", "PEG (enumerated)", "peg_sawtooth.yaml" } };
+
+typedef struct sawtooth {
+    const mor_reproduce* o;
+    mor_wall walls[64];
+    int wall_count;
+    track k[2][TOOTH_METHODS][TOOTH_STEPS]; /* without friction, with it */
+} sawtooth;
+
+static mor_code run_teeth(sawtooth* t, int c, mor_error* error)
+{
+    const mor_reproduce* o = t->o;
+    mor_phase phases[100];
+    int n = mor_particle_exact(t->walls, t->wall_count, mor_v3(0, 0.75, 0), mor_v3(c ? 6 : 2, 1.8, 0),
+                               mor_v3(0, -9.81, 0), c ? 0.5 : 0.0, 1.4, phases, 100);
+    mor_code code = MOR_OK;
+    for (int m = 0; m < TOOTH_METHODS && code == MOR_OK; m++)
+        for (int s = 0; s < TOOTH_STEPS && code == MOR_OK; s++) {
+            char formulation[64], step[64], name[80];
+            snprintf(formulation, sizeof formulation, "method.formulation=%s", tooth_methods[m].name);
+            snprintf(step, sizeof step, "time.step=%s", tooth_steps[s]);
+            const char* sets[] = { step, c ? "bodies.particle.velocity=[6, 1.8]" : "bodies.particle.velocity=[2, 1.8]",
+                                   c ? "materials.ice.friction=0.5" : "materials.ice.friction=0", formulation, NULL };
+            code = run(o, tooth_methods[m].scene, sets, phases, n, &t->k[c][m][s], error);
+            snprintf(name, sizeof name, "%s-%s-%s", c ? "friction" : "smooth", tooth_methods[m].name, tooth_steps[s]);
+            if (code == MOR_OK) code = write_track(o, "10", name, &t->k[c][m][s], error);
+            if (o->progress)
+                o->progress(o->user, "10-17", (c * TOOTH_METHODS + m) * TOOTH_STEPS + s + 1,
+                            2 * TOOTH_METHODS * TOOTH_STEPS);
+        }
+    return code;
+}
+
+static void draw_path(mor_panel* panel, const char* label, int colour, int dash, const track* k, const double* box)
+{
+    draw(panel, label, colour, dash, k->x, k->y, k->count, box);
+}
+
+static mor_code draw_teeth(const sawtooth* t, int c, mor_error* error)
+{
+    const double box[4] = { -0.2, c ? 5.5 : 2.5, -0.05, 1.1 }, near[4] = { c ? 3.2 : 1.0, c ? 4.3 : 1.5, 0.0, 0.6 };
+    mor_figure f = { .x_label = "x", .x_unit = "m" };
+    snprintf(f.title, sizeof f.title, "Sawtooth %s friction", c ? "with" : "without");
+    mor_panel *p = mor_figure_panel(&f, "y at h = 1e-3 s", "m"),
+              *e = mor_figure_panel(&f, "y, detail where PEG leaves the tooth", "m"),
+              *d = mor_figure_panel(&f, "y at all steps", "m");
+    for (int i = 0; i < 3; i++) {
+        snprintf(f.panels[i].x_label, sizeof f.panels[i].x_label, "x");
+        snprintf(f.panels[i].x_unit, sizeof f.panels[i].x_unit, "m");
+    }
+    draw_walls(p, t->walls, t->wall_count, box);
+    draw_walls(e, t->walls, t->wall_count, near);
+    draw_walls(d, t->walls, t->wall_count, box);
+    for (int m = 0; m < 3; m++) {
+        draw_path(p, tooth_methods[m].label, m, 0, &t->k[c][m][1], box);
+        draw_path(e, tooth_methods[m].label, m, 0, &t->k[c][m][1], near);
+    }
+    for (int s = 0; s < TOOTH_STEPS; s++)
+        for (int m = 0; m < 2; m++) {
+            char label[64];
+            snprintf(label, sizeof label, "%s %s", tooth_methods[m].label, tooth_steps[s]);
+            draw_path(d, label, m, s, &t->k[c][m][s], box);
+        }
+    return save(t->o, &f, "10", c ? "friction" : "smooth", error);
+}
+
+static mor_code write_teeth(const sawtooth* t, mor_error* error)
+{
+    mor_fragment page;
+    const track(*k)[TOOTH_METHODS][TOOTH_STEPS] = t->k;
+    if (!mor_fragment_begin(&page, t->o, "10", "Fig. 10 to 17: sawtooth")) return MOR_OK;
+    for (int c = 0; c < 2; c++) {
+        mor_fragment_claim(&page,
+                           c ? "with friction PEG slides up the first edge it meets, as the analytical solution does"
+                             : "PEG follows the true motion",
+                           k[c][0][1].worst < 0.01,
+                           "largest error %.2e, %.2e, %.2e, %.2e m at h = 1e-4, 1e-3, 1e-2, 1e-1: first order",
+                           k[c][0][0].worst, k[c][0][1].worst, k[c][0][2].worst, k[c][0][3].worst);
+        mor_fragment_claim(&page, "ST leaves the tooth at high velocity", k[c][1][1].speed > 20,
+                           "%.0f, %.0f, %.0f m/s at h = 1e-4, 1e-3, 1e-2: the speed grows as h shrinks (depth over h)",
+                           k[c][1][0].speed, k[c][1][1].speed, k[c][1][2].speed);
+        mor_fragment_claim(&page, "AP diverts at distance epsilon without gaining energy", k[c][2][1].speed < 10,
+                           "largest error %.2f m at every h", k[c][2][1].worst);
+    }
+    mor_fragment_claim(
+        &page, "the trajectories agree at all steps but 0.1 s", k[0][0][2].worst < 0.05,
+        "see the errors above; papers' eq. 25: %.2e, %.2e, %.2e, %.2e m; enumerated: %.2e, %.2e, %.2e, %.2e m",
+        k[0][3][0].worst, k[0][3][1].worst, k[0][3][2].worst, k[0][3][3].worst, k[0][4][0].worst, k[0][4][1].worst,
+        k[0][4][2].worst, k[0][4][3].worst);
+    mor_fragment_picture(&page, "figure-10/smooth.svg",
+                         "Without friction; curves that leave the window are thrown out");
+    mor_fragment_picture(&page, "figure-10/friction.svg", "With friction 0.5");
+    mor_fragment_picture(&page, "figure-10/cost.svg", "Problem size and solver time, h = 1e-3 s");
+    return mor_fragment_end(&page, error);
+}
+
 mor_code mor_reproduce_sawtooth(const mor_reproduce* o, mor_error* error)
 {
-    enum { STEPS = 4, METHODS = 5 };
-    static const char* step_sets[STEPS] = { "time.step=0.0001", "time.step=0.001", "time.step=0.01", "time.step=0.1" };
-    static const char *step_names[STEPS] = { "1e-4", "1e-3", "1e-2", "1e-1" },
-                      *methods[METHODS] = { "peg", "st", "ap", "peg-heuristic", "peg-exact" };
-    static const char* labels[METHODS] = { "PEG", "ST", "AP", "PEG (papers' eq. 25)", "PEG (enumerated)" };
-    mor_wall walls[64];
-    int wall_count = mor_tooth_walls(walls);
+    sawtooth* t = calloc(1, sizeof *t);
+    if (!t) return mor_fail(error, MOR_SYSTEM, "out of memory");
+    t->o = o;
+    t->wall_count = mor_tooth_walls(t->walls);
     mor_code code = MOR_OK;
-    track k[2][METHODS][STEPS];
-    memset(k, 0, sizeof k);
     for (int c = 0; c < 2 && code == MOR_OK; c++) {
-        mor_phase phases[100];
-        int n = mor_particle_exact(walls, wall_count, mor_v3(0, 0.75, 0), mor_v3(c ? 6 : 2, 1.8, 0),
-                                   mor_v3(0, -9.81, 0), c ? 0.5 : 0.0, 1.4, phases, 100);
-        for (int m = 0; m < METHODS && code == MOR_OK; m++)
-            for (int s = 0; s < STEPS && code == MOR_OK; s++) {
-                char formulation[64];
-                snprintf(formulation, sizeof formulation, "method.formulation=%s", methods[m]);
-                const char* sets[] = { step_sets[s],
-                                       c ? "bodies.particle.velocity=[6, 1.8]" : "bodies.particle.velocity=[2, 1.8]",
-                                       c ? "materials.ice.friction=0.5" : "materials.ice.friction=0", formulation,
-                                       NULL };
-                code = run(o, m == 1 || m == 2 ? "peg_sawtooth_chain.yaml" : "peg_sawtooth.yaml", sets, phases, n,
-                           &k[c][m][s], error);
-                char name[80];
-                snprintf(name, sizeof name, "%s-%s-%s", c ? "friction" : "smooth", methods[m], step_names[s]);
-                if (code == MOR_OK) code = write_track(o, "10", name, &k[c][m][s], error);
-                if (o->progress) o->progress(o->user, "10-17", (c * METHODS + m) * STEPS + s + 1, 2 * METHODS * STEPS);
-            }
-        if (code != MOR_OK) break;
-        const double box[4] = { -0.2, c ? 5.5 : 2.5, -0.05, 1.1 }, near[4] = { c ? 3.2 : 1.0, c ? 4.3 : 1.5, 0.0, 0.6 };
-        mor_figure f = { .x_label = "x", .x_unit = "m" };
-        snprintf(f.title, sizeof f.title, "Sawtooth %s friction", c ? "with" : "without");
-        mor_panel *p = mor_figure_panel(&f, "y at h = 1e-3 s", "m"),
-                  *e = mor_figure_panel(&f, "y, detail where PEG leaves the tooth", "m"),
-                  *d = mor_figure_panel(&f, "y at all steps", "m");
-        for (int i = 0; i < 3; i++)
-            snprintf(f.panels[i].x_label, sizeof f.panels[i].x_label, "x"),
-                snprintf(f.panels[i].x_unit, sizeof f.panels[i].x_unit, "m");
-        draw_walls(p, walls, wall_count, box);
-        draw_walls(e, walls, wall_count, near);
-        for (int m = 0; m < 3; m++) {
-            draw(p, labels[m], m, 0, k[c][m][1].x, k[c][m][1].y, k[c][m][1].count, box);
-            draw(e, labels[m], m, 0, k[c][m][1].x, k[c][m][1].y, k[c][m][1].count, near);
-        }
-        draw_walls(d, walls, wall_count, box);
-        for (int s = 0; s < STEPS; s++) {
-            char label[64];
-            snprintf(label, sizeof label, "PEG %s", step_names[s]);
-            draw(d, label, 0, s, k[c][0][s].x, k[c][0][s].y, k[c][0][s].count, box);
-            snprintf(label, sizeof label, "ST %s", step_names[s]);
-            draw(d, label, 1, s, k[c][1][s].x, k[c][1][s].y, k[c][1][s].count, box);
-        }
-        code = save(o, &f, "10", c ? "friction" : "smooth", error);
+        code = run_teeth(t, c, error);
+        if (code == MOR_OK) code = draw_teeth(t, c, error);
     }
     if (code == MOR_OK) {
-        mor_figure g = { .title = "Sawtooth without friction: problem size and solver time",
-                         .x_label = "time",
-                         .x_unit = "s" };
-        mor_panel *size = mor_figure_panel(&g, "problem size (with the two velocities)", ""),
-                  *time = mor_figure_panel(&g, "solver time", "us");
-        for (int m = 0; m < 3; m++) {
-            draw(size, labels[m], m, 0, k[0][m][1].t, k[0][m][1].size, k[0][m][1].count, NULL);
-            draw(time, labels[m], m, 0, k[0][m][1].t, k[0][m][1].solve, k[0][m][1].count, NULL);
-        }
-        code = save(o, &g, "10", "cost", error);
+        const track* fine[3] = { &t->k[0][0][1], &t->k[0][1][1], &t->k[0][2][1] };
+        const char* labels[3] = { tooth_methods[0].label, tooth_methods[1].label, tooth_methods[2].label };
+        code = draw_cost(o, "10", "Sawtooth without friction: problem size and solver time", fine, labels, 3, error);
     }
-    mor_fragment page;
-    if (code == MOR_OK && mor_fragment_begin(&page, o, "10", "Fig. 10 to 17: sawtooth")) {
-        for (int c = 0; c < 2; c++) {
-            mor_fragment_claim(
-                &page,
-                c ? "with friction PEG slides up the first edge it meets, as the analytical solution does"
-                  : "PEG follows the true motion",
-                k[c][0][1].worst < 0.01,
-                "largest error %.2e, %.2e, %.2e, %.2e m at h = 1e-4, 1e-3, 1e-2, 1e-1: first order", k[c][0][0].worst,
-                k[c][0][1].worst, k[c][0][2].worst, k[c][0][3].worst);
-            mor_fragment_claim(
-                &page, "ST leaves the tooth at high velocity", k[c][1][1].speed > 20,
-                "%.0f, %.0f, %.0f m/s at h = 1e-4, 1e-3, 1e-2: the speed grows as h shrinks (depth over h)",
-                k[c][1][0].speed, k[c][1][1].speed, k[c][1][2].speed);
-            mor_fragment_claim(&page, "AP diverts at distance epsilon without gaining energy", k[c][2][1].speed < 10,
-                               "largest error %.2f m at every h", k[c][2][1].worst);
-        }
-        mor_fragment_claim(
-            &page, "the trajectories agree at all steps but 0.1 s", k[0][0][2].worst < 0.05,
-            "see the errors above; papers' eq. 25: %.2e, %.2e, %.2e, %.2e m; enumerated: %.2e, %.2e, %.2e, %.2e m",
-            k[0][3][0].worst, k[0][3][1].worst, k[0][3][2].worst, k[0][3][3].worst, k[0][4][0].worst, k[0][4][1].worst,
-            k[0][4][2].worst, k[0][4][3].worst);
-        mor_fragment_picture(&page, "figure-10/smooth.svg",
-                             "Without friction; curves that leave the window are thrown out");
-        mor_fragment_picture(&page, "figure-10/friction.svg", "With friction 0.5");
-        mor_fragment_picture(&page, "figure-10/cost.svg", "Problem size and solver time, h = 1e-3 s");
-        code = mor_fragment_end(&page, error);
-    }
+    if (code == MOR_OK) code = write_teeth(t, error);
     for (int c = 0; c < 2; c++)
-        for (int m = 0; m < METHODS; m++)
-            for (int s = 0; s < STEPS; s++) track_free(&k[c][m][s]);
+        for (int m = 0; m < TOOTH_METHODS; m++)
+            for (int s = 0; s < TOOTH_STEPS; s++) track_free(&t->k[c][m][s]);
+    free(t);
     return code;
 }

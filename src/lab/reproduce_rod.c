@@ -179,38 +179,52 @@ static mor_code draw_views(const study* k, mor_error* error)
     return code;
 }
 
-static mor_code report(const study* k, const field* fields, mor_error* error)
+/* What the runs of all fields say together. */
+typedef struct results {
+    double median[METHODS][STEPS];
+    int failures[METHODS];
+    double gain;    /* of PEG, over all steps [J] */
+    double raw, us; /* of PEG at the second step: raw penetration, CPU per step */
+} results;
+
+/* One method at one step; its line of the table. */
+static void gather(const study* k, const field* fields, int m, int s, double* pool, results* out, FILE* f)
 {
-    double median[METHODS][STEPS], gain = 0.0, raw = 0.0, us = 0.0;
-    int failures[METHODS] = { 0 };
+    int n = 0, missed = 0;
+    double g = 0.0, deep = 0.0, cost = 0.0;
+    for (int i = 0; i < k->fields; i++) {
+        const series* r = &fields[i].s[m][s];
+        memcpy(pool + n, r->error, (size_t)r->count * sizeof *pool);
+        n += r->count;
+        g = fmax(g, r->gain);
+        deep = fmax(deep, r->raw);
+        cost += r->us / k->fields;
+        missed += r->failures;
+    }
+    out->median[m][s] = mor_median(pool, n);
+    out->failures[m] += missed;
+    if (m == 0) out->gain = fmax(out->gain, g);
+    if (m == 0 && s == 1) out->raw = deep, out->us = cost;
+    if (f)
+        fprintf(f, "%s,%.17g,%.17g,%.17g,%.17g,%.3g,%d\n", names[m], FINEST * (1 << s), out->median[m][s], g, deep,
+                cost, missed);
+}
+
+static mor_code write_table(const study* k, const field* fields, results* r, mor_error* error)
+{
     double* pool = malloc((size_t)k->fields * MOST_SAMPLES * sizeof *pool);
     if (!pool) return mor_fail(error, MOR_SYSTEM, "out of memory");
     mor_path path = mor_reproduce_path(k->o, "figure-19/errors.csv");
     FILE* f = mor_reproduce_open(path.text);
     if (f) fputs("method,h,median,largest_step_gain_J,largest_raw_penetration,us_per_step,steps_not_solved\n", f);
     for (int m = 0; m < METHODS; m++)
-        for (int s = 0; s < STEPS; s++) {
-            int n = 0, missed = 0;
-            double g = 0.0, deep = 0.0, cost = 0.0;
-            for (int i = 0; i < k->fields; i++) {
-                const series* r = &fields[i].s[m][s];
-                memcpy(pool + n, r->error, (size_t)r->count * sizeof *pool);
-                n += r->count;
-                g = fmax(g, r->gain);
-                deep = fmax(deep, r->raw);
-                cost += r->us / k->fields;
-                missed += r->failures;
-            }
-            median[m][s] = mor_median(pool, n);
-            failures[m] += missed;
-            if (m == 0) gain = fmax(gain, g);
-            if (m == 0 && s == 1) raw = deep, us = cost;
-            if (f)
-                fprintf(f, "%s,%.17g,%.17g,%.17g,%.17g,%.3g,%d\n", names[m], FINEST * (1 << s), median[m][s], g, deep,
-                        cost, missed);
-        }
+        for (int s = 0; s < STEPS; s++) gather(k, fields, m, s, pool, r, f);
     free(pool);
-    mor_code code = mor_reproduce_close(f, path.text, error);
+    return mor_reproduce_close(f, path.text, error);
+}
+
+static mor_code draw_errors(const study* k, const results* r, mor_error* error)
+{
     mor_figure g = { .title = "Slender rod: error over the step size", .x_label = "step", .x_unit = "s" };
     snprintf(g.subtitle, sizeof g.subtitle, "%d random fields, reference PEG at 2.5e-4 s", k->fields);
     mor_panel* p = mor_figure_panel(&g, "median error", "m");
@@ -219,16 +233,18 @@ static mor_code report(const study* k, const field* fields, mor_error* error)
     snprintf(p->x_unit, sizeof p->x_unit, "s");
     double x[STEPS];
     for (int s = 0; s < STEPS; s++) x[s] = FINEST * (1 << s);
-    for (int m = 0; m < METHODS; m++) mor_panel_curve(p, labels[m], m, 0, x, median[m], STEPS);
-    path = mor_reproduce_path(k->o, "figure-19/errors.svg");
-    if (code == MOR_OK) code = mor_figure_write(&g, path.text, error);
+    for (int m = 0; m < METHODS; m++) mor_panel_curve(p, labels[m], m, 0, x, r->median[m], STEPS);
+    mor_code code = mor_figure_write(&g, mor_reproduce_path(k->o, "figure-19/errors.svg").text, error);
     mor_figure_clear(&g);
-    if (code == MOR_OK) code = draw_views(k, error);
-    if (code != MOR_OK) return code;
+    return code;
+}
+
+static mor_code write_page(const study* k, const results* r, mor_error* error)
+{
     bool below = true, monotone = true;
     for (int s = 0; s < STEPS; s++) {
-        below = below && median[0][s] < median[1][s] && median[0][s] < median[2][s];
-        if (s > 0) monotone = monotone && median[0][s] >= 0.9 * median[0][s - 1];
+        below = below && r->median[0][s] < r->median[1][s] && r->median[0][s] < r->median[2][s];
+        if (s > 0) monotone = monotone && r->median[0][s] >= 0.9 * r->median[0][s - 1];
     }
     mor_fragment page;
     if (!mor_fragment_begin(&page, k->o, "19", "Fig. 19 to 22, Table 1: slender rod on rocks"))
@@ -236,16 +252,16 @@ static mor_code report(const study* k, const field* fields, mor_error* error)
     mor_fragment_claim(
         &page, "PEG is more accurate than ST and AP at each step size", below,
         "medians PEG / ST / AP: %.3g / %.3g / %.3g m at 5e-4, %.3g / %.3g / %.3g at 8e-3, %.3g / %.3g / %.3g at 6.4e-2",
-        median[0][0], median[1][0], median[2][0], median[0][4], median[1][4], median[2][4], median[0][7], median[1][7],
-        median[2][7]);
+        r->median[0][0], r->median[1][0], r->median[2][0], r->median[0][4], r->median[1][4], r->median[2][4],
+        r->median[0][7], r->median[1][7], r->median[2][7]);
     mor_fragment_claim(&page, "PEG's error increases monotonically with the step", monotone,
-                       "%.2e %.2e %.2e %.2e %.2e %.2e %.2e %.2e m (a fall of up to 10 %% is let pass)", median[0][0],
-                       median[0][1], median[0][2], median[0][3], median[0][4], median[0][5], median[0][6],
-                       median[0][7]);
+                       "%.2e %.2e %.2e %.2e %.2e %.2e %.2e %.2e m (a fall of up to 10 %% is let pass)", r->median[0][0],
+                       r->median[0][1], r->median[0][2], r->median[0][3], r->median[0][4], r->median[0][5],
+                       r->median[0][6], r->median[0][7]);
     mor_fragment_claim(
         &page,
         "(cost; the paper reports about 5 s per step for its collision detection alone) a step takes less than 50 us",
-        us < 50.0, "%.0f us of CPU per step in all, at h = 1e-3", us);
+        r->us < 50.0, "%.0f us of CPU per step in all, at h = 1e-3", r->us);
     mor_fragment_text(
         &page,
         "Table 1 (length 1 m, radius 0.2 m, six sides, density 900 kg/m<sup>3</sup>, velocity (0, 5, 0.2) m/s, "
@@ -255,10 +271,19 @@ static mor_code report(const study* k, const field* fields, mor_error* error)
         "ST is wrong at all steps and worse at small ones: an extended face that becomes active in penetration throws "
         "the rod out at depth over h. AP keeps its distance of about epsilon, so its error hardly "
         "depends on h.",
-        gain, raw, failures[0], failures[1], failures[2]);
+        r->gain, r->raw, r->failures[0], r->failures[1], r->failures[2]);
     mor_fragment_picture(&page, "figure-19/views.svg", "Initial state of the first field, and the path of the rod");
     mor_fragment_picture(&page, "figure-19/errors.svg", "Median error of the rod's position");
     return mor_fragment_end(&page, error);
+}
+
+static mor_code report(const study* k, const field* fields, mor_error* error)
+{
+    results r = { 0 };
+    mor_code code = write_table(k, fields, &r, error);
+    if (code == MOR_OK) code = draw_errors(k, &r, error);
+    if (code == MOR_OK) code = draw_views(k, error);
+    return code == MOR_OK ? write_page(k, &r, error) : code;
 }
 
 mor_code mor_reproduce_rod(const mor_reproduce* o, mor_error* error)

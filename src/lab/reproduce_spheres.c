@@ -16,7 +16,7 @@
 
 #include "formulation/registry.h"
 #include "formulation/step_problem.h"
-#include "io/bpmd.h"
+#include "io/bpmd/bpmd.h"
 #include "lab/reproduce.h"
 #include "model/world.h"
 #include "plot/figure.h"

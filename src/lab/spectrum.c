@@ -1,13 +1,14 @@
-/* Eigenvalues of W, by LAPACK's dsyev. */
+/* Eigenvalues of W. */
 #include "lab/spectrum.h"
 
-#include <lapacke.h>
 #include <stdlib.h>
+
+#include "linalg/eigenvalues.h"
 
 bool mor_lab_spectrum(const mor_system* s, int* rank, double* condition)
 {
     size_t n = (size_t)s->row_count;
-    double *W = calloc(n * n + 1, sizeof *W), *values = malloc((n + 1) * sizeof *values);
+    double *W = calloc(n * n + 1, sizeof *W), *values = malloc((3 * n + 1) * sizeof *values);
     *rank = 0;
     *condition = 1.0;
     bool good = W && values;
@@ -26,7 +27,7 @@ bool mor_lab_spectrum(const mor_system* s, int* rank, double* condition)
                             W[(size_t)(s->blocks[a].row + i) + n * (size_t)(s->blocks[b].row + j)] += sum;
                         }
                 }
-    if (good) good = LAPACKE_dsyev(LAPACK_COL_MAJOR, 'N', 'L', (int)n, W, (int)n, values) == 0;
+    if (good) good = mor_symmetric_eigenvalues((int)n, W, values, values + n);
     for (size_t i = 0; good && i < n; i++)
         if (values[i] > 1e-10 * values[n - 1]) {
             if (*rank == 0) *condition = values[n - 1] / values[i];

@@ -1,8 +1,13 @@
 /* Cholesky factorisation of a sparse symmetric positive definite matrix of small dense blocks.
  *
- *     c = mor_block_cholesky_create(count, dims, arena);
- *     mor_block_cholesky_add(c, a, b, W_ab);              each pair a <= b once, row-major dims[a] x dims[b]
- *     mor_block_cholesky_factor(c) && mor_block_cholesky_solve(c, x);
+ *     int dims[2] = { 1, 1 };
+ *     double W[3] = { 2, 1, 2 }, x[2] = { 3, 3 };
+ *     mor_arena* arena = mor_arena_create(NULL);
+ *     mor_block_cholesky* c = mor_block_cholesky_create(2, dims, arena);
+ *     mor_block_cholesky_add(c, 0, 0, &W[0]); // each pair a <= b once, row-major dims[a] x dims[b]
+ *     mor_block_cholesky_add(c, 0, 1, &W[1]);
+ *     mor_block_cholesky_add(c, 1, 1, &W[2]);
+ *     if (mor_block_cholesky_factor(c)) mor_block_cholesky_solve(c, x); // x becomes W^-1 x
  *
  * Blocks are eliminated in an order of least degree, ties by number, so the fill of chains and trees is nil and the
  * result does not depend on anything but the matrix. All memory comes from the arena. */

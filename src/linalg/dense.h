@@ -1,7 +1,7 @@
 /* Dense factorisations behind one header.
  *
- * All matrices are column-major without gaps: A[i + j*n]. Below MOR_DENSE_SMALL our own loops run
- * (no call overhead, the same bits on every machine); from there LAPACK does. Nothing allocates.
+ * All matrices are column-major without gaps: A[i + j*n]. Nothing allocates but
+ * mor_least_norm. The same bits on every machine (blocks.h).
  *
  *   LU        P A = L U, partial pivoting                           2/3 n^3
  *   Cholesky  A = L L', A symmetric positive definite               1/3 n^3
@@ -19,14 +19,10 @@
 #include <math.h>
 #include <stdbool.h>
 
-#define MOR_DENSE_SMALL 24 /* below: own kernels (Cholesky: below twice this) */
-
 /* Factors in place. `pivot` has n entries. False if a pivot is zero or not finite. */
 bool mor_lu_factor(int n, double* A, int* pivot);
 /* b := A^-1 b */
 void mor_lu_solve(int n, const double* LU, const int* pivot, double* b);
-/* b := A^-T b */
-void mor_lu_solve_transposed(int n, const double* LU, const int* pivot, double* b);
 /* B (n x m, column-major) := A^-1 B */
 void mor_lu_solve_many(int n, const double* LU, const int* pivot, int m, double* B);
 /* Improves x towards A x = b by `steps` rounds x += A^-1 (b - A x), keeping a round only if the
@@ -65,66 +61,39 @@ void mor_dense_multiply_add(int m, int n, int k, double alpha, const double* A, 
 double mor_norm2(int n, const double* x);
 double mor_norm_max(int n, const double* x);
 
-/* ------------------------------------------------- fixed sizes, symmetric, row-major, inline */
+/* ------------------------------------------------- six rows, symmetric, row-major, inline */
 
-/* Cholesky of a symmetric positive definite N x N matrix: L lower, row-major. */
-#define MOR_FIXED_SPD(N)                                                                                               \
-    static inline bool mor_cholesky##N(const double A[N * N], double L[N * N])                                         \
-    {                                                                                                                  \
-        for (int i = 0; i < N; i++)                                                                                    \
-            for (int j = 0; j <= i; j++) {                                                                             \
-                double s = A[i * N + j];                                                                               \
-                for (int k = 0; k < j; k++) s -= L[i * N + k] * L[j * N + k];                                          \
-                if (i == j) {                                                                                          \
-                    if (!(s > 0.0)) return false;                                                                      \
-                    L[i * N + i] = sqrt(s);                                                                            \
-                } else {                                                                                               \
-                    L[i * N + j] = s / L[j * N + j];                                                                   \
-                    L[j * N + i] = 0.0;                                                                                \
-                }                                                                                                      \
-            }                                                                                                          \
-        return true;                                                                                                   \
-    }                                                                                                                  \
-    static inline void mor_cholesky##N##_solve(const double L[N * N], double b[N])                                     \
-    {                                                                                                                  \
-        for (int i = 0; i < N; i++) {                                                                                  \
-            double s = b[i];                                                                                           \
-            for (int k = 0; k < i; k++) s -= L[i * N + k] * b[k];                                                      \
-            b[i] = s / L[i * N + i];                                                                                   \
-        }                                                                                                              \
-        for (int i = N - 1; i >= 0; i--) {                                                                             \
-            double s = b[i];                                                                                           \
-            for (int k = i + 1; k < N; k++) s -= L[k * N + i] * b[k];                                                  \
-            b[i] = s / L[i * N + i];                                                                                   \
-        }                                                                                                              \
-    }                                                                                                                  \
-    static inline bool mor_inverse_spd##N(const double A[N * N], double inverse[N * N])                                \
-    {                                                                                                                  \
-        double L[N * N];                                                                                               \
-        if (!mor_cholesky##N(A, L)) return false;                                                                      \
-        for (int j = 0; j < N; j++) {                                                                                  \
-            double e[N];                                                                                               \
-            for (int i = 0; i < N; i++) e[i] = i == j ? 1.0 : 0.0;                                                     \
-            mor_cholesky##N##_solve(L, e);                                                                             \
-            for (int i = 0; i < N; i++) inverse[i * N + j] = e[i];                                                     \
-        }                                                                                                              \
-        for (int i = 0; i < N; i++)                                                                                    \
-            for (int j = 0; j < i; j++) {                                                                              \
-                double s = 0.5 * (inverse[i * N + j] + inverse[j * N + i]);                                            \
-                inverse[i * N + j] = inverse[j * N + i] = s;                                                           \
-            }                                                                                                          \
-        return true;                                                                                                   \
+/* Cholesky of a symmetric positive definite 6 x 6 matrix: L lower. False if it is not positive definite. */
+static inline bool mor_cholesky6(const double A[36], double L[36])
+{
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j <= i; j++) {
+            double s = A[i * 6 + j];
+            for (int k = 0; k < j; k++) s -= L[i * 6 + k] * L[j * 6 + k];
+            if (i == j) {
+                if (!(s > 0.0)) return false;
+                L[i * 6 + i] = sqrt(s);
+            } else {
+                L[i * 6 + j] = s / L[j * 6 + j];
+                L[j * 6 + i] = 0.0;
+            }
+        }
+    return true;
+}
+
+/* b := (L L')^-1 b */
+static inline void mor_cholesky6_solve(const double L[36], double b[6])
+{
+    for (int i = 0; i < 6; i++) {
+        double s = b[i];
+        for (int k = 0; k < i; k++) s -= L[i * 6 + k] * b[k];
+        b[i] = s / L[i * 6 + i];
     }
-MOR_FIXED_SPD(3)
-MOR_FIXED_SPD(6)
-MOR_FIXED_SPD(12)
-#undef MOR_FIXED_SPD
-
-/* Solves a general 2x2 or 3x3 system by elimination with partial pivoting; false if singular. */
-bool mor_solve2(const double A[4], const double b[2], double x[2]);
-bool mor_solve3(const double A[9], const double b[3], double x[3]);
-/* Eigenvalues (ascending) and eigenvectors (columns of V, row-major) of a symmetric 3x3 matrix, by Jacobi
- * rotations: accurate for every spectrum. */
-void mor_eigen3(const double A[9], double values[3], double V[9]);
+    for (int i = 5; i >= 0; i--) {
+        double s = b[i];
+        for (int k = i + 1; k < 6; k++) s -= L[k * 6 + i] * b[k];
+        b[i] = s / L[i * 6 + i];
+    }
+}
 
 #endif

@@ -1,10 +1,12 @@
 /* Elimination tree, supernodes, fronts (front_lu.h). */
 #include "linalg/front_lu.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/elementary.h"
+#include "linalg/blocks.h"
 
 void mor_bsr_mirror(const mor_bsr* B, int* mirror)
 {
@@ -190,7 +192,7 @@ static bool eliminate(int m, int begin, int end, int limit, int columns, double*
         double whole = 0.0;
         for (int i = j + 1; i < limit; i++)
             if (fabs(c[i]) > fabs(c[r])) r = i;
-        for (int i = j; i < m; i++) whole = fmax(whole, fabs(c[i]));
+        for (int i = j; i < m; i++) whole = mor_max(whole, fabs(c[i]));
         pivot[j] = r;
         if (!(fabs(c[r]) > 1e-12 * whole) || !isfinite(c[r])) return false;
         if (r != j)
@@ -220,8 +222,8 @@ static bool partial_lu(int m, int k, double* F, int* pivot)
         if (!eliminate(m, begin, end, k, end, F, pivot)) return false;
         if (rest == 0) break;
         double *L = F + begin + (size_t)begin * m, *U = F + begin + (size_t)end * m;
-        cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, w, rest, 1.0, L, m, U, m);
-        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, rest, rest, w, -1.0, L + w, m, U, m, 1.0, U + w, m);
+        mor_block_solve_unit_lower(w, rest, L, m, U, m);
+        mor_block_product(rest, rest, w, -1.0, L + w, m, U, 1, m, U + w, m);
     }
     return true;
 }

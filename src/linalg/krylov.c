@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "linalg/dense.h"
 
 static double dot(int n, const double* x, const double* y)
@@ -54,7 +55,7 @@ int mor_gmres(int n, mor_product A, void* user, const double* diagonal, const do
                 h[j + 1] = -sn[j] * h[j] + c[j] * h[j + 1];
                 h[j] = a;
             }
-            double r = hypot(h[k], below);
+            double r = mor_hypot(h[k], below);
             if (r == 0.0) break; /* A is singular on the space: nothing to gain */
             c[k] = h[k] / r, sn[k] = below / r, h[k] = r;
             g[k + 1] = -sn[k] * g[k];

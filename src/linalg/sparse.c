@@ -206,10 +206,3 @@ void mor_sparse_lu_solve(mor_sparse_lu* lu, int count, double* b)
     if (lu->n == 0 || count == 0) return;
     klu_tsolve(lu->symbolic, lu->numeric, lu->n, count, b, &lu->common);
 }
-
-int mor_sparse_lu_fill(const mor_sparse_lu* lu) { return lu->numeric ? lu->numeric->lnz + lu->numeric->unz : 0; }
-
-double mor_sparse_lu_rcond(mor_sparse_lu* lu)
-{
-    return lu->numeric && klu_rcond(lu->symbolic, lu->numeric, &lu->common) ? lu->common.rcond : 0.0;
-}

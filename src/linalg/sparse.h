@@ -50,9 +50,5 @@ void mor_sparse_lu_destroy(mor_sparse_lu* lu);
 bool mor_sparse_lu_factor(mor_sparse_lu* lu, const mor_csr* A);
 /* b := A^-1 b for `count` right-hand sides of length n, one after the other. */
 void mor_sparse_lu_solve(mor_sparse_lu* lu, int count, double* b);
-/* Entries of L and U of the last factorisation: the measure of fill. */
-int mor_sparse_lu_fill(const mor_sparse_lu* lu);
-/* Cheap estimate of 1/condition from the last factorisation: min|U_ii| / max|U_ii|. */
-double mor_sparse_lu_rcond(mor_sparse_lu* lu);
 
 #endif

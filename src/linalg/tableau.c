@@ -1,48 +1,33 @@
-/* Kernels of pivoting; see tableau.h. One body, compiled for plain x86-64 (or any machine) and for AVX2; neither fuses
- * multiply and add, so both give the same bits.
+/* Kernels of pivoting; see tableau.h, and wide.h for how one body serves every machine with the same bits.
  *
  * Reference: Ruiz (2001), A scaling algorithm to equilibrate both rows and columns norms in matrices. */
 #include "linalg/tableau.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "base/inline.h"
-
-#if defined(__GNUC__)
-typedef double quad __attribute__((vector_size(32), aligned(8), may_alias));
+#include "base/elementary.h"
+#include "linalg/wide.h"
 
 /* Two rows at a time, so that the pivot row is read half as often. */
 MOR_ALWAYS_INLINE void add_to_rows(int count, const double* x, double a, double* y, double b, double* z)
 {
-    const quad A = { a, a, a, a }, B = { b, b, b, b };
+    const mor_four A = { a, a, a, a }, B = { b, b, b, b };
     for (int k = 0; k < count; k += 4) {
-        const quad X = *(const quad*)(x + k);
-        *(quad*)(y + k) += A * X;
-        *(quad*)(z + k) += B * X;
+        const mor_four X = MOR_FOUR_AT(x + k);
+        MOR_FOUR_TO(y + k) += A * X;
+        MOR_FOUR_TO(z + k) += B * X;
     }
 }
 
 MOR_ALWAYS_INLINE void add_to_row(int count, const double* x, double a, double* y)
 {
-    const quad A = { a, a, a, a };
-    for (int k = 0; k < count; k += 4) *(quad*)(y + k) += A * *(const quad*)(x + k);
+    const mor_four A = { a, a, a, a };
+    for (int k = 0; k < count; k += 4) MOR_FOUR_TO(y + k) += A * MOR_FOUR_AT(x + k);
 }
-#else
-static void add_to_row(int count, const double* x, double a, double* y)
-{
-    for (int k = 0; k < count; k++) y[k] += a * x[k];
-}
-static void add_to_rows(int count, const double* x, double a, double* y, double b, double* z)
-{
-    add_to_row(count, x, a, y);
-    add_to_row(count, x, b, z);
-}
-#endif
 
-MOR_ALWAYS_INLINE void pivot_rows(int n, int width, int stride, double* T, int r, int s, int* index)
+MOR_ALWAYS_INLINE void mor_tableau_pivot_body(int n, int width, int stride, double* T, int r, int s, int* index)
 {
     double *R = T + (size_t)r * stride, inverse = 1.0 / R[s];
     int count = 0;
@@ -75,30 +60,11 @@ MOR_ALWAYS_INLINE void pivot_rows(int n, int width, int stride, double* T, int r
     if (held) add_to_row(stride, R, with, held);
 }
 
-static void pivot_plain(int n, int width, int stride, double* T, int r, int s, int* index)
-{
-    pivot_rows(n, width, stride, T, r, s, index);
-}
+MOR_WIDE_VOID(extern, mor_tableau_pivot, (int n, int width, int stride, double* T, int r, int s, int* index),
+              (n, width, stride, T, r, s, index))
 
-#if defined(__x86_64__) && defined(__GNUC__)
-__attribute__((target("avx2"))) static void pivot_avx2(int n, int width, int stride, double* T, int r, int s,
-                                                       int* index)
-{
-    pivot_rows(n, width, stride, T, r, s, index);
-}
-
-void mor_tableau_pivot(int n, int width, int stride, double* T, int r, int s, int* index)
-{
-    (__builtin_cpu_supports("avx2") ? pivot_avx2 : pivot_plain)(n, width, stride, T, r, s, index);
-}
-#else
-void mor_tableau_pivot(int n, int width, int stride, double* T, int r, int s, int* index)
-{
-    pivot_plain(n, width, stride, T, r, s, index);
-}
-#endif
-
-double mor_power_of_two(double x)
+/* The power of two just above x > 0; 1 for zero, subnormal and huge x. */
+static double power_of_two(double x)
 {
     uint64_t bits, exponent;
     memcpy(&bits, &x, sizeof bits);
@@ -107,6 +73,15 @@ double mor_power_of_two(double x)
     bits = (exponent + 1) << 52;
     memcpy(&x, &bits, sizeof bits);
     return x;
+}
+
+double mor_scale_row(int n, int stride, double* row)
+{
+    double size = 0.0;
+    for (int j = 0; j < n; j++) size = mor_max(size, fabs(row[(size_t)j * stride]));
+    const double scale = 1.0 / power_of_two(size);
+    for (int j = 0; j < n; j++) row[(size_t)j * stride] *= scale;
+    return scale;
 }
 
 void mor_tableau_equilibrate(int n, int stride, double* T, double* R, double* C, double* work)
@@ -128,7 +103,7 @@ void mor_tableau_equilibrate(int n, int stride, double* T, double* R, double* C,
             if (columns[i] > 0.0) C[i] /= sqrt(columns[i]);
         }
     }
-    for (int i = 0; i < n; i++) R[i] = mor_power_of_two(R[i]), C[i] = mor_power_of_two(C[i]);
+    for (int i = 0; i < n; i++) R[i] = power_of_two(R[i]), C[i] = power_of_two(C[i]);
     for (int i = 0; i < n; i++) {
         double* row = T + (size_t)i * stride;
         for (int j = 0; j < n; j++) row[j] *= R[i] * C[j];

@@ -1,7 +1,7 @@
-/* Rows of a pivoting tableau: what Lemke's method, principal pivots and PATH's path search share.
+/* Rows of a pivoting tableau: what Lemke's method, principal pivots, PATH's path search and the
+ * elimination of free variables share.
  *
- * A tableau  basic = T nonbasic  has n rows of `stride` doubles (a multiple of 4, the tail zero), one after the other.
- * */
+ * A tableau  basic = T nonbasic  has n rows of `stride` doubles (a multiple of 4, the tail zero), one after the other. */
 #ifndef MOR_LINALG_TABLEAU_H
 #define MOR_LINALG_TABLEAU_H
 
@@ -16,7 +16,8 @@ void mor_tableau_pivot(int n, int width, int stride, double* T, int r, int s, in
  * column near 1 (Ruiz 2001, three rounds). `work`: 2n. */
 void mor_tableau_equilibrate(int n, int stride, double* T, double* R, double* C, double* work);
 
-/* The power of two just above x > 0; 1 for zero, subnormal and huge x. */
-double mor_power_of_two(double x);
+/* Multiplies `row` (n entries, `stride` apart) by the power of two that brings its largest entry into [1/2, 1).
+ * Returns that factor; 1 for a row of zeros. */
+double mor_scale_row(int n, int stride, double* row);
 
 #endif

@@ -5,7 +5,7 @@
  *
  * MOR_WIDE(scope, type, name, parameters, arguments) makes the function `name` (static or extern) of an always-inlined
  * `name_body`, MOR_WIDE_VOID one without result; which body runs is asked of the processor at each call (a load and a
- * test). */
+ * test). With MOREAU_PLAIN defined (make test-bits) there is only the plain one. */
 #ifndef MOR_LINALG_WIDE_H
 #define MOR_LINALG_WIDE_H
 
@@ -27,7 +27,7 @@ typedef long long mor_two_bits __attribute__((vector_size(16), aligned(8), may_a
 /* { a + c, b + d } of { a, b, c, d } */
 #define MOR_FOLD(q) (__builtin_shufflevector(q, q, 0, 1) + __builtin_shufflevector(q, q, 2, 3))
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(MOREAU_PLAIN)
 #define MOR_WIDE_CHOICE(name) (__builtin_cpu_supports("avx2") ? name##_avx2 : name##_plain)
 #define MOR_WIDE(scope, type, name, parameters, arguments)                                                             \
     static type name##_plain parameters { return name##_body arguments; }                                              \

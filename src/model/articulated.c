@@ -16,6 +16,8 @@
  * representation of the base velocity. */
 #include "model/articulated.h"
 
+#include "base/elementary.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -316,7 +318,9 @@ void mor_robot_work_destroy(mor_robot_work* w)
 /* exp(s a): Rodrigues. */
 static mor_mat3 rotation(mor_vec3 a, double s)
 {
-    double sine = sin(s), half = sin(0.5 * s), one_cos = 2.0 * half * half, cosine = 1.0 - one_cos;
+    double half_sine, half_cosine;
+    mor_sincos(0.5 * s, &half_sine, &half_cosine);
+    double sine = 2.0 * half_sine * half_cosine, one_cos = 2.0 * half_sine * half_sine, cosine = 1.0 - one_cos;
     double xy = one_cos * a.x * a.y, xz = one_cos * a.x * a.z, yz = one_cos * a.y * a.z;
     return (mor_mat3){ { { cosine + one_cos * a.x * a.x, xy - sine * a.z, xz + sine * a.y },
                          { xy + sine * a.z, cosine + one_cos * a.y * a.y, yz - sine * a.x },

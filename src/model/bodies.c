@@ -1,4 +1,5 @@
 /* Bodies of a world: adding, removing, state, forces; ids with generations. */
+#include "base/elementary.h"
 #include "model/stored.h"
 #include "model/world.h"
 
@@ -149,7 +150,7 @@ static void set_state(const mor_world* w, mor_body* b, const mor_pose* pose, mor
 {
     b->q = mor_quat_normalize(pose->rotation);
     if (w->dimension == 2) {
-        b->angle = 2.0 * atan2(b->q.z, b->q.w);
+        b->angle = 2.0 * mor_atan2(b->q.z, b->q.w);
         b->q = mor_quat_exp(mor_v3(0, 0, b->angle));
     }
     b->x = mor_add(pose->position, mor_rotate(b->q, b->mass.com));

@@ -19,6 +19,8 @@
  * The rates are exact on the constraint and to first order in the violation off it. */
 #include "model/joints.h"
 
+#include "base/elementary.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -115,7 +117,7 @@ bool mor_joint_free_row(const mor_world* w, const mor_joint* j, mor_joint_row* r
         row->phi = mor_dot(mor_sub(B.position, A.position), ea[2]);
         return true;
     }
-    double angle = atan2(mor_dot(eb[0], ea[1]), mor_dot(eb[0], ea[0])), turn = 6.283185307179586477;
+    double angle = mor_atan2(mor_dot(eb[0], ea[1]), mor_dot(eb[0], ea[0])), turn = 6.283185307179586477;
     row->phi = angle + turn * floor((j->coordinate - angle) / turn + 0.5);
     return true;
 }

@@ -1,4 +1,5 @@
 /* Materials: friction sqrt(mu1 mu2), restitution max(e1, e2), unless the pair has its own entry. */
+#include "base/elementary.h"
 #include "model/world.h"
 
 mor_material mor_material_default(void)
@@ -67,5 +68,5 @@ void mor_world_combine(const mor_world* w, const mor_body* a, int shape_a, const
     const mor_material *x = &w->materials[ma], *y = &w->materials[mb];
     /* equal values must give themselves exactly, which sqrt(mu*mu) does not always */
     *friction = x->friction == y->friction ? x->friction : sqrt(x->friction * y->friction);
-    *restitution = fmax(x->restitution, y->restitution);
+    *restitution = mor_max(x->restitution, y->restitution);
 }

@@ -21,6 +21,7 @@
  * E. Hairer, C. Lubich, G. Wanner (2006), Geometric Numerical Integration, sec. IV.7 (charts), VII.5 (rigid bodies). */
 #include "model/motion.h"
 
+#include "base/elementary.h"
 #include "model/articulated.h"
 
 #include <string.h>
@@ -32,9 +33,9 @@ mor_vec3 mor_dexp(mor_vec3 x, mor_vec3 y)
         a = 0.5 - n2 / 24.0 * (1.0 - n2 / 30.0 * (1.0 - n2 / 56.0 * (1.0 - n2 / 90.0)));
         b = 1.0 / 6.0 - n2 / 120.0 * (1.0 - n2 / 42.0 * (1.0 - n2 / 72.0 * (1.0 - n2 / 110.0)));
     } else {
-        double s = sin(0.5 * n);
+        double s = mor_sin(0.5 * n);
         a = 2.0 * s * s / n2;
-        b = (n - sin(n)) / (n2 * n);
+        b = (n - mor_sin(n)) / (n2 * n);
     }
     mor_vec3 c = mor_cross(x, y);
     return mor_madd(mor_madd(y, a, c), b, mor_cross(x, c));
@@ -49,7 +50,7 @@ mor_vec3 mor_dexp_inverse(mor_vec3 x, mor_vec3 y)
             ? 1.0 / 12.0 + n2 * (1.0 / 720.0 +
                                  n2 * (1.0 / 30240.0 +
                                        n2 * (1.0 / 1209600.0 + n2 * (1.0 / 47900160.0 + n2 * 691.0 / 1307674368000.0))))
-            : 1.0 / n2 - 0.5 / (n * tan(0.5 * n));
+            : 1.0 / n2 - 0.5 / (n * mor_tan(0.5 * n));
     mor_vec3 c = mor_cross(x, y);
     return mor_madd(mor_madd(y, -0.5, c), b, mor_cross(x, c));
 }

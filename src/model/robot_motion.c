@@ -22,6 +22,7 @@
  *
  * With contacts W could be positive by h^2 where velocities reverse: then no more than max(0, nu+ . impulses) may come in.
  * Trees with loops keep momentum only: the work of their equations is not known here. */
+#include "base/elementary.h"
 #include "model/robot_motion.h"
 
 #include "model/articulated.h"
@@ -44,8 +45,8 @@ void mor_robot_middle_velocity(const mor_robot* r, double h, void (*solve)(const
     double fastest = 0.0;
     for (int i = 0; i < m->link_count; i++) {
         mor_vec3 w = r->work->states[i].w;
-        fastest = fmax(fastest, mor_dot(w, w));
-        if (m->constants[i].prismatic) fastest = fmax(fastest, fabs(r->work->joint[i]) * sqrt(mor_dot(w, w)));
+        fastest = mor_max(fastest, mor_dot(w, w));
+        if (m->constants[i].prismatic) fastest = mor_max(fastest, fabs(r->work->joint[i]) * sqrt(mor_dot(w, w)));
     }
     double x = 0.5 * h * sqrt(fastest), left = x;
     memcpy(out, r->nu, (size_t)m->dof * sizeof *out);
@@ -54,14 +55,14 @@ void mor_robot_middle_velocity(const mor_robot* r, double h, void (*solve)(const
     solve(r, out);
     for (int k = 0; k < m->dof; k++) out[k] = r->nu[k] - 0.5 * h * out[k];
     double before = INFINITY;
-    for (int pass = 1; x > FAST && (left = fmin(left * x, 1.0)) > SETTLED && pass < PASSES; pass++) {
+    for (int pass = 1; x > FAST && (left = mor_min(left * x, 1.0)) > SETTLED && pass < PASSES; pass++) {
         double change = 0.0, moved = 0.0, *next = r->jerk;
         mor_robot_bias(m, r->work, mor_v3(0, 0, 0), out, NULL, next);
         solve(r, next);
         for (int k = 0; k < m->dof; k++) {
             double to = r->nu[k] - 0.5 * h * next[k];
-            change = fmax(change, fabs(to - out[k]));
-            moved = fmax(moved, fabs(to - r->nu[k]));
+            change = mor_max(change, fabs(to - out[k]));
+            moved = mor_max(moved, fabs(to - r->nu[k]));
             out[k] = to;
         }
         if (change <= SETTLED * moved) break;
@@ -166,7 +167,7 @@ static target aim(const mor_world* w, const mor_robot* r, const sums* start, con
         W += (r->nu[k] + 0.5 * d[k]) * y[k];
         work += d[k] * y[k];
     }
-    if (!smooth) W = fmax(W, W + 0.5 * work); /* as the semi-implicit step counts: with the velocity of the end */
+    if (!smooth) W = mor_max(W, W + 0.5 * work); /* as the semi-implicit step counts: with the velocity of the end */
     t.kinetic = start->kinetic + W;
     if (!m->floating) return t;
     mor_vec3 f = mor_v3(y[0], y[1], y[2]), n = mor_v3(y[3], y[4], y[5]);
@@ -193,7 +194,7 @@ static double scale_for(double wanted, double present, bool smooth)
     if (!(present > 0.0) || (!smooth && wanted >= present)) return 1.0;
     double square = wanted / present;
     if (!(square > (1.0 - LARGEST) * (1.0 - LARGEST))) return 1.0 - LARGEST;
-    return fmin(sqrt(square), MOST);
+    return mor_min(sqrt(square), MOST);
 }
 
 static void refresh(const mor_robot* r) { mor_robot_velocities(r->model, r->work, r->nu); }

@@ -18,6 +18,7 @@
  * for smooth motion). Where that takes more than STRUCK rad the step is too coarse for the blow; the body is `struck`
  * and the island is solved again with A = I(R), u = I(R)^-1 L_free, and R+ from the free motion of (R, L+), which keeps
  * both (mor_motion_revise). */
+#include "base/elementary.h"
 #include "model/turn.h"
 #include "model/world.h"
 
@@ -233,7 +234,7 @@ static double swept(const mor_body* b, double h, const double* nu_free, const do
     *L = mor_add(b->L_free, j);
     *q = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(h, w)), b->q));
     double moving = start + 0.5 * m * mor_dot(v, v), spare = 0.5 * mor_dot(dw, j) + 0.5 * m * mor_dot(dv, dv);
-    *most = fmax(start + 0.5 * mor_dot(mor_add(w, u), j) + fmin(spare, SMOOTH * moving), 0.0);
+    *most = mor_max(start + 0.5 * mor_dot(mor_add(w, u), j) + mor_min(spare, SMOOTH * moving), 0.0);
     /* and of what the body has at 1e-8 m/s: at rest everything is rounding */
     return ROUNDING * (moving + *most) + ROUNDING * 1e-16 * m;
 }

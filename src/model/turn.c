@@ -16,6 +16,7 @@
  *
  * J. C. Simo, K. K. Wong, "Unconditionally stable algorithms for rigid body dynamics that exactly preserve energy and
  * momentum", Int. J. Numer. Meth. Engng 31 (1991) 19-52. */
+#include "base/elementary.h"
 #include "model/turn.h"
 
 #include <math.h>
@@ -39,7 +40,7 @@ static mor_vec3 mean_velocity(const mor_mat3* J, mor_vec3 P, double h, mor_vec3 
     for (int k = 0; k < ROUNDS; k++) {
         double speed = mor_norm(u), x = 0.5 * h * speed;
         if (!(x < 1.5)) break; /* thrown beyond the pole of the tangent */
-        double tangent = x > 1e-8 ? tan(x) : x, t = speed > 0.0 ? tangent / speed : 0.5 * h;
+        double tangent = x > 1e-8 ? mor_tan(x) : x, t = speed > 0.0 ? tangent / speed : 0.5 * h;
         mor_vec3 Ju = mor_mul(J, u), c = mor_cross(u, Ju), F = mor_sub(mor_madd(Ju, t, c), P);
         double size = mor_norm(F);
         if (size < best) best = size, answer = u;

@@ -16,7 +16,7 @@ static bool add_curve(mor_panel* panel, const mor_trace_record* r, const double*
     double* y = malloc(((size_t)r->count + 1) * sizeof *y);
     if (!y) return false;
     for (int i = 0; i < r->count; i++) y[i] = isfinite(r->error[i]) ? fmax(r->error[i], least) : NAN;
-    bool ok = mor_panel_curve(panel, r->solver, number, number / 7, x, y, r->count);
+    bool ok = mor_panel_curve(panel, r->solver, number, number / MOR_PLOT_COLOURS, x, y, r->count);
     free(y);
     return ok;
 }

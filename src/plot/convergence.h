@@ -2,7 +2,7 @@
 #ifndef MOR_PLOT_CONVERGENCE_H
 #define MOR_PLOT_CONVERGENCE_H
 
-#include "io/trace_file.h"
+#include "io/hdf5/trace_file.h"
 #include "plot/figure.h"
 
 /* Two panels for every problem: the judge's error against the iteration and against time, one curve for every solver.

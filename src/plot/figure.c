@@ -4,9 +4,7 @@
  * their right (it can never cover data), ticks and label of the shared axis below the last one. The
  * left margin follows the widest tick label, the right one the widest legend entry.
  *
- * Colours: Okabe and Ito (2008), "Color Universal Design", without yellow, which is faint on white;
- * dashes distinguish recordings and repeat the palette. Long curves are thinned to the first, least,
- * greatest and last value in each quarter point of width, which looks the same. */
+ * Dashes distinguish recordings and repeat the palette. */
 #include "plot/figure.h"
 
 #include <cairo.h>
@@ -18,8 +16,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "plot/axis.h"
-
 #define WIDTH 920.0
 #define PNG_SCALE 2.0
 #define ROW 17.0 /* legend line, down to LEAST_ROW when there are many */
@@ -28,17 +24,6 @@
 #define MOST_LEGEND 480.0 /* what does not fit into this height is counted */
 #define SAMPLE 24.0       /* line sample in the legend */
 #define PANEL_GAP 44.0    /* between panels; holds the panel's title */
-
-static const double palette[][3] = {
-    { 0.000, 0.447, 0.698 }, /* blue */
-    { 0.835, 0.369, 0.000 }, /* vermillion */
-    { 0.000, 0.620, 0.451 }, /* bluish green */
-    { 0.800, 0.475, 0.655 }, /* reddish purple */
-    { 0.902, 0.624, 0.000 }, /* orange */
-    { 0.337, 0.706, 0.914 }, /* sky blue */
-    { 0.150, 0.150, 0.150 }, /* near black */
-};
-#define COLOURS ((int)(sizeof palette / sizeof *palette))
 
 /* -------------------------------------------------------------------------------- contents */
 
@@ -52,42 +37,9 @@ mor_panel* mor_figure_panel(mor_figure* figure, const char* title, const char* u
     return panel;
 }
 
-bool mor_panel_curve(mor_panel* panel, const char* label, int colour, int dash, const double* x, const double* y,
-                     int count)
-{
-    if (panel->curve_count == panel->curve_capacity) {
-        int capacity = panel->curve_capacity ? 2 * panel->curve_capacity : 8;
-        mor_curve* grown = realloc(panel->curves, (size_t)capacity * sizeof *grown);
-        if (!grown) return false;
-        panel->curves = grown;
-        panel->curve_capacity = capacity;
-    }
-    size_t bytes = (size_t)(count > 0 ? count : 1) * sizeof(double);
-    mor_curve* c = &panel->curves[panel->curve_count];
-    *c = (mor_curve){ .colour = colour, .dash = dash, .count = count, .x = malloc(bytes), .y = malloc(bytes) };
-    if (!c->x || !c->y) {
-        free(c->x);
-        free(c->y);
-        return false;
-    }
-    snprintf(c->label, sizeof c->label, "%s", label);
-    if (count > 0) {
-        memcpy(c->x, x, bytes);
-        memcpy(c->y, y, bytes);
-    }
-    panel->curve_count++;
-    return true;
-}
-
 void mor_figure_clear(mor_figure* figure)
 {
-    for (int p = 0; p < figure->panel_count; p++) {
-        for (int c = 0; c < figure->panels[p].curve_count; c++) {
-            free(figure->panels[p].curves[c].x);
-            free(figure->panels[p].curves[c].y);
-        }
-        free(figure->panels[p].curves);
-    }
+    for (int p = 0; p < figure->panel_count; p++) mor_panel_clear(&figure->panels[p]);
     memset(figure, 0, sizeof *figure);
 }
 
@@ -130,29 +82,10 @@ static void fit_text(cairo_t* c, const char* text, double width, char* out, size
 /* ---------------------------------------------------------------------------------- layout */
 
 typedef struct layout {
-    double left, right, width, height;                      /* right: x of the right end of the axes */
-    double top[MOR_FIGURE_PANELS], tall[MOR_FIGURE_PANELS]; /* of the panels */
+    double left, right, width, height;   /* right: x of the right end of the axes */
+    mor_plot_box box[MOR_FIGURE_PANELS]; /* of the panels */
     double legend_text;
-    mor_plot_axis x[MOR_FIGURE_PANELS], y[MOR_FIGURE_PANELS];
 } layout;
-
-static void widen(double v, double* low, double* high)
-{
-    if (!isfinite(v)) return;
-    if (v < *low) *low = v;
-    if (v > *high) *high = v;
-}
-
-static mor_plot_axis y_axis(const mor_panel* p, int wanted)
-{
-    double low = INFINITY, high = -INFINITY;
-    for (int k = 0; k < p->curve_count; k++)
-        for (int i = 0; i < p->curves[k].count; i++)
-            if (!p->log || p->curves[k].y[i] > 0.0) widen(p->curves[k].y[i], &low, &high);
-    if (p->from_zero && !p->log) widen(0.0, &low, &high);
-    if (p->log) low = fmax(low, 1e-16 * high); /* an exact zero but for rounding must not hide the rest */
-    return mor_plot_axis_make(low, high, p->log, false, true, wanted);
-}
 
 static double tick_width(cairo_t* c, const mor_plot_axis* a)
 {
@@ -174,13 +107,8 @@ static mor_plot_axis x_axis(const mor_figure* f, int p)
 {
     bool own = own_axis(&f->panels[p]), log = own && f->panels[p].x_log;
     double low = INFINITY, high = -INFINITY;
-    for (int j = 0; j < f->panel_count; j++) {
-        const mor_panel* panel = &f->panels[j];
-        if (own ? j != p : own_axis(panel)) continue;
-        for (int k = 0; k < panel->curve_count; k++)
-            for (int i = 0; i < panel->curves[k].count; i++)
-                if (!log || panel->curves[k].x[i] > 0.0) widen(panel->curves[k].x[i], &low, &high);
-    }
+    for (int j = 0; j < f->panel_count; j++)
+        if (own ? j == p : !own_axis(&f->panels[j])) mor_panel_range(&f->panels[j], true, &low, &high);
     return mor_plot_axis_make(low, high, log, !log, true, 8);
 }
 
@@ -193,17 +121,18 @@ static layout arrange(cairo_t* c, const mor_figure* f)
     bool legend = false;
     for (int p = 0; p < n; p++) {
         const mor_panel* panel = &f->panels[p];
-        l.y[p] = y_axis(panel, n <= 1 ? 7 : 5);
+        mor_plot_box* box = &l.box[p];
+        box->y = mor_panel_y_axis(panel, true, n <= 1 ? 7 : 5);
         font(c, 11.0, false);
-        most = fmax(most, tick_width(c, &l.y[p]));
+        most = fmax(most, tick_width(c, &box->y));
         legend = legend || has_legend(panel);
         /* as tall as its legend */
-        l.tall[p] = fmax(usual, fmin(LEAST_ROW * panel->curve_count, MOST_LEGEND));
-        if (LEAST_ROW * panel->curve_count > l.tall[p] + 4.0)
+        box->height = fmax(usual, fmin(LEAST_ROW * panel->curve_count, MOST_LEGEND));
+        if (LEAST_ROW * panel->curve_count > box->height + 4.0)
             l.legend_text = fmax(l.legend_text, text_width(c, "and 999 more"));
         for (int k = 0; k < panel->curve_count; k++)
             l.legend_text = fmax(l.legend_text, text_width(c, panel->curves[k].label));
-        l.x[p] = x_axis(f, p);
+        box->x = x_axis(f, p);
     }
     l.legend_text = fmin(l.legend_text, LEGEND_TEXT);
     l.left += most + 8.0;
@@ -211,8 +140,10 @@ static layout arrange(cairo_t* c, const mor_figure* f)
     double y = 16.0 + (f->title[0] ? 26.0 : 0.0) + (f->subtitle[0] ? 18.0 : 0.0);
     for (int p = 0; p < n; p++) {
         y += p ? PANEL_GAP + (own_axis(&f->panels[p - 1]) ? 40.0 : 0.0) : 32.0;
-        l.top[p] = y;
-        y += l.tall[p];
+        l.box[p].left = l.left;
+        l.box[p].width = l.right - l.left;
+        l.box[p].top = y;
+        y += l.box[p].height;
     }
     l.width = WIDTH;
     l.height = y + 54.0;
@@ -220,15 +151,6 @@ static layout arrange(cairo_t* c, const mor_figure* f)
 }
 
 /* --------------------------------------------------------------------------------- drawing */
-
-static double at_x(const layout* l, int p, double v)
-{
-    return l->left + (l->right - l->left) * mor_plot_axis_place(&l->x[p], v);
-}
-static double at_y(const layout* l, int p, double v)
-{
-    return l->top[p] + l->tall[p] * (1.0 - mor_plot_axis_place(&l->y[p], v));
-}
 
 static void line(cairo_t* c, double x0, double y0, double x1, double y1, double grey, double thickness)
 {
@@ -268,37 +190,37 @@ static void draw_x_label(cairo_t* c, const mor_plot_axis* a, int i, double x, do
 static void draw_frame(cairo_t* c, const mor_figure* f, const layout* l, int p)
 {
     const mor_panel* panel = &f->panels[p];
-    const mor_plot_axis* y = &l->y[p];
-    double bottom = l->top[p] + l->tall[p];
-    const mor_plot_axis* across = &l->x[p];
+    const mor_plot_box* box = &l->box[p];
+    const mor_plot_axis *y = &box->y, *across = &box->x;
+    double bottom = box->top + box->height;
     bool last = p == f->panel_count - 1 || own_axis(panel);
     for (int i = 0; i < across->tick_count; i++) {
-        double x = at_x(l, p, across->tick[i]);
-        line(c, x, l->top[p], x, bottom, 0.91, 0.8);
+        double x = mor_plot_x(box, across->tick[i]);
+        line(c, x, box->top, x, bottom, 0.91, 0.8);
         line(c, x, bottom, x, bottom + 4.0, 0.35, 0.9);
         if (last) draw_x_label(c, across, i, x, bottom + 17.0);
     }
     for (int i = 0; i < y->tick_count; i++) {
-        double v = at_y(l, p, y->tick[i]);
+        double v = mor_plot_y(box, y->tick[i]);
         bool zero = !y->log && y->tick[i] == 0.0 && y->low < 0.0;
         line(c, l->left, v, l->right, v, zero ? 0.70 : 0.91, zero ? 1.0 : 0.8);
         draw_y_label(c, y, i, l->left - 7.0, v);
     }
     line(c, l->left, bottom, l->right, bottom, 0.35, 1.0);
-    line(c, l->left, l->top[p], l->left, bottom, 0.35, 1.0);
+    line(c, l->left, box->top, l->left, bottom, 0.35, 1.0);
 
     char unit[48];
     mor_plot_axis_unit(panel->unit, y->log ? 0 : y->exponent, unit, sizeof unit);
     font(c, 13.0, true);
-    draw_text(c, l->left, l->top[p] - 11.0, 0.0, 0.12, panel->title);
+    draw_text(c, l->left, box->top - 11.0, 0.0, 0.12, panel->title);
     double x = l->left + text_width(c, panel->title) + 7.0;
     font(c, 12.0, false);
-    draw_text(c, x, l->top[p] - 11.0, 0.0, 0.35, unit);
+    draw_text(c, x, box->top - 11.0, 0.0, 0.35, unit);
     if (unit[0]) x += text_width(c, unit) + 10.0;
     font(c, 11.0, false);
     char note[sizeof panel->note + 4];
     fit_text(c, panel->note, l->width - x - 10.0, note, sizeof note);
-    draw_text(c, x, l->top[p] - 11.0, 0.0, 0.5, note);
+    draw_text(c, x, box->top - 11.0, 0.0, 0.5, note);
     if (last) {
         char label[128];
         bool own = own_axis(panel);
@@ -311,77 +233,26 @@ static void draw_frame(cairo_t* c, const mor_figure* f, const layout* l, int p)
 
 static void set_stroke(cairo_t* c, const mor_curve* curve)
 {
-    static const double dashes[4][4] = { { 0 }, { 6, 3 }, { 1.6, 2.6 }, { 7, 2.5, 1.6, 2.5 } };
-    static const int sizes[4] = { 0, 2, 2, 4 };
-    const double* rgb = palette[((curve->colour % COLOURS) + COLOURS) % COLOURS];
-    int style = (curve->dash % 4 + 4) % 4;
-    cairo_set_source_rgb(c, rgb[0], rgb[1], rgb[2]);
+    const double* lengths;
+    unsigned rgb = mor_plot_colour(curve->colour);
+    cairo_set_source_rgb(c, (rgb >> 16 & 255) / 255.0, (rgb >> 8 & 255) / 255.0, (rgb & 255) / 255.0);
     cairo_set_line_width(c, 1.7);
     cairo_set_line_join(c, CAIRO_LINE_JOIN_ROUND);
-    cairo_set_dash(c, dashes[style], sizes[style], 0.0);
+    int count = mor_plot_dash(curve->dash, &lengths);
+    cairo_set_dash(c, lengths, count, 0.0);
 }
 
-/* A pen that thins: points in the same quarter-point column become first, least, greatest, last. */
-typedef struct pen {
-    cairo_t* c;
-    bool down, pending;
-    double column, x, first, least, greatest, last;
-} pen;
-
-static void pen_flush(pen* p)
+static void move_pen(void* user, double x, double y) { cairo_move_to(user, x, y); }
+static void line_pen(void* user, double x, double y) { cairo_line_to(user, x, y); }
+static void dot_pen(void* user, double x, double y)
 {
-    if (!p->pending) return;
-    p->pending = false;
-    cairo_line_to(p->c, p->x, p->first);
-    if (p->least == p->greatest) return;
-    cairo_line_to(p->c, p->x, p->least);
-    cairo_line_to(p->c, p->x, p->greatest);
-    cairo_line_to(p->c, p->x, p->last);
+    cairo_new_sub_path(user);
+    cairo_arc(user, x, y, 0.9, 0.0, 6.2831853);
 }
 
-static void pen_to(pen* p, double x, double y)
+static void draw_curve(cairo_t* c, const mor_plot_box* box, const mor_panel* panel, const mor_curve* curve)
 {
-    double column = floor(4.0 * x);
-    if (!p->down) {
-        cairo_move_to(p->c, x, y);
-        p->down = true;
-        p->column = NAN;
-    }
-    if (p->pending && column == p->column) {
-        p->least = fmin(p->least, y);
-        p->greatest = fmax(p->greatest, y);
-        p->last = y;
-        return;
-    }
-    pen_flush(p);
-    p->pending = true;
-    p->column = column;
-    p->x = x;
-    p->first = p->least = p->greatest = p->last = y;
-}
-
-static void draw_curve(cairo_t* c, const layout* l, int p, const mor_panel* panel, const mor_curve* curve)
-{
-    pen pen = { .c = c };
-    double last_x = NAN;
-    for (int i = 0; i < curve->count; i++) {
-        double x = at_x(l, p, curve->x[i]), y = at_y(l, p, curve->y[i]);
-        if (!isfinite(x) || !isfinite(y)) {
-            pen_flush(&pen);
-            pen.down = false;
-            last_x = x;
-            continue;
-        }
-        bool alone = !pen.down && (i + 1 == curve->count || !isfinite(at_y(l, p, curve->y[i + 1])));
-        if (panel->steps && isfinite(last_x)) pen_to(&pen, last_x, y);
-        pen_to(&pen, x, y);
-        if (alone && !panel->steps) { /* a value between two gaps would be a line of no length */
-            cairo_new_sub_path(c);
-            cairo_arc(c, x, y, 0.9, 0.0, 6.2831853);
-        }
-        last_x = x;
-    }
-    pen_flush(&pen);
+    mor_curve_draw(panel, curve, box, &(mor_pen){ move_pen, line_pen, dot_pen, c });
     set_stroke(c, curve);
     /* of a few curves the first are wider, so that one that coincides with a later one still shows */
     int behind = panel->curve_count - 1 - (int)(curve - panel->curves);
@@ -391,26 +262,27 @@ static void draw_curve(cairo_t* c, const layout* l, int p, const mor_panel* pane
 }
 
 /* An empty panel says why it is empty. */
-static void draw_nothing(cairo_t* c, const layout* l, int p, const mor_panel* panel)
+static void draw_nothing(cairo_t* c, const mor_plot_box* box, const mor_panel* panel)
 {
     for (int k = 0; k < panel->curve_count; k++)
         for (int i = 0; i < panel->curves[k].count; i++)
-            if (isfinite(at_y(l, p, panel->curves[k].y[i]))) return;
+            if (isfinite(mor_plot_y(box, panel->curves[k].y[i]))) return;
     font(c, 12.0, false);
-    draw_text(c, 0.5 * (l->left + l->right), l->top[p] + 0.5 * l->tall[p] + 4.0, 0.5, 0.5,
+    draw_text(c, box->left + 0.5 * box->width, box->top + 0.5 * box->height + 4.0, 0.5, 0.5,
               panel->log ? "no values above zero" : "no values");
 }
 
 static void draw_legend(cairo_t* c, const layout* l, int p, const mor_panel* panel)
 {
+    const mor_plot_box* box = &l->box[p];
     if (!has_legend(panel)) return;
-    double row = fmax(LEAST_ROW, fmin(ROW, (l->tall[p] + 4.0) / panel->curve_count));
-    int room = (int)((l->tall[p] + 4.0) / row + 1e-9), shown = panel->curve_count;
+    double row = fmax(LEAST_ROW, fmin(ROW, (box->height + 4.0) / panel->curve_count));
+    int room = (int)((box->height + 4.0) / row + 1e-9), shown = panel->curve_count;
     if (shown > room) shown = room - 1;
     double x = l->right + 20.0;
     char text[sizeof panel->curves[0].label + 4];
     for (int k = 0; k < shown; k++) {
-        double y = l->top[p] + 6.0 + row * k;
+        double y = box->top + 6.0 + row * k;
         set_stroke(c, &panel->curves[k]);
         cairo_set_line_width(c, 2.2);
         cairo_move_to(c, x, y);
@@ -424,7 +296,7 @@ static void draw_legend(cairo_t* c, const layout* l, int p, const mor_panel* pan
     if (shown < panel->curve_count) {
         snprintf(text, sizeof text, "and %d more", panel->curve_count - shown);
         font(c, 11.0, false);
-        draw_text(c, x + SAMPLE + 8.0, l->top[p] + 10.0 + row * shown, 0.0, 0.45, text);
+        draw_text(c, x + SAMPLE + 8.0, box->top + 10.0 + row * shown, 0.0, 0.45, text);
     }
 }
 
@@ -449,11 +321,12 @@ static void draw(cairo_t* c, const mor_figure* f, const layout* l)
     for (int p = 0; p < f->panel_count; p++) {
         draw_frame(c, f, l, p);
         cairo_save(c);
-        cairo_rectangle(c, l->left - 1.0, l->top[p] - 2.0, l->right - l->left + 2.0, l->tall[p] + 4.0);
+        const mor_plot_box* box = &l->box[p];
+        cairo_rectangle(c, box->left - 1.0, box->top - 2.0, box->width + 2.0, box->height + 4.0);
         cairo_clip(c);
-        for (int k = 0; k < f->panels[p].curve_count; k++) draw_curve(c, l, p, &f->panels[p], &f->panels[p].curves[k]);
+        for (int k = 0; k < f->panels[p].curve_count; k++) draw_curve(c, box, &f->panels[p], &f->panels[p].curves[k]);
         cairo_restore(c);
-        draw_nothing(c, l, p, &f->panels[p]);
+        draw_nothing(c, box, &f->panels[p]);
         draw_legend(c, l, p, &f->panels[p]);
     }
 }

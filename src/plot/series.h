@@ -2,7 +2,7 @@
 #ifndef MOR_PLOT_SERIES_H
 #define MOR_PLOT_SERIES_H
 
-#include "io/recording.h"
+#include "io/recording/recording.h"
 #include "plot/figure.h"
 
 /* One line per quantity, for help and for messages. Ends with a NULL name. */

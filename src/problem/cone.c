@@ -56,6 +56,7 @@ void mor_cone_natural(int dim, double mu, double mu_roll, double rho, const doub
 
 static const double two_pi = 6.283185307179586;
 
+#include "base/elementary.h"
 #include "problem/polygon_table.h"
 
 void mor_polygon_direction(int directions, int j, double d[2])
@@ -74,14 +75,14 @@ void mor_polygon_direction(int directions, int j, double d[2])
         return;
     }
     double angle = two_pi * j / directions;
-    d[0] = cos(angle), d[1] = sin(angle);
+    d[0] = mor_cos(angle), d[1] = mor_sin(angle);
 }
 
 int mor_polygon_split(int directions, const double T[2], double beta[2])
 {
     beta[0] = beta[1] = 0.0;
     if (!(fabs(T[0]) + fabs(T[1]) > 0.0)) return 0;
-    double angle = atan2(T[1], T[0]);
+    double angle = mor_atan2(T[1], T[0]);
     if (angle < 0.0) angle += two_pi;
     int j = (int)(angle * directions / two_pi);
     if (j >= directions) j = directions - 1;

@@ -12,6 +12,8 @@
 
 #include <math.h>
 
+#include "base/elementary.h"
+
 /* x := the point of K nearest to x. */
 void mor_cone_project(int dim, double mu, double mu_roll, double* x);
 /* Natural map r - P_K(r - rho u^), written to `out` (dim). */
@@ -36,7 +38,7 @@ static inline double mor_fb(double a, double b)
 /* Chen-Chen-Kanzow with the given weight (0.7 in every report). */
 static inline double mor_cck(double a, double b, double lambda)
 {
-    return lambda * mor_fb(a, b) + (1.0 - lambda) * fmax(a, 0.0) * fmax(b, 0.0);
+    return lambda * mor_fb(a, b) + (1.0 - lambda) * mor_max(a, 0.0) * mor_max(b, 0.0);
 }
 
 #endif

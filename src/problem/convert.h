@@ -10,7 +10,7 @@
 #ifndef MOR_PROBLEM_CONVERT_H
 #define MOR_PROBLEM_CONVERT_H
 
-#include "moreau/problem.h"
+#include "problem/step_matrix.h"
 
 typedef struct mor_conversion {
     const mor_problem* from;
@@ -37,11 +37,12 @@ int mor_convert_targets(mor_form form, mor_form* targets);
 mor_code mor_convert_step_keep_velocity(const mor_problem* from, mor_conversion* conversion, mor_arena* arena,
                                         mor_error* error);
 
-/* Improves an LCP or MLCP answer that has the right active set: solves the rows {free} and {z_i > w_i} for their
- * variables with all others at zero, in the original data, by LU with refinement, and where the set is singular by the
- * least correction that keeps them non-negative. Keeps a result only if `measure` (NULL: the judge) likes it better.
- * Returns the error of z on return. O(k^3) for k such rows. */
+/* Improves an answer that has the right active set (polish_active.c): solves the rows { l_i < z_i - w_i < u_i } for
+ * their variables with all others at their bounds, in the original data, by LU with refinement. Keeps a result only if
+ * `measure` (NULL: the judge) finds a smaller error. Returns the error of z on return. O(k^3) for k such rows. */
 typedef double (*mor_measure)(const void* user, const double* z);
+double mor_boxed_polish(const mor_problem* problem, double* z, mor_measure measure, const void* user, mor_arena* arena);
+/* The same for an LCP or MLCP, and where the set is singular the least correction that keeps them non-negative. */
 double mor_active_set_polish(const mor_problem* problem, double* z, mor_measure measure, const void* user,
                              mor_arena* arena);
 
@@ -58,10 +59,5 @@ mor_code mor_convert_mlcp_to_lcp(const mor_problem* from, mor_conversion* conver
                                  mor_arena* arena, mor_error* error);
 mor_code mor_convert_global_to_local(const mor_problem* from, mor_conversion* conversion, mor_arena* arena,
                                      mor_error* error);
-
-/* W = G' M^-1 G of a step, block row by block row, by the lists of blocks on each tree: for block a and every block b
- * that shares a tree with it, visit(user, a, b, W_ab) with W_ab dim_a x dim_b row-major; b ascending. */
-typedef void (*mor_block_visit)(void* user, int a, int b, const double* W);
-bool mor_step_visit_W(const mor_step_form* step, mor_block_visit visit, void* user, mor_arena* arena);
 
 #endif

@@ -18,32 +18,30 @@
  * (Schur complements and principal pivotal transforms). */
 #include <string.h>
 
+#include "base/elementary.h"
 #include "linalg/dense.h"
 #include "linalg/tableau.h"
 #include "problem/convert.h"
+#include "problem/entries.h"
 
 typedef struct mlcp_data {
     int n, f, c;
     int *free_rows, *other; /* indices in the MLCP */
     /* Schur complement */
-    double *A, *LU;    /* scaled A_ff and its factor */
-    double* row_scale; /* of the equations */
-    double *Afc, *bf;  /* scaled */
+    double *A, *LU;   /* scaled A_ff and its factor */
+    double *Afc, *bf; /* scaled */
     int* pivot;
-    /* tableau */
-    bool tableau;
-    double *T, *q;         /* n x n column-major, n: basic = q + T nonbasic, scaled */
+    /* tableau: basic = T [nonbasic; 1], scaled */
+    int stride;            /* n + 1 columns, padded (tableau.h) */
+    double* T;             /* n rows */
     int *basic, *nonbasic; /* variable of each row and column: z_i is i, w_i is n + i */
-    double* column_scale;  /* z_j = column_scale_j z'_j ; w_i = w'_i / row_scale_i */
+    double* row_scale;     /* w_i = w'_i / row_scale_i */
+    double* column_scale;  /* z_j = column_scale_j z'_j */
+    int* index;            /* scratch of a pivot */
+    /* while pivoting */
+    bool *is_free, *row_done, *column_done;
+    double size; /* of the scaled constants */
 } mlcp_data;
-
-static double entry(const mor_matrix* A, int i, int j)
-{
-    if (A->storage == MOR_DENSE) return A->x[i + (size_t)j * A->rows];
-    for (int k = A->p[i]; k < A->p[i + 1]; k++)
-        if (A->i[k] == j) return A->x[k];
-    return 0.0;
-}
 
 /* ---------------------------------------------------------------------------------- Schur */
 
@@ -85,31 +83,30 @@ static bool schur(const mor_problem* from, mlcp_data* d, double* S, double* s, m
     double* Acf = mor_arena_alloc(arena, (size_t)c * f * sizeof(double));
     if (!d->A || !d->LU || !d->Afc || !d->bf || !d->pivot || !X || !Acf) return false;
     for (int i = 0; i < f; i++) {
-        double size = 0.0;
         for (int j = 0; j < f; j++)
-            size = fmax(size, fabs(d->A[i + (size_t)j * f] = entry(&from->A, d->free_rows[i], d->free_rows[j])));
-        double scale = 1.0 / mor_power_of_two(size);
-        for (int j = 0; j < f; j++) d->A[i + (size_t)j * f] *= scale;
-        for (int j = 0; j < c; j++) d->Afc[i + (size_t)j * f] = scale * entry(&from->A, d->free_rows[i], d->other[j]);
+            d->A[i + (size_t)j * f] = mor_matrix_entry(&from->A, d->free_rows[i], d->free_rows[j]);
+        double scale = mor_scale_row(f, f, d->A + i);
+        for (int j = 0; j < c; j++)
+            d->Afc[i + (size_t)j * f] = scale * mor_matrix_entry(&from->A, d->free_rows[i], d->other[j]);
         d->bf[i] = scale * from->b[d->free_rows[i]];
     }
     memcpy(d->LU, d->A, (size_t)f * f * sizeof(double));
     if (!mor_lu_factor(f, d->LU, d->pivot)) return false;
-    double most = 0.0, least = INFINITY;
+    double least = INFINITY;
     for (int i = 0; i < f; i++) {
         /* columns of the equilibrated block may differ in size: compare each pivot with its column */
         double size = 0.0, u = fabs(d->LU[i + (size_t)i * f]);
-        for (int k = 0; k < f; k++) size = fmax(size, fabs(d->A[k + (size_t)i * f]));
-        most = fmax(most, 1.0), least = fmin(least, size > 0.0 ? u / size : 0.0);
+        for (int k = 0; k < f; k++) size = mor_max(size, fabs(d->A[k + (size_t)i * f]));
+        least = mor_min(least, size > 0.0 ? u / size : 0.0);
     }
-    if (!(least > 1e-10 * most)) return false;
+    if (!(least > 1e-10)) return false;
 
     memcpy(X, d->Afc, (size_t)f * c * sizeof(double));
     memcpy(X + (size_t)f * c, d->bf, (size_t)f * sizeof(double));
     mor_lu_solve_many(f, d->LU, d->pivot, c + 1, X);
     for (int i = 0; i < c; i++) {
-        for (int j = 0; j < f; j++) Acf[i + (size_t)j * c] = entry(&from->A, d->other[i], d->free_rows[j]);
-        for (int j = 0; j < c; j++) S[i + (size_t)j * c] = entry(&from->A, d->other[i], d->other[j]);
+        for (int j = 0; j < f; j++) Acf[i + (size_t)j * c] = mor_matrix_entry(&from->A, d->other[i], d->free_rows[j]);
+        for (int j = 0; j < c; j++) S[i + (size_t)j * c] = mor_matrix_entry(&from->A, d->other[i], d->other[j]);
         s[i] = from->b[d->other[i]];
     }
     mor_dense_multiply_add(c, c, f, -1.0, Acf, c, X, f, S, c);
@@ -120,25 +117,11 @@ static bool schur(const mor_problem* from, mlcp_data* d, double* S, double* s, m
 
 /* -------------------------------------------------------------------------------- tableau */
 
-static void pivot_tableau(mlcp_data* d, int r, int s)
+static double* row_of(const mlcp_data* d, int i) { return d->T + (size_t)i * d->stride; }
+
+static void exchange(mlcp_data* d, int r, int s)
 {
-    int n = d->n;
-    double p = d->T[r + (size_t)s * n];
-    double* leaving = d->T + (size_t)s * n;
-    for (int j = 0; j < n; j++) {
-        double* column = d->T + (size_t)j * n;
-        if (j == s || column[r] == 0.0) continue;
-        double t = -column[r] / p; /* the new entry of row r */
-        for (int i = 0; i < n; i++)
-            if (i != r) column[i] += leaving[i] * t;
-        column[r] = t;
-    }
-    double t = -d->q[r] / p;
-    for (int i = 0; i < n; i++)
-        if (i != r) d->q[i] += leaving[i] * t;
-    d->q[r] = t;
-    for (int i = 0; i < n; i++) leaving[i] /= p;
-    leaving[r] = 1.0 / p;
+    mor_tableau_pivot(d->n, d->n + 1, d->stride, d->T, r, s, d->index);
     int v = d->basic[r];
     d->basic[r] = d->nonbasic[s], d->nonbasic[s] = v;
 }
@@ -149,131 +132,146 @@ static void tableau_back(const mor_conversion* conversion, const double* x, doub
     int n = d->n;
     size_t mark = mor_arena_mark(arena);
     double* value = mor_arena_zero(arena, (size_t)n, sizeof *value); /* of the nonbasic variables */
-    double* image = mor_arena_alloc(arena, (size_t)n * sizeof *image);
-    if (!value || !image) return;
+    if (!value) return;
     for (int k = 0; k < d->c; k++) value[d->other[k]] = x[k];
-    mor_dense_apply(n, n, d->T, value, image);
     for (int j = 0; j < n; j++)
         if (d->nonbasic[j] < n) z[d->nonbasic[j]] = d->column_scale[d->nonbasic[j]] * value[j];
-    for (int i = 0; i < n; i++)
-        if (d->basic[i] < n) z[d->basic[i]] = d->column_scale[d->basic[i]] * (image[i] + d->q[i]);
+    for (int i = 0; i < n; i++) {
+        if (d->basic[i] >= n) continue;
+        const double* row = row_of(d, i);
+        double s = 0.0;
+        for (int j = 0; j < n; j++) s += row[j] * value[j];
+        z[d->basic[i]] = d->column_scale[d->basic[i]] * (s + row[n]);
+    }
     mor_arena_release(arena, mark);
+}
+
+/* The scaled tableau of the whole problem. False: out of memory. */
+static bool load_tableau(const mor_problem* from, mlcp_data* d, mor_arena* arena)
+{
+    int n = d->n;
+    size_t N = (size_t)n;
+    d->stride = (n + 1 + 3) & ~3;
+    d->T = mor_arena_zero(arena, N * (size_t)d->stride, sizeof(double));
+    d->basic = mor_arena_alloc(arena, N * sizeof(int));
+    d->nonbasic = mor_arena_alloc(arena, N * sizeof(int));
+    d->index = mor_arena_alloc(arena, (size_t)d->stride * sizeof(int));
+    d->row_scale = mor_arena_alloc(arena, N * sizeof(double));
+    d->column_scale = mor_arena_alloc(arena, N * sizeof(double));
+    d->is_free = mor_arena_zero(arena, N, sizeof(bool));
+    d->row_done = mor_arena_zero(arena, N, sizeof(bool));
+    d->column_done = mor_arena_zero(arena, N, sizeof(bool));
+    double* work = mor_arena_alloc(arena, 2 * N * sizeof(double));
+    if (!d->T || !d->basic || !d->nonbasic || !d->index || !d->row_scale || !d->column_scale || !work) return false;
+    if (!d->is_free || !d->row_done || !d->column_done) return false;
+    for (int k = 0; k < d->f; k++) d->is_free[d->free_rows[k]] = true;
+    for (int i = 0; i < n; i++) mor_matrix_get_row(&from->A, i, row_of(d, i));
+    mor_tableau_equilibrate(n, d->stride, d->T, d->row_scale, d->column_scale, work);
+    for (int i = 0; i < n; i++) {
+        d->basic[i] = n + i, d->nonbasic[i] = i;
+        row_of(d, i)[n] = d->row_scale[i] * from->b[i];
+        d->size = mor_max(d->size, fabs(row_of(d, i)[n]));
+    }
+    return true;
+}
+
+static const double tiny = 1e-11; /* of entries that started near 1 */
+
+/* (a) One equation and one free variable, the largest entry. False: none is left. */
+static bool eliminate_equation(mlcp_data* d)
+{
+    int r = -1, c = -1;
+    double best = tiny;
+    for (int k = 0; k < d->f; k++)
+        for (int l = 0; l < d->f; l++) {
+            int i = d->free_rows[l], j = d->free_rows[k];
+            if (d->row_done[i] || d->column_done[j]) continue;
+            if (fabs(row_of(d, i)[j]) > best) best = fabs(row_of(d, i)[j]), r = i, c = j;
+        }
+    if (r < 0) return false;
+    exchange(d, r, c);
+    d->row_done[r] = d->column_done[c] = true;
+    return true;
+}
+
+/* Exchanges the places of rows g and k, columns f and k. */
+static void relabel(mlcp_data* d, int f, int g, int k)
+{
+    double t;
+    int v;
+    for (int i = 0; i < d->n; i++) t = row_of(d, i)[k], row_of(d, i)[k] = row_of(d, i)[f], row_of(d, i)[f] = t;
+    for (int j = 0; j <= d->n; j++) t = row_of(d, k)[j], row_of(d, k)[j] = row_of(d, g)[j], row_of(d, g)[j] = t;
+    v = d->nonbasic[k], d->nonbasic[k] = d->nonbasic[f], d->nonbasic[f] = v;
+    v = d->basic[k], d->basic[k] = d->basic[g], d->basic[g] = v;
+}
+
+/* (b) One equation and one free variable through a pair. False: none is left. */
+static bool eliminate_through_pair(mlcp_data* d)
+{
+    int n = d->n, f = -1, g = -1, k = -1;
+    double best = tiny;
+    for (int j = 0; j < n; j++) {
+        if (!d->is_free[j] || d->column_done[j]) continue;
+        for (int i = 0; i < n; i++) {
+            if (!d->is_free[i] || d->row_done[i]) continue;
+            for (int l = 0; l < n; l++) {
+                double product = d->is_free[l] ? 0.0 : fabs(row_of(d, l)[j] * row_of(d, i)[l]);
+                if (product > best) best = product, f = j, g = i, k = l;
+            }
+        }
+    }
+    if (f < 0) return false;
+    exchange(d, k, f);   /* free variable basic in row k, w_k in column f */
+    exchange(d, g, k);   /* z_k basic in row g, the equation's zero in column k */
+    relabel(d, f, g, k); /* pair k has its row and column again */
+    d->row_done[g] = d->column_done[f] = true;
+    return true;
+}
+
+/* (c) Equations left without a free variable: those with coefficients are listed, the others must vanish. Returns how
+ * many, or -1 - (the equation that contradicts the others). */
+static int list_extra(const mlcp_data* d, int* extra)
+{
+    int n = d->n, extras = 0;
+    for (int i = 0; i < n; i++) {
+        if (!d->is_free[i] || d->row_done[i]) continue;
+        double coefficient = 0.0;
+        for (int j = 0; j < n; j++)
+            if (!d->is_free[j]) coefficient = mor_max(coefficient, fabs(row_of(d, i)[j]));
+        if (coefficient > tiny) extra[extras++] = i;
+        else if (fabs(row_of(d, i)[n]) > 1e-9 * mor_max(d->size, 1e-300)) return -1 - i;
+    }
+    return extras;
 }
 
 /* Fills `to` with the LCP over the columns d->other; a reason otherwise. */
 static mor_code tableau(const mor_problem* from, mlcp_data* d, mor_problem* to, bool* no_solution, mor_arena* arena,
                         mor_error* error)
 {
-    int n = d->n;
-    d->tableau = true;
-    d->T = mor_arena_zero(arena, (size_t)n * n, sizeof(double));
-    d->q = mor_arena_alloc(arena, (size_t)n * sizeof(double));
-    d->basic = mor_arena_alloc(arena, (size_t)n * sizeof(int));
-    d->nonbasic = mor_arena_alloc(arena, (size_t)n * sizeof(int));
-    d->row_scale = mor_arena_alloc(arena, (size_t)n * sizeof(double));
-    d->column_scale = mor_arena_alloc(arena, (size_t)n * sizeof(double));
-    bool* is_free = mor_arena_zero(arena, (size_t)n, sizeof *is_free);
-    bool* row_done = mor_arena_zero(arena, (size_t)n, sizeof *row_done);
-    bool* column_done = mor_arena_zero(arena, (size_t)n, sizeof *column_done);
-    if (!d->T || !d->q || !d->basic || !d->nonbasic || !d->row_scale || !d->column_scale || !is_free || !row_done ||
-        !column_done)
-        return MOR_SYSTEM;
-    for (int i = 0; i < n; i++) d->row_scale[i] = d->column_scale[i] = 1.0, d->basic[i] = n + i, d->nonbasic[i] = i;
-    for (int k = 0; k < d->f; k++) is_free[d->free_rows[k]] = true;
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) d->T[i + (size_t)j * n] = entry(&from->A, i, j);
-    for (int round = 0; round < 3; round++) {
-        for (int i = 0; i < n; i++) {
-            double size = 0.0;
-            for (int j = 0; j < n; j++) size = fmax(size, fabs(d->T[i + (size_t)j * n]));
-            double scale = 1.0 / mor_power_of_two(size);
-            d->row_scale[i] *= scale;
-            for (int j = 0; j < n; j++) d->T[i + (size_t)j * n] *= scale;
-        }
-        for (int j = 0; j < n; j++) {
-            double size = mor_norm_max(n, d->T + (size_t)j * n), scale = 1.0 / mor_power_of_two(size);
-            d->column_scale[j] *= scale;
-            for (int i = 0; i < n; i++) d->T[i + (size_t)j * n] *= scale;
-        }
-    }
-    double size = 0.0;
-    for (int i = 0; i < n; i++) size = fmax(size, fabs(d->q[i] = d->row_scale[i] * from->b[i]));
-
-    const double tiny = 1e-11; /* of entries that started near 1 */
+    if (!load_tableau(from, d, arena)) return MOR_SYSTEM;
     int left = d->f;
-    for (; left > 0; left--) { /* (a) */
-        int r = -1, c = -1;
-        double best = tiny;
-        for (int k = 0; k < d->f; k++)
-            for (int l = 0; l < d->f; l++) {
-                int i = d->free_rows[l], j = d->free_rows[k];
-                if (!row_done[i] && !column_done[j] && fabs(d->T[i + (size_t)j * n]) > best)
-                    best = fabs(d->T[i + (size_t)j * n]), r = i, c = j;
-            }
-        if (r < 0) break;
-        pivot_tableau(d, r, c);
-        row_done[r] = column_done[c] = true;
-    }
-    for (; left > 0; left--) { /* (b) */
-        int f = -1, g = -1, k = -1;
-        double best = tiny;
-        for (int j = 0; j < n; j++) {
-            if (!is_free[j] || column_done[j]) continue;
-            for (int i = 0; i < n; i++) {
-                if (!is_free[i] || row_done[i]) continue;
-                for (int l = 0; l < n; l++) {
-                    if (is_free[l]) continue;
-                    double product = fabs(d->T[l + (size_t)j * n] * d->T[i + (size_t)l * n]);
-                    if (product > best) best = product, f = j, g = i, k = l;
-                }
-            }
-        }
-        if (f < 0) break;
-        pivot_tableau(d, k, f); /* free variable basic in row k, w_k in column f */
-        pivot_tableau(d, g, k); /* z_k basic in row g, the equation's zero in column k */
-        /* relabel so that pair k has its row and column again: column k := column f, row k := row g */
-        for (int i = 0; i < n; i++) {
-            double t = d->T[i + (size_t)k * n];
-            d->T[i + (size_t)k * n] = d->T[i + (size_t)f * n], d->T[i + (size_t)f * n] = t;
-        }
-        for (int j = 0; j < n; j++) {
-            double t = d->T[k + (size_t)j * n];
-            d->T[k + (size_t)j * n] = d->T[g + (size_t)j * n], d->T[g + (size_t)j * n] = t;
-        }
-        double t = d->q[k];
-        d->q[k] = d->q[g], d->q[g] = t;
-        int v = d->nonbasic[k];
-        d->nonbasic[k] = d->nonbasic[f], d->nonbasic[f] = v;
-        v = d->basic[k];
-        d->basic[k] = d->basic[g], d->basic[g] = v;
-        row_done[g] = column_done[f] = true;
-    }
-    int* extra = mor_arena_alloc(arena, ((size_t)left + 1) * sizeof *extra); /* (c) */
-    int extras = 0, size_out = 0;
+    while (left > 0 && eliminate_equation(d)) left--;
+    while (left > 0 && eliminate_through_pair(d)) left--;
+    int* extra = mor_arena_alloc(arena, ((size_t)left + 1) * sizeof *extra);
     if (!extra) return MOR_SYSTEM;
-    for (int i = 0; i < n && left > 0; i++) {
-        if (!is_free[i] || row_done[i]) continue;
-        double coefficient = 0.0;
-        for (int j = 0; j < n; j++)
-            if (!is_free[j]) coefficient = fmax(coefficient, fabs(d->T[i + (size_t)j * n]));
-        if (coefficient > tiny) extra[extras++] = i;
-        else if (fabs(d->q[i]) > 1e-9 * fmax(size, 1e-300)) {
-            *no_solution = true;
-            return mor_fail(error, MOR_BAD_INPUT, "equation %d contradicts the others", i);
-        }
+    int extras = list_extra(d, extra);
+    if (extras < 0) {
+        *no_solution = true;
+        return mor_fail(error, MOR_BAD_INPUT, "equation %d contradicts the others", -1 - extras);
     }
-    size_out = d->c + 2 * extras;
-    double* S = mor_arena_zero(arena, (size_t)size_out * size_out, sizeof *S);
-    double* s = mor_arena_alloc(arena, (size_t)size_out * sizeof *s);
+    int size = d->c + 2 * extras;
+    double* S = mor_arena_zero(arena, (size_t)size * size, sizeof *S);
+    double* s = mor_arena_alloc(arena, (size_t)size * sizeof *s);
     if (!S || !s) return MOR_SYSTEM;
-    for (int a = 0; a < size_out; a++) {
-        int k = a - d->c, row = k < 0 ? d->other[a] : extra[k / 2];
+    for (int a = 0; a < size; a++) {
+        int k = a - d->c;
+        const double* row = row_of(d, k < 0 ? d->other[a] : extra[k / 2]);
         double sign = k >= 0 && k % 2 ? -1.0 : 1.0;
-        s[a] = sign * d->q[row];
-        for (int b = 0; b < d->c; b++) S[a + (size_t)b * size_out] = sign * d->T[row + (size_t)d->other[b] * n];
+        s[a] = sign * row[d->n];
+        for (int b = 0; b < d->c; b++) S[a + (size_t)b * size] = sign * row[d->other[b]];
     }
-    to->size = size_out;
-    to->A = (mor_matrix){ .storage = MOR_DENSE, .rows = size_out, .cols = size_out, .x = S };
+    to->size = size;
+    to->A = (mor_matrix){ .storage = MOR_DENSE, .rows = size, .cols = size, .x = S };
     to->b = s;
     return MOR_OK;
 }

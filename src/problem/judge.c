@@ -23,6 +23,7 @@
 #include <float.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "linalg/dense.h"
 #include "linalg/sparse.h"
 #include "problem/cone.h"
@@ -66,10 +67,10 @@ void mor_tally_bounded(mor_tally* tally, double z, double lower, double upper, d
         return;
     }
     double e, f, c;
-    if (upper == INFINITY) e = fmin(z - lower, w), f = mor_fb(z - lower, w), c = mor_cck(z - lower, w, 0.7);
-    else if (lower == -INFINITY) e = fmin(upper - z, -w), f = mor_fb(upper - z, -w), c = mor_cck(upper - z, -w, 0.7);
+    if (upper == INFINITY) e = mor_min(z - lower, w), f = mor_fb(z - lower, w), c = mor_cck(z - lower, w, 0.7);
+    else if (lower == -INFINITY) e = mor_min(upper - z, -w), f = mor_fb(upper - z, -w), c = mor_cck(upper - z, -w, 0.7);
     else {
-        e = z - fmin(upper, fmax(lower, z - w));
+        e = z - mor_min(upper, mor_max(lower, z - w));
         f = mor_fb(z - lower, -mor_fb(upper - z, -w));
         c = mor_cck(z - lower, -mor_cck(upper - z, -w, 0.7), 0.7);
     }
@@ -143,7 +144,7 @@ static mor_residual judge_rows(const mor_problem* problem, const double* z, cons
     r.absolute = sqrt(t.natural);
     if (problem->form == MOR_LCP) r.relative = over(r.absolute, mor_norm2(n, problem->b));
     else if (problem->form == MOR_MLCP) r.relative = relative_mlcp(problem, z, w);
-    else r.relative = over(r.absolute, fmax(mor_norm2(n, problem->b), fmax(mor_norm2(n, z), mor_norm2(n, w))));
+    else r.relative = over(r.absolute, mor_max(mor_norm2(n, problem->b), mor_max(mor_norm2(n, z), mor_norm2(n, w))));
     r.natural = 0.5 * t.natural, r.fb = 0.5 * t.fb, r.cck = 0.5 * t.cck;
     return r;
 }
@@ -184,14 +185,14 @@ void mor_judge_contact(int dim, double mu, double mu_roll, double rho, const dou
                        mor_residual* residual)
 {
     /* normal row alone */
-    double n = fmin(r[0] / rho, u[0]);
+    double n = mor_min(r[0] / rho, u[0]);
     if (isnan(r[0]) || isnan(u[0])) n = NAN;
     residual->normal_error = larger(residual->normal_error, fabs(n));
     /* natural map of each disc: cone violation where it sticks out, misalignment where it slips */
     double worst = 0.0;
     for (int disc = 0; disc < (dim == 5 ? 2 : dim > 1 ? 1 : 0); disc++) {
         int at = disc == 0 ? 1 : 3, k = dim == 2 ? 1 : 2;
-        double radius = (disc == 0 ? mu : mu_roll) * fmax(r[0], 0.0), x[2] = { 0, 0 }, size = 0.0, e = 0.0, p = 0.0,
+        double radius = (disc == 0 ? mu : mu_roll) * mor_max(r[0], 0.0), x[2] = { 0, 0 }, size = 0.0, e = 0.0, p = 0.0,
                v = 0.0;
         for (int i = 0; i < k; i++) {
             x[i] = r[at + i] - rho * u[at + i];
@@ -228,7 +229,7 @@ static void contact_measures(const mor_problem* problem, const double* r, const 
 static double relative_local(const mor_problem* problem, const double* r, const double* u, double absolute)
 {
     int n = problem->size;
-    return over(absolute, fmax(mor_norm2(n, problem->b), fmax(mor_norm2(n, r), mor_norm2(n, u))));
+    return over(absolute, mor_max(mor_norm2(n, problem->b), mor_max(mor_norm2(n, r), mor_norm2(n, u))));
 }
 
 /* u = H' v + b; fills relative and absolute */
@@ -249,9 +250,9 @@ static const double* judge_global(const mor_problem* problem, const double* z, m
         s += e * e;
     }
     for (int i = 0; i < n; i++) u[i] += problem->b[i];
-    double dynamics = over(sqrt(s), fmax(mor_norm2(m, problem->f), fmax(mor_norm2(m, Mv), mor_norm2(m, Hr))));
+    double dynamics = over(sqrt(s), mor_max(mor_norm2(m, problem->f), mor_max(mor_norm2(m, Mv), mor_norm2(m, Hr))));
     out->absolute = cone_error(problem, r, u);
-    out->relative = dynamics + over(out->absolute, fmax(mor_norm2(n, r), mor_norm2(n, u)));
+    out->relative = dynamics + over(out->absolute, mor_max(mor_norm2(n, r), mor_norm2(n, u)));
     out->natural = 0.5 * (out->absolute * out->absolute + s);
     return u;
 }
@@ -309,43 +310,4 @@ double mor_judge_quick(const mor_problem* problem, const double* z, const double
     }
     mor_arena_release(arena, mark);
     return error;
-}
-
-static mor_contact_state state_of(int dim, double mu, double rho, const double* r, const double* u)
-{
-    if (!(r[0] - rho * u[0] > 0.0)) return MOR_CONTACT_OPEN;
-    double s = 0.0;
-    for (int i = 1; i < dim && i < 3; i++) s += (r[i] - rho * u[i]) * (r[i] - rho * u[i]);
-    return sqrt(s) > mu * r[0] ? MOR_CONTACT_SLIP : MOR_CONTACT_STICK;
-}
-
-int mor_judge_states(const mor_problem* problem, const double* z, mor_contact_state* states, mor_arena* arena)
-{
-    size_t mark = mor_arena_mark(arena);
-    int count = 0;
-    if (problem->form & STEPS) {
-        const mor_step_form* step = &problem->step;
-        double* nu = mor_arena_alloc(arena, (size_t)step->dof * sizeof *nu);
-        double* u = mor_arena_alloc(arena, (size_t)step->row_count * sizeof *u);
-        if (nu && u) {
-            mor_step_velocity(step, z, nu);
-            mor_step_rows(step, nu, u);
-            for (int c = 0; c < step->block_count; c++) {
-                const mor_block* b = &step->blocks[c];
-                if (b->kind == MOR_BLOCK_CONTACT)
-                    states[count++] = state_of(b->dim, b->mu, mor_step_rho(step, c), z + b->row, u + b->row);
-            }
-        }
-    } else {
-        mor_residual unused = unknown();
-        bool global = (problem->form & GLOBAL) != 0;
-        const double* u = global ? judge_global(problem, z, &unused, arena) : image(problem, z, NULL, arena);
-        for (; u && count < problem->contact_count; count++) {
-            double norm = global ? NAN : block_norm(&problem->A, problem->dim, count);
-            states[count] = state_of(problem->dim, problem->mu[count], norm > 0.0 ? 1.0 / norm : 1.0,
-                                     z + count * problem->dim, u + count * problem->dim);
-        }
-    }
-    mor_arena_release(arena, mark);
-    return count;
 }

@@ -1,4 +1,4 @@
-/* The judge's parts that solvers and the driver share: cheap variants and contact states. */
+/* The judge's parts that solvers and the driver share: cheap variants. */
 #ifndef MOR_PROBLEM_JUDGE_H
 #define MOR_PROBLEM_JUDGE_H
 
@@ -7,12 +7,6 @@
 /* mor_judge_error of mor_judge, without the other measures. `w`: A z + b if the caller has it (LCP, MLCP, MCP, FC,
  * CQP), or NULL. NaN data gives NaN: test with !(error <= tol). */
 double mor_judge_quick(const mor_problem* problem, const double* z, const double* w, mor_arena* arena);
-
-typedef enum mor_contact_state { MOR_CONTACT_OPEN, MOR_CONTACT_STICK, MOR_CONTACT_SLIP } mor_contact_state;
-/* What each contact of an FC, GFC or STEP problem does at z: open when p_n - rho u_n <= 0; slipping when the
- * natural map's argument leaves the friction disc. `states`: one per contact, in order. Returns the number of contacts.
- * */
-int mor_judge_states(const mor_problem* problem, const double* z, mor_contact_state* states, mor_arena* arena);
 
 /* Sums and maxima of natural-map rows. */
 typedef struct mor_tally {

@@ -25,6 +25,7 @@
  * Reference: Nocedal & Wright (2006), Numerical Optimization, sec. 12.3, 16.1; Lawson & Hanson (1974). */
 #include <string.h>
 
+#include "base/elementary.h"
 #include "linalg/dense.h"
 #include "linalg/nnls.h"
 #include "problem/judge.h"
@@ -50,7 +51,7 @@ void mor_qp_dense_rows(const mor_matrix* C, double* rows)
             for (int k = C->p[i]; k < C->p[i + 1]; k++) rows[(size_t)i * n + C->i[k]] = C->x[k];
 }
 
-bool mor_qp_gradient(const mor_problem* problem, const double* z, double* g, mor_arena* arena)
+static bool qp_gradient(const mor_problem* problem, const double* z, double* g, mor_arena* arena)
 {
     int n = problem->size;
     mor_matrix_apply(&problem->A, z, g);
@@ -141,15 +142,15 @@ static double length_scale(const mor_problem* p, const rows* s, const double* z)
     double reach = 0.0, entry = 0.0;
     for (int i = 0; i < s->m + s->n; i++) {
         double l = i < s->m ? s->cl[i] : lower_of(p, i - s->m), u = i < s->m ? s->cu[i] : upper_of(p, i - s->m);
-        if (isfinite(l)) reach = fmax(reach, fabs(l));
-        if (isfinite(u)) reach = fmax(reach, fabs(u));
+        if (isfinite(l)) reach = mor_max(reach, fabs(l));
+        if (isfinite(u)) reach = mor_max(reach, fabs(u));
     }
     const mor_matrix* A = &p->A;
     size_t count = A->storage == MOR_DENSE ? (size_t)s->n * s->n : A->storage == MOR_SPARSE ? (size_t)A->p[s->n] : 0;
-    for (size_t k = 0; k < count; k++) entry = fmax(entry, fabs(A->x[k]));
+    for (size_t k = 0; k < count; k++) entry = mor_max(entry, fabs(A->x[k]));
     double natural = entry > 0.0 ? mor_norm2(s->n, p->b) / entry : 0.0;
     if (reach > 0.0 && (natural > reach || entry == 0.0)) natural = reach;
-    return fmax(mor_norm2(s->n, z), natural);
+    return mor_max(mor_norm2(s->n, z), natural);
 }
 
 mor_residual mor_judge_qp(const mor_problem* problem, const double* z, mor_arena* arena)
@@ -162,7 +163,7 @@ mor_residual mor_judge_qp(const mor_problem* problem, const double* z, mor_arena
     double* v = mor_arena_alloc(arena, (4 * (size_t)m + 2 * (size_t)n + 1) * sizeof *v);
     if (!s.C || !v || (m > 0 && problem->C.storage == MOR_OPERATOR)) return out;
     s.cl = v, s.cu = v + m, s.Cz = v + 2 * m, s.lambda = v + 3 * m, s.g = v + 4 * m, s.w = s.g + n;
-    if (!mor_qp_gradient(problem, z, s.g, arena)) return out;
+    if (!qp_gradient(problem, z, s.g, arena)) return out;
     bool sound = true;
     for (int i = 0; i < n; i++) sound = sound && isfinite(z[i]) && isfinite(s.g[i]);
     if (!sound) {
@@ -176,16 +177,16 @@ mor_residual mor_judge_qp(const mor_problem* problem, const double* z, mor_arena
         for (int j = 0; j < n; j++) row[j] /= size, t += row[j] * z[j];
         s.Cz[i] = t, s.cl[i] = problem->c_lower[i] / size, s.cu[i] = problem->c_upper[i] / size;
     }
-    double size = fmax(mor_norm2(n, z), 1e-12), scale = 0.0;
+    double size = mor_max(mor_norm2(n, z), 1e-12), scale = 0.0;
     for (int i = 0; i < n; i++) scale += (s.g[i] - problem->b[i]) * (s.g[i] - problem->b[i]);
-    scale = fmax(mor_norm2(n, problem->b), sqrt(scale));
+    scale = mor_max(mor_norm2(n, problem->b), sqrt(scale));
     double length = length_scale(problem, &s, z);
     for (int k = 0; k < 4; k++) {
         static const double delta[] = { 1e-8, 1e-6, 1e-10, 1e-4 };
         mor_tally t;
         double slopes, distances;
         if (!evaluate(problem, &s, z, delta[k] * size, &t, &slopes, &distances, arena)) break;
-        double relative = fmax(over(sqrt(slopes), scale), over(sqrt(distances), length));
+        double relative = mor_max(over(sqrt(slopes), scale), over(sqrt(distances), length));
         if (isnan(slopes) || isnan(distances) || !isfinite(scale) || !isfinite(length)) relative = NAN;
         if (relative < out.relative || isnan(out.relative)) {
             out.relative = relative, out.absolute = sqrt(t.natural);

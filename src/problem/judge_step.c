@@ -20,6 +20,7 @@
 #include <float.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "linalg/dense.h"
 #include "problem/cone.h"
 #include "problem/judge.h"
@@ -129,7 +130,7 @@ mor_residual mor_judge_step(const mor_problem* problem, const double* z, mor_jud
         }
     }
     int n = step->row_count;
-    double scale = fmax(mor_norm2(n, q), fmax(mor_norm2(n, z), mor_norm2(n, u)));
+    double scale = mor_max(mor_norm2(n, q), mor_max(mor_norm2(n, z), mor_norm2(n, u)));
     out.velocity = scaled.largest;
     out.absolute = sqrt(plain.natural);
     out.relative = scale > DBL_EPSILON ? out.absolute / scale : out.absolute;
@@ -166,9 +167,9 @@ double mor_judge_floor(const mor_problem* problem, const double* z, mor_arena* a
                 const double* J = step->jacobian + step->entries[e].start;
                 for (int k = 0; k < tree->dof; k++) s += fabs(J[r * tree->dof + k]) * size[tree->offset + k];
             }
-            worst = fmax(worst, s);
+            worst = mor_max(worst, s);
         }
     }
     mor_arena_release(arena, mark);
-    return fmin(factor * worst, most);
+    return mor_min(factor * worst, most);
 }

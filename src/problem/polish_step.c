@@ -12,6 +12,7 @@
  * (redundant contacts make it singular), scaled by the contacts' own W_cc. Contacts that come out pulling are opened
  * and it is tried again; the best answer by the velocity error is kept. Only linear states: sliding on a circular cone
  * is left alone. O(k^3) for k directions, at most 1500. */
+#include "base/elementary.h"
 #include "linalg/dense.h"
 #include "problem/cone.h"
 #include "problem/convert.h"
@@ -120,7 +121,7 @@ static bool contact_part(const mor_block* b, double rho, const double* u, double
     }
     /* p_T on the edge: p_n (1-s) mu d + p_n s mu e with the present direction along the edge */
     double fx = e[0] - d[0], fy = e[1] - d[1], x = p[1] / (b->mu * p[0]) - d[0], y = p[2] / (b->mu * p[0]) - d[1];
-    double s = fmin(1.0, fmax(0.0, (x * fx + y * fy) / (fx * fx + fy * fy)));
+    double s = mor_min(1.0, mor_max(0.0, (x * fx + y * fy) / (fx * fx + fy * fy)));
     if (!(p[0] > 0.0)) s = 0.5;
     p[1] = b->mu * p[0] * (d[0] + s * fx);
     p[2] = b->mu * p[0] * (d[1] + s * fy);

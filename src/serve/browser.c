@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "io/json_read.h"
+#include "io/json/json_read.h"
 
 #define PATIENCE 120.0 /* s for an answer */
 

@@ -1,6 +1,8 @@
 /* A Chromium without a window, told what to do through its devtools protocol over a pair of sockets: opens a page,
  * evaluates expressions, takes pictures. No shell and no port takes part.
  *
+ *     mor_error error = { 0 };
+ *     mor_bytes png = { 0 };
  *     mor_browser* b = mor_browser_start(1280, 800, &error);
  *     if (b && !mor_browser_open(b, "file:///tmp/page.html", &error)) mor_browser_picture(b, &png, &error);
  *     mor_browser_stop(b); */

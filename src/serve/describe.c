@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/json.h"
+#include "io/json/json.h"
 #include "model/joint_places.h"
 #include "serve/frame.h"
 

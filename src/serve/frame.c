@@ -55,7 +55,7 @@ void mor_bytes_add(mor_bytes* b, const void* data, size_t size)
 
 void mor_bytes_u32(mor_bytes* b, uint32_t value) { mor_bytes_add(b, &value, sizeof value); }
 
-void mor_bytes_f32(mor_bytes* b, double value)
+static void add_f32(mor_bytes* b, double value)
 {
     float f = (float)value;
     mor_bytes_add(b, &f, sizeof f);
@@ -271,7 +271,7 @@ mor_code mor_view_series(mor_bytes* b, const mor_recording* r, int most, mor_err
             double value = v[f];
             for (int k = f + 1; mor_view_scalars[i].peak && k < f + group && k < frames; k++)
                 if (v[k] > value) value = v[k];
-            mor_bytes_f32(b, value);
+            add_f32(b, value);
         }
     }
     free(v);
@@ -288,7 +288,7 @@ mor_code mor_view_body(mor_bytes* b, const mor_recording* r, int body, int most,
     if (!code) code = mor_recording_body(r, body, pose, velocity, error);
     for (int i = 0; !code && i < 13; i++)
         for (int f = 0; f < frames; f += group)
-            mor_bytes_f32(b, i < 7 ? pose[7 * (size_t)f + (size_t)i] : velocity[6 * (size_t)f + (size_t)i - 7]);
+            add_f32(b, i < 7 ? pose[7 * (size_t)f + (size_t)i] : velocity[6 * (size_t)f + (size_t)i - 7]);
     free(v);
     return !code && b->failed ? mor_fail(error, MOR_SYSTEM, "out of memory") : code;
 }

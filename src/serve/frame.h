@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "io/recording.h"
+#include "io/recording/recording.h"
 #include "moreau/scene.h"
 
 /* Bytes that grow. After a failed allocation `failed` stays set and nothing more is added. */
@@ -17,7 +17,6 @@ typedef struct mor_bytes {
 
 void mor_bytes_add(mor_bytes* bytes, const void* data, size_t size);
 void mor_bytes_u32(mor_bytes* bytes, uint32_t value);
-void mor_bytes_f32(mor_bytes* bytes, double value);
 void mor_bytes_free(mor_bytes* bytes);
 
 /* One number per frame each; the names are in the description. */

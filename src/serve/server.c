@@ -24,7 +24,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "io/json.h"
+#include "io/json/json.h"
 #include "serve/export.h"
 
 enum { SERIES_POINTS = 20000, BODY_POINTS = 4000, PIECE = 1 << 16, TOKEN = 32, COMMAND = 256 };

@@ -16,6 +16,7 @@
  *
  * S. Boyd et al. (2011), Distributed optimization and statistical learning via ADMM, section 3.4; J. Carpentier, Q. Le
  * Lidec, L. Montaut (2024), From compliant to rigid contact simulation: a unified and efficient approach. */
+#include "base/elementary.h"
 #include "solver/scaled_lu.h"
 #include "solver/cone_system.h"
 #include "solver/sweep.h"
@@ -90,7 +91,7 @@ static mor_report iterate(const mor_cone_system* s, mor_scaled_lu* lu, const adm
         if (o->adapt && time_to_adapt(k) && primal > 0.0 && dual > 0.0) {
             double factor = sqrt(sqrt(primal / dual));
             if (factor > 1.2 || factor < 1.0 / 1.2) {
-                rho = fmin(1e9, fmax(1e-9, rho * fmin(10.0, fmax(0.1, factor))));
+                rho = mor_min(1e9, mor_max(1e-9, rho * mor_min(10.0, mor_max(0.1, factor))));
                 if (!refactor(lu, s, rho + o->eta, E)) return mor_ended(MOR_NUMERICAL, k, "W + rho is singular");
             }
         }

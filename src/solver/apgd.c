@@ -14,6 +14,7 @@
  * H. Mazhar, T. Heyn, D. Negrut, A. Tasora (2015), Using Nesterov's method to accelerate multibody dynamics with
  * friction and contact, algorithm 1; B. O'Donoghue, E. Candes (2015), Adaptive restart for accelerated gradient
  * schemes. */
+#include "base/elementary.h"
 #include "solver/cone_system.h"
 #include "solver/sweep.h"
 
@@ -29,7 +30,8 @@ static bool symmetric(const mor_matrix* A, double* x, double* y, double* z)
     for (int i = 0; i < A->rows; i++) x[i] = mor_rng_uniform(&rng) - 0.5;
     mor_matrix_apply(A, x, y);
     mor_matrix_apply_transposed(A, x, z);
-    for (int i = 0; i < A->rows; i++) difference = fmax(difference, fabs(y[i] - z[i])), size = fmax(size, fabs(y[i]));
+    for (int i = 0; i < A->rows; i++)
+        difference = mor_max(difference, fabs(y[i] - z[i])), size = mor_max(size, fabs(y[i]));
     return difference <= 1e-10 * size;
 }
 

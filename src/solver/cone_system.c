@@ -1,6 +1,7 @@
 /* Contacts as one variational inequality (cone_system.h). Every function costs O(rows) beside the product with W. */
 #include "solver/cone_system.h"
 
+#include "base/elementary.h"
 #include "problem/cone.h"
 #include "problem/step.h"
 
@@ -12,8 +13,8 @@ static void weigh(mor_cone_block* b, const double* diagonal)
     int m = b->dim < 3 || b->kind == MOR_BLOCK_EQUATION ? b->dim : 3;
     for (int i = 0; i < m; i++) trace += diagonal[i];
     for (int i = 1; i < b->dim; i++)
-        if (i < 3) tangent = fmax(tangent, diagonal[i]);
-        else roll = fmax(roll, diagonal[i]);
+        if (i < 3) tangent = mor_max(tangent, diagonal[i]);
+        else roll = mor_max(roll, diagonal[i]);
     b->weight = trace > 0.0 ? m / trace : 1.0;
     b->normal = diagonal[0] > 0.0 ? 1.0 / diagonal[0] : b->weight;
     b->tangent = tangent > 0.0 ? 1.0 / tangent : b->weight;
@@ -74,7 +75,7 @@ mor_status mor_cone_system_open(mor_cone_system* system, const mor_problem* prob
 
 bool mor_cone_system_runaway(const mor_cone_system* system, const double* r, double tol)
 {
-    return system->drive > 0.0 && mor_cone_system_norm(system, r, -1) > fmin(1e7, 0.1 / tol) * system->drive;
+    return system->drive > 0.0 && mor_cone_system_norm(system, r, -1) > mor_min(1e7, 0.1 / tol) * system->drive;
 }
 
 void mor_cone_system_velocity(const mor_cone_system* system, const double* r, double* u)
@@ -112,7 +113,7 @@ void mor_cone_system_project(const mor_cone_system* system, double* r)
             if (b->dim == 5) x[3] /= b->beta, x[4] /= b->beta;
             mor_cone_project(b->dim, b->mu, b->mu_roll / b->beta, x);
             if (b->dim == 5) x[3] *= b->beta, x[4] *= b->beta;
-        } else if (b->kind == MOR_BLOCK_BOUNDED) r[b->row] = fmin(fmax(r[b->row], b->lower), b->upper);
+        } else if (b->kind == MOR_BLOCK_BOUNDED) r[b->row] = mor_min(mor_max(r[b->row], b->lower), b->upper);
     }
 }
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "problem/cone.h"
 
 static bool pair(mor_contact_map map, double weight, double r, double u, double* F, double* A, double* B)
@@ -23,8 +24,8 @@ static bool pair(mor_contact_map map, double weight, double r, double u, double*
     double b = s == 0.0 ? kink : r > 0.0 ? u * u / (s * (s + r)) : 1.0 - r / s;
     double a = s == 0.0 ? kink : u > 0.0 ? r * r / (s * (s + u)) : 1.0 - u / s;
     if (map == MOR_MAP_CCK) {
-        b = weight * b + (r > 0.0 ? (1.0 - weight) * fmax(u, 0.0) : 0.0);
-        a = weight * a + (u > 0.0 ? (1.0 - weight) * fmax(r, 0.0) : 0.0);
+        b = weight * b + (r > 0.0 ? (1.0 - weight) * mor_max(u, 0.0) : 0.0);
+        a = weight * a + (u > 0.0 ? (1.0 - weight) * mor_max(r, 0.0) : 0.0);
     }
     A[0] = a, B[0] = b;
     return true;
@@ -38,7 +39,7 @@ static void disc(mor_contact_map map, int d, int at, int k, double mu, double rh
 {
     double t[2] = { 0, 0 }, size = 0.0;
     bool plain = map != MOR_MAP_ALART_CURNIER; /* the radius is the impulse's own */
-    double radius = plain ? fmax(r[0], 0.0) : a;
+    double radius = plain ? mor_max(r[0], 0.0) : a;
     for (int i = 0; i < k; i++) {
         t[i] = r[at + i] - rho * u[at + i];
         size += t[i] * t[i];
@@ -118,7 +119,7 @@ static bool natural(int d, const mor_contact_law* law, const double* r, const do
                     double* B)
 {
     int k = d - 1;
-    double rho = fmin(law->rho[0], law->rho[1]), mu = law->mu, slip = 0.0, T = 0.0, y[3], e[2] = { 0, 0 },
+    double rho = mor_min(law->rho[0], law->rho[1]), mu = law->mu, slip = 0.0, T = 0.0, y[3], e[2] = { 0, 0 },
            g[2] = { 0, 0 };
     for (int i = 1; i <= k; i++) slip += u[i] * u[i];
     slip = sqrt(slip);

@@ -18,6 +18,7 @@
  *
  * L. Qi, J. Sun (1993), A nonsmooth version of Newton's method; E. Todorov (2011), A convex, smooth and invertible
  * contact model; A. Castro, F. Permenter, X. Han (2022), An unconstrained convex formulation of compliant contact. */
+#include "base/elementary.h"
 #include "solver/scaled_lu.h"
 #include "solver/cone_system.h"
 #include "solver/sweep.h"
@@ -92,7 +93,7 @@ static mor_report iterate(const mor_cone_system* s, mor_scaled_lu* lu, double* m
             memcpy(r, best, (size_t)n * sizeof *r);
             return mor_ended(MOR_TIME_LIMIT, k, "");
         }
-        double alpha = fmax(1e-13, kappa * sqrt(merit / first));
+        double alpha = mor_max(1e-13, kappa * sqrt(merit / first));
         natural_map(s, r, u, alpha, F, L, E);
         if (!mor_scaled_lu_factor(lu, L, NULL, E)) {
             memcpy(r, best, (size_t)n * sizeof *r);
@@ -102,7 +103,7 @@ static mor_report iterate(const mor_cone_system* s, mor_scaled_lu* lu, double* m
         mor_scaled_lu_solve(lu, dr);
         mor_matrix_apply(&s->problem->A, dr, du);
         double top = 0.0, t = 1.0, lowest = INFINITY, chosen = 1.0;
-        for (int j = 0; j < WINDOW; j++) top = fmax(top, past[j]);
+        for (int j = 0; j < WINDOW; j++) top = mor_max(top, past[j]);
         for (int j = 0; j < HALVINGS; j++, t *= 0.5) {
             for (int i = 0; i < n; i++) x[i] = r[i] + t * dr[i], v[i] = u[i] + t * du[i];
             double m = natural_map(s, x, v, 0.0, F, NULL, NULL);
@@ -114,7 +115,7 @@ static mor_report iterate(const mor_cone_system* s, mor_scaled_lu* lu, double* m
         mor_cone_system_velocity(s, r, u);
         merit = natural_map(s, r, u, 0.0, F, NULL, NULL);
         past[k % WINDOW] = merit;
-        kappa = chosen == 1.0 ? 0.5 * kappa : chosen < 0.25 ? fmin(1.0, 10.0 * kappa) : kappa;
+        kappa = chosen == 1.0 ? 0.5 * kappa : chosen < 0.25 ? mor_min(1.0, 10.0 * kappa) : kappa;
         mor_trace_add(context, k + 1, chosen, r);
     }
     memcpy(r, best, (size_t)n * sizeof *r);

@@ -30,7 +30,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "linalg/dense.h"
+#include "problem/convert.h"
+#include "problem/entries.h"
 #include "solver/pivot_table.h"
 
 typedef struct dantzig_options {
@@ -73,7 +76,7 @@ static int first_block(const state* s, int r, int column, double dir, double* st
     const mor_pivot_table* t = &s->t;
     int n = t->n, best = -1;
     double largest = 0.0, size = 0.0;
-    for (int i = 0; i < n; i++) largest = fmax(largest, fabs(mor_pivot_row(t, i)[column]));
+    for (int i = 0; i < n; i++) largest = mor_max(largest, fabs(mor_pivot_row(t, i)[column]));
     *step = INFINITY;
     for (int i = 0; i < n; i++) {
         int v = t->basic[i], k = v < n ? v : v - n;
@@ -86,8 +89,8 @@ static int first_block(const state* s, int r, int column, double dir, double* st
             bound = 0.0;
         }
         if (!isfinite(bound)) continue;
-        double ratio = fmax((bound - t->x[v]) / rate, 0.0);
-        if (ratio < *step - 1e-13 * fmin(*step, 1e300) || (ratio <= *step && fabs(rate) > size))
+        double ratio = mor_max((bound - t->x[v]) / rate, 0.0);
+        if (ratio < *step - 1e-13 * mor_min(*step, 1e300) || (ratio <= *step && fabs(rate) > size))
             *step = ratio, best = v, size = fabs(rate);
     }
     return best;
@@ -157,7 +160,7 @@ static bool proves_infeasible(const state* s, const mor_problem* problem, int r,
     int n = t->n;
     if (problem->form != MOR_LCP || mor_pivot_is_basic(t, r)) return false;
     for (int i = 0; i < n; i++)
-        y[i] = mor_pivot_is_basic(t, i) ? fmax(0.0, t->C[i] * mor_pivot_entry(t, i, r)) : i == r ? t->C[i] : 0.0;
+        y[i] = mor_pivot_is_basic(t, i) ? mor_max(0.0, t->C[i] * mor_pivot_entry(t, i, r)) : i == r ? t->C[i] : 0.0;
     double length = mor_norm_max(n, y), descent = 0.0, size = 0.0, reach = 0.0, largest = 0.0;
     if (!(length > 0.0)) return false;
     for (int i = 0; i < n; i++) {
@@ -165,11 +168,61 @@ static bool proves_infeasible(const state* s, const mor_problem* problem, int r,
         descent += problem->b[i] * y[i], size += fabs(problem->b[i]) * y[i];
     }
     mor_matrix_apply_transposed(&problem->A, y, g);
-    for (int j = 0; j < n; j++) reach = fmax(reach, g[j]);
+    for (int j = 0; j < n; j++) reach = mor_max(reach, g[j]);
     const mor_matrix* A = &problem->A;
     for (size_t k = 0; k < (A->storage == MOR_DENSE ? (size_t)n * n : (size_t)A->p[n]); k++)
-        largest = fmax(largest, fabs(A->x[k]));
+        largest = mor_max(largest, fabs(A->x[k]));
     return descent < -1e-8 * size && reach <= 1e-11 * largest;
+}
+
+/* The start: equations solved, every other variable at its bound of least size. False: report says why. */
+static bool begin(state* s, const mor_problem* problem, bool* inside, mor_report* report, mor_arena* arena)
+{
+    int n = problem->size;
+    mor_pivot_table* t = &s->t;
+    bool enough = mor_pivot_load(t, problem, arena);
+    s->side = mor_arena_zero(arena, (size_t)n + 1, 1);
+    if (!enough || !s->side || !inside) {
+        report->status = MOR_NUMERICAL;
+        snprintf(report->detail, sizeof report->detail, "out of memory for a tableau of %d rows", n);
+        return false;
+    }
+    mor_pivot_reset(t, t->b);
+    for (int i = 0; i < n; i++) inside[i] = t->l[i] == -INFINITY && t->u[i] == INFINITY;
+    if (mor_pivot_block(t, inside, false) > 0) {
+        snprintf(report->detail, sizeof report->detail, "the block of equations is singular");
+        return false;
+    }
+    memset(t->x, 0, (2 * (size_t)n + 1) * sizeof *t->x);
+    t->x[2 * n] = 1.0;
+    for (int i = 0; i < n; i++) {
+        if (inside[i]) continue;
+        s->side[i] = fabs(t->l[i]) <= fabs(t->u[i]) ? -1 : 1;
+        t->x[i] = s->side[i] < 0 ? t->l[i] : t->u[i];
+    }
+    for (int r = 0; r < n; r++) {
+        const double* row = mor_pivot_row(t, r);
+        double sum = 0.0;
+        for (int c = 0; c <= n; c++)
+            if (row[c] != 0.0) sum += row[c] * t->x[t->nonbasic[c]];
+        t->x[t->basic[r]] = sum;
+    }
+    s->zero = 1e-13 * mor_max(mor_norm_max(n, t->b), 1e-300);
+    return true;
+}
+
+/* The row to be driven next, -1: all are right. */
+static int next_row(const state* s, const bool* given_up, bool first)
+{
+    int r = -1;
+    double worst = 0.0;
+    for (int k = 0; k < s->t.n; k++) {
+        double wrong = given_up[k] ? 0.0 : wrongness(s, k);
+        if (!(wrong > worst)) continue;
+        worst = wrong, r = k;
+        if (first) break;
+    }
+    return r;
 }
 
 static mor_report dantzig_solve(const mor_problem* problem, const void* options, mor_context* context, double* z)
@@ -184,51 +237,15 @@ static mor_report dantzig_solve(const mor_problem* problem, const void* options,
     }
     state s;
     size_t N = (size_t)n;
-    bool enough = mor_pivot_load(&s.t, problem, context->arena);
-    s.side = mor_arena_zero(context->arena, N + 1, 1);
-    bool* inside = mor_arena_zero(context->arena, N + 1, sizeof(bool));
-    bool* given_up = mor_arena_zero(context->arena, N + 1, sizeof(bool));
+    bool* marks = mor_arena_zero(context->arena, 2 * N + 1, sizeof(bool));
     double* work = mor_arena_alloc(context->arena, (2 * N + 1) * sizeof *work);
-    if (!enough || !s.side || !inside || !given_up || !work) {
-        report.status = MOR_NUMERICAL;
-        snprintf(report.detail, sizeof report.detail, "out of memory for a tableau of %d rows", n);
-        return report;
-    }
+    bool* given_up = marks ? marks + n : NULL;
+    if (!begin(&s, problem, work ? marks : NULL, &report, context->arena)) return report;
     mor_pivot_table* t = &s.t;
-    mor_pivot_reset(t, t->b);
-    for (int i = 0; i < n; i++) inside[i] = t->l[i] == -INFINITY && t->u[i] == INFINITY;
-    if (mor_pivot_block(t, inside, false) > 0) {
-        snprintf(report.detail, sizeof report.detail, "the block of equations is singular");
-        return report;
-    }
-    memset(t->x, 0, (2 * N + 1) * sizeof *t->x);
-    t->x[2 * n] = 1.0;
-    for (int i = 0; i < n; i++) {
-        if (inside[i]) continue;
-        s.side[i] = fabs(t->l[i]) <= fabs(t->u[i]) ? -1 : 1;
-        t->x[i] = s.side[i] < 0 ? t->l[i] : t->u[i];
-    }
-    for (int r = 0; r < n; r++) {
-        const double* row = mor_pivot_row(t, r);
-        double sum = 0.0;
-        for (int c = 0; c <= n; c++)
-            if (row[c] != 0.0) sum += row[c] * t->x[t->nonbasic[c]];
-        t->x[t->basic[r]] = sum;
-    }
-    s.zero = 1e-13 * fmax(mor_norm_max(n, t->b), 1e-300);
-
     report.status = MOR_NOT_CONVERGED;
     ending end = DONE;
     for (int drives = 0; drives < 3 * n + 1; drives++) {
-        int r = -1;
-        double worst = 0.0;
-        for (int k = 0; k < n; k++) {
-            double wrong = given_up[k] ? 0.0 : wrongness(&s, k);
-            if (wrong > worst) {
-                worst = wrong, r = k;
-                if (o->order == 1) break;
-            }
-        }
+        int r = next_row(&s, given_up, o->order == 1);
         if (r < 0) break;
         end = drive(&s, r, context, &report.iterations, z);
         if (end == RAY && proves_infeasible(&s, problem, r, work, work + n)) {
@@ -237,23 +254,21 @@ static mor_report dantzig_solve(const mor_problem* problem, const void* options,
                      "a drive without end, with a certificate: y >= 0, A'y <= 0, b'y < 0");
             return report;
         }
-        if (end == RAY || end == STUCK) {
-            snprintf(report.detail, sizeof report.detail,
-                     "row %d: %s; the matrix is not row sufficient, or no solution", r,
-                     end == RAY ? "nothing blocks its drive" : "no pivot");
-            /* consistent only while every pair has one nonbasic member */
-            given_up[r] = true;
-            if (end == STUCK || !mor_pivot_is_basic(t, n + r)) break;
-            continue;
-        }
         if (end == USED_UP || end == LATE) break;
+        if (end != RAY && end != STUCK) continue;
+        snprintf(report.detail, sizeof report.detail, "row %d: %s; the matrix is not row sufficient, or no solution", r,
+                 end == RAY ? "nothing blocks its drive" : "no pivot");
+        /* consistent only while every pair has one nonbasic member */
+        given_up[r] = true;
+        if (end == STUCK || !mor_pivot_is_basic(t, n + r)) break;
     }
     for (int i = 0; i < n; i++) {
-        z[i] = fmin(mor_upper_of(problem, i), fmax(mor_lower_of(problem, i), t->C[i] * t->x[i]));
+        z[i] = mor_min(mor_upper_of(problem, i), mor_max(mor_lower_of(problem, i), t->C[i] * t->x[i]));
         if (!isfinite(z[i])) z[i] = 0.0;
     }
     double error = context->error(context, z, NULL);
-    if (!(error <= 1e-3 * context->tol)) error = mor_boxed_polish(problem, z, context);
+    if (!(error <= 1e-3 * context->tol))
+        error = mor_boxed_polish(problem, z, mor_context_measure, context, context->arena);
     if (error <= context->tol) report.status = MOR_SOLVED, report.detail[0] = 0;
     else if (end == LATE) report.status = MOR_TIME_LIMIT;
     return report;

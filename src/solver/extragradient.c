@@ -16,6 +16,7 @@
  * G. M. Korpelevich (1976), The extragradient method; E. N. Khobotov (1987), Modification of the extra-gradient method;
  * D. Han, H. K. Lo (2002), Two new self-adaptive projection methods for variational inequality problems; Acary,
  * Bremond, Huber (2018). */
+#include "base/elementary.h"
 #include "solver/cone_system.h"
 #include "solver/sweep.h"
 
@@ -70,7 +71,7 @@ static mor_report extragradient_solve(const mor_problem* problem, const void* op
             ratio = moved > 0.0 ? rho * mor_cone_system_norm(&s, dF, 1) / moved : 0.0;
             if (!isfinite(ratio)) return mor_ended(MOR_NUMERICAL, k, "not a number");
             if (ratio <= o->accept) break;
-            rho *= o->shrink * fmin(1.0, 1.0 / ratio);
+            rho *= o->shrink * mor_min(1.0, 1.0 / ratio);
         }
         advance(&s, r, rho, G, r);
         mor_trace_add(context, k, rho, r);

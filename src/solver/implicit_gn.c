@@ -20,6 +20,7 @@
  *
  * E. Todorov (2010), Implicit nonlinear complementarity: a new approach to contact dynamics. There M is diagonal and
  * gaps are left out; here W is full. */
+#include "base/elementary.h"
 #include "linalg/dense.h"
 #include "solver/cone_system.h"
 #include "solver/sweep.h"
@@ -194,12 +195,12 @@ static mor_report gn_solve(const mor_problem* problem, const void* options, mor_
             for (int i = 0; i < n; i++) right[i] = -right[i];
             if (direct) normal_matrix(&g, J, Jt, N, work);
         }
-        double shift = fmax(1e-14, lambda * scale);
+        double shift = mor_max(1e-14, lambda * scale);
         if (direct) {
             memcpy(F, N, size * size * sizeof *F);
             for (int i = 0; i < n; i++) F[i + (size_t)i * n] += shift;
             if (!mor_cholesky_factor(n, F)) {
-                lambda = fmax(10.0 * lambda, 1e-10);
+                lambda = mor_max(10.0 * lambda, 1e-10);
                 fresh = false;
                 if (lambda > 1e12) return mor_ended(MOR_NUMERICAL, k, "the normal equations are singular");
                 continue;
@@ -217,9 +218,9 @@ static mor_report gn_solve(const mor_problem* problem, const void* options, mor_
             memcpy(x, trial, size * sizeof *x);
             memcpy(e, work, size * sizeof *e);
             merit = next;
-            lambda = fmax(1e-14, gain > 0.75 ? lambda / 10.0 : gain > 0.25 ? lambda / 3.0 : lambda);
+            lambda = mor_max(1e-14, gain > 0.75 ? lambda / 10.0 : gain > 0.25 ? lambda / 3.0 : lambda);
         } else {
-            lambda = fmax(4.0 * lambda, 1e-12);
+            lambda = mor_max(4.0 * lambda, 1e-12);
             residual(&g, x, r, work); /* P' and r of the point kept */
         }
         mor_trace_add(context, k, fresh ? 1.0 : 0.0, r);

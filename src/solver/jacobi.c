@@ -15,6 +15,7 @@
  *
  * Cottle, Pang, Stone (1992), section 5.2; R. Tonge, F. Benevolenski, A. Voroshilov (2012), Mass splitting for
  * jitter-free parallel rigid body simulation. */
+#include "base/elementary.h"
 #include "solver/sweep.h"
 
 #include <math.h>
@@ -53,9 +54,9 @@ static mor_report solve_rows(const mor_problem* problem, double damping, mor_con
         for (int i = 0; i < n; i++) w[i] = mor_rows_product(&rows, i, z) + rows.b[i];
         for (int i = 0; i < n; i++) {
             double x = z[i] - step[i] * w[i];
-            if (mor_rows_signed(&rows, i)) x = fmax(0.0, x);
-            change = fmax(change, fabs(x - z[i]));
-            largest = fmax(largest, fabs(x));
+            if (mor_rows_signed(&rows, i)) x = mor_max(0.0, x);
+            change = mor_max(change, fabs(x - z[i]));
+            largest = mor_max(largest, fabs(x));
             z[i] = x;
         }
         mor_trace_add(context, k, damping, z);

@@ -35,16 +35,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "linalg/dense.h"
 #include "linalg/tableau.h"
-#include "moreau/solver.h"
 #include "problem/convert.h"
-
-typedef struct lemke_options {
-    int tries;
-    int covering;
-    bool equilibrate;
-} lemke_options;
+#include "problem/entries.h"
+#include "solver/lemke.h"
+#include "solver/pivot_table.h"
 
 /* The scaled problem a path runs on. */
 typedef struct scaled {
@@ -201,7 +198,7 @@ static void read_answer(const tableau* t, const double* column_scale, double* z)
 {
     memset(z, 0, (size_t)t->n * sizeof *z);
     for (int i = 0; i < t->n; i++)
-        if (t->basic[i] < t->n) z[t->basic[i]] = column_scale[t->basic[i]] * fmax(0.0, row_of(t, i)[0]);
+        if (t->basic[i] < t->n) z[t->basic[i]] = column_scale[t->basic[i]] * mor_max(0.0, row_of(t, i)[0]);
 }
 
 static ending walk(tableau* t, const scaled* data, double stop, mor_context* context, const double* column_scale,
@@ -253,7 +250,7 @@ static bool proves_infeasible(const tableau* t, const mor_problem* problem, int 
     if (y && g && problem->A.storage != MOR_OPERATOR) {
         if (t->nonbasic[s] < n) y[t->nonbasic[s]] = column_scale[t->nonbasic[s]];
         for (int i = 0; i < n; i++)
-            if (t->basic[i] < n) y[t->basic[i]] = column_scale[t->basic[i]] * fmax(0.0, row_of(t, i)[s]);
+            if (t->basic[i] < n) y[t->basic[i]] = column_scale[t->basic[i]] * mor_max(0.0, row_of(t, i)[s]);
         double length = mor_norm_max(n, y), descent = 0.0, size = 0.0, reach = 0.0;
         if (length > 0.0) {
             for (int i = 0; i < n; i++) {
@@ -261,12 +258,12 @@ static bool proves_infeasible(const tableau* t, const mor_problem* problem, int 
                 descent += problem->b[i] * y[i], size += fabs(problem->b[i]) * y[i];
             }
             mor_matrix_apply_transposed(&problem->A, y, g);
-            for (int j = 0; j < n; j++) reach = fmax(reach, g[j]);
+            for (int j = 0; j < n; j++) reach = mor_max(reach, g[j]);
             /* rounding of A'y against the largest column sum it is made of */
             double columns = 0.0;
             const mor_matrix* A = &problem->A;
             for (size_t k = 0; k < (A->storage == MOR_DENSE ? (size_t)n * n : (size_t)A->p[n]); k++)
-                columns = fmax(columns, fabs(A->x[k]));
+                columns = mor_max(columns, fabs(A->x[k]));
             proved = descent < -1e-8 * size && reach <= 1e-11 * columns;
         }
     }
@@ -280,13 +277,7 @@ static bool proves_infeasible(const tableau* t, const mor_problem* problem, int 
 static void copy_matrix(const mor_matrix* A, int n, int stride, double* T)
 {
     memset(T, 0, (size_t)n * stride * sizeof *T);
-    for (int i = 0; i < n; i++) {
-        double* row = T + (size_t)i * stride + 1;
-        if (A->storage == MOR_DENSE)
-            for (int j = 0; j < n; j++) row[j] = A->x[i + (size_t)j * n];
-        else
-            for (int k = A->p[i]; k < A->p[i + 1]; k++) row[A->i[k]] = A->x[k];
-    }
+    for (int i = 0; i < n; i++) mor_matrix_get_row(A, i, T + (size_t)i * stride + 1);
 }
 
 /* The tries: the problem itself, then shifted by these parts of the equilibrated diagonal. Shifts below the softest
@@ -299,131 +290,159 @@ static void cover(int n, int try, int covering, double* d)
     static const int stride[TRIES] = { 7919, 6271, 3571, 9973, 4957, 8581 };
     const int step = stride[try] % 1009;
     for (int k = 0, v = step; k < n; k++, v += v + step < 1009 ? step : step - 1009) /* v = stride (k + 1) mod 1009 */
-        d[k] = covering == 1 && try == 0 ? 1.0 : 1.0 + (0.5 / 1009.0) * v;
+        d[k] = covering == MOR_LEMKE_ONES && try == 0 ? 1.0 : 1.0 + (0.5 / 1009.0) * v;
 }
 
-/* The judge's error on the problem as posed. */
-static double posed_error(const void* context, const double* z)
+/* A run over all tries. */
+typedef struct lemke_run {
+    const mor_problem* problem;
+    mor_context* context;
+    tableau t;
+    double *A, *R, *C, *b, *d;               /* scaled matrix in rows of the tableau, scaling, constants, covering */
+    double *trial, *work, *shifted, *centre; /* n; work: 2n */
+    int* list;                               /* 2n + 2 */
+    double largest;                          /* |b| */
+    double best;                             /* least error, of z */
+    int pivots;
+    double* z;
+    mor_report report;
+} lemke_run;
+
+/* Memory and the scaled problem. False: out of memory. */
+static bool open_run(lemke_run* run, bool equilibrate)
 {
-    return ((const mor_context*)context)->error(context, z, NULL);
+    const mor_problem* problem = run->problem;
+    mor_arena* arena = run->context->arena;
+    int n = problem->size;
+    tableau* t = &run->t;
+    *t = (tableau){ .n = n, .stride = (n + 2 + 3) & ~3 };
+    size_t size = (size_t)n * t->stride;
+    run->A = mor_arena_alloc(arena, size * sizeof *run->A);
+    t->T = mor_arena_alloc(arena, size * sizeof *t->T);
+    int* ints = mor_arena_alloc(arena, (7 * (size_t)n + 7) * sizeof *ints);
+    double* v = mor_arena_alloc(arena, 11 * (size_t)n * sizeof *v);
+    if (!run->A || !t->T || !ints || !v) return false;
+    t->basic = ints, t->nonbasic = t->basic + n, t->place = t->nonbasic + n + 2, t->index = t->place + 2 * n + 1;
+    run->list = t->index + n + 2;
+    run->R = v, run->C = v + n, run->b = v + 2 * n, run->d = v + 3 * n, run->trial = v + 4 * n, run->work = v + 5 * n;
+    run->shifted = v + 7 * n, run->centre = v + 8 * n, t->column = v + 9 * n, t->constant = v + 10 * n;
+    copy_matrix(&problem->A, n, t->stride, run->A);
+    if (equilibrate) mor_tableau_equilibrate(n, t->stride, run->A + 1, run->R, run->C, run->work);
+    else
+        for (int i = 0; i < n; i++) run->R[i] = run->C[i] = 1.0;
+    for (int i = 0; i < n; i++) run->b[i] = run->R[i] * problem->b[i];
+    run->largest = mor_norm_max(n, run->b);
+    /* Constants at the level of rounding make the problem nearly degenerate, the worst of all; as zeros the
+     * lexicographic rule deals with them, and the polish knows their true values. */
+    for (int i = 0; i < n; i++)
+        if (fabs(run->b[i]) < 1e-11 * run->largest) run->b[i] = 0.0;
+    t->snap = 1e-15 * run->largest, t->slack = 1e-13 * run->largest, t->tiny = 1e-11, t->keep = 0.5;
+    return true;
+}
+
+/* The answer of a path that ended, refined and polished if that is needed; the best is kept in z. Returns its error. */
+static double read_path(lemke_run* run, const scaled* data, ending end)
+{
+    const mor_context* context = run->context;
+    int n = run->t.n;
+    double* trial = run->trial;
+    read_answer(&run->t, run->C, trial);
+    double error = context->error(context, trial, NULL);
+    if (end == FOUND && !(error <= 1e-3 * context->tol)) {
+        refine(&run->t, data, run->work);
+        read_answer(&run->t, run->C, trial);
+        error = context->error(context, trial, NULL);
+    }
+    for (int i = 0; i < n; i++) run->centre[i] = trial[i] / run->C[i];
+    if (end <= LOST && !(error <= 0.1 * context->tol))
+        error = mor_active_set_polish(run->problem, trial, mor_context_measure, context, context->arena);
+    if (error < run->best || run->pivots == 0) {
+        run->best = error;
+        memcpy(run->z, trial, (size_t)n * sizeof *run->z);
+    }
+    return error;
+}
+
+/* One path; with a shift proximal point steps, each a path, until they no longer help. */
+static void attempt(lemke_run* run, double shift)
+{
+    mor_context* context = run->context;
+    mor_report* report = &run->report;
+    int n = run->t.n;
+    double last = INFINITY;
+    memset(run->centre, 0, (size_t)n * sizeof *run->centre);
+    for (int round = 0; round < (shift > 0.0 ? ROUNDS : 1); round++) {
+        int column = 0;
+        for (int i = 0; i < n; i++) run->shifted[i] = run->b[i] - shift * run->centre[i];
+        const scaled data = { run->A, run->shifted, run->d, shift, run->list };
+        load(&run->t, &data);
+        ending end = walk(&run->t, &data, 1e-14 * run->largest, context, run->C, &run->pivots, run->trial, &column);
+        if (end == RAY && shift == 0.0 && proves_infeasible(&run->t, run->problem, column, run->C, context->arena)) {
+            report->status = MOR_NO_SOLUTION;
+            snprintf(report->detail, sizeof report->detail,
+                     "secondary ray with a certificate: y >= 0, A'y <= 0, b'y < 0");
+            return;
+        }
+        double error = read_path(run, &data, end);
+        if (error <= context->tol) report->status = MOR_SOLVED;
+        else if (end == LATE) report->status = MOR_TIME_LIMIT;
+        else if (end == RAY)
+            snprintf(report->detail, sizeof report->detail,
+                     "ended on a secondary ray; no proof that there is no solution");
+        else if (end == FOUND || end == LOST)
+            snprintf(report->detail, sizeof report->detail, "path complete, but rounding left more than the tolerance");
+        if (report->status != MOR_NOT_CONVERGED || end != FOUND || !(error < 0.5 * last)) return;
+        last = error;
+    }
 }
 
 static mor_report lemke_solve(const mor_problem* problem, const void* options, mor_context* context, double* z)
 {
-    const lemke_options* o = options;
-    mor_report report = { .status = MOR_NOT_CONVERGED };
+    const mor_lemke_options* o = options;
     int n = problem->size;
+    lemke_run run = { .problem = problem, .context = context, .best = INFINITY, .z = z };
+    mor_report* report = &run.report;
+    report->status = MOR_NOT_CONVERGED;
     memset(z, 0, (size_t)n * sizeof *z);
     if (problem->A.storage == MOR_OPERATOR) {
-        report.status = MOR_REFUSED;
-        snprintf(report.detail, sizeof report.detail, "pivoting needs the entries of the matrix");
-        return report;
+        report->status = MOR_REFUSED;
+        snprintf(report->detail, sizeof report->detail, "pivoting needs the entries of the matrix");
+        return *report;
     }
     bool trivial = true;
     for (int i = 0; i < n; i++) trivial = trivial && problem->b[i] >= 0.0;
-    if (trivial) {
-        report.status = MOR_SOLVED;
-        return report;
+    if (trivial) return report->status = MOR_SOLVED, *report;
+    if (!open_run(&run, o->equilibrate)) {
+        report->status = MOR_NUMERICAL;
+        snprintf(report->detail, sizeof report->detail, "out of memory for a tableau of %d rows", n);
+        return *report;
     }
-
-    mor_arena* arena = context->arena;
-    tableau t = { .n = n, .stride = (n + 2 + 3) & ~3 };
-    size_t size = (size_t)n * t.stride;
-    double* A = mor_arena_alloc(arena, size * sizeof *A);
-    t.T = mor_arena_alloc(arena, size * sizeof *t.T);
-    int* ints = mor_arena_alloc(arena, (7 * (size_t)n + 7) * sizeof *ints);
-    double* vectors = mor_arena_alloc(arena, 11 * (size_t)n * sizeof *vectors);
-    if (!A || !t.T || !ints || !vectors) {
-        report.status = MOR_NUMERICAL;
-        snprintf(report.detail, sizeof report.detail, "out of memory for a tableau of %d rows", n);
-        return report;
+    for (int try = 0; try < o->tries && report->status == MOR_NOT_CONVERGED; try++) {
+        cover(n, try, o->covering, run.d);
+        attempt(&run, shifts[try]);
+        if (run.pivots >= context->max_iter) break;
     }
-    t.basic = ints, t.nonbasic = t.basic + n, t.place = t.nonbasic + n + 2, t.index = t.place + 2 * n + 1;
-    int* list = t.index + n + 2;
-    double *R = vectors, *C = R + n, *b = C + n, *d = b + n, *trial = d + n, *work = trial + n, best = INFINITY;
-    t.column = work + 4 * n, t.constant = t.column + n;
-    copy_matrix(&problem->A, n, t.stride, A);
-    if (o->equilibrate) mor_tableau_equilibrate(n, t.stride, A + 1, R, C, work);
-    else
-        for (int i = 0; i < n; i++) R[i] = C[i] = 1.0;
-    for (int i = 0; i < n; i++) b[i] = R[i] * problem->b[i];
-    double largest = mor_norm_max(n, b);
-    t.snap = 1e-15 * largest;
-    /* Constants at the level of rounding make the problem nearly degenerate, the worst of all; as zeros the
-     * lexicographic rule deals with them, and the polish knows their true values. */
-    for (int i = 0; i < n; i++)
-        if (fabs(b[i]) < 1e-11 * largest) b[i] = 0.0;
-    t.slack = 1e-13 * largest, t.tiny = 1e-11, t.keep = 0.5;
-
-    double *shifted = work + 2 * n, *centre = shifted + n;
-    int pivots = 0;
-    for (int try = 0; try < o->tries && report.status == MOR_NOT_CONVERGED; try++) {
-        const double shift = shifts[try];
-        cover(n, try, o->covering, d);
-        memset(centre, 0, (size_t)n * sizeof *centre);
-        /* with a shift: proximal point steps, each a Lemke path, until they no longer help */
-        double last = INFINITY;
-        for (int round = 0; round < (shift > 0.0 ? ROUNDS : 1); round++) {
-            int column = 0;
-            for (int i = 0; i < n; i++) shifted[i] = b[i] - shift * centre[i];
-            const scaled data = { A, shifted, d, shift, list };
-            load(&t, &data);
-            ending end = walk(&t, &data, 1e-14 * largest, context, C, &pivots, trial, &column);
-            if (end == RAY && shift == 0.0 && proves_infeasible(&t, problem, column, C, arena)) {
-                report.status = MOR_NO_SOLUTION;
-                snprintf(report.detail, sizeof report.detail,
-                         "secondary ray with a certificate: y >= 0, A'y <= 0, b'y < 0");
-                break;
-            }
-            read_answer(&t, C, trial);
-            double error = context->error(context, trial, NULL);
-            if (end == FOUND && !(error <= 1e-3 * context->tol)) {
-                refine(&t, &data, work);
-                read_answer(&t, C, trial);
-                error = context->error(context, trial, NULL);
-            }
-            for (int i = 0; i < n; i++) centre[i] = trial[i] / C[i];
-            if (end <= LOST && !(error <= 0.1 * context->tol))
-                error = mor_active_set_polish(problem, trial, posed_error, context, arena);
-            if (error < best || pivots == 0) {
-                best = error;
-                memcpy(z, trial, (size_t)n * sizeof *z);
-            }
-            if (error <= context->tol) report.status = MOR_SOLVED;
-            else if (end == LATE) report.status = MOR_TIME_LIMIT;
-            else if (end == RAY)
-                snprintf(report.detail, sizeof report.detail,
-                         "ended on a secondary ray; no proof that there is no solution");
-            else if (end == FOUND || end == LOST)
-                snprintf(report.detail, sizeof report.detail,
-                         "path complete, but rounding left more than the tolerance");
-            if (report.status != MOR_NOT_CONVERGED || end != FOUND || !(error < 0.5 * last)) break;
-            last = error;
-        }
-        if (pivots >= context->max_iter) break;
-    }
-    if (report.status == MOR_SOLVED) report.detail[0] = 0;
-    report.iterations = pivots;
-    return report;
+    if (report->status == MOR_SOLVED) report->detail[0] = 0;
+    report->iterations = run.pivots;
+    return *report;
 }
 
 static const mor_field fields[] = {
-    { "tries", MOR_TYPE_INT, offsetof(lemke_options, tries), TRIES, 1, TRIES, NULL, "",
+    { "tries", MOR_TYPE_INT, offsetof(mor_lemke_options, tries), TRIES, 1, TRIES, NULL, "",
       "paths tried, with other covering vectors and proximal shifts, before giving up" },
-    { "covering", MOR_TYPE_CHOICE, offsetof(lemke_options, covering), 0, 0, 0, "irregular|ones", "",
+    { "covering", MOR_TYPE_CHOICE, offsetof(mor_lemke_options, covering), 0, 0, 0, "irregular|ones", "",
       "covering vector of the first path" },
-    { "equilibrate", MOR_TYPE_BOOL, offsetof(lemke_options, equilibrate), 1, 0, 1, NULL, "",
+    { "equilibrate", MOR_TYPE_BOOL, offsetof(mor_lemke_options, equilibrate), 1, 0, 1, NULL, "",
       "scale rows and columns first" },
     { 0 },
 };
 
-extern const mor_solver mor_solver_lemke;
 const mor_solver mor_solver_lemke = {
     .name = "lemke",
     .summary = "Lemke's complementary pivoting, equilibrated and lexicographic",
     .reference = "cottle1992",
     .accepts = MOR_LCP,
-    .options_size = sizeof(lemke_options),
+    .options_size = sizeof(mor_lemke_options),
     .fields = fields,
     .max_iter = 20000,
     .solve = lemke_solve,

@@ -13,6 +13,7 @@
  * copositive LCP and has a solution, so one of the cases fits; they are tried starting from the one that
  * fitted last time. Rounding may reject all by a hair: then the case with the smallest violation wins. */
 #include "solver/local.h"
+#include "base/elementary.h"
 #include "problem/cone.h"
 
 #include <math.h>
@@ -26,7 +27,7 @@ bool mor_local_inverse(const double* W, double* B)
 {
     double c00 = W[4] * W[8] - W[5] * W[7], c01 = W[5] * W[6] - W[3] * W[8], c02 = W[3] * W[7] - W[4] * W[6];
     double det = W[0] * c00 + W[1] * c01 + W[2] * c02;
-    double scale = fmax(fabs(W[0]), fmax(fabs(W[4]), fabs(W[8])));
+    double scale = mor_max(fabs(W[0]), mor_max(fabs(W[4]), fabs(W[8])));
     if (!(fabs(det) > 1e-14 * scale * scale * scale)) return false;
     double s = 1.0 / det;
     B[0] = s * c00;
@@ -84,7 +85,7 @@ static double try_corner(const double* W, const double* q, double mu, const doub
     double uo = W[6] * p[0] + W[7] * p[1] + W[8] * p[2] + q[2];
     double s = -(d[0] * ut + d[1] * uo); /* sliding speed along -d */
     double a = -(next[0] * ut + next[1] * uo), b = -(last[0] * ut + last[1] * uo);
-    return fmax(fmax(a, b) - s, -s);
+    return mor_max(mor_max(a, b) - s, -s);
 }
 
 static double try_edge(const double* W, const double* q, double mu, const double* corners, int j, double* p)
@@ -111,7 +112,7 @@ static double try_edge(const double* W, const double* q, double mu, const double
     double uo = W[6] * p[0] + W[7] * p[1] + W[8] * p[2] + q[2];
     double out = -((d[0] + e[0]) * ut + (d[1] + e[1]) * uo);
     /* impulses to velocities: W_nn is the natural scale */
-    return fmax(fmax(-a, -b) * W[0], -out);
+    return mor_max(mor_max(-a, -b) * W[0], -out);
 }
 
 bool mor_local_stick(const double* W, const double* inverse, const double* q, double* p)

@@ -19,6 +19,7 @@
  *
  * P. Alart, A. Curnier (1991), A mixed formulation for frictional contact problems prone to Newton like solution
  * methods; F. Jourdan, P. Alart, M. Jean (1998), A Gauss-Seidel like algorithm to solve frictional contact problems. */
+#include "base/elementary.h"
 #include "linalg/dense.h"
 #include "problem/cone.h"
 #include "solver/local.h"
@@ -102,7 +103,7 @@ static double alart_curnier(int dim, const double* W, const double* q, double mu
     }
     for (int i = 1; i < dim; i++) {
         double* r = &rho[i < 3 ? 1 : 2];
-        *r = fmax(*r, W[i * dim + i]);
+        *r = mor_max(*r, W[i * dim + i]);
     }
     for (int d = 1; d < 3; d++) rho[d] = rho[d] > 0.0 ? 1.0 / rho[d] : rho[0];
     if (J) memset(J, 0, (size_t)(dim * dim) * sizeof *J);

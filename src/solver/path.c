@@ -35,7 +35,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "linalg/dense.h"
+#include "problem/convert.h"
+#include "problem/entries.h"
 #include "solver/pivot_table.h"
 
 typedef struct path_options {
@@ -55,7 +58,7 @@ typedef struct search {
     double least;
 } search;
 
-static double clip(double x, double l, double u) { return fmin(u, fmax(l, x)); }
+static double clip(double x, double l, double u) { return mor_min(u, mor_max(l, x)); }
 
 static void image(const search* s, const double* z, double* w)
 {
@@ -72,7 +75,7 @@ static void image(const search* s, const double* z, double* w)
 static double natural(const search* s, const double* z, const double* w)
 {
     double e = 0.0;
-    for (int i = 0; i < s->t.n; i++) e = fmax(e, fabs(z[i] - clip(z[i] - w[i], s->t.l[i], s->t.u[i])));
+    for (int i = 0; i < s->t.n; i++) e = mor_max(e, fabs(z[i] - clip(z[i] - w[i], s->t.l[i], s->t.u[i])));
     return e;
 }
 
@@ -136,9 +139,9 @@ static void begin(search* s, bool fresh, int try)
 {
     mor_pivot_table* t = &s->t;
     int n = t->n;
-    double size = 0.0, largest = fmax(mor_norm_max(n, t->b), 1e-300);
+    double size = 0.0, largest = mor_max(mor_norm_max(n, t->b), 1e-300);
     image(s, s->z, s->w);
-    size = fmax(natural(s, s->z, s->w), 1e-12 * largest);
+    size = mor_max(natural(s, s->z, s->w), 1e-12 * largest);
     for (int i = 0; i < n; i++) {
         bool free_z = t->l[i] == -INFINITY && t->u[i] == INFINITY;
         s->inside[i] = free_z || (!fresh && s->z[i] > t->l[i] && s->z[i] < t->u[i]);
@@ -153,8 +156,8 @@ static void begin(search* s, bool fresh, int try)
         if (mor_pivot_is_basic(t, i)) {
             double room = size * (0.5 + irregular(i, try)), x = s->z[i];
             if (fresh && !free_z) x = t->l[i] > -INFINITY ? t->l[i] + room : t->u[i] - room;
-            if (x <= t->l[i]) x = fmin(t->l[i] + room, t->u[i] < INFINITY ? 0.5 * (t->l[i] + t->u[i]) : INFINITY);
-            if (x >= t->u[i]) x = fmax(t->u[i] - room, t->l[i] > -INFINITY ? 0.5 * (t->l[i] + t->u[i]) : -INFINITY);
+            if (x <= t->l[i]) x = mor_min(t->l[i] + room, t->u[i] < INFINITY ? 0.5 * (t->l[i] + t->u[i]) : INFINITY);
+            if (x >= t->u[i]) x = mor_max(t->u[i] - room, t->l[i] > -INFINITY ? 0.5 * (t->l[i] + t->u[i]) : -INFINITY);
             t->x[i] = x;
         } else {
             if (!free_z)
@@ -168,8 +171,8 @@ static void begin(search* s, bool fresh, int try)
         int w = n + i;
         double room = (fresh ? largest : size) * (0.5 + 0.5 * irregular(i, try));
         s->lo[w] = s->up[w] = 0.0;
-        if (s->side[i] < 0) s->lo[w] = 0.0, s->up[w] = INFINITY, t->x[w] = fmax(s->w[i], 0.0) + room;
-        else if (s->side[i] > 0) s->lo[w] = -INFINITY, s->up[w] = 0.0, t->x[w] = fmin(s->w[i], 0.0) - room;
+        if (s->side[i] < 0) s->lo[w] = 0.0, s->up[w] = INFINITY, t->x[w] = mor_max(s->w[i], 0.0) + room;
+        else if (s->side[i] > 0) s->lo[w] = -INFINITY, s->up[w] = 0.0, t->x[w] = mor_min(s->w[i], 0.0) - room;
         if (t->l[i] == t->u[i]) s->lo[w] = -INFINITY, s->up[w] = INFINITY, t->x[w] = s->w[i];
         s->d[i] = t->x[w] - s->w[i];
     }
@@ -191,15 +194,15 @@ static int ratio_test(const search* s, int column, double dir, double* step)
     const mor_pivot_table* t = &s->t;
     int n = t->n, best = -1;
     double largest = 0.0, relaxed = INFINITY;
-    for (int r = 0; r < n; r++) largest = fmax(largest, fabs(mor_pivot_row(t, r)[column]));
+    for (int r = 0; r < n; r++) largest = mor_max(largest, fabs(mor_pivot_row(t, r)[column]));
     const double tiny = 1e-11 * largest;
     for (int r = 0; r < n; r++) {
         double rate = mor_pivot_row(t, r)[column] * dir;
         int v = t->basic[r];
         double bound = rate < 0.0 ? s->lo[v] : s->up[v];
         if (!(fabs(rate) > tiny) || !isfinite(bound)) continue;
-        double ratio = fmax((bound - t->x[v]) / rate, 0.0);
-        relaxed = fmin(relaxed, ratio + 1e-13 * fmax(1.0, ratio));
+        double ratio = mor_max((bound - t->x[v]) / rate, 0.0);
+        relaxed = mor_min(relaxed, ratio + 1e-13 * mor_max(1.0, ratio));
     }
     *step = INFINITY;
     for (int r = 0; r < n; r++) {
@@ -207,7 +210,7 @@ static int ratio_test(const search* s, int column, double dir, double* step)
         int v = t->basic[r];
         double bound = rate < 0.0 ? s->lo[v] : s->up[v];
         if (!(fabs(rate) > tiny) || !isfinite(bound)) continue;
-        double ratio = fmax((bound - t->x[v]) / rate, 0.0);
+        double ratio = mor_max((bound - t->x[v]) / rate, 0.0);
         if (ratio > relaxed) continue;
         bool better =
             best < 0 || v == 2 * n || (t->basic[best] != 2 * n && fabs(rate) > fabs(mor_pivot_row(t, best)[column]));
@@ -311,7 +314,8 @@ static mor_report path_solve(const mor_problem* problem, const void* options, mo
             if (!isfinite(trial[i])) trial[i] = 0.0;
         }
         double error = context->error(context, trial, NULL);
-        if (end == FOUND && !(error <= 1e-3 * context->tol)) error = mor_boxed_polish(problem, trial, context);
+        if (end == FOUND && !(error <= 1e-3 * context->tol))
+            error = mor_boxed_polish(problem, trial, mor_context_measure, context, context->arena);
         if (error < least || !isfinite(least)) {
             least = error;
             memcpy(z, trial, N * sizeof *z);

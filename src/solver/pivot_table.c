@@ -5,11 +5,8 @@
 
 #include <string.h>
 
-#include "linalg/dense.h"
 #include "linalg/tableau.h"
-
-double mor_lower_of(const mor_problem* p, int i) { return p->form == MOR_LCP || !p->lower ? 0.0 : p->lower[i]; }
-double mor_upper_of(const mor_problem* p, int i) { return p->form == MOR_MCP && p->upper ? p->upper[i] : INFINITY; }
+#include "problem/entries.h"
 
 bool mor_pivot_load(mor_pivot_table* t, const mor_problem* problem, mor_arena* arena)
 {
@@ -25,14 +22,7 @@ bool mor_pivot_load(mor_pivot_table* t, const mor_problem* problem, mor_arena* a
     t->basic = ints, t->nonbasic = ints + n, t->place = t->nonbasic + n + 1, t->index = t->place + 2 * n + 1;
     t->R = v, t->C = v + n, t->l = v + 2 * n, t->u = v + 3 * n, t->b = v + 4 * n, t->x = v + 5 * n;
     double* work = t->x + 2 * n + 1;
-    const mor_matrix* A = &problem->A;
-    for (int i = 0; i < n; i++) {
-        double* row = t->A + (size_t)i * t->stride;
-        if (A->storage == MOR_DENSE)
-            for (int j = 0; j < n; j++) row[j] = A->x[i + (size_t)j * n];
-        else
-            for (int k = A->p[i]; k < A->p[i + 1]; k++) row[A->i[k]] = A->x[k];
-    }
+    for (int i = 0; i < n; i++) mor_matrix_get_row(&problem->A, i, t->A + (size_t)i * t->stride);
     mor_tableau_equilibrate(n, t->stride, t->A, t->R, t->C, work);
     for (int i = 0; i < n; i++) {
         t->l[i] = mor_lower_of(problem, i) / t->C[i];
@@ -139,59 +129,7 @@ int mor_pivot_block(mor_pivot_table* t, bool* inside, bool partners)
     return left_out;
 }
 
-double mor_boxed_polish(const mor_problem* problem, double* z, mor_context* context)
+double mor_context_measure(const void* context, const double* z)
 {
-    mor_arena* arena = context->arena;
-    int n = problem->size, k = 0;
-    double error = context->error(context, z, NULL);
-    size_t mark = mor_arena_mark(arena);
-    double* w = mor_arena_alloc(arena, ((size_t)n + 1) * sizeof *w);
-    int* set = mor_arena_alloc(arena, ((size_t)n + 1) * sizeof *set);
-    int* place = mor_arena_alloc(arena, ((size_t)n + 1) * sizeof *place);
-    double* trial = mor_arena_alloc(arena, ((size_t)n + 1) * sizeof *trial);
-    if (!w || !set || !place || !trial) return error;
-    mor_matrix_apply(&problem->A, z, w);
-    for (int i = 0; i < n; i++) {
-        double l = mor_lower_of(problem, i), u = mor_upper_of(problem, i), at = z[i] - (w[i] + problem->b[i]);
-        place[i] = -1;
-        if (at > l && at < u) place[i] = k, set[k++] = i;
-        trial[i] = place[i] >= 0 ? 0.0 : at <= l ? l : u;
-    }
-    const int most = 3000; /* dense: 72 MB and some seconds */
-    double* A = k <= most ? mor_arena_zero(arena, (size_t)k * k + 1, sizeof *A) : NULL;
-    double* LU = k <= most ? mor_arena_alloc(arena, ((size_t)k * k + 1) * sizeof *LU) : NULL;
-    double* b = mor_arena_alloc(arena, (size_t)4 * (size_t)(k + 1) * sizeof *b);
-    int* pivot = mor_arena_alloc(arena, ((size_t)k + 1) * sizeof *pivot);
-    if (A && LU && b && pivot) {
-        double *x = b + k, *work = b + 2 * k;
-        const mor_matrix* S = &problem->A;
-        mor_matrix_apply(S, trial, w);
-        for (int r = 0; r < k; r++) {
-            int i = set[r];
-            if (S->storage == MOR_DENSE)
-                for (int c = 0; c < k; c++) A[r + (size_t)c * k] = S->x[i + (size_t)set[c] * n];
-            else
-                for (int e = S->p[i]; e < S->p[i + 1]; e++)
-                    if (place[S->i[e]] >= 0) A[r + (size_t)place[S->i[e]] * k] = S->x[e];
-            double size = 0.0;
-            for (int c = 0; c < k; c++) size = fmax(size, fabs(A[r + (size_t)c * k]));
-            int power = 0;
-            if (size > 0.0) frexp(size, &power);
-            for (int c = 0; c < k; c++) A[r + (size_t)c * k] = ldexp(A[r + (size_t)c * k], -power);
-            x[r] = b[r] = -ldexp(problem->b[i] + w[i], -power);
-        }
-        memcpy(LU, A, (size_t)k * k * sizeof *A);
-        if (mor_lu_factor(k, LU, pivot)) {
-            mor_lu_solve(k, LU, pivot, x);
-            mor_lu_refine(k, A, LU, pivot, b, x, 3, work);
-            for (int r = 0; r < k; r++) trial[set[r]] = x[r];
-            double better = context->error(context, trial, NULL);
-            if (better < error || (isnan(error) && !isnan(better))) {
-                error = better;
-                memcpy(z, trial, (size_t)n * sizeof *z);
-            }
-        }
-    }
-    mor_arena_release(arena, mark);
-    return error;
+    return ((const mor_context*)context)->error(context, z, NULL);
 }

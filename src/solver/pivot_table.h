@@ -42,12 +42,7 @@ void mor_pivot_exchange(mor_pivot_table* t, int a, int b);
  * partner if `partners`). Marks are updated to what was done. Returns the number of free variables that stayed out. */
 int mor_pivot_block(mor_pivot_table* t, bool* inside, bool partners);
 
-double mor_lower_of(const mor_problem* problem, int i);
-double mor_upper_of(const mor_problem* problem, int i);
-
-/* Improves an answer that has the right active set: solves the rows with l < z - w < u for their variables, the others
- * at their bounds, in the original data by LU with refinement; kept if the judge likes it better. Returns the error on
- * return. */
-double mor_boxed_polish(const mor_problem* problem, double* z, mor_context* context);
+/* The judge's error on the problem as posed: a mor_measure (problem/convert.h) with a mor_context as user. */
+double mor_context_measure(const void* context, const double* z);
 
 #endif

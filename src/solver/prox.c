@@ -12,6 +12,7 @@
  * A. One product with A per iteration.
  *
  * Forg, Pfeiffer, Ulbrich (2005); Studer (2009); Cottle, Pang, Stone (1992), chapter 5 (splittings). */
+#include "base/elementary.h"
 #include "solver/sweep.h"
 
 #include <math.h>
@@ -44,8 +45,8 @@ static bool factors(const mor_rows* rows, int strategy, double* R)
         double most = 0.0;
         int first = rows->p ? rows->p[i] : 0, last = rows->p ? rows->p[i + 1] : rows->n;
         const double* x = rows->p ? rows->x : rows->x + (size_t)i * rows->n;
-        for (int k = first; k < last; k++) most = fmax(most, fabs(x[k]));
-        all = fmax(all, most);
+        for (int k = first; k < last; k++) most = mor_max(most, fabs(x[k]));
+        all = mor_max(all, most);
         double own = fabs(rows->diagonal[i]);
         R[i] = own > 1e-12 * most ? 1.0 / own : most > 0.0 ? 1.0 / most : 0.0;
     }
@@ -77,7 +78,7 @@ static mor_report prox_solve(const mor_problem* problem, const void* options, mo
             size = 0.0;
             for (int i = 0; i < n; i++) {
                 x[i] = z[i] - alpha * R[i] * w[i];
-                if (mor_rows_signed(&rows, i)) x[i] = fmax(x[i], 0.0);
+                if (mor_rows_signed(&rows, i)) x[i] = mor_max(x[i], 0.0);
             }
             for (int i = 0; i < n; i++) {
                 v[i] = mor_rows_product(&rows, i, x) + rows.b[i];
@@ -87,7 +88,7 @@ static mor_report prox_solve(const mor_problem* problem, const void* options, mo
             }
             ratio = dz > 0.0 ? alpha * sqrt(dw / dz) : 0.0;
             if (!o->adapt || ratio <= o->accept || !isfinite(ratio)) break;
-            alpha *= 0.66666666666666663 * fmin(1.0, o->accept / ratio);
+            alpha *= 0.66666666666666663 * mor_min(1.0, o->accept / ratio);
         }
         if (!isfinite(size)) return mor_ended(MOR_NUMERICAL, k, "diverged");
         memcpy(z, x, (size_t)n * sizeof *z);

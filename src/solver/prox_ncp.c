@@ -16,6 +16,7 @@
  *
  * P. Alart, A. Curnier (1991); M. Forg, F. Pfeiffer, H. Ulbrich (2005), Simulation of unilateral constrained systems
  * with many bodies (r-factors); C. Studer (2009), Numerics of Unilateral Contacts and Friction. */
+#include "base/elementary.h"
 #include "solver/cone_system.h"
 #include "solver/sweep.h"
 
@@ -45,7 +46,7 @@ static const mor_field prox_fields[] = {
 static void factors(const mor_cone_system* s, int strategy, double* rho)
 {
     double least = INFINITY;
-    for (int c = 0; c < s->count; c++) least = fmin(least, s->blocks[c].weight);
+    for (int c = 0; c < s->count; c++) least = mor_min(least, s->blocks[c].weight);
     for (int c = 0; c < s->count; c++) {
         const mor_cone_block* b = &s->blocks[c];
         for (int i = 0; i < b->dim; i++) {
@@ -71,9 +72,9 @@ static void advance(const mor_cone_system* s, const double* r, double alpha, con
     for (int c = 0; c < s->count; c++) {
         const mor_cone_block* b = &s->blocks[c];
         double* x = out + b->row;
-        if (b->kind == MOR_BLOCK_BOUNDED) x[0] = fmin(fmax(x[0], b->lower), b->upper);
+        if (b->kind == MOR_BLOCK_BOUNDED) x[0] = mor_min(mor_max(x[0], b->lower), b->upper);
         if (b->kind != MOR_BLOCK_CONTACT) continue;
-        x[0] = fmax(x[0], 0.0);
+        x[0] = mor_max(x[0], 0.0);
         if (b->dim > 1) disc(b->mu * x[0], b->dim == 2 ? 1 : 2, x + 1);
         if (b->dim == 5) disc(b->mu_roll * x[0], 2, x + 3);
     }
@@ -102,11 +103,11 @@ static mor_report prox_solve(const mor_problem* problem, const void* options, mo
             for (int i = 0; i < s.n; i++) {
                 dr += (r[i] - p[i]) * (r[i] - p[i]) / rho[i];
                 du += (u[i] - v[i]) * (u[i] - v[i]) * rho[i];
-                size = fmax(size, fabs(p[i]));
+                size = mor_max(size, fabs(p[i]));
             }
             ratio = dr > 0.0 ? alpha * sqrt(du / dr) : 0.0;
             if (!o->adapt || ratio <= o->accept || !isfinite(ratio)) break;
-            alpha *= 0.66666666666666663 * fmin(1.0, o->accept / ratio);
+            alpha *= 0.66666666666666663 * mor_min(1.0, o->accept / ratio);
         }
         if (!isfinite(size)) return mor_ended(MOR_NUMERICAL, k, "diverged");
         memcpy(r, p, (size_t)s.n * sizeof *r);

@@ -1,6 +1,8 @@
 /* r_{k+1} ~ the solution of the problem with W + alpha I, q - alpha r_k (proximal.h). */
 #include "solver/proximal.h"
 
+#include "base/elementary.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -27,7 +29,7 @@ mor_newton_end mor_proximal_run(mor_contact_newton* N, const mor_proximal_settin
         end = mor_contact_newton_run(N, &inner, context);
         if (end == MOR_NEWTON_SOLVED || end == MOR_NEWTON_LATE) break;
         if (end != MOR_NEWTON_INNER) { /* failed: a stronger pull, from the same centre */
-            alpha = fmin(s->alpha * 10.0, alpha * s->grow);
+            alpha = mor_min(s->alpha * 10.0, alpha * s->grow);
             if (s->extrapolate) shrink = sqrt(shrink);
             memcpy(N->r, centre, (size_t)n * sizeof *N->r);
             theta = 0.5;
@@ -37,14 +39,14 @@ mor_newton_end mor_proximal_run(mor_contact_newton* N, const mor_proximal_settin
         for (int i = 0; i < n; i++) moved += (N->r[i] - centre[i]) * (N->r[i] - centre[i]);
         double error = alpha * sqrt(moved);
         if (s->extrapolate) {
-            theta = error < last ? fmin(64.0, 2.0 * theta) : 0.5;
+            theta = error < last ? mor_min(64.0, 2.0 * theta) : 0.5;
             for (int i = 0; i < n; i++) {
                 double r = N->r[i], c = centre[i];
                 centre[i] = alpha <= s->least ? r + theta * (r - c) : r;
             }
         } else memcpy(centre, N->r, (size_t)n * sizeof *centre);
         last = error;
-        alpha = fmax(s->least, alpha * shrink);
+        alpha = mor_max(s->least, alpha * shrink);
     }
     mor_arena_release(N->arena, mark);
     return end == MOR_NEWTON_INNER ? MOR_NEWTON_USED_UP : end;

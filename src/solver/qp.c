@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "linalg/dense.h"
 #include "problem/judge.h"
 
@@ -43,7 +44,7 @@ bool mor_qp_load(const mor_problem* problem, mor_qp* qp, mor_report* report, mor
                 qp->P[i + N * A->i[k]] += 0.5 * A->x[k];
                 qp->P[A->i[k] + N * i] += 0.5 * A->x[k];
             }
-    for (size_t k = 0; k < N * N; k++) qp->size = fmax(qp->size, fabs(qp->P[k]));
+    for (size_t k = 0; k < N * N; k++) qp->size = mor_max(qp->size, fabs(qp->P[k]));
     if (!mor_symmetric_part_is_semidefinite(n, qp->P, 1e-10, work, order)) {
         snprintf(report->detail, sizeof report->detail, "the quadratic form is not convex (a negative eigenvalue)");
         return false;
@@ -69,8 +70,8 @@ bool mor_qp_load(const mor_problem* problem, mor_qp* qp, mor_report* report, mor
         qp->u[m + j] = problem->upper ? problem->upper[j] : INFINITY;
     }
     for (int i = 0; i < m + n; i++) {
-        if (isfinite(qp->l[i])) qp->reach = fmax(qp->reach, fabs(qp->l[i]));
-        if (isfinite(qp->u[i])) qp->reach = fmax(qp->reach, fabs(qp->u[i]));
+        if (isfinite(qp->l[i])) qp->reach = mor_max(qp->reach, fabs(qp->l[i]));
+        if (isfinite(qp->u[i])) qp->reach = mor_max(qp->reach, fabs(qp->u[i]));
     }
     report->status = MOR_NOT_CONVERGED;
     return true;
@@ -118,7 +119,7 @@ bool mor_qp_proves_infeasible(const mor_qp* qp, const double* y, double* work)
     }
     mor_qp_rows_transposed(qp, y, work);
     eta = mor_norm2(qp->n, work) / largest;
-    return value > 1e-8 * parts && value > 1e4 * eta * fmax(qp->reach, 1e-30);
+    return value > 1e-8 * parts && value > 1e4 * eta * mor_max(qp->reach, 1e-30);
 }
 
 bool mor_qp_proves_unbounded(const mor_qp* qp, const double* d, double* work)

@@ -33,6 +33,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "linalg/dense.h"
 #include "solver/qp.h"
 
@@ -67,7 +68,7 @@ static void transform(working* s, int row, double sign)
 /* Plane rotation of columns a and b of J and entries a, b of v so that v[b] = 0. */
 static void rotate(working* s, int a, int b)
 {
-    double h = hypot(s->v[a], s->v[b]);
+    double h = mor_hypot(s->v[a], s->v[b]);
     if (s->v[b] == 0.0 || h == 0.0) return;
     int n = s->qp->n;
     double c = s->v[a] / h, e = s->v[b] / h, *x = s->J + (size_t)a * n, *y = s->J + (size_t)b * n;
@@ -100,7 +101,7 @@ static void drop_row(working* s, int at)
     s->k--;
     /* R is upper Hessenberg from column `at`: rotate rows c, c+1 of R and columns of J */
     for (int c = at; c < s->k; c++) {
-        double a = s->R[c + (size_t)c * n], b = s->R[c + 1 + (size_t)c * n], h = hypot(a, b);
+        double a = s->R[c + (size_t)c * n], b = s->R[c + 1 + (size_t)c * n], h = mor_hypot(a, b);
         if (b == 0.0 || h == 0.0) continue;
         double co = a / h, si = b / h, *x = s->J + (size_t)c * n, *y = x + n;
         for (int j = c; j < s->k; j++) {
@@ -191,18 +192,18 @@ static verdict dual_method(working* s, double slack, int* iterations, const mor_
             back_solve(s, s->r);
             double dual_step = INFINITY, largest = 0.0;
             int blocking = -1;
-            for (int c = 0; c < s->k; c++) largest = fmax(largest, fabs(s->r[c]));
+            for (int c = 0; c < s->k; c++) largest = mor_max(largest, fabs(s->r[c]));
             for (int c = 0; c < s->k; c++) {
                 if (is_equation(qp, s->row[c]) || !(s->r[c] > 1e-12 * largest)) continue;
-                double t = fmax(s->lambda[c], 0.0) / s->r[c];
+                double t = mor_max(s->lambda[c], 0.0) / s->r[c];
                 if (t < dual_step || (t == dual_step && s->row[c] < s->row[blocking])) dual_step = t, blocking = c;
             }
             double full = INFINITY;
             if (!dependent) {
                 double x = sign * mor_qp_row_dot(qp, p, s->d), b = sign > 0.0 ? s->lo[p] : -s->up[p];
-                full = fmax(b - x, 0.0) / free_part;
+                full = mor_max(b - x, 0.0) / free_part;
             }
-            double step = fmin(full, dual_step);
+            double step = mor_min(full, dual_step);
             if (step == INFINITY) {
                 memset(proof, 0, (size_t)(qp->m + n) * sizeof *proof);
                 proof[p] = sign;
@@ -298,6 +299,75 @@ static void last_digits(const working* s, const mor_context* context, double* le
     if (error < *least) *least = error, memcpy(z, x, (size_t)n * sizeof *z);
 }
 
+/* One proximal step: the dual method from z; z moves. */
+static verdict proximal_step(working* s, bool take, mor_report* report, mor_context* context, double* proof, double* z)
+{
+    const mor_qp* qp = s->qp;
+    int n = qp->n;
+    shift(s, z);
+    double size = mor_max(mor_norm_max(n, z), qp->reach);
+    if (take) take_active_rows(s, 1e-9 * mor_max(size, 1e-300));
+    verdict v = dual_method(s, 1e-13 * size + 1e-300, &report->iterations, context, proof);
+    if (v == CONTRADICTION) return v;
+    for (int i = 0; i < n; i++) z[i] += s->d[i];
+    for (int c = 0; c < s->k; c++) /* held bounds exactly */
+        if (s->row[c] >= qp->m) z[s->row[c] - qp->m] = s->sign[c] > 0.0 ? qp->l[s->row[c]] : qp->u[s->row[c]];
+    ++report->iterations;
+    mor_trace_add(context, report->iterations, 1.0, z);
+    return v;
+}
+
+/* The loop of proximal steps; best (n) and *least: the best answer and its error. False: the constraints contradict
+ * each other. */
+static bool proximal_loop(working* s, double eps, double* proof, double* best, double* least, mor_report* report,
+                          mor_context* context, double* z)
+{
+    const mor_qp* qp = s->qp;
+    int n = qp->n, stalled = 0;
+    bool take = context->warm;
+    for (int outer = 0; outer < 500; outer++) {
+        verdict v = proximal_step(s, take, report, context, proof, z);
+        take = false;
+        if (v == CONTRADICTION) {
+            report->status = MOR_NO_SOLUTION;
+            snprintf(report->detail, sizeof report->detail,
+                     "the constraints contradict each other (Farkas certificate)");
+            return false;
+        }
+        double error = context->error(context, z, NULL);
+        if (error < *least) {
+            stalled = error > 0.7 * *least ? stalled + 1 : 0;
+            *least = error;
+            memcpy(best, z, (size_t)n * sizeof *z);
+        } else stalled++;
+        /* one step beyond the tolerance is free accuracy */
+        if (error <= 1e-3 * context->tol || (error <= context->tol && (outer > 0 || n > 400))) {
+            report->status = MOR_SOLVED;
+            return true;
+        }
+        if (mor_qp_proves_unbounded(qp, s->d, proof)) {
+            report->status = MOR_NO_SOLUTION;
+            snprintf(report->detail, sizeof report->detail,
+                     "unbounded: a direction of descent without curvature or bound");
+            return true;
+        }
+        if (v == USED_UP) {
+            report->status = mor_out_of_time(context) ? MOR_TIME_LIMIT : MOR_NOT_CONVERGED;
+            return true;
+        }
+        if (stalled > 20 || !isfinite(error)) return true;
+        if (stalled > 3 && v == DONE && eps > 1e-12 * qp->size) { /* drifting where P has no curvature: longer steps */
+            eps *= 1e-2;
+            working again = { .qp = qp };
+            if (!prepare(&again, eps, context->arena)) return true;
+            *s = again;
+            take = true;
+            stalled = 0;
+        }
+    }
+    return true;
+}
+
 static mor_report active_set_solve(const mor_problem* problem, const void* options, mor_context* context, double* z)
 {
     const active_set_options* o = options;
@@ -308,7 +378,7 @@ static mor_report active_set_solve(const mor_problem* problem, const void* optio
     if (!mor_qp_load(problem, &qp, &report, context->arena)) return report;
     if (n == 0) return report.status = MOR_SOLVED, report;
     int M = qp.m + n;
-    double eps = o->proximal * (qp.size > 0.0 ? qp.size : fmax(mor_norm_max(n, qp.q), 1.0));
+    double eps = o->proximal * (qp.size > 0.0 ? qp.size : mor_max(mor_norm_max(n, qp.q), 1.0));
     working s = { .qp = &qp };
     double* proof = mor_arena_alloc(context->arena, ((size_t)M + 2 * (size_t)n + 1) * sizeof *proof);
     double* best = mor_arena_alloc(context->arena, ((size_t)n + (size_t)M + 1) * sizeof *best);
@@ -318,55 +388,7 @@ static mor_report active_set_solve(const mor_problem* problem, const void* optio
         return report;
     }
     double least = INFINITY;
-    int stalled = 0;
-    bool restart = false;
-    for (int outer = 0; outer < 500; outer++) {
-        shift(&s, z);
-        double size = fmax(mor_norm_max(n, z), qp.reach);
-        if ((outer == 0 && context->warm) || restart) take_active_rows(&s, 1e-9 * fmax(size, 1e-300));
-        restart = false;
-        verdict v = dual_method(&s, 1e-13 * size + 1e-300, &report.iterations, context, proof);
-        if (v == CONTRADICTION) {
-            report.status = MOR_NO_SOLUTION;
-            snprintf(report.detail, sizeof report.detail, "the constraints contradict each other (Farkas certificate)");
-            return report;
-        }
-        for (int i = 0; i < n; i++) z[i] += s.d[i];
-        for (int c = 0; c < s.k; c++) /* held bounds exactly */
-            if (s.row[c] >= qp.m) z[s.row[c] - qp.m] = s.sign[c] > 0.0 ? qp.l[s.row[c]] : qp.u[s.row[c]];
-        ++report.iterations;
-        mor_trace_add(context, report.iterations, 1.0, z);
-        double error = context->error(context, z, NULL);
-        if (error < least) {
-            stalled = error > 0.7 * least ? stalled + 1 : 0;
-            least = error;
-            memcpy(best, z, (size_t)n * sizeof *z);
-        } else stalled++;
-        /* one step beyond the tolerance is free accuracy */
-        if (error <= 1e-3 * context->tol || (error <= context->tol && (outer > 0 || n > 400))) {
-            report.status = MOR_SOLVED;
-            break;
-        }
-        if (mor_qp_proves_unbounded(&qp, s.d, proof)) {
-            report.status = MOR_NO_SOLUTION;
-            snprintf(report.detail, sizeof report.detail,
-                     "unbounded: a direction of descent without curvature or bound");
-            break;
-        }
-        if (v == USED_UP) {
-            report.status = mor_out_of_time(context) ? MOR_TIME_LIMIT : MOR_NOT_CONVERGED;
-            break;
-        }
-        if (stalled > 20 || !isfinite(error)) break;
-        if (stalled > 3 && v == DONE && eps > 1e-12 * qp.size) { /* drifting where P has no curvature: longer steps */
-            eps *= 1e-2;
-            working again = { .qp = &qp };
-            if (!prepare(&again, eps, context->arena)) break;
-            s = again;
-            restart = true;
-            stalled = 0;
-        }
-    }
+    if (!proximal_loop(&s, eps, proof, best, &least, &report, context, z)) return report;
     if (least < INFINITY) memcpy(z, best, (size_t)n * sizeof *z);
     if (least > context->tol && report.status == MOR_NOT_CONVERGED && isfinite(least)) { /* near, but degenerate */
         double *y = mor_arena_zero(context->arena, (size_t)M + (size_t)n + 1, sizeof *y), *x = y ? y + M : NULL;

@@ -28,6 +28,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "linalg/dense.h"
 #include "solver/qp.h"
 
@@ -89,7 +90,7 @@ static void iterate(splitting* s, double alpha)
             s->v[i] = mixed, s->deta[i] = 0.0;
             continue;
         }
-        double next = fmin(qp->u[i], fmax(qp->l[i], mixed + s->eta[i] / r));
+        double next = mor_min(qp->u[i], mor_max(qp->l[i], mixed + s->eta[i] / r));
         s->deta[i] = r * (mixed - next);
         s->eta[i] += s->deta[i];
         s->v[i] = next;
@@ -105,18 +106,18 @@ static void residuals(splitting* s, double* primal, double* dual)
     mor_qp_rows(qp, s->x, s->vt);
     for (int i = 0; i < M; i++) {
         if (penalty(s, i) == 0.0) continue;
-        p = fmax(p, fabs(s->vt[i] - s->v[i]));
-        ps = fmax(ps, fmax(fabs(s->vt[i]), fabs(s->v[i])));
+        p = mor_max(p, fabs(s->vt[i] - s->v[i]));
+        ps = mor_max(ps, mor_max(fabs(s->vt[i]), fabs(s->v[i])));
     }
     mor_dense_apply(n, n, qp->P, s->x, s->xt);
     mor_qp_rows_transposed(qp, s->eta, s->rhs);
     for (int j = 0; j < n; j++) {
         double a = s->xt[j] / s->cost, b = qp->q[j] / s->cost;
-        d = fmax(d, fabs(a + b + s->rhs[j]));
-        ds = fmax(ds, fmax(fabs(a), fmax(fabs(b), fabs(s->rhs[j]))));
+        d = mor_max(d, fabs(a + b + s->rhs[j]));
+        ds = mor_max(ds, mor_max(fabs(a), mor_max(fabs(b), fabs(s->rhs[j]))));
     }
     /* the answer may be 0: what curvature 1 would make of q is a scale */
-    ps = fmax(ps, mor_norm_max(n, qp->q) / s->cost);
+    ps = mor_max(ps, mor_norm_max(n, qp->q) / s->cost);
     *primal = p / ps, *dual = d / ds;
 }
 
@@ -139,7 +140,7 @@ static bool equilibrate(mor_qp* qp, double* d, mor_arena* arena)
     if (!q) return false;
     for (int j = 0; j < n; j++) {
         double curvature = qp->P[j + N * j];
-        d[j] = qp->size > 0.0 ? 1.0 / sqrt(fmax(curvature, 1e-6 * qp->size)) : 1.0;
+        d[j] = qp->size > 0.0 ? 1.0 / sqrt(mor_max(curvature, 1e-6 * qp->size)) : 1.0;
     }
     for (int j = 0; j < n; j++) {
         for (int i = 0; i < n; i++) qp->P[i + N * j] *= d[i] * d[j];
@@ -148,7 +149,7 @@ static bool equilibrate(mor_qp* qp, double* d, mor_arena* arena)
     }
     qp->q = q;
     qp->size = 0.0;
-    for (size_t k = 0; k < N * N; k++) qp->size = fmax(qp->size, fabs(qp->P[k]));
+    for (size_t k = 0; k < N * N; k++) qp->size = mor_max(qp->size, fabs(qp->P[k]));
     for (int i = 0; i < qp->m; i++) {
         double* row = qp->C + (size_t)i * N;
         for (int j = 0; j < n; j++) row[j] *= d[j];
@@ -159,8 +160,8 @@ static bool equilibrate(mor_qp* qp, double* d, mor_arena* arena)
     }
     qp->reach = 0.0;
     for (int i = 0; i < qp->m + n; i++) {
-        if (isfinite(qp->l[i])) qp->reach = fmax(qp->reach, fabs(qp->l[i]));
-        if (isfinite(qp->u[i])) qp->reach = fmax(qp->reach, fabs(qp->u[i]));
+        if (isfinite(qp->l[i])) qp->reach = mor_max(qp->reach, fabs(qp->l[i]));
+        if (isfinite(qp->u[i])) qp->reach = mor_max(qp->reach, fabs(qp->u[i]));
     }
     return true;
 }
@@ -174,103 +175,147 @@ static void judge(const mor_context* context, const double* d, int n, double* x,
     if (*error < *least) *least = *error, memcpy(z, x, (size_t)n * sizeof *z);
 }
 
+/* A run: the splitting, scratch, and the best answer. */
+typedef struct admm_run {
+    const admm_options* o;
+    mor_context* context;
+    mor_qp qp;
+    splitting s;
+    double *d, *trial, *work, *y; /* scaling; n, m + 2n, m */
+    signed char *at, *last;       /* guessed active rows, now and at the last check */
+    double *z, least;
+    mor_report report;
+} admm_run;
+
+/* Memory, scaling and the start. False: out of memory. */
+static bool open_run(admm_run* r)
+{
+    mor_arena* arena = r->context->arena;
+    mor_qp* qp = &r->qp;
+    size_t N = (size_t)qp->n, m = (size_t)qp->m + N;
+    r->d = mor_arena_alloc(arena, (N + 1) * sizeof *r->d);
+    if (!r->d || !equilibrate(qp, r->d, arena)) return false;
+    splitting* s = &r->s;
+    *s = (splitting){ .qp = qp, .rho = r->o->rho, .sigma = r->o->sigma };
+    s->cost = qp->size > 0.0 ? qp->size : mor_max(mor_norm_max(qp->n, qp->q), 1e-300);
+    s->L = mor_arena_alloc(arena, N * N * sizeof(double));
+    double* a = mor_arena_zero(arena, 7 * N + 8 * m + 1, sizeof(double));
+    r->at = mor_arena_zero(arena, 2 * m + 1, 1);
+    if (!s->L || !a || !r->at) return false;
+    r->last = r->at + m;
+    s->x = a, s->dx = a + N, s->xt = a + 2 * N, s->rhs = a + 3 * N;
+    r->trial = a + 4 * N, r->work = a + 5 * N;
+    s->v = r->work + 2 * N + m, s->eta = s->v + m, s->deta = s->eta + m, s->vt = s->deta + m, s->Rv = s->vt + m;
+    r->y = s->Rv + m;
+    for (size_t j = 0; j < N; j++) s->x[j] = r->z[j] / r->d[j];
+    mor_qp_rows(qp, s->x, s->v);
+    for (size_t i = 0; i < m; i++) s->v[i] = mor_min(qp->u[i], mor_max(qp->l[i], s->v[i]));
+    return true;
+}
+
+/* Answers made of the iterate after k steps: polished, refined, clipped. True if one is good enough. */
+static bool try_answers(admm_run* r, int k, double primal, double dual)
+{
+    const mor_qp* qp = &r->qp;
+    const splitting* s = &r->s;
+    mor_context* context = r->context;
+    int n = qp->n, M = qp->m + n;
+    double error = INFINITY, worst = mor_max(primal, dual);
+    guess_active(s, r->at);
+    bool settled = memcmp(r->at, r->last, (size_t)M) == 0;
+    memcpy(r->last, r->at, (size_t)M);
+    if (r->o->polish && worst < 1e-2 && (settled || (k / r->o->check) % 10 == 0)) {
+        memcpy(r->trial, s->x, (size_t)n * sizeof *r->trial);
+        if (mor_qp_polish(qp, r->at, r->trial, r->y, context->arena))
+            judge(context, r->d, n, r->trial, &error, &r->least, r->z);
+    }
+    if (r->o->polish && !(error <= context->tol) && k % (8 * r->o->check) == 0) {
+        memcpy(r->trial, s->x, (size_t)n * sizeof *r->trial);
+        for (int i = 0; i < M; i++) r->y[i] = -s->cost * s->eta[i];
+        mor_qp_refine(qp, context, r->d, r->trial, r->y, &r->least, r->z);
+    }
+    if (!(error <= context->tol) && worst <= mor_max(100.0 * context->tol, 1e-13)) {
+        for (int j = 0; j < n; j++) r->trial[j] = mor_min(qp->u[qp->m + j], mor_max(qp->l[qp->m + j], s->x[j]));
+        judge(context, r->d, n, r->trial, &error, &r->least, r->z);
+    }
+    return r->least <= context->tol;
+}
+
+/* True if the last change of the iterate proves that there is no solution. */
+static bool proves_none(admm_run* r)
+{
+    for (int i = 0; i < r->qp.m + r->qp.n; i++) r->y[i] = -r->s.deta[i];
+    const char* why = NULL;
+    if (mor_qp_proves_infeasible(&r->qp, r->y, r->work))
+        why = "the constraints contradict each other (Farkas certificate)";
+    else if (mor_qp_proves_unbounded(&r->qp, r->s.dx, r->work))
+        why = "unbounded: a direction of descent without curvature or bound";
+    if (!why) return false;
+    r->report.status = MOR_NO_SOLUTION;
+    snprintf(r->report.detail, sizeof r->report.detail, "%s", why);
+    return true;
+}
+
+/* A better penalty, if it is worth a factorisation; late in a run it is sooner. False: no factor. */
+static bool adapt(splitting* s, int k, double primal, double dual)
+{
+    double ratio = sqrt(mor_max(primal, 1e-16) / mor_max(dual, 1e-16));
+    double rho = mor_min(1e6, mor_max(1e-6, s->rho * ratio)), change = k < 1000 ? 5.0 : 1.5;
+    if (!(rho > change * s->rho || change * rho < s->rho)) return true;
+    s->rho = rho;
+    return factor(s);
+}
+
+/* False: not finite, or no factor. */
+static bool iterations(admm_run* r)
+{
+    mor_context* context = r->context;
+    splitting* s = &r->s;
+    bool sound = factor(s);
+    for (int k = 1; sound && k <= context->max_iter; k++) {
+        iterate(s, r->o->relaxation);
+        r->report.iterations = k;
+        if (context->trace) {
+            for (int j = 0; j < r->qp.n; j++) r->trial[j] = r->d[j] * s->x[j];
+            mor_trace_add(context, k, 1.0, r->trial);
+        }
+        if (k % r->o->check != 0 && k != context->max_iter) continue;
+        double primal, dual;
+        residuals(s, &primal, &dual);
+        if (!isfinite(primal) || !isfinite(dual)) sound = false;
+        if (try_answers(r, k, primal, dual)) {
+            r->report.status = MOR_SOLVED;
+            return true;
+        }
+        if (proves_none(r)) break;
+        if (mor_out_of_time(context)) {
+            r->report.status = MOR_TIME_LIMIT;
+            break;
+        }
+        if (r->o->adapt && (k / r->o->check) % 4 == 0 && sound) sound = adapt(s, k, primal, dual);
+    }
+    return sound;
+}
+
 static mor_report admm_solve(const mor_problem* problem, const void* options, mor_context* context, double* z)
 {
-    const admm_options* o = options;
-    mor_report report = { .status = MOR_NOT_CONVERGED };
-    mor_qp qp;
+    admm_run r = { .o = options, .context = context, .z = z, .least = INFINITY };
+    r.report.status = MOR_NOT_CONVERGED;
     int n = problem->size;
     if (!context->warm) memset(z, 0, (size_t)n * sizeof *z);
-    if (!mor_qp_load(problem, &qp, &report, context->arena)) return report;
-    if (n == 0) return report.status = MOR_SOLVED, report;
-    int M = qp.m + n;
-    size_t N = (size_t)n, m = (size_t)M;
-    double* d = mor_arena_alloc(context->arena, (N + 1) * sizeof *d);
-    if (!d || !equilibrate(&qp, d, context->arena)) {
-        report.status = MOR_NUMERICAL;
-        snprintf(report.detail, sizeof report.detail, "out of memory for %d unknowns", n);
-        return report;
+    if (!mor_qp_load(problem, &r.qp, &r.report, context->arena)) return r.report;
+    if (n == 0) return r.report.status = MOR_SOLVED, r.report;
+    if (!open_run(&r)) {
+        r.report.status = MOR_NUMERICAL;
+        snprintf(r.report.detail, sizeof r.report.detail, "out of memory for %d unknowns", n);
+        return r.report;
     }
-    splitting s = { .qp = &qp, .rho = o->rho, .sigma = o->sigma };
-    s.cost = qp.size > 0.0 ? qp.size : fmax(mor_norm_max(n, qp.q), 1e-300);
-    s.L = mor_arena_alloc(context->arena, N * N * sizeof(double));
-    double* a = mor_arena_zero(context->arena, 7 * N + 8 * m + 1, sizeof(double));
-    signed char* at = mor_arena_zero(context->arena, 2 * m + 1, 1);
-    if (!s.L || !a || !at) {
-        report.status = MOR_NUMERICAL;
-        snprintf(report.detail, sizeof report.detail, "out of memory for %d unknowns", n);
-        return report;
-    }
-    s.x = a, s.dx = a + N, s.xt = a + 2 * N, s.rhs = a + 3 * N;
-    double *trial = a + 4 * N, *work = a + 5 * N; /* work: m + 2n */
-    s.v = work + 2 * N + m, s.eta = s.v + m, s.deta = s.eta + m, s.vt = s.deta + m, s.Rv = s.vt + m;
-    double *y = s.Rv + m, least = INFINITY;
-    signed char* last = at + m;
-    for (int j = 0; j < n; j++) s.x[j] = z[j] / d[j];
-    mor_qp_rows(&qp, s.x, s.v);
-    for (int i = 0; i < M; i++) s.v[i] = fmin(qp.u[i], fmax(qp.l[i], s.v[i]));
-    bool sound = factor(&s);
-    for (int k = 1; sound && k <= context->max_iter; k++) {
-        iterate(&s, o->relaxation);
-        report.iterations = k;
-        if (context->trace) {
-            for (int j = 0; j < n; j++) trial[j] = d[j] * s.x[j];
-            mor_trace_add(context, k, 1.0, trial);
-        }
-        if (k % o->check != 0 && k != context->max_iter) continue;
-        double primal, dual, error = INFINITY;
-        residuals(&s, &primal, &dual);
-        if (!isfinite(primal) || !isfinite(dual)) sound = false;
-        guess_active(&s, at);
-        bool settled = memcmp(at, last, m) == 0;
-        memcpy(last, at, m);
-        if (o->polish && fmax(primal, dual) < 1e-2 && (settled || (k / o->check) % 10 == 0)) {
-            memcpy(trial, s.x, N * sizeof *trial);
-            if (mor_qp_polish(&qp, at, trial, y, context->arena)) judge(context, d, n, trial, &error, &least, z);
-        }
-        if (o->polish && !(error <= context->tol) && k % (8 * o->check) == 0) {
-            memcpy(trial, s.x, N * sizeof *trial);
-            for (int i = 0; i < M; i++) y[i] = -s.cost * s.eta[i];
-            mor_qp_refine(&qp, context, d, trial, y, &least, z);
-        }
-        if (!(error <= context->tol) && fmax(primal, dual) <= fmax(100.0 * context->tol, 1e-13)) {
-            for (int j = 0; j < n; j++) trial[j] = fmin(qp.u[qp.m + j], fmax(qp.l[qp.m + j], s.x[j]));
-            judge(context, d, n, trial, &error, &least, z);
-        }
-        if (least <= context->tol) {
-            report.status = MOR_SOLVED;
-            return report;
-        }
-        for (int i = 0; i < M; i++) y[i] = -s.deta[i];
-        if (mor_qp_proves_infeasible(&qp, y, work)) {
-            report.status = MOR_NO_SOLUTION;
-            snprintf(report.detail, sizeof report.detail, "the constraints contradict each other (Farkas certificate)");
-            break;
-        }
-        if (mor_qp_proves_unbounded(&qp, s.dx, work)) {
-            report.status = MOR_NO_SOLUTION;
-            snprintf(report.detail, sizeof report.detail,
-                     "unbounded: a direction of descent without curvature or bound");
-            break;
-        }
-        if (mor_out_of_time(context)) {
-            report.status = MOR_TIME_LIMIT;
-            break;
-        }
-        if (o->adapt && (k / o->check) % 4 == 0 && sound) {
-            double ratio = sqrt(fmax(primal, 1e-16) / fmax(dual, 1e-16));
-            /* a slow end is worth a factorisation */
-            double rho = fmin(1e6, fmax(1e-6, s.rho * ratio)), change = k < 1000 ? 5.0 : 1.5;
-            if (rho > change * s.rho || change * rho < s.rho) {
-                s.rho = rho;
-                sound = factor(&s);
-            }
-        }
-    }
-    if (!sound) report.status = MOR_NUMERICAL;
-    if (least == INFINITY && sound)
-        for (int j = 0; j < n; j++) z[j] = d[j] * fmin(qp.u[qp.m + j], fmax(qp.l[qp.m + j], s.x[j]));
-    return report;
+    bool sound = iterations(&r);
+    if (!sound) r.report.status = MOR_NUMERICAL;
+    const mor_qp* qp = &r.qp;
+    if (r.least == INFINITY && sound)
+        for (int j = 0; j < n; j++) z[j] = r.d[j] * mor_min(qp->u[qp->m + j], mor_max(qp->l[qp->m + j], r.s.x[j]));
+    return r.report;
 }
 
 static const mor_field fields[] = {

@@ -29,6 +29,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "linalg/dense.h"
 #include "solver/qp.h"
 
@@ -87,22 +88,22 @@ static double residuals(iterate* it)
         it->t[i] = (has(qp, i, false) ? it->low.lambda[i] : 0.0) - (has(qp, i, true) ? it->high.lambda[i] : 0.0);
     for (int c = 0; c < it->k; c++) it->t[it->equation[c]] = it->y[c];
     mor_qp_slope(qp, it->z, it->rd);
-    double scale = fmax(mor_norm_max(n, it->rd), mor_norm_max(n, qp->q)), worst = 0.0,
-           room = fmax(qp->reach, mor_norm_max(n, it->z));
+    double scale = mor_max(mor_norm_max(n, it->rd), mor_norm_max(n, qp->q)), worst = 0.0,
+           room = mor_max(qp->reach, mor_norm_max(n, it->z));
     mor_qp_rows_transposed(qp, it->t, it->r);
     for (int j = 0; j < n; j++) it->rd[j] -= it->r[j];
-    worst = mor_norm_max(n, it->rd) / fmax(scale, 1e-300);
+    worst = mor_norm_max(n, it->rd) / mor_max(scale, 1e-300);
     for (int c = 0; c < it->k; c++) {
         it->re[c] = it->Gz[it->equation[c]] - qp->l[it->equation[c]];
-        worst = fmax(worst, fabs(it->re[c]) / fmax(room, 1e-300));
+        worst = mor_max(worst, fabs(it->re[c]) / mor_max(room, 1e-300));
     }
     for (int i = 0; i < M; i++) {
         if (has(qp, i, false))
             it->low.p[i] = it->Gz[i] - qp->l[i] - it->low.s[i],
-            worst = fmax(worst, fabs(it->low.p[i]) / fmax(room, 1e-300));
+            worst = mor_max(worst, fabs(it->low.p[i]) / mor_max(room, 1e-300));
         if (has(qp, i, true))
             it->high.p[i] = qp->u[i] - it->Gz[i] - it->high.s[i],
-            worst = fmax(worst, fabs(it->high.p[i]) / fmax(room, 1e-300));
+            worst = mor_max(worst, fabs(it->high.p[i]) / mor_max(room, 1e-300));
     }
     return worst;
 }
@@ -133,10 +134,10 @@ static bool factor(iterate* it)
             it->K0[n + c + ld * j] = it->K0[j + ld * (n + c)] = e;
         }
     memcpy(it->K, it->K0, ld * ld * sizeof *it->K);
-    double delta = 1e-10 * fmax(largest, 1e-300);
+    double delta = 1e-10 * mor_max(largest, 1e-300);
     for (int i = 0; i < N; i++) {
         /* relative to the entry where barrier terms dwarf P: refinement then still contracts */
-        double d = i < n ? fmax(delta, 1e-14 * it->K0[(ld + 1) * (size_t)i]) : -1e-10 / fmax(largest, 1e-300);
+        double d = i < n ? mor_max(delta, 1e-14 * it->K0[(ld + 1) * (size_t)i]) : -1e-10 / mor_max(largest, 1e-300);
         it->K[(ld + 1) * (size_t)i] += d;
     }
     return mor_ldl_factor(N, it->K, it->pivot);
@@ -188,8 +189,8 @@ static double to_boundary(const iterate* it)
         for (int h = 0; h < 2; h++) {
             const side* b = h ? &it->high : &it->low;
             if (!has(it->qp, i, h)) continue;
-            if (b->ds[i] < 0.0) step = fmin(step, -b->s[i] / b->ds[i]);
-            if (b->dlambda[i] < 0.0) step = fmin(step, -b->lambda[i] / b->dlambda[i]);
+            if (b->ds[i] < 0.0) step = mor_min(step, -b->s[i] / b->ds[i]);
+            if (b->dlambda[i] < 0.0) step = mor_min(step, -b->lambda[i] / b->dlambda[i]);
         }
     return step;
 }
@@ -216,13 +217,13 @@ static bool prepare(iterate* it, const double* z, mor_arena* arena)
     it->dz = it->re + it->k, it->r = it->dz + N; /* r: 2N */
     memcpy(it->z, z, (size_t)n * sizeof *z);
     double q = mor_norm_max(n, qp->q), length = qp->size > 0.0 ? q / qp->size : 1.0;
-    length = fmax(fmin(fmax(length, 1e-3 * qp->reach), 1e100), 1e-8);
-    double force = fmax(q, qp->size * length);
+    length = mor_max(mor_min(mor_max(length, 1e-3 * qp->reach), 1e100), 1e-8);
+    double force = mor_max(q, qp->size * length);
     if (!(force > 0.0)) force = 1.0;
     mor_qp_rows(qp, it->z, it->Gz);
     for (int i = 0; i < M; i++) {
-        it->low.s[i] = fmax(it->Gz[i] - qp->l[i], length), it->low.lambda[i] = force;
-        it->high.s[i] = fmax(qp->u[i] - it->Gz[i], length), it->high.lambda[i] = force;
+        it->low.s[i] = mor_max(it->Gz[i] - qp->l[i], length), it->low.lambda[i] = force;
+        it->high.s[i] = mor_max(qp->u[i] - it->Gz[i], length), it->high.lambda[i] = force;
     }
     return true;
 }
@@ -255,7 +256,7 @@ static double try_answer(iterate* it, bool polish, double* z, double least, sign
 {
     const mor_qp* qp = it->qp;
     int n = qp->n;
-    for (int j = 0; j < n; j++) trial[j] = fmin(qp->u[qp->m + j], fmax(qp->l[qp->m + j], it->z[j]));
+    for (int j = 0; j < n; j++) trial[j] = mor_min(qp->u[qp->m + j], mor_max(qp->l[qp->m + j], it->z[j]));
     double error = context->error(context, trial, NULL);
     if (error < least || least == INFINITY)
         least = isfinite(error) ? error : least, memcpy(z, trial, (size_t)n * sizeof *z);
@@ -272,6 +273,45 @@ static double try_answer(iterate* it, bool polish, double* z, double least, sign
     return least;
 }
 
+/* Multipliers of all rows, >= 0 at lower bounds. */
+static void multipliers(const iterate* it, double* y)
+{
+    const mor_qp* qp = it->qp;
+    for (int i = 0; i < qp->m + qp->n; i++)
+        y[i] = (has(qp, i, false) ? it->low.lambda[i] : 0.0) - (has(qp, i, true) ? it->high.lambda[i] : 0.0);
+    for (int c = 0; c < it->k; c++) y[it->equation[c]] = it->y[c];
+}
+
+/* True if the iterate proves that there is no solution. */
+static bool proves_none(const iterate* it, const double* y, double* work, mor_report* report)
+{
+    const mor_qp* qp = it->qp;
+    const char* why = NULL;
+    if (mor_qp_proves_infeasible(qp, y, work)) why = "the constraints contradict each other (Farkas certificate)";
+    else if (mor_qp_proves_unbounded(qp, it->dz, work) || mor_qp_proves_unbounded(qp, it->z, work))
+        why = "unbounded: a direction of descent without curvature or bound";
+    if (!why) return false;
+    report->status = MOR_NO_SOLUTION;
+    snprintf(report->detail, sizeof report->detail, "%s", why);
+    return true;
+}
+
+/* Predictor, corrector, step. Returns its length. */
+static double mehrotra_step(iterate* it, int count, double mu, double centre)
+{
+    complementarity(it, 0.0, false);
+    direction(it);
+    double affine = mor_min(1.0, to_boundary(it)), after = count ? product(it, affine) / count : 0.0;
+    double sigma = mu > 0.0 ? mor_pow(mor_max(after, 0.0) / mu, centre) : 0.0;
+    if (count) {
+        complementarity(it, sigma * mu, true);
+        direction(it);
+    }
+    double step = mor_min(1.0, 0.995 * to_boundary(it));
+    advance(it, step);
+    return step;
+}
+
 static mor_report interior_solve(const mor_problem* problem, const void* options, mor_context* context, double* z)
 {
     const interior_options* o = options;
@@ -281,7 +321,7 @@ static mor_report interior_solve(const mor_problem* problem, const void* options
     if (!context->warm) memset(z, 0, (size_t)n * sizeof *z);
     if (!mor_qp_load(problem, &qp, &report, context->arena)) return report;
     if (n == 0) return report.status = MOR_SOLVED, report;
-    int M = qp.m + n, count;
+    int M = qp.m + n, stalled = 0;
     iterate it = { .qp = &qp };
     signed char* at = mor_arena_alloc(context->arena, (size_t)M + 1);
     double* trial = mor_arena_alloc(context->arena, (3 * (size_t)n + 2 * (size_t)M + 1) * sizeof *trial);
@@ -291,42 +331,24 @@ static mor_report interior_solve(const mor_problem* problem, const void* options
         return report;
     }
     double *y = trial + n, *work = y + M, least = INFINITY, step = 0.0, smallest = INFINITY;
-    int stalled = 0;
-    count = pairs(&it);
+    const int count = pairs(&it);
     for (int k = 0; k < context->max_iter; k++) {
         double worst = residuals(&it), mu = count ? product(&it, 0.0) / count : 0.0;
-        double scale = fmax(mor_norm_max(n, qp.q), 1e-300) * fmax(fmax(mor_norm_max(n, it.z), qp.reach), 1e-300),
-               gap = mu / scale;
+        double force = mor_max(mor_norm_max(n, qp.q), 1e-300), length = mor_max(mor_norm_max(n, it.z), qp.reach);
+        double gap = mu / (force * mor_max(length, 1e-300));
         if (!isfinite(worst) || !isfinite(mu)) {
             report.status = MOR_NUMERICAL;
             break;
         }
         report.iterations = k;
         if (k > 0) mor_trace_add(context, k, step, it.z);
-        if (worst <= 1e-5 && gap <= 1e-5) {
-            least = try_answer(&it, o->polish, z, least, at, trial, y, context);
-            if (least <= context->tol) {
-                report.status = MOR_SOLVED;
-                return report;
-            }
-        }
-        double merit = fmax(worst, gap);
+        if (worst <= 1e-5 && gap <= 1e-5) least = try_answer(&it, o->polish, z, least, at, trial, y, context);
+        if (least <= context->tol) return report.status = MOR_SOLVED, report;
+        double merit = mor_max(worst, gap);
         stalled = merit > 0.9 * smallest ? stalled + 1 : 0;
-        smallest = fmin(smallest, merit);
-        for (int i = 0; i < M; i++)
-            y[i] = (has(&qp, i, false) ? it.low.lambda[i] : 0.0) - (has(&qp, i, true) ? it.high.lambda[i] : 0.0);
-        for (int c = 0; c < it.k; c++) y[it.equation[c]] = it.y[c];
-        if (k > 3 && mor_qp_proves_infeasible(&qp, y, work)) {
-            report.status = MOR_NO_SOLUTION;
-            snprintf(report.detail, sizeof report.detail, "the constraints contradict each other (Farkas certificate)");
-            break;
-        }
-        if (k > 3 && (mor_qp_proves_unbounded(&qp, it.dz, work) || mor_qp_proves_unbounded(&qp, it.z, work))) {
-            report.status = MOR_NO_SOLUTION;
-            snprintf(report.detail, sizeof report.detail,
-                     "unbounded: a direction of descent without curvature or bound");
-            break;
-        }
+        smallest = mor_min(smallest, merit);
+        multipliers(&it, y);
+        if (k > 3 && proves_none(&it, y, work, &report)) break;
         if (stalled > 15) break;
         if (mor_out_of_time(context)) {
             report.status = MOR_TIME_LIMIT;
@@ -337,28 +359,17 @@ static mor_report interior_solve(const mor_problem* problem, const void* options
             snprintf(report.detail, sizeof report.detail, "the Newton system has no factorisation");
             break;
         }
-        complementarity(&it, 0.0, false);
-        direction(&it);
-        double affine = fmin(1.0, to_boundary(&it)), after = count ? product(&it, affine) / count : 0.0;
-        double sigma = mu > 0.0 ? pow(fmax(after, 0.0) / mu, o->centre) : 0.0;
-        if (count) {
-            complementarity(&it, sigma * mu, true);
-            direction(&it);
-        }
-        step = fmin(1.0, 0.995 * to_boundary(&it));
-        advance(&it, step);
+        step = mehrotra_step(&it, count, mu, o->centre);
     }
     if (o->polish && report.status == MOR_NOT_CONVERGED) { /* stalled: degenerate */
-        for (int i = 0; i < M; i++)
-            y[i] = (has(&qp, i, false) ? it.low.lambda[i] : 0.0) - (has(&qp, i, true) ? it.high.lambda[i] : 0.0);
-        for (int c = 0; c < it.k; c++) y[it.equation[c]] = it.y[c];
+        multipliers(&it, y);
         memcpy(trial, it.z, (size_t)n * sizeof *trial);
         mor_qp_refine(&qp, context, NULL, trial, y, &least, z);
         if (least <= context->tol) report.status = MOR_SOLVED;
     }
     if (least == INFINITY)
         for (int j = 0; j < n; j++)
-            z[j] = isfinite(it.z[j]) ? fmin(qp.u[qp.m + j], fmax(qp.l[qp.m + j], it.z[j])) : 0.0;
+            z[j] = isfinite(it.z[j]) ? mor_min(qp.u[qp.m + j], mor_max(qp.l[qp.m + j], it.z[j])) : 0.0;
     return report;
 }
 

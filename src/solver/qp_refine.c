@@ -25,6 +25,7 @@
  * References: Rockafellar (1976), Augmented Lagrangians and applications of the proximal point algorithm; Hermans,
  * Themelis & Patrinos (2022), QPALM: a proximal augmented Lagrangian method for nonconvex quadratic programs, Math.
  * Prog. Comp. 14 (sec. 3: the exact step). */
+#include "base/elementary.h"
 #include "solver/qp.h"
 
 #include <stdlib.h>
@@ -88,10 +89,10 @@ static double slope(refinement* r)
     double size = 0.0;
     for (int j = 0; j < n; j++) {
         double a = r->g[j] / r->cost, b = qp->q[j] / r->cost;
-        size = fmax(size, fmax(fabs(a), fmax(fabs(b), fabs(r->d[j]))));
+        size = mor_max(size, mor_max(fabs(a), mor_max(fabs(b), fabs(r->d[j]))));
         r->g[j] = a + b + r->sigma * (r->x[j] - r->centre[j]) + r->d[j];
     }
-    return mor_norm_max(n, r->g) / fmax(size, 1e-300);
+    return mor_norm_max(n, r->g) / mor_max(size, 1e-300);
 }
 
 static bool newton_step(refinement* r)
@@ -137,7 +138,7 @@ static bool refine(const mor_qp* qp, double* x, double* y, mor_arena* arena)
     int n = qp->n, M = qp->m + n;
     size_t N = (size_t)n, m = (size_t)M, mark = mor_arena_mark(arena);
     refinement r = { .qp = qp,
-                     .cost = qp->size > 0.0 ? qp->size : fmax(mor_norm_max(n, qp->q), 1e-300),
+                     .cost = qp->size > 0.0 ? qp->size : mor_max(mor_norm_max(n, qp->q), 1e-300),
                      .sigma = 1e-7,
                      .rho = 10.0,
                      .x = x,
@@ -160,17 +161,17 @@ static bool refine(const mor_qp* qp, double* x, double* y, mor_arena* arena)
                 if (step > 3 && next < 1e-12 && next > 0.5 * error) break; /* rounding */
                 error = next;
             }
-            double moved = 0.0, size = fmax(mor_norm_max(n, x), 1e-300), lambda = 1e-300, change = 0.0;
-            for (int j = 0; j < n; j++) moved = fmax(moved, r.sigma * fabs(x[j] - r.centre[j]));
+            double moved = 0.0, size = mor_max(mor_norm_max(n, x), 1e-300), lambda = 1e-300, change = 0.0;
+            for (int j = 0; j < n; j++) moved = mor_max(moved, r.sigma * fabs(x[j] - r.centre[j]));
             for (int i = 0; i < M; i++) {
                 double next = -r.t[i];
-                change = fmax(change, fabs(next - y[i]) / r.rho);
-                lambda = fmax(lambda, fabs(next));
+                change = mor_max(change, fabs(next - y[i]) / r.rho);
+                lambda = mor_max(lambda, fabs(next));
                 y[i] = next;
             }
             /* what is left of the conditions: sigma (x - centre) in the slope, (y+ - y)/rho in the rows */
-            double slopes = moved / fmax(lambda, mor_norm_max(n, qp->q) / r.cost), rows = change / size,
-                   left = fmax(slopes, rows);
+            double slopes = moved / mor_max(lambda, mor_norm_max(n, qp->q) / r.cost), rows = change / size,
+                   left = mor_max(slopes, rows);
             done = left <= 1e-14;
             if (!(left < 0.5 * before) && ++stalled > 12) break;
             if (left > 0.1 * before && rows >= slopes && r.rho < 1e8) r.rho *= 10.0;
@@ -190,7 +191,7 @@ static void judge(const mor_qp* qp, const mor_context* context, const double* un
                   double* least, double* z)
 {
     for (int j = 0; j < qp->n; j++)
-        scaled[j] = (unit ? unit[j] : 1.0) * fmin(qp->u[qp->m + j], fmax(qp->l[qp->m + j], x[j]));
+        scaled[j] = (unit ? unit[j] : 1.0) * mor_min(qp->u[qp->m + j], mor_max(qp->l[qp->m + j], x[j]));
     double error = context->error(context, scaled, NULL);
     if (error < *least) *least = error, memcpy(z, scaled, (size_t)qp->n * sizeof *z);
 }

@@ -6,8 +6,8 @@
  *
  * Solvers stop on context->error, which walks the answer back through the conversions to the
  * original problem; so a tolerance means the same thing for every method. */
-#include "linalg/blas.h"
-#include "solver/solve.h"
+#include "base/elementary.h"
+#include "moreau/solver.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -225,133 +225,110 @@ static bool polish(const driver* d, const double* z_to, double* z, double e, dou
     return true;
 }
 
-static mor_report drive(const mor_solver* solver, const void* options, const mor_problem* problem,
-                        const mor_solve_options* so, double* z, double at_least, mor_arena* arena)
+/* The guess of the caller through the conversions. */
+static void start_from(const driver* d, const double* z, double* x, mor_arena* arena)
 {
-    mor_error error; /* and the chain: not cleared, which would cost a small problem as much as its solution */
+    const double* guess = z;
+    for (int k = 0; k < d->count; k++) {
+        size_t size = (size_t)mor_problem_unknowns(&d->chain[k].to);
+        double* next = k == d->count - 1 ? x : mor_arena_zero(arena, size, sizeof *next);
+        if (next && guess && d->chain[k].forward) d->chain[k].forward(&d->chain[k], guess, next, arena);
+        guess = next;
+    }
+}
+
+/* Options as the field table has them. NULL: out of memory. */
+static const void* default_options(const mor_solver* solver, mor_arena* arena)
+{
+    void* own = mor_arena_zero(arena, 1, solver->options_size ? solver->options_size : 1);
+    if (own) mor_fields_default(solver->fields, own);
+    return own;
+}
+
+/* The answer x of the problem given to the solver becomes the answer z of the problem as posed, and is judged. */
+static void verdict(driver* d, const double* x, double* z, double tol, const mor_context* context, mor_report* report)
+{
+    const mor_problem* problem = d->original;
+    mor_arena* arena = context->arena;
+    if (d->count && !walk_back(d, d->count, x, z, arena)) *report = ended(MOR_NUMERICAL, "out of memory");
+    report->residual = d->memory ? mor_judge_step(problem, z, d->memory, arena) : mor_judge(problem, z, arena);
+    double e = mor_judge_error(problem, &report->residual);
+    if (d->count && !mor_out_of_time(context) && polish(d, x, z, e, tol, arena)) {
+        report->residual = mor_judge(problem, z, arena);
+        e = mor_judge_error(problem, &report->residual);
+    }
+    double limit = tol;
+    if (!(e <= limit)) limit = mor_max(limit, mor_judge_floor(problem, z, arena));
+    if (e <= limit) report->status = MOR_SOLVED;
+    else if (!isfinite(e) && report->status != MOR_REFUSED && report->status != MOR_NO_SOLUTION)
+        report->status = MOR_NUMERICAL;
+    else if (report->status == MOR_SOLVED) report->status = MOR_NOT_CONVERGED;
+    if (d->count && !report->detail[0])
+        snprintf(report->detail, sizeof report->detail, "as %s with %d unknowns", mor_form_name(posed(d)->form),
+                 posed(d)->size);
+}
+
+/* Conversion, solver, verdict. The caller releases the chain. */
+static mor_report drive(driver* d, const mor_solver* solver, const void* options, const mor_solve_options* so,
+                        double* z, mor_arena* arena)
+{
+    const mor_problem* problem = d->original;
+    mor_error error; /* not cleared, as the chain: it would cost a small problem as much as its solution */
     mor_code code = mor_problem_check(problem, &error);
     if (code) return ended(MOR_REFUSED, error.text);
-    driver d;
-    d.original = problem, d.count = 0, d.memory = NULL;
-    double entered = so->time_limit > 0.0 || so->cpu_time ? mor_clock() : 0.0,
-           lead = so->cpu_time ? entered - thread_clock() : 0.0;
+    double entered = so->time_limit > 0.0 || so->cpu_time ? mor_clock() : 0.0;
+    double lead = so->cpu_time ? entered - thread_clock() : 0.0;
     bool no_solution;
-    code = connect(&d, solver->accepts, &no_solution, arena, &error);
-    if (code) {
-        release_chain(&d);
+    code = connect(d, solver->accepts, &no_solution, arena, &error);
+    if (code)
         return ended(no_solution ? MOR_NO_SOLUTION : code == MOR_SYSTEM ? MOR_NUMERICAL : MOR_REFUSED, error.text);
-    }
 
     mor_judge_memory memory;
     bool step = problem->form & (MOR_STEP_PYRAMID | MOR_STEP_CONE);
-    if (step && d.count == 0 && mor_judge_memory_init(&memory, problem, arena)) d.memory = &memory;
-    const mor_problem* given = posed(&d);
+    if (step && d->count == 0 && mor_judge_memory_init(&memory, problem, arena)) d->memory = &memory;
+    const mor_problem* given = posed(d);
     int n = mor_problem_unknowns(given), n0 = mor_problem_unknowns(problem);
-    double* x = d.count ? mor_arena_zero(arena, (size_t)n, sizeof *x) : z;
-    double* start = at_least > 0.0 ? mor_arena_alloc(arena, (size_t)n * sizeof *start) : x;
-    void* own = NULL;
-    if (!options) {
-        own = mor_arena_zero(arena, 1, solver->options_size ? solver->options_size : 1);
-        if (own) mor_fields_default(solver->fields, own);
-        options = own;
-    }
-    if (!x || !start || !options) {
-        release_chain(&d);
-        return ended(MOR_NUMERICAL, "out of memory");
-    }
-    if (!so->warm) memset(z, 0, (size_t)n0 * sizeof *z);
-    else {
-        const double* guess = z;
-        for (int k = 0; k < d.count; k++) {
-            double* next = k == d.count - 1
-                               ? x
-                               : mor_arena_zero(arena, (size_t)mor_problem_unknowns(&d.chain[k].to), sizeof *next);
-            if (next && guess && d.chain[k].forward) d.chain[k].forward(&d.chain[k], guess, next, arena);
-            guess = next;
-        }
-    }
-    if (at_least > 0.0) memcpy(start, x, (size_t)n * sizeof *start);
+    double* x = d->count ? mor_arena_zero(arena, (size_t)n, sizeof *x) : z;
+    if (!options) options = default_options(solver, arena);
+    if (!x || !options) return ended(MOR_NUMERICAL, "out of memory");
+    if (so->warm) start_from(d, z, x, arena);
+    else memset(z, 0, (size_t)n0 * sizeof *z);
 
     mor_context context = { .arena = arena,
                             .tol = so->tol,
                             .warm = so->warm,
                             .error = judge_error,
                             .problem = given,
-                            .judge = &d,
+                            .judge = d,
                             .trace = so->trace,
                             .cpu_time = so->cpu_time,
                             .lead = lead };
     context.max_iter = so->max_iter > 0 ? so->max_iter : solver->max_iter;
     size_t mark = mor_arena_mark(arena);
-    double begin = at_least > 0.0 ? mor_cpu_clock() : 0.0;
     context.start = mor_context_clock(&context);
     context.deadline = so->time_limit > 0.0 ? entered + so->time_limit : 0.0;
     mor_report report = mor_out_of_time(&context) ? ended(MOR_TIME_LIMIT, "its form alone took the time there was")
                                                   : solver->solve(given, options, &context, x);
     report.time_s = mor_context_clock(&context) - context.start;
     mor_arena_release(arena, mark);
-    if (at_least > 0.0) {
-        if (!so->trace) report.time_s = mor_cpu_clock() - begin;
-        double* again = report.time_s < at_least ? mor_arena_alloc(arena, (size_t)n * sizeof *again) : NULL;
-        if (again && !so->trace) {
-            double spent = 0.0;
-            int runs = 0;
-            mark = mor_arena_mark(arena);
-            for (int batch = 1; spent < at_least && runs < 100000; batch *= 2) {
-                begin = mor_cpu_clock();
-                for (int k = 0; k < batch; k++, runs++) {
-                    memcpy(again, start, (size_t)n * sizeof *again);
-                    mor_context fresh = context;
-                    fresh.start = mor_context_clock(&fresh);
-                    if (so->time_limit > 0.0) fresh.deadline = fresh.start + so->time_limit;
-                    solver->solve(given, options, &fresh, again);
-                    mor_arena_release(arena, mark);
-                }
-                spent += mor_cpu_clock() - begin;
-            }
-            report.time_s = spent / runs;
-        }
-    }
-
-    /* back to the problem as posed, and the verdict */
-    if (d.count && !walk_back(&d, d.count, x, z, arena)) report = ended(MOR_NUMERICAL, "out of memory");
-    report.residual = d.memory ? mor_judge_step(problem, z, d.memory, arena) : mor_judge(problem, z, arena);
-    double e = mor_judge_error(problem, &report.residual);
-    if (d.count && !mor_out_of_time(&context) && polish(&d, x, z, e, so->tol, arena)) {
-        report.residual = mor_judge(problem, z, arena);
-        e = mor_judge_error(problem, &report.residual);
-    }
-    double limit = so->tol;
-    if (!(e <= limit)) limit = fmax(limit, mor_judge_floor(problem, z, arena));
-    if (e <= limit) report.status = MOR_SOLVED;
-    else if (!isfinite(e) && report.status != MOR_REFUSED && report.status != MOR_NO_SOLUTION)
-        report.status = MOR_NUMERICAL;
-    else if (report.status == MOR_SOLVED) report.status = MOR_NOT_CONVERGED;
-    if (d.count && !report.detail[0])
-        snprintf(report.detail, sizeof report.detail, "as %s with %d unknowns", mor_form_name(given->form),
-                 given->size);
-    release_chain(&d);
-    return report;
-}
-
-mor_report mor_solve_measured(const mor_solver* solver, const void* options, const mor_problem* problem,
-                              const mor_solve_options* solve_options, double* z, double at_least, mor_arena* arena)
-{
-    assert(solver && problem && (z || mor_problem_unknowns(problem) == 0));
-    mor_blas_single_thread();
-    mor_solve_options so = solve_options ? *solve_options : mor_solve_options_default();
-    mor_arena* own = NULL;
-    if (!arena) arena = own = mor_arena_create(NULL);
-    if (!arena) return ended(MOR_NUMERICAL, "out of memory");
-    size_t mark = mor_arena_mark(arena);
-    mor_report report = drive(solver, options, problem, &so, z, at_least, arena);
-    if (own) mor_arena_destroy(own);
-    else mor_arena_release(arena, mark);
+    verdict(d, x, z, so->tol, &context, &report);
     return report;
 }
 
 mor_report mor_solve(const mor_solver* solver, const void* options, const mor_problem* problem,
                      const mor_solve_options* solve_options, double* z, mor_arena* arena)
 {
-    return mor_solve_measured(solver, options, problem, solve_options, z, 0.0, arena);
+    assert(solver && problem && (z || mor_problem_unknowns(problem) == 0));
+    mor_solve_options so = solve_options ? *solve_options : mor_solve_options_default();
+    mor_arena* own = NULL;
+    if (!arena) arena = own = mor_arena_create(NULL);
+    if (!arena) return ended(MOR_NUMERICAL, "out of memory");
+    size_t mark = mor_arena_mark(arena);
+    driver d;
+    d.original = problem, d.count = 0, d.memory = NULL;
+    mor_report report = drive(&d, solver, options, &so, z, arena);
+    release_chain(&d);
+    if (own) mor_arena_destroy(own);
+    else mor_arena_release(arena, mark);
+    return report;
 }

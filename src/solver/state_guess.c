@@ -18,6 +18,7 @@
  * k^2. */
 #include "solver/state_guess.h"
 
+#include "base/elementary.h"
 #include "linalg/dense.h"
 #include "linalg/rows.h"
 #include "problem/cone.h"
@@ -41,7 +42,7 @@ typedef struct part {
 
 static bool slide_along(const mor_block* b, double radius, const double t[2], part* out)
 {
-    double size = hypot(t[0], t[1]);
+    double size = mor_hypot(t[0], t[1]);
     out->slide[0] = 1.0;
     if (b->dim == 2 || b->directions < 3) {
         if (size <= radius) return false;
@@ -170,8 +171,8 @@ bool mor_state_guess(const mor_problem* problem, mor_judged good_enough, const v
         if (k == 0) break;
         couple_all(s, parts, sliding, k, K);
         double largest = 0.0;
-        for (int i = 0; i < k; i++) largest = fmax(largest, K[i + (size_t)i * k]);
-        for (int i = 0; i < k; i++) K[i + (size_t)i * k] += SHIFT * fmax(K[i + (size_t)i * k], 1e-3 * largest);
+        for (int i = 0; i < k; i++) largest = mor_max(largest, K[i + (size_t)i * k]);
+        for (int i = 0; i < k; i++) K[i + (size_t)i * k] += SHIFT * mor_max(K[i + (size_t)i * k], 1e-3 * largest);
         sound = largest > 0.0 && (sliding ? mor_lu_factor(k, K, pivot) : mor_cholesky_factor(k, K));
         for (int again = 0; sound && !done && again < 2; again++) {
             if (again || moved) {

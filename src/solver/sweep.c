@@ -6,6 +6,8 @@
  * Rounding gathers in nu over many visits; it is recomputed from the impulses whenever the judge has been asked. */
 #include "solver/sweep.h"
 
+#include "base/elementary.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +40,8 @@ void mor_visit_velocity(const mor_visit* v, const double* b, const double* nu, d
     }
 }
 
-void mor_visit_push(const mor_visit* v, const double* dp, double* nu)
+/* nu += M^-1 G_c dp */
+static void push(const mor_visit* v, const double* dp, double* nu)
 {
     for (int e = 0; e < v->entry_count; e++) {
         double* x = nu + v->side[e].offset;
@@ -61,7 +64,7 @@ static void solve_equation(const double* W, int n, const double* u, double* dp)
     }
     int order[MOR_SWEEP_ROWS], rank = 0;
     double largest = 0.0;
-    for (int i = 0; i < n; i++) largest = fmax(largest, A[i][i]);
+    for (int i = 0; i < n; i++) largest = mor_max(largest, A[i][i]);
     for (; rank < n; rank++) {
         int k = -1;
         for (int i = 0; i < n; i++)
@@ -99,7 +102,7 @@ void mor_visit_solve(const mor_sweep* sweep, mor_visit* v, const double* u, doub
         else mor_local_cone(sweep->local, n, v->W, v->regular ? v->inverse : NULL, q, v->mu, v->mu_roll, &v->root, p);
     } else if (v->kind == MOR_BLOCK_BOUNDED) {
         double x = v->W[0] > 0.0 ? p[0] - u[0] / v->W[0] : p[0];
-        p[0] = fmin(fmax(x, v->lower), v->upper);
+        p[0] = mor_min(mor_max(x, v->lower), v->upper);
     } else {
         double dp[MOR_SWEEP_ROWS];
         solve_equation(v->W, n, u, dp);
@@ -114,16 +117,18 @@ static double polygon_factor(int n, const double* corners, double radius, double
     for (int j = 0; j < n; j++) {
         const double *d = corners + 2 * j, *e = corners + 2 * (j + 1);
         double mx = d[0] + e[0], my = d[1] + e[1], out = mx * x + my * y, support = radius * (d[0] * mx + d[1] * my);
-        if (out > support) least = fmin(least, support / out);
+        if (out > support) least = mor_min(least, support / out);
     }
     return least;
 }
 
-void mor_visit_retract(const mor_sweep* sweep, const mor_visit* v, double* p)
+/* Pulls an impulse back into the admissible set of its block: bounds; p_n >= 0 and friction shortened along its
+ * direction. */
+static void retract(const mor_sweep* sweep, const mor_visit* v, double* p)
 {
-    if (v->kind == MOR_BLOCK_BOUNDED) p[0] = fmin(fmax(p[0], v->lower), v->upper);
+    if (v->kind == MOR_BLOCK_BOUNDED) p[0] = mor_min(mor_max(p[0], v->lower), v->upper);
     if (v->kind != MOR_BLOCK_CONTACT) return;
-    p[0] = fmax(p[0], 0.0);
+    p[0] = mor_max(p[0], 0.0);
     double radius = v->mu * p[0], f = 1.0;
     if (v->dim == 2) f = fabs(p[1]) > radius ? radius / fabs(p[1]) : 1.0;
     else if (v->dim >= 3 && v->directions)
@@ -193,7 +198,7 @@ void mor_sweep_restart(mor_sweep* sweep, const double* p)
 {
     const mor_step_form* s = sweep->step;
     if (s->dof > 0) memcpy(sweep->nu, s->nu_free, (size_t)s->dof * sizeof *sweep->nu);
-    for (int i = 0; i < s->block_count; i++) mor_visit_push(&sweep->visits[i], p + sweep->visits[i].row, sweep->nu);
+    for (int i = 0; i < s->block_count; i++) push(&sweep->visits[i], p + sweep->visits[i].row, sweep->nu);
 }
 
 /* One visit; returns the change in m/s. */
@@ -206,7 +211,7 @@ static double relax(const mor_sweep* sweep, mor_visit* v, const double* b, doubl
     mor_visit_solve(sweep, v, u, p);
     if (sweep->relaxation != 1.0) {
         for (int d = 0; d < n; d++) p[d] = old[d] + sweep->relaxation * (p[d] - old[d]);
-        mor_visit_retract(sweep, v, p);
+        retract(sweep, v, p);
     }
     bool moved = false;
     for (int d = 0; d < n; d++) {
@@ -214,7 +219,7 @@ static double relax(const mor_sweep* sweep, mor_visit* v, const double* b, doubl
         moved = moved || dp[d] != 0.0;
         if (!(fabs(dp[d]) <= change)) change = fabs(dp[d]);
     }
-    if (moved) mor_visit_push(v, dp, sweep->nu);
+    if (moved) push(v, dp, sweep->nu);
     return change * v->scale;
 }
 
@@ -305,9 +310,9 @@ mor_report mor_gauss_seidel_rows(const mor_rows* rows, double relaxation, mor_co
         for (int i = 0; i < rows->n; i++) {
             double w = mor_rows_product(rows, i, z) + rows->b[i];
             double x = z[i] - relaxation * w / rows->diagonal[i];
-            if (mor_rows_signed(rows, i)) x = fmax(0.0, x);
-            change = fmax(change, fabs(x - z[i]));
-            largest = fmax(largest, fabs(x));
+            if (mor_rows_signed(rows, i)) x = mor_max(0.0, x);
+            change = mor_max(change, fabs(x - z[i]));
+            largest = mor_max(largest, fabs(x));
             z[i] = x;
         }
         mor_trace_add(context, k, relaxation, z);

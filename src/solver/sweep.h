@@ -48,13 +48,8 @@ mor_status mor_sweep_open(mor_sweep* sweep, const mor_step_form* step, bool cone
 void mor_sweep_restart(mor_sweep* sweep, const double* p);
 /* u = G_c' nu + b_c of one block. */
 void mor_visit_velocity(const mor_visit* visit, const double* b, const double* nu, double* u);
-/* nu += M^-1 G_c dp. */
-void mor_visit_push(const mor_visit* visit, const double* dp, double* nu);
 /* p (the old impulse on entry): the block's own solution at velocity u. */
 void mor_visit_solve(const mor_sweep* sweep, mor_visit* visit, const double* u, double* p);
-/* Pulls an impulse back into the admissible set of its block: bounds; p_n >= 0 and friction shortened along its
- * direction. */
-void mor_visit_retract(const mor_sweep* sweep, const mor_visit* visit, double* p);
 
 typedef enum mor_sweep_order { MOR_SWEEP_ALTERNATE, MOR_SWEEP_FORWARD } mor_sweep_order;
 

@@ -25,6 +25,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "linalg/dense.h"
 #include "linalg/sparse.h"
 #include "problem/step.h"
@@ -331,7 +332,7 @@ static bool open_newton(tree_newton* N, const mor_step_form* s, mor_arena* arena
         for (int i = 0; i < k; i++) trace += W[i * d + i];
         for (int i = 0; i < d; i++) {
             int at = b->kind != MOR_BLOCK_CONTACT || i == 0 ? 0 : i < 3 ? 1 : 2;
-            most[at] = fmax(most[at], W[i * d + i]);
+            most[at] = mor_max(most[at], W[i * d + i]);
         }
         N->scale[c] = trace > 0.0 ? sqrt(k / trace) : 1.0;
         N->law[c] = (mor_contact_law){ .mu = b->mu, .mu_roll = d == 5 ? b->mu_roll : 0.0 };
@@ -370,18 +371,18 @@ static mor_status iterate(tree_newton* N, const mor_tree_newton_settings* s, mor
         }
         if (error <= context->tol) return MOR_SOLVED;
         double theta = merit(N, N->p, N->u, N->F), size = sqrt(theta);
-        if (it == 0) first = fmax(size, N->beta); /* from a guess: relative to the data, not to the guess */
+        if (it == 0) first = mor_max(size, N->beta); /* from a guess: relative to the data, not to the guess */
         quiet = size < 0.999 * least ? 0 : quiet + 1;
-        least = fmin(least, size);
+        least = mor_min(least, size);
         if (!(size > 0.0) || it >= s->max_iter || (s->give_up > 0 && quiet >= s->give_up)) return MOR_NOT_CONVERGED;
         if (mor_out_of_time(context)) return MOR_TIME_LIMIT;
         history[it % window] = theta;
-        double alpha = fmax(floor, kappa * s->sigma * size / first);
+        double alpha = mor_max(floor, kappa * s->sigma * size / first);
         /* no progress at the floor: rounding, amplified by 1/alpha, keeps pace with the steps */
         if (alpha <= floor && size > 0.3 * last && floor < 1e-5) alpha = floor *= 4.0;
         last = size;
         int attempt = 0;
-        while (!direction(N, alpha) && ++attempt < 6) alpha = fmax(1e-10, 100.0 * alpha);
+        while (!direction(N, alpha) && ++attempt < 6) alpha = mor_max(1e-10, 100.0 * alpha);
         if (attempt == 6) return MOR_NOT_CONVERGED;
         /* du of the impulses themselves, not of the solved velocity: exact in p */
         memset(N->moved, 0, (size_t)step->dof * sizeof *N->moved);
@@ -398,7 +399,7 @@ static mor_status iterate(tree_newton* N, const mor_tree_newton_settings* s, mor
         mor_step_rows(step, N->moved, N->du);
         for (int i = 0; i < n; i++) N->du[i] -= step->bias[i];
         double limit = 0.0, best = INFINITY, best_t = 1.0, t = 1.0;
-        for (int k = 0; k <= it && k < window; k++) limit = fmax(limit, history[k]);
+        for (int k = 0; k <= it && k < window; k++) limit = mor_max(limit, history[k]);
         bool accepted = false;
         for (int k = 0; k <= SHORTEST && !accepted; k++, t *= 0.5) {
             for (int i = 0; i < n; i++) N->trial[i] = N->p[i] + t * N->dp[i], N->trial_u[i] = N->u[i] + t * N->du[i];
@@ -412,7 +413,7 @@ static mor_status iterate(tree_newton* N, const mor_tree_newton_settings* s, mor
         ++*iterations;
         if (s->adapt) {
             if (t_used == 1.0) kappa *= 0.5;
-            else if (t_used < 0.25) kappa = fmin(1.0, 10.0 * kappa);
+            else if (t_used < 0.25) kappa = mor_min(1.0, 10.0 * kappa);
         }
     }
 }

@@ -21,6 +21,7 @@
  * E. Hairer, C. Lubich, G. Wanner (2006), Geometric Numerical Integration, sec. II.1.3, IV.2, VIII.6; U. M. Ascher,
  * L. R. Petzold, "Projected implicit Runge-Kutta methods for differential-algebraic equations", SIAM J. Numer. Anal. 28
  * (1991) 1097-1120. */
+#include "base/elementary.h"
 #include "model/motion.h"
 #include "step/smooth.h"
 
@@ -88,7 +89,7 @@ static double sweep(mor_smooth* m, const tableau* t, int stages, stage* s, int i
     for (int k = 0; k < m->dof; k++) {
         s[i].V[k] += x[k];
         s[i].U[k] = s[i].V[k];
-        size = fmax(size, fabs(x[k]));
+        size = mor_max(size, fabs(x[k]));
     }
     mor_smooth_chart(m, xi, s[i].U);
     return size;
@@ -117,8 +118,8 @@ static double curvature(const mor_smooth* m, const stage* s, double h, double* x
         if (tree->body >= 0) mor_motion_solve(m->w, tree, x + m->dof_of[t], x + m->dof_of[t]);
     }
     for (int k = 0; k < m->dof; k++) {
-        bend = fmax(bend, fabs(x[k]));
-        for (int j = 0; j < 3; j++) fastest = fmax(fastest, fabs(s[j].V[k]));
+        bend = mor_max(bend, fabs(x[k]));
+        for (int j = 0; j < 3; j++) fastest = mor_max(fastest, fabs(s[j].V[k]));
     }
     return bend / fastest;
 }
@@ -157,8 +158,8 @@ bool mor_collocate(mor_smooth* m, double h, int stages)
         for (int i = 0; i < stages && ok; i++) {
             double one = sweep(m, &t, stages, s, i, h, y0, xi, y, x, rate);
             ok = isfinite(one);
-            size = fmax(size, one);
-            for (int k = 0; k < m->dof; k++) fastest = fmax(fastest, fabs(s[i].V[k]));
+            size = mor_max(size, one);
+            for (int k = 0; k < m->dof; k++) fastest = mor_max(fastest, fabs(s[i].V[k]));
         }
         if (!ok) break;
         update_multipliers(m, &t, stages, s, h, rate);

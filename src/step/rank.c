@@ -14,9 +14,9 @@
  *
  * Cost: linear for trees; rows x rank x dof of an island for its loops. Loops of more than 3e9 such products (about a
  * thousand hinges) are not counted: the rank is -1. */
+#include "base/elementary.h"
 #include "formulation/assemble.h"
 #include "formulation/rows.h"
-#include "linalg/blas.h"
 #include "model/joints.h"
 #include "step/stabilise.h"
 
@@ -130,8 +130,7 @@ static bool island_rank(mor_world* w, const mor_island* island, double tolerance
 mor_joint_rank mor_world_joint_rank(mor_world* w)
 {
     mor_joint_rank out = { 0 };
-    mor_blas_single_thread(); /* its threads would go on spinning beside the run */
-    double error = mor_world_joint_error(w), tolerance = fmin(fmax(1e-7, 10.0 * error), 1e-3);
+    double error = mor_world_joint_error(w), tolerance = mor_min(mor_max(1e-7, 10.0 * error), 1e-3);
     size_t mark = mor_arena_mark(w->arena);
     mor_step_memory kept = mor_step_set_aside(w);
     mor_assemble(w);

@@ -12,6 +12,7 @@
  * the rows, d/dt(G') nu, are fourth-order differences of G' nu along the motion: about 1e-12 of |nu|^2. */
 #include "step/smooth.h"
 
+#include "base/elementary.h"
 #include "formulation/equations.h"
 #include "formulation/rows.h"
 #include "linalg/dense.h"
@@ -409,7 +410,7 @@ void mor_smooth_rate_add(const mor_smooth* m, const mor_smooth_rows* rows, const
 static void row_bias(mor_smooth* m, const double* q, const double* nu, mor_smooth_rows* rows, double* out)
 {
     double fastest = 1.0;
-    for (int i = 0; i < m->dof; i++) fastest = fmax(fastest, fabs(nu[i]));
+    for (int i = 0; i < m->dof; i++) fastest = mor_max(fastest, fabs(nu[i]));
     double e = 1e-3 / fastest;
     static const double at[4] = { -2, -1, 1, 2 }, weight[4] = { 1, -8, 8, -1 };
     double* xi = mor_smooth_vector(m, m->dof);

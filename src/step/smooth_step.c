@@ -8,6 +8,7 @@
  *
  * A step that does not converge is halved, again and again as often as the option `halvings` says; parts join again as
  * soon as they can. */
+#include "base/elementary.h"
 #include "model/articulated.h"
 #include "model/joints.h"
 #include "model/motion.h"
@@ -267,8 +268,8 @@ static bool rescue(mor_smooth* m, double h, double tolerance)
         ok = mor_integrator_rk4.advance(m, 0.5 * h) && mor_integrator_rk4.advance(m, 0.5 * h);
         double apart = 0.0, fastest = 0.0;
         for (int k = 0; k < m->dof; k++) {
-            apart = fmax(apart, fabs(m->nu[k] - whole[k]));
-            fastest = fmax(fastest, fabs(whole[k]));
+            apart = mor_max(apart, fabs(m->nu[k] - whole[k]));
+            fastest = mor_max(fastest, fabs(whole[k]));
         }
         ok = ok && apart <= tolerance * fastest;
         for (int i = 0; !ok && i < 4; i++) memcpy(now[i], start[i], (size_t)n[i] * sizeof(double));

@@ -22,6 +22,7 @@
  * "Rattle: a velocity version of the Shake algorithm", J. Comput. Phys. 52 (1983) 24-34. */
 #include "step/stabilise.h"
 
+#include "base/elementary.h"
 #include "formulation/assemble.h"
 #include "formulation/equations.h"
 #include "formulation/rows.h"
@@ -336,8 +337,8 @@ static bool begin_mover(mor_world* w, const mor_island* island, mover* m)
     m->delta = mor_arena_alloc(w->arena, (size_t)s->dof * sizeof(double));
     if (!m->phi || !m->p || !m->delta) return false;
     m->fastest = 1.0;
-    for (int i = 0; i < s->row_count; i++) m->fastest = fmax(m->fastest, fabs(m->bias[i]));
-    for (int i = 0; i < s->dof; i++) m->fastest = fmax(m->fastest, fabs(island->answer.nu[i]));
+    for (int i = 0; i < s->row_count; i++) m->fastest = mor_max(m->fastest, fabs(m->bias[i]));
+    for (int i = 0; i < s->dof; i++) m->fastest = mor_max(m->fastest, fabs(island->answer.nu[i]));
     double off = rows_off(m, island);
     if (!(off <= ROUNDING * m->fastest || off <= w->solver_options.tol)) return false;
     m->equations = mor_equations_factor(&m->form, w->arena);
@@ -357,7 +358,7 @@ static bool move_answer(mor_world* w, mor_island* island, mover* m)
     memcpy(m->bias, s->bias, (size_t)s->row_count * sizeof(double));
     double off = rows_off(m, island);
     if (!(off <= ROUNDING * m->fastest || off <= w->solver_options.tol)) return false;
-    island->report.residual.velocity = fmax(island->report.residual.velocity, off);
+    island->report.residual.velocity = mor_max(island->report.residual.velocity, off);
     for (int t = 0; t < s->tree_count; t++)
         memcpy(w->nu_new + w->trees[island->tree_of[t]].offset, island->answer.nu + s->trees[t].offset,
                (size_t)s->trees[t].dof * sizeof(double));

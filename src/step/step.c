@@ -5,6 +5,7 @@
  * After the integration the contacts of the new state are found at once: their gaps are the penetration of
  * this step as the geometry sees it, and the next step uses them if nothing was changed in between, so
  * collision runs once per step. */
+#include "base/elementary.h"
 #include "base/workers.h"
 #include "collision/detect.h"
 #include "control/control.h"
@@ -38,7 +39,7 @@ static void aim_kinematic(mor_world* w)
         mor_quat d = mor_quat_mul(mor_quat_normalize(next.rotation), mor_quat_conj(b->q));
         if (d.w < 0.0) d = (mor_quat){ -d.w, -d.x, -d.y, -d.z };
         mor_vec3 axis = mor_v3(d.x, d.y, d.z);
-        double s = mor_norm(axis), angle = 2.0 * atan2(s, d.w);
+        double s = mor_norm(axis), angle = 2.0 * mor_atan2(s, d.w);
         b->w = s > 0.0 ? mor_scale(angle / (s * w->h), axis) : mor_v3(0, 0, 0);
         w->detected = false;
     }
@@ -91,7 +92,7 @@ static mor_report run_solver(mor_solve_stage* stage, const mor_problem* problem,
     mor_solve_options o = mor_solve_options_default();
     /* the world's tolerance is a velocity; converted problems are judged by their relative error */
     bool step = problem->form & (MOR_STEP_PYRAMID | MOR_STEP_CONE);
-    o.tol = step ? own->tol : fmin(own->tol, 1e-10);
+    o.tol = step ? own->tol : mor_min(own->tol, 1e-10);
     o.max_iter = own->max_iter;
     o.time_limit = own->time_limit;
     o.warm = warm;
@@ -218,7 +219,7 @@ void mor_integrate_bodies(mor_world* w)
 /* A contact strictly inside its cone sticks: it is anchored here, unless it is already. */
 static void anchor_contact(const mor_world* w, mor_contact* c, const double* p, int dim)
 {
-    double tangential = dim > 2 ? hypot(p[1], p[2]) : dim > 1 ? fabs(p[1]) : INFINITY;
+    double tangential = dim > 2 ? mor_hypot(p[1], p[2]) : dim > 1 ? fabs(p[1]) : INFINITY;
     bool belt = mor_dot(c->surface_velocity, c->surface_velocity) > 0.0;
     bool sticks = p[0] > 0.0 && tangential < c->friction * p[0] * (1.0 - 1e-6) && !belt;
     if (sticks && !c->anchored) {
@@ -250,7 +251,7 @@ static void store_impulses(mor_world* w)
             contact->normal_impulse = p[0];
             contact->held = w->islands[i].answer.held[c];
             if (w->options.sticking) anchor_contact(w, contact, p, b->dim);
-            if (!w->formulation->project) w->correction_work += p[0] * fmax(0.0, -row->gap) / s->h;
+            if (!w->formulation->project) w->correction_work += p[0] * mor_max(0.0, -row->gap) / s->h;
             for (int d = 0; d < b->dim; d++) w->contact_work -= p[d] * row->drift[d];
         }
         for (int r = 0; r < w->islands[i].row_block_count; r++) {
@@ -428,7 +429,7 @@ static mor_status attempt_in_parts(mor_world* w, bool* used)
     int step = w->step, depth = 1;
     mor_status status = MOR_SOLVED;
     while (depth <= 4 && w->time < end - 1e-12 * h) {
-        mor_world_set_step(w, fmin(h / (1 << depth), end - w->time));
+        mor_world_set_step(w, mor_min(h / (1 << depth), end - w->time));
         status = attempt(w, used);
         if (status != MOR_SOLVED) depth++;
     }
@@ -458,7 +459,7 @@ mor_code mor_world_step(mor_world* w, mor_step_report* report, mor_error* error)
     w->timing.total = mor_clock() - start;
     fill_report(w, status, r);
     r->penetration = mor_world_penetration(w);
-    r->raw_penetration = fmax(r->penetration, w->raw_penetration);
+    r->raw_penetration = mor_max(r->penetration, w->raw_penetration);
     r->projection_work = w->projection_work;
     r->kinetic = mor_world_kinetic_energy(w);
     r->potential = mor_world_potential_energy(w);

@@ -1,4 +1,5 @@
 #include "common/worlds.h"
+#include "common/scenes.h"
 
 #include <string.h>
 
@@ -130,9 +131,7 @@ mor_world* test_scene_text(const char* text, mor_scene** scene)
 mor_world* test_scene_file(const char* name, mor_scene** scene)
 {
     mor_error error = { 0 };
-    char path[1000];
-    snprintf(path, sizeof path, MOREAU_SOURCE_DIR "/scenes/%s.yaml", name);
-    return build(*scene = mor_scene_load(path, NULL, NULL, &error), &error);
+    return build(*scene = mor_scene_load(scene_path(name), NULL, NULL, &error), &error);
 }
 
 void test_until(mor_world* w, double time)

@@ -1,0 +1,62 @@
+# One program with all test files: `build/tests test_lemke` runs one of them, ctest knows each by its name. The main
+# function of a file is called run_FILE. Files that replace functions of the C library stand alone.
+enable_testing()
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+set(ALONE test_recorder)
+
+add_test(NAME script_install COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-install ${CMAKE_BINARY_DIR})
+add_test(NAME script_check_tree COMMAND ${CMAKE_SOURCE_DIR}/scripts/test-check-tree)
+add_test(NAME script_snippets COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-snippets ${CMAKE_BINARY_DIR})
+add_test(NAME script_check_abi COMMAND ${CMAKE_SOURCE_DIR}/scripts/test-check-abi ${CMAKE_BINARY_DIR})
+add_test(NAME script_abi COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-abi ${CMAKE_BINARY_DIR})
+add_test(NAME script_bits COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-bits ${CMAKE_BINARY_DIR})
+add_test(NAME script_golden COMMAND ${CMAKE_SOURCE_DIR}/scripts/golden-hashes $<TARGET_FILE:moreau> --check)
+add_test(NAME script_docs COMMAND ${CMAKE_SOURCE_DIR}/scripts/make-docs $<TARGET_FILE:moreau> --check)
+
+file(GLOB TEST_COMMON CONFIGURE_DEPENDS tests/common/*.c)
+file(GLOB TEST_SOURCES CONFIGURE_DEPENDS tests/test_*.c)
+add_library(tests_common OBJECT ${TEST_COMMON})
+add_executable(tests)
+
+# test_program(NAME): what every test program needs.
+function(test_program name)
+  target_include_directories(${name} PRIVATE src tests)
+  target_include_directories(${name} SYSTEM PRIVATE ${SOLVE_INCLUDES})
+  target_compile_definitions(${name} PRIVATE MOREAU_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+                             MOREAU_COMMAND="$<TARGET_FILE:moreau>"
+                             MOREAU_PLUGIN="${CMAKE_BINARY_DIR}/gradient.so"
+                             MOREAU_CONTROLLER_PLUGIN="${CMAKE_BINARY_DIR}/chirp.so"
+                             MOREAU_ERROR_PLUGIN="${CMAKE_BINARY_DIR}/weight.so")
+  target_link_libraries(${name} PRIVATE moreau_lab_static PkgConfig::CMOCKA)
+endfunction()
+test_program(tests_common)
+test_program(tests)
+target_link_libraries(tests PRIVATE tests_common)
+add_dependencies(tests programs gradient chirp weight)
+
+set(declarations "")
+set(table "")
+foreach(source IN LISTS TEST_SOURCES)
+  get_filename_component(name ${source} NAME_WE)
+  if(name IN_LIST ALONE)
+    add_executable(${name} ${source})
+    test_program(${name})
+    target_link_libraries(${name} PRIVATE tests_common)
+    add_dependencies(${name} programs gradient chirp weight)
+    add_test(NAME ${name} COMMAND ${name})
+  else()
+    target_sources(tests PRIVATE ${source})
+    set_source_files_properties(${source} PROPERTIES COMPILE_DEFINITIONS main=run_${name})
+    string(APPEND declarations "int run_${name}(void);\n")
+    string(APPEND table "    { \"${name}\", run_${name} },\n")
+    add_test(NAME ${name} COMMAND tests ${name})
+    add_custom_target(${name} DEPENDS tests)
+  endif()
+  set_tests_properties(${name} PROPERTIES TIMEOUT 3600) # for what hangs; a busy machine is no failure
+  if(MOREAU_SANITIZE) # twenty times slower: fewer steps, no limits of time
+    set_tests_properties(${name} PROPERTIES TIMEOUT 7200 ENVIRONMENT MOREAU_SLOW=1)
+  endif()
+endforeach()
+configure_file(tests/main.c.in tests_main.c @ONLY)
+target_sources(tests PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/tests_main.c)
+set_source_files_properties(${TEST_SOURCES} PROPERTIES COMPILE_OPTIONS -Wno-missing-prototypes)

@@ -1,0 +1,29 @@
+/* The laboratory (library moreau-lab): recordings in HDF5. docs/recording.md is the reference.
+ *
+ * Threads: a recorder belongs to one world and is called by the thread that steps it. Nothing here is called by the
+ * workers of a world. Functions return a mor_code and a sentence; they never print. */
+#ifndef MOREAU_LAB_H
+#define MOREAU_LAB_H
+
+#include "moreau/moreau.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mor_recorder mor_recorder;
+
+/* Creates FILE.h5 (SWMR: readable while written, and after kill -9 up to the last flush). Refuses to
+ * overwrite a file that is not a Moreau recording. The recorder belongs to the caller (mor_recorder_close); world and
+ * scene must outlive it. */
+MOR_API mor_recorder* mor_recorder_open(const char* path, const mor_world* world, const mor_scene* scene,
+                                        mor_error* error);
+/* An observer: mor_world_add_observer(world, mor_recorder_observe, recorder, &error). Frames are written in batches. */
+MOR_API void mor_recorder_observe(void* recorder, const mor_world* world, const mor_step_report* report);
+/* Writes what is left, closes and frees the recorder. Any write error that happened since opening is reported here. */
+MOR_API mor_code mor_recorder_close(mor_recorder* recorder, mor_error* error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

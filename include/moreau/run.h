@@ -1,0 +1,119 @@
+/* The numbers of a run: what `moreau run --json` says, for callers that step a world themselves.
+ *
+ *     mor_error error = { 0 };
+ *     mor_scene* scene = mor_scene_load("scenes/bounce.yaml", NULL, NULL, &error);
+ *     mor_world* world = mor_scene_build(scene, 1, &error);
+ *     mor_run* run = mor_run_create(world, 1000, &error);
+ *     mor_code code = mor_run_advance(run, 1000, &error);
+ *     mor_run_summary s = mor_run_summarise(run);
+ *     printf("%s: energy %g -> %g J\n", mor_run_status_name(s.status), s.energy.initial, s.energy.final);
+ *     mor_run_destroy(run);
+ *     mor_world_destroy(world);
+ *     mor_scene_destroy(scene);
+ *
+ * A run watches one world from the moment it is made. It reads the world and changes nothing in it, so a run that is
+ * watched has the bits of one that is not. Many worlds with a run each may live in one process.
+ *
+ * Threads: a run belongs to the thread that steps its world; two runs of two worlds may be used at the same time.
+ * Ownership: the run keeps a pointer to the world. Destroy the run first.
+ * ABI: mor_run is opaque. mor_run_summary is a plain struct that may grow at its end between minor versions. */
+#ifndef MOREAU_RUN_H
+#define MOREAU_RUN_H
+
+#include "moreau/world.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mor_run mor_run;
+
+/* How a run went, in the words of `moreau run --json`. */
+typedef enum mor_run_status {
+    MOR_RUN_OK,
+    MOR_RUN_FAILED,  /* a solver missed its tolerance in at least one step */
+    MOR_RUN_DIVERGED /* a velocity is not finite, or the kinetic energy is above 1e30 J */
+} mor_run_status;
+
+/* "ok", "failed", "diverged". Static text. */
+MOR_API const char* mor_run_status_name(mor_run_status status);
+
+/* Energies and works over the run [J]. docs/notation.md defines the works. */
+typedef struct mor_run_energy {
+    double initial, final;  /* kinetic and potential together */
+    double max_gain;        /* largest E - initial - applied_work - contact_work - correction_work after a step, >= 0 */
+    double max_step_gain;   /* largest rise of E in one step, >= 0 */
+    double applied_work;    /* of applied forces, motors and controllers */
+    double contact_work;    /* of belts and kinematic bodies */
+    double correction_work; /* of the terms that take penetration away */
+    double projection_work; /* potential energy that position projections added */
+} mor_run_energy;
+
+/* What the chosen integrator did (mor_step_report), summed over the steps. */
+typedef struct mor_run_integrator {
+    double smooth, reduced;   /* groups of trees that took it; that took the semi-implicit step instead */
+    int reduced_steps;        /* steps with at least one of the latter */
+    double halvings, rescued; /* parts that were halved; parts that rk4 took instead */
+    double sweeps;            /* iterations in all */
+} mor_run_integrator;
+
+typedef struct mor_run_summary {
+    int steps;                  /* steps counted; a step that did not advance, or diverged, is not */
+    int failures;               /* steps in which a solver missed its tolerance */
+    mor_run_status status;      /* how it went so far */
+    char detail[192];           /* of the first failure; "": none */
+    mor_run_energy energy;      /* where it came from and went to */
+    double momentum[2][6];      /* start and end: linear [N s], angular about the origin [N m s] */
+    double max_penetration;     /* deepest at the end of a step [m] */
+    double max_raw_penetration; /* the same before position projections [m] */
+    double final_penetration;   /* now [m] */
+    double max_joint_error;     /* largest at the end of a step [m, rad] */
+    double max_drift;           /* largest distance of a centre of mass from where it was at the start [m]; bodies that
+                                    were added or removed since do not count */
+    mor_joint_rank joints[2];   /* equations of joints at the start and at the end */
+    int contacts, max_contacts; /* of the last step; most in one step */
+    double contact_wrench[6];   /* mor_world_contact_wrench at the end */
+    int max_problem_size;       /* rows of the largest problem */
+    double max_residual;        /* largest relative residual of a step */
+    double median_residual;     /* its median over the steps */
+    double max_velocity_error;  /* m/s; counts the step at which a run stopped too */
+    int max_iterations;         /* of one step */
+    double mean_iterations;     /* per step */
+    mor_run_integrator integrator; /* of the smooth motion */
+    mor_timing timing;             /* sums over the steps [s] */
+    double wall, cpu;              /* from mor_run_create to now [s]: monotonic clock; CPU time of the whole process */
+    uint64_t state_hash;           /* mor_world_hash now */
+} mor_run_summary;
+
+/* Begins to watch a world that lives longer than the run. `steps`: for how many steps memory is set aside (8 bytes
+ * each); within them a watched step allocates nothing, beyond them the memory grows. NULL: out of memory. */
+MOR_API mor_run* mor_run_create(mor_world* world, int steps, mor_error* error);
+MOR_API void mor_run_destroy(mor_run* run); /* NULL is allowed */
+
+/* One step of the world, counted. `report` may be NULL. Returns what mor_world_step returns. */
+MOR_API mor_code mor_run_step(mor_run* run, mor_step_report* report, mor_error* error);
+/* At most `steps` steps: fewer when the run stops. Returns the code of the last one. */
+MOR_API mor_code mor_run_advance(mor_run* run, int steps, mor_error* error);
+/* For callers that step the world themselves: counts one step from its report. `advanced`: whether the step was taken
+ * (mor_world_step_count rose). MOR_SYSTEM: out of memory. */
+MOR_API mor_code mor_run_count(mor_run* run, const mor_step_report* report, bool advanced, mor_error* error);
+/* True after a step that was not taken or diverged: going on makes no sense. */
+MOR_API bool mor_run_stopped(const mor_run* run);
+
+/* The numbers up to now; may be asked for at any time and as often as wanted. Sorts the residuals: O(steps log steps).
+ * Without memory for that the median is NaN. Finds the rank of the joints' equations, which may need memory of the
+ * world. */
+MOR_API mor_run_summary mor_run_summarise(mor_run* run);
+
+/* ------------------------------------------------------------------------ contact wrenches */
+
+/* Force [N] and moment about the origin [N m], world axes, that fixed and kinematic bodies exerted on the dynamic ones
+ * through contacts in the last step: its impulses divided by the step. */
+MOR_API void mor_world_contact_wrench(const mor_world* world, double wrench[6]);
+/* Force [N] and moment about its centre of mass [N m], world axes, of all contacts on one body in the last step. */
+MOR_API void mor_body_contact_wrench(const mor_world* world, mor_body_id body, double wrench[6]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

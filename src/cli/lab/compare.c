@@ -1,0 +1,286 @@
+/* moreau compare: formulations and solvers on the same problems, with a report. */
+#include "cli/cli.h"
+#include "cli/lab/commands.h"
+#include "cli/options.h"
+#include "io/text/text_file.h"
+#include "lab/compare.h"
+#include "lab/profile.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MOST_PROBLEMS = 4096 };
+
+typedef struct arguments {
+    mor_lab_options options;
+    const char *problems[MOST_PROBLEMS], *out, *csv;
+    int problem_count;
+    bool json, resume, quiet;
+    int maximal, warm; /* choices of --coordinates and --start */
+    char* lists[2];    /* memory of the names */
+} arguments;
+
+static volatile sig_atomic_t interrupted;
+static void on_interrupt(int number) { interrupted = number; }
+
+/* Cuts a,b,c into names. */
+static int split(char** copy, const char* text, const char** names)
+{
+    free(*copy);
+    *copy = strdup(text);
+    int n = 0;
+    for (char* word = *copy ? strtok(*copy, ",") : NULL; word && n < MOR_LAB_METHODS; word = strtok(NULL, ","))
+        names[n++] = word;
+    names[n] = NULL;
+    return n;
+}
+
+static int descending(const void* a, const void* b)
+{
+    double x = *(const double*)a, y = *(const double*)b;
+    return (x < y) - (x > y);
+}
+
+static int take_problem(void* user, char* word)
+{
+    arguments* a = user;
+    if (a->problem_count == MOST_PROBLEMS) return mor_cli_usage("compare", "too many problems: give their folder");
+    a->problems[a->problem_count++] = word;
+    return 0;
+}
+
+static int take_tols(void* user, char* text)
+{
+    mor_lab_options* o = &((arguments*)user)->options;
+    o->tol_count = 0;
+    for (const char* p = text; *p;) {
+        char* end;
+        double t = strtod(p, &end);
+        if (end == p || (*end && *end != ',') || !(t > 0.0 && t < 1.0))
+            return mor_cli_usage("compare", "--tol %s: expected numbers between 0 and 1, separated by commas", text);
+        if (o->tol_count == MOR_LAB_TOLS) return mor_cli_usage("compare", "--tol %s: at most %d", text, MOR_LAB_TOLS);
+        o->tols[o->tol_count++] = t;
+        p = *end ? end + 1 : end;
+    }
+    if (o->tol_count == 0) return mor_cli_usage("compare", "--tol needs a number");
+    qsort(o->tols, (size_t)o->tol_count, sizeof(double), descending);
+    return 0;
+}
+
+static int take_formulations(void* user, char* value)
+{
+    arguments* a = user;
+    mor_lab_options* o = &a->options;
+    if (strcmp(value, "all") != 0)
+        return split(&a->lists[0], value, o->formulations) ? 0 : mor_cli_usage("compare", "--formulations needs names");
+    int n = 0;
+    for (; n < MOR_LAB_METHODS && mor_library_formulation_at(o->library, n); n++)
+        o->formulations[n] = mor_library_formulation_at(o->library, n)->name;
+    o->formulations[n] = NULL;
+    return 0;
+}
+
+static int take_solvers(void* user, char* value)
+{
+    arguments* a = user;
+    a->options.solvers[0] = NULL; /* all */
+    if (strcmp(value, "all") == 0 || split(&a->lists[1], value, a->options.solvers)) return 0;
+    return mor_cli_usage("compare", "--solvers needs names");
+}
+
+#define AT(member) .offset = offsetof(arguments, member)
+static const mor_cli_option options[] = {
+    { "--formulations", "F,...", "default ncp,st; `all` for all of moreau list formulations", MOR_CLI_CALL,
+      .take = take_formulations },
+    { "--solvers", "S,...", "default: all that apply", MOR_CLI_CALL, .take = take_solvers },
+    { "--tol", "T,...", "tolerances, at most 4; default 1e-4,1e-8", MOR_CLI_CALL, .take = take_tols },
+    { "--time-limit", "SECONDS", "for every run, in CPU seconds, default 1", MOR_CLI_NUMBER, AT(options.time_limit),
+      .min = 1e-3, .max = 1e6, .expected = "seconds" },
+    { "--memory", "GB", "for every process, default 2", MOR_CLI_NUMBER, AT(options.memory_gb), .min = 0.1, .max = 1e4,
+      .expected = "gigabytes" },
+    { "--start", "cold|warm", "from zero (default) or from the stored impulses", MOR_CLI_CHOICE, AT(warm),
+      .expected = "cold|warm" },
+    { "--frames", "N", "at most N frames of each file or scene, evenly spread; default 50, 0: all", MOR_CLI_WHOLE,
+      AT(options.frames), .max = 1e6, .expected = "a whole number" },
+    { "--traces", "N", "problems whose iterations are followed; default 50", MOR_CLI_WHOLE, AT(options.traces),
+      .max = 1e6, .expected = "a whole number" },
+    { "--iterations", "DIR",
+      "every iterate of the followed runs: solutions, errors, stick and slide (HDF5, one file per run)", MOR_CLI_TEXT,
+      AT(options.iterations) },
+    { "--coordinates", "minimal|maximal", "frames of robots as trees (default) or as bodies with joints",
+      MOR_CLI_CHOICE, AT(maximal), .expected = "minimal|maximal" },
+    { "--scene-limit", "SECONDS", "whole runs of scenes, CPU seconds each; default 20; 0: no whole runs",
+      MOR_CLI_NUMBER, AT(options.scene_limit), .max = 1e6, .expected = "seconds" },
+    { "--assume", "nothing|file|family",
+      "what was too slow on two frames is not tried: `family` on frames of the family with half as many contacts more "
+      "(default), `file` on those of the same file with no fewer contacts, `nothing`: everything is tried",
+      MOR_CLI_CHOICE, AT(options.assume), .expected = "nothing|file|family" },
+    { "--jobs", "N", "processes; default: one per core", MOR_CLI_WHOLE, AT(options.jobs), .min = 1, .max = 1e6,
+      .expected = "a whole number" },
+    { "--out", "FILE.html", "a page that needs nothing else", MOR_CLI_TEXT, AT(out) },
+    { "--csv", "FILE", "one line per run", MOR_CLI_TEXT, AT(csv) },
+    { "--json", NULL, "one JSON document on standard output", MOR_CLI_FLAG, AT(json) },
+    { "--resume", NULL, "go on where an interrupted comparison with the same --out stopped", MOR_CLI_FLAG, AT(resume) },
+    { "--quiet", NULL, "no progress, no summary", MOR_CLI_FLAG, AT(quiet) },
+    { .name = NULL },
+};
+#undef AT
+
+static const mor_cli_command command = {
+    .name = "compare",
+    .usage = "PROBLEM... [options]",
+    .about =
+        "PROBLEM is a scene, a BPMD file (moreau run --bpmd), an FCLIB or Siconos problem, or a folder of these.\n",
+    .options = options,
+    .more = "docs/fairness.md says what is held equal.\n",
+    .operand = take_problem,
+};
+
+/* The command line, for the report; without --resume, which changes nothing. */
+static void remember_command(int argc, char** argv, mor_lab_options* o)
+{
+    size_t used = 0;
+    for (int i = 0; i < argc && used < sizeof o->command - 2; i++) {
+        if (strcmp(argv[i], "--resume") == 0) continue;
+        int n = snprintf(o->command + used, sizeof o->command - used, "%s%s", i ? " " : "moreau ", argv[i]);
+        if (n > 0) used += (size_t)n;
+    }
+}
+
+static int parse(int argc, char** argv, arguments* a)
+{
+    a->options.jobs = (int)fmax(1.0, (double)sysconf(_SC_NPROCESSORS_ONLN));
+    remember_command(argc, argv, &a->options);
+    int status = mor_cli_parse(&command, argc, argv, a);
+    if (status) return status;
+    a->options.maximal = a->maximal;
+    a->options.warm = a->warm;
+    if (a->problem_count == 0) return mor_cli_usage("compare", "which problems?");
+    if (a->resume && !a->out)
+        return mor_cli_usage("compare", "--resume needs the --out of the comparison that was interrupted");
+    return 0;
+}
+
+/* -------------------------------------------------------------------------------- running */
+
+typedef struct meter {
+    bool shown;
+    double begin, last;
+    int first;
+} meter;
+
+static bool progress(void* user, const mor_lab* lab, int done, int planned)
+{
+    (void)lab;
+    meter* m = user;
+    double now = mor_clock();
+    if (m->first < 0) m->first = done, m->begin = now;
+    if (m->shown && now - m->last > 0.2) {
+        m->last = now;
+        int fresh = done - m->first;
+        double left = fresh > 0 ? (now - m->begin) * (planned - done) / fresh : 0.0;
+        int bar = planned ? 30 * done / planned : 30;
+        fprintf(stderr, "\r  [%.*s%*s] %d of %d runs", bar, "##############################", 30 - bar, "", done,
+                planned);
+        if (fresh > 0)
+            fprintf(stderr, left > 90.0 ? ", %.0f min left   " : ", %.0f s left   ", left > 90.0 ? left / 60.0 : left);
+    }
+    return !interrupted;
+}
+
+static void print_summary(const mor_lab* lab)
+{
+    for (int f = -1; f < lab->formulation_count; f++)
+        for (int t = 0; t < lab->options.tol_count; t++) {
+            mor_lab_profile p;
+            if (!mor_lab_profile_make(lab, f, t, NULL, &p)) return;
+            if (p.problem_count) {
+                printf("%s, tolerance %g, %d problems\n", f < 0 ? "stored problems" : mor_lab_formulation_name(lab, f),
+                       lab->options.tols[t], p.problem_count);
+                printf("  %-18s %8s %8s %10s %12s %10s\n", "solver", "solved", "fastest", "x best", "median [s]",
+                       "iter");
+                for (int k = 0; k < p.solver_count; k++) {
+                    const mor_lab_score* s = &p.scores[k];
+                    printf("  %-18s %8d %8d %10.3g %12.3e %10.4g\n", mor_lab_solver_name(lab, s->solver), s->solved,
+                           s->fastest, s->ratio, s->median, s->median_iterations);
+                }
+            }
+            mor_lab_profile_free(&p);
+        }
+}
+
+static void print_scenes(const mor_lab* lab)
+{
+    for (int i = 0; i < lab->scene_run_count; i++) {
+        const mor_lab_scene* r = &lab->scene_runs[i];
+        if (i == 0 || lab->scene_runs[i - 1].scene != r->scene)
+            printf("%s, whole runs\n  %-14s %-16s %10s %12s %12s %12s %10s  %s\n", lab->scene_names[r->scene],
+                   "formulation", "solver", "step [s]", "error [m]", "gain [J]", "depth [m]", "CPU [s]", "status");
+        printf("  %-14s %-16s %10.3g %12.3e %12.3e %12.3e %10.3g  %s%s\n",
+               mor_lab_formulation_name(lab, r->formulation), mor_lab_solver_name(lab, r->solver), r->step, r->error,
+               r->energy_gain, r->penetration, r->cpu_s,
+               r->reference ? "reference" : mor_status_name((mor_status)r->status), r->detail[0] ? r->detail : "");
+    }
+}
+
+static int write_file(const char* path, const mor_lab* lab, void (*write)(const mor_lab*, FILE*))
+{
+    mor_error error = { 0 };
+    FILE* out = mor_text_create(path, &error);
+    if (out) write(lab, out);
+    return out && mor_text_finish(out, path, true, &error) == MOR_OK ? 0 : mor_cli_fail(&error);
+}
+
+int mor_cli_compare(int argc, char** argv)
+{
+    static arguments a;
+    a.options = mor_lab_options_default();
+    a.options.library = mor_cli_library();
+    a.options.error = mor_cli_error_function(&a.options.error_name);
+    int status = parse(argc, argv, &a);
+    if (status) return status;
+    mor_lab lab;
+    mor_error error = { 0 };
+    struct sigaction action = { .sa_handler = on_interrupt };
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    char journal[1100] = "", path[4096];
+    mor_code code = mor_lab_begin(&lab, &a.options, &error);
+    for (int i = 0; i < a.problem_count && !code && !interrupted; i++)
+        code = mor_lab_add(&lab, mor_cli_scene_path(a.problems[i], path, sizeof path), &error);
+    if (!code && !interrupted && lab.problem_count == 0)
+        code = mor_fail(&error, MOR_BAD_INPUT, "%s: no problem with contacts", a.problems[0]);
+    if (a.out) snprintf(journal, sizeof journal, "%s.journal", a.out);
+    meter m = { .shown = isatty(2) && !a.quiet, .first = -1 };
+    if (!code && a.options.iterations && mkdir(a.options.iterations, 0777) != 0 && errno != EEXIST)
+        code = mor_fail(&error, MOR_SYSTEM, "%s: cannot be made: %s", a.options.iterations, strerror(errno));
+    bool whole = a.options.scene_limit > 0.0 && lab.scene_count > 0;
+    if (!code && whole) code = mor_lab_run_scenes(&lab, a.out ? journal : NULL, a.resume, progress, &m, &error);
+    m.first = -1;
+    if (!code) code = mor_lab_run_all(&lab, a.out ? journal : NULL, a.resume || whole, progress, &m, &error);
+    if (m.shown) fprintf(stderr, "\r%79s\r", "");
+    if (code) status = mor_cli_fail(&error);
+    if (lab.run_count && (!code || code == MOR_BAD_INPUT)) {
+        int written = a.out ? write_file(a.out, &lab, mor_lab_write_html) : 0;
+        if (!written && a.csv) written = write_file(a.csv, &lab, mor_lab_write_csv);
+        if (a.json) mor_lab_write_json(&lab, stdout);
+        else if (!a.quiet) print_scenes(&lab), print_summary(&lab);
+        if (written) status = written;
+    }
+    if (!code && lab.complete && a.out && !status) remove(journal);
+    if (interrupted) {
+        fprintf(stderr, "moreau compare: interrupted after %d of %d runs%s\n", lab.run_count, lab.planned,
+                a.out ? "; --resume goes on" : "; with --out it could be resumed");
+        status = 1;
+    }
+    mor_lab_end(&lab);
+    free(a.lists[0]);
+    free(a.lists[1]);
+    return status;
+}

@@ -1,0 +1,190 @@
+/* moreau dataset: build, describe and extend the database of benchmark problems. */
+#include "cli/cli.h"
+#include "cli/lab/commands.h"
+#include "cli/options.h"
+#include "io/bpmd/bpmd.h"
+#include "lab/compare.h"
+#include "lab/dataset.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MOST_FILES = 1024 };
+
+typedef struct arguments {
+    const char *what, *folder, *family;
+    const char* files[MOST_FILES];
+    int file_count;
+    bool full;
+} arguments;
+
+static int take_word(void* user, char* word)
+{
+    arguments* a = user;
+    if (!a->what) a->what = word;
+    else if (a->file_count == MOST_FILES) return mor_cli_usage("dataset", "more than %d files", MOST_FILES);
+    else a->files[a->file_count++] = word;
+    return 0;
+}
+
+#define AT(member) .offset = offsetof(arguments, member)
+static const mor_cli_option options[] = {
+    { "--output", "DIR", "the folder (dataset)", MOR_CLI_TEXT, AT(folder), .alias = "-o" },
+    { "--full", NULL, "build: all sizes", MOR_CLI_FLAG, AT(full) },
+    { "--family", "F,...", "build: only these (moreau dataset list)", MOR_CLI_TEXT, AT(family) },
+    { .name = NULL },
+};
+#undef AT
+
+static const mor_cli_command command = {
+    .name = "dataset",
+    .usage = "build [-o DIR] [--full] [--family F,...]\n"
+             "list\n"
+             "info DIR|FILE...\n"
+             "add FILE... [-o DIR]\n"
+             "export FILE... [-o DIR]",
+    .about = "build makes the benchmark problems from their recipes: small and medium sizes, with --full all of them;\n"
+             "files that are there stay.\n"
+             "info lists size, rank deficiency, conditioning and contacts per degree of freedom of every frame.\n"
+             "add checks BPMD files of yours (docs/bpmd.md) and copies them into the folder.\n"
+             "export writes every frame as FCLIB problems (HDF5, one per island) for other programs; moreau solve\n"
+             "reads them too.\n",
+    .options = options,
+    .more = "moreau compare DIR runs all methods on it.\n",
+    .operand = take_word,
+};
+
+/* Is `name` one of the comma-separated words? */
+static bool listed(const char* words, const char* name)
+{
+    size_t n = strlen(name);
+    for (const char* p = words; p && *p;) {
+        size_t m = strcspn(p, ",");
+        if (m == n && strncmp(p, name, n) == 0) return true;
+        p += m + (p[m] == ',');
+    }
+    return false;
+}
+
+static int build(const arguments* a)
+{
+    mor_error error = { 0 };
+    if (mkdir(a->folder, 0777) != 0 && errno != EEXIST) {
+        mor_fail(&error, MOR_SYSTEM, "%s: cannot be made: %s", a->folder, strerror(errno));
+        return mor_cli_fail(&error);
+    }
+    int files = 0;
+    double begin = mor_clock();
+    for (const mor_family* f = mor_families; f->name; f++) {
+        if (a->family && !listed(a->family, f->name)) continue;
+        for (int k = 0; f->sizes[k] != 0.0 && (a->full || k < f->fast); k++) {
+            bool built;
+            double start = mor_clock();
+            if (mor_dataset_build(a->folder, f, f->sizes[k], &built, &error)) return mor_cli_fail(&error);
+            printf("%s/%s-%g.h5  ", a->folder, f->name, f->sizes[k]);
+            if (built) printf("%.1f s\n", mor_clock() - start);
+            else printf("is there\n");
+            fflush(stdout);
+            files++;
+        }
+    }
+    if (files == 0) return mor_cli_usage("dataset", "no family is called '%s'; see moreau dataset list", a->family);
+    printf("%d files in %.0f s\n", files, mor_clock() - begin);
+    return 0;
+}
+
+static int list(const arguments* a)
+{
+    (void)a;
+    for (const mor_family* f = mor_families; f->name; f++) {
+        printf("%-14s %s\n%-14s   sizes", f->name, f->summary, "");
+        for (int k = 0; f->sizes[k] != 0.0; k++) printf(" %g%s", f->sizes[k], k >= f->fast ? "*" : "");
+        printf("\n");
+    }
+    printf("* only with --full\n");
+    return 0;
+}
+
+static void print_problem(void* user, const mor_lab_message* m)
+{
+    (void)user;
+    if (m->kind != 'P') return;
+    const mor_lab_problem* p = &m->as.problem;
+    char deficiency[16] = "-";
+    if (p->deficiency >= 0) snprintf(deficiency, sizeof deficiency, "%d", p->deficiency);
+    printf("%-28s %7d %9d %7d %7d %9.2f %11s %11.2e %11.3g\n", p->name, p->bodies, p->contacts, p->rows, p->dof,
+           p->dof ? (double)p->contacts / p->dof : 0.0, deficiency, p->condition, p->mass_ratio);
+}
+
+static int info(const arguments* a)
+{
+    mor_error error = { 0 };
+    mor_lab lab;
+    mor_lab_options o = mor_lab_options_default();
+    o.frames = 0;
+    o.solvers[0] = "auto";
+    o.formulations[0] = "ncp";
+    mor_code code = mor_lab_begin(&lab, &o, &error);
+    if (a->file_count == 0 && !code) code = mor_lab_add(&lab, a->folder, &error);
+    for (int i = 0; i < a->file_count && !code; i++) code = mor_lab_add(&lab, a->files[i], &error);
+    bool* done = malloc((size_t)mor_lab_slots(&lab) * sizeof *done);
+    if (!code && !done) code = mor_fail(&error, MOR_SYSTEM, "out of memory");
+    if (done) memset(done, 1, (size_t)mor_lab_slots(&lab) * sizeof *done); /* statistics only */
+    if (!code)
+        printf("%-28s %7s %9s %7s %7s %9s %11s %11s %11s\n", "problem", "bodies", "contacts", "rows", "dof", "cont/dof",
+               "deficiency", "condition", "mass ratio");
+    for (int i = 0; i < lab.problem_count && !code; i++)
+        code = mor_lab_measure(&lab, i, done, false, print_problem, NULL, &error);
+    free(done);
+    mor_lab_end(&lab);
+    return code ? mor_cli_fail(&error) : 0;
+}
+
+static int add(const arguments* a)
+{
+    mor_error error = { 0 };
+    if (a->file_count == 0) return mor_cli_usage("dataset", "add which file?");
+    mkdir(a->folder, 0777); /* a failure shows when the file is written */
+    for (int i = 0; i < a->file_count; i++) {
+        if (mor_dataset_add(a->folder, a->files[i], &error)) return mor_cli_fail(&error);
+        printf("%s added to %s\n", a->files[i], a->folder);
+    }
+    return 0;
+}
+
+static int export(const arguments* a)
+{
+    mor_error error = { 0 };
+    int problems = 0;
+    if (a->file_count == 0) return mor_cli_usage("dataset", "export which file?");
+    mkdir(a->folder, 0777); /* a failure shows when the file is written */
+    for (int i = 0; i < a->file_count; i++)
+        if (mor_dataset_export(a->files[i], a->folder, &problems, &error)) return mor_cli_fail(&error);
+    printf("%d problems in %s\n", problems, a->folder);
+    return 0;
+}
+
+static const struct part {
+    const char* name;
+    int (*run)(const arguments*);
+} parts[] = { { "build", build }, { "list", list }, { "info", info }, { "add", add }, { "export", export } };
+enum { PARTS = sizeof parts / sizeof *parts };
+
+int mor_cli_dataset(int argc, char** argv)
+{
+    arguments a = { .folder = "dataset" };
+    int status = mor_cli_parse(&command, argc, argv, &a);
+    if (status) return status;
+    if (!a.what) return mor_cli_usage("dataset", "build, list, info, add or export?");
+    const char* names[PARTS + 1] = { 0 };
+    for (int i = 0; i < PARTS; i++) {
+        names[i] = parts[i].name;
+        if (strcmp(a.what, names[i]) == 0) return parts[i].run(&a);
+    }
+    return mor_cli_unknown("dataset", "command", a.what, names);
+}

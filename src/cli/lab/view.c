@@ -1,0 +1,230 @@
+/* moreau view: recordings and running scenes in the browser, and pages that open from disk. */
+#include "cli/cli.h"
+#include "cli/lab/commands.h"
+#include "cli/options.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "serve/export.h"
+#include "serve/picture.h"
+#include "serve/server.h"
+
+enum { MOST_FILES = 9 };
+
+typedef struct arguments {
+    const char *files[MOST_FILES], *html, *png, *video;
+    int file_count;
+    mor_export_options export;
+    mor_picture_options picture;
+    mor_server_options server;
+    mor_live_options live;
+    mor_cli_sets sets;
+} arguments;
+
+/* ----------------------------------------------------------------------------------- options */
+
+static int take_file(void* user, char* word)
+{
+    arguments* a = user;
+    if (a->file_count == MOST_FILES) return mor_cli_usage("view", "more than %d recordings", MOST_FILES);
+    a->files[a->file_count++] = word;
+    return 0;
+}
+
+static int take_look(void* user, char* value)
+{
+    arguments* a = user;
+    a->picture.look = a->export.look = value;
+    return 0;
+}
+
+static int take_size(void* user, char* value)
+{
+    arguments* a = user;
+    double x;
+    if (!mor_cli_number(value, &x) || x < 1.0 || x > 1000.0)
+        return mor_cli_usage("view", "--size %s: expected 1 to 1000 (MB)", value);
+    a->export.most_bytes = 1e6 * x;
+    return 0;
+}
+
+static int take_pixels(void* user, char* value)
+{
+    mor_picture_options* p = &((arguments*)user)->picture;
+    char rest;
+    if (sscanf(value, "%dx%d%c", &p->width, &p->height, &rest) != 2 || p->width < 16 || p->height < 16 ||
+        p->width > 8192 || p->height > 8192)
+        return mor_cli_usage("view", "--pixels %s: expected WIDTHxHEIGHT, 16 to 8192 each", value);
+    return 0;
+}
+
+#define AT(member) .offset = offsetof(arguments, member)
+static const mor_cli_option options[] = {
+    { "--port", "N", "which port (a free one)", MOR_CLI_WHOLE, AT(server.port), .min = 1, .max = 65535,
+      .expected = "1 to 65535" },
+    { "--listen", "ADDRESS", "other machines may look too: listen on this address; the printed address has a token",
+      MOR_CLI_TEXT, AT(server.address) },
+    { .name = "", .help = "recordings:" },
+    { "--html", "OUT.html", "no server: one file with the recordings inside, opens from disk", MOR_CLI_TEXT, AT(html) },
+    { "--size", "MB", "largest size of that file; frames are left out until it fits (3)", MOR_CLI_CALL,
+      .take = take_size },
+    { "--rate", "N", "most frames per second of simulated time in that file (60)", MOR_CLI_NUMBER, AT(export.rate),
+      .min = 0.01, .max = 1e6, .expected = "frames per second" },
+    { "--png", "OUT.png", "a picture, drawn by Chromium if it is installed", MOR_CLI_TEXT, AT(png) },
+    { "--at", "T", "its time in seconds (the end)", MOR_CLI_NUMBER, AT(picture.time), .max = 1e9,
+      .expected = "seconds" },
+    { "--video", "OUT.mp4",
+      "a film of the whole recording, drawn by Chromium and written by ffmpeg if they are installed; the ending "
+      "chooses "
+      "the form: .mp4, .webm, .gif",
+      MOR_CLI_TEXT, AT(video) },
+    { "--fps", "N", "its pictures per second (30)", MOR_CLI_NUMBER, AT(picture.rate), .min = 1, .max = 240,
+      .expected = "1 to 240 pictures per second" },
+    { "--speed", "S", "its simulated seconds per second (1)", MOR_CLI_NUMBER, AT(picture.speed), .min = 1e-4,
+      .max = 1e4, .expected = "simulated seconds per second" },
+    { "--pixels", "WxH", "size of picture or film (1280x800)", MOR_CLI_CALL, .take = take_pixels },
+    { "--look", "KEY=VALUE,...",
+      "what page, picture and film show at first: contacts=1, forces=1, theme=light, layout=side, body=NAME, "
+      "trails=all, boxes=1, ... (docs/viewer.md)",
+      MOR_CLI_CALL, .take = take_look },
+    { .name = "", .help = "scenes:" },
+    { "--set", "KEY=VALUE", "any value of the scene, as in moreau run", MOR_CLI_SET, AT(sets) },
+    { "--formulation", "F", "as in moreau run", MOR_CLI_SET, AT(sets), .key = "method.formulation.name" },
+    { "--solver", "S", "as in moreau run", MOR_CLI_SET, AT(sets), .key = "method.solver.name" },
+    { "--step", "H", "time step in seconds", MOR_CLI_SET, AT(sets), .key = "time.step" },
+    { "--paused", NULL, "start paused", MOR_CLI_FLAG, AT(live.paused) },
+    { "--wait", NULL, "every step is shown: the simulation waits for the browser", MOR_CLI_FLAG, AT(live.wait) },
+    { "--threads", "N", "as in moreau run", MOR_CLI_WHOLE, AT(live.threads), .min = 1, .max = 256,
+      .expected = "1 to 256" },
+    { .name = "", .help = "always:" },
+    { .name = NULL },
+};
+#undef AT
+
+static const mor_cli_command command = {
+    .name = "view",
+    .usage = "FILE.h5 [FILE2.h5 ...] [options]     recordings\n"
+             "SCENE [options]                      a scene, running while you watch",
+    .about = "Prints an address to open in a browser on this machine, and serves it until interrupted. Of several\n"
+             "recordings the first is the subject; the others are laid over it as ghosts or shown beside it.\n",
+    .options = options,
+    .operand = take_file,
+};
+
+/* ---------------------------------------------------------------------------------- serving */
+
+static mor_server* serving;
+
+static void interrupt(int signal)
+{
+    (void)signal;
+    if (serving) mor_server_stop(serving);
+}
+
+static int serve(const arguments* a, mor_recording* const* recordings, int count, mor_live* live)
+{
+    mor_error error = { 0 };
+    mor_server* server = mor_server_create(&a->server, recordings, count, live, &error);
+    if (!server) return mor_cli_fail(&error);
+    serving = server;
+    struct sigaction action = { .sa_handler = interrupt };
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    printf("%s\n", mor_server_url(server));
+    fflush(stdout);
+    fprintf(stderr, "open this address in a browser; Ctrl-C ends\n");
+    mor_server_run(server);
+    serving = NULL;
+    mor_server_destroy(server);
+    return 0;
+}
+
+static int view_scene(const arguments* a)
+{
+    mor_error error = { 0 };
+    char path[4096];
+    if (a->file_count > 1) return mor_cli_usage("view", "one scene at a time");
+    if (a->html || a->png || a->video)
+        return mor_cli_usage("view", "%s needs a recording: moreau run %s --record FILE.h5",
+                             a->html  ? "--html"
+                             : a->png ? "--png"
+                                      : "--video",
+                             a->files[0]);
+    mor_scene* scene =
+        mor_scene_load(mor_cli_scene_path(a->files[0], path, sizeof path), a->sets.items, mor_cli_library(), &error);
+    if (!scene) return mor_cli_no_scene(a->files[0], &error);
+    mor_live* live = mor_live_create(scene, &a->live, &error);
+    int code = live ? serve(a, NULL, 0, live) : mor_cli_fail(&error);
+    mor_live_destroy(live);
+    mor_scene_destroy(scene);
+    return code;
+}
+
+/* ---------------------------------------------------------------------------------- recordings */
+
+static int export_html(const arguments* a, mor_recording* const* recordings)
+{
+    mor_error error = { 0 };
+    mor_export_report reports[MOST_FILES];
+    if (mor_export_html(a->html, recordings, a->file_count, &a->export, reports, &error)) return mor_cli_fail(&error);
+    printf("%s: %.2f MB\n", a->html, reports[0].bytes / 1e6);
+    for (int i = 0; i < a->file_count; i++)
+        printf("  %s: %d of %d frames%s\n", a->files[i], reports[i].frames, reports[i].of_frames,
+               reports[i].contacts || !mor_recording_get_info(recordings[i])->has_contacts ? "" : ", without contacts");
+    if (reports[0].bytes > a->export.most_bytes)
+        fprintf(stderr, "moreau: %s is larger than %g MB even with two frames per recording\n", a->html,
+                a->export.most_bytes / 1e6);
+    return 0;
+}
+
+static int view_recordings(const arguments* a)
+{
+    mor_error error = { 0 };
+    mor_recording* recordings[MOST_FILES] = { 0 };
+    int code = 0;
+    for (int i = 0; !code && i < a->file_count; i++) {
+        recordings[i] = mor_recording_open(a->files[i], &error);
+        if (!recordings[i]) code = mor_cli_fail(&error);
+    }
+    if (!code && a->html) code = export_html(a, recordings);
+    if (!code && a->png && mor_picture_png(a->png, recordings, a->file_count, &a->picture, &error))
+        code = mor_cli_fail(&error);
+    int pictures;
+    if (!code && a->video) {
+        if (mor_picture_video(a->video, recordings, a->file_count, &a->picture, &pictures, &error))
+            code = mor_cli_fail(&error);
+        else printf("%s: %d pictures, %.2f s\n", a->video, pictures, pictures / a->picture.rate);
+    }
+    if (!code && !a->html && !a->png && !a->video) code = serve(a, recordings, a->file_count, NULL);
+    for (int i = 0; i < a->file_count; i++) mor_recording_close(recordings[i]);
+    return code;
+}
+
+/* By what is in it, else by its name. */
+static bool is_recording(const char* path)
+{
+    static const unsigned char signature[8] = { 0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n' };
+    unsigned char head[8];
+    FILE* file = fopen(path, "rb");
+    if (file) {
+        bool is = fread(head, 1, 8, file) == 8 && memcmp(head, signature, 8) == 0;
+        fclose(file);
+        if (is) return true;
+    }
+    const char* dot = strrchr(path, '.');
+    return dot && (strcmp(dot, ".h5") == 0 || strcmp(dot, ".hdf5") == 0);
+}
+
+int mor_cli_view(int argc, char** argv)
+{
+    arguments a = { .export = mor_export_options_default(),
+                    .picture = mor_picture_options_default(),
+                    .live = { .threads = 1 } };
+    int code = mor_cli_parse(&command, argc, argv, &a);
+    if (code) return code;
+    if (a.file_count == 0) return mor_cli_usage("view", "which recording or scene?");
+    return is_recording(a.files[0]) ? view_recordings(&a) : view_scene(&a);
+}

@@ -1,0 +1,223 @@
+/* Options of the commands, see options.h.
+ *
+ * `--help=table` prints one line per option, separated by tabs (name, alias, argument, help), for programs that make
+ * completions and manual pages. */
+#include "cli/options.h"
+#include "cli/cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HELP_WIDTH = 110, MOST_OPTIONS = 64 };
+
+static const mor_cli_option common[] = {
+    { "--plugin", "FILE.so", "adds methods of your own (docs/tutorials/your-solver.md); may be repeated",
+      .type = MOR_CLI_TEXT },
+    { "--help", NULL, "this text", .type = MOR_CLI_FLAG, .alias = "-h" },
+    { .name = NULL },
+};
+
+/* ------------------------------------------------------------------------------------ help */
+
+static int label_width(const mor_cli_option* o)
+{
+    return (int)(strlen(o->name) + (o->alias ? strlen(o->alias) + 2 : 0) + (o->argument ? strlen(o->argument) + 1 : 0));
+}
+
+/* Words of `text`, broken before `width` columns; lines after the first are indented. */
+static void print_wrapped(FILE* out, const char* text, int indent, int width)
+{
+    int column = indent;
+    for (const char* p = text; *p;) {
+        int n = (int)strcspn(p, " ");
+        if (column > indent && column + 1 + n > width) {
+            fprintf(out, "\n%*s", indent, "");
+            column = indent;
+        }
+        if (column > indent) fputc(' ', out), column++;
+        fprintf(out, "%.*s", n, p);
+        column += n;
+        p += n;
+        while (*p == ' ') p++;
+    }
+    fputc('\n', out);
+}
+
+static void print_option(FILE* out, const mor_cli_option* o, int indent)
+{
+    if (!*o->name) {
+        fprintf(out, "%s\n", o->help);
+        return;
+    }
+    fprintf(out, "  %s%s%s%s%s%*s", o->alias ? o->alias : "", o->alias ? ", " : "", o->name, o->argument ? " " : "",
+            o->argument ? o->argument : "", indent - 2 - label_width(o), "");
+    print_wrapped(out, o->help, indent, HELP_WIDTH);
+}
+
+void mor_cli_print_usage(const mor_cli_command* c, FILE* out)
+{
+    const char* line = c->usage;
+    for (bool first = true; *line; first = false) {
+        int n = (int)strcspn(line, "\n");
+        fprintf(out, "%s moreau %s %.*s\n", first ? "usage:" : "      ", c->name, n, line);
+        line += n + (line[n] == '\n');
+    }
+}
+
+static void print_help(const mor_cli_command* c)
+{
+    int widest = 0;
+    const mor_cli_option* tables[] = { c->options, common };
+    for (int t = 0; t < 2; t++)
+        for (const mor_cli_option* o = tables[t]; o->name; o++)
+            if (*o->name && label_width(o) > widest) widest = label_width(o);
+    mor_cli_print_usage(c, stdout);
+    printf("\n%s\n", c->about);
+    for (int t = 0; t < 2; t++)
+        for (const mor_cli_option* o = tables[t]; o->name; o++) print_option(stdout, o, widest + 4);
+    if (c->more) printf("\n%s", c->more);
+    if (c->print_more) c->print_more(stdout);
+}
+
+static void print_table(const mor_cli_command* c)
+{
+    const mor_cli_option* tables[] = { c->options, common };
+    for (int t = 0; t < 2; t++)
+        for (const mor_cli_option* o = tables[t]; o->name; o++)
+            if (*o->name)
+                printf("%s\t%s\t%s\t%s\n", o->name, o->alias ? o->alias : "", o->argument ? o->argument : "", o->help);
+}
+
+/* --------------------------------------------------------------------------------- parsing */
+
+bool mor_cli_number(const char* text, double* value)
+{
+    char* end;
+    *value = strtod(text, &end);
+    return end != text && *end == '\0' && isfinite(*value);
+}
+
+int mor_cli_unknown(const char* command, const char* what, const char* word, const char* const* known)
+{
+    const char* near = mor_did_you_mean(word, known);
+    return near ? mor_cli_usage(command, "unknown %s '%s', did you mean '%s'?", what, word, near)
+                : mor_cli_usage(command, "unknown %s '%s'", what, word);
+}
+
+static int unknown_option(const mor_cli_command* c, const char* name)
+{
+    const char* known[MOST_OPTIONS + 1] = { 0 };
+    int n = 0;
+    const mor_cli_option* tables[] = { c->options, common };
+    for (int t = 0; t < 2; t++)
+        for (const mor_cli_option* o = tables[t]; o->name && n < MOST_OPTIONS; o++)
+            if (*o->name) known[n++] = o->name;
+    return mor_cli_unknown(c->name, "option", name, known);
+}
+
+static const mor_cli_option* find(const mor_cli_option* options, const char* name, size_t length)
+{
+    for (const mor_cli_option* o = options; o->name; o++)
+        if ((*o->name && strlen(o->name) == length && strncmp(o->name, name, length) == 0) ||
+            (o->alias && strlen(o->alias) == length && strncmp(o->alias, name, length) == 0))
+            return o;
+    return NULL;
+}
+
+/* Number of the word in "a|b|c", -1: none. */
+static int which(const char* words, const char* word)
+{
+    size_t length = strlen(word);
+    for (int k = 0; *words; k++) {
+        size_t n = strcspn(words, "|");
+        if (n == length && strncmp(words, word, n) == 0) return k;
+        words += n + (words[n] == '|');
+    }
+    return -1;
+}
+
+static int add_set(const mor_cli_command* c, const mor_cli_option* o, mor_cli_sets* sets, const char* value)
+{
+    if (!o->key && !strchr(value, '=')) return mor_cli_usage(c->name, "%s %s: expected KEY=VALUE", o->name, value);
+    if (sets->count == MOR_CLI_MOST_SETS || (o->key && sets->stored == MOR_CLI_SHORT_SETS))
+        return mor_cli_usage(c->name, "too many %s", o->name);
+    if (!o->key) {
+        sets->items[sets->count++] = value;
+        return 0;
+    }
+    char* text = sets->storage[sets->stored++];
+    if (snprintf(text, sizeof sets->storage[0], "%s=%s", o->key, value) >= (int)sizeof sets->storage[0])
+        return mor_cli_usage(c->name, "%s: the value is too long", o->name);
+    sets->items[sets->count++] = text;
+    return 0;
+}
+
+static int take(const mor_cli_command* c, const mor_cli_option* o, char* value, void* arguments)
+{
+    void* to = (char*)arguments + o->offset;
+    double x = 0.0;
+    int k = 0;
+    switch (o->type) {
+    case MOR_CLI_FLAG:
+        *(bool*)to = true;
+        return 0;
+    case MOR_CLI_TEXT:
+        *(const char**)to = value;
+        return 0;
+    case MOR_CLI_NUMBER:
+    case MOR_CLI_WHOLE:
+        if (!mor_cli_number(value, &x) || x < o->min || x > o->max || (o->type == MOR_CLI_WHOLE && x != floor(x)))
+            return mor_cli_usage(c->name, "%s %s: expected %s", o->name, value, o->expected);
+        if (o->type == MOR_CLI_WHOLE) *(int*)to = (int)x;
+        else *(double*)to = x;
+        return 0;
+    case MOR_CLI_CHOICE:
+        k = which(o->expected, value);
+        if (k < 0) return mor_cli_usage(c->name, "%s %s: expected %s", o->name, value, o->expected);
+        *(int*)to = k;
+        return 0;
+    case MOR_CLI_SET:
+        return add_set(c, o, to, value);
+    case MOR_CLI_CALL:
+        break;
+    }
+    return o->take(arguments, value);
+}
+
+/* argv[*i] is an option; moves *i past its value. */
+static int take_option(const mor_cli_command* c, int argc, char** argv, int* i, void* arguments)
+{
+    char *word = argv[*i], *equals = strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
+    size_t length = equals ? (size_t)(equals - word) : strlen(word);
+    if (find(common, word, length) == &common[1]) {
+        if (!equals) print_help(c);
+        else if (strcmp(equals, "=table") == 0) print_table(c);
+        else return mor_cli_usage(c->name, "%s: expected --help or --help=table", word);
+        return MOR_CLI_DONE;
+    }
+    const mor_cli_option* o = find(c->options, word, length);
+    if (!o) {
+        if (equals) *equals = '\0';
+        return unknown_option(c, word);
+    }
+    if (o->type == MOR_CLI_FLAG && equals) return mor_cli_usage(c->name, "%s takes no value", o->name);
+    if (o->type == MOR_CLI_FLAG) return take(c, o, NULL, arguments);
+    if (equals) return take(c, o, equals + 1, arguments);
+    if (*i + 1 == argc) return mor_cli_usage(c->name, "%s needs a value", word);
+    return take(c, o, argv[++*i], arguments);
+}
+
+int mor_cli_parse(const mor_cli_command* c, int argc, char** argv, void* arguments)
+{
+    bool words_only = false;
+    int status = 0;
+    for (int i = 1; i < argc && !status; i++) {
+        char* word = argv[i];
+        if (!words_only && strcmp(word, "--") == 0) words_only = true;
+        else if (!words_only && word[0] == '-' && word[1]) status = take_option(c, argc, argv, &i, arguments);
+        else if (c->operand) status = c->operand(arguments, word);
+        else status = mor_cli_usage(c->name, "unexpected '%s'", word);
+    }
+    return status;
+}

@@ -1,0 +1,133 @@
+/* The table of --csv and the lines of text of a run, see run_outputs.h. */
+#include "cli/run_outputs.h"
+#include "io/text/text_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ----------------------------------------------------------------------------------- table */
+
+struct mor_cli_table {
+    FILE* out;
+    int every;
+    const char* path;
+};
+
+static void write_head(FILE* out, const mor_world* w)
+{
+    static const char* const columns[] = { "x",  "y",  "z",  "qw", "qx", "qy", "qz",
+                                           "vx", "vy", "vz", "wx", "wy", "wz", NULL };
+    fprintf(out, "time,kinetic,potential,contacts,penetration,velocity_error,iterations,force_x,force_y,force_z");
+    for (int i = 0; i < mor_world_body_count(w); i++)
+        for (int k = 0; columns[k]; k++) fprintf(out, ",%s.%s", mor_body_name(w, mor_world_body(w, i)), columns[k]);
+    fputc('\n', out);
+}
+
+mor_cli_table* mor_cli_table_open(const char* path, int every, const mor_world* world, mor_error* error)
+{
+    mor_cli_table* t = calloc(1, sizeof *t);
+    if (!t) {
+        mor_fail(error, MOR_SYSTEM, "out of memory");
+        return NULL;
+    }
+    t->every = every;
+    t->path = path;
+    t->out = mor_text_create(path, error);
+    if (!t->out) {
+        free(t);
+        return NULL;
+    }
+    write_head(t->out, world);
+    return t;
+}
+
+static void write_numbers(FILE* out, const double* x, int n)
+{
+    for (int i = 0; i < n; i++) fprintf(out, ",%.17g", x[i]);
+}
+
+void mor_cli_table_add(mor_cli_table* t, const mor_world* w, const mor_step_report* r)
+{
+    if (!t || r->step % t->every != 0) return;
+    double f[6];
+    mor_world_contact_wrench(w, f);
+    fprintf(t->out, "%.17g,%.17g,%.17g,%d,%.17g,%.17g,%d", mor_world_time(w), r->kinetic, r->potential, r->contacts,
+            r->penetration, r->velocity_error, r->iterations);
+    write_numbers(t->out, f, 3);
+    for (int i = 0; i < mor_world_body_count(w); i++) {
+        mor_body_state s = mor_body_get_state(w, mor_world_body(w, i));
+        mor_vec3 p = s.pose.position, v = s.velocity, o = s.angular_velocity;
+        mor_quat q = s.pose.rotation;
+        write_numbers(t->out, (double[13]){ p.x, p.y, p.z, q.w, q.x, q.y, q.z, v.x, v.y, v.z, o.x, o.y, o.z }, 13);
+    }
+    fputc('\n', t->out);
+}
+
+mor_code mor_cli_table_close(mor_cli_table* t, bool keep, mor_error* error)
+{
+    if (!t) return MOR_OK;
+    mor_code code = mor_text_finish(t->out, t->path, keep, error);
+    free(t);
+    return code;
+}
+
+/* ----------------------------------------------------------------------------------- text */
+
+static void print_bodies(const mor_world* w)
+{
+    const int most = 8;
+    for (int i = 0, shown = 0; i < mor_world_body_count(w) && shown < most; i++) {
+        mor_body_id id = mor_world_body(w, i);
+        if (mor_body_get_kind(w, id) == MOR_FIXED) continue;
+        mor_body_state b = mor_body_get_state(w, id);
+        printf("  %-16s at (%.6g, %.6g, %.6g), moving (%.4g, %.4g, %.4g) m/s\n", mor_body_name(w, id), b.com.x, b.com.y,
+               b.com.z, b.velocity.x, b.velocity.y, b.velocity.z);
+        shown++;
+    }
+}
+
+static void print_joints(const mor_world* w, const mor_run_summary* s)
+{
+    const mor_joint_rank *first = &s->joints[0], *last = &s->joints[1];
+    if (mor_world_joint_count(w) == 0) return;
+    printf("  %d joints, error at most %.3g; %d equations", mor_world_joint_count(w), s->max_joint_error,
+           first->equations);
+    if (first->rank >= 0 && first->rank < first->equations)
+        printf(" of rank %d (%d redundant)", first->rank, first->equations - first->rank);
+    if (last->rank != first->rank) printf(", rank %d at the end", last->rank);
+    if (first->rank >= 0) printf(", %d degrees of freedom\n", first->freedom);
+    else puts(", too many to count their rank");
+}
+
+static void print_integrator(const mor_world* w, const mor_run_summary* s)
+{
+    const mor_run_integrator* i = &s->integrator;
+    if (strcmp(mor_world_method(w, "integrator"), "semi-implicit") == 0) return;
+    printf("  %s: %.3g sweeps per step, %.6g step(s) halved", mor_world_method(w, "integrator"),
+           s->steps ? i->sweeps / s->steps : 0.0, i->halvings);
+    if (i->rescued > 0.0) printf(", %.6g taken by rk4 past singular positions", i->rescued);
+    if (i->reduced_steps)
+        printf("; in %d of %d steps something one-sided acted and lowered the order to 1", i->reduced_steps, s->steps);
+    putchar('\n');
+}
+
+void mor_cli_print_run(const mor_world* w, const mor_scene* scene, const mor_run_summary* s)
+{
+    printf("%s: %s + %s, %d steps of %g s, status %s\n", mor_scene_name(scene), mor_world_method(w, "formulation"),
+           mor_world_method(w, "solver"), mor_world_step_count(w), mor_world_get_step(w),
+           mor_run_status_name(s->status));
+    if (s->failures) printf("  %d step(s) missed the tolerance (%s)\n", s->failures, s->detail);
+    print_bodies(w);
+    printf("  energy %.6g -> %.6g J, penetration at most %.3g m, drift at most %.3g m\n", s->energy.initial,
+           s->energy.final, s->max_penetration, s->max_drift);
+    print_joints(w, s);
+    printf("  %.3g contacts at most, velocity error at most %.3g m/s, %.3g iterations per step\n",
+           (double)s->max_contacts, s->max_velocity_error, s->mean_iterations);
+    print_integrator(w, s);
+    double us = s->steps ? 1e6 / s->steps : 0.0;
+    printf("  %.4g us per step (collision %.4g, assemble %.4g, solve %.4g, integrate %.4g), %.3g times real time\n",
+           us * s->timing.total, us * s->timing.collision, us * s->timing.assemble,
+           us * (s->timing.formulate + s->timing.solve), us * s->timing.integrate,
+           s->wall > 0.0 ? mor_world_time(w) / s->wall : 0.0);
+}

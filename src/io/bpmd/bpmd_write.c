@@ -1,0 +1,368 @@
+/* Writing BPMD files: the layout, and a recorder that never leaves a broken file.
+ *
+ * HDF5 cannot add groups to a file in a way that survives being killed at any instant (its crash-safe SWMR mode
+ * allows no new objects). So a batch of frames is appended to a copy, FILE.part, which is closed and then renamed to
+ * FILE: every reader sees a complete file at every instant. A flush costs a copy of the file, so the next one comes
+ * after 20 times the duration of the last (at least half a second): at most 5 % of the run goes into copying, and a
+ * killed run loses only what came after the last flush. */
+#include "io/bpmd/bpmd.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/hdf5/h5.h"
+#include "io/scene/scene_def.h"
+#include "model/world.h"
+
+/* --------------------------------------------------------------------------------- layout */
+
+static const char* const conventions[][2] = {
+    { "units", "SI: m, kg, s, N, N m, rad" },
+    { "frames", "world axes, except inertia_tensors (body axes)" },
+    { "quaternions", "real part first; body axes to world axes" },
+    { "velocities", "per body: linear of the centre of mass, then angular" },
+    { "forces", "per body: force, then torque; gravity included, gyroscopic terms excluded" },
+    { "positions", "of the centre of mass" },
+    { "normals", "from body 1 to body 2" },
+    { "points", "on body 1; points_2 on body 2" },
+    { "gaps", "positive apart, negative in penetration" },
+    { "pairs", "body ids from 1; -1 is the world" },
+    { "impulses", "contact rows (normal, tangent 1, tangent 2) as in contacts/tangents, on body 2 [N s]" },
+    { "constraints", "rows: J v + bias = 0 on (linear, angular) of both bodies of a pair; bounds are impulses [N s]; "
+                     "kinds 0 equation, 1 bounded, 2 joint of a tree (maximal coordinates only)" },
+    { "trees", "generalised velocities: M, nu, nu_free (without contacts and constraints, springs of joints included); "
+               "sparse rows jacobian/{p,i,x} are compressed by row" },
+    { "masses", "infinite for bodies that do not move under forces (kinds 1 fixed, 2 kinematic)" },
+};
+
+static uint64_t hash_text(const char* text)
+{
+    uint64_t h = 14695981039346656037u; /* FNV-1a */
+    for (; *text; text++) h = (h ^ (unsigned char)*text) * 1099511628211u;
+    return h;
+}
+
+mor_code mor_bpmd_create(const char* path, const mor_bpmd_meta* meta, mor_error* error)
+{
+    char part[1100], hash[24];
+    if (access(path, F_OK) == 0)
+        return mor_fail(error, MOR_BAD_INPUT, "%s: file exists; frames are never written over others", path);
+    if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
+        return mor_fail(error, MOR_BAD_INPUT, "%.200s...: name too long", path);
+    remove(part);
+    mor_h5 h5;
+    mor_code code = mor_h5_create(&h5, part, error);
+    if (code) return code;
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)hash_text(meta->scene_text));
+    const char* texts[][2] = { { "format", "BPMD" },
+                               { "producer", "moreau " MOR_VERSION_STRING },
+                               { "scene_name", meta->scene_name },
+                               { "scene_hash", hash },
+                               { "formulation", meta->formulation },
+                               { "solver", meta->solver },
+                               { "collision", meta->collision },
+                               { "formulation_options", meta->formulation_options },
+                               { "solver_options", meta->solver_options },
+                               { "scene_file", meta->scene_file ? meta->scene_file : "" },
+                               { "scene_overrides", meta->scene_overrides ? meta->scene_overrides : "" } };
+    code = mor_h5_group(&h5, "/meta", error);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts && !code; i++)
+        code = mor_h5_set_text(&h5, "/meta", texts[i][0], texts[i][1], error);
+    for (size_t i = 0; i < sizeof conventions / sizeof *conventions && !code; i++)
+        code = mor_h5_set_text(&h5, "/meta", conventions[i][0], conventions[i][1], error);
+    if (!code) code = mor_h5_set_int(&h5, "/meta", "version", 1, error);
+    if (!code) code = mor_h5_set_int(&h5, "/meta", "dimension", meta->dimension, error);
+    const double g[3] = { meta->gravity.x, meta->gravity.y, meta->gravity.z };
+    if (!code) code = mor_h5_set_doubles(&h5, "/meta", "gravity", g, 3, error);
+    if (!code) code = mor_h5_write_texts(&h5, "/meta/scene", meta->scene_text, strlen(meta->scene_text) + 1, 1, error);
+    return mor_h5_finish(&h5, code, part, path, error);
+}
+
+/* Paths: a frame's group and a name of up to 160 in it. */
+enum { PATH_ROOM = 256 };
+
+/* One frame under construction: `table` is scratch for one dataset. */
+typedef struct writer {
+    mor_h5* h5;
+    const char* group;
+    double* table;
+    int* integers;
+    mor_error* error;
+    mor_code code;
+} writer;
+
+static void put(writer* w, const char* name, mor_h5_type type, size_t rows, size_t cols)
+{
+    if (w->code) return;
+    char path[PATH_ROOM];
+    snprintf(path, sizeof path, "%s/%s", w->group, name);
+    size_t dims[2] = { rows, cols };
+    int rank = cols == 1 ? 1 : 2;
+    w->code = mor_h5_write(w->h5, path, type, rank, dims, type == MOR_H5_INT ? (void*)w->integers : (void*)w->table,
+                           w->error);
+}
+
+static void group(writer* w, const char* name)
+{
+    if (w->code) return;
+    char path[PATH_ROOM];
+    snprintf(path, sizeof path, "%s%s%s", w->group, *name ? "/" : "", name);
+    w->code = mor_h5_group(w->h5, path, w->error);
+}
+
+static void scalar(writer* w, const char* name, double value)
+{
+    if (w->code) return;
+    char path[PATH_ROOM];
+    snprintf(path, sizeof path, "%s/%s", w->group, name);
+    size_t one = 1;
+    w->code = mor_h5_write(w->h5, path, MOR_H5_DOUBLE, 0, &one, &value, w->error);
+}
+
+static void three(double* to, mor_vec3 v) { to[0] = v.x, to[1] = v.y, to[2] = v.z; }
+
+static void put_bodies(writer* w, const mor_bpmd_frame* f)
+{
+    size_t n = (size_t)f->body_count;
+    double* t = w->table;
+    group(w, "bodies");
+#define EACH(...)                                                                                                      \
+    for (size_t i = 0; i < n; i++) {                                                                                   \
+        const mor_bpmd_body* b = &f->bodies[i];                                                                        \
+        __VA_ARGS__                                                                                                    \
+    }
+    EACH(w->integers[i] = b->id;) put(w, "bodies/ids", MOR_H5_INT, n, 1);
+    EACH(w->integers[i] = b->kind == MOR_DYNAMIC ? 1 : -1;) put(w, "bodies/states", MOR_H5_INT, n, 1);
+    EACH(w->integers[i] = (int)b->kind;) put(w, "bodies/kinds", MOR_H5_INT, n, 1);
+    EACH(w->integers[i] = b->dof;) put(w, "bodies/dof", MOR_H5_INT, n, 1);
+    EACH(t[i] = b->mass;) put(w, "bodies/masses", MOR_H5_DOUBLE, n, 1);
+    EACH(three(t + 3 * i, b->x);) put(w, "bodies/positions", MOR_H5_DOUBLE, n, 3);
+    EACH(t[4 * i] = b->q.w; t[4 * i + 1] = b->q.x; t[4 * i + 2] = b->q.y; t[4 * i + 3] = b->q.z;)
+    put(w, "bodies/quaternions", MOR_H5_DOUBLE, n, 4);
+    EACH(t[i] = b->angle;) if (f->dimension == 2) put(w, "bodies/angles", MOR_H5_DOUBLE, n, 1);
+    EACH(three(t + 6 * i, b->v); three(t + 6 * i + 3, b->w);) put(w, "bodies/velocities", MOR_H5_DOUBLE, 6 * n, 1);
+    EACH(three(t + 6 * i, b->force); three(t + 6 * i + 3, b->torque);) put(w, "bodies/forces", MOR_H5_DOUBLE, 6 * n, 1);
+    EACH(three(t + 3 * i, b->L);) put(w, "bodies/angular_momenta", MOR_H5_DOUBLE, n, 3);
+    EACH(for (int r = 0; r < 3; r++) for (int c = 0; c < 3; c++) t[9 * i + 3 * r + c] = b->inertia.m[r][c];)
+    put(w, "bodies/inertia_tensors", MOR_H5_DOUBLE, 3 * n, 3);
+    EACH(mor_mat3 R = mor_quat_matrix(b->q); mor_mat3 I = mor_mat3_rotate(&R, &b->inertia);
+         for (int r = 0; r < 3; r++) for (int c = 0; c < 3; c++) t[9 * i + 3 * r + c] = b->kind == MOR_DYNAMIC
+                                                                                            ? I.m[r][c]
+                                                                                        : r == c ? INFINITY
+                                                                                                 : 0.0;)
+    put(w, "bodies/world_inertia_tensors", MOR_H5_DOUBLE, 3 * n, 3);
+#undef EACH
+}
+
+static void put_contacts(writer* w, const mor_bpmd_frame* f)
+{
+    size_t n = (size_t)f->contact_count;
+    double* t = w->table;
+    group(w, "contacts");
+#define EACH(...)                                                                                                      \
+    for (size_t i = 0; i < n; i++) {                                                                                   \
+        const mor_bpmd_contact* c = &f->contacts[i];                                                                   \
+        __VA_ARGS__                                                                                                    \
+    }
+    EACH(for (int s = 0; s < 2; s++) w->integers[2 * i + (size_t)s] = c->body[s] < 0 ? -1 : f->bodies[c->body[s]].id;)
+    put(w, "contacts/pairs", MOR_H5_INT, n, 2);
+    EACH(three(t + 3 * i, c->point[0]);) put(w, "contacts/points", MOR_H5_DOUBLE, n, 3);
+    EACH(three(t + 3 * i, c->point[1]);) put(w, "contacts/points_2", MOR_H5_DOUBLE, n, 3);
+    EACH(three(t + 3 * i, c->normal);) put(w, "contacts/normals", MOR_H5_DOUBLE, n, 3);
+    EACH(mor_vec3 a; mor_vec3 b; if (f->dimension == 2) a = mor_v3(-c->normal.y, c->normal.x, 0), b = mor_v3(0, 0, 1);
+         else mor_tangents(c->normal, mor_v3(1, 0, 0), &a, &b); three(t + 6 * i, a); three(t + 6 * i + 3, b);)
+    if (f->friction_align == 0) put(w, "contacts/tangents", MOR_H5_DOUBLE, n, 6);
+    EACH(t[i] = c->gap;) put(w, "contacts/gaps", MOR_H5_DOUBLE, n, 1);
+    EACH(t[2 * i] = t[2 * i + 1] = c->friction;) put(w, "contacts/mu_s", MOR_H5_DOUBLE, n, 2);
+    EACH(t[3 * i] = t[3 * i + 1] = t[3 * i + 2] = c->friction;) put(w, "contacts/mu_k", MOR_H5_DOUBLE, n, 3);
+    EACH(t[i] = c->restitution;) put(w, "contacts/restitution", MOR_H5_DOUBLE, n, 1);
+    EACH(three(t + 3 * i, c->surface_velocity);) put(w, "contacts/surface_velocities", MOR_H5_DOUBLE, n, 3);
+    EACH(w->integers[i] = c->group;) put(w, "contacts/group", MOR_H5_INT, n, 1);
+    EACH(w->integers[i] = c->plane;) put(w, "contacts/plane", MOR_H5_INT, n, 1);
+    EACH(w->integers[2 * i] = c->shape[0]; w->integers[2 * i + 1] = c->shape[1];)
+    put(w, "contacts/shapes", MOR_H5_INT, n, 2);
+    EACH(w->integers[2 * i] = (int)(uint32_t)(c->feature >> 32); w->integers[2 * i + 1] = (int)(uint32_t)c->feature;)
+    put(w, "contacts/features", MOR_H5_INT, n, 2);
+    EACH(w->integers[i] = c->held;) put(w, "contacts/held", MOR_H5_INT, n, 1);
+    EACH(memcpy(t + 3 * i, c->guess, sizeof c->guess);) put(w, "contacts/guess", MOR_H5_DOUBLE, n, 3);
+    if (!f->answered) return;
+    char name[96], path[160], full[PATH_ROOM];
+    group(w, "solutions");
+    snprintf(name, sizeof name, "solutions/%s-%s", f->formulation, f->solver);
+    group(w, name);
+    snprintf(path, sizeof path, "%s/impulses", name);
+    EACH(memcpy(t + 3 * i, c->impulse, sizeof c->impulse);) put(w, path, MOR_H5_DOUBLE, n, 3);
+#undef EACH
+    for (int i = 0; i < f->body_count; i++) memcpy(t + 6 * i, f->bodies[i].velocity, sizeof f->bodies[i].velocity);
+    snprintf(path, sizeof path, "%s/velocities", name);
+    put(w, path, MOR_H5_DOUBLE, 6 * (size_t)f->body_count, 1);
+    snprintf(path, sizeof path, "%s/iterations", name);
+    scalar(w, path, f->iterations);
+    snprintf(path, sizeof path, "%s/velocity_error", name);
+    scalar(w, path, f->velocity_error);
+    snprintf(full, sizeof full, "%s/%s", w->group, name);
+    if (!w->code) w->code = mor_h5_set_text(w->h5, full, "status", mor_status_name((mor_status)f->status), w->error);
+    if (!w->code) w->code = mor_h5_set_text(w->h5, full, "formulation", f->formulation, w->error);
+    if (!w->code) w->code = mor_h5_set_text(w->h5, full, "solver", f->solver, w->error);
+}
+
+/* Compressed rows under <name>/jacobian. */
+static void put_sparse(writer* w, const char* name, size_t rows, const int* p, const int* columns, const double* values)
+{
+    char path[96];
+    snprintf(path, sizeof path, "%s/jacobian", name);
+    group(w, path);
+    int* integers = w->integers;
+    double* table = w->table;
+    w->integers = (int*)p;
+    snprintf(path, sizeof path, "%s/jacobian/p", name);
+    put(w, path, MOR_H5_INT, rows + 1, 1);
+    w->integers = (int*)columns;
+    snprintf(path, sizeof path, "%s/jacobian/i", name);
+    put(w, path, MOR_H5_INT, (size_t)p[rows], 1);
+    w->table = (double*)values;
+    snprintf(path, sizeof path, "%s/jacobian/x", name);
+    put(w, path, MOR_H5_DOUBLE, (size_t)p[rows], 1);
+    w->integers = integers;
+    w->table = table;
+}
+
+static void put_array(writer* w, const char* name, const double* data, size_t count)
+{
+    double* table = w->table;
+    w->table = (double*)data;
+    put(w, name, MOR_H5_DOUBLE, count, 1);
+    w->table = table;
+}
+
+static void put_trees(writer* w, const mor_bpmd_frame* f)
+{
+    size_t n = (size_t)f->tree_count, mass = 0, jacobian = 0;
+    group(w, "trees");
+    for (size_t t = 0; t < n; t++) {
+        size_t dof = (size_t)f->trees[t].dof;
+        w->integers[t] = (int)dof;
+        if (f->trees[t].articulated) mass += dof * dof;
+    }
+    put(w, "trees/dof", MOR_H5_INT, n, 1);
+    for (int t = 0, at = 0; t < f->tree_count; at += f->trees[t++].dof) w->integers[t] = at;
+    put(w, "trees/offset", MOR_H5_INT, n, 1);
+    for (size_t t = 0; t < n; t++) w->integers[t] = f->trees[t].articulated;
+    put(w, "trees/articulated", MOR_H5_INT, n, 1);
+    for (size_t t = 0; t < n; t++) w->integers[t] = f->trees[t].q_count;
+    put(w, "trees/q_count", MOR_H5_INT, n, 1);
+    put_array(w, "trees/mass", f->mass, mass);
+    put_array(w, "trees/nu", f->nu, (size_t)f->dof);
+    put_array(w, "trees/nu_free", f->nu_free, (size_t)f->dof);
+    put_array(w, "trees/nu_new", f->nu_new, (size_t)f->dof);
+    put_array(w, "trees/q", f->q, (size_t)f->q_count);
+    for (int i = 0; i < f->body_count; i++) {
+        w->integers[i] = f->bodies[i].tree;
+        if (f->bodies[i].link >= 0) jacobian += 6 * (size_t)f->trees[f->bodies[i].tree].dof;
+    }
+    put(w, "bodies/tree", MOR_H5_INT, (size_t)f->body_count, 1);
+    put_array(w, "bodies/jacobian", f->link_jacobian, jacobian);
+    put_sparse(w, "contacts", 3 * (size_t)f->contact_count, f->contact_p, f->contact_columns, f->contact_values);
+}
+
+static void put_constraints(writer* w, const mor_bpmd_frame* f)
+{
+    size_t n = (size_t)f->constraint_count, m = (size_t)f->row_count;
+    double* t = w->table;
+    group(w, "constraints");
+    for (size_t i = 0; i < n; i++) w->integers[i] = f->constraints[i].rows;
+    put(w, "constraints/rows", MOR_H5_INT, n, 1);
+    for (size_t i = 0; i < n; i++) w->integers[i] = (int)f->constraints[i].kind;
+    put(w, "constraints/kinds", MOR_H5_INT, n, 1);
+    for (size_t i = 0; i < n; i++)
+        for (size_t s = 0; s < 2; s++)
+            w->integers[2 * i + s] = f->constraints[i].body[s] < 0 ? -1 : f->bodies[f->constraints[i].body[s]].id;
+    put(w, "constraints/pairs", MOR_H5_INT, n, 2);
+    for (size_t i = 0; i < m; i++) memcpy(t + 12 * i, f->rows[i].body, sizeof f->rows[i].body);
+    put(w, "constraints/Jacobian", MOR_H5_DOUBLE, m, 12);
+#define EACH(name, what)                                                                                               \
+    for (size_t i = 0; i < m; i++) t[i] = (what);                                                                      \
+    put(w, "constraints/" name, MOR_H5_DOUBLE, m, 1)
+    EACH("violations", f->rows[i].violation);
+    EACH("time_derivative", 0.0);
+    EACH("bias", f->rows[i].bias);
+    EACH("guess", f->rows[i].guess);
+    EACH("impulses", f->rows[i].impulse);
+#undef EACH
+    for (size_t i = 0; i < m; i++) t[2 * i] = f->rows[i].lower, t[2 * i + 1] = f->rows[i].upper;
+    put(w, "constraints/bounds", MOR_H5_DOUBLE, m, 2);
+    int at = 0;
+    for (size_t i = 0; i < m; i++) w->integers[i] = at, at += f->rows[i].count;
+    w->integers[m] = at;
+    if (f->tree_count) put_sparse(w, "constraints", m, w->integers, f->columns, f->values);
+}
+
+static mor_code put_frame(mor_h5* h5, const mor_bpmd_frame* f, int number, mor_error* error)
+{
+    char name[64];
+    snprintf(name, sizeof name, "/mbs_frame%06d", number);
+    size_t most = 9 * ((size_t)f->body_count + 1), second = 6 * ((size_t)f->contact_count + 1);
+    size_t third = 12 * ((size_t)f->row_count + 1), fourth = 2 * ((size_t)f->constraint_count + 1),
+           fifth = (size_t)f->tree_count + 1;
+    if (second > most) most = second;
+    if (third > most) most = third;
+    if (fourth > most) most = fourth;
+    if (fifth > most) most = fifth;
+    writer w = { .h5 = h5,
+                 .group = name,
+                 .error = error,
+                 .table = malloc(most * sizeof(double)),
+                 .integers = malloc(most * sizeof(int)) };
+    if (!w.table || !w.integers) w.code = mor_fail(error, MOR_SYSTEM, "out of memory");
+    group(&w, "");
+    scalar(&w, "timestep", f->h);
+    scalar(&w, "time", f->time);
+    scalar(&w, "epsilon", f->epsilon);
+    scalar(&w, "v_rest", f->v_rest);
+    if (!w.code) w.code = mor_h5_set_int(h5, name, "step_number", f->step, error);
+    if (!w.code) w.code = mor_h5_set_int(h5, name, "friction_directions", f->directions, error);
+    if (!w.code) w.code = mor_h5_set_int(h5, name, "friction_align", f->friction_align, error);
+    if (!w.code) put_bodies(&w, f);
+    if (!w.code) put_contacts(&w, f);
+    if (!w.code && f->tree_count) put_trees(&w, f);
+    if (!w.code && f->constraint_count) put_constraints(&w, f);
+    free(w.table);
+    free(w.integers);
+    return w.code;
+}
+
+static mor_code copy_file(const char* from, const char* to, mor_error* error)
+{
+    FILE *in = fopen(from, "rb"), *out = in ? fopen(to, "wb") : NULL;
+    enum { BLOCK = 1 << 20 };
+    char* block = malloc(BLOCK);
+    bool good = in && out && block;
+    size_t n;
+    while (good && (n = fread(block, 1, BLOCK, in)) > 0) good = fwrite(block, 1, n, out) == n;
+    good = good && !ferror(in);
+    int reason = errno;
+    if (in) fclose(in);
+    if (out && fclose(out) != 0) good = false, reason = errno;
+    free(block);
+    return good ? MOR_OK : mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", to, strerror(reason));
+}
+
+mor_code mor_bpmd_append(const char* path, const mor_bpmd_frame* frames, int count, int first, mor_error* error)
+{
+    char part[1100];
+    if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
+        return mor_fail(error, MOR_BAD_INPUT, "%.200s...: name too long", path);
+    mor_h5 h5;
+    mor_code code = copy_file(path, part, error);
+    if (!code) code = mor_h5_reopen(&h5, part, error);
+    if (code) {
+        remove(part);
+        return code;
+    }
+    for (int i = 0; i < count && !code; i++) code = put_frame(&h5, &frames[i], first + i, error);
+    return mor_h5_finish(&h5, code, part, path, error);
+}

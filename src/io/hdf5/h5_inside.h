@@ -1,0 +1,26 @@
+/* Shared by the files behind h5.h. */
+#ifndef MOR_IO_H5_INSIDE_H
+#define MOR_IO_H5_INSIDE_H
+
+#include "io/hdf5/h5.h"
+
+/* Runs HDF5 calls with HDF5's own printing off. */
+#define QUIET(call)                                                                                                    \
+    do {                                                                                                               \
+        H5E_BEGIN_TRY { call; }                                                                                        \
+        H5E_END_TRY                                                                                                    \
+    } while (0)
+
+/* "file:path: what (the deepest reason HDF5 gives)". Call it before anything that clears HDF5's error stack. */
+mor_code mor_h5_failed(const mor_h5* h5, const char* path, const char* what, mor_code code, mor_error* error);
+/* Closes two dataspaces; HDF5's account of an earlier failure survives it. */
+void mor_h5_close_spaces(hid_t a, hid_t b);
+hid_t mor_h5_memory_type(mor_h5_type type);
+/* Creation properties without time stamps, so that the same data give the same bytes. */
+hid_t mor_h5_timeless(hid_t kind);
+/* Closes a property list; HDF5's account of an earlier failure survives it. */
+void mor_h5_close_list(hid_t list);
+/* Strings of `width` bytes, padded with zeros. */
+hid_t mor_h5_text_type(size_t width);
+
+#endif

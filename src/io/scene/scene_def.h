@@ -1,0 +1,172 @@
+/* A scene after reading: checked definitions, ready to build worlds from. */
+#ifndef MOREAU_IO_SCENE_DEF_H
+#define MOREAU_IO_SCENE_DEF_H
+
+#include "io/scene/scene_document.h"
+#include "io/scene/scene_fields.h"
+#include "moreau/control.h"
+#include "moreau/scene.h"
+
+/* A prescribed path: poses at increasing times. */
+typedef struct mor_scene_motion {
+    int count;
+    double* times;
+    mor_pose* poses;
+    double* angles; /* 2-D: instead of the rotations, may turn more than once; else NULL */
+} mor_scene_motion;
+
+/* A body as written; grids and repetitions make many items of it. `def.material` and the materials
+ * of the shapes are indices into the scene's materials. */
+typedef struct mor_scene_body {
+    const mor_node* node;
+    mor_body_def def;
+    mor_scene_motion* motion;
+} mor_scene_body;
+
+/* A body of the world to be. */
+typedef struct mor_scene_item {
+    char name[64];
+    int body; /* its definition */
+    mor_pose pose;
+} mor_scene_item;
+
+typedef struct mor_scene_pair {
+    int material[2];
+    double friction, restitution;
+} mor_scene_pair;
+
+typedef struct mor_scene_force {
+    int item; /* or, if robot >= 0, a link of a robot: */
+    int robot, frame;
+    bool has_point, body_frame;
+    mor_vec3 force, torque, point; /* point in the body frame */
+    double from, until;
+} mor_scene_force;
+
+typedef struct mor_scene_joint {
+    const mor_node* node;
+    mor_joint_def def; /* but for the bodies */
+    char body[2][64];  /* names; "world" */
+} mor_scene_joint;
+
+/* A loop of a robot: two frames (-1: the world) and a point in each. */
+typedef struct mor_scene_loop {
+    const mor_node* node;
+    mor_joint_kind kind;
+    int frame[2];
+    mor_vec3 at[2];
+    double length;
+} mor_scene_loop;
+
+typedef struct mor_scene_robot {
+    const mor_node* node;
+    mor_robot_model* model; /* released with the scene */
+    mor_robot_def def;
+    mor_scene_loop* loops;
+    int loop_count;
+    bool assemble;
+    mor_motors motors;
+    int* feet; /* frames */
+    int foot_count;
+    mor_sensor_def* sensors; /* but for the robot */
+    int sensor_count;
+    int* materials; /* of each frame, -1: the robot's; NULL: no link has its own */
+} mor_scene_robot;
+
+typedef struct mor_scene_controller {
+    const mor_node* node;
+    mor_controller_def def;
+} mor_scene_controller;
+
+/* Geometries of the scene, released with it. */
+typedef struct mor_scene_geometry {
+    mor_geometry* geometry;
+    struct mor_scene_geometry* next;
+} mor_scene_geometry;
+
+struct mor_scene {
+    mor_document document;
+    const mor_library* library;
+    const char *name, *text, *notes;
+    const char *file, *overrides; /* as given; overrides one per line */
+    int dimension;
+    mor_vec3 gravity;
+    double step, end;
+    mor_rng rng;
+    const mor_node* method;  /* NULL: all defaults */
+    bool maximal;            /* method.coordinates */
+    bool articulate;         /* the same: joints between bodies in minimal coordinates, too */
+    mor_material* materials; /* [0] is the world's own default */
+    int material_count, default_material;
+    mor_scene_pair* pairs;
+    int pair_count;
+    mor_scene_body* bodies;
+    int body_count;
+    mor_scene_item* items; /* in the order of the world's bodies */
+    int item_count, item_capacity;
+    int* by_name; /* items sorted by name */
+    mor_scene_force* forces;
+    int force_count;
+    mor_scene_joint* joints;
+    int joint_count, joint_capacity;
+    mor_scene_robot* robots;
+    int robot_count;
+    mor_scene_controller* controllers;
+    int controller_count;
+    double control_step; /* 0: the step */
+    int (*ignored)[2];
+    int ignored_count;
+    mor_raw_record record;
+    mor_scene_geometry* geometries;
+};
+
+enum { MOR_SCENE_BODIES = 1000000, MOR_MESH_PIECES = 1024 };
+
+/* Zeroed memory of the scene, or NULL with an error. */
+void* mor_scene_alloc(mor_scene* scene, size_t count, size_t size, mor_error* error);
+/* Appends a line to the notes. */
+mor_code mor_scene_note(mor_scene* scene, const char* line, mor_error* error);
+/* Index of a material by name; -1 and an error at the node when there is none. */
+int mor_scene_material(const mor_scene* scene, const mor_node* node, const char* name, mor_error* error);
+/* Index of an item by name; -1 and an error at the node when there is none. */
+int mor_scene_find(const mor_scene* scene, const mor_node* node, const char* name, mor_error* error);
+
+/* Fills a scene from a merged document. Needs no world. */
+mor_code mor_scene_read(mor_scene* scene, const mor_node* root, mor_error* error);
+/* The parts of it. */
+mor_code mor_scene_read_materials(mor_scene* scene, const mor_raw_scene* raw, mor_error* error);
+mor_code mor_scene_read_bodies(mor_scene* scene, const mor_node* list, mor_error* error);
+mor_code mor_scene_read_shapes(mor_scene* scene, const mor_node* node, mor_body_def* def, mor_error* error);
+/* `orientation` (or, in 2-D, `angle`) of a mapping; identity when it has neither. */
+mor_code mor_scene_read_turn(const mor_scene* scene, const mor_node* map, mor_quat* turn, mor_error* error);
+/* Copies of a body: grid, repeat, random. */
+mor_code mor_scene_place(mor_scene* scene, int body, const mor_raw_body* raw, mor_pose pose, mor_error* error);
+mor_scene_motion* mor_motion_read(mor_scene* scene, const mor_node* node, const char* name, mor_error* error);
+mor_code mor_scene_read_joints(mor_scene* scene, const mor_node* list, mor_error* error);
+/* Joints between the copies items[first ...] of a `repeat`. */
+mor_code mor_scene_chain_joints(mor_scene* scene, const mor_node* node, int first, int count, mor_error* error);
+mor_code mor_scene_add_joints(const mor_scene* scene, mor_world* world, mor_error* error);
+mor_code mor_scene_read_robots(mor_scene* scene, const mor_node* list, mor_error* error);
+/* `material`: scene material -> world material. */
+mor_code mor_scene_add_robots(const mor_scene* scene, mor_world* world, const int* material, mor_error* error);
+/* Motors, feet, sensors and materials of links, once the robot's model is read. */
+mor_code mor_scene_read_actuation(mor_scene* scene, mor_scene_robot* robot, const mor_raw_robot* raw, mor_error* error);
+/* Robots in maximal coordinates have none of these: an error at the key. */
+mor_code mor_scene_refuse_actuation(const mor_scene_robot* robot, mor_error* error);
+mor_code mor_scene_add_actuation(const mor_scene* scene, mor_world* world, int robot, mor_error* error);
+mor_code mor_scene_read_controllers(mor_scene* scene, const mor_node* list, mor_error* error);
+mor_code mor_scene_add_controllers(const mor_scene* scene, mor_world* world, mor_error* error);
+/* Number of a joint or a frame by name, -1 and an error at the node (`key`: at its key). */
+int mor_scene_joint_number(const mor_robot_model* model, const mor_node* at, bool key, const char* name,
+                           mor_error* error);
+int mor_scene_frame_number(const mor_robot_model* model, const mor_node* at, const char* name, mor_error* error);
+/* A number for all joints or a mapping joint: number; what is not named stays. */
+mor_code mor_scene_by_joint(const mor_robot_model* model, const mor_node* node, const char* what, double* out,
+                            mor_error* error);
+/* A mor_motion. */
+void mor_motion_pose(void* motion, double time, mor_pose* pose);
+
+/* Chooses the methods of a world; errors at the values of the scene file. */
+mor_code mor_scene_set_methods(const mor_scene* scene, mor_world* world, mor_error* error);
+
+#endif

@@ -1,0 +1,168 @@
+/* All runs of one problem, in a fixed order; what is too slow is not tried again. See compare.h. */
+#include "lab/compare_run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "io/fclib/fclib.h"
+
+/* ---------------------------------------------------------------------------- all the runs */
+
+/* A run that is done already; the list is sorted only at the end. */
+static const mor_lab_run* earlier(const mor_lab* lab, int problem, int formulation, int solver, int tol)
+{
+    for (int i = lab->run_count - 1; i >= 0; i--) {
+        const mor_lab_run* r = &lab->runs[i];
+        if (r->problem == problem && r->formulation == formulation && r->solver == solver && r->tol == tol) return r;
+    }
+    return NULL;
+}
+
+bool mor_lab_before(const mor_lab* lab, const mor_lab_problem* a, const mor_lab_problem* b)
+{
+    int file = strcmp(a->path, b->path);
+    if (a->frame < 0 || b->frame < 0 ||
+        (lab->options.assume == MOR_LAB_FAMILY ? strcmp(a->family, b->family) : file) != 0)
+        return false;
+    return a->contacts != b->contacts ? a->contacts < b->contacts : file ? file < 0 : a->frame < b->frame;
+}
+
+/* On how many frames that are smaller, as options.assume says, the limit was too short. */
+static int late_before(const mor_lab* lab, const mor_lab_run* run)
+{
+    const mor_lab_problem* p = &lab->problems[run->problem];
+    int count = 0;
+    for (int i = 0; i < lab->run_count; i++) {
+        const mor_lab_run* r = &lab->runs[i];
+        const mor_lab_problem* q = &lab->problems[r->problem];
+        if (r->formulation != run->formulation || r->solver != run->solver || r->tol != run->tol ||
+            r->status != MOR_TIME_LIMIT || r->assumed)
+            continue;
+        if (mor_lab_before(lab, q, p) && (strcmp(q->path, p->path) == 0 || 3 * q->contacts <= 2 * p->contacts)) count++;
+    }
+    return count;
+}
+
+/* One problem and what its runs share. */
+typedef struct measurement {
+    const mor_lab* lab;
+    int index;
+    mor_bpmd_frame frame; /* a frame: its world, and the one of its shapes */
+    mor_world *w, *shapes;
+    mor_problem_file file; /* else: a stored problem */
+    mor_arena* arena;
+    mor_lab_emit emit;
+    void* user;
+    mor_lab_run last; /* the run before; `late`: it was too slow */
+    bool late;
+} measurement;
+
+/* Reads the problem and measures what is not known of it. */
+static mor_code read_problem(measurement* m, mor_lab_problem* p, mor_error* error)
+{
+    const mor_lab_options* o = &m->lab->options;
+    mor_code code;
+    if (p->frame >= 0) {
+        mor_bpmd* source = mor_bpmd_open(p->path, error);
+        code = source ? mor_bpmd_read(source, p->frame, &m->frame, error) : MOR_BAD_INPUT;
+        m->frame.maximal = o->maximal;
+        if (!code) m->frame.shapes = m->shapes = mor_bpmd_shapes(source, o->library);
+        mor_bpmd_free(source);
+        if (!code && !(m->w = mor_bpmd_world(&m->frame, o->library, NULL, error))) code = MOR_BAD_INPUT;
+        if (!code && !p->measured) mor_lab_measure_frame(&m->frame, m->w, p);
+    } else {
+        code = mor_problem_load(p->path, p->kind, &m->file, error);
+        if (!code) p->rows = m->file.problem.size, p->contacts = m->file.problem.contact_count, p->measured = true;
+    }
+    if (!code && !(m->arena = mor_arena_create(NULL))) code = mor_fail(error, MOR_SYSTEM, "out of memory");
+    return code;
+}
+
+static void run_method(measurement* m, mor_lab_run* run, mor_trace* trace, mor_iterations* iterations)
+{
+    if (m->w) mor_lab_run_frame(m->lab, m->w, run, trace, iterations, m->arena);
+    else mor_lab_run_problem(m->lab, &m->file.problem, run, trace, iterations, m->arena);
+}
+
+/* What did not get to a loose tolerance in time does not get to a tight one, nor what was too slow on smaller frames
+ * to larger ones. False: it has to be tried. */
+static bool assume_late(const measurement* m, mor_lab_run* run)
+{
+    const mor_lab* lab = m->lab;
+    const mor_lab_run* last = &m->last;
+    if (run->tol > 0 && m->late && last->solver == run->solver && last->formulation == run->formulation) {
+        int tol = run->tol;
+        *run = *last;
+        run->tol = tol;
+        snprintf(run->detail, sizeof run->detail, "the limit was too short for %g already",
+                 lab->options.tols[last->tol]);
+        return true;
+    }
+    if (lab->options.assume == MOR_LAB_NOTHING || late_before(lab, run) < MOR_LAB_LATE) return false;
+    run->status = MOR_TIME_LIMIT;
+    run->assumed = true;
+    run->residual = mor_lab_no_residual();
+    run->error = run->coulomb = run->user_error = NAN;
+    run->time_s = run->total_s = lab->options.time_limit;
+    snprintf(run->detail, sizeof run->detail, "not tried: too slow on %d smaller frames", MOR_LAB_LATE);
+    return true;
+}
+
+/* The run once more with its iterations followed: judging every one must not disturb the one that is timed. */
+static void follow(measurement* m, const mor_lab_run* run)
+{
+    const mor_lab* lab = m->lab;
+    mor_trace trace = { 0 };
+    mor_lab_run scratch = *run;
+    mor_iterations iterations = { 0 };
+    run_method(m, &scratch, &trace, lab->options.iterations ? &iterations : NULL);
+    mor_lab_store_iterations(lab, &lab->problems[m->index], run->formulation, run->solver, &iterations);
+    mor_iterations_free(&iterations);
+    mor_lab_message message = {
+        .kind = 'T', .as.trace = { .problem = m->index, .formulation = run->formulation, .solver = run->solver }
+    };
+    uint32_t produces = m->w ? lab->formulations[run->formulation]->produces : 0;
+    bool step = (produces & (MOR_STEP_CONE | MOR_STEP_PYRAMID)) && !(produces & (MOR_GFC2D | MOR_GFC3D));
+    mor_lab_thin_trace(&trace, step, &message.as.trace);
+    mor_trace_free(&trace);
+    if (message.as.trace.count) m->emit(m->user, &message);
+}
+
+static void measure_run(measurement* m, int f, int s, int t, bool traced)
+{
+    const mor_lab* lab = m->lab;
+    mor_lab_message message = { .kind = 'B',
+                                .as.run = { .problem = m->index, .formulation = f, .solver = s, .tol = t } };
+    m->emit(m->user, &message);
+    mor_lab_run* run = &message.as.run;
+    const mor_lab_run* looser = t > 0 ? earlier(lab, m->index, f, s, t - 1) : NULL; /* of a process that was ended */
+    if (looser && looser->status == MOR_TIME_LIMIT) m->last = *looser, m->late = true;
+    if (!assume_late(m, run)) run_method(m, run, NULL, NULL);
+    message.kind = 'R';
+    m->emit(m->user, &message);
+    m->last = *run;
+    m->late = run->status == MOR_TIME_LIMIT;
+    if (traced && !run->assumed && s >= 0 && t == lab->options.tol_count - 1) follow(m, run);
+}
+
+mor_code mor_lab_measure(const mor_lab* lab, int index, const bool* done, bool traced, mor_lab_emit emit, void* user,
+                         mor_error* error)
+{
+    measurement m = { .lab = lab, .index = index, .emit = emit, .user = user };
+    mor_lab_message message = { .kind = 'P', .as.problem = lab->problems[index] };
+    mor_code code = read_problem(&m, &message.as.problem, error);
+    if (!code) emit(user, &message);
+    for (int f = -1; f < lab->formulation_count && !code; f++)
+        for (int s = -1; s < lab->solver_count; s++)
+            for (int t = 0; t < lab->options.tol_count; t++) {
+                int slot = mor_lab_slot(lab, index, f, s, t);
+                if (slot >= 0 && !done[slot]) measure_run(&m, f, s, t, traced);
+            }
+    mor_arena_destroy(m.arena);
+    if (m.file.arena) mor_problem_file_free(&m.file);
+    mor_world_destroy(m.w);
+    mor_world_destroy(m.shapes);
+    mor_bpmd_frame_clear(&m.frame);
+    return code;
+}

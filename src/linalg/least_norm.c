@@ -1,0 +1,129 @@
+/* The shortest least-squares solution of a square system of any rank (dense.h), by a complete orthogonal factor:
+ *
+ *   A P = Q [R; 0], Householder reflections with column pivoting until what is left is below rcond |R_00|: rank r rows;
+ *   R' = Z [S; 0] (n x r, S upper triangular), so that R = [S' 0] Z' and
+ *   x = P Z [S'^-1 (Q'b)_1..r; 0].
+ *
+ * Cost: 4/3 n^3 for full rank, less below. Reference: Golub & Van Loan, Matrix Computations (4th ed.), sec. 5.4.1,
+ * 5.4.7, 5.5.2. */
+#include <string.h>
+
+#include "base/elementary.h"
+#include "linalg/dense.h"
+#include "linalg/rows.h"
+
+/* x (m) := (beta, v_1, v_2, ...) with (I - tau v v') x = beta e_0, v_0 = 1. Returns tau, 0 if x is a multiple of e_0. */
+MOR_ALWAYS_INLINE double make_reflection(int m, double* x)
+{
+    double largest = 0.0;
+    for (int i = 1; i < m; i++)
+        if (fabs(x[i]) > largest) largest = fabs(x[i]);
+    if (!(largest > 0.0)) return 0.0;
+    if (fabs(x[0]) > largest) largest = fabs(x[0]);
+    double sum = 0.0;
+    for (int i = 0; i < m; i++) sum += x[i] / largest * (x[i] / largest);
+    double beta = x[0] > 0.0 ? -largest * sqrt(sum) : largest * sqrt(sum), tau = (beta - x[0]) / beta;
+    double inverse = 1.0 / (x[0] - beta);
+    for (int i = 1; i < m; i++) x[i] *= inverse;
+    x[0] = beta;
+    return tau;
+}
+
+/* y := (I - tau v v') y */
+MOR_ALWAYS_INLINE void reflect(int m, double tau, const double* v, double* y)
+{
+    if (tau == 0.0) return;
+    double s = tau * (y[0] + mor_inner(m - 1, v + 1, y + 1));
+    y[0] -= s;
+    mor_subtract(m - 1, s, v + 1, y + 1);
+}
+
+/* QR with column pivoting of A, applied to b. left: n, norms of what is left of each column; `whole`: when they were
+ * last computed. Returns the rank. */
+MOR_ALWAYS_INLINE int factor_body(int n, double* A, double* b, double rcond, int* order, double* left, double* whole)
+{
+    for (int j = 0; j < n; j++) order[j] = j, left[j] = whole[j] = mor_norm2(n, A + (size_t)j * n);
+    double first = 0.0;
+    for (int k = 0; k < n; k++) {
+        int best = k;
+        for (int j = k + 1; j < n; j++)
+            if (left[j] > left[best]) best = j;
+        double* column = A + (size_t)k * n;
+        if (best != k) {
+            double* other = A + (size_t)best * n;
+            for (int i = 0; i < n; i++) {
+                double t = column[i];
+                column[i] = other[i], other[i] = t;
+            }
+            int t = order[k];
+            order[k] = order[best], order[best] = t;
+            left[best] = left[k], whole[best] = whole[k];
+        }
+        double tau = make_reflection(n - k, column + k), size = fabs(column[k]);
+        if (k == 0) first = size;
+        if (!(size > rcond * first)) return k;
+        for (int j = k + 1; j < n; j++) {
+            double* y = A + (size_t)j * n;
+            reflect(n - k, tau, column + k, y + k);
+            if (left[j] == 0.0) continue;
+            /* the norm without row k, computed anew before cancellation takes its digits */
+            double share = y[k] / left[j], rest = mor_max(0.0, (1.0 - share) * (1.0 + share)),
+                   since = left[j] / whole[j];
+            if (rest * since * since > 1e-8) left[j] *= sqrt(rest);
+            else left[j] = whole[j] = mor_norm2(n - k - 1, y + k + 1);
+        }
+        reflect(n - k, tau, column + k, b + k);
+    }
+    return n;
+}
+
+MOR_WIDE(static, int, factor, (int n, double* A, double* b, double rcond, int* order, double* left, double* whole),
+         (n, A, b, rcond, order, left, whole))
+
+/* y (n) := the shortest solution of R y = c, R the first r rows of A, c the first r of y. T: n x r, tau: r. */
+MOR_ALWAYS_INLINE void shortest_body(int n, int r, const double* A, double* T, double* tau, double* y)
+{
+    for (int i = 0; i < r; i++)
+        for (int j = 0; j < n; j++) T[j + (size_t)i * n] = j < i ? 0.0 : A[i + (size_t)j * n];
+    for (int k = 0; k < r; k++) {
+        double* column = T + (size_t)k * n + k;
+        tau[k] = make_reflection(n - k, column);
+        for (int j = k + 1; j < r; j++) reflect(n - k, tau[k], column, T + (size_t)j * n + k);
+    }
+    for (int i = 0; i < r; i++) y[i] = (y[i] - mor_inner(i, T + (size_t)i * n, y)) / T[i + (size_t)i * n];
+    for (int i = r; i < n; i++) y[i] = 0.0;
+    for (int k = r - 1; k >= 0; k--) reflect(n - k, tau[k], T + (size_t)k * n + k, y + k);
+}
+
+MOR_WIDE_VOID(static, shortest, (int n, int r, const double* A, double* T, double* tau, double* y),
+              (n, r, A, T, tau, y))
+
+int mor_least_norm(int n, double* A, double* b, double rcond, mor_arena* arena)
+{
+    if (n == 0) return 0;
+    size_t N = (size_t)n, mark = mor_arena_mark(arena);
+    int* order = mor_arena_alloc(arena, N * sizeof *order);
+    double* work = mor_arena_alloc(arena, 2 * N * sizeof *work);
+    int rank = -1;
+    double size = mor_norm_max(n, b);
+    for (int j = 0; j < n && isfinite(size); j++) size = mor_max(size, mor_norm_max(n, A + (size_t)j * N));
+    if (order && work && isfinite(size)) {
+        rank = factor(n, A, b, rcond, order, work, work + n);
+        if (rank == n)
+            for (int k = n - 1; k >= 0; k--) {
+                b[k] /= A[k + k * N];
+                mor_subtract(k, b[k], A + k * N, b);
+            }
+        else {
+            double* T = mor_arena_alloc(arena, (N * (size_t)rank + 1) * sizeof *T);
+            if (T) shortest(n, rank, A, T, work, b);
+            else rank = -1;
+        }
+    }
+    if (rank >= 0) {
+        for (int k = 0; k < n; k++) work[order[k]] = b[k];
+        memcpy(b, work, N * sizeof *b);
+    }
+    mor_arena_release(arena, mark);
+    return rank;
+}

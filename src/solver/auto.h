@@ -1,0 +1,78 @@
+/* The parts of auto (auto.c): a run, the stages it is made of, and the functions that carry a stage out.
+ *
+ * A stage is a line of a table: a name for the report, when it applies, how much of the time it may use, and the typed
+ * settings of the method it runs. A stage function returns true when the problem is solved. */
+#ifndef MOR_SOLVER_AUTO_H
+#define MOR_SOLVER_AUTO_H
+
+#include "solver/lemke.h"
+#include "solver/proximal.h"
+#include "solver/sweep.h"
+#include "solver/tree_newton.h"
+
+typedef struct mor_auto {
+    const mor_problem* problem;
+    mor_context* context; /* the driver's */
+    mor_context stage;    /* a copy with limits of its own */
+    double* z;            /* best answer so far */
+    double best;          /* its error */
+    bool late;            /* the time is used up */
+    mor_report report;
+    double* guess; /* size: what the caller gave; NULL without */
+    double* work;  /* size: where the methods that continue each other's work are */
+    /* what several stages share, opened by the first of them */
+    enum { MOR_AUTO_CLOSED, MOR_AUTO_OPEN, MOR_AUTO_FAILED } newton_state, sweep_state;
+    mor_contact_newton newton;
+    double* newton_answer;
+    mor_sweep sweep;
+} mor_auto;
+
+typedef struct mor_auto_stage mor_auto_stage;
+struct mor_auto_stage {
+    const char* name; /* in report.detail; a table ends with NULL */
+    bool (*run)(mor_auto* run, const mor_auto_stage* stage);
+    int above, most;      /* rows: above < n <= most; most = 0: no limit */
+    bool with_guess;      /* only with a guess of the caller */
+    bool needs_entries;   /* not for operators */
+    bool goes_on;         /* from where the stage before ended, not from zero */
+    bool from_guess;      /* from the caller's guess if there is one */
+    bool despite_a_proof; /* also after a proof that there is no solution: looks for the answer with the least error */
+    double share;         /* of the time limit that may have gone by at its end */
+    union {
+        mor_newton_settings newton;
+        mor_proximal_settings proximal;
+        mor_tree_newton_settings tree;
+        mor_lemke_options lemke;
+        const mor_solver* solver;
+        int sweeps;     /* most */
+        int directions; /* of a polygon */
+    };
+};
+
+/* Tells report.detail "what(iterations)" and adds the iterations. */
+void mor_auto_note(mor_auto* run, const char* what, int iterations);
+/* A fresh context that ends after `share` of the time. */
+mor_context* mor_auto_limits(mor_auto* run, double share, int max_iter);
+/* After a stage: what tracing added to its clocks belongs to the whole, and whether the time is used up. */
+void mor_auto_settle(mor_auto* run);
+/* Judges an answer and keeps it if it is better than the best; `always`: also if none has an error that is a number.
+ * Returns the error. */
+double mor_auto_keep(mor_auto* run, const double* z, bool always);
+
+/* Contacts: r = 0 or the guess is the answer; Gauss-Seidel sweeps on W (auto_contacts.c). */
+bool mor_auto_start(mor_auto* run, const mor_auto_stage* stage);
+bool mor_auto_contact_sweeps(mor_auto* run, const mor_auto_stage* stage);
+/* Pairs: principal pivots of a handful (auto_pairs.c). */
+bool mor_auto_few_pairs(mor_auto* run, const mor_auto_stage* stage);
+enum { MOR_AUTO_FEW_PAIRS = 12, MOR_AUTO_FEW_ROWS = 30 };
+/* Steps: the guess as it is, or with its contact states; sweeps and Newton on tree velocities; polygons
+ * (auto_steps.c). */
+bool mor_auto_states(mor_auto* run, const mor_auto_stage* stage);
+bool mor_auto_guess(mor_auto* run, const mor_auto_stage* stage);
+bool mor_auto_tree_sweeps(mor_auto* run, const mor_auto_stage* stage);
+bool mor_auto_tree_newton(mor_auto* run, const mor_auto_stage* stage);
+/* Its Newton steps from a start that is near. */
+extern const mor_tree_newton_settings mor_auto_newton_from_guess;
+bool mor_auto_polygon(mor_auto* run, const mor_auto_stage* stage);
+
+#endif
