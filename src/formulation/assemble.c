@@ -382,6 +382,16 @@ static const mor_contact* remembered(const mor_world* w, const mor_contact* c, i
     return *cursor < w->old_contacts.count && compare(&old[*cursor], c) == 0 ? &old[*cursor] : NULL;
 }
 
+/* The system of an island whose springs have found their place in it. */
+static mor_system* settle(mor_world* w, int i, mor_row_block* const* rows, const int* row_start, const int* trees,
+                          const int* tree_start, const int* contact_start)
+{
+    if (w->joints.count && !w->stored)
+        mor_springs_settle(w, rows + row_start[i], row_start[i + 1] - row_start[i], trees + tree_start[i],
+                           tree_start[i + 1] - tree_start[i], contact_start[i + 1] > contact_start[i]);
+    return &w->islands[i].system;
+}
+
 void mor_assemble(mor_world* w)
 {
     int nt = w->tree_count, nc, nr;
@@ -495,10 +505,7 @@ void mor_assemble(mor_world* w)
 
     double v_rest = w->options.v_rest >= 0.0 ? w->options.v_rest : 2.0 * mor_norm(w->gravity) * w->h;
     for (int i = 0; i < islands; i++) {
-        if (w->joints.count && !w->stored)
-            mor_springs_settle(w, row_list + row_start[i], row_start[i + 1] - row_start[i], tree_list + tree_start[i],
-                               tree_start[i + 1] - tree_start[i], contact_start[i + 1] > contact_start[i]);
-        mor_system* s = &w->islands[i].system;
+        mor_system* s = settle(w, i, row_list, row_start, tree_list, tree_start, contact_start);
         *s = (mor_system){ .h = w->h,
                            .time = w->time,
                            .gravity = w->gravity,

@@ -8,9 +8,9 @@
  *     dry friction   q' = 0,     |p| <= h force
  *
  * A spring and damper on a joint coordinate q is a row with a compliance, q'+ + p/mu + B = 0 (springs.c says when it
- * acts). Problems have none; but a tree of one velocity u with the mass mu, on which p acts too, makes the same equation,
- * q'+ + u = -B. So every formulation and solver takes springs implicitly, together with all other rows, for any stiffness
- * (model/tree.c: `spring`). Damping of robots' joints is in their mass block. */
+ * acts). Problems have none; but a tree of one velocity u with the mass mu, on which p acts too, makes the same
+ * equation, q'+ + u = -B. So every formulation and solver takes springs implicitly, together with all other rows, for
+ * any stiffness (model/tree.c: `spring`). Damping of robots' joints is in their mass block. */
 #include "formulation/rows.h"
 
 #include "base/elementary.h"

@@ -1,17 +1,19 @@
 /* Springs and dampers of joints: when they act within the step.
  *
- * A spring k and damper c on a coordinate x (measured from its rest), with the rate r at the start of the step and r+ at
- * its end. Positions move with the mean (1 - s) r + s r+, s the `share` of an island:
+ * A spring k and damper c on a coordinate x (measured from its rest), with the rate r at the start of the step and r+
+ * at its end. Positions move with the mean (1 - s) r + s r+, s the `share` of an island:
  *
  *     p = -h k (x + e h r_s) - h c r_s,    r_s = (1 - s) r + s r+,    x+ = x + h r_s.
  *
- * With e = 1/2 the force is that of the middle of the path, and p r_s is what spring and damper take. With the effective
- * mass m = 1/W of the coordinate the energy changes by -(s - 1/2) p^2/m - (e - 1/2) h^2 k r_s^2 - h c r_s^2: never a gain,
- * and s = e = 1/2 is the midpoint rule, of second order. Steps that do not resolve a spring, A = (h^2 k/2 + h c) W above
- * STIFF/2, would ring at the frequency of the steps: there s and e go to 1, as 1 - STIFF/4A, and the ringing dies out.
+ * With e = 1/2 the force is that of the middle of the path, and p r_s is what spring and damper take. With the
+ * effective mass m = 1/W of the coordinate the energy changes by -(s - 1/2) p^2/m - (e - 1/2) h^2 k r_s^2 - h c r_s^2:
+ * never a gain, and s = e = 1/2 is the midpoint rule, of second order. Steps that do not resolve a spring, A = (h^2
+ * k/2 + h c) W above STIFF/2, would ring at the frequency of the steps: there s and e go to 1, as 1 - STIFF/4A, and
+ * the ringing dies out.
  *
- * Contacts and limits want the positions at h nu+: in islands that have any, s = 1; a spring there loses energy at first
- * order in h. So it is where positions are not corrected after the step (stabilisation) or a kinematic body takes part.
+ * Contacts and limits want the positions at h nu+: in islands that have any, s = 1; a spring there loses energy at
+ * first order in h. So it is where positions are not corrected after the step (stabilisation) or a kinematic body
+ * takes part.
  *
  * In terms of end velocities p = -mu (r+ + B): a row on r+ with the compliance 1/mu, mu the mass of the spring's tree
  * (model/tree.c), B its bias (rows.c):
@@ -19,8 +21,8 @@
  *     mu = s (e h^2 k + h c),    B = (h k x + (e h^2 k + h c) (1 - s) r)/mu
  *
  * Equations of joints act at the positions of the start with their whole impulse p_b. For s < 1 positions need G'nu+ =
- * -phi/(s h), and of the velocity they gave, (1 - s) M^-1 G p_b is taken back before it is made to fulfil the equations at
- * the end (step/stabilise.c), as in RATTLE: a mass on a circle then keeps its speed exactly. */
+ * -phi/(s h), and of the velocity they gave, (1 - s) M^-1 G p_b is taken back before it is made to fulfil the
+ * equations at the end (step/stabilise.c), as in RATTLE: a mass on a circle then keeps its speed exactly. */
 #include "base/elementary.h"
 #include "formulation/rows.h"
 

@@ -2,10 +2,10 @@
  *
  *     nu_free = nu + h M^-1 (f - b(q, nu_m)),    nu+ = nu_free + M^-1 G p,    q+ = q (+) h nu+
  *
- * with the velocity products b at nu_m = nu - h/2 M^-1 b_0(q, nu), the middle of the step as far as they alone change nu
- * (b_0: without gravity). That is the midpoint rule for gyroscopic forces, with one iteration where links turn slowly
- * and more where they turn fast; taken at nu they feed a fast rotor's nutation. M belongs to q, so nu+ at q+ has neither the momentum nor the energy it should have. Both are
- * imposed:
+ * with the velocity products b at nu_m = nu - h/2 M^-1 b_0(q, nu), the middle of the step as far as they alone change
+ * nu (b_0: without gravity). That is the midpoint rule for gyroscopic forces, with one iteration where links turn
+ * slowly and more where they turn fast; taken at nu they feed a fast rotor's nutation. M belongs to q, so nu+ at q+
+ * has neither the momentum nor the energy it should have. Both are imposed:
  *
  *     momentum   P+ = P + h (gravity, applied forces) + impulses from outside, linear and about the centre of mass.
  *                What the base rows of the step say, P+ = M_b nu+ + h b_0b, is this sum.
@@ -15,13 +15,16 @@
  *
  *     T = p^2/2m + L'C^-1 L/2 + T_i,
  *
- * and T_i is a quadratic form of the joint velocities alone. So the base's velocity is set by P+ and the joint velocities
- * are scaled by sqrt(T_i+/T_i) = 1 + O(h^2). Where T_i is too small for that (links that hardly move in each other) and
- * nothing touches, the tree is turned about its centre of mass as a free body is (model/turn.c). An untouched floating
- * tree is also moved so that its centre of mass goes h p/m.
+ * and T_i is a quadratic form of the joint velocities alone. So the base's velocity is set by P+ and the joint
+ * velocities are scaled by sqrt(T_i+/T_i) = 1 + O(h^2). Where T_i is too small for that (links that hardly move in
+ * each other) and nothing touches, the tree is turned about its centre of mass as a free body is (model/turn.c). An
+ * untouched floating tree is also moved so that its centre of mass goes h p/m.
  *
- * With contacts W could be positive by h^2 where velocities reverse: then no more than max(0, nu+ . impulses) may come in.
- * Trees with loops keep momentum only: the work of their equations is not known here. */
+ * Untouched trees, and those of islands in which nothing but springs acts (formulation/springs.c), move with the mean
+ * of nu and nu+, and nu+ gets half of what M and b of q+ leave of the forces: the mean of the accelerations at both
+ * ends, of order 2. Trees with contacts, limits or implicit gains move with nu+, as those rows want it; their energy is
+ * only kept from rising above what impulses bring in, by whichever of nu+ and the mean that is more. Trees with loops
+ * keep momentum only: the work of their equations is not known here. */
 #include "base/elementary.h"
 #include "model/robot_motion.h"
 

@@ -7,9 +7,9 @@
  *     L_free = L + h torque;   u: mean angular velocity of the free motion from (R, L_free) over h (model/turn.c)
  *     R_m = exp(h/2 u) R,   I(R) = R J R'
  *
- * u is the free angular velocity of the step and A = I(R_m) its mass block. With contact impulses, j = A (w+ - u) their
- * sum r x p: L+ = L_free + j and R+ = exp(h w+) R. The free motion keeps L and the energy to rounding. With impulses the
- * energy must become
+ * u is the free angular velocity of the step and A = I(R_m) its mass block. With contact impulses, j = A (w+ - u)
+ * their sum r x p: L+ = L_free + j and R+ = exp(h w+) R. The free motion keeps L and the energy to rounding. With
+ * impulses the energy must become
  *
  *     E+ = E(R, L_free) + (w+ + u).j/2,     E(R, L) = L' I(R)^-1 L/2,
  *

@@ -50,8 +50,8 @@ typedef struct mor_tree {
     int offset; /* in the world's velocity arrays, set by the assembly */
     struct mor_robot* robot;
     double stiffness, damping; /* of a spring */
-    double
-        share; /* of the step: positions move with nu + share (nu+ - nu); 1 unless springs ask (formulation/springs.c) */
+    /* of the step: positions move with nu + share (nu+ - nu); 1 unless springs ask for less (formulation/springs.c) */
+    double share;
     const struct mor_stored_tree* stored; /* of a frame (model/stored.h) */
 } mor_tree;
 
