@@ -9,15 +9,15 @@
  *
  * u is the free angular velocity of the step and A = I(R_m) its mass block. With contact impulses, j = A (w+ - u)
  * their sum r x p: L+ = L_free + j and R+ = exp(h w+) R. The free motion keeps L and the energy to rounding. With
- * impulses the energy must become
+ * impulses the energy may become at most
  *
- *     E+ = E(R, L_free) + (w+ + u).j/2,     E(R, L) = L' I(R)^-1 L/2,
+ *     E+ = E(R, L_free) + (w+ + u).j/2 + min(j.(w+ - u)/2 + m |v+ - v|^2/2, SMOOTH T),    E(R, L) = L' I(R)^-1 L/2.
  *
- * the second term being what the solve took out of the rotation. R+ does not give it: for a fixed L+ the energy depends
- * on R+, by the ratio of the principal moments. So R+ is turned, the shortest way, until it does (of second order in h
- * for smooth motion). Where that takes more than STRUCK rad the step is too coarse for the blow; the body is `struck`
- * and the island is solved again with A = I(R), u = I(R)^-1 L_free, and R+ from the free motion of (R, L+), which keeps
- * both (mor_motion_revise). */
+ * The second term is what the solve took out of the rotation; the third what the semi-implicit step loses beside it in
+ * smooth motion, so that the sum over translation, rotation and gravity never rises. For a fixed L+ the energy depends
+ * on R+, by the ratio of the principal moments: where R+ has more than E+ it is turned back, the shortest way. Where
+ * that takes more than STRUCK rad the step is too coarse for the blow; the body is `struck` and the island is solved
+ * again with A = I(R), u = I(R)^-1 L_free, and R+ from the free motion of (R, L+), which keeps both (step/step.c). */
 #include "base/elementary.h"
 #include "model/turn.h"
 #include "model/world.h"
