@@ -98,15 +98,11 @@ static double tumble(double h)
     return worst;
 }
 
-static void a_tumbling_box_keeps_momentum_and_its_energy_error_is_second_order(void** state)
+static void a_tumbling_box_keeps_momentum_and_energy(void** state)
 {
     (void)state;
-    double e1 = tumble(0.02), e2 = tumble(0.01), e3 = tumble(0.005);
-    double order12 = log2(e1 / e2), order23 = log2(e2 / e3);
-    print_message("energy error %.3g %.3g %.3g at h 0.02 0.01 0.005: orders %.3f %.3f\n", e1, e2, e3, order12, order23);
-    assert_true(e2 < 1e-3);
-    test_near(order12, 2.0, 0.15, "order");
-    test_near(order23, 2.0, 0.1, "order");
+    assert_true(tumble(0.02) < 1e-12);
+    assert_true(tumble(0.005) < 1e-12);
 }
 
 /* Apex clearances of a ball with e = 0.5 dropped from a clearance of 1 m. */
@@ -421,7 +417,7 @@ int main(void)
         cmocka_unit_test(free_fall_is_the_discrete_parabola),
         cmocka_unit_test(two_spheres_keep_linear_and_angular_momentum),
         cmocka_unit_test(two_boxes_keep_linear_and_angular_momentum),
-        cmocka_unit_test(a_tumbling_box_keeps_momentum_and_its_energy_error_is_second_order),
+        cmocka_unit_test(a_tumbling_box_keeps_momentum_and_energy),
         cmocka_unit_test(bounce_apexes_converge_to_the_exact_ones),
         cmocka_unit_test(a_sliding_sphere_starts_to_roll_at_five_sevenths),
         cmocka_unit_test(a_block_slides_down_an_incline_with_the_exact_acceleration),

@@ -548,6 +548,8 @@ typedef struct mor_step_report {
         sweeps; /* of the integrator: parts that were refused and halved; parts of an implicit one that
                                       rk4 took because the iteration failed (near a position in which equations lose
                                       rank); iterations in all */
+    int struck; /* free bodies that a blow turned further than the step resolves: solved again with the inertia of the
+                   step's start, so that no energy is gained */
     char detail[192];
     mor_timing timing;
 } mor_step_report;
