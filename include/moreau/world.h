@@ -409,6 +409,8 @@ typedef struct mor_formulation {
     /* True: positions are advanced by the velocities of the start of the step (explicit Euler). May be NULL: by those
      * of the end. */
     bool (*explicit_positions)(const void* options);
+    /* True: bodies in contact overlap on purpose, so the world does not move them apart. May be NULL: they do not. */
+    bool (*overlaps)(const void* options);
 } mor_formulation;
 
 /* Copies the geometry of the system into a STEP problem with the given bias (row_count); circular

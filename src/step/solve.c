@@ -84,10 +84,11 @@ static void solve_island(void* user, int index, int worker)
 
 double mor_step_limit(const mor_world* w) { return mor_max(w->options.limit, 10.0 * w->solver_options.tol); }
 
-/* Missed the goal, but not so far that it counts as a failure. */
+/* Missed the goal, but not so far that it counts as a failure. An error of exactly 0 was not measured: no excuse. */
 bool mor_report_below_goal(const mor_world* w, const mor_report* report)
 {
-    return report->status == MOR_NOT_CONVERGED && report->residual.velocity <= mor_step_limit(w);
+    double error = report->residual.velocity;
+    return report->status == MOR_NOT_CONVERGED && error > 0.0 && error <= mor_step_limit(w);
 }
 
 /* Checks the velocities of an island and hands them to the step. */

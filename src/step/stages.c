@@ -137,6 +137,7 @@ static mor_code detect_again(mor_step* k, mor_buffer* contacts, mor_error* error
 /* Formulations that project by themselves know better which planes count. */
 static bool projects(const mor_world* w)
 {
+    if (w->formulation->overlaps && w->formulation->overlaps(w->formulation_options)) return false;
     return w->options.gap_correction == MOR_GAP_PROJECTION && !w->on_collide && !w->on_integrate && !w->stored;
 }
 
