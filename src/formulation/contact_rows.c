@@ -286,7 +286,8 @@ void mor_add_contact_rows(mor_row_builder* k, int index, const mor_contact* old)
                               .gap = c->gap,
                               .friction = c->friction,
                               .restitution = c->restitution,
-                              .recovery = mor_recovery(w, mor_contact_size(w, c)),
+                              /* gaps of separating planes are negative where another plane separates */
+                              .recovery = w->formulation->groups ? INFINITY : mor_recovery(w, mor_contact_size(w, c)),
                               .epsilon = ((const mor_collision_options*)w->collision_options)->epsilon,
                               .group = c->group,
                               .plane = c->plane,
