@@ -404,6 +404,7 @@ static void normal_impulses_of_a_gazebo_file_push_the_bodies_apart(void** state)
     double nu[12];
     write_gazebo(at("gazebo.h5"), "", "");
     solve_balls(at("gazebo.h5"), MOR_BPMD_GAZEBO, nu);
+    /* within the accuracy that is asked for by default */
     assert_near(nu[2], 1.0, 1e-8);         /* gap/h = -1 m/s: the ground pushes ball 1 up */
     assert_near(nu[8] - nu[2], 1.0, 1e-8); /* and ball 1 pushes ball 2 off */
 }
@@ -434,7 +435,7 @@ static void the_spelling_of_the_paper_is_read(void** state)
     solve_balls(at("paper.h5"), MOR_BPMD_PAPER, paper);
     write_gazebo(at("gazebo.h5"), "", "");
     solve_balls(at("gazebo.h5"), MOR_BPMD_GAZEBO, gazebo);
-    for (int k = 0; k < 12; k++) assert_near(paper[k], gazebo[k], 1e-8);
+    for (int k = 0; k < 12; k++) assert_near(paper[k], gazebo[k], 1e-8); /* the accuracy asked for by default */
 }
 
 static void expect_error(const char* path, const char* part)

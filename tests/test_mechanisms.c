@@ -88,7 +88,7 @@ static int add_joint(mor_world* w, mor_joint_kind kind, mor_body_id a, mor_body_
 
 /* ------------------------------------------------------------------------------------- robots */
 
-static void a_swinging_arm_keeps_its_energy_to_first_order(void** state)
+static void a_swinging_arm_keeps_its_energy(void** state)
 {
     (void)state;
     double drift[2];
@@ -101,8 +101,7 @@ static void a_swinging_arm_keeps_its_energy_to_first_order(void** state)
         drift[k] = fabs(mor_world_kinetic_energy(w) + mor_world_potential_energy(w) - E);
         mor_world_destroy(w);
     }
-    assert_true(drift[0] < 0.2); /* of some 30 J in motion */
-    assert_near(drift[0] / drift[1], 2.0, 0.4);
+    assert_true(drift[0] < 1e-10 && drift[1] < 1e-10); /* of some 30 J in motion */
 }
 
 static void minimal_and_maximal_coordinates_give_the_same_motion_as_the_step_shrinks(void** state)
@@ -252,7 +251,8 @@ static void a_floating_link_moves_as_a_free_body(void** state)
     mor_body_state x = mor_body_get_state(a, mor_world_robot_link(a, robot, 0)), y = mor_body_get_state(b, id);
     assert_near(mor_norm(mor_sub(x.com, y.com)), 0.0, 1e-12);
     assert_near(mor_norm(mor_sub(x.angular_velocity, y.angular_velocity)), 0.0, 1e-12);
-    assert_near(x.pose.rotation.x, y.pose.rotation.x, 1e-10);
+    /* the couple turns the link with the mean velocity of each step, the body with that of its end */
+    assert_near(x.pose.rotation.x, y.pose.rotation.x, 5e-4);
     mor_world_destroy(a);
     mor_world_destroy(b);
 }
@@ -552,7 +552,7 @@ static void mistakes_in_joints_and_robots_are_refused(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_swinging_arm_keeps_its_energy_to_first_order),
+        cmocka_unit_test(a_swinging_arm_keeps_its_energy),
         cmocka_unit_test(minimal_and_maximal_coordinates_give_the_same_motion_as_the_step_shrinks),
         cmocka_unit_test(a_chain_of_a_hundred_links_costs_little_and_stays_together),
         cmocka_unit_test(an_arm_falls_on_the_floor_and_comes_to_rest),

@@ -22,10 +22,12 @@ static void free_fall_is_the_discrete_parabola(void** state)
     mor_world_destroy(w);
 }
 
-/* Two bodies that collide with friction across a positive gap, without gravity. */
-static void collide_two(mor_geometry* a, mor_geometry* b, const char* solver)
+/* Two bodies that collide with friction across a positive gap, without gravity. Impulses keep all momenta; moving
+ * bodies apart (`projection`) keeps the linear ones, and the angular one but for (change of x) x m v. */
+static void collide_two(mor_geometry* a, mor_geometry* b, const char* solver, const char* correction, double turning)
 {
     mor_world* w = test_world(0.01);
+    test_option(w, "method", "gap_correction", correction);
     mor_world_set_gravity(w, mor_v3(0, 0, 0));
     test_method(w, "solver", solver);
     mor_body_id one = test_body(w, a, 1.0, mor_v3(0, 0.03, 0.01), no_turn);
@@ -48,22 +50,25 @@ static void collide_two(mor_geometry* a, mor_geometry* b, const char* solver)
     mor_world_momentum(w, after);
     assert_true(impulse > 1e-3);
     for (int i = 0; i < 6; i++) size = fmax(size, fabs(before[i]));
-    for (int i = 0; i < 6; i++) test_near(after[i], before[i], 1e-12 * size, "momentum");
+    for (int i = 0; i < 6; i++) test_near(after[i], before[i], (i < 3 ? 1e-12 : turning) * size, "momentum");
     mor_world_destroy(w);
 }
 
 static void two_spheres_keep_linear_and_angular_momentum(void** state)
 {
     (void)state;
-    collide_two(test_sphere(0.5), test_sphere(0.5), "pgs");
-    collide_two(test_sphere(0.5), test_sphere(0.5), "lemke");
+    collide_two(test_sphere(0.5), test_sphere(0.5), "pgs", "projection", 1e-12);
+    collide_two(test_sphere(0.5), test_sphere(0.5), "lemke", "projection", 1e-12);
 }
 
 static void two_boxes_keep_linear_and_angular_momentum(void** state)
 {
     (void)state;
-    collide_two(test_box(1, 1, 1), test_box(1, 0.8, 1.2), "pgs");
-    collide_two(test_box(1, 1, 1), test_box(1, 0.8, 1.2), "lemke");
+    for (int k = 0; k < 2; k++) {
+        const char* solver = k ? "lemke" : "pgs";
+        collide_two(test_box(1, 1, 1), test_box(1, 0.8, 1.2), solver, "velocity", 1e-12);
+        collide_two(test_box(1, 1, 1), test_box(1, 0.8, 1.2), solver, "projection", 1e-4);
+    }
 }
 
 /* Largest relative energy error of a tumbling body (J = 1, 2, 3) over 20 s, and that L is kept. */
@@ -98,15 +103,11 @@ static double tumble(double h)
     return worst;
 }
 
-static void a_tumbling_box_keeps_momentum_and_its_energy_error_is_second_order(void** state)
+static void a_tumbling_box_keeps_momentum_and_energy(void** state)
 {
     (void)state;
-    double e1 = tumble(0.02), e2 = tumble(0.01), e3 = tumble(0.005);
-    double order12 = log2(e1 / e2), order23 = log2(e2 / e3);
-    print_message("energy error %.3g %.3g %.3g at h 0.02 0.01 0.005: orders %.3f %.3f\n", e1, e2, e3, order12, order23);
-    assert_true(e2 < 1e-3);
-    test_near(order12, 2.0, 0.15, "order");
-    test_near(order23, 2.0, 0.1, "order");
+    assert_true(tumble(0.02) < 1e-12);
+    assert_true(tumble(0.005) < 1e-12);
 }
 
 /* Apex clearances of a ball with e = 0.5 dropped from a clearance of 1 m. */
@@ -269,6 +270,7 @@ static void a_belt_drags_a_box_until_it_moves_along(void** state)
     (void)state;
     const double mu = 0.5, belt = 1.0, h = 0.01;
     mor_world* w = test_world(h);
+    test_option(w, "solver", "tol", "1e-10"); /* the default asks for 1e-8 m/s in every step */
     mor_error error = { 0 };
     mor_body_def def = mor_body_def_default();
     mor_body_shape s = { test_box(20, 4, 1), mor_pose_identity(), -1 };
@@ -421,7 +423,7 @@ int main(void)
         cmocka_unit_test(free_fall_is_the_discrete_parabola),
         cmocka_unit_test(two_spheres_keep_linear_and_angular_momentum),
         cmocka_unit_test(two_boxes_keep_linear_and_angular_momentum),
-        cmocka_unit_test(a_tumbling_box_keeps_momentum_and_its_energy_error_is_second_order),
+        cmocka_unit_test(a_tumbling_box_keeps_momentum_and_energy),
         cmocka_unit_test(bounce_apexes_converge_to_the_exact_ones),
         cmocka_unit_test(a_sliding_sphere_starts_to_roll_at_five_sevenths),
         cmocka_unit_test(a_block_slides_down_an_incline_with_the_exact_acceleration),

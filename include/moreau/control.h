@@ -180,8 +180,8 @@ typedef struct mor_control_call {
                                overwritten */
     double time;                   /* of this control instant */
     double dt;                     /* to the next one */
-    double step;                   /* h of the world */
-    double horizon;                /* from this instant to the end of the world's step */
+    double step;                   /* h of the world, or the control step if that is longer */
+    double horizon;                /* from this instant to its end */
     mor_vec3 gravity;              /* [m/s^2] */
     mor_pose base;                /* state at this instant; within a step it is extrapolated with constant velocities */
     const double *s, *nu;         /* n; N */

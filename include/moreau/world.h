@@ -410,6 +410,8 @@ typedef struct mor_formulation {
     /* True: positions are advanced by the velocities of the start of the step (explicit Euler). May be NULL: by those
      * of the end. */
     bool (*explicit_positions)(const void* options);
+    /* True: bodies in contact overlap on purpose, so the world does not move them apart. May be NULL: they do not. */
+    bool (*overlaps)(const void* options);
 } mor_formulation;
 
 /* Copies the geometry of the system into a STEP problem with the given bias (row_count); circular
@@ -555,6 +557,8 @@ typedef struct mor_step_report {
         sweeps; /* of the integrator: parts that were refused and halved; parts of an implicit one that
                                       rk4 took because the iteration failed (near a position in which equations lose
                                       rank); iterations in all */
+    int struck; /* free bodies that a blow turned further than the step resolves: solved again with the inertia of the
+                   step's start, so that no energy is gained */
     char detail[192];
     mor_timing timing;
 } mor_step_report;

@@ -115,7 +115,7 @@ mor_control_robot* mor_control_robot_create(mor_world* w, int robot)
     if (!c) return NULL;
     c->robot = robot;
     c->actuated = calloc((size_t)m->joint_count + 1, sizeof *c->actuated);
-    c->state = c->actuated ? mor_control_reserve_state(w, 3 * m->joint_count) : -1;
+    c->state = c->actuated ? mor_control_reserve_state(w, 5 * m->joint_count) : -1;
     if (c->state < 0) {
         mor_control_robot_destroy(c);
         return NULL;

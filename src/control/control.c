@@ -7,7 +7,8 @@
  *     p < h             h/p times (rounded), at instants t, t + p, ...: the state is extrapolated with constant
  *     velocities
  *                       and the mean of the torques acts,
- *     p > h             in the first step at or after every multiple of p; the torques are held in between.
+ *     p > h             in the first step at or after every multiple of p; its answer is held in between: torque and
+ *                       gain of implicit laws, tau - K (v - v at the instant), torques of sampled ones.
  *
  * A controller answers with tau and a gain K: for a change of joint velocity dv in the step its torque is tau - K dv,
  * which joins the mass block of the robot (M + h K) and so is exact whatever contacts do to dv. A motor at its limit
@@ -235,8 +236,8 @@ static void run_controllers(mor_world* w, mor_control_robot* r, double ahead, do
                                   .work = r->work,
                                   .time = w->time + ahead,
                                   .dt = dt,
-                                  .step = w->h,
-                                  .horizon = w->h - ahead,
+                                  .step = dt > w->h ? dt : w->h,
+                                  .horizon = dt > w->h ? dt : w->h - ahead,
                                   .gravity = w->gravity,
                                   .base = base,
                                   .s = r->call_s,
@@ -298,10 +299,15 @@ void mor_control_begin(mor_world* w)
             run_controllers(w, r, slow ? 0.0 : k * w->h / calls, slow ? p : w->h / calls, 1.0 / calls, r->command,
                             r->gain);
         if (slow) {
-            double* held = (double*)c->state.data + r->state + 2 * n;
-            if (due) memcpy(held, r->command, bytes);
-            memcpy(r->command, held, bytes);
-            memset(r->gain, 0, bytes);
+            double *held = (double*)c->state.data + r->state + 2 * n, *gain = held + n, *speed = gain + n;
+            const double* now = robot->nu + robot->model->dof - n;
+            if (due) {
+                memcpy(held, r->command, bytes);
+                memcpy(gain, r->gain, bytes);
+                memcpy(speed, now, bytes);
+            }
+            memcpy(r->gain, gain, bytes);
+            for (int j = 0; j < n; j++) r->command[j] = held[j] - gain[j] * (now[j] - speed[j]);
         }
         mor_motors_apply(w, r, true);
         for (int l = 0; sensed && l < robot->model->link_count; l++) { /* for torque sensors, about the link's origin */

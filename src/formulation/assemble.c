@@ -88,6 +88,7 @@ static bool prepare_trees(mor_step* k)
     if (!k->mass_start) return false;
     for (int i = 0; i < w->tree_count; i++) {
         w->trees[i].offset = dof;
+        w->trees[i].share = 1.0;
         k->mass_start[i] = mass;
         dof += w->trees[i].dof;
         mass += block_size(&w->trees[i]);
@@ -380,6 +381,9 @@ bool mor_assemble(mor_step* k)
         island->tree_of = p.rows.world_tree = g.tree_list + g.tree_start[i];
         island->rows = g.row_list + g.row_start[i];
         island->row_block_count = g.row_start[i + 1] - g.row_start[i];
+        if (k->w->joints.count && !k->w->stored)
+            mor_springs_settle(k, island->rows, island->row_block_count, island->tree_of, s->tree_count,
+                               s->contact_count > 0);
         write_trees(k, island->tree_of, s, &p);
         write_rows(&g, i, s, &p.rows);
         write_guess(island, &p);

@@ -305,7 +305,8 @@ void mor_add_contact_rows(mor_row_builder* k, int index, const mor_contact* old)
                               .gap = c->gap,
                               .friction = c->friction,
                               .restitution = c->restitution,
-                              .recovery = mor_recovery(w, mor_contact_size(w, c)),
+                              /* gaps of separating planes are negative where another plane separates */
+                              .recovery = w->formulation->groups ? INFINITY : mor_recovery(w, mor_contact_size(w, c)),
                               .epsilon = mor_contact_epsilon(w, c),
                               .group = c->group,
                               .plane = c->plane,

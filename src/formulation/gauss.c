@@ -341,7 +341,8 @@ static double project(mor_step* step, const void* options, double* work)
     return o->compat ? 0.0 : mor_gauss_project(step, o->touch, work);
 }
 
-static bool explicit_positions(const void* options) { return ((const gauss_options*)options)->compat; }
+/* As the original does. */
+static bool compat(const void* options) { return ((const gauss_options*)options)->compat; }
 
 const mor_formulation mor_formulation_gauss = {
     .name = "gauss",
@@ -354,5 +355,6 @@ const mor_formulation mor_formulation_gauss = {
     .step = gauss_step,
     .project = project,
     .accelerations = true,
-    .explicit_positions = explicit_positions,
+    .explicit_positions = compat,
+    .overlaps = compat,
 };

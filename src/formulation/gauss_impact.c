@@ -264,7 +264,7 @@ mor_report mor_gauss_impact_solve(const mor_system* s, const bool* touching, mor
 /* Contacts of an island deeper than `touch` are moved half of the way out: minimise delta'M delta/2 with G_n'delta >=
  * -psi/2, the others no deeper than `touch`. Half, because a point that is moved out too far (the rows are linear)
  * would be in the air for the next step, whose business the impact and the forces are. */
-static double project_island(mor_world* w, const mor_island* island, double touch, mor_arena* arena)
+static double project_island(mor_world* w, const mor_island* island, double touch, mor_arena* arena, double* work)
 {
     const mor_system* s = &island->system;
     double deepest = 0.0;
@@ -308,7 +308,7 @@ static double project_island(mor_world* w, const mor_island* island, double touc
     mor_step_velocity(&g.problem.step, p, delta);
     for (int t = 0; t < s->tree_count; t++) {
         const mor_tree* tree = &w->trees[island->tree_of[t]];
-        tree->kind->correct(w, tree, delta + s->trees[t].offset, false);
+        *work += mor_tree_move(w, tree, delta + s->trees[t].offset);
     }
     return deepest;
 }
@@ -331,7 +331,7 @@ double mor_gauss_project(mor_step* step, double touch, double* work)
     double deepest = 0.0, before = height_energy(step->w);
     for (int i = 0; i < step->island_count; i++) {
         size_t mark = mor_arena_mark(arena);
-        deepest = mor_max(deepest, project_island(step->w, &step->islands[i], touch, arena));
+        deepest = mor_max(deepest, project_island(step->w, &step->islands[i], touch, arena, work));
         mor_arena_release(arena, mark);
     }
     *work += height_energy(step->w) - before;

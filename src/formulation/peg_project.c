@@ -218,23 +218,13 @@ static bool solve(const mor_step* step, const mor_island* island, const rows* li
     return true;
 }
 
-/* Moves the trees of the island; returns the potential energy added. A free body keeps its angular momentum in its own
- * axes, so that its kinetic energy stays. */
+/* Moves the trees of the island; returns the energy added. */
 static double move(mor_world* w, const mor_island* island, const double* dq)
 {
     double before = mor_world_potential_energy(w);
     for (int t = 0; t < island->system.tree_count; t++) {
         const mor_tree* tree = &w->trees[island->tree_of[t]];
-        const double* d = dq + island->system.trees[t].offset;
-        tree->kind->correct(w, tree, d, false);
-        if (tree->kind != &mor_tree_free) continue;
-        mor_body* b = &w->bodies[tree->body];
-        mor_quat turn = mor_quat_exp(mor_v3(d[3], d[4], d[5]));
-        mor_mat3 R, Ii;
-        b->L = mor_rotate(turn, b->L);
-        R = mor_quat_matrix(b->q);
-        Ii = mor_mat3_rotate(&R, &b->inertia_inverse);
-        b->w = mor_mul(&Ii, b->L);
+        before -= mor_tree_move(w, tree, dq + island->system.trees[t].offset);
     }
     return mor_world_potential_energy(w) - before;
 }

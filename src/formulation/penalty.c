@@ -108,6 +108,13 @@ static mor_report penalty_step(const mor_system* s, const void* options, mor_sol
     return report;
 }
 
+/* Springs carry by being pressed in. */
+static bool overlaps(const void* options)
+{
+    (void)options;
+    return true;
+}
+
 const mor_formulation mor_formulation_penalty = {
     .name = "penalty",
     .summary = "spring-damper forces with regularised friction; no problem, no solver",
@@ -116,4 +123,5 @@ const mor_formulation mor_formulation_penalty = {
     .options_size = sizeof(penalty_options),
     .fields = penalty_fields,
     .step = penalty_step,
+    .overlaps = overlaps,
 };

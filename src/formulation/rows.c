@@ -7,14 +7,10 @@
  *     motors         q' = speed, |p| <= h force
  *     dry friction   q' = 0,     |p| <= h force
  *
- * A spring and damper (k, c) on a joint coordinate q is taken at the end of the step,
- *
- *     p = -h (k (q + h q'+ - rest) + c q'+),   that is   q'+ + p/(h c + h^2 k) + k (q - rest)/(c + h k) = 0,
- *
- * a row with a compliance. Problems have none; but a tree of one velocity u with the mass h c + h^2 k, on which p acts
- * too, makes the same equation, q'+ + u = -k (q - rest)/(c + h k). So every formulation and solver takes springs
- * exactly implicit, together with all other rows, for any stiffness (model/tree.c: `spring`). Damping of robots' joints
- * is in their mass block. */
+ * A spring and damper on a joint coordinate q is a row with a compliance, q'+ + p/mu + B = 0 (springs.c says when it
+ * acts). Problems have none; but a tree of one velocity u with the mass mu, on which p acts too, makes the same
+ * equation, q'+ + u = -B. So every formulation and solver takes springs implicitly, together with all other rows, for
+ * any stiffness (model/tree.c: `spring`). Damping of robots' joints is in their mass block. */
 #include "formulation/rows.h"
 
 #include "base/elementary.h"
@@ -223,7 +219,8 @@ static void free_rows(collector* c, mor_joint* j)
         if (b->tree[i] == j->spring) b->J[i][0] = 1.0;
     b->lower = -INFINITY;
     b->upper = INFINITY;
-    b->bias[0] += d->stiffness * (row.phi - d->rest) / (d->damping + h * d->stiffness);
+    b->drift[0] = b->bias[0];
+    b->phi[0] = row.phi - d->rest; /* the bias follows when the island is known (springs.c) */
     b->memory = &j->memory[9];
 }
 

@@ -23,6 +23,11 @@ typedef struct mor_row_block {
 /* All blocks of the step in a fixed order, from the arena. False: out of memory. */
 bool mor_collect_rows(mor_step* step, mor_row_block** blocks, int* count);
 
+/* Gives the springs of an island their mass and bias, and its trees the share of their end velocity in their motion
+ * (springs.c). `touching`: it has contacts. */
+void mor_springs_settle(mor_step* step, mor_row_block* const* rows, int row_count, const int* trees, int tree_count,
+                        bool touching);
+
 /* Coefficients of one row of a joint on the tree of a body: direction . velocity of the material point, or angular. */
 void mor_joint_coefficients(const mor_world* world, const mor_body* body, bool spin, mor_vec3 direction, mor_vec3 point,
                             double sign, double* c);

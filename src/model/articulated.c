@@ -286,7 +286,7 @@ mor_robot_work* mor_robot_work_create(const mor_robot_model* m)
     w->link_count = m->link_count;
     w->states = calloc(L, sizeof *w->states);
     w->factors = calloc(L, sizeof *w->factors);
-    w->a = calloc(4 * L, sizeof *w->a);
+    w->a = calloc(5 * L, sizeof *w->a);
     w->composite = calloc(L, sizeof *w->composite);
     w->joint = calloc(2 * L, sizeof *w->joint);
     w->vector = calloc(N + 1, sizeof *w->vector);
@@ -298,6 +298,7 @@ mor_robot_work* mor_robot_work_create(const mor_robot_model* m)
     w->b = w->a + L;
     w->f = w->b + L;
     w->n = w->f + L;
+    w->w = w->n + L;
     w->u = w->joint + L;
     return w;
 }
@@ -369,6 +370,32 @@ void mor_robot_update(const mor_robot_model* m, mor_robot_work* work, const mor_
         l->p = mor_add(p->p, l->r);
         l->body = (mor_rigid){ c->body.m, mor_mul(&l->R, c->body.c), mor_sym3_rotate(&l->R, &c->body.I) };
         work->joint[i] = speed;
+    }
+}
+
+void mor_robot_velocities(const mor_robot_model* m, mor_robot_work* work, const double* nu)
+{
+    mor_link_state* b = &work->states[0];
+    if (m->floating) {
+        b->v = mor_v3(nu[0], nu[1], nu[2]);
+        b->w = mor_v3(nu[3], nu[4], nu[5]);
+    }
+    for (int i = 1; i < m->link_count; i++) {
+        const mor_link_constant* c = &m->constants[i];
+        const mor_link_state* p = &work->states[c->parent];
+        mor_link_state* l = &work->states[i];
+        mor_vec3 step = mor_scale(nu[c->dof], l->axis), turn = mor_cross(p->w, step), wr = mor_cross(p->w, l->r);
+        l->v = mor_add(p->v, wr);
+        l->w = p->w;
+        l->bias_v = mor_cross(p->w, wr);
+        if (c->prismatic) {
+            l->v = mor_add(l->v, step);
+            l->bias_v = mor_madd(l->bias_v, 2.0, turn);
+        } else {
+            l->w = mor_add(l->w, step);
+            l->bias_w = turn;
+        }
+        work->joint[i] = nu[c->dof];
     }
 }
 

@@ -58,6 +58,7 @@ struct mor_robot_work {
     mor_link_factor* factors;
     mor_vec3 *a, *b; /* per link: linear and angular accelerations */
     mor_vec3 *f, *n; /* per link: forces and moments */
+    mor_vec3* w;     /* per link: angular velocities of mor_robot_bias */
     mor_rigid* composite;
     double* joint; /* per link: joint velocities, then joint forces of a sweep */
     double* u;
@@ -75,6 +76,11 @@ void mor_robot_copy_state(const mor_robot_model* model, const mor_robot_work* fr
 
 /* The outward half of inverse dynamics: a and b of the work space. */
 void mor_robot_accelerations(const mor_robot_model* model, mor_robot_work* work, mor_vec3 gravity, const double* nudot);
+/* Inverse dynamics with velocities nu (NULL: none) instead of those of the work space, which stay. */
+void mor_robot_bias(const mor_robot_model* model, mor_robot_work* work, mor_vec3 gravity, const double* nu,
+                    const double* nudot, double* out);
+/* mor_robot_update of the velocities only. */
+void mor_robot_velocities(const mor_robot_model* model, mor_robot_work* work, const double* nu);
 /* Inverse dynamics at rest in the positions of `at`: only the forces of `scratch` are written. */
 void mor_robot_statics(const mor_robot_model* model, const mor_robot_work* at, mor_robot_work* scratch,
                        mor_vec3 gravity, const double* wrenches, double* out);

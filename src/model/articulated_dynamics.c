@@ -91,6 +91,42 @@ void mor_robot_inverse_dynamics(const mor_robot_model* m, mor_robot_work* work, 
     }
 }
 
+void mor_robot_bias(const mor_robot_model* m, mor_robot_work* work, mor_vec3 gravity, const double* nu,
+                    const double* nudot, double* out)
+{
+    int offset = mor_robot_offset(m);
+    mor_vec3 *a = work->a, *b = work->b, *f = work->f, *n = work->n, *w = work->w;
+    accelerate_base(m, work, gravity, nudot);
+    w[0] = nu && m->floating ? mor_v3(nu[3], nu[4], nu[5]) : mor_v3(0, 0, 0);
+    for (int i = 0; i < m->link_count; i++) {
+        const mor_link_state* l = &work->states[i];
+        const mor_rigid* B = &l->body;
+        if (i > 0) {
+            const mor_link_constant* c = &m->constants[i];
+            double qdd = nudot ? nudot[c->dof] : 0.0;
+            mor_vec3 step = mor_scale(nu ? nu[c->dof] : 0.0, l->axis), p = w[c->parent];
+            a[i] = mor_add(a[c->parent], mor_add(mor_cross(b[c->parent], l->r), mor_cross(p, mor_cross(p, l->r))));
+            b[i] = b[c->parent];
+            w[i] = p;
+            if (c->prismatic) {
+                a[i] = mor_add(a[i], mor_madd(mor_scale(2.0, mor_cross(p, step)), qdd, l->axis));
+            } else {
+                b[i] = mor_add(b[i], mor_madd(mor_cross(p, step), qdd, l->axis));
+                w[i] = mor_add(p, step);
+            }
+        }
+        mor_vec3 wc = mor_cross(w[i], B->c), Iw = mor_sym3_mul(&B->I, w[i]);
+        f[i] = mor_add(mor_madd(mor_cross(b[i], B->c), B->m, a[i]), mor_cross(w[i], wc));
+        n[i] = mor_add(mor_add(mor_cross(B->c, a[i]), mor_sym3_mul(&B->I, b[i])), mor_cross(w[i], Iw));
+    }
+    gather_inwards(m, work->states, f, n, out);
+    for (int j = 0; nudot && j < m->joint_count; j++) {
+        out[offset + j] += m->reflected[j] * nudot[offset + j];
+        for (int k = 0; m->coupling && k < m->joint_count; k++)
+            out[offset + j] += m->coupling[j * m->joint_count + k] * nudot[offset + k];
+    }
+}
+
 void mor_robot_accelerations(const mor_robot_model* m, mor_robot_work* work, mor_vec3 gravity, const double* nudot)
 {
     accelerate_base(m, work, gravity, nudot);

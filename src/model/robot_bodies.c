@@ -32,11 +32,17 @@ void mor_robot_free(mor_world* w, mor_robot* r)
     free(r);
 }
 
-/* Numbers in the one block of memory that begins at s. */
-static size_t block_numbers(const mor_robot_model* m)
+/* Numbers in the one block of memory that begins at s: what twins copy, and then the scratch of a step. */
+static size_t copied_numbers(const mor_robot_model* m)
 {
     size_t n = (size_t)m->joint_count, N = (size_t)m->dof, L = (size_t)m->link_count;
-    return n + N + n + (6 * L > N ? 6 * L : N) + N + n + 3 * n + 3 * n + 1;
+    return n + N + n + (6 * L > N ? 6 * L : N) + N + n + 3 * n + 3 * n;
+}
+
+static size_t block_numbers(const mor_robot_model* m)
+{
+    size_t n = (size_t)m->joint_count, N = (size_t)m->dof;
+    return copied_numbers(m) + 5 * N + n + 1;
 }
 
 /* A robot at rest with all its memory. */
@@ -65,6 +71,10 @@ static mor_robot* allocate(mor_robot_model* m)
     r->viscous = r->gain + n;
     r->coulomb = r->viscous + n;
     r->memory = r->coulomb + n;
+    r->bias = r->memory + 3 * n;
+    r->jerk = r->bias + N;
+    r->middle = r->jerk + 3 * N;
+    r->drag = r->middle + N;
     return r;
 }
 
@@ -84,7 +94,7 @@ void mor_robot_copy(const mor_robot* from, mor_robot* to)
     to->tree = from->tree;
     memcpy(to->bodies, from->bodies, (size_t)from->model->link_count * sizeof *to->bodies);
     to->base = from->base;
-    mor_copy(to->s, from->s, block_numbers(from->model) * sizeof *to->s);
+    mor_copy(to->s, from->s, copied_numbers(from->model) * sizeof *to->s);
     to->self_collision = from->self_collision;
     to->limits = from->limits;
     to->damping = from->damping;

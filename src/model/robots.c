@@ -9,6 +9,7 @@
  * */
 #include "model/articulated.h"
 #include "model/dynamics.h"
+#include "model/robot_motion.h"
 #include "model/world.h"
 
 #include <string.h>
@@ -57,22 +58,32 @@ static bool small(const mor_world* w, const mor_robot* r)
     return true;
 }
 
-static bool accelerate_small(const mor_world* w, mor_robot* r, const double* f, double* nudot)
+static bool factor_small(mor_robot* r)
 {
     const mor_robot_model* m = r->model;
     int N = m->dof, offset = N - m->joint_count;
-    mor_robot_inverse_dynamics(m, r->work, w->gravity, NULL, NULL, nudot);
-    for (int k = 0; k < N; k++) nudot[k] = f[k] - nudot[k];
     mor_robot_mass_matrix(m, r->work, r->mass);
     for (int j = 0; j < m->joint_count; j++) r->mass[(offset + j) * (N + 1)] += r->extra[j];
     memcpy(r->dense, r->mass, (size_t)N * (size_t)N * sizeof *r->mass);
-    r->factored = mor_robot_factor(m, r->dense);
-    for (int k = 0; k < N && r->factored; k++) r->factored = r->dense[k * (N + 1)] > WORST_PIVOT * r->mass[k * (N + 1)];
-    if (!r->factored) return mor_robot_forward_with(m, r->work, w->gravity, f, NULL, r->extra, nudot);
-    mor_robot_factor_solve(m, r->dense, nudot);
-    double sum = 0.0;
-    for (int k = 0; k < N; k++) sum += nudot[k];
-    return isfinite(sum);
+    bool good = mor_robot_factor(m, r->dense);
+    for (int k = 0; k < N && good; k++) good = r->dense[k * (N + 1)] > WORST_PIVOT * r->mass[k * (N + 1)];
+    return good;
+}
+
+static void apply_inverse(const mor_robot* r, double* x)
+{
+    if (r->factored) mor_robot_factor_solve(r->model, r->dense, x);
+    else mor_robot_solve(r->model, r->work, x, x);
+}
+
+/* Joints that are not part of the tree but act on it. */
+static bool is_looped(const mor_world* w, const mor_robot* r)
+{
+    const mor_joint* joints = w->joints.data;
+    for (int i = 0; i < w->joints.count; i++)
+        for (int side = 0; side < 2 && !joints[i].articulated; side++)
+            if (joints[i].body[side] >= 0 && w->bodies[joints[i].body[side]].tree == r->tree) return true;
+    return false;
 }
 
 static void robot_prepare(mor_world* w, const mor_tree* t, double* nu, double* nu_free, double* mass, double* inverse)
@@ -81,18 +92,22 @@ static void robot_prepare(mor_world* w, const mor_tree* t, double* nu, double* n
     mor_robot* r = t->robot;
     const mor_robot_model* m = r->model;
     int offset = m->dof - m->joint_count;
-    r->factored = false;
     mor_robot_gather_forces(w, r);
-    double* f = r->wrenches; /* scratch of at least dof */
-    memcpy(f, r->force, (size_t)m->dof * sizeof *f);
     for (int j = 0; j < m->joint_count; j++) {
-        double d = (r->damping ? m->links[m->link_of_joint[j]].damping : 0.0) + r->viscous[j];
-        r->extra[j] = w->h * (d + r->gain[j]);
-        f[offset + j] -= d * r->nu[offset + j];
+        r->drag[j] = (r->damping ? m->links[m->link_of_joint[j]].damping : 0.0) + r->viscous[j];
+        r->extra[j] = w->h * (r->drag[j] + r->gain[j]);
     }
     memcpy(nu, r->nu, (size_t)m->dof * sizeof *nu);
-    bool sound = small(w, r) ? accelerate_small(w, r, f, nu_free)
-                             : mor_robot_forward_with(m, r->work, w->gravity, f, NULL, r->extra, nu_free);
+    r->looped = is_looped(w, r);
+    r->factored = small(w, r) && factor_small(r);
+    bool sound = r->factored || mor_robot_prepare_solve(m, r->work, r->extra);
+    if (sound) {
+        mor_robot_middle_velocity(r, w->h, apply_inverse, r->middle);
+        mor_robot_bias(m, r->work, w->gravity, r->middle, NULL, r->bias);
+        for (int k = 0; k < m->dof; k++) nu_free[k] = r->force[k] - r->bias[k];
+        for (int j = 0; j < m->joint_count; j++) nu_free[offset + j] -= r->drag[j] * r->nu[offset + j];
+        apply_inverse(r, nu_free);
+    }
     for (int k = 0; !sound && k < m->dof; k++) nu_free[k] = NAN; /* the step ends as numerical */
     for (int k = 0; k < m->dof; k++) nu_free[k] = nu[k] + w->h * nu_free[k];
 }
@@ -210,18 +225,27 @@ void mor_robot_advance_state(mor_world* w, const mor_tree* t, const double* nu_f
     mor_robot* r = t->robot;
     const mor_robot_model* m = r->model;
     int offset = m->dof - m->joint_count;
+    double* x = r->wrenches; /* what positions move with */
+    for (int k = 0; k < m->dof; k++) x[k] = t->share < 1.0 ? r->nu[k] + t->share * (nu[k] - r->nu[k]) : nu[k];
     memcpy(r->nu, nu, (size_t)m->dof * sizeof *nu);
     if (m->floating) {
-        r->base.position = mor_madd(r->base.position, w->h, mor_v3(nu[0], nu[1], nu[2]));
-        r->base.rotation = mor_quat_normalize(
-            mor_quat_mul(mor_quat_exp(mor_scale(w->h, mor_v3(nu[3], nu[4], nu[5]))), r->base.rotation));
+        r->base.position = mor_madd(r->base.position, w->h, mor_v3(x[0], x[1], x[2]));
+        r->base.rotation =
+            mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(w->h, mor_v3(x[3], x[4], x[5]))), r->base.rotation));
     }
-    for (int j = 0; j < m->joint_count; j++) {
-        r->s[j] += w->h * nu[offset + j];
-        r->tau[j] = 0.0;
-    }
+    for (int j = 0; j < m->joint_count; j++) r->s[j] += w->h * x[offset + j];
     mor_robot_update(m, r->work, &r->base, r->s, r->nu);
     mor_robot_write_bodies(w, r);
+}
+
+static void robot_advance(mor_world* w, const mor_tree* t, const double* nu_free, const double* nu, const double* mass)
+{
+    if (nu == nu_free) { /* explicit positions: along the velocity of the start */
+        mor_robot_advance_state(w, t, nu_free, nu, mass);
+        return;
+    }
+    mor_robot_finish(w, t, nu_free, nu, apply_inverse);
+    mor_robot_write_bodies(w, t->robot);
 }
 
 /* As mor_robot_frame_bias, for a point of which `arm` does not turn with the link. */
@@ -236,18 +260,10 @@ static mor_vec3 robot_acceleration(const mor_tree* t, const mor_body* b, mor_vec
     return a;
 }
 
-const mor_tree_kind mor_tree_robot = { "robot",
-                                       0,
-                                       robot_prepare,
-                                       robot_row,
-                                       robot_spin,
-                                       mor_robot_advance_state,
-                                       mor_robot_correct_state,
-                                       robot_respond,
-                                       robot_fill,
-                                       robot_acceleration,
-                                       robot_respond6,
-                                       robot_rows3 };
+const mor_tree_kind mor_tree_robot = {
+    "robot",       0,          robot_prepare,      robot_row,      robot_spin, robot_advance, mor_robot_correct_state,
+    robot_respond, robot_fill, robot_acceleration, robot_respond6, robot_rows3
+};
 
 /* ------------------------------------------------------------------------------------- bodies */
 

@@ -101,6 +101,7 @@ struct mor_step {
     bool in_parts;      /* one part of a step: observers wait for the last */
     double correction_work, contact_work, applied_work;
     double raw_penetration, projection_work; /* of the position projection */
+    int struck;                              /* free bodies (model/tree.c) */
     mor_step_report report;
 };
 

@@ -4,19 +4,22 @@
  *
  * Free bodies are advanced in angular momentum (MATH: "Free motion"):
  *
- *     L_free = L + h torque
- *     R_m = exp(h/2 omega_m) R,   omega_m = I(R_m)^-1 L_free,   I(R) = R J R'
+ *     L_free = L + h torque;   u: mean angular velocity of the free motion from (R, L_free) over h (model/turn.c)
+ *     R_m = exp(h/2 u) R,   I(R) = R J R'
  *
- * omega_m is the free angular velocity of the step and I(R_m) its mass block; with contact impulses
- * I(R_m)(omega+ - omega_m) = sum r x p, R+ = exp(h omega+) R, L+ = L_free + I(R_m)(omega+ - omega_m).
- * L is kept to rounding and the energy stays bounded at second order in h (an explicit
- * -h omega x I omega gains 6 % in 5 s on a tumbling box at h = 0.01).
+ * u is the free angular velocity of the step and A = I(R_m) its mass block. With contact impulses, j = A (w+ - u)
+ * their sum r x p: L+ = L_free + j and R+ = exp(h w+) R. The free motion keeps L and the energy to rounding. With
+ * impulses the energy may become at most
  *
- * The midpoint equation is solved in body axes, where it reads
- *     J w = exp(-h/2 w) L_b,   L_b = R' L_free,   w = R' omega_m = R_m' omega_m,
- * by Newton's method on F(w) = J w - exp(-h/2 w) L_b with the derivative of the rotated vector taken to
- * first order, d/dw exp(-h/2 w) L_b ~ (h/2) [exp(-h/2 w) L_b]x, which is exact enough to converge in a
- * handful of iterations for h|w| up to about 1. It converges to rounding or the step keeps the best. */
+ *     E+ = E(R, L_free) + (w+ + u).j/2 + min(j.(w+ - u)/2 + m |v+ - v|^2/2, SMOOTH T),    E(R, L) = L' I(R)^-1 L/2.
+ *
+ * The second term is what the solve took out of the rotation; the third what the semi-implicit step loses beside it in
+ * smooth motion, so that the sum over translation, rotation and gravity never rises. For a fixed L+ the energy depends
+ * on R+, by the ratio of the principal moments: where R+ has more than E+ it is turned back, the shortest way. Where
+ * that takes more than STRUCK rad the step is too coarse for the blow; the body is `struck` and the island is solved
+ * again with A = I(R), u = I(R)^-1 L_free, and R+ from the free motion of (R, L+), which keeps both (step/solve.c). */
+#include "base/elementary.h"
+#include "model/turn.h"
 #include "model/world.h"
 
 /* ------------------------------------------------------------------------------ particle */
@@ -55,8 +58,9 @@ static void particle_advance(mor_world* world, const mor_tree* t, const double* 
     mor_body* b = &world->bodies[t->body];
     double h = world->h;
     (void)nu_free, (void)M;
+    mor_vec3 before = b->v;
     b->v = mor_v3(nu[0], nu[1], 0.0);
-    b->x = mor_madd(b->x, h, b->v);
+    b->x = mor_madd(b->x, h, t->share < 1.0 ? mor_lerp(before, b->v, t->share) : b->v);
 }
 
 static void particle_correct(mor_world* world, const mor_tree* t, const double* d, bool velocity)
@@ -119,10 +123,12 @@ static void planar_advance(mor_world* world, const mor_tree* t, const double* nu
     mor_body* b = &world->bodies[t->body];
     double h = world->h;
     (void)nu_free, (void)M;
-    b->v = mor_v3(nu[0], nu[1], 0.0);
-    b->w = mor_v3(0.0, 0.0, nu[2]);
-    b->x = mor_madd(b->x, h, b->v);
-    b->angle += h * nu[2];
+    mor_vec3 v = mor_v3(nu[0], nu[1], 0.0);
+    double turn = nu[2];
+    b->x = mor_madd(b->x, h, t->share < 1.0 ? mor_lerp(b->v, v, t->share) : v);
+    b->angle += h * (t->share < 1.0 ? b->w.z + t->share * (turn - b->w.z) : turn);
+    b->v = v;
+    b->w = mor_v3(0.0, 0.0, turn);
     b->q = mor_quat_exp(mor_v3(0.0, 0.0, b->angle));
 }
 
@@ -153,38 +159,12 @@ const mor_tree_kind mor_tree_planar = {
 
 /* ---------------------------------------------------------------------------------- free */
 
-/* w with J w = exp(-h/2 w) L_b, see above. */
-static mor_vec3 midpoint_velocity(const mor_mat3* J, mor_vec3 L, double h, mor_vec3 w)
-{
-    double best = INFINITY, rounding = 2e-16 * mor_norm(L);
-    mor_vec3 answer = w;
-    for (int k = 0; k < 20; k++) {
-        mor_vec3 turned = mor_rotate(mor_quat_exp(mor_scale(-0.5 * h, w)), L);
-        mor_vec3 F = mor_sub(mor_mul(J, w), turned);
-        double size = mor_norm(F);
-        if (size < best) {
-            best = size;
-            answer = w;
-        } else if (k > 3) {
-            break; /* rounding level reached */
-        }
-        if (size <= rounding) break;
-        /* dF/dw = J - (h/2) [turned]x */
-        double s = 0.5 * h;
-        mor_mat3 D = *J;
-        D.m[0][1] += s * turned.z;
-        D.m[0][2] -= s * turned.y;
-        D.m[1][0] -= s * turned.z;
-        D.m[1][2] += s * turned.x;
-        D.m[2][0] += s * turned.y;
-        D.m[2][1] -= s * turned.x;
-        mor_mat3 Di = mor_mat3_inverse(&D);
-        mor_vec3 next = mor_sub(w, mor_mul(&Di, F));
-        if (next.x == w.x && next.y == w.y && next.z == w.z) break;
-        w = next;
-    }
-    return answer;
-}
+#define STRUCK 0.02    /* rad: larger turns that take energy away would show as penetration */
+#define SMOOTH 0.01    /* of the kinetic energy: what more than that is lost in a step is an impact */
+#define SLIGHT 1e-3    /* of the kinetic energy: moves that change it more turn the angular momentum, too */
+#define ROUNDING 1e-14 /* of the kinetic energy: what is left alone */
+
+static mor_turning turning(const mor_body* b) { return (mor_turning){ &b->mass.inertia, &b->inertia_inverse }; }
 
 static void free_prepare(mor_world* world, const mor_tree* t, double* nu, double* nu_free, double* M, double* Mi)
 {
@@ -192,11 +172,15 @@ static void free_prepare(mor_world* world, const mor_tree* t, double* nu, double
     mor_vec3 g = world->gravity;
     double h = world->h;
     double m = b->mass.mass;
-    mor_vec3 L = mor_madd(b->L, h, b->torque);
-    mor_vec3 w_body = midpoint_velocity(&b->mass.inertia, mor_unrotate(b->q, L), h, mor_unrotate(b->q, b->w));
-    mor_vec3 w = mor_rotate(b->q, w_body);
-    mor_quat middle = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(0.5 * h, w)), b->q));
-    mor_mat3 R = mor_quat_matrix(middle);
+    mor_vec3 L = mor_madd(b->L, h, b->torque), w = b->w;
+    mor_quat q = b->q;
+    if (b->struck) {
+        mor_turn_energy(turning(b), q, L, &w);
+    } else {
+        b->q_free = mor_turn_free(turning(b), q, L, h, b->w, &w);
+        q = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(0.5 * h, w)), q));
+    }
+    mor_mat3 R = mor_quat_matrix(q);
     mor_mat3 I = mor_mat3_rotate(&R, &b->mass.inertia), Ii = mor_mat3_rotate(&R, &b->inertia_inverse);
     nu[0] = b->v.x, nu[1] = b->v.y, nu[2] = b->v.z;
     nu[3] = b->w.x, nu[4] = b->w.y, nu[5] = b->w.z;
@@ -237,21 +221,79 @@ static void free_spin(const mor_tree* t, const mor_body* b, mor_vec3 d, double s
     c[5] = sign * d.z;
 }
 
+/* Where a body gets to that moves with w instead of u: its L, and R without regard to the energy, which may be *most;
+ * returns what of it is rounding. */
+static double swept(const mor_body* b, double h, const double* nu_free, const double* nu, const double* M, mor_vec3* L,
+                    mor_quat* q, double* most)
+{
+    mor_vec3 w = mor_v3(nu[3], nu[4], nu[5]), u = mor_v3(nu_free[3], nu_free[4], nu_free[5]), dw = mor_sub(w, u);
+    mor_vec3 j = mor_v3(M[21] * dw.x + M[22] * dw.y + M[23] * dw.z, M[27] * dw.x + M[28] * dw.y + M[29] * dw.z,
+                        M[33] * dw.x + M[34] * dw.y + M[35] * dw.z);
+    mor_vec3 v = mor_v3(nu[0], nu[1], nu[2]), dv = mor_sub(v, b->v);
+    double start = mor_turn_energy(turning(b), b->q, b->L_free, NULL), m = b->mass.mass;
+    *L = mor_add(b->L_free, j);
+    *q = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(h, w)), b->q));
+    double moving = start + 0.5 * m * mor_dot(v, v), spare = 0.5 * mor_dot(dw, j) + 0.5 * m * mor_dot(dv, dv);
+    *most = mor_max(start + 0.5 * mor_dot(mor_add(w, u), j) + mor_min(spare, SMOOTH * moving), 0.0);
+    /* and of what the body has at 1e-8 m/s: at rest everything is rounding */
+    return ROUNDING * (moving + *most) + ROUNDING * 1e-16 * m;
+}
+
+bool mor_free_is_struck(const mor_world* world, const mor_tree* t, const double* nu_free, const double* nu,
+                        const double* M)
+{
+    const mor_body* b = &world->bodies[t->body];
+    double x = nu[3] - nu_free[3], y = nu[4] - nu_free[4], z = nu[5] - nu_free[5], h = world->h;
+    if (b->struck || t->share < 1.0 || h * h * (x * x + y * y + z * z) < STRUCK * STRUCK) return false;
+    mor_vec3 L;
+    mor_quat q;
+    double most, rounding = swept(b, h, nu_free, nu, M, &L, &q, &most);
+    if (mor_turn_energy(turning(b), q, L, NULL) <= most + rounding) return false;
+    return !mor_turn_to_energy(turning(b), L, most, rounding, STRUCK, &q, NULL);
+}
+
+/* Moved by springs: they act throughout the step, not at its start. */
+static void free_advance_shared(mor_body* b, double h, double share, const double* nu_free, const double* nu,
+                                const double* M)
+{
+    mor_vec3 v = mor_v3(nu[0], nu[1], nu[2]), w = mor_v3(nu[3], nu[4], nu[5]);
+    mor_vec3 u = mor_v3(nu_free[3], nu_free[4], nu_free[5]), dw = mor_sub(w, u);
+    mor_vec3 j = mor_v3(M[21] * dw.x + M[22] * dw.y + M[23] * dw.z, M[27] * dw.x + M[28] * dw.y + M[29] * dw.z,
+                        M[33] * dw.x + M[34] * dw.y + M[35] * dw.z);
+    b->x = mor_madd(b->x, h, mor_lerp(b->v, v, share));
+    b->v = v;
+    b->L = mor_add(b->L_free, j);
+    b->q = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(h, mor_madd(u, share, dw))), b->q));
+    mor_turn_energy(turning(b), b->q, b->L, &b->w);
+}
+
 static void free_advance(mor_world* world, const mor_tree* t, const double* nu_free, const double* nu, const double* M)
 {
     mor_body* b = &world->bodies[t->body];
     double h = world->h;
+    if (t->share < 1.0) {
+        free_advance_shared(b, h, t->share, nu_free, nu, M);
+        return;
+    }
     b->v = mor_v3(nu[0], nu[1], nu[2]);
     b->x = mor_madd(b->x, h, b->v);
-    mor_vec3 w = mor_v3(nu[3], nu[4], nu[5]);
-    mor_vec3 dw = mor_v3(nu[3] - nu_free[3], nu[4] - nu_free[4], nu[5] - nu_free[5]);
-    b->L = mor_add(b->L_free,
-                   mor_v3(M[21] * dw.x + M[22] * dw.y + M[23] * dw.z, M[27] * dw.x + M[28] * dw.y + M[29] * dw.z,
-                          M[33] * dw.x + M[34] * dw.y + M[35] * dw.z));
-    b->q = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(h, w)), b->q));
-    mor_mat3 R = mor_quat_matrix(b->q);
-    mor_mat3 Ii = mor_mat3_rotate(&R, &b->inertia_inverse);
-    b->w = mor_mul(&Ii, b->L);
+    bool old = nu == nu_free; /* explicit positions: along the velocity of the start */
+    if ((nu[3] == nu_free[3] && nu[4] == nu_free[4] && nu[5] == nu_free[5] && !b->struck) || old) {
+        mor_vec3 turn = mor_scale(h, mor_v3(nu[3], nu[4], nu[5]));
+        b->L = b->L_free;
+        b->q = old ? mor_quat_normalize(mor_quat_mul(mor_quat_exp(turn), b->q)) : b->q_free;
+        mor_turn_energy(turning(b), b->q, b->L, &b->w);
+        return;
+    }
+    mor_quat q;
+    double most, rounding = swept(b, h, nu_free, nu, M, &b->L, &q, &most);
+    if (b->struck) q = mor_turn_free(turning(b), b->q, b->L, h, mor_v3(nu[3], nu[4], nu[5]), NULL);
+    b->q = q;
+    double energy = mor_turn_energy(turning(b), b->q, b->L, &b->w);
+    if (energy <= most + rounding) return;
+    if (!mor_turn_to_energy(turning(b), b->L, most, rounding, 0.5, &b->q, NULL))
+        b->L = mor_scale(sqrt(most / energy), b->L); /* next to a principal axis: nowhere to turn to */
+    mor_turn_energy(turning(b), b->q, b->L, &b->w);
 }
 
 /* A turn keeps L, as free motion does; a change of w changes it. */
@@ -272,6 +314,29 @@ static void free_correct(mor_world* world, const mor_tree* t, const double* d, b
     b->w = mor_mul(&Ii, b->L);
 }
 
+double mor_tree_move(mor_world* world, const mor_tree* t, const double* d)
+{
+    if (t->robot) {
+        const mor_robot* r = t->robot;
+        double before = mor_robot_kinetic_energy(r->model, r->work);
+        t->kind->correct(world, t, d, false);
+        double after = mor_robot_kinetic_energy(r->model, r->work);
+        if (after <= before + SLIGHT * before) return after - before;
+        double scale = sqrt(before / after) - 1.0;
+        for (int k = 0; k < t->dof; k++) r->wrenches[k] = scale * r->nu[k];
+        t->kind->correct(world, t, r->wrenches, true);
+        return 0.0;
+    }
+    mor_body* b = t->kind == &mor_tree_free ? &world->bodies[t->body] : NULL;
+    double before = b ? 0.5 * mor_dot(b->w, b->L) : 0.0;
+    t->kind->correct(world, t, d, false);
+    double change = b ? 0.5 * mor_dot(b->w, b->L) - before : 0.0;
+    if (fabs(change) <= SLIGHT * before) return change;
+    b->L = mor_rotate(mor_quat_exp(mor_v3(d[3], d[4], d[5])), b->L);
+    mor_turn_energy(turning(b), b->q, b->L, &b->w);
+    return 0.0;
+}
+
 const mor_tree_kind mor_tree_free = {
     "free", 6,    free_prepare,          free_row, free_spin, free_advance, free_correct,
     NULL,   NULL, spinning_acceleration, NULL,     NULL
@@ -279,8 +344,8 @@ const mor_tree_kind mor_tree_free = {
 
 /* -------------------------------------------------------------------------------- spring */
 
-/* One velocity with the mass h c + h^2 k that the row of a joint's spring and damper acts on (formulation/rows.c): the
- * row's compliance in the guise of an inertia. It has no state. */
+/* One velocity that the row of a joint's spring and damper acts on (formulation/rows.c): the row's compliance in the
+ * guise of an inertia, which is set when the spring's island is known (formulation/springs.c). It has no state. */
 static void spring_prepare(mor_world* world, const mor_tree* t, double* nu, double* nu_free, double* M, double* Mi)
 {
     double h = world->h;

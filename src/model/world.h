@@ -30,7 +30,9 @@ typedef struct mor_body {
     double angle;           /* 2-D: unbounded rotation about z; q follows it */
     mor_vec3 v, w;          /* of the centre of mass; angular, world */
     mor_vec3 L;             /* free bodies: angular momentum about the centre of mass (the state; w follows) */
-    mor_vec3 L_free;        /* L + h torque, between prepare and advance; not state */
+    mor_vec3 L_free;        /* L + h torque, between prepare and advance; not state, nor are the next two */
+    mor_quat q_free;        /* where the free motion of the step ends, likewise */
+    bool struck;            /* in this step the inertia is that of the start (model/tree.c) */
     mor_vec3 force, torque; /* for the coming step */
     mor_vec3 surface_velocity;
     mor_motion motion;
@@ -45,7 +47,9 @@ typedef struct mor_tree {
     int dof;
     int offset; /* in the step's velocity arrays, set by the assembly */
     struct mor_robot* robot;
-    double stiffness, damping;            /* of a spring */
+    double stiffness, damping; /* of a spring */
+    /* of the step: positions move with nu + share (nu+ - nu); 1 unless springs ask for less (formulation/springs.c) */
+    double share;
     const struct mor_stored_tree* stored; /* of a frame (model/stored.h) */
 } mor_tree;
 
@@ -83,6 +87,15 @@ typedef struct mor_tree_kind {
                   double* c);
 } mor_tree_kind;
 
+/* Moves the state by delta, q (+) delta, to undo penetration; returns the change of kinetic energy, which is slight:
+ * where keeping the angular momentum (velocities) would change it more, a free body keeps it in its own axes instead,
+ * and the velocities of a robot are scaled down. */
+double mor_tree_move(mor_world* world, const mor_tree* tree, const double* delta);
+/* Whether the velocity change of a free body in this step is too large for the inertia of the middle of its free motion
+ * (model/tree.c); not if it is `struck` already. */
+bool mor_free_is_struck(const mor_world* world, const mor_tree* tree, const double* nu_free, const double* nu,
+                        const double* mass);
+
 extern const mor_tree_kind mor_tree_free, mor_tree_planar, mor_tree_particle, mor_tree_robot, mor_tree_spring;
 
 /* A robot in the world: one tree, one body per link. */
@@ -97,6 +110,10 @@ typedef struct mor_robot {
     double* tau;                      /* applied joint forces of the coming step, n */
     double* wrenches;                 /* 6 per link, scratch */
     double *force, *extra;            /* scratch: dof, n */
+    double *middle, *bias, *jerk;     /* of the step, dof each: velocity at which the velocity products are taken; these
+                                         and gravity; scratch (3 dof) */
+    double* drag;                     /* damping of joints, n */
+    bool looped;                      /* joints close loops or hold it to other bodies */
     double *gain, *viscous, *coulomb; /* n each, of motors: implicit gain of the coming step, friction beyond the
                                          model's */
     double* memory; /* impulses of limits (lower, upper) and friction of every joint, 3 n, last step */

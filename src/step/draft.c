@@ -120,7 +120,10 @@ static bool take_all(const mor_world* w, mor_step* k)
 static void take_motion(const mor_world* w, mor_step* k)
 {
     mor_body* bodies = k->bodies.data;
-    for (int i = 0; i < w->body_count; i++) copy_motion(&w->bodies[i], &bodies[i]);
+    for (int i = 0; i < w->body_count; i++) {
+        copy_motion(&w->bodies[i], &bodies[i]);
+        bodies[i].struck = false; /* of a step that was not taken */
+    }
     mor_joint* joints = k->joints.data;
     for (int i = 0; i < w->joints.count; i++) copy_joint(&((const mor_joint*)w->joints.data)[i], &joints[i]);
 }

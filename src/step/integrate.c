@@ -1,7 +1,7 @@
 /* The stages `integrate` and `stabilise`: from the answers to the state at the end of the step, in the draft.
  *
- * Trees in smooth motion take the chosen integrator (smooth_step.c), all others q+ = q (+) h nu+ (model/tree.c,
- * model/robots.c); a formulation may then project the positions. */
+ * Trees in smooth motion take the chosen integrator (smooth_step.c), all others the step of their kind (model/tree.c,
+ * model/robot_motion.c); a formulation may then project the positions. */
 #include "base/elementary.h"
 #include "step/smooth.h"
 #include "step/stabilise.h"
@@ -83,6 +83,7 @@ mor_code mor_do_integrate(const mor_world* world, mor_step* k, mor_error* error)
     if (w->formulation->project && !w->on_integrate)
         k->raw_penetration =
             mor_max(k->raw_penetration, w->formulation->project(k, w->formulation_options, &k->projection_work));
+    for (int i = 0; k->struck && i < w->body_count; i++) w->bodies[i].struck = false;
     w->step++;
     w->time = w->time_base + w->h * (w->step - w->step_base); /* no sum of rounding over long runs */
     return MOR_OK;

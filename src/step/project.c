@@ -5,8 +5,8 @@
  *
  * with the mass matrix of the present state. It is the frictionless step problem dq = M^-1 G p, 0 <= p _|_ G' dq + psi
  * >= 0 of an assembly beside the step, so the library's solvers do it. Contacts are found again after each pass, as
- * normals turn. The linear and angular momenta of free bodies turn with the body, so the kinetic energy is untouched;
- * the potential energy added is the projection's work.
+ * normals turn. The kinetic energy changes next to nothing (mor_tree_move); that and the potential energy added are
+ * the projection's work.
  *
  * A pass is made only where something is deeper than DEEP of the smaller body's size: contacts at rest are off by
  * rounding, which the velocity rows of the next step take back (mor_contact_row.recovery).
@@ -93,18 +93,13 @@ static bool solve(const mor_step* k, const mor_island* island, double* dq)
     return isfinite(sum);
 }
 
-static void move(mor_world* w, const mor_island* island, const double* dq)
+/* Returns the kinetic energy added. */
+static double move(mor_world* w, const mor_island* island, const double* dq)
 {
-    for (int t = 0; t < island->system.tree_count; t++) {
-        const mor_tree* tree = &w->trees[island->tree_of[t]];
-        const double* d = dq + island->system.trees[t].offset;
-        tree->kind->correct(w, tree, d, false);
-        if (tree->kind != &mor_tree_free) continue;
-        mor_body* b = &w->bodies[tree->body];
-        b->L = mor_rotate(mor_quat_exp(mor_v3(d[3], d[4], d[5])), b->L);
-        mor_mat3 R = mor_quat_matrix(b->q), Ii = mor_mat3_rotate(&R, &b->inertia_inverse);
-        b->w = mor_mul(&Ii, b->L);
-    }
+    double sum = 0.0;
+    for (int t = 0; t < island->system.tree_count; t++)
+        sum += mor_tree_move(w, &w->trees[island->tree_of[t]], dq + island->system.trees[t].offset);
+    return sum;
 }
 
 /* One pass over all islands. */
@@ -120,7 +115,7 @@ static mor_code pass(mor_step* k, mor_buffer* contacts)
     for (int i = 0; ok && i < beside.island_count; i++) {
         double* dq = mor_arena_alloc(k->arena, (size_t)beside.islands[i].system.dof * sizeof *dq);
         ok = dq;
-        if (ok && solve(&beside, &beside.islands[i], dq)) move(k->w, &beside.islands[i], dq);
+        if (ok && solve(&beside, &beside.islands[i], dq)) k->projection_work += move(k->w, &beside.islands[i], dq);
     }
     mor_arena_release(k->arena, mark);
     k->projection_work += mor_world_potential_energy(k->w) - before;

@@ -1,9 +1,11 @@
 /* The stage `solve`: formulation and solver, island by island.
  *
- *     plan smooth motion -> solve the islands -> stabilise the positions of joints -> revise motors -> store impulses
+ *     plan smooth motion -> solve the islands -> stabilise the positions of joints -> revise motors -> find struck
+ *     bodies -> store impulses
  *
  * A motor that reached or left its limit changes the mass block of its robot: the systems are assembled and solved
- * again until the set of limits fits (control/control.c). Islands run on as many threads as the world was given; the
+ * again until the set of limits fits (control/control.c). So does a blow that turns a free body further than the step
+ * resolves (model/tree.c). Islands run on as many threads as the world was given; the
  * answers do not depend on it. */
 #include "base/workers.h"
 #include "base/elementary.h"
@@ -83,10 +85,11 @@ static void solve_island(void* user, int index, int worker)
     solve_with(w, island, other, NULL, arena);
 }
 
-/* Missed the goal, but not so far that it counts as a failure. */
+/* Missed the goal, but not so far that it counts as a failure. An error of exactly 0 was not measured: no excuse. */
 bool mor_report_below_goal(const mor_world* w, const mor_report* report)
 {
-    return report->status == MOR_NOT_CONVERGED && report->residual.velocity <= failing_error(w);
+    double error = report->residual.velocity;
+    return report->status == MOR_NOT_CONVERGED && error > 0.0 && error <= failing_error(w);
 }
 
 /* Checks the velocities of an island and hands them to the step. */
@@ -187,14 +190,39 @@ static void judge_answers(mor_step* k)
     k->usable = finite && (k->status == MOR_SOLVED || (w->options.on_failure == MOR_WARN && patient));
 }
 
+/* Marks the free bodies that a blow turns further than the step resolves; true if there are new ones: the systems are
+ * assembled and solved again. */
+static bool find_struck(mor_step* k)
+{
+    mor_world* w = k->w;
+    int before = k->struck;
+    if (w->on_integrate) return false;
+    if (w->formulation->explicit_positions && w->formulation->explicit_positions(w->formulation_options)) return false;
+    for (int i = 0; i < w->tree_count; i++) {
+        const mor_tree* t = &w->trees[i];
+        if (t->kind != &mor_tree_free || (k->plan.smooth && k->plan.smooth[i])) continue;
+        if (!mor_free_is_struck(w, t, k->nu_free + t->offset, k->nu_new + t->offset, k->mass + k->mass_start[i]))
+            continue;
+        w->bodies[t->body].struck = true;
+        k->struck++;
+    }
+    return k->struck > before;
+}
+
+/* The systems once more, after what they are made of has changed. */
+static mor_code assemble_again(mor_step* k)
+{
+    mor_arena_reset(k->arena);
+    return mor_assemble(k) ? solve_islands(k) : MOR_SYSTEM;
+}
+
 mor_code mor_do_solve(const mor_world* world, mor_step* k, mor_error* error)
 {
     (void)world, (void)error;
     mor_code code = solve_islands(k);
-    for (int pass = 0; !code && k->status == MOR_SOLVED && mor_control_revise(k, pass); pass++) {
-        mor_arena_reset(k->arena);
-        code = mor_assemble(k) ? solve_islands(k) : MOR_SYSTEM;
-    }
+    for (int pass = 0; !code && k->status == MOR_SOLVED && mor_control_revise(k, pass); pass++)
+        code = assemble_again(k);
+    while (!code && find_struck(k)) code = assemble_again(k);
     if (code) return code;
     store_impulses(k);
     judge_answers(k);

@@ -135,6 +135,37 @@ static mor_code correct_positions(const mor_step* step, double tolerance, int ro
     return code;
 }
 
+/* Islands whose positions move with a share of the end velocity take the rest back of what equations gave it
+ * (formulation/springs.c). */
+static mor_code take_back(const mor_step* k)
+{
+    for (int i = 0; i < k->island_count; i++) {
+        const mor_island* island = &k->islands[i];
+        const mor_system* s = &island->system;
+        double rest = 1.0 - k->w->trees[island->tree_of[0]].share;
+        if (!(rest > 0.0)) continue;
+        size_t mark = mor_arena_mark(k->arena);
+        double* delta = mor_arena_zero(k->arena, (size_t)s->dof, sizeof *delta);
+        if (!delta) return MOR_SYSTEM;
+        bool any = false;
+        for (int b = s->contact_count; b < s->block_count; b++) {
+            const mor_block* block = &s->blocks[b];
+            if (block->kind != MOR_BLOCK_EQUATION) continue;
+            any = true;
+            for (int e = block->entry; e < block->entry + block->entry_count; e++) {
+                const mor_tree_block* t = &s->trees[s->entries[e].tree];
+                const double* Y = s->response + s->entries[e].start;
+                for (int d = 0; d < block->dim; d++)
+                    for (int m = 0; m < t->dof; m++)
+                        delta[t->offset + m] -= rest * Y[d * t->dof + m] * island->answer.impulses[block->row + d];
+            }
+        }
+        if (any) apply(k->w, island, delta, true);
+        mor_arena_release(k->arena, mark);
+    }
+    return MOR_OK;
+}
+
 static mor_code correct_velocities(const mor_step* step, double tolerance)
 {
     mor_step beside = mor_step_beside(step);
@@ -149,7 +180,8 @@ mor_code mor_stabilise_velocities(mor_step* k)
 {
     mor_world* w = k->w;
     if (w->joints.count == 0) return MOR_OK;
-    mor_code code = MOR_OK;
+    mor_code code = take_back(k);
+    if (code) return code;
     if (w->options.stabilisation == MOR_STABILISE_IMPULSE || w->options.stabilisation == MOR_STABILISE_PROJECTION) {
         if (mor_world_joint_error(w) > w->options.position_tolerance)
             code = correct_positions(k, w->options.position_tolerance, ROUNDS);
@@ -210,7 +242,19 @@ static void bring_back(mor_world* w, const state* s)
         mor_body* b = &w->bodies[i];
         b->x = m->x, b->v = m->v, b->w = m->w, b->L = m->L, b->q = m->q, b->angle = m->angle;
     }
-    for (int i = 0; i < w->robot_count; i++) carry_robot(w->robots[i], s->robots[i], false);
+    for (int i = 0; i < w->robot_count; i++) {
+        mor_robot* r = w->robots[i];
+        carry_robot(r, s->robots[i], false);
+        mor_robot_update(r->model, r->work, &r->base, r->s, r->nu);
+    }
+}
+
+static bool has_joint_rows(const mor_step* k)
+{
+    for (int i = 0; i < k->rough; i++)
+        for (int r = 0; r < k->islands[i].row_block_count; r++)
+            if (k->islands[i].rows[r]->joint >= 0) return true;
+    return false;
 }
 
 /* Adds phi at the end of the step to the rows of an island; the largest norm of a joint. */
@@ -218,6 +262,7 @@ static double add_violation(mor_world* w, mor_island* island)
 {
     const mor_system* s = &island->system;
     double largest = 0.0, *bias = island->bias;
+    double h = w->h * w->trees[island->tree_of[0]].share;
     mor_joint* joints = w->joints.data;
     for (int r = 0; r < island->row_block_count; r++) {
         mor_row_block* b = island->rows[r];
@@ -228,8 +273,8 @@ static double add_violation(mor_world* w, mor_island* island)
         for (int k = 0; k < b->dim; k++) {
             double phi = rows[b->of[k]].phi;
             square += phi * phi;
-            bias[s->blocks[s->contact_count + r].row + k] += phi / w->h;
-            joints[b->joint].correction[b->of[k]] += phi / w->h;
+            bias[s->blocks[s->contact_count + r].row + k] += phi / h;
+            joints[b->joint].correction[b->of[k]] += phi / h;
         }
         if (!(sqrt(square) <= largest)) largest = sqrt(square);
     }
@@ -360,6 +405,7 @@ mor_code mor_stabilise_positions(mor_step* k, void (*solve)(mor_step* step, int 
 {
     mor_world* w = k->w;
     if (w->joints.count == 0 || w->options.stabilisation != MOR_STABILISE_IMPULSE || w->on_integrate) return MOR_OK;
+    if (!has_joint_rows(k)) return MOR_OK;
     size_t mark = mor_arena_mark(k->arena);
     state start;
     part* parts = mor_arena_zero(k->arena, (size_t)k->rough + 1, sizeof *parts);
@@ -387,9 +433,6 @@ mor_code mor_stabilise_positions(mor_step* k, void (*solve)(mor_step* step, int 
         }
         if (lost) break;
     }
-    for (int i = 0; i < w->robot_count; i++)
-        mor_robot_update(w->robots[i]->model, w->robots[i]->work, &w->robots[i]->base, w->robots[i]->s,
-                         w->robots[i]->nu);
     mor_arena_release(k->arena, mark);
     return MOR_OK;
 }

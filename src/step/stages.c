@@ -97,9 +97,12 @@ static mor_code detect_again(mor_step* k, mor_buffer* contacts, mor_error* error
     return detect(k, contacts, k->last, k->last_count, error);
 }
 
-/* Formulations that project by themselves know better which planes count. */
+/* Not where groups of separating planes are asked for: gaps are negative there without any overlap, and the formulation
+ * knows which planes count. */
 static bool projects(const mor_world* w)
 {
+    if (w->formulation->groups) return false;
+    if (w->formulation->overlaps && w->formulation->overlaps(w->formulation_options)) return false;
     return w->options.gap_correction == MOR_GAP_PROJECTION && !w->on_collide && !w->on_integrate && !w->stored;
 }
 
@@ -191,6 +194,8 @@ mor_code mor_do_assemble(const mor_world* world, mor_step* k, mor_error* error)
 {
     (void)world, (void)error;
     mor_arena_reset(k->arena);
+    for (int i = 0; k->struck && i < k->w->body_count; i++) k->w->bodies[i].struck = false;
+    k->struck = 0;
     k->plan.group = NULL, k->plan.smooth = NULL;
     return mor_assemble(k) ? MOR_OK : MOR_SYSTEM;
 }

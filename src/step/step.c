@@ -70,6 +70,7 @@ static void fill_report(const mor_world* w, mor_step* k)
     r->halvings = k->plan.halvings;
     r->rescued = k->plan.rescued;
     r->sweeps = k->plan.sweeps;
+    r->struck = k->struck;
     r->correction_work = k->correction_work;
     r->contact_work = k->contact_work;
     r->applied_work = k->applied_work;

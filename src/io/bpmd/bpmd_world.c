@@ -257,6 +257,7 @@ mor_world* mor_bpmd_world(const mor_bpmd_frame* f, const mor_library* library, i
     mor_world* w = mor_world_create(&def, error);
     if (!w) return NULL;
     w->time = f->time;
+    if (!f->formulation[0]) w->options.gap_correction = MOR_GAP_VELOCITY; /* other spellings mean gap/h */
     w->options.v_rest = f->v_rest;
     w->options.friction_directions = f->directions;
     w->options.friction_align = f->friction_align;

@@ -101,7 +101,7 @@ static const mor_key method_keys[] = {
     { NODE(mor_raw_method, control_step), .value = "number", .unit = "s", .fallback = "the step",
       .help = "Period of the controllers: shorter than the step they run several times in it on extrapolated states "
               "and their "
-              "mean torque acts, longer their torques are held." },
+              "mean torque acts, longer their answer is held: torques, and the gains of implicit laws." },
     { 0 }
 };
 const mor_key_table mor_keys_method = {

@@ -1,0 +1,105 @@
+/* Springs and dampers of joints: when they act within the step.
+ *
+ * A spring k and damper c on a coordinate x (measured from its rest), with the rate r at the start of the step and r+
+ * at its end. Positions move with the mean (1 - s) r + s r+, s the `share` of an island:
+ *
+ *     p = -h k (x + e h r_s) - h c r_s,    r_s = (1 - s) r + s r+,    x+ = x + h r_s.
+ *
+ * With e = 1/2 the force is that of the middle of the path, and p r_s is what spring and damper take. With the
+ * effective mass m = 1/W of the coordinate the energy changes by -(s - 1/2) p^2/m - (e - 1/2) h^2 k r_s^2 - h c r_s^2:
+ * never a gain, and s = e = 1/2 is the midpoint rule, of second order. Steps that do not resolve a spring, A = (h^2
+ * k/2 + h c) W above STIFF/2, would ring at the frequency of the steps: there s and e go to 1, as 1 - STIFF/4A, and
+ * the ringing dies out.
+ *
+ * Contacts and limits want the positions at h nu+: in islands that have any, s = 1; a spring there loses energy at
+ * first order in h. So it is where positions are not corrected after the step (stabilisation) or a kinematic body
+ * takes part.
+ *
+ * In terms of end velocities p = -mu (r+ + B): a row on r+ with the compliance 1/mu, mu the mass of the spring's tree
+ * (model/tree.c), B its bias (rows.c):
+ *
+ *     mu = s (e h^2 k + h c),    B = (h k x + (e h^2 k + h c) (1 - s) r)/mu
+ *
+ * Equations of joints act at the positions of the start with their whole impulse p_b. For s < 1 positions need G'nu+ =
+ * -phi/(s h), and of the velocity they gave, (1 - s) M^-1 G p_b is taken back before it is made to fulfil the
+ * equations at the end (step/stabilise.c), as in RATTLE: a mass on a circle then keeps its speed exactly. */
+#include "base/elementary.h"
+#include "formulation/rows.h"
+
+#include "model/joints.h"
+
+#include <math.h>
+
+#define STIFF 100.0 /* A = h^2 w^2/2 for an undamped spring: steps of a few radians may ring, they do not explode */
+
+static int spring_of(const mor_world* w, const mor_row_block* b)
+{
+    for (int i = 1; b->kind == MOR_BLOCK_BOUNDED && i < 3 && b->tree[i] >= 0; i++)
+        if (w->trees[b->tree[i]].kind == &mor_tree_spring) return i;
+    return 0;
+}
+
+/* 1/2 for what the step resolves, towards 1 beyond. */
+static double blend(double A) { return A > 0.5 * STIFF ? 1.0 - 0.25 * STIFF / A : 0.5; }
+
+/* Velocity of the row at the start, and W, without the spring's own tree. */
+static double rate(const mor_step* step, const mor_row_block* b, int spring, double* W)
+{
+    const mor_world* w = step->w;
+    double r = b->drift[0], y[64];
+    *W = 0.0;
+    for (int i = 0; i < spring; i++) {
+        const mor_tree* t = &w->trees[b->tree[i]];
+        double* Y = t->dof <= 64 ? y : mor_arena_alloc(step->arena, (size_t)t->dof * sizeof *Y);
+        if (!Y) continue;
+        mor_tree_response(step, b->tree[i], b->J[i], Y);
+        for (int d = 0; d < t->dof; d++) {
+            r += b->J[i][d] * step->nu[t->offset + d];
+            *W += b->J[i][d] * Y[d];
+        }
+    }
+    return r;
+}
+
+void mor_springs_settle(mor_step* step, mor_row_block* const* rows, int row_count, const int* trees, int tree_count,
+                        bool touching)
+{
+    mor_world* w = step->w;
+    bool any = false, equations = false, middle = !touching && !w->integrator->advance;
+    for (int i = 0; i < row_count; i++) {
+        const mor_row_block* b = rows[i];
+        int spring = spring_of(w, b);
+        any = any || spring;
+        if (b->kind == MOR_BLOCK_EQUATION) equations = true;
+        else if (!spring && b->lower == 0.0) middle = false; /* a limit */
+        for (int k = 0; k < b->dim; k++) middle = middle && b->drift[k] == 0.0;
+    }
+    if (!any) return;
+    int how = w->options.stabilisation;
+    if (equations && how != MOR_STABILISE_IMPULSE && how != MOR_STABILISE_PROJECTION) middle = false;
+    double h = w->h, share = middle ? 0.5 : 1.0;
+    for (int pass = 0; pass < 2; pass++) /* the stiffest decides for all */
+        for (int i = 0; i < row_count; i++) {
+            mor_row_block* b = rows[i];
+            int spring = spring_of(w, b);
+            if (!spring) continue;
+            mor_tree* t = &w->trees[b->tree[spring]];
+            double W, r = rate(step, b, spring, &W), k = t->stiffness, c = t->damping;
+            double own = blend((0.5 * h * h * k + h * c) * W);
+            if (pass == 0) {
+                if (middle) share = mor_max(share, own);
+                continue;
+            }
+            double whole = own * h * h * k + h * c, mu = share * whole;
+            step->mass[step->mass_start[b->tree[spring]]] = mu;
+            step->mass_inverse[step->mass_start[b->tree[spring]]] = 1.0 / mu;
+            b->bias[0] = b->drift[0] + (h * k * b->phi[0] + whole * (1.0 - share) * r) / mu;
+        }
+    if (!(share < 1.0)) return;
+    for (int i = 0; i < tree_count; i++) w->trees[trees[i]].share = share;
+    for (int i = 0; i < row_count; i++)
+        for (int k = 0; k < rows[i]->dim && rows[i]->joint >= 0; k++) {
+            double wanted = rows[i]->bias[k] - rows[i]->predicted[k] - rows[i]->drift[k];
+            rows[i]->bias[k] += wanted * (1.0 / share - 1.0);
+        }
+}
