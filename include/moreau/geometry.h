@@ -66,7 +66,22 @@ typedef struct mor_polyline {
     int point_count, edge_count;
     mor_vec3* points;
     mor_vec3* normals;
+    struct mor_chain_pieces* pieces; /* chains: cut into overlapping convex polygons, for exact contact */
 } mor_polyline;
+
+/* One convex polygon of a chain: points first ... first+count-1, walked with the solid on the right. Line i goes from
+ * point i to the next (cyclically); the first `edges` lines are those of the segments edge, edge+1 ... of the chain,
+ * then come the two sides and the floor between them. */
+typedef struct mor_chain_piece {
+    int first, count, edge, edges;
+    mor_vec3 low, high; /* bounds */
+} mor_chain_piece;
+
+typedef struct mor_chain_pieces {
+    int count;
+    mor_chain_piece* pieces;
+    mor_vec3 *points, *normals; /* of all pieces */
+} mor_chain_pieces;
 
 typedef struct mor_geometry {
     mor_shape_kind kind;

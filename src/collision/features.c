@@ -89,13 +89,14 @@ static int find_old(const mor_world* w, int body_a, int body_b, int shape_a, int
 static uint32_t held_plane(const mor_world* w, const mor_near_pair* p, int piece)
 {
     const mor_contact* old = w->old_contacts.data;
+    const mor_geometry *ga = p->a->shapes[p->shape_a].geometry, *gb = p->b->shapes[p->shape_b].geometry;
     int a = w->order_of[p->slot_a], b = w->order_of[p->slot_b];
     for (int i = find_old(w, a, b, p->shape_a, p->shape_b); i < w->old_contacts.count; i++) {
         if (old[i].body[0] != a || old[i].body[1] != b || old[i].shape[0] != p->shape_a ||
             old[i].shape[1] != p->shape_b)
             break;
         uint32_t id = (uint32_t)(old[i].feature >> 32);
-        if (old[i].held && (int)(old[i].feature >> 24 & 0xff) == piece) return id;
+        if (old[i].held && mor_features_piece_of(ga, gb, id) == piece) return id;
     }
     return MOR_NO_PLANE;
 }
@@ -120,13 +121,10 @@ static bool planes_of_pair(mor_world* w, const mor_collision_options* o, const m
             if (plane->s < o->psi_min && plane->id != set.best) continue;
             for (int r = plane->row; r < plane->row + plane->row_count; r++) {
                 const mor_feature_row* row = &set.rows[r];
-                /* the run of a chain sits between plane and row; rows need their kind and one number only */
-                uint64_t number =
-                    (uint64_t)(row->feature >> 30) << 22 | (row->feature >> 15 & 0x7ff) << 11 | (row->feature & 0x7ff);
                 mor_contact c = { .point = { row->on_a, row->on_b },
                                   .normal = plane->n,
                                   .gap = row->gap,
-                                  .feature = (uint64_t)plane->id << 32 | (uint64_t)(piece & 0xff) << 24 | number,
+                                  .feature = (uint64_t)plane->id << 32 | row->feature,
                                   .group = group,
                                   .plane = k + 1,
                                   .held = plane->id == held };
@@ -169,7 +167,8 @@ static bool narrow(mor_world* w, const mor_collision_options* o, const mor_near_
 {
     const mor_geometry *ga = p->a->shapes[p->shape_a].geometry, *gb = p->b->shapes[p->shape_b].geometry;
     if (!mor_features_exact(ga, gb)) return false;
-    return w->formulation->groups == 1 ? planes_of_pair(w, o, p) : vertices_of_pair(w, o, p);
+    if (w->formulation->groups == 1) return planes_of_pair(w, o, p);
+    return ga->kind != MOR_DISC && gb->kind != MOR_DISC && vertices_of_pair(w, o, p); /* discs have no vertices */
 }
 
 void mor_features_detect(mor_world* world, const void* options)

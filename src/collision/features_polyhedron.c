@@ -33,7 +33,7 @@ enum { MOST = 512 };
 bool mor_features_exact(const mor_geometry* a, const mor_geometry* b)
 {
     const mor_geometry* both[2] = { a, b };
-    bool bounded = false;
+    bool bounded = false, faces = false;
     for (int i = 0; i < 2; i++) {
         const mor_geometry* g = both[i];
         switch (g->kind) {
@@ -41,21 +41,25 @@ bool mor_features_exact(const mor_geometry* a, const mor_geometry* b)
             if (g->polyhedron->vertex_count > MOST || g->polyhedron->edge_count > MOST ||
                 g->polyhedron->face_count > MOST)
                 return false;
-            bounded = true;
+            faces = bounded = true;
+            break;
+        case MOR_POLYGON:
+            if (g->polyline->point_count > MOST) return false;
+            faces = bounded = true;
             break;
         case MOR_PARTICLE:
-        case MOR_POLYGON:
+        case MOR_DISC:
             bounded = true;
             break;
         case MOR_PLANE:
         case MOR_CHAIN:
+            faces = true;
             break;
         default:
             return false;
         }
     }
-    if (a->kind == MOR_PARTICLE && b->kind == MOR_PARTICLE) return false;
-    return bounded && a->dimension == b->dimension;
+    return bounded && faces && a->dimension == b->dimension;
 }
 
 /* ----------------------------------------------------------------------------------- rows */

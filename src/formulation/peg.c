@@ -239,7 +239,8 @@ static mor_report peg_step(const mor_system* s, const void* options, mor_solve_s
     bias_rows(&k);
     if (begin_with_last_step(&k) || s->block_count > s->contact_count) solve(&k); /* joints hold without contacts too */
     /* every pass inserts a pair, tries a new plane, or uses up a switch or a replacement, so the loop ends */
-    while (insert(&k) || switch_planes(&k) || mor_peg_validate(&k.peg, k.bias, stage->arena, answer, &k.trial) ||
+    while (insert(&k) || switch_planes(&k) || mor_peg_pinch(&k.peg, answer->nu, true) ||
+           mor_peg_validate(&k.peg, k.bias, stage->arena, answer, &k.trial) ||
            mor_peg_yield(&k.peg, answer, k.bias, &k.trial))
         solve(&k);
     if (k.solves == 0) memset(answer->impulses, 0, (size_t)s->row_count * sizeof(double));

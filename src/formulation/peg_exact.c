@@ -42,7 +42,7 @@ static double end_gap(const mor_peg* peg, const mor_peg_plane* k)
     return least;
 }
 
-static bool valid(const mor_peg* peg, const mor_answer* answer)
+static bool valid(mor_peg* peg, const mor_answer* answer)
 {
     const mor_system* s = peg->s;
     for (int g = 0; g < peg->group_count; g++) {
@@ -57,7 +57,7 @@ static bool valid(const mor_peg* peg, const mor_answer* answer)
         for (int k = group->first; k < group->first + group->count; k++)
             if (k != group->choice && end_gap(peg, &peg->planes[k]) > 10.0 * group->tol) return false;
     }
-    return true;
+    return !mor_peg_pinch(peg, answer->nu, false);
 }
 
 static mor_report exact_step(const mor_system* s, const void* options, mor_solve_stage* stage, mor_answer* answer)

@@ -22,7 +22,8 @@
 #define TOL 1e-9      /* of the size of the smaller body: open */
 #define TOL_END 1e-10 /* open at the end of the step */
 
-static double contact_size(const mor_system* s, const mor_contact_row* row)
+/* Size of the smaller body of a contact; *particle is the side of a particle, if there is one. */
+static double contact_size(const mor_system* s, const mor_contact_row* row, int* particle)
 {
     if (!s->world) return 1.0;
     const mor_contact* c = &((const mor_contact*)s->world->contacts.data)[row->contact];
@@ -33,6 +34,7 @@ static double contact_size(const mor_system* s, const mor_contact_row* row)
         if (c->shape[side] < 0 || c->shape[side] >= b->shape_count) continue;
         const mor_geometry* g = b->shapes[c->shape[side]].geometry;
         if (g->kind != MOR_PARTICLE) size = fmin(size, g->radius);
+        else if (b->tree >= 0 && !b->robot) *particle = side;
     }
     return isfinite(size) ? size : 1.0;
 }
@@ -41,6 +43,27 @@ static uint32_t plane_number(const mor_system* s, const mor_contact_row* row)
 {
     if (!s->world || row->group == 0) return 0xffffffffu;
     return (uint32_t)(((const mor_contact*)s->world->contacts.data)[row->contact].feature >> 32);
+}
+
+static void set_particle(mor_peg* peg, int group, const mor_contact_row* row, int side)
+{
+    const mor_system* s = peg->s;
+    const mor_contact* c = &((const mor_contact*)s->world->contacts.data)[row->contact];
+    const mor_block* b = &s->blocks[row->block];
+    bool first_moves = s->world->bodies[s->world->order[c->body[0]]].tree >= 0;
+    peg->groups[group].particle = 1 + s->entries[b->entry + (side && first_moves)].tree;
+    peg->groups[group].particle_side = side;
+    peg->particles = true;
+}
+
+/* Do two contacts act on the same trees? */
+static bool same_trees(const mor_system* s, int c, int d)
+{
+    const mor_block *a = &s->blocks[s->contacts[c].block], *b = &s->blocks[s->contacts[d].block];
+    if (a->entry_count != b->entry_count) return false;
+    for (int i = 0; i < a->entry_count; i++)
+        if (s->entries[a->entry + i].tree != s->entries[b->entry + i].tree) return false;
+    return true;
 }
 
 bool mor_peg_build(const mor_system* s, mor_arena* arena, mor_peg* peg)
@@ -63,14 +86,17 @@ bool mor_peg_build(const mor_system* s, mor_arena* arena, mor_peg* peg)
             k->s = fmin(k->s, row->gap);
             continue;
         }
-        /* the runs of a chain come interleaved: look a few groups back */
+        /* the pieces of a chain come interleaved: look back among the groups of the same trees */
         int g = row->group ? groups - 1 : -1;
-        while (g >= 0 && g >= groups - 64 && number[g] != row->group) g--;
-        if (g < 0 || g < groups - 64 || number[g] != row->group) {
-            double size = contact_size(s, row);
+        while (g >= 0 && number[g] != row->group) g = same_trees(s, c, peg->groups[g].first) ? g - 1 : -1;
+        if (g < 0) {
             g = groups++;
             number[g] = row->group;
-            peg->groups[g] = (mor_peg_group){ .tol = TOL * size, .tol_end = TOL_END * size, .choice = -1, .last = -1 };
+            int side = -1;
+            double size = contact_size(s, row, &side);
+            peg->groups[g] =
+                (mor_peg_group){ .tol = TOL * size, .tol_end = TOL_END * size, .first = c, .choice = -1, .last = -1 };
+            if (side >= 0 && row->group) set_particle(peg, g, row, side);
         }
         peg->groups[g].count++;
         found[planes++] = (mor_peg_plane){
@@ -132,7 +158,7 @@ double mor_peg_end_gap(const mor_peg* peg, const mor_peg_plane* k)
 static void interval(const mor_peg* peg, const mor_peg_group* g, mor_peg_plane* k)
 {
     const double h = peg->s->h;
-    k->opens = 0.0;
+    k->opens = k->shut ? HUGE_VAL : 0.0;
     k->closes = HUGE_VAL;
     for (int c = k->first; c < k->first + k->count; c++) {
         double psi = peg->s->contacts[c].gap, w = peg->speed[c];

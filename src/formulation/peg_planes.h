@@ -12,6 +12,7 @@ typedef struct mor_peg_plane {
     bool open;   /* usable from the start of the step */
     bool held;   /* the pair was left on it */
     bool tried;
+    bool shut;            /* not to be used in this step (peg_pinch.c) */
     double s;             /* least gap */
     double opens, closes; /* interval within the step, by the linear model */
 } mor_peg_plane;
@@ -32,6 +33,8 @@ typedef struct mor_peg_group {
     int switches;        /* between planes in this step */
     int checked;         /* how often its edge pair was replaced by rows of the trial state */
     bool own;            /* its own rows stay beside those */
+    int particle;        /* tree + 1 of the particle in it, or 0 */
+    int particle_side;   /* 0: first body of its contacts */
     mor_peg_yielding yield;
 } mor_peg_group;
 
@@ -40,7 +43,8 @@ typedef struct mor_peg {
     mor_peg_plane* planes; /* sorted by group */
     mor_peg_group* groups;
     int plane_count, group_count;
-    double* speed; /* per contact: G_n' nu + d(psi)/dt */
+    double* speed;  /* per contact: G_n' nu + d(psi)/dt */
+    bool particles; /* some group has one */
 } mor_peg;
 
 /* Finds groups and planes of the system; false when out of memory. Contacts without a group stand alone. */
@@ -76,6 +80,10 @@ bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const 
                       mor_peg_trial* trial);
 /* max_k s_k of a group at the trial state; -HUGE_VAL if it cannot be told (links of robots). */
 double mor_peg_trial_separation(const mor_peg* peg, int group, const double* nu);
+
+/* Does a particle pass between two pieces that touch (peg_pinch.c)? With `hold` the pieces get the planes that stop it,
+ * and true means that the step must be solved again. */
+bool mor_peg_pinch(mor_peg* peg, const double* nu, bool hold);
 
 /* Does the pair push on the plane? Measured as the velocity its impulses make. */
 bool mor_peg_pushes(const mor_peg* peg, const double* impulses, const mor_peg_plane* plane);

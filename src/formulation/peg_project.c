@@ -64,7 +64,7 @@ static bool plane_now(const mor_world* w, const mor_contact* c, rows* list)
         mor_feature_set all;
         mor_feature_query query = { .window = 1e-3 * size, .motion = 1e-3 * size, .turn = 1e-3, .held = MOR_NO_PLANE };
         uint32_t cache[4] = { 0 };
-        mor_features_pair(ga, &pa, gb, &pb, (int)(c->feature >> 24 & 0xff), &query, cache, &all);
+        mor_features_pair(ga, &pa, gb, &pb, mor_features_piece_of(ga, gb, id), &query, cache, &all);
         if (!(all.separation < -DEEP * size)) return true; /* some plane separates them */
         list->raw = fmax(list->raw, -all.separation);
         list->deepest = fmax(list->deepest, -all.separation / size);

@@ -217,7 +217,6 @@ static bool at_trial(const mor_peg* peg, const mor_peg_group* group, const doubl
     if (!s->world) return false;
     t->model = &s->contacts[plane->first];
     t->contact = &((const mor_contact*)s->world->contacts.data)[t->model->contact];
-    t->piece = (int)(t->contact->feature >> 24 & 0xff);
     int entry = s->blocks[t->model->block].entry;
     for (int side = 0; side < 2; side++) {
         t->body[side] = &s->world->bodies[s->world->order[t->contact->body[side]]];
@@ -229,6 +228,7 @@ static bool at_trial(const mor_peg* peg, const mor_peg_group* group, const doubl
         t->shape[side] = t->body[side]->shapes[shape].geometry;
         t->pose[side] = trial_pose(s, t->body[side], shape, t->tree[side], nu, &t->x[side]);
     }
+    t->piece = mor_features_piece_of(t->shape[0], t->shape[1], plane->id);
     return true;
 }
 
