@@ -65,20 +65,6 @@ typedef struct work {
     mor_peg_trial trial; /* rows of edge pairs replaced at the trial state */
 } work;
 
-static void bias_rows(work* k)
-{
-    const mor_system* s = k->s;
-    mor_bias_drift(s, k->bias);
-    for (int i = 0; i < s->contact_count; i++) {
-        const mor_contact_row* c = &s->contacts[i];
-        double allowed = -fmax(c->gap, 0.0) / s->h;
-        /* speeds are those of nu_free here */
-        if (c->restitution > 0.0 && c->approach < -s->v_rest && k->peg.speed[i] < allowed)
-            allowed = fmax(allowed, -c->restitution * c->approach);
-        k->bias[s->blocks[c->block].row] -= allowed;
-    }
-}
-
 /* Impulses of replaced rows are told as those of the first row of the pair's plane. */
 static void fold_back(work* k)
 {
@@ -236,7 +222,7 @@ static mor_report peg_step(const mor_system* s, const void* options, mor_solve_s
     for (int i = 0; i < s->block_count; i++) k.keep[i] = true;
     memcpy(answer->nu, s->nu_free, (size_t)s->dof * sizeof(double));
     mor_peg_speeds(&k.peg, s->nu_free);
-    bias_rows(&k);
+    mor_peg_bias(&k.peg, k.bias);
     if (begin_with_last_step(&k) || s->block_count > s->contact_count) solve(&k); /* joints hold without contacts too */
     /* every pass inserts a pair, tries a new plane, or uses up a switch or a replacement, so the loop ends */
     while (insert(&k) || switch_planes(&k) || mor_peg_pinch(&k.peg, answer->nu, true) ||

@@ -14,6 +14,7 @@
  * with the largest s_k: a penetrating plane that was never used must not become the way out (a peg 1e-5 too wide would
  * fall in). */
 #include "formulation/peg_planes.h"
+#include "formulation/step_problem.h"
 #include "model/world.h"
 
 #include <math.h>
@@ -144,6 +145,19 @@ void mor_peg_speeds(mor_peg* peg, const double* nu)
             for (int m = 0; m < t->dof; m++) w += J[m] * nu[t->offset + m];
         }
         peg->speed[c] = w;
+    }
+}
+
+void mor_peg_bias(const mor_peg* peg, double* bias)
+{
+    const mor_system* s = peg->s;
+    mor_bias_drift(s, bias);
+    for (int i = 0; i < s->contact_count; i++) {
+        const mor_contact_row* c = &s->contacts[i];
+        double allowed = -fmax(c->gap, 0.0) / s->h;
+        if (c->restitution > 0.0 && c->approach < -s->v_rest && peg->speed[i] < allowed)
+            allowed = fmax(allowed, -c->restitution * c->approach);
+        bias[s->blocks[c->block].row] -= allowed;
     }
 }
 

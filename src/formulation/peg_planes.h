@@ -51,6 +51,8 @@ typedef struct mor_peg {
 bool mor_peg_build(const mor_system* system, mor_arena* arena, mor_peg* peg);
 /* Row velocities of all contacts for a velocity nu. */
 void mor_peg_speeds(mor_peg* peg, const double* nu);
+/* Right-hand sides of the rows, max(psi, 0)/h and restitution; the speeds must be those of nu_free. */
+void mor_peg_bias(const mor_peg* peg, double* bias);
 /* Open intervals and coverage of a group for the present row velocities: sets `until` and `last`. */
 void mor_peg_cover(mor_peg* peg, int group);
 /* min_i max(psi_i,0) + h speed_i: least gap of a plane at the end of the step. */
