@@ -311,6 +311,7 @@ typedef struct mor_solve_stage {
     mor_report (*solve)(struct mor_solve_stage* stage, const mor_problem* problem, bool warm, double* z);
     mor_arena* arena; /* scratch of this island */
     void* user;
+    double coarse; /* a larger tolerance for solves that are only looked at; 0: the solver's own */
 } mor_solve_stage;
 
 typedef struct mor_formulation {

@@ -41,6 +41,8 @@
 
 enum { CONE_AUTO, CONE_PYRAMID, CONE_EXACT, MOST_SWITCHES = 16 };
 
+#define COARSE 1e-6 /* m/s: planes are chosen on answers as good as this */
+
 typedef struct peg_options {
     int cone;
 } peg_options;
@@ -60,6 +62,7 @@ typedef struct work {
     double* bias;
     bool* keep;    /* per block */
     double* first; /* per tree: when its first pair collides */
+    double tol;    /* of the solver */
     mor_report report;
     int solves;
     mor_peg_trial trial; /* rows of edge pairs replaced at the trial state */
@@ -208,6 +211,16 @@ static bool switch_planes(work* k)
     return any;
 }
 
+/* Chooses planes and solves until every condition holds. Every pass inserts a pair, tries a new plane, or uses up a
+ * switch or a replacement, so it ends. */
+static void choose(work* k)
+{
+    while (insert(k) || switch_planes(k) || mor_peg_pinch(&k->peg, k->answer->nu, true) ||
+           mor_peg_validate(&k->peg, k->bias, k->stage->arena, k->answer, &k->trial) ||
+           mor_peg_yield(&k->peg, k->answer, k->bias, &k->trial))
+        solve(k);
+}
+
 static mor_report peg_step(const mor_system* s, const void* options, mor_solve_stage* stage, mor_answer* answer)
 {
     const peg_options* o = options;
@@ -223,12 +236,15 @@ static mor_report peg_step(const mor_system* s, const void* options, mor_solve_s
     memcpy(answer->nu, s->nu_free, (size_t)s->dof * sizeof(double));
     mor_peg_speeds(&k.peg, s->nu_free);
     mor_peg_bias(&k.peg, k.bias);
+    k.tol = s->world ? s->world->solver_options.tol : 1e-10;
+    stage->coarse = COARSE;
     if (begin_with_last_step(&k) || s->block_count > s->contact_count) solve(&k); /* joints hold without contacts too */
-    /* every pass inserts a pair, tries a new plane, or uses up a switch or a replacement, so the loop ends */
-    while (insert(&k) || switch_planes(&k) || mor_peg_pinch(&k.peg, answer->nu, true) ||
-           mor_peg_validate(&k.peg, k.bias, stage->arena, answer, &k.trial) ||
-           mor_peg_yield(&k.peg, answer, k.bias, &k.trial))
+    choose(&k);
+    stage->coarse = 0.0;
+    if (k.solves > 0 && !(k.report.residual.velocity <= k.tol)) {
         solve(&k);
+        choose(&k);
+    }
     if (k.solves == 0) memset(answer->impulses, 0, (size_t)s->row_count * sizeof(double));
     for (int g = 0; g < k.peg.group_count; g++) {
         const mor_peg_group* group = &k.peg.groups[g];
