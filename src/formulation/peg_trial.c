@@ -28,10 +28,11 @@
 #define TOL 1e-9   /* the group's tolerance over its size */
 #define FAR 1e-3   /* of the size: an overlap worth another solve where a face is held */
 #define NEAR 0.02  /* of the size: the linear model of an edge pair farther than this cannot be that wrong in a step */
-enum { ROOM = 256, REPLACEMENTS = 4 };
+enum { ROOM = 256, REPLACEMENTS = 4, SAMPLES = 400 };
 
-/* Pose of a shape after the trial step; `tree` is the body's number in the system, or -1. */
-static mor_pose trial_pose(const mor_system* s, const mor_body* b, int shape, int tree, const double* nu, mor_vec3* x)
+/* Velocity of a body in the trial step; `tree` is the body's number in the system, or -1. */
+static void trial_velocity(const mor_system* s, const mor_body* b, int tree, const double* nu, mor_vec3* vel,
+                           mor_vec3* spin)
 {
     mor_vec3 v = b->v, w = b->w;
     if (tree >= 0) {
@@ -41,10 +42,8 @@ static mor_pose trial_pose(const mor_system* s, const mor_body* b, int shape, in
         w = s->dimension == 3 ? mor_v3(u[3], u[4], u[5]) : mor_v3(0, 0, t->dof == 3 ? u[2] : 0.0);
     }
     if (b->kind == MOR_FIXED) v = w = mor_v3(0, 0, 0);
-    *x = mor_madd(b->x, s->h, v);
-    mor_quat q = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(s->h, w)), b->q));
-    mor_pose body = { mor_sub(*x, mor_rotate(q, b->mass.com)), q };
-    return mor_pose_mul(&body, &b->shapes[shape].pose);
+    *vel = v;
+    *spin = w;
 }
 
 /* Copies the system with room for ROOM more contacts. */
@@ -104,7 +103,8 @@ static void ends(const mor_system* s, int* entry, int* coef, int* diagonal)
 }
 
 static void add_contact(mor_peg_trial* t, const mor_contact_row* model, const mor_feature_row* row, mor_vec3 n,
-                        const mor_body* body[2], const int tree[2], const mor_vec3 x[2], int group, const double* nu)
+                        const mor_body* body[2], const int tree[2], const mor_vec3 x[2], double when, int group,
+                        const double* nu)
 {
     mor_system* s = &t->system;
     int entry, coef, diag;
@@ -149,7 +149,7 @@ static void add_contact(mor_peg_trial* t, const mor_contact_row* model, const mo
         coef += dim * dof;
     }
     speed += c.drift[0];
-    c.gap = fmax(0.0, row->gap - s->h * speed);
+    c.gap = fmax(0.0, row->gap - when * speed);
     for (int i = 0; i < dim; i++) t->bias[s->row_count + i] = c.drift[i];
     t->bias[s->row_count] += c.gap / s->h;
     ((int*)s->diagonal_start)[s->block_count] = diag;
@@ -202,11 +202,25 @@ typedef struct trial_pair {
     const mor_body* body[2];
     const mor_geometry* shape[2];
     int tree[2], piece;
+    mor_vec3 v[2], w[2]; /* of the trial step */
+    double when;         /* the poses are those of this time */
     mor_pose pose[2];
     mor_vec3 x[2];
     const mor_contact* contact;
     const mor_contact_row* model; /* its plane's first row */
 } trial_pair;
+
+static void pose_at(trial_pair* t, double when)
+{
+    t->when = when;
+    for (int side = 0; side < 2; side++) {
+        const mor_body* b = t->body[side];
+        mor_quat q = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(when, t->w[side])), b->q));
+        t->x[side] = mor_madd(b->x, when, t->v[side]);
+        mor_pose body = { mor_sub(t->x[side], mor_rotate(q, b->mass.com)), q };
+        t->pose[side] = mor_pose_mul(&body, &b->shapes[t->contact->shape[side]].pose);
+    }
+}
 
 /* False for links, which move with their robot and are left to the projection, and for contacts of a stored frame,
  * which have no shapes. */
@@ -226,9 +240,10 @@ static bool at_trial(const mor_peg* peg, const mor_peg_group* group, const doubl
         int shape = t->contact->shape[side];
         t->tree[side] = t->body[side]->tree >= 0 ? s->entries[entry++].tree : -1;
         t->shape[side] = t->body[side]->shapes[shape].geometry;
-        t->pose[side] = trial_pose(s, t->body[side], shape, t->tree[side], nu, &t->x[side]);
+        trial_velocity(s, t->body[side], t->tree[side], nu, &t->v[side], &t->w[side]);
     }
     t->piece = mor_features_piece_of(t->shape[0], t->shape[1], plane->id);
+    pose_at(t, s->h);
     return true;
 }
 
@@ -249,6 +264,80 @@ double mor_peg_trial_separation(const mor_peg* peg, int g, const double* nu)
     return all.separation;
 }
 
+/* Least width of a shape between one of its faces and what is farthest behind it; not for half-spaces and chains, which
+ * have no other side, nor where it would cost too much. */
+static double thickness(const mor_geometry* g)
+{
+    double least = HUGE_VAL;
+    if (g->kind == MOR_DISC) return 2.0 * g->size[0];
+    if (g->kind == MOR_POLYHEDRON && g->polyhedron->is_box)
+        return 2.0 * fmin(g->polyhedron->half.x, fmin(g->polyhedron->half.y, g->polyhedron->half.z));
+    if (g->kind == MOR_POLYHEDRON && g->polyhedron->face_count * g->polyhedron->vertex_count > 10000)
+        return 0.3 * g->unit.mass / (g->radius * g->radius);
+    const int faces = g->kind == MOR_POLYHEDRON ? g->polyhedron->face_count
+                      : g->kind == MOR_POLYGON  ? g->polyline->edge_count
+                                                : 0;
+    for (int f = 0; f < faces; f++) {
+        const mor_vec3* v = g->polyhedron ? g->polyhedron->vertices : g->polyline->points;
+        mor_vec3 n = g->polyhedron ? g->polyhedron->normals[f] : g->polyline->normals[f];
+        double top = g->polyhedron ? g->polyhedron->offsets[f] : mor_dot(n, g->polyline->points[f]), low = top;
+        for (int i = 0; i < (g->polyhedron ? g->polyhedron->vertex_count : g->polyline->point_count); i++)
+            low = fmin(low, mor_dot(n, v[i]));
+        least = fmin(least, top - low);
+    }
+    return least;
+}
+
+/* Walks the pair along its trial motion and stops where it overlaps by more than a little for the first time: `all` are
+ * the planes there, t->when the time. Conservative advancement: separation over the largest speed of approach, and at
+ * least a quarter of what the bodies are thick, so that none passes through the other unseen. */
+static bool first_overlap(trial_pair* t, const mor_peg_plane* plane, double h, mor_feature_set* all)
+{
+    double speed = mor_norm(mor_sub(t->v[0], t->v[1])), thin = 0.0;
+    const double size = fmin(t->shape[0]->radius, t->shape[1]->radius);
+    for (int side = 0; side < 2; side++) {
+        double wide = thickness(t->shape[side]), spin = mor_norm(t->w[side]);
+        if (isfinite(wide)) thin += wide;
+        if (spin > 0.0)
+            speed += spin * (t->shape[side]->radius + mor_norm(mor_sub(t->pose[side].position, t->x[side])));
+    }
+    if (!(thin > 0.0)) thin = size; /* a particle before a chain */
+    if (!(speed > 0.0)) return false;
+    const double limit = fmin(FAR * size, 0.05 * thin), least = fmax(0.25 * thin / speed, h / SAMPLES);
+    uint32_t id = plane->id;
+    double before = 0.0, now = fmin(h, fmax(fmin(plane->s, size) / speed, least));
+    for (;;) {
+        pose_at(t, now);
+        double s = mor_features_along(t->shape[0], &t->pose[0], t->shape[1], &t->pose[1], id);
+        if (!(s > limit)) {
+            trial_planes(t, 1.0, all);
+            s = fmin(all->separation, size);
+            if (all->plane_count) id = all->best;
+        }
+        if (s < -limit) break;
+        if (now >= h) return false;
+        before = now;
+        now = fmin(h, now + fmax(s / speed, least));
+    }
+    for (int i = 0; i < 12 && all->separation < -4.0 * limit; i++) {
+        mor_feature_set middle;
+        double half = 0.5 * (before + now);
+        pose_at(t, half);
+        trial_planes(t, 1.0, &middle);
+        if (middle.separation < -limit) *all = middle, now = half;
+        else before = half;
+    }
+    pose_at(t, now);
+    return true;
+}
+
+static mor_vec3 normal_of(const mor_feature_set* all, uint32_t id)
+{
+    int k = 0;
+    while (k < all->plane_count - 1 && all->planes[k].id != id) k++;
+    return all->planes[k].n;
+}
+
 bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const mor_answer* answer, mor_peg_trial* t)
 {
     const mor_system* s = peg->s;
@@ -261,14 +350,20 @@ bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const 
         const mor_peg_plane* plane = &peg->planes[group->choice >= 0 ? group->choice : group->last];
         trial_pair pair;
         if ((!edges && plane->id == MOR_NO_PLANE) || !at_trial(peg, group, answer->nu, &pair)) continue;
-        if (!edges && group->checked == 0 && !turns_far(peg, group, pair.body, pair.tree, answer->nu)) continue;
+        const bool far = turns_far(peg, group, pair.body, pair.tree, answer->nu);
+        if (!edges && group->checked == 0 && !far) continue;
         mor_feature_set all;
-        if (mor_features_along(pair.shape[0], &pair.pose[0], pair.shape[1], &pair.pose[1], plane->id) >= 0.0) continue;
-        trial_planes(&pair, 1e-2, &all);
-        if (!(all.separation < -(!edges ? FAR : group->checked ? AGAIN : DEEP) * all.size)) continue;
+        bool passed = far && first_overlap(&pair, plane, s->h, &all);
+        if (!passed) {
+            if (far) pose_at(&pair, s->h);
+            if (mor_features_along(pair.shape[0], &pair.pose[0], pair.shape[1], &pair.pose[1], plane->id) >= 0.0)
+                continue;
+            trial_planes(&pair, 1e-2, &all);
+            if (!(all.separation < -(!edges ? FAR : group->checked ? AGAIN : DEEP) * all.size)) continue;
+        }
         mor_feature_set best = { .plane_count = 0 };
         if (over && all.separation >= -FAR * all.size) continue;
-        if (!over) mor_peg_nearest_plane(&all, pair.contact->normal, &best);
+        if (!over) mor_peg_nearest_plane(&all, passed ? normal_of(&all, all.best) : pair.contact->normal, &best);
         if (best.row_count == 0) { /* turned far out of its plane, or never held by the rows of the trials: its own come
                                       back */
             any = any || (group->checked > 0 && !group->own);
@@ -280,7 +375,8 @@ bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const 
         group->checked++;
         if (group->choice < 0) group->choice = group->last;
         for (int i = 0; i < best.row_count; i++)
-            add_contact(t, pair.model, &best.rows[i], best.planes[0].n, pair.body, pair.tree, pair.x, g, answer->nu);
+            add_contact(t, pair.model, &best.rows[i], best.planes[0].n, pair.body, pair.tree, pair.x, pair.when, g,
+                        answer->nu);
         any = true;
     }
     return any;
