@@ -61,6 +61,7 @@ typedef struct work {
     mor_answer* answer;
     double* bias;
     bool* keep;    /* per block */
+    bool* used;    /* per contact: its row has been violated in this step */
     double* first; /* per tree: when its first pair collides */
     double tol;    /* of the solver */
     mor_report report;
@@ -87,18 +88,34 @@ static void fold_back(work* k)
     }
 }
 
-/* Solves the step on the rows of the chosen planes, and on those that replace an edge pair. */
-static void solve(work* k)
+/* Takes the rows of the chosen planes that the present velocities violate, or that were taken before: the others do not
+ * push. True if there are new ones. */
+static bool take_rows(work* k)
 {
     const mor_system* s = k->s;
-    mor_peg* peg = &k->peg;
-    mor_peg_trial* t = &k->trial;
+    const mor_peg* peg = &k->peg;
+    const double coarse = s->h * k->stage->coarse;
+    bool any = false;
     for (int i = 0; i < s->contact_count; i++) k->keep[s->contacts[i].block] = false;
     for (int g = 0; g < peg->group_count; g++) {
-        if (peg->groups[g].choice < 0 || (peg->groups[g].checked > 0 && !peg->groups[g].own)) continue;
-        const mor_peg_plane* p = &peg->planes[peg->groups[g].choice];
-        for (int c = p->first; c < p->first + p->count; c++) k->keep[s->contacts[c].block] = true;
+        const mor_peg_group* group = &peg->groups[g];
+        if (group->choice < 0 || (group->checked > 0 && !group->own)) continue;
+        const mor_peg_plane* p = &peg->planes[group->choice];
+        for (int c = p->first; c < p->first + p->count; c++) {
+            int block = s->contacts[c].block, row = s->blocks[block].row;
+            double slack = s->h * (peg->speed[c] + k->bias[row] - s->contacts[c].drift[0]);
+            bool want = slack < -fmax(group->tol_end, coarse) || (k->solves == 0 && k->answer->impulses[row] > 0.0);
+            if (want && !k->used[c]) any = k->used[c] = true;
+            k->keep[block] = k->used[c];
+        }
     }
+    return any;
+}
+
+static void solve_rows(work* k)
+{
+    const mor_system* s = k->s;
+    mor_peg_trial* t = &k->trial;
     size_t mark = mor_arena_mark(k->stage->arena);
     int before = k->report.iterations;
     if (t->added == 0) {
@@ -113,8 +130,17 @@ static void solve(work* k)
     }
     k->report.iterations += before;
     mor_arena_release(k->stage->arena, mark);
-    mor_peg_speeds(peg, k->answer->nu);
+    mor_peg_speeds(&k->peg, k->answer->nu);
     k->solves++;
+}
+
+/* Solves the step on the rows of the chosen planes, and on those that replace an edge pair. Rows that do not push only
+ * cost time: they come in when they are violated. */
+static void solve(work* k)
+{
+    take_rows(k);
+    do solve_rows(k);
+    while (take_rows(k));
 }
 
 /* Trees of a pair: those of its rows. */
@@ -215,10 +241,21 @@ static bool switch_planes(work* k)
  * switch or a replacement, so it ends. */
 static void choose(work* k)
 {
+    k->trial.slack = 4.0 * k->s->h * k->stage->coarse;
     while (insert(k) || switch_planes(k) || mor_peg_pinch(&k->peg, k->answer->nu, true) ||
            mor_peg_validate(&k->peg, k->bias, k->stage->arena, k->answer, &k->trial) ||
            mor_peg_yield(&k->peg, k->answer, k->bias, &k->trial))
         solve(k);
+}
+
+/* The tolerance of the last solve: ten times that of the solver, for rows faster than 1 m/s of their speed. Redundant
+ * rows of thin bodies leave no more digits, and to look for them takes seconds. */
+static double fine_tolerance(const work* k)
+{
+    const mor_system* s = k->s;
+    double fastest = 1.0, tol = s->world ? s->world->solver_options.tol : 1e-10;
+    for (int i = 0; i < s->contact_count; i++) fastest = fmax(fastest, fabs(k->peg.speed[i]));
+    return fmin(fmax(tol, COARSE), 10.0 * tol * fastest);
 }
 
 static mor_report peg_step(const mor_system* s, const void* options, mor_solve_stage* stage, mor_answer* answer)
@@ -231,16 +268,17 @@ static mor_report peg_step(const mor_system* s, const void* options, mor_solve_s
     k.bias = mor_arena_alloc(stage->arena, (size_t)s->row_count * sizeof *k.bias);
     k.keep = mor_arena_alloc(stage->arena, (size_t)s->block_count * sizeof *k.keep);
     k.first = mor_arena_alloc(stage->arena, (size_t)s->tree_count * sizeof *k.first);
-    if (!k.bias || !k.keep || !k.first || !mor_peg_build(s, stage->arena, &k.peg)) return mor_report_no_memory();
+    k.used = mor_arena_zero(stage->arena, (size_t)s->contact_count, sizeof *k.used);
+    if (!k.bias || !k.keep || !k.first || !k.used || !mor_peg_build(s, stage->arena, &k.peg)) return mor_report_no_memory();
     for (int i = 0; i < s->block_count; i++) k.keep[i] = true;
     memcpy(answer->nu, s->nu_free, (size_t)s->dof * sizeof(double));
     mor_peg_speeds(&k.peg, s->nu_free);
     mor_peg_bias(&k.peg, k.bias);
-    k.tol = s->world ? s->world->solver_options.tol : 1e-10;
+    k.tol = fine_tolerance(&k);
     stage->coarse = COARSE;
     if (begin_with_last_step(&k) || s->block_count > s->contact_count) solve(&k); /* joints hold without contacts too */
     choose(&k);
-    stage->coarse = 0.0;
+    stage->coarse = k.tol;
     if (k.solves > 0 && !(k.report.residual.velocity <= k.tol)) {
         solve(&k);
         choose(&k);

@@ -67,6 +67,9 @@ double mor_peg_project(mor_world* world, const void* options, double* work);
  * there is none. */
 void mor_peg_nearest_plane(const mor_feature_set* all, mor_vec3 n, mor_feature_set* set);
 
+/* Normal of the plane with that number in the set. */
+mor_vec3 mor_peg_normal_of(const mor_feature_set* all, uint32_t id);
+
 /* Replaces edge pairs that fail at the trial state (peg_trial.c). `trial->system` is a copy of the system with room for
  * more contacts, made on the first call; returns true if rows were added. */
 typedef struct mor_peg_trial {
@@ -76,6 +79,7 @@ typedef struct mor_peg_trial {
     bool* keep;
     int* group;          /* added contact -> group */
     mor_vec3* direction; /* added contact -> n, t, o */
+    double slack;        /* how far bodies may move by what the solver has left open */
     int capacity, added;
 } mor_peg_trial;
 bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const mor_answer* answer,

@@ -17,6 +17,7 @@
  *   the farthest row, and which leave an
  *                overlap of that much. Only where bodies turn far in a step (large h): it takes the work of the
  *                projection in piles down by five. */
+#include "formulation/assemble.h"
 #include "formulation/peg_planes.h"
 #include "model/world.h"
 
@@ -159,6 +160,31 @@ static void add_contact(mor_peg_trial* t, const mor_contact_row* model, const mo
     t->group[t->added] = group;
     memcpy(t->direction + 3 * t->added, d, sizeof d);
     t->added++;
+}
+
+/* Impulse on the rows of a plane, as a vector. */
+static mor_vec3 impulse_of(const mor_system* s, const mor_peg_plane* plane, const double* impulses)
+{
+    mor_vec3 sum = mor_v3(0, 0, 0);
+    for (int i = plane->first; i < plane->first + plane->count; i++) {
+        const mor_contact* c = &((const mor_contact*)s->world->contacts.data)[s->contacts[i].contact];
+        const mor_block* b = &s->blocks[s->contacts[i].block];
+        mor_vec3 d[3] = { c->normal };
+        mor_contact_tangents(s->world, c, &d[1], &d[2]);
+        for (int r = 0; r < b->dim; r++) sum = mor_madd(sum, impulses[b->row + r], d[r]);
+    }
+    return sum;
+}
+
+/* The rows added last share the impulse as a first guess. */
+static void guess_impulses(mor_peg_trial* t, int count, mor_vec3 push)
+{
+    const mor_system* s = &t->system;
+    for (int i = t->added - count; i < t->added; i++) {
+        const mor_block* b = &s->blocks[s->block_count - t->added + i];
+        for (int r = 0; r < b->dim; r++)
+            t->impulses[b->row + r] = mor_dot(push, t->direction[3 * i + r]) / count;
+    }
 }
 
 /* Does nothing but an edge pair keep the pair apart? Pairs that push on one, and pairs that only one covers while it is
@@ -331,13 +357,6 @@ static bool first_overlap(trial_pair* t, const mor_peg_plane* plane, double h, m
     return true;
 }
 
-static mor_vec3 normal_of(const mor_feature_set* all, uint32_t id)
-{
-    int k = 0;
-    while (k < all->plane_count - 1 && all->planes[k].id != id) k++;
-    return all->planes[k].n;
-}
-
 bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const mor_answer* answer, mor_peg_trial* t)
 {
     const mor_system* s = peg->s;
@@ -359,11 +378,11 @@ bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const 
             if (mor_features_along(pair.shape[0], &pair.pose[0], pair.shape[1], &pair.pose[1], plane->id) >= 0.0)
                 continue;
             trial_planes(&pair, 1e-2, &all);
-            if (!(all.separation < -(!edges ? FAR : group->checked ? AGAIN : DEEP) * all.size)) continue;
+            if (!(all.separation < -(!edges ? FAR : group->checked ? AGAIN : DEEP) * all.size - t->slack)) continue;
         }
         mor_feature_set best = { .plane_count = 0 };
         if (over && all.separation >= -FAR * all.size) continue;
-        if (!over) mor_peg_nearest_plane(&all, passed ? normal_of(&all, all.best) : pair.contact->normal, &best);
+        if (!over) mor_peg_nearest_plane(&all, passed ? mor_peg_normal_of(&all, all.best) : pair.contact->normal, &best);
         if (best.row_count == 0) { /* turned far out of its plane, or never held by the rows of the trials: its own come
                                       back */
             any = any || (group->checked > 0 && !group->own);
@@ -372,11 +391,12 @@ bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const 
         }
         if (t->capacity == 0 && !make_room(s, bias, arena, t)) return any;
         if (t->added + best.row_count > t->capacity) continue;
-        group->checked++;
+        const mor_vec3 push = group->checked++ ? mor_v3(0, 0, 0) : impulse_of(s, plane, answer->impulses);
         if (group->choice < 0) group->choice = group->last;
         for (int i = 0; i < best.row_count; i++)
             add_contact(t, pair.model, &best.rows[i], best.planes[0].n, pair.body, pair.tree, pair.x, pair.when, g,
                         answer->nu);
+        guess_impulses(t, best.row_count, push);
         any = true;
     }
     return any;
