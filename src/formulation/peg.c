@@ -39,7 +39,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CONE_AUTO, CONE_PYRAMID, CONE_EXACT, MOST_SWITCHES = 16 };
+enum { CONE_AUTO, CONE_PYRAMID, CONE_EXACT, MOST_SWITCHES = 16, FEW_CONTACTS = 64 };
 
 #define COARSE 1e-6 /* m/s: planes are chosen on answers as good as this */
 
@@ -248,14 +248,15 @@ static void choose(work* k)
         solve(k);
 }
 
-/* The tolerance of the last solve: ten times that of the solver, for rows faster than 1 m/s of their speed. Redundant
- * rows of thin bodies leave no more digits, and to look for them takes seconds. */
+/* The tolerance of the last solve: the solver's; in islands with many contacts a hundred times that, and for rows faster
+ * than 1 m/s of their speed. Redundant rows of thin bodies leave no more digits, and to look for them takes seconds. */
 static double fine_tolerance(const work* k)
 {
     const mor_system* s = k->s;
     double fastest = 1.0, tol = s->world ? s->world->solver_options.tol : 1e-10;
+    if (s->contact_count <= FEW_CONTACTS) return tol;
     for (int i = 0; i < s->contact_count; i++) fastest = fmax(fastest, fabs(k->peg.speed[i]));
-    return fmin(fmax(tol, COARSE), 10.0 * tol * fastest);
+    return fmin(fmax(tol, COARSE), 100.0 * tol * fastest);
 }
 
 static mor_report peg_step(const mor_system* s, const void* options, mor_solve_stage* stage, mor_answer* answer)
