@@ -39,7 +39,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CONE_AUTO, CONE_PYRAMID, CONE_EXACT, MOST_SWITCHES = 16, FEW_CONTACTS = 64 };
+enum { CONE_AUTO, CONE_PYRAMID, CONE_EXACT, MOST_SWITCHES = 16, FEW_CONTACTS = 32 };
 
 #define COARSE 1e-6 /* m/s: planes are chosen on answers as good as this */
 
@@ -63,7 +63,6 @@ typedef struct work {
     bool* keep;    /* per block */
     bool* used;    /* per contact: its row has been violated in this step */
     double* first; /* per tree: when its first pair collides */
-    double tol;    /* of the solver */
     mor_report report;
     int solves;
     mor_peg_trial trial; /* rows of edge pairs replaced at the trial state */
@@ -248,13 +247,15 @@ static void choose(work* k)
         solve(k);
 }
 
-/* The tolerance of the last solve: the solver's; in islands with many contacts a hundred times that, and for rows faster
+/* The tolerance of the last solve: the solver's; with many contacts in use a hundred times that, and for rows faster
  * than 1 m/s of their speed. Redundant rows of thin bodies leave no more digits, and to look for them takes seconds. */
 static double fine_tolerance(const work* k)
 {
     const mor_system* s = k->s;
     double fastest = 1.0, tol = s->world ? s->world->solver_options.tol : 1e-10;
-    if (s->contact_count <= FEW_CONTACTS) return tol;
+    int used = k->trial.added;
+    for (int i = 0; i < s->contact_count; i++) used += k->used[i];
+    if (used <= FEW_CONTACTS) return tol;
     for (int i = 0; i < s->contact_count; i++) fastest = fmax(fastest, fabs(k->peg.speed[i]));
     return fmin(fmax(tol, COARSE), 100.0 * tol * fastest);
 }
@@ -275,12 +276,11 @@ static mor_report peg_step(const mor_system* s, const void* options, mor_solve_s
     memcpy(answer->nu, s->nu_free, (size_t)s->dof * sizeof(double));
     mor_peg_speeds(&k.peg, s->nu_free);
     mor_peg_bias(&k.peg, k.bias);
-    k.tol = fine_tolerance(&k);
     stage->coarse = COARSE;
     if (begin_with_last_step(&k) || s->block_count > s->contact_count) solve(&k); /* joints hold without contacts too */
     choose(&k);
-    stage->coarse = k.tol;
-    if (k.solves > 0 && !(k.report.residual.velocity <= k.tol)) {
+    stage->coarse = fine_tolerance(&k);
+    if (k.solves > 0 && !(k.report.residual.velocity <= stage->coarse)) {
         solve(&k);
         choose(&k);
     }

@@ -287,7 +287,7 @@ double mor_peg_trial_separation(const mor_peg* peg, int g, const double* nu)
     mor_feature_set all;
     if (!at_trial(peg, &peg->groups[g], nu, &t)) return -HUGE_VAL;
     trial_planes(&t, 2.0, &all);
-    return all.separation;
+    return fmin(all.separation, 2.0 * fmin(t.shape[0]->radius, t.shape[1]->radius)); /* farther apart: not looked for */
 }
 
 /* Least width of a shape between one of its faces and what is farthest behind it; not for half-spaces and chains, which
