@@ -374,6 +374,7 @@ typedef struct mor_collision {
     size_t options_size;
     const mor_field* fields; /* begins with mor_collision_options */
     void (*detect)(mor_world* world, const void* options);
+    bool planes; /* it gives the separating planes of pairs to formulations that ask for them (mor_formulation.groups) */
 } mor_collision;
 
 /* --------------------------------------------------------------------------- integrators */

@@ -16,6 +16,8 @@
 #include "collision/features.h"
 #include "collision/detect.h"
 
+#include <stdio.h>
+
 static bool planar(const mor_geometry* a) { return a->dimension == 2; }
 
 static void begin(const mor_geometry* a, const mor_geometry* b, mor_feature_set* set)
@@ -166,6 +168,15 @@ static bool vertices_of_pair(mor_world* w, const mor_collision_options* o, const
 static bool narrow(mor_world* w, const mor_collision_options* o, const mor_near_pair* p)
 {
     const mor_geometry *ga = p->a->shapes[p->shape_a].geometry, *gb = p->b->shapes[p->shape_b].geometry;
+    for (int side = 0; side < 2; side++) {
+        const char* most = mor_features_too_large(side ? gb : ga);
+        if (!most) continue;
+        snprintf(w->collision_error, sizeof w->collision_error,
+                 "the %s of body '%s' is too large for collision method 'features', which takes at most %s; give a "
+                 "coarser shape or use 'manifold'",
+                 (side ? gb : ga)->label, (side ? p->b : p->a)->name, most);
+        return true;
+    }
     if (!mor_features_exact(ga, gb)) return false;
     if (w->formulation->groups == 1) return planes_of_pair(w, o, p);
     return ga->kind != MOR_DISC && gb->kind != MOR_DISC && vertices_of_pair(w, o, p); /* discs have no vertices */

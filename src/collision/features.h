@@ -20,6 +20,7 @@ static inline int mor_plane_kind(uint32_t id) { return (int)(id >> 30); }
 static inline int mor_plane_of_a(uint32_t id) { return (int)(id >> 15 & 0x7fffu); }
 static inline int mor_plane_of_b(uint32_t id) { return (int)(id & 0x7fffu); }
 
+#define MOR_MAX_PARTS 2048 /* vertices, edges or faces of a shape; larger ones are refused */
 #define MOR_MAX_PLANES 96
 #define MOR_MAX_ROWS 768
 
@@ -56,6 +57,8 @@ typedef struct mor_feature_set {
 #define MOR_OPEN_TOL 1e-9    /* a plane is open when s_k >= -this */
 #define MOR_SUPPORT_TOL 1e-6 /* points this close to the lowest are one support feature */
 
+/* What the code takes at most, if the shape has more parts than that; else NULL. */
+const char* mor_features_too_large(const mor_geometry* geometry);
 /* Can the pair be told by its planes? (polyhedra and half-spaces; in the plane particles, discs, polygons and chains) */
 bool mor_features_exact(const mor_geometry* a, const mor_geometry* b);
 /* Number of convex pieces of the pair: 1, or those of a chain; and the one a plane belongs to. */

@@ -16,7 +16,7 @@
  * (2015). Cost O(V_a F_b + V_b F_a + E_a E_b). */
 #include "collision/features.h"
 
-enum { MOST_FACES = 512 };
+enum { MOST_FACES = MOR_MAX_PARTS };
 #define APPLICABLE (-0.3)
 
 typedef struct list {

@@ -34,6 +34,7 @@ static const mor_collision features = {
     .options_size = sizeof(mor_collision_options),
     .fields = manifold_fields,
     .detect = mor_features_detect,
+    .planes = true,
 };
 
 const mor_collision* const* mor_collisions(void)

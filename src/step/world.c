@@ -205,8 +205,27 @@ static bool takes_one(const mor_solver* solver, uint32_t forms)
     return false;
 }
 
+/* Does the collision method give the formulation what it asks for? */
+static mor_code check_planes(const mor_world* w, mor_error* error)
+{
+    const mor_collision* c;
+    if (w->formulation->groups != 1 || w->collision->planes || w->on_collide || w->on_solve) return MOR_OK;
+    char names[200] = "";
+    for (int i = 0; (c = mor_library_collision_at(w->library, i)); i++)
+        if (c->planes && strlen(names) + strlen(c->name) + 3 < sizeof names) {
+            if (*names) strcat(names, ", ");
+            strcat(names, c->name);
+        }
+    return mor_fail(error, MOR_BAD_INPUT,
+                    "formulation '%s' needs the separating planes of pairs, which collision method '%s' does not give; "
+                    "it goes with %s",
+                    w->formulation->name, w->collision->name, *names ? names : "no method of this library");
+}
+
 mor_code mor_world_check_methods(const mor_world* w, mor_error* error)
 {
+    mor_code code = check_planes(w, error);
+    if (code != MOR_OK) return code;
     uint32_t forms = w->formulation->produces;
     if (w->on_solve || forms == 0 || takes_one(w->solver, forms)) return MOR_OK;
     char solvers[300] = "", formulations[200] = "";
