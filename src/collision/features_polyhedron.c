@@ -36,7 +36,7 @@ const char* mor_features_too_large(const mor_geometry* g)
     if (g->kind != MOR_POLYHEDRON) return NULL;
     const mor_polyhedron* P = g->polyhedron;
     return P->vertex_count > MOST || P->edge_count > MOST || P->face_count > MOST ? "2048 vertices, edges or faces"
-                                                                                 : NULL;
+                                                                                  : NULL;
 }
 
 bool mor_features_exact(const mor_geometry* a, const mor_geometry* b)

@@ -271,7 +271,8 @@ static mor_report peg_step(const mor_system* s, const void* options, mor_solve_s
     k.keep = mor_arena_alloc(stage->arena, (size_t)s->block_count * sizeof *k.keep);
     k.first = mor_arena_alloc(stage->arena, (size_t)s->tree_count * sizeof *k.first);
     k.used = mor_arena_zero(stage->arena, (size_t)s->contact_count, sizeof *k.used);
-    if (!k.bias || !k.keep || !k.first || !k.used || !mor_peg_build(s, stage->arena, &k.peg)) return mor_report_no_memory();
+    if (!k.bias || !k.keep || !k.first || !k.used || !mor_peg_build(s, stage->arena, &k.peg))
+        return mor_report_no_memory();
     for (int i = 0; i < s->block_count; i++) k.keep[i] = true;
     memcpy(answer->nu, s->nu_free, (size_t)s->dof * sizeof(double));
     mor_peg_speeds(&k.peg, s->nu_free);

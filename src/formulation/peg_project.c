@@ -63,7 +63,9 @@ static bool plane_now(const mor_world* w, const mor_contact* c, bool full, rows*
     /* a face that is clear separates; an edge pair may have lost its meaning at the new state */
     if (set.planes[0].s < -DEEP * size || mor_plane_kind(id) == MOR_EDGE_PAIR) {
         mor_feature_set all;
-        mor_feature_query query = { .window = (full ? NEAR : 1e-3) * size, .motion = 1e-3 * size, .turn = 1e-3, .held = MOR_NO_PLANE };
+        mor_feature_query query = {
+            .window = (full ? NEAR : 1e-3) * size, .motion = 1e-3 * size, .turn = 1e-3, .held = MOR_NO_PLANE
+        };
         uint32_t cache[4] = { 0 };
         mor_features_pair(ga, &pa, gb, &pb, mor_features_piece_of(ga, gb, id), &query, cache, &all);
         const bool apart = !(all.separation < -DEEP * size);

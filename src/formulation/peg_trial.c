@@ -182,8 +182,7 @@ static void guess_impulses(mor_peg_trial* t, int count, mor_vec3 push)
     const mor_system* s = &t->system;
     for (int i = t->added - count; i < t->added; i++) {
         const mor_block* b = &s->blocks[s->block_count - t->added + i];
-        for (int r = 0; r < b->dim; r++)
-            t->impulses[b->row + r] = mor_dot(push, t->direction[3 * i + r]) / count;
+        for (int r = 0; r < b->dim; r++) t->impulses[b->row + r] = mor_dot(push, t->direction[3 * i + r]) / count;
     }
 }
 
@@ -382,7 +381,8 @@ bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const 
         }
         mor_feature_set best = { .plane_count = 0 };
         if (over && all.separation >= -FAR * all.size) continue;
-        if (!over) mor_peg_nearest_plane(&all, passed ? mor_peg_normal_of(&all, all.best) : pair.contact->normal, &best);
+        if (!over)
+            mor_peg_nearest_plane(&all, passed ? mor_peg_normal_of(&all, all.best) : pair.contact->normal, &best);
         if (best.row_count == 0) { /* turned far out of its plane, or never held by the rows of the trials: its own come
                                       back */
             any = any || (group->checked > 0 && !group->own);
