@@ -30,7 +30,7 @@
 #include <string.h>
 
 #define TOUCH 1e-12 /* m: rounding of a gap of zero */
-enum { HOLDS = 4 }; /* how often particles are held between pieces that touch */
+enum { HOLDS = 8 }; /* how often particles are held between pieces that touch */
 
 /* A column or row of the LCP: coefficients on the rows of one contact, and which one. */
 typedef struct term {
@@ -198,7 +198,8 @@ static mor_report heuristic_step(const mor_system* s, const void* options, mor_s
         mor_arena_release(stage->arena, mark);
         if (!peg.particles) break;
         mor_peg_speeds(&peg, answer->nu);
-        if (!mor_peg_pinch(&peg, answer->nu, true)) break;
+        bool covered = mor_peg_hold_covered(&peg);
+        if (!mor_peg_pinch(&peg, answer->nu, true) && !covered) break;
         for (int p = 0; p < peg.plane_count; p++) /* a group that is held keeps its plane only */
             if (peg.groups[peg.planes[p].group].choice >= 0 && peg.groups[peg.planes[p].group].choice != p)
                 drop[peg.planes[p].first] = true;

@@ -184,7 +184,12 @@ static double origin(const mor_peg* peg, const mor_peg_group* g, const corner* k
     mor_vec3 sum = mor_v3(0, 0, 0);
     for (int i = 0; i < k->count; i++)
         if (peg->planes[k->lines[i].plane].held) sum = mor_add(sum, k->lines[i].n);
-    return angle_of(mor_norm(sum) > 0.1 ? sum : mor_neg(d));
+    double from, width;
+    bool agree = mor_norm(sum) > 0.1 && sector(k, angle_of(sum), &from, &width);
+    mor_vec3 middle = agree ? at_angle(from + 0.5 * width) : d;
+    for (int i = 0; i < k->count && agree; i++)
+        agree = !peg->planes[k->lines[i].plane].held || mor_dot(k->lines[i].n, middle) > 0.0;
+    return agree ? angle_of(middle) : angle_of(mor_neg(d));
 }
 
 /* The line along one bound of the sector whose piece lies beyond it. */
@@ -229,6 +234,25 @@ static bool leaves(mor_peg* peg, const int* groups, int count, int first, double
         for (int i = 0; i < k.count; i++)
             if (k.lines[i].group == ends[e]->group && k.lines[i].plane != ends[e]->plane)
                 peg->planes[k.lines[i].plane].shut = true, peg->planes[k.lines[i].plane].open = false;
+        any = true;
+    }
+    return any;
+}
+
+bool mor_peg_hold_covered(mor_peg* peg)
+{
+    bool any = false;
+    for (int i = 0; i < peg->group_count && peg->particles; i++) {
+        mor_peg_group* g = &peg->groups[i];
+        double from, to;
+        int others = 0;
+        if (!g->particle || g->choice >= 0) continue;
+        mor_peg_cover(peg, i);
+        if (!(g->until < peg->s->h)) continue;
+        for (int j = 0; j < peg->group_count; j++)
+            others += j != i && peg->groups[j].particle == g->particle && touching(peg, &peg->groups[j], &from, &to);
+        if (others == 0) continue;
+        g->choice = g->last;
         any = true;
     }
     return any;

@@ -91,6 +91,10 @@ double mor_peg_trial_separation(const mor_peg* peg, int group, const double* nu)
  * and true means that the step must be solved again. */
 bool mor_peg_pinch(mor_peg* peg, const double* nu, bool hold);
 
+/* Holds particles that touch several pieces in the step on the plane their cover ends on, where it ends too soon; true
+ * if any. For formulations that look at the end of the step only. */
+bool mor_peg_hold_covered(mor_peg* peg);
+
 /* Does the pair push on the plane? Measured as the velocity its impulses make. */
 bool mor_peg_pushes(const mor_peg* peg, const double* impulses, const mor_peg_plane* plane);
 /* Lets rows of pairs give way that push while another open plane separates them and cannot switch (peg_yield.c); true
