@@ -247,17 +247,33 @@ static void choose(work* k)
         solve(k);
 }
 
-/* The tolerance of the last solve: the solver's; with many contacts in use a hundred times that, and for rows faster
- * than 1 m/s of their speed. Redundant rows of thin bodies leave no more digits, and to look for them takes seconds. */
-static double fine_tolerance(const work* k)
+/* What counts as solved: a hundred times the solver's tolerance, for rows in use faster than 1 m/s of their speed.
+ * Redundant rows of thin bodies leave no more digits, and to look for them takes seconds. */
+static double accepted_error(const work* k, int* used)
 {
     const mor_system* s = k->s;
     double fastest = 1.0, tol = s->world ? s->world->solver_options.tol : 1e-10;
-    int used = k->trial.added;
-    for (int i = 0; i < s->contact_count; i++) used += k->used[i];
-    if (used <= FEW_CONTACTS) return tol;
-    for (int i = 0; i < s->contact_count; i++) fastest = fmax(fastest, fabs(k->peg.speed[i]));
+    *used = k->trial.added;
+    for (int i = 0; i < s->contact_count; i++) {
+        if (!k->used[i]) continue;
+        (*used)++;
+        fastest = fmax(fastest, fabs(s->contacts[i].approach));
+    }
     return fmin(fmax(tol, COARSE), 100.0 * tol * fastest);
+}
+
+/* The last solve: with few rows to the solver's tolerance. */
+static void solve_finely(work* k)
+{
+    int used;
+    const double enough = accepted_error(k, &used);
+    k->stage->coarse = used > FEW_CONTACTS ? enough : 0.0;
+    const double tol = k->s->world ? fmax(k->s->world->solver_options.tol, k->stage->coarse) : 1e-10;
+    if (k->solves > 0 && !(k->report.residual.velocity <= tol)) {
+        solve(k);
+        choose(k);
+    }
+    if (k->report.status == MOR_NOT_CONVERGED && k->report.residual.velocity <= enough) k->report.status = MOR_SOLVED;
 }
 
 static mor_report peg_step(const mor_system* s, const void* options, mor_solve_stage* stage, mor_answer* answer)
@@ -280,11 +296,7 @@ static mor_report peg_step(const mor_system* s, const void* options, mor_solve_s
     stage->coarse = COARSE;
     if (begin_with_last_step(&k) || s->block_count > s->contact_count) solve(&k); /* joints hold without contacts too */
     choose(&k);
-    stage->coarse = fine_tolerance(&k);
-    if (k.solves > 0 && !(k.report.residual.velocity <= stage->coarse)) {
-        solve(&k);
-        choose(&k);
-    }
+    solve_finely(&k);
     if (k.solves == 0) memset(answer->impulses, 0, (size_t)s->row_count * sizeof(double));
     for (int g = 0; g < k.peg.group_count; g++) {
         const mor_peg_group* group = &k.peg.groups[g];

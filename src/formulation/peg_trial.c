@@ -29,7 +29,7 @@
 #define TOL 1e-9   /* the group's tolerance over its size */
 #define FAR 1e-3   /* of the size: an overlap worth another solve where a face is held */
 #define NEAR 0.02  /* of the size: the linear model of an edge pair farther than this cannot be that wrong in a step */
-enum { ROOM = 256, REPLACEMENTS = 4, SAMPLES = 400 };
+enum { ROOM = 256, REPLACEMENTS = 10, SAMPLES = 400 };
 
 /* Velocity of a body in the trial step; `tree` is the body's number in the system, or -1. */
 static void trial_velocity(const mor_system* s, const mor_body* b, int tree, const double* nu, mor_vec3* vel,
