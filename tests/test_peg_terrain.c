@@ -283,8 +283,7 @@ static int ascending(const void* a, const void* b)
     return x < y ? -1 : x > y;
 }
 
-/* First order in h. Where a particle meets a ridge, a step earlier or later it slides or flies: such runs are far off at
- * any h, so three quarters of the runs are asked. */
+/* First order in h. */
 static void particles_follow_the_closed_form_at_first_order(void** state)
 {
     (void)state;
@@ -299,7 +298,7 @@ static void particles_follow_the_closed_form_at_first_order(void** state)
             qsort(e[k], RUNS, sizeof **e, ascending);
             printf("  %s, h %.2e: error median %.2e, upper quarter %.2e, worst %.2e m\n", formulations[f], h[k],
                    e[k][RUNS / 2], e[k][3 * RUNS / 4], e[k][RUNS - 1]);
-            assert_true(e[k][3 * RUNS / 4] < 20.0 * h[k]);
+            assert_true(e[k][RUNS - 1] < 10.0 * h[k]);
         }
         assert_true(e[0][RUNS / 2] / e[2][RUNS / 2] > 10.0 && e[0][RUNS / 2] / e[2][RUNS / 2] < 24.0);
     }

@@ -21,6 +21,7 @@
 
 #define TOUCH 4.0 /* of the group's tolerance */
 #define STRAIGHT 1e-6
+#define LEAST 1e-3 /* of the tolerance: sinking this little in every step adds up */
 #define PI 3.14159265358979323846
 enum { GROUPS = 32, LINES = 64 };
 
@@ -214,13 +215,15 @@ static bool leaves(mor_peg* peg, const int* groups, int count, int first, double
     const mor_peg_group* g = &peg->groups[first];
     mor_vec3 d = approach(peg, g, nu);
     const double left = peg->s->h - t, speed = mor_norm(d);
-    if (!(speed * left > 40.0 * g->tol)) return false;
+    /* touching begins a little before the corner */
+    const double least = (speed * t > 10.0 * TOUCH * g->tol ? 40.0 : hold ? LEAST : 8.0) * g->tol;
+    if (!(speed * left > least)) return false;
     corner k;
     double from, width;
     look_at(peg, groups, count, t, &k);
     if (!sector(&k, origin(peg, g, &k, t, d), &from, &width)) return false;
     double in = turn(from, angle_of(d)), off = fmin(in - width, 2.0 * PI - in);
-    if (in <= width || off < STRAIGHT || sin(fmin(off, 0.5 * PI)) * speed * left < 40.0 * g->tol) return false;
+    if (in <= width || off < STRAIGHT || sin(fmin(off, 0.5 * PI)) * speed * left < least) return false;
     if (!hold) return true;
     bool any = false;
     const line* ends[2] = { bound(&k, from, 1.0), bound(&k, from + width, -1.0) };
