@@ -332,8 +332,9 @@ mor_code mor_reproduce_sawtooth(const mor_reproduce* o, mor_error* error)
                 apart = fmax(apart,
                              hypot(a->x[a->count - 1] - b->x[b->count - 1], a->y[a->count - 1] - b->y[b->count - 1]));
         }
-        mor_fragment_claim(&page, "Fig. 17: ST's trajectories at different steps agree with each other", apart < 0.05,
-                           "contradicted: they end up to %.3g m apart; ST is off the closed form by %.3g, %.3g, %.3g, "
+        mor_fragment_claim(&page, "(our reading of Fig. 17) ST's trajectories at different steps agree with each other",
+                           apart < 0.05,
+                           "they end up to %.3g m apart; ST is off the closed form by %.3g, %.3g, %.3g, "
                            "%.3g m at h = 1e-4, 1e-3, 1e-2, 1e-1 and does not converge",
                            apart, k[0][1][0].worst, k[0][1][1].worst, k[0][1][2].worst, k[0][1][3].worst);
         mor_fragment_picture(&page, "figure-10/smooth.svg",
