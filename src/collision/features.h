@@ -59,7 +59,7 @@ typedef struct mor_feature_set {
 
 /* What the code takes at most, if the shape has more parts than that; else NULL. */
 const char* mor_features_too_large(const mor_geometry* geometry);
-/* Can the pair be told by its planes? (polyhedra and half-spaces; in the plane particles, discs, polygons and chains) */
+/* Can the pair be told by its planes? Polyhedra and half-spaces; in the plane particles, discs, polygons and chains. */
 bool mor_features_exact(const mor_geometry* a, const mor_geometry* b);
 /* Number of convex pieces of the pair: 1, or those of a chain; and the one a plane belongs to. */
 int mor_features_pieces(const mor_geometry* a, const mor_geometry* b);

@@ -2,21 +2,21 @@
  *
  * Per pair g:  max_k s_k(nu+) >= 0, and an impulse only on a plane that is touched while no other separates. A *leaf*
  * picks one plane per pair and is a Stewart-Trinkle problem; a leaf is valid if it is solved and no pair pushes on a
- * plane while another that was open at the start is clearly open at the end. There may be several valid leaves (sharp corners, seams). Selection:
- * leaves whose planes were all open at the start come first, and among equals the one that changes the free motion
- * least in the M-norm. Without the first rule a fast particle is let through thin parts: least impulse over all planes
- * is zero impulse behind the body.
+ * plane while another that was open at the start is clearly open at the end. There may be several valid leaves (sharp
+ * corners, seams). Selection: leaves whose planes were all open at the start come first, and among equals the one that
+ * changes the free motion least in the M-norm. Without the first rule a fast particle is let through thin parts: least
+ * impulse over all planes is zero impulse behind the body.
  *
  * With friction two planes may disown each other (peg_yield.c) and no leaf be valid: the one is taken whose pairs push
- * against the smallest gap. A pair that does not push must be covered through the whole step (peg_planes.c), not only be apart at its end: the end
- * alone lets a particle cut through corners.
+ * against the smallest gap. A pair that does not push must be covered through the whole step (peg_planes.c), not only
+ * be apart at its end: the end alone lets a particle cut through corners.
  *
  * Only pairs that matter are enumerated. The first problem has none; a pair that its answer does not leave covered is
- * added, and so on. An answer that suits the pairs left out is one of the whole
- * problem, in which these do not push. A particle that passes between two pieces that touch (peg_pinch.c) adds all its
- * pairs, and leaves in which it does so are no solutions. The number of leaves is the product of the planes of the
- * pairs added, at most LEAVES; beyond, the step is refused. In space: refused. As in peg, gaps are read as max(psi, 0)
- * and what linearisation leaves of penetration is projected. */
+ * added, and so on. An answer that suits the pairs left out is one of the whole problem, in which these do not push. A
+ * particle that passes between two pieces that touch (peg_pinch.c) adds all its pairs, and leaves in which it does so
+ * are no solutions. The number of leaves is the product of the planes of the pairs added, at most LEAVES; beyond, the
+ * step is refused. In space: refused. As in peg, gaps are read as max(psi, 0) and what linearisation leaves of
+ * penetration is projected. */
 #include "base/elementary.h"
 #include "formulation/peg_planes.h"
 #include "formulation/registry.h"

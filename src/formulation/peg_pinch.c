@@ -7,8 +7,8 @@
  *     where a particle touches several pieces at once, the directions that lead into none of them form open sectors;
  *     it may leave by the sector it came from, and by no other way.
  *
- * By the linear model the particle touches piece g at the times when all planes of g have s_k(t) <= tol. Where the times
- * of two pieces meet, the touching planes of all pieces there give the sectors: between the directions along the
+ * By the linear model the particle touches piece g at the times when all planes of g have s_k(t) <= tol. Where the
+ * times of two pieces meet, the touching planes of all pieces there give the sectors: between the directions along the
  * planes, an arc is free if every piece has a plane with n.d > 0. It came from -d; at the start of the step from where
  * the last one led it, or, at rest, from the sector its planes were held by. If the motion leads out of that sector,
  * the pieces that bound it get the planes along its bounds, and their other planes there are shut for the step.

@@ -4,8 +4,8 @@
  *
  * at most twelve times, in the mass of the step. It is the frictionless step problem nu = M^-1 G p, 0 <= p _|_ G' nu +
  * psi >= 0, so the library's solvers do it: pivoting for small islands, Gauss-Seidel for large ones, whose remainder is
- * left to the next step. Pairs that some other plane separates at q+ keep that plane. Angular momentum and velocity turn
- * with the body, so the kinetic energy is untouched; the potential energy added is returned as work. Cost: one
+ * left to the next step. Pairs that some other plane separates at q+ keep that plane. Angular momentum and velocity
+ * turn with the body, so the kinetic energy is untouched; the potential energy added is returned as work. Cost: one
  * evaluation of each held plane; a solve only when something is deeper than 1e-10 of its size. */
 #include "base/elementary.h"
 #include "collision/features.h"

@@ -186,7 +186,7 @@ static bool read_part(const study* k, int method, int step, result* r)
     return good;
 }
 
-static mor_code report(const study* k, result r[METHODS][STEPS], mor_error* error)
+static mor_code write_table(const study* k, result r[METHODS][STEPS], mor_error* error)
 {
     mor_path path = mor_reproduce_path(k->o, "figure-18/errors.csv");
     FILE* f = mor_reproduce_open(path.text);
@@ -200,7 +200,11 @@ static mor_code report(const study* k, result r[METHODS][STEPS], mor_error* erro
                         r[m][s].median, r[m][s].median_end, r[m][s].median_paper, r[m][s].mean, r[m][s].worst,
                         r[m][s].worst_end, r[m][s].below, r[m][s].failures);
     }
-    mor_code code = mor_reproduce_close(f, path.text, error);
+    return mor_reproduce_close(f, path.text, error);
+}
+
+static mor_code draw_errors(const study* k, result r[METHODS][STEPS], mor_error* error)
+{
     mor_figure g = { .title = "Error of the particle over the step size",
                      .subtitle = "62 random initial states over the sawtooth" };
     mor_panel *all = mor_figure_panel(&g, "median over all steps and runs", "m"),
@@ -223,9 +227,16 @@ static mor_code report(const study* k, result r[METHODS][STEPS], mor_error* erro
         mor_panel_curve(end, methods[m].label, m, m > 2, x, z, n);
         mor_panel_curve(bad, methods[m].label, m, m > 2, x, worst, n);
     }
-    path = mor_reproduce_path(k->o, "figure-18/errors.svg");
-    if (code == MOR_OK) code = mor_figure_write(&g, path.text, error);
+    mor_path path = mor_reproduce_path(k->o, "figure-18/errors.svg");
+    mor_code code = mor_figure_write(&g, path.text, error);
     mor_figure_clear(&g);
+    return code;
+}
+
+static mor_code report(const study* k, result r[METHODS][STEPS], mor_error* error)
+{
+    mor_code code = write_table(k, r, error);
+    if (code == MOR_OK) code = draw_errors(k, r, error);
     if (code != MOR_OK) return code;
 
     int s2 = 10; /* 1.024e-2 */
