@@ -70,10 +70,27 @@ typedef struct mor_polyhedron {
 /* Convex polygon or chain in the plane: points[i].z = 0; edge i goes from point i to point i+1
  * (polygons: cyclically) and has the outward unit normal normals[i]. */
 typedef struct mor_polyline {
-    int point_count, edge_count; /* a chain has one edge less than points */
-    mor_vec3* points;            /* in order */
-    mor_vec3* normals;           /* of the edges */
+    int point_count, edge_count;     /* a chain has one edge less than points */
+    mor_vec3* points;                /* in order */
+    mor_vec3* normals;               /* of the edges */
+    struct mor_chain_pieces* pieces; /* chains: cut into overlapping convex polygons, for exact contact */
 } mor_polyline;
+
+/* One convex polygon of a chain: points first ... first+count-1, walked with the solid on the right. Line i goes from
+ * point i to the next (cyclically); the first `edges` lines are those of the segments edge, edge+1 ... of the chain,
+ * then come the two sides and the floor between them. */
+typedef struct mor_chain_piece {
+    int first, count;   /* its points in the list of all pieces */
+    int edge, edges;    /* its segments of the chain */
+    mor_vec3 low, high; /* bounds */
+} mor_chain_piece;
+
+/* The convex polygons of a chain. */
+typedef struct mor_chain_pieces {
+    int count;                  /* of the pieces */
+    mor_chain_piece* pieces;    /* along the chain */
+    mor_vec3 *points, *normals; /* of all pieces */
+} mor_chain_pieces;
 
 /* A shape. Read only. */
 typedef struct mor_geometry {

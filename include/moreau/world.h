@@ -390,6 +390,7 @@ typedef struct mor_solve_stage {
     mor_report (*solve)(struct mor_solve_stage* stage, const mor_problem* problem, bool warm, double* z);
     mor_arena* arena; /* scratch of this island */
     void* user;
+    double coarse; /* a larger tolerance for solves that are only looked at; 0: the solver's own */
 } mor_solve_stage;
 
 typedef struct mor_formulation {
@@ -468,6 +469,8 @@ typedef struct mor_collision {
     void* (*create)(const mor_allocator* allocator);
     /* Ends that memory. */
     void (*destroy)(void* memory);
+    /* It gives the separating planes of pairs to formulations that ask for them (mor_formulation.groups). */
+    bool planes;
 } mor_collision;
 
 /* --------------------------------------------------------------------------- integrators */

@@ -91,13 +91,14 @@ static uint32_t held_plane(const mor_found* found, const mor_near_pair* p, int p
 {
     const mor_world* w = found->world;
     const mor_contact* old = found->last;
+    const mor_geometry *ga = p->a->shapes[p->shape_a].geometry, *gb = p->b->shapes[p->shape_b].geometry;
     int a = w->order_of[p->slot_a], b = w->order_of[p->slot_b];
     for (int i = find_old(found, a, b, p->shape_a, p->shape_b); i < found->last_count; i++) {
         if (old[i].body[0] != a || old[i].body[1] != b || old[i].shape[0] != p->shape_a ||
             old[i].shape[1] != p->shape_b)
             break;
         uint32_t id = (uint32_t)(old[i].feature >> 32);
-        if (old[i].held && (int)(old[i].feature >> 24 & 0xff) == piece) return id;
+        if (old[i].held && mor_features_piece_of(ga, gb, id) == piece) return id;
     }
     return MOR_NO_PLANE;
 }
@@ -124,13 +125,10 @@ static mor_code planes_of_pair(int* last_group, mor_found* found, const mor_coll
             if (plane->s < o->psi_min && plane->id != set.best) continue;
             for (int r = plane->row; r < plane->row + plane->row_count; r++) {
                 const mor_feature_row* row = &set.rows[r];
-                /* the run of a chain sits between plane and row; rows need their kind and one number only */
-                uint64_t number =
-                    (uint64_t)(row->feature >> 30) << 22 | (row->feature >> 15 & 0x7ff) << 11 | (row->feature & 0x7ff);
                 mor_contact c = { .point = { row->on_a, row->on_b },
                                   .normal = plane->n,
                                   .gap = row->gap,
-                                  .feature = (uint64_t)plane->id << 32 | (uint64_t)(piece & 0xff) << 24 | number,
+                                  .feature = (uint64_t)plane->id << 32 | row->feature,
                                   .group = group,
                                   .plane = k + 1,
                                   .held = plane->id == held };
@@ -170,19 +168,33 @@ static mor_code vertices_of_pair(int* last_group, mor_found* found, const mor_co
     return MOR_OK;
 }
 
-/* user: groups numbered so far. */
+typedef struct narrow_user {
+    int last_group; /* groups numbered so far */
+    mor_error* error;
+} narrow_user;
+
 static mor_code narrow(void* user, mor_found* found, const mor_collision_options* o, const mor_near_pair* p, bool* done)
 {
+    narrow_user* n = user;
     const mor_geometry *ga = p->a->shapes[p->shape_a].geometry, *gb = p->b->shapes[p->shape_b].geometry;
-    *done = mor_features_exact(ga, gb);
+    for (int side = 0; side < 2; side++) {
+        const char* most = mor_features_too_large(side ? gb : ga);
+        if (most)
+            return mor_fail(n->error, MOR_BAD_INPUT,
+                            "the %s of body '%s' is too large for collision method 'features', which takes at most %s; "
+                            "give a coarser shape or use 'manifold'",
+                            (side ? gb : ga)->label, (side ? p->b : p->a)->name, most);
+    }
+    const bool planes = found->world->formulation->groups == 1;
+    /* discs have no vertices */
+    *done = mor_features_exact(ga, gb) && (planes || (ga->kind != MOR_DISC && gb->kind != MOR_DISC));
     if (!*done) return MOR_OK;
-    return found->world->formulation->groups == 1 ? planes_of_pair(user, found, o, p)
-                                                  : vertices_of_pair(user, found, o, p);
+    return planes ? planes_of_pair(&n->last_group, found, o, p) : vertices_of_pair(&n->last_group, found, o, p);
 }
 
 mor_code mor_features_detect(void* memory, const mor_world* world, const void* options, mor_found* found,
                              mor_error* error)
 {
-    int last_group = 0;
-    return mor_detect(memory, found, options, narrow, &last_group, world->formulation->groups == 1 ? 2.0 : 1.0, error);
+    narrow_user user = { .error = error };
+    return mor_detect(memory, found, options, narrow, &user, world->formulation->groups == 1 ? 2.0 : 1.0, error);
 }

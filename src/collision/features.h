@@ -5,7 +5,7 @@
  * each a plane with unit normal n_k (from A to B) and rows i (contact points) with gaps psi_ki, such that
  *     s_k = min_i psi_ki,      separated  <=>  max_k s_k >= 0.
  * In the plane (polygons, particles) only (i) and (ii) exist. A half-space is a polytope with one face.
- * Chains are split into their convex runs, each a piece of its own. */
+ * Chains are cut into overlapping polygons (geometry/chain_pieces.c), each a piece of its own. */
 #ifndef MOR_COLLISION_FEATURES_H
 #define MOR_COLLISION_FEATURES_H
 
@@ -20,6 +20,7 @@ static inline int mor_plane_kind(uint32_t id) { return (int)(id >> 30); }
 static inline int mor_plane_of_a(uint32_t id) { return (int)(id >> 15 & 0x7fffu); }
 static inline int mor_plane_of_b(uint32_t id) { return (int)(id & 0x7fffu); }
 
+#define MOR_MAX_PARTS 2048 /* vertices, edges or faces of a shape; larger ones are refused */
 #define MOR_MAX_PLANES 96
 #define MOR_MAX_ROWS 768
 
@@ -56,10 +57,13 @@ typedef struct mor_feature_set {
 #define MOR_OPEN_TOL 1e-9    /* a plane is open when s_k >= -this */
 #define MOR_SUPPORT_TOL 1e-6 /* points this close to the lowest are one support feature */
 
-/* Do both shapes have faces? (polyhedra and half-spaces; in the plane particles, polygons and chains) */
+/* What the code takes at most, if the shape has more parts than that; else NULL. */
+const char* mor_features_too_large(const mor_geometry* geometry);
+/* Can the pair be told by its planes? Polyhedra and half-spaces; in the plane particles, discs, polygons and chains. */
 bool mor_features_exact(const mor_geometry* a, const mor_geometry* b);
-/* Number of convex pieces of the pair: 1, or the convex runs of a chain. */
+/* Number of convex pieces of the pair: 1, or those of a chain; and the one a plane belongs to. */
 int mor_features_pieces(const mor_geometry* a, const mor_geometry* b);
+int mor_features_piece_of(const mor_geometry* a, const mor_geometry* b, uint32_t plane);
 /* The planes of piece `piece` with their rows. `cache` may hold the number (+1) of a plane to try first. Nothing is
  * reported when some plane has s_k >= query->window. */
 void mor_features_pair(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b, const mor_pose* pose_b,

@@ -1,15 +1,15 @@
-/* Separating planes of two convex pieces in the plane: particles, polygons and the convex runs of chains.
+/* Separating planes of two convex pieces in the plane: particles, discs, polygons and the convex pieces of chains.
  *
  * The planes are the edges of either piece (a separating line of two convex polygons is always along an edge of one of
  * them); the rows of an edge are the points of the other piece, its support edge cut to the length of the edge. A
  * particle has no edges, so its planes against a polygon are the m half-planes of the papers, max(psi_1 ... psi_m) >=
- * 0.
+ * 0. A disc is a particle with a radius: psi = n.(c - q) - r, and beside the edges it has the plane through a corner v
+ * across the line from there to its centre, n = (c - v)/|c - v|, wherever that lies between the normals of the edges
+ * that meet in v.
  *
- * A chain is a row of convex runs that meet in valleys. Each run is a piece without a floor: behind all its segments
- * and between two sides that go into the solid from its ends, along the mean n of its first and last normal. Without
- * the sides the line of a run would reach beyond its ends and fill the valleys beside it. At a valley the side of one
- * run lies in the other's solid, an internal face like the seam of two tiles. Beyond the open ends there is nothing: a
- * closed polygon says better what is meant there. Cost O(V_a E_b + V_b E_a). */
+ * A chain is a row of overlapping polygons (geometry/chain_pieces.c), one group each. Numbers of planes: the part of
+ * the shape the plane belongs to, and in the other shape's place the piece of the chain, if there is one. Corner v of a
+ * polygon with m edges is part m + v. Cost O(V_a E_b + V_b E_a). */
 #include "base/elementary.h"
 #include "collision/features.h"
 
@@ -17,84 +17,81 @@ enum { MOST = 512 };
 
 typedef struct piece {
     int points, planes;
-    int first;                 /* number of its first point in the shape */
+    double radius;             /* of a disc; its point is the centre */
     mor_vec3 p[MOST], n[MOST]; /* points; normals of the planes */
-    mor_vec3 q[MOST], t[MOST]; /* plane k runs from q along t */
+    mor_vec3 t[MOST];          /* plane k runs from point k along t */
     double length[MOST];
-    int id[MOST]; /* of the planes: edges of the shape; sides of run r are numbered edge_count + 2 r, + 1 */
 } piece;
 
-static double cross_z(mor_vec3 a, mor_vec3 b) { return a.x * b.y - a.y * b.x; }
-
-static bool is_valley(const mor_polyline* C, int i) { return cross_z(C->normals[i - 1], C->normals[i]) >= 0.0; }
+static bool round_shape(const mor_geometry* g) { return g->kind == MOR_PARTICLE || g->kind == MOR_DISC; }
 
 int mor_features_pieces(const mor_geometry* a, const mor_geometry* b)
 {
     const mor_geometry* g = a->kind == MOR_CHAIN ? a : b;
-    if (g->kind != MOR_CHAIN) return 1;
-    int runs = 1;
-    for (int i = 1; i < g->polyline->edge_count; i++) runs += is_valley(g->polyline, i);
-    return runs;
+    return g->kind == MOR_CHAIN ? g->polyline->pieces->count : 1;
 }
 
-/* Run that holds plane e of a chain. */
-static int run_of_edge(const mor_polyline* C, int e)
+int mor_features_piece_of(const mor_geometry* a, const mor_geometry* b, uint32_t id)
 {
-    if (e >= C->edge_count) return (e - C->edge_count) / 2;
-    int run = 0;
-    for (int i = 1; i <= e; i++) run += is_valley(C, i);
-    return run;
+    if (a->kind != MOR_CHAIN && b->kind != MOR_CHAIN) return 0;
+    return mor_plane_kind(id) == MOR_FACE_OF_A ? mor_plane_of_b(id) : mor_plane_of_a(id);
 }
 
-static void add_plane(piece* k, int id, mor_vec3 n, mor_vec3 q, mor_vec3 t, double length)
+/* Points and normals of a shape, or of a piece of a chain, in its own axes. */
+static int parts(const mor_geometry* g, int number, const mor_vec3** points, const mor_vec3** normals)
 {
-    int at = k->planes++;
-    k->n[at] = n;
-    k->q[at] = q;
-    k->t[at] = t;
-    k->length[at] = length;
-    k->id[at] = id;
+    if (g->kind == MOR_POLYGON) {
+        *points = g->polyline->points;
+        *normals = g->polyline->normals;
+        return g->polyline->point_count;
+    }
+    const mor_chain_pieces* all = g->polyline->pieces;
+    *points = all->points + all->pieces[number].first;
+    *normals = all->normals + all->pieces[number].first;
+    return all->pieces[number].count;
 }
 
-static void cut_out(const mor_placed* X, int run, piece* k)
+static void place(const mor_placed* X, int number, piece* k)
 {
     const mor_geometry* g = X->shape;
-    k->points = k->planes = k->first = 0;
-    if (g->kind == MOR_PARTICLE) {
+    k->radius = g->kind == MOR_DISC ? g->size[0] : 0.0;
+    if (round_shape(g)) {
         k->points = 1;
+        k->planes = 0;
         k->p[0] = X->p;
         return;
     }
-    const mor_polyline* C = g->polyline;
-    int first = 0, edges = C->edge_count;
-    const bool closed = g->kind == MOR_POLYGON;
-    if (!closed) {
-        int at = 0;
-        while (first < C->edge_count && at < run) at += is_valley(C, ++first);
-        for (edges = 1; first + edges < C->edge_count && !is_valley(C, first + edges);) edges++;
+    const mor_vec3 *p, *n;
+    k->points = k->planes = parts(g, number, &p, &n);
+    for (int i = 0; i < k->points; i++) {
+        k->p[i] = mor_placed_point(X, p[i]);
+        k->n[i] = mor_placed_vector(X, n[i]);
     }
-    if (edges > MOST - 3) edges = MOST - 3;
-    k->first = first;
-    k->points = closed ? edges : edges + 1;
-    for (int i = 0; i < k->points; i++) k->p[i] = mor_placed_point(X, C->points[first + i]);
-    for (int i = 0; i < edges; i++) {
+    for (int i = 0; i < k->points; i++) {
         mor_vec3 e = mor_sub(k->p[i + 1 < k->points ? i + 1 : 0], k->p[i]);
-        double length = mor_norm(e);
-        add_plane(k, first + i, mor_placed_vector(X, C->normals[first + i]), k->p[i], mor_scale(1.0 / length, e),
-                  length);
+        k->length[i] = mor_norm(e);
+        k->t[i] = mor_scale(1.0 / k->length[i], e);
     }
-    if (closed) return;
-    /* outward at the start */
-    mor_vec3 up = mor_normalize(mor_add(k->n[0], k->n[edges - 1]), k->n[0]), back = mor_v3(-up.y, up.x, 0);
-    add_plane(k, C->edge_count + 2 * run, back, k->p[0], mor_neg(up), HUGE_VAL);
-    add_plane(k, C->edge_count + 2 * run + 1, mor_neg(back), k->p[edges], mor_neg(up), HUGE_VAL);
 }
 
 static double edge_separation(const piece* X, int f, const piece* Y)
 {
     double least = HUGE_VAL;
-    for (int v = 0; v < Y->points; v++) least = mor_min(least, mor_dot(X->n[f], mor_sub(Y->p[v], X->q[f])));
-    return least;
+    for (int v = 0; v < Y->points; v++) least = mor_min(least, mor_dot(X->n[f], mor_sub(Y->p[v], X->p[f])));
+    return least - Y->radius;
+}
+
+/* The normal at corner v towards the centre of a disc, kept between those of the two edges; true if it lies strictly
+ * between them. */
+static bool corner_normal(const piece* X, int v, const piece* disc, mor_vec3* n)
+{
+    mor_vec3 a = X->n[v > 0 ? v - 1 : X->points - 1], b = X->n[v], d = mor_sub(disc->p[0], X->p[v]);
+    double past_a = mor_dot(mor_v3(-a.y, a.x, 0), d), past_b = mor_dot(mor_v3(-b.y, b.x, 0), d),
+           turn = a.x * b.y - a.y * b.x; /* of the walk at v: chains right, polygons left */
+    if (turn < 0.0) past_a = -past_a, past_b = -past_b;
+    bool between = past_a > 0.0 && past_b < 0.0 && mor_norm(d) > 0.0;
+    *n = between ? mor_normalize(d, a) : mor_dot(a, d) > mor_dot(b, d) ? a : b;
+    return between;
 }
 
 static void put_row(mor_feature_set* set, mor_feature_plane* plane, mor_vec3 p, double height, bool owner_is_a,
@@ -107,21 +104,42 @@ static void put_row(mor_feature_set* set, mor_feature_plane* plane, mor_vec3 p, 
     plane->row_count++;
 }
 
-static void edge_rows(const piece* X, int f, const piece* Y, bool owner_is_a, double window, mor_feature_set* set)
+static mor_feature_plane* new_plane(mor_feature_set* set, uint32_t id, mor_vec3 outward, double s, bool owner_is_a)
+{
+    mor_feature_plane* plane = &set->planes[set->plane_count++];
+    *plane =
+        (mor_feature_plane){ .id = id, .n = owner_is_a ? outward : mor_neg(outward), .s = s, .row = set->row_count };
+    return plane;
+}
+
+/* Plane and row of part f of X against a particle or disc. */
+static void round_row(const piece* X, int f, const piece* Y, bool owner_is_a, uint32_t id, double window,
+                      mor_feature_set* set)
+{
+    int v = f < X->planes ? f : f - X->planes;
+    mor_vec3 n = X->n[v];
+    if (f >= X->planes) corner_normal(X, v, Y, &n);
+    mor_vec3 low = mor_madd(Y->p[0], -Y->radius, n);
+    double s = mor_dot(n, mor_sub(low, X->p[v]));
+    put_row(set, new_plane(set, id, n, s, owner_is_a), low, s, owner_is_a, mor_feature(0, 0, 0), window);
+}
+
+static void edge_rows(const piece* X, int f, const piece* Y, bool owner_is_a, uint32_t id, double window,
+                      mor_feature_set* set)
 {
     if (set->plane_count == MOR_MAX_PLANES) return;
-    uint32_t id = owner_is_a ? mor_plane_id(MOR_FACE_OF_A, X->id[f], 0) : mor_plane_id(MOR_FACE_OF_B, 0, X->id[f]);
-    mor_feature_plane* plane = &set->planes[set->plane_count++];
-    *plane = (mor_feature_plane){
-        .id = id, .n = owner_is_a ? X->n[f] : mor_neg(X->n[f]), .s = edge_separation(X, f, Y), .row = set->row_count
-    };
-    mor_vec3 q = X->q[f], t = X->t[f];
+    if (Y->planes == 0) {
+        round_row(X, f, Y, owner_is_a, id, window, set);
+        return;
+    }
+    mor_feature_plane* plane = new_plane(set, id, X->n[f], edge_separation(X, f, Y), owner_is_a);
+    mor_vec3 q = X->p[f], t = X->t[f];
     double length = X->length[f], top = plane->s + MOR_SUPPORT_TOL * mor_min(1.0, set->size),
            tol = MOR_OPEN_TOL * set->size;
     int support[2] = { -1, -1 }, count = 0;
     for (int v = 0; v < Y->points; v++) {
         double h = mor_dot(X->n[f], mor_sub(Y->p[v], q));
-        if (h > top) put_row(set, plane, Y->p[v], h, owner_is_a, mor_feature(0, Y->first + v, 0), window);
+        if (h > top) put_row(set, plane, Y->p[v], h, owner_is_a, mor_feature(0, v, 0), window);
         else if (count++ < 2) support[count - 1] = v;
     }
     double from = 0.0, to = 0.0;
@@ -133,35 +151,52 @@ static void edge_rows(const piece* X, int f, const piece* Y, bool owner_is_a, do
     }
     for (int k = 0; k < 2 && support[k] >= 0; k++) {
         mor_vec3 p = Y->p[support[k]];
-        uint32_t feature = mor_feature(0, Y->first + support[k], 0);
-        double along = k ? to : from;
-        if (cut && (along < -tol || along > length + tol)) {
-            double end = along < 0.0 ? 0.0 : length;
+        uint32_t feature = mor_feature(0, support[k], 0);
+        double at = k ? to : from;
+        if (cut && (at < -tol || at > length + tol)) {
+            double end = at < 0.0 ? 0.0 : length;
             p = mor_lerp(Y->p[support[0]], Y->p[support[1]], (end - from) / (to - from));
-            feature = mor_feature(1, along < 0.0 ? 0 : 1, 0);
+            feature = mor_feature(1, at < 0.0 ? 0 : 1, 0);
         }
         put_row(set, plane, p, mor_dot(X->n[f], mor_sub(p, q)), owner_is_a, feature, window);
     }
 }
 
-static int run_of(const mor_placed* X, int edge)
+static uint32_t number_of(bool of_a, int part, int piece)
 {
-    return X->shape->kind == MOR_CHAIN ? run_of_edge(X->shape->polyline, edge) : 0;
+    return of_a ? mor_plane_id(MOR_FACE_OF_A, part, piece) : mor_plane_id(MOR_FACE_OF_B, piece, part);
 }
 
 void mor_features_planar_rows(const mor_placed* A, const mor_placed* B, uint32_t id, double window,
                               mor_feature_set* set)
 {
     piece a, b;
-    bool of_a = mor_plane_kind(id) == MOR_FACE_OF_A;
-    int edge = of_a ? mor_plane_of_a(id) : mor_plane_of_b(id);
-    cut_out(A, of_a ? run_of(A, edge) : 0, &a);
-    cut_out(B, of_a ? 0 : run_of(B, edge), &b);
-    const piece* owner = of_a ? &a : &b;
-    int f = 0;
-    while (f < owner->planes - 1 && owner->id[f] != edge) f++;
-    if (of_a) edge_rows(&a, f, &b, true, window, set);
-    else edge_rows(&b, f, &a, false, window, set);
+    const int run = mor_features_piece_of(A->shape, B->shape, id);
+    place(A, run, &a);
+    place(B, run, &b);
+    if (mor_plane_kind(id) == MOR_FACE_OF_A) edge_rows(&a, mor_plane_of_a(id), &b, true, id, window, set);
+    else edge_rows(&b, mor_plane_of_b(id), &a, false, id, window, set);
+}
+
+/* Does an edge of X alone keep Y away by more than the window? In X's own axes, before anything is placed. */
+static bool edge_keeps_away(const mor_placed* X, int run, const mor_placed* Y, double window)
+{
+    if (round_shape(X->shape)) return false;
+    const mor_vec3 *p, *n, *q, *unused;
+    const int planes = parts(X->shape, run, &p, &n);
+    int points = 1;
+    mor_vec3 centre = mor_v3(0, 0, 0), local[MOST];
+    q = &centre;
+    double radius = Y->shape->kind == MOR_DISC ? Y->shape->size[0] : 0.0;
+    if (!round_shape(Y->shape)) points = parts(Y->shape, run, &q, &unused);
+    for (int v = 0; v < points; v++) local[v] = mor_placed_unpoint(X, mor_placed_point(Y, q[v]));
+    for (int f = 0; f < planes; f++) {
+        double least = HUGE_VAL;
+        for (int v = 0; v < points && least - radius >= window; v++)
+            least = mor_min(least, mor_dot(n[f], mor_sub(local[v], p[f])));
+        if (least - radius >= window) return true;
+    }
+    return false;
 }
 
 void mor_features_planar(const mor_placed* A, const mor_placed* B, int run, const mor_feature_query* o,
@@ -171,13 +206,26 @@ void mor_features_planar(const mor_placed* A, const mor_placed* B, int run, cons
     set->separation = HUGE_VAL;
     double bound = A->shape->radius + B->shape->radius + o->window;
     mor_vec3 d = mor_sub(B->p, A->p);
-    if (mor_dot(d, d) >= bound * bound) return;
-    cut_out(A, A->shape->kind == MOR_CHAIN ? run : 0, &a);
-    cut_out(B, B->shape->kind == MOR_CHAIN ? run : 0, &b);
-    double s[2 * MOST], best = -HUGE_VAL;
-    int winner = 0;
-    for (int f = 0; f < a.planes + b.planes; f++) {
-        s[f] = f < a.planes ? edge_separation(&a, f, &b) : edge_separation(&b, f - a.planes, &a);
+    if (mor_dot(d, d) >= bound * bound || edge_keeps_away(A, run, B, o->window) ||
+        edge_keeps_away(B, run, A, o->window))
+        return;
+    place(A, run, &a);
+    place(B, run, &b);
+    /* edges of a, of b, and the corners a disc is before */
+    double s[3 * MOST], best = -HUGE_VAL;
+    const int edges = a.planes + b.planes;
+    const bool disc = a.radius > 0.0 || b.radius > 0.0;
+    int winner = 0, count = edges;
+    for (int f = 0; f < (disc ? 2 * edges : edges); f++) {
+        if (f < edges) {
+            s[f] = f < a.planes ? edge_separation(&a, f, &b) : edge_separation(&b, f - a.planes, &a);
+        } else {
+            const piece *X = a.planes ? &a : &b, *Y = a.planes ? &b : &a;
+            mor_vec3 n;
+            s[f] = -HUGE_VAL;
+            if (corner_normal(X, f - edges, Y, &n)) s[f] = mor_dot(n, mor_sub(Y->p[0], X->p[f - edges])) - Y->radius;
+            count = f + 1;
+        }
         if (s[f] > best) {
             best = s[f];
             winner = f;
@@ -185,13 +233,19 @@ void mor_features_planar(const mor_placed* A, const mor_placed* B, int run, cons
         if (best >= o->window) return;
     }
     set->separation = best;
-    set->best = winner < a.planes ? mor_plane_id(MOR_FACE_OF_A, a.id[winner], 0)
-                                  : mor_plane_id(MOR_FACE_OF_B, 0, b.id[winner - a.planes]);
-    for (int f = 0; f < a.planes + b.planes; f++) {
-        uint32_t id =
-            f < a.planes ? mor_plane_id(MOR_FACE_OF_A, a.id[f], 0) : mor_plane_id(MOR_FACE_OF_B, 0, b.id[f - a.planes]);
-        if (s[f] < -o->window && f != winner && id != o->held) continue;
-        if (f < a.planes) edge_rows(&a, f, &b, true, o->window, set);
-        else edge_rows(&b, f - a.planes, &a, false, o->window, set);
+    double deepest = -o->window; /* of the planes reported; polygons with very many edges report the nearest */
+    for (int listed = MOR_MAX_PLANES; listed > MOR_MAX_PLANES - 2; deepest *= 0.5) {
+        listed = 0;
+        for (int f = 0; f < count; f++) listed += s[f] >= deepest;
+        if (listed <= MOR_MAX_PLANES - 2 || !(deepest < -1e-300)) break;
+    }
+    for (int f = 0; f < count; f++) {
+        bool of_a = disc ? a.planes > 0 : f < a.planes;
+        int part = of_a || disc ? f : f - a.planes;
+        uint32_t id = number_of(of_a, part, run);
+        if (f == winner) set->best = id;
+        if ((s[f] < deepest && f != winner && id != o->held) || (s[f] == -HUGE_VAL && id != o->held)) continue;
+        if (of_a) edge_rows(&a, part, &b, true, id, o->window, set);
+        else edge_rows(&b, part, &a, false, id, o->window, set);
     }
 }

@@ -21,42 +21,53 @@
  *
  * Work happens in A's axes; rows are written from the shapes' own coordinates, so that a face of a body that is not
  * turned has an exact normal. Cost O(F_a V_b + F_b V_a + E_a (F_b + E_b)). Polyhedra with more than MOST parts of a
- * kind are left to the manifold method. */
+ * kind are refused with a sentence. */
 #include "base/elementary.h"
 #include "collision/features.h"
 #include "collision/gjk.h"
 
 #include <string.h>
 
-enum { MOST = 512 };
+enum { MOST = MOR_MAX_PARTS };
 #define PARALLEL_SINE 1e-4
+
+const char* mor_features_too_large(const mor_geometry* g)
+{
+    if (g->kind == MOR_POLYGON && g->polyline->point_count > 512) return "512 edges";
+    if (g->kind != MOR_POLYHEDRON) return NULL;
+    const mor_polyhedron* P = g->polyhedron;
+    return P->vertex_count > MOST || P->edge_count > MOST || P->face_count > MOST ? "2048 vertices, edges or faces"
+                                                                                  : NULL;
+}
 
 bool mor_features_exact(const mor_geometry* a, const mor_geometry* b)
 {
     const mor_geometry* both[2] = { a, b };
-    bool bounded = false;
+    bool bounded = false, faces = false;
     for (int i = 0; i < 2; i++) {
         const mor_geometry* g = both[i];
         switch (g->kind) {
         case MOR_POLYHEDRON:
-            if (g->polyhedron->vertex_count > MOST || g->polyhedron->edge_count > MOST ||
-                g->polyhedron->face_count > MOST)
-                return false;
-            bounded = true;
+            if (mor_features_too_large(g)) return false;
+            faces = bounded = true;
+            break;
+        case MOR_POLYGON:
+            if (mor_features_too_large(g)) return false;
+            faces = bounded = true;
             break;
         case MOR_PARTICLE:
-        case MOR_POLYGON:
+        case MOR_DISC:
             bounded = true;
             break;
         case MOR_PLANE:
         case MOR_CHAIN:
+            faces = true;
             break;
         default:
             return false;
         }
     }
-    if (a->kind == MOR_PARTICLE && b->kind == MOR_PARTICLE) return false;
-    return bounded && a->dimension == b->dimension;
+    return bounded && faces && a->dimension == b->dimension;
 }
 
 /* ----------------------------------------------------------------------------------- rows */
@@ -436,11 +447,20 @@ static bool consider(search* k, int i, int j, mor_vec3 n, const mor_feature_quer
         k->best_id = mor_plane_id(MOR_EDGE_PAIR, i, j);
     }
     edge_candidate c = { i, j, n, s, 0.0 };
-    if (s < -o->window || list->count == MOST_EDGE_PAIRS || beside_open_face(k, &c, o->turn, tol)) return true;
+    if (s < -o->window || beside_open_face(k, &c, o->turn, tol)) return true;
     mor_vec3 on_a, on_b;
     c.distance =
         segment_points(p, mor_sub(k->P->vertices[a->head], p), q, mor_sub(k->vertex[b->head], q), &on_a, &on_b);
-    list->found[list->count++] = c;
+    int at = list->count;
+    if (at < MOST_EDGE_PAIRS) {
+        list->count++;
+    } else { /* the nearest to being open stay */
+        at = 0;
+        for (int e = 1; e < list->count; e++)
+            if (list->found[e].s < list->found[at].s) at = e;
+        if (list->found[at].s >= c.s) return true;
+    }
+    list->found[at] = c;
     return true;
 }
 

@@ -3,7 +3,8 @@
  * A vertex v of one body and a face f of the other make a contact when the distance of v to the face's polygon (in the
  * plane: the segment) is below epsilon; its gap is psi = n_f.(v - a_f), the distance to the supporting plane, which
  * extends beyond the polygon. With `whole` (activation: body) all faces of the body count as soon as one is near.
- * Contacts of one vertex with one body are a group, its sub-contacts the planes: outside when outside of one of them.
+ * Contacts of one vertex with one body (one convex piece of a chain) are a group, its sub-contacts the planes: outside
+ * when outside of one of them.
  *
  * In space a face counts for a vertex only if the vertex can be the one that touches: no neighbour lies behind it by
  * more than asin(0.3) (the "applicability" of the original simulator); otherwise two cubes side by side would hold each
@@ -16,7 +17,7 @@
 #include "base/elementary.h"
 #include "collision/features.h"
 
-enum { MOST_FACES = 512 };
+enum { MOST_FACES = MOR_MAX_PARTS };
 #define APPLICABLE (-0.3)
 
 typedef struct list {
@@ -168,8 +169,9 @@ static void points_on_lines(const mor_placed* X, const mor_placed* Y, bool x_is_
         if (mor_norm(local) > X->shape->radius + epsilon) continue;
         bool any = false;
         for (int pass = 0; pass < 2; pass++) {
-            int plane = 0;
+            int plane = 0, piece = 0, last = -1;
             for (int f = 0; f < C->edge_count; f++) {
+                while (C->pieces && f >= C->pieces->pieces[piece].edge + C->pieces->pieces[piece].edges) piece++;
                 mor_vec3 p = C->points[f], e = mor_sub(C->points[f + 1 < C->point_count ? f + 1 : 0], p),
                          d = mor_sub(local, p);
                 double t = mor_min(1.0, mor_max(0.0, mor_dot(d, e) / mor_dot(e, e)));
@@ -177,13 +179,15 @@ static void points_on_lines(const mor_placed* X, const mor_placed* Y, bool x_is_
                 mor_vec3 n = mor_placed_vector(X, C->normals[f]);
                 if (!applicable_planar(Y, v, n)) continue;
                 if (pass == 0) any = any || near;
-                else if (near || whole)
+                else if (near || whole) {
+                    if (piece != last) l->group++, plane = 0; /* a chain is outside when it is outside of every piece */
+                    last = piece;
                     put(l, x_is_a, world, n, mor_dot(C->normals[f], d),
                         x_is_a ? mor_feature(MOR_VERTEX_OF_B, f, v) : mor_feature(MOR_VERTEX_OF_A, v, f), l->group,
                         ++plane);
+                }
             }
             if (!any) break;
-            if (pass == 0) l->group++;
         }
     }
 }

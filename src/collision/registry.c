@@ -70,6 +70,7 @@ static const mor_collision features = {
     .detect = mor_features_detect,
     .create = mor_broad_phase_create,
     .destroy = mor_broad_phase_destroy,
+    .planes = true,
 };
 
 const mor_collision* const* mor_collisions(void)

@@ -40,6 +40,8 @@
 
 enum { CONE_AUTO, CONE_PYRAMID, CONE_EXACT, MOST_SWITCHES = 16 };
 
+#define COARSE 1e-6 /* m/s: planes are chosen on answers as good as this */
+
 typedef struct peg_options {
     int cone;
 } peg_options;
@@ -58,25 +60,12 @@ typedef struct work {
     mor_answer* answer;
     double* bias;
     bool* keep;    /* per block */
+    bool* used;    /* per contact: its row has been violated in this step */
     double* first; /* per tree: when its first pair collides */
     mor_report report;
     int solves;
     mor_peg_trial trial; /* rows of edge pairs replaced at the trial state */
 } work;
-
-static void bias_rows(work* k)
-{
-    const mor_system* s = k->s;
-    mor_bias_drift(s, k->bias);
-    for (int i = 0; i < s->contact_count; i++) {
-        const mor_contact_row* c = &s->contacts[i];
-        double allowed = -mor_max(c->gap, 0.0) / s->h;
-        /* speeds are those of nu_free here */
-        if (c->restitution > 0.0 && c->approach < -s->v_rest && k->peg.speed[i] < allowed)
-            allowed = mor_max(allowed, -c->restitution * c->approach);
-        k->bias[s->blocks[c->block].row] -= allowed;
-    }
-}
 
 /* Impulses of replaced rows are told as those of the first row of the pair's plane. */
 static void fold_back(work* k)
@@ -96,18 +85,34 @@ static void fold_back(work* k)
     }
 }
 
-/* Solves the step on the rows of the chosen planes, and on those that replace an edge pair. */
-static void solve(work* k)
+/* Takes the rows of the chosen planes that the present velocities violate, or that were taken before: the others do not
+ * push. True if there are new ones. */
+static bool take_rows(work* k)
 {
     const mor_system* s = k->s;
-    mor_peg* peg = &k->peg;
-    mor_peg_trial* t = &k->trial;
+    const mor_peg* peg = &k->peg;
+    const double coarse = s->h * k->stage->coarse;
+    bool any = false;
     for (int i = 0; i < s->contact_count; i++) k->keep[s->contacts[i].block] = false;
     for (int g = 0; g < peg->group_count; g++) {
-        if (peg->groups[g].choice < 0 || (peg->groups[g].checked > 0 && !peg->groups[g].own)) continue;
-        const mor_peg_plane* p = &peg->planes[peg->groups[g].choice];
-        for (int c = p->first; c < p->first + p->count; c++) k->keep[s->contacts[c].block] = true;
+        const mor_peg_group* group = &peg->groups[g];
+        if (group->choice < 0 || (group->checked > 0 && !group->own)) continue;
+        const mor_peg_plane* p = &peg->planes[group->choice];
+        for (int c = p->first; c < p->first + p->count; c++) {
+            int block = s->contacts[c].block, row = s->blocks[block].row;
+            double slack = s->h * (peg->speed[c] + k->bias[row] - s->contacts[c].drift[0]);
+            bool want = slack < -mor_max(group->tol_end, coarse) || (k->solves == 0 && k->answer->impulses[row] > 0.0);
+            if (want && !k->used[c]) any = k->used[c] = true;
+            k->keep[block] = k->used[c];
+        }
     }
+    return any;
+}
+
+static void solve_rows(work* k)
+{
+    const mor_system* s = k->s;
+    mor_peg_trial* t = &k->trial;
     size_t mark = mor_arena_mark(k->stage->arena);
     int before = k->report.iterations;
     if (t->room.added == 0) {
@@ -122,8 +127,17 @@ static void solve(work* k)
     }
     k->report.iterations += before;
     mor_arena_release(k->stage->arena, mark);
-    mor_peg_speeds(peg, k->answer->nu);
+    mor_peg_speeds(&k->peg, k->answer->nu);
     k->solves++;
+}
+
+/* Solves the step on the rows of the chosen planes, and on those that replace an edge pair. Rows that do not push only
+ * cost time: they come in when they are violated. */
+static void solve(work* k)
+{
+    take_rows(k);
+    do solve_rows(k);
+    while (take_rows(k));
 }
 
 /* Trees of a pair: those of its rows. */
@@ -220,6 +234,28 @@ static bool switch_planes(work* k)
     return any;
 }
 
+/* Chooses planes and solves until every condition holds. Every pass inserts a pair, tries a new plane, or uses up a
+ * switch or a replacement, so it ends. */
+static void choose(work* k)
+{
+    k->trial.slack = 4.0 * k->s->h * k->stage->coarse;
+    while (insert(k) || switch_planes(k) || mor_peg_pinch(&k->peg, k->answer->nu, true) ||
+           mor_peg_validate(&k->peg, k->bias, k->stage->arena, k->answer, &k->trial) ||
+           mor_peg_yield(&k->peg, k->answer, k->bias, &k->trial))
+        solve(k);
+}
+
+/* Planes were chosen on coarse answers. The last solves are to the solver's own tolerance, with every row of the chosen
+ * planes that this answer violates: what is told of the step is the judge's verdict on it. */
+static void solve_finely(work* k)
+{
+    k->stage->coarse = 0.0;
+    if (k->solves == 0) return;
+    if (!take_rows(k) && k->report.residual.velocity <= k->s->tol) return;
+    solve(k);
+    choose(k);
+}
+
 static mor_report peg_step(const mor_system* s, const void* options, mor_solve_stage* stage, mor_answer* answer)
 {
     const peg_options* o = options;
@@ -229,16 +265,17 @@ static mor_report peg_step(const mor_system* s, const void* options, mor_solve_s
     k.bias = mor_arena_alloc(stage->arena, (size_t)s->row_count * sizeof *k.bias);
     k.keep = mor_arena_alloc(stage->arena, (size_t)s->block_count * sizeof *k.keep);
     k.first = mor_arena_alloc(stage->arena, (size_t)s->tree_count * sizeof *k.first);
-    if (!k.bias || !k.keep || !k.first || !mor_peg_build(s, stage->arena, &k.peg)) return mor_report_no_memory();
+    k.used = mor_arena_zero(stage->arena, (size_t)s->contact_count, sizeof *k.used);
+    if (!k.bias || !k.keep || !k.first || !k.used || !mor_peg_build(s, stage->arena, &k.peg))
+        return mor_report_no_memory();
     for (int i = 0; i < s->block_count; i++) k.keep[i] = true;
     memcpy(answer->nu, s->nu_free, (size_t)s->dof * sizeof(double));
     mor_peg_speeds(&k.peg, s->nu_free);
-    bias_rows(&k);
+    mor_peg_bias(&k.peg, k.bias);
+    stage->coarse = COARSE;
     if (begin_with_last_step(&k) || s->block_count > s->contact_count) solve(&k); /* joints hold without contacts too */
-    /* every pass inserts a pair, tries a new plane, or uses up a switch or a replacement, so the loop ends */
-    while (insert(&k) || switch_planes(&k) || mor_peg_validate(&k.peg, k.bias, stage->arena, answer, &k.trial) ||
-           mor_peg_yield(&k.peg, answer, k.bias, &k.trial))
-        solve(&k);
+    choose(&k);
+    solve_finely(&k);
     if (k.solves == 0) memset(answer->impulses, 0, (size_t)s->row_count * sizeof(double));
     for (int g = 0; g < k.peg.group_count; g++) {
         const mor_peg_group* group = &k.peg.groups[g];

@@ -2,14 +2,21 @@
  *
  * Per pair g:  max_k s_k(nu+) >= 0, and an impulse only on a plane that is touched while no other separates. A *leaf*
  * picks one plane per pair and is a Stewart-Trinkle problem; a leaf is valid if it is solved and no pair pushes on a
- * plane while another is clearly open at the end. There may be several valid leaves (sharp corners, seams). Selection:
- * leaves whose planes were all open at the start come first, and among equals the one that changes the free motion
- * least in the M-norm. Without the first rule a fast particle is let through thin parts: least impulse over all planes
- * is zero impulse behind the body.
+ * plane while another that was open at the start is clearly open at the end. There may be several valid leaves (sharp
+ * corners, seams). Selection: leaves whose planes were all open at the start come first, and among equals the one that
+ * changes the free motion least in the M-norm. Without the first rule a fast particle is let through thin parts: least
+ * impulse over all planes is zero impulse behind the body.
  *
- * Pairs that cannot be reached (every row of some open plane stays positive for the free velocity and all leaves) still
- * take part: the number of leaves is the product of the planes, at most LEAVES; beyond, the step is refused. In space:
- * refused. */
+ * With friction two planes may disown each other (peg_yield.c) and no leaf be valid: the one is taken whose pairs push
+ * against the smallest gap. A pair that does not push must be covered through the whole step (peg_planes.c), not only
+ * be apart at its end: the end alone lets a particle cut through corners.
+ *
+ * Only pairs that matter are enumerated. The first problem has none; a pair that its answer does not leave covered is
+ * added, and so on. An answer that suits the pairs left out is one of the whole problem, in which these do not push. A
+ * particle that passes between two pieces that touch (peg_pinch.c) adds all its pairs, and leaves in which it does so
+ * are no solutions. The number of leaves is the product of the planes of the pairs added, at most LEAVES; beyond, the
+ * step is refused. In space: refused. As in peg, gaps are read as max(psi, 0) and what linearisation leaves of
+ * penetration is projected. */
 #include "base/elementary.h"
 #include "formulation/peg_planes.h"
 #include "formulation/registry.h"
@@ -34,19 +41,24 @@ static double change(const mor_system* s, const double* nu)
     return sum;
 }
 
-/* min psi_i + h w_i, penetration included */
-static double end_gap(const mor_peg* peg, const mor_peg_plane* k)
-{
-    double least = HUGE_VAL;
-    for (int c = k->first; c < k->first + k->count; c++)
-        least = mor_min(least, peg->s->contacts[c].gap + peg->s->h * peg->speed[c]);
-    return least;
-}
+typedef struct enumeration {
+    mor_peg peg;
+    bool* active; /* per group */
+    int* chosen;  /* per group: plane of the best leaf */
+    double *bias, *guess, *nu, *impulses;
+    bool* keep;
+    bool sealed; /* leaves in which a particle passes between pieces do not count */
+} enumeration;
 
-static bool valid(const mor_peg* peg, const mor_answer* answer)
+/* 0 for a solution, HUGE_VAL if some pair is not covered; else the largest gap at the end of an open plane of a pair
+ * that pushes on another one. */
+static double excess(enumeration* k, const mor_answer* answer)
 {
+    double worst = 0.0;
+    mor_peg* peg = &k->peg;
     const mor_system* s = peg->s;
     for (int g = 0; g < peg->group_count; g++) {
+        if (!k->active[g]) continue;
         const mor_peg_group* group = &peg->groups[g];
         const mor_peg_plane* chosen = &peg->planes[group->choice];
         bool pushes = false;
@@ -54,85 +66,137 @@ static bool valid(const mor_peg* peg, const mor_answer* answer)
             int block = s->contacts[c].block;
             pushes = pushes || answer->impulses[s->blocks[block].row] * s->diagonal[s->diagonal_start[block]] > 1e-12;
         }
+        mor_peg_cover(peg, g);
+        if (!pushes && group->until < s->h) return HUGE_VAL;
         if (!pushes) continue;
-        for (int k = group->first; k < group->first + group->count; k++)
-            if (k != group->choice && end_gap(peg, &peg->planes[k]) > 10.0 * group->tol) return false;
+        if (!chosen->open && group->last != group->choice && group->until < s->h) return HUGE_VAL;
+        for (int p = group->first; p < group->first + group->count; p++) {
+            double gap = p != group->choice && peg->planes[p].open ? mor_peg_end_gap(peg, &peg->planes[p]) : 0.0;
+            if (gap > 10.0 * group->tol) worst = mor_max(worst, gap);
+        }
     }
-    return true;
+    return k->sealed && mor_peg_pinch(peg, answer->nu, false) ? HUGE_VAL : worst;
+}
+
+/* Picks the planes of a leaf; returns how many of them were not open at the start. */
+static int pick(enumeration* k, int leaf)
+{
+    mor_peg* peg = &k->peg;
+    const mor_system* s = peg->s;
+    int closed = 0;
+    for (int i = 0; i < s->block_count; i++) k->keep[i] = true;
+    for (int i = 0; i < s->contact_count; i++) k->keep[s->contacts[i].block] = false;
+    for (int g = 0; g < peg->group_count; g++) {
+        if (!k->active[g]) continue;
+        mor_peg_group* group = &peg->groups[g];
+        group->choice = group->first + leaf % group->count;
+        leaf /= group->count;
+        const mor_peg_plane* p = &peg->planes[group->choice];
+        closed += !p->open;
+        for (int c = p->first; c < p->first + p->count; c++) k->keep[s->contacts[c].block] = true;
+    }
+    return closed;
+}
+
+/* Solves all leaves of the active pairs and keeps the best in k->impulses and k->chosen. */
+static mor_report enumerate(enumeration* k, mor_solve_stage* stage, mor_answer* answer)
+{
+    mor_peg* peg = &k->peg;
+    const mor_system* s = peg->s;
+    mor_report best = { .status = MOR_NOT_CONVERGED };
+    double leaves = 1.0, best_cost = HUGE_VAL, best_excess = HUGE_VAL;
+    int best_closed = 0, iterations = 0;
+    for (int g = 0; g < peg->group_count; g++)
+        if (k->active[g]) leaves *= peg->groups[g].count;
+    if (leaves > LEAVES) {
+        best.status = MOR_REFUSED;
+        snprintf(best.detail, sizeof best.detail, "%.3g leaves to enumerate; peg-exact takes at most %d", leaves,
+                 LEAVES);
+        return best;
+    }
+    snprintf(best.detail, sizeof best.detail, "none of the %.0f choices of planes is a solution", leaves);
+    memset(k->impulses, 0, (size_t)s->row_count * sizeof *k->impulses);
+    for (int leaf = 0; leaf < (int)leaves; leaf++) {
+        int closed = pick(k, leaf);
+        mor_answer one = { k->nu, answer->impulses, NULL };
+        memcpy(answer->impulses, k->guess, (size_t)s->row_count * sizeof *k->guess);
+        size_t mark = mor_arena_mark(stage->arena);
+        mor_report report = mor_step_solve(s, s->directions, k->bias, k->keep, stage, &one);
+        mor_arena_release(stage->arena, mark);
+        iterations += report.iterations;
+        if (report.status != MOR_SOLVED) continue;
+        mor_peg_speeds(peg, k->nu);
+        double cost = change(s, k->nu);
+        double off = excess(k, &one);
+        bool better = off < best_excess;
+        if (off == best_excess && off < HUGE_VAL)
+            better = closed < best_closed || (closed == best_closed && cost < best_cost);
+        if (!better) continue;
+        best = report;
+        best_excess = off;
+        best_cost = cost;
+        best_closed = closed;
+        memcpy(k->impulses, answer->impulses, (size_t)s->row_count * sizeof *k->impulses);
+        for (int g = 0; g < peg->group_count; g++) k->chosen[g] = peg->groups[g].choice;
+    }
+    memcpy(answer->impulses, k->impulses, (size_t)s->row_count * sizeof *k->impulses);
+    mor_system_velocity(s, k->impulses, answer->nu);
+    mor_peg_speeds(peg, answer->nu);
+    best.iterations = iterations;
+    return best;
+}
+
+/* Adds the pairs that the answer does not suit; false if it suits all. */
+static bool add_pairs(enumeration* k, const mor_answer* answer)
+{
+    mor_peg* peg = &k->peg;
+    bool any = false;
+    for (int g = 0; g < peg->group_count; g++) {
+        if (k->active[g]) continue;
+        mor_peg_cover(peg, g);
+        if (peg->groups[g].until < peg->s->h) any = k->active[g] = true;
+    }
+    if (any || k->sealed || !mor_peg_pinch(peg, answer->nu, false)) return any;
+    for (int g = 0; g < peg->group_count; g++)
+        if (peg->groups[g].particle) k->active[g] = true;
+    return k->sealed = true;
 }
 
 static mor_report exact_step(const mor_system* s, const void* options, mor_solve_stage* stage, mor_answer* answer)
 {
     (void)options;
-    mor_peg peg;
-    mor_report best = { .status = MOR_REFUSED };
+    enumeration k = { 0 };
+    mor_report report = { .status = MOR_REFUSED };
     if (s->dimension != 2) {
-        snprintf(best.detail, sizeof best.detail, "peg-exact enumerates planes in 2-D worlds only; use peg");
-        return best;
+        snprintf(report.detail, sizeof report.detail, "peg-exact enumerates planes in 2-D worlds only; use peg");
+        return report;
     }
-    double* bias = mor_arena_alloc(stage->arena, (size_t)s->row_count * sizeof *bias);
-    bool* keep = mor_arena_alloc(stage->arena, (size_t)s->block_count * sizeof *keep);
-    double* guess = mor_arena_alloc(stage->arena, (size_t)s->row_count * sizeof *guess);
-    double* nu = mor_arena_alloc(stage->arena, (size_t)s->dof * sizeof *nu);
-    double* impulses = mor_arena_zero(stage->arena, (size_t)s->row_count, sizeof *impulses);
-    if (!bias || !keep || !guess || !nu || !impulses || !mor_peg_build(s, stage->arena, &peg))
+    const size_t rows = (size_t)s->row_count;
+    k.bias = mor_arena_alloc(stage->arena, rows * sizeof *k.bias);
+    k.keep = mor_arena_alloc(stage->arena, (size_t)s->block_count * sizeof *k.keep);
+    k.guess = mor_arena_alloc(stage->arena, rows * sizeof *k.guess);
+    k.nu = mor_arena_alloc(stage->arena, (size_t)s->dof * sizeof *k.nu);
+    k.impulses = mor_arena_zero(stage->arena, rows, sizeof *k.impulses);
+    if (!k.bias || !k.keep || !k.guess || !k.nu || !k.impulses || !mor_peg_build(s, stage->arena, &k.peg))
         return mor_report_no_memory();
-    int* chosen = mor_arena_zero(stage->arena, (size_t)peg.group_count + 1, sizeof *chosen);
-    if (!chosen) return mor_report_no_memory();
-    memcpy(guess, answer->impulses, (size_t)s->row_count * sizeof *guess);
-    mor_bias_stewart_trinkle(s, bias);
-    double leaves = 1.0;
-    for (int g = 0; g < peg.group_count; g++) {
-        leaves *= peg.groups[g].count;
-        peg.groups[g].choice = peg.groups[g].first;
-    }
-    if (leaves > LEAVES) {
-        snprintf(best.detail, sizeof best.detail, "%.3g leaves to enumerate; peg-exact takes at most %d", leaves,
-                 LEAVES);
-        return best;
-    }
-    best = (mor_report){ .status = MOR_NOT_CONVERGED };
-    snprintf(best.detail, sizeof best.detail, "none of the %.0f choices of planes is a solution", leaves);
-    double best_cost = HUGE_VAL;
-    int best_closed = 0, iterations = 0;
-    for (int leaf = 0; leaf < (int)leaves; leaf++) {
-        int closed = 0, code = leaf;
-        for (int i = 0; i < s->block_count; i++) keep[i] = true;
-        for (int i = 0; i < s->contact_count; i++) keep[s->contacts[i].block] = false;
-        for (int g = 0; g < peg.group_count; g++) {
-            mor_peg_group* group = &peg.groups[g];
-            group->choice = group->first + code % group->count;
-            code /= group->count;
-            const mor_peg_plane* k = &peg.planes[group->choice];
-            closed += !k->open;
-            for (int c = k->first; c < k->first + k->count; c++) keep[s->contacts[c].block] = true;
-        }
-        mor_answer one = { nu, answer->impulses, NULL };
-        memcpy(answer->impulses, guess, (size_t)s->row_count * sizeof *guess);
-        size_t mark = mor_arena_mark(stage->arena);
-        mor_report report = mor_step_solve(s, s->directions, bias, keep, stage, &one);
-        mor_arena_release(stage->arena, mark);
+    k.chosen = mor_arena_zero(stage->arena, (size_t)k.peg.group_count + 1, sizeof *k.chosen);
+    k.active = mor_arena_zero(stage->arena, (size_t)k.peg.group_count + 1, sizeof *k.active);
+    if (!k.chosen || !k.active) return mor_report_no_memory();
+    memcpy(k.guess, answer->impulses, rows * sizeof *k.guess);
+    mor_peg_speeds(&k.peg, s->nu_free);
+    mor_peg_bias(&k.peg, k.bias);
+    int iterations = 0;
+    do {
+        report = enumerate(&k, stage, answer);
         iterations += report.iterations;
-        if (report.status != MOR_SOLVED) continue;
-        mor_peg_speeds(&peg, nu);
-        double cost = change(s, nu);
-        if (!valid(&peg, &one) ||
-            !(closed < best_closed || best_cost == HUGE_VAL || (closed == best_closed && cost < best_cost)))
-            continue;
-        best = report;
-        best_cost = cost;
-        best_closed = closed;
-        memcpy(impulses, answer->impulses, (size_t)s->row_count * sizeof *impulses);
-        for (int g = 0; g < peg.group_count; g++) chosen[g] = peg.groups[g].choice;
+    } while (report.status == MOR_SOLVED && add_pairs(&k, answer));
+    for (int g = 0; g < k.peg.group_count && report.status == MOR_SOLVED; g++) {
+        if (!k.active[g]) mor_peg_cover(&k.peg, g);
+        const mor_peg_plane* p = &k.peg.planes[k.active[g] ? k.chosen[g] : k.peg.groups[g].last];
+        for (int c = p->first; c < p->first + p->count; c++) answer->held[c] = true;
     }
-    memcpy(answer->impulses, impulses, (size_t)s->row_count * sizeof *impulses);
-    mor_system_velocity(s, impulses, answer->nu);
-    for (int g = 0; g < peg.group_count && best_cost < HUGE_VAL; g++) {
-        const mor_peg_plane* k = &peg.planes[chosen[g]];
-        for (int c = k->first; c < k->first + k->count; c++) answer->held[c] = true;
-    }
-    best.iterations = iterations;
-    return best;
+    report.iterations = iterations;
+    return report;
 }
 
 const mor_formulation mor_formulation_peg_exact = {
@@ -145,4 +209,5 @@ const mor_formulation mor_formulation_peg_exact = {
     .groups = 1,
     .geometry = true,
     .mass_inverse = true,
+    .project = mor_peg_project,
 };

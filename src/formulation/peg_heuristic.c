@@ -16,10 +16,11 @@
  * The impulse acts along the primary's normal only. Primary: the sub-contact with the smallest gap that is not
  * negative; if all are negative, the largest; ties go to the one that carried last step. The problem is an LCP in (p_n,
  * beta, s, c) once nu is eliminated, outside the class on which Lemke's method is guaranteed: a failure is reported as
- * such. In space the vertex groups lose or invent edge contacts; this is the papers' method, kept for comparison
- * (docs/methods/peg.md).
+ * such. A particle that would pass between two bodies that touch is held as in peg (peg_pinch.c). In space the vertex
+ * groups lose or invent edge contacts; this is the papers' method, kept for comparison (docs/methods/peg.md).
  *
  * D. M. Flickinger, J. Williams, J. C. Trinkle (2015), eq. 25; B. Nguyen, J. C. Trinkle (2010). Dense, O(n^3). */
+#include "formulation/peg_planes.h"
 #include "formulation/registry.h"
 #include "formulation/step_problem.h"
 #include "problem/cone.h"
@@ -27,6 +28,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#define TOUCH 1e-12 /* m: rounding of a gap of zero */
+enum { HOLDS = 8 }; /* how often particles are held between pieces that touch */
 
 /* A column or row of the LCP: coefficients on the rows of one contact, and which one. */
 typedef struct term {
@@ -75,7 +79,7 @@ static int primary(const mor_system* s, int first, int end)
     int best = first;
     for (int c = first + 1; c < end; c++) {
         double old = s->contacts[best].gap, now = s->contacts[c].gap;
-        bool better = old >= 0.0 ? now >= 0.0 && now < old : now > old;
+        bool better = old >= -TOUCH ? now >= -TOUCH && now < old : now > old;
         if (now == old && s->contacts[c].guess[0] > s->contacts[best].guess[0]) better = true;
         if (better) best = c;
     }
@@ -94,15 +98,16 @@ typedef struct lcp {
     bool* pushes;
 } lcp;
 
-/* Groups by number, in the order of their first contact; false: out of memory. */
-static bool group_contacts(lcp* k, mor_arena* arena)
+/* Groups by number, in the order of their first contact, without the contacts in `drop`; false: out of memory. */
+static bool group_contacts(lcp* k, const bool* drop, mor_arena* arena)
 {
     const mor_system* s = k->s;
     int count = s->contact_count, at = 0;
     k->start = mor_arena_alloc(arena, ((size_t)count + 1) * sizeof *k->start);
     k->sorted = mor_arena_alloc(arena, (size_t)count * sizeof *k->sorted);
-    bool* done = mor_arena_zero(arena, (size_t)count, sizeof *done);
+    bool* done = mor_arena_alloc(arena, (size_t)count * sizeof *done);
     if (!k->start || !k->sorted || !done) return false;
+    memcpy(done, drop, (size_t)count * sizeof *done);
     mor_system view = *s;
     view.contacts = k->sorted;
     for (int c = 0; c < count; c++) {
@@ -188,12 +193,13 @@ static void write_products(lcp* k)
         }
 }
 
-static mor_report heuristic_step(const mor_system* s, const void* options, mor_solve_stage* stage, mor_answer* answer)
+/* Solves the step without the contacts in `drop`. */
+static mor_report solve_without(const mor_system* s, const bool* drop, mor_solve_stage* stage, mor_answer* answer)
 {
-    (void)options;
     lcp k = { .s = s, .directions = s->dimension == 2 ? 2 : s->directions };
     k.bias = mor_arena_alloc(stage->arena, (size_t)s->row_count * sizeof *k.bias);
-    if (!k.bias || !group_contacts(&k, stage->arena) || !make_room(&k, stage->arena)) return mor_report_no_memory();
+    if (!k.bias || !group_contacts(&k, drop, stage->arena) || !make_room(&k, stage->arena))
+        return mor_report_no_memory();
     mor_bias_stewart_trinkle(s, k.bias);
     for (int g = 0, r = 0; g < k.groups; g++) r = write_group(&k, g, r);
     write_products(&k);
@@ -211,6 +217,28 @@ static mor_report heuristic_step(const mor_system* s, const void* options, mor_s
     return report;
 }
 
+static mor_report heuristic_step(const mor_system* s, const void* options, mor_solve_stage* stage, mor_answer* answer)
+{
+    (void)options;
+    mor_peg peg;
+    bool* drop = mor_arena_zero(stage->arena, (size_t)s->contact_count, sizeof *drop);
+    if (!drop || !mor_peg_build(s, stage->arena, &peg)) return mor_report_no_memory();
+    mor_report report = { .status = MOR_SOLVED };
+    for (int pass = 0; pass < HOLDS; pass++) {
+        size_t mark = mor_arena_mark(stage->arena);
+        report = solve_without(s, drop, stage, answer);
+        mor_arena_release(stage->arena, mark);
+        if (!peg.particles) break;
+        mor_peg_speeds(&peg, answer->nu);
+        bool covered = mor_peg_hold_covered(&peg);
+        if (!mor_peg_pinch(&peg, answer->nu, true) && !covered) break;
+        for (int p = 0; p < peg.plane_count; p++) /* a group that is held keeps its plane only */
+            if (peg.groups[peg.planes[p].group].choice >= 0 && peg.groups[peg.planes[p].group].choice != p)
+                drop[peg.planes[p].first] = true;
+    }
+    return report;
+}
+
 const mor_formulation mor_formulation_peg_heuristic = {
     .name = "peg-heuristic",
     .summary = "the papers' exact geometry: maximum of the gaps of a vertex as an LCP, impulse on the primary",
@@ -218,4 +246,5 @@ const mor_formulation mor_formulation_peg_heuristic = {
     .produces = MOR_LCP,
     .options_size = 0,
     .step = heuristic_step,
+    .geometry = true,
 };

@@ -15,6 +15,7 @@
  * fall in). */
 #include "formulation/peg_planes.h"
 #include "base/elementary.h"
+#include "formulation/step_problem.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,12 +23,15 @@
 #define TOL 1e-9      /* of the size of the smaller body: open */
 #define TOL_END 1e-10 /* open at the end of the step */
 
-static double contact_size(const mor_system* s, int contact)
+/* Size of the smaller body of a contact; *particle is the side of a particle, if there is one. */
+static double contact_size(const mor_system* s, int contact, int* particle)
 {
     double size = HUGE_VAL;
     for (int side = 0; side < 2 && s->geometry; side++) {
-        const mor_geometry* g = s->geometry[contact].side[side].shape; /* contacts of a stored frame have no shapes */
-        if (g && g->kind != MOR_PARTICLE) size = mor_min(size, g->radius);
+        const mor_contact_side* b = &s->geometry[contact].side[side];
+        if (!b->shape) continue; /* contacts of a stored frame have no shapes */
+        if (b->shape->kind != MOR_PARTICLE) size = mor_min(size, b->shape->radius);
+        else if (b->tree >= 0 && !b->link) *particle = side;
     }
     return isfinite(size) ? size : 1.0;
 }
@@ -36,6 +40,23 @@ static uint32_t plane_number(const mor_system* s, int contact)
 {
     if (!s->geometry || s->contacts[contact].group == 0) return 0xffffffffu;
     return (uint32_t)(s->geometry[contact].feature >> 32);
+}
+
+static void set_particle(mor_peg* peg, int group, int contact, int side)
+{
+    peg->groups[group].particle = 1 + peg->s->geometry[contact].side[side].tree;
+    peg->groups[group].particle_side = side;
+    peg->particles = true;
+}
+
+/* Do two contacts act on the same trees? */
+static bool same_trees(const mor_system* s, int c, int d)
+{
+    const mor_block *a = &s->blocks[s->contacts[c].block], *b = &s->blocks[s->contacts[d].block];
+    if (a->entry_count != b->entry_count) return false;
+    for (int i = 0; i < a->entry_count; i++)
+        if (s->entries[a->entry + i].tree != s->entries[b->entry + i].tree) return false;
+    return true;
 }
 
 bool mor_peg_build(const mor_system* s, mor_arena* arena, mor_peg* peg)
@@ -58,14 +79,17 @@ bool mor_peg_build(const mor_system* s, mor_arena* arena, mor_peg* peg)
             k->s = mor_min(k->s, row->gap);
             continue;
         }
-        /* the runs of a chain come interleaved: look a few groups back */
+        /* the pieces of a chain come interleaved: look back among the groups of the same trees */
         int g = row->group ? groups - 1 : -1;
-        while (g >= 0 && g >= groups - 64 && number[g] != row->group) g--;
-        if (g < 0 || g < groups - 64 || number[g] != row->group) {
-            double size = contact_size(s, c);
+        while (g >= 0 && number[g] != row->group) g = same_trees(s, c, peg->groups[g].first) ? g - 1 : -1;
+        if (g < 0) {
             g = groups++;
             number[g] = row->group;
-            peg->groups[g] = (mor_peg_group){ .tol = TOL * size, .tol_end = TOL_END * size, .choice = -1, .last = -1 };
+            int side = -1;
+            double size = contact_size(s, c, &side);
+            peg->groups[g] =
+                (mor_peg_group){ .tol = TOL * size, .tol_end = TOL_END * size, .first = c, .choice = -1, .last = -1 };
+            if (side >= 0 && row->group) set_particle(peg, g, c, side);
         }
         peg->groups[g].count++;
         found[planes++] = (mor_peg_plane){
@@ -116,6 +140,19 @@ void mor_peg_speeds(mor_peg* peg, const double* nu)
     }
 }
 
+void mor_peg_bias(const mor_peg* peg, double* bias)
+{
+    const mor_system* s = peg->s;
+    mor_bias_drift(s, bias);
+    for (int i = 0; i < s->contact_count; i++) {
+        const mor_contact_row* c = &s->contacts[i];
+        double allowed = -mor_max(c->gap, 0.0) / s->h;
+        if (c->restitution > 0.0 && c->approach < -s->v_rest && peg->speed[i] < allowed)
+            allowed = mor_max(allowed, -c->restitution * c->approach);
+        bias[s->blocks[c->block].row] -= allowed;
+    }
+}
+
 double mor_peg_end_gap(const mor_peg* peg, const mor_peg_plane* k)
 {
     double least = HUGE_VAL;
@@ -127,7 +164,7 @@ double mor_peg_end_gap(const mor_peg* peg, const mor_peg_plane* k)
 static void interval(const mor_peg* peg, const mor_peg_group* g, mor_peg_plane* k)
 {
     const double h = peg->s->h;
-    k->opens = 0.0;
+    k->opens = k->shut ? HUGE_VAL : 0.0;
     k->closes = HUGE_VAL;
     for (int c = k->first; c < k->first + k->count; c++) {
         double psi = peg->s->contacts[c].gap, w = peg->speed[c];

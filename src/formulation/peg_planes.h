@@ -12,6 +12,7 @@ typedef struct mor_peg_plane {
     bool open;   /* usable from the start of the step */
     bool held;   /* the pair was left on it */
     bool tried;
+    bool shut;            /* not to be used in this step (peg_pinch.c) */
     double s;             /* least gap */
     double opens, closes; /* interval within the step, by the linear model */
 } mor_peg_plane;
@@ -32,6 +33,8 @@ typedef struct mor_peg_group {
     int switches;        /* between planes in this step */
     int checked;         /* how often its edge pair was replaced by rows of the trial state */
     bool own;            /* its own rows stay beside those */
+    int particle;        /* tree + 1 of the particle in it, or 0 */
+    int particle_side;   /* 0: first body of its contacts */
     mor_peg_yielding yield;
 } mor_peg_group;
 
@@ -40,13 +43,16 @@ typedef struct mor_peg {
     mor_peg_plane* planes; /* sorted by group */
     mor_peg_group* groups;
     int plane_count, group_count;
-    double* speed; /* per contact: G_n' nu + d(psi)/dt */
+    double* speed;  /* per contact: G_n' nu + d(psi)/dt */
+    bool particles; /* some group has one */
 } mor_peg;
 
 /* Finds groups and planes of the system; false when out of memory. Contacts without a group stand alone. */
 bool mor_peg_build(const mor_system* system, mor_arena* arena, mor_peg* peg);
 /* Row velocities of all contacts for a velocity nu. */
 void mor_peg_speeds(mor_peg* peg, const double* nu);
+/* Right-hand sides of the rows, max(psi, 0)/h and restitution; the speeds must be those of nu_free. */
+void mor_peg_bias(const mor_peg* peg, double* bias);
 /* Open intervals and coverage of a group for the present row velocities: sets `until` and `last`. */
 void mor_peg_cover(mor_peg* peg, int group);
 /* min_i max(psi_i,0) + h speed_i: least gap of a plane at the end of the step. */
@@ -61,6 +67,9 @@ double mor_peg_project(mor_step* step, const void* options, double* work);
  * there is none. */
 void mor_peg_nearest_plane(const mor_feature_set* all, mor_vec3 n, mor_feature_set* set);
 
+/* Normal of the plane with that number in the set. */
+mor_vec3 mor_peg_normal_of(const mor_feature_set* all, uint32_t id);
+
 /* Replaces edge pairs that fail at the trial state (peg_trial.c). `trial->room` is a copy of the system with room for
  * more contacts, made on the first call; returns true if rows were added. */
 typedef struct mor_peg_trial {
@@ -70,11 +79,20 @@ typedef struct mor_peg_trial {
     bool* keep;
     int* group;          /* added contact -> group */
     mor_vec3* direction; /* added contact -> n, t, o */
+    double slack;        /* how far bodies may move by what the solver has left open */
 } mor_peg_trial;
 bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const mor_answer* answer,
                       mor_peg_trial* trial);
 /* max_k s_k of a group at the trial state; -HUGE_VAL if it cannot be told (links of robots). */
 double mor_peg_trial_separation(const mor_peg* peg, int group, const double* nu);
+
+/* Does a particle pass between two pieces that touch (peg_pinch.c)? With `hold` the pieces get the planes that stop it,
+ * and true means that the step must be solved again. */
+bool mor_peg_pinch(mor_peg* peg, const double* nu, bool hold);
+
+/* Holds particles that touch several pieces in the step on the plane their cover ends on, where it ends too soon; true
+ * if any. For formulations that look at the end of the step only. */
+bool mor_peg_hold_covered(mor_peg* peg);
 
 /* Does the pair push on the plane? Measured as the velocity its impulses make. */
 bool mor_peg_pushes(const mor_peg* peg, const double* impulses, const mor_peg_plane* plane);

@@ -2,10 +2,10 @@
  *
  *     min |dq|_M    such that    psi_i(q+) + G_i' dq >= 0    for the rows of the planes the pairs were left on
  *
- * at most five times, in the mass of the step. It is the frictionless step problem nu = M^-1 G p, 0 <= p _|_ G' nu +
+ * at most twelve times, in the mass of the step. It is the frictionless step problem nu = M^-1 G p, 0 <= p _|_ G' nu +
  * psi >= 0, so the library's solvers do it: pivoting for small islands, Gauss-Seidel for large ones, whose remainder is
- * left to the next step. Pairs that some other plane separates at q+ are left alone. Angular momentum and velocity turn
- * with the body, so the kinetic energy is untouched; the potential energy added is returned as work. Cost: one
+ * left to the next step. Pairs that some other plane separates at q+ keep that plane. Angular momentum and velocity
+ * turn with the body, so the kinetic energy is untouched; the potential energy added is returned as work. Cost: one
  * evaluation of each held plane; a solve only when something is deeper than 1e-10 of its size. */
 #include "base/elementary.h"
 #include "collision/features.h"
@@ -17,7 +17,8 @@
 #include <string.h>
 
 #define DEEP 1e-10
-enum { PASSES = 5, PIVOTING_ROWS = 200 };
+#define NEAR 0.01 /* of the size: rows and pairs that a pass may close */
+enum { PASSES = 12, PIVOTING_ROWS = 200 };
 
 typedef struct row {
     mor_vec3 point, n;
@@ -48,7 +49,7 @@ static bool add_row(rows* list, row r)
 }
 
 /* The held plane that starts at contact c of the island, at the present state. */
-static bool plane_now(const mor_world* w, const mor_contact* c, rows* list)
+static bool plane_now(const mor_world* w, const mor_contact* c, bool full, rows* list)
 {
     int slot[2] = { w->order[c->body[0]], w->order[c->body[1]] };
     const mor_body *a = &w->bodies[slot[0]], *b = &w->bodies[slot[1]];
@@ -56,25 +57,32 @@ static bool plane_now(const mor_world* w, const mor_contact* c, rows* list)
     mor_pose pa = mor_body_shape_pose(a, c->shape[0]), pb = mor_body_shape_pose(b, c->shape[1]);
     uint32_t id = (uint32_t)(c->feature >> 32);
     mor_feature_set set;
-    if (mor_plane_kind(id) == MOR_EDGE_PAIR && mor_features_along(ga, &pa, gb, &pb, id) >= 0.0) return true;
+    if (mor_plane_kind(id) == MOR_EDGE_PAIR && !full && mor_features_along(ga, &pa, gb, &pb, id) >= 0.0) return true;
     mor_features_plane(ga, &pa, gb, &pb, id, HUGE_VAL, &set);
     const double size = set.size;
     /* a face that is clear separates; an edge pair may have lost its meaning at the new state */
     if (set.planes[0].s < -DEEP * size || mor_plane_kind(id) == MOR_EDGE_PAIR) {
         mor_feature_set all;
-        mor_feature_query query = { .window = 1e-3 * size, .motion = 1e-3 * size, .turn = 1e-3, .held = MOR_NO_PLANE };
+        mor_feature_query query = {
+            .window = (full ? NEAR : 1e-3) * size, .motion = 1e-3 * size, .turn = 1e-3, .held = MOR_NO_PLANE
+        };
         uint32_t cache[4] = { 0 };
-        mor_features_pair(ga, &pa, gb, &pb, (int)(c->feature >> 24 & 0xff), &query, cache, &all);
-        if (!(all.separation < -DEEP * size)) return true; /* some plane separates them */
-        list->raw = mor_max(list->raw, -all.separation);
-        list->deepest = mor_max(list->deepest, -all.separation / size);
-        /* a face held that says far more than the overlap has been turned out of: it would lift the bodies for nothing
+        mor_features_pair(ga, &pa, gb, &pb, mor_features_piece_of(ga, gb, id), &query, cache, &all);
+        const bool apart = !(all.separation < -DEEP * size);
+        if (all.plane_count == 0 || (apart && !full)) return true; /* some plane separates them */
+        if (!apart) {
+            list->raw = mor_max(list->raw, -all.separation);
+            list->deepest = mor_max(list->deepest, -all.separation / size);
+        }
+        /* a plane that separates them must go on doing so while others are moved. A face held that says far more than
+         * the overlap has been turned out of: it would lift the bodies for nothing
          * */
-        if (mor_plane_kind(id) == MOR_EDGE_PAIR || set.planes[0].s < 2.0 * all.separation)
+        if (apart) mor_peg_nearest_plane(&all, mor_peg_normal_of(&all, all.best), &set);
+        else if (mor_plane_kind(id) == MOR_EDGE_PAIR || set.planes[0].s < 2.0 * all.separation)
             mor_peg_nearest_plane(&all, set.planes[0].n, &set);
     }
     for (int i = 0; i < set.row_count; i++) {
-        if (set.rows[i].gap > 0.01 * size) continue;
+        if (set.rows[i].gap > NEAR * size) continue;
         row r = {
             mor_lerp(set.rows[i].on_a, set.rows[i].on_b, 0.5), set.planes[0].n, set.rows[i].gap, { slot[0], slot[1] }
         };
@@ -113,6 +121,13 @@ static bool smooth_now(const mor_world* w, const mor_contact* c, rows* list)
 
 /* ------------------------------------------------------------------------------------ */
 
+mor_vec3 mor_peg_normal_of(const mor_feature_set* all, uint32_t id)
+{
+    int k = 0;
+    while (k < all->plane_count - 1 && all->planes[k].id != id) k++;
+    return all->planes[k].n;
+}
+
 void mor_peg_nearest_plane(const mor_feature_set* all, mor_vec3 n, mor_feature_set* set)
 {
     int best = -1;
@@ -135,7 +150,8 @@ void mor_peg_nearest_plane(const mor_feature_set* all, mor_vec3 n, mor_feature_s
     set->separation = plane.s;
 }
 
-static bool collect(const mor_step* step, const mor_island* island, rows* list)
+/* Rows of all pairs of the island. Not `full`: enough to tell whether anything overlaps. */
+static bool collect(const mor_step* step, const mor_island* island, bool full, rows* list)
 {
     const mor_world* w = step->w;
     const mor_contact* contacts = step->contacts.data;
@@ -151,7 +167,7 @@ static bool collect(const mor_step* step, const mor_island* island, rows* list)
         before = c;
         const mor_body *a = &w->bodies[w->order[c->body[0]]], *b = &w->bodies[w->order[c->body[1]]];
         if (c->shape[0] >= a->shape_count || c->shape[1] >= b->shape_count) continue; /* a stored frame: no shapes */
-        if (!(c->group > 0 ? plane_now : smooth_now)(w, c, list)) return false;
+        if (!(c->group > 0 ? plane_now(w, c, full, list) : smooth_now(w, c, list))) return false;
     }
     return true;
 }
@@ -240,8 +256,9 @@ double mor_peg_project(mor_step* step, const void* options, double* work)
             size_t mark = mor_arena_mark(arena);
             rows list = { .arena = arena };
             double* dq = mor_arena_alloc(arena, (size_t)island->system.dof * sizeof *dq);
-            bool go = dq && collect(step, island, &list);
+            bool go = dq && collect(step, island, pass > 0, &list);
             if (pass == 0) raw = mor_max(raw, list.raw);
+            if (pass == 0 && go && list.deepest > 0.0) go = collect(step, island, true, &list);
             go = go && list.deepest > 0.0 && solve(step, island, &list, arena, dq);
             if (go) *work += move(step->w, island, dq);
             mor_arena_release(arena, mark);

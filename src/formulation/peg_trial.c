@@ -28,10 +28,11 @@
 #define TOL 1e-9   /* the group's tolerance over its size */
 #define FAR 1e-3   /* of the size: an overlap worth another solve where a face is held */
 #define NEAR 0.02  /* of the size: the linear model of an edge pair farther than this cannot be that wrong in a step */
-enum { ROOM = 256, REPLACEMENTS = 4 };
+enum { ROOM = 256, REPLACEMENTS = 10, SAMPLES = 400 };
 
-/* Pose of a shape after the trial step, and the centre of mass of its body. */
-static mor_pose trial_pose(const mor_system* s, const mor_contact_side* b, const double* nu, mor_vec3* x)
+/* Velocity of a body in the trial step. */
+static void trial_velocity(const mor_system* s, const mor_contact_side* b, const double* nu, mor_vec3* vel,
+                           mor_vec3* spin)
 {
     mor_vec3 v = b->v, w = b->w;
     if (b->tree >= 0) {
@@ -41,10 +42,8 @@ static mor_pose trial_pose(const mor_system* s, const mor_contact_side* b, const
         w = s->dimension == 3 ? mor_v3(u[3], u[4], u[5]) : mor_v3(0, 0, t->dof == 3 ? u[2] : 0.0);
     }
     if (b->fixed) v = w = mor_v3(0, 0, 0);
-    *x = mor_madd(b->x, s->h, v);
-    mor_quat q = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(s->h, w)), b->q));
-    mor_pose body = { mor_sub(*x, mor_rotate(q, b->com)), q };
-    return mor_pose_mul(&body, &b->shape_pose);
+    *vel = v;
+    *spin = w;
 }
 
 /* Copies the system with room for ROOM more contacts. */
@@ -59,6 +58,29 @@ static bool make_room(const mor_system* s, const double* bias, mor_arena* arena,
     if (!t->impulses || !t->bias || !t->keep || !t->group || !t->direction) return false;
     memcpy(t->bias, bias, (size_t)s->row_count * sizeof(double));
     return mor_system_make_room(s, ROOM, arena, &t->room);
+}
+
+/* Impulse on the rows of a plane, as a vector. */
+static mor_vec3 impulse_of(const mor_system* s, const mor_peg_plane* plane, const double* impulses)
+{
+    mor_vec3 sum = mor_v3(0, 0, 0);
+    for (int i = plane->first; i < plane->first + plane->count; i++) {
+        const mor_contact_geometry* c = &s->geometry[i];
+        const mor_block* b = &s->blocks[s->contacts[i].block];
+        const mor_vec3 d[3] = { c->normal, c->t, c->o };
+        for (int r = 0; r < b->dim; r++) sum = mor_madd(sum, impulses[b->row + r], d[r]);
+    }
+    return sum;
+}
+
+/* The rows added last share the impulse as a first guess. */
+static void guess_impulses(mor_peg_trial* t, int count, mor_vec3 push)
+{
+    const mor_system* s = &t->room.system;
+    for (int i = t->room.added - count; i < t->room.added; i++) {
+        const mor_block* b = &s->blocks[s->block_count - t->room.added + i];
+        for (int r = 0; r < b->dim; r++) t->impulses[b->row + r] = mor_dot(push, t->direction[3 * i + r]) / count;
+    }
 }
 
 /* Does nothing but an edge pair keep the pair apart? Pairs that push on one, and pairs that only one covers while it is
@@ -102,9 +124,23 @@ typedef struct trial_pair {
     const mor_contact_row* model;        /* that row */
     const mor_geometry* shape[2];
     int piece;
+    mor_vec3 v[2], w[2]; /* of the trial step */
+    double when;         /* the poses are those of this time */
     mor_pose pose[2];
     mor_vec3 x[2];
 } trial_pair;
+
+static void pose_at(trial_pair* t, double when)
+{
+    t->when = when;
+    for (int side = 0; side < 2; side++) {
+        const mor_contact_side* b = &t->contact->side[side];
+        mor_quat q = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(when, t->w[side])), b->q));
+        t->x[side] = mor_madd(b->x, when, t->v[side]);
+        mor_pose body = { mor_sub(t->x[side], mor_rotate(q, b->com)), q };
+        t->pose[side] = mor_pose_mul(&body, &b->shape_pose);
+    }
+}
 
 /* False for links, which move with their robot and are left to the projection, and for contacts of a stored frame,
  * which have no shapes. */
@@ -115,13 +151,14 @@ static bool at_trial(const mor_peg* peg, const mor_peg_group* group, const doubl
     if (!s->geometry) return false;
     t->model = &s->contacts[plane->first];
     t->contact = &s->geometry[plane->first];
-    t->piece = (int)(t->contact->feature >> 24 & 0xff);
     for (int side = 0; side < 2; side++)
         if (t->contact->side[side].link || !t->contact->side[side].shape) return false;
     for (int side = 0; side < 2; side++) {
         t->shape[side] = t->contact->side[side].shape;
-        t->pose[side] = trial_pose(s, &t->contact->side[side], nu, &t->x[side]);
+        trial_velocity(s, &t->contact->side[side], nu, &t->v[side], &t->w[side]);
     }
+    t->piece = mor_features_piece_of(t->shape[0], t->shape[1], plane->id);
+    pose_at(t, s->h);
     return true;
 }
 
@@ -149,7 +186,7 @@ static void add_contact(mor_peg_trial* t, const trial_pair* pair, const mor_feat
         for (int m = 0; m < tree->dof; m++) speed += J[m] * nu[tree->offset + m];
     }
     speed += added->drift[0];
-    added->gap = mor_max(0.0, row->gap - s->h * speed);
+    added->gap = mor_max(0.0, row->gap - pair->when * speed);
     for (int i = 0; i < c.dim; i++) t->bias[first_row + i] = added->drift[i];
     t->bias[first_row] += added->gap / s->h;
     t->group[at] = group;
@@ -170,7 +207,75 @@ double mor_peg_trial_separation(const mor_peg* peg, int g, const double* nu)
     mor_feature_set all;
     if (!at_trial(peg, &peg->groups[g], nu, &t)) return -HUGE_VAL;
     trial_planes(&t, 2.0, &all);
-    return all.separation;
+    return mor_min(all.separation,
+                   2.0 * mor_min(t.shape[0]->radius, t.shape[1]->radius)); /* farther apart: not looked for */
+}
+
+/* Least width of a shape between one of its faces and what is farthest behind it; not for half-spaces and chains, which
+ * have no other side, nor where it would cost too much. */
+static double thickness(const mor_geometry* g)
+{
+    double least = HUGE_VAL;
+    if (g->kind == MOR_DISC) return 2.0 * g->size[0];
+    if (g->kind == MOR_POLYHEDRON && g->polyhedron->is_box)
+        return 2.0 * mor_min(g->polyhedron->half.x, mor_min(g->polyhedron->half.y, g->polyhedron->half.z));
+    if (g->kind == MOR_POLYHEDRON && g->polyhedron->face_count * g->polyhedron->vertex_count > 10000)
+        return 0.3 * g->unit.mass / (g->radius * g->radius);
+    const int faces = g->kind == MOR_POLYHEDRON ? g->polyhedron->face_count
+                      : g->kind == MOR_POLYGON  ? g->polyline->edge_count
+                                                : 0;
+    for (int f = 0; f < faces; f++) {
+        const mor_vec3* v = g->polyhedron ? g->polyhedron->vertices : g->polyline->points;
+        mor_vec3 n = g->polyhedron ? g->polyhedron->normals[f] : g->polyline->normals[f];
+        double top = g->polyhedron ? g->polyhedron->offsets[f] : mor_dot(n, g->polyline->points[f]), low = top;
+        for (int i = 0; i < (g->polyhedron ? g->polyhedron->vertex_count : g->polyline->point_count); i++)
+            low = mor_min(low, mor_dot(n, v[i]));
+        least = mor_min(least, top - low);
+    }
+    return least;
+}
+
+/* Walks the pair along its trial motion and stops where it overlaps by more than a little for the first time: `all` are
+ * the planes there, t->when the time. Conservative advancement: separation over the largest speed of approach, and at
+ * least a quarter of what the bodies are thick, so that none passes through the other unseen. */
+static bool first_overlap(trial_pair* t, const mor_peg_plane* plane, double h, mor_feature_set* all)
+{
+    double speed = mor_norm(mor_sub(t->v[0], t->v[1])), thin = 0.0;
+    const double size = mor_min(t->shape[0]->radius, t->shape[1]->radius);
+    for (int side = 0; side < 2; side++) {
+        double wide = thickness(t->shape[side]), spin = mor_norm(t->w[side]);
+        if (isfinite(wide)) thin += wide;
+        if (spin > 0.0)
+            speed += spin * (t->shape[side]->radius + mor_norm(mor_sub(t->pose[side].position, t->x[side])));
+    }
+    if (!(thin > 0.0)) thin = size; /* a particle before a chain */
+    if (!(speed > 0.0)) return false;
+    const double limit = mor_min(FAR * size, 0.05 * thin), least = mor_max(0.25 * thin / speed, h / SAMPLES);
+    uint32_t id = plane->id;
+    double before = 0.0, now = mor_min(h, mor_max(mor_min(plane->s, size) / speed, least));
+    for (;;) {
+        pose_at(t, now);
+        double s = mor_features_along(t->shape[0], &t->pose[0], t->shape[1], &t->pose[1], id);
+        if (!(s > limit)) {
+            trial_planes(t, 1.0, all);
+            s = mor_min(all->separation, size);
+            if (all->plane_count) id = all->best;
+        }
+        if (s < -limit) break;
+        if (now >= h) return false;
+        before = now;
+        now = mor_min(h, now + mor_max(s / speed, least));
+    }
+    for (int i = 0; i < 12 && all->separation < -4.0 * limit; i++) {
+        mor_feature_set middle;
+        double half = 0.5 * (before + now);
+        pose_at(t, half);
+        trial_planes(t, 1.0, &middle);
+        if (middle.separation < -limit) *all = middle, now = half;
+        else before = half;
+    }
+    pose_at(t, now);
+    return true;
 }
 
 bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const mor_answer* answer, mor_peg_trial* t)
@@ -185,14 +290,21 @@ bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const 
         const mor_peg_plane* plane = &peg->planes[group->choice >= 0 ? group->choice : group->last];
         trial_pair pair;
         if ((!edges && plane->id == MOR_NO_PLANE) || !at_trial(peg, group, answer->nu, &pair)) continue;
-        if (!edges && group->checked == 0 && !turns_far(peg, group, pair.contact->side, answer->nu)) continue;
+        const bool far = turns_far(peg, group, pair.contact->side, answer->nu);
+        if (!edges && group->checked == 0 && !far) continue;
         mor_feature_set all;
-        if (mor_features_along(pair.shape[0], &pair.pose[0], pair.shape[1], &pair.pose[1], plane->id) >= 0.0) continue;
-        trial_planes(&pair, 1e-2, &all);
-        if (!(all.separation < -(!edges ? FAR : group->checked ? AGAIN : DEEP) * all.size)) continue;
+        bool passed = far && first_overlap(&pair, plane, s->h, &all);
+        if (!passed) {
+            if (far) pose_at(&pair, s->h);
+            if (mor_features_along(pair.shape[0], &pair.pose[0], pair.shape[1], &pair.pose[1], plane->id) >= 0.0)
+                continue;
+            trial_planes(&pair, 1e-2, &all);
+            if (!(all.separation < -(!edges ? FAR : group->checked ? AGAIN : DEEP) * all.size - t->slack)) continue;
+        }
         mor_feature_set best = { .plane_count = 0 };
         if (over && all.separation >= -FAR * all.size) continue;
-        if (!over) mor_peg_nearest_plane(&all, pair.contact->normal, &best);
+        if (!over)
+            mor_peg_nearest_plane(&all, passed ? mor_peg_normal_of(&all, all.best) : pair.contact->normal, &best);
         if (best.row_count == 0) { /* turned far out of its plane, or never held by the rows of the trials: its own come
                                       back */
             any = any || (group->checked > 0 && !group->own);
@@ -201,9 +313,10 @@ bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const 
         }
         if (t->room.capacity == 0 && !make_room(s, bias, arena, t)) return any;
         if (t->room.added + best.row_count > t->room.capacity) continue;
-        group->checked++;
+        const mor_vec3 push = group->checked++ ? mor_v3(0, 0, 0) : impulse_of(s, plane, answer->impulses);
         if (group->choice < 0) group->choice = group->last;
         for (int i = 0; i < best.row_count; i++) add_contact(t, &pair, &best.rows[i], best.planes[0].n, g, answer->nu);
+        guess_impulses(t, best.row_count, push);
         any = true;
     }
     return any;

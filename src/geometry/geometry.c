@@ -115,6 +115,7 @@ mor_geometry* mor_geometry_of_polyline(mor_shape_kind kind, mor_polyline* polyli
 {
     mor_geometry* g = mor_geometry_new(kind, 2, kind == MOR_CHAIN ? "chain" : "polygon", error);
     if (!g) {
+        free(polyline->pieces);
         free(polyline);
         return NULL;
     }
@@ -363,6 +364,7 @@ void mor_geometry_release(mor_geometry* geometry)
     if (--geometry->references > 0) return;
     if (geometry->kind == MOR_CUSTOM && geometry->custom->destroy) geometry->custom->destroy(geometry->user);
     mor_polyhedron_free((mor_polyhedron*)geometry->polyhedron);
+    if (geometry->polyline) free(geometry->polyline->pieces);
     free((mor_polyline*)geometry->polyline);
     free(geometry);
 }

@@ -15,6 +15,9 @@ mor_geometry* mor_geometry_of_polyhedron(mor_polyhedron* polyhedron, const char*
 /* The same for polylines. */
 mor_geometry* mor_geometry_of_polyline(mor_shape_kind kind, mor_polyline* polyline, mor_error* error);
 
+/* The convex pieces of a chain (chain_pieces.c), one block for free(); NULL when out of memory. */
+mor_chain_pieces* mor_chain_cut(const mor_polyline* chain);
+
 /* Finite, positive, within the range above. */
 bool mor_length_ok(const char* shape, const char* what, double value, mor_error* error);
 /* All coordinates finite and not absurd. */

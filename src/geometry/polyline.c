@@ -26,6 +26,7 @@ static mor_polyline* polyline_new(const mor_vec3* points, int count, int edges)
     if (!p) return NULL;
     p->point_count = count;
     p->edge_count = edges;
+    p->pieces = NULL;
     p->points = (mor_vec3*)(p + 1);
     p->normals = p->points + count;
     for (int i = 0; i < count; i++) p->points[i] = mor_v3(points[i].x, points[i].y, 0.0);
@@ -216,5 +217,11 @@ mor_geometry* mor_geometry_chain(const mor_vec3* points, int count, mor_error* e
         line->normals[i] = mor_v3(-d.y / length + 0.0, d.x / length + 0.0, 0.0);
     }
     line->normals[n] = line->normals[n - 1]; /* unused slot: edge_count is one less */
+    line->pieces = mor_chain_cut(line);
+    if (!line->pieces) {
+        free(line);
+        mor_fail(error, MOR_SYSTEM, "out of memory for a chain with %d points", count);
+        return NULL;
+    }
     return mor_geometry_of_polyline(MOR_CHAIN, line, error);
 }

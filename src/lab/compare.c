@@ -273,7 +273,7 @@ void mor_lab_run_frame(const mor_lab* lab, const mor_world* w, mor_lab_run* run,
         if (trace && i != largest) continue; /* iterations of several islands cannot be one curve */
         const mor_system* s = &w->last->islands[i].system;
         mor_arena_reset(arena);
-        mor_solve_stage stage = { run_solver, arena, &user };
+        mor_solve_stage stage = { run_solver, arena, &user, 0.0 };
         mor_answer answer = { mor_arena_alloc(arena, (size_t)s->dof * sizeof(double)),
                               mor_arena_zero(arena, (size_t)s->row_count, sizeof(double)),
                               mor_arena_zero(arena, (size_t)s->contact_count, sizeof(bool)) };

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { STATES = 62, STEPS = 16, METHODS = 6, SAMPLES = 16384 };
+enum { STATES = 62, STEPS = 16, METHODS = 7, SAMPLES = 16384 };
 #define SMALLEST 1e-5
 #define SAMPLE 8e-5
 
@@ -28,11 +28,12 @@ static const struct {
     { "st-psi_min", "ST, epsilon 0.25, psi_min -0.05", "peg_sawtooth_chain.yaml", "st", "0.25", "-0.05" },
     { "st-small", "ST, epsilon 0.01, psi_min -0.005", "peg_sawtooth_chain.yaml", "st", "0.01", "-0.005" },
     { "peg-heuristic", "PEG, papers' eq. 25", "peg_sawtooth.yaml", "peg-heuristic", "0.25", "-inf" },
+    { "peg-exact", "PEG, enumerated", "peg_sawtooth.yaml", "peg-exact", "0.25", "-inf" },
 };
 
 typedef struct result {
-    double median, median_end, median_paper, mean;
-    int failures;
+    double median, median_end, median_paper, mean, worst, worst_end;
+    int failures, below; /* runs that got below the teeth */
 } result;
 
 typedef struct study {
@@ -116,6 +117,7 @@ typedef struct tally {
     const study* k;
     int state, step, count;
     double *error, *paper, last;
+    bool below;
 } tally;
 
 static void keep_error(void* user, int index, double t, mor_vec3 x)
@@ -125,6 +127,7 @@ static void keep_error(void* user, int index, double t, mor_vec3 x)
     int stride = h < SAMPLE ? 1 : (int)(h / SAMPLE + 0.5);
     const float* ref = a->k->reference + ((size_t)a->state * SAMPLES + (size_t)((index + 1) * stride - 1)) * 2;
     a->last = mor_norm(mor_sub(x, mor_particle_at(a->k->phases[a->state], a->k->phase_count[a->state], t)));
+    a->below = a->below || x.y < -1e-6;
     a->error[a->count] = a->last;
     a->paper[a->count++] = hypot(x.x - ref[0], x.y - ref[1]);
 }
@@ -152,18 +155,23 @@ static void cell_task(void* user, int index, int worker)
     bool good = true;
     for (int s = 0; s < STATES && good; s++) {
         a.state = s;
+        a.below = false;
         good = fly(k, method, step, s, keep_error, &a, &r.failures, &k->error[worker]);
         ends[s] = a.last;
+        r.below += a.below;
+        r.worst_end = fmax(r.worst_end, a.last);
     }
     if (good) {
         double sum = 0.0;
-        for (int i = 0; i < a.count; i++) sum += a.error[i];
+        for (int i = 0; i < a.count; i++) sum += a.error[i], r.worst = fmax(r.worst, a.error[i]);
         r.mean = sum / a.count;
         r.median = mor_median(a.error, a.count);
         r.median_paper = mor_median(a.paper, a.count);
         r.median_end = mor_median(ends, STATES);
         FILE* f = mor_reproduce_open(path.text);
-        if (f) fprintf(f, "%.17g,%.17g,%.17g,%.17g,%d\n", r.median, r.median_end, r.median_paper, r.mean, r.failures);
+        if (f)
+            fprintf(f, "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%d,%d\n", r.median, r.median_end, r.median_paper, r.mean,
+                    r.worst, r.worst_end, r.below, r.failures);
         mor_reproduce_close(f, path.text, &k->error[worker]);
     }
     free(values);
@@ -172,46 +180,63 @@ static void cell_task(void* user, int index, int worker)
 static bool read_part(const study* k, int method, int step, result* r)
 {
     FILE* f = fopen(part_path(k, method, step).text, "r");
-    bool good =
-        f && fscanf(f, "%lf,%lf,%lf,%lf,%d", &r->median, &r->median_end, &r->median_paper, &r->mean, &r->failures) == 5;
+    bool good = f && fscanf(f, "%lf,%lf,%lf,%lf,%lf,%lf,%d,%d", &r->median, &r->median_end, &r->median_paper, &r->mean,
+                            &r->worst, &r->worst_end, &r->below, &r->failures) == 8;
     if (f) fclose(f);
     return good;
 }
 
-static mor_code report(const study* k, result r[METHODS][STEPS], mor_error* error)
+static mor_code write_table(const study* k, result r[METHODS][STEPS], mor_error* error)
 {
     mor_path path = mor_reproduce_path(k->o, "figure-18/errors.csv");
     FILE* f = mor_reproduce_open(path.text);
     if (f) {
-        fputs("method,h,median,median_end,median_against_peg_smallest,mean,steps_not_solved\n", f);
+        fputs("method,h,median,median_end,median_against_peg_smallest,mean,worst,worst_end,runs_below_the_teeth,"
+              "steps_not_solved\n",
+              f);
         for (int m = 0; m < METHODS; m++)
             for (int s = k->first; s < STEPS; s++)
-                fprintf(f, "%s,%.17g,%.17g,%.17g,%.17g,%.17g,%d\n", methods[m].file, SMALLEST * (1 << s),
-                        r[m][s].median, r[m][s].median_end, r[m][s].median_paper, r[m][s].mean, r[m][s].failures);
+                fprintf(f, "%s,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%d,%d\n", methods[m].file, SMALLEST * (1 << s),
+                        r[m][s].median, r[m][s].median_end, r[m][s].median_paper, r[m][s].mean, r[m][s].worst,
+                        r[m][s].worst_end, r[m][s].below, r[m][s].failures);
     }
-    mor_code code = mor_reproduce_close(f, path.text, error);
+    return mor_reproduce_close(f, path.text, error);
+}
+
+static mor_code draw_errors(const study* k, result r[METHODS][STEPS], mor_error* error)
+{
     mor_figure g = { .title = "Error of the particle over the step size",
                      .subtitle = "62 random initial states over the sawtooth" };
     mor_panel *all = mor_figure_panel(&g, "median over all steps and runs", "m"),
-              *end = mor_figure_panel(&g, "median at the end of the runs", "m");
-    all->log = end->log = all->x_log = end->x_log = true;
-    for (int i = 0; i < 2; i++)
+              *end = mor_figure_panel(&g, "median at the end of the runs", "m"),
+              *bad = mor_figure_panel(&g, "largest of all steps and runs", "m");
+    all->log = end->log = bad->log = all->x_log = end->x_log = bad->x_log = true;
+    for (int i = 0; i < 3; i++)
         snprintf(g.panels[i].x_label, sizeof g.panels[i].x_label, "step"),
             snprintf(g.panels[i].x_unit, sizeof g.panels[i].x_unit, "s");
     int n = STEPS - k->first;
     for (int m = 0; m < METHODS; m++) {
-        double x[STEPS], y[STEPS], z[STEPS];
+        double x[STEPS], y[STEPS], z[STEPS], worst[STEPS];
         for (int i = 0; i < n; i++) {
             x[i] = SMALLEST * (1 << (k->first + i));
             y[i] = r[m][k->first + i].median;
             z[i] = r[m][k->first + i].median_end;
+            worst[i] = r[m][k->first + i].worst;
         }
         mor_panel_curve(all, methods[m].label, m, m > 2, x, y, n);
         mor_panel_curve(end, methods[m].label, m, m > 2, x, z, n);
+        mor_panel_curve(bad, methods[m].label, m, m > 2, x, worst, n);
     }
-    path = mor_reproduce_path(k->o, "figure-18/errors.svg");
-    if (code == MOR_OK) code = mor_figure_write(&g, path.text, error);
+    mor_path path = mor_reproduce_path(k->o, "figure-18/errors.svg");
+    mor_code code = mor_figure_write(&g, path.text, error);
     mor_figure_clear(&g);
+    return code;
+}
+
+static mor_code report(const study* k, result r[METHODS][STEPS], mor_error* error)
+{
+    mor_code code = write_table(k, r, error);
+    if (code == MOR_OK) code = draw_errors(k, r, error);
     if (code != MOR_OK) return code;
 
     int s2 = 10; /* 1.024e-2 */
@@ -247,6 +272,21 @@ static mor_code report(const study* k, result r[METHODS][STEPS], mor_error* erro
                       r[0][s2].median_end, r[3][s2].median_end, r[4][s2].median_end, r[0][k->first].median_end,
                       r[3][k->first].median_end, r[4][k->first].median_end, r[5][13].median, r[0][s2].median_paper,
                       r[1][s2].median_paper, r[2][s2].median_paper);
+    int below[3] = { 0 };
+    const int exact[3] = { 0, 6, 5 };
+    for (int i = 0; i < 3; i++)
+        for (int s = k->first; s < STEPS; s++) below[i] += r[exact[i]][s].below;
+    mor_fragment_claim(&p, "(not in the paper) no run gets below the teeth", below[0] + below[1] == 0,
+                       "of %d runs: PEG %d, enumerated %d, papers' eq. 25 %d", STATES * (STEPS - k->first), below[0],
+                       below[1], below[2]);
+    mor_fragment_text(
+        &p,
+        "Means and worst cases beside the medians, at 1e-2 s: PEG %.3g, %.3g, %.3g m (median, mean, worst of "
+        "all samples); enumerated %.3g, %.3g, %.3g; ST %.3g, %.3g, %.3g; AP %.3g, %.3g, %.3g; papers' eq. 25 "
+        "%.3g, %.3g, %.3g m.",
+        r[0][s2].median, r[0][s2].mean, r[0][s2].worst, r[6][s2].median, r[6][s2].mean, r[6][s2].worst, r[1][s2].median,
+        r[1][s2].mean, r[1][s2].worst, r[2][s2].median, r[2][s2].mean, r[2][s2].worst, r[5][s2].median, r[5][s2].mean,
+        r[5][s2].worst);
     mor_fragment_text(&p, "Steps that missed the tolerance, all runs: PEG %d, ST %d, AP %d, eq. 25 %d at 1e-2 s.",
                       r[0][s2].failures, r[1][s2].failures, r[2][s2].failures, r[5][s2].failures);
     mor_fragment_picture(&p, "figure-18/errors.svg", "Median error against the closed form");

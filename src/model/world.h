@@ -240,8 +240,9 @@ struct mor_world {
     int observer_count;
 
     int failed_in_row;                          /* steps, up to the last */
-    const mor_formulation* fitting_formulation; /* a pair that was found to fit */
+    const mor_formulation* fitting_formulation; /* methods that were found to fit */
     const mor_solver* fitting_solver;
+    const mor_collision* fitting_collision;
     struct mor_step* own;  /* the step that mor_world_step works in */
     struct mor_step* last; /* the step that began last: own, or one of the caller's */
 };

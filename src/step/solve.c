@@ -41,8 +41,8 @@ static mor_report run_solver(mor_solve_stage* stage, const mor_problem* problem,
     mor_solve_options o = mor_solve_options_default();
     /* the world's tolerance is a velocity; converted problems are judged by their relative error */
     bool step = problem->form & (MOR_STEP_PYRAMID | MOR_STEP_CONE);
-    o.tol = step ? own->tol : mor_min(own->tol, 1e-10);
-    if (step) o.aim = mor_min(own->tol, AIM), o.limit = failing_error(u->world);
+    o.tol = step ? mor_max(own->tol, stage->coarse) : mor_min(own->tol, 1e-10);
+    if (step) o.aim = mor_min(o.tol, mor_max(AIM, stage->coarse)), o.limit = failing_error(u->world);
     o.max_iter = own->max_iter;
     o.time_limit = own->time_limit;
     o.warm = warm;
@@ -56,7 +56,7 @@ static void solve_with(const mor_world* w, mor_island* island, const mor_solver*
                        mor_arena* arena)
 {
     solve_user user = { w, island, solver, options };
-    mor_solve_stage stage = { run_solver, arena, &user };
+    mor_solve_stage stage = { run_solver, arena, &user, 0.0 };
     double start = mor_clock();
     size_t mark = mor_arena_mark(arena);
     island->report = w->on_solve

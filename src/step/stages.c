@@ -72,11 +72,14 @@ static void begin_with(mor_world* w, mor_step* k)
 
 static mor_code check_methods(mor_world* w, mor_error* error)
 {
-    if (w->on_solve || (w->fitting_formulation == w->formulation && w->fitting_solver == w->solver)) return MOR_OK;
+    if (w->on_solve || (w->fitting_formulation == w->formulation && w->fitting_solver == w->solver &&
+                        w->fitting_collision == w->collision))
+        return MOR_OK;
     mor_code code = mor_world_check_methods(w, error);
     if (code) return code;
     w->fitting_formulation = w->formulation;
     w->fitting_solver = w->solver;
+    w->fitting_collision = w->collision;
     return MOR_OK;
 }
 

@@ -225,7 +225,25 @@ static bool takes_one(const mor_solver* solver, uint32_t forms)
     return false;
 }
 
-mor_code mor_world_check_methods(const mor_world* w, mor_error* error)
+/* Does the collision method give the formulation what it asks for? */
+static mor_code check_planes(const mor_world* w, mor_error* error)
+{
+    const mor_collision* c;
+    if (w->formulation->groups != 1 || w->collision->planes || w->on_collide || w->on_solve) return MOR_OK;
+    char names[200] = "";
+    for (int i = 0; (c = mor_library_collision_at(w->library, i)); i++)
+        if (c->planes && strlen(names) + strlen(c->name) + 3 < sizeof names) {
+            if (*names) strcat(names, ", ");
+            strcat(names, c->name);
+        }
+    return mor_fail(error, MOR_BAD_INPUT,
+                    "formulation '%s' needs the separating planes of pairs, which collision method '%s' does not give; "
+                    "it goes with %s",
+                    w->formulation->name, w->collision->name, *names ? names : "no method of this library");
+}
+
+/* Does the solver take the problems of the formulation? */
+static mor_code check_solver(const mor_world* w, mor_error* error)
 {
     uint32_t forms = w->formulation->produces;
     if (w->on_solve || forms == 0 || takes_one(w->solver, forms)) return MOR_OK;
@@ -248,6 +266,12 @@ mor_code mor_world_check_methods(const mor_world* w, mor_error* error)
                     w->formulation->name, solvers);
 }
 
+mor_code mor_world_check_methods(const mor_world* w, mor_error* error)
+{
+    mor_code code = check_planes(w, error);
+    return code ? code : check_solver(w, error);
+}
+
 mor_code mor_world_set_methods(mor_world* w, const char* formulation, const char* solver, mor_error* error)
 {
     const mor_formulation* old_formulation = w->formulation;
@@ -256,7 +280,7 @@ mor_code mor_world_set_methods(mor_world* w, const char* formulation, const char
     w->formulation_options = w->solver_own_options = NULL; /* fresh ones are made beside the old */
     mor_code code = mor_world_set_method(w, "formulation", formulation ? formulation : old_formulation->name, error);
     if (!code) code = mor_world_set_method(w, "solver", solver ? solver : old_solver->name, error);
-    if (!code) code = mor_world_check_methods(w, error);
+    if (!code) code = check_solver(w, error); /* collision may still be chosen */
     /* of each kind, either the old options or the fresh ones go */
     bool fresh_formulation = !code && formulation, fresh_solver = !code && solver;
     void *formulation_gone = fresh_formulation ? old_formulation_options : w->formulation_options,
@@ -339,6 +363,7 @@ void mor_world_on_user(mor_world* w, mor_user_stage function, void* user)
 
 void mor_world_on_collide(mor_world* w, mor_collide_stage function, void* user)
 {
+    w->fitting_formulation = NULL; /* its contacts may lack what the formulation needs */
     w->on_collide = function;
     w->on_collide_data = user;
     w->detected = false;

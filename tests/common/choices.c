@@ -16,8 +16,8 @@ static double separation(const mor_world* w, const mor_contact* c)
     mor_feature_query q = { .window = HUGE_VAL, .motion = HUGE_VAL, .held = MOR_NO_PLANE };
     uint32_t cache[4] = { 0 };
     mor_feature_set set;
-    mor_features_pair(a->shapes[c->shape[0]].geometry, &pa, b->shapes[c->shape[1]].geometry, &pb,
-                      (int)(c->feature >> 24 & 0xff), &q, cache, &set);
+    const mor_geometry *ga = a->shapes[c->shape[0]].geometry, *gb = b->shapes[c->shape[1]].geometry;
+    mor_features_pair(ga, &pa, gb, &pb, mor_features_piece_of(ga, gb, (uint32_t)(c->feature >> 32)), &q, cache, &set);
     return set.separation;
 }
 

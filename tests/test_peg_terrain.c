@@ -1,0 +1,319 @@
+/* Exact geometry over random concave ground: particles, discs, squares and polygons never get below it.
+ *
+ * A terrain is a row of points between two walls, with slopes, sharp valleys, steps and flat parts, drawn as one chain,
+ * as many chains that meet end to end, or as flush tiles (one trapezoid under each segment). After every step the body
+ * is looked at against the row of points itself, which knows nothing of pieces, sides and planes: no corner of the body
+ * below the ground, no ridge of the ground inside the body. Energy never rises above that of the start. MOREAU_LONG
+ * runs 200 terrains instead of 30. */
+#include "common/worlds.h"
+#include "lab/particle.h"
+#include "model/world.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ONE_CHAIN, MANY_CHAINS, TILES, DRAWINGS };
+enum { PARTICLE, DISC, SQUARE, POLYGON, BODIES };
+enum { MOST = 40 };
+static const char* const drawing_names[] = { "one chain", "many chains", "flush tiles" };
+static const char* const body_names[] = { "particle", "disc", "square", "polygon" };
+
+typedef struct terrain {
+    int count;
+    mor_vec3 p[MOST];
+} terrain;
+
+static double between(mor_rng* r, double a, double b) { return a + (b - a) * mor_rng_uniform(r); }
+
+/* From left to right, steps only where they may be (tiles have no width there). */
+static terrain random_terrain(mor_rng* r, bool steps)
+{
+    terrain t = { 0 };
+    int inner = 4 + (int)(10.0 * mor_rng_uniform(r));
+    double x = -1.5, y = 0.0;
+    t.p[t.count++] = mor_v3(-2.5, 3.0, 0);
+    t.p[t.count++] = mor_v3(x, y, 0);
+    for (int i = 0; i < inner; i++) {
+        double pick = mor_rng_uniform(r);
+        double dx = 3.0 / inner, dy = between(r, -1.2, 1.2) * dx;
+        if (pick < 0.2) dy = 0.0;
+        else if (pick < 0.5) dy = between(r, -4.0, 4.0) * dx;
+        if (steps && pick > 0.85) {
+            t.p[t.count++] = mor_v3(x, y + between(r, -0.4, 0.4), 0);
+            y = t.p[t.count - 1].y;
+        }
+        x += dx;
+        y = fmax(-0.9, fmin(0.9, y + dy));
+        t.p[t.count++] = mor_v3(x, y, 0);
+    }
+    t.p[t.count++] = mor_v3(x + 1.0, 3.0, 0);
+    return t;
+}
+
+/* How far below the ground a point is (> 0), vertically; at a step by the lower side. */
+static double below(const terrain* t, mor_vec3 q)
+{
+    double least = -HUGE_VAL;
+    for (int i = 0; i + 1 < t->count; i++) {
+        mor_vec3 a = t->p[i], b = t->p[i + 1];
+        if (b.x - a.x < 1e-12 || q.x < a.x - 1e-7 || q.x > b.x + 1e-7) continue;
+        double height = a.y + (b.y - a.y) * fmin(1.0, fmax(0.0, (q.x - a.x) / (b.x - a.x)));
+        double depth = height - q.y;
+        least = least == -HUGE_VAL ? depth : fmin(least, depth);
+    }
+    return least;
+}
+
+/* Distance of a point to the ground's line. */
+static double distance(const terrain* t, mor_vec3 q)
+{
+    double least = HUGE_VAL;
+    for (int i = 0; i + 1 < t->count; i++) {
+        mor_vec3 e = mor_sub(t->p[i + 1], t->p[i]), d = mor_sub(q, t->p[i]);
+        double u = fmin(1.0, fmax(0.0, mor_dot(d, e) / mor_dot(e, e)));
+        least = fmin(least, mor_norm(mor_madd(d, -u, e)));
+    }
+    return least;
+}
+
+typedef struct body {
+    int kind, corners;
+    double radius;
+    mor_vec3 corner[12];
+} body;
+
+static body random_body(mor_rng* r, int kind)
+{
+    body b = { .kind = kind, .radius = between(r, 0.05, 0.3) };
+    if (kind == SQUARE || kind == POLYGON) {
+        b.corners = kind == SQUARE ? 4 : 3 + (int)(6.0 * mor_rng_uniform(r));
+        for (int i = 0; i < b.corners; i++) {
+            double a = 6.283185307179586 * (i + (kind == SQUARE ? 0.0 : between(r, -0.3, 0.3))) / b.corners;
+            b.corner[i] = mor_v3(b.radius * cos(a), b.radius * sin(a), 0);
+        }
+    }
+    return b;
+}
+
+/* How deep the body is in the ground. */
+static double depth(const terrain* t, const body* b, const mor_world* w, mor_body_id id)
+{
+    mor_body_state s = test_state(w, id);
+    if (b->kind == PARTICLE) {
+        double d = below(t, s.com);
+        return d > 0.0 ? fmin(d, distance(t, s.com)) : d;
+    }
+    if (b->kind == DISC) {
+        double d = distance(t, s.com);
+        return b->radius + (below(t, s.com) > 0.0 ? d : -d);
+    }
+    double worst = -HUGE_VAL;
+    mor_pose pose = s.pose;
+    mor_vec3 c[12];
+    for (int i = 0; i < b->corners; i++) {
+        c[i] = mor_pose_point(&pose, b->corner[i]);
+        double d = below(t, c[i]);
+        worst = fmax(worst, d > 0.0 ? fmin(d, distance(t, c[i])) : -HUGE_VAL);
+    }
+    for (int k = 0; k < t->count; k++) {
+        double inside = HUGE_VAL;
+        for (int i = 0; i < b->corners; i++) {
+            mor_vec3 e = mor_sub(c[(i + 1) % b->corners], c[i]), d = mor_sub(t->p[k], c[i]);
+            inside = fmin(inside, (e.x * d.y - e.y * d.x) / mor_norm(e));
+        }
+        worst = fmax(worst, inside);
+    }
+    return worst;
+}
+
+static void draw(mor_world* w, const terrain* t, int drawing, mor_rng* r)
+{
+    mor_error error = { 0 };
+    for (int i = 0; i + 1 < t->count;) {
+        int n = drawing == ONE_CHAIN ? t->count - 1 : drawing == TILES ? 1 : 1 + (int)(2.5 * mor_rng_uniform(r));
+        if (i + n > t->count - 1) n = t->count - 1 - i;
+        mor_geometry* g;
+        if (drawing == TILES) {
+            mor_vec3 a = t->p[i], b = t->p[i + 1], q[4] = { { a.x, -3, 0 }, { b.x, -3, 0 }, b, a };
+            g = mor_geometry_polygon(q, 4, &error);
+        } else {
+            g = mor_geometry_chain(t->p + i, n + 1, &error);
+        }
+        if (!g) fail_msg("%s", error.text);
+        test_fixed(w, g, mor_v3(0, 0, 0), mor_quat_identity());
+        i += n;
+    }
+}
+
+typedef struct outcome {
+    double deepest, gain, raw;
+    int missed, steps;
+    char text[160];
+} outcome;
+
+static outcome run(uint64_t seed, int drawing, int kind, const char* formulation, bool verbose)
+{
+    mor_rng r = { seed };
+    outcome out = { .deepest = -HUGE_VAL };
+    mor_error error = { 0 };
+    for (int i = 0; i < 8; i++) mor_rng_uniform(&r);
+    double h = 5e-4 * pow(200.0, mor_rng_uniform(&r)), mu = mor_rng_uniform(&r) < 0.3 ? 0.0 : mor_rng_uniform(&r);
+    terrain t = random_terrain(&r, drawing != TILES);
+    body b = random_body(&r, kind);
+    mor_world* w = test_world_2d(h);
+    test_method(w, "formulation", formulation);
+    test_method(w, "collision", "features");
+    test_method(w, "solver", "lemke");
+    mor_world_set_pair(w, 0, 0, mu, 0.0, &error);
+    draw(w, &t, drawing, &r);
+    mor_geometry* g = kind == PARTICLE ? mor_geometry_particle(&error)
+                      : kind == DISC   ? mor_geometry_disc(b.radius, &error)
+                                       : mor_geometry_polygon(b.corner, b.corners, &error);
+    double x = between(&r, -1.2, 1.2);
+    if (mor_rng_uniform(&r) < 0.3) x = t.p[1 + (int)(mor_rng_uniform(&r) * (t.count - 2))].x; /* over a corner */
+    mor_body_id id = test_body(w, g, 1.0, mor_v3(x, between(&r, 1.5, 2.2), 0),
+                               mor_quat_axis_angle(mor_v3(0, 0, 1), kind > DISC ? between(&r, 0, 6) : 0.0));
+    bool still = mor_rng_uniform(&r) < 0.3;
+    test_velocity(w, id, still ? mor_v3(0, 0, 0) : mor_v3(between(&r, -4, 4), between(&r, -6, 2), 0),
+                  mor_v3(0, 0, kind == PARTICLE || still ? 0.0 : between(&r, -5, 5)));
+    double start = mor_world_kinetic_energy(w) + mor_world_potential_energy(w);
+    int steps = (int)(fmin(2.0, 3000 * h) / h);
+    double first = 0.0;
+    if (depth(&t, &b, w, id) > 0.0) steps = 0; /* it would begin in the ground */
+    for (int k = 0; k < steps; k++) {
+        mor_step_report report;
+        if (mor_world_step(w, &report, &error) != MOR_OK) fail_msg("%s", error.text);
+        out.missed += report.status != MOR_SOLVED;
+        out.raw = fmax(out.raw, report.raw_penetration);
+        double d = depth(&t, &b, w, id), e = mor_world_kinetic_energy(w) + mor_world_potential_energy(w);
+        if (d > out.deepest) out.deepest = d;
+        if (d > 1e-6 && first == 0.0) first = mor_world_time(w);
+        out.gain = fmax(out.gain, e - start);
+        out.steps++;
+        if (verbose) {
+            mor_body_state s = test_state(w, id);
+            printf("%.5f %.9f %.9f %.6f  v %.6f %.6f %.6f  depth %.2e E %.6f status %d\n", mor_world_time(w), s.com.x,
+                   s.com.y, 2 * atan2(s.pose.rotation.z, s.pose.rotation.w), s.velocity.x, s.velocity.y,
+                   s.angular_velocity.z, d, e, report.status);
+        }
+    }
+    if (verbose)
+        for (int i = 0; i < t.count; i++) printf("# %.9f %.9f\n", t.p[i].x, t.p[i].y);
+    snprintf(out.text, sizeof out.text, "seed %llu, %s, %s, %s, h %.2e, mu %.2f, %d steps, first at %.4f",
+             (unsigned long long)seed, drawing_names[drawing], body_names[kind], formulation, h, mu, out.steps, first);
+    mor_world_destroy(w);
+    return out;
+}
+
+/* Below 1e-6 m is what the projection of positions leaves where a polygon turns; points and discs are exact. */
+static void nothing_gets_below_random_ground(void** state)
+{
+    (void)state;
+    const int terrains = getenv("MOREAU_LONG") ? 200 : 30;
+    const char* formulations[] = { "peg", "peg-exact" };
+    int failures = 0;
+    for (int f = 0; f < 2; f++)
+        for (int kind = 0; kind < BODIES; kind++) {
+            outcome worst = { .deepest = -HUGE_VAL };
+            int steps = 0, missed = 0, bad = 0;
+            double gain = 0.0;
+            for (int i = 0; i < terrains; i++) {
+                outcome o = run(1000 + (uint64_t)i, i % DRAWINGS, kind, formulations[f], false);
+                bool leak = o.deepest > 1e-6, rises = o.gain > 1e-6, miss = o.missed > 0;
+                if (leak || rises || miss)
+                    printf("  %s: depth %.2e, gain %.2e J, missed %d\n", o.text, o.deepest, o.gain, o.missed);
+                bad += leak || rises || miss;
+                if (o.deepest > worst.deepest) worst = o;
+                gain = fmax(gain, o.gain);
+                steps += o.steps;
+                missed += o.missed;
+            }
+            printf("  %s, %s: %d steps, deepest %.1e m, energy gained %.1e J, %d steps missed\n", formulations[f],
+                   body_names[kind], steps, worst.deepest, gain, missed);
+            failures += bad;
+        }
+    assert_int_equal(failures, 0);
+}
+
+/* Largest distance of a particle to its motion in closed form (parabolas, slides, inelastic impacts) over 0.8 s. */
+static double particle_error(uint64_t seed, int drawing, const char* formulation, double h)
+{
+    mor_rng r = { seed };
+    mor_error error = { 0 };
+    for (int i = 0; i < 8; i++) mor_rng_uniform(&r);
+    terrain t = random_terrain(&r, false);
+    double mu = seed % 2 ? 0.0 : mor_rng_uniform(&r);
+    mor_vec3 x = mor_v3(between(&r, -1.2, 1.2), between(&r, 1.1, 1.4), 0),
+             v = mor_v3(between(&r, -2, 2), between(&r, -2, 0), 0);
+    mor_wall walls[MOST];
+    mor_phase phases[200];
+    int wall_count = 0;
+    for (int i = 0, last; i + 1 < t.count; i = last) { /* straight parts are one wall: the closed form has no seams */
+        mor_vec3 d = mor_sub(t.p[i + 1], t.p[i]);
+        for (last = i + 1; last + 1 < t.count; last++) {
+            mor_vec3 e = mor_sub(t.p[last + 1], t.p[last]);
+            if (fabs(d.x * e.y - d.y * e.x) > 1e-12) break;
+        }
+        walls[wall_count++] = mor_wall_between(t.p[i], t.p[last]);
+    }
+    int count = mor_particle_exact(walls, wall_count, x, v, mor_v3(0, -9.81, 0), mu, 0.8, phases, 200);
+    mor_world* w = test_world_2d(h);
+    test_method(w, "formulation", formulation);
+    test_method(w, "collision", "features");
+    test_method(w, "solver", "lemke");
+    mor_world_set_pair(w, 0, 0, mu, 0.0, &error);
+    mor_world_set_gravity(w, mor_v3(0, -9.81, 0));
+    draw(w, &t, drawing, &r);
+    mor_body_id id = test_body(w, mor_geometry_particle(&error), 1.0, x, mor_quat_identity());
+    test_velocity(w, id, v, mor_v3(0, 0, 0));
+    double worst = 0.0;
+    for (int k = 0; k < (int)(0.8 / h + 0.5); k++) {
+        test_steps(w, 1);
+        mor_vec3 exact = mor_particle_at(phases, count, mor_world_time(w));
+        worst = fmax(worst, mor_norm(mor_sub(test_state(w, id).com, exact)));
+    }
+    mor_world_destroy(w);
+    return worst;
+}
+
+static int ascending(const void* a, const void* b)
+{
+    double x = *(const double*)a, y = *(const double*)b;
+    return x < y ? -1 : x > y;
+}
+
+/* First order in h. */
+static void particles_follow_the_closed_form_at_first_order(void** state)
+{
+    (void)state;
+    enum { RUNS = 24 };
+    const char* formulations[] = { "peg", "peg-exact" };
+    for (int f = 0; f < 2; f++) {
+        double e[3][RUNS];
+        const double h[3] = { 2e-3, 5e-4, 1.25e-4 };
+        for (int k = 0; k < 3; k++) {
+            for (int i = 0; i < RUNS; i++)
+                e[k][i] = particle_error(5000 + (uint64_t)i, i % DRAWINGS, formulations[f], h[k]);
+            qsort(e[k], RUNS, sizeof **e, ascending);
+            printf("  %s, h %.2e: error median %.2e, upper quarter %.2e, worst %.2e m\n", formulations[f], h[k],
+                   e[k][RUNS / 2], e[k][3 * RUNS / 4], e[k][RUNS - 1]);
+            assert_true(e[k][RUNS - 1] < 10.0 * h[k]);
+        }
+        assert_true(e[0][RUNS / 2] / e[2][RUNS / 2] > 10.0 && e[0][RUNS / 2] / e[2][RUNS / 2] < 24.0);
+    }
+}
+
+int main(int argc, char** argv)
+{
+    if (argc == 5) { /* seed, drawing, body, formulation: one run, told step by step */
+        outcome o = run(strtoull(argv[1], NULL, 10), atoi(argv[2]), atoi(argv[3]), argv[4], true);
+        printf("%s: depth %.2e, gain %.2e, missed %d\n", o.text, o.deepest, o.gain, o.missed);
+        return 0;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(particles_follow_the_closed_form_at_first_order),
+        cmocka_unit_test(nothing_gets_below_random_ground),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
