@@ -34,6 +34,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "problem/step.h"
 #include "solver/lorentz.h"
 #include "solver/tree_matrix.h"
@@ -116,7 +117,7 @@ static void find_units(ip* I)
         double unit = trace > 0.0 ? sqrt(d / trace) : 1.0;
         for (int i = 0; i < d; i++) {
             I->scale[b->row + i] = unit * (I->kinds[c] == CONE && i == 0 ? 1.0 / b->mu : 1.0);
-            I->size = fmax(I->size, fabs(I->scale[b->row + i] * I->rows[b->row + i]));
+            I->size = mor_max(I->size, fabs(I->scale[b->row + i] * I->rows[b->row + i]));
         }
     }
     if (!(I->size > 0.0)) I->size = 1.0;
@@ -167,7 +168,8 @@ static double evaluate(ip* I)
             double v = I->scale[i] / I->size * I->rows[i];
             I->ru[i] = I->kinds[c] == EQUATION ? v : I->u[i] - v;
         }
-        if (I->kinds[c] == CONE) I->ru[row] -= b->dim == 3 ? hypot(I->u[row + 1], I->u[row + 2]) : fabs(I->u[row + 1]);
+        if (I->kinds[c] == CONE)
+            I->ru[row] -= b->dim == 3 ? mor_hypot(I->u[row + 1], I->u[row + 2]) : fabs(I->u[row + 1]);
         if (I->kinds[c] == BOUNDED) {
             I->ru[row] = I->z_lower[row] - I->z_upper[row] - I->scale[row] / I->size * I->rows[row];
             if (I->upper[row] == I->lower[row]) continue;
@@ -313,13 +315,13 @@ static double room_of_bounds(const ip* I, int row, double aim, double* dz_lower,
     if (I->upper[row] == I->lower[row]) return t;
     if (isfinite(below)) {
         *dz_lower = (aim - I->z_lower[row] * dp) / below - I->z_lower[row];
-        if (dp < 0.0) t = fmin(t, -below / dp);
-        if (*dz_lower < 0.0) t = fmin(t, -I->z_lower[row] / *dz_lower);
+        if (dp < 0.0) t = mor_min(t, -below / dp);
+        if (*dz_lower < 0.0) t = mor_min(t, -I->z_lower[row] / *dz_lower);
     }
     if (isfinite(above)) {
         *dz_upper = (aim + I->z_upper[row] * dp) / above - I->z_upper[row];
-        if (dp > 0.0) t = fmin(t, above / dp);
-        if (*dz_upper < 0.0) t = fmin(t, -I->z_upper[row] / *dz_upper);
+        if (dp > 0.0) t = mor_min(t, above / dp);
+        if (*dz_upper < 0.0) t = mor_min(t, -I->z_upper[row] / *dz_upper);
     }
     return t;
 }
@@ -332,10 +334,10 @@ static double room(const ip* I, double aim)
     for (int c = 0; c < s->block_count; c++) {
         int d = s->blocks[c].dim, row = s->blocks[c].row;
         if (I->kinds[c] == EQUATION) continue;
-        if (I->kinds[c] == BOUNDED) t = fmin(t, room_of_bounds(I, row, aim, &a, &b));
+        if (I->kinds[c] == BOUNDED) t = mor_min(t, room_of_bounds(I, row, aim, &a, &b));
         else
-            t = fmin(t,
-                     fmin(mor_lorentz_room(d, I->p + row, I->dp + row), mor_lorentz_room(d, I->u + row, I->du + row)));
+            t = mor_min(
+                t, mor_min(mor_lorentz_room(d, I->p + row, I->dp + row), mor_lorentz_room(d, I->u + row, I->du + row)));
     }
     return t;
 }
@@ -421,14 +423,14 @@ static mor_status follow(ip* I, mor_context* context, double enough, double* p, 
         aim_cones(I, 0.0, false, 0.0);
         constant_part(I, 0.0, false);
         direction(I);
-        double t = fmin(1.0, room(I, 0.0)), after = gap_after(I, t), sigma = gap > 0.0 ? after / gap : 0.0;
-        sigma = t > 0.1 ? fmin(0.9, sigma * sigma * sigma) : 0.9;
-        double aim = fmax(sigma, 0.0) * gap;
+        double t = mor_min(1.0, room(I, 0.0)), after = gap_after(I, t), sigma = gap > 0.0 ? after / gap : 0.0;
+        sigma = t > 0.1 ? mor_min(0.9, sigma * sigma * sigma) : 0.9;
+        double aim = mor_max(sigma, 0.0) * gap;
         double weight = t > 0.1 ? 1.0 : 0.0;
         aim_cones(I, aim, true, weight);
         constant_part(I, aim, true);
         direction(I);
-        t = fmin(1.0, SHORT_OF * room(I, aim));
+        t = mor_min(1.0, SHORT_OF * room(I, aim));
         move(I, t, aim);
         ++*iterations;
     }

@@ -296,8 +296,8 @@ static mor_report drive(driver* d, const mor_solver* solver, const void* options
 
     mor_context context = { .arena = arena,
                             .tol = so->tol,
-                            .aim = so->aim > 0.0 ? fmin(so->aim, so->tol) : so->tol,
-                            .limit = fmax(so->limit, so->tol),
+                            .aim = so->aim > 0.0 ? mor_min(so->aim, so->tol) : so->tol,
+                            .limit = mor_max(so->limit, so->tol),
                             .warm = so->warm,
                             .error = judge_error,
                             .problem = given,
