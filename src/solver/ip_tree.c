@@ -35,6 +35,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "problem/step.h"
 #include "solver/lorentz.h"
 #include "solver/tree_matrix.h"
