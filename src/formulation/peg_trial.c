@@ -6,7 +6,7 @@
  *
  *     psi_i = max(0, psi_i(q+) - h G_i' nu+),     G_i at q+,
  *
- * and the step is solved again, at most four times; rows of earlier trials stay, or the answer would swing between two
+ * and the step is solved again, at most ten times; rows of earlier trials stay, or the answer would swing between two
  * planes. psi_i >= 0, so the new rows dissipate like all others. A pair that leaves all planes near its own, or
  * overlaps by more than 1e-3 of the size after that, gets its plane's own rows back beside them. Looked at are
  *
