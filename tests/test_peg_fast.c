@@ -46,7 +46,9 @@ static double energy_of(const mor_world* w) { return mor_world_kinetic_energy(w)
 static void plates_in_a_box_stay_apart(void** state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= (getenv("MOREAU_LONG") ? 20u : 4u); seed++) {
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        /* in the 16th two plates turn through each other about a pair of edges */
+        if (!getenv("MOREAU_LONG") && seed > 4 && seed != 16) continue;
         mor_rng r = { 40 + seed };
         mor_world* w = peg_world(0.01, 3, 0.3);
         const double half = 0.16, wall = 0.05;

@@ -12,7 +12,7 @@
  * until all are covered; choosing from nu_free alone is wrong wherever another contact carries the load. Switching: a
  * pair that pushes on a plane although another open plane separates it moves there. Validation: rows are linear in
  * normals that turn; where the bodies overlap at the trial state all the same, the pair gets the best plane there (rows
- * psi = max(0, psi(q+) - h G' nu+)), at most four times (peg_trial.c). Yielding: with friction two planes may disown
+ * psi = max(0, psi(q+) - h G' nu+)), at most ten times (peg_trial.c). Yielding: with friction two planes may disown
  * each other; the pair then ends on the ridge between them (peg_yield.c). The rest of the penetration is removed by a
  * projection of positions (peg_project.c) that leaves velocities alone.
  *

@@ -63,9 +63,9 @@ bool mor_peg_same_rows(const mor_peg* peg, const mor_peg_plane* a, const mor_peg
 /* Position projection of a step (peg_project.c), see mor_formulation.project. */
 double mor_peg_project(mor_step* step, const void* options, double* work);
 
-/* Makes `set` the plane of `all` with the largest s_k among those with normals within 45 degrees of n; unchanged if
- * there is none. */
-void mor_peg_nearest_plane(const mor_feature_set* all, mor_vec3 n, mor_feature_set* set);
+/* Makes `set` the plane of `all` with the largest s_k among those with normals within 45 degrees of n; unchanged and
+ * false if there is none. */
+bool mor_peg_nearest_plane(const mor_feature_set* all, mor_vec3 n, mor_feature_set* set);
 
 /* Normal of the plane with that number in the set. */
 mor_vec3 mor_peg_normal_of(const mor_feature_set* all, uint32_t id);

@@ -78,8 +78,12 @@ static bool plane_now(const mor_world* w, const mor_contact* c, bool full, rows*
          * the overlap has been turned out of: it would lift the bodies for nothing
          * */
         if (apart) mor_peg_nearest_plane(&all, mor_peg_normal_of(&all, all.best), &set);
-        else if (mor_plane_kind(id) == MOR_EDGE_PAIR || set.planes[0].s < 2.0 * all.separation)
+        else if ((mor_plane_kind(id) == MOR_EDGE_PAIR || set.planes[0].s < 2.0 * all.separation) &&
+                 !mor_peg_nearest_plane(&all, set.planes[0].n, &set)) {
+            query.window = size; /* thin bodies: the way out on the other side is shorter, and hid the deeper planes */
+            mor_features_pair(ga, &pa, gb, &pb, mor_features_piece_of(ga, gb, id), &query, cache, &all);
             mor_peg_nearest_plane(&all, set.planes[0].n, &set);
+        }
     }
     for (int i = 0; i < set.row_count; i++) {
         if (set.rows[i].gap > NEAR * size) continue;
@@ -128,12 +132,12 @@ mor_vec3 mor_peg_normal_of(const mor_feature_set* all, uint32_t id)
     return all->planes[k].n;
 }
 
-void mor_peg_nearest_plane(const mor_feature_set* all, mor_vec3 n, mor_feature_set* set)
+bool mor_peg_nearest_plane(const mor_feature_set* all, mor_vec3 n, mor_feature_set* set)
 {
     int best = -1;
     for (int k = 0; k < all->plane_count; k++)
         if (mor_dot(all->planes[k].n, n) > 0.7 && (best < 0 || all->planes[k].s > all->planes[best].s)) best = k;
-    if (best < 0) return;
+    if (best < 0) return false;
     /* an edge pair beside a face says the same with one row of the face's: the body would turn about it */
     const mor_feature_plane* widest = &all->planes[best];
     for (int k = 0; k < all->plane_count && mor_plane_kind(all->planes[best].id) == MOR_EDGE_PAIR; k++) {
@@ -148,6 +152,7 @@ void mor_peg_nearest_plane(const mor_feature_set* all, mor_vec3 n, mor_feature_s
     set->row_count = plane.row_count;
     set->planes[0] = plane;
     set->separation = plane.s;
+    return true;
 }
 
 /* Rows of all pairs of the island. Not `full`: enough to tell whether anything overlaps. */

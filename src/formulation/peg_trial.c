@@ -6,7 +6,7 @@
  *
  *     psi_i = max(0, psi_i(q+) - h G_i' nu+),     G_i at q+,
  *
- * and the step is solved again, at most four times; rows of earlier trials stay, or the answer would swing between two
+ * and the step is solved again, at most ten times; rows of earlier trials stay, or the answer would swing between two
  * planes. psi_i >= 0, so the new rows dissipate like all others. A pair that leaves all planes near its own, or
  * overlaps by more than 1e-3 of the size after that, gets its plane's own rows back beside them. Looked at are
  *
@@ -303,8 +303,12 @@ bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const 
         }
         mor_feature_set best = { .plane_count = 0 };
         if (over && all.separation >= -FAR * all.size) continue;
-        if (!over)
-            mor_peg_nearest_plane(&all, passed ? mor_peg_normal_of(&all, all.best) : pair.contact->normal, &best);
+        if (!over && passed) mor_peg_nearest_plane(&all, mor_peg_normal_of(&all, all.best), &best);
+        else if (!over && !mor_peg_nearest_plane(&all, pair.contact->normal, &best)) {
+            trial_planes(&pair, 1.0,
+                         &all); /* thin bodies: the way out on the other side is shorter, and hid the rest */
+            mor_peg_nearest_plane(&all, pair.contact->normal, &best);
+        }
         if (best.row_count == 0) { /* turned far out of its plane, or never held by the rows of the trials: its own come
                                       back */
             any = any || (group->checked > 0 && !group->own);
