@@ -100,11 +100,11 @@ static mor_code detect_again(mor_step* k, mor_buffer* contacts, mor_error* error
     return detect(k, contacts, k->last, k->last_count, error);
 }
 
-/* Not where groups of separating planes are asked for: gaps are negative there without any overlap, and the formulation
- * knows which planes count. */
+/* Not with a collision method that gives separating planes: gaps are negative there without any overlap, and the
+ * formulation knows which planes count. */
 static bool projects(const mor_world* w)
 {
-    if (w->formulation->groups) return false;
+    if (w->collision->planes) return false;
     if (w->formulation->overlaps && w->formulation->overlaps(w->formulation_options)) return false;
     return w->options.gap_correction == MOR_GAP_PROJECTION && !w->on_collide && !w->on_integrate && !w->stored;
 }
