@@ -109,7 +109,7 @@ static void a_rod_that_hits_a_plate_gains_no_energy(void** state)
 static void a_falling_robot_gains_no_energy(void** state)
 {
     (void)state;
-    static const char* const formulations[] = { "ncp", "peg" };
+    static const char* const formulations[] = { "ncp", "peg, collision: features" };
     mor_rng rng = { 99 };
     for (int i = 0; i < 6; i++) {
         char text[1024];
