@@ -30,6 +30,9 @@
 #define JOINT 1e-9     /* m, rad: what a projection may leave joints open; the rows of the next step make it speed */
 #define ACCURACY 1e-10 /* m: of the answer; far below DEEP of anything that is simulated in metres */
 
+/* Islands of more rows than this are swept a number of times in each pass: what is left is seen by the next one. */
+enum { MANY = 600, SWEEPS = 60 };
+
 /* The deepest contact and the limit exceeded most, in units of what is tolerated. */
 static double worst_violation(const mor_world* w, const mor_buffer* contacts)
 {
@@ -63,7 +66,7 @@ static bool solve(const mor_step* k, const mor_island* island, double* dq)
     double* z = mor_arena_zero(k->arena, n, sizeof *z);
     double* p = mor_arena_zero(k->arena, n, sizeof *p);
     double* zero = mor_arena_zero(k->arena, (size_t)s->dof, sizeof *zero);
-    const mor_solver* solver = mor_library_solver(k->w->library, "auto");
+    const mor_solver* solver = mor_library_solver(k->w->library, n > MANY ? "nsgs" : "auto");
     if (!keep || !bias || !z || !zero || !p || !solver) return false;
     for (int c = 0; c < s->contact_count; c++) {
         keep[s->contacts[c].block] = true;
@@ -83,6 +86,7 @@ static bool solve(const mor_step* k, const mor_island* island, double* dq)
     mor_solve_options o = mor_solve_options_default();
     o.tol = ACCURACY;
     o.limit = 1e3 * ACCURACY;
+    if (n > MANY) o.max_iter = SWEEPS;
     mor_solve(solver, NULL, &problem, &o, z, k->arena);
     for (int i = 0; i < problem.size; i++) p[row_of[i]] = z[i];
     mor_system still = *s;
