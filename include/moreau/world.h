@@ -314,15 +314,15 @@ MOR_API const mor_contact* mor_found_last(const mor_found* found, int* count);
 
 /* One contact for a formulation. Its rows are (n,t,o), 2-D: (n,t). */
 typedef struct mor_contact_row {
-    int contact; /* index in mor_world_contacts */
-    int block;   /* index in the system's blocks */
-    double gap, friction, restitution;
-    double recovery; /* fastest speed at which penetration is undone [m/s]; infinite: within one step */
-    double epsilon;  /* AP: the contact counts as active when gap < epsilon */
-    double approach; /* w = G_n' nu + d(psi)/dt at the start of the step [m/s] */
-    double drift[3]; /* d(psi)/dt and d(psi_f)/dt: belts and kinematic bodies [m/s] */
-    double guess[3]; /* impulses of the last step, rows of this block */
-    int group, plane;
+    int contact;                       /* index in mor_world_contacts */
+    int block;                         /* index in the system's blocks */
+    double gap, friction, restitution; /* signed distance [m]; coefficients of the pair */
+    double recovery;        /* fastest speed at which penetration is undone [m/s]; infinite: within one step */
+    double epsilon;         /* AP: the contact counts as active when gap < epsilon */
+    double approach;        /* w = G_n' nu + d(psi)/dt at the start of the step [m/s] */
+    double drift[3];        /* d(psi)/dt and d(psi_f)/dt: belts and kinematic bodies [m/s] */
+    double guess[3];        /* impulses of the last step, rows of this block */
+    int group, plane;       /* exact geometry, as in mor_contact */
     bool held;              /* its plane was the pair's at the end of the last step */
     double old_gap;         /* of the same contact at the start of the last step; infinite: it was not reported */
     double acceleration[3]; /* d/dt(G)' nu of the rows [m/s^2]; only for formulations that ask for it */
@@ -352,24 +352,24 @@ typedef struct mor_contact_geometry {
 
 /* Everything a formulation may know of one island for one step (MATH: M, G, psi, mu, e, nu, nu_free, h). */
 typedef struct mor_system {
-    double h, time;
-    mor_vec3 gravity;
-    int dimension;
-    double v_rest;  /* restitution acts above this approach speed [m/s] */
-    int directions; /* corners of the friction polygon for pyramids */
-    int tree_count, dof;
-    const mor_tree_block* trees;
-    const double* nu;      /* start of the step */
-    const double* nu_free; /* what the step would give without constraints */
-    int contact_count;
-    const mor_contact_row* contacts;
-    int block_count, row_count;
-    const mor_block* blocks; /* friction set left as a circular cone: the formulation chooses */
-    const mor_entry* entries;
-    const double* jacobian;
-    const double* response;
-    const double* diagonal;
-    const int* diagonal_start;
+    double h, time;                       /* length of the step and time at its start [s] */
+    mor_vec3 gravity;                     /* m/s^2 */
+    int dimension;                        /* of the world: 3 or 2 */
+    double v_rest;                        /* restitution acts above this approach speed [m/s] */
+    int directions;                       /* corners of the friction polygon for pyramids */
+    int tree_count, dof;                  /* trees of the island, and their velocities in all */
+    const mor_tree_block* trees;          /* tree_count: where their velocities and mass blocks are */
+    const double* nu;                     /* start of the step */
+    const double* nu_free;                /* what the step would give without constraints */
+    int contact_count;                    /* contacts of the island */
+    const mor_contact_row* contacts;      /* contact_count; their blocks come first */
+    int block_count, row_count;           /* blocks of rows: contacts, then joints; rows in all */
+    const mor_block* blocks;              /* friction set left as a circular cone: the formulation chooses */
+    const mor_entry* entries;             /* of the blocks: which tree, and where its coefficients begin */
+    const double* jacobian;               /* G', block by block and tree by tree, rows of dof numbers */
+    const double* response;               /* G' M^-1, laid out likewise */
+    const double* diagonal;               /* the dim x dim blocks of W = G' M^-1 G on its diagonal */
+    const int* diagonal_start;            /* block_count: where each of them begins */
     const mor_contact_geometry* geometry; /* contact_count; NULL: not asked for */
     double tol;                           /* velocity error at which a step counts as solved [m/s] */
     int step;                             /* how many steps were taken before this one */
@@ -387,19 +387,22 @@ typedef struct mor_answer {
 /* Handed to a formulation: runs the chosen solver on a problem, times, traces and judges it. z: guess
  * on entry if `warm`. */
 typedef struct mor_solve_stage {
+    /* z has as many numbers as the problem has unknowns: the answer on return. */
     mor_report (*solve)(struct mor_solve_stage* stage, const mor_problem* problem, bool warm, double* z);
     mor_arena* arena; /* scratch of this island */
-    void* user;
-    double coarse; /* a larger tolerance for solves that are only looked at; 0: the solver's own */
+    void* user;       /* of whoever made the stage */
+    double coarse;    /* a larger tolerance for solves that are only looked at; 0: the solver's own */
 } mor_solve_stage;
 
 typedef struct mor_formulation {
-    const char* name;
-    const char* summary;
-    const char* reference;
-    uint32_t produces; /* mor_form bits it may hand to a solver; 0: it solves by itself */
-    size_t options_size;
-    const mor_field* fields;
+    const char* name;        /* the word in scenes */
+    const char* summary;     /* one line */
+    const char* reference;   /* key into docs/references.bib */
+    uint32_t produces;       /* mor_form bits it may hand to a solver; 0: it solves by itself */
+    size_t options_size;     /* of its option struct; 0: none */
+    const mor_field* fields; /* its options; may be NULL without any */
+    /* Solves one island for one step and fills `answer`; what it returns is what the world is told. Runs on worker
+     * threads. */
     mor_report (*step)(const mor_system* system, const void* options, mor_solve_stage* stage, mor_answer* answer);
     int groups; /* what `features` shall give it: 0 the papers' contacts by vertex, 1 separating planes by pair */
     /* Called after the integration, may move the bodies of the step's draft, never their velocities. Returns the
@@ -537,7 +540,7 @@ MOR_API const mor_field* mor_world_stabilisation_fields(const char* name);
 
 /* Stage times of one step [s], monotonic clock. */
 typedef struct mor_timing {
-    double total, user, collision, assemble, formulate, solve, integrate, record;
+    double total, user, collision, assemble, formulate, solve, integrate, record; /* record: the observers */
 } mor_timing;
 
 typedef struct mor_step_report {
@@ -563,7 +566,7 @@ typedef struct mor_step_report {
     int struck; /* free bodies that a blow turned further than the step resolves: solved again with the inertia of the
                    step's start, so that no energy is gained */
     char detail[192];
-    mor_timing timing;
+    mor_timing timing; /* of all attempts at the step */
 } mor_step_report;
 
 /* One step of length h: the stages below, again with other means as the option on_failure says.
@@ -634,22 +637,34 @@ typedef void (*mor_user_stage)(void* user, mor_world* world);
 typedef mor_code (*mor_collide_stage)(void* user, const mor_world* world, mor_found* found, mor_error* error);
 typedef mor_report (*mor_formulation_stage)(void* user, const mor_system* system, mor_solve_stage* stage,
                                             mor_answer* answer);
+/* The user stage: called before each attempt at a step; it may change the world. */
 MOR_API void mor_world_on_user(mor_world* world, mor_user_stage function, void* user);
+/* In place of the collision method. */
 MOR_API void mor_world_on_collide(mor_world* world, mor_collide_stage function, void* user);
+/* In place of the formulation; runs on worker threads, one call per island. */
 MOR_API void mor_world_on_solve(mor_world* world, mor_formulation_stage function, void* user);
 /* `function` gets the draft of the step and moves it. */
 MOR_API void mor_world_on_integrate(mor_world* world, mor_user_stage function, void* user);
 /* Called after every step, in the order added; at most 8. */
 typedef void (*mor_observer)(void* user, const mor_world* world, const mor_step_report* report);
+/* MOR_BAD_INPUT when there is no room for one more. */
 MOR_API mor_code mor_world_add_observer(mor_world* world, mor_observer function, void* user, mor_error* error);
 
+/* Time now [s]. */
 MOR_API double mor_world_time(const mor_world* world);
+/* Steps taken so far. */
 MOR_API int mor_world_step_count(const mor_world* world);
+/* Length of a step [s]. */
 MOR_API double mor_world_get_step(const mor_world* world);
+/* Changes it between steps; h must be positive. */
 MOR_API void mor_world_set_step(mor_world* world, double h);
+/* 3 or 2. */
 MOR_API int mor_world_dimension(const mor_world* world);
+/* Gravity [m/s^2]. */
 MOR_API mor_vec3 mor_world_gravity(const mor_world* world);
+/* Changes it between steps; in 2-D worlds z is ignored. */
 MOR_API void mor_world_set_gravity(mor_world* world, mor_vec3 gravity);
+/* The library its methods are chosen from; NULL: the built-in ones. */
 MOR_API const mor_library* mor_world_library(const mor_world* world);
 
 /* ------------------------------------------------------------------------------ measures */
