@@ -222,7 +222,7 @@ static void draw_frame(cairo_t* c, const mor_figure* f, const layout* l, int p)
     fit_text(c, panel->note, l->width - x - 10.0, note, sizeof note);
     draw_text(c, x, box->top - 11.0, 0.0, 0.5, note);
     if (last) {
-        char label[128];
+        char label[192];
         bool own = own_axis(panel);
         mor_plot_axis_unit(own ? panel->x_unit : f->x_unit, across->log ? 0 : across->exponent, unit, sizeof unit);
         snprintf(label, sizeof label, "%s %s", own ? panel->x_label : f->x_label, unit);
