@@ -101,6 +101,7 @@ format:
 
 docs: programs
 	@scripts/make-docs $(BUILD)/moreau
+	@scripts/make-manuals $(BUILD)/moreau
 
 check-rooms:
 	@scripts/check-rooms
