@@ -5,7 +5,7 @@ _moreau() {
     if [ "$word" = "=" ]; then word=; elif [ "$last" = "=" ]; then last=${COMP_WORDS[COMP_CWORD-2]}; fi
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W 'run solve robot compare dataset plot reproduce view list help --help --version' -- "$word"))
+        COMPREPLY=($(compgen -W 'run doctor new solve robot compare dataset plot reproduce view list help --help --version' -- "$word"))
         return
     fi
     case "$command $last" in
@@ -23,6 +23,13 @@ _moreau() {
         "run --bpmd") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "run --threads") return ;;
         "run --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "doctor --time") return ;;
+        "doctor --limit") return ;;
+        "doctor --set") return ;;
+        "doctor --step") return ;;
+        "doctor --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "new --urdf") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "new --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "solve --kind") return ;;
         "solve --solver") COMPREPLY=($(compgen -W "$(moreau list solvers --names 2>/dev/null)" -- "$word")); return ;;
         "solve --tol") return ;;
@@ -85,6 +92,8 @@ _moreau() {
     esac
     case $command in
         run) options='--formulation --solver --collision --integrator --step --time --steps --set --at --csv --record --bpmd --threads --json --verbose --quiet --plugin --help -h' ;;
+        doctor) options='--time --limit --set --step --json --plugin --help -h' ;;
+        new) options='--urdf --plugin --help -h' ;;
         solve) options='--kind --solver --all --tol --max-iter --time-limit --solution --trace --json --plugin --help -h' ;;
         robot) options='--state --frames --joints --base --loop --json --plugin --help -h' ;;
         compare) options='--formulations --solvers --tol --time-limit --memory --start --frames --traces --iterations --coordinates --scene-limit --assume --jobs --out --csv --json --resume --quiet --plugin --help -h' ;;
@@ -93,7 +102,7 @@ _moreau() {
         reproduce) options='--output -o --seed --threads --quick --plugin --help -h' ;;
         view) options='--port --listen --html --size --rate --png --at --video --fps --speed --pixels --look --set --formulation --solver --step --paused --wait --threads --plugin --help -h' ;;
         list) options='--json --names --plugin --help -h' ;;
-        help) options='run solve robot compare dataset plot reproduce view list' ;;
+        help) options='run doctor new solve robot compare dataset plot reproduce view list' ;;
     esac
     case $command-$word in
         *-- | *--*) COMPREPLY=($(compgen -W "$options" -- "$word")) ;;

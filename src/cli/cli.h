@@ -8,6 +8,8 @@
 #include "moreau/plugin.h"
 
 int mor_cli_run(int argc, char** argv);
+int mor_cli_new(int argc, char** argv);
+int mor_cli_doctor(int argc, char** argv);
 int mor_cli_solve(int argc, char** argv);
 int mor_cli_robot(int argc, char** argv);
 int mor_cli_list(int argc, char** argv);

@@ -242,7 +242,7 @@ static const mor_cli_option options[] = {
 
 static const mor_cli_command command = {
     .name = "list",
-    .usage = "formulations|solvers|collision|integrators|shapes|joints|scenes|controllers [--json | --names]",
+    .usage = "formulations|solvers|collision|integrators|shapes|joints|scenes|controllers [--json|--names]",
     .about = "The methods by name with their options, and what scenes are made of.\n",
     .options = options,
     .operand = take_kind,

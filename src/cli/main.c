@@ -13,6 +13,8 @@ static const struct command {
     const char* help;
 } commands[] = {
     { "run", mor_cli_run, "simulate a scene" },
+    { "doctor", mor_cli_doctor, "say why a scene fails or is slow, and what to change" },
+    { "new", mor_cli_new, "write a commented scene to start from" },
     { "solve", mor_cli_solve, "solve stored complementarity and contact problems" },
     { "robot", mor_cli_robot, "read a URDF: its tree, masses, and M, h, g, Jacobians at given states" },
     { "compare", mor_cli_laboratory, "run formulations and solvers on the same problems, fairly" },
