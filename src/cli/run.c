@@ -223,7 +223,11 @@ static int prepare(session* s)
     if (!s->world) return mor_cli_fail(&error);
     s->end = a->end >= 0.0 ? a->end : mor_scene_end(s->scene);
     bool variable = mor_world_get_adaptive(s->world, NULL);
-    s->steps = a->steps >= 0 ? a->steps : variable ? -1 : (int)floor(s->end / mor_world_get_step(s->world) + 0.5);
+    double h = mor_world_get_step(s->world);
+    s->steps = a->steps >= 0 ? a->steps : variable ? -1 : (int)floor(s->end / h + 0.5);
+    double last = variable ? (a->steps >= 0 ? INFINITY : s->end) : mor_world_time(s->world) + s->steps * h;
+    if (a->time_count && a->times[a->time_count - 1] >= last + 0.5 * h)
+        return mor_cli_usage("run", "--at %g: the run ends at %g s", a->times[a->time_count - 1], last);
     if (a->record || a->bpmd) {
         s->recording = mor_cli_recording_open(a->record, a->bpmd, a->bpmd_every, s->world, s->scene, &error);
         if (!s->recording) return mor_cli_fail(&error);
