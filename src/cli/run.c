@@ -230,6 +230,9 @@ static int prepare(session* s)
     if (!s->world) return mor_cli_fail(&error);
     double end = a->end >= 0.0 ? a->end : mor_scene_end(s->scene);
     s->steps = a->steps >= 0 ? a->steps : (int)floor(end / mor_world_get_step(s->world) + 0.5);
+    double last = mor_world_time(s->world) + s->steps * mor_world_get_step(s->world);
+    if (a->time_count && a->times[a->time_count - 1] >= last + 0.5 * mor_world_get_step(s->world))
+        return mor_cli_usage("run", "--at %g: the run ends at %g s", a->times[a->time_count - 1], last);
     if (a->record || a->bpmd) {
         s->recording = mor_cli_recording_open(a->record, a->bpmd, a->bpmd_every, s->world, s->scene, &error);
         if (!s->recording) return mor_cli_fail(&error);

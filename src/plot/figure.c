@@ -9,6 +9,7 @@
 #include "io/text/output.h"
 
 #include <cairo.h>
+#include <cairo-pdf.h>
 #include <cairo-svg.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -392,10 +393,11 @@ static mor_code save(const mor_figure* f, const bytes* b, bool svg, const char* 
 
 mor_code mor_figure_write(const mor_figure* f, const char* path, mor_error* error)
 {
+    enum { NONE, SVG, PDF, PNG } form = NONE;
     const char* dot = strrchr(path, '.');
-    bool svg = dot && strcmp(dot, ".svg") == 0;
-    if (!svg && !(dot && strcmp(dot, ".png") == 0))
-        return mor_fail(error, MOR_BAD_INPUT, "%s: the name of a figure ends with .svg or .png", path);
+    if (dot)
+        form = strcmp(dot, ".svg") == 0 ? SVG : strcmp(dot, ".pdf") == 0 ? PDF : strcmp(dot, ".png") == 0 ? PNG : NONE;
+    if (!form) return mor_fail(error, MOR_BAD_INPUT, "%s: the name of a figure ends with .svg, .pdf or .png", path);
 
     cairo_surface_t* probe = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 8, 8);
     cairo_t* c = cairo_create(probe);
@@ -405,24 +407,27 @@ mor_code mor_figure_write(const mor_figure* f, const char* path, mor_error* erro
 
     bytes b = { 0 };
     cairo_surface_t* surface =
-        svg ? cairo_svg_surface_create_for_stream(collect, &b, l.width, l.height)
+        form == SVG ? cairo_svg_surface_create_for_stream(collect, &b, l.width, l.height)
+        : form == PDF
+            ? cairo_pdf_surface_create_for_stream(collect, &b, l.width, l.height)
             : cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)(PNG_SCALE * l.width), (int)(PNG_SCALE * l.height));
+    if (form == PDF) cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, f->title);
     c = cairo_create(surface);
-    if (!svg) cairo_scale(c, PNG_SCALE, PNG_SCALE);
+    if (form == PNG) cairo_scale(c, PNG_SCALE, PNG_SCALE);
     draw(c, f, &l);
     cairo_status_t status = cairo_status(c);
     cairo_destroy(c);
-    if (status == CAIRO_STATUS_SUCCESS && !svg) status = cairo_surface_write_to_png_stream(surface, collect, &b);
+    if (status == CAIRO_STATUS_SUCCESS && form == PNG) status = cairo_surface_write_to_png_stream(surface, collect, &b);
     cairo_surface_finish(surface);
     if (status == CAIRO_STATUS_SUCCESS) status = cairo_surface_status(surface);
     cairo_surface_destroy(surface);
-    if (status == CAIRO_STATUS_SUCCESS && svg) status = collect(&b, (const unsigned char*)"", 1);
+    if (status == CAIRO_STATUS_SUCCESS && form == SVG) status = collect(&b, (const unsigned char*)"", 1);
     mor_code code;
     if (status != CAIRO_STATUS_SUCCESS)
         code = mor_fail(error, MOR_SYSTEM, "%s: cannot draw: %s", path, cairo_status_to_string(status));
     else {
-        if (svg) b.size--; /* the zero that ended it for strstr */
-        code = save(f, &b, svg, path, error);
+        if (form == SVG) b.size--; /* the zero that ended it for strstr */
+        code = save(f, &b, form == SVG, path, error);
     }
     free(b.data);
     return code;

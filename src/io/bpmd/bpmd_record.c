@@ -122,6 +122,10 @@ mor_bpmd_recorder* mor_bpmd_record(const char* path, mor_world* world, const mor
                            world->dimension,
                            scene ? scene->file : NULL,
                            scene ? scene->overrides : NULL };
+    if (mor_world_turning(world)) {
+        mor_fail(error, MOR_BAD_INPUT, "%.200s: the format of problems has no rolling or drilling friction", path);
+        return NULL;
+    }
     mor_bpmd_recorder* r = calloc(1, sizeof *r);
     if (!r || snprintf(r->path, sizeof r->path, "%s", path) >= (int)sizeof r->path) {
         mor_fail(error, MOR_SYSTEM, "%.200s: out of memory or name too long", path);
