@@ -213,7 +213,7 @@ static mor_code search(mor_step* k, mor_adaptive_state* a, double left, double* 
         bool jump = t.changed || stubborn >= STUBBORN;
         double e = mor_max(t.position, jump ? t.jump * H : t.velocity);
         bool good = t.solved && e <= tolerance;
-        if (good || H <= least) {
+        if (good || H <= least || mor_world_interrupted(k->w)) {
             a->missed = !good;
             a->next = a->rejected || !good ? H : mor_min(most, H * factor(e, tolerance, GROWTH));
             if (H < wanted && !a->rejected) a->next = mor_max(a->next, wanted);
