@@ -222,7 +222,10 @@ static int prepare(session* s)
     if (a->csv && !(s->table = mor_cli_table_open(a->csv, a->csv_every, s->world, &error))) return mor_cli_fail(&error);
     s->run = mor_run_create(s->world, s->steps, &error);
     if (!s->run) return mor_cli_fail(&error);
-    if (!a->quiet) tell_start(s);
+    if (!a->quiet) {
+        tell_start(s);
+        mor_cli_print_left_out(s->world);
+    }
     if (!a->json) return 0;
     s->document = open_memstream(&s->text, &s->length);
     if (!s->document) {

@@ -136,6 +136,13 @@ typedef struct mor_joint {
     bool articulated;     /* a tree of links holds it: no equations, only motor and spring (articulate.c) */
 } mor_joint;
 
+/* Links of a robot that may touch each other, in either coordinates. */
+typedef struct mor_link_group {
+    mor_robot_model* model;
+    mor_body_id* bodies; /* by link */
+    int joints;          /* of the world, when its pairs were looked at last; -1: never */
+} mor_link_group;
+
 typedef struct mor_pair_rule {
     int a, b;
     double friction, restitution;
@@ -206,6 +213,8 @@ struct mor_world {
     int material_count, material_capacity;
     mor_buffer pair_rules; /* mor_pair_rule */
     mor_buffer ignored;    /* uint64_t keys a<b of body slots, sorted */
+    mor_buffer groups;     /* mor_link_group */
+    mor_buffer left_out;   /* mor_left_out */
 
     struct mor_control* control; /* motors, sensors, controllers; NULL: none */
 
@@ -264,6 +273,9 @@ mor_vec3 mor_body_point_velocity(const mor_body* body, mor_vec3 p);
 void mor_world_combine(const mor_world* world, const mor_body* a, int shape_a, const mor_body* b, int shape_b,
                        double* friction, double* restitution);
 bool mor_world_ignores(const mor_world* world, int slot_a, int slot_b);
+/* Notes that the links of a robot may touch each other (collision/self_pairs.h); false: out of memory. */
+bool mor_world_add_group(mor_world* world, mor_robot_model* model, const mor_body_id* bodies);
+void mor_world_free_groups(mor_world* world);
 /* Frees bodies, trees, materials and contacts. */
 void mor_world_free_model(mor_world* world);
 /* Puts a body with mass, state and tree already set into a slot; shapes are copied from the definition. -1: no memory.

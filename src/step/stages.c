@@ -8,6 +8,7 @@
 #include "step/stages.h"
 #include "base/elementary.h"
 
+#include "collision/self_pairs.h"
 #include "control/control.h"
 #include "formulation/assemble.h"
 #include "step/draft.h"
@@ -131,6 +132,7 @@ mor_code mor_do_user(mor_world* w, mor_step* k, mor_error* error)
 {
     begin_with(w, k);
     mor_code code = check_methods(w, error);
+    if (!code && !mor_world_leave_out(w)) code = mor_fail(error, MOR_SYSTEM, "out of memory");
     if (!code && w->step == 0 && projects(w)) code = settle(w, k, error);
     if (code) return code;
     if (!w->on_user) return mor_step_take(w, k);
