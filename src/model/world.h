@@ -113,6 +113,8 @@ typedef struct mor_robot {
     double *middle, *bias, *jerk;     /* of the step, dof each: velocity at which the velocity products are taken; these
                                          and gravity; scratch (3 dof) */
     double* drag;                     /* damping of joints, n */
+    double energy;                    /* of the step: that of its start, and the work of all impulses but gravity's at
+                                         the velocity of the end [J] */
     bool looped;                      /* joints close loops or hold it to other bodies */
     double *gain, *viscous, *coulomb; /* n each, of motors: implicit gain of the coming step, friction beyond the
                                          model's */

@@ -11,6 +11,7 @@
 #include "collision/self_pairs.h"
 #include "control/control.h"
 #include "formulation/assemble.h"
+#include "formulation/immovable.h"
 #include "step/draft.h"
 
 #include <stdio.h>
@@ -93,6 +94,7 @@ static mor_code detect(mor_step* k, mor_buffer* out, const mor_contact* last, in
     mor_code code = w->on_collide ? w->on_collide(w->on_collide_data, w, &found, error)
                                   : w->collision->detect(w->collision_memory, w, w->collision_options, &found, error);
     w->deepest = found.deepest;
+    if (!code && !mor_drop_immovable(k, out)) code = mor_fail(error, MOR_SYSTEM, "out of memory");
     return code;
 }
 
