@@ -178,8 +178,8 @@ typedef struct mor_robot_def {
 } mor_robot_def;
 
 /* Two links of one robot that cannot touch each other although `self_collision` is on: neighbours, at most two joints
- * apart along the tree and through loops, or links that overlap with all joints at 0 (at the middle of their limits where
- * these exclude 0). */
+ * apart along the tree and through loops, or links that overlap with all joints at 0 (at the middle of their limits
+ * where these exclude 0). */
 typedef struct mor_left_out {
     mor_body_id body[2]; /* of the links */
     double depth;        /* how deep they overlap in that position [m]; 0: they are neighbours */
@@ -211,8 +211,8 @@ MOR_API void mor_world_robot_apply(mor_world* world, int robot, const double* ta
 MOR_API mor_body_id mor_world_robot_link(const mor_world* world, int robot, int link);
 
 /* The pairs of links that self_collision leaves out, in the order of the robots, and of their links. Neighbours without
- * shapes are not listed. Known from the first step or mor_world_look on; joints that are added later add to it. The list
- * belongs to the world, until the next step. */
+ * shapes are not listed. Known from the first step or mor_world_look on; joints that are added later add to it. The
+ * list belongs to the world, until the next step. */
 MOR_API const mor_left_out* mor_world_left_out(const mor_world* world, int* count);
 
 /* -------------------------------------------------------------------------------- joints */

@@ -3,8 +3,8 @@
  * Loops that are welded, planar or doubled give more equations than they take freedom away: of W_ee = G_e' M^-1 G_e,
  * scaled to a unit diagonal, some modes are zero in the closed position and of the size d^2 where the mechanism is off
  * it by d. The impulses of these modes are not determined, or come without bound, and solvers of contact problems stop
- * there. A subset of the rows says the same: those that a Cholesky factorisation with diagonal pivoting takes before its
- * pivots fall below e,
+ * there. A subset of the rows says the same: those that a Cholesky factorisation with diagonal pivoting takes before
+ * its pivots fall below e,
  *
  *     P D^-1/2 W_ee D^-1/2 P' = L L',    rows with L_kk^2 > e.
  *
