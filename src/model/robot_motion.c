@@ -25,7 +25,7 @@
  * ends, of order 2. Trees with contacts, limits or implicit gains move with nu+, as those rows want it; their energy is
  * only kept from rising above what impulses bring in, by whichever of nu+ and the mean that is more. Trees with loops
  * keep momentum only: the work of their equations is not known here, and what contacts leave them is seen to when their
- * loops are closed (step/loop_energy.c). */
+ * loops are closed (step/robot_energy.c). */
 #include "base/elementary.h"
 #include "model/robot_motion.h"
 
