@@ -170,6 +170,7 @@ static target aim(const mor_world* w, mor_robot* r, const sums* start, const dou
         W += (r->nu[k] + 0.5 * d[k]) * y[k];
         work += d[k] * y[k];
     }
+    r->projected = 0.0;
     r->energy = start->kinetic - start->body.m * mor_dot(w->gravity, start->com) + W + 0.5 * work;
     if (!smooth) W = mor_max(W, W + 0.5 * work); /* as the semi-implicit step counts: with the velocity of the end */
     t.kinetic = start->kinetic + W;

@@ -99,7 +99,6 @@ static void robot_prepare(mor_world* w, const mor_tree* t, double* nu, double* n
     }
     memcpy(nu, r->nu, (size_t)m->dof * sizeof *nu);
     r->looped = is_looped(w, r);
-    r->projected = 0.0;
     r->factored = small(w, r) && factor_small(r);
     bool sound = r->factored || mor_robot_prepare_solve(m, r->work, r->extra);
     if (sound) {
