@@ -434,7 +434,7 @@ mor_code mor_near_pair_contact(mor_found* found, const mor_near_pair* pair, cons
     c->body[1] = w->order_of[pair->slot_b];
     c->shape[0] = pair->shape_a;
     c->shape[1] = pair->shape_b;
-    mor_world_combine(w, pair->a, pair->shape_a, pair->b, pair->shape_b, &c->friction, &c->restitution);
+    mor_world_combine(w, pair->a, pair->shape_a, pair->b, pair->shape_b, &c->friction, &c->restitution, &c->impact);
     c->surface_velocity = mor_sub(pair->b->surface_velocity, pair->a->surface_velocity);
     return MOR_OK;
 }
@@ -495,9 +495,10 @@ mor_code mor_found_add(mor_found* found, const mor_contact* contact)
     *c = *contact;
     const mor_body *a = &w->bodies[w->order[c->body[0]]], *b = &w->bodies[w->order[c->body[1]]];
     double friction, restitution;
-    mor_world_combine(w, a, c->shape[0], b, c->shape[1], &friction, &restitution);
+    int impact;
+    mor_world_combine(w, a, c->shape[0], b, c->shape[1], &friction, &restitution, &impact);
     if (!(c->friction >= 0.0)) c->friction = friction;
-    if (!(c->restitution >= 0.0)) c->restitution = restitution;
+    if (!(c->restitution >= 0.0)) c->restitution = restitution, c->impact = impact;
     c->impulse = mor_v3(0, 0, 0);
     c->normal_impulse = 0.0;
     if (-c->gap > found->deepest) found->deepest = -c->gap;

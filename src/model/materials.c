@@ -51,12 +51,15 @@ mor_code mor_world_set_pair(mor_world* w, int a, int b, double friction, double 
 }
 
 void mor_world_combine(const mor_world* w, const mor_body* a, int shape_a, const mor_body* b, int shape_b,
-                       double* friction, double* restitution)
+                       double* friction, double* restitution, int* impact)
 {
     int ma = shape_a >= 0 && shape_a < a->shape_count && a->shapes[shape_a].material >= 0 ? a->shapes[shape_a].material
                                                                                           : a->material;
     int mb = shape_b >= 0 && shape_b < b->shape_count && b->shapes[shape_b].material >= 0 ? b->shapes[shape_b].material
                                                                                           : b->material;
+    const mor_material *x = &w->materials[ma], *y = &w->materials[mb];
+    bool same = x->restitution == y->restitution;
+    *impact = x->restitution > y->restitution || (same && x->impact > y->impact) ? x->impact : y->impact;
     const mor_pair_rule* rules = w->pair_rules.data;
     for (int i = 0; i < w->pair_rules.count; i++)
         if ((rules[i].a == ma && rules[i].b == mb) || (rules[i].a == mb && rules[i].b == ma)) {
@@ -64,8 +67,17 @@ void mor_world_combine(const mor_world* w, const mor_body* a, int shape_a, const
             *restitution = rules[i].restitution;
             return;
         }
-    const mor_material *x = &w->materials[ma], *y = &w->materials[mb];
     /* equal values must give themselves exactly, which sqrt(mu*mu) does not always */
     *friction = x->friction == y->friction ? x->friction : sqrt(x->friction * y->friction);
     *restitution = mor_max(x->restitution, y->restitution);
+}
+
+bool mor_world_bounces(const mor_world* w)
+{
+    const mor_pair_rule* rules = w->pair_rules.data;
+    for (int i = 0; i < w->material_count; i++)
+        if (w->materials[i].restitution > 0.0) return true;
+    for (int i = 0; i < w->pair_rules.count; i++)
+        if (rules[i].restitution > 0.0) return true;
+    return false;
 }

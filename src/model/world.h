@@ -50,6 +50,7 @@ typedef struct mor_tree {
     double stiffness, damping; /* of a spring */
     /* of the step: positions move with nu + share (nu+ - nu); 1 unless springs ask for less (formulation/springs.c) */
     double share;
+    const double* move; /* of the step: the velocities that positions move with; NULL: those of the end */
     const struct mor_stored_tree* stored; /* of a frame (model/stored.h) */
 } mor_tree;
 
@@ -262,7 +263,9 @@ mor_vec3 mor_body_spin(const mor_body* body);
 mor_vec3 mor_body_point_velocity(const mor_body* body, mor_vec3 p);
 /* Friction and restitution of two shapes, by rule or pair table. */
 void mor_world_combine(const mor_world* world, const mor_body* a, int shape_a, const mor_body* b, int shape_b,
-                       double* friction, double* restitution);
+                       double* friction, double* restitution, int* impact);
+/* Does anything bounce in this world? */
+bool mor_world_bounces(const mor_world* world);
 bool mor_world_ignores(const mor_world* world, int slot_a, int slot_b);
 /* Frees bodies, trees, materials and contacts. */
 void mor_world_free_model(mor_world* world);

@@ -113,7 +113,9 @@ static const mor_key material_keys[] = {
     { NUMBER(mor_raw_material, friction), .initial = 0.5, NOT_NEGATIVE, .fallback = "0.5",
       .help = "Coulomb coefficient mu. Two materials meet with sqrt(mu1 mu2)." },
     { NUMBER(mor_raw_material, restitution), .initial = 0.0, .min = 0, .max = 1, .fallback = "0",
-      .help = "Newton's coefficient e. Two materials meet with max(e1, e2)." },
+      .help = "Coefficient e. Two materials meet with max(e1, e2)." },
+    { TEXT(mor_raw_material, impact), .fallback = "reflections",
+      .help = "Impact law (`moreau list impacts`). Two materials meet with the law of the larger restitution." },
     { NUMBER(mor_raw_material, density), .initial = 1000.0, POSITIVE, .unit = "kg/m^3 (2-D: kg/m^2)",
       .fallback = "1000", .help = "Gives bodies without a mass theirs." },
     { 0 }
@@ -126,7 +128,7 @@ static const mor_key pair_keys[] = { { NODE(mor_raw_pair, materials), .required 
                                      { NUMBER(mor_raw_pair, friction), .initial = NAN, NOT_NEGATIVE,
                                        .fallback = "sqrt(mu1 mu2)", .help = "Coulomb coefficient of the pair." },
                                      { NUMBER(mor_raw_pair, restitution), .initial = NAN, .min = 0, .max = 1,
-                                       .fallback = "max(e1, e2)", .help = "Newton's coefficient of the pair." },
+                                       .fallback = "max(e1, e2)", .help = "Coefficient of restitution of the pair." },
                                      { 0 } };
 const mor_key_table mor_keys_pair = { "pair", "pairs[]", "", pair_keys, TABLE(mor_raw_pair) };
 
