@@ -333,7 +333,7 @@ typedef struct mor_contact_row {
     int contact;                       /* index in mor_world_contacts */
     int block;                         /* index in the system's blocks */
     double gap, friction, restitution; /* signed distance [m]; coefficients of the pair */
-    int impact;             /* impact law of the pair, a number of mor_impact_law_at */
+    int impact;                        /* impact law of the pair, a number of mor_impact_law_at */
     double recovery;        /* fastest speed at which penetration is undone [m/s]; infinite: within one step */
     double epsilon;         /* AP: the contact counts as active when gap < epsilon */
     double approach;        /* w = G_n' nu + d(psi)/dt at the start of the step [m/s] */

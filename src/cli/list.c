@@ -258,7 +258,8 @@ int mor_cli_list(int argc, char** argv)
     if (status) return status;
     if (!a.what)
         return mor_cli_usage(
-            "list", "what? formulations, solvers, collision, integrators, impacts, shapes, joints, scenes or controllers");
+            "list",
+            "what? formulations, solvers, collision, integrators, impacts, shapes, joints, scenes or controllers");
     const char* names[KINDS + 1] = { 0 };
     const struct kind* kind = NULL;
     for (int i = 0; i < KINDS; i++) {

@@ -32,16 +32,16 @@
 typedef struct work {
     const mor_formulation* formulation;
     const void* options;
-    const mor_system* s; /* the whole step */
-    mor_system rest;     /* what is left of it */
+    const mor_system* s;             /* the whole step */
+    mor_system rest;                 /* what is left of it */
     mor_solve_stage *stage, *beside; /* of the formulation; of the impact itself */
-    mor_answer* answer;      /* of the rest; its arrays are the caller's */
-    mor_contact_row* rows;   /* of the rest: gaps as they are now, e = 0 */
-    mor_block* blocks;       /* bounds of motors and friction by the time that is left */
-    double *nu, *nu_free;    /* now; at the end of free motion */
-    double* change;          /* of the velocities in a step of free motion */
-    double *path, *impulses; /* sums over the step */
-    double* quiet_motion;    /* velocities at the end of the rest if the contacts below do not act */
+    mor_answer* answer;              /* of the rest; its arrays are the caller's */
+    mor_contact_row* rows;           /* of the rest: gaps as they are now, e = 0 */
+    mor_block* blocks;               /* bounds of motors and friction by the time that is left */
+    double *nu, *nu_free;            /* now; at the end of free motion */
+    double* change;                  /* of the velocities in a step of free motion */
+    double *path, *impulses;         /* sums over the step */
+    double* quiet_motion;            /* velocities at the end of the rest if the contacts below do not act */
     double* quiet_impulses;
     double *from, *bend, *toward; /* per tree velocity: first and second order of the motion; scratch */
     double *speed, *speed_end, *restitution;
@@ -222,8 +222,7 @@ static void go_to(work* k, double t)
         k->toward[i] = t * k->from[i] + t * t * k->bend[i];
         k->path[i] += k->toward[i];
     }
-    for (int c = 0; c < s->contact_count; c++)
-        k->rows[c].gap += t * s->contacts[c].drift[0] + along(s, c, k->toward);
+    for (int c = 0; c < s->contact_count; c++) k->rows[c].gap += t * s->contacts[c].drift[0] + along(s, c, k->toward);
     for (int i = 0; i < s->dof; i++) k->nu[i] += part * (k->quiet_motion[i] - k->nu[i]);
     for (int i = 0; i < s->row_count; i++) k->impulses[i] += part * k->quiet_impulses[i];
     k->rest.h -= t;
@@ -280,8 +279,8 @@ static bool make_room(work* k)
     size_t contacts = (size_t)s->contact_count, blocks = (size_t)s->block_count, rows = (size_t)s->row_count,
            dof = (size_t)s->dof;
     mor_impact* i = &k->impact;
-    double** of_dof[] = { &k->nu, &k->nu_free, &k->change, &k->path, &k->quiet_motion, &k->from, &k->bend, &k->toward,
-                          &i->trial, &i->plastic, &i->v };
+    double** of_dof[] = { &k->nu,     &k->nu_free, &k->change,  &k->path, &k->quiet_motion, &k->from, &k->bend,
+                          &k->toward, &i->trial,   &i->plastic, &i->v };
     double** of_row[] = { &k->impulses, &k->quiet_impulses, &k->bias, &i->bias, &i->p, &i->p_plastic, &i->u };
     double** of_contact[] = { &k->speed, &k->speed_end, &k->restitution, &i->speed, &i->target };
     bool** flags[] = { &k->bounces, &k->settled, &k->closed, &i->act };
@@ -374,7 +373,8 @@ static mor_report run(work* k)
         double t = next_impact(k, &first);
         k->report.iterations += last.iterations;
         int settled = 0, bouncing = 0;
-        for (int c = 0; c < k->s->contact_count; c++) settled += k->bounces[c] && k->settled[c], bouncing += k->bounces[c];
+        for (int c = 0; c < k->s->contact_count; c++)
+            settled += k->bounces[c] && k->settled[c], bouncing += k->bounces[c];
         if (settled == bouncing) { /* all are too slow: the plain answer is right */
             k->report.iterations -= last.iterations;
             break;

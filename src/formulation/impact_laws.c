@@ -50,8 +50,7 @@ static void joint_rows(mor_impact* k)
         bool bounded = b->kind != MOR_BLOCK_EQUATION;
         k->keep[i] = !bounded || isinf(b->upper) || isinf(b->lower);
         for (int d = 0; d < b->dim; d++)
-            k->bias[b->row + d] =
-                bounded ? (s->bias ? s->bias[b->row + d] : 0.0) : -row_speed(s, b, d, k->nu);
+            k->bias[b->row + d] = bounded ? (s->bias ? s->bias[b->row + d] : 0.0) : -row_speed(s, b, d, k->nu);
     }
 }
 

@@ -1,6 +1,7 @@
 /* Newton's law of restitution, for all contacts that are closed at the moment of the impact at once.
  *
- *     M (nu+ - nu-) = G p,    0 <= p_n _|_ w+ + e w- >= 0,   w = G_n' nu + d(psi)/dt,   Coulomb's law between p_t and u_t+
+ *     M (nu+ - nu-) = G p,    0 <= p_n _|_ w+ + e w- >= 0,    Coulomb's law between p_t and u_t+
+ *     w = G_n' nu + d(psi)/dt
  *
  * with e the contact's where it approaches, 0 where it does not. One solve.
  *

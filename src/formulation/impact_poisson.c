@@ -131,6 +131,6 @@ static void apply(mor_impact* k)
     mor_impact_accept(k, k->trial, k->p);
 }
 
-const mor_impact_law mor_impact_poisson = {
-    "poisson", "every closed contact pushes back e times the impulse of compression", "glocker1995", apply
-};
+const mor_impact_law mor_impact_poisson = { "poisson",
+                                            "every closed contact pushes back e times the impulse of compression",
+                                            "glocker1995", apply };

@@ -60,10 +60,9 @@ static void solve_with(const mor_world* w, mor_island* island, const mor_solver*
     mor_solve_stage stage = { run_solver, arena, &user, 0.0 };
     double start = mor_clock();
     size_t mark = mor_arena_mark(arena);
-    island->report = w->on_solve
-                         ? w->on_solve(w->on_solve_data, &island->system, &stage, &island->answer)
-                         : mor_impact_step(w->formulation, w->formulation_options, &island->system, &stage,
-                                           &island->answer);
+    island->report =
+        w->on_solve ? w->on_solve(w->on_solve_data, &island->system, &stage, &island->answer)
+                    : mor_impact_step(w->formulation, w->formulation_options, &island->system, &stage, &island->answer);
     mor_arena_release(arena, mark);
     island->formulate_time += mor_clock() - start;
 }
