@@ -191,7 +191,8 @@ static void newtons_cradle_lets_the_last_ball_go(void** state)
 }
 
 /* Gaps are either below epsilon (1e-3 m here), so that several impacts follow each other in a step, or longer than the
- * way of a step: between them a ball that is struck may reach one that was out of reach, a step too late. */
+ * way of a step: between them a ball that is struck may reach one that was out of reach, a step too late.
+ * With small e infinitely many impacts follow each other, and what comes out depends on when they are cut off. */
 static void rows_of_balls_with_gaps_agree_with_pairs(void** state)
 {
     (void)state;
@@ -200,7 +201,7 @@ static void rows_of_balls_with_gaps_agree_with_pairs(void** state)
     for (int k = 0; k < 60; k++) {
         int n = 2 + k % 5;
         double mass[MOST], gap[MOST], v0[MOST], v[MOST], x[MOST], exact[MOST], gain;
-        double e = k % 4 ? between(&r, 0.3, 1) : 1, h = between(&r, 0.001, 0.005);
+        double e = k % 4 ? between(&r, 0.7, 1) : 1, h = between(&r, 0.001, 0.005);
         for (int i = 0; i < n; i++) {
             mass[i] = between(&r, 0.2, 3);
             gap[i] = (k + i) % 3 ? between(&r, 1e-6, 9e-4) : between(&r, 0.03, 0.05);

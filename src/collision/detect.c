@@ -288,11 +288,9 @@ static int points_that_act(const scan* k, const mor_near_pair* pair, const shape
         double least_fall = w->h * w->h * fabs(mor_dot(w->gravity, points[i].normal));
         if (!swept || points[i].gap < epsilon + pair->motion - fall + least_fall) points[near++] = points[i];
     }
-    double friction, restitution = 0.0;
-    int impact;
-    if (k->bounces)
-        mor_world_combine(w, pair->a, pair->shape_a, pair->b, pair->shape_b, &friction, &restitution, &impact);
-    mor_sweep s = { test, swap, ga, gb, { flight(w, a), flight(w, b) }, w->h, pair->reach, restitution > 0.0 };
+    mor_contact meet = { .restitution = 0.0 };
+    if (k->bounces) mor_world_combine(w, pair->a, pair->shape_a, pair->b, pair->shape_b, &meet);
+    mor_sweep s = { test, swap, ga, gb, { flight(w, a), flight(w, b) }, w->h, pair->reach, meet.restitution > 0.0 };
     return mor_sweep_contacts(&s, points, near);
 }
 
@@ -439,7 +437,7 @@ mor_code mor_near_pair_contact(mor_found* found, const mor_near_pair* pair, cons
     c->body[1] = w->order_of[pair->slot_b];
     c->shape[0] = pair->shape_a;
     c->shape[1] = pair->shape_b;
-    mor_world_combine(w, pair->a, pair->shape_a, pair->b, pair->shape_b, &c->friction, &c->restitution, &c->impact);
+    mor_world_combine(w, pair->a, pair->shape_a, pair->b, pair->shape_b, c);
     c->surface_velocity = mor_sub(pair->b->surface_velocity, pair->a->surface_velocity);
     return MOR_OK;
 }
@@ -499,12 +497,11 @@ mor_code mor_found_add(mor_found* found, const mor_contact* contact)
     if (!c) return MOR_SYSTEM;
     *c = *contact;
     const mor_body *a = &w->bodies[w->order[c->body[0]]], *b = &w->bodies[w->order[c->body[1]]];
-    double friction, restitution;
-    int impact;
-    mor_world_combine(w, a, c->shape[0], b, c->shape[1], &friction, &restitution, &impact);
-    if (!(c->friction >= 0.0)) c->friction = friction;
-    if (!(c->restitution >= 0.0)) c->restitution = restitution, c->impact = impact;
-    c->impulse = mor_v3(0, 0, 0);
+    double friction = c->friction, restitution = c->restitution;
+    mor_world_combine(w, a, c->shape[0], b, c->shape[1], c);
+    if (friction >= 0.0) c->friction = friction;
+    if (restitution >= 0.0) c->restitution = restitution, c->impact = contact->impact;
+    c->impulse = c->moment = mor_v3(0, 0, 0);
     c->normal_impulse = 0.0;
     if (-c->gap > found->deepest) found->deepest = -c->gap;
     return MOR_OK;

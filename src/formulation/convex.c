@@ -116,4 +116,5 @@ const mor_formulation mor_formulation_convex = {
     .fields = convex_fields,
     .step = convex_step,
     .impacts = true,
+    .turning = 1,
 };

@@ -63,7 +63,7 @@ static double visit_contact(const mor_impact* k, const mor_block* b, const doubl
     if (b->dim == 1) return change;
     slip(k, b, nu, u);
     double trace = 0.0, t[2] = { 0.0, 0.0 }, radius = b->mu * p[b->row];
-    int n = b->dim > 2 ? 2 : 1;
+    int n = k->s->dimension - 1;
     for (int d = 1; d <= n; d++) trace += W[d * (b->dim + 1)];
     for (int d = 0; d < n; d++) t[d] = p[b->row + 1 + d] - u[1 + d] / trace;
     double length = mor_hypot(t[0], t[1]), scale = length > radius ? radius / length : 1.0;

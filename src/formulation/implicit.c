@@ -64,4 +64,5 @@ const mor_formulation mor_formulation_implicit = {
     .options_size = 0,
     .step = implicit_step,
     .impacts = true,
+    .turning = 1,
 };

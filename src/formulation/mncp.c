@@ -129,4 +129,5 @@ const mor_formulation mor_formulation_mncp = {
     .fields = mncp_fields,
     .step = mncp_step,
     .impacts = true,
+    .turning = 2,
 };

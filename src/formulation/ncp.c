@@ -31,4 +31,5 @@ const mor_formulation mor_formulation_ncp = {
     .options_size = 0,
     .step = ncp_step,
     .impacts = true,
+    .turning = 2,
 };

@@ -117,4 +117,5 @@ const mor_formulation mor_formulation_st = {
     .fields = st_fields,
     .step = st_step,
     .impacts = true,
+    .turning = 2,
 };
