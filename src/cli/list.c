@@ -253,8 +253,9 @@ static const mor_cli_option options[] = {
 
 static const mor_cli_command command = {
     .name = "list",
-    .usage = "formulations|solvers|collision|integrators|impacts|shapes|joints|scenes|controllers [--json|--names]",
-    .about = "The methods by name with their options, and what scenes are made of.\n",
+    .usage = "WHAT [--json|--names]",
+    .about = "The methods by name with their options, and what scenes are made of. WHAT is one of formulations,\n"
+             "solvers, collision, integrators, impacts, shapes, joints, scenes and controllers.\n",
     .options = options,
     .operand = take_kind,
 };
