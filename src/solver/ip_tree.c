@@ -51,6 +51,7 @@ typedef struct ip {
     const mor_step_form* step;
     kind* kinds;
     double* scale; /* row_count: Q and the row's own unit; p = scale p~ size, u~ = scale u / size */
+    double* unit;  /* 1/scale */
     double size;   /* m/s: of the data */
     double *p, *u; /* scaled: p~ and u~; bounded rows: p~ and z_l - z_u */
     double *lower, *upper, *z_lower, *z_upper; /* of bounded rows, scaled; at the row's number */
@@ -84,10 +85,10 @@ static bool allocate(ip* I, const mor_step_form* s, mor_arena* arena)
     }
     *I = (ip){ .step = s };
     I->kinds = mor_arena_alloc(arena, blocks * sizeof *I->kinds);
-    double* v = mor_arena_zero(arena, 17 * n + 4 * blocks + 2 * dof + squares, sizeof *v);
+    double* v = mor_arena_zero(arena, 18 * n + 4 * blocks + 2 * dof + squares, sizeof *v);
     if (!I->kinds || !v || !mor_tree_matrix_open(&I->K, s, arena)) return false;
     double** rows[] = { &I->scale, &I->p, &I->u,  &I->lower, &I->upper, &I->z_lower, &I->z_upper, &I->dp,
-                        &I->du,    &I->r, &I->ru, &I->g,     &I->spare, &I->rows,    &I->lambda,  &I->impulses };
+                        &I->du,    &I->r, &I->ru, &I->g,     &I->spare, &I->rows,    &I->lambda,  &I->impulses, &I->unit };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++, v += n) *rows[k] = v;
     I->v = v, v += 3 * blocks;
     I->eta = v, v += blocks;
@@ -118,6 +119,7 @@ static void find_units(ip* I)
         double unit = trace > 0.0 ? sqrt(d / trace) : 1.0;
         for (int i = 0; i < d; i++) {
             I->scale[b->row + i] = unit * (I->kinds[c] == CONE && i == 0 ? 1.0 / b->mu : 1.0);
+            I->unit[b->row + i] = 1.0 / I->scale[b->row + i];
             I->size = mor_max(I->size, fabs(I->scale[b->row + i] * I->rows[b->row + i]));
         }
     }
@@ -160,13 +162,14 @@ static double evaluate(ip* I)
     unscale(I, I->impulses);
     mor_step_velocity(s, I->impulses, I->nu);
     mor_step_rows(s, I->nu, I->rows);
+    const double per_size = 1.0 / I->size;
     double gap = 0.0;
     int count = 0;
     for (int c = 0; c < s->block_count; c++) {
         const mor_block* b = &s->blocks[c];
         int row = b->row;
         for (int i = row; i < row + b->dim; i++) {
-            double v = I->scale[i] / I->size * I->rows[i];
+            double v = I->scale[i] * per_size * I->rows[i];
             I->ru[i] = I->kinds[c] == EQUATION ? v : I->u[i] - v;
         }
         if (I->kinds[c] == CONE)
@@ -232,21 +235,6 @@ static bool factor(ip* I)
     return mor_tree_matrix_factor(&I->K, I->H);
 }
 
-/* x := G x, rows to velocities. */
-static void push(const mor_step_form* s, const double* x, double* nu)
-{
-    memset(nu, 0, (size_t)s->dof * sizeof *nu);
-    for (int c = 0; c < s->block_count; c++) {
-        const mor_block* b = &s->blocks[c];
-        for (int e = b->entry; e < b->entry + b->entry_count; e++) {
-            const mor_tree_block* tree = &s->trees[s->entries[e].tree];
-            const double* J = s->jacobian + s->entries[e].start;
-            for (int r = 0; r < b->dim; r++)
-                for (int k = 0; k < tree->dof; k++) nu[tree->offset + k] += J[r * tree->dof + k] * x[b->row + r];
-        }
-    }
-}
-
 /* The part of dp that does not depend on dnu: V^-1 r + V^-2 r_u and its like. r: aims of cones and pairs, already
  * divided by lambda; for bounded rows the aim of the complementarity, `second` the products of the predictor. */
 static void constant_part(ip* I, double aim, bool second)
@@ -271,12 +259,13 @@ static void constant_part(ip* I, double aim, bool second)
             I->g[row] = I->upper[row] == I->lower[row] ? 0.0 : D > 0.0 ? q / D : q / DELTA;
         } else {
             const double* H = I->H + s->diagonal_start[c];
-            double x[3];
+            double x[3], y[3];
             mor_lorentz_scale(d, I->v + 3 * c, I->eta[c], true, I->r + row, x);
+            for (int j = 0; j < d; j++) y[j] = I->ru[row + j] * I->unit[row + j];
             for (int i = 0; i < d; i++) {
-                I->g[row + i] = x[i];
-                for (int j = 0; j < d; j++)
-                    I->g[row + i] += H[i * d + j] * I->ru[row + j] / (I->scale[row + i] * I->scale[row + j]);
+                double sum = 0.0;
+                for (int j = 0; j < d; j++) sum += H[i * d + j] * y[j];
+                I->g[row + i] = x[i] + sum * I->unit[row + i];
             }
         }
     }
@@ -286,9 +275,10 @@ static void constant_part(ip* I, double aim, bool second)
 static void direction(ip* I)
 {
     const mor_step_form* s = I->step;
+    const double per_size = 1.0 / I->size;
     int n = s->row_count;
     for (int i = 0; i < n; i++) I->spare[i] = I->scale[i] * I->size * I->g[i];
-    push(s, I->spare, I->dnu);
+    mor_step_forces(s, I->spare, I->dnu);
     mor_tree_matrix_solve(&I->K, I->dnu);
     mor_step_rows(s, I->dnu, I->spare);
     for (int i = 0; i < n; i++) I->spare[i] -= s->bias[i];
@@ -298,10 +288,10 @@ static void direction(ip* I)
         int d = b->dim;
         for (int i = 0; i < d; i++) {
             int k = b->row + i;
-            double x = I->g[k]; /* H is in the units of the step: dp = scale H scale rows */
-            for (int j = 0; j < d; j++) x -= H[i * d + j] * I->spare[b->row + j] / (I->scale[k] * I->size);
-            I->dp[k] = x;
-            I->du[k] = I->scale[k] / I->size * I->spare[k] - I->ru[k];
+            double x = 0.0; /* H is in the units of the step: dp = scale H scale rows */
+            for (int j = 0; j < d; j++) x += H[i * d + j] * I->spare[b->row + j];
+            I->dp[k] = I->g[k] - x * I->unit[k] * per_size;
+            I->du[k] = I->scale[k] * per_size * I->spare[k] - I->ru[k];
         }
         double tau[2];
         slip(I, c, tau);

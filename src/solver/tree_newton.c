@@ -87,11 +87,34 @@ static double merit(const tree_newton* N, const double* p, const double* u, doub
     return theta;
 }
 
+/* T = M^-1 of a contact whose first row is (m, 0, 0), as those of Alart and Curnier are; false if singular. */
+static bool invert_contact(const double* M, double* T)
+{
+    double det = M[4] * M[8] - M[5] * M[7];
+    if (!(M[0] != 0.0) || !(fabs(det) > 0.0)) return false;
+    double n = 1.0 / M[0], f = 1.0 / det;
+    T[0] = n, T[1] = T[2] = 0.0;
+    T[4] = M[8] * f, T[5] = -M[5] * f, T[7] = -M[7] * f, T[8] = M[4] * f;
+    T[3] = -(T[4] * M[3] + T[5] * M[6]) * n, T[6] = -(T[7] * M[3] + T[8] * M[6]) * n;
+    return true;
+}
+
+static bool invert3(const double* A, const double* B, double a, double* T, double* TA)
+{
+    double M[9];
+    for (int i = 0; i < 9; i++) M[i] = B[i] + a * A[i];
+    if (!invert_contact(M, T)) return false;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) TA[3 * i + j] = T[3 * i] * A[j] + T[3 * i + 1] * A[3 + j] + T[3 * i + 2] * A[6 + j];
+    return true;
+}
+
 /* T = (B + a A)^-1 and T A; false if singular. */
 static bool invert(int d, const double* A, const double* B, double a, double* T, double* TA)
 {
     double M[MOST_ROWS * MOST_ROWS], e[MOST_ROWS];
     int pivot[MOST_ROWS];
+    if (d == 3 && A[1] == 0.0 && A[2] == 0.0 && B[1] == 0.0 && B[2] == 0.0) return invert3(A, B, a, T, TA);
     for (int i = 0; i < d; i++)
         for (int j = 0; j < d; j++) M[i + j * d] = B[i * d + j] + a * A[i * d + j];
     if (!mor_lu_factor(d, M, pivot)) return false;
@@ -165,24 +188,18 @@ static bool direction(tree_newton* N, double alpha)
 {
     const mor_step_form* s = N->step;
     double B[MOST_ROWS * MOST_ROWS];
-    memset(N->dnu, 0, (size_t)s->dof * sizeof *N->dnu);
     for (int c = 0; c < s->block_count; c++) {
         const mor_block* b = &s->blocks[c];
         int d = b->dim, at = s->diagonal_start[c];
         block_map(N, c, N->p + b->row, N->u + b->row, N->F + b->row, N->A + at, B);
         if (!invert(d, N->A + at, B, alpha / (N->scale[c] * N->scale[c]), N->T + at, N->TA + at)) return false;
-        double g[MOST_ROWS];
         for (int i = 0; i < d; i++) {
-            g[i] = 0.0;
-            for (int j = 0; j < d; j++) g[i] -= N->T[at + i * d + j] * N->F[b->row + j];
-        }
-        for (int e = b->entry; e < b->entry + b->entry_count; e++) {
-            const mor_tree_block* tree = &s->trees[s->entries[e].tree];
-            const double* J = s->jacobian + s->entries[e].start;
-            for (int r = 0; r < d; r++)
-                for (int k = 0; k < tree->dof; k++) N->dnu[tree->offset + k] += J[r * tree->dof + k] * g[r];
+            double g = 0.0;
+            for (int j = 0; j < d; j++) g -= N->T[at + i * d + j] * N->F[b->row + j];
+            N->dp[b->row + i] = g;
         }
     }
+    mor_step_forces(s, N->dp, N->dnu);
     if (N->dense) {
         assemble_dense(N);
         if (!mor_lu_factor(s->dof, N->dense, N->pivot)) return false;
@@ -196,10 +213,8 @@ static bool direction(tree_newton* N, double alpha)
         const mor_block* b = &s->blocks[c];
         int d = b->dim, at = s->diagonal_start[c];
         for (int i = 0; i < d; i++) {
-            double x = 0.0;
-            for (int j = 0; j < d; j++)
-                x -= N->T[at + i * d + j] * N->F[b->row + j] +
-                     N->TA[at + i * d + j] * (N->du[b->row + j] - s->bias[b->row + j]);
+            double x = N->dp[b->row + i];
+            for (int j = 0; j < d; j++) x -= N->TA[at + i * d + j] * (N->du[b->row + j] - s->bias[b->row + j]);
             N->dp[b->row + i] = x;
             if (!isfinite(x)) return false;
         }
@@ -313,17 +328,7 @@ static mor_status iterate(tree_newton* N, const mor_tree_newton_settings* s, mor
         while (!direction(N, alpha) && ++attempt < 6) alpha = mor_max(1e-10, 100.0 * alpha);
         if (attempt == 6) return MOR_NOT_CONVERGED;
         /* du of the impulses themselves, not of the solved velocity: exact in p */
-        memset(N->moved, 0, (size_t)step->dof * sizeof *N->moved);
-        for (int c = 0; c < step->block_count; c++) {
-            const mor_block* b = &step->blocks[c];
-            for (int e = b->entry; e < b->entry + b->entry_count; e++) {
-                const mor_tree_block* tree = &step->trees[step->entries[e].tree];
-                const double* Y = step->response + step->entries[e].start;
-                for (int r = 0; r < b->dim; r++)
-                    for (int k = 0; k < tree->dof; k++)
-                        N->moved[tree->offset + k] += Y[r * tree->dof + k] * N->dp[b->row + r];
-            }
-        }
+        mor_step_change(step, N->dp, N->moved);
         mor_step_rows(step, N->moved, N->du);
         for (int i = 0; i < n; i++) N->du[i] -= step->bias[i];
         double limit = 0.0, best = INFINITY, best_t = 1.0, t = 1.0;
