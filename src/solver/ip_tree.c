@@ -44,6 +44,9 @@
 enum { MOST_ROWS = 6, MOST_STEPS = 80, PATIENCE = 8 };
 #define DELTA 1e-8    /* compliance of equations, of their diagonal of W: undone by the next iteration */
 #define SHORT_OF 0.95 /* part of the way to the boundary that a step may take */
+/* and where the predictor alone brings the complementarity down by more than this, nothing curves the path any more */
+#define STRAIGHT 1e-6
+#define SHORT_OF_STRAIGHT 0.9995
 
 typedef enum kind { CONE, PAIR, BOUNDED, EQUATION } kind;
 
@@ -396,7 +399,7 @@ static void move(ip* I, double t, double aim)
 /* Follows the path; p: the best answer by the judge. */
 static mor_status follow(ip* I, mor_context* context, double enough, double* p, int* iterations)
 {
-    double best = INFINITY;
+    double best = INFINITY, previous = INFINITY;
     int quiet = 0;
     for (int it = 0; it < MOST_STEPS && it < context->max_iter; it++) {
         double gap = evaluate(I);
@@ -408,7 +411,8 @@ static mor_status follow(ip* I, mor_context* context, double enough, double* p, 
             best = error;
             memcpy(p, I->impulses, (size_t)I->step->row_count * sizeof *p);
         }
-        if (error <= context->tol) return MOR_SOLVED;
+        if (best <= context->tol && !mor_worth_going_on(context, error, previous)) return MOR_SOLVED;
+        previous = error;
         if (error <= enough || quiet > PATIENCE || !factor(I)) break;
         if (mor_out_of_time(context)) return MOR_TIME_LIMIT;
         aim_cones(I, 0.0, false, 0.0);
@@ -421,7 +425,7 @@ static mor_status follow(ip* I, mor_context* context, double enough, double* p, 
         aim_cones(I, aim, true, weight);
         constant_part(I, aim, true);
         direction(I);
-        t = mor_min(1.0, SHORT_OF * room(I, aim));
+        t = mor_min(1.0, (sigma < STRAIGHT ? SHORT_OF_STRAIGHT : SHORT_OF) * room(I, aim));
         move(I, t, aim);
         ++*iterations;
     }

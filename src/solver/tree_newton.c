@@ -301,7 +301,7 @@ static mor_status iterate(tree_newton* N, const mor_tree_newton_settings* s, mor
     const mor_step_form* step = N->step;
     int n = step->row_count, window = s->window < 1 ? 1 : s->window > WINDOW ? WINDOW : s->window, quiet = 0;
     double history[WINDOW], kappa = 1.0, floor = s->floor, last = INFINITY, first = 0.0, least = INFINITY,
-                            best_error = INFINITY, t_used = 0.0;
+                            best_error = INFINITY, previous = INFINITY, t_used = 0.0;
     memcpy(N->p, p, (size_t)n * sizeof *N->p);
     for (int it = 0;; it++) {
         velocities(N, N->p, N->u);
@@ -312,7 +312,8 @@ static mor_status iterate(tree_newton* N, const mor_tree_newton_settings* s, mor
             best_error = error;
             memcpy(p, N->p, (size_t)n * sizeof *p);
         }
-        if (error <= context->tol) return MOR_SOLVED;
+        if (best_error <= context->tol && !mor_worth_going_on(context, error, previous)) return MOR_SOLVED;
+        previous = error;
         double theta = merit(N, N->p, N->u, N->F), size = sqrt(theta);
         if (it == 0) first = mor_max(size, N->beta); /* from a guess: relative to the data, not to the guess */
         quiet = size < 0.999 * least ? 0 : quiet + 1;

@@ -11,6 +11,14 @@ typedef struct mor_tree_newton_settings {
     int window, max_iter, give_up;
 } mor_tree_newton_settings;
 
+/* For methods that converge fast, once the error is within the tolerance: is another iteration worth its time? Only on
+ * the way to the aim, and only while each brings the error down to a tenth. A step that finds another active set then
+ * would lead away from an answer that is good enough. */
+static inline bool mor_worth_going_on(const mor_context* context, double error, double previous)
+{
+    return error > context->aim && error <= context->tol && error <= 0.1 * previous;
+}
+
 /* p: start on entry; the best answer on return. Circular and polygonal cones, intervals, rolling, frictionless
  * contacts, bounded rows and equations. */
 mor_report mor_tree_newton(const mor_problem* problem, const mor_tree_newton_settings* settings, mor_context* context,
