@@ -181,6 +181,17 @@ bool mor_front_lu_analyse(mor_front_lu* lu, const mor_bsr* B, const int* active,
     return lu->factors && lu->front && lu->stack && lu->work;
 }
 
+double mor_front_lu_operations(const mor_front_lu* lu)
+{
+    double sum = 0.0;
+    for (int f = 0; f < lu->fronts; f++) { /* k columns of m: 2 (m - 1)^2 + ... + 2 (m - k)^2 */
+        double m = (double)(lu->start[f + 1] - lu->start[f]) * lu->d;
+        double rest = m - (double)(lu->first[f + 1] - lu->first[f]) * lu->d;
+        sum += 2.0 / 3.0 * (m * m * m - rest * rest * rest);
+    }
+    return sum;
+}
+
 /* ---------------------------------------------------------------------------------- numbers */
 
 /* Eliminates columns begin ... end-1 of the m x m front, pivoting among rows < limit; updates columns < columns only.
@@ -285,8 +296,8 @@ MOR_ALWAYS_INLINE void gather_front_body(const int d, mor_front_lu* lu, const mo
     }
 }
 
-MOR_ALWAYS_INLINE void gather_body(mor_front_lu* lu, const mor_bsr* B, const int* mirror, const double* x, int f,
-                                   int m, size_t* top)
+MOR_ALWAYS_INLINE void gather_body(mor_front_lu* lu, const mor_bsr* B, const int* mirror, const double* x, int f, int m,
+                                   size_t* top)
 {
     if (lu->d == 6) gather_front_body(6, lu, B, mirror, x, f, m, top);
     else if (lu->d == 3) gather_front_body(3, lu, B, mirror, x, f, m, top);

@@ -62,7 +62,7 @@ typedef struct ip {
     double *v, *eta, *lambda; /* scaling: 3 per block, 1, row_count */
     double* H;                /* scaled, at diagonal_start; then in the units of the step */
     double *nu, *dnu, *rows, *impulses;
-    mor_tree_matrix K;
+    mor_tree_matrix* K;
 } ip;
 
 /* ----------------------------------------------------------------------------------- start */
@@ -79,19 +79,19 @@ static const char* unfit(const mor_step_form* s)
     return mor_tree_matrix_unfit(s);
 }
 
-static bool allocate(ip* I, const mor_step_form* s, mor_arena* arena)
+static bool allocate(ip* I, const mor_step_form* s, mor_tree_matrix* K, mor_arena* arena)
 {
     size_t n = (size_t)s->row_count + 1, blocks = (size_t)s->block_count + 1, dof = (size_t)s->dof + 1, squares = 0;
     for (int c = 0; c < s->block_count; c++) {
         size_t end = (size_t)(s->diagonal_start[c] + s->blocks[c].dim * s->blocks[c].dim);
         if (end > squares) squares = end;
     }
-    *I = (ip){ .step = s };
+    *I = (ip){ .step = s, .K = K };
     I->kinds = mor_arena_alloc(arena, blocks * sizeof *I->kinds);
     double* v = mor_arena_zero(arena, 18 * n + 4 * blocks + 2 * dof + squares, sizeof *v);
-    if (!I->kinds || !v || !mor_tree_matrix_open(&I->K, s, arena)) return false;
-    double** rows[] = { &I->scale, &I->p, &I->u,  &I->lower, &I->upper, &I->z_lower, &I->z_upper, &I->dp,
-                        &I->du,    &I->r, &I->ru, &I->g,     &I->spare, &I->rows,    &I->lambda,  &I->impulses, &I->unit };
+    if (!I->kinds || !v || !K) return false;
+    double** rows[] = { &I->scale, &I->p,  &I->u, &I->lower, &I->upper, &I->z_lower, &I->z_upper,  &I->dp,  &I->du,
+                        &I->r,     &I->ru, &I->g, &I->spare, &I->rows,  &I->lambda,  &I->impulses, &I->unit };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++, v += n) *rows[k] = v;
     I->v = v, v += 3 * blocks;
     I->eta = v, v += blocks;
@@ -235,7 +235,7 @@ static bool factor(ip* I)
         for (int i = 0; i < d; i++)
             for (int j = 0; j < d; j++) H[i * d + j] *= I->scale[row + i] * I->scale[row + j];
     }
-    return mor_tree_matrix_factor(&I->K, I->H);
+    return mor_tree_matrix_factor(I->K, I->H);
 }
 
 /* The part of dp that does not depend on dnu: V^-1 r + V^-2 r_u and its like. r: aims of cones and pairs, already
@@ -282,7 +282,7 @@ static void direction(ip* I)
     int n = s->row_count;
     for (int i = 0; i < n; i++) I->spare[i] = I->scale[i] * I->size * I->g[i];
     mor_step_forces(s, I->spare, I->dnu);
-    mor_tree_matrix_solve(&I->K, I->dnu);
+    mor_tree_matrix_solve(I->K, I->dnu);
     mor_step_rows(s, I->dnu, I->spare);
     for (int i = 0; i < n; i++) I->spare[i] -= s->bias[i];
     for (int c = 0; c < s->block_count; c++) {
@@ -397,7 +397,7 @@ static void move(ip* I, double t, double aim)
 }
 
 /* Follows the path; p: the best answer by the judge. */
-static mor_status follow(ip* I, mor_context* context, double enough, double* p, int* iterations)
+static mor_status follow(ip* I, mor_context* context, double* p, int* iterations)
 {
     double best = INFINITY, previous = INFINITY;
     int quiet = 0;
@@ -413,7 +413,7 @@ static mor_status follow(ip* I, mor_context* context, double enough, double* p, 
         }
         if (best <= context->tol && !mor_worth_going_on(context, error, previous)) return MOR_SOLVED;
         previous = error;
-        if (error <= enough || quiet > PATIENCE || !factor(I)) break;
+        if (quiet > PATIENCE || !factor(I)) break;
         if (mor_out_of_time(context)) return MOR_TIME_LIMIT;
         aim_cones(I, 0.0, false, 0.0);
         constant_part(I, 0.0, false);
@@ -432,7 +432,7 @@ static mor_status follow(ip* I, mor_context* context, double enough, double* p, 
     return MOR_NOT_CONVERGED;
 }
 
-mor_report mor_ip_tree(const mor_problem* problem, mor_context* context, double enough, double* p)
+mor_report mor_ip_tree(const mor_problem* problem, mor_tree_matrix* K, mor_context* context, double* p)
 {
     mor_report report = { .status = MOR_REFUSED };
     const char* why = unfit(&problem->step);
@@ -441,26 +441,32 @@ mor_report mor_ip_tree(const mor_problem* problem, mor_context* context, double 
         return report;
     }
     ip I;
-    if (!allocate(&I, &problem->step, context->arena)) {
+    if (!allocate(&I, &problem->step, K, context->arena)) {
         report.status = MOR_NUMERICAL;
         snprintf(report.detail, sizeof report.detail, "out of memory");
         return report;
     }
     find_units(&I);
     begin(&I);
-    report.status = follow(&I, context, enough, p, &report.iterations);
+    report.status = follow(&I, context, p, &report.iterations);
     return report;
 }
 
 static mor_report ip_tree_solve(const mor_problem* problem, const void* options, mor_context* context, double* p)
 {
     (void)options;
-    mor_report report = mor_ip_tree(problem, context, 0.0, p);
+    mor_tree_matrix* K = NULL;
+    if (!unfit(&problem->step)) {
+        K = mor_arena_alloc(context->arena, sizeof *K);
+        if (!K || !mor_tree_matrix_open(K, &problem->step, context->arena))
+            return (mor_report){ .status = MOR_NUMERICAL, .detail = "out of memory" };
+    }
+    mor_report report = mor_ip_tree(problem, K, context, p);
     if (report.status != MOR_NOT_CONVERGED) return report;
     mor_tree_newton_settings polish = {
         .sigma = 1.0, .floor = 1e-8, .adapt = true, .window = 8, .max_iter = 60, .give_up = 20
     };
-    mor_report second = mor_tree_newton(problem, &polish, context, p);
+    mor_report second = mor_tree_newton(problem, &polish, K, context, p);
     snprintf(report.detail, sizeof report.detail, "path(%d) newton(%d)", report.iterations, second.iterations);
     second.iterations += report.iterations;
     memcpy(second.detail, report.detail, sizeof second.detail);

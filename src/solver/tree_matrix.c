@@ -103,9 +103,22 @@ bool mor_tree_matrix_open(mor_tree_matrix* K, const mor_step_form* s, mor_arena*
     return mor_front_lu_analyse(&K->lu, &K->K, K->active, K->nodes, arena);
 }
 
+double mor_tree_matrix_operations(const mor_tree_matrix* K)
+{
+    const mor_step_form* s = K->step;
+    double sum = mor_front_lu_operations(&K->lu);
+    for (int c = 0; c < s->block_count; c++) {
+        const mor_block* b = &s->blocks[c];
+        double dof = 0.0;
+        for (int e = b->entry; e < b->entry + b->entry_count; e++) dof += s->trees[s->entries[e].tree].dof;
+        sum += 2.0 * b->dim * dof * (dof + b->dim);
+    }
+    return sum;
+}
+
 /* out (rows x cols, row_step apart) += JE' Q, Q = H JF */
 MOR_ALWAYS_INLINE void add_product(int d, int rows, int cols, const double* JE, int row_stride, const double* Q,
-                               int column_stride, double* out, int step)
+                                   int column_stride, double* out, int step)
 {
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < cols; j++) {

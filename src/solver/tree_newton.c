@@ -30,9 +30,8 @@
 #include "problem/step.h"
 #include "solver/contact_map.h"
 #include "solver/local.h"
-#include "solver/tree_matrix.h"
 
-enum { MOST_ROWS = 6, MOST_DOF = 64, DENSE_VELOCITIES = 90, SHORTEST = 11, WINDOW = 64 };
+enum { MOST_ROWS = 6, MOST_DOF = 64, SHORTEST = 11, WINDOW = 64 };
 
 typedef struct tree_newton {
     const mor_step_form* step;
@@ -43,7 +42,7 @@ typedef struct tree_newton {
     double *A, *TA, *T; /* per block, at diagonal_start */
     double* dense;      /* K, column-major; NULL: by trees */
     int* pivot;
-    mor_tree_matrix K;
+    mor_tree_matrix* K;
 } tree_newton;
 
 /* -------------------------------------------------------------------------------- one block */
@@ -205,8 +204,8 @@ static bool direction(tree_newton* N, double alpha)
         if (!mor_lu_factor(s->dof, N->dense, N->pivot)) return false;
         mor_lu_solve(s->dof, N->dense, N->pivot, N->dnu);
     } else {
-        if (!mor_tree_matrix_factor(&N->K, N->TA)) return false;
-        mor_tree_matrix_solve(&N->K, N->dnu);
+        if (!mor_tree_matrix_factor(N->K, N->TA)) return false;
+        mor_tree_matrix_solve(N->K, N->dnu);
     }
     mor_step_rows(s, N->dnu, N->du);
     for (int c = 0; c < s->block_count; c++) {
@@ -241,7 +240,7 @@ static const char* unfit(const mor_step_form* s)
     return NULL;
 }
 
-static bool open_newton(tree_newton* N, const mor_step_form* s, mor_arena* arena)
+static bool open_newton(tree_newton* N, const mor_step_form* s, mor_tree_matrix* K, mor_arena* arena)
 {
     size_t n = (size_t)s->row_count, dof = (size_t)s->dof, blocks = (size_t)s->block_count, entries = 0;
     for (int c = 0; c < s->block_count; c++) { /* a step made of some blocks of another has gaps between their places */
@@ -259,10 +258,14 @@ static bool open_newton(tree_newton* N, const mor_step_form* s, mor_arena* arena
     N->trial_u = v + 6 * n;
     v += 7 * n;
     N->nu = v, N->dnu = v + dof, N->moved = v + 2 * dof, N->scale = v + 3 * dof;
-    if (s->dof <= DENSE_VELOCITIES) {
+    if (s->dof <= MOR_TREE_NEWTON_DENSE) {
         N->dense = mor_arena_alloc(arena, (dof * dof + 1) * sizeof *N->dense);
         if (!N->dense) return false;
-    } else if (!mor_tree_matrix_open(&N->K, s, arena)) return false;
+    } else if (K) N->K = K;
+    else {
+        N->K = mor_arena_alloc(arena, sizeof *N->K);
+        if (!N->K || !mor_tree_matrix_open(N->K, s, arena)) return false;
+    }
     mor_step_rows(s, s->nu_free, N->u);
     double sum = 0.0;
     const double* corners = NULL;
@@ -352,8 +355,8 @@ static mor_status iterate(tree_newton* N, const mor_tree_newton_settings* s, mor
     }
 }
 
-mor_report mor_tree_newton(const mor_problem* problem, const mor_tree_newton_settings* settings, mor_context* context,
-                           double* p)
+mor_report mor_tree_newton(const mor_problem* problem, const mor_tree_newton_settings* settings, mor_tree_matrix* K,
+                           mor_context* context, double* p)
 {
     mor_report report = { .status = MOR_REFUSED };
     const char* why = unfit(&problem->step);
@@ -362,7 +365,7 @@ mor_report mor_tree_newton(const mor_problem* problem, const mor_tree_newton_set
         return report;
     }
     tree_newton N;
-    if (!open_newton(&N, &problem->step, context->arena)) {
+    if (!open_newton(&N, &problem->step, K, context->arena)) {
         report.status = MOR_NUMERICAL;
         snprintf(report.detail, sizeof report.detail, "out of memory");
         return report;

@@ -4,6 +4,7 @@
 #define MOR_SOLVER_TREE_NEWTON_H
 
 #include "moreau/solver.h"
+#include "solver/tree_matrix.h"
 
 typedef struct mor_tree_newton_settings {
     double sigma, floor; /* regularisation: max(floor, kappa sigma |F|/|F_0|) */
@@ -19,9 +20,12 @@ static inline bool mor_worth_going_on(const mor_context* context, double error, 
     return error > context->aim && error <= context->tol && error <= 0.1 * previous;
 }
 
-/* p: start on entry; the best answer on return. Circular and polygonal cones, intervals, rolling, frictionless
+/* Up to this many velocities the matrix is dense. */
+enum { MOR_TREE_NEWTON_DENSE = 90 };
+
+/* p: start on entry; the best answer on return. K: opened for the step; NULL: it opens one for itself. Circular and polygonal cones, intervals, rolling, frictionless
  * contacts, bounded rows and equations. */
-mor_report mor_tree_newton(const mor_problem* problem, const mor_tree_newton_settings* settings, mor_context* context,
-                           double* p);
+mor_report mor_tree_newton(const mor_problem* problem, const mor_tree_newton_settings* settings, mor_tree_matrix* K,
+                           mor_context* context, double* p);
 
 #endif
