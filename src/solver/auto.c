@@ -1,18 +1,20 @@
-/* auto: chooses a method by the form and size of the problem, and falls back in a fixed order. The only place where
- * methods are combined; report.detail says what was done, as method(iterations).
+/* auto: chooses a method by the form, size and structure of the problem and by what the methods do on it. The only
+ * place where methods are combined; report.detail says what was done, as method(iterations).
  *
  * The order is in the tables below, one for each kind of problem, one line for each stage (auto.h says what the columns
  * mean). Stages are skipped that do not apply to the problem; the run ends when one of them solves it, when the time is
- * over, or when there is a proof that it has no solution.
+ * over, or when there is a proof that it has no solution. On steps, sweeps and Newton steps are compared by their
+ * costs, counted from the structure (auto_costs.c), and by the rate of the sweeps.
  *
  *   contacts   FC2D, FC3D, FC_ROLLING (global problems arrive reduced): the trivial answer, sweeps, Newton's method
  *   with
  *              several maps and regularisations, proximal points
  *   pairs      LCP: principal pivots of a handful, Lemke up to 320 rows, Newton, proximal points, Lemke
  *   mixed      MLCP: principal pivots of a handful, else the equations are eliminated and the rest is pairs
- *   cones      STEP with circular cones: the last step's states and impulses, sweeps and Newton on tree velocities, nsn
- *              and ppa on the reduced problem, up to 200 rows the answer of a polygon as a start, sweeps to the end
- *   pyramids   STEP with polygons: likewise, with lemke (up to 200 rows early) and fischer-newton on the LCP
+ *   cones      STEP with circular cones: the last step's states and impulses, Newton from there, sweeps, interior
+ *              point and Newton on tree velocities, nsn and ppa on the reduced problem, up to 200 rows the answer of a
+ *              polygon as a start, sweeps to the end
+ *   pyramids   STEP with polygons: likewise, with lemke (up to 30 rows early) and fischer-newton on the LCP
  *   quadratic  QP: the exact method first
  *
  * The best answer seen by the judge is returned, with its honest status. iterations: sum over all stages. */
@@ -375,7 +377,7 @@ static mor_report auto_solve(const mor_problem* problem, const void* options, mo
 extern const mor_solver mor_solver_automatic;
 const mor_solver mor_solver_automatic = {
     .name = "auto",
-    .summary = "chooses a method by form and size, falls back in a fixed order, says what it did",
+    .summary = "chooses methods by form, counted costs and the rates seen, says what it did",
     .reference = "acary2018",
     .accepts = MOR_LCP | MOR_MLCP | MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING | MOR_STEP_CONE | MOR_STEP_PYRAMID | MOR_QP,
     .max_iter = 1000000,

@@ -79,9 +79,8 @@ bool mor_auto_contact_sweeps(mor_auto* run, const mor_auto_stage* stage);
 /* Pairs: principal pivots of a handful (auto_pairs.c). */
 bool mor_auto_few_pairs(mor_auto* run, const mor_auto_stage* stage);
 enum { MOR_AUTO_FEW_PAIRS = 12, MOR_AUTO_FEW_ROWS = 30 };
-/* The costs of this step, and the matrix that Newton's method and the interior point method share (NULL: it cannot be
- * made of this step, or no memory). */
-const mor_auto_costs* mor_auto_count(mor_auto* run);
+/* The matrix that Newton's method and the interior point method share. NULL: it cannot be made of this step, or no
+ * memory. */
 mor_tree_matrix* mor_auto_tree(mor_auto* run);
 /* What stages of a step aim at while nothing tells that the island changes. */
 double mor_auto_goal(const mor_context* context);

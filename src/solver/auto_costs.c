@@ -1,8 +1,8 @@
 /* auto on time steps: what sweeps and Newton steps cost, counted from the structure of the step.
  *
  *   sweep    per block of rows: 4 d sum(dof) for the products with G' and M^-1 G, and the block's own solution
- *   Newton   the factorisation (fronts of the tree matrix, or dense), its assembly, and as many products as a sweep has,
- *            eight times: velocities, directions, the line search, the judge
+ *   Newton   the factorisation (fronts of the tree matrix, or dense), its assembly, and the products of eight sweeps:
+ *            velocities, directions, the line search, the judge
  *
  * An operation inside a large product takes a quarter of the time of one in a small block: the factorisation counts so
  * much. A Newton run from afar takes 15 to 30 steps, hardly more on large islands than on small ones; the number of
@@ -24,7 +24,16 @@ static double local_operations(const mor_block* b)
     return b->dim == 2 ? 30.0 : b->dim == 3 ? 100.0 : 3000.0;
 }
 
-const mor_auto_costs* mor_auto_count(mor_auto* R)
+mor_tree_matrix* mor_auto_tree(mor_auto* R)
+{
+    const mor_step_form* s = &R->problem->step;
+    if (R->tree || mor_tree_matrix_unfit(s)) return R->tree;
+    mor_tree_matrix* K = mor_arena_alloc(R->context->arena, sizeof *K);
+    if (K && mor_tree_matrix_open(K, s, R->context->arena)) R->tree = K;
+    return R->tree;
+}
+
+static const mor_auto_costs* count(mor_auto* R)
 {
     mor_auto_costs* costs = &R->costs;
     if (costs->newton > 0.0) return costs;
@@ -45,23 +54,14 @@ const mor_auto_costs* mor_auto_count(mor_auto* R)
     return costs;
 }
 
-mor_tree_matrix* mor_auto_tree(mor_auto* R)
-{
-    const mor_step_form* s = &R->problem->step;
-    if (R->tree || mor_tree_matrix_unfit(s)) return R->tree;
-    mor_tree_matrix* K = mor_arena_alloc(R->context->arena, sizeof *K);
-    if (K && mor_tree_matrix_open(K, s, R->context->arena)) R->tree = K;
-    return R->tree;
-}
-
 double mor_auto_sweeps_allowed(mor_auto* R)
 {
-    const mor_auto_costs* costs = mor_auto_count(R);
+    const mor_auto_costs* costs = count(R);
     return NEWTON_STEPS * costs->newton / costs->sweep;
 }
 
 bool mor_auto_newton_is_dear(mor_auto* R)
 {
-    const mor_auto_costs* costs = mor_auto_count(R);
+    const mor_auto_costs* costs = count(R);
     return costs->newton > DEAR * costs->sweep;
 }

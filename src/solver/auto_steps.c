@@ -39,8 +39,8 @@ bool mor_auto_states(mor_auto* R, const mor_auto_stage* stage)
 
 double mor_auto_goal(const mor_context* context) { return mor_min(context->tol, ROUGH * context->aim); }
 
-/* Is the error of the guess small beside the speeds that would come without impulses? Then the island goes on as it did,
- * and what is solved well now need not be solved again in the next steps: see R->goal. */
+/* Is the error of the guess small beside the speeds that would come without impulses? Then the island goes on as it
+ * did, and what is solved well now need not be solved again in the next steps: see R->goal. */
 static bool is_steady(mor_auto* R, double error)
 {
     const mor_step_form* s = &R->problem->step;
@@ -125,7 +125,8 @@ bool mor_auto_tree_sweeps(mor_auto* R, const mor_auto_stage* stage)
 
 /* --------------------------------------------------------------------------------- Newton */
 
-/* A method that converges fast goes on below the aim while that pays, but not where the next problem will be another. */
+/* A method that converges fast goes on below the aim while that pays, but not where the next problem will be
+ * another. */
 static mor_context* fast_limits(mor_auto* R, double share, int max_iter)
 {
     mor_context* c = mor_auto_limits(R, share, max_iter);

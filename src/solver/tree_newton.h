@@ -23,8 +23,8 @@ static inline bool mor_worth_going_on(const mor_context* context, double error, 
 /* Up to this many velocities the matrix is dense. */
 enum { MOR_TREE_NEWTON_DENSE = 90 };
 
-/* p: start on entry; the best answer on return. K: opened for the step; NULL: it opens one for itself. Circular and polygonal cones, intervals, rolling, frictionless
- * contacts, bounded rows and equations. */
+/* p: start on entry; the best answer on return. K: opened for the step; NULL: it opens one for itself. Circular and
+ * polygonal cones, intervals, rolling, frictionless contacts, bounded rows and equations. */
 mor_report mor_tree_newton(const mor_problem* problem, const mor_tree_newton_settings* settings, mor_tree_matrix* K,
                            mor_context* context, double* p);
 

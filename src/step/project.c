@@ -25,10 +25,10 @@
 #include <math.h>
 #include <string.h>
 
-#define DEEP 1e-4      /* of the radius of the smaller shape */
-#define LIMIT 1e-4     /* rad, and m for slides */
-#define JOINT 1e-9     /* m, rad: what a projection may leave joints open; the rows of the next step make it speed */
-#define ACCURACY 1e-3  /* of what is tolerated: of the answer */
+#define DEEP 1e-4     /* of the radius of the smaller shape */
+#define LIMIT 1e-4    /* rad, and m for slides */
+#define JOINT 1e-9    /* m, rad: what a projection may leave joints open; the rows of the next step make it speed */
+#define ACCURACY 1e-3 /* of what is tolerated: of the answer */
 
 /* Islands of more rows than this are swept a number of times in each pass: what is left is seen by the next one. */
 enum { MANY = 600, SWEEPS = 60 };
