@@ -148,7 +148,9 @@ static bool other(mor_auto* R, const mor_auto_stage* stage)
     mor_context* c = mor_auto_limits(R, stage->share, 0);
     double left = c->deadline > 0.0 ? c->deadline - mor_context_clock(c) : 0.0;
     if (c->deadline > 0.0 && left <= 0.0) return false;
-    mor_solve_options options = { .tol = c->tol, .time_limit = left, .warm = guess != NULL, .cpu_time = c->cpu_time };
+    mor_solve_options options = {
+        .tol = c->tol, .time_limit = left, .warm = guess != NULL, .cpu_time = c->cpu_time, .interrupt = c->interrupt
+    };
     double* z = mor_arena_alloc(c->arena, bytes);
     if (!z) return false;
     if (guess) memcpy(z, guess, bytes);
@@ -170,9 +172,12 @@ static bool eliminated(mor_auto* R, const mor_auto_stage* stage)
     static const mor_solver on_pairs = { .name = "auto", .accepts = MOR_LCP, .max_iter = 1000000, .solve = auto_solve };
     const mor_context* c = R->context;
     double left = c->deadline > 0.0 ? mor_max(c->deadline - mor_context_clock(c), 1e-9) : 0.0;
-    const mor_solve_options options = {
-        .tol = c->tol, .time_limit = left, .warm = c->warm, .trace = c->trace, .cpu_time = c->cpu_time
-    };
+    const mor_solve_options options = { .tol = c->tol,
+                                        .time_limit = left,
+                                        .warm = c->warm,
+                                        .trace = c->trace,
+                                        .cpu_time = c->cpu_time,
+                                        .interrupt = c->interrupt };
     R->report = mor_solve(&on_pairs, NULL, R->problem, &options, R->z, c->arena);
     R->best = c->error(c, R->z, NULL);
     return R->best <= c->tol;
@@ -254,10 +259,10 @@ const mor_tree_newton_settings mor_auto_newton_from_guess = NEAR;
         "guess", mor_auto_guess, .with_guess = true                                                                    \
     }
 #define NEAR_THE_GUESS "nsn-tree", mor_auto_near, .with_guess = true, .share = 0.5, .tree = NEAR
-#define SWEEPS "psor", mor_auto_tree_sweeps, .from_guess = true
+#define SWEEPS "psor", mor_auto_tree_sweeps
 #define TO_THE_END                                                                                                     \
     {                                                                                                                  \
-        "psor", mor_auto_tree_sweeps, .last_resort = true, .sweeps = 100000                                            \
+        "nsgs", mor_auto_sweeps_to_the_end, .last_resort = true, .sweeps = 100000                                      \
     }
 
 /* Sweeps come after the methods that treat all contacts alike where these are cheap: which of many possible impulses

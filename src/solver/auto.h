@@ -58,7 +58,7 @@ struct mor_auto_stage {
         mor_tree_newton_settings tree;
         mor_lemke_options lemke;
         const mor_solver* solver;
-        int sweeps;     /* most; 0: as many as cost no more than Newton's method */
+        int sweeps;     /* most, as a last resort */
         int directions; /* of a polygon */
     };
 };
@@ -95,6 +95,7 @@ bool mor_auto_guess(mor_auto* run, const mor_auto_stage* stage);
 /* Newton's method from the guess, where that may be near enough. */
 bool mor_auto_near(mor_auto* run, const mor_auto_stage* stage);
 bool mor_auto_tree_sweeps(mor_auto* run, const mor_auto_stage* stage);
+bool mor_auto_sweeps_to_the_end(mor_auto* run, const mor_auto_stage* stage);
 bool mor_auto_tree_newton(mor_auto* run, const mor_auto_stage* stage);
 /* Its Newton steps from a start that is near. */
 extern const mor_tree_newton_settings mor_auto_newton_from_guess;

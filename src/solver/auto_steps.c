@@ -92,15 +92,23 @@ static double sweeps_left(double error, double target, double rate)
     return error <= target ? 0.0 : rate < 0.0 ? mor_log(target / error) / rate : INFINITY;
 }
 
+/* All sweeps of a stage as one entry of the report. */
+static void note_sweeps(mor_auto* R, const mor_auto_stage* stage, int before)
+{
+    int done = R->report.iterations - before;
+    R->report.iterations = before;
+    mor_auto_note(R, stage->name, done);
+}
+
 /* Sweeps while the rate predicts an end within as many as are allowed. In a steady island to below the aim if that is
  * predicted too. */
 bool mor_auto_tree_sweeps(mor_auto* R, const mor_auto_stage* stage)
 {
     enum { BATCH = 10, LONGEST = 50 };
     if (!open_sweep(R)) return false;
-    const double most = stage->sweeps ? stage->sweeps : mor_auto_sweeps_allowed(R);
-    const double target = R->steady && !stage->sweeps ? FINE * R->context->aim : R->goal;
-    const double* start = stage->from_guess && R->guess ? R->guess : R->z;
+    const double most = mor_auto_sweeps_allowed(R);
+    const double target = R->steady ? FINE * R->context->aim : R->goal;
+    const double* start = R->guess ? R->guess : R->z;
     double *p = R->work, previous = INFINITY, error = INFINITY;
     memcpy(p, start, (size_t)R->problem->size * sizeof *p);
     int before = R->report.iterations, batch = BATCH, slow = 0;
@@ -117,10 +125,27 @@ bool mor_auto_tree_sweeps(mor_auto* R, const mor_auto_stage* stage)
         }
         previous = error;
     }
-    int done = R->report.iterations - before;
-    R->report.iterations = before;
-    mor_auto_note(R, stage->name, done);
+    note_sweeps(R, stage, before);
     return R->best <= R->goal;
+}
+
+/* The last resort: from the best answer, as long as it gets better. */
+bool mor_auto_sweeps_to_the_end(mor_auto* R, const mor_auto_stage* stage)
+{
+    enum { BATCH = 10, PATIENCE = 40 };
+    if (!open_sweep(R)) return false;
+    R->sweep.relaxation = 1.0;
+    memcpy(R->work, R->z, (size_t)R->problem->size * sizeof *R->work);
+    int before = R->report.iterations, idle = 0;
+    double least = R->best;
+    while (R->report.iterations - before < stage->sweeps && idle <= PATIENCE) {
+        double error = sweep_batch(R, BATCH, R->context->tol, R->work);
+        if (error <= R->context->tol || !isfinite(error) || R->late) break;
+        idle = R->best < 0.9 * least ? 0 : idle + 1;
+        if (idle == 0) least = R->best;
+    }
+    note_sweeps(R, stage, before);
+    return R->best <= R->context->tol;
 }
 
 /* --------------------------------------------------------------------------------- Newton */
@@ -195,7 +220,9 @@ bool mor_auto_polygon(mor_auto* R, const mor_auto_stage* stage)
     mor_problem polygon = *R->problem;
     polygon.form = MOR_STEP_PYRAMID;
     polygon.step.blocks = blocks;
-    mor_solve_options options = { .tol = c->tol, .time_limit = left, .cpu_time = c->cpu_time };
+    mor_solve_options options = {
+        .tol = c->tol, .time_limit = left, .cpu_time = c->cpu_time, .interrupt = c->interrupt
+    };
     mor_report report = mor_solve(&mor_solver_lemke, NULL, &polygon, &options, z, c->arena);
     mor_auto_settle(R);
     if (report.status == MOR_REFUSED || report.status == MOR_NO_SOLUTION) return false;
