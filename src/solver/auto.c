@@ -259,7 +259,7 @@ const mor_tree_newton_settings mor_auto_newton_from_guess = NEAR;
         "guess", mor_auto_guess, .with_guess = true                                                                    \
     }
 #define NEAR_THE_GUESS "nsn-tree", mor_auto_near, .with_guess = true, .share = 0.5, .tree = NEAR
-#define SWEEPS "psor", mor_auto_tree_sweeps
+#define SWEEPS .name = "psor", .run = mor_auto_tree_sweeps
 #define TO_THE_END                                                                                                     \
     {                                                                                                                  \
         "nsgs", mor_auto_sweeps_to_the_end, .last_resort = true, .sweeps = 100000                                      \
