@@ -650,6 +650,11 @@ typedef void (*mor_observer)(void* user, const mor_world* world, const mor_step_
 /* MOR_BAD_INPUT when there is no room for one more. */
 MOR_API mor_code mor_world_add_observer(mor_world* world, mor_observer function, void* user, mor_error* error);
 
+/* From a user stage or a controller: the step must not be taken. mor_world_step then returns MOR_BAD_INPUT with this
+ * sentence (at most 255 bytes of it), and the world is as before the step but for what the user stage changed. `world`
+ * is the one the function was given. */
+MOR_API void mor_world_refuse(const mor_world* world, const char* sentence);
+
 /* Time now [s]. */
 MOR_API double mor_world_time(const mor_world* world);
 /* Steps taken so far. */
