@@ -1,8 +1,9 @@
-/* Any robot: dropped tilted onto the floor, passive and held, with ncp and with gauss. No step fails, passive steps gain
- * no energy, and a run of 5 s costs at most 60 s. A table tells what each run cost and how well its steps were solved.
+/* Any robot: dropped tilted onto the floor, passive and held, with ncp and with gauss. No step fails, passive steps
+ * gain no energy, and a run of 5 s costs at most 60 s. A table tells what each run cost and how well its steps were
+ * solved.
  *
- * Robots: those of ../shared/data/robots, and three made here: five legs, wheels, a parallel linkage. With MOREAU_LONG all
- * of them for 5 s, else some for 0.3 s. */
+ * Robots: those of ../shared/data/robots, and three made here: five legs, wheels, a parallel linkage. With MOREAU_LONG
+ * all of them for 5 s, else some for 0.3 s. */
 #include "common/drops.h"
 #include "common/foreign_robots.h"
 
