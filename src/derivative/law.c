@@ -106,9 +106,16 @@ mor_law mor_contact_law(int dim, const double* p, const double* u_in, double mu,
     l.phase = MOR_PHASE_STICK;
     if (dim > 1 && mu > 0.0) {
         l.margin = smaller(l.margin, fabs(reserve - slip));
-        l.weak = l.slipping = larger(reserve, slip) < edge;
+        l.weak = larger(reserve, slip) < edge;
     }
-    if (dim > 1 && (mu == 0.0 || slip > reserve)) {
+    if (l.weak) { /* as if it slid: if then nothing makes it slip, others hold it and its state does not matter */
+        l.phase = MOR_PHASE_SLIDE;
+        for (int i = 1; i < dim; i++) {
+            l.A_u[i * dim + i] = 0.0;
+            l.A_p[i * dim + i] = 1.0;
+            l.A_p[i * dim] = -p[i] / p[0];
+        }
+    } else if (dim > 1 && (mu == 0.0 || slip > reserve)) {
         l.phase = MOR_PHASE_SLIDE;
         memset(l.A_u, 0, sizeof l.A_u);
         l.A_u[0] = 1.0;

@@ -11,7 +11,6 @@ typedef struct mor_law {
     mor_contact_phase phase;
     double margin; /* to the next change of phase [m/s] */
     bool weak;     /* nearer than the answer can tell */
-    bool slipping; /* weak: it bears a force and is about to slip or to stick */
 } mor_law;
 
 /* p, u: impulse and velocity of a contact of 1 to 3 rows, W: its own block of G' M^-1 G (dim x dim), `edge`: velocities
