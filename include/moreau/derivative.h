@@ -50,11 +50,13 @@ typedef struct mor_input {
 
 /* The derivative of the state after a step (or several), and what is known of it. */
 typedef struct mor_derivative {
-    int rows;                    /* 2 n: the state after the step */
-    int columns;                 /* 2 n + inputs: the state before it, then the inputs in their order */
-    const double* matrix;        /* rows x columns, row-major */
-    bool differentiable;         /* false: some contact or bound is about to change its state, see `why` */
-    char why[192];               /* "": it is differentiable */
+    int rows;             /* 2 n: the state after the step */
+    int columns;          /* 2 n + inputs: the state before it, then the inputs in their order */
+    const double* matrix; /* rows x columns, row-major */
+    bool differentiable;  /* false: some contact or bound is about to change its state, see `why` */
+    char why[192];        /* "": it is differentiable */
+    bool unique; /* false: sliding contacts share their load in more than one way, and the motion depends on it;
+                             the smallest change of the impulses is taken */
     int open, sticking, sliding; /* contacts of the step, by what they did */
     int weak;                    /* contacts and bounds on the edge between two states */
     double distance;             /* to the nearest change of a contact's state [m/s]; infinite without contacts */

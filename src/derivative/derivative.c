@@ -158,7 +158,8 @@ static void keep(mor_derivation* d, int island, int block, int contact, const mo
     const mor_island* it = &d->base->islands[island];
     const mor_block* b = &it->system.blocks[block];
     mor_kept* k = &d->kept[d->kept_count];
-    *k = (mor_kept){ island, block, d->rows, b->dim, contact, 0 };
+    bool clipped = contact >= 0 && -it->system.contacts[block].gap / it->system.h > it->system.contacts[block].recovery;
+    *k = (mor_kept){ island, block, d->rows, b->dim, contact, clipped, 0 };
     memcpy(d->p + d->rows, it->answer.impulses + b->row, (size_t)b->dim * sizeof(double));
     if (law->weak) l->weak[l->weak_count++] = d->kept_count;
     l->law[d->kept_count++] = *law;
@@ -304,16 +305,32 @@ static void add_response(const mor_derivation* d, const mor_kept* k, const doubl
 /* Columns: dV (dof), du (rows), dmu (kept). On return dV holds dnu+, and du the change of u. */
 typedef struct columns {
     int count;
+    bool many;                /* the motion depends on impulses that are not unique */
     bool torn;                /* rows that all hold cannot be followed along some direction */
     double *V, *u, *mu, *end; /* count x dof, rows, kept_count, 2 n */
 } columns;
+
+/* x - y is a null vector of S: impulses that may be added. Whether they move nothing. */
+static bool motion_is_unique(mor_derivation* d, int first, int last, const double* x, double* y)
+{
+    int row0 = d->kept[first].row, size = d->kept[last - 1].row + d->kept[last - 1].dim - row0;
+    double* v = mor_arena_zero(d->arena, (size_t)d->dof + 1, sizeof *v);
+    double* all = mor_arena_zero(d->arena, (size_t)d->dof + 1, sizeof *all);
+    if (!v || !all) return true;
+    for (int i = 0; i < size; i++) y[i] = x[i] - y[i];
+    for (int k = first; k < last; k++) {
+        add_response(d, &d->kept[k], y + d->kept[k].row - row0, v);
+        add_response(d, &d->kept[k], x + d->kept[k].row - row0, all);
+    }
+    return mor_norm_max(d->dof, v) <= 1e-8 * mor_norm_max(d->dof, all);
+}
 
 static mor_code solve_island(mor_derivation* d, const mor_law* laws, int first, int last, columns* c)
 {
     int row0 = d->kept[first].row, size = d->kept[last - 1].row + d->kept[last - 1].dim - row0;
     size_t mark = mor_arena_mark(d->arena);
     double* S = mor_arena_zero(d->arena, (size_t)size * size, sizeof *S);
-    double* B = mor_arena_zero(d->arena, (size_t)size * c->count + 1, sizeof *B);
+    double* B = mor_arena_zero(d->arena, (size_t)size * (c->count + 1) + 1, sizeof *B);
     if (!S || !B) return MOR_SYSTEM;
     build(d, laws, first, last, size, S);
     for (int j = 0; j < c->count; j++) {
@@ -328,12 +345,18 @@ static mor_code solve_island(mor_derivation* d, const mor_law* laws, int first, 
             }
         }
     }
-    double* again = mor_arena_alloc(d->arena, ((size_t)size * (size + c->count) + 1) * sizeof *again);
+    /* one more right-hand side, S r: what of r comes back is no null vector of S */
+    double* r = B + (size_t)size * c->count;
+    for (int i = 0; i < size; i++) r[i] = 1.0 + (double)((unsigned)(i * 2654435761u) >> 8 & 0xffff) / 65536.0;
+    double* again = mor_arena_alloc(d->arena, ((size_t)size * (size + c->count + 1) + 1) * sizeof *again);
     if (!again) return MOR_SYSTEM;
     memcpy(again, S, (size_t)size * size * sizeof *S);
     double* wanted = again + (size_t)size * size;
-    memcpy(wanted, B, (size_t)size * c->count * sizeof *B);
-    int rank = mor_least_norm_many(size, S, c->count, B, 1e-11, d->arena);
+    memcpy(wanted, B, (size_t)size * (c->count + 1) * sizeof *B);
+    mor_dense_apply(size, size, again, wanted + (size_t)size * c->count, r);
+    int rank = mor_least_norm_many(size, S, c->count + 1, B, 1e-11, d->arena);
+    if (rank >= 0 && rank < size && !motion_is_unique(d, first, last, wanted + (size_t)size * c->count, r))
+        c->many = true;
     for (int j = 0; j < c->count && rank >= 0; j++) {
         double *x = B + (size_t)j * size, *b = wanted + (size_t)j * size, most = 0.0, scale = mor_norm_max(size, b);
         for (int k = first; k < last; k++)
@@ -487,6 +510,7 @@ static mor_code derive(mor_derivation* d, mor_derivative* out, double* matrix, m
     if (!code) code = add_ends(d, &a, &b, &c, error);
     if (code) return code;
     judge_weak(d, &l, &c, out);
+    out->unique = !c.many;
     if (c.torn)
         not_here(out, "more contacts stick than the bodies can follow: some slip along every direction%s%s", "", "");
     for (int i = 0; i < 2 * d->n; i++)
@@ -507,9 +531,12 @@ mor_derivative* mor_derivative_create(const mor_world* w, int rows, int columns,
     owned* o = w->allocator.resize(w->allocator.user, NULL, sizeof *o + numbers * sizeof(double));
     if (!o) return NULL;
     o->allocator = w->allocator;
-    o->answer = (mor_derivative){
-        .rows = rows, .columns = columns, .matrix = o->matrix, .differentiable = true, .distance = INFINITY
-    };
+    o->answer = (mor_derivative){ .rows = rows,
+                                  .columns = columns,
+                                  .matrix = o->matrix,
+                                  .differentiable = true,
+                                  .unique = true,
+                                  .distance = INFINITY };
     memset(o->matrix, 0, numbers * sizeof(double));
     *matrix = o->matrix;
     return &o->answer;

@@ -91,10 +91,17 @@ static mor_code read_island(const mor_derivation* d, const mor_island* island, b
     double* bias = mor_arena_zero(d->arena, (size_t)s->row_count + 1, sizeof *bias);
     double* nu = mor_arena_zero(d->arena, (size_t)s->dof + 1, sizeof *nu);
     if (!p || !bias || !nu) return MOR_SYSTEM;
+    int from = 0, *of = mor_arena_alloc(d->arena, ((size_t)s->block_count + 1) * sizeof *of);
+    if (!of) return MOR_SYSTEM;
+    for (int b = 0; b < s->block_count; b++) {
+        of[b] = d->kept_count ? find_kept(d, island, b, &from) : -1;
+        /* the gap counts on both sides of zero, or on none */
+        if (of[b] >= 0 && b < s->contact_count && !d->kept[of[b]].clipped)
+            ((mor_contact_row*)s->contacts)[b].recovery = INFINITY;
+    }
     mor_bias_stewart_trinkle(s, bias);
-    int from = 0;
-    for (int b = 0; b < s->block_count && d->kept_count; b++) {
-        int k = find_kept(d, island, b, &from);
+    for (int b = 0; b < s->block_count; b++) {
+        int k = of[b];
         if (k < 0) continue;
         const mor_kept* kept = &d->kept[k];
         seen[k] = true;

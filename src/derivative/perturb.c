@@ -4,9 +4,8 @@
 
 #include <string.h>
 
-/* Differences are taken over this part of a length, an angle, a speed: small enough to stay within what the rows take
- * back of an overlap (1e-7 of a size, formulation/contact_rows.c), large enough that rounding leaves eight digits. */
-#define LITTLE 2e-8
+/* Differences are taken over this part of a length or an angle: curvature leaves twelve digits, rounding ten. */
+#define LITTLE 1e-6
 
 static double size_of(const mor_body* b)
 {

@@ -14,6 +14,7 @@ static void gather(mor_derivative* all, const mor_derivative* one, int step)
     all->sticking += one->sticking;
     all->sliding += one->sliding;
     all->weak += one->weak;
+    all->unique = all->unique && one->unique;
     all->distance = mor_min(all->distance, one->distance);
     all->residual = mor_max(all->residual, one->residual);
     if (one->differentiable || !all->differentiable) return;
@@ -64,14 +65,30 @@ mor_code mor_world_derivatives(mor_world* w, int steps, const mor_input* inputs,
 /* Snapshots of the world, one after the other. */
 typedef struct states {
     char* data;
-    size_t size;
+    size_t size;   /* room for each */
+    size_t* sizes; /* of those that are kept */
 } states;
 
 static mor_code keep_state(const mor_world* w, states* s, int k, mor_error* error)
 {
-    return mor_world_save(w, s->data + (size_t)k * s->size, s->size) <= s->size
+    s->sizes[k] = mor_world_save(w, s->data + (size_t)k * s->size, s->size);
+    return s->sizes[k] <= s->size
                ? MOR_OK
-               : mor_fail(error, MOR_SYSTEM, "a state is larger than the first one");
+               : mor_fail(error, MOR_SYSTEM, "a state has grown to %zu bytes, beyond the %zu set aside", s->sizes[k],
+                          s->size);
+}
+
+static mor_code back_to(mor_world* w, const states* s, int k, mor_error* error)
+{
+    return mor_world_restore(w, s->data + (size_t)k * s->size, s->sizes[k], error);
+}
+
+static bool make_states(mor_arena* arena, int count, size_t size, states* s)
+{
+    s->size = size;
+    s->data = arena ? mor_arena_alloc(arena, size * (size_t)count) : NULL;
+    s->sizes = arena ? mor_arena_zero(arena, (size_t)count, sizeof *s->sizes) : NULL;
+    return s->data && s->sizes;
 }
 
 /* The steps from..to backward; the states at their starts are in `s`. */
@@ -81,7 +98,7 @@ static mor_code backward(mor_world* w, states* s, int from, int to, const mor_in
     mor_code code = MOR_OK;
     for (int k = to - 1; k >= from && !code; k--) {
         mor_derivative* one = NULL;
-        code = mor_world_restore(w, s->data + (size_t)(k - from) * s->size, s->size, error);
+        code = back_to(w, s, k - from, error);
         if (!code) code = mor_world_derivative(w, inputs, count, &one, error);
         if (code) break;
         gather(all, one, k + 1);
@@ -101,14 +118,14 @@ mor_code mor_world_adjoint(mor_world* w, int steps, const double* gradient, cons
 {
     int n = 2 * mor_world_nu_count(w), stride = 1;
     while (stride * stride < steps) stride++;
-    size_t size = 2 * mor_world_save(w, NULL, 0) + 4096; /* contacts come and go */
+    size_t size = 4 * mor_world_save(w, NULL, 0) + (1 << 16); /* contacts come and go */
     double *none, *work = NULL;
     mor_arena* arena = mor_arena_create(&w->allocator);
     mor_derivative* all = mor_derivative_create(w, 0, 0, &none);
-    states coarse = { arena ? mor_arena_alloc(arena, size * (size_t)(stride + 2)) : NULL, size };
-    states fine = { arena ? mor_arena_alloc(arena, size * (size_t)(stride + 1)) : NULL, size };
+    states coarse = { 0 }, fine = { 0 };
+    bool room = make_states(arena, stride + 2, size, &coarse) && make_states(arena, stride + 1, size, &fine);
     if (arena) work = mor_arena_alloc(arena, ((size_t)n + count + 1) * sizeof *work);
-    mor_code code = all && coarse.data && fine.data && work ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
+    mor_code code = all && room && work ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
     for (int k = 0; k < steps && !code; k++) {
         if (k % stride == 0) code = keep_state(w, &coarse, k / stride, error);
         if (!code) code = take_step(w, error);
@@ -118,7 +135,7 @@ mor_code mor_world_adjoint(mor_world* w, int steps, const double* gradient, cons
     memcpy(state_gradient, gradient, (size_t)n * sizeof *gradient);
     for (int b = blocks - 1; b >= 0 && !code; b--) {
         int from = b * stride, to = from + stride < steps ? from + stride : steps;
-        code = mor_world_restore(w, coarse.data + (size_t)b * size, size, error);
+        code = back_to(w, &coarse, b, error);
         for (int k = from; k < to && !code; k++) {
             code = keep_state(w, &fine, k - from, error);
             if (!code && k + 1 < to) code = take_step(w, error);
@@ -126,8 +143,7 @@ mor_code mor_world_adjoint(mor_world* w, int steps, const double* gradient, cons
         if (!code)
             code = backward(w, &fine, from, to, inputs, count, state_gradient, work, input_gradients, all, error);
     }
-    if (coarse.data && (!code || code == MOR_STOPPED))
-        mor_world_restore(w, coarse.data + (size_t)blocks * size, size, NULL);
+    if (!code) code = back_to(w, &coarse, blocks, error);
     mor_arena_destroy(arena);
     if (!code && derivative) *derivative = all;
     else mor_derivative_destroy(all);
