@@ -17,6 +17,7 @@ static const struct command {
     { "new", mor_cli_new, "write a commented scene to start from" },
     { "solve", mor_cli_solve, "solve stored complementarity and contact problems" },
     { "robot", mor_cli_robot, "read a URDF: its tree, masses, and M, h, g, Jacobians at given states" },
+    { "derivative", mor_cli_derivative, "how a step depends on its state and inputs, through contact" },
     { "compare", mor_cli_laboratory, "run formulations and solvers on the same problems, fairly" },
     { "dataset", mor_cli_laboratory, "build and describe the database of benchmark problems" },
     { "plot", mor_cli_laboratory, "draw what a recording holds" },
@@ -39,7 +40,7 @@ static void help(FILE* out)
             "moreau %s: rigid bodies with contact and friction, and fair comparison of the methods\n\n"
             "usage: moreau COMMAND [ARGUMENTS]     (moreau help COMMAND tells more)\n\n",
             mor_version());
-    for (int i = 0; i < COMMAND_COUNT; i++) fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].help);
+    for (int i = 0; i < COMMAND_COUNT; i++) fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
     fprintf(out,
             "\n--plugin FILE.so adds methods of your own to any command (docs/tutorials/your-solver.md)\n"
             "A first try:  moreau run peg_in_hole\n"

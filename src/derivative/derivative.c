@@ -159,7 +159,7 @@ static void keep(mor_derivation* d, int island, int block, int contact, const mo
     const mor_block* b = &it->system.blocks[block];
     mor_kept* k = &d->kept[d->kept_count];
     bool clipped = contact >= 0 && -it->system.contacts[block].gap / it->system.h > it->system.contacts[block].recovery;
-    *k = (mor_kept){ island, block, d->rows, b->dim, contact, clipped, 0 };
+    *k = (mor_kept){ island, block, d->rows, b->dim, contact, law->phase == MOR_PHASE_STICK, clipped, 0 };
     memcpy(d->p + d->rows, it->answer.impulses + b->row, (size_t)b->dim * sizeof(double));
     if (law->weak) l->weak[l->weak_count++] = d->kept_count;
     l->law[d->kept_count++] = *law;

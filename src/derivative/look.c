@@ -46,6 +46,40 @@ static bool same_contact(const mor_contact* a, const mor_contact* b)
            a->shape[1] == b->shape[1] && a->feature == b->feature;
 }
 
+/* A point or a direction of a body, carried along from the base step to the trial. */
+static mor_vec3 carried(const mor_derivation* d, int body, mor_vec3 x, bool direction)
+{
+    int slot = d->world->order[body];
+    const mor_body *a = &d->base->w->bodies[slot], *b = &d->trial->w->bodies[slot];
+    mor_quat turn = mor_quat_mul(b->q, mor_quat_conj(a->q));
+    return direction ? mor_rotate(turn, x) : mor_add(b->x, mor_rotate(turn, mor_sub(x, a->x)));
+}
+
+/* Faces that lie exactly on each other are clipped at other corners on either side of a state. A contact that sticks is
+ * then carried along with its bodies: the rows of the patch span the same space wherever its corners are. Others are
+ * lost. */
+static mor_code carry_contacts(mor_derivation* d, mor_error* error)
+{
+    mor_buffer* found = &d->trial->contacts;
+    const mor_contact* base = d->base->contacts.data;
+    mor_found out = { .world = d->trial->w, .contacts = found };
+    mor_code code = MOR_OK;
+    int count = found->count;
+    for (int k = 0; k < d->kept_count && !code; k++) {
+        if (d->kept[k].contact < 0 || !d->kept[k].sticks) continue;
+        mor_contact c = base[d->kept[k].contact];
+        bool there = false;
+        for (int i = 0; i < count && !there; i++) there = same_contact(&((const mor_contact*)found->data)[i], &c);
+        if (there) continue;
+        for (int side = 0; side < 2; side++) c.point[side] = carried(d, c.body[side], c.point[side], false);
+        c.normal = carried(d, c.body[0], c.normal, true);
+        c.gap = mor_dot(mor_sub(c.point[1], c.point[0]), c.normal);
+        code = mor_found_add(&out, &c);
+    }
+    d->trial->w->contacts = *found;
+    return code == MOR_OK ? MOR_OK : mor_fail(error, code, "out of memory");
+}
+
 /* The kept block that a block of the trial is, or -1. Islands and blocks come in the same order but for those that
  * appear or vanish: the search begins after the last one found. */
 static int find_kept(const mor_derivation* d, const mor_island* island, int block, int* from)
@@ -153,6 +187,7 @@ static mor_code assemble(mor_derivation* d, int direction, double amount, mor_er
     mor_code code = begin(d);
     if (!code && !mor_perturb(d, direction, amount)) code = MOR_SYSTEM;
     if (!code) code = mor_do_collide(d->world, d->trial, error);
+    if (!code && d->kept_count) code = carry_contacts(d, error);
     if (!code) code = mor_do_control(d->world, d->trial, error);
     if (!code) code = mor_do_assemble(d->world, d->trial, error);
     return code;

@@ -26,6 +26,7 @@ typedef struct mor_kept {
     int island, block; /* in the base step */
     int row, dim;      /* first row among the kept ones */
     int contact;       /* index in the contacts of the base step, -1: rows of a joint */
+    bool sticks;       /* a contact that does */
     bool clipped;      /* a contact so deep that its gap does not count (formulation/contact_rows.c) */
     size_t key;        /* of rows of joints: where their memory lies in the model */
 } mor_kept;
