@@ -223,7 +223,7 @@ static const struct {
       "  - { name: c, shape: { box: [0.6, 0.6, 0.6] }, mass: 3, position: [0, 0.03, 2.1] }\n" },
     { "ten equal boxes exactly on each other", 2,
       "moreau: 1\n" EXACT "bodies:\n" FLOOR "  - { name: box, shape: { box: [1, 1, 1] }, mass: 1, grid: { count: [1, "
-                                            "1, 10], spacing: [0, 0, 1], origin: [0, 0, 0.5] } }\n" },
+      "1, 10], spacing: [0, 0, 1], origin: [0, 0, 0.5] } }\n" },
     { "a disc in the plane", 2,
       "moreau: 1\ndimension: 2\n" EXACT
       "bodies:\n  - { name: ground, shape: { chain: [[-5, 0.5], [5, -0.5]] }, fixed: true, friction: 0.02 }\n"

@@ -3,7 +3,9 @@
 #include "cli/laboratory.h"
 #include "cli/options.h"
 #include "cli/run_outputs.h"
+#include "cli/signals.h"
 #include "io/json/run_json.h"
+#include "io/text/output.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +21,7 @@ typedef struct arguments {
     int csv_every, bpmd_every, threads;
     double times[MOST_SAMPLES];
     int time_count, steps;
-    double end;
+    double end, limit;
     bool json, quiet, verbose;
 } arguments;
 
@@ -83,17 +85,19 @@ static const mor_cli_option options[] = {
       .key = "method.collision.name" },
     { "--integrator", "I", "how trees move where nothing one-sided acts (moreau list integrators)", MOR_CLI_SET,
       AT(sets), .key = "method.integrator.name" },
-    { "--step", "H", "time step in seconds", MOR_CLI_SET, AT(sets), .key = "time.step" },
+    { "--step", "H", "time step in seconds, or adaptive", MOR_CLI_SET, AT(sets), .key = "time.step" },
     { "--time", "T", "how long, in seconds", MOR_CLI_NUMBER, AT(end), .max = 1e300, .expected = "seconds" },
     { "--steps", "N", "how long, in steps", MOR_CLI_WHOLE, AT(steps), .max = 2e9, .expected = "a whole number" },
     { "--set", "KEY=VALUE", "any value of the scene, e.g. method.solver.tol=1e-9, bodies.top.mass=1e6", MOR_CLI_SET,
       AT(sets) },
     { "--at", "T,...", "report the state at these times too", MOR_CLI_CALL, .take = take_times },
-    { "--csv", "FILE[:K]", "bodies, contact totals and energy as a table, every K-th step", MOR_CLI_CALL,
-      .take = take_csv },
+    { "--csv", "FILE[:K]", "bodies, contact totals and energy as a table, every K-th step; -: standard output",
+      MOR_CLI_CALL, .take = take_csv },
     { "--record", "FILE.h5", "record everything (docs/recording.md)", MOR_CLI_TEXT, AT(record) },
     { "--bpmd", "FILE.h5[:K]", "every K-th step as a problem for `moreau compare` (docs/bpmd.md)", MOR_CLI_CALL,
       .take = take_bpmd },
+    { "--time-limit", "SECONDS", "stop after so many seconds on the clock, with exit status 1; default: none",
+      MOR_CLI_NUMBER, AT(limit), .min = 1e-3, .max = 1e9, .expected = "seconds, from 0.001" },
     { "--threads", "N", "threads for independent groups of bodies; the answer does not depend on it", MOR_CLI_WHOLE,
       AT(threads), .min = 1, .max = 256, .expected = "1 to 256" },
     { "--json", NULL, "one JSON document on standard output", MOR_CLI_FLAG, AT(json) },
@@ -108,6 +112,9 @@ static const mor_cli_command command = {
     .usage = "SCENE [options]",
     .about = "SCENE is a file, or the name of a scene that came with the program (moreau list scenes).\n",
     .options = options,
+    .more =
+        "SIGINT and SIGTERM: the step is finished, all files are closed, and the exit status is 130 or 143. A second\n"
+        "one ends the program at once.\n",
     .operand = take_scene,
 };
 
@@ -125,7 +132,10 @@ typedef struct session {
     char* text;
     size_t length;
     mor_json json;
-    int steps, sample;
+    int steps; /* -1: until `end`, with variable steps */
+    double end;
+    int sample;
+    int signal; /* that ended it, or 0 */
     double started, shown;
 } session;
 
@@ -134,16 +144,20 @@ static void progress(session* s, int step)
     double now = mor_clock();
     if (now - s->started < 1.0 || now - s->shown < 0.2) return;
     s->shown = now;
-    double left = (now - s->started) * (s->steps - step) / step;
-    fprintf(stderr, "\r  step %d of %d, %.0f s left   ", step, s->steps, left);
+    double t = mor_world_time(s->world);
+    if (s->steps >= 0) {
+        double left = (now - s->started) * (s->steps - step) / step;
+        fprintf(stderr, "\r  step %d of %d, %.0f s left   ", step, s->steps, left);
+    } else {
+        fprintf(stderr, "\r  step %d, %.6g of %g s   ", step, t, s->end);
+    }
 }
 
 /* The samples that are due: each at the step nearest to its time. */
 static void write_samples(session* s)
 {
     const mor_world* w = s->world;
-    double until = mor_world_time(w) + 0.5 * mor_world_get_step(w);
-    for (; s->sample < s->a->time_count && s->a->times[s->sample] < until; s->sample++) {
+    for (; s->sample < s->a->time_count && mor_world_reached(w, s->a->times[s->sample]); s->sample++) {
         if (!s->document) continue;
         mor_json_object(&s->json, NULL);
         mor_json_number(&s->json, "time", mor_world_time(w));
@@ -184,20 +198,29 @@ static int simulate(session* s)
     s->started = mor_clock();
     if (s->document) mor_json_list(&s->json, "samples");
     write_samples(s);
-    for (int k = 1; k <= s->steps; k++) {
+    for (int k = 1; s->steps >= 0 ? k <= s->steps : !mor_world_reached(s->world, s->end); k++) {
         mor_step_report r;
+        if (s->steps < 0) mor_world_limit_step(s->world, s->end);
+        if (s->sample < s->a->time_count) mor_world_limit_step(s->world, s->a->times[s->sample]);
+        if ((s->signal = mor_cli_signal())) break;
         if (mor_run_step(s->run, &r, &error) != MOR_OK) return mor_cli_fail(&error);
+        if ((s->signal = mor_world_interrupted(s->world) ? mor_cli_signal() : 0)) break;
         if (mor_run_stopped(s->run)) {
             if (terminal) fputc('\n', stderr);
             tell_stop(s, k, &r);
             break;
         }
-        mor_cli_table_add(s->table, s->world, &r);
+        mor_code lost = mor_cli_table_add(s->table, s->world, &r, &error);
+        if (!lost) lost = mor_cli_recording_state(s->recording, &error);
+        if (lost) return mor_cli_fail(&error);
         write_samples(s);
         if (terminal) progress(s, k);
     }
     if (s->document) mor_json_end(&s->json);
     if (terminal && s->shown > 0.0) fprintf(stderr, "\r%40s\r", "");
+    if (s->signal)
+        fprintf(stderr, "moreau: %s after step %d of %d, at t = %g s; what was written until then is complete\n",
+                mor_cli_signal_name(s->signal), mor_world_step_count(s->world), s->steps, mor_world_time(s->world));
     return 0;
 }
 
@@ -213,19 +236,25 @@ static int prepare(session* s)
     if (*mor_scene_notes(s->scene) && !a->quiet) fputs(mor_scene_notes(s->scene), stderr);
     s->world = mor_scene_build(s->scene, a->threads, &error);
     if (!s->world) return mor_cli_fail(&error);
-    double end = a->end >= 0.0 ? a->end : mor_scene_end(s->scene);
-    s->steps = a->steps >= 0 ? a->steps : (int)floor(end / mor_world_get_step(s->world) + 0.5);
-    double last = mor_world_time(s->world) + s->steps * mor_world_get_step(s->world);
-    if (a->time_count && a->times[a->time_count - 1] >= last + 0.5 * mor_world_get_step(s->world))
+    s->end = a->end >= 0.0 ? a->end : mor_scene_end(s->scene);
+    bool variable = mor_world_get_adaptive(s->world, NULL);
+    double h = mor_world_get_step(s->world);
+    s->steps = a->steps >= 0 ? a->steps : variable ? -1 : (int)floor(s->end / h + 0.5);
+    double last = variable ? (a->steps >= 0 ? INFINITY : s->end) : mor_world_time(s->world) + s->steps * h;
+    if (a->time_count && a->times[a->time_count - 1] >= last + 0.5 * h)
         return mor_cli_usage("run", "--at %g: the run ends at %g s", a->times[a->time_count - 1], last);
     if (a->record || a->bpmd) {
         s->recording = mor_cli_recording_open(a->record, a->bpmd, a->bpmd_every, s->world, s->scene, &error);
         if (!s->recording) return mor_cli_fail(&error);
     }
     if (a->csv && !(s->table = mor_cli_table_open(a->csv, a->csv_every, s->world, &error))) return mor_cli_fail(&error);
-    s->run = mor_run_create(s->world, s->steps, &error);
+    s->run = mor_run_create(s->world, s->steps >= 0 ? s->steps : 1000, &error);
     if (!s->run) return mor_cli_fail(&error);
-    if (!a->quiet) tell_start(s);
+    mor_world_set_interrupt(s->world, mor_cli_patience());
+    if (!a->quiet) {
+        tell_start(s);
+        mor_cli_print_left_out(s->world);
+    }
     if (!a->json) return 0;
     s->document = open_memstream(&s->text, &s->length);
     if (!s->document) {
@@ -243,13 +272,14 @@ static int tell(session* s)
     mor_run_summary summary = mor_run_summarise(s->run);
     if (s->document) {
         mor_run_json_summary(&s->json, s->world, s->scene, &summary, mor_run_start(s->run));
+        if (s->signal) mor_json_text(&s->json, "stopped_by", mor_cli_signal_name(s->signal));
         mor_json_end(&s->json);
         bool written = mor_json_finish(&s->json) && fflush(s->document) == 0;
         if (!written || fwrite(s->text, 1, s->length, stdout) != s->length) return MOR_SYSTEM;
-    } else if (!s->a->quiet) {
+    } else if (!s->a->quiet && !(s->a->csv && mor_output_is_standard(s->a->csv))) {
         mor_cli_print_run(s->world, s->scene, &summary);
     }
-    return summary.failures > 0;
+    return s->signal ? mor_cli_signal_status(s->signal) : summary.failures > 0;
 }
 
 /* Closes everything; a file that cannot be closed is a failure unless there was a worse one. */
@@ -258,8 +288,9 @@ static int finish(session* s, int code)
     mor_error error = { 0 };
     if (s->document) fclose(s->document);
     free(s->text);
-    if (mor_cli_table_close(s->table, code < 2, &error) != MOR_OK && code < 2) code = mor_cli_fail(&error);
-    if (mor_cli_recording_close(s->recording, &error) != MOR_OK && code < 2) code = mor_cli_fail(&error);
+    bool good = code != MOR_BAD_INPUT && code != MOR_SYSTEM;
+    if (mor_cli_table_close(s->table, good, &error) != MOR_OK && good) code = mor_cli_fail(&error), good = false;
+    if (mor_cli_recording_close(s->recording, &error) != MOR_OK && good) code = mor_cli_fail(&error);
     mor_run_destroy(s->run);
     mor_world_destroy(s->world);
     mor_scene_destroy(s->scene);
@@ -278,6 +309,9 @@ int mor_cli_run(int argc, char** argv)
     int code = mor_cli_parse(&command, argc, argv, &a);
     if (code) return code;
     if (!a.scene) return mor_cli_usage("run", "which scene?");
+    if (a.csv && a.json && mor_output_is_standard(a.csv))
+        return mor_cli_usage("run", "--csv - and --json both want standard output");
+    mor_cli_catch_signals(a.limit);
     qsort(a.times, (size_t)a.time_count, sizeof(double), compare_times);
     session s = { .a = &a };
     code = prepare(&s);

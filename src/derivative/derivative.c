@@ -6,9 +6,9 @@
  *     du = du_0 + G' dV + W dp,    A_p dp + A_u du + g dmu = 0  (law.c)
  *     (A_p + A_u W) dp = -A_u (du_0 + G' dV) - g dmu,    dnu+ = dV + M^-1 G dp,    dz+ = E_z dz + E_nu dnu+
  *
- * Only contacts that bear an impulse have rows. With redundant contacts the matrix is singular and dp is not unique, but
- * dnu+ is: the shortest dp is taken (linalg/least_norm.c). dV, du_0 and dE are central differences of assemblies, which
- * are smooth and cheap beside the solve; the solve itself, which is not smooth, is never differenced.
+ * Only contacts that bear an impulse have rows. With redundant contacts the matrix is singular and dp is not unique,
+ * but dnu+ is: the shortest dp is taken (linalg/least_norm.c). dV, du_0 and dE are central differences of assemblies,
+ * which are smooth and cheap beside the solve; the solve itself, which is not smooth, is never differenced.
  *
  * A contact on the edge between two phases has two derivatives. It is taken as open (sliding); if its velocity changes
  * along any direction the step is not differentiable, and the report says so.

@@ -14,7 +14,8 @@ typedef struct mor_law {
 } mor_law;
 
 /* p, u: impulse and velocity of a contact of 1 to 3 rows, W: its own block of G' M^-1 G (dim x dim), `edge`: velocities
- * below it are zero. directions: corners of the polygon, 0: the cone. relaxed: the convex law, with R on the diagonal. */
+ * below it are zero. directions: corners of the polygon, 0: the cone. relaxed: the convex law, with R on the diagonal.
+ * */
 mor_law mor_contact_law(int dim, const double* p, const double* u, double mu, const double* W, int directions,
                         bool relaxed, double R, double edge);
 

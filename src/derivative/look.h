@@ -50,7 +50,8 @@ typedef struct mor_derivation {
     mor_arena* arena;
 } mor_derivation;
 
-/* Moves the draft of the trial by `amount` along one direction: a state (0 to 2n - 1) or an input. False: out of memory. */
+/* Moves the draft of the trial by `amount` along one direction: a state (0 to 2n - 1) or an input. False: out of
+ * memory. */
 bool mor_perturb(mor_derivation* d, int direction, double amount);
 /* How far a direction is moved for a difference. */
 double mor_perturbation(const mor_derivation* d, int direction);

@@ -6,7 +6,7 @@
  * claim, our number and whether the claim holds in our data; data.h5 holds the same tables as the CSV files. Results
  * depend on the seed only, not on the number of threads. */
 #include "lab/reproduce.h"
-#include "io/text/text_file.h"
+#include "io/text/output.h"
 #include "base/workers.h"
 #include "io/hdf5/csv_tables.h"
 
@@ -63,11 +63,11 @@ mor_path mor_reproduce_part(const mor_reproduce* o, const char* format, ...)
     return p;
 }
 
-FILE* mor_reproduce_open(const char* path) { return mor_text_create(path, NULL); }
+FILE* mor_reproduce_open(const char* path) { return mor_output_open(path, NULL); }
 
 mor_code mor_reproduce_close(FILE* file, const char* path, mor_error* error)
 {
-    if (file) return mor_text_finish(file, path, true, error);
+    if (file) return mor_output_close(file, path, true, error);
     return mor_fail(error, MOR_SYSTEM, "%s: cannot be written", path);
 }
 
@@ -173,7 +173,9 @@ static mor_code write_page(const mor_reproduce* o, mor_error* error)
     FILE* out = mor_reproduce_open(path.text);
     if (!out) return mor_fail(error, MOR_SYSTEM, "cannot write %s", path.text);
     fprintf(out,
-            "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>The PEG paper, reproduced</title>\n"
+            "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\n"
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+            "img-src 'self' data: file:\">\n<title>The PEG paper, reproduced</title>\n"
             "<style>body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 "
             "1em;color:#222}table{border-collapse:collapse;margin:1em 0}"
             "td,th{border:1px solid #ccc;padding:.3em "

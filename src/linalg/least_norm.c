@@ -39,8 +39,8 @@ MOR_ALWAYS_INLINE void reflect(int m, double tau, const double* v, double* y)
     mor_subtract(m - 1, s, v + 1, y + 1);
 }
 
-/* QR with column pivoting of A, applied to the columns of B. left: n, norms of what is left of each column; `whole`: when they were
- * last computed. Returns the rank. */
+/* QR with column pivoting of A, applied to the columns of B. left: n, norms of what is left of each column; `whole`:
+ * when they were last computed. Returns the rank. */
 MOR_ALWAYS_INLINE int factor_body(int n, double* A, int count, double* B, double rcond, int* order, double* left,
                                   double* whole)
 {

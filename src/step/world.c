@@ -386,6 +386,9 @@ void mor_world_on_collide(mor_world* w, mor_collide_stage function, void* user)
     w->detected = false;
 }
 
+void mor_world_set_interrupt(mor_world* w, const volatile int* flag) { w->interrupt = flag; }
+bool mor_world_interrupted(const mor_world* w) { return w->interrupt && *w->interrupt; }
+
 void mor_world_on_solve(mor_world* w, mor_formulation_stage function, void* user)
 {
     w->on_solve = function;
@@ -415,6 +418,12 @@ mor_vec3 mor_world_gravity(const mor_world* w) { return w->gravity; }
 const mor_library* mor_world_library(const mor_world* w) { return w->library; }
 
 void mor_world_set_step(mor_world* w, double h)
+{
+    w->adaptive.on = false;
+    mor_world_change_step(w, h);
+}
+
+void mor_world_change_step(mor_world* w, double h)
 {
     assert(h > 0.0 && isfinite(h));
     w->h = h;

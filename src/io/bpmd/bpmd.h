@@ -124,6 +124,8 @@ mor_bpmd_recorder* mor_bpmd_record(const char* path, mor_world* world, const mor
 /* Keeps only steps in [from, to] and writes them all at the end, so that the bytes do not depend on the speed of the
  * machine. */
 void mor_bpmd_record_range(mor_bpmd_recorder* recorder, int from, int to);
+/* MOR_OK, or the first failure so far. */
+mor_code mor_bpmd_state(const mor_bpmd_recorder* recorder, mor_error* error);
 /* Writes what is left. Any error since the opening is told here. */
 mor_code mor_bpmd_close(mor_bpmd_recorder* recorder, mor_error* error);
 
@@ -153,6 +155,8 @@ typedef struct mor_bpmd mor_bpmd;
 
 /* NULL and a sentence with the path of the object for files that are no BPMD files. */
 mor_bpmd* mor_bpmd_open(const char* path, mor_error* error);
+/* The same for a process that may die: a damaged file on which HDF5 crashes is not looked for beforehand. */
+mor_bpmd* mor_bpmd_open_again(const char* path, mor_error* error);
 void mor_bpmd_free(mor_bpmd* file);
 mor_bpmd_dialect mor_bpmd_get_dialect(const mor_bpmd* file);
 int mor_bpmd_count(const mor_bpmd* file);

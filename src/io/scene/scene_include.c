@@ -7,9 +7,10 @@
  * includes itself, directly or through others, is recognised by device and inode, so different
  * spellings of a path do not hide it. */
 #include "io/scene/scene_document.h"
+#include "io/text/text_file.h"
 
-#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -26,40 +27,22 @@ typedef struct chain {
     int depth;
 } chain;
 
-static mor_code fail_file(const mor_node* asked, const char* path, mor_error* error, const char* problem)
-{
-    if (asked) return mor_node_fail(asked, error, "cannot read '%.300s': %s", path, problem);
-    return mor_fail(error, MOR_BAD_INPUT, "%.300s: cannot read this file: %s", path, problem);
-}
-
 char* mor_read_file(mor_document* document, const char* path, size_t* length, const mor_node* asked, mor_error* error)
 {
-    FILE* file = fopen(path, "rb");
-    if (!file) {
-        fail_file(asked, path, error, strerror(errno));
-        return NULL;
-    }
-    size_t used = 0, capacity = 1 << 14;
-    char* text = mor_arena_alloc(document->arena, capacity);
-    while (text) {
-        errno = 0;
-        used += fread(text + used, 1, capacity - 1 - used, file);
-        if (used < capacity - 1) break;
-        capacity *= 2;
-        char* larger = used < max_file ? mor_arena_alloc(document->arena, capacity) : NULL;
-        if (larger) memcpy(larger, text, used);
-        text = larger;
-    }
-    bool broken = ferror(file) != 0;
-    int reason = errno;
-    fclose(file);
-    if (!text || broken) {
-        fail_file(asked, path, error, broken ? strerror(reason) : "it is larger than 64 MiB");
-        return NULL;
-    }
-    text[used] = '\0';
-    *length = used;
-    return text;
+    char *text, *kept = NULL;
+    mor_error why = { 0 };
+    mor_code code = mor_text_read(path, max_file, &text, length, &why);
+    if (!code && !(kept = mor_arena_alloc(document->arena, *length + 1)))
+        code = mor_fail(&why, MOR_SYSTEM, "%.300s: out of memory", path);
+    if (kept) memcpy(kept, text, *length + 1);
+    free(text);
+    size_t named = strlen(path) + 2; /* "path: ", which this sentence says in its own way */
+    const char* reason =
+        strlen(why.text) > named && strncmp(why.text, path, named - 2) == 0 ? why.text + named : why.text;
+    if (code && asked) mor_node_fail(asked, error, "cannot read '%.300s': %s", path, reason);
+    else if (code) mor_fail(error, code, "%.300s: cannot read this file: %s", path, reason);
+    if (code && error) error->code = code;
+    return kept;
 }
 
 const mor_source* mor_source_create(mor_document* document, const char* path, mor_error* error)
@@ -213,13 +196,14 @@ static void remove_key(mor_node* map, const char* key)
 static mor_node* load(mor_document* document, const char* text, size_t length, const mor_source* source,
                       const chain* link, mor_error* error)
 {
-    char described[80];
     mor_node* root = mor_yaml_parse(document, text, length, source, 0, error);
     if (!root) return NULL;
     bool nothing = root->kind == MOR_NODE_SCALAR && !*root->text;
     if (root->kind != MOR_NODE_MAP) {
         mor_node_fail(root, error, "a scene must be a mapping that begins with 'moreau: 1', not %s",
-                      nothing ? "an empty file" : mor_node_describe(root, described));
+                      nothing                       ? "an empty file"
+                      : root->kind == MOR_NODE_LIST ? "a list"
+                                                    : "a text");
         return NULL;
     }
     if (check_version(root, link->outer == NULL, error)) return NULL;
