@@ -25,6 +25,8 @@ const mor_library* mor_cli_library(void);
 /* The error measure of a plug-in, or NULL. */
 mor_plugin_error mor_cli_error_function(const char** name);
 
+/* From here on an allocation of less than 16 MB that fails ends the program: "moreau: out of memory", exit status 3. */
+void mor_cli_watch_memory(void);
 /* "moreau: text" on stderr; returns the code, which is the exit status. */
 int mor_cli_fail(const mor_error* error);
 /* "moreau run: ..." and a hint at --help; returns 2. */

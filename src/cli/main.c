@@ -96,6 +96,7 @@ static bool tell_about(int argc, char** argv)
 
 int main(int argc, char** argv)
 {
+    mor_cli_watch_memory();
     if (argc < 2) {
         help(stderr);
         return MOR_BAD_INPUT;
