@@ -50,6 +50,7 @@ typedef struct mor_tree {
     double stiffness, damping; /* of a spring */
     /* of the step: positions move with nu + share (nu+ - nu); 1 unless springs ask for less (formulation/springs.c) */
     double share;
+    const double* move; /* of the step: the velocities that positions move with; NULL: those of the end */
     const struct mor_stored_tree* stored; /* of a frame (model/stored.h) */
 } mor_tree;
 
@@ -115,6 +116,7 @@ typedef struct mor_robot {
     double* drag;                     /* damping of joints, n */
     double energy;                    /* of the step: that of its start, and the work of all impulses but gravity's at
                                          the velocity of the end [J] */
+    double projected;                 /* of the step: energy that position projections added [J] */
     bool looped;                      /* joints close loops or hold it to other bodies */
     double *gain, *viscous, *coulomb; /* n each, of motors: implicit gain of the coming step, friction beyond the
                                          model's */
@@ -264,7 +266,8 @@ struct mor_world {
     } observers[8];
     int observer_count;
 
-    int failed_in_row;                          /* steps, up to the last */
+    char refusal[256]; /* why the step that has begun must not be taken (mor_world_refuse); "": nothing against it */
+    int failed_in_row; /* steps, up to the last */
     const mor_formulation* fitting_formulation; /* methods that were found to fit */
     const mor_solver* fitting_solver;
     const mor_collision* fitting_collision;
@@ -290,6 +293,8 @@ void mor_world_combine(const mor_world* world, const mor_body* a, int shape_a, c
                        mor_contact* contact);
 /* Whether materials or pairs have rolling (1) or drilling friction too (2), as mor_formulation.turning. */
 int mor_world_turning(const mor_world* world);
+/* Does anything bounce in this world? */
+bool mor_world_bounces(const mor_world* world);
 bool mor_world_ignores(const mor_world* world, int slot_a, int slot_b);
 /* Notes that the links of a robot may touch each other (collision/self_pairs.h); false: out of memory. */
 bool mor_world_add_group(mor_world* world, mor_robot_model* model, const mor_body_id* bodies);

@@ -3,12 +3,12 @@
  *
  * Matrices are groups of nz, m, n, nzmax, p, i, x: nz >= 0 triplets with i = rows and p = columns (fclib.h
  * says the opposite, every file in the wild does this), -1 compressed columns, -2 compressed rows. */
-#include <hdf5.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "io/fclib/fclib.h"
+#include "io/hdf5/h5_inside.h"
 #include "linalg/sparse.h"
 
 typedef struct source {
@@ -20,10 +20,12 @@ typedef struct source {
 
 static mor_code bad(const source* s, const char* dataset, const char* what)
 {
-    return mor_fail(s->error, MOR_BAD_INPUT, "%s: %s: %s", s->path, dataset, what);
+    bool system = mor_h5_fault();
+    return mor_fail(s->error, system ? MOR_SYSTEM : MOR_BAD_INPUT, "%s: %s: %s%s", s->path, dataset, what,
+                    system ? ": the disk or the memory failed" : "");
 }
 
-static bool exists(const source* s, const char* name) { return H5Lexists(s->file, name, H5P_DEFAULT) > 0; }
+static bool exists(const source* s, const char* name) { return H5Lexists(s->file, name, H5P_DEFAULT) != 0; }
 
 /* All numbers of a dataset as `type` (native int or double); `count` < 0: any number, returned. */
 static mor_code read_array(const source* s, const char* group, const char* name, hid_t type, size_t size, long* count,
@@ -167,11 +169,12 @@ static mor_code read_problem(const source* s, mor_problem* p)
 
 mor_code mor_fclib_read(const char* path, mor_problem_file* file, mor_error* error)
 {
-    mor_code code;
+    mor_code code = mor_h5_guard(path, error);
+    if (code) return code;
     H5E_BEGIN_TRY
     {
         source s = { H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT), path, file->arena, error };
-        if (s.file < 0) code = mor_fail(error, MOR_BAD_INPUT, "%s: HDF5 cannot open this file; is it truncated?", path);
+        if (s.file < 0) code = bad(&s, "/", "HDF5 cannot open this file; is it truncated?");
         else {
             code = read_problem(&s, &file->problem);
             H5Fclose(s.file);
