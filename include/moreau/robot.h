@@ -66,6 +66,7 @@ typedef struct mor_link_def {
     double damping, friction;         /* viscous [N m s/rad, N s/m]; Coulomb [N m, N] */
     int mimic;                        /* joint this one follows as s = ratio s_mimic + offset, or -1 */
     double mimic_ratio, mimic_offset; /* offset in [rad, m] */
+    double stiffness, rest; /* spring [N m/rad, N/m] and where it is at rest [rad, m]; revolute and prismatic */
 } mor_link_def;
 
 /* A named pose that is fixed to a link. */
