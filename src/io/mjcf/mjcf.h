@@ -282,6 +282,8 @@ mor_mjcf_mesh* mor_mjcf_find_mesh(mor_mjcf* m, const char* name);
 /* The triangles of a mesh; its mass properties at density 1. */
 mor_code mor_mjcf_load_mesh(mor_mjcf* m, mor_mjcf_mesh* mesh);
 mor_code mor_mjcf_mesh_mass(mor_mjcf* m, mor_mjcf_mesh* mesh, mor_mass* out);
+/* An inertia as MuJoCo keeps it. */
+void mor_mjcf_principal(mor_mat3* inertia);
 /* Mass properties of all bodies. */
 mor_code mor_mjcf_masses(mor_mjcf* m);
 /* Sizes and poses from fromto, geometries of the shapes that touch. */

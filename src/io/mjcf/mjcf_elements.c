@@ -228,6 +228,7 @@ static mor_code read_inertial(mor_mjcf* m, const mor_xml* e, mor_mjcf_body* b, c
         return mor_xml_fail(e, m->error, "the inertia is not positive: its principal moments are %.4g, %.4g, %.4g kg m^2",
                             moment[0], moment[1], moment[2]);
     if (frame) pose = mor_pose_mul(frame, &pose);
+    if (full) mor_mjcf_principal(&I);
     mor_mat3 R = mor_quat_matrix(pose.rotation);
     b->mass = (mor_mass){ mass, pose.position, mor_mat3_rotate(&R, &I) };
     return MOR_OK;

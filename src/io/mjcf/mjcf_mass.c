@@ -5,10 +5,12 @@
  *     V = sum v,  v = (a-p) . (b-p)x(c-p)/6,   com = sum v (a+b+c+p)/(4 V),
  *     C = sum v (sum of squares and mixed products of the corners)/20,   I = tr(C) 1 - C.
  *
- * `legacy`, MuJoCo's default, takes |v|, which counts what lies in front of a face that looks at p twice; `exact` takes
- * v. Bodies without <inertial> get theirs from their geoms: density 1000 kg/m^3 unless told.
+ * `legacy`, MuJoCo's default, takes |v|, which counts what lies in front of a face that looks at p twice, sums V up once
+ * more over the centre of mass, and takes as mass that of the box with the moments I/V, in single precision: the numbers
+ * of MuJoCo 2.2 (later versions take V). `exact` takes v. Bodies without <inertial> get theirs from their geoms: density 1000 kg/m^3 unless told.
  *
  * Reference: MuJoCo documentation, XML reference (asset/mesh, compiler/inertiafromgeom, boundmass, settotalmass). */
+#include "base/elementary.h"
 #include "io/mesh/mesh.h"
 #include "io/mjcf/mjcf.h"
 
@@ -69,6 +71,9 @@ mor_code mor_mjcf_read_assets(mor_mjcf* m, const mor_xml* e)
 }
 
 /* ------------------------------------------------------------------------------------ meshes */
+
+/* As MuJoCo keeps the corners of meshes. */
+static mor_vec3 single(mor_vec3 p) { return mor_v3((float)p.x, (float)p.y, (float)p.z); }
 
 /* Vertices (and faces) written in the file itself. */
 static mor_code load_inline(mor_mjcf* m, mor_mjcf_mesh* mesh)
@@ -133,11 +138,12 @@ mor_code mor_mjcf_load_mesh(mor_mjcf* m, mor_mjcf_mesh* mesh)
     mor_code code = mesh->path ? load_file(m, mesh) : load_inline(m, mesh);
     if (code) return code;
     mor_pose back = mor_pose_inverse(&mesh->reference);
+    bool moved = mor_xml_get(mesh->at, "refpos") || mor_xml_get(mesh->at, "refquat");
     bool mirrored = mesh->scale[0] * mesh->scale[1] * mesh->scale[2] < 0.0;
     for (int i = 0; i < mesh->point_count; i++) {
-        mor_vec3 p = mesh->points[i];
-        p = mor_pose_point(&back, p);
-        mesh->points[i] = mor_v3(mesh->scale[0] * p.x, mesh->scale[1] * p.y, mesh->scale[2] * p.z);
+        mor_vec3 p = single(mesh->points[i]);
+        if (moved) p = single(mor_pose_point(&back, p));
+        mesh->points[i] = single(mor_v3(mesh->scale[0] * p.x, mesh->scale[1] * p.y, mesh->scale[2] * p.z));
     }
     for (int i = 0; mirrored && i < mesh->triangle_count; i++) {
         int k = mesh->triangles[3 * i];
@@ -147,15 +153,59 @@ mor_code mor_mjcf_load_mesh(mor_mjcf* m, mor_mjcf_mesh* mesh)
     return MOR_OK;
 }
 
+/* Adds v/20 times the products of the corners. In single precision, the corners are single. */
 static void add_products(mor_mat3* C, double v, mor_vec3 a, mor_vec3 b, mor_vec3 c)
 {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
-            double ai = mor_axis(a, i), bi = mor_axis(b, i), ci = mor_axis(c, i), aj = mor_axis(a, j), bj = mor_axis(b, j),
-                   cj = mor_axis(c, j);
-            C->m[i][j] += v / 20.0 * (2.0 * (ai * aj + bi * bj + ci * cj) + ai * bj + aj * bi + ai * cj + aj * ci +
-                                      bi * cj + bj * ci);
+            float ai = (float)mor_axis(a, i), bi = (float)mor_axis(b, i), ci = (float)mor_axis(c, i);
+            float aj = (float)mor_axis(a, j), bj = (float)mor_axis(b, j), cj = (float)mor_axis(c, j);
+            float sum = 2.0f * (ai * aj + bi * bj + ci * cj) + ai * bj + aj * bi + ai * cj + aj * ci + bi * cj + bj * ci;
+            C->m[i][j] += v / 20.0 * sum;
         }
+}
+
+/* Centre and vector area of a triangle, in single precision as far as MuJoCo has it. */
+static void face_of(mor_vec3 a, mor_vec3 b, mor_vec3 c, mor_vec3* centre, mor_vec3* area)
+{
+    float x = (float)a.x + (float)b.x + (float)c.x, y = (float)a.y + (float)b.y + (float)c.y,
+          z = (float)a.z + (float)b.z + (float)c.z;
+    *centre = mor_v3(x / 3.0f, y / 3.0f, z / 3.0f);
+    *area = mor_scale(0.5, mor_cross(single(mor_sub(b, a)), single(mor_sub(c, a))));
+}
+
+/* Inertias as MuJoCo keeps them, by principal moments and axes: a product of inertia below 1e-12 kg m^2, or one that a
+ * turn by 1.4e-6 rad takes away, is left out there. Jacobi's method, the largest product first. */
+void mor_mjcf_principal(mor_mat3* inertia)
+{
+    const double small = 1e-12;
+    mor_mat3 D = *inertia, V = mor_mat3_identity();
+    for (int round = 0; round < 500; round++) {
+        double x = fabs(D.m[0][1]), y = fabs(D.m[0][2]), z = fabs(D.m[1][2]);
+        int p = x > y && x > z ? 0 : y > z ? 0 : 1, q = x > y && x > z ? 1 : 2;
+        if (fabs(D.m[p][q]) < small) break;
+        double tau = (D.m[q][q] - D.m[p][p]) / (2.0 * D.m[p][q]), root = sqrt(1.0 + tau * tau);
+        double t = tau >= 0.0 ? 1.0 / (tau + root) : -1.0 / (root - tau), c = 1.0 / sqrt(1.0 + t * t), s = t * c;
+        if (c > 1.0 - small) break;
+        mor_mat3 G = mor_mat3_identity();
+        G.m[p][p] = G.m[q][q] = c, G.m[p][q] = s, G.m[q][p] = -s;
+        mor_mat3 back = mor_mat3_transpose(&G), half = mor_mat3_mul(&back, &D);
+        D = mor_mat3_mul(&half, &G);
+        V = mor_mat3_mul(&V, &G);
+    }
+    mor_mat3 diagonal = mor_mat3_diag(D.m[0][0], D.m[1][1], D.m[2][2]);
+    *inertia = mor_mat3_rotate(&V, &diagonal);
+}
+
+/* The mass of the box that has the same inertia per mass. */
+static void to_box(mor_mass* mass)
+{
+    double I[3], V = mass->mass, box = 1.0;
+    mor_quat axes;
+    mor_inertia_principal(&mass->inertia, I, &axes);
+    for (int i = 0; i < 3; i++) box *= sqrt(mor_max(0.0, 6.0 * (I[(i + 1) % 3] + I[(i + 2) % 3] - I[i]) / V));
+    mass->mass = box;
+    for (int i = 0; i < 9; i++) mass->inertia.m[i / 3][i % 3] *= box / V;
 }
 
 mor_code mor_mjcf_mesh_mass(mor_mjcf* m, mor_mjcf_mesh* mesh, mor_mass* out)
@@ -166,44 +216,51 @@ mor_code mor_mjcf_mesh_mass(mor_mjcf* m, mor_mjcf_mesh* mesh, mor_mass* out)
         return mor_xml_fail(mesh->at, m->error,
                             "the mass of mesh '%.60s' is asked for; inertia %s and meshes without faces have none here",
                             mesh->name, mesh->inertia == 2 ? "convex" : "shell");
-    mor_vec3 centre = mor_v3(0, 0, 0);
-    double area = 0.0;
+    mor_vec3 middle = mor_v3(0, 0, 0), com = middle, centre, normal;
+    double area = 0.0, volume = 0.0;
     const int* t = mesh->triangles;
     for (int i = 0; i < mesh->triangle_count; i++, t += 3) {
-        mor_vec3 a = mesh->points[t[0]], b = mesh->points[t[1]], c = mesh->points[t[2]];
-        double s = 0.5 * mor_norm(mor_cross(mor_sub(b, a), mor_sub(c, a)));
-        centre = mor_madd(centre, s / 3.0, mor_add(a, mor_add(b, c)));
-        area += s;
+        face_of(mesh->points[t[0]], mesh->points[t[1]], mesh->points[t[2]], &centre, &normal);
+        middle = mor_madd(middle, mor_norm(normal), centre);
+        area += mor_norm(normal);
     }
     if (!(area > 0.0)) return mor_xml_fail(mesh->at, m->error, "the mesh '%.60s' has no surface", mesh->name);
-    centre = mor_scale(1.0 / area, centre);
-    mor_vec3 com = mor_v3(0, 0, 0);
-    double volume = 0.0;
+    middle = mor_scale(1.0 / area, middle);
     t = mesh->triangles;
     for (int i = 0; i < mesh->triangle_count; i++, t += 3) {
-        mor_vec3 a = mor_sub(mesh->points[t[0]], centre), b = mor_sub(mesh->points[t[1]], centre),
-                 c = mor_sub(mesh->points[t[2]], centre);
-        double v = mor_dot(a, mor_cross(b, c)) / 6.0;
+        face_of(mesh->points[t[0]], mesh->points[t[1]], mesh->points[t[2]], &centre, &normal);
+        double v = mor_dot(mor_sub(centre, middle), normal) / 3.0;
         if (mesh->inertia == 0) v = fabs(v);
         volume += v;
-        com = mor_madd(com, 0.25 * v, mor_add(a, mor_add(b, c)));
+        com = mor_madd(com, v, mor_lerp(centre, middle, 0.25));
     }
     if (!(volume > 1e-14 * area * sqrt(area)))
         return mor_xml_fail(mesh->at, m->error, "the mesh '%.60s' has the volume %g; is it inside out or flat?",
                             mesh->name, volume);
-    com = mor_add(centre, mor_scale(1.0 / volume, com));
+    com = mor_scale(1.0 / volume, com);
     mor_mat3 C = { 0 };
     t = mesh->triangles;
+    volume = 0.0;
     for (int i = 0; i < mesh->triangle_count; i++, t += 3) {
-        mor_vec3 a = mor_sub(mesh->points[t[0]], com), b = mor_sub(mesh->points[t[1]], com),
-                 c = mor_sub(mesh->points[t[2]], com);
-        double v = mor_dot(a, mor_cross(b, c)) / 6.0;
-        add_products(&C, mesh->inertia == 0 ? fabs(v) : v, a, b, c);
+        mor_vec3 a = single(mor_sub(mesh->points[t[0]], com)), b = single(mor_sub(mesh->points[t[1]], com)),
+                 c = single(mor_sub(mesh->points[t[2]], com));
+        face_of(a, b, c, &centre, &normal);
+        double v = mor_dot(centre, normal) / 3.0;
+        if (mesh->inertia == 0) v = fabs(v);
+        volume += v;
+        add_products(&C, v, a, b, c);
     }
     double trace = C.m[0][0] + C.m[1][1] + C.m[2][2];
     *out = (mor_mass){ .mass = volume, .com = com };
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) out->inertia.m[i][j] = (i == j ? trace : 0.0) - C.m[i][j];
+    if (mesh->inertia == 0) {
+        const double density = 1000.0; /* at which MuJoCo does this */
+        for (int i = 0; i < 9; i++) out->inertia.m[i / 3][i % 3] *= density;
+        mor_mjcf_principal(&out->inertia);
+        for (int i = 0; i < 9; i++) out->inertia.m[i / 3][i % 3] /= density;
+        to_box(out);
+    }
     return MOR_OK;
 }
 
@@ -303,16 +360,18 @@ static mor_code mass_from_geoms(mor_mjcf* m, int body)
 {
     mor_mjcf_body* b = &m->bodies[body];
     mor_mass* parts = mor_arena_alloc(m->arena, ((size_t)m->geoms_count + 1) * sizeof *parts);
-    int n = 0;
+    int n = 0, seen = 0;
     if (!parts) return mor_fail(m->error, MOR_SYSTEM, "out of memory");
     for (int i = 0; i < m->geoms_count; i++) {
         const mor_mjcf_geom* g = &m->geoms[i];
         if (g->body != body || g->group < m->group_range[0] || g->group > m->group_range[1]) continue;
         mor_code code = geom_mass(m, g, &parts[n]);
         if (code) return code;
+        seen++;
         if (parts[n].mass > 0.0) n++;
     }
     b->mass = n ? mor_mass_combine(parts, n) : (mor_mass){ 0 };
+    if (n && seen > 1) mor_mjcf_principal(&b->mass.inertia);
     return MOR_OK;
 }
 
