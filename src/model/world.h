@@ -19,6 +19,7 @@ typedef struct mor_body {
     mor_body_kind kind;
     mor_body_shape* shapes;
     int shape_count;
+    uint64_t (*filters)[2]; /* types and affinities of the shapes; NULL: the usual (filters.c) */
     int material;
     mor_mass mass; /* body frame; com is where x is */
     mor_mat3 inertia_inverse;
@@ -264,6 +265,8 @@ mor_vec3 mor_body_point_velocity(const mor_body* body, mor_vec3 p);
 void mor_world_combine(const mor_world* world, const mor_body* a, int shape_a, const mor_body* b, int shape_b,
                        double* friction, double* restitution);
 bool mor_world_ignores(const mor_world* world, int slot_a, int slot_b);
+/* Whether the filters of two shapes let them touch. */
+bool mor_shapes_meet(const mor_body* a, int shape_a, const mor_body* b, int shape_b);
 /* Frees bodies, trees, materials and contacts. */
 void mor_world_free_model(mor_world* world);
 /* Puts a body with mass, state and tree already set into a slot; shapes are copied from the definition. -1: no memory.
