@@ -225,8 +225,15 @@ void mor_mjcf_destroy(mor_mjcf* mjcf);
 /* Sets the state at the start: the keyframe of that name; NULL: "home" if there is one, else the reference; "": the
  * reference. */
 mor_code mor_mjcf_start(mor_mjcf* mjcf, const char* key, mor_error* error);
+/* Leaves out contacts within a mechanism that overlaps at the start (overlap.c); told in `notes`. */
+mor_code mor_mjcf_part(mor_mjcf* mjcf, char* notes, size_t notes_size, mor_error* error);
 /* Whether a file begins as an MJCF model. */
 bool mor_mjcf_is(const char* path);
+
+/* Forces of actuators on sites, for the coming step: call it from the user stage. */
+void mor_mjcf_apply(const mor_mjcf* mjcf, mor_world* world, const int* robots);
+/* Whether the model has such actuators. */
+bool mor_mjcf_pushes(const mor_mjcf* mjcf);
 
 /* Adds all that is not a robot itself, after the robots: `robots` has the world's number of every tree; `offset` is
  * where the model's world frame is. Static shapes become fixed bodies "name/body". */

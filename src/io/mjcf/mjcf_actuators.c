@@ -159,6 +159,8 @@ static mor_code finish_actuator(mor_mjcf* m, mor_mjcf_actuator* a)
         return mor_xml_fail(e, m->error, "ctrlrange goes from %g to %g", a->control_range[0], a->control_range[1]);
     if (a->force_limited == 1 && !(a->force_range[0] < a->force_range[1]))
         return mor_xml_fail(e, m->error, "forcerange goes from %g to %g", a->force_range[0], a->force_range[1]);
+    if (a->site >= 0 && (a->dyntype || a->gaintype || a->biastype))
+        return mor_xml_fail(e, m->error, "actuators on sites have a fixed gain and no bias here");
     if (a->dyntype >= 2 && !(a->time_constant > 0.0))
         return mor_xml_fail(e, m->error, "a filter needs a positive time constant (dynprm)");
     return MOR_OK;

@@ -72,8 +72,14 @@ mor_code mor_mjcf_read_assets(mor_mjcf* m, const mor_xml* e)
 
 /* ------------------------------------------------------------------------------------ meshes */
 
-/* As MuJoCo keeps the corners of meshes. */
-static mor_vec3 single(mor_vec3 p) { return mor_v3((float)p.x, (float)p.y, (float)p.z); }
+/* As MuJoCo keeps the corners of meshes. volatile: gcc 12 takes two conversions there and back side by side for none. */
+static double rounded(double x)
+{
+    volatile float f = (float)x;
+    return f;
+}
+
+static mor_vec3 single(mor_vec3 p) { return mor_v3(rounded(p.x), rounded(p.y), rounded(p.z)); }
 
 /* Vertices (and faces) written in the file itself. */
 static mor_code load_inline(mor_mjcf* m, mor_mjcf_mesh* mesh)
@@ -137,30 +143,33 @@ mor_code mor_mjcf_load_mesh(mor_mjcf* m, mor_mjcf_mesh* mesh)
     mesh->loaded = true;
     mor_code code = mesh->path ? load_file(m, mesh) : load_inline(m, mesh);
     if (code) return code;
-    mor_pose back = mor_pose_inverse(&mesh->reference);
     bool moved = mor_xml_get(mesh->at, "refpos") || mor_xml_get(mesh->at, "refquat");
     bool mirrored = mesh->scale[0] * mesh->scale[1] * mesh->scale[2] < 0.0;
     for (int i = 0; i < mesh->point_count; i++) {
         mor_vec3 p = single(mesh->points[i]);
-        if (moved) p = single(mor_pose_point(&back, p));
+        if (moved) p = single(mor_unrotate(mesh->reference.rotation, single(mor_sub(p, single(mesh->reference.position)))));
         mesh->points[i] = single(mor_v3(mesh->scale[0] * p.x, mesh->scale[1] * p.y, mesh->scale[2] * p.z));
     }
     for (int i = 0; mirrored && i < mesh->triangle_count; i++) {
-        int k = mesh->triangles[3 * i];
-        mesh->triangles[3 * i] = mesh->triangles[3 * i + 1];
-        mesh->triangles[3 * i + 1] = k;
+        int k = mesh->triangles[3 * i + 1];
+        mesh->triangles[3 * i + 1] = mesh->triangles[3 * i + 2];
+        mesh->triangles[3 * i + 2] = k;
     }
     return MOR_OK;
 }
 
-/* Adds v/20 times the products of the corners. In single precision, the corners are single. */
+static double sum3(double a, double b, double c) { return rounded(rounded(a + b) + c); }
+
+/* Adds v/20 times the products of the corners, in single precision: the corners are single. */
 static void add_products(mor_mat3* C, double v, mor_vec3 a, mor_vec3 b, mor_vec3 c)
 {
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            float ai = (float)mor_axis(a, i), bi = (float)mor_axis(b, i), ci = (float)mor_axis(c, i);
-            float aj = (float)mor_axis(a, j), bj = (float)mor_axis(b, j), cj = (float)mor_axis(c, j);
-            float sum = 2.0f * (ai * aj + bi * bj + ci * cj) + ai * bj + aj * bi + ai * cj + aj * ci + bi * cj + bj * ci;
+        for (int j = i; j < 3; j++) {
+            double ai = mor_axis(a, i), bi = mor_axis(b, i), ci = mor_axis(c, i), aj = mor_axis(a, j),
+                   bj = mor_axis(b, j), cj = mor_axis(c, j);
+            double sum = 2.0 * sum3(rounded(ai * aj), rounded(bi * bj), rounded(ci * cj));
+            const double mixed[6] = { ai * bj, aj * bi, ai * cj, aj * ci, bi * cj, bj * ci };
+            for (int k = 0; k < 6; k++) sum = rounded(sum + rounded(mixed[k]));
             C->m[i][j] += v / 20.0 * sum;
         }
 }
@@ -168,9 +177,7 @@ static void add_products(mor_mat3* C, double v, mor_vec3 a, mor_vec3 b, mor_vec3
 /* Centre and vector area of a triangle, in single precision as far as MuJoCo has it. */
 static void face_of(mor_vec3 a, mor_vec3 b, mor_vec3 c, mor_vec3* centre, mor_vec3* area)
 {
-    float x = (float)a.x + (float)b.x + (float)c.x, y = (float)a.y + (float)b.y + (float)c.y,
-          z = (float)a.z + (float)b.z + (float)c.z;
-    *centre = mor_v3(x / 3.0f, y / 3.0f, z / 3.0f);
+    *centre = single(mor_v3(sum3(a.x, b.x, c.x) / 3.0, sum3(a.y, b.y, c.y) / 3.0, sum3(a.z, b.z, c.z) / 3.0));
     *area = mor_scale(0.5, mor_cross(single(mor_sub(b, a)), single(mor_sub(c, a))));
 }
 
@@ -251,6 +258,7 @@ mor_code mor_mjcf_mesh_mass(mor_mjcf* m, mor_mjcf_mesh* mesh, mor_mass* out)
         add_products(&C, v, a, b, c);
     }
     double trace = C.m[0][0] + C.m[1][1] + C.m[2][2];
+    C.m[1][0] = C.m[0][1], C.m[2][0] = C.m[0][2], C.m[2][1] = C.m[1][2];
     *out = (mor_mass){ .mass = volume, .com = com };
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) out->inertia.m[i][j] = (i == j ? trace : 0.0) - C.m[i][j];

@@ -282,6 +282,34 @@ static mor_code add_actuators(adder* a, int tree)
     return mor_world_add_controller(a->world, &d, a->error) < 0 ? a->error->code : MOR_OK;
 }
 
+bool mor_mjcf_pushes(const mor_mjcf* m)
+{
+    bool any = false;
+    for (int i = 0; i < m->actuators_count; i++) any = any || m->actuators[i].site >= 0;
+    return any && !m->no_actuation;
+}
+
+void mor_mjcf_apply(const mor_mjcf* m, mor_world* world, const int* robots)
+{
+    for (int i = 0; i < m->actuators_count; i++) {
+        const mor_mjcf_actuator* x = &m->actuators[i];
+        const mor_mjcf_site* s = x->site >= 0 ? &m->sites[x->site] : NULL;
+        const mor_mjcf_body* b = s ? &m->bodies[s->body] : NULL;
+        if (!s || b->tree < 0 || b->tree >= 64 || robots[b->tree] < 0) continue;
+        mor_body_id body = mor_world_robot_link(world, robots[b->tree], b->link);
+        mor_pose pose = mor_body_get_state(world, body).pose, in_link = mor_pose_mul(&b->in_link, &s->pose);
+        pose = mor_pose_mul(&pose, &in_link);
+        double u = x->control;
+        if (x->control_limited == 1) u = mor_min(mor_max(u, x->control_range[0]), x->control_range[1]);
+        double f = x->gain[0] * u;
+        if (x->force_limited == 1) f = mor_min(mor_max(f, x->force_range[0]), x->force_range[1]);
+        mor_vec3 force = mor_scale(f, mor_v3(x->gear[0], x->gear[1], x->gear[2])),
+                 torque = mor_scale(f, mor_v3(x->gear[3], x->gear[4], x->gear[5]));
+        mor_body_apply(world, body, mor_rotate(pose.rotation, force), pose.position);
+        mor_body_apply_torque(world, body, mor_rotate(pose.rotation, torque));
+    }
+}
+
 static mor_code add_sensor(adder* a, const mor_mjcf_sensor* s)
 {
     mor_sensor_def d = mor_sensor_def_default();

@@ -167,6 +167,8 @@ mor_code mor_scene_read_mjcf(mor_scene* scene, const mor_node* node, const mor_r
 /* All that is not a robot; `numbers` has the world's number of every robot of the scene. */
 mor_code mor_scene_add_mjcfs(const mor_scene* scene, mor_world* world, const int* numbers, bool* assemble,
                              mor_error* error);
+/* Forces of actuators on sites of one of them. */
+void mor_scene_push(const mor_scene* scene, int mjcf, mor_world* world);
 /* Text of a scene that holds a model and nothing else, for `moreau run model.xml`; NULL with the sentence written. */
 const char* mor_scene_of_model(mor_scene* scene, const char* path, const char* xml, mor_error* error);
 /* `material`: scene material -> world material. */

@@ -138,6 +138,11 @@ mor_code mor_scene_read_mjcf(mor_scene* scene, const mor_node* node, const mor_r
     if ((code = mor_scene_read_turn(scene, node, &x->offset.rotation, error))) return code;
     if ((code = read_controls(m, raw->controls, error))) return code;
     if ((code = check_joints(m, raw->joints, error)) || (code = check_joints(m, raw->joint_velocities, error))) return code;
+    enum { NOTES = 8192 };
+    char* notes = mor_scene_alloc(scene, NOTES, 1, error);
+    if (!notes) return MOR_SYSTEM;
+    if ((code = mor_mjcf_part(m, notes, NOTES, error)) || (*notes && (code = mor_scene_note(scene, notes, error))))
+        return code;
     x->first = scene->robot_count;
     x->assemble = raw->assemble;
     for (int i = 0; i < m->trees_count && !code; i++) code = read_tree(scene, x, i, raw, error);
@@ -161,6 +166,15 @@ mor_code mor_scene_add_mjcfs(const mor_scene* scene, mor_world* world, const int
             *assemble = *assemble || (x->assemble && !x->mjcf->no_equality);
     }
     return MOR_OK;
+}
+
+void mor_scene_push(const mor_scene* scene, int mjcf, mor_world* world)
+{
+    const mor_scene_mjcf* x = &scene->mjcfs[mjcf];
+    int numbers[64];
+    for (int i = 0; i < x->mjcf->trees_count && i < 64; i++)
+        numbers[i] = mor_world_find_robot(world, scene->robots[x->first + i].def.name);
+    mor_mjcf_apply(x->mjcf, world, numbers);
 }
 
 const char* mor_scene_of_model(mor_scene* scene, const char* path, const char* xml, mor_error* error)
