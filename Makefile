@@ -5,7 +5,7 @@ CMAKE_ARGS ?=
 TEST ?= .
 ROBOTS ?=
 
-.PHONY: all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery format check-rooms check-tree clean
+.PHONY: site dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery format check-rooms check-tree clean
 
 all: configure
 	@cmake --build $(BUILD)
@@ -95,12 +95,32 @@ install: configure
 	@cmake --build $(BUILD) --target installed
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
+# the documentation as a folder of pages that open from disk, with a search: site/index.html
+site:
+	@scripts/install-deps site
+	@scripts/make-site
+
+# the sources as one archive, moreau-VERSION.tar.gz
+dist:
+	@version=$$(sed -n 's/^project(moreau VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt) && \
+	 git archive --prefix=moreau-$$version/ -o moreau-$$version.tar.gz HEAD && echo moreau-$$version.tar.gz
+
+# Debian packages, beside this folder
+deb:
+	@scripts/install-deps package
+	@dpkg-buildpackage -us -uc -b
+
+# builds, checks, installs, runs and removes the Debian package (root, five minutes)
+test-debian:
+	@scripts/test-debian
+
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 	@git ls-files '*.md' | xargs scripts/reflow
 
 docs: programs
 	@scripts/make-docs $(BUILD)/moreau
+	@scripts/make-manuals $(BUILD)/moreau
 
 check-rooms:
 	@scripts/check-rooms

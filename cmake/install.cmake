@@ -5,7 +5,10 @@ install(TARGETS moreau_solve_static moreau_static moreau_lab_static ARCHIVE DEST
 install(TARGETS moreau_solve_shared moreau_shared moreau_lab_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/moreau DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY scenes/ DESTINATION ${CMAKE_INSTALL_DATADIR}/moreau/scenes)
-install(FILES docs/moreau.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
+install(FILES completions/moreau.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME moreau)
+install(FILES completions/_moreau DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES completions/moreau.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
 # Libraries find each other wherever the tree is moved to.
 set_target_properties(moreau_shared moreau_lab_shared PROPERTIES INSTALL_RPATH "$ORIGIN")

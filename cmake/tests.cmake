@@ -12,6 +12,8 @@ add_test(NAME script_abi COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-abi ${CMAKE_B
 add_test(NAME script_bits COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-bits ${CMAKE_BINARY_DIR})
 add_test(NAME script_golden COMMAND ${CMAKE_SOURCE_DIR}/scripts/golden-hashes $<TARGET_FILE:moreau> --check)
 add_test(NAME script_docs COMMAND ${CMAKE_SOURCE_DIR}/scripts/make-docs $<TARGET_FILE:moreau> --check)
+add_test(NAME script_manuals COMMAND ${CMAKE_SOURCE_DIR}/scripts/make-manuals $<TARGET_FILE:moreau> --check)
+add_test(NAME script_first_steps COMMAND ${CMAKE_SOURCE_DIR}/scripts/test-first-steps $<TARGET_FILE:moreau>)
 
 file(GLOB TEST_COMMON CONFIGURE_DEPENDS tests/common/*.c)
 file(GLOB TEST_SOURCES CONFIGURE_DEPENDS tests/test_*.c)

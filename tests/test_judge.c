@@ -70,9 +70,10 @@ static void boxed_rows_use_the_middle_of_bounds_and_step(void** state)
     mor_arena_destroy(arena);
 }
 
-static double distance(int dim, double mu, double roll, const double* x, const double* y)
+static double distance(int dim, double mu, double roll, double drill, const double* x, const double* y)
 {
-    double s = 0.0, t = dim == 2 ? fabs(y[1]) : hypot(y[1], y[2]), r = dim == 5 ? hypot(y[3], y[4]) : 0.0;
+    double s = 0.0, t = dim == 2 ? fabs(y[1]) : hypot(y[1], y[2]), r = dim >= 5 ? hypot(y[3], y[4]) : 0.0;
+    if (dim == 6 && fabs(y[5]) > drill * y[0] + 1e-12) return INFINITY;
     if (t > mu * y[0] + 1e-12 || r > roll * y[0] + 1e-12) return INFINITY;
     for (int i = 0; i < dim; i++) s += (x[i] - y[i]) * (x[i] - y[i]);
     return sqrt(s);
@@ -82,17 +83,19 @@ static void no_point_of_the_cone_is_nearer_than_the_projection(void** state)
 {
     (void)state;
     mor_rng rng = { 7 };
-    for (int trial = 0; trial < 300; trial++) {
-        int dim = trial % 3 == 0 ? 2 : trial % 3 == 1 ? 3 : 5;
-        double mu = mor_rng_uniform(&rng), roll = dim == 5 ? mor_rng_uniform(&rng) : 0.0, x[5], y[5], other[5];
+    for (int trial = 0; trial < 400; trial++) {
+        static const int dims[] = { 2, 3, 5, 6 };
+        int dim = dims[trial % 4];
+        double mu = mor_rng_uniform(&rng), roll = dim >= 5 ? mor_rng_uniform(&rng) : 0.0,
+               drill = dim == 6 ? mor_rng_uniform(&rng) : 0.0, x[6], y[6], other[6];
         for (int i = 0; i < dim; i++) y[i] = x[i] = 4.0 * mor_rng_uniform(&rng) - 2.0;
-        mor_cone_project(dim, mu, roll, y);
-        double best = distance(dim, mu, roll, x, y);
+        mor_cone_project(dim, (mor_cone){ { mu, roll, drill } }, y);
+        double best = distance(dim, mu, roll, drill, x, y);
         assert_true(best < INFINITY);
         for (int k = 0; k < 200; k++) {
             double reach = k % 2 ? 0.01 : 1.0;
             for (int i = 0; i < dim; i++) other[i] = y[i] + reach * (mor_rng_uniform(&rng) - 0.5);
-            assert_true(distance(dim, mu, roll, x, other) > best - 1e-12);
+            assert_true(distance(dim, mu, roll, drill, x, other) > best - 1e-12);
         }
     }
 }

@@ -35,20 +35,22 @@ static void derivatives_of_every_map_agree_with_finite_differences(void** state)
         int d, directions;
     } cases[] = { { MOR_MAP_ALART_CURNIER, 3, 4 }, { MOR_MAP_ALART_CURNIER, 3, 5 }, { MOR_MAP_ALART_CURNIER, 3, 8 },
                   { MOR_MAP_ALART_CURNIER, 2, 0 }, { MOR_MAP_ALART_CURNIER, 3, 0 }, { MOR_MAP_ALART_CURNIER, 5, 0 },
+                  { MOR_MAP_ALART_CURNIER, 6, 0 }, { MOR_MAP_ALART_CURNIER, 6, 8 }, { MOR_MAP_JEAN_MOREAU, 6, 0 },
                   { MOR_MAP_JEAN_MOREAU, 2, 0 },   { MOR_MAP_JEAN_MOREAU, 3, 0 },   { MOR_MAP_JEAN_MOREAU, 5, 0 },
                   { MOR_MAP_NATURAL, 2, 0 },       { MOR_MAP_NATURAL, 3, 0 },       { MOR_MAP_FISCHER, 3, 0 },
                   { MOR_MAP_CCK, 3, 0 },           { MOR_MAP_CCK, 2, 0 },           { MOR_MAP_FISCHER, 1, 0 },
                   { MOR_MAP_CCK, 1, 0 },           { MOR_MAP_MINMAP, 1, 0 } };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         double corners[18];
-        const mor_contact_law law = {
-            .mu = 0.6, .mu_roll = 0.3, .rho = { 0.9, 1.1, 1.3 }, .directions = cases[k].directions, .corners = corners
-        };
+        const mor_contact_law law = { .cone = { { 0.6, 0.3, 0.2 } },
+                                      .rho = { 0.9, 1.1, 1.3, 0.8 },
+                                      .directions = cases[k].directions,
+                                      .corners = corners };
         if (law.directions) mor_polygon_corners(law.directions, corners);
         int d = cases[k].d, open = 0, checked = 0;
         double parameter = d == 1 ? 0.7 : 0.0;
         for (int trial = 0; trial < 300; trial++) {
-            double r[5], u[5], F[5], G[5], A[25], B[25];
+            double r[6], u[6], F[6], G[6], A[36], B[36];
             for (int i = 0; i < d; i++) r[i] = uniform(), u[i] = uniform();
             if (trial % 3 == 0) r[0] += 2.0; /* sticking happens too */
             if (!mor_contact_map_eval(cases[k].map, d, &law, parameter, r, u, F, A, B)) {

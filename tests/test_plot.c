@@ -330,7 +330,7 @@ static void mistakes_are_told_with_exit_status_2(void** state)
         { "ball.h5 /bodies/mass", "one row per frame" },
         { "ball.h5 position:", "a body name follows" },
         { "ball.h5 energy:ball", "write 'energy'" },
-        { "ball.h5 energy -o figure.pdf", ".svg or .png" },
+        { "ball.h5 energy -o figure.tiff", ".svg, .pdf or .png" },
         { "ball.h5 energy -o", "needs a value" },
         { "ball.h5 energy --colour red", "unknown option '--colour'" },
         { "ball.h5", "at least one quantity" },

@@ -21,7 +21,7 @@
 /* Symmetric positive definite W = B B' + s I, row-major, plus an unsymmetric part. */
 static void random_spd(int n, double s, double skew, mor_rng* rng, double* W)
 {
-    double B[25];
+    double B[36];
     for (int i = 0; i < n * n; i++) B[i] = 2 * mor_rng_uniform(rng) - 1;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
@@ -35,14 +35,15 @@ static void random_spd(int n, double s, double skew, mor_rng* rng, double* W)
         }
 }
 
-static double local_error(int n, const double* W, const double* q, double mu, double roll, const double* p)
+static double local_error(int n, const double* W, const double* q, double mu, double roll, double drill,
+                          const double* p)
 {
-    double u[5], e[5], s = 0.0, scale = 1e-300;
+    double u[6], e[6], s = 0.0, scale = 1e-300;
     for (int i = 0; i < n; i++) {
         u[i] = q[i];
         for (int j = 0; j < n; j++) u[i] += W[i * n + j] * p[j];
     }
-    mor_cone_natural(n, mu, roll, 1.0, p, u, e);
+    mor_cone_natural(n, (mor_cone){ { mu, roll, drill } }, 1.0, p, u, e);
     for (int i = 0; i < n; i++) s += e[i] * e[i], scale = fmax(scale, fmax(fabs(p[i]), fabs(q[i])));
     return sqrt(s) / scale;
 }
@@ -51,26 +52,27 @@ static void one_contact_is_solved_to_rounding_in_every_dimension(void** state)
 {
     (void)state;
     mor_rng rng = { 11 };
-    const int dims[] = { 2, 3, 5 };
-    for (int d = 0; d < 3; d++) {
+    const int dims[] = { 2, 3, 5, 6 };
+    for (int d = 0; d < 4; d++) {
         int n = dims[d], slips = 0, loose = 0;
         double worst = 0.0;
         for (int k = 0; k < 4000; k++) {
-            double W[25], B[9], q[5], p[5] = { 0 }, root = 0.0;
+            double W[36], B[9], q[6], p[6] = { 0 }, root = 0.0;
             random_spd(n, 0.1, n == 3 && k % 3 == 0 ? 0.05 : 0.0, &rng, W);
-            double mu = 1.2 * mor_rng_uniform(&rng), roll = n == 5 ? 0.5 * mor_rng_uniform(&rng) : 0.0;
+            double mu = 1.2 * mor_rng_uniform(&rng), roll = n >= 5 ? 0.5 * mor_rng_uniform(&rng) : 0.0;
+            double drill = n == 6 ? 0.5 * mor_rng_uniform(&rng) : 0.0;
             for (int i = 0; i < n; i++) q[i] = 4 * mor_rng_uniform(&rng) - 2;
             bool regular = n == 3 && mor_local_inverse(W, B);
-            mor_local_cone(MOR_LOCAL_EXACT, n, W, regular ? B : NULL, q, mu, roll, &root, p);
-            double e = local_error(n, W, q, mu, roll, p);
+            mor_local_cone(MOR_LOCAL_EXACT, n, W, regular ? B : NULL, q, (mor_cone){ { mu, roll, drill } }, &root, p);
+            double e = local_error(n, W, q, mu, roll, drill, p);
             if (e > 1e-9) loose++;
             else worst = fmax(worst, e);
             slips += p[0] > 0.0 && hypot(p[1], n > 2 ? p[2] : 0.0) > 0.999999 * mu * p[0];
         }
         print_message("%d rows: worst %.1e, %d slip, %d not solved of 4000\n", n, worst, slips, loose);
         assert_true(slips > 500);
-        assert_true(worst < (n == 5 ? 1e-9 : 2e-13));
-        assert_true(loose <= (n == 5 ? 4 : 0));
+        assert_true(worst < (n >= 5 ? 1e-9 : 2e-13));
+        assert_true(loose <= (n >= 5 ? 4 : 0));
     }
 }
 
@@ -84,9 +86,10 @@ static void the_local_solvers_agree(void** state)
         double mu = 0.1 + 0.4 * mor_rng_uniform(&rng);
         for (int i = 0; i < 3; i++) q[i] = 4 * mor_rng_uniform(&rng) - 2.5;
         assert_true(mor_local_inverse(W, B));
-        mor_local_cone(MOR_LOCAL_EXACT, 3, W, B, q, mu, 0, &root, p);
-        for (int j = 0; j < 20; j++) mor_local_cone(MOR_LOCAL_NEWTON, 3, W, B, q, mu, 0, &root, x);
-        for (int j = 0; j < 4000; j++) mor_local_cone(MOR_LOCAL_PROJECTION, 3, W, B, q, mu, 0, &root, y);
+        mor_local_cone(MOR_LOCAL_EXACT, 3, W, B, q, (mor_cone){ { mu, 0, 0 } }, &root, p);
+        for (int j = 0; j < 20; j++) mor_local_cone(MOR_LOCAL_NEWTON, 3, W, B, q, (mor_cone){ { mu, 0, 0 } }, &root, x);
+        for (int j = 0; j < 4000; j++)
+            mor_local_cone(MOR_LOCAL_PROJECTION, 3, W, B, q, (mor_cone){ { mu, 0, 0 } }, &root, y);
         for (int i = 0; i < 3; i++) {
             assert_near(x[i], p[i], 1e-9);
             assert_near(y[i], p[i], 1e-6);
@@ -100,7 +103,7 @@ static void a_particle_slips_as_the_closed_form_says(void** state)
     (void)state;
     double W[9] = { 2, 0, 0, 0, 2, 0, 0, 0, 2 }, B[9], q[3] = { -3, 4, -3 }, p[3] = { 0 }, root = 0.0;
     assert_true(mor_local_inverse(W, B));
-    mor_local_cone(MOR_LOCAL_EXACT, 3, W, B, q, 0.5, 0, &root, p);
+    mor_local_cone(MOR_LOCAL_EXACT, 3, W, B, q, (mor_cone){ { 0.5, 0, 0 } }, &root, p);
     assert_near(p[0], 1.5, 1e-15);
     assert_near(p[1], -0.75 * 0.8, 1e-15);
     assert_near(p[2], 0.75 * 0.6, 1e-15);

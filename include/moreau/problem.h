@@ -18,8 +18,9 @@
  * Coulomb's law of a contact with rows (normal, tangents): with s = mu |u_T|,
  *   K* contains (u_N + s, u_T), orthogonal to r in K = { |r_T| <= mu r_N }   (De Saxce);
  * dim 2: one tangent; 3: two tangents; 5: two tangents and two rolling rows with
- * |r_R| <= mu_roll r_N and mu_roll |u_R| added to u_N. In a STEP the disc |r_T| <= mu r_N may
- * be a regular polygon with `directions` corners d_j = (cos 2 pi j/n_d, sin 2 pi j/n_d), j = 0 ... :
+ * |r_R| <= mu_roll r_N and mu_roll |u_R| added to u_N; 6 (STEP only): a drilling row after these, with
+ * |r_D| <= mu_drill r_N and mu_drill |u_D| added to u_N. In a STEP the discs of T and R may
+ * be regular polygons with `directions` corners d_j = (cos 2 pi j/n_d, sin 2 pi j/n_d), j = 0 ... :
  * the Stewart-Trinkle pyramid, written without its multipliers.
  *
  *     double a[4] = { 2, 1, 1, 2 }, b[2] = { -1, -1 }, z[2] = { 1.0 / 3, 1.0 / 3 };
@@ -109,7 +110,7 @@ typedef struct mor_entry {
 typedef enum mor_block_kind {
     MOR_BLOCK_EQUATION, /* u = 0, impulse free */
     MOR_BLOCK_BOUNDED,  /* one row: lower <= p <= upper, u complementary to the bounds */
-    MOR_BLOCK_CONTACT   /* rows (n), (n,t), (n,t,o) or (n,t,o,r,r) */
+    MOR_BLOCK_CONTACT   /* rows (n), (n,t), (n,t,o), (n,t,o,r,r) or (n,t,o,r,r,d) */
 } mor_block_kind;
 
 /* A few rows of G that belong together. */
@@ -121,6 +122,7 @@ typedef struct mor_block {
     double mu, mu_roll;     /* contacts: Coulomb and rolling coefficient (m) */
     int directions;         /* contacts with two tangents: corners of the polygon; 0 = circular cone */
     double lower, upper;    /* bounded rows: of the impulse [N s, N m s] */
+    double mu_drill;        /* contacts with six rows: drilling coefficient (m) */
 } mor_block;
 
 /* M, G, nu_free and the blocks: enough to run Gauss-Seidel on tree velocities without forming

@@ -48,13 +48,15 @@ typedef struct mor_body_id {
 
 /* ----------------------------------------------------------------------------- materials */
 
-/* Two materials meet with friction sqrt(mu1 mu2) and restitution max(e1, e2), unless the pair has
- * an entry of its own (mor_world_set_pair). */
+/* Two materials meet with friction sqrt(mu1 mu2), restitution max(e1, e2) and the larger rolling and drilling friction,
+ * unless the pair has an entry of its own (mor_world_set_pair, mor_world_set_pair_turning). */
 typedef struct mor_material {
     char name[64];      /* for files and messages; may be empty */
     double friction;    /* Coulomb coefficient, default 0.5 */
     double restitution; /* Newton, 0..1, default 0 */
     double density;     /* kg/m^3 (2-D: kg/m^2), default 1000 */
+    double rolling;     /* rolling friction [m]: the moment against rolling is at most this times the normal force */
+    double drilling;    /* drilling friction [m], 3-D: the same for the spin about the normal; both 0 by default */
 } mor_material;
 
 /* The defaults named above, without name. */
@@ -65,6 +67,11 @@ MOR_API int mor_world_add_material(mor_world* world, const mor_material* materia
  * below 0, restitution outside 0..1. */
 MOR_API mor_code mor_world_set_pair(mor_world* world, int material_a, int material_b, double friction,
                                     double restitution, mor_error* error);
+/* Rolling and drilling friction [m] of two materials on each other, in either order. Bad input: no such material, a
+ * coefficient below 0 or not finite. Without a call of mor_world_set_pair friction and restitution stay those of the
+ * combining rules. */
+MOR_API mor_code mor_world_set_pair_turning(mor_world* world, int material_a, int material_b, double rolling,
+                                            double drilling, mor_error* error);
 /* The material of that index, NULL if there is none. */
 MOR_API const mor_material* mor_world_material(const mor_world* world, int index);
 
@@ -307,6 +314,8 @@ typedef struct mor_contact {
     double normal_impulse;        /* along `normal` [N s] */
     bool anchored;                /* it stuck in the last step, and since at `anchor` (sticking: anchored) */
     mor_vec3 anchor[2];           /* the point where it stuck, from each body's centre of mass in body axes */
+    double rolling, drilling;     /* friction against rolling and spinning [m] */
+    mor_vec3 moment;              /* their impulse on body[1], world [N m s] */
 } mor_contact;
 
 /* Contacts of the last step, sorted by bodies, shapes and feature. Valid until the next step. */
@@ -327,13 +336,14 @@ typedef struct mor_contact_row {
     double recovery;        /* fastest speed at which penetration is undone [m/s]; infinite: within one step */
     double epsilon;         /* AP: the contact counts as active when gap < epsilon */
     double approach;        /* w = G_n' nu + d(psi)/dt at the start of the step [m/s] */
-    double drift[3];        /* d(psi)/dt and d(psi_f)/dt: belts and kinematic bodies [m/s] */
-    double guess[3];        /* impulses of the last step, rows of this block */
+    double drift[6];        /* d(psi)/dt and d(psi_f)/dt: belts and kinematic bodies [m/s] */
+    double guess[6];        /* impulses of the last step, rows of this block */
     int group, plane;       /* exact geometry, as in mor_contact */
     bool held;              /* its plane was the pair's at the end of the last step */
     double old_gap;         /* of the same contact at the start of the last step; infinite: it was not reported */
     double acceleration[3]; /* d/dt(G)' nu of the rows [m/s^2]; only for formulations that ask for it */
     double centripetal[3];  /* its part w x (w x r), which differs from point to point of a body beyond rigid motion */
+    double turning;         /* rows 3 to 5 are this length [m] times angular velocities, so that all rows are in m/s */
 } mor_contact_row;
 
 /* One side of a contact, at the start of the step. */
@@ -421,6 +431,7 @@ typedef struct mor_formulation {
     /* True: positions are advanced by the velocities of the start of the step (explicit Euler). May be NULL: by those
      * of the end. */
     bool (*explicit_positions)(const void* options);
+    int turning; /* 0: no contact has rolling or drilling friction; 1: rolling; 2: both */
     /* True: bodies in contact overlap on purpose, so the world does not move them apart. May be NULL: they do not. */
     bool (*overlaps)(const void* options);
 } mor_formulation;
@@ -656,6 +667,13 @@ MOR_API void mor_world_on_integrate(mor_world* world, mor_user_stage function, v
 typedef void (*mor_observer)(void* user, const mor_world* world, const mor_step_report* report);
 /* MOR_BAD_INPUT when there is no room for one more. */
 MOR_API mor_code mor_world_add_observer(mor_world* world, mor_observer function, void* user, mor_error* error);
+
+/* Lets a signal handler or another thread interrupt a step that takes long: when *flag becomes other than 0, solvers
+ * stop as soon as they look, and mor_world_step returns MOR_STOPPED with the world as it was before the step. The flag
+ * is only read. It must live as long as the world; NULL: none. */
+MOR_API void mor_world_set_interrupt(mor_world* world, const volatile int* flag);
+/* Whether the flag is set now. */
+MOR_API bool mor_world_interrupted(const mor_world* world);
 
 /* Time now [s]. */
 MOR_API double mor_world_time(const mor_world* world);

@@ -8,10 +8,14 @@
 #include "moreau/plugin.h"
 
 int mor_cli_run(int argc, char** argv);
+int mor_cli_new(int argc, char** argv);
+int mor_cli_doctor(int argc, char** argv);
 int mor_cli_solve(int argc, char** argv);
 int mor_cli_robot(int argc, char** argv);
 int mor_cli_list(int argc, char** argv);
 
+/* What a command does, in a few words; "" if there is none of that name. */
+const char* mor_cli_summary(const char* command);
 /* Takes every `--plugin FILE.so` out of the arguments and loads it; 0 or the exit status. */
 int mor_cli_plugins(int* argc, char** argv);
 /* The built-in methods and those of plug-ins; NULL: only built-in ones. */

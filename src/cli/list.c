@@ -64,8 +64,15 @@ static void json_fields(mor_json* json, const mor_field* fields)
     }
 }
 
+/* Stands for a document where only names are asked for, one per line. */
+static mor_json names_only;
+
 static void show(const item* it, mor_json* json)
 {
+    if (json == &names_only) {
+        puts(it->name);
+        return;
+    }
     if (!json) {
         printf("%-16s %s\n", it->name, it->summary);
         if (it->forms) {
@@ -216,7 +223,7 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 
 typedef struct arguments {
     const char* what;
-    bool json;
+    bool json, names;
 } arguments;
 
 static int take_kind(void* user, char* word)
@@ -229,12 +236,13 @@ static int take_kind(void* user, char* word)
 
 static const mor_cli_option options[] = {
     { "--json", NULL, "one JSON document on standard output", MOR_CLI_FLAG, .offset = offsetof(arguments, json) },
+    { "--names", NULL, "only names, one per line", MOR_CLI_FLAG, .offset = offsetof(arguments, names) },
     { .name = NULL },
 };
 
 static const mor_cli_command command = {
     .name = "list",
-    .usage = "formulations|solvers|collision|integrators|shapes|joints|scenes|controllers [--json]",
+    .usage = "formulations|solvers|collision|integrators|shapes|joints|scenes|controllers [--json|--names]",
     .about = "The methods by name with their options, and what scenes are made of.\n",
     .options = options,
     .operand = take_kind,
@@ -256,7 +264,7 @@ int mor_cli_list(int argc, char** argv)
     }
     if (!kind) return mor_cli_unknown("list", "word", a.what, names);
     if (!a.json) {
-        kind->show(NULL);
+        kind->show(a.names ? &names_only : NULL);
         return 0;
     }
     mor_json json = mor_json_begin(stdout);

@@ -13,6 +13,8 @@ static const struct command {
     const char* help;
 } commands[] = {
     { "run", mor_cli_run, "simulate a scene" },
+    { "doctor", mor_cli_doctor, "say why a scene fails or is slow, and what to change" },
+    { "new", mor_cli_new, "write a commented scene to start from" },
     { "solve", mor_cli_solve, "solve stored complementarity and contact problems" },
     { "robot", mor_cli_robot, "read a URDF: its tree, masses, and M, h, g, Jacobians at given states" },
     { "compare", mor_cli_laboratory, "run formulations and solvers on the same problems, fairly" },
@@ -24,11 +26,18 @@ static const struct command {
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
+const char* mor_cli_summary(const char* command)
+{
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(command, commands[i].name) == 0) return commands[i].help;
+    return "";
+}
+
 static void help(FILE* out)
 {
     fprintf(out,
             "moreau %s: rigid bodies with contact and friction, and fair comparison of the methods\n\n"
-            "usage: moreau COMMAND [ARGUMENTS]     (moreau COMMAND --help tells more)\n\n",
+            "usage: moreau COMMAND [ARGUMENTS]     (moreau help COMMAND tells more)\n\n",
             mor_version());
     for (int i = 0; i < COMMAND_COUNT; i++) fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].help);
     fprintf(out,
@@ -70,20 +79,29 @@ const char* __lsan_default_suppressions(void) { return "leak:libfontconfig"; }
 const char* __lsan_default_options(void) { return "print_suppressions=0"; }
 #endif
 
+/* What needs no command: help, the list of commands for programs (name and summary, separated by a tab), the version.
+ * False: argv is not that. */
+static bool tell_about(int argc, char** argv)
+{
+    if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0))
+        help(stdout);
+    else if (strcmp(argv[1], "--help=table") == 0)
+        for (int i = 0; i < COMMAND_COUNT; i++) printf("%s\t%s\n", commands[i].name, commands[i].help);
+    else if (strcmp(argv[1], "--version") == 0) printf("moreau %s\n", mor_version());
+    else return false;
+    return true;
+}
+
 int main(int argc, char** argv)
 {
     if (argc < 2) {
         help(stderr);
         return MOR_BAD_INPUT;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
-        help(stdout);
-        return finish(0);
-    }
-    if (strcmp(argv[1], "--version") == 0) {
-        printf("moreau %s\n", mor_version());
-        return finish(0);
-    }
+    if (tell_about(argc, argv)) return finish(0);
+    /* moreau help COMMAND, moreau --help COMMAND */
+    char ask[] = "--help", *asked[] = { argv[0], argc > 2 ? argv[2] : NULL, ask, NULL };
+    if (argc > 2 && (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0)) argc = 3, argv = asked;
     const char* names[COMMAND_COUNT + 1] = { 0 };
     for (int i = 0; i < COMMAND_COUNT; i++) {
         names[i] = commands[i].name;

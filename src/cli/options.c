@@ -1,7 +1,4 @@
-/* Options of the commands, see options.h.
- *
- * `--help=table` prints one line per option, separated by tabs (name, alias, argument, help), for programs that make
- * completions and manual pages. */
+/* Options of the commands, see options.h; their help is in help.c. */
 #include "cli/options.h"
 #include "cli/cli.h"
 
@@ -9,85 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HELP_WIDTH = 110, MOST_OPTIONS = 64 };
+enum { MOST_OPTIONS = 64 };
 
-static const mor_cli_option common[] = {
+const mor_cli_option mor_cli_common[] = {
     { "--plugin", "FILE.so", "adds methods of your own (docs/tutorials/your-solver.md); may be repeated",
       .type = MOR_CLI_TEXT },
     { "--help", NULL, "this text", .type = MOR_CLI_FLAG, .alias = "-h" },
     { .name = NULL },
 };
-
-/* ------------------------------------------------------------------------------------ help */
-
-static int label_width(const mor_cli_option* o)
-{
-    return (int)(strlen(o->name) + (o->alias ? strlen(o->alias) + 2 : 0) + (o->argument ? strlen(o->argument) + 1 : 0));
-}
-
-/* Words of `text`, broken before `width` columns; lines after the first are indented. */
-static void print_wrapped(FILE* out, const char* text, int indent, int width)
-{
-    int column = indent;
-    for (const char* p = text; *p;) {
-        int n = (int)strcspn(p, " ");
-        if (column > indent && column + 1 + n > width) {
-            fprintf(out, "\n%*s", indent, "");
-            column = indent;
-        }
-        if (column > indent) fputc(' ', out), column++;
-        fprintf(out, "%.*s", n, p);
-        column += n;
-        p += n;
-        while (*p == ' ') p++;
-    }
-    fputc('\n', out);
-}
-
-static void print_option(FILE* out, const mor_cli_option* o, int indent)
-{
-    if (!*o->name) {
-        fprintf(out, "%s\n", o->help);
-        return;
-    }
-    fprintf(out, "  %s%s%s%s%s%*s", o->alias ? o->alias : "", o->alias ? ", " : "", o->name, o->argument ? " " : "",
-            o->argument ? o->argument : "", indent - 2 - label_width(o), "");
-    print_wrapped(out, o->help, indent, HELP_WIDTH);
-}
-
-void mor_cli_print_usage(const mor_cli_command* c, FILE* out)
-{
-    const char* line = c->usage;
-    for (bool first = true; *line; first = false) {
-        int n = (int)strcspn(line, "\n");
-        fprintf(out, "%s moreau %s %.*s\n", first ? "usage:" : "      ", c->name, n, line);
-        line += n + (line[n] == '\n');
-    }
-}
-
-static void print_help(const mor_cli_command* c)
-{
-    int widest = 0;
-    const mor_cli_option* tables[] = { c->options, common };
-    for (int t = 0; t < 2; t++)
-        for (const mor_cli_option* o = tables[t]; o->name; o++)
-            if (*o->name && label_width(o) > widest) widest = label_width(o);
-    mor_cli_print_usage(c, stdout);
-    printf("\n%s\n", c->about);
-    for (int t = 0; t < 2; t++)
-        for (const mor_cli_option* o = tables[t]; o->name; o++) print_option(stdout, o, widest + 4);
-    if (c->more) printf("\n%s", c->more);
-    if (c->print_more) c->print_more(stdout);
-}
-
-static void print_table(const mor_cli_command* c)
-{
-    const mor_cli_option* tables[] = { c->options, common };
-    for (int t = 0; t < 2; t++)
-        for (const mor_cli_option* o = tables[t]; o->name; o++)
-            if (*o->name)
-                printf("%s\t%s\t%s\t%s\n", o->name, o->alias ? o->alias : "", o->argument ? o->argument : "", o->help);
-}
 
 /* --------------------------------------------------------------------------------- parsing */
 
@@ -109,7 +35,7 @@ static int unknown_option(const mor_cli_command* c, const char* name)
 {
     const char* known[MOST_OPTIONS + 1] = { 0 };
     int n = 0;
-    const mor_cli_option* tables[] = { c->options, common };
+    const mor_cli_option* tables[] = { c->options, mor_cli_common };
     for (int t = 0; t < 2; t++)
         for (const mor_cli_option* o = tables[t]; o->name && n < MOST_OPTIONS; o++)
             if (*o->name) known[n++] = o->name;
@@ -190,10 +116,9 @@ static int take_option(const mor_cli_command* c, int argc, char** argv, int* i, 
 {
     char *word = argv[*i], *equals = strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
     size_t length = equals ? (size_t)(equals - word) : strlen(word);
-    if (find(common, word, length) == &common[1]) {
-        if (!equals) print_help(c);
-        else if (strcmp(equals, "=table") == 0) print_table(c);
-        else return mor_cli_usage(c->name, "%s: expected --help or --help=table", word);
+    if (find(mor_cli_common, word, length) == &mor_cli_common[1]) {
+        if (!mor_cli_print_help(c, equals ? equals + 1 : "text"))
+            return mor_cli_usage(c->name, "%s: expected --help, or --help=table, man or markdown", word);
         return MOR_CLI_DONE;
     }
     const mor_cli_option* o = find(c->options, word, length);

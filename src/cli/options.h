@@ -55,6 +55,11 @@ enum { MOR_CLI_DONE = -1 };
 /* Reads argv[1] ... into the command's struct, which holds the defaults: `--name value`, `--name=value`, words, and
  * words only after `--`. 0, the exit status 2 after a message, or MOR_CLI_DONE. */
 int mor_cli_parse(const mor_cli_command* command, int argc, char** argv, void* arguments);
+/* Options of every command, at the end of its own. */
+extern const mor_cli_option mor_cli_common[];
+/* The help of a command on standard output: "text" for people, "table" (one line per option, separated by tabs: name,
+ * alias, argument, help, values) for programs, "man" (mdoc) and "markdown" for its pages. False: no such form. */
+bool mor_cli_print_help(const mor_cli_command* command, const char* form);
 /* The first lines of --help. */
 void mor_cli_print_usage(const mor_cli_command* command, FILE* out);
 /* The whole text is one finite number. */

@@ -1,7 +1,8 @@
 /* The table of --csv and the lines of text of a run, see run_outputs.h. */
 #include "cli/run_outputs.h"
-#include "io/text/text_file.h"
+#include "io/text/output.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@ mor_cli_table* mor_cli_table_open(const char* path, int every, const mor_world* 
     }
     t->every = every;
     t->path = path;
-    t->out = mor_text_create(path, error);
+    t->out = mor_output_open(path, error);
     if (!t->out) {
         free(t);
         return NULL;
@@ -47,9 +48,9 @@ static void write_numbers(FILE* out, const double* x, int n)
     for (int i = 0; i < n; i++) fprintf(out, ",%.17g", x[i]);
 }
 
-void mor_cli_table_add(mor_cli_table* t, const mor_world* w, const mor_step_report* r)
+mor_code mor_cli_table_add(mor_cli_table* t, const mor_world* w, const mor_step_report* r, mor_error* error)
 {
-    if (!t || r->step % t->every != 0) return;
+    if (!t || r->step % t->every != 0) return MOR_OK;
     double f[6];
     mor_world_contact_wrench(w, f);
     fprintf(t->out, "%.17g,%.17g,%.17g,%d,%.17g,%.17g,%d", mor_world_time(w), r->kinetic, r->potential, r->contacts,
@@ -62,12 +63,14 @@ void mor_cli_table_add(mor_cli_table* t, const mor_world* w, const mor_step_repo
         write_numbers(t->out, (double[13]){ p.x, p.y, p.z, q.w, q.x, q.y, q.z, v.x, v.y, v.z, o.x, o.y, o.z }, 13);
     }
     fputc('\n', t->out);
+    return ferror(t->out) ? mor_fail(error, MOR_SYSTEM, "%.400s: cannot be written: %s", t->path, strerror(errno))
+                          : MOR_OK;
 }
 
 mor_code mor_cli_table_close(mor_cli_table* t, bool keep, mor_error* error)
 {
     if (!t) return MOR_OK;
-    mor_code code = mor_text_finish(t->out, t->path, keep, error);
+    mor_code code = mor_output_close(t->out, t->path, keep, error);
     free(t);
     return code;
 }
@@ -77,14 +80,20 @@ mor_code mor_cli_table_close(mor_cli_table* t, bool keep, mor_error* error)
 static void print_bodies(const mor_world* w)
 {
     const int most = 8;
-    for (int i = 0, shown = 0; i < mor_world_body_count(w) && shown < most; i++) {
+    int shown = 0, more = 0;
+    for (int i = 0; i < mor_world_body_count(w); i++) {
         mor_body_id id = mor_world_body(w, i);
         if (mor_body_get_kind(w, id) == MOR_FIXED) continue;
+        if (shown == most) {
+            more++;
+            continue;
+        }
         mor_body_state b = mor_body_get_state(w, id);
         printf("  %-16s at (%.6g, %.6g, %.6g), moving (%.4g, %.4g, %.4g) m/s\n", mor_body_name(w, id), b.com.x, b.com.y,
                b.com.z, b.velocity.x, b.velocity.y, b.velocity.z);
         shown++;
     }
+    if (more) printf("  ... and %d more (all of them: --json or --csv)\n", more);
 }
 
 static void print_joints(const mor_world* w, const mor_run_summary* s)
@@ -112,6 +121,20 @@ static void print_integrator(const mor_world* w, const mor_run_summary* s)
     putchar('\n');
 }
 
+/* Where the time went when a run took longer than what it simulated. */
+static void print_slow(const mor_world* w, const mor_run_summary* s)
+{
+    if (s->wall < 1.0 || s->wall < mor_world_time(w)) return;
+    double solve = s->timing.formulate + s->timing.solve;
+    if (solve > 0.5 * s->timing.total)
+        printf("  slower than real time: %.0f %% is the solver, on problems of up to %d rows with %.3g iterations per "
+               "step; `moreau doctor` says what may help\n",
+               100.0 * solve / s->timing.total, s->max_problem_size, s->mean_iterations);
+    else if (s->timing.collision > 0.5 * s->timing.total)
+        printf("  slower than real time: %.0f %% is the search for contacts; `moreau doctor` says what may help\n",
+               100.0 * s->timing.collision / s->timing.total);
+}
+
 void mor_cli_print_run(const mor_world* w, const mor_scene* scene, const mor_run_summary* s)
 {
     printf("%s: %s + %s, %d steps of %g s, status %s\n", mor_scene_name(scene), mor_world_method(w, "formulation"),
@@ -121,8 +144,11 @@ void mor_cli_print_run(const mor_world* w, const mor_scene* scene, const mor_run
     if (s->below_goal)
         printf("  %d step(s) missed the accuracy asked for, none the one that counts as failure\n", s->below_goal);
     print_bodies(w);
-    printf("  energy %.6g -> %.6g J, penetration at most %.3g m, drift at most %.3g m\n", s->energy.initial,
-           s->energy.final, s->max_penetration, s->max_drift);
+    printf("  energy %.6g -> %.6g J, penetration at most %.3g m", s->energy.initial, s->energy.final,
+           s->max_penetration);
+    /* where things move, how far they went is no drift */
+    if (s->max_drift < 1e-3) printf(", drift at most %.3g m", s->max_drift);
+    putchar('\n');
     print_joints(w, s);
     printf("  %.3g contacts at most, velocity error at most %.3g m/s, %.3g iterations per step\n",
            (double)s->max_contacts, s->max_velocity_error, s->mean_iterations);
@@ -132,4 +158,5 @@ void mor_cli_print_run(const mor_world* w, const mor_scene* scene, const mor_run
            us * s->timing.total, us * s->timing.collision, us * s->timing.assemble,
            us * (s->timing.formulate + s->timing.solve), us * s->timing.integrate,
            s->wall > 0.0 ? mor_world_time(w) / s->wall : 0.0);
+    print_slow(w, s);
 }

@@ -435,7 +435,7 @@ mor_code mor_near_pair_contact(mor_found* found, const mor_near_pair* pair, cons
     c->body[1] = w->order_of[pair->slot_b];
     c->shape[0] = pair->shape_a;
     c->shape[1] = pair->shape_b;
-    mor_world_combine(w, pair->a, pair->shape_a, pair->b, pair->shape_b, &c->friction, &c->restitution);
+    mor_world_combine(w, pair->a, pair->shape_a, pair->b, pair->shape_b, c);
     c->surface_velocity = mor_sub(pair->b->surface_velocity, pair->a->surface_velocity);
     return MOR_OK;
 }
@@ -495,11 +495,11 @@ mor_code mor_found_add(mor_found* found, const mor_contact* contact)
     if (!c) return MOR_SYSTEM;
     *c = *contact;
     const mor_body *a = &w->bodies[w->order[c->body[0]]], *b = &w->bodies[w->order[c->body[1]]];
-    double friction, restitution;
-    mor_world_combine(w, a, c->shape[0], b, c->shape[1], &friction, &restitution);
-    if (!(c->friction >= 0.0)) c->friction = friction;
-    if (!(c->restitution >= 0.0)) c->restitution = restitution;
-    c->impulse = mor_v3(0, 0, 0);
+    double friction = c->friction, restitution = c->restitution;
+    mor_world_combine(w, a, c->shape[0], b, c->shape[1], c);
+    if (friction >= 0.0) c->friction = friction;
+    if (restitution >= 0.0) c->restitution = restitution;
+    c->impulse = c->moment = mor_v3(0, 0, 0);
     c->normal_impulse = 0.0;
     if (-c->gap > found->deepest) found->deepest = -c->gap;
     return MOR_OK;

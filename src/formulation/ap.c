@@ -37,4 +37,5 @@ const mor_formulation mor_formulation_ap = {
     .produces = MOR_STEP_PYRAMID,
     .options_size = 0,
     .step = ap_step,
+    .turning = 2,
 };

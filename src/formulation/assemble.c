@@ -149,11 +149,12 @@ static bool label_islands(mor_step* k, islands* g)
     for (int i = 0; i < g->contact_count; i++) {
         g->old[i] = remembered(k, &contacts[i], &cursor);
         int a = contact_tree(w, &contacts[i], 0), b = contact_tree(w, &contacts[i], 1);
-        if (a >= 0) touched[a] = true, g->coefficients += 3 * w->trees[a].dof;
-        if (b >= 0) touched[b] = true, g->coefficients += 3 * w->trees[b].dof;
+        int rows = contacts[i].rolling > 0.0 || contacts[i].drilling > 0.0 ? 6 : 3;
+        g->row_total += rows, g->diagonals += rows * rows;
+        if (a >= 0) touched[a] = true, g->coefficients += rows * w->trees[a].dof;
+        if (b >= 0) touched[b] = true, g->coefficients += rows * w->trees[b].dof;
         if (a >= 0 && b >= 0) mor_sets_unite(parent, a, b);
     }
-    g->row_total = 3 * g->contact_count, g->diagonals = 9 * g->contact_count;
     for (int i = 0; i < g->row_count; i++) {
         const mor_row_block* b = &g->rows[i];
         g->row_total += b->dim;

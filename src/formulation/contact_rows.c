@@ -7,7 +7,11 @@
  *
  * The normal row may use c for both bodies because p_1 - p_0 is parallel to n; the friction rows must,
  * or a separated contact makes a couple and loses angular momentum. What fixed and kinematic bodies
- * contribute to d . (v_1 - v_0), and belts, goes into `drift`. Two links of one robot give one entry. */
+ * contribute to d . (v_1 - v_0), and belts, goes into `drift`. Two links of one robot give one entry.
+ *
+ * Rolling and drilling friction add rows l d . (w_1 - w_0) for d = t, o (rolling) and n (drilling), l being the size of
+ * the smaller shape: all rows and errors are in m/s, impulses in N s, and the coefficients mu_roll/l, mu_drill/l have
+ * no unit. In the plane the rows of o (tangent) and t (rolling) are zero. */
 #include "base/elementary.h"
 #include "formulation/contact_rows.h"
 
@@ -216,7 +220,7 @@ static void hold_anchor(const mor_world* w, mor_contact* c, const mor_contact* o
         apart = mor_madd(apart, side ? 1.0 : -1.0, mor_add(b->x, mor_rotate(b->q, c->anchor[side])));
     }
     if (!(mor_norm(apart) <= most)) c->anchored = false;
-    for (int d = 1; c->anchored && d < dim; d++) row->drift[d] += mor_dot(direction[d], apart) / w->h;
+    for (int d = 1; c->anchored && d < dim && d < 3; d++) row->drift[d] += mor_dot(direction[d], apart) / w->h;
 }
 
 /* Coefficients of a contact on the trees of its two bodies, drifts of the others; the entries that have responses. */
@@ -234,7 +238,9 @@ static unsigned contact_sides(mor_row_builder* k, const mor_contact* c, mor_vec3
         mor_vec3 r = mor_sub(common ? middle : c->point[side], b->x);
         if (b->tree < 0) {
             mor_vec3 v = mor_add(b->v, mor_cross(b->w, r));
-            for (int d = 0; d < dim; d++) row->drift[d] += sign * mor_dot(direction[d], v);
+            for (int d = 0; d < dim; d++)
+                row->drift[d] +=
+                    sign * (d < 3 ? mor_dot(direction[d], v) : row->turning * mor_dot(direction[(d - 2) % 3], b->w));
             row->approach += sign * mor_dot(c->normal, v);
             continue;
         }
@@ -244,7 +250,8 @@ static unsigned contact_sides(mor_row_builder* k, const mor_contact* c, mor_vec3
         double* J = k->jacobian + k->coef_count;
         if (dim == 3 && t->kind->rows3) t->kind->rows3(t, b, r, direction, sign, J);
         else
-            for (int d = 0; d < dim; d++) t->kind->row(t, b, r, direction[d], sign, J + d * t->dof);
+            for (int d = 0; d < dim && d < 3; d++) t->kind->row(t, b, r, direction[d], sign, J + d * t->dof);
+        for (int d = 3; d < dim; d++) t->kind->spin(t, b, direction[(d - 2) % 3], sign * row->turning, J + d * t->dof);
         if (same) {
             double* first = J - dim * t->dof;
             for (int m = 0; m < dim * t->dof; m++) first[m] += J[m];
@@ -290,6 +297,8 @@ void mor_add_contact_rows(mor_row_builder* k, int index, const mor_contact* old)
     const mor_world* w = k->step->w;
     mor_contact* c = &((mor_contact*)k->step->contacts.data)[index];
     int dim = c->friction > 0.0 ? w->dimension : 1;
+    if (w->formulation->turning >= 1 && c->rolling > 0.0) dim = 5;
+    if (w->formulation->turning >= 2 && c->drilling > 0.0 && w->dimension == 3) dim = 6;
     mor_vec3 direction[3];
     direction[0] = c->normal;
     mor_contact_tangents(w, c, &direction[1], &direction[2]);
@@ -314,13 +323,18 @@ void mor_add_contact_rows(mor_row_builder* k, int index, const mor_contact* old)
                               .old_gap = old ? old->gap : INFINITY };
     if (w->formulation->accelerations)
         contact_acceleration(w, c, middle, direction, dim, row->acceleration, row->centripetal);
+    if (dim > 3) {
+        row->turning = mor_contact_size(w, c);
+        block->mu_roll = c->rolling / row->turning, block->mu_drill = c->drilling / row->turning;
+    }
     unsigned done = contact_sides(k, c, middle, direction, block, row);
     finish_block(k, block, done);
-    for (int d = 1; d < dim; d++) row->drift[d] += mor_dot(direction[d], c->surface_velocity);
+    for (int d = 1; d < dim && d < 3; d++) row->drift[d] += mor_dot(direction[d], c->surface_velocity);
     if (w->options.sticking) hold_anchor(w, c, old, direction, dim, row);
     if (old) {
         row->guess[0] = old->normal_impulse;
-        for (int d = 1; d < dim; d++) row->guess[d] = mor_dot(old->impulse, direction[d]);
+        for (int d = 1; d < dim && d < 3; d++) row->guess[d] = mor_dot(old->impulse, direction[d]);
+        for (int d = 3; d < dim; d++) row->guess[d] = mor_dot(old->moment, direction[(d - 2) % 3]) / row->turning;
     }
     if (k->geometry) contact_geometry(k, c, direction, &k->geometry[k->contact_count]);
     k->contact_count++;

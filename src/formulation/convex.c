@@ -115,4 +115,5 @@ const mor_formulation mor_formulation_convex = {
     .options_size = sizeof(convex_options),
     .fields = convex_fields,
     .step = convex_step,
+    .turning = 1,
 };

@@ -128,4 +128,5 @@ const mor_formulation mor_formulation_mncp = {
     .options_size = sizeof(mncp_options),
     .fields = mncp_fields,
     .step = mncp_step,
+    .turning = 2,
 };

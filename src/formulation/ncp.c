@@ -30,4 +30,5 @@ const mor_formulation mor_formulation_ncp = {
     .produces = MOR_STEP_CONE,
     .options_size = 0,
     .step = ncp_step,
+    .turning = 2,
 };

@@ -116,4 +116,5 @@ const mor_formulation mor_formulation_st = {
     .options_size = sizeof(st_options),
     .fields = st_fields,
     .step = st_step,
+    .turning = 2,
 };

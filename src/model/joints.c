@@ -234,8 +234,12 @@ int mor_world_add_joint(mor_world* w, const mor_joint_def* def, mor_error* error
     w->revision++;
     mor_joint_row row;
     /* the turn the limits speak of */
-    if (isfinite(def->lower) && isfinite(def->upper)) j.coordinate = 0.5 * (def->lower + def->upper);
     if (mor_joint_free_row(w, &j, &row)) j.coordinate = row.phi;
+    /* an angle outside of the limits is counted by the turn that brings it nearest to their middle */
+    if ((j.coordinate < def->lower || j.coordinate > def->upper) && isfinite(def->lower) && isfinite(def->upper)) {
+        j.coordinate = 0.5 * (def->lower + def->upper);
+        if (mor_joint_free_row(w, &j, &row)) j.coordinate = row.phi;
+    }
     if (spring) {
         j.spring = w->tree_count;
         w->trees[w->tree_count++] = (mor_tree){

@@ -1,4 +1,5 @@
-/* Materials: friction sqrt(mu1 mu2), restitution max(e1, e2), unless the pair has its own entry. */
+/* Materials: friction sqrt(mu1 mu2), restitution max(e1, e2), the larger rolling and drilling friction, unless the pair
+ * has its own entry. */
 #include "base/elementary.h"
 #include "model/world.h"
 
@@ -26,46 +27,87 @@ const mor_material* mor_world_material(const mor_world* w, int index)
     return index >= 0 && index < w->material_count ? &w->materials[index] : NULL;
 }
 
-mor_code mor_world_set_pair(mor_world* w, int a, int b, double friction, double restitution, mor_error* error)
+/* The rule of two materials, made if there is none. */
+static mor_code find_rule(mor_world* w, int a, int b, mor_pair_rule** rule, mor_error* error)
 {
     if (!mor_world_material(w, a) || !mor_world_material(w, b))
         return mor_fail(error, MOR_BAD_INPUT, "there is no material number %d", mor_world_material(w, a) ? b : a);
-    if (!(friction >= 0.0) || !isfinite(friction) || !(restitution >= 0.0 && restitution <= 1.0))
-        return mor_fail(error, MOR_BAD_INPUT,
-                        "friction %g, restitution %g: friction is at least 0, restitution between 0 and 1", friction,
-                        restitution);
     w->detected = false;
     w->revision++;
     mor_pair_rule* rules = w->pair_rules.data;
     for (int i = 0; i < w->pair_rules.count; i++)
-        if ((rules[i].a == a && rules[i].b == b) || (rules[i].a == b && rules[i].b == a)) {
-            rules[i].friction = friction;
-            rules[i].restitution = restitution;
-            return MOR_OK;
-        }
+        if ((rules[i].a == a && rules[i].b == b) || (rules[i].a == b && rules[i].b == a))
+            return *rule = &rules[i], MOR_OK;
     if (!mor_buffer_reserve(&w->allocator, &w->pair_rules, w->pair_rules.count + 1, sizeof *rules))
         return mor_fail(error, MOR_SYSTEM, "out of memory");
-    rules = w->pair_rules.data;
-    rules[w->pair_rules.count++] = (mor_pair_rule){ a, b, friction, restitution };
+    *rule = (mor_pair_rule*)w->pair_rules.data + w->pair_rules.count++;
+    **rule = (mor_pair_rule){ a, b, NAN, NAN, NAN, NAN };
     return MOR_OK;
 }
 
-void mor_world_combine(const mor_world* w, const mor_body* a, int shape_a, const mor_body* b, int shape_b,
-                       double* friction, double* restitution)
+mor_code mor_world_set_pair(mor_world* w, int a, int b, double friction, double restitution, mor_error* error)
 {
-    int ma = shape_a >= 0 && shape_a < a->shape_count && a->shapes[shape_a].material >= 0 ? a->shapes[shape_a].material
-                                                                                          : a->material;
-    int mb = shape_b >= 0 && shape_b < b->shape_count && b->shapes[shape_b].material >= 0 ? b->shapes[shape_b].material
-                                                                                          : b->material;
+    if (!(friction >= 0.0) || !isfinite(friction) || !(restitution >= 0.0 && restitution <= 1.0))
+        return mor_fail(error, MOR_BAD_INPUT,
+                        "friction %g, restitution %g: friction is at least 0, restitution between 0 and 1", friction,
+                        restitution);
+    mor_pair_rule* rule;
+    mor_code code = find_rule(w, a, b, &rule, error);
+    if (code) return code;
+    rule->friction = friction, rule->restitution = restitution;
+    return MOR_OK;
+}
+
+mor_code mor_world_set_pair_turning(mor_world* w, int a, int b, double rolling, double drilling, mor_error* error)
+{
+    if (!(rolling >= 0.0 && isfinite(rolling)) || !(drilling >= 0.0 && isfinite(drilling)))
+        return mor_fail(error, MOR_BAD_INPUT, "rolling friction %g m, drilling friction %g m: both are at least 0",
+                        rolling, drilling);
+    mor_pair_rule* rule;
+    mor_code code = find_rule(w, a, b, &rule, error);
+    if (code) return code;
+    rule->rolling = rolling, rule->drilling = drilling;
+    return MOR_OK;
+}
+
+int mor_world_turning(const mor_world* w)
+{
+    int most = 0;
+    for (int i = 0; i < w->material_count; i++) {
+        const mor_material* m = &w->materials[i];
+        if (m->rolling > 0.0 && most < 1) most = 1;
+        if (m->drilling > 0.0 && w->dimension == 3) most = 2;
+    }
     const mor_pair_rule* rules = w->pair_rules.data;
-    for (int i = 0; i < w->pair_rules.count; i++)
-        if ((rules[i].a == ma && rules[i].b == mb) || (rules[i].a == mb && rules[i].b == ma)) {
-            *friction = rules[i].friction;
-            *restitution = rules[i].restitution;
-            return;
-        }
+    for (int i = 0; i < w->pair_rules.count; i++) {
+        if (rules[i].rolling > 0.0 && most < 1) most = 1;
+        if (rules[i].drilling > 0.0 && w->dimension == 3) most = 2;
+    }
+    return most;
+}
+
+static int material_of(const mor_body* b, int shape)
+{
+    return shape >= 0 && shape < b->shape_count && b->shapes[shape].material >= 0 ? b->shapes[shape].material
+                                                                                  : b->material;
+}
+
+void mor_world_combine(const mor_world* w, const mor_body* a, int shape_a, const mor_body* b, int shape_b,
+                       mor_contact* c)
+{
+    int ma = material_of(a, shape_a), mb = material_of(b, shape_b);
     const mor_material *x = &w->materials[ma], *y = &w->materials[mb];
     /* equal values must give themselves exactly, which sqrt(mu*mu) does not always */
-    *friction = x->friction == y->friction ? x->friction : sqrt(x->friction * y->friction);
-    *restitution = mor_max(x->restitution, y->restitution);
+    c->friction = x->friction == y->friction ? x->friction : sqrt(x->friction * y->friction);
+    c->restitution = mor_max(x->restitution, y->restitution);
+    c->rolling = mor_max(x->rolling, y->rolling);
+    c->drilling = mor_max(x->drilling, y->drilling);
+    const mor_pair_rule* rules = w->pair_rules.data;
+    for (int i = 0; i < w->pair_rules.count; i++) {
+        const mor_pair_rule* r = &rules[i];
+        if (!((r->a == ma && r->b == mb) || (r->a == mb && r->b == ma))) continue;
+        if (r->friction == r->friction) c->friction = r->friction, c->restitution = r->restitution;
+        if (r->rolling == r->rolling) c->rolling = r->rolling, c->drilling = r->drilling;
+        break;
+    }
 }

@@ -139,7 +139,8 @@ typedef struct mor_joint {
 
 typedef struct mor_pair_rule {
     int a, b;
-    double friction, restitution;
+    double friction, restitution; /* NaN: by the combining rules */
+    double rolling, drilling;     /* NaN likewise */
 } mor_pair_rule;
 
 typedef struct mor_method_options {
@@ -228,6 +229,8 @@ struct mor_world {
     mor_method_options options;
     int threads;
 
+    const volatile int* interrupt; /* other than 0: stop the step; may be NULL */
+
     /* stages replaced by the caller */
     mor_user_stage on_user, on_integrate;
     mor_collide_stage on_collide;
@@ -261,9 +264,11 @@ mor_pose mor_body_shape_pose(const mor_body* body, int shape);
 mor_vec3 mor_body_spin(const mor_body* body);
 /* Velocity of the material point at world position p. */
 mor_vec3 mor_body_point_velocity(const mor_body* body, mor_vec3 p);
-/* Friction and restitution of two shapes, by rule or pair table. */
+/* Friction and restitution of two shapes, by rule or pair table, written into a contact. */
 void mor_world_combine(const mor_world* world, const mor_body* a, int shape_a, const mor_body* b, int shape_b,
-                       double* friction, double* restitution);
+                       mor_contact* contact);
+/* Whether materials or pairs have rolling (1) or drilling friction too (2), as mor_formulation.turning. */
+int mor_world_turning(const mor_world* world);
 bool mor_world_ignores(const mor_world* world, int slot_a, int slot_b);
 /* Whether the filters of two shapes let them touch. */
 bool mor_shapes_meet(const mor_body* a, int shape_a, const mor_body* b, int shape_b);

@@ -6,8 +6,10 @@
  *
  * Dashes distinguish recordings and repeat the palette. */
 #include "plot/figure.h"
+#include "io/text/output.h"
 
 #include <cairo.h>
+#include <cairo-pdf.h>
 #include <cairo-svg.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -382,30 +384,20 @@ static bool write_svg(FILE* file, const bytes* b, const mor_figure* f)
 
 static mor_code save(const mor_figure* f, const bytes* b, bool svg, const char* path, mor_error* error)
 {
-    char temporary[1200];
-    int descriptor = -1;
-    for (int k = 0; descriptor < 0 && k < 100; k++) {
-        int n = snprintf(temporary, sizeof temporary, "%s.%ld-%d.part", path, (long)getpid(), k);
-        if (n >= (int)sizeof temporary) return mor_fail(error, MOR_BAD_INPUT, "%.200s...: file name too long", path);
-        descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
-        if (descriptor < 0 && errno != EEXIST) break;
-    }
-    FILE* file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
-    if (!file) return mor_fail(error, MOR_SYSTEM, "%s: cannot write: %s", path, strerror(errno));
-    bool ok = svg ? write_svg(file, b, f) : fwrite(b->data, 1, b->size, file) == b->size;
-    ok = fclose(file) == 0 && ok;
-    if (ok && rename(temporary, path) == 0) return MOR_OK;
-    mor_fail(error, MOR_SYSTEM, "%s: cannot write: %s", path, strerror(errno));
-    unlink(temporary);
-    return MOR_SYSTEM;
+    FILE* file = mor_output_open(path, error);
+    if (!file) return MOR_SYSTEM;
+    if (svg) write_svg(file, b, f);
+    else fwrite(b->data, 1, b->size, file);
+    return mor_output_close(file, path, true, error);
 }
 
 mor_code mor_figure_write(const mor_figure* f, const char* path, mor_error* error)
 {
+    enum { NONE, SVG, PDF, PNG } form = NONE;
     const char* dot = strrchr(path, '.');
-    bool svg = dot && strcmp(dot, ".svg") == 0;
-    if (!svg && !(dot && strcmp(dot, ".png") == 0))
-        return mor_fail(error, MOR_BAD_INPUT, "%s: the name of a figure ends with .svg or .png", path);
+    if (dot)
+        form = strcmp(dot, ".svg") == 0 ? SVG : strcmp(dot, ".pdf") == 0 ? PDF : strcmp(dot, ".png") == 0 ? PNG : NONE;
+    if (!form) return mor_fail(error, MOR_BAD_INPUT, "%s: the name of a figure ends with .svg, .pdf or .png", path);
 
     cairo_surface_t* probe = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 8, 8);
     cairo_t* c = cairo_create(probe);
@@ -415,24 +407,27 @@ mor_code mor_figure_write(const mor_figure* f, const char* path, mor_error* erro
 
     bytes b = { 0 };
     cairo_surface_t* surface =
-        svg ? cairo_svg_surface_create_for_stream(collect, &b, l.width, l.height)
+        form == SVG ? cairo_svg_surface_create_for_stream(collect, &b, l.width, l.height)
+        : form == PDF
+            ? cairo_pdf_surface_create_for_stream(collect, &b, l.width, l.height)
             : cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)(PNG_SCALE * l.width), (int)(PNG_SCALE * l.height));
+    if (form == PDF) cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, f->title);
     c = cairo_create(surface);
-    if (!svg) cairo_scale(c, PNG_SCALE, PNG_SCALE);
+    if (form == PNG) cairo_scale(c, PNG_SCALE, PNG_SCALE);
     draw(c, f, &l);
     cairo_status_t status = cairo_status(c);
     cairo_destroy(c);
-    if (status == CAIRO_STATUS_SUCCESS && !svg) status = cairo_surface_write_to_png_stream(surface, collect, &b);
+    if (status == CAIRO_STATUS_SUCCESS && form == PNG) status = cairo_surface_write_to_png_stream(surface, collect, &b);
     cairo_surface_finish(surface);
     if (status == CAIRO_STATUS_SUCCESS) status = cairo_surface_status(surface);
     cairo_surface_destroy(surface);
-    if (status == CAIRO_STATUS_SUCCESS && svg) status = collect(&b, (const unsigned char*)"", 1);
+    if (status == CAIRO_STATUS_SUCCESS && form == SVG) status = collect(&b, (const unsigned char*)"", 1);
     mor_code code;
     if (status != CAIRO_STATUS_SUCCESS)
         code = mor_fail(error, MOR_SYSTEM, "%s: cannot draw: %s", path, cairo_status_to_string(status));
     else {
-        if (svg) b.size--; /* the zero that ended it for strstr */
-        code = save(f, &b, svg, path, error);
+        if (form == SVG) b.size--; /* the zero that ended it for strstr */
+        code = save(f, &b, form == SVG, path, error);
     }
     free(b.data);
     return code;

@@ -1,57 +1,75 @@
 /* Projections on the friction cone and its polygonal stand-in.
  *
- * Let t = |T|, s = |R|. The nearest point of K keeps the directions of T and R and minimises
- *   (N' - N)^2 + max(0, t - mu N')^2 + max(0, s - mu_roll N')^2   over N' >= 0,
- * so N' = (N + mu t [t cut] + mu_roll s [s cut]) / (1 + mu^2 [t cut] + mu_roll^2 [s cut]) where "cut" means
- * the radius exceeds its disc at N'. The derivative is increasing: exactly one choice is consistent. */
+ * Let t_i be the lengths in the discs. The nearest point of K keeps their directions and minimises
+ *   (N' - N)^2 + sum_i max(0, t_i - mu_i N')^2   over N' >= 0,
+ * so N' = (N + sum mu_i t_i) / (1 + sum mu_i^2), the sums over the discs that are "cut": t_i > mu_i N'. The derivative
+ * is increasing: exactly one choice is consistent. A disc is cut if N' falls below t_i/mu_i, so the discs are cut in
+ * the order of falling t_i/mu_i: add them in that order while the next one is cut at the N' so far. */
 #include "problem/cone.h"
 
 #include <assert.h>
+#include <stdbool.h>
 
-void mor_cone_project(int dim, double mu, double mu_roll, double* x)
+static double length(int dim, int disc, const double* x)
 {
-    double N = x[0];
-    double t = dim < 2 ? 0.0 : dim == 2 ? fabs(x[1]) : sqrt(x[1] * x[1] + x[2] * x[2]);
-    double s = dim < 5 ? 0.0 : sqrt(x[3] * x[3] + x[4] * x[4]);
-    if (mu * t + mu_roll * s <= -N) { /* in the polar cone */
+    const double* t = x + mor_disc_row(disc);
+    return mor_disc_size(dim, disc) == 1 ? fabs(t[0]) : sqrt(t[0] * t[0] + t[1] * t[1]);
+}
+
+double mor_cone_shift(int dim, mor_cone cone, const double* u)
+{
+    double shift = 0.0;
+    for (int i = 0; i < mor_disc_count(dim); i++) shift += cone.mu[i] * length(dim, i, u);
+    return shift;
+}
+
+void mor_cone_project(int dim, mor_cone cone, double* x)
+{
+    int discs = mor_disc_count(dim);
+    double N = x[0], t[MOR_CONE_DISCS], polar = 0.0;
+    bool inside = N >= 0.0, cut[MOR_CONE_DISCS] = { false, false, false };
+    for (int i = 0; i < discs; i++) {
+        t[i] = length(dim, i, x);
+        polar += cone.mu[i] * t[i];
+        inside = inside && t[i] <= cone.mu[i] * N;
+    }
+    if (polar <= -N) {
         for (int i = 0; i < dim; i++) x[i] = 0.0;
         return;
     }
-    if (t <= mu * N && s <= mu_roll * N) return;
-    if (dim < 5) {
-        double n = (N + mu * t) / (1.0 + mu * mu), scale = t > 0.0 ? mu * n / t : 0.0;
-        x[0] = n;
-        for (int i = 1; i < dim; i++) x[i] *= scale;
-        return;
+    if (inside) return;
+    double over = N, under = 1.0, n = N;
+    for (int k = 0; k < discs; k++) {
+        int next = -1;
+        for (int i = 0; i < discs; i++) /* largest t/mu of the discs that are left */
+            if (!cut[i] && (next < 0 || t[i] * cone.mu[next] > t[next] * cone.mu[i])) next = i;
+        if (t[next] <= cone.mu[next] * n) break;
+        cut[next] = true;
+        over += cone.mu[next] * t[next], under += cone.mu[next] * cone.mu[next];
+        n = over / under;
     }
-    double n = (N + mu * t + mu_roll * s) / (1.0 + mu * mu + mu_roll * mu_roll);
-    if (t > mu * N && s <= mu_roll * ((N + mu * t) / (1.0 + mu * mu))) n = (N + mu * t) / (1.0 + mu * mu);
-    else if (s > mu_roll * N && t <= mu * ((N + mu_roll * s) / (1.0 + mu_roll * mu_roll)))
-        n = (N + mu_roll * s) / (1.0 + mu_roll * mu_roll);
-    double f = t > mu * n ? mu * n / t : 1.0, g = s > mu_roll * n ? mu_roll * n / s : 1.0;
     x[0] = n;
-    x[1] *= f, x[2] *= f;
-    x[3] *= g, x[4] *= g;
+    for (int i = 0; i < discs; i++) {
+        double f = t[i] > cone.mu[i] * n ? cone.mu[i] * n / t[i] : 1.0, *row = x + mor_disc_row(i);
+        for (int j = 0; j < mor_disc_size(dim, i); j++) row[j] *= f;
+    }
 }
 
-void mor_cone_natural_convex(int dim, double mu, double mu_roll, double rho, const double* r, const double* u,
-                             double* out)
+void mor_cone_natural_convex(int dim, mor_cone cone, double rho, const double* r, const double* u, double* out)
 {
-    double x[5];
-    assert(dim >= 1 && dim <= 5);
+    double x[MOR_CONE_ROWS];
+    assert(dim >= 1 && dim <= MOR_CONE_ROWS);
     for (int i = 0; i < dim; i++) x[i] = r[i] - rho * u[i];
-    mor_cone_project(dim, mu, mu_roll, x);
+    mor_cone_project(dim, cone, x);
     for (int i = 0; i < dim; i++) out[i] = r[i] - x[i];
 }
 
-void mor_cone_natural(int dim, double mu, double mu_roll, double rho, const double* r, const double* u, double* out)
+void mor_cone_natural(int dim, mor_cone cone, double rho, const double* r, const double* u, double* out)
 {
-    double v[5];
+    double v[MOR_CONE_ROWS];
     for (int i = 0; i < dim; i++) v[i] = u[i];
-    if (dim == 2) v[0] += mu * fabs(u[1]);
-    if (dim >= 3) v[0] += mu * sqrt(u[1] * u[1] + u[2] * u[2]);
-    if (dim == 5) v[0] += mu_roll * sqrt(u[3] * u[3] + u[4] * u[4]);
-    mor_cone_natural_convex(dim, mu, mu_roll, rho, r, v, out);
+    v[0] += mor_cone_shift(dim, cone, u);
+    mor_cone_natural_convex(dim, cone, rho, r, v, out);
 }
 
 static const double two_pi = 6.283185307179586;

@@ -1,9 +1,10 @@
 /* The friction cone of one contact and the scalar complementarity functions.
  *
- *   K = { (N,T,R) : |T| <= mu N, |R| <= mu_roll N }     dim 1: N >= 0; 2: one tangent; 3: two;
- *                                                       5: two tangents and two rolling rows
+ *   K = { (N,T,R,D) : |T| <= mu N, |R| <= mu_roll N, |D| <= mu_drill N }
+ *   dim 1: N >= 0; 2: one tangent; 3: two; 5: two tangents and two rolling rows; 6: a drilling row (spin about the
+ *   normal) after these
  *   K* is its dual; Coulomb's law is K* contains u^ , orthogonal to r in K, with De Saxce's
- *   u^ = (u_N + mu |u_T| + mu_roll |u_R|, u_T, u_R).
+ *   u^ = (u_N + mu |u_T| + mu_roll |u_R| + mu_drill |u_D|, u_T, u_R, u_D).
  *
  * References: De Saxce & Feng (1998), The bipotential method; Fischer (1992), A special Newton-type
  * optimization method; Chen, Chen & Kanzow (2000), A penalized Fischer-Burmeister NCP-function, eq. 3. */
@@ -14,13 +15,28 @@
 
 #include "base/elementary.h"
 
+enum { MOR_CONE_ROWS = 6, MOR_CONE_DISCS = 3 };
+
+/* The coefficients of the discs: sliding, rolling, drilling. */
+typedef struct mor_cone {
+    double mu[MOR_CONE_DISCS];
+} mor_cone;
+
+/* Discs of a contact of `dim` rows; disc i has mor_disc_size rows from mor_disc_row on. */
+static inline int mor_disc_count(int dim) { return dim < 2 ? 0 : dim < 5 ? 1 : dim - 3; }
+static inline int mor_disc_row(int disc) { return 1 + 2 * disc; }
+static inline int mor_disc_size(int dim, int disc) { return dim == 2 || disc == 2 ? 1 : 2; }
+/* The disc that row 1 ... belongs to. */
+static inline int mor_disc_of(int row) { return (row - 1) / 2; }
+
 /* x := the point of K nearest to x. */
-void mor_cone_project(int dim, double mu, double mu_roll, double* x);
+void mor_cone_project(int dim, mor_cone cone, double* x);
+/* What De Saxce's law adds to u_N: the sum of mu |u| over the discs. */
+double mor_cone_shift(int dim, mor_cone cone, const double* u);
 /* Natural map r - P_K(r - rho u^), written to `out` (dim). */
-void mor_cone_natural(int dim, double mu, double mu_roll, double rho, const double* r, const double* u, double* out);
+void mor_cone_natural(int dim, mor_cone cone, double rho, const double* r, const double* u, double* out);
 /* The same for the convex relaxation: u itself in place of u^. */
-void mor_cone_natural_convex(int dim, double mu, double mu_roll, double rho, const double* r, const double* u,
-                             double* out);
+void mor_cone_natural_convex(int dim, mor_cone cone, double rho, const double* r, const double* u, double* out);
 
 /* Regular polygon in place of the disc: direction j of n_d is (cos 2 pi j/n_d, sin 2 pi j/n_d). */
 void mor_polygon_direction(int directions, int j, double d[2]);

@@ -1,8 +1,8 @@
 /* One time step as a cone problem u = W r + q.
  *
- * Rows: those of the contacts. Contacts without friction rows are given some of their own (W_TT = W_nn I,
- * q_T = 0, mu = 0, so r_T = u_T = 0); equation rows are eliminated by a rank-revealing Schur
- * complement (redundant joints: their impulses are taken as zero). */
+ * Rows: those of the contacts. Contacts without friction rows, or without rolling rows where others have them, are
+ * given some of their own (W_TT = W_nn I, q_T = 0, mu = 0, so r_T = u_T = 0); equation rows are eliminated by a
+ * rank-revealing Schur complement (redundant joints: their impulses are taken as zero). */
 #include <math.h>
 #include <string.h>
 
@@ -92,7 +92,10 @@ static mor_code place_rows(const mor_step_form* step, mor_form to, int dim, cone
         else if (b->kind == MOR_BLOCK_BOUNDED)
             return mor_fail(error, MOR_BAD_INPUT, "block %d is a row with bounds, which %s cannot express", c,
                             mor_form_name(to));
-        else if (b->dim != dim && b->dim != 1)
+        else if (b->dim == 6)
+            return mor_fail(error, MOR_BAD_INPUT, "contact block %d has drilling friction, which %s cannot express", c,
+                            mor_form_name(to));
+        else if (b->dim != dim && b->dim != 1 && !(b->dim == 3 && dim == 5))
             return mor_fail(error, MOR_BAD_INPUT, "contact block %d has %d rows; %s needs %d", c, b->dim,
                             mor_form_name(to), dim);
         else if (mor_block_is_polygonal(b))
@@ -100,13 +103,13 @@ static mor_code place_rows(const mor_step_form* step, mor_form to, int dim, cone
                             mor_form_name(to));
         else {
             for (int r = 0; r < b->dim; r++) d->target[b->row + r] = d->contacts * dim + r;
-            mu[d->contacts] = b->dim == 1 ? 0.0 : b->mu, mu_roll[d->contacts++] = b->dim == 1 ? 0.0 : b->mu_roll;
+            mu[d->contacts] = b->dim == 1 ? 0.0 : b->mu, mu_roll[d->contacts++] = b->dim < 5 ? 0.0 : b->mu_roll;
         }
     }
     return MOR_OK;
 }
 
-/* The friction rows that a frictionless contact does not have. */
+/* The friction rows that a contact without friction or without rolling friction does not have. */
 static void add_missing_rows(const cone_data* d, int dim)
 {
     const mor_step_form* step = d->step;
@@ -114,7 +117,8 @@ static void add_missing_rows(const cone_data* d, int dim)
         if (step->blocks[c].kind != MOR_BLOCK_CONTACT || step->blocks[c].dim == dim) continue;
         double own = step->diagonal[step->diagonal_start[c]];
         int first = d->target[step->blocks[c].row];
-        for (int r = 1; r < dim; r++) mor_sink_put(d->matrix, first + r, first + r, own > 0.0 ? own : 1.0);
+        for (int r = step->blocks[c].dim; r < dim; r++)
+            mor_sink_put(d->matrix, first + r, first + r, own > 0.0 ? own : 1.0);
     }
 }
 

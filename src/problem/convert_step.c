@@ -4,8 +4,9 @@
  *   [nu]   only when velocities are kept
  *   p_b    rows of equations and of unbounded rows: free
  *   p_n    one per contact
- *   beta   contacts with mu > 0: one per direction d_j; with one tangent the directions are +1 and -1
- *   s      one per contact with mu > 0
+ *   beta   discs (sliding, rolling, drilling) with mu > 0: one per direction d_j; with one row the directions are +1
+ *          and -1
+ *   s      one per disc with mu > 0
  *   x      bounded rows: p = lower + x, or p = upper - x when only the upper bound is finite
  *   t      rows with two finite bounds: 0 <= x _|_ u + t >= 0, 0 <= t _|_ upper - lower - x >= 0
  * So p = P x + p_0 with at most two non-zeros per column of P, and the rows are
@@ -32,16 +33,17 @@ typedef struct st_data {
     int n, velocities; /* unknowns; leading velocity unknowns */
     int* first;        /* block_count + 1: columns of each block */
     column* columns;
-    int* slip;      /* per block: unknown s or t, -1 if none */
+    int* slip;      /* per block: unknown t, or s of the first disc with mu > 0 (those of others follow); -1 if none */
     double* offset; /* row_count: p_0 */
     /* assembly */
     const mor_step_form* step;
     mor_sink* matrix;
 } st_data;
 
-static int direction_count(const mor_block* b)
+/* Directions of a disc of a contact. */
+static int direction_count(const mor_block* b, int disc)
 {
-    return b->mu > 0.0 && b->dim > 1 ? (b->dim == 2 ? 2 : b->directions) : 0;
+    return mor_block_cone(b).mu[disc] > 0.0 ? (mor_disc_size(b->dim, disc) == 1 ? 2 : b->directions) : 0;
 }
 
 static void visit_st(void* user, int a, int b, const double* W)
@@ -103,6 +105,24 @@ static void st_back(const mor_conversion* conversion, const double* z, double* p
         }
 }
 
+/* beta and s of one disc, whose columns begin at I. r: its rows of the impulse; v: all rows of the block's velocity. */
+static void forward_disc(const column* I, int count, const double* r, const double* v, double* z, double* slip)
+{
+    double s = 0.0, beta[2];
+    for (int j = 0; j < count; j++) {
+        double slide = 0.0;
+        for (int k = 0; k < 2 && I[j].row[k] >= 0; k++) slide += I[j].value[k] * v[I[j].row[k]];
+        s = mor_max(s, -slide);
+    }
+    *slip = s;
+    if (count == 2) {
+        z[I[0].at] = mor_max(0.0, r[0]), z[I[1].at] = mor_max(0.0, -r[0]);
+        return;
+    }
+    int j = mor_polygon_split(count, r, beta);
+    z[I[j].at] = mor_max(0.0, beta[0]), z[I[(j + 1) % count].at] = mor_max(0.0, beta[1]);
+}
+
 static void st_forward(const mor_conversion* conversion, const double* p, double* z, mor_arena* arena)
 {
     const st_data* d = conversion->data;
@@ -126,20 +146,13 @@ static void st_forward(const mor_conversion* conversion, const double* p, double
             if (d->slip[c] >= 0) z[d->slip[c]] = mor_max(0.0, -v[0]);
         } else {
             z[I->at] = mor_max(0.0, r[0]);
-            int count = direction_count(b);
-            if (count == 0) continue;
-            double s = 0.0;
-            for (int j = 1; j <= count; j++) {
-                double slide = 0.0;
-                for (int k = 0; k < 2 && I[j].row[k] >= 0; k++) slide += I[j].value[k] * v[I[j].row[k]];
-                s = mor_max(s, -slide);
-            }
-            z[d->slip[c]] = s;
-            if (b->dim == 2) z[I[1].at] = mor_max(0.0, r[1]), z[I[2].at] = mor_max(0.0, -r[1]);
-            else {
-                double beta[2];
-                int j = mor_polygon_split(count, r + 1, beta);
-                z[I[1 + j].at] = mor_max(0.0, beta[0]), z[I[1 + (j + 1) % count].at] = mor_max(0.0, beta[1]);
+            int slip = d->slip[c];
+            I++;
+            for (int i = 0; i < mor_disc_count(b->dim); i++) {
+                int count = direction_count(b, i);
+                if (count == 0) continue;
+                forward_disc(I, count, r + mor_disc_row(i), v, z, &z[slip++]);
+                I += count;
             }
         }
     }
@@ -161,11 +174,12 @@ static mor_code count_unknowns(const mor_step_form* step, st_layout* count, mor_
             count->box++;
             count->pair += b->lower > -INFINITY && b->upper < INFINITY;
         } else {
-            if (b->mu > 0.0 && b->dim == 3 && b->directions == 0)
+            if (b->directions == 0 && ((b->dim >= 3 && b->mu > 0.0) || (b->dim >= 5 && b->mu_roll > 0.0)))
                 return mor_fail(error, MOR_BAD_INPUT,
                                 "contact block %d has a circular friction cone; a linear problem needs a polygon", c);
-            if (b->dim == 5) return mor_fail(error, MOR_BAD_INPUT, "contact block %d has rolling rows", c);
-            count->normal++, count->beta += direction_count(b), count->slip += direction_count(b) > 0;
+            count->normal++;
+            for (int i = 0; i < mor_disc_count(b->dim); i++)
+                count->beta += direction_count(b, i), count->slip += direction_count(b, i) > 0;
         }
     }
     return MOR_OK;
@@ -190,17 +204,23 @@ static int put_bounded(st_data* d, int c, int k, st_layout* at, double* b0)
 static int put_contact(st_data* d, int c, int k, st_layout* at)
 {
     const mor_block* b = &d->step->blocks[c];
-    int normal = at->normal++, count = direction_count(b);
+    int normal = at->normal++;
     d->columns[k++] = (column){ normal, { 0, -1 }, { 1.0, 0.0 } };
-    if (count) mor_sink_put(d->matrix, d->slip[c] = at->slip++, normal, b->mu);
-    for (int j = 0; j < count; j++) {
-        column col = { at->beta++, { 1, -1 }, { j == 0 ? 1.0 : -1.0, 0.0 } };
-        if (b->dim == 3) {
-            col.row[1] = 2;
-            mor_polygon_direction(count, j, col.value);
+    for (int i = 0; i < mor_disc_count(b->dim); i++) {
+        int count = direction_count(b, i), row = mor_disc_row(i);
+        if (!count) continue;
+        int slip = at->slip++;
+        if (d->slip[c] < 0) d->slip[c] = slip;
+        mor_sink_put(d->matrix, slip, normal, mor_block_cone(b).mu[i]);
+        for (int j = 0; j < count; j++) {
+            column col = { at->beta++, { row, -1 }, { j == 0 ? 1.0 : -1.0, 0.0 } };
+            if (mor_disc_size(b->dim, i) == 2) {
+                col.row[1] = row + 1;
+                mor_polygon_direction(count, j, col.value);
+            }
+            mor_sink_put(d->matrix, col.at, slip, 1.0), mor_sink_put(d->matrix, slip, col.at, -1.0);
+            d->columns[k++] = col;
         }
-        mor_sink_put(d->matrix, col.at, d->slip[c], 1.0), mor_sink_put(d->matrix, d->slip[c], col.at, -1.0);
-        d->columns[k++] = col;
     }
     return k;
 }

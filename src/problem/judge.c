@@ -173,16 +173,14 @@ static double cone_error(const mor_problem* problem, const double* r, const doub
     double s = 0.0, e[5];
     int d = problem->dim;
     for (int c = 0; c < problem->contact_count; c++) {
-        double roll = d == 5 ? problem->mu_roll[c] : 0.0;
-        (problem->form == MOR_CQP ? mor_cone_natural_convex : mor_cone_natural)(d, problem->mu[c], roll, 1.0, r + c * d,
-                                                                                u + c * d, e);
+        mor_cone cone = { { problem->mu[c], d == 5 ? problem->mu_roll[c] : 0.0, 0.0 } };
+        (problem->form == MOR_CQP ? mor_cone_natural_convex : mor_cone_natural)(d, cone, 1.0, r + c * d, u + c * d, e);
         for (int i = 0; i < d; i++) s += e[i] * e[i];
     }
     return sqrt(s);
 }
 
-void mor_judge_contact(int dim, double mu, double mu_roll, double rho, const double* r, const double* u,
-                       mor_residual* residual)
+void mor_judge_contact(int dim, mor_cone cone, double rho, const double* r, const double* u, mor_residual* residual)
 {
     /* normal row alone */
     double n = mor_min(r[0] / rho, u[0]);
@@ -190,10 +188,9 @@ void mor_judge_contact(int dim, double mu, double mu_roll, double rho, const dou
     residual->normal_error = larger(residual->normal_error, fabs(n));
     /* natural map of each disc: cone violation where it sticks out, misalignment where it slips */
     double worst = 0.0;
-    for (int disc = 0; disc < (dim == 5 ? 2 : dim > 1 ? 1 : 0); disc++) {
-        int at = disc == 0 ? 1 : 3, k = dim == 2 ? 1 : 2;
-        double radius = (disc == 0 ? mu : mu_roll) * mor_max(r[0], 0.0), x[2] = { 0, 0 }, size = 0.0, e = 0.0, p = 0.0,
-               v = 0.0;
+    for (int disc = 0; disc < mor_disc_count(dim); disc++) {
+        int at = mor_disc_row(disc), k = mor_disc_size(dim, disc);
+        double radius = cone.mu[disc] * mor_max(r[0], 0.0), x[2] = { 0, 0 }, size = 0.0, e = 0.0, p = 0.0, v = 0.0;
         for (int i = 0; i < k; i++) {
             x[i] = r[at + i] - rho * u[at + i];
             size += x[i] * x[i], p += r[at + i] * r[at + i], v += u[at + i] * u[at + i];
@@ -214,15 +211,16 @@ static void contact_measures(const mor_problem* problem, const double* r, const 
     out->normal_error = out->friction_error = out->friction_power = 0.0;
     if (scaled) out->velocity = 0.0;
     for (int c = 0; c < problem->contact_count; c++) {
-        double roll = d == 5 ? problem->mu_roll[c] : 0.0, rho = 1.0, e[5];
+        mor_cone cone = { { problem->mu[c], d == 5 ? problem->mu_roll[c] : 0.0, 0.0 } };
+        double rho = 1.0, e[5];
         if (scaled) {
             double norm = block_norm(&problem->A, d, c);
             if (norm > 0.0) rho = 1.0 / norm;
-            (problem->form == MOR_CQP ? mor_cone_natural_convex : mor_cone_natural)(d, problem->mu[c], roll, rho,
-                                                                                    r + c * d, u + c * d, e);
+            (problem->form == MOR_CQP ? mor_cone_natural_convex : mor_cone_natural)(d, cone, rho, r + c * d, u + c * d,
+                                                                                    e);
             out->velocity = larger(out->velocity, mor_norm2(d, e) / rho);
         }
-        mor_judge_contact(d, problem->mu[c], roll, rho, r + c * d, u + c * d, out);
+        mor_judge_contact(d, cone, rho, r + c * d, u + c * d, out);
     }
 }
 

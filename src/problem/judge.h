@@ -2,6 +2,7 @@
 #ifndef MOR_PROBLEM_JUDGE_H
 #define MOR_PROBLEM_JUDGE_H
 
+#include "problem/cone.h"
 #include "moreau/problem.h"
 
 /* mor_judge_error of mor_judge, without the other measures. `w`: A z + b if the caller has it (LCP, MLCP, MCP, FC,
@@ -40,7 +41,6 @@ bool mor_qp_gradient(const mor_problem* problem, const double* z, double* g, mor
 /* Row-major dense copy of C (dense or sparse). */
 void mor_qp_dense_rows(const mor_matrix* C, double* rows);
 /* Contact rows r, u of one contact with its step rho: adds to the three contact measures of a residual. */
-void mor_judge_contact(int dim, double mu, double mu_roll, double rho, const double* r, const double* u,
-                       mor_residual* residual);
+void mor_judge_contact(int dim, mor_cone cone, double rho, const double* r, const double* u, mor_residual* residual);
 
 #endif

@@ -9,6 +9,7 @@
  *   polygon            the contact's Stewart-Trinkle rows. With p_T = sum beta_j d_j (the two directions around
  *                      p_T) and s = max(0, max_j -d_j.u_T):
  *                        min(p_n/rho, u_n), min(beta_j/rho, d_j.u_T + s), min(s, (mu p_n - sum beta)/rho)
+ *                      and the same for the rolling rows, with the same directions, and the drilling row, with two
  *
  * velocity is the largest of these. absolute and relative repeat them with rho = 1, as the Siconos
  * measure does, over max(|G' nu_free + b|, |p|, |u|). FB and CCK are given when every row is a
@@ -28,23 +29,31 @@
 
 static double larger(double a, double b) { return !(b <= a) ? b : a; }
 
+/* d_j . u for direction j of `count`; with two of them +1 and -1 on one row. */
+static double along(int count, int j, const double* u, double d[2])
+{
+    if (count == 2) return j ? -u[0] : u[0];
+    mor_polygon_direction(count, j, d);
+    return d[0] * u[0] + d[1] * u[1];
+}
+
 /* The ST rows of a polygonal contact with step rho. Returns the largest friction row. */
 static double tally_polygon(const mor_block* b, double rho, const double* p, const double* u, mor_tally* tally)
 {
-    double beta[2], d[2], s = 0.0;
-    int first = mor_polygon_split(b->directions, p + 1, beta), second = (first + 1) % b->directions;
-    for (int j = 0; j < b->directions; j++) {
-        mor_polygon_direction(b->directions, j, d);
-        s = larger(s, -(d[0] * u[1] + d[1] * u[2]));
-    }
+    mor_cone cone = mor_block_cone(b);
     mor_tally_pair(tally, p[0] / rho, u[0]);
     mor_tally friction = { 0 };
-    for (int j = 0; j < b->directions; j++) {
-        mor_polygon_direction(b->directions, j, d);
-        double amount = j == first ? beta[0] : j == second ? beta[1] : 0.0;
-        mor_tally_pair(&friction, amount / rho, d[0] * u[1] + d[1] * u[2] + s);
+    for (int i = 0; i < mor_disc_count(b->dim); i++) {
+        int at = mor_disc_row(i), count = mor_disc_size(b->dim, i) == 2 ? b->directions : 2, first = 0;
+        double beta[2] = { mor_max(p[at], 0.0), mor_max(-p[at], 0.0) }, d[2], s = 0.0;
+        if (count > 2) first = mor_polygon_split(count, p + at, beta);
+        for (int j = 0; j < count; j++) s = larger(s, -along(count, j, u + at, d));
+        for (int j = 0; j < count; j++) {
+            double amount = j == first ? beta[0] : j == (first + 1) % count ? beta[1] : 0.0;
+            mor_tally_pair(&friction, amount / rho, along(count, j, u + at, d) + s);
+        }
+        mor_tally_pair(&friction, s, (cone.mu[i] * p[0] - beta[0] - beta[1]) / rho);
     }
-    mor_tally_pair(&friction, s, (b->mu * p[0] - beta[0] - beta[1]) / rho);
     tally->natural += friction.natural, tally->fb += friction.fb, tally->cck += friction.cck;
     tally->largest = larger(tally->largest, friction.largest);
     return friction.largest;
@@ -59,8 +68,8 @@ static void tally_block(const mor_block* b, double rho, const double* p, const d
     else if (mor_block_is_polygonal(b)) tally_polygon(b, rho, p, u, tally);
     else if (b->dim == 1) mor_tally_pair(tally, p[0] / rho, u[0]);
     else {
-        double e[5], s;
-        mor_cone_natural(b->dim, b->mu, b->dim == 5 ? b->mu_roll : 0.0, rho, p, u, e);
+        double e[MOR_CONE_ROWS], s;
+        mor_cone_natural(b->dim, mor_block_cone(b), rho, p, u, e);
         s = mor_norm2(b->dim, e) / rho;
         tally->natural += s * s;
         tally->fb = tally->cck = NAN;
@@ -123,7 +132,7 @@ mor_residual mor_judge_step(const mor_problem* problem, const double* z, mor_jud
         tally_block(b, 1.0, p, v, &plain);
         if (b->kind != MOR_BLOCK_CONTACT) continue;
         double friction = out.friction_error;
-        mor_judge_contact(b->dim, b->mu, b->dim == 5 ? b->mu_roll : 0.0, rho, p, v, &out);
+        mor_judge_contact(b->dim, mor_block_cone(b), rho, p, v, &out);
         if (mor_block_is_polygonal(b)) { /* the disc's rows do not hold on a polygon: take its own */
             mor_tally unused = { 0 };
             out.friction_error = larger(friction, tally_polygon(b, rho, p, v, &unused));

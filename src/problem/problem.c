@@ -163,11 +163,14 @@ static mor_code check_block(const mor_step_form* s, int c, int row, mor_error* e
              "block %d: bounds %g and %g leave nothing between them", c, b->lower, b->upper);
         return MOR_OK;
     case MOR_BLOCK_CONTACT:
-        NEED(b->dim <= 3 || b->dim == 5, "block %d: a contact has 1, 2, 3 or 5 rows, not %d", c, b->dim);
+        NEED(b->dim <= 3 || b->dim == 5 || b->dim == 6, "block %d: a contact has 1, 2, 3, 5 or 6 rows, not %d", c,
+             b->dim);
         NEED(b->mu >= 0.0 && isfinite(b->mu), "block %d: friction coefficient %g must be finite and not negative", c,
              b->mu);
         NEED(b->dim < 5 || (b->mu_roll >= 0.0 && isfinite(b->mu_roll)),
              "block %d: rolling friction %g must be finite and not negative", c, b->mu_roll);
+        NEED(b->dim < 6 || (b->mu_drill >= 0.0 && isfinite(b->mu_drill)),
+             "block %d: drilling friction %g must be finite and not negative", c, b->mu_drill);
         NEED(b->directions == 0 || b->directions >= 3, "block %d: a polygon needs at least 3 directions, not %d", c,
              b->directions);
         return MOR_OK;

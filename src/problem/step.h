@@ -7,6 +7,7 @@
 #define MOR_PROBLEM_STEP_H
 
 #include "moreau/problem.h"
+#include "problem/cone.h"
 
 /* nu (dof) */
 void mor_step_velocity(const mor_step_form* step, const double* p, double* nu);
@@ -16,7 +17,13 @@ void mor_step_rows(const mor_step_form* step, const double* nu, double* u);
  * the same thing) and frictionless contacts. */
 static inline bool mor_block_is_polygonal(const mor_block* block)
 {
-    return block->kind == MOR_BLOCK_CONTACT && block->dim == 3 && block->directions > 0 && block->mu > 0.0;
+    return block->kind == MOR_BLOCK_CONTACT && block->directions > 0 &&
+           ((block->dim >= 3 && block->mu > 0.0) || (block->dim >= 5 && block->mu_roll > 0.0));
+}
+/* The coefficients of a contact block. */
+static inline mor_cone mor_block_cone(const mor_block* b)
+{
+    return (mor_cone){ { b->mu, b->dim >= 5 ? b->mu_roll : 0.0, b->dim >= 6 ? b->mu_drill : 0.0 } };
 }
 /* rho = 1/|W_cc|_F of a block, 1 if W_cc is zero. */
 double mor_step_rho(const mor_step_form* step, int block);

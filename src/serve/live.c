@@ -115,8 +115,9 @@ static void set_friction(mor_world* w, double mu)
             double e = fmax(w->materials[a].restitution, w->materials[b].restitution);
             const mor_pair_rule* rules = w->pair_rules.data;
             for (int k = 0; k < w->pair_rules.count; k++)
-                if ((rules[k].a == a && rules[k].b == b) || (rules[k].a == b && rules[k].b == a))
-                    e = rules[k].restitution;
+                if ((rules[k].a == a && rules[k].b == b) || (rules[k].a == b && rules[k].b == a)) {
+                    if (rules[k].restitution == rules[k].restitution) e = rules[k].restitution;
+                }
             mor_world_set_pair(w, a, b, mu, e, NULL);
         }
 }

@@ -63,8 +63,8 @@ static bool first_sweep(mor_auto* R, double* r)
         double D[25], inverse[9], q[5], root = 0.0;
         row_of_contact(problem, c, r, D, q);
         bool regular = d == 3 && mor_local_inverse(D, inverse);
-        mor_local_cone(MOR_LOCAL_EXACT, d, D, regular ? inverse : NULL, q, problem->mu[c],
-                       d == 5 ? problem->mu_roll[c] : 0.0, &root, r + c * d);
+        mor_local_cone(MOR_LOCAL_EXACT, d, D, regular ? inverse : NULL, q,
+                       (mor_cone){ { problem->mu[c], d == 5 ? problem->mu_roll[c] : 0.0, 0.0 } }, &root, r + c * d);
     }
     mor_trace_add(R->context, R->report.iterations + 1, 1.0, r);
     if (!(mor_auto_keep(R, r, false) <= R->context->tol)) return false;
@@ -103,8 +103,8 @@ MOR_ALWAYS_INLINE void sweep(const int d, const mor_block_rows* W, const mor_pro
         add_rows(d, W, c, 1, d, r, q);
         if (d == 2) mor_local_interval(own, q, problem->mu[c], p);
         else
-            mor_local_cone(MOR_LOCAL_EXACT, d, own, regular[c] ? inverse + 9 * c : NULL, q, problem->mu[c],
-                           d == 5 ? problem->mu_roll[c] : 0.0, &root[c], p);
+            mor_local_cone(MOR_LOCAL_EXACT, d, own, regular[c] ? inverse + 9 * c : NULL, q,
+                           (mor_cone){ { problem->mu[c], d == 5 ? problem->mu_roll[c] : 0.0, 0.0 } }, &root[c], p);
     }
 }
 

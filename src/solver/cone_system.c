@@ -47,8 +47,7 @@ mor_status mor_cone_system_open(mor_cone_system* system, const mor_problem* prob
             *b = (mor_cone_block){ .kind = from->kind,
                                    .row = from->row,
                                    .dim = from->dim,
-                                   .mu = from->mu,
-                                   .mu_roll = from->dim == 5 ? from->mu_roll : 0.0,
+                                   .cone = mor_block_cone(from),
                                    .lower = from->lower,
                                    .upper = from->upper };
             for (int i = 0; i < b->dim; i++) diagonal[i] = s->diagonal[s->diagonal_start[c] + i * (b->dim + 1)];
@@ -59,8 +58,7 @@ mor_status mor_cone_system_open(mor_cone_system* system, const mor_problem* prob
             *b = (mor_cone_block){ .kind = MOR_BLOCK_CONTACT,
                                    .row = c * d,
                                    .dim = d,
-                                   .mu = problem->mu[c],
-                                   .mu_roll = d == 5 ? problem->mu_roll[c] : 0.0 };
+                                   .cone = { { problem->mu[c], d == 5 ? problem->mu_roll[c] : 0.0, 0.0 } } };
             for (int i = 0; i < d; i++) diagonal[i] = mor_block_rows_own(&system->W, c)[i * (d + 1)];
             weigh(b, diagonal);
         }
@@ -98,9 +96,7 @@ void mor_cone_system_hat(const mor_cone_system* system, const double* u, double*
         const mor_cone_block* b = &system->blocks[c];
         const double* v = u + b->row;
         if (b->kind != MOR_BLOCK_CONTACT || b->dim == 1) continue;
-        double add = b->dim == 2 ? b->mu * fabs(v[1]) : b->mu * sqrt(v[1] * v[1] + v[2] * v[2]);
-        if (b->dim == 5) add += b->mu_roll * sqrt(v[3] * v[3] + v[4] * v[4]);
-        F[b->row] += add;
+        F[b->row] += mor_cone_shift(b->dim, b->cone, v);
     }
 }
 
@@ -110,9 +106,10 @@ void mor_cone_system_project(const mor_cone_system* system, double* r)
         const mor_cone_block* b = &system->blocks[c];
         double* x = r + b->row;
         if (b->kind == MOR_BLOCK_CONTACT) {
-            if (b->dim == 5) x[3] /= b->beta, x[4] /= b->beta;
-            mor_cone_project(b->dim, b->mu, b->mu_roll / b->beta, x);
-            if (b->dim == 5) x[3] *= b->beta, x[4] *= b->beta;
+            mor_cone scaled = { { b->cone.mu[0], b->cone.mu[1] / b->beta, b->cone.mu[2] / b->beta } };
+            for (int i = 3; i < b->dim; i++) x[i] /= b->beta;
+            mor_cone_project(b->dim, scaled, x);
+            for (int i = 3; i < b->dim; i++) x[i] *= b->beta;
         } else if (b->kind == MOR_BLOCK_BOUNDED) r[b->row] = mor_min(mor_max(r[b->row], b->lower), b->upper);
     }
 }

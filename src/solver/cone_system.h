@@ -2,7 +2,7 @@
  *
  *     u(r) = W r + q,   find r in K with  u^(r)'(r' - r) >= 0 for all r' in K
  *
- * K is the product of friction cones (and of bounded and free rows), u^ = u + (mu |u_T| + mu_roll |u_R|) e_n, or u
+ * K is the product of friction cones (and of bounded and free rows), u^ = u + (sum of mu |u|) e_n (cone.h), or u
  * itself for the convex relaxation. FC and CQP give W as a matrix; a STEP gives it by G and M^-1 and never forms it.
  *
  * Every block has a weight d_c = 3/trace W_cc (first three rows), an impulse per velocity: in the metric sum
@@ -13,12 +13,14 @@
 #define MOR_SOLVER_CONE_SYSTEM_H
 
 #include "moreau/solver.h"
+#include "problem/cone.h"
 #include "solver/block_rows.h"
 
 typedef struct mor_cone_block {
     int kind; /* mor_block_kind */
     int row, dim;
-    double mu, mu_roll, lower, upper;
+    mor_cone cone;
+    double lower, upper;
     double weight;                /* d_c */
     double beta;                  /* rolling rows, else 1 */
     double normal, tangent, roll; /* 1/W_nn, 1/max W_TT, 1/max W_RR: r-factors of single rows */

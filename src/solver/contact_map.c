@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/elementary.h"
-#include "problem/cone.h"
 
 static bool pair(mor_contact_map map, double weight, double r, double u, double* F, double* A, double* B)
 {
@@ -74,10 +73,12 @@ static void disc(mor_contact_map map, int d, int at, int k, double mu, double rh
  * P(t) is t, the foot on that edge, or one of its ends:
  *   edge    P = t - (m.t - s h) m,  h = m.d_j:   dP/dt = I - m m', dP/ds = h m
  *   corner  P = s d_j:                           dP/dt = 0,        dP/ds = d_j */
-static void polygon(const mor_contact_law* law, double a, const double* r, const double* u, double* F, double* A,
-                    double* B)
+static void polygon(const mor_contact_law* law, int d_rows, int disc, double a, const double* r, const double* u,
+                    double* F, double* A, double* B)
 {
-    double rho = law->rho[1], s = law->mu * a, t[2] = { r[1] - rho * u[1], r[2] - rho * u[2] }, most = -INFINITY;
+    const int at = mor_disc_row(disc);
+    double rho = law->rho[1 + disc], mu = law->cone.mu[disc], s = mu * a;
+    double t[2] = { r[at] - rho * u[at], r[at + 1] - rho * u[at + 1] }, most = -INFINITY;
     int edge = 0;
     for (int j = 0; j < law->directions; j++) {
         const double *d = law->corners + 2 * j, *e = d + 2;
@@ -103,14 +104,15 @@ static void polygon(const mor_contact_law* law, double a, const double* r, const
         }
     }
     for (int i = 0; i < 2; i++) {
-        F[1 + i] = over <= 0.0 ? rho * u[1 + i] : r[1 + i] - P[i];
+        int row = at + i;
+        F[row] = over <= 0.0 ? rho * u[row] : r[row] - P[i];
         if (!A) continue;
         for (int j = 0; j < 2; j++) {
-            A[(1 + i) * 3 + 1 + j] = rho * Q[2 * i + j];
-            B[(1 + i) * 3 + 1 + j] = (i == j ? 1.0 : 0.0) - Q[2 * i + j];
+            A[row * d_rows + at + j] = rho * Q[2 * i + j];
+            B[row * d_rows + at + j] = (i == j ? 1.0 : 0.0) - Q[2 * i + j];
         }
-        B[(1 + i) * 3] = -law->mu * g[i];
-        A[(1 + i) * 3] = law->mu * law->rho[0] * g[i];
+        B[row * d_rows] = -mu * g[i];
+        A[row * d_rows] = mu * law->rho[0] * g[i];
     }
 }
 
@@ -119,7 +121,7 @@ static bool natural(int d, const mor_contact_law* law, const double* r, const do
                     double* B)
 {
     int k = d - 1;
-    double rho = mor_min(law->rho[0], law->rho[1]), mu = law->mu, slip = 0.0, T = 0.0, y[3], e[2] = { 0, 0 },
+    double rho = mor_min(law->rho[0], law->rho[1]), mu = law->cone.mu[0], slip = 0.0, T = 0.0, y[3], e[2] = { 0, 0 },
            g[2] = { 0, 0 };
     for (int i = 1; i <= k; i++) slip += u[i] * u[i];
     slip = sqrt(slip);
@@ -181,8 +183,10 @@ bool mor_contact_map_eval(mor_contact_map map, int d, const mor_contact_law* law
         pair(map, LAMBDA_TENTHS / 10.0, r[0], law->rho[0] * u[0], F, A, B);
         if (A) A[0] *= law->rho[0];
     }
-    if (d == 3 && law->directions) polygon(law, a, r, u, F, A, B);
-    else disc(map, d, 1, d == 2 ? 1 : 2, law->mu, law->rho[0], law->rho[1], a, r, u, F, A, B);
-    if (d == 5) disc(map, d, 3, 2, law->mu_roll, law->rho[0], law->rho[2], a, r, u, F, A, B);
+    for (int i = 0; i < mor_disc_count(d); i++) {
+        int rows = mor_disc_size(d, i);
+        if (rows == 2 && law->directions) polygon(law, d, i, a, r, u, F, A, B);
+        else disc(map, d, mor_disc_row(i), rows, law->cone.mu[i], law->rho[0], law->rho[1 + i], a, r, u, F, A, B);
+    }
     return true;
 }

@@ -3,7 +3,7 @@
  *
  * Contacts, d = 2, 3, 5: rows (N; T; R). With rho = 1/W_NN, 1/max W_TT, 1/max W_RR and a = r_N - rho_N u_N:
  *   a <= 0               F = r                             (open)
- *   else                 F_N = rho_N u_N and for each disc (T, and R with mu_roll), t = r_T - rho_T u_T:
+ *   else                 F_N = rho_N u_N and for each disc (T, R, D; cone.h), t = r_T - rho_T u_T:
  *     |t| <= mu R        F_T = rho_T u_T                   (stick)
  *     else               F_T = r_T - mu R t/|t|            (slip)
  *   a polygon P with corners d_j instead of the disc (alart-curnier, d = 3): F_T = r_T - P_{mu R P}(t), the nearest
@@ -19,6 +19,8 @@
 #ifndef MOR_SOLVER_CONTACT_MAP_H
 #define MOR_SOLVER_CONTACT_MAP_H
 
+#include "problem/cone.h"
+
 #include <stdbool.h>
 
 typedef enum mor_contact_map {
@@ -32,9 +34,9 @@ typedef enum mor_contact_map {
 
 /* What does not change during a solve. */
 typedef struct mor_contact_law {
-    double mu, mu_roll;
-    double rho[3];         /* N, T, R */
-    int directions;        /* corners of the friction polygon; 0: the disc */
+    mor_cone cone;
+    double rho[4];         /* N, T, R, D */
+    int directions;        /* corners of the friction polygons; 0: discs */
     const double* corners; /* directions + 1 points of the unit circle, the last is the first */
 } mor_contact_law;
 

@@ -78,10 +78,10 @@ static void find_laws(mor_contact_newton* N, const mor_problem* problem)
 {
     for (int c = 0; c < N->blocks; c++) {
         mor_contact_law* law = &N->law[c];
-        *law = (mor_contact_law){ .rho = { 1.0, 1.0, 1.0 } };
+        *law = (mor_contact_law){ .rho = { 1.0, 1.0, 1.0, 1.0 } };
         if (N->d == 1) continue;
-        law->mu = problem->mu[N->order[c]];
-        law->mu_roll = N->d == 5 ? problem->mu_roll[N->order[c]] : 0.0;
+        law->cone.mu[0] = problem->mu[N->order[c]];
+        law->cone.mu[1] = N->d == 5 ? problem->mu_roll[N->order[c]] : 0.0;
         double most[3] = { mor_newton_block_entry(N, c, 0, 0), 0.0, 0.0 };
         for (int i = 1; i < N->d; i++) {
             double w = mor_newton_block_entry(N, c, i, i);

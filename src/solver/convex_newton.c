@@ -61,13 +61,13 @@ static double natural_map(const mor_cone_system* s, const double* r, const doubl
         double y[3], D[9];
         for (int i = 0; i < d; i++) y[i] = r[at + i] - b->weight * u[at + i];
         if (L) {
-            projection_slope(d, b->mu, y, D);
+            projection_slope(d, b->cone.mu[0], y, D);
             for (int i = 0; i < d * d; i++) {
                 L[(size_t)c * d * d + i] = b->weight * D[i];
                 E[(size_t)c * d * d + i] = (i % (d + 1) == 0 ? 1.0 : 0.0) - D[i] + alpha * D[i];
             }
         }
-        mor_cone_project(d, b->mu, 0.0, y);
+        mor_cone_project(d, b->cone, y);
         for (int i = 0; i < d; i++) F[at + i] = r[at + i] - y[i], sum += F[at + i] * F[at + i] / b->weight;
     }
     return sum;

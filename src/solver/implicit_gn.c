@@ -76,8 +76,8 @@ static void split(const gn* g, const double* x, double* p)
         memset(P, 0, (size_t)(d * d) * sizeof *P);
         out[0] = open ? 0.0 : y[0];
         P[0] = open ? 0.0 : 1.0;
-        disc(b->mu, out[0], open, d == 2 ? 1 : 2, y + 1, out + 1, P, d, 1);
-        if (d == 5) disc(b->mu_roll / b->beta, out[0], open, 2, y + 3, out + 3, P, d, 3);
+        disc(b->cone.mu[0], out[0], open, d == 2 ? 1 : 2, y + 1, out + 1, P, d, 1);
+        if (d == 5) disc(b->cone.mu[1] / b->beta, out[0], open, 2, y + 3, out + 3, P, d, 3);
     }
 }
 

@@ -4,6 +4,8 @@
 #ifndef MOREAU_SOLVER_LOCAL_H
 #define MOREAU_SOLVER_LOCAL_H
 
+#include "problem/cone.h"
+
 #include "moreau/base.h"
 
 /* Corners d_j = (cos 2 pi j/n, sin 2 pi j/n) of the friction polygon, j = 0..n (the first repeated),
@@ -31,11 +33,11 @@ typedef enum mor_local_kind {
     MOR_LOCAL_PROJECTION /* one projection p <- P_K(p - rho u^) */
 } mor_local_kind;
 
-/* The circular cone (local_cone.c): dim 2 (an interval), 3, or 5 with the rolling disc |p_R| <= mu_roll p_n. `inverse`:
- * W^-1 for dim 3, or NULL if W is singular. p: the old impulse on entry, used by every kind but EXACT for dim 2 and 3.
+/* The circular cone (local_cone.c): dim 2 (an interval), 3, 5 with the rolling disc, 6 with drilling. `inverse`: W^-1
+ * for dim 3, or NULL if W is singular. p: the old impulse on entry, used by every kind but EXACT for dim 2 and 3.
  * `root` remembers the scalar root |u_T|/|p_T| of dim 3; start with 0. */
-void mor_local_cone(mor_local_kind kind, int dim, const double* W, const double* inverse, const double* q, double mu,
-                    double mu_roll, double* root, double* p);
+void mor_local_cone(mor_local_kind kind, int dim, const double* W, const double* inverse, const double* q,
+                    mor_cone cone, double* root, double* p);
 
 /* -W^-1 q of a 3x3 block: by the inverse, or, when that is NULL, without the weakest tangent if the rest is consistent.
  * */

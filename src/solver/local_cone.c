@@ -10,10 +10,10 @@
  * line: Newton inside a bracket needs 2 to 4 steps, fewer when started from the root of the last sweep. No quartic, no
  * projection parameter, W_cc may be unsymmetric.
  *
- * Newton, 2, 3 or 5 rows: Alart and Curnier's function with rho_n = 1/W_nn, rho = 1/max W_TT per disc,
+ * Newton, 2, 3, 5 or 6 rows: Alart and Curnier's function with rho_n = 1/W_nn, rho = 1/max W_TT per disc,
  *     F_n = p_n - (p_n - rho_n u_n)+,   F_T = p_T - P(p_T - rho_T u_T, disc of radius mu (p_n - rho_n u_n)+)
- * and the same for the rolling disc; steps halved until |F| falls. Rolling contacts have no scalar equation, so this is
- * also their exact solver: it starts from the old impulse, and if that fails from the sticking one.
+ * and the same for rolling and drilling; steps halved until |F| falls. Rolling contacts have no scalar equation, so
+ * this is also their exact solver: it starts from the old impulse, and if that fails from the sticking one.
  *
  * Projection: p <- P_K(p - rho u^), rho = 1/|W|: once per visit, as the oldest codes do.
  *
@@ -93,19 +93,19 @@ static void exact3(const double* W, const double* inverse, const double* q, doub
 /* ----------------------------------------------------------------------- Alart and Curnier */
 
 /* F(p), and J = dF/dp (column-major) if wanted. Returns |F|^2. */
-static double alart_curnier(int dim, const double* W, const double* q, double mu, double mu_roll, const double* p,
-                            double* F, double* J)
+static double alart_curnier(int dim, const double* W, const double* q, mor_cone cone, const double* p, double* F,
+                            double* J)
 {
-    double u[5], rho[3] = { 1.0 / W[0], 0.0, 0.0 }, sum = 0.0;
+    double u[MOR_CONE_ROWS], rho[1 + MOR_CONE_DISCS] = { 1.0 / W[0], 0.0, 0.0, 0.0 }, sum = 0.0;
     for (int i = 0; i < dim; i++) {
         u[i] = q[i];
         for (int j = 0; j < dim; j++) u[i] += W[i * dim + j] * p[j];
     }
     for (int i = 1; i < dim; i++) {
-        double* r = &rho[i < 3 ? 1 : 2];
+        double* r = &rho[1 + mor_disc_of(i)];
         *r = mor_max(*r, W[i * dim + i]);
     }
-    for (int d = 1; d < 3; d++) rho[d] = rho[d] > 0.0 ? 1.0 / rho[d] : rho[0];
+    for (int d = 1; d <= MOR_CONE_DISCS; d++) rho[d] = rho[d] > 0.0 ? 1.0 / rho[d] : rho[0];
     if (J) memset(J, 0, (size_t)(dim * dim) * sizeof *J);
     double a = p[0] - rho[0] * u[0];
     if (a <= 0.0) {
@@ -117,9 +117,9 @@ static double alart_curnier(int dim, const double* W, const double* q, double mu
     }
     F[0] = rho[0] * u[0];
     for (int j = 0; J && j < dim; j++) J[j * dim] = rho[0] * W[j];
-    for (int disc = 1; disc < (dim == 5 ? 3 : 2); disc++) {
-        int at = disc == 1 ? 1 : 3, k = dim == 2 ? 1 : 2;
-        double radius = (disc == 1 ? mu : mu_roll) * a, t[2] = { 0, 0 }, size = 0.0;
+    for (int disc = 1; disc <= mor_disc_count(dim); disc++) {
+        int at = mor_disc_row(disc - 1), k = mor_disc_size(dim, disc - 1);
+        double slope = cone.mu[disc - 1], radius = slope * a, t[2] = { 0, 0 }, size = 0.0;
         for (int i = 0; i < k; i++) t[i] = p[at + i] - rho[disc] * u[at + i], size += t[i] * t[i];
         size = sqrt(size);
         if (size <= radius) {
@@ -129,7 +129,7 @@ static double alart_curnier(int dim, const double* W, const double* q, double mu
             }
             continue;
         }
-        double mean[2] = { t[0] / size, t[1] / size }, slope = disc == 1 ? mu : mu_roll;
+        double mean[2] = { t[0] / size, t[1] / size };
         for (int i = 0; i < k; i++) {
             F[at + i] = p[at + i] - radius * mean[i];
             for (int j = 0; J && j < dim; j++) {
@@ -148,90 +148,89 @@ static double alart_curnier(int dim, const double* W, const double* q, double mu
 }
 
 /* Improves p; returns |F| relative to |p|. */
-static double newton(int dim, const double* W, const double* q, double mu, double mu_roll, int steps, double* p)
+static double newton(int dim, const double* W, const double* q, mor_cone cone, int steps, double* p)
 {
-    double F[5], J[25], x[5];
-    double merit = alart_curnier(dim, W, q, mu, mu_roll, p, F, J);
+    double F[MOR_CONE_ROWS], J[MOR_CONE_ROWS * MOR_CONE_ROWS], x[MOR_CONE_ROWS];
+    double merit = alart_curnier(dim, W, q, cone, p, F, J);
     for (int k = 0; k < steps; k++) {
         double size = mor_norm2(dim, p);
         if (sqrt(merit) <= 8.0 * DBL_EPSILON * size || merit == 0.0) break;
-        int pivot[5];
-        double dx[5];
+        int pivot[MOR_CONE_ROWS];
+        double dx[MOR_CONE_ROWS];
         for (int i = 0; i < dim; i++) dx[i] = -F[i], J[i + i * dim] += 1e-14;
         if (!mor_lu_factor(dim, J, pivot)) break;
         mor_lu_solve(dim, J, pivot, dx);
         double t = 1.0, best = INFINITY, best_t = 0.0;
         for (int h = 0; h < 12; h++, t *= 0.5) {
             for (int i = 0; i < dim; i++) x[i] = p[i] + t * dx[i];
-            double m = alart_curnier(dim, W, q, mu, mu_roll, x, F, NULL);
+            double m = alart_curnier(dim, W, q, cone, x, F, NULL);
             if (m < best) best = m, best_t = t;
             if (m <= (1.0 - 1e-4 * t) * merit) break;
         }
         if (!(best < merit)) break;
         for (int i = 0; i < dim; i++) p[i] += best_t * dx[i];
-        merit = alart_curnier(dim, W, q, mu, mu_roll, p, F, J);
+        merit = alart_curnier(dim, W, q, cone, p, F, J);
     }
     double size = mor_norm2(dim, p);
     return size > 0.0 ? sqrt(merit) / size : sqrt(merit);
 }
 
 /* One projected step with rho = 1/|W|. */
-static void project(int dim, const double* W, const double* q, double mu, double mu_roll, double* p)
+static void project(int dim, const double* W, const double* q, mor_cone cone, double* p)
 {
-    double u[5], norm = mor_norm2(dim * dim, W), slide = 0.0, roll = 0.0;
+    double u[MOR_CONE_ROWS], norm = mor_norm2(dim * dim, W);
     for (int i = 0; i < dim; i++) {
         u[i] = q[i];
         for (int j = 0; j < dim; j++) u[i] += W[i * dim + j] * p[j];
-        if (i > 0 && i < 3) slide += u[i] * u[i];
-        if (i > 2) roll += u[i] * u[i];
     }
     if (!(norm > 0.0)) return;
-    u[0] += mu * sqrt(slide) + mu_roll * sqrt(roll);
+    u[0] += mor_cone_shift(dim, cone, u);
     for (int i = 0; i < dim; i++) p[i] -= u[i] / norm;
-    mor_cone_project(dim, mu, mu_roll, p);
+    mor_cone_project(dim, cone, p);
 }
 
-/* Rolling: Newton from several starts, the best kept and put into the cone. */
-static void exact5(const double* W, const double* q, double mu, double mu_roll, double* p)
+/* Rolling and drilling: Newton from several starts, the best kept and put into the cone. */
+static void exact_by_newton(int dim, const double* W, const double* q, mor_cone cone, double* p)
 {
-    double best[5], left = INFINITY;
+    double best[MOR_CONE_ROWS], left = INFINITY;
+    size_t bytes = (size_t)dim * sizeof *p;
     for (int start = 0; start < 3; start++) {
-        double x[5];
-        memcpy(x, p, sizeof x);
+        double x[MOR_CONE_ROWS];
+        memcpy(x, p, bytes);
         if (start == 1) { /* without friction */
             memset(x, 0, sizeof x);
             x[0] = -q[0] / W[0];
         } else if (start == 2) { /* sticking */
-            double A[25];
-            int pivot[5];
-            for (int i = 0; i < 5; i++) {
+            double A[MOR_CONE_ROWS * MOR_CONE_ROWS];
+            int pivot[MOR_CONE_ROWS];
+            for (int i = 0; i < dim; i++) {
                 x[i] = -q[i];
-                for (int j = 0; j < 5; j++) A[i + 5 * j] = W[i * 5 + j];
+                for (int j = 0; j < dim; j++) A[i + dim * j] = W[i * dim + j];
             }
-            if (!mor_lu_factor(5, A, pivot)) break;
-            mor_lu_solve(5, A, pivot, x);
+            if (!mor_lu_factor(dim, A, pivot)) break;
+            mor_lu_solve(dim, A, pivot, x);
         }
-        double e = newton(5, W, q, mu, mu_roll, 40, x);
-        if (e < left) left = e, memcpy(best, x, sizeof best);
+        double e = newton(dim, W, q, cone, 40, x);
+        if (e < left) left = e, memcpy(best, x, bytes);
         if (left <= 1e-12) break;
     }
-    memcpy(p, best, sizeof best);
+    memcpy(p, best, bytes);
     if (left > 1e-6)
-        for (int k = 0; k < 50; k++) project(5, W, q, mu, mu_roll, p);
-    else mor_cone_project(5, mu, mu_roll, p);
+        for (int k = 0; k < 50; k++) project(dim, W, q, cone, p);
+    else mor_cone_project(dim, cone, p);
 }
 
-void mor_local_cone(mor_local_kind kind, int dim, const double* W, const double* inverse, const double* q, double mu,
-                    double mu_roll, double* root, double* p)
+void mor_local_cone(mor_local_kind kind, int dim, const double* W, const double* inverse, const double* q,
+                    mor_cone cone, double* root, double* p)
 {
     if (kind == MOR_LOCAL_PROJECTION) {
-        project(dim, W, q, mu, mu_roll, p);
+        project(dim, W, q, cone, p);
     } else if (q[0] >= 0.0 || !(W[0] > 0.0)) {
         for (int i = 0; i < dim; i++) p[i] = 0.0;
     } else if (kind == MOR_LOCAL_NEWTON) {
-        newton(dim, W, q, mu, mu_roll, 10, p);
-        mor_cone_project(dim, mu, mu_roll, p);
-    } else if (dim == 2) mor_local_interval(W, q, mu, p);
-    else if (dim == 3) exact3(W, inverse, q, mu, root, p);
-    else exact5(W, q, mu, mu_roll, p);
+        newton(dim, W, q, cone, 10, p);
+        mor_cone_project(dim, cone, p);
+    } else if (dim == 2) mor_local_interval(W, q, cone.mu[0], p);
+    else if (dim == 3) exact3(W, inverse, q, cone.mu[0], root, p);
+    else exact_by_newton(dim, W, q, cone, p);
 }

@@ -55,8 +55,8 @@ static double visit(const mor_block_rows* W, const mor_problem* problem, int c, 
     for (int i = 0; i < d; i++) q[i] = problem->b[c * d + i], old[i] = own[i];
     mor_block_rows_others(W, c, r, q);
     if (!isfinite(q[0])) return NAN;
-    mor_local_cone(local, d, mor_block_rows_own(W, c), inverse, q, problem->mu[c], d == 5 ? problem->mu_roll[c] : 0.0,
-                   root, own);
+    mor_local_cone(local, d, mor_block_rows_own(W, c), inverse, q,
+                   (mor_cone){ { problem->mu[c], d == 5 ? problem->mu_roll[c] : 0.0, 0.0 } }, root, own);
     for (int i = 0; i < d; i++) change += (own[i] - old[i]) * (own[i] - old[i]);
     return change;
 }

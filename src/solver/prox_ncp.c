@@ -75,8 +75,8 @@ static void advance(const mor_cone_system* s, const double* r, double alpha, con
         if (b->kind == MOR_BLOCK_BOUNDED) x[0] = mor_min(mor_max(x[0], b->lower), b->upper);
         if (b->kind != MOR_BLOCK_CONTACT) continue;
         x[0] = mor_max(x[0], 0.0);
-        if (b->dim > 1) disc(b->mu * x[0], b->dim == 2 ? 1 : 2, x + 1);
-        if (b->dim == 5) disc(b->mu_roll * x[0], 2, x + 3);
+        for (int i = 0; i < mor_disc_count(b->dim); i++)
+            disc(b->cone.mu[i] * x[0], mor_disc_size(b->dim, i), x + mor_disc_row(i));
     }
 }
 

@@ -7,6 +7,7 @@
 #include "solver/sweep.h"
 
 #include "base/elementary.h"
+#include "problem/step.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -99,7 +100,7 @@ void mor_visit_solve(const mor_sweep* sweep, mor_visit* v, const double* u, doub
         else if (n == 3 && v->directions)
             mor_local_polygon(v->W, v->regular ? v->inverse : NULL, q, v->mu, v->directions,
                               sweep->corners[v->directions], &v->state, p);
-        else mor_local_cone(sweep->local, n, v->W, v->regular ? v->inverse : NULL, q, v->mu, v->mu_roll, &v->root, p);
+        else mor_local_cone(sweep->local, n, v->W, v->regular ? v->inverse : NULL, q, v->cone, &v->root, p);
     } else if (v->kind == MOR_BLOCK_BOUNDED) {
         double x = v->W[0] > 0.0 ? p[0] - u[0] / v->W[0] : p[0];
         p[0] = mor_min(mor_max(x, v->lower), v->upper);
@@ -138,11 +139,12 @@ static void retract(const mor_sweep* sweep, const mor_visit* v, double* p)
         f = size > radius ? radius / size : 1.0;
     }
     for (int i = 1; i < v->dim && i < 3; i++) p[i] *= f;
-    if (v->dim == 5) {
-        double size = sqrt(p[3] * p[3] + p[4] * p[4]), limit = v->mu_roll * p[0];
+    if (v->dim >= 5) {
+        double size = sqrt(p[3] * p[3] + p[4] * p[4]), limit = v->cone.mu[1] * p[0];
         f = size > limit ? limit / size : 1.0;
         p[3] *= f, p[4] *= f;
     }
+    if (v->dim == 6) p[5] = mor_min(mor_max(p[5], -v->cone.mu[2] * p[0]), v->cone.mu[2] * p[0]);
 }
 
 mor_status mor_sweep_open(mor_sweep* sweep, const mor_step_form* s, bool cones, mor_arena* arena, const char** why)
@@ -161,14 +163,15 @@ mor_status mor_sweep_open(mor_sweep* sweep, const mor_step_form* s, bool cones, 
                           .entry_count = b->entry_count,
                           .directions = b->directions,
                           .mu = b->mu,
-                          .mu_roll = b->dim == 5 ? b->mu_roll : 0.0,
+                          .cone = mor_block_cone(b),
                           .lower = b->lower,
                           .upper = b->upper,
                           .W = s->diagonal + s->diagonal_start[i] };
         if (b->entry_count > MOR_SWEEP_SIDES) return *why = "a block of rows acts on more than four trees", MOR_REFUSED;
         if (b->kind == MOR_BLOCK_EQUATION && b->dim > MOR_SWEEP_ROWS)
             return *why = "a block of more than six equations", MOR_REFUSED;
-        if (b->kind == MOR_BLOCK_CONTACT && b->dim > 3 && !cones) return *why = "rolling friction", MOR_REFUSED;
+        if (b->kind == MOR_BLOCK_CONTACT && b->dim > 3 && (!cones || mor_block_is_polygonal(b)))
+            return *why = "rolling or drilling friction", MOR_REFUSED;
         if (b->kind == MOR_BLOCK_CONTACT && b->dim == 3) {
             bool polygon = b->directions > 0;
             if (polygon ? b->directions < 3 || b->directions > MOR_SWEEP_DIRECTIONS : !cones)

@@ -28,7 +28,7 @@ typedef struct mor_visit {
         int offset, dof;
         const double *J, *Y;
     } side[MOR_SWEEP_SIDES];
-    double mu_roll;
+    mor_cone cone;
     double root; /* where the last exact solve of a circular cone ended */
 } mor_visit;
 

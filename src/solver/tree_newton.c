@@ -256,14 +256,14 @@ static bool open_newton(tree_newton* N, const mor_step_form* s, mor_arena* arena
         const mor_block* b = &s->blocks[c];
         const double* W = s->diagonal + s->diagonal_start[c];
         int d = b->dim, k = d < 3 || b->kind != MOR_BLOCK_CONTACT ? d : 3;
-        double trace = 0.0, most[3] = { 0, 0, 0 };
+        double trace = 0.0, most[4] = { 0, 0, 0, 0 };
         for (int i = 0; i < k; i++) trace += W[i * d + i];
         for (int i = 0; i < d; i++) {
-            int at = b->kind != MOR_BLOCK_CONTACT || i == 0 ? 0 : i < 3 ? 1 : 2;
+            int at = b->kind != MOR_BLOCK_CONTACT || i == 0 ? 0 : 1 + mor_disc_of(i);
             most[at] = mor_max(most[at], W[i * d + i]);
         }
         N->scale[c] = trace > 0.0 ? sqrt(k / trace) : 1.0;
-        N->law[c] = (mor_contact_law){ .mu = b->mu, .mu_roll = d == 5 ? b->mu_roll : 0.0 };
+        N->law[c] = (mor_contact_law){ .cone = mor_block_cone(b) };
         if (mor_block_is_polygonal(b)) {
             if (b->directions != polygon) {
                 double* own = mor_arena_alloc(arena, 2 * ((size_t)b->directions + 1) * sizeof *own);
@@ -273,7 +273,7 @@ static bool open_newton(tree_newton* N, const mor_step_form* s, mor_arena* arena
             }
             N->law[c].directions = polygon, N->law[c].corners = corners;
         }
-        for (int i = 0; i < 3; i++) N->law[c].rho[i] = most[i] > 0.0 ? 1.0 / most[i] : 1.0;
+        for (int i = 0; i < 4; i++) N->law[c].rho[i] = most[i] > 0.0 ? 1.0 / most[i] : 1.0;
         for (int i = 0; i < d; i++) sum += N->scale[c] * N->scale[c] * N->u[b->row + i] * N->u[b->row + i];
     }
     N->beta = sum > 0.0 ? sqrt(sum) : 1.0;

@@ -45,6 +45,7 @@ static mor_report run_solver(mor_solve_stage* stage, const mor_problem* problem,
     if (step) o.aim = mor_min(o.tol, mor_max(AIM, stage->coarse)), o.limit = failing_error(u->world);
     o.max_iter = own->max_iter;
     o.time_limit = own->time_limit;
+    o.interrupt = u->world->interrupt;
     o.warm = warm;
     double start = mor_clock();
     mor_report report = mor_solve(u->solver, u->options, problem, &o, z, stage->arena);
@@ -164,7 +165,10 @@ static void store_impulses(mor_step* k)
             mor_vec3 direction[3] = { contact->normal };
             mor_contact_tangents(w, contact, &direction[1], &direction[2]);
             contact->impulse = mor_v3(0, 0, 0);
-            for (int d = 0; d < b->dim; d++) contact->impulse = mor_madd(contact->impulse, p[d], direction[d]);
+            for (int d = 0; d < b->dim && d < 3; d++) contact->impulse = mor_madd(contact->impulse, p[d], direction[d]);
+            contact->moment = mor_v3(0, 0, 0);
+            for (int d = 3; d < b->dim; d++)
+                contact->moment = mor_madd(contact->moment, row->turning * p[d], direction[(d - 2) % 3]);
             contact->normal_impulse = p[0];
             contact->held = k->islands[i].answer.held[c];
             if (w->options.sticking) anchor_contact(w, contact, p, b->dim);

@@ -266,9 +266,26 @@ static mor_code check_solver(const mor_world* w, mor_error* error)
                     w->formulation->name, solvers);
 }
 
+/* Rolling and drilling friction are never left out in silence. */
+static mor_code check_turning(const mor_world* w, mor_error* error)
+{
+    int asked = mor_world_turning(w);
+    if (w->on_solve || w->formulation->turning >= asked) return MOR_OK;
+    char names[200] = "";
+    const mor_formulation* f;
+    for (int i = 0; (f = mor_library_formulation_at(w->library, i)); i++)
+        if (f->turning >= asked && strlen(names) + strlen(f->name) + 3 < sizeof names) {
+            if (*names) strcat(names, ", ");
+            strcat(names, f->name);
+        }
+    return mor_fail(error, MOR_BAD_INPUT, "formulation '%s' has no %s friction, which a material asks for; %s have",
+                    w->formulation->name, asked == 2 ? "drilling" : "rolling", names);
+}
+
 mor_code mor_world_check_methods(const mor_world* w, mor_error* error)
 {
     mor_code code = check_planes(w, error);
+    if (!code) code = check_turning(w, error);
     return code ? code : check_solver(w, error);
 }
 
@@ -368,6 +385,9 @@ void mor_world_on_collide(mor_world* w, mor_collide_stage function, void* user)
     w->on_collide_data = user;
     w->detected = false;
 }
+
+void mor_world_set_interrupt(mor_world* w, const volatile int* flag) { w->interrupt = flag; }
+bool mor_world_interrupted(const mor_world* w) { return w->interrupt && *w->interrupt; }
 
 void mor_world_on_solve(mor_world* w, mor_formulation_stage function, void* user)
 {

@@ -59,7 +59,7 @@ static int take_word(void* user, char* word)
 }
 
 static const mor_cli_option options[] = {
-    { "--output", "FILE.svg|FILE.png", "the figure (next to the first recording, as FILE.svg)", MOR_CLI_TEXT,
+    { "--output", "FILE.svg|.pdf|.png", "the figure (next to the first recording, as FILE.svg)", MOR_CLI_TEXT,
       .offset = offsetof(arguments, output), .alias = "-o" },
     { "--title", "TEXT", "above the figure (the scene)", MOR_CLI_TEXT, .offset = offsetof(arguments, title) },
     { .name = NULL },
@@ -88,7 +88,7 @@ static void print_quantities(FILE* out)
 
 static const mor_cli_command command = {
     .name = "plot",
-    .usage = "FILE.h5 [FILE2.h5 ...] QUANTITY... [-o FILE.svg|FILE.png] [--title TEXT]",
+    .usage = "FILE.h5 [FILE2.h5 ...] QUANTITY... [-o FILE.svg|.pdf|.png] [--title TEXT]",
     .about = "Draws quantities of one or more recordings over time, one panel each. The recording may still\n"
              "be running.\n",
     .options = options,

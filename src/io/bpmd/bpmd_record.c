@@ -122,6 +122,10 @@ mor_bpmd_recorder* mor_bpmd_record(const char* path, mor_world* world, const mor
                            world->dimension,
                            scene ? scene->file : NULL,
                            scene ? scene->overrides : NULL };
+    if (mor_world_turning(world)) {
+        mor_fail(error, MOR_BAD_INPUT, "%.200s: the format of problems has no rolling or drilling friction", path);
+        return NULL;
+    }
     mor_bpmd_recorder* r = calloc(1, sizeof *r);
     if (!r || snprintf(r->path, sizeof r->path, "%s", path) >= (int)sizeof r->path) {
         mor_fail(error, MOR_SYSTEM, "%.200s: out of memory or name too long", path);
@@ -149,6 +153,12 @@ void mor_bpmd_record_range(mor_bpmd_recorder* r, int from, int to)
     r->from = from;
     r->to = to;
     r->due = INFINITY;
+}
+
+mor_code mor_bpmd_state(const mor_bpmd_recorder* r, mor_error* error)
+{
+    if (r->error.code && error) *error = r->error;
+    return r->error.code;
 }
 
 mor_code mor_bpmd_close(mor_bpmd_recorder* r, mor_error* error)

@@ -72,9 +72,10 @@ static void capture_answer(const mor_world* w, const mor_bpmd_before* before, mo
             const mor_bpmd_start* start =
                 i < before->island_room && before->islands[i].rows == s->row_count ? &before->islands[i] : NULL;
             memcpy(contact->guess, s->contacts[c].guess, sizeof contact->guess);
-            for (int d = 0; d < b->dim && start; d++) contact->guess[d] = start->guess[b->row + d];
+            int dim = b->dim < 3 ? b->dim : 3; /* worlds with more are refused (bpmd_record.c) */
+            for (int d = 0; d < dim && start; d++) contact->guess[d] = start->guess[b->row + d];
             contact->held = s->contacts[c].held;
-            for (int d = 0; d < b->dim; d++) contact->impulse[d] = island->answer.impulses[b->row + d];
+            for (int d = 0; d < dim; d++) contact->impulse[d] = island->answer.impulses[b->row + d];
         }
         const mor_report* r = &island->report;
         if (r->iterations > f->iterations) f->iterations = r->iterations;

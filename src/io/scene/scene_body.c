@@ -49,13 +49,13 @@ mor_code mor_scene_read_turn(const mor_scene* scene, const mor_node* map, mor_qu
                          "orientation must be a quaternion [w, x, y, z] or { axis: [x, y, z], angle: degrees }");
 }
 
-/* The material: named, or made from friction, restitution and density given in the body. */
+/* The material: named, or made from what is given in the body. */
 static mor_code read_material(mor_scene* scene, const mor_node* node, const mor_raw_body* raw, mor_body_def* def,
                               mor_error* error)
 {
-    static const char* const own[] = { "friction", "restitution", "density" };
+    static const char* const own[] = { "friction", "restitution", "rolling", "drilling", "density" };
     const mor_node* first = NULL;
-    for (int i = 0; i < 3 && !first; i++) first = mor_node_get(node, own[i]);
+    for (size_t i = 0; i < sizeof own / sizeof *own && !first; i++) first = mor_node_get(node, own[i]);
     def->material = scene->default_material;
     if (raw->material) {
         if (first)
@@ -68,6 +68,8 @@ static mor_code read_material(mor_scene* scene, const mor_node* node, const mor_
     snprintf(material.name, sizeof material.name, "%s", def->name);
     if (!isnan(raw->friction)) material.friction = raw->friction;
     if (!isnan(raw->restitution)) material.restitution = raw->restitution;
+    if (!isnan(raw->rolling)) material.rolling = raw->rolling;
+    if (!isnan(raw->drilling)) material.drilling = raw->drilling;
     if (!isnan(raw->density)) material.density = raw->density;
     def->material = scene->material_count;
     scene->materials[scene->material_count++] = material;

@@ -146,8 +146,9 @@ static mor_code add_materials(const mor_scene* scene, mor_world* world, int* ind
     for (int i = 1; i < scene->material_count; i++) index[i] = mor_world_add_material(world, &scene->materials[i]);
     for (int i = 0; i < scene->pair_count; i++) {
         const mor_scene_pair* p = &scene->pairs[i];
-        mor_code code =
-            mor_world_set_pair(world, index[p->material[0]], index[p->material[1]], p->friction, p->restitution, error);
+        int a = index[p->material[0]], b = index[p->material[1]];
+        mor_code code = mor_world_set_pair(world, a, b, p->friction, p->restitution, error);
+        if (!code) code = mor_world_set_pair_turning(world, a, b, p->rolling, p->drilling, error);
         if (code) return code;
     }
     return MOR_OK;

@@ -33,7 +33,7 @@ typedef struct mor_scene_item {
 
 typedef struct mor_scene_pair {
     int material[2];
-    double friction, restitution;
+    double friction, restitution, rolling, drilling;
 } mor_scene_pair;
 
 typedef struct mor_scene_force {

@@ -114,6 +114,12 @@ static const mor_key material_keys[] = {
       .help = "Coulomb coefficient mu. Two materials meet with sqrt(mu1 mu2)." },
     { NUMBER(mor_raw_material, restitution), .initial = 0.0, .min = 0, .max = 1, .fallback = "0",
       .help = "Newton's coefficient e. Two materials meet with max(e1, e2)." },
+    { NUMBER(mor_raw_material, rolling), .initial = 0.0, NOT_NEGATIVE, .unit = "m", .fallback = "0",
+      .help = "Rolling friction: the moment against rolling is at most this length times the normal force. Two "
+              "materials meet with the larger one." },
+    { NUMBER(mor_raw_material, drilling), .initial = 0.0, NOT_NEGATIVE, .unit = "m", .fallback = "0",
+      .help = "Drilling friction: the moment against spinning about the normal is at most this length times the normal "
+              "force. Two materials meet with the larger one. It does not act in 2-D." },
     { NUMBER(mor_raw_material, density), .initial = 1000.0, POSITIVE, .unit = "kg/m^3 (2-D: kg/m^2)",
       .fallback = "1000", .help = "Gives bodies without a mass theirs." },
     { 0 }
@@ -127,6 +133,10 @@ static const mor_key pair_keys[] = { { NODE(mor_raw_pair, materials), .required 
                                        .fallback = "sqrt(mu1 mu2)", .help = "Coulomb coefficient of the pair." },
                                      { NUMBER(mor_raw_pair, restitution), .initial = NAN, .min = 0, .max = 1,
                                        .fallback = "max(e1, e2)", .help = "Newton's coefficient of the pair." },
+                                     { NUMBER(mor_raw_pair, rolling), .initial = NAN, NOT_NEGATIVE, .unit = "m",
+                                       .fallback = "the larger one", .help = "Rolling friction of the pair." },
+                                     { NUMBER(mor_raw_pair, drilling), .initial = NAN, NOT_NEGATIVE, .unit = "m",
+                                       .fallback = "the larger one", .help = "Drilling friction of the pair." },
                                      { 0 } };
 const mor_key_table mor_keys_pair = { "pair", "pairs[]", "", pair_keys, TABLE(mor_raw_pair) };
 
@@ -140,6 +150,10 @@ static const mor_key body_keys[] = {
       .help = "Instead of a material: Coulomb coefficient of this body." },
     { NUMBER(mor_raw_body, restitution), .initial = NAN, .min = 0, .max = 1, .fallback = "of the material",
       .help = "Instead of a material: Newton's coefficient of this body." },
+    { NUMBER(mor_raw_body, rolling), .initial = NAN, NOT_NEGATIVE, .unit = "m", .fallback = "of the material",
+      .help = "Instead of a material: rolling friction of this body." },
+    { NUMBER(mor_raw_body, drilling), .initial = NAN, NOT_NEGATIVE, .unit = "m", .fallback = "of the material",
+      .help = "Instead of a material: drilling friction of this body." },
     { NUMBER(mor_raw_body, density), .initial = NAN, POSITIVE, .unit = "kg/m^3 (2-D: kg/m^2)",
       .fallback = "of the material", .help = "Instead of a material: density of this body." },
     { NUMBER(mor_raw_body, mass), .initial = NAN, POSITIVE, .unit = "kg", .fallback = "from the density",

@@ -69,18 +69,18 @@ typedef struct mor_raw_method {
 } mor_raw_method;
 
 typedef struct mor_raw_material {
-    double friction, restitution, density;
+    double friction, restitution, rolling, drilling, density;
 } mor_raw_material;
 
 typedef struct mor_raw_pair {
     const mor_node* materials;
-    double friction, restitution;
+    double friction, restitution, rolling, drilling;
 } mor_raw_pair;
 
 typedef struct mor_raw_body {
     const char *name, *material;
     bool fixed, collide;
-    double friction, restitution, density, mass, angle;
+    double friction, restitution, rolling, drilling, density, mass, angle;
     mor_vec3 com, position, velocity, angular_velocity, surface_velocity;
     const mor_node *shape, *inertia, *orientation, *kinematic, *grid, *random, *repeat;
 } mor_raw_body;
@@ -236,5 +236,8 @@ mor_code mor_read_text(const mor_node* node, const char* name, const char** valu
 /* The node must be a list (a mapping), else an error. */
 mor_code mor_read_list(const mor_node* node, const char* name, mor_error* error);
 mor_code mor_read_map(const mor_node* node, const char* name, mor_error* error);
+
+/* Worked examples at the beginning of docs/scene.md. */
+extern const char mor_scene_snippets[];
 
 #endif

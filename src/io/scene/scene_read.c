@@ -114,6 +114,8 @@ static mor_code read_pair(mor_scene* scene, const mor_node* node, mor_error* err
     }
     const mor_material *a = &scene->materials[pair->material[0]], *b = &scene->materials[pair->material[1]];
     pair->friction = isnan(raw.friction) ? sqrt(a->friction * b->friction) : raw.friction;
+    pair->rolling = isnan(raw.rolling) ? mor_max(a->rolling, b->rolling) : raw.rolling;
+    pair->drilling = isnan(raw.drilling) ? mor_max(a->drilling, b->drilling) : raw.drilling;
     pair->restitution = isnan(raw.restitution) ? mor_max(a->restitution, b->restitution) : raw.restitution;
     return MOR_OK;
 }
@@ -136,7 +138,11 @@ mor_code mor_scene_read_materials(mor_scene* scene, const mor_raw_scene* raw, mo
             return mor_node_fail_key(n, error, "the name of a material has 1 to %d bytes",
                                      (int)sizeof material->name - 1);
         if ((code = mor_keys_read(&mor_keys_material, n, scene->dimension, &m, error))) return code;
-        *material = (mor_material){ .friction = m.friction, .restitution = m.restitution, .density = m.density };
+        *material = (mor_material){ .friction = m.friction,
+                                    .restitution = m.restitution,
+                                    .density = m.density,
+                                    .rolling = m.rolling,
+                                    .drilling = m.drilling };
         snprintf(material->name, sizeof material->name, "%s", n->key);
         if (strcmp(n->key, "default") == 0) scene->default_material = scene->material_count;
         scene->material_count++;
