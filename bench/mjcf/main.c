@@ -1,7 +1,7 @@
 /* MJCF models here and in MuJoCo: mass matrix, bias forces, poses of bodies and forward accelerations at random states,
  * then a second of motion against MuJoCo's RK4. Constraints (limits, friction loss, contacts, equalities) are off.
  *
- *     bench_mjcf [--states N] [--no-motion] FILE.xml ...
+ *     bench_mjcf [--states N] [--step S] [--no-motion] [--table FILE] FILE.xml ...
  *
  * Prints one line per model with the largest relative differences; ends with 1 if one is above its bar. */
 #include "base/elementary.h"
@@ -281,8 +281,48 @@ static double compare_motion(const char* path, const mor_mjcf* c, mjModel* m, mj
     return worst;
 }
 
+static void write_numbers(FILE* f, const char* what, const double* x, int n)
+{
+    fprintf(f, "%s %d", what, n);
+    for (int i = 0; i < n; i++) fprintf(f, " %.16g", x[i]);
+    fprintf(f, "\n");
+}
+
+/* What MuJoCo computes for one state of a model and after a second of motion, for tests/test_mjcf.c. */
+static void write_table(FILE* f, const char* name, const mor_mjcf* c, mjModel* m, mjData* d, mor_rng* rng)
+{
+    double* full = calloc((size_t)(m->nv * m->nv) + 1, sizeof *full);
+    m->opt.disableflags = mjDSBL_CONSTRAINT | mjDSBL_PASSIVE | mjDSBL_ACTUATION;
+    random_state(rng, c, m, d);
+    for (int i = 0; i < m->nv; i++) d->qfrc_applied[i] = uniform(rng, 1.0);
+    for (int i = 0; i < m->njnt; i++)
+        for (int k = 0; m->jnt_type[i] == mjJNT_FREE && k < 6; k++) d->qfrc_applied[m->jnt_dofadr[i] + k] = 0.0;
+    mj_forward(m, d);
+    mj_fullM(m, full, d->qM);
+    fprintf(f, "model %s\n", name);
+    write_numbers(f, "qpos", d->qpos, m->nq);
+    write_numbers(f, "qvel", d->qvel, m->nv);
+    write_numbers(f, "force", d->qfrc_applied, m->nv);
+    write_numbers(f, "M", full, m->nv * m->nv);
+    write_numbers(f, "h", d->qfrc_bias, m->nv);
+    write_numbers(f, "xpos", d->xpos, 3 * m->nbody);
+    write_numbers(f, "xquat", d->xquat, 4 * m->nbody);
+    write_numbers(f, "qacc", d->qacc, m->nv);
+    m->opt.disableflags = mjDSBL_CONSTRAINT | mjDSBL_ACTUATION;
+    m->opt.timestep = 1e-4;
+    m->opt.integrator = mjINT_RK4;
+    mj_resetData(m, d);
+    for (int i = 0; i < m->nv; i++) d->qvel[i] = uniform(rng, 0.3);
+    write_numbers(f, "start", d->qvel, m->nv);
+    for (int i = 0; i < 10000; i++) mj_step(m, d);
+    mj_kinematics(m, d);
+    write_numbers(f, "end", d->xpos, 3 * m->nbody);
+    free(full);
+}
+
 int main(int argc, char** argv)
 {
+    FILE* table = NULL;
     int states = 10, bad = 0, run = 1;
     bool motion = true;
     double step = 1e-4;
@@ -294,6 +334,11 @@ int main(int argc, char** argv)
         }
         if (strcmp(argv[a], "--step") == 0 && a + 1 < argc) {
             step = atof(argv[++a]);
+            continue;
+        }
+        if (strcmp(argv[a], "--table") == 0 && a + 1 < argc) {
+            if (!(table = fopen(argv[++a], "w"))) return 2;
+            fprintf(table, "# what MuJoCo %s computes: written by bench_mjcf --table\n", mj_versionString());
             continue;
         }
         if (strcmp(argv[a], "--no-motion") == 0) {
@@ -330,9 +375,11 @@ int main(int argc, char** argv)
         printf("%-40s %4d %9.1e %9.1e %9.1e %9.1e %9.1e%s\n", name, m->nv, x.M, x.h, x.pose, x.acceleration, x.motion,
                good ? "" : "  <-");
         bad += !good;
+        if (table) write_table(table, name, c, m, d, &rng);
         mj_deleteData(d);
         mj_deleteModel(m);
         mor_mjcf_destroy(c);
     }
+    if (table) fclose(table);
     return bad ? 1 : 0;
 }

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define SLIGHT 1e-4 /* m: less than this is how models are drawn, and is undone by the first steps */
+#define SLIGHT 2e-3 /* m: less than this is how models are drawn, and is undone by the first steps */
 
 static bool far_apart(const mor_aabb* a, const mor_aabb* b)
 {
