@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "common/near.h"
+#include "common/scratch.h"
 #include "io/mjcf/mjcf.h"
 #include "model/articulated.h"
 #include "moreau/control.h"
@@ -110,8 +111,7 @@ static void check_tree(const mor_mjcf* m, int tree, const row* t)
     for (int j = 0; j < N; j++) {
         for (int i = 0; i < N; i++) out[i] = own[i * N + j];
         turn_base(&p, false, out);
-        for (int i = 0; i < N; i++)
-            assert_near(out[i], M->x[p.dof[i] * nv + p.dof[j]], 1e-9 * largest(M->x, M->n));
+        for (int i = 0; i < N; i++) assert_near(out[i], M->x[p.dof[i] * nv + p.dof[j]], 1e-9 * largest(M->x, M->n));
     }
     mor_vec3 gravity = m->gravity;
     mor_robot_inverse_dynamics(model, work, gravity, NULL, NULL, out);
@@ -233,15 +233,16 @@ static void contacts_follow_types_affinities_excludes_and_pairs(void** state)
     mor_world* w = world_of(MODELS "12_contacts.xml", NULL, &scene);
     run(w, 3.0);
     assert_near(height(w, "contacts/box"), 0.1, 1e-3);
-    assert_near(height(w, "contacts_ghost/ghost"), 0.08, 1e-3);     /* through the box, onto its pair */
-    assert_near(height(w, "contacts_through/through"), 0.1, 1e-3);  /* only its pair holds it */
-    assert_near(height(w, "contacts_tower/tower"), 0.1, 1e-3);      /* through what is excluded */
+    assert_near(height(w, "contacts_ghost/ghost"), 0.08, 1e-3);    /* through the box, onto its pair */
+    assert_near(height(w, "contacts_through/through"), 0.1, 1e-3); /* only its pair holds it */
+    assert_near(height(w, "contacts_tower/tower"), 0.1, 1e-3);     /* through what is excluded */
     /* friction of the pair floor and box: the larger, 0.9; the ball has priority and none */
     int count;
     const mor_contact* c = mor_world_contacts(w, &count);
     bool box = false, ball = false, through = false;
     for (int i = 0; i < count; i++) {
-        const char *a = mor_body_name(w, mor_world_body(w, c[i].body[0])), *b = mor_body_name(w, mor_world_body(w, c[i].body[1]));
+        const char *a = mor_body_name(w, mor_world_body(w, c[i].body[0])),
+                   *b = mor_body_name(w, mor_world_body(w, c[i].body[1]));
         if (!strstr(a, "world") && !strstr(b, "world")) continue;
         if (strstr(a, "/box") || strstr(b, "/box")) {
             assert_near(c[i].friction, 0.9, 0);
@@ -343,12 +344,12 @@ static void models_rest_for_five_seconds(void** state)
 {
     (void)state;
     static const char* const own[] = { "12_contacts", "13_keys", "14_quadruped", "15_static" };
-    static const char* const shared[] = {
-        "agility_cassie/scene.xml",   "dynamixel_2r/scene.xml",   "google_barkour_v0/scene.xml",
-        "google_barkour_v0/scene_mjx.xml", "i2rt_yam/scene.xml",  "kuka_iiwa_14/scene.xml",
-        "robotiq_2f85/2f85.xml",      "trossen_vx300s/scene.xml", "trs_so_arm100/scene.xml",
-        "wonik_allegro/scene_left.xml", "wonik_allegro/scene_right.xml"
-    };
+    static const char* const shared[] = { "agility_cassie/scene.xml",     "dynamixel_2r/scene.xml",
+                                          "google_barkour_v0/scene.xml",  "google_barkour_v0/scene_mjx.xml",
+                                          "i2rt_yam/scene.xml",           "kuka_iiwa_14/scene.xml",
+                                          "robotiq_2f85/2f85.xml",        "trossen_vx300s/scene.xml",
+                                          "trs_so_arm100/scene.xml",      "wonik_allegro/scene_left.xml",
+                                          "wonik_allegro/scene_right.xml" };
     char path[512];
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         snprintf(path, sizeof path, MODELS "%s.xml", own[i]);
@@ -357,33 +358,13 @@ static void models_rest_for_five_seconds(void** state)
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
         snprintf(path, sizeof path, SHARED "%s", shared[i]);
         if (access(path, R_OK) != 0) print_message("SKIP: %s is not there\n", shared[i]);
-        else if (i == 0 && !getenv("MOREAU_LONG")) print_message("SKIP: %s takes seconds; set MOREAU_LONG\n", shared[i]);
+        else if (i == 0 && !getenv("MOREAU_LONG"))
+            print_message("SKIP: %s takes seconds; set MOREAU_LONG\n", shared[i]);
         else rest(path);
     }
 }
 
 /* ------------------------------------------------------------------------------------- wrong */
-
-static char path[64];
-
-static int make_file(void** state)
-{
-    (void)state;
-    strcpy(path, "/tmp/moreau_mjcf_XXXXXX");
-    int fd = mkstemp(path);
-    if (fd >= 0) close(fd);
-    return fd < 0;
-}
-
-static int remove_file(void** state) { return (void)state, unlink(path); }
-
-static void write_bytes(const char* bytes, size_t length)
-{
-    FILE* f = fopen(path, "wb");
-    assert_non_null(f);
-    assert_int_equal(fwrite(bytes, 1, length, f), length);
-    fclose(f);
-}
 
 static void what_is_not_understood_is_refused_with_its_place(void** state)
 {
@@ -391,7 +372,8 @@ static void what_is_not_understood_is_refused_with_its_place(void** state)
     static const struct {
         const char *inside, *where, *what;
     } cases[] = {
-        { "<worldbody><body><joint dampng='1'/><geom size='1'/></body></worldbody>", ":2:18:", "did you mean 'damping'" },
+        { "<worldbody><body><joint dampng='1'/><geom size='1'/></body></worldbody>",
+          ":2:18:", "did you mean 'damping'" },
         { "<worldbody><geom size='0'/></worldbody>", ":2:12:", "needs 1 positive size" },
         { "<worldbody><body><joint class='x'/></body></worldbody>", ":2:18:", "no default class 'x'" },
         { "<worldbody><body><joint axis='0 0 0'/></body></worldbody>", ":2:18:", "no length" },
@@ -428,8 +410,9 @@ static void what_is_not_understood_is_refused_with_its_place(void** state)
 static void what_is_not_used_is_noted(void** state)
 {
     (void)state;
-    const char* text = "<mujoco><option cone='elliptic' impratio='3' integrator='RK4'/><worldbody>"
-                       "<body><freejoint/><geom size='1' solref='0.1 1' solimp='0.9 0.9 0.1'/></body></worldbody></mujoco>";
+    const char* text =
+        "<mujoco><option cone='elliptic' impratio='3' integrator='RK4'/><worldbody>"
+        "<body><freejoint/><geom size='1' solref='0.1 1' solimp='0.9 0.9 0.1'/></body></worldbody></mujoco>";
     char notes[2000];
     mor_error error = { 0 };
     write_bytes(text, strlen(text));
@@ -445,9 +428,10 @@ static void what_is_not_used_is_noted(void** state)
 static void dampratio_is_a_damping(void** state)
 {
     (void)state;
-    const char* text = "<mujoco><worldbody><body><joint name='j' axis='0 1 0'/><geom type='sphere' size='0.1' pos='0.5 0 0' "
-                       "mass='2'/></body></worldbody><actuator><position joint='j' kp='50' dampratio='0.7' gear='2'/>"
-                       "</actuator></mujoco>";
+    const char* text =
+        "<mujoco><worldbody><body><joint name='j' axis='0 1 0'/><geom type='sphere' size='0.1' pos='0.5 0 0' "
+        "mass='2'/></body></worldbody><actuator><position joint='j' kp='50' dampratio='0.7' gear='2'/>"
+        "</actuator></mujoco>";
     mor_error error = { 0 };
     write_bytes(text, strlen(text));
     mor_mjcf* m = mor_mjcf_read(path, false, NULL, 0, &error);
@@ -460,7 +444,7 @@ static void dampratio_is_a_damping(void** state)
 /* One change of a text; the new length. */
 static size_t change(mor_rng* rng, char* text, size_t n, size_t room)
 {
-    static const char* const values[] = { "1e308", "-1", "nan",  "inf",  "1e-320", "0", "99999999999999999999",
+    static const char* const values[] = { "1e308", "-1", "nan",   "inf",  "1e-320", "0",   "99999999999999999999",
                                           "x",     "",   "0 0 0", "true", "1 2",    "ball" };
     size_t at = (size_t)(mor_rng_uniform(rng) * (double)n);
     double kind = mor_rng_uniform(rng);
@@ -489,7 +473,8 @@ static size_t change(mor_rng* rng, char* text, size_t n, size_t room)
 static void no_broken_file_breaks_the_reader(void** state)
 {
     (void)state;
-    static const char* const files[] = { "02_joints", "05_shapes", "10_loops", "11_actuators", "12_contacts", "13_keys", "14_quadruped" };
+    static const char* const files[] = { "02_joints",   "05_shapes", "10_loops",    "11_actuators",
+                                         "12_contacts", "13_keys",   "14_quadruped" };
     mor_rng rng = { 20 };
     static char text[65536];
     int refused = 0, accepted = 0;

@@ -38,9 +38,9 @@ static void drop(char* text, const char* attribute)
  * folder whose other entries are links to those of the model's. */
 static mjModel* load_older(const char* path, char* why, int size)
 {
-    static const char* const newer[] = { " dampratio=\"",       " inheritrange=\"", " kv=\"",           " gravcomp=\"",
-                                         " actuatorfrcrange=\"", " timeconst=\"",    " ls_iterations=\"",
-                                         " eulerdamp=\"" };
+    static const char* const newer[] = { " dampratio=\"",     " inheritrange=\"",     " kv=\"",
+                                         " gravcomp=\"",      " actuatorfrcrange=\"", " timeconst=\"",
+                                         " ls_iterations=\"", " eulerdamp=\"" };
     static char text[1 << 22];
     char folder[] = "/tmp/bench_mjcf_XXXXXX", from[4200], to[4400];
     FILE* f = fopen(path, "rb");
@@ -143,8 +143,7 @@ static void take_state(const mor_mjcf* c, const mjModel* m, const mjData* d, int
         const mor_mjcf_joint* j = &c->joints[i];
         const double* q = d->qpos + m->jnt_qposadr[i];
         if (j->tree != tree) continue;
-        if (j->type == MOR_MJCF_FREE)
-            *base = (mor_pose){ { q[0], q[1], q[2] }, { q[3], q[4], q[5], q[6] } };
+        if (j->type == MOR_MJCF_FREE) *base = (mor_pose){ { q[0], q[1], q[2] }, { q[3], q[4], q[5], q[6] } };
         else if (j->type == MOR_MJCF_BALL) {
             mor_vec3 v = mor_quat_log((mor_quat){ q[0], q[1], q[2], q[3] });
             memcpy(s + j->number, (double[3]){ v.x, v.y, v.z }, sizeof(double[3]));
@@ -167,9 +166,10 @@ static void compare_state(const mor_mjcf* c, const mjModel* m, mjData* d, int tr
         fprintf(stderr, "tree %d has %d velocities, MuJoCo %d\n", tree, N, p.N);
         exit(1);
     }
-    double *s = calloc((size_t)n + 1, sizeof *s), *nu = calloc((size_t)N, sizeof *nu), *h = calloc((size_t)N, sizeof *h),
-           *M = calloc((size_t)(N * N), sizeof *M), *full = calloc((size_t)(m->nv * m->nv), sizeof *full),
-           *f = calloc((size_t)N, sizeof *f), *a = calloc((size_t)N, sizeof *a), *row = calloc((size_t)N, sizeof *row);
+    double *s = calloc((size_t)n + 1, sizeof *s), *nu = calloc((size_t)N, sizeof *nu),
+           *h = calloc((size_t)N, sizeof *h), *M = calloc((size_t)(N * N), sizeof *M),
+           *full = calloc((size_t)(m->nv * m->nv), sizeof *full), *f = calloc((size_t)N, sizeof *f),
+           *a = calloc((size_t)N, sizeof *a), *row = calloc((size_t)N, sizeof *row);
     mor_pose base;
     take_state(c, m, d, tree, &p, &base, s, nu);
     mor_robot_work* work = mor_robot_work_create(model);
@@ -251,8 +251,8 @@ static double compare_motion(const char* path, const mor_mjcf* c, mjModel* m, mj
     int steps = (int)(1.0 / h + 0.5);
     for (int i = 0; i < steps; i++) {
         mj_step(m, d);
-        bool unstable = d->warning[mjWARN_BADQACC].number || d->warning[mjWARN_BADQVEL].number ||
-                        d->warning[mjWARN_BADQPOS].number;
+        bool unstable =
+            d->warning[mjWARN_BADQACC].number || d->warning[mjWARN_BADQVEL].number || d->warning[mjWARN_BADQPOS].number;
         if (unstable || mor_world_step(w, NULL, &error) != MOR_OK) {
             mor_world_destroy(w);
             return NAN;

@@ -292,7 +292,8 @@ static const mor_cli_command command = {
     .options = options,
     .more =
         "nu = [base linear velocity; base angular velocity; joint velocities], world axes; M nudot + h = [0; tau].\n"
-        "Damping, friction, springs, limits and mimic are not applied. Ball joints: s is the rotation vector, s_dot the\n"
+        "Damping, friction, springs, limits and mimic are not applied. Ball joints: s is the rotation vector, s_dot "
+        "the\n"
         "angular velocity in the axes of what the joint carries. Meshes: package:// is looked for above the file and\n"
         "in ROS_PACKAGE_PATH.\n",
     .operand = take_urdf,

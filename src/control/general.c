@@ -2,10 +2,10 @@
  *
  *     l = sum c_k s_k,   f = clamp((g . (1, l, l')) u + b . (1, l, l')),   tau_k = c_k f,
  *
- * u the control or, with dynamics, an activation: u' = control, or u' = (control - u)/T. The law is evaluated at the end
- * of the step as in laws.c: with l -> l + h l', df/dl' = -(K_d + h K) and the diagonal of c c' (K_d + h K) implicit;
- * where an actuator pulls on several joints, their coupling is taken at the start of the step. A force at its limit is
- * held. Lifts cancel the weight of masses: tau += J' (-m g).
+ * u the control or, with dynamics, an activation: u' = control, or u' = (control - u)/T. The law is evaluated at the
+ * end of the step as in laws.c: with l -> l + h l', df/dl' = -(K_d + h K) and the diagonal of c c' (K_d + h K)
+ * implicit; where an actuator pulls on several joints, their coupling is taken at the start of the step. A force at its
+ * limit is held. Lifts cancel the weight of masses: tau += J' (-m g).
  *
  * E. Todorov, T. Erez, Y. Tassa (2012), MuJoCo: a physics engine for model-based control, IROS 2012. */
 #include "control/general.h"

@@ -10,7 +10,7 @@ typedef struct mor_link_constant {
     int parent;
     int dof; /* index in nu */
     bool prismatic;
-    int ball; /* 1, 2, 3: one of the three links of a ball joint; 0: none */
+    int ball;   /* 1, 2, 3: one of the three links of a ball joint; 0: none */
     mor_mat3 R; /* joint frame in the parent's link frame */
     mor_vec3 r;
     mor_vec3 axis;  /* link frame */

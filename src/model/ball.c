@@ -46,8 +46,7 @@ void mor_robot_chart(const mor_robot_model* m, const double* xi, double* x)
 {
     for (int j = 0; j < m->joint_count; j++)
         if (m->constants[m->link_of_joint[j]].ball == 1) {
-            mor_vec3 u =
-                mor_dexp_inverse(mor_v3(-xi[j], -xi[j + 1], -xi[j + 2]), mor_v3(x[j], x[j + 1], x[j + 2]));
+            mor_vec3 u = mor_dexp_inverse(mor_v3(-xi[j], -xi[j + 1], -xi[j + 2]), mor_v3(x[j], x[j + 1], x[j + 2]));
             x[j] = u.x, x[j + 1] = u.y, x[j + 2] = u.z;
         }
 }
@@ -57,8 +56,7 @@ mor_vec3 mor_ball_spin(const mor_robot_model* m, const mor_robot_work* work, int
 {
     int first = link + 1 - m->constants[link].ball;
     mor_vec3 sum = w[m->constants[first].parent];
-    for (int k = first; nu && k < first + 3; k++)
-        sum = mor_madd(sum, nu[m->constants[k].dof], work->states[k].axis);
+    for (int k = first; nu && k < first + 3; k++) sum = mor_madd(sum, nu[m->constants[k].dof], work->states[k].axis);
     return sum;
 }
 

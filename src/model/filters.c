@@ -36,7 +36,8 @@ mor_code mor_world_set_shape_material(mor_world* w, mor_body_id body, int shape,
 
 bool mor_shapes_meet(const mor_body* a, int shape_a, const mor_body* b, int shape_b)
 {
-    uint64_t types_a = a->filters ? a->filters[shape_a][0] : USUAL, types_b = b->filters ? b->filters[shape_b][0] : USUAL;
+    uint64_t types_a = a->filters ? a->filters[shape_a][0] : USUAL,
+             types_b = b->filters ? b->filters[shape_b][0] : USUAL;
     uint64_t near_a = a->filters ? a->filters[shape_a][1] : USUAL, near_b = b->filters ? b->filters[shape_b][1] : USUAL;
     return (types_a & near_b) || (types_b & near_a);
 }

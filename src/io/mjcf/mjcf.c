@@ -114,10 +114,14 @@ static mor_code read_flag(mor_mjcf* m, const mor_xml* e)
     const struct {
         const char* name;
         bool* off;
-    } flags[] = { { "contact", &m->no_contact },           { "limit", &m->no_limit },
-                  { "frictionloss", &m->no_friction },     { "equality", &m->no_equality },
-                  { "passive", &m->no_passive },           { "actuation", &m->no_actuation },
-                  { "filterparent", &m->no_filter_parent }, { "gravity", &m->no_gravity } };
+    } flags[] = { { "contact", &m->no_contact },
+                  { "limit", &m->no_limit },
+                  { "frictionloss", &m->no_friction },
+                  { "equality", &m->no_equality },
+                  { "passive", &m->no_passive },
+                  { "actuation", &m->no_actuation },
+                  { "filterparent", &m->no_filter_parent },
+                  { "gravity", &m->no_gravity } };
     mor_code code = mor_mjcf_check(m, e, "contact limit frictionloss equality passive actuation filterparent gravity",
                                    passed, "constraint clampctrl spring damper");
     for (size_t i = 0; i < sizeof flags / sizeof *flags && !code; i++) {
@@ -210,8 +214,8 @@ static mor_code read_sections(mor_mjcf* m, const mor_xml* root)
         for (i = 0; i < count; i++) names[i] = sections[i].name;
         names[count] = NULL;
         const char* near = mor_did_you_mean(c->name, names);
-        return mor_xml_fail(c, m->error, "<%.60s> in <mujoco> is not known%s%s%s", c->name, near ? "; did you mean <" : "",
-                            near ? near : "", near ? ">?" : "");
+        return mor_xml_fail(c, m->error, "<%.60s> in <mujoco> is not known%s%s%s", c->name,
+                            near ? "; did you mean <" : "", near ? near : "", near ? ">?" : "");
     }
     for (size_t i = 0; i < count; i++)
         for (const mor_xml* c = mor_xml_child(root, sections[i].name); c; c = mor_xml_sibling(c)) {

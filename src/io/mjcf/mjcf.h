@@ -48,11 +48,11 @@ typedef struct mor_mjcf_geom {
     int size_count;
     bool has_fromto, has_rgba, shell;
     double rgba[4];
-    mor_pose pose;          /* in the body */
+    mor_pose pose;                     /* in the body */
     uint64_t type_bits, affinity_bits; /* contype and conaffinity, and above them the bits of explicit pairs */
-    mor_geometry* geometry; /* NULL: not for contacts */
-    int surface;            /* its material (mor_mjcf_surface) */
-    int place;              /* number among the shapes of its link or fixed body */
+    mor_geometry* geometry;            /* NULL: not for contacts */
+    int surface;                       /* its material (mor_mjcf_surface) */
+    int place;                         /* number among the shapes of its link or fixed body */
 } mor_mjcf_geom;
 
 typedef struct mor_mjcf_joint {
@@ -76,10 +76,10 @@ typedef struct mor_mjcf_body {
     bool has_inertial, mocap;
     mor_mass mass; /* body frame */
     double gravcomp;
-    int tree, link;     /* -1: does not move; the link whose frame carries it */
-    mor_pose in_link;   /* its frame there, or in the world */
-    int frame;          /* in the tree's model */
-    int moving;         /* the nearest body at or above it that has joints, -1: none */
+    int tree, link;   /* -1: does not move; the link whose frame carries it */
+    mor_pose in_link; /* its frame there, or in the world */
+    int frame;        /* in the tree's model */
+    int moving;       /* the nearest body at or above it that has joints, -1: none */
 } mor_mjcf_body;
 
 typedef struct mor_mjcf_site {
@@ -124,9 +124,9 @@ typedef struct mor_mjcf_actuator {
 typedef struct mor_mjcf_equality {
     const mor_xml* at;
     const char* name;
-    int type;            /* 0 connect, 1 weld, 2 joint */
-    int object[2];       /* bodies (0: the world) or joints (-1: none) */
-    mor_pose frame[2];   /* what meets, in each body */
+    int type;          /* 0 connect, 1 weld, 2 joint */
+    int object[2];     /* bodies (0: the world) or joints (-1: none) */
+    mor_pose frame[2]; /* what meets, in each body */
     double polynomial[5];
 } mor_mjcf_equality;
 
@@ -190,7 +190,7 @@ struct mor_mjcf {
     int inertia_from_geom; /* 0 false, 1 true, 2 auto */
     double group_range[2], total_mass, bound_mass, bound_inertia;
     char euler[4];
-    const char *mesh_dir;
+    const char* mesh_dir;
     /* option */
     mor_vec3 gravity;
     double timestep;
@@ -244,7 +244,8 @@ mor_code mor_mjcf_add(const mor_mjcf* mjcf, mor_world* world, const char* name, 
 
 /* A zeroed record at the end of a list, or NULL with the sentence written. */
 void* mor_mjcf_grow(mor_mjcf* m, void** items, int* count, int* room, size_t size);
-#define MOR_MJCF_ADD(m, list) mor_mjcf_grow(m, (void**)&(m)->list, &(m)->list##_count, &(m)->list##_room, sizeof *(m)->list)
+#define MOR_MJCF_ADD(m, list)                                                                                          \
+    mor_mjcf_grow(m, (void**)&(m)->list, &(m)->list##_count, &(m)->list##_room, sizeof *(m)->list)
 
 /* A line of the notes; said once for each `what`. */
 void mor_mjcf_note(mor_mjcf* m, const mor_xml* at, const char* what, const char* format, ...) MOR_PRINTF(4, 5);
@@ -264,9 +265,6 @@ mor_code mor_mjcf_bool(mor_mjcf* m, const mor_xml* e, const char* name, bool* ou
 mor_code mor_mjcf_number(mor_mjcf* m, const mor_xml* e, const char* name, double* out);
 
 /* The elements of bodies, with the defaults of their classes. */
-mor_code mor_mjcf_read_geom(mor_mjcf* m, const mor_xml* e, const char* around, int body, const mor_pose* frame);
-mor_code mor_mjcf_read_joint(mor_mjcf* m, const mor_xml* e, const char* around, int body);
-mor_code mor_mjcf_read_site(mor_mjcf* m, const mor_xml* e, const char* around, int body, const mor_pose* frame);
 mor_code mor_mjcf_read_world(mor_mjcf* m, const mor_xml* e);
 mor_code mor_mjcf_read_assets(mor_mjcf* m, const mor_xml* e);
 mor_code mor_mjcf_read_actuators(mor_mjcf* m, const mor_xml* e);
@@ -275,7 +273,6 @@ mor_code mor_mjcf_read_equalities(mor_mjcf* m, const mor_xml* e);
 mor_code mor_mjcf_read_contacts(mor_mjcf* m, const mor_xml* e);
 mor_code mor_mjcf_read_keys(mor_mjcf* m, const mor_xml* e);
 mor_code mor_mjcf_read_sensors(mor_mjcf* m, const mor_xml* e);
-mor_code mor_mjcf_read_head(mor_mjcf* m, const mor_xml* root);
 
 /* By name; -1: there is none. */
 int mor_mjcf_find_body(const mor_mjcf* m, const char* name);
@@ -286,9 +283,8 @@ int mor_mjcf_find_tendon(const mor_mjcf* m, const char* name);
 int mor_mjcf_find_actuator(const mor_mjcf* m, const char* name);
 mor_mjcf_mesh* mor_mjcf_find_mesh(mor_mjcf* m, const char* name);
 
-/* The triangles of a mesh; its mass properties at density 1. */
+/* The triangles of a mesh. */
 mor_code mor_mjcf_load_mesh(mor_mjcf* m, mor_mjcf_mesh* mesh);
-mor_code mor_mjcf_mesh_mass(mor_mjcf* m, mor_mjcf_mesh* mesh, mor_mass* out);
 /* An inertia as MuJoCo keeps it. */
 void mor_mjcf_principal(mor_mat3* inertia);
 /* Mass properties of all bodies. */
@@ -296,8 +292,6 @@ mor_code mor_mjcf_masses(mor_mjcf* m);
 /* Sizes and poses from fromto, geometries of the shapes that touch. */
 mor_code mor_mjcf_place_geoms(mor_mjcf* m);
 mor_code mor_mjcf_shapes(mor_mjcf* m);
-/* A polyhedron with its corners on an ellipsoid of these half axes. */
-mor_geometry* mor_mjcf_ellipsoid(const double size[3], mor_error* error);
 /* Trees and their models; then what speaks of links and numbers of joints. */
 mor_code mor_mjcf_grow_trees(mor_mjcf* m);
 mor_code mor_mjcf_resolve(mor_mjcf* m);

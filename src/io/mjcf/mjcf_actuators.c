@@ -39,7 +39,8 @@ static mor_code apply_kind(mor_mjcf* m, const mor_xml* e, mor_mjcf_actuator* a)
         if (!code) code = mor_mjcf_number(m, e, "kv", &kv);
         if (!code) code = mor_mjcf_number(m, e, "dampratio", &ratio);
         if (!code && (kp < 0.0 || kv < 0.0)) return mor_xml_fail(e, m->error, "kp and kv are at least 0");
-        if (!code && !isnan(kv) && !isnan(ratio)) return mor_xml_fail(e, m->error, "kv and dampratio: give one of them");
+        if (!code && !isnan(kv) && !isnan(ratio))
+            return mor_xml_fail(e, m->error, "kv and dampratio: give one of them");
         a->gaintype = 0, a->biastype = 1;
         memcpy(a->gain, (double[3]){ kp, 0, 0 }, sizeof a->gain);
         a->bias[0] = 0.0, a->bias[1] = -kp;
@@ -93,7 +94,8 @@ static mor_code apply_actuator(mor_mjcf* m, const mor_xml* e, mor_mjcf_actuator*
     mor_code code = mor_mjcf_check(
         m, e,
         "name class group user ctrllimited forcelimited actlimited ctrlrange forcerange actrange lengthrange gear "
-        "cranklength joint tendon site jointinparent slidersite cranksite refsite body dyntype gaintype biastype dynprm "
+        "cranklength joint tendon site jointinparent slidersite cranksite refsite body dyntype gaintype biastype "
+        "dynprm "
         "gainprm biasprm kp kv dampratio timeconst inheritrange nsample interp",
         "actdim", "actearly delay");
     int n;
@@ -124,7 +126,8 @@ static mor_code find_target(mor_mjcf* m, const mor_xml* e, mor_mjcf_actuator* a)
 {
     const char *joint = mor_xml_get(e, "joint"), *tendon = mor_xml_get(e, "tendon"), *site = mor_xml_get(e, "site");
     if (!joint) joint = mor_xml_get(e, "jointinparent");
-    if (mor_xml_get(e, "slidersite") || mor_xml_get(e, "cranksite") || mor_xml_get(e, "refsite") || mor_xml_get(e, "body"))
+    if (mor_xml_get(e, "slidersite") || mor_xml_get(e, "cranksite") || mor_xml_get(e, "refsite") ||
+        mor_xml_get(e, "body"))
         return mor_xml_fail(e, m->error, "actuators with slidersite, refsite or body are not supported");
     if (joint && (a->joint = mor_mjcf_find_joint(m, joint)) < 0)
         return mor_xml_fail(e, m->error, "there is no joint '%.60s'", joint);
@@ -170,8 +173,9 @@ mor_code mor_mjcf_read_actuators(mor_mjcf* m, const mor_xml* list)
 {
     for (const mor_xml* e = list->first; e; e = e->next) {
         if (!one_of(e->name, kinds))
-            return mor_xml_fail(e, m->error, one_of(e->name, refused_kinds) ? "actuators of kind %.40s are not supported"
-                                                                          : "<%.40s> in <actuator> is not known",
+            return mor_xml_fail(e, m->error,
+                                one_of(e->name, refused_kinds) ? "actuators of kind %.40s are not supported"
+                                                               : "<%.40s> in <actuator> is not known",
                                 e->name);
         mor_mjcf_actuator* a = MOR_MJCF_ADD(m, actuators);
         if (!a) return MOR_SYSTEM;
@@ -214,7 +218,8 @@ static mor_code read_tendon(mor_mjcf* m, const mor_xml* e, mor_mjcf_tendon* t)
     if (!code) code = mor_mjcf_number(m, e, "armature", &armature);
     if (code) return code;
     bool acts = limited == 1 || (limited == 0 && t->has_range && m->autolimits);
-    if (acts) return mor_xml_fail(e, m->error, "limits of tendons are not supported; limited=\"false\" leaves them out");
+    if (acts)
+        return mor_xml_fail(e, m->error, "limits of tendons are not supported; limited=\"false\" leaves them out");
     if (friction != 0.0) return mor_xml_fail(e, m->error, "frictionloss of tendons is not supported");
     if (armature != 0.0) return mor_xml_fail(e, m->error, "armature of tendons is not supported");
     if (t->spatial && (t->stiffness != 0.0 || t->damping != 0.0))
@@ -244,8 +249,9 @@ mor_code mor_mjcf_read_tendons(mor_mjcf* m, const mor_xml* list)
             const char* joint = mor_xml_get(c, "joint");
             int j = mor_mjcf_find_joint(m, joint);
             if (strcmp(c->name, "joint") != 0 || j < 0)
-                return mor_xml_fail(c, m->error, "a fixed tendon has <joint joint=\"...\" coef=\"...\"/>; there is no "
-                                                 "joint '%.60s'",
+                return mor_xml_fail(c, m->error,
+                                    "a fixed tendon has <joint joint=\"...\" coef=\"...\"/>; there is no "
+                                    "joint '%.60s'",
                                     joint ? joint : "");
             if ((code = mor_mjcf_number(m, c, "coef", &coef))) return code;
             if (isnan(coef)) return mor_xml_fail(c, m->error, "the coef of the joint is missing");

@@ -66,7 +66,7 @@ static mor_code apply_geom(mor_mjcf* m, const mor_xml* e, void* record)
     return code ? code : mor_mjcf_pose(m, e, &g->pose);
 }
 
-mor_code mor_mjcf_read_geom(mor_mjcf* m, const mor_xml* e, const char* around, int body, const mor_pose* frame)
+static mor_code read_geom(mor_mjcf* m, const mor_xml* e, const char* around, int body, const mor_pose* frame)
 {
     mor_mjcf_geom* g = MOR_MJCF_ADD(m, geoms);
     if (!g) return MOR_SYSTEM;
@@ -96,7 +96,8 @@ mor_code mor_mjcf_read_geom(mor_mjcf* m, const mor_xml* e, const char* around, i
     if (frame) {
         if (g->has_fromto)
             for (int i = 0; i < 2; i++) {
-                mor_vec3 p = mor_pose_point(frame, mor_v3(g->fromto[3 * i], g->fromto[3 * i + 1], g->fromto[3 * i + 2]));
+                mor_vec3 p =
+                    mor_pose_point(frame, mor_v3(g->fromto[3 * i], g->fromto[3 * i + 1], g->fromto[3 * i + 2]));
                 g->fromto[3 * i] = p.x, g->fromto[3 * i + 1] = p.y, g->fromto[3 * i + 2] = p.z;
             }
         g->pose = mor_pose_mul(frame, &g->pose);
@@ -127,8 +128,8 @@ static mor_code apply_joint(mor_mjcf* m, const mor_xml* e, void* record)
     const struct {
         const char* name;
         double* to;
-    } numbers[] = { { "ref", &j->ref },           { "springref", &j->springref },   { "stiffness", &j->stiffness },
-                    { "damping", &j->damping },   { "frictionloss", &j->friction }, { "armature", &j->armature } };
+    } numbers[] = { { "ref", &j->ref },         { "springref", &j->springref },   { "stiffness", &j->stiffness },
+                    { "damping", &j->damping }, { "frictionloss", &j->friction }, { "armature", &j->armature } };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers && !code; i++)
         code = mor_mjcf_number(m, e, numbers[i].name, numbers[i].to);
     return code;
@@ -150,12 +151,13 @@ static mor_code check_joint(mor_mjcf* m, const mor_mjcf_joint* j)
         return mor_xml_fail(e, m->error, "the stiffness of ball joints is not supported");
     if (j->type == MOR_MJCF_FREE && (j->stiffness > 0.0 || j->damping > 0.0 || j->friction > 0.0 || j->armature > 0.0))
         return mor_xml_fail(
-            e, m->error, "stiffness, damping, frictionloss and armature of free joints are not supported; <freejoint/> "
-                         "has none");
+            e, m->error,
+            "stiffness, damping, frictionloss and armature of free joints are not supported; <freejoint/> "
+            "has none");
     return MOR_OK;
 }
 
-mor_code mor_mjcf_read_joint(mor_mjcf* m, const mor_xml* e, const char* around, int body)
+static mor_code read_joint(mor_mjcf* m, const mor_xml* e, const char* around, int body)
 {
     mor_mjcf_joint* j = MOR_MJCF_ADD(m, joints);
     if (!j) return MOR_SYSTEM;
@@ -190,7 +192,7 @@ static mor_code apply_site(mor_mjcf* m, const mor_xml* e, void* record)
     return code ? code : mor_mjcf_pose(m, e, &s->pose);
 }
 
-mor_code mor_mjcf_read_site(mor_mjcf* m, const mor_xml* e, const char* around, int body, const mor_pose* frame)
+static mor_code read_site(mor_mjcf* m, const mor_xml* e, const char* around, int body, const mor_pose* frame)
 {
     mor_mjcf_site* s = MOR_MJCF_ADD(m, sites);
     if (!s) return MOR_SYSTEM;
@@ -225,8 +227,9 @@ static mor_code read_inertial(mor_mjcf* m, const mor_xml* e, mor_mjcf_body* b, c
     mor_quat axes;
     mor_inertia_principal(&I, moment, &axes);
     if (!(moment[0] >= -1e-9 * moment[2]) || !(moment[2] >= 0.0))
-        return mor_xml_fail(e, m->error, "the inertia is not positive: its principal moments are %.4g, %.4g, %.4g kg m^2",
-                            moment[0], moment[1], moment[2]);
+        return mor_xml_fail(e, m->error,
+                            "the inertia is not positive: its principal moments are %.4g, %.4g, %.4g kg m^2", moment[0],
+                            moment[1], moment[2]);
     if (frame) pose = mor_pose_mul(frame, &pose);
     if (full) mor_mjcf_principal(&I);
     mor_mat3 R = mor_quat_matrix(pose.rotation);
@@ -238,8 +241,7 @@ static mor_code read_children(mor_mjcf* m, const mor_xml* e, const char* around,
 
 static mor_code read_body(mor_mjcf* m, const mor_xml* e, const char* around, int parent, const mor_pose* frame)
 {
-    mor_code code =
-        mor_mjcf_check(m, e, "name childclass mocap gravcomp user sleep" POSES, NULL, NULL);
+    mor_code code = mor_mjcf_check(m, e, "name childclass mocap gravcomp user sleep" POSES, NULL, NULL);
     mor_mjcf_body* b = MOR_MJCF_ADD(m, bodies);
     if (!b) return MOR_SYSTEM;
     int number = m->bodies_count - 1;
@@ -270,8 +272,8 @@ static mor_code read_child(mor_mjcf* m, const mor_xml* c, const char* around, in
 {
     static const char* const seen[] = { "light", "camera", "site", NULL };
     const char* name = c->name;
-    if (strcmp(name, "geom") == 0) return mor_mjcf_read_geom(m, c, around, body, frame);
-    if (strcmp(name, "site") == 0) return mor_mjcf_read_site(m, c, around, body, frame);
+    if (strcmp(name, "geom") == 0) return read_geom(m, c, around, body, frame);
+    if (strcmp(name, "site") == 0) return read_site(m, c, around, body, frame);
     if (strcmp(name, "frame") == 0) return read_frame(m, c, around, body, frame);
     for (int i = 0; seen[i]; i++)
         if (strcmp(name, seen[i]) == 0) return MOR_OK;
@@ -289,7 +291,7 @@ static mor_code read_children(mor_mjcf* m, const mor_xml* e, const char* around,
     mor_code code = MOR_OK;
     for (const mor_xml* c = e->first; c && !code && body > 0 && !frame; c = c->next)
         if (strcmp(c->name, "joint") == 0 || strcmp(c->name, "freejoint") == 0) {
-            code = mor_mjcf_read_joint(m, c, around, body);
+            code = read_joint(m, c, around, body);
             m->bodies[body].joint_count++;
         }
     for (int i = 0; !code && body > 0 && !frame && i < m->bodies[body].joint_count; i++)

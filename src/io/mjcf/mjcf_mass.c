@@ -5,9 +5,10 @@
  *     V = sum v,  v = (a-p) . (b-p)x(c-p)/6,   com = sum v (a+b+c+p)/(4 V),
  *     C = sum v (sum of squares and mixed products of the corners)/20,   I = tr(C) 1 - C.
  *
- * `legacy`, MuJoCo's default, takes |v|, which counts what lies in front of a face that looks at p twice, sums V up once
- * more over the centre of mass, and takes as mass that of the box with the moments I/V, in single precision: the numbers
- * of MuJoCo 2.2 (later versions take V). `exact` takes v. Bodies without <inertial> get theirs from their geoms: density 1000 kg/m^3 unless told.
+ * `legacy`, MuJoCo's default, takes |v|, which counts what lies in front of a face that looks at p twice, sums V up
+ * once more over the centre of mass, and takes as mass that of the box with the moments I/V, in single precision: the
+ * numbers of MuJoCo 2.2 (later versions take V). `exact` takes v. Bodies without <inertial> get theirs from their
+ * geoms: density 1000 kg/m^3 unless told.
  *
  * Reference: MuJoCo documentation, XML reference (asset/mesh, compiler/inertiafromgeom, boundmass, settotalmass). */
 #include "base/elementary.h"
@@ -24,7 +25,8 @@ mor_code mor_mjcf_read_assets(mor_mjcf* m, const mor_xml* e)
         bool pass = false;
         for (int i = 0; seen[i]; i++) pass = pass || strcmp(c->name, seen[i]) == 0;
         if (pass) continue;
-        if (strcmp(c->name, "mesh") != 0) return mor_xml_fail(c, m->error, "<%.60s> in <asset> is not supported", c->name);
+        if (strcmp(c->name, "mesh") != 0)
+            return mor_xml_fail(c, m->error, "<%.60s> in <asset> is not supported", c->name);
         mor_mjcf_mesh* mesh = MOR_MJCF_ADD(m, meshes);
         if (!mesh) return MOR_SYSTEM;
         *mesh = (mor_mjcf_mesh){ .at = c, .scale = { 1, 1, 1 }, .reference = mor_pose_identity() };
@@ -37,10 +39,11 @@ mor_code mor_mjcf_read_assets(mor_mjcf* m, const mor_xml* e)
             if (!d) continue;
             double v[4];
             int k;
-            code = mor_mjcf_check(m, d,
-                                  "name class file scale refpos refquat inertia vertex face normal texcoord smoothnormal "
-                                  "maxhullvert content_type material",
-                                  NULL, "builtin params");
+            code =
+                mor_mjcf_check(m, d,
+                               "name class file scale refpos refquat inertia vertex face normal texcoord smoothnormal "
+                               "maxhullvert content_type material",
+                               NULL, "builtin params");
             if (!code) code = mor_xml_numbers(d, "scale", 3, 3, mesh->scale, NULL, m->error);
             if (!code) code = mor_mjcf_choice(m, d, "inertia", "legacy|exact|convex|shell", &mesh->inertia);
             if (!code && !(code = mor_xml_numbers(d, "refpos", 3, 3, v, &k, m->error)) && k)
@@ -56,7 +59,9 @@ mor_code mor_mjcf_read_assets(mor_mjcf* m, const mor_xml* e)
             return mor_xml_fail(c, m->error, "<mesh> needs a file, or a name and vertices");
         const char* base = file ? strrchr(file, '/') : NULL;
         base = base ? base + 1 : file;
-        if (!name) name = mor_xml_copy(m->arena, base, strrchr(base, '.') ? (size_t)(strrchr(base, '.') - base) : strlen(base));
+        if (!name)
+            name =
+                mor_xml_copy(m->arena, base, strrchr(base, '.') ? (size_t)(strrchr(base, '.') - base) : strlen(base));
         mesh->name = name;
         if (file) {
             char full[4200];
@@ -72,7 +77,8 @@ mor_code mor_mjcf_read_assets(mor_mjcf* m, const mor_xml* e)
 
 /* ------------------------------------------------------------------------------------ meshes */
 
-/* As MuJoCo keeps the corners of meshes. volatile: gcc 12 takes two conversions there and back side by side for none. */
+/* As MuJoCo keeps the corners of meshes. volatile: gcc 12 takes two conversions there and back side by side for none.
+ * */
 static double rounded(double x)
 {
     volatile float f = (float)x;
@@ -147,7 +153,8 @@ mor_code mor_mjcf_load_mesh(mor_mjcf* m, mor_mjcf_mesh* mesh)
     bool mirrored = mesh->scale[0] * mesh->scale[1] * mesh->scale[2] < 0.0;
     for (int i = 0; i < mesh->point_count; i++) {
         mor_vec3 p = single(mesh->points[i]);
-        if (moved) p = single(mor_unrotate(mesh->reference.rotation, single(mor_sub(p, single(mesh->reference.position)))));
+        if (moved)
+            p = single(mor_unrotate(mesh->reference.rotation, single(mor_sub(p, single(mesh->reference.position)))));
         mesh->points[i] = single(mor_v3(mesh->scale[0] * p.x, mesh->scale[1] * p.y, mesh->scale[2] * p.z));
     }
     for (int i = 0; mirrored && i < mesh->triangle_count; i++) {
@@ -215,7 +222,7 @@ static void to_box(mor_mass* mass)
     for (int i = 0; i < 9; i++) mass->inertia.m[i / 3][i % 3] *= box / V;
 }
 
-mor_code mor_mjcf_mesh_mass(mor_mjcf* m, mor_mjcf_mesh* mesh, mor_mass* out)
+static mor_code mesh_mass(mor_mjcf* m, mor_mjcf_mesh* mesh, mor_mass* out)
 {
     mor_code code = mor_mjcf_load_mesh(m, mesh);
     if (code) return code;
@@ -289,7 +296,8 @@ static mor_code place_between(mor_mjcf* m, mor_mjcf_geom* g)
     mor_vec3 unit = sine > 1e-10 ? mor_scale(1.0 / (sine * length), axis) : mor_v3(1, 0, 0);
     /* half-angle form of the least turn from z */
     double cosine = d.z / length, c = sqrt(0.5 * (1.0 + cosine)), s = sqrt(0.5 * (1.0 - cosine));
-    g->pose = (mor_pose){ mor_lerp(a, b, 0.5), mor_quat_normalize((mor_quat){ c, s * unit.x, s * unit.y, s * unit.z }) };
+    g->pose =
+        (mor_pose){ mor_lerp(a, b, 0.5), mor_quat_normalize((mor_quat){ c, s * unit.x, s * unit.y, s * unit.z }) };
     int at = g->type == MOR_MJCF_CAPSULE || g->type == MOR_MJCF_CYLINDER ? 1 : 2;
     if (at == 2) g->size[1] = g->size[0];
     g->size[at] = 0.5 * length;
@@ -333,7 +341,7 @@ static mor_code geom_mass(mor_mjcf* m, const mor_mjcf_geom* g, mor_mass* out)
     double a = s[0], b = s[1], c = s[2], V = 0.0;
     mor_mass unit = { 0 };
     if (g->type == MOR_MJCF_MESH) {
-        mor_code code = mor_mjcf_mesh_mass(m, mor_mjcf_find_mesh(m, g->mesh), &unit);
+        mor_code code = mesh_mass(m, mor_mjcf_find_mesh(m, g->mesh), &unit);
         if (code) return code;
     } else if (g->type == MOR_MJCF_SPHERE) {
         V = 4.0 / 3.0 * pi * a * a * a;
@@ -352,8 +360,8 @@ static mor_code geom_mass(mor_mjcf* m, const mor_mjcf_geom* g, mor_mass* out)
     } else { /* capsule: cylinder and two half spheres */
         double h = 2.0 * b, cylinder = pi * a * a * h, ball = 4.0 / 3.0 * pi * a * a * a;
         V = cylinder + ball;
-        double x = cylinder * (3.0 * a * a + h * h) / 12.0 +
-                   ball * (2.0 * a * a / 5.0 + h * h / 4.0 + 3.0 * a * h / 8.0);
+        double x =
+            cylinder * (3.0 * a * a + h * h) / 12.0 + ball * (2.0 * a * a / 5.0 + h * h / 4.0 + 3.0 * a * h / 8.0);
         unit.inertia = mor_mat3_diag(x, x, 0.5 * cylinder * a * a + 0.4 * ball * a * a);
     }
     if (g->type != MOR_MJCF_MESH) unit.mass = V;

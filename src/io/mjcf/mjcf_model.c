@@ -4,10 +4,11 @@
  *
  *     X = X_parent X_body  prod_k  T(p_k) J_k(q_k - ref_k) T(-p_k)
  *
- * A link of a model sits on its joint, so every joint becomes a link with the frame T(p_k) J_k at the end of what stands
- * before it; the first links of a body with several joints have no mass, the last carries the body, whose frame in it
- * is T(-p_k). Positions of joints are MuJoCo's qpos (ref is in the joint frame); of ball joints they are the rotation
- * vector of its quaternion. Velocities are MuJoCo's qvel but for the base, whose angular velocity is in world axes here.
+ * A link of a model sits on its joint, so every joint becomes a link with the frame T(p_k) J_k at the end of what
+ * stands before it; the first links of a body with several joints have no mass, the last carries the body, whose frame
+ * in it is T(-p_k). Positions of joints are MuJoCo's qpos (ref is in the joint frame); of ball joints they are the
+ * rotation vector of its quaternion. Velocities are MuJoCo's qvel but for the base, whose angular velocity is in world
+ * axes here.
  *
  * Equalities between joints of one tree become mimics: q_1 = c_0 + c_1 q_2. */
 #include "io/mjcf/mjcf.h"
@@ -76,8 +77,7 @@ static mor_code assign_trees(mor_mjcf* m)
         const mor_mjcf_body* p = &m->bodies[b->parent];
         b->moving = b->joint_count ? i : p->moving;
         b->tree = p->tree;
-        if (b->mocap && b->joint_count)
-            return mor_xml_fail(b->at, m->error, "a mocap body has no joints");
+        if (b->mocap && b->joint_count) return mor_xml_fail(b->at, m->error, "a mocap body has no joints");
         if (p->tree >= 0 || !b->joint_count) continue;
         bool floating = m->joints[b->joint].type == MOR_MJCF_FREE;
         if (floating || joined < 0) {
@@ -143,9 +143,8 @@ static void add_joint(builder* b, mor_mjcf_joint* j, int* link, mor_pose* frame)
         return;
     }
     mor_vec3 axis = mor_scale(1.0 / mor_norm(j->axis), j->axis);
-    mor_pose back = j->type == MOR_MJCF_SLIDE
-                        ? (mor_pose){ mor_scale(-j->ref, axis), { 1, 0, 0, 0 } }
-                        : (mor_pose){ { 0, 0, 0 }, mor_quat_axis_angle(axis, -j->ref) };
+    mor_pose back = j->type == MOR_MJCF_SLIDE ? (mor_pose){ mor_scale(-j->ref, axis), { 1, 0, 0, 0 } }
+                                              : (mor_pose){ { 0, 0, 0 }, mor_quat_axis_angle(axis, -j->ref) };
     at = mor_pose_mul(&at, &back);
     mor_link_def* l = new_link(b, j, *link, &at, "");
     l->type = j->type == MOR_MJCF_SLIDE ? MOR_PRISMATIC : MOR_REVOLUTE;

@@ -71,7 +71,8 @@ mor_code mor_mjcf_part(mor_mjcf* m, char* notes, size_t notes_size, mor_error* e
     for (int i = 0; i < m->geoms_count && !code; i++) {
         const mor_mjcf_geom* g = &m->geoms[i];
         const mor_mjcf_body* b = &m->bodies[g->body];
-        mor_pose frame = b->tree < 0 ? mor_pose_identity() : mor_robot_link_pose(m->trees[b->tree].model, work[b->tree], b->link);
+        mor_pose frame =
+            b->tree < 0 ? mor_pose_identity() : mor_robot_link_pose(m->trees[b->tree].model, work[b->tree], b->link);
         frame = mor_pose_mul(&frame, &b->in_link);
         at[i] = mor_pose_mul(&frame, &g->pose);
         if (g->geometry) box[i] = mor_geometry_bounds(g->geometry, &at[i]);
@@ -86,8 +87,9 @@ mor_code mor_mjcf_part(mor_mjcf* m, char* notes, size_t notes_size, mor_error* e
             char what[160];
             const char *x = m->bodies[a->body].name, *y = m->bodies[b->body].name;
             snprintf(what, sizeof what, "overlap %d %d", a->body, b->body);
-            mor_mjcf_note(m, a->at, what, "bodies '%.60s' and '%.60s' overlap at the start; their contacts are left out",
-                          x ? x : "", y ? y : "");
+            mor_mjcf_note(m, a->at, what,
+                          "bodies '%.60s' and '%.60s' overlap at the start; their contacts are left out", x ? x : "",
+                          y ? y : "");
             mor_mjcf_exclude* e = MOR_MJCF_ADD(m, excludes);
             if (e) *e = (mor_mjcf_exclude){ { a->body, b->body } };
             else code = MOR_SYSTEM;

@@ -149,7 +149,8 @@ mor_code mor_mjcf_read_keys(mor_mjcf* m, const mor_xml* list)
     int nq = 0, nv = 0;
     for (int i = 0; i < m->joints_count; i++) nq += positions[m->joints[i].type], nv += velocities[m->joints[i].type];
     for (const mor_xml* e = list->first; e; e = e->next) {
-        if (strcmp(e->name, "key") != 0) return mor_xml_fail(e, m->error, "<%.40s> in <keyframe> is not known", e->name);
+        if (strcmp(e->name, "key") != 0)
+            return mor_xml_fail(e, m->error, "<%.40s> in <keyframe> is not known", e->name);
         mor_mjcf_key* k = MOR_MJCF_ADD(m, keys);
         if (!k) return MOR_SYSTEM;
         *k = (mor_mjcf_key){ .at = e, .name = mor_xml_get(e, "name") };
@@ -185,7 +186,8 @@ static mor_code read_sensor(mor_mjcf* m, const mor_xml* e)
 {
     mor_mjcf_sensor s = { .at = e, .name = mor_xml_get(e, "name"), .tree = -1, .frame = -1, .joint = -1 };
     bool joint = strcmp(e->name, "jointpos") == 0 || strcmp(e->name, "jointvel") == 0;
-    bool imu = strcmp(e->name, "gyro") == 0 || strcmp(e->name, "accelerometer") == 0 || strcmp(e->name, "framequat") == 0;
+    bool imu =
+        strcmp(e->name, "gyro") == 0 || strcmp(e->name, "accelerometer") == 0 || strcmp(e->name, "framequat") == 0;
     mor_code code = mor_mjcf_number(m, e, "noise", &s.noise);
     if (code) return code;
     if (joint) {

@@ -31,33 +31,8 @@ static mor_code hull_of(mor_mjcf* m, mor_mjcf_mesh* mesh)
                                   : mor_xml_fail(mesh->at, m->error, "the mesh '%.60s': %s", mesh->name, why.text);
 }
 
-static mor_code make_geometry(mor_mjcf* m, mor_mjcf_geom* g)
-{
-    const double* s = g->size;
-    mor_error why = { 0 };
-    mor_mjcf_mesh* mesh = g->mesh ? mor_mjcf_find_mesh(m, g->mesh) : NULL;
-    switch (g->type) {
-    case MOR_MJCF_PLANE: g->geometry = mor_geometry_plane(&why); break;
-    case MOR_MJCF_SPHERE: g->geometry = mor_geometry_sphere(s[0], &why); break;
-    case MOR_MJCF_CAPSULE: g->geometry = mor_geometry_capsule(s[0], 2.0 * s[1], &why); break;
-    case MOR_MJCF_CYLINDER: g->geometry = mor_geometry_cylinder(s[0], 2.0 * s[1], 0, &why); break;
-    case MOR_MJCF_BOX: g->geometry = mor_geometry_box(2.0 * s[0], 2.0 * s[1], 2.0 * s[2], &why); break;
-    case MOR_MJCF_ELLIPSOID: g->geometry = mor_mjcf_ellipsoid(s, &why); break;
-    case MOR_MJCF_MESH: {
-        mor_code code = hull_of(m, mesh);
-        if (code) return code;
-        g->geometry = mor_geometry_retain(mesh->hull);
-        break;
-    }
-    default: return mor_xml_fail(g->at, m->error, "geoms of type hfield are not supported");
-    }
-    if (g->geometry) return MOR_OK;
-    return why.code == MOR_SYSTEM ? mor_fail(m->error, MOR_SYSTEM, "%s", why.text)
-                                  : mor_xml_fail(g->at, m->error, "%s", why.text);
-}
-
 /* An ellipsoid as a polyhedron whose corners lie on it: 24 round, 13 from pole to pole. */
-mor_geometry* mor_mjcf_ellipsoid(const double size[3], mor_error* error)
+static mor_geometry* ellipsoid(const double size[3], mor_error* error)
 {
     enum { ROUND = 24, RINGS = 11 };
     mor_vec3 points[ROUND * RINGS + 2];
@@ -73,6 +48,44 @@ mor_geometry* mor_mjcf_ellipsoid(const double size[3], mor_error* error)
     points[n++] = mor_v3(0, 0, size[2]);
     points[n++] = mor_v3(0, 0, -size[2]);
     return mor_geometry_hull(points, n, error);
+}
+
+static mor_code make_geometry(mor_mjcf* m, mor_mjcf_geom* g)
+{
+    const double* s = g->size;
+    mor_error why = { 0 };
+    mor_mjcf_mesh* mesh = g->mesh ? mor_mjcf_find_mesh(m, g->mesh) : NULL;
+    switch (g->type) {
+    case MOR_MJCF_PLANE:
+        g->geometry = mor_geometry_plane(&why);
+        break;
+    case MOR_MJCF_SPHERE:
+        g->geometry = mor_geometry_sphere(s[0], &why);
+        break;
+    case MOR_MJCF_CAPSULE:
+        g->geometry = mor_geometry_capsule(s[0], 2.0 * s[1], &why);
+        break;
+    case MOR_MJCF_CYLINDER:
+        g->geometry = mor_geometry_cylinder(s[0], 2.0 * s[1], 0, &why);
+        break;
+    case MOR_MJCF_BOX:
+        g->geometry = mor_geometry_box(2.0 * s[0], 2.0 * s[1], 2.0 * s[2], &why);
+        break;
+    case MOR_MJCF_ELLIPSOID:
+        g->geometry = ellipsoid(s, &why);
+        break;
+    case MOR_MJCF_MESH: {
+        mor_code code = hull_of(m, mesh);
+        if (code) return code;
+        g->geometry = mor_geometry_retain(mesh->hull);
+        break;
+    }
+    default:
+        return mor_xml_fail(g->at, m->error, "geoms of type hfield are not supported");
+    }
+    if (g->geometry) return MOR_OK;
+    return why.code == MOR_SYSTEM ? mor_fail(m->error, MOR_SYSTEM, "%s", why.text)
+                                  : mor_xml_fail(g->at, m->error, "%s", why.text);
 }
 
 /* ---------------------------------------------------------------------------------- filters */
@@ -128,7 +141,9 @@ mor_code mor_mjcf_shapes(mor_mjcf* m)
         if (!code && (g->surface = surface_of(m, g, i)) < 0) return MOR_SYSTEM;
         const mor_mjcf_body* b = &m->bodies[g->body];
         if (code || b->tree < 0) continue;
-        mor_link_shape shape = { .link = b->link, .geometry = g->geometry, .pose = mor_pose_mul(&b->in_link, &g->pose) };
+        mor_link_shape shape = { .link = b->link,
+                                 .geometry = g->geometry,
+                                 .pose = mor_pose_mul(&b->in_link, &g->pose) };
         shape.frame = b->frame;
         mor_robot_model* model = m->trees[b->tree].model;
         for (int k = 0; k < mor_robot_shape_count(model); k++) g->place += mor_robot_shape(model, k)->link == b->link;

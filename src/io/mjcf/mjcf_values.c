@@ -244,7 +244,8 @@ mor_code mor_mjcf_pose(mor_mjcf* m, const mor_xml* e, mor_pose* pose)
         given++;
     }
     if (code == MOR_OK && given > 1)
-        return mor_xml_fail(e, m->error, "<%.60s> has %d orientations; give one of quat, axisangle, xyaxes, zaxis, euler",
-                            e->name, given);
+        return mor_xml_fail(e, m->error,
+                            "<%.60s> has %d orientations; give one of quat, axisangle, xyaxes, zaxis, euler", e->name,
+                            given);
     return code;
 }

@@ -38,8 +38,7 @@ static mor_code add_surfaces(adder* a)
             else if (x->priority > y->priority) y = x;
             int condim = x->condim > y->condim ? x->condim : y->condim;
             double friction = condim == 1 ? 0.0 : mor_max(x->friction, y->friction);
-            mor_code code =
-                mor_world_set_pair(a->world, a->materials[i], a->materials[k], friction, 0.0, a->error);
+            mor_code code = mor_world_set_pair(a->world, a->materials[i], a->materials[k], friction, 0.0, a->error);
             if (code) return code;
         }
     }
@@ -102,8 +101,7 @@ static mor_code add_shapes(adder* a)
         mor_body_id body = a->bodies[g->body];
         if (g->place >= mor_body_shape_count(a->world, body)) continue; /* it touches nothing (collide: none) */
         code = mor_world_filter_shape(a->world, body, g->place, g->type_bits, g->affinity_bits, a->error);
-        if (!code)
-            code = mor_world_set_shape_material(a->world, body, g->place, a->materials[g->surface], a->error);
+        if (!code) code = mor_world_set_shape_material(a->world, body, g->place, a->materials[g->surface], a->error);
     }
     return code;
 }
@@ -112,8 +110,9 @@ static mor_code ignore(adder* a, int one, int other)
 {
     if (!a->bodies[one].index1 || !a->bodies[other].index1 || a->bodies[one].index1 == a->bodies[other].index1)
         return MOR_OK;
-    return mor_world_ignore_pair(a->world, a->bodies[one], a->bodies[other]) ? mor_fail(a->error, MOR_SYSTEM, "out of memory")
-                                                                             : MOR_OK;
+    return mor_world_ignore_pair(a->world, a->bodies[one], a->bodies[other])
+               ? mor_fail(a->error, MOR_SYSTEM, "out of memory")
+               : MOR_OK;
 }
 
 /* Bodies that move together with `body`: the same moving body above them. */
@@ -213,8 +212,7 @@ static bool make_actuator(const mor_mjcf* m, const mor_mjcf_actuator* x, mor_gen
     memcpy(out->gain, x->gain, sizeof out->gain);
     if (x->gaintype == 0) out->gain[1] = out->gain[2] = 0.0;
     if (x->biastype == 1) memcpy(out->bias, x->bias, sizeof out->bias);
-    if (x->control_limited == 1)
-        out->control = mor_min(mor_max(x->control, x->control_range[0]), x->control_range[1]);
+    if (x->control_limited == 1) out->control = mor_min(mor_max(x->control, x->control_range[0]), x->control_range[1]);
     if (x->force_limited == 1) out->lower = x->force_range[0], out->upper = x->force_range[1];
     if (x->act_limited == 1) out->least = x->act_range[0], out->most = x->act_range[1];
     return true;
@@ -226,7 +224,8 @@ static bool make_spring(const mor_mjcf* m, const mor_mjcf_tendon* t, mor_general
     int* joint = mor_arena_zero(m->arena, (size_t)t->count + 1, sizeof *joint);
     double *coef = mor_arena_zero(m->arena, (size_t)t->count + 1, sizeof *coef), rest = 0.0;
     if (!joint || !coef) return false;
-    for (int i = 0; i < t->count; i++) rest += m->terms[t->first + i].coef * m->joints[m->terms[t->first + i].joint].ref;
+    for (int i = 0; i < t->count; i++)
+        rest += m->terms[t->first + i].coef * m->joints[m->terms[t->first + i].joint].ref;
     *out = (mor_general_actuator){ .lower = -INFINITY, .upper = INFINITY, .slackened = true };
     out->bias[1] = -t->stiffness, out->bias[2] = -t->damping;
     out->slack[0] = isnan(t->spring[0]) ? rest : t->spring[0];
@@ -248,7 +247,9 @@ static mor_code add_actuators(adder* a, int tree)
     for (int j = 0; j < n; j++) limits[2 * j] = -INFINITY, limits[2 * j + 1] = INFINITY;
     for (int i = 0; i < m->actuators_count && !m->no_actuation; i++) {
         const mor_mjcf_actuator* x = &m->actuators[i];
-        int joint = x->joint >= 0 ? x->joint : x->tendon >= 0 && m->tendons[x->tendon].count ? m->terms[m->tendons[x->tendon].first].joint : -1;
+        int joint = x->joint >= 0                                   ? x->joint
+                    : x->tendon >= 0 && m->tendons[x->tendon].count ? m->terms[m->tendons[x->tendon].first].joint
+                                                                    : -1;
         if (joint < 0 || m->joints[joint].tree != tree) continue;
         if (!make_actuator(m, x, &list[o.count++])) return mor_fail(a->error, MOR_SYSTEM, "out of memory");
     }
@@ -268,8 +269,8 @@ static mor_code add_actuators(adder* a, int tree)
     for (int i = 1; i < m->bodies_count; i++) {
         const mor_mjcf_body* b = &m->bodies[i];
         if (b->tree != tree || b->gravcomp == 0.0 || !(b->mass.mass > 0.0)) continue;
-        lifts[o.lift_count++] = (mor_general_lift){ b->link, mor_pose_point(&b->in_link, b->mass.com),
-                                                    b->gravcomp * b->mass.mass };
+        lifts[o.lift_count++] =
+            (mor_general_lift){ b->link, mor_pose_point(&b->in_link, b->mass.com), b->gravcomp * b->mass.mass };
     }
     if (o.count + o.lift_count == 0) return MOR_OK;
     o.actuators = list;

@@ -5,8 +5,9 @@ static const mor_key robot_keys[] = {
     { TEXT(mor_raw_robot, name), .fallback = "robot_<n>", .help = "What it is called; its links are name/link." },
     { TEXT(mor_raw_robot, urdf), .fallback = "this or mjcf", .help = "URDF file, relative to this one." },
     { TEXT(mor_raw_robot, mjcf), .fallback = "this or urdf",
-      .help = "MuJoCo model file, relative to this one. All of it is added: robots, fixed shapes, equalities, actuators, "
-              "sensors." },
+      .help =
+          "MuJoCo model file, relative to this one. All of it is added: robots, fixed shapes, equalities, actuators, "
+          "sensors." },
     { TEXT(mor_raw_robot, key), .fallback = "home if there is one, else the reference",
       .help = "Keyframe of the MJCF file it starts at; \"\" for the reference." },
     { NODE(mor_raw_robot, controls), .value = "mapping actuator: number", .fallback = "of the keyframe, else 0",

@@ -53,16 +53,18 @@ static mor_code read_controls(mor_mjcf* m, const mor_node* map, mor_error* error
 
 static mor_code check_keys(const mor_node* node, mor_error* error)
 {
-    static const char* const others[] = { "urdf", "base", "keep", "material", "links", "loops", "motors", "actuated", NULL };
+    static const char* const others[] = { "urdf",  "base",   "keep",     "material", "links",
+                                          "loops", "motors", "actuated", NULL };
     for (int i = 0; others[i]; i++)
         if (mor_node_get(node, others[i]))
-            return mor_node_fail_key(mor_node_get(node, others[i]), error, "'%s' is for URDF robots; the MJCF file says it",
-                                     others[i]);
+            return mor_node_fail_key(mor_node_get(node, others[i]), error,
+                                     "'%s' is for URDF robots; the MJCF file says it", others[i]);
     return MOR_OK;
 }
 
 /* One tree; what the scene says of joints goes to the trees that have them. */
-static mor_code read_tree(mor_scene* scene, const mor_scene_mjcf* x, int tree, const mor_raw_robot* raw, mor_error* error)
+static mor_code read_tree(mor_scene* scene, const mor_scene_mjcf* x, int tree, const mor_raw_robot* raw,
+                          mor_error* error)
 {
     const mor_mjcf_tree* t = &x->mjcf->trees[tree];
     mor_scene_robot* robot = &scene->robots[scene->robot_count++];
@@ -128,8 +130,7 @@ mor_code mor_scene_read_mjcf(mor_scene* scene, const mor_node* node, const mor_r
     mor_code code = check_keys(node, error);
     if (code) return code;
     mor_error inner = { 0 };
-    if (mor_mjcf_start(m, raw->key, &inner))
-        return mor_node_fail(mor_node_get(node, "key"), error, "%s", inner.text);
+    if (mor_mjcf_start(m, raw->key, &inner)) return mor_node_fail(mor_node_get(node, "key"), error, "%s", inner.text);
     if (raw->name && strlen(raw->name) >= 30)
         return mor_node_fail(mor_node_get(node, "name"), error, "the name of a robot has at most 29 characters");
     snprintf(x->name, sizeof x->name, "%.29s", raw->name ? raw->name : m->model);
@@ -137,7 +138,8 @@ mor_code mor_scene_read_mjcf(mor_scene* scene, const mor_node* node, const mor_r
     x->offset = (mor_pose){ raw->position, { 1, 0, 0, 0 } };
     if ((code = mor_scene_read_turn(scene, node, &x->offset.rotation, error))) return code;
     if ((code = read_controls(m, raw->controls, error))) return code;
-    if ((code = check_joints(m, raw->joints, error)) || (code = check_joints(m, raw->joint_velocities, error))) return code;
+    if ((code = check_joints(m, raw->joints, error)) || (code = check_joints(m, raw->joint_velocities, error)))
+        return code;
     enum { NOTES = 8192 };
     char* notes = mor_scene_alloc(scene, NOTES, 1, error);
     if (!notes) return MOR_SYSTEM;
@@ -154,8 +156,7 @@ mor_code mor_scene_add_mjcfs(const mor_scene* scene, mor_world* world, const int
 {
     for (int i = 0; i < scene->mjcf_count; i++) {
         const mor_scene_mjcf* x = &scene->mjcfs[i];
-        if (scene->maximal)
-            return mor_node_fail(x->node, error, "robots of MJCF files need minimal coordinates");
+        if (scene->maximal) return mor_node_fail(x->node, error, "robots of MJCF files need minimal coordinates");
         mor_error inner = { 0 };
         mor_code code = mor_mjcf_add(x->mjcf, world, x->name, numbers + x->first, &x->offset, &inner);
         if (code == MOR_SYSTEM) return mor_fail(error, MOR_SYSTEM, "%s", inner.text);
@@ -181,10 +182,11 @@ const char* mor_scene_of_model(mor_scene* scene, const char* path, const char* x
 {
     const char* file = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     if (strstr(xml, "<robot")) {
-        mor_fail(error, MOR_BAD_INPUT,
-                 "%s: a URDF file has no ground and no world; put it under 'robots' of a scene (moreau new robot), or ask "
-                 "moreau robot about it",
-                 path);
+        mor_fail(
+            error, MOR_BAD_INPUT,
+            "%s: a URDF file has no ground and no world; put it under 'robots' of a scene (moreau new robot), or ask "
+            "moreau robot about it",
+            path);
         return NULL;
     }
     mor_mjcf* m = mor_mjcf_read(path, false, NULL, 0, error);
@@ -198,9 +200,10 @@ const char* mor_scene_of_model(mor_scene* scene, const char* path, const char* x
             *to++ = *s;
         }
         mor_vec3 g = m->no_gravity ? mor_v3(0, 0, 0) : m->gravity;
-        snprintf(text, room,
-                 "moreau: 1\ngravity: [%.17g, %.17g, %.17g]\ntime: { step: %.17g, end: 5 }\nrobots:\n  - { mjcf: \"%s\" }\n", g.x, g.y,
-                 g.z, m->timestep, name);
+        snprintf(
+            text, room,
+            "moreau: 1\ngravity: [%.17g, %.17g, %.17g]\ntime: { step: %.17g, end: 5 }\nrobots:\n  - { mjcf: \"%s\" }\n",
+            g.x, g.y, g.z, m->timestep, name);
     }
     mor_mjcf_destroy(m);
     return text && name ? text : NULL;

@@ -26,10 +26,9 @@ typedef struct reader {
 static void stop(reader* r, mor_code code, const char* sentence)
 {
     if (r->code != MOR_OK) return;
-    r->code = code == MOR_SYSTEM
-                  ? mor_fail(r->error, code, "%s: %s", r->path, sentence)
-                  : mor_fail_at(r->error, code, r->path, (int)XML_GetCurrentLineNumber(r->xml),
-                                (int)XML_GetCurrentColumnNumber(r->xml) + 1, "%s", sentence);
+    r->code = code == MOR_SYSTEM ? mor_fail(r->error, code, "%s: %s", r->path, sentence)
+                                 : mor_fail_at(r->error, code, r->path, (int)XML_GetCurrentLineNumber(r->xml),
+                                               (int)XML_GetCurrentColumnNumber(r->xml) + 1, "%s", sentence);
     XML_StopParser(r->xml, XML_FALSE);
 }
 
