@@ -43,6 +43,7 @@ _moreau() {
         "robot --frames") return ;;
         "robot --joints") return ;;
         "robot --base") return ;;
+        "robot --tree") return ;;
         "robot --loop") return ;;
         "robot --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "compare --formulations") COMPREPLY=($(compgen -W "$(moreau list formulations --names 2>/dev/null)" -- "$word")); return ;;
@@ -96,7 +97,7 @@ _moreau() {
         doctor) options='--time --limit --set --step --json --plugin --help -h' ;;
         new) options='--urdf --plugin --help -h' ;;
         solve) options='--kind --solver --all --tol --max-iter --time-limit --solution --trace --json --plugin --help -h' ;;
-        robot) options='--state --frames --joints --base --loop --json --plugin --help -h' ;;
+        robot) options='--state --frames --joints --base --tree --loop --json --plugin --help -h' ;;
         compare) options='--formulations --solvers --tol --time-limit --memory --start --frames --traces --iterations --coordinates --scene-limit --assume --jobs --out --csv --json --resume --quiet --plugin --help -h' ;;
         dataset) options='--output -o --full --family --plugin --help -h' ;;
         plot) options='--output -o --title --plugin --help -h' ;;

@@ -59,6 +59,7 @@ complete -c moreau -n '__fish_seen_subcommand_from robot' -l state -r -F -d 'sta
 complete -c moreau -n '__fish_seen_subcommand_from robot' -l frames -x -d 'only these frames (default: all links)'
 complete -c moreau -n '__fish_seen_subcommand_from robot' -l joints -x -d 'keep these joints in this order, lock the others at 0 and merge their links'
 complete -c moreau -n '__fish_seen_subcommand_from robot' -l base -x -d 'default: "mode" of the state file; else floating, or fixed if the root link is called world or has no mass'
+complete -c moreau -n '__fish_seen_subcommand_from robot' -l tree -x -d 'of an MJCF file: the tree of bodies whose root this is (default: the first)'
 complete -c moreau -n '__fish_seen_subcommand_from robot' -l loop -x -d 'the origins of two links meet (a,b,weld: their frames do); may be repeated. Tells how far they are apart at each state, how many equations this makes, their rank, and the degrees of freedom that are left'
 complete -c moreau -n '__fish_seen_subcommand_from robot' -l json -d 'one JSON document on standard output'
 complete -c moreau -n '__fish_seen_subcommand_from robot' -l plugin -r -F -d 'adds methods of your own (docs/tutorials/your-solver.md); may be repeated'

@@ -186,10 +186,18 @@ typedef struct mor_robot_def {
     int material;                 /* of its shapes, index */
     bool collide;                 /* the links' shapes touch other bodies */
     const mor_dynamics* dynamics; /* where M, h, J, Jdot nu and poses come from (copied); NULL: the model itself */
-    bool self_collision;          /* and each other, neighbours in the tree excepted */
+    bool self_collision;          /* and each other, but for the pairs of mor_world_left_out */
     bool limits, damping, friction, mimic; /* of the joints, as the model has them */
     const int* materials;                  /* of the shapes of each frame, -1: `material`; NULL: all `material` */
 } mor_robot_def;
+
+/* Two links of one robot that cannot touch each other although `self_collision` is on: neighbours, at most two joints
+ * apart along the tree and through loops, or links that overlap with all joints at 0 (at the middle of their limits
+ * where these exclude 0). */
+typedef struct mor_left_out {
+    mor_body_id body[2]; /* of the links */
+    double depth;        /* how deep they overlap in that position [m]; 0: they are neighbours */
+} mor_left_out;
 
 /* At the origin, touches others and not itself; limits, damping, friction and mimic as the model has them. */
 MOR_API mor_robot_def mor_robot_def_default(void);
@@ -215,6 +223,11 @@ MOR_API void mor_world_robot_set_state(mor_world* world, int robot, const mor_po
 MOR_API void mor_world_robot_apply(mor_world* world, int robot, const double* tau);
 /* The body of a link; the null id for a base that is fixed to the world. */
 MOR_API mor_body_id mor_world_robot_link(const mor_world* world, int robot, int link);
+
+/* The pairs of links that self_collision leaves out, in the order of the robots, and of their links. Neighbours without
+ * shapes are not listed. Known from the first step or mor_world_look on; joints that are added later add to it. The
+ * list belongs to the world, until the next step. */
+MOR_API const mor_left_out* mor_world_left_out(const mor_world* world, int* count);
 
 /* -------------------------------------------------------------------------------- joints */
 
@@ -585,6 +598,9 @@ typedef struct mor_step_report {
                    step's start, so that no energy is gained */
     char detail[192];
     mor_timing timing; /* of all attempts at the step */
+    double length;     /* of the step [s] */
+    int rejected;      /* variable steps: lengths that were tried and refused before this one */
+    int missed;        /* variable steps: 1 if the least step was taken although its error is above the tolerance */
 } mor_step_report;
 
 /* One step of length h: the stages below, again with other means as the option on_failure says.
@@ -679,10 +695,39 @@ MOR_API bool mor_world_interrupted(const mor_world* world);
 MOR_API double mor_world_time(const mor_world* world);
 /* Steps taken so far. */
 MOR_API int mor_world_step_count(const mor_world* world);
-/* Length of a step [s]. */
+/* Length of a step [s]; with variable steps, of the last one (before the first: the greatest). */
 MOR_API double mor_world_get_step(const mor_world* world);
-/* Changes it between steps; h must be positive. */
+/* Changes it between steps; h must be positive. Ends variable steps. */
 MOR_API void mor_world_set_step(mor_world* world, double h);
+
+/* Variable steps: each is as long as its error allows. The error is the largest difference that a body has between one
+ * step and two of half the length: of positions [m], of rotations times the radius of gyration [m], and of the same of
+ * velocities [m/s], which count times the step for bodies in contact. Where contacts begin or end, velocities jump
+ * whatever the step: the jump times the length counts in their place, and steps close in on an impact by bisection.
+ * Global errors fall with the tolerance, about as its square root. A step costs about as much as two to three of a
+ * fixed length, the search before an impact some fifty more. Stages called by hand take steps of the present length.
+ * The lengths are part of the result: same input, same lengths, same bits. */
+typedef struct mor_adaptive {
+    double tolerance; /* of one step [m, m/s] */
+    double min, max;  /* lengths of a step [s]. The least is taken even if its error is above the tolerance, and told
+                         (mor_step_report.missed) */
+} mor_adaptive;
+
+/* 1e-5, 1e-9 to 0.02 s. */
+MOR_API mor_adaptive mor_adaptive_default(void);
+/* Chooses variable steps from the next one on; NULL: fixed ones of the present length. MOR_BAD_INPUT: a number is not
+ * positive or min is above max; nothing has changed then. */
+MOR_API mor_code mor_world_set_adaptive(mor_world* world, const mor_adaptive* steps, mor_error* error);
+/* Whether the steps are variable; their numbers in *steps, which may be NULL. */
+MOR_API bool mor_world_get_adaptive(const mor_world* world, mor_adaptive* steps);
+/* With variable steps: the coming step ends at `until` [s] at the latest. For instants that must be met: the end of a
+ * run, a sample, a force that begins (also from the user stage). Of several calls the earliest counts; forgotten after
+ * the step. Instants that have passed are ignored. Calls of controllers with a control step of their own are met
+ * without it. Fixed steps do not change. */
+MOR_API void mor_world_limit_step(mor_world* world, double until);
+/* Whether a run to the time `end` [s] is over: the next fixed step would end further from it than this one; variable
+ * steps have met it. */
+MOR_API bool mor_world_reached(const mor_world* world, double end);
 /* 3 or 2. */
 MOR_API int mor_world_dimension(const mor_world* world);
 /* Gravity [m/s^2]. */

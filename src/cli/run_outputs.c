@@ -137,9 +137,17 @@ static void print_slow(const mor_world* w, const mor_run_summary* s)
 
 void mor_cli_print_run(const mor_world* w, const mor_scene* scene, const mor_run_summary* s)
 {
-    printf("%s: %s + %s, %d steps of %g s, status %s\n", mor_scene_name(scene), mor_world_method(w, "formulation"),
-           mor_world_method(w, "solver"), mor_world_step_count(w), mor_world_get_step(w),
-           mor_run_status_name(s->status));
+    mor_adaptive adaptive;
+    char length[80];
+    snprintf(length, sizeof length, "%g s", mor_world_get_step(w));
+    bool variable = mor_world_get_adaptive(w, &adaptive);
+    if (variable) snprintf(length, sizeof length, "%.3g to %.3g s", s->min_step, s->max_step);
+    printf("%s: %s + %s, %d steps of %s, status %s\n", mor_scene_name(scene), mor_world_method(w, "formulation"),
+           mor_world_method(w, "solver"), mor_world_step_count(w), length, mor_run_status_name(s->status));
+    if (variable) printf("  adaptive steps, tolerance %g: %d trial(s) refused\n", adaptive.tolerance, s->rejected);
+    if (s->missed)
+        printf("  %d step(s) of the least length %g s are above the tolerance: a smaller time.min helps\n", s->missed,
+               adaptive.min);
     if (s->failures) printf("  %d step(s) failed (%s)\n", s->failures, s->detail);
     if (s->below_goal)
         printf("  %d step(s) missed the accuracy asked for, none the one that counts as failure\n", s->below_goal);
@@ -159,4 +167,36 @@ void mor_cli_print_run(const mor_world* w, const mor_scene* scene, const mor_run
            us * (s->timing.formulate + s->timing.solve), us * s->timing.integrate,
            s->wall > 0.0 ? mor_world_time(w) / s->wall : 0.0);
     print_slow(w, s);
+}
+
+/* ---------------------------------------------------------------------------- self-collision */
+
+/* Length of the robot's name in "robot/link". */
+static int robot_length(const char* body) { return (int)strcspn(body, "/"); }
+
+void mor_cli_print_left_out(const mor_world* w)
+{
+    enum { MOST = 4 }; /* pairs and robots that are named */
+    int count, robots = 0;
+    const mor_left_out* pairs = mor_world_left_out(w, &count);
+    for (int i = 0, end; i < count; i = end) {
+        const char* name = mor_body_name(w, pairs[i].body[0]);
+        int length = robot_length(name), overlaps = 0, told = 0;
+        for (end = i; end < count; end++) {
+            const char* other = mor_body_name(w, pairs[end].body[0]);
+            if (robot_length(other) != length || strncmp(other, name, (size_t)length) != 0) break;
+            overlaps += pairs[end].depth > 0.0;
+        }
+        if (++robots > MOST) continue;
+        fprintf(stderr,
+                "moreau: note: self-collision of '%.*s' leaves out %d pairs of links: %d neighbours, %d overlap%s",
+                length, name, end - i, end - i - overlaps, overlaps, overlaps ? " with all joints at 0:" : "");
+        for (int k = i; k < end && told < MOST; k++)
+            if (pairs[k].depth > 0.0)
+                fprintf(stderr, "%s %s and %s by %.2g m", told++ ? "," : "",
+                        mor_body_name(w, pairs[k].body[0]) + length + 1,
+                        mor_body_name(w, pairs[k].body[1]) + length + 1, pairs[k].depth);
+        fprintf(stderr, "%s\n", overlaps > told ? ", ... (all: --json)" : "");
+    }
+    if (robots > MOST) fprintf(stderr, "moreau: note: ... and %d more robots\n", robots - MOST);
 }

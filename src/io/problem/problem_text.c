@@ -62,9 +62,7 @@ static mor_code read_double(reader* r, double* x, const char* what)
     char *stop, text[200];
     *x = strtod(r->at, &stop);
     if (stop == r->at || (stop < r->end && !isspace((unsigned char)*stop) && *stop != ':')) {
-        snprintf(text, sizeof text, "'%.20s' is not a number; %s was expected", r->at, what);
-        for (char* c = text; *c; c++)
-            if (iscntrl((unsigned char)*c)) *c = ' ';
+        snprintf(text, sizeof text, "this is not a number; %s was expected", what);
         return fail(r, text);
     }
     if (!isfinite(*x)) {

@@ -24,6 +24,8 @@ typedef enum mor_key_type {
 /* No length, mass or time of a scene is larger: beyond it squares lose all meaning in double
  * precision. */
 #define MOR_HUGE 1e12
+/* kg; with inertias and energies that double precision can hold beside those of other bodies. */
+#define MOR_LEAST_MASS 1e-18
 
 typedef struct mor_key {
     const char* name;
@@ -59,7 +61,8 @@ typedef struct mor_raw_scene {
 } mor_raw_scene;
 
 typedef struct mor_raw_time {
-    double step, end;
+    const mor_node *step, *tolerance, *min, *max;
+    double end;
 } mor_raw_time;
 
 typedef struct mor_raw_method {
