@@ -188,6 +188,7 @@ typedef struct mor_robot_def {
     const mor_dynamics* dynamics; /* where M, h, J, Jdot nu and poses come from (copied); NULL: the model itself */
     bool self_collision;          /* and each other, but for the pairs of mor_world_left_out */
     bool limits, damping, friction, mimic; /* of the joints, as the model has them */
+    bool all_pairs; /* with self_collision: no two links are left out but those of mor_world_ignore_pair */
     const int* materials;                  /* of the shapes of each frame, -1: `material`; NULL: all `material` */
 } mor_robot_def;
 
@@ -224,6 +225,12 @@ MOR_API void mor_world_robot_apply(mor_world* world, int robot, const double* ta
 /* The body of a link; the null id for a base that is fixed to the world. */
 MOR_API mor_body_id mor_world_robot_link(const mor_world* world, int robot, int link);
 
+/* Sets bodies down: moves them together along gravity (z without gravity, in 2-D y) until their lowest point touches
+ * body `on`; the null id: whatever they would meet first. All links of a robot move it as a whole. *lift (may be NULL):
+ * how far up they were moved, < 0: down [m]. Bad input: nothing lies below them, they have no shapes, or a joint holds
+ * them to something that stays. Between steps. */
+MOR_API mor_code mor_world_put_on(mor_world* world, const mor_body_id* bodies, int count, mor_body_id on, double* lift,
+                                  mor_error* error);
 /* The pairs of links that self_collision leaves out, in the order of the robots, and of their links. Neighbours without
  * shapes are not listed. Known from the first step or mor_world_look on; joints that are added later add to it. The
  * list belongs to the world, until the next step. */

@@ -320,7 +320,7 @@ int mor_world_adopt_robot(mor_world* w, const mor_robot_def* def, const int* bod
     mor_robot_write_bodies(w, r);
     if (!add_springs(w, r, number, error)) return -1;
     for (int i = 0; i < r->model->link_count; i++) w->bodies[r->bodies[i]].x0 = w->bodies[r->bodies[i]].x;
-    if (r->self_collision && !add_group(w, r, number)) goto no_memory;
+    if (r->self_collision && !def->all_pairs && !add_group(w, r, number)) goto no_memory;
     return number;
 
 no_memory:

@@ -292,14 +292,11 @@ void mor_world_combine(const mor_world* world, const mor_body* a, int shape_a, c
 /* Whether materials or pairs have rolling (1) or drilling friction too (2), as mor_formulation.turning. */
 int mor_world_turning(const mor_world* world);
 bool mor_world_ignores(const mor_world* world, int slot_a, int slot_b);
-<<<<<<< HEAD
 /* Whether the filters of two shapes let them touch. */
 bool mor_shapes_meet(const mor_body* a, int shape_a, const mor_body* b, int shape_b);
-=======
 /* Notes that the links of a robot may touch each other (collision/self_pairs.h); false: out of memory. */
 bool mor_world_add_group(mor_world* world, mor_robot_model* model, const mor_body_id* bodies);
 void mor_world_free_groups(mor_world* world);
->>>>>>> main
 /* Frees bodies, trees, materials and contacts. */
 void mor_world_free_model(mor_world* world);
 /* Puts a body with mass, state and tree already set into a slot; shapes are copied from the definition. -1: no memory.

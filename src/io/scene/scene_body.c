@@ -213,6 +213,7 @@ static mor_code read_body(mor_scene* scene, const mor_node* node, int index, mor
     body->def = mor_body_def_default();
     body->def.pose.position = raw.position;
     body->def.no_collision = !raw.collide;
+    body->drop = raw.drop;
     if ((code = mor_scene_read_turn(scene, node, &body->def.pose.rotation, error))) return code;
     if ((code = read_name(node, &raw, index, &body->def, error))) return code;
     if ((code = read_material(scene, node, &raw, &body->def, error))) return code;

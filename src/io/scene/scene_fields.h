@@ -81,8 +81,8 @@ typedef struct mor_raw_pair {
 } mor_raw_pair;
 
 typedef struct mor_raw_body {
-    const char *name, *material;
-    bool fixed, collide;
+    const char *name, *material, *on;
+    bool fixed, collide, drop;
     double friction, restitution, rolling, drilling, density, mass, angle;
     mor_vec3 com, position, velocity, angular_velocity, surface_velocity;
     const mor_node *shape, *inertia, *orientation, *kinematic, *grid, *random, *repeat;
@@ -158,9 +158,9 @@ typedef struct mor_raw_motor {
 } mor_raw_motor;
 
 typedef struct mor_raw_robot {
-    const char *name, *urdf, *mjcf, *key, *material;
+    const char *name, *urdf, *mjcf, *key, *material, *on;
     int base, collide;
-    bool self_collision, assemble, limits, damping, friction;
+    bool drop, self_collision, assemble, limits, damping, friction;
     mor_vec3 position, velocity, angular_velocity;
     const mor_node *orientation, *joints, *joint_velocities, *actuated, *links, *loops, *feet, *motors, *sensors, *keep,
         *controls;

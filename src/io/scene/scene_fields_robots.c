@@ -17,6 +17,10 @@ static const mor_key robot_keys[] = {
     { VECTOR(mor_raw_robot, position), .dimension = 3, .unit = "m", .fallback = "0", .help = "Of the root link." },
     { NODE(mor_raw_robot, orientation), .value = "as of bodies", .fallback = "[1, 0, 0, 0]",
       .help = "Of the root link." },
+    { TEXT(mor_raw_robot, on), .fallback = "as placed",
+      .help = "Name of a body: the robot, with its joints and orientation as they start, is moved along gravity until "
+              "its lowest point touches it, whatever height its `position` has." },
+    { KEY(mor_raw_robot, drop, MOR_KEY_BOOL), .fallback = "false", .help = "The same on whatever lies below it." },
     { VECTOR(mor_raw_robot, velocity), .dimension = 3, .unit = "m/s", .fallback = "0",
       .help = "Of a floating root link's origin." },
     { VECTOR(mor_raw_robot, angular_velocity), .dimension = 3, .unit = "rad/s", .fallback = "0",
@@ -29,15 +33,10 @@ static const mor_key robot_keys[] = {
     { KEY(mor_raw_robot, collide, MOR_KEY_CHOICE), .choices = "shapes|none|feet",
       .fallback = "shapes; feet, if their points are given",
       .help = "What touches other bodies: the collision shapes of the URDF, nothing, or the points of `feet`." },
-<<<<<<< HEAD
     { KEY(mor_raw_robot, self_collision, MOR_KEY_BOOL), .fallback = "false; of an MJCF file true",
-      .help = "Whether its links touch each other, neighbours excepted." },
-=======
-    { KEY(mor_raw_robot, self_collision, MOR_KEY_BOOL), .fallback = "false",
       .help =
           "Whether its links touch each other. Links at most two joints apart (loops count), and links that overlap "
-          "with all joints at 0, never do; `moreau run` lists these pairs." },
->>>>>>> main
+          "with all joints at 0, never do; `moreau run` lists these pairs. In MJCF files the file says it." },
     { KEY(mor_raw_robot, limits, MOR_KEY_BOOL), .initial = 1, .fallback = "true", .help = "Whether joint limits act." },
     { KEY(mor_raw_robot, damping, MOR_KEY_BOOL), .initial = 1, .fallback = "true",
       .help = "Whether joint damping acts." },

@@ -82,6 +82,7 @@ static mor_code read_tree(mor_scene* scene, const mor_scene_mjcf* x, int tree, c
     d->pose.rotation = mor_quat_normalize(d->pose.rotation);
     d->collide = raw->collide != 1;
     d->self_collision = mor_node_get(x->node, "self_collision") ? raw->self_collision : true;
+    d->all_pairs = true;
     d->limits = raw->limits;
     d->damping = raw->damping;
     d->friction = raw->friction;
