@@ -188,8 +188,8 @@ typedef struct mor_robot_def {
     const mor_dynamics* dynamics; /* where M, h, J, Jdot nu and poses come from (copied); NULL: the model itself */
     bool self_collision;          /* and each other, but for the pairs of mor_world_left_out */
     bool limits, damping, friction, mimic; /* of the joints, as the model has them */
-    bool all_pairs; /* with self_collision: no two links are left out but those of mor_world_ignore_pair */
-    const int* materials;                  /* of the shapes of each frame, -1: `material`; NULL: all `material` */
+    bool all_pairs;       /* with self_collision: no two links are left out but those of mor_world_ignore_pair */
+    const int* materials; /* of the shapes of each frame, -1: `material`; NULL: all `material` */
 } mor_robot_def;
 
 /* Two links of one robot that cannot touch each other although `self_collision` is on: neighbours, at most two joints
