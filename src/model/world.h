@@ -51,6 +51,7 @@ typedef struct mor_tree {
     double stiffness, damping; /* of a spring */
     /* of the step: positions move with nu + share (nu+ - nu); 1 unless springs ask for less (formulation/springs.c) */
     double share;
+    const double* move; /* of the step: the velocities that positions move with; NULL: those of the end */
     const struct mor_stored_tree* stored; /* of a frame (model/stored.h) */
 } mor_tree;
 
@@ -265,7 +266,8 @@ struct mor_world {
     } observers[8];
     int observer_count;
 
-    int failed_in_row;                          /* steps, up to the last */
+    char refusal[256]; /* why the step that has begun must not be taken (mor_world_refuse); "": nothing against it */
+    int failed_in_row; /* steps, up to the last */
     const mor_formulation* fitting_formulation; /* methods that were found to fit */
     const mor_solver* fitting_solver;
     const mor_collision* fitting_collision;
@@ -291,6 +293,8 @@ void mor_world_combine(const mor_world* world, const mor_body* a, int shape_a, c
                        mor_contact* contact);
 /* Whether materials or pairs have rolling (1) or drilling friction too (2), as mor_formulation.turning. */
 int mor_world_turning(const mor_world* world);
+/* Does anything bounce in this world? */
+bool mor_world_bounces(const mor_world* world);
 bool mor_world_ignores(const mor_world* world, int slot_a, int slot_b);
 /* Whether the filters of two shapes let them touch. */
 bool mor_shapes_meet(const mor_body* a, int shape_a, const mor_body* b, int shape_b);
