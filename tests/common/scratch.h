@@ -20,7 +20,7 @@ static int make_file(void** state)
 
 static int remove_file(void** state) { return (void)state, unlink(path); }
 
-static void write_bytes(const char* bytes, size_t length)
+static inline void write_bytes(const char* bytes, size_t length)
 {
     FILE* f = fopen(path, "wb");
     assert_non_null(f);

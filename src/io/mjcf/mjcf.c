@@ -304,7 +304,15 @@ bool mor_mjcf_is(const char* path)
     size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
     if (f) fclose(f);
     text[n] = '\0';
-    return strstr(text, "<mujoco") != NULL;
+    for (const char* s = strchr(text, '<'); s;
+         s = strchr(s + 1, '<')) { /* the first element: URDF files may hold one */
+        if (strncmp(s, "<!--", 4) == 0) {
+            if (!(s = strstr(s, "-->"))) return false;
+        } else if (s[1] != '?' && s[1] != '!') {
+            return strncmp(s, "<mujoco", 7) == 0 && strchr(" \t\r\n/>", s[7]);
+        }
+    }
+    return false;
 }
 
 /* ------------------------------------------------------------------------------------ names */

@@ -222,8 +222,8 @@ typedef struct mor_mjcf mor_mjcf;
  * for what would change the motion and is not understood. `notes` (may be NULL): what is passed over, a line each. */
 mor_mjcf* mor_mjcf_read(const char* path, bool shapes, char* notes, size_t notes_size, mor_error* error);
 void mor_mjcf_destroy(mor_mjcf* mjcf);
-/* Sets the state at the start: the keyframe of that name; NULL: "home" if there is one, else the reference; "": the
- * reference. */
+/* Sets the state at the start: the keyframe of that name; NULL: "home" if there is one, else the reference;
+ * "reference": that, unless a keyframe has the name. */
 mor_code mor_mjcf_start(mor_mjcf* mjcf, const char* key, mor_error* error);
 /* Leaves out contacts within a mechanism that overlaps at the start (overlap.c); told in `notes`. */
 mor_code mor_mjcf_part(mor_mjcf* mjcf, char* notes, size_t notes_size, mor_error* error);
@@ -239,6 +239,9 @@ bool mor_mjcf_pushes(const mor_mjcf* mjcf);
  * where the model's world frame is. Static shapes become fixed bodies "name/body". */
 mor_code mor_mjcf_add(const mor_mjcf* mjcf, mor_world* world, const char* name, const int* robots,
                       const mor_pose* offset, mor_error* error);
+
+/* Writes a world as an MJCF file. What is lost is told in `notes` (may be NULL); what has no counterpart is refused. */
+mor_code mor_mjcf_write(const mor_world* world, const char* path, char* notes, size_t notes_size, mor_error* error);
 
 /* ------------------------------------------------------------------------ inside the reader */
 

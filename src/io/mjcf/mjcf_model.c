@@ -314,7 +314,7 @@ mor_code mor_mjcf_start(mor_mjcf* m, const char* name, mor_error* error)
     m->key = -1;
     for (int i = 0; i < m->keys_count && m->key < 0; i++)
         if (m->keys[i].name && strcmp(m->keys[i].name, name ? name : "home") == 0) m->key = i;
-    if (name && *name && m->key < 0)
+    if (name && strcmp(name, "reference") != 0 && m->key < 0)
         return mor_fail(error, MOR_BAD_INPUT, "%s: there is no keyframe '%.60s'", m->path, name);
     const mor_mjcf_key* k = m->key >= 0 ? &m->keys[m->key] : NULL;
     for (int i = 0; i < m->trees_count; i++) {

@@ -9,7 +9,7 @@ static const mor_key robot_keys[] = {
           "MuJoCo model file, relative to this one. All of it is added: robots, fixed shapes, equalities, actuators, "
           "sensors." },
     { TEXT(mor_raw_robot, key), .fallback = "home if there is one, else the reference",
-      .help = "Keyframe of the MJCF file it starts at; \"\" for the reference." },
+      .help = "Keyframe of the MJCF file it starts at; `reference` for the reference." },
     { NODE(mor_raw_robot, controls), .value = "mapping actuator: number", .fallback = "of the keyframe, else 0",
       .help = "Control values of the actuators of the MJCF file." },
     { KEY(mor_raw_robot, base, MOR_KEY_CHOICE), .choices = "fixed|floating", .fallback = "fixed",
