@@ -18,6 +18,7 @@ static const struct command {
     { "solve", mor_cli_solve, "solve stored complementarity and contact problems" },
     { "robot", mor_cli_robot, "read a URDF or MJCF file: its tree, masses, and M, h, g, Jacobians at given states" },
     { "convert", mor_cli_convert, "write a robot or a scene as URDF, MJCF or scene" },
+    { "derivative", mor_cli_derivative, "how a step depends on its state and inputs, through contact" },
     { "compare", mor_cli_laboratory, "run formulations and solvers on the same problems, fairly" },
     { "dataset", mor_cli_laboratory, "build and describe the database of benchmark problems" },
     { "plot", mor_cli_laboratory, "draw what a recording holds" },
@@ -96,6 +97,7 @@ static bool tell_about(int argc, char** argv)
 
 int main(int argc, char** argv)
 {
+    mor_cli_watch_memory();
     if (argc < 2) {
         help(stderr);
         return MOR_BAD_INPUT;
