@@ -22,6 +22,9 @@ _moreau() {
         "run --record") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "run --bpmd") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "run --time-limit") return ;;
+        "run --control") return ;;
+        "run --control-timeout") return ;;
+        "run --pace") return ;;
         "run --threads") return ;;
         "run --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "doctor --time") return ;;
@@ -108,7 +111,7 @@ _moreau() {
         "list --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
     esac
     case $command in
-        run) options='--formulation --solver --collision --integrator --step --time --steps --set --at --csv --record --bpmd --time-limit --threads --json --verbose --quiet --plugin --help -h' ;;
+        run) options='--formulation --solver --collision --integrator --step --time --steps --set --at --csv --record --bpmd --time-limit --control --control-timeout --pace --threads --json --verbose --quiet --plugin --help -h' ;;
         doctor) options='--time --limit --set --step --json --plugin --help -h' ;;
         new) options='--urdf --plugin --help -h' ;;
         solve) options='--kind --solver --all --tol --max-iter --time-limit --solution --trace --json --plugin --help -h' ;;
