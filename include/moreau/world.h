@@ -411,6 +411,7 @@ typedef struct mor_answer {
     double* nu;       /* dof; nu_free on entry */
     double* impulses; /* row_count; the guess on entry */
     bool* held;       /* contact_count; false on entry. Exact geometry: rows of the plane each pair is left on */
+    double* shift; /* dof; 0 on entry: how far positions move beyond h nu in this step [m, rad]. NULL: not asked for */
 } mor_answer;
 
 /* Handed to a formulation: runs the chosen solver on a problem, times, traces and judges it. z: guess
@@ -600,6 +601,7 @@ typedef struct mor_step_report {
     double length;     /* of the step [s] */
     int rejected;      /* variable steps: lengths that were tried and refused before this one */
     int missed;        /* variable steps: 1 if the least step was taken although its error is above the tolerance */
+    int approximate;   /* islands answered by a method with a fixed budget (MOR_APPROXIMATE) */
 } mor_step_report;
 
 /* One step of length h: the stages below, again with other means as the option on_failure says.
