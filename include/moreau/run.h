@@ -34,7 +34,7 @@ typedef enum mor_run_status {
     MOR_RUN_BELOW_GOAL, /* some steps missed the accuracy asked for, none the one that counts as failure */
     MOR_RUN_FAILED,     /* the error of at least one step is above what counts as failure */
     MOR_RUN_DIVERGED,   /* a velocity is not finite, or the kinetic energy is above 1e30 J */
-    MOR_RUN_APPROXIMATE /* some steps were answered by a method with a fixed budget; max_velocity_error tells how well */
+    MOR_RUN_APPROXIMATE /* some steps were answered by a method with a fixed budget: max_velocity_error tells how */
 } mor_run_status;
 
 /* "ok", "below_goal", "failed", "diverged", "approximate". Static text. */

@@ -1,5 +1,5 @@
-/* What methods with a fixed budget share: they visit rows one after the other a given number of times, whatever error is
- * left, and say so. The report's status is MOR_APPROXIMATE; its residual is that of the exact step (`ncp`) with the
+/* What methods with a fixed budget share: they visit rows one after the other a given number of times, whatever error
+ * is left, and say so. The report's status is MOR_APPROXIMATE; its residual is that of the exact step (`ncp`) with the
  * impulses found, so that they can be compared with methods that solve it. */
 #ifndef MOREAU_FORMULATION_BUDGET_H
 #define MOREAU_FORMULATION_BUDGET_H

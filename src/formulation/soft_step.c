@@ -15,8 +15,8 @@
  *     bias rate  omega/a,   mass scale  m = h omega a/(1 + h omega a),   impulse scale  i = 1/(1 + h omega a)
  *     p <- max(0, p - m (u_n + max(omega/a psi, -push_speed))/W_nn - i p)
  *
- * one that is apart is kept from passing, u_n >= -psi/h. hertz is at most a quarter of the substeps per second; contacts
- * with what cannot move are twice as stiff. Friction: |p_T| <= mu p_n, the disc. After the last substep contacts that
+ * one that is apart is kept from passing, u_n >= -psi/h. hertz is at most a quarter of the substeps per second;
+ * contacts with what cannot move are twice as stiff. Friction: |p_T| <= mu p_n, the disc. After the last substep contacts that
  * came faster than v_rest get their restitution. The impulses of relaxing count, the feedback's speed does not: the
  * velocities at the end hold none of it.
  *

@@ -5,8 +5,8 @@
  *     predict     nu += (nu_free - nu_start)/substeps,   dq += h nu
  *     positions   contacts that overlap, psi = psi_start + G_n' dq < 0:
  *                   l_n += dl,  dl = (-psi - c l_n)/(W_nn + c),   c = compliance/h^2,   dq += M^-1 G_n dl
- *                 static friction: the way along the tangents since the substep began is undone where that takes no more
- *                 than mu l_n, else not at all
+ *                 static friction: the way along the tangents since the substep began is undone where that takes no
+ *                 more than mu l_n, else not at all
  *     velocities  nu = (dq - dq_before)/h
  *     impacts     sliding friction takes at most mu l_n/h; restitution e |w| for contacts that came faster than v_rest,
  *                 and no speed that undoing overlap has made
