@@ -297,4 +297,5 @@ const mor_formulation mor_formulation_peg = {
     .mass_inverse = true,
     .geometry = true,
     .project = mor_peg_project,
+    .impacts = true,
 };

@@ -210,4 +210,5 @@ const mor_formulation mor_formulation_peg_exact = {
     .geometry = true,
     .mass_inverse = true,
     .project = mor_peg_project,
+    .impacts = true,
 };

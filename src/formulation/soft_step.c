@@ -16,9 +16,9 @@
  *     p <- max(0, p - m (u_n + max(omega/a psi, -push_speed))/W_nn - i p)
  *
  * one that is apart is kept from passing, u_n >= -psi/h. hertz is at most a quarter of the substeps per second;
- * contacts with what cannot move are twice as stiff. Friction: |p_T| <= mu p_n, the disc. After the last substep contacts that
- * came faster than v_rest get their restitution. The impulses of relaxing count, the feedback's speed does not: the
- * velocities at the end hold none of it.
+ * contacts with what cannot move are twice as stiff. Friction: |p_T| <= mu p_n, the disc. After the last substep
+ * contacts that came faster than v_rest get their restitution. The impulses of relaxing count, the feedback's speed
+ * does not: the velocities at the end hold none of it.
  *
  * Defaults as in Box2D: 4 substeps, 30 Hz, ratio 10, push_speed 3 m/s. Joints, limits and motors are visited as rows in
  * each pass, with the bias the step gives them. It differs in friction, which Box3D takes at the middle of a manifold,
