@@ -252,6 +252,24 @@ static bool move(run* k, double h)
 
 /* ----------------------------------------------------------------------------------- world */
 
+/* Ends that stick out: the next side goes down there, or there is none. */
+static void find_ridges(mor_event_side* sides, int count)
+{
+    for (int i = 0; i < count; i++)
+        for (int end = 0; end < 2; end++) {
+            mor_event_side* s = &sides[i];
+            mor_vec3 p = end ? s->to : s->from;
+            s->ridge[end] = true;
+            s->beyond[end] = end ? s->from : s->to;
+            for (int j = 0; j < count; j++) {
+                mor_vec3 near = end ? sides[j].from : sides[j].to, far = end ? sides[j].to : sides[j].from;
+                if (j == i || mor_norm(mor_sub(near, p)) > 1e-12) continue;
+                s->beyond[end] = far;
+                s->ridge[end] = mor_dot(s->normal, mor_sub(far, p)) < -1e-12 * mor_norm(mor_sub(far, p));
+            }
+        }
+}
+
 /* Sides of all fixed bodies as the body i meets them; -1: a shape that is no ground, -2: out of memory. */
 static int ground(mor_step* k, int slot, mor_event_side** out)
 {
@@ -272,10 +290,11 @@ static int ground(mor_step* k, int slot, mor_event_side** out)
                 for (int e = 0; e < g->polyline->edge_count; e++, count++) {
                     if (!pass) continue;
                     int next = e + 1 < g->polyline->point_count ? e + 1 : 0;
-                    (*out)[count] = (mor_event_side){ mor_pose_point(&pose, g->polyline->points[e]),
-                                                      mor_pose_point(&pose, g->polyline->points[next]),
-                                                      mor_rotate(pose.rotation, g->polyline->normals[e]), c.friction,
-                                                      c.restitution };
+                    (*out)[count] = (mor_event_side){ .from = mor_pose_point(&pose, g->polyline->points[e]),
+                                                      .to = mor_pose_point(&pose, g->polyline->points[next]),
+                                                      .normal = mor_rotate(pose.rotation, g->polyline->normals[e]),
+                                                      .friction = c.friction,
+                                                      .restitution = c.restitution };
                 }
             }
         }
@@ -291,6 +310,7 @@ static int ground(mor_step* k, int slot, mor_event_side** out)
     }
     for (int i = 0; i < count; i++)
         if ((*out)[i].friction >= 0.0) (*out)[kept++] = (*out)[i];
+    find_ridges(*out, kept);
     return kept;
 }
 

@@ -70,9 +70,10 @@ static mor_event_gap on_side(const mor_event_body* b, const mor_event_side* side
     return g;
 }
 
-static mor_event_gap on_end(const mor_event_body* b, const mor_event_side* side, mor_vec3 p, int edge,
+static mor_event_gap on_end(const mor_event_body* b, const mor_event_side* side, int end, int edge,
                             const mor_event_state* s)
 {
+    mor_vec3 p = end ? side->to : side->from;
     mor_event_gap g = { .mu = side->friction, .e = side->restitution };
     mor_vec3 x = mor_v3(s->q[0], s->q[1], 0.0), v = mor_v3(s->v[0], s->v[1], 0.0), n, r;
     double w = s->v[2];
@@ -86,8 +87,6 @@ static mor_event_gap on_end(const mor_event_body* b, const mor_event_side* side,
         g.valid = within(from, to, r, 0.0);
         g.curve_n = 2.0 * w * mor_dot(turned(n), v) + w * w * mor_dot(n, r);
         g.curve_t = 2.0 * w * mor_dot(turned(turned(n)), v) + w * w * mor_dot(turned(n), r);
-        /* the ground must face the edge: the end is the highest point of its sides along n, or they lie beside it */
-        g.valid = g.valid && mor_dot(side->normal, n) > 0.0;
     } else {
         mor_vec3 d = mor_sub(x, p);
         double distance = mor_norm(d);
@@ -97,12 +96,12 @@ static mor_event_gap on_end(const mor_event_body* b, const mor_event_side* side,
         g.gap = distance - b->radius;
         g.curve_n = turn * mor_dot(turned(n), v);
         g.curve_t = -turn * mor_dot(n, v);
-        /* beyond the end, as seen along the side */
-        mor_vec3 along = mor_sub(side->to, side->from);
-        g.valid = (mor_dot(p, along) > mor_dot(mor_lerp(side->from, side->to, 0.5), along)) ? mor_dot(d, along) > 0.0
-                                                                                            : mor_dot(d, along) < 0.0;
-        g.valid = g.valid && mor_dot(side->normal, n) > 0.0;
+        g.valid = true;
     }
+    /* both sides of the ridge lie below */
+    mor_vec3 far = end ? side->from : side->to;
+    g.valid = g.valid && side->ridge[end] && mor_dot(n, mor_sub(far, p)) <= 0.0 &&
+              mor_dot(n, mor_sub(side->beyond[end], p)) <= 0.0;
     fill(&g, n, r, s);
     return g;
 }
@@ -111,5 +110,5 @@ mor_event_gap mor_event_gap_at(const mor_event_body* b, const mor_event_pair* p,
 {
     const mor_event_side* side = &b->sides[p->side];
     if (p->end < 0) return on_side(b, side, p->feature, s);
-    return on_end(b, side, p->end ? side->to : side->from, p->feature, s);
+    return on_end(b, side, p->end, p->feature, s);
 }

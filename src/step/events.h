@@ -11,6 +11,8 @@ enum { MOR_EVENT_CONTACTS = 4 }; /* closed contacts of a body at a time */
 typedef struct mor_event_side {
     mor_vec3 from, to, normal;
     double friction, restitution;
+    bool ridge[2];      /* its ends: may a body rest on them? */
+    mor_vec3 beyond[2]; /* the far end of the next side there; its own where there is none */
 } mor_event_side;
 
 /* One body over the ground: constants of the step. */
