@@ -6,6 +6,7 @@ TEST ?= .
 ROBOTS ?=
 
 .PHONY: site dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery python octave format check-rooms check-tree clean
+.PHONY: test-faults fuzz lint coverage
 
 all: configure
 	@cmake --build $(BUILD)
@@ -37,7 +38,19 @@ test-bits: all
 
 test-long: all
 	@MOREAU_LONG=1 scripts/run-tests $(BUILD) "$(TEST)"
+	@$(MAKE) --no-print-directory test-faults MOST=200
+	@$(MAKE) --no-print-directory fuzz T=300
 	@$(MAKE) --no-print-directory fuzz-viewer
+
+# every allocation, write, sync, read ... of every command fails once (hours; MOST=N: at most N of a kind)
+MOST ?= 0
+test-faults: all
+	@scripts/test-faults $(BUILD) --most $(MOST)
+
+# libFuzzer on every reader, T seconds each (clang)
+T ?= 60
+fuzz: deps
+	@scripts/fuzz $(T)
 
 # ten minutes of broken HTTP and websocket input to a build with sanitizers; MOREAU_FUZZ_SECONDS changes the time
 fuzz-viewer:
@@ -58,6 +71,13 @@ python: deps
 	@$(MAKE) --no-print-directory configure
 	@cmake --build $(BUILD) --target programs moreau_python moreau_python_lab
 	@scripts/build-python $(BUILD)
+
+# The functions for Octave and MATLAB: builds and tests them with Octave (bindings/octave)
+octave: deps
+	@scripts/install-deps octave
+	@$(MAKE) --no-print-directory configure
+	@cmake --build $(BUILD) --target programs moreau_octave
+	@scripts/build-octave $(BUILD)
 
 # Pictures of docs/gallery.md; needs Chromium
 gallery: programs
