@@ -1,7 +1,7 @@
 /* The event-driven integrator, and time stepping judged by it.
  *
- * Expected values of the integrator itself: closed forms (sliding, rolling, bouncing, a valley), to 1e-10. Time stepping
- * must come closer to it as the step shrinks. */
+ * Expected values of the integrator itself: closed forms (sliding, rolling, bouncing, a valley), to 1e-10. Time
+ * stepping must come closer to it as the step shrinks. */
 #include "common/worlds.h"
 
 #include <math.h>

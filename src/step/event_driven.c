@@ -402,6 +402,11 @@ mor_code mor_event_driven_step(mor_step* k)
         k->status = MOR_REFUSED;
         return MOR_STOPPED;
     }
+    mor_contact* contacts = k->contacts.data;
+    for (int i = 0; i < k->contacts.count; i++) { /* of the solve, which does not count */
+        contacts[i].impulse = contacts[i].moment = mor_v3(0, 0, 0);
+        contacts[i].normal_impulse = 0.0;
+    }
     w->step++;
     w->time = w->time_base + w->h * (w->step - w->step_base);
     return MOR_OK;

@@ -7,7 +7,6 @@
 #include "step/adaptive.h"
 #include "step/draft.h"
 #include "base/elementary.h"
-#include "step/events.h"
 #include "step/stages.h"
 
 #include <assert.h>
@@ -196,24 +195,13 @@ static mor_code interrupted(const mor_world* w, mor_step* k, mor_error* error)
     return mor_fail(error, MOR_STOPPED, "step %d was not taken: interrupted", w->step + 1);
 }
 
-/* The reference integrator moves the draft by itself, instead of the stages from `collide` to `sense`. */
-static mor_code run_events(const mor_world* w, mor_step* k, double* clock, mor_error* error)
-{
-    mor_code code = mor_event_driven_step(k);
-    if (code == MOR_STOPPED) mor_step_not_taken(k, error);
-    code = end_stage(w, k, MOR_STAGE_INTEGRATE, code, clock, error);
-    return code ? code : run_stage(w, k, MOR_STAGE_MEASURE, clock, error);
-}
-
 /* One attempt with the present h. The world changes only if all stages go well. */
 static mor_code attempt(mor_world* w, mor_step* k, mor_error* error)
 {
     double clock = mor_clock();
     mor_code code = run_user(w, k, &clock, error);
     if (!code && w->adaptive.on && !k->in_parts) code = choose_length(k, &clock, error);
-    const bool events = w->integrator == &mor_integrator_event_driven;
-    if (!code && events) code = run_events(w, k, &clock, error);
-    for (mor_stage i = MOR_STAGE_COLLIDE; i < MOR_STAGE_COMMIT && !code && !events; i++) {
+    for (mor_stage i = MOR_STAGE_COLLIDE; i < MOR_STAGE_COMMIT && !code; i++) {
         code = stages[i].run(w, k, error);
         if (!code && mor_world_interrupted(w)) code = interrupted(w, k, error);
         if (!code && stages[i].time == stages[i + 1].time) k->phase = i; /* the two are timed together */
