@@ -4,6 +4,7 @@
  * model/robot_motion.c); a formulation may then project the positions. */
 #include "base/elementary.h"
 #include "step/robot_energy.h"
+#include "step/events.h"
 #include "step/smooth.h"
 #include "step/stabilise.h"
 #include "step/stages.h"
@@ -107,6 +108,10 @@ mor_code mor_do_integrate(const mor_world* world, mor_step* k, mor_error* error)
 {
     (void)world;
     mor_world* w = k->w;
+    if (w->integrator == &mor_integrator_event_driven) { /* it makes nothing of the answers */
+        mor_code events = mor_event_driven_step(k);
+        return events == MOR_STOPPED ? mor_step_not_taken(k, error) : events;
+    }
     if (!k->usable) return mor_step_not_taken(k, error);
     mor_status status;
     mor_code code = mor_smooth_step(k, &status);
