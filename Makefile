@@ -5,7 +5,7 @@ CMAKE_ARGS ?=
 TEST ?= .
 ROBOTS ?=
 
-.PHONY: dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery format check-rooms check-tree clean
+.PHONY: site dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery format check-rooms check-tree clean
 
 all: configure
 	@cmake --build $(BUILD)
@@ -94,6 +94,11 @@ bench-wholebody: deps
 install: configure
 	@cmake --build $(BUILD) --target installed
 	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+# the documentation as a folder of pages that open from disk, with a search: site/index.html
+site:
+	@scripts/install-deps site
+	@scripts/make-site
 
 # the sources as one archive, moreau-VERSION.tar.gz
 dist:

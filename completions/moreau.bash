@@ -21,6 +21,7 @@ _moreau() {
         "run --csv") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "run --record") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "run --bpmd") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "run --time-limit") return ;;
         "run --threads") return ;;
         "run --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "doctor --time") return ;;
@@ -91,7 +92,7 @@ _moreau() {
         "list --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
     esac
     case $command in
-        run) options='--formulation --solver --collision --integrator --step --time --steps --set --at --csv --record --bpmd --threads --json --verbose --quiet --plugin --help -h' ;;
+        run) options='--formulation --solver --collision --integrator --step --time --steps --set --at --csv --record --bpmd --time-limit --threads --json --verbose --quiet --plugin --help -h' ;;
         doctor) options='--time --limit --set --step --json --plugin --help -h' ;;
         new) options='--urdf --plugin --help -h' ;;
         solve) options='--kind --solver --all --tol --max-iter --time-limit --solution --trace --json --plugin --help -h' ;;

@@ -335,7 +335,7 @@ static void write_gazebo(const char* path, const char* skip, const char* spoil)
 {
     mor_error error = { 0 };
     remove(path);
-    if (mor_h5_create(&h5, path, &error)) fail_msg("%s", error.text);
+    if (mor_h5_begin(&h5, path, &error)) fail_msg("%s", error.text);
     groups((const char* const[]){ "/mbs_frame000001", "/mbs_frame000001/bodies", "/mbs_frame000001/contacts", NULL });
     double h = 0.001, z1 = 0.499, z2 = 1.498;
     double positions[] = { 0, 0, z1, 0, 0, z2 }, quaternions[] = { 1, 0, 0, 0, 1, 0, 0, 0 };
@@ -376,7 +376,7 @@ static void write_gazebo(const char* path, const char* skip, const char* spoil)
     KEEP("gaps") put(F "contacts/gaps", 1, 2, 1, gaps);
     KEEP("mu_s") put(F "contacts/mu_s", 2, 2, 2, mu_s);
     put(F "contacts/mu_k", 2, 2, 3, mu_k);
-    assert_int_equal(mor_h5_close(&h5, &error), MOR_OK);
+    assert_int_equal(mor_h5_finish(&h5, MOR_OK, &error), MOR_OK);
 }
 
 /* Solves the only frame of a file with ncp; velocities of its two balls. */
@@ -547,13 +547,13 @@ static void transposed_arrays_are_told(void** state)
     for (int k = 0; k < 4; k++) { /* 2 bodies and 2 contacts: 2 x 3 becomes 3 x 2 */
         write_gazebo(at("bad.h5"), names[k], "");
         mor_error error = { 0 };
-        assert_int_equal(mor_h5_reopen(&h5, at("bad.h5"), &error), MOR_OK);
+        assert_int_equal(mor_h5_extend(&h5, at("bad.h5"), &error), MOR_OK);
         char path[80];
         size_t cols = k == 1 ? 4 : 3;
         double data[8] = { 0 };
         snprintf(path, sizeof path, F "%s/%s", k < 2 ? "bodies" : "contacts", names[k]);
         put(path, 2, cols, 2, data);
-        assert_int_equal(mor_h5_close(&h5, &error), MOR_OK);
+        assert_int_equal(mor_h5_finish(&h5, MOR_OK, &error), MOR_OK);
         expect_error(at("bad.h5"), path);
         expect_error(at("bad.h5"), "is transposed");
     }

@@ -20,6 +20,9 @@ MOR_API mor_recorder* mor_recorder_open(const char* path, const mor_world* world
                                         mor_error* error);
 /* An observer: mor_world_add_observer(world, mor_recorder_observe, recorder, &error). Frames are written in batches. */
 MOR_API void mor_recorder_observe(void* recorder, const mor_world* world, const mor_step_report* report);
+/* MOR_OK, or the first failure so far: a long run asks after every step whether the disk is full. mor_recorder_close
+ * tells it too. */
+MOR_API mor_code mor_recorder_state(const mor_recorder* recorder, mor_error* error);
 /* Writes what is left, closes and frees the recorder. Any write error that happened since opening is reported here. */
 MOR_API mor_code mor_recorder_close(mor_recorder* recorder, mor_error* error);
 

@@ -38,10 +38,11 @@ typedef struct mor_context {
     /* The judge on the problem as it was posed (before conversions), in its own units. Solvers stop
      * when error(...) <= tol. `w` may be NULL, or A z + b if the solver has it. */
     double (*error)(const struct mor_context* context, const double* z, const double* w);
-    const mor_problem* problem; /* the problem the solver was given */
-    const void* judge;          /* private to the driver */
-    bool cpu_time;              /* start and deadline count CPU time of the thread: mor_context_clock */
-    double lead;                /* private to the driver: mor_clock() ahead of the CPU clock at the start */
+    const mor_problem* problem;    /* the problem the solver was given */
+    const void* judge;             /* private to the driver */
+    bool cpu_time;                 /* start and deadline count CPU time of the thread: mor_context_clock */
+    double lead;                   /* private to the driver: mor_clock() ahead of the CPU clock at the start */
+    const volatile int* interrupt; /* as in mor_solve_options */
 } mor_context;
 
 /* A solver: one registry line. */
@@ -61,13 +62,15 @@ typedef struct mor_solver {
 
 /* How mor_solve runs a solver. */
 typedef struct mor_solve_options {
-    double tol;        /* 1e-8: the goal */
-    double aim, limit; /* mor_context; 0: tol */
-    int max_iter;      /* 0: the solver's default */
-    double time_limit; /* seconds for conversion and solver, 0: none */
-    bool warm;         /* start from the z given */
-    mor_trace* trace;  /* filled if not NULL */
-    bool cpu_time;     /* time_limit is CPU time of this thread, not time on the wall */
+    double tol;                    /* 1e-8: the goal */
+    double aim, limit;             /* mor_context; 0: tol */
+    int max_iter;                  /* 0: the solver's default */
+    double time_limit;             /* seconds for conversion and solver, 0: none */
+    bool warm;                     /* start from the z given */
+    mor_trace* trace;              /* filled if not NULL */
+    bool cpu_time;                 /* time_limit is CPU time of this thread, not time on the wall */
+    const volatile int* interrupt; /* not NULL: when a signal handler or another thread makes it other than 0, the
+                                      solver stops as soon as it looks, with MOR_TIME_LIMIT */
 } mor_solve_options;
 
 /* The defaults named above. */
@@ -89,7 +92,7 @@ MOR_API bool mor_solver_applies(const mor_solver* solver, mor_form form);
 MOR_API void mor_trace_add(mor_context* context, int iteration, double step_length, const double* z);
 /* Frees the lines of a trace (they are grown on the heap: start with a zeroed struct). */
 MOR_API void mor_trace_free(mor_trace* trace);
-/* For solvers: true when the deadline has passed. Costs a clock read. */
+/* For solvers: true when the deadline has passed or somebody interrupts. Costs a clock read. */
 MOR_API bool mor_out_of_time(const mor_context* context);
 
 /* For solvers: the clock that start and deadline are read from. */

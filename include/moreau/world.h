@@ -662,6 +662,13 @@ typedef void (*mor_observer)(void* user, const mor_world* world, const mor_step_
 /* MOR_BAD_INPUT when there is no room for one more. */
 MOR_API mor_code mor_world_add_observer(mor_world* world, mor_observer function, void* user, mor_error* error);
 
+/* Lets a signal handler or another thread interrupt a step that takes long: when *flag becomes other than 0, solvers
+ * stop as soon as they look, and mor_world_step returns MOR_STOPPED with the world as it was before the step. The flag
+ * is only read. It must live as long as the world; NULL: none. */
+MOR_API void mor_world_set_interrupt(mor_world* world, const volatile int* flag);
+/* Whether the flag is set now. */
+MOR_API bool mor_world_interrupted(const mor_world* world);
+
 /* Time now [s]. */
 MOR_API double mor_world_time(const mor_world* world);
 /* Steps taken so far. */

@@ -24,6 +24,8 @@ int mor_cli_laboratory(int argc, char** argv);
 typedef struct mor_cli_recording mor_cli_recording;
 mor_cli_recording* mor_cli_recording_open(const char* recording, const char* problems, int problems_every,
                                           mor_world* world, const mor_scene* scene, mor_error* error);
+/* MOR_SYSTEM and a sentence as soon as something could not be written. `recording` may be NULL. */
+mor_code mor_cli_recording_state(const mor_cli_recording* recording, mor_error* error);
 /* Writes what is left. `recording` may be NULL. */
 mor_code mor_cli_recording_close(mor_cli_recording* recording, mor_error* error);
 

@@ -1,6 +1,7 @@
 /* moreau new: a commented scene to start from. The scenes lie in scenes/new, so that they are run like all others. */
 #include "cli/cli.h"
 #include "cli/options.h"
+#include "io/text/output.h"
 #include "io/text/text_file.h"
 
 #include <stdio.h>
@@ -61,10 +62,10 @@ static char* read_ours(const char* name, mor_error* error)
 static int write_new(const char* path, const char* text, const char* old, const char* by, mor_error* error)
 {
     if (access(path, F_OK) == 0) return mor_cli_usage("new", "%s is there already; give another name", path);
-    FILE* out = mor_text_create(path, error);
+    FILE* out = mor_output_open(path, error);
     if (!out) return mor_cli_fail(error);
     bool good = write_replaced(out, text, old, by);
-    return mor_text_finish(out, path, good, error) || !good ? mor_cli_fail(error) : 0;
+    return mor_output_close(out, path, good, error) || !good ? mor_cli_fail(error) : 0;
 }
 
 /* The robot that came with the program goes beside the scene, unless the user has one. */

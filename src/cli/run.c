@@ -3,7 +3,9 @@
 #include "cli/laboratory.h"
 #include "cli/options.h"
 #include "cli/run_outputs.h"
+#include "cli/signals.h"
 #include "io/json/run_json.h"
+#include "io/text/output.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +21,7 @@ typedef struct arguments {
     int csv_every, bpmd_every, threads;
     double times[MOST_SAMPLES];
     int time_count, steps;
-    double end;
+    double end, limit;
     bool json, quiet, verbose;
 } arguments;
 
@@ -89,11 +91,13 @@ static const mor_cli_option options[] = {
     { "--set", "KEY=VALUE", "any value of the scene, e.g. method.solver.tol=1e-9, bodies.top.mass=1e6", MOR_CLI_SET,
       AT(sets) },
     { "--at", "T,...", "report the state at these times too", MOR_CLI_CALL, .take = take_times },
-    { "--csv", "FILE[:K]", "bodies, contact totals and energy as a table, every K-th step", MOR_CLI_CALL,
-      .take = take_csv },
+    { "--csv", "FILE[:K]", "bodies, contact totals and energy as a table, every K-th step; -: standard output",
+      MOR_CLI_CALL, .take = take_csv },
     { "--record", "FILE.h5", "record everything (docs/recording.md)", MOR_CLI_TEXT, AT(record) },
     { "--bpmd", "FILE.h5[:K]", "every K-th step as a problem for `moreau compare` (docs/bpmd.md)", MOR_CLI_CALL,
       .take = take_bpmd },
+    { "--time-limit", "SECONDS", "stop after so many seconds on the clock, with exit status 1; default: none",
+      MOR_CLI_NUMBER, AT(limit), .min = 1e-3, .max = 1e9, .expected = "seconds, from 0.001" },
     { "--threads", "N", "threads for independent groups of bodies; the answer does not depend on it", MOR_CLI_WHOLE,
       AT(threads), .min = 1, .max = 256, .expected = "1 to 256" },
     { "--json", NULL, "one JSON document on standard output", MOR_CLI_FLAG, AT(json) },
@@ -108,6 +112,9 @@ static const mor_cli_command command = {
     .usage = "SCENE [options]",
     .about = "SCENE is a file, or the name of a scene that came with the program (moreau list scenes).\n",
     .options = options,
+    .more =
+        "SIGINT and SIGTERM: the step is finished, all files are closed, and the exit status is 130 or 143. A second\n"
+        "one ends the program at once.\n",
     .operand = take_scene,
 };
 
@@ -126,6 +133,7 @@ typedef struct session {
     size_t length;
     mor_json json;
     int steps, sample;
+    int signal; /* that ended it, or 0 */
     double started, shown;
 } session;
 
@@ -186,18 +194,25 @@ static int simulate(session* s)
     write_samples(s);
     for (int k = 1; k <= s->steps; k++) {
         mor_step_report r;
+        if ((s->signal = mor_cli_signal())) break;
         if (mor_run_step(s->run, &r, &error) != MOR_OK) return mor_cli_fail(&error);
+        if ((s->signal = mor_world_interrupted(s->world) ? mor_cli_signal() : 0)) break;
         if (mor_run_stopped(s->run)) {
             if (terminal) fputc('\n', stderr);
             tell_stop(s, k, &r);
             break;
         }
-        mor_cli_table_add(s->table, s->world, &r);
+        mor_code lost = mor_cli_table_add(s->table, s->world, &r, &error);
+        if (!lost) lost = mor_cli_recording_state(s->recording, &error);
+        if (lost) return mor_cli_fail(&error);
         write_samples(s);
         if (terminal) progress(s, k);
     }
     if (s->document) mor_json_end(&s->json);
     if (terminal && s->shown > 0.0) fprintf(stderr, "\r%40s\r", "");
+    if (s->signal)
+        fprintf(stderr, "moreau: %s after step %d of %d, at t = %g s; what was written until then is complete\n",
+                mor_cli_signal_name(s->signal), mor_world_step_count(s->world), s->steps, mor_world_time(s->world));
     return 0;
 }
 
@@ -225,6 +240,7 @@ static int prepare(session* s)
     if (a->csv && !(s->table = mor_cli_table_open(a->csv, a->csv_every, s->world, &error))) return mor_cli_fail(&error);
     s->run = mor_run_create(s->world, s->steps, &error);
     if (!s->run) return mor_cli_fail(&error);
+    mor_world_set_interrupt(s->world, mor_cli_patience());
     if (!a->quiet) tell_start(s);
     if (!a->json) return 0;
     s->document = open_memstream(&s->text, &s->length);
@@ -243,13 +259,14 @@ static int tell(session* s)
     mor_run_summary summary = mor_run_summarise(s->run);
     if (s->document) {
         mor_run_json_summary(&s->json, s->world, s->scene, &summary, mor_run_start(s->run));
+        if (s->signal) mor_json_text(&s->json, "stopped_by", mor_cli_signal_name(s->signal));
         mor_json_end(&s->json);
         bool written = mor_json_finish(&s->json) && fflush(s->document) == 0;
         if (!written || fwrite(s->text, 1, s->length, stdout) != s->length) return MOR_SYSTEM;
-    } else if (!s->a->quiet) {
+    } else if (!s->a->quiet && !(s->a->csv && mor_output_is_standard(s->a->csv))) {
         mor_cli_print_run(s->world, s->scene, &summary);
     }
-    return summary.failures > 0;
+    return s->signal ? mor_cli_signal_status(s->signal) : summary.failures > 0;
 }
 
 /* Closes everything; a file that cannot be closed is a failure unless there was a worse one. */
@@ -258,8 +275,9 @@ static int finish(session* s, int code)
     mor_error error = { 0 };
     if (s->document) fclose(s->document);
     free(s->text);
-    if (mor_cli_table_close(s->table, code < 2, &error) != MOR_OK && code < 2) code = mor_cli_fail(&error);
-    if (mor_cli_recording_close(s->recording, &error) != MOR_OK && code < 2) code = mor_cli_fail(&error);
+    bool good = code != MOR_BAD_INPUT && code != MOR_SYSTEM;
+    if (mor_cli_table_close(s->table, good, &error) != MOR_OK && good) code = mor_cli_fail(&error), good = false;
+    if (mor_cli_recording_close(s->recording, &error) != MOR_OK && good) code = mor_cli_fail(&error);
     mor_run_destroy(s->run);
     mor_world_destroy(s->world);
     mor_scene_destroy(s->scene);
@@ -278,6 +296,9 @@ int mor_cli_run(int argc, char** argv)
     int code = mor_cli_parse(&command, argc, argv, &a);
     if (code) return code;
     if (!a.scene) return mor_cli_usage("run", "which scene?");
+    if (a.csv && a.json && mor_output_is_standard(a.csv))
+        return mor_cli_usage("run", "--csv - and --json both want standard output");
+    mor_cli_catch_signals(a.limit);
     qsort(a.times, (size_t)a.time_count, sizeof(double), compare_times);
     session s = { .a = &a };
     code = prepare(&s);

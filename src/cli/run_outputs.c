@@ -1,7 +1,8 @@
 /* The table of --csv and the lines of text of a run, see run_outputs.h. */
 #include "cli/run_outputs.h"
-#include "io/text/text_file.h"
+#include "io/text/output.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@ mor_cli_table* mor_cli_table_open(const char* path, int every, const mor_world* 
     }
     t->every = every;
     t->path = path;
-    t->out = mor_text_create(path, error);
+    t->out = mor_output_open(path, error);
     if (!t->out) {
         free(t);
         return NULL;
@@ -47,9 +48,9 @@ static void write_numbers(FILE* out, const double* x, int n)
     for (int i = 0; i < n; i++) fprintf(out, ",%.17g", x[i]);
 }
 
-void mor_cli_table_add(mor_cli_table* t, const mor_world* w, const mor_step_report* r)
+mor_code mor_cli_table_add(mor_cli_table* t, const mor_world* w, const mor_step_report* r, mor_error* error)
 {
-    if (!t || r->step % t->every != 0) return;
+    if (!t || r->step % t->every != 0) return MOR_OK;
     double f[6];
     mor_world_contact_wrench(w, f);
     fprintf(t->out, "%.17g,%.17g,%.17g,%d,%.17g,%.17g,%d", mor_world_time(w), r->kinetic, r->potential, r->contacts,
@@ -62,12 +63,14 @@ void mor_cli_table_add(mor_cli_table* t, const mor_world* w, const mor_step_repo
         write_numbers(t->out, (double[13]){ p.x, p.y, p.z, q.w, q.x, q.y, q.z, v.x, v.y, v.z, o.x, o.y, o.z }, 13);
     }
     fputc('\n', t->out);
+    return ferror(t->out) ? mor_fail(error, MOR_SYSTEM, "%.400s: cannot be written: %s", t->path, strerror(errno))
+                          : MOR_OK;
 }
 
 mor_code mor_cli_table_close(mor_cli_table* t, bool keep, mor_error* error)
 {
     if (!t) return MOR_OK;
-    mor_code code = mor_text_finish(t->out, t->path, keep, error);
+    mor_code code = mor_output_close(t->out, t->path, keep, error);
     free(t);
     return code;
 }

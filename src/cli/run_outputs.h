@@ -7,11 +7,12 @@
 
 typedef struct mor_cli_table mor_cli_table;
 
-/* A table of bodies, contact totals and energy (CSV), one line every `every` steps, under a temporary name. The path
+/* A table of bodies, contact totals and energy (CSV), one line every `every` steps, by io/text/output.h. The path
  * is borrowed. NULL and a sentence when it cannot be written. */
 mor_cli_table* mor_cli_table_open(const char* path, int every, const mor_world* world, mor_error* error);
-/* The line of a step, if it is one of those. */
-void mor_cli_table_add(mor_cli_table* table, const mor_world* world, const mor_step_report* report);
+/* The line of a step, if it is one of those. MOR_SYSTEM and a sentence as soon as something is lost. */
+mor_code mor_cli_table_add(mor_cli_table* table, const mor_world* world, const mor_step_report* report,
+                           mor_error* error);
 /* Gives it its name if `keep`, else removes it. NULL is allowed. */
 mor_code mor_cli_table_close(mor_cli_table* table, bool keep, mor_error* error);
 

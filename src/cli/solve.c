@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 #include "cli/laboratory.h"
 #include "cli/options.h"
-#include "io/text/text_file.h"
+#include "io/text/output.h"
 #include "moreau/solver.h"
 #include "solver/measure.h"
 
@@ -17,6 +17,7 @@ typedef struct arguments {
     const char* solution;
     const char* trace;
     bool all, json;
+    bool silent; /* standard output is for the answer */
     mor_solve_options options;
     char** files; /* argv: its first words are overwritten */
     int file_count;
@@ -41,7 +42,8 @@ static const mor_cli_option options[] = {
       .max = 2e9, .expected = "a positive whole number" },
     { "--time-limit", "SECONDS", "of each solve; default: none", MOR_CLI_NUMBER, AT(options.time_limit), .min = DBL_MIN,
       .max = 1e300, .expected = "a positive number of seconds" },
-    { "--solution", "FILE", "the answer, one number per line; global problems put velocities in FILE.vel", MOR_CLI_TEXT,
+    { "--solution", "FILE",
+      "the answer, one number per line; global problems put velocities in FILE.vel; -: standard output", MOR_CLI_TEXT,
       AT(solution) },
     { "--trace", "FILE.h5", "every iteration with all error measures", MOR_CLI_TEXT, AT(trace) },
     { "--json", NULL, "one JSON document on standard output", MOR_CLI_FLAG, AT(json) },
@@ -85,6 +87,9 @@ static int parse(int argc, char** argv, arguments* a)
                              a->kind);
     if (a->solution && (a->all || a->file_count > 1))
         return mor_cli_usage("solve", "--solution takes one problem and one solver");
+    if (a->solution && a->json && mor_output_is_standard(a->solution))
+        return mor_cli_usage("solve", "--solution - and --json both want standard output");
+    a->silent = a->solution && mor_output_is_standard(a->solution);
     if (a->solver && !mor_library_solver(mor_cli_library(), a->solver)) return unknown_solver(a->solver);
     return 0;
 }
@@ -149,9 +154,9 @@ static void print_row(const mor_problem* p, const char* name, const mor_solver* 
 static bool write_numbers(const char* path, int n, const double* x)
 {
     mor_error error = { 0 };
-    FILE* f = mor_text_create(path, &error);
+    FILE* f = mor_output_open(path, &error);
     for (int k = 0; f && k < n; k++) fprintf(f, "%.17g\n", x[k]);
-    if (f && mor_text_finish(f, path, true, &error) == MOR_OK) return true;
+    if (f && mor_output_close(f, path, true, &error) == MOR_OK) return true;
     fprintf(stderr, "moreau solve: %s\n", error.text);
     return false;
 }
@@ -161,6 +166,10 @@ static bool write_solution(const char* path, const mor_problem_file* file, const
     const mor_problem* p = &file->problem;
     bool global = p->form & (MOR_GFC2D | MOR_GFC3D | MOR_GFC_ROLLING);
     int count = global ? p->size : file->columns;
+    if (global && mor_output_is_standard(path)) {
+        fprintf(stderr, "moreau solve: --solution -: a global problem has two answers; give a file\n");
+        return false;
+    }
     if (!write_numbers(path, count, z)) return false;
     if (!global) return true;
     char velocity[1024];
@@ -170,6 +179,12 @@ static bool write_solution(const char* path, const mor_problem_file* file, const
 
 /* ------------------------------------------------------------------------------------- run */
 
+static int out_of_memory(void)
+{
+    fprintf(stderr, "moreau solve: out of memory\n");
+    return MOR_SYSTEM;
+}
+
 static int run_one(const arguments* a, const mor_solver* solver, const mor_problem_file* file, mor_arena* arena,
                    mor_trace_file* traces, bool first)
 {
@@ -177,14 +192,15 @@ static int run_one(const arguments* a, const mor_solver* solver, const mor_probl
     mor_trace trace = { 0 };
     mor_solve_options options = a->options;
     double* z = calloc((size_t)mor_problem_unknowns(p) + 1, sizeof *z);
-    if (!z) return 3;
+    if (!z) return out_of_memory();
     int status = 0;
     mor_report r = mor_solve_measured(solver, NULL, p, &options, z, 0.01, arena);
     mor_arena_reset(arena);
     if (traces) { /* a run of its own: judging every iteration must not disturb the one that is timed */
         double* again = calloc((size_t)mor_problem_unknowns(p) + 1, sizeof *again);
         options.trace = &trace;
-        if (again) mor_solve(solver, NULL, p, &options, again, arena);
+        if (!again) status = out_of_memory();
+        else mor_solve(solver, NULL, p, &options, again, arena);
         free(again);
         mor_arena_reset(arena);
         mor_error error = { 0 };
@@ -194,7 +210,7 @@ static int run_one(const arguments* a, const mor_solver* solver, const mor_probl
         }
     }
     if (a->json) print_json(p, p->name, solver, &r, first);
-    else print_row(p, p->name, solver, &r);
+    else if (!a->silent) print_row(p, p->name, solver, &r);
     fflush(stdout);
     if (!status && r.status != MOR_SOLVED) status = 1;
     if (a->solution && !write_solution(a->solution, file, z)) status = 3;
@@ -209,7 +225,7 @@ int mor_cli_solve(int argc, char** argv)
     int status = parse(argc, argv, &a);
     if (status) return status;
     mor_arena* arena = mor_arena_create(NULL);
-    if (!arena) return 3;
+    if (!arena) return out_of_memory();
     mor_error error = { 0 };
     mor_trace_file* traces = NULL;
     if (a.trace && mor_cli_trace_create(a.trace, &traces, &error)) {
@@ -218,7 +234,7 @@ int mor_cli_solve(int argc, char** argv)
         return 3;
     }
     bool first = true;
-    if (!a.json)
+    if (!a.json && !a.silent)
         printf("%-42s %-6s %6s  %-14s %-13s %7s %10s %10s %10s\n", "problem", "kind", "size", "solver", "status",
                "iter", "time [s]", "relative", "absolute");
     for (int k = 0; k < a.file_count; k++) {

@@ -162,7 +162,8 @@ bool mor_lab_before(const mor_lab* lab, const mor_lab_problem* a, const mor_lab_
 typedef struct mor_lab_journal mor_lab_journal;
 /* Lines of these `kinds` (see mor_lab_message) are read back. */
 mor_lab_journal* mor_lab_journal_open(const char* path, mor_lab* lab, bool resume, const char* kinds, mor_error* error);
-void mor_lab_journal_add(mor_lab_journal* journal, const mor_lab* lab, const mor_lab_message* message);
+mor_code mor_lab_journal_add(mor_lab_journal* journal, const mor_lab* lab, const mor_lab_message* message,
+                             mor_error* error);
 mor_code mor_lab_journal_close(mor_lab_journal* journal, mor_error* error);
 void mor_lab_keep(mor_lab* lab, const mor_lab_message* message);
 const mor_lab_run* mor_lab_find(const mor_lab* lab, int problem, int formulation, int solver, int tol);

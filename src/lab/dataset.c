@@ -10,24 +10,23 @@
 #include "io/bpmd/bpmd.h"
 #include "io/fclib/fclib.h"
 #include "io/scene/scene_def.h"
+#include "io/text/output.h"
+#include "io/text/text_file.h"
 #include "model/step.h"
+
+#define LARGEST_FILE ((size_t)1 << 36) /* bytes of a file that is added */
 
 static mor_code write_urdf(const char* folder, const mor_family* family, double size, mor_error* error)
 {
-    char path[1024], part[1100];
+    char path[1024];
     snprintf(path, sizeof path, "%s/robots", folder);
     mkdir(path, 0777); /* a failure shows below */
     if (snprintf(path, sizeof path, "%s/robots/%s-%g.urdf", folder, family->name, size) >= (int)sizeof path)
         return mor_fail(error, MOR_BAD_INPUT, "%.200s...: name too long", folder);
-    snprintf(part, sizeof part, "%s.part", path);
-    FILE* out = fopen(part, "w");
-    if (out) family->urdf(size, out);
-    bool bad = !out || ferror(out) != 0;
-    if (out && fclose(out) != 0) bad = true;
-    if (!bad && rename(part, path) == 0) return MOR_OK;
-    mor_code code = mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
-    remove(part);
-    return code;
+    FILE* out = mor_output_open(path, error);
+    if (!out) return MOR_SYSTEM;
+    family->urdf(size, out);
+    return mor_output_close(out, path, true, error);
 }
 
 mor_code mor_dataset_build(const char* folder, const mor_family* family, double size, bool* built, mor_error* error)
@@ -65,8 +64,7 @@ mor_code mor_dataset_build(const char* folder, const mor_family* family, double 
     }
     mor_code closed = mor_bpmd_close(r, code ? NULL : error);
     if (!code) code = closed;
-    if (!code && rename(work, path) != 0)
-        code = mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
+    if (!code) code = mor_output_replace(work, path, path, error);
     if (code) remove(work);
     *built = !code;
     mor_world_destroy(w);
@@ -104,25 +102,15 @@ mor_code mor_dataset_add(const char* folder, const char* path, mor_error* error)
     int frames, contacts;
     mor_code code = mor_dataset_check(path, &frames, &contacts, error);
     if (code) return code;
-    char target[1024], part[1100];
+    char target[1024], *bytes;
+    size_t size;
     const char* slash = strrchr(path, '/');
     snprintf(target, sizeof target, "%s/%s", folder, slash ? slash + 1 : path);
     if (access(target, F_OK) == 0)
         return mor_fail(error, MOR_BAD_INPUT, "%s: the name is taken; rename the file", target);
-    snprintf(part, sizeof part, "%s.part", target);
-    FILE *in = fopen(path, "rb"), *out = in ? fopen(part, "wb") : NULL;
-    char block[65536];
-    bool good = in && out;
-    size_t n;
-    while (good && (n = fread(block, 1, sizeof block, in)) > 0) good = fwrite(block, 1, n, out) == n;
-    good = good && !ferror(in);
-    if (in) fclose(in);
-    if (out && fclose(out) != 0) good = false;
-    if (good) good = rename(part, target) == 0;
-    if (!good) {
-        code = mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", target, strerror(errno));
-        remove(part);
-    }
+    code = mor_text_read(path, LARGEST_FILE, &bytes, &size, error);
+    if (!code) code = mor_output_write(target, bytes, size, error);
+    free(bytes);
     return code;
 }
 

@@ -2,19 +2,24 @@
  *
  * Lines are keyed by names, not numbers: a resumed comparison may have more problems or methods. The first line holds
  * the conditions (tolerances, limits, start); results under other conditions are not mixed in. A line cut by a crash is
- * ignored. */
+ * ignored. Lines reach the system at once (a killed comparison loses none) and the disk once a second. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "io/text/output.h"
 #include "lab/compare.h"
 
 struct mor_lab_journal {
     FILE* file;
+    double synced; /* when, mor_clock() */
     char path[1024];
 };
+
+enum { SYNC_SECONDS = 1 }; /* a power cut loses at most the lines of this time */
 
 static bool grow(void** data, int count, int* capacity, size_t size)
 {
@@ -215,6 +220,7 @@ mor_lab_journal* mor_lab_journal_open(const char* path, mor_lab* lab, bool resum
         code = mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
     if (!code && fresh && (fprintf(j->file, "%s\n", head) < 0 || fflush(j->file) != 0))
         code = mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
+    if (!code && fresh) code = mor_output_sync(path, error);
     if (code) {
         if (j->file) fclose(j->file);
         free(j);
@@ -236,9 +242,9 @@ static void print_text(FILE* f, const char* text)
     fputc('\n', f);
 }
 
-void mor_lab_journal_add(mor_lab_journal* j, const mor_lab* lab, const mor_lab_message* m)
+mor_code mor_lab_journal_add(mor_lab_journal* j, const mor_lab* lab, const mor_lab_message* m, mor_error* error)
 {
-    if (!j) return;
+    if (!j) return MOR_OK;
     FILE* f = j->file;
     if (m->kind == 'R') {
         const mor_lab_run* r = &m->as.run;
@@ -270,13 +276,20 @@ void mor_lab_journal_add(mor_lab_journal* j, const mor_lab* lab, const mor_lab_m
         fprintf(f, "P\t%s\t%d\t%d\t%d\t%d\t%d\t%.17g\t%d\t%.17g\n", p->name, p->bodies, p->contacts, p->rows, p->dof,
                 p->islands, p->mass_ratio, p->deficiency, p->condition);
     }
-    fflush(f);
+    bool bad = fflush(f) != 0;
+    if (!bad && mor_clock() - j->synced > SYNC_SECONDS) {
+        bad = fdatasync(fileno(f)) != 0 && errno != EINVAL;
+        j->synced = mor_clock();
+    }
+    return bad || ferror(f) ? mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", j->path, strerror(errno))
+                            : MOR_OK;
 }
 
 mor_code mor_lab_journal_close(mor_lab_journal* j, mor_error* error)
 {
     if (!j) return MOR_OK;
     bool bad = ferror(j->file) != 0;
+    bad = fflush(j->file) != 0 || (fdatasync(fileno(j->file)) != 0 && errno != EINVAL) || bad;
     bad = fclose(j->file) != 0 || bad;
     mor_code code = bad ? mor_fail(error, MOR_SYSTEM, "%s: cannot be written", j->path) : MOR_OK;
     free(j);

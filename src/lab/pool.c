@@ -26,6 +26,7 @@ typedef struct child {
     mor_lab_run run;
     double since;
     bool killed;
+    bool told;     /* it has said why it can do nothing */
     size_t filled; /* bytes of the message that is arriving */
     mor_lab_message message;
 } child;
@@ -37,7 +38,7 @@ typedef struct pool {
     int slots, total, finished;
     child* children;
     double wall, cpu; /* clocks at the last stamp */
-    int failures;     /* children that could not read their problem */
+    mor_code code;    /* the first failure: a child that could not read its problem or died, a journal that is lost */
     mor_error* error;
 } pool;
 
@@ -92,7 +93,7 @@ static void work(const pool* p, int problem, int out)
     mor_code code = mor_lab_measure(p->lab, problem, p->done + (size_t)problem * (size_t)p->slots,
                                     mor_lab_traced(p->lab, problem), send_message, &sender, &error);
     if (code) {
-        mor_lab_message m = { .kind = 'E', .as.run.problem = problem };
+        mor_lab_message m = { .kind = 'E', .as.run.problem = problem, .as.run.status = code };
         snprintf(m.as.run.detail, sizeof m.as.run.detail, "%.110s", error.text);
         send_message(&sender, &m);
     }
@@ -127,7 +128,8 @@ static void accept_result(pool* p, const mor_lab_message* m)
         p->finished++;
     }
     mor_lab_keep(p->lab, m);
-    mor_lab_journal_add(p->journal, p->lab, m);
+    mor_code code = mor_lab_journal_add(p->journal, p->lab, m, p->code ? NULL : p->error);
+    if (!p->code) p->code = code;
 }
 
 /* CPU seconds of this process and of its children that have ended. */
@@ -162,13 +164,29 @@ static void receive(pool* p, child* c)
         return;
     }
     if (m->kind == 'E') {
-        if (p->failures++ == 0)
-            mor_fail(p->error, MOR_BAD_INPUT, "%s: %s", p->lab->problems[c->problem].name, m->as.run.detail);
+        c->told = true;
+        if (!p->code)
+            p->code =
+                mor_fail(p->error, m->as.run.status, "%s: %s", p->lab->problems[c->problem].name, m->as.run.detail);
         return;
     }
     if (m->kind == 'R') c->running = false;
     c->since = mor_clock();
     accept_result(p, m);
+}
+
+/* Runs of a problem that have no result. */
+static int missing(const pool* p, int problem)
+{
+    int n = 0;
+    const mor_lab* lab = p->lab;
+    for (int f = -1; f < lab->formulation_count; f++)
+        for (int s = -1; s < lab->solver_count; s++)
+            for (int t = 0; t < lab->options.tol_count; t++) {
+                int slot = mor_lab_slot(lab, problem, f, s, t);
+                if (slot >= 0 && !p->done[(size_t)problem * (size_t)p->slots + (size_t)slot]) n++;
+            }
+    return n;
 }
 
 /* The child has ended: its announced run failed; true if the problem has runs left that can be tried. */
@@ -178,7 +196,13 @@ static bool finish(pool* p, child* c)
     close(c->pipe);
     waitpid(c->pid, &status, 0);
     c->pid = 0;
-    if (!c->running) return false;
+    if (!c->running) {
+        if (!c->told && !c->killed && !p->code && (status || missing(p, c->problem)))
+            p->code = mor_fail(p->error, MOR_SYSTEM, "%s: its process ended (%s %d) and left %d runs undone",
+                               p->lab->problems[c->problem].name, WIFSIGNALED(status) ? "signal" : "status",
+                               WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), missing(p, c->problem));
+        return false;
+    }
     mor_lab_message m = { .kind = 'R', .as.run = c->run };
     mor_lab_run* r = &m.as.run;
     bool late = c->killed || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU);
@@ -192,19 +216,6 @@ static bool finish(pool* p, child* c)
     else snprintf(r->detail, sizeof r->detail, "its process ended with status %d", WEXITSTATUS(status));
     accept_result(p, &m);
     return true;
-}
-
-static int missing(const pool* p, int problem)
-{
-    int n = 0;
-    const mor_lab* lab = p->lab;
-    for (int f = -1; f < lab->formulation_count; f++)
-        for (int s = -1; s < lab->solver_count; s++)
-            for (int t = 0; t < lab->options.tol_count; t++) {
-                int slot = mor_lab_slot(lab, problem, f, s, t);
-                if (slot >= 0 && !p->done[(size_t)problem * (size_t)p->slots + (size_t)slot]) n++;
-            }
-    return n;
 }
 
 static int compare_runs(const void* a, const void* b)
@@ -299,6 +310,21 @@ static int serve(pool* p, struct pollfd* fds, int jobs, int* queue, int* queued)
     return busy;
 }
 
+/* Sorts the results and says whether all are there; `code`: what went wrong before, if anything. */
+static mor_code conclude(pool* p, bool stopped, mor_code code)
+{
+    mor_lab* lab = p->lab;
+    qsort(lab->runs, (size_t)lab->run_count, sizeof *lab->runs, compare_runs);
+    if (lab->trace_count) qsort(lab->traces, (size_t)lab->trace_count, sizeof *lab->traces, compare_traces);
+    stamp(p);
+    if (!code) code = p->code;
+    if (!code && !stopped && lab->run_count != lab->planned)
+        code = mor_fail(p->error, MOR_SYSTEM, "%d of %d runs are missing: out of memory?",
+                        lab->planned - lab->run_count, lab->planned);
+    lab->complete = !stopped && !code;
+    return code;
+}
+
 mor_code mor_lab_run_all(mor_lab* lab, const char* journal, bool resume, mor_lab_progress progress, void* user,
                          mor_error* error)
 {
@@ -341,17 +367,14 @@ mor_code mor_lab_run_all(mor_lab* lab, const char* journal, bool resume, mor_lab
         if (!stopped && progress && !progress(user, lab, p.finished, lab->planned)) {
             stopped = true;
             for (int i = 0; i < jobs; i++)
-                if (p.children[i].pid) p.children[i].running = false, kill(p.children[i].pid, SIGKILL);
+                if (p.children[i].pid)
+                    p.children[i].running = false, p.children[i].killed = true, kill(p.children[i].pid, SIGKILL);
         }
     }
     for (int i = 0; p.children && i < jobs; i++)
         if (p.children[i].pid)
             kill(p.children[i].pid, SIGKILL), waitpid(p.children[i].pid, NULL, 0), close(p.children[i].pipe);
-    qsort(lab->runs, (size_t)lab->run_count, sizeof *lab->runs, compare_runs);
-    if (lab->trace_count) qsort(lab->traces, (size_t)lab->trace_count, sizeof *lab->traces, compare_traces);
-    if (!code && p.failures) code = MOR_BAD_INPUT;
-    lab->complete = !stopped && !code && lab->run_count == lab->planned;
-    stamp(&p);
+    code = conclude(&p, stopped, code);
     mor_code closed = mor_lab_journal_close(p.journal, code ? NULL : error);
     free(p.done);
     free(p.children);

@@ -6,7 +6,7 @@
  * claim, our number and whether the claim holds in our data; data.h5 holds the same tables as the CSV files. Results
  * depend on the seed only, not on the number of threads. */
 #include "lab/reproduce.h"
-#include "io/text/text_file.h"
+#include "io/text/output.h"
 #include "base/workers.h"
 #include "io/hdf5/csv_tables.h"
 
@@ -63,11 +63,11 @@ mor_path mor_reproduce_part(const mor_reproduce* o, const char* format, ...)
     return p;
 }
 
-FILE* mor_reproduce_open(const char* path) { return mor_text_create(path, NULL); }
+FILE* mor_reproduce_open(const char* path) { return mor_output_open(path, NULL); }
 
 mor_code mor_reproduce_close(FILE* file, const char* path, mor_error* error)
 {
-    if (file) return mor_text_finish(file, path, true, error);
+    if (file) return mor_output_close(file, path, true, error);
     return mor_fail(error, MOR_SYSTEM, "%s: cannot be written", path);
 }
 

@@ -17,6 +17,7 @@
 #include "formulation/registry.h"
 #include "formulation/step_problem.h"
 #include "io/bpmd/bpmd.h"
+#include "io/text/output.h"
 #include "lab/reproduce.h"
 #include "model/step.h"
 #include "plot/figure.h"
@@ -55,7 +56,8 @@ static mor_code record(const mor_reproduce* o, const char* path, mor_error* erro
     if (!code) code = closed;
     mor_world_destroy(w);
     mor_scene_destroy(scene);
-    if (!code && rename(part, path) != 0) code = mor_fail(error, MOR_SYSTEM, "cannot write %s", path);
+    if (!code) code = mor_output_replace(part, path, path, error);
+    if (code) remove(part);
     return code;
 }
 

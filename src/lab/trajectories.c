@@ -226,7 +226,7 @@ static void finish_scene(mor_lab* lab, task* tasks, int n, int scene, mor_lab_jo
         m.as.scene.last = true;
         for (int k = i + 1; k < n; k++) m.as.scene.last = m.as.scene.last && tasks[k].run.scene != scene;
         mor_lab_keep(lab, &m);
-        mor_lab_journal_add(journal, lab, &m);
+        mor_lab_journal_add(journal, lab, &m, NULL); /* a failure is told by mor_lab_journal_close */
     }
     free(reference);
 }
@@ -278,5 +278,9 @@ mor_code mor_lab_run_scenes(mor_lab* lab, const char* journal, bool resume, mor_
         if (tasks[i].pid > 0) kill(tasks[i].pid, SIGKILL), waitpid(tasks[i].pid, NULL, 0);
     sort_scenes(lab);
     free(tasks);
-    return mor_lab_journal_close(j, error);
+    mor_code code = mor_lab_journal_close(j, error);
+    if (!code && !stopped && done < n)
+        code =
+            mor_fail(error, MOR_SYSTEM, "%d whole runs of scenes are missing: no process could be started", n - done);
+    return code;
 }

@@ -228,6 +228,8 @@ struct mor_world {
     mor_method_options options;
     int threads;
 
+    const volatile int* interrupt; /* other than 0: stop the step; may be NULL */
+
     /* stages replaced by the caller */
     mor_user_stage on_user, on_integrate;
     mor_collide_stage on_collide;

@@ -6,6 +6,7 @@
  *
  * Dashes distinguish recordings and repeat the palette. */
 #include "plot/figure.h"
+#include "io/text/output.h"
 
 #include <cairo.h>
 #include <cairo-pdf.h>
@@ -383,22 +384,11 @@ static bool write_svg(FILE* file, const bytes* b, const mor_figure* f)
 
 static mor_code save(const mor_figure* f, const bytes* b, bool svg, const char* path, mor_error* error)
 {
-    char temporary[1200];
-    int descriptor = -1;
-    for (int k = 0; descriptor < 0 && k < 100; k++) {
-        int n = snprintf(temporary, sizeof temporary, "%s.%ld-%d.part", path, (long)getpid(), k);
-        if (n >= (int)sizeof temporary) return mor_fail(error, MOR_BAD_INPUT, "%.200s...: file name too long", path);
-        descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
-        if (descriptor < 0 && errno != EEXIST) break;
-    }
-    FILE* file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
-    if (!file) return mor_fail(error, MOR_SYSTEM, "%s: cannot write: %s", path, strerror(errno));
-    bool ok = svg ? write_svg(file, b, f) : fwrite(b->data, 1, b->size, file) == b->size;
-    ok = fclose(file) == 0 && ok;
-    if (ok && rename(temporary, path) == 0) return MOR_OK;
-    mor_fail(error, MOR_SYSTEM, "%s: cannot write: %s", path, strerror(errno));
-    unlink(temporary);
-    return MOR_SYSTEM;
+    FILE* file = mor_output_open(path, error);
+    if (!file) return MOR_SYSTEM;
+    if (svg) write_svg(file, b, f);
+    else fwrite(b->data, 1, b->size, file);
+    return mor_output_close(file, path, true, error);
 }
 
 mor_code mor_figure_write(const mor_figure* f, const char* path, mor_error* error)

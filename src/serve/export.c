@@ -19,6 +19,7 @@
  * packed columns (step as double, then planes) for position, quaternion, velocity, angular velocity,
  * contact bodies, point, normal, gap, force, group and plane; series (frame.h). */
 #include "serve/export.h"
+#include "io/text/output.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -270,10 +271,8 @@ mor_code mor_export_html(const char* path, mor_recording* const* recordings, int
     if (!mark)
         return mor_fail(error, MOR_SYSTEM,
                         "the viewer's page has no place for recordings; build it again: viewer/build.mjs");
-    char part[4096];
-    snprintf(part, sizeof part, "%s.%ld.part", path, (long)getpid());
-    FILE* out = fopen(part, "wb");
-    if (!out) return mor_fail(error, MOR_SYSTEM, "cannot write %s", path);
+    FILE* out = mor_output_open(path, error);
+    if (!out) return MOR_SYSTEM;
     size_t before = (size_t)(mark - mor_viewer_page);
     fwrite(mor_viewer_page, 1, before, out);
     if (options->look) {
@@ -295,11 +294,9 @@ mor_code mor_export_html(const char* path, mor_recording* const* recordings, int
         mor_bytes_free(&zipped);
     }
     fwrite(mark + sizeof MARK - 1, 1, mor_viewer_page_size - before - (sizeof MARK - 1), out);
-    long size = ftell(out);
-    for (int i = 0; i < count; i++) reports[i].bytes = (double)size;
-    bool good = !ferror(out);
-    good = fclose(out) == 0 && good;
-    if (!code && (!good || rename(part, path) != 0)) code = mor_fail(error, MOR_SYSTEM, "cannot write %s", path);
-    if (code) remove(part);
+    long size = ftell(out); /* -1 in a pipe */
+    for (int i = 0; i < count; i++) reports[i].bytes = size >= 0 ? (double)size : (double)mor_viewer_page_size + total;
+    mor_code closed = mor_output_close(out, path, !code, error);
+    if (!code) code = closed;
     return code;
 }

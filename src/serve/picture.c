@@ -3,6 +3,7 @@
  * other as PNG through a socket; $MOREAU_FFMPEG names another ffmpeg. No shell takes part. Cost: about 0.1 s per
  * picture. */
 #include "serve/picture.h"
+#include "io/text/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,25 +45,13 @@ static mor_browser* show(mor_recording* const* recordings, int count, const mor_
     return NULL;
 }
 
-static mor_code write_file(const char* path, const mor_bytes* bytes, mor_error* error)
-{
-    char part[4096];
-    snprintf(part, sizeof part, "%s.%ld.part", path, (long)getpid());
-    FILE* out = fopen(part, "wb");
-    bool good = out && fwrite(bytes->data, 1, bytes->size, out) == bytes->size;
-    if (out) good = fclose(out) == 0 && good;
-    if (good) good = rename(part, path) == 0;
-    if (!good && out) remove(part);
-    return good ? MOR_OK : mor_fail(error, MOR_SYSTEM, "cannot write %s", path);
-}
-
 mor_code mor_picture_png(const char* path, mor_recording* const* recordings, int count,
                          const mor_picture_options* options, mor_error* error)
 {
     mor_bytes png = { 0 };
     mor_browser* b = show(recordings, count, options, options->time < 0.0 ? 1e30 : options->time, error);
     mor_code code = b ? mor_browser_picture(b, &png, error) : MOR_SYSTEM;
-    if (!code) code = write_file(path, &png, error);
+    if (!code) code = mor_output_write(path, png.data, png.size, error);
     mor_bytes_free(&png);
     mor_browser_stop(b);
     return code;
@@ -76,7 +65,7 @@ static pid_t start_film(const char* program, const char* path, double rate, int*
     int wires[2];
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, wires) != 0) return -1;
     fcntl(wires[0], F_SETFD, FD_CLOEXEC);
-    char number[32], file[4200];
+    char number[32], file[4300];
     snprintf(number, sizeof number, "%.6g", rate);
     snprintf(file, sizeof file, "file:%s", path);
     /* even sizes and this arrangement of colours: what players expect of mp4 */
@@ -161,8 +150,13 @@ mor_code mor_picture_video(const char* path, mor_recording* const* recordings, i
     int n = (int)floor(wanted + 1e-9), wire = -1, status = -1;
     mor_browser* b = show(recordings, count, o, first, error);
     if (!b) return MOR_SYSTEM;
-    char part[4096]; /* ffmpeg goes by the ending */
-    snprintf(part, sizeof part, "%.*s.%ld.part%s", (int)(dot - path), path, (long)getpid(), dot);
+    char target[4200], part[sizeof target + 40]; /* ffmpeg goes by the ending */
+    code = mor_output_target(path, target, sizeof target, error);
+    if (code) {
+        mor_browser_stop(b);
+        return code;
+    }
+    snprintf(part, sizeof part, "%s.%ld.part%s", target, (long)getpid(), dot);
     pid_t child = start_film(ffmpeg, part, o->rate, &wire);
     if (child < 0) code = mor_fail(error, MOR_SYSTEM, "cannot start %s", ffmpeg);
     mor_bytes png = { 0 };
@@ -184,7 +178,7 @@ mor_code mor_picture_video(const char* path, mor_recording* const* recordings, i
         if (!code && !(WIFEXITED(status) && WEXITSTATUS(status) == 0))
             code = mor_fail(error, MOR_SYSTEM, "ffmpeg cannot write %s; does it know this ending?", path);
     }
-    if (!code && rename(part, path) != 0) code = mor_fail(error, MOR_SYSTEM, "cannot write %s", path);
+    if (!code) code = mor_output_replace(part, target, path, error);
     if (code) remove(part);
     if (pictures) *pictures = code ? 0 : n;
     return code;

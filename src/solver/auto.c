@@ -146,7 +146,9 @@ static bool other(mor_auto* R, const mor_auto_stage* stage)
     mor_context* c = mor_auto_limits(R, stage->share, 0);
     double left = c->deadline > 0.0 ? c->deadline - mor_context_clock(c) : 0.0;
     if (c->deadline > 0.0 && left <= 0.0) return false;
-    mor_solve_options options = { .tol = c->tol, .time_limit = left, .warm = guess != NULL, .cpu_time = c->cpu_time };
+    mor_solve_options options = {
+        .tol = c->tol, .time_limit = left, .warm = guess != NULL, .cpu_time = c->cpu_time, .interrupt = c->interrupt
+    };
     double* z = mor_arena_alloc(c->arena, bytes);
     if (!z) return false;
     if (guess) memcpy(z, guess, bytes);
@@ -168,9 +170,12 @@ static bool eliminated(mor_auto* R, const mor_auto_stage* stage)
     static const mor_solver on_pairs = { .name = "auto", .accepts = MOR_LCP, .max_iter = 1000000, .solve = auto_solve };
     const mor_context* c = R->context;
     double left = c->deadline > 0.0 ? mor_max(c->deadline - mor_context_clock(c), 1e-9) : 0.0;
-    const mor_solve_options options = {
-        .tol = c->tol, .time_limit = left, .warm = c->warm, .trace = c->trace, .cpu_time = c->cpu_time
-    };
+    const mor_solve_options options = { .tol = c->tol,
+                                        .time_limit = left,
+                                        .warm = c->warm,
+                                        .trace = c->trace,
+                                        .cpu_time = c->cpu_time,
+                                        .interrupt = c->interrupt };
     R->report = mor_solve(&on_pairs, NULL, R->problem, &options, R->z, c->arena);
     R->best = c->error(c, R->z, NULL);
     return R->best <= c->tol;

@@ -136,7 +136,9 @@ bool mor_auto_polygon(mor_auto* R, const mor_auto_stage* stage)
     mor_problem polygon = *R->problem;
     polygon.form = MOR_STEP_PYRAMID;
     polygon.step.blocks = blocks;
-    mor_solve_options options = { .tol = c->tol, .time_limit = left, .cpu_time = c->cpu_time };
+    mor_solve_options options = {
+        .tol = c->tol, .time_limit = left, .cpu_time = c->cpu_time, .interrupt = c->interrupt
+    };
     mor_report report = mor_solve(&mor_solver_lemke, NULL, &polygon, &options, z, c->arena);
     mor_auto_settle(R);
     if (report.status == MOR_REFUSED || report.status == MOR_NO_SOLUTION) return false;

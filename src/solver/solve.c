@@ -177,6 +177,7 @@ double mor_context_clock(const mor_context* context)
 /* CPU time cannot run ahead of the wall clock, which is cheaper to read. */
 bool mor_out_of_time(const mor_context* context)
 {
+    if (context->interrupt && *context->interrupt) return true;
     return context->deadline > 0.0 && mor_clock() > context->deadline &&
            (!context->cpu_time || mor_context_clock(context) > context->deadline);
 }
@@ -304,7 +305,8 @@ static mor_report drive(driver* d, const mor_solver* solver, const void* options
                             .judge = d,
                             .trace = so->trace,
                             .cpu_time = so->cpu_time,
-                            .lead = lead };
+                            .lead = lead,
+                            .interrupt = so->interrupt };
     context.max_iter = so->max_iter > 0 ? so->max_iter : solver->max_iter;
     size_t mark = mor_arena_mark(arena);
     context.start = mor_context_clock(&context);

@@ -211,6 +211,7 @@ void mor_step_follow(const mor_world* w, mor_step* k)
     d->solver_own_options = w->solver_own_options;
     d->solver_options = w->solver_options;
     d->options = w->options;
+    d->interrupt = w->interrupt;
     d->on_user = w->on_user, d->on_user_data = w->on_user_data;
     d->on_collide = w->on_collide, d->on_collide_data = w->on_collide_data;
     d->on_solve = w->on_solve, d->on_solve_data = w->on_solve_data;

@@ -86,6 +86,7 @@ static bool solve(const mor_step* k, const mor_island* island, double* dq)
     mor_solve_options o = mor_solve_options_default();
     o.tol = ACCURACY;
     o.limit = 1e3 * ACCURACY;
+    o.interrupt = k->w->interrupt;
     if (n > MANY) o.max_iter = SWEEPS;
     mor_solve(solver, NULL, &problem, &o, z, k->arena);
     for (int i = 0; i < problem.size; i++) p[row_of[i]] = z[i];

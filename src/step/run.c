@@ -177,6 +177,10 @@ mor_code mor_run_step(mor_run* run, mor_step_report* report, mor_error* error)
     mor_step_report* r = report ? report : &local;
     mor_code code = mor_world_step(run->world, r, error);
     if (code != MOR_OK && code != MOR_STOPPED) return code;
+    if (code == MOR_STOPPED && mor_world_interrupted(run->world)) { /* nobody's failure */
+        run->stopped = true;
+        return MOR_OK;
+    }
     return mor_run_count(run, r, code == MOR_OK, error);
 }
 

@@ -45,6 +45,7 @@ static mor_report run_solver(mor_solve_stage* stage, const mor_problem* problem,
     if (step) o.aim = mor_min(o.tol, mor_max(AIM, stage->coarse)), o.limit = failing_error(u->world);
     o.max_iter = own->max_iter;
     o.time_limit = own->time_limit;
+    o.interrupt = u->world->interrupt;
     o.warm = warm;
     double start = mor_clock();
     mor_report report = mor_solve(u->solver, u->options, problem, &o, z, stage->arena);

@@ -163,6 +163,14 @@ static mor_code run_commit(mor_world* w, mor_step* k, double* clock, mor_error* 
     return code;
 }
 
+/* The step is not taken because somebody does not want to wait for it. */
+static mor_code interrupted(const mor_world* w, mor_step* k, mor_error* error)
+{
+    k->status = MOR_TIME_LIMIT;
+    snprintf(k->plan.detail, sizeof k->plan.detail, "interrupted");
+    return mor_fail(error, MOR_STOPPED, "step %d was not taken: interrupted", w->step + 1);
+}
+
 /* One attempt with the present h. The world changes only if all stages go well. */
 static mor_code attempt(mor_world* w, mor_step* k, mor_error* error)
 {
@@ -170,6 +178,7 @@ static mor_code attempt(mor_world* w, mor_step* k, mor_error* error)
     mor_code code = run_user(w, k, &clock, error);
     for (mor_stage i = MOR_STAGE_COLLIDE; i < MOR_STAGE_COMMIT && !code; i++) {
         code = stages[i].run(w, k, error);
+        if (!code && mor_world_interrupted(w)) code = interrupted(w, k, error);
         if (!code && stages[i].time == stages[i + 1].time) k->phase = i; /* the two are timed together */
         else code = end_stage(w, k, i, code, &clock, error);
     }
@@ -282,7 +291,7 @@ static mor_code attempt_in_parts(mor_world* w, mor_step* k, mor_error* error)
     while (depth <= 4 && w->time < end - 1e-12 * h) {
         mor_world_set_step(w, mor_min(h / (1 << depth), end - w->time));
         code = attempt(w, k, error);
-        if (code == MOR_STOPPED) depth++;
+        if (code == MOR_STOPPED && !mor_world_interrupted(w)) depth++;
         else if (code) break;
     }
     k->in_parts = false;
@@ -305,7 +314,8 @@ mor_code mor_world_step(mor_world* w, mor_step_report* report, mor_error* error)
     mor_step* k = w->own;
     k->earlier = (mor_timing){ 0 };
     mor_code code = attempt(w, k, error);
-    if (code == MOR_STOPPED && w->options.on_failure == MOR_RETRY) code = attempt_in_parts(w, k, error);
+    if (code == MOR_STOPPED && w->options.on_failure == MOR_RETRY && !mor_world_interrupted(w))
+        code = attempt_in_parts(w, k, error);
     if (code && code != MOR_STOPPED) memset(&k->report, 0, sizeof k->report);
     if (report) *report = k->report;
     return code;

@@ -386,6 +386,9 @@ void mor_world_on_collide(mor_world* w, mor_collide_stage function, void* user)
     w->detected = false;
 }
 
+void mor_world_set_interrupt(mor_world* w, const volatile int* flag) { w->interrupt = flag; }
+bool mor_world_interrupted(const mor_world* w) { return w->interrupt && *w->interrupt; }
+
 void mor_world_on_solve(mor_world* w, mor_formulation_stage function, void* user)
 {
     w->on_solve = function;

@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 #include "cli/lab/commands.h"
 #include "cli/options.h"
-#include "io/text/text_file.h"
+#include "io/text/output.h"
 #include "lab/compare.h"
 #include "lab/profile.h"
 
@@ -124,7 +124,7 @@ static const mor_cli_option options[] = {
     { "--jobs", "N", "processes; default: one per core", MOR_CLI_WHOLE, AT(options.jobs), .min = 1, .max = 1e6,
       .expected = "a whole number" },
     { "--out", "FILE.html", "a page that needs nothing else", MOR_CLI_TEXT, AT(out) },
-    { "--csv", "FILE", "one line per run", MOR_CLI_TEXT, AT(csv) },
+    { "--csv", "FILE", "one line per run; -: standard output", MOR_CLI_TEXT, AT(csv) },
     { "--json", NULL, "one JSON document on standard output", MOR_CLI_FLAG, AT(json) },
     { "--resume", NULL, "go on where an interrupted comparison with the same --out stopped", MOR_CLI_FLAG, AT(resume) },
     { "--quiet", NULL, "no progress, no summary", MOR_CLI_FLAG, AT(quiet) },
@@ -164,6 +164,12 @@ static int parse(int argc, char** argv, arguments* a)
     if (a->problem_count == 0) return mor_cli_usage("compare", "which problems?");
     if (a->resume && !a->out)
         return mor_cli_usage("compare", "--resume needs the --out of the comparison that was interrupted");
+    if (a->out && mor_output_is_standard(a->out))
+        return mor_cli_usage("compare", "--out keeps a journal beside the page: give a file");
+    if (a->csv && mor_output_is_standard(a->csv)) {
+        if (a->json) return mor_cli_usage("compare", "--csv - and --json both want standard output");
+        a->quiet = true;
+    }
     return 0;
 }
 
@@ -232,9 +238,9 @@ static void print_scenes(const mor_lab* lab)
 static int write_file(const char* path, const mor_lab* lab, void (*write)(const mor_lab*, FILE*))
 {
     mor_error error = { 0 };
-    FILE* out = mor_text_create(path, &error);
+    FILE* out = mor_output_open(path, &error);
     if (out) write(lab, out);
-    return out && mor_text_finish(out, path, true, &error) == MOR_OK ? 0 : mor_cli_fail(&error);
+    return out && mor_output_close(out, path, true, &error) == MOR_OK ? 0 : mor_cli_fail(&error);
 }
 
 int mor_cli_compare(int argc, char** argv)

@@ -61,6 +61,14 @@ mor_cli_recording* mor_cli_recording_open(const char* recording, const char* pro
     return NULL;
 }
 
+mor_code mor_cli_recording_state(const mor_cli_recording* recording, mor_error* error)
+{
+    if (!recording) return MOR_OK;
+    mor_code code = recording->recording ? mor_recorder_state(recording->recording, error) : MOR_OK;
+    if (!code && recording->problems) code = mor_bpmd_state(recording->problems, error);
+    return code;
+}
+
 mor_code mor_cli_recording_close(mor_cli_recording* recording, mor_error* error)
 {
     if (!recording) return MOR_OK;

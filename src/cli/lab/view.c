@@ -2,6 +2,8 @@
 #include "cli/cli.h"
 #include "cli/lab/commands.h"
 #include "cli/options.h"
+#include "io/problem/problem_file.h"
+#include "io/text/output.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -68,7 +70,8 @@ static const mor_cli_option options[] = {
     { "--listen", "ADDRESS", "other machines may look too: listen on this address; the printed address has a token",
       MOR_CLI_TEXT, AT(server.address) },
     { .name = "", .help = "recordings:" },
-    { "--html", "OUT.html", "no server: one file with the recordings inside, opens from disk", MOR_CLI_TEXT, AT(html) },
+    { "--html", "OUT.html", "no server: one file with the recordings inside, opens from disk; -: standard output",
+      MOR_CLI_TEXT, AT(html) },
     { "--size", "MB", "largest size of that file; frames are left out until it fits (3)", MOR_CLI_CALL,
       .take = take_size },
     { "--rate", "N", "most frames per second of simulated time in that file (60)", MOR_CLI_NUMBER, AT(export.rate),
@@ -170,6 +173,7 @@ static int export_html(const arguments* a, mor_recording* const* recordings)
     mor_error error = { 0 };
     mor_export_report reports[MOST_FILES];
     if (mor_export_html(a->html, recordings, a->file_count, &a->export, reports, &error)) return mor_cli_fail(&error);
+    if (mor_output_is_standard(a->html)) return 0; /* where the page went */
     printf("%s: %.2f MB\n", a->html, reports[0].bytes / 1e6);
     for (int i = 0; i < a->file_count; i++)
         printf("  %s: %d of %d frames%s\n", a->files[i], reports[i].frames, reports[i].of_frames,
@@ -206,14 +210,7 @@ static int view_recordings(const arguments* a)
 /* By what is in it, else by its name. */
 static bool is_recording(const char* path)
 {
-    static const unsigned char signature[8] = { 0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n' };
-    unsigned char head[8];
-    FILE* file = fopen(path, "rb");
-    if (file) {
-        bool is = fread(head, 1, 8, file) == 8 && memcmp(head, signature, 8) == 0;
-        fclose(file);
-        if (is) return true;
-    }
+    if (mor_is_hdf5(path)) return true;
     const char* dot = strrchr(path, '.');
     return dot && (strcmp(dot, ".h5") == 0 || strcmp(dot, ".hdf5") == 0);
 }

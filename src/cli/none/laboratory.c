@@ -81,6 +81,11 @@ mor_cli_recording* mor_cli_recording_open(const char* recording, const char* pro
     return NULL;
 }
 
+mor_code mor_cli_recording_state(const mor_cli_recording* recording, mor_error* error)
+{
+    return recording ? absent(error) : MOR_OK;
+}
+
 mor_code mor_cli_recording_close(mor_cli_recording* recording, mor_error* error)
 {
     return recording ? absent(error) : MOR_OK;

@@ -124,6 +124,8 @@ mor_bpmd_recorder* mor_bpmd_record(const char* path, mor_world* world, const mor
 /* Keeps only steps in [from, to] and writes them all at the end, so that the bytes do not depend on the speed of the
  * machine. */
 void mor_bpmd_record_range(mor_bpmd_recorder* recorder, int from, int to);
+/* MOR_OK, or the first failure so far. */
+mor_code mor_bpmd_state(const mor_bpmd_recorder* recorder, mor_error* error);
 /* Writes what is left. Any error since the opening is told here. */
 mor_code mor_bpmd_close(mor_bpmd_recorder* recorder, mor_error* error);
 

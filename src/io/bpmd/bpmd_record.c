@@ -155,6 +155,12 @@ void mor_bpmd_record_range(mor_bpmd_recorder* r, int from, int to)
     r->due = INFINITY;
 }
 
+mor_code mor_bpmd_state(const mor_bpmd_recorder* r, mor_error* error)
+{
+    if (r->error.code && error) *error = r->error;
+    return r->error.code;
+}
+
 mor_code mor_bpmd_close(mor_bpmd_recorder* r, mor_error* error)
 {
     if (!r) return MOR_OK;

@@ -1,8 +1,8 @@
 /* Writing BPMD files: the layout, and a recorder that never leaves a broken file.
  *
  * HDF5 cannot add groups to a file in a way that survives being killed at any instant (its crash-safe SWMR mode
- * allows no new objects). So a batch of frames is appended to a copy, FILE.part, which is closed and then renamed to
- * FILE: every reader sees a complete file at every instant. A flush costs a copy of the file, so the next one comes
+ * allows no new objects). So a batch of frames is appended to a copy in memory, which takes the place of FILE in one
+ * step: every reader sees a complete file at every instant. A flush costs a copy of the file, so the next one comes
  * after 20 times the duration of the last (at least half a second): at most 5 % of the run goes into copying, and a
  * killed run loses only what came after the last flush. */
 #include "io/bpmd/bpmd.h"
@@ -48,14 +48,11 @@ static uint64_t hash_text(const char* text)
 
 mor_code mor_bpmd_create(const char* path, const mor_bpmd_meta* meta, mor_error* error)
 {
-    char part[1100], hash[24];
+    char hash[24];
     if (access(path, F_OK) == 0)
         return mor_fail(error, MOR_BAD_INPUT, "%s: file exists; frames are never written over others", path);
-    if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
-        return mor_fail(error, MOR_BAD_INPUT, "%.200s...: name too long", path);
-    remove(part);
     mor_h5 h5;
-    mor_code code = mor_h5_create(&h5, part, error);
+    mor_code code = mor_h5_begin(&h5, path, error);
     if (code) return code;
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)hash_text(meta->scene_text));
     const char* texts[][2] = { { "format", "BPMD" },
@@ -79,7 +76,7 @@ mor_code mor_bpmd_create(const char* path, const mor_bpmd_meta* meta, mor_error*
     const double g[3] = { meta->gravity.x, meta->gravity.y, meta->gravity.z };
     if (!code) code = mor_h5_set_doubles(&h5, "/meta", "gravity", g, 3, error);
     if (!code) code = mor_h5_write_texts(&h5, "/meta/scene", meta->scene_text, strlen(meta->scene_text) + 1, 1, error);
-    return mor_h5_finish(&h5, code, part, path, error);
+    return mor_h5_finish(&h5, code, error);
 }
 
 /* Paths: a frame's group and a name of up to 160 in it. */
@@ -337,34 +334,11 @@ static mor_code put_frame(mor_h5* h5, const mor_bpmd_frame* f, int number, mor_e
     return w.code;
 }
 
-static mor_code copy_file(const char* from, const char* to, mor_error* error)
-{
-    FILE *in = fopen(from, "rb"), *out = in ? fopen(to, "wb") : NULL;
-    enum { BLOCK = 1 << 20 };
-    char* block = malloc(BLOCK);
-    bool good = in && out && block;
-    size_t n;
-    while (good && (n = fread(block, 1, BLOCK, in)) > 0) good = fwrite(block, 1, n, out) == n;
-    good = good && !ferror(in);
-    int reason = errno;
-    if (in) fclose(in);
-    if (out && fclose(out) != 0) good = false, reason = errno;
-    free(block);
-    return good ? MOR_OK : mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", to, strerror(reason));
-}
-
 mor_code mor_bpmd_append(const char* path, const mor_bpmd_frame* frames, int count, int first, mor_error* error)
 {
-    char part[1100];
-    if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
-        return mor_fail(error, MOR_BAD_INPUT, "%.200s...: name too long", path);
     mor_h5 h5;
-    mor_code code = copy_file(path, part, error);
-    if (!code) code = mor_h5_reopen(&h5, part, error);
-    if (code) {
-        remove(part);
-        return code;
-    }
+    mor_code code = mor_h5_extend(&h5, path, error);
+    if (code) return code;
     for (int i = 0; i < count && !code; i++) code = put_frame(&h5, &frames[i], first + i, error);
-    return mor_h5_finish(&h5, code, part, path, error);
+    return mor_h5_finish(&h5, code, error);
 }

@@ -81,16 +81,12 @@ mor_code mor_fclib_write(const char* path, const mor_problem* p, const char* tit
     for (int i = 0; i < 2 && matrices[i]; i++)
         if (matrices[i]->storage != MOR_SPARSE && matrices[i]->storage != MOR_DENSE)
             return mor_fail(error, MOR_BAD_INPUT, "an operator cannot be written; its entries are not known");
-    char part[1100];
     if (access(path, F_OK) == 0)
         return mor_fail(error, MOR_BAD_INPUT, "%s: file exists; problems are never written over others", path);
-    if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
-        return mor_fail(error, MOR_BAD_INPUT, "%.200s...: name too long", path);
-    remove(part);
     mor_arena* arena = mor_arena_create(NULL);
     if (!arena) return mor_fail(error, MOR_SYSTEM, "out of memory");
     sink s = { .error = error };
-    s.code = mor_h5_create(&s.h5, part, error);
+    s.code = mor_h5_begin(&s.h5, path, error);
     if (s.code) {
         mor_arena_destroy(arena);
         return s.code;
@@ -116,7 +112,7 @@ mor_code mor_fclib_write(const char* path, const mor_problem* p, const char* tit
     put_text(&s, name, "one step of a simulation; producer moreau " MOR_VERSION_STRING);
     snprintf(name, sizeof name, "%s/info/math_info", root);
     put_text(&s, name, global ? "M v = H r + f, u = H' v + w" : "u = W r + q");
-    s.code = mor_h5_finish(&s.h5, s.code, part, path, error);
+    s.code = mor_h5_finish(&s.h5, s.code, error);
     mor_arena_destroy(arena);
     return s.code;
 }

@@ -4,11 +4,9 @@
 #include "io/hdf5/h5.h"
 #include "io/text/text_file.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { WIDTH = 64 };                    /* bytes of a text cell */
 #define LARGEST_TABLE ((size_t)1 << 30) /* bytes */
@@ -86,11 +84,8 @@ static mor_code write_table(mor_h5* h5, const char* file, const char* group, mor
 mor_code mor_csv_tables_write(const char* path, const char* const* files, const char* const* groups, int count,
                               mor_error* error)
 {
-    char part[4200];
-    snprintf(part, sizeof part, "%s.part", path);
-    unlink(part); /* of an interrupted run */
     mor_h5 h5;
-    mor_code code = mor_h5_create(&h5, part, error);
+    mor_code code = mor_h5_begin(&h5, path, error);
     if (code != MOR_OK) return code;
     for (int i = 0; code == MOR_OK && i < count; i++) {
         /* the parent of "/figure-18/errors" first */
@@ -103,13 +98,5 @@ mor_code mor_csv_tables_write(const char* path, const char* const* files, const 
         }
         if (code == MOR_OK) code = write_table(&h5, files[i], groups[i], error);
     }
-    if (code == MOR_OK) code = mor_h5_close(&h5, error);
-    else {
-        mor_error ignored = { 0 };
-        mor_h5_close(&h5, &ignored);
-    }
-    if (code == MOR_OK && rename(part, path) != 0)
-        code = mor_fail(error, MOR_SYSTEM, "cannot write %s: %s", path, strerror(errno));
-    if (code != MOR_OK) unlink(part);
-    return code;
+    return mor_h5_finish(&h5, code, error);
 }

@@ -68,7 +68,7 @@ hid_t mor_h5_memory_type(mor_h5_type type)
     return H5T_NATIVE_DOUBLE;
 }
 
-static mor_code remember_path(mor_h5* h5, const char* path, mor_error* error)
+mor_code mor_h5_remember_path(mor_h5* h5, const char* path, mor_error* error)
 {
     h5->file = H5I_INVALID_HID;
     h5->live = false;
@@ -86,7 +86,7 @@ static mor_code remember_path(mor_h5* h5, const char* path, mor_error* error)
  * The kernel writes page by page and looks for SIGKILL between pages: a header (some 300 bytes, rewritten with every
  * flush) that crosses a page can be torn. Aligned to 512 bytes it does not. A reader in SWMR mode tries headers with a
  * wrong checksum again, waiting twice as long each time: 31 times are two seconds, the default of 100 is for ever. */
-static hid_t access_list(bool newest)
+hid_t mor_h5_access_list(bool newest)
 {
     hid_t list = H5Pcreate(H5P_FILE_ACCESS);
     if (list < 0) return list;
@@ -121,14 +121,10 @@ void mor_h5_close_list(hid_t list)
 
 mor_code mor_h5_create(mor_h5* h5, const char* path, mor_error* error)
 {
-    if (remember_path(h5, path, error)) return MOR_BAD_INPUT;
-    FILE* there = fopen(path, "rb");
-    if (there) {
-        fclose(there);
-        return mor_fail(error, MOR_BAD_INPUT, "%s: file exists", path);
-    }
+    if (mor_h5_remember_path(h5, path, error)) return MOR_BAD_INPUT;
+    if (access(path, F_OK) == 0) return mor_fail(error, MOR_BAD_INPUT, "%s: file exists", path);
     hid_t list = H5I_INVALID_HID;
-    QUIET(list = access_list(true));
+    QUIET(list = mor_h5_access_list(true));
     if (list < 0) return mor_h5_failed(h5, "/", "cannot set up HDF5 file access", MOR_SYSTEM, error);
     errno = 0;
     hid_t creation = mor_h5_timeless(H5P_FILE_CREATE);
@@ -159,9 +155,9 @@ static mor_code read_flags(const char* path, bool* swmr, mor_error* error)
 
 mor_code mor_h5_open(mor_h5* h5, const char* path, mor_error* error)
 {
-    if (remember_path(h5, path, error) || read_flags(path, &h5->live, error)) return MOR_BAD_INPUT;
+    if (mor_h5_remember_path(h5, path, error) || read_flags(path, &h5->live, error)) return MOR_BAD_INPUT;
     hid_t list = H5I_INVALID_HID;
-    QUIET(list = access_list(h5->live));
+    QUIET(list = mor_h5_access_list(h5->live));
     if (list < 0) return mor_h5_failed(h5, "/", "cannot set up HDF5 file access", MOR_SYSTEM, error);
     unsigned mode = H5F_ACC_RDONLY | (h5->live ? H5F_ACC_SWMR_READ : 0u);
     QUIET(h5->file = H5Fopen(path, mode, list));
@@ -172,20 +168,6 @@ mor_code mor_h5_open(mor_h5* h5, const char* path, mor_error* error)
     mor_code code = MOR_OK;
     if (h5->file < 0)
         code = mor_h5_failed(h5, "/", "cannot open the file; truncated or damaged?", MOR_BAD_INPUT, error);
-    QUIET(H5Pclose(list));
-    return code;
-}
-
-mor_code mor_h5_reopen(mor_h5* h5, const char* path, mor_error* error)
-{
-    bool swmr;
-    if (remember_path(h5, path, error) || read_flags(path, &swmr, error)) return MOR_BAD_INPUT;
-    hid_t list = H5I_INVALID_HID;
-    QUIET(list = access_list(false));
-    if (list < 0) return mor_h5_failed(h5, "/", "cannot set up HDF5 file access", MOR_SYSTEM, error);
-    QUIET(h5->file = H5Fopen(path, H5F_ACC_RDWR, list));
-    mor_code code = MOR_OK;
-    if (h5->file < 0) code = mor_h5_failed(h5, "/", "cannot open the file for writing", MOR_SYSTEM, error);
     QUIET(H5Pclose(list));
     return code;
 }
@@ -225,17 +207,6 @@ void mor_h5_abandon(mor_h5* h5)
     shm_unlink(name);
     dup2(scratch, *descriptor);
     close(scratch);
-}
-
-mor_code mor_h5_finish(mor_h5* h5, mor_code code, const char* part, const char* path, mor_error* error)
-{
-    if (code) mor_h5_abandon(h5);
-    mor_code closed = mor_h5_close(h5, code ? NULL : error);
-    if (!code) code = closed;
-    if (!code && rename(part, path) != 0)
-        code = mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
-    if (code) remove(part);
-    return code;
 }
 
 mor_code mor_h5_group(mor_h5* h5, const char* path, mor_error* error)

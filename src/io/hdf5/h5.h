@@ -39,8 +39,12 @@ typedef struct mor_h5_column {
 mor_code mor_h5_create(mor_h5* h5, const char* path, mor_error* error);
 /* For reading. A file whose writer is at work or was killed is opened in SWMR-read mode. */
 mor_code mor_h5_open(mor_h5* h5, const char* path, mor_error* error);
-/* An existing file for reading and writing (by one process, not SWMR). */
-mor_code mor_h5_reopen(mor_h5* h5, const char* path, mor_error* error);
+/* A file that is made in memory and written by mor_h5_finish, whole or not at all: a new one, or more in one that is
+ * there. */
+mor_code mor_h5_begin(mor_h5* h5, const char* path, mor_error* error);
+mor_code mor_h5_extend(mor_h5* h5, const char* path, mor_error* error);
+/* Writes and closes it; with a failure `code` it is only closed. Returns `code`, or what went wrong here. */
+mor_code mor_h5_finish(mor_h5* h5, mor_code code, mor_error* error);
 /* From here on readers may open the file; no object can be created any more. */
 mor_code mor_h5_start_swmr(mor_h5* h5, mor_error* error);
 /* Closes the file and everything in it; `h5` is empty afterwards also on failure. */
@@ -48,10 +52,6 @@ mor_code mor_h5_close(mor_h5* h5, mor_error* error);
 /* After a failed write: what HDF5 still wants to write goes nowhere, the file stays readable up to the
  * last flush. Then close it. */
 void mor_h5_abandon(mor_h5* h5);
-
-/* Ends a file that was written as `part`: closes it and gives it its name `path`, or removes it when `code` is a
- * failure. Returns `code`, or what went wrong here. */
-mor_code mor_h5_finish(mor_h5* h5, mor_code code, const char* part, const char* path, mor_error* error);
 
 mor_code mor_h5_group(mor_h5* h5, const char* path, mor_error* error);
 /* Is there an object (dataset, group) with this absolute path? */

@@ -13,6 +13,15 @@
 
 /* "file:path: what (the deepest reason HDF5 gives)". Call it before anything that clears HDF5's error stack. */
 mor_code mor_h5_failed(const mor_h5* h5, const char* path, const char* what, mor_code code, mor_error* error);
+/* Notes the path for messages. */
+mor_code mor_h5_remember_path(mor_h5* h5, const char* path, mor_error* error);
+/* How files are opened; `newest`: in the newest format, as SWMR needs it. */
+hid_t mor_h5_access_list(bool newest);
+/* How files in memory are opened, and the name of the one of `owner`. */
+hid_t mor_h5_memory_access(void);
+void mor_h5_memory_name(const void* owner, char name[64]);
+/* Writes a file in memory to the disk, whole or not at all. */
+mor_code mor_h5_save(hid_t file, const char* path, mor_error* error);
 /* Closes two dataspaces; HDF5's account of an earlier failure survives it. */
 void mor_h5_close_spaces(hid_t a, hid_t b);
 hid_t mor_h5_memory_type(mor_h5_type type);

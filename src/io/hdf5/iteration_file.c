@@ -1,7 +1,6 @@
 /* Writing the iterates of a solve, see iteration_file.h. */
 #include "io/hdf5/iteration_file.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,16 +34,12 @@ void mor_iterations_free(mor_iterations* a)
 mor_code mor_iterations_write(const char* path, const mor_iterations* a, const char* problem, const char* formulation,
                               const char* solver, mor_error* error)
 {
-    char part[1100];
     if (access(path, F_OK) == 0)
         return mor_fail(error, MOR_BAD_INPUT, "%s: file exists; iterations are never written over others", path);
-    if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
-        return mor_fail(error, MOR_BAD_INPUT, "%.200s...: name too long", path);
-    remove(part);
     size_t n = (size_t)a->count, dims[2] = { n, (size_t)a->size };
     double* column = malloc((n + 1) * sizeof *column);
     mor_h5 h5;
-    mor_code code = column ? mor_h5_create(&h5, part, error) : mor_fail(error, MOR_SYSTEM, "out of memory");
+    mor_code code = column ? mor_h5_begin(&h5, path, error) : mor_fail(error, MOR_SYSTEM, "out of memory");
     if (code) {
         free(column);
         return code;
@@ -77,5 +72,5 @@ mor_code mor_iterations_write(const char* path, const mor_iterations* a, const c
     COLUMN("/open", open);
 #undef COLUMN
     free(column);
-    return mor_h5_finish(&h5, code, part, path, error);
+    return mor_h5_finish(&h5, code, error);
 }

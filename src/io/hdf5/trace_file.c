@@ -1,16 +1,16 @@
 /* Solver traces as HDF5 (trace_file.h). */
 #include "io/hdf5/trace_file.h"
+#include "io/hdf5/h5_inside.h"
+#include "io/text/output.h"
 
-#include <errno.h>
-#include <hdf5.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct mor_trace_file {
-    hid_t file;
-    char path[1024], temporary[1040];
+    hid_t file; /* in memory until it is closed */
+    char path[1024];
 };
 
 mor_code mor_trace_file_create(const char* path, mor_trace_file** out, mor_error* error)
@@ -22,12 +22,20 @@ mor_code mor_trace_file_create(const char* path, mor_trace_file** out, mor_error
         return mor_fail(error, MOR_BAD_INPUT, "the name of the trace file is too long");
     }
     strcpy(f->path, path);
-    snprintf(f->temporary, sizeof f->temporary, "%s.part", path);
+    char target[4200], name[64];
+    mor_code code = mor_output_target(path, target, sizeof target, error);
+    if (code) {
+        free(f);
+        return code;
+    }
+    mor_h5_memory_name(f, name);
     H5E_BEGIN_TRY
     {
         hid_t list = H5Pcreate(H5P_FILE_CREATE);
         H5Pset_link_creation_order(list, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
-        f->file = H5Fcreate(f->temporary, H5F_ACC_TRUNC, list, H5P_DEFAULT);
+        hid_t access = mor_h5_memory_access();
+        f->file = access >= 0 ? H5Fcreate(name, H5F_ACC_TRUNC, list, access) : access;
+        if (access >= 0) H5Pclose(access);
         H5Pclose(list);
     }
     H5E_END_TRY
@@ -98,11 +106,8 @@ mor_code mor_trace_file_add(mor_trace_file* file, const char* problem, const cha
 
 mor_code mor_trace_file_close(mor_trace_file* file, mor_error* error)
 {
-    mor_code code = MOR_OK;
-    if (H5Fclose(file->file) < 0 || rename(file->temporary, file->path) != 0) {
-        code = mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", file->path, strerror(errno));
-        remove(file->temporary);
-    }
+    mor_code code = mor_h5_save(file->file, file->path, error);
+    QUIET(H5Fclose(file->file));
     free(file);
     return code;
 }

@@ -1,6 +1,7 @@
 /* Problem files: which format, which kind; writing. The text format is described in problem_text.c. */
 #include "io/problem/problem_file.h"
 #include "io/problem/problem_text.h"
+#include "io/text/output.h"
 #include "io/text/text_file.h"
 
 #include <ctype.h>
@@ -54,13 +55,8 @@ static const char* base_name(const char* path)
 
 bool mor_is_hdf5(const char* path)
 {
-    unsigned char head[8] = { 0 };
     static const unsigned char signature[8] = { 0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n' };
-    FILE* f = fopen(path, "rb");
-    if (!f) return false;
-    size_t n = fread(head, 1, sizeof head, f);
-    fclose(f);
-    return n == sizeof head && memcmp(head, signature, sizeof head) == 0;
+    return mor_file_begins(path, signature, sizeof signature);
 }
 
 void mor_problem_file_free(mor_problem_file* file)
@@ -178,7 +174,7 @@ mor_code mor_problem_write(const char* path, const mor_problem* p, mor_error* er
         return mor_fail(error, MOR_BAD_INPUT, "a problem of form %s has no text format", mor_form_name(p->form));
     if (p->A.storage == MOR_OPERATOR || p->M.storage == MOR_OPERATOR)
         return mor_fail(error, MOR_BAD_INPUT, "an operator cannot be written; its entries are not known");
-    FILE* f = mor_text_create(path, error);
+    FILE* f = mor_output_open(path, error);
     if (!f) return MOR_SYSTEM;
     if (p->form == MOR_MLCP) write_mlcp(f, p);
     else if (!contacts) {
@@ -193,5 +189,5 @@ mor_code mor_problem_write(const char* path, const mor_problem* p, mor_error* er
         write_vector(f, p->contact_count, p->mu);
         if (p->dim == 5) write_vector(f, p->contact_count, p->mu_roll);
     }
-    return mor_text_finish(f, path, true, error);
+    return mor_output_close(f, path, true, error);
 }

@@ -22,6 +22,7 @@
 
 #include "io/recording/frames_describe.h"
 #include "io/recording/frames_joints.h"
+#include "io/text/output.h"
 #include "io/hdf5/h5.h"
 
 #define LEAST_BATCH 64
@@ -346,21 +347,19 @@ static mor_frames* allocate(const mor_frames_def* def)
 
 mor_frames* mor_frames_create(const char* path, const mor_frames_def* def, mor_error* error)
 {
-    if (check_target(path, error)) return NULL;
+    char target[4200], temporary[sizeof target + 40];
+    if (check_target(path, error) || mor_output_target(path, target, sizeof target, error)) return NULL;
     mor_frames* w = allocate(def);
-    char temporary[sizeof w->h5.path];
     mor_code code = MOR_OK;
     if (!w) {
         mor_fail(error, MOR_SYSTEM, "%s: out of memory", path);
         return NULL;
     }
     struct stat there;
-    int attempt = 0, length;
+    int attempt = 0;
     do {
-        length = snprintf(temporary, sizeof temporary, "%s.%ld-%d.part", path, (long)getpid(), attempt);
-    } while (length < (int)sizeof temporary && stat(temporary, &there) == 0 && ++attempt < 1000);
-    if (length >= (int)sizeof temporary) code = mor_fail(error, MOR_BAD_INPUT, "%.200s...: file name too long", path);
-
+        snprintf(temporary, sizeof temporary, "%s.%ld-%d.part", target, (long)getpid(), attempt);
+    } while (stat(temporary, &there) == 0 && ++attempt < 1000);
     if (!code) code = mor_h5_create(&w->h5, temporary, error);
     bool created = !code;
     if (created) snprintf(w->h5.path, sizeof w->h5.path, "%s", path); /* messages name the file the user asked for */
@@ -371,9 +370,7 @@ mor_frames* mor_frames_create(const char* path, const mor_frames_def* def, mor_e
     if (!code) code = create_columns(w, error);
     if (!code) code = create_channels(w, def, error);
     if (!code) code = mor_h5_start_swmr(&w->h5, error);
-    if (!code && rename(temporary, path) != 0)
-        code =
-            mor_fail(error, MOR_SYSTEM, "%s: cannot rename the new recording to this name: %s", path, strerror(errno));
+    if (!code) code = mor_output_replace(temporary, target, path, error);
     if (code) {
         if (created) mor_h5_abandon(&w->h5);
         mor_h5_close(&w->h5, NULL);
@@ -436,6 +433,12 @@ void mor_frames_end(mor_frames* w)
 
 int64_t mor_frames_flushed(const mor_frames* w) { return w->flushed; }
 
+mor_code mor_frames_state(const mor_frames* w, mor_error* error)
+{
+    if (w->failure.code && error) *error = w->failure;
+    return w->failure.code;
+}
+
 mor_code mor_frames_close(mor_frames* w, mor_error* error)
 {
     if (!w) return MOR_OK;
@@ -450,6 +453,7 @@ mor_code mor_frames_close(mor_frames* w, mor_error* error)
     for (int c = 0; c < CONTACT_COLUMNS; c++) mor_h5_column_close(&w->contact_column[c]);
     mor_error closing = { 0 };
     mor_h5_close(&w->h5, &closing);
+    if (!w->failure.code && !closing.code) mor_output_sync(w->h5.path, &closing);
     const mor_error* first = w->failure.code ? &w->failure : &closing;
     mor_code code = first->code;
     if (code && error) *error = *first;

@@ -87,6 +87,8 @@ void mor_frames_end(mor_frames* frames);
 void mor_frames_flush(mor_frames* frames);
 /* Frames that are in the file for good: they survive kill -9. */
 int64_t mor_frames_flushed(const mor_frames* frames);
+/* MOR_OK, or the first failure so far. */
+mor_code mor_frames_state(const mor_frames* frames, mor_error* error);
 /* Writes the rest and closes. The first failure since the file was made is told here. */
 mor_code mor_frames_close(mor_frames* frames, mor_error* error);
 

@@ -289,6 +289,11 @@ void mor_recorder_observe(void* recorder, const mor_world* world, const mor_step
     if (report->step % r->every == 0) record(r, world, report, true);
 }
 
+mor_code mor_recorder_state(const mor_recorder* recorder, mor_error* error)
+{
+    return mor_frames_state(recorder->frames, error);
+}
+
 mor_code mor_recorder_close(mor_recorder* recorder, mor_error* error)
 {
     if (!recorder) return MOR_OK;

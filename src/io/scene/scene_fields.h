@@ -240,4 +240,7 @@ mor_code mor_read_text(const mor_node* node, const char* name, const char** valu
 mor_code mor_read_list(const mor_node* node, const char* name, mor_error* error);
 mor_code mor_read_map(const mor_node* node, const char* name, mor_error* error);
 
+/* Worked examples at the beginning of docs/scene.md. */
+extern const char mor_scene_snippets[];
+
 #endif

@@ -7,9 +7,10 @@
  * includes itself, directly or through others, is recognised by device and inode, so different
  * spellings of a path do not hide it. */
 #include "io/scene/scene_document.h"
+#include "io/text/text_file.h"
 
-#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -26,40 +27,19 @@ typedef struct chain {
     int depth;
 } chain;
 
-static mor_code fail_file(const mor_node* asked, const char* path, mor_error* error, const char* problem)
-{
-    if (asked) return mor_node_fail(asked, error, "cannot read '%.300s': %s", path, problem);
-    return mor_fail(error, MOR_BAD_INPUT, "%.300s: cannot read this file: %s", path, problem);
-}
-
 char* mor_read_file(mor_document* document, const char* path, size_t* length, const mor_node* asked, mor_error* error)
 {
-    FILE* file = fopen(path, "rb");
-    if (!file) {
-        fail_file(asked, path, error, strerror(errno));
-        return NULL;
-    }
-    size_t used = 0, capacity = 1 << 14;
-    char* text = mor_arena_alloc(document->arena, capacity);
-    while (text) {
-        errno = 0;
-        used += fread(text + used, 1, capacity - 1 - used, file);
-        if (used < capacity - 1) break;
-        capacity *= 2;
-        char* larger = used < max_file ? mor_arena_alloc(document->arena, capacity) : NULL;
-        if (larger) memcpy(larger, text, used);
-        text = larger;
-    }
-    bool broken = ferror(file) != 0;
-    int reason = errno;
-    fclose(file);
-    if (!text || broken) {
-        fail_file(asked, path, error, broken ? strerror(reason) : "it is larger than 64 MiB");
-        return NULL;
-    }
-    text[used] = '\0';
-    *length = used;
-    return text;
+    char *text, *kept = NULL;
+    mor_error why = { 0 };
+    mor_code code = mor_text_read(path, max_file, &text, length, &why);
+    if (!code && !(kept = mor_arena_alloc(document->arena, *length + 1)))
+        code = mor_fail(&why, MOR_SYSTEM, "%.300s: out of memory", path);
+    if (kept) memcpy(kept, text, *length + 1);
+    free(text);
+    if (code && asked) mor_node_fail(asked, error, "%.600s", why.text);
+    else if (code) mor_fail(error, code, "%.600s", why.text);
+    if (code && error) error->code = code;
+    return kept;
 }
 
 const mor_source* mor_source_create(mor_document* document, const char* path, mor_error* error)

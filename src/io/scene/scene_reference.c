@@ -134,8 +134,9 @@ mor_code mor_scene_reference(char* buffer, size_t size)
         "Any value can be changed from the command line: `--set time.step=0.005`, `--set "
         "method.solver.tol=1e-9`,\n"
         "`--set bodies.ball.mass=2`. A word of the path is a key, or in a list the `name` of an "
-        "entry or its index from 0.\n",
+        "entry or its index from 0.\n\n",
         MOR_HUGE);
+    put(&p, "%s", mor_scene_snippets);
     for (const mor_key_table* const* t = mor_key_tables; *t; t++) put_table(&p, *t);
 
     put(&p, "\n## Methods and their options\n\nOptions stand beside the name: `solver: { name: "

@@ -2,19 +2,40 @@
 #include "io/text/text_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-/* Reads to the end or beyond `most`; false: out of memory. */
-static bool read_all(FILE* file, size_t most, char** text, size_t* length)
+enum { PATIENCE_S = 10 }; /* how long a pipe may be silent */
+
+/* Some bytes; 0 at the end, -1 with errno. */
+static ssize_t read_some(int descriptor, char* to, size_t room)
 {
-    size_t room = 1 << 16, got = 0;
+    for (;;) {
+        ssize_t n = read(descriptor, to, room);
+        if (n >= 0 || (errno != EINTR && errno != EAGAIN)) return n;
+        struct pollfd one = { .fd = descriptor, .events = POLLIN };
+        if (errno == EAGAIN && poll(&one, 1, 1000 * PATIENCE_S) == 0) {
+            errno = ETIMEDOUT;
+            return -1;
+        }
+    }
+}
+
+/* Reads to the end or beyond `most`; 0 or an error number. */
+static int read_all(int descriptor, size_t most, char** text, size_t* length)
+{
+    size_t room = 1 << 16;
+    ssize_t got;
     *text = malloc(room + 1);
     *length = 0;
-    while (*text && (got = fread(*text + *length, 1, room - *length, file)) > 0) {
-        *length += got;
-        if (*length > most) break;
+    while (*text && *length <= most && (got = read_some(descriptor, *text + *length, room - *length)) != 0) {
+        if (got < 0) return errno;
+        *length += (size_t)got;
         if (*length < room) continue;
         char* more = realloc(*text, 2 * room + 1);
         if (!more) free(*text);
@@ -22,22 +43,48 @@ static bool read_all(FILE* file, size_t most, char** text, size_t* length)
         room *= 2;
     }
     if (*text) (*text)[*length] = '\0';
-    return *text != NULL;
+    return *text ? 0 : ENOMEM;
+}
+
+/* Whose fault it is: the file's, or the system's. */
+static mor_code whose(int reason)
+{
+    return reason == ENOMEM || reason == EMFILE || reason == ENFILE || reason == EIO ? MOR_SYSTEM : MOR_BAD_INPUT;
+}
+
+/* A pipe is opened without waiting for somebody who writes to it; then poll waits for the first byte. */
+static int open_file(const char* path, bool* pipe)
+{
+    struct stat what;
+    *pipe = stat(path, &what) == 0 && S_ISFIFO(what.st_mode);
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (*pipe ? O_NONBLOCK : 0));
+    struct pollfd one = { .fd = descriptor, .events = POLLIN };
+    if (descriptor < 0 || !*pipe || poll(&one, 1, 1000 * PATIENCE_S) != 0) return descriptor;
+    close(descriptor);
+    errno = ETIMEDOUT;
+    return -1;
 }
 
 mor_code mor_text_read(const char* path, size_t most, char** text, size_t* length, mor_error* error)
 {
     *text = NULL;
     *length = 0;
-    FILE* file = fopen(path, "rb");
-    if (!file) return mor_fail(error, MOR_BAD_INPUT, "%s: cannot be opened: %s", path, strerror(errno));
+    bool pipe;
+    int descriptor = open_file(path, &pipe), reason = descriptor < 0 ? errno : 0;
+    bool opened = descriptor >= 0;
+    if (opened) {
+        reason = read_all(descriptor, most, text, length);
+        close(descriptor);
+    }
     mor_code code = MOR_OK;
-    errno = 0;
-    if (!read_all(file, most, text, length)) code = mor_fail(error, MOR_SYSTEM, "%s: out of memory", path);
-    else if (ferror(file)) code = mor_fail(error, MOR_BAD_INPUT, "%s: cannot be read: %s", path, strerror(errno));
+    if (pipe && reason == ETIMEDOUT)
+        code = mor_fail(error, MOR_BAD_INPUT, "%s: a pipe, and nothing came from it for %d s", path, PATIENCE_S);
+    else if (reason == ENOMEM) code = mor_fail(error, MOR_SYSTEM, "%s: out of memory", path);
+    else if (reason)
+        code =
+            mor_fail(error, whose(reason), "%s: cannot be %s: %s", path, opened ? "read" : "opened", strerror(reason));
     else if (*length > most)
         code = mor_fail(error, MOR_BAD_INPUT, "%s: larger than %zu MB; such a file should be small", path, most >> 20);
-    fclose(file);
     if (code) {
         free(*text);
         *text = NULL;
@@ -45,31 +92,20 @@ mor_code mor_text_read(const char* path, size_t most, char** text, size_t* lengt
     return code;
 }
 
-enum { MOST_PATH = 4200 };
-
-/* PATH.part; false: too long. */
-static bool part_name(const char* path, char part[MOST_PATH])
+bool mor_file_is_regular(const char* path)
 {
-    return snprintf(part, MOST_PATH, "%s.part", path) < MOST_PATH;
+    struct stat what;
+    return stat(path, &what) == 0 && S_ISREG(what.st_mode) && access(path, R_OK) == 0;
 }
 
-FILE* mor_text_create(const char* path, mor_error* error)
+bool mor_file_begins(const char* path, const void* bytes, size_t count)
 {
-    char part[MOST_PATH];
-    FILE* file = part_name(path, part) ? fopen(part, "w") : NULL;
-    if (!file) mor_fail(error, MOR_SYSTEM, "%.400s: cannot be written: %s", path, strerror(errno));
-    return file;
-}
-
-mor_code mor_text_finish(FILE* file, const char* path, bool keep, mor_error* error)
-{
-    char part[MOST_PATH];
-    part_name(path, part);
-    mor_code code = MOR_OK;
-    bool good = !ferror(file);
-    good = fclose(file) == 0 && good;
-    if (keep && (!good || rename(part, path) != 0))
-        code = mor_fail(error, MOR_SYSTEM, "%.400s: cannot be written: %s", path, strerror(errno));
-    if (!keep || code) remove(part);
-    return code;
+    char head[64];
+    if (count > sizeof head || !mor_file_is_regular(path)) return false;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return false;
+    size_t have = 0;
+    for (ssize_t n; have < count && (n = read_some(descriptor, head + have, count - have)) > 0;) have += (size_t)n;
+    close(descriptor);
+    return have == count && memcmp(head, bytes, count) == 0;
 }

@@ -4,16 +4,13 @@
 
 #include "moreau/base.h"
 
-#include <stdio.h>
-
-/* Reads at most `most` bytes of a file into new memory (free it) that ends with a zero. A file that cannot be read or
- * is larger is bad input with a sentence that names it. */
+/* Reads at most `most` bytes of a file into new memory (free it) that ends with a zero. A file that cannot be opened or
+ * is larger is bad input with a sentence that names it. A pipe that stays silent for ten seconds is bad input too. */
 mor_code mor_text_read(const char* path, size_t most, char** text, size_t* length, mor_error* error);
 
-/* A file that is there only when it is complete: written as PATH.part and renamed at the end. NULL and a sentence when
- * it cannot be made. */
-FILE* mor_text_create(const char* path, mor_error* error);
-/* Closes it and gives it its name if `keep` and all of it was written, else removes it. */
-mor_code mor_text_finish(FILE* file, const char* path, bool keep, mor_error* error);
+/* Is this a regular file that can be read? (Looking into a pipe would take from it what it holds.) */
+bool mor_file_is_regular(const char* path);
+/* Does it begin with these bytes? False for what is no regular file. */
+bool mor_file_begins(const char* path, const void* bytes, size_t count);
 
 #endif

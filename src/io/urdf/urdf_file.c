@@ -4,16 +4,10 @@
  * URDF file, nearest first, then in the given list of directories; then with leading directories dropped one
  * by one, because a package is often unpacked under another name. Other names are relative to the URDF file. */
 #include "io/urdf/urdf.h"
+#include "io/text/text_file.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static bool exists(const char* path)
-{
-    FILE* f = fopen(path, "rb");
-    if (f) fclose(f);
-    return f != NULL;
-}
 
 /* directory (length characters) / name; "" when it does not fit. */
 static const char* join(const char* directory, size_t length, const char* name, char* out, size_t size)
@@ -30,7 +24,7 @@ static bool search(const char* urdf_path, const char* packages, const char* name
     for (int level = 0; level < 12; level++) {
         join(urdf_path, length, name, found, size);
         if (slash && slash == urdf_path && length == 0) snprintf(found, size, "/%s", name);
-        if (found[0] && exists(found)) return true;
+        if (found[0] && mor_file_is_regular(found)) return true;
         if (length == 0) break;
         while (length > 0 && urdf_path[length - 1] != '/') length--;
         while (length > 0 && urdf_path[length - 1] == '/') length--;
@@ -42,14 +36,14 @@ static bool search(const char* urdf_path, const char* packages, const char* name
             size_t own = slash ? (size_t)(slash - urdf_path) : 0;
             join(urdf_path, own, up, prefix, sizeof prefix);
             join(prefix, strlen(prefix), name, found, size);
-            if (found[0] && exists(found)) return true;
+            if (found[0] && mor_file_is_regular(found)) return true;
             strcat(up, "/..");
         }
     }
     for (const char* p = packages; p && *p;) {
         size_t n = strcspn(p, ":");
         join(p, n, name, found, size);
-        if (found[0] && exists(found)) return true;
+        if (found[0] && mor_file_is_regular(found)) return true;
         p += n + (p[n] == ':');
     }
     return false;
@@ -71,9 +65,9 @@ bool mor_urdf_find_file(const char* urdf_path, const char* packages, const char*
     if (strncmp(name, "file://", 7) == 0) name += 7;
     if (name[0] == '/') {
         snprintf(found, size, "%s", name);
-        return exists(found);
+        return mor_file_is_regular(found);
     }
     const char* slash = strrchr(urdf_path, '/');
     join(urdf_path, slash ? (size_t)(slash - urdf_path) : 0, name, found, size);
-    return found[0] && exists(found);
+    return found[0] && mor_file_is_regular(found);
 }

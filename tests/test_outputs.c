@@ -1,0 +1,232 @@
+#define _DEFAULT_SOURCE /* mknod */
+/* What the command writes: files are there whole or not at all, devices and pipes stay what they are, lost output is
+ * exit status 3, and a run that is asked to stop closes its files. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "common/command.h"
+#include "io/recording/recording.h"
+#include "io/text/output.h"
+#include "io/text/text_file.h"
+#include "moreau/moreau.h"
+#include "moreau/solver.h"
+
+static void regular_files_are_replaced_through_links(void** state)
+{
+    (void)state;
+    command_expect(
+        "echo old >real.csv; chmod 640 real.csv; ln -s real.csv link.csv; ln -s nowhere.csv dangling.csv; "
+        "$M run sphere_drop --steps 5 --quiet --csv link.csv && test -h link.csv && test ! -h real.csv && "
+        "test $(stat -c %a real.csv) = 640 && head -c 4 real.csv | grep -q time && "
+        "$M run sphere_drop --steps 5 --quiet --csv dangling.csv && test -h dangling.csv && test -s nowhere.csv",
+        0, NULL);
+    command_expect("test -z \"$(ls -a | grep part)\"", 0, NULL);
+}
+
+static void pipes_and_devices_stay_what_they_are(void** state)
+{
+    (void)state;
+    command_expect(
+        "mkfifo pipe; cat pipe >copy.csv & $M run sphere_drop --steps 5 --quiet --csv pipe && wait && test -p pipe && "
+        "test $(wc -l <copy.csv) = 6",
+        0, NULL);
+    command_expect("$M run sphere_drop --steps 5 --csv - && test $(wc -l <out) = 6 && head -c 4 out | grep -q time", 0,
+                   NULL);
+    command_expect("$M run sphere_drop --steps 5 --csv - --json", 2, "standard output");
+    if (getuid() != 0 || mknod(command_at("full"), S_IFCHR | 0666, makedev(1, 7)) != 0) {
+        print_message("SKIP: needs to make a device\n");
+        skip();
+    }
+    static const char* const lines[] = {
+        "$M run sphere_drop --steps 5 --quiet --csv $F",
+        "$M run sphere_drop --steps 50000 --quiet --csv $F", /* told when it happens, not at the end */
+        "$M run sphere_drop --steps 5 --quiet --record r.h5 && $M view r.h5 --html $F",
+        "$M solve p_lcp.dat --kind lcp --solution $F",
+        "$M compare s4_slide --frames 1 --scene-limit 0 --solvers nsgs --csv $F --quiet",
+        "$M run sphere_drop --steps 5 --json >$F",
+        "$M list solvers >$F",
+    };
+    char line[1024];
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        snprintf(line, sizeof line, "F=full; printf '1\\n0\\n1\\n1\\n1\\t1\\n2\\n-1\\n' >p_lcp.dat; %s", lines[i]);
+        command_expect(line, 3, i < 5 ? "No space left on device" : NULL);
+        struct stat what;
+        assert_true(stat(command_at("full"), &what) == 0 && S_ISCHR(what.st_mode));
+    }
+    unlink(command_at("full"));
+}
+
+static void binary_formats_want_a_regular_file(void** state)
+{
+    (void)state;
+    command_expect("mkfifo binary; $M run sphere_drop --steps 5 --quiet --record binary", 2, "not a regular file");
+    command_expect("$M run sphere_drop --steps 5 --quiet --record -", 2, "not a regular file");
+    command_expect("$M run sphere_drop --steps 5 --quiet --bpmd -", 2, "not a regular file");
+    command_expect("$M run sphere_drop --steps 5 --quiet --csv .", 3, "Is a directory");
+    command_expect("$M run sphere_drop --steps 5 --quiet --csv no/such/folder.csv", 3, "No such file");
+}
+
+static void a_disk_quota_leaves_the_old_file_and_nothing_else(void** state)
+{
+    (void)state;
+    static const char* const lines[] = {
+        "$M run sphere_drop --steps 2000 --quiet --csv old.csv",
+        "$M run sphere_drop --steps 200 --quiet --bpmd new.h5",
+        "$M view whole.h5 --html old.html",
+        "$M plot whole.h5 energy -o old.svg",
+    };
+    command_expect("$M run sphere_drop --steps 2000 --quiet --record whole.h5", 0, NULL);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char line[512];
+        snprintf(line, sizeof line,
+                 "for f in old.csv old.html old.svg; do echo old >$f; done; trap '' XFSZ; ulimit -f 16; %s", lines[i]);
+        command_expect(line, 3, "File too large"); /* ulimit -f stands in for the full disk */
+        command_expect("test \"$(cat old.csv old.html old.svg)\" = \"$(printf 'old\\nold\\nold')\" && "
+                       "test -z \"$(ls -a | grep part)\"",
+                       0, NULL);
+    }
+}
+
+static void a_signal_ends_a_run_properly(void** state)
+{
+    (void)state;
+    command_expect(
+        "timeout --preserve-status -s INT 0.5 $M run sphere_drop --steps 2000000000 --csv i.csv --record i.h5", 130,
+        "interrupted (SIGINT) after step");
+    mor_error error = { 0 };
+    mor_recording* r = mor_recording_open(command_at("i.h5"), &error);
+    if (!r) fail_msg("%s", error.text);
+    int frames = mor_recording_get_info(r)->frames;
+    mor_recording_close(r);
+    int step = 0;
+    assert_int_equal(sscanf(strstr(command_errors, "after step"), "after step %d", &step), 1);
+    assert_int_equal(frames, step + 1); /* and the state before the first */
+    char line[256];
+    snprintf(line, sizeof line, "test $(wc -l <i.csv) = %d && test -z \"$(ls -a | grep part)\"", step + 1);
+    command_expect(line, 0, NULL);
+    command_expect("timeout --preserve-status -s TERM 0.5 $M run sphere_drop --steps 2000000000 --json", 143,
+                   "SIGTERM");
+    assert_non_null(strstr(command_output, "\"stopped_by\": \"interrupted (SIGTERM)\""));
+    command_expect("$M run sphere_drop --steps 2000000000 --quiet --time-limit 0.3", 1, "the time limit has passed");
+    command_expect("$M run sphere_drop --time-limit 0", 2, "expected seconds");
+}
+
+static volatile int flag;
+
+static void raise_flag(void* user, mor_world* world) { flag = mor_world_step_count(world) == *(int*)user; }
+
+/* The flag is raised inside step 4, for every policy about failed steps: the world stays where it was, and goes on as
+ * if nothing had been when the flag is down. */
+static void a_single_step_can_be_interrupted(void** state)
+{
+    (void)state;
+    static const char* const policies[] = { "stop", "warn", "retry" };
+    for (int k = 0; k < 3; k++) {
+        char policy[64];
+        snprintf(policy, sizeof policy, "method.on_failure=%s", policies[k]);
+        const char* sets[] = { policy, NULL };
+        mor_error error = { 0 };
+        mor_scene* scene = mor_scene_load(MOREAU_SOURCE_DIR "/scenes/benchmark/s2.yaml", sets, NULL, &error);
+        mor_world* w[2] = { scene ? mor_scene_build(scene, 1, &error) : NULL,
+                            scene ? mor_scene_build(scene, 1, &error) : NULL };
+        if (!w[0] || !w[1]) fail_msg("%s", error.text);
+        int at_step = 3;
+        mor_world_set_interrupt(w[0], &flag);
+        mor_world_on_user(w[0], raise_flag, &at_step);
+        for (int i = 0; i < 6; i++) {
+            mor_step_report report;
+            if (i == 3) {
+                assert_int_equal(mor_world_step(w[0], &report, &error), MOR_STOPPED);
+                assert_true(mor_world_interrupted(w[0]) && strstr(report.detail, "interrupted"));
+                assert_int_equal(mor_world_step_count(w[0]), 3);
+                at_step = -1;
+            }
+            for (int n = 0; n < 2; n++) assert_int_equal(mor_world_step(w[n], &report, &error), MOR_OK);
+        }
+        assert_true(mor_world_hash(w[0]) == mor_world_hash(w[1]));
+        for (int n = 0; n < 2; n++) mor_world_destroy(w[n]);
+        mor_scene_destroy(scene);
+    }
+}
+
+/* A solver that is interrupted gives back what it has, and says so. */
+static void a_solver_can_be_interrupted(void** state)
+{
+    (void)state;
+    enum { N = 40 };
+    static double A[N * N], b[N], z[N];
+    for (int i = 0; i < N; i++) {
+        b[i] = -1.0 - i % 7;
+        for (int j = 0; j < N; j++) A[i * N + j] = i == j ? 2.0 : abs(i - j) == 1 ? -0.999 : 0.0;
+    }
+    mor_problem p = { .form = MOR_LCP, .size = N, .A = { .storage = MOR_DENSE, .rows = N, .cols = N, .x = A }, .b = b };
+    flag = 1;
+    static const char* const names[] = { "pgs", "psor", "jacobi", "prox" };
+    for (int k = 0; k < 4; k++) {
+        const mor_solver* solver = mor_solver_builtin(names[k]);
+        mor_solve_options o = mor_solve_options_default();
+        o.tol = 1e-14;
+        o.interrupt = &flag;
+        assert_int_equal(mor_solve(solver, NULL, &p, &o, z, NULL).status, MOR_TIME_LIMIT);
+        o.interrupt = NULL;
+        assert_int_not_equal(mor_solve(solver, NULL, &p, &o, z, NULL).status, MOR_TIME_LIMIT);
+    }
+    flag = 0;
+}
+
+static void a_silent_pipe_is_told(void** state)
+{
+    (void)state;
+    command_expect("mkfifo silent; $M run silent", 2, "nothing came from it for 10 s");
+    command_expect("mkfifo spoken; printf 'moreau: 1\\n' >spoken & $M run spoken --steps 1 --quiet", 0, NULL);
+}
+
+static void whole_files_are_read_whole(void** state)
+{
+    (void)state;
+    char *text, *big = malloc(300000);
+    size_t length;
+    mor_error error = { 0 };
+    assert_non_null(big);
+    for (int i = 0; i < 300000; i++) big[i] = (char)(i * 7);
+    assert_int_equal(mor_output_write(command_at("big"), big, 300000, &error), MOR_OK);
+    assert_int_equal(mor_text_read(command_at("big"), 1 << 20, &text, &length, &error), MOR_OK);
+    assert_int_equal(length, 300000);
+    assert_memory_equal(text, big, length);
+    free(text);
+    assert_int_equal(mor_text_read(command_at("big"), 1000, &text, &length, &error), MOR_BAD_INPUT);
+    assert_true(mor_file_begins(command_at("big"), big, 8) && !mor_file_begins(command_at("big"), "no", 2));
+    FILE* dropped = mor_output_open(command_at("big"), &error);
+    assert_non_null(dropped);
+    fputs("half", dropped);
+    assert_int_equal(mor_output_close(dropped, command_at("big"), false, &error), MOR_OK);
+    assert_true(mor_file_begins(command_at("big"), big, 8));
+    free(big);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(regular_files_are_replaced_through_links),
+        cmocka_unit_test(pipes_and_devices_stay_what_they_are),
+        cmocka_unit_test(binary_formats_want_a_regular_file),
+        cmocka_unit_test(a_disk_quota_leaves_the_old_file_and_nothing_else),
+        cmocka_unit_test(a_signal_ends_a_run_properly),
+        cmocka_unit_test(a_single_step_can_be_interrupted),
+        cmocka_unit_test(a_solver_can_be_interrupted),
+        cmocka_unit_test(a_silent_pipe_is_told),
+        cmocka_unit_test(whole_files_are_read_whole),
+    };
+    return cmocka_run_group_tests_name("outputs", tests, command_open, command_close);
+}
