@@ -179,10 +179,18 @@ typedef struct mor_robot_def {
     int material;                 /* of its shapes, index */
     bool collide;                 /* the links' shapes touch other bodies */
     const mor_dynamics* dynamics; /* where M, h, J, Jdot nu and poses come from (copied); NULL: the model itself */
-    bool self_collision;          /* and each other, neighbours in the tree excepted */
+    bool self_collision;          /* and each other, but for the pairs of mor_world_left_out */
     bool limits, damping, friction, mimic; /* of the joints, as the model has them */
     const int* materials;                  /* of the shapes of each frame, -1: `material`; NULL: all `material` */
 } mor_robot_def;
+
+/* Two links of one robot that cannot touch each other although `self_collision` is on: neighbours, at most two joints
+ * apart along the tree and through loops, or links that overlap with all joints at 0 (at the middle of their limits
+ * where these exclude 0). */
+typedef struct mor_left_out {
+    mor_body_id body[2]; /* of the links */
+    double depth;        /* how deep they overlap in that position [m]; 0: they are neighbours */
+} mor_left_out;
 
 /* At the origin, touches others and not itself; limits, damping, friction and mimic as the model has them. */
 MOR_API mor_robot_def mor_robot_def_default(void);
@@ -208,6 +216,11 @@ MOR_API void mor_world_robot_set_state(mor_world* world, int robot, const mor_po
 MOR_API void mor_world_robot_apply(mor_world* world, int robot, const double* tau);
 /* The body of a link; the null id for a base that is fixed to the world. */
 MOR_API mor_body_id mor_world_robot_link(const mor_world* world, int robot, int link);
+
+/* The pairs of links that self_collision leaves out, in the order of the robots, and of their links. Neighbours without
+ * shapes are not listed. Known from the first step or mor_world_look on; joints that are added later add to it. The
+ * list belongs to the world, until the next step. */
+MOR_API const mor_left_out* mor_world_left_out(const mor_world* world, int* count);
 
 /* -------------------------------------------------------------------------------- joints */
 

@@ -241,7 +241,10 @@ static int prepare(session* s)
     s->run = mor_run_create(s->world, s->steps, &error);
     if (!s->run) return mor_cli_fail(&error);
     mor_world_set_interrupt(s->world, mor_cli_patience());
-    if (!a->quiet) tell_start(s);
+    if (!a->quiet) {
+        tell_start(s);
+        mor_cli_print_left_out(s->world);
+    }
     if (!a->json) return 0;
     s->document = open_memstream(&s->text, &s->length);
     if (!s->document) {

@@ -160,3 +160,35 @@ void mor_cli_print_run(const mor_world* w, const mor_scene* scene, const mor_run
            s->wall > 0.0 ? mor_world_time(w) / s->wall : 0.0);
     print_slow(w, s);
 }
+
+/* ---------------------------------------------------------------------------- self-collision */
+
+/* Length of the robot's name in "robot/link". */
+static int robot_length(const char* body) { return (int)strcspn(body, "/"); }
+
+void mor_cli_print_left_out(const mor_world* w)
+{
+    enum { MOST = 4 }; /* pairs and robots that are named */
+    int count, robots = 0;
+    const mor_left_out* pairs = mor_world_left_out(w, &count);
+    for (int i = 0, end; i < count; i = end) {
+        const char* name = mor_body_name(w, pairs[i].body[0]);
+        int length = robot_length(name), overlaps = 0, told = 0;
+        for (end = i; end < count; end++) {
+            const char* other = mor_body_name(w, pairs[end].body[0]);
+            if (robot_length(other) != length || strncmp(other, name, (size_t)length) != 0) break;
+            overlaps += pairs[end].depth > 0.0;
+        }
+        if (++robots > MOST) continue;
+        fprintf(stderr,
+                "moreau: note: self-collision of '%.*s' leaves out %d pairs of links: %d neighbours, %d overlap%s",
+                length, name, end - i, end - i - overlaps, overlaps, overlaps ? " with all joints at 0:" : "");
+        for (int k = i; k < end && told < MOST; k++)
+            if (pairs[k].depth > 0.0)
+                fprintf(stderr, "%s %s and %s by %.2g m", told++ ? "," : "",
+                        mor_body_name(w, pairs[k].body[0]) + length + 1,
+                        mor_body_name(w, pairs[k].body[1]) + length + 1, pairs[k].depth);
+        fprintf(stderr, "%s\n", overlaps > told ? ", ... (all: --json)" : "");
+    }
+    if (robots > MOST) fprintf(stderr, "moreau: note: ... and %d more robots\n", robots - MOST);
+}

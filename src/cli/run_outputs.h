@@ -19,4 +19,7 @@ mor_code mor_cli_table_close(mor_cli_table* table, bool keep, mor_error* error);
 /* Writes about the run itself: lines of text. */
 void mor_cli_print_run(const mor_world* world, const mor_scene* scene, const mor_run_summary* summary);
 
+/* On stderr: how many pairs of links self_collision leaves out, a line for each robot. */
+void mor_cli_print_left_out(const mor_world* world);
+
 #endif

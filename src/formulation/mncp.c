@@ -98,7 +98,7 @@ static mor_report mncp_step(const mor_system* s, const void* options, mor_solve_
     for (int c = 0; c < s->block_count; c++)
         uniform = uniform && s->blocks[c].kind == MOR_BLOCK_CONTACT && s->blocks[c].dim == dim;
     if (o->form == FORM_STEP || !uniform) {
-        mor_report report = mor_step_solve(s, 0, bias, NULL, stage, answer);
+        mor_report report = mor_stewart_trinkle_solve(s, 0, stage, answer);
         if (o->form == FORM_GLOBAL && !report.detail[0])
             snprintf(report.detail, sizeof report.detail, "rows of several kinds: handed over by trees and contacts");
         return report;

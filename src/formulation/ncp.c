@@ -17,10 +17,7 @@
 static mor_report ncp_step(const mor_system* s, const void* options, mor_solve_stage* stage, mor_answer* answer)
 {
     (void)options;
-    double* bias = mor_arena_alloc(stage->arena, (size_t)s->row_count * sizeof *bias);
-    if (!bias) return mor_report_no_memory();
-    mor_bias_stewart_trinkle(s, bias);
-    return mor_step_solve(s, 0, bias, NULL, stage, answer);
+    return mor_stewart_trinkle_solve(s, 0, stage, answer);
 }
 
 const mor_formulation mor_formulation_ncp = {

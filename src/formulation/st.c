@@ -6,7 +6,8 @@
  *
  * The last line is the pyramid of the papers, 0 <= beta _|_ D' u_T + E s >= 0, 0 <= s _|_ mu p_n - E' beta
  * >= 0, with p_f = D beta and the multipliers s, beta left to the solver. A positive gap lets the body
- * use it up within the step; a penetration is pushed out in one step.
+ * use it up within the step; a penetration is pushed out in one step, or at a bounded speed (mor_contact_row.recovery).
+ * Where bodies are jammed, so that friction lets no impulse undo the penetration, the step is solved without that.
  *
  * Restitution (only where e > 0): with w = G_n' nu + d(psi)/dt, a contact that would close in this step
  * (w_free + psi/h < 0) and approaches faster than v_rest gets the row w+ >= max(-psi/h, -e w): the
@@ -51,16 +52,46 @@ static double free_approach(const mor_system* s, const mor_contact_row* c)
     return w;
 }
 
-void mor_bias_stewart_trinkle(const mor_system* s, double* bias)
+static void write_bias(const mor_system* s, bool recover, double* bias)
 {
     mor_bias_drift(s, bias);
     for (int i = 0; i < s->contact_count; i++) {
         const mor_contact_row* c = &s->contacts[i];
-        double allowed = mor_min(-c->gap / s->h, c->recovery); /* least normal velocity */
+        double allowed = mor_min(-c->gap / s->h, recover ? c->recovery : 0.0); /* least normal velocity */
         if (c->restitution > 0.0 && c->approach < -s->v_rest && free_approach(s, c) + c->gap / s->h < 0.0)
             allowed = mor_max(allowed, -c->restitution * c->approach);
         bias[s->blocks[c->block].row] -= allowed;
     }
+}
+
+void mor_bias_stewart_trinkle(const mor_system* s, double* bias) { write_bias(s, true, bias); }
+
+/* Overlaps that the rows take back slowly; not where the papers' gap/h is asked for. */
+static bool recovers(const mor_system* s)
+{
+    bool any = false;
+    for (int i = 0; i < s->contact_count; i++) {
+        if (isinf(s->contacts[i].recovery)) return false;
+        any = any || s->contacts[i].gap < 0.0;
+    }
+    return any;
+}
+
+mor_report mor_stewart_trinkle_solve(const mor_system* s, int directions, mor_solve_stage* stage, mor_answer* answer)
+{
+    size_t rows = (size_t)s->row_count;
+    double* bias = mor_arena_alloc(stage->arena, 2 * rows * sizeof *bias);
+    if (!bias) return mor_report_no_memory();
+    double* start = bias + rows;
+    memcpy(start, answer->impulses, rows * sizeof *start);
+    write_bias(s, true, bias);
+    mor_report report = mor_step_solve(s, directions, bias, NULL, stage, answer);
+    if (report.status != MOR_NOT_CONVERGED || !recovers(s)) return report;
+    memcpy(answer->impulses, start, rows * sizeof *start);
+    write_bias(s, false, bias);
+    mor_report other = mor_step_solve(s, directions, bias, NULL, stage, answer);
+    other.iterations += report.iterations;
+    return other;
 }
 
 /* The same step handed over in one of the papers' forms. */
@@ -101,10 +132,10 @@ static mor_report solve_converted(const mor_system* s, const double* bias, int f
 static mor_report st_step(const mor_system* s, const void* options, mor_solve_stage* stage, mor_answer* answer)
 {
     const st_options* o = options;
+    if (o->form == FORM_STEP) return mor_stewart_trinkle_solve(s, s->directions, stage, answer);
     double* bias = mor_arena_alloc(stage->arena, (size_t)s->row_count * sizeof *bias);
     if (!bias) return mor_report_no_memory();
     mor_bias_stewart_trinkle(s, bias);
-    if (o->form == FORM_STEP) return mor_step_solve(s, s->directions, bias, NULL, stage, answer);
     return solve_converted(s, bias, o->form, stage, answer);
 }
 

@@ -2,10 +2,17 @@
 #include "formulation/step_problem.h"
 
 #include "formulation/equations.h"
+#include "formulation/independent.h"
 #include "linalg/rows.h"
+#include "problem/step.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* Pivots of equations (formulation/independent.c) that are zero but for rounding: left out beside contacts in any case;
+ * and that are small, left out where the whole problem is not solved. */
+#define REDUNDANT 1e-11
+#define SOFT 1e-7
 
 bool mor_step_problem(const mor_system* s, int directions, const double* bias, const bool* keep, mor_arena* arena,
                       mor_problem* problem, int** row_of)
@@ -99,6 +106,41 @@ mor_report mor_report_no_memory(void)
     return report;
 }
 
+/* With those equations alone that do not depend on each other. False: there are none that do, or nothing came of it,
+ * and z is as it was. */
+static bool solve_independent(const mor_problem* problem, double limit, mor_solve_stage* stage, double* z,
+                              mor_report* report)
+{
+    mor_problem less;
+    int* rows;
+    mor_arena* arena = stage->arena;
+    if (!mor_independent_problem(problem, limit, &less, &rows, arena)) return false;
+    double* p = mor_arena_alloc(arena, (size_t)less.size * sizeof *p);
+    double* nu = mor_arena_alloc(arena, (size_t)less.step.dof * sizeof *nu);
+    if (!p || !nu) return false;
+    for (int i = 0; i < less.size; i++) p[i] = z[rows[i]];
+    mor_equations_guess(&less.step, p, (double*)less.step.bias, arena);
+    *report = stage->solve(stage, &less, true, p);
+    if (report->status != MOR_SOLVED) return false;
+    mor_step_velocity(&less.step, p, nu);
+    if (!mor_equations_agree(problem, limit, nu, arena)) return false;
+    memset(z, 0, (size_t)problem->size * sizeof *z);
+    for (int i = 0; i < less.size; i++) z[rows[i]] = p[i];
+    return true;
+}
+
+/* Equations beside contacts, few enough to look at in every step. */
+static bool is_mixed(const mor_step_form* s)
+{
+    enum { FEW = 48 };
+    int equations = 0, contacts = 0;
+    for (int c = 0; c < s->block_count; c++) {
+        if (s->blocks[c].kind == MOR_BLOCK_EQUATION) equations += s->blocks[c].dim;
+        else contacts += s->blocks[c].kind == MOR_BLOCK_CONTACT;
+    }
+    return contacts > 0 && equations > 1 && equations <= FEW;
+}
+
 mor_report mor_step_solve(const mor_system* s, int directions, const double* bias, const bool* keep,
                           mor_solve_stage* stage, mor_answer* answer)
 {
@@ -116,7 +158,11 @@ mor_report mor_step_solve(const mor_system* s, int directions, const double* bia
     for (int i = 0; i < problem.size; i++) z[i] = answer->impulses[row_of[i]];
     mor_equations_guess(&problem.step, z, (double*)problem.step.bias, stage->arena); /* our own copy */
     for (int i = 0; i < problem.size; i++) warm = warm || z[i] != 0.0;
-    mor_report report = stage->solve(stage, &problem, warm, z);
+    mor_report report, other;
+    if (!is_mixed(&problem.step) || !solve_independent(&problem, REDUNDANT, stage, z, &report)) {
+        report = stage->solve(stage, &problem, warm, z);
+        if (report.status == MOR_NOT_CONVERGED && solve_independent(&problem, SOFT, stage, z, &other)) report = other;
+    }
     memset(answer->impulses, 0, (size_t)s->row_count * sizeof(double));
     for (int i = 0; i < problem.size; i++) answer->impulses[row_of[i]] = z[i];
     mor_system_velocity(s, answer->impulses, answer->nu);

@@ -18,6 +18,11 @@ void mor_bias_drift(const mor_system* system, double* bias);
 mor_report mor_step_solve(const mor_system* system, int directions, const double* bias, const bool* keep,
                           mor_solve_stage* stage, mor_answer* answer);
 
+/* The step of Stewart and Trinkle, with circular cones (directions 0) or polygons; once more without taking overlaps
+ * back where they cannot be. */
+mor_report mor_stewart_trinkle_solve(const mor_system* system, int directions, mor_solve_stage* stage,
+                                     mor_answer* answer);
+
 /* A report for a formulation that ran out of memory. */
 mor_report mor_report_no_memory(void);
 

@@ -304,6 +304,7 @@ void mor_world_free_model(mor_world* w)
     mor_buffer_free(a, &w->joints);
     mor_buffer_free(a, &w->pair_rules);
     mor_buffer_free(a, &w->ignored);
+    mor_world_free_groups(w);
     mor_buffer_free(a, &w->contacts);
 }
 

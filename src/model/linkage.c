@@ -123,6 +123,8 @@ mor_code mor_world_add_linkage(mor_world* w, const mor_robot_def* def, mor_error
     for (int i = 0; code == MOR_OK && !def->self_collision && i < m->link_count; i++)
         for (int k = 0; k < i && code == MOR_OK; k++)
             if (mor_world_ignore_pair(w, bodies[i], bodies[k])) code = mor_fail(error, MOR_SYSTEM, "out of memory");
+    if (code == MOR_OK && def->self_collision && !mor_world_add_group(w, def->model, bodies))
+        code = mor_fail(error, MOR_SYSTEM, "out of memory");
     mor_robot_work_destroy(work);
     free(shapes);
     free(bodies);

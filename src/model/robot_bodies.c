@@ -199,6 +199,50 @@ static void adopt_links(mor_world* w, mor_robot* r, const int* bodies, int numbe
     }
 }
 
+/* ----------------------------------------------------------------- links that touch each other */
+
+bool mor_world_add_group(mor_world* w, mor_robot_model* model, const mor_body_id* bodies)
+{
+    const mor_allocator* a = &w->allocator;
+    size_t bytes = (size_t)model->link_count * sizeof *bodies;
+    mor_body_id* copy = a->resize(a->user, NULL, bytes);
+    if (!copy || !mor_buffer_reserve(a, &w->groups, w->groups.count + 1, sizeof(mor_link_group))) {
+        if (copy) a->resize(a->user, copy, 0);
+        return false;
+    }
+    memcpy(copy, bodies, bytes);
+    ((mor_link_group*)w->groups.data)[w->groups.count++] =
+        (mor_link_group){ .model = mor_robot_retain(model), .bodies = copy, .joints = -1 };
+    return true;
+}
+
+void mor_world_free_groups(mor_world* w)
+{
+    const mor_allocator* a = &w->allocator;
+    mor_link_group* groups = w->groups.data;
+    for (int i = 0; i < w->groups.count; i++) {
+        mor_robot_destroy(groups[i].model);
+        a->resize(a->user, groups[i].bodies, 0);
+    }
+    mor_buffer_free(a, &w->groups);
+    mor_buffer_free(a, &w->left_out);
+}
+
+const mor_left_out* mor_world_left_out(const mor_world* w, int* count)
+{
+    *count = w->left_out.count;
+    return w->left_out.data;
+}
+
+static bool add_group(mor_world* w, mor_robot* r, int number)
+{
+    mor_body_id* ids = malloc((size_t)r->model->link_count * sizeof *ids);
+    for (int i = 0; ids && i < r->model->link_count; i++) ids[i] = mor_world_robot_link(w, number, i);
+    bool added = ids && mor_world_add_group(w, r->model, ids);
+    free(ids);
+    return added;
+}
+
 int mor_world_add_robot(mor_world* w, const mor_robot_def* def, mor_error* error)
 {
     return mor_world_adopt_robot(w, def, NULL, error);
@@ -245,10 +289,7 @@ int mor_world_adopt_robot(mor_world* w, const mor_robot_def* def, const int* bod
     if (!add_links(w, r, def, number)) goto no_memory;
     mor_robot_write_bodies(w, r);
     for (int i = 0; i < r->model->link_count; i++) w->bodies[r->bodies[i]].x0 = w->bodies[r->bodies[i]].x;
-    for (int i = 1; r->self_collision && i < r->model->link_count; i++)
-        if (mor_world_ignore_pair(w, mor_world_robot_link(w, number, i),
-                                  mor_world_robot_link(w, number, r->model->links[i].parent)))
-            goto no_memory;
+    if (r->self_collision && !add_group(w, r, number)) goto no_memory;
     return number;
 
 no_memory:

@@ -24,7 +24,8 @@
  * of nu and nu+, and nu+ gets half of what M and b of q+ leave of the forces: the mean of the accelerations at both
  * ends, of order 2. Trees with contacts, limits or implicit gains move with nu+, as those rows want it; their energy is
  * only kept from rising above what impulses bring in, by whichever of nu+ and the mean that is more. Trees with loops
- * keep momentum only: the work of their equations is not known here. */
+ * keep momentum only: the work of their equations is not known here, and what contacts leave them is seen to when their
+ * loops are closed (step/loop_energy.c). */
 #include "base/elementary.h"
 #include "model/robot_motion.h"
 
@@ -151,8 +152,7 @@ typedef struct target {
 } target;
 
 /* The target, and in r->wrenches the generalised forces of the step but for gravity and velocity products, times h. */
-static target aim(const mor_world* w, const mor_robot* r, const sums* start, const double* nu, bool touched,
-                  bool smooth)
+static target aim(const mor_world* w, mor_robot* r, const sums* start, const double* nu, bool touched, bool smooth)
 {
     const mor_robot_model* m = r->model;
     int N = m->dof, offset = mor_robot_offset(m);
@@ -170,6 +170,7 @@ static target aim(const mor_world* w, const mor_robot* r, const sums* start, con
         W += (r->nu[k] + 0.5 * d[k]) * y[k];
         work += d[k] * y[k];
     }
+    r->energy = start->kinetic - start->body.m * mor_dot(w->gravity, start->com) + W + 0.5 * work;
     if (!smooth) W = mor_max(W, W + 0.5 * work); /* as the semi-implicit step counts: with the velocity of the end */
     t.kinetic = start->kinetic + W;
     if (!m->floating) return t;
@@ -268,6 +269,28 @@ static void finish_floating(const mor_world* w, mor_robot* r, const sums* start,
         memcpy(r->nu, (double[6]){ v.x, v.y, v.z, omega.x, omega.y, omega.z }, 6 * sizeof(double));
         mor_robot_update(r->model, r->work, &r->base, r->s, r->nu);
     }
+}
+
+void mor_robot_lose_energy(const mor_world* w, mor_robot* r, double allowed)
+{
+    sums s = sum_up(r->model, r->work, r->model->floating);
+    double kinetic = allowed + s.body.m * mor_dot(w->gravity, s.com), scale = 1.0;
+    if (!(s.kinetic > kinetic)) return;
+    double now = s.kinetic;
+    if (r->model->floating && s.body.m > 0.0) {
+        mor_rigid central = mor_rigid_shift(&s.body, mor_sub(r->base.position, s.com));
+        mor_mat3 C = mor_sym3_matrix(&central.I), inverse = mor_mat3_inverse(&C);
+        mor_vec3 locked = mor_mul(&inverse, s.L);
+        target t = { s.p, s.L, 0.0, true };
+        double outside = 0.5 * mor_dot(s.p, s.p) / s.body.m + 0.5 * mor_dot(s.L, locked), inside = s.kinetic - outside;
+        if (isfinite(outside) && inside > 0.0) {
+            scale = scale_for(kinetic - outside, inside, false);
+            set_velocity(r, &s, &t, locked, locked, scale);
+            now = outside + scale * scale * inside;
+        }
+        refresh(r);
+    }
+    if (now > kinetic) slow_down(r, now, kinetic);
 }
 
 /* nu+ by the mean of the accelerations at q and q+: what M and b of q+ leave of the forces changes it by half. The

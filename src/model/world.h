@@ -113,6 +113,8 @@ typedef struct mor_robot {
     double *middle, *bias, *jerk;     /* of the step, dof each: velocity at which the velocity products are taken; these
                                          and gravity; scratch (3 dof) */
     double* drag;                     /* damping of joints, n */
+    double energy;                    /* of the step: that of its start, and the work of all impulses but gravity's at
+                                         the velocity of the end [J] */
     bool looped;                      /* joints close loops or hold it to other bodies */
     double *gain, *viscous, *coulomb; /* n each, of motors: implicit gain of the coming step, friction beyond the
                                          model's */
@@ -135,6 +137,13 @@ typedef struct mor_joint {
     int spring;           /* the tree that stands for its spring and damper, -1: none */
     bool articulated;     /* a tree of links holds it: no equations, only motor and spring (articulate.c) */
 } mor_joint;
+
+/* Links of a robot that may touch each other, in either coordinates. */
+typedef struct mor_link_group {
+    mor_robot_model* model;
+    mor_body_id* bodies; /* by link */
+    int joints;          /* of the world, when its pairs were looked at last; -1: never */
+} mor_link_group;
 
 typedef struct mor_pair_rule {
     int a, b;
@@ -207,6 +216,8 @@ struct mor_world {
     int material_count, material_capacity;
     mor_buffer pair_rules; /* mor_pair_rule */
     mor_buffer ignored;    /* uint64_t keys a<b of body slots, sorted */
+    mor_buffer groups;     /* mor_link_group */
+    mor_buffer left_out;   /* mor_left_out */
 
     struct mor_control* control; /* motors, sensors, controllers; NULL: none */
 
@@ -269,6 +280,9 @@ void mor_world_combine(const mor_world* world, const mor_body* a, int shape_a, c
 /* Whether materials or pairs have rolling (1) or drilling friction too (2), as mor_formulation.turning. */
 int mor_world_turning(const mor_world* world);
 bool mor_world_ignores(const mor_world* world, int slot_a, int slot_b);
+/* Notes that the links of a robot may touch each other (collision/self_pairs.h); false: out of memory. */
+bool mor_world_add_group(mor_world* world, mor_robot_model* model, const mor_body_id* bodies);
+void mor_world_free_groups(mor_world* world);
 /* Frees bodies, trees, materials and contacts. */
 void mor_world_free_model(mor_world* world);
 /* Puts a body with mass, state and tree already set into a slot; shapes are copied from the definition. -1: no memory.

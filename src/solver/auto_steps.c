@@ -47,10 +47,10 @@ static double sweep_batch(mor_auto* R, int count, double* p)
     return mor_auto_keep(R, p, true);
 }
 
-/* Sweeps while the rate predicts an end within `most`. */
+/* Sweeps while the rate predicts an end within `most`; as the last resort, as long as the best answer gets better. */
 bool mor_auto_tree_sweeps(mor_auto* R, const mor_auto_stage* stage)
 {
-    enum { BATCH = 10 };
+    enum { BATCH = 10, PATIENCE = 40 };
     const char* why;
     const int most = stage->sweeps;
     double* p = R->work;
@@ -62,11 +62,16 @@ bool mor_auto_tree_sweeps(mor_auto* R, const mor_auto_stage* stage)
     const double* start = stage->from_guess && R->guess ? R->guess : R->z;
     memcpy(p, start, (size_t)R->problem->size * sizeof *p);
     int before = R->report.iterations;
-    double previous = INFINITY;
+    double previous = INFINITY, least = R->best;
+    int idle = 0;
     while (R->report.iterations - before < most) {
         double error = sweep_batch(R, BATCH, p);
         if (error <= R->context->tol || !isfinite(error) || R->late) break;
-        if (!isinf(previous)) {
+        if (stage->last_resort) {
+            idle = R->best < 0.9 * least ? 0 : idle + 1;
+            if (idle == 0) least = R->best;
+            if (idle > PATIENCE) break;
+        } else if (!isinf(previous)) {
             double rate = mor_log(error / previous) / BATCH;
             if (!(rate < 0.0) || mor_log(R->context->tol / error) / rate > most) break;
         }

@@ -8,8 +8,10 @@
 #include "step/stages.h"
 #include "base/elementary.h"
 
+#include "collision/self_pairs.h"
 #include "control/control.h"
 #include "formulation/assemble.h"
+#include "formulation/immovable.h"
 #include "step/draft.h"
 
 #include <stdio.h>
@@ -92,6 +94,7 @@ static mor_code detect(mor_step* k, mor_buffer* out, const mor_contact* last, in
     mor_code code = w->on_collide ? w->on_collide(w->on_collide_data, w, &found, error)
                                   : w->collision->detect(w->collision_memory, w, w->collision_options, &found, error);
     w->deepest = found.deepest;
+    if (!code && !mor_drop_immovable(k, out)) code = mor_fail(error, MOR_SYSTEM, "out of memory");
     return code;
 }
 
@@ -131,6 +134,7 @@ mor_code mor_do_user(mor_world* w, mor_step* k, mor_error* error)
 {
     begin_with(w, k);
     mor_code code = check_methods(w, error);
+    if (!code && !mor_world_leave_out(w)) code = mor_fail(error, MOR_SYSTEM, "out of memory");
     if (!code && w->step == 0 && projects(w)) code = settle(w, k, error);
     if (code) return code;
     if (!w->on_user) return mor_step_take(w, k);

@@ -1,5 +1,6 @@
 /* What is wrong with a state before its first step: overlaps and joints outside their limits (moreau/run.h). */
 #include "base/elementary.h"
+#include "collision/self_pairs.h"
 #include "formulation/assemble.h"
 #include "model/articulated.h"
 #include "model/joints.h"
@@ -62,6 +63,7 @@ mor_code mor_world_look(mor_world* world, mor_start* s, mor_error* error)
 {
     *s = (mor_start){ 0 };
     if (!find_limits(world, s)) return mor_fail(error, MOR_SYSTEM, "out of memory");
+    if (!mor_world_leave_out(world)) return mor_fail(error, MOR_SYSTEM, "out of memory");
     if (world->on_collide || !world->collision) return MOR_OK;
     if (mor_step_take(world, world->own)) return mor_fail(error, MOR_SYSTEM, "out of memory");
     const mor_world* w = world->own->w;

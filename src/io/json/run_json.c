@@ -204,7 +204,29 @@ static void write_timing(mor_json* json, const mor_world* w, const mor_run_summa
     mor_json_number(json, "real_time_factor", s->wall > 0.0 ? mor_world_time(w) / s->wall : 0.0);
 }
 
-static void write_start(mor_json* json, const mor_start* start)
+enum { MOST_PAIRS = 2000 }; /* listed; all are counted */
+
+/* Pairs of links that self_collision leaves out, and why. */
+static void write_left_out(mor_json* json, const mor_world* w)
+{
+    int count;
+    const mor_left_out* pairs = mor_world_left_out(w, &count);
+    mor_json_integer(json, "left_out_pairs", count);
+    mor_json_list(json, "left_out");
+    for (int i = 0; i < count && i < MOST_PAIRS; i++) {
+        if (!mor_body_valid(w, pairs[i].body[0]) || !mor_body_valid(w, pairs[i].body[1])) continue;
+        mor_json_object(json, NULL);
+        mor_json_list(json, "links");
+        for (int side = 0; side < 2; side++) mor_json_text(json, NULL, mor_body_name(w, pairs[i].body[side]));
+        mor_json_end(json);
+        mor_json_text(json, "why", pairs[i].depth > 0.0 ? "overlap" : "neighbours");
+        mor_json_number(json, "depth", pairs[i].depth);
+        mor_json_end(json);
+    }
+    mor_json_end(json);
+}
+
+static void write_start(mor_json* json, const mor_world* w, const mor_start* start)
 {
     mor_json_object(json, "start");
     mor_json_number(json, "penetration", start->penetration);
@@ -223,6 +245,7 @@ static void write_start(mor_json* json, const mor_start* start)
         mor_json_end(json);
     }
     mor_json_end(json);
+    write_left_out(json, w);
     mor_json_end(json);
 }
 
@@ -231,7 +254,7 @@ void mor_run_json_summary(mor_json* json, mor_world* w, const mor_scene* scene, 
 {
     char hash[32];
     write_head(json, w, scene, s);
-    write_start(json, start);
+    write_start(json, w, start);
     mor_run_json_state(json, w);
     write_energy(json, s);
     write_errors(json, w, s);

@@ -22,7 +22,9 @@ static const mor_key robot_keys[] = {
       .fallback = "shapes; feet, if their points are given",
       .help = "What touches other bodies: the collision shapes of the URDF, nothing, or the points of `feet`." },
     { KEY(mor_raw_robot, self_collision, MOR_KEY_BOOL), .fallback = "false",
-      .help = "Whether its links touch each other, neighbours excepted." },
+      .help =
+          "Whether its links touch each other. Links at most two joints apart (loops count), and links that overlap "
+          "with all joints at 0, never do; `moreau run` lists these pairs." },
     { KEY(mor_raw_robot, limits, MOR_KEY_BOOL), .initial = 1, .fallback = "true", .help = "Whether joint limits act." },
     { KEY(mor_raw_robot, damping, MOR_KEY_BOOL), .initial = 1, .fallback = "true",
       .help = "Whether joint damping acts." },
