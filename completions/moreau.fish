@@ -19,7 +19,7 @@ complete -c moreau -n '__fish_seen_subcommand_from run' -l formulation -x -a '(m
 complete -c moreau -n '__fish_seen_subcommand_from run' -l solver -x -a '(moreau list solvers --names 2>/dev/null)' -d 'how the problem is solved (moreau list solvers)'
 complete -c moreau -n '__fish_seen_subcommand_from run' -l collision -x -a '(moreau list collision --names 2>/dev/null)' -d 'how contacts are found (moreau list collision)'
 complete -c moreau -n '__fish_seen_subcommand_from run' -l integrator -x -a '(moreau list integrators --names 2>/dev/null)' -d 'how trees move where nothing one-sided acts (moreau list integrators)'
-complete -c moreau -n '__fish_seen_subcommand_from run' -l step -x -d 'time step in seconds'
+complete -c moreau -n '__fish_seen_subcommand_from run' -l step -x -d 'time step in seconds, or adaptive'
 complete -c moreau -n '__fish_seen_subcommand_from run' -l time -x -d 'how long, in seconds'
 complete -c moreau -n '__fish_seen_subcommand_from run' -l steps -x -d 'how long, in steps'
 complete -c moreau -n '__fish_seen_subcommand_from run' -l set -x -d 'any value of the scene, e.g. method.solver.tol=1e-9, bodies.top.mass=1e6'

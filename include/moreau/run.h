@@ -106,6 +106,8 @@ typedef struct mor_run_summary {
     mor_timing timing;             /* sums over the steps [s] */
     double wall, cpu;              /* from mor_run_create to now [s]: monotonic clock; CPU time of the whole process */
     uint64_t state_hash;           /* mor_world_hash now */
+    double min_step, max_step;     /* shortest and longest step [s]; 0: none was taken */
+    int rejected, missed;          /* variable steps: trials that were refused; steps above the tolerance */
 } mor_run_summary;
 
 /* Begins to watch a world that lives longer than the run. `steps`: for how many steps memory is set aside (8 bytes
@@ -120,6 +122,9 @@ MOR_API const mor_start* mor_run_start(const mor_run* run);
 MOR_API mor_code mor_run_step(mor_run* run, mor_step_report* report, mor_error* error);
 /* At most `steps` steps: fewer when the run stops. Returns the code of the last one. */
 MOR_API mor_code mor_run_advance(mor_run* run, int steps, mor_error* error);
+/* Steps until the time `end` [s] is reached, or the run stops. Fixed steps: to the one that ends nearest to it;
+ * variable steps end at it. Returns the code of the last one. */
+MOR_API mor_code mor_run_advance_to(mor_run* run, double end, mor_error* error);
 /* For callers that step the world themselves: counts one step from its report. `advanced`: whether the step was taken
  * (mor_world_step_count rose). MOR_SYSTEM: out of memory. */
 MOR_API mor_code mor_run_count(mor_run* run, const mor_step_report* report, bool advanced, mor_error* error);

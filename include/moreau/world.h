@@ -592,6 +592,9 @@ typedef struct mor_step_report {
                    step's start, so that no energy is gained */
     char detail[192];
     mor_timing timing; /* of all attempts at the step */
+    double length;     /* of the step [s] */
+    int rejected;      /* variable steps: lengths that were tried and refused before this one */
+    int missed;        /* variable steps: 1 if the least step was taken although its error is above the tolerance */
 } mor_step_report;
 
 /* One step of length h: the stages below, again with other means as the option on_failure says.
@@ -686,10 +689,39 @@ MOR_API bool mor_world_interrupted(const mor_world* world);
 MOR_API double mor_world_time(const mor_world* world);
 /* Steps taken so far. */
 MOR_API int mor_world_step_count(const mor_world* world);
-/* Length of a step [s]. */
+/* Length of a step [s]; with variable steps, of the last one (before the first: the greatest). */
 MOR_API double mor_world_get_step(const mor_world* world);
-/* Changes it between steps; h must be positive. */
+/* Changes it between steps; h must be positive. Ends variable steps. */
 MOR_API void mor_world_set_step(mor_world* world, double h);
+
+/* Variable steps: each is as long as its error allows. The error is the largest difference that a body has between one
+ * step and two of half the length: of positions [m], of rotations times the radius of gyration [m], and of the same of
+ * velocities [m/s], which count times the step for bodies in contact. Where contacts begin or end, velocities jump
+ * whatever the step: the jump times the length counts in their place, and steps close in on an impact by bisection.
+ * Global errors fall with the tolerance, about as its square root. A step costs about as much as two to three of a
+ * fixed length, the search before an impact some fifty more. Stages called by hand take steps of the present length.
+ * The lengths are part of the result: same input, same lengths, same bits. */
+typedef struct mor_adaptive {
+    double tolerance; /* of one step [m, m/s] */
+    double min, max;  /* lengths of a step [s]. The least is taken even if its error is above the tolerance, and told
+                         (mor_step_report.missed) */
+} mor_adaptive;
+
+/* 1e-5, 1e-9 to 0.02 s. */
+MOR_API mor_adaptive mor_adaptive_default(void);
+/* Chooses variable steps from the next one on; NULL: fixed ones of the present length. MOR_BAD_INPUT: a number is not
+ * positive or min is above max; nothing has changed then. */
+MOR_API mor_code mor_world_set_adaptive(mor_world* world, const mor_adaptive* steps, mor_error* error);
+/* Whether the steps are variable; their numbers in *steps, which may be NULL. */
+MOR_API bool mor_world_get_adaptive(const mor_world* world, mor_adaptive* steps);
+/* With variable steps: the coming step ends at `until` [s] at the latest. For instants that must be met: the end of a
+ * run, a sample, a force that begins (also from the user stage). Of several calls the earliest counts; forgotten after
+ * the step. Instants that have passed are ignored. Calls of controllers with a control step of their own are met
+ * without it. Fixed steps do not change. */
+MOR_API void mor_world_limit_step(mor_world* world, double until);
+/* Whether a run to the time `end` [s] is over: the next fixed step would end further from it than this one; variable
+ * steps have met it. */
+MOR_API bool mor_world_reached(const mor_world* world, double end);
 /* 3 or 2. */
 MOR_API int mor_world_dimension(const mor_world* world);
 /* Gravity [m/s^2]. */

@@ -85,7 +85,7 @@ static const mor_cli_option options[] = {
       .key = "method.collision.name" },
     { "--integrator", "I", "how trees move where nothing one-sided acts (moreau list integrators)", MOR_CLI_SET,
       AT(sets), .key = "method.integrator.name" },
-    { "--step", "H", "time step in seconds", MOR_CLI_SET, AT(sets), .key = "time.step" },
+    { "--step", "H", "time step in seconds, or adaptive", MOR_CLI_SET, AT(sets), .key = "time.step" },
     { "--time", "T", "how long, in seconds", MOR_CLI_NUMBER, AT(end), .max = 1e300, .expected = "seconds" },
     { "--steps", "N", "how long, in steps", MOR_CLI_WHOLE, AT(steps), .max = 2e9, .expected = "a whole number" },
     { "--set", "KEY=VALUE", "any value of the scene, e.g. method.solver.tol=1e-9, bodies.top.mass=1e6", MOR_CLI_SET,
@@ -132,7 +132,9 @@ typedef struct session {
     char* text;
     size_t length;
     mor_json json;
-    int steps, sample;
+    int steps; /* -1: until `end`, with variable steps */
+    double end;
+    int sample;
     int signal; /* that ended it, or 0 */
     double started, shown;
 } session;
@@ -142,16 +144,20 @@ static void progress(session* s, int step)
     double now = mor_clock();
     if (now - s->started < 1.0 || now - s->shown < 0.2) return;
     s->shown = now;
-    double left = (now - s->started) * (s->steps - step) / step;
-    fprintf(stderr, "\r  step %d of %d, %.0f s left   ", step, s->steps, left);
+    double t = mor_world_time(s->world);
+    if (s->steps >= 0) {
+        double left = (now - s->started) * (s->steps - step) / step;
+        fprintf(stderr, "\r  step %d of %d, %.0f s left   ", step, s->steps, left);
+    } else {
+        fprintf(stderr, "\r  step %d, %.6g of %g s   ", step, t, s->end);
+    }
 }
 
 /* The samples that are due: each at the step nearest to its time. */
 static void write_samples(session* s)
 {
     const mor_world* w = s->world;
-    double until = mor_world_time(w) + 0.5 * mor_world_get_step(w);
-    for (; s->sample < s->a->time_count && s->a->times[s->sample] < until; s->sample++) {
+    for (; s->sample < s->a->time_count && mor_world_reached(w, s->a->times[s->sample]); s->sample++) {
         if (!s->document) continue;
         mor_json_object(&s->json, NULL);
         mor_json_number(&s->json, "time", mor_world_time(w));
@@ -192,8 +198,10 @@ static int simulate(session* s)
     s->started = mor_clock();
     if (s->document) mor_json_list(&s->json, "samples");
     write_samples(s);
-    for (int k = 1; k <= s->steps; k++) {
+    for (int k = 1; s->steps >= 0 ? k <= s->steps : !mor_world_reached(s->world, s->end); k++) {
         mor_step_report r;
+        if (s->steps < 0) mor_world_limit_step(s->world, s->end);
+        if (s->sample < s->a->time_count) mor_world_limit_step(s->world, s->a->times[s->sample]);
         if ((s->signal = mor_cli_signal())) break;
         if (mor_run_step(s->run, &r, &error) != MOR_OK) return mor_cli_fail(&error);
         if ((s->signal = mor_world_interrupted(s->world) ? mor_cli_signal() : 0)) break;
@@ -228,17 +236,19 @@ static int prepare(session* s)
     if (*mor_scene_notes(s->scene) && !a->quiet) fputs(mor_scene_notes(s->scene), stderr);
     s->world = mor_scene_build(s->scene, a->threads, &error);
     if (!s->world) return mor_cli_fail(&error);
-    double end = a->end >= 0.0 ? a->end : mor_scene_end(s->scene);
-    s->steps = a->steps >= 0 ? a->steps : (int)floor(end / mor_world_get_step(s->world) + 0.5);
-    double last = mor_world_time(s->world) + s->steps * mor_world_get_step(s->world);
-    if (a->time_count && a->times[a->time_count - 1] >= last + 0.5 * mor_world_get_step(s->world))
+    s->end = a->end >= 0.0 ? a->end : mor_scene_end(s->scene);
+    bool variable = mor_world_get_adaptive(s->world, NULL);
+    double h = mor_world_get_step(s->world);
+    s->steps = a->steps >= 0 ? a->steps : variable ? -1 : (int)floor(s->end / h + 0.5);
+    double last = variable ? (a->steps >= 0 ? INFINITY : s->end) : mor_world_time(s->world) + s->steps * h;
+    if (a->time_count && a->times[a->time_count - 1] >= last + 0.5 * h)
         return mor_cli_usage("run", "--at %g: the run ends at %g s", a->times[a->time_count - 1], last);
     if (a->record || a->bpmd) {
         s->recording = mor_cli_recording_open(a->record, a->bpmd, a->bpmd_every, s->world, s->scene, &error);
         if (!s->recording) return mor_cli_fail(&error);
     }
     if (a->csv && !(s->table = mor_cli_table_open(a->csv, a->csv_every, s->world, &error))) return mor_cli_fail(&error);
-    s->run = mor_run_create(s->world, s->steps, &error);
+    s->run = mor_run_create(s->world, s->steps >= 0 ? s->steps : 1000, &error);
     if (!s->run) return mor_cli_fail(&error);
     mor_world_set_interrupt(s->world, mor_cli_patience());
     if (!a->quiet) {

@@ -137,9 +137,17 @@ static void print_slow(const mor_world* w, const mor_run_summary* s)
 
 void mor_cli_print_run(const mor_world* w, const mor_scene* scene, const mor_run_summary* s)
 {
-    printf("%s: %s + %s, %d steps of %g s, status %s\n", mor_scene_name(scene), mor_world_method(w, "formulation"),
-           mor_world_method(w, "solver"), mor_world_step_count(w), mor_world_get_step(w),
-           mor_run_status_name(s->status));
+    mor_adaptive adaptive;
+    char length[80];
+    snprintf(length, sizeof length, "%g s", mor_world_get_step(w));
+    bool variable = mor_world_get_adaptive(w, &adaptive);
+    if (variable) snprintf(length, sizeof length, "%.3g to %.3g s", s->min_step, s->max_step);
+    printf("%s: %s + %s, %d steps of %s, status %s\n", mor_scene_name(scene), mor_world_method(w, "formulation"),
+           mor_world_method(w, "solver"), mor_world_step_count(w), length, mor_run_status_name(s->status));
+    if (variable) printf("  adaptive steps, tolerance %g: %d trial(s) refused\n", adaptive.tolerance, s->rejected);
+    if (s->missed)
+        printf("  %d step(s) of the least length %g s are above the tolerance: a smaller time.min helps\n", s->missed,
+               adaptive.min);
     if (s->failures) printf("  %d step(s) failed (%s)\n", s->failures, s->detail);
     if (s->below_goal)
         printf("  %d step(s) missed the accuracy asked for, none the one that counts as failure\n", s->below_goal);

@@ -108,6 +108,8 @@ mor_code mor_world_set_control_step(mor_world* w, double period, mor_error* erro
     return MOR_OK;
 }
 
+double mor_control_period(const mor_world* w) { return w->control ? w->control->period : 0.0; }
+
 /* ------------------------------------------------------------------------------- controllers */
 
 mor_controller_def mor_controller_def_default(void)

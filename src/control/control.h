@@ -92,6 +92,9 @@ bool mor_control_revise(const mor_step* step, int pass); /* after the solve: tru
 void mor_control_end(const mor_step* step);              /* after the integration: torques, sensors */
 void mor_control_tell(mor_world* world);                 /* after the commit: listeners of the bus */
 
+/* How often controllers run [s]; 0: in every step. */
+double mor_control_period(const mor_world* world);
+
 /* State as numbers for snapshots. */
 int mor_control_numbers(const mor_world* world);
 void mor_control_save(const mor_world* world, double* out);

@@ -54,6 +54,8 @@ typedef struct mor_applied {
     uint32_t generation;
 } mor_applied;
 
+enum { MOR_TRIALS = 3 }; /* one step, and its two halves */
+
 struct mor_step {
     mor_allocator allocator;
     mor_world* w;    /* the draft */
@@ -82,6 +84,7 @@ struct mor_step {
     struct mor_workers* workers;
     void* snapshot; /* for a step that is taken in parts */
     size_t snapshot_size;
+    struct mor_step* trials[MOR_TRIALS]; /* steps that adaptive.c tries; NULL: none yet */
 
     /* the assembled system, of all trees */
     const mor_contact* last; /* contacts of the last step: the guess */

@@ -178,6 +178,16 @@ typedef struct mor_solver_options {
     double time_limit;
 } mor_solver_options;
 
+/* Variable steps (step/adaptive.c). */
+typedef struct mor_adaptive_state {
+    bool on;
+    mor_adaptive steps;
+    double next;          /* two steps as long as the next trial [s] */
+    double half;          /* a step that is tried already, 0: none */
+    double until;         /* the coming step ends then at the latest [s] */
+    int rejected, missed; /* of the last step: trials that were refused; its error is above the tolerance */
+} mor_adaptive_state;
+
 /* A growing array that never shrinks: a warm step does not allocate. */
 typedef struct mor_buffer {
     void* data;
@@ -193,6 +203,7 @@ struct mor_world {
     int step;
     double time_base; /* time and step number when h was last set */
     int step_base;
+    mor_adaptive_state adaptive;
 
     bool forced;       /* forces have been applied since the last step */
     uint32_t revision; /* counts changes of what the world is made of: a step that began before one is refused */

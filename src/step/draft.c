@@ -4,6 +4,7 @@
  * bytes, a robot's state some kilobytes: next to nothing beside a step. Shared: shapes, materials, models, options,
  * methods. Written back by commit: what a step changes of these. */
 #include "step/draft.h"
+#include "step/adaptive.h"
 
 #include "base/workers.h"
 #include "control/control.h"
@@ -50,6 +51,7 @@ void mor_step_destroy(mor_step* k)
     if (!k) return;
     const mor_allocator a = k->allocator;
     mor_step_leave(k);
+    mor_adaptive_free(k);
     mor_workers_destroy(k->workers);
     for (int i = 0; k->thread_arenas && i < k->threads; i++) mor_arena_destroy(k->thread_arenas[i]);
     mor_arena_destroy(k->arena);
@@ -243,6 +245,10 @@ void mor_step_give(mor_world* w, mor_step* k)
     w->joint_error = k->w->joint_error;
     w->step = k->w->step;
     w->time = k->w->time;
+    w->h = k->w->h;
+    w->time_base = k->w->time_base;
+    w->step_base = k->w->step_base;
+    w->adaptive = k->w->adaptive;
     w->deepest = k->w->deepest;
     mor_buffer old = w->contacts;
     w->contacts = k->contacts;

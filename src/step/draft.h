@@ -11,6 +11,8 @@ mor_code mor_step_take(const mor_world* world, mor_step* step);
 void mor_step_give(mor_world* world, mor_step* step);
 /* Motion of bodies and robots alone. */
 void mor_step_give_motion(mor_world* world, const mor_step* step);
+/* mor_world_set_step, but a world with variable steps keeps them. */
+void mor_world_change_step(mor_world* world, double h);
 /* The step is no longer its world's last; what it knows of that world is forgotten. */
 void mor_step_leave(mor_step* step);
 /* Methods and options of the draft follow the world's, which may be chosen between stages. */

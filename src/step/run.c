@@ -160,6 +160,10 @@ mor_code mor_run_count(mor_run* run, const mor_step_report* r, bool advanced, mo
     count_integrator(&s->integrator, r);
     count_timing(&s->timing, &r->timing);
     run->iterations += r->iterations;
+    s->min_step = s->steps > 1 ? mor_min(s->min_step, r->length) : r->length;
+    s->max_step = mor_max(s->max_step, r->length);
+    s->rejected += r->rejected;
+    s->missed += r->missed;
     s->max_penetration = mor_max(s->max_penetration, r->penetration);
     s->max_raw_penetration = mor_max(s->max_raw_penetration, r->raw_penetration);
     s->max_residual = mor_max(s->max_residual, r->residual);
@@ -188,6 +192,16 @@ mor_code mor_run_advance(mor_run* run, int steps, mor_error* error)
 {
     mor_code code = MOR_OK;
     for (int k = 0; k < steps && !run->stopped && code == MOR_OK; k++) code = mor_run_step(run, NULL, error);
+    return code;
+}
+
+mor_code mor_run_advance_to(mor_run* run, double end, mor_error* error)
+{
+    mor_code code = MOR_OK;
+    while (!run->stopped && code == MOR_OK && !mor_world_reached(run->world, end)) {
+        mor_world_limit_step(run->world, end);
+        code = mor_run_step(run, NULL, error);
+    }
     return code;
 }
 

@@ -16,6 +16,7 @@ typedef struct header {
     uint64_t layout; /* sizes of the structs below, so that another build's snapshot is refused */
     int bodies, contacts, step, step_base;
     double h, time, time_base, deepest;
+    mor_adaptive_state adaptive;
 } header;
 
 typedef struct body_bytes {
@@ -24,7 +25,10 @@ typedef struct body_bytes {
     double angle;
 } body_bytes;
 
-static uint64_t layout(void) { return (uint64_t)sizeof(body_bytes) << 32 | sizeof(mor_contact); }
+static uint64_t layout(void)
+{
+    return (uint64_t)sizeof(body_bytes) << 32 | (sizeof(header) << 16) | sizeof(mor_contact);
+}
 
 /* Numbers of one robot: base pose, s, nu, applied joint forces, remembered impulses. */
 static size_t robot_numbers(const mor_robot* r)
@@ -98,6 +102,7 @@ size_t mor_world_save(const mor_world* w, void* buffer, size_t size)
     h.time = w->time;
     h.time_base = w->time_base;
     h.deepest = w->deepest;
+    h.adaptive = w->adaptive;
     unsigned char* out = buffer;
     memcpy(out, &h, sizeof h);
     out += sizeof h;
@@ -151,6 +156,7 @@ mor_code mor_world_restore(mor_world* w, const void* buffer, size_t size, mor_er
     w->time = h.time;
     w->time_base = h.time_base;
     w->deepest = h.deepest;
+    w->adaptive = h.adaptive;
     w->detected = false;
     w->forced = true; /* the snapshot has applied forces too */
     return MOR_OK;

@@ -4,6 +4,7 @@
  *
  * A step that is not solved is not taken (stop), taken all the same and counted (warn), or tried in 2, 4, ... 16 parts
  * (retry). Whatever happens, a step that was not taken leaves the world as it was. */
+#include "step/adaptive.h"
 #include "step/draft.h"
 #include "base/elementary.h"
 #include "step/stages.h"
@@ -77,6 +78,9 @@ static void fill_report(const mor_world* w, mor_step* k)
     r->penetration = mor_world_penetration(w);
     r->raw_penetration = mor_max(r->penetration, k->raw_penetration);
     r->projection_work = k->projection_work;
+    r->length = w->h;
+    r->rejected = w->adaptive.on ? w->adaptive.rejected : 0;
+    r->missed = w->adaptive.on ? w->adaptive.missed : 0;
     r->kinetic = mor_world_kinetic_energy(w);
     r->potential = mor_world_potential_energy(w);
     r->timing = k->earlier;
@@ -163,6 +167,26 @@ static mor_code run_commit(mor_world* w, mor_step* k, double* clock, mor_error* 
     return code;
 }
 
+mor_code mor_step_run_stages(const mor_world* w, mor_step* k, mor_error* error)
+{
+    mor_code code = MOR_OK;
+    for (mor_stage i = MOR_STAGE_COLLIDE; i < MOR_STAGE_COMMIT && !code; i++) {
+        code = stages[i].run(w, k, error);
+        if (!code) k->phase = i;
+    }
+    return code;
+}
+
+/* Variable steps: the length of this one. The time counts with the integration. */
+static mor_code choose_length(mor_step* k, double* clock, mor_error* error)
+{
+    mor_code code = mor_adaptive_choose(k, error);
+    double now = mor_clock();
+    k->timing.integrate += now - *clock;
+    *clock = now;
+    return code;
+}
+
 /* The step is not taken because somebody does not want to wait for it. */
 static mor_code interrupted(const mor_world* w, mor_step* k, mor_error* error)
 {
@@ -176,6 +200,7 @@ static mor_code attempt(mor_world* w, mor_step* k, mor_error* error)
 {
     double clock = mor_clock();
     mor_code code = run_user(w, k, &clock, error);
+    if (!code && w->adaptive.on && !k->in_parts) code = choose_length(k, &clock, error);
     for (mor_stage i = MOR_STAGE_COLLIDE; i < MOR_STAGE_COMMIT && !code; i++) {
         code = stages[i].run(w, k, error);
         if (!code && mor_world_interrupted(w)) code = interrupted(w, k, error);
@@ -289,7 +314,7 @@ static mor_code attempt_in_parts(mor_world* w, mor_step* k, mor_error* error)
     mor_code code = MOR_OK;
     k->in_parts = true;
     while (depth <= 4 && w->time < end - 1e-12 * h) {
-        mor_world_set_step(w, mor_min(h / (1 << depth), end - w->time));
+        mor_world_change_step(w, mor_min(h / (1 << depth), end - w->time));
         code = attempt(w, k, error);
         if (code == MOR_STOPPED && !mor_world_interrupted(w)) depth++;
         else if (code) break;
@@ -303,7 +328,7 @@ static mor_code attempt_in_parts(mor_world* w, mor_step* k, mor_error* error)
         return code;
     }
     w->step = step + 1;
-    mor_world_set_step(w, h);
+    mor_world_change_step(w, h);
     fill_report(w, k);
     observe(w, k);
     return MOR_OK;

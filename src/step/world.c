@@ -419,6 +419,12 @@ const mor_library* mor_world_library(const mor_world* w) { return w->library; }
 
 void mor_world_set_step(mor_world* w, double h)
 {
+    w->adaptive.on = false;
+    mor_world_change_step(w, h);
+}
+
+void mor_world_change_step(mor_world* w, double h)
+{
     assert(h > 0.0 && isfinite(h));
     w->h = h;
     w->time_base = w->time;

@@ -109,7 +109,21 @@ static void write_head(mor_json* json, const mor_world* w, const mor_scene* scen
     mor_json_text(json, "formulation", mor_world_method(w, "formulation"));
     mor_json_text(json, "solver", mor_world_method(w, "solver"));
     mor_json_text(json, "collision", mor_world_method(w, "collision"));
-    mor_json_number(json, "step", mor_world_get_step(w));
+    mor_adaptive a;
+    bool variable = mor_world_get_adaptive(w, &a);
+    int taken = mor_world_step_count(w);
+    mor_json_number(json, "step", variable && taken ? mor_world_time(w) / taken : mor_world_get_step(w));
+    if (variable) {
+        mor_json_object(json, "adaptive");
+        mor_json_number(json, "tolerance", a.tolerance);
+        mor_json_number(json, "min", a.min);
+        mor_json_number(json, "max", a.max);
+        mor_json_number(json, "shortest", s->min_step);
+        mor_json_number(json, "longest", s->max_step);
+        mor_json_integer(json, "refused", s->rejected);
+        mor_json_integer(json, "missed", s->missed);
+        mor_json_end(json);
+    }
     mor_json_integer(json, "steps", mor_world_step_count(w));
     mor_json_number(json, "time", mor_world_time(w));
     mor_json_text(json, "status", mor_run_status_name(s->status));

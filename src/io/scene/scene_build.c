@@ -212,6 +212,7 @@ mor_world* mor_scene_build(const mor_scene* scene, int threads, mor_error* error
     mor_world* world = mor_world_create(&def, error);
     mor_arena* scratch = world ? mor_arena_create(NULL) : NULL;
     if (world && !scratch) mor_fail(error, MOR_SYSTEM, "out of memory");
+    if (world && scene->is_adaptive) mor_world_set_adaptive(world, &scene->adaptive, NULL);
     if (!scratch || populate(scene, world, scratch, error) || mor_world_check_methods(world, error)) {
         mor_world_destroy(world);
         world = NULL;
@@ -252,6 +253,8 @@ void mor_scene_apply_forces(const mor_scene* scene, mor_world* world)
     for (int i = 0; i < scene->force_count; i++) {
         const mor_scene_force* f = &scene->forces[i];
         mor_body_id body;
+        if (t < f->from - slack) mor_world_limit_step(world, f->from); /* variable steps meet the switches */
+        else if (t < f->until - slack) mor_world_limit_step(world, f->until);
         if (!(t >= f->from - slack && t < f->until - slack)) continue;
         if (f->robot >= 0) {
             apply_to_link(f, world);

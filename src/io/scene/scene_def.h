@@ -113,6 +113,8 @@ struct mor_scene {
     int robot_count;
     mor_scene_controller* controllers;
     int controller_count;
+    bool is_adaptive; /* variable steps */
+    mor_adaptive adaptive;
     double control_step; /* 0: the step */
     int (*ignored)[2];
     int ignored_count;

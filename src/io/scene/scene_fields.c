@@ -37,11 +37,20 @@ static const mor_key scene_keys[] = {
 const mor_key_table mor_keys_scene = { "the scene", "The scene", "The top of the file.", scene_keys,
                                        TABLE(mor_raw_scene) };
 
-static const mor_key time_keys[] = { { NUMBER(mor_raw_time, step), .initial = 0.01, .min = 1e-9, .max = 1e3,
-                                       .unit = "s", .fallback = "0.01", .help = "Length h of a step." },
-                                     { NUMBER(mor_raw_time, end), .initial = 1.0, .min = 0.0, .max = 1e9, .unit = "s",
-                                       .fallback = "1", .help = "When the run ends." },
-                                     { 0 } };
+static const mor_key time_keys[] = {
+    { NODE(mor_raw_time, step), .value = "number or adaptive", .unit = "s", .fallback = "0.01",
+      .help = "Length h of a step, 1e-9 to 1000 s. adaptive: each step is as long as its error allows." },
+    { NUMBER(mor_raw_time, end), .initial = 1.0, .min = 0.0, .max = 1e9, .unit = "s", .fallback = "1",
+      .help = "When the run ends." },
+    { NODE(mor_raw_time, tolerance), .value = "number", .unit = "m, m/s", .fallback = "1e-5",
+      .help = "Of adaptive steps: error of one step, by which a body differs after one step and after two of half the "
+              "length, 1e-12 to 1." },
+    { NODE(mor_raw_time, min), .value = "number", .unit = "s", .fallback = "1e-9",
+      .help = "Of adaptive steps: the least. It is taken even if its error is above the tolerance, which is told." },
+    { NODE(mor_raw_time, max), .value = "number", .unit = "s", .fallback = "0.02",
+      .help = "Of adaptive steps: the greatest." },
+    { 0 }
+};
 const mor_key_table mor_keys_time = { "time", "time", "", time_keys, TABLE(mor_raw_time) };
 
 static const mor_key method_keys[] = {

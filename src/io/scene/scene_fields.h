@@ -59,7 +59,8 @@ typedef struct mor_raw_scene {
 } mor_raw_scene;
 
 typedef struct mor_raw_time {
-    double step, end;
+    const mor_node *step, *tolerance, *min, *max;
+    double end;
 } mor_raw_time;
 
 typedef struct mor_raw_method {

@@ -246,16 +246,47 @@ static mor_code read_method(mor_scene* scene, const mor_node* node, mor_error* e
     return code;
 }
 
+/* A number of `time` within its range; an absent one keeps what it is. */
+static mor_code read_seconds(const mor_node* node, const char* key, double least, double greatest, double* value,
+                             mor_error* error)
+{
+    if (!node) return MOR_OK;
+    mor_code code = mor_read_number(node, key, value, error);
+    if (code || (*value >= least && *value <= greatest)) return code;
+    return mor_node_fail(node, error, "%s %.40s is out of range; give a number from %g to %g", key, node->text, least,
+                         greatest);
+}
+
+static mor_code read_adaptive(mor_scene* scene, const mor_raw_time* raw, mor_error* error)
+{
+    mor_adaptive* a = &scene->adaptive;
+    *a = mor_adaptive_default();
+    mor_code code = read_seconds(raw->tolerance, "tolerance", 1e-12, 1.0, &a->tolerance, error);
+    if (!code) code = read_seconds(raw->max, "max", 1e-9, 1e3, &a->max, error);
+    if (raw->max && !raw->min) a->min = mor_min(a->min, a->max);
+    if (!code) code = read_seconds(raw->min, "min", 1e-12, 1e3, &a->min, error);
+    if (!code && a->min > a->max) return mor_node_fail(raw->min, error, "min %g s is above max %g s", a->min, a->max);
+    scene->is_adaptive = true;
+    scene->step = a->max;
+    return code;
+}
+
 static mor_code read_time(mor_scene* scene, const mor_node* node, mor_error* error)
 {
-    mor_raw_time raw = { 0.01, 1.0 };
+    mor_raw_time raw = { .end = 1.0 };
+    scene->step = 0.01;
     if (node) {
         mor_code code = mor_keys_read(&mor_keys_time, node, scene->dimension, &raw, error);
         if (code) return code;
-        if (raw.end / raw.step > 1e9)
-            return mor_node_fail(node, error, "%g s in steps of %g s are more than 1e9 steps", raw.end, raw.step);
+        bool word = raw.step && raw.step->kind == MOR_NODE_SCALAR && strcmp(raw.step->text, "adaptive") == 0;
+        const mor_node* extra = raw.tolerance ? raw.tolerance : raw.min ? raw.min : raw.max;
+        if (!word && extra) return mor_node_fail(extra, error, "tolerance, min and max go with `step: adaptive` only");
+        code =
+            word ? read_adaptive(scene, &raw, error) : read_seconds(raw.step, "step", 1e-9, 1e3, &scene->step, error);
+        if (code) return code;
+        if (raw.end / scene->step > 1e9)
+            return mor_node_fail(node, error, "%g s in steps of %g s are more than 1e9 steps", raw.end, scene->step);
     }
-    scene->step = raw.step;
     scene->end = raw.end;
     return MOR_OK;
 }
