@@ -5,7 +5,7 @@ CMAKE_ARGS ?=
 TEST ?= .
 ROBOTS ?=
 
-.PHONY: site dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery format check-rooms check-tree clean
+.PHONY: site dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery python octave format check-rooms check-tree clean
 
 all: configure
 	@cmake --build $(BUILD)
@@ -51,6 +51,13 @@ test-browser: all
 # viewer/dist/viewer.html from its sources; needs node
 viewer:
 	@cd viewer && npm ci --ignore-scripts --no-audit --no-fund >/dev/null && npm run --silent build
+
+# The Python package: builds it, installs it into build/python/venv without a network, tests it (bindings/python)
+python: deps
+	@scripts/install-deps python
+	@$(MAKE) --no-print-directory configure
+	@cmake --build $(BUILD) --target programs moreau_python moreau_python_lab
+	@scripts/build-python $(BUILD)
 
 # Pictures of docs/gallery.md; needs Chromium
 gallery: programs

@@ -28,6 +28,7 @@ if(MOREAU_STATIC_COMMAND)
     message(STATUS "some archives are not installed: moreau loads shared libraries (${found})")
   else()
     set(core_dependencies ${found})
+    set(CORE_ARCHIVE_FILES ${found})
   endif()
 endif()
 

@@ -145,7 +145,7 @@ static void messages_name_the_place_and_help(void** state)
         { "a.dat", NULL, "1 2 3", "--kind" },
         { "a.dat", "lpc", "1 2 3", "unknown kind" },
         { "lcp_a.dat", NULL, "", "truncated" },
-        { "lcp_a.dat", NULL, "2\n0 2 2 2 2\n1 0 0 x\n1 1", "lcp_a.dat:3:7: 'x" },
+        { "lcp_a.dat", NULL, "2\n0 2 2 2 2\n1 0 0 x\n1 1", "lcp_a.dat:3:7: this is not a number" },
         { "lcp_a.dat", NULL, "2\n0 2 2 2 2\n1 0 0 nan\n1 1", "must be finite" },
         { "lcp_a.dat", NULL, "2\n0 3 3 3 3\n1 0 0 1 1 1 1 1 1\n1 1", "2 x 2 was expected" },
         { "lcp_a.dat", NULL, "2\n7 2 2 2 2\n1 0 0 1\n1 1", "storage of a matrix" },

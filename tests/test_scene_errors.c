@@ -39,7 +39,7 @@ static const broken scenes[] = {
     { "# only a comment\n", 1, 1, "empty", 0, 0 },
     { "---\n", 2, 1, "must be a mapping", 0, 0 },
     { "- 1\n", 1, 1, "must be a mapping that begins with 'moreau: 1', not a list", 0, 0 },
-    { "just words\n", 1, 1, "not 'just words'", 0, 0 },
+    { "just words\n", 1, 1, "not a text", 0, 0 },
     { "name: x\n", 1, 1, "begin the file with 'moreau: 1'", 0, 0 },
     { "moreau: 2\n", 1, 9, "version '2' is unknown", 0, 0 },
     { "moreau: [1]\n", 1, 9, "version a list is unknown", 0, 0 },

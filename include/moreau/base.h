@@ -120,6 +120,27 @@ MOR_API double mor_clock(void);
 /* CPU seconds of this process. */
 MOR_API double mor_cpu_clock(void);
 
+/* ------------------------------------------------------------------------------ arithmetic */
+
+/* The promise "same input, same bits" holds for the arithmetic every program starts with: rounding to nearest, no
+ * flushing of subnormal numbers to zero, no traps. A host (an interpreter, a co-simulation tool, a plug-in compiled
+ * with -ffast-math) may have changed that. Code that is called by such a host puts its calls of the library, the
+ * creation of worlds included, between these two:
+ *
+ *     mor_arithmetic host = mor_arithmetic_enter();
+ *     mor_code code = mor_world_step(world, NULL, &error);
+ *     mor_arithmetic_leave(host);
+ *
+ * Costs a few nanoseconds. Per thread; the workers of a world keep what held when the world was made. */
+typedef struct mor_arithmetic {
+    uint64_t control; /* the host's control word */
+    bool changed;     /* it was not the usual one */
+} mor_arithmetic;
+/* Sets the usual arithmetic and returns what was there. */
+MOR_API mor_arithmetic mor_arithmetic_enter(void);
+/* Puts back what mor_arithmetic_enter returned. */
+MOR_API void mor_arithmetic_leave(mor_arithmetic host);
+
 /* -------------------------------------------------------------------- options of methods */
 
 /* What an option is in the option struct of its method. */

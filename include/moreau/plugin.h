@@ -9,9 +9,9 @@
  *                                      .max_iter = 1, .solve = solve };
  *     MOR_PLUGIN_SOLVERS(&mine)
  *
- * or, for other kinds of methods, a function mor_plugin_entry that returns a mor_plugin of your own. The version and
- * the sizes of the descriptors are checked before anything is used: a plug-in built against other headers is refused
- * with a sentence.
+ * or, for other kinds of methods, a function mor_plugin_entry that returns a mor_plugin of your own. Its version, the
+ * sizes of the descriptors and `border`, a number made of the sizes of all structs that both sides use, are checked
+ * before anything is used: a plug-in built against other headers is refused with a sentence.
  *
  * Threads: mor_plugin_entry is called once, on the main thread; the functions of a method run where its header says.
  * Ownership: descriptors are constant and stay loaded until the program ends.
@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-#define MOR_PLUGIN_VERSION 4 /* 4: formulations and collision methods work on a mor_step (docs/migration.md) */
+#define MOR_PLUGIN_VERSION 5 /* 5: mor_plugin.border; 4: methods work on a mor_step (docs/migration.md) */
 
 /* An error measure of one's own for `moreau compare`: how wrong z is as an answer of `problem`, beside what the judge
  * found. It is shown and stored; whether a run is solved stays the judge's verdict. Called in several processes at
@@ -44,7 +44,35 @@ typedef struct mor_plugin {
     /* since version 3 */
     mor_plugin_error error; /* NULL: none */
     const char* error_name; /* one word for tables; NULL: "user" */
+    /* since version 5 */
+    uint32_t border; /* MOR_PLUGIN_BORDER: the headers it was built with */
 } mor_plugin;
+
+/* A number made of the sizes of all structs that a plug-in and the program both use, and of places in the two that
+ * grow most often: it changes with the headers. Here as a polynomial modulo 2^32. */
+#define MOR_PLUGIN_BORDER (MOR_PLUGIN_BORDER_SOLVER * 1000003u + MOR_PLUGIN_BORDER_STEP)
+#define MOR_PLUGIN_BORDER_SOLVER                                                                                       \
+    ((((((((uint32_t)sizeof(mor_problem) * 31u + sizeof(mor_matrix)) * 31u + sizeof(mor_step_form)) * 31u +            \
+         sizeof(mor_report)) *                                                                                         \
+            31u +                                                                                                      \
+        sizeof(mor_residual)) *                                                                                        \
+           31u +                                                                                                       \
+       sizeof(mor_context)) *                                                                                          \
+          31u +                                                                                                        \
+      offsetof(mor_context, interrupt)) *                                                                              \
+         31u +                                                                                                         \
+     sizeof(mor_trace))
+#define MOR_PLUGIN_BORDER_STEP                                                                                         \
+    ((((((((uint32_t)sizeof(mor_solver) * 31u + sizeof(mor_formulation)) * 31u + sizeof(mor_collision)) * 31u +        \
+         sizeof(mor_controller)) *                                                                                     \
+            31u +                                                                                                      \
+        sizeof(mor_system)) *                                                                                          \
+           31u +                                                                                                       \
+       sizeof(mor_answer)) *                                                                                           \
+          31u +                                                                                                        \
+      sizeof(mor_solve_stage)) *                                                                                       \
+         31u +                                                                                                         \
+     sizeof(mor_contact))
 
 /* What the shared object exports under the name "mor_plugin_entry". */
 typedef const mor_plugin* (*mor_plugin_function)(void);
@@ -66,7 +94,8 @@ MOR_API const mor_plugin* mor_plugin_entry(void);
                                            sizeof(mor_controller),                                                     \
                                            NULL,                                                                       \
                                            NULL,                                                                       \
-                                           NULL };                                                                     \
+                                           NULL,                                                                       \
+                                           (uint32_t)MOR_PLUGIN_BORDER };                                              \
         return &plugin;                                                                                                \
     }
 
@@ -85,7 +114,8 @@ MOR_API const mor_plugin* mor_plugin_entry(void);
                                            sizeof(mor_controller),                                                     \
                                            controllers,                                                                \
                                            NULL,                                                                       \
-                                           NULL };                                                                     \
+                                           NULL,                                                                       \
+                                           (uint32_t)MOR_PLUGIN_BORDER };                                              \
         return &plugin;                                                                                                \
     }
 
@@ -103,7 +133,8 @@ MOR_API const mor_plugin* mor_plugin_entry(void);
                                            sizeof(mor_controller),                                                     \
                                            NULL,                                                                       \
                                            function,                                                                   \
-                                           name };                                                                     \
+                                           name,                                                                       \
+                                           (uint32_t)MOR_PLUGIN_BORDER };                                              \
         return &plugin;                                                                                                \
     }
 

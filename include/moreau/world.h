@@ -217,6 +217,12 @@ MOR_API void mor_world_robot_apply(mor_world* world, int robot, const double* ta
 /* The body of a link; the null id for a base that is fixed to the world. */
 MOR_API mor_body_id mor_world_robot_link(const mor_world* world, int robot, int link);
 
+/* Sets bodies down: moves them together along gravity (z without gravity, in 2-D y) until their lowest point touches
+ * body `on`; the null id: whatever they would meet first. All links of a robot move it as a whole. *lift (may be NULL):
+ * how far up they were moved, < 0: down [m]. Bad input: nothing lies below them, they have no shapes, or a joint holds
+ * them to something that stays. Between steps. */
+MOR_API mor_code mor_world_put_on(mor_world* world, const mor_body_id* bodies, int count, mor_body_id on, double* lift,
+                                  mor_error* error);
 /* The pairs of links that self_collision leaves out, in the order of the robots, and of their links. Neighbours without
  * shapes are not listed. Known from the first step or mor_world_look on; joints that are added later add to it. The
  * list belongs to the world, until the next step. */
@@ -678,6 +684,10 @@ typedef void (*mor_observer)(void* user, const mor_world* world, const mor_step_
 /* MOR_BAD_INPUT when there is no room for one more. */
 MOR_API mor_code mor_world_add_observer(mor_world* world, mor_observer function, void* user, mor_error* error);
 
+/* From a user stage or a controller: the step must not be taken. mor_world_step then returns MOR_BAD_INPUT with this
+ * sentence (at most 255 bytes of it), and the world is as before the step but for what the user stage changed. `world`
+ * is the one the function was given. */
+MOR_API void mor_world_refuse(const mor_world* world, const char* sentence);
 /* Lets a signal handler or another thread interrupt a step that takes long: when *flag becomes other than 0, solvers
  * stop as soon as they look, and mor_world_step returns MOR_STOPPED with the world as it was before the step. The flag
  * is only read. It must live as long as the world; NULL: none. */

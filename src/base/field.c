@@ -1,5 +1,6 @@
 /* Option tables: defaults, parsing with range checks, printing, "did you mean". */
 #include "moreau/base.h"
+#include "base/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,7 +120,7 @@ mor_code mor_fields_set(const mor_field* fields, void* options, const char* name
         return MOR_OK;
     }
     char* end;
-    double value = strtod(text, &end);
+    double value = mor_strtod(text, &end);
     if (strcmp(text, ".inf") == 0 || strcmp(text, "-.inf") == 0) { /* YAML's spelling */
         value = text[0] == '-' ? -INFINITY : INFINITY;
         end = (char*)text + strlen(text);
@@ -148,7 +149,7 @@ void mor_field_print(const mor_field* f, const void* options, char* text, size_t
         break;
     case MOR_TYPE_DOUBLE:
         if (f->choices && *(const double*)at == -1.0) snprintf(text, size, "%s", f->choices);
-        else snprintf(text, size, "%.17g", *(const double*)at);
+        else mor_print_number(text, size, *(const double*)at);
         break;
     case MOR_TYPE_CHOICE: {
         const char* w = word(f->choices, *(const int*)at, &length);

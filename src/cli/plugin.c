@@ -1,8 +1,10 @@
 /* --plugin FILE.so: loads methods from shared objects, for every command. */
+#define _GNU_SOURCE /* dladdr1 */
 #include "cli/cli.h"
 #include "moreau/plugin.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,6 +21,16 @@ mor_plugin_error mor_cli_error_function(const char** name)
     return error_function;
 }
 
+/* Is the symbol code? A variable of that name would be executed. */
+static bool is_function(void* symbol)
+{
+    Dl_info where;
+    void* found = NULL;
+    if (!dladdr1(symbol, &where, &found, RTLD_DL_SYMENT) || !found) return false;
+    const ElfW(Sym)* entry = found;
+    return (entry->st_info & 0xf) == STT_FUNC;
+}
+
 static mor_code load(const char* path, mor_error* error)
 {
     char here[4096];
@@ -31,14 +43,17 @@ static mor_code load(const char* path, mor_error* error)
     void* symbol = dlsym(handle, "mor_plugin_entry");
     if (!symbol)
         return mor_fail(error, MOR_BAD_INPUT, "--plugin %s: it has no mor_plugin_entry; see moreau/plugin.h", path);
+    if (!is_function(symbol))
+        return mor_fail(error, MOR_BAD_INPUT, "--plugin %s: its mor_plugin_entry is not a function", path);
     mor_plugin_function entry;
     memcpy(&entry, &symbol, sizeof entry);
     const mor_plugin* p = entry();
-    if (!p || p->version < 4 || p->version > MOR_PLUGIN_VERSION)
+    if (!p || p->version < 5 || p->version > MOR_PLUGIN_VERSION)
         return mor_fail(error, MOR_BAD_INPUT, "--plugin %s: made for plug-in version %u; this program has version %d",
                         path, p ? p->version : 0u, MOR_PLUGIN_VERSION);
     if (p->solver_size != sizeof(mor_solver) || p->formulation_size != sizeof(mor_formulation) ||
-        p->collision_size != sizeof(mor_collision) || (p->controllers && p->controller_size != sizeof(mor_controller)))
+        p->collision_size != sizeof(mor_collision) || p->controller_size != sizeof(mor_controller) ||
+        p->border != (uint32_t)MOR_PLUGIN_BORDER)
         return mor_fail(error, MOR_BAD_INPUT,
                         "--plugin %s: built with other headers than this program; compile it again", path);
     if (p->error) {

@@ -64,7 +64,7 @@ static mor_code read_problem(measurement* m, mor_lab_problem* p, mor_error* erro
     const mor_lab_options* o = &m->lab->options;
     mor_code code;
     if (p->frame >= 0) {
-        mor_bpmd* source = mor_bpmd_open(p->path, error);
+        mor_bpmd* source = mor_bpmd_open_again(p->path, error);
         code = source ? mor_bpmd_read(source, p->frame, &m->frame, error) : MOR_BAD_INPUT;
         m->frame.maximal = o->maximal;
         if (!code) m->frame.shapes = m->shapes = mor_bpmd_shapes(source, o->library);

@@ -17,6 +17,8 @@ void mor_page_number(FILE* out, const char* format, double v)
 const char mor_page_head[] =
     "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
     "content=\"width=device-width\">\n"
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src "
+    "'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\n"
     "<title>moreau compare</title>\n<style>\n"
     "body{font:14px/1.45 system-ui,sans-serif;color:#222;max-width:1240px;margin:1.5em auto;padding:0 1em}\n"
     "h1{font-size:1.6em;margin:.2em 0}h2{font-size:1.25em;margin:1.8em 0 .3em;border-bottom:1px solid "

@@ -173,7 +173,9 @@ static mor_code write_page(const mor_reproduce* o, mor_error* error)
     FILE* out = mor_reproduce_open(path.text);
     if (!out) return mor_fail(error, MOR_SYSTEM, "cannot write %s", path.text);
     fprintf(out,
-            "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>The PEG paper, reproduced</title>\n"
+            "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\n"
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+            "img-src 'self' data: file:\">\n<title>The PEG paper, reproduced</title>\n"
             "<style>body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 "
             "1em;color:#222}table{border-collapse:collapse;margin:1em 0}"
             "td,th{border:1px solid #ccc;padding:.3em "

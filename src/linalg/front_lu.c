@@ -7,6 +7,7 @@
 
 #include "base/elementary.h"
 #include "linalg/blocks.h"
+#include "linalg/rows.h"
 
 void mor_bsr_mirror(const mor_bsr* B, int* mirror)
 {
@@ -180,11 +181,22 @@ bool mor_front_lu_analyse(mor_front_lu* lu, const mor_bsr* B, const int* active,
     return lu->factors && lu->front && lu->stack && lu->work;
 }
 
+double mor_front_lu_operations(const mor_front_lu* lu)
+{
+    double sum = 0.0;
+    for (int f = 0; f < lu->fronts; f++) { /* k columns of m: 2 (m - 1)^2 + ... + 2 (m - k)^2 */
+        double m = (double)(lu->start[f + 1] - lu->start[f]) * lu->d;
+        double rest = m - (double)(lu->first[f + 1] - lu->first[f]) * lu->d;
+        sum += 2.0 / 3.0 * (m * m * m - rest * rest * rest);
+    }
+    return sum;
+}
+
 /* ---------------------------------------------------------------------------------- numbers */
 
 /* Eliminates columns begin ... end-1 of the m x m front, pivoting among rows < limit; updates columns < columns only.
  * */
-static bool eliminate(int m, int begin, int end, int limit, int columns, double* F, int* pivot)
+MOR_ALWAYS_INLINE bool eliminate(int m, int begin, int end, int limit, int columns, double* F, int* pivot)
 {
     for (int j = begin; j < end; j++) {
         double* c = F + (size_t)j * m;
@@ -203,17 +215,15 @@ static bool eliminate(int m, int begin, int end, int limit, int columns, double*
         double inverse = 1.0 / c[j];
         for (int i = j + 1; i < m; i++) c[i] *= inverse;
         for (int k = j + 1; k < columns; k++) {
-            double* restrict o = F + (size_t)k * m;
-            double f = o[j];
-            if (f != 0.0)
-                for (int i = j + 1; i < m; i++) o[i] -= f * c[i];
+            double* o = F + (size_t)k * m;
+            if (o[j] != 0.0) mor_subtract(m - j - 1, o[j], c + j + 1, o + j + 1);
         }
     }
     return true;
 }
 
 /* k columns of the m x m front. Large ones by panels, the rest of the front updated by matrix products. */
-static bool partial_lu(int m, int k, double* F, int* pivot)
+MOR_ALWAYS_INLINE bool partial_lu_body(int m, int k, double* F, int* pivot)
 {
     enum { SMALL = 40, PANEL = 24 };
     if (m <= SMALL) return eliminate(m, 0, k, k, m, F, pivot);
@@ -228,49 +238,84 @@ static bool partial_lu(int m, int k, double* F, int* pivot)
     return true;
 }
 
+MOR_WIDE(static, bool, partial_lu, (int m, int k, double* F, int* pivot), (m, k, F, pivot))
+
+/* The matrix's own entries of a front: rows and columns of the blocks that it eliminates. */
+MOR_ALWAYS_INLINE void take_entries(const int d, const mor_front_lu* lu, const mor_bsr* B, const int* mirror,
+                                    const double* x, int f, int m, double* F)
+{
+    int begin = lu->first[f], end = lu->first[f + 1];
+    for (int j = begin; j < end; j++) {
+        int block = lu->block[j], at = j - begin;
+        for (int l = B->p[block]; l < B->p[block + 1]; l++) {
+            int i = lu->node[B->i[l]];
+            if (i < begin) continue;
+            int to = lu->local[i];
+            const double* v = x + (size_t)l * d * d;
+            double* out = F + (size_t)at * d + (size_t)to * d * m;
+            for (int c = 0; c < d; c++)
+                for (int r = 0; r < d; r++) out[r + (size_t)c * m] = v[r * d + c];
+            if (i < end) continue; /* its own row brings the mirror */
+            v = x + (size_t)mirror[l] * d * d;
+            out = F + (size_t)to * d + (size_t)at * d * m;
+            for (int c = 0; c < d; c++)
+                for (int r = 0; r < d; r++) out[r + (size_t)c * m] = v[r * d + c];
+        }
+    }
+}
+
+/* The update of child c, added. */
+MOR_ALWAYS_INLINE void take_update(const int d, const mor_front_lu* lu, int c, const double* update, int m, double* F)
+{
+    int own = lu->first[c + 1] - lu->first[c], below = lu->start[c + 1] - lu->start[c] - own, size = below * d;
+    const int* child = lu->rows + lu->start[c] + own;
+    for (int b = 0; b < below; b++)
+        for (int s = 0; s < d; s++) {
+            double* column = F + ((size_t)lu->local[child[b]] * d + s) * m;
+            const double* source = update + ((size_t)b * d + s) * size;
+            for (int a = 0; a < below; a++) {
+                double* out = column + lu->local[child[a]] * d;
+                for (int r = 0; r < d; r++) out[r] += source[a * d + r];
+            }
+        }
+}
+
+/* The front f before its elimination; `top` of the stack falls by its children. */
+MOR_ALWAYS_INLINE void gather_front_body(const int d, mor_front_lu* lu, const mor_bsr* B, const int* mirror,
+                                         const double* x, int f, int m, size_t* top)
+{
+    const int *rows = lu->rows + lu->start[f], count = lu->start[f + 1] - lu->start[f];
+    double* F = lu->front;
+    memset(F, 0, (size_t)m * m * sizeof *F);
+    for (int i = 0; i < count; i++) lu->local[rows[i]] = i;
+    take_entries(d, lu, B, mirror, x, f, m, F);
+    for (int c = lu->child[f]; c >= 0; c = lu->sibling[c]) {
+        int size = (lu->start[c + 1] - lu->start[c] - lu->first[c + 1] + lu->first[c]) * d;
+        *top -= (size_t)size * size;
+        take_update(d, lu, c, lu->stack + *top, m, F);
+    }
+}
+
+MOR_ALWAYS_INLINE void gather_body(mor_front_lu* lu, const mor_bsr* B, const int* mirror, const double* x, int f, int m,
+                                   size_t* top)
+{
+    if (lu->d == 6) gather_front_body(6, lu, B, mirror, x, f, m, top);
+    else if (lu->d == 3) gather_front_body(3, lu, B, mirror, x, f, m, top);
+    else gather_front_body(lu->d, lu, B, mirror, x, f, m, top);
+}
+
+MOR_WIDE_VOID(static, gather,
+              (mor_front_lu * lu, const mor_bsr* B, const int* mirror, const double* x, int f, int m, size_t* top),
+              (lu, B, mirror, x, f, m, top))
+
 bool mor_front_lu_factor(mor_front_lu* lu, const mor_bsr* B, const int* mirror, const double* x)
 {
     int d = lu->d;
     size_t top = 0; /* of the stack of updates: a front's children lie on top of it, the last one uppermost */
     for (int f = 0; f < lu->fronts; f++) {
-        int begin = lu->first[f], end = lu->first[f + 1], count = lu->start[f + 1] - lu->start[f];
-        int m = count * d, k = (end - begin) * d;
-        const int* rows = lu->rows + lu->start[f];
+        int begin = lu->first[f], m = (lu->start[f + 1] - lu->start[f]) * d, k = (lu->first[f + 1] - begin) * d;
         double* F = lu->front;
-        memset(F, 0, (size_t)m * m * sizeof *F);
-        for (int i = 0; i < count; i++) lu->local[rows[i]] = i;
-        for (int j = begin; j < end; j++) {
-            int block = lu->block[j], at = j - begin;
-            for (int l = B->p[block]; l < B->p[block + 1]; l++) {
-                int i = lu->node[B->i[l]];
-                if (i < begin) continue;
-                int to = lu->local[i];
-                const double* v = x + (size_t)l * d * d;
-                double* out = F + (size_t)at * d + (size_t)to * d * m;
-                for (int r = 0; r < d; r++)
-                    for (int c = 0; c < d; c++) out[r + (size_t)c * m] = v[r * d + c];
-                if (i < end) continue; /* its own row brings the mirror */
-                v = x + (size_t)mirror[l] * d * d;
-                out = F + (size_t)to * d + (size_t)at * d * m;
-                for (int r = 0; r < d; r++)
-                    for (int c = 0; c < d; c++) out[r + (size_t)c * m] = v[r * d + c];
-            }
-        }
-        for (int c = lu->child[f]; c >= 0; c = lu->sibling[c]) {
-            int own = lu->first[c + 1] - lu->first[c], below = lu->start[c + 1] - lu->start[c] - own, size = below * d;
-            const int* child = lu->rows + lu->start[c] + own;
-            top -= (size_t)size * size;
-            const double* update = lu->stack + top;
-            for (int b = 0; b < below; b++)
-                for (int s = 0; s < d; s++) {
-                    double* column = F + ((size_t)lu->local[child[b]] * d + s) * m;
-                    const double* source = update + ((size_t)b * d + s) * size;
-                    for (int a = 0; a < below; a++) {
-                        double* out = column + lu->local[child[a]] * d;
-                        for (int r = 0; r < d; r++) out[r] += source[a * d + r];
-                    }
-                }
-        }
+        gather(lu, B, mirror, x, f, m, &top);
         if (!partial_lu(m, k, F, lu->pivot + begin * d)) return false;
         double* L = lu->factors + lu->at[f];
         memcpy(L, F, (size_t)m * k * sizeof *L);
@@ -286,7 +331,7 @@ bool mor_front_lu_factor(mor_front_lu* lu, const mor_bsr* B, const int* mirror, 
     return true;
 }
 
-void mor_front_lu_solve(mor_front_lu* lu, const int* active, double* b)
+MOR_ALWAYS_INLINE void mor_front_lu_solve_body(mor_front_lu* lu, const int* active, double* b)
 {
     int d = lu->d;
     double *y = lu->work, *g = y + (size_t)lu->n * d;
@@ -308,11 +353,11 @@ void mor_front_lu_solve(mor_front_lu* lu, const int* active, double* b)
             const double* c = L + (size_t)j * m;
             double s = v[j];
             if (s == 0.0) continue;
-            for (int i = j + 1; i < k; i++) v[i] -= s * c[i];
-            for (int i = k; i < m; i++) g[i - k] += s * c[i];
+            mor_subtract(k - j - 1, s, c + j + 1, v + j + 1);
+            mor_subtract(m - k, s, c + k, g);
         }
         for (int a = own; a < count; a++)
-            for (int r = 0; r < d; r++) y[(size_t)rows[a] * d + r] -= g[(a - own) * d + r];
+            for (int r = 0; r < d; r++) y[(size_t)rows[a] * d + r] += g[(a - own) * d + r];
     }
     for (int f = lu->fronts - 1; f >= 0; f--) {
         int begin = lu->first[f], own = lu->first[f + 1] - begin, count = lu->start[f + 1] - lu->start[f],
@@ -324,15 +369,16 @@ void mor_front_lu_solve(mor_front_lu* lu, const int* active, double* b)
             for (int r = 0; r < d; r++) {
                 double s = y[(size_t)rows[a] * d + r];
                 const double* c = U + (size_t)((a - own) * d + r) * k;
-                if (s != 0.0)
-                    for (int i = 0; i < k; i++) v[i] -= s * c[i];
+                if (s != 0.0) mor_subtract(k, s, c, v);
             }
         for (int j = k - 1; j >= 0; j--) {
             const double* c = L + (size_t)j * m;
             v[j] /= c[j];
-            for (int i = 0; i < j; i++) v[i] -= v[j] * c[i];
+            mor_subtract(j, v[j], c, v);
         }
     }
     for (int k = 0; k < lu->n; k++)
         memcpy(b + (size_t)k * d, y + (size_t)lu->node[active[k]] * d, (size_t)d * sizeof *y);
 }
+
+MOR_WIDE_VOID(extern, mor_front_lu_solve, (mor_front_lu * lu, const int* active, double* b), (lu, active, b))

@@ -40,6 +40,8 @@ typedef struct mor_front_lu {
 void mor_bsr_mirror(const mor_bsr* pattern, int* mirror);
 /* Analyses the sub-matrix of the `count` blocks in `active` (ascending). False: out of memory. */
 bool mor_front_lu_analyse(mor_front_lu* lu, const mor_bsr* pattern, const int* active, int count, mor_arena* arena);
+/* Multiplications and additions of one factorisation. */
+double mor_front_lu_operations(const mor_front_lu* lu);
 /* Factors the sub-matrix with values x (layout of pattern->x). False: a pivot is too small or not finite. */
 bool mor_front_lu_factor(mor_front_lu* lu, const mor_bsr* pattern, const int* mirror, const double* x);
 /* b := A^-1 b, b by `active` blocks: d numbers for active[0], then active[1], ... */

@@ -65,6 +65,10 @@ mor_body_def mor_body_def_default(void)
 
 static bool finite3(mor_vec3 v) { return isfinite(v.x) && isfinite(v.y) && isfinite(v.z); }
 
+/* kg: beyond, energies and inertias leave what double precision can hold beside those of other bodies. */
+#define LEAST_MASS 1e-18
+#define MOST_MASS 1e18
+
 /* Mass, centre of mass and inertia in the body frame, from what the definition gives. */
 static mor_code body_mass(const mor_world* w, const mor_body_def* def, mor_mass* out, mor_error* error)
 {
@@ -93,6 +97,9 @@ static mor_code body_mass(const mor_world* w, const mor_body_def* def, mor_mass*
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < 3; c++) total.inertia.m[r][c] *= s;
     }
+    if (!(total.mass >= LEAST_MASS && total.mass <= MOST_MASS))
+        return mor_fail(error, MOR_BAD_INPUT, "mass %g kg is out of range; allowed: %g to %g kg", total.mass,
+                        LEAST_MASS, MOST_MASS);
     if (def->has_com) total.com = def->com;
     if (def->has_inertia) total.inertia = def->inertia;
     *out = total;

@@ -264,7 +264,8 @@ struct mor_world {
     } observers[8];
     int observer_count;
 
-    int failed_in_row;                          /* steps, up to the last */
+    char refusal[256]; /* why the step that has begun must not be taken (mor_world_refuse); "": nothing against it */
+    int failed_in_row; /* steps, up to the last */
     const mor_formulation* fitting_formulation; /* methods that were found to fit */
     const mor_solver* fitting_solver;
     const mor_collision* fitting_collision;

@@ -5,30 +5,6 @@
 
 #include <string.h>
 
-MOR_ALWAYS_INLINE void mor_step_velocity_body(const mor_step_form* step, const double* p, double* nu)
-{
-    if (step->dof > 0) memcpy(nu, step->nu_free, (size_t)step->dof * sizeof *nu);
-    for (int c = 0; c < step->block_count; c++) {
-        const mor_block* block = &step->blocks[c];
-        for (int e = block->entry; e < block->entry + block->entry_count; e++) {
-            const mor_tree_block* tree = &step->trees[step->entries[e].tree];
-            const double* Y = step->response + step->entries[e].start;
-            double* v = nu + tree->offset;
-            if (block->dim == 3) {
-                mor_push3(tree->dof, Y, p + block->row, v);
-                continue;
-            }
-            for (int r = 0; r < block->dim; r++) {
-                double impulse = p[block->row + r];
-                if (impulse != 0.0)
-                    for (int k = 0; k < tree->dof; k++) v[k] += Y[r * tree->dof + k] * impulse;
-            }
-        }
-    }
-}
-
-MOR_WIDE_VOID(extern, mor_step_velocity, (const mor_step_form* step, const double* p, double* nu), (step, p, nu))
-
 MOR_ALWAYS_INLINE void mor_step_rows_body(const mor_step_form* step, const double* nu, double* u)
 {
     if (step->row_count > 0) memcpy(u, step->bias, (size_t)step->row_count * sizeof *u);
@@ -51,6 +27,50 @@ MOR_ALWAYS_INLINE void mor_step_rows_body(const mor_step_form* step, const doubl
 }
 
 MOR_WIDE_VOID(extern, mor_step_rows, (const mor_step_form* step, const double* nu, double* u), (step, nu, u))
+
+/* out += the rows of J, times x */
+MOR_ALWAYS_INLINE void add_rows(const mor_step_form* step, const double* rows, const double* x, double* out)
+{
+    for (int c = 0; c < step->block_count; c++) {
+        const mor_block* block = &step->blocks[c];
+        for (int e = block->entry; e < block->entry + block->entry_count; e++) {
+            const mor_tree_block* tree = &step->trees[step->entries[e].tree];
+            const double* J = rows + step->entries[e].start;
+            double* to = out + tree->offset;
+            if (block->dim == 3) {
+                mor_push3(tree->dof, J, x + block->row, to);
+                continue;
+            }
+            for (int r = 0; r < block->dim; r++) {
+                double f = x[block->row + r];
+                if (f != 0.0)
+                    for (int k = 0; k < tree->dof; k++) to[k] += J[r * tree->dof + k] * f;
+            }
+        }
+    }
+}
+
+MOR_ALWAYS_INLINE void mor_step_velocity_body(const mor_step_form* step, const double* p, double* nu)
+{
+    if (step->dof > 0) memcpy(nu, step->nu_free, (size_t)step->dof * sizeof *nu);
+    add_rows(step, step->response, p, nu);
+}
+
+MOR_ALWAYS_INLINE void mor_step_change_body(const mor_step_form* step, const double* dp, double* dnu)
+{
+    if (step->dof > 0) memset(dnu, 0, (size_t)step->dof * sizeof *dnu);
+    add_rows(step, step->response, dp, dnu);
+}
+
+MOR_ALWAYS_INLINE void mor_step_forces_body(const mor_step_form* step, const double* x, double* f)
+{
+    if (step->dof > 0) memset(f, 0, (size_t)step->dof * sizeof *f);
+    add_rows(step, step->jacobian, x, f);
+}
+
+MOR_WIDE_VOID(extern, mor_step_velocity, (const mor_step_form* step, const double* p, double* nu), (step, p, nu))
+MOR_WIDE_VOID(extern, mor_step_change, (const mor_step_form* step, const double* dp, double* dnu), (step, dp, dnu))
+MOR_WIDE_VOID(extern, mor_step_forces, (const mor_step_form* step, const double* x, double* f), (step, x, f))
 
 double mor_step_rho(const mor_step_form* step, int c)
 {

@@ -11,6 +11,10 @@
 
 /* nu (dof) */
 void mor_step_velocity(const mor_step_form* step, const double* p, double* nu);
+/* dnu = M^-1 G dp (dof) */
+void mor_step_change(const mor_step_form* step, const double* dp, double* dnu);
+/* f = G x (dof) */
+void mor_step_forces(const mor_step_form* step, const double* x, double* f);
 /* u (row_count) */
 void mor_step_rows(const mor_step_form* step, const double* nu, double* u);
 /* True if the friction of this block is limited by a polygon; false for circular cones, intervals (one tangent:

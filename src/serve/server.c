@@ -13,7 +13,8 @@
  *
  * and nothing else: no path of a request ever becomes a path of a file. Requests must name this
  * server in Host (a page of another site that got its name pointed here does not), websockets must
- * come from this page (Origin), and on other interfaces than 127.0.0.1 everything needs the token.
+ * come from this page (Origin), and everything needs the token of the address that `moreau view` prints: other users of
+ * this machine do not know it.
  * A recording is read by ranges, so that its length does not matter. A connection is closed after its answer:
  * libwebsockets 4.1 spins for good on some requests sent ahead (bodies nobody asked for, several in a row), as fuzzing
  * found. */
@@ -37,6 +38,7 @@ struct mor_server {
     int count;
     mor_live* live;
     char address[128], url[512], token[TOKEN + 1];
+    char policy[1024]; /* what the page may load, as the page says itself; sent as a header too */
     int port;
     bool local;
     volatile bool stopping;
@@ -45,8 +47,9 @@ struct mor_server {
 
 /* One request. */
 typedef struct session {
-    mor_bytes body;
-    size_t sent;
+    mor_bytes body;            /* the answer, if it was made for this request */
+    const unsigned char* data; /* the answer: of body, or the page */
+    size_t size, sent;
 } session;
 
 /* One browser that watches. */
@@ -86,7 +89,6 @@ static bool allowed(mor_server* s, struct lws* wsi, bool socket)
         if (lws_hdr_copy(wsi, origin, sizeof origin, WSI_TOKEN_ORIGIN) <= 0 || strcmp(origin, expected) != 0)
             return false;
     }
-    if (s->local) return true;
     const char* given = lws_get_urlarg_by_name(wsi, "token=", token, sizeof token);
     return given && same_text(s->token, given);
 }
@@ -149,11 +151,6 @@ static unsigned answer(mor_server* s, struct lws* wsi, const char* path, mor_byt
 {
     mor_error error = { 0 };
     mor_code code = MOR_OK;
-    if (strcmp(path, "/") == 0) {
-        *mime = "text/html; charset=utf-8";
-        mor_bytes_add(body, mor_viewer_page, mor_viewer_page_size);
-        return HTTP_STATUS_OK;
-    }
     if (strcmp(path, "/api/info") == 0) {
         *mime = "application/json";
         add_info(s, body);
@@ -200,20 +197,26 @@ static int begin_answer(mor_server* s, struct lws* wsi, session* q, const char* 
     unsigned status;
     mor_bytes_free(&q->body);
     q->sent = 0;
+    bool page = false;
     if (lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI) <= 0) { /* its body, if any, is of no interest */
         lws_return_http_status(wsi, HTTP_STATUS_METHOD_NOT_ALLOWED, "no");
         return -1;
     }
     if (!allowed(s, wsi, false)) status = HTTP_STATUS_FORBIDDEN;
+    else if (strcmp(path, "/") == 0) status = HTTP_STATUS_OK, page = true, mime = "text/html; charset=utf-8";
     else status = answer(s, wsi, path, &q->body, &mime);
-    if (q->body.size == 0) {
+    if (q->body.size == 0 && !page) {
         mime = "text/plain; charset=utf-8";
         const char* text = status == HTTP_STATUS_FORBIDDEN   ? "not allowed\n"
                            : status == HTTP_STATUS_NOT_FOUND ? "not here\n"
                                                              : "no\n";
         mor_bytes_add(&q->body, text, strlen(text));
     }
-    if (lws_add_http_common_headers(wsi, status, mime, q->body.size, &p, end) ||
+    q->data = page ? mor_viewer_page : q->body.data;
+    q->size = page ? mor_viewer_page_size : q->body.size;
+    if (lws_add_http_common_headers(wsi, status, mime, q->size, &p, end) ||
+        add_header(wsi, "content-security-policy:", page ? s->policy : "default-src 'none'; frame-ancestors 'none'", &p,
+                   end) ||
         add_header(wsi, "x-content-type-options:", "nosniff", &p, end) ||
         add_header(wsi, "x-frame-options:", "DENY", &p, end) ||
         add_header(wsi, "cache-control:", "no-store", &p, end) ||
@@ -227,13 +230,13 @@ static int begin_answer(mor_server* s, struct lws* wsi, session* q, const char* 
 
 static int go_on(struct lws* wsi, session* q)
 {
-    if (!q || !q->body.data) return 0;
+    if (!q || !q->data) return 0;
     unsigned char* piece = malloc(LWS_PRE + PIECE);
     if (!piece) return -1;
-    size_t n = q->body.size - q->sent < PIECE ? q->body.size - q->sent : PIECE;
-    memcpy(piece + LWS_PRE, q->body.data + q->sent, n);
+    size_t n = q->size - q->sent < PIECE ? q->size - q->sent : PIECE;
+    memcpy(piece + LWS_PRE, q->data + q->sent, n);
     q->sent += n;
-    bool last = q->sent == q->body.size;
+    bool last = q->sent == q->size;
     int written = lws_write(wsi, piece + LWS_PRE, n, last ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP);
     free(piece);
     if (written < (int)n) return -1;
@@ -242,6 +245,7 @@ static int go_on(struct lws* wsi, session* q)
         return 0;
     }
     mor_bytes_free(&q->body);
+    q->data = NULL;
     return -1;
 }
 
@@ -410,6 +414,22 @@ static bool make_token(mor_server* s)
     return true;
 }
 
+/* The policy of the page; false: it has none. */
+static bool find_policy(mor_server* s)
+{
+    static const char before[] = "Content-Security-Policy\" content=\"", also[] = "; frame-ancestors 'none'";
+    for (size_t i = 0; i + sizeof before + sizeof s->policy < mor_viewer_page_size; i++) {
+        if (memcmp(mor_viewer_page + i, before, sizeof before - 1) != 0) continue;
+        const char* text = (const char*)mor_viewer_page + i + sizeof before - 1;
+        size_t n = strcspn(text, "\"");
+        if (n + sizeof also > sizeof s->policy) return false;
+        memcpy(s->policy, text, n);
+        memcpy(s->policy + n, also, sizeof also);
+        return true;
+    }
+    return false;
+}
+
 mor_server* mor_server_create(const mor_server_options* options, mor_recording* const* recordings, int count,
                               mor_live* live, mor_error* error)
 {
@@ -436,7 +456,7 @@ mor_server* mor_server_create(const mor_server_options* options, mor_recording* 
         .gid = (gid_t)-1,
         .uid = (uid_t)-1,
     };
-    bool good = s->local || make_token(s);
+    bool good = find_policy(s) && make_token(s);
     s->context = good ? lws_create_context(&info) : NULL;
     struct lws_vhost* host = s->context ? lws_create_vhost(s->context, &info) : NULL;
     s->port = host ? lws_get_vhost_listen_port(host) : 0;
@@ -446,7 +466,7 @@ mor_server* mor_server_create(const mor_server_options* options, mor_recording* 
         mor_server_destroy(s);
         return NULL;
     }
-    snprintf(s->url, sizeof s->url, "http://%s:%d/%s%s", s->address, s->port, s->local ? "" : "?token=", s->token);
+    snprintf(s->url, sizeof s->url, "http://%s:%d/?token=%s", s->address, s->port, s->token);
     if (live) mor_live_on_news(live, wake, s);
     return s;
 }

@@ -1,18 +1,20 @@
-/* auto: chooses a method by the form and size of the problem, and falls back in a fixed order. The only place where
- * methods are combined; report.detail says what was done, as method(iterations).
+/* auto: chooses a method by the form, size and structure of the problem and by what the methods do on it. The only
+ * place where methods are combined; report.detail says what was done, as method(iterations).
  *
  * The order is in the tables below, one for each kind of problem, one line for each stage (auto.h says what the columns
  * mean). Stages are skipped that do not apply to the problem; the run ends when one of them solves it, when the time is
- * over, or when there is a proof that it has no solution.
+ * over, or when there is a proof that it has no solution. On steps, sweeps and Newton steps are compared by their
+ * costs, counted from the structure (auto_costs.c), and by the rate of the sweeps.
  *
  *   contacts   FC2D, FC3D, FC_ROLLING (global problems arrive reduced): the trivial answer, sweeps, Newton's method
  *   with
  *              several maps and regularisations, proximal points
  *   pairs      LCP: principal pivots of a handful, Lemke up to 320 rows, Newton, proximal points, Lemke
  *   mixed      MLCP: principal pivots of a handful, else the equations are eliminated and the rest is pairs
- *   cones      STEP with circular cones: the last step's states and impulses, sweeps and Newton on tree velocities, nsn
- *              and ppa on the reduced problem, up to 200 rows the answer of a polygon as a start, sweeps to the end
- *   pyramids   STEP with polygons: likewise, with lemke (up to 200 rows early) and fischer-newton on the LCP
+ *   cones      STEP with circular cones: the last step's states and impulses, Newton from there, sweeps, interior
+ *              point and Newton on tree velocities, nsn and ppa on the reduced problem, up to 200 rows the answer of a
+ *              polygon as a start, sweeps to the end
+ *   pyramids   STEP with polygons: likewise, with lemke (up to 30 rows early) and fischer-newton on the LCP
  *   quadratic  QP: the exact method first
  *
  * The best answer seen by the judge is returned, with its honest status. iterations: sum over all stages. */
@@ -253,21 +255,23 @@ const mor_tree_newton_settings mor_auto_newton_from_guess = NEAR;
 /* The last step's impulses are often the answer, or one Newton step from it. */
 #define FROM_LAST_STEP                                                                                                 \
     { "states", mor_auto_states, .most = MOR_STATE_GUESS_ROWS, .with_guess = true },                                   \
-        { "guess", mor_auto_guess, .with_guess = true },                                                               \
     {                                                                                                                  \
-        "nsn-tree", mor_auto_tree_newton, .with_guess = true, .from_guess = true, .share = 0.5, .tree = NEAR           \
+        "guess", mor_auto_guess, .with_guess = true                                                                    \
     }
-#define SWEEPS "nsgs", mor_auto_tree_sweeps, .from_guess = true, .sweeps = 150
+#define NEAR_THE_GUESS "nsn-tree", mor_auto_near, .with_guess = true, .share = 0.5, .tree = NEAR
+#define SWEEPS .name = "psor", .run = mor_auto_tree_sweeps
 #define TO_THE_END                                                                                                     \
     {                                                                                                                  \
-        "nsgs", mor_auto_tree_sweeps, .last_resort = true, .sweeps = 100000                                            \
+        "nsgs", mor_auto_sweeps_to_the_end, .last_resort = true, .sweeps = 100000                                      \
     }
 
 /* Sweeps come after the methods that treat all contacts alike where these are cheap: which of many possible impulses
  * they find depends on the order of the contacts, and would break the symmetry of a scene. */
 static const mor_auto_stage cone_stages[] = {
     FROM_LAST_STEP,
+    { NEAR_THE_GUESS, .cheap = true },
     { SWEEPS, .above = SMALL },
+    { NEAR_THE_GUESS, .dear = true },
     { "ip-tree", mor_auto_interior, .share = 0.5,
       .tree = { .sigma = 1.0, .floor = 1e-8, .adapt = true, .window = 8, .max_iter = 60, .give_up = 20 } },
     { SWEEPS, .most = SMALL },
@@ -285,8 +289,10 @@ static const mor_auto_stage cone_stages[] = {
 
 static const mor_auto_stage pyramid_stages[] = {
     FROM_LAST_STEP,
+    { NEAR_THE_GUESS, .cheap = true },
     { SWEEPS },
-    { "lemke", other, .most = SMALL, .share = 0.4, .solver = &mor_solver_lemke },
+    { NEAR_THE_GUESS, .dear = true },
+    { "lemke", other, .most = FEW_ROWS, .share = 0.4, .solver = &mor_solver_lemke },
     { "nsn-tree", mor_auto_tree_newton, .despite_a_proof = true, .share = 0.5, ZERO(8) },
     { "nsn-tree", mor_auto_tree_newton, .despite_a_proof = true, .share = 0.5, ZERO(20) },
     { "fischer-newton", other, .from_guess = true, .despite_a_proof = true, .share = 0.7,
@@ -319,6 +325,7 @@ static bool applies(const mor_auto* R, const mor_auto_stage* s)
     if (n <= s->above && s->above > 0) return false;
     if (n > s->most && s->most > 0) return false;
     if (s->with_guess && !R->guess) return false;
+    if ((s->dear || s->cheap) && s->dear != mor_auto_newton_is_dear((mor_auto*)R)) return false;
     if (s->needs_entries && R->problem->A.storage == MOR_OPERATOR) return false;
     if (s->last_resort && R->best <= R->context->limit) return false;
     return R->report.status != MOR_NO_SOLUTION || s->despite_a_proof;
@@ -357,6 +364,9 @@ static mor_report auto_solve(const mor_problem* problem, const void* options, mo
     R.problem = problem, R.context = context, R.z = z, R.best = INFINITY, R.late = false;
     R.report = (mor_report){ .status = MOR_NOT_CONVERGED };
     R.newton_state = R.sweep_state = MOR_AUTO_CLOSED;
+    R.tree = NULL, R.steady = false,
+    R.goal = problem->form & (MOR_STEP_CONE | MOR_STEP_PYRAMID) ? mor_auto_goal(context) : context->tol,
+    R.costs = (mor_auto_costs){ 0 };
     const double tol = context->tol;
     /* the judge does not divide by scales at rounding level; such data deserve an answer as well */
     if (problem->form & (MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING) && problem->size > 0 &&
@@ -372,7 +382,7 @@ static mor_report auto_solve(const mor_problem* problem, const void* options, mo
 extern const mor_solver mor_solver_automatic;
 const mor_solver mor_solver_automatic = {
     .name = "auto",
-    .summary = "chooses a method by form and size, falls back in a fixed order, says what it did",
+    .summary = "chooses methods by form, counted costs and the rates seen, says what it did",
     .reference = "acary2018",
     .accepts = MOR_LCP | MOR_MLCP | MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING | MOR_STEP_CONE | MOR_STEP_PYRAMID | MOR_QP,
     .max_iter = 1000000,

@@ -10,6 +10,12 @@
 #include "solver/sweep.h"
 #include "solver/tree_newton.h"
 
+/* What one sweep and one step of Newton's method cost on this step, in operations as long as those of a dense product.
+ * Counted from the structure, never measured: the same problem takes the same way on every machine. */
+typedef struct mor_auto_costs {
+    double sweep, newton;
+} mor_auto_costs;
+
 typedef struct mor_auto {
     const mor_problem* problem;
     mor_context* context; /* the driver's */
@@ -25,6 +31,11 @@ typedef struct mor_auto {
     mor_contact_newton newton;
     double* newton_answer;
     mor_sweep sweep;
+    /* steps only (auto_steps.c, auto_costs.c) */
+    mor_tree_matrix* tree; /* of Newton's method and the interior point method; NULL: not opened */
+    bool steady;           /* the guess is near the answer: the island goes on as it did */
+    double goal;           /* error at which a stage has done its work */
+    mor_auto_costs costs;  /* counted; newton = 0: not yet */
 } mor_auto;
 
 typedef struct mor_auto_stage mor_auto_stage;
@@ -36,6 +47,8 @@ struct mor_auto_stage {
     bool needs_entries;   /* not for operators */
     bool goes_on;         /* from where the stage before ended, not from zero */
     bool from_guess;      /* from the caller's guess if there is one */
+    bool dear;            /* only where a Newton step costs many sweeps; */
+    bool cheap;           /* only where it does not */
     bool last_resort;     /* only while the error is above what counts as a failure */
     bool despite_a_proof; /* also after a proof that there is no solution: looks for the answer with the least error */
     double share;         /* of the time limit that may have gone by at its end */
@@ -45,7 +58,7 @@ struct mor_auto_stage {
         mor_tree_newton_settings tree;
         mor_lemke_options lemke;
         const mor_solver* solver;
-        int sweeps;     /* most */
+        int sweeps;     /* most, as a last resort */
         int directions; /* of a polygon */
     };
 };
@@ -66,11 +79,23 @@ bool mor_auto_contact_sweeps(mor_auto* run, const mor_auto_stage* stage);
 /* Pairs: principal pivots of a handful (auto_pairs.c). */
 bool mor_auto_few_pairs(mor_auto* run, const mor_auto_stage* stage);
 enum { MOR_AUTO_FEW_PAIRS = 12, MOR_AUTO_FEW_ROWS = 30 };
+/* The matrix that Newton's method and the interior point method share. NULL: it cannot be made of this step, or no
+ * memory. */
+mor_tree_matrix* mor_auto_tree(mor_auto* run);
+/* What stages of a step aim at while nothing tells that the island changes. */
+double mor_auto_goal(const mor_context* context);
+/* How many sweeps cost as much as Newton's method is expected to. */
+double mor_auto_sweeps_allowed(mor_auto* run);
+/* A Newton step costs so many sweeps that these come first, from a guess too. */
+bool mor_auto_newton_is_dear(mor_auto* run);
 /* Steps: the guess as it is, or with its contact states; sweeps and Newton on tree velocities; polygons
  * (auto_steps.c). */
 bool mor_auto_states(mor_auto* run, const mor_auto_stage* stage);
 bool mor_auto_guess(mor_auto* run, const mor_auto_stage* stage);
+/* Newton's method from the guess, where that may be near enough. */
+bool mor_auto_near(mor_auto* run, const mor_auto_stage* stage);
 bool mor_auto_tree_sweeps(mor_auto* run, const mor_auto_stage* stage);
+bool mor_auto_sweeps_to_the_end(mor_auto* run, const mor_auto_stage* stage);
 bool mor_auto_tree_newton(mor_auto* run, const mor_auto_stage* stage);
 /* Its Newton steps from a start that is near. */
 extern const mor_tree_newton_settings mor_auto_newton_from_guess;

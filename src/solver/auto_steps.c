@@ -3,9 +3,18 @@
 #include <string.h>
 
 #include "base/elementary.h"
+#include "problem/step.h"
 #include "solver/auto.h"
 #include "solver/ip_tree.h"
 #include "solver/state_guess.h"
+
+#define STEADY 0.1 /* error of a guess over the speeds without impulses */
+#define OVER 1.3   /* relaxation of sweeps: half as many as without, where it converges */
+#define ROUGH                                                                                                          \
+    100.0         /* times the aim: an island that goes on as it did is solved at least so well, however loose the
+                       tolerance. A rough answer makes the next problem as hard as this one, a good one is its guess */
+#define FINE 0.01 /* times the aim: what is cheap to reach leaves more steps without any work */
+enum { FAR_ROWS = 300 }; /* up to here Newton's method often comes back from a guess that is not near */
 
 /* Keeps p if it is the best so far. */
 static bool within_tolerance(const void* user, const double* p)
@@ -28,18 +37,37 @@ bool mor_auto_states(mor_auto* R, const mor_auto_stage* stage)
     return false;
 }
 
+double mor_auto_goal(const mor_context* context) { return mor_min(context->tol, ROUGH * context->aim); }
+
+/* Is the error of the guess small beside the speeds that would come without impulses? Then the island goes on as it
+ * did, and what is solved well now need not be solved again in the next steps: see R->goal. */
+static bool is_steady(mor_auto* R, double error)
+{
+    const mor_step_form* s = &R->problem->step;
+    double most = 0.0, *u = mor_arena_alloc(R->context->arena, ((size_t)s->row_count + 1) * sizeof *u);
+    if (!u) return false;
+    mor_step_rows(s, s->nu_free, u);
+    for (int i = 0; i < s->row_count; i++) most = mor_max(most, fabs(u[i]));
+    return error <= STEADY * most;
+}
+
 bool mor_auto_guess(mor_auto* R, const mor_auto_stage* stage)
 {
     (void)stage;
-    return within_tolerance(R, R->guess);
+    double error = mor_auto_keep(R, R->guess, false);
+    if (error <= R->context->aim) return true;
+    R->steady = is_steady(R, error);
+    if (!R->steady) R->goal = R->context->tol;
+    return false;
 }
 
 /* ---------------------------------------------------------------------------------- sweeps */
 
 /* The judge after one batch of sweeps on tree velocities. */
-static double sweep_batch(mor_auto* R, int count, double* p)
+static double sweep_batch(mor_auto* R, int count, double target, double* p)
 {
     mor_context* c = mor_auto_limits(R, 1.0, count);
+    c->tol = target;
     c->warm = R->report.iterations > 0 || R->context->warm;
     mor_report report = mor_gauss_seidel_step(&R->sweep, MOR_SWEEP_ALTERNATE, c, p);
     mor_auto_settle(R);
@@ -47,78 +75,129 @@ static double sweep_batch(mor_auto* R, int count, double* p)
     return mor_auto_keep(R, p, true);
 }
 
-/* Sweeps while the rate predicts an end within `most`; as the last resort, as long as the best answer gets better. */
-bool mor_auto_tree_sweeps(mor_auto* R, const mor_auto_stage* stage)
+static bool open_sweep(mor_auto* R)
 {
-    enum { BATCH = 10, PATIENCE = 40 };
     const char* why;
-    const int most = stage->sweeps;
-    double* p = R->work;
     if (R->sweep_state == MOR_AUTO_CLOSED) {
         mor_status status = mor_sweep_open(&R->sweep, &R->problem->step, true, R->context->arena, &why);
         R->sweep_state = status == MOR_SOLVED ? MOR_AUTO_OPEN : MOR_AUTO_FAILED;
+        R->sweep.relaxation = OVER;
     }
-    if (R->sweep_state != MOR_AUTO_OPEN) return false;
-    const double* start = stage->from_guess && R->guess ? R->guess : R->z;
-    memcpy(p, start, (size_t)R->problem->size * sizeof *p);
-    int before = R->report.iterations;
-    double previous = INFINITY, least = R->best;
-    int idle = 0;
-    while (R->report.iterations - before < most) {
-        double error = sweep_batch(R, BATCH, p);
-        if (error <= R->context->tol || !isfinite(error) || R->late) break;
-        if (stage->last_resort) {
-            idle = R->best < 0.9 * least ? 0 : idle + 1;
-            if (idle == 0) least = R->best;
-            if (idle > PATIENCE) break;
-        } else if (!isinf(previous)) {
-            double rate = mor_log(error / previous) / BATCH;
-            if (!(rate < 0.0) || mor_log(R->context->tol / error) / rate > most) break;
-        }
-        previous = error;
-    }
+    return R->sweep_state == MOR_AUTO_OPEN;
+}
+
+/* Sweeps that are left at this rate. */
+static double sweeps_left(double error, double target, double rate)
+{
+    return error <= target ? 0.0 : rate < 0.0 ? mor_log(target / error) / rate : INFINITY;
+}
+
+/* All sweeps of a stage as one entry of the report. */
+static void note_sweeps(mor_auto* R, const mor_auto_stage* stage, int before)
+{
     int done = R->report.iterations - before;
     R->report.iterations = before;
     mor_auto_note(R, stage->name, done);
+}
+
+/* Sweeps while the rate predicts an end within as many as are allowed. In a steady island to below the aim if that is
+ * predicted too. */
+bool mor_auto_tree_sweeps(mor_auto* R, const mor_auto_stage* stage)
+{
+    enum { BATCH = 10, LONGEST = 50 };
+    if (!open_sweep(R)) return false;
+    const double most = mor_auto_sweeps_allowed(R);
+    const double target = R->steady ? FINE * R->context->aim : R->goal;
+    const double* start = R->guess ? R->guess : R->z;
+    double *p = R->work, previous = INFINITY, error = INFINITY;
+    memcpy(p, start, (size_t)R->problem->size * sizeof *p);
+    int before = R->report.iterations, batch = BATCH, slow = 0;
+    for (;;) {
+        error = sweep_batch(R, batch, target, p);
+        double done = R->report.iterations - before;
+        if (error <= target || !isfinite(error) || R->late || done >= most) break;
+        if (!isinf(previous)) {
+            double rate = mor_log(error / previous) / batch, left = sweeps_left(error, target, rate);
+            if (done + left > most) left = sweeps_left(error, R->goal, rate);
+            if (left == 0.0) break; /* good enough, and the rest is too far */
+            if (done + left > most && (most < 4.0 * BATCH || ++slow == 2)) break; /* the first sweeps may be slow */
+            batch = left < BATCH || done + left > most ? BATCH : left > LONGEST ? LONGEST : (int)left;
+        }
+        previous = error;
+    }
+    note_sweeps(R, stage, before);
+    return R->best <= R->goal;
+}
+
+/* The last resort: from the best answer, as long as it gets better. */
+bool mor_auto_sweeps_to_the_end(mor_auto* R, const mor_auto_stage* stage)
+{
+    enum { BATCH = 10, PATIENCE = 40 };
+    if (!open_sweep(R)) return false;
+    R->sweep.relaxation = 1.0;
+    memcpy(R->work, R->z, (size_t)R->problem->size * sizeof *R->work);
+    int before = R->report.iterations, idle = 0;
+    double least = R->best;
+    while (R->report.iterations - before < stage->sweeps && idle <= PATIENCE) {
+        double error = sweep_batch(R, BATCH, R->context->tol, R->work);
+        if (error <= R->context->tol || !isfinite(error) || R->late) break;
+        idle = R->best < 0.9 * least ? 0 : idle + 1;
+        if (idle == 0) least = R->best;
+    }
+    note_sweeps(R, stage, before);
     return R->best <= R->context->tol;
 }
 
 /* --------------------------------------------------------------------------------- Newton */
 
+/* A method that converges fast goes on below the aim while that pays, but not where the next problem will be
+ * another. */
+static mor_context* fast_limits(mor_auto* R, double share, int max_iter)
+{
+    mor_context* c = mor_auto_limits(R, share, max_iter);
+    c->tol = R->goal;
+    c->aim = R->guess && !R->steady ? R->goal : FINE * c->aim;
+    return c;
+}
+
 /* From `start`, NULL: zero. */
-static bool newton_from(mor_auto* R, const mor_tree_newton_settings* s, const double* start, double share)
+static void newton_from(mor_auto* R, const mor_tree_newton_settings* s, const double* start, double share)
 {
     size_t bytes = (size_t)R->problem->size * sizeof *R->work;
-    if (start) memcpy(R->work, start, bytes);
-    else memset(R->work, 0, bytes);
-    mor_context* c = mor_auto_limits(R, share, s->max_iter);
-    if (start && start == R->guess) c->tol = c->aim;
-    mor_report report = mor_tree_newton(R->problem, s, c, R->work);
+    if (start && start != R->work) memcpy(R->work, start, bytes);
+    else if (!start) memset(R->work, 0, bytes);
+    mor_tree_matrix* K = R->problem->step.dof > MOR_TREE_NEWTON_DENSE ? mor_auto_tree(R) : NULL;
+    mor_report report = mor_tree_newton(R->problem, s, K, fast_limits(R, share, s->max_iter), R->work);
     mor_auto_settle(R);
-    if (report.status == MOR_REFUSED) return false;
+    if (report.status == MOR_REFUSED) return;
     mor_auto_keep(R, R->work, true);
     mor_auto_note(R, "nsn-tree", report.iterations);
-    return R->best <= R->context->tol;
+}
+
+bool mor_auto_near(mor_auto* R, const mor_auto_stage* stage)
+{
+    if (!R->steady && R->problem->size > FAR_ROWS) return false;
+    newton_from(R, &stage->tree, R->guess, stage->share);
+    return R->best <= R->goal;
 }
 
 bool mor_auto_tree_newton(mor_auto* R, const mor_auto_stage* stage)
 {
-    return newton_from(R, &stage->tree, stage->from_guess ? R->guess : NULL, stage->share);
+    newton_from(R, &stage->tree, NULL, stage->share);
+    return R->best <= R->context->tol;
 }
 
 bool mor_auto_interior(mor_auto* R, const mor_auto_stage* stage)
 {
-    mor_context* c = mor_auto_limits(R, stage->share, 1000);
-    mor_report report = mor_ip_tree(R->problem, c, 0.0, R->work);
+    mor_tree_matrix* K = mor_auto_tree(R);
+    if (!K) return false;
+    mor_report report = mor_ip_tree(R->problem, K, fast_limits(R, stage->share, 1000), R->work);
     mor_auto_settle(R);
     if (report.status == MOR_REFUSED) return false;
     mor_auto_keep(R, R->work, true);
     mor_auto_note(R, stage->name, report.iterations);
-    if (R->best <= R->context->tol || R->late) return R->best <= R->context->tol;
-    double* start = mor_arena_alloc(R->context->arena, (size_t)R->problem->size * sizeof *start);
-    if (!start) return false;
-    memcpy(start, R->work, (size_t)R->problem->size * sizeof *start);
-    return newton_from(R, &stage->tree, start, stage->share);
+    if (!(R->best <= R->goal) && !R->late) newton_from(R, &stage->tree, R->work, stage->share);
+    return R->best <= R->context->tol;
 }
 
 /* Circular cones from polygons: Lemke's method, which no start can mislead, tells what every contact and bounded row
@@ -151,5 +230,6 @@ bool mor_auto_polygon(mor_auto* R, const mor_auto_stage* stage)
     memcpy(R->work, z, n * sizeof *z);
     if (n <= MOR_STATE_GUESS_ROWS && mor_state_guess(R->problem, within_tolerance, R, R->work, R->context->arena))
         return true;
-    return newton_from(R, &mor_auto_newton_from_guess, z, 0.5);
+    newton_from(R, &mor_auto_newton_from_guess, z, 0.5);
+    return R->best <= R->context->tol;
 }

@@ -44,6 +44,9 @@
 enum { MOST_ROWS = 6, MOST_STEPS = 80, PATIENCE = 8 };
 #define DELTA 1e-8    /* compliance of equations, of their diagonal of W: undone by the next iteration */
 #define SHORT_OF 0.95 /* part of the way to the boundary that a step may take */
+/* and where the predictor alone brings the complementarity down by more than this, nothing curves the path any more */
+#define STRAIGHT 1e-6
+#define SHORT_OF_STRAIGHT 0.9995
 
 typedef enum kind { CONE, PAIR, BOUNDED, EQUATION } kind;
 
@@ -51,6 +54,7 @@ typedef struct ip {
     const mor_step_form* step;
     kind* kinds;
     double* scale; /* row_count: Q and the row's own unit; p = scale p~ size, u~ = scale u / size */
+    double* unit;  /* 1/scale */
     double size;   /* m/s: of the data */
     double *p, *u; /* scaled: p~ and u~; bounded rows: p~ and z_l - z_u */
     double *lower, *upper, *z_lower, *z_upper; /* of bounded rows, scaled; at the row's number */
@@ -58,7 +62,7 @@ typedef struct ip {
     double *v, *eta, *lambda; /* scaling: 3 per block, 1, row_count */
     double* H;                /* scaled, at diagonal_start; then in the units of the step */
     double *nu, *dnu, *rows, *impulses;
-    mor_tree_matrix K;
+    mor_tree_matrix* K;
 } ip;
 
 /* ----------------------------------------------------------------------------------- start */
@@ -75,19 +79,19 @@ static const char* unfit(const mor_step_form* s)
     return mor_tree_matrix_unfit(s);
 }
 
-static bool allocate(ip* I, const mor_step_form* s, mor_arena* arena)
+static bool allocate(ip* I, const mor_step_form* s, mor_tree_matrix* K, mor_arena* arena)
 {
     size_t n = (size_t)s->row_count + 1, blocks = (size_t)s->block_count + 1, dof = (size_t)s->dof + 1, squares = 0;
     for (int c = 0; c < s->block_count; c++) {
         size_t end = (size_t)(s->diagonal_start[c] + s->blocks[c].dim * s->blocks[c].dim);
         if (end > squares) squares = end;
     }
-    *I = (ip){ .step = s };
+    *I = (ip){ .step = s, .K = K };
     I->kinds = mor_arena_alloc(arena, blocks * sizeof *I->kinds);
-    double* v = mor_arena_zero(arena, 17 * n + 4 * blocks + 2 * dof + squares, sizeof *v);
-    if (!I->kinds || !v || !mor_tree_matrix_open(&I->K, s, arena)) return false;
-    double** rows[] = { &I->scale, &I->p, &I->u,  &I->lower, &I->upper, &I->z_lower, &I->z_upper, &I->dp,
-                        &I->du,    &I->r, &I->ru, &I->g,     &I->spare, &I->rows,    &I->lambda,  &I->impulses };
+    double* v = mor_arena_zero(arena, 18 * n + 4 * blocks + 2 * dof + squares, sizeof *v);
+    if (!I->kinds || !v || !K) return false;
+    double** rows[] = { &I->scale, &I->p,  &I->u, &I->lower, &I->upper, &I->z_lower, &I->z_upper,  &I->dp,  &I->du,
+                        &I->r,     &I->ru, &I->g, &I->spare, &I->rows,  &I->lambda,  &I->impulses, &I->unit };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++, v += n) *rows[k] = v;
     I->v = v, v += 3 * blocks;
     I->eta = v, v += blocks;
@@ -118,6 +122,7 @@ static void find_units(ip* I)
         double unit = trace > 0.0 ? sqrt(d / trace) : 1.0;
         for (int i = 0; i < d; i++) {
             I->scale[b->row + i] = unit * (I->kinds[c] == CONE && i == 0 ? 1.0 / b->mu : 1.0);
+            I->unit[b->row + i] = 1.0 / I->scale[b->row + i];
             I->size = mor_max(I->size, fabs(I->scale[b->row + i] * I->rows[b->row + i]));
         }
     }
@@ -160,13 +165,14 @@ static double evaluate(ip* I)
     unscale(I, I->impulses);
     mor_step_velocity(s, I->impulses, I->nu);
     mor_step_rows(s, I->nu, I->rows);
+    const double per_size = 1.0 / I->size;
     double gap = 0.0;
     int count = 0;
     for (int c = 0; c < s->block_count; c++) {
         const mor_block* b = &s->blocks[c];
         int row = b->row;
         for (int i = row; i < row + b->dim; i++) {
-            double v = I->scale[i] / I->size * I->rows[i];
+            double v = I->scale[i] * per_size * I->rows[i];
             I->ru[i] = I->kinds[c] == EQUATION ? v : I->u[i] - v;
         }
         if (I->kinds[c] == CONE)
@@ -229,22 +235,7 @@ static bool factor(ip* I)
         for (int i = 0; i < d; i++)
             for (int j = 0; j < d; j++) H[i * d + j] *= I->scale[row + i] * I->scale[row + j];
     }
-    return mor_tree_matrix_factor(&I->K, I->H);
-}
-
-/* x := G x, rows to velocities. */
-static void push(const mor_step_form* s, const double* x, double* nu)
-{
-    memset(nu, 0, (size_t)s->dof * sizeof *nu);
-    for (int c = 0; c < s->block_count; c++) {
-        const mor_block* b = &s->blocks[c];
-        for (int e = b->entry; e < b->entry + b->entry_count; e++) {
-            const mor_tree_block* tree = &s->trees[s->entries[e].tree];
-            const double* J = s->jacobian + s->entries[e].start;
-            for (int r = 0; r < b->dim; r++)
-                for (int k = 0; k < tree->dof; k++) nu[tree->offset + k] += J[r * tree->dof + k] * x[b->row + r];
-        }
-    }
+    return mor_tree_matrix_factor(I->K, I->H);
 }
 
 /* The part of dp that does not depend on dnu: V^-1 r + V^-2 r_u and its like. r: aims of cones and pairs, already
@@ -271,12 +262,13 @@ static void constant_part(ip* I, double aim, bool second)
             I->g[row] = I->upper[row] == I->lower[row] ? 0.0 : D > 0.0 ? q / D : q / DELTA;
         } else {
             const double* H = I->H + s->diagonal_start[c];
-            double x[3];
+            double x[3], y[3];
             mor_lorentz_scale(d, I->v + 3 * c, I->eta[c], true, I->r + row, x);
+            for (int j = 0; j < d; j++) y[j] = I->ru[row + j] * I->unit[row + j];
             for (int i = 0; i < d; i++) {
-                I->g[row + i] = x[i];
-                for (int j = 0; j < d; j++)
-                    I->g[row + i] += H[i * d + j] * I->ru[row + j] / (I->scale[row + i] * I->scale[row + j]);
+                double sum = 0.0;
+                for (int j = 0; j < d; j++) sum += H[i * d + j] * y[j];
+                I->g[row + i] = x[i] + sum * I->unit[row + i];
             }
         }
     }
@@ -286,10 +278,11 @@ static void constant_part(ip* I, double aim, bool second)
 static void direction(ip* I)
 {
     const mor_step_form* s = I->step;
+    const double per_size = 1.0 / I->size;
     int n = s->row_count;
     for (int i = 0; i < n; i++) I->spare[i] = I->scale[i] * I->size * I->g[i];
-    push(s, I->spare, I->dnu);
-    mor_tree_matrix_solve(&I->K, I->dnu);
+    mor_step_forces(s, I->spare, I->dnu);
+    mor_tree_matrix_solve(I->K, I->dnu);
     mor_step_rows(s, I->dnu, I->spare);
     for (int i = 0; i < n; i++) I->spare[i] -= s->bias[i];
     for (int c = 0; c < s->block_count; c++) {
@@ -298,10 +291,10 @@ static void direction(ip* I)
         int d = b->dim;
         for (int i = 0; i < d; i++) {
             int k = b->row + i;
-            double x = I->g[k]; /* H is in the units of the step: dp = scale H scale rows */
-            for (int j = 0; j < d; j++) x -= H[i * d + j] * I->spare[b->row + j] / (I->scale[k] * I->size);
-            I->dp[k] = x;
-            I->du[k] = I->scale[k] / I->size * I->spare[k] - I->ru[k];
+            double x = 0.0; /* H is in the units of the step: dp = scale H scale rows */
+            for (int j = 0; j < d; j++) x += H[i * d + j] * I->spare[b->row + j];
+            I->dp[k] = I->g[k] - x * I->unit[k] * per_size;
+            I->du[k] = I->scale[k] * per_size * I->spare[k] - I->ru[k];
         }
         double tau[2];
         slip(I, c, tau);
@@ -404,9 +397,9 @@ static void move(ip* I, double t, double aim)
 }
 
 /* Follows the path; p: the best answer by the judge. */
-static mor_status follow(ip* I, mor_context* context, double enough, double* p, int* iterations)
+static mor_status follow(ip* I, mor_context* context, double* p, int* iterations)
 {
-    double best = INFINITY;
+    double best = INFINITY, previous = INFINITY;
     int quiet = 0;
     for (int it = 0; it < MOST_STEPS && it < context->max_iter; it++) {
         double gap = evaluate(I);
@@ -418,8 +411,9 @@ static mor_status follow(ip* I, mor_context* context, double enough, double* p, 
             best = error;
             memcpy(p, I->impulses, (size_t)I->step->row_count * sizeof *p);
         }
-        if (error <= context->tol) return MOR_SOLVED;
-        if (error <= enough || quiet > PATIENCE || !factor(I)) break;
+        if (best <= context->tol && !mor_worth_going_on(context, error, previous)) return MOR_SOLVED;
+        previous = error;
+        if (quiet > PATIENCE || !factor(I)) break;
         if (mor_out_of_time(context)) return MOR_TIME_LIMIT;
         aim_cones(I, 0.0, false, 0.0);
         constant_part(I, 0.0, false);
@@ -431,14 +425,14 @@ static mor_status follow(ip* I, mor_context* context, double enough, double* p, 
         aim_cones(I, aim, true, weight);
         constant_part(I, aim, true);
         direction(I);
-        t = mor_min(1.0, SHORT_OF * room(I, aim));
+        t = mor_min(1.0, (sigma < STRAIGHT ? SHORT_OF_STRAIGHT : SHORT_OF) * room(I, aim));
         move(I, t, aim);
         ++*iterations;
     }
     return MOR_NOT_CONVERGED;
 }
 
-mor_report mor_ip_tree(const mor_problem* problem, mor_context* context, double enough, double* p)
+mor_report mor_ip_tree(const mor_problem* problem, mor_tree_matrix* K, mor_context* context, double* p)
 {
     mor_report report = { .status = MOR_REFUSED };
     const char* why = unfit(&problem->step);
@@ -447,26 +441,32 @@ mor_report mor_ip_tree(const mor_problem* problem, mor_context* context, double 
         return report;
     }
     ip I;
-    if (!allocate(&I, &problem->step, context->arena)) {
+    if (!allocate(&I, &problem->step, K, context->arena)) {
         report.status = MOR_NUMERICAL;
         snprintf(report.detail, sizeof report.detail, "out of memory");
         return report;
     }
     find_units(&I);
     begin(&I);
-    report.status = follow(&I, context, enough, p, &report.iterations);
+    report.status = follow(&I, context, p, &report.iterations);
     return report;
 }
 
 static mor_report ip_tree_solve(const mor_problem* problem, const void* options, mor_context* context, double* p)
 {
     (void)options;
-    mor_report report = mor_ip_tree(problem, context, 0.0, p);
+    mor_tree_matrix* K = NULL;
+    if (!unfit(&problem->step)) {
+        K = mor_arena_alloc(context->arena, sizeof *K);
+        if (!K || !mor_tree_matrix_open(K, &problem->step, context->arena))
+            return (mor_report){ .status = MOR_NUMERICAL, .detail = "out of memory" };
+    }
+    mor_report report = mor_ip_tree(problem, K, context, p);
     if (report.status != MOR_NOT_CONVERGED) return report;
     mor_tree_newton_settings polish = {
         .sigma = 1.0, .floor = 1e-8, .adapt = true, .window = 8, .max_iter = 60, .give_up = 20
     };
-    mor_report second = mor_tree_newton(problem, &polish, context, p);
+    mor_report second = mor_tree_newton(problem, &polish, K, context, p);
     snprintf(report.detail, sizeof report.detail, "path(%d) newton(%d)", report.iterations, second.iterations);
     second.iterations += report.iterations;
     memcpy(second.detail, report.detail, sizeof second.detail);

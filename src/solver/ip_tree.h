@@ -3,9 +3,11 @@
 #define MOR_SOLVER_IP_TREE_H
 
 #include "moreau/solver.h"
+#include "solver/tree_matrix.h"
 
-/* Follows the central path of a STEP_CONE problem until the judge says `enough` or the tolerance, or rounding ends it.
- * p: the best answer; what it holds before is not used. Refused: polygons and rolling friction. */
-mor_report mor_ip_tree(const mor_problem* problem, mor_context* context, double enough, double* p);
+/* Follows the central path of a STEP_CONE problem to the tolerance and, while it pays, to the aim, or until rounding
+ * ends it. K: opened for the step. p: the best answer; what it holds before is not used. Refused: polygons and rolling
+ * friction. */
+mor_report mor_ip_tree(const mor_problem* problem, mor_tree_matrix* K, mor_context* context, double* p);
 
 #endif

@@ -32,6 +32,8 @@ typedef struct mor_tree_matrix {
 const char* mor_tree_matrix_unfit(const mor_step_form* step);
 /* False: out of memory. */
 bool mor_tree_matrix_open(mor_tree_matrix* K, const mor_step_form* step, mor_arena* arena);
+/* Operations of one factorisation and its assembly, counted from the pattern. */
+double mor_tree_matrix_operations(const mor_tree_matrix* K);
 /* False: a pivot is too small. */
 bool mor_tree_matrix_factor(mor_tree_matrix* K, const double* H);
 /* x (dof) := K^-1 x */

@@ -30,9 +30,8 @@
 #include "problem/step.h"
 #include "solver/contact_map.h"
 #include "solver/local.h"
-#include "solver/tree_matrix.h"
 
-enum { MOST_ROWS = 6, MOST_DOF = 64, DENSE_VELOCITIES = 90, SHORTEST = 11, WINDOW = 64 };
+enum { MOST_ROWS = 6, MOST_DOF = 64, SHORTEST = 11, WINDOW = 64 };
 
 typedef struct tree_newton {
     const mor_step_form* step;
@@ -43,7 +42,7 @@ typedef struct tree_newton {
     double *A, *TA, *T; /* per block, at diagonal_start */
     double* dense;      /* K, column-major; NULL: by trees */
     int* pivot;
-    mor_tree_matrix K;
+    mor_tree_matrix* K;
 } tree_newton;
 
 /* -------------------------------------------------------------------------------- one block */
@@ -87,11 +86,34 @@ static double merit(const tree_newton* N, const double* p, const double* u, doub
     return theta;
 }
 
+/* T = M^-1 of a contact whose first row is (m, 0, 0), as those of Alart and Curnier are; false if singular. */
+static bool invert_contact(const double* M, double* T)
+{
+    double det = M[4] * M[8] - M[5] * M[7];
+    if (!(M[0] != 0.0) || !(fabs(det) > 0.0)) return false;
+    double n = 1.0 / M[0], f = 1.0 / det;
+    T[0] = n, T[1] = T[2] = 0.0;
+    T[4] = M[8] * f, T[5] = -M[5] * f, T[7] = -M[7] * f, T[8] = M[4] * f;
+    T[3] = -(T[4] * M[3] + T[5] * M[6]) * n, T[6] = -(T[7] * M[3] + T[8] * M[6]) * n;
+    return true;
+}
+
+static bool invert3(const double* A, const double* B, double a, double* T, double* TA)
+{
+    double M[9];
+    for (int i = 0; i < 9; i++) M[i] = B[i] + a * A[i];
+    if (!invert_contact(M, T)) return false;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) TA[3 * i + j] = T[3 * i] * A[j] + T[3 * i + 1] * A[3 + j] + T[3 * i + 2] * A[6 + j];
+    return true;
+}
+
 /* T = (B + a A)^-1 and T A; false if singular. */
 static bool invert(int d, const double* A, const double* B, double a, double* T, double* TA)
 {
     double M[MOST_ROWS * MOST_ROWS], e[MOST_ROWS];
     int pivot[MOST_ROWS];
+    if (d == 3 && A[1] == 0.0 && A[2] == 0.0 && B[1] == 0.0 && B[2] == 0.0) return invert3(A, B, a, T, TA);
     for (int i = 0; i < d; i++)
         for (int j = 0; j < d; j++) M[i + j * d] = B[i * d + j] + a * A[i * d + j];
     if (!mor_lu_factor(d, M, pivot)) return false;
@@ -165,41 +187,33 @@ static bool direction(tree_newton* N, double alpha)
 {
     const mor_step_form* s = N->step;
     double B[MOST_ROWS * MOST_ROWS];
-    memset(N->dnu, 0, (size_t)s->dof * sizeof *N->dnu);
     for (int c = 0; c < s->block_count; c++) {
         const mor_block* b = &s->blocks[c];
         int d = b->dim, at = s->diagonal_start[c];
         block_map(N, c, N->p + b->row, N->u + b->row, N->F + b->row, N->A + at, B);
         if (!invert(d, N->A + at, B, alpha / (N->scale[c] * N->scale[c]), N->T + at, N->TA + at)) return false;
-        double g[MOST_ROWS];
         for (int i = 0; i < d; i++) {
-            g[i] = 0.0;
-            for (int j = 0; j < d; j++) g[i] -= N->T[at + i * d + j] * N->F[b->row + j];
-        }
-        for (int e = b->entry; e < b->entry + b->entry_count; e++) {
-            const mor_tree_block* tree = &s->trees[s->entries[e].tree];
-            const double* J = s->jacobian + s->entries[e].start;
-            for (int r = 0; r < d; r++)
-                for (int k = 0; k < tree->dof; k++) N->dnu[tree->offset + k] += J[r * tree->dof + k] * g[r];
+            double g = 0.0;
+            for (int j = 0; j < d; j++) g -= N->T[at + i * d + j] * N->F[b->row + j];
+            N->dp[b->row + i] = g;
         }
     }
+    mor_step_forces(s, N->dp, N->dnu);
     if (N->dense) {
         assemble_dense(N);
         if (!mor_lu_factor(s->dof, N->dense, N->pivot)) return false;
         mor_lu_solve(s->dof, N->dense, N->pivot, N->dnu);
     } else {
-        if (!mor_tree_matrix_factor(&N->K, N->TA)) return false;
-        mor_tree_matrix_solve(&N->K, N->dnu);
+        if (!mor_tree_matrix_factor(N->K, N->TA)) return false;
+        mor_tree_matrix_solve(N->K, N->dnu);
     }
     mor_step_rows(s, N->dnu, N->du);
     for (int c = 0; c < s->block_count; c++) {
         const mor_block* b = &s->blocks[c];
         int d = b->dim, at = s->diagonal_start[c];
         for (int i = 0; i < d; i++) {
-            double x = 0.0;
-            for (int j = 0; j < d; j++)
-                x -= N->T[at + i * d + j] * N->F[b->row + j] +
-                     N->TA[at + i * d + j] * (N->du[b->row + j] - s->bias[b->row + j]);
+            double x = N->dp[b->row + i];
+            for (int j = 0; j < d; j++) x -= N->TA[at + i * d + j] * (N->du[b->row + j] - s->bias[b->row + j]);
             N->dp[b->row + i] = x;
             if (!isfinite(x)) return false;
         }
@@ -226,7 +240,7 @@ static const char* unfit(const mor_step_form* s)
     return NULL;
 }
 
-static bool open_newton(tree_newton* N, const mor_step_form* s, mor_arena* arena)
+static bool open_newton(tree_newton* N, const mor_step_form* s, mor_tree_matrix* K, mor_arena* arena)
 {
     size_t n = (size_t)s->row_count, dof = (size_t)s->dof, blocks = (size_t)s->block_count, entries = 0;
     for (int c = 0; c < s->block_count; c++) { /* a step made of some blocks of another has gaps between their places */
@@ -244,10 +258,14 @@ static bool open_newton(tree_newton* N, const mor_step_form* s, mor_arena* arena
     N->trial_u = v + 6 * n;
     v += 7 * n;
     N->nu = v, N->dnu = v + dof, N->moved = v + 2 * dof, N->scale = v + 3 * dof;
-    if (s->dof <= DENSE_VELOCITIES) {
+    if (s->dof <= MOR_TREE_NEWTON_DENSE) {
         N->dense = mor_arena_alloc(arena, (dof * dof + 1) * sizeof *N->dense);
         if (!N->dense) return false;
-    } else if (!mor_tree_matrix_open(&N->K, s, arena)) return false;
+    } else if (K) N->K = K;
+    else {
+        N->K = mor_arena_alloc(arena, sizeof *N->K);
+        if (!N->K || !mor_tree_matrix_open(N->K, s, arena)) return false;
+    }
     mor_step_rows(s, s->nu_free, N->u);
     double sum = 0.0;
     const double* corners = NULL;
@@ -286,7 +304,7 @@ static mor_status iterate(tree_newton* N, const mor_tree_newton_settings* s, mor
     const mor_step_form* step = N->step;
     int n = step->row_count, window = s->window < 1 ? 1 : s->window > WINDOW ? WINDOW : s->window, quiet = 0;
     double history[WINDOW], kappa = 1.0, floor = s->floor, last = INFINITY, first = 0.0, least = INFINITY,
-                            best_error = INFINITY, t_used = 0.0;
+                            best_error = INFINITY, previous = INFINITY, t_used = 0.0;
     memcpy(N->p, p, (size_t)n * sizeof *N->p);
     for (int it = 0;; it++) {
         velocities(N, N->p, N->u);
@@ -297,7 +315,8 @@ static mor_status iterate(tree_newton* N, const mor_tree_newton_settings* s, mor
             best_error = error;
             memcpy(p, N->p, (size_t)n * sizeof *p);
         }
-        if (error <= context->tol) return MOR_SOLVED;
+        if (best_error <= context->tol && !mor_worth_going_on(context, error, previous)) return MOR_SOLVED;
+        previous = error;
         double theta = merit(N, N->p, N->u, N->F), size = sqrt(theta);
         if (it == 0) first = mor_max(size, N->beta); /* from a guess: relative to the data, not to the guess */
         quiet = size < 0.999 * least ? 0 : quiet + 1;
@@ -313,17 +332,7 @@ static mor_status iterate(tree_newton* N, const mor_tree_newton_settings* s, mor
         while (!direction(N, alpha) && ++attempt < 6) alpha = mor_max(1e-10, 100.0 * alpha);
         if (attempt == 6) return MOR_NOT_CONVERGED;
         /* du of the impulses themselves, not of the solved velocity: exact in p */
-        memset(N->moved, 0, (size_t)step->dof * sizeof *N->moved);
-        for (int c = 0; c < step->block_count; c++) {
-            const mor_block* b = &step->blocks[c];
-            for (int e = b->entry; e < b->entry + b->entry_count; e++) {
-                const mor_tree_block* tree = &step->trees[step->entries[e].tree];
-                const double* Y = step->response + step->entries[e].start;
-                for (int r = 0; r < b->dim; r++)
-                    for (int k = 0; k < tree->dof; k++)
-                        N->moved[tree->offset + k] += Y[r * tree->dof + k] * N->dp[b->row + r];
-            }
-        }
+        mor_step_change(step, N->dp, N->moved);
         mor_step_rows(step, N->moved, N->du);
         for (int i = 0; i < n; i++) N->du[i] -= step->bias[i];
         double limit = 0.0, best = INFINITY, best_t = 1.0, t = 1.0;
@@ -346,8 +355,8 @@ static mor_status iterate(tree_newton* N, const mor_tree_newton_settings* s, mor
     }
 }
 
-mor_report mor_tree_newton(const mor_problem* problem, const mor_tree_newton_settings* settings, mor_context* context,
-                           double* p)
+mor_report mor_tree_newton(const mor_problem* problem, const mor_tree_newton_settings* settings, mor_tree_matrix* K,
+                           mor_context* context, double* p)
 {
     mor_report report = { .status = MOR_REFUSED };
     const char* why = unfit(&problem->step);
@@ -356,7 +365,7 @@ mor_report mor_tree_newton(const mor_problem* problem, const mor_tree_newton_set
         return report;
     }
     tree_newton N;
-    if (!open_newton(&N, &problem->step, context->arena)) {
+    if (!open_newton(&N, &problem->step, K, context->arena)) {
         report.status = MOR_NUMERICAL;
         snprintf(report.detail, sizeof report.detail, "out of memory");
         return report;

@@ -4,6 +4,7 @@
 #define MOR_SOLVER_TREE_NEWTON_H
 
 #include "moreau/solver.h"
+#include "solver/tree_matrix.h"
 
 typedef struct mor_tree_newton_settings {
     double sigma, floor; /* regularisation: max(floor, kappa sigma |F|/|F_0|) */
@@ -11,9 +12,20 @@ typedef struct mor_tree_newton_settings {
     int window, max_iter, give_up;
 } mor_tree_newton_settings;
 
-/* p: start on entry; the best answer on return. Circular and polygonal cones, intervals, rolling, frictionless
- * contacts, bounded rows and equations. */
-mor_report mor_tree_newton(const mor_problem* problem, const mor_tree_newton_settings* settings, mor_context* context,
-                           double* p);
+/* For methods that converge fast, once the error is within the tolerance: is another iteration worth its time? Only on
+ * the way to the aim, and only while each brings the error down to a tenth. A step that finds another active set then
+ * would lead away from an answer that is good enough. */
+static inline bool mor_worth_going_on(const mor_context* context, double error, double previous)
+{
+    return error > context->aim && error <= context->tol && error <= 0.1 * previous;
+}
+
+/* Up to this many velocities the matrix is dense. */
+enum { MOR_TREE_NEWTON_DENSE = 90 };
+
+/* p: start on entry; the best answer on return. K: opened for the step; NULL: it opens one for itself. Circular and
+ * polygonal cones, intervals, rolling, frictionless contacts, bounded rows and equations. */
+mor_report mor_tree_newton(const mor_problem* problem, const mor_tree_newton_settings* settings, mor_tree_matrix* K,
+                           mor_context* context, double* p);
 
 #endif

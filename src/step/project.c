@@ -25,10 +25,10 @@
 #include <math.h>
 #include <string.h>
 
-#define DEEP 1e-4      /* of the radius of the smaller shape */
-#define LIMIT 1e-4     /* rad, and m for slides */
-#define JOINT 1e-9     /* m, rad: what a projection may leave joints open; the rows of the next step make it speed */
-#define ACCURACY 1e-10 /* m: of the answer; far below DEEP of anything that is simulated in metres */
+#define DEEP 1e-4     /* of the radius of the smaller shape */
+#define LIMIT 1e-4    /* rad, and m for slides */
+#define JOINT 1e-9    /* m, rad: what a projection may leave joints open; the rows of the next step make it speed */
+#define ACCURACY 1e-3 /* of what is tolerated: of the answer */
 
 /* Islands of more rows than this are swept a number of times in each pass: what is left is seen by the next one. */
 enum { MANY = 600, SWEEPS = 60 };
@@ -54,6 +54,18 @@ static double worst_violation(const mor_world* w, const mor_buffer* contacts)
         worst = mor_max(worst, mor_max(j->def.lower - row.phi, row.phi - j->def.upper) / LIMIT);
     }
     return worst;
+}
+
+/* How accurate the answer of an island must be [m]. */
+static double accuracy(const mor_step* k, const mor_island* island)
+{
+    const mor_contact* contacts = k->contacts.data;
+    double least = island->row_block_count > 0 ? JOINT * 0.1 : INFINITY;
+    for (int c = 0; c < island->system.contact_count; c++) {
+        double size = mor_contact_size(k->w, &contacts[island->system.contacts[c].contact]);
+        least = mor_min(least, ACCURACY * DEEP * size);
+    }
+    return least;
 }
 
 /* dq of one island; false: not finite, or out of memory. */
@@ -84,8 +96,8 @@ static bool solve(const mor_step* k, const mor_island* island, double* dq)
     if (!mor_step_problem(s, 0, bias, keep, k->arena, &problem, &row_of)) return false;
     problem.step.nu_free = zero;
     mor_solve_options o = mor_solve_options_default();
-    o.tol = ACCURACY;
-    o.limit = 1e3 * ACCURACY;
+    o.tol = accuracy(k, island);
+    o.limit = 1e3 * o.tol;
     o.interrupt = k->w->interrupt;
     if (n > MANY) o.max_iter = SWEEPS;
     mor_solve(solver, NULL, &problem, &o, z, k->arena);

@@ -130,6 +130,15 @@ static mor_code settle(mor_world* w, mor_step* k, mor_error* error)
     return MOR_OK;
 }
 
+/* Did a function of the caller's speak against the step? The sentence is taken. */
+static mor_code refused(mor_world* w, mor_error* error)
+{
+    if (!w->refusal[0]) return MOR_OK;
+    mor_code code = mor_fail(error, MOR_BAD_INPUT, "%s", w->refusal);
+    w->refusal[0] = '\0';
+    return code;
+}
+
 mor_code mor_do_user(mor_world* w, mor_step* k, mor_error* error)
 {
     begin_with(w, k);
@@ -140,8 +149,10 @@ mor_code mor_do_user(mor_world* w, mor_step* k, mor_error* error)
     if (!w->on_user) return mor_step_take(w, k);
     if (!keep_applied(w, k)) return MOR_SYSTEM;
     bool forced = w->forced;
+    w->refusal[0] = '\0';
     w->on_user(w->on_user_data, w);
-    code = mor_step_take(w, k);
+    code = refused(w, error);
+    if (!code) code = mor_step_take(w, k);
     put_back_applied(w, k);
     w->forced = forced;
     return code;
@@ -192,9 +203,9 @@ mor_code mor_do_collide(const mor_world* world, mor_step* k, mor_error* error)
 
 mor_code mor_do_control(const mor_world* world, mor_step* k, mor_error* error)
 {
-    (void)world, (void)error;
+    (void)world;
     mor_control_begin(k->w);
-    return MOR_OK;
+    return refused(k->w, error);
 }
 
 mor_code mor_do_assemble(const mor_world* world, mor_step* k, mor_error* error)

@@ -3,6 +3,7 @@
 #include "step/draft.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 static const mor_field method_fields[] = {
@@ -370,6 +371,12 @@ void mor_world_destroy(mor_world* w)
     mor_control_destroy(w);
     mor_world_free_model(w);
     a.resize(a.user, w, 0);
+}
+
+void mor_world_refuse(const mor_world* w, const char* sentence)
+{
+    char* refusal = ((mor_world*)w)->refusal; /* a controller is given its world as const */
+    if (!refusal[0]) snprintf(refusal, sizeof w->refusal, "%s", sentence && *sentence ? sentence : "refused");
 }
 
 void mor_world_on_user(mor_world* w, mor_user_stage function, void* user)

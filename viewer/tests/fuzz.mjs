@@ -3,7 +3,7 @@
 //   MOREAU_COMMAND=build-asan/moreau node tests/fuzz.mjs [SECONDS] [SEED]
 import assert from "node:assert/strict";
 import { connect } from "node:net";
-import { record, serve } from "./program.mjs";
+import { at, record, serve } from "./program.mjs";
 import { socket } from "./stream.mjs";
 
 const METHODS = ["GET", "GET", "GET", "GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "G\0T", "PRI", "CONNECT", ""];
@@ -19,7 +19,7 @@ const WORDS = ["run", "pause", "step", "reset", "drag", "drop", "solver", "formu
 
 // Rubbish for `seconds`, at least one round; throws when the server has ended. Returns how many connections were made.
 export async function fuzz(server, seconds, seed) {
-  const { hostname, port } = new URL(server.url);
+  const { hostname, port, search } = new URL(server.url);
   const random = (n) => {
     seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
     return Math.floor((seed / 2 ** 32) * n);
@@ -31,7 +31,8 @@ export async function fuzz(server, seconds, seed) {
   server.process.on("exit", (code, signal) => (ended = `${code ?? signal}`));
 
   const request = () => {
-    const lines = [`${pick(METHODS)} ${pick(PATHS)} HTTP/${pick(["1.1", "1.1", "1.1", "1.0", "2.0", "9", ""])}`, `Host: ${pick([`${hostname}:${port}`, `${hostname}:${port}`, `${hostname}:${port}`, "x", "", "h".repeat(400)])}`];
+    const path = pick(PATHS), token = random(4) ? (path.includes("?") ? "&" : "?") + search.slice(1) : "";
+    const lines = [`${pick(METHODS)} ${path}${token} HTTP/${pick(["1.1", "1.1", "1.1", "1.0", "2.0", "9", ""])}`, `Host: ${pick([`${hostname}:${port}`, `${hostname}:${port}`, `${hostname}:${port}`, "x", "", "h".repeat(400)])}`];
     for (let i = random(3); i > 0; i--) lines.push(pick(HEADERS));
     return Buffer.from(lines.join("\r\n") + "\r\n" + (random(5) ? "\r\n" : ""), "latin1");
   };
@@ -110,7 +111,7 @@ export async function fuzz(server, seconds, seed) {
     count += 8;
   } while (performance.now() < end && ended === null);
   assert.equal(ended, null, `the server ended: ${ended}\n${server.log()}`);
-  const answer = await fetch(server.url + "api/info", { signal: AbortSignal.timeout(20000) });
+  const answer = await fetch(at(server.url, "api/info"), { signal: AbortSignal.timeout(20000) });
   assert.equal(answer.status, 200);
   await answer.text();
   return count;

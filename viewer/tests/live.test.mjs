@@ -115,16 +115,17 @@ test("several browsers see the same simulation", async () => {
 });
 
 test("strangers get nothing", async () => {
-  const server = await serve("bounce"), { port, hostname } = new URL(server.url);
+  const server = await serve("bounce"), { port, hostname, search } = new URL(server.url);
   const { request } = await import("node:http");
-  const status = (headers, path = "/") => new Promise((resolve) => {
+  const status = (headers, path = `/${search}`) => new Promise((resolve) => {
     request({ hostname, port, path, headers }, (r) => (r.resume(), resolve(r.statusCode))).on("upgrade", () => resolve(101)).on("error", () => resolve(0)).end();
   });
   assert.equal(await status({ Host: "evil.example" }), 403);
   const upgrade = { Connection: "Upgrade", Upgrade: "websocket", "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Protocol": "moreau-live" };
-  assert.equal(await status({ ...upgrade, Host: `127.0.0.1:${port}`, Origin: `http://127.0.0.1:${port}` }, "/live"), 101);
-  assert.notEqual(await status({ ...upgrade, Host: `127.0.0.1:${port}`, Origin: "http://evil.example" }, "/live"), 101);
-  assert.notEqual(await status({ ...upgrade, Host: "evil.example" }, "/live"), 101);
+  assert.equal(await status({ ...upgrade, Host: `127.0.0.1:${port}`, Origin: `http://127.0.0.1:${port}` }, `/live${search}`), 101);
+  assert.notEqual(await status({ ...upgrade, Host: `127.0.0.1:${port}`, Origin: `http://127.0.0.1:${port}` }, "/live"), 101); // no token
+  assert.notEqual(await status({ ...upgrade, Host: `127.0.0.1:${port}`, Origin: "http://evil.example" }, `/live${search}`), 101);
+  assert.notEqual(await status({ ...upgrade, Host: "evil.example" }, `/live${search}`), 101);
   await server.stop();
 
   const open_ = await serve("bounce", "--listen", "127.0.0.2");

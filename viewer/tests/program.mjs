@@ -25,6 +25,12 @@ export function record(name, scene, ...args) {
 export const children = new Set();
 process.on("exit", () => children.forEach((c) => c.kill("SIGKILL")));
 
+// What the server of this address calls `path`, with its token.
+export function at(url, path) {
+  const { origin, search } = new URL(url);
+  return `${origin}/${path}${path.includes("?") ? "&" : "?"}${search.slice(1)}`;
+}
+
 // `moreau view ...` until stop(): { url, stop, process }
 export function serve(...args) {
   return new Promise((resolve, reject) => {

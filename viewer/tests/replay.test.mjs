@@ -1,5 +1,6 @@
 // Recordings: the page from disk and from the server.
 import assert from "node:assert/strict";
+import { at } from "./program.mjs";
 import { execFileSync } from "node:child_process";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
@@ -228,19 +229,22 @@ test("names that look like markup stay names", async () => {
 
 test("the server gives recordings by ranges and nothing else", async () => {
   const server = await serve(ball);
-  assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+\/$/);
+  assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+\/\?token=[0-9a-f]{32}$/);
   const remote = await open(server.url + "#theme=dark");
   await seek(remote, 0.8);
   const image = await shot(remote, "served"), now = await place(remote, -1, 0, height(6, 0, 80));
   assert.ok(colour(image.at(now.x, now.y)) > 60);
   assert.deepEqual(remote.problems, []);
   await remote.close();
+  const page = await fetch(server.url);
+  assert.match(page.headers.get("content-security-policy"), /default-src 'none'.*frame-ancestors 'none'/);
+  assert.equal((await fetch(server.url.split("?")[0])).status, 403); // other users of this machine
   for (const path of ["etc/passwd", "..%2f..%2fetc%2fpasswd", "api/1/series", "api/0/nothing", "viewer.html", "api/0/"]) {
-    const answer = await fetch(server.url + path);
+    const answer = await fetch(at(server.url, path));
     assert.equal(answer.status, 404, path);
   }
   for (const path of ["api/0/frames", "api/0/frames?first=0&count=999999999", "api/0/frames?first=99999999999&count=1", "api/0/frames?first=x&count=1", "api/0/body?number=-1"]) {
-    assert.equal((await fetch(server.url + path)).status, 400, path);
+    assert.equal((await fetch(at(server.url, path))).status, 400, path);
   }
   assert.equal((await fetch(server.url, { method: "POST", body: "x" })).status, 405);
   await server.stop();
@@ -254,7 +258,7 @@ test("a websocket to a server of recordings is refused and harms nothing", async
         (r) => (r.resume(), resolve(r.statusCode))).on("upgrade", () => resolve(101)).on("error", () => resolve(0)).end();
     });
     assert.notEqual(status, 101);
-    assert.equal((await fetch(server.url + "api/info")).status, 200);
+    assert.equal((await fetch(at(server.url, "api/info"))).status, 200);
   }
   await server.stop();
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { after, test } from "node:test";
-import { children, file, record, serve } from "./program.mjs";
+import { at, children, file, record, serve } from "./program.mjs";
 import { thousand, watchRun } from "./stream.mjs";
 
 writeFileSync(file("thousand.yaml"), thousand);
@@ -39,7 +39,7 @@ test("a recording of a thousand bodies is read faster than it plays", async (t) 
   const server = await serve(record("thousand.h5", file("thousand.yaml"), "--steps", "300"));
   const cpu = () => readFileSync(`/proc/${server.process.pid}/stat`, "utf8").split(" ").slice(13, 15).reduce((a, b) => a + Number(b), 0) / 100, begin = cpu();
   let bytes = 0;
-  for (let first = 0; first < 300; first += 7) bytes += (await (await fetch(`${server.url}api/0/frames?first=${first}&count=${Math.min(7, 301 - first)}`)).arrayBuffer()).byteLength;
+  for (let first = 0; first < 300; first += 7) bytes += (await (await fetch(at(server.url, `api/0/frames?first=${first}&count=${Math.min(7, 301 - first)}`))).arrayBuffer()).byteLength;
   const seconds = cpu() - begin;
   t.diagnostic(`5 s of playback, ${(bytes / 1e6).toFixed(1)} MB, cost the server ${seconds.toFixed(2)} s`);
   assert.ok(bytes > 300 * 52000);

@@ -155,6 +155,8 @@ typedef struct mor_bpmd mor_bpmd;
 
 /* NULL and a sentence with the path of the object for files that are no BPMD files. */
 mor_bpmd* mor_bpmd_open(const char* path, mor_error* error);
+/* The same for a process that may die: a damaged file on which HDF5 crashes is not looked for beforehand. */
+mor_bpmd* mor_bpmd_open_again(const char* path, mor_error* error);
 void mor_bpmd_free(mor_bpmd* file);
 mor_bpmd_dialect mor_bpmd_get_dialect(const mor_bpmd* file);
 int mor_bpmd_count(const mor_bpmd* file);

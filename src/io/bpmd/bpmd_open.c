@@ -1,5 +1,6 @@
 /* Opening a BPMD file: which spelling it has, its frames and its scene; see bpmd_read.c. */
 #include "io/bpmd/bpmd_reader.h"
+#include "io/hdf5/h5_inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +69,7 @@ static mor_code read_meta(mor_bpmd* f, mor_error* error)
     return code;
 }
 
-mor_bpmd* mor_bpmd_open(const char* path, mor_error* error)
+static mor_bpmd* open_file(const char* path, bool guarded, mor_error* error)
 {
     mor_bpmd* f = calloc(1, sizeof *f);
     if (!f) {
@@ -77,7 +78,7 @@ mor_bpmd* mor_bpmd_open(const char* path, mor_error* error)
     }
     f->dimension = 3;
     f->dialect = MOR_BPMD_MOREAU;
-    if (mor_h5_open(&f->h5, path, error)) {
+    if (guarded ? mor_h5_open(&f->h5, path, error) : mor_h5_open_here(&f->h5, path, error)) {
         free(f);
         return NULL;
     }
@@ -100,6 +101,9 @@ mor_bpmd* mor_bpmd_open(const char* path, mor_error* error)
     }
     return f;
 }
+
+mor_bpmd* mor_bpmd_open(const char* path, mor_error* error) { return open_file(path, true, error); }
+mor_bpmd* mor_bpmd_open_again(const char* path, mor_error* error) { return open_file(path, false, error); }
 
 void mor_bpmd_free(mor_bpmd* f)
 {

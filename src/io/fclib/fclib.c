@@ -3,12 +3,12 @@
  *
  * Matrices are groups of nz, m, n, nzmax, p, i, x: nz >= 0 triplets with i = rows and p = columns (fclib.h
  * says the opposite, every file in the wild does this), -1 compressed columns, -2 compressed rows. */
-#include <hdf5.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "io/fclib/fclib.h"
+#include "io/hdf5/h5_inside.h"
 #include "linalg/sparse.h"
 
 typedef struct source {
@@ -167,7 +167,8 @@ static mor_code read_problem(const source* s, mor_problem* p)
 
 mor_code mor_fclib_read(const char* path, mor_problem_file* file, mor_error* error)
 {
-    mor_code code;
+    mor_code code = mor_h5_guard(path, error);
+    if (code) return code;
     H5E_BEGIN_TRY
     {
         source s = { H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT), path, file->arena, error };

@@ -1,6 +1,7 @@
 /* CSV tables to HDF5, column by column. Cells are separated by commas and not quoted, as our own writers leave them; a
  * file with lines of different length is refused. Cost: one pass to count, one per column to convert. */
 #include "io/hdf5/csv_tables.h"
+#include "base/number.h"
 #include "io/hdf5/h5.h"
 #include "io/text/text_file.h"
 
@@ -40,7 +41,7 @@ static mor_code write_column(mor_h5* h5, const char* group, const char* name, co
             take_cell(&at, cell);
             if (c != column) continue;
             char* end;
-            numbers[r] = strtod(cell, &end);
+            numbers[r] = mor_strtod(cell, &end);
             numeric = numeric && end != cell && *end == '\0';
             memcpy(texts + r * WIDTH, cell, WIDTH);
         }

@@ -142,11 +142,11 @@ static mor_code read_flags(const char* path, bool* swmr, mor_error* error)
     static const unsigned char signature[8] = { 0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n' };
     unsigned char head[12];
     *swmr = false;
-    FILE* file = fopen(path, "rb");
-    if (!file) return mor_fail(error, MOR_BAD_INPUT, "%s: cannot open: %s", path, strerror(errno));
-    size_t n = fread(head, 1, sizeof head, file);
-    fclose(file);
-    if (n < sizeof head || memcmp(head, signature, sizeof signature) != 0)
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe has nothing for us */
+    if (file < 0) return mor_fail(error, MOR_BAD_INPUT, "%s: cannot open: %s", path, strerror(errno));
+    ssize_t n = read(file, head, sizeof head);
+    close(file);
+    if (n < (ssize_t)sizeof head || memcmp(head, signature, sizeof signature) != 0)
         return mor_fail(error, MOR_BAD_INPUT,
                         "%s: not an HDF5 file; a recording made by `moreau run --record` is expected", path);
     *swmr = head[8] >= 3 && (head[11] & 4u);
@@ -154,6 +154,13 @@ static mor_code read_flags(const char* path, bool* swmr, mor_error* error)
 }
 
 mor_code mor_h5_open(mor_h5* h5, const char* path, mor_error* error)
+{
+    h5->file = H5I_INVALID_HID;
+    mor_code code = mor_h5_guard(path, error);
+    return code ? code : mor_h5_open_here(h5, path, error);
+}
+
+mor_code mor_h5_open_here(mor_h5* h5, const char* path, mor_error* error)
 {
     if (mor_h5_remember_path(h5, path, error) || read_flags(path, &h5->live, error)) return MOR_BAD_INPUT;
     hid_t list = H5I_INVALID_HID;

@@ -37,7 +37,8 @@ typedef struct mor_h5_column {
 
 /* A new file in the newest format (SWMR needs it); fails with MOR_BAD_INPUT if `path` exists. */
 mor_code mor_h5_create(mor_h5* h5, const char* path, mor_error* error);
-/* For reading. A file whose writer is at work or was killed is opened in SWMR-read mode. */
+/* For reading. A file whose writer is at work or was killed is opened in SWMR-read mode. A child process reads it
+ * first, because HDF5 crashes on some damaged files: a crash becomes a sentence. */
 mor_code mor_h5_open(mor_h5* h5, const char* path, mor_error* error);
 /* A file that is made in memory and written by mor_h5_finish, whole or not at all: a new one, or more in one that is
  * there. */

@@ -15,6 +15,10 @@
 mor_code mor_h5_failed(const mor_h5* h5, const char* path, const char* what, mor_code code, mor_error* error);
 /* Notes the path for messages. */
 mor_code mor_h5_remember_path(mor_h5* h5, const char* path, mor_error* error);
+/* MOR_OK if a child process could read all of the file and live (it may still be no file we know), else a sentence. */
+mor_code mor_h5_guard(const char* path, mor_error* error);
+/* mor_h5_open without that. */
+mor_code mor_h5_open_here(mor_h5* h5, const char* path, mor_error* error);
 /* How files are opened; `newest`: in the newest format, as SWMR needs it. */
 hid_t mor_h5_access_list(bool newest);
 /* How files in memory are opened, and the name of the one of `owner`. */

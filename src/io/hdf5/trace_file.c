@@ -198,6 +198,8 @@ mor_code mor_trace_file_read(const char* path, mor_trace_record** records, int* 
     *records = NULL;
     *count = 0;
     bool opened = false, ok = false;
+    mor_code code = mor_h5_guard(path, error);
+    if (code) return code;
     H5E_BEGIN_TRY
     {
         hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);

@@ -3,6 +3,7 @@
  * Layout: members of objects near the top stand on lines of their own, everything deeper than two
  * levels stays on one line, so that a body is a line. */
 #include "io/json/json.h"
+#include "base/number.h"
 
 #include <assert.h>
 #include <string.h>
@@ -123,7 +124,7 @@ static void put_number(FILE* out, double value)
         return;
     }
     char text[40];
-    snprintf(text, sizeof text, "%.17g", value);
+    mor_print_number(text, sizeof text, value);
     for (char* s = text; *s; s++)
         if (*s == ',') *s = '.'; /* locales with a decimal comma */
     fputs(text, out);

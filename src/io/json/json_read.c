@@ -1,5 +1,6 @@
 /* JSON by recursive descent turned into a loop over open containers: no recursion on user data. */
 #include "io/json/json_read.h"
+#include "base/number.h"
 #include "io/text/text_file.h"
 
 #include <math.h>
@@ -155,7 +156,7 @@ static mor_code read_number(reader* r, double* number)
         return fail(r, "expected a value: a number, \"text\", [list], {object}, true, false or null");
     memcpy(copy, r->at, length);
     copy[length] = '\0';
-    *number = strtod(copy, NULL);
+    *number = mor_strtod(copy, NULL);
     if (!isfinite(*number)) return fail(r, "the number is too large");
     r->at = s;
     return MOR_OK;

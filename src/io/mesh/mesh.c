@@ -5,6 +5,7 @@
  * sentence is put behind the place where the piece begins. Numbers are read with a point as decimal
  * mark whatever the locale of the process. */
 #include "io/mesh/mesh.h"
+#include "base/number.h"
 #include "io/text/text_file.h"
 #include "geometry/polyhedron.h"
 
@@ -117,7 +118,7 @@ bool mor_word_number(const mor_word* word, double* value)
 {
     if (word->length <= 0 || isspace((unsigned char)*word->at)) return false;
     char* end;
-    *value = strtod(word->at, &end); /* the text ends with a zero and words with a blank */
+    *value = mor_strtod(word->at, &end); /* the text ends with a zero and words with a blank */
     return end == word->at + word->length && isfinite(*value);
 }
 

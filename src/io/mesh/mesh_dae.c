@@ -13,6 +13,7 @@
  *
  * Khronos (2008), COLLADA Digital Asset Schema Release 1.4.1. */
 #include "io/mesh/mesh_dae.h"
+#include "base/number.h"
 
 #include "base/elementary.h"
 
@@ -79,7 +80,7 @@ static double* numbers(dae* d, int* count)
         s += strspn(s, " \t\r\n");
         if (!*s) break;
         char* end;
-        double v = strtod(s, &end);
+        double v = mor_strtod(s, &end);
         if (end == s || !isfinite(v) || (*end && !strchr(" \t\r\n", *end))) {
             *count = -1;
             return out;
@@ -189,7 +190,7 @@ static void XMLCALL on_start(void* user, const char* name, const char** attribut
     if (is(name, "unit")) {
         const char* meter = attribute(attributes, "meter");
         char* end = NULL;
-        double v = meter ? strtod(meter, &end) : 1.0;
+        double v = meter ? mor_strtod(meter, &end) : 1.0;
         if (!isfinite(v) || v <= 0.0 || (end && *end)) fail_here(d, "the unit's length in metres must be positive");
         else d->unit = v;
     } else if (is(name, "geometry")) {

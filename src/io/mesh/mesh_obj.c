@@ -94,9 +94,7 @@ mor_code mor_mesh_read_obj(mor_mesh_file* file)
         } else if (one_of(&key, curved)) {
             code = wrong(file, &lines, key.column, "free-form curves and surfaces are not read; export polygons");
         } else if (!one_of(&key, passed)) {
-            code = mor_fail_at(file->error, MOR_BAD_INPUT, file->path, lines.line, key.column,
-                               "unknown word '%.*s'; is this a Wavefront .obj file?", key.length > 40 ? 40 : key.length,
-                               key.at);
+            code = wrong(file, &lines, key.column, "unknown word; is this a Wavefront .obj file?");
         }
     }
     return code;

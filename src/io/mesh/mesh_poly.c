@@ -10,6 +10,7 @@
  * Grammar, by descent:  sum = product {(+|-) product};  product = signed {(*|/) signed};
  * signed = [+|-] signed | power;  power = atom {^ signed-atom}, from the left as in Matlab. */
 #include "base/elementary.h"
+#include "base/number.h"
 #include "io/mesh/mesh.h"
 
 #include <ctype.h>
@@ -62,7 +63,7 @@ static double atom(expression* e)
         e->wrong = true;
         return 0.0;
     }
-    double v = strtod(e->at, &end);
+    double v = mor_strtod(e->at, &end);
     if (end == e->at || end > e->end) e->wrong = true;
     else e->at = end;
     return v;

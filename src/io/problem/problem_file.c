@@ -1,5 +1,6 @@
 /* Problem files: which format, which kind; writing. The text format is described in problem_text.c. */
 #include "io/problem/problem_file.h"
+#include "base/number.h"
 #include "io/problem/problem_text.h"
 #include "io/text/output.h"
 #include "io/text/text_file.h"
@@ -123,23 +124,33 @@ mor_code mor_problem_read(const char* path, const char* kind, mor_problem_file* 
 
 /* -------------------------------------------------------------------------------- writing */
 
+static void write_number(FILE* f, const char* before, double x)
+{
+    char text[40];
+    mor_print_number(text, sizeof text, x);
+    fprintf(f, "%s%s\n", before, text);
+}
+
 static void write_vector(FILE* f, int n, const double* x)
 {
-    for (int i = 0; i < n; i++) fprintf(f, "%.17g\n", x[i]);
+    for (int i = 0; i < n; i++) write_number(f, "", x[i]);
 }
 
 static void write_matrix(FILE* f, const mor_matrix* A)
 {
     if (A->storage == MOR_DENSE) {
         fprintf(f, "0\n%d\n%d\n%d\t%d\n", A->rows, A->cols, A->rows, A->cols);
-        for (size_t k = 0; k < (size_t)A->rows * A->cols; k++) fprintf(f, "%.17g\n", A->x[k]);
+        for (size_t k = 0; k < (size_t)A->rows * A->cols; k++) write_number(f, "", A->x[k]);
         return;
     }
     int count = A->p[A->rows];
     fprintf(f, "2\n%d\n%d\n1\nCSparse\ntriplet: %d-by-%d, nzmax: %d nnz: %d\n", A->rows, A->cols, A->rows, A->cols,
             count, count);
     for (int i = 0; i < A->rows; i++)
-        for (int k = A->p[i]; k < A->p[i + 1]; k++) fprintf(f, "    %d %d : %.17g\n", i, A->i[k], A->x[k]);
+        for (int k = A->p[i]; k < A->p[i + 1]; k++) {
+            fprintf(f, "    %d %d", i, A->i[k]);
+            write_number(f, " : ", A->x[k]);
+        }
 }
 
 static void write_mlcp(FILE* f, const mor_problem* p)

@@ -13,6 +13,7 @@
  *   gfc      dim contacts, M, H, f, w, mu[, mu_r]
  */
 #include "io/problem/problem_text.h"
+#include "base/number.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -60,11 +61,9 @@ static mor_code read_double(reader* r, double* x, const char* what)
     skip_space(r);
     if (r->at >= r->end) return fail_end(r, what);
     char *stop, text[200];
-    *x = strtod(r->at, &stop);
+    *x = mor_strtod(r->at, &stop);
     if (stop == r->at || (stop < r->end && !isspace((unsigned char)*stop) && *stop != ':')) {
-        snprintf(text, sizeof text, "'%.20s' is not a number; %s was expected", r->at, what);
-        for (char* c = text; *c; c++)
-            if (iscntrl((unsigned char)*c)) *c = ' ';
+        snprintf(text, sizeof text, "this is not a number; %s was expected", what);
         return fail(r, text);
     }
     if (!isfinite(*x)) {

@@ -188,6 +188,11 @@ static mor_code read_mass(const mor_scene* scene, const mor_node* node, const mo
     if (!isnan(raw->mass)) mass = raw->mass;
     if (def->kind == MOR_DYNAMIC && !(mass > 0.0))
         return mor_node_fail(node, error, "the body has no mass: its shape has no volume; give a 'mass' in kg");
+    if (def->kind == MOR_DYNAMIC && mass < MOR_LEAST_MASS) {
+        const mor_node* given = mor_node_get(node, "mass");
+        return mor_node_fail(given ? given : node, error, "mass %g kg is too small; the limit is %g kg", mass,
+                             MOR_LEAST_MASS);
+    }
     if (!(mass <= MOR_HUGE))
         return mor_node_fail(node, error, "the mass %g kg from volume and density is too large; the limit is %g", mass,
                              MOR_HUGE);
@@ -223,6 +228,7 @@ static mor_code read_body(mor_scene* scene, const mor_node* node, int index, mor
     body->def = mor_body_def_default();
     body->def.pose.position = raw.position;
     body->def.no_collision = !raw.collide;
+    body->drop = raw.drop;
     if ((code = mor_scene_read_turn(scene, node, &body->def.pose.rotation, error))) return code;
     if ((code = read_name(node, &raw, index, &body->def, error))) return code;
     if ((code = read_material(scene, node, &raw, &body->def, error))) return code;

@@ -189,7 +189,9 @@ static mor_code populate(const mor_scene* scene, mor_world* world, mor_arena* sc
     if (code == MOR_OK) code = add_materials(scene, world, material, error);
     for (int i = 0; i < scene->item_count && code == MOR_OK; i++)
         code = add_body(scene, world, &scene->items[i], material, shapes, error);
+    if (code == MOR_OK) code = mor_scene_rest_bodies(scene, world, error);
     if (code == MOR_OK) code = mor_scene_add_robots(scene, world, material, error);
+    if (code == MOR_OK) code = mor_scene_rest_robots(scene, world, error);
     if (code == MOR_OK) code = mor_scene_add_joints(scene, world, error);
     if (code == MOR_OK && scene->articulate && mor_world_articulate(world, error) < 0) code = MOR_BAD_INPUT;
     if (code == MOR_OK) code = mor_scene_add_controllers(scene, world, error);

@@ -5,6 +5,7 @@
  * is the same in the scene itself: [ { at: 0, targets: { joint: value } }, ... ], where a joint that is not named keeps
  * its last value. */
 #include "io/scene/scene_def.h"
+#include "base/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +78,7 @@ static mor_code read_line(const csv* c, const char* end, const int* columns, int
             return fail_at(c, end, error, sentence);
         }
         char* after;
-        double x = strtod(from, &after);
+        double x = mor_strtod(from, &after);
         if (after != to || from == to) return fail_at(c, from, error, "this is not a number");
         if (!(fabs(x) <= MOR_HUGE)) return fail_at(c, from, error, "this number is not finite or too large");
         if (k == 0) *time = x;

@@ -21,6 +21,7 @@ typedef struct mor_scene_body {
     const mor_node* node;
     mor_body_def def;
     mor_scene_motion* motion;
+    bool drop; /* set on what lies below; or the node has `on` */
 } mor_scene_body;
 
 /* A body of the world to be. */
@@ -64,7 +65,7 @@ typedef struct mor_scene_robot {
     mor_robot_def def;
     mor_scene_loop* loops;
     int loop_count;
-    bool assemble;
+    bool assemble, drop;
     mor_motors motors;
     int* feet; /* frames */
     int foot_count;
@@ -151,6 +152,11 @@ mor_code mor_scene_add_joints(const mor_scene* scene, mor_world* world, mor_erro
 mor_code mor_scene_read_robots(mor_scene* scene, const mor_node* list, mor_error* error);
 /* `material`: scene material -> world material. */
 mor_code mor_scene_add_robots(const mor_scene* scene, mor_world* world, const int* material, mor_error* error);
+/* The body of a link, in either coordinates (robot -1: maximal). */
+mor_body_id mor_scene_link_body(const mor_world* world, int robot, const mor_scene_robot* of, int link);
+/* Bodies, and robots, with `on` or `drop` are set down. */
+mor_code mor_scene_rest_bodies(const mor_scene* scene, mor_world* world, mor_error* error);
+mor_code mor_scene_rest_robots(const mor_scene* scene, mor_world* world, mor_error* error);
 /* Motors, feet, sensors and materials of links, once the robot's model is read. */
 mor_code mor_scene_read_actuation(mor_scene* scene, mor_scene_robot* robot, const mor_raw_robot* raw, mor_error* error);
 /* Robots in maximal coordinates have none of these: an error at the key. */

@@ -178,6 +178,10 @@ static const mor_key body_keys[] = {
       .help = "Rotation from the body frame to the world; a quaternion is normalised." },
     { NUMBER(mor_raw_body, angle), .dimension = 2, .unit = "rad", .fallback = "0",
       .help = "The same as a number for `orientation`." },
+    { TEXT(mor_raw_body, on), .fallback = "as placed",
+      .help = "Name of a body: the body is moved along gravity until its lowest point touches it, whatever height its "
+              "`position` has." },
+    { KEY(mor_raw_body, drop, MOR_KEY_BOOL), .fallback = "false", .help = "The same on whatever lies below it." },
     { VECTOR(mor_raw_body, velocity), .unit = "m/s", .fallback = "0", .help = "Of the centre of mass." },
     { SPIN(mor_raw_body, angular_velocity), .unit = "rad/s", .fallback = "0", .help = "World axes." },
     { KEY(mor_raw_body, collide, MOR_KEY_BOOL), .initial = 1, .fallback = "true",

@@ -24,6 +24,8 @@ typedef enum mor_key_type {
 /* No length, mass or time of a scene is larger: beyond it squares lose all meaning in double
  * precision. */
 #define MOR_HUGE 1e12
+/* kg; with inertias and energies that double precision can hold beside those of other bodies. */
+#define MOR_LEAST_MASS 1e-18
 
 typedef struct mor_key {
     const char* name;
@@ -79,8 +81,8 @@ typedef struct mor_raw_pair {
 } mor_raw_pair;
 
 typedef struct mor_raw_body {
-    const char *name, *material;
-    bool fixed, collide;
+    const char *name, *material, *on;
+    bool fixed, collide, drop;
     double friction, restitution, rolling, drilling, density, mass, angle;
     mor_vec3 com, position, velocity, angular_velocity, surface_velocity;
     const mor_node *shape, *inertia, *orientation, *kinematic, *grid, *random, *repeat;
@@ -160,9 +162,9 @@ typedef struct mor_raw_motor {
 } mor_raw_motor;
 
 typedef struct mor_raw_robot {
-    const char *name, *urdf, *material;
+    const char *name, *urdf, *material, *on;
     int base, collide;
-    bool self_collision, assemble, limits, damping, friction;
+    bool drop, self_collision, assemble, limits, damping, friction;
     mor_vec3 position, velocity, angular_velocity;
     const mor_node *orientation, *joints, *joint_velocities, *actuated, *links, *loops, *feet, *motors, *sensors, *keep;
 } mor_raw_robot;

@@ -9,6 +9,10 @@ static const mor_key robot_keys[] = {
     { VECTOR(mor_raw_robot, position), .dimension = 3, .unit = "m", .fallback = "0", .help = "Of the root link." },
     { NODE(mor_raw_robot, orientation), .value = "as of bodies", .fallback = "[1, 0, 0, 0]",
       .help = "Of the root link." },
+    { TEXT(mor_raw_robot, on), .fallback = "as placed",
+      .help = "Name of a body: the robot, with its joints and orientation as they start, is moved along gravity until "
+              "its lowest point touches it, whatever height its `position` has." },
+    { KEY(mor_raw_robot, drop, MOR_KEY_BOOL), .fallback = "false", .help = "The same on whatever lies below it." },
     { VECTOR(mor_raw_robot, velocity), .dimension = 3, .unit = "m/s", .fallback = "0",
       .help = "Of a floating root link's origin." },
     { VECTOR(mor_raw_robot, angular_velocity), .dimension = 3, .unit = "rad/s", .fallback = "0",

@@ -36,8 +36,11 @@ char* mor_read_file(mor_document* document, const char* path, size_t* length, co
         code = mor_fail(&why, MOR_SYSTEM, "%.300s: out of memory", path);
     if (kept) memcpy(kept, text, *length + 1);
     free(text);
-    if (code && asked) mor_node_fail(asked, error, "%.600s", why.text);
-    else if (code) mor_fail(error, code, "%.600s", why.text);
+    size_t named = strlen(path) + 2; /* "path: ", which this sentence says in its own way */
+    const char* reason =
+        strlen(why.text) > named && strncmp(why.text, path, named - 2) == 0 ? why.text + named : why.text;
+    if (code && asked) mor_node_fail(asked, error, "cannot read '%.300s': %s", path, reason);
+    else if (code) mor_fail(error, code, "%.300s: cannot read this file: %s", path, reason);
     if (code && error) error->code = code;
     return kept;
 }
@@ -193,13 +196,14 @@ static void remove_key(mor_node* map, const char* key)
 static mor_node* load(mor_document* document, const char* text, size_t length, const mor_source* source,
                       const chain* link, mor_error* error)
 {
-    char described[80];
     mor_node* root = mor_yaml_parse(document, text, length, source, 0, error);
     if (!root) return NULL;
     bool nothing = root->kind == MOR_NODE_SCALAR && !*root->text;
     if (root->kind != MOR_NODE_MAP) {
         mor_node_fail(root, error, "a scene must be a mapping that begins with 'moreau: 1', not %s",
-                      nothing ? "an empty file" : mor_node_describe(root, described));
+                      nothing                       ? "an empty file"
+                      : root->kind == MOR_NODE_LIST ? "a list"
+                                                    : "a text");
         return NULL;
     }
     if (check_version(root, link->outer == NULL, error)) return NULL;

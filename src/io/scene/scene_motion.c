@@ -6,6 +6,7 @@
  * linearly, so that they may turn more than once. Before the first and after the last line the pose
  * is held. */
 #include "base/elementary.h"
+#include "base/number.h"
 #include "io/scene/scene_def.h"
 
 #include <stdlib.h>
@@ -34,7 +35,7 @@ static mor_code read_row(const csv_line* line, const char* end, int columns, dou
             return fail(line, s, error,
                         columns == COLUMNS_3D ? "too few numbers; give t,x,y,z,qw,qx,qy,qz"
                                               : "too few numbers; give t,x,y,angle");
-        row[c] = strtod(s, &after);
+        row[c] = mor_strtod(s, &after);
         if (after == s || after > end) return fail(line, s, error, "this is not a number");
         if (!(fabs(row[c]) <= MOR_HUGE)) return fail(line, s, error, "this number is not finite or too large");
         s = after;

@@ -162,6 +162,7 @@ static mor_code read_robot(mor_scene* scene, const mor_node* node, mor_error* er
     if ((code = read_values(robot->model, raw.joints, "joints", s, error))) return code;
     if ((code = read_values(robot->model, raw.joint_velocities, "joint_velocities", nu + N - n, error))) return code;
     robot->assemble = raw.assemble;
+    robot->drop = raw.drop;
     if ((code = mor_scene_read_actuation(scene, robot, &raw, error))) return code;
     if (!raw.loops) return MOR_OK;
     if ((code = mor_read_list(raw.loops, "loops", error))) return code;
@@ -183,8 +184,7 @@ mor_code mor_scene_read_robots(mor_scene* scene, const mor_node* list, mor_error
     return code;
 }
 
-/* The body of a link, in either coordinates (robot -1: maximal). */
-static mor_body_id link_body(const mor_world* world, int robot, const mor_scene_robot* r, int link)
+mor_body_id mor_scene_link_body(const mor_world* world, int robot, const mor_scene_robot* r, int link)
 {
     if (robot >= 0) return mor_world_robot_link(world, robot, link);
     char name[64];
@@ -210,7 +210,7 @@ static mor_code add_loop(mor_world* world, int robot, const mor_scene_robot* r, 
         mor_pose pose = mor_robot_frame_pose(r->model, work, l->frame[i]);
         d.rotation[i] = pose.rotation;
         d.point[i] = mor_pose_point(&pose, l->at[i]);
-        d.body[i] = link_body(world, robot, r, mor_robot_frame(r->model, l->frame[i])->link);
+        d.body[i] = mor_scene_link_body(world, robot, r, mor_robot_frame(r->model, l->frame[i])->link);
     }
     mor_robot_work_destroy(work);
     mor_error inner = { 0 };

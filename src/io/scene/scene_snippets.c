@@ -67,7 +67,7 @@ const char mor_scene_snippets[] =
     "  - name: human\n"
     "    urdf: humanoid.urdf\n"
     "    base: floating\n"
-    "    position: [0, 0, 0.89]\n"
+    "    on: floor                      # its lowest point touches\n"
     "    motors: { torque_limit: 150, viscous: 0.2 }\n"
     "    feet: [ { link: l_sole }, { link: r_sole } ]\n"
     "    sensors: [ { type: imu, link: imu, name: imu } ]\n"

@@ -1,5 +1,6 @@
 /* Reads values: type, finiteness, range, and mappings by their tables of keys. */
 #include "io/scene/scene_fields.h"
+#include "base/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static bool parse_number(const mor_node* node, double* value)
     }
     if (strspn(s, "0123456789+-.eE") != strlen(s)) return false;
     char* end;
-    *value = strtod(s, &end);
+    *value = mor_strtod(s, &end);
     return *end == '\0';
 }
 

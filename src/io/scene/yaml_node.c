@@ -2,8 +2,8 @@
  *
  * Every event carries its mark, so every key and value keeps its position. An alias becomes a copy
  * of the anchored value; copies count towards the limit on values, which stops documents that
- * double in size with every alias. Duplicate keys are found by comparing with the keys before it:
- * O(n^2) in the number of keys of one mapping, which MOR_YAML_KEYS bounds. */
+ * double in size with every alias. Duplicate keys are found in a hash table per open mapping, which
+ * doubles with the number of keys: the whole costs O(n). */
 #include "io/scene/yaml_node.h"
 
 #include <stdarg.h>
@@ -17,6 +17,12 @@ typedef struct anchor {
     struct anchor* next;
 } anchor;
 
+/* The keys of a mapping: open addressing, at most half full. */
+typedef struct key_table {
+    const mor_node** slots;
+    int size, count; /* size: a power of two, or 0 */
+} key_table;
+
 typedef struct builder {
     mor_document* document;
     const mor_source* source;
@@ -24,6 +30,7 @@ typedef struct builder {
     mor_error* error;
     mor_node* root;
     mor_node* open[MOR_YAML_DEPTH]; /* collections being read */
+    key_table keys[MOR_YAML_DEPTH]; /* of mappings */
     int depth;
     bool has_key; /* in the innermost mapping a key has been read, its value comes next */
     const char* key;
@@ -143,6 +150,44 @@ static mor_code fail(builder* b, yaml_mark_t mark, const char* sentence)
     return mor_fail_at(b->error, MOR_BAD_INPUT, b->source->name, line_of(mark), column_of(b, mark), "%s", sentence);
 }
 
+/* Messages quote what stands in scenes, not what stands in other files that somebody names. */
+static bool is_scene(const builder* b)
+{
+    return b->root->kind == MOR_NODE_MAP && b->root->first && strcmp(b->root->first->key, "moreau") == 0;
+}
+
+/* The slot of a key: where it is or would be. */
+static const mor_node** slot_of(const key_table* t, const char* key)
+{
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (const char* c = key; *c; c++) hash = (hash ^ (unsigned char)*c) * 16777619u;
+    uint32_t at = hash & (uint32_t)(t->size - 1);
+    while (t->slots[at] && strcmp(t->slots[at]->key, key) != 0) at = (at + 1) & (uint32_t)(t->size - 1);
+    return &t->slots[at];
+}
+
+static bool grow_keys(key_table* t, mor_arena* arena)
+{
+    key_table larger = { .size = t->size ? 2 * t->size : 32, .count = t->count };
+    larger.slots = mor_arena_zero(arena, (size_t)larger.size, sizeof *larger.slots);
+    if (!larger.slots) return false;
+    for (int i = 0; i < t->size; i++)
+        if (t->slots[i]) *slot_of(&larger, t->slots[i]->key) = t->slots[i];
+    *t = larger;
+    return true;
+}
+
+/* A value got its key. */
+static mor_code note_key(builder* b, const mor_node* node)
+{
+    key_table* t = &b->keys[b->depth - 1];
+    if (2 * (t->count + 1) > t->size && !grow_keys(t, b->document->arena))
+        return mor_fail(b->error, MOR_SYSTEM, "out of memory");
+    *slot_of(t, node->key) = node;
+    t->count++;
+    return MOR_OK;
+}
+
 /* Hands a finished value, or the start of a collection, to the collection around it. */
 static mor_code place(builder* b, mor_node* node, yaml_mark_t mark)
 {
@@ -157,6 +202,8 @@ static mor_code place(builder* b, mor_node* node, yaml_mark_t mark)
         node->key_line = b->key_line;
         node->key_column = b->key_column;
         b->has_key = false;
+        mor_code code = note_key(b, node);
+        if (code) return code;
     }
     mor_node_append(parent, node);
     return MOR_OK;
@@ -213,12 +260,14 @@ static mor_code take_key(builder* b, const char* text, size_t length, yaml_mark_
     if (map->count >= MOR_YAML_KEYS) return fail(b, mark, "too many keys in one mapping");
     b->key = mor_document_text(b->document, text, length, b->error);
     if (!b->key) return MOR_SYSTEM;
-    const mor_node* twin = mor_node_get(map, b->key);
+    const key_table* t = &b->keys[b->depth - 1];
+    const mor_node* twin = t->size ? *slot_of(t, b->key) : NULL;
     b->key_line = line_of(mark);
     b->key_column = column_of(b, mark);
     if (twin)
         return mor_fail_at(b->error, MOR_BAD_INPUT, b->source->name, b->key_line, b->key_column,
-                           "key '%.60s' is given twice; the first is in line %d", b->key, twin->key_line);
+                           "key '%.60s' is given twice; the first is in line %d", is_scene(b) ? b->key : "...",
+                           twin->key_line);
     b->has_key = true;
     return MOR_OK;
 }
@@ -251,6 +300,7 @@ static mor_code open_collection(builder* b, const yaml_event_t* event, mor_node_
     if (!node) return b->error ? b->error->code : MOR_BAD_INPUT;
     mor_code code = place(b, node, event->start_mark);
     if (code) return code;
+    b->keys[b->depth] = (key_table){ 0 };
     b->open[b->depth++] = node;
     return remember(b, name, node);
 }

@@ -10,6 +10,7 @@
  *
  * Reference: ROS wiki, urdf/XML (2009-), link and joint. */
 #include "io/text/text_file.h"
+#include "base/number.h"
 #include "io/urdf/urdf.h"
 
 #include <expat.h>
@@ -109,7 +110,7 @@ static bool read_numbers(parser* p, const char** attributes, const char* element
         s += strspn(s, " \t\r\n");
         if (!*s) break;
         char* end;
-        double x = strtod(s, &end);
+        double x = mor_strtod(s, &end);
         if (end == s || !isfinite(x) || (*end && !strchr(" \t\r\n", *end))) {
             fail(p, "%s of <%s> is '%.40s'; expected %s", name, element, text, count == 1 ? "a number" : "numbers");
             return false;

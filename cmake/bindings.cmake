@@ -1,0 +1,55 @@
+# Modules for hosts that are not ours: Python, Octave and MATLAB, co-simulation tools. Built on demand (`make python`,
+# `make octave`, `moreau export-fmu`), never by `make` alone, but for the shell of the FMUs.
+#
+# A module holds the whole core and what that needs (KLU, AMD, YAML, expat, qhull) and shows the host nothing but its
+# entry: a host that brings other versions of these libraries is not disturbed, and there is no search path to get wrong.
+
+# moreau_module(NAME ENTRIES SOURCE...): ENTRIES: what the host calls, as the linker's list "a; b;".
+function(moreau_module name entries)
+  add_library(${name} MODULE EXCLUDE_FROM_ALL ${ARGN})
+  set(map ${CMAKE_CURRENT_BINARY_DIR}/exports-${name}.map)
+  file(CONFIGURE OUTPUT ${map} CONTENT "{ global: ${entries} local: *; };\n" @ONLY)
+  target_include_directories(${name} PRIVATE include src)
+  target_link_options(${name} PRIVATE -Wl,--version-script=${map} -Wl,--as-needed)
+  set_target_properties(${name} PROPERTIES PREFIX "" LINK_DEPENDS ${map})
+  if(NOT CORE_ARCHIVE_FILES OR MOREAU_SANITIZE) # the module then loads KLU and the others like any program
+    target_link_libraries(${name} PRIVATE moreau_static moreau_solve_static Threads::Threads m)
+    return()
+  endif()
+  target_sources(${name} PRIVATE bindings/common/streams.c)
+  # qhull's archive names the standard streams in a way that only programs can serve
+  target_link_options(${name} PRIVATE -Wl,--wrap=stdin,--wrap=stdout,--wrap=stderr)
+  target_link_libraries(${name} PRIVATE $<TARGET_FILE:moreau_static> $<TARGET_FILE:moreau_solve_static>
+                        ${CORE_ARCHIVE_FILES} Threads::Threads m)
+  add_dependencies(${name} moreau_static moreau_solve_static)
+endfunction()
+
+# ------------------------------------------------------------------------------------------------ Python
+# The interpreter whose headers Debian installs; another python3 may come first in PATH.
+set(MOREAU_PYTHON /usr/bin/python3 CACHE FILEPATH "the Python that the package moreau is built for")
+if(EXISTS ${MOREAU_PYTHON})
+  execute_process(COMMAND ${MOREAU_PYTHON} -c "import sysconfig; print(sysconfig.get_path('include'))"
+                  OUTPUT_VARIABLE PYTHON_INCLUDE OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
+if(PYTHON_INCLUDE AND EXISTS ${PYTHON_INCLUDE}/Python.h)
+  file(GLOB PYTHON_SOURCES CONFIGURE_DEPENDS bindings/python/src/*.c)
+  moreau_module(moreau_python "PyInit__core;" ${PYTHON_SOURCES})
+  target_include_directories(moreau_python SYSTEM PRIVATE ${PYTHON_INCLUDE})
+  target_compile_definitions(moreau_python PRIVATE Py_LIMITED_API=0x030b0000)
+  target_compile_options(moreau_python PRIVATE -Wno-missing-prototypes -Wno-pedantic)
+  set_target_properties(moreau_python PROPERTIES OUTPUT_NAME _core SUFFIX .abi3.so
+                        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/python)
+
+  # recordings and benchmark problems need HDF5: a module of their own, which is loaded when they are asked for
+  add_library(moreau_python_lab MODULE EXCLUDE_FROM_ALL bindings/python/lab/lab.c)
+  target_include_directories(moreau_python_lab PRIVATE include src)
+  target_include_directories(moreau_python_lab SYSTEM PRIVATE ${PYTHON_INCLUDE})
+  target_compile_definitions(moreau_python_lab PRIVATE Py_LIMITED_API=0x030b0000)
+  target_compile_options(moreau_python_lab PRIVATE -Wno-missing-prototypes -Wno-pedantic)
+  file(CONFIGURE OUTPUT exports-moreau_python_lab.map CONTENT "{ global: PyInit__laboratory; local: *; };\n" @ONLY)
+  target_link_options(moreau_python_lab PRIVATE -Wl,--as-needed
+                      -Wl,--version-script=${CMAKE_CURRENT_BINARY_DIR}/exports-moreau_python_lab.map)
+  target_link_libraries(moreau_python_lab PRIVATE moreau_lab_static)
+  set_target_properties(moreau_python_lab PROPERTIES PREFIX "" OUTPUT_NAME _laboratory SUFFIX .abi3.so
+                        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/python)
+endif()
