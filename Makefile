@@ -5,7 +5,7 @@ CMAKE_ARGS ?=
 TEST ?= .
 ROBOTS ?=
 
-.PHONY: site dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery python octave format check-rooms check-tree clean
+.PHONY: exam site dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery python octave format check-rooms check-tree clean
 
 all: configure
 	@cmake --build $(BUILD)
@@ -38,6 +38,10 @@ test-bits: all
 test-long: all
 	@MOREAU_LONG=1 scripts/run-tests $(BUILD) "$(TEST)"
 	@$(MAKE) --no-print-directory fuzz-viewer
+
+# a hundred experiments with known answers, by the default methods; writes docs/results/exam.md
+exam: all
+	@MOREAU_EXAM=docs/results/exam.md $(BUILD)/tests test_exam
 
 # ten minutes of broken HTTP and websocket input to a build with sanitizers; MOREAU_FUZZ_SECONDS changes the time
 fuzz-viewer:
