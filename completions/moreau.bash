@@ -109,7 +109,7 @@ _moreau() {
         *-- | *--*) COMPREPLY=($(compgen -W "$options" -- "$word")) ;;
         help-*) COMPREPLY=($(compgen -W "$options" -- "$word")) ;;
         run-* | view-* | compare-* | doctor-*) COMPREPLY=($(compgen -f -W "$(moreau list scenes --names 2>/dev/null)" -- "$word")) ;;
-        list-*) COMPREPLY=($(compgen -W 'formulations solvers collision integrators shapes joints scenes controllers' -- "$word")) ;;
+        list-*) COMPREPLY=($(compgen -W '' -- "$word")) ;;
         *) COMPREPLY=($(compgen -f -- "$word")) ;;
     esac
 }

@@ -53,11 +53,26 @@ typedef struct mor_body_id {
 typedef struct mor_material {
     char name[64];      /* for files and messages; may be empty */
     double friction;    /* Coulomb coefficient, default 0.5 */
-    double restitution; /* Newton, 0..1, default 0 */
+    double restitution; /* coefficient e, 0..1, default 0 */
     double density;     /* kg/m^3 (2-D: kg/m^2), default 1000 */
+    int impact;         /* impact law, a number of mor_impact_law_at; 0: reflections, the default */
     double rolling;     /* rolling friction [m]: the moment against rolling is at most this times the normal force */
     double drilling;    /* drilling friction [m], 3-D: the same for the spin about the normal; both 0 by default */
 } mor_material;
+
+/* A law of impact: what e means where contacts close (docs/methods/impact.md). Two materials meet with the law of the
+ * one whose restitution is larger; of two with the same, the law with the larger number. */
+typedef struct mor_impact_law mor_impact_law;
+/* i-th law, NULL past the end. */
+MOR_API const mor_impact_law* mor_impact_law_at(int i);
+/* Its number by name, -1: there is none of that name. */
+MOR_API int mor_impact_law_index(const char* name);
+/* The word in scenes. */
+MOR_API const char* mor_impact_law_name(const mor_impact_law* law);
+/* What it says, one line. */
+MOR_API const char* mor_impact_law_summary(const mor_impact_law* law);
+/* Key into docs/references.bib. */
+MOR_API const char* mor_impact_law_reference(const mor_impact_law* law);
 
 /* The defaults named above, without name. */
 MOR_API mor_material mor_material_default(void);
@@ -322,6 +337,7 @@ typedef struct mor_contact {
     bool held;         /* exact geometry: the pair is left on this plane at the end of the step (as found: of the last
                            step) */
     double friction, restitution; /* of the two materials */
+    int impact;                   /* impact law of the two materials, filled together with the restitution */
     mor_vec3 surface_velocity;    /* of body[1]'s surface relative to body[0]'s, beyond rigid motion */
     mor_vec3 impulse;             /* total on body[1], world [N s]; 0 before the solve */
     double normal_impulse;        /* along `normal` [N s] */
@@ -346,6 +362,7 @@ typedef struct mor_contact_row {
     int contact;                       /* index in mor_world_contacts */
     int block;                         /* index in the system's blocks */
     double gap, friction, restitution; /* signed distance [m]; coefficients of the pair */
+    int impact;                        /* impact law of the pair, a number of mor_impact_law_at */
     double recovery;        /* fastest speed at which penetration is undone [m/s]; infinite: within one step */
     double epsilon;         /* AP: the contact counts as active when gap < epsilon */
     double approach;        /* w = G_n' nu + d(psi)/dt at the start of the step [m/s] */
@@ -412,6 +429,7 @@ typedef struct mor_answer {
     double* nu;       /* dof; nu_free on entry */
     double* impulses; /* row_count; the guess on entry */
     bool* held;       /* contact_count; false on entry. Exact geometry: rows of the plane each pair is left on */
+    double* move;     /* dof: velocities that positions move with; NaN on entry, left so or NULL: nu does that */
 } mor_answer;
 
 /* Handed to a formulation: runs the chosen solver on a problem, times, traces and judges it. z: guess
@@ -447,6 +465,8 @@ typedef struct mor_formulation {
     int turning; /* 0: no contact has rolling or drilling friction; 1: rolling; 2: both */
     /* True: bodies in contact overlap on purpose, so the world does not move them apart. May be NULL: they do not. */
     bool (*overlaps)(const void* options);
+    /* The step applies the impact laws around it (docs/methods/impact.md) and calls it without restitution. */
+    bool impacts;
 } mor_formulation;
 
 /* Copies the geometry of the system into a STEP problem with the given bias (row_count); circular

@@ -184,6 +184,16 @@ static void show_integrators(mor_json* json)
              json);
 }
 
+static void show_impacts(mor_json* json)
+{
+    const mor_impact_law* law;
+    for (int i = 0; (law = mor_impact_law_at(i)); i++)
+        show(&(item){ .name = mor_impact_law_name(law),
+                      .summary = mor_impact_law_summary(law),
+                      .reference = mor_impact_law_reference(law) },
+             json);
+}
+
 static void show_shapes(mor_json* json)
 {
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) show(&shapes[i], json);
@@ -213,6 +223,7 @@ static const struct kind {
     { "solvers", show_solvers },
     { "collision", show_collision },
     { "integrators", show_integrators },
+    { "impacts", show_impacts },
     { "shapes", show_shapes },
     { "joints", show_joints },
     { "scenes", show_scenes },
@@ -243,8 +254,9 @@ static const mor_cli_option options[] = {
 
 static const mor_cli_command command = {
     .name = "list",
-    .usage = "formulations|solvers|collision|integrators|shapes|joints|scenes|controllers [--json|--names]",
-    .about = "The methods by name with their options, and what scenes are made of.\n",
+    .usage = "WHAT [--json|--names]",
+    .about = "The methods by name with their options, and what scenes are made of. WHAT is one of formulations,\n"
+             "solvers, collision, integrators, impacts, shapes, joints, scenes and controllers.\n",
     .options = options,
     .operand = take_kind,
 };
@@ -256,7 +268,8 @@ int mor_cli_list(int argc, char** argv)
     if (status) return status;
     if (!a.what)
         return mor_cli_usage(
-            "list", "what? formulations, solvers, collision, integrators, shapes, joints, scenes or controllers");
+            "list",
+            "what? formulations, solvers, collision, integrators, impacts, shapes, joints, scenes or controllers");
     const char* names[KINDS + 1] = { 0 };
     const struct kind* kind = NULL;
     for (int i = 0; i < KINDS; i++) {

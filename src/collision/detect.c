@@ -207,6 +207,7 @@ typedef struct scan {
     mor_narrow_phase narrow;
     void* user; /* of narrow */
     double sweep;
+    bool bounces; /* anything in the world */
     mor_found* found;
     mor_code code; /* of the first pair that failed */
     mor_error* error;
@@ -287,7 +288,9 @@ static int points_that_act(const scan* k, const mor_near_pair* pair, const shape
         double least_fall = w->h * w->h * fabs(mor_dot(w->gravity, points[i].normal));
         if (!swept || points[i].gap < epsilon + pair->motion - fall + least_fall) points[near++] = points[i];
     }
-    mor_sweep s = { test, swap, ga, gb, { flight(w, a), flight(w, b) }, w->h, pair->reach };
+    mor_contact meet = { .restitution = 0.0 };
+    if (k->bounces) mor_world_combine(w, pair->a, pair->shape_a, pair->b, pair->shape_b, &meet);
+    mor_sweep s = { test, swap, ga, gb, { flight(w, a), flight(w, b) }, w->h, pair->reach, meet.restitution > 0.0 };
     return mor_sweep_contacts(&s, points, near);
 }
 
@@ -475,7 +478,7 @@ mor_code mor_detect(mor_broad_phase* bp, mor_found* found, const mor_collision_o
     const mor_index_pair* pairs;
     int count = update(w, bp, o, sweep) ? mor_bvh_pairs(bp->tree, bp->moved.data, bp->moved.count, &pairs, NULL) : -1;
     if (count < 0) return mor_fail(error, MOR_SYSTEM, "out of memory in collision detection");
-    scan k = { w, bp, o, 0, narrow, user, sweep, found, MOR_OK, error };
+    scan k = { w, bp, o, 0, narrow, user, sweep, mor_world_bounces(w), found, MOR_OK, error };
     bp->cache[1].count = 0;
     bp->touches.count = 0;
     for (int i = 0; i < count; i++) test_pair(&k, pairs[i].i, pairs[i].j, true);
@@ -497,7 +500,7 @@ mor_code mor_found_add(mor_found* found, const mor_contact* contact)
     double friction = c->friction, restitution = c->restitution;
     mor_world_combine(w, a, c->shape[0], b, c->shape[1], c);
     if (friction >= 0.0) c->friction = friction;
-    if (restitution >= 0.0) c->restitution = restitution;
+    if (restitution >= 0.0) c->restitution = restitution, c->impact = contact->impact;
     c->impulse = c->moment = mor_v3(0, 0, 0);
     c->normal_impulse = 0.0;
     if (-c->gap > found->deepest) found->deepest = -c->gap;

@@ -26,7 +26,8 @@
  * the arms do not meet in one point now: they are apart across n by what the bodies slide on the way there. As long as
  * that is short, the middle serves both, and angular momentum is kept to rounding. Else each point is its own body's
  * arm (formulation/assemble.c): the impulses are those of the impact, and angular momentum, which knows only the
- * positions at the start of the step, is off by impulse times way.
+ * positions at the start of the step, is off by impulse times way. Pairs that bounce always have their own arms:
+ * their impact is resolved within the step (formulation/impact.c), at the positions of that moment.
  *
  * Cost: nothing for shapes that touch, a few products per point for shapes that stay apart, else some pair tests. */
 #include "base/elementary.h"
@@ -208,7 +209,7 @@ static int hand_over(const mor_sweep* s, double t, const mor_point* later, int c
         } else {
             mor_vec3 slide = mor_sub(p.on_b, p.on_a), middle = mor_lerp(p.on_a, p.on_b, 0.5);
             slide = mor_madd(slide, -mor_dot(slide, p.normal), p.normal);
-            if (mor_norm(slide) <= 2.0 * SHORT_WAY * size) {
+            if (mor_norm(slide) <= 2.0 * SHORT_WAY * size && !s->bounces) {
                 p.on_a = mor_madd(middle, -0.5 * p.gap, p.normal);
                 p.on_b = mor_madd(middle, 0.5 * p.gap, p.normal);
             }
@@ -363,7 +364,7 @@ int mor_sweep_contacts(const mor_sweep* s, mor_point* points, int count)
         passes = true;
         soonest = mor_min(soonest, -points[i].gap / rates[i]);
     }
-    if (passes && least < NO_WAY * size && soonest * motion_bound(s) <= NO_WAY * size) return count;
+    if (passes && !s->bounces && least < NO_WAY * size && soonest * motion_bound(s) <= NO_WAY * size) return count;
     const mor_flight *a = &s->flight[0], *b = &s->flight[1];
     double turn = s->h * (a->tumble + b->tumble);
     bool corners = all_corners(points, count);
@@ -383,7 +384,8 @@ int mor_sweep_contacts(const mor_sweep* s, mor_point* points, int count)
     const mor_point* d = &p.points[deepest_of(p.points, p.count)];
     mor_vec3 way = mor_sub(b->v, a->v);
     double same = a->still || b->still ? SAME_NORMAL : LIKE_NORMAL;
-    if (passes && mor_dot(n0, d->normal) > same && p.time * mor_norm(way) <= SHORT_WAY * size && turn <= TURNING)
+    if (passes && !s->bounces && mor_dot(n0, d->normal) > same && p.time * mor_norm(way) <= SHORT_WAY * size &&
+        turn <= TURNING)
         return count;
     double distance;
     p.count = look(s, p.time, s->reach, p.points, &distance);

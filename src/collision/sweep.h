@@ -23,6 +23,7 @@ typedef struct mor_sweep {
     mor_flight flight[2]; /* of a and b */
     double h;             /* s */
     double reach;         /* m: contacts nearer than this are wanted */
+    bool bounces;         /* the impact is resolved within the step: its arms are wanted, however short the way */
 } mor_sweep;
 
 /* The contacts that act in the step, from `points` (a before b), which the pair test found at the start of it within

@@ -89,6 +89,7 @@ static bool prepare_trees(mor_step* k)
     for (int i = 0; i < w->tree_count; i++) {
         w->trees[i].offset = dof;
         w->trees[i].share = 1.0;
+        w->trees[i].move = NULL;
         k->mass_start[i] = mass;
         dof += w->trees[i].dof;
         mass += block_size(&w->trees[i]);
@@ -331,7 +332,7 @@ static void write_rows(const islands* g, int i, mor_system* s, mor_row_builder* 
 static void write_guess(mor_island* island, const pools* p)
 {
     const mor_system* s = &island->system;
-    island->answer = (mor_answer){ p->answer, p->impulses, p->held };
+    island->answer = (mor_answer){ p->answer, p->impulses, p->held, NULL };
     island->bias = p->rows.bias;
     memcpy(p->answer, p->nu_free, (size_t)s->dof * sizeof(double));
     for (int c = 0; c < s->contact_count; c++)

@@ -227,8 +227,11 @@ static void hold_anchor(const mor_world* w, mor_contact* c, const mor_contact* o
 static unsigned contact_sides(mor_row_builder* k, const mor_contact* c, mor_vec3 middle, const mor_vec3* direction,
                               mor_block* block, mor_contact_row* row)
 {
-    const bool common = on_one_normal(c);
     const mor_world* w = k->step->w;
+    /* two bodies that bounce do so when they meet, and each has its own arm then (collision/sweep.c) */
+    const bool meet = c->restitution > 0.0 && c->gap > 0.0 && w->formulation->impacts &&
+                      body_of(w, c, 0)->kind != MOR_FIXED && body_of(w, c, 1)->kind != MOR_FIXED;
+    const bool common = !meet && on_one_normal(c);
     int dim = block->dim;
     int tree[2] = { -1, -1 };
     unsigned done = 0;
@@ -314,6 +317,7 @@ void mor_add_contact_rows(mor_row_builder* k, int index, const mor_contact* old)
                               .gap = c->gap,
                               .friction = c->friction,
                               .restitution = c->restitution,
+                              .impact = c->impact,
                               /* gaps of separating planes are negative where another plane separates */
                               .recovery = w->collision->planes ? INFINITY : mor_recovery(w, mor_contact_size(w, c)),
                               .epsilon = mor_contact_epsilon(w, c),

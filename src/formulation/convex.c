@@ -115,5 +115,6 @@ const mor_formulation mor_formulation_convex = {
     .options_size = sizeof(convex_options),
     .fields = convex_fields,
     .step = convex_step,
+    .impacts = true,
     .turning = 1,
 };

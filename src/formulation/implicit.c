@@ -63,5 +63,6 @@ const mor_formulation mor_formulation_implicit = {
     .produces = MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING,
     .options_size = 0,
     .step = implicit_step,
+    .impacts = true,
     .turning = 1,
 };

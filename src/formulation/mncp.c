@@ -128,5 +128,6 @@ const mor_formulation mor_formulation_mncp = {
     .options_size = sizeof(mncp_options),
     .fields = mncp_fields,
     .step = mncp_step,
+    .impacts = true,
     .turning = 2,
 };

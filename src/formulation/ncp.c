@@ -27,5 +27,6 @@ const mor_formulation mor_formulation_ncp = {
     .produces = MOR_STEP_CONE,
     .options_size = 0,
     .step = ncp_step,
+    .impacts = true,
     .turning = 2,
 };

@@ -247,4 +247,5 @@ const mor_formulation mor_formulation_peg_heuristic = {
     .options_size = 0,
     .step = heuristic_step,
     .geometry = true,
+    .impacts = true,
 };

@@ -147,5 +147,6 @@ const mor_formulation mor_formulation_st = {
     .options_size = sizeof(st_options),
     .fields = st_fields,
     .step = st_step,
+    .impacts = true,
     .turning = 2,
 };

@@ -138,7 +138,7 @@ static void run_line(const struct line* l, mor_world* w, outcome* out)
         mor_fields_default(convex->fields, options);
         mor_answer answer = { mor_arena_alloc(arena, (size_t)s->dof * sizeof(double)),
                               mor_arena_zero(arena, (size_t)s->row_count, sizeof(double)),
-                              mor_arena_zero(arena, (size_t)s->contact_count, sizeof(bool)) };
+                              mor_arena_zero(arena, (size_t)s->contact_count, sizeof(bool)), NULL };
         if (answer.nu && answer.impulses && answer.held) {
             memcpy(answer.nu, s->nu_free, (size_t)s->dof * sizeof(double));
             convex->step(s, options, &stage, &answer);

@@ -100,6 +100,8 @@ void mor_world_combine(const mor_world* w, const mor_body* a, int shape_a, const
     /* equal values must give themselves exactly, which sqrt(mu*mu) does not always */
     c->friction = x->friction == y->friction ? x->friction : sqrt(x->friction * y->friction);
     c->restitution = mor_max(x->restitution, y->restitution);
+    bool same = x->restitution == y->restitution;
+    c->impact = x->restitution > y->restitution || (same && x->impact > y->impact) ? x->impact : y->impact;
     c->rolling = mor_max(x->rolling, y->rolling);
     c->drilling = mor_max(x->drilling, y->drilling);
     const mor_pair_rule* rules = w->pair_rules.data;
@@ -110,4 +112,14 @@ void mor_world_combine(const mor_world* w, const mor_body* a, int shape_a, const
         if (r->rolling == r->rolling) c->rolling = r->rolling, c->drilling = r->drilling;
         break;
     }
+}
+
+bool mor_world_bounces(const mor_world* w)
+{
+    const mor_pair_rule* rules = w->pair_rules.data;
+    for (int i = 0; i < w->material_count; i++)
+        if (w->materials[i].restitution > 0.0) return true;
+    for (int i = 0; i < w->pair_rules.count; i++)
+        if (rules[i].restitution > 0.0) return true;
+    return false;
 }

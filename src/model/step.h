@@ -90,6 +90,7 @@ struct mor_step {
     const mor_contact* last; /* contacts of the last step: the guess */
     int last_count;
     double *nu, *nu_free, *nu_new;
+    double* nu_move;             /* velocities that positions move with, NaN: nu_new does; NULL: it does everywhere */
     double *mass, *mass_inverse; /* dof^2 blocks */
     int* mass_start;             /* tree -> offset of its block */
     int dof;

@@ -60,7 +60,8 @@ static void particle_advance(mor_world* world, const mor_tree* t, const double* 
     (void)nu_free, (void)M;
     mor_vec3 before = b->v;
     b->v = mor_v3(nu[0], nu[1], 0.0);
-    b->x = mor_madd(b->x, h, t->share < 1.0 ? mor_lerp(before, b->v, t->share) : b->v);
+    mor_vec3 move = t->move ? mor_v3(t->move[0], t->move[1], 0.0) : b->v;
+    b->x = mor_madd(b->x, h, t->share < 1.0 ? mor_lerp(before, b->v, t->share) : move);
 }
 
 static void particle_correct(mor_world* world, const mor_tree* t, const double* d, bool velocity)
@@ -125,8 +126,9 @@ static void planar_advance(mor_world* world, const mor_tree* t, const double* nu
     (void)nu_free, (void)M;
     mor_vec3 v = mor_v3(nu[0], nu[1], 0.0);
     double turn = nu[2];
-    b->x = mor_madd(b->x, h, t->share < 1.0 ? mor_lerp(b->v, v, t->share) : v);
-    b->angle += h * (t->share < 1.0 ? b->w.z + t->share * (turn - b->w.z) : turn);
+    mor_vec3 move = t->move ? mor_v3(t->move[0], t->move[1], 0.0) : v;
+    b->x = mor_madd(b->x, h, t->share < 1.0 ? mor_lerp(b->v, v, t->share) : move);
+    b->angle += h * (t->share < 1.0 ? b->w.z + t->share * (turn - b->w.z) : t->move ? t->move[2] : turn);
     b->v = v;
     b->w = mor_v3(0.0, 0.0, turn);
     b->q = mor_quat_exp(mor_v3(0.0, 0.0, b->angle));
@@ -223,8 +225,8 @@ static void free_spin(const mor_tree* t, const mor_body* b, mor_vec3 d, double s
 
 /* Where a body gets to that moves with w instead of u: its L, and R without regard to the energy, which may be *most;
  * returns what of it is rounding. */
-static double swept(const mor_body* b, double h, const double* nu_free, const double* nu, const double* M, mor_vec3* L,
-                    mor_quat* q, double* most)
+static double swept(const mor_body* b, const mor_tree* t, double h, const double* nu_free, const double* nu,
+                    const double* M, mor_vec3* L, mor_quat* q, double* most)
 {
     mor_vec3 w = mor_v3(nu[3], nu[4], nu[5]), u = mor_v3(nu_free[3], nu_free[4], nu_free[5]), dw = mor_sub(w, u);
     mor_vec3 j = mor_v3(M[21] * dw.x + M[22] * dw.y + M[23] * dw.z, M[27] * dw.x + M[28] * dw.y + M[29] * dw.z,
@@ -232,8 +234,10 @@ static double swept(const mor_body* b, double h, const double* nu_free, const do
     mor_vec3 v = mor_v3(nu[0], nu[1], nu[2]), dv = mor_sub(v, b->v);
     double start = mor_turn_energy(turning(b), b->q, b->L_free, NULL), m = b->mass.mass;
     *L = mor_add(b->L_free, j);
-    *q = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(h, w)), b->q));
+    mor_vec3 turn = t->move ? mor_v3(t->move[3], t->move[4], t->move[5]) : w;
+    *q = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(h, turn)), b->q));
     double moving = start + 0.5 * m * mor_dot(v, v), spare = 0.5 * mor_dot(dw, j) + 0.5 * m * mor_dot(dv, dv);
+    if (t->move) spare = 0.0; /* a bounce may give back all that compression took */
     *most = mor_max(start + 0.5 * mor_dot(mor_add(w, u), j) + mor_min(spare, SMOOTH * moving), 0.0);
     /* and of what the body has at 1e-8 m/s: at rest everything is rounding */
     return ROUNDING * (moving + *most) + ROUNDING * 1e-16 * m;
@@ -247,7 +251,7 @@ bool mor_free_is_struck(const mor_world* world, const mor_tree* t, const double*
     if (b->struck || t->share < 1.0 || h * h * (x * x + y * y + z * z) < STRUCK * STRUCK) return false;
     mor_vec3 L;
     mor_quat q;
-    double most, rounding = swept(b, h, nu_free, nu, M, &L, &q, &most);
+    double most, rounding = swept(b, t, h, nu_free, nu, M, &L, &q, &most);
     if (mor_turn_energy(turning(b), q, L, NULL) <= most + rounding) return false;
     return !mor_turn_to_energy(turning(b), L, most, rounding, STRUCK, &q, NULL);
 }
@@ -276,7 +280,7 @@ static void free_advance(mor_world* world, const mor_tree* t, const double* nu_f
         return;
     }
     b->v = mor_v3(nu[0], nu[1], nu[2]);
-    b->x = mor_madd(b->x, h, b->v);
+    b->x = mor_madd(b->x, h, t->move ? mor_v3(t->move[0], t->move[1], t->move[2]) : b->v);
     bool old = nu == nu_free; /* explicit positions: along the velocity of the start */
     if ((nu[3] == nu_free[3] && nu[4] == nu_free[4] && nu[5] == nu_free[5] && !b->struck) || old) {
         mor_vec3 turn = mor_scale(h, mor_v3(nu[3], nu[4], nu[5]));
@@ -286,7 +290,7 @@ static void free_advance(mor_world* world, const mor_tree* t, const double* nu_f
         return;
     }
     mor_quat q;
-    double most, rounding = swept(b, h, nu_free, nu, M, &b->L, &q, &most);
+    double most, rounding = swept(b, t, h, nu_free, nu, M, &b->L, &q, &most);
     if (b->struck) q = mor_turn_free(turning(b), b->q, b->L, h, mor_v3(nu[3], nu[4], nu[5]), NULL);
     b->q = q;
     double energy = mor_turn_energy(turning(b), b->q, b->L, &b->w);

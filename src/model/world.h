@@ -50,6 +50,7 @@ typedef struct mor_tree {
     double stiffness, damping; /* of a spring */
     /* of the step: positions move with nu + share (nu+ - nu); 1 unless springs ask for less (formulation/springs.c) */
     double share;
+    const double* move; /* of the step: the velocities that positions move with; NULL: those of the end */
     const struct mor_stored_tree* stored; /* of a frame (model/stored.h) */
 } mor_tree;
 
@@ -291,6 +292,8 @@ void mor_world_combine(const mor_world* world, const mor_body* a, int shape_a, c
                        mor_contact* contact);
 /* Whether materials or pairs have rolling (1) or drilling friction too (2), as mor_formulation.turning. */
 int mor_world_turning(const mor_world* world);
+/* Does anything bounce in this world? */
+bool mor_world_bounces(const mor_world* world);
 bool mor_world_ignores(const mor_world* world, int slot_a, int slot_b);
 /* Notes that the links of a robot may touch each other (collision/self_pairs.h); false: out of memory. */
 bool mor_world_add_group(mor_world* world, mor_robot_model* model, const mor_body_id* bodies);

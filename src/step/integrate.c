@@ -19,9 +19,25 @@ static void explicit_euler(mor_step* k, const mor_tree* t)
     for (int i = 0; i < t->dof; i++) change[i] += from[i];
 }
 
+/* Which velocities positions move with: those of the answers or, of bodies that nothing touches, the mean ones. */
+static void set_moves(mor_step* k)
+{
+    mor_world* w = k->w;
+    for (int i = 0; i < w->tree_count; i++) {
+        mor_tree* t = &w->trees[i];
+        double* move = k->nu_move ? k->nu_move + t->offset : NULL;
+        bool single = t->kind == &mor_tree_particle || t->kind == &mor_tree_planar || t->kind == &mor_tree_free;
+        t->move = single && move && t->share == 1.0 ? move : NULL;
+        if (!t->move || !isnan(move[0])) continue;
+        const double *from = k->nu + t->offset, *to = k->nu_new + t->offset;
+        for (int d = 0; d < t->dof; d++) move[d] = 0.5 * (from[d] + to[d]);
+    }
+}
+
 void mor_integrate_bodies(mor_step* k)
 {
     mor_world* w = k->w;
+    set_moves(k);
     if (w->on_integrate) {
         w->on_integrate(w->on_integrate_data, w);
     } else {
@@ -58,7 +74,7 @@ static double applied_work(const mor_step* k)
     for (int i = 0; i < w->tree_count; i++) {
         if (w->trees[i].body < 0) continue;
         const mor_body* b = &w->bodies[w->trees[i].body];
-        const double* nu = k->nu_new + w->trees[i].offset;
+        const double* nu = w->trees[i].move ? w->trees[i].move : k->nu_new + w->trees[i].offset;
         mor_vec3 v = mor_v3(nu[0], nu[1], w->dimension == 3 ? nu[2] : 0.0);
         mor_vec3 omega =
             w->dimension == 3 ? mor_v3(nu[3], nu[4], nu[5]) : mor_v3(0, 0, w->trees[i].dof == 3 ? nu[2] : 0.0);
@@ -79,6 +95,7 @@ mor_code mor_do_integrate(const mor_world* world, mor_step* k, mor_error* error)
         k->usable = false;
         return code == MOR_STOPPED ? mor_step_not_taken(k, error) : code;
     }
+    set_moves(k);
     k->applied_work = applied_work(k);
     mor_integrate_bodies(k);
     if (w->formulation->project && !w->on_integrate)

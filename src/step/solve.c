@@ -11,6 +11,7 @@
 #include "base/elementary.h"
 #include "control/control.h"
 #include "formulation/assemble.h"
+#include "formulation/impact.h"
 #include "formulation/rows.h"
 #include "step/smooth.h"
 #include "step/stabilise.h"
@@ -60,9 +61,9 @@ static void solve_with(const mor_world* w, mor_island* island, const mor_solver*
     mor_solve_stage stage = { run_solver, arena, &user, 0.0 };
     double start = mor_clock();
     size_t mark = mor_arena_mark(arena);
-    island->report = w->on_solve
-                         ? w->on_solve(w->on_solve_data, &island->system, &stage, &island->answer)
-                         : w->formulation->step(&island->system, w->formulation_options, &stage, &island->answer);
+    island->report =
+        w->on_solve ? w->on_solve(w->on_solve_data, &island->system, &stage, &island->answer)
+                    : mor_impact_step(w->formulation, w->formulation_options, &island->system, &stage, &island->answer);
     mor_arena_release(arena, mark);
     island->formulate_time += mor_clock() - start;
 }
@@ -105,6 +106,9 @@ static void take_answer(mor_step* k, mor_island* island)
     for (int t = 0; t < s->tree_count; t++)
         memcpy(k->nu_new + k->w->trees[island->tree_of[t]].offset, island->answer.nu + s->trees[t].offset,
                (size_t)s->trees[t].dof * sizeof(double));
+    for (int t = 0; k->nu_move && island->answer.move && t < s->tree_count; t++)
+        memcpy(k->nu_move + k->w->trees[island->tree_of[t]].offset, island->answer.move + s->trees[t].offset,
+               (size_t)s->trees[t].dof * sizeof(double));
 }
 
 /* One island once more, after its rows were changed. */
@@ -115,11 +119,33 @@ static void solve_again(mor_step* k, int index)
     take_answer(k, &k->islands[index]);
 }
 
+/* Where anything bounces, positions move with other velocities than those of the end (formulation/impact.c). */
+static bool make_moves(mor_step* k)
+{
+    const mor_world* w = k->w;
+    const mor_formulation* f = w->formulation;
+    bool moves = f->impacts && !w->on_integrate && !w->stored && mor_world_bounces(w);
+    for (int i = 0; i < k->contacts.count && f->impacts && !moves; i++) /* of a custom collision stage */
+        moves = ((const mor_contact*)k->contacts.data)[i].restitution > 0.0;
+    k->nu_move = NULL;
+    if (!moves) return true;
+    k->nu_move = mor_arena_alloc(k->arena, ((size_t)k->dof + 1) * sizeof(double));
+    double* at = mor_arena_alloc(k->arena, ((size_t)k->dof + 1) * sizeof(double));
+    if (!k->nu_move || !at) return false;
+    for (int i = 0; i < k->dof; i++) k->nu_move[i] = NAN;
+    for (int i = 0; i < k->island_count; i++) {
+        k->islands[i].answer.move = at;
+        for (int d = 0; d < k->islands[i].system.dof; d++) *at++ = NAN;
+    }
+    return true;
+}
+
 /* All islands of the assembled systems. */
 static mor_code solve_islands(mor_step* k)
 {
     mor_code code = mor_smooth_plan(k);
     if (code) return code;
+    if (!make_moves(k)) return MOR_SYSTEM;
     for (int i = 0; i < k->threads; i++) mor_arena_reset(k->thread_arenas[i]);
     mor_workers_run(k->workers, k->island_count, solve_island, k);
     k->status = MOR_SOLVED;

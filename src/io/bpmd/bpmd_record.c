@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "formulation/impact.h"
 #include "io/hdf5/h5.h"
 #include "io/scene/scene_def.h"
 #include "model/world.h"
@@ -59,7 +60,7 @@ static mor_report at_solve(void* user, const mor_system* system, mor_solve_stage
     const mor_world* w = r->world;
     mor_bpmd_capture_start(w, system, answer, &r->before);
     return r->solve ? r->solve(r->solve_data, system, stage, answer)
-                    : w->formulation->step(system, w->formulation_options, stage, answer);
+                    : mor_impact_step(w->formulation, w->formulation_options, system, stage, answer);
 }
 
 static void after_step(void* user, const mor_world* world, const mor_step_report* report)

@@ -73,6 +73,7 @@ typedef struct mor_raw_method {
 
 typedef struct mor_raw_material {
     double friction, restitution, rolling, drilling, density;
+    const char* impact;
 } mor_raw_material;
 
 typedef struct mor_raw_pair {

@@ -120,6 +120,19 @@ static mor_code read_pair(mor_scene* scene, const mor_node* node, mor_error* err
     return MOR_OK;
 }
 
+static mor_code read_impact(const mor_node* material, const char* name, int* law, mor_error* error)
+{
+    enum { MOST = 32 };
+    const char* names[MOST + 1] = { 0 };
+    for (int i = 0; i < MOST && mor_impact_law_at(i); i++) names[i] = mor_impact_law_name(mor_impact_law_at(i));
+    *law = mor_impact_law_index(name);
+    if (*law >= 0) return MOR_OK;
+    const char* near = mor_did_you_mean(name, names);
+    const mor_node* node = mor_node_get(material, "impact");
+    if (near) return mor_node_fail(node, error, "unknown impact law '%.60s'; did you mean '%s'?", name, near);
+    return mor_node_fail(node, error, "unknown impact law '%.60s'; `moreau list impacts` lists them", name);
+}
+
 mor_code mor_scene_read_materials(mor_scene* scene, const mor_raw_scene* raw, mor_error* error)
 {
     mor_code code = MOR_OK;
@@ -143,6 +156,7 @@ mor_code mor_scene_read_materials(mor_scene* scene, const mor_raw_scene* raw, mo
                                     .density = m.density,
                                     .rolling = m.rolling,
                                     .drilling = m.drilling };
+        if (m.impact && (code = read_impact(n, m.impact, &material->impact, error))) return code;
         snprintf(material->name, sizeof material->name, "%s", n->key);
         if (strcmp(n->key, "default") == 0) scene->default_material = scene->material_count;
         scene->material_count++;

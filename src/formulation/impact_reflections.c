@@ -1,0 +1,128 @@
+/* Generalised reflections: contacts that approach bounce, and again, until none approaches.
+ *
+ *     repeat   A = closed contacts with w < 0
+ *              nu <- the answer of Newton's law on A alone, with friction, but no more energy than compression took
+ *     until A is empty
+ *
+ * A pass lets only those contacts bounce that approach now, all of them together. So a blow runs through a row of balls
+ * contact by contact (0 0 0 0 1), as it does through balls with small gaps, while the four corners of a box that lands
+ * flat act at once, and the answer does not depend on the order of contacts.
+ *
+ * Energy. Let nu_c be the answer with e = 0 (the end of compression), W_c <= 0 the work of its impulses. What a pass
+ * gives back is at most e^2 of what compression took, as Stronge's energetic coefficient has it:
+ *
+ *     W <= (1 - e^2) W_c
+ *
+ * Without friction and with one e Newton's answer gives exactly this. Where it gives more (friction that couples normal
+ * and tangential directions, different e), the pass goes the largest part of the way from nu_c to Newton's answer that
+ * keeps the bound; velocities and impulses on the way are admissible because both ends are (the cones are convex).
+ *
+ * Passes end: an elastic frictionless pass of a finite system ends after finitely many reflections; others lose
+ * energy in every pass. What still approaches after 16 + 4 n passes is stopped (e = 0, all n closed contacts).
+ *
+ * B. Smith, D. M. Kaufman, E. Vouga, R. Tamstorf, E. Grinspun, "Reflections on simultaneous impact", ACM Trans. Graph.
+ * 31 (2012) 106; W. J. Stronge, "Rigid body collisions with friction", Proc. R. Soc. A 431 (1990) 169-181. */
+#include "base/elementary.h"
+#include "formulation/impact.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SETTLED 1e-9 /* of the fastest approach: speeds below it do not make another pass */
+
+/* Contacts that approach; their number. */
+static int approaching(mor_impact* k, double slow)
+{
+    int count = 0;
+    mor_impact_speeds(k->s, k->nu, k->speed);
+    for (int c = 0; c < k->s->contact_count; c++) {
+        k->act[c] = k->closed[c] && k->speed[c] < -slow;
+        count += k->act[c];
+    }
+    return count;
+}
+
+/* Is Newton's answer on the acting contacts within the bound by itself? */
+static bool plain(const mor_impact* k, double* e)
+{
+    bool same = true, friction = false;
+    *e = -1.0;
+    for (int c = 0; c < k->s->contact_count; c++) {
+        if (!k->act[c]) continue;
+        if (*e >= 0.0 && k->restitution[c] != *e) same = false;
+        *e = mor_max(*e, k->restitution[c]);
+        friction = friction || k->s->blocks[k->s->contacts[c].block].dim > 1;
+    }
+    return same && !friction;
+}
+
+/* The part s of the way from the plastic answer to trial at which the work is `most`: W(s) is a convex parabola. */
+static double part_of_way(const mor_impact* k, double most)
+{
+    double w0 = mor_impact_work(k, k->p_plastic, k->plastic), w1 = mor_impact_work(k, k->p, k->trial);
+    if (w1 <= most) return 1.0;
+    /* the middle gives the curvature */
+    for (int i = 0; i < k->s->row_count; i++) k->u[i] = 0.5 * (k->p[i] + k->p_plastic[i]);
+    for (int i = 0; i < k->s->dof; i++) k->v[i] = 0.5 * (k->trial[i] + k->plastic[i]);
+    double middle = mor_impact_work(k, k->u, k->v);
+    double a = 2.0 * (w0 + w1 - 2.0 * middle), b = w1 - w0 - a, c = w0 - most; /* a s^2 + b s + c = 0, c <= 0 */
+    double root = sqrt(mor_max(b * b - 4.0 * a * c, 0.0));
+    double s = b >= 0.0 ? (b + root > 0.0 ? -2.0 * c / (b + root) : 0.0) : (root - b) / (2.0 * a);
+    return mor_min(mor_max(s, 0.0), 1.0);
+}
+
+/* The error of the solver must not give energy either: scaled down, impulses do no work. */
+static void take_back_gain(mor_impact* k)
+{
+    double gain = mor_impact_work(k, k->p, k->trial), first = mor_impact_work(k, k->p, k->nu); /* p' u- */
+    if (!(gain > 0.0) || !(first < 0.0)) return;
+    double part = -first / (gain - first); /* W(s) = s p' u- + s^2 (W - p' u-) */
+    for (int i = 0; i < k->s->row_count; i++) k->p[i] *= part;
+    for (int i = 0; i < k->s->dof; i++) k->trial[i] = k->nu[i] + part * (k->trial[i] - k->nu[i]);
+}
+
+static void reflect(mor_impact* k)
+{
+    const mor_system* s = k->s;
+    double e;
+    bool safe = plain(k, &e);
+    for (int c = 0; c < s->contact_count; c++) k->target[c] = -k->restitution[c] * k->speed[c];
+    mor_impact_solve(k, k->act, k->target, k->trial, k->p);
+    if (!safe && e > 0.0) {
+        memset(k->target, 0, (size_t)s->contact_count * sizeof *k->target);
+        mor_impact_solve(k, k->act, k->target, k->plastic, k->p_plastic);
+        double most = (1.0 - e * e) * mor_min(mor_impact_work(k, k->p_plastic, k->plastic), 0.0);
+        double part = part_of_way(k, most);
+        for (int i = 0; part < 1.0 && i < s->row_count; i++)
+            k->p[i] = k->p_plastic[i] + part * (k->p[i] - k->p_plastic[i]);
+        for (int i = 0; part < 1.0 && i < s->dof; i++)
+            k->trial[i] = k->plastic[i] + part * (k->trial[i] - k->plastic[i]);
+    }
+    take_back_gain(k);
+    mor_impact_accept(k, k->trial, k->p);
+}
+
+static void apply(mor_impact* k)
+{
+    int closed = 0;
+    double fastest = 0.0;
+    mor_impact_speeds(k->s, k->nu, k->speed);
+    for (int c = 0; c < k->s->contact_count; c++) {
+        closed += k->closed[c];
+        if (k->closed[c]) fastest = mor_max(fastest, -k->speed[c]);
+    }
+    double slow = SETTLED * fastest;
+    for (int pass = 0; pass < 16 + 4 * closed; pass++) {
+        if (approaching(k, slow) == 0) return;
+        reflect(k);
+    }
+    if (approaching(k, slow) == 0) return;
+    memset(k->target, 0, (size_t)k->s->contact_count * sizeof *k->target);
+    mor_impact_solve(k, k->closed, k->target, k->trial, k->p);
+    mor_impact_accept(k, k->trial, k->p);
+}
+
+const mor_impact_law mor_impact_reflections = {
+    "reflections", "contacts that approach bounce until none does, and never give back more energy than they took",
+    "smith2012", apply
+};
