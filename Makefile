@@ -63,6 +63,13 @@ python: deps
 	@cmake --build $(BUILD) --target programs moreau_python moreau_python_lab
 	@scripts/build-python $(BUILD)
 
+# The functions for Octave and MATLAB: builds and tests them with Octave (bindings/octave)
+octave: deps
+	@scripts/install-deps octave
+	@$(MAKE) --no-print-directory configure
+	@cmake --build $(BUILD) --target programs moreau_octave
+	@scripts/build-octave $(BUILD)
+
 # Pictures of docs/gallery.md; needs Chromium
 gallery: programs
 	@scripts/make-gallery $(BUILD)/moreau

@@ -24,6 +24,16 @@ function(moreau_module name entries)
   add_dependencies(${name} moreau_static moreau_solve_static)
 endfunction()
 
+# -------------------------------------------------------------------------------------------- FMI
+# What goes into units for co-simulation; `moreau export-fmu` looks for it beside the program.
+moreau_module(moreau_fmu "fmi2*; fmi3*;" bindings/fmi/fmi2.c bindings/fmi/fmi3.c)
+set_target_properties(moreau_fmu PROPERTIES OUTPUT_NAME moreau LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fmu)
+if(NOT MOREAU_SANITIZE)
+  target_link_options(moreau_fmu PRIVATE -s)
+endif()
+add_dependencies(programs moreau_fmu)
+install(FILES $<TARGET_FILE:moreau_fmu> DESTINATION ${MOREAU_LAB_DIR}/fmu)
+
 # ------------------------------------------------------------------------------------------------ Python
 # The interpreter whose headers Debian installs; another python3 may come first in PATH.
 set(MOREAU_PYTHON /usr/bin/python3 CACHE FILEPATH "the Python that the package moreau is built for")
@@ -52,4 +62,18 @@ if(PYTHON_INCLUDE AND EXISTS ${PYTHON_INCLUDE}/Python.h)
   target_link_libraries(moreau_python_lab PRIVATE moreau_lab_static)
   set_target_properties(moreau_python_lab PROPERTIES PREFIX "" OUTPUT_NAME _laboratory SUFFIX .abi3.so
                         LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/python)
+endif()
+
+# ----------------------------------------------------------------------------------- Octave and MATLAB
+# Octave by its headers; MATLAB builds the same source with its own mex (bindings/octave/README.md).
+find_program(MOREAU_MKOCTFILE mkoctfile)
+mark_as_advanced(MOREAU_MKOCTFILE)
+if(MOREAU_MKOCTFILE)
+  execute_process(COMMAND ${MOREAU_MKOCTFILE} -p OCTINCLUDEDIR OUTPUT_VARIABLE OCTAVE_INCLUDE
+                  OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  moreau_module(moreau_octave "mexFunction;" bindings/octave/moreau_mex.c)
+  target_include_directories(moreau_octave SYSTEM PRIVATE ${OCTAVE_INCLUDE})
+  target_compile_options(moreau_octave PRIVATE -Wno-missing-prototypes -Wno-pedantic)
+  set_target_properties(moreau_octave PROPERTIES OUTPUT_NAME moreau_mex SUFFIX .mex
+                        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/octave)
 endif()

@@ -5,7 +5,7 @@ _moreau() {
     if [ "$word" = "=" ]; then word=; elif [ "$last" = "=" ]; then last=${COMP_WORDS[COMP_CWORD-2]}; fi
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W 'run doctor new solve robot compare dataset plot reproduce view list help --help --version' -- "$word"))
+        COMPREPLY=($(compgen -W 'run doctor new solve robot compare dataset plot reproduce view export-fmu list help --help --version' -- "$word"))
         return
     fi
     case "$command $last" in
@@ -89,6 +89,13 @@ _moreau() {
         "view --step") return ;;
         "view --threads") return ;;
         "view --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "export-fmu --output"|"export-fmu -o") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "export-fmu --fmi") return ;;
+        "export-fmu --formulation") COMPREPLY=($(compgen -W "$(moreau list formulations --names 2>/dev/null)" -- "$word")); return ;;
+        "export-fmu --solver") COMPREPLY=($(compgen -W "$(moreau list solvers --names 2>/dev/null)" -- "$word")); return ;;
+        "export-fmu --step") return ;;
+        "export-fmu --set") return ;;
+        "export-fmu --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "list --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
     esac
     case $command in
@@ -102,8 +109,9 @@ _moreau() {
         plot) options='--output -o --title --plugin --help -h' ;;
         reproduce) options='--output -o --seed --threads --quick --plugin --help -h' ;;
         view) options='--port --listen --html --size --rate --png --at --video --fps --speed --pixels --look --set --formulation --solver --step --paused --wait --threads --plugin --help -h' ;;
+        export-fmu) options='--output -o --fmi --formulation --solver --step --set --plugin --help -h' ;;
         list) options='--json --names --plugin --help -h' ;;
-        help) options='run doctor new solve robot compare dataset plot reproduce view list' ;;
+        help) options='run doctor new solve robot compare dataset plot reproduce view export-fmu list' ;;
     esac
     case $command-$word in
         *-- | *--*) COMPREPLY=($(compgen -W "$options" -- "$word")) ;;

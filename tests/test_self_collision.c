@@ -2,10 +2,10 @@
  *
  * Which pairs: distances in the graph of joints by Floyd and Warshall, overlaps of spheres by their closed form, on
  * random chains, trees and loops. Motion: no step fails, and no passive step gains energy. */
+#include "common/drops.h"
 #include "common/foreign_robots.h"
 #include "common/random_robot.h"
 #include "common/worlds.h"
-#include "moreau/run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -160,34 +160,6 @@ static void the_pairs_left_out_are_neighbours_and_overlaps(void** state)
     assert_true(neighbours > 100 && overlaps > 100); /* the trials try something */
 }
 
-/* Runs and checks: nothing fails, no passive step gains energy. Returns the largest kinetic and potential scale. */
-static void passive(mor_world* w, int steps, const char* what)
-{
-    mor_error error = { 0 };
-    mor_run* run = mor_run_create(w, steps, &error);
-    assert_non_null(run);
-    double scale = 0.0;
-    for (int k = 0; k < steps && !mor_run_stopped(run); k++) {
-        mor_step_report r;
-        if (mor_run_step(run, &r, &error) != MOR_OK) fail_msg("%s: %s", what, error.text);
-        scale = fmax(scale, r.kinetic);
-    }
-    mor_run_summary s = mor_run_summarise(run);
-    if (s.failures || s.steps < steps) fail_msg("%s: step %d: %s", what, s.steps, s.detail);
-    double size = 0.0, top = -INFINITY, bottom = INFINITY; /* weight times size, if larger */
-    for (int i = 0; i < mor_world_body_count(w); i++) {
-        mor_body_id id = mor_world_body(w, i);
-        if (mor_body_get_kind(w, id) == MOR_FIXED) continue;
-        double z = test_state(w, id).com.z;
-        top = fmax(top, z), bottom = fmin(bottom, z);
-        size += 9.81 * mor_body_mass(w, id).mass;
-    }
-    scale = fmax(scale, size * (top - bottom));
-    if (!(s.energy.max_step_gain < 1e-6 * scale))
-        fail_msg("%s: a step gains %g J of %g J", what, s.energy.max_step_gain, scale);
-    mor_run_destroy(run);
-}
-
 static void random_robots_with_self_collision_do_not_explode(void** state)
 {
     (void)state;
@@ -204,7 +176,7 @@ static void random_robots_with_self_collision_do_not_explode(void** state)
         int robot = add(w, &b, 3.0);
         if (trial % 2) join(w, robot, 0, b.links - 1, false);
         snprintf(what, sizeof what, "trial %d", trial);
-        passive(w, whole ? 1500 : 900, what);
+        drop_run(w, whole ? 1500 : 900, true, what);
         mor_world_destroy(w);
         mor_robot_destroy(b.model);
     }
@@ -229,7 +201,7 @@ static void foreign_robots_with_self_collision_do_not_explode(void** state)
                  entry);
         mor_scene* scene;
         mor_world* w = test_scene_text(text, &scene);
-        passive(w, whole ? 2000 : 600, r->name);
+        drop_run(w, whole ? 2000 : 600, true, r->name);
         mor_world_destroy(w);
         mor_scene_destroy(scene);
         tried++;

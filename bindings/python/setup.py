@@ -29,6 +29,8 @@ class Build(build_py):
         os.makedirs(os.path.join(package, "bin"), exist_ok=True)
         for program in ("moreau", "moreau-lab"):
             shutil.copy(os.path.join(BUILD, program), os.path.join(package, "bin"))
+        os.makedirs(os.path.join(package, "bin", "fmu"), exist_ok=True)
+        shutil.copy(os.path.join(BUILD, "fmu", "moreau.so"), os.path.join(package, "bin", "fmu"))
         scenes = os.path.join(package, "scenes")
         shutil.copytree(os.path.join(SOURCE, "scenes"), scenes, dirs_exist_ok=True)
 

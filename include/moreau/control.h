@@ -213,6 +213,9 @@ MOR_API int mor_world_add_controller(mor_world* world, const mor_controller_def*
 MOR_API int mor_world_controller_count(const mor_world* world);
 /* The definition of a controller; lives as long as the world. */
 MOR_API const mor_controller_def* mor_world_controller(const mor_world* world, int controller);
+/* Other targets for a controller, n numbers [rad, m], from the next control instant on; snapshots do not hold them. Bad
+ * input: no such controller, a number that is not finite. */
+MOR_API mor_code mor_world_set_target(mor_world* world, int controller, const double* target, mor_error* error);
 /* Controllers run every `period` seconds: several times in a step, once in it or in every few. 0: once per step. */
 MOR_API mor_code mor_world_set_control_step(mor_world* world, double period, mor_error* error);
 /* Joint torques (n) that hold the robot's present pose at rest. Fixed base: the gravity part of h. Floating base: the

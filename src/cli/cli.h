@@ -13,6 +13,7 @@ int mor_cli_doctor(int argc, char** argv);
 int mor_cli_solve(int argc, char** argv);
 int mor_cli_robot(int argc, char** argv);
 int mor_cli_list(int argc, char** argv);
+int mor_cli_export_fmu(int argc, char** argv);
 
 /* What a command does, in a few words; "" if there is none of that name. */
 const char* mor_cli_summary(const char* command);

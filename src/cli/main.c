@@ -22,6 +22,7 @@ static const struct command {
     { "plot", mor_cli_laboratory, "draw what a recording holds" },
     { "reproduce", mor_cli_laboratory, "run the papers' experiments again: data, figures, a page" },
     { "view", mor_cli_laboratory, "show recordings and running scenes in the browser" },
+    { "export-fmu", mor_cli_export_fmu, "write a scene as a unit for co-simulation (FMI)" },
     { "list", mor_cli_list, "list formulations, solvers, collision methods, shapes, scenes" },
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
@@ -39,7 +40,7 @@ static void help(FILE* out)
             "moreau %s: rigid bodies with contact and friction, and fair comparison of the methods\n\n"
             "usage: moreau COMMAND [ARGUMENTS]     (moreau help COMMAND tells more)\n\n",
             mor_version());
-    for (int i = 0; i < COMMAND_COUNT; i++) fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].help);
+    for (int i = 0; i < COMMAND_COUNT; i++) fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
     fprintf(out,
             "\n--plugin FILE.so adds methods of your own to any command (docs/tutorials/your-solver.md)\n"
             "A first try:  moreau run peg_in_hole\n"

@@ -124,6 +124,19 @@ const mor_controller_def* mor_world_controller(const mor_world* w, int controlle
     return &((mor_control_entry*)w->control->controllers.data)[controller].def;
 }
 
+mor_code mor_world_set_target(mor_world* w, int controller, const double* target, mor_error* error)
+{
+    if (controller < 0 || controller >= mor_world_controller_count(w))
+        return mor_fail(error, MOR_BAD_INPUT, "there is no controller number %d", controller);
+    mor_control_entry* e = &((mor_control_entry*)w->control->controllers.data)[controller];
+    size_t n = (size_t)mor_robot_joint_count(w->robots[e->def.robot]->model);
+    for (size_t j = 0; j < n; j++)
+        if (!isfinite(target[j]))
+            return mor_fail(error, MOR_BAD_INPUT, "a target of controller '%s' is not finite", e->def.name);
+    memcpy((double*)e->def.target, target, n * sizeof *target); /* the entry's own memory */
+    return MOR_OK;
+}
+
 /* Copies n numbers (or zeros) to *at and moves it on. */
 static double* take(double** at, const double* from, size_t n)
 {

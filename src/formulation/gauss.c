@@ -25,6 +25,10 @@
  * (solver/state_guess.h), with circular cones, and kept if the judge finds Coulomb's law fulfilled; the QPs are for the
  * steps in which something changes.
  *
+ * The iteration need not converge: steep sliding lets the image of s grow faster than s, and points that jam have
+ * several answers. After 3 QPs a solver that takes whole steps (`auto`) gets the problem of the fixed point itself,
+ * with circular cones, and at once where there are more than 48 rows; other solvers go on up to `rounds`.
+ *
  * compat: the original's numbers. Square pyramid in contact axes, touching is gap <= 0, continuous and stick unless
  * chosen otherwise, no impact in the first step, loops with the damped inverse k = 0.001, positions by explicit Euler,
  * nothing corrects a penetration, impacts do not show in the wrenches. (Loops are closed at the velocity level also
@@ -54,6 +58,9 @@
 
 enum { VARIANT_AUTO, VARIANT_DISCRETE, VARIANT_CONTINUOUS };
 enum { FRICTION_AUTO, FRICTION_COULOMB, FRICTION_CONVEX };
+
+/* QPs before the solver gets the problem as a whole, if it takes such problems; at once with more rows than that */
+enum { FEW_ROUNDS = 3, MANY_ROWS = 48 };
 
 typedef struct gauss_options {
     int variant, friction, impact, rounds;
@@ -157,6 +164,7 @@ typedef struct scratch {
     double* after;  /* nu after the impact */
     double* bias;   /* per row */
     double* total;  /* impulses of impact and forces, per row */
+    double* impact; /* those of the impact */
     double* turn;   /* two per contact: where the slip goes */
 } scratch;
 
@@ -169,8 +177,9 @@ static bool make_scratch(const mor_system* s, mor_arena* arena, scratch* k)
     k->after = mor_arena_alloc(arena, (dof + 1) * sizeof *k->after);
     k->bias = mor_arena_zero(arena, rows + 1, sizeof *k->bias);
     k->total = mor_arena_zero(arena, rows + 1, sizeof *k->total);
+    k->impact = mor_arena_zero(arena, rows + 1, sizeof *k->impact);
     k->turn = mor_arena_zero(arena, 2 * contacts + 1, sizeof *k->turn);
-    return k->touching && k->keep && k->base && k->after && k->bias && k->total && k->turn;
+    return k->touching && k->keep && k->base && k->after && k->bias && k->total && k->impact && k->turn;
 }
 
 /* It touches now, did not at the start of the last step, and comes nearer. */
@@ -314,6 +323,38 @@ static mor_report by_qp(const mor_system* s, const laws* l, mor_solve_stage* sta
     return report;
 }
 
+/* The same as one problem with circular cones, handed to the solver by trees and contacts. */
+static mor_report by_step(const mor_system* s, mor_solve_stage* stage, const scratch* k, mor_answer* answer)
+{
+    mor_system moved = *s;
+    moved.nu_free = k->base;
+    mor_report report = mor_step_solve(&moved, 0, k->bias, k->keep, stage, answer);
+    for (int r = 0; r < s->row_count; r++) answer->impulses[r] += k->impact[r];
+    return report;
+}
+
+/* By QPs, and where these do not settle as one problem, if the chosen solver takes such. */
+static mor_report find_forces(const mor_system* s, const laws* l, mor_solve_stage* stage, scratch* k,
+                              mor_answer* answer)
+{
+    bool other = s->cones && !l->convex && !l->compat && !(l->damping > 0.0);
+    laws few = *l;
+    if (other && few.rounds > FEW_ROUNDS) few.rounds = FEW_ROUNDS;
+    int rows = 0;
+    for (int b = 0; b < s->block_count; b++)
+        if (k->keep[b] && s->blocks[b].kind != MOR_BLOCK_EQUATION) rows += s->blocks[b].dim;
+    bool first = other && rows > MANY_ROWS;
+    mor_report step = { .status = MOR_NOT_CONVERGED };
+    if (first) step = by_step(s, stage, k, answer);
+    if (step.status == MOR_SOLVED) return step;
+    mor_report report = by_qp(s, first ? l : &few, stage, k, answer);
+    report.iterations += step.iterations;
+    if (report.status == MOR_SOLVED || first || !other) return report;
+    step = by_step(s, stage, k, answer);
+    step.iterations += report.iterations;
+    return step;
+}
+
 static mor_report gauss_step(const mor_system* s, const void* options, mor_solve_stage* stage, mor_answer* answer)
 {
     const laws l = resolve(options, s);
@@ -328,9 +369,10 @@ static mor_report gauss_step(const mor_system* s, const void* options, mor_solve
     }
     mor_report impact = jump(s, &l, stage, fresh, &k), report;
     if (impact.status != MOR_SOLVED) return impact;
+    memcpy(k.impact, k.total, (size_t)s->row_count * sizeof *k.impact);
     write_bias(s, &l, &k);
     if (!l.direct || !directly(s, k.keep, k.base, k.bias, l.tol, stage->arena, k.total, answer, &report))
-        report = by_qp(s, &l, stage, &k, answer);
+        report = find_forces(s, &l, stage, &k, answer);
     report.iterations += impact.iterations;
     return report;
 }

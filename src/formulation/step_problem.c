@@ -161,7 +161,9 @@ mor_report mor_step_solve(const mor_system* s, int directions, const double* bia
     mor_report report, other;
     if (!is_mixed(&problem.step) || !solve_independent(&problem, REDUNDANT, stage, z, &report)) {
         report = stage->solve(stage, &problem, warm, z);
-        if (report.status == MOR_NOT_CONVERGED && solve_independent(&problem, SOFT, stage, z, &other)) report = other;
+        if ((report.status == MOR_NOT_CONVERGED || report.status == MOR_NO_SOLUTION) &&
+            solve_independent(&problem, SOFT, stage, z, &other))
+            report = other;
     }
     memset(answer->impulses, 0, (size_t)s->row_count * sizeof(double));
     for (int i = 0; i < problem.size; i++) answer->impulses[row_of[i]] = z[i];

@@ -25,7 +25,7 @@
  * ends, of order 2. Trees with contacts, limits or implicit gains move with nu+, as those rows want it; their energy is
  * only kept from rising above what impulses bring in, by whichever of nu+ and the mean that is more. Trees with loops
  * keep momentum only: the work of their equations is not known here, and what contacts leave them is seen to when their
- * loops are closed (step/loop_energy.c). */
+ * loops are closed (step/robot_energy.c). */
 #include "base/elementary.h"
 #include "model/robot_motion.h"
 
@@ -170,6 +170,7 @@ static target aim(const mor_world* w, mor_robot* r, const sums* start, const dou
         W += (r->nu[k] + 0.5 * d[k]) * y[k];
         work += d[k] * y[k];
     }
+    r->projected = 0.0;
     r->energy = start->kinetic - start->body.m * mor_dot(w->gravity, start->com) + W + 0.5 * work;
     if (!smooth) W = mor_max(W, W + 0.5 * work); /* as the semi-implicit step counts: with the velocity of the end */
     t.kinetic = start->kinetic + W;

@@ -318,19 +318,36 @@ static void free_correct(mor_world* world, const mor_tree* t, const double* d, b
     b->w = mor_mul(&Ii, b->L);
 }
 
-double mor_tree_move(mor_world* world, const mor_tree* t, const double* d)
+/* Potential energy of a robot's links under gravity. */
+static double height_energy(const mor_world* w, const mor_robot* r)
 {
-    if (t->robot) {
-        const mor_robot* r = t->robot;
-        double before = mor_robot_kinetic_energy(r->model, r->work);
-        t->kind->correct(world, t, d, false);
-        double after = mor_robot_kinetic_energy(r->model, r->work);
-        if (after <= before + SLIGHT * before) return after - before;
+    double sum = 0.0;
+    for (int i = 0; i < mor_robot_link_count(r->model); i++)
+        if (r->bodies[i] >= 0)
+            sum -= w->bodies[r->bodies[i]].mass.mass * mor_dot(w->gravity, w->bodies[r->bodies[i]].x);
+    return sum;
+}
+
+static double move_robot(mor_world* world, const mor_tree* t, const double* d)
+{
+    mor_robot* r = t->robot;
+    double before = mor_robot_kinetic_energy(r->model, r->work);
+    r->projected -= before + height_energy(world, r);
+    t->kind->correct(world, t, d, false);
+    double after = mor_robot_kinetic_energy(r->model, r->work);
+    if (after > before + SLIGHT * before) {
         double scale = sqrt(before / after) - 1.0;
         for (int k = 0; k < t->dof; k++) r->wrenches[k] = scale * r->nu[k];
         t->kind->correct(world, t, r->wrenches, true);
-        return 0.0;
+        after = before;
     }
+    r->projected += after + height_energy(world, r);
+    return after - before;
+}
+
+double mor_tree_move(mor_world* world, const mor_tree* t, const double* d)
+{
+    if (t->robot) return move_robot(world, t, d);
     mor_body* b = t->kind == &mor_tree_free ? &world->bodies[t->body] : NULL;
     double before = b ? 0.5 * mor_dot(b->w, b->L) : 0.0;
     t->kind->correct(world, t, d, false);

@@ -116,6 +116,7 @@ typedef struct mor_robot {
     double* drag;                     /* damping of joints, n */
     double energy;                    /* of the step: that of its start, and the work of all impulses but gravity's at
                                          the velocity of the end [J] */
+    double projected;                 /* of the step: energy that position projections added [J] */
     bool looped;                      /* joints close loops or hold it to other bodies */
     double *gain, *viscous, *coulomb; /* n each, of motors: implicit gain of the coming step, friction beyond the
                                          model's */

@@ -3,7 +3,7 @@
  * Trees in smooth motion take the chosen integrator (smooth_step.c), all others the step of their kind (model/tree.c,
  * model/robot_motion.c); a formulation may then project the positions. */
 #include "base/elementary.h"
-#include "step/loop_energy.h"
+#include "step/robot_energy.h"
 #include "step/smooth.h"
 #include "step/stabilise.h"
 #include "step/stages.h"
@@ -112,7 +112,7 @@ mor_code mor_do_stabilise(const mor_world* world, mor_step* k, mor_error* error)
     (void)world, (void)error;
     if (k->rough || !k->plan.smooth) {
         mor_code code = mor_stabilise_velocities(k);
-        if (!code && k->w->joints.count > 0 && !k->w->on_integrate) mor_loops_lose_energy(k);
+        if (!code && k->w->robot_count > 0 && !k->w->on_integrate) mor_robots_lose_energy(k);
         return code;
     }
     k->w->joint_error = mor_world_joint_error(k->w);

@@ -68,8 +68,9 @@ function upOf(d) {
 
 async function show() {
   const d = recordings[0].description, frame = await frameOf(recordings[0], 0);
-  const last = live ? null : await frameOf(recordings[0], recordings[0].frames - 1);
-  const flat = d.dimension === 2, floor = flat ? null : floorHeight(d, frame), bounds = sceneBounds(d, frame, last, floor);
+  const laters = [];
+  for (const part of live ? [] : [0.25, 0.5, 0.75, 1]) laters.push(await frameOf(recordings[0], Math.round(part * (recordings[0].frames - 1))));
+  const flat = d.dimension === 2, floor = flat ? null : floorHeight(d, frame), bounds = sceneBounds(d, frame, laters, floor);
   for (const m of models) {
     stage.scene.remove(m.group);
     m.dispose();
@@ -82,9 +83,9 @@ async function show() {
   stage.frameScene(bounds, flat, floor ?? low - (d.bodies.some((b) => b.kind === FIXED) ? 0 : 0.2 * bounds.extent), up);
   setTheme(state.theme);
   arrange();
-  const weights = d.bodies.filter((b) => b.kind !== FIXED && b.mass > 0).map((b) => b.mass).sort((a, b) => a - b);
-  const g = Math.hypot(...d.gravity) || 9.81;
-  state.options.forceUnit = (weights[weights.length >> 1] ?? 1) * g;
+  // An arrow of a third of the scene: the heaviest body's weight, or a quarter of all of it.
+  const masses = d.bodies.filter((b) => b.kind !== FIXED && b.mass > 0).map((b) => b.mass), g = Math.hypot(...d.gravity) || 9.81;
+  state.options.forceUnit = (Math.max(...masses, masses.reduce((a, b) => a + b, 0) / 4) || 1) * g;
   document.title = `${d.name || d.file || "scene"} – Moreau`;
   $("title").textContent = d.name || d.file || "scene";
   showTags();
@@ -320,7 +321,8 @@ function tick(now) {
 // ------------------------------------------------------------------------------------------ plots
 
 function buildPlots() {
-  const jointed = recordings.some((r) => r.description.joints?.length), offered = PLOTS.filter((p) => jointed || !p.joints);
+  // trees in minimal coordinates have joints that cannot open
+  const jointed = recordings.some((r) => r.description.joints?.length && (live || r.series?.columns.joint_error?.some((e) => e > 0))), offered = PLOTS.filter((p) => jointed || !p.joints);
   const usual = jointed ? "energy,joint_error,contacts" : "energy,penetration,contacts";
   const chosen = (wish.get("plots") ?? (innerWidth < 640 ? "energy" : usual)).split(",");
   plots = new Map();

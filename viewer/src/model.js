@@ -5,6 +5,8 @@ import { isFlat, makeShape } from "./shapes.js";
 
 export const DYNAMIC = 0, FIXED = 1;
 const PALETTE = ["#4e9df5", "#f2a541", "#5cc689", "#e86a6a", "#a987ee", "#35bfc9", "#ee83b6", "#b5c152", "#f0815a", "#8097b8"];
+// Links of a robot share a quiet colour and take turns in shade, so that a robot looks like one thing.
+const ROBOT_COLORS = ["#d9dfe7", "#e6d3b3", "#c5dbc8", "#d6cdea", "#e6c9c4"];
 const FIXED_COLOR = { dark: "#5c6673", light: "#b9c2cd" };
 const PLANE_COLOR = { dark: "#20262e", light: "#dfe4ea" };
 export const GAP_COLORS = { touching: "#2fd07c", near: "#4aa3ff", penetrating: "#ff4d4d" };
@@ -107,7 +109,24 @@ export class Model {
     if (this.ghost) return PALETTE[(this.number + 1) % PALETTE.length];
     const kind = this.bodies[body].kind;
     if (kind === FIXED) return FIXED_COLOR[this.theme];
-    return PALETTE[body % PALETTE.length];
+    return this.robotColor(body) ?? PALETTE[body % PALETTE.length];
+  }
+
+  // Bodies called ROBOT/LINK; null for others.
+  robotColor(body) {
+    if (!this.robots) {
+      this.robots = new Map();
+      this.linkOf = this.bodies.map((b) => {
+        const robot = b.name.includes("/") ? b.name.slice(0, b.name.indexOf("/")) : null;
+        if (robot === null) return null;
+        if (!this.robots.has(robot)) this.robots.set(robot, { number: this.robots.size, links: 0 });
+        const r = this.robots.get(robot);
+        return [r.number, r.links++];
+      });
+    }
+    const link = this.linkOf[body];
+    if (!link) return null;
+    return "#" + new THREE.Color(ROBOT_COLORS[link[0] % ROBOT_COLORS.length]).multiplyScalar(link[1] % 2 ? 0.8 : 1).getHexString();
   }
 
   // Colours, and what shines through: after a change of theme, choice or ghosting.
@@ -266,7 +285,7 @@ export class Model {
     for (let i = 0; i < m; i++) {
       v1.set(contacts.force[3 * i], contacts.force[3 * i + 1], contacts.force[3 * i + 2]);
       const f = v1.length();
-      const length = Math.min(3 * this.extent, 0.35 * this.extent * (f / options.forceUnit) * options.forceScale);
+      const length = Math.min(0.8 * this.extent, 0.35 * this.extent * (f / options.forceUnit) * options.forceScale);
       if (!(length > 0.004 * this.extent)) continue;
       q1.setFromUnitVectors(zAxis, v1.divideScalar(f));
       const head = Math.min(0.05 * this.extent, 0.4 * length), radius = 0.004 * this.extent;
@@ -402,7 +421,7 @@ function boxes(description, frame) {
 }
 
 // Where things are at the start, and how large that is: for camera, grid, light and the size of marks.
-export function sceneBounds(description, frame, last, floor) {
+export function sceneBounds(description, frame, laters, floor) {
   const { all, moving } = boxes(description, frame);
   const size = (b) => (b.isEmpty() ? 0 : b.getSize(new THREE.Vector3()).length());
   let box = all;
@@ -413,11 +432,12 @@ export function sceneBounds(description, frame, last, floor) {
     box.intersect(all);
     box.union(moving);
   }
-  if (last && !box.isEmpty()) {
-    // where it ends, unless things fly away
-    const few = description.bodies.filter((b) => b.kind !== FIXED).length <= 3;
-    const end = boxes(description, last).moving, near = box.clone().expandByScalar((few ? 6 : 0.75) * size(box));
-    if (!end.isEmpty() && near.containsBox(end)) box = box.clone().union(end);
+  // where it goes, unless things fly away
+  const few = description.bodies.filter((b) => b.kind !== FIXED).length <= 3, most = (few ? 13 : 3) * size(box);
+  for (const later of box.isEmpty() ? [] : laters) {
+    const end = later && boxes(description, later).moving;
+    const whole = end && !end.isEmpty() ? box.clone().union(end) : box;
+    if (size(whole) <= most) box = whole;
   }
   if (floor !== null && !box.isEmpty() && box.min.z > floor && box.min.z - floor < 2 * size(box)) box = box.clone().expandByPoint(box.getCenter(new THREE.Vector3()).setZ(floor));
   if (box.isEmpty() || size(box) === 0) box = new THREE.Box3(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1));

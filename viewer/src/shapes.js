@@ -29,16 +29,28 @@ function fromTriangles(points) {
 
 const at = (v, i) => [v[3 * i], v[3 * i + 1], v[3 * i + 2]];
 
+// Edges are drawn where faces meet at an angle that one sees: the triangles of a round mesh have none.
+const SHARP = Math.cos((20 * Math.PI) / 180);
+
+function faceNormal(v, loop) {
+  const n = new THREE.Vector3(), a = new THREE.Vector3(), b = new THREE.Vector3();
+  for (let k = 0; k < loop.length; k++) n.add(a.set(...at(v, loop[k])).cross(b.set(...at(v, loop[(k + 1) % loop.length]))));
+  return n.normalize();
+}
+
 function polyhedron(shape) {
-  const v = shape.vertices ?? [], triangles = [], edges = [], seen = new Set();
+  const v = shape.vertices ?? [], triangles = [], edges = [], beside = new Map();
   for (const loop of shape.faces ?? []) {
+    const normal = faceNormal(v, loop);
     for (let k = 1; k + 1 < loop.length; k++) triangles.push(...at(v, loop[0]), ...at(v, loop[k]), ...at(v, loop[k + 1]));
     loop.forEach((a, k) => {
       const b = loop[(k + 1) % loop.length], key = a < b ? `${a},${b}` : `${b},${a}`;
-      if (!seen.has(key)) edges.push(...at(v, a), ...at(v, b));
-      seen.add(key);
+      if (beside.has(key)) beside.get(key).push(normal);
+      else beside.set(key, [a, b, normal]);
     });
   }
+  for (const [a, b, ...normals] of beside.values())
+    if (normals.length !== 2 || normals[0].dot(normals[1]) < SHARP) edges.push(...at(v, a), ...at(v, b));
   return { geometry: fromTriangles(triangles), edges, points: v };
 }
 

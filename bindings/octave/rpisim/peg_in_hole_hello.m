@@ -1,0 +1,23 @@
+% The hello world of the RPIsim paper (its Fig. 8), with the original's calls: a peg of 99.999 % between four cubes.
+c1 = mesh_cube();
+c1.u = [-1; 0; 0];
+c1.dynamic = false;
+c2 = mesh_cube();
+c2.u = [1; 0; 0];
+c2.dynamic = false;
+c3 = mesh_cube();
+c3.u = [0; 1; 0];
+c3.dynamic = false;
+c4 = mesh_cube();
+c4.u = [0; -1; 0];
+c4.dynamic = false;
+dropBox = mesh_cube();
+dropBox.u = [0; 0; 1.5];
+dropBox = scale_mesh(dropBox, 0.99999);
+bodies = [c1, c2, c3, c4, dropBox];
+sim = Simulator();
+sim.H_dynamics = @PEG3d;
+sim.MAX_STEP = 60;
+sim = sim_addBody(sim, bodies);
+sim = sim_run(sim);
+fprintf('t = %g s: the peg is at (%g, %g, %g) m\n', sim.time, sim.bodies(5).u);
