@@ -462,6 +462,7 @@ typedef struct mor_formulation {
     /* True: positions are advanced by the velocities of the start of the step (explicit Euler). May be NULL: by those
      * of the end. */
     bool (*explicit_positions)(const void* options);
+    bool gaps;   /* its normal rows take gap/h: a step can be solved again about its end (relinearise) */
     int turning; /* 0: no contact has rolling or drilling friction; 1: rolling; 2: both */
     /* True: bodies in contact overlap on purpose, so the world does not move them apart. May be NULL: they do not. */
     bool (*overlaps)(const void* options);

@@ -203,10 +203,7 @@ const experiment exam_impact[] = {
     { AREA, "two balls, e = 0.7", "momentum, Newton's law", "m/s", 0.01, 1e-6, two_balls, 0, 0, 0 },
     { AREA, "glancing blow", "momentum along the normal", "m/s", 0.001, 1e-2, glancing_blow, 0, 0, 0 },
     { AREA, "cradle with gaps", "the last ball goes", "m/s", 0.01, 1e-6, cradle, 0, 0, 0 },
-    { AREA, "cradle that touches", "the last ball goes (experiment)", "m/s", 0.01, 1e-2, touching_cradle, 0,
-      "Newton's law acts on all contacts of a step at once; its answer for balls that touch is another one, in which "
-      "several of them move",
-      0 },
+    { AREA, "cradle that touches", "the last ball goes (experiment)", "m/s", 0.01, 1e-2, touching_cradle, 0, 0, 0 },
     { AREA, "light ball on a heavy one", "v (3 M - m)/(M + m)", "m/s", 0.005, 1e-6, cannon, 0, 0, 0 },
     { AREA, "skew bounce that slips", "v - mu (1 + e) v_n", "m/s", 0.01, 1e-6, slipping_bounce, 0, 0, 0 },
     { AREA, "skew bounce that sticks", "5/7 v", "m/s", 0.01, 1e-6, sticking_bounce, 0, 0, 0 },

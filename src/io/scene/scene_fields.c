@@ -79,7 +79,9 @@ static const mor_key method_keys[] = {
           "How trees move where nothing one-sided acts on them: semi-implicit, rk4, midpoint, variational or gauss6 "
           "(`moreau list integrators`)." },
     { NODE(mor_raw_method, relinearise), .value = "whole number", .fallback = "0",
-      .help = "Extra passes within a step that recompute gaps and normals." },
+      .help =
+          "Extra passes that solve the step again with the gaps and normals of its own end: surfaces that bend or turn "
+          "are followed beyond first order." },
     { NODE(mor_raw_method, friction_directions), .value = "whole number", .fallback = "8",
       .help = "Corners of the friction polygon, for formulations with polyhedral cones." },
     { NODE(mor_raw_method, friction_align), .value = "world-x or slip", .fallback = "world-x",
