@@ -5,7 +5,8 @@ CMAKE_ARGS ?=
 TEST ?= .
 ROBOTS ?=
 
-.PHONY: exam site dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery python octave format check-rooms check-tree clean
+.PHONY: site dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery python octave format check-rooms check-tree clean
+.PHONY: exam test-faults fuzz lint coverage
 
 all: configure
 	@cmake --build $(BUILD)
@@ -37,11 +38,23 @@ test-bits: all
 
 test-long: all
 	@MOREAU_LONG=1 scripts/run-tests $(BUILD) "$(TEST)"
+	@$(MAKE) --no-print-directory test-faults MOST=200
+	@$(MAKE) --no-print-directory fuzz T=300
 	@$(MAKE) --no-print-directory fuzz-viewer
 
 # a hundred experiments with known answers, by the default methods; writes docs/results/exam.md
 exam: all
 	@MOREAU_EXAM=docs/results/exam.md $(BUILD)/tests test_exam
+
+# every allocation, write, sync, read ... of every command fails once (hours; MOST=N: at most N of a kind)
+MOST ?= 0
+test-faults: all
+	@scripts/test-faults $(BUILD) --most $(MOST)
+
+# libFuzzer on every reader, T seconds each (clang)
+T ?= 60
+fuzz: deps
+	@scripts/fuzz $(T)
 
 # ten minutes of broken HTTP and websocket input to a build with sanitizers; MOREAU_FUZZ_SECONDS changes the time
 fuzz-viewer:

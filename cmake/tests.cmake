@@ -59,6 +59,17 @@ foreach(source IN LISTS TEST_SOURCES)
     set_tests_properties(${name} PROPERTIES TIMEOUT 7200 ENVIRONMENT MOREAU_SLOW=1)
   endif()
 endforeach()
+target_sources(tests PRIVATE tests/fuzz/readers.c)
 configure_file(tests/main.c.in tests_main.c @ONLY)
 target_sources(tests PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/tests_main.c)
 set_source_files_properties(${TEST_SOURCES} PROPERTIES COMPILE_OPTIONS -Wno-missing-prototypes)
+
+# Faults on purpose (scripts/test-faults): a tracer that lets system calls fail, a library that lets allocations fail.
+add_executable(faults tests/faults/faults.c)
+add_library(faults_memory MODULE tests/faults/memory.c)
+set_target_properties(faults_memory PROPERTIES PREFIX "")
+target_compile_options(faults_memory PRIVATE -Wno-missing-prototypes)
+add_dependencies(tests faults faults_memory)
+if(NOT MOREAU_SANITIZE) # which have their own allocator, and cannot be traced while they look for leaks
+  add_test(NAME script_faults COMMAND ${CMAKE_SOURCE_DIR}/scripts/test-faults ${CMAKE_BINARY_DIR} --most 2)
+endif()

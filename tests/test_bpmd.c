@@ -415,7 +415,7 @@ static void the_spelling_of_the_paper_is_read(void** state)
     (void)state;
     mor_error error = { 0 };
     remove(at("paper.h5"));
-    assert_int_equal(mor_h5_create(&h5, at("paper.h5"), &error), MOR_OK);
+    assert_int_equal(mor_h5_begin(&h5, at("paper.h5"), &error), MOR_OK);
     groups((const char* const[]){ "/frame1", "/frame1/bodies", "/frame1/contacts", NULL });
     double I1 = 0.2, I2 = 0.1, h = 0.001;
     put("/step", 1, 1, 1, &h);
@@ -431,7 +431,7 @@ static void the_spelling_of_the_paper_is_read(void** state)
     put("/frame1/contacts/normals", 2, 2, 3, (double[]){ 0, 0, -1, 0, 0, 1 });         /* away from body 1 */
     put("/frame1/contacts/gap", 1, 2, 1, (double[]){ -0.001, -0.001 });
     put("/frame1/contacts/mu", 2, 2, 2, (double[]){ 0.5, 0.5, 0.5, 0.5 });
-    assert_int_equal(mor_h5_close(&h5, &error), MOR_OK);
+    assert_int_equal(mor_h5_finish(&h5, MOR_OK, &error), MOR_OK);
     double paper[12], gazebo[12];
     solve_balls(at("paper.h5"), MOR_BPMD_PAPER, paper);
     write_gazebo(at("gazebo.h5"), "", "");
@@ -478,7 +478,7 @@ static void write_joint(const char* path, const char* skip, const char* spoil)
 {
     mor_error error = { 0 };
     remove(path);
-    if (mor_h5_create(&h5, path, &error)) fail_msg("%s", error.text);
+    if (mor_h5_begin(&h5, path, &error)) fail_msg("%s", error.text);
     groups(
         (const char* const[]){ "/mbs_frame000001", "/mbs_frame000001/bodies", "/mbs_frame000001/constraints", NULL });
     double h = 0.01;
@@ -503,7 +503,7 @@ static void write_joint(const char* path, const char* skip, const char* spoil)
     KEEP("Jacobian") put(F "constraints/Jacobian", 2, 4, 12, J);
     KEEP("violations") put(F "constraints/violations", 1, 4, 1, phi);
     KEEP("bounds") put(F "constraints/bounds", 2, 4, 2, bounds);
-    assert_int_equal(mor_h5_close(&h5, &error), MOR_OK);
+    assert_int_equal(mor_h5_finish(&h5, MOR_OK, &error), MOR_OK);
 }
 
 static void joints_of_a_gazebo_file_hold(void** state)

@@ -289,8 +289,8 @@ static void options_take_their_value_after_an_equals_sign_too(void** state)
 static void help_and_its_table_name_the_same_options(void** state)
 {
     (void)state;
-    static const char* const commands[] = { "run",     "doctor", "new",       "solve", "robot", "compare",
-                                            "dataset", "plot",   "reproduce", "view",  "list" };
+    static const char* const commands[] = { "run",     "doctor",  "new",  "derivative", "solve", "robot",
+                                            "compare", "dataset", "plot", "reproduce",  "view",  "list" };
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         char line[128];
         snprintf(line, sizeof line, "$M %s --help", commands[i]);

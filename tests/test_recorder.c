@@ -504,8 +504,8 @@ static void only_recordings_are_overwritten(void** state)
     assert_string_equal(text, "dear diary");
 
     mor_h5 other;
-    assert_int_equal(mor_h5_create(&other, in_folder("other.h5"), &error), MOR_OK);
-    assert_int_equal(mor_h5_close(&other, &error), MOR_OK);
+    assert_int_equal(mor_h5_begin(&other, in_folder("other.h5"), &error), MOR_OK);
+    assert_int_equal(mor_h5_finish(&other, MOR_OK, &error), MOR_OK);
     assert_null(create_with(path, true, &error));
     assert_null(mor_recording_open(path, &error));
     assert_non_null(strstr(error.text, "not a Moreau recording"));
@@ -598,7 +598,7 @@ static void forged_files_are_refused_with_the_dataset(void** state)
         char name[32];
         mor_h5 h5;
         snprintf(name, sizeof name, "forged-%d.h5", kind);
-        assert_int_equal(mor_h5_create(&h5, in_folder(name), NULL), MOR_OK);
+        assert_int_equal(mor_h5_begin(&h5, in_folder(name), NULL), MOR_OK);
         mor_h5_group(&h5, "/meta", NULL);
         mor_h5_set_text(&h5, "/meta", "format", MOR_RECORDING_FORMAT, NULL);
         if (kind != NO_VERSION) mor_h5_set_int(&h5, "/meta", "version", kind == NEW_VERSION ? 99 : 1, NULL);
@@ -622,7 +622,7 @@ static void forged_files_are_refused_with_the_dataset(void** state)
         mor_h5_write(&h5, "/pose", MOR_H5_DOUBLE, kind == FLAT_POSE ? 2 : 3, kind == FLAT_POSE ? flat : full, zeros,
                      NULL);
         mor_h5_write(&h5, "/velocity", MOR_H5_DOUBLE, 3, (size_t[]){ 3, 1, 6 }, zeros, NULL);
-        assert_int_equal(mor_h5_close(&h5, NULL), MOR_OK);
+        assert_int_equal(mor_h5_finish(&h5, MOR_OK, NULL), MOR_OK);
         refused(path, expected[kind]);
     }
     refused(in_folder("nowhere.h5"), "No such file");

@@ -12,6 +12,7 @@ int mor_cli_new(int argc, char** argv);
 int mor_cli_doctor(int argc, char** argv);
 int mor_cli_solve(int argc, char** argv);
 int mor_cli_robot(int argc, char** argv);
+int mor_cli_derivative(int argc, char** argv);
 int mor_cli_list(int argc, char** argv);
 int mor_cli_export_fmu(int argc, char** argv);
 
@@ -24,6 +25,8 @@ const mor_library* mor_cli_library(void);
 /* The error measure of a plug-in, or NULL. */
 mor_plugin_error mor_cli_error_function(const char** name);
 
+/* From here on an allocation of less than 16 MB that fails ends the program: "moreau: out of memory", exit status 3. */
+void mor_cli_watch_memory(void);
 /* "moreau: text" on stderr; returns the code, which is the exit status. */
 int mor_cli_fail(const mor_error* error);
 /* "moreau run: ..." and a hint at --help; returns 2. */

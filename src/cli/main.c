@@ -17,6 +17,7 @@ static const struct command {
     { "new", mor_cli_new, "write a commented scene to start from" },
     { "solve", mor_cli_solve, "solve stored complementarity and contact problems" },
     { "robot", mor_cli_robot, "read a URDF: its tree, masses, and M, h, g, Jacobians at given states" },
+    { "derivative", mor_cli_derivative, "how a step depends on its state and inputs, through contact" },
     { "compare", mor_cli_laboratory, "run formulations and solvers on the same problems, fairly" },
     { "dataset", mor_cli_laboratory, "build and describe the database of benchmark problems" },
     { "plot", mor_cli_laboratory, "draw what a recording holds" },
@@ -95,6 +96,7 @@ static bool tell_about(int argc, char** argv)
 
 int main(int argc, char** argv)
 {
+    mor_cli_watch_memory();
     if (argc < 2) {
         help(stderr);
         return MOR_BAD_INPUT;

@@ -93,7 +93,7 @@ static void work(const pool* p, int problem, int out)
     mor_code code = mor_lab_measure(p->lab, problem, p->done + (size_t)problem * (size_t)p->slots,
                                     mor_lab_traced(p->lab, problem), send_message, &sender, &error);
     if (code) {
-        mor_lab_message m = { .kind = 'E', .as.run.problem = problem, .as.run.status = code };
+        mor_lab_message m = { .kind = 'E', .as.run.problem = problem, .as.run.status = error.code ? error.code : code };
         snprintf(m.as.run.detail, sizeof m.as.run.detail, "%.110s", error.text);
         send_message(&sender, &m);
     }
@@ -198,9 +198,11 @@ static bool finish(pool* p, child* c)
     c->pid = 0;
     if (!c->running) {
         if (!c->told && !c->killed && !p->code && (status || missing(p, c->problem)))
-            p->code = mor_fail(p->error, MOR_SYSTEM, "%s: its process ended (%s %d) and left %d runs undone",
+            p->code = mor_fail(p->error, MOR_SYSTEM, "%s: its process ended (%s %d%s) and left %d runs undone",
                                p->lab->problems[c->problem].name, WIFSIGNALED(status) ? "signal" : "status",
-                               WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), missing(p, c->problem));
+                               WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
+                               WIFEXITED(status) && WEXITSTATUS(status) == MOR_SYSTEM ? ": out of memory" : "",
+                               missing(p, c->problem));
         return false;
     }
     mor_lab_message m = { .kind = 'R', .as.run = c->run };
@@ -213,6 +215,7 @@ static bool finish(pool* p, child* c)
     if (late) snprintf(r->detail, sizeof r->detail, "did not stop at the time limit: its process was ended");
     else if (WIFSIGNALED(status))
         snprintf(r->detail, sizeof r->detail, "its process ended with signal %d", WTERMSIG(status));
+    else if (WEXITSTATUS(status) == MOR_SYSTEM) snprintf(r->detail, sizeof r->detail, "out of memory");
     else snprintf(r->detail, sizeof r->detail, "its process ended with status %d", WEXITSTATUS(status));
     accept_result(p, &m);
     return true;

@@ -39,9 +39,10 @@ MOR_ALWAYS_INLINE void reflect(int m, double tau, const double* v, double* y)
     mor_subtract(m - 1, s, v + 1, y + 1);
 }
 
-/* QR with column pivoting of A, applied to b. left: n, norms of what is left of each column; `whole`: when they were
- * last computed. Returns the rank. */
-MOR_ALWAYS_INLINE int factor_body(int n, double* A, double* b, double rcond, int* order, double* left, double* whole)
+/* QR with column pivoting of A, applied to the columns of B. left: n, norms of what is left of each column; `whole`:
+ * when they were last computed. Returns the rank. */
+MOR_ALWAYS_INLINE int factor_body(int n, double* A, int count, double* B, double rcond, int* order, double* left,
+                                  double* whole)
 {
     for (int j = 0; j < n; j++) order[j] = j, left[j] = whole[j] = mor_norm2(n, A + (size_t)j * n);
     double first = 0.0;
@@ -73,16 +74,17 @@ MOR_ALWAYS_INLINE int factor_body(int n, double* A, double* b, double rcond, int
             if (rest * since * since > 1e-8) left[j] *= sqrt(rest);
             else left[j] = whole[j] = mor_norm2(n - k - 1, y + k + 1);
         }
-        reflect(n - k, tau, column + k, b + k);
+        for (int j = 0; j < count; j++) reflect(n - k, tau, column + k, B + (size_t)j * n + k);
     }
     return n;
 }
 
-MOR_WIDE(static, int, factor, (int n, double* A, double* b, double rcond, int* order, double* left, double* whole),
-         (n, A, b, rcond, order, left, whole))
+MOR_WIDE(static, int, factor,
+         (int n, double* A, int count, double* B, double rcond, int* order, double* left, double* whole),
+         (n, A, count, B, rcond, order, left, whole))
 
-/* y (n) := the shortest solution of R y = c, R the first r rows of A, c the first r of y. T: n x r, tau: r. */
-MOR_ALWAYS_INLINE void shortest_body(int n, int r, const double* A, double* T, double* tau, double* y)
+/* R' = Z [S; 0], R the first r rows of A: T (n x r) holds S and the reflections, tau (r). */
+MOR_ALWAYS_INLINE void factor_again_body(int n, int r, const double* A, double* T, double* tau)
 {
     for (int i = 0; i < r; i++)
         for (int j = 0; j < n; j++) T[j + (size_t)i * n] = j < i ? 0.0 : A[i + (size_t)j * n];
@@ -91,40 +93,51 @@ MOR_ALWAYS_INLINE void shortest_body(int n, int r, const double* A, double* T, d
         tau[k] = make_reflection(n - k, column);
         for (int j = k + 1; j < r; j++) reflect(n - k, tau[k], column, T + (size_t)j * n + k);
     }
+}
+
+MOR_WIDE_VOID(static, factor_again, (int n, int r, const double* A, double* T, double* tau), (n, r, A, T, tau))
+
+/* y (n) := the shortest solution of R y = c, c the first r of y. */
+MOR_ALWAYS_INLINE void shortest_body(int n, int r, const double* T, const double* tau, double* y)
+{
     for (int i = 0; i < r; i++) y[i] = (y[i] - mor_inner(i, T + (size_t)i * n, y)) / T[i + (size_t)i * n];
     for (int i = r; i < n; i++) y[i] = 0.0;
     for (int k = r - 1; k >= 0; k--) reflect(n - k, tau[k], T + (size_t)k * n + k, y + k);
 }
 
-MOR_WIDE_VOID(static, shortest, (int n, int r, const double* A, double* T, double* tau, double* y),
-              (n, r, A, T, tau, y))
+MOR_WIDE_VOID(static, shortest, (int n, int r, const double* T, const double* tau, double* y), (n, r, T, tau, y))
 
-int mor_least_norm(int n, double* A, double* b, double rcond, mor_arena* arena)
+int mor_least_norm_many(int n, double* A, int count, double* B, double rcond, mor_arena* arena)
 {
     if (n == 0) return 0;
     size_t N = (size_t)n, mark = mor_arena_mark(arena);
     int* order = mor_arena_alloc(arena, N * sizeof *order);
     double* work = mor_arena_alloc(arena, 2 * N * sizeof *work);
-    int rank = -1;
-    double size = mor_norm_max(n, b);
+    double *T = NULL, size = 0.0;
+    for (int j = 0; j < count && isfinite(size); j++) size = mor_max(size, mor_norm_max(n, B + (size_t)j * N));
     for (int j = 0; j < n && isfinite(size); j++) size = mor_max(size, mor_norm_max(n, A + (size_t)j * N));
-    if (order && work && isfinite(size)) {
-        rank = factor(n, A, b, rcond, order, work, work + n);
-        if (rank == n)
+    int rank = order && work && isfinite(size) ? factor(n, A, count, B, rcond, order, work, work + n) : -1;
+    if (rank >= 0 && rank < n) {
+        T = mor_arena_alloc(arena, (N * (size_t)rank + 1) * sizeof *T);
+        if (T) factor_again(n, rank, A, T, work + n);
+        else rank = -1;
+    }
+    for (int j = 0; j < count && rank >= 0; j++) {
+        double* b = B + (size_t)j * N;
+        if (T) shortest(n, rank, T, work + n, b);
+        else
             for (int k = n - 1; k >= 0; k--) {
                 b[k] /= A[k + k * N];
                 mor_subtract(k, b[k], A + k * N, b);
             }
-        else {
-            double* T = mor_arena_alloc(arena, (N * (size_t)rank + 1) * sizeof *T);
-            if (T) shortest(n, rank, A, T, work, b);
-            else rank = -1;
-        }
-    }
-    if (rank >= 0) {
         for (int k = 0; k < n; k++) work[order[k]] = b[k];
         memcpy(b, work, N * sizeof *b);
     }
     mor_arena_release(arena, mark);
     return rank;
+}
+
+int mor_least_norm(int n, double* A, double* b, double rcond, mor_arena* arena)
+{
+    return mor_least_norm_many(n, A, 1, b, rcond, arena);
 }

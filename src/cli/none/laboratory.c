@@ -28,7 +28,9 @@ static bool arguments_need_it(int argc, char** argv)
     bool solve = strcmp(argv[1], "solve") == 0;
     for (int i = 2; i < argc; i++) {
         if (is_laboratory_option(argv[i])) return true;
-        if (solve && argv[i][0] != '-' && mor_is_hdf5(argv[i])) return true;
+        if (!solve || argv[i][0] == '-') continue;
+        errno = 0;
+        if (mor_is_hdf5(argv[i]) || errno == EIO) return true; /* what cannot be looked at is not decided here */
     }
     return false;
 }

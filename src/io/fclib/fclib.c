@@ -20,10 +20,12 @@ typedef struct source {
 
 static mor_code bad(const source* s, const char* dataset, const char* what)
 {
-    return mor_fail(s->error, MOR_BAD_INPUT, "%s: %s: %s", s->path, dataset, what);
+    bool system = mor_h5_fault();
+    return mor_fail(s->error, system ? MOR_SYSTEM : MOR_BAD_INPUT, "%s: %s: %s%s", s->path, dataset, what,
+                    system ? ": the disk or the memory failed" : "");
 }
 
-static bool exists(const source* s, const char* name) { return H5Lexists(s->file, name, H5P_DEFAULT) > 0; }
+static bool exists(const source* s, const char* name) { return H5Lexists(s->file, name, H5P_DEFAULT) != 0; }
 
 /* All numbers of a dataset as `type` (native int or double); `count` < 0: any number, returned. */
 static mor_code read_array(const source* s, const char* group, const char* name, hid_t type, size_t size, long* count,
@@ -172,7 +174,7 @@ mor_code mor_fclib_read(const char* path, mor_problem_file* file, mor_error* err
     H5E_BEGIN_TRY
     {
         source s = { H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT), path, file->arena, error };
-        if (s.file < 0) code = mor_fail(error, MOR_BAD_INPUT, "%s: HDF5 cannot open this file; is it truncated?", path);
+        if (s.file < 0) code = bad(&s, "/", "HDF5 cannot open this file; is it truncated?");
         else {
             code = read_problem(&s, &file->problem);
             H5Fclose(s.file);

@@ -10,6 +10,7 @@
  * flag is there: a truncated but properly closed file is still refused.
  * Reference: The HDF Group (2016), HDF5 File Format Specification Version 3.0, section II.A. */
 #include "io/hdf5/h5_inside.h"
+#include "io/text/text_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,10 +37,24 @@ static herr_t take_deepest(unsigned n, const H5E_error2_t* entry, void* user)
     return 0;
 }
 
+/* HDF5's account of a failure speaks of the disk or of memory. */
+static bool is_system(const char* reason)
+{
+    return strcmp(reason, strerror(EIO)) == 0 || strstr(reason, "memory allocation failed");
+}
+
+bool mor_h5_fault(void)
+{
+    char reason[200] = "";
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_deepest, reason);
+    return is_system(reason);
+}
+
 mor_code mor_h5_failed(const mor_h5* h5, const char* path, const char* what, mor_code code, mor_error* error)
 {
     char reason[200] = "";
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_deepest, reason);
+    if (is_system(reason)) code = MOR_SYSTEM;
     return mor_fail(error, code, "%s:%s: %s%s%s%s", h5->path, path, what, reason[0] ? " (" : "", reason,
                     reason[0] ? ")" : "");
 }
@@ -119,34 +134,15 @@ void mor_h5_close_list(hid_t list)
     if (stack >= 0) H5Eset_current_stack(stack);
 }
 
-mor_code mor_h5_create(mor_h5* h5, const char* path, mor_error* error)
-{
-    if (mor_h5_remember_path(h5, path, error)) return MOR_BAD_INPUT;
-    if (access(path, F_OK) == 0) return mor_fail(error, MOR_BAD_INPUT, "%s: file exists", path);
-    hid_t list = H5I_INVALID_HID;
-    QUIET(list = mor_h5_access_list(true));
-    if (list < 0) return mor_h5_failed(h5, "/", "cannot set up HDF5 file access", MOR_SYSTEM, error);
-    errno = 0;
-    hid_t creation = mor_h5_timeless(H5P_FILE_CREATE);
-    QUIET(h5->file = H5Fcreate(path, H5F_ACC_EXCL, creation, list));
-    mor_h5_close_list(creation);
-    mor_code code = MOR_OK;
-    if (h5->file < 0) code = mor_h5_failed(h5, "/", "cannot create the file", MOR_SYSTEM, error);
-    QUIET(H5Pclose(list));
-    return code;
-}
-
 /* MOR_OK and whether the superblock says that a SWMR writer has the file, or a sentence. */
 static mor_code read_flags(const char* path, bool* swmr, mor_error* error)
 {
     static const unsigned char signature[8] = { 0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n' };
     unsigned char head[12];
     *swmr = false;
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe has nothing for us */
-    if (file < 0) return mor_fail(error, MOR_BAD_INPUT, "%s: cannot open: %s", path, strerror(errno));
-    ssize_t n = read(file, head, sizeof head);
-    close(file);
-    if (n < (ssize_t)sizeof head || memcmp(head, signature, sizeof signature) != 0)
+    long n = mor_file_head(path, head, sizeof head);
+    if (n < 0) return mor_fail(error, mor_file_fault(errno), "%s: cannot open: %s", path, strerror(errno));
+    if (n < (long)sizeof head || memcmp(head, signature, sizeof signature) != 0)
         return mor_fail(error, MOR_BAD_INPUT,
                         "%s: not an HDF5 file; a recording made by `moreau run --record` is expected", path);
     *swmr = head[8] >= 3 && (head[11] & 4u);
@@ -162,7 +158,9 @@ mor_code mor_h5_open(mor_h5* h5, const char* path, mor_error* error)
 
 mor_code mor_h5_open_here(mor_h5* h5, const char* path, mor_error* error)
 {
-    if (mor_h5_remember_path(h5, path, error) || read_flags(path, &h5->live, error)) return MOR_BAD_INPUT;
+    mor_code wrong = mor_h5_remember_path(h5, path, error);
+    if (!wrong) wrong = read_flags(path, &h5->live, error);
+    if (wrong) return wrong;
     hid_t list = H5I_INVALID_HID;
     QUIET(list = mor_h5_access_list(h5->live));
     if (list < 0) return mor_h5_failed(h5, "/", "cannot set up HDF5 file access", MOR_SYSTEM, error);
@@ -179,12 +177,17 @@ mor_code mor_h5_open_here(mor_h5* h5, const char* path, mor_error* error)
     return code;
 }
 
-mor_code mor_h5_start_swmr(mor_h5* h5, mor_error* error)
+mor_code mor_h5_open_swmr(mor_h5* h5, const char* path, mor_error* error)
 {
-    herr_t status = -1;
-    QUIET(status = H5Fstart_swmr_write(h5->file));
-    if (status < 0) return mor_h5_failed(h5, "/", "cannot start single-writer-multiple-reader mode", MOR_SYSTEM, error);
-    return MOR_OK;
+    mor_code code = mor_h5_remember_path(h5, path, error);
+    if (code) return code;
+    hid_t list = H5I_INVALID_HID;
+    QUIET(list = mor_h5_access_list(true));
+    if (list < 0) return mor_h5_failed(h5, "/", "cannot set up HDF5 file access", MOR_SYSTEM, error);
+    QUIET(h5->file = H5Fopen(path, H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE, list));
+    if (h5->file < 0) code = mor_h5_failed(h5, "/", "cannot open the file for appending", MOR_SYSTEM, error);
+    QUIET(H5Pclose(list));
+    return code;
 }
 
 mor_code mor_h5_close(mor_h5* h5, mor_error* error)
@@ -238,7 +241,8 @@ bool mor_h5_exists(const mor_h5* h5, const char* path)
         prefix[i] = '\0';
         htri_t there = -1;
         QUIET(there = H5Lexists(h5->file, prefix, H5P_DEFAULT));
-        if (there <= 0) return false;
+        if (there == 0) return false;
+        if (there < 0) return true; /* opening it will tell what is wrong */
     }
     return true;
 }

@@ -35,8 +35,6 @@ typedef struct mor_h5_column {
     hsize_t dims[MOR_H5_RANK]; /* dims[0]: rows so far */
 } mor_h5_column;
 
-/* A new file in the newest format (SWMR needs it); fails with MOR_BAD_INPUT if `path` exists. */
-mor_code mor_h5_create(mor_h5* h5, const char* path, mor_error* error);
 /* For reading. A file whose writer is at work or was killed is opened in SWMR-read mode. A child process reads it
  * first, because HDF5 crashes on some damaged files: a crash becomes a sentence. */
 mor_code mor_h5_open(mor_h5* h5, const char* path, mor_error* error);
@@ -46,8 +44,8 @@ mor_code mor_h5_begin(mor_h5* h5, const char* path, mor_error* error);
 mor_code mor_h5_extend(mor_h5* h5, const char* path, mor_error* error);
 /* Writes and closes it; with a failure `code` it is only closed. Returns `code`, or what went wrong here. */
 mor_code mor_h5_finish(mor_h5* h5, mor_code code, mor_error* error);
-/* From here on readers may open the file; no object can be created any more. */
-mor_code mor_h5_start_swmr(mor_h5* h5, mor_error* error);
+/* A file that is there, for appending to its columns while others read it; no object can be created any more. */
+mor_code mor_h5_open_swmr(mor_h5* h5, const char* path, mor_error* error);
 /* Closes the file and everything in it; `h5` is empty afterwards also on failure. */
 mor_code mor_h5_close(mor_h5* h5, mor_error* error);
 /* After a failed write: what HDF5 still wants to write goes nowhere, the file stays readable up to the
@@ -88,6 +86,8 @@ mor_code mor_h5_read_texts(const mor_h5* h5, const char* path, char* data, size_
 /* dims[0] = 0 rows; `chunk` has `rank` entries. */
 mor_code mor_h5_column_create(mor_h5* h5, mor_h5_column* column, const char* path, mor_h5_type type, int rank,
                               const size_t* dims, const size_t* chunk, mor_error* error);
+/* A column of a file that was closed and opened again; `column` says its path, type and sizes. */
+mor_code mor_h5_column_open(mor_h5* h5, mor_h5_column* column, mor_error* error);
 mor_code mor_h5_column_append(mor_h5* h5, mor_h5_column* column, size_t rows, const void* data, mor_error* error);
 mor_code mor_h5_column_flush(mor_h5* h5, mor_h5_column* column, mor_error* error);
 void mor_h5_column_close(mor_h5_column* column);

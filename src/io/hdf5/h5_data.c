@@ -71,6 +71,12 @@ mor_code mor_h5_column_create(mor_h5* h5, mor_h5_column* column, const char* pat
     return code;
 }
 
+mor_code mor_h5_column_open(mor_h5* h5, mor_h5_column* column, mor_error* error)
+{
+    QUIET(column->id = H5Dopen2(h5->file, column->path, H5P_DEFAULT));
+    return column->id < 0 ? mor_h5_failed(h5, column->path, "cannot open the dataset", MOR_SYSTEM, error) : MOR_OK;
+}
+
 static herr_t append(mor_h5_column* c, const hsize_t* start, const hsize_t* count, const void* data)
 {
     if (H5Dset_extent(c->id, c->dims) < 0) return -1;

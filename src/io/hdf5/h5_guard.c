@@ -145,6 +145,8 @@ mor_code mor_h5_guard(const char* path, mor_error* error)
     if (WIFEXITED(status) && WEXITSTATUS(status) == TOO_LARGE)
         return mor_fail(error, MOR_BAD_INPUT, "%s: damaged: a table in it claims to be larger than the file can hold",
                         path);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == MOR_SYSTEM)
+        return mor_fail(error, MOR_SYSTEM, "out of memory while reading %s", path);
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
         return mor_fail(error, MOR_BAD_INPUT, "%s: damaged: reading it does not end", path);
     return mor_fail(error, MOR_BAD_INPUT, "%s: damaged: the HDF5 library crashes on it (%s %d); nothing was read", path,

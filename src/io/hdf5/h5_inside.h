@@ -26,6 +26,8 @@ hid_t mor_h5_memory_access(void);
 void mor_h5_memory_name(const void* owner, char name[64]);
 /* Writes a file in memory to the disk, whole or not at all. */
 mor_code mor_h5_save(hid_t file, const char* path, mor_error* error);
+/* Was the last failure of HDF5 the disk's or that of memory, and not the file's? Call it at once. */
+bool mor_h5_fault(void);
 /* Closes two dataspaces; HDF5's account of an earlier failure survives it. */
 void mor_h5_close_spaces(hid_t a, hid_t b);
 hid_t mor_h5_memory_type(mor_h5_type type);

@@ -7,8 +7,8 @@
  * Crash safety. In SWMR mode HDF5 orders its writes so that a reader, or a file left by a killed
  * writer, never sees an index without the data behind it. That holds within one dataset only; across
  * datasets /time is the commit mark: it is extended after all others have been flushed, and readers
- * take the number of frames from it. The file is built under a temporary name and renamed when it is
- * complete and in SWMR mode, so that the final name never holds half a file.
+ * take the number of frames from it. The file without frames is made in memory, written whole and synced
+ * (io/text/output.h), and then opened in SWMR mode: its name never holds half a file.
  *
  * Limits: the set of bodies is fixed when the file is made (SWMR allows no new datasets). */
 #include "io/recording/frames.h"
@@ -345,36 +345,50 @@ static mor_frames* allocate(const mor_frames_def* def)
     return NULL;
 }
 
+/* Calls `use` for every column there is. */
+static mor_code each_column(mor_frames* w, mor_code (*use)(mor_h5* h5, mor_h5_column* column, mor_error* error),
+                            mor_error* error)
+{
+    mor_code code = MOR_OK;
+    for (int i = 0; i < SCALARS && !code; i++) code = use(&w->h5, &w->scalar[i], error);
+    for (int c = 0; c < w->channel_count && !code; c++)
+        if (w->channels[c].values) code = use(&w->h5, &w->channels[c].column, error);
+    if (!code) code = use(&w->h5, &w->pose_column, error);
+    if (!code) code = use(&w->h5, &w->velocity_column, error);
+    if (!code && w->joint_count) code = use(&w->h5, &w->joint_column, error);
+    for (int c = 0; c < CONTACT_COLUMNS && !code; c++) code = use(&w->h5, &w->contact_column[c], error);
+    return code;
+}
+
+static mor_code close_column(mor_h5* h5, mor_h5_column* column, mor_error* error)
+{
+    (void)h5, (void)error;
+    mor_h5_column_close(column);
+    return MOR_OK;
+}
+
 mor_frames* mor_frames_create(const char* path, const mor_frames_def* def, mor_error* error)
 {
-    char target[4200], temporary[sizeof target + 40];
-    if (check_target(path, error) || mor_output_target(path, target, sizeof target, error)) return NULL;
+    if (check_target(path, error)) return NULL;
     mor_frames* w = allocate(def);
-    mor_code code = MOR_OK;
     if (!w) {
         mor_fail(error, MOR_SYSTEM, "%s: out of memory", path);
         return NULL;
     }
-    struct stat there;
-    int attempt = 0;
-    do {
-        snprintf(temporary, sizeof temporary, "%s.%ld-%d.part", target, (long)getpid(), attempt);
-    } while (stat(temporary, &there) == 0 && ++attempt < 1000);
-    if (!code) code = mor_h5_create(&w->h5, temporary, error);
-    bool created = !code;
-    if (created) snprintf(w->h5.path, sizeof w->h5.path, "%s", path); /* messages name the file the user asked for */
+    mor_code code = mor_h5_begin(&w->h5, path, error);
+    bool made = !code;
     if (!code) code = mor_frames_write_meta(&w->h5, def, error);
     if (!code) code = mor_frames_write_bodies(&w->h5, def, error);
     if (!code) code = mor_frames_write_shapes(&w->h5, def, error);
     if (!code) code = mor_frames_write_joints(&w->h5, def->joints, def->joint_count, error);
     if (!code) code = create_columns(w, error);
     if (!code) code = create_channels(w, def, error);
-    if (!code) code = mor_h5_start_swmr(&w->h5, error);
-    if (!code) code = mor_output_replace(temporary, target, path, error);
+    if (!code) each_column(w, close_column, NULL);
+    if (made) code = mor_h5_finish(&w->h5, code, error);
+    if (!code) code = mor_h5_open_swmr(&w->h5, path, error);
+    if (!code) code = each_column(w, mor_h5_column_open, error);
     if (code) {
-        if (created) mor_h5_abandon(&w->h5);
         mor_h5_close(&w->h5, NULL);
-        if (created) unlink(temporary);
         release(w);
         return NULL;
     }
@@ -444,13 +458,7 @@ mor_code mor_frames_close(mor_frames* w, mor_error* error)
     if (!w) return MOR_OK;
     mor_frames_flush(w);
     if (w->failure.code) mor_h5_abandon(&w->h5);
-    for (int i = 0; i < SCALARS; i++) mor_h5_column_close(&w->scalar[i]);
-    for (int c = 0; c < w->channel_count; c++)
-        if (w->channels[c].values) mor_h5_column_close(&w->channels[c].column);
-    mor_h5_column_close(&w->pose_column);
-    mor_h5_column_close(&w->velocity_column);
-    if (w->joint_count) mor_h5_column_close(&w->joint_column);
-    for (int c = 0; c < CONTACT_COLUMNS; c++) mor_h5_column_close(&w->contact_column[c]);
+    each_column(w, close_column, NULL);
     mor_error closing = { 0 };
     mor_h5_close(&w->h5, &closing);
     if (!w->failure.code && !closing.code) mor_output_sync(w->h5.path, &closing);

@@ -69,7 +69,7 @@ typedef struct mor_frame {
     int64_t contact_start;                           /* filled by mor_frames_begin */
 } mor_frame;
 
-/* Makes the file under a temporary name, switches it to SWMR and renames it: from then on `path` is a
+/* Makes the file without frames, whole and synced, and opens it in SWMR mode: from then on `path` is a
  * readable recording at every instant. An existing file is replaced only if it is a Moreau recording
  * (or empty). NULL and a sentence on failure. */
 mor_frames* mor_frames_create(const char* path, const mor_frames_def* def, mor_error* error);

@@ -28,8 +28,11 @@ static mor_code read_meta(mor_recording* r, mor_error* error)
     mor_recording_info* info = &r->info;
     char format[64];
     int contacts = 0;
-    if (!mor_h5_exists(&r->h5, "/meta") || mor_h5_get_text(&r->h5, "/meta", "format", format, sizeof format, NULL) ||
-        strcmp(format, MOR_RECORDING_FORMAT) != 0)
+    mor_error why = { 0 };
+    bool there = mor_h5_exists(&r->h5, "/meta"),
+         named = there && !mor_h5_get_text(&r->h5, "/meta", "format", format, sizeof format, &why);
+    if (why.code == MOR_SYSTEM) return mor_fail(error, why.code, "%s", why.text);
+    if (!named || strcmp(format, MOR_RECORDING_FORMAT) != 0)
         return mor_fail(error, MOR_BAD_INPUT, "%s:/meta: an HDF5 file, but not a Moreau recording", r->h5.path);
     mor_code code = mor_h5_get_int(&r->h5, "/meta", "version", &info->version, error);
     if (code) return code;

@@ -122,16 +122,26 @@ static int sync_folder(const char* target)
     return reason;
 }
 
-/* The file without a name gets one: `target`, or `part` when that name is taken. 0 or an error number. */
-static int give_name(int descriptor, const char* target, const char* part)
+/* The file without a name gets one: `target`, by way of TARGET.part when that name is taken. Only a kill between the
+ * two calls leaves TARGET.part, and the next writer removes it. Another one that is at the same place at the same
+ * instant may take it away: then it is made again. 0 or an error number. */
+static int give_name(int descriptor, const char* target)
 {
-    char self[64];
+    char self[64], part[ROOM];
     snprintf(self, sizeof self, "/proc/self/fd/%d", descriptor);
-    if (linkat(AT_FDCWD, self, AT_FDCWD, target, AT_SYMLINK_FOLLOW) == 0) return 0;
-    if (errno != EEXIST) return errno;
-    unlink(part);
-    if (linkat(AT_FDCWD, self, AT_FDCWD, part, AT_SYMLINK_FOLLOW) != 0) return errno;
-    return rename(part, target) == 0 ? 0 : errno;
+    snprintf(part, sizeof part, "%.*s.part", PATH_MAX, target);
+    for (int k = 0; k < 100; k++) {
+        if (linkat(AT_FDCWD, self, AT_FDCWD, target, AT_SYMLINK_FOLLOW) == 0) return 0;
+        if (errno != EEXIST) return errno;
+        unlink(part);
+        if (linkat(AT_FDCWD, self, AT_FDCWD, part, AT_SYMLINK_FOLLOW) == 0) {
+            if (rename(part, target) == 0) return 0;
+            int reason = errno;
+            if (reason != ENOENT) unlink(part);
+            if (reason != ENOENT) return reason;
+        } else if (errno != EEXIST) return errno;
+    }
+    return EEXIST;
 }
 
 /* Everything is written: sync, name, sync. 0 or an error number. */
@@ -139,7 +149,7 @@ static int install(int descriptor, bool named, const char* target, const char* p
 {
     int reason = 0;
     if (fsync(descriptor) != 0) return errno;
-    if (!named) reason = give_name(descriptor, target, part);
+    if (!named) reason = give_name(descriptor, target);
     else if (rename(part, target) != 0) reason = errno;
     return reason ? reason : sync_folder(target);
 }
@@ -149,15 +159,16 @@ mor_code mor_output_close(FILE* file, const char* path, bool keep, mor_error* er
     bool standard = file == stdout, lost = ferror(file) != 0;
     int reason = 0;
     if (fflush(file) != 0) reason = errno; /* tries again what failed before, and says why */
-    else if (lost) reason = standard || write(fileno(file), "", 1) >= 0 ? EIO : errno; /* once more, to know why */
+    else if (lost && !standard && write(fileno(file), "", 1) < 0) reason = errno; /* once more, to know why */
     struct stat own = { 0 };
     char target[ROOM] = "", part[ROOM] = "";
     bool direct = true, temporary = !standard && fstat(fileno(file), &own) == 0 && S_ISREG(own.st_mode);
     if (temporary && resolve(path, target, &direct) == 0 && !direct) part_name(target, part);
     else temporary = false;
-    if (keep && !reason && temporary) reason = install(fileno(file), own.st_nlink > 0, target, part);
+    if (keep && !reason && !lost && temporary) reason = install(fileno(file), own.st_nlink > 0, target, part);
     if (!standard && fclose(file) != 0 && !reason) reason = errno;
-    if (temporary && (!keep || reason)) unlink(part);
+    if (temporary && (!keep || reason || lost)) unlink(part);
+    if (keep && !reason && lost) return mor_fail(error, MOR_SYSTEM, "%.400s: some of it could not be written", path);
     if (!keep || !reason) return MOR_OK;
     return standard ? mor_fail(error, MOR_SYSTEM, "standard output cannot be written: %s", strerror(reason))
                     : cannot(path, reason, error);

@@ -46,8 +46,7 @@ static int read_all(int descriptor, size_t most, char** text, size_t* length)
     return *text ? 0 : ENOMEM;
 }
 
-/* Whose fault it is: the file's, or the system's. */
-static mor_code whose(int reason)
+mor_code mor_file_fault(int reason)
 {
     return reason == ENOMEM || reason == EMFILE || reason == ENFILE || reason == EIO ? MOR_SYSTEM : MOR_BAD_INPUT;
 }
@@ -81,8 +80,8 @@ mor_code mor_text_read(const char* path, size_t most, char** text, size_t* lengt
         code = mor_fail(error, MOR_BAD_INPUT, "%s: a pipe, and nothing came from it for %d s", path, PATIENCE_S);
     else if (reason == ENOMEM) code = mor_fail(error, MOR_SYSTEM, "%s: out of memory", path);
     else if (reason)
-        code =
-            mor_fail(error, whose(reason), "%s: cannot be %s: %s", path, opened ? "read" : "opened", strerror(reason));
+        code = mor_fail(error, mor_file_fault(reason), "%s: cannot be %s: %s", path, opened ? "read" : "opened",
+                        strerror(reason));
     else if (*length > most)
         code = mor_fail(error, MOR_BAD_INPUT, "%s: larger than %zu MB; such a file should be small", path, most >> 20);
     if (code) {
@@ -98,14 +97,24 @@ bool mor_file_is_regular(const char* path)
     return stat(path, &what) == 0 && S_ISREG(what.st_mode) && access(path, R_OK) == 0;
 }
 
+long mor_file_head(const char* path, void* bytes, size_t count)
+{
+    struct stat what;
+    if (stat(path, &what) != 0) return -1;
+    if (!S_ISREG(what.st_mode)) return 0;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return -1;
+    size_t have = 0;
+    ssize_t n = 1;
+    while (have < count && (n = read_some(descriptor, (char*)bytes + have, count - have)) > 0) have += (size_t)n;
+    int reason = errno;
+    close(descriptor);
+    errno = reason;
+    return n < 0 ? -1 : (long)have;
+}
+
 bool mor_file_begins(const char* path, const void* bytes, size_t count)
 {
     char head[64];
-    if (count > sizeof head || !mor_file_is_regular(path)) return false;
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) return false;
-    size_t have = 0;
-    for (ssize_t n; have < count && (n = read_some(descriptor, head + have, count - have)) > 0;) have += (size_t)n;
-    close(descriptor);
-    return have == count && memcmp(head, bytes, count) == 0;
+    return count <= sizeof head && mor_file_head(path, head, count) == (long)count && memcmp(head, bytes, count) == 0;
 }

@@ -1,0 +1,210 @@
+/* moreau derivative: how the state after a step, or several, depends on the state before it and on inputs. */
+#include "moreau/derivative.h"
+#include "cli/cli.h"
+#include "cli/options.h"
+#include "io/json/json.h"
+#include "moreau/state.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_INPUTS = 64 };
+
+typedef struct arguments {
+    const char* scene;
+    mor_cli_sets sets;
+    const char* words[MOST_INPUTS]; /* as the user wrote them */
+    int count, steps;
+    double at;
+    bool json;
+} arguments;
+
+static int take_scene(void* user, char* word)
+{
+    arguments* a = user;
+    if (a->scene) return mor_cli_usage("derivative", "two scenes, '%s' and '%s'", a->scene, word);
+    a->scene = word;
+    return 0;
+}
+
+static int take_input(void* user, char* value)
+{
+    arguments* a = user;
+    if (a->count == MOST_INPUTS) return mor_cli_usage("derivative", "more than %d inputs", MOST_INPUTS);
+    a->words[a->count++] = value;
+    return 0;
+}
+
+#define AT(member) .offset = offsetof(arguments, member)
+static const mor_cli_option options[] = {
+    { "--at", "T", "of the step that begins at this time, in seconds (0)", MOR_CLI_NUMBER, AT(at), .max = 1e9,
+      .expected = "seconds" },
+    { "--steps", "N", "of N steps together (1)", MOR_CLI_WHOLE, AT(steps), .min = 1, .max = 1e6,
+      .expected = "a whole number from 1" },
+    { "--input", "KIND:NAME",
+      "beside the state: force:BODY.x, torque:BODY.x, joint:ROBOT.JOINT, friction:MATERIAL, "
+      "restitution:MATERIAL, mass:BODY, size:BODY, gravity:x; may be repeated",
+      MOR_CLI_CALL, .take = take_input },
+    { "--set", "KEY=VALUE", "any value of the scene, as in moreau run", MOR_CLI_SET, AT(sets) },
+    { "--step", "H", "time step in seconds", MOR_CLI_SET, AT(sets), .key = "time.step" },
+    { "--json", NULL, "one JSON document with the whole matrix on standard output", MOR_CLI_FLAG, AT(json) },
+    { .name = NULL },
+};
+#undef AT
+
+static const mor_cli_command command = {
+    .name = "derivative",
+    .usage = "SCENE [options]",
+    .about =
+        "The derivative of the state after a step by the state before it and by inputs, by the implicit function\n"
+        "theorem, and what is known of it: how many contacts are open, stick and slide, how far the nearest change\n"
+        "is, and whether there is a derivative at all (docs/methods/derivatives.md).\n",
+    .options = options,
+    .more = "Exit status: 0 there is a derivative, 1 there is none here, 2 bad usage or input, 3 the system failed.\n",
+    .operand = take_scene,
+};
+
+/* The index of a word in "xyz", -1: none. */
+static int axis(const char* word)
+{
+    const char* at = word && *word && !word[1] ? strchr("xyz", *word) : NULL;
+    return at ? (int)(at - "xyz") : -1;
+}
+
+static int find_body(const mor_world* w, const char* name)
+{
+    mor_body_id id = mor_world_find_body(w, name);
+    return mor_body_valid(w, id) ? mor_body_index(w, id) : -1;
+}
+
+static int find_material(const mor_world* w, const char* name)
+{
+    for (int i = 0; mor_world_material(w, i); i++)
+        if (strcmp(mor_world_material(w, i)->name, name) == 0) return i;
+    return -1;
+}
+
+/* KIND:NAME or KIND:NAME.PART; 0 or the exit status. */
+static int read_input(const mor_world* w, const char* word, mor_input* in)
+{
+    char text[256], *name, *part;
+    snprintf(text, sizeof text, "%s", word);
+    name = strchr(text, ':');
+    if (!name) return mor_cli_usage("derivative", "--input %s: expected KIND:NAME", word);
+    *name++ = '\0';
+    part = strrchr(name, '.');
+    bool force = strcmp(text, "force") == 0, torque = strcmp(text, "torque") == 0, joint = strcmp(text, "joint") == 0;
+    if (part && (force || torque || joint)) *part++ = '\0';
+    else part = NULL;
+    *in = (mor_input){ .index = -1 };
+    if (force || torque) {
+        in->kind = MOR_INPUT_FORCE, in->index = find_body(w, name);
+        in->component = axis(part) < 0 ? -1 : axis(part) + (torque ? 3 : 0);
+    } else if (joint) {
+        in->kind = MOR_INPUT_JOINT_FORCE, in->index = mor_world_find_robot(w, name);
+        in->component = in->index < 0 || !part ? -1 : mor_robot_find_joint(mor_world_robot_model(w, in->index), part);
+    } else if (strcmp(text, "friction") == 0) in->kind = MOR_INPUT_FRICTION, in->index = find_material(w, name);
+    else if (strcmp(text, "restitution") == 0) in->kind = MOR_INPUT_RESTITUTION, in->index = find_material(w, name);
+    else if (strcmp(text, "mass") == 0) in->kind = MOR_INPUT_MASS, in->index = find_body(w, name);
+    else if (strcmp(text, "size") == 0) in->kind = MOR_INPUT_SIZE, in->index = find_body(w, name);
+    else if (strcmp(text, "gravity") == 0) in->kind = MOR_INPUT_GRAVITY, in->index = 0, in->component = axis(name);
+    else {
+        static const char* const kinds[] = { "force", "torque", "joint",   "friction", "restitution",
+                                             "mass",  "size",   "gravity", NULL };
+        return mor_cli_unknown("derivative", "kind of input", text, kinds);
+    }
+    if (in->index < 0) return mor_cli_usage("derivative", "--input %s: there is no '%s'", word, name);
+    if (in->component < 0) return mor_cli_usage("derivative", "--input %s: which part? x, y, z or a joint", word);
+    return 0;
+}
+
+static void print_json(const arguments* a, const mor_derivative* d)
+{
+    mor_json json = mor_json_begin(stdout);
+    mor_json_object(&json, NULL);
+    mor_json_bool(&json, "differentiable", d->differentiable);
+    mor_json_text(&json, "why", d->why);
+    mor_json_bool(&json, "unique", d->unique);
+    mor_json_object(&json, "contacts");
+    mor_json_number(&json, "open", d->open);
+    mor_json_number(&json, "stick", d->sticking);
+    mor_json_number(&json, "slide", d->sliding);
+    mor_json_number(&json, "weak", d->weak);
+    mor_json_end(&json);
+    if (isfinite(d->distance)) mor_json_number(&json, "distance", d->distance);
+    mor_json_number(&json, "residual", d->residual);
+    mor_json_list(&json, "inputs");
+    for (int i = 0; i < a->count; i++) mor_json_text(&json, NULL, a->words[i]);
+    mor_json_end(&json);
+    mor_json_list(&json, "matrix");
+    for (int i = 0; i < d->rows; i++) {
+        mor_json_list(&json, NULL);
+        for (int j = 0; j < d->columns; j++)
+            mor_json_number(&json, NULL, d->matrix[(size_t)i * (size_t)d->columns + (size_t)j]);
+        mor_json_end(&json);
+    }
+    mor_json_end(&json);
+    mor_json_end(&json);
+    mor_json_finish(&json);
+}
+
+/* The largest change of a position and of a velocity by each input. */
+static void print_text(const arguments* a, const mor_derivative* d, const mor_world* w)
+{
+    printf("%d x %d derivative: %d positions and %d velocities by the same and %d input(s), at t = %g s\n", d->rows,
+           d->columns, d->rows / 2, d->rows / 2, a->count, mor_world_time(w));
+    printf("  contacts: %d open, %d stick, %d slide, %d on an edge", d->open, d->sticking, d->sliding, d->weak);
+    if (isfinite(d->distance)) printf("; the nearest change is %.3g m/s away", d->distance);
+    putchar('\n');
+    if (!d->differentiable) printf("  not differentiable here: %s\n", d->why);
+    if (!d->unique) puts("  not unique: sliding contacts share their load in more than one way");
+    for (int k = 0; k < a->count; k++) {
+        double most[2] = { 0.0, 0.0 };
+        for (int i = 0; i < d->rows; i++) {
+            double* m = &most[i >= d->rows / 2];
+            *m = fmax(*m, fabs(d->matrix[(size_t)i * (size_t)d->columns + (size_t)(d->rows + k)]));
+        }
+        printf("  %-24s moves a position by at most %.4g and a velocity by at most %.4g per unit\n", a->words[k],
+               most[0], most[1]);
+    }
+}
+
+static int derive(const arguments* a, mor_world* w)
+{
+    mor_input inputs[MOST_INPUTS];
+    mor_error error = { 0 };
+    mor_derivative* d = NULL;
+    int status = 0;
+    for (int i = 0; i < a->count && !status; i++) status = read_input(w, a->words[i], &inputs[i]);
+    if (status) return status;
+    while (mor_world_time(w) < a->at - 0.5 * mor_world_get_step(w))
+        if (mor_world_step(w, NULL, &error) != MOR_OK) return mor_cli_fail(&error);
+    mor_code code = a->steps == 1 ? mor_world_derivative(w, inputs, a->count, &d, &error)
+                                  : mor_world_derivatives(w, a->steps, inputs, a->count, &d, &error);
+    if (code) return mor_cli_fail(&error);
+    if (a->json) print_json(a, d);
+    else print_text(a, d, w);
+    status = !d->differentiable;
+    mor_derivative_destroy(d);
+    return status;
+}
+
+int mor_cli_derivative(int argc, char** argv)
+{
+    arguments a = { .steps = 1 };
+    int status = mor_cli_parse(&command, argc, argv, &a);
+    if (status) return status;
+    if (!a.scene) return mor_cli_usage("derivative", "which scene?");
+    mor_error error = { 0 };
+    char path[4096];
+    mor_scene* scene =
+        mor_scene_load(mor_cli_scene_path(a.scene, path, sizeof path), a.sets.items, mor_cli_library(), &error);
+    if (!scene) return mor_cli_no_scene(a.scene, &error);
+    mor_world* w = mor_scene_build(scene, 1, &error);
+    status = w ? derive(&a, w) : mor_cli_fail(&error);
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+    return status;
+}

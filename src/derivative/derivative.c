@@ -1,0 +1,573 @@
+/* The derivative of a step by the implicit function theorem.
+ *
+ * A step is   nu+ = V(z) = nu_free(z) + M^-1 G p,   u = G' nu+ + b(z),   (p, u) obey the contact law,   z+ = E(z, nu+).
+ * Along a direction dz, with dV and du_0 the changes of V and u at fixed p and nu+ (look.h), W = G' M^-1 G:
+ *
+ *     du = du_0 + G' dV + W dp,    A_p dp + A_u du + g dmu = 0  (law.c)
+ *     (A_p + A_u W) dp = -A_u (du_0 + G' dV) - g dmu,    dnu+ = dV + M^-1 G dp,    dz+ = E_z dz + E_nu dnu+
+ *
+ * Only contacts that bear an impulse have rows. With redundant contacts the matrix is singular and dp is not unique,
+ * but dnu+ is: the shortest dp is taken (linalg/least_norm.c). dV, du_0 and dE are central differences of assemblies,
+ * which are smooth and cheap beside the solve; the solve itself, which is not smooth, is never differenced.
+ *
+ * A contact on the edge between two phases has two derivatives. It is taken as open (sliding); if its velocity changes
+ * along any direction the step is not differentiable, and the report says so.
+ *
+ * docs/methods/derivatives.md has the whole story and the references. */
+#include "derivative/law.h"
+#include "derivative/look.h"
+
+#include "base/elementary.h"
+#include "formulation/assemble.h"
+#include "formulation/registry.h"
+#include "formulation/rows.h"
+#include "formulation/step_problem.h"
+#include "linalg/dense.h"
+#include "linalg/rows.h"
+#include "moreau/state.h"
+#include "step/draft.h"
+#include "step/stages.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define EDGE 1e-7   /* m/s: velocities below it do not tell a phase */
+#define ASKED 1e-12 /* m/s: accuracy the step is solved to */
+#define ENOUGH 1e-7 /* m/s: and what it must have reached */
+
+/* ------------------------------------------------------------------------------------ what is refused */
+
+static bool named(const char* name, const char* const* list)
+{
+    for (; *list; list++)
+        if (strcmp(name, *list) == 0) return true;
+    return false;
+}
+
+static mor_code check_input(const mor_world* w, const mor_input* in, int k, mor_error* error)
+{
+    bool body = in->kind == MOR_INPUT_FORCE || in->kind == MOR_INPUT_MASS || in->kind == MOR_INPUT_SIZE;
+    bool material = in->kind == MOR_INPUT_FRICTION || in->kind == MOR_INPUT_RESTITUTION;
+    int most = body                                ? w->alive_count
+               : material                          ? w->material_count
+               : in->kind == MOR_INPUT_JOINT_FORCE ? w->robot_count
+                                                   : 1;
+    int parts = in->kind == MOR_INPUT_FORCE ? 6 : in->kind == MOR_INPUT_GRAVITY ? 3 : 1;
+    if (in->index < 0 || in->index >= most)
+        return mor_fail(error, MOR_BAD_INPUT, "input %d: index %d; there are %d", k, in->index, most);
+    if (in->kind == MOR_INPUT_JOINT_FORCE) parts = mor_robot_joint_count(w->robots[in->index]->model);
+    if (in->component < 0 || in->component >= parts)
+        return mor_fail(error, MOR_BAD_INPUT, "input %d: component %d; there are %d", k, in->component, parts);
+    const mor_body* b = body ? &w->bodies[w->order[in->index]] : NULL;
+    if (b && in->kind != MOR_INPUT_SIZE && (b->kind != MOR_DYNAMIC || (b->robot && in->kind == MOR_INPUT_MASS)))
+        return mor_fail(error, MOR_BAD_INPUT, "input %d: body '%s' has no %s of its own", k, b->name,
+                        in->kind == MOR_INPUT_MASS ? "mass" : "motion");
+    return MOR_OK;
+}
+
+static mor_code check(const mor_world* w, const mor_input* inputs, int count, mor_error* error)
+{
+    static const char* const known[] = { "ncp", "mncp", "implicit", "st", "convex", NULL };
+    if (!named(w->formulation->name, known))
+        return mor_fail(error, MOR_BAD_INPUT,
+                        "the formulation '%s' has no derivative; ncp, mncp, implicit, st and convex have one",
+                        w->formulation->name);
+    if (strcmp(w->integrator->name, "semi-implicit") != 0)
+        return mor_fail(error, MOR_BAD_INPUT, "the integrator '%s' has no derivative; semi-implicit has one",
+                        w->integrator->name);
+    if (w->on_solve || w->on_collide || w->on_integrate || w->stored)
+        return mor_fail(error, MOR_BAD_INPUT, "a stage of the caller's, or a stored frame, has no derivative");
+    mor_code code = MOR_OK;
+    for (int i = 0; !code && i < count; i++) code = check_input(w, &inputs[i], i, error);
+    return code;
+}
+
+/* -------------------------------------------------------------------------------------- the base step */
+
+static mor_code solve_base(mor_derivation* d, mor_error* error)
+{
+    mor_world* w = d->world;
+    mor_code code = mor_stage_user(w, d->base, error);
+    if (code) return code;
+    d->base->w->solver_options.tol = mor_min(w->solver_options.tol, ASKED);
+    d->base->w->detected = false;
+    d->base->found_ahead = false;
+    if (!code) code = mor_do_collide(w, d->base, error);
+    if (!code) code = mor_do_control(w, d->base, error);
+    if (!code) code = mor_do_assemble(w, d->base, error);
+    if (!code) code = mor_do_solve(w, d->base, error);
+    return code;
+}
+
+static double base_error(const mor_step* k)
+{
+    double error = 0.0;
+    for (int i = 0; i < k->island_count; i++) error = mor_max(error, k->islands[i].report.residual.velocity);
+    return error;
+}
+
+/* Where the numbers of nu are in the trees. */
+static bool map_velocities(mor_derivation* d)
+{
+    const mor_world* w = d->world;
+    d->n = mor_world_nu_count(w);
+    d->tree = mor_arena_alloc(d->arena, ((size_t)d->n + 1) * sizeof(int));
+    d->part = mor_arena_alloc(d->arena, ((size_t)d->n + 1) * sizeof(int));
+    if (!d->tree || !d->part) return false;
+    int k = 0;
+    for (int i = 0; i < w->alive_count; i++) {
+        const mor_body* b = &w->bodies[w->order[i]];
+        if (b->robot || b->tree < 0) continue;
+        for (int j = 0; j < w->trees[b->tree].dof; j++, k++) d->tree[k] = b->tree, d->part[k] = j;
+    }
+    for (int i = 0; i < w->robot_count; i++)
+        for (int j = 0; j < w->trees[w->robots[i]->tree].dof; j++, k++) d->tree[k] = w->robots[i]->tree, d->part[k] = j;
+    return k == d->n;
+}
+
+/* A bounded row strictly between its bounds holds its velocity; at a bound its impulse stays. */
+static bool row_moves(const mor_system* s, const mor_block* b, const double* p, double u, double* margin, bool* weak)
+{
+    double W = s->diagonal[s->diagonal_start[b - s->blocks]];
+    double inside = W * mor_min(p[0] - b->lower, b->upper - p[0]);
+    *margin = fabs(inside - fabs(u));
+    *weak = inside < EDGE && fabs(u) < EDGE;
+    return inside > fabs(u) && !*weak;
+}
+
+static double row_velocity(const mor_system* s, const mor_block* b, int r, const double* nu, double bias)
+{
+    double u = bias;
+    for (int e = b->entry; e < b->entry + b->entry_count; e++) {
+        const mor_tree_block* t = &s->trees[s->entries[e].tree];
+        const double* J = s->jacobian + s->entries[e].start + r * t->dof;
+        for (int m = 0; m < t->dof; m++) u += J[m] * nu[t->offset + m];
+    }
+    return u;
+}
+
+typedef struct laws {
+    mor_law* law; /* of the kept blocks */
+    int* weak;    /* kept blocks that are on an edge: they are looked at, dp = 0 */
+    int weak_count;
+} laws;
+
+/* Keeps a block of an island: its impulses and its law. */
+static void keep(mor_derivation* d, int island, int block, int contact, const mor_law* law, laws* l)
+{
+    const mor_island* it = &d->base->islands[island];
+    const mor_block* b = &it->system.blocks[block];
+    mor_kept* k = &d->kept[d->kept_count];
+    bool clipped = contact >= 0 && -it->system.contacts[block].gap / it->system.h > it->system.contacts[block].recovery;
+    *k = (mor_kept){ island, block, d->rows, b->dim, contact, law->phase == MOR_PHASE_STICK, clipped, 0 };
+    memcpy(d->p + d->rows, it->answer.impulses + b->row, (size_t)b->dim * sizeof(double));
+    if (law->weak) l->weak[l->weak_count++] = d->kept_count;
+    l->law[d->kept_count++] = *law;
+    d->rows += b->dim;
+    for (int e = b->entry; e < b->entry + b->entry_count; e++)
+        d->loaded[it->tree_of[it->system.entries[e].tree]] = true;
+}
+
+/* Chooses the rows of one island. */
+static mor_code keep_island(mor_derivation* d, int island, laws* l, mor_derivative* out, mor_error* error)
+{
+    const mor_island* it = &d->base->islands[island];
+    const mor_system* s = &it->system;
+    bool relaxed = strcmp(d->world->formulation->name, "convex") == 0;
+    int directions = strcmp(d->world->formulation->name, "st") == 0 ? s->directions : 0;
+    double regularisation = relaxed ? *(const double*)d->world->formulation_options : 0.0;
+    double* bias = mor_arena_zero(d->arena, (size_t)s->row_count + 1, sizeof *bias);
+    if (!bias) return MOR_SYSTEM;
+    mor_bias_stewart_trinkle(s, bias);
+    for (int i = 0; i < s->block_count; i++) {
+        const mor_block* b = &s->blocks[i];
+        const double *p = it->answer.impulses + b->row, *W = s->diagonal + s->diagonal_start[i];
+        mor_law law = { .margin = INFINITY, .phase = MOR_PHASE_STICK };
+        if (b->kind == MOR_BLOCK_CONTACT) {
+            if (b->dim > 3) return mor_fail(error, MOR_BAD_INPUT, "rolling and drilling friction have no derivative");
+            double u[3];
+            for (int r = 0; r < b->dim; r++) u[r] = row_velocity(s, b, r, it->answer.nu, bias[b->row + r]);
+            law = mor_contact_law(b->dim, p, u, s->contacts[i].friction, W, directions, relaxed, regularisation * W[0],
+                                  EDGE);
+            out->open += law.phase == MOR_PHASE_OPEN;
+            out->sticking += law.phase == MOR_PHASE_STICK;
+            out->sliding += law.phase == MOR_PHASE_SLIDE;
+            if (law.phase == MOR_PHASE_OPEN && !law.weak) {
+                out->distance = mor_min(out->distance, law.margin);
+                continue;
+            }
+        } else if (b->kind == MOR_BLOCK_BOUNDED) {
+            double u = row_velocity(s, b, 0, it->answer.nu, bias[b->row]);
+            bool moves = row_moves(s, b, p, u, &law.margin, &law.weak);
+            if (law.weak) law.A_p[0] = 1.0;
+            else if (moves) law.A_u[0] = 1.0;
+            else law.A_p[0] = 1.0; /* at a bound: its impulse acts and stays */
+        }
+        for (int r = 0; b->kind == MOR_BLOCK_EQUATION && r < b->dim && b->dim <= 3; r++) law.A_u[r * b->dim + r] = 1.0;
+        out->distance = mor_min(out->distance, law.weak ? 0.0 : law.margin);
+        keep(d, island, i, i < s->contact_count ? s->contacts[i].contact : -1, &law, l);
+        if (i >= s->contact_count)
+            d->kept[d->kept_count - 1].key = mor_memory_key(d->base, it->rows[i - s->contact_count]->memory);
+        out->weak += law.weak;
+    }
+    return MOR_OK;
+}
+
+static mor_code keep_rows(mor_derivation* d, laws* l, mor_derivative* out, mor_error* error)
+{
+    int blocks = 1, rows = 1;
+    for (int i = 0; i < d->base->island_count; i++) {
+        blocks += d->base->islands[i].system.block_count;
+        rows += d->base->islands[i].system.row_count;
+    }
+    d->kept = mor_arena_zero(d->arena, (size_t)blocks, sizeof *d->kept);
+    d->p = mor_arena_zero(d->arena, (size_t)rows, sizeof(double));
+    d->loaded = mor_arena_zero(d->arena, (size_t)d->base->w->tree_count + 1, sizeof *d->loaded);
+    d->bias_shift = mor_arena_zero(d->arena, (size_t)rows, sizeof(double));
+    l->law = mor_arena_zero(d->arena, (size_t)blocks, sizeof *l->law);
+    l->weak = mor_arena_zero(d->arena, (size_t)blocks, sizeof(int));
+    if (!d->kept || !d->p || !d->loaded || !d->bias_shift || !l->law || !l->weak) return MOR_SYSTEM;
+    mor_code code = MOR_OK;
+    for (int i = 0; !code && i < d->base->island_count; i++) code = keep_island(d, i, l, out, error);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------ linear algebra */
+
+/* W between two kept blocks of an island: J_a Y_b' over the trees they share. */
+static void couple(const mor_system* s, const mor_block* a, const mor_block* b, double* W)
+{
+    memset(W, 0, (size_t)(a->dim * b->dim) * sizeof *W);
+    for (int e = a->entry; e < a->entry + a->entry_count; e++)
+        for (int f = b->entry; f < b->entry + b->entry_count; f++) {
+            if (s->entries[e].tree != s->entries[f].tree) continue;
+            int dof = s->trees[s->entries[e].tree].dof;
+            const double *J = s->jacobian + s->entries[e].start, *Y = s->response + s->entries[f].start;
+            for (int i = 0; i < a->dim; i++)
+                for (int j = 0; j < b->dim; j++)
+                    for (int m = 0; m < dof; m++) W[i * b->dim + j] += J[i * dof + m] * Y[j * dof + m];
+        }
+}
+
+/* The part of a law that rows beyond three do not have: equations hold. */
+static double law_p(const mor_law* l, int dim, int i, int j) { return dim > 3 ? 0.0 : l->A_p[i * dim + j]; }
+static double law_u(const mor_law* l, int dim, int i, int j) { return dim > 3 ? i == j : l->A_u[i * dim + j]; }
+
+/* S := A_p + A_u W of the kept blocks first .. last of one island, column-major. */
+static void build(const mor_derivation* d, const mor_law* laws, int first, int last, int size, double* S)
+{
+    const mor_system* s = &d->base->islands[d->kept[first].island].system;
+    int row0 = d->kept[first].row;
+    double W[36];
+    for (int a = first; a < last; a++)
+        for (int b = first; b < last; b++) {
+            const mor_kept *A = &d->kept[a], *B = &d->kept[b];
+            couple(s, &s->blocks[A->block], &s->blocks[B->block], W);
+            for (int i = 0; i < A->dim; i++)
+                for (int j = 0; j < B->dim; j++) {
+                    double sum = a == b ? law_p(&laws[a], A->dim, i, j) : 0.0;
+                    for (int m = 0; m < A->dim; m++) sum += law_u(&laws[a], A->dim, i, m) * W[m * B->dim + j];
+                    S[A->row - row0 + i + (size_t)(B->row - row0 + j) * size] = sum;
+                }
+        }
+}
+
+/* u += G' dV over the rows of a kept block; dV in the order of all trees. */
+static void add_velocity(const mor_derivation* d, const mor_kept* k, const double* dV, double* u)
+{
+    const mor_island* it = &d->base->islands[k->island];
+    const mor_system* s = &it->system;
+    const mor_block* b = &s->blocks[k->block];
+    for (int e = b->entry; e < b->entry + b->entry_count; e++) {
+        int dof = s->trees[s->entries[e].tree].dof;
+        const double* v = dV + d->base->w->trees[it->tree_of[s->entries[e].tree]].offset;
+        const double* J = s->jacobian + s->entries[e].start;
+        for (int i = 0; i < b->dim; i++)
+            for (int m = 0; m < dof; m++) u[i] += J[i * dof + m] * v[m];
+    }
+}
+
+/* dV += M^-1 G dp of a kept block. */
+static void add_response(const mor_derivation* d, const mor_kept* k, const double* dp, double* dV)
+{
+    const mor_island* it = &d->base->islands[k->island];
+    const mor_system* s = &it->system;
+    const mor_block* b = &s->blocks[k->block];
+    for (int e = b->entry; e < b->entry + b->entry_count; e++) {
+        int dof = s->trees[s->entries[e].tree].dof;
+        double* v = dV + d->base->w->trees[it->tree_of[s->entries[e].tree]].offset;
+        const double* Y = s->response + s->entries[e].start;
+        for (int i = 0; i < b->dim; i++)
+            for (int m = 0; m < dof; m++) v[m] += Y[i * dof + m] * dp[i];
+    }
+}
+
+/* Columns: dV (dof), du (rows), dmu (kept). On return dV holds dnu+, and du the change of u. */
+typedef struct columns {
+    int count;
+    bool many;                /* the motion depends on impulses that are not unique */
+    bool torn;                /* rows that all hold cannot be followed along some direction */
+    double *V, *u, *mu, *end; /* count x dof, rows, kept_count, 2 n */
+} columns;
+
+/* x - y is a null vector of S: impulses that may be added. Whether they move nothing. */
+static bool motion_is_unique(mor_derivation* d, int first, int last, const double* x, double* y)
+{
+    int row0 = d->kept[first].row, size = d->kept[last - 1].row + d->kept[last - 1].dim - row0;
+    double* v = mor_arena_zero(d->arena, (size_t)d->dof + 1, sizeof *v);
+    double* all = mor_arena_zero(d->arena, (size_t)d->dof + 1, sizeof *all);
+    if (!v || !all) return true;
+    for (int i = 0; i < size; i++) y[i] = x[i] - y[i];
+    for (int k = first; k < last; k++) {
+        add_response(d, &d->kept[k], y + d->kept[k].row - row0, v);
+        add_response(d, &d->kept[k], x + d->kept[k].row - row0, all);
+    }
+    return mor_norm_max(d->dof, v) <= 1e-8 * mor_norm_max(d->dof, all);
+}
+
+static mor_code solve_island(mor_derivation* d, const mor_law* laws, int first, int last, columns* c)
+{
+    int row0 = d->kept[first].row, size = d->kept[last - 1].row + d->kept[last - 1].dim - row0;
+    size_t mark = mor_arena_mark(d->arena);
+    double* S = mor_arena_zero(d->arena, (size_t)size * size, sizeof *S);
+    double* B = mor_arena_zero(d->arena, (size_t)size * (c->count + 1) + 1, sizeof *B);
+    if (!S || !B) return MOR_SYSTEM;
+    build(d, laws, first, last, size, S);
+    for (int j = 0; j < c->count; j++) {
+        double *u = c->u + (size_t)j * d->rows, *dV = c->V + (size_t)j * d->dof, *b = B + (size_t)j * size;
+        for (int k = first; k < last; k++) {
+            const mor_kept* it = &d->kept[k];
+            add_velocity(d, it, dV, u + it->row);
+            for (int i = 0; i < it->dim; i++) {
+                double sum = it->dim > 3 ? 0.0 : laws[k].g[i] * c->mu[(size_t)j * d->kept_count + k];
+                for (int m = 0; m < it->dim; m++) sum += law_u(&laws[k], it->dim, i, m) * u[it->row + m];
+                b[it->row - row0 + i] = -sum;
+            }
+        }
+    }
+    /* one more right-hand side, S r: what of r comes back is no null vector of S */
+    double* r = B + (size_t)size * c->count;
+    for (int i = 0; i < size; i++) r[i] = 1.0 + (double)((unsigned)(i * 2654435761u) >> 8 & 0xffff) / 65536.0;
+    double* again = mor_arena_alloc(d->arena, ((size_t)size * (size + c->count + 1) + 1) * sizeof *again);
+    if (!again) return MOR_SYSTEM;
+    memcpy(again, S, (size_t)size * size * sizeof *S);
+    double* wanted = again + (size_t)size * size;
+    memcpy(wanted, B, (size_t)size * (c->count + 1) * sizeof *B);
+    mor_dense_apply(size, size, again, wanted + (size_t)size * c->count, r);
+    int rank = mor_least_norm_many(size, S, c->count + 1, B, 1e-11, d->arena);
+    if (rank >= 0 && rank < size && !motion_is_unique(d, first, last, wanted + (size_t)size * c->count, r))
+        c->many = true;
+    for (int j = 0; j < c->count && rank >= 0; j++) {
+        double *x = B + (size_t)j * size, *b = wanted + (size_t)j * size, most = 0.0, scale = mor_norm_max(size, b);
+        for (int k = first; k < last; k++)
+            add_response(d, &d->kept[k], x + d->kept[k].row - row0, c->V + (size_t)j * d->dof);
+        if (rank == size) continue;
+        mor_dense_multiply_add(size, 1, size, -1.0, again, size, x, size, b, size);
+        most = mor_norm_max(size, b);
+        if (most > 1e-6 * mor_max(scale, 1.0)) c->torn = true;
+    }
+    mor_arena_release(d->arena, mark);
+    return rank < 0 ? MOR_SYSTEM : MOR_OK;
+}
+
+/* -------------------------------------------------------------------------------- right-hand sides */
+
+static mor_code difference(mor_derivation* d, int direction, mor_look* a, mor_look* b, columns* c, bool* lost,
+                           mor_error* error)
+{
+    double step = mor_perturbation(d, direction);
+    mor_code code = mor_look_at(d, direction, step, a, error);
+    if (!code) code = mor_look_at(d, direction, -step, b, error);
+    if (code) return code;
+    *lost = *lost || a->lost || b->lost;
+    double by = 2.0 * step, *V = c->V + (size_t)direction * d->dof, *u = c->u + (size_t)direction * d->rows;
+    for (int i = 0; i < d->dof; i++) V[i] = (a->V[i] - b->V[i]) / by;
+    for (int i = 0; i < d->rows; i++) u[i] = (a->u[i] - b->u[i]) / by;
+    for (int i = 0; i < d->kept_count; i++) c->mu[(size_t)direction * d->kept_count + i] = (a->mu[i] - b->mu[i]) / by;
+    mor_look_difference(d, a, b, by, c->end + (size_t)direction * 2 * d->n);
+    return MOR_OK;
+}
+
+/* end += E_nu dnu+, column by column; E_nu by differences over the velocities of all trees. Trees move apart from each
+ * other unless joints tie them, so the k-th velocity of all trees is moved at once. */
+static mor_code add_ends(mor_derivation* d, mor_look* a, mor_look* b, columns* c, mor_error* error)
+{
+    const mor_world* w = d->base->w;
+    bool tied = w->joints.count > 0;
+    int widest = 0;
+    for (int i = 0; i < w->tree_count; i++) widest = w->trees[i].dof > widest ? w->trees[i].dof : widest;
+    size_t mark = mor_arena_mark(d->arena);
+    double* nu = mor_arena_alloc(d->arena, ((size_t)d->dof + 1) * sizeof *nu);
+    double* E = mor_arena_alloc(d->arena, (size_t)(2 * d->n + 1) * sizeof *E);
+    int* of =
+        mor_arena_alloc(d->arena, ((size_t)d->n + 1) * sizeof *of); /* number of nu -> its velocity in all trees */
+    if (!nu || !E || !of) return MOR_SYSTEM;
+    for (int i = 0; i < d->n; i++) of[i] = w->trees[d->tree[i]].offset + d->part[i];
+    mor_code code = MOR_OK;
+    double step = 1e-6;
+    for (int m = 0; m < (tied ? d->dof : widest) && !code; m++) {
+        for (int side = 0; side < 2 && !code; side++) {
+            memcpy(nu, d->nu, (size_t)d->dof * sizeof *nu);
+            for (int i = 0; i < w->tree_count; i++)
+                for (int k = 0; k < w->trees[i].dof; k++)
+                    if ((tied ? w->trees[i].offset : 0) + k == m) nu[w->trees[i].offset + k] += side ? -step : step;
+            code = mor_look_at_end(d, nu, side ? b : a, error);
+        }
+        if (code) break;
+        mor_look_difference(d, a, b, 2.0 * step, E);
+        for (int j = 0; j < c->count; j++) {
+            const double* dV = c->V + (size_t)j * d->dof;
+            double* end = c->end + (size_t)j * 2 * d->n;
+            for (int i = 0; i < 2 * d->n; i++)
+                if (E[i] != 0.0 && d->loaded[d->tree[i % d->n]])
+                    end[i] += E[i] * dV[tied ? m : of[i % d->n] - d->part[i % d->n] + m];
+        }
+    }
+    mor_arena_release(d->arena, mark);
+    return code;
+}
+
+/* ---------------------------------------------------------------------------------------- verdict */
+
+static void not_here(mor_derivative* out, const char* format, const char* a, const char* b)
+{
+    if (!out->differentiable) return;
+    out->differentiable = false;
+    snprintf(out->why, sizeof out->why, format, a, b);
+}
+
+/* Blocks on an edge do no harm when no direction changes their velocity: redundant supports, for instance. */
+static void judge_weak(const mor_derivation* d, const laws* l, const columns* c, mor_derivative* out)
+{
+    for (int i = 0; i < l->weak_count; i++) {
+        const mor_kept* k = &d->kept[l->weak[i]];
+        double most = 0.0, u[6];
+        for (int j = 0; j < c->count; j++) {
+            memset(u, 0, sizeof u);
+            add_velocity(d, k, c->V + (size_t)j * d->dof, u);
+            for (int m = 0; m < k->dim; m++) most = mor_max(most, fabs(u[m] + c->u[(size_t)j * d->rows + k->row + m]));
+        }
+        if (most < 1e-7) continue;
+        if (k->contact < 0) {
+            not_here(out, "a bound of a joint is about to act or to let go", "", "");
+            continue;
+        }
+        const mor_contact* contact = (const mor_contact*)d->base->contacts.data + k->contact;
+        const mor_world* w = d->world;
+        not_here(out, "the contact of '%s' and '%s' is on the edge between two states",
+                 w->bodies[w->order[contact->body[0]]].name, w->bodies[w->order[contact->body[1]]].name);
+    }
+}
+
+/* The trial at the state itself must repeat the base step; what stabilisation added to its rows is found here. */
+static mor_code compare_with_base(mor_derivation* d, mor_look* look, mor_derivative* out, mor_error* error)
+{
+    mor_code code = mor_look_at(d, -1, 0.0, look, error);
+    if (code) return code;
+    double most = 0.0, scale = 1.0;
+    for (int i = 0; i < d->dof; i++) {
+        most = mor_max(most, fabs(look->V[i] - d->nu[i]));
+        scale = mor_max(scale, fabs(d->nu[i]));
+    }
+    if (most > ENOUGH * scale || look->lost)
+        not_here(out, "the step was solved again with other means (a motor at its limit%s%s)", "", "");
+    return MOR_OK;
+}
+
+/* ---------------------------------------------------------------------------------------- all of it */
+
+static mor_code derive(mor_derivation* d, mor_derivative* out, double* matrix, mor_error* error)
+{
+    laws l = { 0 };
+    mor_code code = solve_base(d, error);
+    if (code) return code;
+    d->dof = d->base->dof;
+    d->nu = mor_arena_alloc(d->arena, ((size_t)d->dof + 1) * sizeof(double));
+    d->materials = mor_arena_alloc(d->arena, ((size_t)d->world->material_count + 1) * sizeof *d->materials);
+    if (!d->nu || !d->materials) return MOR_SYSTEM;
+    memcpy(d->nu, d->base->nu_new, (size_t)d->dof * sizeof(double));
+    out->residual = base_error(d->base);
+    if (!(out->residual <= ENOUGH) && strcmp(d->world->formulation->name, "convex") != 0)
+        return mor_fail(error, MOR_STOPPED, "the step is solved to %.3g m/s only; a derivative needs %.3g",
+                        out->residual, ENOUGH);
+    code = keep_rows(d, &l, out, error);
+    mor_look a, b;
+    columns c = { .count = 2 * d->n + d->input_count };
+    c.V = mor_arena_zero(d->arena, (size_t)c.count * d->dof + 1, sizeof(double));
+    c.u = mor_arena_zero(d->arena, (size_t)c.count * d->rows + 1, sizeof(double));
+    c.mu = mor_arena_zero(d->arena, (size_t)c.count * d->kept_count + 1, sizeof(double));
+    c.end = mor_arena_zero(d->arena, (size_t)c.count * 2 * d->n + 1, sizeof(double));
+    if (!code && (!c.V || !c.u || !c.mu || !c.end || !mor_look_create(d, &a) || !mor_look_create(d, &b)))
+        code = MOR_SYSTEM;
+    if (!code) code = compare_with_base(d, &a, out, error);
+    bool lost = false;
+    for (int j = 0; j < c.count && !code; j++) code = difference(d, j, &a, &b, &c, &lost, error);
+    if (lost) not_here(out, "a contact that bears a force is found on one side of this state only%s%s", "", "");
+    for (int first = 0, last; first < d->kept_count && !code; first = last) {
+        for (last = first; last < d->kept_count && d->kept[last].island == d->kept[first].island;) last++;
+        code = solve_island(d, l.law, first, last, &c);
+    }
+    if (!code) code = add_ends(d, &a, &b, &c, error);
+    if (code) return code;
+    judge_weak(d, &l, &c, out);
+    out->unique = !c.many;
+    if (c.torn)
+        not_here(out, "more contacts stick than the bodies can follow: some slip along every direction%s%s", "", "");
+    for (int i = 0; i < 2 * d->n; i++)
+        for (int j = 0; j < c.count; j++) matrix[(size_t)i * c.count + j] = c.end[(size_t)j * 2 * d->n + i];
+    return MOR_OK;
+}
+
+/* What is handed out: the answer, who gave the memory, and the numbers. */
+typedef struct owned {
+    mor_derivative answer;
+    mor_allocator allocator;
+    double matrix[];
+} owned;
+
+mor_derivative* mor_derivative_create(const mor_world* w, int rows, int columns, double** matrix)
+{
+    size_t numbers = (size_t)rows * (size_t)columns;
+    owned* o = w->allocator.resize(w->allocator.user, NULL, sizeof *o + numbers * sizeof(double));
+    if (!o) return NULL;
+    o->allocator = w->allocator;
+    o->answer = (mor_derivative){ .rows = rows,
+                                  .columns = columns,
+                                  .matrix = o->matrix,
+                                  .differentiable = true,
+                                  .unique = true,
+                                  .distance = INFINITY };
+    memset(o->matrix, 0, numbers * sizeof(double));
+    *matrix = o->matrix;
+    return &o->answer;
+}
+
+void mor_derivative_destroy(mor_derivative* derivative)
+{
+    if (!derivative) return;
+    mor_allocator a = ((owned*)derivative)->allocator;
+    a.resize(a.user, derivative, 0);
+}
+
+mor_code mor_world_derivative(mor_world* world, const mor_input* inputs, int count, mor_derivative** derivative,
+                              mor_error* error)
+{
+    *derivative = NULL;
+    mor_code code = check(world, inputs, count, error);
+    if (code) return code;
+    mor_derivation d = { .world = world, .inputs = inputs, .input_count = count };
+    double* matrix = NULL;
+    d.arena = mor_arena_create(&world->allocator);
+    d.base = mor_step_create(world, error);
+    d.trial = mor_step_create(world, error);
+    int n = mor_world_nu_count(world);
+    mor_derivative* out = mor_derivative_create(world, 2 * n, 2 * n + count, &matrix);
+    code = d.arena && d.base && d.trial && out && map_velocities(&d) ? derive(&d, out, matrix, error) : MOR_SYSTEM;
+    if (code == MOR_SYSTEM) mor_fail(error, MOR_SYSTEM, "out of memory");
+    mor_step_destroy(d.trial);
+    mor_step_destroy(d.base);
+    mor_arena_destroy(d.arena);
+    if (!code) *derivative = out;
+    else mor_derivative_destroy(out);
+    return code;
+}

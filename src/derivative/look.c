@@ -1,0 +1,267 @@
+/* One look at the equations of a step, see look.h. */
+#include "derivative/look.h"
+
+#include "base/elementary.h"
+#include "formulation/assemble.h"
+#include "formulation/registry.h"
+#include "formulation/rows.h"
+#include "formulation/step_problem.h"
+#include "moreau/state.h"
+#include "step/draft.h"
+#include "step/stabilise.h"
+#include "step/stages.h"
+
+#include <stdint.h>
+#include <string.h>
+
+bool mor_look_create(const mor_derivation* d, mor_look* look)
+{
+    look->V = mor_arena_zero(d->arena, (size_t)d->dof + 1, sizeof(double));
+    look->u = mor_arena_zero(d->arena, (size_t)d->rows + 1, sizeof(double));
+    look->mu = mor_arena_zero(d->arena, (size_t)d->kept_count + 1, sizeof(double));
+    look->q = mor_arena_zero(d->arena, (size_t)mor_world_q_count(d->world) + 1, sizeof(double));
+    look->nu = mor_arena_zero(d->arena, (size_t)d->n + 1, sizeof(double));
+    return look->V && look->u && look->mu && look->q && look->nu;
+}
+
+/* --------------------------------------------------------------------------- rows that correspond */
+
+size_t mor_memory_key(const mor_step* k, const double* memory)
+{
+    if (!memory) return SIZE_MAX;
+    const char *at = (const char*)memory, *joints = k->joints.data;
+    size_t bytes = (size_t)k->joints.count * sizeof(mor_joint);
+    if (joints && at >= joints && at < joints + bytes) return (size_t)(at - joints);
+    for (int i = 0; i < k->robot_count; i++) {
+        ptrdiff_t from = memory - k->robots[i]->memory;
+        if (from >= 0 && from < 3 * mor_robot_joint_count(k->robots[i]->model))
+            return ((size_t)i + 1) * ((size_t)1 << 40) + (size_t)from;
+    }
+    return SIZE_MAX - 1;
+}
+
+static bool same_contact(const mor_contact* a, const mor_contact* b)
+{
+    return a->body[0] == b->body[0] && a->body[1] == b->body[1] && a->shape[0] == b->shape[0] &&
+           a->shape[1] == b->shape[1] && a->feature == b->feature;
+}
+
+/* A point or a direction of a body, carried along from the base step to the trial. */
+static mor_vec3 carried(const mor_derivation* d, int body, mor_vec3 x, bool direction)
+{
+    int slot = d->world->order[body];
+    const mor_body *a = &d->base->w->bodies[slot], *b = &d->trial->w->bodies[slot];
+    mor_quat turn = mor_quat_mul(b->q, mor_quat_conj(a->q));
+    return direction ? mor_rotate(turn, x) : mor_add(b->x, mor_rotate(turn, mor_sub(x, a->x)));
+}
+
+/* Faces that lie exactly on each other are clipped at other corners on either side of a state. A contact that sticks is
+ * then carried along with its bodies: the rows of the patch span the same space wherever its corners are. Others are
+ * lost. */
+static mor_code carry_contacts(mor_derivation* d, mor_error* error)
+{
+    mor_buffer* found = &d->trial->contacts;
+    const mor_contact* base = d->base->contacts.data;
+    mor_found out = { .world = d->trial->w, .contacts = found };
+    mor_code code = MOR_OK;
+    int count = found->count;
+    for (int k = 0; k < d->kept_count && !code; k++) {
+        if (d->kept[k].contact < 0 || !d->kept[k].sticks) continue;
+        mor_contact c = base[d->kept[k].contact];
+        bool there = false;
+        for (int i = 0; i < count && !there; i++) there = same_contact(&((const mor_contact*)found->data)[i], &c);
+        if (there) continue;
+        for (int side = 0; side < 2; side++) c.point[side] = carried(d, c.body[side], c.point[side], false);
+        c.normal = carried(d, c.body[0], c.normal, true);
+        c.gap = mor_dot(mor_sub(c.point[1], c.point[0]), c.normal);
+        code = mor_found_add(&out, &c);
+    }
+    d->trial->w->contacts = *found;
+    return code == MOR_OK ? MOR_OK : mor_fail(error, code, "out of memory");
+}
+
+/* The kept block that a block of the trial is, or -1. Islands and blocks come in the same order but for those that
+ * appear or vanish: the search begins after the last one found. */
+static int find_kept(const mor_derivation* d, const mor_island* island, int block, int* from)
+{
+    const mor_system* s = &island->system;
+    bool contact = block < s->contact_count;
+    const mor_contact* c = contact ? (const mor_contact*)d->trial->contacts.data + s->contacts[block].contact : NULL;
+    const mor_contact* base = d->base->contacts.data;
+    size_t key = contact ? 0 : mor_memory_key(d->trial, island->rows[block - s->contact_count]->memory);
+    for (int i = 0; i < d->kept_count; i++) {
+        int k = (*from + i) % d->kept_count;
+        const mor_kept* kept = &d->kept[k];
+        if ((kept->contact >= 0) != contact || kept->dim != s->blocks[block].dim) continue;
+        if (contact ? !same_contact(&base[kept->contact], c) : kept->key != key) continue;
+        *from = k + 1;
+        return k;
+    }
+    return -1;
+}
+
+static void read_rows(const mor_derivation* d, const mor_system* s, int block, const double* bias, const mor_kept* kept,
+                      const int* tree_of, mor_look* look)
+{
+    const mor_block* b = &s->blocks[block];
+    const mor_world* w = d->trial->w;
+    for (int r = 0; r < b->dim; r++) {
+        double u = bias[b->row + r] + d->bias_shift[kept->row + r];
+        for (int e = b->entry; e < b->entry + b->entry_count; e++) {
+            const mor_tree_block* t = &s->trees[s->entries[e].tree];
+            const double* J = s->jacobian + s->entries[e].start + r * t->dof;
+            const double* nu = d->nu + w->trees[tree_of[s->entries[e].tree]].offset;
+            for (int m = 0; m < t->dof; m++) u += J[m] * nu[m];
+        }
+        look->u[kept->row + r] = u;
+    }
+}
+
+/* V and u of one island of the trial. */
+static mor_code read_island(const mor_derivation* d, const mor_island* island, bool* seen, mor_look* look)
+{
+    const mor_system* s = &island->system;
+    double* p = mor_arena_zero(d->arena, (size_t)s->row_count + 1, sizeof *p);
+    double* bias = mor_arena_zero(d->arena, (size_t)s->row_count + 1, sizeof *bias);
+    double* nu = mor_arena_zero(d->arena, (size_t)s->dof + 1, sizeof *nu);
+    if (!p || !bias || !nu) return MOR_SYSTEM;
+    int from = 0, *of = mor_arena_alloc(d->arena, ((size_t)s->block_count + 1) * sizeof *of);
+    if (!of) return MOR_SYSTEM;
+    for (int b = 0; b < s->block_count; b++) {
+        of[b] = d->kept_count ? find_kept(d, island, b, &from) : -1;
+        /* the gap counts on both sides of zero, or on none */
+        if (of[b] >= 0 && b < s->contact_count && !d->kept[of[b]].clipped)
+            ((mor_contact_row*)s->contacts)[b].recovery = INFINITY;
+    }
+    mor_bias_stewart_trinkle(s, bias);
+    for (int b = 0; b < s->block_count; b++) {
+        int k = of[b];
+        if (k < 0) continue;
+        const mor_kept* kept = &d->kept[k];
+        seen[k] = true;
+        memcpy(p + s->blocks[b].row, d->p + kept->row, (size_t)kept->dim * sizeof *p);
+        read_rows(d, s, b, bias, kept, island->tree_of, look);
+        if (kept->contact >= 0) look->mu[k] = s->contacts[b].friction;
+    }
+    mor_system_velocity(s, p, nu);
+    for (int t = 0; t < s->tree_count; t++)
+        memcpy(look->V + d->trial->w->trees[island->tree_of[t]].offset, nu + s->trees[t].offset,
+               (size_t)s->trees[t].dof * sizeof *nu);
+    return MOR_OK;
+}
+
+/* ------------------------------------------------------------------------------------- the look */
+
+/* The trial begins as the base step did. */
+static mor_code begin(mor_derivation* d)
+{
+    mor_step* k = d->trial;
+    mor_code code = mor_step_take(d->world, k);
+    if (code) return code;
+    const mor_world* from = d->base->w;
+    for (int i = 0; i < k->w->body_count; i++) { /* what the user function and the solve of the base step decided */
+        mor_body *b = &k->w->bodies[i], *a = &from->bodies[i];
+        b->force = a->force, b->torque = a->torque, b->struck = a->struck;
+        b->mass = d->world->bodies[i].mass, b->inertia_inverse = d->world->bodies[i].inertia_inverse;
+    }
+    k->struck = 0;
+    k->w->detected = false;
+    memcpy(d->materials, d->world->materials, (size_t)d->world->material_count * sizeof *d->materials);
+    k->w->materials = d->materials;
+    return MOR_OK;
+}
+
+static mor_code finish(mor_derivation* d, const double* nu, mor_look* look, mor_error* error)
+{
+    mor_step* k = d->trial;
+    memcpy(k->nu_new, nu, (size_t)k->dof * sizeof *nu);
+    mor_integrate_bodies(k);
+    mor_code code = k->w->joints.count ? mor_stabilise_velocities(k) : MOR_OK;
+    if (!code) code = mor_world_get_q(k->w, look->q, mor_world_q_count(k->w), error);
+    if (!code) code = mor_world_get_nu(k->w, look->nu, d->n, error);
+    return code;
+}
+
+static mor_code assemble(mor_derivation* d, int direction, double amount, mor_error* error)
+{
+    mor_code code = begin(d);
+    if (!code && !mor_perturb(d, direction, amount)) code = MOR_SYSTEM;
+    if (!code) code = mor_do_collide(d->world, d->trial, error);
+    if (!code && d->kept_count) code = carry_contacts(d, error);
+    if (!code) code = mor_do_control(d->world, d->trial, error);
+    if (!code) code = mor_do_assemble(d->world, d->trial, error);
+    return code;
+}
+
+mor_code mor_look_at(mor_derivation* d, int direction, double amount, mor_look* look, mor_error* error)
+{
+    size_t mark = mor_arena_mark(d->arena);
+    bool* seen = mor_arena_zero(d->arena, (size_t)d->kept_count + 1, sizeof *seen);
+    mor_code code = seen ? assemble(d, direction, amount, error) : MOR_SYSTEM;
+    if (!code) {
+        memcpy(look->V, d->trial->nu_new, (size_t)d->dof * sizeof(double)); /* outside of islands */
+        for (int i = 0; !code && i < d->trial->island_count; i++)
+            code = read_island(d, &d->trial->islands[i], seen, look);
+        look->lost = false;
+        for (int k = 0; k < d->kept_count; k++) look->lost = look->lost || !seen[k];
+        double* nu = mor_arena_alloc(d->arena, ((size_t)d->dof + 1) * sizeof *nu);
+        if (!nu) code = MOR_SYSTEM;
+        else memcpy(nu, d->nu, (size_t)d->dof * sizeof *nu);
+        for (int i = 0; !code && i < d->trial->w->tree_count; i++) {
+            const mor_tree* t = &d->trial->w->trees[i];
+            if (!d->loaded[i]) memcpy(nu + t->offset, look->V + t->offset, (size_t)t->dof * sizeof *nu);
+        }
+        if (!code) code = finish(d, nu, look, error);
+    }
+    mor_perturb_release(d, direction);
+    mor_arena_release(d->arena, mark);
+    return code;
+}
+
+mor_code mor_look_at_end(mor_derivation* d, const double* nu, mor_look* look, mor_error* error)
+{
+    size_t mark = mor_arena_mark(d->arena);
+    mor_code code = assemble(d, -1, 0.0, error);
+    if (!code) code = finish(d, nu, look, error);
+    mor_arena_release(d->arena, mark);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------ differences */
+
+/* The rotation vector from b to a. */
+static void turn_between(const double* a, const double* b, double by, double* out)
+{
+    mor_quat p = { a[0], a[1], a[2], a[3] }, q = { b[0], -b[1], -b[2], -b[3] }, d = mor_quat_mul(p, q);
+    double sign = d.w < 0.0 ? -1.0 : 1.0;
+    mor_vec3 axis = mor_v3(sign * d.x, sign * d.y, sign * d.z);
+    double s = mor_norm(axis), factor = s > 0.0 ? 2.0 * mor_atan2(s, fabs(d.w)) / s : 2.0;
+    out[0] = factor * axis.x / by, out[1] = factor * axis.y / by, out[2] = factor * axis.z / by;
+}
+
+static void span_difference(bool floating, mor_span s, const mor_look* a, const mor_look* b, double by, double* out)
+{
+    int q = s.q, k = s.nu, left = s.nu_count;
+    if (floating) {
+        for (int i = 0; i < 3; i++) out[k + i] = (a->q[q + i] - b->q[q + i]) / by;
+        turn_between(a->q + q + 3, b->q + q + 3, by, out + k + 3);
+        q += 7, k += 6, left -= 6;
+    }
+    for (int i = 0; i < left; i++) out[k + i] = (a->q[q + i] - b->q[q + i]) / by;
+}
+
+void mor_look_difference(const mor_derivation* d, const mor_look* a, const mor_look* b, double by, double* out)
+{
+    const mor_world* w = d->world;
+    for (int i = 0; i < w->alive_count; i++) {
+        const mor_body* body = &w->bodies[w->order[i]];
+        if (body->robot || body->tree < 0) continue;
+        mor_span s = mor_body_span(w, mor_world_body(w, i));
+        span_difference(w->dimension == 3, s, a, b, by, out);
+    }
+    for (int i = 0; i < w->robot_count; i++) {
+        mor_span s = mor_world_robot_span(w, i);
+        span_difference(s.q_count != s.nu_count, s, a, b, by, out);
+    }
+    for (int i = 0; i < d->n; i++) out[d->n + i] = (a->nu[i] - b->nu[i]) / by;
+}

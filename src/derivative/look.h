@@ -1,0 +1,74 @@
+/* One look at the equations of a step, at the state of the world or next to it.
+ *
+ * With the velocities nu+ and impulses p of the step held fixed, the state z and the inputs decide
+ *
+ *     V(z) = nu_free + M^-1 G p,    u(z) = G' nu+ + b,    mu(z),    E(z) = the state at the end of the step.
+ *
+ * Differences of these between neighbouring states are the right-hand sides of the implicit function theorem
+ * (derivative.c). No problem is solved for them. */
+#ifndef MOREAU_DERIVATIVE_LOOK_H
+#define MOREAU_DERIVATIVE_LOOK_H
+
+#include "model/step.h"
+#include "moreau/derivative.h"
+
+typedef struct mor_look {
+    double* V;  /* of all trees */
+    double* u;  /* of the kept rows */
+    double* mu; /* of the kept blocks */
+    double* q;  /* flat state at the end (moreau/state.h) */
+    double* nu;
+    bool lost; /* a kept row was not found: the geometry changes here */
+} mor_look;
+
+/* A kept block: a contact or a block of joint rows that bears an impulse or may do so. */
+typedef struct mor_kept {
+    int island, block; /* in the base step */
+    int row, dim;      /* first row among the kept ones */
+    int contact;       /* index in the contacts of the base step, -1: rows of a joint */
+    bool sticks;       /* a contact that does */
+    bool clipped;      /* a contact so deep that its gap does not count (formulation/contact_rows.c) */
+    size_t key;        /* of rows of joints: where their memory lies in the model */
+} mor_kept;
+
+typedef struct mor_derivation {
+    mor_world* world;
+    mor_step *base, *trial;
+    int n;     /* numbers of nu */
+    int dof;   /* of all trees, springs included */
+    int* tree; /* n: tree of each number of nu */
+    int* part; /* n: which of its velocities */
+    mor_kept* kept;
+    int kept_count, rows;
+    bool* loaded;            /* tree -> it has kept rows; others move freely, and their nu+ is V */
+    double* nu;              /* velocities of the base step, all trees */
+    double* p;               /* impulses of the kept rows */
+    double* bias_shift;      /* what stabilisation added to the rows of joints: constant */
+    mor_material* materials; /* copy for the trial */
+    const mor_input* inputs;
+    int input_count;
+    mor_arena* arena;
+} mor_derivation;
+
+/* Moves the draft of the trial by `amount` along one direction: a state (0 to 2n - 1) or an input. False: out of
+ * memory. */
+bool mor_perturb(mor_derivation* d, int direction, double amount);
+/* How far a direction is moved for a difference. */
+double mor_perturbation(const mor_derivation* d, int direction);
+/* Undoes what mor_perturb allocated. */
+void mor_perturb_release(mor_derivation* d, int direction);
+
+/* Looks at the state that lies `amount` along a direction (-1: none). */
+mor_code mor_look_at(mor_derivation* d, int direction, double amount, mor_look* look, mor_error* error);
+/* E for velocities nu+ that differ: only the end is looked at. */
+mor_code mor_look_at_end(mor_derivation* d, const double* nu, mor_look* look, mor_error* error);
+/* Names a block of joint rows by where its impulses are remembered: the same in every step of the world. */
+size_t mor_memory_key(const mor_step* step, const double* memory);
+/* Memory for one look. */
+bool mor_look_create(const mor_derivation* d, mor_look* look);
+/* An answer with a matrix of zeros, rows x columns; NULL: out of memory. */
+mor_derivative* mor_derivative_create(const mor_world* world, int rows, int columns, double** matrix);
+/* out (2 n) := (a - b) / by, positions in the tangent space at b. */
+void mor_look_difference(const mor_derivation* d, const mor_look* a, const mor_look* b, double by, double* out);
+
+#endif

@@ -1,0 +1,533 @@
+/* Derivatives of a step against central differences of whole steps: the world is moved, solved to 1e-13 and stepped on
+ * both sides. Nothing of the derivative's own code takes part in that. */
+#include "common/worlds.h"
+
+#include "moreau/derivative.h"
+#include "moreau/state.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --------------------------------------------------------------------------- differences of steps */
+
+static void set_state(mor_world* w, const double* q, const double* nu)
+{
+    assert_int_equal(mor_world_set_q(w, q, mor_world_q_count(w), NULL), MOR_OK);
+    assert_int_equal(mor_world_set_nu(w, nu, mor_world_nu_count(w), NULL), MOR_OK);
+}
+
+/* q (+) delta for one number of nu, by spans; rotation vectors in world axes. */
+static void move(const mor_world* w, double* q, int k, double by)
+{
+    for (int i = 0; i < mor_world_body_count(w) + mor_world_robot_count(w); i++) {
+        bool robot = i >= mor_world_body_count(w);
+        mor_span s;
+        if (robot) s = mor_world_robot_span(w, i - mor_world_body_count(w));
+        else {
+            mor_body_id id = mor_world_body(w, i);
+            if (mor_body_get_kind(w, id) != MOR_DYNAMIC) continue;
+            s = mor_body_span(w, id);
+        }
+        if (k < s.nu || k >= s.nu + s.nu_count) continue;
+        int at = k - s.nu;
+        if (s.q_count == s.nu_count) q[s.q + at] += by;
+        else if (at < 3) q[s.q + at] += by;
+        else if (at >= 6) q[s.q + at + 1] += by;
+        else {
+            double* p = q + s.q + 3;
+            mor_vec3 v = mor_v3(at == 3 ? by : 0, at == 4 ? by : 0, at == 5 ? by : 0);
+            mor_quat r = mor_quat_mul(mor_quat_exp(v), (mor_quat){ p[0], p[1], p[2], p[3] });
+            p[0] = r.w, p[1] = r.x, p[2] = r.y, p[3] = r.z;
+        }
+        return;
+    }
+}
+
+/* The rotation vector between quaternions. */
+static void turn(const double* a, const double* b, double* out)
+{
+    mor_quat d = mor_quat_mul((mor_quat){ a[0], a[1], a[2], a[3] }, (mor_quat){ b[0], -b[1], -b[2], -b[3] });
+    double sign = d.w < 0 ? -2.0 : 2.0;
+    out[0] = sign * d.x, out[1] = sign * d.y, out[2] = sign * d.z; /* small */
+}
+
+static void state_difference(const mor_world* w, const double* qa, const double* na, const double* qb, const double* nb,
+                             double by, double* out)
+{
+    int n = mor_world_nu_count(w);
+    for (int i = 0; i < mor_world_body_count(w) + mor_world_robot_count(w); i++) {
+        bool robot = i >= mor_world_body_count(w);
+        mor_span s;
+        if (robot) s = mor_world_robot_span(w, i - mor_world_body_count(w));
+        else {
+            mor_body_id id = mor_world_body(w, i);
+            s = mor_body_span(w, id);
+            if (mor_body_get_kind(w, id) != MOR_DYNAMIC) continue;
+        }
+        bool floating = s.q_count != s.nu_count;
+        for (int k = 0; k < s.nu_count; k++)
+            if (!floating || k < 3 || k >= 6) {
+                int at = s.q + k + (floating && k >= 6);
+                out[s.nu + k] = (qa[at] - qb[at]) / by;
+            }
+        if (!floating) continue;
+        double r[3];
+        turn(qa + s.q + 3, qb + s.q + 3, r);
+        for (int k = 0; k < 3; k++) out[s.nu + 3 + k] = r[k] / by;
+    }
+    for (int k = 0; k < n; k++) out[n + k] = (na[k] - nb[k]) / by;
+}
+
+typedef void (*change)(mor_world* w, double amount, void* user);
+
+/* The world to be moved, and where it begins. */
+typedef struct prober {
+    mor_world* w;
+    int Q, n;
+    double *q, *nu, *ends[4];
+    void* start;
+    size_t size;
+} prober;
+
+static prober probe_begin(mor_world* w)
+{
+    prober p = { .w = w, .Q = mor_world_q_count(w), .n = mor_world_nu_count(w) };
+    double** all[] = { &p.q, &p.nu, &p.ends[0], &p.ends[1], &p.ends[2], &p.ends[3] };
+    for (int i = 0; i < 6; i++) *all[i] = calloc((size_t)(p.Q + p.n), sizeof(double));
+    mor_world_get_q(w, p.q, p.Q, NULL);
+    mor_world_get_nu(w, p.nu, p.n, NULL);
+    p.size = mor_world_save(w, NULL, 0);
+    p.start = malloc(p.size);
+    mor_world_save(w, p.start, p.size);
+    return p;
+}
+
+static void probe_end(prober* p)
+{
+    assert_int_equal(mor_world_restore(p->w, p->start, p->size, NULL), MOR_OK);
+    double* all[] = { p->q, p->nu, p->ends[0], p->ends[1], p->ends[2], p->ends[3] };
+    for (int i = 0; i < 6; i++) free(all[i]);
+    free(p->start);
+}
+
+/* One step from the start, moved along number k of the state or by a function. */
+static void step_from(prober* p, int k, change function, void* user, double amount, double* q, double* nu)
+{
+    assert_int_equal(mor_world_restore(p->w, p->start, p->size, NULL), MOR_OK);
+    memcpy(q, p->q, (size_t)p->Q * sizeof *q);
+    memcpy(nu, p->nu, (size_t)p->n * sizeof *nu);
+    if (!function && k < p->n) move(p->w, q, k, amount);
+    else if (!function) nu[k - p->n] += amount;
+    set_state(p->w, q, nu);
+    if (function) function(p->w, amount, user);
+    mor_error error = { 0 };
+    if (mor_world_step(p->w, NULL, &error) != MOR_OK) fail_msg("%s", error.text);
+    if (function) function(p->w, -amount, user);
+    mor_world_get_q(p->w, q, p->Q, NULL);
+    mor_world_get_nu(p->w, nu, p->n, NULL);
+}
+
+static void probe(prober* p, int k, change function, void* user, double by, double* out)
+{
+    step_from(p, k, function, user, by, p->ends[0], p->ends[1]);
+    step_from(p, k, function, user, -by, p->ends[2], p->ends[3]);
+    state_difference(p->w, p->ends[0], p->ends[1], p->ends[2], p->ends[3], 2.0 * by, out);
+}
+
+/* Compares a column with differences of three lengths: the best of them counts, as rounding spoils the short ones and
+ * curvature the long ones. Returns the error relative to the size of the column. */
+static double column_error(prober* p, const mor_derivative* d, int j, change function, void* user, double unit)
+{
+    double best = INFINITY, *out = calloc((size_t)d->rows, sizeof *out);
+    for (int k = 0; k < 6; k++) {
+        probe(p, j, function, user, unit * pow(10.0, -3.0 - k), out);
+        double error = 0.0, size = 0.0;
+        for (int i = 0; i < d->rows; i++) {
+            double a = d->matrix[(size_t)i * (size_t)d->columns + (size_t)j];
+            error = fmax(error, fabs(a - out[i]));
+            size = fmax(size, fmax(fabs(out[i]), fabs(a)));
+        }
+        best = fmin(best, error / fmax(size, 1.0));
+    }
+    free(out);
+    return best;
+}
+
+/* All state columns of the coming step. */
+static double state_error(mor_world* w)
+{
+    mor_derivative* d = NULL;
+    mor_error error = { 0 };
+    uint64_t hash = mor_world_hash(w);
+    if (mor_world_derivative(w, NULL, 0, &d, &error) != MOR_OK) fail_msg("%s", error.text);
+    assert_true(mor_world_hash(w) == hash);
+    if (!d->differentiable) fail_msg("%s", d->why);
+    prober p = probe_begin(w);
+    double worst = 0.0;
+    for (int j = 0; j < d->rows; j++) {
+        double e = column_error(&p, d, j, NULL, NULL, 1.0);
+        if (getenv("MOREAU_VERBOSE")) printf("column %d: %.2g\n", j, e);
+        worst = fmax(worst, e);
+    }
+    probe_end(&p);
+    mor_derivative_destroy(d);
+    return worst;
+}
+
+/* --------------------------------------------------------------------------------------- scenes */
+
+#define EXACT "time: { step: 0.01 }\nmethod: { solver: { name: auto, tol: 1e-13 }, gap_correction: velocity }\n"
+#define FLOOR "  - { name: floor, shape: plane, fixed: true, friction: 0.4 }\n"
+
+static const struct {
+    const char* name;
+    int steps; /* before */
+    const char* text;
+} scenes[] = {
+    { "a ball in flight", 3,
+      "moreau: 1\n" EXACT "bodies:\n" FLOOR "  - { name: ball, shape: { sphere: 0.5 }, mass: 2, position: [0, 0, 3], "
+      "velocity: [1, 2, 0.5], angular_velocity: [1, 2, 3] }\n" },
+    { "a box that tumbles in the air", 2,
+      "moreau: 1\n" EXACT "bodies:\n" FLOOR "  - { name: box, shape: { box: [0.4, 0.3, 0.2] }, mass: 2, position: [0, "
+      "0, 3], angular_velocity: [4, -2, 3] }\n" },
+    { "a ball at rest", 3,
+      "moreau: 1\n" EXACT "bodies:\n" FLOOR
+      "  - { name: ball, shape: { sphere: 0.5 }, mass: 2, position: [0, 0, 0.5] }\n" },
+    { "a ball that slides and spins", 3,
+      "moreau: 1\n" EXACT "bodies:\n" FLOOR "  - { name: ball, shape: { sphere: 0.5 }, mass: 2, position: [0, 0, 0.5], "
+      "velocity: [2, 1, 0], angular_velocity: [0, 0, 3] }\n" },
+    { "a ball that rolls", 3,
+      "moreau: 1\n" EXACT "bodies:\n" FLOOR "  - { name: ball, shape: { sphere: 0.5 }, mass: 2, position: [0, 0, 0.5], "
+      "velocity: [2, 0, 0], angular_velocity: [0, 4, 0] }\n" },
+    { "a box at rest", 3,
+      "moreau: 1\n" EXACT "bodies:\n" FLOOR
+      "  - { name: box, shape: { box: [1, 0.8, 0.6] }, mass: 2, position: [0, 0, 0.3] }\n" },
+    { "a box that slides", 2,
+      "moreau: 1\n" EXACT "bodies:\n" FLOOR
+      "  - { name: box, shape: { box: [1, 0.8, 0.3] }, mass: 2, position: [0, 0, 0.15], velocity: [3, 1, 0] }\n" },
+    { "a ball on a ball", 2,
+      "moreau: 1\n" EXACT "bodies:\n" FLOOR
+      "  - { name: low, shape: { sphere: 0.5 }, mass: 2, position: [0, 0, 0.5] }\n"
+      "  - { name: top, shape: { sphere: 0.4 }, mass: 1, position: [0.02, 0.01, 1.3997222], angular_velocity: [0, 0, "
+      "1] }\n" },
+    { "two balls, mass ratio 1e6", 2,
+      "moreau: 1\n" EXACT "bodies:\n" FLOOR "  - { name: a, shape: { sphere: 0.5 }, mass: 1, position: [0, 0, 0.5] }\n"
+      "  - { name: b, shape: { sphere: 0.5 }, mass: 1e6, position: [0, 0, 1.5] }\n" },
+    { "a tower of three boxes", 2,
+      "moreau: 1\n" EXACT "bodies:\n" FLOOR
+      "  - { name: a, shape: { box: [1, 1, 1] }, mass: 1, position: [0, 0, 0.5] }\n"
+      "  - { name: b, shape: { box: [0.8, 0.8, 0.8] }, mass: 2, position: [0.05, 0, 1.4] }\n"
+      "  - { name: c, shape: { box: [0.6, 0.6, 0.6] }, mass: 3, position: [0, 0.03, 2.1] }\n" },
+    { "ten equal boxes exactly on each other", 2,
+      "moreau: 1\n" EXACT "bodies:\n" FLOOR "  - { name: box, shape: { box: [1, 1, 1] }, mass: 1, grid: { count: [1, "
+      "1, 10], spacing: [0, 0, 1], origin: [0, 0, 0.5] } }\n" },
+    { "a disc in the plane", 2,
+      "moreau: 1\ndimension: 2\n" EXACT
+      "bodies:\n  - { name: ground, shape: { chain: [[-5, 0.5], [5, -0.5]] }, fixed: true, friction: 0.02 }\n"
+      "  - { name: disc, shape: { disc: 0.3 }, mass: 1, friction: 0.02, position: [0, 0.3014963] }\n" },
+    { "a pendulum of two hinges, maximal", 20,
+      "moreau: 1\ntime: { step: 0.002 }\nmethod: { solver: { name: auto, tol: 1e-13 }, stabilisation: { name: none } "
+      "}\nbodies:\n"
+      "  - { name: a, shape: { box: [1, 0.1, 0.1] }, mass: 1, position: [0.5, 0, 2] }\n"
+      "  - { name: b, shape: { box: [1, 0.1, 0.1] }, mass: 1, position: [1.5, 0, 2] }\n"
+      "joints:\n  - { name: j, type: spherical, bodies: [a, world], point: [0, 0, 2] }\n"
+      "  - { name: k, type: spherical, bodies: [b, a], point: [1, 0, 2] }\n" },
+    { "an arm that swings", 20,
+      "moreau: 1\ntime: { step: 0.002 }\nmethod: { solver: { name: auto, tol: 1e-13 }, gap_correction: velocity "
+      "}\nbodies:\n" FLOOR "robots:\n  - { name: arm, urdf: robots/arm2.urdf, base: fixed, position: [0, 0, 3] }\n" },
+    { "an arm on smooth ice", 300,
+      "moreau: 1\ntime: { step: 0.002 }\nmethod: { solver: { name: auto, tol: 1e-13 }, gap_correction: velocity "
+      "}\nbodies:\n"
+      "  - { name: ice, shape: plane, fixed: true, friction: 0 }\n"
+      "robots:\n  - { name: arm, urdf: robots/arm2.urdf, base: fixed, position: [0, 0, 0.5] }\n" },
+    { "a box that slides, polygon", 2,
+      "moreau: 1\ntime: { step: 0.01 }\nmethod: { formulation: st, solver: { name: auto, tol: 1e-13 }, gap_correction: "
+      "velocity }\n"
+      "bodies:\n" FLOOR
+      "  - { name: box, shape: { box: [1, 0.8, 0.3] }, mass: 2, position: [0, 0, 0.15], velocity: [3, 1, 0] }\n" },
+    { "a ball that rolls, polygon", 3,
+      "moreau: 1\ntime: { step: 0.01 }\nmethod: { formulation: st, solver: { name: lemke }, gap_correction: velocity "
+      "}\n"
+      "bodies:\n" FLOOR "  - { name: ball, shape: { sphere: 0.5 }, mass: 2, position: [0, 0, 0.5], velocity: [2, 0, "
+      "0], angular_velocity: [0, 4, 0] }\n" },
+    { "a stack, Newton-Euler rows kept", 2,
+      "moreau: 1\ntime: { step: 0.01 }\nmethod: { formulation: mncp, solver: { name: auto, tol: 1e-12 }, "
+      "gap_correction: velocity }\n"
+      "bodies:\n" FLOOR "  - { name: a, shape: { box: [1, 1, 1] }, mass: 3, position: [0, 0, 0.5] }\n"
+      "  - { name: b, shape: { sphere: 0.4 }, mass: 2, position: [0.05, 0, 1.4] }\n" },
+    { "a humanoid that stands", 5,
+      "moreau: 1\ntime: { step: 0.001 }\nmethod: { solver: { name: auto, tol: 1e-13 }, gap_correction: velocity "
+      "}\nbodies:\n" FLOOR
+      "robots:\n  - { name: human, urdf: robots/humanoid.urdf, base: floating, position: [0, 0, 0.89] }\n"
+      "controllers:\n  - { type: pid, robot: human, kp: 1500, kd: 80, gravity_compensation: true }\n" },
+};
+
+static void states_agree_with_differences_of_steps(void** state)
+{
+    (void)state;
+    const char* only = getenv("MOREAU_ONLY");
+    for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
+        if (only && !strstr(scenes[i].name, only)) continue;
+        mor_scene* scene;
+        mor_world* w = test_scene_text(scenes[i].text, &scene);
+        test_steps(w, scenes[i].steps);
+        double e = state_error(w);
+        print_message("%-36s %.2g\n", scenes[i].name, e);
+        if (!(e < 1e-6)) fail_msg("%s: %.3g", scenes[i].name, e);
+        mor_world_destroy(w);
+        mor_scene_destroy(scene);
+    }
+}
+
+/* --------------------------------------------------------------------------------------- inputs */
+
+typedef struct input_change {
+    mor_input input;
+    mor_body_id body;
+} input_change;
+
+static void apply_force(mor_world* w, double amount, void* user)
+{
+    const input_change* c = user;
+    double f[6] = { 0 };
+    f[c->input.component] = amount;
+    mor_body_state s = mor_body_get_state(w, c->body);
+    mor_body_apply(w, c->body, mor_v3(f[0], f[1], f[2]), s.com);
+    mor_body_apply_torque(w, c->body, mor_v3(f[3], f[4], f[5]));
+}
+
+static void apply_gravity(mor_world* w, double amount, void* user)
+{
+    const input_change* c = user;
+    mor_vec3 g = mor_world_gravity(w);
+    (&g.x)[c->input.component] += amount;
+    mor_world_set_gravity(w, g);
+}
+
+/* A world of a scene with one value changed, after some steps of the unchanged one: differences by two worlds. */
+static void end_of(const char* text, const char* set, int steps, double* q, double* nu)
+{
+    mor_scene *scene, *changed;
+    mor_world* w = test_scene_text(text, &scene);
+    test_steps(w, steps);
+    size_t Q = (size_t)mor_world_q_count(w), n = (size_t)mor_world_nu_count(w);
+    mor_world_get_q(w, q, (int)Q, NULL);
+    mor_world_get_nu(w, nu, (int)n, NULL);
+    char path[] = "/tmp/moreau_derivative_XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text));
+    close(file);
+    const char* sets[] = { set, NULL };
+    mor_error error = { 0 };
+    changed = mor_scene_load(path, sets, NULL, &error);
+    if (!changed) fail_msg("%s", error.text);
+    mor_world* v = mor_scene_build(changed, 1, &error);
+    assert_non_null(v);
+    set_state(v, q, nu);
+    test_steps(v, 1);
+    mor_world_get_q(v, q, (int)Q, NULL);
+    mor_world_get_nu(v, nu, (int)n, NULL);
+    mor_world_destroy(v);
+    mor_scene_destroy(changed);
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+    unlink(path);
+}
+
+static const char slider[] =
+    "moreau: 1\n" EXACT "materials: { ice: { friction: 0.3 } }\nbodies:\n"
+    "  - { name: floor, shape: plane, fixed: true, material: ice }\n"
+    "  - { name: low, shape: { sphere: 0.3 }, mass: 2, material: ice, position: [0, 0, 0.3], "
+    "velocity: [3, 1, 0], angular_velocity: [1, 2, 3] }\n"
+    "  - { name: ball, shape: { sphere: 0.2 }, mass: 1, material: ice, position: [0.1, 0, 0.7898979486], "
+    "velocity: [3, 1, 0] }\n";
+
+static int material_named(const mor_world* w, const char* name)
+{
+    for (int i = 0; mor_world_material(w, i); i++)
+        if (strcmp(mor_world_material(w, i)->name, name) == 0) return i;
+    fail_msg("no material %s", name);
+    return -1;
+}
+
+static void forces_gravity_mass_size_and_friction_agree(void** state)
+{
+    (void)state;
+    mor_scene* scene;
+    mor_world* w = test_scene_text(slider, &scene);
+    test_steps(w, 2);
+    int box = mor_body_index(w, mor_world_find_body(w, "low")), ice = material_named(w, "ice");
+    mor_input inputs[16];
+    int count = 0;
+    for (int k = 0; k < 6; k++) inputs[count++] = (mor_input){ MOR_INPUT_FORCE, box, k };
+    for (int k = 0; k < 3; k++) inputs[count++] = (mor_input){ MOR_INPUT_GRAVITY, 0, k };
+    int other = count;
+    inputs[count++] = (mor_input){ MOR_INPUT_MASS, box, 0 };
+    inputs[count++] = (mor_input){ MOR_INPUT_FRICTION, ice, 0 };
+    mor_derivative* d = NULL;
+    mor_error error = { 0 };
+    if (mor_world_derivative(w, inputs, count, &d, &error)) fail_msg("%s", error.text);
+    if (!d->differentiable) fail_msg("%s", d->why);
+    assert_true(d->sliding >= 1 && d->unique && d->columns == d->rows + count);
+    prober p = probe_begin(w);
+    for (int j = 0; j < other; j++) {
+        input_change c = { inputs[j], mor_world_body(w, inputs[j].index) };
+        double e = column_error(&p, d, d->rows + j, inputs[j].kind == MOR_INPUT_FORCE ? apply_force : apply_gravity, &c,
+                                100.0);
+        if (!(e < 1e-6)) fail_msg("input %d: %.3g", j, e);
+    }
+    static const char* const keys[] = { "bodies.low.mass", "materials.ice.friction" };
+    static const double at[] = { 2.0, 0.3 };
+    double* out = calloc((size_t)d->rows, sizeof *out);
+    for (int k = 0; k < 2; k++) {
+        double best = INFINITY;
+        for (int length = 4; length < 7; length++) {
+            double by = pow(10.0, -length);
+            for (int side = 0; side < 2; side++) {
+                char set[80];
+                snprintf(set, sizeof set, "%s=%.17g", keys[k], at[k] + (side ? -by : by));
+                end_of(slider, set, 2, p.ends[2 * side], p.ends[2 * side + 1]);
+            }
+            state_difference(w, p.ends[0], p.ends[1], p.ends[2], p.ends[3], 2.0 * by, out);
+            double e = 0.0;
+            for (int i = 0; i < d->rows; i++)
+                e = fmax(e, fabs(out[i] - d->matrix[(size_t)i * (size_t)d->columns + (size_t)(d->rows + other + k)]));
+            best = fmin(best, e);
+        }
+        print_message("%-26s %.2g\n", keys[k], best);
+        if (!(best < 2e-6)) fail_msg("%s: %.3g", keys[k], best);
+    }
+    free(out);
+    probe_end(&p);
+    mor_derivative_destroy(d);
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+}
+
+/* A ball that grows is lifted within the step: z+ = r, v+ = (r - r_0)/h. */
+static void a_ball_that_grows_is_lifted(void** state)
+{
+    (void)state;
+    mor_scene* scene;
+    mor_world* w = test_scene_text("moreau: 1\n" EXACT "bodies:\n" FLOOR
+                                   "  - { name: ball, shape: { sphere: 0.25 }, mass: 2, position: [0, 0, 0.25] }\n",
+                                   &scene);
+    mor_input size = { MOR_INPUT_SIZE, 1, 0 };
+    mor_derivative* d = NULL;
+    mor_error error = { 0 };
+    if (mor_world_derivative(w, &size, 1, &d, &error)) fail_msg("%s", error.text);
+    assert_true(d->differentiable && d->rows == 12 && d->columns == 13);
+    test_near(d->matrix[2 * 13 + 12], 0.25, 1e-7, "dz+/dsize");
+    test_near(d->matrix[8 * 13 + 12], 25.0, 1e-5, "dv+/dsize");
+    mor_derivative_destroy(d);
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+}
+
+/* ------------------------------------------------------------------------------------ many steps */
+
+static void many_steps_forward_and_backward_agree(void** state)
+{
+    (void)state;
+    enum { STEPS = 37 };
+    mor_scene* scene;
+    mor_world* w = test_scene_text(slider, &scene);
+    size_t size = mor_world_save(w, NULL, 0);
+    void* start = malloc(size);
+    mor_world_save(w, start, size);
+    int box = mor_body_index(w, mor_world_find_body(w, "low"));
+    mor_input inputs[] = { { MOR_INPUT_FORCE, box, 0 }, { MOR_INPUT_FRICTION, material_named(w, "ice"), 0 } };
+    mor_derivative *d = NULL, *known = NULL;
+    mor_error error = { 0 };
+    if (mor_world_derivatives(w, STEPS, inputs, 2, &d, &error)) fail_msg("%s", error.text);
+    if (!d->differentiable) fail_msg("%s", d->why);
+    uint64_t hash = mor_world_hash(w);
+    assert_int_equal(mor_world_step_count(w), STEPS);
+    double *g = calloc((size_t)d->rows, sizeof *g), *back = calloc((size_t)d->rows, sizeof *back), by_step[STEPS * 2],
+           sums[2] = { 0 };
+    for (int i = 0; i < d->rows; i++) g[i] = sin(1.0 + i);
+    mor_world_restore(w, start, size, NULL);
+    if (mor_world_adjoint(w, STEPS, g, inputs, 2, back, by_step, &known, &error)) fail_msg("%s", error.text);
+    assert_true(mor_world_hash(w) == hash); /* it ends where the run ends, bit for bit */
+    assert_true(known->differentiable && known->sliding == d->sliding && known->distance == d->distance);
+    for (int k = 0; k < STEPS; k++) sums[0] += by_step[2 * k], sums[1] += by_step[2 * k + 1];
+    for (int j = 0; j < d->columns; j++) {
+        double sum = 0.0;
+        for (int i = 0; i < d->rows; i++) sum += g[i] * d->matrix[(size_t)i * (size_t)d->columns + (size_t)j];
+        test_near(j < d->rows ? back[j] : sums[j - d->rows], sum, 1e-9 * fmax(1.0, fabs(sum)), "gradient");
+    }
+    free(g), free(back), free(start);
+    mor_derivative_destroy(known);
+    mor_derivative_destroy(d);
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+}
+
+/* -------------------------------------------------------------------------------------- switches */
+
+static void switches_are_told(void** state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *words;
+    } cases[] = {
+        /* a block on a slope whose friction is exactly the tangent: 3-4-5 */
+        { "moreau: 1\ngravity: [0.6, 0, -0.8]\n" EXACT
+          "bodies:\n  - { name: floor, shape: plane, fixed: true, friction: 0.75 }\n"
+          "  - { name: box, shape: { box: [1, 1, 0.1] }, mass: 1, friction: 0.75, position: [0, 0, 0.05] }\n",
+          "edge" },
+        /* a ball that just reaches the floor at the end of the step, without a force */
+        { "moreau: 1\ngravity: [0, 0, 0]\n" EXACT "bodies:\n  - { name: floor, shape: plane, fixed: true }\n"
+          "  - { name: ball, shape: { sphere: 0.5 }, mass: 1, position: [0, 0, 0.51], velocity: [0, 0, -1] }\n",
+          "edge" },
+    };
+    for (size_t i = 0; i < 2; i++) {
+        mor_scene* scene;
+        mor_world* w = test_scene_text(cases[i].text, &scene);
+        mor_derivative* d = NULL;
+        mor_error error = { 0 };
+        if (mor_world_derivative(w, NULL, 0, &d, &error)) fail_msg("%s", error.text);
+        if (d->differentiable || !strstr(d->why, cases[i].words)) fail_msg("case %zu: '%s'", i, d->why);
+        assert_true(d->weak > 0 && d->distance < 1e-6);
+        mor_derivative_destroy(d);
+        mor_world_destroy(w);
+        mor_scene_destroy(scene);
+    }
+}
+
+static void what_has_no_derivative_is_refused(void** state)
+{
+    (void)state;
+    mor_scene* scene;
+    mor_world* w = test_scene_text(slider, &scene);
+    mor_derivative* d = NULL;
+    mor_error error = { 0 };
+    mor_input wrong[] = {
+        { MOR_INPUT_MASS, 0, 0 }, { MOR_INPUT_FORCE, 99, 0 }, { MOR_INPUT_FORCE, 1, 6 }, { MOR_INPUT_JOINT_FORCE, 0, 0 }
+    };
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(mor_world_derivative(w, &wrong[i], 1, &d, &error), MOR_BAD_INPUT);
+        assert_null(d);
+    }
+    test_method(w, "formulation", "penalty");
+    assert_int_equal(mor_world_derivative(w, NULL, 0, &d, &error), MOR_BAD_INPUT);
+    assert_non_null(strstr(error.text, "penalty"));
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(states_agree_with_differences_of_steps),
+        cmocka_unit_test(forces_gravity_mass_size_and_friction_agree),
+        cmocka_unit_test(a_ball_that_grows_is_lifted),
+        cmocka_unit_test(many_steps_forward_and_backward_agree),
+        cmocka_unit_test(switches_are_told),
+        cmocka_unit_test(what_has_no_derivative_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
