@@ -4,6 +4,18 @@
 # A module holds the whole core and what that needs (KLU, AMD, YAML, expat, qhull) and shows the host nothing but its
 # entry: a host that brings other versions of these libraries is not disturbed, and there is no search path to get wrong.
 
+# The archives of what the core needs, also where the command itself loads shared libraries (MOREAU_STATIC_COMMAND=OFF).
+set(MODULE_ARCHIVES)
+foreach(name IN LISTS CORE_ARCHIVES SOLVE_ARCHIVES)
+  find_library(ARCHIVE_${name} lib${name}.a)
+  mark_as_advanced(ARCHIVE_${name})
+  list(APPEND MODULE_ARCHIVES ${ARCHIVE_${name}})
+endforeach()
+if(MODULE_ARCHIVES MATCHES NOTFOUND)
+  message(STATUS "some archives are not installed: modules and co-simulation units load shared libraries")
+  set(MODULE_ARCHIVES)
+endif()
+
 # moreau_module(NAME ENTRIES SOURCE...): ENTRIES: what the host calls, as the linker's list "a; b;".
 function(moreau_module name entries)
   add_library(${name} MODULE EXCLUDE_FROM_ALL ${ARGN})
@@ -12,7 +24,7 @@ function(moreau_module name entries)
   target_include_directories(${name} PRIVATE include src)
   target_link_options(${name} PRIVATE -Wl,--version-script=${map} -Wl,--as-needed)
   set_target_properties(${name} PROPERTIES PREFIX "" LINK_DEPENDS ${map})
-  if(NOT CORE_ARCHIVE_FILES OR MOREAU_SANITIZE) # the module then loads KLU and the others like any program
+  if(NOT MODULE_ARCHIVES OR MOREAU_SANITIZE) # the module then loads KLU and the others like any program
     target_link_libraries(${name} PRIVATE moreau_static moreau_solve_static Threads::Threads m)
     return()
   endif()
@@ -20,7 +32,7 @@ function(moreau_module name entries)
   # qhull's archive names the standard streams in a way that only programs can serve
   target_link_options(${name} PRIVATE -Wl,--wrap=stdin,--wrap=stdout,--wrap=stderr)
   target_link_libraries(${name} PRIVATE $<TARGET_FILE:moreau_static> $<TARGET_FILE:moreau_solve_static>
-                        ${CORE_ARCHIVE_FILES} Threads::Threads m)
+                        ${MODULE_ARCHIVES} Threads::Threads m)
   add_dependencies(${name} moreau_static moreau_solve_static)
 endfunction()
 
@@ -31,6 +43,7 @@ set_target_properties(moreau_fmu PROPERTIES OUTPUT_NAME moreau LIBRARY_OUTPUT_DI
 if(NOT MOREAU_SANITIZE)
   target_link_options(moreau_fmu PRIVATE -s)
 endif()
+set_target_properties(moreau_fmu PROPERTIES EXCLUDE_FROM_ALL OFF) # it is installed
 add_dependencies(programs moreau_fmu)
 install(FILES $<TARGET_FILE:moreau_fmu> DESTINATION ${MOREAU_LAB_DIR}/fmu)
 

@@ -28,7 +28,6 @@ if(MOREAU_STATIC_COMMAND)
     message(STATUS "some archives are not installed: moreau loads shared libraries (${found})")
   else()
     set(core_dependencies ${found})
-    set(CORE_ARCHIVE_FILES ${found})
   endif()
 endif()
 

@@ -5,7 +5,7 @@ _moreau() {
     if [ "$word" = "=" ]; then word=; elif [ "$last" = "=" ]; then last=${COMP_WORDS[COMP_CWORD-2]}; fi
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W 'run doctor new solve robot derivative compare dataset plot reproduce view export-fmu list help --help --version' -- "$word"))
+        COMPREPLY=($(compgen -W 'run doctor new solve robot convert derivative compare dataset plot reproduce view export-fmu list help --help --version' -- "$word"))
         return
     fi
     case "$command $last" in
@@ -22,6 +22,9 @@ _moreau() {
         "run --record") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "run --bpmd") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "run --time-limit") return ;;
+        "run --control") return ;;
+        "run --control-timeout") return ;;
+        "run --pace") return ;;
         "run --threads") return ;;
         "run --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "doctor --time") return ;;
@@ -43,8 +46,11 @@ _moreau() {
         "robot --frames") return ;;
         "robot --joints") return ;;
         "robot --base") return ;;
+        "robot --tree") return ;;
         "robot --loop") return ;;
         "robot --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "convert --tree") return ;;
+        "convert --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "derivative --at") return ;;
         "derivative --steps") return ;;
         "derivative --input") return ;;
@@ -105,11 +111,12 @@ _moreau() {
         "list --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
     esac
     case $command in
-        run) options='--formulation --solver --collision --integrator --step --time --steps --set --at --csv --record --bpmd --time-limit --threads --json --verbose --quiet --plugin --help -h' ;;
+        run) options='--formulation --solver --collision --integrator --step --time --steps --set --at --csv --record --bpmd --time-limit --control --control-timeout --pace --threads --json --verbose --quiet --plugin --help -h' ;;
         doctor) options='--time --limit --set --step --json --plugin --help -h' ;;
         new) options='--urdf --plugin --help -h' ;;
         solve) options='--kind --solver --all --tol --max-iter --time-limit --solution --trace --json --plugin --help -h' ;;
-        robot) options='--state --frames --joints --base --loop --json --plugin --help -h' ;;
+        robot) options='--state --frames --joints --base --tree --loop --json --plugin --help -h' ;;
+        convert) options='--tree --plugin --help -h' ;;
         derivative) options='--at --steps --input --set --step --json --plugin --help -h' ;;
         compare) options='--formulations --solvers --tol --time-limit --memory --start --frames --traces --iterations --coordinates --scene-limit --assume --jobs --out --csv --json --resume --quiet --plugin --help -h' ;;
         dataset) options='--output -o --full --family --plugin --help -h' ;;
@@ -118,7 +125,7 @@ _moreau() {
         view) options='--port --listen --html --size --rate --png --at --video --fps --speed --pixels --look --set --formulation --solver --step --paused --wait --threads --plugin --help -h' ;;
         export-fmu) options='--output -o --fmi --formulation --solver --step --set --plugin --help -h' ;;
         list) options='--json --names --plugin --help -h' ;;
-        help) options='run doctor new solve robot derivative compare dataset plot reproduce view export-fmu list' ;;
+        help) options='run doctor new solve robot convert derivative compare dataset plot reproduce view export-fmu list' ;;
     esac
     case $command-$word in
         *-- | *--*) COMPREPLY=($(compgen -W "$options" -- "$word")) ;;

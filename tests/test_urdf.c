@@ -9,28 +9,8 @@
 #include <cmocka.h>
 
 #include "common/near.h"
+#include "common/scratch.h"
 #include "moreau/robot.h"
-
-static char path[64];
-
-static int make_file(void** state)
-{
-    (void)state;
-    strcpy(path, "/tmp/moreau_urdf_XXXXXX");
-    int fd = mkstemp(path);
-    if (fd >= 0) close(fd);
-    return fd < 0;
-}
-
-static int remove_file(void** state) { return (void)state, unlink(path); }
-
-static void write_bytes(const char* bytes, size_t length)
-{
-    FILE* f = fopen(path, "wb");
-    assert_non_null(f);
-    assert_int_equal(fwrite(bytes, 1, length, f), length);
-    fclose(f);
-}
 
 static mor_robot_model* read_text(const char* text, bool strict, char* notes, size_t size, mor_error* error)
 {

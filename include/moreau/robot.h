@@ -43,8 +43,12 @@ extern "C" {
 
 #define MOR_NAME_SIZE 96 /* names of links, joints and frames, the terminating zero included */
 
-/* What a joint of a robot does: turns or slides. */
-typedef enum mor_joint_type { MOR_REVOLUTE, MOR_PRISMATIC } mor_joint_type;
+/* What a joint of a robot does. A ball joint is three links in a row, each the parent of the next, all MOR_BALL: their
+ * positions are the rotation vector of the last one against the joint frame of the first [rad], at most pi long when a
+ * step ends; their velocities are its angular velocity against the parent in its own axes (not the rate of the rotation
+ * vector). The three have the axes x, y, z and consecutive numbers; the second and third have the identity as pose, the
+ * first two no mass. */
+typedef enum mor_joint_type { MOR_REVOLUTE, MOR_PRISMATIC, MOR_BALL } mor_joint_type;
 
 /* One link and the joint that carries it. The link frame sits on the joint: at position s it is the
  * joint frame `pose` (seen from the parent link) turned by s about `axis`, or moved by s along it. */
@@ -62,6 +66,7 @@ typedef struct mor_link_def {
     double damping, friction;         /* viscous [N m s/rad, N s/m]; Coulomb [N m, N] */
     int mimic;                        /* joint this one follows as s = ratio s_mimic + offset, or -1 */
     double mimic_ratio, mimic_offset; /* offset in [rad, m] */
+    double stiffness, rest; /* spring [N m/rad, N/m] and where it is at rest [rad, m]; revolute and prismatic */
 } mor_link_def;
 
 /* A named pose that is fixed to a link. */

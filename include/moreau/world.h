@@ -180,6 +180,13 @@ MOR_API void mor_body_apply(mor_world* world, mor_body_id body, mor_vec3 force, 
 MOR_API void mor_body_apply_torque(mor_world* world, mor_body_id body, mor_vec3 torque);
 /* Contacts between the two bodies are not looked for. MOR_SYSTEM: out of memory, and nothing has changed. */
 MOR_API mor_code mor_world_ignore_pair(mor_world* world, mor_body_id a, mor_body_id b);
+/* Which shapes touch: two of different bodies do if the types of one and the affinities of the other have a bit in
+ * common. Shapes that this was not called for have the lower 32 bits of both. MOR_SYSTEM: out of memory. */
+MOR_API mor_code mor_world_filter_shape(mor_world* world, mor_body_id body, int shape, uint64_t types,
+                                        uint64_t affinities, mor_error* error);
+/* Gives a shape a material of its own (index). MOR_BAD_INPUT when there is none of that number. */
+MOR_API mor_code mor_world_set_shape_material(mor_world* world, mor_body_id body, int shape, int material,
+                                              mor_error* error);
 
 /* -------------------------------------------------------------------------------- robots */
 
@@ -196,7 +203,8 @@ typedef struct mor_robot_def {
     const mor_dynamics* dynamics; /* where M, h, J, Jdot nu and poses come from (copied); NULL: the model itself */
     bool self_collision;          /* and each other, but for the pairs of mor_world_left_out */
     bool limits, damping, friction, mimic; /* of the joints, as the model has them */
-    const int* materials;                  /* of the shapes of each frame, -1: `material`; NULL: all `material` */
+    bool all_pairs;       /* with self_collision: no two links are left out but those of mor_world_ignore_pair */
+    const int* materials; /* of the shapes of each frame, -1: `material`; NULL: all `material` */
 } mor_robot_def;
 
 /* Two links of one robot that cannot touch each other although `self_collision` is on: neighbours, at most two joints

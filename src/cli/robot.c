@@ -1,9 +1,10 @@
-/* moreau robot: what a URDF holds, and its dynamics at given states. */
+/* moreau robot: what a URDF or MJCF file holds, and its dynamics at given states. */
 #include "cli/cli.h"
 #include "cli/options.h"
 #include "cli/robot_checks.h"
 #include "io/json/json.h"
 #include "io/json/json_read.h"
+#include "io/mjcf/mjcf.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 enum { LIST_MAX = 4096, NOTES = 1 << 16 };
 
 typedef struct arguments {
-    const char *urdf, *state, *frames, *joints, *base;
+    const char *urdf, *state, *frames, *joints, *base, *tree;
     bool json;
     const char* loops[MOR_CLI_LOOPS];
     int loop_count;
@@ -57,6 +58,7 @@ static void print_tree(const mor_robot_model* m)
         printf("  %*s%-*s %-26s %-10s %12.6g  %s%s\n", indent, "", 44 - indent, l->name, i ? l->joint_name : "-",
                !i                         ? (mor_robot_floating(m) ? "floating" : "fixed")
                : l->type == MOR_PRISMATIC ? "prismatic"
+               : l->type == MOR_BALL      ? "ball"
                : limited                  ? "revolute"
                                           : "continuous",
                l->mass.mass, limits, more);
@@ -237,7 +239,7 @@ static mor_code write_states(mor_json* json, const arguments* a, mor_robot_model
 static int take_urdf(void* user, char* word)
 {
     arguments* a = user;
-    if (a->urdf) return mor_cli_usage("robot", "one URDF file at a time, not also '%s'", word);
+    if (a->urdf) return mor_cli_usage("robot", "one file at a time, not also '%s'", word);
     a->urdf = word;
     return 0;
 }
@@ -270,6 +272,8 @@ static const mor_cli_option options[] = {
     { "--base", "fixed|floating",
       "default: \"mode\" of the state file; else floating, or fixed if the root link is called world or has no mass",
       MOR_CLI_CALL, .take = take_base },
+    { "--tree", "BODY", "of an MJCF file: the tree of bodies whose root this is (default: the first)", MOR_CLI_TEXT,
+      AT(tree) },
     { "--loop", "a,b[,weld]",
       "the origins of two links meet (a,b,weld: their frames do); may be repeated. Tells how far they are apart at "
       "each "
@@ -282,13 +286,15 @@ static const mor_cli_option options[] = {
 
 static const mor_cli_command command = {
     .name = "robot",
-    .usage = "FILE.urdf [options]",
+    .usage = "FILE.urdf|FILE.xml [options]",
     .about =
         "What a robot's file holds: its tree, masses and limits, what looks wrong, and its dynamics at given states.\n",
     .options = options,
     .more =
         "nu = [base linear velocity; base angular velocity; joint velocities], world axes; M nudot + h = [0; tau].\n"
-        "Damping, friction, limits and mimic are not applied. Meshes: package:// is looked for above the file and\n"
+        "Damping, friction, springs, limits and mimic are not applied. Ball joints: s is the rotation vector, s_dot "
+        "the\n"
+        "angular velocity in the axes of what the joint carries. Meshes: package:// is looked for above the file and\n"
         "in ROS_PACKAGE_PATH.\n",
     .operand = take_urdf,
 };
@@ -355,7 +361,7 @@ int mor_cli_robot(int argc, char** argv)
     arguments a = { 0 };
     int bad = mor_cli_parse(&command, argc, argv, &a);
     if (bad) return bad;
-    if (!a.urdf) return mor_cli_usage("robot", "which URDF file?");
+    if (!a.urdf) return mor_cli_usage("robot", "which URDF or MJCF file?");
     int status = MOR_SYSTEM;
     mor_error error = { .code = MOR_SYSTEM, .text = "out of memory" };
     mor_json_document* state = NULL;
@@ -374,9 +380,15 @@ int mor_cli_robot(int argc, char** argv)
         o.joint_count = split(joints, words);
         o.joints = words;
     }
-    model = mor_urdf_read(a.urdf, &o, notes, NOTES, &error);
-    if (!model || choose_base(&a, state, mor_robot_link(model, 0), &o.floating, &error) != MOR_OK) goto fail;
-    if (!o.floating) { /* the name of the root was needed first */
+    bool mjcf = mor_mjcf_is(a.urdf);
+    if (mjcf && (a.joints || a.base))
+        return free(words), free(joints), free(names), free(notes), mor_json_free(state),
+               mor_cli_usage("robot", "--joints and --base are for URDF files");
+    model = mjcf ? mor_cli_mjcf_tree(a.urdf, a.tree, o.shapes, notes, NOTES, &error)
+                 : mor_urdf_read(a.urdf, &o, notes, NOTES, &error);
+    if (mjcf) o.floating = model && mor_robot_floating(model);
+    if (!model || (!mjcf && choose_base(&a, state, mor_robot_link(model, 0), &o.floating, &error) != MOR_OK)) goto fail;
+    if (!mjcf && !o.floating) { /* the name of the root was needed first */
         mor_robot_destroy(model);
         if (!(model = mor_urdf_read(a.urdf, &o, notes, NOTES, &error))) goto fail;
     }

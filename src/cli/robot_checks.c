@@ -5,6 +5,7 @@
  *       no distribution of mass within the shapes gives it
  *     parts lighter than 1/100 of what carries them: marker links; they make stiff problems */
 #include "cli/robot_checks.h"
+#include "io/mjcf/mjcf.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -189,4 +190,24 @@ int mor_cli_print_checks(const mor_robot_model* m)
         printf("  %s: %s\n", l->name, text);
     }
     return lines;
+}
+
+mor_robot_model* mor_cli_mjcf_tree(const char* path, const char* tree, bool shapes, char* notes, size_t size,
+                                   mor_error* error)
+{
+    mor_mjcf* m = mor_mjcf_read(path, shapes, notes, size, error);
+    if (!m) return NULL;
+    mor_robot_model* model = NULL;
+    size_t used = strlen(notes);
+    for (int i = 0; i < m->trees_count; i++) {
+        bool chosen = tree ? strcmp(m->trees[i].name, tree) == 0 : i == 0;
+        if (chosen && !model) model = mor_robot_retain(m->trees[i].model);
+        else if (used + 200 < size)
+            used += (size_t)snprintf(notes + used, size - used, "%s: the tree '%.90s' is another robot; see --tree\n",
+                                     path, m->trees[i].name);
+    }
+    if (!model && tree) mor_fail(error, MOR_BAD_INPUT, "%s: there is no tree '%s'", path, tree);
+    else if (!model) mor_fail(error, MOR_BAD_INPUT, "%s: nothing in the model moves", path);
+    mor_mjcf_destroy(m);
+    return model;
 }

@@ -30,6 +30,10 @@ void mor_cli_print_loops(const mor_robot_model* model, const mor_cli_loop* loops
 void mor_cli_write_loops(mor_json* json, const mor_robot_model* model, const mor_cli_loop* loops, int count,
                          const mor_cli_closure* c);
 
+/* The model of one tree of an MJCF file (NULL: the first), with one owner. Other trees are told in the notes. */
+mor_robot_model* mor_cli_mjcf_tree(const char* path, const char* tree, bool shapes, char* notes, size_t size,
+                                   mor_error* error);
+
 /* One line for each part whose mass or inertia looks wrong; the number of lines. */
 int mor_cli_print_checks(const mor_robot_model* model);
 

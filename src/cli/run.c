@@ -1,5 +1,6 @@
 /* moreau run: simulate a scene, print what happened. */
 #include "cli/cli.h"
+#include "cli/control_link.h"
 #include "cli/laboratory.h"
 #include "cli/options.h"
 #include "cli/run_outputs.h"
@@ -23,6 +24,7 @@ typedef struct arguments {
     int time_count, steps;
     double end, limit;
     bool json, quiet, verbose;
+    mor_control_link_options control; /* address NULL: no controller in another process */
 } arguments;
 
 /* ----------------------------------------------------------------------------------- options */
@@ -98,6 +100,13 @@ static const mor_cli_option options[] = {
       .take = take_bpmd },
     { "--time-limit", "SECONDS", "stop after so many seconds on the clock, with exit status 1; default: none",
       MOR_CLI_NUMBER, AT(limit), .min = 1e-3, .max = 1e9, .expected = "seconds, from 0.001" },
+    { "--control", "ADDRESS", "torques come from another process: unix:PATH or fifo:PATH (docs/control-link.md)",
+      MOR_CLI_TEXT, AT(control.address) },
+    { "--control-timeout", "SECONDS", "how long it may take to come and to answer (10)", MOR_CLI_NUMBER,
+      AT(control.timeout), .min = 1e-3, .max = 1e6, .expected = "seconds" },
+    { "--pace", "X",
+      "with --control: simulated seconds per second of the clock; 1 is real time (0: as fast as it goes)",
+      MOR_CLI_NUMBER, AT(control.pace), .max = 1e6, .expected = "a number" },
     { "--threads", "N", "threads for independent groups of bodies; the answer does not depend on it", MOR_CLI_WHOLE,
       AT(threads), .min = 1, .max = 256, .expected = "1 to 256" },
     { "--json", NULL, "one JSON document on standard output", MOR_CLI_FLAG, AT(json) },
@@ -127,6 +136,7 @@ typedef struct session {
     mor_world* world;
     mor_run* run;
     mor_cli_recording* recording;
+    mor_control_link* link;
     mor_cli_table* table;
     FILE* document; /* kept aside until the run is over: a run that breaks off prints no half document */
     char* text;
@@ -243,6 +253,8 @@ static int prepare(session* s)
     double last = variable ? (a->steps >= 0 ? INFINITY : s->end) : mor_world_time(s->world) + s->steps * h;
     if (a->time_count && a->times[a->time_count - 1] >= last + 0.5 * h)
         return mor_cli_usage("run", "--at %g: the run ends at %g s", a->times[a->time_count - 1], last);
+    if (a->control.address && !(s->link = mor_control_link_open(&a->control, s->world, &error)))
+        return mor_cli_fail(&error);
     if (a->record || a->bpmd) {
         s->recording = mor_cli_recording_open(a->record, a->bpmd, a->bpmd_every, s->world, s->scene, &error);
         if (!s->recording) return mor_cli_fail(&error);
@@ -292,6 +304,7 @@ static int finish(session* s, int code)
     if (mor_cli_table_close(s->table, good, &error) != MOR_OK && good) code = mor_cli_fail(&error), good = false;
     if (mor_cli_recording_close(s->recording, &error) != MOR_OK && good) code = mor_cli_fail(&error);
     mor_run_destroy(s->run);
+    mor_control_link_close(s->link);
     mor_world_destroy(s->world);
     mor_scene_destroy(s->scene);
     return code;
@@ -305,7 +318,9 @@ static int compare_times(const void* a, const void* b)
 
 int mor_cli_run(int argc, char** argv)
 {
-    arguments a = { .csv_every = 1, .bpmd_every = 1, .threads = 1, .steps = -1, .end = -1.0 };
+    arguments a = {
+        .csv_every = 1, .bpmd_every = 1, .threads = 1, .steps = -1, .end = -1.0, .control = { .timeout = 10.0 }
+    };
     int code = mor_cli_parse(&command, argc, argv, &a);
     if (code) return code;
     if (!a.scene) return mor_cli_usage("run", "which scene?");

@@ -307,7 +307,8 @@ static bool near_pair(const scan* k, int i, int j, uint32_t* words, const shape_
         *b = t;
     }
     const mor_body *ba = &w->bodies[(*a)->body], *bb = &w->bodies[(*b)->body];
-    if ((*a)->body == (*b)->body || (ba->tree < 0 && bb->tree < 0) || mor_world_ignores(w, (*a)->body, (*b)->body))
+    if ((*a)->body == (*b)->body || (ba->tree < 0 && bb->tree < 0) || mor_world_ignores(w, (*a)->body, (*b)->body) ||
+        ((ba->filters || bb->filters) && !mor_shapes_meet(ba, (*a)->shape, bb, (*b)->shape)))
         return false;
     double spin = ((*a)->speed - mor_norm(ba->v)) * (ba->kind != MOR_FIXED) +
                   ((*b)->speed - mor_norm(bb->v)) * (bb->kind != MOR_FIXED);

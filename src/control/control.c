@@ -18,6 +18,7 @@
  * All that lives longer than a step is in one array of numbers. A step works on a copy of it in its draft: a step that
  * is not taken, or is taken again in parts, leaves no trace. */
 #include "control/control.h"
+#include "model/articulated.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -237,7 +238,8 @@ static void run_controllers(mor_world* w, mor_control_robot* r, double ahead, do
             mor_gravity_torque(w, robot, r->work, r->vector, c->scratch, r->gravity_torque);
             r->has_gravity = true;
         }
-        for (int j = 0; j < n; j++) r->call_s[j] = r->s[j] + ahead * r->nu[offset + j];
+        memcpy(r->call_s, r->s, (size_t)n * sizeof(double));
+        mor_robot_move(m, r->call_s, ahead, r->nu + offset);
         memcpy(r->call_nu, r->nu, (size_t)m->dof * sizeof(double));
         memset(r->call_tau, 0, (size_t)n * sizeof(double));
         memset(r->call_gain, 0, (size_t)n * sizeof(double));

@@ -130,7 +130,7 @@ void mor_contact_wrench(const mor_world* world, int body, int frame, mor_vec3 po
                         mor_vec3* cop);
 
 extern const mor_controller mor_controller_pid, mor_controller_trajectory, mor_controller_velocity,
-    mor_controller_torque, mor_controller_balance;
+    mor_controller_torque, mor_controller_balance, mor_controller_general;
 const mor_controller* const* mor_controllers(void);
 
 #endif

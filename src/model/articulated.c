@@ -98,6 +98,8 @@ static void fill_constants(mor_robot_model* m)
         l->axis = mor_scale(1.0 / mor_norm(l->axis), l->axis);
         c->dof = offset + l->joint;
         c->prismatic = l->type == MOR_PRISMATIC;
+        if (l->type == MOR_BALL) c->ball = 1 + m->constants[l->parent].ball % 3;
+        m->balls = m->balls || c->ball;
         c->R = mor_quat_matrix(l->pose.rotation);
         c->r = l->pose.position;
         c->axis = l->axis;
@@ -138,6 +140,7 @@ mor_robot_model* mor_robot_create(const mor_link_def* links, int link_count, con
         if (check_link(&links[i], i, (int)n, taken, error) != MOR_OK) goto fail;
         if (i > 0) taken[links[i].joint] = true;
     }
+    if (mor_ball_check(links, link_count, error) != MOR_OK) goto fail;
     for (int i = 0; i < frame_count; i++)
         if (frames[i].link < 0 || frames[i].link >= link_count || !finite_pose(&frames[i].pose)) {
             mor_fail(error, MOR_BAD_INPUT, "frame '%s' has no link or no finite pose", frames[i].name);
@@ -346,6 +349,10 @@ void mor_robot_update(const mor_robot_model* m, mor_robot_work* work, const mor_
         const mor_link_state* p = &work->states[c->parent];
         mor_link_state* l = &work->states[i];
         double position = s[c->dof - offset], speed = nu ? nu[c->dof] : 0.0;
+        if (c->ball) {
+            mor_ball_update(m, work, i, s, nu);
+            continue;
+        }
         mor_mat3 R = mor_mat3_mul(&p->R, &c->R);
         l->r = mor_mul(&p->R, c->r);
         l->axis = mor_mul(&R, c->axis);
@@ -384,6 +391,10 @@ void mor_robot_velocities(const mor_robot_model* m, mor_robot_work* work, const 
         const mor_link_constant* c = &m->constants[i];
         const mor_link_state* p = &work->states[c->parent];
         mor_link_state* l = &work->states[i];
+        if (c->ball) {
+            mor_ball_velocities(m, work, i, nu);
+            continue;
+        }
         mor_vec3 step = mor_scale(nu[c->dof], l->axis), turn = mor_cross(p->w, step), wr = mor_cross(p->w, l->r);
         l->v = mor_add(p->v, wr);
         l->w = p->w;

@@ -10,6 +10,7 @@ typedef struct mor_link_constant {
     int parent;
     int dof; /* index in nu */
     bool prismatic;
+    int ball;   /* 1, 2, 3: one of the three links of a ball joint; 0: none */
     mor_mat3 R; /* joint frame in the parent's link frame */
     mor_vec3 r;
     mor_vec3 axis;  /* link frame */
@@ -50,6 +51,7 @@ struct mor_robot_model {
     double* coupling;  /* n x n, or NULL */
     /* it couples joints of one path to the base only, where M has entries anyway: L'DL without fill */
     bool path_coupling;
+    bool balls; /* it has ball joints */
 };
 
 struct mor_robot_work {
@@ -84,6 +86,21 @@ void mor_robot_velocities(const mor_robot_model* model, mor_robot_work* work, co
 /* Inverse dynamics at rest in the positions of `at`: only the forces of `scratch` are written. */
 void mor_robot_statics(const mor_robot_model* model, const mor_robot_work* at, mor_robot_work* scratch,
                        mor_vec3 gravity, const double* wrenches, double* out);
+
+/* s := s (+) h x: positions moved by h times the joint velocities x (n). */
+void mor_robot_move(const mor_robot_model* model, double* s, double h, const double* x);
+/* Rates of the chart s = s_0 (+) xi: x (n), joint velocities on entry, xi' on return. */
+void mor_robot_chart(const mor_robot_model* model, const double* xi, double* x);
+/* The rotation vector, at most pi long, of a unit quaternion. */
+mor_vec3 mor_quat_log(mor_quat q);
+/* Kinematics of a link of a ball joint, its parent's done (ball.c). */
+void mor_ball_update(const mor_robot_model* model, mor_robot_work* work, int link, const double* s, const double* nu);
+void mor_ball_velocities(const mor_robot_model* model, mor_robot_work* work, int link, const double* nu);
+/* Angular velocity of what a ball joint carries, given that of its parent link in w. */
+mor_vec3 mor_ball_spin(const mor_robot_model* model, const mor_robot_work* work, int link, const mor_vec3* w,
+                       const double* nu);
+/* Whether the ball joints among the links are written as they must be. */
+mor_code mor_ball_check(const mor_link_def* links, int count, mor_error* error);
 
 static inline int mor_robot_offset(const mor_robot_model* m) { return m->floating ? 6 : 0; }
 

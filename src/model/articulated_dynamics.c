@@ -111,7 +111,8 @@ void mor_robot_bias(const mor_robot_model* m, mor_robot_work* work, mor_vec3 gra
             if (c->prismatic) {
                 a[i] = mor_add(a[i], mor_madd(mor_scale(2.0, mor_cross(p, step)), qdd, l->axis));
             } else {
-                b[i] = mor_add(b[i], mor_madd(mor_cross(p, step), qdd, l->axis));
+                mor_vec3 carried = c->ball ? mor_ball_spin(m, work, i, w, nu) : p;
+                b[i] = mor_add(b[i], mor_madd(mor_cross(carried, step), qdd, l->axis));
                 w[i] = mor_add(p, step);
             }
         }

@@ -246,7 +246,8 @@ static void free_body(mor_world* w, mor_body* b)
 {
     for (int i = 0; i < b->shape_count; i++) mor_geometry_release(b->shapes[i].geometry);
     if (b->shapes) w->allocator.resize(w->allocator.user, b->shapes, 0);
-    b->shapes = NULL;
+    if (b->filters) w->allocator.resize(w->allocator.user, b->filters, 0);
+    b->shapes = NULL, b->filters = NULL;
     b->shape_count = 0;
     b->alive = false;
 }

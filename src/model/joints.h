@@ -12,6 +12,8 @@ typedef struct mor_joint_row {
     double phi; /* m or rad */
 } mor_joint_row;
 
+/* The rotation that takes z to the unit vector a the short way. */
+mor_quat mor_joint_axis_frame(mor_vec3 a);
 /* The joint frame on one side, in the world. */
 mor_pose mor_joint_frame(const mor_world* world, const mor_joint* joint, int side);
 /* Writes the equations of a joint at the present state; returns how many, at most 6. */

@@ -9,14 +9,14 @@
  * of the robot in minimal coordinates as h shrinks; joints are met to the tolerance of the stabilisation, not exactly.
  * */
 #include "model/articulated.h"
+#include "model/joints.h"
 #include "model/world.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The rotation that takes z to the unit vector a the short way. */
-static mor_quat from_z(mor_vec3 a)
+mor_quat mor_joint_axis_frame(mor_vec3 a)
 {
     if (a.z < -0.999999) return (mor_quat){ 0, 1, 0, 0 };
     return mor_quat_normalize((mor_quat){ 1.0 + a.z, -a.y, a.x, 0.0 });
@@ -77,7 +77,7 @@ static bool add_joint(mor_world* w, const mor_robot_def* def, const mor_robot_wo
     const mor_link_def* l = &m->links[link];
     mor_pose parent = mor_robot_link_pose(m, work, l->parent), own = mor_robot_link_pose(m, work, link),
              rest = mor_pose_mul(&parent, &l->pose);
-    mor_quat F = from_z(l->axis);
+    mor_quat F = mor_joint_axis_frame(l->axis);
     mor_joint_def j = mor_joint_def_default();
     snprintf(j.name, sizeof j.name, "%.30s/%.32s", def->name, l->joint_name);
     j.kind = l->type == MOR_PRISMATIC ? MOR_JOINT_PRISMATIC : MOR_JOINT_REVOLUTE;
@@ -91,6 +91,7 @@ static bool add_joint(mor_world* w, const mor_robot_def* def, const mor_robot_wo
     if (def->limits) j.lower = l->lower, j.upper = l->upper;
     if (def->damping) j.damping = l->damping;
     if (def->friction) j.friction = l->friction;
+    j.stiffness = l->stiffness, j.rest = l->rest;
     return mor_world_add_joint(w, &j, error) >= 0;
 }
 

@@ -15,6 +15,8 @@
  * which for the joints are Lagrange's dL/ds': no mass matrix and no acceleration is formed, O(links). M^-1 comes from
  * the articulated-body factor, O(links).
  *
+ * Ball joints (articulated.h) are three revolute ones whose axes turn with what they carry, R = R_0 exp(xi).
+ *
  * With n = |x|:  dexp_x y = y + (1 - cos n)/n^2 x x y + (n - sin n)/n^3 x x (x x y),
  *                dexp_x^-1 y = y - x x y/2 + (1/n^2 - cot(n/2)/(2n)) x x (x x y).
  *
@@ -67,6 +69,29 @@ int mor_motion_turn(const mor_tree* t)
 {
     if (t->body < 0) return t->robot->model->floating ? 3 : -1;
     return t->kind == &mor_tree_free ? 3 : -1;
+}
+
+int mor_motion_ball(const mor_tree* t, int from)
+{
+    if (t->body >= 0 || !t->robot->model->balls) return -1;
+    const mor_robot_model* m = t->robot->model;
+    int offset = mor_robot_offset(m);
+    for (int j = from > offset ? from - offset : 0; j < m->joint_count; j++)
+        if (m->constants[m->link_of_joint[j]].ball == 1) return offset + j;
+    return -1;
+}
+
+void mor_motion_chart(const mor_tree* t, const double* xi, double* nu)
+{
+    int turn = mor_motion_turn(t);
+    if (turn >= 0) {
+        mor_vec3 u = mor_dexp_inverse(mor_v3(xi[turn], xi[turn + 1], xi[turn + 2]),
+                                      mor_v3(nu[turn], nu[turn + 1], nu[turn + 2]));
+        nu[turn] = u.x, nu[turn + 1] = u.y, nu[turn + 2] = u.z;
+    }
+    if (t->body >= 0 || !t->robot->model->balls) return;
+    int offset = mor_robot_offset(t->robot->model);
+    mor_robot_chart(t->robot->model, xi + offset, nu + offset);
 }
 
 static void body_get(const mor_tree* t, const mor_body* b, double* q, double* nu)
@@ -142,7 +167,8 @@ static void robot_place(mor_world* w, mor_robot* r, const double* q, const doubl
         r->base.rotation =
             mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_v3(xi[3], xi[4], xi[5])), r->base.rotation));
     }
-    for (int j = 0; j < m->joint_count; j++) r->s[j] = q[7 + j] + (xi ? xi[offset + j] : 0.0);
+    memcpy(r->s, q + 7, (size_t)m->joint_count * sizeof *q);
+    if (xi) mor_robot_move(m, r->s, 1.0, xi + offset);
     memcpy(r->nu, nu, (size_t)m->dof * sizeof *nu);
     mor_robot_update(m, r->work, &r->base, r->s, r->nu);
     if (links) mor_robot_write_bodies(w, r);
@@ -185,7 +211,7 @@ static void robot_momentum(const mor_world* w, const mor_robot* r, double* p, do
         const mor_link_constant* c = &m->constants[i];
         const mor_link_state* l = &work->states[i];
         int j = c->dof - offset;
-        mor_vec3 turned = mor_cross(l->w, l->axis);
+        mor_vec3 turned = mor_cross(c->ball ? work->states[i + 3 - c->ball].w : l->w, l->axis);
         double speed = r->nu[c->dof];
         if (c->prismatic) {
             p[c->dof] = mor_dot(l->axis, P[i]);

@@ -6,8 +6,13 @@
 
 /* How many numbers a configuration has. */
 int mor_motion_size(const mor_tree* tree);
-/* First of the three angular velocities in nu, or -1: the only coordinates that do not add. */
+/* First of the three angular velocities in nu, or -1: coordinates that do not add. Those of ball joints do not
+ * either. */
 int mor_motion_turn(const mor_tree* tree);
+/* First velocity of the next ball joint from `from` on, or -1. */
+int mor_motion_ball(const mor_tree* tree, int from);
+/* Velocities nu to rates of the chart xi. */
+void mor_motion_chart(const mor_tree* tree, const double* xi, double* nu);
 /* The configuration and velocity of the tree now. */
 void mor_motion_get(const mor_world* world, const mor_tree* tree, double* q, double* nu);
 /* Puts the tree at q (+) xi (xi NULL: at q) with velocity nu. Links of robots are written to their bodies only if

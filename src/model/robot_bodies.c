@@ -2,6 +2,7 @@
 #include "base/copy.h"
 #include "model/articulated.h"
 #include "model/dynamics.h"
+#include "model/joints.h"
 #include "model/world.h"
 
 #include <assert.h>
@@ -186,6 +187,35 @@ static mor_code check(const mor_world* w, const mor_robot_def* def, mor_error* e
                : mor_fail(error, MOR_BAD_INPUT, "the state of robot '%s' has a number that is not finite", def->name);
 }
 
+/* Springs of joints are rows on the joint's coordinate, without its equations (articulate.c has them, too). */
+static bool add_springs(mor_world* w, const mor_robot* r, int number, mor_error* error)
+{
+    const mor_robot_model* m = r->model;
+    for (int i = 1; i < m->link_count; i++) {
+        const mor_link_def* l = &m->links[i];
+        if (!(l->stiffness > 0.0)) continue;
+        mor_joint_def d = mor_joint_def_default();
+        mor_pose parent = mor_robot_link_pose(m, r->work, l->parent), own = mor_robot_link_pose(m, r->work, i),
+                 zero = mor_pose_mul(&parent, &l->pose);
+        mor_quat F = mor_joint_axis_frame(l->axis);
+        snprintf(d.name, sizeof d.name, "%.30s/%.32s", r->name, l->joint_name);
+        d.kind = l->type == MOR_PRISMATIC ? MOR_JOINT_PRISMATIC : MOR_JOINT_REVOLUTE;
+        d.body[0] = mor_world_robot_link(w, number, i);
+        d.body[1] = mor_world_robot_link(w, number, l->parent);
+        d.point[0] = own.position, d.point[1] = zero.position;
+        d.framed = true;
+        d.rotation[0] = mor_quat_mul(own.rotation, F), d.rotation[1] = mor_quat_mul(zero.rotation, F);
+        d.lower = d.upper = r->s[l->joint]; /* which turn the coordinate is in */
+        d.stiffness = l->stiffness, d.rest = l->rest;
+        int joint = mor_world_add_joint(w, &d, error);
+        if (joint < 0) return false;
+        mor_joint* j = &((mor_joint*)w->joints.data)[joint];
+        j->articulated = true;
+        j->def.lower = -INFINITY, j->def.upper = INFINITY;
+    }
+    return true;
+}
+
 /* The bodies there are become links. */
 static void adopt_links(mor_world* w, mor_robot* r, const int* bodies, int number)
 {
@@ -288,8 +318,9 @@ int mor_world_adopt_robot(mor_world* w, const mor_robot_def* def, const int* bod
     }
     if (!add_links(w, r, def, number)) goto no_memory;
     mor_robot_write_bodies(w, r);
+    if (!add_springs(w, r, number, error)) return -1;
     for (int i = 0; i < r->model->link_count; i++) w->bodies[r->bodies[i]].x0 = w->bodies[r->bodies[i]].x;
-    if (r->self_collision && !add_group(w, r, number)) goto no_memory;
+    if (r->self_collision && !def->all_pairs && !add_group(w, r, number)) goto no_memory;
     return number;
 
 no_memory:

@@ -333,7 +333,7 @@ void mor_robot_finish(mor_world* w, const mor_tree* tree, const double* nu_free,
         r->base.rotation =
             mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(w->h, mor_v3(x[3], x[4], x[5]))), r->base.rotation));
     }
-    for (int j = 0; j < m->joint_count; j++) r->s[j] += w->h * x[offset + j];
+    mor_robot_move(m, r->s, w->h, x + offset);
     mor_robot_update(m, r->work, &r->base, r->s, r->nu);
     if (!(moving > 0.0)) return;
     if (share == 0.5) meet_halfway(w, r, nu, x, solve);

@@ -212,7 +212,7 @@ void mor_robot_correct_state(mor_world* w, const mor_tree* t, const double* delt
             r->base.rotation =
                 mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_v3(delta[3], delta[4], delta[5])), r->base.rotation));
         }
-        for (int j = 0; j < m->joint_count; j++) r->s[j] += delta[offset + j];
+        mor_robot_move(m, r->s, 1.0, delta + offset);
     }
     mor_robot_update(m, r->work, &r->base, r->s, r->nu);
     mor_robot_write_bodies(w, r);
@@ -233,7 +233,7 @@ void mor_robot_advance_state(mor_world* w, const mor_tree* t, const double* nu_f
         r->base.rotation =
             mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(w->h, mor_v3(x[3], x[4], x[5]))), r->base.rotation));
     }
-    for (int j = 0; j < m->joint_count; j++) r->s[j] += w->h * x[offset + j];
+    mor_robot_move(m, r->s, w->h, x + offset);
     mor_robot_update(m, r->work, &r->base, r->s, r->nu);
     mor_robot_write_bodies(w, r);
 }

@@ -19,6 +19,7 @@ typedef struct mor_body {
     mor_body_kind kind;
     mor_body_shape* shapes;
     int shape_count;
+    uint64_t (*filters)[2]; /* types and affinities of the shapes; NULL: the usual (filters.c) */
     int material;
     mor_mass mass; /* body frame; com is where x is */
     mor_mat3 inertia_inverse;
@@ -296,6 +297,8 @@ int mor_world_turning(const mor_world* world);
 /* Does anything bounce in this world? */
 bool mor_world_bounces(const mor_world* world);
 bool mor_world_ignores(const mor_world* world, int slot_a, int slot_b);
+/* Whether the filters of two shapes let them touch. */
+bool mor_shapes_meet(const mor_body* a, int shape_a, const mor_body* b, int shape_b);
 /* Notes that the links of a robot may touch each other (collision/self_pairs.h); false: out of memory. */
 bool mor_world_add_group(mor_world* world, mor_robot_model* model, const mor_body_id* bodies);
 void mor_world_free_groups(mor_world* world);

@@ -26,6 +26,17 @@
 
 enum { ROUNDS = 80 };
 
+/* The terms of a rotation at p[0..2]; side 1: omega in world axes, R_1 = exp(theta) R_0; -1: in the axes of what turns,
+ * R_1 = R_0 exp(theta), where all products change their sign. */
+static void rotation_terms(double h, double sign, double side, const double* v, const double* mu, const double* f,
+                           double* p)
+{
+    mor_vec3 w = mor_v3(v[0], v[1], v[2]), H = mor_v3(mu[0], mu[1], mu[2]);
+    mor_vec3 g = mor_madd(mor_v3(f[0], f[1], f[2]), side, mor_cross(H, w)), theta = mor_scale(-sign * side * h, w);
+    mor_vec3 x = mor_dexp_inverse(theta, mor_madd(H, sign * 0.5 * h, mor_dexp(mor_scale(0.5, theta), g)));
+    p[0] = x.x, p[1] = x.y, p[2] = x.z;
+}
+
 /* p = mu -+ h/2 f with the terms of rotations; sign -1: -D_1 L_d, +1: D_2 L_d. */
 static void discrete_momentum(const mor_smooth* m, double h, double sign, const double* v, const double* mu,
                               const double* f, double* p)
@@ -34,12 +45,9 @@ static void discrete_momentum(const mor_smooth* m, double h, double sign, const 
         const mor_tree* tree = &m->w->trees[m->trees[t]];
         int at = m->dof_of[t], turn = mor_motion_turn(tree);
         for (int k = at; k < at + tree->dof; k++) p[k] = mu[k] + sign * 0.5 * h * f[k];
-        if (turn < 0) continue;
-        at += turn;
-        mor_vec3 w = mor_v3(v[at], v[at + 1], v[at + 2]), H = mor_v3(mu[at], mu[at + 1], mu[at + 2]);
-        mor_vec3 g = mor_add(mor_v3(f[at], f[at + 1], f[at + 2]), mor_cross(H, w)), theta = mor_scale(-sign * h, w);
-        mor_vec3 x = mor_dexp_inverse(theta, mor_madd(H, sign * 0.5 * h, mor_dexp(mor_scale(0.5, theta), g)));
-        p[at] = x.x, p[at + 1] = x.y, p[at + 2] = x.z;
+        if (turn >= 0) rotation_terms(h, sign, 1.0, v + at + turn, mu + at + turn, f + at + turn, p + at + turn);
+        for (int k = mor_motion_ball(tree, 0); k >= 0; k = mor_motion_ball(tree, k + 3))
+            rotation_terms(h, sign, -1.0, v + at + k, mu + at + k, f + at + k, p + at + k);
     }
 }
 

@@ -55,14 +55,7 @@ void mor_smooth_get(const mor_smooth* m, double* q)
 
 void mor_smooth_chart(const mor_smooth* m, const double* xi, double* nu)
 {
-    for (int t = 0; t < m->tree_count; t++) {
-        int turn = mor_motion_turn(tree_at(m, t));
-        if (turn < 0) continue;
-        const double* x = xi + m->dof_of[t] + turn;
-        double* w = nu + m->dof_of[t] + turn;
-        mor_vec3 u = mor_dexp_inverse(mor_v3(x[0], x[1], x[2]), mor_v3(w[0], w[1], w[2]));
-        w[0] = u.x, w[1] = u.y, w[2] = u.z;
-    }
+    for (int t = 0; t < m->tree_count; t++) mor_motion_chart(tree_at(m, t), xi + m->dof_of[t], nu + m->dof_of[t]);
 }
 
 /* --------------------------------------------------------------------------------------- rows */

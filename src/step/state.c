@@ -64,9 +64,11 @@ mor_code mor_world_get_poses(const mor_world* w, double* poses, int size, mor_er
 {
     mor_code code = check_size("poses", size, w->alive_count, 7, error);
     for (int i = 0; !code && i < w->alive_count; i++) {
-        mor_pose p = mor_body_pose(body_at(w, i));
-        write_vec(p.position, poses + 7 * i);
-        write_quat(p.rotation, poses + 7 * i + 3);
+        const mor_body* b = body_at(w, i);
+        mor_vec3 c = b->mass.com;
+        bool centred = c.x == 0.0 && c.y == 0.0 && c.z == 0.0; /* most bodies: the frame is at the centre of mass */
+        write_vec(centred ? b->x : mor_body_pose(b).position, poses + 7 * i);
+        write_quat(b->q, poses + 7 * i + 3);
     }
     return code;
 }

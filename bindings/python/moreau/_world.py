@@ -289,14 +289,12 @@ class World(_core.World):
     # ------------------------------------------------------------------------------------ steps
 
     def advance(self, seconds: float) -> None:
-        """Steps until so much time has passed (rounded to whole steps)."""
-        self.step(int(math.floor(seconds / self.h + 0.5)))
+        """Steps until so much time has passed: to the nearest step, or exactly with `step: adaptive`."""
+        self.advance_to(self.time + seconds)
 
     def run(self, steps: Optional[int] = None) -> dict:
         """Takes steps (None: to the scene's end) and returns the numbers that `moreau run --json` prints."""
-        if steps is None:
-            steps = int(math.floor(self.scene.end / self.h + 0.5)) - self.steps
-        return json.loads(self._run(max(0, steps)))
+        return json.loads(self._run(-1 if steps is None else max(0, steps)))
 
     def problems(self, directions: int = 0) -> list:
         """The problems of the last step, one per group of bodies in contact, as moreau.Problem in STEP form: circular

@@ -368,6 +368,28 @@ static PyObject* world_step(PyObject* self, PyObject* const* args, Py_ssize_t co
     Py_RETURN_NONE;
 }
 
+/* advance_to(time): whole steps to the nearest instant; variable steps end at it */
+static PyObject* world_advance_to(PyObject* self, PyObject* time)
+{
+    World* w = (World*)self;
+    double end = PyFloat_AsDouble(time);
+    if (PyErr_Occurred() || !world_open(w, false)) return NULL;
+    if (!isfinite(end)) return PyErr_SetString(py_bad_input, "the time is not finite"), NULL;
+    PyObject* one = PyLong_FromLong(1);
+    while (one && !mor_world_reached(w->world, end)) {
+        mor_world_limit_step(w->world, end);
+        PyObject* said = world_step(self, &one, 1);
+        if (!said || PyErr_CheckSignals()) {
+            Py_XDECREF(said);
+            Py_DECREF(one);
+            return NULL;
+        }
+        Py_DECREF(said);
+    }
+    Py_XDECREF(one);
+    Py_RETURN_NONE;
+}
+
 static PyObject* world_save(PyObject* self, PyObject* nothing)
 {
     (void)nothing;
@@ -506,6 +528,9 @@ static PyMethodDef world_methods[] = {
       "step(n=1)\n--\n\nTakes n steps of length h. Raises NotSolved when a step is not solved (the world is then as "
       "before "
       "it), and what a callback raised." },
+    { "advance_to", world_advance_to, METH_O,
+      "advance_to(time)\n--\n\nSteps until the time [s] is reached: to the nearest step, or exactly with `step: "
+      "adaptive`." },
     { "_contacts", world_contacts, METH_NOARGS, "" },
     { "save", world_save, METH_NOARGS,
       "save()\n--\n\nThe whole state as bytes: restore() continues bit for bit in a world of the same scene." },

@@ -436,22 +436,25 @@ static PyObject* bus_read(PyObject* self, PyObject* name)
 
 /* ---------------------------------------------------------------------------------- recording */
 
-/* The numbers of a run of so many steps, as `moreau run --json` says them. */
+/* The numbers of a run of so many steps (-1: to the end of the scene), as `moreau run --json` says them. */
 static PyObject* run(PyObject* self, PyObject* args)
 {
     World* w = (World*)self;
     int steps;
     if (!PyArg_ParseTuple(args, "i", &steps) || !world_open(w, true)) return NULL;
-    if (w->owner || steps < 0) return PyErr_SetString(py_bad_input, "run: a number of steps, outside of a step"), NULL;
+    if (w->owner) return PyErr_SetString(py_error, "a world cannot run within its own step"), NULL;
     mor_error error = { 0 };
-    mor_run* r = mor_run_create(w->world, steps, &error);
+    const double end = mor_scene_end(w->scene->scene);
+    mor_run* r = mor_run_create(w->world, steps > 0 ? steps : 1000, &error);
     if (!r) return py_raise(&error);
     Call call;
     call_begin(&call);
     w->owner = (unsigned long)PyThread_get_thread_ident();
     mor_code code = MOR_OK;
     bool interrupted = false;
-    for (int i = 0; i < steps && !code && !interrupted && !mor_run_stopped(r) && !call.type; i++) {
+    for (int i = 0; !code && !interrupted && !mor_run_stopped(r) && !call.type; i++) {
+        if (steps >= 0 ? i >= steps : mor_world_reached(w->world, end)) break;
+        if (steps < 0) mor_world_limit_step(w->world, end);
         Py_BEGIN_ALLOW_THREADS;
         mor_arithmetic host = mor_arithmetic_enter();
         code = mor_run_step(r, &w->report, &error);

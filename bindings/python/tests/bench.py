@@ -47,17 +47,17 @@ def poses():
 
 
 def batch(count=256, steps=20, scene="humanoid_stand"):
-    found = {}
+    found: dict = {}
     cores = len(os.sched_getaffinity(0))
     batches = {t: moreau.Batch(scene, count, threads=t) for t in {1, cores}}
     for b in batches.values():
         b.step(5)
     for t in sorted(batches) * 3:  # in turns
-        start = time.perf_counter()
+        start, cpu = time.perf_counter(), time.process_time()
         failed = batches[t].step(steps)
-        found.setdefault(t, []).append(count * steps / (time.perf_counter() - start))
+        found.setdefault(t, []).append((count * steps / (time.perf_counter() - start), time.process_time() - cpu))
         assert not failed
-    return {t: max(x) for t, x in found.items()}
+    return {t: (max(x[0] for x in rows), min(x[1] for x in rows)) for t, rows in found.items()}
 
 
 if __name__ == "__main__":
@@ -65,6 +65,7 @@ if __name__ == "__main__":
     print("step(1): %.3f us above C (a step of an empty world in C: %.3f us)" % (overhead, inside))
     print("poses of 1000 bodies: %.2f ns per body" % poses())
     rates = batch()
-    for t, rate in rates.items():
-        print("batch of 256 humanoids, %d thread(s): %.0f steps/s" % (t, rate))
-    print("speed-up %.2f" % (rates[max(rates)] / rates[1]))
+    for t, (rate, cpu) in rates.items():
+        print("batch of 256 humanoids, %d thread(s): %.0f steps/s, %.2f s of CPU" % (t, rate, cpu))
+    print("speed-up %.2f; CPU time of all threads over that of one %.2f (1: nothing is lost)" %
+          (rates[max(rates)][0] / rates[1][0], rates[max(rates)][1] / rates[1][1]))

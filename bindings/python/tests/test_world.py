@@ -55,6 +55,15 @@ class Bits(unittest.TestCase):
         a.step(30), b.step(30)
         self.assertEqual(a.state_hash, b.state_hash)
 
+    def test_runs_to_the_end_and_variable_steps(self):
+        for options in ([], ["--set", "time.step=adaptive"]):
+            said = command("run", "bounce", "--time", "0.7", "--json", *options)
+            keys = {"time.end": 0.7, **({"time.step": "adaptive"} if options else {})}
+            self.assertEqual(moreau.run("bounce", set=keys)["state_hash"], json.loads(said.stdout)["state_hash"])
+            w = moreau.World("bounce", set=keys)
+            w.advance(0.7)
+            self.assertEqual(w.state_hash, json.loads(said.stdout)["state_hash"])
+
     def test_overrides_are_those_of_the_command(self):
         said = command("run", "bounce", "--step", "0.002", "--set", "bodies.wood.mass=2", "--steps", "50", "--json")
         got = moreau.World("bounce", step=0.002, set={"bodies.wood.mass": 2})

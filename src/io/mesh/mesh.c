@@ -237,16 +237,50 @@ static mor_code make_pieces(const mor_mesh_file* file, double scale, mor_geometr
     return MOR_OK;
 }
 
-static mor_code read_and_make(mor_mesh_file* file, mor_code (*reader)(mor_mesh_file*), double scale,
-                              mor_geometry** pieces, int capacity, int* count, char* notes, size_t notes_size)
+/* The reader for a file's extension, or NULL with the sentence written. */
+static mor_code (*reader_of(const char* path, mor_error* error))(mor_mesh_file*)
 {
+    static const struct {
+        const char* extension;
+        mor_code (*read)(mor_mesh_file*);
+    } formats[] = { { ".poly", mor_mesh_read_poly },
+                    { ".obj", mor_mesh_read_obj },
+                    { ".stl", mor_mesh_read_stl },
+                    { ".dae", mor_mesh_read_dae } };
+    const char* dot = strrchr(path, '.');
+    for (size_t k = 0; k < sizeof formats / sizeof *formats; k++)
+        if (dot && strcasecmp(dot, formats[k].extension) == 0) return formats[k].read;
+    mor_fail(error, MOR_BAD_INPUT, "%s: meshes are read from .poly, .obj, .stl and .dae files, not %s", path,
+             dot && !strchr(dot, '/') ? dot : "files without extension");
+    return NULL;
+}
+
+mor_code mor_mesh_open(mor_mesh_file* file)
+{
+    mor_code (*reader)(mor_mesh_file*) = reader_of(file->path, file->error);
+    if (!reader) return MOR_BAD_INPUT;
+    locale_t point = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    locale_t before = point ? uselocale(point) : (locale_t)0;
     mor_code code = load(file);
     if (code == MOR_OK) code = reader(file);
+    if (point) {
+        uselocale(before);
+        freelocale(point);
+    }
     if (code != MOR_OK) return code;
     int n = file->piece_count;
     if (n && file->pieces[n - 1].face_begin == file->face_count) file->piece_count--;
     if (file->piece_count == 0) return mor_fail(file->error, MOR_BAD_INPUT, "%s: no faces in the file", file->path);
-    return make_pieces(file, scale, pieces, capacity, count, notes, notes_size);
+    return MOR_OK;
+}
+
+void mor_mesh_close(mor_mesh_file* file)
+{
+    free(file->text);
+    free(file->points);
+    free(file->face_sizes);
+    free(file->corners);
+    free(file->pieces);
 }
 
 mor_code mor_mesh_read(const char* path, double scale, mor_geometry** pieces, int capacity, int* count, char* notes,
@@ -258,36 +292,14 @@ mor_code mor_mesh_read(const char* path, double scale, mor_geometry** pieces, in
 mor_code mor_mesh_read_as(const char* path, double scale, unsigned flags, mor_geometry** pieces, int capacity,
                           int* count, char* notes, size_t notes_size, mor_error* error)
 {
-    static const struct {
-        const char* extension;
-        mor_code (*read)(mor_mesh_file*);
-    } formats[] = { { ".poly", mor_mesh_read_poly },
-                    { ".obj", mor_mesh_read_obj },
-                    { ".stl", mor_mesh_read_stl },
-                    { ".dae", mor_mesh_read_dae } };
     *count = 0;
     if (notes && notes_size) notes[0] = '\0';
     if (!isfinite(scale) || scale <= 0.0)
         return mor_fail(error, MOR_BAD_INPUT, "%s: the scale is %g; it must be positive and finite", path, scale);
-    const char* dot = strrchr(path, '.');
-    size_t k = 0;
-    while (k < 4 && (!dot || strcasecmp(dot, formats[k].extension) != 0)) k++;
-    if (k == 4)
-        return mor_fail(error, MOR_BAD_INPUT, "%s: meshes are read from .poly, .obj, .stl and .dae files, not %s", path,
-                        dot && !strchr(dot, '/') ? dot : "files without extension");
-    locale_t point = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    locale_t before = point ? uselocale(point) : (locale_t)0;
     mor_error own; /* the sentence decides the code also when the caller wants none */
     mor_mesh_file file = { .path = path, .error = error ? error : &own, .flags = flags };
-    mor_code code = read_and_make(&file, formats[k].read, scale, pieces, capacity, count, notes, notes_size);
-    if (point) {
-        uselocale(before);
-        freelocale(point);
-    }
-    free(file.text);
-    free(file.points);
-    free(file.face_sizes);
-    free(file.corners);
-    free(file.pieces);
+    mor_code code = mor_mesh_open(&file);
+    if (code == MOR_OK) code = make_pieces(&file, scale, pieces, capacity, count, notes, notes_size);
+    mor_mesh_close(&file);
     return code;
 }

@@ -34,6 +34,10 @@ bool mor_mesh_face_end(mor_mesh_file* file);
 /* Begins a piece; one without faces is forgotten. */
 bool mor_mesh_piece_begin(mor_mesh_file* file, const char* name, size_t name_length, int line);
 
+/* Reads the file at `path`: points, faces and pieces. Close it in any case. */
+mor_code mor_mesh_open(mor_mesh_file* file);
+void mor_mesh_close(mor_mesh_file* file);
+
 /* The readers, one per format. */
 mor_code mor_mesh_read_poly(mor_mesh_file* file);
 mor_code mor_mesh_read_obj(mor_mesh_file* file);

@@ -97,6 +97,10 @@ mor_scene* mor_scene_load(const char* path, const char* const* overrides, const 
     const char* text = NULL;
     if (mor_scene_locate(path, found, sizeof found, error) == MOR_OK)
         text = mor_read_file(&scene->document, found, &length, NULL, error);
+    if (text && text[strspn(text, " \t\r\n")] == '<') {
+        text = mor_scene_of_model(scene, found, text, error);
+        length = text ? strlen(text) : 0;
+    }
     if (!text || fill(scene, text, length, found, overrides, error)) {
         mor_scene_destroy(scene);
         return NULL;
@@ -109,6 +113,7 @@ void mor_scene_destroy(mor_scene* scene)
     if (!scene) return;
     for (const mor_scene_geometry* g = scene->geometries; g; g = g->next) mor_geometry_release(g->geometry);
     for (int i = 0; i < scene->robot_count; i++) mor_robot_destroy(scene->robots[i].model);
+    for (int i = 0; i < scene->mjcf_count; i++) mor_mjcf_destroy(scene->mjcfs[i].mjcf);
     mor_arena_destroy(scene->document.arena);
 }
 

@@ -199,7 +199,9 @@ static mor_code populate(const mor_scene* scene, mor_world* world, mor_arena* sc
         if (mor_world_ignore_pair(world, mor_world_body(world, scene->ignored[i][0]),
                                   mor_world_body(world, scene->ignored[i][1])))
             code = mor_fail(error, MOR_SYSTEM, "out of memory");
-    if (code == MOR_OK && scene->force_count) mor_world_on_user(world, on_user, (void*)scene);
+    bool pushed = scene->force_count > 0;
+    for (int i = 0; i < scene->mjcf_count; i++) pushed = pushed || mor_mjcf_pushes(scene->mjcfs[i].mjcf);
+    if (code == MOR_OK && pushed) mor_world_on_user(world, on_user, (void*)scene);
     return code;
 }
 
@@ -251,6 +253,8 @@ static void apply_to_link(const mor_scene_force* f, mor_world* world)
 
 void mor_scene_apply_forces(const mor_scene* scene, mor_world* world)
 {
+    for (int i = 0; i < scene->mjcf_count; i++)
+        if (mor_mjcf_pushes(scene->mjcfs[i].mjcf)) mor_scene_push(scene, i, world);
     double t = mor_world_time(world), slack = 1e-6 * mor_world_get_step(world); /* of times n h */
     for (int i = 0; i < scene->force_count; i++) {
         const mor_scene_force* f = &scene->forces[i];

@@ -2,6 +2,7 @@
 #ifndef MOREAU_IO_SCENE_DEF_H
 #define MOREAU_IO_SCENE_DEF_H
 
+#include "io/mjcf/mjcf.h"
 #include "io/scene/scene_document.h"
 #include "io/scene/scene_fields.h"
 #include "moreau/control.h"
@@ -74,6 +75,16 @@ typedef struct mor_scene_robot {
     int* materials; /* of each frame, -1: the robot's; NULL: no link has its own */
 } mor_scene_robot;
 
+/* An MJCF model: its trees are robots first ... first + trees - 1 of the scene, the rest is added after them. */
+typedef struct mor_scene_mjcf {
+    const mor_node* node;
+    mor_mjcf* mjcf; /* destroyed with the scene */
+    char name[64];
+    mor_pose offset;
+    int first;
+    bool assemble;
+} mor_scene_mjcf;
+
 typedef struct mor_scene_controller {
     const mor_node* node;
     mor_controller_def def;
@@ -112,6 +123,8 @@ struct mor_scene {
     int joint_count, joint_capacity;
     mor_scene_robot* robots;
     int robot_count;
+    mor_scene_mjcf* mjcfs;
+    int mjcf_count;
     mor_scene_controller* controllers;
     int controller_count;
     bool is_adaptive; /* variable steps */
@@ -150,6 +163,17 @@ mor_code mor_scene_read_joints(mor_scene* scene, const mor_node* list, mor_error
 mor_code mor_scene_chain_joints(mor_scene* scene, const mor_node* node, int first, int count, mor_error* error);
 mor_code mor_scene_add_joints(const mor_scene* scene, mor_world* world, mor_error* error);
 mor_code mor_scene_read_robots(mor_scene* scene, const mor_node* list, mor_error* error);
+/* Reads the MJCF models among the robots; the number of their trees is added to *trees. */
+mor_code mor_scene_load_mjcfs(mor_scene* scene, const mor_node* list, int* trees, mor_error* error);
+/* The robots of one of them. */
+mor_code mor_scene_read_mjcf(mor_scene* scene, const mor_node* node, const mor_raw_robot* raw, mor_error* error);
+/* All that is not a robot; `numbers` has the world's number of every robot of the scene. */
+mor_code mor_scene_add_mjcfs(const mor_scene* scene, mor_world* world, const int* numbers, bool* assemble,
+                             mor_error* error);
+/* Forces of actuators on sites of one of them. */
+void mor_scene_push(const mor_scene* scene, int mjcf, mor_world* world);
+/* Text of a scene that holds a model and nothing else, for `moreau run model.xml`; NULL with the sentence written. */
+const char* mor_scene_of_model(mor_scene* scene, const char* path, const char* xml, mor_error* error);
 /* `material`: scene material -> world material. */
 mor_code mor_scene_add_robots(const mor_scene* scene, mor_world* world, const int* material, mor_error* error);
 /* The body of a link, in either coordinates (robot -1: maximal). */

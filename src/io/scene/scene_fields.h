@@ -159,11 +159,12 @@ typedef struct mor_raw_motor {
 } mor_raw_motor;
 
 typedef struct mor_raw_robot {
-    const char *name, *urdf, *material, *on;
+    const char *name, *urdf, *mjcf, *key, *material, *on;
     int base, collide;
     bool drop, self_collision, assemble, limits, damping, friction;
     mor_vec3 position, velocity, angular_velocity;
-    const mor_node *orientation, *joints, *joint_velocities, *actuated, *links, *loops, *feet, *motors, *sensors, *keep;
+    const mor_node *orientation, *joints, *joint_velocities, *actuated, *links, *loops, *feet, *motors, *sensors, *keep,
+        *controls;
 } mor_raw_robot;
 
 typedef struct mor_raw_motors {

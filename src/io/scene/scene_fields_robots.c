@@ -3,7 +3,15 @@
 
 static const mor_key robot_keys[] = {
     { TEXT(mor_raw_robot, name), .fallback = "robot_<n>", .help = "What it is called; its links are name/link." },
-    { TEXT(mor_raw_robot, urdf), .required = true, .fallback = "required", .help = "URDF file, relative to this one." },
+    { TEXT(mor_raw_robot, urdf), .fallback = "this or mjcf", .help = "URDF file, relative to this one." },
+    { TEXT(mor_raw_robot, mjcf), .fallback = "this or urdf",
+      .help =
+          "MuJoCo model file, relative to this one. All of it is added: robots, fixed shapes, equalities, actuators, "
+          "sensors." },
+    { TEXT(mor_raw_robot, key), .fallback = "home if there is one, else the reference",
+      .help = "Keyframe of the MJCF file it starts at; `reference` for the reference." },
+    { NODE(mor_raw_robot, controls), .value = "mapping actuator: number", .fallback = "of the keyframe, else 0",
+      .help = "Control values of the actuators of the MJCF file." },
     { KEY(mor_raw_robot, base, MOR_KEY_CHOICE), .choices = "fixed|floating", .fallback = "fixed",
       .help = "Whether the root link is held or moves freely." },
     { VECTOR(mor_raw_robot, position), .dimension = 3, .unit = "m", .fallback = "0", .help = "Of the root link." },
@@ -25,10 +33,10 @@ static const mor_key robot_keys[] = {
     { KEY(mor_raw_robot, collide, MOR_KEY_CHOICE), .choices = "shapes|none|feet",
       .fallback = "shapes; feet, if their points are given",
       .help = "What touches other bodies: the collision shapes of the URDF, nothing, or the points of `feet`." },
-    { KEY(mor_raw_robot, self_collision, MOR_KEY_BOOL), .fallback = "false",
+    { KEY(mor_raw_robot, self_collision, MOR_KEY_BOOL), .fallback = "false; of an MJCF file true",
       .help =
           "Whether its links touch each other. Links at most two joints apart (loops count), and links that overlap "
-          "with all joints at 0, never do; `moreau run` lists these pairs." },
+          "with all joints at 0, never do; `moreau run` lists these pairs. In MJCF files the file says it." },
     { KEY(mor_raw_robot, limits, MOR_KEY_BOOL), .initial = 1, .fallback = "true", .help = "Whether joint limits act." },
     { KEY(mor_raw_robot, damping, MOR_KEY_BOOL), .initial = 1, .fallback = "true",
       .help = "Whether joint damping acts." },

@@ -120,6 +120,8 @@ static mor_code read_robot(mor_scene* scene, const mor_node* node, mor_error* er
     mor_raw_robot raw;
     mor_code code = mor_keys_read(&mor_keys_robot, node, scene->dimension, &raw, error);
     if (code) return code;
+    if (raw.mjcf) return mor_scene_read_mjcf(scene, node, &raw, error);
+    if (!raw.urdf) return mor_node_fail(node, error, "a robot needs a file: give 'urdf' or 'mjcf'");
     mor_scene_robot* robot = &scene->robots[scene->robot_count++];
     robot->node = node;
     for (const mor_node* f = raw.feet && raw.feet->kind == MOR_NODE_LIST ? raw.feet->first : NULL; f; f = f->next)
@@ -178,7 +180,9 @@ mor_code mor_scene_read_robots(mor_scene* scene, const mor_node* list, mor_error
     mor_code code = mor_read_list(list, "robots", error);
     if (code) return code;
     if (list->count && scene->dimension != 3) return mor_node_fail(list, error, "robots need a 3-D scene");
-    scene->robots = mor_scene_alloc(scene, (size_t)list->count + 1, sizeof *scene->robots, error);
+    int trees = 0;
+    if ((code = mor_scene_load_mjcfs(scene, list, &trees, error))) return code;
+    scene->robots = mor_scene_alloc(scene, (size_t)list->count + (size_t)trees + 1, sizeof *scene->robots, error);
     if (!scene->robots) return MOR_SYSTEM;
     for (const mor_node* n = list->first; n && code == MOR_OK; n = n->next) code = read_robot(scene, n, error);
     return code;
@@ -218,38 +222,48 @@ static mor_code add_loop(mor_world* world, int robot, const mor_scene_robot* r, 
     return MOR_OK;
 }
 
+/* Adds one robot; its number in the world, -1 in maximal coordinates. */
+static mor_code add_robot(const mor_scene* scene, mor_world* world, const mor_scene_robot* r, const int* material,
+                          int* number, mor_error* error)
+{
+    mor_robot_def def = r->def;
+    def.material = material[def.material];
+    int* own = NULL;
+    if (r->materials) {
+        int count = mor_robot_frame_count(r->model);
+        own = malloc(((size_t)count + 1) * sizeof *own);
+        if (!own) return mor_fail(error, MOR_SYSTEM, "out of memory");
+        for (int k = 0; k < count; k++) own[k] = r->materials[k] < 0 ? -1 : material[r->materials[k]];
+        def.materials = own;
+    }
+    mor_error inner = { 0 };
+    int robot = *number = -1;
+    if (scene->maximal) mor_world_add_linkage(world, &def, &inner);
+    else robot = mor_world_add_robot(world, &def, &inner);
+    free(own);
+    if (inner.code != MOR_OK)
+        return inner.code == MOR_SYSTEM ? mor_fail(error, MOR_SYSTEM, "%s", inner.text)
+                                        : mor_node_fail(r->node, error, "%s", inner.text);
+    *number = robot;
+    mor_code code =
+        robot >= 0 ? mor_scene_add_actuation(scene, world, robot, error) : mor_scene_refuse_actuation(r, error);
+    for (int k = 0; k < r->loop_count && !code; k++) code = add_loop(world, robot, r, &r->loops[k], k, error);
+    return code;
+}
+
 mor_code mor_scene_add_robots(const mor_scene* scene, mor_world* world, const int* material, mor_error* error)
 {
     bool assemble = false;
-    for (int i = 0; i < scene->robot_count; i++) {
+    int* numbers = malloc(((size_t)scene->robot_count + 1) * sizeof *numbers);
+    mor_code code = numbers ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
+    for (int i = 0; i < scene->robot_count && !code; i++) {
         const mor_scene_robot* r = &scene->robots[i];
-        mor_robot_def def = r->def;
-        def.material = material[def.material];
-        int* own = NULL;
-        if (r->materials) {
-            int count = mor_robot_frame_count(r->model);
-            own = malloc(((size_t)count + 1) * sizeof *own);
-            if (!own) return mor_fail(error, MOR_SYSTEM, "out of memory");
-            for (int k = 0; k < count; k++) own[k] = r->materials[k] < 0 ? -1 : material[r->materials[k]];
-            def.materials = own;
-        }
-        mor_error inner = { 0 };
-        int robot = -1;
-        if (scene->maximal) mor_world_add_linkage(world, &def, &inner);
-        else robot = mor_world_add_robot(world, &def, &inner);
-        free(own);
-        if (inner.code != MOR_OK)
-            return inner.code == MOR_SYSTEM ? mor_fail(error, MOR_SYSTEM, "%s", inner.text)
-                                            : mor_node_fail(r->node, error, "%s", inner.text);
-        mor_code added =
-            robot >= 0 ? mor_scene_add_actuation(scene, world, robot, error) : mor_scene_refuse_actuation(r, error);
-        if (added) return added;
-        for (int k = 0; k < r->loop_count; k++) {
-            mor_code code = add_loop(world, robot, r, &r->loops[k], k, error);
-            if (code) return code;
-        }
+        code = add_robot(scene, world, r, material, &numbers[i], error);
         assemble = assemble || (r->assemble && r->loop_count > 0);
     }
+    if (!code) code = mor_scene_add_mjcfs(scene, world, numbers, &assemble, error);
+    free(numbers);
+    if (code) return code;
     double left = assemble ? mor_world_assemble(world) : 0.0;
     if (!(left < 1e-6))
         return mor_node_fail(scene->robots[0].node, error,

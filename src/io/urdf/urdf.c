@@ -141,7 +141,7 @@ static mor_code number_joints(mor_urdf_build* b, const key* joints)
         bool moves = u->joints[i].type != MOR_URDF_FIXED;
         b->number[i] = moves && !o->joints ? appearance : -1;
         b->locked[i] = moves && o->locked ? o->locked[appearance] : 0.0;
-        appearance += moves;
+        appearance += u->joints[i].type == MOR_URDF_SPHERICAL ? 3 : moves;
     }
     b->movable = o->joints ? o->joint_count : appearance;
     for (int k = 0; o->joints && k < o->joint_count; k++) {
@@ -152,6 +152,9 @@ static mor_code number_joints(mor_urdf_build* b, const key* joints)
                             suggestion(joints, u->joint_count, o->joints[k], hint, sizeof hint));
         if (u->joints[i].type == MOR_URDF_FIXED)
             return mor_fail(b->error, MOR_BAD_INPUT, "%s: joint '%s' is fixed and cannot be in the list of joints",
+                            u->path, u->joints[i].name);
+        if (u->joints[i].type == MOR_URDF_SPHERICAL)
+            return mor_fail(b->error, MOR_BAD_INPUT, "%s: joint '%s' is spherical and cannot be in a list of joints",
                             u->path, u->joints[i].name);
         if (b->number[i] >= 0)
             return mor_fail(b->error, MOR_BAD_INPUT, "%s: joint '%s' is twice in the list of joints", u->path,
@@ -188,12 +191,34 @@ static mor_link_def movable_link(mor_urdf_build* b, int joint, const mor_pose* p
     return l;
 }
 
+/* The three links of a spherical joint (MOR_BALL); the last has the name and the number of the child. */
+static int add_ball(mor_urdf_build* b, int joint, int parent, const mor_pose* pose)
+{
+    static const char* const letters[] = { ".x", ".y", ".z" };
+    const mor_urdf_joint* j = &b->urdf->joints[joint];
+    for (int k = 0; k < 3; k++) {
+        mor_link_def* l = &b->links[b->link_count++];
+        *l = mor_link_def_default();
+        l->type = MOR_BALL;
+        snprintf(l->joint_name, sizeof l->joint_name, "%.92s%s", j->name, letters[k]);
+        if (k < 2) snprintf(l->name, sizeof l->name, "%.46s:%.46s", j->child, l->joint_name);
+        else memcpy(l->name, j->child, sizeof l->name);
+        l->parent = k ? b->link_count - 2 : parent;
+        if (k == 0) l->pose = *pose;
+        l->axis = mor_v3(k == 0, k == 1, k == 2);
+        l->joint = b->number[joint] + k;
+        l->damping = j->damping;
+        l->friction = j->friction;
+    }
+    return b->link_count - 1;
+}
+
 /* Pose of a locked joint's child: the joint frame at its position. */
 static mor_pose locked_pose(const mor_urdf_build* b, int joint)
 {
     const mor_urdf_joint* j = &b->urdf->joints[joint];
     mor_pose turn = mor_pose_identity();
-    if (j->type != MOR_URDF_FIXED) {
+    if (j->type != MOR_URDF_FIXED && j->type != MOR_URDF_SPHERICAL) {
         mor_vec3 axis = mor_normalize(j->axis, mor_v3(1, 0, 0));
         if (j->type == MOR_URDF_PRISMATIC) turn.position = mor_scale(b->locked[joint], axis);
         else turn.rotation = mor_quat_axis_angle(axis, b->locked[joint]);
@@ -210,8 +235,8 @@ static mor_code walk(mor_urdf_build* b, const key* links, int* stack)
     while (top > 0) {
         int link = stack[--top], joint = b->joint_of[link];
         if (joint < 0 || b->number[joint] >= 0) {
-            int number = b->link_count++;
-            b->carrier[link] = number;
+            bool ball = joint >= 0 && u->joints[joint].type == MOR_URDF_SPHERICAL;
+            int number = ball ? -1 : b->link_count++;
             b->pose[link] = mor_pose_identity();
             if (joint < 0) {
                 b->links[number] = mor_link_def_default();
@@ -219,9 +244,14 @@ static mor_code walk(mor_urdf_build* b, const key* links, int* stack)
             } else {
                 int parent = find(links, u->link_count, u->joints[joint].parent);
                 mor_pose pose = mor_pose_mul(&b->pose[parent], &u->joints[joint].pose);
-                b->links[number] = movable_link(b, joint, &pose);
-                b->links[number].parent = b->carrier[parent];
+                if (ball) {
+                    number = add_ball(b, joint, b->carrier[parent], &pose);
+                } else {
+                    b->links[number] = movable_link(b, joint, &pose);
+                    b->links[number].parent = b->carrier[parent];
+                }
             }
+            b->carrier[link] = number;
         } else {
             int parent = find(links, u->link_count, u->joints[joint].parent);
             mor_pose own = locked_pose(b, joint);
@@ -332,8 +362,8 @@ mor_robot_model* mor_urdf_read(const char* path, const mor_urdf_options* options
     b.carrier = malloc(L * sizeof(int));
     b.pose = malloc(L * sizeof *b.pose);
     b.locked = calloc(J, sizeof *b.locked);
-    b.links = calloc(L, sizeof *b.links);
-    b.mass = calloc(L, sizeof *b.mass);
+    b.links = calloc(L + 2 * J, sizeof *b.links);
+    b.mass = calloc(L + 2 * J, sizeof *b.mass);
     b.frames = calloc(L, sizeof *b.frames);
     int* stack = malloc((L + 1) * sizeof *stack);
     key* links = malloc(L * sizeof *links);

@@ -5,7 +5,14 @@
 #include "moreau/robot.h"
 
 enum { MOR_URDF_SPHERE, MOR_URDF_BOX, MOR_URDF_CYLINDER, MOR_URDF_CAPSULE, MOR_URDF_MESH };
-enum { MOR_URDF_FIXED, MOR_URDF_REVOLUTE, MOR_URDF_CONTINUOUS, MOR_URDF_PRISMATIC, MOR_URDF_UNSUPPORTED };
+enum {
+    MOR_URDF_FIXED,
+    MOR_URDF_REVOLUTE,
+    MOR_URDF_CONTINUOUS,
+    MOR_URDF_PRISMATIC,
+    MOR_URDF_SPHERICAL,
+    MOR_URDF_UNSUPPORTED
+};
 
 typedef struct mor_urdf_shape {
     int link, kind, line, column;
@@ -54,6 +61,11 @@ typedef struct mor_urdf {
 /* Parses a file; on failure everything is freed. The path must outlive it. */
 mor_code mor_urdf_parse(const char* path, mor_urdf* urdf, mor_error* error);
 void mor_urdf_free(mor_urdf* urdf);
+
+/* Writes a model as a URDF file called `name`, polyhedra as OBJ files beside it. What is lost is told in `notes` (may
+ * be NULL). */
+mor_code mor_urdf_write(const mor_robot_model* model, const char* name, const char* path, char* notes,
+                        size_t notes_size, mor_error* error);
 
 /* Finds the file a mesh element names: package://, model://, file://, relative to the URDF's directory.
  * False if there is none; `found` then holds the first place tried. */

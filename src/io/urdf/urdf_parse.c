@@ -155,7 +155,8 @@ static void read_link(parser* p, const char** attributes)
 
 static void read_joint(parser* p, const char** attributes)
 {
-    static const char* const types[] = { "fixed", "revolute", "continuous", "prismatic", "floating", "planar", NULL };
+    static const char* const types[] = { "fixed",     "revolute", "continuous", "prismatic",
+                                         "spherical", "floating", "planar",     NULL };
     mor_urdf_joint* j = ADD(p, joints, joint_count, joint_room);
     if (!j || !read_name(p, attributes, "joint", "name", j->name)) return;
     j->line = (int)XML_GetCurrentLineNumber(p->xml);

@@ -1,0 +1,522 @@
+/* MJCF models: against the numbers of MuJoCo 2.2.2 (tests/tables/mjcf.txt, written by bench_mjcf --table), against
+ * closed forms, in worlds, and broken by dice. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "common/near.h"
+#include "common/scratch.h"
+#include "io/mjcf/mjcf.h"
+#include "model/articulated.h"
+#include "moreau/control.h"
+#include "moreau/scene.h"
+
+#define MODELS MOREAU_SOURCE_DIR "/tests/mjcf/"
+#define SHARED MOREAU_SOURCE_DIR "/../shared/data/mjcf/"
+
+/* ---------------------------------------------------------------------------- MuJoCo's table */
+
+typedef struct row {
+    double* x;
+    int n;
+} row;
+
+/* Reads "what n x_1 ... x_n". */
+static row read_row(FILE* f, const char* what)
+{
+    char word[64];
+    row r = { 0 };
+    assert_int_equal(fscanf(f, "%63s %d", word, &r.n), 2);
+    assert_string_equal(word, what);
+    r.x = malloc(((size_t)r.n + 1) * sizeof *r.x);
+    for (int i = 0; i < r.n; i++) assert_int_equal(fscanf(f, "%lf", &r.x[i]), 1);
+    return r;
+}
+
+static double largest(const double* x, int n)
+{
+    double m = 1e-300;
+    for (int i = 0; i < n; i++) m = fmax(m, fabs(x[i]));
+    return m;
+}
+
+/* Places in MuJoCo's nv of a tree's velocities; its first free joint's angular part is local there. */
+typedef struct mapping {
+    int dof[64], N;
+    bool floating;
+    mor_quat turn;
+} mapping;
+
+static mapping map_tree(const mor_mjcf* m, int tree)
+{
+    static const int counts[] = { 1, 1, 3, 6 };
+    mapping p = { .turn = { 1, 0, 0, 0 } };
+    for (int i = 0, at = 0; i < m->joints_count; at += counts[m->joints[i++].type])
+        for (int k = 0; m->joints[i].tree == tree && k < counts[m->joints[i].type]; k++) p.dof[p.N++] = at + k;
+    p.floating = m->trees[tree].floating;
+    return p;
+}
+
+static void turn_base(const mapping* p, bool to_world, double* x)
+{
+    if (!p->floating) return;
+    mor_vec3 w = mor_v3(x[3], x[4], x[5]);
+    w = to_world ? mor_rotate(p->turn, w) : mor_unrotate(p->turn, w);
+    x[3] = w.x, x[4] = w.y, x[5] = w.z;
+}
+
+static void place(const mor_mjcf* m, int tree, const double* qpos, const double* qvel, mapping* p, mor_pose* base,
+                  double* s, double* nu)
+{
+    *base = m->trees[tree].base;
+    for (int i = 0; i < m->joints_count; i++) {
+        const mor_mjcf_joint* j = &m->joints[i];
+        const double* q = qpos ? qpos + j->address : NULL;
+        if (j->tree != tree) continue;
+        if (j->type == MOR_MJCF_FREE) {
+            if (q) *base = (mor_pose){ { q[0], q[1], q[2] }, { q[3], q[4], q[5], q[6] } };
+        } else if (j->type == MOR_MJCF_BALL) {
+            mor_vec3 v = q ? mor_quat_log((mor_quat){ q[0], q[1], q[2], q[3] }) : mor_v3(0, 0, 0);
+            s[j->number] = v.x, s[j->number + 1] = v.y, s[j->number + 2] = v.z;
+        } else {
+            s[j->number] = q ? *q : j->ref;
+        }
+    }
+    p->turn = base->rotation;
+    for (int k = 0; k < p->N; k++) nu[k] = qvel[p->dof[k]];
+    turn_base(p, true, nu);
+}
+
+/* M, h, poses and accelerations of one tree. */
+static void check_tree(const mor_mjcf* m, int tree, const row* t)
+{
+    const row *qpos = &t[0], *qvel = &t[1], *force = &t[2], *M = &t[3], *h = &t[4], *xpos = &t[5], *xquat = &t[6],
+              *qacc = &t[7];
+    mapping p = map_tree(m, tree);
+    mor_robot_model* model = m->trees[tree].model;
+    int N = mor_robot_dof(model), nv = qvel->n;
+    assert_int_equal(N, p.N);
+    double s[64], nu[64], own[64 * 64], out[64], f[64];
+    mor_pose base;
+    mor_robot_work* work = mor_robot_work_create(model);
+    place(m, tree, qpos->x, qvel->x, &p, &base, s, nu);
+    mor_robot_update(model, work, &base, s, nu);
+    mor_robot_mass_matrix(model, work, own);
+    for (int i = 0; i < N; i++) turn_base(&p, false, own + i * N);
+    for (int j = 0; j < N; j++) {
+        for (int i = 0; i < N; i++) out[i] = own[i * N + j];
+        turn_base(&p, false, out);
+        for (int i = 0; i < N; i++) assert_near(out[i], M->x[p.dof[i] * nv + p.dof[j]], 1e-9 * largest(M->x, M->n));
+    }
+    mor_vec3 gravity = m->gravity;
+    mor_robot_inverse_dynamics(model, work, gravity, NULL, NULL, out);
+    turn_base(&p, false, out);
+    for (int i = 0; i < N; i++) assert_near(out[i], h->x[p.dof[i]], 1e-9 * largest(h->x, h->n));
+    for (int k = 0; k < N; k++) f[k] = force->x[p.dof[k]];
+    assert_true(mor_robot_forward_dynamics(model, work, gravity, f, NULL, out));
+    turn_base(&p, false, out);
+    for (int i = 0; i < N; i++) assert_near(out[i], qacc->x[p.dof[i]], 1e-9 * largest(qacc->x, qacc->n));
+    for (int i = 1; i < m->bodies_count; i++) {
+        if (m->bodies[i].tree != tree) continue;
+        mor_pose x = mor_robot_frame_pose(model, work, m->bodies[i].frame);
+        assert_near(x.position.x, xpos->x[3 * i], 1e-9);
+        assert_near(x.position.y, xpos->x[3 * i + 1], 1e-9);
+        assert_near(x.position.z, xpos->x[3 * i + 2], 1e-9);
+        const double* q = xquat->x + 4 * i;
+        mor_quat e = mor_quat_mul(mor_quat_conj(x.rotation), (mor_quat){ q[0], q[1], q[2], q[3] });
+        assert_near(e.x * e.x + e.y * e.y + e.z * e.z, 0.0, 1e-18);
+    }
+    mor_robot_work_destroy(work);
+}
+
+/* A second of motion with rk4 against MuJoCo's. */
+static void check_motion(const mor_mjcf* m, const row* start, const row* end)
+{
+    mor_error error = { 0 };
+    mor_world_def def = mor_world_def_default();
+    def.step = 1e-4;
+    def.gravity = m->gravity;
+    mor_world* w = mor_world_create(&def, &error);
+    assert_int_equal(mor_world_set_method(w, "integrator", "rk4", &error), MOR_OK);
+    for (int t = 0; t < m->trees_count; t++) {
+        mapping p = map_tree(m, t);
+        double s[64] = { 0 }, nu[64] = { 0 };
+        mor_robot_def r = mor_robot_def_default();
+        snprintf(r.name, sizeof r.name, "r%d", t);
+        place(m, t, NULL, start->x, &p, &r.pose, s, nu);
+        r.model = m->trees[t].model, r.s = s, r.nu = nu;
+        r.limits = r.friction = r.mimic = r.collide = false;
+        assert_true(mor_world_add_robot(w, &r, &error) >= 0);
+    }
+    for (int i = 0; i < 10000; i++) assert_int_equal(mor_world_step(w, NULL, &error), MOR_OK);
+    for (int t = 0; t < m->trees_count; t++) {
+        mor_robot_work* work = mor_robot_work_create(m->trees[t].model);
+        double s[64];
+        mor_pose base;
+        mor_world_robot_state(w, t, &base, s, NULL);
+        mor_robot_update(m->trees[t].model, work, &base, s, NULL);
+        for (int i = 1; i < m->bodies_count; i++) {
+            if (m->bodies[i].tree != t) continue;
+            mor_vec3 x = mor_robot_frame_pose(m->trees[t].model, work, m->bodies[i].frame).position;
+            assert_near(x.x, end->x[3 * i], 1e-6);
+            assert_near(x.y, end->x[3 * i + 1], 1e-6);
+            assert_near(x.z, end->x[3 * i + 2], 1e-6);
+        }
+        mor_robot_work_destroy(work);
+    }
+    mor_world_destroy(w);
+}
+
+static void models_have_the_dynamics_and_the_motion_of_mujoco(void** state)
+{
+    (void)state;
+    static const char* const words[] = { "qpos", "qvel", "force", "M", "h", "xpos", "xquat", "qacc", "start", "end" };
+    FILE* f = fopen(MOREAU_SOURCE_DIR "/tests/tables/mjcf.txt", "r");
+    assert_non_null(f);
+    char line[256], name[64];
+    assert_non_null(fgets(line, sizeof line, f));
+    int models = 0;
+    while (fscanf(f, " model %63s", name) == 1) {
+        row rows[10];
+        char path[512];
+        for (int i = 0; i < 10; i++) rows[i] = read_row(f, words[i]);
+        snprintf(path, sizeof path, MODELS "%s", name);
+        mor_error error = { 0 };
+        mor_mjcf* m = mor_mjcf_read(path, true, NULL, 0, &error);
+        if (!m) fail_msg("%s", error.text);
+        for (int t = 0; t < m->trees_count; t++) check_tree(m, t, rows);
+        bool cheap = rows[1].n < 12;
+        if (cheap || getenv("MOREAU_LONG")) check_motion(m, &rows[8], &rows[9]);
+        for (int i = 0; i < 10; i++) free(rows[i].x);
+        mor_mjcf_destroy(m);
+        models++;
+    }
+    fclose(f);
+    assert_int_equal(models, 15);
+}
+
+/* --------------------------------------------------------------------------------- in worlds */
+
+static mor_world* world_of(const char* path, const char* const* set, mor_scene** scene)
+{
+    mor_error error = { 0 };
+    *scene = mor_scene_load(path, set, NULL, &error);
+    if (!*scene) fail_msg("%s", error.text);
+    mor_world* w = mor_scene_build(*scene, 1, &error);
+    if (!w) fail_msg("%s", error.text);
+    return w;
+}
+
+static void run(mor_world* w, double until)
+{
+    mor_error error = { 0 };
+    while (mor_world_time(w) < until - 1e-9)
+        if (mor_world_step(w, NULL, &error) != MOR_OK) fail_msg("%s", error.text);
+}
+
+static double height(const mor_world* w, const char* name)
+{
+    mor_body_id id = mor_world_find_body(w, name);
+    assert_true(id.index1 != 0);
+    return mor_body_get_state(w, id).com.z;
+}
+
+static void contacts_follow_types_affinities_excludes_and_pairs(void** state)
+{
+    (void)state;
+    mor_scene* scene;
+    mor_world* w = world_of(MODELS "12_contacts.xml", NULL, &scene);
+    run(w, 3.0);
+    assert_near(height(w, "contacts/box"), 0.1, 1e-3);
+    assert_near(height(w, "contacts_ghost/ghost"), 0.08, 1e-3);    /* through the box, onto its pair */
+    assert_near(height(w, "contacts_through/through"), 0.1, 1e-3); /* only its pair holds it */
+    assert_near(height(w, "contacts_tower/tower"), 0.1, 1e-3);     /* through what is excluded */
+    /* friction of the pair floor and box: the larger, 0.9; the ball has priority and none */
+    int count;
+    const mor_contact* c = mor_world_contacts(w, &count);
+    bool box = false, ball = false, through = false;
+    for (int i = 0; i < count; i++) {
+        const char *a = mor_body_name(w, mor_world_body(w, c[i].body[0])),
+                   *b = mor_body_name(w, mor_world_body(w, c[i].body[1]));
+        if (!strstr(a, "world") && !strstr(b, "world")) continue;
+        if (strstr(a, "/box") || strstr(b, "/box")) {
+            assert_near(c[i].friction, 0.9, 0);
+            box = true;
+        }
+        if (strstr(a, "/ball") || strstr(b, "/ball")) {
+            assert_near(c[i].friction, 0.0, 0);
+            ball = true;
+        }
+        if (strstr(a, "/through") || strstr(b, "/through")) {
+            assert_near(c[i].friction, 0.3, 0);
+            through = true;
+        }
+    }
+    assert_true(box && ball && through);
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+}
+
+static void equalities_hold(void** state)
+{
+    (void)state;
+    mor_scene* scene;
+    mor_world* w = world_of(MODELS "10_loops.xml", NULL, &scene);
+    run(w, 1.0);
+    assert_true(mor_world_joint_error(w) < 1e-5);
+    double s[16];
+    const mor_robot_model* m = mor_world_robot_model(w, 0);
+    mor_world_robot_state(w, 0, NULL, s, NULL);
+    double crank = s[mor_robot_find_joint(m, "crank")];
+    assert_near(s[mor_robot_find_joint(m, "follower")], 0.1 - 0.5 * crank, 1e-5);
+    assert_near(s[mor_robot_find_joint(m, "held")], 0.2, 1e-5);
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+}
+
+/* Torques of the first, tiny step against gain control + bias . (1, length, rate), by hand (and as MuJoCo has them). */
+static void actuators_pull_as_written(void** state)
+{
+    (void)state;
+    mor_scene* scene;
+    const char* const set[] = { "time.step=1e-9", "time.end=1e-8", NULL };
+    mor_world* w = world_of(MODELS "11_actuators.xml", set, &scene);
+    mor_error error = { 0 };
+    assert_int_equal(mor_world_step(w, NULL, &error), MOR_OK);
+    double tau[4];
+    mor_world_motor_torques(w, 0, tau);
+    /* home: s = 0.3 -0.2 0.1 0.02, s' = 0.1 0 -0.1 0, control 0.5 -0.2 0.4 0.3 0.1 0.05 */
+    double a = fmin(20.0, 200.0 * (0.5 - 0.3)) + 2.0 * fmin(20.0, 5.0 * -0.2 + 0.1 - 5.0 * 0.6 - 0.3 * 0.2);
+    double t = 4.0 * 0.1 - 4.0 * (-0.2 - 0.05) - 0.2 * 0.05;
+    assert_near(tau[0], a, 1e-6);
+    assert_near(tau[1], 3.0 * 0.4 + t, 1e-6); /* motor: force 0.4 within +-0.5, gear 3 */
+    assert_near(tau[2], 0.4 * (0.3 + 0.1) - 0.5 * t, 1e-6);
+    assert_near(tau[3], 500.0 * (0.05 - 0.02), 1e-6);
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+}
+
+static void a_keyframe_is_a_start(void** state)
+{
+    (void)state;
+    mor_error error = { 0 };
+    mor_mjcf* m = mor_mjcf_read(MODELS "13_keys.xml", true, NULL, 0, &error);
+    assert_non_null(m);
+    assert_near(m->trees[0].start.position.z, 0.5, 0); /* no key called home: the reference */
+    assert_near(m->trees[0].s[0], 0.2, 0);
+    assert_int_equal(mor_mjcf_start(m, "up", &error), MOR_OK);
+    const mor_mjcf_tree* t = &m->trees[0];
+    assert_near(t->start.position.z, 0.8, 0);
+    assert_near(t->start.rotation.w, 0.8, 1e-15);
+    /* the local angular velocity (0.4, 0.5, 0.6) in world axes: turned about x with cos 0.28, sin 0.96 */
+    assert_near(t->nu[3], 0.4, 1e-15);
+    assert_near(t->nu[4], 0.28 * 0.5 - 0.96 * 0.6, 1e-15);
+    assert_near(t->nu[5], 0.96 * 0.5 + 0.28 * 0.6, 1e-15);
+    assert_near(t->s[0], 0.4, 0);
+    assert_near(t->s[2], 2.0 * atan2(0.8, 0.6), 1e-15); /* the ball, about y */
+    assert_near(t->nu[9], 1.0, 0);
+    assert_int_equal(mor_mjcf_start(m, "down", &error), MOR_BAD_INPUT);
+    assert_non_null(strstr(error.text, "no keyframe 'down'"));
+    assert_int_equal(m->sensors_count, 5);
+    mor_mjcf_destroy(m);
+}
+
+static void rest(const char* path)
+{
+    mor_scene* scene;
+    mor_world* w = world_of(path, NULL, &scene);
+    mor_error error = { 0 };
+    mor_step_report report;
+    while (mor_world_time(w) < 5.0 - 1e-9) {
+        if (mor_world_step(w, &report, &error) != MOR_OK) fail_msg("%s: %s", path, error.text);
+        assert_int_equal(report.failures, 0);
+    }
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+}
+
+static void models_rest_for_five_seconds(void** state)
+{
+    (void)state;
+    static const char* const own[] = { "12_contacts", "13_keys", "14_quadruped", "15_static" };
+    static const char* const shared[] = { "agility_cassie/scene.xml",     "dynamixel_2r/scene.xml",
+                                          "google_barkour_v0/scene.xml",  "google_barkour_v0/scene_mjx.xml",
+                                          "i2rt_yam/scene.xml",           "kuka_iiwa_14/scene.xml",
+                                          "robotiq_2f85/2f85.xml",        "trossen_vx300s/scene.xml",
+                                          "trs_so_arm100/scene.xml",      "wonik_allegro/scene_left.xml",
+                                          "wonik_allegro/scene_right.xml" };
+    char path[512];
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        snprintf(path, sizeof path, MODELS "%s.xml", own[i]);
+        rest(path);
+    }
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
+        snprintf(path, sizeof path, SHARED "%s", shared[i]);
+        if (access(path, R_OK) != 0) print_message("SKIP: %s is not there\n", shared[i]);
+        else if (i == 0 && !getenv("MOREAU_LONG"))
+            print_message("SKIP: %s takes seconds; set MOREAU_LONG\n", shared[i]);
+        else rest(path);
+    }
+}
+
+/* ------------------------------------------------------------------------------------- wrong */
+
+static void what_is_not_understood_is_refused_with_its_place(void** state)
+{
+    (void)state;
+    static const struct {
+        const char *inside, *where, *what;
+    } cases[] = {
+        { "<worldbody><body><joint dampng='1'/><geom size='1'/></body></worldbody>",
+          ":2:18:", "did you mean 'damping'" },
+        { "<worldbody><geom size='0'/></worldbody>", ":2:12:", "needs 1 positive size" },
+        { "<worldbody><body><joint class='x'/></body></worldbody>", ":2:18:", "no default class 'x'" },
+        { "<worldbody><body><joint axis='0 0 0'/></body></worldbody>", ":2:18:", "no length" },
+        { "<worldbody><body><joint range='1 0'/></body></worldbody>", ":2:18:", "range of the joint" },
+        { "<worldbody><geom type='mesh' mesh='m'/></worldbody>", ":2:12:", "no mesh 'm'" },
+        { "<worldbody><body><body><freejoint/></body></body></worldbody>", ":2:24:", "directly in the worldbody" },
+        { "<option viscosity='1'/>", ":2:1:", "fluid" },
+        { "<compiler coordinate='global'/>", ":2:1:", "global coordinates" },
+        { "<compiler eulerseq='xyw'/>", ":2:1:", "eulerseq" },
+        { "<actuator><muscle joint='j'/></actuator>", ":2:11:", "muscle are not supported" },
+        { "<actuator><motor joint='j'/></actuator>", ":2:11:", "no joint 'j'" },
+        { "<equality><connect body1='a' anchor='0 0 0'/></equality>", ":2:11:", "no body 'a'" },
+        { "<worldbody><body quat='1 0 0' ><geom size='1'/></body></worldbody>", ":2:12:", "3 numbers where 4" },
+        { "<worldbody><body euler='1 0 0' quat='1 0 0 0'/></worldbody>", ":2:12:", "2 orientations" },
+        { "<worlbody/>", ":2:1:", "did you mean <worldbody>" },
+        { "<include file='nowhere.xml'/>", ":2:1:", "nowhere.xml" },
+        { "<keyframe><key qpos='1'/></keyframe>", ":2:11:", "more than 0" },
+        { "<tendon><spatial stiffness='1'/></tendon>", ":2:9:", "spatial" },
+        { "<asset><mesh name='m' file='x.stl' scale='0 1 1'/></asset>", ":2:8:", "scale" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[600];
+        mor_error error = { 0 };
+        snprintf(text, sizeof text, "<mujoco>\n%s\n</mujoco>\n", cases[i].inside);
+        write_bytes(text, strlen(text));
+        mor_mjcf* m = mor_mjcf_read(path, true, NULL, 0, &error);
+        if (m) fail_msg("accepted: %s", cases[i].inside);
+        assert_int_equal(error.code, MOR_BAD_INPUT);
+        if (!strstr(error.text, cases[i].where) || !strstr(error.text, cases[i].what))
+            fail_msg("'%s' is not as expected (%s, %s)", error.text, cases[i].where, cases[i].what);
+    }
+}
+
+static void what_is_not_used_is_noted(void** state)
+{
+    (void)state;
+    const char* text =
+        "<mujoco><option cone='elliptic' impratio='3' integrator='RK4'/><worldbody>"
+        "<body><freejoint/><geom size='1' solref='0.1 1' solimp='0.9 0.9 0.1'/></body></worldbody></mujoco>";
+    char notes[2000];
+    mor_error error = { 0 };
+    write_bytes(text, strlen(text));
+    mor_mjcf* m = mor_mjcf_read(path, true, notes, sizeof notes, &error);
+    assert_non_null(m);
+    static const char* const told[] = { "cone of", "impratio of", "integrator of", "solref of", "solimp of" };
+    for (int i = 0; i < 5; i++)
+        if (!strstr(notes, told[i])) fail_msg("'%s' is not told", told[i]);
+    mor_mjcf_destroy(m);
+}
+
+/* kv = 2 d sqrt(kp m) of a point mass on an arm: m = m l^2 + I. */
+static void dampratio_is_a_damping(void** state)
+{
+    (void)state;
+    const char* text =
+        "<mujoco><worldbody><body><joint name='j' axis='0 1 0'/><geom type='sphere' size='0.1' pos='0.5 0 0' "
+        "mass='2'/></body></worldbody><actuator><position joint='j' kp='50' dampratio='0.7' gear='2'/>"
+        "</actuator></mujoco>";
+    mor_error error = { 0 };
+    write_bytes(text, strlen(text));
+    mor_mjcf* m = mor_mjcf_read(path, false, NULL, 0, &error);
+    assert_non_null(m);
+    double inertia = (2.0 * 0.25 + 0.4 * 2.0 * 0.01) / 4.0;
+    assert_near(m->actuators[0].bias[2], -2.0 * 0.7 * sqrt(50.0 * inertia), 1e-12);
+    mor_mjcf_destroy(m);
+}
+
+/* One change of a text; the new length. */
+static size_t change(mor_rng* rng, char* text, size_t n, size_t room)
+{
+    static const char* const values[] = { "1e308", "-1", "nan",   "inf",  "1e-320", "0",   "99999999999999999999",
+                                          "x",     "",   "0 0 0", "true", "1 2",    "ball" };
+    size_t at = (size_t)(mor_rng_uniform(rng) * (double)n);
+    double kind = mor_rng_uniform(rng);
+    if (kind < 0.15) text[at] = (char)(256 * mor_rng_uniform(rng));
+    else if (kind < 0.2) return at + 1;
+    else if (kind < 0.4) {
+        size_t cut = (size_t)(mor_rng_uniform(rng) * 60.0);
+        if (at + cut < n) memmove(text + at, text + at + cut, n - at - cut), n -= cut;
+    } else if (kind < 0.5) {
+        size_t piece = (size_t)(mor_rng_uniform(rng) * 200.0);
+        if (at + piece < n && n + piece < room) memmove(text + at + piece, text + at, n - at), n += piece;
+    } else {
+        const char* word = values[(int)(mor_rng_uniform(rng) * 13.0)];
+        char* from = memchr(text + at, '"', n - at);
+        char* to = from ? memchr(from + 1, '"', n - (size_t)(from + 1 - text)) : NULL;
+        if (!to) return n;
+        size_t w = strlen(word), tail = n - (size_t)(to - text);
+        if ((size_t)(from + 1 - text) + w + tail > room) return n;
+        memmove(from + 1 + w, to, tail);
+        memcpy(from + 1, word, w);
+        n = (size_t)(from + 1 - text) + w + tail;
+    }
+    return n;
+}
+
+static void no_broken_file_breaks_the_reader(void** state)
+{
+    (void)state;
+    static const char* const files[] = { "02_joints",   "05_shapes", "10_loops",    "11_actuators",
+                                         "12_contacts", "13_keys",   "14_quadruped" };
+    mor_rng rng = { 20 };
+    static char text[65536];
+    int refused = 0, accepted = 0;
+    for (int k = 0; k < 420; k++) {
+        char name[512];
+        snprintf(name, sizeof name, MODELS "%s.xml", files[k % 7]);
+        FILE* f = fopen(name, "rb");
+        assert_non_null(f);
+        size_t n = fread(text, 1, sizeof text / 2, f);
+        fclose(f);
+        for (int c = 0; c <= k % 4; c++) n = change(&rng, text, n, sizeof text);
+        write_bytes(text, n);
+        mor_error error = { 0 };
+        char notes[3000];
+        mor_mjcf* m = mor_mjcf_read(path, true, notes, sizeof notes, &error);
+        if (m) {
+            mor_mjcf_destroy(m);
+            accepted++;
+        } else {
+            assert_int_equal(error.code, MOR_BAD_INPUT);
+            assert_true(strlen(error.text) > 10);
+            if (n > 1 && error.line < 1 && !strstr(error.text, "empty") && !strstr(error.text, path))
+                fail_msg("no place: %s", error.text);
+            refused++;
+        }
+    }
+    assert_true(refused > 200 && accepted > 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(models_have_the_dynamics_and_the_motion_of_mujoco),
+        cmocka_unit_test(contacts_follow_types_affinities_excludes_and_pairs),
+        cmocka_unit_test(equalities_hold),
+        cmocka_unit_test(actuators_pull_as_written),
+        cmocka_unit_test(a_keyframe_is_a_start),
+        cmocka_unit_test(models_rest_for_five_seconds),
+        cmocka_unit_test_setup_teardown(what_is_not_understood_is_refused_with_its_place, make_file, remove_file),
+        cmocka_unit_test_setup_teardown(what_is_not_used_is_noted, make_file, remove_file),
+        cmocka_unit_test_setup_teardown(dampratio_is_a_damping, make_file, remove_file),
+        cmocka_unit_test_setup_teardown(no_broken_file_breaks_the_reader, make_file, remove_file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
