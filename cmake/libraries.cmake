@@ -7,7 +7,7 @@
 # The rooms are in the order of docs/architecture.md: a room may use those before it (scripts/check-rooms). A new room
 # goes into one of these lists, and into the one of check-rooms.
 set(SOLVE_ROOMS base linalg problem solver)
-set(CORE_ROOMS geometry model collision formulation control step derivative io/text io/json io/xml io/mesh io/urdf io/mjcf io/scene io/problem fmi)
+set(CORE_ROOMS geometry model collision formulation control step derivative io/text io/json io/xml io/mesh io/urdf io/mjcf io/sdf io/scene io/problem fmi)
 set(LAB_ROOMS io/hdf5 io/recording io/bpmd io/fclib plot lab serve)
 
 # Public headers of the libraries; those not named belong to the core.

@@ -209,7 +209,8 @@ MOR_API double mor_judge_floor(const mor_problem* problem, const double* z, mor_
     X(MOR_NO_SOLUTION, "no_solution")     /* proved */                                                                 \
     X(MOR_REFUSED, "refused")             /* not a form or data this method takes */                                   \
     X(MOR_TIME_LIMIT, "time_limit")                                                                                    \
-    X(MOR_NUMERICAL, "numerical") /* breakdown: singular factor, NaN */
+    X(MOR_NUMERICAL, "numerical")     /* breakdown: singular factor, NaN */                                            \
+    X(MOR_APPROXIMATE, "approximate") /* by a method with a fixed budget, which promises no error: the residual tells */
 
 typedef enum mor_status {
 #define MOR_STATUS_ENUM(id, word) id,

@@ -33,10 +33,11 @@ typedef enum mor_run_status {
     MOR_RUN_OK,
     MOR_RUN_BELOW_GOAL, /* some steps missed the accuracy asked for, none the one that counts as failure */
     MOR_RUN_FAILED,     /* the error of at least one step is above what counts as failure */
-    MOR_RUN_DIVERGED    /* a velocity is not finite, or the kinetic energy is above 1e30 J */
+    MOR_RUN_DIVERGED,   /* a velocity is not finite, or the kinetic energy is above 1e30 J */
+    MOR_RUN_APPROXIMATE /* some steps were answered by a method with a fixed budget: max_velocity_error tells how */
 } mor_run_status;
 
-/* "ok", "below_goal", "failed", "diverged". Static text. */
+/* "ok", "below_goal", "failed", "diverged", "approximate". Static text. */
 MOR_API const char* mor_run_status_name(mor_run_status status);
 
 /* A joint outside its limits. */
@@ -108,6 +109,7 @@ typedef struct mor_run_summary {
     uint64_t state_hash;           /* mor_world_hash now */
     double min_step, max_step;     /* shortest and longest step [s]; 0: none was taken */
     int rejected, missed;          /* variable steps: trials that were refused; steps above the tolerance */
+    int approximate;               /* steps with islands answered by a method with a fixed budget */
 } mor_run_summary;
 
 /* Begins to watch a world that lives longer than the run. `steps`: for how many steps memory is set aside (8 bytes

@@ -437,6 +437,7 @@ typedef struct mor_answer {
     double* impulses; /* row_count; the guess on entry */
     bool* held;       /* contact_count; false on entry. Exact geometry: rows of the plane each pair is left on */
     double* move;     /* dof: velocities that positions move with; NaN on entry, left so or NULL: nu does that */
+    double* shift;    /* dof; 0 on entry: how far positions are corrected beyond that [m, rad], as a projection would */
 } mor_answer;
 
 /* Handed to a formulation: runs the chosen solver on a problem, times, traces and judges it. z: guess
@@ -628,6 +629,7 @@ typedef struct mor_step_report {
     double length;     /* of the step [s] */
     int rejected;      /* variable steps: lengths that were tried and refused before this one */
     int missed;        /* variable steps: 1 if the least step was taken although its error is above the tolerance */
+    int approximate;   /* islands answered by a method with a fixed budget (MOR_APPROXIMATE) */
 } mor_step_report;
 
 /* One step of length h: the stages below, again with other means as the option on_failure says.

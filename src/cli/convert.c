@@ -3,6 +3,7 @@
 #include "cli/options.h"
 #include "cli/robot_checks.h"
 #include "io/mjcf/mjcf.h"
+#include "io/sdf/sdf.h"
 #include "io/text/output.h"
 #include "io/urdf/urdf.h"
 #include "moreau/scene.h"
@@ -54,7 +55,8 @@ static bool ends(const char* path, const char* ending)
 /* The model of a file that holds one robot. */
 static mor_robot_model* read_robot(const arguments* a, char* notes, mor_error* error)
 {
-    if (mor_mjcf_is(a->from)) return mor_cli_mjcf_tree(a->from, a->tree, true, notes, NOTES, error);
+    if (mor_mjcf_is(a->from) || mor_sdf_is(a->from))
+        return mor_cli_mjcf_tree(a->from, a->tree, true, notes, NOTES, error);
     mor_urdf_options o = mor_urdf_options_default();
     o.packages = getenv("ROS_PACKAGE_PATH");
     o.shapes = true;

@@ -5,6 +5,7 @@
 #include "io/json/json.h"
 #include "io/json/json_read.h"
 #include "io/mjcf/mjcf.h"
+#include "io/sdf/sdf.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -380,7 +381,7 @@ int mor_cli_robot(int argc, char** argv)
         o.joint_count = split(joints, words);
         o.joints = words;
     }
-    bool mjcf = mor_mjcf_is(a.urdf);
+    bool mjcf = mor_mjcf_is(a.urdf) || mor_sdf_is(a.urdf);
     if (mjcf && (a.joints || a.base))
         return free(words), free(joints), free(names), free(notes), mor_json_free(state),
                mor_cli_usage("robot", "--joints and --base are for URDF files");

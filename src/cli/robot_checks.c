@@ -6,6 +6,7 @@
  *     parts lighter than 1/100 of what carries them: marker links; they make stiff problems */
 #include "cli/robot_checks.h"
 #include "io/mjcf/mjcf.h"
+#include "io/sdf/sdf.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -195,7 +196,8 @@ int mor_cli_print_checks(const mor_robot_model* m)
 mor_robot_model* mor_cli_mjcf_tree(const char* path, const char* tree, bool shapes, char* notes, size_t size,
                                    mor_error* error)
 {
-    mor_mjcf* m = mor_mjcf_read(path, shapes, notes, size, error);
+    mor_mjcf* m = mor_sdf_is(path) ? mor_sdf_read(path, getenv("GZ_SIM_RESOURCE_PATH"), shapes, notes, size, error)
+                                   : mor_mjcf_read(path, shapes, notes, size, error);
     if (!m) return NULL;
     mor_robot_model* model = NULL;
     size_t used = strlen(notes);

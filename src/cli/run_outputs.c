@@ -151,6 +151,9 @@ void mor_cli_print_run(const mor_world* w, const mor_scene* scene, const mor_run
     if (s->failures) printf("  %d step(s) failed (%s)\n", s->failures, s->detail);
     if (s->below_goal)
         printf("  %d step(s) missed the accuracy asked for, none the one that counts as failure\n", s->below_goal);
+    if (s->approximate)
+        printf("  %d step(s) by a method with a fixed budget, velocity error at most %.3g m/s\n", s->approximate,
+               s->max_velocity_error);
     print_bodies(w);
     printf("  energy %.6g -> %.6g J, penetration at most %.3g m", s->energy.initial, s->energy.final,
            s->max_penetration);

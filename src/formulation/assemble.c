@@ -233,7 +233,7 @@ static bool scatter_members(mor_step* k, islands* g)
 typedef struct pools {
     mor_row_builder rows;
     mor_tree_block* trees;
-    double *nu, *nu_free, *answer, *impulses;
+    double *nu, *nu_free, *answer, *impulses, *shift;
     bool* held;
 } pools;
 
@@ -265,10 +265,11 @@ static bool make_pools(mor_step* k, const islands* g, pools* p)
     p->nu = mor_arena_alloc(k->arena, dof * sizeof(double));
     p->nu_free = mor_arena_alloc(k->arena, dof * sizeof(double));
     p->answer = mor_arena_alloc(k->arena, dof * sizeof(double));
+    p->shift = mor_arena_zero(k->arena, dof, sizeof(double));
     p->impulses = mor_arena_zero(k->arena, (size_t)g->row_total, sizeof(double));
     p->held = mor_arena_zero(k->arena, contacts, sizeof(bool));
     k->islands = mor_arena_zero(k->arena, (size_t)g->count, sizeof *k->islands);
-    return ok && p->trees && p->nu && p->nu_free && p->answer && p->impulses && p->held && k->islands;
+    return ok && p->trees && p->nu && p->nu_free && p->answer && p->shift && p->impulses && p->held && k->islands;
 }
 
 /* What a system has of the world and its methods. */
@@ -332,7 +333,7 @@ static void write_rows(const islands* g, int i, mor_system* s, mor_row_builder* 
 static void write_guess(mor_island* island, const pools* p)
 {
     const mor_system* s = &island->system;
-    island->answer = (mor_answer){ p->answer, p->impulses, p->held, NULL };
+    island->answer = (mor_answer){ p->answer, p->impulses, p->held, NULL, p->shift };
     island->bias = p->rows.bias;
     memcpy(p->answer, p->nu_free, (size_t)s->dof * sizeof(double));
     for (int c = 0; c < s->contact_count; c++)
@@ -350,6 +351,7 @@ static void next_island(const mor_system* s, pools* p)
     p->nu += s->dof;
     p->nu_free += s->dof;
     p->answer += s->dof;
+    p->shift += s->dof;
     p->impulses += b->row_count;
     p->held += b->contact_count;
     b->bias += b->row_count;

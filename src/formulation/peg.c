@@ -120,7 +120,7 @@ static void solve_rows(work* k)
     } else {
         memcpy(t->keep, k->keep, (size_t)s->block_count * sizeof *t->keep);
         for (int i = 0; i < t->room.added; i++) t->keep[s->block_count + i] = t->group[i] >= 0;
-        mor_answer answer = { k->answer->nu, t->impulses, NULL, NULL };
+        mor_answer answer = { .nu = k->answer->nu, .impulses = t->impulses };
         memcpy(t->impulses, k->answer->impulses, (size_t)s->row_count * sizeof(double));
         k->report = mor_step_solve(&t->room.system, k->directions, t->bias, t->keep, k->stage, &answer);
         fold_back(k);

@@ -118,7 +118,7 @@ static mor_report enumerate(enumeration* k, mor_solve_stage* stage, mor_answer* 
     memset(k->impulses, 0, (size_t)s->row_count * sizeof *k->impulses);
     for (int leaf = 0; leaf < (int)leaves; leaf++) {
         int closed = pick(k, leaf);
-        mor_answer one = { k->nu, answer->impulses, NULL, NULL };
+        mor_answer one = { .nu = k->nu, .impulses = answer->impulses };
         memcpy(answer->impulses, k->guess, (size_t)s->row_count * sizeof *k->guess);
         size_t mark = mor_arena_mark(stage->arena);
         mor_report report = mor_step_solve(s, s->directions, k->bias, k->keep, stage, &one);

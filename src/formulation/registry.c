@@ -6,7 +6,8 @@ const mor_formulation* const* mor_formulations(void)
         &mor_formulation_st,        &mor_formulation_ap,     &mor_formulation_ncp,
         &mor_formulation_mncp,      &mor_formulation_convex, &mor_formulation_implicit,
         &mor_formulation_penalty,   &mor_formulation_peg,    &mor_formulation_peg_heuristic,
-        &mor_formulation_peg_exact, &mor_formulation_gauss,  NULL
+        &mor_formulation_peg_exact, &mor_formulation_gauss,  &mor_formulation_sequential_impulses,
+        &mor_formulation_soft_step, &mor_formulation_xpbd,   NULL
     };
     return all;
 }

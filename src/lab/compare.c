@@ -274,9 +274,9 @@ void mor_lab_run_frame(const mor_lab* lab, const mor_world* w, mor_lab_run* run,
         const mor_system* s = &w->last->islands[i].system;
         mor_arena_reset(arena);
         mor_solve_stage stage = { run_solver, arena, &user, 0.0 };
-        mor_answer answer = { mor_arena_alloc(arena, (size_t)s->dof * sizeof(double)),
-                              mor_arena_zero(arena, (size_t)s->row_count, sizeof(double)),
-                              mor_arena_zero(arena, (size_t)s->contact_count, sizeof(bool)), NULL };
+        mor_answer answer = { .nu = mor_arena_alloc(arena, (size_t)s->dof * sizeof(double)),
+                              .impulses = mor_arena_zero(arena, (size_t)s->row_count, sizeof(double)),
+                              .held = mor_arena_zero(arena, (size_t)s->contact_count, sizeof(bool)) };
         double* bias = mor_arena_alloc(arena, (size_t)s->row_count * sizeof(double));
         void* options = mor_arena_zero(arena, 1, formulation->options_size ? formulation->options_size : 1);
         if (!answer.nu || !answer.impulses || !answer.held || !bias || !options) {

@@ -136,9 +136,9 @@ static void run_line(const struct line* l, mor_world* w, outcome* out)
         const mor_formulation* convex = mor_library_formulation(NULL, "convex");
         char options[64];
         mor_fields_default(convex->fields, options);
-        mor_answer answer = { mor_arena_alloc(arena, (size_t)s->dof * sizeof(double)),
-                              mor_arena_zero(arena, (size_t)s->row_count, sizeof(double)),
-                              mor_arena_zero(arena, (size_t)s->contact_count, sizeof(bool)), NULL };
+        mor_answer answer = { .nu = mor_arena_alloc(arena, (size_t)s->dof * sizeof(double)),
+                              .impulses = mor_arena_zero(arena, (size_t)s->row_count, sizeof(double)),
+                              .held = mor_arena_zero(arena, (size_t)s->contact_count, sizeof(bool)) };
         if (answer.nu && answer.impulses && answer.held) {
             memcpy(answer.nu, s->nu_free, (size_t)s->dof * sizeof(double));
             convex->step(s, options, &stage, &answer);

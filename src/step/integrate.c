@@ -4,6 +4,7 @@
  * model/robot_motion.c); a formulation may then project the positions. */
 #include "base/elementary.h"
 #include "step/robot_energy.h"
+#include "step/events.h"
 #include "step/smooth.h"
 #include "step/stabilise.h"
 #include "step/stages.h"
@@ -83,10 +84,34 @@ static double applied_work(const mor_step* k)
     return sum;
 }
 
+/* Methods that work on positions move bodies beyond their velocities. */
+static void shift_positions(mor_step* k)
+{
+    mor_world* w = k->w;
+    bool moved = false;
+    double before = 0.0;
+    for (int i = 0; i < k->island_count; i++) {
+        const mor_system* s = &k->islands[i].system;
+        const double* shift = k->islands[i].answer.shift;
+        for (int t = 0; shift && t < s->tree_count; t++) {
+            bool any = false;
+            for (int d = 0; d < s->trees[t].dof; d++) any = any || shift[s->trees[t].offset + d] != 0.0;
+            if (!any) continue;
+            if (!moved) before = mor_world_potential_energy(w), moved = true;
+            k->projection_work += mor_tree_move(w, &w->trees[k->islands[i].tree_of[t]], shift + s->trees[t].offset);
+        }
+    }
+    if (moved) k->projection_work += mor_world_potential_energy(w) - before;
+}
+
 mor_code mor_do_integrate(const mor_world* world, mor_step* k, mor_error* error)
 {
     (void)world;
     mor_world* w = k->w;
+    if (w->integrator == &mor_integrator_event_driven) { /* it makes nothing of the answers */
+        mor_code events = mor_event_driven_step(k);
+        return events == MOR_STOPPED ? mor_step_not_taken(k, error) : events;
+    }
     if (!k->usable) return mor_step_not_taken(k, error);
     mor_status status;
     mor_code code = mor_smooth_step(k, &status);
@@ -98,6 +123,7 @@ mor_code mor_do_integrate(const mor_world* world, mor_step* k, mor_error* error)
     set_moves(k);
     k->applied_work = applied_work(k);
     mor_integrate_bodies(k);
+    if (!w->on_integrate) shift_positions(k);
     if (w->formulation->project && !w->on_integrate)
         k->raw_penetration =
             mor_max(k->raw_penetration, w->formulation->project(k, w->formulation_options, &k->projection_work));

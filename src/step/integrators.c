@@ -1,4 +1,5 @@
 /* The table of integrators. */
+#include "step/events.h"
 #include "step/smooth.h"
 
 const mor_integrator mor_integrator_semi_implicit = { "semi-implicit",
@@ -7,7 +8,7 @@ const mor_integrator mor_integrator_semi_implicit = { "semi-implicit",
 
 static const mor_integrator* const table[] = {
     &mor_integrator_semi_implicit, &mor_integrator_rk4,    &mor_integrator_midpoint,
-    &mor_integrator_variational,   &mor_integrator_gauss6,
+    &mor_integrator_variational,   &mor_integrator_gauss6, &mor_integrator_event_driven,
 };
 
 const mor_integrator* mor_integrator_at(int i)

@@ -37,7 +37,7 @@ struct mor_run {
 
 const char* mor_run_status_name(mor_run_status status)
 {
-    static const char* const names[] = { "ok", "below_goal", "failed", "diverged" };
+    static const char* const names[] = { "ok", "below_goal", "failed", "diverged", "approximate" };
     return names[status];
 }
 
@@ -145,6 +145,8 @@ mor_code mor_run_count(mor_run* run, const mor_step_report* r, bool advanced, mo
     }
     s->below_goal += r->below_goal > 0 && r->failures == 0;
     if (s->below_goal && s->status == MOR_RUN_OK) s->status = MOR_RUN_BELOW_GOAL;
+    s->approximate += r->approximate > 0;
+    if (s->approximate && (s->status == MOR_RUN_OK || s->status == MOR_RUN_BELOW_GOAL)) s->status = MOR_RUN_APPROXIMATE;
     bool diverged = !isfinite(r->kinetic) || r->kinetic > LARGEST_ENERGY;
     if (diverged) s->status = MOR_RUN_DIVERGED;
     s->max_velocity_error = mor_max(s->max_velocity_error, r->velocity_error);

@@ -76,9 +76,7 @@ static void solve_island(void* user, int index, int worker)
     mor_arena* arena = k->thread_arenas[worker];
     if (island->skip) return;
     solve_with(w, island, w->solver, w->solver_own_options, arena);
-    if (island->report.status == MOR_SOLVED || mor_report_below_goal(w, &island->report) ||
-        w->options.on_failure != MOR_RETRY)
-        return;
+    if (mor_report_answers(w, &island->report) || w->options.on_failure != MOR_RETRY) return;
     /* retry: the library's `auto`, or the pivoting method where there is none */
     const mor_solver* other = mor_library_solver(w->library, "auto");
     if (!other) other = mor_library_solver(w->library, "lemke");
@@ -92,6 +90,11 @@ bool mor_report_below_goal(const mor_world* w, const mor_report* report)
 {
     double error = report->residual.velocity;
     return report->status == MOR_NOT_CONVERGED && error > 0.0 && error <= failing_error(w);
+}
+
+bool mor_report_answers(const mor_world* w, const mor_report* report)
+{
+    return report->status == MOR_SOLVED || report->status == MOR_APPROXIMATE || mor_report_below_goal(w, report);
 }
 
 /* Checks the velocities of an island and hands them to the step. */
@@ -152,7 +155,7 @@ static mor_code solve_islands(mor_step* k)
     for (int i = 0; i < k->island_count; i++) {
         take_answer(k, &k->islands[i]);
         const mor_report* report = &k->islands[i].report;
-        if (report->status != MOR_SOLVED && !mor_report_below_goal(k->w, report)) k->status = report->status;
+        if (!mor_report_answers(k->w, report)) k->status = report->status;
     }
     k->rough = mor_smooth_sort(k);
     /* smooth islands need no stabilisation */

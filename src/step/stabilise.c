@@ -428,8 +428,7 @@ mor_code mor_stabilise_positions(mor_step* k, void (*solve)(mor_step* step, int 
             if (!parts[i].again || (!lost && begin_mover(k, island, m) && move_answer(k, island, m))) continue;
             m->known = true, m->equations = NULL;
             solve(k, i);
-            if (island->report.status != MOR_SOLVED && !mor_report_below_goal(k->w, &island->report))
-                k->status = island->report.status;
+            if (!mor_report_answers(k->w, &island->report)) k->status = island->report.status;
         }
         if (lost) break;
     }

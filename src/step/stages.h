@@ -21,6 +21,8 @@ mor_code mor_step_run_stages(const mor_world* world, mor_step* step, mor_error* 
 
 /* An island missed the accuracy asked for, but not so far that it counts as a failure. */
 bool mor_report_below_goal(const mor_world* world, const mor_report* report);
+/* Solved, below the goal, or by a method that promises no more: the step may be taken. */
+bool mor_report_answers(const mor_world* world, const mor_report* report);
 
 /* MOR_STOPPED with a sentence that says why the step is not taken. */
 mor_code mor_step_not_taken(const mor_step* step, mor_error* error);

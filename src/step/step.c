@@ -21,7 +21,7 @@ static void describe(const mor_step* k, mor_status status, char* text, size_t si
     text[0] = '\0';
     for (int i = 0; i < k->island_count && !text[0]; i++) {
         const mor_report* one = &k->islands[i].report;
-        if (one->status == MOR_SOLVED || mor_report_below_goal(k->w, one)) continue;
+        if (mor_report_answers(k->w, one)) continue;
         snprintf(text, size, "%s%s%s", mor_status_name(one->status), one->detail[0] ? ": " : "", one->detail);
     }
     if (!text[0] && k->plan.detail[0]) snprintf(text, size, "%s: %s", mor_status_name(status), k->plan.detail);
@@ -61,9 +61,9 @@ static void fill_report(const mor_world* w, mor_step* k)
         if (one->iterations > r->iterations) r->iterations = one->iterations;
         if (one->residual.relative > r->residual) r->residual = one->residual.relative;
         if (one->residual.velocity > r->velocity_error) r->velocity_error = one->residual.velocity;
-        bool below = mor_report_below_goal(w, one);
-        r->below_goal += below;
-        r->failures += one->status != MOR_SOLVED && !below;
+        r->below_goal += mor_report_below_goal(w, one);
+        r->approximate += one->status == MOR_APPROXIMATE;
+        r->failures += !mor_report_answers(w, one);
     }
     describe(k, k->status, r->detail, sizeof r->detail);
     r->smooth = k->plan.groups;

@@ -7,7 +7,8 @@ function sim = Simulator(h)
   %   gravity, gravityVector, FRICTION, num_fricdirs, userFunction, userData    as in the original
   %   H_dynamics        @LCPdynamics, @mLCPdynamics, @PEG3d, @NCPdynamics, the name of a formulation of Moreau ('peg-exact',
   %                     'ncp', ...), or a function of yours: impulses = f(system), see MoreauWorld.onSolve
-  %   H_solver          @lemke, @pgs, ..., or the name of a solver of Moreau; [] lets Moreau choose
+  %   H_solver          @lemke, @pgs, ..., the name of a solver of Moreau, or a function of yours on the LCP: z = f(A, b);
+  %                     [] lets Moreau choose
   %   friction_rule     'rpisim': 0.5 mu1 mu2, what the original uses; 'moreau': sqrt(mu1 mu2)
   %
   % docs/rpisim.md lists what differs.

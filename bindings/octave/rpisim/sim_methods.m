@@ -21,7 +21,13 @@ function [formulation, solver, handle] = sim_methods(sim)
     solver = s;
   elseif ~isempty(s)
     k = find(strcmp(names(:, 1), strrep(func2str(s), '@', '')));
-    if isempty(k), error('moreau:badInput', 'unknown solver %s; give its name in Moreau', func2str(s)); end
-    solver = names{k, 2};
+    if ~isempty(k)
+      solver = names{k, 2};
+    elseif strcmp(formulation, 'st') && isempty(handle)
+      directions = sim.num_fricdirs;
+      handle = @(system) lcp_dynamics(system, s, directions); % z = s(A, b)
+    else
+      error('moreau:badInput', 'a solver of your own goes with @LCPdynamics');
+    end
   end
 end

@@ -5,7 +5,7 @@ function run_tests(command, scenes)
   addpath([here '/..'], [here '/../rpisim']);
   tests = {@same_bits_as_the_command, @views_and_setters, @errors_have_the_sentence, @snapshots, @forces, ...
            @own_formulation, @a_function_that_fails, @problems_and_solvers, @closed_worlds, @many_worlds, ...
-           @hello_world_of_the_paper, @sphere_drop, @sliding_block, @user_function, @hanging_rod, @plots, @bpmd};
+           @hello_world_of_the_paper, @sphere_drop, @sliding_block, @user_function, @own_solver, @hanging_rod, @plots, @bpmd};
   failed = 0;
   for k = 1:numel(tests)
     name = func2str(tests{k});
@@ -240,6 +240,37 @@ function user_function(~, ~)
   sim = sim_run(sim);
   expect(abs(sim.bodies(2).nu(1) - 2 * 0.01 * 5) < 1e-12, 'forces are held, velocities can be set');
   expect(abs(sim.userData.times(end) - 0.1) < 1e-12, 'time is that at the end of the step, as in the original');
+end
+
+function z = enumerate(A, b)
+  % a solver of the user's: tries all active sets
+  n = numel(b);
+  for mask = 0:2 ^ n - 1
+    on = find(bitand(mask, 2 .^ (0:n - 1)));
+    z = zeros(n, 1);
+    if rank(A(on, on)) < numel(on), continue, end
+    z(on) = -A(on, on) \ b(on);
+    if min(z) >= -1e-9 && min(A * z + b) >= -1e-9, return, end
+  end
+  error('no active set fits');
+end
+
+function own_solver(~, ~)
+  states = cell(1, 2);
+  solvers = {@enumerate, @lemke};
+  for k = 1:2
+    ball = Body_sphere(1, 0.5);
+    ball.u = [0; 0; 0.55];
+    ball.nu = [1; 0; 0; 0; 0; 0];
+    sim = sim_addBody(Simulator(), [Body_plane([0; 0; 0], [0; 0; 1]), ball]);
+    sim.num_fricdirs = 4;
+    sim.H_dynamics = @LCPdynamics;
+    sim.H_solver = solvers{k};
+    sim.MAX_STEP = 30;
+    sim = sim_run(sim);
+    states{k} = [sim.bodies(2).u; sim.bodies(2).nu];
+  end
+  expect(abs(states{1} - states{2}) < 1e-6, 'a solver of the user''s gives the motion of the built-in one');
 end
 
 function hanging_rod(~, ~)

@@ -163,8 +163,10 @@ static void run_job(job* j)
 
 static bool batch_open(Batch* b)
 {
-    if (b->busy) PyErr_SetString(py_error, "another thread is stepping this batch");
-    return !b->busy;
+    bool made = b->arrays[VIEWS - 1] != NULL;
+    if (!made) PyErr_SetString(py_error, "this batch was not made");
+    else if (b->busy) PyErr_SetString(py_error, "another thread is stepping this batch");
+    return made && !b->busy;
 }
 
 static bool all_finite(const Numbers* n)
@@ -310,10 +312,15 @@ static PyObject* get_count(PyObject* s, void* u) { return (void)u, PyLong_FromLo
 static PyObject* get_joints(PyObject* s, void* u) { return (void)u, PyLong_FromLong(B(s)->joints); }
 static PyObject* get_bodies(PyObject* s, void* u) { return (void)u, PyLong_FromLong(B(s)->bodies); }
 static PyObject* get_threads(PyObject* s, void* u) { return (void)u, PyLong_FromLong(B(s)->threads); }
-static PyObject* get_time(PyObject* s, void* u) { return (void)u, PyFloat_FromDouble(mor_world_time(B(s)->worlds[0])); }
+static PyObject* get_time(PyObject* s, void* u)
+{
+    (void)u;
+    return batch_open(B(s)) ? PyFloat_FromDouble(mor_world_time(B(s)->worlds[0])) : NULL;
+}
 static PyObject* get_h(PyObject* s, void* u)
 {
-    return (void)u, PyFloat_FromDouble(mor_world_get_step(B(s)->worlds[0]));
+    (void)u;
+    return batch_open(B(s)) ? PyFloat_FromDouble(mor_world_get_step(B(s)->worlds[0])) : NULL;
 }
 
 static PyGetSetDef batch_getset[] = {

@@ -132,6 +132,14 @@ static PyObject* system_arrays(PyObject* self, PyObject* nothing)
                          "contacts", system_contacts(s));
 }
 
+/* Corners of the friction polygon: none (the cone), or as many as a polygon has. */
+static bool check_directions(int directions)
+{
+    if (directions == 0 || (directions >= 3 && directions <= 256)) return true;
+    PyErr_SetString(py_bad_input, "directions: 0 for the cone, or 3 to 256");
+    return false;
+}
+
 /* _problem(bias, directions) */
 static PyObject* system_problem(PyObject* self, PyObject* args)
 {
@@ -139,7 +147,8 @@ static PyObject* system_problem(PyObject* self, PyObject* args)
     PyObject* bias;
     int directions;
     Numbers n;
-    if (!s || !PyArg_ParseTuple(args, "Oi", &bias, &directions) || !numbers_take(bias, "bias", s->row_count, &n))
+    if (!s || !PyArg_ParseTuple(args, "Oi", &bias, &directions) || !check_directions(directions) ||
+        !numbers_take(bias, "bias", s->row_count, &n))
         return NULL;
     mor_arena* arena = ((System*)self)->stage->arena;
     size_t mark = mor_arena_mark(arena);
@@ -686,7 +695,8 @@ static PyObject* world_problems(PyObject* self, PyObject* args)
 {
     World* w = (World*)self;
     int directions;
-    if (!PyArg_ParseTuple(args, "i", &directions) || !world_open(w, false)) return NULL;
+    if (!PyArg_ParseTuple(args, "i", &directions) || !world_open(w, false) || !check_directions(directions))
+        return NULL;
     if (w->owner) return PyErr_SetString(py_error, "problems are read between steps"), NULL;
     return problems_of(mor_world_last_step(w->world), directions);
 }
@@ -697,7 +707,7 @@ static PyObject* stored_problems(PyObject* module, PyObject* args)
     (void)module;
     PyObject* capsule;
     int directions;
-    if (!PyArg_ParseTuple(args, "Oi", &capsule, &directions)) return NULL;
+    if (!PyArg_ParseTuple(args, "Oi", &capsule, &directions) || !check_directions(directions)) return NULL;
     mor_world* world = PyCapsule_GetPointer(capsule, "moreau.world");
     if (!world) return NULL;
     return problems_of(mor_world_last_step(world), directions);

@@ -146,6 +146,19 @@ class Worlds(unittest.TestCase):
             fc = moreau.convert(p, "fc3d")
             np.testing.assert_allclose(fc.W if isinstance(fc.W, np.ndarray) else fc.W.toarray(), p.W, atol=1e-9)
 
+    def test_careless_calls_are_refused(self):
+        w = moreau.World("stack")
+        w.step(3)
+        for directions in (-1, 1, 2, 257, 10 ** 6):
+            with self.assertRaisesRegex(moreau.BadInput, "directions"):
+                w.problems(directions)
+        self.assertEqual(w.problems(8)[0].form, "step-pyramid")
+        for attribute in ("q", "time", "h"):
+            with self.assertRaisesRegex(moreau.Error, "not made"):
+                getattr(moreau.Batch.__new__(moreau.Batch), attribute)
+        with self.assertRaisesRegex(moreau.Error, "closed"):
+            moreau.World.__new__(moreau.World).step()
+
     def test_a_python_solver_in_a_world(self):
         """Fixed point on De Saxce's map: r = P_K(r - rho (u + mu |u_T| n))."""
         @moreau.solver(accepts="fc3d", options={"rho": (0.0, 0.0, 1e9, "step; 0: from the matrix")})

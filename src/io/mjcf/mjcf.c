@@ -222,13 +222,17 @@ static mor_code read_sections(mor_mjcf* m, const mor_xml* root)
             mor_code code = sections[i].read(m, c);
             if (code) return code;
         }
+    return MOR_OK;
+}
+
+mor_code mor_mjcf_finish(mor_mjcf* m, bool shapes)
+{
     mor_code code = mor_mjcf_place_geoms(m);
     if (!code) code = mor_mjcf_masses(m);
     if (!code) code = mor_mjcf_grow_trees(m);
     if (!code) code = mor_mjcf_resolve(m);
-    for (const mor_xml* c = mor_xml_child(root, "sensor"); c && !code; c = mor_xml_sibling(c))
-        code = mor_mjcf_read_sensors(m, c);
-    return code;
+    if (!code && shapes) code = mor_mjcf_shapes(m);
+    return code ? code : mor_mjcf_start(m, NULL, m->error);
 }
 
 static mor_code read_model(mor_mjcf* m, bool shapes)
@@ -242,50 +246,63 @@ static mor_code read_model(mor_mjcf* m, bool shapes)
     mor_code code = expand(m, root, 0, &files);
     const char* name = mor_xml_get(root, "model");
     m->model = name ? name : "model";
-    mor_mjcf_body* world = MOR_MJCF_ADD(m, bodies);
-    if (!world) return MOR_SYSTEM;
-    *world = (mor_mjcf_body){ .at = root, .name = "world", .parent = -1, .pose = mor_pose_identity(), .tree = -1 };
+    m->bodies[0].at = root;
+    if (!code) code = read_sections(m, root);
+    if (!code) code = mor_mjcf_finish(m, shapes);
+    for (const mor_xml* c = mor_xml_child(root, "sensor"); c && !code; c = mor_xml_sibling(c))
+        code = mor_mjcf_read_sensors(m, c);
+    return code;
+}
+
+mor_mjcf* mor_mjcf_create(const char* path, char* notes, size_t notes_size, mor_error* error)
+{
+    if (notes && notes_size) notes[0] = '\0';
+    mor_arena* arena = mor_arena_create(NULL);
+    mor_mjcf* m = arena ? mor_arena_zero(arena, 1, sizeof *m) : NULL;
+    char* copy = m ? mor_xml_copy(arena, path, strlen(path)) : NULL;
+    if (copy)
+        *m = (mor_mjcf){ .arena = arena,
+                         .path = copy,
+                         .error = error,
+                         .notes = notes,
+                         .notes_size = notes_size,
+                         .degrees = true,
+                         .autolimits = true,
+                         .inertia_from_geom = 2,
+                         .group_range = { 0, 5 },
+                         .total_mass = -1.0,
+                         .euler = "xyz",
+                         .mesh_dir = "",
+                         .gravity = { 0, 0, -9.81 },
+                         .timestep = 0.002,
+                         .key = -1 };
+    mor_mjcf_body* world = copy ? MOR_MJCF_ADD(m, bodies) : NULL;
+    if (!world) {
+        mor_arena_destroy(arena);
+        mor_fail(error, MOR_SYSTEM, "out of memory");
+        return NULL;
+    }
+    *world = (mor_mjcf_body){ .name = "world", .parent = -1, .pose = mor_pose_identity(), .tree = -1 };
     world->in_link = mor_pose_identity();
     world->frame = -1;
-    if (!code) code = read_sections(m, root);
-    if (!code && shapes) code = mor_mjcf_shapes(m);
-    return code ? code : mor_mjcf_start(m, NULL, m->error);
+    return m;
+}
+
+mor_mjcf* mor_mjcf_give(mor_mjcf* m, mor_code code)
+{
+    m->error = NULL;
+    m->notes = NULL;
+    if (code == MOR_OK) return m;
+    mor_mjcf_destroy(m);
+    return NULL;
 }
 
 mor_mjcf* mor_mjcf_read(const char* path, bool shapes, char* notes, size_t notes_size, mor_error* error)
 {
     mor_error local = { 0 };
     if (!error) error = &local;
-    if (notes && notes_size) notes[0] = '\0';
-    mor_arena* arena = mor_arena_create(NULL);
-    mor_mjcf* m = arena ? mor_arena_zero(arena, 1, sizeof *m) : NULL;
-    char* copy = m ? mor_xml_copy(arena, path, strlen(path)) : NULL;
-    if (!copy) {
-        mor_arena_destroy(arena);
-        mor_fail(error, MOR_SYSTEM, "out of memory");
-        return NULL;
-    }
-    *m = (mor_mjcf){ .arena = arena,
-                     .path = copy,
-                     .error = error,
-                     .notes = notes,
-                     .notes_size = notes_size,
-                     .degrees = true,
-                     .autolimits = true,
-                     .inertia_from_geom = 2,
-                     .group_range = { 0, 5 },
-                     .total_mass = -1.0,
-                     .euler = "xyz",
-                     .mesh_dir = "",
-                     .gravity = { 0, 0, -9.81 },
-                     .timestep = 0.002,
-                     .key = -1 };
-    mor_code code = read_model(m, shapes);
-    m->error = NULL;
-    m->notes = NULL;
-    if (code == MOR_OK) return m;
-    mor_mjcf_destroy(m);
-    return NULL;
+    mor_mjcf* m = mor_mjcf_create(path, notes, notes_size, error);
+    return m ? mor_mjcf_give(m, read_model(m, shapes)) : NULL;
 }
 
 void mor_mjcf_destroy(mor_mjcf* m)
@@ -297,7 +314,7 @@ void mor_mjcf_destroy(mor_mjcf* m)
     mor_arena_destroy(m->arena);
 }
 
-bool mor_mjcf_is(const char* path)
+bool mor_xml_begins(const char* path, const char* name)
 {
     char text[4096];
     FILE* f = fopen(path, "rb");
@@ -309,11 +326,14 @@ bool mor_mjcf_is(const char* path)
         if (strncmp(s, "<!--", 4) == 0) {
             if (!(s = strstr(s, "-->"))) return false;
         } else if (s[1] != '?' && s[1] != '!') {
-            return strncmp(s, "<mujoco", 7) == 0 && strchr(" \t\r\n/>", s[7]);
+            size_t k = strlen(name);
+            return strncmp(s + 1, name, k) == 0 && strchr(" \t\r\n/>", s[1 + k]);
         }
     }
     return false;
 }
+
+bool mor_mjcf_is(const char* path) { return mor_xml_begins(path, "mujoco"); }
 
 /* ------------------------------------------------------------------------------------ names */
 

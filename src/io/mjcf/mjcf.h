@@ -195,7 +195,7 @@ struct mor_mjcf {
     mor_vec3 gravity;
     double timestep;
     bool no_contact, no_limit, no_friction, no_equality, no_passive, no_actuation, no_filter_parent, no_gravity;
-    double noslip;
+    bool smaller_friction;                   /* of a pair the smaller friction counts (SDF), not the larger */
     MOR_MJCF_LIST(const mor_xml*, defaults); /* <default> elements */
     MOR_MJCF_LIST(mor_mjcf_mesh, meshes);
     MOR_MJCF_LIST(mor_mjcf_body, bodies);
@@ -227,6 +227,14 @@ void mor_mjcf_destroy(mor_mjcf* mjcf);
 mor_code mor_mjcf_start(mor_mjcf* mjcf, const char* key, mor_error* error);
 /* Leaves out contacts within a mechanism that overlaps at the start (overlap.c); told in `notes`. */
 mor_code mor_mjcf_part(mor_mjcf* mjcf, char* notes, size_t notes_size, mor_error* error);
+/* Whether the first element of a file is <name>. */
+bool mor_xml_begins(const char* path, const char* name);
+/* An empty model of a file: a world body, no more. */
+mor_mjcf* mor_mjcf_create(const char* path, char* notes, size_t notes_size, mor_error* error);
+/* Masses, trees and, if asked for, shapes of a model whose records are there; the start. */
+mor_code mor_mjcf_finish(mor_mjcf* mjcf, bool shapes);
+/* Ends the reading: the model, or NULL after a failure. */
+mor_mjcf* mor_mjcf_give(mor_mjcf* mjcf, mor_code code);
 /* Whether a file begins as an MJCF model. */
 bool mor_mjcf_is(const char* path);
 

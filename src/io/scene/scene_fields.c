@@ -77,7 +77,7 @@ static const mor_key method_keys[] = {
     { NODE(mor_raw_method, integrator), .value = "name or { name, options }", .fallback = "semi-implicit",
       .help =
           "How trees move where nothing one-sided acts on them: semi-implicit, rk4, midpoint, variational or gauss6 "
-          "(`moreau list integrators`)." },
+          "(`moreau list integrators`); or event-driven, the reference for few contacts of planar bodies." },
     { NODE(mor_raw_method, relinearise), .value = "whole number", .fallback = "0",
       .help = "Extra passes within a step that recompute gaps and normals." },
     { NODE(mor_raw_method, friction_directions), .value = "whole number", .fallback = "8",

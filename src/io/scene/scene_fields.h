@@ -159,7 +159,7 @@ typedef struct mor_raw_motor {
 } mor_raw_motor;
 
 typedef struct mor_raw_robot {
-    const char *name, *urdf, *mjcf, *key, *material, *on;
+    const char *name, *urdf, *mjcf, *sdf, *key, *material, *on;
     int base, collide;
     bool drop, self_collision, assemble, limits, damping, friction;
     mor_vec3 position, velocity, angular_velocity;

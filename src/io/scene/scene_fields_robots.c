@@ -8,6 +8,8 @@ static const mor_key robot_keys[] = {
       .help =
           "MuJoCo model file, relative to this one. All of it is added: robots, fixed shapes, equalities, actuators, "
           "sensors." },
+    { TEXT(mor_raw_robot, sdf), .fallback = "this or urdf or mjcf",
+      .help = "SDF model or world file, relative to this one. All of it is added." },
     { TEXT(mor_raw_robot, key), .fallback = "home if there is one, else the reference",
       .help = "Keyframe of the MJCF file it starts at; `reference` for the reference." },
     { NODE(mor_raw_robot, controls), .value = "mapping actuator: number", .fallback = "of the keyframe, else 0",

@@ -1,30 +1,40 @@
 /* MJCF models as robots of a scene, and a model file as a scene of its own. */
 #include "io/scene/scene_def.h"
+#include "io/sdf/sdf.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* The value of `mjcf` or `sdf`. */
+static const mor_node* model_of(const mor_node* robot)
+{
+    const mor_node* mjcf = mor_node_get(robot, "mjcf");
+    return mjcf ? mjcf : mor_node_get(robot, "sdf");
+}
+
 mor_code mor_scene_load_mjcfs(mor_scene* scene, const mor_node* list, int* trees, mor_error* error)
 {
     enum { NOTES = 16384 };
     int count = 0;
-    for (const mor_node* n = list->first; n; n = n->next) count += n->kind == MOR_NODE_MAP && mor_node_get(n, "mjcf");
+    for (const mor_node* n = list->first; n; n = n->next) count += n->kind == MOR_NODE_MAP && model_of(n);
     scene->mjcfs = mor_scene_alloc(scene, (size_t)count + 1, sizeof *scene->mjcfs, error);
     char* notes = mor_scene_alloc(scene, NOTES, 1, error);
     if (!scene->mjcfs || !notes) return MOR_SYSTEM;
     for (const mor_node* n = list->first; n; n = n->next) {
-        const mor_node* file = n->kind == MOR_NODE_MAP ? mor_node_get(n, "mjcf") : NULL;
+        const mor_node* file = n->kind == MOR_NODE_MAP ? model_of(n) : NULL;
         const char* name;
         if (!file) continue;
-        mor_code code = mor_read_text(file, "mjcf", &name, error);
+        mor_code code = mor_read_text(file, "the model file", &name, error);
         if (code) return code;
         const char* path = mor_path_from(&scene->document, file, name, error);
         if (!path) return MOR_SYSTEM;
         const mor_node* collide = mor_node_get(n, "collide");
         bool shapes = !collide || collide->kind != MOR_NODE_SCALAR || strcmp(collide->text, "none") != 0;
         mor_error inner = { 0 };
-        mor_mjcf* mjcf = mor_mjcf_read(path, shapes, notes, NOTES, &inner);
+        mor_mjcf* mjcf = mor_node_get(n, "sdf")
+                             ? mor_sdf_read(path, getenv("GZ_SIM_RESOURCE_PATH"), shapes, notes, NOTES, &inner)
+                             : mor_mjcf_read(path, shapes, notes, NOTES, &inner);
         if (!mjcf) {
             if (inner.code == MOR_SYSTEM) return mor_fail(error, MOR_SYSTEM, "%s", inner.text);
             if (!inner.line) return mor_node_fail(file, error, "%s", inner.text);
@@ -190,7 +200,9 @@ const char* mor_scene_of_model(mor_scene* scene, const char* path, const char* x
             path);
         return NULL;
     }
-    mor_mjcf* m = mor_mjcf_read(path, false, NULL, 0, error);
+    bool sdf = mor_sdf_is(path);
+    mor_mjcf* m = sdf ? mor_sdf_read(path, getenv("GZ_SIM_RESOURCE_PATH"), false, NULL, 0, error)
+                      : mor_mjcf_read(path, false, NULL, 0, error);
     if (!m) return NULL;
     size_t room = 600 + 2 * strlen(file);
     char *text = mor_scene_alloc(scene, room, 1, error), *name = mor_scene_alloc(scene, 2 * strlen(file) + 1, 1, error);
@@ -203,8 +215,8 @@ const char* mor_scene_of_model(mor_scene* scene, const char* path, const char* x
         mor_vec3 g = m->no_gravity ? mor_v3(0, 0, 0) : m->gravity;
         snprintf(
             text, room,
-            "moreau: 1\ngravity: [%.17g, %.17g, %.17g]\ntime: { step: %.17g, end: 5 }\nrobots:\n  - { mjcf: \"%s\" }\n",
-            g.x, g.y, g.z, m->timestep, name);
+            "moreau: 1\ngravity: [%.17g, %.17g, %.17g]\ntime: { step: %.17g, end: 5 }\nrobots:\n  - { %s: \"%s\" }\n",
+            g.x, g.y, g.z, m->timestep, sdf ? "sdf" : "mjcf", name);
     }
     mor_mjcf_destroy(m);
     return text && name ? text : NULL;

@@ -120,8 +120,8 @@ static mor_code read_robot(mor_scene* scene, const mor_node* node, mor_error* er
     mor_raw_robot raw;
     mor_code code = mor_keys_read(&mor_keys_robot, node, scene->dimension, &raw, error);
     if (code) return code;
-    if (raw.mjcf) return mor_scene_read_mjcf(scene, node, &raw, error);
-    if (!raw.urdf) return mor_node_fail(node, error, "a robot needs a file: give 'urdf' or 'mjcf'");
+    if (raw.mjcf || raw.sdf) return mor_scene_read_mjcf(scene, node, &raw, error);
+    if (!raw.urdf) return mor_node_fail(node, error, "a robot needs a file: give 'urdf', 'mjcf' or 'sdf'");
     mor_scene_robot* robot = &scene->robots[scene->robot_count++];
     robot->node = node;
     for (const mor_node* f = raw.feet && raw.feet->kind == MOR_NODE_LIST ? raw.feet->first : NULL; f; f = f->next)

@@ -1,0 +1,98 @@
+/* How auto chooses on time steps: by counted costs and rates, not by the tolerance or the clock. */
+#include "common/worlds.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const mor_quat no_turn = { 1, 0, 0, 0 };
+
+static mor_world* world_of(double tol)
+{
+    char text[32];
+    mor_world* w = test_world(0.01);
+    test_method(w, "formulation", "ncp");
+    test_method(w, "solver", "auto");
+    snprintf(text, sizeof text, "%g", tol);
+    test_option(w, "solver", "tol", text);
+    test_fixed(w, test_plane(), mor_v3(0, 0, 0), no_turn);
+    return w;
+}
+
+/* A wall of boxes, `n` in its lowest row. */
+static mor_world* pyramid(int n, double tol)
+{
+    mor_world* w = world_of(tol);
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < n - k; i++)
+            test_body(w, test_box(1, 1, 1), 1.0, mor_v3((i - 0.5 * (n - k - 1)) * 1.05, 0, 0.5 + k), no_turn);
+    return w;
+}
+
+static mor_world* spheres(int n, double tol)
+{
+    mor_world* w = world_of(tol);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            for (int k = 0; k < n; k++) test_body(w, test_sphere(0.5), 1.0, mor_v3(i, j, k + 0.5), no_turn);
+    return w;
+}
+
+static double work(mor_world* w, int steps)
+{
+    double sum = 0.0;
+    for (int i = 0; i < steps; i++) sum += test_steps(w, 1).iterations;
+    mor_world_destroy(w);
+    return sum;
+}
+
+/* The next looser tolerance never costs more than 1.1 times as many iterations. */
+static void a_loose_tolerance_costs_no_more_than_a_tight_one(void** state)
+{
+    (void)state;
+    for (int scene = 0; scene < 2; scene++) {
+        double tighter = INFINITY;
+        for (int k = 10; k >= 3; k--) {
+            double tol = pow(10.0, -k);
+            double here = scene ? work(spheres(4, tol), 40) : work(pyramid(7, tol), 40);
+            if (here > 1.1 * tighter) fail_msg("scene %d: %g iterations at %g, %g before", scene, here, tol, tighter);
+            tighter = here;
+        }
+    }
+}
+
+/* Nothing moves, so the last answer is nearly the next one: a step needs one Newton iteration or none. */
+static void walls_at_rest_are_solved_once(void** state)
+{
+    (void)state;
+    mor_world* w = pyramid(7, 1e-8);
+    int worked = 0;
+    test_steps(w, 1);
+    for (int i = 0; i < 100; i++) worked += test_steps(w, 1).iterations;
+    assert_true(worked <= 100);
+    mor_world_destroy(w);
+}
+
+/* Contact chains of spheres are short and their factors dear: 512 of them are swept. */
+static void spheres_are_swept_and_walls_are_factored(void** state)
+{
+    (void)state;
+    mor_world* w = spheres(8, 1e-8);
+    mor_step_report r = test_steps(w, 1);
+    assert_true(r.iterations > 60 && r.iterations < 600);
+    mor_world_destroy(w);
+    w = pyramid(12, 1e-8);
+    r = test_steps(w, 1);
+    assert_true(r.iterations < 60);
+    mor_world_destroy(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_loose_tolerance_costs_no_more_than_a_tight_one),
+        cmocka_unit_test(walls_at_rest_are_solved_once),
+        cmocka_unit_test(spheres_are_swept_and_walls_are_factored),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
