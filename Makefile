@@ -7,6 +7,7 @@ ROBOTS ?=
 
 .PHONY: site dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery python octave format check-rooms check-tree clean
 .PHONY: test-faults fuzz
+.PHONY: exam
 
 all: configure
 	@cmake --build $(BUILD)
@@ -41,6 +42,10 @@ test-long: all
 	@$(MAKE) --no-print-directory test-faults MOST=200
 	@$(MAKE) --no-print-directory fuzz T=300
 	@$(MAKE) --no-print-directory fuzz-viewer
+
+# a hundred experiments with known answers, by the default methods; writes docs/results/exam.md
+exam: all
+	@MOREAU_EXAM=docs/results/exam.md $(BUILD)/tests test_exam
 
 # every allocation, write, sync, read ... of every command fails once (hours; MOST=N: at most N of a kind)
 MOST ?= 0

@@ -15,7 +15,7 @@ add_test(NAME script_docs COMMAND ${CMAKE_SOURCE_DIR}/scripts/make-docs $<TARGET
 add_test(NAME script_manuals COMMAND ${CMAKE_SOURCE_DIR}/scripts/make-manuals $<TARGET_FILE:moreau> --check)
 add_test(NAME script_first_steps COMMAND ${CMAKE_SOURCE_DIR}/scripts/test-first-steps $<TARGET_FILE:moreau>)
 
-file(GLOB TEST_COMMON CONFIGURE_DEPENDS tests/common/*.c)
+file(GLOB TEST_COMMON CONFIGURE_DEPENDS tests/common/*.c tests/exam/*.c)
 file(GLOB TEST_SOURCES CONFIGURE_DEPENDS tests/test_*.c)
 add_library(tests_common OBJECT ${TEST_COMMON})
 add_executable(tests)

@@ -17,6 +17,8 @@ _moreau() {
         "run --time") return ;;
         "run --steps") return ;;
         "run --set") return ;;
+        "run --from") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "run --snapshot") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "run --at") return ;;
         "run --csv") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "run --record") COMPREPLY=($(compgen -f -- "$word")); return ;;
@@ -111,7 +113,7 @@ _moreau() {
         "list --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
     esac
     case $command in
-        run) options='--formulation --solver --collision --integrator --step --time --steps --set --at --csv --record --bpmd --time-limit --control --control-timeout --pace --threads --json --verbose --quiet --plugin --help -h' ;;
+        run) options='--formulation --solver --collision --integrator --step --time --steps --set --from --snapshot --at --csv --record --bpmd --time-limit --control --control-timeout --pace --threads --json --verbose --quiet --plugin --help -h' ;;
         doctor) options='--time --limit --set --step --json --plugin --help -h' ;;
         new) options='--urdf --plugin --help -h' ;;
         solve) options='--kind --solver --all --tol --max-iter --time-limit --solution --trace --json --plugin --help -h' ;;

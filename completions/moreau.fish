@@ -26,6 +26,8 @@ complete -c moreau -n '__fish_seen_subcommand_from run' -l step -x -d 'time step
 complete -c moreau -n '__fish_seen_subcommand_from run' -l time -x -d 'how long, in seconds'
 complete -c moreau -n '__fish_seen_subcommand_from run' -l steps -x -d 'how long, in steps'
 complete -c moreau -n '__fish_seen_subcommand_from run' -l set -x -d 'any value of the scene, e.g. method.solver.tol=1e-9, bodies.top.mass=1e6'
+complete -c moreau -n '__fish_seen_subcommand_from run' -l from -r -F -d 'begin with the state of a snapshot, or of a recording at time T (default: its end)'
+complete -c moreau -n '__fish_seen_subcommand_from run' -l snapshot -r -F -d 'write a snapshot at the end, from which --from goes on bit for bit'
 complete -c moreau -n '__fish_seen_subcommand_from run' -l at -x -d 'report the state at these times too'
 complete -c moreau -n '__fish_seen_subcommand_from run' -l csv -r -F -d 'bodies, contact totals and energy as a table, every K-th step; -: standard output'
 complete -c moreau -n '__fish_seen_subcommand_from run' -l record -r -F -d 'record everything (docs/recording.md)'

@@ -85,7 +85,7 @@ static void wrong_joints_and_robots_are_refused_with_their_place(void** state)
         { BODIES "joints: 3\n", "joints" },
         { BODIES "joints: [ 3 ]\n", "" },
         { BODIES "joints: { type: revolute }\n", "joints" },
-        { "moreau: 1\ndimension: 2\nbodies:\n  - { name: a, shape: { box: [1, 1] } }\njoints:\n  - { type: revolute, "
+        { "moreau: 1\ndimension: 2\nbodies:\n  - { name: a, shape: { box: [1, 1] } }\njoints:\n  - { type: universal, "
           "bodies: [a, world] }\n",
           "" },
         { "moreau: 1\nbodies:\n  - { name: a, shape: { sphere: 1 }, repeat: { count: 3, step: { position: [3, 0, 0] }, "

@@ -154,6 +154,8 @@ static void every_shape_is_read(void** state)
     } cases[] = {
         { "{ sphere: 2 }", MOR_SPHERE, 4.0 / 3.0 * pi * 8 },
         { "{ box: [1, 2, 3] }", MOR_POLYHEDRON, 6 },
+        { "{ ellipsoid: [1, 2, 3] }", MOR_ELLIPSOID, 8 * pi },
+        { "{ ellipsoid: [1, 2, 3], scale: 0.5 }", MOR_ELLIPSOID, pi },
         { "{ capsule: { radius: 1, length: 2 } }", MOR_CAPSULE, pi * 2 + 4.0 / 3.0 * pi },
         { "{ cylinder: { radius: 1, length: 2 } }", MOR_CYLINDER, 2 * pi },
         { "{ cylinder: { radius: 1, length: 2, sides: 4 } }", MOR_POLYHEDRON, 4 },
@@ -174,6 +176,42 @@ static void every_shape_is_read(void** state)
         assert_near(g->unit.mass, cases[i].volume, 1e-12 * cases[i].volume);
         mor_scene_destroy(scene);
     }
+}
+
+static void angles_turn_about_the_fixed_axes_in_order(void** state)
+{
+    (void)state;
+    mor_scene* scene = parse("moreau: 1\nbodies:\n"
+                             "  - { name: a, shape: { sphere: 1 }, orientation: { rpy: [90, 0, 90] } }\n"
+                             "  - { name: b, shape: { sphere: 1 }, orientation: { rpy: [20, 30, 40] } }\n");
+    /* z goes to -y by the roll, and that to x by the yaw */
+    mor_vec3 z = mor_rotate(def_of(scene, "a")->pose.rotation, mor_v3(0, 0, 1));
+    assert_near(z.x, 1.0, 1e-15);
+    /* R = Rz(40) Ry(30) Rx(20): its entry (3, 1) is -sin 30, (3, 2) cos 30 sin 20, (2, 1) sin 40 cos 30 */
+    mor_mat3 R = mor_quat_matrix(def_of(scene, "b")->pose.rotation);
+    assert_near(R.m[2][0], -0.5, 1e-15);
+    assert_near(R.m[2][1], cos(pi / 6) * sin(pi / 9), 1e-15);
+    assert_near(R.m[1][0], sin(pi / 4.5) * cos(pi / 6), 1e-15);
+    mor_scene_destroy(scene);
+}
+
+/* Two open tetrahedra of one file, whose hull is a pyramid: base 2 x 1, height 1. */
+static void the_hull_of_a_mesh_is_that_of_all_its_points(void** state)
+{
+    (void)state;
+    char folder[] = "/tmp/moreau-hull-XXXXXX", path[64], text[300];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/a.obj", folder);
+    FILE* file = fopen(path, "w");
+    static const char mesh[] = "o a\nv 0 0 0\nv 2 0 0\nv 0 1 0\nf 1 2 3\no b\nv 2 1 0\nv 1 0.5 1\nf 3 4 5\nf 2 4 5\n";
+    assert_true(file && fputs(mesh, file) >= 0 && fclose(file) == 0);
+    snprintf(text, sizeof text, "moreau: 1\nbodies:\n  - { name: a, shape: { hull: { mesh: %s }, scale: 3 } }\n", path);
+    mor_scene* scene = parse(text);
+    assert_int_equal(def_of(scene, "a")->shape_count, 1);
+    assert_near(def_of(scene, "a")->shapes[0].geometry->unit.mass, 27.0 * 2.0 / 3.0, 1e-12);
+    mor_scene_destroy(scene);
+    unlink(path);
+    rmdir(folder);
 }
 
 static void planar_worlds_have_short_vectors(void** state)
@@ -756,6 +794,8 @@ int main(void)
         cmocka_unit_test(an_almost_empty_scene_has_the_documented_defaults),
         cmocka_unit_test(every_key_of_a_body_is_read),
         cmocka_unit_test(every_shape_is_read),
+        cmocka_unit_test(angles_turn_about_the_fixed_axes_in_order),
+        cmocka_unit_test(the_hull_of_a_mesh_is_that_of_all_its_points),
         cmocka_unit_test(planar_worlds_have_short_vectors),
         cmocka_unit_test(axis_turns_a_shape),
         cmocka_unit_test(a_plane_is_turned_to_its_normal),

@@ -30,6 +30,7 @@ typedef enum mor_shape_kind {
     MOR_DISC,       /* 2-D: size[0] radius */
     MOR_POLYGON,    /* 2-D: convex, counter-clockwise */
     MOR_CHAIN,      /* 2-D: open boundary, solid on the right-hand side when walked in order; fixed bodies only */
+    MOR_ELLIPSOID,  /* size[0..2] semi-axes along x, y, z */
     MOR_CUSTOM,     /* user-defined, see mor_custom_shape; one kind per library handle is appended from here on */
     MOR_SHAPE_KINDS
 } mor_shape_kind;
@@ -130,6 +131,8 @@ MOR_API mor_geometry* mor_geometry_capsule(double radius, double length, mor_err
 MOR_API mor_geometry* mor_geometry_cylinder(double radius, double length, int sides, mor_error* error);
 /* A cone along z, its tip up; the frame's origin is the centre of mass. */
 MOR_API mor_geometry* mor_geometry_cone(double radius, double height, mor_error* error);
+/* An ellipsoid with semi-axes a, b, c along x, y, z, none more than 1000 times another. */
+MOR_API mor_geometry* mor_geometry_ellipsoid(double a, double b, double c, mor_error* error);
 /* Regular polyhedra "tetrahedron", "octahedron", "dodecahedron", "icosahedron"; give the edge length
  * or the circumradius, the other zero. (A cube is a box.) */
 MOR_API mor_geometry* mor_geometry_platonic(const char* name, double edge, double radius, mor_error* error);
@@ -187,6 +190,7 @@ MOR_API mor_code mor_mesh_read(const char* path, double scale, mor_geometry** pi
 /* How to take a file, bits for mor_mesh_read_as. */
 typedef enum mor_mesh_flags {
     MOR_MESH_HULL = 1,     /* every piece becomes its convex hull: for collision files that are open or not convex */
+    MOR_MESH_ONE_HULL = 4, /* all pieces together become one convex hull */
     MOR_MESH_KEEP_AXES = 2 /* COLLADA: ignore up_axis, as the viewers of URDF robots do and their files rely on */
 } mor_mesh_flags;
 /* mor_mesh_read is this with no flags. */

@@ -292,7 +292,8 @@ typedef struct mor_joint_def {
 MOR_API mor_joint_def mor_joint_def_default(void);
 /* The word of scenes: "revolute" ...; NULL for a value that is none. */
 MOR_API const char* mor_joint_kind_name(mor_joint_kind kind);
-/* Adds a joint. Its number, or -1 and a sentence. 3-D worlds only. */
+/* Adds a joint. Its number, or -1 and a sentence. 2-D worlds have fixed, revolute (about z), prismatic (axis in the
+ * plane), distance and free joints. */
 MOR_API int mor_world_add_joint(mor_world* world, const mor_joint_def* def, mor_error* error);
 /* Minimal coordinates instead: bodies that revolute, prismatic, cylindrical, universal and planar joints connect become
  * the links of robots, named after their first body, whose joints cannot come apart. Bodies stay where they are, with
@@ -470,6 +471,7 @@ typedef struct mor_formulation {
     /* True: positions are advanced by the velocities of the start of the step (explicit Euler). May be NULL: by those
      * of the end. */
     bool (*explicit_positions)(const void* options);
+    bool gaps;   /* its normal rows take gap/h: a step can be solved again about its end (relinearise) */
     int turning; /* 0: no contact has rolling or drilling friction; 1: rolling; 2: both */
     /* True: bodies in contact overlap on purpose, so the world does not move them apart. May be NULL: they do not. */
     bool (*overlaps)(const void* options);

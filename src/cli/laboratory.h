@@ -29,6 +29,10 @@ mor_code mor_cli_recording_state(const mor_cli_recording* recording, mor_error* 
 /* Writes what is left. `recording` may be NULL. */
 mor_code mor_cli_recording_close(mor_cli_recording* recording, mor_error* error);
 
+/* Positions and velocities of the bodies of a world from a recording, by their names, at the frame nearest to `time`
+ * (negative: the last). Bad input: a body that moves is not in it, or the world has robots. */
+mor_code mor_cli_recording_start(const char* path, double time, mor_world* world, mor_error* error);
+
 /* What `solve` reads and writes: problems of both formats (mor_problem_load), traces (io/hdf5/trace_file.h). */
 mor_code mor_cli_problem_load(const char* path, const char* kind, mor_problem_file* file, mor_error* error);
 typedef struct mor_trace_file mor_trace_file;

@@ -20,6 +20,7 @@ static const item shapes[] = {
     { "sphere", "sphere: r", "", 0, NULL, NULL, 0 },
     { "box", "box: [x, y, z], full edge lengths; 2-D: [x, y]", "", 0, NULL, NULL, 0 },
     { "plane", "plane: {normal, point}; fixed bodies only", "", 0, NULL, NULL, 0 },
+    { "ellipsoid", "ellipsoid: [a, b, c], semi-axes", "", 0, NULL, NULL, 0 },
     { "capsule", "capsule: {radius, length}, along z", "", 0, NULL, NULL, 0 },
     { "cylinder", "cylinder: {radius, length, sides}; without sides it is smooth", "", 0, NULL, NULL, 0 },
     { "prism", "prism: {sides, radius, length}, first vertex on x", "", 0, NULL, NULL, 0 },

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/control_link.h"
 #include "cli/laboratory.h"
+#include "cli/run_start.h"
 #include "cli/options.h"
 #include "cli/run_outputs.h"
 #include "cli/signals.h"
@@ -22,7 +23,8 @@ typedef struct arguments {
     int csv_every, bpmd_every, threads;
     double times[MOST_SAMPLES];
     int time_count, steps;
-    double end, limit;
+    double end, limit, from_time;
+    const char *from, *snapshot;
     bool json, quiet, verbose;
     mor_control_link_options control; /* address NULL: no controller in another process */
 } arguments;
@@ -70,6 +72,18 @@ static int take_csv(void* user, char* value)
     return 0;
 }
 
+/* FILE or FILE:TIME. */
+static int take_from(void* user, char* value)
+{
+    arguments* a = user;
+    char* colon = strrchr(value, ':');
+    double x;
+    a->from = value;
+    a->from_time = -1.0;
+    if (colon && mor_cli_number(colon + 1, &x) && x >= 0.0) *colon = '\0', a->from_time = x;
+    return 0;
+}
+
 static int take_bpmd(void* user, char* value)
 {
     arguments* a = user;
@@ -92,6 +106,10 @@ static const mor_cli_option options[] = {
     { "--steps", "N", "how long, in steps", MOR_CLI_WHOLE, AT(steps), .max = 2e9, .expected = "a whole number" },
     { "--set", "KEY=VALUE", "any value of the scene, e.g. method.solver.tol=1e-9, bodies.top.mass=1e6", MOR_CLI_SET,
       AT(sets) },
+    { "--from", "FILE[:T]", "begin with the state of a snapshot, or of a recording at time T (default: its end)",
+      MOR_CLI_CALL, .take = take_from },
+    { "--snapshot", "FILE", "write a snapshot at the end, from which --from goes on bit for bit", MOR_CLI_TEXT,
+      AT(snapshot) },
     { "--at", "T,...", "report the state at these times too", MOR_CLI_CALL, .take = take_times },
     { "--csv", "FILE[:K]", "bodies, contact totals and energy as a table, every K-th step; -: standard output",
       MOR_CLI_CALL, .take = take_csv },
@@ -226,6 +244,7 @@ static int simulate(session* s)
         write_samples(s);
         if (terminal) progress(s, k);
     }
+    if (s->a->snapshot && mor_cli_snapshot(s->a->snapshot, s->world, &error)) return mor_cli_fail(&error);
     if (s->document) mor_json_end(&s->json);
     if (terminal && s->shown > 0.0) fprintf(stderr, "\r%40s\r", "");
     if (s->signal)
@@ -246,10 +265,12 @@ static int prepare(session* s)
     if (*mor_scene_notes(s->scene) && !a->quiet) fputs(mor_scene_notes(s->scene), stderr);
     s->world = mor_scene_build(s->scene, a->threads, &error);
     if (!s->world) return mor_cli_fail(&error);
-    s->end = a->end >= 0.0 ? a->end : mor_scene_end(s->scene);
+    if (a->from && mor_cli_start_from(a->from, a->from_time, s->world, &error)) return mor_cli_fail(&error);
+    double length = a->end >= 0.0 ? a->end : mor_scene_end(s->scene);
+    s->end = mor_world_time(s->world) + length;
     bool variable = mor_world_get_adaptive(s->world, NULL);
     double h = mor_world_get_step(s->world);
-    s->steps = a->steps >= 0 ? a->steps : variable ? -1 : (int)floor(s->end / h + 0.5);
+    s->steps = a->steps >= 0 ? a->steps : variable ? -1 : (int)floor(length / h + 0.5);
     double last = variable ? (a->steps >= 0 ? INFINITY : s->end) : mor_world_time(s->world) + s->steps * h;
     if (a->time_count && a->times[a->time_count - 1] >= last + 0.5 * h)
         return mor_cli_usage("run", "--at %g: the run ends at %g s", a->times[a->time_count - 1], last);

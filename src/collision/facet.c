@@ -7,7 +7,7 @@
  *
  * Caps of cylinders and cones are 16-gons inscribed in the circle, their corners fixed in the shape so
  * that their numbers last; the caller adds the true deepest point where it lies between corners. */
-#include "collision/manifold.h"
+#include "collision/gjk.h"
 
 #define FACE_COSINE 0.98
 #define EDGE_SINE 0.2
@@ -173,6 +173,9 @@ void mor_facet_support(const mor_placed* X, mor_vec3 n, mor_facet* f)
         else facet_point(f, mor_madd(X->p, s < 0.0 ? -h : h, u), s < 0.0 ? 0 : 1);
         return;
     }
+    case MOR_ELLIPSOID:
+        facet_point(f, mor_support(X, n), 0);
+        return;
     default:
         facet_point(f, X->p, 0);
         return;

@@ -13,6 +13,8 @@
  * end is reached in finitely many steps; curved shapes stop where rounding stops progress. */
 #include "collision/gjk.h"
 
+#include "geometry/geometry.h"
+
 #include <float.h>
 #include <string.h>
 
@@ -75,6 +77,9 @@ mor_vec3 mor_support(const mor_placed* X, mor_vec3 direction)
             p = rho > 0.0 ? mor_v3(r * d.x / rho, r * d.y / rho, 0) : mor_v3(r, 0, 0);
             p.z = -0.25 * g->size[1];
         }
+        break;
+    case MOR_ELLIPSOID:
+        p = mor_ellipsoid_support(g, d);
         break;
     default:
         return X->p;

@@ -27,5 +27,8 @@ mor_gjk_status mor_gjk(const mor_placed* A, const mor_placed* B, double limit, m
 /* Depth of overlapping cores, of which at least one has a volume. The normal always realises the
  * distance given; that it is the least depth holds to 1e-10 of the size. */
 void mor_epa(const mor_placed* A, const mor_placed* B, mor_closest* closest);
+/* Climbs the separation from closest->normal by compass search, with steps from `step` radians down to 1e-9; normal and
+ * distance are filled (pair_convex.c). */
+void mor_climb_separation(const mor_placed* A, const mor_placed* B, double step, mor_closest* closest);
 
 #endif

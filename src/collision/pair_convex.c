@@ -85,6 +85,7 @@ static void offer_radial(snapper* s, const mor_placed* X, mor_vec3 q)
  * across it. */
 static int find_ridge(const mor_placed* X, mor_vec3 n, mor_vec3* ridge)
 {
+    if (X->shape->kind == MOR_ELLIPSOID) return 0;
     if (X->shape->kind != MOR_POLYHEDRON) {
         *ridge = mor_placed_axis(X);
         return X->shape->kind != MOR_CONE && fabs(mor_dot(*ridge, n)) < 0.01;
@@ -96,8 +97,7 @@ static int find_ridge(const mor_placed* X, mor_vec3 n, mor_vec3* ridge)
     return fabs(mor_dot(*ridge, n)) < 0.01;
 }
 
-/* Climbs the separation from c->normal with steps from `step` radians down to 1e-9. */
-static void climb(const mor_placed* A, const mor_placed* B, double step, mor_closest* c)
+void mor_climb_separation(const mor_placed* A, const mor_placed* B, double step, mor_closest* c)
 {
     static const double compass[8][2] = { { 1, 0 },  { 0.8, 0.6 },   { 0, 1 },  { -0.6, 0.8 },
                                           { -1, 0 }, { -0.8, -0.6 }, { 0, -1 }, { 0.6, -0.8 } };
@@ -163,7 +163,7 @@ int mor_pair_convex_convex(const mor_geometry* a, const mor_pose* pose_a, const 
     bool deep = status == MOR_GJK_OVERLAP || c.distance < 1e-7 * size;
     if (deep) mor_epa(&A, &B, &c);
     if (!snap(&A, &B, size, &c)) {
-        climb(&A, &B, deep ? 0.02 : 1e-4, &c);
+        mor_climb_separation(&A, &B, deep ? 0.02 : 1e-4, &c);
         snap(&A, &B, size, &c);
     }
     double gap = c.distance - ra - rb, tol = 1e-9 * size, least;

@@ -11,20 +11,26 @@ static const mor_pair_test table[KINDS][KINDS] = {
     [MOR_SPHERE] = {
         [MOR_SPHERE] = mor_pair_sphere_sphere,     [MOR_PLANE] = mor_pair_sphere_plane,
         [MOR_CAPSULE] = mor_pair_sphere_capsule,   [MOR_CYLINDER] = mor_pair_sphere_cylinder,
-        [MOR_CONE] = mor_pair_sphere_cone,         [MOR_POLYHEDRON] = mor_pair_sphere_polyhedron },
+        [MOR_CONE] = mor_pair_sphere_cone,         [MOR_POLYHEDRON] = mor_pair_sphere_polyhedron,
+        [MOR_ELLIPSOID] = mor_pair_convex_ellipsoid },
     [MOR_PLANE] = {
         [MOR_CAPSULE] = mor_pair_plane_capsule,    [MOR_CYLINDER] = mor_pair_plane_cylinder,
-        [MOR_CONE] = mor_pair_plane_cone,          [MOR_POLYHEDRON] = mor_pair_plane_polyhedron },
+        [MOR_CONE] = mor_pair_plane_cone,          [MOR_POLYHEDRON] = mor_pair_plane_polyhedron,
+        [MOR_ELLIPSOID] = mor_pair_plane_ellipsoid },
     [MOR_CAPSULE] = {
         [MOR_CAPSULE] = mor_pair_capsule_capsule,  [MOR_CYLINDER] = mor_pair_convex_convex,
-        [MOR_CONE] = mor_pair_convex_convex,       [MOR_POLYHEDRON] = mor_pair_convex_convex },
+        [MOR_CONE] = mor_pair_convex_convex,       [MOR_POLYHEDRON] = mor_pair_convex_convex,
+        [MOR_ELLIPSOID] = mor_pair_convex_ellipsoid },
     [MOR_CYLINDER] = {
         [MOR_CYLINDER] = mor_pair_convex_convex,   [MOR_CONE] = mor_pair_convex_convex,
-        [MOR_POLYHEDRON] = mor_pair_convex_convex },
+        [MOR_POLYHEDRON] = mor_pair_convex_convex, [MOR_ELLIPSOID] = mor_pair_convex_ellipsoid },
     [MOR_CONE] = {
-        [MOR_CONE] = mor_pair_convex_convex,       [MOR_POLYHEDRON] = mor_pair_convex_convex },
+        [MOR_CONE] = mor_pair_convex_convex,       [MOR_POLYHEDRON] = mor_pair_convex_convex,
+        [MOR_ELLIPSOID] = mor_pair_convex_ellipsoid },
     [MOR_POLYHEDRON] = {
-        [MOR_POLYHEDRON] = mor_pair_polyhedron_polyhedron },
+        [MOR_POLYHEDRON] = mor_pair_polyhedron_polyhedron, [MOR_ELLIPSOID] = mor_pair_convex_ellipsoid },
+    [MOR_ELLIPSOID] = {
+        [MOR_ELLIPSOID] = mor_pair_convex_ellipsoid },
     [MOR_PARTICLE] = {
         [MOR_DISC] = mor_pair_disc_disc,           [MOR_POLYGON] = mor_pair_disc_polygon,
         [MOR_CHAIN] = mor_pair_particle_chain },

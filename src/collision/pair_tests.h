@@ -27,6 +27,9 @@ MOR_DECLARE_PAIR(mor_pair_polyhedron_polyhedron);
 MOR_DECLARE_PAIR(mor_pair_box_box);
 /* pair_convex.c: any two of capsule, cylinder, cone, polyhedron */
 MOR_DECLARE_PAIR(mor_pair_convex_convex);
+/* pair_ellipsoid.c: a plane, or any other convex shape, and an ellipsoid */
+MOR_DECLARE_PAIR(mor_pair_plane_ellipsoid);
+MOR_DECLARE_PAIR(mor_pair_convex_ellipsoid);
 /* pair_planar.c, pair_chain.c: 2-D */
 MOR_DECLARE_PAIR(mor_pair_disc_disc); /* particles are discs of radius 0 */
 MOR_DECLARE_PAIR(mor_pair_disc_polygon);

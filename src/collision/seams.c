@@ -88,6 +88,7 @@ static double shape_reach(const mor_geometry* g, const mor_pose* pose, mor_vec3 
     case MOR_CAPSULE:
     case MOR_CYLINDER:
     case MOR_CONE:
+    case MOR_ELLIPSOID:
         break;
     default:
         return HUGE_VAL; /* a shape of the caller's: nothing is known of it */

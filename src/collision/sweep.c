@@ -252,6 +252,8 @@ static int corner_count(const mor_geometry* g)
         return 2 * RIM;
     case MOR_CONE:
         return 1 + RIM;
+    case MOR_ELLIPSOID:
+        return 6;
     default:
         return 0;
     }
@@ -262,6 +264,10 @@ static mor_vec3 corner_at(const mor_geometry* g, int i)
     static const double cosine[RIM] = { 1,  0.70710678118654752440,  0, -0.70710678118654752440,
                                         -1, -0.70710678118654752440, 0, 0.70710678118654752440 };
     if (g->kind == MOR_POLYHEDRON) return g->polyhedron->vertices[i];
+    if (g->kind == MOR_ELLIPSOID) {
+        double x = i % 2 ? g->size[i / 2] : -g->size[i / 2];
+        return mor_v3(i / 2 == 0 ? x : 0.0, i / 2 == 1 ? x : 0.0, i / 2 == 2 ? x : 0.0);
+    }
     if (g->kind == MOR_CAPSULE) return mor_v3(0, 0, i ? 0.5 * g->size[1] : -0.5 * g->size[1]);
     if (g->kind == MOR_CONE && i == RIM) return mor_v3(0, 0, 0.75 * g->size[1]);
     double z = g->kind == MOR_CONE ? -0.25 * g->size[1] : i < RIM ? -0.5 * g->size[1] : 0.5 * g->size[1];
@@ -305,6 +311,8 @@ static double inner_radius(const mor_geometry* g, mor_vec3 c)
         return g->size[0] - across - mor_max(0.0, fabs(c.z) - 0.5 * g->size[1]);
     case MOR_CYLINDER:
         return mor_min(g->size[0] - across, 0.5 * g->size[1] - fabs(c.z));
+    case MOR_ELLIPSOID:
+        return mor_min(g->size[0], mor_min(g->size[1], g->size[2])) - mor_norm(c);
     default:
         return r;
     }

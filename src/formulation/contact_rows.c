@@ -319,7 +319,9 @@ void mor_add_contact_rows(mor_row_builder* k, int index, const mor_contact* old)
                               .restitution = c->restitution,
                               .impact = c->impact,
                               /* gaps of separating planes are negative where another plane separates */
-                              .recovery = w->collision->planes ? INFINITY : mor_recovery(w, mor_contact_size(w, c)),
+                              .recovery = w->collision->planes || k->step->relinearised
+                                              ? INFINITY
+                                              : mor_recovery(w, mor_contact_size(w, c)),
                               .epsilon = mor_contact_epsilon(w, c),
                               .group = c->group,
                               .plane = c->plane,

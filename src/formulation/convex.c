@@ -116,5 +116,6 @@ const mor_formulation mor_formulation_convex = {
     .fields = convex_fields,
     .step = convex_step,
     .impacts = true,
+    .gaps = true,
     .turning = 1,
 };

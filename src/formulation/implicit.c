@@ -64,5 +64,6 @@ const mor_formulation mor_formulation_implicit = {
     .options_size = 0,
     .step = implicit_step,
     .impacts = true,
+    .gaps = true,
     .turning = 1,
 };

@@ -129,5 +129,6 @@ const mor_formulation mor_formulation_mncp = {
     .fields = mncp_fields,
     .step = mncp_step,
     .impacts = true,
+    .gaps = true,
     .turning = 2,
 };

@@ -28,5 +28,6 @@ const mor_formulation mor_formulation_ncp = {
     .options_size = 0,
     .step = ncp_step,
     .impacts = true,
+    .gaps = true,
     .turning = 2,
 };

@@ -148,5 +148,6 @@ const mor_formulation mor_formulation_st = {
     .fields = st_fields,
     .step = st_step,
     .impacts = true,
+    .gaps = true,
     .turning = 2,
 };

@@ -242,6 +242,27 @@ mor_geometry* mor_geometry_cone(double radius, double height, mor_error* error)
     return g;
 }
 
+mor_geometry* mor_geometry_ellipsoid(double a, double b, double c, mor_error* error)
+{
+    if (!mor_length_ok("ellipsoid", "x semi-axis", a, error) || !mor_length_ok("ellipsoid", "y semi-axis", b, error) ||
+        !mor_length_ok("ellipsoid", "z semi-axis", c, error))
+        return NULL;
+    double least = mor_min(a, mor_min(b, c)), most = mor_max(a, mor_max(b, c));
+    if (most > 1000.0 * least) {
+        mor_fail(error, MOR_BAD_INPUT, "ellipsoid: semi-axis %g m is more than 1000 times semi-axis %g m", most, least);
+        return NULL;
+    }
+    mor_geometry* g = mor_geometry_new(MOR_ELLIPSOID, 3, "ellipsoid", error);
+    if (!g) return NULL;
+    double m = 4.0 / 3.0 * PI * a * b * c;
+    g->size[0] = a, g->size[1] = b, g->size[2] = c;
+    g->radius = most;
+    g->unit = (mor_mass){ m,
+                          { 0, 0, 0 },
+                          mor_mat3_diag(m * (b * b + c * c) / 5, m * (a * a + c * c) / 5, m * (a * a + b * b) / 5) };
+    return g;
+}
+
 mor_geometry* mor_geometry_hull(const mor_vec3* points, int count, mor_error* error)
 {
     return mor_geometry_of_polyhedron(mor_polyhedron_hull("hull", points, count, MOR_TOLERANCE_HULL, error), "hull",
@@ -435,6 +456,13 @@ mor_aabb mor_geometry_bounds(const mor_geometry* geometry, const mor_pose* pose)
         mor_vec3 apex = mor_madd(c, 0.75 * l, axis);
         return (mor_aabb){ mor_min3(box.lower, apex), mor_max3(box.upper, apex) };
     }
+    case MOR_ELLIPSOID: { /* half size along e_i: |D R' e_i| */
+        mor_mat3 R = mor_quat_matrix(pose->rotation);
+        double half[3];
+        for (int i = 0; i < 3; i++)
+            half[i] = mor_norm(mor_v3(R.m[i][0] * r, R.m[i][1] * l, R.m[i][2] * geometry->size[2]));
+        return bounds_about(c, mor_v3(half[0], half[1], half[2]));
+    }
     case MOR_POLYHEDRON: {
         const mor_polyhedron* P = geometry->polyhedron;
         if (!P->is_box) return bounds_of_points(P->vertices, P->vertex_count, pose);
@@ -492,6 +520,14 @@ static mor_vec3 rim(double r, mor_vec3 d, double z)
     return n > 0.0 ? mor_v3(r * d.x / n, r * d.y / n, z) : mor_v3(r, 0, z);
 }
 
+mor_vec3 mor_ellipsoid_support(const mor_geometry* g, mor_vec3 d)
+{
+    const double* a = g->size;
+    mor_vec3 s = mor_v3(a[0] * d.x, a[1] * d.y, a[2] * d.z);
+    double length = mor_norm(s);
+    return length > 0.0 ? mor_v3(a[0] * s.x / length, a[1] * s.y / length, a[2] * s.z / length) : mor_v3(a[0], 0, 0);
+}
+
 mor_vec3 mor_geometry_support(const mor_geometry* geometry, mor_vec3 direction)
 {
     mor_vec3 d = direction;
@@ -514,6 +550,8 @@ mor_vec3 mor_geometry_support(const mor_geometry* geometry, mor_vec3 direction)
         return geometry->polyhedron->vertex_count > CLIMB_FROM
                    ? climb(geometry->polyhedron, d)
                    : support_of_points(geometry->polyhedron->vertices, geometry->polyhedron->vertex_count, d);
+    case MOR_ELLIPSOID:
+        return mor_ellipsoid_support(geometry, d);
     case MOR_PARTICLE:
         return mor_v3(0, 0, 0);
     case MOR_DISC:

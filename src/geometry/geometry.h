@@ -30,4 +30,7 @@ typedef struct mor_notes {
 } mor_notes;
 void mor_note(mor_notes* notes, const char* format, ...) MOR_PRINTF(2, 3);
 
+/* The farthest point of an ellipsoid in direction d, in its frame. */
+mor_vec3 mor_ellipsoid_support(const mor_geometry* geometry, mor_vec3 d);
+
 #endif

@@ -145,11 +145,30 @@ static mor_quat frame_of(mor_vec3 z, mor_vec3 along)
 
 static bool finite3(mor_vec3 v) { return isfinite(v.x) && isfinite(v.y) && isfinite(v.z); }
 
+/* In the plane bodies turn about z and slide across it. */
+static mor_code check_planar(const mor_joint_def* d, mor_error* error)
+{
+    bool turning = d->kind == MOR_JOINT_REVOLUTE, sliding = d->kind == MOR_JOINT_PRISMATIC;
+    if (!turning && !sliding && d->kind != MOR_JOINT_FIXED && d->kind != MOR_JOINT_DISTANCE &&
+        d->kind != MOR_JOINT_FREE)
+        return mor_fail(error, MOR_BAD_INPUT,
+                        "joint '%s' is %s; in 2-D joints are fixed, revolute, prismatic, distance or free", d->name,
+                        names[d->kind]);
+    bool across = fabs(d->axis.z) <= 1e-12 * mor_norm(d->axis), along = fabs(d->axis.x) + fabs(d->axis.y) <= 1e-12;
+    if (!d->framed && ((sliding && !across) || (turning && !along)))
+        return mor_fail(error, MOR_BAD_INPUT, "the axis of joint '%s' must be %s in 2-D", d->name,
+                        sliding ? "in the plane, [x, y]" : "z");
+    if (d->point[0].z != 0.0 || d->point[1].z != 0.0)
+        return mor_fail(error, MOR_BAD_INPUT, "the point of joint '%s' is not in the plane z = 0", d->name);
+    return MOR_OK;
+}
+
 static mor_code check(const mor_world* w, const mor_joint_def* d, mor_error* error)
 {
     if ((unsigned)d->kind >= MOR_JOINT_KINDS)
         return mor_fail(error, MOR_BAD_INPUT, "there is no joint of kind %d", (int)d->kind);
-    if (w->dimension != 3) return mor_fail(error, MOR_BAD_INPUT, "joints need a 3-D world");
+    mor_code code = w->dimension == 2 ? check_planar(d, error) : MOR_OK;
+    if (code) return code;
     for (int i = 0; i < 2; i++)
         if (d->body[i].index1 && !mor_body_valid(w, d->body[i]))
             return mor_fail(error, MOR_BAD_INPUT, "a body of joint '%s' is not there", d->name);
@@ -204,7 +223,9 @@ int mor_world_add_joint(mor_world* w, const mor_joint_def* def, mor_error* error
     }
     mor_joint j = { .def = *def, .spring = -1 };
     mor_vec3 z = mor_normalize(def->axis, mor_v3(0, 0, 1));
-    mor_quat A = frame_of(z, mor_v3(1, 0, 0)), B = A;
+    /* in the plane x_A stands up, and its row is left out */
+    bool flat = w->dimension == 2 && def->kind == MOR_JOINT_PRISMATIC;
+    mor_quat A = frame_of(z, flat ? mor_v3(0, 0, 1) : mor_v3(1, 0, 0)), B = A;
     if (def->kind == MOR_JOINT_UNIVERSAL) { /* y_B is axis2, across z_A */
         mor_vec3 y = mor_normalize(def->axis2, mor_v3(1, 0, 0));
         B = frame_of(z, mor_cross(y, z));

@@ -68,6 +68,7 @@ struct mor_step {
 
     /* memory of the draft */
     mor_buffer bodies, trees, joints, contacts, ahead, applied, applied_tau;
+    mor_buffer trial, start; /* of relinearise: contacts of the end and of the start */
     mor_robot** robots;
     int robot_count;
     struct mor_control* control;
@@ -106,6 +107,7 @@ struct mor_step {
     double correction_work, contact_work, applied_work;
     double raw_penetration, projection_work; /* of the position projection */
     int struck;                              /* free bodies (model/tree.c) */
+    bool relinearised;                       /* gaps of the contacts are those of step/relinearise.c */
     mor_step_report report;
 };
 

@@ -8,8 +8,8 @@
 #include "model/joint_places.h"
 #include "serve/frame.h"
 
-static const char* const kind_names[] = { "sphere",   "plane", "capsule", "cylinder", "cone",  "polyhedron",
-                                          "particle", "disc",  "polygon", "chain",    "custom" };
+static const char* const kind_names[] = { "sphere",   "plane", "capsule", "cylinder", "cone",      "polyhedron",
+                                          "particle", "disc",  "polygon", "chain",    "ellipsoid", "custom" };
 enum { KINDS = sizeof kind_names / sizeof *kind_names };
 
 static void write_scalars(mor_json* json)

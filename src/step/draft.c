@@ -56,9 +56,8 @@ void mor_step_destroy(mor_step* k)
     for (int i = 0; k->thread_arenas && i < k->threads; i++) mor_arena_destroy(k->thread_arenas[i]);
     mor_arena_destroy(k->arena);
     drop_robots(k);
-    mor_buffer* buffers[] = {
-        &k->bodies, &k->trees, &k->joints, &k->contacts, &k->ahead, &k->applied, &k->applied_tau
-    };
+    mor_buffer* buffers[] = { &k->bodies,  &k->trees,       &k->joints, &k->contacts, &k->ahead,
+                              &k->applied, &k->applied_tau, &k->trial,  &k->start };
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) mor_buffer_free(&a, buffers[i]);
     void* blocks[] = { k->thread_arenas, k->robots, k->snapshot, k->w, k };
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)

@@ -1,7 +1,7 @@
 /* The stage `solve`: formulation and solver, island by island.
  *
- *     plan smooth motion -> solve the islands -> stabilise the positions of joints -> revise motors -> find struck
- *     bodies -> store impulses
+ *     plan smooth motion -> solve the islands -> stabilise the positions of joints -> revise motors -> relinearise ->
+ *     find struck bodies -> store impulses
  *
  * A motor that reached or left its limit changes the mass block of its robot: the systems are assembled and solved
  * again until the set of limits fits (control/control.c). So does a blow that turns a free body further than the step
@@ -13,6 +13,7 @@
 #include "formulation/assemble.h"
 #include "formulation/impact.h"
 #include "formulation/rows.h"
+#include "step/relinearise.h"
 #include "step/smooth.h"
 #include "step/stabilise.h"
 #include "step/stages.h"
@@ -201,7 +202,8 @@ static void store_impulses(mor_step* k)
             contact->normal_impulse = p[0];
             contact->held = k->islands[i].answer.held[c];
             if (w->options.sticking) anchor_contact(w, contact, p, b->dim);
-            if (!w->formulation->project) k->correction_work += p[0] * mor_max(0.0, -row->gap) / s->h;
+            if (!w->formulation->project && !k->relinearised)
+                k->correction_work += p[0] * mor_max(0.0, -row->gap) / s->h;
             for (int d = 0; d < b->dim; d++) k->contact_work -= p[d] * row->drift[d];
         }
         for (int r = 0; r < k->islands[i].row_block_count; r++) {
@@ -251,10 +253,12 @@ static mor_code assemble_again(mor_step* k)
 
 mor_code mor_do_solve(const mor_world* world, mor_step* k, mor_error* error)
 {
-    (void)world, (void)error;
+    (void)world;
+    k->relinearised = false;
     mor_code code = solve_islands(k);
     for (int pass = 0; !code && k->status == MOR_SOLVED && mor_control_revise(k, pass); pass++)
         code = assemble_again(k);
+    if (!code) code = mor_relinearise(k, assemble_again, error);
     while (!code && find_struck(k)) code = assemble_again(k);
     if (code) return code;
     store_impulses(k);

@@ -191,18 +191,6 @@ mor_code mor_stabilise_velocities(mor_step* k)
     return code;
 }
 
-/* The state a trial step changes: motion of bodies, bases and joints of robots. */
-typedef struct motion {
-    mor_vec3 x, v, w, L;
-    mor_quat q;
-    double angle;
-} motion;
-
-typedef struct state {
-    motion* bodies;
-    double** robots;
-} state;
-
 static void carry_robot(mor_robot* r, double* at, bool store)
 {
     size_t n = (size_t)mor_robot_joint_count(r->model), N = (size_t)mor_robot_dof(r->model);
@@ -217,7 +205,7 @@ static void carry_robot(mor_robot* r, double* at, bool store)
     }
 }
 
-static bool save(const mor_step* k, state* s)
+bool mor_trial_begin(const mor_step* k, mor_trial* s)
 {
     const mor_world* w = k->w;
     s->bodies = mor_arena_alloc(k->arena, (size_t)w->body_count * sizeof *s->bodies);
@@ -225,7 +213,7 @@ static bool save(const mor_step* k, state* s)
     if (!s->bodies || !s->robots) return false;
     for (int i = 0; i < w->body_count; i++) {
         const mor_body* b = &w->bodies[i];
-        s->bodies[i] = (motion){ b->x, b->v, b->w, b->L, b->q, b->angle };
+        s->bodies[i] = (mor_trial_motion){ b->x, b->v, b->w, b->L, b->q, b->angle };
     }
     for (int i = 0; i < w->robot_count; i++) {
         size_t count = (size_t)(7 + mor_robot_joint_count(w->robots[i]->model) + mor_robot_dof(w->robots[i]->model));
@@ -235,10 +223,10 @@ static bool save(const mor_step* k, state* s)
     return true;
 }
 
-static void bring_back(mor_world* w, const state* s)
+void mor_trial_end(mor_world* w, const mor_trial* s)
 {
     for (int i = 0; i < w->body_count; i++) {
-        const motion* m = &s->bodies[i];
+        const mor_trial_motion* m = &s->bodies[i];
         mor_body* b = &w->bodies[i];
         b->x = m->x, b->v = m->v, b->w = m->w, b->L = m->L, b->q = m->q, b->angle = m->angle;
     }
@@ -388,7 +376,7 @@ static bool begin_parts(mor_step* k, part* parts)
 }
 
 /* Tries the step: the largest violation at its end, added to the rows. */
-static double try_step(mor_step* k, const state* start, part* parts)
+static double try_step(mor_step* k, const mor_trial* start, part* parts)
 {
     double largest = 0.0;
     mor_integrate_bodies(k);
@@ -397,7 +385,7 @@ static double try_step(mor_step* k, const state* start, part* parts)
         parts[i].again = i >= 64 || size > k->w->options.position_tolerance;
         if (!(size <= largest)) largest = size;
     }
-    bring_back(k->w, start);
+    mor_trial_end(k->w, start);
     return largest;
 }
 
@@ -407,9 +395,9 @@ mor_code mor_stabilise_positions(mor_step* k, void (*solve)(mor_step* step, int 
     if (w->joints.count == 0 || w->options.stabilisation != MOR_STABILISE_IMPULSE || w->on_integrate) return MOR_OK;
     if (!has_joint_rows(k)) return MOR_OK;
     size_t mark = mor_arena_mark(k->arena);
-    state start;
+    mor_trial start;
     part* parts = mor_arena_zero(k->arena, (size_t)k->rough + 1, sizeof *parts);
-    if (!parts || !save(k, &start) || !begin_parts(k, parts)) return MOR_SYSTEM;
+    if (!parts || !mor_trial_begin(k, &start) || !begin_parts(k, parts)) return MOR_SYSTEM;
     double before = INFINITY;
     for (int round = 0; round < ROUNDS && k->status == MOR_SOLVED; round++) {
         double largest = try_step(k, &start, parts);

@@ -12,6 +12,20 @@
 mor_code mor_stabilise_positions(mor_step* step, void (*solve)(mor_step* step, int island));
 mor_code mor_stabilise_velocities(mor_step* step);
 
+/* The state that moving the draft changes: motion of bodies, bases and joints of robots. */
+typedef struct mor_trial_motion {
+    mor_vec3 x, v, w, L;
+    mor_quat q;
+    double angle;
+} mor_trial_motion;
+typedef struct mor_trial {
+    mor_trial_motion* bodies;
+    double** robots;
+} mor_trial;
+/* Keeps the state of the draft in the step's arena (false: out of memory), and puts it back. */
+bool mor_trial_begin(const mor_step* step, mor_trial* trial);
+void mor_trial_end(mor_world* draft, const mor_trial* trial);
+
 /* Moves all bodies and robots of the draft by the velocities of the step (step/integrate.c). */
 void mor_integrate_bodies(mor_step* step);
 

@@ -98,6 +98,11 @@ static mor_code detect(mor_step* k, mor_buffer* out, const mor_contact* last, in
     return code;
 }
 
+mor_code mor_step_detect(mor_step* k, mor_buffer* out, mor_error* error)
+{
+    return detect(k, out, k->last, k->last_count, error);
+}
+
 static mor_code detect_again(mor_step* k, mor_buffer* contacts, mor_error* error)
 {
     return detect(k, contacts, k->last, k->last_count, error);

@@ -19,6 +19,9 @@ mor_code mor_do_commit(mor_world* world, mor_step* step, mor_error* error);
 /* All stages from `collide` to `measure`, untimed. */
 mor_code mor_step_run_stages(const mor_world* world, mor_step* step, mor_error* error);
 
+/* Finds the contacts of the draft as it is, into `contacts`. */
+mor_code mor_step_detect(mor_step* step, mor_buffer* contacts, mor_error* error);
+
 /* An island missed the accuracy asked for, but not so far that it counts as a failure. */
 bool mor_report_below_goal(const mor_world* world, const mor_report* report);
 /* Solved, below the goal, or by a method that promises no more: the step may be taken. */

@@ -30,8 +30,8 @@ static const mor_field method_fields[] = {
       "of gap_correction bounded" },
     { "limit", MOR_TYPE_DOUBLE, offsetof(mor_method_options, limit), 1e-6, 0, 1e-6, NULL, "m/s",
       "velocity error of a step that counts as failure; at least ten times the solver's tol" },
-    { "relinearise", MOR_TYPE_INT, offsetof(mor_method_options, relinearise), 0, 0, 0, NULL, "",
-      "extra passes that recompute gaps within a step (this version: none)" },
+    { "relinearise", MOR_TYPE_INT, offsetof(mor_method_options, relinearise), 0, 0, 100, NULL, "",
+      "passes that solve the step again with the gaps and normals of its own end" },
     { 0 }
 };
 
@@ -287,6 +287,12 @@ mor_code mor_world_check_methods(const mor_world* w, mor_error* error)
 {
     mor_code code = check_planes(w, error);
     if (!code) code = check_turning(w, error);
+    if (!code && w->options.relinearise > 0 && !w->on_solve && (!w->formulation->gaps || w->collision->planes))
+        code =
+            mor_fail(error, MOR_BAD_INPUT,
+                     "relinearise goes with formulations whose rows take gap/h (st, ncp, mncp, convex, implicit) and "
+                     "collision methods that give nearest features; here are '%s' and '%s'",
+                     w->formulation->name, w->collision->name);
     return code ? code : check_solver(w, error);
 }
 

@@ -97,6 +97,10 @@ export function makeShape(shape, extent, fine) {
   switch (shape.kind) {
     case "sphere":
       return { geometry: patch(new THREE.SphereGeometry(r, n, n / 2), (x, y, z) => x * y * z > 0), edges: [], round: r };
+    case "ellipsoid": {
+      const [a, b, c] = shape.size;
+      return { geometry: patch(new THREE.SphereGeometry(1, n, n / 2).scale(a, b, c), (x, y, z) => x * y * z > 0), edges: [], points: corners(a, b, -c, c) };
+    }
     case "capsule":
       return { geometry: patch(axis(new THREE.CapsuleGeometry(r, l, n / 4, n)), (x, y, z) => x * y * z > 0), edges: [], points: corners(r, r, -l / 2 - r, l / 2 + r) };
     case "cylinder":

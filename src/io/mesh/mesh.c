@@ -193,7 +193,7 @@ static mor_geometry* make_piece(const mor_mesh_file* file, int index, double sca
     mor_error why = { MOR_SYSTEM, 0, 0, "out of memory" };
     if (keys && points && first && local) {
         int count = gather(file, file->corners + piece->corner_begin, n, scale, keys, first, points, local);
-        if (file->flags & MOR_MESH_HULL) {
+        if (file->flags & (MOR_MESH_HULL | MOR_MESH_ONE_HULL)) {
             g = mor_geometry_of_polyhedron(mor_polyhedron_hull("mesh", points, count, MOR_TOLERANCE_MESH, &why), "mesh",
                                            &why);
         } else {
@@ -271,6 +271,7 @@ mor_code mor_mesh_open(mor_mesh_file* file)
     int n = file->piece_count;
     if (n && file->pieces[n - 1].face_begin == file->face_count) file->piece_count--;
     if (file->piece_count == 0) return mor_fail(file->error, MOR_BAD_INPUT, "%s: no faces in the file", file->path);
+    if (file->flags & MOR_MESH_ONE_HULL) file->piece_count = 1; /* which then has all faces */
     return MOR_OK;
 }
 

@@ -194,9 +194,9 @@ mor_code mor_frames_write_shapes(mor_h5* h5, const mor_frames_def* def, mor_erro
         for (size_t i = 0; !code && i < sizeof sets / sizeof *sets; i++)
             code = mor_h5_write(h5, sets[i].path, sets[i].type, sets[i].rank, sets[i].dims, sets[i].data, error);
         if (!code)
-            code = mor_h5_set_text(h5, "/shapes/kind", "values",
-                                   "sphere|plane|capsule|cylinder|cone|polyhedron|particle|disc|polygon|chain|custom",
-                                   error);
+            code = mor_h5_set_text(
+                h5, "/shapes/kind", "values",
+                "sphere|plane|capsule|cylinder|cone|polyhedron|particle|disc|polygon|chain|ellipsoid|custom", error);
         if (!code)
             code = mor_h5_write_texts(h5, "/shapes/label", t.label, sizeof((mor_geometry*)0)->label, t.shapes, error);
     }

@@ -18,14 +18,28 @@ static mor_code read_quaternion(const mor_node* node, mor_quat* turn, mor_error*
     return MOR_OK;
 }
 
-static mor_code read_axis_angle(const mor_node* node, mor_quat* turn, mor_error* error)
+static mor_code read_angles(const mor_node* node, mor_quat* turn, mor_error* error)
 {
     mor_raw_orientation raw;
     mor_code code = mor_keys_read(&mor_keys_orientation, node, 3, &raw, error);
     if (code) return code;
+    const mor_node *rpy = mor_node_get(node, "rpy"), *axis = mor_node_get(node, "axis"),
+                   *angle = mor_node_get(node, "angle");
+    const double degree = 0.017453292519943295;
+    if (rpy && (axis || angle))
+        return mor_node_fail_key(axis ? axis : angle, error, "give either rpy or axis and angle, not both");
+    if (rpy) { /* about the fixed axes x, then y, then z */
+        mor_quat x = mor_quat_axis_angle(mor_v3(1, 0, 0), degree * raw.rpy.x),
+                 y = mor_quat_axis_angle(mor_v3(0, 1, 0), degree * raw.rpy.y),
+                 z = mor_quat_axis_angle(mor_v3(0, 0, 1), degree * raw.rpy.z);
+        *turn = mor_quat_mul(z, mor_quat_mul(y, x));
+        return MOR_OK;
+    }
+    if (!axis || !angle)
+        return mor_node_fail(node, error, "orientation has no '%s'; give { axis, angle } or { rpy }",
+                             axis ? "angle" : "axis");
     double norm = mor_norm(raw.axis);
     if (!(norm > 1e-9)) return mor_node_fail(mor_node_get(node, "axis"), error, "the axis has no length");
-    const double degree = 0.017453292519943295;
     *turn = mor_quat_axis_angle(mor_scale(1.0 / norm, raw.axis), degree * raw.angle);
     return MOR_OK;
 }
@@ -43,10 +57,11 @@ mor_code mor_scene_read_turn(const mor_scene* scene, const mor_node* map, mor_qu
         if (code == MOR_OK) *turn = (mor_quat){ mor_cos(0.5 * radians), 0, 0, mor_sin(0.5 * radians) };
         return code;
     }
-    if (node->kind == MOR_NODE_MAP) return read_axis_angle(node, turn, error);
+    if (node->kind == MOR_NODE_MAP) return read_angles(node, turn, error);
     if (node->kind == MOR_NODE_LIST) return read_quaternion(node, turn, error);
     return mor_node_fail(node, error,
-                         "orientation must be a quaternion [w, x, y, z] or { axis: [x, y, z], angle: degrees }");
+                         "orientation must be a quaternion [w, x, y, z], { axis: [x, y, z], angle: degrees } or "
+                         "{ rpy: [roll, pitch, yaw] } in degrees");
 }
 
 /* The material: named, or made from what is given in the body. */

@@ -79,7 +79,9 @@ static const mor_key method_keys[] = {
           "How trees move where nothing one-sided acts on them: semi-implicit, rk4, midpoint, variational or gauss6 "
           "(`moreau list integrators`); or event-driven, the reference for few contacts of planar bodies." },
     { NODE(mor_raw_method, relinearise), .value = "whole number", .fallback = "0",
-      .help = "Extra passes within a step that recompute gaps and normals." },
+      .help =
+          "Extra passes that solve the step again with the gaps and normals of its own end: surfaces that bend or turn "
+          "are followed beyond first order." },
     { NODE(mor_raw_method, friction_directions), .value = "whole number", .fallback = "8",
       .help = "Corners of the friction polygon, for formulations with polyhedral cones." },
     { NODE(mor_raw_method, friction_align), .value = "world-x or slip", .fallback = "world-x",
@@ -175,8 +177,9 @@ static const mor_key body_keys[] = {
       .help = "Centre of mass in the body frame." },
     { VECTOR(mor_raw_body, position), .unit = "m", .fallback = "0",
       .help = "Of the body frame, in which the shapes are given." },
-    { NODE(mor_raw_body, orientation), .value = "[w, x, y, z] or { axis, angle }; 2-D: number", .unit = "2-D: rad",
-      .fallback = "[1, 0, 0, 0]", .help = "Rotation from the body frame to the world; a quaternion is normalised." },
+    { NODE(mor_raw_body, orientation), .value = "[w, x, y, z], { axis, angle } or { rpy }; 2-D: number",
+      .unit = "2-D: rad", .fallback = "[1, 0, 0, 0]",
+      .help = "Rotation from the body frame to the world; a quaternion is normalised." },
     { NUMBER(mor_raw_body, angle), .dimension = 2, .unit = "rad", .fallback = "0",
       .help = "The same as a number for `orientation`." },
     { TEXT(mor_raw_body, on), .fallback = "as placed",
@@ -203,6 +206,8 @@ const mor_key_table mor_keys_body = { "body", "bodies[]", "", body_keys, TABLE(m
 
 static const mor_key shape_keys[] = {
     { NUMBER(mor_raw_shape, sphere), .dimension = 3, POSITIVE, .unit = "m", .help = "Sphere: its radius." },
+    { NODE(mor_raw_shape, ellipsoid), .dimension = 3, .value = "[a, b, c]", .unit = "m",
+      .help = "Ellipsoid: its semi-axes along x, y and z." },
     { NODE(mor_raw_shape, box), .value = "[x, y, z]; 2-D: [x, y]", .unit = "m", .help = "Box: full edge lengths." },
     { NODE(mor_raw_shape, plane), .dimension = 3, .value = "{ normal, point }",
       .help = "Half-space below a plane; fixed bodies only." },
@@ -215,8 +220,8 @@ static const mor_key shape_keys[] = {
     { NODE(mor_raw_shape, cone), .dimension = 3, .value = "{ radius, height }",
       .help = "Cone with its tip up; the frame is its centre of mass, a quarter of the height "
               "above the base." },
-    { NODE(mor_raw_shape, hull), .dimension = 3, .value = "[[x, y, z], ...]", .unit = "m",
-      .help = "Convex hull of points." },
+    { NODE(mor_raw_shape, hull), .dimension = 3, .value = "[[x, y, z], ...] or { mesh: file }", .unit = "m",
+      .help = "Convex hull of points, or of all points of a mesh file." },
     { TEXT(mor_raw_shape, mesh), .dimension = 3,
       .help = "File .obj, .stl, .dae or .poly, relative to this one; every object in it is one "
               "convex piece." },
@@ -294,13 +299,23 @@ static const mor_key solid_keys[] = { { NUMBER(mor_raw_solid, edge), .initial = 
 const mor_key_table mor_keys_solid = { "regular solid", "shape.tetrahedron, octahedron, dodecahedron, icosahedron",
                                        "One of the two.", solid_keys, TABLE(mor_raw_solid) };
 
-static const mor_key orientation_keys[] = { { VECTOR(mor_raw_orientation, axis), .required = true,
-                                              .fallback = "required", .help = "Any length but zero." },
-                                            { NUMBER(mor_raw_orientation, angle), .required = true, .unit = "degrees",
-                                              .fallback = "required", .help = "Right-handed about the axis." },
-                                            { 0 } };
-const mor_key_table mor_keys_orientation = { "orientation", "orientation as { axis, angle }", "", orientation_keys,
-                                             TABLE(mor_raw_orientation) };
+static const mor_key hull_keys[] = { { TEXT(mor_raw_hull, mesh), .required = true, .fallback = "required",
+                                       .help = "File .obj, .stl, .dae or .poly, relative to this one; it may be open "
+                                               "or not convex. The hull is that of all its objects together." },
+                                     { 0 } };
+const mor_key_table mor_keys_hull = { "hull", "shape.hull as { mesh }", "", hull_keys, TABLE(mor_raw_hull) };
+
+static const mor_key orientation_keys[] = {
+    { VECTOR(mor_raw_orientation, axis), .fallback = "required without rpy", .help = "Axis of the turn, any length." },
+    { NUMBER(mor_raw_orientation, angle), .unit = "degrees", .fallback = "required without rpy",
+      .help = "Angle of the turn." },
+    { VECTOR(mor_raw_orientation, rpy), .unit = "degrees", .fallback = "axis and angle",
+      .help =
+          "Roll, pitch and yaw instead: turns about the world's x, then y, then z (URDF has the same order, in rad)." },
+    { 0 }
+};
+const mor_key_table mor_keys_orientation = { "orientation", "orientation as { axis, angle } or { rpy }", "",
+                                             orientation_keys, TABLE(mor_raw_orientation) };
 
 static const mor_key kinematic_keys[] = {
     { VECTOR(mor_raw_kinematic, velocity), .unit = "m/s", .fallback = "0", .help = "Constant." },
@@ -367,12 +382,13 @@ const mor_key_table mor_keys_step = { "step", "bodies[].repeat.step", "", step_k
 
 #define JOINT_KEYS                                                                                                     \
     { TEXT(mor_raw_joint, type), .required = true, .fallback = "required",                                             \
-      .help = "fixed, revolute, prismatic, cylindrical, spherical, universal, planar, distance or free." },            \
-        { VECTOR(mor_raw_joint, axis), .dimension = 3, .fallback = "[0, 0, 1]",                                        \
-          .help = "Axis of turning or sliding; of planar joints the normal." },                                        \
+      .help = "fixed, revolute, prismatic, cylindrical, spherical, universal, planar, distance or free; in 2-D "       \
+              "fixed, revolute, prismatic, distance or free." },                                                       \
+        { VECTOR(mor_raw_joint, axis), .fallback = "[0, 0, 1]",                                                        \
+          .help = "Axis of turning or sliding; of planar joints the normal. In 2-D only prismatic joints have one." }, \
         { VECTOR(mor_raw_joint, axis2), .dimension = 3, .fallback = "any across the axis",                             \
           .help = "Universal joints: the axis on the first body, across `axis`, which is on the second." },            \
-        { VECTOR(mor_raw_joint, point), .dimension = 3, .unit = "m", .fallback = "0", .help = "Where the joint is." }, \
+        { VECTOR(mor_raw_joint, point), .unit = "m", .fallback = "0", .help = "Where the joint is." },                 \
         { NODE(mor_raw_joint, limits), .value = "[lower, upper]", .unit = "rad or m", .fallback = "none",              \
           .help = "Revolute and prismatic: how far the first body moves against the second, 0 at the start." },        \
         { NUMBER(mor_raw_joint, damping), NOT_NEGATIVE, .unit = "N m s/rad or N s/m", .fallback = "0",                 \
@@ -389,8 +405,8 @@ static const mor_key joint_keys[] = {
     { NODE(mor_raw_joint, bodies), .value = "[body, body]", .required = true, .fallback = "required",
       .help = "Two bodies; one may be `world`, links of robots are robot/link. They do not touch each other." },
     JOINT_KEYS,
-    { NODE(mor_raw_joint, points), .value = "[[x, y, z], [x, y, z]]", .unit = "m", .fallback = "required for distance",
-      .help = "Distance joints: the point on each body." },
+    { NODE(mor_raw_joint, points), .value = "[[x, y, z], [x, y, z]]; 2-D: [[x, y], [x, y]]", .unit = "m",
+      .fallback = "required for distance", .help = "Distance joints: the point on each body." },
     { NUMBER(mor_raw_joint, length), .initial = NAN, POSITIVE, .unit = "m", .fallback = "as at the start",
       .help = "Distance joints: the distance." },
     { 0 }
@@ -451,20 +467,12 @@ static const mor_key record_keys[] = {
 };
 const mor_key_table mor_keys_record = { "record", "record", "", record_keys, TABLE(mor_raw_record) };
 
-const mor_key_table* const mor_key_tables[] = { &mor_keys_scene,     &mor_keys_time,
-                                                &mor_keys_method,    &mor_keys_material,
-                                                &mor_keys_pair,      &mor_keys_body,
-                                                &mor_keys_shape,     &mor_keys_plane,
-                                                &mor_keys_capsule,   &mor_keys_cylinder,
-                                                &mor_keys_prism,     &mor_keys_cone,
-                                                &mor_keys_solid,     &mor_keys_orientation,
-                                                &mor_keys_kinematic, &mor_keys_grid,
-                                                &mor_keys_random,    &mor_keys_repeat,
-                                                &mor_keys_step,      &mor_keys_chain_joint,
-                                                &mor_keys_joint,     &mor_keys_spring,
-                                                &mor_keys_motor,     &mor_keys_robot,
-                                                &mor_keys_loop,      &mor_keys_force,
-                                                &mor_keys_record,    &mor_keys_motors,
-                                                &mor_keys_block,     &mor_keys_foot,
-                                                &mor_keys_sensor,    &mor_keys_controller,
-                                                &mor_keys_move,      NULL };
+const mor_key_table* const mor_key_tables[] = {
+    &mor_keys_scene,       &mor_keys_time,   &mor_keys_method,     &mor_keys_material, &mor_keys_pair,
+    &mor_keys_body,        &mor_keys_shape,  &mor_keys_plane,      &mor_keys_capsule,  &mor_keys_cylinder,
+    &mor_keys_prism,       &mor_keys_cone,   &mor_keys_solid,      &mor_keys_hull,     &mor_keys_orientation,
+    &mor_keys_kinematic,   &mor_keys_grid,   &mor_keys_random,     &mor_keys_repeat,   &mor_keys_step,
+    &mor_keys_chain_joint, &mor_keys_joint,  &mor_keys_spring,     &mor_keys_motor,    &mor_keys_robot,
+    &mor_keys_loop,        &mor_keys_force,  &mor_keys_record,     &mor_keys_motors,   &mor_keys_block,
+    &mor_keys_foot,        &mor_keys_sensor, &mor_keys_controller, &mor_keys_move,     NULL
+};

@@ -28,15 +28,21 @@ static mor_code read_kind(const mor_node* node, const char* type, mor_joint_kind
 }
 
 /* Everything but bodies, name and place. */
-static mor_code read_common(const mor_node* node, const mor_raw_joint* raw, mor_joint_def* def, mor_error* error)
+static mor_code read_common(const mor_node* node, int dimension, const mor_raw_joint* raw, mor_joint_def* def,
+                            mor_error* error)
 {
     mor_code code = read_kind(node, raw->type, &def->kind, error);
     if (code) return code;
+    const mor_node* axis = mor_node_get(node, "axis");
+    if (dimension == 2 && def->kind == MOR_JOINT_PRISMATIC && !axis)
+        return mor_node_fail(node, error, "a prismatic joint in 2-D has an 'axis': [x, y]");
+    if (dimension == 2 && def->kind != MOR_JOINT_PRISMATIC && axis)
+        return mor_node_fail_key(axis, error, "in 2-D only prismatic joints have an axis; others turn about z");
     def->damping = raw->damping;
     def->friction = raw->friction;
     def->axis = raw->axis;
     def->axis2 = raw->axis2;
-    if (!mor_node_get(node, "axis")) def->axis = mor_v3(0, 0, 1);
+    if (!axis) def->axis = mor_v3(0, 0, 1);
     if (!mor_node_get(node, "axis2")) {
         mor_vec3 o;
         mor_tangents(mor_normalize(def->axis, mor_v3(0, 0, 1)), mor_v3(1, 0, 0), &def->axis2, &o);
@@ -76,11 +82,13 @@ static mor_code read_common(const mor_node* node, const mor_raw_joint* raw, mor_
         if (raw->points->kind != MOR_NODE_LIST || raw->points->count != 2)
             return mor_node_fail(raw->points, error, "points is a list of two points");
         for (int i = 0; i < 2; i++)
-            if ((code = mor_read_vector(mor_node_at(raw->points, i), "point", 3, &def->point[i], error))) return code;
+            if ((code = mor_read_vector(mor_node_at(raw->points, i), "point", dimension, &def->point[i], error)))
+                return code;
     } else {
         def->point[0] = def->point[1] = raw->point;
         if (def->kind == MOR_JOINT_DISTANCE)
-            return mor_node_fail(node, error, "a distance joint has 'points': [[x, y, z], [x, y, z]]");
+            return mor_node_fail(node, error, "a distance joint has 'points': %s",
+                                 dimension == 2 ? "[[x, y], [x, y]]" : "[[x, y, z], [x, y, z]]");
     }
     if (!isnan(raw->length)) def->length = raw->length;
     return MOR_OK;
@@ -108,7 +116,7 @@ static mor_code read_joint(mor_scene* scene, const mor_node* node, mor_error* er
     if (code) return code;
     mor_scene_joint* j = add(scene, node, error);
     if (!j) return MOR_SYSTEM;
-    if ((code = read_common(node, &raw, &j->def, error))) return code;
+    if ((code = read_common(node, scene->dimension, &raw, &j->def, error))) return code;
     snprintf(j->def.name, sizeof j->def.name, "%.60s", raw.name ? raw.name : "");
     if (!raw.name) snprintf(j->def.name, sizeof j->def.name, "joint_%d", scene->joint_count - 1);
     if (!raw.bodies || raw.bodies->kind != MOR_NODE_LIST || raw.bodies->count != 2)
@@ -130,12 +138,11 @@ mor_code mor_scene_chain_joints(mor_scene* scene, const mor_node* node, int firs
     mor_raw_joint raw;
     mor_code code = mor_keys_read(&mor_keys_chain_joint, node, scene->dimension, &raw, error);
     if (code) return code;
-    if (scene->dimension != 3) return mor_node_fail(node, error, "joints need a 3-D scene");
     for (int i = 0; i < count; i++) {
         if (i == 0 && !raw.first) continue;
         mor_scene_joint* j = add(scene, node, error);
         if (!j) return MOR_SYSTEM;
-        if ((code = read_common(node, &raw, &j->def, error))) return code;
+        if ((code = read_common(node, scene->dimension, &raw, &j->def, error))) return code;
         const mor_scene_item* item = &scene->items[first + i];
         snprintf(j->def.name, sizeof j->def.name, "%.50s_joint", item->name);
         snprintf(j->body[0], sizeof j->body[0], "%s", item->name);
@@ -151,7 +158,6 @@ mor_code mor_scene_read_joints(mor_scene* scene, const mor_node* list, mor_error
 {
     mor_code code = mor_read_list(list, "joints", error);
     if (code) return code;
-    if (list->count && scene->dimension != 3) return mor_node_fail(list, error, "joints need a 3-D scene");
     for (const mor_node* n = list->first; n && code == MOR_OK; n = n->next) code = read_joint(scene, n, error);
     return code;
 }

@@ -117,6 +117,20 @@ static mor_geometry* make_box(const mor_scene* scene, const mor_node* node, mor_
     return mor_geometry_polygon((mor_vec3[]){ { -x, -y, 0 }, { x, -y, 0 }, { x, y, 0 }, { -x, y, 0 } }, 4, error);
 }
 
+static mor_geometry* make_ellipsoid(const mor_node* node, mor_error* error)
+{
+    mor_vec3 v;
+    if (mor_read_vector(node, "ellipsoid", 3, &v, error)) return NULL;
+    int i = 0;
+    for (const mor_node* n = node->first; n; n = n->next, i++)
+        if (!(mor_axis(v, i) > 0.0)) {
+            mor_node_fail(n, error, "semi-axis %.40s is %s; give a positive number in m", n->text,
+                          mor_axis(v, i) == 0.0 ? "zero" : "negative");
+            return NULL;
+        }
+    return mor_geometry_ellipsoid(v.x, v.y, v.z, error);
+}
+
 static mor_geometry* make_from_points(mor_scene* scene, const mor_node* node, mor_error* error)
 {
     mor_vec3* points;
@@ -136,6 +150,7 @@ static mor_geometry* make(mor_scene* scene, const mor_node* node, const mor_raw_
     if (strcmp(kind, "disc") == 0) return mor_geometry_disc(raw->disc, error);
     if (strcmp(kind, "particle") == 0) return mor_geometry_particle(error);
     if (strcmp(kind, "plane") == 0) return make_plane(node, local, error);
+    if (strcmp(kind, "ellipsoid") == 0) return make_ellipsoid(node, error);
     if (strcmp(kind, "box") == 0) return make_box(scene, node, error);
     if (node == raw->hull || node == raw->polygon || node == raw->chain) return make_from_points(scene, node, error);
     if (node == raw->capsule || node == raw->cylinder || node == raw->prism || node == raw->cone)
@@ -163,16 +178,18 @@ static const mor_node* find_kind(const mor_node* node, mor_error* error)
     return kind;
 }
 
-static mor_code add_mesh(mor_scene* scene, shape_list* list, const mor_node* node, const mor_raw_shape* raw,
-                         mor_body_shape shape, mor_error* error)
+/* The pieces of a mesh file or, for `hull: { mesh: file }`, their one hull. */
+static mor_code add_mesh(mor_scene* scene, shape_list* list, const mor_node* node, const char* file, bool hull,
+                         double scale, mor_body_shape shape, mor_error* error)
 {
-    const char* path = mor_path_from(&scene->document, node, raw->mesh, error);
+    const char* path = mor_path_from(&scene->document, node, file, error);
     mor_geometry** pieces = mor_scene_alloc(scene, MOR_MESH_PIECES, sizeof *pieces, error);
     if (!path || !pieces) return MOR_SYSTEM;
     mor_error inner = { 0 };
     char notes[1024] = "";
     int count = 0;
-    mor_code code = mor_mesh_read(path, raw->scale, pieces, MOR_MESH_PIECES, &count, notes, sizeof notes, &inner);
+    mor_code code = mor_mesh_read_as(path, scale, hull ? MOR_MESH_ONE_HULL : 0, pieces, MOR_MESH_PIECES, &count, notes,
+                                     sizeof notes, &inner);
     if (code == MOR_BAD_INPUT) return mor_node_fail(node, error, "%s", inner.text);
     if (code) return mor_fail(error, code, "%s", inner.text);
     for (int i = 0; i < count; i++) {
@@ -238,7 +255,12 @@ static mor_code add_shape(mor_scene* scene, shape_list* list, const mor_node* no
                                        { 1, 0, 0, 0 } };
     if (raw.axis != 2) shape.pose.rotation = mor_quat_mul(shape.pose.rotation, turns[raw.axis]);
 
-    if (raw.mesh) return add_mesh(scene, list, kind, &raw, shape, error);
+    if (raw.mesh) return add_mesh(scene, list, kind, raw.mesh, false, raw.scale, shape, error);
+    if (kind == raw.hull && kind->kind == MOR_NODE_MAP) {
+        mor_raw_hull hull;
+        if ((code = mor_keys_read(&mor_keys_hull, kind, 3, &hull, error))) return code;
+        return add_mesh(scene, list, mor_node_get(kind, "mesh"), hull.mesh, true, raw.scale, shape, error);
+    }
     mor_error inner = { 0 };
     mor_pose local = mor_pose_identity();
     shape.geometry = make(scene, kind, &raw, &local, &inner);
