@@ -21,6 +21,7 @@ static mor_world* make_world(double h, mor_vec3 gravity)
     mor_error error;
     mor_world* w = mor_world_create(&def, &error);
     assert_non_null(w);
+    assert_int_equal(mor_world_set_option(w, "solver", "tol", "1e-12", &error), MOR_OK); /* closed forms to 1e-9 */
     return w;
 }
 

@@ -101,9 +101,8 @@ static void a_disk_quota_leaves_the_old_file_and_nothing_else(void** state)
 static void a_signal_ends_a_run_properly(void** state)
 {
     (void)state;
-    command_expect(
-        "timeout --preserve-status -s INT 0.5 $M run sphere_drop --steps 2000000000 --csv i.csv --record i.h5", 130,
-        "interrupted (SIGINT) after step");
+    command_expect("timeout --preserve-status -s INT 2 $M run sphere_drop --steps 2000000000 --csv i.csv --record i.h5",
+                   130, "interrupted (SIGINT) after step");
     mor_error error = { 0 };
     mor_recording* r = mor_recording_open(command_at("i.h5"), &error);
     if (!r) fail_msg("%s", error.text);
@@ -115,8 +114,7 @@ static void a_signal_ends_a_run_properly(void** state)
     char line[256];
     snprintf(line, sizeof line, "test $(wc -l <i.csv) = %d && test -z \"$(ls -a | grep part)\"", step + 1);
     command_expect(line, 0, NULL);
-    command_expect("timeout --preserve-status -s TERM 0.5 $M run sphere_drop --steps 2000000000 --json", 143,
-                   "SIGTERM");
+    command_expect("timeout --preserve-status -s TERM 2 $M run sphere_drop --steps 2000000000 --json", 143, "SIGTERM");
     assert_non_null(strstr(command_output, "\"stopped_by\": \"interrupted (SIGTERM)\""));
     command_expect("$M run sphere_drop --steps 2000000000 --quiet --time-limit 0.3", 1, "the time limit has passed");
     command_expect("$M run sphere_drop --time-limit 0", 2, "expected seconds");

@@ -128,8 +128,9 @@ MOR_API double mor_cpu_clock(void);
  * creation of worlds included, between these two:
  *
  *     mor_arithmetic host = mor_arithmetic_enter();
- *     mor_code code = mor_world_step(world, NULL, &error);
+ *     double now = mor_cpu_clock(); // any calls of the library
  *     mor_arithmetic_leave(host);
+ *     printf("%g s\n", now);
  *
  * Costs a few nanoseconds. Per thread; the workers of a world keep what held when the world was made. */
 typedef struct mor_arithmetic {

@@ -11,8 +11,6 @@
  * k/2 + h c) W above STIFF/2, would ring at the frequency of the steps: there s and e go to 1, as 1 - STIFF/4A, and
  * the ringing dies out.
  *
- * Islands of bodies and joints without springs take s = 1/2 as well: gravity then acts at second order.
- *
  * Contacts and limits want the positions at h nu+: in islands that have any, s = 1; a spring there loses energy at
  * first order in h. So it is where positions are not corrected after the step (stabilisation) or a kinematic body
  * takes part.
@@ -76,7 +74,7 @@ void mor_springs_settle(mor_step* step, mor_row_block* const* rows, int row_coun
         else if (!spring && b->lower == 0.0) middle = false; /* a limit */
         for (int k = 0; k < b->dim; k++) middle = middle && b->drift[k] == 0.0;
     }
-    if (!any && !equations) return;
+    if (!any) return;
     int how = w->options.stabilisation;
     if (equations && how != MOR_STABILISE_IMPULSE && how != MOR_STABILISE_PROJECTION) middle = false;
     double h = w->h, share = middle ? 0.5 : 1.0;

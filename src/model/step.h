@@ -107,7 +107,6 @@ struct mor_step {
     double correction_work, contact_work, applied_work;
     double raw_penetration, projection_work; /* of the position projection */
     int struck;                              /* free bodies (model/tree.c) */
-    int slowed;                              /* islands with joints (step/passive.c) */
     bool relinearised;                       /* gaps of the contacts are those of step/relinearise.c */
     mor_step_report report;
 };

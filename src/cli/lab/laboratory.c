@@ -1,7 +1,6 @@
 /* The laboratory in the program moreau-lab: its commands, recordings, traces, FCLIB. */
 #include "cli/laboratory.h"
 
-#include <hdf5.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +8,7 @@
 #include "cli/lab/commands.h"
 #include "io/bpmd/bpmd.h"
 #include "io/fclib/fclib.h"
+#include "io/hdf5/h5.h"
 #include "io/hdf5/trace_file.h"
 #include "io/recording/recording.h"
 #include "moreau/lab.h"
@@ -16,7 +16,7 @@
 int mor_cli_hand_over(int argc, char** argv, bool command_needs_it)
 {
     (void)argc, (void)argv, (void)command_needs_it;
-    H5dont_atexit(); /* all files are closed before the end; after a disk that was full HDF5 would crash there */
+    mor_h5_no_end(); /* all files are closed before the end */
     return 0;
 }
 

@@ -423,3 +423,5 @@ mor_code mor_h5_get_doubles(const mor_h5* h5, const char* path, const char* name
 {
     return get_numbers(h5, path, name, MOR_H5_DOUBLE, values, count, error);
 }
+
+void mor_h5_no_end(void) { H5dont_atexit(); }

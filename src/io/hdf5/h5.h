@@ -38,6 +38,9 @@ typedef struct mor_h5_column {
 /* For reading. A file whose writer is at work or was killed is opened in SWMR-read mode. A child process reads it
  * first, because HDF5 crashes on some damaged files: a crash becomes a sentence. */
 mor_code mor_h5_open(mor_h5* h5, const char* path, mor_error* error);
+/* Before any file is opened: HDF5 does nothing when the program ends. After a disk that was full it would crash there.
+ * */
+void mor_h5_no_end(void);
 /* A file that is made in memory and written by mor_h5_finish, whole or not at all: a new one, or more in one that is
  * there. */
 mor_code mor_h5_begin(mor_h5* h5, const char* path, mor_error* error);

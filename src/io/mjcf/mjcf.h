@@ -1,8 +1,6 @@
 /* A MuJoCo model file (MJCF) as records, and as robots of a world.
  *
- *     mor_mjcf* m = mor_mjcf_read("cassie.xml", notes, sizeof notes, &error);
- *     const mor_robot_model* robot = mor_mjcf_tree(m, 0)->model;
- *     mor_mjcf_destroy(m);
+ * mor_mjcf_read gives the records, mor_mjcf_tree the model of each tree.
  *
  * A tree is what moves together: every body on a free joint with what it carries, and all bodies that are joined to the
  * world. Bodies that cannot move are no part of a tree; their shapes are fixed bodies of a world. */
