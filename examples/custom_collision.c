@@ -1,6 +1,7 @@
 /* Our own collision stage: a ball on a floor, reported before they touch, as built-in collision does. The bounce then
- * happens at the moment of the impact, within the step. Perfectly elastic (restitution 1 of the material), the ball must
- * come back to the same height after every bounce, however many there are, up to the sampling of the apex, g h^2/8. */
+ * happens at the moment of the impact, within the step. Perfectly elastic (restitution 1 of the material), the ball
+ * must come back to the same height after every bounce, however many there are, up to the sampling of the apex, g
+ * h^2/8. */
 #include <moreau/moreau.h>
 #include <stdio.h>
 

@@ -279,7 +279,8 @@ static void the_humanoid_balances_on_one_foot(void** state)
     assert_true(left.contact && !right.contact);
     assert_near(left.wrench[2], 62.3 * 9.81, 5.0);
     assert_true(body(&p, "human/r_foot").com.z > 0.1);
-    assert_true(mor_norm(mor_sub(body(&p, "human/l_foot").com, start)) < 2e-5); /* creeps 2e-6 m/s at the default goal */
+    assert_true(mor_norm(mor_sub(body(&p, "human/l_foot").com, start)) <
+                2e-5); /* creeps 2e-6 m/s at the default goal */
     close_scene(&p);
 }
 
