@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 static const double tolerances[] = { 1e-3, 1e-4, 1e-5, 1e-6, 1e-7 };
+#define EXACT 1e-9 /* m: where a step is exact the tolerance cannot show */
 enum { TOLERANCES = sizeof tolerances / sizeof *tolerances };
 
 /* A scene of the tree with variable steps. */
@@ -63,11 +64,11 @@ static void check_convergence(const char* name, double end, mor_vec3 expected, d
         assert_int_equal(s.missed, 0);
         error[k] = mor_norm(mor_sub(a.com, expected));
         if (k < 3) assert_true(run_to(name, tolerances[k], end, &b).state_hash == s.state_hash);
-        if (k > 1 && !(error[k] < error[k - 2]))
+        if (k > 1 && !(error[k] < error[k - 2] || error[k] < EXACT))
             fail_msg("%s: error %g at tolerance %g, %g at %g", name, error[k], tolerances[k], error[k - 2],
                      tolerances[k - 2]);
     }
-    if (!(error[TOLERANCES - 1] * falls < error[0]))
+    if (!(error[TOLERANCES - 1] * falls < error[0] || error[0] < EXACT))
         fail_msg("%s: from %g to %g", name, error[0], error[TOLERANCES - 1]);
 }
 
@@ -244,7 +245,7 @@ static void the_least_step_is_taken_and_told(void** state)
     (void)state;
     mor_scene* scene;
     mor_error error = { 0 };
-    mor_world* w = load("s8_bounce", 1e-9, &scene);
+    mor_world* w = load("s7", 1e-9, &scene);
     mor_adaptive steps = { .tolerance = 1e-9, .min = 2e-3, .max = 0.01 };
     assert_int_equal(mor_world_set_adaptive(w, &steps, &error), MOR_OK);
     mor_run_summary s = advance(w, 0.4);
