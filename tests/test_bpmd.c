@@ -293,7 +293,8 @@ static void every_formulation_is_made_from_the_same_frame(void** state)
         if (strcmp(one->name, "convex") == 0)
             assert_int_equal(mor_world_set_method(w, "solver", "convex-newton", &error), MOR_OK);
         if (solve(w) != MOR_SOLVED) fail_msg("%s: %s", one->name, w->last->islands[0].report.detail);
-        bool approximate = w->last->islands[0].report.status == MOR_APPROXIMATE; /* heavy on light is beyond a budget */
+        bool approximate = w->last->islands[0].report.status ==
+                           MOR_APPROXIMATE;      /* their answer on S5 is far off and not understood: only finite */
         for (int i = 0; i < w->last->dof; i++) { /* two cubes at rest; springs and convex softness move a little */
             double most = strcmp(one->name, "penalty") == 0 ? 0.2 : strcmp(one->name, "convex") == 0 ? 1e-3 : 1e-8;
             if (approximate) assert_true(isfinite(w->last->nu_new[i]));

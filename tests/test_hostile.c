@@ -136,13 +136,13 @@ static void wrong_plug_ins_are_refused(void** state)
                    2, "built with other headers");
 }
 
-static void dead_workers_are_told(void** state)
+/* Workers that die before their first run are not made here: no limit of memory that compare takes does it. */
+static void little_memory_is_enough_for_a_small_problem(void** state)
 {
     (void)state;
     command_expect("$M run s4_slide --steps 3 --quiet --bpmd w.h5", 0, NULL);
-    /* so little address space that no child can do anything */
-    command_expect("$M compare w.h5 --memory 0.1 --solvers nsgs --tol 1e-4 --quiet --csv w.csv; s=$?; "
-                   "test $s = 0 && test $(wc -l <w.csv) -gt 1 || test $s = 3 || test $s = 2",
+    command_expect("$M compare w.h5 --memory 0.1 --solvers nsgs --tol 1e-4 --quiet --csv w.csv && "
+                   "test $(wc -l <w.csv) -gt 1",
                    0, NULL);
 }
 
@@ -153,7 +153,7 @@ int main(void)
         cmocka_unit_test(many_keys_are_read_in_linear_time),
         cmocka_unit_test(masses_have_bounds),
         cmocka_unit_test(wrong_plug_ins_are_refused),
-        cmocka_unit_test(dead_workers_are_told),
+        cmocka_unit_test(little_memory_is_enough_for_a_small_problem),
     };
     return cmocka_run_group_tests_name("hostile", tests, command_open, command_close);
 }

@@ -1,8 +1,8 @@
 % A controller in a process of its own, in Octave: holds every joint of a robot where it was. Octave has no sockets of its own,
 % so the link is two named pipes:
 %
-%     moreau run plate_arm --control fifo:/tmp/arm &
-%     octave-cli examples/control/hold.m /tmp/arm
+%     moreau run plate_arm --control fifo:arm &
+%     octave-cli examples/control/hold.m arm
 arguments = argv();
 place = arguments{end};
 latest = time() + 10;

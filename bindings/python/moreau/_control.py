@@ -98,7 +98,7 @@ class ControlLink:
 def connect(path: str, timeout: float = 10.0) -> ControlLink:
     """Connects to `moreau run SCENE --control unix:PATH`; waits for it up to `timeout` seconds.
 
-        with moreau.connect("/tmp/arm.sock") as link:
+        with moreau.connect("arm.sock") as link:
             for state in link:
                 link.send(50 * (target - state.s) - 5 * state.nu)
     """
