@@ -125,6 +125,13 @@ static bool map_velocities(mor_derivation* d)
     return k == d->n;
 }
 
+static void not_here(mor_derivative* out, const char* format, const char* a, const char* b)
+{
+    if (!out->differentiable) return;
+    out->differentiable = false;
+    snprintf(out->why, sizeof out->why, format, a, b);
+}
+
 /* A bounded row strictly between its bounds holds its velocity; at a bound its impulse stays. */
 static bool row_moves(const mor_system* s, const mor_block* b, const double* p, double u, double* margin, bool* weak)
 {
@@ -189,6 +196,9 @@ static mor_code keep_island(mor_derivation* d, int island, laws* l, mor_derivati
             for (int r = 0; r < b->dim; r++) u[r] = row_velocity(s, b, r, it->answer.nu, bias[b->row + r]);
             law = mor_contact_law(b->dim, p, u, s->contacts[i].friction, W, directions, relaxed, regularisation * W[0],
                                   EDGE);
+            const mor_contact_row* c = &s->contacts[i];
+            if (law.phase != MOR_PHASE_OPEN && c->restitution > 0.0 && c->approach < -s->v_rest)
+                not_here(out, "an impact with restitution happens within this step%s%s", "", "");
             out->open += law.phase == MOR_PHASE_OPEN;
             out->sticking += law.phase == MOR_PHASE_STICK;
             out->sliding += law.phase == MOR_PHASE_SLIDE;
@@ -428,13 +438,6 @@ static mor_code add_ends(mor_derivation* d, mor_look* a, mor_look* b, columns* c
 }
 
 /* ---------------------------------------------------------------------------------------- verdict */
-
-static void not_here(mor_derivative* out, const char* format, const char* a, const char* b)
-{
-    if (!out->differentiable) return;
-    out->differentiable = false;
-    snprintf(out->why, sizeof out->why, format, a, b);
-}
 
 /* Blocks on an edge do no harm when no direction changes their velocity: redundant supports, for instance. */
 static void judge_weak(const mor_derivation* d, const laws* l, const columns* c, mor_derivative* out)
