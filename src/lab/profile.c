@@ -4,8 +4,8 @@
  *
  * rho_s(1) is how often s is the fastest, rho_s(inf) how often it succeeds. P holds every problem of the set, also
  * those that nobody solved: a common failure lowers all curves. While a comparison is not complete, P holds only the
- * problems on which all its solvers have run: a run that was not made has neither succeeded nor failed. A data profile is the same against absolute time. The
- * time is total_s.
+ * problems on which all its solvers have run: a run that was not made has neither succeeded nor failed. A data profile
+ * is the same against absolute time. The time is total_s.
  *
  * E. D. Dolan, J. J. More (2002), Benchmarking optimization software with performance profiles, eq. (2.1);
  * J. J. More, S. M. Wild (2009), Benchmarking derivative-free optimization algorithms. */
