@@ -121,8 +121,8 @@ static void a_box_across_belts_that_run_against_each_other_stays(void** state)
 }
 
 /* A box slides in any direction on its four corners. Three equations of balance for four normal impulses N at (x, y):
- * of least norm is N = a + b x + c y, so both diagonals carry the same. Friction acts backwards at the floor, lz/2 below
- * the centre, and loads the front, d the direction of sliding:
+ * of least norm is N = a + b x + c y, so both diagonals carry the same. Friction acts backwards at the floor, lz/2
+ * below the centre, and loads the front, d the direction of sliding:
  *
  *     sum N x = mu m g h (lz/2) d_x,  likewise y:   N = m g h/4 (1 + 2 mu lz (d_x x/lx^2 + d_y y/ly^2)) */
 static void four_corners_that_slide_share_the_load_by_least_norm(void** state)
