@@ -18,24 +18,15 @@ enum { KINDS = 7 };
 
 static mor_geometry* random_shape(int kind)
 {
-    mor_error error = { 0 };
-    double a = uniform(0.1, 1), b = uniform(0.1, 1), c = uniform(0.1, 1);
-    switch (kind) {
-    case 0:
-        return mor_geometry_sphere(a, &error);
-    case 1:
-        return mor_geometry_box(a, b, c, &error);
-    case 2:
-        return mor_geometry_platonic("icosahedron", 0, a, &error);
-    case 3:
-        return mor_geometry_capsule(0.3 * a, b, &error);
-    case 4:
-        return mor_geometry_ellipsoid(a, b, c, &error);
-    case 5:
-        return mor_geometry_cylinder(a, b, 0, &error);
-    default:
-        return mor_geometry_cone(a, b, &error);
-    }
+    mor_error e = { 0 };
+    double x = uniform(0.1, 1), y = uniform(0.1, 1), z = uniform(0.1, 1);
+    if (kind == 0) return mor_geometry_box(x, y, z, &e);
+    if (kind == 1) return mor_geometry_sphere(x, &e);
+    if (kind == 2) return mor_geometry_capsule(0.3 * x, y, &e);
+    if (kind == 3) return mor_geometry_cylinder(x, y, 0, &e);
+    if (kind == 4) return mor_geometry_cone(x, y, &e);
+    if (kind == 5) return mor_geometry_ellipsoid(x, y, z, &e);
+    return mor_geometry_platonic("dodecahedron", 0, x, &e);
 }
 
 /* A shape whose centre of mass is somewhere in or near it; one in four never moves. */
