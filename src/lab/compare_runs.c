@@ -28,20 +28,47 @@ bool mor_lab_before(const mor_lab* lab, const mor_lab_problem* a, const mor_lab_
     return a->contacts != b->contacts ? a->contacts < b->contacts : file ? file < 0 : a->frame < b->frame;
 }
 
-/* On how many frames that are smaller, as options.assume says, the limit was too short. */
-static int late_before(const mor_lab* lab, const mor_lab_run* run)
+static bool same_method(const mor_lab_run* a, const mor_lab_run* b)
 {
-    const mor_lab_problem* p = &lab->problems[run->problem];
-    int count = 0;
+    return a->formulation == b->formulation && a->solver == b->solver && a->tol == b->tol;
+}
+
+bool mor_lab_solved_beyond(const mor_lab* lab, const mor_lab_run* run)
+{
+    for (int i = 0; i < lab->run_count; i++) {
+        const mor_lab_run* r = &lab->runs[i];
+        if (r->status == MOR_SOLVED && r->formulation == run->formulation && r->solver == run->solver &&
+            r->tol <= run->tol && mor_lab_before(lab, &lab->problems[run->problem], &lab->problems[r->problem]))
+            return true;
+    }
+    return false;
+}
+
+/* Is the method taken to be too slow for this frame? The limit was too short on MOR_LAB_LATE frames that are smaller,
+ * as options.assume says, and none that is as large as one of them was solved. Every MOR_LAB_PROBE-th frame that would
+ * be left out is tried all the same. */
+static bool too_slow(const mor_lab* lab, const mor_lab_run* run)
+{
+    const mor_lab_problem *p = &lab->problems[run->problem], *solved = NULL;
+    int late = 0, left_out = 0;
+    if (mor_lab_solved_beyond(lab, run)) return false;
+    for (int i = 0; i < lab->run_count; i++) { /* the largest smaller frame that was solved */
+        const mor_lab_run* r = &lab->runs[i];
+        const mor_lab_problem* q = &lab->problems[r->problem];
+        if (r->status == MOR_SOLVED && same_method(r, run) && mor_lab_before(lab, q, p) &&
+            (!solved || mor_lab_before(lab, solved, q)))
+            solved = q;
+    }
     for (int i = 0; i < lab->run_count; i++) {
         const mor_lab_run* r = &lab->runs[i];
         const mor_lab_problem* q = &lab->problems[r->problem];
-        if (r->formulation != run->formulation || r->solver != run->solver || r->tol != run->tol ||
-            r->status != MOR_TIME_LIMIT || r->assumed)
+        if (!same_method(r, run) || r->status != MOR_TIME_LIMIT || !mor_lab_before(lab, q, p) ||
+            (solved && mor_lab_before(lab, q, solved)))
             continue;
-        if (mor_lab_before(lab, q, p) && (strcmp(q->path, p->path) == 0 || 3 * q->contacts <= 2 * p->contacts)) count++;
+        if (r->assumed) left_out++;
+        else if (strcmp(q->path, p->path) == 0 || 3 * q->contacts <= 2 * p->contacts) late++;
     }
-    return count;
+    return late >= MOR_LAB_LATE && left_out % MOR_LAB_PROBE != MOR_LAB_PROBE - 1;
 }
 
 /* One problem and what its runs share. */
@@ -95,11 +122,11 @@ static bool assume_late(const measurement* m, mor_lab_run* run)
         int tol = run->tol;
         *run = *last;
         run->tol = tol;
-        snprintf(run->detail, sizeof run->detail, "the limit was too short for %g already",
-                 lab->options.tols[last->tol]);
+        snprintf(run->detail, sizeof run->detail, "%sthe limit was too short for %g already",
+                 run->assumed ? "not tried: " : "", lab->options.tols[last->tol]);
         return true;
     }
-    if (lab->options.assume == MOR_LAB_NOTHING || late_before(lab, run) < MOR_LAB_LATE) return false;
+    if (lab->options.assume == MOR_LAB_NOTHING || !too_slow(lab, run)) return false;
     run->status = MOR_TIME_LIMIT;
     run->assumed = true;
     run->residual = mor_lab_no_residual();
