@@ -5,9 +5,9 @@
  * for all closed contacts at once, with e where they approach, 0 where they do not, and e_t the same. With p_t inside
  * the disc u_t+ = -e_t u_t-; on its edge friction acts against u_t+ + e_t u_t-. e_t = 0 is Newton's law.
  *
- * Energy. Let W_c <= 0 be the work of the plastic answer (e = e_t = 0). The answer goes the largest part of the way from
- * it to the one above with W <= (1 - max(e, e_t)^2) W_c; both ends are admissible, and so is what lies between. A ball
- * obeys the bound by itself. Without it friction can gain energy, as with Newton's law.
+ * Energy. Let W_c <= 0 be the work of the plastic answer (e = e_t = 0). The answer goes the largest part of the way
+ * from it to the one above with W <= (1 - max(e, e_t)^2) W_c; both ends are admissible, and so is what lies between. A
+ * ball obeys the bound by itself. Without it friction can gain energy, as with Newton's law.
  *
  * J. J. Moreau, "Unilateral contact and dry friction in finite freedom dynamics" (1988), section 9; K. Walton,
  * "Granular element method" (1993) for e_t of balls. */
