@@ -1,5 +1,5 @@
-/* Words for keys that other simulators use (MuJoCo, Bullet, Drake, Gazebo, Siconos) and what a scene calls the same thing.
- * They are not synonyms: a scene has one word for one thing. The message about an unknown key names it. */
+/* Words for keys that other simulators use (MuJoCo, Bullet, Drake, Gazebo, Siconos), and what a scene calls the same
+ * thing. They are not synonyms: a scene has one word for one thing. The message about an unknown key names it. */
 #include "io/scene/scene_fields.h"
 
 #include <string.h>
