@@ -72,7 +72,7 @@ typedef struct mor_raw_method {
 } mor_raw_method;
 
 typedef struct mor_raw_material {
-    double friction, restitution, rolling, drilling, density;
+    double friction, restitution, tangential, rolling, drilling, density;
     const char* impact;
 } mor_raw_material;
 
