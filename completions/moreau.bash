@@ -23,6 +23,7 @@ _moreau() {
         "run --csv") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "run --record") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "run --bpmd") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "run --bpmd-names") COMPREPLY=($(compgen -W 'ours paper' -- "$word")); return ;;
         "run --time-limit") return ;;
         "run --control") return ;;
         "run --control-timeout") return ;;
@@ -113,7 +114,7 @@ _moreau() {
         "list --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
     esac
     case $command in
-        run) options='--formulation --solver --collision --integrator --step --time --steps --set --from --snapshot --at --csv --record --bpmd --time-limit --control --control-timeout --pace --threads --json --verbose --quiet --plugin --help -h' ;;
+        run) options='--formulation --solver --collision --integrator --step --time --steps --set --from --snapshot --at --csv --record --bpmd --bpmd-names --time-limit --control --control-timeout --pace --threads --json --verbose --quiet --plugin --help -h' ;;
         doctor) options='--time --limit --set --step --json --plugin --help -h' ;;
         new) options='--urdf --plugin --help -h' ;;
         solve) options='--kind --solver --all --tol --max-iter --time-limit --solution --trace --json --plugin --help -h' ;;

@@ -101,7 +101,7 @@ struct mor_cli_recording {
     mor_bpmd_recorder* problems;
 };
 
-mor_cli_recording* mor_cli_recording_open(const char* recording, const char* problems, int problems_every,
+mor_cli_recording* mor_cli_recording_open(const char* recording, const char* problems, int problems_every, bool paper,
                                           mor_world* world, const mor_scene* scene, mor_error* error)
 {
     mor_cli_recording* r = calloc(1, sizeof *r);
@@ -115,7 +115,7 @@ mor_cli_recording* mor_cli_recording_open(const char* recording, const char* pro
         good = r->recording && mor_world_add_observer(world, mor_recorder_observe, r->recording, error) == MOR_OK;
     }
     if (good && problems) {
-        r->problems = mor_bpmd_record(problems, world, scene, problems_every, error);
+        r->problems = (paper ? mor_bpmd_record_paper : mor_bpmd_record)(problems, world, scene, problems_every, error);
         good = r->problems != NULL;
     }
     if (good) return r;

@@ -178,6 +178,7 @@ void mor_bpmd_read_constraints(mor_bpmd_reader* r)
     bool ours = r->file->dialect == MOR_BPMD_MOREAU;
     int *rows = take_integers(r, "constraints/rows", n), *pairs = take_integers(r, "constraints/pairs", 2 * n),
         *kinds = NULL;
+    if (!r->code && mor_bpmd_is_transposed(r, n, 2)) mor_bpmd_turn(r, pairs, sizeof *pairs, n, 2);
     if (!r->code && ours) kinds = take_integers(r, "constraints/kinds", n);
     for (size_t i = 0; i < n && !r->code; i++) {
         mor_bpmd_find(r, "constraints/rows", NULL);
@@ -186,9 +187,12 @@ void mor_bpmd_read_constraints(mor_bpmd_reader* r)
             mor_bpmd_find(r, "constraints/kinds", NULL), mor_bpmd_complain(r, i, "kinds are 0, 1 and 2");
         m += r->code ? 0 : (size_t)rows[i];
     }
-    double *J = take(r, "constraints/Jacobian", "constraints/jacobians", 12 * m, true),
-           *phi = take(r, "constraints/violations", NULL, m, false);
-    double *bounds = take(r, "constraints/bounds", NULL, 2 * m, true), *bias = NULL, *guess = NULL, *impulses = NULL;
+    double *J = take(r, "constraints/Jacobian", "constraints/jacobians", 12 * m, true), *bias = NULL, *guess = NULL,
+           *impulses = NULL;
+    if (!r->code && mor_bpmd_is_transposed(r, m, 12)) mor_bpmd_turn(r, J, sizeof *J, m, 12);
+    double *phi = take(r, "constraints/violations", NULL, m, false),
+           *bounds = take(r, "constraints/bounds", NULL, 2 * m, true);
+    if (!r->code && mor_bpmd_is_transposed(r, m, 2)) mor_bpmd_turn(r, bounds, sizeof *bounds, m, 2);
     if (ours)
         bias = take(r, "constraints/bias", NULL, m, false), guess = take(r, "constraints/guess", NULL, m, false),
         impulses = take(r, "constraints/impulses", NULL, m, true);
