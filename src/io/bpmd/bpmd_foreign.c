@@ -7,10 +7,10 @@
  * tells the order of the whole frame, and so that of square arrays.
  *
  * Direction of normals. A contact lies on the surface of its bodies. For a convex body with its centre of mass c
- * inside, the outward normal n at a point p has (p - c).n > 0. The sum over both bodies with sign, each divided by |p - c|, is
- * positive if the normal points from body 1 to body 2. If it is clearly negative (below -0.1) for most contacts of a
- * frame, all normals of the frame are turned; if only for a few, and both bodies say so, those contacts have their pair
- * mirrored. A body that is not convex may be on the wrong side of its own test; it takes both bodies, or most contacts.
+ * inside, the outward normal n at a point p has (p - c).n > 0. The mean over both bodies with sign, each divided by
+ * |p - c|, is positive if the normal points from body 1 to body 2. If it is clearly negative (below -0.1) for most
+ * contacts of a frame, all normals of the frame are turned; if only for a few, and both bodies say so, those contacts
+ * have their pair mirrored. A body that is not convex may fail its own test; it takes both bodies, or most contacts.
  *
  * Each of these is told with the path of the dataset (mor_bpmd_frame.notes). */
 #include <math.h>
