@@ -9,7 +9,8 @@
  * AVL balance by lifting the higher child, its taller (at equal height: larger) grandchild staying on
  * top, so that the height is at most 1.44 log2 n + 1.
  *
- * Cost: insert, remove, move O(log n). Memory: one node pool and two pair buffers that only grow. Pairs: bvh_pairs.c. */
+ * Cost: insert, remove, move O(log n). Memory: one node pool and two pair buffers that only grow.
+ * Pairs: bvh_pairs.c. */
 #include "collision/bvh_node.h"
 
 #include "base/elementary.h"
