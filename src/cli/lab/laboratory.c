@@ -25,7 +25,8 @@ int mor_cli_laboratory(int argc, char** argv)
     static const struct {
         const char* name;
         int (*run)(int, char**);
-    } commands[] = { { "compare", mor_cli_compare },
+    } commands[] = { { "calibrate", mor_cli_calibrate },
+                     { "compare", mor_cli_compare },
                      { "dataset", mor_cli_dataset },
                      { "plot", mor_cli_plot },
                      { "reproduce", mor_cli_reproduce },
