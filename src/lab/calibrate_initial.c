@@ -4,7 +4,8 @@
  * `fit: flight` the state is fitted to all samples before the first contact, by Gauss and Newton's method. The motion
  * of the trial state is simulated; its derivatives are those of a body that turns steadily,
  *
- *     d theta(t) = d theta + t d omega,    d x(t) = d x_c + t d v - d theta(t) x R(t) c
+ *     d theta(t) = E d theta + t J d omega,    d x(t) = d x_c + t d v - d theta(t) x R(t) c
+ *     E = exp([omega t]),   J = integral of exp([s omega t]) over s = 0 ... 1
  *
  * (x_c the centre of mass, c its place in the body frame). Three passes: the derivatives are exact for bodies with
  * three equal moments of inertia, and good for others over a flight. Rotations count with the radius of gyration. */
@@ -91,27 +92,43 @@ static mor_body_state given(const mor_calibration* c, const mor_world* w, mor_bo
     return s;
 }
 
-/* Adds the rows of one sample to the normal equations. */
-static void add_sample(double t, mor_vec3 arm, const mor_cal_pose* seen, const mor_body_state* now, double weight,
-                       double A[UNKNOWNS * UNKNOWNS], double b[UNKNOWNS])
+/* E and J of the turn phi = omega t, row by row. */
+static void turn_derivatives(mor_vec3 phi, double E[9], double J[9])
 {
-    double J[6][UNKNOWNS] = { { 0 } }, r[6] = { 0 };
-    const double a[3] = { arm.x, arm.y, arm.z };
+    double a = mor_norm(phi);
+    mor_vec3 n = a > 0.0 ? mor_scale(1.0 / a, phi) : mor_v3(0, 0, 1);
+    double s = a > 1e-6 ? mor_sin(a) / a : 1.0, v = a > 1e-6 ? (1.0 - mor_cos(a)) / a : 0.5 * a;
+    const double m[3] = { n.x, n.y, n.z }, cross[9] = { 0, -n.z, n.y, n.z, 0, -n.x, -n.y, n.x, 0 };
+    for (int i = 0; i < 9; i++) {
+        double one = i % 4 == 0, along = m[i / 3] * m[i % 3];
+        E[i] = mor_cos(a) * one + (1.0 - mor_cos(a)) * along + mor_sin(a) * cross[i];
+        J[i] = s * one + (1.0 - s) * along + v * cross[i];
+    }
+}
+
+/* Adds the rows of one sample to the normal equations. Unknowns: centre of mass, turn, velocity, angular velocity. */
+static void add_sample(double t, mor_vec3 phi, mor_vec3 arm, const mor_cal_pose* seen, const mor_body_state* now,
+                       double weight, double A[UNKNOWNS * UNKNOWNS], double b[UNKNOWNS])
+{
+    double J[6][UNKNOWNS] = { { 0 } }, r[6] = { 0 }, E[9], D[9];
+    const double cross[9] = { 0, arm.z, -arm.y, -arm.z, 0, arm.x, arm.y, -arm.x, 0 }; /* -theta x arm = cross theta */
+    turn_derivatives(phi, E, D);
     if (seen->has_x) {
         mor_vec3 d = mor_sub(seen->x, now->pose.position);
         r[0] = d.x, r[1] = d.y, r[2] = d.z;
         for (int i = 0; i < 3; i++) {
-            int j = (i + 1) % 3, k = (i + 2) % 3;
             J[i][i] = 1.0, J[i][6 + i] = t;
-            /* -(theta x a)_i = -(theta_j a_k - theta_k a_j) */
-            J[i][3 + j] = -a[k], J[i][3 + k] = a[j];
-            J[i][9 + j] = -t * a[k], J[i][9 + k] = t * a[j];
+            for (int k = 0; k < 9; k++) {
+                J[i][3 + k % 3] += cross[3 * i + k / 3] * E[k];
+                J[i][9 + k % 3] += t * cross[3 * i + k / 3] * D[k];
+            }
         }
     }
     if (seen->has_q) {
         mor_vec3 d = mor_cal_turn(now->pose.rotation, seen->q);
         r[3] = weight * d.x, r[4] = weight * d.y, r[5] = weight * d.z;
-        for (int i = 0; i < 3; i++) J[3 + i][3 + i] = weight, J[3 + i][9 + i] = weight * t;
+        for (int k = 0; k < 9; k++)
+            J[3 + k / 3][3 + k % 3] = weight * E[k], J[3 + k / 3][9 + k % 3] = weight * t * D[k];
     }
     for (int n = 0; n < 6; n++)
         for (int i = 0; i < UNKNOWNS; i++) {
@@ -144,7 +161,8 @@ static mor_code improve(const mor_calibration* c, const mor_scene* scene, const 
                      mor_sub(now.velocity, mor_cross(now.angular_velocity, mor_rotate(now.pose.rotation, mass.com))));
         now.pose.rotation = mor_quat_mul(mor_quat_exp(mor_scale(rest, now.angular_velocity)), now.pose.rotation);
         mor_cal_pose seen = mor_cal_measured(c, body, run->first + k);
-        add_sample(t, mor_rotate(now.pose.rotation, mass.com), &seen, &now, weight, A, b);
+        add_sample(t, mor_scale(t, state->angular_velocity), mor_rotate(now.pose.rotation, mass.com), &seen, &now,
+                   weight, A, b);
     }
     mor_world_destroy(w);
     for (int i = 0; i < UNKNOWNS; i++) A[(UNKNOWNS + 1) * i] += 1e-12; /* what is not measured stays */

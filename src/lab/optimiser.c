@@ -3,6 +3,7 @@
  * S. G. Johnson, The NLopt nonlinear-optimization package; T. H. Rowan, Functional stability analysis of numerical
  * algorithms (1990) for Subplex; P. Kaelo, M. M. Ali, J. Optim. Theory Appl. 130 (2006) 253-264 for CRS2. */
 #include "lab/calibrate.h"
+#include "lab/optimisers.h"
 
 #include <math.h>
 #include <nlopt.h>
@@ -10,24 +11,11 @@
 
 typedef struct entry {
     mor_optimiser about;
-    nlopt_algorithm algorithm;
-    bool grid;
+    nlopt_algorithm algorithm; /* NLOPT_NUM_ALGORITHMS: the grid */
 } entry;
 
-static const entry entries[] = {
-    { { "sbplx", "Subplex: Nelder and Mead on subspaces; local, robust on rough costs (default)" },
-      NLOPT_LN_SBPLX,
-      false },
-    { { "neldermead", "the simplex of Nelder and Mead with bounds; local" }, NLOPT_LN_NELDERMEAD, false },
-    { { "cobyla", "linear models in a trust region; local" }, NLOPT_LN_COBYLA, false },
-    { { "bobyqa", "quadratic models in a trust region; local, for smooth costs" }, NLOPT_LN_BOBYQA, false },
-    { { "crs2", "controlled random search with local mutation; global" }, NLOPT_GN_CRS2_LM, false },
-    { { "direct", "dividing rectangles, locally biased; global, without chance" }, NLOPT_GN_DIRECT_L, false },
-    { { "isres", "evolution strategy with stochastic ranking; global" }, NLOPT_GN_ISRES, false },
-    { { "grid", "every point of the grid that the parameters' steps give (the paper's method)" },
-      NLOPT_LN_SBPLX,
-      true },
-};
+#define ENTRY(name, algorithm, summary) { { name, summary }, NLOPT_##algorithm },
+static const entry entries[] = { MOR_OPTIMISERS(ENTRY) };
 
 const mor_optimiser* mor_optimiser_at(int i)
 {
@@ -85,7 +73,7 @@ mor_code mor_optimise(const char* name, int n, const int* grid, double* z, mor_c
         if (strcmp(entries[i].about.name, name) == 0) e = &entries[i];
     double from[MOR_CAL_PARAMETERS], low[MOR_CAL_PARAMETERS], high[MOR_CAL_PARAMETERS], f;
     bridge b = { .cost = cost, .user = user, .stop = stop, .n = n, .best_z = z, .best = HUGE_VAL };
-    if (e->grid) {
+    if (e->algorithm == NLOPT_NUM_ALGORITHMS) {
         walk_grid(&b, grid);
         *best = b.best;
         return MOR_OK;
