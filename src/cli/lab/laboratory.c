@@ -30,6 +30,7 @@ int mor_cli_laboratory(int argc, char** argv)
                      { "dataset", mor_cli_dataset },
                      { "plot", mor_cli_plot },
                      { "reproduce", mor_cli_reproduce },
+                     { "sweep", mor_cli_sweep },
                      { "view", mor_cli_view } };
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(argv[0], commands[i].name) == 0) return commands[i].run(argc, argv);
