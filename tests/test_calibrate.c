@@ -1,5 +1,5 @@
-/* Calibration: measured tables, plans, errors, optimisers, and parameters that are known because the data were made with
- * them (synthetic truth).
+/* Calibration: measured tables, plans, errors, optimisers, and parameters that are known because the data were made
+ * with them (synthetic truth).
  *
  * Expected values: the truth that made the data, closed forms of errors of shifted data, and a second run. */
 #include "common/worlds.h"

@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 #include "cli/options.h"
 #include "io/json/json.h"
-#include "lab/optimisers.h"
+#include "base/optimisers.h"
 #include "moreau/control.h"
 
 #include <stdio.h>

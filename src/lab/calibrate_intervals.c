@@ -4,8 +4,8 @@
  *
  *     e_r(y) = a_r + b_r' y + y' C_r y/2,    y = (z - z_best)/d    (z in the unit cube of the ranges)
  *
- * on 1 + 2n + (n + 1)(n + 2) points. The steps d are such that the mean error rises by 5 to 40 %: a mean of distances is
- * a hyperbola in a parameter, and this is where it is still curved. The mean of these quadratics over runs that are
+ * on 1 + 2n + (n + 1)(n + 2) points. The steps d are such that the mean error rises by 5 to 40 %: a mean of distances
+ * is a hyperbola in a parameter, and this is where it is still curved. The mean of these quadratics over runs that are
  * drawn again with replacement has its own least point; the 2.5 and 97.5 % quantiles of these points make the interval,
  * widened as Student's t asks for few runs. Where the interval is much smaller or larger than the steps, they are made
  * to fit it and all is done once more. The correlation of the points is that of the parameters.

@@ -3,7 +3,7 @@
  * S. G. Johnson, The NLopt nonlinear-optimization package; T. H. Rowan, Functional stability analysis of numerical
  * algorithms (1990) for Subplex; P. Kaelo, M. M. Ali, J. Optim. Theory Appl. 130 (2006) 253-264 for CRS2. */
 #include "lab/calibrate.h"
-#include "lab/optimisers.h"
+#include "base/optimisers.h"
 
 #include <math.h>
 #include <nlopt.h>

@@ -1,6 +1,6 @@
 /* The optimisers of calibrations by name, for the laboratory and for `moreau list`, which has no optimiser inside. */
-#ifndef MOR_LAB_OPTIMISERS_H
-#define MOR_LAB_OPTIMISERS_H
+#ifndef MOREAU_BASE_OPTIMISERS_H
+#define MOREAU_BASE_OPTIMISERS_H
 
 /* OPTIMISER(name, algorithm of NLopt or 0: the grid, summary) */
 #define MOR_OPTIMISERS(OPTIMISER)                                                                                      \
