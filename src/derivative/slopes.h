@@ -49,6 +49,9 @@ mor_code mor_robot_end_slopes(mor_derivation* d, int tree, mor_tree_slopes* t, b
 /* A robot that moves freely. */
 mor_code mor_robot_local_slopes(mor_derivation* d, int tree, mor_tree_slopes* t, mor_error* error);
 
+/* gravity_slopes.c: what gravity compensation gives, by the positions of the robot, n x N. */
+mor_code mor_gravity_slopes(mor_derivation* d, const mor_slopes* s, const mor_robot* robot, double* out);
+
 /* control_slopes.c: joint forces and implicit gains by the state of the robot, n x 2 N each. */
 mor_code mor_control_slopes(mor_derivation* d, const mor_slopes* s, int robot, double* tau, double* gain, bool* done);
 
