@@ -17,6 +17,8 @@ typedef struct support {
     int link;
     mor_vec3 p, f;
     mor_vec3 *point, *turn, *moved; /* by every number of q: the link at p, its rotation, and p itself */
+    int *path, count;               /* numbers of q that move it, joints first */
+    int joints;
 } support;
 
 typedef struct supports {
@@ -34,18 +36,24 @@ static bool fill_motion(mor_arena* arena, const mor_robot* r, const mor_touch* t
     mor_vec3* room = mor_arena_zero(arena, 3 * N, sizeof *room);
     if (!room) return false;
     s->point = room, s->turn = room + N, s->moved = room + 2 * N;
+    s->path = mor_arena_alloc(arena, N * sizeof *s->path);
+    if (!s->path) return false;
     for (int j = s->link; j > 0; j = m->constants[j].parent) {
         const mor_link_state* l = &r->work->states[j];
         int k = m->constants[j].dof;
         s->point[k] = m->constants[j].prismatic ? l->axis : mor_cross(l->axis, mor_sub(s->p, l->p));
         if (!m->constants[j].prismatic) s->turn[k] = l->axis;
+        s->path[s->count++] = k;
     }
+    s->joints = s->count;
     for (int k = 0; k < 6 && m->floating; k++) {
         mor_vec3 e = mor_v3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
         s->point[k] = k < 3 ? e : mor_cross(e, mor_sub(s->p, r->work->states[0].p));
         if (k >= 3) s->turn[k] = e;
+        s->path[s->count++] = k;
     }
-    for (size_t k = 0; k < N; k++) {
+    for (int at = 0; at < s->count; at++) {
+        int k = s->path[at];
         const double six[6] = { s->point[k].x, s->point[k].y, s->point[k].z, s->turn[k].x, s->turn[k].y, s->turn[k].z };
         s->moved[k] = side == 0 ? s->point[k] : mor_v3(0, 0, 0);
         for (int i = 0; i < 6; i++) s->moved[k] = mor_madd(s->moved[k], side ? six[i] : -six[i], t->middle_by[i]);
@@ -111,8 +119,10 @@ static void add_column(const supports* x, const mor_robot* r, int k, const doubl
         mor_vec3 df = mor_add(mor_add(dF, mor_cross(dm, at)), mor_cross(x->m, dr));
         mor_vec3 force = mor_sub(df, mor_cross(s->turn[k], s->f));
         mor_vec3 couple = mor_cross(mor_sub(s->moved[k], s->point[k]), s->f);
-        for (int j = offset; j < N; j++)
+        for (int a = 0; a < s->joints; a++) {
+            int j = s->path[a];
             column[(j - offset) * stride] -= mor_dot(s->point[j], force) + mor_dot(s->turn[j], couple);
+        }
     }
 }
 

@@ -18,7 +18,7 @@ typedef struct mor_tree_slopes {
     double* wrenches; /* of a robot: 6 per link, impulses over h, about the links' origins */
     double* V;        /* dof x 2 dof: V by the own state, in impulses (M V) for robots; NULL: nu_free = nu + const */
     double* end_z;    /* bodies: 2 dof x 2 dof, by the own state at fixed nu+. Robots: base velocity, 6 x 2 dof */
-    double* end_v;    /* bodies: 2 dof x dof, by nu+. Robots: base velocity, 6 x dof */
+    double* end_v;    /* bodies: 2 dof x dof, column-major, by nu+. Robots: base velocity, 6 x dof */
     mor_mat3 turn, turn_by; /* robots: rotation of the base at the end by that at the start, and by its velocity */
 } mor_tree_slopes;
 
