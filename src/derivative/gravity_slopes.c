@@ -3,8 +3,8 @@
  *     tau = h - J' f,    f_i = F + m x r_i at the points of support, r_i from the base,    K (F, m) = h_base
  *     K y = sum (f_i, r_i x f_i) + k trace(K) y
  *
- * dh is a derivative of inverse dynamics at rest, and so is that of h - J' f with forces that move along with the links.
- * Beyond that a force changes by df_i - S_i x f_i, and its point moves by dp_i - S_i(p_i) on the link. */
+ * dh is a derivative of inverse dynamics at rest, and so is that of h - J' f with forces that move along with their
+ * links. Beyond that a force changes by df_i - S_i x f_i, and its point moves by dp_i - S_i(p_i) on the link. */
 #include "derivative/inverse.h"
 #include "derivative/slopes.h"
 
