@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-extern const char mor_page_head[], mor_page_rules[], mor_page_foot[];
+extern const char mor_page_head[], mor_page_rules[];
 
 /* A cell of a table with a number, which sorts by its value; a dash for what is not finite. */
 void mor_page_number(FILE* out, const char* format, double value);
