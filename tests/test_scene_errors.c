@@ -91,7 +91,7 @@ static const broken scenes[] = {
       "motor has no 'max_torque'", 0, 0 },
     { TOP("joints: [ { type: distance, bodies: [world, world] } ]"), 2, 11, "has 'points'", 0, 0 },
     { TOP("robots: [ { urdf: a.urdf } ]"), 2, 19, "cannot be opened", 0, 0 },
-    { TOP("robots: [ { base: fixed } ]"), 2, 11, "a robot needs a file", 0, 0 },
+    { TOP("robots: [ { base: fixed } ]"), 2, 11, "robot has no 'urdf'", 0, 0 },
     { TOP("robots: [ { urdf: a.urdf, base: loose } ]"), 2, 33, "base", 0, 0 },
     { TOP("dimension: 2\njoints: [ { type: fixed, bodies: [world, world] } ]"), 3, 11, "with itself", 0, 0 },
     { TOP("controllers: [ { type: pid } ]"), 2, 16, "has no 'robot'", 0, 0 },
