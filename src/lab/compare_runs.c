@@ -3,9 +3,11 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "io/fclib/fclib.h"
+#include "model/step.h"
 
 /* ---------------------------------------------------------------------------- all the runs */
 
@@ -77,6 +79,7 @@ typedef struct measurement {
     int index;
     mor_bpmd_frame frame; /* a frame: its world, and the one of its shapes */
     mor_world *w, *shapes;
+    int* order;            /* the frame's contact behind each of the world's */
     mor_problem_file file; /* else: a stored problem */
     mor_arena* arena;
     mor_lab_emit emit;
@@ -96,7 +99,9 @@ static mor_code read_problem(measurement* m, mor_lab_problem* p, mor_error* erro
         m->frame.maximal = o->maximal;
         if (!code) m->frame.shapes = m->shapes = mor_bpmd_shapes(source, o->library);
         mor_bpmd_free(source);
-        if (!code && !(m->w = mor_bpmd_world(&m->frame, o->library, NULL, error))) code = MOR_BAD_INPUT;
+        if (!code && !(m->order = calloc((size_t)m->frame.contact_count + 1, sizeof *m->order)))
+            code = mor_fail(error, MOR_SYSTEM, "out of memory");
+        if (!code && !(m->w = mor_bpmd_world(&m->frame, o->library, m->order, error))) code = MOR_BAD_INPUT;
         if (!code && !p->measured) mor_lab_measure_frame(&m->frame, m->w, p);
     } else {
         code = mor_problem_load(p->path, p->kind, &m->file, error);
@@ -108,7 +113,7 @@ static mor_code read_problem(measurement* m, mor_lab_problem* p, mor_error* erro
 
 static void run_method(measurement* m, mor_lab_run* run, mor_trace* trace, mor_iterations* iterations)
 {
-    if (m->w) mor_lab_run_frame(m->lab, m->w, run, trace, iterations, m->arena);
+    if (m->w) mor_lab_run_frame(m->lab, m->w, run, trace, iterations, m->order, m->arena);
     else mor_lab_run_problem(m->lab, &m->file.problem, run, trace, iterations, m->arena);
 }
 
@@ -142,10 +147,12 @@ static void follow(measurement* m, const mor_lab_run* run)
     const mor_lab* lab = m->lab;
     mor_trace trace = { 0 };
     mor_lab_run scratch = *run;
-    mor_iterations iterations = { 0 };
-    run_method(m, &scratch, &trace, lab->options.iterations ? &iterations : NULL);
-    mor_lab_store_iterations(lab, &lab->problems[m->index], run->formulation, run->solver, &iterations);
-    mor_iterations_free(&iterations);
+    int islands = m->w ? m->w->last->island_count : 1;
+    mor_iterations* all = lab->options.iterations ? calloc((size_t)islands + 1, sizeof *all) : NULL;
+    run_method(m, &scratch, &trace, all);
+    if (all) mor_lab_store_iterations(lab, &lab->problems[m->index], run->formulation, run->solver, all, islands);
+    for (int i = 0; all && i < islands; i++) mor_iterations_free(&all[i]);
+    free(all);
     mor_lab_message message = {
         .kind = 'T', .as.trace = { .problem = m->index, .formulation = run->formulation, .solver = run->solver }
     };
@@ -190,6 +197,7 @@ mor_code mor_lab_measure(const mor_lab* lab, int index, const bool* done, bool t
     if (m.file.arena) mor_problem_file_free(&m.file);
     mor_world_destroy(m.w);
     mor_world_destroy(m.shapes);
+    free(m.order);
     mor_bpmd_frame_clear(&m.frame);
     return code;
 }
