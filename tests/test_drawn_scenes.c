@@ -3,11 +3,11 @@
  *
  * The energy scale of a scene is the largest kinetic energy of its run, or its weight times its size if that is larger.
  * A step may gain 1e-6 of it. Two exceptions, not yet cured: bodies with joints in maximal coordinates that nothing
- * touches move by RATTLE, whose energy goes up and down by a bounded amount, 1e-2 in a step (seen: 7e-3 where links turn
- * 0.6 rad in a step); trees in minimal coordinates with contacts may gain 1e-4 (seen: 7e-5).
+ * touches move by RATTLE, whose energy goes up and down by a bounded amount, 1e-2 in a step (seen: 7e-3 where links
+ * turn 0.6 rad in a step); trees in minimal coordinates with contacts may gain 1e-4 (seen: 7e-5).
  *
- * The first twenty steps may undo what the scene overlaps at the start; afterwards no contact is deeper than 1e-3 of the
- * smaller body. Steps on which the solver fails are taken in parts, the default. */
+ * The first twenty steps may undo what the scene overlaps at the start; afterwards no contact is deeper than 1e-3 of
+ * the smaller body. Steps on which the solver fails are taken in parts, the default. */
 #include "common/drawn_scenes.h"
 #include "common/worlds.h"
 #include "moreau/run.h"
