@@ -94,9 +94,12 @@ _moreau() {
         "reproduce --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "sweep --out"|"sweep -o") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "sweep --csv") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "sweep --html") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "sweep --jobs") return ;;
         "sweep --shard") return ;;
         "sweep --time-limit") return ;;
+        "sweep --slurm") return ;;
+        "sweep --sbatch") return ;;
         "sweep --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "view --port") return ;;
         "view --listen") return ;;
@@ -138,7 +141,7 @@ _moreau() {
         dataset) options='--output -o --full --family --plugin --help -h' ;;
         plot) options='--output -o --title --plugin --help -h' ;;
         reproduce) options='--output -o --seed --threads --quick --plugin --help -h' ;;
-        sweep) options='--out -o --csv --jobs --shard --merge --resume --time-limit --json --quiet --plugin --help -h' ;;
+        sweep) options='--out -o --csv --html --jobs --shard --merge --resume --time-limit --slurm --sbatch --no-submit --json --quiet --plugin --help -h' ;;
         view) options='--port --listen --html --size --rate --png --at --video --fps --speed --pixels --look --set --formulation --solver --step --paused --wait --threads --plugin --help -h' ;;
         export-fmu) options='--output -o --fmi --formulation --solver --step --set --plugin --help -h' ;;
         list) options='--json --names --plugin --help -h' ;;

@@ -292,7 +292,7 @@ static void head(const mor_lab* lab, FILE* out)
     int failed = 0, assumed = 0;
     for (int i = 0; i < lab->run_count; i++)
         failed += lab->runs[i].status != MOR_SOLVED, assumed += lab->runs[i].assumed;
-    fputs(mor_page_head, out);
+    mor_page_begin(out, "moreau compare");
     fprintf(out, "<h1>Comparison of contact solvers</h1>\n");
     if (!lab->complete)
         fprintf(out,
