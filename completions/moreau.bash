@@ -5,7 +5,7 @@ _moreau() {
     if [ "$word" = "=" ]; then word=; elif [ "$last" = "=" ]; then last=${COMP_WORDS[COMP_CWORD-2]}; fi
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W 'run doctor new solve robot convert derivative compare dataset plot reproduce sweep view export-fmu list help --help --version' -- "$word"))
+        COMPREPLY=($(compgen -W 'run doctor new solve robot convert derivative optimise compare dataset plot reproduce sweep view export-fmu list help --help --version' -- "$word"))
         return
     fi
     case "$command $last" in
@@ -59,6 +59,18 @@ _moreau() {
         "derivative --set") return ;;
         "derivative --step") return ;;
         "derivative --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "optimise --vary") return ;;
+        "optimise --goal") return ;;
+        "optimise --end") return ;;
+        "optimise --search") COMPREPLY=($(compgen -W 'gradient nelder-mead' -- "$word")); return ;;
+        "optimise --starts") return ;;
+        "optimise --spread") return ;;
+        "optimise --seed") return ;;
+        "optimise --tol") return ;;
+        "optimise --simulations") return ;;
+        "optimise --set") return ;;
+        "optimise --step") return ;;
+        "optimise --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "compare --formulations") COMPREPLY=($(compgen -W "$(moreau list formulations --names 2>/dev/null)" -- "$word")); return ;;
         "compare --solvers") return ;;
         "compare --tol") return ;;
@@ -126,6 +138,7 @@ _moreau() {
         robot) options='--state --frames --joints --base --tree --loop --json --plugin --help -h' ;;
         convert) options='--tree --plugin --help -h' ;;
         derivative) options='--at --steps --input --set --step --json --plugin --help -h' ;;
+        optimise) options='--vary --goal --end --search --starts --spread --seed --tol --simulations --set --step --json --plugin --help -h' ;;
         compare) options='--formulations --solvers --tol --time-limit --memory --start --frames --traces --iterations --coordinates --scene-limit --assume --jobs --out --csv --json --resume --quiet --plugin --help -h' ;;
         dataset) options='--output -o --full --family --plugin --help -h' ;;
         plot) options='--output -o --title --plugin --help -h' ;;
@@ -134,7 +147,7 @@ _moreau() {
         view) options='--port --listen --html --size --rate --png --at --video --fps --speed --pixels --look --set --formulation --solver --step --paused --wait --threads --plugin --help -h' ;;
         export-fmu) options='--output -o --fmi --formulation --solver --step --set --plugin --help -h' ;;
         list) options='--json --names --plugin --help -h' ;;
-        help) options='run doctor new solve robot convert derivative compare dataset plot reproduce sweep view export-fmu list' ;;
+        help) options='run doctor new solve robot convert derivative optimise compare dataset plot reproduce sweep view export-fmu list' ;;
     esac
     case $command-$word in
         *-- | *--*) COMPREPLY=($(compgen -W "$options" -- "$word")) ;;
