@@ -18,8 +18,8 @@
  * are met by multipliers, u + delta dp = 0 with delta = 1e-8 of their diagonal, which the next iteration undoes.
  *
  * |u_T| makes the problem non-convex: on large piles the path may end, with steps that become ever shorter, long before
- * tau is small. Without the derivative of |u_T|, T = I, the direction is that of a convex problem with |u_T| as data, as
- * in Cadoux's fixed point, and does not jam; it leaves a residual r_u. So in large problems, where the predictor is
+ * tau is small. Without the derivative of |u_T|, T = I, the direction is that of a convex problem with |u_T| as data,
+ * as in Cadoux's fixed point, and does not jam; it leaves a residual r_u. So in large problems, where the predictor is
  * short, a half, a quarter and nothing of the derivative is tried.
  *
  * Predictor and corrector of Mehrotra with one factor. The path ends where rounding does, at errors of 1e-6 to 1e-8 of
