@@ -7,7 +7,7 @@ ROBOTS ?=
 
 .PHONY: site dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery python octave format check-rooms check-tree clean
 .PHONY: test-faults fuzz
-.PHONY: exam
+.PHONY: exam lint
 
 all: configure
 	@cmake --build $(BUILD)
@@ -156,6 +156,11 @@ docs: programs
 
 check-rooms:
 	@scripts/check-rooms
+
+# static analysis: clang-tidy, cppcheck, gcc -fanalyzer (ten minutes)
+lint: deps
+	@scripts/install-deps lint
+	@scripts/lint
 
 # formatting, conflict markers, copies, dead functions, sizes, comments of headers: scripts/check-tree says it all
 check-tree:

@@ -5,7 +5,7 @@ _moreau() {
     if [ "$word" = "=" ]; then word=; elif [ "$last" = "=" ]; then last=${COMP_WORDS[COMP_CWORD-2]}; fi
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W 'run doctor new solve robot convert derivative compare dataset plot reproduce view export-fmu list help --help --version' -- "$word"))
+        COMPREPLY=($(compgen -W 'run doctor new solve robot convert derivative compare dataset plot reproduce sweep view export-fmu list help --help --version' -- "$word"))
         return
     fi
     case "$command $last" in
@@ -85,6 +85,12 @@ _moreau() {
         "reproduce --seed") return ;;
         "reproduce --threads") return ;;
         "reproduce --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "sweep --out"|"sweep -o") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "sweep --csv") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "sweep --jobs") return ;;
+        "sweep --shard") return ;;
+        "sweep --time-limit") return ;;
+        "sweep --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "view --port") return ;;
         "view --listen") return ;;
         "view --html") COMPREPLY=($(compgen -f -- "$word")); return ;;
@@ -124,10 +130,11 @@ _moreau() {
         dataset) options='--output -o --full --family --plugin --help -h' ;;
         plot) options='--output -o --title --plugin --help -h' ;;
         reproduce) options='--output -o --seed --threads --quick --plugin --help -h' ;;
+        sweep) options='--out -o --csv --jobs --shard --merge --resume --time-limit --json --quiet --plugin --help -h' ;;
         view) options='--port --listen --html --size --rate --png --at --video --fps --speed --pixels --look --set --formulation --solver --step --paused --wait --threads --plugin --help -h' ;;
         export-fmu) options='--output -o --fmi --formulation --solver --step --set --plugin --help -h' ;;
         list) options='--json --names --plugin --help -h' ;;
-        help) options='run doctor new solve robot convert derivative compare dataset plot reproduce view export-fmu list' ;;
+        help) options='run doctor new solve robot convert derivative compare dataset plot reproduce sweep view export-fmu list' ;;
     esac
     case $command-$word in
         *-- | *--*) COMPREPLY=($(compgen -W "$options" -- "$word")) ;;

@@ -426,6 +426,11 @@ static void scenes_are_found_without_their_folder(void** state)
     says(errors, "in the folder 'a' and one in 'b'");
     expect_status("cp here/a/x.yaml here/x.yaml && $M run here/x.yaml --quiet", 0);
     expect_status("rm here/x.yaml here/b/x.yaml && $M run here/x.yaml --quiet", 0);
+    /* a file with nearly this name lies beside it; a scene from standard input */
+    expect_status("$M run here/a/x.yml", 2);
+    says(errors, "did you mean 'here/a/x.yaml'?");
+    expect_status("$M run - < here/a/x.yaml", 0);
+    says(output, "10 steps of 0.01 s");
 }
 
 static const char* const runs[] = {

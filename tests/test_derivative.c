@@ -258,6 +258,13 @@ static const struct {
       "gap_correction: velocity }\n"
       "bodies:\n" FLOOR "  - { name: a, shape: { box: [1, 1, 1] }, mass: 3, position: [0, 0, 0.5] }\n"
       "  - { name: b, shape: { sphere: 0.4 }, mass: 2, position: [0.05, 0, 1.4] }\n" },
+    { "a humanoid on its feet", 25,
+      "moreau: 1\ntime: { step: 0.001 }\nmethod: { solver: { name: auto, tol: 1e-13 }, gap_correction: velocity "
+      "}\nbodies:\n" FLOOR "robots:\n  - { name: human, urdf: robots/humanoid.urdf, base: floating, position: [0, 0, "
+      "0.856055732], joints: { "
+      "l_hip_pitch: -0.3, l_knee: 0.6, l_ankle_pitch: -0.3, r_hip_pitch: -0.3, r_knee: 0.6, r_ankle_pitch: -0.3, "
+      "l_shoulder_roll: 0.15, r_shoulder_roll: -0.15, l_elbow: -0.4, r_elbow: -0.4 } }\n"
+      "controllers:\n  - { type: pid, robot: human, kp: 1500, kd: 80, gravity_compensation: true }\n" },
     { "a humanoid that stands", 5,
       "moreau: 1\ntime: { step: 0.001 }\nmethod: { solver: { name: auto, tol: 1e-13 }, gap_correction: velocity "
       "}\nbodies:\n" FLOOR

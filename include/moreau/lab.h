@@ -26,6 +26,11 @@ MOR_API mor_code mor_recorder_state(const mor_recorder* recorder, mor_error* err
 /* Writes what is left, closes and frees the recorder. Any write error that happened since opening is reported here. */
 MOR_API mor_code mor_recorder_close(mor_recorder* recorder, mor_error* error);
 
+/* A measure of one's own for `moreau sweep`: a function of this type in a shared object, named in the plan
+ * (docs/sweep.md). Called once at the end of every run, in several processes at once; the world may be asked, not
+ * changed. NaN: there is no such number. */
+typedef double (*mor_measure_function)(mor_world* world, const mor_run_summary* summary);
+
 #ifdef __cplusplus
 }
 #endif

@@ -58,6 +58,7 @@ typedef struct mor_material {
     int impact;         /* impact law, a number of mor_impact_law_at; 0: reflections, the default */
     double rolling;     /* rolling friction [m]: the moment against rolling is at most this times the normal force */
     double drilling;    /* drilling friction [m], 3-D: the same for the spin about the normal; both 0 by default */
+    double tangential;  /* restitution of slip, 0..1, for the impact law `tangential`; default 0 */
 } mor_material;
 
 /* A law of impact: what e means where contacts close (docs/methods/impact.md). Two materials meet with the law of the
@@ -352,6 +353,7 @@ typedef struct mor_contact {
     bool anchored;                /* it stuck in the last step, and since at `anchor` (sticking: anchored) */
     mor_vec3 anchor[2];           /* the point where it stuck, from each body's centre of mass in body axes */
     double rolling, drilling;     /* friction against rolling and spinning [m] */
+    double tangential;            /* restitution of slip */
     mor_vec3 moment;              /* their impulse on body[1], world [N m s] */
 } mor_contact;
 
@@ -371,6 +373,7 @@ typedef struct mor_contact_row {
     int block;                         /* index in the system's blocks */
     double gap, friction, restitution; /* signed distance [m]; coefficients of the pair */
     int impact;                        /* impact law of the pair, a number of mor_impact_law_at */
+    double tangential;                 /* restitution of slip of the pair */
     double recovery;        /* fastest speed at which penetration is undone [m/s]; infinite: within one step */
     double epsilon;         /* AP: the contact counts as active when gap < epsilon */
     double approach;        /* w = G_n' nu + d(psi)/dt at the start of the step [m/s] */
@@ -477,6 +480,8 @@ typedef struct mor_formulation {
     bool (*overlaps)(const void* options);
     /* The step applies the impact laws around it (docs/methods/impact.md) and calls it without restitution. */
     bool impacts;
+    /* Its answers say how far bodies move (mor_answer.move), and bodies that nothing touches fly along parabolas. */
+    bool flies;
 } mor_formulation;
 
 /* Copies the geometry of the system into a STEP problem with the given bias (row_count); circular

@@ -23,6 +23,7 @@ static const struct command {
     { "dataset", mor_cli_laboratory, "build and describe the database of benchmark problems" },
     { "plot", mor_cli_laboratory, "draw what a recording holds" },
     { "reproduce", mor_cli_laboratory, "run the papers' experiments again: data, figures, a page" },
+    { "sweep", mor_cli_laboratory, "run a scene with many values of its parameters, and measure" },
     { "view", mor_cli_laboratory, "show recordings and running scenes in the browser" },
     { "export-fmu", mor_cli_export_fmu, "write a scene as a unit for co-simulation (FMI)" },
     { "list", mor_cli_list, "list formulations, solvers, collision methods, shapes, scenes" },

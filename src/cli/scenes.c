@@ -32,6 +32,7 @@ const char* mor_cli_scene_directory(char* path, size_t size)
 const char* mor_cli_scene_path(const char* name, char* path, size_t size)
 {
     char directory[4000], asked[4200];
+    if (strcmp(name, "-") == 0) return "/dev/stdin";
     if (access(name, F_OK) != 0 && !strchr(name, '/') && *mor_cli_scene_directory(directory, sizeof directory)) {
         const char* endings[] = { "", ".yaml" };
         for (int i = 0; i < 2; i++) {
@@ -111,16 +112,49 @@ mor_cli_scene* mor_cli_scenes(int* count)
     return list;
 }
 
+static int is_model(const struct dirent* e)
+{
+    const char* const endings[] = { ".yaml", ".yml", ".xml", ".sdf", ".urdf" };
+    const char* dot = strrchr(e->d_name, '.');
+    for (size_t k = 0; dot && k < sizeof endings / sizeof *endings; k++)
+        if (strcmp(dot, endings[k]) == 0) return 1;
+    return 0;
+}
+
+/* The file beside the one that is not there whose name is nearest to it; "" if none is near. */
+static void near_file(const char* asked, char* near, size_t size)
+{
+    const char* slash = strrchr(asked, '/');
+    const char* name = slash ? slash + 1 : asked;
+    char folder[4096] = ".";
+    if (slash) snprintf(folder, sizeof folder, "%.*s", slash == asked ? 1 : (int)(slash - asked), asked);
+    struct dirent** files = NULL;
+    int count = scandir(folder, &files, is_model, alphasort);
+    const char** names = count > 0 ? calloc((size_t)count + 1, sizeof *names) : NULL;
+    for (int i = 0; names && i < count; i++) names[i] = files[i]->d_name;
+    const char* best = names ? mor_did_you_mean(name, names) : NULL;
+    snprintf(near, size, "%.*s%s", best ? (int)(name - asked) : 0, asked, best ? best : "");
+    for (int i = 0; i < count; i++) free(files[i]);
+    free(files);
+    free(names);
+}
+
 int mor_cli_no_scene(const char* asked, const mor_error* error)
 {
     int count = 0;
     mor_error hinted = *error;
     const char* slash = strrchr(asked, '/');
-    char name[256];
+    char name[256], file[4400];
     snprintf(name, sizeof name, "%s", slash ? slash + 1 : asked);
+    bool missing = access(asked, F_OK) != 0 && strcmp(asked, "-") != 0;
+    if (missing) near_file(asked, file, sizeof file);
+    if (missing && *file) {
+        mor_fail(&hinted, error->code, "%.600s; did you mean '%.600s'?", error->text, file);
+        return mor_cli_fail(&hinted);
+    }
     char* dot = strrchr(name, '.');
     if (dot) *dot = '\0';
-    mor_cli_scene* list = access(asked, F_OK) != 0 ? mor_cli_scenes(&count) : NULL;
+    mor_cli_scene* list = missing ? mor_cli_scenes(&count) : NULL;
     const char** names = list ? calloc((size_t)count + 1, sizeof *names) : NULL;
     for (int i = 0; names && i < count; i++) names[i] = list[i].name;
     const char* near = names ? mor_did_you_mean(name, names) : NULL;

@@ -12,7 +12,8 @@
  *         t + d / mu,     mu = max(0, -n.(v_b - v_a)) + |n x w_a| r_a + |n x w_b| r_b,
  *     since the separation along the fixed direction n, a lower bound of the distance of convex shapes, shrinks at
  *     most at the rate mu. For shapes that do not turn, the distance is a convex function of time and these steps are
- *     Newton's: they come from the left and converge quadratically.
+ *     Newton's: they come from the left and converge quadratically. For shapes that turn, mu is the rate of a point
+ *     that may be far from the nearest one; a bound of second order goes farther then (clear_time.c).
  *       Touching at t*: the points are those of the placed shapes at t*, with arms r* from the centres of mass and
  *     rates w = n.(v + w x r*)_b-a. The gap handed over is gap(t*) - t* w: the linear model gap + t w is right at t*.
  *     If the direction is still the same and the way there is short, the points of now are the same model and stay.
@@ -49,11 +50,11 @@
 #define NO_WAY 1e-4
 /* a corner that swings past at the distance d takes about pi sqrt(r/2d) advances */
 #define MAX_ADVANCES 1000
+/* of the time of nearest approach, before points of it are wanted; then until there are some */
+#define NARROWINGS 7
 #define BISECTIONS 24
-/* points that stand for a rim */
-#define RIM 8
 
-static mor_pose flight_at(const mor_flight* f, double t)
+mor_pose mor_flight_at(const mor_flight* f, double t)
 {
     if (f->still) return f->pose;
     mor_vec3 arm = mor_sub(f->pose.position, f->x);
@@ -113,7 +114,7 @@ static bool with_chain(const mor_sweep* s) { return s->a->kind == MOR_CHAIN || s
 /* The points at time t, with reach `limit`; *distance of the shapes, HUGE_VAL if they are farther than that. */
 static int look(const mor_sweep* s, double t, double limit, mor_point* points, double* distance)
 {
-    mor_pose pa = flight_at(&s->flight[0], t), pb = flight_at(&s->flight[1], t);
+    mor_pose pa = mor_flight_at(&s->flight[0], t), pb = mor_flight_at(&s->flight[1], t);
     uint32_t words[4] = { 0 };
     int n = mor_pair_run(s->test, s->swap, s->a, &pa, s->b, &pb, limit, words, points);
     *distance = n > 0 ? points[deepest_of(points, n)].gap : HUGE_VAL;
@@ -162,8 +163,8 @@ static void advance(const mor_sweep* s, const mor_point* start, int count, doubl
     for (int k = 0; k < MAX_ADVANCES; k++) {
         double mu = closing_bound(s, n);
         if (!(mu > 0.0)) return;
-        double step = distance / mu;
-        t += step;
+        const mor_point* near = k == 0 ? &start[deepest_of(start, count)] : &p->points[deepest_of(p->points, p->count)];
+        t += mor_max(distance / mu, with_chain(s) ? 0.0 : mor_clear_time(s, near, t, s->h - t));
         if (!(t < s->h)) return;
         p->count = look(s, t, bound * (s->h - t) + ARRIVED * size, p->points, &distance);
         if (p->count == 0) return;
@@ -224,6 +225,13 @@ static int nearest_approach(const mor_sweep* s, const passage* p, double size, m
 {
     double lower = p->nearing, upper = p->parting >= 0.0 ? p->parting : s->h, distance;
     mor_point later[MOR_MAX_POINTS];
+    for (int k = 0; k < NARROWINGS; k++) {
+        double t = k == 0 ? upper : 0.5 * (lower + upper);
+        int n = look(s, t, s->reach, later, &distance);
+        bool nears = n > 0 && rate(s, &later[deepest_of(later, n)], t) < 0.0;
+        if (k == 0 && nears) break; /* to the end */
+        *(nears ? &lower : &upper) = t;
+    }
     for (int k = 0; k < BISECTIONS; k++) {
         double t = k == 0 ? upper : 0.5 * (lower + upper);
         int n = look(s, t, s->reach, later, &distance);
@@ -240,40 +248,6 @@ static int nearest_approach(const mor_sweep* s, const passage* p, double size, m
     return 0;
 }
 
-/* Number of the points that stand for the extremes of a shape, and the i-th of them in its frame. */
-static int corner_count(const mor_geometry* g)
-{
-    switch (g->kind) {
-    case MOR_POLYHEDRON:
-        return g->polyhedron->vertex_count;
-    case MOR_CAPSULE:
-        return 2;
-    case MOR_CYLINDER:
-        return 2 * RIM;
-    case MOR_CONE:
-        return 1 + RIM;
-    case MOR_ELLIPSOID:
-        return 6;
-    default:
-        return 0;
-    }
-}
-
-static mor_vec3 corner_at(const mor_geometry* g, int i)
-{
-    static const double cosine[RIM] = { 1,  0.70710678118654752440,  0, -0.70710678118654752440,
-                                        -1, -0.70710678118654752440, 0, 0.70710678118654752440 };
-    if (g->kind == MOR_POLYHEDRON) return g->polyhedron->vertices[i];
-    if (g->kind == MOR_ELLIPSOID) {
-        double x = i % 2 ? g->size[i / 2] : -g->size[i / 2];
-        return mor_v3(i / 2 == 0 ? x : 0.0, i / 2 == 1 ? x : 0.0, i / 2 == 2 ? x : 0.0);
-    }
-    if (g->kind == MOR_CAPSULE) return mor_v3(0, 0, i ? 0.5 * g->size[1] : -0.5 * g->size[1]);
-    if (g->kind == MOR_CONE && i == RIM) return mor_v3(0, 0, 0.75 * g->size[1]);
-    double z = g->kind == MOR_CONE ? -0.25 * g->size[1] : i < RIM ? -0.5 * g->size[1] : 0.5 * g->size[1];
-    return mor_v3(g->size[0] * cosine[i % RIM], g->size[0] * cosine[(i + 6) % RIM], z);
-}
-
 /* Corners of the shape on `side` that can reach the plane of point `d` in the rest of the step: a body that turns fast
  * lands on others than those that are nearest now. */
 static int add_corners(const mor_sweep* s, int side, double t, mor_point d, double size, mor_point* points, int count)
@@ -282,10 +256,10 @@ static int add_corners(const mor_sweep* s, int side, double t, mor_point d, doub
     const mor_flight* f = &s->flight[side];
     if (f->still) return count;
     const double radius = g->kind == MOR_CAPSULE ? g->size[0] : 0.0;
-    const mor_pose pose = flight_at(f, t);
+    const mor_pose pose = mor_flight_at(f, t);
     const double speed = motion_bound(s) * (s->h - t);
-    for (int v = 0; v < corner_count(g) && count < MOR_MAX_POINTS; v++) {
-        mor_vec3 x = mor_madd(mor_pose_point(&pose, corner_at(g, v)), side ? -radius : radius, d.normal);
+    for (int v = 0; v < mor_corner_count(g) && count < MOR_MAX_POINTS; v++) {
+        mor_vec3 x = mor_madd(mor_pose_point(&pose, mor_corner_at(g, v)), side ? -radius : radius, d.normal);
         double gap = side ? mor_dot(d.normal, mor_sub(x, d.on_a)) : mor_dot(d.normal, mor_sub(d.on_b, x));
         bool known = !(gap < speed);
         for (int k = 0; k < count && !known; k++)

@@ -36,6 +36,17 @@ int mor_sweep_contacts(const mor_sweep* sweep, mor_point* points, int count);
  * */
 bool mor_flight_tumbles(const mor_flight* a, const mor_flight* b, mor_vec3 n, double size, double h);
 
+/* Pose of the shape at time t of its free motion. */
+mor_pose mor_flight_at(const mor_flight* flight, double t);
+
+/* A time from t on, at most `most` [s], in which the shapes certainly do not touch, whose nearest points at time t are
+ * given (clear_time.c); not for chains. */
+double mor_clear_time(const mor_sweep* sweep, const mor_point* nearest, double t, double most);
+
+/* Number of points that stand for the extremes of a shape, and the i-th of them in its frame. */
+int mor_corner_count(const mor_geometry* shape);
+mor_vec3 mor_corner_at(const mor_geometry* shape, int i);
+
 /* Rate of the gap of a point of a and b that was found at time t of their free motion [m/s]. */
 double mor_flight_rate(const mor_flight* a, const mor_flight* b, const mor_point* point, double t);
 

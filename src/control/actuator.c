@@ -356,6 +356,7 @@ void mor_motors_apply(mor_world* w, mor_control_robot* c, bool first)
 {
     mor_robot* r = w->robots[c->robot];
     int n = r->model->joint_count, offset = r->model->dof - n;
+    if (n == 0) return;
     const double* memory = (const double*)w->control->state.data + c->state;
     double *command = c->call_tau, *gain = c->call_gain;
     for (int j = 0; j < n; j++) {
@@ -377,6 +378,7 @@ void mor_motors_finish(mor_world* w, mor_control_robot* c, const double* nu_new)
 {
     mor_robot* r = w->robots[c->robot];
     int n = r->model->joint_count, offset = r->model->dof - n;
+    if (n == 0) return;
     double* memory = (double*)w->control->state.data + c->state;
     for (int j = 0; j < n; j++) {
         double dv = nu_new[offset + j] - c->nu[offset + j];

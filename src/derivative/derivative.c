@@ -6,16 +6,17 @@
  *     du = du_0 + G' dV + W dp,    A_p dp + A_u du + g dmu = 0  (law.c)
  *     (A_p + A_u W) dp = -A_u (du_0 + G' dV) - g dmu,    dnu+ = dV + M^-1 G dp,    dz+ = E_z dz + E_nu dnu+
  *
- * Only contacts that bear an impulse have rows. With redundant contacts the matrix is singular and dp is not unique,
- * but dnu+ is: the shortest dp is taken (linalg/least_norm.c). dV, du_0 and dE are central differences of assemblies,
- * which are smooth and cheap beside the solve; the solve itself, which is not smooth, is never differenced.
+ * Only contacts that bear an impulse have rows (active.c). dV, du_0 and dE are made tree by tree and contact by contact
+ * (slopes.h), or where that is not known as central differences of assemblies (look.h); the solve itself, which is not
+ * smooth, is never differenced.
  *
  * A contact on the edge between two phases has two derivatives. It is taken as open (sliding); if its velocity changes
  * along any direction the step is not differentiable, and the report says so.
  *
  * docs/methods/derivatives.md has the whole story and the references. */
-#include "derivative/law.h"
+#include "derivative/active.h"
 #include "derivative/look.h"
+#include "derivative/slopes.h"
 
 #include "base/elementary.h"
 #include "formulation/assemble.h"
@@ -242,147 +243,9 @@ static mor_code keep_rows(mor_derivation* d, laws* l, mor_derivative* out, mor_e
     return code;
 }
 
-/* ------------------------------------------------------------------------------------ linear algebra */
-
-/* W between two kept blocks of an island: J_a Y_b' over the trees they share. */
-static void couple(const mor_system* s, const mor_block* a, const mor_block* b, double* W)
-{
-    memset(W, 0, (size_t)(a->dim * b->dim) * sizeof *W);
-    for (int e = a->entry; e < a->entry + a->entry_count; e++)
-        for (int f = b->entry; f < b->entry + b->entry_count; f++) {
-            if (s->entries[e].tree != s->entries[f].tree) continue;
-            int dof = s->trees[s->entries[e].tree].dof;
-            const double *J = s->jacobian + s->entries[e].start, *Y = s->response + s->entries[f].start;
-            for (int i = 0; i < a->dim; i++)
-                for (int j = 0; j < b->dim; j++)
-                    for (int m = 0; m < dof; m++) W[i * b->dim + j] += J[i * dof + m] * Y[j * dof + m];
-        }
-}
-
-/* The part of a law that rows beyond three do not have: equations hold. */
-static double law_p(const mor_law* l, int dim, int i, int j) { return dim > 3 ? 0.0 : l->A_p[i * dim + j]; }
-static double law_u(const mor_law* l, int dim, int i, int j) { return dim > 3 ? i == j : l->A_u[i * dim + j]; }
-
-/* S := A_p + A_u W of the kept blocks first .. last of one island, column-major. */
-static void build(const mor_derivation* d, const mor_law* laws, int first, int last, int size, double* S)
-{
-    const mor_system* s = &d->base->islands[d->kept[first].island].system;
-    int row0 = d->kept[first].row;
-    double W[36];
-    for (int a = first; a < last; a++)
-        for (int b = first; b < last; b++) {
-            const mor_kept *A = &d->kept[a], *B = &d->kept[b];
-            couple(s, &s->blocks[A->block], &s->blocks[B->block], W);
-            for (int i = 0; i < A->dim; i++)
-                for (int j = 0; j < B->dim; j++) {
-                    double sum = a == b ? law_p(&laws[a], A->dim, i, j) : 0.0;
-                    for (int m = 0; m < A->dim; m++) sum += law_u(&laws[a], A->dim, i, m) * W[m * B->dim + j];
-                    S[A->row - row0 + i + (size_t)(B->row - row0 + j) * size] = sum;
-                }
-        }
-}
-
-/* u += G' dV over the rows of a kept block; dV in the order of all trees. */
-static void add_velocity(const mor_derivation* d, const mor_kept* k, const double* dV, double* u)
-{
-    const mor_island* it = &d->base->islands[k->island];
-    const mor_system* s = &it->system;
-    const mor_block* b = &s->blocks[k->block];
-    for (int e = b->entry; e < b->entry + b->entry_count; e++) {
-        int dof = s->trees[s->entries[e].tree].dof;
-        const double* v = dV + d->base->w->trees[it->tree_of[s->entries[e].tree]].offset;
-        const double* J = s->jacobian + s->entries[e].start;
-        for (int i = 0; i < b->dim; i++)
-            for (int m = 0; m < dof; m++) u[i] += J[i * dof + m] * v[m];
-    }
-}
-
-/* dV += M^-1 G dp of a kept block. */
-static void add_response(const mor_derivation* d, const mor_kept* k, const double* dp, double* dV)
-{
-    const mor_island* it = &d->base->islands[k->island];
-    const mor_system* s = &it->system;
-    const mor_block* b = &s->blocks[k->block];
-    for (int e = b->entry; e < b->entry + b->entry_count; e++) {
-        int dof = s->trees[s->entries[e].tree].dof;
-        double* v = dV + d->base->w->trees[it->tree_of[s->entries[e].tree]].offset;
-        const double* Y = s->response + s->entries[e].start;
-        for (int i = 0; i < b->dim; i++)
-            for (int m = 0; m < dof; m++) v[m] += Y[i * dof + m] * dp[i];
-    }
-}
-
-/* Columns: dV (dof), du (rows), dmu (kept). On return dV holds dnu+, and du the change of u. */
-typedef struct columns {
-    int count;
-    bool many;                /* the motion depends on impulses that are not unique */
-    bool torn;                /* rows that all hold cannot be followed along some direction */
-    double *V, *u, *mu, *end; /* count x dof, rows, kept_count, 2 n */
-} columns;
-
-/* x - y is a null vector of S: impulses that may be added. Whether they move nothing. */
-static bool motion_is_unique(mor_derivation* d, int first, int last, const double* x, double* y)
-{
-    int row0 = d->kept[first].row, size = d->kept[last - 1].row + d->kept[last - 1].dim - row0;
-    double* v = mor_arena_zero(d->arena, (size_t)d->dof + 1, sizeof *v);
-    double* all = mor_arena_zero(d->arena, (size_t)d->dof + 1, sizeof *all);
-    if (!v || !all) return true;
-    for (int i = 0; i < size; i++) y[i] = x[i] - y[i];
-    for (int k = first; k < last; k++) {
-        add_response(d, &d->kept[k], y + d->kept[k].row - row0, v);
-        add_response(d, &d->kept[k], x + d->kept[k].row - row0, all);
-    }
-    return mor_norm_max(d->dof, v) <= 1e-8 * mor_norm_max(d->dof, all);
-}
-
-static mor_code solve_island(mor_derivation* d, const mor_law* laws, int first, int last, columns* c)
-{
-    int row0 = d->kept[first].row, size = d->kept[last - 1].row + d->kept[last - 1].dim - row0;
-    size_t mark = mor_arena_mark(d->arena);
-    double* S = mor_arena_zero(d->arena, (size_t)size * size, sizeof *S);
-    double* B = mor_arena_zero(d->arena, (size_t)size * (c->count + 1) + 1, sizeof *B);
-    if (!S || !B) return MOR_SYSTEM;
-    build(d, laws, first, last, size, S);
-    for (int j = 0; j < c->count; j++) {
-        double *u = c->u + (size_t)j * d->rows, *dV = c->V + (size_t)j * d->dof, *b = B + (size_t)j * size;
-        for (int k = first; k < last; k++) {
-            const mor_kept* it = &d->kept[k];
-            add_velocity(d, it, dV, u + it->row);
-            for (int i = 0; i < it->dim; i++) {
-                double sum = it->dim > 3 ? 0.0 : laws[k].g[i] * c->mu[(size_t)j * d->kept_count + k];
-                for (int m = 0; m < it->dim; m++) sum += law_u(&laws[k], it->dim, i, m) * u[it->row + m];
-                b[it->row - row0 + i] = -sum;
-            }
-        }
-    }
-    /* one more right-hand side, S r: what of r comes back is no null vector of S */
-    double* r = B + (size_t)size * c->count;
-    for (int i = 0; i < size; i++) r[i] = 1.0 + (double)((unsigned)(i * 2654435761u) >> 8 & 0xffff) / 65536.0;
-    double* again = mor_arena_alloc(d->arena, ((size_t)size * (size + c->count + 1) + 1) * sizeof *again);
-    if (!again) return MOR_SYSTEM;
-    memcpy(again, S, (size_t)size * size * sizeof *S);
-    double* wanted = again + (size_t)size * size;
-    memcpy(wanted, B, (size_t)size * (c->count + 1) * sizeof *B);
-    mor_dense_apply(size, size, again, wanted + (size_t)size * c->count, r);
-    int rank = mor_least_norm_many(size, S, c->count + 1, B, 1e-11, d->arena);
-    if (rank >= 0 && rank < size && !motion_is_unique(d, first, last, wanted + (size_t)size * c->count, r))
-        c->many = true;
-    for (int j = 0; j < c->count && rank >= 0; j++) {
-        double *x = B + (size_t)j * size, *b = wanted + (size_t)j * size, most = 0.0, scale = mor_norm_max(size, b);
-        for (int k = first; k < last; k++)
-            add_response(d, &d->kept[k], x + d->kept[k].row - row0, c->V + (size_t)j * d->dof);
-        if (rank == size) continue;
-        mor_dense_multiply_add(size, 1, size, -1.0, again, size, x, size, b, size);
-        most = mor_norm_max(size, b);
-        if (most > 1e-6 * mor_max(scale, 1.0)) c->torn = true;
-    }
-    mor_arena_release(d->arena, mark);
-    return rank < 0 ? MOR_SYSTEM : MOR_OK;
-}
-
 /* -------------------------------------------------------------------------------- right-hand sides */
 
-static mor_code difference(mor_derivation* d, int direction, mor_look* a, mor_look* b, columns* c, bool* lost,
+static mor_code difference(mor_derivation* d, int direction, mor_look* a, mor_look* b, mor_columns* c, bool* lost,
                            mor_error* error)
 {
     double step = mor_perturbation(d, direction);
@@ -400,7 +263,7 @@ static mor_code difference(mor_derivation* d, int direction, mor_look* a, mor_lo
 
 /* end += E_nu dnu+, column by column; E_nu by differences over the velocities of all trees. Trees move apart from each
  * other unless joints tie them, so the k-th velocity of all trees is moved at once. */
-static mor_code add_ends(mor_derivation* d, mor_look* a, mor_look* b, columns* c, mor_error* error)
+static mor_code add_ends(mor_derivation* d, mor_look* a, mor_look* b, mor_columns* c, mor_error* error)
 {
     const mor_world* w = d->base->w;
     bool tied = w->joints.count > 0;
@@ -440,14 +303,14 @@ static mor_code add_ends(mor_derivation* d, mor_look* a, mor_look* b, columns* c
 /* ---------------------------------------------------------------------------------------- verdict */
 
 /* Blocks on an edge do no harm when no direction changes their velocity: redundant supports, for instance. */
-static void judge_weak(const mor_derivation* d, const laws* l, const columns* c, mor_derivative* out)
+static void judge_weak(const mor_derivation* d, const laws* l, const mor_columns* c, mor_derivative* out)
 {
     for (int i = 0; i < l->weak_count; i++) {
         const mor_kept* k = &d->kept[l->weak[i]];
         double most = 0.0, u[6];
         for (int j = 0; j < c->count; j++) {
             memset(u, 0, sizeof u);
-            add_velocity(d, k, c->V + (size_t)j * d->dof, u);
+            mor_active_velocity(d, k, c->V + (size_t)j * d->dof, u);
             for (int m = 0; m < k->dim; m++) most = mor_max(most, fabs(u[m] + c->u[(size_t)j * d->rows + k->row + m]));
         }
         if (most < 1e-7) continue;
@@ -479,6 +342,47 @@ static mor_code compare_with_base(mor_derivation* d, mor_look* look, mor_derivat
 
 /* ---------------------------------------------------------------------------------------- all of it */
 
+/* By trees and contacts (slopes.h), or if not `local` by looks at the step. Local and nothing done: not that way. */
+static mor_code right_hand_sides(mor_derivation* d, mor_slopes* slopes, mor_look* a, mor_look* b, mor_columns* c,
+                                 bool* local, bool* lost, mor_derivative* out, mor_error* error)
+{
+    mor_code code = MOR_OK;
+    if (*local) {
+        code = mor_slopes_fill(d, slopes, c, local, lost, error);
+        if (!*local) return code;
+    } else code = compare_with_base(d, a, out, error);
+    for (int j = *local ? 2 * d->n : 0; j < c->count && !code; j++)
+        if (!*local || !mor_slopes_has_input(d, &d->inputs[j - 2 * d->n]))
+            code = difference(d, j, a, b, c, lost, error);
+    return code;
+}
+
+/* All columns, solved. *local: asks for the short way on entry; false on return, it was closed. */
+static mor_code fill_columns(mor_derivation* d, const mor_law* law, mor_columns* c, bool* local, mor_derivative* out,
+                             mor_error* error)
+{
+    size_t count = (size_t)c->count;
+    bool lost = false, asked = *local;
+    mor_slopes slopes = { 0 };
+    mor_look a, b;
+    c->many = c->torn = false;
+    memset(c->V, 0, count * (size_t)d->dof * sizeof(double));
+    memset(c->u, 0, count * (size_t)d->rows * sizeof(double));
+    memset(c->mu, 0, count * (size_t)d->kept_count * sizeof(double));
+    memset(c->end, 0, count * 2 * (size_t)d->n * sizeof(double));
+    if (!mor_look_create(d, &a) || !mor_look_create(d, &b)) return MOR_SYSTEM;
+    mor_code code = right_hand_sides(d, &slopes, &a, &b, c, local, &lost, out, error);
+    if (asked && !*local) return code;
+    for (int first = 0, last; first < d->kept_count && !code; first = last) {
+        for (last = first; last < d->kept_count && d->kept[last].island == d->kept[first].island;) last++;
+        code = mor_active_solve(d, law, first, last, c);
+    }
+    if (!code) code = asked ? mor_slopes_end(d, &slopes, c, local) : add_ends(d, &a, &b, c, error);
+    if (lost && (*local || !asked))
+        not_here(out, "a contact that bears a force is found on one side of this state only%s%s", "", "");
+    return code;
+}
+
 static mor_code derive(mor_derivation* d, mor_derivative* out, double* matrix, mor_error* error)
 {
     laws l = { 0 };
@@ -494,23 +398,15 @@ static mor_code derive(mor_derivation* d, mor_derivative* out, double* matrix, m
         return mor_fail(error, MOR_STOPPED, "the step is solved to %.3g m/s only; a derivative needs %.3g",
                         out->residual, ENOUGH);
     code = keep_rows(d, &l, out, error);
-    mor_look a, b;
-    columns c = { .count = 2 * d->n + d->input_count };
+    mor_columns c = { .count = 2 * d->n + d->input_count };
     c.V = mor_arena_zero(d->arena, (size_t)c.count * d->dof + 1, sizeof(double));
     c.u = mor_arena_zero(d->arena, (size_t)c.count * d->rows + 1, sizeof(double));
     c.mu = mor_arena_zero(d->arena, (size_t)c.count * d->kept_count + 1, sizeof(double));
     c.end = mor_arena_zero(d->arena, (size_t)c.count * 2 * d->n + 1, sizeof(double));
-    if (!code && (!c.V || !c.u || !c.mu || !c.end || !mor_look_create(d, &a) || !mor_look_create(d, &b)))
-        code = MOR_SYSTEM;
-    if (!code) code = compare_with_base(d, &a, out, error);
-    bool lost = false;
-    for (int j = 0; j < c.count && !code; j++) code = difference(d, j, &a, &b, &c, &lost, error);
-    if (lost) not_here(out, "a contact that bears a force is found on one side of this state only%s%s", "", "");
-    for (int first = 0, last; first < d->kept_count && !code; first = last) {
-        for (last = first; last < d->kept_count && d->kept[last].island == d->kept[first].island;) last++;
-        code = solve_island(d, l.law, first, last, &c);
-    }
-    if (!code) code = add_ends(d, &a, &b, &c, error);
+    if (!code && (!c.V || !c.u || !c.mu || !c.end)) code = MOR_SYSTEM;
+    bool local = true;
+    if (!code) code = fill_columns(d, l.law, &c, &local, out, error);
+    if (!code && !local) code = fill_columns(d, l.law, &c, &local, out, error);
     if (code) return code;
     judge_weak(d, &l, &c, out);
     out->unique = !c.many;

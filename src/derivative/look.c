@@ -152,8 +152,7 @@ static mor_code read_island(const mor_derivation* d, const mor_island* island, b
 
 /* ------------------------------------------------------------------------------------- the look */
 
-/* The trial begins as the base step did. */
-static mor_code begin(mor_derivation* d)
+mor_code mor_look_begin(mor_derivation* d)
 {
     mor_step* k = d->trial;
     mor_code code = mor_step_take(d->world, k);
@@ -184,7 +183,7 @@ static mor_code finish(mor_derivation* d, const double* nu, mor_look* look, mor_
 
 static mor_code assemble(mor_derivation* d, int direction, double amount, mor_error* error)
 {
-    mor_code code = begin(d);
+    mor_code code = mor_look_begin(d);
     if (!code && !mor_perturb(d, direction, amount)) code = MOR_SYSTEM;
     if (!code) code = mor_do_collide(d->world, d->trial, error);
     if (!code && d->kept_count) code = carry_contacts(d, error);
@@ -229,8 +228,7 @@ mor_code mor_look_at_end(mor_derivation* d, const double* nu, mor_look* look, mo
 
 /* ------------------------------------------------------------------------------------ differences */
 
-/* The rotation vector from b to a. */
-static void turn_between(const double* a, const double* b, double by, double* out)
+void mor_turn_between(const double* a, const double* b, double by, double* out)
 {
     mor_quat p = { a[0], a[1], a[2], a[3] }, q = { b[0], -b[1], -b[2], -b[3] }, d = mor_quat_mul(p, q);
     double sign = d.w < 0.0 ? -1.0 : 1.0;
@@ -244,7 +242,7 @@ static void span_difference(bool floating, mor_span s, const mor_look* a, const 
     int q = s.q, k = s.nu, left = s.nu_count;
     if (floating) {
         for (int i = 0; i < 3; i++) out[k + i] = (a->q[q + i] - b->q[q + i]) / by;
-        turn_between(a->q + q + 3, b->q + q + 3, by, out + k + 3);
+        mor_turn_between(a->q + q + 3, b->q + q + 3, by, out + k + 3);
         q += 7, k += 6, left -= 6;
     }
     for (int i = 0; i < left; i++) out[k + i] = (a->q[q + i] - b->q[q + i]) / by;
@@ -253,11 +251,14 @@ static void span_difference(bool floating, mor_span s, const mor_look* a, const 
 void mor_look_difference(const mor_derivation* d, const mor_look* a, const mor_look* b, double by, double* out)
 {
     const mor_world* w = d->world;
+    int q = 0, nu = 0; /* spans of bodies come one after the other */
     for (int i = 0; i < w->alive_count; i++) {
         const mor_body* body = &w->bodies[w->order[i]];
         if (body->robot || body->tree < 0) continue;
-        mor_span s = mor_body_span(w, mor_world_body(w, i));
+        int own = w->trees[body->tree].dof;
+        mor_span s = { .q = q, .q_count = w->dimension == 3 ? own + 1 : own, .nu = nu, .nu_count = own };
         span_difference(w->dimension == 3, s, a, b, by, out);
+        q += s.q_count, nu += s.nu_count;
     }
     for (int i = 0; i < w->robot_count; i++) {
         mor_span s = mor_world_robot_span(w, i);

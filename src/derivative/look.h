@@ -50,6 +50,14 @@ typedef struct mor_derivation {
     mor_arena* arena;
 } mor_derivation;
 
+/* Columns, one per direction: dV (dof), du (rows), dmu (kept blocks), the end (2 n). After the solve V holds dnu+. */
+typedef struct mor_columns {
+    int count;
+    bool many; /* the motion depends on impulses that are not unique */
+    bool torn; /* rows that all hold cannot be followed along some direction */
+    double *V, *u, *mu, *end;
+} mor_columns;
+
 /* Moves the draft of the trial by `amount` along one direction: a state (0 to 2n - 1) or an input. False: out of
  * memory. */
 bool mor_perturb(mor_derivation* d, int direction, double amount);
@@ -58,6 +66,8 @@ double mor_perturbation(const mor_derivation* d, int direction);
 /* Undoes what mor_perturb allocated. */
 void mor_perturb_release(mor_derivation* d, int direction);
 
+/* The draft of the trial is again the state that the base step began with. */
+mor_code mor_look_begin(mor_derivation* d);
 /* Looks at the state that lies `amount` along a direction (-1: none). */
 mor_code mor_look_at(mor_derivation* d, int direction, double amount, mor_look* look, mor_error* error);
 /* E for velocities nu+ that differ: only the end is looked at. */
@@ -68,6 +78,8 @@ size_t mor_memory_key(const mor_step* step, const double* memory);
 bool mor_look_create(const mor_derivation* d, mor_look* look);
 /* An answer with a matrix of zeros, rows x columns; NULL: out of memory. */
 mor_derivative* mor_derivative_create(const mor_world* world, int rows, int columns, double** matrix);
+/* The rotation vector from quaternion b to a, over `by`. */
+void mor_turn_between(const double* a, const double* b, double by, double* out);
 /* out (2 n) := (a - b) / by, positions in the tangent space at b. */
 void mor_look_difference(const mor_derivation* d, const mor_look* a, const mor_look* b, double by, double* out);
 

@@ -318,6 +318,7 @@ void mor_add_contact_rows(mor_row_builder* k, int index, const mor_contact* old)
                               .friction = c->friction,
                               .restitution = c->restitution,
                               .impact = c->impact,
+                              .tangential = c->tangential,
                               /* gaps of separating planes are negative where another plane separates */
                               .recovery = w->collision->planes || k->step->relinearised
                                               ? INFINITY

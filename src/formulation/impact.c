@@ -279,8 +279,9 @@ static bool make_room(work* k)
     size_t contacts = (size_t)s->contact_count, blocks = (size_t)s->block_count, rows = (size_t)s->row_count,
            dof = (size_t)s->dof;
     mor_impact* i = &k->impact;
-    double** of_dof[] = { &k->nu,     &k->nu_free, &k->change,  &k->path, &k->quiet_motion, &k->from, &k->bend,
-                          &k->toward, &i->trial,   &i->plastic, &i->v };
+    double** of_dof[] = { &k->nu,           &k->nu_free, &k->change, &k->path,
+                          &k->quiet_motion, &k->from,    &k->bend,   &k->toward,
+                          &i->trial,        &i->plastic, &i->v,      &i->w };
     double** of_row[] = { &k->impulses, &k->quiet_impulses, &k->bias, &i->bias, &i->p, &i->p_plastic, &i->u };
     double** of_contact[] = { &k->speed, &k->speed_end, &k->restitution, &i->speed, &i->target };
     bool** flags[] = { &k->bounces, &k->settled, &k->closed, &i->act };

@@ -18,8 +18,9 @@ typedef struct mor_impact {
     double* impulses;          /* row_count: the law adds its impulses */
     mor_report report;         /* of the worst solve */
     /* scratch of the laws */
-    double *speed, *target, *bias, *p, *trial, *plastic, *p_plastic, *u, *v;
+    double *speed, *target, *bias, *p, *trial, *plastic, *p_plastic, *u, *v, *w;
     bool *act, *keep;
+    const double* slip; /* row_count or NULL: what mor_impact_solve adds to the velocities of tangential rows */
 } mor_impact;
 
 struct mor_impact_law {
@@ -29,7 +30,8 @@ struct mor_impact_law {
     void (*apply)(mor_impact* impact);
 };
 
-extern const mor_impact_law mor_impact_reflections, mor_impact_newton, mor_impact_poisson;
+extern const mor_impact_law mor_impact_reflections, mor_impact_newton, mor_impact_poisson, mor_impact_tangential,
+    mor_impact_routh_poisson, mor_impact_routh_stronge;
 
 /* speed[c] = G_n' nu + d(psi)/dt of every contact. */
 void mor_impact_speeds(const mor_system* system, const double* nu, double* speed);
@@ -39,6 +41,11 @@ void mor_impact_solve(mor_impact* impact, const bool* act, const double* target,
 /* Work of impulses p, which take the velocities from impact->nu to nu, on the relative motion at the contacts and
  * joints [J]: the change of kinetic energy where nothing is moved from outside. */
 double mor_impact_work(const mor_impact* impact, const double* p, const double* nu);
+/* Where trial and p do more work than `most` (at least that of the plastic answer), they go back towards plastic and
+ * p_plastic until they do not. Impulses on the way are admissible because both ends are. */
+void mor_impact_limit(mor_impact* impact, double most);
+/* Takes from trial and p what they gain in energy by an error of the solver: scaled down, impulses do no work. */
+void mor_impact_take_back(mor_impact* impact);
 /* impact->nu and impact->impulses take over nu and p. */
 void mor_impact_accept(mor_impact* impact, const double* nu, const double* p);
 

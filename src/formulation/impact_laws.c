@@ -1,11 +1,14 @@
 /* The impact laws by name, and what they are made of: one solve at the moment of the impact, and its work. */
+#include "base/elementary.h"
 #include "formulation/impact.h"
 #include "formulation/step_problem.h"
 
 #include <math.h>
 #include <string.h>
 
-static const mor_impact_law* const laws[] = { &mor_impact_reflections, &mor_impact_newton, &mor_impact_poisson };
+static const mor_impact_law* const laws[] = { &mor_impact_reflections,   &mor_impact_newton,
+                                              &mor_impact_poisson,       &mor_impact_tangential,
+                                              &mor_impact_routh_poisson, &mor_impact_routh_stronge };
 
 const mor_impact_law* mor_impact_law_at(int i)
 {
@@ -63,6 +66,7 @@ void mor_impact_solve(mor_impact* k, const bool* act, const double* target, doub
         const mor_block* b = &s.blocks[row->block];
         k->keep[row->block] = act[c];
         for (int d = 0; d < b->dim; d++) k->bias[b->row + d] = row->drift[d];
+        for (int d = 1; k->slip && d < b->dim; d++) k->bias[b->row + d] += k->slip[b->row + d];
         k->bias[b->row] -= target[c];
     }
     joint_rows(k);
@@ -93,6 +97,39 @@ double mor_impact_work(const mor_impact* k, const double* p, const double* nu)
         }
     }
     return work;
+}
+
+/* The part s of the way from the plastic answer to trial at which the work is `most`: W(s) is a convex parabola. */
+static double part_of_way(const mor_impact* k, double most)
+{
+    double w0 = mor_impact_work(k, k->p_plastic, k->plastic), w1 = mor_impact_work(k, k->p, k->trial);
+    if (w1 <= most) return 1.0;
+    /* the middle gives the curvature */
+    for (int i = 0; i < k->s->row_count; i++) k->u[i] = 0.5 * (k->p[i] + k->p_plastic[i]);
+    for (int i = 0; i < k->s->dof; i++) k->v[i] = 0.5 * (k->trial[i] + k->plastic[i]);
+    double middle = mor_impact_work(k, k->u, k->v);
+    double a = 2.0 * (w0 + w1 - 2.0 * middle), b = w1 - w0 - a, c = w0 - most; /* a s^2 + b s + c = 0, c <= 0 */
+    double root = sqrt(mor_max(b * b - 4.0 * a * c, 0.0));
+    double s = b >= 0.0 ? (b + root > 0.0 ? -2.0 * c / (b + root) : 0.0) : (root - b) / (2.0 * a);
+    return mor_min(mor_max(s, 0.0), 1.0);
+}
+
+void mor_impact_limit(mor_impact* k, double most)
+{
+    double part = part_of_way(k, most);
+    for (int i = 0; part < 1.0 && i < k->s->row_count; i++)
+        k->p[i] = k->p_plastic[i] + part * (k->p[i] - k->p_plastic[i]);
+    for (int i = 0; part < 1.0 && i < k->s->dof; i++)
+        k->trial[i] = k->plastic[i] + part * (k->trial[i] - k->plastic[i]);
+}
+
+void mor_impact_take_back(mor_impact* k)
+{
+    double gain = mor_impact_work(k, k->p, k->trial), first = mor_impact_work(k, k->p, k->nu); /* p' u- */
+    if (!(gain > 0.0) || !(first < 0.0)) return;
+    double part = -first / (gain - first); /* W(s) = s p' u- + s^2 (W - p' u-) */
+    for (int i = 0; i < k->s->row_count; i++) k->p[i] *= part;
+    for (int i = 0; i < k->s->dof; i++) k->trial[i] = k->nu[i] + part * (k->trial[i] - k->nu[i]);
 }
 
 void mor_impact_accept(mor_impact* k, const double* nu, const double* p)

@@ -56,31 +56,6 @@ static bool plain(const mor_impact* k, double* e)
     return same && !friction;
 }
 
-/* The part s of the way from the plastic answer to trial at which the work is `most`: W(s) is a convex parabola. */
-static double part_of_way(const mor_impact* k, double most)
-{
-    double w0 = mor_impact_work(k, k->p_plastic, k->plastic), w1 = mor_impact_work(k, k->p, k->trial);
-    if (w1 <= most) return 1.0;
-    /* the middle gives the curvature */
-    for (int i = 0; i < k->s->row_count; i++) k->u[i] = 0.5 * (k->p[i] + k->p_plastic[i]);
-    for (int i = 0; i < k->s->dof; i++) k->v[i] = 0.5 * (k->trial[i] + k->plastic[i]);
-    double middle = mor_impact_work(k, k->u, k->v);
-    double a = 2.0 * (w0 + w1 - 2.0 * middle), b = w1 - w0 - a, c = w0 - most; /* a s^2 + b s + c = 0, c <= 0 */
-    double root = sqrt(mor_max(b * b - 4.0 * a * c, 0.0));
-    double s = b >= 0.0 ? (b + root > 0.0 ? -2.0 * c / (b + root) : 0.0) : (root - b) / (2.0 * a);
-    return mor_min(mor_max(s, 0.0), 1.0);
-}
-
-/* The error of the solver must not give energy either: scaled down, impulses do no work. */
-static void take_back_gain(mor_impact* k)
-{
-    double gain = mor_impact_work(k, k->p, k->trial), first = mor_impact_work(k, k->p, k->nu); /* p' u- */
-    if (!(gain > 0.0) || !(first < 0.0)) return;
-    double part = -first / (gain - first); /* W(s) = s p' u- + s^2 (W - p' u-) */
-    for (int i = 0; i < k->s->row_count; i++) k->p[i] *= part;
-    for (int i = 0; i < k->s->dof; i++) k->trial[i] = k->nu[i] + part * (k->trial[i] - k->nu[i]);
-}
-
 static void reflect(mor_impact* k)
 {
     const mor_system* s = k->s;
@@ -92,13 +67,9 @@ static void reflect(mor_impact* k)
         memset(k->target, 0, (size_t)s->contact_count * sizeof *k->target);
         mor_impact_solve(k, k->act, k->target, k->plastic, k->p_plastic);
         double most = (1.0 - e * e) * mor_min(mor_impact_work(k, k->p_plastic, k->plastic), 0.0);
-        double part = part_of_way(k, most);
-        for (int i = 0; part < 1.0 && i < s->row_count; i++)
-            k->p[i] = k->p_plastic[i] + part * (k->p[i] - k->p_plastic[i]);
-        for (int i = 0; part < 1.0 && i < s->dof; i++)
-            k->trial[i] = k->plastic[i] + part * (k->trial[i] - k->plastic[i]);
+        mor_impact_limit(k, most);
     }
-    take_back_gain(k);
+    mor_impact_take_back(k);
     mor_impact_accept(k, k->trial, k->p);
 }
 

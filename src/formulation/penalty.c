@@ -15,6 +15,7 @@
  *
  * The original simulator's spring pulls separated bodies together; this one does not. */
 #include "base/elementary.h"
+#include "formulation/penalty.h"
 #include "formulation/registry.h"
 #include "formulation/step_problem.h"
 
@@ -60,13 +61,13 @@ static void push(const mor_system* s, const mor_block* b, const double p[3], dou
     }
 }
 
-static mor_report penalty_step(const mor_system* s, const void* options, mor_solve_stage* stage, mor_answer* answer)
+mor_report mor_penalty_step(const mor_system* s, const void* options, const mor_penalty_law* law,
+                            mor_solve_stage* stage, mor_answer* answer, double* path)
 {
-    const penalty_options* o = options;
     if (s->block_count > s->contact_count) {
         mor_report refused = { .status = MOR_REFUSED };
         snprintf(refused.detail, sizeof refused.detail,
-                 "penalty knows contacts only; joints, limits and joint friction need another formulation");
+                 "%s knows contacts only; joints, limits and joint friction need another formulation", law->name);
         return refused;
     }
     double* gap = mor_arena_alloc(stage->arena, (size_t)s->contact_count * sizeof *gap);
@@ -74,18 +75,18 @@ static mor_report penalty_step(const mor_system* s, const void* options, mor_sol
     for (int i = 0; i < s->contact_count; i++) gap[i] = s->contacts[i].gap;
     memset(answer->impulses, 0, (size_t)s->row_count * sizeof(double));
     memcpy(answer->nu, s->nu, (size_t)s->dof * sizeof(double));
-    double h = s->h / o->substeps, stiff = o->stiffness * h + o->damping;
-    for (int k = 0; k < o->substeps; k++) {
-        for (int i = 0; i < s->dof; i++) answer->nu[i] += (s->nu_free[i] - s->nu[i]) / o->substeps;
+    double h = s->h / law->substeps;
+    for (int k = 0; k < law->substeps; k++) {
+        for (int i = 0; i < s->dof; i++) answer->nu[i] += (s->nu_free[i] - s->nu[i]) / law->substeps;
         for (int i = 0; i < s->contact_count; i++) {
             const mor_contact_row* c = &s->contacts[i];
             const mor_block* b = &s->blocks[c->block];
             const double* W = s->diagonal + s->diagonal_start[c->block];
             double u[3], p[3] = { 0 };
             contact_velocity(s, b, c->drift, answer->nu, u);
-            p[0] = mor_max(0.0, -h * (o->stiffness * gap[i] + stiff * u[0]) / (1.0 + h * stiff * W[0]));
+            p[0] = law->normal(options, h, gap[i], u[0], W[0]);
             if (gap[i] > 0.0 && gap[i] + h * u[0] > 0.0) p[0] = 0.0; /* not in touch */
-            double g = c->friction * p[0] / o->slip_speed, size = 0.0;
+            double g = c->friction * p[0] / law->slip_speed, size = 0.0;
             for (int d = 1; d < b->dim; d++) {
                 p[d] = -g * u[d] / (1.0 + g * W[d * b->dim + d]);
                 size += p[d] * p[d];
@@ -101,15 +102,29 @@ static mor_report penalty_step(const mor_system* s, const void* options, mor_sol
             contact_velocity(s, &s->blocks[s->contacts[i].block], s->contacts[i].drift, answer->nu, u);
             gap[i] += h * u[0];
         }
+        for (int i = 0; path && i < s->dof; i++) path[i] += h * answer->nu[i];
     }
-    mor_report report = { .status = MOR_SOLVED, .iterations = o->substeps };
+    mor_report report = { .status = MOR_SOLVED, .iterations = law->substeps };
     report.residual = (mor_residual){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
-    snprintf(report.detail, sizeof report.detail, "penalty forces: nothing to converge");
+    snprintf(report.detail, sizeof report.detail, "%s forces: nothing to converge", law->name);
     return report;
 }
 
-/* Springs carry by being pressed in. */
-static bool overlaps(const void* options)
+static double spring_damper(const void* options, double h, double gap, double u, double W)
+{
+    const penalty_options* o = options;
+    double stiff = o->stiffness * h + o->damping;
+    return mor_max(0.0, -h * (o->stiffness * gap + stiff * u) / (1.0 + h * stiff * W));
+}
+
+static mor_report penalty_step(const mor_system* s, const void* options, mor_solve_stage* stage, mor_answer* answer)
+{
+    const penalty_options* o = options;
+    mor_penalty_law law = { "penalty", spring_damper, o->slip_speed, o->substeps };
+    return mor_penalty_step(s, options, &law, stage, answer, NULL);
+}
+
+bool mor_penalty_overlaps(const void* options)
 {
     (void)options;
     return true;
@@ -123,5 +138,5 @@ const mor_formulation mor_formulation_penalty = {
     .options_size = sizeof(penalty_options),
     .fields = penalty_fields,
     .step = penalty_step,
-    .overlaps = overlaps,
+    .overlaps = mor_penalty_overlaps,
 };

@@ -94,10 +94,10 @@ typedef struct solve_user {
     double tol;
     mor_trace* trace;
     mor_lab_run* run;           /* times and iterations add up here */
-    mor_iterations* iterations; /* NULL: not kept */
+    mor_iterations* iterations; /* of this island; NULL: not kept */
+    const mor_system* system;   /* of this island; NULL: a stored problem */
+    const int* order;           /* the frame's contact behind each of the world's */
 } solve_user;
-
-static void count_step_states(const mor_problem* p, const double* z, mor_arena* arena, mor_iterate* line);
 
 typedef struct keeper {
     const solve_user* u;
@@ -108,6 +108,17 @@ typedef struct keeper {
 static double user_error(const mor_lab* lab, const mor_problem* p, const double* z, const mor_residual* r)
 {
     return lab->options.error ? lab->options.error(p, z, r) : NAN;
+}
+
+/* The contacts that the problem of this island tells, and their numbers in the frame. */
+static void begin_iterations(const solve_user* u, const mor_problem* p)
+{
+    mor_iterations* all = u->iterations;
+    all->size = mor_problem_unknowns(p);
+    all->contacts = mor_judge_contact_count(p);
+    if (!u->system || u->system->contact_count != all->contacts || !u->order) return;
+    all->contact = malloc(((size_t)all->contacts + 1) * sizeof *all->contact);
+    for (int c = 0; all->contact && c < all->contacts; c++) all->contact[c] = u->order[u->system->contacts[c].contact];
 }
 
 /* Told of every iteration of a followed run. */
@@ -122,9 +133,27 @@ static void keep_iterate(void* user, const mor_trace_line* from, const double* z
                          .sticking = -1,
                          .sliding = -1,
                          .open = -1 };
-    if (k->problem->form & (MOR_STEP_PYRAMID | MOR_STEP_CONE)) count_step_states(k->problem, z, k->arena, &line);
-    all->size = mor_problem_unknowns(k->problem);
-    mor_iterations_add(all, &line, z);
+    size_t mark = mor_arena_mark(k->arena);
+    mor_contact_verdict* v = mor_arena_alloc(k->arena, ((size_t)all->contacts + 1) * sizeof *v);
+    if (v && all->contacts && mor_judge_contacts(k->problem, z, v, k->arena) == all->contacts) {
+        line.sticking = line.sliding = line.open = 0;
+        for (int c = 0; c < all->contacts; c++)
+            ++*(v[c].state == MOR_CONTACT_STICKS ? &line.sticking
+                : v[c].state == MOR_CONTACT_OPEN ? &line.open
+                                                 : &line.sliding);
+    }
+    if (v) mor_iterations_add(all, &line, z, v);
+    mor_arena_release(k->arena, mark);
+}
+
+/* The last line is the answer, also of methods whose iterates are others: pivots, ends of sweeps. */
+static void keep_answer(const keeper* k, const mor_report* report, const double* z)
+{
+    const mor_iterations* all = k->u->iterations;
+    size_t n = (size_t)all->size;
+    if (all->count && memcmp(all->z + ((size_t)all->count - 1) * n, z, n * sizeof *z) == 0) return;
+    mor_trace_line line = { .iteration = report->iterations, .time_s = report->time_s, .residual = report->residual };
+    keep_iterate((void*)k, &line, z);
 }
 
 /* Solves from z, repeated if short; the answer is that of the first time. */
@@ -149,9 +178,13 @@ static mor_report timed_solve(const solve_user* u, const mor_problem* problem, b
         o.trace = u->trace;
         /* of the run before: the judge of every iterate would cost more than the solver */
         if (!u->iterations) u->trace->every = 1 + u->run->iterations / TRACE_SAMPLES;
-        if (u->iterations && !u->iterations->size) u->trace->each = keep_iterate, u->trace->user = &k;
+        if (u->iterations && !u->iterations->size) {
+            begin_iterations(u, problem);
+            u->trace->each = keep_iterate, u->trace->user = &k;
+        }
         o.max_iter = TRACE_ITERATIONS < u->solver->max_iter || u->solver->max_iter <= 0 ? TRACE_ITERATIONS : 0;
         mor_report followed = mor_solve(u->solver, NULL, problem, &o, z, arena);
+        if (u->trace->each) keep_answer(&k, &followed, z);
         u->trace->each = NULL;
         return followed;
     }
@@ -206,33 +239,6 @@ static mor_report run_solver(mor_solve_stage* stage, const mor_problem* problem,
     return report;
 }
 
-/* The same for an iterate of a step: rows are b + J nu. */
-static void count_step_states(const mor_problem* p, const double* z, mor_arena* arena, mor_iterate* line)
-{
-    const mor_step_form* s = &p->step;
-    size_t mark = mor_arena_mark(arena);
-    double* nu = mor_arena_alloc(arena, ((size_t)s->dof + 1) * sizeof *nu);
-    if (!nu) return;
-    mor_step_velocity(s, z, nu);
-    line->sticking = line->sliding = line->open = 0;
-    for (int i = 0; i < s->block_count; i++) {
-        const mor_block* b = &s->blocks[i];
-        if (b->kind != MOR_BLOCK_CONTACT) continue;
-        double u[3] = { 0 };
-        for (int d = 1; d < b->dim && d < 3; d++) u[d] = p->b[b->row + d];
-        for (int e = b->entry; e < b->entry + b->entry_count; e++) {
-            const mor_tree_block* t = &s->trees[s->entries[e].tree];
-            const double* J = s->jacobian + s->entries[e].start;
-            for (int d = 1; d < b->dim && d < 3; d++)
-                for (int m = 0; m < t->dof; m++) u[d] += J[d * t->dof + m] * nu[t->offset + m];
-        }
-        if (!(z[b->row] > 0.0)) line->open++;
-        else if (hypot(u[1], u[2]) > 1e-6) line->sliding++;
-        else line->sticking++;
-    }
-    mor_arena_release(arena, mark);
-}
-
 /* Stick, slide and open from the answer: a contact is open without normal impulse, sticks when it slips slower than
  * 1e-6 m/s. */
 static void count_states(const mor_system* s, const double* p, const double* nu, mor_lab_run* run)
@@ -257,12 +263,15 @@ mor_residual mor_lab_no_residual(void) { return (mor_residual){ NAN, NAN, NAN, N
 
 /* All islands of a frame by one formulation and solver. */
 void mor_lab_run_frame(const mor_lab* lab, const mor_world* w, mor_lab_run* run, mor_trace* trace,
-                       mor_iterations* iterations, mor_arena* arena)
+                       mor_iterations* iterations, const int* order, mor_arena* arena)
 {
     const mor_formulation* formulation = lab->formulations[run->formulation];
-    solve_user user = {
-        lab, run->solver >= 0 ? lab->solvers[run->solver] : NULL, lab->options.tols[run->tol], trace, run, iterations
-    };
+    mor_trace beside = { 0 };
+    solve_user user = { .lab = lab,
+                        .solver = run->solver >= 0 ? lab->solvers[run->solver] : NULL,
+                        .tol = lab->options.tols[run->tol],
+                        .run = run,
+                        .order = order };
     run->status = MOR_SOLVED;
     run->residual = mor_lab_no_residual();
     run->error = run->coulomb = run->user_error = NAN;
@@ -270,8 +279,11 @@ void mor_lab_run_frame(const mor_lab* lab, const mor_world* w, mor_lab_run* run,
     for (int i = 1; i < w->last->island_count; i++)
         if (w->last->islands[i].system.row_count > w->last->islands[largest].system.row_count) largest = i;
     for (int i = 0; i < w->last->island_count; i++) {
-        if (trace && i != largest) continue; /* iterations of several islands cannot be one curve */
+        if (trace && i != largest && !iterations) continue; /* iterations of several islands cannot be one curve */
         const mor_system* s = &w->last->islands[i].system;
+        user.trace = trace && i != largest ? &beside : trace;
+        user.iterations = iterations ? &iterations[i] : NULL;
+        user.system = s;
         mor_arena_reset(arena);
         mor_solve_stage stage = { run_solver, arena, &user, 0.0 };
         mor_answer answer = { .nu = mor_arena_alloc(arena, (size_t)s->dof * sizeof(double)),
@@ -290,7 +302,11 @@ void mor_lab_run_frame(const mor_lab* lab, const mor_world* w, mor_lab_run* run,
             memcpy(answer.impulses, w->last->islands[i].answer.impulses, (size_t)s->row_count * sizeof(double));
         double begin = cpu_clock();
         mor_report report = formulation->step(s, options, &stage, &answer);
-        if (trace) return;
+        if (trace) {
+            mor_trace_free(&beside);
+            beside = (mor_trace){ 0 };
+            continue;
+        }
         if (run->solver < 0) {
             run->total_s += cpu_clock() - begin;
             run->time_s = run->total_s;
@@ -313,7 +329,12 @@ void mor_lab_run_frame(const mor_lab* lab, const mor_world* w, mor_lab_run* run,
 void mor_lab_run_problem(const mor_lab* lab, const mor_problem* problem, mor_lab_run* run, mor_trace* trace,
                          mor_iterations* iterations, mor_arena* arena)
 {
-    solve_user user = { lab, lab->solvers[run->solver], lab->options.tols[run->tol], trace, run, iterations };
+    solve_user user = { .lab = lab,
+                        .solver = lab->solvers[run->solver],
+                        .tol = lab->options.tols[run->tol],
+                        .trace = trace,
+                        .run = run,
+                        .iterations = iterations };
     run->status = MOR_SOLVED;
     run->residual = mor_lab_no_residual();
     run->error = run->coulomb = run->user_error = NAN;
@@ -352,16 +373,18 @@ void mor_lab_thin_trace(const mor_trace* from, bool step, mor_lab_trace* to)
 
 /* One file for each followed run: FOLDER/<problem>-<formulation>-<solver>.h5. One that is there stays. */
 void mor_lab_store_iterations(const mor_lab* lab, const mor_lab_problem* p, int formulation, int solver,
-                              const mor_iterations* all)
+                              const mor_iterations* islands, int count)
 {
     char path[1100];
-    if (all->count == 0) return;
+    bool any = false;
+    for (int i = 0; i < count; i++) any = any || islands[i].count;
+    if (!any) return;
     int n = snprintf(path, sizeof path, "%s/%s-%s-%s.h5", lab->options.iterations, p->name,
                      mor_lab_formulation_name(lab, formulation), mor_lab_solver_name(lab, solver));
     for (char* c = path + strlen(lab->options.iterations) + 1; *c; c++)
         if (*c == '/') *c = '_';
     if (n < (int)sizeof path)
-        mor_iterations_write(path, all, p->name, mor_lab_formulation_name(lab, formulation),
+        mor_iterations_write(path, islands, count, p->name, mor_lab_formulation_name(lab, formulation),
                              mor_lab_solver_name(lab, solver), NULL);
 }
 

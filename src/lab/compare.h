@@ -21,10 +21,11 @@
 #include "moreau/plugin.h"
 #include "moreau/scene.h"
 
-enum { MOR_LAB_METHODS = 64, MOR_LAB_TOLS = 4, MOR_LAB_TRACE = 48, MOR_LAB_LATE = 2 };
+enum { MOR_LAB_METHODS = 64, MOR_LAB_TOLS = 4, MOR_LAB_TRACE = 48, MOR_LAB_LATE = 2, MOR_LAB_PROBE = 3 };
 
 /* What was too slow on MOR_LAB_LATE frames is taken to be too slow on larger ones: nowhere, on frames of the same file
- * with no fewer contacts, or also on frames of the same family with half as many contacts more. */
+ * with no fewer contacts, or also on frames of the same family with half as many contacts more. Every MOR_LAB_PROBE-th
+ * of those is tried all the same; where one is solved, all smaller ones that were left out are tried after it. */
 typedef enum mor_lab_assume { MOR_LAB_NOTHING, MOR_LAB_FILE, MOR_LAB_FAMILY } mor_lab_assume;
 
 typedef struct mor_lab_options {
@@ -157,6 +158,8 @@ int mor_lab_slots(const mor_lab* lab);
 bool mor_lab_traced(const mor_lab* lab, int problem);
 /* Frames of one file (of one family, if that is assumed) by contacts, then name, then time. */
 bool mor_lab_before(const mor_lab* lab, const mor_lab_problem* a, const mor_lab_problem* b);
+/* Has the method of this run solved a frame that comes after the run's, at the same or a looser tolerance? */
+bool mor_lab_solved_beyond(const mor_lab* lab, const mor_lab_run* run);
 
 /* journal.c */
 typedef struct mor_lab_journal mor_lab_journal;

@@ -3,9 +3,11 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "io/fclib/fclib.h"
+#include "model/step.h"
 
 /* ---------------------------------------------------------------------------- all the runs */
 
@@ -28,20 +30,47 @@ bool mor_lab_before(const mor_lab* lab, const mor_lab_problem* a, const mor_lab_
     return a->contacts != b->contacts ? a->contacts < b->contacts : file ? file < 0 : a->frame < b->frame;
 }
 
-/* On how many frames that are smaller, as options.assume says, the limit was too short. */
-static int late_before(const mor_lab* lab, const mor_lab_run* run)
+static bool same_method(const mor_lab_run* a, const mor_lab_run* b)
 {
-    const mor_lab_problem* p = &lab->problems[run->problem];
-    int count = 0;
+    return a->formulation == b->formulation && a->solver == b->solver && a->tol == b->tol;
+}
+
+bool mor_lab_solved_beyond(const mor_lab* lab, const mor_lab_run* run)
+{
+    for (int i = 0; i < lab->run_count; i++) {
+        const mor_lab_run* r = &lab->runs[i];
+        if (r->status == MOR_SOLVED && r->formulation == run->formulation && r->solver == run->solver &&
+            r->tol <= run->tol && mor_lab_before(lab, &lab->problems[run->problem], &lab->problems[r->problem]))
+            return true;
+    }
+    return false;
+}
+
+/* Is the method taken to be too slow for this frame? The limit was too short on MOR_LAB_LATE frames that are smaller,
+ * as options.assume says, and none that is as large as one of them was solved. Every MOR_LAB_PROBE-th frame that would
+ * be left out is tried all the same. */
+static bool too_slow(const mor_lab* lab, const mor_lab_run* run)
+{
+    const mor_lab_problem *p = &lab->problems[run->problem], *solved = NULL;
+    int late = 0, left_out = 0;
+    if (mor_lab_solved_beyond(lab, run)) return false;
+    for (int i = 0; i < lab->run_count; i++) { /* the largest smaller frame that was solved */
+        const mor_lab_run* r = &lab->runs[i];
+        const mor_lab_problem* q = &lab->problems[r->problem];
+        if (r->status == MOR_SOLVED && same_method(r, run) && mor_lab_before(lab, q, p) &&
+            (!solved || mor_lab_before(lab, solved, q)))
+            solved = q;
+    }
     for (int i = 0; i < lab->run_count; i++) {
         const mor_lab_run* r = &lab->runs[i];
         const mor_lab_problem* q = &lab->problems[r->problem];
-        if (r->formulation != run->formulation || r->solver != run->solver || r->tol != run->tol ||
-            r->status != MOR_TIME_LIMIT || r->assumed)
+        if (!same_method(r, run) || r->status != MOR_TIME_LIMIT || !mor_lab_before(lab, q, p) ||
+            (solved && mor_lab_before(lab, q, solved)))
             continue;
-        if (mor_lab_before(lab, q, p) && (strcmp(q->path, p->path) == 0 || 3 * q->contacts <= 2 * p->contacts)) count++;
+        if (r->assumed) left_out++;
+        else if (strcmp(q->path, p->path) == 0 || 3 * q->contacts <= 2 * p->contacts) late++;
     }
-    return count;
+    return late >= MOR_LAB_LATE && left_out % MOR_LAB_PROBE != MOR_LAB_PROBE - 1;
 }
 
 /* One problem and what its runs share. */
@@ -50,6 +79,7 @@ typedef struct measurement {
     int index;
     mor_bpmd_frame frame; /* a frame: its world, and the one of its shapes */
     mor_world *w, *shapes;
+    int* order;            /* the frame's contact behind each of the world's */
     mor_problem_file file; /* else: a stored problem */
     mor_arena* arena;
     mor_lab_emit emit;
@@ -69,7 +99,9 @@ static mor_code read_problem(measurement* m, mor_lab_problem* p, mor_error* erro
         m->frame.maximal = o->maximal;
         if (!code) m->frame.shapes = m->shapes = mor_bpmd_shapes(source, o->library);
         mor_bpmd_free(source);
-        if (!code && !(m->w = mor_bpmd_world(&m->frame, o->library, NULL, error))) code = MOR_BAD_INPUT;
+        if (!code && !(m->order = calloc((size_t)m->frame.contact_count + 1, sizeof *m->order)))
+            code = mor_fail(error, MOR_SYSTEM, "out of memory");
+        if (!code && !(m->w = mor_bpmd_world(&m->frame, o->library, m->order, error))) code = MOR_BAD_INPUT;
         if (!code && !p->measured) mor_lab_measure_frame(&m->frame, m->w, p);
     } else {
         code = mor_problem_load(p->path, p->kind, &m->file, error);
@@ -81,7 +113,7 @@ static mor_code read_problem(measurement* m, mor_lab_problem* p, mor_error* erro
 
 static void run_method(measurement* m, mor_lab_run* run, mor_trace* trace, mor_iterations* iterations)
 {
-    if (m->w) mor_lab_run_frame(m->lab, m->w, run, trace, iterations, m->arena);
+    if (m->w) mor_lab_run_frame(m->lab, m->w, run, trace, iterations, m->order, m->arena);
     else mor_lab_run_problem(m->lab, &m->file.problem, run, trace, iterations, m->arena);
 }
 
@@ -95,11 +127,11 @@ static bool assume_late(const measurement* m, mor_lab_run* run)
         int tol = run->tol;
         *run = *last;
         run->tol = tol;
-        snprintf(run->detail, sizeof run->detail, "the limit was too short for %g already",
-                 lab->options.tols[last->tol]);
+        snprintf(run->detail, sizeof run->detail, "%sthe limit was too short for %g already",
+                 run->assumed ? "not tried: " : "", lab->options.tols[last->tol]);
         return true;
     }
-    if (lab->options.assume == MOR_LAB_NOTHING || late_before(lab, run) < MOR_LAB_LATE) return false;
+    if (lab->options.assume == MOR_LAB_NOTHING || !too_slow(lab, run)) return false;
     run->status = MOR_TIME_LIMIT;
     run->assumed = true;
     run->residual = mor_lab_no_residual();
@@ -115,10 +147,12 @@ static void follow(measurement* m, const mor_lab_run* run)
     const mor_lab* lab = m->lab;
     mor_trace trace = { 0 };
     mor_lab_run scratch = *run;
-    mor_iterations iterations = { 0 };
-    run_method(m, &scratch, &trace, lab->options.iterations ? &iterations : NULL);
-    mor_lab_store_iterations(lab, &lab->problems[m->index], run->formulation, run->solver, &iterations);
-    mor_iterations_free(&iterations);
+    int islands = m->w ? m->w->last->island_count : 1;
+    mor_iterations* all = lab->options.iterations ? calloc((size_t)islands + 1, sizeof *all) : NULL;
+    run_method(m, &scratch, &trace, all);
+    if (all) mor_lab_store_iterations(lab, &lab->problems[m->index], run->formulation, run->solver, all, islands);
+    for (int i = 0; all && i < islands; i++) mor_iterations_free(&all[i]);
+    free(all);
     mor_lab_message message = {
         .kind = 'T', .as.trace = { .problem = m->index, .formulation = run->formulation, .solver = run->solver }
     };
@@ -163,6 +197,7 @@ mor_code mor_lab_measure(const mor_lab* lab, int index, const bool* done, bool t
     if (m.file.arena) mor_problem_file_free(&m.file);
     mor_world_destroy(m.w);
     mor_world_destroy(m.shapes);
+    free(m.order);
     mor_bpmd_frame_clear(&m.frame);
     return code;
 }

@@ -32,9 +32,23 @@ static bool grow(void** data, int count, int* capacity, size_t size)
     return true;
 }
 
+/* The place of a run that was not tried and now is, or NULL. */
+static mor_lab_run* assumed_before(mor_lab* lab, const mor_lab_run* run)
+{
+    for (int i = 0; i < lab->run_count && !run->assumed; i++) {
+        mor_lab_run* r = &lab->runs[i];
+        if (r->assumed && r->problem == run->problem && r->formulation == run->formulation &&
+            r->solver == run->solver && r->tol == run->tol)
+            return r;
+    }
+    return NULL;
+}
+
 void mor_lab_keep(mor_lab* lab, const mor_lab_message* m)
 {
-    if (m->kind == 'R' && grow((void**)&lab->runs, lab->run_count, &lab->run_capacity, sizeof *lab->runs))
+    mor_lab_run* again = m->kind == 'R' ? assumed_before(lab, &m->as.run) : NULL;
+    if (again) *again = m->as.run;
+    else if (m->kind == 'R' && grow((void**)&lab->runs, lab->run_count, &lab->run_capacity, sizeof *lab->runs))
         lab->runs[lab->run_count++] = m->as.run;
     if (m->kind == 'T' && grow((void**)&lab->traces, lab->trace_count, &lab->trace_capacity, sizeof *lab->traces))
         lab->traces[lab->trace_count++] = m->as.trace;

@@ -26,6 +26,7 @@ typedef struct child {
     mor_lab_run run;
     double since;
     bool killed;
+    bool stopped;  /* the comparison was interrupted: what it was doing is no result */
     bool told;     /* it has said why it can do nothing */
     size_t filled; /* bytes of the message that is arriving */
     mor_lab_message message;
@@ -157,6 +158,7 @@ static void stamp(pool* p)
 static void receive(pool* p, child* c)
 {
     const mor_lab_message* m = &c->message;
+    if (c->stopped && m->kind == 'B') return; /* a run that the interruption has cut off is none */
     if (m->kind == 'B') {
         c->running = true;
         c->run = m->as.run;
@@ -197,7 +199,7 @@ static bool finish(pool* p, child* c)
     waitpid(c->pid, &status, 0);
     c->pid = 0;
     if (!c->running) {
-        if (!c->told && !c->killed && !p->code && (status || missing(p, c->problem)))
+        if (!c->told && !c->stopped && !p->code && (status || missing(p, c->problem)))
             p->code = mor_fail(p->error, MOR_SYSTEM, "%s: its process ended (%s %d%s) and left %d runs undone",
                                p->lab->problems[c->problem].name, WIFSIGNALED(status) ? "signal" : "status",
                                WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
@@ -254,6 +256,34 @@ static int follower(const mor_lab* lab, int problem)
     return best ? (int)(best - lab->problems) : -1;
 }
 
+/* At the end of a file or family: runs that were not tried although their method has solved a larger frame are to be
+ * tried. Returns the first frame with such a run, or -1. */
+static int reopen(pool* p, int problem)
+{
+    const mor_lab* lab = p->lab;
+    const mor_lab_problem* end = &lab->problems[problem];
+    int first = -1;
+    for (int i = 0; i < lab->run_count; i++) {
+        const mor_lab_run* r = &lab->runs[i];
+        const mor_lab_problem* q = &lab->problems[r->problem];
+        bool* done = &p->done[(size_t)r->problem * (size_t)p->slots +
+                              (size_t)mor_lab_slot(lab, r->problem, r->formulation, r->solver, r->tol)];
+        if (!r->assumed || !*done || (q != end && !mor_lab_before(lab, q, end)) || !mor_lab_solved_beyond(lab, r))
+            continue;
+        *done = false;
+        p->finished--;
+        if (first < 0 || mor_lab_before(lab, q, &lab->problems[first])) first = r->problem;
+    }
+    return first;
+}
+
+/* What comes after a problem is done, or -1. */
+static int next_in_line(pool* p, int problem)
+{
+    int following = follower(p->lab, problem);
+    return following >= 0 ? following : reopen(p, problem);
+}
+
 /* The problems to begin with: the first frame of every file or family, because what is too slow there may not be tried
  * on the others. Its frames follow each other, whatever the number of processes. Those with most contacts come first,
  * so that none of them is begun when the other cores have nothing left to do. Returns how many. */
@@ -306,7 +336,7 @@ static int serve(pool* p, struct pollfd* fds, int jobs, int* queue, int* queued)
         } else {
             bool again = finish(p, c) && missing(p, c->problem);
             stamp(p);
-            int following = again ? c->problem : follower(p->lab, c->problem);
+            int following = again ? c->problem : next_in_line(p, c->problem);
             if (following >= 0) queue[--*queued] = following; /* next in line */
         }
     }
@@ -357,7 +387,7 @@ mor_code mor_lab_run_all(mor_lab* lab, const char* journal, bool resume, mor_lab
             while (!p.children[i].pid && next < waiting) {
                 int problem = queue[next++];
                 if (!missing(&p, problem)) {
-                    int following = follower(lab, problem);
+                    int following = next_in_line(&p, problem);
                     if (following >= 0) queue[--next] = following;
                     continue;
                 }
@@ -371,7 +401,7 @@ mor_code mor_lab_run_all(mor_lab* lab, const char* journal, bool resume, mor_lab
             stopped = true;
             for (int i = 0; i < jobs; i++)
                 if (p.children[i].pid)
-                    p.children[i].running = false, p.children[i].killed = true, kill(p.children[i].pid, SIGKILL);
+                    p.children[i].running = false, p.children[i].stopped = true, kill(p.children[i].pid, SIGKILL);
         }
     }
     for (int i = 0; p.children && i < jobs; i++)

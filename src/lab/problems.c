@@ -12,6 +12,8 @@
 #include "io/fclib/fclib.h"
 #include "lab/compare.h"
 
+enum { LEAST_RECORDED = 60 }; /* frames of a scene that is run for a comparison, if it has as many steps */
+
 mor_lab_options mor_lab_options_default(void)
 {
     return (mor_lab_options){ .tols = { 1e-4, 1e-8 },
@@ -122,23 +124,42 @@ static void name_of(const char* path, char* name, size_t size, char* family, siz
     if (dash && dash != family) *dash = '\0';
 }
 
+/* Has this frame something to solve? How many contacts. */
+static mor_code look_at(const mor_bpmd* file, int frame, int* contacts, bool* some, mor_error* error)
+{
+    mor_bpmd_frame f;
+    mor_code code = mor_bpmd_read(file, frame, &f, error);
+    if (code) return code;
+    *contacts = f.contact_count;
+    *some = f.contact_count > 0;
+    for (int i = 0; i < f.constraint_count; i++) *some = *some || f.constraints[i].kind != MOR_BPMD_LINK;
+    mor_bpmd_frame_clear(&f);
+    return MOR_OK;
+}
+
+/* Frames evenly spread over the file; one without anything to solve gives its place to the nearest one that has, on
+ * its side of the frames before and after it. */
 static mor_code add_frames(mor_lab* lab, const char* path, const char* name, const char* family, mor_error* error)
 {
     mor_bpmd* file = mor_bpmd_open(path, error);
     if (!file) return MOR_BAD_INPUT;
     mor_code code = MOR_OK;
-    int count = mor_bpmd_count(file),
+    int count = mor_bpmd_count(file), last = -1,
         wanted = lab->options.frames > 0 && lab->options.frames < count ? lab->options.frames : count;
     for (int k = 0; k < wanted && !code; k++) {
-        int frame = wanted == 1 ? count - 1 : (int)((long long)k * (count - 1) / (wanted - 1));
-        mor_bpmd_frame f;
-        code = mor_bpmd_read(file, frame, &f, error);
-        if (code) break;
-        int contacts = f.contact_count;
-        bool joints = false;
-        for (int i = 0; i < f.constraint_count; i++) joints = joints || f.constraints[i].kind != MOR_BPMD_LINK;
-        mor_bpmd_frame_clear(&f);
-        if (contacts == 0 && !joints) continue; /* nothing to solve */
+        int middle = wanted == 1 ? count - 1 : (int)((long long)k * (count - 1) / (wanted - 1));
+        int next = k + 1 < wanted ? (int)((long long)(k + 1) * (count - 1) / (wanted - 1)) : count;
+        int frame = -1, contacts = 0;
+        for (int d = 0; frame < 0 && !code && (middle - d > last || middle + d < next); d++)
+            for (int side = 0; side < (d ? 2 : 1) && frame < 0 && !code; side++) {
+                int one = side ? middle + d : middle - d;
+                bool some = false;
+                if (one <= last || one >= next) continue;
+                code = look_at(file, one, &contacts, &some, error);
+                if (some) frame = one;
+            }
+        if (frame < 0 || code) continue;
+        last = frame;
         mor_lab_problem* p = new_problem(lab, error);
         if (!p) {
             code = MOR_SYSTEM;
@@ -176,7 +197,31 @@ static mor_code add_problem(mor_lab* lab, const char* path, const char* name, co
     return p ? MOR_OK : MOR_SYSTEM;
 }
 
-/* Runs a scene by its own methods and keeps the frames in a folder of this comparison. */
+/* Runs a scene by its own methods; every `every`-th frame goes to `file`. *every 0: as many frames as are wanted and
+ * some to choose from; then what was used is told there. */
+static mor_code record_scene(const mor_lab* lab, const mor_scene* scene, const char* file, int* every, mor_error* error)
+{
+    mor_world* w = mor_scene_build(scene, 1, error);
+    if (!w) return MOR_BAD_INPUT;
+    int steps = (int)floor(mor_scene_end(scene) / mor_world_get_step(w) + 0.5);
+    if (*every == 0) {
+        int most = lab->options.frames > LEAST_RECORDED / 2 ? 2 * lab->options.frames : LEAST_RECORDED;
+        *every = lab->options.frames > 0 && steps > most ? steps / most : 1;
+    }
+    mor_bpmd_recorder* r = mor_bpmd_record(file, w, scene, *every, error);
+    mor_code code = r ? MOR_OK : MOR_SYSTEM;
+    if (r) mor_bpmd_record_range(r, 1, steps); /* written at the end, at once */
+    for (int k = 0; k < steps && !code; k++) {
+        mor_step_report report;
+        code = mor_world_step(w, &report, error);
+    }
+    if (code == MOR_STOPPED) code = MOR_OK; /* its solver failed: the frames so far are what there is */
+    mor_code closed = mor_bpmd_close(r, code ? NULL : error);
+    mor_world_destroy(w);
+    return code ? code : closed;
+}
+
+/* Its frames are kept in a folder of this comparison. */
 static mor_code add_scene(mor_lab* lab, const char* path, const char* name, const char* family, mor_error* error)
 {
     if (!lab->temporary[0]) {
@@ -199,26 +244,19 @@ static mor_code add_scene(mor_lab* lab, const char* path, const char* name, cons
     }
     snprintf(lab->scene_names[lab->scene_count], sizeof *lab->scene_names, "%s", name);
     snprintf(lab->scene_paths[lab->scene_count++], sizeof *lab->scene_paths, "%s", path);
-    mor_world* w = mor_scene_build(scene, 1, error);
-    mor_code code = w ? MOR_OK : MOR_BAD_INPUT;
     char file[600];
     snprintf(file, sizeof file, "%s/%s.h5", lab->temporary, name);
-    if (!code) {
-        int steps = (int)floor(mor_scene_end(scene) / mor_world_get_step(w) + 0.5), every = 1;
-        if (lab->options.frames > 0 && steps > 2 * lab->options.frames) every = steps / (2 * lab->options.frames);
-        mor_bpmd_recorder* r = mor_bpmd_record(file, w, scene, every, error);
-        if (!r) code = MOR_SYSTEM;
-        for (int k = 0; k < steps && !code; k++) {
-            mor_step_report report;
-            code = mor_world_step(w, &report, error);
-        }
-        if (code == MOR_STOPPED) code = MOR_OK; /* its solver failed: the frames so far are what there is */
-        mor_code closed = mor_bpmd_close(r, code ? NULL : error);
-        if (!code) code = closed;
+    int every = 0, before = lab->problem_count;
+    mor_code code = record_scene(lab, scene, file, &every, error);
+    if (!code) code = add_frames(lab, file, name, family, error);
+    if (!code && every > 1 && lab->problem_count == before) { /* contacts that are short: look at every step */
+        remove(file);
+        every = 1;
+        code = record_scene(lab, scene, file, &every, error);
+        if (!code) code = add_frames(lab, file, name, family, error);
     }
-    mor_world_destroy(w);
     mor_scene_destroy(scene);
-    return code ? code : add_frames(lab, file, name, family, error);
+    return code;
 }
 
 static bool ends(const char* path, const char* ending)

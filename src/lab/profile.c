@@ -3,8 +3,9 @@
  *     r_ps = t_ps / min_s t_ps,     rho_s(tau) = |{ p : r_ps <= tau }| / |P|
  *
  * rho_s(1) is how often s is the fastest, rho_s(inf) how often it succeeds. P holds every problem of the set, also
- * those that nobody solved: a common failure lowers all curves. A data profile is the same against absolute time. The
- * time is total_s.
+ * those that nobody solved: a common failure lowers all curves. While a comparison is not complete, P holds only the
+ * problems on which all its solvers have run: a run that was not made has neither succeeded nor failed. A data profile
+ * is the same against absolute time. The time is total_s.
  *
  * E. D. Dolan, J. J. More (2002), Benchmarking optimization software with performance profiles, eq. (2.1);
  * J. J. More, S. M. Wild (2009), Benchmarking derivative-free optimization algorithms. */
@@ -54,6 +55,15 @@ static void score(const mor_lab* lab, mor_lab_profile* p, int k, double* scratch
     s->median_iterations = median_of(other, s->solved);
 }
 
+/* Is a run of this problem planned and not made? */
+static bool unfinished(const mor_lab* lab, int problem, int formulation, int tol)
+{
+    for (int s = 0; s < lab->solver_count; s++)
+        if (!mor_lab_find(lab, problem, formulation, s, tol) && mor_lab_slot(lab, problem, formulation, s, tol) >= 0)
+            return true;
+    return false;
+}
+
 bool mor_lab_profile_make(const mor_lab* lab, int formulation, int tol, bool (*member)(const mor_lab_problem* problem),
                           mor_lab_profile* p)
 {
@@ -72,6 +82,10 @@ bool mor_lab_profile_make(const mor_lab* lab, int formulation, int tol, bool (*m
     for (int i = 0; i < n; i++) { /* problems with a run at this formulation and tolerance */
         bool any = false;
         if ((lab->problems[i].frame < 0) != (formulation < 0) || (member && !member(&lab->problems[i]))) continue;
+        if (!lab->complete && unfinished(lab, i, formulation, tol)) {
+            p->unfinished++;
+            continue;
+        }
         for (int s = 0; s < lab->solver_count; s++)
             if (mor_lab_find(lab, i, formulation, s, tol)) any = seen[s] = true;
         if (any) p->problems[p->problem_count++] = i;

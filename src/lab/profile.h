@@ -17,6 +17,7 @@ typedef struct mor_lab_score {
 typedef struct mor_lab_profile {
     int formulation, tol;
     int solver_count, problem_count;
+    int unfinished;               /* problems that are left out because not all of their runs were made */
     int solvers[MOR_LAB_METHODS]; /* those with runs */
     double* time;                 /* solver_count x problem_count: total_s; inf: not solved */
     double* best;                 /* problem_count */

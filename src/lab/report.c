@@ -326,8 +326,11 @@ static void head(const mor_lab* lab, FILE* out)
     fputs(mor_page_head, out);
     fprintf(out, "<h1>Comparison of contact solvers</h1>\n");
     if (!lab->complete)
-        fprintf(out, "<p class=\"warn\">This comparison was interrupted: %d of %d runs are here.</p>\n", lab->run_count,
-                lab->planned);
+        fprintf(out,
+                "<p class=\"warn\">This comparison was interrupted: %d of %d runs are here. Scores and profiles are "
+                "made from "
+                "the problems on which all solvers have run; the others are in the table of runs only.</p>\n",
+                lab->run_count, lab->planned);
     fprintf(out,
             "<p>%d problems, %d runs, %d of them not solved (%d of these not tried, see the rules). %s start, %g s and "
             "%g GB for each solve, tolerances",

@@ -41,7 +41,8 @@ void mor_lab_report_scenes(const mor_lab* lab, FILE* out)
     if (lab->scene_run_count == 0) return;
     fputs("<h2 id=\"scenes\">Whole runs</h2><p>Position error: at ten times of the run, the root mean square distance "
           "of the bodies' centres from the reference (the run with the finest step), the largest of the ten. "
-          "Energy gain: largest rise over the start, work of forces and belts taken off. Penetration as the collision "
+          "Energy gain: largest rise over the start without the work of forces, belts, gap correction and position "
+          "projection. Penetration as the collision "
           "geometry sees it at the end of each step.</p>\n"
           "<table class=\"sort\"><thead><tr><th>scene</th><th>formulation</th><th>solver</th><th class=\"n\">step "
           "[s]</th><th class=\"n\">position error [m]</th><th class=\"n\">energy at end [J]</th><th class=\"n\">energy "

@@ -5,9 +5,12 @@
  *
  *     error = max over the times of  sqrt( mean over bodies of |x - x_ref|^2 ),
  *
- * beside it the energy that appeared (largest rise over the start, work of forces and belts included), the deepest
- * penetration as the collision geometry sees it, failures and CPU time. Motions that are chaotic (piles) have no
- * reference worth the name: their error says that two runs part, not which is wrong.
+ * beside it the energy that appeared (`max_gain` of a run: largest rise over the start without the work of forces and
+ * belts, of gap correction and of position projection), the deepest penetration as the collision geometry sees it,
+ * failures and CPU time. Motions that are chaotic (piles) have no reference worth the name: their error says that two
+ * runs part, not which is wrong. With fewer frames than ten the times are that many, and the CPU seconds fewer in
+ * proportion. The reference has four times the steps of the finest other run, and four times the seconds; where it does
+ * not end in time, no run of the scene has an error, and each says why.
  *
  * Every run is a process of its own with the memory limit of the comparison; a run that has used its CPU seconds stops
  * and says so. Results come back through files in the temporary folder, so they do not depend on how many run at once.
@@ -40,7 +43,29 @@ static void place(const mor_lab* lab, int index, char* path, size_t size)
     snprintf(path, size, "%s/run-%d", lab->temporary, index);
 }
 
-/* One run in the child: the outcome, then the positions at the ten times. */
+/* Times at which positions are compared. */
+static int times_of(const mor_lab* lab)
+{
+    int frames = lab->options.frames;
+    return frames > 0 && frames < TIMES ? frames : TIMES;
+}
+
+/* CPU seconds of a run. */
+static double limit_of(const mor_lab* lab, const task* t)
+{
+    return lab->options.scene_limit * times_of(lab) / TIMES * (t->reference ? 1 << (REFERENCE - LEVELS + 1) : 1);
+}
+
+/* Positions of all bodies now. */
+static void keep_positions(const mor_world* w, int bodies, double* to)
+{
+    for (int i = 0; i < bodies; i++) {
+        mor_vec3 x = w->bodies[w->order[i]].x;
+        to[3 * i] = x.x, to[3 * i + 1] = x.y, to[3 * i + 2] = x.z;
+    }
+}
+
+/* One run in the child: the outcome, then the positions at the times. */
 static void run(const mor_lab* lab, const task* t, FILE* out)
 {
     mor_lab_scene r = t->run;
@@ -50,7 +75,7 @@ static void run(const mor_lab* lab, const task* t, FILE* out)
     const mor_formulation* f = lab->formulations[r.formulation];
     mor_code code = w ? MOR_OK : MOR_BAD_INPUT;
     double* at = NULL;
-    int bodies = 0;
+    int bodies = 0, times = times_of(lab);
     if (!code) code = mor_world_set_method(w, "formulation", f->name, &error);
     if (!code && r.solver >= 0) code = mor_world_set_method(w, "solver", lab->solvers[r.solver]->name, &error);
     if (!code && f->groups && strcmp(w->collision->name, "features") != 0)
@@ -60,11 +85,11 @@ static void run(const mor_lab* lab, const task* t, FILE* out)
         mor_world_set_step(w, r.step);
         w->options.on_failure = MOR_WARN;
         bodies = w->alive_count;
-        at = calloc((size_t)bodies * 3 * TIMES + 1, sizeof *at);
+        at = calloc((size_t)bodies * 3 * (size_t)times + 1, sizeof *at);
         if (!at) code = mor_fail(&error, MOR_SYSTEM, "out of memory");
     }
     if (!code) {
-        double end = mor_scene_end(scene), begin = mor_cpu_clock(), work = 0.0;
+        double end = mor_scene_end(scene), begin = mor_cpu_clock(), work = 0.0, limit = limit_of(lab, t);
         r.energy_start = r.energy_end = mor_world_kinetic_energy(w) + mor_world_potential_energy(w);
         r.steps = (int)floor(end / r.step + 0.5);
         int k = 0, next = 0;
@@ -74,31 +99,24 @@ static void run(const mor_lab* lab, const task* t, FILE* out)
             if (code) break;
             r.failures += report.failures;
             r.energy_end = report.kinetic + report.potential;
-            work += report.applied_work + report.contact_work;
+            work += report.applied_work + report.contact_work + report.correction_work + report.projection_work;
             r.energy_gain = fmax(r.energy_gain, r.energy_end - r.energy_start - work);
             r.penetration = fmax(r.penetration, report.penetration);
-            while (next < TIMES && (k + 1) * (long long)TIMES >= (next + 1) * (long long)r.steps) {
-                for (int i = 0; i < bodies; i++) {
-                    mor_vec3 x = w->bodies[w->order[i]].x;
-                    double* to = at + 3 * ((size_t)next * (size_t)bodies + (size_t)i);
-                    to[0] = x.x, to[1] = x.y, to[2] = x.z;
-                }
-                next++;
-            }
-            if (mor_cpu_clock() - begin > lab->options.scene_limit) break;
+            for (; next < times && (k + 1) * (long long)times >= (next + 1) * (long long)r.steps; next++)
+                keep_positions(w, bodies, at + 3 * (size_t)next * (size_t)bodies);
+            if (mor_cpu_clock() - begin > limit) break;
         }
         r.cpu_s = mor_cpu_clock() - begin;
-        r.status = code || k < r.steps
-                       ? (mor_cpu_clock() - begin > lab->options.scene_limit ? MOR_TIME_LIMIT : MOR_NUMERICAL)
-                   : r.failures ? MOR_NOT_CONVERGED
-                                : MOR_SOLVED;
+        r.status = code || k < r.steps ? (r.cpu_s > limit ? MOR_TIME_LIMIT : MOR_NUMERICAL)
+                   : r.failures        ? MOR_NOT_CONVERGED
+                                       : MOR_SOLVED;
         r.done = k;
-        if (next < TIMES) bodies = 0; /* no comparison of half a run */
+        if (next < times) bodies = 0; /* no comparison of half a run */
     } else r.status = MOR_REFUSED;
     if (code) snprintf(r.detail, sizeof r.detail, "%.110s", error.text);
     fwrite(&r, sizeof r, 1, out);
     fwrite(&bodies, sizeof bodies, 1, out);
-    if (at) fwrite(at, sizeof *at, (size_t)bodies * 3 * TIMES, out);
+    if (at) fwrite(at, sizeof *at, (size_t)bodies * 3 * (size_t)times, out);
     free(at);
     mor_world_destroy(w);
     mor_scene_destroy(scene);
@@ -115,7 +133,7 @@ static bool start(const mor_lab* lab, task* t, int index)
     limit.rlim_cur = limit.rlim_max = (rlim_t)(lab->options.memory_gb * 1e9);
     if (limit.rlim_cur > 0) setrlimit(RLIMIT_AS, &limit);
 #endif
-    limit.rlim_cur = limit.rlim_max = (rlim_t)(4.0 * lab->options.scene_limit + 10.0); /* a step that does not end */
+    limit.rlim_cur = limit.rlim_max = (rlim_t)(4.0 * limit_of(lab, t) + 10.0); /* a step that does not end */
     setrlimit(RLIMIT_CPU, &limit);
     limit = (struct rlimit){ 0, 0 };
     setrlimit(RLIMIT_CORE, &limit);
@@ -136,7 +154,7 @@ static double* collect(const mor_lab* lab, int index, task* t, int* bodies)
     double* at = NULL;
     if (in && fread(&r, sizeof r, 1, in) == 1 && fread(bodies, sizeof *bodies, 1, in) == 1) {
         t->run = r;
-        size_t n = (size_t)*bodies * 3 * TIMES;
+        size_t n = (size_t)*bodies * 3 * (size_t)times_of(lab);
         at = malloc((n + 1) * sizeof *at);
         if (!at || fread(at, sizeof *at, n, in) != n) *bodies = 0;
     } else {
@@ -147,10 +165,10 @@ static double* collect(const mor_lab* lab, int index, task* t, int* bodies)
     return at;
 }
 
-static double distance(const double* a, const double* b, int bodies)
+static double distance(const double* a, const double* b, int bodies, int times)
 {
     double worst = 0.0;
-    for (int k = 0; k < TIMES; k++) {
+    for (int k = 0; k < times; k++) {
         double sum = 0.0;
         for (int i = 0; i < 3 * bodies; i++) {
             double d = a[(size_t)k * 3 * (size_t)bodies + (size_t)i] - b[(size_t)k * 3 * (size_t)bodies + (size_t)i];
@@ -218,7 +236,10 @@ static void finish_scene(mor_lab* lab, task* tasks, int n, int scene, mor_lab_jo
             reference = at, bodies = count;
             tasks[i].run.error = 0.0;
         } else {
-            tasks[i].run.error = count && count == bodies ? distance(at, reference, count) : NAN;
+            tasks[i].run.error = count && count == bodies ? distance(at, reference, count, times_of(lab)) : NAN;
+            if (count && !bodies && !tasks[i].run.detail[0])
+                snprintf(tasks[i].run.detail, sizeof tasks[i].run.detail, "no error: the reference ended with %s",
+                         mor_status_name((mor_status)tasks[tasks[i].first].run.status));
             free(at);
         }
         tasks[i].run.reference = tasks[i].reference;

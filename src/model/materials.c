@@ -104,6 +104,7 @@ void mor_world_combine(const mor_world* w, const mor_body* a, int shape_a, const
     c->impact = x->restitution > y->restitution || (same && x->impact > y->impact) ? x->impact : y->impact;
     c->rolling = mor_max(x->rolling, y->rolling);
     c->drilling = mor_max(x->drilling, y->drilling);
+    c->tangential = mor_max(x->tangential, y->tangential);
     const mor_pair_rule* rules = w->pair_rules.data;
     for (int i = 0; i < w->pair_rules.count; i++) {
         const mor_pair_rule* r = &rules[i];

@@ -13,8 +13,8 @@
  * GFC       |M v - H r - f|/max(|f|, |M v|, |H r|) + |e|/max(|r|, |u|), u = H' v + b; absolute |e|
  * STEP      judge_step.c
  *
- * A scale at or below 2.2e-16 does not divide. Merits: natural 1/2|e|^2, and FB and CCK where rows
- * are complementary pairs; a boxed row uses phi(z - l, -phi(u - z, -w)) (Billups 1995).
+ * A scale at or below 2.2e-16 does not divide. Merits: natural 1/2|e|^2, and FB and CCK over complementary pairs;
+ * contacts: those of judge_contact.c; a boxed row uses phi(z - l, -phi(u - z, -w)) (Billups 1995).
  *
  * Reference: Acary, Bremond, Huber (2018), On solving contact problems with Coulomb friction:
  * formulations and numerical comparisons, eq. 46-48; Siconos numerics, *_compute_error. */
@@ -180,48 +180,36 @@ static double cone_error(const mor_problem* problem, const double* r, const doub
     return sqrt(s);
 }
 
-void mor_judge_contact(int dim, mor_cone cone, double rho, const double* r, const double* u, mor_residual* residual)
+/* Step of a contact in a stored problem: 1/|W_cc|, or 1 where there is no matrix to take it from. */
+double mor_judge_rho(const mor_problem* problem, int c)
 {
-    /* normal row alone */
-    double n = mor_min(r[0] / rho, u[0]);
-    if (isnan(r[0]) || isnan(u[0])) n = NAN;
-    residual->normal_error = larger(residual->normal_error, fabs(n));
-    /* natural map of each disc: cone violation where it sticks out, misalignment where it slips */
-    double worst = 0.0;
-    for (int disc = 0; disc < mor_disc_count(dim); disc++) {
-        int at = mor_disc_row(disc), k = mor_disc_size(dim, disc);
-        double radius = cone.mu[disc] * mor_max(r[0], 0.0), x[2] = { 0, 0 }, size = 0.0, e = 0.0, p = 0.0, v = 0.0;
-        for (int i = 0; i < k; i++) {
-            x[i] = r[at + i] - rho * u[at + i];
-            size += x[i] * x[i], p += r[at + i] * r[at + i], v += u[at + i] * u[at + i];
-        }
-        size = sqrt(size);
-        double scale = size > radius ? radius / size : 1.0;
-        for (int i = 0; i < k; i++) e += (r[at + i] - scale * x[i]) * (r[at + i] - scale * x[i]);
-        worst = larger(worst, sqrt(e) / rho);
-        residual->friction_power += sqrt(p) * sqrt(v);
-    }
-    residual->friction_error = larger(residual->friction_error, worst);
+    if (problem->form & GLOBAL) return 1.0;
+    double norm = block_norm(&problem->A, problem->dim, c);
+    return norm > 0.0 ? 1.0 / norm : 1.0;
 }
 
-static void contact_measures(const mor_problem* problem, const double* r, const double* u, bool scaled,
+/* `dynamics`: the square of what the equations of motion miss. */
+static void contact_measures(const mor_problem* problem, const double* r, const double* u, double dynamics,
                              mor_residual* out)
 {
     int d = problem->dim;
+    bool scaled = !(problem->form & GLOBAL) && problem->A.storage != MOR_OPERATOR, convex = problem->form == MOR_CQP;
+    mor_tally pairs = { 0 };
     out->normal_error = out->friction_error = out->friction_power = 0.0;
     if (scaled) out->velocity = 0.0;
     for (int c = 0; c < problem->contact_count; c++) {
         mor_cone cone = { { problem->mu[c], d == 5 ? problem->mu_roll[c] : 0.0, 0.0 } };
-        double rho = 1.0, e[5];
+        double rho = mor_judge_rho(problem, c), v[5];
+        mor_tally_cone(&pairs, d, cone, convex, 1.0, r + c * d, u + c * d);
         if (scaled) {
-            double norm = block_norm(&problem->A, d, c);
-            if (norm > 0.0) rho = 1.0 / norm;
-            (problem->form == MOR_CQP ? mor_cone_natural_convex : mor_cone_natural)(d, cone, rho, r + c * d, u + c * d,
-                                                                                    e);
-            out->velocity = larger(out->velocity, mor_norm2(d, e) / rho);
+            (convex ? mor_cone_natural_convex : mor_cone_natural)(d, cone, rho, r + c * d, u + c * d, v);
+            out->velocity = larger(out->velocity, mor_norm2(d, v) / rho);
         }
-        mor_judge_contact(d, cone, rho, r + c * d, u + c * d, out);
+        memcpy(v, u + c * d, (size_t)d * sizeof *v);
+        if (convex) v[0] -= mor_cone_shift(d, cone, v);
+        mor_judge_contact(d, cone, rho, r + c * d, v, out);
     }
+    out->fb = 0.5 * (pairs.fb + dynamics), out->cck = 0.5 * (pairs.cck + dynamics);
 }
 
 static double relative_local(const mor_problem* problem, const double* r, const double* u, double absolute)
@@ -230,8 +218,9 @@ static double relative_local(const mor_problem* problem, const double* r, const 
     return over(absolute, mor_max(mor_norm2(n, problem->b), mor_max(mor_norm2(n, r), mor_norm2(n, u))));
 }
 
-/* u = H' v + b; fills relative and absolute */
-static const double* judge_global(const mor_problem* problem, const double* z, mor_residual* out, mor_arena* arena)
+/* u = H' v + b; fills relative and absolute; *missed: the square of what the equations of motion miss */
+static const double* judge_global(const mor_problem* problem, const double* z, double* missed, mor_residual* out,
+                                  mor_arena* arena)
 {
     int n = problem->size, m = problem->M.rows;
     const double *r = z, *v = z + n;
@@ -252,6 +241,7 @@ static const double* judge_global(const mor_problem* problem, const double* z, m
     out->absolute = cone_error(problem, r, u);
     out->relative = dynamics + over(out->absolute, mor_max(mor_norm2(n, r), mor_norm2(n, u)));
     out->natural = 0.5 * (out->absolute * out->absolute + s);
+    *missed = s;
     return u;
 }
 
@@ -263,8 +253,9 @@ mor_residual mor_judge(const mor_problem* problem, const double* z, mor_arena* a
     mor_residual out = unknown();
     if (problem->form & STEPS) out = mor_judge_step(problem, z, NULL, arena);
     else if (problem->form & GLOBAL) {
-        const double* u = judge_global(problem, z, &out, arena);
-        if (u) contact_measures(problem, z, u, false, &out);
+        double missed = 0.0;
+        const double* u = judge_global(problem, z, &missed, &out, arena);
+        if (u) contact_measures(problem, z, u, missed, &out);
     } else if (problem->form == MOR_QP) out = mor_judge_qp(problem, z, arena);
     else {
         const double* w = image(problem, z, NULL, arena);
@@ -272,7 +263,7 @@ mor_residual mor_judge(const mor_problem* problem, const double* z, mor_arena* a
             out.absolute = cone_error(problem, z, w);
             out.relative = relative_local(problem, z, w, out.absolute);
             out.natural = 0.5 * out.absolute * out.absolute;
-            contact_measures(problem, z, w, problem->A.storage != MOR_OPERATOR, &out);
+            contact_measures(problem, z, w, 0.0, &out);
         } else if (w) out = judge_rows(problem, z, w);
     }
     mor_arena_release(arena, mark);
@@ -291,7 +282,8 @@ double mor_judge_quick(const mor_problem* problem, const double* z, const double
     if (problem->form & STEPS) error = mor_judge_step_velocity(problem, z, NULL, arena);
     else if (problem->form & GLOBAL) {
         mor_residual r = unknown();
-        judge_global(problem, z, &r, arena);
+        double missed;
+        judge_global(problem, z, &missed, &r, arena);
         error = r.relative;
     } else if (problem->form == MOR_QP) error = mor_judge_qp(problem, z, arena).relative;
     else if ((w = image(problem, z, w, arena))) {

@@ -40,6 +40,25 @@ mor_residual mor_judge_qp(const mor_problem* problem, const double* z, mor_arena
 bool mor_qp_gradient(const mor_problem* problem, const double* z, double* g, mor_arena* arena);
 /* Row-major dense copy of C (dense or sparse). */
 void mor_qp_dense_rows(const mor_matrix* C, double* rows);
+/* judge_contact.c. The pairs of a contact with a circular cone: adds to fb and cck only. */
+void mor_tally_cone(mor_tally* tally, int dim, mor_cone cone, bool convex, double rho, const double* r,
+                    const double* u);
+/* Step of a contact in a stored problem. */
+double mor_judge_rho(const mor_problem* problem, int contact);
+/* Largest friction row of a polygonal contact [m/s] (judge_step.c). */
+double mor_judge_polygon(const mor_block* block, double rho, const double* p, const double* u);
+
+enum { MOR_CONTACT_OPEN = -1, MOR_CONTACT_SLIDES = 0, MOR_CONTACT_STICKS = 1 };
+/* One contact of an answer: open without normal impulse, sticking below 1e-6 m/s of slip. */
+typedef struct mor_contact_verdict {
+    int state;
+    double normal, friction, slip; /* errors as in mor_residual; m/s */
+} mor_contact_verdict;
+/* Contacts that the form tells from other rows; 0: LCP, MLCP, MCP, QP, or none. */
+int mor_judge_contact_count(const mor_problem* problem);
+/* All contacts of z in the order of the problem; `out` has room for them. Returns how many; -1: the form does not tell
+ * contacts from other rows (LCP, MLCP, MCP, QP), or no memory. */
+int mor_judge_contacts(const mor_problem* problem, const double* z, mor_contact_verdict* out, mor_arena* arena);
 /* Contact rows r, u of one contact with its step rho: adds to the three contact measures of a residual. */
 void mor_judge_contact(int dim, mor_cone cone, double rho, const double* r, const double* u, mor_residual* residual);
 

@@ -12,8 +12,8 @@
  *                      and the same for the rolling rows, with the same directions, and the drilling row, with two
  *
  * velocity is the largest of these. absolute and relative repeat them with rho = 1, as the Siconos
- * measure does, over max(|G' nu_free + b|, |p|, |u|). FB and CCK are given when every row is a
- * complementary pair, a bounded row or an equation (no circular cone with two tangents).
+ * measure does, over max(|G' nu_free + b|, |p|, |u|). FB and CCK are taken over the same pairs, circular cones over
+ * those of judge_contact.c with p/rho for p.
  *
  * The floor: each row sums terms J (nu_free + response p) + b in double precision, and no answer can make the sum
  * smaller than its rounding: c eps sum |J| (|nu_free| + |response| |p|) + |b| with c = 32 (a few dozen
@@ -59,7 +59,13 @@ static double tally_polygon(const mor_block* b, double rho, const double* p, con
     return friction.largest;
 }
 
-/* One block with step rho. */
+double mor_judge_polygon(const mor_block* b, double rho, const double* p, const double* u)
+{
+    mor_tally unused = { 0 };
+    return tally_polygon(b, rho, p, u, &unused);
+}
+
+/* One block with step rho. FB and CCK of a circular cone are left to the caller: only the full judge wants them. */
 static void tally_block(const mor_block* b, double rho, const double* p, const double* u, mor_tally* tally)
 {
     if (b->kind == MOR_BLOCK_EQUATION)
@@ -72,7 +78,6 @@ static void tally_block(const mor_block* b, double rho, const double* p, const d
         mor_cone_natural(b->dim, mor_block_cone(b), rho, p, u, e);
         s = mor_norm2(b->dim, e) / rho;
         tally->natural += s * s;
-        tally->fb = tally->cck = NAN;
         tally->largest = larger(tally->largest, s);
     }
 }
@@ -131,12 +136,12 @@ mor_residual mor_judge_step(const mor_problem* problem, const double* z, mor_jud
         tally_block(b, rho, p, v, &scaled);
         tally_block(b, 1.0, p, v, &plain);
         if (b->kind != MOR_BLOCK_CONTACT) continue;
+        if (!mor_block_is_polygonal(b) && b->dim > 1)
+            mor_tally_cone(&scaled, b->dim, mor_block_cone(b), false, rho, p, v);
         double friction = out.friction_error;
         mor_judge_contact(b->dim, mor_block_cone(b), rho, p, v, &out);
-        if (mor_block_is_polygonal(b)) { /* the disc's rows do not hold on a polygon: take its own */
-            mor_tally unused = { 0 };
-            out.friction_error = larger(friction, tally_polygon(b, rho, p, v, &unused));
-        }
+        if (mor_block_is_polygonal(b)) /* the disc's rows do not hold on a polygon: take its own */
+            out.friction_error = larger(friction, mor_judge_polygon(b, rho, p, v));
     }
     int n = step->row_count;
     double scale = mor_max(mor_norm2(n, q), mor_max(mor_norm2(n, z), mor_norm2(n, u)));

@@ -354,6 +354,8 @@ static void follow(mor_auto* R)
     if (!stage || !prepare(R)) return;
     for (; stage->name && !R->late; stage++)
         if (applies(R, stage) && stage->run(R, stage)) break;
+    bool step = R->problem->form & (MOR_STEP_CONE | MOR_STEP_PYRAMID);
+    if (step && stage->name && stage->run != mor_auto_states && stage->run != mor_auto_guess) mor_auto_least(R);
     if (R->newton_state != MOR_AUTO_CLOSED) mor_contact_newton_close(&R->newton);
 }
 

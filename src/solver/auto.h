@@ -92,6 +92,8 @@ bool mor_auto_newton_is_dear(mor_auto* run);
  * (auto_steps.c). */
 bool mor_auto_states(mor_auto* run, const mor_auto_stage* stage);
 bool mor_auto_guess(mor_auto* run, const mor_auto_stage* stage);
+/* Where the impulses of the answer found are not unique and decide the motion: those of least norm. */
+void mor_auto_least(mor_auto* run);
 /* Newton's method from the guess, where that may be near enough. */
 bool mor_auto_near(mor_auto* run, const mor_auto_stage* stage);
 bool mor_auto_tree_sweeps(mor_auto* run, const mor_auto_stage* stage);

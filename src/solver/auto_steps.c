@@ -37,6 +37,14 @@ bool mor_auto_states(mor_auto* R, const mor_auto_stage* stage)
     return false;
 }
 
+void mor_auto_least(mor_auto* R)
+{
+    mor_context* c = mor_auto_limits(R, 1.0, 0);
+    if (!mor_tree_least(R->problem, c, mor_max(R->best, R->context->aim), R->z)) return;
+    R->best = R->context->error(R->context, R->z, NULL);
+    mor_auto_note(R, "least", 1);
+}
+
 double mor_auto_goal(const mor_context* context) { return mor_min(context->tol, ROUGH * context->aim); }
 
 /* Is the error of the guess small beside the speeds that would come without impulses? Then the island goes on as it

@@ -5,6 +5,8 @@
  * come. From zero impulses with the residual-proportional regularisation of nsn; with a guess, a few steps with little
  * regularisation first.
  *
+ * Where impulses are not unique and decide the motion: those of least norm (mor_tree_least).
+ *
  * iterations: Newton steps. Limits: regularisation does not fall below 1e-8 of the diagonal of W, so problems with mass
  * ratios above 1e8 converge slowly.
  * Reference: Alart & Curnier (1991), A mixed formulation for frictional contact problems prone to Newton like solution
@@ -30,6 +32,7 @@ static mor_report nsn_tree_solve(const mor_problem* problem, const void* options
         mor_tree_newton_settings quick = s;
         quick.sigma = 0.01 * s.sigma, quick.max_iter = s.max_iter < 10 ? s.max_iter : 10, quick.give_up = 4;
         report = mor_tree_newton(problem, &quick, NULL, context, p);
+        if (report.status == MOR_SOLVED) mor_tree_least(problem, context, context->tol, p);
         if (report.status != MOR_NOT_CONVERGED) return report;
         memset(p, 0, (size_t)problem->size * sizeof *p);
     }
@@ -37,6 +40,7 @@ static mor_report nsn_tree_solve(const mor_problem* problem, const void* options
     s.max_iter -= before;
     report = mor_tree_newton(problem, &s, NULL, context, p);
     report.iterations += before;
+    if (report.status == MOR_SOLVED) mor_tree_least(problem, context, context->tol, p);
     return report;
 }
 

@@ -7,12 +7,15 @@
  * The state of a row comes from its natural map p - rho u, rho = 1/|W_cc|. E the equations, B the directions of all
  * active blocks:
  *
- *     (E'W B + e D) x = -E'u,   p <- p + B x,      D the diagonal of E'W B, e = 1e-9
+ *     (E'W B + e D) x = -E'u,   p <- p + B x,      D the mean diagonal of each W_cc, e = 1e-9
  *
  * Four feet points on one rigid foot make W singular; e makes the step the proximal one from the last impulses, so that
  * the split between the points stays as it was. If the caller's judge is not content, the factor is used once more
  * (that removes what e and rounding left), then all is done again from there, at most four times: states change,
  * sliding directions turn.
+ *
+ * Where contacts slide, the split decides the motion. There the part of p that the equations do not determine is taken
+ * out, p <- p - P^2 p with P = e (E'W B + e D)^-1 D: the answer of least norm, by the rule of tree_newton.c.
  *
  * It is a guess: nothing is claimed that the judge has not seen. Cost: k^2 dof/2 + k^3/6 (all stick) or k^3/3; memory
  * k^2. */
@@ -29,6 +32,8 @@
 
 enum { ROUNDS = 4 };
 #define SHIFT 1e-9
+#define TOUCH 1e-7     /* of the largest normal impulse */
+#define REDUNDANT 1e-5 /* of the largest diagonal: pivots below may be those of equations that depend on each other */
 
 typedef enum state { OPEN, STICK, SLIDE } state;
 
@@ -57,8 +62,9 @@ static bool slide_along(const mor_block* b, double radius, const double t[2], pa
     return true;
 }
 
-/* The state of a block; puts p on it. */
-static void classify(const mor_block* b, double rho, const double* u, double* p, part* out)
+/* The state of a block; puts p on it. touch: a contact that just touches is closed, so that rounding does not decide
+ * which of several carry. */
+static void classify(const mor_block* b, double rho, double touch, const double* u, double* p, part* out)
 {
     out->now = STICK;
     out->count = b->dim;
@@ -70,13 +76,13 @@ static void classify(const mor_block* b, double rho, const double* u, double* p,
         out->now = OPEN, out->count = 0;
         return;
     }
-    if (!(n > 0.0)) {
+    if (!(n > -touch)) {
         for (int d = 0; d < b->dim; d++) p[d] = 0.0;
         out->now = OPEN, out->count = 0;
         return;
     }
     double t[2] = { b->dim > 1 ? p[1] - rho * u[1] : 0.0, b->dim > 2 ? p[2] - rho * u[2] : 0.0 };
-    if (b->dim > 1 && slide_along(b, b->mu * n, t, out)) {
+    if (b->dim > 1 && slide_along(b, b->mu * mor_max(n, 0.0), t, out)) {
         out->now = SLIDE, out->count = 1;
         for (int d = 1; d < b->dim; d++) p[d] = out->slide[d] * p[0];
     }
@@ -139,60 +145,153 @@ static bool too_large(const mor_step_form* s)
     return false;
 }
 
+/* -------------------------------------------------------------------------------- one round */
+
+typedef struct guess {
+    const mor_step_form* step;
+    part* parts;
+    int k;                          /* unknowns */
+    bool sliding, moved, redundant; /* any contact slides; states changed p; p is not unique */
+    double *u, *x, *nu, *K, *shift; /* shift: SHIFT D */
+    double* null;                   /* k, of keep_least */
+    int* pivot;
+} guess;
+
+static bool open_guess(guess* g, const mor_step_form* s, mor_arena* arena)
+{
+    size_t n = (size_t)s->row_count;
+    *g = (guess){ .step = s };
+    g->parts = mor_arena_alloc(arena, ((size_t)s->block_count + 1) * sizeof *g->parts);
+    g->u = mor_arena_alloc(arena, (4 * n + (size_t)s->dof + 1) * sizeof *g->u);
+    g->K = mor_arena_alloc(arena, (n * n + 1) * sizeof *g->K);
+    g->pivot = mor_arena_alloc(arena, (n + 1) * sizeof *g->pivot);
+    if (!g->parts || !g->u || !g->K || !g->pivot) return false;
+    g->x = g->u + n, g->shift = g->x + n, g->null = g->shift + n, g->nu = g->null + n;
+    return true;
+}
+
+static void velocities(guess* g, const double* p)
+{
+    mor_step_velocity(g->step, p, g->nu);
+    mor_step_rows(g->step, g->nu, g->u);
+}
+
+static void classify_all(guess* g, double* p)
+{
+    const mor_step_form* s = g->step;
+    g->k = 0, g->sliding = g->moved = false;
+    velocities(g, p);
+    double most = 0.0;
+    for (int i = 0; i < s->block_count; i++)
+        if (s->blocks[i].kind == MOR_BLOCK_CONTACT) most = mor_max(most, p[s->blocks[i].row]);
+    for (int i = 0; i < s->block_count; i++) {
+        part* own = &g->parts[i];
+        double *q = p + s->blocks[i].row, before[3] = { q[0] };
+        for (int d = 1; d < s->blocks[i].dim; d++) before[d] = q[d];
+        own->first = g->k;
+        classify(&s->blocks[i], mor_step_rho(s, i), TOUCH * most, g->u + s->blocks[i].row, q, own);
+        for (int d = 0; d < s->blocks[i].dim; d++) g->moved = g->moved || q[d] != before[d];
+        g->sliding = g->sliding || own->now == SLIDE;
+        const mor_entry* entry = &s->entries[s->blocks[i].entry];
+        own->used = ~0ull;
+        if (s->blocks[i].dim == 3 && s->blocks[i].entry_count == 1 && s->trees[entry->tree].dof <= MOR_USED_MOST)
+            own->used = mor_used3(s->trees[entry->tree].dof, s->jacobian + entry->start);
+        g->k += own->count;
+    }
+}
+
+/* K + e D, factored. False: singular all the same. */
+static bool factor(guess* g)
+{
+    int k = g->k;
+    double largest = 0.0, least = INFINITY, *K = g->K;
+    couple_all(g->step, g->parts, g->sliding, k, K);
+    for (int i = 0; i < g->step->block_count; i++) {
+        const double* W = g->step->diagonal + g->step->diagonal_start[i];
+        int d = g->step->blocks[i].dim;
+        double mean = 0.0;
+        for (int r = 0; r < d; r++) mean += W[r * d + r] / d;
+        largest = mor_max(largest, mean);
+        for (int r = g->parts[i].first; r < g->parts[i].first + g->parts[i].count; r++) {
+            g->shift[r] = SHIFT * mean;
+            K[r + (size_t)r * k] += g->shift[r];
+        }
+    }
+    if (!(largest > 0.0) || !(g->sliding ? mor_lu_factor(k, K, g->pivot) : mor_cholesky_factor(k, K))) return false;
+    for (int i = 0; g->sliding && i < k; i++) least = mor_min(least, fabs(K[i + (size_t)i * k]));
+    g->redundant = g->sliding && least <= REDUNDANT * largest;
+    return true;
+}
+
+static void solve(const guess* g, double* x)
+{
+    if (g->sliding) mor_lu_solve(g->k, g->K, g->pivot, x);
+    else mor_cholesky_solve(g->k, g->K, x);
+}
+
+/* p <- p + factor B x */
+static void add_active(const guess* g, double factor, const double* x, double* p)
+{
+    for (int i = 0; i < g->step->block_count; i++) {
+        const part* own = &g->parts[i];
+        double* to = p + g->step->blocks[i].row;
+        const double* from = x + own->first;
+        for (int d = 0; own->now == STICK && d < g->step->blocks[i].dim; d++) to[d] += factor * from[d];
+        for (int d = 0; own->now == SLIDE && d < g->step->blocks[i].dim; d++) to[d] += factor * own->slide[d] * from[0];
+    }
+}
+
+static double weighted(const guess* g, const double* x)
+{
+    double sum = 0.0;
+    for (int i = 0; i < g->k; i++) sum += g->shift[i] * x[i] * x[i];
+    return sqrt(sum);
+}
+
+/* Takes the part of p out that the equations do not determine: p <- p - P p. */
+static void keep_least(guess* g, double* p)
+{
+    double *a = g->x, *z = g->null;
+    for (int pass = 0; pass < 3; pass++) {
+        for (int i = 0; i < g->step->block_count; i++)
+            for (int r = 0; r < g->parts[i].count; r++) a[g->parts[i].first + r] = p[g->step->blocks[i].row + r];
+        for (int i = 0; i < g->k; i++) z[i] = g->shift[i] * a[i];
+        solve(g, z);
+        double once = weighted(g, z), size = weighted(g, a);
+        for (int i = 0; i < g->k; i++) z[i] *= g->shift[i];
+        solve(g, z);
+        double twice = weighted(g, z);
+        if (!(twice <= 2.0 * once) || !(twice > 1e-15 * size)) return; /* no projector: jammed; or nothing left */
+        add_active(g, -1.0, z, p);
+    }
+}
+
+static bool is_finite(size_t n, const double* p)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < n; i++) sum += 0.0 * p[i];
+    return sum == 0.0;
+}
+
 bool mor_state_guess(const mor_problem* problem, mor_judged good_enough, const void* user, double* p, mor_arena* arena)
 {
     const mor_step_form* s = &problem->step;
+    guess g;
     if (too_large(s)) return false;
-    size_t mark = mor_arena_mark(arena), n = (size_t)s->row_count;
-    part* parts = mor_arena_alloc(arena, ((size_t)s->block_count + 1) * sizeof *parts);
-    double* u = mor_arena_alloc(arena, (2 * n + (size_t)s->dof + 1) * sizeof *u);
-    double* K = mor_arena_alloc(arena, (n * n + 1) * sizeof *K);
-    int* pivot = mor_arena_alloc(arena, (n + 1) * sizeof *pivot);
-    bool sound = parts && u && K && pivot, done = false;
-    double *x = u + n, *nu = x + n;
+    size_t mark = mor_arena_mark(arena);
+    bool sound = open_guess(&g, s, arena), done = false;
     for (int round = 0; sound && !done && round < ROUNDS; round++) {
-        int k = 0;
-        bool sliding = false, moved = false;
-        mor_step_velocity(s, p, nu);
-        mor_step_rows(s, nu, u);
-        for (int i = 0; i < s->block_count; i++) {
-            double* own = p + s->blocks[i].row;
-            double before[3] = { own[0], s->blocks[i].dim > 1 ? own[1] : 0.0, s->blocks[i].dim > 2 ? own[2] : 0.0 };
-            parts[i].first = k;
-            classify(&s->blocks[i], mor_step_rho(s, i), u + s->blocks[i].row, own, &parts[i]);
-            for (int d = 0; d < s->blocks[i].dim; d++) moved = moved || own[d] != before[d];
-            sliding = sliding || parts[i].now == SLIDE;
-            const mor_entry* entry = &s->entries[s->blocks[i].entry];
-            parts[i].used = ~0ull;
-            if (s->blocks[i].dim == 3 && s->blocks[i].entry_count == 1 && s->trees[entry->tree].dof <= MOR_USED_MOST)
-                parts[i].used = mor_used3(s->trees[entry->tree].dof, s->jacobian + entry->start);
-            k += parts[i].count;
-        }
-        if (k == 0) break;
-        couple_all(s, parts, sliding, k, K);
-        double largest = 0.0;
-        for (int i = 0; i < k; i++) largest = mor_max(largest, K[i + (size_t)i * k]);
-        for (int i = 0; i < k; i++) K[i + (size_t)i * k] += SHIFT * mor_max(K[i + (size_t)i * k], 1e-3 * largest);
-        sound = largest > 0.0 && (sliding ? mor_lu_factor(k, K, pivot) : mor_cholesky_factor(k, K));
+        classify_all(&g, p);
+        if (g.k == 0) break;
+        sound = factor(&g);
         for (int again = 0; sound && !done && again < 2; again++) {
-            if (again || moved) {
-                mor_step_velocity(s, p, nu);
-                mor_step_rows(s, nu, u);
-            }
+            if (again || g.moved) velocities(&g, p);
             for (int i = 0; i < s->block_count; i++)
-                for (int r = 0; r < parts[i].count; r++) x[parts[i].first + r] = -u[s->blocks[i].row + r];
-            if (sliding) mor_lu_solve(k, K, pivot, x);
-            else mor_cholesky_solve(k, K, x);
-            for (int i = 0; i < s->block_count; i++) {
-                double* to = p + s->blocks[i].row;
-                const double* from = x + parts[i].first;
-                for (int d = 0; parts[i].now == STICK && d < s->blocks[i].dim; d++) to[d] += from[d];
-                for (int d = 0; parts[i].now == SLIDE && d < s->blocks[i].dim; d++)
-                    to[d] += parts[i].slide[d] * from[0];
-            }
-            double sum = 0.0;
-            for (size_t i = 0; i < n; i++) sum += 0.0 * p[i];
-            sound = sum == 0.0;
+                for (int r = 0; r < g.parts[i].count; r++) g.x[g.parts[i].first + r] = -g.u[s->blocks[i].row + r];
+            solve(&g, g.x);
+            add_active(&g, 1.0, g.x, p);
+            if (g.redundant) keep_least(&g, p);
+            sound = is_finite((size_t)s->row_count, p);
             done = sound && good_enough(user, p);
         }
     }

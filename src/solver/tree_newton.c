@@ -16,6 +16,18 @@
  * Maps: contacts Alart-Curnier, with a disc or a polygon of friction; equations F = rho u; bounded rows F = p -
  * mid(lower, p - rho u, upper). Line search and regularisation as in contact_newton.h, on sum |F_c/D_c|^2.
  *
+ * Least norm (mor_tree_least). Where impulses are not unique and contacts slide, the split decides the motion: friction
+ * turns a plank on two rollers by the difference of the normal impulses along each line of contact, which no equation
+ * determines. The answer taken is the limit of contacts that all yield a little, F(p, u + a p) = 0 for a -> 0. In each
+ * step of Newton's method
+ *
+ *   P x = (B + A (W + a))^-1 A a x,    p <- p - P^2 p,    a = 1e-8,
+ *
+ * takes out what is not determined; P^2 changes the rest by the order of a^2. With G_E the normals of sliding and all
+ * rows of sticking contacts, p_E is then orthogonal to { y: G_E y = 0 } in the metric a: of all ways to split the least
+ * norm. All contacts are treated alike, so the answer is as symmetric as the problem, to rounding, whatever was the
+ * start.
+ *
  * Cost per iteration: assembly O(contacts), one LU by trees (tree_matrix.h; dense up to 90 velocities) and products
  * with G. iterations: Newton steps. References: Alart & Curnier (1991), A mixed formulation for frictional contact
  * problems prone to Newton like solution methods; Woodbury (1950), Inverting modified matrices. */
@@ -32,12 +44,15 @@
 #include "solver/local.h"
 
 enum { MOST_ROWS = 6, MOST_DOF = 64, SHORTEST = 11, WINDOW = 64 };
+#define TOUCH 1e-9      /* of the projection: rounding must not decide which of several contacts carry */
+#define COMPLIANCE 1e-8 /* a of the projection: its square is below rounding */
 
 typedef struct tree_newton {
     const mor_step_form* step;
     mor_contact_law* law; /* per block */
     double* scale;        /* D per block */
     double beta;          /* size of the data, in scaled units */
+    double touch;         /* times beta: a contact whose p - rho u is above minus this counts as closed */
     double *p, *u, *F, *dp, *du, *trial, *trial_u, *nu, *dnu, *moved;
     double *A, *TA, *T; /* per block, at diagonal_start */
     double* dense;      /* K, column-major; NULL: by trees */
@@ -54,7 +69,7 @@ static void block_map(const tree_newton* N, int c, const double* p, const double
     const mor_contact_law* law = &N->law[c];
     int d = b->dim;
     if (b->kind == MOR_BLOCK_CONTACT && d > 1) {
-        bool on = mor_contact_map_eval(MOR_MAP_ALART_CURNIER, d, law, 1e-14 * N->beta * N->scale[c], p, u, F, A, B);
+        bool on = mor_contact_map_eval(MOR_MAP_ALART_CURNIER, d, law, N->touch * N->beta * N->scale[c], p, u, F, A, B);
         if (!on && A) {
             memset(A, 0, (size_t)(d * d) * sizeof *A);
             memset(B, 0, (size_t)(d * d) * sizeof *B);
@@ -65,7 +80,7 @@ static void block_map(const tree_newton* N, int c, const double* p, const double
     if (A) memset(A, 0, (size_t)(d * d) * sizeof *A), memset(B, 0, (size_t)(d * d) * sizeof *B);
     for (int i = 0; i < d; i++) {
         double lower = -INFINITY, upper = INFINITY, x = p[i] - law->rho[0] * u[i];
-        if (b->kind == MOR_BLOCK_CONTACT) lower = -1e-14 * N->beta * N->scale[c];
+        if (b->kind == MOR_BLOCK_CONTACT) lower = -N->touch * N->beta * N->scale[c];
         else if (b->kind == MOR_BLOCK_BOUNDED) lower = b->lower, upper = b->upper;
         bool fixed = x < lower || x > upper;
         double bound = b->kind == MOR_BLOCK_CONTACT ? 0.0 : x < lower ? lower : upper;
@@ -182,8 +197,8 @@ static void assemble_dense(tree_newton* N)
     }
 }
 
-/* -G T F, then dnu, du, dp. */
-static bool direction(tree_newton* N, double alpha)
+/* The maps at p and u, and the factor of the matrix. dp: -T F. */
+static bool linearise(tree_newton* N, double alpha)
 {
     const mor_step_form* s = N->step;
     double B[MOST_ROWS * MOST_ROWS];
@@ -198,15 +213,18 @@ static bool direction(tree_newton* N, double alpha)
             N->dp[b->row + i] = g;
         }
     }
+    if (!N->dense) return mor_tree_matrix_factor(N->K, N->TA);
+    assemble_dense(N);
+    return mor_lu_factor(s->dof, N->dense, N->pivot);
+}
+
+/* dnu and du of the impulses dp = g, then dp = g - T A du. */
+static bool respond(tree_newton* N)
+{
+    const mor_step_form* s = N->step;
     mor_step_forces(s, N->dp, N->dnu);
-    if (N->dense) {
-        assemble_dense(N);
-        if (!mor_lu_factor(s->dof, N->dense, N->pivot)) return false;
-        mor_lu_solve(s->dof, N->dense, N->pivot, N->dnu);
-    } else {
-        if (!mor_tree_matrix_factor(N->K, N->TA)) return false;
-        mor_tree_matrix_solve(N->K, N->dnu);
-    }
+    if (N->dense) mor_lu_solve(s->dof, N->dense, N->pivot, N->dnu);
+    else mor_tree_matrix_solve(N->K, N->dnu);
     mor_step_rows(s, N->dnu, N->du);
     for (int c = 0; c < s->block_count; c++) {
         const mor_block* b = &s->blocks[c];
@@ -220,6 +238,8 @@ static bool direction(tree_newton* N, double alpha)
     }
     return true;
 }
+
+static bool direction(tree_newton* N, double alpha) { return linearise(N, alpha) && respond(N); }
 
 /* ------------------------------------------------------------------------------- iteration */
 
@@ -247,7 +267,7 @@ static bool open_newton(tree_newton* N, const mor_step_form* s, mor_tree_matrix*
         size_t end = (size_t)(s->diagonal_start[c] + s->blocks[c].dim * s->blocks[c].dim);
         if (end > entries) entries = end;
     }
-    *N = (tree_newton){ .step = s };
+    *N = (tree_newton){ .step = s, .touch = 1e-14 };
     double* v = mor_arena_alloc(arena, (7 * n + 3 * dof + blocks + 8) * sizeof *v);
     N->law = mor_arena_alloc(arena, blocks * sizeof *N->law);
     N->A = mor_arena_alloc(arena, (3 * entries + 1) * sizeof *N->A);
@@ -354,6 +374,95 @@ static mor_status iterate(tree_newton* N, const mor_tree_newton_settings* s, mor
         }
     }
 }
+
+/* ----------------------------------------------------------------------------- least norm */
+
+/* Does the friction of any contact act while it slides? */
+static bool any_slides(const tree_newton* N)
+{
+    const mor_step_form* s = N->step;
+    for (int c = 0; c < s->block_count; c++) {
+        const mor_block* b = &s->blocks[c];
+        if (b->kind != MOR_BLOCK_CONTACT || b->dim < 2 || b->dim > 3) continue;
+        const double *p = N->p + b->row, *u = N->u + b->row, rho = N->law[c].rho[1];
+        double n = p[0] - N->law[c].rho[0] * u[0], x = p[1] - rho * u[1], y = b->dim > 2 ? p[2] - rho * u[2] : 0.0;
+        if (n > 0.0 && b->mu > 0.0 && x * x + y * y > b->mu * n * b->mu * n) return true;
+    }
+    return false;
+}
+
+/* dp <- P dp; returns the size of P dp in the metric of the regularisation. */
+static double not_determined(tree_newton* N, double alpha)
+{
+    const mor_step_form* s = N->step;
+    double sum = 0.0;
+    for (int c = 0; c < s->block_count; c++) {
+        const mor_block* b = &s->blocks[c];
+        int d = b->dim, at = s->diagonal_start[c];
+        double x[MOST_ROWS], a = alpha / (N->scale[c] * N->scale[c]);
+        memcpy(x, N->dp + b->row, (size_t)d * sizeof *x);
+        for (int i = 0; i < d; i++) {
+            double g = 0.0;
+            for (int j = 0; j < d; j++) g += N->TA[at + i * d + j] * x[j];
+            N->dp[b->row + i] = a * g;
+        }
+    }
+    if (!respond(N)) return INFINITY;
+    for (int c = 0; c < s->block_count; c++)
+        for (int i = s->blocks[c].row; i < s->blocks[c].row + s->blocks[c].dim; i++)
+            sum += N->dp[i] * N->dp[i] / (N->scale[c] * N->scale[c]);
+    return sqrt(sum);
+}
+
+/* One Newton step from N->p to N->trial, less what is not determined there. Returns the size of that part beside p;
+ * negative: no projector, or singular. */
+static double least_step(tree_newton* N)
+{
+    const mor_step_form* s = N->step;
+    const size_t bytes = (size_t)s->row_count * sizeof *N->p;
+    double size = 0.0;
+    if (!direction(N, COMPLIANCE)) return -1.0;
+    for (int c = 0; c < s->block_count; c++)
+        for (int i = s->blocks[c].row; i < s->blocks[c].row + s->blocks[c].dim; i++) {
+            N->trial[i] = N->p[i] + N->dp[i];
+            size += N->trial[i] * N->trial[i] / (N->scale[c] * N->scale[c]);
+        }
+    double part = 0.0;
+    for (int pass = 0; pass < 3; pass++) { /* each leaves 1e-8 of what it takes out, by rounding */
+        memcpy(N->dp, N->trial, bytes);
+        double once = not_determined(N, COMPLIANCE), twice = not_determined(N, COMPLIANCE);
+        if (!(twice <= 2.0 * once + 1e-12 * sqrt(size))) return -1.0; /* jammed contacts: P is no projector */
+        if (pass == 0) part = twice;
+        if (!(twice > 1e-15 * sqrt(size))) break;
+        for (int i = 0; i < s->row_count; i++) N->trial[i] -= N->dp[i];
+    }
+    return size > 0.0 ? part / sqrt(size) : 0.0;
+}
+
+bool mor_tree_least(const mor_problem* problem, mor_context* context, double limit, double* p)
+{
+    enum { ROUNDS = 6 };
+    const mor_step_form* s = &problem->step;
+    tree_newton N;
+    if (unfit(s) || s->dof > MOR_TREE_NEWTON_DENSE || !open_newton(&N, s, NULL, context->arena)) return false;
+    N.touch = TOUCH;
+    memcpy(N.p, p, (size_t)s->row_count * sizeof *p);
+    for (int round = 0; round < ROUNDS; round++) {
+        velocities(&N, N.p, N.u);
+        if (round == 0 && !any_slides(&N)) return false;
+        double part = least_step(&N);
+        if (part < 0.0 || (round == 0 && part < 1e-14)) return false; /* p is unique, or it is the one */
+        double error = context->error(context, N.trial, NULL);
+        if (isnan(error)) return false;
+        memcpy(N.p, N.trial, (size_t)s->row_count * sizeof *p);
+        if (error > limit || part > 1e-6) continue;
+        memcpy(p, N.p, (size_t)s->row_count * sizeof *p);
+        return true;
+    }
+    return false;
+}
+
+/* ---------------------------------------------------------------------------------------- */
 
 mor_report mor_tree_newton(const mor_problem* problem, const mor_tree_newton_settings* settings, mor_tree_matrix* K,
                            mor_context* context, double* p)

@@ -28,4 +28,9 @@ enum { MOR_TREE_NEWTON_DENSE = 90 };
 mor_report mor_tree_newton(const mor_problem* problem, const mor_tree_newton_settings* settings, mor_tree_matrix* K,
                            mor_context* context, double* p);
 
+/* From an answer p to the one of least norm, where impulses are not unique and some contact slides; up to 90
+ * velocities. limit: error that is allowed. False: p is left as it is, because it is unique, or the one of least norm
+ * already, or that was not found. */
+bool mor_tree_least(const mor_problem* problem, mor_context* context, double limit, double* p);
+
 #endif

@@ -128,7 +128,7 @@ static bool make_moves(mor_step* k)
 {
     const mor_world* w = k->w;
     const mor_formulation* f = w->formulation;
-    bool moves = f->impacts && !w->on_integrate && !w->stored && mor_world_bounces(w);
+    bool moves = !w->on_integrate && !w->stored && (f->flies || (f->impacts && mor_world_bounces(w)));
     for (int i = 0; i < k->contacts.count && f->impacts && !moves; i++) /* of a custom collision stage */
         moves = ((const mor_contact*)k->contacts.data)[i].restitution > 0.0;
     k->nu_move = NULL;

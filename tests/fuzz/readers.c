@@ -72,6 +72,27 @@ static void read_urdf(const char* path, const char* bytes, size_t size)
     mor_robot_destroy(mor_urdf_read(path, &options, notes, sizeof notes, &error));
 }
 
+/* The bytes are a model under `robots:` of a scene, in the format of this name. */
+static void read_model(const char* path, const char* format)
+{
+    mor_error error = { 0 };
+    char text[800];
+    snprintf(text, sizeof text, "moreau: 1\nrobots:\n  - { %s: \"%s\" }\n", format, path);
+    use_scene(mor_scene_parse(text, strlen(text), "model", NULL, NULL, &error));
+}
+
+static void read_mjcf(const char* path, const char* bytes, size_t size)
+{
+    (void)bytes, (void)size;
+    read_model(path, "mjcf");
+}
+
+static void read_sdf(const char* path, const char* bytes, size_t size)
+{
+    (void)bytes, (void)size;
+    read_model(path, "sdf");
+}
+
 static void read_json(const char* path, const char* bytes, size_t size)
 {
     mor_error error = { 0 };
@@ -155,14 +176,12 @@ static void read_commands(const char* path, const char* bytes, size_t size)
 }
 
 const reader readers[] = {
-    { "scene", ".yaml", read_scene },       { "include", ".yaml", read_include },
-    { "urdf", ".urdf", read_urdf },         { "obj", ".obj", read_mesh },
-    { "stl", ".stl", read_mesh },           { "dae", ".dae", read_mesh },
-    { "poly", ".poly", read_mesh },         { "motion", ".csv", read_motion },
-    { "json", ".json", read_json },         { "problem", ".dat", read_problem },
-    { "fclib", ".hdf5", read_fclib },       { "bpmd", ".h5", read_bpmd },
-    { "recording", ".h5", read_recording }, { "trace", ".h5", read_trace },
-    { "commands", ".txt", read_commands },  { NULL, NULL, NULL },
+    { "scene", ".yaml", read_scene },       { "include", ".yaml", read_include }, { "urdf", ".urdf", read_urdf },
+    { "obj", ".obj", read_mesh },           { "stl", ".stl", read_mesh },         { "dae", ".dae", read_mesh },
+    { "poly", ".poly", read_mesh },         { "motion", ".csv", read_motion },    { "json", ".json", read_json },
+    { "problem", ".dat", read_problem },    { "fclib", ".hdf5", read_fclib },     { "bpmd", ".h5", read_bpmd },
+    { "recording", ".h5", read_recording }, { "trace", ".h5", read_trace },       { "commands", ".txt", read_commands },
+    { "mjcf", ".xml", read_mjcf },          { "sdf", ".sdf", read_sdf },          { NULL, NULL, NULL },
 };
 
 void reader_try(const reader* r, const char* folder, const char* bytes, size_t size)

@@ -106,8 +106,10 @@ static const mor_cli_option options[] = {
       .expected = "gigabytes" },
     { "--start", "cold|warm", "from zero (default) or from the stored impulses", MOR_CLI_CHOICE, AT(warm),
       .expected = "cold|warm" },
-    { "--frames", "N", "at most N frames of each file or scene, evenly spread; default 50, 0: all", MOR_CLI_WHOLE,
-      AT(options.frames), .max = 1e6, .expected = "a whole number" },
+    { "--frames", "N",
+      "at most N frames of each file or scene, evenly spread; default 50, 0: all; below 10 "
+      "also fewer times at which whole runs are compared, and less CPU time for each",
+      MOR_CLI_WHOLE, AT(options.frames), .max = 1e6, .expected = "a whole number" },
     { "--traces", "N", "problems whose iterations are followed; default 50", MOR_CLI_WHOLE, AT(options.traces),
       .max = 1e6, .expected = "a whole number" },
     { "--iterations", "DIR",
@@ -115,11 +117,14 @@ static const mor_cli_option options[] = {
       AT(options.iterations) },
     { "--coordinates", "minimal|maximal", "frames of robots as trees (default) or as bodies with joints",
       MOR_CLI_CHOICE, AT(maximal), .expected = "minimal|maximal" },
-    { "--scene-limit", "SECONDS", "whole runs of scenes, CPU seconds each; default 20; 0: no whole runs",
+    { "--scene-limit", "SECONDS",
+      "whole runs of scenes, CPU seconds each, four times as many for the reference; default 20; "
+      "0: no whole runs",
       MOR_CLI_NUMBER, AT(options.scene_limit), .max = 1e6, .expected = "seconds" },
     { "--assume", "nothing|file|family",
       "what was too slow on two frames is not tried: `family` on frames of the family with half as many contacts more "
-      "(default), `file` on those of the same file with no fewer contacts, `nothing`: everything is tried",
+      "(default), `file` on those of the same file with no fewer contacts, `nothing`: everything is tried. Every third "
+      "of these frames is tried all the same; if it is solved, the smaller ones are tried too",
       MOR_CLI_CHOICE, AT(options.assume), .expected = "nothing|file|family" },
     { "--jobs", "N", "processes; default: one per core", MOR_CLI_WHOLE, AT(options.jobs), .min = 1, .max = 1e6,
       .expected = "a whole number" },
@@ -207,8 +212,10 @@ static void print_summary(const mor_lab* lab)
             mor_lab_profile p;
             if (!mor_lab_profile_make(lab, f, t, NULL, &p)) return;
             if (p.problem_count) {
-                printf("%s, tolerance %g, %d problems\n", f < 0 ? "stored problems" : mor_lab_formulation_name(lab, f),
+                printf("%s, tolerance %g, %d problems", f < 0 ? "stored problems" : mor_lab_formulation_name(lab, f),
                        lab->options.tols[t], p.problem_count);
+                if (p.unfinished) printf(" (%d others are left out: not all of their runs were made)", p.unfinished);
+                printf("\n");
                 printf("  %-18s %8s %8s %10s %12s %10s\n", "solver", "solved", "fastest", "x best", "median [s]",
                        "iter");
                 for (int k = 0; k < p.solver_count; k++) {
@@ -228,10 +235,12 @@ static void print_scenes(const mor_lab* lab)
         if (i == 0 || lab->scene_runs[i - 1].scene != r->scene)
             printf("%s, whole runs\n  %-14s %-16s %10s %12s %12s %12s %10s  %s\n", lab->scene_names[r->scene],
                    "formulation", "solver", "step [s]", "error [m]", "gain [J]", "depth [m]", "CPU [s]", "status");
-        printf("  %-14s %-16s %10.3g %12.3e %12.3e %12.3e %10.3g  %s%s\n",
-               mor_lab_formulation_name(lab, r->formulation), mor_lab_solver_name(lab, r->solver), r->step, r->error,
-               r->energy_gain, r->penetration, r->cpu_s,
-               r->reference ? "reference" : mor_status_name((mor_status)r->status), r->detail[0] ? r->detail : "");
+        char distance[32] = "-"; /* none without a reference */
+        if (isfinite(r->error)) snprintf(distance, sizeof distance, "%.3e", r->error);
+        printf("  %-14s %-16s %10.3g %12s %12.3e %12.3e %10.3g  %s%s%s%s\n",
+               mor_lab_formulation_name(lab, r->formulation), mor_lab_solver_name(lab, r->solver), r->step, distance,
+               r->energy_gain, r->penetration, r->cpu_s, r->reference ? "reference, " : "",
+               mor_status_name((mor_status)r->status), r->detail[0] ? ": " : "", r->detail);
     }
 }
 

@@ -127,6 +127,8 @@ static const mor_key material_keys[] = {
       .help = "Coefficient e. Two materials meet with max(e1, e2)." },
     { TEXT(mor_raw_material, impact), .fallback = "reflections",
       .help = "Impact law (`moreau list impacts`). Two materials meet with the law of the larger restitution." },
+    { NUMBER(mor_raw_material, tangential), .initial = 0.0, .min = 0, .max = 1, .fallback = "0",
+      .help = "Restitution of slip for the impact law `tangential`. Two materials meet with the larger one." },
     { NUMBER(mor_raw_material, rolling), .initial = 0.0, NOT_NEGATIVE, .unit = "m", .fallback = "0",
       .help = "Rolling friction: the moment against rolling is at most this length times the normal force. Two "
               "materials meet with the larger one." },

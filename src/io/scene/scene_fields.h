@@ -72,7 +72,7 @@ typedef struct mor_raw_method {
 } mor_raw_method;
 
 typedef struct mor_raw_material {
-    double friction, restitution, rolling, drilling, density;
+    double friction, restitution, tangential, rolling, drilling, density;
     const char* impact;
 } mor_raw_material;
 
@@ -252,5 +252,8 @@ mor_code mor_read_map(const mor_node* node, const char* name, mor_error* error);
 
 /* Worked examples at the beginning of docs/scene.md. */
 extern const char mor_scene_snippets[];
+
+/* What a scene writes instead of a word that other simulators use for a key of the table of this title, or NULL. */
+const char* mor_word_of_scenes(const char* table, const char* key);
 
 #endif

@@ -155,7 +155,8 @@ mor_code mor_scene_read_materials(mor_scene* scene, const mor_raw_scene* raw, mo
                                     .restitution = m.restitution,
                                     .density = m.density,
                                     .rolling = m.rolling,
-                                    .drilling = m.drilling };
+                                    .drilling = m.drilling,
+                                    .tangential = m.tangential };
         if (m.impact && (code = read_impact(n, m.impact, &material->impact, error))) return code;
         snprintf(material->name, sizeof material->name, "%s", n->key);
         if (strcmp(n->key, "default") == 0) scene->default_material = scene->material_count;

@@ -201,24 +201,36 @@ static mor_code read_key(const mor_node* node, const mor_key* key, int dimension
     return code;
 }
 
+/* The names of the keys, with commas between them. */
+static const char* list_keys(const mor_key_table* table, int dimension, char* list, size_t size)
+{
+    size_t used = 0;
+    *list = '\0';
+    for (const mor_key* k = table->keys; k->name; k++) {
+        if (k->dimension && k->dimension != dimension) continue;
+        int w = snprintf(list + used, size - used, "%s%s", used ? ", " : "", k->name);
+        if (w > 0 && used + (size_t)w < size) used += (size_t)w;
+    }
+    return list;
+}
+
 static mor_code fail_unknown(const mor_key_table* table, const mor_node* node, int dimension, mor_error* error)
 {
     const char* names[64];
-    char list[400] = "";
-    size_t used = 0;
+    char list[400];
     int n = 0;
-    for (const mor_key* k = table->keys; k->name && n < 63; k++) {
-        if (k->dimension && k->dimension != dimension) continue;
-        names[n++] = k->name;
-        int w = snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", k->name);
-        if (w > 0 && used + (size_t)w < sizeof list) used += (size_t)w;
-    }
+    for (const mor_key* k = table->keys; k->name && n < 63; k++)
+        if (!k->dimension || k->dimension == dimension) names[n++] = k->name;
     names[n] = NULL;
+    const char* right = mor_word_of_scenes(table->title, node->key);
+    if (right)
+        return mor_node_fail_key(node, error, "unknown key '%.60s' in %s; write %s", node->key, table->title, right);
     const char* near = mor_did_you_mean(node->key, names);
     if (near)
         return mor_node_fail_key(node, error, "unknown key '%.60s' in %s; did you mean '%s'?", node->key, table->title,
                                  near);
-    return mor_node_fail_key(node, error, "unknown key '%.60s' in %s; known: %s", node->key, table->title, list);
+    return mor_node_fail_key(node, error, "unknown key '%.60s' in %s; known: %s", node->key, table->title,
+                             list_keys(table, dimension, list, sizeof list));
 }
 
 mor_code mor_keys_read(const mor_key_table* table, const mor_node* node, int dimension, void* result, mor_error* error)
@@ -240,7 +252,11 @@ mor_code mor_keys_read(const mor_key_table* table, const mor_node* node, int dim
             break;
         }
 
-    mor_code code = mor_read_map(node, table->title, error);
+    char list[400], text[80];
+    if (node->kind != MOR_NODE_MAP)
+        return mor_node_fail(node, error, "%s must be a mapping (key: value), not %s; its keys: %s", table->title,
+                             mor_node_describe(node, text), list_keys(table, dimension, list, sizeof list));
+    mor_code code = MOR_OK;
     for (const mor_node* n = node->first; n && code == MOR_OK; n = n->next) {
         const mor_key* k = table->keys;
         while (k->name && strcmp(k->name, n->key) != 0) k++;

@@ -1,0 +1,249 @@
+/* V, u and the end of the step by the state (slopes.h): the sum of what contacts, bodies and robots say. */
+#include "derivative/slopes.h"
+
+#include "base/elementary.h"
+#include "control/control.h"
+#include "formulation/assemble.h"
+#include "model/articulated.h"
+
+#include <string.h>
+
+static mor_vec3 unit(int k) { return mor_v3(k == 0, k == 1, k == 2); }
+
+/* ------------------------------------------------------------------------------------- what is known */
+
+static bool is_body(const mor_tree* t)
+{
+    return t->kind == &mor_tree_free || t->kind == &mor_tree_planar || t->kind == &mor_tree_particle;
+}
+
+static bool possible(const mor_derivation* d)
+{
+    const mor_world* w = d->base->w;
+    if (w->joints.count || w->options.friction_align || w->options.sticking || w->collision->planes) return false;
+    if (d->base->nu_move || d->base->relinearised || w->formulation->accelerations) return false;
+    for (int i = 0; i < w->tree_count; i++) {
+        const mor_tree* t = &w->trees[i];
+        if (t->share != 1.0 || t->move || t->stored) return false;
+        if (t->robot ? !mor_robot_slopes_possible(d, t->robot, d->loaded[i]) : !is_body(t)) return false;
+    }
+    for (int k = 0; k < d->kept_count; k++) {
+        if (d->kept[k].contact < 0) return false;
+        const mor_contact* c = (const mor_contact*)d->base->contacts.data + d->kept[k].contact;
+        if (c->restitution > 0.0 && c->gap > 0.0) return false; /* arms of the impact */
+        const mor_system* s = &d->base->islands[d->kept[k].island].system;
+        const mor_contact_row* row = &s->contacts[d->kept[k].block];
+        if (c->restitution > 0.0 && row->approach < -s->v_rest) return false;
+    }
+    return true;
+}
+
+bool mor_slopes_has_input(const mor_derivation* d, const mor_input* in)
+{
+    return in->kind == MOR_INPUT_JOINT_FORCE && d->loaded[d->base->w->robots[in->index]->tree];
+}
+
+static mor_code make(mor_derivation* d, mor_slopes* s)
+{
+    const mor_world* w = d->base->w;
+    s->trees = mor_arena_zero(d->arena, (size_t)w->tree_count + 1, sizeof *s->trees);
+    s->touches = mor_arena_zero(d->arena, (size_t)d->base->contacts.count + 1, sizeof *s->touches);
+    if (!s->trees || !s->touches) return MOR_SYSTEM;
+    for (int i = d->n - 1; i >= 0; i--) s->trees[d->tree[i]].first = i;
+    for (int i = 0; i < w->robot_count; i++) {
+        mor_tree_slopes* t = &s->trees[w->robots[i]->tree];
+        t->wrenches = mor_arena_zero(d->arena, 6 * (size_t)w->robots[i]->model->link_count, sizeof(double));
+        if (!t->wrenches) return MOR_SYSTEM;
+    }
+    return MOR_OK;
+}
+
+/* Contacts whose geometry is asked for: kept ones, and those that controllers see (support.c). */
+static bool* wanted_contacts(const mor_derivation* d)
+{
+    const mor_world* w = d->base->w;
+    const mor_contact* contacts = d->base->contacts.data;
+    int count = d->base->contacts.count;
+    bool* wanted = mor_arena_zero(d->arena, (size_t)count + 1, sizeof *wanted);
+    for (int k = 0; wanted && k < d->kept_count; k++) wanted[d->kept[k].contact] = true;
+    for (int i = 0; wanted && w->control && i < count; i++)
+        for (int side = 0; side < 2; side++) wanted[i] = wanted[i] || w->bodies[w->order[contacts[i].body[side]]].robot;
+    return wanted;
+}
+
+/* --------------------------------------------------------------------------------------------- sums */
+
+/* The impulses that move along with a body, and its free motion. */
+static void add_body(const mor_derivation* d, const mor_tree* t, const mor_tree_slopes* own, mor_columns* c)
+{
+    int n = d->n, dof = t->dof, linear = d->world->dimension;
+    for (int k = 0; k < dof; k++) {
+        double* V = c->V + (size_t)(n + own->first + k) * d->dof + t->offset;
+        if (!own->V) V[k] += 1.0;
+        if (k < linear) continue;
+        mor_vec3 e = linear == 3 ? unit(k - 3) : unit(2), f = mor_cross(e, own->F), m = mor_cross(e, own->N);
+        double* Q = c->V + (size_t)(own->first + k) * d->dof + t->offset;
+        Q[0] += f.x, Q[1] += f.y;
+        if (linear == 3) Q[2] += f.z, Q[3] += m.x, Q[4] += m.y, Q[5] += m.z;
+    }
+}
+
+/* M^-1 times what is an impulse so far. */
+static void respond(const mor_derivation* d, const mor_tree* t, double* V)
+{
+    const mor_step* k = d->base;
+    double any = 0.0, x[6];
+    for (int i = 0; i < t->dof; i++) any = mor_max(any, fabs(V[i]));
+    if (any == 0.0) return;
+    if (t->robot) {
+        mor_robot_factor_solve(t->robot->model, t->robot->dense, V);
+        return;
+    }
+    const double* Mi = k->mass_inverse + k->mass_start[t - k->w->trees];
+    for (int i = 0; i < t->dof; i++) {
+        x[i] = 0.0;
+        for (int j = 0; j < t->dof; j++) x[i] += Mi[i * t->dof + j] * V[j];
+    }
+    memcpy(V, x, (size_t)t->dof * sizeof *V);
+}
+
+/* From impulses to velocities, and what is known as velocities. */
+static void finish_tree(const mor_derivation* d, int tree, const mor_tree_slopes* own, mor_columns* c)
+{
+    const mor_tree* t = &d->base->w->trees[tree];
+    int n = d->n, dof = t->dof;
+    if (t->robot && own->local) {
+        for (int k = 0; k < 2 * dof; k++) {
+            int column = k < dof ? own->first + k : n + own->first + k - dof;
+            for (int i = 0; i < dof; i++)
+                c->V[(size_t)column * d->dof + t->offset + i] = own->V[(size_t)i * 2 * dof + k];
+        }
+        return;
+    }
+    for (int k = 0; k < 2 * dof && t->robot; k++) {
+        int column = k < dof ? own->first + k : n + own->first + k - dof;
+        for (int i = 0; i < dof; i++) c->V[(size_t)column * d->dof + t->offset + i] += own->V[(size_t)i * 2 * dof + k];
+    }
+    if (!t->robot) {
+        for (int k = 0; k < n; k++) respond(d, t, c->V + (size_t)k * d->dof + t->offset);
+        for (int k = 0; k < 2 * dof && own->V; k++) {
+            int column = k < dof ? own->first + k : n + own->first + k - dof;
+            for (int i = 0; i < dof; i++)
+                c->V[(size_t)column * d->dof + t->offset + i] += own->V[(size_t)i * 2 * dof + k];
+        }
+        return;
+    }
+    for (int k = 0; k < c->count; k++) respond(d, t, c->V + (size_t)k * d->dof + t->offset);
+    for (int k = 0; k < dof; k++) c->V[(size_t)(n + own->first + k) * d->dof + t->offset + k] += 1.0;
+}
+
+mor_code mor_slopes_fill(mor_derivation* d, mor_slopes* s, mor_columns* c, bool* done, bool* lost, mor_error* error)
+{
+    const mor_world* w = d->base->w;
+    *done = possible(d);
+    if (!*done) return MOR_OK;
+    mor_code code = make(d, s);
+    const bool* wanted = code ? NULL : wanted_contacts(d);
+    if (!wanted) return MOR_SYSTEM;
+    code = mor_touches(d, wanted, s->touches, done, lost);
+    if (!code && *done) code = mor_look_begin(d);
+    if (!code && *done) code = mor_contact_slopes(d, s, c);
+    for (int i = 0; i < w->tree_count && !code && *done; i++) {
+        const mor_tree* t = &w->trees[i];
+        if (t->robot && d->loaded[i]) code = mor_robot_slopes(d, s, i, &s->trees[i], done);
+        else if (t->robot) code = mor_robot_local_slopes(d, i, &s->trees[i], error);
+        else if (t->kind == &mor_tree_free) code = mor_free_slopes(d, i, &s->trees[i]);
+        if (!code && *done && !t->robot) add_body(d, t, &s->trees[i], c);
+    }
+    for (int i = 0; i < d->input_count && *done && !code; i++) {
+        const mor_input* in = &d->inputs[i];
+        if (!mor_slopes_has_input(d, in)) continue;
+        const mor_robot* r = w->robots[in->index];
+        int offset = w->trees[r->tree].offset + r->model->dof - r->model->joint_count;
+        c->V[(size_t)(2 * d->n + i) * d->dof + offset + in->component] = w->h;
+    }
+    for (int i = 0; i < w->tree_count && !code && *done; i++) finish_tree(d, i, &s->trees[i], c);
+    return code;
+}
+
+/* ---------------------------------------------------------------------------------------------- ends */
+
+/* end rows of a robot: positions by h, the base by its rotation and its momentum. */
+static void robot_end(const mor_derivation* d, const mor_tree* t, const mor_tree_slopes* own, int column,
+                      const double* v, double* end)
+{
+    const mor_world* w = d->base->w;
+    int n = d->n, dof = t->dof, first = own->first, k = column % n - first;
+    bool mine = column < 2 * n && k >= 0 && k < dof, velocity = column >= n;
+    double *q = end + first, *nu = end + n + first;
+    int offset = mor_robot_offset(t->robot->model);
+    bool turned = offset && k >= 3 && k < 6;
+    if (mine && !velocity && !turned) q[k] += 1.0;
+    for (int i = 0; i < dof; i++)
+        if (!offset || i < 3 || i >= 6) q[i] += w->h * v[i];
+    for (int i = offset; i < dof; i++) nu[i] += v[i];
+    if (!offset) return;
+    mor_vec3 turn = mor_mul(&own->turn_by, mor_v3(v[3], v[4], v[5]));
+    if (mine && !velocity && turned) turn = mor_add(turn, mor_mul(&own->turn, unit(k - 3)));
+    q[3] += turn.x, q[4] += turn.y, q[5] += turn.z;
+    for (int i = 0; i < 6; i++) {
+        double sum = mine ? own->end_z[i * 2 * dof + k + (velocity ? dof : 0)] : 0.0;
+        for (int j = 0; j < dof; j++) sum += own->end_v[i * dof + j] * v[j];
+        nu[i] += sum;
+    }
+}
+
+static void body_end(const mor_derivation* d, const mor_tree* t, const mor_tree_slopes* own, bool loaded, int column,
+                     const double* v, double* end)
+{
+    int n = d->n, dof = t->dof, first = own->first, k = column % n - first;
+    bool mine = column < 2 * n && k >= 0 && k < dof, velocity = column >= n;
+    double *q = end + first, *nu = end + n + first;
+    for (int i = 0; i < 2 * dof; i++) {
+        double* to = i < dof ? &q[i] : &nu[i - dof];
+        if (mine && own->end_z) *to += own->end_z[i * 2 * dof + k + (velocity ? dof : 0)];
+        for (int j = 0; own->end_v && loaded && j < dof; j++) *to += own->end_v[i * dof + j] * v[j];
+    }
+    if (own->end_z) return;
+    if (mine && !velocity) q[k] += 1.0;
+    for (int i = 0; i < dof; i++) q[i] += d->base->w->h * v[i], nu[i] += v[i];
+}
+
+/* The robots of the base step as they were before mor_slopes_end. */
+static void put_back(const mor_derivation* d)
+{
+    mor_world* w = d->base->w;
+    for (int i = 0; i < w->robot_count; i++) {
+        mor_robot* r = w->robots[i];
+        const mor_robot* from = d->world->robots[i];
+        r->base = from->base;
+        memcpy(r->s, from->s, (size_t)r->model->joint_count * sizeof *r->s);
+        memcpy(r->nu, from->nu, (size_t)r->model->dof * sizeof *r->nu);
+        mor_robot_update(r->model, r->work, &r->base, r->s, r->nu);
+        mor_robot_write_bodies(w, r);
+    }
+}
+
+mor_code mor_slopes_end(mor_derivation* d, mor_slopes* s, mor_columns* c, bool* done)
+{
+    const mor_world* w = d->base->w;
+    mor_code code = MOR_OK;
+    for (int i = 0; i < w->tree_count && !code && *done; i++)
+        if (w->trees[i].robot && d->loaded[i]) code = mor_robot_end_slopes(d, i, &s->trees[i], done);
+    if (!*done) put_back(d);
+    for (int i = 0; i < w->tree_count && !code && *done; i++) {
+        const mor_tree* t = &w->trees[i];
+        const mor_tree_slopes* own = &s->trees[i];
+        for (int j = 0; j < c->count; j++) {
+            bool looked = j >= 2 * d->n && !mor_slopes_has_input(d, &d->inputs[j - 2 * d->n]);
+            const double* v = c->V + (size_t)j * d->dof + t->offset;
+            double any = j % d->n >= own->first && j % d->n < own->first + t->dof && j < 2 * d->n;
+            for (int k = 0; k < t->dof && any == 0.0; k++) any = fabs(v[k]);
+            if (any == 0.0 || (looked && !d->loaded[i])) continue; /* looks have the end of what moves freely */
+            double* end = c->end + (size_t)j * 2 * d->n;
+            if (t->robot && d->loaded[i]) robot_end(d, t, own, j, v, end);
+            else body_end(d, t, own, d->loaded[i], j, v, end);
+        }
+    }
+    return code;
+}

@@ -1,0 +1,283 @@
+/* One run of a scene in this process, see trial.h. The loop is that of `moreau run`. */
+#include "lab/trial.h"
+
+#include "io/json/run_json.h"
+#include "io/text/text_file.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LARGEST_SCENE = 256 << 20, WHY = 300 };
+
+uint64_t mor_hash_bytes(uint64_t hash, const void* bytes, size_t size)
+{
+    const unsigned char* b = bytes;
+    for (size_t i = 0; i < size; i++) hash = (hash ^ b[i]) * 1099511628211ull;
+    return hash;
+}
+
+static const char* const own_words[] = { "refused", "crashed", "time_limit" };
+
+const char* mor_trial_status_name(int status)
+{
+    return status < MOR_TRIAL_REFUSED ? mor_run_status_name((mor_run_status)status)
+                                      : own_words[status - MOR_TRIAL_REFUSED];
+}
+
+int mor_trial_status_of(const char* name)
+{
+    for (int i = 0; i < MOR_TRIAL_STATUSES; i++)
+        if (strcmp(name, mor_trial_status_name(i)) == 0) return i;
+    return -1;
+}
+
+mor_code mor_trial_open(mor_trial* t, const char* scene, const mor_library* library, mor_error* error)
+{
+    *t = (mor_trial){ .library = library };
+    mor_code code = mor_scene_locate(scene, t->file, sizeof t->file, error);
+    if (!code) code = mor_text_read(t->file, LARGEST_SCENE, &t->text, &t->length, error);
+    if (code) return code;
+    t->hash = mor_hash_bytes(MOR_HASH_BEGIN, t->text, t->length);
+    if (t->text[strspn(t->text, " \t\r\n")] == '<') {
+        free(t->text);
+        t->text = NULL;
+    }
+    return MOR_OK;
+}
+
+void mor_trial_close(mor_trial* t)
+{
+    free(t->text);
+    t->text = NULL;
+}
+
+mor_world* mor_trial_world(const mor_trial* t, const char* const* overrides, mor_scene** scene, mor_error* error)
+{
+    *scene = t->text ? mor_scene_parse(t->text, t->length, t->file, overrides, t->library, error)
+                     : mor_scene_load(t->file, overrides, t->library, error);
+    mor_world* world = *scene ? mor_scene_build(*scene, 1, error) : NULL;
+    if (!world) {
+        mor_scene_destroy(*scene);
+        *scene = NULL;
+    }
+    return world;
+}
+
+/* ------------------------------------------------------------------------------- over the steps */
+
+typedef struct series {
+    mor_probe probe;
+    double low, high, sum, square;
+    long count;
+} series;
+
+/* Everything one run holds. */
+typedef struct session {
+    const mor_trial* trial;
+    mor_scene* scene;
+    mor_world* world;
+    mor_run* run;
+    series* series; /* one for each measure; only those over the steps are used */
+    FILE* document; /* NULL: no measure needs it */
+    char* text;
+    size_t length;
+    mor_json json;
+    int sample;
+} session;
+
+static void count_step(session* s, const mor_step_report* report)
+{
+    double now = mor_world_time(s->world);
+    for (int i = 0; i < s->trial->measure_count; i++) {
+        const mor_measure* m = &s->trial->measures[i];
+        series* x = &s->series[i];
+        double slack = 1e-9 * (1.0 + fabs(now)); /* s: times are sums of steps */
+        if (m->kind != MOR_MEASURE_SERIES || now < m->from - slack || now > m->until + slack) continue;
+        double v = mor_probe_value(&x->probe, s->world, report);
+        if (x->count == 0 || v < x->low) x->low = v;
+        if (x->count == 0 || v > x->high) x->high = v;
+        x->sum += v;
+        x->square += v * v;
+        x->count++;
+    }
+}
+
+static double series_value(const series* x, mor_measure_over over)
+{
+    if (x->count == 0) return NAN;
+    double n = (double)x->count;
+    return over == MOR_OVER_MIN    ? x->low
+           : over == MOR_OVER_MAX  ? x->high
+           : over == MOR_OVER_MEAN ? x->sum / n
+           : over == MOR_OVER_RMS  ? sqrt(x->square / n)
+                                   : x->high - x->low;
+}
+
+static void write_sample(session* s)
+{
+    mor_json_object(&s->json, NULL);
+    mor_json_number(&s->json, "time", mor_world_time(s->world));
+    mor_run_json_state(&s->json, s->world);
+    mor_json_end(&s->json);
+}
+
+static void write_samples(session* s)
+{
+    const mor_trial* t = s->trial;
+    for (; s->sample < t->time_count && mor_world_reached(s->world, t->times[s->sample]); s->sample++)
+        if (s->document) write_sample(s);
+}
+
+/* ------------------------------------------------------------------------------------ the run */
+
+static mor_code begin(session* s, const char* const* overrides, int* measure, mor_error* error)
+{
+    const mor_trial* t = s->trial;
+    s->world = mor_trial_world(t, overrides, &s->scene, error);
+    if (!s->world) return error->code ? error->code : MOR_SYSTEM;
+    s->series = calloc((size_t)t->measure_count + 1, sizeof *s->series);
+    if (!s->series) return mor_fail(error, MOR_SYSTEM, "out of memory");
+    bool document = false;
+    for (int i = 0; i < t->measure_count; i++) {
+        const mor_measure* m = &t->measures[i];
+        *measure = i;
+        document = document || m->kind == MOR_MEASURE_DOCUMENT;
+        if (m->kind == MOR_MEASURE_SERIES && mor_probe_make(&s->series[i].probe, s->world, m->path, error))
+            return MOR_BAD_INPUT;
+    }
+    *measure = -1;
+    double h = mor_world_get_step(s->world);
+    int steps = (int)fmin(floor(mor_scene_end(s->scene) / h + 0.5), 1e6);
+    s->run = mor_run_create(s->world, steps, error);
+    if (!s->run) return MOR_SYSTEM;
+    if (document && !(s->document = open_memstream(&s->text, &s->length)))
+        return mor_fail(error, MOR_SYSTEM, "out of memory");
+    if (s->document) {
+        s->json = mor_json_begin(s->document);
+        mor_json_object(&s->json, NULL);
+        mor_json_list(&s->json, "samples");
+    }
+    return MOR_OK;
+}
+
+static mor_code simulate(session* s, mor_error* error)
+{
+    const mor_trial* t = s->trial;
+    double end = mor_scene_end(s->scene), h = mor_world_get_step(s->world);
+    bool variable = mor_world_get_adaptive(s->world, NULL);
+    int steps = variable ? -1 : (int)floor(end / h + 0.5);
+    write_samples(s);
+    count_step(s, NULL);
+    for (int k = 1; steps >= 0 ? k <= steps : !mor_world_reached(s->world, end); k++) {
+        mor_step_report r;
+        if (steps < 0) mor_world_limit_step(s->world, end);
+        if (s->sample < t->time_count) mor_world_limit_step(s->world, t->times[s->sample]);
+        mor_code code = mor_run_step(s->run, &r, error);
+        if (code != MOR_OK) return code;
+        if (mor_run_stopped(s->run)) break;
+        write_samples(s);
+        count_step(s, &r);
+    }
+    return MOR_OK;
+}
+
+/* Ends the document and reads it back; NULL without memory. */
+static mor_json_document* finish_document(session* s, const mor_run_summary* summary, mor_error* error)
+{
+    mor_json_end(&s->json);
+    mor_run_json_summary(&s->json, s->world, s->scene, summary, mor_run_start(s->run));
+    mor_json_end(&s->json);
+    bool written = mor_json_finish(&s->json);
+    written = fclose(s->document) == 0 && written;
+    s->document = NULL;
+    if (!written) {
+        mor_fail(error, MOR_SYSTEM, "out of memory");
+        return NULL;
+    }
+    return mor_json_read_text("run", s->text, s->length, error);
+}
+
+static mor_code measure_all(session* s, mor_trial_result* result, mor_error* error)
+{
+    const mor_trial* t = s->trial;
+    mor_run_summary summary = mor_run_summarise(s->run);
+    result->status = (int)summary.status;
+    result->state_hash = summary.state_hash;
+    snprintf(result->detail, sizeof result->detail, "%s", summary.detail);
+    mor_json_document* d = s->document ? finish_document(s, &summary, error) : NULL;
+    bool lost = s->text && !d;
+    for (int i = 0; i < t->measure_count && !lost; i++) {
+        const mor_measure* m = &t->measures[i];
+        double value = NAN;
+        if (m->kind == MOR_MEASURE_SERIES) value = series_value(&s->series[i], m->over);
+        else if (m->kind == MOR_MEASURE_FUNCTION) value = m->function(s->world, &summary);
+        else if (!mor_measure_find(mor_json_root(d), m->path, &value, NULL)) value = NAN; /* a sample not reached */
+        result->values[i] = value;
+    }
+    mor_json_free(d);
+    return lost ? MOR_SYSTEM : MOR_OK;
+}
+
+static void end(session* s)
+{
+    if (s->document) fclose(s->document);
+    free(s->text);
+    free(s->series);
+    mor_run_destroy(s->run);
+    mor_world_destroy(s->world);
+    mor_scene_destroy(s->scene);
+}
+
+mor_code mor_trial_run(const mor_trial* trial, const char* const* overrides, mor_trial_result* result, mor_error* error)
+{
+    session s = { .trial = trial };
+    mor_error own = { 0 };
+    int measure = -1;
+    for (int i = 0; i < trial->measure_count; i++) result->values[i] = NAN;
+    result->state_hash = 0;
+    result->detail[0] = '\0';
+    mor_code code = begin(&s, overrides, &measure, &own);
+    if (!code) code = simulate(&s, &own);
+    if (!code) code = measure_all(&s, result, &own);
+    end(&s);
+    if (code != MOR_BAD_INPUT) return code ? mor_fail(error, MOR_SYSTEM, "%s", own.text) : MOR_OK;
+    result->status = MOR_TRIAL_REFUSED;
+    snprintf(result->detail, sizeof result->detail, "%.190s", own.text);
+    return MOR_OK;
+}
+
+/* Members that a document has only when there is something to say. */
+static bool comes_and_goes(const char* path)
+{
+    return strncmp(path, "adaptive", 8) == 0 || strncmp(path, "approximate", 11) == 0 ||
+           strncmp(path, "joints", 6) == 0;
+}
+
+mor_code mor_trial_check(const mor_trial* trial, const char* const* overrides, int* measure, mor_error* error)
+{
+    session s = { .trial = trial };
+    *measure = -1;
+    mor_code code = begin(&s, overrides, measure, error);
+    mor_json_document* d = NULL;
+    if (!code && s.document) {
+        for (int i = 0; i < trial->time_count; i++) write_sample(&s);
+        mor_run_summary summary = mor_run_summarise(s.run);
+        d = finish_document(&s, &summary, error);
+        code = d ? MOR_OK : MOR_SYSTEM;
+    }
+    for (int i = 0; i < trial->measure_count && !code; i++) {
+        const mor_measure* m = &trial->measures[i];
+        double value;
+        char why[WHY];
+        if (m->kind != MOR_MEASURE_DOCUMENT || mor_measure_find(mor_json_root(d), m->path, &value, why) ||
+            comes_and_goes(m->path))
+            continue;
+        *measure = i;
+        code = mor_fail(error, MOR_BAD_INPUT, "%s", why);
+    }
+    mor_json_free(d);
+    end(&s);
+    return code;
+}
