@@ -7,7 +7,7 @@ ROBOTS ?=
 
 .PHONY: site dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery python octave format check-rooms check-tree clean
 .PHONY: test-faults fuzz
-.PHONY: exam lint
+.PHONY: exam lint test-cluster
 
 all: configure
 	@cmake --build $(BUILD)
@@ -42,6 +42,10 @@ test-long: all
 	@$(MAKE) --no-print-directory test-faults MOST=200
 	@$(MAKE) --no-print-directory fuzz T=300
 	@$(MAKE) --no-print-directory fuzz-viewer
+
+# the same sweep with jobs, shards, Slurm and MPI, after kills and a full disk (installs Slurm and Open MPI; needs root)
+test-cluster: all
+	@scripts/test-cluster $(BUILD)
 
 # a hundred experiments with known answers, by the default methods; writes docs/results/exam.md
 exam: all

@@ -399,10 +399,10 @@ static mor_code derive(mor_derivation* d, mor_derivative* out, double* matrix, m
                         out->residual, ENOUGH);
     code = keep_rows(d, &l, out, error);
     mor_columns c = { .count = 2 * d->n + d->input_count };
-    c.V = mor_arena_zero(d->arena, (size_t)c.count * d->dof + 1, sizeof(double));
-    c.u = mor_arena_zero(d->arena, (size_t)c.count * d->rows + 1, sizeof(double));
-    c.mu = mor_arena_zero(d->arena, (size_t)c.count * d->kept_count + 1, sizeof(double));
-    c.end = mor_arena_zero(d->arena, (size_t)c.count * 2 * d->n + 1, sizeof(double));
+    c.V = mor_arena_alloc(d->arena, ((size_t)c.count * d->dof + 1) * sizeof(double));
+    c.u = mor_arena_alloc(d->arena, ((size_t)c.count * d->rows + 1) * sizeof(double));
+    c.mu = mor_arena_alloc(d->arena, ((size_t)c.count * d->kept_count + 1) * sizeof(double));
+    c.end = mor_arena_alloc(d->arena, ((size_t)c.count * 2 * d->n + 1) * sizeof(double));
     if (!code && (!c.V || !c.u || !c.mu || !c.end)) code = MOR_SYSTEM;
     bool local = true;
     if (!code) code = fill_columns(d, l.law, &c, &local, out, error);

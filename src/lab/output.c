@@ -1,5 +1,7 @@
 /* A comparison as JSON (CONTRACTS: compare --json) and as a table. */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "io/json/json.h"
 #include "lab/compare.h"
@@ -25,6 +27,12 @@ static void write_problem(mor_json* j, const mor_lab_problem* p)
     if (p->deficiency >= 0) mor_json_integer(j, "rank_deficiency", p->deficiency);
     else mor_json_null(j, "rank_deficiency");
     mor_json_number(j, "condition", p->condition);
+    if (p->stored_by[0]) {
+        mor_json_object(j, "stored");
+        mor_json_text(j, "by", p->stored_by);
+        mor_json_number(j, "velocity_error", p->stored_error);
+        mor_json_end(j);
+    }
     mor_json_end(j);
 }
 
@@ -109,6 +117,15 @@ void mor_lab_write_json(const mor_lab* lab, FILE* out)
     mor_json_text(j, "command", lab->options.command);
     mor_json_bool(j, "complete", lab->complete);
     mor_json_number(j, "time_limit_s", lab->options.time_limit);
+    mor_json_list(j, "notes");
+    for (const char* at = lab->notes; *at;) {
+        char line[600];
+        int n = (int)strcspn(at, "\n");
+        snprintf(line, sizeof line, "%.*s", n, at);
+        mor_json_text(j, NULL, line);
+        at += n + (at[n] == '\n');
+    }
+    mor_json_end(j);
     mor_json_list(j, "problems");
     for (int i = 0; i < lab->problem_count; i++) write_problem(j, &lab->problems[i]);
     mor_json_end(j);

@@ -14,12 +14,14 @@ void mor_page_number(FILE* out, const char* format, double v)
     fputs("</td>", out);
 }
 
-const char mor_page_head[] =
+static const char head[] =
     "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
     "content=\"width=device-width\">\n"
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src "
     "'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\n"
-    "<title>moreau compare</title>\n<style>\n"
+    "<title>";
+static const char style[] =
+    "</title>\n<style>\n"
     "body{font:14px/1.45 system-ui,sans-serif;color:#222;max-width:1240px;margin:1.5em auto;padding:0 1em}\n"
     "h1{font-size:1.6em;margin:.2em 0}h2{font-size:1.25em;margin:1.8em 0 .3em;border-bottom:1px solid "
     "#ccc}h3{margin:1em 0 .2em}\n"
@@ -43,6 +45,8 @@ const char mor_page_head[] =
     "print{body{max-width:none;font-size:11px}.tall{max-height:none;overflow:visible}nav,input{display:none}h2,svg{"
     "break-inside:avoid}}\n"
     "</style></head><body>\n";
+
+void mor_page_begin(FILE* out, const char* title) { fprintf(out, "%s%s%s", head, title, style); }
 
 const char mor_page_rules[] =
     "<h2 id=\"rules\">Rules of this comparison</h2><ul>\n"

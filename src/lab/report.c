@@ -205,15 +205,17 @@ static const mor_lab_run* best_run(const mor_lab* lab, int problem)
 
 static void problems(const mor_lab* lab, FILE* out)
 {
-    fprintf(out,
-            "<h2 id=\"problems\">Problems</h2><p>%d problems. W = Gᵀ M⁻¹ G; stick, slide and open are counted in the "
-            "answer nearest to Coulomb's law.</p>"
-            "<div class=\"tall\"><table class=\"sort\"><thead><tr><th>problem</th><th>family</th><th>kind</th><th "
-            "class=\"n\">bodies</th><th class=\"n\">contacts</th><th class=\"n\">rows</th><th class=\"n\">dof</th>"
-            "<th class=\"n\">rows / dof</th><th class=\"n\">rank deficiency</th><th class=\"n\">condition of W</th><th "
-            "class=\"n\">mass ratio</th><th class=\"n\">stick</th><th class=\"n\">slide</th><th "
-            "class=\"n\">open</th></tr></thead><tbody>\n",
-            lab->problem_count);
+    fprintf(
+        out,
+        "<h2 id=\"problems\">Problems</h2><p>%d problems. W = Gᵀ M⁻¹ G; stick, slide and open are counted in the "
+        "answer nearest to Coulomb's law. As stored: the impulses the file came with, judged like all others in the "
+        "exact Coulomb problem.</p>"
+        "<div class=\"tall\"><table class=\"sort\"><thead><tr><th>problem</th><th>family</th><th>kind</th><th "
+        "class=\"n\">bodies</th><th class=\"n\">contacts</th><th class=\"n\">rows</th><th class=\"n\">dof</th>"
+        "<th class=\"n\">rows / dof</th><th class=\"n\">rank deficiency</th><th class=\"n\">condition of W</th><th "
+        "class=\"n\">mass ratio</th><th class=\"n\">stick</th><th class=\"n\">slide</th><th "
+        "class=\"n\">open</th><th>as stored</th><th class=\"n\">its error [m/s]</th></tr></thead><tbody>\n",
+        lab->problem_count);
     for (int i = 0; i < lab->problem_count; i++) {
         const mor_lab_problem* p = &lab->problems[i];
         fputs("<tr><td>", out);
@@ -234,6 +236,10 @@ static void problems(const mor_lab* lab, FILE* out)
         mor_page_number(out, "%.0f", best ? best->sticking : NAN);
         mor_page_number(out, "%.0f", best ? best->sliding : NAN);
         mor_page_number(out, "%.0f", best ? best->open : NAN);
+        fputs("<td>", out);
+        mor_html_text(out, p->stored_by);
+        fputs("</td>", out);
+        mor_page_number(out, "%.1e", p->stored_error);
         fputs("</tr>\n", out);
     }
     fputs("</tbody></table></div>\n", out);
@@ -323,7 +329,7 @@ static void head(const mor_lab* lab, FILE* out)
     int failed = 0, assumed = 0;
     for (int i = 0; i < lab->run_count; i++)
         failed += lab->runs[i].status != MOR_SOLVED, assumed += lab->runs[i].assumed;
-    fputs(mor_page_head, out);
+    mor_page_begin(out, "moreau compare");
     fprintf(out, "<h1>Comparison of contact solvers</h1>\n");
     if (!lab->complete)
         fprintf(out,

@@ -2,6 +2,7 @@
 #ifndef MOREAU_CLI_LAB_COMMANDS_H
 #define MOREAU_CLI_LAB_COMMANDS_H
 
+int mor_cli_calibrate(int argc, char** argv);
 int mor_cli_compare(int argc, char** argv);
 int mor_cli_dataset(int argc, char** argv);
 int mor_cli_plot(int argc, char** argv);

@@ -271,6 +271,8 @@ int mor_cli_compare(int argc, char** argv)
         code = mor_lab_add(&lab, mor_cli_scene_path(a.problems[i], path, sizeof path), &error);
     if (!code && !interrupted && lab.problem_count == 0)
         code = mor_fail(&error, MOR_BAD_INPUT, "%s: no problem with contacts", a.problems[0]);
+    for (const char* at = lab.notes; !a.quiet && *at; at += strcspn(at, "\n"), at += *at == '\n')
+        fprintf(stderr, "moreau compare: %.*s\n", (int)strcspn(at, "\n"), at);
     if (a.out) snprintf(journal, sizeof journal, "%s.journal", a.out);
     meter m = { .shown = isatty(2) && !a.quiet, .first = -1 };
     if (!code && a.options.iterations && mkdir(a.options.iterations, 0777) != 0 && errno != EEXIST)
