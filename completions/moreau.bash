@@ -5,7 +5,7 @@ _moreau() {
     if [ "$word" = "=" ]; then word=; elif [ "$last" = "=" ]; then last=${COMP_WORDS[COMP_CWORD-2]}; fi
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W 'run doctor new solve robot convert derivative calibrate compare dataset plot reproduce sweep view export-fmu list help --help --version' -- "$word"))
+        COMPREPLY=($(compgen -W 'run doctor new solve robot convert derivative calibrate compare dataset plot reproduce sweep trust view export-fmu list help --help --version' -- "$word"))
         return
     fi
     case "$command $last" in
@@ -100,6 +100,15 @@ _moreau() {
         "sweep --slurm") return ;;
         "sweep --sbatch") return ;;
         "sweep --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "trust --within") return ;;
+        "trust --members") return ;;
+        "trust --time") return ;;
+        "trust --set") return ;;
+        "trust --seed") return ;;
+        "trust --html") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "trust --jobs") return ;;
+        "trust --time-limit") return ;;
+        "trust --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "view --port") return ;;
         "view --listen") return ;;
         "view --html") COMPREPLY=($(compgen -f -- "$word")); return ;;
@@ -141,10 +150,11 @@ _moreau() {
         plot) options='--output -o --title --plugin --help -h' ;;
         reproduce) options='--output -o --seed --threads --quick --plugin --help -h' ;;
         sweep) options='--out -o --csv --html --jobs --shard --merge --resume --time-limit --slurm --sbatch --no-submit --json --quiet --plugin --help -h' ;;
+        trust) options='--within --members --time --set --seed --html --jobs --time-limit --json --quiet --plugin --help -h' ;;
         view) options='--port --listen --html --size --rate --png --at --video --fps --speed --pixels --look --set --formulation --solver --step --paused --wait --threads --plugin --help -h' ;;
         export-fmu) options='--output -o --fmi --formulation --solver --step --set --plugin --help -h' ;;
         list) options='--json --names --plugin --help -h' ;;
-        help) options='run doctor new solve robot convert derivative calibrate compare dataset plot reproduce sweep view export-fmu list' ;;
+        help) options='run doctor new solve robot convert derivative calibrate compare dataset plot reproduce sweep trust view export-fmu list' ;;
     esac
     case $command-$word in
         *-- | *--*) COMPREPLY=($(compgen -W "$options" -- "$word")) ;;

@@ -25,6 +25,7 @@ static const struct command {
     { "plot", mor_cli_laboratory, "draw what a recording holds" },
     { "reproduce", mor_cli_laboratory, "run the papers' experiments again: data, figures, a page" },
     { "sweep", mor_cli_laboratory, "run a scene with many values of its parameters, and measure" },
+    { "trust", mor_cli_laboratory, "say up to which step and time a simulation can be trusted" },
     { "view", mor_cli_laboratory, "show recordings and running scenes in the browser" },
     { "export-fmu", mor_cli_export_fmu, "write a scene as a unit for co-simulation (FMI)" },
     { "list", mor_cli_list, "list formulations, solvers, collision methods, shapes, scenes" },
