@@ -96,6 +96,11 @@ _moreau() {
         "compare --baseline") return ;;
         "compare --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "dataset --output"|"dataset -o") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "dataset --author") return ;;
+        "dataset --licence") return ;;
+        "dataset --engine") return ;;
+        "dataset --commit") return ;;
+        "dataset --command") return ;;
         "dataset --family") return ;;
         "dataset --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "plot --output"|"plot -o") COMPREPLY=($(compgen -f -- "$word")); return ;;
@@ -161,7 +166,7 @@ _moreau() {
         optimise) options='--vary --goal --end --search --starts --spread --seed --tol --simulations --set --step --json --plugin --help -h' ;;
         calibrate) options='--jobs --html --csv --json --journal --resume --quiet --plugin --help -h' ;;
         compare) options='--formulations --solvers --tol --time-limit --memory --start --frames --traces --iterations --coordinates --scene-limit --assume --jobs --out --csv --baseline --json --resume --quiet --plugin --help -h' ;;
-        dataset) options='--output -o --full --family --plugin --help -h' ;;
+        dataset) options='--output -o --full --author --licence --engine --commit --command --family --plugin --help -h' ;;
         plot) options='--output -o --title --plugin --help -h' ;;
         reproduce) options='--output -o --seed --threads --quick --plugin --help -h' ;;
         sweep) options='--out -o --csv --html --jobs --shard --merge --resume --time-limit --slurm --sbatch --no-submit --json --quiet --plugin --help -h' ;;
