@@ -84,7 +84,7 @@ static void a_block_that_is_about_to_slide_is_told(void** state)
     mor_trust_free(&trust);
 }
 
-/* A peg in a slot, pushed with F at the end of an arm e: two corners at the height l of each other push with N = F e / l
+/* A peg in a slot, pushed with F at the end of an arm e: two corners, one l above the other, push with N = F e / l
  * against the walls, and 2 mu N holds F + m g if mu > (F + m g) l / (2 F e) = 0.63 for l = 0.6 m. */
 static const char slot[] =
     "moreau: 1\ndimension: 2\ntime: { step: 0.002, end: 1 }\nmaterials: { steel: { friction: 0.75 } }\nbodies:\n"

@@ -274,6 +274,28 @@ static int write_file(const char* path, const mor_lab* lab, void (*write)(const 
     return out && mor_output_close(out, path, true, &error) == MOR_OK ? 0 : mor_cli_fail(&error);
 }
 
+static void tell_notes(const mor_lab* lab)
+{
+    for (const char* at = lab->notes; *at; at += strcspn(at, "\n"), at += *at == '\n')
+        fprintf(stderr, "moreau compare: %.*s\n", (int)strcspn(at, "\n"), at);
+}
+
+/* 0 or the exit status. The results of a shard are its journal. */
+static int write_results(const arguments* a, const mor_lab* lab, const char* journal)
+{
+    if (a->options.shards > 1) {
+        if (lab->complete && !a->quiet)
+            printf("shard %d of %d: %d runs in %s\n", a->options.shard, a->options.shards, lab->run_count, journal);
+        return 0;
+    }
+    if (lab->run_count == 0) return 0;
+    int written = a->out ? write_file(a->out, lab, mor_lab_write_html) : 0;
+    if (!written && a->csv) written = write_file(a->csv, lab, mor_lab_write_csv);
+    if (a->json) mor_lab_write_json(lab, stdout);
+    else if (!a->quiet) print_scenes(lab), print_summary(lab);
+    return written;
+}
+
 int mor_cli_compare(int argc, char** argv)
 {
     static arguments a;
@@ -293,8 +315,7 @@ int mor_cli_compare(int argc, char** argv)
         code = mor_lab_add(&lab, mor_cli_scene_path(a.problems[i], path, sizeof path), &error);
     if (!code && !interrupted && lab.problem_count == 0)
         code = mor_fail(&error, MOR_BAD_INPUT, "%s: no problem with contacts", a.problems[0]);
-    for (const char* at = lab.notes; !a.quiet && *at; at += strcspn(at, "\n"), at += *at == '\n')
-        fprintf(stderr, "moreau compare: %.*s\n", (int)strcspn(at, "\n"), at);
+    if (!a.quiet) tell_notes(&lab);
     if (a.out) snprintf(journal, sizeof journal, "%s.journal", a.out);
     if (!code && a.merge) {
         code = mor_lab_journal_join(a.journals, a.journal_count, journal, &error);
@@ -309,17 +330,11 @@ int mor_cli_compare(int argc, char** argv)
     if (!code) code = mor_lab_run_all(&lab, a.out ? journal : NULL, a.resume || whole, progress, &m, &error);
     if (m.shown) fprintf(stderr, "\r%79s\r", "");
     if (code) status = mor_cli_fail(&error);
-    bool part = a.options.shards > 1; /* its results are its journal */
-    if (part && !code && lab.complete && !a.quiet)
-        printf("shard %d of %d: %d runs in %s\n", a.options.shard, a.options.shards, lab.run_count, journal);
-    if (!part && lab.run_count && (!code || code == MOR_BAD_INPUT)) {
-        int written = a.out ? write_file(a.out, &lab, mor_lab_write_html) : 0;
-        if (!written && a.csv) written = write_file(a.csv, &lab, mor_lab_write_csv);
-        if (a.json) mor_lab_write_json(&lab, stdout);
-        else if (!a.quiet) print_scenes(&lab), print_summary(&lab);
+    if (!code || code == MOR_BAD_INPUT) {
+        int written = write_results(&a, &lab, journal);
         if (written) status = written;
     }
-    if (!code && lab.complete && a.out && !status && !part) remove(journal);
+    if (!code && lab.complete && a.out && !status && a.options.shards <= 1) remove(journal);
     if (interrupted) {
         fprintf(stderr, "moreau compare: interrupted after %d of %d runs%s\n", lab.run_count, lab.planned,
                 a.out ? "; --resume goes on" : "; with --out it could be resumed");
