@@ -5,7 +5,7 @@ _moreau() {
     if [ "$word" = "=" ]; then word=; elif [ "$last" = "=" ]; then last=${COMP_WORDS[COMP_CWORD-2]}; fi
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W 'run doctor new solve robot convert derivative calibrate compare dataset plot reproduce sweep trust view export-fmu list help --help --version' -- "$word"))
+        COMPREPLY=($(compgen -W 'run doctor new solve robot convert derivative optimise calibrate compare dataset plot reproduce sweep trust view export-fmu list help --help --version' -- "$word"))
         return
     fi
     case "$command $last" in
@@ -60,6 +60,18 @@ _moreau() {
         "derivative --set") return ;;
         "derivative --step") return ;;
         "derivative --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "optimise --vary") return ;;
+        "optimise --goal") return ;;
+        "optimise --end") return ;;
+        "optimise --search") COMPREPLY=($(compgen -W 'gradient nelder-mead' -- "$word")); return ;;
+        "optimise --starts") return ;;
+        "optimise --spread") return ;;
+        "optimise --seed") return ;;
+        "optimise --tol") return ;;
+        "optimise --simulations") return ;;
+        "optimise --set") return ;;
+        "optimise --step") return ;;
+        "optimise --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "calibrate --jobs") return ;;
         "calibrate --html") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "calibrate --csv") COMPREPLY=($(compgen -f -- "$word")); return ;;
@@ -145,6 +157,7 @@ _moreau() {
         robot) options='--state --frames --joints --base --tree --loop --json --plugin --help -h' ;;
         convert) options='--tree --plugin --help -h' ;;
         derivative) options='--at --steps --input --set --step --json --plugin --help -h' ;;
+        optimise) options='--vary --goal --end --search --starts --spread --seed --tol --simulations --set --step --json --plugin --help -h' ;;
         calibrate) options='--jobs --html --csv --json --journal --resume --quiet --plugin --help -h' ;;
         compare) options='--formulations --solvers --tol --time-limit --memory --start --frames --traces --iterations --coordinates --scene-limit --assume --jobs --out --csv --json --shard --merge --resume --quiet --plugin --help -h' ;;
         dataset) options='--output -o --full --family --plugin --help -h' ;;
@@ -155,7 +168,7 @@ _moreau() {
         view) options='--port --listen --html --size --rate --png --at --video --fps --speed --pixels --look --set --formulation --solver --step --paused --wait --threads --plugin --help -h' ;;
         export-fmu) options='--output -o --fmi --formulation --solver --step --set --plugin --help -h' ;;
         list) options='--json --names --plugin --help -h' ;;
-        help) options='run doctor new solve robot convert derivative calibrate compare dataset plot reproduce sweep trust view export-fmu list' ;;
+        help) options='run doctor new solve robot convert derivative optimise calibrate compare dataset plot reproduce sweep trust view export-fmu list' ;;
     esac
     case $command-$word in
         *-- | *--*) COMPREPLY=($(compgen -W "$options" -- "$word")) ;;

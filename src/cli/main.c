@@ -19,6 +19,7 @@ static const struct command {
     { "robot", mor_cli_robot, "read a URDF or MJCF file: its tree, masses, and M, h, g, Jacobians at given states" },
     { "convert", mor_cli_convert, "write a robot or a scene as URDF, MJCF or scene" },
     { "derivative", mor_cli_derivative, "how a step depends on its state and inputs, through contact" },
+    { "optimise", mor_cli_optimise, "initial states and forces that bring a scene to a goal" },
     { "calibrate", mor_cli_laboratory, "fit values of a scene to measured motion, with intervals" },
     { "compare", mor_cli_laboratory, "run formulations and solvers on the same problems, fairly" },
     { "dataset", mor_cli_laboratory, "build and describe the database of benchmark problems" },
