@@ -5,7 +5,7 @@ CMAKE_ARGS ?=
 TEST ?= .
 ROBOTS ?=
 
-.PHONY: site dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery python octave format check-rooms check-tree clean
+.PHONY: site dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-watch bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery python octave format check-rooms check-tree clean
 .PHONY: test-faults fuzz
 .PHONY: exam lint test-cluster
 
@@ -96,6 +96,10 @@ bench: deps
 	@scripts/install-deps bench
 	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF -DMOREAU_EXAMPLES=OFF"
 	@scripts/bench build-bench
+
+# What became slower, less accurate or unsolved since the last run; BASE=the command of another build: since that one
+bench-watch: all
+	@scripts/bench-watch $(BUILD)/moreau $(BASE)
 
 # ODE's own problems: its solvers and ours by one judge (docs/results/ode.md, two minutes)
 bench-ode: deps

@@ -126,6 +126,7 @@ complete -c moreau -n '__fish_seen_subcommand_from compare' -l assume -x -a 'not
 complete -c moreau -n '__fish_seen_subcommand_from compare' -l jobs -x -d 'processes; default: one per core'
 complete -c moreau -n '__fish_seen_subcommand_from compare' -l out -r -F -d 'a page that needs nothing else'
 complete -c moreau -n '__fish_seen_subcommand_from compare' -l csv -r -F -d 'one line per run; -: standard output'
+complete -c moreau -n '__fish_seen_subcommand_from compare' -l baseline -x -d 'tell what became slower, less accurate or unsolved since an earlier --json of the same problems and methods; exit status 1 if anything did'
 complete -c moreau -n '__fish_seen_subcommand_from compare' -l json -d 'one JSON document on standard output'
 complete -c moreau -n '__fish_seen_subcommand_from compare' -l shard -x -d 'only the I-th of N parts of the families of problems; the results stay in OUT.journal'
 complete -c moreau -n '__fish_seen_subcommand_from compare' -l merge -d 'take up the journals of all shards (words that end with .journal), then go on as --resume'

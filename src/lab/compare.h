@@ -116,9 +116,10 @@ typedef struct mor_lab {
     int scene_run_count, scene_run_capacity;
     int planned; /* runs in all */
     bool complete;
-    double wall_s, cpu_s; /* of this process and its children; with a journal, of all sessions */
-    char temporary[256];  /* folder with frames of scenes; removed at the end */
-    char notes[4096];     /* where files deviate from their format, a line each */
+    double wall_s, cpu_s;              /* of this process and its children; with a journal, of all sessions */
+    char temporary[256];               /* folder with frames of scenes; removed at the end */
+    char notes[4096];                  /* where files deviate from their format, a line each */
+    const struct mor_lab_watch* watch; /* baseline.h: what became worse; NULL: nobody asked */
 } mor_lab;
 
 /* Chooses the methods. Unknown names are bad input. */

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-extern const char mor_page_rules[], mor_page_foot[];
+extern const char mor_page_rules[];
 
 /* The head with the style, up to <body>. `title`: plain words. */
 void mor_page_begin(FILE* out, const char* title);

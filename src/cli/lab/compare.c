@@ -3,6 +3,7 @@
 #include "cli/lab/commands.h"
 #include "cli/options.h"
 #include "io/text/output.h"
+#include "lab/baseline.h"
 #include "lab/compare.h"
 #include "lab/profile.h"
 
@@ -19,7 +20,7 @@ enum { MOST_PROBLEMS = 4096, MOST_JOURNALS = 1024 };
 
 typedef struct arguments {
     mor_lab_options options;
-    const char *problems[MOST_PROBLEMS], *out, *csv;
+    const char *problems[MOST_PROBLEMS], *out, *csv, *baseline;
     int problem_count;
     const char* journals[MOST_JOURNALS];
     int journal_count;
@@ -144,6 +145,11 @@ static const mor_cli_option options[] = {
       .expected = "a whole number" },
     { "--out", "FILE.html", "a page that needs nothing else", MOR_CLI_TEXT, AT(out) },
     { "--csv", "FILE", "one line per run; -: standard output", MOR_CLI_TEXT, AT(csv) },
+    { "--baseline", "OLD.json",
+      "tell what became slower, less accurate or unsolved since an earlier --json of the same problems and methods; "
+      "exit "
+      "status 1 if anything did",
+      MOR_CLI_TEXT, AT(baseline) },
     { "--json", NULL, "one JSON document on standard output", MOR_CLI_FLAG, AT(json) },
     { "--shard", "I/N", "only the I-th of N parts of the families of problems; the results stay in OUT.journal",
       MOR_CLI_CALL, .take = take_shard },
@@ -189,6 +195,7 @@ static int parse(int argc, char** argv, arguments* a)
         return mor_cli_usage("compare", "--resume needs the --out of the comparison that was interrupted");
     if (a->merge != (a->journal_count > 0))
         return mor_cli_usage("compare", "--merge and journals of shards (FILE.journal) go together");
+    if (a->options.shards && a->baseline) return mor_cli_usage("compare", "--baseline needs all shards: after --merge");
     if ((a->merge || a->options.shards) && !a->out) return mor_cli_usage("compare", "shards need --out");
     if (a->merge && a->options.shards) return mor_cli_usage("compare", "--merge puts all shards together: no --shard");
     if (a->out && mor_output_is_standard(a->out))
@@ -266,6 +273,43 @@ static void print_scenes(const mor_lab* lab)
     }
 }
 
+/* What became worse since the baseline, one line each. */
+static void print_watch(const mor_lab* lab, const char* path, FILE* out)
+{
+    const mor_lab_watch* w = lab->watch;
+    for (int i = 0; i < w->count; i++) {
+        const mor_lab_finding* f = &w->findings[i];
+        fprintf(out, "%s: %s %s at %g: ", mor_lab_change_name(f->what), mor_lab_formulation_name(lab, f->formulation),
+                mor_lab_solver_name(lab, f->solver), lab->options.tols[f->tol]);
+        if (f->what == MOR_LAB_UNSOLVED)
+            fprintf(out, "%d problems that were solved, the first is %s\n", f->problems,
+                    lab->problems[f->example].name);
+        else
+            fprintf(out, "%.3g times (%.3g to %.3g) on %d problems, most on %s\n", f->ratio, f->low, f->high,
+                    f->problems, lab->problems[f->example].name);
+    }
+    if (w->count == 0)
+        fprintf(out, "nothing is worse than in %s: %d runs in both, the machine %.2f times as slow\n", path,
+                w->compared, w->machine);
+}
+
+/* The exit status: 1 if something became worse. */
+static int watch_baseline(mor_lab* lab, const arguments* a, mor_lab_watch* watch)
+{
+    mor_error error = { 0 };
+    if (mor_lab_watch_make(lab, a->baseline, watch, &error)) return mor_cli_fail(&error);
+    lab->watch = watch;
+    print_watch(lab, a->baseline, a->json ? stderr : stdout);
+    return watch->count ? 1 : 0;
+}
+
+/* Where files deviate from their format. */
+static void print_notes(const mor_lab* lab)
+{
+    for (const char* at = lab->notes; *at; at += strcspn(at, "\n"), at += *at == '\n')
+        fprintf(stderr, "moreau compare: %.*s\n", (int)strcspn(at, "\n"), at);
+}
+
 static int write_file(const char* path, const mor_lab* lab, void (*write)(const mor_lab*, FILE*))
 {
     mor_error error = { 0 };
@@ -274,14 +318,8 @@ static int write_file(const char* path, const mor_lab* lab, void (*write)(const 
     return out && mor_output_close(out, path, true, &error) == MOR_OK ? 0 : mor_cli_fail(&error);
 }
 
-static void tell_notes(const mor_lab* lab)
-{
-    for (const char* at = lab->notes; *at; at += strcspn(at, "\n"), at += *at == '\n')
-        fprintf(stderr, "moreau compare: %.*s\n", (int)strcspn(at, "\n"), at);
-}
-
 /* 0 or the exit status. The results of a shard are its journal. */
-static int write_results(const arguments* a, const mor_lab* lab, const char* journal)
+static int write_outputs(const mor_lab* lab, const arguments* a, const char* journal)
 {
     if (a->options.shards > 1) {
         if (lab->complete && !a->quiet)
@@ -315,7 +353,7 @@ int mor_cli_compare(int argc, char** argv)
         code = mor_lab_add(&lab, mor_cli_scene_path(a.problems[i], path, sizeof path), &error);
     if (!code && !interrupted && lab.problem_count == 0)
         code = mor_fail(&error, MOR_BAD_INPUT, "%s: no problem with contacts", a.problems[0]);
-    if (!a.quiet) tell_notes(&lab);
+    if (!a.quiet) print_notes(&lab);
     if (a.out) snprintf(journal, sizeof journal, "%s.journal", a.out);
     if (!code && a.merge) {
         code = mor_lab_journal_join(a.journals, a.journal_count, journal, &error);
@@ -330,11 +368,14 @@ int mor_cli_compare(int argc, char** argv)
     if (!code) code = mor_lab_run_all(&lab, a.out ? journal : NULL, a.resume || whole, progress, &m, &error);
     if (m.shown) fprintf(stderr, "\r%79s\r", "");
     if (code) status = mor_cli_fail(&error);
+    mor_lab_watch watch = { 0 };
+    if (!code && !interrupted && a.baseline) status = watch_baseline(&lab, &a, &watch);
     if (!code || code == MOR_BAD_INPUT) {
-        int written = write_results(&a, &lab, journal);
+        int written = write_outputs(&lab, &a, journal);
         if (written) status = written;
     }
-    if (!code && lab.complete && a.out && !status && a.options.shards <= 1) remove(journal);
+    if (!code && lab.complete && a.out && (!status || watch.count) && a.options.shards <= 1) remove(journal);
+    mor_lab_watch_free(&watch);
     if (interrupted) {
         fprintf(stderr, "moreau compare: interrupted after %d of %d runs%s\n", lab.run_count, lab.planned,
                 a.out ? "; --resume goes on" : "; with --out it could be resumed");

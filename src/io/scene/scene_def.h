@@ -96,6 +96,13 @@ typedef struct mor_scene_geometry {
     struct mor_scene_geometry* next;
 } mor_scene_geometry;
 
+/* A mesh that was cut into convex pieces. */
+typedef struct mor_scene_cut {
+    const char* file;
+    mor_decomposition report;
+    struct mor_scene_cut* next;
+} mor_scene_cut;
+
 struct mor_scene {
     mor_document document;
     const mor_library* library;
@@ -134,6 +141,7 @@ struct mor_scene {
     int ignored_count;
     mor_raw_record record;
     mor_scene_geometry* geometries;
+    mor_scene_cut* cuts; /* in order */
 };
 
 enum { MOR_SCENE_BODIES = 1000000, MOR_MESH_PIECES = 1024 };
