@@ -84,9 +84,9 @@ typedef struct mor_raw_pair {
 typedef struct mor_raw_body {
     const char *name, *material, *on;
     bool fixed, collide, drop;
-    double friction, restitution, rolling, drilling, density, mass, angle;
+    double friction, restitution, rolling, drilling, density, mass, angle, opacity;
     mor_vec3 com, position, velocity, angular_velocity, surface_velocity;
-    const mor_node *shape, *inertia, *orientation, *kinematic, *grid, *random, *repeat;
+    const mor_node *shape, *inertia, *orientation, *kinematic, *grid, *random, *repeat, *color;
 } mor_raw_body;
 
 typedef struct mor_raw_shape {
