@@ -44,6 +44,7 @@ archives(CORE yaml expat qhullstatic_r)
 package(LAB HDF5 hdf5-serial hdf5)
 package(LAB CAIRO cairo)
 package(LAB ZLIB zlib)
+package(LAB NLOPT nlopt)
 pkg_check_modules(WEBSOCKETS IMPORTED_TARGET libwebsockets) # the viewer's server; optional
 if(WEBSOCKETS_FOUND)
   list(APPEND LAB_TARGETS PkgConfig::WEBSOCKETS)

@@ -12,6 +12,7 @@ class Moreau < Formula
   depends_on "hdf5"
   depends_on "libwebsockets"
   depends_on "libyaml"
+  depends_on "nlopt"
   depends_on "qhull"
   depends_on "suite-sparse"
 

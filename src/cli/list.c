@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/options.h"
 #include "io/json/json.h"
+#include "base/optimisers.h"
 #include "moreau/control.h"
 
 #include <stdio.h>
@@ -194,6 +195,13 @@ static void show_impacts(mor_json* json)
              json);
 }
 
+static void show_optimisers(mor_json* json)
+{
+#define SHOW(word, algorithm, text) show(&(item){ .name = word, .summary = text, .reference = "" }, json);
+    MOR_OPTIMISERS(SHOW)
+#undef SHOW
+}
+
 static void show_shapes(mor_json* json)
 {
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) show(&shapes[i], json);
@@ -224,6 +232,7 @@ static const struct kind {
     { "collision", show_collision },
     { "integrators", show_integrators },
     { "impacts", show_impacts },
+    { "optimisers", show_optimisers },
     { "shapes", show_shapes },
     { "joints", show_joints },
     { "scenes", show_scenes },
@@ -256,7 +265,7 @@ static const mor_cli_command command = {
     .name = "list",
     .usage = "WHAT [--json|--names]",
     .about = "The methods by name with their options, and what scenes are made of. WHAT is one of formulations,\n"
-             "solvers, collision, integrators, impacts, shapes, joints, scenes and controllers.\n",
+             "solvers, collision, integrators, impacts, optimisers, shapes, joints, scenes and controllers.\n",
     .options = options,
     .operand = take_kind,
 };
@@ -267,9 +276,8 @@ int mor_cli_list(int argc, char** argv)
     int status = mor_cli_parse(&command, argc, argv, &a);
     if (status) return status;
     if (!a.what)
-        return mor_cli_usage(
-            "list",
-            "what? formulations, solvers, collision, integrators, impacts, shapes, joints, scenes or controllers");
+        return mor_cli_usage("list", "what? formulations, solvers, collision, integrators, impacts, optimisers, "
+                                     "shapes, joints, scenes or controllers");
     const char* names[KINDS + 1] = { 0 };
     const struct kind* kind = NULL;
     for (int i = 0; i < KINDS; i++) {

@@ -9,70 +9,20 @@
  * AVL balance by lifting the higher child, its taller (at equal height: larger) grandchild staying on
  * top, so that the height is at most 1.44 log2 n + 1.
  *
- * Cost: insert, remove, move O(log n); pairs O((n + k) log n) for n moved boxes and k pairs found,
- * near linear for boxes of similar size. Memory: one node pool and two pair buffers that only grow.
- *
- * Pairs are sorted by a radix sort on the 64-bit key (i << 32 | j), 11 bits at a time, only over the
- * bits that occur: linear, stable, without further memory. */
-#include "collision/bvh.h"
+ * Cost: insert, remove, move O(log n). Memory: one node pool and two pair buffers that only grow.
+ * Pairs: bvh_pairs.c. */
+#include "collision/bvh_node.h"
 
 #include "base/elementary.h"
 
 #include <assert.h>
 #include <string.h>
 
-enum { NONE = -1, STACK = 256, RADIX_BITS = 11, RADIX_SIZE = 1 << RADIX_BITS, FEW = 64 };
-
-typedef struct node {
-    mor_aabb fat;   /* leaf: widened box; inner: union of the children's */
-    mor_aabb tight; /* leaf only */
-    int parent;     /* next free node in the free list */
-    int child[2];   /* NONE for leaves */
-    int height;     /* 0 for leaves, -1 for free nodes */
-    int index;      /* leaf: the caller's number */
-    int group;      /* leaf: the caller's; inner: that of all leaves below, 0 if they differ */
-    bool moved;     /* mark during mor_bvh_pairs */
-} node;
-
-struct mor_bvh {
-    mor_allocator allocator;
-    double margin;
-    node* nodes;
-    int capacity, free, root, count;
-    uint64_t *keys, *spare; /* pair buffers of `key_capacity` */
-    mor_index_pair* pairs;
-    int key_capacity;
-};
-
-static mor_aabb join(mor_aabb a, mor_aabb b)
-{
-    mor_aabb u;
-    u.lower.x = a.lower.x < b.lower.x ? a.lower.x : b.lower.x;
-    u.lower.y = a.lower.y < b.lower.y ? a.lower.y : b.lower.y;
-    u.lower.z = a.lower.z < b.lower.z ? a.lower.z : b.lower.z;
-    u.upper.x = a.upper.x > b.upper.x ? a.upper.x : b.upper.x;
-    u.upper.y = a.upper.y > b.upper.y ? a.upper.y : b.upper.y;
-    u.upper.z = a.upper.z > b.upper.z ? a.upper.z : b.upper.z;
-    return u;
-}
-
 /* Half the surface. For flat (2-D) boxes half the circumference enters through the zero side. */
 static double area(const mor_aabb* b)
 {
     double x = b->upper.x - b->lower.x, y = b->upper.y - b->lower.y, z = b->upper.z - b->lower.z;
     return z == 0.0 ? x + y : x * y + y * z + z * x;
-}
-
-static bool meet(const mor_aabb* a, const mor_aabb* b)
-{
-    return a->lower.x <= b->upper.x && b->lower.x <= a->upper.x && a->lower.y <= b->upper.y &&
-           b->lower.y <= a->upper.y && a->lower.z <= b->upper.z && b->lower.z <= a->upper.z;
-}
-
-static bool contains(const mor_aabb* a, const mor_aabb* b)
-{
-    return a->lower.x <= b->lower.x && a->lower.y <= b->lower.y && a->lower.z <= b->lower.z &&
-           b->upper.x <= a->upper.x && b->upper.y <= a->upper.y && b->upper.z <= a->upper.z;
 }
 
 static mor_aabb fatten(const mor_bvh* tree, mor_aabb b)
@@ -94,7 +44,7 @@ mor_bvh* mor_bvh_create(const mor_allocator* allocator, double margin)
     memset(tree, 0, sizeof *tree);
     tree->allocator = *allocator;
     tree->margin = margin;
-    tree->root = tree->free = NONE;
+    tree->root = tree->free = MOR_BVH_NONE;
     return tree;
 }
 
@@ -112,9 +62,9 @@ void mor_bvh_destroy(mor_bvh* tree)
 /* Makes at least two free nodes available: one insertion needs a leaf and a parent. */
 static bool reserve_two(mor_bvh* tree)
 {
-    if (tree->free != NONE && tree->nodes[tree->free].parent != NONE) return true;
+    if (tree->free != MOR_BVH_NONE && tree->nodes[tree->free].parent != MOR_BVH_NONE) return true;
     int capacity = tree->capacity ? 2 * tree->capacity : 64;
-    node* nodes = tree->allocator.resize(tree->allocator.user, tree->nodes, (size_t)capacity * sizeof *nodes);
+    mor_bvh_node* nodes = tree->allocator.resize(tree->allocator.user, tree->nodes, (size_t)capacity * sizeof *nodes);
     if (!nodes) return false;
     tree->nodes = nodes;
     for (int i = capacity - 1; i >= tree->capacity; i--) {
@@ -129,11 +79,11 @@ static bool reserve_two(mor_bvh* tree)
 static int take(mor_bvh* tree)
 {
     int i = tree->free;
-    node* n = &tree->nodes[i];
+    mor_bvh_node* n = &tree->nodes[i];
     tree->free = n->parent;
-    n->parent = n->child[0] = n->child[1] = NONE;
+    n->parent = n->child[0] = n->child[1] = MOR_BVH_NONE;
     n->height = 0;
-    n->index = NONE;
+    n->index = MOR_BVH_NONE;
     n->group = 0;
     n->moved = false;
     return i;
@@ -146,24 +96,24 @@ static void give_back(mor_bvh* tree, int i)
     tree->free = i;
 }
 
-static void refit(node* nodes, int i)
+static void refit(mor_bvh_node* nodes, int i)
 {
-    node *n = &nodes[i], *a = &nodes[n->child[0]], *b = &nodes[n->child[1]];
-    n->fat = join(a->fat, b->fat);
+    mor_bvh_node *n = &nodes[i], *a = &nodes[n->child[0]], *b = &nodes[n->child[1]];
+    n->fat = mor_aabb_join(a->fat, b->fat);
     n->height = 1 + (a->height > b->height ? a->height : b->height);
     n->group = a->group == b->group ? a->group : 0;
 }
 
 static void replace_child(mor_bvh* tree, int parent, int from, int to)
 {
-    if (parent == NONE) tree->root = to;
+    if (parent == MOR_BVH_NONE) tree->root = to;
     else tree->nodes[parent].child[tree->nodes[parent].child[0] == from ? 0 : 1] = to;
 }
 
 /* AVL step at node a whose children's boxes are right; returns the root of the subtree. */
 static int balance(mor_bvh* tree, int a)
 {
-    node* n = tree->nodes;
+    mor_bvh_node* n = tree->nodes;
     if (n[a].height < 2) return a;
     int difference = n[n[a].child[1]].height - n[n[a].child[0]].height;
     if (difference >= -1 && difference <= 1) return a;
@@ -186,7 +136,7 @@ static int balance(mor_bvh* tree, int a)
 
 static void mend_upwards(mor_bvh* tree, int i)
 {
-    while (i != NONE) {
+    while (i != MOR_BVH_NONE) {
         refit(tree->nodes, i);
         i = balance(tree, i);
         i = tree->nodes[i].parent;
@@ -196,15 +146,15 @@ static void mend_upwards(mor_bvh* tree, int i)
 /* The sibling that costs least surface area. */
 static int best_sibling(const mor_bvh* tree, const mor_aabb* box)
 {
-    const node* n = tree->nodes;
+    const mor_bvh_node* n = tree->nodes;
     int i = tree->root;
     while (n[i].height > 0) {
-        mor_aabb joined = join(n[i].fat, *box);
+        mor_aabb joined = mor_aabb_join(n[i].fat, *box);
         double joined_area = area(&joined), stop = 2.0 * joined_area;
         double inherited = 2.0 * (joined_area - area(&n[i].fat)), cost[2];
         for (int k = 0; k < 2; k++) {
-            const node* c = &n[n[i].child[k]];
-            mor_aabb u = join(c->fat, *box);
+            const mor_bvh_node* c = &n[n[i].child[k]];
+            mor_aabb u = mor_aabb_join(c->fat, *box);
             cost[k] = area(&u) - (c->height > 0 ? area(&c->fat) : 0.0) + inherited;
         }
         if (stop < cost[0] && stop < cost[1]) break;
@@ -216,11 +166,11 @@ static int best_sibling(const mor_bvh* tree, const mor_aabb* box)
 /* Hangs a detached leaf in; `parent` is a spare node. */
 static void attach(mor_bvh* tree, int leaf, int parent)
 {
-    node* n = tree->nodes;
-    if (tree->root == NONE) {
+    mor_bvh_node* n = tree->nodes;
+    if (tree->root == MOR_BVH_NONE) {
         give_back(tree, parent);
         tree->root = leaf;
-        n[leaf].parent = NONE;
+        n[leaf].parent = MOR_BVH_NONE;
         return;
     }
     int sibling = best_sibling(tree, &n[leaf].fat);
@@ -232,25 +182,20 @@ static void attach(mor_bvh* tree, int leaf, int parent)
     mend_upwards(tree, parent);
 }
 
-/* Takes a leaf out and returns its former parent node as a spare, NONE if it was alone. */
+/* Takes a leaf out and returns its former parent node as a spare, MOR_BVH_NONE if it was alone. */
 static int detach(mor_bvh* tree, int leaf)
 {
-    node* n = tree->nodes;
+    mor_bvh_node* n = tree->nodes;
     int parent = n[leaf].parent;
-    if (parent == NONE) {
-        tree->root = NONE;
-        return NONE;
+    if (parent == MOR_BVH_NONE) {
+        tree->root = MOR_BVH_NONE;
+        return MOR_BVH_NONE;
     }
     int sibling = n[parent].child[n[parent].child[0] == leaf ? 1 : 0];
     n[sibling].parent = n[parent].parent;
     replace_child(tree, n[parent].parent, parent, sibling);
     mend_upwards(tree, n[parent].parent);
     return parent;
-}
-
-static bool is_leaf(const mor_bvh* tree, int proxy)
-{
-    return proxy >= 0 && proxy < tree->capacity && tree->nodes[proxy].height == 0;
 }
 
 int mor_bvh_insert(mor_bvh* tree, mor_aabb box, int index)
@@ -268,176 +213,81 @@ int mor_bvh_insert(mor_bvh* tree, mor_aabb box, int index)
 
 void mor_bvh_remove(mor_bvh* tree, int proxy)
 {
-    assert(is_leaf(tree, proxy));
+    assert(mor_bvh_is_leaf(tree, proxy));
     int spare = detach(tree, proxy);
-    if (spare != NONE) give_back(tree, spare);
+    if (spare != MOR_BVH_NONE) give_back(tree, spare);
     give_back(tree, proxy);
     tree->count--;
 }
 
 void mor_bvh_set_group(mor_bvh* tree, int proxy, int group)
 {
-    assert(is_leaf(tree, proxy));
-    node* n = tree->nodes;
+    assert(mor_bvh_is_leaf(tree, proxy));
+    mor_bvh_node* n = tree->nodes;
     n[proxy].group = group;
-    for (int i = n[proxy].parent; i != NONE; i = n[i].parent) refit(n, i);
+    for (int i = n[proxy].parent; i != MOR_BVH_NONE; i = n[i].parent) refit(n, i);
 }
 
 bool mor_bvh_move(mor_bvh* tree, int proxy, mor_aabb box)
 {
-    assert(is_leaf(tree, proxy));
-    node* n = &tree->nodes[proxy];
+    assert(mor_bvh_is_leaf(tree, proxy));
+    mor_bvh_node* n = &tree->nodes[proxy];
     n->tight = box;
-    if (contains(&n->fat, &box)) return false;
+    if (mor_aabb_contains(&n->fat, &box)) return false;
     int spare = detach(tree, proxy);
     n->fat = fatten(tree, box);
-    if (spare == NONE) tree->root = proxy;
+    if (spare == MOR_BVH_NONE) tree->root = proxy;
     else attach(tree, proxy, spare);
     return true;
 }
 
 int mor_bvh_index(const mor_bvh* tree, int proxy)
 {
-    assert(is_leaf(tree, proxy));
+    assert(mor_bvh_is_leaf(tree, proxy));
     return tree->nodes[proxy].index;
 }
 
 int mor_bvh_count(const mor_bvh* tree) { return tree->count; }
-int mor_bvh_height(const mor_bvh* tree) { return tree->root == NONE ? 0 : tree->nodes[tree->root].height; }
+int mor_bvh_height(const mor_bvh* tree) { return tree->root == MOR_BVH_NONE ? 0 : tree->nodes[tree->root].height; }
 
 int mor_bvh_query(const mor_bvh* tree, mor_aabb box, mor_bvh_found found, void* user)
 {
-    int stack[STACK], depth = 0, visits = 0;
-    if (tree->root != NONE) stack[depth++] = tree->root;
+    int stack[MOR_BVH_STACK], depth = 0, visits = 0;
+    if (tree->root != MOR_BVH_NONE) stack[depth++] = tree->root;
     while (depth > 0) {
         int i = stack[--depth];
-        const node* n = &tree->nodes[i];
+        const mor_bvh_node* n = &tree->nodes[i];
         visits++;
-        if (!meet(&n->fat, &box)) continue;
+        if (!mor_aabb_meet(&n->fat, &box)) continue;
         if (n->height > 0) {
-            assert(depth + 2 <= STACK);
+            assert(depth + 2 <= MOR_BVH_STACK);
             stack[depth++] = n->child[1];
             stack[depth++] = n->child[0];
-        } else if (meet(&n->tight, &box)) {
+        } else if (mor_aabb_meet(&n->tight, &box)) {
             if (!found(user, i, n->index)) break;
         }
     }
     return visits;
 }
 
-static bool grow_keys(mor_bvh* tree)
-{
-    if (tree->key_capacity > 1 << 29) return false;
-    int capacity = tree->key_capacity ? 2 * tree->key_capacity : 256;
-    mor_allocator a = tree->allocator;
-    uint64_t* keys = a.resize(a.user, tree->keys, (size_t)capacity * sizeof *keys);
-    if (keys) tree->keys = keys;
-    uint64_t* spare = a.resize(a.user, tree->spare, (size_t)capacity * sizeof *spare);
-    if (spare) tree->spare = spare;
-    mor_index_pair* pairs = a.resize(a.user, tree->pairs, (size_t)capacity * sizeof *pairs);
-    if (pairs) tree->pairs = pairs;
-    if (!keys || !spare || !pairs) return false;
-    tree->key_capacity = capacity;
-    return true;
-}
-
-/* Sorts keys[0..count) with `spare` as the other half of the passes; returns the sorted buffer. Few keys are inserted
- * one by one: a pass costs RADIX_SIZE however few they are. */
-static uint64_t* radix_sort(uint64_t* keys, uint64_t* spare, int count)
-{
-    for (int k = 1; k < count && count <= FEW; k++) {
-        uint64_t key = keys[k];
-        int at = k;
-        for (; at > 0 && keys[at - 1] > key; at--) keys[at] = keys[at - 1];
-        keys[at] = key;
-    }
-    if (count <= FEW) return keys;
-    uint64_t varying = 0;
-    for (int k = 1; k < count; k++) varying |= keys[k] ^ keys[0];
-    for (int shift = 0; shift < 64; shift += RADIX_BITS) {
-        if (((varying >> shift) & (RADIX_SIZE - 1)) == 0) continue;
-        int start[RADIX_SIZE] = { 0 }, sum = 0;
-        for (int k = 0; k < count; k++) start[(keys[k] >> shift) & (RADIX_SIZE - 1)]++;
-        for (int d = 0; d < RADIX_SIZE; d++) {
-            int n = start[d];
-            start[d] = sum;
-            sum += n;
-        }
-        for (int k = 0; k < count; k++) spare[start[(keys[k] >> shift) & (RADIX_SIZE - 1)]++] = keys[k];
-        uint64_t* swap = keys;
-        keys = spare;
-        spare = swap;
-    }
-    return keys;
-}
-
-int mor_bvh_pairs(mor_bvh* tree, const int* moved, int moved_count, const mor_index_pair** pairs, long* visits)
-{
-    long looked = 0;
-    int count = 0;
-    bool memory = true;
-    for (int k = 0; k < moved_count; k++) {
-        assert(is_leaf(tree, moved[k]));
-        tree->nodes[moved[k]].moved = true;
-    }
-    for (int k = 0; k < moved_count && memory; k++) {
-        int proxy = moved[k], stack[STACK], depth = 0;
-        const node* self = &tree->nodes[proxy];
-        const mor_aabb box = self->tight;
-        stack[depth++] = tree->root;
-        while (depth > 0) {
-            int i = stack[--depth];
-            const node* n = &tree->nodes[i];
-            looked++;
-            if ((n->group != 0 && n->group == self->group) || !meet(&n->fat, &box)) continue;
-            if (n->height > 0) {
-                assert(depth + 2 <= STACK);
-                stack[depth++] = n->child[1];
-                stack[depth++] = n->child[0];
-                continue;
-            }
-            /* of two moved proxies the lower one reports */
-            if (i == proxy || (n->moved && i < proxy) || !meet(&n->tight, &box)) continue;
-            if (count == tree->key_capacity && !grow_keys(tree)) {
-                memory = false;
-                break;
-            }
-            uint32_t a = (uint32_t)self->index, b = (uint32_t)n->index;
-            tree->keys[count++] = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
-        }
-    }
-    for (int k = 0; k < moved_count; k++) tree->nodes[moved[k]].moved = false;
-    if (visits) *visits = looked;
-    *pairs = tree->pairs;
-    if (!memory) return -1;
-    if (count == 0) return 0;
-
-    const uint64_t* sorted = radix_sort(tree->keys, tree->spare, count);
-    int unique = 0;
-    for (int k = 0; k < count; k++)
-        if (k == 0 || sorted[k] != sorted[k - 1])
-            tree->pairs[unique++] = (mor_index_pair){ (int)(sorted[k] >> 32), (int)(sorted[k] & 0xffffffffu) };
-    return unique;
-}
-
 static bool check_node(const mor_bvh* tree, int i, int parent, int* leaves)
 {
-    const node* n = &tree->nodes[i];
+    const mor_bvh_node* n = &tree->nodes[i];
     if (n->parent != parent || n->height < 0) return false;
     if (n->height == 0) {
         (*leaves)++;
-        return n->child[0] == NONE && n->child[1] == NONE && contains(&n->fat, &n->tight);
+        return n->child[0] == MOR_BVH_NONE && n->child[1] == MOR_BVH_NONE && mor_aabb_contains(&n->fat, &n->tight);
     }
-    const node *a = &tree->nodes[n->child[0]], *b = &tree->nodes[n->child[1]];
+    const mor_bvh_node *a = &tree->nodes[n->child[0]], *b = &tree->nodes[n->child[1]];
     int taller = a->height > b->height ? a->height : b->height;
-    return n->height == 1 + taller && n->group == (a->group == b->group ? a->group : 0) && contains(&n->fat, &a->fat) &&
-           contains(&n->fat, &b->fat) && check_node(tree, n->child[0], i, leaves) &&
-           check_node(tree, n->child[1], i, leaves);
+    return n->height == 1 + taller && n->group == (a->group == b->group ? a->group : 0) &&
+           mor_aabb_contains(&n->fat, &a->fat) && mor_aabb_contains(&n->fat, &b->fat) &&
+           check_node(tree, n->child[0], i, leaves) && check_node(tree, n->child[1], i, leaves);
 }
 
 bool mor_bvh_check(const mor_bvh* tree)
 {
     int leaves = 0;
-    if (tree->root == NONE) return tree->count == 0;
-    return check_node(tree, tree->root, NONE, &leaves) && leaves == tree->count;
+    if (tree->root == MOR_BVH_NONE) return tree->count == 0;
+    return check_node(tree, tree->root, MOR_BVH_NONE, &leaves) && leaves == tree->count;
 }

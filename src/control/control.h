@@ -120,6 +120,9 @@ static inline double mor_motor_wish(const mor_control_robot* c, int j, double dv
 }
 
 /* support.c */
+#define MOR_SUPPORT_REGULAR 1e-9 /* of the trace of A A' */
+/* The link of `robot` in a contact with the surroundings, -1: none; the point on it. */
+int mor_support_of(const mor_world* world, const mor_robot* robot, const mor_contact* contact, mor_vec3* point);
 void mor_gravity_torque(const mor_world* world, const mor_robot* robot, mor_robot_work* work, double* vector,
                         mor_arena* scratch, double* tau);
 

@@ -19,8 +19,7 @@
 
 static const double NEAR = 1e-4;
 
-/* The link of `robot` in a contact with the surroundings, -1: none; the point on it. */
-static int support_of(const mor_world* w, const mor_robot* robot, const mor_contact* c, mor_vec3* point)
+int mor_support_of(const mor_world* w, const mor_robot* robot, const mor_contact* c, mor_vec3* point)
 {
     for (int side = 0; side < 2; side++) {
         const mor_body *own = &w->bodies[w->order[c->body[side]]], *other = &w->bodies[w->order[c->body[1 - side]]];
@@ -44,7 +43,7 @@ void mor_gravity_torque(const mor_world* w, const mor_robot* robot, mor_robot_wo
         double AA[36] = { 0 }, L[36], y[6];
         mor_vec3 p;
         for (int i = 0; i < w->contacts.count; i++) {
-            if (support_of(w, robot, &contacts[i], &p) < 0) continue;
+            if (mor_support_of(w, robot, &contacts[i], &p) < 0) continue;
             p = mor_sub(p, robot->base.position);
             const double a[6][3] = { { 1, 0, 0 },      { 0, 1, 0 },      { 0, 0, 1 },
                                      { 0, -p.z, p.y }, { p.z, 0, -p.x }, { -p.y, p.x, 0 } };
@@ -53,13 +52,13 @@ void mor_gravity_torque(const mor_world* w, const mor_robot* robot, mor_robot_wo
         }
         double trace = 0.0;
         for (int k = 0; k < 6; k++) trace += AA[7 * k];
-        for (int k = 0; k < 6; k++) AA[7 * k] += 1e-9 * trace;
+        for (int k = 0; k < 6; k++) AA[7 * k] += MOR_SUPPORT_REGULAR * trace;
         if (trace > 0.0 && mor_cholesky6(AA, L)) {
             memcpy(y, vector, sizeof y);
             mor_cholesky6_solve(L, y);
             mor_vec3 force = mor_v3(y[0], y[1], y[2]), moment = mor_v3(y[3], y[4], y[5]);
             for (int i = 0; i < w->contacts.count; i++) {
-                int link = support_of(w, robot, &contacts[i], &p);
+                int link = mor_support_of(w, robot, &contacts[i], &p);
                 if (link < 0) continue;
                 mor_vec3 f = mor_add(force, mor_cross(moment, mor_sub(p, robot->base.position)));
                 mor_vec3 n_link = mor_cross(mor_sub(p, robot->work->states[link].p), f);

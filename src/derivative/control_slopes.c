@@ -1,8 +1,9 @@
 /* Joint forces and implicit gains of a robot's motors by its state: differences of the control stage alone (slopes.h).
  *
  * Laws of joints (`joints_only`) answer each joint by its own position and velocity: all joints are moved at once, and
- * the base not at all. Gravity compensation sees all positions, and the points of support, which are moved with the
- * robot. Other controllers are asked along every direction. */
+ * the base not at all. The gravity compensation they may add is known in closed form (gravity_slopes.c); as it passes
+ * motors, one direction through all positions is looked at to see that it arrives as it is. Other controllers are asked
+ * along every direction; the points of support are moved with the robot then. */
 #include "derivative/slopes.h"
 
 #include "base/elementary.h"
@@ -116,6 +117,37 @@ static mor_code differ(asked* x, bool velocity, int column, double* tau, double*
     return code;
 }
 
+/* Laws of joints with gravity compensation: the laws without gravity, and what it adds. *done = false: motors change it
+ * (a limit, a filter), so that every direction must be looked at. */
+static mor_code joints_and_gravity(asked* x, double* tau, double* gain, double* room, bool* done)
+{
+    mor_derivation* d = x->d;
+    mor_world* w = d->trial->w;
+    const mor_robot* r = d->base->w->robots[x->robot];
+    int n = r->model->joint_count, N = r->model->dof;
+    mor_vec3 gravity = w->gravity;
+    double* by_q = mor_arena_alloc(d->arena, (size_t)n * (size_t)N * sizeof *by_q);
+    mor_code code = by_q ? mor_gravity_slopes(d, x->s, r, by_q) : MOR_SYSTEM;
+    w->gravity = mor_v3(0, 0, 0);
+    if (!code) code = differ(x, false, -1, tau, gain, room);
+    w->gravity = gravity;
+    for (int j = 0; j < n && !code; j++)
+        for (int k = 0; k < N; k++) tau[(size_t)j * 2 * N + k] += by_q[(size_t)j * N + k];
+    double *up = room, *down = room + 2 * n;
+    for (int i = 0; i < N; i++) x->delta[i] = LITTLE * (1.0 + 0.37 * (i * 7 % 11)) * (i % 2 ? -1.0 : 1.0);
+    if (!code) code = ask(x, false, 1.0, up, up + n, NULL);
+    if (!code) code = ask(x, false, -1.0, down, down + n, NULL);
+    double worst = 0.0, size = 1.0;
+    for (int j = 0; j < n && !code; j++) {
+        double sum = 0.0, is = up[j] - down[j];
+        for (int k = 0; k < N; k++) sum += 2.0 * tau[(size_t)j * 2 * N + k] * x->delta[k];
+        worst = mor_max(worst, fabs(sum - is) / LITTLE);
+        size = mor_max(size, fabs(is) / LITTLE);
+    }
+    *done = worst < 1e-6 * size;
+    return code;
+}
+
 mor_code mor_control_slopes(mor_derivation* d, const mor_slopes* s, int robot, double* tau, double* gain, bool* done)
 {
     mor_world* w = d->trial->w;
@@ -139,8 +171,10 @@ mor_code mor_control_slopes(mor_derivation* d, const mor_slopes* s, int robot, d
     mor_code code = ask(&x, false, 0.0, room, room + n, NULL);
     for (int j = 0; j < n && !code; j++) /* motors at their limits are found by solving again: not here */
         if (fabs(room[j] - r->tau[j]) > 1e-9 * (1.0 + fabs(r->tau[j])) || room[n + j] != r->gain[j]) *done = false;
+    bool known = joints;
     if (!code && *done && joints && !gravity) code = differ(&x, false, -1, tau, gain, room);
-    for (int k = 0; k < N && !code && *done && (!joints || gravity); k++) code = differ(&x, false, k, tau, gain, room);
+    else if (!code && *done && joints) code = joints_and_gravity(&x, tau, gain, room, &known);
+    for (int k = 0; k < N && !code && *done && !known; k++) code = differ(&x, false, k, tau, gain, room);
     if (!code && *done && joints) code = differ(&x, true, -1, tau, gain, room);
     for (int k = 0; k < N && !code && *done && !joints; k++) code = differ(&x, true, k, tau, gain, room);
     w->contacts = contacts;

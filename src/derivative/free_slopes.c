@@ -95,12 +95,12 @@ mor_code mor_free_slopes(mor_derivation* d, int tree, mor_tree_slopes* t)
         outcome a, b;
         double column[12];
         if (k < 3 && !all) {
-            t->end_v[k * 6 + k] = h, t->end_v[(k + 6) * 6 + k] = 1.0;
+            t->end_v[k + 12 * k] = h, t->end_v[k + 6 + 12 * k] = 1.0;
             continue;
         }
         if (!try_step(d, tree, t, -1, k, LITTLE, &a) || !try_step(d, tree, t, -1, k, -LITTLE, &b)) return MOR_SYSTEM;
         differ(&a, &b, 2.0 * LITTLE, column);
-        for (int i = 0; i < 12; i++) t->end_v[i * 6 + k] = column[i];
+        for (int i = 0; i < 12; i++) t->end_v[i + 12 * k] = column[i];
     }
     return MOR_OK;
 }

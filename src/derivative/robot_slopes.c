@@ -207,19 +207,21 @@ typedef struct base_end {
     mor_vec3 arm, arm_after, weight;
 } base_end;
 
-/* Base velocity by a change of the state dq (N, NULL: none), of P (6), and of q+ and the joints' nu+ (N each). */
-static void solve_base(const base_end* b, const double* dq, const double* dP, const double* dq_after, const double* dnu,
-                       double* out)
+/* A change of q+: of number `from` by one, or of three of them by x. */
+typedef struct moved {
+    int from, count;
+    double x[3];
+} moved;
+
+/* Base velocity by a change of number `dq` of the state (-1: none), of P (6), of q+, and of number `dnu` of nu+. */
+static void solve_base(const base_end* b, int dq, const double* dP, const moved* after, int dnu, double* out)
 {
     int N = b->r->model->dof;
-    double m = b->r->model->mass, d[3], d_after[3];
+    double m = b->r->model->mass, d[3], d_after[3] = { 0 };
     for (int i = 0; i < 3; i++) {
-        d[i] = dq ? -dq[i] : 0.0;
-        d_after[i] = -dq_after[i];
-        for (int k = 0; k < N; k++) {
-            if (dq) d[i] += b->M[i * N + k] * dq[k] / m;
-            d_after[i] += b->M_after[i * N + k] * dq_after[k] / m;
-        }
+        d[i] = dq >= 0 ? b->M[i * N + dq] / m - (i == dq) : 0.0;
+        for (int k = 0; k < after->count; k++)
+            d_after[i] += (b->M_after[i * N + after->from + k] / m - (i == after->from + k)) * after->x[k];
     }
     mor_vec3 f = mor_v3(b->P[0], b->P[1], b->P[2]), p = mor_add(f, b->weight);
     move_momentum(dP, b->arm, b->arm_after, mor_v3(0, 0, 0), out);
@@ -227,8 +229,8 @@ static void solve_base(const base_end* b, const double* dq, const double* dP, co
         mor_sub(mor_cross(mor_v3(d_after[0], d_after[1], d_after[2]), p), mor_cross(mor_v3(d[0], d[1], d[2]), f));
     out[3] += more.x, out[4] += more.y, out[5] += more.z;
     for (int i = 0; i < 6; i++) {
-        for (int k = 6; k < N && dnu; k++) out[i] -= b->M_after[i * N + k] * dnu[k];
-        for (int k = 0; k < N; k++) out[i] -= b->turned[i * N + k] * dq_after[k];
+        if (dnu >= 6) out[i] -= b->M_after[i * N + dnu];
+        for (int k = 0; k < after->count; k++) out[i] -= b->turned[i * N + after->from + k] * after->x[k];
     }
     mor_cholesky6_solve(b->L, out);
 }
@@ -250,25 +252,28 @@ static bool as_expected(const base_end* b, const double* nu)
     return worst <= 1e-8 * mor_max(size, b->r->model->mass);
 }
 
+/* q+ by number k of q or of h nu+; the rotation of the base by a matrix. */
+static moved move_by(int k, double by, const mor_mat3* turn)
+{
+    if (k < 3 || k >= 6) return (moved){ k, 1, { by } };
+    return (moved){ 3, 3, { turn->m[0][k - 3], turn->m[1][k - 3], turn->m[2][k - 3] } };
+}
+
 /* By the state and by nu+: t->end_z and end_v hold the change of P on entry. */
-static void base_slopes(const mor_derivation* d, const base_end* b, mor_tree_slopes* t, double* x, double* y)
+static void base_slopes(const mor_derivation* d, const base_end* b, mor_tree_slopes* t)
 {
     int N = b->r->model->dof;
-    double h = d->base->w->h, P[6], out[6];
+    double P[6], out[6];
     for (int k = 0; k < 2 * N; k++) {
-        for (int i = 0; i < N; i++) x[i] = y[i] = i == k;
-        if (k >= 3 && k < 6)
-            for (int i = 0; i < 3; i++) y[3 + i] = t->turn.m[i][k - 3];
+        moved after = k < N ? move_by(k, 1.0, &t->turn) : (moved){ 0 };
         for (int i = 0; i < 6; i++) P[i] = t->end_z[i * 2 * N + k];
-        solve_base(b, x, P, y, NULL, out);
+        solve_base(b, k < N ? k : -1, P, &after, -1, out);
         for (int i = 0; i < 6; i++) t->end_z[i * 2 * N + k] = out[i];
     }
     for (int k = 0; k < N; k++) {
-        for (int i = 0; i < N; i++) x[i] = i == k, y[i] = h * x[i];
-        if (k >= 3 && k < 6)
-            for (int i = 0; i < 3; i++) y[3 + i] = t->turn_by.m[i][k - 3];
+        moved after = move_by(k, d->base->w->h, &t->turn_by);
         for (int i = 0; i < 6; i++) P[i] = t->end_v[i * N + k];
-        solve_base(b, NULL, P, y, x, out);
+        solve_base(b, -1, P, &after, k, out);
         for (int i = 0; i < 6; i++) t->end_v[i * N + k] = out[i];
     }
 }
@@ -282,8 +287,8 @@ mor_code mor_robot_end_slopes(mor_derivation* d, int tree, mor_tree_slopes* t, b
     size_t N = (size_t)m->dof;
     const double* nu = d->nu + of->offset;
     double *M = mor_arena_alloc(d->arena, 6 * N * sizeof *M), *after = mor_arena_alloc(d->arena, N * N * sizeof *M);
-    double *turned = mor_arena_alloc(d->arena, N * N * sizeof *M), *x = mor_arena_alloc(d->arena, 2 * N * sizeof *M);
-    if (!M || !after || !turned || !x) return MOR_SYSTEM;
+    double* turned = mor_arena_alloc(d->arena, N * N * sizeof *M);
+    if (!M || !after || !turned) return MOR_SYSTEM;
     base_end b = { .r = r, .M = M, .M_after = after, .turned = turned };
     if (m->floating) {
         memcpy(M, r->mass, 6 * N * sizeof *M);
@@ -308,7 +313,7 @@ mor_code mor_robot_end_slopes(mor_derivation* d, int tree, mor_tree_slopes* t, b
     mor_inverse momentum = { m, r->work->states, { 0, 0, 0 }, NULL, r->nu, NULL };
     *done = mor_cholesky6(six, b.L) && as_expected(&b, nu);
     if (!mor_inverse_slopes(&momentum, d->arena, turned, NULL)) return MOR_SYSTEM;
-    if (*done) base_slopes(d, &b, t, x, x + N);
+    if (*done) base_slopes(d, &b, t);
     return MOR_OK;
 }
 

@@ -4,6 +4,7 @@
 #include "base/elementary.h"
 #include "control/control.h"
 #include "formulation/assemble.h"
+#include "linalg/dense.h"
 #include "model/articulated.h"
 
 #include <string.h>
@@ -193,7 +194,7 @@ static void robot_end(const mor_derivation* d, const mor_tree* t, const mor_tree
     }
 }
 
-static void body_end(const mor_derivation* d, const mor_tree* t, const mor_tree_slopes* own, bool loaded, int column,
+static void body_end(const mor_derivation* d, const mor_tree* t, const mor_tree_slopes* own, int column,
                      const double* v, double* end)
 {
     int n = d->n, dof = t->dof, first = own->first, k = column % n - first;
@@ -202,11 +203,20 @@ static void body_end(const mor_derivation* d, const mor_tree* t, const mor_tree_
     for (int i = 0; i < 2 * dof; i++) {
         double* to = i < dof ? &q[i] : &nu[i - dof];
         if (mine && own->end_z) *to += own->end_z[i * 2 * dof + k + (velocity ? dof : 0)];
-        for (int j = 0; own->end_v && loaded && j < dof; j++) *to += own->end_v[i * dof + j] * v[j];
     }
     if (own->end_z) return;
     if (mine && !velocity) q[k] += 1.0;
     for (int i = 0; i < dof; i++) q[i] += d->base->w->h * v[i], nu[i] += v[i];
+}
+
+/* end += end_v dnu+ of a body, all columns at once; end_v is column-major. */
+static void end_by_velocity(const mor_derivation* d, const mor_tree* t, const mor_tree_slopes* own, mor_columns* c)
+{
+    int dof = t->dof, n = 2 * d->n;
+    const double* V = c->V + t->offset;
+    for (int half = 0; half < 2; half++)
+        mor_dense_multiply_add(dof, c->count, dof, 1.0, own->end_v + half * dof, 2 * dof, V, d->dof,
+                               c->end + own->first + half * d->n, n);
 }
 
 /* The robots of the base step as they were before mor_slopes_end. */
@@ -242,8 +252,9 @@ mor_code mor_slopes_end(mor_derivation* d, mor_slopes* s, mor_columns* c, bool* 
             if (any == 0.0 || (looked && !d->loaded[i])) continue; /* looks have the end of what moves freely */
             double* end = c->end + (size_t)j * 2 * d->n;
             if (t->robot && d->loaded[i]) robot_end(d, t, own, j, v, end);
-            else body_end(d, t, own, d->loaded[i], j, v, end);
+            else body_end(d, t, own, j, v, end);
         }
+        if (!t->robot && d->loaded[i] && own->end_v) end_by_velocity(d, t, own, c);
     }
     return code;
 }

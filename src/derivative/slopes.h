@@ -18,7 +18,7 @@ typedef struct mor_tree_slopes {
     double* wrenches; /* of a robot: 6 per link, impulses over h, about the links' origins */
     double* V;        /* dof x 2 dof: V by the own state, in impulses (M V) for robots; NULL: nu_free = nu + const */
     double* end_z;    /* bodies: 2 dof x 2 dof, by the own state at fixed nu+. Robots: base velocity, 6 x 2 dof */
-    double* end_v;    /* bodies: 2 dof x dof, by nu+. Robots: base velocity, 6 x dof */
+    double* end_v;    /* bodies: 2 dof x dof, column-major, by nu+. Robots: base velocity, 6 x dof */
     mor_mat3 turn, turn_by; /* robots: rotation of the base at the end by that at the start, and by its velocity */
 } mor_tree_slopes;
 
@@ -48,6 +48,9 @@ mor_code mor_robot_slopes(mor_derivation* d, const mor_slopes* s, int tree, mor_
 mor_code mor_robot_end_slopes(mor_derivation* d, int tree, mor_tree_slopes* t, bool* done);
 /* A robot that moves freely. */
 mor_code mor_robot_local_slopes(mor_derivation* d, int tree, mor_tree_slopes* t, mor_error* error);
+
+/* gravity_slopes.c: what gravity compensation gives, by the positions of the robot, n x N. */
+mor_code mor_gravity_slopes(mor_derivation* d, const mor_slopes* s, const mor_robot* robot, double* out);
 
 /* control_slopes.c: joint forces and implicit gains by the state of the robot, n x 2 N each. */
 mor_code mor_control_slopes(mor_derivation* d, const mor_slopes* s, int robot, double* tau, double* gain, bool* done);

@@ -38,6 +38,7 @@ typedef struct mor_lab_options {
     double memory_gb;       /* per process */
     bool warm;              /* start from the stored impulses; else from zero */
     int jobs;               /* processes */
+    int shard, shards;      /* only the families of the shard-th of so many parts, from 1 on; shards 0: all */
     int frames;             /* at most this many of each file, evenly spread */
     int traces;             /* problems whose iterations are followed */
     int assume;             /* mor_lab_assume */
@@ -56,9 +57,11 @@ typedef struct mor_lab_problem {
     char path[1024];
     int frame; /* -1: a problem file */
     int bodies, contacts, rows, dof, islands;
-    double mass_ratio; /* largest over smallest mass that moves */
-    int deficiency;    /* rows minus rank of W; -1: too large to tell */
-    double condition;  /* largest over smallest nonzero eigenvalue of W; NaN: too large */
+    double mass_ratio;   /* largest over smallest mass that moves */
+    int deficiency;      /* rows minus rank of W; -1: too large to tell */
+    double condition;    /* largest over smallest nonzero eigenvalue of W; NaN: too large */
+    double stored_error; /* of the impulses the file holds, in the exact Coulomb problem [m/s]; NaN: it holds none */
+    char stored_by[64];  /* who made them */
     bool measured;
 } mor_lab_problem;
 
@@ -113,8 +116,10 @@ typedef struct mor_lab {
     int scene_run_count, scene_run_capacity;
     int planned; /* runs in all */
     bool complete;
-    double wall_s, cpu_s; /* of this process and its children; with a journal, of all sessions */
-    char temporary[256];  /* folder with frames of scenes; removed at the end */
+    double wall_s, cpu_s;              /* of this process and its children; with a journal, of all sessions */
+    char temporary[256];               /* folder with frames of scenes; removed at the end */
+    char notes[4096];                  /* where files deviate from their format, a line each */
+    const struct mor_lab_watch* watch; /* baseline.h: what became worse; NULL: nobody asked */
 } mor_lab;
 
 /* Chooses the methods. Unknown names are bad input. */
@@ -152,6 +157,9 @@ typedef struct mor_lab_message {
 typedef void (*mor_lab_emit)(void* user, const mor_lab_message* message);
 mor_code mor_lab_measure(const mor_lab* lab, int problem, const bool* done, bool traced, mor_lab_emit emit, void* user,
                          mor_error* error);
+/* Is the problem, or the i-th scene, of this process's shard? Problems of a family are together. */
+bool mor_lab_mine(const mor_lab* lab, int problem);
+bool mor_lab_scene_mine(const mor_lab* lab, int scene);
 /* Number of a run within its problem, or -1 if the pair does not fit. */
 int mor_lab_slot(const mor_lab* lab, int problem, int formulation, int solver, int tol);
 int mor_lab_slots(const mor_lab* lab);
@@ -168,6 +176,9 @@ mor_lab_journal* mor_lab_journal_open(const char* path, mor_lab* lab, bool resum
 mor_code mor_lab_journal_add(mor_lab_journal* journal, const mor_lab* lab, const mor_lab_message* message,
                              mor_error* error);
 mor_code mor_lab_journal_close(mor_lab_journal* journal, mor_error* error);
+/* The lines of several journals of the same conditions, as one that can be gone on with. Bad input: other conditions, a
+ * file that is no journal. */
+MOR_API mor_code mor_lab_journal_join(const char* const* files, int count, const char* path, mor_error* error);
 void mor_lab_keep(mor_lab* lab, const mor_lab_message* message);
 const mor_lab_run* mor_lab_find(const mor_lab* lab, int problem, int formulation, int solver, int tol);
 

@@ -67,7 +67,7 @@ static void conditions(const mor_lab* lab, char* text, size_t size)
 {
     const mor_lab_options* o = &lab->options;
     int n = snprintf(
-        text, size, "moreau-compare 3 %s limit=%.17g memory=%.17g start=%s coordinates=%s assume=%d scenes=%.17g tols=",
+        text, size, "moreau-compare 4 %s limit=%.17g memory=%.17g start=%s coordinates=%s assume=%d scenes=%.17g tols=",
         MOR_VERSION_STRING, o->time_limit, o->memory_gb, o->warm ? "warm" : "cold", o->maximal ? "maximal" : "minimal",
         o->assume, o->scene_limit);
     for (int i = 0; i < o->tol_count && n > 0 && n < (int)size; i++)
@@ -180,6 +180,8 @@ static void read_line(mor_lab* lab, char* line)
         p->mass_ratio = value(&line);
         p->deficiency = (int)value(&line);
         p->condition = value(&line);
+        p->stored_error = value(&line);
+        snprintf(p->stored_by, sizeof p->stored_by, "%.63s", field(&line));
         p->measured = true;
     }
 }
@@ -287,8 +289,9 @@ mor_code mor_lab_journal_add(mor_lab_journal* j, const mor_lab* lab, const mor_l
         fprintf(f, "W\t%.3f\t%.3f\n", m->as.time[0], m->as.time[1]);
     } else if (m->kind == 'P') {
         const mor_lab_problem* p = &m->as.problem;
-        fprintf(f, "P\t%s\t%d\t%d\t%d\t%d\t%d\t%.17g\t%d\t%.17g\n", p->name, p->bodies, p->contacts, p->rows, p->dof,
-                p->islands, p->mass_ratio, p->deficiency, p->condition);
+        fprintf(f, "P\t%s\t%d\t%d\t%d\t%d\t%d\t%.17g\t%d\t%.17g\t%.17g\t", p->name, p->bodies, p->contacts, p->rows,
+                p->dof, p->islands, p->mass_ratio, p->deficiency, p->condition, p->stored_error);
+        print_text(f, p->stored_by);
     }
     bool bad = fflush(f) != 0;
     if (!bad && mor_clock() - j->synced > SYNC_SECONDS) {
@@ -308,4 +311,47 @@ mor_code mor_lab_journal_close(mor_lab_journal* j, mor_error* error)
     mor_code code = bad ? mor_fail(error, MOR_SYSTEM, "%s: cannot be written", j->path) : MOR_OK;
     free(j);
     return code;
+}
+
+/* Adds the lines of one journal; the first one's head is that of all. */
+static mor_code join_one(const char* from, FILE* out, char** head, mor_error* error)
+{
+    FILE* in = fopen(from, "r");
+    if (!in) return mor_fail(error, MOR_BAD_INPUT, "%s: cannot be opened: %s", from, strerror(errno));
+    char* line = NULL;
+    size_t room = 0;
+    mor_code code = MOR_OK;
+    for (long number = 0; !code; number++) {
+        ssize_t n = getline(&line, &room, in);
+        if (n <= 0 || line[n - 1] != '\n') {
+            if (number == 0) code = mor_fail(error, MOR_BAD_INPUT, "%s: no journal of moreau compare", from);
+            break;
+        }
+        if (number > 0) fputs(line, out);
+        else if (strncmp(line, "moreau-compare ", 15) != 0)
+            code = mor_fail(error, MOR_BAD_INPUT, "%s: no journal of moreau compare", from);
+        else if (!*head) *head = strdup(line), fputs(line, out);
+        else if (strcmp(*head, line) != 0)
+            code = mor_fail(error, MOR_BAD_INPUT, "%s: made under other conditions than the journals before it", from);
+    }
+    free(line);
+    fclose(in);
+    return code;
+}
+
+mor_code mor_lab_journal_join(const char* const* files, int count, const char* path, mor_error* error)
+{
+    FILE* out = mor_output_open(path, error);
+    if (!out) return error->code;
+    char* head = NULL;
+    mor_code code = MOR_OK;
+    for (int i = 0; i < count && !code; i++) {
+        for (int k = 0; k < i && !code; k++)
+            if (strcmp(files[k], files[i]) == 0)
+                code = mor_fail(error, MOR_BAD_INPUT, "%s: given twice; every journal once", files[i]);
+        if (!code) code = join_one(files[i], out, &head, error);
+    }
+    free(head);
+    mor_code closed = mor_output_close(out, path, code == MOR_OK, code ? NULL : error);
+    return code ? code : closed;
 }

@@ -8,7 +8,7 @@
  * normals turn. The kinetic energy changes next to nothing (mor_tree_move); that and the potential energy added are
  * the projection's work.
  *
- * A pass is made only where something is deeper than DEEP of the smaller body's size: contacts at rest are off by
+ * A pass moves only islands where something is deeper than DEEP of the smaller body's size: contacts at rest are off by
  * rounding, which the velocity rows of the next step take back (mor_contact_row.recovery).
  *
  * Before the first step this undoes what a scene overlaps at the start, however deep; in later steps, what the
@@ -110,6 +110,18 @@ static bool solve(const mor_step* k, const mor_island* island, double* dq)
     return isfinite(sum);
 }
 
+/* Does anything of the island exceed what is tolerated? Joints and limits count always: they are few. */
+static bool needs_it(const mor_step* k, const mor_island* island)
+{
+    const mor_contact* contacts = k->contacts.data;
+    if (island->row_block_count > 0) return true;
+    for (int c = 0; c < island->system.contact_count; c++) {
+        const mor_contact* contact = &contacts[island->system.contacts[c].contact];
+        if (-contact->gap > DEEP * mor_contact_size(k->w, contact)) return true;
+    }
+    return false;
+}
+
 /* Returns the kinetic energy added. */
 static double move(mor_world* w, const mor_island* island, const double* dq)
 {
@@ -130,6 +142,7 @@ static mor_code pass(mor_step* k, mor_buffer* contacts)
     double before = mor_world_potential_energy(k->w);
     bool ok = mor_assemble(&beside);
     for (int i = 0; ok && i < beside.island_count; i++) {
+        if (!needs_it(&beside, &beside.islands[i])) continue;
         double* dq = mor_arena_alloc(k->arena, (size_t)beside.islands[i].system.dof * sizeof *dq);
         ok = dq;
         if (ok && solve(&beside, &beside.islands[i], dq)) k->projection_work += move(k->w, &beside.islands[i], dq);

@@ -3,6 +3,7 @@
 #include "cli/lab/commands.h"
 #include "cli/options.h"
 #include "io/text/output.h"
+#include "lab/baseline.h"
 #include "lab/compare.h"
 #include "lab/profile.h"
 
@@ -15,13 +16,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_PROBLEMS = 4096 };
+enum { MOST_PROBLEMS = 4096, MOST_JOURNALS = 1024 };
 
 typedef struct arguments {
     mor_lab_options options;
-    const char *problems[MOST_PROBLEMS], *out, *csv;
+    const char *problems[MOST_PROBLEMS], *out, *csv, *baseline;
     int problem_count;
-    bool json, resume, quiet;
+    const char* journals[MOST_JOURNALS];
+    int journal_count;
+    bool json, resume, quiet, merge;
     int maximal, warm; /* choices of --coordinates and --start */
     char* lists[2];    /* memory of the names */
 } arguments;
@@ -50,6 +53,12 @@ static int descending(const void* a, const void* b)
 static int take_problem(void* user, char* word)
 {
     arguments* a = user;
+    size_t n = strlen(word);
+    if (n > 8 && strcmp(word + n - 8, ".journal") == 0) {
+        if (a->journal_count == MOST_JOURNALS) return mor_cli_usage("compare", "more than %d journals", MOST_JOURNALS);
+        a->journals[a->journal_count++] = word;
+        return 0;
+    }
     if (a->problem_count == MOST_PROBLEMS) return mor_cli_usage("compare", "too many problems: give their folder");
     a->problems[a->problem_count++] = word;
     return 0;
@@ -94,6 +103,12 @@ static int take_solvers(void* user, char* value)
     return mor_cli_usage("compare", "--solvers needs names");
 }
 
+static int take_shard(void* user, char* value)
+{
+    mor_lab_options* o = &((arguments*)user)->options;
+    return mor_cli_read_shard("compare", value, &o->shard, &o->shards);
+}
+
 #define AT(member) .offset = offsetof(arguments, member)
 static const mor_cli_option options[] = {
     { "--formulations", "F,...", "default ncp,st; `all` for all of moreau list formulations", MOR_CLI_CALL,
@@ -130,7 +145,16 @@ static const mor_cli_option options[] = {
       .expected = "a whole number" },
     { "--out", "FILE.html", "a page that needs nothing else", MOR_CLI_TEXT, AT(out) },
     { "--csv", "FILE", "one line per run; -: standard output", MOR_CLI_TEXT, AT(csv) },
+    { "--baseline", "OLD.json",
+      "tell what became slower, less accurate or unsolved since an earlier --json of the same problems and methods; "
+      "exit "
+      "status 1 if anything did",
+      MOR_CLI_TEXT, AT(baseline) },
     { "--json", NULL, "one JSON document on standard output", MOR_CLI_FLAG, AT(json) },
+    { "--shard", "I/N", "only the I-th of N parts of the families of problems; the results stay in OUT.journal",
+      MOR_CLI_CALL, .take = take_shard },
+    { "--merge", NULL, "take up the journals of all shards (words that end with .journal), then go on as --resume",
+      MOR_CLI_FLAG, AT(merge) },
     { "--resume", NULL, "go on where an interrupted comparison with the same --out stopped", MOR_CLI_FLAG, AT(resume) },
     { "--quiet", NULL, "no progress, no summary", MOR_CLI_FLAG, AT(quiet) },
     { .name = NULL },
@@ -169,6 +193,11 @@ static int parse(int argc, char** argv, arguments* a)
     if (a->problem_count == 0) return mor_cli_usage("compare", "which problems?");
     if (a->resume && !a->out)
         return mor_cli_usage("compare", "--resume needs the --out of the comparison that was interrupted");
+    if (a->merge != (a->journal_count > 0))
+        return mor_cli_usage("compare", "--merge and journals of shards (FILE.journal) go together");
+    if (a->options.shards && a->baseline) return mor_cli_usage("compare", "--baseline needs all shards: after --merge");
+    if ((a->merge || a->options.shards) && !a->out) return mor_cli_usage("compare", "shards need --out");
+    if (a->merge && a->options.shards) return mor_cli_usage("compare", "--merge puts all shards together: no --shard");
     if (a->out && mor_output_is_standard(a->out))
         return mor_cli_usage("compare", "--out keeps a journal beside the page: give a file");
     if (a->csv && mor_output_is_standard(a->csv)) {
@@ -244,12 +273,65 @@ static void print_scenes(const mor_lab* lab)
     }
 }
 
+/* What became worse since the baseline, one line each. */
+static void print_watch(const mor_lab* lab, const char* path, FILE* out)
+{
+    const mor_lab_watch* w = lab->watch;
+    for (int i = 0; i < w->count; i++) {
+        const mor_lab_finding* f = &w->findings[i];
+        fprintf(out, "%s: %s %s at %g: ", mor_lab_change_name(f->what), mor_lab_formulation_name(lab, f->formulation),
+                mor_lab_solver_name(lab, f->solver), lab->options.tols[f->tol]);
+        if (f->what == MOR_LAB_UNSOLVED)
+            fprintf(out, "%d problems that were solved, the first is %s\n", f->problems,
+                    lab->problems[f->example].name);
+        else
+            fprintf(out, "%.3g times (%.3g to %.3g) on %d problems, most on %s\n", f->ratio, f->low, f->high,
+                    f->problems, lab->problems[f->example].name);
+    }
+    if (w->count == 0)
+        fprintf(out, "nothing is worse than in %s: %d runs in both, the machine %.2f times as slow\n", path,
+                w->compared, w->machine);
+}
+
+/* The exit status: 1 if something became worse. */
+static int watch_baseline(mor_lab* lab, const arguments* a, mor_lab_watch* watch)
+{
+    mor_error error = { 0 };
+    if (mor_lab_watch_make(lab, a->baseline, watch, &error)) return mor_cli_fail(&error);
+    lab->watch = watch;
+    print_watch(lab, a->baseline, a->json ? stderr : stdout);
+    return watch->count ? 1 : 0;
+}
+
+/* Where files deviate from their format. */
+static void print_notes(const mor_lab* lab)
+{
+    for (const char* at = lab->notes; *at; at += strcspn(at, "\n"), at += *at == '\n')
+        fprintf(stderr, "moreau compare: %.*s\n", (int)strcspn(at, "\n"), at);
+}
+
 static int write_file(const char* path, const mor_lab* lab, void (*write)(const mor_lab*, FILE*))
 {
     mor_error error = { 0 };
     FILE* out = mor_output_open(path, &error);
     if (out) write(lab, out);
     return out && mor_output_close(out, path, true, &error) == MOR_OK ? 0 : mor_cli_fail(&error);
+}
+
+/* 0 or the exit status. The results of a shard are its journal. */
+static int write_outputs(const mor_lab* lab, const arguments* a, const char* journal)
+{
+    if (a->options.shards > 1) {
+        if (lab->complete && !a->quiet)
+            printf("shard %d of %d: %d runs in %s\n", a->options.shard, a->options.shards, lab->run_count, journal);
+        return 0;
+    }
+    if (lab->run_count == 0) return 0;
+    int written = a->out ? write_file(a->out, lab, mor_lab_write_html) : 0;
+    if (!written && a->csv) written = write_file(a->csv, lab, mor_lab_write_csv);
+    if (a->json) mor_lab_write_json(lab, stdout);
+    else if (!a->quiet) print_scenes(lab), print_summary(lab);
+    return written;
 }
 
 int mor_cli_compare(int argc, char** argv)
@@ -271,7 +353,12 @@ int mor_cli_compare(int argc, char** argv)
         code = mor_lab_add(&lab, mor_cli_scene_path(a.problems[i], path, sizeof path), &error);
     if (!code && !interrupted && lab.problem_count == 0)
         code = mor_fail(&error, MOR_BAD_INPUT, "%s: no problem with contacts", a.problems[0]);
+    if (!a.quiet) print_notes(&lab);
     if (a.out) snprintf(journal, sizeof journal, "%s.journal", a.out);
+    if (!code && a.merge) {
+        code = mor_lab_journal_join(a.journals, a.journal_count, journal, &error);
+        a.resume = true;
+    }
     meter m = { .shown = isatty(2) && !a.quiet, .first = -1 };
     if (!code && a.options.iterations && mkdir(a.options.iterations, 0777) != 0 && errno != EEXIST)
         code = mor_fail(&error, MOR_SYSTEM, "%s: cannot be made: %s", a.options.iterations, strerror(errno));
@@ -281,14 +368,14 @@ int mor_cli_compare(int argc, char** argv)
     if (!code) code = mor_lab_run_all(&lab, a.out ? journal : NULL, a.resume || whole, progress, &m, &error);
     if (m.shown) fprintf(stderr, "\r%79s\r", "");
     if (code) status = mor_cli_fail(&error);
-    if (lab.run_count && (!code || code == MOR_BAD_INPUT)) {
-        int written = a.out ? write_file(a.out, &lab, mor_lab_write_html) : 0;
-        if (!written && a.csv) written = write_file(a.csv, &lab, mor_lab_write_csv);
-        if (a.json) mor_lab_write_json(&lab, stdout);
-        else if (!a.quiet) print_scenes(&lab), print_summary(&lab);
+    mor_lab_watch watch = { 0 };
+    if (!code && !interrupted && a.baseline) status = watch_baseline(&lab, &a, &watch);
+    if (!code || code == MOR_BAD_INPUT) {
+        int written = write_outputs(&lab, &a, journal);
         if (written) status = written;
     }
-    if (!code && lab.complete && a.out && !status) remove(journal);
+    if (!code && lab.complete && a.out && (!status || watch.count) && a.options.shards <= 1) remove(journal);
+    mor_lab_watch_free(&watch);
     if (interrupted) {
         fprintf(stderr, "moreau compare: interrupted after %d of %d runs%s\n", lab.run_count, lab.planned,
                 a.out ? "; --resume goes on" : "; with --out it could be resumed");

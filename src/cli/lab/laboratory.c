@@ -11,6 +11,7 @@
 #include "io/hdf5/h5.h"
 #include "io/hdf5/trace_file.h"
 #include "io/recording/recording.h"
+#include "io/scene/scene_visual.h"
 #include "moreau/lab.h"
 
 int mor_cli_hand_over(int argc, char** argv, bool command_needs_it)
@@ -25,8 +26,10 @@ int mor_cli_laboratory(int argc, char** argv)
     static const struct {
         const char* name;
         int (*run)(int, char**);
-    } commands[] = { { "compare", mor_cli_compare },     { "dataset", mor_cli_dataset }, { "plot", mor_cli_plot },
-                     { "reproduce", mor_cli_reproduce }, { "sweep", mor_cli_sweep },     { "view", mor_cli_view } };
+    } commands[] = { { "calibrate", mor_cli_calibrate }, { "compare", mor_cli_compare },
+                     { "dataset", mor_cli_dataset },     { "plot", mor_cli_plot },
+                     { "reproduce", mor_cli_reproduce }, { "sweep", mor_cli_sweep },
+                     { "trust", mor_cli_trust },         { "view", mor_cli_view } };
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(argv[0], commands[i].name) == 0) return commands[i].run(argc, argv);
     mor_error error = { 0 };
@@ -98,7 +101,15 @@ struct mor_cli_recording {
     mor_bpmd_recorder* problems;
 };
 
-mor_cli_recording* mor_cli_recording_open(const char* recording, const char* problems, int problems_every,
+/* Visual files that are missing, told once. */
+static void tell_visuals(const mor_scene* scene)
+{
+    mor_visuals* visuals = mor_visuals_read(scene);
+    if (visuals && *visuals->notes) fputs(visuals->notes, stderr);
+    mor_visuals_free(visuals);
+}
+
+mor_cli_recording* mor_cli_recording_open(const char* recording, const char* problems, int problems_every, bool paper,
                                           mor_world* world, const mor_scene* scene, mor_error* error)
 {
     mor_cli_recording* r = calloc(1, sizeof *r);
@@ -110,9 +121,10 @@ mor_cli_recording* mor_cli_recording_open(const char* recording, const char* pro
     if (recording) {
         r->recording = mor_recorder_open(recording, world, scene, error);
         good = r->recording && mor_world_add_observer(world, mor_recorder_observe, r->recording, error) == MOR_OK;
+        if (good && scene) tell_visuals(scene);
     }
     if (good && problems) {
-        r->problems = mor_bpmd_record(problems, world, scene, problems_every, error);
+        r->problems = (paper ? mor_bpmd_record_paper : mor_bpmd_record)(problems, world, scene, problems_every, error);
         good = r->problems != NULL;
     }
     if (good) return r;

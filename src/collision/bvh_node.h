@@ -1,0 +1,59 @@
+/* What the tree is made of, for the files that walk it (bvh.c, bvh_pairs.c). */
+#ifndef MOR_COLLISION_BVH_NODE_H
+#define MOR_COLLISION_BVH_NODE_H
+
+#include "collision/bvh.h"
+
+enum { MOR_BVH_NONE = -1, MOR_BVH_STACK = 256 };
+
+typedef struct mor_bvh_node {
+    mor_aabb fat;   /* leaf: widened box; inner: union of the children's */
+    mor_aabb tight; /* leaf: the box; inner: the union of the children's, during descend_together only */
+    int parent;     /* next free node in the free list */
+    int child[2];   /* MOR_BVH_NONE for leaves */
+    int height;     /* 0 for leaves, -1 for free nodes */
+    int index;      /* leaf: the caller's number */
+    int group;      /* leaf: the caller's; inner: that of all leaves below, 0 if they differ */
+    bool moved;     /* mark during mor_bvh_pairs: a leaf, or any below */
+} mor_bvh_node;
+
+struct mor_bvh {
+    mor_allocator allocator;
+    double margin;
+    mor_bvh_node* nodes;
+    int capacity, free, root, count;
+    uint64_t *keys, *spare; /* pair buffers of `key_capacity` */
+    mor_index_pair* pairs;
+    int key_capacity;
+};
+
+static inline mor_aabb mor_aabb_join(mor_aabb a, mor_aabb b)
+{
+    mor_aabb u;
+    u.lower.x = a.lower.x < b.lower.x ? a.lower.x : b.lower.x;
+    u.lower.y = a.lower.y < b.lower.y ? a.lower.y : b.lower.y;
+    u.lower.z = a.lower.z < b.lower.z ? a.lower.z : b.lower.z;
+    u.upper.x = a.upper.x > b.upper.x ? a.upper.x : b.upper.x;
+    u.upper.y = a.upper.y > b.upper.y ? a.upper.y : b.upper.y;
+    u.upper.z = a.upper.z > b.upper.z ? a.upper.z : b.upper.z;
+    return u;
+}
+
+static inline bool mor_aabb_meet(const mor_aabb* a, const mor_aabb* b)
+{
+    return a->lower.x <= b->upper.x && b->lower.x <= a->upper.x && a->lower.y <= b->upper.y &&
+           b->lower.y <= a->upper.y && a->lower.z <= b->upper.z && b->lower.z <= a->upper.z;
+}
+
+static inline bool mor_aabb_contains(const mor_aabb* a, const mor_aabb* b)
+{
+    return a->lower.x <= b->lower.x && a->lower.y <= b->lower.y && a->lower.z <= b->lower.z &&
+           b->upper.x <= a->upper.x && b->upper.y <= a->upper.y && b->upper.z <= a->upper.z;
+}
+
+static inline bool mor_bvh_is_leaf(const mor_bvh* tree, int proxy)
+{
+    return proxy >= 0 && proxy < tree->capacity && tree->nodes[proxy].height == 0;
+}
+
+#endif

@@ -1,0 +1,161 @@
+/* Calibration: for every method starts, fit, intervals, and the errors of the runs that were held out.
+ *
+ * The first start is the plan's, the others a Latin hypercube of the ranges. Evaluations are shared equally by the
+ * starts; a point that was evaluated before costs nothing, so an interrupted calibration goes on by asking again. */
+#include "lab/calibrate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct session {
+    mor_calibration* c;
+    mor_cal_journal* journal;
+    mor_cal_progress progress;
+    void* user;
+    mor_error* error;
+    mor_code code;
+    volatile bool stop;
+    int method, asked;
+    double best;
+} session;
+
+static const mor_cal_point* ask(void* user, int method, const double* x, bool test)
+{
+    session* s = user;
+    mor_calibration* c = s->c;
+    size_t size = (size_t)c->methods[method].parameter_count * sizeof *x;
+    if (s->stop) return NULL;
+    s->asked++;
+    for (int i = c->point_count - 1; i >= 0; i--) {
+        const mor_cal_point* p = c->points[i];
+        if (p->method == method && (p->test || !test) && memcmp(p->x, x, size) == 0) return p;
+    }
+    mor_cal_point* p = mor_cal_keep(c, method, x, test);
+    double time_s = 0.0;
+    if (!p) s->code = mor_fail(s->error, MOR_SYSTEM, "out of memory");
+    else s->code = mor_cal_simulate(c, method, x, test, p->scores, &time_s, s->error);
+    if (!s->code && s->journal) s->code = mor_cal_journal_add(s->journal, c, p, time_s, s->error);
+    if (s->code) {
+        if (p) free(p->scores), free(p), c->point_count--;
+        s->stop = true;
+        return NULL;
+    }
+    c->results[method].evaluations++;
+    c->results[method].time_s += time_s;
+    double mean[3];
+    if (mor_cal_mean(c, p->scores, true, mean) == 0 && mean[0] < s->best) s->best = mean[0];
+    if (s->progress && !s->progress(s->user, c, method, s->asked, s->best)) {
+        s->stop = true;
+        s->code = mor_fail(s->error, MOR_STOPPED, "stopped");
+    }
+    return p;
+}
+
+static double cost(void* user, const double* z)
+{
+    session* s = user;
+    const mor_cal_method* m = &s->c->methods[s->method];
+    double x[MOR_CAL_PARAMETERS], mean[3];
+    for (int i = 0; i < m->parameter_count; i++) x[i] = mor_cal_from_unit(&s->c->parameters[m->parameters[i]], z[i]);
+    const mor_cal_point* p = ask(s, s->method, x, false);
+    if (!p || mor_cal_mean(s->c, p->scores, true, mean) > 0) return HUGE_VAL;
+    return mean[0];
+}
+
+/* Start number k: the plan's, then one point in each of equal parts of every range, in random order. */
+static void start_at(const mor_calibration* c, const mor_cal_method* m, int k, double* z)
+{
+    int parts = c->starts - 1, order[1000];
+    mor_rng rng = { (uint64_t)c->seed + 5u };
+    for (int i = 0; i < m->parameter_count; i++) {
+        const mor_cal_parameter* p = &c->parameters[m->parameters[i]];
+        z[i] = mor_cal_to_unit(p, p->start);
+        if (k == 0) continue;
+        for (int a = 0; a < parts; a++) order[a] = a;
+        for (int a = parts - 1; a > 0; a--) {
+            int b = (int)(mor_rng_uniform(&rng) * (a + 1)), swap = order[a];
+            if (b > a) b = a;
+            order[a] = order[b], order[b] = swap;
+        }
+        z[i] = (order[k - 1] + 0.5) / parts;
+    }
+}
+
+static int grid_points(const mor_cal_parameter* p)
+{
+    return p->step > 0.0 ? (int)floor((p->high - p->low) / p->step + 1.0 + 1e-9) : 11;
+}
+
+static mor_code fit(session* s, mor_error* error)
+{
+    mor_calibration* c = s->c;
+    const mor_cal_method* m = &c->methods[s->method];
+    mor_cal_result* r = &c->results[s->method];
+    bool grid = strcmp(c->optimiser, "grid") == 0;
+    bool global =
+        strcmp(c->optimiser, "crs2") == 0 || strcmp(c->optimiser, "direct") == 0 || strcmp(c->optimiser, "isres") == 0;
+    int n = m->parameter_count, starts = grid || global ? 1 : c->starts, counts[MOR_CAL_PARAMETERS];
+    double best = HUGE_VAL, z[MOR_CAL_PARAMETERS], f;
+    for (int i = 0; i < n; i++) {
+        counts[i] = grid_points(&c->parameters[m->parameters[i]]);
+        r->x[i] = c->parameters[m->parameters[i]].start;
+    }
+    for (int k = 0; k < starts && !s->stop; k++) {
+        start_at(c, m, k, z);
+        int share = c->evaluations / starts > 1 ? c->evaluations / starts : 1;
+        mor_code code = mor_optimise(c->optimiser, n, counts, z, cost, s, share, c->tolerance, 0.15,
+                                     (unsigned long)c->seed, &s->stop, &f, error);
+        if (code) return code;
+        if (!(f < best)) continue;
+        best = f;
+        for (int i = 0; i < n; i++) r->x[i] = mor_cal_from_unit(&c->parameters[m->parameters[i]], z[i]);
+    }
+    if (s->code) return s->code;
+    if (!isfinite(best))
+        return mor_fail(error, MOR_BAD_INPUT, "%s: with no values that were tried all runs could be simulated",
+                        m->name);
+    return MOR_OK;
+}
+
+/* Errors of all runs at the best point and at the start. */
+static mor_code finish(session* s)
+{
+    mor_calibration* c = s->c;
+    mor_cal_result* r = &c->results[s->method];
+    const mor_cal_method* m = &c->methods[s->method];
+    double x[MOR_CAL_PARAMETERS], mean[3];
+    for (int i = 0; i < m->parameter_count; i++) x[i] = c->parameters[m->parameters[i]].start;
+    const mor_cal_point* p = ask(s, s->method, x, true);
+    if (!p) return s->code;
+    mor_cal_mean(c, p->scores, true, mean), r->start_train = mean[0];
+    mor_cal_mean(c, p->scores, false, mean), r->start_test = mean[0];
+    if (!(p = ask(s, s->method, r->x, true))) return s->code;
+    r->failures = mor_cal_mean(c, p->scores, true, r->train) + mor_cal_mean(c, p->scores, false, r->test);
+    r->scores = malloc((size_t)c->run_count * sizeof *r->scores);
+    if (!r->scores) return mor_fail(s->error, MOR_SYSTEM, "out of memory");
+    memcpy(r->scores, p->scores, (size_t)c->run_count * sizeof *r->scores);
+    mor_code code = mor_cal_curve(c, s->method, r->x, r->curve, s->error);
+    r->done = !code;
+    return code;
+}
+
+mor_code mor_calibration_run(mor_calibration* c, int jobs, const char* journal, bool resume, mor_cal_progress progress,
+                             void* user, mor_error* error)
+{
+    session s = { .c = c, .progress = progress, .user = user, .error = error };
+    c->jobs = jobs;
+    if (journal && !(s.journal = mor_cal_journal_open(c, journal, resume, error))) return error->code;
+    mor_code code = c->fit_initial || c->after_contact ? mor_cal_find_flights(c, error) : MOR_OK;
+    for (s.method = 0; s.method < c->method_count && !code; s.method++) {
+        s.best = HUGE_VAL, s.asked = 0;
+        code = fit(&s, error);
+        if (!code) code = mor_cal_intervals(c, s.method, ask, &s, error);
+        if (!code) code = s.code;
+        if (!code) code = finish(&s);
+    }
+    mor_cal_compare(c);
+    mor_error closing = { 0 };
+    mor_code closed = mor_cal_journal_close(s.journal, code ? &closing : error);
+    return code ? code : closed;
+}

@@ -1,0 +1,209 @@
+/* Calibration: parameters of a scene such that its motion fits measured motion (docs/calibrate.md).
+ *
+ *     mor_error error = { 0 };
+ *     mor_calibration c;
+ *     mor_code code = mor_calibration_read(&c, "plan.yaml", NULL, &error);
+ *     if (!code) code = mor_calibration_run(&c, 2, NULL, false, NULL, NULL, &error);
+ *     if (!code) mor_calibration_write_json(&c, stdout);
+ *     mor_calibration_free(&c);
+ *
+ * A run is one measured motion. An evaluation simulates every run with one set of parameters; its numbers depend on
+ * the parameters alone, not on the number of threads or on what was evaluated before. */
+#ifndef MOR_LAB_CALIBRATE_H
+#define MOR_LAB_CALIBRATE_H
+
+#include <stdio.h>
+
+#include "lab/measured.h"
+#include "moreau/scene.h"
+
+enum {
+    MOR_CAL_PARAMETERS = 16,
+    MOR_CAL_PATHS = 8,
+    MOR_CAL_METHODS = 64,
+    MOR_CAL_QUANTITIES = 32,
+    MOR_CAL_SETS = 24,
+    MOR_CAL_PARTS = 40
+};
+
+typedef enum mor_cal_kind {
+    MOR_CAL_POSITION, /* of the body's frame */
+    MOR_CAL_QUATERNION,
+    MOR_CAL_ANGLE,    /* 2-D */
+    MOR_CAL_VELOCITY, /* of the point whose position is measured, the origin of the body's frame */
+    MOR_CAL_ANGULAR_VELOCITY
+} mor_cal_kind;
+
+/* What some columns of the table mean. */
+typedef struct mor_cal_quantity {
+    char body[64];
+    mor_cal_kind kind;
+    int columns[4], count;
+    bool body_frame; /* velocities in axes of the body */
+    double scale;    /* number in the table times this: SI */
+} mor_cal_quantity;
+
+typedef struct mor_cal_parameter {
+    char name[160]; /* the first path, or `name` */
+    char paths[MOR_CAL_PATHS][160];
+    int path_count;
+    double low, high, start;
+    bool logarithmic; /* searched on a logarithmic scale */
+    double step;      /* of the grid; 0: eleven points */
+} mor_cal_parameter;
+
+typedef struct mor_cal_method {
+    char name[128];
+    char sets[MOR_CAL_SETS][200]; /* overrides of the scene */
+    int set_count;
+    int parameters[MOR_CAL_PARAMETERS], parameter_count; /* indices in the calibration's list */
+} mor_cal_method;
+
+typedef struct mor_cal_run {
+    char name[40];
+    int first, count; /* rows */
+    bool train;
+    int flight; /* samples before the first contact, with the start values of the first method */
+} mor_cal_run;
+
+typedef enum mor_cal_error { MOR_CAL_POSE, MOR_CAL_EQ18, MOR_CAL_WARP } mor_cal_error;
+
+/* One run of one evaluation. */
+typedef struct mor_cal_score {
+    double error;    /* what is minimised; NaN: the run failed */
+    double position; /* mean distance [m] */
+    double rotation; /* mean angle [rad] */
+    double last;     /* distance at the last sample [m] */
+} mor_cal_score;
+
+typedef struct mor_cal_point {
+    int method;
+    double x[MOR_CAL_PARAMETERS]; /* values, in the method's order */
+    mor_cal_score* scores;        /* run_count; NaN errors where a set did not ask for the run */
+    bool test;                    /* runs of the test set are there too */
+} mor_cal_point;
+
+typedef struct mor_cal_interval {
+    double low, high; /* 95 % */
+    bool identifiable, at_bound, moved;
+    char why[200];                           /* if it is not identifiable */
+    double profile_x[16], profile_error[16]; /* others fitted again */
+    int profile_count;
+} mor_cal_interval;
+
+typedef struct mor_cal_result {
+    bool done;
+    double x[MOR_CAL_PARAMETERS];
+    mor_cal_interval intervals[MOR_CAL_PARAMETERS];
+    double correlation[MOR_CAL_PARAMETERS][MOR_CAL_PARAMETERS];
+    double train[3], test[3];            /* error, position [m], rotation [rad]: means over runs */
+    double test_low[3], test_high[3];    /* 95 %, runs drawn again */
+    double start_train, start_test;      /* error with the start values */
+    double ratio, ratio_low, ratio_high; /* test error to that of the first method, paired */
+    int evaluations, failures;           /* evaluations that were simulated; runs of the best point that failed */
+    double time_s;                       /* CPU seconds of simulation, of all sessions */
+    mor_cal_score* scores;               /* run_count, at x */
+    double curve[3 * MOR_CAL_PARTS];     /* time, distance, angle (mor_cal_curve) */
+} mor_cal_result;
+
+typedef struct mor_calibration {
+    char plan[1024], scene[1024];
+    const mor_library* library;
+    mor_measured data;
+    int time_column, run_column; /* run_column -1: one run */
+    int dimension;
+    mor_cal_quantity measured[MOR_CAL_QUANTITIES], initial[MOR_CAL_QUANTITIES];
+    int measured_count, initial_count;
+    bool fit_initial; /* initial states fitted over the flight */
+    mor_cal_parameter parameters[4 * MOR_CAL_PARAMETERS];
+    int parameter_count;
+    mor_cal_method methods[MOR_CAL_METHODS];
+    int method_count;
+    mor_cal_run* runs;
+    int run_count;
+    mor_cal_error error;
+    double rotation_weight, window; /* m per rad; s of time warping */
+    double until;                   /* s, samples later do not count */
+    int after_contact;              /* samples after the flight that count; 0: all */
+    char optimiser[32];
+    int starts, evaluations, bootstrap, profile;
+    double seed, tolerance;
+    uint64_t condition; /* hash of plan, scene and data */
+    mor_cal_point** points;
+    int point_count, point_capacity;
+    mor_cal_result results[MOR_CAL_METHODS];
+    int jobs;
+} mor_calibration;
+
+/* calibrate_plan.c: reads plan, data and scene. Complaints have file:line:column. */
+MOR_API mor_code mor_calibration_read(mor_calibration* c, const char* plan, const mor_library* library,
+                                      mor_error* error);
+MOR_API void mor_calibration_free(mor_calibration* c);
+
+/* Told after every evaluation; returning false stops. */
+typedef bool (*mor_cal_progress)(void* user, const mor_calibration* c, int method, int evaluations, double best);
+/* Every method: fit, intervals, test errors. `journal` (may be NULL) keeps every evaluation; with `resume` those in it
+ * are not simulated again. MOR_STOPPED when progress said so. */
+MOR_API mor_code mor_calibration_run(mor_calibration* c, int jobs, const char* journal, bool resume,
+                                     mor_cal_progress progress, void* user, mor_error* error);
+
+/* calibrate_evaluate.c: the scores of runs (those of the test set too if `test`) with the values x of a method. */
+mor_code mor_cal_simulate(mor_calibration* c, int method, const double* x, bool test, mor_cal_score* scores,
+                          double* time_s, mor_error* error);
+/* Samples before the first contact of every run. */
+mor_code mor_cal_find_flights(mor_calibration* c, mor_error* error);
+/* With the values x: time, mean distance and mean angle of all runs over equal parts of the time, 3 numbers each (NaN:
+ * no sample). */
+mor_code mor_cal_curve(mor_calibration* c, int method, const double* x, double* curve, mor_error* error);
+
+/* calibrate_initial.c: the state of every measured body at the first row of a run, fitted over its flight if asked. */
+mor_code mor_cal_set_initial(const mor_calibration* c, const mor_scene* scene, mor_world* world, int run,
+                             mor_error* error);
+/* The measured pose of a body at a row; false: missing. Fills what is measured of it. */
+typedef struct mor_cal_pose {
+    mor_vec3 x;
+    mor_quat q;
+    bool has_x, has_q;
+} mor_cal_pose;
+mor_cal_pose mor_cal_measured(const mor_calibration* c, const char* body, int row);
+/* Rotation vector from a to b, world axes. */
+mor_vec3 mor_cal_turn(mor_quat a, mor_quat b);
+double mor_cal_time(const mor_calibration* c, const mor_cal_run* run, int sample);
+
+/* optimiser.c: minimises `cost` in the unit cube from z, which becomes the best point. `grid`: points along each side,
+ * for the optimiser of that name. */
+typedef double (*mor_cal_cost)(void* user, const double* z);
+typedef struct mor_optimiser {
+    const char* name;
+    const char* summary;
+} mor_optimiser;
+/* i-th optimiser, NULL past the end. */
+const mor_optimiser* mor_optimiser_at(int i);
+mor_code mor_optimise(const char* name, int n, const int* grid, double* z, mor_cal_cost cost, void* user,
+                      int evaluations, double tol, double first_step, unsigned long seed, volatile bool* stop,
+                      double* best, mor_error* error);
+
+/* calibrate_journal.c */
+typedef struct mor_cal_journal mor_cal_journal;
+mor_cal_journal* mor_cal_journal_open(mor_calibration* c, const char* path, bool resume, mor_error* error);
+mor_code mor_cal_journal_add(mor_cal_journal* journal, const mor_calibration* c, const mor_cal_point* point,
+                             double time_s, mor_error* error);
+mor_code mor_cal_journal_close(mor_cal_journal* journal, mor_error* error);
+/* A point that is kept for good; NULL: out of memory. */
+mor_cal_point* mor_cal_keep(mor_calibration* c, int method, const double* x, bool test);
+
+/* calibrate_intervals.c: the point at x (kept, simulated when needed). NULL: failed or stopped. */
+typedef const mor_cal_point* (*mor_cal_ask)(void* user, int method, const double* x, bool test);
+mor_code mor_cal_intervals(mor_calibration* c, int method, mor_cal_ask ask, void* user, mor_error* error);
+/* Means over the runs of a set: error, position, rotation; NaN errors are counted and left out. */
+int mor_cal_mean(const mor_calibration* c, const mor_cal_score* scores, bool train, double mean[3]);
+void mor_cal_compare(mor_calibration* c);
+double mor_cal_to_unit(const mor_cal_parameter* p, double x);
+double mor_cal_from_unit(const mor_cal_parameter* p, double z);
+
+/* calibrate_output.c, calibrate_page.c */
+MOR_API void mor_calibration_write_json(const mor_calibration* c, FILE* out);
+MOR_API void mor_calibration_write_csv(const mor_calibration* c, FILE* out);
+MOR_API void mor_calibration_write_html(const mor_calibration* c, FILE* out);
+
+#endif

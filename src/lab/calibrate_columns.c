@@ -1,0 +1,228 @@
+/* What the columns of the measured table mean, and which rows make runs. */
+#include "lab/calibrate_columns.h"
+#include "io/scene/scene_keys.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct raw_columns {
+    const mor_node* columns;
+    int frame;
+    double scale;
+} raw_columns;
+
+static const mor_key column_keys[] = { { NODE(raw_columns, columns), .required = true },
+                                       { KEY(raw_columns, frame, MOR_KEY_CHOICE), .choices = "world|body" },
+                                       { NUMBER(raw_columns, scale), .initial = 1.0 },
+                                       { 0 } };
+static const mor_key_table column_table = { "columns", "columns", "", column_keys, TABLE(raw_columns) };
+
+typedef struct raw_split {
+    const mor_node* train;
+    double seed;
+} raw_split;
+
+static const mor_key split_keys[] = { { NODE(raw_split, train), .required = true },
+                                      { NUMBER(raw_split, seed), .initial = 1.0, NOT_NEGATIVE },
+                                      { 0 } };
+static const mor_key_table split_table = { "split", "split", "", split_keys, TABLE(raw_split) };
+
+/* ---------------------------------------------------------------------------------- columns */
+
+mor_code mor_cal_find_column(const mor_calibration* c, const mor_node* n, const char* name, int* column,
+                             mor_error* error)
+{
+    *column = mor_measured_column(&c->data, name);
+    if (*column >= 0) return MOR_OK;
+    const char* near = mor_measured_near(&c->data, name);
+    if (near)
+        return mor_node_fail(n, error, "%.200s has no column '%.60s'; did you mean '%s'?", c->data.path, name, near);
+    return mor_node_fail(n, error, "%.200s has no column '%.60s'; its columns begin with '%s'", c->data.path, name,
+                         c->data.names[0]);
+}
+
+/* "bodies.NAME.KIND" */
+static mor_code read_what(const mor_calibration* c, const mor_node* n, mor_cal_quantity* q, int* wanted,
+                          mor_error* error)
+{
+    static const char* const words[] = { "position", "quaternion", "angle", "velocity", "angular_velocity", NULL };
+    const int counts3[] = { 3, 4, 1, 3, 3 }, counts2[] = { 2, 4, 1, 2, 1 };
+    const char* dot = strrchr(n->key, '.');
+    if (strncmp(n->key, "bodies.", 7) != 0 || !dot || dot < n->key + 8)
+        return mor_node_fail_key(n, error,
+                                 "expected bodies.NAME.position, .quaternion, .angle, .velocity or "
+                                 ".angular_velocity, not '%.60s'",
+                                 n->key);
+    if ((size_t)(dot - n->key - 7) >= sizeof q->body) return mor_node_fail_key(n, error, "the name is too long");
+    snprintf(q->body, sizeof q->body, "%.*s", (int)(dot - n->key - 7), n->key + 7);
+    int kind = 0;
+    while (words[kind] && strcmp(words[kind], dot + 1) != 0) kind++;
+    if (!words[kind]) {
+        const char* near = mor_did_you_mean(dot + 1, words);
+        return mor_node_fail_key(n, error, "unknown quantity '%.60s'%s%s%s", dot + 1, near ? "; did you mean '" : "",
+                                 near ? near : "", near ? "'?" : "");
+    }
+    if (kind == MOR_CAL_ANGLE && c->dimension == 3)
+        return mor_node_fail_key(n, error, "an angle is measured in 2-D; in 3-D give the quaternion");
+    if (kind == MOR_CAL_QUATERNION && c->dimension == 2)
+        return mor_node_fail_key(n, error, "in 2-D give the angle instead of a quaternion");
+    q->kind = (mor_cal_kind)kind;
+    *wanted = c->dimension == 2 ? counts2[kind] : counts3[kind];
+    return MOR_OK;
+}
+
+static mor_code read_quantity(const mor_calibration* c, const mor_node* n, mor_cal_quantity* q, mor_error* error)
+{
+    int wanted = 0;
+    mor_code code = read_what(c, n, q, &wanted, error);
+    if (code) return code;
+    raw_columns raw = { .columns = n, .scale = 1.0 };
+    if (n->kind == MOR_NODE_MAP && (code = mor_keys_read(&column_table, n, c->dimension, &raw, error))) return code;
+    q->body_frame = raw.frame == 1;
+    q->scale = raw.scale;
+    if ((code = mor_read_list(raw.columns, n->key, error))) return code;
+    if (raw.columns->count != wanted)
+        return mor_node_fail(raw.columns, error, "%.100s needs %d columns, not %d", n->key, wanted, raw.columns->count);
+    for (const mor_node* m = raw.columns->first; m; m = m->next) {
+        const char* name;
+        if ((code = mor_read_text(m, "the name of a column", &name, error))) return code;
+        if ((code = mor_cal_find_column(c, m, name, &q->columns[q->count++], error))) return code;
+    }
+    return MOR_OK;
+}
+
+mor_code mor_cal_read_quantities(mor_calibration* c, const mor_node* map, const char* what, mor_cal_quantity* all,
+                                 int* count, mor_error* error)
+{
+    mor_code code = mor_read_map(map, what, error);
+    for (const mor_node* n = code ? NULL : map->first; n && !code; n = n->next) {
+        if (all == c->initial && strcmp(n->key, "fit") == 0) {
+            const char* word;
+            if ((code = mor_read_text(n, "fit", &word, error))) return code;
+            if (strcmp(word, "flight") != 0 && strcmp(word, "none") != 0)
+                return mor_node_fail(n, error, "fit is flight or none, not '%.60s'", word);
+            c->fit_initial = strcmp(word, "flight") == 0;
+            continue;
+        }
+        if (*count == MOR_CAL_QUANTITIES) return mor_node_fail(n, error, "at most %d quantities", MOR_CAL_QUANTITIES);
+        code = read_quantity(c, n, &all[(*count)++], error);
+    }
+    return code;
+}
+
+/* ---------------------------------------------------------------------------------- runs */
+
+static mor_code take_run(mor_calibration* c, int row, int* capacity, mor_error* error)
+{
+    if (c->run_count == *capacity) {
+        *capacity = *capacity ? 2 * *capacity : 64;
+        mor_cal_run* runs = realloc(c->runs, (size_t)*capacity * sizeof *runs);
+        if (!runs) return mor_fail(error, MOR_SYSTEM, "out of memory");
+        c->runs = runs;
+    }
+    mor_cal_run* r = &c->runs[c->run_count++];
+    *r = (mor_cal_run){ .first = row, .train = true };
+    if (c->run_column < 0) snprintf(r->name, sizeof r->name, "run");
+    else snprintf(r->name, sizeof r->name, "%.15g", mor_measured_at(&c->data, row, c->run_column));
+    return MOR_OK;
+}
+
+static mor_code data_fail(const mor_calibration* c, int row, int column, mor_error* error, const char* what)
+{
+    if (!c->data.lines) return mor_fail(error, MOR_BAD_INPUT, "%.400s: row %d: %s", c->data.path, row + 1, what);
+    return mor_fail(error, MOR_BAD_INPUT, "%.400s:%d:%d: %s", c->data.path, c->data.lines[row], column + 1, what);
+}
+
+/* Rows with the same number in the run's column, which must lie together; times must rise. */
+mor_code mor_cal_find_runs(mor_calibration* c, mor_error* error)
+{
+    int capacity = 0;
+    const mor_measured* t = &c->data;
+    for (int i = 0; i < t->row_count; i++) {
+        double run = c->run_column < 0 ? 0.0 : mor_measured_at(t, i, c->run_column);
+        double time = mor_measured_at(t, i, c->time_column);
+        if (isnan(run)) return data_fail(c, i, c->run_column, error, "the run of this row is missing");
+        if (isnan(time)) return data_fail(c, i, c->time_column, error, "the time of this row is missing");
+        bool same = i > 0 && (c->run_column < 0 || run == mor_measured_at(t, i - 1, c->run_column));
+        mor_code code = MOR_OK;
+        if (same && !(time > mor_measured_at(t, i - 1, c->time_column)))
+            return data_fail(c, i, c->time_column, error, "times of a run must rise");
+        for (int r = 0; !same && r < c->run_count; r++)
+            if (run == mor_measured_at(t, c->runs[r].first, c->run_column))
+                return data_fail(c, i, c->run_column, error, "rows of one run must lie together");
+        if (!same) code = take_run(c, i, &capacity, error);
+        if (code) return code;
+        mor_cal_run* r = &c->runs[c->run_count - 1];
+        if (time - mor_measured_at(t, r->first, c->time_column) <= c->until) r->count++;
+    }
+    return MOR_OK;
+}
+
+static int find_run(const mor_calibration* c, const char* name)
+{
+    for (int i = 0; i < c->run_count; i++)
+        if (strcmp(c->runs[i].name, name) == 0) return i;
+    return -1;
+}
+
+/* `runs`: a number (the first so many) or a list. */
+mor_code mor_cal_choose_runs(mor_calibration* c, const mor_node* n, mor_error* error)
+{
+    if (!n) return MOR_OK;
+    double number;
+    if (n->kind == MOR_NODE_SCALAR) {
+        mor_code code = mor_read_number(n, "runs", &number, error);
+        if (code) return code;
+        if (!(number >= 1.0) || number > c->run_count || number != floor(number))
+            return mor_node_fail(n, error, "runs %g: the data have %d", number, c->run_count);
+        c->run_count = (int)number;
+        return MOR_OK;
+    }
+    mor_code code = mor_read_list(n, "runs", error);
+    bool* keep = code ? NULL : calloc((size_t)c->run_count + 1, sizeof *keep);
+    if (!code && !keep) code = mor_fail(error, MOR_SYSTEM, "out of memory");
+    for (const mor_node* m = code ? NULL : n->first; m && !code; m = m->next) {
+        int at = m->kind == MOR_NODE_SCALAR ? find_run(c, m->text) : -1;
+        if (at < 0) code = mor_node_fail(m, error, "the data have no run '%.40s'", m->text ? m->text : "");
+        else keep[at] = true;
+    }
+    int count = 0;
+    for (int i = 0; i < c->run_count && !code; i++)
+        if (keep[i]) c->runs[count++] = c->runs[i];
+    if (!code) c->run_count = count;
+    free(keep);
+    return code;
+}
+
+/* Number, fraction or list; drawn without order by the seed. */
+mor_code mor_cal_split_runs(mor_calibration* c, const mor_node* node, mor_error* error)
+{
+    raw_split raw = { 0 };
+    mor_code code = node ? mor_keys_read(&split_table, node, c->dimension, &raw, error) : MOR_OK;
+    if (!node || code) return code;
+    for (int i = 0; i < c->run_count; i++) c->runs[i].train = false;
+    if (raw.train->kind == MOR_NODE_LIST) {
+        for (const mor_node* m = raw.train->first; m; m = m->next) {
+            int at = m->kind == MOR_NODE_SCALAR ? find_run(c, m->text) : -1;
+            if (at < 0) return mor_node_fail(m, error, "the data have no run '%.40s'", m->text ? m->text : "");
+            c->runs[at].train = true;
+        }
+        return MOR_OK;
+    }
+    double number;
+    if ((code = mor_read_number(raw.train, "train", &number, error))) return code;
+    if (number > 0.0 && number < 1.0) number = fmax(1.0, round(number * c->run_count));
+    if (!(number >= 1.0) || number > c->run_count || number != floor(number))
+        return mor_node_fail(raw.train, error, "train is a fraction, a list or a number of at most %d runs",
+                             c->run_count);
+    mor_rng rng = { (uint64_t)raw.seed * 2654435761u + 17u };
+    for (int left = (int)number; left > 0;) {
+        int at = (int)(mor_rng_uniform(&rng) * c->run_count);
+        if (at >= c->run_count || c->runs[at].train) continue;
+        c->runs[at].train = true;
+        left--;
+    }
+    return MOR_OK;
+}

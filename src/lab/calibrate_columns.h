@@ -1,0 +1,21 @@
+/* Columns and runs of a plan (calibrate_columns.c). */
+#ifndef MOR_LAB_CALIBRATE_COLUMNS_H
+#define MOR_LAB_CALIBRATE_COLUMNS_H
+
+#include "io/scene/yaml_node.h"
+#include "lab/calibrate.h"
+
+/* The number of the column that a node of the plan names. */
+mor_code mor_cal_find_column(const mor_calibration* c, const mor_node* node, const char* name, int* column,
+                             mor_error* error);
+/* `columns` or `initial`: quantities of bodies by path. */
+mor_code mor_cal_read_quantities(mor_calibration* c, const mor_node* map, const char* what, mor_cal_quantity* all,
+                                 int* count, mor_error* error);
+/* Rows with the same number in the run's column, which must lie together; times must rise. */
+mor_code mor_cal_find_runs(mor_calibration* c, mor_error* error);
+/* `data.runs`: a number (the first so many) or a list; NULL: all. */
+mor_code mor_cal_choose_runs(mor_calibration* c, const mor_node* node, mor_error* error);
+/* `split`: which runs train; NULL: all. */
+mor_code mor_cal_split_runs(mor_calibration* c, const mor_node* node, mor_error* error);
+
+#endif

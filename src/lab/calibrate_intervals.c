@@ -1,0 +1,352 @@
+/* How well parameters are known: intervals, correlation, what cannot be identified, and methods compared.
+ *
+ * Around the best point a quadratic is fitted to the error of every run,
+ *
+ *     e_r(y) = a_r + b_r' y + y' C_r y/2,    y = (z - z_best)/d    (z in the unit cube of the ranges)
+ *
+ * on 1 + 2n + (n + 1)(n + 2) points. The steps d are such that the mean error rises by 5 to 40 %: a mean of distances
+ * is a hyperbola in a parameter, and this is where it is still curved. The mean of these quadratics over runs that are
+ * drawn again with replacement has its own least point; the 2.5 and 97.5 % quantiles of these points make the interval,
+ * widened as Student's t asks for few runs. Where the interval is much smaller or larger than the steps, they are made
+ * to fit it and all is done once more. The correlation of the points is that of the parameters.
+ *
+ * A parameter cannot be identified when its whole range changes the error by less than a standard error, when its
+ * interval covers nine tenths of the range, or when it moves with another one (|correlation| > 0.98).
+ *
+ * B. Efron, R. J. Tibshirani, An introduction to the bootstrap (1993); A. Raue et al., Bioinformatics 25 (2009)
+ * 1923-1929 for profiles. */
+#include "base/elementary.h"
+#include "lab/calibrate_work.h"
+#include "linalg/dense.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TRIES = 9 };
+#define FAR 6.0 /* steps d within which a quadratic is believed */
+
+/* Mean rise of the error over the best point: in standard errors of the paired difference, and as a part of it. */
+double mor_cal_significance(const mor_cal_work* k, const mor_cal_point* p, double* part)
+{
+    double sum = 0.0, squares = 0.0, size = 0.0;
+    int n = 0;
+    *part = HUGE_VAL;
+    for (int i = 0; i < k->c->run_count; i++) {
+        if (!k->c->runs[i].train) continue;
+        double e = p->scores[i].error - k->best->scores[i].error;
+        if (isnan(e)) return HUGE_VAL;
+        sum += e, squares += e * e, size += fabs(k->best->scores[i].error), n++;
+    }
+    double mean = sum / n, spread = sqrt(mor_max(squares / n - mean * mean, 0.0) / mor_max(n - 1, 1));
+    *part = sum / mor_max(size, 1e-300);
+    return mean / mor_max(spread, 1e-6 * size / n + 1e-300);
+}
+
+/* A step of parameter j that the data can tell. False: stopped. */
+static bool find_step(mor_cal_work* k, int j)
+{
+    k->d[j] = 0.05;
+    for (int i = 0; i < TRIES; i++) {
+        double z[MOR_CAL_PARAMETERS], rise = 0.0, most = 0.0;
+        for (int side = -1; side <= 1; side += 2) {
+            memcpy(z, k->z, sizeof z);
+            z[j] = mor_min(mor_max(z[j] + side * k->d[j], 0.0), 1.0);
+            if (z[j] == k->z[j]) continue;
+            const mor_cal_point* p = mor_cal_at(k, z);
+            double part;
+            if (!p) return false;
+            rise = mor_max(rise, mor_cal_significance(k, p, &part));
+            most = mor_max(most, part);
+        }
+        k->flat[j] = rise < 1.0;
+        if (most > 0.4) k->d[j] *= 0.4;
+        else if (most < 0.05 && k->d[j] < 1.0) k->d[j] = mor_min(2.5 * k->d[j], 1.0);
+        else break;
+    }
+    return true;
+}
+
+static bool add_point(mor_cal_work* k, const double* z)
+{
+    const mor_cal_point* p = mor_cal_at(k, z);
+    if (!p) return false;
+    double mean[3];
+    if (mor_cal_mean(k->c, p->scores, true, mean) > 0 || k->count == MOR_CAL_POINTS) return true;
+    for (int i = 0; i < k->n; i++) k->y[k->count][i] = (z[i] - k->z[i]) / k->d[i];
+    k->points[k->count++] = p;
+    return true;
+}
+
+static bool make_design(mor_cal_work* k)
+{
+    double z[MOR_CAL_PARAMETERS];
+    if (!add_point(k, k->z)) return false;
+    for (int j = 0; j < k->n; j++)
+        for (int side = -1; side <= 1 && !k->flat[j]; side += 2) {
+            memcpy(z, k->z, sizeof z);
+            z[j] = mor_min(mor_max(z[j] + side * k->d[j], 0.0), 1.0);
+            if (z[j] != k->z[j] && !add_point(k, z)) return false;
+        }
+    int more = (k->n + 1) * (k->n + 2);
+    for (int i = 0; i < more; i++) {
+        for (int j = 0; j < k->n; j++) {
+            double step = 1.5 * k->d[j] * (2.0 * mor_rng_uniform(&k->rng) - 1.0);
+            z[j] = k->z[j] + step;
+            if (z[j] < 0.0 || z[j] > 1.0) z[j] = k->z[j] - step;
+            if (k->flat[j]) z[j] = k->z[j];
+            z[j] = mor_min(mor_max(z[j], 0.0), 1.0);
+        }
+        if (!add_point(k, z)) return false;
+    }
+    return true;
+}
+
+static void features(int n, const double* y, double* f)
+{
+    int t = 0;
+    f[t++] = 1.0;
+    for (int i = 0; i < n; i++) f[t++] = y[i];
+    for (int i = 0; i < n; i++)
+        for (int j = i; j < n; j++) f[t++] = i == j ? 0.5 * y[i] * y[i] : y[i] * y[j];
+}
+
+/* The quadratic of every run, by least squares. */
+static bool fit_models(mor_cal_work* k)
+{
+    int T = k->terms;
+    double* A = calloc((size_t)T * (size_t)T, sizeof *A);
+    k->models = calloc((size_t)k->runs * (size_t)T + 1, sizeof *k->models);
+    bool ok = A && k->models;
+    for (int p = 0; p < k->count && ok; p++) {
+        double f[MOR_CAL_TERMS];
+        int r = 0;
+        features(k->n, k->y[p], f);
+        for (int i = 0; i < T; i++)
+            for (int j = 0; j < T; j++) A[T * i + j] += f[i] * f[j];
+        for (int i = 0; i < k->c->run_count; i++) {
+            if (!k->c->runs[i].train) continue;
+            for (int t = 0; t < T; t++) k->models[T * r + t] += f[t] * k->points[p]->scores[i].error;
+            r++;
+        }
+    }
+    for (int i = 0; i < T && ok; i++) A[(T + 1) * i] += 1e-9 * k->count;
+    ok = ok && mor_cholesky_factor(T, A);
+    for (int r = 0; r < k->runs && ok; r++) mor_cholesky_solve(T, A, k->models + T * r);
+    free(A);
+    return ok;
+}
+
+/* The least point without bounds; of one that has none, nearly flat directions made a little steeper. */
+static void least_anywhere(int n, double C[MOR_CAL_PARAMETERS][MOR_CAL_PARAMETERS], const double* model, double* y)
+{
+    double A[MOR_CAL_PARAMETERS * MOR_CAL_PARAMETERS], trace = 1e-300;
+    for (int i = 0; i < n; i++) trace += fabs(C[i][i]) / n;
+    for (double ridge = 1e-6; ridge < 100.0; ridge *= 10.0) {
+        for (int i = 0; i < n; i++) {
+            for (int j = 0; j < n; j++) A[n * i + j] = C[i][j] + (i == j ? ridge * trace : 0.0);
+            y[i] = -model[1 + i];
+        }
+        if (!mor_cholesky_factor(n, A)) continue;
+        mor_cholesky_solve(n, A, y);
+        return;
+    }
+    memset(y, 0, (size_t)n * sizeof *y);
+}
+
+/* The least point of a quadratic in the box that is believed: from that without bounds, coordinate by coordinate. */
+static void least(const mor_cal_work* k, const double* model, double* y)
+{
+    int n = k->n;
+    double C[MOR_CAL_PARAMETERS][MOR_CAL_PARAMETERS];
+    for (int i = 0, t = n + 1; i < n; i++)
+        for (int j = i; j < n; j++) C[i][j] = C[j][i] = model[t++];
+    least_anywhere(n, C, model, y);
+    double part = 1.0; /* of the way there, within the box */
+    for (int i = 0; i < n; i++) {
+        double low = mor_max(-k->z[i] / k->d[i], -FAR), high = mor_min((1.0 - k->z[i]) / k->d[i], FAR);
+        if (k->flat[i]) y[i] = 0.0;
+        if (y[i] < low) part = mor_min(part, low / y[i]);
+        if (y[i] > high) part = mor_min(part, high / y[i]);
+    }
+    for (int i = 0; i < n; i++) y[i] *= part;
+    for (int sweep = 0; sweep < 400; sweep++) {
+        double moved = 0.0;
+        for (int i = 0; i < n; i++) {
+            double low = mor_max(-k->z[i] / k->d[i], -FAR), high = mor_min((1.0 - k->z[i]) / k->d[i], FAR);
+            double slope = model[1 + i], to;
+            if (k->flat[i]) continue;
+            for (int j = 0; j < n; j++)
+                if (j != i) slope += C[i][j] * y[j];
+            if (C[i][i] > 0.0) to = mor_min(mor_max(-slope / C[i][i], low), high);
+            else to = slope * low + 0.5 * C[i][i] * low * low < slope * high + 0.5 * C[i][i] * high * high ? low : high;
+            moved = mor_max(moved, fabs(to - y[i]));
+            y[i] = to;
+        }
+        if (moved < 1e-6) return;
+    }
+}
+
+void mor_cal_mean_model(mor_cal_work* k, bool draw, double* model)
+{
+    memset(model, 0, (size_t)k->terms * sizeof *model);
+    for (int i = 0; i < k->runs; i++) {
+        int r = draw ? (int)(mor_rng_uniform(&k->rng) * k->runs) : i;
+        if (r >= k->runs) r = k->runs - 1;
+        for (int t = 0; t < k->terms; t++) model[t] += k->models[k->terms * r + t] / k->runs;
+    }
+}
+
+/* Quantiles and correlation of the least points of drawn runs. */
+static bool draw(mor_cal_work* k, const double* centre, mor_cal_result* r, double* spread)
+{
+    int B = k->c->bootstrap, n = k->n;
+    double *all = malloc(((size_t)B * (size_t)n + 1) * sizeof *all), *one = malloc(((size_t)B + 1) * sizeof *one);
+    double model[MOR_CAL_TERMS], mean[MOR_CAL_PARAMETERS] = { 0 },
+                                 cov[MOR_CAL_PARAMETERS][MOR_CAL_PARAMETERS] = { { 0 } };
+    if (!all || !one) {
+        free(all), free(one);
+        return false;
+    }
+    for (int b = 0; b < B; b++) {
+        mor_cal_mean_model(k, true, model);
+        least(k, model, all + b * n);
+        for (int i = 0; i < n; i++) mean[i] += all[b * n + i] / B;
+    }
+    for (int b = 0; b < B; b++)
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++) cov[i][j] += (all[b * n + i] - mean[i]) * (all[b * n + j] - mean[j]) / B;
+    double few = mor_max(k->runs - 1, 1), t = (1.96 + (7.53 + 1.96) / (4.0 * few)) / 1.96 * sqrt(k->runs / few);
+    for (int i = 0; i < n; i++) {
+        const mor_cal_parameter* p = &k->c->parameters[k->m->parameters[i]];
+        for (int b = 0; b < B; b++) one[b] = all[b * n + i];
+        qsort(one, (size_t)B, sizeof *one, mor_cal_ascending);
+        spread[i] = mor_cal_quantile(one, B, 0.975) - mor_cal_quantile(one, B, 0.025);
+        double low = k->z[i] + t * k->d[i] * mor_min(mor_cal_quantile(one, B, 0.025) - centre[i], 0.0);
+        double high = k->z[i] + t * k->d[i] * mor_max(mor_cal_quantile(one, B, 0.975) - centre[i], 0.0);
+        r->intervals[i].low = mor_cal_from_unit(p, mor_max(low, 0.0));
+        r->intervals[i].high = mor_cal_from_unit(p, mor_min(high, 1.0));
+        for (int j = 0; j < n; j++)
+            r->correlation[i][j] = i == j ? 1.0 : cov[i][j] / sqrt(mor_max(cov[i][i] * cov[j][j], 1e-300));
+    }
+    free(all), free(one);
+    return true;
+}
+
+/* ------------------------------------------------------------------------------- verdicts */
+
+static void judge_parameters(const mor_cal_work* k, mor_cal_result* r)
+{
+    for (int i = 0; i < k->n; i++) {
+        const mor_cal_parameter* p = &k->c->parameters[k->m->parameters[i]];
+        mor_cal_interval* v = &r->intervals[i];
+        double z = mor_cal_to_unit(p, r->x[i]);
+        v->at_bound = z < 0.005 || z > 0.995;
+        v->moved = r->x[i] != p->start;
+        v->identifiable = true;
+        double wide = mor_cal_to_unit(p, v->high) - mor_cal_to_unit(p, v->low);
+        if (k->flat[i]) snprintf(v->why, sizeof v->why, "the error hardly changes over the range");
+        else if (wide > 0.9) snprintf(v->why, sizeof v->why, "its interval covers the range");
+        for (int j = 0; j < k->n && !v->why[0]; j++)
+            if (j != i && fabs(r->correlation[i][j]) > 0.98)
+                snprintf(v->why, sizeof v->why, "it moves with %.100s (correlation %.2f)",
+                         k->c->parameters[k->m->parameters[j]].name, r->correlation[i][j]);
+        if (v->why[0]) v->identifiable = false;
+        if (k->flat[i]) v->low = p->low, v->high = p->high;
+    }
+}
+
+static void no_interval(mor_cal_work* k, mor_cal_result* r, const char* why)
+{
+    for (int i = 0; i < k->n; i++) {
+        const mor_cal_parameter* p = &k->c->parameters[k->m->parameters[i]];
+        r->intervals[i] = (mor_cal_interval){ .low = p->low, .high = p->high, .moved = r->x[i] != p->start };
+        snprintf(r->intervals[i].why, sizeof r->intervals[i].why, "%s", why);
+        for (int j = 0; j < k->n; j++) r->correlation[i][j] = i == j ? 1.0 : NAN;
+    }
+}
+
+/* The least point of the mean quadratic, if it is better than the best so far. */
+static bool polish(mor_cal_work* k, double* centre, mor_cal_result* r)
+{
+    double model[MOR_CAL_TERMS], z[MOR_CAL_PARAMETERS], mean[3], old[3];
+    mor_cal_mean_model(k, false, model);
+    least(k, model, centre);
+    for (int i = 0; i < k->n; i++) z[i] = mor_min(mor_max(k->z[i] + k->d[i] * centre[i], 0.0), 1.0);
+    const mor_cal_point* p = mor_cal_at(k, z);
+    if (!p) return false;
+    mor_cal_mean(k->c, k->best->scores, true, old);
+    for (int i = 0; i < k->count; i++) { /* points of the design may be better than what the optimiser found */
+        double here[3];
+        mor_cal_mean(k->c, k->points[i]->scores, true, here);
+        if (here[0] < old[0]) {
+            old[0] = here[0];
+            memcpy(r->x, k->points[i]->x, sizeof r->x);
+        }
+    }
+    if (mor_cal_mean(k->c, p->scores, true, mean) == 0 && mean[0] < old[0]) memcpy(r->x, p->x, sizeof r->x);
+    return true;
+}
+
+/* Models of the runs, drawn runs, and steps that fit what comes out, once more if need be. */
+static mor_code find_intervals(mor_cal_work* k, mor_cal_result* r, mor_error* error)
+{
+    for (int j = 0; j < k->n; j++)
+        if (!find_step(k, j)) return MOR_OK; /* the session knows why */
+    for (int pass = 0;; pass++) {
+        double centre[MOR_CAL_PARAMETERS] = { 0 }, spread[MOR_CAL_PARAMETERS];
+        k->count = 0;
+        if (!make_design(k)) return MOR_OK;
+        free(k->models);
+        k->models = NULL;
+        if (k->count < k->terms || !fit_models(k)) {
+            no_interval(k, r, "too few points around the best one could be simulated");
+            return MOR_OK;
+        }
+        if (!polish(k, centre, r)) return MOR_OK;
+        if (!draw(k, centre, r, spread)) return mor_fail(error, MOR_SYSTEM, "out of memory");
+        bool again = false;
+        for (int i = 0; i < k->n && pass == 0; i++) {
+            if (spread[i] > 0.3 && spread[i] < 3.0) continue;
+            double to = mor_min(k->d[i] * mor_min(mor_max(spread[i], 0.1), 4.0), 1.0);
+            again = again || to != k->d[i];
+            k->d[i] = to;
+        }
+        if (!again) break;
+        for (int i = 0; i < k->n; i++) k->z[i] = mor_cal_to_unit(&k->c->parameters[k->m->parameters[i]], r->x[i]);
+        if (!(k->best = mor_cal_at(k, k->z))) return MOR_OK;
+    }
+    for (int i = 0; i < k->n; i++) { /* the interval holds the value it is about */
+        k->z[i] = mor_cal_to_unit(&k->c->parameters[k->m->parameters[i]], r->x[i]);
+        r->intervals[i].low = mor_min(r->intervals[i].low, r->x[i]);
+        r->intervals[i].high = mor_max(r->intervals[i].high, r->x[i]);
+    }
+    if (!(k->best = mor_cal_at(k, k->z))) return MOR_OK;
+    mor_code code = mor_cal_walk_valleys(k, error);
+    if (code) return code;
+    mor_cal_take_equals(k, r);
+    judge_parameters(k, r);
+    return k->c->profile > 0 ? mor_cal_profile(k, r, error) : MOR_OK;
+}
+
+mor_code mor_cal_intervals(mor_calibration* c, int method, mor_cal_ask ask, void* user, mor_error* error)
+{
+    mor_cal_result* r = &c->results[method];
+    mor_cal_work* k = calloc(1, sizeof *k);
+    if (!k) return mor_fail(error, MOR_SYSTEM, "out of memory");
+    *k = (mor_cal_work){ .c = c, .m = &c->methods[method], .method = method, .ask = ask, .user = user };
+    k->rng = (mor_rng){ (uint64_t)c->seed + 977u };
+    k->n = k->m->parameter_count;
+    k->terms = (k->n + 1) * (k->n + 2) / 2;
+    for (int i = 0; i < c->run_count; i++) k->runs += c->runs[i].train;
+    for (int i = 0; i < k->n; i++)
+        k->z[i] = mor_min(mor_max(mor_cal_to_unit(&c->parameters[k->m->parameters[i]], r->x[i]), 0.0), 1.0);
+    k->best = mor_cal_at(k, k->z);
+    mor_code code = MOR_OK;
+    if (k->best && (k->runs < 2 || c->bootstrap < 2))
+        no_interval(k, r, k->runs < 2 ? "one run gives no interval" : "no interval was asked for");
+    else if (k->best) code = find_intervals(k, r, error);
+    free(k->models);
+    free(k);
+    return code;
+}

@@ -1,0 +1,39 @@
+/* What intervals, profiles and valleys of one method share. */
+#ifndef MOR_LAB_CALIBRATE_WORK_H
+#define MOR_LAB_CALIBRATE_WORK_H
+
+#include "lab/calibrate.h"
+
+enum { MOR_CAL_TERMS = (MOR_CAL_PARAMETERS + 1) * (MOR_CAL_PARAMETERS + 2) / 2, MOR_CAL_POINTS = 4 * MOR_CAL_TERMS };
+
+typedef struct mor_cal_work {
+    mor_calibration* c;
+    const mor_cal_method* m;
+    int method, n, runs;
+    mor_cal_ask ask;
+    void* user;
+    double z[MOR_CAL_PARAMETERS], d[MOR_CAL_PARAMETERS];
+    bool flat[MOR_CAL_PARAMETERS];
+    const mor_cal_point *best, *points[MOR_CAL_POINTS];
+    double y[MOR_CAL_POINTS][MOR_CAL_PARAMETERS];
+    int count, terms;
+    double* models; /* runs x terms */
+    mor_rng rng;
+} mor_cal_work;
+
+/* The point at z of the unit cube; NULL: stopped. */
+const mor_cal_point* mor_cal_at(mor_cal_work* k, const double* z);
+/* Mean rise of the error over the best point: in standard errors of the paired difference, and as a part of it. */
+double mor_cal_significance(const mor_cal_work* k, const mor_cal_point* p, double* part);
+/* The mean of the runs' quadratics, of all or of runs drawn with replacement. */
+void mor_cal_mean_model(mor_cal_work* k, bool draw, double* model);
+/* For qsort of doubles; a quantile of sorted ones. */
+int mor_cal_ascending(const void* a, const void* b);
+double mor_cal_quantile(const double* sorted, int n, double q);
+
+/* calibrate_valleys.c */
+mor_code mor_cal_profile(mor_cal_work* k, mor_cal_result* r, mor_error* error);
+mor_code mor_cal_walk_valleys(mor_cal_work* k, mor_error* error);
+void mor_cal_take_equals(mor_cal_work* k, mor_cal_result* r);
+
+#endif
