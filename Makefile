@@ -5,9 +5,9 @@ CMAKE_ARGS ?=
 TEST ?= .
 ROBOTS ?=
 
-.PHONY: site dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery python octave format check-rooms check-tree clean
+.PHONY: site dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-watch bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery python octave format check-rooms check-tree clean
 .PHONY: test-faults fuzz
-.PHONY: exam lint
+.PHONY: exam lint test-cluster
 
 all: configure
 	@cmake --build $(BUILD)
@@ -42,6 +42,10 @@ test-long: all
 	@$(MAKE) --no-print-directory test-faults MOST=200
 	@$(MAKE) --no-print-directory fuzz T=300
 	@$(MAKE) --no-print-directory fuzz-viewer
+
+# the same sweep with jobs, shards, Slurm and MPI, after kills and a full disk (installs Slurm and Open MPI; needs root)
+test-cluster: all
+	@scripts/test-cluster $(BUILD)
 
 # a hundred experiments with known answers, by the default methods; writes docs/results/exam.md
 exam: all
@@ -92,6 +96,10 @@ bench: deps
 	@scripts/install-deps bench
 	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF -DMOREAU_EXAMPLES=OFF"
 	@scripts/bench build-bench
+
+# What became slower, less accurate or unsolved since the last run; BASE=the command of another build: since that one
+bench-watch: all
+	@scripts/bench-watch $(BUILD)/moreau $(BASE)
 
 # ODE's own problems: its solvers and ours by one judge (docs/results/ode.md, two minutes)
 bench-ode: deps

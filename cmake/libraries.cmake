@@ -39,6 +39,13 @@ add_custom_command(OUTPUT viewer_page.c COMMAND ${CMAKE_COMMAND} -DINPUT=${VIEWE
                    DEPENDS ${VIEWER_PAGE} cmake/embed.cmake VERBATIM)
 list(APPEND LAB_SOURCES ${CMAKE_CURRENT_BINARY_DIR}/viewer_page.c)
 
+# The script of the reports of `moreau compare` likewise.
+set(REPORT_SCRIPT ${CMAKE_SOURCE_DIR}/src/lab/report.js)
+add_custom_command(OUTPUT report_script.c COMMAND ${CMAKE_COMMAND} -DINPUT=${REPORT_SCRIPT} -DOUTPUT=report_script.c
+                   -DNAME=mor_report_script -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
+                   DEPENDS ${REPORT_SCRIPT} cmake/embed.cmake VERBATIM)
+list(APPEND LAB_SOURCES ${CMAKE_CURRENT_BINARY_DIR}/report_script.c)
+
 # public_symbols(VARIABLE HEADER...): what MOR_API declares in these headers, as "a; b; ".
 function(public_symbols variable)
   set(all "")

@@ -47,6 +47,14 @@ foreach(program moreau moreau-lab)
     "${CMAKE_CURRENT_BINARY_DIR}/exports-program.list;$<TARGET_FILE:moreau_static>;$<TARGET_FILE:moreau_solve_static>")
 endforeach()
 
+# Ranks of mpirun (src/cli/lab/ranks.c). Only the command sees MPI, the libraries do not.
+option(MOREAU_MPI "moreau sweep works under mpirun" OFF)
+if(MOREAU_MPI)
+  find_package(MPI REQUIRED COMPONENTS C)
+  target_compile_definitions(moreau-lab PRIVATE MOREAU_MPI)
+  target_link_libraries(moreau-lab PRIVATE MPI::MPI_C)
+endif()
+
 # What `make demo` needs, and what `make install` needs.
 add_custom_target(programs DEPENDS moreau moreau-lab)
 add_custom_target(installed DEPENDS programs moreau_solve_static moreau_static moreau_lab_static

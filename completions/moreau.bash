@@ -5,7 +5,7 @@ _moreau() {
     if [ "$word" = "=" ]; then word=; elif [ "$last" = "=" ]; then last=${COMP_WORDS[COMP_CWORD-2]}; fi
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W 'run doctor new solve robot convert derivative calibrate compare dataset plot reproduce sweep view export-fmu list help --help --version' -- "$word"))
+        COMPREPLY=($(compgen -W 'run doctor new solve robot convert derivative optimise calibrate compare dataset plot reproduce sweep trust view export-fmu list help --help --version' -- "$word"))
         return
     fi
     case "$command $last" in
@@ -23,6 +23,7 @@ _moreau() {
         "run --csv") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "run --record") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "run --bpmd") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "run --bpmd-names") COMPREPLY=($(compgen -W 'ours paper' -- "$word")); return ;;
         "run --time-limit") return ;;
         "run --control") return ;;
         "run --control-timeout") return ;;
@@ -59,6 +60,18 @@ _moreau() {
         "derivative --set") return ;;
         "derivative --step") return ;;
         "derivative --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "optimise --vary") return ;;
+        "optimise --goal") return ;;
+        "optimise --end") return ;;
+        "optimise --search") COMPREPLY=($(compgen -W 'gradient nelder-mead' -- "$word")); return ;;
+        "optimise --starts") return ;;
+        "optimise --spread") return ;;
+        "optimise --seed") return ;;
+        "optimise --tol") return ;;
+        "optimise --simulations") return ;;
+        "optimise --set") return ;;
+        "optimise --step") return ;;
+        "optimise --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "calibrate --jobs") return ;;
         "calibrate --html") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "calibrate --csv") COMPREPLY=($(compgen -f -- "$word")); return ;;
@@ -79,6 +92,7 @@ _moreau() {
         "compare --jobs") return ;;
         "compare --out") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "compare --csv") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "compare --baseline") return ;;
         "compare --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "dataset --output"|"dataset -o") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "dataset --family") return ;;
@@ -92,10 +106,22 @@ _moreau() {
         "reproduce --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "sweep --out"|"sweep -o") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "sweep --csv") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "sweep --html") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "sweep --jobs") return ;;
         "sweep --shard") return ;;
         "sweep --time-limit") return ;;
+        "sweep --slurm") return ;;
+        "sweep --sbatch") return ;;
         "sweep --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "trust --within") return ;;
+        "trust --members") return ;;
+        "trust --time") return ;;
+        "trust --set") return ;;
+        "trust --seed") return ;;
+        "trust --html") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "trust --jobs") return ;;
+        "trust --time-limit") return ;;
+        "trust --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "view --port") return ;;
         "view --listen") return ;;
         "view --html") COMPREPLY=($(compgen -f -- "$word")); return ;;
@@ -124,23 +150,25 @@ _moreau() {
         "list --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
     esac
     case $command in
-        run) options='--formulation --solver --collision --integrator --step --time --steps --set --from --snapshot --at --csv --record --bpmd --time-limit --control --control-timeout --pace --threads --json --verbose --quiet --plugin --help -h' ;;
+        run) options='--formulation --solver --collision --integrator --step --time --steps --set --from --snapshot --at --csv --record --bpmd --bpmd-names --time-limit --control --control-timeout --pace --threads --json --verbose --quiet --plugin --help -h' ;;
         doctor) options='--time --limit --set --step --json --plugin --help -h' ;;
         new) options='--urdf --plugin --help -h' ;;
         solve) options='--kind --solver --all --tol --max-iter --time-limit --solution --trace --json --plugin --help -h' ;;
         robot) options='--state --frames --joints --base --tree --loop --json --plugin --help -h' ;;
         convert) options='--tree --plugin --help -h' ;;
         derivative) options='--at --steps --input --set --step --json --plugin --help -h' ;;
+        optimise) options='--vary --goal --end --search --starts --spread --seed --tol --simulations --set --step --json --plugin --help -h' ;;
         calibrate) options='--jobs --html --csv --json --journal --resume --quiet --plugin --help -h' ;;
-        compare) options='--formulations --solvers --tol --time-limit --memory --start --frames --traces --iterations --coordinates --scene-limit --assume --jobs --out --csv --json --resume --quiet --plugin --help -h' ;;
+        compare) options='--formulations --solvers --tol --time-limit --memory --start --frames --traces --iterations --coordinates --scene-limit --assume --jobs --out --csv --baseline --json --resume --quiet --plugin --help -h' ;;
         dataset) options='--output -o --full --family --plugin --help -h' ;;
         plot) options='--output -o --title --plugin --help -h' ;;
         reproduce) options='--output -o --seed --threads --quick --plugin --help -h' ;;
-        sweep) options='--out -o --csv --jobs --shard --merge --resume --time-limit --json --quiet --plugin --help -h' ;;
+        sweep) options='--out -o --csv --html --jobs --shard --merge --resume --time-limit --slurm --sbatch --no-submit --json --quiet --plugin --help -h' ;;
+        trust) options='--within --members --time --set --seed --html --jobs --time-limit --json --quiet --plugin --help -h' ;;
         view) options='--port --listen --html --size --rate --png --at --video --fps --speed --pixels --look --set --formulation --solver --step --paused --wait --threads --plugin --help -h' ;;
         export-fmu) options='--output -o --fmi --formulation --solver --step --set --plugin --help -h' ;;
         list) options='--json --names --plugin --help -h' ;;
-        help) options='run doctor new solve robot convert derivative calibrate compare dataset plot reproduce sweep view export-fmu list' ;;
+        help) options='run doctor new solve robot convert derivative optimise calibrate compare dataset plot reproduce sweep trust view export-fmu list' ;;
     esac
     case $command-$word in
         *-- | *--*) COMPREPLY=($(compgen -W "$options" -- "$word")) ;;

@@ -543,25 +543,6 @@ static void joints_of_a_gazebo_file_hold(void** state)
     expect_error(at("bad.h5"), "a joint cannot hold a body to itself");
 }
 
-static void transposed_arrays_are_told(void** state)
-{
-    (void)state;
-    const char* names[] = { "positions", "quaternions", "points", "normals" };
-    for (int k = 0; k < 4; k++) { /* 2 bodies and 2 contacts: 2 x 3 becomes 3 x 2 */
-        write_gazebo(at("bad.h5"), names[k], "");
-        mor_error error = { 0 };
-        assert_int_equal(mor_h5_extend(&h5, at("bad.h5"), &error), MOR_OK);
-        char path[80];
-        size_t cols = k == 1 ? 4 : 3;
-        double data[8] = { 0 };
-        snprintf(path, sizeof path, F "%s/%s", k < 2 ? "bodies" : "contacts", names[k]);
-        put(path, 2, cols, 2, data);
-        assert_int_equal(mor_h5_finish(&h5, MOR_OK, &error), MOR_OK);
-        expect_error(at("bad.h5"), path);
-        expect_error(at("bad.h5"), "is transposed");
-    }
-}
-
 static void a_truncated_file_is_refused(void** state)
 {
     (void)state;
@@ -621,7 +602,7 @@ static void a_killed_writer_leaves_all_written_frames(void** state)
         pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0) {
-            mor_bpmd_meta meta = { "s5", "text", "st", "lemke", "manifold", "", "", f.gravity, 3, NULL, NULL };
+            mor_bpmd_meta meta = { "s5", "text", "st", "lemke", "manifold", "", "", f.gravity, 3, NULL, NULL, false };
             if (mor_bpmd_create(at("killed.h5"), &meta, NULL)) _exit(1);
             for (int n = 1;; n++)
                 if (mor_bpmd_append(at("killed.h5"), &f, 1, n, NULL) || write(ends[1], "x", 1) != 1) _exit(1);
@@ -678,7 +659,6 @@ int main(void)
         cmocka_unit_test(the_spelling_of_the_paper_is_read),
         cmocka_unit_test(a_bad_file_is_refused_with_the_path_of_the_dataset),
         cmocka_unit_test(joints_of_a_gazebo_file_hold),
-        cmocka_unit_test(transposed_arrays_are_told),
         cmocka_unit_test(a_truncated_file_is_refused),
         cmocka_unit_test(frames_are_never_written_over_a_file),
         cmocka_unit_test(a_killed_writer_leaves_all_written_frames),

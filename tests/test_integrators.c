@@ -522,6 +522,7 @@ static void a_step_that_cannot_converge_changes_nothing(void** state)
     mor_body_id b = test_body(w, test_box(1.0, 0.6, 0.2), 2.0, mor_v3(0, 0, 0), mor_quat_identity());
     test_velocity(w, b, mor_v3(0, 0, 0), mor_v3(200, 300, 100)); /* 37 rad in a step */
     test_option(w, "integrator", "halvings", "0");
+    test_option(w, "method", "on_failure", "stop");
     uint64_t hash = mor_world_hash(w);
     mor_step_report r;
     assert_int_equal(mor_world_step(w, &r, NULL), MOR_STOPPED);

@@ -360,6 +360,36 @@ static void jobs_shards_and_kills_give_the_same_bytes(void** state)
     command_expect("test ! -e a.h5.journal", 0, NULL);
 }
 
+/* The page has a map for every pair, and loads nothing. */
+static void the_page_is_complete(void** state)
+{
+    (void)state;
+    command_expect(write_plan, 0, NULL);
+    command_expect("$M sweep plan.yaml --html p.html --quiet && grep -c '<svg' p.html | grep -qx 10", 0, NULL);
+    command_expect("grep -q 'Parallel coordinates' p.html && ! grep -qE 'src=|href=|http:' p.html", 0, NULL);
+    command_expect(
+        "sed 's/grid: .0, 1, 5./uniform: [0, 1]/' plan.yaml > q.yaml"
+        " && echo 'design: { name: saltelli, samples: 8 }' >> q.yaml && $M sweep q.yaml --html q.html --json > q.json"
+        " && grep -q total_interval q.json && grep -q Sobol q.html",
+        0, NULL);
+}
+
+/* The files for Slurm, without Slurm. */
+static void jobs_for_slurm_are_written(void** state)
+{
+    (void)state;
+    command_expect(write_plan, 0, NULL);
+    command_expect("$M sweep plan.yaml -o 'a b.h5' --csv m.csv --slurm 3 --no-submit --sbatch '--time=9'", 0, NULL);
+    command_expect("grep -q '#SBATCH --array=1-3' 'a b.h5.slurm' && grep -q '#SBATCH --time=9' 'a b.h5.slurm'", 0,
+                   NULL);
+    command_expect(
+        "$M sweep plan.yaml --csv one.csv --quiet && for i in 3 1 2; do"
+        " SLURM_ARRAY_TASK_ID=$i sh 'a b.h5.slurm' || exit 9; done; sh 'a b.h5.slurm-merge' && cmp one.csv m.csv",
+        0, NULL);
+    command_expect("PATH=/nowhere; $M sweep plan.yaml -o x.h5 --slurm 2", 3, "sbatch");
+    command_expect("sed 's/scene/sene/' plan.yaml > p.yaml; $M sweep p.yaml -o x.h5 --slurm 2", 2, "p.yaml:2:1");
+}
+
 /* What a journal holds is not run again; a line that was cut off, or damaged, is. */
 static void a_journal_is_gone_on_with(void** state)
 {
@@ -405,6 +435,8 @@ int main(void)
         cmocka_unit_test(a_task_that_crashes_costs_only_itself),
         cmocka_unit_test(measures_are_those_of_the_run),
         cmocka_unit_test(jobs_shards_and_kills_give_the_same_bytes),
+        cmocka_unit_test(the_page_is_complete),
+        cmocka_unit_test(jobs_for_slurm_are_written),
         cmocka_unit_test(a_journal_is_gone_on_with),
         cmocka_unit_test(bad_values_are_told_at_their_place_in_the_plan),
     };

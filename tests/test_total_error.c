@@ -8,10 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <cmocka.h>
 
+#include "common/command.h"
 #include "formulation/registry.h"
 #include "formulation/step_problem.h"
 #include "io/bpmd/bpmd.h"
@@ -231,8 +230,6 @@ static void the_pairs_vanish_exactly_at_coulombs_law(void** state)
 
 /* ------------------------------------------------------------------------------- files of iterates */
 
-static char folder[] = "/tmp/moreau_total_XXXXXX";
-
 static double* column(const mor_h5* h5, const char* name, size_t count)
 {
     mor_error error = { 0 };
@@ -300,7 +297,7 @@ static void check_islands(void)
     char path[300];
     mor_error error = { 0 };
     mor_bpmd_frame frame;
-    snprintf(path, sizeof path, "%s/three.h5", folder);
+    snprintf(path, sizeof path, "%s", command_at("three.h5"));
     mor_bpmd* file = mor_bpmd_open(path, &error);
     assert_non_null(file);
     assert_int_equal(mor_bpmd_read(file, 4, &frame, &error), MOR_OK);
@@ -329,8 +326,8 @@ static void check_islands(void)
 static void a_file_of_iterates_has_all_contacts_of_all_islands(void** state)
 {
     (void)state;
-    char line[1024], path[300];
-    snprintf(path, sizeof path, "%s/three.yaml", folder);
+    char path[300], name[100];
+    snprintf(path, sizeof path, "%s", command_at("three.yaml"));
     FILE* f = fopen(path, "w");
     fputs("moreau: 1\ntime: { step: 0.01, end: 0.05 }\nmaterials: { m: { friction: 0.4 } }\nbodies:\n"
           "  - { name: floor, shape: { plane: { normal: [0, 0, 1], point: [0, 0, 0] } }, fixed: true, material: m }\n"
@@ -340,19 +337,17 @@ static void a_file_of_iterates_has_all_contacts_of_all_islands(void** state)
           "  - { name: c, shape: { box: [0.4, 0.2, 0.2] }, mass: 2, position: [4, 0, 0.1], material: m }\n",
           f);
     fclose(f);
-    snprintf(
-        line, sizeof line,
-        "cd %s && '%s' run three.yaml --bpmd three.h5 >/dev/null && '%s' compare three.h5 --formulations "
-        "ncp,mncp,implicit,convex,st,ap --solvers nsgs,apgd,lemke --tol 1e-8 --frames 1 --traces 1 --iterations it "
-        "--quiet",
-        folder, MOREAU_COMMAND, MOREAU_COMMAND);
-    assert_int_equal(system(line), 0);
+    assert_int_equal(command_run("$M run three.yaml --bpmd three.h5"), 0);
+    assert_int_equal(command_run("$M compare three.h5 --formulations ncp,mncp,implicit,convex,st,ap --solvers "
+                                 "nsgs,apgd,lemke --tol 1e-8 --frames 1 --traces 1 --iterations it --quiet"),
+                     0);
     check_islands();
     static const char* const runs[] = {
         "ncp-nsgs", "mncp-nsgs", "implicit-nsgs", "convex-apgd", "st-lemke", "ap-lemke"
     };
     for (size_t k = 0; k < sizeof runs / sizeof *runs; k++) {
-        snprintf(path, sizeof path, "%s/it/three#5-%s.h5", folder, runs[k]);
+        snprintf(name, sizeof name, "it/three#5-%s.h5", runs[k]);
+        snprintf(path, sizeof path, "%s", command_at(name));
         mor_h5 h5;
         mor_error error = { 0 };
         if (mor_h5_open(&h5, path, &error)) fail_msg("%s", error.text);
@@ -388,20 +383,6 @@ static void a_file_of_iterates_has_all_contacts_of_all_islands(void** state)
     }
 }
 
-static int set_up(void** state)
-{
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int tear_down(void** state)
-{
-    (void)state;
-    char line[128];
-    snprintf(line, sizeof line, "rm -rf %s", folder);
-    return system(line);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -409,5 +390,5 @@ int main(void)
         cmocka_unit_test(the_pairs_vanish_exactly_at_coulombs_law),
         cmocka_unit_test(a_file_of_iterates_has_all_contacts_of_all_islands),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, command_open, command_close);
 }

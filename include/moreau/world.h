@@ -569,7 +569,7 @@ MOR_API const mor_integrator* mor_integrator_at(int i);
 /* ------------------------------------------------------------------------------- methods */
 
 /* What a world does when a solver misses its tolerance. */
-typedef enum mor_on_failure { MOR_STOP, MOR_WARN, MOR_RETRY } mor_on_failure;
+typedef enum mor_on_failure { MOR_STOP, MOR_WARN, MOR_RETRY, MOR_PARTS } mor_on_failure;
 
 /* A world that is to be made. */
 typedef struct mor_world_def {
@@ -645,6 +645,7 @@ typedef struct mor_step_report {
     mor_timing timing; /* of all attempts at the step */
     double length;     /* of the step [s] */
     int rejected;      /* variable steps: lengths that were tried and refused before this one */
+    int parts;         /* in how many parts it was taken, because a solver failed on the whole; 0: in one piece */
     int missed;        /* variable steps: 1 if the least step was taken although its error is above the tolerance */
     int approximate;   /* islands answered by a method with a fixed budget (MOR_APPROXIMATE) */
 } mor_step_report;
@@ -652,8 +653,9 @@ typedef struct mor_step_report {
 /* One step of length h: the stages below, again with other means as the option on_failure says.
  *
  *   MOR_OK         the step was taken. With on_failure warn also when a solver failed: report.status tells
- *   MOR_STOPPED    it was not solved (stop), or not even in parts (retry), or there were too many failures in a row
- *                  (warn, max_failures): the world is as before, report.status and the sentence tell why
+ *   MOR_STOPPED    it was not solved (stop), or not even in parts (parts, the default, and retry), or there were too
+ *                  many failures in a row (warn, max_failures): the world is as before, report.status and the sentence
+ *                  tell why
  *   MOR_BAD_INPUT  formulation and solver do not fit, or a pair of shapes has no collision test; the world is as before
  *   MOR_SYSTEM     out of memory; the world is as before
  *

@@ -14,6 +14,7 @@ int mor_cli_solve(int argc, char** argv);
 int mor_cli_robot(int argc, char** argv);
 int mor_cli_convert(int argc, char** argv);
 int mor_cli_derivative(int argc, char** argv);
+int mor_cli_optimise(int argc, char** argv);
 int mor_cli_list(int argc, char** argv);
 int mor_cli_export_fmu(int argc, char** argv);
 

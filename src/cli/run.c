@@ -21,6 +21,7 @@ typedef struct arguments {
     const char *scene, *csv, *record, *bpmd;
     mor_cli_sets sets;
     int csv_every, bpmd_every, threads;
+    int paper; /* choice of --bpmd-names */
     double times[MOST_SAMPLES];
     int time_count, steps;
     double end, limit, from_time;
@@ -116,6 +117,8 @@ static const mor_cli_option options[] = {
     { "--record", "FILE.h5", "record everything (docs/recording.md)", MOR_CLI_TEXT, AT(record) },
     { "--bpmd", "FILE.h5[:K]", "every K-th step as a problem for `moreau compare` (docs/bpmd.md)", MOR_CLI_CALL,
       .take = take_bpmd },
+    { "--bpmd-names", "ours|paper", "names and sizes of ours (default), or of Table 2 of the BPMD paper",
+      MOR_CLI_CHOICE, AT(paper), .expected = "ours|paper" },
     { "--time-limit", "SECONDS", "stop after so many seconds on the clock, with exit status 1; default: none",
       MOR_CLI_NUMBER, AT(limit), .min = 1e-3, .max = 1e9, .expected = "seconds, from 0.001" },
     { "--control", "ADDRESS", "torques come from another process: unix:PATH or fifo:PATH (docs/control-link.md)",
@@ -277,7 +280,7 @@ static int prepare(session* s)
     if (a->control.address && !(s->link = mor_control_link_open(&a->control, s->world, &error)))
         return mor_cli_fail(&error);
     if (a->record || a->bpmd) {
-        s->recording = mor_cli_recording_open(a->record, a->bpmd, a->bpmd_every, s->world, s->scene, &error);
+        s->recording = mor_cli_recording_open(a->record, a->bpmd, a->bpmd_every, a->paper, s->world, s->scene, &error);
         if (!s->recording) return mor_cli_fail(&error);
     }
     if (a->csv && !(s->table = mor_cli_table_open(a->csv, a->csv_every, s->world, &error))) return mor_cli_fail(&error);

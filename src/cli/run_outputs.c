@@ -149,6 +149,8 @@ void mor_cli_print_run(const mor_world* w, const mor_scene* scene, const mor_run
         printf("  %d step(s) of the least length %g s are above the tolerance: a smaller time.min helps\n", s->missed,
                adaptive.min);
     if (s->failures) printf("  %d step(s) failed (%s)\n", s->failures, s->detail);
+    if (s->divided)
+        printf("  %d step(s) were taken in shorter parts, because the solver failed on the whole\n", s->divided);
     if (s->below_goal)
         printf("  %d step(s) missed the accuracy asked for, none the one that counts as failure\n", s->below_goal);
     if (s->approximate)

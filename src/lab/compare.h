@@ -56,9 +56,11 @@ typedef struct mor_lab_problem {
     char path[1024];
     int frame; /* -1: a problem file */
     int bodies, contacts, rows, dof, islands;
-    double mass_ratio; /* largest over smallest mass that moves */
-    int deficiency;    /* rows minus rank of W; -1: too large to tell */
-    double condition;  /* largest over smallest nonzero eigenvalue of W; NaN: too large */
+    double mass_ratio;   /* largest over smallest mass that moves */
+    int deficiency;      /* rows minus rank of W; -1: too large to tell */
+    double condition;    /* largest over smallest nonzero eigenvalue of W; NaN: too large */
+    double stored_error; /* of the impulses the file holds, in the exact Coulomb problem [m/s]; NaN: it holds none */
+    char stored_by[64];  /* who made them */
     bool measured;
 } mor_lab_problem;
 
@@ -113,8 +115,10 @@ typedef struct mor_lab {
     int scene_run_count, scene_run_capacity;
     int planned; /* runs in all */
     bool complete;
-    double wall_s, cpu_s; /* of this process and its children; with a journal, of all sessions */
-    char temporary[256];  /* folder with frames of scenes; removed at the end */
+    double wall_s, cpu_s;              /* of this process and its children; with a journal, of all sessions */
+    char temporary[256];               /* folder with frames of scenes; removed at the end */
+    char notes[4096];                  /* where files deviate from their format, a line each */
+    const struct mor_lab_watch* watch; /* baseline.h: what became worse; NULL: nobody asked */
 } mor_lab;
 
 /* Chooses the methods. Unknown names are bad input. */

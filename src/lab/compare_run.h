@@ -22,5 +22,7 @@ void mor_lab_store_iterations(const mor_lab* lab, const mor_lab_problem* p, int 
                               const mor_iterations* islands, int count);
 /* Sizes, rank, conditioning and mass ratio of a frame. */
 void mor_lab_measure_frame(const mor_bpmd_frame* f, const mor_world* w, mor_lab_problem* p);
+/* The impulses that the frame came with, judged in the exact Coulomb problem; frames with joints have none to judge. */
+void mor_lab_judge_stored(const mor_bpmd_frame* f, const mor_world* w, const int* order, mor_lab_problem* p);
 
 #endif

@@ -103,6 +103,7 @@ static mor_code read_problem(measurement* m, mor_lab_problem* p, mor_error* erro
             code = mor_fail(error, MOR_SYSTEM, "out of memory");
         if (!code && !(m->w = mor_bpmd_world(&m->frame, o->library, m->order, error))) code = MOR_BAD_INPUT;
         if (!code && !p->measured) mor_lab_measure_frame(&m->frame, m->w, p);
+        if (!code) mor_lab_judge_stored(&m->frame, m->w, m->order, p);
     } else {
         code = mor_problem_load(p->path, p->kind, &m->file, error);
         if (!code) p->rows = m->file.problem.size, p->contacts = m->file.problem.contact_count, p->measured = true;

@@ -67,7 +67,7 @@ static void conditions(const mor_lab* lab, char* text, size_t size)
 {
     const mor_lab_options* o = &lab->options;
     int n = snprintf(
-        text, size, "moreau-compare 3 %s limit=%.17g memory=%.17g start=%s coordinates=%s assume=%d scenes=%.17g tols=",
+        text, size, "moreau-compare 4 %s limit=%.17g memory=%.17g start=%s coordinates=%s assume=%d scenes=%.17g tols=",
         MOR_VERSION_STRING, o->time_limit, o->memory_gb, o->warm ? "warm" : "cold", o->maximal ? "maximal" : "minimal",
         o->assume, o->scene_limit);
     for (int i = 0; i < o->tol_count && n > 0 && n < (int)size; i++)
@@ -180,6 +180,8 @@ static void read_line(mor_lab* lab, char* line)
         p->mass_ratio = value(&line);
         p->deficiency = (int)value(&line);
         p->condition = value(&line);
+        p->stored_error = value(&line);
+        snprintf(p->stored_by, sizeof p->stored_by, "%.63s", field(&line));
         p->measured = true;
     }
 }
@@ -287,8 +289,9 @@ mor_code mor_lab_journal_add(mor_lab_journal* j, const mor_lab* lab, const mor_l
         fprintf(f, "W\t%.3f\t%.3f\n", m->as.time[0], m->as.time[1]);
     } else if (m->kind == 'P') {
         const mor_lab_problem* p = &m->as.problem;
-        fprintf(f, "P\t%s\t%d\t%d\t%d\t%d\t%d\t%.17g\t%d\t%.17g\n", p->name, p->bodies, p->contacts, p->rows, p->dof,
-                p->islands, p->mass_ratio, p->deficiency, p->condition);
+        fprintf(f, "P\t%s\t%d\t%d\t%d\t%d\t%d\t%.17g\t%d\t%.17g\t%.17g\t", p->name, p->bodies, p->contacts, p->rows,
+                p->dof, p->islands, p->mass_ratio, p->deficiency, p->condition, p->stored_error);
+        print_text(f, p->stored_by);
     }
     bool bad = fflush(f) != 0;
     if (!bad && mor_clock() - j->synced > SYNC_SECONDS) {

@@ -1,7 +1,10 @@
 /* A comparison as JSON (CONTRACTS: compare --json) and as a table. */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "io/json/json.h"
+#include "lab/baseline.h"
 #include "lab/compare.h"
 #include "lab/profile.h"
 
@@ -25,6 +28,12 @@ static void write_problem(mor_json* j, const mor_lab_problem* p)
     if (p->deficiency >= 0) mor_json_integer(j, "rank_deficiency", p->deficiency);
     else mor_json_null(j, "rank_deficiency");
     mor_json_number(j, "condition", p->condition);
+    if (p->stored_by[0]) {
+        mor_json_object(j, "stored");
+        mor_json_text(j, "by", p->stored_by);
+        mor_json_number(j, "velocity_error", p->stored_error);
+        mor_json_end(j);
+    }
     mor_json_end(j);
 }
 
@@ -85,6 +94,31 @@ static void write_scene(mor_json* j, const mor_lab* lab, const mor_lab_scene* r)
     mor_json_end(j);
 }
 
+static void write_watch(mor_json* j, const mor_lab* lab)
+{
+    const mor_lab_watch* w = lab->watch;
+    mor_json_object(j, "baseline");
+    mor_json_integer(j, "compared", w->compared);
+    mor_json_number(j, "machine", w->machine);
+    mor_json_list(j, "worse");
+    for (int i = 0; i < w->count; i++) {
+        const mor_lab_finding* f = &w->findings[i];
+        mor_json_object(j, NULL);
+        mor_json_text(j, "what", mor_lab_change_name(f->what));
+        mor_json_text(j, "formulation", mor_lab_formulation_name(lab, f->formulation));
+        mor_json_text(j, "solver", mor_lab_solver_name(lab, f->solver));
+        mor_json_number(j, "tol", lab->options.tols[f->tol]);
+        mor_json_integer(j, "problems", f->problems);
+        mor_json_number(j, "ratio", f->ratio);
+        mor_json_number(j, "low", f->low);
+        mor_json_number(j, "high", f->high);
+        mor_json_text(j, "example", lab->problems[f->example].name);
+        mor_json_end(j);
+    }
+    mor_json_end(j);
+    mor_json_end(j);
+}
+
 static void write_curve(mor_json* j, const mor_lab_profile* p, int k)
 {
     double tau[TAUS], fraction[TAUS];
@@ -109,6 +143,15 @@ void mor_lab_write_json(const mor_lab* lab, FILE* out)
     mor_json_text(j, "command", lab->options.command);
     mor_json_bool(j, "complete", lab->complete);
     mor_json_number(j, "time_limit_s", lab->options.time_limit);
+    mor_json_list(j, "notes");
+    for (const char* at = lab->notes; *at;) {
+        char line[600];
+        int n = (int)strcspn(at, "\n");
+        snprintf(line, sizeof line, "%.*s", n, at);
+        mor_json_text(j, NULL, line);
+        at += n + (at[n] == '\n');
+    }
+    mor_json_end(j);
     mor_json_list(j, "problems");
     for (int i = 0; i < lab->problem_count; i++) write_problem(j, &lab->problems[i]);
     mor_json_end(j);
@@ -144,6 +187,7 @@ void mor_lab_write_json(const mor_lab* lab, FILE* out)
             mor_lab_profile_free(&p);
         }
     mor_json_end(j);
+    if (lab->watch) write_watch(j, lab);
     mor_json_list(j, "scenes");
     for (int i = 0; i < lab->scene_run_count; i++) write_scene(j, lab, &lab->scene_runs[i]);
     mor_json_end(j);

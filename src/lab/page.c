@@ -14,12 +14,14 @@ void mor_page_number(FILE* out, const char* format, double v)
     fputs("</td>", out);
 }
 
-const char mor_page_head[] =
+static const char head[] =
     "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
     "content=\"width=device-width\">\n"
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src "
     "'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\n"
-    "<title>moreau compare</title>\n<style>\n"
+    "<title>";
+static const char style[] =
+    "</title>\n<style>\n"
     "body{font:14px/1.45 system-ui,sans-serif;color:#222;max-width:1240px;margin:1.5em auto;padding:0 1em}\n"
     "h1{font-size:1.6em;margin:.2em 0}h2{font-size:1.25em;margin:1.8em 0 .3em;border-bottom:1px solid "
     "#ccc}h3{margin:1em 0 .2em}\n"
@@ -39,10 +41,36 @@ const char mor_page_head[] =
     "font-weight:600;fill:#111}\n"
     ".grid{stroke:#ececec}.box{fill:none;stroke:#777}.key{cursor:default}.chart.pick .s{opacity:.12}.chart.pick "
     ".s.on{opacity:1;stroke-width:2.6}\n"
+    ".key.off{opacity:.35}.key:focus-visible,th:focus-visible,tr:focus-visible{outline:2px solid #2b6cb0}\n"
+    "figure{margin:0;position:relative}figcaption{font-size:12px;color:#666;max-width:460px}\n"
+    ".csv{font-size:10px;padding:0 4px;cursor:pointer;position:absolute;right:4px;top:0}.charts>.csv{position:static;"
+    "align-self:start;margin-left:-44px}#problem:focus{outline:none}\n"
+    ".stack{position:relative}.stack "
+    "svg{position:relative;display:block}.dots{position:absolute;left:0;top:0;width:470px;"
+    "height:290px}\n"
+    ".brush{fill:#2b6cb0;fill-opacity:.15;stroke:#2b6cb0}.cover{cursor:crosshair}.near{cursor:pointer}.band{opacity:.1}"
+    ".before{stroke-width:1;stroke-dasharray:1.5 2.5}\n"
+    "#hint{position:absolute;display:none;pointer-events:none;background:#222;color:#fff;font-size:12px;padding:3px "
+    "7px;"
+    "border-radius:3px;max-width:250px;z-index:9}\n"
+    ".controls label{margin-right:1em}.controls "
+    "select,.controls button{font:inherit}.space{width:300px;height:287px;touch-action:none;cursor:grab}.bad "
+    "td{color:#b00020}#problem-table tbody tr{cursor:pointer}.why{max-width:420px;align-self:center}\n"
+    "@media(prefers-color-scheme:dark){body{background:#16181c;color:#dde1e7}a{color:#8ab4f8}code,thead "
+    "th{background:#24272d}th,td{border-color:#343840}h2{border-color:#444}.dim,figcaption{color:#9aa2ad}tbody "
+    "tr:hover{background:#1f2329}.tick,.label{fill:#c4cad3}.title{fill:#e8ecf1}.grid{stroke:#2a2e35}.box{stroke:#"
+    "7a828e}"
+    ".tall{border-color:#343840}.warn{background:#4a3b10}.bar{background:linear-gradient(90deg,#23513a "
+    "var(--w),transparent var(--w))}#hint{background:#e8ecf1;color:#111}input,select,button{background:#24272d;"
+    "color:#dde1e7;border:1px solid #444}.bad "
+    "td{color:#ff8a80}[stroke=\"#262626\"]{stroke:#e8ecf1}.band{opacity:.18}}\n"
     "@media "
-    "print{body{max-width:none;font-size:11px}.tall{max-height:none;overflow:visible}nav,input{display:none}h2,svg{"
+    "print{body{max-width:none;font-size:11px}.tall{max-height:none;overflow:visible}nav,input,.csv,.controls,#hint{"
+    "display:none}h2,svg{"
     "break-inside:avoid}}\n"
     "</style></head><body>\n";
+
+void mor_page_begin(FILE* out, const char* title) { fprintf(out, "%s%s%s", head, title, style); }
 
 const char mor_page_rules[] =
     "<h2 id=\"rules\">Rules of this comparison</h2><ul>\n"
@@ -67,32 +95,3 @@ const char mor_page_rules[] =
     "<li>Profiles are made per formulation, so that only answers to the same question are compared. Problems that "
     "nobody solves stay in the set.</li>\n"
     "<li>Solver “auto” chooses among the others; its line is what a user gets who does not choose.</li></ul>\n";
-
-const char mor_page_foot[] =
-    "<script>\n"
-    "function key(c){return c.dataset.v!==undefined?+c.dataset.v:c.textContent}\n"
-    "function cmp(a,b){return typeof a==='number'&&typeof b==='number'?a-b:String(a).localeCompare(String(b))}\n"
-    "function "
-    "mark(t,th,d){t.querySelectorAll('th').forEach(h=>h.classList.remove('up','down'));th.classList.add(d>0?'up':'down'"
-    ")}\n"
-    "document.querySelectorAll('table.sort').forEach(t=>t.querySelectorAll('th').forEach((th,i)=>th.onclick=()=>{\n"
-    " const d=th.classList.contains('up')?-1:1,b=t.tBodies[0];\n"
-    " [...b.rows].sort((x,y)=>d*cmp(key(x.cells[i]),key(y.cells[i]))).forEach(r=>b.append(r));mark(t,th,d)}));\n"
-    "const rt=document.getElementById('runs-table'),rf=document.getElementById('filter'),most=400;let "
-    "order=runs.slice();\n"
-    "function show(){const w=rf.value.toLowerCase().split(/\\s+/).filter(x=>x);\n"
-    " const hit=order.filter(r=>{const s=r.join(' ').toLowerCase();return w.every(x=>s.includes(x))});\n"
-    " rt.tBodies[0].replaceChildren(...hit.slice(0,most).map(r=>{const tr=document.createElement('tr');\n"
-    "  r.forEach((v,i)=>{const td=tr.insertCell();td.textContent=v===null?'–':typeof "
-    "v==='number'&&i>5?v.toExponential(2):v;if(typeof v==='number'||v===null)td.className='n'});return tr}));\n"
-    " document.getElementById('count').textContent=hit.length+' of '+runs.length+(hit.length>most?', the first "
-    "'+most+' shown':'')}\n"
-    "rt.querySelectorAll('th').forEach((th,i)=>th.onclick=()=>{const d=th.classList.contains('up')?-1:1;\n"
-    " order.sort((x,y)=>d*cmp(x[i]===null?1e300:x[i],y[i]===null?1e300:y[i]));mark(rt,th,d);show()});\n"
-    "rf.oninput=show;show();\n"
-    "document.querySelectorAll('.key').forEach(k=>{const s=k.closest('svg');\n"
-    " k.onmouseenter=()=>{s.classList.add('pick');s.querySelectorAll('.'+k.dataset.c).forEach(e=>e.classList.add('on'))"
-    "};\n"
-    " k.onmouseleave=()=>{s.classList.remove('pick');s.querySelectorAll('.on').forEach(e=>e.classList.remove('on'))}});"
-    "\n"
-    "</script></body></html>\n";

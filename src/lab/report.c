@@ -12,6 +12,7 @@
 #include "lab/page.h"
 #include "lab/profile.h"
 #include "lab/report_charts.h"
+#include "lab/report_data.h"
 #include "plot/page_chart.h"
 
 /* -------------------------------------------------------------------------------- classes */
@@ -205,15 +206,18 @@ static const mor_lab_run* best_run(const mor_lab* lab, int problem)
 
 static void problems(const mor_lab* lab, FILE* out)
 {
-    fprintf(out,
-            "<h2 id=\"problems\">Problems</h2><p>%d problems. W = Gᵀ M⁻¹ G; stick, slide and open are counted in the "
-            "answer nearest to Coulomb's law.</p>"
-            "<div class=\"tall\"><table class=\"sort\"><thead><tr><th>problem</th><th>family</th><th>kind</th><th "
-            "class=\"n\">bodies</th><th class=\"n\">contacts</th><th class=\"n\">rows</th><th class=\"n\">dof</th>"
-            "<th class=\"n\">rows / dof</th><th class=\"n\">rank deficiency</th><th class=\"n\">condition of W</th><th "
-            "class=\"n\">mass ratio</th><th class=\"n\">stick</th><th class=\"n\">slide</th><th "
-            "class=\"n\">open</th></tr></thead><tbody>\n",
-            lab->problem_count);
+    fprintf(
+        out,
+        "<h2 id=\"problems\">Problems</h2><p>%d problems. W = Gᵀ M⁻¹ G; stick, slide and open are counted in the "
+        "answer nearest to Coulomb's law. As stored: the impulses the file came with, judged like all others in the "
+        "exact Coulomb problem.</p>"
+        "<div class=\"tall\"><table class=\"sort\" "
+        "id=\"problem-table\"><thead><tr><th>problem</th><th>family</th><th>kind</th><th "
+        "class=\"n\">bodies</th><th class=\"n\">contacts</th><th class=\"n\">rows</th><th class=\"n\">dof</th>"
+        "<th class=\"n\">rows / dof</th><th class=\"n\">rank deficiency</th><th class=\"n\">condition of W</th><th "
+        "class=\"n\">mass ratio</th><th class=\"n\">stick</th><th class=\"n\">slide</th><th "
+        "class=\"n\">open</th><th>as stored</th><th class=\"n\">its error [m/s]</th></tr></thead><tbody>\n",
+        lab->problem_count);
     for (int i = 0; i < lab->problem_count; i++) {
         const mor_lab_problem* p = &lab->problems[i];
         fputs("<tr><td>", out);
@@ -234,65 +238,30 @@ static void problems(const mor_lab* lab, FILE* out)
         mor_page_number(out, "%.0f", best ? best->sticking : NAN);
         mor_page_number(out, "%.0f", best ? best->sliding : NAN);
         mor_page_number(out, "%.0f", best ? best->open : NAN);
+        fputs("<td>", out);
+        mor_html_text(out, p->stored_by);
+        fputs("</td>", out);
+        mor_page_number(out, "%.1e", p->stored_error);
         fputs("</tr>\n", out);
     }
     fputs("</tbody></table></div>\n", out);
 }
 
-/* The runs as data for the page's script: names by number, one array per run. */
-static void script_text(FILE* out, const char* text)
-{
-    fputc('"', out);
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\') fprintf(out, "\\%c", c);
-        else if (c < 0x20 || c == '<') fprintf(out, "\\u%04x", c);
-        else fputc(c, out);
-    }
-    fputc('"', out);
-}
-
-static void script_number(FILE* out, double v)
-{
-    if (isfinite(v)) fprintf(out, "%.4g", v);
-    else fputs("null", out);
-}
-
 static void runs(const mor_lab* lab, FILE* out)
 {
     fprintf(out,
-            "<h2 id=\"runs\">Runs</h2><p>%d runs. <input id=\"filter\" placeholder=\"filter: words that must occur, "
-            "e.g. pile nsgs not_converged\" size=\"50\"> <span id=\"count\"></span></p>"
+            "<h2 id=\"runs\">Runs</h2><p>%d runs. <input id=\"filter\" aria-label=\"words that must occur\" "
+            "placeholder=\"filter: words that must occur, e.g. pile nsgs not_converged\" size=\"50\"> <span "
+            "id=\"count\" role=\"status\"></span></p>"
             "<div class=\"tall\"><table "
             "id=\"runs-table\"><thead><tr><th>problem</th><th>formulation</th><th>solver</th><th "
             "class=\"n\">tolerance</th><th>status</th><th class=\"n\">iterations</th>"
             "<th class=\"n\">solver [s]</th><th class=\"n\">total [s]</th><th class=\"n\">error</th><th "
             "class=\"n\">natural</th><th class=\"n\">FB</th><th class=\"n\">CCK</th><th class=\"n\">normal</th><th "
-            "class=\"n\">friction</th>%s%s%s<th>detail</th></tr></thead><tbody></tbody></table></div>\n<script>const "
-            "runs=[\n",
+            "class=\"n\">friction</th>%s%s%s<th>detail</th></tr></thead><tbody></tbody></table></div>\n",
             lab->run_count, lab->options.error ? "<th class=\"n\">" : "",
             lab->options.error ? lab->options.error_name : "", lab->options.error ? "</th>" : "");
-    for (int i = 0; i < lab->run_count; i++) {
-        const mor_lab_run* r = &lab->runs[i];
-        fputc('[', out);
-        script_text(out, lab->problems[r->problem].name);
-        fprintf(out, ",\"%s\",\"%s\",%g,\"%s\",%d,", mor_lab_formulation_name(lab, r->formulation),
-                mor_lab_solver_name(lab, r->solver), lab->options.tols[r->tol], mor_status_name((mor_status)r->status),
-                r->iterations);
-        const double x[] = { r->time_s,
-                             r->total_s,
-                             r->error,
-                             r->residual.natural,
-                             r->residual.fb,
-                             r->residual.cck,
-                             r->residual.normal_error,
-                             r->residual.friction_error };
-        for (int k = 0; k < 8; k++) script_number(out, x[k]), fputc(',', out);
-        if (lab->options.error) script_number(out, r->user_error), fputc(',', out);
-        script_text(out, r->detail);
-        fputs("],\n", out);
-    }
-    fputs("];</script>\n", out);
+    mor_report_data(lab, out);
 }
 
 /* -------------------------------------------------------------------------------- the page */
@@ -323,7 +292,7 @@ static void head(const mor_lab* lab, FILE* out)
     int failed = 0, assumed = 0;
     for (int i = 0; i < lab->run_count; i++)
         failed += lab->runs[i].status != MOR_SOLVED, assumed += lab->runs[i].assumed;
-    fputs(mor_page_head, out);
+    mor_page_begin(out, "moreau compare");
     fprintf(out, "<h1>Comparison of contact solvers</h1>\n");
     if (!lab->complete)
         fprintf(out,
@@ -342,14 +311,14 @@ static void head(const mor_lab* lab, FILE* out)
             mor_version(), where, when, lab->options.jobs, lab->wall_s, lab->cpu_s);
     mor_html_text(out, lab->options.command);
     fputs("</code></p>\n<nav>", out);
-    fputs("<a href=\"#glance\">at a glance</a>", out);
+    fputs("<a href=\"#glance\">at a glance</a> <a href=\"#explore\">explore</a>", out);
     for (int f = -1; f < lab->formulation_count; f++)
         for (int i = 0; i < lab->run_count; i++)
             if (lab->runs[i].formulation == f && lab->runs[i].solver >= 0) {
                 fprintf(out, " <a href=\"#f%d\">%s</a>", f + 1, title_of(lab, f));
                 break;
             }
-    fputs(" <a href=\"#formulations\">formulations</a> ", out);
+    fputs(" <a href=\"#robust\">robustness</a> <a href=\"#formulations\">formulations</a> ", out);
     if (lab->scene_run_count) fputs("<a href=\"#scenes\">whole runs</a> ", out);
     fputs("<a href=\"#problems\">problems</a> <a href=\"#runs\">runs</a> <a href=\"#rules\">rules</a></nav>\n", out);
 }
@@ -380,6 +349,11 @@ void mor_lab_write_html(const mor_lab* lab, FILE* out)
 {
     head(lab, out);
     glance(lab, out);
+    fputs("<h2 id=\"explore-head\">Explore</h2><p>Hover shows a solver, a click on its name hides it. Drag over the "
+          "points "
+          "to select problems; a click on a point or a curve opens the problem. Escape clears.</p><div "
+          "id=\"explore\"><noscript>This part needs scripts; all figures are in the tables below.</noscript></div>\n",
+          out);
     for (int f = -1; f < lab->formulation_count; f++) {
         bool any = false;
         for (int i = 0; i < lab->run_count && !any; i++)
@@ -399,10 +373,13 @@ void mor_lab_write_html(const mor_lab* lab, FILE* out)
         fprintf(out, "%d problems; one curve each.</p>\n", lab->options.traces);
         mor_report_convergence(lab, f, out);
     }
+    mor_report_robust(lab, out);
     formulations(lab, out);
     mor_lab_report_scenes(lab, out);
     problems(lab, out);
     runs(lab, out);
     rules(lab, out);
-    fputs(mor_page_foot, out);
+    fputs("<script>\n", out);
+    fwrite(mor_report_script, 1, mor_report_script_size, out);
+    fputs("</script></body></html>\n", out);
 }

@@ -102,12 +102,17 @@ void mor_report_precision(const mor_lab* lab, int f, FILE* out)
     }
     free(times);
     if (c.curve_count) mor_page_chart(&c, 330, 260, out);
+    else
+        fprintf(out, "<p class=\"dim why\">No chart of work and precision: %s.</p>",
+                lab->options.traces ? "no followed run of this formulation reaches an error of 1"
+                                    : "no iterations were followed (--traces 0)");
     mor_panel_clear(&c);
 }
 
 /* One small chart per solver: the error over the iterations of every followed problem. */
 void mor_report_convergence(const mor_lab* lab, int f, FILE* out)
 {
+    int charts = 0;
     fputs("<div class=\"charts small\">", out);
     for (int s = 0; s < lab->solver_count; s++) {
         mor_panel c = { .log = true, .y_range = { 1e-14, 100.0 } };
@@ -122,8 +127,12 @@ void mor_report_convergence(const mor_lab* lab, int f, FILE* out)
             series->thin = true;
             for (int k = 0; k < tr->count; k++) mor_curve_point(series, tr->iteration[k], fmax(tr->error[k], 1e-14));
         }
-        if (c.curve_count) mor_page_chart(&c, 210, 140, out);
+        if (c.curve_count) mor_page_chart(&c, 210, 140, out), charts++;
         mor_panel_clear(&c);
     }
+    if (!charts)
+        fputs(lab->options.traces ? "<p class=\"dim why\">No curve: these solvers tell no iterations.</p>"
+                                  : "<p class=\"dim why\">No curve: no iterations were followed (--traces 0).</p>",
+              out);
     fputs("</div>\n", out);
 }

@@ -67,7 +67,7 @@ void mor_lab_report_scenes(const mor_lab* lab, FILE* out)
         if (r->detail[0]) fputs(": ", out), mor_html_text(out, r->detail);
         fputs("</td></tr>\n", out);
     }
-    fputs("</tbody></table>\n<div class=\"charts\">", out);
+    fputs("</tbody></table>\n<div class=\"charts own\">", out);
     for (int s = 0; s < lab->scene_count; s++) charts(lab, s, out);
     fputs("</div>\n", out);
 }

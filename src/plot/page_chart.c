@@ -144,6 +144,13 @@ static void write_legend(FILE* out, const mor_panel* p, const mor_plot_box* b, d
     }
 }
 
+/* Where an axis begins, its length, and the values at both ends: what gives the numbers back from the drawing. */
+static void write_scale(FILE* out, const char* name, double from, double size, const mor_plot_axis* a)
+{
+    fprintf(out, " data-%s=\"%g %g %.9g %.9g %d\"", name, from, size, a->log ? log10(a->low) : a->low,
+            a->log ? log10(a->high) : a->high, a->log);
+}
+
 void mor_page_chart(const mor_panel* p, double width, double height, FILE* out)
 {
     const double row = 14.0;
@@ -160,8 +167,11 @@ void mor_page_chart(const mor_panel* p, double width, double height, FILE* out)
     }
     double legend = named ? fmax(130.0, 45.0 + 5.8 * (double)longest) : 8.0;
     double wide = b.left + width + legend + 12, tall = fmax(b.top + height + 38, b.top + row * named + 8);
-    fprintf(out, "<svg class=\"chart\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" role=\"img\">\n", wide,
+    fprintf(out, "<svg class=\"chart\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" role=\"img\"", wide,
             tall, wide, tall);
+    write_scale(out, "x", b.left, b.width, &b.x);
+    write_scale(out, "y", b.top + b.height, -b.height, &b.y);
+    fputs(">\n", out);
     write_axes(out, p, &b);
     for (int i = 0; i < p->curve_count; i++) write_curve(out, p, &p->curves[i], &b);
     write_legend(out, p, &b, legend, row);

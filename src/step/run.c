@@ -166,6 +166,7 @@ mor_code mor_run_count(mor_run* run, const mor_step_report* r, bool advanced, mo
     s->max_step = mor_max(s->max_step, r->length);
     s->rejected += r->rejected;
     s->missed += r->missed;
+    s->divided += r->parts > 0;
     s->max_penetration = mor_max(s->max_penetration, r->penetration);
     s->max_raw_penetration = mor_max(s->max_raw_penetration, r->raw_penetration);
     s->max_residual = mor_max(s->max_residual, r->residual);

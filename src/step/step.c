@@ -3,7 +3,8 @@
  *     user -> collide -> control -> assemble -> solve -> integrate -> stabilise -> sense -> measure -> commit
  *
  * A step that is not solved is not taken (stop), taken all the same and counted (warn), or tried in 2, 4, ... 16 parts
- * (retry). Whatever happens, a step that was not taken leaves the world as it was. */
+ * (parts; retry, which tries the solver auto before). Whatever happens, a step that was not taken leaves the world as
+ * it was. */
 #include "step/adaptive.h"
 #include "step/draft.h"
 #include "base/elementary.h"
@@ -313,9 +314,11 @@ static mor_code attempt_in_parts(mor_world* w, mor_step* k, mor_error* error)
     size_t size = mor_world_save(w, NULL, 0);
     mor_code code = MOR_OK;
     k->in_parts = true;
+    int parts = 0;
     while (depth <= 4 && w->time < end - 1e-12 * h) {
         mor_world_change_step(w, mor_min(h / (1 << depth), end - w->time));
         code = attempt(w, k, error);
+        parts += !code;
         if (code == MOR_STOPPED && !mor_world_interrupted(w)) depth++;
         else if (code) break;
     }
@@ -330,6 +333,7 @@ static mor_code attempt_in_parts(mor_world* w, mor_step* k, mor_error* error)
     w->step = step + 1;
     mor_world_change_step(w, h);
     fill_report(w, k);
+    k->report.parts = parts;
     observe(w, k);
     return MOR_OK;
 }
@@ -339,8 +343,8 @@ mor_code mor_world_step(mor_world* w, mor_step_report* report, mor_error* error)
     mor_step* k = w->own;
     k->earlier = (mor_timing){ 0 };
     mor_code code = attempt(w, k, error);
-    if (code == MOR_STOPPED && w->options.on_failure == MOR_RETRY && !mor_world_interrupted(w))
-        code = attempt_in_parts(w, k, error);
+    bool parts = w->options.on_failure == MOR_RETRY || w->options.on_failure == MOR_PARTS;
+    if (code == MOR_STOPPED && parts && !mor_world_interrupted(w)) code = attempt_in_parts(w, k, error);
     if (code && code != MOR_STOPPED) memset(&k->report, 0, sizeof k->report);
     if (report) *report = k->report;
     return code;

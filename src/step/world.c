@@ -16,9 +16,10 @@ static const mor_field method_fields[] = {
       "turn" },
     { "v_rest", MOR_TYPE_DOUBLE, offsetof(mor_method_options, v_rest), -1, -1, 1e6, NULL, "m/s",
       "restitution acts above this approach speed; -1 (auto): 2 g h" },
-    { "on_failure", MOR_TYPE_CHOICE, offsetof(mor_method_options, on_failure), MOR_STOP, 0, 0, "stop|warn|retry", "",
-      "when a solver misses its tolerance: stop before the step, apply and count, or try another solver and half the "
-      "step" },
+    { "on_failure", MOR_TYPE_CHOICE, offsetof(mor_method_options, on_failure), MOR_PARTS, 0, 0, "stop|warn|retry|parts",
+      "",
+      "when a solver fails: stop before the step, apply and count, try the solver auto and then shorter parts of the "
+      "step, or such parts with the same solver (2, 4, ... 16)" },
     { "max_failures", MOR_TYPE_INT, offsetof(mor_method_options, max_failures), 0, 0, 1e9, NULL, "",
       "with on_failure warn: the step after so many failed ones in a row is not applied; 0: no bound" },
     { "gap_correction", MOR_TYPE_CHOICE, offsetof(mor_method_options, gap_correction), MOR_GAP_PROJECTION, 0, 0,

@@ -1,6 +1,6 @@
 // The report of `moreau compare`: it renders, sorts, filters and prints, and loads nothing.
 import assert from "node:assert/strict";
-import { mkdirSync, statSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { close, file, launch, moreau } from "./browser.mjs";
@@ -35,7 +35,8 @@ test("the report renders without errors and asks for nothing", async () => {
   assert.deepEqual(problems, []);
   assert.deepEqual(asked.filter((u) => !u.startsWith("file:") && !u.startsWith("data:")), []);
   assert.equal(asked.length, 1);
-  for (const id of ["glance", "formulations", "scenes", "problems", "runs", "rules"]) assert.ok(await page.$(`#${id}`), `the section ${id} is there`);
+  await page.waitForFunction(() => document.body.dataset.ready);
+  for (const id of ["glance", "explore", "robust", "formulations", "scenes", "problems", "runs", "rules"]) assert.ok(await page.$(`#${id}`), `the section ${id} is there`);
   assert.ok(await picture("top") > 30000);
 });
 
@@ -93,6 +94,116 @@ test("a legend entry highlights its curve", async () => {
   assert.ok(await page.$("svg.chart.pick .s.on"));
   await page.mouse.move(2, 2);
   assert.equal(await page.$("svg.chart.pick"), null);
+});
+
+const curves = () => page.$$eval("#x-profile .s", (all) => all.length);
+
+test("hover names the solver, a click on its name hides it everywhere, Escape brings it back", async () => {
+  await page.$eval("#explore-head", (e) => e.scrollIntoView());
+  const before = await curves();
+  const line = await page.$eval("#x-profile .near", (e) => { const p = e.getPointAtLength(e.getTotalLength() / 3), m = e.getScreenCTM(); return { x: m.a * p.x + m.e, y: m.d * p.y + m.f }; });
+  await page.mouse.move(line.x, line.y);
+  assert.match(await page.textContent("#hint"), /% within .* × the best/);
+  const key = page.locator("#x-profile .key").first(), name = (await key.textContent()).trim();
+  await key.click();
+  assert.equal(await curves(), before - 1);
+  assert.match(await page.textContent("#selected"), new RegExp(`Hidden: ${name}`));
+  assert.ok(await page.$$eval(".charts:not(.own) > svg .s", (all) => all.some((e) => e.style.display === "none")), "also in the other charts");
+  await page.keyboard.press("Escape");
+  assert.equal(await curves(), before);
+  await key.focus();
+  await page.keyboard.press("Enter");
+  assert.equal(await curves(), before - 1);
+  await page.keyboard.press("Escape");
+});
+
+test("dragging over the points selects problems, and the profile follows", async () => {
+  const all = +/(\d+) problems/.exec(await page.textContent("#x-profile .title"))[1];
+  const box = await page.locator("#x-scatter .cover").boundingBox();
+  await page.mouse.move(box.x + 1, box.y + 1);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.35, box.y + box.height - 1, { steps: 4 });
+  await page.mouse.up();
+  const few = +/(\d+) problems/.exec(await page.textContent("#x-profile .title"))[1];
+  assert.ok(few > 0 && few < all, `${few} of ${all}`);
+  const rows = await page.evaluate(() => [...moreauReport.state.selected].map((p) => moreauReport.data.problems[p][2]));
+  assert.ok(Math.max(...rows) < Math.max(...(await page.evaluate(() => moreauReport.data.problems.map((p) => p[2])))));
+  await page.click("#clear");
+  await page.selectOption("#c-group", "small");
+  assert.ok((await page.evaluate(() => +/(\d+) problems/.exec(document.querySelector("#x-profile .title").textContent)[1])) < all);
+  await page.selectOption("#c-group", "");
+});
+
+test("a click on a curve opens its problem with pictures and convergence", async () => {
+  const line = await page.$eval("#x-profile .near", (e) => { const p = e.getPointAtLength(e.getTotalLength() / 2), m = e.getScreenCTM(); return { x: m.a * p.x + m.e, y: m.d * p.y + m.f }; });
+  await page.mouse.click(line.x, line.y);
+  assert.ok(await page.textContent("#problem"));
+  assert.match(page.url(), /#problem=/);
+  assert.equal(await page.$$eval("#x-problem canvas", (all) => all.length), 2);
+  assert.ok(await page.$$eval("#x-problem svg .s", (all) => all.length) > 0, "convergence curves");
+  const dark = await page.$eval("#x-problem .space", (e) => [...e.getContext("2d").getImageData(0, 0, 460, 440).data].some((v) => v));
+  assert.ok(dark, "the frame is drawn");
+  assert.ok(await picture("explore") > 30000);
+  await page.locator("#problem-table tbody tr").nth(2).click();
+  assert.equal(await page.textContent("#problem"), await page.textContent("#problem-table tbody tr:nth-child(3) td"));
+  await page.selectOption("#c-y", "friction");
+  assert.match(await page.textContent("#x-scatter .title, #x-scatter .why"), /friction/);
+  await page.selectOption("#c-y", "error");
+});
+
+test("every chart gives its numbers, and no panel is empty without a reason", async () => {
+  const charts = await page.$$eval("svg.chart", (all) => all.length), buttons = await page.$$eval(".csv", (all) => all.length);
+  assert.ok(buttons >= charts, `${buttons} buttons for ${charts} charts`);
+  await page.locator("#x-profile .csv").click();
+  const rows = (await page.evaluate(() => moreauReport.csv)).trim().split("\n");
+  assert.equal(rows.length, 62);
+  assert.match(rows[0], /^tau,/);
+  assert.ok(rows[61].split(",").slice(1).every((v) => +v >= 0 && +v <= 1));
+  await page.locator(".charts > .csv").first().click();
+  assert.match(await page.evaluate(() => moreauReport.csv), /^curve,x,y\n/);
+  assert.deepEqual(await page.$$eval(".charts, #x-profile, #x-scatter", (all) => all.filter((e) => !e.children.length).map((e) => e.outerHTML)), []);
+});
+
+test("another report is laid over it", async () => {
+  const text = readFileSync(file("report.html"), "utf8"), data = /id="data">([\s\S]*?)<\/script>/.exec(text)[1], other = JSON.parse(data);
+  for (const r of other.runs) if (other.solvers[r[2]] === "nsgs" && r[4] === 0) r[7] *= 2, r[0] === 0 && (r[4] = 1);
+  writeFileSync(file("before.html"), text.replace(data, JSON.stringify(other)));
+  await page.selectOption("#c-form", { label: "ncp" });
+  await page.setInputFiles("#other", file("before.html"));
+  await page.waitForSelector("#overlay");
+  const row = await page.$$eval("#overlay tbody tr", (rows) => rows.map((r) => [...r.cells].map((c) => c.textContent)).find((r) => r[0] === "nsgs"));
+  assert.equal(row[4], "0.5");
+  assert.ok(+row[2] >= +row[3]);
+  assert.ok(await page.$("#x-profile .before"));
+});
+
+test("it is dark where the reader wants it dark, and named for screen readers", async () => {
+  await page.emulateMedia({ colorScheme: "dark" });
+  const light = (c) => c.match(/\d+/g).slice(0, 3).reduce((a, b) => a + +b, 0);
+  const [back, front] = await page.evaluate(() => [getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]);
+  assert.ok(light(back) < 120 && light(front) > 500);
+  assert.ok(await picture("dark") > 20000);
+  await page.emulateMedia({ colorScheme: "light" });
+  assert.deepEqual(await page.$$eval("svg.chart, canvas[role]", (all) => all.filter((e) => !e.getAttribute("aria-label")).length), 0);
+});
+
+test("20,000 runs are below 5 MB and painted within two seconds", async () => {
+  const text = readFileSync(file("report.html"), "utf8"), data = /id="data">([\s\S]*?)<\/script>/.exec(text)[1], big = JSON.parse(data);
+  const runs = big.runs, problems = big.problems;
+  big.runs = [], big.problems = [];
+  for (let copy = 0; big.runs.length < 20000; copy++) {
+    for (const r of runs) big.runs.push([r[0] + copy * problems.length, ...r.slice(1)]);
+    for (const p of problems) big.problems.push([`${p[0]}-${copy}`, ...p.slice(1)]);
+  }
+  const page2 = text.replace(data, JSON.stringify(big).replaceAll("<", "\\u003c"));
+  assert.ok(page2.length < 5e6, `${page2.length} bytes`);
+  writeFileSync(file("big.html"), page2);
+  const other = await (await launch()).newPage({ viewport: { width: 1280, height: 900 } });
+  await other.goto(`file://${file("big.html")}`);
+  await other.waitForFunction(() => document.body.dataset.ready);
+  const paint = await other.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0].startTime);
+  assert.ok(paint < 2000, `${paint} ms`);
+  await other.close();
 });
 
 test("it prints, with nothing cut off", async () => {

@@ -8,6 +8,7 @@ int mor_cli_dataset(int argc, char** argv);
 int mor_cli_plot(int argc, char** argv);
 int mor_cli_reproduce(int argc, char** argv);
 int mor_cli_sweep(int argc, char** argv);
+int mor_cli_trust(int argc, char** argv);
 int mor_cli_view(int argc, char** argv);
 
 #endif

@@ -3,6 +3,7 @@
 #include "cli/lab/commands.h"
 #include "cli/options.h"
 #include "io/text/output.h"
+#include "lab/baseline.h"
 #include "lab/compare.h"
 #include "lab/profile.h"
 
@@ -19,7 +20,7 @@ enum { MOST_PROBLEMS = 4096 };
 
 typedef struct arguments {
     mor_lab_options options;
-    const char *problems[MOST_PROBLEMS], *out, *csv;
+    const char *problems[MOST_PROBLEMS], *out, *csv, *baseline;
     int problem_count;
     bool json, resume, quiet;
     int maximal, warm; /* choices of --coordinates and --start */
@@ -130,6 +131,11 @@ static const mor_cli_option options[] = {
       .expected = "a whole number" },
     { "--out", "FILE.html", "a page that needs nothing else", MOR_CLI_TEXT, AT(out) },
     { "--csv", "FILE", "one line per run; -: standard output", MOR_CLI_TEXT, AT(csv) },
+    { "--baseline", "OLD.json",
+      "tell what became slower, less accurate or unsolved since an earlier --json of the same problems and methods; "
+      "exit "
+      "status 1 if anything did",
+      MOR_CLI_TEXT, AT(baseline) },
     { "--json", NULL, "one JSON document on standard output", MOR_CLI_FLAG, AT(json) },
     { "--resume", NULL, "go on where an interrupted comparison with the same --out stopped", MOR_CLI_FLAG, AT(resume) },
     { "--quiet", NULL, "no progress, no summary", MOR_CLI_FLAG, AT(quiet) },
@@ -244,12 +250,58 @@ static void print_scenes(const mor_lab* lab)
     }
 }
 
+/* What became worse since the baseline, one line each. */
+static void print_watch(const mor_lab* lab, const char* path, FILE* out)
+{
+    const mor_lab_watch* w = lab->watch;
+    for (int i = 0; i < w->count; i++) {
+        const mor_lab_finding* f = &w->findings[i];
+        fprintf(out, "%s: %s %s at %g: ", mor_lab_change_name(f->what), mor_lab_formulation_name(lab, f->formulation),
+                mor_lab_solver_name(lab, f->solver), lab->options.tols[f->tol]);
+        if (f->what == MOR_LAB_UNSOLVED)
+            fprintf(out, "%d problems that were solved, the first is %s\n", f->problems,
+                    lab->problems[f->example].name);
+        else
+            fprintf(out, "%.3g times (%.3g to %.3g) on %d problems, most on %s\n", f->ratio, f->low, f->high,
+                    f->problems, lab->problems[f->example].name);
+    }
+    if (w->count == 0)
+        fprintf(out, "nothing is worse than in %s: %d runs in both, the machine %.2f times as slow\n", path,
+                w->compared, w->machine);
+}
+
+/* The exit status: 1 if something became worse. */
+static int watch_baseline(mor_lab* lab, const arguments* a, mor_lab_watch* watch)
+{
+    mor_error error = { 0 };
+    if (mor_lab_watch_make(lab, a->baseline, watch, &error)) return mor_cli_fail(&error);
+    lab->watch = watch;
+    print_watch(lab, a->baseline, a->json ? stderr : stdout);
+    return watch->count ? 1 : 0;
+}
+
+/* Where files deviate from their format. */
+static void print_notes(const mor_lab* lab)
+{
+    for (const char* at = lab->notes; *at; at += strcspn(at, "\n"), at += *at == '\n')
+        fprintf(stderr, "moreau compare: %.*s\n", (int)strcspn(at, "\n"), at);
+}
+
 static int write_file(const char* path, const mor_lab* lab, void (*write)(const mor_lab*, FILE*))
 {
     mor_error error = { 0 };
     FILE* out = mor_output_open(path, &error);
     if (out) write(lab, out);
     return out && mor_output_close(out, path, true, &error) == MOR_OK ? 0 : mor_cli_fail(&error);
+}
+
+static int write_outputs(const mor_lab* lab, const arguments* a)
+{
+    int written = a->out ? write_file(a->out, lab, mor_lab_write_html) : 0;
+    if (!written && a->csv) written = write_file(a->csv, lab, mor_lab_write_csv);
+    if (a->json) mor_lab_write_json(lab, stdout);
+    else if (!a->quiet) print_scenes(lab), print_summary(lab);
+    return written;
 }
 
 int mor_cli_compare(int argc, char** argv)
@@ -271,6 +323,7 @@ int mor_cli_compare(int argc, char** argv)
         code = mor_lab_add(&lab, mor_cli_scene_path(a.problems[i], path, sizeof path), &error);
     if (!code && !interrupted && lab.problem_count == 0)
         code = mor_fail(&error, MOR_BAD_INPUT, "%s: no problem with contacts", a.problems[0]);
+    if (!a.quiet) print_notes(&lab);
     if (a.out) snprintf(journal, sizeof journal, "%s.journal", a.out);
     meter m = { .shown = isatty(2) && !a.quiet, .first = -1 };
     if (!code && a.options.iterations && mkdir(a.options.iterations, 0777) != 0 && errno != EEXIST)
@@ -281,14 +334,14 @@ int mor_cli_compare(int argc, char** argv)
     if (!code) code = mor_lab_run_all(&lab, a.out ? journal : NULL, a.resume || whole, progress, &m, &error);
     if (m.shown) fprintf(stderr, "\r%79s\r", "");
     if (code) status = mor_cli_fail(&error);
+    mor_lab_watch watch = { 0 };
+    if (!code && !interrupted && a.baseline) status = watch_baseline(&lab, &a, &watch);
     if (lab.run_count && (!code || code == MOR_BAD_INPUT)) {
-        int written = a.out ? write_file(a.out, &lab, mor_lab_write_html) : 0;
-        if (!written && a.csv) written = write_file(a.csv, &lab, mor_lab_write_csv);
-        if (a.json) mor_lab_write_json(&lab, stdout);
-        else if (!a.quiet) print_scenes(&lab), print_summary(&lab);
+        int written = write_outputs(&lab, &a);
         if (written) status = written;
     }
-    if (!code && lab.complete && a.out && !status) remove(journal);
+    if (!code && lab.complete && a.out && (!status || watch.count)) remove(journal);
+    mor_lab_watch_free(&watch);
     if (interrupted) {
         fprintf(stderr, "moreau compare: interrupted after %d of %d runs%s\n", lab.run_count, lab.planned,
                 a.out ? "; --resume goes on" : "; with --out it could be resumed");

@@ -25,13 +25,10 @@ int mor_cli_laboratory(int argc, char** argv)
     static const struct {
         const char* name;
         int (*run)(int, char**);
-    } commands[] = { { "calibrate", mor_cli_calibrate },
-                     { "compare", mor_cli_compare },
-                     { "dataset", mor_cli_dataset },
-                     { "plot", mor_cli_plot },
-                     { "reproduce", mor_cli_reproduce },
-                     { "sweep", mor_cli_sweep },
-                     { "view", mor_cli_view } };
+    } commands[] = { { "calibrate", mor_cli_calibrate }, { "compare", mor_cli_compare },
+                     { "dataset", mor_cli_dataset },     { "plot", mor_cli_plot },
+                     { "reproduce", mor_cli_reproduce }, { "sweep", mor_cli_sweep },
+                     { "trust", mor_cli_trust },         { "view", mor_cli_view } };
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(argv[0], commands[i].name) == 0) return commands[i].run(argc, argv);
     mor_error error = { 0 };
@@ -103,7 +100,7 @@ struct mor_cli_recording {
     mor_bpmd_recorder* problems;
 };
 
-mor_cli_recording* mor_cli_recording_open(const char* recording, const char* problems, int problems_every,
+mor_cli_recording* mor_cli_recording_open(const char* recording, const char* problems, int problems_every, bool paper,
                                           mor_world* world, const mor_scene* scene, mor_error* error)
 {
     mor_cli_recording* r = calloc(1, sizeof *r);
@@ -117,7 +114,7 @@ mor_cli_recording* mor_cli_recording_open(const char* recording, const char* pro
         good = r->recording && mor_world_add_observer(world, mor_recorder_observe, r->recording, error) == MOR_OK;
     }
     if (good && problems) {
-        r->problems = mor_bpmd_record(problems, world, scene, problems_every, error);
+        r->problems = (paper ? mor_bpmd_record_paper : mor_bpmd_record)(problems, world, scene, problems_every, error);
         good = r->problems != NULL;
     }
     if (good) return r;

@@ -1,6 +1,8 @@
 /* moreau sweep: a scene with many values of its parameters. */
 #include "cli/cli.h"
 #include "cli/lab/commands.h"
+#include "cli/lab/ranks.h"
+#include "cli/lab/slurm.h"
 #include "cli/options.h"
 #include "cli/signals.h"
 #include "io/text/output.h"
@@ -18,7 +20,9 @@ typedef struct arguments {
     mor_sweep_options options;
     const char *plan, *out, *csv, *html, *files[MOST_FILES];
     int file_count;
-    bool merge, json, quiet;
+    int slurm;
+    const char* sbatch;
+    bool merge, json, quiet, no_submit, jobs_given;
     char journal[4096];
 } arguments;
 
@@ -55,14 +59,21 @@ static int take_shard(void* user, char* value)
 static const mor_cli_option options[] = {
     { "--out", "FILE.h5", "results as HDF5", MOR_CLI_TEXT, AT(out), .alias = "-o" },
     { "--csv", "FILE", "results as a table, one line per task; -: standard output", MOR_CLI_TEXT, AT(csv) },
-    { "--jobs", "N", "processes; default: one per core", MOR_CLI_WHOLE, AT(options.jobs), .min = 1, .max = 1e4,
-      .expected = "a whole number" },
+    { "--html", "FILE.html", "a page that needs nothing else: maps, parallel coordinates, sensitivity", MOR_CLI_TEXT,
+      AT(html) },
+    { "--jobs", "N", "processes; default: one per core, and one for each rank of mpirun", MOR_CLI_WHOLE,
+      AT(options.jobs), .min = 1, .max = 1e4, .expected = "a whole number" },
     { "--shard", "I/N", "only the I-th of N parts of the tasks, I from 1 to N", MOR_CLI_CALL, .take = take_shard },
     { "--merge", NULL, "run nothing: put the HDF5 files of all shards together", MOR_CLI_FLAG, AT(merge) },
     { "--resume", NULL, "go on where an interrupted sweep with the same output stopped", MOR_CLI_FLAG,
       AT(options.resume) },
     { "--time-limit", "SECONDS", "of a task, on the clock; what takes longer has the status time_limit; default: none",
       MOR_CLI_NUMBER, AT(options.time_limit), .min = 0.1, .max = 1e9, .expected = "seconds, from 0.1" },
+    { "--slurm", "N", "write OUT.slurm and OUT.slurm-merge and submit them: an array job of N shards, then a merge",
+      MOR_CLI_WHOLE, AT(slurm), .min = 1, .max = 1e6, .expected = "a number of shards" },
+    { "--sbatch", "OPTIONS", "with --slurm: options for sbatch, e.g. '--partition=long --time=4:00:00'", MOR_CLI_TEXT,
+      AT(sbatch) },
+    { "--no-submit", NULL, "with --slurm: only write the job files", MOR_CLI_FLAG, AT(no_submit) },
     { "--json", NULL, "one JSON document on standard output", MOR_CLI_FLAG, AT(json) },
     { "--quiet", NULL, "no progress, no summary", MOR_CLI_FLAG, AT(quiet) },
     { .name = NULL },
@@ -96,6 +107,7 @@ static int write_all(const arguments* a, const mor_sweep* sweep)
     int status = 0;
     if (a->out && mor_sweep_write_hdf5(sweep, a->out, &error)) status = mor_cli_fail(&error);
     if (!status && a->csv) status = write_stream(a->csv, sweep, mor_sweep_write_csv);
+    if (!status && a->html) status = write_stream(a->html, sweep, mor_sweep_write_html);
     if (!status && a->json) mor_sweep_write_json(sweep, stdout);
     return status;
 }
@@ -171,10 +183,11 @@ static bool progress(void* user, long done, long count)
 
 static int parse(int argc, char** argv, arguments* a)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    a->options.jobs = cores > 1 ? (int)cores : 1;
     int status = mor_cli_parse(&command, argc, argv, a);
     if (status) return status;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    a->jobs_given = a->options.jobs > 0;
+    if (!a->jobs_given) a->options.jobs = cores > 1 && !mor_cli_ranks_many() ? (int)cores : 1;
     if (!a->plan && !a->merge) return mor_cli_usage("sweep", "which plan?");
     if (a->merge && !a->file_count) return mor_cli_usage("sweep", "--merge: which files?");
     if (a->merge && a->options.shards) return mor_cli_usage("sweep", "--merge puts all shards together: no --shard");
@@ -183,10 +196,15 @@ static int parse(int argc, char** argv, arguments* a)
     bool table = a->csv && mor_output_is_standard(a->csv);
     if (table && a->json) return mor_cli_usage("sweep", "--csv - and --json both want standard output");
     if (table || a->json) a->quiet = true;
-    const char* beside = a->out ? a->out : a->csv && !table ? a->csv : NULL;
+    const char* beside = a->out ? a->out : a->csv && !table ? a->csv : a->html;
+    if (a->html && mor_output_is_standard(a->html)) return mor_cli_usage("sweep", "--html needs a file");
+    if ((a->sbatch || a->no_submit) && !a->slurm)
+        return mor_cli_usage("sweep", "--sbatch and --no-submit need --slurm");
+    if (a->slurm && (!a->out || !a->plan || a->merge || a->options.shards))
+        return mor_cli_usage("sweep", "--slurm needs a plan and -o FILE.h5, without --merge and --shard");
     if (beside) snprintf(a->journal, sizeof a->journal, "%s.journal", beside);
     if (a->options.resume && !beside)
-        return mor_cli_usage("sweep", "--resume needs the --out or --csv of the sweep that was interrupted");
+        return mor_cli_usage("sweep", "--resume needs the --out, --csv or --html of the sweep that was interrupted");
     a->options.journal = beside ? a->journal : NULL;
     return 0;
 }
@@ -212,6 +230,19 @@ int mor_cli_sweep(int argc, char** argv)
     static arguments a;
     int status = parse(argc, argv, &a);
     if (status) return status;
+    if (a.slurm)
+        return mor_cli_slurm(&(mor_cli_slurm_job){ .plan = a.plan,
+                                                   .out = a.out,
+                                                   .csv = a.csv,
+                                                   .html = a.html,
+                                                   .sbatch = a.sbatch,
+                                                   .shards = a.slurm,
+                                                   .jobs = a.jobs_given ? a.options.jobs : 1,
+                                                   .submit = !a.no_submit });
+    mor_error problem = { 0 };
+    if (!a.merge && mor_cli_ranks(&a.options.ranks, &problem)) return mor_cli_fail(&problem);
+    if (a.options.ranks && !a.options.journal)
+        return mor_cli_usage("sweep", "ranks of mpirun need -o, --csv or --html, and a folder that all of them see");
     mor_cli_catch_signals(0.0);
     a.options.library = mor_cli_library();
     a.options.find_scene = mor_cli_scene_path;
@@ -222,12 +253,14 @@ int mor_cli_sweep(int argc, char** argv)
         if ((a.plan && !plan) || mor_sweep_merge(&sweep, plan, a.files, a.file_count, &error))
             status = mor_cli_fail(&error);
     } else status = run(&a, &sweep);
-    if (!status) {
+    bool first = !a.options.ranks || a.options.ranks->own == 0;
+    if (!status && first) {
         status = write_all(&a, &sweep);
         if (!a.quiet && !status) print_summary(&sweep);
         tell_notes(&sweep);
         if (!status) mor_sweep_forget_journal(&sweep);
     }
     mor_sweep_end(&sweep);
+    if (a.options.ranks) mor_cli_ranks_end();
     return status;
 }

@@ -26,6 +26,8 @@ typedef struct mor_bpmd_body {
     mor_vec3 L;             /* angular momentum, world */
     mor_vec3 force, torque; /* for the step, gravity included, gyroscopic terms not */
     double velocity[6];     /* end of the step, in frames with an answer */
+    double free[6];         /* velocity without contacts and joints: forces and gyroscopic terms of the step */
+    mor_mat3 free_inertia;  /* that the impulses act on, world axes: of the middle of the step */
     int tree;               /* index in the frame's trees; -1: none, or the frame has no trees */
     int link;               /* of an articulated tree: its block in link_jacobian; -1: a body of its own */
 } mor_bpmd_body;
@@ -35,6 +37,8 @@ typedef struct mor_bpmd_contact {
     mor_vec3 point[2]; /* on each body, world */
     mor_vec3 normal;   /* from body[0] to body[1] */
     double gap, friction, restitution;
+    double friction_2;         /* second column of the file; the same where there is one friction law */
+    int stick;                 /* the stored answer: 1 sticks, 0 slides, -1 open */
     double epsilon;            /* of its pair of shapes; negative: the frame's */
     double recovery;           /* fastest speed at which penetration is undone [m/s]; infinite: within one step */
     mor_vec3 surface_velocity; /* of body[1]'s surface relative to body[0]'s, beyond rigid motion */
@@ -106,6 +110,10 @@ typedef struct mor_bpmd_frame {
     char formulation[32], solver[32];
     int status, iterations;
     double velocity_error;
+    /* the stored answer: sums over the islands, largest (docs/notation.md) */
+    double total_fb, total_cck, natural, friction_power, normal_error, friction_error;
+    char stored_by[64]; /* not "": impulses are those of another program, under this name */
+    char notes[3000];   /* what the reader found to deviate from the format, a line each, with the dataset's path */
 } mor_bpmd_frame;
 
 /* Frees the arrays. */
@@ -121,6 +129,9 @@ typedef struct mor_bpmd_recorder mor_bpmd_recorder;
  * is destroyed. */
 mor_bpmd_recorder* mor_bpmd_record(const char* path, mor_world* world, const mor_scene* scene, int every,
                                    mor_error* error);
+/* The same in the names of the paper (bpmd_paper.c). */
+mor_bpmd_recorder* mor_bpmd_record_paper(const char* path, mor_world* world, const mor_scene* scene, int every,
+                                         mor_error* error);
 /* Keeps only steps in [from, to] and writes them all at the end, so that the bytes do not depend on the speed of the
  * machine. */
 void mor_bpmd_record_range(mor_bpmd_recorder* recorder, int from, int to);
@@ -137,6 +148,7 @@ typedef struct mor_bpmd_meta {
     mor_vec3 gravity;
     int dimension;
     const char *scene_file, *scene_overrides; /* how the scene was read; may be NULL */
+    bool paper;                               /* frames in the names of the paper, no /meta */
 } mor_bpmd_meta;
 
 /* The two steps of the recorder, for other sources of frames. mor_bpmd_append numbers frames from `first` (from 1). */

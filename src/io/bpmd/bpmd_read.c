@@ -32,6 +32,8 @@ bool mor_bpmd_find(mor_bpmd_reader* r, const char* name, const char* other)
         snprintf(r->path, sizeof r->path, "/%s/%s", r->frame->name, names[i]);
         if (mor_h5_exists(&r->file->h5, r->path)) return true;
     }
+    for (int i = 0; i < 2 && r->file->dialect != MOR_BPMD_MOREAU; i++)
+        if (names[i] && mor_bpmd_find_elsewhere(r, names[i])) return true;
     snprintf(r->path, sizeof r->path, "/%s/%s", r->frame->name, name);
     return false;
 }
@@ -49,18 +51,21 @@ bool mor_bpmd_numbers(mor_bpmd_reader* r, const char* name, const char* other, s
     return !r->code;
 }
 
-/* A table of rows x cols. Its shape may be flat, but not cols x rows: those numbers are in another order. */
+/* A table of rows x cols. Its shape may be flat; cols x rows is another order of the numbers: refused in our own files,
+ * turned in those of others. */
 bool mor_bpmd_table(mor_bpmd_reader* r, const char* name, const char* other, size_t rows, size_t cols, bool infinite)
 {
     int rank = 0;
     size_t dims[MOR_H5_RANK] = { 0 };
     if (r->code) return false;
-    if (mor_bpmd_find(r, name, other) && mor_h5_dims(&r->file->h5, r->path, &rank, dims, NULL) == MOR_OK && rank == 2 &&
-        rows > 1 && rows != cols && dims[0] == cols && dims[1] == rows)
+    bool found = mor_bpmd_find(r, name, other), turned = found && mor_bpmd_is_transposed(r, rows, cols);
+    if (found && !turned && mor_h5_dims(&r->file->h5, r->path, &rank, dims, NULL) == MOR_OK && rank == 2 && rows > 1 &&
+        rows != cols && dims[0] == cols && dims[1] == rows)
         r->code = mor_fail(r->error, MOR_BAD_INPUT,
                            "%s:%s: %zu x %zu is transposed, as MATLAB and Fortran write arrays; %zu x %zu is expected",
                            r->file->h5.path, r->path, cols, rows, rows, cols);
-    return mor_bpmd_numbers(r, name, other, rows * cols, infinite);
+    if (!mor_bpmd_numbers(r, name, other, rows * cols, infinite)) return false;
+    return !turned || mor_bpmd_turn(r, r->table, sizeof *r->table, rows, cols);
 }
 
 /* The same for a dataset that may be missing. */
@@ -183,9 +188,9 @@ static void read_bodies(mor_bpmd_reader* r)
             if (fabs(size - 1.0) > 1e-3) mor_bpmd_complain(r, i, "not a unit quaternion");
             f->bodies[i].q = ours ? q : mor_quat_normalize(q);
         }
-    if (mor_bpmd_numbers(r, "bodies/velocities", NULL, 6 * n, false))
+    if (mor_bpmd_table(r, "bodies/velocities", NULL, n, 6, false))
         for (size_t i = 0; i < n; i++) f->bodies[i].v = vec(t + 6 * i), f->bodies[i].w = vec(t + 6 * i + 3);
-    if (mor_bpmd_numbers(r, "bodies/forces", NULL, 6 * n, true))
+    if (mor_bpmd_table(r, "bodies/forces", NULL, n, 6, true))
         for (size_t i = 0; i < n; i++) {
             f->bodies[i].force = vec(t + 6 * i), f->bodies[i].torque = vec(t + 6 * i + 3);
             for (size_t k = 6 * i; k < 6 * i + 6; k++)
@@ -217,6 +222,7 @@ static void read_pairs(mor_bpmd_reader* r, size_t n)
 {
     mor_bpmd_frame* f = r->frame;
     if (!mor_bpmd_integers(r, "contacts/pairs", 2 * n)) return;
+    if (mor_bpmd_is_transposed(r, n, 2) && !mor_bpmd_turn(r, r->integers, sizeof *r->integers, n, 2)) return;
     for (size_t i = 0; i < n && !r->code; i++) {
         mor_bpmd_contact* c = &f->contacts[i];
         bool moves = false;
@@ -233,16 +239,28 @@ static void read_pairs(mor_bpmd_reader* r, size_t n)
 static void read_friction(mor_bpmd_reader* r, size_t n)
 {
     mor_bpmd_frame* f = r->frame;
-    /* one coefficient per contact: the first static one */
+    /* one law of friction per contact: that of the first column */
     size_t count = mor_bpmd_points_of(r, "contacts/mu_s", "contacts/mu"), per = n ? count / n : 0;
     if (!r->code && (per < 1 || per * n != count || per > 3))
         r->code = mor_fail(r->error, MOR_BAD_INPUT,
                            "%s:%s: holds %zu numbers for %zu contacts; one or two per contact are expected",
                            r->file->h5.path, r->path, count, n);
-    if (!mor_bpmd_numbers(r, "contacts/mu_s", "contacts/mu", count, false)) return;
+    if (!mor_bpmd_table(r, "contacts/mu_s", "contacts/mu", n, per, false)) return;
+    size_t differ = 0;
     for (size_t i = 0; i < n; i++) {
-        f->contacts[i].friction = r->table[per * i];
-        if (!(f->contacts[i].friction >= 0.0)) mor_bpmd_complain(r, i, "the friction coefficient is negative");
+        mor_bpmd_contact* c = &f->contacts[i];
+        c->friction = r->table[per * i];
+        c->friction_2 = r->table[per * i + (per > 1)];
+        if (!(c->friction >= 0.0 && c->friction_2 >= 0.0))
+            mor_bpmd_complain(r, i, "the friction coefficient is negative");
+        differ += c->friction != c->friction_2;
+    }
+    if (differ && !r->code) {
+        char what[160];
+        snprintf(what, sizeof what,
+                 "the two columns differ in %zu of %zu rows; friction here has one coefficient: the first is taken",
+                 differ, n);
+        mor_bpmd_note(r, what);
     }
 }
 
@@ -303,6 +321,7 @@ static void read_contacts(mor_bpmd_reader* r)
     for (size_t i = 0; i < n; i++) f->contacts[i].feature = i; /* foreign frames keep their order */
     read_points(r, n);
     read_normals(r, n);
+    mor_bpmd_check_normals(r);
     if (mor_bpmd_numbers(r, "contacts/gaps", "contacts/gap", n, false))
         for (size_t i = 0; i < n; i++) f->contacts[i].gap = t[i];
     read_friction(r, n);
@@ -428,11 +447,13 @@ mor_code mor_bpmd_read(const mor_bpmd* file, int index, mor_bpmd_frame* frame, m
     r.integers = malloc(most * sizeof(int));
     if (!r.code && (!frame->bodies || !frame->contacts || !r.table || !r.integers))
         r.code = mor_fail(error, MOR_SYSTEM, "out of memory");
+    if (!r.code && file->dialect != MOR_BPMD_MOREAU) mor_bpmd_look_at_order(&r, bodies, contacts);
     if (!r.code) read_bodies(&r);
     if (!r.code && contacts) read_contacts(&r);
     if (!r.code) mor_bpmd_read_trees(&r);
     if (!r.code) mor_bpmd_read_constraints(&r);
     if (!r.code) read_answer(&r);
+    if (!r.code) mor_bpmd_read_stored(&r);
     free(r.table);
     free(r.integers);
     if (r.code) mor_bpmd_frame_clear(frame);

@@ -44,6 +44,21 @@ static int* take_integers(mor_bpmd_reader* r, const char* name, size_t count)
     return data;
 }
 
+/* Two-dimensional ones, turned where another writer has turned them. */
+static double* take_table(mor_bpmd_reader* r, const char* name, const char* other, size_t rows, size_t cols)
+{
+    double* data = take(r, name, other, rows * cols, true);
+    if (!r->code && mor_bpmd_is_transposed(r, rows, cols)) mor_bpmd_turn(r, data, sizeof *data, rows, cols);
+    return data;
+}
+
+static int* take_pairs(mor_bpmd_reader* r, const char* name, size_t rows)
+{
+    int* data = take_integers(r, name, 2 * rows);
+    if (!r->code && mor_bpmd_is_transposed(r, rows, 2)) mor_bpmd_turn(r, data, sizeof *data, rows, 2);
+    return data;
+}
+
 static void fail(mor_bpmd_reader* r, const char* what)
 {
     if (!r->code) r->code = mor_fail(r->error, MOR_BAD_INPUT, "%s:%s: %s", r->file->h5.path, r->path, what);
@@ -176,8 +191,7 @@ void mor_bpmd_read_constraints(mor_bpmd_reader* r)
     n /= 2;
     if (r->code || n == 0) return;
     bool ours = r->file->dialect == MOR_BPMD_MOREAU;
-    int *rows = take_integers(r, "constraints/rows", n), *pairs = take_integers(r, "constraints/pairs", 2 * n),
-        *kinds = NULL;
+    int *rows = take_integers(r, "constraints/rows", n), *pairs = take_pairs(r, "constraints/pairs", n), *kinds = NULL;
     if (!r->code && ours) kinds = take_integers(r, "constraints/kinds", n);
     for (size_t i = 0; i < n && !r->code; i++) {
         mor_bpmd_find(r, "constraints/rows", NULL);
@@ -186,9 +200,10 @@ void mor_bpmd_read_constraints(mor_bpmd_reader* r)
             mor_bpmd_find(r, "constraints/kinds", NULL), mor_bpmd_complain(r, i, "kinds are 0, 1 and 2");
         m += r->code ? 0 : (size_t)rows[i];
     }
-    double *J = take(r, "constraints/Jacobian", "constraints/jacobians", 12 * m, true),
-           *phi = take(r, "constraints/violations", NULL, m, false);
-    double *bounds = take(r, "constraints/bounds", NULL, 2 * m, true), *bias = NULL, *guess = NULL, *impulses = NULL;
+    double *J = take_table(r, "constraints/Jacobian", "constraints/jacobians", m, 12), *bias = NULL, *guess = NULL,
+           *impulses = NULL;
+    double *phi = take(r, "constraints/violations", NULL, m, false),
+           *bounds = take_table(r, "constraints/bounds", NULL, m, 2);
     if (ours)
         bias = take(r, "constraints/bias", NULL, m, false), guess = take(r, "constraints/guess", NULL, m, false),
         impulses = take(r, "constraints/impulses", NULL, m, true);

@@ -103,8 +103,8 @@ static void print_options(const mor_field* fields, const void* options, char* te
     }
 }
 
-mor_bpmd_recorder* mor_bpmd_record(const char* path, mor_world* world, const mor_scene* scene, int every,
-                                   mor_error* error)
+static mor_bpmd_recorder* record(const char* path, mor_world* world, const mor_scene* scene, int every, bool paper,
+                                 mor_error* error)
 {
     char formulation[512], solver[512], common[256];
     print_options(world->formulation->fields, world->formulation_options, formulation, sizeof formulation);
@@ -122,7 +122,8 @@ mor_bpmd_recorder* mor_bpmd_record(const char* path, mor_world* world, const mor
                            world->gravity,
                            world->dimension,
                            scene ? scene->file : NULL,
-                           scene ? scene->overrides : NULL };
+                           scene ? scene->overrides : NULL,
+                           paper };
     if (mor_world_turning(world)) {
         mor_fail(error, MOR_BAD_INPUT, "%.200s: the format of problems has no rolling or drilling friction", path);
         return NULL;
@@ -147,6 +148,18 @@ mor_bpmd_recorder* mor_bpmd_record(const char* path, mor_world* world, const mor
     r->solve_data = world->on_solve_data;
     mor_world_on_solve(world, at_solve, r);
     return r;
+}
+
+mor_bpmd_recorder* mor_bpmd_record(const char* path, mor_world* world, const mor_scene* scene, int every,
+                                   mor_error* error)
+{
+    return record(path, world, scene, every, false, error);
+}
+
+mor_bpmd_recorder* mor_bpmd_record_paper(const char* path, mor_world* world, const mor_scene* scene, int every,
+                                         mor_error* error)
+{
+    return record(path, world, scene, every, true, error);
 }
 
 void mor_bpmd_record_range(mor_bpmd_recorder* r, int from, int to)

@@ -61,6 +61,41 @@ mor_code mor_bpmd_capture_bodies(const mor_world* w, mor_bpmd_before* before)
     return mor_bpmd_capture_trees(w, before);
 }
 
+/* 1 sticks, 0 slides, -1 open, from the answer of an island. */
+static int state_of(const mor_system* s, int contact, const mor_answer* answer)
+{
+    const mor_block* b = &s->blocks[s->contacts[contact].block];
+    double u[2] = { s->contacts[contact].drift[1], s->contacts[contact].drift[2] };
+    for (int e = b->entry; e < b->entry + b->entry_count; e++) {
+        const mor_tree_block* t = &s->trees[s->entries[e].tree];
+        const double* J = s->jacobian + s->entries[e].start;
+        for (int d = 1; d < b->dim && d < 3; d++)
+            for (int m = 0; m < t->dof; m++) u[d - 1] += J[d * t->dof + m] * answer->nu[t->offset + m];
+    }
+    double slip = b->dim > 2 ? sqrt(u[0] * u[0] + u[1] * u[1]) : b->dim > 1 ? fabs(u[0]) : 0.0;
+    return !(answer->impulses[b->row] > 0.0) ? -1 : slip > 1e-6 ? 0 : 1;
+}
+
+/* Free velocity and the inertia it goes with of every body that is a tree of its own. */
+static void capture_free(const mor_world* w, mor_bpmd_frame* f)
+{
+    for (int i = 0; i < f->body_count; i++) {
+        mor_bpmd_body* b = &f->bodies[i];
+        const mor_body* now = &w->bodies[w->order[i]];
+        memcpy(b->free, b->velocity, sizeof b->free);
+        mor_mat3 R = mor_quat_matrix(b->q);
+        b->free_inertia = mor_mat3_rotate(&R, &b->inertia);
+        if (b->dof == 0 || now->tree < 0 || now->robot) continue;
+        const double* nu = w->last->nu_free + w->last->w->trees[now->tree].offset;
+        memset(b->free, 0, sizeof b->free);
+        if (b->dof == 6) memcpy(b->free, nu, sizeof b->free);
+        else b->free[0] = nu[0], b->free[1] = nu[1], b->free[5] = b->dof == 3 ? nu[2] : 0.0;
+        const double* M = w->last->mass + w->last->mass_start[now->tree];
+        for (int r = 0; b->dof == 6 && r < 3; r++)
+            for (int c = 0; c < 3; c++) b->free_inertia.m[r][c] = M[6 * (r + 3) + c + 3];
+    }
+}
+
 static void capture_answer(const mor_world* w, const mor_bpmd_before* before, mor_bpmd_frame* f)
 {
     for (int i = 0; i < w->last->island_count; i++) {
@@ -76,11 +111,16 @@ static void capture_answer(const mor_world* w, const mor_bpmd_before* before, mo
             for (int d = 0; d < dim && start; d++) contact->guess[d] = start->guess[b->row + d];
             contact->held = s->contacts[c].held;
             for (int d = 0; d < dim; d++) contact->impulse[d] = island->answer.impulses[b->row + d];
+            contact->stick = state_of(s, c, &island->answer);
         }
         const mor_report* r = &island->report;
         if (r->iterations > f->iterations) f->iterations = r->iterations;
         if (r->status != MOR_SOLVED) f->status = (int)r->status;
         if (r->residual.velocity > f->velocity_error) f->velocity_error = r->residual.velocity;
+        f->total_fb += r->residual.fb, f->total_cck += r->residual.cck, f->natural += r->residual.natural;
+        f->friction_power += r->residual.friction_power;
+        f->normal_error = fmax(f->normal_error, r->residual.normal_error);
+        f->friction_error = fmax(f->friction_error, r->residual.friction_error);
     }
     for (int i = 0; i < f->body_count; i++) {
         mor_bpmd_body* b = &f->bodies[i];
@@ -132,6 +172,8 @@ mor_code mor_bpmd_capture(const mor_world* w, const mor_bpmd_before* start, mor_
                                              .normal = c->normal,
                                              .gap = c->gap,
                                              .friction = c->friction,
+                                             .friction_2 = c->friction,
+                                             .stick = -1,
                                              .restitution = c->restitution,
                                              .epsilon = mor_contact_epsilon(w, c),
                                              .recovery = mor_recovery(w, mor_contact_size(w, c)),
@@ -143,6 +185,7 @@ mor_code mor_bpmd_capture(const mor_world* w, const mor_bpmd_before* start, mor_
     }
     for (int i = 0; i < contacts; i++) f->epsilon = fmax(f->epsilon, f->contacts[i].epsilon);
     capture_answer(w, start, f);
+    capture_free(w, f);
     mor_code code = mor_bpmd_capture_rows(w, start, f);
     if (code) {
         mor_bpmd_frame_clear(f);

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "io/bpmd/bpmd_writer.h"
 #include "io/hdf5/h5.h"
 #include "io/scene/scene_def.h"
 #include "model/world.h"
@@ -27,6 +28,12 @@ static const char* const conventions[][2] = {
     { "velocities", "per body: linear of the centre of mass, then angular" },
     { "forces", "per body: force, then torque; gravity included, gyroscopic terms excluded" },
     { "positions", "of the centre of mass" },
+    { "free_velocities",
+      "of the step without contacts and joints, gyroscopic terms included: velocities at the end are "
+      "free_velocities + M^-1 J' impulses with masses and free_inertia_tensors (world axes)" },
+    { "action", "normal impulses act along the normal at points and points_2, friction at their middle, with opposite "
+                "signs on the two bodies" },
+    { "stick", "1 sticks (slip below 1e-6 m/s), 0 slides, -1 open (no normal impulse)" },
     { "normals", "from body 1 to body 2" },
     { "points", "on body 1; points_2 on body 2" },
     { "gaps", "positive apart, negative in penetration" },
@@ -66,6 +73,8 @@ mor_code mor_bpmd_create(const char* path, const mor_bpmd_meta* meta, mor_error*
                                { "solver_options", meta->solver_options },
                                { "scene_file", meta->scene_file ? meta->scene_file : "" },
                                { "scene_overrides", meta->scene_overrides ? meta->scene_overrides : "" } };
+    if (meta->paper) /* only who wrote it: the rest is in the paper */
+        return mor_h5_finish(&h5, mor_h5_set_text(&h5, "/", "producer", "moreau " MOR_VERSION_STRING, error), error);
     code = mor_h5_group(&h5, "/meta", error);
     for (size_t i = 0; i < sizeof texts / sizeof *texts && !code; i++)
         code = mor_h5_set_text(&h5, "/meta", texts[i][0], texts[i][1], error);
@@ -82,17 +91,9 @@ mor_code mor_bpmd_create(const char* path, const mor_bpmd_meta* meta, mor_error*
 /* Paths: a frame's group and a name of up to 160 in it. */
 enum { PATH_ROOM = 256 };
 
-/* One frame under construction: `table` is scratch for one dataset. */
-typedef struct writer {
-    mor_h5* h5;
-    const char* group;
-    double* table;
-    int* integers;
-    mor_error* error;
-    mor_code code;
-} writer;
+typedef mor_bpmd_writer writer;
 
-static void put(writer* w, const char* name, mor_h5_type type, size_t rows, size_t cols)
+void mor_bpmd_put(writer* w, const char* name, mor_h5_type type, size_t rows, size_t cols)
 {
     if (w->code) return;
     char path[PATH_ROOM];
@@ -103,7 +104,7 @@ static void put(writer* w, const char* name, mor_h5_type type, size_t rows, size
                            w->error);
 }
 
-static void group(writer* w, const char* name)
+void mor_bpmd_put_group(writer* w, const char* name)
 {
     if (w->code) return;
     char path[PATH_ROOM];
@@ -126,83 +127,113 @@ static void put_bodies(writer* w, const mor_bpmd_frame* f)
 {
     size_t n = (size_t)f->body_count;
     double* t = w->table;
-    group(w, "bodies");
+    mor_bpmd_put_group(w, "bodies");
 #define EACH(...)                                                                                                      \
     for (size_t i = 0; i < n; i++) {                                                                                   \
         const mor_bpmd_body* b = &f->bodies[i];                                                                        \
         __VA_ARGS__                                                                                                    \
     }
-    EACH(w->integers[i] = b->id;) put(w, "bodies/ids", MOR_H5_INT, n, 1);
-    EACH(w->integers[i] = b->kind == MOR_DYNAMIC ? 1 : -1;) put(w, "bodies/states", MOR_H5_INT, n, 1);
-    EACH(w->integers[i] = (int)b->kind;) put(w, "bodies/kinds", MOR_H5_INT, n, 1);
-    EACH(w->integers[i] = b->dof;) put(w, "bodies/dof", MOR_H5_INT, n, 1);
-    EACH(t[i] = b->mass;) put(w, "bodies/masses", MOR_H5_DOUBLE, n, 1);
-    EACH(three(t + 3 * i, b->x);) put(w, "bodies/positions", MOR_H5_DOUBLE, n, 3);
+    EACH(w->integers[i] = b->id;) mor_bpmd_put(w, "bodies/ids", MOR_H5_INT, n, 1);
+    EACH(w->integers[i] = b->kind == MOR_DYNAMIC ? 1 : -1;) mor_bpmd_put(w, "bodies/states", MOR_H5_INT, n, 1);
+    EACH(w->integers[i] = (int)b->kind;) mor_bpmd_put(w, "bodies/kinds", MOR_H5_INT, n, 1);
+    EACH(w->integers[i] = b->dof;) mor_bpmd_put(w, "bodies/dof", MOR_H5_INT, n, 1);
+    EACH(t[i] = b->mass;) mor_bpmd_put(w, "bodies/masses", MOR_H5_DOUBLE, n, 1);
+    EACH(three(t + 3 * i, b->x);) mor_bpmd_put(w, "bodies/positions", MOR_H5_DOUBLE, n, 3);
     EACH(t[4 * i] = b->q.w; t[4 * i + 1] = b->q.x; t[4 * i + 2] = b->q.y; t[4 * i + 3] = b->q.z;)
-    put(w, "bodies/quaternions", MOR_H5_DOUBLE, n, 4);
-    EACH(t[i] = b->angle;) if (f->dimension == 2) put(w, "bodies/angles", MOR_H5_DOUBLE, n, 1);
-    EACH(three(t + 6 * i, b->v); three(t + 6 * i + 3, b->w);) put(w, "bodies/velocities", MOR_H5_DOUBLE, 6 * n, 1);
-    EACH(three(t + 6 * i, b->force); three(t + 6 * i + 3, b->torque);) put(w, "bodies/forces", MOR_H5_DOUBLE, 6 * n, 1);
-    EACH(three(t + 3 * i, b->L);) put(w, "bodies/angular_momenta", MOR_H5_DOUBLE, n, 3);
+    mor_bpmd_put(w, "bodies/quaternions", MOR_H5_DOUBLE, n, 4);
+    EACH(t[i] = b->angle;) if (f->dimension == 2) mor_bpmd_put(w, "bodies/angles", MOR_H5_DOUBLE, n, 1);
+    EACH(three(t + 6 * i, b->v); three(t + 6 * i + 3, b->w);)
+    mor_bpmd_put(w, "bodies/velocities", MOR_H5_DOUBLE, 6 * n, 1);
+    EACH(three(t + 6 * i, b->force); three(t + 6 * i + 3, b->torque);)
+    mor_bpmd_put(w, "bodies/forces", MOR_H5_DOUBLE, 6 * n, 1);
+    EACH(three(t + 3 * i, b->L);) mor_bpmd_put(w, "bodies/angular_momenta", MOR_H5_DOUBLE, n, 3);
     EACH(for (int r = 0; r < 3; r++) for (int c = 0; c < 3; c++) t[9 * i + 3 * r + c] = b->inertia.m[r][c];)
-    put(w, "bodies/inertia_tensors", MOR_H5_DOUBLE, 3 * n, 3);
+    mor_bpmd_put(w, "bodies/inertia_tensors", MOR_H5_DOUBLE, 3 * n, 3);
     EACH(mor_mat3 R = mor_quat_matrix(b->q); mor_mat3 I = mor_mat3_rotate(&R, &b->inertia);
          for (int r = 0; r < 3; r++) for (int c = 0; c < 3; c++) t[9 * i + 3 * r + c] = b->kind == MOR_DYNAMIC
                                                                                             ? I.m[r][c]
                                                                                         : r == c ? INFINITY
                                                                                                  : 0.0;)
-    put(w, "bodies/world_inertia_tensors", MOR_H5_DOUBLE, 3 * n, 3);
+    mor_bpmd_put(w, "bodies/world_inertia_tensors", MOR_H5_DOUBLE, 3 * n, 3);
+    EACH(memcpy(t + 6 * i, b->free, sizeof b->free);)
+    if (f->answered) mor_bpmd_put(w, "bodies/free_velocities", MOR_H5_DOUBLE, 6 * n, 1);
+    EACH(for (int r = 0; r < 3; r++) for (int c = 0; c < 3; c++) t[9 * i + 3 * r + c] = b->free_inertia.m[r][c];)
+    if (f->answered) mor_bpmd_put(w, "bodies/free_inertia_tensors", MOR_H5_DOUBLE, 3 * n, 3);
 #undef EACH
+}
+
+/* Errors of the stored answer (docs/notation.md) and the state of every contact in it. */
+static void put_errors(writer* w, const mor_bpmd_frame* f, const char* name)
+{
+    const struct {
+        const char* name;
+        double value;
+    } errors[] = { { "total_error_fb", f->total_fb },
+                   { "total_error_cck", f->total_cck },
+                   { "natural", f->natural },
+                   { "normal_error", f->normal_error },
+                   { "friction_error", f->friction_error },
+                   { "friction_power", f->friction_power } };
+    char path[160];
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        snprintf(path, sizeof path, "%s/%s", name, errors[i].name);
+        w->table[0] = errors[i].value;
+        mor_bpmd_put(w, path, MOR_H5_DOUBLE, 1, 1);
+    }
+    for (int i = 0; i < f->contact_count; i++) w->integers[i] = f->contacts[i].stick;
+    snprintf(path, sizeof path, "%s/stick", name);
+    mor_bpmd_put(w, path, MOR_H5_INT, (size_t)f->contact_count, 1);
 }
 
 static void put_contacts(writer* w, const mor_bpmd_frame* f)
 {
     size_t n = (size_t)f->contact_count;
     double* t = w->table;
-    group(w, "contacts");
+    mor_bpmd_put_group(w, "contacts");
 #define EACH(...)                                                                                                      \
     for (size_t i = 0; i < n; i++) {                                                                                   \
         const mor_bpmd_contact* c = &f->contacts[i];                                                                   \
         __VA_ARGS__                                                                                                    \
     }
     EACH(for (int s = 0; s < 2; s++) w->integers[2 * i + (size_t)s] = c->body[s] < 0 ? -1 : f->bodies[c->body[s]].id;)
-    put(w, "contacts/pairs", MOR_H5_INT, n, 2);
-    EACH(three(t + 3 * i, c->point[0]);) put(w, "contacts/points", MOR_H5_DOUBLE, n, 3);
-    EACH(three(t + 3 * i, c->point[1]);) put(w, "contacts/points_2", MOR_H5_DOUBLE, n, 3);
-    EACH(three(t + 3 * i, c->normal);) put(w, "contacts/normals", MOR_H5_DOUBLE, n, 3);
+    mor_bpmd_put(w, "contacts/pairs", MOR_H5_INT, n, 2);
+    EACH(three(t + 3 * i, c->point[0]);) mor_bpmd_put(w, "contacts/points", MOR_H5_DOUBLE, n, 3);
+    EACH(three(t + 3 * i, c->point[1]);) mor_bpmd_put(w, "contacts/points_2", MOR_H5_DOUBLE, n, 3);
+    EACH(three(t + 3 * i, c->normal);) mor_bpmd_put(w, "contacts/normals", MOR_H5_DOUBLE, n, 3);
     EACH(mor_vec3 a; mor_vec3 b; if (f->dimension == 2) a = mor_v3(-c->normal.y, c->normal.x, 0), b = mor_v3(0, 0, 1);
          else mor_tangents(c->normal, mor_v3(1, 0, 0), &a, &b); three(t + 6 * i, a); three(t + 6 * i + 3, b);)
-    if (f->friction_align == 0) put(w, "contacts/tangents", MOR_H5_DOUBLE, n, 6);
-    EACH(t[i] = c->gap;) put(w, "contacts/gaps", MOR_H5_DOUBLE, n, 1);
-    EACH(t[2 * i] = t[2 * i + 1] = c->friction;) put(w, "contacts/mu_s", MOR_H5_DOUBLE, n, 2);
-    EACH(t[3 * i] = t[3 * i + 1] = t[3 * i + 2] = c->friction;) put(w, "contacts/mu_k", MOR_H5_DOUBLE, n, 3);
-    EACH(t[i] = c->restitution;) put(w, "contacts/restitution", MOR_H5_DOUBLE, n, 1);
-    EACH(t[i] = c->epsilon >= 0.0 ? c->epsilon : f->epsilon;) put(w, "contacts/epsilon", MOR_H5_DOUBLE, n, 1);
-    EACH(t[i] = c->recovery;) put(w, "contacts/recovery", MOR_H5_DOUBLE, n, 1);
-    EACH(three(t + 3 * i, c->surface_velocity);) put(w, "contacts/surface_velocities", MOR_H5_DOUBLE, n, 3);
-    EACH(w->integers[i] = c->group;) put(w, "contacts/group", MOR_H5_INT, n, 1);
-    EACH(w->integers[i] = c->plane;) put(w, "contacts/plane", MOR_H5_INT, n, 1);
+    if (f->friction_align == 0) mor_bpmd_put(w, "contacts/tangents", MOR_H5_DOUBLE, n, 6);
+    EACH(t[i] = c->gap;) mor_bpmd_put(w, "contacts/gaps", MOR_H5_DOUBLE, n, 1);
+    EACH(t[2 * i] = c->friction; t[2 * i + 1] = c->friction_2;) mor_bpmd_put(w, "contacts/mu_s", MOR_H5_DOUBLE, n, 2);
+    EACH(t[3 * i] = t[3 * i + 1] = t[3 * i + 2] = c->friction;) mor_bpmd_put(w, "contacts/mu_k", MOR_H5_DOUBLE, n, 3);
+    EACH(t[i] = c->restitution;) mor_bpmd_put(w, "contacts/restitution", MOR_H5_DOUBLE, n, 1);
+    EACH(t[i] = c->epsilon >= 0.0 ? c->epsilon : f->epsilon;) mor_bpmd_put(w, "contacts/epsilon", MOR_H5_DOUBLE, n, 1);
+    EACH(t[i] = c->recovery;) mor_bpmd_put(w, "contacts/recovery", MOR_H5_DOUBLE, n, 1);
+    EACH(three(t + 3 * i, c->surface_velocity);) mor_bpmd_put(w, "contacts/surface_velocities", MOR_H5_DOUBLE, n, 3);
+    EACH(w->integers[i] = c->group;) mor_bpmd_put(w, "contacts/group", MOR_H5_INT, n, 1);
+    EACH(w->integers[i] = c->plane;) mor_bpmd_put(w, "contacts/plane", MOR_H5_INT, n, 1);
     EACH(w->integers[2 * i] = c->shape[0]; w->integers[2 * i + 1] = c->shape[1];)
-    put(w, "contacts/shapes", MOR_H5_INT, n, 2);
+    mor_bpmd_put(w, "contacts/shapes", MOR_H5_INT, n, 2);
     EACH(w->integers[2 * i] = (int)(uint32_t)(c->feature >> 32); w->integers[2 * i + 1] = (int)(uint32_t)c->feature;)
-    put(w, "contacts/features", MOR_H5_INT, n, 2);
-    EACH(w->integers[i] = c->held;) put(w, "contacts/held", MOR_H5_INT, n, 1);
-    EACH(memcpy(t + 3 * i, c->guess, sizeof c->guess);) put(w, "contacts/guess", MOR_H5_DOUBLE, n, 3);
+    mor_bpmd_put(w, "contacts/features", MOR_H5_INT, n, 2);
+    EACH(w->integers[i] = c->held;) mor_bpmd_put(w, "contacts/held", MOR_H5_INT, n, 1);
+    EACH(memcpy(t + 3 * i, c->guess, sizeof c->guess);) mor_bpmd_put(w, "contacts/guess", MOR_H5_DOUBLE, n, 3);
     if (!f->answered) return;
     char name[96], path[160], full[PATH_ROOM];
-    group(w, "solutions");
+    mor_bpmd_put_group(w, "solutions");
     snprintf(name, sizeof name, "solutions/%s-%s", f->formulation, f->solver);
-    group(w, name);
+    mor_bpmd_put_group(w, name);
     snprintf(path, sizeof path, "%s/impulses", name);
-    EACH(memcpy(t + 3 * i, c->impulse, sizeof c->impulse);) put(w, path, MOR_H5_DOUBLE, n, 3);
+    EACH(memcpy(t + 3 * i, c->impulse, sizeof c->impulse);) mor_bpmd_put(w, path, MOR_H5_DOUBLE, n, 3);
 #undef EACH
     for (int i = 0; i < f->body_count; i++) memcpy(t + 6 * i, f->bodies[i].velocity, sizeof f->bodies[i].velocity);
     snprintf(path, sizeof path, "%s/velocities", name);
-    put(w, path, MOR_H5_DOUBLE, 6 * (size_t)f->body_count, 1);
+    mor_bpmd_put(w, path, MOR_H5_DOUBLE, 6 * (size_t)f->body_count, 1);
     snprintf(path, sizeof path, "%s/iterations", name);
     scalar(w, path, f->iterations);
     snprintf(path, sizeof path, "%s/velocity_error", name);
     scalar(w, path, f->velocity_error);
+    put_errors(w, f, name);
     snprintf(full, sizeof full, "%s/%s", w->group, name);
     if (!w->code) w->code = mor_h5_set_text(w->h5, full, "status", mor_status_name((mor_status)f->status), w->error);
     if (!w->code) w->code = mor_h5_set_text(w->h5, full, "formulation", f->formulation, w->error);
@@ -214,18 +245,18 @@ static void put_sparse(writer* w, const char* name, size_t rows, const int* p, c
 {
     char path[96];
     snprintf(path, sizeof path, "%s/jacobian", name);
-    group(w, path);
+    mor_bpmd_put_group(w, path);
     int* integers = w->integers;
     double* table = w->table;
     w->integers = (int*)p;
     snprintf(path, sizeof path, "%s/jacobian/p", name);
-    put(w, path, MOR_H5_INT, rows + 1, 1);
+    mor_bpmd_put(w, path, MOR_H5_INT, rows + 1, 1);
     w->integers = (int*)columns;
     snprintf(path, sizeof path, "%s/jacobian/i", name);
-    put(w, path, MOR_H5_INT, (size_t)p[rows], 1);
+    mor_bpmd_put(w, path, MOR_H5_INT, (size_t)p[rows], 1);
     w->table = (double*)values;
     snprintf(path, sizeof path, "%s/jacobian/x", name);
-    put(w, path, MOR_H5_DOUBLE, (size_t)p[rows], 1);
+    mor_bpmd_put(w, path, MOR_H5_DOUBLE, (size_t)p[rows], 1);
     w->integers = integers;
     w->table = table;
 }
@@ -234,26 +265,26 @@ static void put_array(writer* w, const char* name, const double* data, size_t co
 {
     double* table = w->table;
     w->table = (double*)data;
-    put(w, name, MOR_H5_DOUBLE, count, 1);
+    mor_bpmd_put(w, name, MOR_H5_DOUBLE, count, 1);
     w->table = table;
 }
 
 static void put_trees(writer* w, const mor_bpmd_frame* f)
 {
     size_t n = (size_t)f->tree_count, mass = 0, jacobian = 0;
-    group(w, "trees");
+    mor_bpmd_put_group(w, "trees");
     for (size_t t = 0; t < n; t++) {
         size_t dof = (size_t)f->trees[t].dof;
         w->integers[t] = (int)dof;
         if (f->trees[t].articulated) mass += dof * dof;
     }
-    put(w, "trees/dof", MOR_H5_INT, n, 1);
+    mor_bpmd_put(w, "trees/dof", MOR_H5_INT, n, 1);
     for (int t = 0, at = 0; t < f->tree_count; at += f->trees[t++].dof) w->integers[t] = at;
-    put(w, "trees/offset", MOR_H5_INT, n, 1);
+    mor_bpmd_put(w, "trees/offset", MOR_H5_INT, n, 1);
     for (size_t t = 0; t < n; t++) w->integers[t] = f->trees[t].articulated;
-    put(w, "trees/articulated", MOR_H5_INT, n, 1);
+    mor_bpmd_put(w, "trees/articulated", MOR_H5_INT, n, 1);
     for (size_t t = 0; t < n; t++) w->integers[t] = f->trees[t].q_count;
-    put(w, "trees/q_count", MOR_H5_INT, n, 1);
+    mor_bpmd_put(w, "trees/q_count", MOR_H5_INT, n, 1);
     put_array(w, "trees/mass", f->mass, mass);
     put_array(w, "trees/nu", f->nu, (size_t)f->dof);
     put_array(w, "trees/nu_free", f->nu_free, (size_t)f->dof);
@@ -263,7 +294,7 @@ static void put_trees(writer* w, const mor_bpmd_frame* f)
         w->integers[i] = f->bodies[i].tree;
         if (f->bodies[i].link >= 0) jacobian += 6 * (size_t)f->trees[f->bodies[i].tree].dof;
     }
-    put(w, "bodies/tree", MOR_H5_INT, (size_t)f->body_count, 1);
+    mor_bpmd_put(w, "bodies/tree", MOR_H5_INT, (size_t)f->body_count, 1);
     put_array(w, "bodies/jacobian", f->link_jacobian, jacobian);
     put_sparse(w, "contacts", 3 * (size_t)f->contact_count, f->contact_p, f->contact_columns, f->contact_values);
 }
@@ -272,20 +303,20 @@ static void put_constraints(writer* w, const mor_bpmd_frame* f)
 {
     size_t n = (size_t)f->constraint_count, m = (size_t)f->row_count;
     double* t = w->table;
-    group(w, "constraints");
+    mor_bpmd_put_group(w, "constraints");
     for (size_t i = 0; i < n; i++) w->integers[i] = f->constraints[i].rows;
-    put(w, "constraints/rows", MOR_H5_INT, n, 1);
+    mor_bpmd_put(w, "constraints/rows", MOR_H5_INT, n, 1);
     for (size_t i = 0; i < n; i++) w->integers[i] = (int)f->constraints[i].kind;
-    put(w, "constraints/kinds", MOR_H5_INT, n, 1);
+    mor_bpmd_put(w, "constraints/kinds", MOR_H5_INT, n, 1);
     for (size_t i = 0; i < n; i++)
         for (size_t s = 0; s < 2; s++)
             w->integers[2 * i + s] = f->constraints[i].body[s] < 0 ? -1 : f->bodies[f->constraints[i].body[s]].id;
-    put(w, "constraints/pairs", MOR_H5_INT, n, 2);
+    mor_bpmd_put(w, "constraints/pairs", MOR_H5_INT, n, 2);
     for (size_t i = 0; i < m; i++) memcpy(t + 12 * i, f->rows[i].body, sizeof f->rows[i].body);
-    put(w, "constraints/Jacobian", MOR_H5_DOUBLE, m, 12);
+    mor_bpmd_put(w, "constraints/Jacobian", MOR_H5_DOUBLE, m, 12);
 #define EACH(name, what)                                                                                               \
     for (size_t i = 0; i < m; i++) t[i] = (what);                                                                      \
-    put(w, "constraints/" name, MOR_H5_DOUBLE, m, 1)
+    mor_bpmd_put(w, "constraints/" name, MOR_H5_DOUBLE, m, 1)
     EACH("violations", f->rows[i].violation);
     EACH("time_derivative", 0.0);
     EACH("bias", f->rows[i].bias);
@@ -293,7 +324,7 @@ static void put_constraints(writer* w, const mor_bpmd_frame* f)
     EACH("impulses", f->rows[i].impulse);
 #undef EACH
     for (size_t i = 0; i < m; i++) t[2 * i] = f->rows[i].lower, t[2 * i + 1] = f->rows[i].upper;
-    put(w, "constraints/bounds", MOR_H5_DOUBLE, m, 2);
+    mor_bpmd_put(w, "constraints/bounds", MOR_H5_DOUBLE, m, 2);
     int at = 0;
     for (size_t i = 0; i < m; i++) w->integers[i] = at, at += f->rows[i].count;
     w->integers[m] = at;
@@ -317,7 +348,13 @@ static mor_code put_frame(mor_h5* h5, const mor_bpmd_frame* f, int number, mor_e
                  .table = malloc(most * sizeof(double)),
                  .integers = malloc(most * sizeof(int)) };
     if (!w.table || !w.integers) w.code = mor_fail(error, MOR_SYSTEM, "out of memory");
-    group(&w, "");
+    if (!mor_h5_exists(h5, "/meta")) {
+        if (!w.code) mor_bpmd_put_paper(&w, f);
+        free(w.table);
+        free(w.integers);
+        return w.code;
+    }
+    mor_bpmd_put_group(&w, "");
     scalar(&w, "timestep", f->h);
     scalar(&w, "time", f->time);
     scalar(&w, "epsilon", f->epsilon);

@@ -129,6 +129,7 @@ static void write_head(mor_json* json, const mor_world* w, const mor_scene* scen
     mor_json_text(json, "status", mor_run_status_name(s->status));
     mor_json_integer(json, "failures", s->failures);
     mor_json_integer(json, "below_goal", s->below_goal);
+    if (s->divided) mor_json_integer(json, "divided", s->divided);
     if (s->approximate) mor_json_integer(json, "approximate", s->approximate);
     if (s->detail[0]) mor_json_text(json, "detail", s->detail);
 }

@@ -105,7 +105,7 @@ static const mor_key method_keys[] = {
           "Velocity error of a step. `goal` is what the solver is asked for (the same number as `tol` of the solver): "
           "1e-8 m/s is 0.04 mm in an hour. Above `limit`, at most 1e-6 and never below ten times the goal, the step "
           "has failed. Steps in between are taken and counted as `below_goal`." },
-    { NODE(mor_raw_method, on_failure), .value = "stop, warn or retry", .fallback = "stop",
+    { NODE(mor_raw_method, on_failure), .value = "stop, warn, retry or parts", .fallback = "parts",
       .help = "What happens when a solver misses its tolerance." },
     { NODE(mor_raw_method, max_failures), .value = "whole number", .fallback = "0",
       .help = "With `on_failure: warn`: the run ends after so many failed steps in a row; 0: it goes on." },

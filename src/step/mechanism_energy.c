@@ -1,0 +1,243 @@
+/* Mechanisms whose step is not passive by itself: bodies and robots with joints between them, where contacts, limits or
+ * friction act as well.
+ *
+ * Joints do no work in nature. Those of a step do some: the stabilisation adds to their rows, and bodies that turn far
+ * within the step have another inertia at its end. Without contacts this is RATTLE (stabilise.c), whose energy goes up
+ * and down but not away; such islands are left alone. Where contacts and limits act, which can only take energy, a step
+ * may not end with more than it began with. For an island, before and after the step,
+ *
+ *     E = sum 1/2 nu' M nu - m g' x,     excess = E+ - E - (work of the position projection).
+ *
+ * Where the excess is above SLIGHT of the kinetic energy, the velocities are scaled down,
+ *
+ *     nu <- nu_r + s (nu - nu_r),     s^2 = 1 - excess / (K+ - K_r),
+ *
+ * with nu_r the rigid motion that has the momentum of the island: it keeps its linear and angular momentum. An island
+ * that hangs on or touches something fixed has nu_r = 0, as has one with a robot in it. Rows of joints and of contacts
+ * are homogeneous in nu, so the scaled velocities fit them as well.
+ *
+ * Left alone: islands that something drives (applied forces, motors, belts, kinematic bodies), those with springs,
+ * whose energy is not that above, and impacts by Newton's law, which do gain energy with friction. Cost: O(bodies). */
+#include "step/mechanism_energy.h"
+
+#include "base/elementary.h"
+#include "formulation/impact.h"
+#include "formulation/rows.h"
+#include "model/articulated.h"
+#include "model/joints.h"
+
+#include <math.h>
+
+#define SLIGHT 1e-7 /* of the kinetic energy: what a step may gain, a tenth of what counts as a gain */
+
+typedef struct motion {
+    double mass, kinetic, potential;
+    mor_vec3 P, L, x; /* momentum, angular momentum about the origin, mass times position */
+} motion;
+
+static mor_mat3 world_inertia(const mor_world* w, const mor_body* b)
+{
+    mor_mat3 R = mor_quat_matrix(b->q);
+    return w->dimension == 3 ? mor_mat3_rotate(&R, &b->mass.inertia) : mor_mat3_diag(1, 1, b->mass.inertia.m[2][2]);
+}
+
+static void add_body(const mor_world* w, const mor_body* b, motion* m)
+{
+    m->mass += b->mass.mass;
+    m->potential -= b->mass.mass * mor_dot(w->gravity, b->x);
+    m->P = mor_madd(m->P, b->mass.mass, b->v);
+    m->x = mor_madd(m->x, b->mass.mass, b->x);
+    mor_vec3 spin = w->dimension == 3 ? b->L : mor_v3(0, 0, b->mass.inertia.m[2][2] * b->w.z);
+    m->L = mor_add(m->L, mor_add(spin, mor_scale(b->mass.mass, mor_cross(b->x, b->v))));
+}
+
+static void add_tree(const mor_world* w, int tree, motion* m)
+{
+    const mor_tree* t = &w->trees[tree];
+    if (t->body >= 0) {
+        const mor_body* b = &w->bodies[t->body];
+        double turning = w->dimension == 3 ? mor_dot(b->w, b->L) : b->mass.inertia.m[2][2] * b->w.z * b->w.z;
+        add_body(w, b, m);
+        m->kinetic += 0.5 * (b->mass.mass * mor_dot(b->v, b->v) + turning);
+    } else if (t->robot) {
+        m->kinetic += mor_robot_kinetic_energy(t->robot->model, t->robot->work);
+        for (int l = 0; l < mor_robot_link_count(t->robot->model); l++)
+            if (t->robot->bodies[l] >= 0) add_body(w, &w->bodies[t->robot->bodies[l]], m);
+    }
+}
+
+static motion motion_of(const mor_world* w, const mor_island* island)
+{
+    motion m = { 0 };
+    for (int t = 0; t < island->system.tree_count; t++) add_tree(w, island->tree_of[t], &m);
+    return m;
+}
+
+/* ------------------------------------------------------------------------------- which islands */
+
+static int tree_of_slot(const mor_world* w, int slot) { return slot < 0 ? -1 : w->bodies[slot].tree; }
+
+static bool zero(const double* x, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (x[i] != 0.0) return false;
+    return true;
+}
+
+static bool tree_is_driven(const mor_world* w, int tree)
+{
+    const mor_tree* t = &w->trees[tree];
+    if (t->kind == &mor_tree_spring) return true;
+    if (t->body >= 0) {
+        const mor_body* b = &w->bodies[t->body];
+        return !zero(&b->force.x, 3) || !zero(&b->torque.x, 3) || mor_dot(b->surface_velocity, b->surface_velocity) > 0;
+    }
+    const mor_robot* r = t->robot;
+    int n = mor_robot_joint_count(r->model);
+    bool driven = !zero(r->tau, n) || !zero(r->gain, n);
+    for (int l = 0; !driven && l < mor_robot_link_count(r->model); l++) {
+        const mor_body* b = r->bodies[l] >= 0 ? &w->bodies[r->bodies[l]] : NULL;
+        if (b) driven = mor_dot(b->force, b->force) + mor_dot(b->torque, b->torque) > 0.0;
+    }
+    return driven;
+}
+
+/* Is there anything in the island that may give it energy? */
+static bool island_is_driven(const mor_step* k, const mor_island* island)
+{
+    const mor_world* w = k->w;
+    for (int t = 0; t < island->system.tree_count; t++)
+        if (tree_is_driven(w, island->tree_of[t])) return true;
+    const mor_contact* contacts = k->contacts.data;
+    for (int c = 0; c < island->system.contact_count; c++) {
+        const mor_contact* own = &contacts[island->system.contacts[c].contact];
+        if (!zero(island->system.contacts[c].drift, 3)) return true;
+        if (own->restitution > 0.0 && mor_impact_law_at(own->impact) == &mor_impact_newton) return true;
+    }
+    for (int r = 0; r < island->row_block_count; r++)
+        if (!zero(island->rows[r]->drift, island->rows[r]->dim)) return true;
+    return false;
+}
+
+static bool in_island(const mor_island* island, int tree)
+{
+    for (int t = 0; tree >= 0 && t < island->system.tree_count; t++)
+        if (island->tree_of[t] == tree) return true;
+    return false;
+}
+
+/* Joints of the island with motors or springs. */
+static bool joints_drive(const mor_world* w, const mor_island* island)
+{
+    const mor_joint* joints = w->joints.data;
+    for (int j = 0; j < w->joints.count; j++) {
+        if (!joints[j].def.motor && !(joints[j].def.stiffness > 0.0)) continue;
+        for (int side = 0; side < 2; side++)
+            if (in_island(island, tree_of_slot(w, joints[j].body[side]))) return true;
+    }
+    return false;
+}
+
+static bool has_equations(const mor_island* island)
+{
+    for (int r = 0; r < island->row_block_count; r++)
+        if (island->rows[r]->joint >= 0) return true;
+    return false;
+}
+
+/* Do contacts, limits or friction act? */
+static bool is_touched(const mor_island* island)
+{
+    const mor_system* s = &island->system;
+    for (int b = 0; b < s->block_count; b++)
+        if (s->blocks[b].kind != MOR_BLOCK_EQUATION &&
+            !zero(island->answer.impulses + s->blocks[b].row, s->blocks[b].dim))
+            return true;
+    return false;
+}
+
+/* Does it hang on, or touch, what does not move? Robots count as if they did. */
+static bool is_held(const mor_step* k, const mor_island* island)
+{
+    const mor_world* w = k->w;
+    const mor_joint* joints = w->joints.data;
+    const mor_contact* contacts = k->contacts.data;
+    for (int t = 0; t < island->system.tree_count; t++)
+        if (w->trees[island->tree_of[t]].body < 0) return true;
+    for (int r = 0; r < island->row_block_count; r++) {
+        const mor_row_block* b = island->rows[r];
+        for (int side = 0; b->joint >= 0 && side < 2; side++)
+            if (tree_of_slot(w, joints[b->joint].body[side]) < 0) return true;
+    }
+    for (int c = 0; c < island->system.contact_count; c++)
+        for (int side = 0; side < 2; side++)
+            if (w->bodies[w->order[contacts[island->system.contacts[c].contact].body[side]]].tree < 0) return true;
+    return false;
+}
+
+/* -------------------------------------------------------------------------------------- slowing */
+
+/* The rigid motion with the momentum of the island: velocity at its centre, angular velocity; returns its energy. */
+static double rigid_motion(const mor_world* w, const mor_island* island, const motion* m, mor_vec3* V, mor_vec3* W,
+                           mor_vec3* centre)
+{
+    *centre = mor_scale(1.0 / m->mass, m->x);
+    *V = mor_scale(1.0 / m->mass, m->P);
+    mor_vec3 L = mor_sub(m->L, mor_cross(*centre, m->P));
+    mor_mat3 I = mor_mat3_diag(0, 0, 0);
+    for (int t = 0; t < island->system.tree_count; t++) {
+        const mor_body* b = &w->bodies[w->trees[island->tree_of[t]].body];
+        mor_vec3 r = mor_sub(b->x, *centre);
+        mor_mat3 own = world_inertia(w, b);
+        double square = mor_dot(r, r), at[3] = { r.x, r.y, r.z };
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++)
+                I.m[i][j] += own.m[i][j] + b->mass.mass * ((i == j ? square : 0.0) - at[i] * at[j]);
+    }
+    mor_mat3 inverse = mor_mat3_inverse(&I);
+    *W = mor_mul(&inverse, L);
+    return 0.5 * (m->mass * mor_dot(*V, *V) + mor_dot(*W, L));
+}
+
+/* nu <- nu - less (nu - nu_r) */
+static bool slow_down(mor_step* k, const mor_island* island, double less, mor_vec3 V, mor_vec3 W, mor_vec3 centre)
+{
+    mor_world* w = k->w;
+    for (int i = 0; i < island->system.tree_count; i++) {
+        const mor_tree* t = &w->trees[island->tree_of[i]];
+        double six[6], *change = t->dof <= 6 ? six : mor_arena_alloc(k->arena, (size_t)t->dof * sizeof *change);
+        if (!change) return false;
+        if (t->body < 0) {
+            for (int d = 0; d < t->dof; d++) change[d] = -less * t->robot->nu[d];
+        } else {
+            const mor_body* b = &w->bodies[t->body];
+            mor_vec3 v = mor_scale(-less, mor_sub(b->v, mor_add(V, mor_cross(W, mor_sub(b->x, centre)))));
+            mor_vec3 spin = mor_scale(-less, mor_sub(b->w, W));
+            int flat = w->dimension == 2;
+            change[0] = v.x, change[1] = v.y, change[2] = flat ? spin.z : v.z;
+            if (!flat) change[3] = spin.x, change[4] = spin.y, change[5] = spin.z;
+        }
+        t->kind->correct(w, t, change, true);
+    }
+    return true;
+}
+
+mor_code mor_mechanisms_lose_energy(const mor_world* world, mor_step* k)
+{
+    if (k->w->joints.count == 0) return MOR_OK;
+    for (int i = 0; i < k->rough; i++) {
+        const mor_island* island = &k->islands[i];
+        if (!has_equations(island) || !is_touched(island)) continue;
+        if (island_is_driven(k, island) || joints_drive(k->w, island)) continue;
+        motion before = motion_of(world, island), after = motion_of(k->w, island);
+        double excess = after.kinetic + after.potential - before.kinetic - before.potential, rigid = 0.0;
+        excess -= mor_max(0.0, k->projection_work);
+        if (!(excess > SLIGHT * after.kinetic)) continue;
+        mor_vec3 V = mor_v3(0, 0, 0), W = V, centre = V;
+        if (!is_held(k, island)) rigid = rigid_motion(k->w, island, &after, &V, &W, &centre);
+        double inner = after.kinetic - rigid;
+        if (!(inner > 0.0)) continue;
+        if (!slow_down(k, island, 1.0 - sqrt(mor_max(0.0, 1.0 - excess / inner)), V, W, centre)) return MOR_SYSTEM;
+    }
+    return MOR_OK;
+}

@@ -1,0 +1,160 @@
+/* moreau trust on motions whose answer is known: a block that slides, one that is about to, a double pendulum. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "common/command.h"
+#include "lab/trust_look.h"
+
+static mor_trust trust;
+
+static void look_at(const char* name, const char* text, const char* const* set)
+{
+    mor_error error = { 0 };
+    FILE* out = fopen(command_at(name), "w");
+    assert_non_null(out);
+    fputs(text, out);
+    assert_int_equal(fclose(out), 0);
+    mor_trust_options options = mor_trust_options_default();
+    options.jobs = 2;
+    options.set = set;
+    if (mor_trust_make(&trust, command_at(name), &options, &error)) fail_msg("%s", error.text);
+}
+
+static const mor_trust_run* run_of(mor_trust_kind kind, double value)
+{
+    for (int i = 0; i < trust.run_count; i++)
+        if (trust.runs[i].kind == kind && fabs(trust.runs[i].value - value) <= 1e-9 * value) return &trust.runs[i];
+    fail_msg("no run with %g", value);
+    return NULL;
+}
+
+static void expect(const char* part)
+{
+    if (!strstr(trust.sentence, part)) fail_msg("'%s' is not in: %s", part, trust.sentence);
+}
+
+/* A slope of 30 degrees, as gravity that leans. */
+static const char slope[] =
+    "moreau: 1\ntime: { step: 0.01, end: 2 }\ngravity: [4.905, 0, -8.495709211125343]\n"
+    "materials: { wood: { friction: 0.4 } }\nbodies:\n"
+    "  - { name: floor, fixed: true, material: wood, shape: { plane: { normal: [0, 0, 1], point: [0, 0, 0] } } }\n"
+    "  - { name: box, shape: { box: [0.5, 0.5, 0.2] }, material: wood, position: [0, 0, 0.1] }\n";
+
+/* s = (g sin a - mu g cos a) t^2 / 2: everything is known, and nothing is uncertain. */
+static void a_sliding_block_is_trusted_to_the_end(void** state)
+{
+    (void)state;
+    look_at("slide.yaml", slope, NULL);
+    double way = 0.5 * (4.905 - 0.4 * 8.495709211125343) * 4.0;
+    assert_true(fabs(trust.way - way) < 0.02 * way);
+    assert_true(trust.horizon == trust.end && isnan(trust.growth));
+    assert_true(trust.largest_step >= trust.step);
+    /* 5 % of friction: 0.05 mu g cos a t^2 / 2 */
+    assert_true(fabs(run_of(MOR_TRUST_FRICTION, 0.95)->error_at[MOR_TRUST_SAMPLES] - 0.05 * 0.4 * 8.4957 * 2.0) < 0.01);
+    assert_true(run_of(MOR_TRUST_TOLERANCE, 1e-8)->agrees_until == trust.end);
+    /* velocities off by dv at the start are off by dv at the end */
+    const mor_trust_level* l = &trust.levels[1];
+    double off = l->spread[MOR_TRUST_SAMPLES] / (l->size * trust.speed * trust.end);
+    assert_true(off > 0.3 && off < 5.0); /* the largest of eight normal numbers, in two directions */
+    for (int i = 0; i < trust.level_count; i++) assert_int_equal(trust.levels[i].other, 0);
+    expect("until t = 2 s");
+    expect("small changes stay small");
+    mor_trust_free(&trust);
+}
+
+/* mu = 0.6 is 4 % more than tan 30: it sticks, and with 95 % of it the block slides away. */
+static void a_block_that_is_about_to_slide_is_told(void** state)
+{
+    (void)state;
+    const char* set[] = { "materials.wood.friction=0.6", "bodies.box.position=[0, 0, 0.1]", NULL };
+    look_at("stick.yaml", slope, set);
+    assert_int_equal(run_of(MOR_TRUST_FRICTION, 1.05)->outcome, 0);
+    assert_int_not_equal(run_of(MOR_TRUST_FRICTION, 0.95)->outcome, 0);
+    assert_int_not_equal(run_of(MOR_TRUST_FRICTION, 0.8)->outcome, 0);
+    assert_true(trust.horizon == trust.end);
+    expect("With 95 % of the friction it ends otherwise: 'box' does not stop");
+    mor_trust_free(&trust);
+}
+
+static const char pendulum[] =
+    "moreau: 1\ntime: { step: 0.005, end: 16 }\nbodies:\n"
+    "  - { name: upper, shape: { box: [1, 0.1, 0.1] }, mass: 1, position: [0.5, 0, 0], collide: false }\n"
+    "  - { name: lower, shape: { box: [1, 0.1, 0.1] }, mass: 1, position: [1.5, 0, 0], collide: false }\njoints:\n"
+    "  - { name: a, type: revolute, bodies: [upper, world], point: [0, 0, 0], axis: [0, 1, 0] }\n"
+    "  - { name: b, type: revolute, bodies: [lower, upper], point: [1, 0, 0], axis: [0, 1, 0] }\n";
+
+/* A double pendulum that falls from the horizontal is chaotic: what differs by 1e-9 and by 1e-6 separates about
+ * ln(1000) / growth apart in time. */
+static void a_double_pendulum_is_chaotic(void** state)
+{
+    (void)state;
+    look_at("pendulum.yaml", pendulum, NULL);
+    assert_true(trust.horizon < trust.end && trust.horizon > 2.0);
+    assert_true(trust.growth > 0.5 && trust.growth < 5.0);
+    for (int i = 1; i < trust.level_count; i++) assert_true(trust.levels[i].until <= trust.levels[i - 1].until);
+    double apart = trust.levels[0].until - trust.levels[1].until, expected = log(1000.0) / trust.growth;
+    assert_true(trust.levels[0].until == trust.end || (apart > 0.2 * expected && apart < 3.0 * expected));
+    assert_true(trust.levels[3].outcomes > 2);
+    expect("the motion is chaotic: trust statistics only");
+    mor_trust_free(&trust);
+}
+
+/* Touches of two records. */
+static void sequences_are_compared_touch_by_touch(void** state)
+{
+    (void)state;
+    size_t size = mor_trust_record_size(1);
+    mor_trust_record *a = calloc(1, size), *b = calloc(1, size);
+    a->step = b->step = 0.001;
+    mor_trust_touch x[] = { { 0.5, 3 }, { 1.0, 3 }, { 1.2, 5 }, { 2.5, 3 } };
+    memcpy(a->touches, x, sizeof x), memcpy(b->touches, x, sizeof x);
+    a->touch_count = b->touch_count = 4;
+    assert_true(mor_trust_sequence(a, b, 4.0) == 4.0);
+    b->touches[1].time = 1.03; /* a hundredth of the time is nothing */
+    assert_true(mor_trust_sequence(a, b, 4.0) == 4.0);
+    b->touches[2].pair = 6; /* another pair: both are missing in the other run */
+    assert_true(mor_trust_sequence(a, b, 4.0) == 1.2);
+    b->touches[0].time = 0.7;
+    assert_true(mor_trust_sequence(a, b, 4.0) == 0.5);
+    free(a), free(b);
+}
+
+static void the_command_tells_it(void** state)
+{
+    (void)state;
+    FILE* out = fopen(command_at("s.yaml"), "w");
+    assert_non_null(out);
+    fputs(slope, out);
+    fclose(out);
+    command_expect("$M trust s.yaml --time 0.5 --html t.html --json > t.json && grep -q '\"largest_step\"' t.json"
+                   " && grep -c '<svg' t.html | grep -qx 5 && ! grep -qE 'src=|http:' t.html",
+                   0, NULL);
+    command_expect(
+        "$M trust s.yaml --time 0.5 --quiet --jobs 1 > one; $M trust s.yaml --time 0.5 --quiet --jobs 3 > two;"
+        " cmp one two && grep -q 'Steps up to' one",
+        0, NULL);
+    command_expect("$M trust", 2, "which scene");
+    command_expect("$M trust nothing.yaml", 2, "nothing.yaml");
+    command_expect("$M trust s.yaml --set bodies.box.mass=-1", 2, "mass");
+    command_expect("$M trust s.yaml --set bodies.box.fixed=true", 2, "nothing in it can move");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sliding_block_is_trusted_to_the_end),
+        cmocka_unit_test(a_block_that_is_about_to_slide_is_told),
+        cmocka_unit_test(a_double_pendulum_is_chaotic),
+        cmocka_unit_test(sequences_are_compared_touch_by_touch),
+        cmocka_unit_test(the_command_tells_it),
+    };
+    return cmocka_run_group_tests(tests, command_open, command_close);
+}
