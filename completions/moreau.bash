@@ -57,6 +57,7 @@ _moreau() {
         "derivative --at") return ;;
         "derivative --steps") return ;;
         "derivative --input") return ;;
+        "derivative --side") COMPREPLY=($(compgen -W 'both along against' -- "$word")); return ;;
         "derivative --set") return ;;
         "derivative --step") return ;;
         "derivative --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
@@ -95,6 +96,11 @@ _moreau() {
         "compare --baseline") return ;;
         "compare --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "dataset --output"|"dataset -o") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "dataset --author") return ;;
+        "dataset --licence") return ;;
+        "dataset --engine") return ;;
+        "dataset --commit") return ;;
+        "dataset --command") return ;;
         "dataset --family") return ;;
         "dataset --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "plot --output"|"plot -o") COMPREPLY=($(compgen -f -- "$word")); return ;;
@@ -156,11 +162,11 @@ _moreau() {
         solve) options='--kind --solver --all --tol --max-iter --time-limit --solution --trace --json --plugin --help -h' ;;
         robot) options='--state --frames --joints --base --tree --loop --json --plugin --help -h' ;;
         convert) options='--tree --plugin --help -h' ;;
-        derivative) options='--at --steps --input --set --step --json --plugin --help -h' ;;
+        derivative) options='--at --steps --input --side --set --step --json --plugin --help -h' ;;
         optimise) options='--vary --goal --end --search --starts --spread --seed --tol --simulations --set --step --json --plugin --help -h' ;;
         calibrate) options='--jobs --html --csv --json --journal --resume --quiet --plugin --help -h' ;;
         compare) options='--formulations --solvers --tol --time-limit --memory --start --frames --traces --iterations --coordinates --scene-limit --assume --jobs --out --csv --baseline --json --resume --quiet --plugin --help -h' ;;
-        dataset) options='--output -o --full --family --plugin --help -h' ;;
+        dataset) options='--output -o --full --author --licence --engine --commit --command --family --plugin --help -h' ;;
         plot) options='--output -o --title --plugin --help -h' ;;
         reproduce) options='--output -o --seed --threads --quick --plugin --help -h' ;;
         sweep) options='--out -o --csv --html --jobs --shard --merge --resume --time-limit --slurm --sbatch --no-submit --json --quiet --plugin --help -h' ;;

@@ -510,6 +510,65 @@ static void switches_are_told(void** state)
     }
 }
 
+/* One-sided values at constructed switches, against differences of steps to that side: all state columns. */
+static double sided_error(mor_world* w, int side)
+{
+    mor_derivative* d = NULL;
+    mor_error error = { 0 };
+    if (mor_world_derivative_sided(w, NULL, 0, side, &d, &error)) fail_msg("%s", error.text);
+    if (!d->differentiable) fail_msg("side %d: %s", side, d->why);
+    prober p = probe_begin(w);
+    double worst = 0.0, *out = calloc((size_t)d->rows, sizeof *out);
+    for (int j = 0; j < d->rows; j++) {
+        double best = INFINITY;
+        for (int k = 0; k < 6; k++) {
+            double by = side * pow(10.0, -3.0 - k), e = 0.0, size = 1.0;
+            step_from(&p, j, NULL, NULL, by, p.ends[0], p.ends[1]);
+            step_from(&p, j, NULL, NULL, 0.0, p.ends[2], p.ends[3]);
+            state_difference(w, p.ends[0], p.ends[1], p.ends[2], p.ends[3], by, out);
+            for (int i = 0; i < d->rows; i++) {
+                double a = d->matrix[(size_t)i * (size_t)d->columns + (size_t)j];
+                e = fmax(e, fabs(a - out[i])), size = fmax(size, fabs(out[i]));
+            }
+            best = fmin(best, e / size);
+        }
+        if (getenv("MOREAU_VERBOSE")) printf("side %d column %d: %.2g\n", side, j, best);
+        worst = fmax(worst, best);
+    }
+    free(out);
+    probe_end(&p);
+    mor_derivative_destroy(d);
+    return worst;
+}
+
+static void one_sided_derivatives_agree_with_steps_to_that_side(void** state)
+{
+    (void)state;
+    static const char* const texts[] = {
+        "moreau: 1\ngravity: [0, 0, 0]\n" EXACT "bodies:\n  - { name: floor, shape: plane, fixed: true }\n"
+        "  - { name: ball, shape: { sphere: 0.5 }, mass: 1, position: [0, 0, 0.51], velocity: [0, 0, -1] }\n",
+        "moreau: 1\ndimension: 2\ngravity: [0.6, -0.8]\n" EXACT
+        "bodies:\n  - { name: ground, shape: { chain: [[-5, 0], [5, 0]] }, fixed: true, friction: 0.75 }\n"
+        "  - { name: grain, shape: particle, mass: 1, friction: 0.75, position: [0, 0] }\n",
+        "moreau: 1\ngravity: [0.6, 0, -0.8]\n" EXACT
+        "bodies:\n  - { name: floor, shape: plane, fixed: true, friction: 0.75 }\n"
+        "  - { name: box, shape: { box: [1, 1, 0.1] }, mass: 1, friction: 0.75, position: [0, 0, 0.05] }\n",
+        "moreau: 1\ndimension: 2\ngravity: [0, 0]\n" EXACT
+        "bodies:\n  - { name: ground, shape: { chain: [[-5, 0], [5, 0]] }, fixed: true }\n"
+        "  - { name: disc, shape: { disc: 0.3 }, mass: 1, position: [0, 0.31], velocity: [0, -1] }\n",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        for (int side = -1; side <= 1; side += 2) {
+            mor_scene* scene;
+            mor_world* w = test_scene_text(texts[i], &scene);
+            double e = sided_error(w, side);
+            print_message("switch %zu, side %d: %.2g\n", i, side, e);
+            if (!(e < 1e-4)) fail_msg("switch %zu, side %d: %.3g", i, side, e);
+            mor_world_destroy(w);
+            mor_scene_destroy(scene);
+        }
+}
+
 static void what_has_no_derivative_is_refused(void** state)
 {
     (void)state;
@@ -539,6 +598,7 @@ int main(void)
         cmocka_unit_test(a_ball_that_grows_is_lifted),
         cmocka_unit_test(many_steps_forward_and_backward_agree),
         cmocka_unit_test(switches_are_told),
+        cmocka_unit_test(one_sided_derivatives_agree_with_steps_to_that_side),
         cmocka_unit_test(what_has_no_derivative_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

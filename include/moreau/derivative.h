@@ -68,6 +68,11 @@ typedef struct mor_derivative {
  * MOR_SYSTEM: out of memory. */
 MOR_API mor_code mor_world_derivative(mor_world* world, const mor_input* inputs, int count, mor_derivative** derivative,
                                       mor_error* error);
+/* At an edge between two states of contacts: column by column the derivative to one side, the limit of
+ * (z+(z + t e) - z+(z))/t for t from above (side 1) or from below (side -1); side 0 is mor_world_derivative. Where no
+ * contact is on an edge both are the same. `differentiable` is true if every column has its one-sided derivative. */
+MOR_API mor_code mor_world_derivative_sided(mor_world* world, const mor_input* inputs, int count, int side,
+                                            mor_derivative** derivative, mor_error* error);
 MOR_API void mor_derivative_destroy(mor_derivative* derivative); /* NULL is allowed */
 
 /* Takes `steps` steps and gives the derivative of the last state by the first one and by inputs that are constant over

@@ -197,6 +197,42 @@ typedef enum mor_mesh_flags {
 MOR_API mor_code mor_mesh_read_as(const char* path, double scale, unsigned flags, mor_geometry** pieces, int capacity,
                                   int* count, char* notes, size_t notes_size, mor_error* error);
 
+/* How a solid that is not convex is cut into convex pieces. */
+typedef struct mor_decompose_def {
+    int pieces; /* at most; 1 to 1024 */
+    double
+        concavity; /* the goal: Hausdorff distance over the diagonal of the bounds, and volume added over the volume */
+} mor_decompose_def;
+/* 64 pieces, concavity 0.015. */
+MOR_API mor_decompose_def mor_decompose_def_default(void);
+
+/* What came of it. */
+typedef struct mor_decomposition {
+    int pieces;           /* how many */
+    int triangles;        /* of the mesh, repaired */
+    double volume;        /* of the mesh, m^3 */
+    double pieces_volume; /* sum of the pieces' */
+    double hausdorff;     /* distance of the union of the pieces from the solid, sampled, m */
+    double diagonal;      /* of the bounds, m */
+    bool reached;         /* the goal */
+    bool cached;          /* read from a file */
+} mor_decomposition;
+
+/* An approximate convex decomposition of a closed surface that need not be convex: it may have holes through it,
+ * cavities, several parts. pieces[0..report->pieces) get one reference each, at most `capacity`. The mass properties of
+ * the pieces are those of the parts of the solid they stand for: their sum is that of the mesh. Small faults of the
+ * mesh are repaired and told in `notes`; the same input gives the same bits. `def` NULL: the default; `report` may be
+ * NULL. */
+MOR_API mor_code mor_geometry_decompose(const mor_vec3* points, int point_count, const int* face_sizes,
+                                        const int* face_vertices, int face_count, const mor_decompose_def* def,
+                                        mor_geometry** pieces, int capacity, mor_decomposition* report, char* notes,
+                                        size_t notes_size, mor_error* error);
+/* The same for a mesh file, all its objects together. The pieces are kept in a file beside it, or in the user's cache
+ * folder when that cannot be written, under a hash of mesh and settings, and read from there the next time. */
+MOR_API mor_code mor_mesh_decompose(const char* path, double scale, unsigned flags, const mor_decompose_def* def,
+                                    mor_geometry** pieces, int capacity, mor_decomposition* report, char* notes,
+                                    size_t notes_size, mor_error* error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -58,6 +58,8 @@ MOR_API bool mor_scene_record_contacts(const mor_scene* scene);
 MOR_API const char* mor_scene_record_bus(const mor_scene* scene, int i);
 /* Warnings of the reader (mesh repairs ...), one per line; "" if none. */
 MOR_API const char* mor_scene_notes(const mor_scene* scene);
+/* The i-th mesh that was cut into convex pieces, as written in the scene, and what came of it; NULL past the end. */
+MOR_API const char* mor_scene_decomposition(const mor_scene* scene, int i, mor_decomposition* report);
 /* One line per key of the scene file, from the parser's own tables, as Markdown: docs/scene.md.
  * MOR_SYSTEM when the buffer is too small (64 KiB are enough), the text is then cut. */
 MOR_API mor_code mor_scene_reference(char* buffer, size_t size);

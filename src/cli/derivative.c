@@ -16,7 +16,7 @@ typedef struct arguments {
     const char* scene;
     mor_cli_sets sets;
     const char* words[MOST_INPUTS]; /* as the user wrote them */
-    int count, steps;
+    int count, steps, side;
     double at;
     bool json;
 } arguments;
@@ -47,6 +47,9 @@ static const mor_cli_option options[] = {
       "beside the state: force:BODY.x, torque:BODY.x, joint:ROBOT.JOINT, friction:MATERIAL, "
       "restitution:MATERIAL, mass:BODY, size:BODY, gravity:x; may be repeated",
       MOR_CLI_CALL, .take = take_input },
+    { "--side", "NAME",
+      "at an edge between two states of contacts: the derivative along each direction or against it (both)",
+      MOR_CLI_CHOICE, AT(side), .expected = "both|along|against" },
     { "--set", "KEY=VALUE", "any value of the scene, as in moreau run", MOR_CLI_SET, AT(sets) },
     { "--step", "H", "time step in seconds", MOR_CLI_SET, AT(sets), .key = "time.step" },
     { "--json", NULL, "one JSON document with the whole matrix on standard output", MOR_CLI_FLAG, AT(json) },
@@ -181,7 +184,9 @@ static int derive(const arguments* a, mor_world* w)
     if (status) return status;
     while (mor_world_time(w) < a->at - 0.5 * mor_world_get_step(w))
         if (mor_world_step(w, NULL, &error) != MOR_OK) return mor_cli_fail(&error);
-    mor_code code = a->steps == 1 ? mor_world_derivative(w, inputs, a->count, &d, &error)
+    int side = a->side == 2 ? -1 : a->side;
+    if (side && a->steps != 1) return mor_cli_usage("derivative", "--side is for one step");
+    mor_code code = a->steps == 1 ? mor_world_derivative_sided(w, inputs, a->count, side, &d, &error)
                                   : mor_world_derivatives(w, a->steps, inputs, a->count, &d, &error);
     if (code) return mor_cli_fail(&error);
     if (a->json) print_json(a, d);

@@ -259,6 +259,23 @@ static void respond(const reduced* x, int count, const double* X, double* V)
         }
 }
 
+/* dp of the kept blocks: of a patch the shortest with these sums. */
+static void spread_impulses(const reduced* x, const mor_columns* c, const double* X)
+{
+    for (int b = 0; b < x->count; b++) {
+        const block* k = &x->blocks[b];
+        int m = k->project ? 3 * (k->last - k->first) : k->dim;
+        for (int j = 0; j < c->count; j++) {
+            const double* from = X + (size_t)j * (size_t)x->size + k->row;
+            double* to = c->p + (size_t)j * (size_t)x->d->rows + x->d->kept[k->first].row;
+            for (int r = 0; r < m; r++) {
+                to[r] = k->project ? 0.0 : from[r];
+                for (int i = 0; i < 6 && k->project; i++) to[r] += k->project[6 * r + i] * from[i];
+            }
+        }
+    }
+}
+
 /* --------------------------------------------------------------------------------------------- solve */
 
 static bool solve_by_lu(const reduced* x, const double* S, int count, double* U)
@@ -328,6 +345,7 @@ mor_code mor_active_solve(mor_derivation* d, const mor_law* laws, int first, int
     fill_right(&x, c, U);
     if (!solve_by_lu(&x, S, c->count, U)) code = solve_by_rank(&x, S, c, U);
     if (!code) respond(&x, c->count, U, c->V);
+    if (!code && c->p) spread_impulses(&x, c, U);
     mor_arena_release(d->arena, mark);
     return code;
 }

@@ -16,6 +16,7 @@
  * docs/methods/derivatives.md has the whole story and the references. */
 #include "derivative/active.h"
 #include "derivative/look.h"
+#include "derivative/sided.h"
 #include "derivative/slopes.h"
 
 #include "base/elementary.h"
@@ -358,8 +359,8 @@ static mor_code right_hand_sides(mor_derivation* d, mor_slopes* slopes, mor_look
 }
 
 /* All columns, solved. *local: asks for the short way on entry; false on return, it was closed. */
-static mor_code fill_columns(mor_derivation* d, const mor_law* law, mor_columns* c, bool* local, mor_derivative* out,
-                             mor_error* error)
+static mor_code fill_columns(mor_derivation* d, const laws* l, mor_columns* c, bool* local, bool* resolved,
+                             mor_derivative* out, mor_error* error)
 {
     size_t count = (size_t)c->count;
     bool lost = false, asked = *local;
@@ -373,9 +374,11 @@ static mor_code fill_columns(mor_derivation* d, const mor_law* law, mor_columns*
     if (!mor_look_create(d, &a) || !mor_look_create(d, &b)) return MOR_SYSTEM;
     mor_code code = right_hand_sides(d, &slopes, &a, &b, c, local, &lost, out, error);
     if (asked && !*local) return code;
-    for (int first = 0, last; first < d->kept_count && !code; first = last) {
+    bool sided = d->side && l->weak_count;
+    if (!code && sided) code = mor_sided_solve(d, l->law, l->weak, l->weak_count, d->side, c, resolved);
+    for (int first = 0, last; first < d->kept_count && !code && !sided; first = last) {
         for (last = first; last < d->kept_count && d->kept[last].island == d->kept[first].island;) last++;
-        code = mor_active_solve(d, law, first, last, c);
+        code = mor_active_solve(d, l->law, first, last, c);
     }
     if (!code) code = asked ? mor_slopes_end(d, &slopes, c, local) : add_ends(d, &a, &b, c, error);
     if (lost && (*local || !asked))
@@ -404,11 +407,11 @@ static mor_code derive(mor_derivation* d, mor_derivative* out, double* matrix, m
     c.mu = mor_arena_alloc(d->arena, ((size_t)c.count * d->kept_count + 1) * sizeof(double));
     c.end = mor_arena_alloc(d->arena, ((size_t)c.count * 2 * d->n + 1) * sizeof(double));
     if (!code && (!c.V || !c.u || !c.mu || !c.end)) code = MOR_SYSTEM;
-    bool local = true;
-    if (!code) code = fill_columns(d, l.law, &c, &local, out, error);
-    if (!code && !local) code = fill_columns(d, l.law, &c, &local, out, error);
+    bool local = true, resolved = false;
+    if (!code) code = fill_columns(d, &l, &c, &local, &resolved, out, error);
+    if (!code && !local) code = fill_columns(d, &l, &c, &local, &resolved, out, error);
     if (code) return code;
-    judge_weak(d, &l, &c, out);
+    if (!d->side || !resolved) judge_weak(d, &l, &c, out);
     out->unique = !c.many;
     if (c.torn)
         not_here(out, "more contacts stick than the bodies can follow: some slip along every direction%s%s", "", "");
@@ -451,10 +454,17 @@ void mor_derivative_destroy(mor_derivative* derivative)
 mor_code mor_world_derivative(mor_world* world, const mor_input* inputs, int count, mor_derivative** derivative,
                               mor_error* error)
 {
+    return mor_world_derivative_sided(world, inputs, count, 0, derivative, error);
+}
+
+mor_code mor_world_derivative_sided(mor_world* world, const mor_input* inputs, int count, int side,
+                                    mor_derivative** derivative, mor_error* error)
+{
     *derivative = NULL;
     mor_code code = check(world, inputs, count, error);
     if (code) return code;
     mor_derivation d = { .world = world, .inputs = inputs, .input_count = count };
+    d.side = side > 0 ? 1 : side < 0 ? -1 : 0;
     double* matrix = NULL;
     d.arena = mor_arena_create(&world->allocator);
     d.base = mor_step_create(world, error);

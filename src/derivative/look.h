@@ -45,6 +45,7 @@ typedef struct mor_derivation {
     double* p;               /* impulses of the kept rows */
     double* bias_shift;      /* what stabilisation added to the rows of joints: constant */
     mor_material* materials; /* copy for the trial */
+    int side;                /* 1, -1: derivatives along or against each direction; 0: they must agree */
     const mor_input* inputs;
     int input_count;
     mor_arena* arena;
@@ -56,6 +57,7 @@ typedef struct mor_columns {
     bool many; /* the motion depends on impulses that are not unique */
     bool torn; /* rows that all hold cannot be followed along some direction */
     double *V, *u, *mu, *end;
+    double* p; /* dp of the kept rows, rows each; NULL: not wanted */
 } mor_columns;
 
 /* Moves the draft of the trial by `amount` along one direction: a state (0 to 2n - 1) or an input. False: out of

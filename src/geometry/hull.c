@@ -11,12 +11,11 @@
 #include "base/elementary.h"
 #include "geometry/mass.h"
 #include "geometry/polyhedron.h"
+#include "geometry/qhull.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <libqhull_r/qhull_ra.h>
 
 double mor_polyhedron_volume(const mor_polyhedron* polyhedron) { return mor_mass_polyhedron(polyhedron).mass; }
 
@@ -64,9 +63,15 @@ static int compare_loops(const void* a, const void* b)
     return (x->size > y->size) - (x->size < y->size);
 }
 
-/* Reads the facets of a finished hull. The arrays are malloc'ed. */
-static bool read_facets(qhT* qh, int** sizes, int** loops, int* count)
+/* The facets of a finished hull; the arrays are malloc'ed. */
+typedef struct facet_list {
+    int *sizes, *loops, count;
+} facet_list;
+
+static bool read_facets(qhT* qh, void* list)
 {
+    facet_list* out = list;
+    int **sizes = &out->sizes, **loops = &out->loops;
     int faces = qh->num_facets, corners = 0;
     facetT* facet;
     vertexT *vertex, **vertexp;
@@ -117,16 +122,15 @@ static bool read_facets(qhT* qh, int** sizes, int** loops, int* count)
             (*sizes)[i] = order[i].size;
             for (int k = 0; k < order[i].size; k++) (*loops)[n++] = raw[order[i].start + k];
         }
-        *count = f;
+        out->count = f;
     }
     free(raw);
     free(order);
     return ok;
 }
 
-/* Runs Qhull; what it would print goes into `message`. */
-static bool run_qhull(coordT* coordinates, int count, int** sizes, int** loops, int* faces, char* message,
-                      size_t message_size)
+bool mor_qhull_run(double* coordinates, int count, mor_qhull_reader read, void* user, char* message,
+                   size_t message_size)
 {
     char* log = NULL;
     size_t log_size = 0;
@@ -136,7 +140,7 @@ static bool run_qhull(coordT* coordinates, int count, int** sizes, int** loops, 
     qh_zero(&qh, sink);
     char command[] = "qhull C-0 Pp";
     bool ok = qh_new_qhull(&qh, 3, count, coordinates, False, command, NULL, sink) == 0;
-    ok = ok && read_facets(&qh, sizes, loops, faces);
+    ok = ok && read(&qh, user);
     int left, total;
     qh_freeqhull(&qh, !qh_ALL);
     qh_memfreeshort(&qh, &left, &total);
@@ -174,7 +178,7 @@ mor_polyhedron* mor_polyhedron_hull(const char* shape, const mor_vec3* points, i
         return NULL;
     }
     coordT* x = malloc(3 * (size_t)count * sizeof *x);
-    int *sizes = NULL, *loops = NULL, faces = 0;
+    facet_list list = { 0 };
     mor_polyhedron* P = NULL;
     char message[200] = "out of memory";
     if (x) {
@@ -185,7 +189,8 @@ mor_polyhedron* mor_polyhedron_hull(const char* shape, const mor_vec3* points, i
             x[3 * i + 2] = (points[i].z - centre.z) / size;
         }
     }
-    if (x && run_qhull(x, count, &sizes, &loops, &faces, message, sizeof message)) {
+    if (x && mor_qhull_run(x, count, read_facets, &list, message, sizeof message)) {
+        int *sizes = list.sizes, *loops = list.loops, faces = list.count;
         /* only the points on the hull, so that the builder's limits count what matters */
         int corners = 0, used = 0;
         for (int f = 0; f < faces; f++) corners += sizes[f];
@@ -210,7 +215,7 @@ mor_polyhedron* mor_polyhedron_hull(const char* shape, const mor_vec3* points, i
         mor_fail(error, MOR_BAD_INPUT, "%s: no convex hull of the %d points: %s", shape, count, message);
     }
     free(x);
-    free(sizes);
-    free(loops);
+    free(list.sizes);
+    free(list.loops);
     return P;
 }

@@ -103,22 +103,21 @@ static int compare_sweep(const void* a, const void* b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* representative[i]: the first point within t of point i. Sorted along a skew direction, so that
- * points on a grid do not pile up. */
-static bool weld(mor_surface* m, int count, int* representative)
+/* Sorted along a skew direction, so that points on a grid do not pile up. */
+bool mor_points_weld(mor_arena* arena, const mor_vec3* points, int count, double t, int* representative)
 {
-    sweep_key* keys = mor_arena_alloc(m->arena, (size_t)count * sizeof *keys);
-    if (!keys) return mor_surface_out_of_memory(m);
+    sweep_key* keys = mor_arena_alloc(arena, (size_t)count * sizeof *keys);
+    if (!keys) return false;
     const mor_vec3 skew = { 0.5812381937190965, 0.6297086143545934, 0.5154026783204357 };
     for (int i = 0; i < count; i++) {
-        keys[i] = (sweep_key){ mor_dot(skew, m->points[i]), i };
+        keys[i] = (sweep_key){ mor_dot(skew, points[i]), i };
         representative[i] = i;
     }
     qsort(keys, (size_t)count, sizeof *keys, compare_sweep);
     for (int a = 0; a < count; a++)
-        for (int b = a + 1; b < count && keys[b].at - keys[a].at <= m->t; b++) {
+        for (int b = a + 1; b < count && keys[b].at - keys[a].at <= t; b++) {
             int i = keys[a].index, j = keys[b].index;
-            if (mor_norm(mor_sub(m->points[i], m->points[j])) > m->t) continue;
+            if (mor_norm(mor_sub(points[i], points[j])) > t) continue;
             while (representative[i] != i) i = representative[i];
             while (representative[j] != j) j = representative[j];
             if (i < j) representative[j] = i;
@@ -411,8 +410,10 @@ bool mor_surface_take(mor_surface* m, const mor_face_loops* in, mor_notes* notes
     if (!representative || !m->start || !m->corners || !m->source || !m->half || !m->planes)
         return mor_surface_out_of_memory(m);
     m->start[0] = 0;
-    if (!measure(m, in) || !weld(m, in->point_count, representative) || !take_faces(m, in, representative, notes))
-        return false;
+    if (!measure(m, in)) return false;
+    if (!mor_points_weld(m->arena, m->points, in->point_count, m->t, representative))
+        return mor_surface_out_of_memory(m);
+    if (!take_faces(m, in, representative, notes)) return false;
     if (m->face_count < 4) {
         mor_fail(m->error, MOR_BAD_INPUT,
                  "%s: only %d of its %d faces have any area at a size of %g m; a solid has at least 4", m->shape,

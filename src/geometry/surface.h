@@ -40,6 +40,8 @@ typedef struct mor_surface {
 /* Welds, pairs and checks the faces: afterwards every half edge has a twin, the surface is one sphere
  * and faces outward. shape, arena, error, points, point_count and tolerance are set by the caller. */
 bool mor_surface_take(mor_surface* m, const mor_face_loops* in, mor_notes* notes);
+/* representative[i]: the first point within t of point i. False when out of memory. */
+bool mor_points_weld(mor_arena* arena, const mor_vec3* points, int count, double t, int* representative);
 /* Writes the sentence and returns false. */
 bool mor_surface_out_of_memory(const mor_surface* m);
 

@@ -6,7 +6,9 @@
 
 #include "io/json/json.h"
 #include "model/joint_places.h"
+#include "io/scene/scene_visual.h"
 #include "serve/frame.h"
+#include "serve/visuals.h"
 
 static const char* const kind_names[] = { "sphere",   "plane", "capsule", "cylinder", "cone",      "polyhedron",
                                           "particle", "disc",  "polygon", "chain",    "ellipsoid", "custom" };
@@ -169,6 +171,11 @@ mor_code mor_view_describe_recording(FILE* out, const mor_recording* r, mor_erro
     if (!code &&
         (!mass || !com || mass_rows != info->bodies || com_rows != info->bodies || (com_rows > 0 && com_columns != 3)))
         code = mor_fail(error, MOR_BAD_INPUT, "%s:/bodies: one mass and one centre per body are expected", info->path);
+    int color_rows = 0, color_columns = 0;
+    bool colored = !code && mor_recording_has(r, "/bodies/color");
+    double* color = colored ? mor_recording_table(r, "/bodies/color", &color_rows, &color_columns, error) : NULL;
+    if (colored && (!color || color_rows != info->bodies || color_columns != 4))
+        code = mor_fail(error, MOR_BAD_INPUT, "%s:/bodies/color: four numbers per body are expected", info->path);
     mor_json json = mor_json_begin(out);
     mor_json_object(&json, NULL);
     const char* slash = strrchr(info->path, '/');
@@ -194,6 +201,7 @@ mor_code mor_view_describe_recording(FILE* out, const mor_recording* r, mor_erro
         mor_json_integer(&json, "kind", mor_recording_body_kind(r, i));
         mor_json_number(&json, "mass", mass[i]);
         mor_json_numbers(&json, "com", com + 3 * (size_t)i, 3);
+        if (color) mor_view_color(&json, color + 4 * (size_t)i);
         mor_json_end(&json);
     }
     mor_json_end(&json);
@@ -212,6 +220,7 @@ mor_code mor_view_describe_recording(FILE* out, const mor_recording* r, mor_erro
         mor_json_end(&json);
         code = write_joints(&json, r, error);
     }
+    if (!code) code = mor_view_recorded_visuals(&json, r, error);
     if (!code) {
         mor_json_end(&json);
         if (!mor_json_finish(&json)) code = mor_fail(error, MOR_SYSTEM, "out of memory");
@@ -219,6 +228,7 @@ mor_code mor_view_describe_recording(FILE* out, const mor_recording* r, mor_erro
     for (int i = 0; i < TABLES; i++) free(t[i]);
     free(mass);
     free(com);
+    free(color);
     return code;
 }
 
@@ -292,6 +302,8 @@ bool mor_view_describe_world(FILE* out, const mor_world* w, const mor_scene* sce
         mor_json_integer(&json, "kind", mor_body_get_kind(w, id));
         mor_json_number(&json, "mass", mass.mass);
         mor_json_numbers(&json, "com", &mass.com.x, 3);
+        double color[4];
+        if (mor_scene_color(scene, mor_body_name(w, id), color)) mor_view_color(&json, color);
         mor_json_end(&json);
     }
     mor_json_end(&json);
@@ -310,6 +322,7 @@ bool mor_view_describe_world(FILE* out, const mor_world* w, const mor_scene* sce
                     &places[i].axis[0].x);
     mor_json_end(&json);
     free(places);
+    if (mor_view_scene_visuals(&json, w, scene, NULL)) return false;
     mor_json_end(&json);
     return mor_json_finish(&json);
 }

@@ -207,7 +207,7 @@ static mor_code build(mor_bytes* zipped, const mor_recording* r, int stride, boo
 
 static size_t base64_size(size_t n) { return (n + 2) / 3 * 4; }
 
-static void write_base64(FILE* out, const unsigned char* data, size_t n)
+void mor_write_base64(FILE* out, const unsigned char* data, size_t n)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (size_t i = 0; i < n; i += 3) {
@@ -287,7 +287,7 @@ mor_code mor_export_html(const char* path, mor_recording* const* recordings, int
         code = fit(&zipped, recordings[i], (room - total) / (count - i), options, &reports[i], error);
         if (!code) {
             fputs("<script type=\"application/octet-stream\" class=\"recording\">", out);
-            write_base64(out, zipped.data, zipped.size);
+            mor_write_base64(out, zipped.data, zipped.size);
             fputs("</script>\n", out);
             total += (double)base64_size(zipped.size);
         }

@@ -2,6 +2,8 @@
 #ifndef MOREAU_SERVE_EXPORT_H
 #define MOREAU_SERVE_EXPORT_H
 
+#include <stdio.h>
+
 #include "serve/frame.h"
 
 typedef struct mor_export_options {
@@ -30,5 +32,8 @@ void mor_look_encode(char* out, size_t size, const char* look);
 /* The page, built into the program from viewer/dist/viewer.html. */
 extern const unsigned char mor_viewer_page[];
 extern const size_t mor_viewer_page_size;
+
+/* n bytes as base64. */
+void mor_write_base64(FILE* out, const unsigned char* data, size_t n);
 
 #endif

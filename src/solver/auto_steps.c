@@ -204,7 +204,7 @@ bool mor_auto_interior(mor_auto* R, const mor_auto_stage* stage)
     if (report.status == MOR_REFUSED) return false;
     mor_auto_keep(R, R->work, true);
     mor_auto_note(R, stage->name, report.iterations);
-    if (!(R->best <= R->goal) && !R->late) newton_from(R, &stage->tree, R->work, stage->share);
+    if (!(R->best <= R->goal) && !R->late) newton_from(R, mor_ip_tree_polish(R->problem->size), R->work, stage->share);
     return R->best <= R->context->tol;
 }
 

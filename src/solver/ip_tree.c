@@ -17,6 +17,11 @@
  * 0 <= p _|_ u >= 0. Bounded rows lower <= p <= upper have a multiplier for each finite bound, u = z_l - z_u. Equations
  * are met by multipliers, u + delta dp = 0 with delta = 1e-8 of their diagonal, which the next iteration undoes.
  *
+ * |u_T| makes the problem non-convex: on large piles the path may end, with steps that become ever shorter, long before
+ * tau is small. Without the derivative of |u_T|, T = I, the direction is that of a convex problem with |u_T| as data,
+ * as in Cadoux's fixed point, and does not jam; it leaves a residual r_u. So in large problems, where the predictor is
+ * short, a half, a quarter and nothing of the derivative is tried.
+ *
  * Predictor and corrector of Mehrotra with one factor. The path ends where rounding does, at errors of 1e-6 to 1e-8 of
  * the speeds; there the state of each contact is known, and Newton's method (tree_newton.h) goes from there to the
  * tolerance. Every contact is treated alike, so the answer has the symmetry of the problem and, where impulses are not
@@ -25,9 +30,10 @@
  *
  * iterations: those of the interior point method, then the Newton steps.
  * References: Nesterov & Todd (1998), Primal-dual interior-point methods for self-scaled cones; Mehrotra (1992), On the
- * implementation of a primal-dual interior point method; De Saxce & Feng (1998), The bipotential method; Acary, Armand,
- * Nguyen & Shpakovych (2024), Second order cone programming for frictional contact mechanics using interior point
- * algorithm. */
+ * implementation of a primal-dual interior point method; De Saxce & Feng (1998), The bipotential method; Acary, Cadoux,
+ * Lemarechal & Malick (2011), A formulation of the linear discrete Coulomb friction problem via convex optimization;
+ * Acary, Armand, Nguyen & Shpakovych (2024), Second order cone programming for frictional contact mechanics using
+ * interior point algorithm. */
 #include "solver/ip_tree.h"
 #include "base/elementary.h"
 
@@ -41,11 +47,13 @@
 #include "solver/tree_matrix.h"
 #include "solver/tree_newton.h"
 
-enum { MOST_ROWS = 6, MOST_STEPS = 80, PATIENCE = 8 };
+/* LARGE: rows from which a path that jams is worth much work; smaller problems are better left to other methods */
+enum { MOST_ROWS = 6, MOST_STEPS = 80, PATIENCE = 8, LARGE = 300 };
 #define DELTA 1e-8    /* compliance of equations, of their diagonal of W: undone by the next iteration */
 #define SHORT_OF 0.95 /* part of the way to the boundary that a step may take */
 /* and where the predictor alone brings the complementarity down by more than this, nothing curves the path any more */
 #define STRAIGHT 1e-6
+#define JAMMED 0.1 /* a shorter predictor is tried again with less of the derivative of |u_T| */
 #define SHORT_OF_STRAIGHT 0.9995
 
 typedef enum kind { CONE, PAIR, BOUNDED, EQUATION } kind;
@@ -63,6 +71,7 @@ typedef struct ip {
     double* H;                /* scaled, at diagonal_start; then in the units of the step */
     double *nu, *dnu, *rows, *impulses;
     mor_tree_matrix* K;
+    double share; /* of the derivative of |u_T| in T: 1, less where the path is jammed */
 } ip;
 
 /* ----------------------------------------------------------------------------------- start */
@@ -199,7 +208,7 @@ static double bounded_stiffness(const ip* I, int row)
     return D;
 }
 
-/* Direction of slip: the derivative of |u_T|. */
+/* Direction of slip: the derivative of |u_T|, or a share of it. */
 static void slip(const ip* I, int c, double* tau)
 {
     const mor_block* b = &I->step->blocks[c];
@@ -207,7 +216,7 @@ static void slip(const ip* I, int c, double* tau)
     if (I->kinds[c] != CONE) return;
     const double* u = I->u + b->row;
     double x = u[1], y = b->dim == 3 ? u[2] : 0.0, s = sqrt(x * x + y * y);
-    if (s > 0.0) tau[0] = x / s, tau[1] = y / s;
+    if (s > 0.0) tau[0] = I->share * x / s, tau[1] = I->share * y / s;
 }
 
 /* Scalings of all blocks and the factor of the matrix. */
@@ -396,6 +405,17 @@ static void move(ip* I, double t, double aim)
     }
 }
 
+/* The predictor's direction, from the factor to dp~; false: no factor. */
+static bool predict(ip* I, double share)
+{
+    I->share = share;
+    if (!factor(I)) return false;
+    aim_cones(I, 0.0, false, 0.0);
+    constant_part(I, 0.0, false);
+    direction(I);
+    return true;
+}
+
 /* Follows the path; p: the best answer by the judge. */
 static mor_status follow(ip* I, mor_context* context, double* p, int* iterations)
 {
@@ -413,11 +433,11 @@ static mor_status follow(ip* I, mor_context* context, double* p, int* iterations
         }
         if (best <= context->tol && !mor_worth_going_on(context, error, previous)) return MOR_SOLVED;
         previous = error;
-        if (quiet > PATIENCE || !factor(I)) break;
+        if (quiet > PATIENCE || !predict(I, 1.0)) break;
         if (mor_out_of_time(context)) return MOR_TIME_LIMIT;
-        aim_cones(I, 0.0, false, 0.0);
-        constant_part(I, 0.0, false);
-        direction(I);
+        bool large = I->step->row_count > LARGE;
+        for (double share = 0.5; large && share >= 0.0 && room(I, 0.0) < JAMMED; share -= 0.25)
+            if (!predict(I, share)) return MOR_NOT_CONVERGED;
         double t = mor_min(1.0, room(I, 0.0)), after = gap_after(I, t), sigma = gap > 0.0 ? after / gap : 0.0;
         sigma = t > 0.1 ? mor_min(0.9, sigma * sigma * sigma) : 0.9;
         double aim = mor_max(sigma, 0.0) * gap;
@@ -452,6 +472,15 @@ mor_report mor_ip_tree(const mor_problem* problem, mor_tree_matrix* K, mor_conte
     return report;
 }
 
+/* Large piles take about a hundred steps, with little regularisation. */
+const mor_tree_newton_settings* mor_ip_tree_polish(int rows)
+{
+    static const mor_tree_newton_settings
+        small = { .sigma = 1.0, .floor = 1e-8, .adapt = true, .window = 8, .max_iter = 60, .give_up = 20 },
+        large = { .sigma = 0.01, .floor = 1e-8, .adapt = true, .window = 8, .max_iter = 250 };
+    return rows > LARGE ? &large : &small;
+}
+
 static mor_report ip_tree_solve(const mor_problem* problem, const void* options, mor_context* context, double* p)
 {
     (void)options;
@@ -463,10 +492,7 @@ static mor_report ip_tree_solve(const mor_problem* problem, const void* options,
     }
     mor_report report = mor_ip_tree(problem, K, context, p);
     if (report.status != MOR_NOT_CONVERGED) return report;
-    mor_tree_newton_settings polish = {
-        .sigma = 1.0, .floor = 1e-8, .adapt = true, .window = 8, .max_iter = 60, .give_up = 20
-    };
-    mor_report second = mor_tree_newton(problem, &polish, K, context, p);
+    mor_report second = mor_tree_newton(problem, mor_ip_tree_polish(problem->size), K, context, p);
     snprintf(report.detail, sizeof report.detail, "path(%d) newton(%d)", report.iterations, second.iterations);
     second.iterations += report.iterations;
     memcpy(second.detail, report.detail, sizeof second.detail);

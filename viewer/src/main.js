@@ -13,7 +13,7 @@ for (const [key, value] of new URLSearchParams(location.hash.slice(1))) wish.set
 
 const state = {
   t: 0, playing: false, speed: 1, loop: false, selected: -1, model: 0, follow: false, theme: "dark", trails: "none", plots: true,
-  options: { contacts: false, normals: false, forces: false, boxes: false, groups: false, spaces: false, joints: false, grid: true, shadows: true, forceScale: 1, forceUnit: 1 },
+  options: { contacts: false, normals: false, forces: false, boxes: false, groups: false, spaces: false, joints: false, collision: false, grid: true, shadows: true, forceScale: 1, forceUnit: 1 },
 };
 let recordings = [], models = [], plots = new Map(), live = null, following = true, dirty = true, tracks = [], lastFollow = null, drawn = null;
 
@@ -94,8 +94,9 @@ async function show() {
   $("layout").hidden = recordings.length < 2;
   $("spaces-label").hidden = !flat;
   $("joints-label").hidden = !(d.joints?.length > 0);
-  const shaped = new Set(d.shapes.map((s) => s.body)); // a robot without shapes is its joints
-  if (!wish.has("joints") && d.joints?.some((j) => j.bodies.some((b) => b >= 0 && !shaped.has(b)))) setOption("joints", true);
+  $("collision-label").hidden = !(d.visuals?.length > 0);
+  const shaped = new Set([...d.shapes, ...(d.visuals ?? [])].map((s) => s.body)); // a robot without shapes is its joints
+  if (!wish.has("joints") && !d.visuals?.length && d.joints?.some((j) => j.bodies.some((b) => b >= 0 && !shaped.has(b)))) setOption("joints", true);
   buildPlots();
   resize();
   stage.resetCamera();
@@ -435,6 +436,11 @@ function setOption(name, on) {
   const box = document.querySelector(`[data-option="${name}"]`);
   if (box) box.checked = on;
   if (name === "grid" && stage.grid) stage.grid.visible = on;
+  if (name === "collision")
+    for (const m of models) {
+      m.collision = on;
+      m.paint();
+    }
   if (name === "shadows") {
     stage.renderer.shadowMap.enabled = on;
     stage.sun.castShadow = on;
@@ -620,7 +626,7 @@ function wireControls() {
   $("bodies").onchange = () => choose(Number($("bodies").value));
   $("force-scale").oninput = () => ((state.options.forceScale = 10 ** Number($("force-scale").value)), redraw());
   for (const box of document.querySelectorAll("[data-option]")) box.onchange = () => setOption(box.dataset.option, box.checked);
-  const toggles = { c: "contacts", n: "normals", f: "forces", b: "boxes", g: "grid", h: "shadows", e: "groups", s: "spaces", j: "joints" };
+  const toggles = { c: "contacts", n: "normals", f: "forces", b: "boxes", g: "grid", h: "shadows", e: "groups", s: "spaces", j: "joints", a: "collision" };
   addEventListener("keydown", (e) => {
     const tag = e.target.tagName, typing = tag === "SELECT" || (tag === "INPUT" && e.target.type === "number");
     if (e.ctrlKey || e.metaKey || e.altKey || typing || $("help").open) return;

@@ -1,7 +1,7 @@
 // One recording as objects of the scene: bodies (instanced by shape), and what is drawn over them on demand.
 import * as THREE from "three";
 import { makeJoints } from "./overlays.js";
-import { isFlat, makeShape } from "./shapes.js";
+import { isFlat, makeShape, makeVisuals, visualBox } from "./shapes.js";
 
 export const DYNAMIC = 0, FIXED = 1;
 const PALETTE = ["#4e9df5", "#f2a541", "#5cc689", "#e86a6a", "#a987ee", "#35bfc9", "#ee83b6", "#b5c152", "#f0815a", "#8097b8"];
@@ -46,23 +46,32 @@ export class Model {
     this.lines = [];
     this.shapesOf = d.bodies.map(() => []);
     this.first = first;
-    this.makeBatches(d.shapes);
+    this.collision = false; // shapes that touch are drawn also where there are visuals
+    this.makeBatches(d.shapes, d.visuals ?? []);
     this.makeOverlays();
   }
 
-  makeBatches(shapes) {
-    const byKey = new Map();
+  makeBatches(shapes, visuals) {
+    const byKey = new Map(), drawn = new Set(visuals.map((v) => v.body));
     const fine = shapes.length <= 300;
     for (const shape of shapes) {
       const fixed = this.bodies[shape.body].kind === FIXED;
       const wall = shape.kind === "plane" && this.isWall(shape);
-      const key = JSON.stringify([fixed, wall, shape.kind, shape.size, shape.kind === "custom" ? shape.radius : 0, shape.vertices, shape.faces]);
-      if (!byKey.has(key)) byKey.set(key, { shape, fixed, wall, made: makeShape(shape, wall ? this.extent / 20 : this.extent, fine), items: [] });
+      const behind = drawn.has(shape.body), opacity = this.bodies[shape.body].color?.[3] ?? 1;
+      const key = JSON.stringify([behind, opacity, fixed, wall, shape.kind, shape.size, shape.kind === "custom" ? shape.radius : 0, shape.vertices, shape.faces]);
+      if (!byKey.has(key)) byKey.set(key, { shape, fixed, wall, behind, opacity, made: makeShape(shape, wall ? this.extent / 20 : this.extent, fine), items: [] });
       const batch = byKey.get(key);
       const local = poseMatrix(new THREE.Matrix4(), shape.pose, 0);
       batch.items.push({ body: shape.body, local, dot: shape.kind === "particle" });
       this.shapesOf[shape.body].push({ made: batch.made, local });
     }
+    const visible = makeVisuals(visuals);
+    visuals.forEach((v, i) => {
+      const made = visible[i], local = poseMatrix(new THREE.Matrix4(), v.pose, 0), hue = v.color.slice(0, 3);
+      if (v.body >= 0) this.shapesOf[v.body].push({ made, local });
+      const fixed = v.body < 0 || this.bodies[v.body].kind === FIXED;
+      byKey.set(`visual ${i}`, { shape: { kind: "visual" }, fixed, wall: false, visual: true, opacity: v.color[3] ?? 1, made, items: [{ body: v.body, local, hue }] });
+    });
     let edgeCount = 0;
     for (const batch of byKey.values()) {
       const plane = batch.shape.kind === "plane", flat = isFlat(batch.shape.kind);
@@ -89,7 +98,7 @@ export class Model {
           line.matrixAutoUpdate = false;
           line.frustumCulled = false;
           this.group.add(line);
-          this.lines.push({ line, item, fixed: batch.fixed });
+          this.lines.push({ line, item, fixed: batch.fixed, behind: batch.behind });
           edgeCount++;
         }
       }
@@ -107,9 +116,18 @@ export class Model {
   bodyColor(body) {
     if (body === this.selected && !this.ghost) return this.theme === "dark" ? "#ffe08a" : "#e8b100";
     if (this.ghost) return PALETTE[(this.number + 1) % PALETTE.length];
+    const given = this.given(body);
+    if (given) return given;
     const kind = this.bodies[body].kind;
     if (kind === FIXED) return FIXED_COLOR[this.theme];
     return this.robotColor(body) ?? PALETTE[body % PALETTE.length];
+  }
+
+  // The colour that the scene gives a body.
+  given(body) {
+    const c = this.bodies[body]?.color;
+    if (!c || c[0] === null) return null;
+    return "#" + new THREE.Color().setRGB(c[0], c[1], c[2], THREE.SRGBColorSpace).getHexString();
   }
 
   // Bodies called ROBOT/LINK; null for others.
@@ -131,18 +149,22 @@ export class Model {
 
   // Colours, and what shines through: after a change of theme, choice or ghosting.
   paint() {
-    for (const { mesh, items, fixed, plane, wall } of this.batches) {
-      items.forEach((item, k) => mesh.setColorAt(k, color.set(plane && item.body !== this.selected ? PLANE_COLOR[this.theme] : this.bodyColor(item.body))));
+    for (const { mesh, items, fixed, plane, wall, visual, behind, opacity } of this.batches) {
+      items.forEach((item, k) => {
+        if (item.hue && !this.ghost && item.body !== this.selected) color.setRGB(...item.hue, THREE.SRGBColorSpace);
+        else color.set(plane && item.body !== this.selected ? (this.given(item.body) ?? PLANE_COLOR[this.theme]) : this.bodyColor(item.body));
+        mesh.setColorAt(k, color);
+      });
       if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
-      mesh.visible = !(this.ghost && fixed);
-      mesh.material.transparent = this.ghost || wall;
-      mesh.material.opacity = this.ghost ? 0.34 : wall ? 0.35 : 1;
-      mesh.material.depthWrite = !this.ghost && !wall;
+      mesh.visible = !(this.ghost && fixed) && !(visual && this.collision) && (!behind || this.collision);
+      mesh.material.transparent = this.ghost || wall || opacity < 1;
+      mesh.material.opacity = this.ghost ? 0.34 : wall ? 0.35 : opacity;
+      mesh.material.depthWrite = !this.ghost && !wall && opacity === 1;
       mesh.material.needsUpdate = true;
       mesh.castShadow = !this.ghost && !plane && !isFlat(batchKind(mesh));
     }
-    for (const { line, item, fixed } of this.lines) {
-      line.visible = !(this.ghost && fixed);
+    for (const { line, item, fixed, behind } of this.lines) {
+      line.visible = !(this.ghost && fixed) && (!behind || this.collision);
       line.material.color.set(this.ghost ? this.bodyColor(item.body) : this.theme === "dark" ? "#05070a" : "#26303b");
       line.material.opacity = this.ghost ? 0.8 : 0.55;
     }
@@ -182,6 +204,7 @@ export class Model {
 
   shapeMatrix(item) {
     const o = 7 * item.body;
+    if (item.body < 0) return item.local; // of the world
     if (!(this.pose[o] === this.pose[o])) return hidden; // removed: NaN
     poseMatrix(m1, this.pose, o).multiply(item.local);
     if (!item.dot) return m1;
@@ -416,6 +439,15 @@ function boxes(description, frame) {
     }
     all.union(box);
     if (description.bodies[shape.body].kind !== FIXED) moving.union(box);
+  }
+  for (const v of description.visuals ?? []) {
+    const o = 7 * v.body;
+    if (!frame || (v.body >= 0 && !(frame.pose[o] === frame.pose[o]))) continue;
+    poseMatrix(matrix, v.pose, 0);
+    if (v.body >= 0) matrix.premultiply(poseMatrix(m2, frame.pose, o));
+    const box = visualBox(description.visuals, v).clone().applyMatrix4(matrix);
+    all.union(box);
+    if (v.body >= 0 && description.bodies[v.body].kind !== FIXED) moving.union(box);
   }
   return { all, moving };
 }

@@ -1,5 +1,6 @@
 // Triangles, edges and bounds of the shapes of moreau/geometry.h, each in its own frame.
 import * as THREE from "three";
+import { toCreasedNormals } from "three/examples/jsm/utils/BufferGeometryUtils.js";
 
 // Two shades in patches, so that one sees round things turn.
 function patch(geometry, dark) {
@@ -132,6 +133,36 @@ export function makeShape(shape, extent, fine) {
       return { geometry: plain(new THREE.IcosahedronGeometry(radius, 2)), edges: [], round: radius };
     }
   }
+}
+
+const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer;
+
+const MOST_CREASED = 20000; // triangles of a visual; finding the edges of more takes too long
+
+// The visuals of the description, equal ones sharing their triangles; normals are not shared where faces meet at an angle
+// that one sees.
+export function makeVisuals(visuals) {
+  const made = [];
+  for (const v of visuals) {
+    if (v.like !== undefined) {
+      made.push(made[v.like]);
+      continue;
+    }
+    const g = new THREE.BufferGeometry(), points = new Float32Array(bytes(v.points)), corners = new Uint32Array(bytes(v.triangles));
+    g.setAttribute("position", new THREE.BufferAttribute(points, 3));
+    g.setIndex(new THREE.BufferAttribute(corners, 1));
+    const flat = corners.length > 3 * MOST_CREASED ? g.toNonIndexed() : toCreasedNormals(g, Math.PI / 5);
+    if (!flat.attributes.normal) flat.computeVertexNormals();
+    made.push({ geometry: plain(flat), edges: [], points });
+  }
+  return made;
+}
+
+// Bounds of a visual in its own frame, computed once.
+export function visualBox(visuals, v) {
+  const own = v.like === undefined ? v : visuals[v.like];
+  own.box ??= new THREE.Box3().setFromArray(new Float32Array(bytes(own.points)));
+  return own.box;
 }
 
 export const isFlat = (kind) => kind === "disc" || kind === "particle" || kind === "polygon" || kind === "chain";

@@ -230,6 +230,7 @@ export class Stage {
     const hit = this.raycaster.intersectObjects(meshes, false)[0];
     if (!hit) return null;
     const { model, items } = hit.object.userData;
+    if (items[hit.instanceId].body < 0) return null;
     return { model, body: items[hit.instanceId].body, point: hit.point };
   }
 

@@ -5,6 +5,7 @@
 #include "io/bpmd/bpmd.h"
 #include "lab/compare.h"
 #include "lab/dataset.h"
+#include "lab/dataset_page.h"
 
 #include <errno.h>
 #include <math.h>
@@ -21,6 +22,7 @@ typedef struct arguments {
     const char* files[MOST_FILES];
     int file_count;
     bool full;
+    mor_provenance provenance;
 } arguments;
 
 static int take_word(void* user, char* word)
@@ -36,6 +38,11 @@ static int take_word(void* user, char* word)
 static const mor_cli_option options[] = {
     { "--output", "DIR", "the folder (dataset)", MOR_CLI_TEXT, AT(folder), .alias = "-o" },
     { "--full", NULL, "build: all sizes", MOR_CLI_FLAG, AT(full) },
+    { "--author", "NAME", "add: who made the problems", MOR_CLI_TEXT, AT(provenance.author) },
+    { "--licence", "NAME", "add: under which terms they may be used", MOR_CLI_TEXT, AT(provenance.licence) },
+    { "--engine", "NAME", "add: the program that made them, with its version", MOR_CLI_TEXT, AT(provenance.engine) },
+    { "--commit", "ID", "add: its commit", MOR_CLI_TEXT, AT(provenance.commit) },
+    { "--command", "LINE", "add: how it was called", MOR_CLI_TEXT, AT(provenance.command) },
     { "--family", "F,...", "build: only these (moreau dataset list)", MOR_CLI_TEXT, AT(family) },
     { .name = NULL },
 };
@@ -47,13 +54,17 @@ static const mor_cli_command command = {
              "list\n"
              "info DIR|FILE...\n"
              "add FILE... [-o DIR]\n"
-             "export FILE... [-o DIR]",
+             "export FILE... [-o DIR]\n"
+             "page DIR [-o SITE]",
     .about = "build makes the benchmark problems from their recipes: small and medium sizes, with --full all of them;\n"
              "files that are there stay.\n"
              "info lists size, rank deficiency, conditioning and contacts per degree of freedom of every frame.\n"
-             "add checks BPMD files of yours (docs/bpmd.md) and copies them into the folder.\n"
+             "add checks BPMD files of yours (docs/bpmd.md), judges the answers they hold, and copies them into the\n"
+             "folder with their provenance (docs/how-to/add-problems.md).\n"
              "export writes every frame as FCLIB problems (HDF5, one per island) for other programs; moreau solve\n"
-             "reads them too.\n",
+             "reads them too.\n"
+             "page writes a site of all problems of a folder: pictures, sizes, provenance, and every problem as BPMD,\n"
+             "FCLIB, Siconos text and MATLAB script.\n",
     .options = options,
     .more = "moreau compare DIR runs all methods on it.\n",
     .operand = take_word,
@@ -145,6 +156,56 @@ static int info(const arguments* a)
     return code ? mor_cli_fail(&error) : 0;
 }
 
+/* The worst of the answers that the frames of a file hold. */
+static void keep_worst(void* user, const mor_lab_message* m)
+{
+    double* worst = user;
+    if (m->kind == 'P' && m->as.problem.stored_error > *worst) *worst = m->as.problem.stored_error;
+}
+
+static mor_code judge(const char* path, mor_error* error)
+{
+    mor_lab lab;
+    mor_lab_options o = mor_lab_options_default();
+    double worst = -1.0;
+    o.frames = 0, o.solvers[0] = "auto", o.formulations[0] = "ncp";
+    mor_code code = mor_lab_begin(&lab, &o, error);
+    if (!code) code = mor_lab_add(&lab, path, error);
+    bool* done = code ? NULL : malloc((size_t)mor_lab_slots(&lab) * sizeof *done);
+    if (done) memset(done, 1, (size_t)mor_lab_slots(&lab) * sizeof *done); /* no runs */
+    for (int i = 0; done && i < lab.problem_count && !code; i++)
+        code = mor_lab_measure(&lab, i, done, false, keep_worst, &worst, error);
+    if (!code && lab.notes[0]) fprintf(stderr, "%s\n", lab.notes);
+    if (!code && worst >= 0.0) printf("%s: its own answers miss Coulomb's law by at most %.2e m/s\n", path, worst);
+    else if (!code) printf("%s: holds no answers to judge\n", path);
+    free(done);
+    mor_lab_end(&lab);
+    return code;
+}
+
+static mor_code keep_provenance(const arguments* a, const char* path, mor_error* error)
+{
+    char target[1024];
+    const char* slash = strrchr(path, '/');
+    if (!a->provenance.author || !a->provenance.licence || !a->provenance.engine)
+        fprintf(stderr,
+                "moreau dataset: %s: who made it, with what, under which terms? --author, --engine, --licence\n", path);
+    if (!a->provenance.author && !a->provenance.licence && !a->provenance.engine) return MOR_OK;
+    snprintf(target, sizeof target, "%s/%s", a->folder, slash ? slash + 1 : path);
+    return mor_provenance_write(target, &a->provenance, error);
+}
+
+static int page(const arguments* a)
+{
+    mor_error error = { 0 };
+    int problems = 0;
+    if (a->file_count != 1) return mor_cli_usage("dataset", "page of which folder?");
+    const char* target = strcmp(a->folder, "dataset") == 0 ? "site" : a->folder;
+    if (mor_dataset_page(a->files[0], target, &problems, &error)) return mor_cli_fail(&error);
+    printf("%s/index.html: %d problems\n", target, problems);
+    return 0;
+}
+
 static int add(const arguments* a)
 {
     mor_error error = { 0 };
@@ -152,7 +213,9 @@ static int add(const arguments* a)
     mkdir(a->folder, 0777); /* a failure shows when the file is written */
     for (int i = 0; i < a->file_count; i++) {
         if (mor_dataset_add(a->folder, a->files[i], &error)) return mor_cli_fail(&error);
+        if (judge(a->files[i], &error)) return mor_cli_fail(&error);
         printf("%s added to %s\n", a->files[i], a->folder);
+        if (keep_provenance(a, a->files[i], &error)) return mor_cli_fail(&error);
     }
     return 0;
 }
@@ -172,7 +235,8 @@ static int export(const arguments* a)
 static const struct part {
     const char* name;
     int (*run)(const arguments*);
-} parts[] = { { "build", build }, { "list", list }, { "info", info }, { "add", add }, { "export", export } };
+} parts[] = { { "build", build }, { "list", list },     { "info", info },
+              { "add", add },     { "export", export }, { "page", page } };
 enum { PARTS = sizeof parts / sizeof *parts };
 
 int mor_cli_dataset(int argc, char** argv)
@@ -180,7 +244,7 @@ int mor_cli_dataset(int argc, char** argv)
     arguments a = { .folder = "dataset" };
     int status = mor_cli_parse(&command, argc, argv, &a);
     if (status) return status;
-    if (!a.what) return mor_cli_usage("dataset", "build, list, info, add or export?");
+    if (!a.what) return mor_cli_usage("dataset", "build, list, info, add, export or page?");
     const char* names[PARTS + 1] = { 0 };
     for (int i = 0; i < PARTS; i++) {
         names[i] = parts[i].name;

@@ -103,12 +103,36 @@ static void write_joint_forces(mor_json* json, mor_world* w)
     free(forces);
 }
 
+/* Meshes that were cut into convex pieces, where there are any. */
+static void write_decompositions(mor_json* json, const mor_scene* scene)
+{
+    mor_decomposition d;
+    if (!mor_scene_decomposition(scene, 0, NULL)) return;
+    mor_json_list(json, "decompositions");
+    const char* file;
+    for (int i = 0; (file = mor_scene_decomposition(scene, i, &d)); i++) {
+        mor_json_object(json, NULL);
+        mor_json_text(json, "mesh", file);
+        mor_json_integer(json, "pieces", d.pieces);
+        mor_json_integer(json, "triangles", d.triangles);
+        mor_json_number(json, "volume", d.volume);
+        mor_json_number(json, "pieces_volume", d.pieces_volume);
+        mor_json_number(json, "hausdorff", d.hausdorff);
+        mor_json_number(json, "diagonal", d.diagonal);
+        mor_json_bool(json, "reached", d.reached);
+        mor_json_bool(json, "cached", d.cached);
+        mor_json_end(json);
+    }
+    mor_json_end(json);
+}
+
 static void write_head(mor_json* json, const mor_world* w, const mor_scene* scene, const mor_run_summary* s)
 {
     mor_json_text(json, "scene", mor_scene_name(scene));
     mor_json_text(json, "formulation", mor_world_method(w, "formulation"));
     mor_json_text(json, "solver", mor_world_method(w, "solver"));
     mor_json_text(json, "collision", mor_world_method(w, "collision"));
+    write_decompositions(json, scene);
     mor_adaptive a;
     bool variable = mor_world_get_adaptive(w, &a);
     int taken = mor_world_step_count(w);

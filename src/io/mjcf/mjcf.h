@@ -196,6 +196,7 @@ struct mor_mjcf {
     bool smaller_friction;                   /* of a pair the smaller friction counts (SDF), not the larger */
     MOR_MJCF_LIST(const mor_xml*, defaults); /* <default> elements */
     MOR_MJCF_LIST(mor_mjcf_mesh, meshes);
+    MOR_MJCF_LIST(const mor_xml*, materials); /* for the eye */
     MOR_MJCF_LIST(mor_mjcf_body, bodies);
     MOR_MJCF_LIST(mor_mjcf_joint, joints);
     MOR_MJCF_LIST(mor_mjcf_geom, geoms);

@@ -24,6 +24,11 @@ mor_code mor_mjcf_read_assets(mor_mjcf* m, const mor_xml* e)
     for (const mor_xml* c = e->first; c; c = c->next) {
         bool pass = false;
         for (int i = 0; seen[i]; i++) pass = pass || strcmp(c->name, seen[i]) == 0;
+        if (pass && strcmp(c->name, "material") == 0) {
+            const mor_xml** material = MOR_MJCF_ADD(m, materials);
+            if (!material) return MOR_SYSTEM;
+            *material = c;
+        }
         if (pass) continue;
         if (strcmp(c->name, "mesh") != 0)
             return mor_xml_fail(c, m->error, "<%.60s> in <asset> is not supported", c->name);

@@ -380,6 +380,8 @@ mor_frames* mor_frames_create(const char* path, const mor_frames_def* def, mor_e
     if (!code) code = mor_frames_write_meta(&w->h5, def, error);
     if (!code) code = mor_frames_write_bodies(&w->h5, def, error);
     if (!code) code = mor_frames_write_shapes(&w->h5, def, error);
+    if (!code) code = mor_frames_write_colors(&w->h5, def, error);
+    if (!code) code = mor_frames_write_visuals(&w->h5, def, error);
     if (!code) code = mor_frames_write_joints(&w->h5, def->joints, def->joint_count, error);
     if (!code) code = create_columns(w, error);
     if (!code) code = create_channels(w, def, error);

@@ -12,6 +12,7 @@
 #ifndef MOR_IO_FRAMES_H
 #define MOR_IO_FRAMES_H
 
+#include "io/scene/scene_visual.h"
 #include "model/joint_places.h"
 #include "moreau/control.h"
 
@@ -50,6 +51,8 @@ typedef struct mor_frames_def {
     const mor_bus_channel* channels; /* of the output bus: datasets /bus/NAME */
     int joint_count;
     const mor_joint_place* joints;
+    const mor_visuals* visuals; /* NULL: none */
+    const double* colors;       /* body_count x 4; NULL: none */
 } mor_frames_def;
 
 /* The numbers of one frame; columns of the same names in the file. */

@@ -10,5 +10,8 @@ mor_code mor_frames_describe(mor_h5* h5, const char* path, const char* unit, con
 mor_code mor_frames_write_meta(mor_h5* h5, const mor_frames_def* def, mor_error* error);
 mor_code mor_frames_write_bodies(mor_h5* h5, const mor_frames_def* def, mor_error* error);
 mor_code mor_frames_write_shapes(mor_h5* h5, const mor_frames_def* def, mor_error* error);
+/* For the eye (frames_visuals.c). */
+mor_code mor_frames_write_colors(mor_h5* h5, const mor_frames_def* def, mor_error* error);
+mor_code mor_frames_write_visuals(mor_h5* h5, const mor_frames_def* def, mor_error* error);
 
 #endif

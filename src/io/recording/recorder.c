@@ -220,6 +220,20 @@ static void destroy(mor_recorder* r)
     free(r);
 }
 
+/* The colours that bodies were given, NaN for the others; NULL when there are none (or no memory). */
+static double* colors_of(const mor_recorder* r, const mor_world* world, const mor_scene* scene)
+{
+    double* colors = scene ? malloc(((size_t)r->body_count + 1) * 4 * sizeof *colors) : NULL;
+    bool any = false;
+    for (int i = 0; colors && i < r->body_count; i++) {
+        for (int k = 0; k < 4; k++) colors[4 * i + k] = NAN;
+        any = mor_scene_color(scene, mor_body_name(world, r->bodies[i]), colors + 4 * (size_t)i) || any;
+    }
+    if (any) return colors;
+    free(colors);
+    return NULL;
+}
+
 mor_recorder* mor_recorder_open(const char* path, const mor_world* world, const mor_scene* scene, mor_error* error)
 {
     assert(path && world);
@@ -259,7 +273,13 @@ mor_recorder* mor_recorder_open(const char* path, const mor_world* world, const 
             .joint_count = joint_count,
             .joints = joints,
         };
+        mor_visuals* visuals = scene ? mor_visuals_read(scene) : NULL;
+        double* colors = colors_of(r, world, scene);
+        def.visuals = visuals;
+        def.colors = colors;
         r->frames = mor_frames_create(path, &def, error);
+        mor_visuals_free(visuals);
+        free(colors);
     }
     free(bodies);
     free(shapes);

@@ -129,3 +129,11 @@ const char* mor_scene_record_bus(const mor_scene* scene, int i)
 }
 
 const char* mor_scene_notes(const mor_scene* scene) { return scene->notes; }
+
+const char* mor_scene_decomposition(const mor_scene* scene, int i, mor_decomposition* report)
+{
+    const mor_scene_cut* cut = scene->cuts;
+    for (; cut && i > 0; i--) cut = cut->next;
+    if (cut && report) *report = cut->report;
+    return cut && i == 0 ? cut->file : NULL;
+}

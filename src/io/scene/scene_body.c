@@ -241,6 +241,8 @@ static mor_code read_body(mor_scene* scene, const mor_node* node, int index, mor
     body->def.pose.position = raw.position;
     body->def.no_collision = !raw.collide;
     body->drop = raw.drop;
+    body->color[3] = 1.0;
+    if ((code = mor_scene_read_color(raw.color, raw.opacity, body, error))) return code;
     if ((code = mor_scene_read_turn(scene, node, &body->def.pose.rotation, error))) return code;
     if ((code = read_name(node, &raw, index, &body->def, error))) return code;
     if ((code = read_material(scene, node, &raw, &body->def, error))) return code;

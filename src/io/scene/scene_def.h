@@ -22,7 +22,9 @@ typedef struct mor_scene_body {
     const mor_node* node;
     mor_body_def def;
     mor_scene_motion* motion;
-    bool drop; /* set on what lies below; or the node has `on` */
+    bool drop;             /* set on what lies below; or the node has `on` */
+    double color[4];       /* red, green, blue, opacity */
+    bool colored, has_hue; /* any of it given; the first three */
 } mor_scene_body;
 
 /* A body of the world to be. */
@@ -63,6 +65,7 @@ typedef struct mor_scene_loop {
 typedef struct mor_scene_robot {
     const mor_node* node;
     mor_robot_model* model; /* released with the scene */
+    const char* file;       /* a URDF file; NULL: another format */
     mor_robot_def def;
     mor_scene_loop* loops;
     int loop_count;
@@ -95,6 +98,13 @@ typedef struct mor_scene_geometry {
     mor_geometry* geometry;
     struct mor_scene_geometry* next;
 } mor_scene_geometry;
+
+/* A mesh that was cut into convex pieces. */
+typedef struct mor_scene_cut {
+    const char* file;
+    mor_decomposition report;
+    struct mor_scene_cut* next;
+} mor_scene_cut;
 
 struct mor_scene {
     mor_document document;
@@ -134,6 +144,7 @@ struct mor_scene {
     int ignored_count;
     mor_raw_record record;
     mor_scene_geometry* geometries;
+    mor_scene_cut* cuts; /* in order */
 };
 
 enum { MOR_SCENE_BODIES = 1000000, MOR_MESH_PIECES = 1024 };
@@ -155,6 +166,8 @@ mor_code mor_scene_read_bodies(mor_scene* scene, const mor_node* list, mor_error
 mor_code mor_scene_read_shapes(mor_scene* scene, const mor_node* node, mor_body_def* def, mor_error* error);
 /* `orientation` (or, in 2-D, `angle`) of a mapping; identity when it has neither. */
 mor_code mor_scene_read_turn(const mor_scene* scene, const mor_node* map, mor_quat* turn, mor_error* error);
+/* `color` and `opacity` of a body (scene_visual.c). */
+mor_code mor_scene_read_color(const mor_node* node, double opacity, mor_scene_body* body, mor_error* error);
 /* Copies of a body: grid, repeat, random. */
 mor_code mor_scene_place(mor_scene* scene, int body, const mor_raw_body* raw, mor_pose pose, mor_error* error);
 mor_scene_motion* mor_motion_read(mor_scene* scene, const mor_node* node, const char* name, mor_error* error);

@@ -204,6 +204,10 @@ static const mor_key body_keys[] = {
       .help = "Many copies, each placed relative to the one before." },
     { NODE(mor_raw_body, random), .value = "mapping", .fallback = "{}",
       .help = "Random changes of the pose, drawn for every copy." },
+    { NODE(mor_raw_body, color), .value = "[red, green, blue] from 0 to 1 or \"#rrggbb\"", .fallback = "by the viewer",
+      .help = "Colour in pictures." },
+    { NUMBER(mor_raw_body, opacity), .initial = NAN, .min = 0, .max = 1, .fallback = "1",
+      .help = "1: solid; less: one sees through it." },
     { 0 }
 };
 const mor_key_table mor_keys_body = { "body", "bodies[]", "", body_keys, TABLE(mor_raw_body) };
@@ -228,7 +232,9 @@ static const mor_key shape_keys[] = {
       .help = "Convex hull of points, or of all points of a mesh file." },
     { TEXT(mor_raw_shape, mesh), .dimension = 3,
       .help = "File .obj, .stl, .dae or .poly, relative to this one; every object in it is one "
-              "convex piece." },
+              "convex piece, or, with `decompose`, all of them one solid of any shape." },
+    { NODE(mor_raw_shape, decompose), .dimension = 3, .value = "{ pieces, concavity }",
+      .help = "For a mesh that is not convex: it is cut into convex pieces. Mass and inertia are those of the mesh." },
     { NODE(mor_raw_shape, tetrahedron), .dimension = 3, .value = "{ edge } or { radius }", .help = "Regular solid." },
     { NODE(mor_raw_shape, octahedron), .dimension = 3, .value = "{ edge } or { radius }", .help = "Regular solid." },
     { NODE(mor_raw_shape, dodecahedron), .dimension = 3, .value = "{ edge } or { radius }", .help = "Regular solid." },
@@ -308,6 +314,18 @@ static const mor_key hull_keys[] = { { TEXT(mor_raw_hull, mesh), .required = tru
                                                "or not convex. The hull is that of all its objects together." },
                                      { 0 } };
 const mor_key_table mor_keys_hull = { "hull", "shape.hull as { mesh }", "", hull_keys, TABLE(mor_raw_hull) };
+
+static const mor_key decompose_keys[] = {
+    { KEY(mor_raw_decompose, pieces, MOR_KEY_INT), .initial = 64, .min = 1, .max = 1024, .fallback = "64",
+      .help = "The most pieces there may be." },
+    { NUMBER(mor_raw_decompose, concavity), .initial = 0.015, .min = 1e-4, .max = 1, .fallback = "0.015",
+      .help = "The goal: the pieces are nowhere farther from the mesh than this share of the diagonal of its bounds, "
+              "and add no more than this share of its volume." },
+    { 0 }
+};
+const mor_key_table mor_keys_decompose = { "decompose", "shape.decompose",
+                                           "The pieces are kept in a file beside the mesh (`FILE.pieces-...`).",
+                                           decompose_keys, TABLE(mor_raw_decompose) };
 
 static const mor_key orientation_keys[] = {
     { VECTOR(mor_raw_orientation, axis), .fallback = "required without rpy", .help = "Axis of the turn, any length." },
@@ -486,14 +504,40 @@ static const mor_key record_keys[] = {
 };
 const mor_key_table mor_keys_record = { "record", "record", "", record_keys, TABLE(mor_raw_record) };
 
-const mor_key_table* const mor_key_tables[] = {
-    &mor_keys_scene,   &mor_keys_time,        &mor_keys_method,      &mor_keys_material,
-    &mor_keys_pair,    &mor_keys_body,        &mor_keys_shape,       &mor_keys_plane,
-    &mor_keys_capsule, &mor_keys_cylinder,    &mor_keys_prism,       &mor_keys_cone,
-    &mor_keys_solid,   &mor_keys_hull,        &mor_keys_orientation, &mor_keys_kinematic,
-    &mor_keys_support, &mor_keys_grid,        &mor_keys_random,      &mor_keys_repeat,
-    &mor_keys_step,    &mor_keys_chain_joint, &mor_keys_joint,       &mor_keys_spring,
-    &mor_keys_motor,   &mor_keys_robot,       &mor_keys_loop,        &mor_keys_force,
-    &mor_keys_record,  &mor_keys_motors,      &mor_keys_block,       &mor_keys_foot,
-    &mor_keys_sensor,  &mor_keys_controller,  &mor_keys_move,        NULL
-};
+const mor_key_table* const mor_key_tables[] = { &mor_keys_scene,
+                                                &mor_keys_time,
+                                                &mor_keys_method,
+                                                &mor_keys_material,
+                                                &mor_keys_pair,
+                                                &mor_keys_body,
+                                                &mor_keys_shape,
+                                                &mor_keys_plane,
+                                                &mor_keys_capsule,
+                                                &mor_keys_cylinder,
+                                                &mor_keys_prism,
+                                                &mor_keys_cone,
+                                                &mor_keys_solid,
+                                                &mor_keys_hull,
+                                                &mor_keys_decompose,
+                                                &mor_keys_orientation,
+                                                &mor_keys_kinematic,
+                                                &mor_keys_support,
+                                                &mor_keys_grid,
+                                                &mor_keys_random,
+                                                &mor_keys_repeat,
+                                                &mor_keys_step,
+                                                &mor_keys_chain_joint,
+                                                &mor_keys_joint,
+                                                &mor_keys_spring,
+                                                &mor_keys_motor,
+                                                &mor_keys_robot,
+                                                &mor_keys_loop,
+                                                &mor_keys_force,
+                                                &mor_keys_record,
+                                                &mor_keys_motors,
+                                                &mor_keys_block,
+                                                &mor_keys_foot,
+                                                &mor_keys_sensor,
+                                                &mor_keys_controller,
+                                                &mor_keys_move,
+                                                NULL };

@@ -109,6 +109,7 @@ static mor_code read_model(mor_scene* scene, const mor_node* node, const mor_raw
     if (keep) o.joints = keep;
     mor_error inner = { 0 };
     robot->model = mor_urdf_read(path, &o, notes, NOTES, &inner);
+    robot->file = path;
     if (!robot->model)
         return inner.code == MOR_SYSTEM ? mor_fail(error, MOR_SYSTEM, "%s", inner.text)
                                         : mor_node_fail(mor_node_get(node, "urdf"), error, "%s", inner.text);

@@ -161,7 +161,8 @@ static mor_geometry* make(mor_scene* scene, const mor_node* node, const mor_raw_
 /* The key that says which shape it is; NULL with an error unless there is exactly one. */
 static const mor_node* find_kind(const mor_node* node, mor_error* error)
 {
-    static const char* const others[] = { "scale", "axis", "position", "orientation", "angle", "material", NULL };
+    static const char* const others[] = { "decompose",   "scale", "axis",     "position",
+                                          "orientation", "angle", "material", NULL };
     const mor_node* kind = NULL;
     for (const mor_node* n = node->first; n; n = n->next) {
         const char* const* o = others;
@@ -178,18 +179,62 @@ static const mor_node* find_kind(const mor_node* node, mor_error* error)
     return kind;
 }
 
-/* The pieces of a mesh file or, for `hull: { mesh: file }`, their one hull. */
-static mor_code add_mesh(mor_scene* scene, shape_list* list, const mor_node* node, const char* file, bool hull,
-                         double scale, mor_body_shape shape, mor_error* error)
+/* How a mesh file is taken. */
+typedef struct mesh_use {
+    const char* file;
+    bool hull;                 /* all of it as one convex hull */
+    const mor_node* decompose; /* or cut into convex pieces */
+    double scale;
+} mesh_use;
+
+/* The pieces of a decomposition; it is remembered and told. */
+static mor_code cut_mesh(mor_scene* scene, const mesh_use* use, const char* path, mor_geometry** pieces, int* count,
+                         char* notes, size_t notes_size, mor_error* error, mor_error* inner)
 {
-    const char* path = mor_path_from(&scene->document, node, file, error);
+    mor_decompose_def normal = mor_decompose_def_default();
+    mor_raw_decompose raw = { normal.pieces, normal.concavity };
+    const mor_node* node = use->decompose;
+    bool bare = node->kind == MOR_NODE_SCALAR && (!*node->text || strcmp(node->text, "true") == 0);
+    mor_code code = bare ? MOR_OK : mor_keys_read(&mor_keys_decompose, node, 3, &raw, error);
+    mor_scene_cut* cut = code ? NULL : mor_scene_alloc(scene, 1, sizeof *cut, error);
+    if (!cut) return code ? code : MOR_SYSTEM;
+    mor_decompose_def def = { raw.pieces, raw.concavity };
+    code =
+        mor_mesh_decompose(path, use->scale, 0, &def, pieces, MOR_MESH_PIECES, &cut->report, notes, notes_size, inner);
+    if (code) return code;
+    cut->file = use->file;
+    mor_scene_cut** last = &scene->cuts;
+    while (*last) last = &(*last)->next;
+    *last = cut;
+    const mor_decomposition* r = &cut->report;
+    *count = r->pieces;
+    size_t used = strlen(notes);
+    char told[400];
+    snprintf(told, sizeof told,
+             "%s%.200s: %d convex pieces, volume %.4g m^3 (mesh %.4g, %+.2g %%), Hausdorff distance %.3g m (%.2g %% of "
+             "the diagonal)",
+             used ? "; " : "", use->file, r->pieces, r->pieces_volume, r->volume,
+             100.0 * (r->pieces_volume / r->volume - 1.0), r->hausdorff, 100.0 * r->hausdorff / r->diagonal);
+    snprintf(notes + used, notes_size - used, "%s", told);
+    return MOR_OK;
+}
+
+/* The pieces of a mesh file: its objects, their one hull, or what it is cut into. */
+static mor_code add_mesh(mor_scene* scene, shape_list* list, const mor_node* node, const mesh_use* use,
+                         mor_body_shape shape, mor_error* error)
+{
+    const char* path = mor_path_from(&scene->document, node, use->file, error);
     mor_geometry** pieces = mor_scene_alloc(scene, MOR_MESH_PIECES, sizeof *pieces, error);
     if (!path || !pieces) return MOR_SYSTEM;
     mor_error inner = { 0 };
-    char notes[1024] = "";
+    char notes[2048] = "";
     int count = 0;
-    mor_code code = mor_mesh_read_as(path, scale, hull ? MOR_MESH_ONE_HULL : 0, pieces, MOR_MESH_PIECES, &count, notes,
-                                     sizeof notes, &inner);
+    mor_code code;
+    if (use->decompose) code = cut_mesh(scene, use, path, pieces, &count, notes, sizeof notes, error, &inner);
+    else
+        code = mor_mesh_read_as(path, use->scale, use->hull ? MOR_MESH_ONE_HULL : 0, pieces, MOR_MESH_PIECES, &count,
+                                notes, sizeof notes, &inner);
+    if (code && !inner.code) return code; /* the sentence is written */
     if (code == MOR_BAD_INPUT) return mor_node_fail(node, error, "%s", inner.text);
     if (code) return mor_fail(error, code, "%s", inner.text);
     for (int i = 0; i < count; i++) {
@@ -255,11 +300,15 @@ static mor_code add_shape(mor_scene* scene, shape_list* list, const mor_node* no
                                        { 1, 0, 0, 0 } };
     if (raw.axis != 2) shape.pose.rotation = mor_quat_mul(shape.pose.rotation, turns[raw.axis]);
 
-    if (raw.mesh) return add_mesh(scene, list, kind, raw.mesh, false, raw.scale, shape, error);
+    if (raw.decompose && !raw.mesh)
+        return mor_node_fail_key(raw.decompose, error, "decompose is for a mesh; a %s is convex as it is", kind->key);
+    mesh_use use = { raw.mesh, false, raw.decompose, raw.scale };
+    if (raw.mesh) return add_mesh(scene, list, kind, &use, shape, error);
     if (kind == raw.hull && kind->kind == MOR_NODE_MAP) {
         mor_raw_hull hull;
         if ((code = mor_keys_read(&mor_keys_hull, kind, 3, &hull, error))) return code;
-        return add_mesh(scene, list, mor_node_get(kind, "mesh"), hull.mesh, true, raw.scale, shape, error);
+        use = (mesh_use){ hull.mesh, true, NULL, raw.scale };
+        return add_mesh(scene, list, mor_node_get(kind, "mesh"), &use, shape, error);
     }
     mor_error inner = { 0 };
     mor_pose local = mor_pose_identity();

@@ -1,0 +1,161 @@
+/* Visuals for the page: triangles as base64 of little-endian single precision
+ * numbers and 32-bit indices, which a browser takes as they are. A robot's
+ * meshes would be several times larger as numbers in text. */
+#include "serve/visuals.h"
+#include "io/scene/scene_visual.h"
+#include "serve/export.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+void mor_view_color(mor_json* json, const double color[4]) { mor_json_numbers(json, "color", color, 4); }
+
+static mor_code write_words(mor_json* json, const char* key, const uint32_t* words, size_t count, mor_error* error)
+{
+    unsigned char* bytes = malloc(4 * count + 1);
+    char* text = NULL;
+    size_t length;
+    FILE* memory = bytes ? open_memstream(&text, &length) : NULL;
+    if (memory) {
+        for (size_t i = 0; i < 4 * count; i++) bytes[i] = (unsigned char)(words[i / 4] >> (8 * (i % 4)));
+        mor_write_base64(memory, bytes, 4 * count);
+        if (fclose(memory)) {
+            free(text);
+            text = NULL;
+        }
+    }
+    if (text) mor_json_text(json, key, text);
+    free(bytes);
+    free(text);
+    return text ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
+}
+
+typedef struct drawing {
+    int body, like; /* like: an earlier one with the same triangles, -1: none */
+    const double *pose, *color, *points;
+    const uint32_t* corners;
+    size_t point_count, corner_count;
+} drawing;
+
+static mor_code write_visual(mor_json* json, const drawing* d, mor_error* error)
+{
+    if (d->like >= 0) {
+        mor_json_object(json, NULL);
+        mor_json_integer(json, "body", d->body);
+        mor_json_numbers(json, "pose", d->pose, 7);
+        mor_view_color(json, d->color);
+        mor_json_integer(json, "like", d->like);
+        mor_json_end(json);
+        return MOR_OK;
+    }
+    uint32_t* words = malloc((3 * d->point_count + 1) * sizeof *words);
+    if (!words) return mor_fail(error, MOR_SYSTEM, "out of memory");
+    for (size_t i = 0; i < 3 * d->point_count; i++) {
+        float x = (float)d->points[i];
+        memcpy(&words[i], &x, sizeof x);
+    }
+    mor_json_object(json, NULL);
+    mor_json_integer(json, "body", d->body);
+    mor_json_numbers(json, "pose", d->pose, 7);
+    mor_view_color(json, d->color);
+    mor_code code = write_words(json, "points", words, 3 * d->point_count, error);
+    if (!code) code = write_words(json, "triangles", d->corners, d->corner_count, error);
+    if (!code) mor_json_end(json);
+    free(words);
+    return code;
+}
+
+mor_code mor_view_scene_visuals(mor_json* json, const mor_world* world, const mor_scene* scene, mor_error* error)
+{
+    mor_visuals* visuals = mor_visuals_read(scene);
+    mor_code code = visuals ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
+    mor_json_list(json, "visuals");
+    for (int i = 0; !code && i < visuals->count; i++) {
+        const mor_visual* v = &visuals->items[i];
+        const double pose[7] = { v->pose.position.x, v->pose.position.y, v->pose.position.z, v->pose.rotation.w,
+                                 v->pose.rotation.x, v->pose.rotation.y, v->pose.rotation.z };
+        drawing d = { -1,
+                      -1,
+                      pose,
+                      v->color,
+                      &v->points[0].x,
+                      (const uint32_t*)v->triangles,
+                      (size_t)v->point_count,
+                      3 * (size_t)v->triangle_count };
+        for (int k = 0; k < i && d.like < 0; k++)
+            if (visuals->items[k].points == v->points && visuals->items[k].triangles == v->triangles) d.like = k;
+        for (int b = 0; *v->body && b < mor_world_body_count(world); b++)
+            if (strcmp(mor_body_name(world, mor_world_body(world, b)), v->body) == 0) d.body = b;
+        code = write_visual(json, &d, error);
+    }
+    if (!code) mor_json_end(json);
+    mor_visuals_free(visuals);
+    return code;
+}
+
+/* -------------------------------------------------------------------------------
+ * recordings */
+
+enum { BODY, POSE, COLOR, RANGE, POINT, TRIANGLE, TABLES };
+static const struct {
+    const char* path;
+    int columns;
+} tables[TABLES] = { { "/visuals/body", 1 },  { "/visuals/pose", 7 },  { "/visuals/color", 4 },
+                     { "/visuals/range", 4 }, { "/visuals/point", 3 }, { "/visuals/triangle", 3 } };
+
+/* Row i as triangles, checked; the indices become words in `corners`. */
+static mor_code recorded(mor_json* json, double* const* t, const int* rows, int i, int bodies, uint32_t* corners,
+                         const char* path, mor_error* error)
+{
+    const double* range = t[RANGE] + 4 * (size_t)i;
+    for (int k = 0; k < 4; k += 2)
+        if (!(range[k] >= 0.0 && range[k + 1] >= 0.0 && range[k] + range[k + 1] <= rows[k ? TRIANGLE : POINT]))
+            return mor_fail(error, MOR_BAD_INPUT, "%s:/visuals/range: outside of the %s", path,
+                            k ? "triangles" : "points");
+    size_t count = 3 * (size_t)range[3];
+    const double* from = t[TRIANGLE] + 3 * (size_t)range[2];
+    for (size_t k = 0; k < count; k++) {
+        if (!(from[k] >= 0.0 && from[k] < range[1]))
+            return mor_fail(error, MOR_BAD_INPUT, "%s:/visuals/triangle: a corner that is not there", path);
+        corners[k] = (uint32_t)from[k];
+    }
+    double body = t[BODY][i];
+    int like = -1;
+    for (int k = 0; k < i && like < 0; k++)
+        if (memcmp(range, t[RANGE] + 4 * (size_t)k, 4 * sizeof *range) == 0) like = k;
+    drawing d = { body >= 0.0 && body < bodies ? (int)body : -1,
+                  like,
+                  t[POSE] + 7 * (size_t)i,
+                  t[COLOR] + 4 * (size_t)i,
+                  t[POINT] + 3 * (size_t)range[0],
+                  corners,
+                  (size_t)range[1],
+                  count };
+    return write_visual(json, &d, error);
+}
+
+mor_code mor_view_recorded_visuals(mor_json* json, const mor_recording* r, mor_error* error)
+{
+    if (!mor_recording_has(r, "/visuals/body")) return MOR_OK;
+    const mor_recording_info* info = mor_recording_get_info(r);
+    double* t[TABLES] = { 0 };
+    int rows[TABLES] = { 0 }, columns;
+    mor_code code = MOR_OK;
+    for (int i = 0; !code && i < TABLES; i++) {
+        t[i] = mor_recording_table(r, tables[i].path, &rows[i], &columns, error);
+        if (!t[i]) code = error && error->code ? error->code : MOR_BAD_INPUT;
+        else if ((rows[i] > 0 && columns != tables[i].columns) || (i < POINT && rows[i] != rows[0]))
+            code = mor_fail(error, MOR_BAD_INPUT, "%s:%s: rows of %d numbers are expected", info->path, tables[i].path,
+                            tables[i].columns);
+    }
+    uint32_t* corners = code ? NULL : malloc((3 * (size_t)rows[TRIANGLE] + 1) * sizeof *corners);
+    if (!code && !corners) code = mor_fail(error, MOR_SYSTEM, "out of memory");
+    if (!code) mor_json_list(json, "visuals");
+    for (int i = 0; !code && i < rows[BODY]; i++)
+        code = recorded(json, t, rows, i, info->bodies, corners, info->path, error);
+    if (!code) mor_json_end(json);
+    free(corners);
+    for (int i = 0; i < TABLES; i++) free(t[i]);
+    return code;
+}

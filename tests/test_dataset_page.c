@@ -1,0 +1,101 @@
+/* moreau dataset page and add: pages, forms to take away, provenance. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "common/command.h"
+#include "common/near.h"
+#include "io/fclib/fclib.h"
+#include "moreau/library.h"
+
+static char text[1 << 20];
+static void slurp(const char* name)
+{
+    FILE* f = fopen(command_at(name), "r");
+    if (!f) fail_msg("%s is missing", name);
+    text[fread(text, 1, sizeof text - 1, f)] = 0;
+    fclose(f);
+}
+
+static void expect(const char* part)
+{
+    if (!strstr(text, part)) fail_msg("'%s' is not in: %.1500s", part, text);
+}
+
+/* u = W r + q of the text against M v = H r + f, u = H' v + w of the FCLIB file, for a random r; M is solved by the
+ * conjugate gradients of this test. */
+static void same_problem(const mor_problem* a, const mor_problem* b)
+{
+    enum { MOST = 100 };
+    double r[MOST], u[MOST], v[MOST] = { 0 }, rhs[MOST], p[MOST], Mp[MOST], w[MOST];
+    int n = a->size, m = b->M.rows;
+    assert_true(n <= MOST && m <= MOST && n == b->size);
+    for (int i = 0; i < n; i++) r[i] = sin(1.0 + 3.7 * i);
+    mor_matrix_apply(&a->A, r, u);
+    mor_matrix_apply(&b->H, r, rhs);
+    double rr = 0.0;
+    for (int i = 0; i < m; i++) rhs[i] += b->f[i], p[i] = rhs[i], rr += rhs[i] * rhs[i];
+    for (int k = 0; k < 10 * m && rr > 1e-28; k++) {
+        double pMp = 0.0, next = 0.0;
+        mor_matrix_apply(&b->M, p, Mp);
+        for (int i = 0; i < m; i++) pMp += p[i] * Mp[i];
+        for (int i = 0; i < m; i++) v[i] += rr / pMp * p[i], rhs[i] -= rr / pMp * Mp[i], next += rhs[i] * rhs[i];
+        for (int i = 0; i < m; i++) p[i] = rhs[i] + next / rr * p[i];
+        rr = next;
+    }
+    mor_matrix_apply_transposed(&b->H, v, w);
+    for (int i = 0; i < n; i++) assert_near(u[i] + a->b[i], w[i] + b->b[i], 1e-9);
+    for (int i = 0; i < a->contact_count; i++) assert_near(a->mu[i], b->mu[i], 1e-15);
+}
+
+static void pages_have_pictures_provenance_and_every_form(void** state)
+{
+    (void)state;
+    assert_int_equal(command_run("$M dataset build -o d --family box-stack"), 0);
+    assert_int_equal(command_run("cp d/box-stack-2.h5 other-2.h5"), 0);
+    assert_int_equal(
+        command_run("$M dataset add other-2.h5 -o d --author 'A. <Body>' --licence CC0 --engine 'Engine 3' "
+                    "--commit 12ab --command 'engine --go'"),
+        0);
+    if (!strstr(command_output, "its own answers miss Coulomb's law by at most")) fail_msg("%s", command_output);
+    assert_int_equal(command_run("$M dataset page d -o site"), 0);
+    slurp("site/index.html");
+    expect("<h2>other-2</h2>");
+    expect("A. &lt;Body&gt;");
+    expect("<b>licence</b> CC0");
+    expect("<b>command</b> engine --go");
+    expect("<svg viewBox");
+    expect("href=\"files/other-2.h5\"");
+    expect("href=\"files/other-2-mbs_frame000001.dat\"");
+    expect("href=\"files/other-2-mbs_frame000001.m\"");
+    for (const char* at = text; (at = strstr(at, "href=\"")); at++) { /* no dead link */
+        char name[300];
+        snprintf(name, sizeof name, "site/%.*s", (int)strcspn(at + 6, "\""), at + 6);
+        if (access(command_at(name), R_OK) != 0) fail_msg("%s is missing", name);
+    }
+    mor_problem_file a, b;
+    mor_error error = { 0 };
+    if (mor_problem_load(command_at("site/files/other-2-mbs_frame000001.dat"), "fc3d", &a, &error))
+        fail_msg("%s", error.text);
+    if (mor_problem_load(command_at("site/files/other-2-mbs_frame000001.hdf5"), NULL, &b, &error))
+        fail_msg("%s", error.text);
+    same_problem(&a.problem, &b.problem);
+    mor_problem_file_free(&a), mor_problem_file_free(&b);
+    command_expect("$M dataset page d -o site", 2, "there is a page already");
+    command_expect("$M dataset page", 2, "page of which folder?");
+    slurp("site/files/other-2-mbs_frame000001.m");
+    expect("W = reshape([");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(pages_have_pictures_provenance_and_every_form) };
+    return cmocka_run_group_tests(tests, command_open, command_close);
+}
