@@ -94,6 +94,7 @@ _moreau() {
         "compare --out") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "compare --csv") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "compare --baseline") return ;;
+        "compare --shard") return ;;
         "compare --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "dataset --output"|"dataset -o") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "dataset --author") return ;;
@@ -165,7 +166,7 @@ _moreau() {
         derivative) options='--at --steps --input --side --set --step --json --plugin --help -h' ;;
         optimise) options='--vary --goal --end --search --starts --spread --seed --tol --simulations --set --step --json --plugin --help -h' ;;
         calibrate) options='--jobs --html --csv --json --journal --resume --quiet --plugin --help -h' ;;
-        compare) options='--formulations --solvers --tol --time-limit --memory --start --frames --traces --iterations --coordinates --scene-limit --assume --jobs --out --csv --baseline --json --resume --quiet --plugin --help -h' ;;
+        compare) options='--formulations --solvers --tol --time-limit --memory --start --frames --traces --iterations --coordinates --scene-limit --assume --jobs --out --csv --baseline --json --shard --merge --resume --quiet --plugin --help -h' ;;
         dataset) options='--output -o --full --author --licence --engine --commit --command --family --plugin --help -h' ;;
         plot) options='--output -o --title --plugin --help -h' ;;
         reproduce) options='--output -o --seed --threads --quick --plugin --help -h' ;;

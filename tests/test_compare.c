@@ -217,6 +217,33 @@ static void a_solver_that_needs_too_long_fails_alone(void** state)
     assert_true(count("psor") > 0 && strstr(strstr(output, "psor"), "time_limit") != NULL);
 }
 
+/* Two families in three parts; all but times is that of one process. */
+static void shards_of_a_comparison_are_put_together(void** state)
+{
+    (void)state;
+    const char* what =
+        "s8_bounce s5 s4_slide --frames 3 --solvers nsgs,lemke --tol 1e-4 --scene-limit 0.2 --jobs 2 --quiet"
+        " --time-limit 30";
+    char line[1600];
+    snprintf(line, sizeof line, "compare %s --out all.html --csv all.csv", what);
+    assert_int_equal(run(line), 0);
+    for (int i = 1; i <= 3; i++) {
+        snprintf(line, sizeof line, "compare %s --out part%d.html --shard %d/3", what, i, i);
+        assert_int_equal(run(line), 0);
+    }
+    snprintf(line, sizeof line,
+             "compare %s --out m.html --csv m.csv --merge part1.html.journal part2.html.journal part3.html.journal"
+             " && for f in all m; do cut -d, -f 1-11,14-27 $f.csv > $f.cut; done; cmp all.cut m.cut"
+             " && test $(wc -l < m.csv) -gt 10 && test ! -e m.html.journal",
+             what);
+    assert_int_equal(run(line), 0);
+    assert_int_equal(run("compare s5 --out m.html --merge part1.html.journal part1.html.journal"), 2);
+    expect("given twice");
+    assert_int_equal(run("compare s5 --out m.html --merge"), 2);
+    assert_int_equal(run("compare s5 --shard 1/2"), 2);
+    expect("--out");
+}
+
 static void bad_input_is_told_with_status_two(void** state)
 {
     (void)state;
@@ -502,6 +529,7 @@ int main(void)
         cmocka_unit_test(a_solver_that_needs_too_long_fails_alone),
         cmocka_unit_test(what_is_too_slow_on_two_frames_is_not_tried_on_the_third),
         cmocka_unit_test(whole_runs_are_in_the_journal),
+        cmocka_unit_test(shards_of_a_comparison_are_put_together),
         cmocka_unit_test(bad_input_is_told_with_status_two),
         cmocka_unit_test(whole_runs_of_scenes_are_compared_with_the_finest_step),
         cmocka_unit_test(iterates_and_an_error_of_ones_own_are_stored),

@@ -264,6 +264,32 @@ static void eigenvalues_are_those_of_a_matrix_made_from_them(void** state)
     assert_false(mor_symmetric_eigenvalues(2, bad, values, work));
 }
 
+/* B B' with half as many columns as rows, entries of two sizes: half of the values are zero, their sum is the trace. QL
+ * steps that deflate only against their neighbours do not end here. */
+static void eigenvalues_of_a_singular_matrix_are_found(void** state)
+{
+    (void)state;
+    uint32_t seed = 7;
+    for (int n = 40; n <= 240; n += 40) {
+        int k = n / 2, rank = 0;
+        double *A = calloc((size_t)(n * n), sizeof *A), *B = calloc((size_t)(n * k), sizeof *B), trace = 0.0, sum = 0.0;
+        double *values = malloc((size_t)n * sizeof *values), *work = malloc(2 * (size_t)n * sizeof *work);
+        for (int i = 0; i < n * k; i++) {
+            seed = seed * 1664525u + 1013904223u;
+            B[i] = ((int)(seed >> 20) % 3 - 1) * (seed >> 31 ? 1.0 : 0.05);
+        }
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++)
+                for (int c = 0; c < k; c++) A[i + j * n] += B[i * k + c] * B[j * k + c];
+        for (int i = 0; i < n; i++) trace += A[i + i * n];
+        assert_true(mor_symmetric_eigenvalues(n, A, values, work));
+        for (int i = 0; i < n; i++) rank += values[i] > 1e-10 * values[n - 1], sum += values[i];
+        assert_int_equal(rank, k);
+        assert_near(sum / trace, 1.0, 1e-12);
+        free(A), free(B), free(values), free(work);
+    }
+}
+
 static void least_norm_is_orthogonal_to_what_the_matrix_ignores(void** state)
 {
     (void)state;
@@ -339,6 +365,7 @@ int main(void)
         cmocka_unit_test(six_rows_are_solved),
         cmocka_unit_test(blocked_factors_have_the_bits_of_the_textbook_loops),
         cmocka_unit_test(eigenvalues_are_those_of_a_matrix_made_from_them),
+        cmocka_unit_test(eigenvalues_of_a_singular_matrix_are_found),
         cmocka_unit_test(least_norm_is_orthogonal_to_what_the_matrix_ignores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -545,6 +545,11 @@ static void one_sided_derivatives_agree_with_steps_to_that_side(void** state)
 {
     (void)state;
     static const char* const texts[] = {
+        "moreau: 1\ngravity: [0, 0, 0]\n" EXACT
+        "bodies:\n  - { name: floor, shape: plane, fixed: true, friction: 0.3 }\n"
+        "  - { name: ball, shape: { sphere: 0.5 }, mass: 1, friction: 0.3, position: [0, 0, 0.51], velocity: [2, 1, "
+        "-1] "
+        "}\n",
         "moreau: 1\ngravity: [0, 0, 0]\n" EXACT "bodies:\n  - { name: floor, shape: plane, fixed: true }\n"
         "  - { name: ball, shape: { sphere: 0.5 }, mass: 1, position: [0, 0, 0.51], velocity: [0, 0, -1] }\n",
         "moreau: 1\ndimension: 2\ngravity: [0.6, -0.8]\n" EXACT

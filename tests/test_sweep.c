@@ -266,6 +266,37 @@ static void bad_plans_are_refused_with_their_place(void** state)
     }
 }
 
+/* Bytes lost, doubled and changed: refused or read, never a crash; what is read has tasks. */
+static void damaged_plans_are_refused_or_read(void** state)
+{
+    (void)state;
+    static const char good[] =
+        "moreau-sweep: 1\nscenes: [a.yaml, b.yaml]\nset: { x.y: [1, 2] }\nparameters:\n"
+        "  - { path: x, grid: [0, 1, 3] }\n  - { path: y, values: [a, [1, 2], 3] }\n"
+        "  - { path: z, uniform: [0, 1] }\n  - { path: w, log-uniform: [0.1, 1] }\n"
+        "design: { name: sobol, samples: 7, seed: 3, levels: 4 }\nrepeats: 2\nat: [0.5, 1]\n"
+        "measures: [ energy.final, { name: n, path: contacts, over: max, from: 1, until: 2 } ]\n";
+    mor_rng rng = { 5 };
+    int read = 0;
+    for (int i = 0; i < 3000; i++) {
+        char text[sizeof good + 64];
+        memcpy(text, good, sizeof good);
+        size_t n = sizeof good - 1;
+        for (int k = 0; k < 1 + i % 3; k++) {
+            size_t at = (size_t)(mor_rng_uniform(&rng) * (double)n), how = (size_t)(3.0 * mor_rng_uniform(&rng));
+            if (how == 0) memmove(text + at, text + at + 1, --n - at);
+            else if (how == 1) memmove(text + at + 1, text + at, n++ - at);
+            else text[at] = (char)(32.0 + 95.0 * mor_rng_uniform(&rng));
+        }
+        mor_error error = { 0 };
+        mor_plan* p = mor_plan_parse(text, n, "plan.yaml", &error);
+        if (p) assert_true(mor_plan_tasks(p) > 0), read++;
+        else assert_true(error.code == MOR_BAD_INPUT && strncmp(error.text, "plan.yaml", 9) == 0);
+        mor_plan_destroy(p);
+    }
+    assert_in_range(read, 100, 2900);
+}
+
 /* ---------------------------------------------------------------------------------------- farm */
 
 typedef struct farm_test {
@@ -432,6 +463,7 @@ int main(void)
         cmocka_unit_test(morris_effects_of_a_polynomial_are_right),
         cmocka_unit_test(tasks_run_through_all_combinations),
         cmocka_unit_test(bad_plans_are_refused_with_their_place),
+        cmocka_unit_test(damaged_plans_are_refused_or_read),
         cmocka_unit_test(a_task_that_crashes_costs_only_itself),
         cmocka_unit_test(measures_are_those_of_the_run),
         cmocka_unit_test(jobs_shards_and_kills_give_the_same_bytes),

@@ -84,6 +84,27 @@ static void a_block_that_is_about_to_slide_is_told(void** state)
     mor_trust_free(&trust);
 }
 
+/* A peg in a slot, pushed with F at the end of an arm e: two corners, one l above the other, push with N = F e / l
+ * against the walls, and 2 mu N holds F + m g if mu > (F + m g) l / (2 F e) = 0.63 for l = 0.6 m. */
+static const char slot[] =
+    "moreau: 1\ndimension: 2\ntime: { step: 0.002, end: 1 }\nmaterials: { steel: { friction: 0.75 } }\nbodies:\n"
+    "  - { name: left, fixed: true, material: steel, shape: { box: [1, 8] }, position: [-0.605, -4] }\n"
+    "  - { name: right, fixed: true, material: steel, shape: { box: [1, 8] }, position: [0.605, -4] }\n"
+    "  - { name: peg, shape: { box: [0.2, 0.6] }, mass: 0.1, material: steel, position: [0, -0.5] }\n"
+    "forces: [ { body: peg, force: [0, -20], at: [0.5, 0.3] } ]\n";
+
+static void a_peg_that_jams_is_told(void** state)
+{
+    (void)state;
+    look_at("slot.yaml", slot, NULL);
+    assert_int_equal(run_of(MOR_TRUST_FRICTION, 1.2)->outcome, 0);
+    assert_int_equal(run_of(MOR_TRUST_FRICTION, 0.95)->outcome, 0);    /* 0.7125 */
+    assert_int_not_equal(run_of(MOR_TRUST_FRICTION, 0.8)->outcome, 0); /* 0.6 */
+    assert_true(trust.largest_step >= trust.step && trust.horizon == trust.end);
+    expect("With 80 % of the friction it ends otherwise: 'peg' does not stop (does not jam)");
+    mor_trust_free(&trust);
+}
+
 static const char pendulum[] =
     "moreau: 1\ntime: { step: 0.005, end: 16 }\nbodies:\n"
     "  - { name: upper, shape: { box: [1, 0.1, 0.1] }, mass: 1, position: [0.5, 0, 0], collide: false }\n"
@@ -152,6 +173,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sliding_block_is_trusted_to_the_end),
         cmocka_unit_test(a_block_that_is_about_to_slide_is_told),
+        cmocka_unit_test(a_peg_that_jams_is_told),
         cmocka_unit_test(a_double_pendulum_is_chaotic),
         cmocka_unit_test(sequences_are_compared_touch_by_touch),
         cmocka_unit_test(the_command_tells_it),

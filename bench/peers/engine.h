@@ -45,6 +45,7 @@ struct Config {
 };
 
 std::vector<Config> moreau_configs();
+std::vector<Config> moreau_speed_configs(); // by tolerance and by budget
 std::vector<Config> ode_configs();
 std::vector<Config> bullet_configs();
 

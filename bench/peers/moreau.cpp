@@ -36,7 +36,8 @@ struct Moreau : Engine {
     {
         mor_step_report report;
         mor_error error = {};
-        return mor_world_step(world, &report, &error) == MOR_OK && report.status == MOR_SOLVED;
+        return mor_world_step(world, &report, &error) == MOR_OK &&
+               (report.status == MOR_SOLVED || report.status == MOR_APPROXIMATE);
     }
     mor_body_state state(int body) const { return mor_body_get_state(world, mor_world_body(world, body)); }
     mor_pose pose(int body) const override
@@ -59,6 +60,14 @@ std::unique_ptr<Engine> make(const Scene&, const char* path, const std::vector<s
 constexpr const char* as_scene[] = { nullptr };
 constexpr const char* pgs_fine[] = { "method.formulation=st", "method.solver={ name: pgs, tol: 1.0e-8 }", nullptr };
 constexpr const char* pgs_coarse[] = { "method.formulation=st", "method.solver={ name: pgs, tol: 1.0e-3 }", nullptr };
+constexpr const char* tol3[] = { "method.solver.tol=1e-3", nullptr };
+constexpr const char* tol6[] = { "method.solver.tol=1e-6", nullptr };
+constexpr const char* tol10[] = { "method.solver.tol=1e-10", nullptr };
+constexpr const char* impulses10[] = { "method.formulation={ name: sequential-impulses, iterations: 10 }", nullptr };
+constexpr const char* impulses50[] = { "method.formulation={ name: sequential-impulses, iterations: 50 }", nullptr };
+constexpr const char* soft4[] = { "method.formulation={ name: soft-step, substeps: 4 }", nullptr };
+constexpr const char* soft16[] = { "method.formulation={ name: soft-step, substeps: 16 }", nullptr };
+constexpr const char* xpbd20[] = { "method.formulation={ name: xpbd, substeps: 20 }", nullptr };
 constexpr const char* lemke[] = { "method.formulation=st", "method.solver=lemke", nullptr };
 
 } // namespace
@@ -113,4 +122,16 @@ std::vector<Config> moreau_configs()
              { "moreau pgs 1e-3", make<pgs_coarse> },
              { "moreau pgs 1e-8", make<pgs_fine> },
              { "moreau lemke", make<lemke> } };
+}
+
+std::vector<Config> moreau_speed_configs()
+{
+    return { { "moreau tol 1e-3", make<tol3> },
+             { "moreau tol 1e-6", make<tol6> },
+             { "moreau tol 1e-10", make<tol10> },
+             { "moreau sequential-impulses 10", make<impulses10> },
+             { "moreau sequential-impulses 50", make<impulses50> },
+             { "moreau soft-step 4", make<soft4> },
+             { "moreau soft-step 16", make<soft16> },
+             { "moreau xpbd 20", make<xpbd20> } };
 }

@@ -146,3 +146,18 @@ int mor_cli_parse(const mor_cli_command* c, int argc, char** argv, void* argumen
     }
     return status;
 }
+
+int mor_cli_read_shard(const char* command, const char* text, int* shard, int* shards)
+{
+    char* end;
+    long i = strtol(text, &end, 10), n = 0;
+    if (end != text && *end == '/') {
+        char* rest = end + 1;
+        n = strtol(rest, &end, 10);
+        if (end == rest) n = 0;
+    }
+    if (*end || n < 1 || n > 1000000 || i < 1 || i > n)
+        return mor_cli_usage(command, "--shard %s: expected i/n, with i from 1 to n", text);
+    *shard = (int)i, *shards = (int)n;
+    return 0;
+}

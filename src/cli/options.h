@@ -62,6 +62,8 @@ extern const mor_cli_option mor_cli_common[];
 bool mor_cli_print_help(const mor_cli_command* command, const char* form);
 /* The first lines of --help. */
 void mor_cli_print_usage(const mor_cli_command* command, FILE* out);
+/* "I/N", I from 1 to N, of --shard: 0, or 2 after a message. */
+int mor_cli_read_shard(const char* command, const char* text, int* shard, int* shards);
 /* The whole text is one finite number. */
 bool mor_cli_number(const char* text, double* value);
 /* "unknown WHAT 'word', did you mean 'near'?": at the end of a message about a word that is none of `known`. Returns 2.

@@ -90,11 +90,12 @@ mor_law mor_contact_law(int dim, const double* p, const double* u_in, double mu,
                         bool relaxed, double R, double edge)
 {
     mor_law l = { .phase = MOR_PHASE_OPEN };
-    double u[3];
+    double u[3] = { 0 };
     for (int i = 0; i < dim; i++) u[i] = u_in[i] + (relaxed ? R * p[i] : 0.0);
     double slip = dim > 2 ? mor_hypot(u[1], u[2]) : dim > 1 ? fabs(u[1]) : 0.0;
     double opening = relaxed ? u[0] - mu * slip : u[0];
     double closed = W[0] * p[0];
+    for (int i = 1; i < dim; i++) l.slip[i - 1] = u[i];
     l.margin = fabs(closed - opening);
     l.weak = larger(closed, opening) < edge;
     if (closed <= opening || l.weak) { /* dp = 0 */

@@ -9,8 +9,9 @@ typedef enum mor_contact_phase { MOR_PHASE_OPEN, MOR_PHASE_STICK, MOR_PHASE_SLID
 typedef struct mor_law {
     double A_p[9], A_u[9], g[3]; /* row-major */
     mor_contact_phase phase;
-    double margin; /* to the next change of phase [m/s] */
-    bool weak;     /* nearer than the answer can tell */
+    double slip[2]; /* tangential velocity [m/s] */
+    double margin;  /* to the next change of phase [m/s] */
+    bool weak;      /* nearer than the answer can tell */
 } mor_law;
 
 /* p, u: impulse and velocity of a contact of 1 to 3 rows, W: its own block of G' M^-1 G (dim x dim), `edge`: velocities

@@ -8,7 +8,8 @@
  *
  * with s = -p_t/|p_t| the direction in which it would slip, l across it, m the friction; inequalities are along the
  * step. Contacts of the same two bodies on the same kind of edge go together. All choices are solved and for each
- * column that is taken whose inequalities hold; where none does, the answer says so. */
+ * column that is taken whose inequalities hold; where none does, or the law is not that of the
+ * cone, the answer says so. */
 #include "derivative/sided.h"
 
 #include "base/elementary.h"
@@ -16,6 +17,7 @@
 #include <string.h>
 
 enum { MOST_GROUPS = 8 };
+#define SLIPS 1e-7 /* m/s: slower slip has no direction */
 #define HOLDS 1e-6 /* of the largest number of the column that is compared, at least of 1 */
 
 typedef struct group {
@@ -79,6 +81,15 @@ static mor_law choose(const mor_derivation* d, const mor_kept* k, const mor_law*
         return l;
     }
     for (int i = 0; i < dim; i++) l.A_u[i * dim + i] = 1.0;
+    double slip = mor_hypot(from->slip[0], from->slip[1]);
+    if (opens && slip > SLIPS) { /* it slides as soon as it touches: dp_t = -m dp_n u_t/|u_t| */
+        l.phase = MOR_PHASE_SLIDE;
+        for (int i = 1; i < dim; i++) {
+            l.A_u[i * dim + i] = 0.0;
+            l.A_p[i * dim + i] = 1.0, l.A_p[i * dim] = mu * from->slip[i - 1] / slip;
+        }
+        return l;
+    }
     if (choice || !slip_direction(p, dim, s)) return l;
     for (int i = 1; i < dim; i++)
         for (int j = 0; j < dim; j++) l.A_u[i * dim + j] = 0.0;
@@ -93,7 +104,7 @@ static mor_law choose(const mor_derivation* d, const mor_kept* k, const mor_law*
 static double failure(const edges* e, const group* g, int choice, const mor_columns* c, int column, int side)
 {
     const mor_derivation* d = e->d;
-    double sum = 0.0, size = 1.0;
+    double sum = 0.0, size = 1.0, outside = 0.0;
     for (int i = g->first; i < g->last; i++) {
         const mor_kept* k = &d->kept[e->weak[i]];
         const double *p = d->p + k->row, *dp = c->p + (size_t)column * d->rows + k->row;
@@ -106,10 +117,15 @@ static double failure(const edges* e, const group* g, int choice, const mor_colu
         double along_p = k->dim > 1 ? s[0] * dp[1] + (k->dim > 2 ? s[1] * dp[2] : 0.0) : 0.0;
         double along_u = k->dim > 1 ? s[0] * du[1] + (k->dim > 2 ? s[1] * du[2] : 0.0) : 0.0;
         if (g->opens) sum += choice ? dp[0] : du[0];
-        else sum += choice ? mu * dp[0] + p[0] * dmu + along_p : along_u;
+        const double* slip = e->laws[e->weak[i]].slip;
+        if (g->opens && choice && k->dim > 1 && mor_hypot(slip[0], slip[1]) <= SLIPS) { /* it sticks: within the cone */
+            double t = mor_hypot(dp[1], k->dim > 2 ? dp[2] : 0.0) - mu * fabs(dp[0]);
+            if (t > HOLDS * size) outside = mor_max(outside, t);
+        }
+        if (!g->opens) sum += choice ? mu * dp[0] + p[0] * dmu + along_p : along_u;
     }
     sum *= side;
-    return sum < 0.0 ? -sum / size : 0.0;
+    return mor_max(sum < 0.0 ? -sum : 0.0, outside) / size;
 }
 
 /* All islands with these laws. */
@@ -128,7 +144,9 @@ mor_code mor_sided_solve(mor_derivation* d, const mor_law* laws, const int* weak
 {
     edges e = { .d = d, .laws = laws, .weak = weak, .weak_count = weak_count };
     size_t numbers = (size_t)c->count * (size_t)d->dof, kept = (size_t)d->kept_count;
-    *resolved = make_groups(&e);
+    const char* name = d->world->formulation->name; /* the laws above are those of the cone */
+    bool cone = strcmp(name, "convex") != 0 && (strcmp(name, "st") != 0 || d->world->dimension == 2);
+    *resolved = cone && make_groups(&e);
     if (!*resolved) return solve(d, laws, c);
     double *start = mor_arena_alloc(d->arena, (numbers + 1) * sizeof *start),
            *best = mor_arena_zero(d->arena, numbers + 1, sizeof *best),

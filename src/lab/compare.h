@@ -38,6 +38,7 @@ typedef struct mor_lab_options {
     double memory_gb;       /* per process */
     bool warm;              /* start from the stored impulses; else from zero */
     int jobs;               /* processes */
+    int shard, shards;      /* only the families of the shard-th of so many parts, from 1 on; shards 0: all */
     int frames;             /* at most this many of each file, evenly spread */
     int traces;             /* problems whose iterations are followed */
     int assume;             /* mor_lab_assume */
@@ -156,6 +157,9 @@ typedef struct mor_lab_message {
 typedef void (*mor_lab_emit)(void* user, const mor_lab_message* message);
 mor_code mor_lab_measure(const mor_lab* lab, int problem, const bool* done, bool traced, mor_lab_emit emit, void* user,
                          mor_error* error);
+/* Is the problem, or the i-th scene, of this process's shard? Problems of a family are together. */
+bool mor_lab_mine(const mor_lab* lab, int problem);
+bool mor_lab_scene_mine(const mor_lab* lab, int scene);
 /* Number of a run within its problem, or -1 if the pair does not fit. */
 int mor_lab_slot(const mor_lab* lab, int problem, int formulation, int solver, int tol);
 int mor_lab_slots(const mor_lab* lab);
@@ -172,6 +176,9 @@ mor_lab_journal* mor_lab_journal_open(const char* path, mor_lab* lab, bool resum
 mor_code mor_lab_journal_add(mor_lab_journal* journal, const mor_lab* lab, const mor_lab_message* message,
                              mor_error* error);
 mor_code mor_lab_journal_close(mor_lab_journal* journal, mor_error* error);
+/* The lines of several journals of the same conditions, as one that can be gone on with. Bad input: other conditions, a
+ * file that is no journal. */
+MOR_API mor_code mor_lab_journal_join(const char* const* files, int count, const char* path, mor_error* error);
 void mor_lab_keep(mor_lab* lab, const mor_lab_message* message);
 const mor_lab_run* mor_lab_find(const mor_lab* lab, int problem, int formulation, int solver, int tol);
 

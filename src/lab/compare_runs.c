@@ -8,6 +8,7 @@
 
 #include "io/fclib/fclib.h"
 #include "model/step.h"
+#include "lab/hash.h"
 
 /* ---------------------------------------------------------------------------- all the runs */
 
@@ -28,6 +29,19 @@ bool mor_lab_before(const mor_lab* lab, const mor_lab_problem* a, const mor_lab_
         (lab->options.assume == MOR_LAB_FAMILY ? strcmp(a->family, b->family) : file) != 0)
         return false;
     return a->contacts != b->contacts ? a->contacts < b->contacts : file ? file < 0 : a->frame < b->frame;
+}
+
+bool mor_lab_mine(const mor_lab* lab, int problem)
+{
+    const mor_lab_problem* p = &lab->problems[problem];
+    const char* key = p->frame < 0 ? p->name : p->family;
+    int n = lab->options.shards;
+    return n <= 1 || (int)(mor_hash_bytes(MOR_HASH_BEGIN, key, strlen(key)) % (uint64_t)n) == lab->options.shard - 1;
+}
+
+bool mor_lab_scene_mine(const mor_lab* lab, int scene)
+{
+    return lab->options.shards <= 1 || scene % lab->options.shards == lab->options.shard - 1;
 }
 
 static bool same_method(const mor_lab_run* a, const mor_lab_run* b)

@@ -312,3 +312,46 @@ mor_code mor_lab_journal_close(mor_lab_journal* j, mor_error* error)
     free(j);
     return code;
 }
+
+/* Adds the lines of one journal; the first one's head is that of all. */
+static mor_code join_one(const char* from, FILE* out, char** head, mor_error* error)
+{
+    FILE* in = fopen(from, "r");
+    if (!in) return mor_fail(error, MOR_BAD_INPUT, "%s: cannot be opened: %s", from, strerror(errno));
+    char* line = NULL;
+    size_t room = 0;
+    mor_code code = MOR_OK;
+    for (long number = 0; !code; number++) {
+        ssize_t n = getline(&line, &room, in);
+        if (n <= 0 || line[n - 1] != '\n') {
+            if (number == 0) code = mor_fail(error, MOR_BAD_INPUT, "%s: no journal of moreau compare", from);
+            break;
+        }
+        if (number > 0) fputs(line, out);
+        else if (strncmp(line, "moreau-compare ", 15) != 0)
+            code = mor_fail(error, MOR_BAD_INPUT, "%s: no journal of moreau compare", from);
+        else if (!*head) *head = strdup(line), fputs(line, out);
+        else if (strcmp(*head, line) != 0)
+            code = mor_fail(error, MOR_BAD_INPUT, "%s: made under other conditions than the journals before it", from);
+    }
+    free(line);
+    fclose(in);
+    return code;
+}
+
+mor_code mor_lab_journal_join(const char* const* files, int count, const char* path, mor_error* error)
+{
+    FILE* out = mor_output_open(path, error);
+    if (!out) return error->code;
+    char* head = NULL;
+    mor_code code = MOR_OK;
+    for (int i = 0; i < count && !code; i++) {
+        for (int k = 0; k < i && !code; k++)
+            if (strcmp(files[k], files[i]) == 0)
+                code = mor_fail(error, MOR_BAD_INPUT, "%s: given twice; every journal once", files[i]);
+        if (!code) code = join_one(files[i], out, &head, error);
+    }
+    free(head);
+    mor_code closed = mor_output_close(out, path, code == MOR_OK, code ? NULL : error);
+    return code ? code : closed;
+}

@@ -33,6 +33,7 @@ static scale scale_of(const mor_page_map* m)
         if (!(s.low <= v)) s.low = v;
         if (!(s.high >= v)) s.high = v;
     }
+    if (m->range[0] < m->range[1]) s.low = m->range[0], s.high = m->range[1];
     s.log = s.log && s.low > 0.0;
     return s;
 }

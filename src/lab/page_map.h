@@ -12,6 +12,7 @@ typedef struct mor_page_map {
     int columns, rows;
     mor_page_name *x_names, *y_names; /* of columns and rows; row 0 is at the bottom */
     const double* values;             /* rows x columns; NAN: nothing there */
+    double range[2];                  /* of the colours; both 0: that of the values */
     bool log;                         /* colours by the logarithm, where all values are positive */
 } mor_page_map;
 

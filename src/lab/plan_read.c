@@ -405,6 +405,9 @@ static mor_code lay_out(mor_plan* p, const mor_node* where, mor_error* error)
     if (tasks * (double)p->points > MOR_PLAN_MOST)
         return mor_node_fail(where, error, "the plan has %.3g tasks; at most %d", tasks * (double)p->points,
                              MOR_PLAN_MOST);
+    if ((double)p->points * p->dimension > 4.0 * MOR_PLAN_MOST) /* 320 MB */
+        return mor_node_fail(where, error, "the design has %ld points of %d numbers; at most %d numbers", p->points,
+                             p->dimension, 4 * MOR_PLAN_MOST);
     if (p->dimension == 0) return MOR_OK;
     if (!(p->cube = room(p, (size_t)p->points * (size_t)p->dimension, sizeof *p->cube, error))) return MOR_SYSTEM;
     return mor_design_fill(p->design, p->samples, p->dimension, p->seed, p->levels, p->cube, error);

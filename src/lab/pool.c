@@ -182,6 +182,7 @@ static int missing(const pool* p, int problem)
 {
     int n = 0;
     const mor_lab* lab = p->lab;
+    if (!mor_lab_mine(lab, problem)) return 0;
     for (int f = -1; f < lab->formulation_count; f++)
         for (int s = -1; s < lab->solver_count; s++)
             for (int t = 0; t < lab->options.tol_count; t++) {

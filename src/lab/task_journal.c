@@ -2,7 +2,7 @@
 #include "lab/task_journal.h"
 
 #include "io/text/output.h"
-#include "lab/trial.h"
+#include "lab/hash.h"
 
 #include <errno.h>
 #include <inttypes.h>

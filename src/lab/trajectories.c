@@ -200,7 +200,7 @@ static int plan(const mor_lab* lab, task* tasks)
         int first = -1;
         bool known = false; /* from the journal */
         for (int i = 0; i < lab->scene_run_count; i++) known = known || lab->scene_runs[i].scene == scene;
-        if (known) continue;
+        if (known || !mor_lab_scene_mine(lab, scene)) continue;
         for (int f = 0; f < lab->formulation_count; f++)
             for (int s = -1; s < lab->solver_count; s++) {
                 if (!wanted(lab, f, s)) continue;

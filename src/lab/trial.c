@@ -11,13 +11,6 @@
 
 enum { LARGEST_SCENE = 256 << 20, WHY = 300 };
 
-uint64_t mor_hash_bytes(uint64_t hash, const void* bytes, size_t size)
-{
-    const unsigned char* b = bytes;
-    for (size_t i = 0; i < size; i++) hash = (hash ^ b[i]) * 1099511628211ull;
-    return hash;
-}
-
 static const char* const own_words[] = { "refused", "crashed", "time_limit" };
 
 const char* mor_trial_status_name(int status)

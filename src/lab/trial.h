@@ -14,6 +14,7 @@
 #ifndef MOR_LAB_TRIAL_H
 #define MOR_LAB_TRIAL_H
 
+#include "lab/hash.h"
 #include "lab/measure.h"
 #include "moreau/scene.h"
 
@@ -57,9 +58,5 @@ mor_code mor_trial_run(const mor_trial* trial, const char* const* overrides, mor
 mor_code mor_trial_check(const mor_trial* trial, const char* const* overrides, int* measure, mor_error* error);
 /* A world of the scene with these values. The caller destroys both, the world first. NULL: the values are refused. */
 mor_world* mor_trial_world(const mor_trial* trial, const char* const* overrides, mor_scene** scene, mor_error* error);
-
-/* FNV-1a over bytes, going on from `hash`; begin with MOR_HASH_BEGIN. */
-#define MOR_HASH_BEGIN 14695981039346656037ull
-uint64_t mor_hash_bytes(uint64_t hash, const void* bytes, size_t size);
 
 #endif

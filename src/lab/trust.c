@@ -110,6 +110,20 @@ static void add_run(mor_trust* t, mor_trust_kind kind, double value, int member)
 
 /* ------------------------------------------------------------------------------------- the scene */
 
+/* The longest edge of the boxes around the shapes of a body [m]. */
+static double size_of(const mor_world* world, mor_body_id body)
+{
+    double size = 0.0;
+    for (int i = 0; i < mor_body_shape_count(world, body); i++) {
+        mor_body_shape shape = mor_body_get_shape(world, body, i);
+        mor_aabb box = mor_geometry_bounds(shape.geometry, &shape.pose);
+        double edges[3] = { box.upper.x - box.lower.x, box.upper.y - box.lower.y, box.upper.z - box.lower.z };
+        for (int k = 0; k < 3; k++)
+            if (edges[k] < 1e12 && edges[k] > size) size = edges[k];
+    }
+    return size;
+}
+
 static mor_code look_at_scene(session* s, mor_error* error)
 {
     mor_trust* t = s->trust;
@@ -122,6 +136,7 @@ static mor_code look_at_scene(session* s, mor_error* error)
     t->step = mor_world_get_step(world);
     if (mor_world_get_adaptive(world, NULL)) t->step = fmin(t->step, t->end / 1000.0);
     s->bodies = t->body_count = mor_trust_bodies(world, ids);
+    for (int i = 0; i < t->body_count; i++) t->size = fmax(t->size, size_of(world, ids[i]));
     t->bodies = calloc((size_t)t->body_count + 1, sizeof *t->bodies);
     for (int i = 0; i < t->body_count && t->bodies; i++)
         snprintf(t->bodies[i].name, sizeof t->bodies[i].name, "%s", mor_body_name(world, ids[i]));
@@ -147,7 +162,7 @@ static void measure_reference(session* s)
             if (way > t->way) t->way = way;
             if (step * MOR_TRUST_SAMPLES / t->end > t->speed) t->speed = step * MOR_TRUST_SAMPLES / t->end;
         }
-    t->goal = s->options->goal > 0.0 ? s->options->goal : 0.01 * fmax(t->way, 1e-3);
+    t->goal = s->options->goal > 0.0 ? s->options->goal : 0.01 * fmax(fmax(t->way, t->size), 1e-6);
     if (!(t->speed > 1e-3)) t->speed = 0.1; /* m/s: nothing moves */
 }
 

@@ -31,7 +31,7 @@ typedef struct mor_trust_options {
     const char* const* set; /* "key=value" for all runs, NULL at the end; may be NULL */
     int jobs;
     int members;       /* runs of each change of the initial velocities, default 8 */
-    double goal;       /* m; 0: a hundredth of the longest way of a body */
+    double goal;       /* m; 0: a hundredth of the longest way of a body, or of the largest body */
     double time_limit; /* s of a run; 0: none */
     uint64_t seed;
     bool (*progress)(void* user, long done, long count);
@@ -75,7 +75,8 @@ typedef struct mor_trust_body {
 
 typedef struct mor_trust {
     char scene[200];
-    double end, step, goal, way, speed; /* way: longest way of a body [m]; speed: typical [m/s] */
+    double end, step, goal, way, size,
+        speed; /* way: longest way of a body [m]; size: of the largest [m]; speed [m/s] */
     mor_trust_run runs[MOR_TRUST_RUNS];
     int run_count;
     mor_trust_level levels[MOR_TRUST_LEVELS];

@@ -121,7 +121,8 @@ static void write_map(const mor_trust* t, mor_trust_kind kind, const char* title
                                             .rows = rows,
                                             .x_names = x_names,
                                             .y_names = y_names,
-                                            .values = values },
+                                            .values = values,
+                                            .range = { -4.0, 2.0 } },
                            out);
 }
 
@@ -200,7 +201,8 @@ void mor_trust_write_html(const mor_trust* t, FILE* out)
             "</p>\n<p class=\"dim\">Goal: %.3g m, against a longest way of %.3g m in %.3g s. Predictable until %.3g s.",
             t->goal, t->way, t->end, t->horizon);
     if (isfinite(t->growth)) fprintf(out, " Small changes grow by a factor of ten in %.3g s.", log(10.0) / t->growth);
-    fputs("</p>\n<h2>Maps</h2><p class=\"dim\">Colours are decades: 0 is the goal, -2 a hundredth of it.</p><div "
+    fputs("</p>\n<h2>Maps</h2><p class=\"dim\">Colours are decades, the same in all maps: 0 is the goal, -2 a "
+          "hundredth of it.</p><div "
           "class=\"charts\">\n",
           out);
     write_map(t, MOR_TRUST_STEP, "Distance from the finest solution", "step [s]", out);

@@ -1,5 +1,5 @@
-/* One run of `moreau trust`, see trust_run.h. Positions are kept at evenly spaced times, each from the step that ends
- * nearest to it. A touch begins when a pair of bodies pushes and has not done so for a hundredth of the time. */
+/* One run of `moreau trust`, see trust_run.h. Positions are kept at evenly spaced times, interpolated between steps. A
+ * touch begins when a pair of bodies pushes and has not done so for a hundredth of the time. */
 #include "lab/trust_run.h"
 
 #include "base/elementary.h"
@@ -60,19 +60,29 @@ typedef struct session {
     pushing* pushing;
     int pushing_count, pushing_capacity;
     double end, pause; /* s: a touch that begins after so long is a new one */
+    double before;     /* s: the step before, and where the bodies were */
+    double last[3 * MOR_TRUST_BODIES];
 } session;
 
+/* The samples up to now, on the straight line from the step before. */
 static void keep_positions(session* s)
 {
-    for (;
-         s->sample <= MOR_TRUST_SAMPLES && mor_world_reached(s->world, s->end * s->sample / (double)MOR_TRUST_SAMPLES);
-         s->sample++) {
-        double* out = s->record->positions + (size_t)s->sample * (size_t)s->count * 3;
-        for (int i = 0; i < s->count; i++) {
-            mor_vec3 c = mor_body_get_state(s->world, s->bodies[i]).com;
-            out[3 * i] = c.x, out[3 * i + 1] = c.y, out[3 * i + 2] = c.z;
-        }
+    double now = mor_world_time(s->world), slack = 1e-9 * s->end;
+    double here[3 * MOR_TRUST_BODIES];
+    for (int i = 0; i < s->count; i++) {
+        mor_vec3 c = mor_body_get_state(s->world, s->bodies[i]).com;
+        here[3 * i] = c.x, here[3 * i + 1] = c.y, here[3 * i + 2] = c.z;
     }
+    for (; s->sample <= MOR_TRUST_SAMPLES; s->sample++) {
+        double time = s->end * s->sample / (double)MOR_TRUST_SAMPLES;
+        if (time > now + slack && !mor_world_reached(s->world, s->end)) break;
+        double t = now > s->before ? mor_min((time - s->before) / (now - s->before), 1.0) : 1.0;
+        double* out = s->record->positions + (size_t)s->sample * (size_t)s->count * 3;
+        for (int i = 0; i < 3 * s->count; i++) out[i] = s->last[i] + t * (here[i] - s->last[i]);
+        if (t == 1.0) memcpy(out, here, (size_t)(3 * s->count) * sizeof *out);
+    }
+    memcpy(s->last, here, sizeof here);
+    s->before = now;
 }
 
 static bool keep_touches(session* s)

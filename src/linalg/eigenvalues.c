@@ -5,6 +5,7 @@
  * Wilkinson (1968), The implicit QL algorithm. */
 #include "linalg/eigenvalues.h"
 
+#include <float.h>
 #include <math.h>
 #include <stddef.h>
 
@@ -86,12 +87,14 @@ bool mor_symmetric_eigenvalues(int n, double* A, double* values, double* work)
     if (n == 0) return true;
     make_tridiagonal(n, A, values, e, p);
     e[n - 1] = 0.0;
+    double size = 0.0; /* of the matrix: what is below its rounding is zero, also beside values that are */
+    for (int i = 0; i < n; i++) size = mor_max(size, fabs(values[i]) + fabs(e[i]));
     for (int l = 0; l < n; l++)
         for (int step = 0;; step++) {
             int m = l;
             for (; m + 1 < n; m++) {
                 double near = fabs(values[m]) + fabs(values[m + 1]);
-                if (fabs(e[m]) + near == near) break;
+                if (fabs(e[m]) + near == near || fabs(e[m]) <= DBL_EPSILON * size) break;
             }
             if (m == l) break;
             if (step == MOST || !isfinite(values[l])) return false;

@@ -13,6 +13,7 @@
 #include "io/problem/problem_file.h"
 #include "io/problem/problem_text.h"
 #include "io/recording/recording.h"
+#include "lab/plan.h"
 #include "moreau/moreau.h"
 #include "serve/live.h"
 
@@ -175,13 +176,32 @@ static void read_commands(const char* path, const char* bytes, size_t size)
     mor_scene_destroy(scene);
 }
 
+static void read_plan(const char* path, const char* bytes, size_t size)
+{
+    mor_error error = { 0 };
+    mor_plan_destroy(mor_plan_parse(bytes, size, path, &error));
+}
+
 const reader readers[] = {
-    { "scene", ".yaml", read_scene },       { "include", ".yaml", read_include }, { "urdf", ".urdf", read_urdf },
-    { "obj", ".obj", read_mesh },           { "stl", ".stl", read_mesh },         { "dae", ".dae", read_mesh },
-    { "poly", ".poly", read_mesh },         { "motion", ".csv", read_motion },    { "json", ".json", read_json },
-    { "problem", ".dat", read_problem },    { "fclib", ".hdf5", read_fclib },     { "bpmd", ".h5", read_bpmd },
-    { "recording", ".h5", read_recording }, { "trace", ".h5", read_trace },       { "commands", ".txt", read_commands },
-    { "mjcf", ".xml", read_mjcf },          { "sdf", ".sdf", read_sdf },          { NULL, NULL, NULL },
+    { "plan", ".yaml", read_plan },
+    { "scene", ".yaml", read_scene },
+    { "include", ".yaml", read_include },
+    { "urdf", ".urdf", read_urdf },
+    { "obj", ".obj", read_mesh },
+    { "stl", ".stl", read_mesh },
+    { "dae", ".dae", read_mesh },
+    { "poly", ".poly", read_mesh },
+    { "motion", ".csv", read_motion },
+    { "json", ".json", read_json },
+    { "problem", ".dat", read_problem },
+    { "fclib", ".hdf5", read_fclib },
+    { "bpmd", ".h5", read_bpmd },
+    { "recording", ".h5", read_recording },
+    { "trace", ".h5", read_trace },
+    { "commands", ".txt", read_commands },
+    { "mjcf", ".xml", read_mjcf },
+    { "sdf", ".sdf", read_sdf },
+    { NULL, NULL, NULL },
 };
 
 void reader_try(const reader* r, const char* folder, const char* bytes, size_t size)

@@ -16,13 +16,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_PROBLEMS = 4096 };
+enum { MOST_PROBLEMS = 4096, MOST_JOURNALS = 1024 };
 
 typedef struct arguments {
     mor_lab_options options;
     const char *problems[MOST_PROBLEMS], *out, *csv, *baseline;
     int problem_count;
-    bool json, resume, quiet;
+    const char* journals[MOST_JOURNALS];
+    int journal_count;
+    bool json, resume, quiet, merge;
     int maximal, warm; /* choices of --coordinates and --start */
     char* lists[2];    /* memory of the names */
 } arguments;
@@ -51,6 +53,12 @@ static int descending(const void* a, const void* b)
 static int take_problem(void* user, char* word)
 {
     arguments* a = user;
+    size_t n = strlen(word);
+    if (n > 8 && strcmp(word + n - 8, ".journal") == 0) {
+        if (a->journal_count == MOST_JOURNALS) return mor_cli_usage("compare", "more than %d journals", MOST_JOURNALS);
+        a->journals[a->journal_count++] = word;
+        return 0;
+    }
     if (a->problem_count == MOST_PROBLEMS) return mor_cli_usage("compare", "too many problems: give their folder");
     a->problems[a->problem_count++] = word;
     return 0;
@@ -95,6 +103,12 @@ static int take_solvers(void* user, char* value)
     return mor_cli_usage("compare", "--solvers needs names");
 }
 
+static int take_shard(void* user, char* value)
+{
+    mor_lab_options* o = &((arguments*)user)->options;
+    return mor_cli_read_shard("compare", value, &o->shard, &o->shards);
+}
+
 #define AT(member) .offset = offsetof(arguments, member)
 static const mor_cli_option options[] = {
     { "--formulations", "F,...", "default ncp,st; `all` for all of moreau list formulations", MOR_CLI_CALL,
@@ -137,6 +151,10 @@ static const mor_cli_option options[] = {
       "status 1 if anything did",
       MOR_CLI_TEXT, AT(baseline) },
     { "--json", NULL, "one JSON document on standard output", MOR_CLI_FLAG, AT(json) },
+    { "--shard", "I/N", "only the I-th of N parts of the families of problems; the results stay in OUT.journal",
+      MOR_CLI_CALL, .take = take_shard },
+    { "--merge", NULL, "take up the journals of all shards (words that end with .journal), then go on as --resume",
+      MOR_CLI_FLAG, AT(merge) },
     { "--resume", NULL, "go on where an interrupted comparison with the same --out stopped", MOR_CLI_FLAG, AT(resume) },
     { "--quiet", NULL, "no progress, no summary", MOR_CLI_FLAG, AT(quiet) },
     { .name = NULL },
@@ -175,6 +193,11 @@ static int parse(int argc, char** argv, arguments* a)
     if (a->problem_count == 0) return mor_cli_usage("compare", "which problems?");
     if (a->resume && !a->out)
         return mor_cli_usage("compare", "--resume needs the --out of the comparison that was interrupted");
+    if (a->merge != (a->journal_count > 0))
+        return mor_cli_usage("compare", "--merge and journals of shards (FILE.journal) go together");
+    if (a->options.shards && a->baseline) return mor_cli_usage("compare", "--baseline needs all shards: after --merge");
+    if ((a->merge || a->options.shards) && !a->out) return mor_cli_usage("compare", "shards need --out");
+    if (a->merge && a->options.shards) return mor_cli_usage("compare", "--merge puts all shards together: no --shard");
     if (a->out && mor_output_is_standard(a->out))
         return mor_cli_usage("compare", "--out keeps a journal beside the page: give a file");
     if (a->csv && mor_output_is_standard(a->csv)) {
@@ -295,8 +318,15 @@ static int write_file(const char* path, const mor_lab* lab, void (*write)(const 
     return out && mor_output_close(out, path, true, &error) == MOR_OK ? 0 : mor_cli_fail(&error);
 }
 
-static int write_outputs(const mor_lab* lab, const arguments* a)
+/* 0 or the exit status. The results of a shard are its journal. */
+static int write_outputs(const mor_lab* lab, const arguments* a, const char* journal)
 {
+    if (a->options.shards > 1) {
+        if (lab->complete && !a->quiet)
+            printf("shard %d of %d: %d runs in %s\n", a->options.shard, a->options.shards, lab->run_count, journal);
+        return 0;
+    }
+    if (lab->run_count == 0) return 0;
     int written = a->out ? write_file(a->out, lab, mor_lab_write_html) : 0;
     if (!written && a->csv) written = write_file(a->csv, lab, mor_lab_write_csv);
     if (a->json) mor_lab_write_json(lab, stdout);
@@ -325,6 +355,10 @@ int mor_cli_compare(int argc, char** argv)
         code = mor_fail(&error, MOR_BAD_INPUT, "%s: no problem with contacts", a.problems[0]);
     if (!a.quiet) print_notes(&lab);
     if (a.out) snprintf(journal, sizeof journal, "%s.journal", a.out);
+    if (!code && a.merge) {
+        code = mor_lab_journal_join(a.journals, a.journal_count, journal, &error);
+        a.resume = true;
+    }
     meter m = { .shown = isatty(2) && !a.quiet, .first = -1 };
     if (!code && a.options.iterations && mkdir(a.options.iterations, 0777) != 0 && errno != EEXIST)
         code = mor_fail(&error, MOR_SYSTEM, "%s: cannot be made: %s", a.options.iterations, strerror(errno));
@@ -336,11 +370,11 @@ int mor_cli_compare(int argc, char** argv)
     if (code) status = mor_cli_fail(&error);
     mor_lab_watch watch = { 0 };
     if (!code && !interrupted && a.baseline) status = watch_baseline(&lab, &a, &watch);
-    if (lab.run_count && (!code || code == MOR_BAD_INPUT)) {
-        int written = write_outputs(&lab, &a);
+    if (!code || code == MOR_BAD_INPUT) {
+        int written = write_outputs(&lab, &a, journal);
         if (written) status = written;
     }
-    if (!code && lab.complete && a.out && (!status || watch.count)) remove(journal);
+    if (!code && lab.complete && a.out && (!status || watch.count) && a.options.shards <= 1) remove(journal);
     mor_lab_watch_free(&watch);
     if (interrupted) {
         fprintf(stderr, "moreau compare: interrupted after %d of %d runs%s\n", lab.run_count, lab.planned,

@@ -11,6 +11,7 @@
 #include "io/hdf5/h5.h"
 #include "io/hdf5/trace_file.h"
 #include "io/recording/recording.h"
+#include "io/scene/scene_visual.h"
 #include "moreau/lab.h"
 
 int mor_cli_hand_over(int argc, char** argv, bool command_needs_it)
@@ -100,6 +101,14 @@ struct mor_cli_recording {
     mor_bpmd_recorder* problems;
 };
 
+/* Visual files that are missing, told once. */
+static void tell_visuals(const mor_scene* scene)
+{
+    mor_visuals* visuals = mor_visuals_read(scene);
+    if (visuals && *visuals->notes) fputs(visuals->notes, stderr);
+    mor_visuals_free(visuals);
+}
+
 mor_cli_recording* mor_cli_recording_open(const char* recording, const char* problems, int problems_every, bool paper,
                                           mor_world* world, const mor_scene* scene, mor_error* error)
 {
@@ -112,6 +121,7 @@ mor_cli_recording* mor_cli_recording_open(const char* recording, const char* pro
     if (recording) {
         r->recording = mor_recorder_open(recording, world, scene, error);
         good = r->recording && mor_world_add_observer(world, mor_recorder_observe, r->recording, error) == MOR_OK;
+        if (good && scene) tell_visuals(scene);
     }
     if (good && problems) {
         r->problems = (paper ? mor_bpmd_record_paper : mor_bpmd_record)(problems, world, scene, problems_every, error);

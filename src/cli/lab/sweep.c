@@ -42,17 +42,7 @@ static int take_word(void* user, char* word)
 static int take_shard(void* user, char* value)
 {
     mor_sweep_options* o = &((arguments*)user)->options;
-    char* end;
-    long i = strtol(value, &end, 10), n = 0;
-    if (end != value && *end == '/') {
-        char* rest = end + 1;
-        n = strtol(rest, &end, 10);
-        if (end == rest) n = 0;
-    }
-    if (*end || n < 1 || n > 1000000 || i < 1 || i > n)
-        return mor_cli_usage("sweep", "--shard %s: expected i/n, with i from 1 to n", value);
-    o->shard = (int)i, o->shards = (int)n;
-    return 0;
+    return mor_cli_read_shard("sweep", value, &o->shard, &o->shards);
 }
 
 #define AT(member) .offset = offsetof(arguments, member)

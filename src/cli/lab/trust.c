@@ -28,8 +28,9 @@ static int take_scene(void* user, char* word)
 #define AT(member) .offset = offsetof(arguments, member)
 static const mor_cli_option options[] = {
     { "--within", "METRES",
-      "how far a body may be from the reference; default: a hundredth of the longest way of a body", MOR_CLI_NUMBER,
-      AT(options.goal), .min = 1e-12, .max = 1e12, .expected = "metres" },
+      "how far a body may be from the reference; default: a hundredth of the longest way of a body, or of the largest "
+      "body",
+      MOR_CLI_NUMBER, AT(options.goal), .min = 1e-12, .max = 1e12, .expected = "metres" },
     { "--members", "N", "runs with each change of the initial velocities, default 8, at most 28", MOR_CLI_WHOLE,
       AT(options.members), .min = 2, .max = 28, .expected = "2 to 28" },
     { "--time", "T", "how long, in seconds", MOR_CLI_SET, AT(sets), .key = "time.end" },
