@@ -43,7 +43,7 @@ complete -c moreau -n '__fish_seen_subcommand_from run' -l control-timeout -x -d
 complete -c moreau -n '__fish_seen_subcommand_from run' -l pace -x -d 'with --control: simulated seconds per second of the clock; 1 is real time (0: as fast as it goes)'
 complete -c moreau -n '__fish_seen_subcommand_from run' -l threads -x -d 'threads for independent groups of bodies; the answer does not depend on it'
 complete -c moreau -n '__fish_seen_subcommand_from run' -l json -d 'one JSON document on standard output'
-complete -c moreau -n '__fish_seen_subcommand_from run' -l verbose -d 'when a step fails, list what the solver tried'
+complete -c moreau -n '__fish_seen_subcommand_from run' -l verbose -d 'all notes on the files read; when a step fails, list what the solver tried'
 complete -c moreau -n '__fish_seen_subcommand_from run' -l quiet -d 'print nothing on success'
 complete -c moreau -n '__fish_seen_subcommand_from run' -l plugin -r -F -d 'adds methods of your own (docs/tutorials/your-solver.md); may be repeated'
 complete -c moreau -n '__fish_seen_subcommand_from run' -l help -s h -d 'this text'

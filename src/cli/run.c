@@ -131,7 +131,8 @@ static const mor_cli_option options[] = {
     { "--threads", "N", "threads for independent groups of bodies; the answer does not depend on it", MOR_CLI_WHOLE,
       AT(threads), .min = 1, .max = 256, .expected = "1 to 256" },
     { "--json", NULL, "one JSON document on standard output", MOR_CLI_FLAG, AT(json) },
-    { "--verbose", NULL, "when a step fails, list what the solver tried", MOR_CLI_FLAG, AT(verbose) },
+    { "--verbose", NULL, "all notes on the files read; when a step fails, list what the solver tried", MOR_CLI_FLAG,
+      AT(verbose) },
     { "--quiet", NULL, "print nothing on success", MOR_CLI_FLAG, AT(quiet) },
     { .name = NULL },
 };
@@ -208,14 +209,28 @@ static void tell_stop(const session* s, int k, const mor_step_report* r)
     if (s->a->verbose && r->detail[0]) fprintf(stderr, "moreau: %s after %d iterations\n", r->detail, r->iterations);
 }
 
+/* What was noticed while the scene was read: the first lines, or all. */
+static void tell_notes(const session* s)
+{
+    enum { MOST = 6 };
+    int count = 0;
+    for (const char *line = mor_scene_notes(s->scene), *end; *line; line = end) {
+        size_t length = strcspn(line, "\n");
+        end = line + length + (line[length] == '\n');
+        if (count++ < MOST || s->a->verbose) fprintf(stderr, "%.*s\n", (int)length, line);
+    }
+    if (count > MOST && !s->a->verbose) fprintf(stderr, "... and %d more notes (--verbose)\n", count - MOST);
+}
+
 /* What the scene overlaps before the first step, and what becomes of it. */
 static void tell_start(const session* s)
 {
     const mor_start* start = mor_run_start(s->run);
     const char* what = "it is undone as method.gap_correction says";
     if (start->overlaps)
-        fprintf(stderr, "moreau: note: at the start %d pair(s) of bodies overlap, '%s' and '%s' by %.3g m; %s\n",
-                start->overlaps, start->pair[0], start->pair[1], start->penetration, what);
+        fprintf(stderr, "moreau: note: at the start %d pair%s, '%s' and '%s' by %.3g m; %s\n", start->overlaps,
+                start->overlaps == 1 ? " of bodies overlaps" : "s of bodies overlap", start->pair[0], start->pair[1],
+                start->penetration, what);
     for (int i = 0; i < start->limit_count && i < 4; i++)
         fprintf(stderr, "moreau: note: at the start joint '%s' is outside its limits by %.3g; %s\n",
                 start->limits[i].joint, start->limits[i].by, what);
@@ -265,7 +280,7 @@ static int prepare(session* s)
     s->scene =
         mor_scene_load(mor_cli_scene_path(a->scene, path, sizeof path), a->sets.items, mor_cli_library(), &error);
     if (!s->scene) return mor_cli_no_scene(a->scene, &error);
-    if (*mor_scene_notes(s->scene) && !a->quiet) fputs(mor_scene_notes(s->scene), stderr);
+    if (!a->quiet) tell_notes(s);
     s->world = mor_scene_build(s->scene, a->threads, &error);
     if (!s->world) return mor_cli_fail(&error);
     if (a->from && mor_cli_start_from(a->from, a->from_time, s->world, &error)) return mor_cli_fail(&error);
