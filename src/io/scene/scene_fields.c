@@ -233,6 +233,8 @@ static const mor_key shape_keys[] = {
               "convex piece, or, with `decompose`, all of them one solid of any shape." },
     { NODE(mor_raw_shape, decompose), .dimension = 3, .value = "{ pieces, concavity }",
       .help = "For a mesh that is not convex: it is cut into convex pieces. Mass and inertia are those of the mesh." },
+    { NODE(mor_raw_shape, heightfield), .dimension = 3, .value = "{ size, heights } or { size, file, height }",
+      .help = "Ground from its heights at the points of a grid; not for bodies that move freely." },
     { NODE(mor_raw_shape, tetrahedron), .dimension = 3, .value = "{ edge } or { radius }", .help = "Regular solid." },
     { NODE(mor_raw_shape, octahedron), .dimension = 3, .value = "{ edge } or { radius }", .help = "Regular solid." },
     { NODE(mor_raw_shape, dodecahedron), .dimension = 3, .value = "{ edge } or { radius }", .help = "Regular solid." },
@@ -487,14 +489,17 @@ static const mor_key record_keys[] = {
 };
 const mor_key_table mor_keys_record = { "record", "record", "", record_keys, TABLE(mor_raw_record) };
 
+/* clang-format off */
 const mor_key_table* const mor_key_tables[] = {
     &mor_keys_scene,     &mor_keys_time,        &mor_keys_method,    &mor_keys_material,
     &mor_keys_pair,      &mor_keys_body,        &mor_keys_shape,     &mor_keys_plane,
     &mor_keys_capsule,   &mor_keys_cylinder,    &mor_keys_prism,     &mor_keys_cone,
-    &mor_keys_solid,     &mor_keys_hull,        &mor_keys_decompose, &mor_keys_orientation,
+    &mor_keys_solid,     &mor_keys_hull,        &mor_keys_decompose, &mor_keys_field,
+    &mor_keys_orientation,
     &mor_keys_kinematic, &mor_keys_grid,        &mor_keys_random,    &mor_keys_repeat,
     &mor_keys_step,      &mor_keys_chain_joint, &mor_keys_joint,     &mor_keys_spring,
     &mor_keys_motor,     &mor_keys_robot,       &mor_keys_loop,      &mor_keys_force,
     &mor_keys_record,    &mor_keys_motors,      &mor_keys_block,     &mor_keys_foot,
     &mor_keys_sensor,    &mor_keys_controller,  &mor_keys_move,      NULL
 };
+/* clang-format on */
