@@ -1,7 +1,7 @@
 /* Files of heights: tables of numbers, and greyscale pictures in the format PGM (P2 with numbers, P5 with bytes).
  *
  * A grey g of 0 ... m becomes the height low + (high - low) g / m. Two bytes have the higher one first. The first row
- * of a picture is its upper edge, the highest y of the field. Errors in tables have the line and column of the table. */
+ * of a picture is its upper edge, the highest y of the field. Errors in tables have their line and column there. */
 #include "base/number.h"
 #include "io/scene/scene_def.h"
 
@@ -92,7 +92,7 @@ static mor_code read_picture(const reader* r, const double* range)
 
 /* -------------------------------------------------------------------------------------- tables */
 
-static bool separates(char c) { return c == ',' || c == ';' || c == ' ' || c == '\t' || c == '\r'; }
+static bool separates(char c) { return c == ',' || c == ';' || (is_blank(c) && c != '\n'); }
 
 /* Numbers of the line that begins at s; none in lines that are empty or begin with #. */
 static long cells_of(const char* s, const char* end)
