@@ -7,7 +7,7 @@ ROBOTS ?=
 
 .PHONY: site dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-watch bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery python octave format check-rooms check-tree clean
 .PHONY: test-faults fuzz
-.PHONY: exam lint test-cluster
+.PHONY: exam lint test-arm64 test-cluster
 
 all: configure
 	@cmake --build $(BUILD)
@@ -149,6 +149,10 @@ dist:
 deb:
 	@scripts/install-deps package
 	@dpkg-buildpackage -us -uc -b
+
+# the core cross-built for arm64, run under qemu-user: golden hashes, tests of base, linalg and problem (root, 15 minutes)
+test-arm64:
+	@scripts/test-arm64
 
 # builds, checks, installs, runs and removes the Debian package (root, five minutes)
 test-debian:

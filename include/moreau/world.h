@@ -111,6 +111,15 @@ typedef struct mor_body_shape {
 typedef void (*mor_motion)(void* user, double time, mor_pose* pose);
 
 /* A body that is to be added. */
+/* What a planar body lies on: friction with the plane of a 2-D world, from points that carry the weight in equal parts:
+ * three on a circle (tripod), or many on a disc. Friction 0, the default: none. */
+typedef struct mor_body_support {
+    double friction; /* coefficient */
+    double radius;   /* of the circle or disc about the centre of mass [m] */
+    bool area;       /* false: three points, the first on the body's x axis */
+    double gravity;  /* that presses it on the plane [m/s^2] */
+} mor_body_support;
+
 typedef struct mor_body_def {
     char name[64];                /* empty: "body_<n>" */
     mor_body_kind kind;           /* default dynamic */
@@ -129,6 +138,7 @@ typedef struct mor_body_def {
     bool no_collision;            /* touches nothing */
     mor_motion motion;            /* kinematic bodies with a prescribed path; else they keep their velocity */
     void* motion_user;            /* handed to `motion` */
+    mor_body_support support;     /* 2-D: friction with the plane it lies on */
 } mor_body_def;
 
 /* A dynamic body at the origin, at rest, without shapes. */

@@ -101,7 +101,10 @@ static mor_report convex_step(const mor_system* s, const void* options, mor_solv
     mor_conversion_destroy(&conversion);
     mor_system_velocity(s, answer->impulses, answer->nu);
 
+    double missed = report.residual.velocity; /* in the relaxed problem */
     report.residual = mor_judge(&step, answer->impulses, stage->arena);
+    /* an answer that missed its tolerance is judged by how far it misses, not by what the relaxation costs */
+    if (report.status == MOR_NOT_CONVERGED && missed > 0.0) report.residual.velocity = missed;
     if (report.status == MOR_SOLVED)
         snprintf(report.detail, sizeof report.detail, "relaxation error %.3g m/s", report.residual.velocity);
     return report;

@@ -46,6 +46,7 @@ typedef struct mor_cal_quantity {
 typedef struct mor_cal_parameter {
     char name[160]; /* the first path, or `name` */
     char paths[MOR_CAL_PATHS][160];
+    double factors[MOR_CAL_PATHS]; /* what each path gets: the value times this */
     int path_count;
     double low, high, start;
     bool logarithmic; /* searched on a logarithmic scale */
@@ -124,7 +125,7 @@ typedef struct mor_calibration {
     mor_cal_error error;
     double rotation_weight, window; /* m per rad; s of time warping */
     double until;                   /* s, samples later do not count */
-    int after_contact;              /* samples after the flight that count; 0: all */
+    int after_contact;              /* only so many samples after the flight count; 0: all samples */
     char optimiser[32];
     int starts, evaluations, bootstrap, profile;
     double seed, tolerance;

@@ -146,6 +146,7 @@ static void judge(const mor_calibration* c, const mor_cal_run* r, const motion* 
     for (int b = 0; b < body_count; b++)
         for (int k = 0; k < samples; k++) {
             double x, turn;
+            if (c->after_contact && k <= r->flight) continue;
             if (!differ(c, r, &bodies[b], k, k, &x, &turn)) continue;
             mor_cal_pose seen = mor_cal_measured(c, bodies[b].body, r->first + k);
             squares += x * x + c->rotation_weight * c->rotation_weight * turn * turn;
@@ -228,7 +229,7 @@ static void write_sets(evaluation* e, int method, const double* x)
     for (int i = 0; i < m->parameter_count; i++) {
         const mor_cal_parameter* p = &c->parameters[m->parameters[i]];
         for (int k = 0; k < p->path_count; k++, used++) {
-            snprintf(e->text[used], sizeof e->text[used], "%s=%.17g", p->paths[k], x[i]);
+            snprintf(e->text[used], sizeof e->text[used], "%s=%.17g", p->paths[k], p->factors[k] * x[i]);
             e->sets[n++] = e->text[used];
         }
     }

@@ -288,6 +288,26 @@ static bool polish(mor_cal_work* k, double* centre, mor_cal_result* r)
     return true;
 }
 
+/* The best of all points that were tried. */
+static void take_best(mor_cal_work* k, mor_cal_result* r)
+{
+    double least, mean[3];
+    mor_cal_mean(k->c, k->best->scores, true, mean);
+    least = mean[0];
+    for (int i = 0; i < k->c->point_count; i++) {
+        const mor_cal_point* p = k->c->points[i];
+        if (p->method != k->method || mor_cal_mean(k->c, p->scores, true, mean) || !(mean[0] < least)) continue;
+        least = mean[0];
+        k->best = p;
+    }
+    for (int i = 0; i < k->n; i++) {
+        r->x[i] = k->best->x[i];
+        k->z[i] = mor_cal_to_unit(&k->c->parameters[k->m->parameters[i]], r->x[i]);
+        r->intervals[i].low = mor_min(r->intervals[i].low, r->x[i]);
+        r->intervals[i].high = mor_max(r->intervals[i].high, r->x[i]);
+    }
+}
+
 /* Models of the runs, drawn runs, and steps that fit what comes out, once more if need be. */
 static mor_code find_intervals(mor_cal_work* k, mor_cal_result* r, mor_error* error)
 {
@@ -324,6 +344,7 @@ static mor_code find_intervals(mor_cal_work* k, mor_cal_result* r, mor_error* er
     if (!(k->best = mor_cal_at(k, k->z))) return MOR_OK;
     mor_code code = mor_cal_walk_valleys(k, error);
     if (code) return code;
+    take_best(k, r); /* the walk may have found a better one */
     mor_cal_take_equals(k, r);
     judge_parameters(k, r);
     return k->c->profile > 0 ? mor_cal_profile(k, r, error) : MOR_OK;

@@ -115,14 +115,28 @@ static const mor_key_table interval_table = { "intervals", "intervals", "", inte
 
 /* ---------------------------------------------------------------------------------- parameters and methods */
 
+typedef struct raw_path {
+    const char* path;
+    double factor;
+} raw_path;
+
+static const mor_key path_keys[] = { { TEXT(raw_path, path), .required = true },
+                                     { NUMBER(raw_path, factor), .initial = 1.0 },
+                                     { 0 } };
+static const mor_key_table path_table = { "path", "path", "", path_keys, TABLE(raw_path) };
+
+/* A path, or { path, factor }. */
 static mor_code read_path(mor_cal_parameter* p, const mor_node* n, mor_error* error)
 {
-    const char* text;
-    mor_code code = mor_read_text(n, "path", &text, error);
+    raw_path raw = { .factor = 1.0 };
+    mor_code code = n->kind == MOR_NODE_MAP ? mor_keys_read(&path_table, n, 3, &raw, error)
+                                            : mor_read_text(n, "path", &raw.path, error);
+    const char* text = raw.path;
     if (code) return code;
     if (p->path_count == MOR_CAL_PATHS) return mor_node_fail(n, error, "at most %d paths", MOR_CAL_PATHS);
     if (strlen(text) >= sizeof *p->paths || strchr(text, '='))
         return mor_node_fail(n, error, "this is no path of a scene");
+    p->factors[p->path_count] = raw.factor;
     snprintf(p->paths[p->path_count++], sizeof *p->paths, "%s", text);
     return MOR_OK;
 }

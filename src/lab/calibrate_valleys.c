@@ -104,7 +104,7 @@ void mor_cal_take_equals(mor_cal_work* k, mor_cal_result* r)
                 double a = mor_cal_to_unit(&k->c->parameters[k->m->parameters[j]], p->x[j]) - k->z[j];
                 double b = mor_cal_to_unit(&k->c->parameters[k->m->parameters[m]], p->x[m]) - k->z[m];
                 if (m != j && !k->flat[m] && fabs(a) > 0.1 && fabs(b) > 0.03)
-                    r->correlation[j][m] = a * b > 0.0 ? 1.0 : -1.0;
+                    r->correlation[j][m] = r->correlation[m][j] = a * b > 0.0 ? 1.0 : -1.0;
             }
         }
     }

@@ -1,9 +1,7 @@
 /* Many tasks in several processes of one machine. A process runs a handful of tasks and ends, so that memory stays
  * bounded and a task that crashes costs its own result only: it is tried once more, alone, and then given up. What a
- * task gives must not depend on which process runs it.
- *
- *     mor_farm farm = { .count = n, .jobs = 2, .record = sizeof(double), .run = run, .keep = keep, .user = &mine };
- *     mor_code code = mor_farm_run(&farm, &error);
+ * task gives must not depend on which process runs it. The caller fills in count, jobs, record, run, keep and user of a
+ * mor_farm and calls mor_farm_run.
  *
  * Threads: one, which must have no others beside it (processes are forked). */
 #ifndef MOR_LAB_FARM_H

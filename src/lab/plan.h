@@ -1,5 +1,7 @@
 /* The plan of a sweep as read: scenes, parameters by path, a design, measures. docs/sweep.md is the reference.
  *
+ *     mor_error error = { 0 };
+ *     char text[200];
  *     mor_plan* plan = mor_plan_load("friction.yaml", &error);
  *     for (long task = 0; task < mor_plan_tasks(plan); task++)
  *         for (int i = 0; i < plan->parameter_count; i++) mor_plan_text(plan, task, i, text, sizeof text);

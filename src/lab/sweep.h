@@ -1,5 +1,6 @@
 /* A sweep: the tasks of a plan, run in this machine's processes, with a journal, in shards or all at once.
  *
+ *     mor_error error = { 0 };
  *     mor_sweep sweep;
  *     mor_sweep_options options = { .jobs = 2, .journal = "out.h5.journal" };
  *     mor_code code = mor_sweep_begin(&sweep, mor_plan_load("plan.yaml", &error), &options, &error);

@@ -1,11 +1,10 @@
 /* One run of a scene in this process: values in, measures out.
  *
+ *     mor_error error = { 0 };
  *     mor_trial trial;
  *     mor_code code = mor_trial_open(&trial, "scenes/bounce.yaml", NULL, &error);
- *     trial.measures = measures, trial.measure_count = 2;
  *     const char* set[] = { "time.step=0.001", "materials.rubber.restitution=0.5", NULL };
- *     double values[2];
- *     mor_trial_result result = { .values = values };
+ *     mor_trial_result result = { 0 };
  *     if (!code) code = mor_trial_run(&trial, set, &result, &error);
  *     mor_trial_close(&trial);
  *

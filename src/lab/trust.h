@@ -1,5 +1,6 @@
 /* Where a simulation can be trusted: the same scene with other steps, tolerances, friction and initial velocities.
  *
+ *     mor_error error = { 0 };
  *     mor_trust trust;
  *     mor_trust_options options = mor_trust_options_default();
  *     mor_code code = mor_trust_make(&trust, "scenes/bounce.yaml", &options, &error);

@@ -123,6 +123,12 @@ static mor_code check_definition(const mor_world* w, const mor_body_def* def, mo
         return mor_fail(error, MOR_BAD_INPUT, "the orientation is a zero quaternion; [1, 0, 0, 0] means not turned");
     if (!finite3(def->velocity) || !finite3(def->angular_velocity) || !finite3(def->surface_velocity))
         return mor_fail(error, MOR_BAD_INPUT, "a velocity is not finite");
+    const mor_body_support* s = &def->support;
+    if (!(s->friction >= 0.0 && isfinite(s->friction)) || !(s->radius >= 0.0 && isfinite(s->radius)) ||
+        !(s->gravity >= 0.0 && isfinite(s->gravity)))
+        return mor_fail(error, MOR_BAD_INPUT, "friction, radius and gravity of a support are at least 0");
+    if (s->friction > 0.0 && w->dimension == 3)
+        return mor_fail(error, MOR_BAD_INPUT, "only planar bodies have a support; in 3-D put the body on a plane");
     if (def->material < 0 || def->material >= w->material_count)
         return mor_fail(error, MOR_BAD_INPUT, "there is no material number %d", def->material);
     for (int i = 0; i < def->shape_count; i++) {
@@ -219,6 +225,7 @@ mor_body_id mor_world_add_body(mor_world* w, const mor_body_def* def, mor_error*
         b.mass.com = def->com;
     }
     b.surface_velocity = def->surface_velocity;
+    b.support = def->support;
     b.no_collision = def->no_collision;
     b.motion = def->motion;
     b.motion_user = def->motion_user;

@@ -19,6 +19,7 @@
  * that takes more than STRUCK rad the step is too coarse for the blow; the body is `struck` and the island is solved
  * again with A = I(R), u = I(R)^-1 L_free, and R+ from the free motion of (R, L+), which keeps both (step/solve.c). */
 #include "base/elementary.h"
+#include "model/support.h"
 #include "model/turn.h"
 #include "model/world.h"
 
@@ -96,6 +97,7 @@ static void planar_prepare(mor_world* world, const mor_tree* t, double* nu, doub
     nu_free[0] = b->v.x + h * (g.x + b->force.x / m);
     nu_free[1] = b->v.y + h * (g.y + b->force.y / m);
     nu_free[2] = b->w.z + h * b->torque.z / I;
+    if (b->support.friction > 0.0) mor_support_slow(&b->support, m, I, b->angle, h, nu_free);
     for (int i = 0; i < 9; i++) M[i] = Mi[i] = 0.0;
     M[0] = M[4] = m;
     M[8] = I;

@@ -39,6 +39,7 @@ typedef struct mor_body {
     mor_motion motion;
     void* motion_user;
     mor_vec3 x0; /* where it was added */
+    mor_body_support support;
 } mor_body;
 
 /* A tree instance: how its velocities are made, not what they are. */

@@ -7,6 +7,9 @@
  *     theta+ = (-theta^2 + theta sqrt(theta^2 + 4))/2,   beta = theta (1 - theta)/(theta^2 + theta+)
  *     y = r+ + beta (r+ - r);   if g'(r+ - r) > 0: y = r+, theta = 1 (restart);   L <- 0.9 L
  *
+ * (the restart's sum is compared with its terms: near the end its sign is rounding, and restarts at random would leave
+ * plain gradient steps)
+ *
  * The error falls like 1/k^2, linearly with restarts on the active faces. One product with A per iteration (A r+ is
  * carried along, A y is a combination), one more for every doubling of L. An unsymmetric A is refused: f would not be
  * its potential. Coulomb problems are not taken: use formulation `convex`, which says what the relaxation costs.
@@ -20,6 +23,8 @@
 
 #include <math.h>
 #include <string.h>
+
+#define UPHILL 1e-3 /* of the sum of its terms: smaller slopes are none */
 
 /* A x = A' x for a random x: any unsymmetric entry shows with probability one, and an operator's worth of work suffices
  * */
@@ -69,10 +74,13 @@ static mor_report apgd_solve(const mor_problem* problem, const void* options, mo
             L *= 2.0;
         }
         double t = 0.5 * theta * (sqrt(theta * theta + 4.0) - theta),
-               beta = theta * (1.0 - theta) / (theta * theta + t), slope = 0.0;
-        for (int i = 0; i < n; i++) slope += g[i] * (next[i] - r[i]);
+               beta = theta * (1.0 - theta) / (theta * theta + t), slope = 0.0, size = 0.0;
+        for (int i = 0; i < n; i++) {
+            double part = g[i] * (next[i] - r[i]);
+            slope += part, size += fabs(part);
+        }
         theta = t;
-        if (slope > 0.0) beta = 0.0, theta = 1.0;
+        if (slope > UPHILL * size) beta = 0.0, theta = 1.0;
         for (int i = 0; i < n; i++) {
             y[i] = next[i] + beta * (next[i] - r[i]);
             g[i] = v[i] + beta * (v[i] - u[i]);

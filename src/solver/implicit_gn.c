@@ -14,9 +14,10 @@
  * does not.
  *
  * linear = direct forms J'J (dense, n^3 + n^3/3); cg applies J and J' without forming them (two products with W each);
- * auto takes cg from 1200 rows. Starts at x = r - d u(r). Fast on well-posed problems; the function has local minima
- * where the friction problem is not monotone, and redundant contacts make J'J singular, which lambda must bear: then
- * not_converged.
+ * auto takes cg from 1200 rows. Starts at x = r - d u(r). The function has local minima where the friction problem is
+ * not monotone, as where a push begins and the start is the rest before it. Then the descent begins again: at zero,
+ * then from the answer without friction (which is monotone) with mu growing to its value in 8 parts.
+ * Redundant contacts make J'J singular, which lambda must bear.
  *
  * E. Todorov (2010), Implicit nonlinear complementarity: a new approach to contact dynamics. There M is diagonal and
  * gaps are left out; here W is full. */
@@ -28,7 +29,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LINEAR_AUTO, LINEAR_DIRECT, LINEAR_CG, CG_FROM = 1200 };
+enum { LINEAR_AUTO, LINEAR_DIRECT, LINEAR_CG, CG_FROM = 1200, SHARES = 8 };
 
 typedef struct gn_options {
     int linear;
@@ -44,6 +45,7 @@ static const mor_field gn_fields[] = { { "linear", MOR_TYPE_CHOICE, offsetof(gn_
 /* All in scaled quantities: x = sqrt(d) x', e' = sqrt(d) e, W' = sqrt(d) W sqrt(d). */
 typedef struct gn {
     const mor_cone_system* s;
+    double share;       /* of the friction: 1, less on the way there */
     const double* root; /* n: sqrt(d) of every row */
     double* P;          /* per contact dim x dim row-major: P' */
     double *a, *b;      /* scratch, n each */
@@ -76,8 +78,8 @@ static void split(const gn* g, const double* x, double* p)
         memset(P, 0, (size_t)(d * d) * sizeof *P);
         out[0] = open ? 0.0 : y[0];
         P[0] = open ? 0.0 : 1.0;
-        disc(b->cone.mu[0], out[0], open, d == 2 ? 1 : 2, y + 1, out + 1, P, d, 1);
-        if (d == 5) disc(b->cone.mu[1] / b->beta, out[0], open, 2, y + 3, out + 3, P, d, 3);
+        disc(g->share * b->cone.mu[0], out[0], open, d == 2 ? 1 : 2, y + 1, out + 1, P, d, 1);
+        if (d == 5) disc(g->share * b->cone.mu[1] / b->beta, out[0], open, 2, y + 3, out + 3, P, d, 3);
     }
 }
 
@@ -164,6 +166,99 @@ static void normal_matrix(const gn* g, double* J, double* Jt, double* N, double*
     mor_dense_multiply_add(n, n, n, 1.0, Jt, n, J, n, N, n);
 }
 
+/* Everything of one solve. */
+typedef struct descent {
+    gn g;
+    const gn_options* o;
+    mor_context* context;
+    bool direct;
+    double *x, *e, *right, *dx, *trial, *work; /* n; work: 4 n */
+    double *J, *Jt, *N, *F;                    /* n x n; direct */
+    int steps;                                 /* in all */
+} descent;
+
+/* dx of (J'J + shift) dx = right. False: singular. */
+static bool solve_step(const descent* k, double shift)
+{
+    int n = k->g.s->n;
+    size_t size = (size_t)n;
+    if (!k->direct) {
+        solve_cg(&k->g, shift, k->right, k->dx, k->work);
+        return true;
+    }
+    memcpy(k->F, k->N, size * size * sizeof *k->F);
+    for (int i = 0; i < n; i++) k->F[i + (size_t)i * size] += shift;
+    if (!mor_cholesky_factor(n, k->F)) return false;
+    memcpy(k->dx, k->right, size * sizeof *k->dx);
+    mor_cholesky_solve(n, k->F, k->dx);
+    return true;
+}
+
+/* Damped steps from the impulses r to a root of e or a local minimum of |e|^2. */
+static mor_report descend(descent* k, double* r)
+{
+    gn* g = &k->g;
+    int n = g->s->n;
+    size_t size = (size_t)n;
+    mor_cone_system_velocity(g->s, r, k->e);
+    for (int i = 0; i < n; i++) k->x[i] = r[i] / g->root[i] - g->root[i] * k->e[i];
+    double lambda = k->o->lambda, merit = residual(g, k->x, r, k->e), first = merit;
+    const int most = k->steps + k->context->max_iter; /* of this start */
+    for (bool fresh = true; k->steps < most;) {
+        k->steps++;
+        double scale = sqrt(merit / first); /* the damping fades with the residual */
+        if (fresh) {
+            apply_transposed(g, k->e, k->right);
+            for (int i = 0; i < n; i++) k->right[i] = -k->right[i];
+            if (k->direct) normal_matrix(g, k->J, k->Jt, k->N, k->work);
+        }
+        double shift = mor_max(1e-14, lambda * scale), predicted = 0.0;
+        if (!solve_step(k, shift)) {
+            lambda = mor_max(10.0 * lambda, 1e-10);
+            fresh = false;
+            if (lambda > 1e12) return mor_ended(MOR_NUMERICAL, k->steps, "the normal equations are singular");
+            continue;
+        }
+        for (int i = 0; i < n; i++)
+            k->trial[i] = k->x[i] + k->dx[i], predicted += k->dx[i] * (k->right[i] + shift * k->dx[i]);
+        double next = residual(g, k->trial, r, k->work);
+        if (isnan(next)) return mor_ended(MOR_NUMERICAL, k->steps, "not a number");
+        double gain = predicted > 0.0 ? (merit - next) / predicted : -1.0;
+        fresh = next < merit;
+        if (fresh) {
+            memcpy(k->x, k->trial, size * sizeof *k->x);
+            memcpy(k->e, k->work, size * sizeof *k->e);
+            merit = next;
+            lambda = mor_max(1e-14, gain > 0.75 ? lambda / 10.0 : gain > 0.25 ? lambda / 3.0 : lambda);
+        } else {
+            lambda = mor_max(4.0 * lambda, 1e-12);
+            residual(g, k->x, r, k->work); /* P' and r of the point kept */
+        }
+        mor_trace_add(k->context, k->steps, fresh ? 1.0 : 0.0, r);
+        if (g->share < 1.0) { /* the judge knows the whole friction only */
+            if (merit <= 1e-24 * first || (!fresh && lambda > 1e6)) break;
+            continue;
+        }
+        if (mor_cone_system_runaway(g->s, r, k->context->tol))
+            return mor_ended(MOR_NOT_CONVERGED, k->steps, "the impulses grow without bound");
+        if (k->context->error(k->context, r, NULL) <= k->context->tol) return mor_ended(MOR_SOLVED, k->steps, "");
+        if (mor_out_of_time(k->context)) return mor_ended(MOR_TIME_LIMIT, k->steps, "");
+        if (!fresh && lambda > 1e12) return mor_ended(MOR_NOT_CONVERGED, k->steps, "a local minimum of the residual");
+    }
+    return mor_ended(MOR_NOT_CONVERGED, k->steps, "");
+}
+
+/* Another start: the answer without friction, then with an ever larger share of it, each from the one before. */
+static void start_without_friction(descent* k, double* r)
+{
+    memset(r, 0, (size_t)k->g.s->n * sizeof *r);
+    for (int part = 0; part < SHARES; part++) {
+        k->g.share = (double)part / SHARES;
+        descend(k, r);
+    }
+    k->g.share = 1.0;
+}
+
 static mor_report gn_solve(const mor_problem* problem, const void* options, mor_context* context, double* r)
 {
     const gn_options* o = options;
@@ -175,62 +270,30 @@ static mor_report gn_solve(const mor_problem* problem, const void* options, mor_
     int n = s.n, d = problem->dim;
     size_t size = (size_t)n;
     bool direct = o->linear == LINEAR_DIRECT || (o->linear == LINEAR_AUTO && n < CG_FROM);
-    double* memory = mor_arena_alloc(context->arena, (12 + (size_t)d) * size * sizeof *memory);
+    double* memory = mor_arena_alloc(context->arena, (13 + (size_t)d) * size * sizeof *memory);
     double* square = direct ? mor_arena_alloc(context->arena, 4 * size * size * sizeof *square) : NULL;
     if (!memory || (direct && !square)) return mor_ended(MOR_NUMERICAL, 0, "out of memory");
-    double *root = memory, *x = root + n, *e = x + n, *right = e + n, *dx = right + n, *trial = dx + n, *a = trial + n,
-           *b = a + n, *work = b + n, *P = work + 4 * size;
-    gn g = { &s, root, P, a, b };
-    double *J = square, *Jt = direct ? J + size * size : NULL, *N = direct ? Jt + size * size : NULL,
-           *F = direct ? N + size * size : NULL;
+    double *root = memory, *best = root + n, *rest = best + n;
+    descent k = { .g = { &s, 1.0, root, NULL, rest, rest + n }, .o = o, .context = context, .direct = direct };
+    k.x = rest + 2 * size, k.e = k.x + n, k.right = k.e + n, k.dx = k.right + n, k.trial = k.dx + n,
+    k.work = k.trial + n;
+    k.g.P = k.work + 4 * size;
+    if (direct) k.J = square, k.Jt = k.J + size * size, k.N = k.Jt + size * size, k.F = k.N + size * size;
     for (int i = 0; i < n; i++) root[i] = sqrt(s.weight[i]);
-    mor_cone_system_velocity(&s, r, e);
-    for (int i = 0; i < n; i++) x[i] = r[i] / root[i] - root[i] * e[i];
-    double lambda = o->lambda, merit = residual(&g, x, r, e), first = merit;
-    bool fresh = true;
-    for (int k = 1; k <= context->max_iter; k++) {
-        double scale = sqrt(merit / first); /* the damping fades with the residual */
-        if (fresh) {
-            apply_transposed(&g, e, right);
-            for (int i = 0; i < n; i++) right[i] = -right[i];
-            if (direct) normal_matrix(&g, J, Jt, N, work);
-        }
-        double shift = mor_max(1e-14, lambda * scale);
-        if (direct) {
-            memcpy(F, N, size * size * sizeof *F);
-            for (int i = 0; i < n; i++) F[i + (size_t)i * n] += shift;
-            if (!mor_cholesky_factor(n, F)) {
-                lambda = mor_max(10.0 * lambda, 1e-10);
-                fresh = false;
-                if (lambda > 1e12) return mor_ended(MOR_NUMERICAL, k, "the normal equations are singular");
-                continue;
-            }
-            memcpy(dx, right, size * sizeof *dx);
-            mor_cholesky_solve(n, F, dx);
-        } else solve_cg(&g, shift, right, dx, work);
-        double predicted = 0.0;
-        for (int i = 0; i < n; i++) trial[i] = x[i] + dx[i], predicted += dx[i] * (right[i] + shift * dx[i]);
-        double next = residual(&g, trial, r, work);
-        if (isnan(next)) return mor_ended(MOR_NUMERICAL, k, "not a number");
-        double gain = predicted > 0.0 ? (merit - next) / predicted : -1.0;
-        fresh = next < merit;
-        if (fresh) {
-            memcpy(x, trial, size * sizeof *x);
-            memcpy(e, work, size * sizeof *e);
-            merit = next;
-            lambda = mor_max(1e-14, gain > 0.75 ? lambda / 10.0 : gain > 0.25 ? lambda / 3.0 : lambda);
-        } else {
-            lambda = mor_max(4.0 * lambda, 1e-12);
-            residual(&g, x, r, work); /* P' and r of the point kept */
-        }
-        mor_trace_add(context, k, fresh ? 1.0 : 0.0, r);
-        if (mor_cone_system_runaway(&s, r, context->tol))
-            return mor_ended(MOR_NOT_CONVERGED, k, "the impulses grow without bound");
-        if (context->error(context, r, NULL) <= context->tol) return mor_ended(MOR_SOLVED, k, "");
-        if (mor_out_of_time(context)) return mor_ended(MOR_TIME_LIMIT, k, "");
-        if (!fresh && lambda > 1e12) return mor_ended(MOR_NOT_CONVERGED, k, "a local minimum of the residual");
+    mor_report report = descend(&k, r);
+    double least = context->error(context, r, NULL);
+    memcpy(best, r, size * sizeof *best);
+    for (int start = 0; start < 2 && report.status == MOR_NOT_CONVERGED; start++) {
+        if (start == 0) memset(r, 0, size * sizeof *r);
+        else start_without_friction(&k, r);
+        report = descend(&k, r);
+        double error = context->error(context, r, NULL);
+        if (!(error < least)) continue;
+        least = error;
+        memcpy(best, r, size * sizeof *best);
     }
-    return mor_ended(MOR_NOT_CONVERGED, context->max_iter, "");
+    memcpy(r, best, size * sizeof *r);
+    return report;
 }
 
 const mor_solver mor_solver_implicit_gn = {

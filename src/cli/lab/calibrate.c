@@ -132,8 +132,10 @@ int mor_cli_calibrate(int argc, char** argv)
     if (!code) code = mor_calibration_run(c, a.jobs, a.journal, a.resume, progress, &m, &error);
     if (m.shown) fprintf(stderr, "\r%79s\r", "");
     if (code == MOR_STOPPED) {
-        fprintf(stderr, "moreau calibrate: interrupted%s\n", a.journal ? "; --resume goes on" : "");
-        status = 128 + interrupted;
+        fprintf(stderr, "moreau calibrate: interrupted%s; methods that were done are written\n",
+                a.journal ? "; --resume goes on" : "");
+        status = write_all(&a, c);
+        if (!status) status = 128 + interrupted;
     } else if (code) {
         status = mor_cli_fail(&error);
     } else {

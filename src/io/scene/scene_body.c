@@ -123,6 +123,16 @@ static mor_code read_kinematic(mor_scene* scene, const mor_node* node, mor_scene
     return MOR_OK;
 }
 
+static mor_code read_support(const mor_scene* scene, const mor_node* node, mor_body_def* def, mor_error* error)
+{
+    mor_raw_support raw;
+    mor_code code = mor_keys_read(&mor_keys_support, node, scene->dimension, &raw, error);
+    if (code) return code;
+    if (def->kind != MOR_DYNAMIC) return mor_node_fail_key(node, error, "only bodies that move freely have a support");
+    def->support = (mor_body_support){ raw.friction, raw.radius, raw.kind == 1, raw.gravity };
+    return MOR_OK;
+}
+
 /* dynamic, fixed or kinematic, and what each may have */
 static mor_code read_kind(mor_scene* scene, const mor_node* node, const mor_raw_body* raw, mor_scene_body* body,
                           mor_error* error)
@@ -131,6 +141,8 @@ static mor_code read_kind(mor_scene* scene, const mor_node* node, const mor_raw_
     body->def.velocity = raw->velocity;
     body->def.angular_velocity = raw->angular_velocity;
     body->def.surface_velocity = raw->surface_velocity;
+    mor_code code = raw->support ? read_support(scene, raw->support, &body->def, error) : MOR_OK;
+    if (code) return code;
     if (raw->fixed && raw->kinematic)
         return mor_node_fail_key(raw->kinematic, error, "a body is either fixed or kinematic");
     if (raw->kinematic) return read_kinematic(scene, node, body, error);

@@ -195,6 +195,8 @@ static const mor_key body_keys[] = {
     { KEY(mor_raw_body, fixed, MOR_KEY_BOOL), .fallback = "false", .help = "The body never moves." },
     { VECTOR(mor_raw_body, surface_velocity), .unit = "m/s", .fallback = "0",
       .help = "A belt: the fixed or kinematic body's surface moves, world axes." },
+    { NODE(mor_raw_body, support), .value = "mapping", .dimension = 2, .fallback = "none",
+      .help = "The plane it lies on, with friction: planar worlds that are seen from above." },
     { NODE(mor_raw_body, kinematic), .value = "mapping", .fallback = "not kinematic",
       .help = "The body moves as told, whatever pushes it." },
     { NODE(mor_raw_body, grid), .value = "mapping", .fallback = "one body", .help = "Many copies on a grid." },
@@ -338,6 +340,21 @@ static const mor_key orientation_keys[] = {
 };
 const mor_key_table mor_keys_orientation = { "orientation", "orientation as { axis, angle } or { rpy }", "",
                                              orientation_keys, TABLE(mor_raw_orientation) };
+
+static const mor_key support_keys[] = {
+    { NUMBER(mor_raw_support, friction), .initial = 0.5, NOT_NEGATIVE, .fallback = "0.5",
+      .help = "Coulomb coefficient of the body on the plane." },
+    { NUMBER(mor_raw_support, radius), .required = true, NOT_NEGATIVE, .unit = "m", .fallback = "required",
+      .help = "Of the circle with the three points, or of the disc, about the centre of mass." },
+    { KEY(mor_raw_support, kind, MOR_KEY_CHOICE), .choices = "tripod|area", .fallback = "tripod",
+      .help = "Three points that carry a third of the weight each, or a disc with even pressure (48 points)." },
+    { NUMBER(mor_raw_support, gravity), .initial = 9.81, NOT_NEGATIVE, .unit = "m/s^2", .fallback = "9.81",
+      .help = "Presses the body on the plane." },
+    { 0 }
+};
+const mor_key_table mor_keys_support = { "support", "bodies[].support",
+                                         "2-D only. Friction slows the body in each step before contacts act.",
+                                         support_keys, TABLE(mor_raw_support) };
 
 static const mor_key kinematic_keys[] = {
     { VECTOR(mor_raw_kinematic, velocity), .unit = "m/s", .fallback = "0", .help = "Constant." },
@@ -495,11 +512,11 @@ const mor_key_table* const mor_key_tables[] = {
     &mor_keys_pair,      &mor_keys_body,        &mor_keys_shape,     &mor_keys_plane,
     &mor_keys_capsule,   &mor_keys_cylinder,    &mor_keys_prism,     &mor_keys_cone,
     &mor_keys_solid,     &mor_keys_hull,        &mor_keys_decompose, &mor_keys_field,
-    &mor_keys_orientation,
-    &mor_keys_kinematic, &mor_keys_grid,        &mor_keys_random,    &mor_keys_repeat,
-    &mor_keys_step,      &mor_keys_chain_joint, &mor_keys_joint,     &mor_keys_spring,
-    &mor_keys_motor,     &mor_keys_robot,       &mor_keys_loop,      &mor_keys_force,
-    &mor_keys_record,    &mor_keys_motors,      &mor_keys_block,     &mor_keys_foot,
-    &mor_keys_sensor,    &mor_keys_controller,  &mor_keys_move,      NULL
+    &mor_keys_orientation, &mor_keys_kinematic, &mor_keys_support,   &mor_keys_grid,
+    &mor_keys_random,    &mor_keys_repeat,      &mor_keys_step,      &mor_keys_chain_joint,
+    &mor_keys_joint,     &mor_keys_spring,      &mor_keys_motor,     &mor_keys_robot,
+    &mor_keys_loop,      &mor_keys_force,       &mor_keys_record,    &mor_keys_motors,
+    &mor_keys_block,     &mor_keys_foot,        &mor_keys_sensor,    &mor_keys_controller,
+    &mor_keys_move,      NULL
 };
 /* clang-format on */
