@@ -274,6 +274,21 @@ static void files_are_the_same_ground_as_their_heights(void** state)
         as_heights(f, path, "");
         unlink(path);
     }
+    /* grey (53 i + 31 j j + 17 i j) mod 256 of column i, row j, compressed by zlib */
+    static const unsigned char png[] = { 0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d,
+                                         0x49, 0x48, 0x44, 0x52, 0x00, 0x00, 0x00, 0x05, 0x00, 0x00, 0x00, 0x05,
+                                         0x08, 0x00, 0x00, 0x00, 0x00, 0xa8, 0x04, 0x79, 0x39, 0x00, 0x00, 0x00,
+                                         0x27, 0x49, 0x44, 0x41, 0x54, 0x78, 0xda, 0x63, 0x60, 0x30, 0xcd, 0x9a,
+                                         0x7f, 0x85, 0x41, 0x3e, 0x75, 0xf5, 0x47, 0x73, 0x86, 0x9a, 0xcb, 0x5a,
+                                         0x8d, 0x37, 0x18, 0xc4, 0xeb, 0x9f, 0xfb, 0x6f, 0x67, 0xf8, 0x90, 0xf9,
+                                         0x28, 0xfa, 0x0a, 0x00, 0xb0, 0x50, 0x0d, 0x29, 0xa6, 0xbb, 0x5c, 0x41,
+                                         0x00, 0x00, 0x00, 0x00, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82 };
+    for (int j = 0; j < N; j++)
+        for (int i = 0; i < N; i++) f->h[N - 1 - j][i] = 1.5 - 2.5 * ((53 * i + 31 * j * j + 17 * i * j) % 256 / 255.0);
+    sprintf(path, "%s/ground.png", folder);
+    write_file(path, png, sizeof png);
+    as_heights(f, path, ", height: [1.5, -1]");
+    unlink(path);
     free(f);
     rmdir(folder);
 }
@@ -350,7 +365,7 @@ static void broken_files_are_told_with_their_place(void** state)
     REFUSED("P5 99999999999999999999 99999999999999999 255 1", ", height: [0, 1]", 3, 64, "the limit is");
     REFUSED("P5 2 2 70000 1", ", height: [0, 1]", 3, 64, "no PGM picture");
     REFUSED("P5 2", ", height: [0, 1]", 3, 64, "no PGM picture");
-    REFUSED("\x89PNG\r\n\x1a\n", ", height: [0, 1]", 3, 64, "PNG");
+    REFUSED("\x89PNG\r\n\x1a\n", ", height: [0, 1]", 3, 64, "the PNG picture is damaged");
     rmdir(folder);
 }
 

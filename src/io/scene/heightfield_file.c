@@ -1,8 +1,10 @@
-/* Files of heights: tables of numbers, and greyscale pictures in the format PGM (P2 with numbers, P5 with bytes).
+/* Files of heights: tables of numbers, and greyscale pictures in the formats PNG (png_grey.c) and PGM (P2 with numbers,
+ * P5 with bytes).
  *
  * A grey g of 0 ... m becomes the height low + (high - low) g / m. Two bytes have the higher one first. The first row
  * of a picture is its upper edge, the highest y of the field. Errors in tables have their line and column there. */
 #include "base/number.h"
+#include "io/scene/png_grey.h"
 #include "io/scene/scene_def.h"
 
 #include <stdlib.h>
@@ -55,7 +57,31 @@ static long next_number(const char** at, const char* end)
     return value;
 }
 
-static mor_code read_picture(const reader* r, const double* range)
+static mor_code no_range(const reader* r)
+{
+    return mor_node_fail(r->node, r->error, "'%.200s' is a picture: give 'height: [low, high]', black and white in m",
+                         r->file);
+}
+
+static mor_code read_png(const reader* r, const double* range)
+{
+    mor_grey_picture picture;
+    mor_error inner = { 0 };
+    mor_code code =
+        mor_png_read(r->text, (size_t)(r->end - r->text), MOR_FIELD_POINTS, r->scene->document.arena, &picture, &inner);
+    if (code == MOR_BAD_INPUT) return mor_node_fail(r->node, r->error, "'%.200s': %s", r->file, inner.text);
+    if (code) return mor_fail(r->error, code, "%s", inner.text);
+    if (!range) return no_range(r);
+    double* heights = room(r, picture.width, picture.height);
+    if (!heights) return r->error && r->error->code ? r->error->code : MOR_BAD_INPUT;
+    for (long j = picture.height - 1; j >= 0; j--)
+        for (long i = 0; i < picture.width; i++)
+            heights[j * picture.width + i] =
+                range[0] + (range[1] - range[0]) * ((double)*picture.values++ / (double)picture.white);
+    return MOR_OK;
+}
+
+static mor_code read_pgm(const reader* r, const double* range)
 {
     const char* at = r->text + 2;
     const bool plain = r->text[1] == '2';
@@ -66,9 +92,7 @@ static mor_code read_picture(const reader* r, const double* range)
             r->node, r->error,
             "'%.200s' is no PGM picture: after %.2s come width, height and the value of white, 1 to 65535", r->file,
             r->text);
-    if (!range)
-        return mor_node_fail(r->node, r->error,
-                             "'%.200s' is a picture: give 'height: [low, high]', black and white in m", r->file);
+    if (!range) return no_range(r);
     double* heights = room(r, head[0], head[1]);
     if (!heights) return r->error && r->error->code ? r->error->code : MOR_BAD_INPUT;
     at++;
@@ -167,14 +191,11 @@ mor_code mor_heightfield_load(mor_scene* scene, const mor_node* node, const char
     if (!text) return error && error->code ? error->code : MOR_SYSTEM;
     const reader r = { scene, node, path, text, text + length, field, error };
     if (length > 2 && text[0] == 'P' && (text[1] == '2' || text[1] == '5') && (is_blank(text[2]) || text[2] == '#'))
-        return read_picture(&r, range);
-    if (length > 4 && memcmp(text, "\x89PNG", 4) == 0)
-        return mor_node_fail(node, error,
-                             "'%.200s' is a PNG picture, which is not read; convert it to greyscale PGM: `convert "
-                             "terrain.png -colorspace Gray terrain.pgm` of ImageMagick",
-                             file);
+        return read_pgm(&r, range);
+    if (mor_is_png(text, length)) return read_png(&r, range);
     if (memchr(text, '\0', length))
-        return mor_node_fail(node, error, "'%.200s' is neither a table of numbers nor a PGM picture", file);
+        return mor_node_fail(node, error,
+                             "'%.200s' is neither a table of numbers nor a picture in the format PNG or PGM", file);
     if (range) return mor_node_fail(node, error, "'%.200s' is a table of heights in m; 'height' is for pictures", file);
     return read_table(&r);
 }

@@ -168,7 +168,7 @@ mor_code mor_scene_read_shapes(mor_scene* scene, const mor_node* node, mor_body_
 /* A height field with all lengths times `scale` (scene_heightfield.c); its memory is the scene's. */
 mor_code mor_scene_read_heightfield(mor_scene* scene, const mor_node* node, double scale, mor_heightfield* field,
                                     mor_error* error);
-/* Heights from the file that `node` names: a table of numbers in m, first row at the lowest y; or a PGM picture, its
+/* Heights from the file that `node` names: a table of numbers in m, first row at the lowest y; or a picture, its
  * upper edge at the highest y, black range[0] and white range[1] (NULL: none given) (heightfield_file.c). */
 mor_code mor_heightfield_load(mor_scene* scene, const mor_node* node, const char* file, const double* range,
                               mor_heightfield* field, mor_error* error);

@@ -9,7 +9,7 @@ static const mor_key heightfield_keys[] = {
       .help = "Rows of heights, the first at the lowest y; in a row x grows. At least two rows of two numbers." },
     { TEXT(mor_raw_heightfield, file), .fallback = "none",
       .help = "Heights from a file, relative to this one: a table of heights in m, separated by commas, semicolons or "
-              "blanks, rows as in `heights`; or a greyscale picture .pgm (P2, P5; 8 or 16 bit) seen from above, its "
+              "blanks, rows as in `heights`; or a greyscale picture .png or .pgm (8 or 16 bit) seen from above, its "
               "upper edge at the highest y." },
     { NODE(mor_raw_heightfield, height), .value = "[low, high]", .unit = "m", .fallback = "required for a picture",
       .help = "Heights of black and white of a picture." },
