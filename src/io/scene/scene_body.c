@@ -182,11 +182,25 @@ static mor_code read_inertia(const mor_scene* scene, const mor_node* node, doubl
     return MOR_OK;
 }
 
+/* The first height field among the shapes, or NULL. */
+static const mor_node* ground_of(const mor_node* shape)
+{
+    if (shape->kind != MOR_NODE_LIST) return shape->kind == MOR_NODE_MAP ? mor_node_get(shape, "heightfield") : NULL;
+    const mor_node* found = NULL;
+    for (const mor_node* n = shape->first; n && !found; n = n->next)
+        if (n->kind == MOR_NODE_MAP) found = mor_node_get(n, "heightfield");
+    return found;
+}
+
 /* Mass, inertia, centre of mass; bodies that move need a shape that can move and a mass. */
 static mor_code read_mass(const mor_scene* scene, const mor_node* node, const mor_raw_body* raw, mor_body_def* def,
                           mor_error* error)
 {
     double mass = 0.0;
+    const mor_node* ground = ground_of(raw->shape);
+    if (ground && def->kind == MOR_DYNAMIC)
+        return mor_node_fail_key(ground, error,
+                                 "a height field cannot be a moving body; add 'fixed: true' to the body");
     for (int i = 0; i < def->shape_count; i++) {
         const mor_body_shape* shape = &def->shapes[i];
         mor_shape_kind kind = shape->geometry->kind;

@@ -2,6 +2,7 @@
 #ifndef MOREAU_IO_SCENE_DEF_H
 #define MOREAU_IO_SCENE_DEF_H
 
+#include "geometry/heightfield.h"
 #include "io/mjcf/mjcf.h"
 #include "io/scene/scene_document.h"
 #include "io/scene/scene_fields.h"
@@ -147,7 +148,7 @@ struct mor_scene {
     mor_scene_cut* cuts; /* in order */
 };
 
-enum { MOR_SCENE_BODIES = 1000000, MOR_MESH_PIECES = 1024 };
+enum { MOR_SCENE_BODIES = 1000000, MOR_MESH_PIECES = 1024, MOR_FIELD_POINTS = 4000000, MOR_FIELD_PIECES = 200000 };
 
 /* Zeroed memory of the scene, or NULL with an error. */
 void* mor_scene_alloc(mor_scene* scene, size_t count, size_t size, mor_error* error);
@@ -164,6 +165,13 @@ mor_code mor_scene_read(mor_scene* scene, const mor_node* root, mor_error* error
 mor_code mor_scene_read_materials(mor_scene* scene, const mor_raw_scene* raw, mor_error* error);
 mor_code mor_scene_read_bodies(mor_scene* scene, const mor_node* list, mor_error* error);
 mor_code mor_scene_read_shapes(mor_scene* scene, const mor_node* node, mor_body_def* def, mor_error* error);
+/* A height field with all lengths times `scale` (scene_heightfield.c); its memory is the scene's. */
+mor_code mor_scene_read_heightfield(mor_scene* scene, const mor_node* node, double scale, mor_heightfield* field,
+                                    mor_error* error);
+/* Heights from the file that `node` names: a table of numbers in m, first row at the lowest y; or a picture, its
+ * upper edge at the highest y, black range[0] and white range[1] (NULL: none given) (heightfield_file.c). */
+mor_code mor_heightfield_load(mor_scene* scene, const mor_node* node, const char* file, const double* range,
+                              mor_heightfield* field, mor_error* error);
 /* `orientation` (or, in 2-D, `angle`) of a mapping; identity when it has neither. */
 mor_code mor_scene_read_turn(const mor_scene* scene, const mor_node* map, mor_quat* turn, mor_error* error);
 /* `color` and `opacity` of a body (scene_visual.c). */

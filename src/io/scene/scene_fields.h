@@ -99,8 +99,8 @@ typedef struct mor_raw_shape {
     int axis;
     const char *mesh, *material;
     mor_vec3 position;
-    const mor_node *box, *plane, *capsule, *cylinder, *prism, *cone, *ellipsoid, *hull, *decompose, *tetrahedron,
-        *octahedron, *dodecahedron, *icosahedron, *particle, *polygon, *chain, *orientation;
+    const mor_node *box, *plane, *capsule, *cylinder, *prism, *cone, *ellipsoid, *hull, *decompose, *heightfield,
+        *tetrahedron, *octahedron, *dodecahedron, *icosahedron, *particle, *polygon, *chain, *orientation;
 } mor_raw_shape;
 
 typedef struct mor_raw_plane {
@@ -124,6 +124,12 @@ typedef struct mor_raw_decompose {
 typedef struct mor_raw_hull {
     const char* mesh;
 } mor_raw_hull;
+
+typedef struct mor_raw_heightfield {
+    const mor_node *size, *heights, *height;
+    const char* file;
+    double depth;
+} mor_raw_heightfield;
 
 typedef struct mor_raw_orientation {
     mor_vec3 axis, rpy;
@@ -236,10 +242,11 @@ typedef struct mor_raw_record {
 
 extern const mor_key_table mor_keys_scene, mor_keys_time, mor_keys_method, mor_keys_material, mor_keys_pair,
     mor_keys_body, mor_keys_shape, mor_keys_plane, mor_keys_capsule, mor_keys_cylinder, mor_keys_prism, mor_keys_cone,
-    mor_keys_solid, mor_keys_hull, mor_keys_decompose, mor_keys_orientation, mor_keys_kinematic, mor_keys_support,
-    mor_keys_grid, mor_keys_random, mor_keys_repeat, mor_keys_step, mor_keys_joint, mor_keys_chain_joint,
-    mor_keys_spring, mor_keys_motor, mor_keys_robot, mor_keys_loop, mor_keys_force, mor_keys_record, mor_keys_motors,
-    mor_keys_block, mor_keys_foot, mor_keys_sensor, mor_keys_controller, mor_keys_move;
+    mor_keys_solid, mor_keys_hull, mor_keys_decompose, mor_keys_field, mor_keys_orientation, mor_keys_kinematic,
+    mor_keys_support, mor_keys_grid, mor_keys_random, mor_keys_repeat, mor_keys_step, mor_keys_joint,
+    mor_keys_chain_joint, mor_keys_spring, mor_keys_motor, mor_keys_robot, mor_keys_loop, mor_keys_force,
+    mor_keys_record, mor_keys_motors, mor_keys_block, mor_keys_foot, mor_keys_sensor, mor_keys_controller,
+    mor_keys_move;
 /* All of them in the order of the documentation, NULL at the end. */
 extern const mor_key_table* const mor_key_tables[];
 

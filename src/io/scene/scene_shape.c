@@ -248,6 +248,40 @@ static mor_code add_mesh(mor_scene* scene, shape_list* list, const mor_node* nod
     return code;
 }
 
+/* The pieces of a height field. */
+static mor_code add_heightfield(mor_scene* scene, shape_list* list, const mor_node* node, double scale,
+                                const mor_body_shape* at, mor_error* error)
+{
+    mor_heightfield field;
+    mor_code code = mor_scene_read_heightfield(scene, node, scale, &field, error);
+    if (code) return code;
+    int cells = (field.columns - 1) * (field.rows - 1),
+        capacity = cells < MOR_FIELD_PIECES ? 2 * cells : MOR_FIELD_PIECES;
+    unsigned char* taken = mor_scene_alloc(scene, (size_t)cells, 1, error);
+    mor_field_piece* pieces = mor_scene_alloc(scene, (size_t)capacity, sizeof *pieces, error);
+    if (!taken || !pieces) return MOR_SYSTEM;
+    int count = mor_heightfield_cut(&field, taken, pieces, capacity);
+    if (count < 0)
+        return mor_node_fail(node, error,
+                             "the height field has %d cells and becomes more than %d convex pieces, two for each cell "
+                             "that is not flat; take fewer points",
+                             cells, (int)MOR_FIELD_PIECES);
+    const double floor = mor_heightfield_floor(&field);
+    for (int k = 0; k < count && code == MOR_OK; k++) {
+        mor_error inner = { 0 };
+        mor_pose local = mor_pose_identity();
+        mor_geometry* geometry = mor_heightfield_piece(&field, &pieces[k], floor, &local.position, &inner);
+        if (!geometry && inner.code == MOR_BAD_INPUT)
+            return mor_node_fail(node, error, "cell %d of row %d: %s", pieces[k].first[0] + 1, pieces[k].first[1] + 1,
+                                 inner.text);
+        if (!geometry) return mor_fail(error, inner.code ? inner.code : MOR_SYSTEM, "%s", inner.text);
+        code = keep(scene, geometry, error);
+        mor_body_shape shape = { geometry, mor_pose_mul(&at->pose, &local), at->material };
+        if (code == MOR_OK) code = append(scene, list, shape, error);
+    }
+    return code;
+}
+
 static mor_code scale_by(mor_scene* scene, mor_geometry** geometry, const mor_node* at, double scale, mor_error* error)
 {
     if ((*geometry)->kind == MOR_PLANE || (*geometry)->kind == MOR_PARTICLE)
@@ -310,6 +344,7 @@ static mor_code add_shape(mor_scene* scene, shape_list* list, const mor_node* no
         use = (mesh_use){ hull.mesh, true, NULL, raw.scale };
         return add_mesh(scene, list, mor_node_get(kind, "mesh"), &use, shape, error);
     }
+    if (kind == raw.heightfield) return add_heightfield(scene, list, kind, raw.scale, &shape, error);
     mor_error inner = { 0 };
     mor_pose local = mor_pose_identity();
     shape.geometry = make(scene, kind, &raw, &local, &inner);
