@@ -9,6 +9,7 @@
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,10 +228,11 @@ mor_code mor_farm_run(mor_farm* farm, mor_error* error)
     y.workers = calloc(jobs, sizeof *y.workers);
     y.rests = calloc(2 * jobs + 2, sizeof *y.rests);
     struct pollfd* fds = calloc(jobs, sizeof *fds);
-    char* records = calloc(jobs, farm->record + 1);
+    size_t room = (farm->record / sizeof(max_align_t) + 1) * sizeof(max_align_t); /* any type may lie in a record */
+    char* records = calloc(jobs, room);
     mor_code code = MOR_OK;
     if (!y.workers || !y.rests || !fds || !records) code = mor_fail(error, MOR_SYSTEM, "out of memory");
-    for (size_t i = 0; i < jobs && !code; i++) y.workers[i].record = records + i * (farm->record + 1);
+    for (size_t i = 0; i < jobs && !code; i++) y.workers[i].record = records + i * room;
     if (!code) code = loop(&y, fds);
     free(y.workers);
     free(y.rests);
