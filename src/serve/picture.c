@@ -33,7 +33,8 @@ static mor_browser* show(mor_recording* const* recordings, int count, const mor_
     char page[600], look[400] = "", address[1200];
     snprintf(page, sizeof page, "%s/page.html", mor_browser_directory(b));
     if (o->look) mor_look_encode(look, sizeof look, o->look);
-    snprintf(address, sizeof address, "file://%s#ui=0&t=%.9g&%s", page, t, look);
+    /* no exponent: its plus sign would mean a blank there */
+    snprintf(address, sizeof address, "file://%s#ui=0&t=%.9f&%s", page, t, look);
     mor_export_options export = { .most_bytes = 5e7, .rate = 240.0 };
     mor_export_report* reports = calloc((size_t)count + 1, sizeof *reports);
     mor_code code = reports ? mor_export_html(page, recordings, count, &export, reports, error)
@@ -49,7 +50,7 @@ mor_code mor_picture_png(const char* path, mor_recording* const* recordings, int
                          const mor_picture_options* options, mor_error* error)
 {
     mor_bytes png = { 0 };
-    mor_browser* b = show(recordings, count, options, options->time < 0.0 ? 1e30 : options->time, error);
+    mor_browser* b = show(recordings, count, options, options->time < 0.0 ? 1e12 : options->time, error);
     mor_code code = b ? mor_browser_picture(b, &png, error) : MOR_SYSTEM;
     if (!code) code = mor_output_write(path, png.data, png.size, error);
     mor_bytes_free(&png);

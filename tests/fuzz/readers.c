@@ -73,6 +73,19 @@ static void read_urdf(const char* path, const char* bytes, size_t size)
     mor_robot_destroy(mor_urdf_read(path, &options, notes, sizeof notes, &error));
 }
 
+/* The bytes are the ground of a scene: a picture or a table of heights. */
+static void read_ground(const char* path, const char* bytes, size_t size)
+{
+    (void)bytes, (void)size;
+    mor_error error = { 0 };
+    const char* range = strstr(path, ".csv") ? "" : ", height: [0, 1]";
+    char text[800];
+    snprintf(text, sizeof text,
+             "moreau: 1\nbodies:\n  - { fixed: true, shape: { heightfield: { size: [1, 1], file: \"%s\"%s } } }\n",
+             path, range);
+    use_scene(mor_scene_parse(text, strlen(text), "ground", NULL, NULL, &error));
+}
+
 /* The bytes are a model under `robots:` of a scene, in the format of this name. */
 static void read_model(const char* path, const char* format)
 {
@@ -183,25 +196,13 @@ static void read_plan(const char* path, const char* bytes, size_t size)
 }
 
 const reader readers[] = {
-    { "plan", ".yaml", read_plan },
-    { "scene", ".yaml", read_scene },
-    { "include", ".yaml", read_include },
-    { "urdf", ".urdf", read_urdf },
-    { "obj", ".obj", read_mesh },
-    { "stl", ".stl", read_mesh },
-    { "dae", ".dae", read_mesh },
-    { "poly", ".poly", read_mesh },
-    { "motion", ".csv", read_motion },
-    { "json", ".json", read_json },
-    { "problem", ".dat", read_problem },
-    { "fclib", ".hdf5", read_fclib },
-    { "bpmd", ".h5", read_bpmd },
-    { "recording", ".h5", read_recording },
-    { "trace", ".h5", read_trace },
-    { "commands", ".txt", read_commands },
-    { "mjcf", ".xml", read_mjcf },
-    { "sdf", ".sdf", read_sdf },
-    { NULL, NULL, NULL },
+    { "plan", ".yaml", read_plan },        { "scene", ".yaml", read_scene },       { "include", ".yaml", read_include },
+    { "urdf", ".urdf", read_urdf },        { "obj", ".obj", read_mesh },           { "stl", ".stl", read_mesh },
+    { "dae", ".dae", read_mesh },          { "poly", ".poly", read_mesh },         { "motion", ".csv", read_motion },
+    { "json", ".json", read_json },        { "problem", ".dat", read_problem },    { "fclib", ".hdf5", read_fclib },
+    { "bpmd", ".h5", read_bpmd },          { "recording", ".h5", read_recording }, { "trace", ".h5", read_trace },
+    { "commands", ".txt", read_commands }, { "mjcf", ".xml", read_mjcf },          { "sdf", ".sdf", read_sdf },
+    { "png", ".png", read_ground },        { "heights", ".csv", read_ground },     { NULL, NULL, NULL },
 };
 
 void reader_try(const reader* r, const char* folder, const char* bytes, size_t size)

@@ -193,6 +193,9 @@ test("a picture is the scene at its time", () => {
   let coloured = 0;
   for (let y = 0; y < 300; y++) for (let x = 0; x < 400; x++) coloured += colour(image.at(x, y)) > 60;
   assert.ok(coloured > 100 && coloured < 20000, `${coloured} coloured pixels`);
+  moreau("view", ball, "--png", file("end.png"), "--look", "theme=dark", "--pixels", "400x300");
+  moreau("view", ball, "--png", file("start.png"), "--at", "0", "--look", "theme=dark", "--pixels", "400x300");
+  assert.ok(!readFileSync(file("end.png")).equals(readFileSync(file("start.png"))), "without --at the end is shown");
   assert.throws(() => execFileSync(command, ["view", ball, "--png", file("none.png")], { env: { PATH: "/nowhere" }, stdio: "pipe" }), (e) => e.status === 3 && /Chromium/.test(e.stderr));
 });
 
