@@ -53,5 +53,7 @@ typedef struct mor_cli_scene {
 mor_cli_scene* mor_cli_scenes(int* count);
 /* Like mor_cli_fail for a scene that could not be loaded: says a similar name if there is no such file. */
 int mor_cli_no_scene(const char* asked, const mor_error* error);
+/* Takes the scene of a command that has one: 0, or that of mor_cli_usage for a second. */
+int mor_cli_one_scene(const char* command, const char** scene, const char* word);
 
 #endif

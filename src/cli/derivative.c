@@ -23,10 +23,7 @@ typedef struct arguments {
 
 static int take_scene(void* user, char* word)
 {
-    arguments* a = user;
-    if (a->scene) return mor_cli_usage("derivative", "two scenes, '%s' and '%s'", a->scene, word);
-    a->scene = word;
-    return 0;
+    return mor_cli_one_scene("derivative", &((arguments*)user)->scene, word);
 }
 
 static int take_input(void* user, char* value)

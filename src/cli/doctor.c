@@ -31,13 +31,7 @@ typedef struct trial {
 
 enum { TRIALS = 6 };
 
-static int take_scene(void* user, char* word)
-{
-    arguments* a = user;
-    if (a->scene) return mor_cli_usage("doctor", "two scenes, '%s' and '%s'", a->scene, word);
-    a->scene = word;
-    return 0;
-}
+static int take_scene(void* user, char* word) { return mor_cli_one_scene("doctor", &((arguments*)user)->scene, word); }
 
 #define AT(member) .offset = offsetof(arguments, member)
 static const mor_cli_option options[] = {

@@ -15,10 +15,7 @@ typedef struct arguments {
 
 static int take_scene(void* user, char* word)
 {
-    arguments* a = user;
-    if (a->scene) return mor_cli_usage("export-fmu", "two scenes, '%s' and '%s'", a->scene, word);
-    a->scene = word;
-    return 0;
+    return mor_cli_one_scene("export-fmu", &((arguments*)user)->scene, word);
 }
 
 #define AT(member) .offset = offsetof(arguments, member)

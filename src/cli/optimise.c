@@ -24,10 +24,7 @@ typedef struct arguments {
 
 static int take_scene(void* user, char* word)
 {
-    arguments* a = user;
-    if (a->scene) return mor_cli_usage("optimise", "two scenes, '%s' and '%s'", a->scene, word);
-    a->scene = word;
-    return 0;
+    return mor_cli_one_scene("optimise", &((arguments*)user)->scene, word);
 }
 
 static int take_vary(void* user, char* word)

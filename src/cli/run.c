@@ -32,13 +32,7 @@ typedef struct arguments {
 
 /* ----------------------------------------------------------------------------------- options */
 
-static int take_scene(void* user, char* word)
-{
-    arguments* a = user;
-    if (a->scene) return mor_cli_usage("run", "two scenes, '%s' and '%s'", a->scene, word);
-    a->scene = word;
-    return 0;
-}
+static int take_scene(void* user, char* word) { return mor_cli_one_scene("run", &((arguments*)user)->scene, word); }
 
 static int take_times(void* user, char* value)
 {

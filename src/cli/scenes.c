@@ -164,3 +164,10 @@ int mor_cli_no_scene(const char* asked, const mor_error* error)
     free(list);
     return mor_cli_fail(&hinted);
 }
+
+int mor_cli_one_scene(const char* command, const char** scene, const char* word)
+{
+    if (*scene) return mor_cli_usage(command, "two scenes, '%s' and '%s'", *scene, word);
+    *scene = word;
+    return 0;
+}

@@ -17,13 +17,7 @@ typedef struct arguments {
     bool json, quiet;
 } arguments;
 
-static int take_scene(void* user, char* word)
-{
-    arguments* a = user;
-    if (a->scene) return mor_cli_usage("trust", "two scenes, '%s' and '%s'", a->scene, word);
-    a->scene = word;
-    return 0;
-}
+static int take_scene(void* user, char* word) { return mor_cli_one_scene("trust", &((arguments*)user)->scene, word); }
 
 #define AT(member) .offset = offsetof(arguments, member)
 static const mor_cli_option options[] = {
