@@ -22,6 +22,11 @@ static void no_plane_pushes_while_another_separates(void** state)
         const char* sets[] = { "method.formulation=peg", "method.collision=features", "method.on_failure=warn", NULL };
         mor_scene* scene = mor_scene_load(scene_path(names[i]), sets, NULL, &error);
         mor_world* w = scene ? mor_scene_build(scene, 1, &error) : NULL;
+        if (scene && !w && strstr(error.text, "'peg' has no rolling friction")) { /* told, and not this test's matter */
+            printf("  %-24s refused: rolling friction\n", names[i]);
+            mor_scene_destroy(scene);
+            continue;
+        }
         if (!w) fail_msg("%s", error.text);
         int steps = (int)(mor_scene_end(scene) / mor_world_get_step(w) + 0.5), k = 0, missed = 0;
         test_choice_report r = { 0 };

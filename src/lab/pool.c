@@ -348,7 +348,7 @@ static int serve(pool* p, struct pollfd* fds, int jobs, int* queue, int* queued)
 static mor_code conclude(pool* p, bool stopped, mor_code code)
 {
     mor_lab* lab = p->lab;
-    qsort(lab->runs, (size_t)lab->run_count, sizeof *lab->runs, compare_runs);
+    if (lab->run_count) qsort(lab->runs, (size_t)lab->run_count, sizeof *lab->runs, compare_runs);
     if (lab->trace_count) qsort(lab->traces, (size_t)lab->trace_count, sizeof *lab->traces, compare_traces);
     stamp(p);
     if (!code) code = p->code;
