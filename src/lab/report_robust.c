@@ -14,7 +14,7 @@ typedef struct row {
     const char* texts[MOST_REASONS];
 } row;
 
-/* Reasons are counted by their text without numbers, so that "after 812 iterations" and "after 9 iterations" are one. */
+/* Reasons are counted by their text without numbers: "after 812 iterations" and "after 9 iterations" are one. */
 static bool same_reason(const char* a, const char* b)
 {
     for (;; a++, b++) {

@@ -122,25 +122,27 @@ bool mor_joint_free_row(const mor_world* w, const mor_joint* j, mor_joint_row* r
     return true;
 }
 
+mor_quat mor_quat_of_axes(mor_vec3 x, mor_vec3 y, mor_vec3 z)
+{
+    double c[4] = { 1 + x.x + y.y + z.z, 1 + x.x - y.y - z.z, 1 - x.x + y.y - z.z, 1 - x.x - y.y + z.z };
+    int k = 0;
+    for (int i = 1; i < 4; i++)
+        if (c[i] > c[k]) k = i;
+    double a = y.z - z.y, b = z.x - x.z, d = x.y - y.x;
+    double xy = x.y + y.x, xz = z.x + x.z, yz = y.z + z.y;
+    mor_quat q = k == 0   ? (mor_quat){ c[0], a, b, d }
+                 : k == 1 ? (mor_quat){ a, c[1], xy, xz }
+                 : k == 2 ? (mor_quat){ b, xy, c[2], yz }
+                          : (mor_quat){ d, xz, yz, c[3] };
+    return mor_quat_normalize(q);
+}
+
 /* The rotation that takes z to n and x to the part of `along` across it. */
 static mor_quat frame_of(mor_vec3 z, mor_vec3 along)
 {
     mor_vec3 x, y;
     mor_tangents(z, along, &x, &y);
-    mor_mat3 R = { { { x.x, y.x, z.x }, { x.y, y.y, z.y }, { x.z, y.z, z.z } } };
-    /* from the matrix by its four candidates, the largest first (Shepperd 1978) */
-    double c[4] = { 1 + R.m[0][0] + R.m[1][1] + R.m[2][2], 1 + R.m[0][0] - R.m[1][1] - R.m[2][2],
-                    1 - R.m[0][0] + R.m[1][1] - R.m[2][2], 1 - R.m[0][0] - R.m[1][1] + R.m[2][2] };
-    int k = 0;
-    for (int i = 1; i < 4; i++)
-        if (c[i] > c[k]) k = i;
-    double a = R.m[2][1] - R.m[1][2], b = R.m[0][2] - R.m[2][0], d = R.m[1][0] - R.m[0][1];
-    double p = R.m[1][0] + R.m[0][1], q = R.m[0][2] + R.m[2][0], r = R.m[2][1] + R.m[1][2];
-    mor_quat out = k == 0   ? (mor_quat){ c[0], a, b, d }
-                   : k == 1 ? (mor_quat){ a, c[1], p, q }
-                   : k == 2 ? (mor_quat){ b, p, c[2], r }
-                            : (mor_quat){ d, q, r, c[3] };
-    return mor_quat_normalize(out);
+    return mor_quat_of_axes(x, y, z);
 }
 
 static bool finite3(mor_vec3 v) { return isfinite(v.x) && isfinite(v.y) && isfinite(v.z); }

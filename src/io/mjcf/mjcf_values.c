@@ -10,6 +10,7 @@
  * Reference: MuJoCo documentation, XML reference (frame orientations, default classes). */
 #include "base/elementary.h"
 #include "io/mjcf/mjcf.h"
+#include "model/joints.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -169,23 +170,6 @@ const char* mor_mjcf_class(const mor_xml* e, const char* around)
 
 /* ------------------------------------------------------------------------------------ poses */
 
-static mor_quat from_axes(mor_vec3 x, mor_vec3 y, mor_vec3 z)
-{
-    mor_mat3 R = { { { x.x, y.x, z.x }, { x.y, y.y, z.y }, { x.z, y.z, z.z } } };
-    double c[4] = { 1 + R.m[0][0] + R.m[1][1] + R.m[2][2], 1 + R.m[0][0] - R.m[1][1] - R.m[2][2],
-                    1 - R.m[0][0] + R.m[1][1] - R.m[2][2], 1 - R.m[0][0] - R.m[1][1] + R.m[2][2] };
-    int k = 0;
-    for (int i = 1; i < 4; i++)
-        if (c[i] > c[k]) k = i;
-    double a = R.m[2][1] - R.m[1][2], b = R.m[0][2] - R.m[2][0], d = R.m[1][0] - R.m[0][1];
-    double xy = R.m[0][1] + R.m[1][0], xz = R.m[0][2] + R.m[2][0], yz = R.m[1][2] + R.m[2][1];
-    mor_quat q = k == 0   ? (mor_quat){ c[0], a, b, d }
-                 : k == 1 ? (mor_quat){ a, c[1], xy, xz }
-                 : k == 2 ? (mor_quat){ b, xy, c[2], yz }
-                          : (mor_quat){ d, xz, yz, c[3] };
-    return mor_quat_normalize(q);
-}
-
 /* The least turn from z to v. */
 static mor_quat from_z(mor_vec3 v)
 {
@@ -231,7 +215,7 @@ mor_code mor_mjcf_pose(mor_mjcf* m, const mor_xml* e, mor_pose* pose)
         x = mor_scale(1.0 / mor_norm(x), x);
         y = mor_madd(y, -mor_dot(x, y), x);
         y = mor_scale(1.0 / mor_norm(y), y);
-        pose->rotation = from_axes(x, y, mor_cross(x, y));
+        pose->rotation = mor_quat_of_axes(x, y, mor_cross(x, y));
         given++;
     }
     if (code == MOR_OK && (code = mor_xml_numbers(e, "zaxis", 3, 3, v, &n, m->error)) == MOR_OK && n) {
