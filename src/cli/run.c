@@ -283,6 +283,8 @@ static int prepare(session* s)
     bool variable = mor_world_get_adaptive(s->world, NULL);
     double h = mor_world_get_step(s->world);
     s->steps = a->steps >= 0 ? a->steps : variable ? -1 : (int)floor(length / h + 0.5);
+    if (a->steps < 0 && s->steps == 0 && length > 0.0)
+        fprintf(stderr, "moreau: note: the step, %g s, is longer than the run, %g s: no step is taken\n", h, length);
     double last = variable ? (a->steps >= 0 ? INFINITY : s->end) : mor_world_time(s->world) + s->steps * h;
     if (a->time_count && a->times[a->time_count - 1] >= last + 0.5 * h)
         return mor_cli_usage("run", "--at %g: the run ends at %g s", a->times[a->time_count - 1], last);
