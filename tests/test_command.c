@@ -506,17 +506,19 @@ static void a_killed_run_leaves_its_recording(void** state)
         execl(MOREAU_COMMAND, MOREAU_COMMAND, "run", scene, "--time", "1e5", "--record", file, "--quiet", (char*)NULL);
         _exit(127);
     }
-    int seen = 0;
+    int seen = 0, status = 0;
+    bool ended = false;
     mor_error error = { 0 };
-    for (int tries = 0; seen < 200 && tries < 2000; tries++) {
+    for (int tries = 0; seen < 200 && tries < 6000 && !ended; tries++) {
         nanosleep(&(struct timespec){ 0, 10000000 }, NULL);
+        ended = waitpid(child, &status, WNOHANG) != 0;
         mor_recording* r = access(file, R_OK) == 0 ? mor_recording_open(file, &error) : NULL;
         if (!r) continue;
         seen = mor_recording_get_info(r)->frames;
         mor_recording_close(r);
     }
+    if (ended) fail_msg("the run ended by itself with status %d after %d frames", WEXITSTATUS(status), seen);
     kill(child, SIGKILL);
-    int status;
     waitpid(child, &status, 0);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     assert_true(seen >= 200);
@@ -540,6 +542,36 @@ static void a_killed_run_leaves_its_recording(void** state)
     mor_recording_close(r);
     /* fontconfig keeps its caches: not ours to report */
     expect_status("ASAN_OPTIONS=detect_leaks=0 $M plot killed.h5 energy -o killed.svg", 0);
+}
+
+/* Readers that open a recording as soon as it has its name do not stop the run that writes it. */
+static void readers_do_not_stop_a_run_that_begins(void** state)
+{
+    (void)state;
+    char file[256];
+    snprintf(file, sizeof file, "%s/begins.h5", folder);
+    pid_t readers[2];
+    for (int k = 0; k < 2; k++) {
+        readers[k] = fork();
+        assert_true(readers[k] >= 0);
+        if (readers[k] > 0) continue;
+        for (;;) {
+            mor_error error = { 0 };
+            mor_recording* r = access(file, R_OK) == 0 ? mor_recording_open(file, &error) : NULL;
+            if (r) mor_recording_close(r);
+        }
+    }
+    char line[512];
+    snprintf(
+        line, sizeof line,
+        "for k in $(seq 40); do rm -f begins.h5; $M run '%s' --steps 20 --record begins.h5 --quiet || exit 9; done",
+        scene_path("ten_balls"));
+    int status = run(line);
+    for (int k = 0; k < 2; k++) {
+        kill(readers[k], SIGKILL);
+        waitpid(readers[k], NULL, 0);
+    }
+    assert_int_equal(status, 0);
 }
 
 static int setup(void** state)
@@ -573,6 +605,7 @@ int main(void)
         cmocka_unit_test(the_same_bits_on_every_run_and_for_any_number_of_threads),
         cmocka_unit_test(the_same_bits_in_a_debug_build),
         cmocka_unit_test(a_killed_run_leaves_its_recording),
+        cmocka_unit_test(readers_do_not_stop_a_run_that_begins),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -177,14 +177,13 @@ mor_code mor_h5_open_here(mor_h5* h5, const char* path, mor_error* error)
     return code;
 }
 
-mor_code mor_h5_open_swmr(mor_h5* h5, const char* path, mor_error* error)
+mor_code mor_h5_open_swmr(mor_h5* h5, const char* place, mor_error* error)
 {
-    mor_code code = mor_h5_remember_path(h5, path, error);
-    if (code) return code;
+    mor_code code = MOR_OK;
     hid_t list = H5I_INVALID_HID;
     QUIET(list = mor_h5_access_list(true));
     if (list < 0) return mor_h5_failed(h5, "/", "cannot set up HDF5 file access", MOR_SYSTEM, error);
-    QUIET(h5->file = H5Fopen(path, H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE, list));
+    QUIET(h5->file = H5Fopen(place, H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE, list));
     if (h5->file < 0) code = mor_h5_failed(h5, "/", "cannot open the file for appending", MOR_SYSTEM, error);
     QUIET(H5Pclose(list));
     return code;

@@ -47,8 +47,9 @@ mor_code mor_h5_begin(mor_h5* h5, const char* path, mor_error* error);
 mor_code mor_h5_extend(mor_h5* h5, const char* path, mor_error* error);
 /* Writes and closes it; with a failure `code` it is only closed. Returns `code`, or what went wrong here. */
 mor_code mor_h5_finish(mor_h5* h5, mor_code code, mor_error* error);
-/* A file that is there, for appending to its columns while others read it; no object can be created any more. */
-mor_code mor_h5_open_swmr(mor_h5* h5, const char* path, mor_error* error);
+/* The same, and the file stays open, for appending to its columns while others read it; no object can be created any
+ * more. It is open before it takes its name: nobody can read it, and so lock it, in between. */
+mor_code mor_h5_finish_live(mor_h5* h5, mor_code code, mor_error* error);
 /* Closes the file and everything in it; `h5` is empty afterwards also on failure. */
 mor_code mor_h5_close(mor_h5* h5, mor_error* error);
 /* After a failed write: what HDF5 still wants to write goes nowhere, the file stays readable up to the

@@ -19,6 +19,8 @@ mor_code mor_h5_remember_path(mor_h5* h5, const char* path, mor_error* error);
 mor_code mor_h5_guard(const char* path, mor_error* error);
 /* mor_h5_open without that. */
 mor_code mor_h5_open_here(mor_h5* h5, const char* path, mor_error* error);
+/* Opens the file at `place` for appending; `h5` has its path for messages already. */
+mor_code mor_h5_open_swmr(mor_h5* h5, const char* place, mor_error* error);
 /* How files are opened; `newest`: in the newest format, as SWMR needs it. */
 hid_t mor_h5_access_list(bool newest);
 /* How files in memory are opened, and the name of the one of `owner`. */

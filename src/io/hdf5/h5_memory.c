@@ -120,17 +120,29 @@ static void repair_superblock(unsigned char* image, size_t size)
     for (int i = 0; i < 4; i++) image[SUPERBLOCK + i] = (unsigned char)(sum >> 8 * i);
 }
 
-mor_code mor_h5_save(hid_t file, const char* path, mor_error* error)
+/* The bytes of the file as they would be on the disk; free it. NULL and a sentence about `path` otherwise. */
+static void* take_image(hid_t file, const char* path, size_t* bytes, mor_error* error)
 {
-    ssize_t size = -1;
+    ssize_t size = -1, got = -1;
     QUIET(if (H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0) size = H5Fget_file_image(file, NULL, 0));
     void* image = size > 0 ? malloc((size_t)size) : NULL;
-    ssize_t got = -1;
     if (image) QUIET(got = H5Fget_file_image(file, image, (size_t)size));
-    if (got == size && image) repair_superblock(image, (size_t)size);
-    mor_code code = got == size && image ? mor_output_write(path, image, (size_t)size, error)
-                    : image || size <= 0 ? mor_fail(error, MOR_SYSTEM, "%s: HDF5 cannot finish the file", path)
-                                         : mor_fail(error, MOR_SYSTEM, "%s: out of memory", path);
+    if (image && got == size) {
+        *bytes = (size_t)size;
+        repair_superblock(image, *bytes);
+        return image;
+    }
+    mor_fail(error, MOR_SYSTEM, image || size <= 0 ? "%s: HDF5 cannot finish the file" : "%s: out of memory", path);
+    free(image);
+    return NULL;
+}
+
+mor_code mor_h5_save(hid_t file, const char* path, mor_error* error)
+{
+    size_t size;
+    void* image = take_image(file, path, &size, error);
+    if (!image) return MOR_SYSTEM;
+    mor_code code = mor_output_write(path, image, size, error);
     free(image);
     return code;
 }
@@ -140,4 +152,32 @@ mor_code mor_h5_finish(mor_h5* h5, mor_code code, mor_error* error)
     if (!code) code = mor_h5_save(h5->file, h5->path, error);
     mor_code closed = mor_h5_close(h5, code ? NULL : error);
     return code ? code : closed;
+}
+
+/* HDF5 opens the temporary file. Opened by its last name, a reader that was faster would hold HDF5's lock, and the
+ * writer would be refused. */
+static mor_code open_before_named(mor_h5* h5, const void* image, size_t size, mor_error* error)
+{
+    FILE* file = mor_output_open(h5->path, error);
+    if (!file) return MOR_SYSTEM;
+    char place[4200];
+    mor_code code = MOR_OK;
+    if (fwrite(image, 1, size, file) == size && fflush(file) == 0) { /* else mor_output_close says why */
+        code = mor_output_place(file, h5->path, place, sizeof place, error);
+        if (!code) code = mor_h5_open_swmr(h5, place, error);
+    }
+    mor_code closed = mor_output_close(file, h5->path, !code, code ? NULL : error);
+    return code ? code : closed;
+}
+
+mor_code mor_h5_finish_live(mor_h5* h5, mor_code code, mor_error* error)
+{
+    size_t size = 0;
+    void* image = code ? NULL : take_image(h5->file, h5->path, &size, error);
+    if (!image && !code) code = MOR_SYSTEM;
+    mor_code closed = mor_h5_close(h5, code ? NULL : error);
+    if (!code) code = closed;
+    if (!code) code = open_before_named(h5, image, size, error);
+    free(image);
+    return code;
 }

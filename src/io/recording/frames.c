@@ -7,8 +7,9 @@
  * Crash safety. In SWMR mode HDF5 orders its writes so that a reader, or a file left by a killed
  * writer, never sees an index without the data behind it. That holds within one dataset only; across
  * datasets /time is the commit mark: it is extended after all others have been flushed, and readers
- * take the number of frames from it. The file without frames is made in memory, written whole and synced
- * (io/text/output.h), and then opened in SWMR mode: its name never holds half a file.
+ * take the number of frames from it. The file without frames is made in memory, written whole, opened in SWMR mode,
+ * synced, and only then takes its name (io/text/output.h): the name never holds half a file, nor one that a reader
+ * could lock before the writer has it.
  *
  * Limits: the set of bodies is fixed when the file is made (SWMR allows no new datasets). */
 #include "io/recording/frames.h"
@@ -386,8 +387,7 @@ mor_frames* mor_frames_create(const char* path, const mor_frames_def* def, mor_e
     if (!code) code = create_columns(w, error);
     if (!code) code = create_channels(w, def, error);
     if (!code) each_column(w, close_column, NULL);
-    if (made) code = mor_h5_finish(&w->h5, code, error);
-    if (!code) code = mor_h5_open_swmr(&w->h5, path, error);
+    if (made) code = mor_h5_finish_live(&w->h5, code, error);
     if (!code) code = each_column(w, mor_h5_column_open, error);
     if (code) {
         mor_h5_close(&w->h5, NULL);

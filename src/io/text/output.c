@@ -6,7 +6,7 @@
  *
  * The temporary file is made by O_TMPFILE: a killed process leaves nothing behind. Where the file system does not know
  * it, it is called TARGET.PROCESS.part. The stream is all the state there is: whether it has a name is seen in the
- * number of its links. */
+ * number of its links. Until it has its name it may be given TARGET.PROCESS.part (mor_output_place). */
 #define _GNU_SOURCE /* O_TMPFILE */
 #include "io/text/output.h"
 
@@ -108,6 +108,24 @@ FILE* mor_output_open(const char* path, mor_error* error)
     if (descriptor >= 0) close(descriptor);
     cannot(path, reason, error);
     return NULL;
+}
+
+mor_code mor_output_place(FILE* file, const char* path, char* place, size_t size, mor_error* error)
+{
+    char target[ROOM], part[ROOM], self[64];
+    bool direct = true;
+    struct stat own = { 0 };
+    int reason = resolve(path, target, &direct);
+    if (!reason && direct) reason = ESPIPE;
+    if (!reason && fstat(fileno(file), &own) != 0) reason = errno;
+    if (reason) return cannot(path, reason, error);
+    part_name(target, part);
+    if (own.st_nlink == 0) {
+        snprintf(self, sizeof self, "/proc/self/fd/%d", fileno(file));
+        unlink(part); /* of a process that had this number before */
+        if (linkat(AT_FDCWD, self, AT_FDCWD, part, AT_SYMLINK_FOLLOW) != 0) return cannot(path, errno, error);
+    }
+    return snprintf(place, size, "%s", part) < (int)size ? MOR_OK : cannot(path, ENAMETOOLONG, error);
 }
 
 /* 0 or an error number. A file system that cannot sync a folder (EINVAL) has nothing to sync. */
