@@ -1,7 +1,8 @@
 /* Robots in Octave and MATLAB: kinematics and dynamics of one state or many at once, behind the class MoreauRobot.
  *
- * States are columns: s is n x K, velocities N x K, poses of the base 7 x K (or one column for all). What comes back has
- * a page per state where it is a matrix. A vector of the host is laid out as we want it; only matrices are turned. */
+ * States are columns: s is n x K, velocities N x K, poses of the base 7 x K (or one column for all). What comes back
+ * has a page per state where it is a matrix. A vector of the host is laid out as we want it; only matrices are
+ * turned. */
 #include "mex_parts.h"
 
 #include <math.h>
