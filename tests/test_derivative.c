@@ -214,7 +214,7 @@ static const struct {
       "  - { name: low, shape: { sphere: 0.5 }, mass: 2, position: [0, 0, 0.5] }\n"
       "  - { name: top, shape: { sphere: 0.4 }, mass: 1, position: [0.02, 0.01, 1.3997222], angular_velocity: [0, 0, "
       "1] }\n" },
-    /* they meet the floor and each other within the step: gaps count on both sides of a state then, far beyond rounding */
+    /* they meet the floor and each other within the step: gaps count on both sides of a state then */
     { "two balls, mass ratio 1e6", 0,
       "moreau: 1\n" EXACT "bodies:\n" FLOOR
       "  - { name: a, shape: { sphere: 0.5 }, mass: 1, position: [0, 0, 0.5003] }\n"

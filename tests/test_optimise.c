@@ -1,5 +1,5 @@
-/* Goals that are reached by the derivative through contact, from random starts (four; twenty with MOREAU_LONG), with the
- * closed form as judge, and with a simplex of values beside it. */
+/* Goals that are reached by the derivative through contact, from random starts (four; twenty with MOREAU_LONG), with
+ * the closed form as judge, and with a simplex of values beside it. */
 #include "common/worlds.h"
 
 #include "moreau/optimise.h"
