@@ -20,13 +20,14 @@
 #define BOX                                                                                                            \
     "  - { name: box, shape: { box: [0.4, 0.3, 0.2] }, mass: 3, position: [2, 0, 0.1], velocity: [1, -0.5, 0], "       \
     "angular_velocity: [0, 0, 2], friction: 0.3 }\n"
+#define RESTING "  - { name: box, shape: { box: [0.4, 0.3, 0.2] }, mass: 3, position: [2, 0, 0.1] }\n"
 #define TUMBLE                                                                                                         \
     "  - { name: tumbler, shape: { box: [0.4, 0.3, 0.1] }, mass: 1, position: [5, 0, 0.4], angular_velocity: [6, -4, " \
     "3] }\n"
 #define STACK                                                                                                          \
     "  - { name: a, shape: { sphere: 0.2 }, mass: 1, position: [0, 2, 0.2] }\n"                                        \
     "  - { name: b, shape: { sphere: 0.2 }, mass: 2, position: [0.01, 2, 0.5998] }\n"
-#define PENDULUM "joints:\n  - { type: revolute, bodies: [world, ball], point: [-1, 0, 0.5], axis: [0, 0, 1] }\n"
+#define PENDULUM "joints:\n  - { type: revolute, bodies: [world, ball], point: [-1, 0, 0.5], axis: [0, 1, 0] }\n"
 
 static double draw(mor_rng* rng) { return 2.0 * mor_rng_uniform(rng) - 1.0; }
 
@@ -157,11 +158,159 @@ static void the_convex_step_repeats_any_motion(void** state)
     }
 }
 
+/* Joints bear part of a force. What shows of it moves the bodies as the whole does. */
+static void a_body_on_a_joint_moves_as_before(void** state)
+{
+    (void)state;
+    flow f = begin(TIME CONVEX("0.01") FLOOR BALL BOX PENDULUM);
+    mor_inverse_options o = mor_inverse_options_default();
+    mor_inverse_dynamics* d = NULL;
+    mor_rng rng = { 3 };
+    size_t used = 0, size = mor_world_save(f.there, NULL, 0) + 16384; /* contacts come and go */
+    void* start = malloc(size);
+    for (int k = 0; k < 30; k++) {
+        mor_error error = { 0 };
+        for (int again = 0; again < 2; again++) {
+            if (again) assert_int_equal(mor_world_restore(f.there, start, used, NULL), MOR_OK);
+            else read_state(&f, 0), used = mor_world_save(f.there, start, size);
+            for (int i = 0; i < f.n && !again; i++) f.force[i] = 2.0 * draw(&rng);
+            mor_world_apply_forces(f.there, again ? d->force : f.force);
+            if (mor_world_step(f.there, NULL, &error) != MOR_OK) fail_msg("step %d: %s", k, error.text);
+            if (again) continue;
+            read_state(&f, 1);
+            put_state(&f, f.here);
+            ask(&f, f.q[1], f.nu[1], &o, &d);
+        }
+        assert_int_equal(mor_world_get_nu(f.there, f.force, f.n, NULL), MOR_OK);
+        for (int i = 0; i < f.n; i++) test_near(f.force[i], f.nu[1][i], 1e-10, "velocity");
+    }
+    free(start);
+    mor_inverse_dynamics_destroy(d);
+    end(&f);
+}
+
+static void the_plane_and_robots_agree_too(void** state)
+{
+    (void)state;
+    double e = motion_found(
+        TIME CONVEX(
+            "0.01") "dimension: 2\nbodies:\n"
+                    "  - { name: floor, shape: { chain: [[-9, 0], [9, 0]] }, fixed: true, friction: 0.4 }\n"
+                    "  - { name: disc, shape: { disc: 0.5 }, mass: 2, position: [0, 0.5], velocity: [1, 0] }\n"
+                    "  - { name: box, shape: { polygon: [[-0.2, -0.1], [0.2, -0.1], [0.2, 0.1], [-0.2, 0.1]] }, mass: "
+                    "1, position: [2, 0.1], velocity: [1, 0] }\n",
+        MOR_INVERSE_CONVEX, 30);
+    test_near(e, 0.0, 1e-10, "in the plane");
+    e = forces_found(TIME EXACT "robots: [ { name: arm, urdf: robots/arm2.urdf, base: fixed } ]\n", MOR_INVERSE_EXACT,
+                     0.0, 40, 1.0);
+    test_near(e, 0.0, 1e-10, "an arm in the air");
+    e = forces_found(TIME EXACT
+                     "robots: [ { name: man, urdf: robots/humanoid.urdf, base: floating, position: [0, 0, 3] } ]\n",
+                     MOR_INVERSE_EXACT, 0.0, 10, 1.0);
+    test_near(e, 0.0, 1e-9, "a humanoid in the air");
+}
+
+/* ------------------------------------------------------------------------------------ the exact cone */
+
+/* Steps of ncp without unknown forces: none are found, and where the impulses are unique they are those of the step. */
+static void check_exact(const char* text, int steps, bool unique)
+{
+    flow f = begin(text);
+    mor_inverse_options o = { MOR_INVERSE_EXACT, 0.0, 1e-9 };
+    mor_inverse_dynamics* d = NULL;
+    for (int k = 0; k < steps; k++) {
+        int count;
+        read_state(&f, 0);
+        test_steps(f.there, 1);
+        read_state(&f, 1);
+        put_state(&f, f.here);
+        ask(&f, f.q[1], f.nu[1], &o, &d);
+        const mor_contact* c = mor_world_contacts(f.there, &count);
+        for (int i = 0; i < f.n; i++) test_near(d->change[i], 0.0, 1e-10, "unknown change");
+        if (count > 0) assert_int_equal(d->unique, unique);
+        assert_int_equal(count, d->contact_count);
+        for (int i = 0; unique && i < count; i++)
+            test_near(mor_norm(mor_sub(c[i].impulse, d->contacts[i].impulse)), 0.0, 1e-10, "impulse");
+    }
+    mor_inverse_dynamics_destroy(d);
+    end(&f);
+}
+
+static void the_exact_cone_gives_its_impulses_where_they_are_unique(void** state)
+{
+    (void)state;
+    check_exact(TIME EXACT FLOOR BALL, 40, true);
+    check_exact(TIME EXACT FLOOR STACK, 10, true);
+    check_exact(TIME EXACT FLOOR BOX, 20, true);     /* it slides and turns: four known directions in six equations */
+    check_exact(TIME EXACT FLOOR RESTING, 5, false); /* four corners, of which three carry as well */
+}
+
+/* A box that lies on the floor: its weight, however the corners share it. One that is pulled along at a constant speed:
+ * the least force that does it also lifts, min over N of (mu N)^2 + (m g - N)^2, N = m g/(1 + mu^2), and pulls mu N. */
+static void weight_and_friction_are_those_of_statics(void** state)
+{
+    (void)state;
+    const mor_inverse_law laws[] = { MOR_INVERSE_CONVEX, MOR_INVERSE_EXACT };
+    for (int l = 0; l < 2; l++)
+        for (int slides = 0; slides < (laws[l] == MOR_INVERSE_EXACT ? 2 : 1); slides++) {
+            mor_scene* scene;
+            mor_world* w = test_scene_text(
+                TIME EXACT
+                "bodies:\n  - { name: floor, shape: plane, fixed: true, friction: 0.4 }\n"
+                "  - { name: box, shape: { box: [0.4, 0.3, 0.2] }, mass: 3, friction: 0.4, position: [0, 0, 0.1] }\n",
+                &scene);
+            mor_inverse_options o = { laws[l], 0.0, 1e-9 };
+            mor_inverse_dynamics* d = NULL;
+            mor_error error = { 0 };
+            double nu[6] = { slides ? 1.0 : 0.0 }, weight = 3.0 * 9.81, sum = 0.0;
+            assert_int_equal(mor_world_set_nu(w, nu, 6, NULL), MOR_OK);
+            if (mor_world_inverse(w, NULL, nu, &o, &d, &error) != MOR_OK) fail_msg("%s", error.text);
+            for (int i = 0; i < d->contact_count; i++) sum += d->contacts[i].normal_impulse;
+            /* the convex law knows a weight only by how far it sinks: at rest without sinking nothing bears it */
+            if (laws[l] == MOR_INVERSE_EXACT) {
+                double N = slides ? weight / (1.0 + 0.4 * 0.4) : weight;
+                test_near(sum, 0.01 * N, 1e-12, "weight");
+                test_near(d->force[0], slides ? 0.4 * N : 0.0, 1e-9, "pull");
+            } else {
+                test_near(d->force[2] + sum / 0.01, weight, 1e-9, "weight");
+            }
+            mor_inverse_dynamics_destroy(d);
+            mor_world_destroy(w);
+            mor_scene_destroy(scene);
+        }
+}
+
+/* Bad motions are refused with a sentence and the world stays. */
+static void bad_motions_are_refused(void** state)
+{
+    (void)state;
+    mor_scene* scene;
+    mor_world* w = test_scene_text(TIME EXACT FLOOR BALL, &scene);
+    mor_inverse_options o = mor_inverse_options_default();
+    mor_inverse_dynamics* d = NULL;
+    mor_error error = { 0 };
+    double nu[6] = { NAN };
+    assert_int_equal(mor_world_inverse(w, NULL, nu, &o, &d, &error), MOR_BAD_INPUT);
+    assert_non_null(strstr(error.text, "not finite"));
+    nu[0] = 0.0;
+    test_method(w, "integrator", "rk4");
+    assert_int_equal(mor_world_inverse(w, NULL, nu, &o, &d, &error), MOR_BAD_INPUT);
+    assert_non_null(strstr(error.text, "rk4"));
+    mor_inverse_dynamics_destroy(d);
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(forces_of_the_convex_step_are_found),
         cmocka_unit_test(the_convex_step_repeats_any_motion),
+        cmocka_unit_test(a_body_on_a_joint_moves_as_before),
+        cmocka_unit_test(the_plane_and_robots_agree_too),
+        cmocka_unit_test(the_exact_cone_gives_its_impulses_where_they_are_unique),
+        cmocka_unit_test(weight_and_friction_are_those_of_statics),
+        cmocka_unit_test(bad_motions_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

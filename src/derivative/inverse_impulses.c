@@ -157,7 +157,7 @@ static bool own_responses(const rows* w, double* W)
                         for (int m = 0; m < n; m++) q[m] -= a * Q[(size_t)n * c + m];
                     }
                 double after = sqrt(dot(n, q, q));
-                if (pass) W[i] = after * after;
+                if (pass && after > DEPENDENT * before) W[i] = after * after; /* else joints bear it all */
                 if (pass || !(after > DEPENDENT * before)) continue;
                 for (int m = 0; m < n; m++) q[m] /= after;
                 rank++;

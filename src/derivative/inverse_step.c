@@ -24,7 +24,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 100, STEADY = 30 };
+enum { ROUNDS = 100, STEADY = 30, ATTEMPTS = 12 };
 #define ROUNDING 1e-13 /* of a velocity */
 #define NEAR 1e-7      /* of L, and rad: further from its end a body got there another way */
 #define SHARE 0.3      /* of a turned body's new guess: the rows are stiff, whole steps would overshoot */
@@ -52,6 +52,7 @@ typedef struct work {
     double *force, *change;          /* by nu */
     char* way;                       /* of each body */
     double* turned;                  /* 3 of each body: the last guess */
+    double* shift;                   /* of robots: of their velocities, what the end of the step takes (n) */
     int n, round;
     bool unique;
     int bounces;
@@ -180,6 +181,7 @@ static void prepare_tree(void* user, mor_world* w, mor_tree* t, mor_span at)
     const double* free = s->k->nu_new + t->offset;
     memcpy(to, s->nu + at.nu, (size_t)n * sizeof *to);
     if (s->q && t->kind == &mor_tree_free) turned_target(s, t, at, M, to);
+    for (int d = 0; s->q && t->robot && d < n; d++) to[d] += s->shift[at.nu + d];
     for (int a = 0; a < n; a++) {
         i[a] = 0.0;
         for (int b = 0; b < n; b++) i[a] += M[a * n + b] * (to[b] - free[b]);
@@ -373,23 +375,40 @@ static void finish(work* s)
     mor_integrate_bodies(s->k);
 }
 
+/* Robots end a step with other velocities than its rows have (model/robot_motion.c): the rows are asked for as much
+ * more. True if that changed something. */
+static bool shift_robots(work* s, const double* end)
+{
+    double most = 0.0, size = 1.0;
+    for (int i = 0; i < s->w->robot_count; i++) {
+        mor_span at = mor_world_robot_span(s->w, i);
+        for (int d = at.nu; d < at.nu + at.nu_count; d++) {
+            s->shift[d] += s->nu[d] - end[d];
+            most = mor_max(most, fabs(s->nu[d] - end[d])), size = mor_max(size, fabs(s->nu[d]));
+        }
+    }
+    return most > ROUNDING * size;
+}
+
 static mor_code invert(mor_world* world, inversion* o, work* s, mor_error* error)
 {
     mor_inverse_dynamics* a = &o->answer;
     ends e = { s, true };
-    for (int way = SWEPT; way <= UNKNOWN && e.elsewhere; way++) {
+    for (int way = SWEPT; way <= ATTEMPTS && e.elsewhere; way++) {
         mor_code code = begin(world, s, error);
         if (!code) code = settle(world, s, error);
         if (code) return code;
         if (!keep_contacts(o, s)) return MOR_SYSTEM;
         finish(s);
-        e.elsewhere = false;
+        code = mor_world_get_nu(s->w, (double*)a->end, s->n, error);
+        if (code) return code;
+        e.elsewhere = s->q && shift_robots(s, a->end);
         if (s->q) for_trees(s->w, find_elsewhere, &e);
     }
     a->unique = s->unique, a->bounces = s->bounces, a->left = s->left;
     a->largest_change = 0.0;
     for (int i = 0; i < s->n; i++) a->largest_change = mor_max(a->largest_change, fabs(s->change[i]));
-    return mor_world_get_nu(s->w, (double*)a->end, s->n, error);
+    return MOR_OK;
 }
 
 static inversion* create(const mor_world* w, mor_error* error)
@@ -430,7 +449,8 @@ mor_code mor_world_inverse(mor_world* world, const double* q, const double* nu, 
     s.force = (double*)o->answer.force, s.change = (double*)o->answer.change;
     s.way = mor_arena_zero(o->arena, (size_t)world->body_count + 1, 1);
     s.turned = mor_arena_zero(o->arena, 3 * (size_t)world->body_count + 1, sizeof(double));
-    code = s.way && s.turned ? invert(world, o, &s, error) : MOR_SYSTEM;
+    s.shift = mor_arena_zero(o->arena, (size_t)n + 1, sizeof(double));
+    code = s.way && s.turned && s.shift ? invert(world, o, &s, error) : MOR_SYSTEM;
     return code == MOR_SYSTEM ? mor_fail(error, MOR_SYSTEM, "out of memory") : code;
 }
 
