@@ -1,8 +1,9 @@
 /* Inverse dynamics: forward steps give back their forces and impulses, forces that were found give back the motion, and
  * closed forms of statics and of sliding. Random forces act in every step; the inverse is not told of them. */
+#include "common/command.h"
 #include "common/worlds.h"
 
-#include "moreau/inverse.h"
+#include "lab/inverse.h"
 #include "moreau/state.h"
 
 #include <math.h>
@@ -301,6 +302,107 @@ static void bad_motions_are_refused(void** state)
     mor_scene_destroy(scene);
 }
 
+/* --------------------------------------------------------------------------------------- the command */
+
+/* A box that is thrown, hits, slides and turns, simulated with values that the scene below does not have. */
+static const char thrown[] =
+    "moreau: 1\ntime: { step: 0.002, end: 0.6 }\nmethod: { formulation: ncp, solver: { name: auto, tol: 1e-12 } }\n"
+    "materials: { wood: { friction: 0.31, restitution: 0 } }\n"
+    "bodies:\n  - { name: floor, shape: plane, fixed: true, material: wood, position: [0, 0, 0] }\n"
+    "  - { name: box, shape: { box: [0.2, 0.15, 0.1] }, material: wood, mass: 2, com: [0.01, 0, 0],\n"
+    "      inertia: [0.006, 0.009, 0.011, 0, 0, 0], position: [0, 0, 0.25], velocity: [1.5, 0.4, 0],\n"
+    "      angular_velocity: [3, 5, -2] }\n";
+
+static void write_scene(void)
+{
+    FILE* out = fopen(command_at("s.yaml"), "w");
+    assert_non_null(out);
+    fputs(thrown, out);
+    fclose(out);
+    command_expect("$M run s.yaml --quiet --csv m.csv --record m.h5", 0, NULL);
+}
+
+/* Fits values to a file of the folder; the truth is that of the scene. */
+static void fit(const char* file, bool poses, mor_fit_value* values, int count)
+{
+    mor_error error = { 0 };
+    char scene[4096];
+    snprintf(scene, sizeof scene, "%s", command_at("s.yaml"));
+    mor_inversion_request request = { .scene = scene, .options = mor_inverse_options_default(), .poses = poses };
+    request.options.law = MOR_INVERSE_EXACT;
+    mor_scene* read = mor_scene_load(scene, NULL, NULL, &error);
+    mor_world* w = read ? mor_scene_build(read, 1, &error) : NULL;
+    mor_observed motion;
+    double before, after;
+    int iterations;
+    if (!w || mor_observed_read(&motion, command_at(file), w, NULL, &error) ||
+        mor_inversion_fit(&request, &motion, values, count, &before, &after, &iterations, &error))
+        fail_msg("%s", error.text);
+    assert_true(after <= before);
+    mor_observed_free(&motion);
+    mor_world_destroy(w);
+    mor_scene_destroy(read);
+}
+
+static void values_are_found_by_least_squares(void** state)
+{
+    (void)state;
+    write_scene();
+    mor_fit_value states[] = { { .path = "materials.wood.friction", .start = 0.2 },
+                               { .path = "bodies.box.inertia.1", .start = 0.012 },
+                               { .path = "bodies.box.mass", .start = 1.0 } };
+    fit("m.h5", false, states, 2);
+    test_near(states[0].value, 0.31, 1e-6, "friction");
+    test_near(states[1].value, 0.009, 1e-7, "inertia");
+    assert_true(states[0].identified && states[1].identified);
+    mor_fit_value poses[] = { states[0], states[1], { .path = "bodies.box.com.0", .start = 0.001 } };
+    poses[0].start = 0.2, poses[1].start = 0.012;
+    fit("m.csv", true, poses, 3);
+    test_near(poses[0].value, 0.31, 3e-3, "friction from poses");
+    test_near(poses[1].value, 0.009, 1e-4, "inertia from poses");
+    test_near(poses[2].value, 0.01, 1e-4, "centre of mass from poses");
+    /* mass and all moments together scale every impulse alike: nobody can tell them from the motion */
+    mor_fit_value scale[] = { { .path = "bodies.box.mass", .start = 2.0 },
+                              { .path = "bodies.box.inertia.0", .start = 0.006 },
+                              { .path = "bodies.box.inertia.1", .start = 0.009 },
+                              { .path = "bodies.box.inertia.2", .start = 0.011 } };
+    fit("m.h5", false, scale, 4);
+    for (int i = 0; i < 4; i++) assert_false(scale[i].identified);
+    mor_fit_value nothing[] = { { .path = "bodies.floor.position.0", .start = 1.0 } };
+    fit("m.h5", false, nothing, 1);
+    assert_false(nothing[0].identified);
+}
+
+static void the_command_tells_forces_and_mistakes(void** state)
+{
+    (void)state;
+    write_scene();
+    command_expect("$M inverse s.yaml --motion m.h5 --check --csv f.csv > out && head -1 f.csv | grep -q box_torque_z"
+                   " && grep -q 'forward again' out",
+                   0, NULL);
+    command_expect("$M inverse s.yaml --motion m.csv --law convex --regularisation 0.1 | grep -q 'convex law'", 0,
+                   NULL);
+    command_expect(
+        "$M inverse s.yaml --motion m.csv --fit materials.wood.friction=0.2 --json | grep -q '\"identified\": "
+        "true'",
+        0, NULL);
+    command_expect("$M inverse s.yaml --motion m.csv --columns box.x,box.y,box.z,box.qw,box.qx,box.qy,box.qz --rows "
+                   "contacts=0 --quiet",
+                   0, NULL);
+    command_expect("$M inverse s.yaml", 2, "which motion");
+    command_expect("$M inverse --motion m.csv", 2, "which scene");
+    command_expect("$M inverse s.yaml --motion nothing.csv", 2, "nothing.csv");
+    command_expect("$M inverse s.yaml --motion s.yaml", 2, "s.yaml");
+    command_expect("$M inverse s.yaml --motion m.csv --fit friction", 2, "PATH=START");
+    command_expect("sed s/box.qw/box.q0/ m.csv > q.csv; $M inverse s.yaml --motion q.csv", 2, "no column 'box.qw'");
+    command_expect("(head -5 m.csv; tail -n +3 m.csv) > t.csv; $M inverse s.yaml --motion t.csv", 2,
+                   "times do not rise");
+    command_expect("head -2 m.csv > t.csv; $M inverse s.yaml --motion t.csv", 2, "at least 3");
+    command_expect("$M inverse s.yaml --motion m.csv --columns box.x,box.y", 2, "7: x,y,z");
+    command_expect("$M inverse s.yaml --motion m.csv --rows contacts", 2, "COLUMN=VALUE");
+    command_expect("$M inverse arm6_drop --motion m.csv", 2, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -311,6 +413,8 @@ int main(void)
         cmocka_unit_test(the_exact_cone_gives_its_impulses_where_they_are_unique),
         cmocka_unit_test(weight_and_friction_are_those_of_statics),
         cmocka_unit_test(bad_motions_are_refused),
+        cmocka_unit_test(values_are_found_by_least_squares),
+        cmocka_unit_test(the_command_tells_forces_and_mistakes),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, command_open, command_close);
 }

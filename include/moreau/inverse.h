@@ -13,9 +13,9 @@
  *     mor_world_destroy(world);
  *     mor_scene_destroy(scene);
  *
- * A step is M (nu+ - nu_free) = G p + h f. The state and nu+ are known; p are the impulses of contacts and joints, f the
- * forces that nobody told the world of: those of a hand, a wind, a motor, a wrong mass. docs/inverse.md has the laws,
- * what is unique and what is not. */
+ * A step is M (nu+ - nu_free) = G p + h f. The state and nu+ are known; p are the impulses of contacts and joints, f
+ * the forces that nobody told the world of: those of a hand, a wind, a motor, a wrong mass. docs/inverse.md has the
+ * laws, what is unique and what is not. */
 #ifndef MOREAU_INVERSE_H
 #define MOREAU_INVERSE_H
 

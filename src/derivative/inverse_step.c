@@ -5,11 +5,13 @@
  * with p by the law of contact (inverse_impulses.c). M and nu_free of free bodies in space depend on the torque of the
  * step (model/tree.c: the inertia is that of the middle of the free motion), those of robots and of bodies on a plane
  * with friction likewise. So the force is put into the draft and the step is assembled again until nothing is left:
- * the force that is handed out is the one that the forward step needs, to rounding. Each round leaves about h |omega| of
- * what the one before left.
+ * the force that is handed out is the one that the forward step needs, to rounding. Each round leaves about h |omega|
+ * of what the one before left.
  *
- * A free body is known by R and L (model/tree.c). If the end of the step is known, L+ - L_free is the angular impulse,
- * and w+ = u + A^-1 (L+ - L_free) what the rows saw; a body that did not get to R+ that way was `struck`.
+ * A free body is known by R and L (model/tree.c). If its state at the end of the step is known, w+ is log(R+ R')/h;
+ * where the step would have turned it back to keep its energy, w+ = u + A^-1 (L+ - L_free); where it was struck,
+ * I^-1 L+. They are tried in this order until the end is met. Robots are asked for other velocities until they end with
+ * those given.
  *
  * E. Todorov (2011), A convex, smooth and invertible contact model for trajectory optimization. */
 #include "derivative/inverse_impulses.h"
