@@ -10,8 +10,8 @@
  *     MOR_PLUGIN_SOLVERS(&mine)
  *
  * or, for other kinds of methods, a function mor_plugin_entry that returns a mor_plugin of your own. Its version, the
- * sizes of the descriptors and `border`, a number made of the sizes of all structs that both sides use, are checked
- * before anything is used: a plug-in built against other headers is refused with a sentence.
+ * sizes of the descriptors and `border`, a number made of the types that both sides use, are checked before anything is
+ * used: a plug-in built against other headers is refused with a sentence.
  *
  * Threads: mor_plugin_entry is called once, on the main thread; the functions of a method run where its header says.
  * Ownership: descriptors are constant and stay loaded until the program ends.
@@ -19,6 +19,7 @@
 #ifndef MOREAU_PLUGIN_H
 #define MOREAU_PLUGIN_H
 
+#include "moreau/border.h"
 #include "moreau/control.h"
 
 #ifdef __cplusplus
@@ -48,9 +49,10 @@ typedef struct mor_plugin {
     uint32_t border; /* MOR_PLUGIN_BORDER: the headers it was built with */
 } mor_plugin;
 
-/* A number made of the sizes of all structs that a plug-in and the program both use, and of places in the two that
- * grow most often: it changes with the headers. Here as a polynomial modulo 2^32. */
-#define MOR_PLUGIN_BORDER (MOR_PLUGIN_BORDER_SOLVER * 1000003u + MOR_PLUGIN_BORDER_STEP)
+/* A number made of the declarations of all types that a plug-in and the program both use (MOR_BORDER_TYPES), and of
+ * the sizes of the structs, which also depend on the compiler and its options: it changes with either. Here as a
+ * polynomial modulo 2^32. */
+#define MOR_PLUGIN_BORDER (MOR_BORDER_TYPES + MOR_PLUGIN_BORDER_SOLVER * 1000003u + MOR_PLUGIN_BORDER_STEP)
 #define MOR_PLUGIN_BORDER_SOLVER                                                                                       \
     ((((((((uint32_t)sizeof(mor_problem) * 31u + sizeof(mor_matrix)) * 31u + sizeof(mor_step_form)) * 31u +            \
          sizeof(mor_report)) *                                                                                         \
