@@ -144,6 +144,7 @@ struct mor_scene {
     int (*ignored)[2];
     int ignored_count;
     mor_raw_record record;
+    int ground; /* for the eye: a number of mor_scene_ground */
     mor_scene_geometry* geometries;
     mor_scene_cut* cuts; /* in order */
 };
