@@ -32,8 +32,8 @@ mor_code mor_dataset_check(const char* path, int* frames, int* contacts, mor_err
 /* Checks a file and copies it into the folder; a name that is taken is refused. */
 mor_code mor_dataset_add(const char* folder, const char* path, mor_error* error);
 
-/* Copies the problems to a new file `target` and puts the answers of another program, a text file (dataset_answer.c), in
- * place of those they hold; counts the frames that have one now. */
+/* Copies the problems to a new file `target` and puts the answers of another program, a text file (dataset_answer.c),
+ * in place of those they hold; counts the frames that have one now. */
 mor_code mor_dataset_answer(const char* problems, const char* answers, const char* target, int* answered,
                             mor_error* error);
 

@@ -7,9 +7,9 @@
  *     0.981 0.02 0
  *     0.975 -0.01 0.1
  *
- * After the name of a frame three numbers per contact, in the order of the file: impulses [N s] along the normal and the
- * two tangents. A frame loses the answer it held before, also one that is not named, so that nobody judges one for the
- * other. */
+ * After the name of a frame three numbers per contact, in the order of the file: impulses [N s] along the normal and
+ * the two tangents. A frame loses the answer it held before, also one that is not named, so that nobody judges one for
+ * the other. */
 #include "lab/dataset.h"
 
 #include <math.h>
@@ -32,7 +32,8 @@ typedef struct reader {
     mor_error* error;
 } reader;
 
-/* The line that is next, without its blanks, in `line`; false: there is none. Empty lines and comments (#) are passed. */
+/* The line that is next, without its blanks, in `line`; false: there is none. Empty lines and comments (#) are
+ * passed. */
 static bool next_line(reader* r, char* line, size_t size)
 {
     while (*r->at) {
