@@ -77,13 +77,7 @@ MOR_ALWAYS_INLINE void mor_system_velocity_body(const mor_system* s, const doubl
         const mor_block* b = &s->blocks[i];
         for (int e = b->entry; e < b->entry + b->entry_count; e++) {
             const mor_tree_block* t = &s->trees[s->entries[e].tree];
-            const double* Y = s->response + s->entries[e].start;
-            if (b->dim == 3) {
-                mor_push3(t->dof, Y, p + b->row, nu + t->offset);
-                continue;
-            }
-            for (int d = 0; d < b->dim; d++)
-                for (int m = 0; m < t->dof; m++) nu[t->offset + m] += Y[d * t->dof + m] * p[b->row + d];
+            mor_push(b->dim, t->dof, s->response + s->entries[e].start, p + b->row, nu + t->offset);
         }
     }
 }
