@@ -462,6 +462,7 @@ typedef struct mor_solve_stage {
     mor_arena* arena; /* scratch of this island */
     void* user;       /* of whoever made the stage */
     double coarse;    /* a larger tolerance for solves that are only looked at; 0: the solver's own */
+    struct mor_equations* equations; /* the library's own: the factor of an island that has nothing but equations */
 } mor_solve_stage;
 
 typedef struct mor_formulation {

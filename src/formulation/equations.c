@@ -98,6 +98,10 @@ MOR_ALWAYS_INLINE bool assemble_body(const mor_step_form* step, const mor_equati
             for (int k = from; k < to; k++) {
                 int b = l->block[k];
                 bool first = l->seen[b] != a;
+                if (b == a && step->diagonal) { /* known */
+                    if (first) l->seen[b] = a, l->touched[count++] = b;
+                    continue;
+                }
                 int m = step->blocks[b].dim;
                 double* W = l->panel + b * square;
                 if (first) {
@@ -109,6 +113,7 @@ MOR_ALWAYS_INLINE bool assemble_body(const mor_step_form* step, const mor_equati
             }
         }
         double* own = l->panel + a * square;
+        if (step->diagonal) memcpy(own, step->diagonal + step->diagonal_start[a], (size_t)(n * n) * sizeof *own);
         double* shift = q->shift + q->offset[number[a]];
         for (int d = 0; d < n; d++) {
             shift[d] = own[d * n + d] > 0.0 ? SHIFT * own[d * n + d] : 1.0;
@@ -262,7 +267,14 @@ bool mor_equations_solve(const mor_step_form* step, const double* rhs, double* p
     return solve_blocks(step, NULL, rhs, 1e-8, p, &left, arena); /* of a correction */
 }
 
-void mor_equations_guess(const mor_step_form* step, double* p, double* bias, mor_arena* arena)
+bool mor_equations_only(const mor_step_form* step)
+{
+    for (int i = 0; i < step->block_count; i++)
+        if (step->blocks[i].kind != MOR_BLOCK_EQUATION) return false;
+    return step->block_count > 0;
+}
+
+void mor_equations_guess(const mor_step_form* step, mor_equations* equations, double* p, double* bias, mor_arena* arena)
 {
     bool any = false;
     for (int i = 0; i < step->block_count && !any; i++)
@@ -288,7 +300,8 @@ void mor_equations_guess(const mor_step_form* step, double* p, double* bias, mor
         mor_step_velocity(step, trial, nu);
         mor_step_rows(step, nu, u);
         for (int i = 0; i < step->row_count; i++) u[i] = -u[i];
-        good = solve_blocks(step, active, u, 1e-13, trial, &left, arena);
+        good = equations ? solve_rows(step, equations, u, 1e-13, trial, &left)
+                         : solve_blocks(step, active, u, 1e-13, trial, &left, arena);
         bool changed = false;
         for (int i = 0; good && i < step->block_count; i++) { /* beyond its bounds: it stays on one */
             const mor_block* b = &step->blocks[i];
