@@ -129,7 +129,8 @@ MOR_ALWAYS_INLINE bool assemble_body(const mor_step_form* step, const mor_equati
 MOR_WIDE(static, bool, assemble, (const mor_step_form* step, const mor_equations* q, lists* l), (step, q, l))
 
 /* y = W x on the active blocks, by products with G and M^-1 G. */
-MOR_ALWAYS_INLINE void apply_body(const mor_step_form* step, const mor_equations* q, const double* x, double* nu, double* y)
+MOR_ALWAYS_INLINE void apply_body(const mor_step_form* step, const mor_equations* q, const double* x, double* nu,
+                                  double* y)
 {
     memset(nu, 0, (size_t)step->dof * sizeof *nu);
     memset(y, 0, (size_t)q->n * sizeof *y);
@@ -146,7 +147,8 @@ MOR_ALWAYS_INLINE void apply_body(const mor_step_form* step, const mor_equations
         }
 }
 
-MOR_WIDE_VOID(static, apply, (const mor_step_form* step, const mor_equations* q, const double* x, double* nu, double* y),
+MOR_WIDE_VOID(static, apply,
+              (const mor_step_form* step, const mor_equations* q, const double* x, double* nu, double* y),
               (step, q, x, nu, y))
 
 static double largest_of(int n, const double* x)
@@ -230,8 +232,7 @@ static bool solve_rows(const mor_step_form* step, mor_equations* q, const double
     for (int i = 0; i < step->block_count; i++)
         for (int d = 0; q->number[i] >= 0 && d < step->blocks[i].dim; d++)
             q->r[q->offset[q->number[i]] + d] = rhs[step->blocks[i].row + d];
-    double least = iterate(step, q, accuracy),
-           scale = largest_of(q->n, q->r);
+    double least = iterate(step, q, accuracy), scale = largest_of(q->n, q->r);
     if (!isfinite(least)) return false;
     if (least > 1e-10 * scale) *left = least / scale;
     for (int i = 0; i < step->block_count; i++)
