@@ -1,6 +1,7 @@
 // The page of `moreau view`: wires data, stage and plots to the controls.
 import * as THREE from "three";
 import { EmbeddedRecording, LiveRecording, RemoteRecording, locate, serverInfo } from "./data.js";
+import { Editor } from "./edit.js";
 import { FIXED, Model, sceneBounds } from "./model.js";
 import { drawGroups, drawHalfSpaces, drawJoints } from "./overlays.js";
 import { PLOTS, Plot, SERIES_COLORS, number, plotLines } from "./plots.js";
@@ -15,7 +16,7 @@ const state = {
   t: 0, playing: false, speed: 1, loop: false, selected: -1, model: 0, follow: false, theme: "dark", trails: "none", plots: true,
   options: { contacts: false, normals: false, forces: false, boxes: false, groups: false, spaces: false, joints: false, collision: false, grid: true, shadows: true, forceScale: 1, forceUnit: 1 },
 };
-let recordings = [], models = [], plots = new Map(), live = null, following = true, dirty = true, tracks = [], lastFollow = null, drawn = null;
+let recordings = [], models = [], plots = new Map(), live = null, editor = null, following = true, dirty = true, tracks = [], lastFollow = null, drawn = null;
 
 const stage = new Stage($("canvas"), () => (dirty = true));
 const redraw = () => (dirty = true);
@@ -89,7 +90,7 @@ async function show() {
   document.title = `${d.name || d.file || "scene"} – Moreau`;
   $("title").textContent = d.name || d.file || "scene";
   showTags();
-  $("bodies").replaceChildren(new Option("none", "-1"), ...d.bodies.map((b, i) => new Option(b.name, String(i))));
+  listBodies(d);
   $("canvas").setAttribute("aria-label", `${d.name}: ${d.bodies.length} bodies. Drag to turn, right drag to move, wheel to zoom, click a body to choose it.`);
   $("layout").hidden = recordings.length < 2;
   $("spaces-label").hidden = !flat;
@@ -100,6 +101,10 @@ async function show() {
   buildPlots();
   resize();
   stage.resetCamera();
+}
+
+function listBodies(d) {
+  $("bodies").replaceChildren(new Option("none", "-1"), ...d.bodies.map((b, i) => new Option(b.name, String(i))));
 }
 
 function showTags() {
@@ -247,6 +252,7 @@ const vector = (a, o, n = 3) => Array.from({ length: n }, (_, k) => number(a[o +
 function showBody() {
   const m = models[state.model], i = state.selected;
   $("body").hidden = i < 0;
+  editor?.chosen();
   if (i < 0 || !m?.now) return;
   const b = m.bodies[i], f = m.now, c = f.contacts, flat = m.flat;
   let force = [0, 0, 0], touching = 0;
@@ -498,6 +504,9 @@ function connect() {
         recordings = [live];
         resolve();
       } else if (event === "state") showLive(value);
+      else if (event === "changed") models.forEach((m) => (m.bodies = live.description.bodies));
+      else if (event === "rebuilt") dropModels();
+      else if (event === "frame" && editor && !models.length) rebuildModels();
       else if (event === "closed") complain("The simulation has ended, or the connection was lost.");
       if (event === "reset") following = true;
       dirty = true;
@@ -508,32 +517,60 @@ function connect() {
 function showLive(s) {
   showPlay(s.running);
   state.playing = s.running;
-  for (const [id, value] of [["formulation", s.formulation], ["solver", s.solver], ["gravity", s.gravity]])
-    if (document.activeElement !== $(id)) $(id).value = value;
+  editor?.state(s);
   const d = live.description;
   d.formulation = s.formulation;
   d.solver = s.solver;
+  d.step = s.step;
   if (models.length) showTags();
   $("live-state").textContent =
     s.note || `${s.running ? "running" : "paused"}, ${s.clients} ${s.clients === 1 ? "browser" : "browsers"}, ${s.sent} frames sent here, ${s.dropped} skipped`;
 }
 
-function setUpLive() {
+// Other bodies: the old ones are gone until the first frame with the new ones is here.
+function dropModels() {
+  state.chosenName = models[0]?.bodies[state.selected]?.name;
+  for (const m of models) {
+    stage.scene.remove(m.group);
+    m.dispose();
+  }
+  models = stage.models = [];
+}
+
+function rebuildModels() {
   const d = live.description;
+  models = stage.models = [new Model(live, 0, stage.home.extent, state.theme, live.frame(0))];
+  stage.scene.add(models[0].group);
+  models[0].collision = state.options.collision;
+  models[0].paint();
+  showTags();
+  listBodies(d);
+  editor.makeSliders();
+  editor.state(live.state);
+  following = true;
+  choose(d.bodies.findIndex((b) => b.name === state.chosenName), 0);
+}
+
+// Where a new body appears: above the chosen one, or above the middle of the scene.
+function placeAbove() {
+  const m = models[0], extent = stage.home.extent, up = m.flat ? new THREE.Vector3(0, 1, 0) : stage.up;
+  const at = state.selected >= 0 ? m.centre(state.selected) : stage.home.centre.clone(), box = new THREE.Box3();
+  const own = state.selected >= 0 && m.bounds(state.selected);
+  if (own) box.union(own);
+  else m.bodies.forEach((b, i) => b.kind !== FIXED && m.bounds(i) && box.union(m.bounds(i)));
+  const top = box.isEmpty() ? at.dot(up) : box.max.dot(up);
+  at.addScaledVector(up, Math.min(top, stage.home.centre.dot(up) + 4 * extent) - at.dot(up) + 0.2 * extent);
+  return [at.x, at.y, m.flat ? 0 : at.z];
+}
+
+function setUpLive() {
   $("open-live").hidden = false;
   $("open-live").onclick = () => togglePanel("live", $("open-live"));
   togglePanel("live", $("open-live"), innerWidth >= 640);
   $("now").hidden = $("reset").hidden = false;
   $("loop").hidden = $("to-start").hidden = true;
-  $("formulation").replaceChildren(...d.formulations.map((n) => new Option(n)));
-  $("solver").replaceChildren(...d.solvers.map((n) => new Option(n)));
-  $("formulation").value = d.formulation;
-  $("solver").value = d.solver;
-  $("gravity").value = -d.gravity[d.dimension === 2 ? 1 : 2];
-  $("formulation").onchange = () => live.send(`formulation ${$("formulation").value}`);
-  $("solver").onchange = () => live.send(`solver ${$("solver").value}`);
-  $("gravity").onchange = () => live.send(`gravity ${Number($("gravity").value)}`);
-  $("friction").onchange = () => $("friction").value !== "" && live.send(`friction ${Number($("friction").value)}`);
+  editor = new Editor({ live, chosen: () => state.selected, size: () => stage.home.extent, height: placeAbove });
+  editor.state(live.state);
   $("reset").onclick = () => live.send("reset");
   $("now").onclick = () => ((following = true), redraw());
 }
@@ -628,7 +665,7 @@ function wireControls() {
   for (const box of document.querySelectorAll("[data-option]")) box.onchange = () => setOption(box.dataset.option, box.checked);
   const toggles = { c: "contacts", n: "normals", f: "forces", b: "boxes", g: "grid", h: "shadows", e: "groups", s: "spaces", j: "joints", a: "collision" };
   addEventListener("keydown", (e) => {
-    const tag = e.target.tagName, typing = tag === "SELECT" || (tag === "INPUT" && e.target.type === "number");
+    const tag = e.target.tagName, typing = tag === "SELECT" || tag === "SUMMARY" || (tag === "INPUT" && (e.target.type === "number" || e.target.type === "text" || e.target.closest("#sliders")));
     if (e.ctrlKey || e.metaKey || e.altKey || typing || $("help").open) return;
     if (tag === "BUTTON" && (e.key === " " || e.key === "Enter")) return;
     const key = e.key.toLowerCase();
@@ -650,6 +687,7 @@ function wireControls() {
       t: () => $("theme").click(),
       u: () => live && lift(state.selected),
       v: () => state.selected >= 0 && $("follow").click(),
+      delete: () => editor?.remove(),
       home: () => stage.resetCamera(),
       "[": () => count && choose((state.selected <= 0 ? count : state.selected) - 1),
       "]": () => count && choose((state.selected + 1) % count),
@@ -708,6 +746,9 @@ window.moreau = {
   },
   get live() {
     return live;
+  },
+  get editor() {
+    return editor;
   },
   stage,
   seek,

@@ -204,7 +204,7 @@ export class Model {
 
   shapeMatrix(item) {
     const o = 7 * item.body;
-    if (item.body < 0) return item.local; // of the world
+    if (item.body < 0) return item.body === -1 ? item.local : hidden; // of the world, or of a body that was removed
     if (!(this.pose[o] === this.pose[o])) return hidden; // removed: NaN
     poseMatrix(m1, this.pose, o).multiply(item.local);
     if (!item.dot) return m1;
