@@ -149,6 +149,10 @@ function problems_and_solvers(~, scenes)
   A = [2 1; 1 2];
   [z, r] = moreau_solve('lcp', A, [-1; -1], 'solver', 'lemke');
   expect(abs(z - 1 / 3) < 1e-12 && strcmp(r.status, 'solved'), 'an LCP');
+  good = moreau_judge('lcp', A, [-1; -1], z);
+  bad = moreau_judge('lcp', A, [-1; -1], [1; 1]);
+  expect(good.error < 1e-12 && bad.error > 0.1, 'the judge');
+  expect(abs(bad.natural - 1 / 2 * 2) < 1e-12, 'half the square of min(z, w), which is (1, 1)'); % w = (2, 2)
   z = moreau_solve('fc3d', eye(3), [-1; 0.3; 0], 'mu', 0.2, 'solver', 'nsgs', 'tol', 1e-12);
   expect(abs(z - [1; -0.2; 0]) < 1e-9, 'a sliding contact in closed form');
   w = MoreauWorld(scene(scenes, 'stack'));
