@@ -14,8 +14,8 @@
     100.0         /* times the aim: an island that goes on as it did is solved at least so well, however loose the
                        tolerance. A rough answer makes the next problem as hard as this one, a good one is its guess */
 #define FINE 0.01 /* times the aim: what is cheap to reach leaves more steps without any work */
-/* m/s: what the rounding of positions makes of the rows; 1e-15 m in a step of 0.01 s. The rows of the next step know what
- * it leaves of a gap, so that it does not grow. */
+/* m/s: what the rounding of positions makes of the rows; 1e-15 m in a step of 0.01 s. The rows of the next step know
+ * what it leaves of a gap, so that it does not grow. */
 #define SAME 1e-13
 enum { FAR_ROWS = 300 }; /* up to here Newton's method often comes back from a guess that is not near */
 
