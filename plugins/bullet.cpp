@@ -7,9 +7,8 @@
  * point at a time there. Bullet makes a manifold of them by turning the shape a little, which it does not do on planes;
  * here the farthest points in eight directions a little off the plane's normal do it.
  *
- * Identity. Bullet recognises a contact by its place in the body. So does this: a point nearer than the reach of the
- * pair to one of the last step (on the first body, where its motion took it) has its feature number, others get the
- * least that is free. Points of the last step of pairs without two polyhedra enter the manifold, and go on as long as
+ * Identity. Bullet recognises a contact by its place in the body. So does this: a point at the place of one of the
+ * last step (on the first body, where its motion took it) has its feature number, others get the least that is free. Points of the last step of pairs without two polyhedra enter the manifold, and go on as long as
  * Bullet keeps them. Both read mor_found_last and no memory of their own, so contacts follow from the state.
  *
  * Limits. 3-D only, no custom shapes: refused with a sentence. No separating planes for exact geometry (peg). A contact
@@ -18,6 +17,7 @@
 #include "bullet_shapes.h"
 
 #include <BulletCollision/CollisionDispatch/btCollisionObjectWrapper.h>
+#include <BulletCollision/NarrowPhaseCollision/btPolyhedralContactClipping.h>
 
 #include <algorithm>
 #include <vector>
@@ -26,6 +26,9 @@
 
 namespace
 {
+
+/* of the smaller shape: points nearer than this are the same, as in Bullet */
+const double SAME = 0.02;
 
 /* One shape of one body. */
 struct part {
@@ -47,13 +50,13 @@ struct near_pair {
 };
 
 struct engine {
-    btDefaultCollisionConfiguration configuration;
-    btCollisionDispatcher dispatcher;
+    btDefaultCollisionConfiguration configuration, turning;
+    btCollisionDispatcher dispatcher, turner; /* turner: finds more points by turning shapes a little */
     btDbvtBroadphase broad;
     std::vector<std::unique_ptr<part>> parts;
     std::vector<near_pair> pairs;
 
-    engine() : dispatcher(&configuration) { configuration.setConvexConvexMultipointIterations(4, 4); }
+    engine() : dispatcher(&configuration), turner(&turning) { turning.setConvexConvexMultipointIterations(4, 4); }
     ~engine() { clear(); }
     void clear()
     {
@@ -174,34 +177,52 @@ void find_pairs(engine& e, const mor_world* w)
 
 /* --------------------------------------------------------------------------------------- one pair */
 
-/* Puts points into one manifold, whatever manifold an algorithm makes for itself, and takes the margins of hulls back.
- */
+/* Adds a point to a manifold as Bullet does: it replaces one at the same place of the first body; of more than four
+ * the deepest one and those of the largest area are kept. */
+void put_point(const near_pair& pair, btPersistentManifold* manifold, const btVector3& on_b,
+               const btVector3& normal_on_b, double gap)
+{
+    btVector3 on_a = on_b + gap * normal_on_b;
+    btManifoldPoint point(pair.a->now.invXform(on_a), pair.b->now.invXform(on_b), normal_on_b, gap);
+    point.m_positionWorldOnA = on_a;
+    point.m_positionWorldOnB = on_b;
+    int at = manifold->getCacheEntry(point);
+    if (at >= 0) manifold->replaceContactPoint(point, at);
+    else manifold->addManifoldPoint(point);
+}
+
+/* Takes the points of Bullet's algorithms, and the margins of hulls off. */
 class result : public btManifoldResult
 {
   public:
-    result(const btCollisionObjectWrapper* a, const btCollisionObjectWrapper* b, double grown_a, double grown_b,
-           double reach, btPersistentManifold* manifold)
-        : btManifoldResult(a, b), manifold(manifold), grown{ grown_a, grown_b }
+    result(const btCollisionObjectWrapper* a, const btCollisionObjectWrapper* b, const near_pair& pair, double reach,
+           btPersistentManifold* manifold)
+        : btManifoldResult(a, b), pair(pair), manifold(manifold), reach(reach), grown{ 0.0, 0.0 }
     {
-        setPersistentManifold(manifold);
         m_closestPointDistanceThreshold = reach;
+        if (pair.a->bullet.faces && pair.b->bullet.faces) return; /* clipped without margins */
+        grown[0] = pair.a->bullet.grown, grown[1] = pair.b->bullet.grown;
     }
     void addContactPoint(const btVector3& normal_on_b, const btVector3& on_b, btScalar depth) override
     {
-        btPersistentManifold* theirs = getPersistentManifold();
-        setPersistentManifold(manifold);
-        btManifoldResult::addContactPoint(normal_on_b, on_b - normal_on_b * grown[1], depth + grown[0] + grown[1]);
-        setPersistentManifold(theirs);
+        double gap = depth + grown[0] + grown[1];
+        if (gap > reach) return;
+        if (count++ == 0) normal = normal_on_b;
+        put_point(pair, manifold, on_b - normal_on_b * grown[1], normal_on_b, gap);
     }
+    int count = 0;
+    btVector3 normal; /* of the first point */
 
   private:
+    const near_pair& pair;
     btPersistentManifold* manifold;
-    double grown[2];
+    double reach, grown[2];
 };
 
 /* The farthest points of a shape in directions a little off the normal of a plane. */
-void points_on_plane(const part& plane, const part& other, double reach, btPersistentManifold* manifold)
+void points_on_plane(const near_pair& pair, double reach, btPersistentManifold* manifold)
 {
+    const part &plane = *pair.b, &other = *pair.a;
     const btConvexShape* shape = static_cast<const btConvexShape*>(other.bullet.shape.get());
     btVector3 n = plane.now.getBasis().getColumn(2), u, v;
     btPlaneSpace1(n, u, v);
@@ -211,15 +232,25 @@ void points_on_plane(const part& plane, const part& other, double reach, btPersi
         d.normalize();
         btVector3 p = other.now(shape->localGetSupportingVertex(d * other.now.getBasis())) - other.bullet.grown * d;
         double gap = n.dot(p - plane.now.getOrigin());
-        if (gap > reach) continue;
-        btVector3 q = p - gap * n;
-        btManifoldPoint point(other.now.invXform(p), plane.now.invXform(q), n, gap);
-        point.m_positionWorldOnA = p;
-        point.m_positionWorldOnB = q;
-        int at = manifold->getCacheEntry(point);
-        if (at >= 0) manifold->replaceContactPoint(point, at);
-        else manifold->addManifoldPoint(point);
+        if (gap <= reach) put_point(pair, manifold, p - gap * n, n, gap);
     }
+}
+
+/* Shapes that may touch along a line or a face, but have no faces to clip. */
+bool has_lines(const mor_geometry* g)
+{
+    return g->kind == MOR_CAPSULE || g->kind == MOR_CYLINDER || g->kind == MOR_CONE;
+}
+
+/* Bullet clips faces that overlap; where they are apart it leaves that to its dynamics, which waits for the overlap. */
+void clip_faces(const near_pair& pair, double reach, result& out)
+{
+    auto hull = [](const part* p) {
+        return static_cast<const btPolyhedralConvexShape*>(p->bullet.shape.get())->getConvexPolyhedron();
+    };
+    btVertexArray first, second;
+    btPolyhedralContactClipping::clipHullAgainstHull(out.normal, *hull(pair.a), *hull(pair.b), pair.a->now, pair.b->now,
+                                                     -1e30, reach, first, second, out);
 }
 
 /* What Bullet finds between two shapes, into the manifold. */
@@ -228,17 +259,19 @@ void collide(engine& e, const near_pair& pair, double reach, btPersistentManifol
     part &a = *pair.a, &b = *pair.b;
     btCollisionObjectWrapper wa(nullptr, a.bullet.shape.get(), &a.object, a.now, -1, -1),
         wb(nullptr, b.bullet.shape.get(), &b.object, b.now, -1, -1);
-    const bool clipped = a.bullet.faces && b.bullet.faces;
-    result out(&wa, &wb, clipped ? 0.0 : a.bullet.grown, clipped ? 0.0 : b.bullet.grown, reach, manifold);
+    result out(&wa, &wb, pair, reach, manifold);
     /* for contacts of two boxes Bullet has another algorithm, which sees none that is open */
-    btCollisionAlgorithm* algorithm = e.dispatcher.findAlgorithm(
-        &wa, &wb, manifold, clipped ? BT_CLOSEST_POINT_ALGORITHMS : BT_CONTACT_POINT_ALGORITHMS);
+    const bool clipped = a.bullet.faces && b.bullet.faces;
+    btCollisionDispatcher& dispatcher = has_lines(a.geometry) || has_lines(b.geometry) ? e.turner : e.dispatcher;
+    btCollisionAlgorithm* algorithm = dispatcher.findAlgorithm(
+        &wa, &wb, nullptr, clipped ? BT_CLOSEST_POINT_ALGORITHMS : BT_CONTACT_POINT_ALGORITHMS);
     if (!algorithm) return;
     btDispatcherInfo info;
     algorithm->processCollision(&wa, &wb, info, &out);
     algorithm->~btCollisionAlgorithm();
-    e.dispatcher.freeCollisionAlgorithm(algorithm);
-    if (b.geometry->kind == MOR_PLANE && a.geometry->kind != MOR_SPHERE) points_on_plane(b, a, reach, manifold);
+    dispatcher.freeCollisionAlgorithm(algorithm);
+    if (clipped && out.count == 1) clip_faces(pair, reach, out);
+    if (b.geometry->kind == MOR_PLANE && a.geometry->kind != MOR_SPHERE) points_on_plane(pair, reach, manifold);
 }
 
 /* A contact of the last step, where the motion of its bodies took it. */
@@ -274,23 +307,23 @@ void last_points(const mor_found* found, const near_pair& pair, std::vector<old_
     }
 }
 
-/* Lets points of the last step go on as Bullet does. */
-void keep_last(const near_pair& pair, const std::vector<old_point>& old, btPersistentManifold* manifold)
+/* Lets points of the last step go on as long as they have not come apart along the surface. */
+void keep_last(const near_pair& pair, const std::vector<old_point>& old, double reach, double same,
+               btPersistentManifold* manifold)
 {
     if (pair.a->bullet.faces && pair.b->bullet.faces) return;
     for (const old_point& o : old) {
         btVector3 on_a = pair.a->now(o.on_a), on_b = pair.b->now(o.on_b);
-        if (manifold->getNumContacts() == MANIFOLD_CACHE_SIZE) break;
-        manifold->addManifoldPoint(btManifoldPoint(o.on_a, o.on_b, o.normal, (on_a - on_b).dot(o.normal)));
+        double gap = (on_a - on_b).dot(o.normal), slip = (on_a - on_b - gap * o.normal).length();
+        if (gap <= reach && slip <= same) put_point(pair, manifold, on_b, o.normal, gap);
     }
-    manifold->refreshContactPoints(pair.a->now, pair.b->now);
 }
 
-/* The number of the nearest point of the last step within `reach`, or the least that nobody has. */
-uint64_t feature_of(const btVector3& on_a, double reach, std::vector<old_point>& old, std::vector<uint64_t>& used)
+/* The number of the nearest point of the last step within `same`, or the least that nobody has. */
+uint64_t feature_of(const btVector3& on_a, double same, std::vector<old_point>& old, std::vector<uint64_t>& used)
 {
     old_point* best = nullptr;
-    double least = reach * reach;
+    double least = same * same;
     for (old_point& o : old)
         if (!o.taken && (o.on_a - on_a).length2() <= least) least = (o.on_a - on_a).length2(), best = &o;
     uint64_t feature = 0;
@@ -306,14 +339,13 @@ uint64_t feature_of(const btVector3& on_a, double reach, std::vector<old_point>&
     return feature;
 }
 
-mor_code add_contacts(const near_pair& pair, const mor_world* w, const mor_collision_options* o, double reach,
+mor_code add_contacts(const near_pair& pair, const mor_world* w, const mor_collision_options* o, double same,
                       const btPersistentManifold* manifold, std::vector<old_point>& old, mor_found* found)
 {
     std::vector<uint64_t> used;
-    double same = std::max(reach, 0.02 * std::min(pair.a->geometry->radius, pair.b->geometry->radius));
     for (int i = 0; i < manifold->getNumContacts(); i++) {
         const btManifoldPoint& p = manifold->getContactPoint(i);
-        if (p.getDistance() > reach || p.getDistance() < o->psi_min) continue;
+        if (p.getDistance() < o->psi_min) continue;
         mor_contact c = {};
         std::copy(pair.key, pair.key + 2, c.body);
         std::copy(pair.key + 2, pair.key + 4, c.shape);
@@ -360,13 +392,13 @@ mor_code detect_all(engine& e, const mor_world* w, const mor_collision_options* 
     std::vector<old_point> old;
     for (const near_pair& pair : e.pairs) {
         double reach = reach_of(pair, w, o);
+        double same = SAME * std::min(pair.a->geometry->radius, pair.b->geometry->radius);
         btPersistentManifold* manifold = e.dispatcher.getNewManifold(&pair.a->object, &pair.b->object);
-        manifold->setContactBreakingThreshold(reach);
+        manifold->setContactBreakingThreshold(same);
         last_points(found, pair, old);
-        keep_last(pair, old, manifold);
+        keep_last(pair, old, reach, same, manifold);
         collide(e, pair, reach, manifold);
-        manifold->refreshContactPoints(pair.a->now, pair.b->now);
-        mor_code code = add_contacts(pair, w, o, reach, manifold, old, found);
+        mor_code code = add_contacts(pair, w, o, same, manifold, old, found);
         e.dispatcher.releaseManifold(manifold);
         if (code) return mor_fail(error, MOR_SYSTEM, "out of memory in collision detection");
     }

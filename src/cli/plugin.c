@@ -128,7 +128,7 @@ int mor_cli_plugins(int* argc, char** argv)
     argv[kept] = NULL;
     *argc = kept;
     for (int i = 1; i < kept; i++) {
-        const char* names = strncmp(argv[i], "--collision=", 12) == 0      ? argv[i] + 12
+        const char* names = strncmp(argv[i], "--collision=", 12) == 0         ? argv[i] + 12
                             : i + 1 < kept && !strcmp(argv[i], "--collision") ? argv[i + 1]
                                                                               : "";
         if (load_collisions(names, &error)) return mor_cli_fail(&error);

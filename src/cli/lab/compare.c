@@ -4,6 +4,7 @@
 #include "cli/options.h"
 #include "io/text/output.h"
 #include "lab/baseline.h"
+#include "lab/collisions.h"
 #include "lab/compare.h"
 #include "lab/profile.h"
 
@@ -20,7 +21,7 @@ enum { MOST_PROBLEMS = 4096, MOST_JOURNALS = 1024 };
 
 typedef struct arguments {
     mor_lab_options options;
-    const char *problems[MOST_PROBLEMS], *out, *csv, *baseline;
+    const char *problems[MOST_PROBLEMS], *out, *csv, *baseline, *collisions;
     int problem_count;
     const char* journals[MOST_JOURNALS];
     int journal_count;
@@ -114,6 +115,10 @@ static const mor_cli_option options[] = {
     { "--formulations", "F,...", "default ncp,st; `all` for all of moreau list formulations", MOR_CLI_CALL,
       .take = take_formulations },
     { "--solvers", "S,...", "default: all that apply", MOR_CLI_CALL, .take = take_solvers },
+    { "--collision", "C,...",
+      "compare collision methods instead: each scene is run by all of them, and in the same states their contacts are "
+      "held against exact distances; --frames states of each scene, --scene-limit, --csv, --json and --out FILE.md",
+      MOR_CLI_TEXT, AT(collisions) },
     { "--tol", "T,...", "tolerances, at most 4; default 1e-4,1e-8", MOR_CLI_CALL, .take = take_tols },
     { "--time-limit", "SECONDS", "for every run, in CPU seconds, default 1", MOR_CLI_NUMBER, AT(options.time_limit),
       .min = 1e-3, .max = 1e6, .expected = "seconds" },
@@ -334,6 +339,64 @@ static int write_outputs(const mor_lab* lab, const arguments* a, const char* jou
     return written;
 }
 
+static bool is_interrupted(void) { return interrupted != 0; }
+
+/* 0 or the exit status. */
+static int write_collisions(const mor_collisions* c, const arguments* a)
+{
+    mor_error error = { 0 };
+    for (int k = 0; k < 2; k++) {
+        const char* path = k ? a->csv : a->out;
+        FILE* out = path ? mor_output_open(path, &error) : NULL;
+        if (out && k) mor_collisions_write_csv(c, out);
+        else if (out) mor_collisions_write_markdown(c, a->options.command, out);
+        if (path && (!out || mor_output_close(out, path, true, &error))) return mor_cli_fail(&error);
+    }
+    if (a->json) mor_collisions_write_json(c, stdout);
+    else if (!a->quiet) mor_collisions_print(c, stdout);
+    return 0;
+}
+
+/* compare --collision a,b,c */
+static int compare_collisions(arguments* a)
+{
+    mor_collisions c = { .library = a->options.library,
+                         .states = a->options.frames > 0 ? a->options.frames : 50,
+                         .limit = a->options.scene_limit > 0.0 ? a->options.scene_limit : HUGE_VAL,
+                         .stop = is_interrupted };
+    mor_error error = { 0 };
+    const char* names[MOR_LAB_METHODS + 1];
+    c.method_count = split(&a->lists[0], a->collisions, names);
+    if (c.method_count < 1 || c.method_count > MOR_COLLISION_METHODS)
+        return mor_cli_usage("compare", "--collision needs one to %d methods", MOR_COLLISION_METHODS);
+    for (int i = 0; i < c.method_count; i++) {
+        const char* known[MOR_LAB_METHODS + 1] = { 0 };
+        for (int k = 0; k < MOR_LAB_METHODS && mor_library_collision_at(c.library, k); k++)
+            known[k] = mor_library_collision_at(c.library, k)->name;
+        c.methods[i] = names[i];
+        if (mor_library_collision(c.library, names[i])) continue;
+        const char* near = mor_did_you_mean(names[i], known);
+        return mor_cli_usage("compare", "no collision method '%s'%s%s%s", names[i], near ? "; did you mean '" : "",
+                             near ? near : "",
+                             near                         ? "'?"
+                             : strcmp(names[i], "bullet") ? ""
+                                                          : "; make bullet builds it");
+    }
+    size_t n = a->out ? strlen(a->out) : 0;
+    if (a->out && (n < 3 || strcmp(a->out + n - 3, ".md") != 0))
+        return mor_cli_usage("compare", "--out of --collision is a page in Markdown: FILE.md");
+    char path[4096];
+    mor_code code = MOR_OK;
+    for (int i = 0; i < a->problem_count && !code && !interrupted; i++)
+        code = mor_collisions_add(&c, mor_cli_scene_path(a->problems[i], path, sizeof path), &error);
+    int status = code ? mor_cli_fail(&error) : 0;
+    int written = code ? 0 : write_collisions(&c, a);
+    mor_collisions_free(&c);
+    free(a->lists[0]);
+    if (interrupted) fprintf(stderr, "moreau compare: interrupted\n");
+    return status ? status : written ? written : interrupted ? 1 : 0;
+}
+
 int mor_cli_compare(int argc, char** argv)
 {
     static arguments a;
@@ -347,6 +410,7 @@ int mor_cli_compare(int argc, char** argv)
     struct sigaction action = { .sa_handler = on_interrupt };
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    if (a.collisions) return compare_collisions(&a);
     char journal[1100] = "", path[4096];
     mor_code code = mor_lab_begin(&lab, &a.options, &error);
     for (int i = 0; i < a.problem_count && !code && !interrupted; i++)
