@@ -7,9 +7,10 @@
  * point at a time there. Bullet makes a manifold of them by turning the shape a little, which it does not do on planes;
  * here the farthest points in eight directions a little off the plane's normal do it.
  *
- * Identity. Bullet recognises a contact by its place in the body. So does this: a point at the place of one of the
- * last step (on the first body, where its motion took it) has its feature number, others get the least that is free. Points of the last step of pairs without two polyhedra enter the manifold, and go on as long as
- * Bullet keeps them. Both read mor_found_last and no memory of their own, so contacts follow from the state.
+ * Identity. Bullet recognises a contact by its place in the body. So does this: a point at the place of one of the last
+ * step (on one of the bodies, where its motion took it) has its feature number, others get the least that is free.
+ * Points of the last step enter the manifold, except for two polyhedra, and go on as long as Bullet would keep them.
+ * Both read mor_found_last and no memory of their own, so contacts follow from the state.
  *
  * Limits. 3-D only, no custom shapes: refused with a sentence. No separating planes for exact geometry (peg). A contact
  * is where the shapes are now: nothing is followed through the step, so bodies that pass each other may be stopped.
@@ -200,18 +201,31 @@ class result : public btManifoldResult
         : btManifoldResult(a, b), pair(pair), manifold(manifold), reach(reach), grown{ 0.0, 0.0 }
     {
         m_closestPointDistanceThreshold = reach;
-        if (pair.a->bullet.faces && pair.b->bullet.faces) return; /* clipped without margins */
+        if (clipped()) return; /* without margins */
         grown[0] = pair.a->bullet.grown, grown[1] = pair.b->bullet.grown;
     }
     void addContactPoint(const btVector3& normal_on_b, const btVector3& on_b, btScalar depth) override
     {
         double gap = depth + grown[0] + grown[1];
         if (gap > reach) return;
-        if (count++ == 0) normal = normal_on_b;
-        put_point(pair, manifold, on_b - normal_on_b * grown[1], normal_on_b, gap);
+        points.push_back({ on_b - normal_on_b * grown[1], normal_on_b, gap });
     }
-    int count = 0;
-    btVector3 normal; /* of the first point */
+    /* Of two polyhedra the first point is where GJK ended, anywhere in the face of contact. It stands back where faces
+     * were clipped and reach as deep: the corners carry. */
+    void put(double size)
+    {
+        size_t first = 0;
+        for (size_t i = 1; i < points.size() && clipped() && points.size() > 2; i++)
+            if (points[i].gap <= points[0].gap + 1e-6 * size) first = 1;
+        for (size_t i = first; i < points.size(); i++)
+            put_point(pair, manifold, points[i].on_b, points[i].normal, points[i].gap);
+    }
+    bool clipped() const { return pair.a->bullet.faces && pair.b->bullet.faces; }
+    struct point {
+        btVector3 on_b, normal;
+        double gap;
+    };
+    std::vector<point> points;
 
   private:
     const near_pair& pair;
@@ -249,7 +263,8 @@ void clip_faces(const near_pair& pair, double reach, result& out)
         return static_cast<const btPolyhedralConvexShape*>(p->bullet.shape.get())->getConvexPolyhedron();
     };
     btVertexArray first, second;
-    btPolyhedralContactClipping::clipHullAgainstHull(out.normal, *hull(pair.a), *hull(pair.b), pair.a->now, pair.b->now,
+    const btVector3 normal = out.points[0].normal;
+    btPolyhedralContactClipping::clipHullAgainstHull(normal, *hull(pair.a), *hull(pair.b), pair.a->now, pair.b->now,
                                                      -1e30, reach, first, second, out);
 }
 
@@ -270,7 +285,8 @@ void collide(engine& e, const near_pair& pair, double reach, btPersistentManifol
     algorithm->processCollision(&wa, &wb, info, &out);
     algorithm->~btCollisionAlgorithm();
     dispatcher.freeCollisionAlgorithm(algorithm);
-    if (clipped && out.count == 1) clip_faces(pair, reach, out);
+    if (clipped && out.points.size() == 1) clip_faces(pair, reach, out);
+    out.put(std::min(a.geometry->radius, b.geometry->radius));
     if (b.geometry->kind == MOR_PLANE && a.geometry->kind != MOR_SPHERE) points_on_plane(pair, reach, manifold);
 }
 
@@ -319,13 +335,15 @@ void keep_last(const near_pair& pair, const std::vector<old_point>& old, double 
     }
 }
 
-/* The number of the nearest point of the last step within `same`, or the least that nobody has. */
-uint64_t feature_of(const btVector3& on_a, double same, std::vector<old_point>& old, std::vector<uint64_t>& used)
+/* The number of the nearest point of the last step within `same` on one of the bodies, or the least that nobody has. */
+uint64_t feature_of(const btManifoldPoint& p, double same, std::vector<old_point>& old, std::vector<uint64_t>& used)
 {
     old_point* best = nullptr;
     double least = same * same;
-    for (old_point& o : old)
-        if (!o.taken && (o.on_a - on_a).length2() <= least) least = (o.on_a - on_a).length2(), best = &o;
+    for (old_point& o : old) {
+        double d = std::min((o.on_a - p.m_localPointA).length2(), (o.on_b - p.m_localPointB).length2());
+        if (!o.taken && d <= least) least = d, best = &o;
+    }
     uint64_t feature = 0;
     if (best) best->taken = true, feature = best->feature;
     else {
@@ -354,7 +372,7 @@ mor_code add_contacts(const near_pair& pair, const mor_world* w, const mor_colli
         c.gap = p.getDistance();
         c.point[b] = from_bullet(p.getPositionWorldOnB());
         c.point[a] = from_bullet(p.getPositionWorldOnB() + c.gap * p.m_normalWorldOnB);
-        c.feature = feature_of(p.m_localPointA, same, old, used);
+        c.feature = feature_of(p, same, old, used);
         c.friction = c.restitution = -1.0; /* of the materials */
         const part *first = pair.turned ? pair.b : pair.a, *second = pair.turned ? pair.a : pair.b;
         c.surface_velocity =

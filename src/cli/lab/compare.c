@@ -1,10 +1,10 @@
 /* moreau compare: formulations and solvers on the same problems, with a report. */
 #include "cli/cli.h"
 #include "cli/lab/commands.h"
+#include "cli/lab/compare_collision.h"
 #include "cli/options.h"
 #include "io/text/output.h"
 #include "lab/baseline.h"
-#include "lab/collisions.h"
 #include "lab/compare.h"
 #include "lab/profile.h"
 
@@ -341,60 +341,66 @@ static int write_outputs(const mor_lab* lab, const arguments* a, const char* jou
 
 static bool is_interrupted(void) { return interrupted != 0; }
 
-/* 0 or the exit status. */
-static int write_collisions(const mor_collisions* c, const arguments* a)
+static int compare_collisions(const arguments* a)
 {
-    mor_error error = { 0 };
-    for (int k = 0; k < 2; k++) {
-        const char* path = k ? a->csv : a->out;
-        FILE* out = path ? mor_output_open(path, &error) : NULL;
-        if (out && k) mor_collisions_write_csv(c, out);
-        else if (out) mor_collisions_write_markdown(c, a->options.command, out);
-        if (path && (!out || mor_output_close(out, path, true, &error))) return mor_cli_fail(&error);
-    }
-    if (a->json) mor_collisions_write_json(c, stdout);
-    else if (!a->quiet) mor_collisions_print(c, stdout);
-    return 0;
+    mor_cli_collisions asked = { .library = a->options.library,
+                                 .names = a->collisions,
+                                 .problems = a->problems,
+                                 .problem_count = a->problem_count,
+                                 .frames = a->options.frames,
+                                 .scene_limit = a->options.scene_limit,
+                                 .out = a->out,
+                                 .csv = a->csv,
+                                 .json = a->json,
+                                 .quiet = a->quiet,
+                                 .command = a->options.command,
+                                 .stop = is_interrupted };
+    return mor_cli_compare_collisions(&asked);
 }
 
-/* compare --collision a,b,c */
-static int compare_collisions(arguments* a)
+static int compare_solvers(arguments* a)
 {
-    mor_collisions c = { .library = a->options.library,
-                         .states = a->options.frames > 0 ? a->options.frames : 50,
-                         .limit = a->options.scene_limit > 0.0 ? a->options.scene_limit : HUGE_VAL,
-                         .stop = is_interrupted };
+    int status = 0;
+    mor_lab lab;
     mor_error error = { 0 };
-    const char* names[MOR_LAB_METHODS + 1];
-    c.method_count = split(&a->lists[0], a->collisions, names);
-    if (c.method_count < 1 || c.method_count > MOR_COLLISION_METHODS)
-        return mor_cli_usage("compare", "--collision needs one to %d methods", MOR_COLLISION_METHODS);
-    for (int i = 0; i < c.method_count; i++) {
-        const char* known[MOR_LAB_METHODS + 1] = { 0 };
-        for (int k = 0; k < MOR_LAB_METHODS && mor_library_collision_at(c.library, k); k++)
-            known[k] = mor_library_collision_at(c.library, k)->name;
-        c.methods[i] = names[i];
-        if (mor_library_collision(c.library, names[i])) continue;
-        const char* near = mor_did_you_mean(names[i], known);
-        return mor_cli_usage("compare", "no collision method '%s'%s%s%s", names[i], near ? "; did you mean '" : "",
-                             near ? near : "",
-                             near                         ? "'?"
-                             : strcmp(names[i], "bullet") ? ""
-                                                          : "; make bullet builds it");
-    }
-    size_t n = a->out ? strlen(a->out) : 0;
-    if (a->out && (n < 3 || strcmp(a->out + n - 3, ".md") != 0))
-        return mor_cli_usage("compare", "--out of --collision is a page in Markdown: FILE.md");
-    char path[4096];
-    mor_code code = MOR_OK;
+    char journal[1100] = "", path[4096];
+    mor_code code = mor_lab_begin(&lab, &a->options, &error);
     for (int i = 0; i < a->problem_count && !code && !interrupted; i++)
-        code = mor_collisions_add(&c, mor_cli_scene_path(a->problems[i], path, sizeof path), &error);
-    int status = code ? mor_cli_fail(&error) : 0;
-    int written = code ? 0 : write_collisions(&c, a);
-    mor_collisions_free(&c);
+        code = mor_lab_add(&lab, mor_cli_scene_path(a->problems[i], path, sizeof path), &error);
+    if (!code && !interrupted && lab.problem_count == 0)
+        code = mor_fail(&error, MOR_BAD_INPUT, "%s: no problem with contacts", a->problems[0]);
+    if (!a->quiet) print_notes(&lab);
+    if (a->out) snprintf(journal, sizeof journal, "%s.journal", a->out);
+    if (!code && a->merge) {
+        code = mor_lab_journal_join(a->journals, a->journal_count, journal, &error);
+        a->resume = true;
+    }
+    meter m = { .shown = isatty(2) && !a->quiet, .first = -1 };
+    if (!code && a->options.iterations && mkdir(a->options.iterations, 0777) != 0 && errno != EEXIST)
+        code = mor_fail(&error, MOR_SYSTEM, "%s: cannot be made: %s", a->options.iterations, strerror(errno));
+    bool whole = a->options.scene_limit > 0.0 && lab.scene_count > 0;
+    if (!code && whole) code = mor_lab_run_scenes(&lab, a->out ? journal : NULL, a->resume, progress, &m, &error);
+    m.first = -1;
+    if (!code) code = mor_lab_run_all(&lab, a->out ? journal : NULL, a->resume || whole, progress, &m, &error);
+    if (m.shown) fprintf(stderr, "\r%79s\r", "");
+    if (code) status = mor_cli_fail(&error);
+    mor_lab_watch watch = { 0 };
+    if (!code && !interrupted && a->baseline) status = watch_baseline(&lab, a, &watch);
+    if (!code || code == MOR_BAD_INPUT) {
+        int written = write_outputs(&lab, a, journal);
+        if (written) status = written;
+    }
+    if (!code && lab.complete && a->out && (!status || watch.count) && a->options.shards <= 1) remove(journal);
+    mor_lab_watch_free(&watch);
+    if (interrupted) {
+        fprintf(stderr, "moreau compare: interrupted after %d of %d runs%s\n", lab.run_count, lab.planned,
+                a->out ? "; --resume goes on" : "; with --out it could be resumed");
+        status = 1;
+    }
+    mor_lab_end(&lab);
     free(a->lists[0]);
-    if (interrupted) fprintf(stderr, "moreau compare: interrupted\n");
-    return status ? status : written ? written : interrupted ? 1 : 0;
+    free(a->lists[1]);
+    return status;
 }
 
 int mor_cli_compare(int argc, char** argv)
@@ -405,48 +411,8 @@ int mor_cli_compare(int argc, char** argv)
     a.options.error = mor_cli_error_function(&a.options.error_name);
     int status = parse(argc, argv, &a);
     if (status) return status;
-    mor_lab lab;
-    mor_error error = { 0 };
     struct sigaction action = { .sa_handler = on_interrupt };
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    if (a.collisions) return compare_collisions(&a);
-    char journal[1100] = "", path[4096];
-    mor_code code = mor_lab_begin(&lab, &a.options, &error);
-    for (int i = 0; i < a.problem_count && !code && !interrupted; i++)
-        code = mor_lab_add(&lab, mor_cli_scene_path(a.problems[i], path, sizeof path), &error);
-    if (!code && !interrupted && lab.problem_count == 0)
-        code = mor_fail(&error, MOR_BAD_INPUT, "%s: no problem with contacts", a.problems[0]);
-    if (!a.quiet) print_notes(&lab);
-    if (a.out) snprintf(journal, sizeof journal, "%s.journal", a.out);
-    if (!code && a.merge) {
-        code = mor_lab_journal_join(a.journals, a.journal_count, journal, &error);
-        a.resume = true;
-    }
-    meter m = { .shown = isatty(2) && !a.quiet, .first = -1 };
-    if (!code && a.options.iterations && mkdir(a.options.iterations, 0777) != 0 && errno != EEXIST)
-        code = mor_fail(&error, MOR_SYSTEM, "%s: cannot be made: %s", a.options.iterations, strerror(errno));
-    bool whole = a.options.scene_limit > 0.0 && lab.scene_count > 0;
-    if (!code && whole) code = mor_lab_run_scenes(&lab, a.out ? journal : NULL, a.resume, progress, &m, &error);
-    m.first = -1;
-    if (!code) code = mor_lab_run_all(&lab, a.out ? journal : NULL, a.resume || whole, progress, &m, &error);
-    if (m.shown) fprintf(stderr, "\r%79s\r", "");
-    if (code) status = mor_cli_fail(&error);
-    mor_lab_watch watch = { 0 };
-    if (!code && !interrupted && a.baseline) status = watch_baseline(&lab, &a, &watch);
-    if (!code || code == MOR_BAD_INPUT) {
-        int written = write_outputs(&lab, &a, journal);
-        if (written) status = written;
-    }
-    if (!code && lab.complete && a.out && (!status || watch.count) && a.options.shards <= 1) remove(journal);
-    mor_lab_watch_free(&watch);
-    if (interrupted) {
-        fprintf(stderr, "moreau compare: interrupted after %d of %d runs%s\n", lab.run_count, lab.planned,
-                a.out ? "; --resume goes on" : "; with --out it could be resumed");
-        status = 1;
-    }
-    mor_lab_end(&lab);
-    free(a.lists[0]);
-    free(a.lists[1]);
-    return status;
+    return a.collisions ? compare_collisions(&a) : compare_solvers(&a);
 }
