@@ -119,9 +119,9 @@ bullet:
 	@$(MAKE) --no-print-directory configure
 	@cmake --build $(BUILD) --target programs moreau-bullet
 
-# collision methods on all stock scenes beside Bullet: writes docs/results/collision.md (about twenty minutes)
+# collision methods on all stock scenes beside Bullet: writes docs/results/collision.md (about five minutes on a quiet machine)
 bench-collision: bullet
-	@$(BUILD)/moreau compare scenes --collision manifold,features,bullet --frames 20 --scene-limit 3 --quiet \
+	@$(BUILD)/moreau compare scenes --collision manifold,features,bullet --frames 8 --scene-limit 1 --quiet \
 	 --out docs/results/collision.md
 
 # IFToMM A01 to A05, chains S7 and the pendulum of Fig. 4 (docs/results/iftomm.md), about five minutes

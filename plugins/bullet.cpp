@@ -9,8 +9,8 @@
  *
  * Identity. Bullet recognises a contact by its place in the body. So does this: a point at the place of one of the last
  * step (on one of the bodies, where its motion took it) has its feature number, others get the least that is free.
- * Points of the last step enter the manifold, except for two polyhedra, and go on as long as Bullet would keep them.
- * Both read mor_found_last and no memory of their own, so contacts follow from the state.
+ * Points of the last step enter the manifold, except for polyhedra and balls, and go on as long as Bullet would keep
+ * them. Both read mor_found_last and no memory of their own, so contacts follow from the state.
  *
  * Limits. 3-D only, no custom shapes: refused with a sentence. No separating planes for exact geometry (peg). A contact
  * is where the shapes are now: nothing is followed through the step, so bodies that pass each other may be stopped.
@@ -327,7 +327,8 @@ void last_points(const mor_found* found, const near_pair& pair, std::vector<old_
 void keep_last(const near_pair& pair, const std::vector<old_point>& old, double reach, double same,
                btPersistentManifold* manifold)
 {
-    if (pair.a->bullet.faces && pair.b->bullet.faces) return;
+    const bool ball = pair.a->geometry->kind == MOR_SPHERE || pair.b->geometry->kind == MOR_SPHERE;
+    if (ball || (pair.a->bullet.faces && pair.b->bullet.faces)) return; /* all their points are found anew */
     for (const old_point& o : old) {
         btVector3 on_a = pair.a->now(o.on_a), on_b = pair.b->now(o.on_b);
         double gap = (on_a - on_b).dot(o.normal), slip = (on_a - on_b - gap * o.normal).length();

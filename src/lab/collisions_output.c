@@ -142,12 +142,14 @@ static void write_sums(const mor_collisions* c, FILE* out)
 void mor_collisions_write_markdown(const mor_collisions* c, const char* command, FILE* out)
 {
     char a[32], b[32];
-    fprintf(out,
-            "# Collision methods on the stock scenes\n\nWritten by `%s`; `src/lab/collisions.h` defines the columns. "
-            "Contacts, errors and counts are those\nof the same states for all methods of a scene; distance, depth, "
-            "failed steps are of each method's own run. Errors in\nm and rad, the greatest of the scene. Distance: "
-            "from the run of the first method. Time: CPU seconds of one search.\n\n",
-            command);
+    fprintf(
+        out,
+        "# Collision methods on the stock scenes\n\nWritten by\n\n    %s\n\n"
+        "`src/lab/collisions.h` defines the columns. Contacts, errors and counts are those of the same states for "
+        "all methods\nof a scene; distance, depth and failed steps are of each method's own run. Errors are the "
+        "greatest of the scene, in m\nand rad. Distance: from the run of the first method. Time: CPU seconds of one "
+        "search.\n\n",
+        command);
     write_sums(c, out);
     fprintf(out,
             "\n| scene | method | contacts | gap error | normal error | missed | ghosts | time | distance | depth | "
