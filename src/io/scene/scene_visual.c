@@ -2,8 +2,8 @@
  * SDF models that are for the eye.
  *
  * MJCF: geoms of the groups 0 to 2 are drawn, as MuJoCo's viewer does; 3 to 5 are usually collision shapes. A geom's
- * own rgba counts before that of its material. SDF: visuals are geoms of group 1, and collisions of a link that has visuals
- * of group 3. Bodies for which nothing is drawn show the shapes that touch.
+ * own rgba counts before that of its material. SDF: visuals are geoms of group 1, and collisions of a link that has
+ * visuals of group 3. Bodies for which nothing is drawn show the shapes that touch.
  *
  * Colours. A visual's own material counts before those of its mesh file (mesh_materials.c). Faces with a texture have
  * the mean colour of its picture. */
