@@ -206,7 +206,7 @@ complete -c moreau -n '__fish_seen_subcommand_from view' -l size -x -d 'largest 
 complete -c moreau -n '__fish_seen_subcommand_from view' -l rate -x -d 'most frames per second of simulated time in that file (60)'
 complete -c moreau -n '__fish_seen_subcommand_from view' -l png -r -F -d 'a picture, drawn by Chromium if it is installed'
 complete -c moreau -n '__fish_seen_subcommand_from view' -l at -x -d 'its time in seconds (the end)'
-complete -c moreau -n '__fish_seen_subcommand_from view' -l video -r -F -d 'a film of the whole recording, drawn by Chromium and written by ffmpeg if they are installed; the ending chooses the form: .mp4, .webm, .gif'
+complete -c moreau -n '__fish_seen_subcommand_from view' -l video -r -F -d 'a film of the whole recording, drawn by Chromium; the ending chooses the form: .apng (animated PNG) needs nothing else, .mp4, .webm and .gif are written by ffmpeg'
 complete -c moreau -n '__fish_seen_subcommand_from view' -l fps -x -d 'its pictures per second (30)'
 complete -c moreau -n '__fish_seen_subcommand_from view' -l speed -x -d 'its simulated seconds per second (1)'
 complete -c moreau -n '__fish_seen_subcommand_from view' -l pixels -x -d 'size of picture or film (1280x800)'

@@ -67,6 +67,7 @@ static mor_code finish(mor_scene* scene, mor_node* root, const char* path, const
         if (code) return code;
     }
     mor_code code = mor_scene_read(scene, root, error);
+    if (!code) code = mor_scene_look_at_units(scene, root, error);
     return code ? code : check_methods(scene, error);
 }
 
