@@ -115,6 +115,7 @@ complete -c moreau -n '__fish_seen_subcommand_from calibrate' -l plugin -r -F -d
 complete -c moreau -n '__fish_seen_subcommand_from calibrate' -l help -s h -d 'this text'
 complete -c moreau -n '__fish_seen_subcommand_from compare' -l formulations -x -a '(moreau list formulations --names 2>/dev/null)' -d 'default ncp,st; `all` for all of moreau list formulations'
 complete -c moreau -n '__fish_seen_subcommand_from compare' -l solvers -x -d 'default: all that apply'
+complete -c moreau -n '__fish_seen_subcommand_from compare' -l collision -x -d 'compare collision methods instead: each scene is run by all of them, and in the same states their contacts are held against exact distances; --frames states of each scene, --scene-limit, --csv, --json and --out FILE.md'
 complete -c moreau -n '__fish_seen_subcommand_from compare' -l tol -x -d 'tolerances, at most 4; default 1e-4,1e-8'
 complete -c moreau -n '__fish_seen_subcommand_from compare' -l time-limit -x -d 'for every run, in CPU seconds, default 1'
 complete -c moreau -n '__fish_seen_subcommand_from compare' -l memory -x -d 'for every process, default 2'
