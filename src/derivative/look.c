@@ -8,6 +8,7 @@
 #include "formulation/step_problem.h"
 #include "moreau/state.h"
 #include "step/draft.h"
+#include "step/mechanism_energy.h"
 #include "step/stabilise.h"
 #include "step/stages.h"
 
@@ -163,19 +164,37 @@ mor_code mor_look_begin(mor_derivation* d)
         b->force = a->force, b->torque = a->torque, b->struck = a->struck;
         b->mass = d->world->bodies[i].mass, b->inertia_inverse = d->world->bodies[i].inertia_inverse;
     }
-    k->struck = 0;
+    k->struck = k->cured = 0;
     k->w->detected = false;
     memcpy(d->materials, d->world->materials, (size_t)d->world->material_count * sizeof *d->materials);
     k->w->materials = d->materials;
     return MOR_OK;
 }
 
+/* The impulses of the base step. */
+static void set_impulses(const mor_derivation* d, const mor_island* island)
+{
+    const mor_system* s = &island->system;
+    int from = 0;
+    memset(island->answer.impulses, 0, (size_t)s->row_count * sizeof(double));
+    for (int b = 0; b < s->block_count; b++) {
+        int k = d->kept_count ? find_kept(d, island, b, &from) : -1;
+        if (k < 0) continue;
+        memcpy(island->answer.impulses + s->blocks[b].row, d->p + d->kept[k].row,
+               (size_t)d->kept[k].dim * sizeof(double));
+    }
+}
+
 static mor_code finish(mor_derivation* d, const double* nu, mor_look* look, mor_error* error)
 {
     mor_step* k = d->trial;
     memcpy(k->nu_new, nu, (size_t)k->dof * sizeof *nu);
+    for (int i = 0; i < k->island_count; i++) set_impulses(d, &k->islands[i]);
+    k->rough = k->island_count;
+    mor_mechanisms_begin(k);
     mor_integrate_bodies(k);
     mor_code code = k->w->joints.count ? mor_stabilise_velocities(k) : MOR_OK;
+    if (!code) code = mor_mechanisms_lose_energy(k);
     if (!code) code = mor_world_get_q(k->w, look->q, mor_world_q_count(k->w), error);
     if (!code) code = mor_world_get_nu(k->w, look->nu, d->n, error);
     return code;
