@@ -35,7 +35,22 @@
 
 enum { ROUNDS = 10 };
 
+#define SMALL 3e-5     /* of the radius of the smallest shape on a joint: what a joint may be open */
 #define ROUNDING 1e-12 /* of the velocities of an island: rows that hold within this hold */
+
+/* What joints may be open: the option, or less between small bodies. Closing a joint lifts bodies. */
+static double position_tolerance(const mor_world* w)
+{
+    const mor_joint* joints = w->joints.data;
+    double least = w->options.position_tolerance;
+    for (int j = 0; j < w->joints.count; j++)
+        for (int side = 0; side < 2; side++) {
+            const mor_body* b = joints[j].body[side] >= 0 ? &w->bodies[joints[j].body[side]] : NULL;
+            for (int s = 0; b && b->tree >= 0 && s < b->shape_count; s++)
+                if (b->shapes[s].geometry->radius > 0.0) least = mor_min(least, SMALL * b->shapes[s].geometry->radius);
+        }
+    return least;
+}
 
 /* The equations of an island as a step without the other rows' say. */
 static mor_step_form form_of(const mor_system* s)
@@ -183,8 +198,8 @@ mor_code mor_stabilise_velocities(mor_step* k)
     mor_code code = take_back(k);
     if (code) return code;
     if (w->options.stabilisation == MOR_STABILISE_IMPULSE || w->options.stabilisation == MOR_STABILISE_PROJECTION) {
-        if (mor_world_joint_error(w) > w->options.position_tolerance)
-            code = correct_positions(k, w->options.position_tolerance, ROUNDS);
+        double tolerance = position_tolerance(w);
+        if (mor_world_joint_error(w) > tolerance) code = correct_positions(k, tolerance, ROUNDS);
         if (!code) code = correct_velocities(k, w->options.velocity_tolerance);
     }
     w->joint_error = mor_world_joint_error(w);
@@ -330,13 +345,13 @@ static bool begin_parts(mor_step* k, part* parts)
 }
 
 /* Tries the step: the largest violation at its end, added to the rows. */
-static double try_step(mor_step* k, const mor_trial* start, part* parts)
+static double try_step(mor_step* k, const mor_trial* start, part* parts, double tolerance)
 {
     double largest = 0.0;
     mor_integrate_bodies(k);
     for (int i = 0; i < k->rough; i++) {
         double size = parts[i].plain ? 0.0 : add_violation(k->w, &k->islands[i]);
-        parts[i].again = i >= 64 || size > k->w->options.position_tolerance;
+        parts[i].again = i >= 64 || size > tolerance;
         if (!(size <= largest)) largest = size;
     }
     mor_trial_end(k->w, start);
@@ -397,11 +412,11 @@ mor_code mor_stabilise_positions(mor_step* k, void (*solve)(mor_step* step, int 
     mor_trial start;
     part* parts = mor_arena_zero(k->arena, (size_t)k->rough + 1, sizeof *parts);
     if (!parts || !mor_trial_begin(k, &start) || !begin_parts(k, parts)) return MOR_SYSTEM;
-    double before = INFINITY;
+    double before = INFINITY, tolerance = position_tolerance(w);
     bool good = k->status == MOR_SOLVED || drop_contradictions(k, parts, solve);
     for (int round = 0; round < ROUNDS && good; round++) {
-        double largest = try_step(k, &start, parts);
-        if (!(largest > w->options.position_tolerance)) break;
+        double largest = try_step(k, &start, parts, tolerance);
+        if (!(largest > tolerance)) break;
         bool lost = !(largest < 0.7 * before); /* too large a step: the plain one, and projection after it */
         before = largest;
         for (int i = 0; i < k->rough; i++) {
