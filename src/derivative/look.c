@@ -9,7 +9,6 @@
 #include "model/articulated.h"
 #include "moreau/state.h"
 #include "step/draft.h"
-#include "step/mechanism_energy.h"
 #include "step/project.h"
 #include "step/stabilise.h"
 #include "step/stages.h"
@@ -257,12 +256,9 @@ static mor_code finish(mor_derivation* d, const double* nu, mor_look* look, mor_
         memcpy(k->nu_new, nu, (size_t)k->dof * sizeof *nu);
         if (!set_mean_moves(d, nu)) return MOR_SYSTEM;
         for (int i = 0; i < k->island_count; i++) set_impulses(d, &k->islands[i]);
-        k->rough = k->island_count;
-        mor_mechanisms_begin(k);
         mor_integrate_bodies(k);
         k->nu_move = NULL;
         if (k->w->joints.count) code = mor_stabilise_velocities(k);
-        if (!code) code = mor_mechanisms_lose_energy(k);
     }
     if (!code) code = mor_world_get_q(k->w, look->q, mor_world_q_count(k->w), error);
     if (!code) code = mor_world_get_nu(k->w, look->nu, d->n, error);
