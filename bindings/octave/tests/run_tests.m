@@ -181,12 +181,18 @@ function closed_worlds(~, ~)
   moreau_mex('free', id);
 end
 
+function kilobytes = resident()
+  kilobytes = str2double(regexp(fileread('/proc/self/status'), 'VmRSS:\s*(\d+)', 'tokens'){1}{1});
+end
+
 function many_worlds(~, ~)
-  for k = 1:2000
+  for k = 1:10000
     w = ball();
     w.step(1);
     delete(w);
+    if k == 1000, before = resident(); end
   end
+  expect(resident() - before < 20000, 'ten thousand worlds leave less than 20 MB'); % a world of a ball has about 60 kB
 end
 
 function hello_world_of_the_paper(~, ~)
