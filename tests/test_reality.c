@@ -143,8 +143,8 @@ static void measured_impacts_prefer_rouths_path(void** state)
     mor_measured_free(&t);
 }
 
-/* The planar grasp of the BPMD paper in space and in the plane: at the third contact the object is wedged between pusher
- * and finger. Two methods that share no code end at the same place. */
+/* The planar grasp of the BPMD paper in space and in the plane: at the third contact the object is wedged between
+ * pusher and finger. Two methods that share no code end at the same place. */
 static void every_start_of_implicit_gn_passes_the_grasp(void** state)
 {
     (void)state;
