@@ -41,9 +41,9 @@ static int points_of(const mor_body_support* s, double angle, double r[MOST][2])
     return MOST;
 }
 
-/* Is there an answer with nu = 0? The impulses of least norm that stop the body are p_k = -m v/n - I w (e_z x r_k)/sum
- * |r|^2, because the points lie around the centre of mass: sum r_k = 0. If none is above c they are an answer, and there
- * is but one nu. */
+/* Is there an answer with nu = 0? The impulses of least norm that stop the body are
+ * p_k = -m v/n - I w (e_z x r_k)/sum |r|^2, because the points lie around the centre of mass: sum r_k = 0.
+ * If none is above c they are an answer, and there is but one nu. */
 static bool stops(int n, double r[MOST][2], double m, double I, double most, const double nu[3])
 {
     double sum = 0.0, largest = 0.0;
