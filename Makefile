@@ -5,7 +5,7 @@ CMAKE_ARGS ?=
 TEST ?= .
 ROBOTS ?=
 
-.PHONY: site dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-watch bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery python octave format check-rooms check-tree clean
+.PHONY: site dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-watch bench-ode engines bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery python octave format check-rooms check-tree clean
 .PHONY: test-faults fuzz
 .PHONY: exam lint test-arm64 test-cluster
 
@@ -106,6 +106,12 @@ bench-ode: deps
 	@scripts/install-deps bench
 	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF -DMOREAU_EXAMPLES=OFF"
 	@build-bench/bench/bench_ode_frames -o ode-frames
+
+# steps of Moreau, ODE, Bullet, MuJoCo and DART as problems, every method on all of them: writes docs/results/engines.md
+engines: deps
+	@scripts/install-deps engines
+	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF -DMOREAU_EXAMPLES=OFF"
+	@scripts/bench-engines build-bench
 
 # solvers on stored problems beside Siconos, num4lcp's families, scaling: writes docs/results (about half an hour)
 bench-solvers: deps
