@@ -7,7 +7,7 @@ ROBOTS ?=
 
 .PHONY: site dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-watch bench-ode engines bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery python octave format check-rooms check-tree clean
 .PHONY: test-faults fuzz
-.PHONY: exam lint test-arm64 test-cluster
+.PHONY: exam lint test-arm64 test-cluster coverage mutate
 
 all: configure
 	@cmake --build $(BUILD)
@@ -55,6 +55,15 @@ exam: all
 MOST ?= 0
 test-faults: all
 	@scripts/test-faults $(BUILD) --most $(MOST)
+
+# lines and branches that the tests reach, per room
+coverage: deps
+	@scripts/coverage
+
+# of COUNT random changes of operators in problem, solver and formulation, how many do the tests find?
+COUNT ?= 100
+mutate: deps
+	@scripts/mutate $(COUNT)
 
 # libFuzzer on every reader, T seconds each (clang)
 T ?= 60

@@ -84,7 +84,8 @@ mark_as_advanced(MOREAU_MKOCTFILE)
 if(MOREAU_MKOCTFILE)
   execute_process(COMMAND ${MOREAU_MKOCTFILE} -p OCTINCLUDEDIR OUTPUT_VARIABLE OCTAVE_INCLUDE
                   OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-  moreau_module(moreau_octave "mexFunction;" bindings/octave/moreau_mex.c)
+  moreau_module(moreau_octave "mexFunction;" bindings/octave/moreau_mex.c bindings/octave/robot_mex.c
+                bindings/octave/link_mex.c)
   target_include_directories(moreau_octave SYSTEM PRIVATE ${OCTAVE_INCLUDE})
   target_compile_options(moreau_octave PRIVATE -Wno-missing-prototypes -Wno-pedantic)
   set_target_properties(moreau_octave PROPERTIES OUTPUT_NAME moreau_mex SUFFIX .mex

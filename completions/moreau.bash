@@ -5,7 +5,7 @@ _moreau() {
     if [ "$word" = "=" ]; then word=; elif [ "$last" = "=" ]; then last=${COMP_WORDS[COMP_CWORD-2]}; fi
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W 'run doctor new solve robot convert derivative optimise calibrate compare dataset plot reproduce sweep trust view export-fmu list help --help --version' -- "$word"))
+        COMPREPLY=($(compgen -W 'run doctor new solve robot convert derivative optimise calibrate compare dataset inverse plot reproduce sweep trust view export-fmu list help --help --version' -- "$word"))
         return
     fi
     case "$command $last" in
@@ -104,6 +104,17 @@ _moreau() {
         "dataset --command") return ;;
         "dataset --family") return ;;
         "dataset --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "inverse --motion") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "inverse --law") COMPREPLY=($(compgen -W 'scene convex exact' -- "$word")); return ;;
+        "inverse --regularisation") return ;;
+        "inverse --slip") return ;;
+        "inverse --fit") return ;;
+        "inverse --columns") return ;;
+        "inverse --time-column") return ;;
+        "inverse --rows") return ;;
+        "inverse --set") return ;;
+        "inverse --csv") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "inverse --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "plot --output"|"plot -o") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "plot --title") return ;;
         "plot --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
@@ -168,6 +179,7 @@ _moreau() {
         calibrate) options='--jobs --html --csv --json --journal --resume --quiet --plugin --help -h' ;;
         compare) options='--formulations --solvers --tol --time-limit --memory --start --frames --traces --iterations --coordinates --scene-limit --assume --jobs --out --csv --baseline --json --shard --merge --resume --quiet --plugin --help -h' ;;
         dataset) options='--output -o --full --author --licence --engine --commit --command --family --plugin --help -h' ;;
+        inverse) options='--motion --law --regularisation --slip --fit --poses --check --columns --time-column --rows --set --csv --json --quiet --plugin --help -h' ;;
         plot) options='--output -o --title --plugin --help -h' ;;
         reproduce) options='--output -o --seed --threads --quick --plugin --help -h' ;;
         sweep) options='--out -o --csv --html --jobs --shard --merge --resume --time-limit --slurm --sbatch --no-submit --json --quiet --plugin --help -h' ;;
@@ -175,7 +187,7 @@ _moreau() {
         view) options='--port --listen --html --size --rate --png --at --video --fps --speed --pixels --look --set --formulation --solver --step --paused --wait --threads --plugin --help -h' ;;
         export-fmu) options='--output -o --fmi --formulation --solver --step --set --plugin --help -h' ;;
         list) options='--json --names --plugin --help -h' ;;
-        help) options='run doctor new solve robot convert derivative optimise calibrate compare dataset plot reproduce sweep trust view export-fmu list' ;;
+        help) options='run doctor new solve robot convert derivative optimise calibrate compare dataset inverse plot reproduce sweep trust view export-fmu list' ;;
     esac
     case $command-$word in
         *-- | *--*) COMPREPLY=($(compgen -W "$options" -- "$word")) ;;

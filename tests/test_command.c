@@ -319,7 +319,7 @@ static void plug_ins_work_in_the_viewer(void** state)
     says(errors, "gradient");
     int status =
         run("$M view bounce --paused --solver gradient --plugin=" MOREAU_PLUGIN " > url & p=$!; i=0; "
-            "while [ ! -s url ] && kill -0 $p 2>/dev/null && [ $i -lt 100 ]; do sleep 0.1; i=$((i + 1)); done; "
+            "while [ ! -s url ] && kill -0 $p 2>/dev/null && [ $i -lt 1200 ]; do sleep 0.1; i=$((i + 1)); done; "
             "kill $p; wait $p; cat url");
     if (strstr(errors, "libwebsockets")) skip(); /* built without the server */
     assert_int_equal(status, 0);
@@ -492,6 +492,29 @@ static void the_same_bits_in_a_debug_build(void** state)
     }
 }
 
+/* A URDF file runs as it is, and as the scene that `convert` makes of it: the same motion. */
+static void a_robot_file_is_a_scene(void** state)
+{
+    (void)state;
+    static const struct {
+        const char *file, *base;
+    } robots[] = { { "arm2", "the base is fixed to the world" }, { "humanoid", "stands on a floor" } };
+    for (int i = 0; i < 2; i++) {
+        char line[1200], first[17], again[17];
+        snprintf(line, sizeof line, "cp -r '%s/scenes/robots' .; $M run robots/%s.urdf --steps 5", MOREAU_SOURCE_DIR,
+                 robots[i].file);
+        expect_status(line, 0);
+        says(errors, robots[i].base);
+        snprintf(line, sizeof line, "$M convert robots/%s.urdf robot.yaml", robots[i].file);
+        expect_status(line, 0);
+        says(errors, robots[i].base);
+        snprintf(line, sizeof line, "robots/%s.urdf --steps 5", robots[i].file);
+        hash_of("$M", line, first);
+        hash_of("$M", "robot.yaml --steps 5", again);
+        assert_string_equal(first, again);
+    }
+}
+
 /* A run that would take far longer is killed once some frames are in the file; it must open and
  * hold at least those. */
 static void a_killed_run_leaves_its_recording(void** state)
@@ -604,6 +627,7 @@ int main(void)
         cmocka_unit_test(samples_are_the_states_at_the_times_asked_for),
         cmocka_unit_test(the_same_bits_on_every_run_and_for_any_number_of_threads),
         cmocka_unit_test(the_same_bits_in_a_debug_build),
+        cmocka_unit_test(a_robot_file_is_a_scene),
         cmocka_unit_test(a_killed_run_leaves_its_recording),
         cmocka_unit_test(readers_do_not_stop_a_run_that_begins),
     };

@@ -178,7 +178,7 @@ static void an_interrupted_comparison_goes_on(void** state)
     }
     char path[256];
     snprintf(path, sizeof path, "%s/i.html.journal", folder);
-    for (int k = 0; k < 600; k++) { /* until a few runs are in */
+    for (int k = 0; k < 6000; k++) { /* until a few runs are in */
         struct timespec wait = { 0, 50000000 };
         nanosleep(&wait, NULL);
         if (access(path, F_OK) != 0) continue;

@@ -1,16 +1,17 @@
-/* Goals that are reached by the derivative through contact, from twenty random starts, with the closed form as judge,
- * and with a simplex of values beside it. */
+/* Goals that are reached by the derivative through contact, from random starts (four; twenty with MOREAU_LONG), with
+ * the closed form as judge, and with a simplex of values beside it. */
 #include "common/worlds.h"
 
 #include "moreau/optimise.h"
 #include "moreau/state.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define METHOD "method: { solver: { name: auto, tol: 1e-12 }, gap_correction: velocity }\n"
+#define METHOD "method: { solver: { name: auto, tol: 1e-12 } }\n"
 #define PUCK                                                                                                           \
-    "moreau: 1\ntime: { step: 0.01 }\n" METHOD                                                                         \
+    "moreau: 1\ntime: { step: 0.02 }\n" METHOD                                                                         \
     "bodies:\n  - { name: ice, shape: plane, fixed: true, friction: 0.1 }\n"                                           \
     "  - { name: puck, shape: { box: [0.2, 0.2, 0.05] }, mass: 0.5, friction: 0.1, position: [0, 0, 0.025], "          \
     "velocity: "                                                                                                       \
@@ -54,14 +55,16 @@ static void slopes_of_runs_agree_with_differences(void** state)
     mor_scene_destroy(scene);
 }
 
-/* From 20 starts; the mean number of simulations. */
+static int starts(void) { return getenv("MOREAU_LONG") ? 20 : 4; }
+
+/* From all starts; the mean number of simulations. */
 static double search(mor_world* w, int steps, const mor_unknown* u, int n, const mor_goal* g, int m,
                      const double* around, double spread, mor_search how, int* reached, double* last)
 {
     mor_rng rng = { 42 };
     double sum = 0.0;
     *reached = 0;
-    for (int s = 0; s < 20; s++) {
+    for (int s = 0; s < starts(); s++) {
         double x[4];
         mor_optimise_options o = mor_optimise_options_default();
         mor_optimum best;
@@ -73,7 +76,7 @@ static double search(mor_world* w, int steps, const mor_unknown* u, int n, const
         sum += best.simulations;
         if (best.reached) memcpy(last, x, (size_t)n * sizeof *x);
     }
-    return sum / 20.0;
+    return sum / starts();
 }
 
 /* v^2 = 2 mu g s, and what the steps make of it: with N steps of h to rest, s = v^2/(2 mu g) - v h/2 + O(h^2). */
@@ -87,13 +90,13 @@ static void a_puck_slides_to_a_spot(void** state)
                          { .kind = MOR_UNKNOWN_VELOCITY, .number = k + 1 } };
     mor_goal g[2] = { { .number = k, .value = 2.0, .weight = 1 }, { .number = k + 1, .value = 0.5, .weight = 1 } };
     double around[2] = { 2.0, 0.5 }, x[2], y[2];
-    double by_slopes = search(w, 400, u, 2, g, 2, around, 1.0, MOR_SEARCH_GRADIENT, &reached, x);
-    double by_values = search(w, 400, u, 2, g, 2, around, 1.0, MOR_SEARCH_NELDER_MEAD, &plain, y);
+    double by_slopes = search(w, 150, u, 2, g, 2, around, 1.0, MOR_SEARCH_GRADIENT, &reached, x);
+    double by_values = search(w, 150, u, 2, g, 2, around, 1.0, MOR_SEARCH_NELDER_MEAD, &plain, y);
     double s = hypot(2.0, 0.5), v = sqrt(2.0 * 0.1 * 9.81 * s);
-    print_message("puck: %d of 20 with slopes, %.1f simulations; %d of 20 with values, %.1f\n", reached, by_slopes,
+    print_message("puck: %d of %d with slopes, %.1f simulations; %d with values, %.1f\n", reached, starts(), by_slopes,
                   plain, by_values);
-    assert_int_equal(reached, 20);
-    assert_true(fabs(hypot(x[0], x[1]) - v) < 0.01); /* h mu g = 0.00981 m/s */
+    assert_int_equal(reached, starts());
+    assert_true(fabs(hypot(x[0], x[1]) - v) < 0.02); /* h mu g = 0.0196 m/s */
     assert_true(fabs(x[1] / x[0] - 0.25) < 1e-3);
     assert_true(by_values > 4.0 * by_slopes);
     mor_world_destroy(w);
@@ -106,7 +109,7 @@ static void a_ball_is_thrown_into_a_bin(void** state)
     (void)state;
     mor_scene* scene;
     mor_world* w =
-        test_scene_text("moreau: 1\ntime: { step: 0.005 }\n" METHOD "bodies:\n"
+        test_scene_text("moreau: 1\ntime: { step: 0.01 }\n" METHOD "bodies:\n"
                         "  - { name: floor, shape: plane, fixed: true, friction: 0.5 }\n"
                         "  - { name: near, shape: { box: [0.05, 1, 0.6] }, fixed: true, position: [2, 0, 0.3] }\n"
                         "  - { name: far, shape: { box: [0.05, 1, 0.6] }, fixed: true, position: [2.8, 0, 0.3] }\n"
@@ -117,12 +120,12 @@ static void a_ball_is_thrown_into_a_bin(void** state)
                          { .kind = MOR_UNKNOWN_VELOCITY, .number = k + 2 } };
     mor_goal g[2] = { { .number = k, .value = 2.4, .weight = 1 }, { .number = k + 2, .value = 0.4, .weight = 1 } };
     double around[2] = { 3.0, 4.0 }, x[2], t = 0.8;
-    double count = search(w, 160, u, 2, g, 2, around, 0.3, MOR_SEARCH_GRADIENT, &reached, x);
-    print_message("ball: %d of 20 with slopes, %.1f simulations\n", reached, count);
-    assert_int_equal(reached, 20);
+    double count = search(w, 80, u, 2, g, 2, around, 0.3, MOR_SEARCH_GRADIENT, &reached, x);
+    print_message("ball: %d of %d with slopes, %.1f simulations\n", reached, starts(), count);
+    assert_int_equal(reached, starts());
     assert_true(count < 8.0); /* from farther away walls are hit: see below */
     assert_true(fabs(x[0] - 2.4 / t) < 1e-5);
-    assert_true(fabs(x[1] - (-0.1 + 0.5 * 9.81 * t * t) / t) < 9.81 * 0.005);
+    assert_true(fabs(x[1] - (-0.1 + 0.5 * 9.81 * t * t) / t) < 9.81 * 0.01);
     mor_world_destroy(w);
     mor_scene_destroy(scene);
 }
@@ -133,7 +136,7 @@ static void a_wall_misleads(void** state)
     (void)state;
     mor_scene* scene;
     mor_world* w =
-        test_scene_text("moreau: 1\ntime: { step: 0.005 }\n" METHOD "bodies:\n"
+        test_scene_text("moreau: 1\ntime: { step: 0.01 }\n" METHOD "bodies:\n"
                         "  - { name: wall, shape: { box: [0.05, 9, 9] }, fixed: true, position: [2, 0, 0] }\n"
                         "  - { name: ball, shape: { sphere: 0.05 }, mass: 0.2, position: [0, 0, 0.5], "
                         "velocity: [4, 0, 0] }\n",
@@ -145,7 +148,7 @@ static void a_wall_misleads(void** state)
     mor_optimum best;
     double x = 4.0;
     o.most_simulations = 100;
-    assert_int_equal(mor_world_optimise(w, 160, &u, 1, &g, 1, &o, &x, &best, NULL), MOR_OK);
+    assert_int_equal(mor_world_optimise(w, 80, &u, 1, &g, 1, &o, &x, &best, NULL), MOR_OK);
     assert_true(!best.reached);
     assert_true(fabs(best.miss - 0.475) < 1e-3); /* it stays where the wall is: 2 - 0.025 - 0.05 */
     mor_world_destroy(w);

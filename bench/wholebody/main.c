@@ -1,52 +1,41 @@
 /* A humanoid on its feet, step by step, beside MuJoCo, in one run, taking turns.
  *
- *     bench_wholebody [--rounds N] [--only FORMULATION] [--urdf FILE left_sole right_sole [x0 x1 y0 y1]]... [--icub
- *     FILE]
+ *     bench_wholebody [--rounds N] [--only FORMULATION] [--batch N]
+ *                     [--urdf FILE left_sole right_sole [x0 x1 y0 y1]]... [--icub FILE]
  *
  * Each robot stands on two feet with four points each (rounded by 5 mm) on a plane, all joints held by tau = -2000 s -
  * 60 s_dot (computed in both loops), motors of reflected inertia 0.1 kg m^2, step 1 ms, friction 0.8, one core. MuJoCo
- *    gets the same tree,
- * masses, armature, damping and spheres as MJCF written from the model that was read, with its own defaults (Newton
- * solver, pyramidal cones) and elliptic cones. A round is 200 steps of each in turn; the time of an engine is the least
- * CPU time of all rounds. Before that, one second of simulation; printed beside the times: contacts and the vertical
- * force over the weight, which must be 8 and 1. */
+ * gets the same tree, masses, armature, damping and spheres as MJCF written from the model that was read, with its own
+ * defaults (Newton solver, pyramidal cones) and elliptic cones. A round is 200 steps of each in turn; the time of an
+ * engine is the least CPU time of all rounds. Before that, one second of simulation; printed beside the times: contacts
+ * and the vertical force over the weight, which must be 8 and 1. With --batch the robots that follow are measured N at
+ * once (batch.c). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "moreau/moreau.h"
-#ifdef HAVE_MUJOCO
-#include <mujoco/mujoco.h>
-#endif
+#include "wholebody.h"
 
 enum { ROUND = 200 };
 #define RADIUS 0.005
 #define KP 2000.0
 #define KD 60.0
 
-static double cpu(void)
+double bench_cpu(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void fine(mor_code code, const mor_error* error)
+void bench_fine(mor_code code, const mor_error* error)
 {
     if (code == MOR_OK) return;
     fprintf(stderr, "bench_wholebody: %s\n", error->text);
     exit(1);
 }
-
-typedef struct robot {
-    const char* label;
-    mor_robot_model* model;
-    int feet[2]; /* frames */
-    mor_vec3 print[4];
-    double height; /* of the base so that the lowest sphere touches */
-} robot;
 
 static robot make(const char* label, mor_robot_model* model, const char* left, const char* right, const double box[4])
 {
@@ -55,7 +44,7 @@ static robot make(const char* label, mor_robot_model* model, const char* left, c
     double* inertia = calloc((size_t)n + 1, sizeof *inertia);
     mor_error error;
     for (int i = 0; i < n; i++) inertia[i] = 0.1;
-    fine(mor_robot_set_reflected(model, inertia, NULL, &error), &error);
+    bench_fine(mor_robot_set_reflected(model, inertia, NULL, &error), &error);
     free(inertia);
     for (int k = 0; k < 4; k++) r.print[k] = mor_v3(box[k / 2], box[2 + (k == 1 || k == 2)], 0);
     const char* name[2] = { left, right };
@@ -80,7 +69,7 @@ static robot make(const char* label, mor_robot_model* model, const char* left, c
                                  .geometry = ball,
                                  .pose = { mor_pose_point(&f->pose, r.print[k % 4]), f->pose.rotation },
                                  .frame = r.feet[k / 4] };
-        fine(mor_robot_add_shape(model, &shape, &error), &error);
+        bench_fine(mor_robot_add_shape(model, &shape, &error), &error);
     }
     mor_geometry_release(ball);
     mor_robot_work_destroy(work);
@@ -100,7 +89,7 @@ static void hold(void* user, mor_world* w)
     mor_world_robot_apply(w, 0, x);
 }
 
-static mor_world* our_world(robot* r, const char* formulation, const char* solver, double* scratch)
+mor_world* bench_our_world(robot* r, const char* formulation, const char* solver, double* scratch)
 {
     mor_error error;
     mor_world_def d = mor_world_def_default();
@@ -123,9 +112,9 @@ static mor_world* our_world(robot* r, const char* formulation, const char* solve
     def.pose.position = mor_v3(0, 0, r->height);
     def.material = number;
     def.limits = def.friction = false;
-    if (mor_world_add_robot(w, &def, &error) < 0) fine(MOR_BAD_INPUT, &error);
-    fine(mor_world_set_method(w, "formulation", formulation, &error), &error);
-    fine(mor_world_set_method(w, "solver", solver, &error), &error);
+    if (mor_world_add_robot(w, &def, &error) < 0) bench_fine(MOR_BAD_INPUT, &error);
+    bench_fine(mor_world_set_method(w, "formulation", formulation, &error), &error);
+    bench_fine(mor_world_set_method(w, "solver", solver, &error), &error);
     mor_world_on_user(w, hold, scratch);
     return w;
 }
@@ -137,7 +126,7 @@ static void our_steps(mor_world* w, int count, mor_timing* sum)
     mor_error error;
     for (int i = 0; i < count; i++) {
         mor_step_report r;
-        fine(mor_world_step(w, &r, &error), &error);
+        bench_fine(mor_world_step(w, &r, &error), &error);
         if (r.status != MOR_SOLVED) {
             fprintf(stderr, "bench_wholebody: %s, step %d: %s (%g m/s, %d iterations)\n",
                     mor_world_method(w, "formulation"), r.step, r.detail, r.velocity_error, r.iterations);
@@ -190,7 +179,7 @@ static void write_body(FILE* f, const robot* r, int link)
     fprintf(f, "</body>\n");
 }
 
-static mjModel* their_model(const robot* r, bool elliptic)
+mjModel* bench_their_model(const robot* r, bool elliptic)
 {
     char path[] = "/tmp/moreau-bench-XXXXXX";
     int fd = mkstemp(path);
@@ -212,7 +201,7 @@ static mjModel* their_model(const robot* r, bool elliptic)
     return m;
 }
 
-static void their_steps(const mjModel* m, mjData* d, int count)
+void bench_their_steps(const mjModel* m, mjData* d, int count)
 {
     for (int i = 0; i < count; i++) {
         for (int j = 0; j < m->nv - 6; j++) d->qfrc_applied[6 + j] = -KP * d->qpos[7 + j] - KD * d->qvel[6 + j];
@@ -241,16 +230,16 @@ static void run(robot* r, int rounds)
     enum { OURS = sizeof o / sizeof *o };
     for (int k = 0; k < OURS; k++) {
         if (only && strcmp(only, o[k].formulation) != 0) continue;
-        o[k].world = our_world(r, o[k].formulation, o[k].solver, scratch);
+        o[k].world = bench_our_world(r, o[k].formulation, o[k].solver, scratch);
         our_steps(o[k].world, 1000, NULL);
     }
 #ifdef HAVE_MUJOCO
-    mjModel* m[2] = { their_model(r, false), their_model(r, true) };
+    mjModel* m[2] = { bench_their_model(r, false), bench_their_model(r, true) };
     mjData* d[2] = { 0 };
     double theirs[2] = { INFINITY, INFINITY };
     for (int k = 0; k < 2 && m[k] && !only; k++) {
         d[k] = mj_makeData(m[k]);
-        their_steps(m[k], d[k], 1000);
+        bench_their_steps(m[k], d[k], 1000);
     }
 #endif
     for (int i = 0; i < rounds; i++) {
@@ -259,9 +248,9 @@ static void run(robot* r, int rounds)
             mor_timing* least = &o[k].stages;
             mor_timing t = { 0 };
             iterations = 0;
-            double start = cpu();
+            double start = bench_cpu();
             our_steps(o[k].world, ROUND, &t);
-            double spent = (cpu() - start) / ROUND;
+            double spent = (bench_cpu() - start) / ROUND;
             double *a = &least->total, *b = &t.total;
             /* each stage at its best */
             for (size_t j = 0; j < sizeof t / sizeof(double); j++) a[j] = i == 0 ? b[j] : fmin(a[j], b[j]);
@@ -269,9 +258,9 @@ static void run(robot* r, int rounds)
         }
 #ifdef HAVE_MUJOCO
         for (int k = 0; k < 2 && d[k]; k++) {
-            double start = cpu();
-            their_steps(m[k], d[k], ROUND);
-            theirs[k] = fmin(theirs[k], (cpu() - start) / ROUND);
+            double start = bench_cpu();
+            bench_their_steps(m[k], d[k], ROUND);
+            theirs[k] = fmin(theirs[k], (bench_cpu() - start) / ROUND);
         }
 #endif
     }
@@ -331,16 +320,17 @@ int main(int argc, char** argv)
                                           "l_hip_roll",      "l_hip_yaw",      "l_knee",      "l_ankle_pitch",
                                           "l_ankle_roll",    "r_hip_pitch",    "r_hip_roll",  "r_hip_yaw",
                                           "r_knee",          "r_ankle_pitch",  "r_ankle_roll" };
-    int rounds = 20;
+    int rounds = 20, batch = 0;
     for (int i = 1; i < argc; i++) {
         double box[4] = { -0.06, 0.11, -0.035, 0.04 };
         if (strcmp(argv[i], "--rounds") == 0 && i + 1 < argc) rounds = atoi(argv[++i]);
+        else if (strcmp(argv[i], "--batch") == 0 && i + 1 < argc) batch = atoi(argv[++i]);
         else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) only = argv[++i];
         else if (strcmp(argv[i], "--icub") == 0 && i + 1 < argc) {
             mor_robot_model* m = read_model(argv[++i], icub, 23);
             if (!m) continue;
             robot r = make("iCub, 23 joints", m, "l_sole", "r_sole", box);
-            run(&r, rounds);
+            batch ? bench_batch(&r, batch, rounds) : run(&r, rounds);
             mor_robot_destroy(m);
         } else if (strcmp(argv[i], "--urdf") == 0 && i + 3 < argc) {
             const char *path = argv[i + 1], *left = argv[i + 2], *right = argv[i + 3];
@@ -350,7 +340,7 @@ int main(int argc, char** argv)
             if (!m) continue;
             const char* slash = strrchr(path, '/');
             robot r = make(slash ? slash + 1 : path, m, left, right, box);
-            run(&r, rounds);
+            batch ? bench_batch(&r, batch, rounds) : run(&r, rounds);
             mor_robot_destroy(m);
         } else {
             fprintf(stderr, "bench_wholebody: unknown argument '%s'\n", argv[i]);

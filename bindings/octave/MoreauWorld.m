@@ -1,7 +1,7 @@
 classdef MoreauWorld < handle
   % MoreauWorld  A world of Moreau: rigid bodies with contact and friction.
   %
-  %   w = MoreauWorld('scene.yaml')                   a scene file
+  %   w = MoreauWorld('scene.yaml')                   a scene file, or the name of a scene of the project: 'bounce'
   %   w = MoreauWorld('scene.yaml', 'time.step', 0.002, 'bodies.ball.mass', 2)
   %   w = MoreauWorld(struct('bodies', {{ ... }}))    a scene as a struct, with the words of docs/scene.md
   %
@@ -44,7 +44,7 @@ classdef MoreauWorld < handle
         if ~isfield(scene, 'moreau'), scene.moreau = 1; end
         w.id = moreau_call('load', [pwd '/scene'], jsonencode(scene), words, 1);
       else
-        w.id = moreau_call('load', scene, [], words, 1);
+        w.id = moreau_call('load', moreau_scene(scene), [], words, 1);
       end
     end
     function delete(w)

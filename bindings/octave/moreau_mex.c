@@ -4,12 +4,11 @@
  * Worlds are numbers: an index and a generation in one double, so that a stale one is refused. The file is locked in
  * memory: worlds that are still there when the program ends are freed by mexAtExit, not by destructors after unloading.
  * The module holds the whole library and shows only mexFunction, so it does not meet the host's own BLAS or HDF5. */
-#include "moreau/moreau.h"
+#include "mex_parts.h"
 
 #include "io/json/run_json.h"
 
 #include <math.h>
-#include <mex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,38 +26,39 @@ static slot slots[MOST];
 
 /* ------------------------------------------------------------------------------------ errors */
 
-static void stop(const mor_error* error)
+void mor_mex_stop(const mor_error* error)
 {
     static const char* const ids[] = { "moreau:ok", "moreau:notSolved", "moreau:badInput", "moreau:system" };
     mexErrMsgIdAndTxt(ids[error->code], "%s", error->text);
 }
 
-static void wrong(const char* text) { mexErrMsgIdAndTxt("moreau:badInput", "%s", text); }
+void mor_mex_wrong(const char* text) { mexErrMsgIdAndTxt("moreau:badInput", "%s", text); }
 
 /* ------------------------------------------------------------------------------------ arrays */
 
-static const double* numbers(const mxArray* a, const char* what, size_t count)
+const double* mor_mex_numbers(const mxArray* a, const char* what, size_t count)
 {
     if (!mxIsDouble(a) || mxIsComplex(a) || mxIsSparse(a) || (count && mxGetNumberOfElements(a) != count)) {
         char text[160];
-        snprintf(text, sizeof text, "%s: %d real numbers are needed, not %d", what, (int)count,
-                 (int)mxGetNumberOfElements(a));
-        wrong(text);
+        if (count)
+            snprintf(text, sizeof text, "%s: %d real numbers are needed, not %d", what, (int)count,
+                     (int)mxGetNumberOfElements(a));
+        else snprintf(text, sizeof text, "%s: real numbers are needed", what);
+        mor_mex_wrong(text);
     }
     return mxGetPr(a);
 }
 
-static double scalar(const mxArray* a, const char* what) { return numbers(a, what, 1)[0]; }
+double mor_mex_scalar(const mxArray* a, const char* what) { return mor_mex_numbers(a, what, 1)[0]; }
 
-static char* text_of(const mxArray* a)
+char* mor_mex_text(const mxArray* a)
 {
     char* s = mxIsChar(a) ? mxArrayToString(a) : NULL;
-    if (!s) wrong("a text is needed");
+    if (!s) mor_mex_wrong("a text is needed");
     return s; /* freed by the host when the call ends */
 }
 
-/* rows x cols row-major numbers as a matrix. */
-static mxArray* matrix(const double* x, int rows, int cols)
+mxArray* mor_mex_matrix(const double* x, int rows, int cols)
 {
     mxArray* a = mxCreateDoubleMatrix((size_t)rows, (size_t)cols, mxREAL);
     double* to = mxGetPr(a);
@@ -70,7 +70,7 @@ static mxArray* matrix(const double* x, int rows, int cols)
 /* A matrix of the host, row-major; freed by the host when the call ends. */
 static double* row_major(const mxArray* a, const char* what, int rows, int cols)
 {
-    const double* x = numbers(a, what, (size_t)rows * (size_t)cols);
+    const double* x = mor_mex_numbers(a, what, (size_t)rows * (size_t)cols);
     double* to = mxMalloc(((size_t)rows * (size_t)cols + 1) * sizeof *to);
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < cols; j++) to[i * cols + j] = x[j * rows + i];
@@ -79,8 +79,8 @@ static double* row_major(const mxArray* a, const char* what, int rows, int cols)
 
 static mor_vec3 vector(const mxArray* a, const char* what)
 {
-    const double* x = numbers(a, what, 3);
-    if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2])) wrong("a vector is not finite");
+    const double* x = mor_mex_numbers(a, what, 3);
+    if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2])) mor_mex_wrong("a vector is not finite");
     return mor_v3(x[0], x[1], x[2]);
 }
 
@@ -99,13 +99,15 @@ static void end_all(void)
 {
     for (int i = 0; i < MOST; i++)
         if (slots[i].world) end_slot(&slots[i]);
+    mor_mex_end_robots();
+    mor_mex_end_links();
 }
 
 static slot* world_of(const mxArray* a)
 {
-    double x = scalar(a, "world");
+    double x = mor_mex_scalar(a, "world");
     int i = x >= 0 && x < 4503599627370496.0 ? (int)fmod(x, MOST) : -1;
-    if (i < 0 || !slots[i].world || (unsigned)(x / MOST) != slots[i].generation) wrong("this world is closed");
+    if (i < 0 || !slots[i].world || (unsigned)(x / MOST) != slots[i].generation) mor_mex_wrong("this world is closed");
     return &slots[i];
 }
 
@@ -115,14 +117,14 @@ static void do_load(int nout, mxArray* out[], int n, const mxArray* in[])
     (void)nout, (void)n;
     int i = 0;
     while (i < MOST && slots[i].world) i++;
-    if (i == MOST) wrong("there are too many worlds; clear some");
+    if (i == MOST) mor_mex_wrong("there are too many worlds; clear some");
     slot* s = &slots[i];
-    char *path = text_of(in[0]), *text = mxIsEmpty(in[1]) ? NULL : text_of(in[1]);
+    char *path = mor_mex_text(in[0]), *text = mxIsEmpty(in[1]) ? NULL : mor_mex_text(in[1]);
     size_t count = mxIsCell(in[2]) ? mxGetNumberOfElements(in[2]) : 0;
     const char** words = mxCalloc(count + 1, sizeof *words);
-    for (size_t k = 0; k < count; k++) words[k] = text_of(mxGetCell(in[2], k));
-    int threads = (int)scalar(in[3], "threads");
-    if (threads < 1 || threads > 256) wrong("threads: 1 to 256");
+    for (size_t k = 0; k < count; k++) words[k] = mor_mex_text(mxGetCell(in[2], k));
+    int threads = (int)mor_mex_scalar(in[3], "threads");
+    if (threads < 1 || threads > 256) mor_mex_wrong("threads: 1 to 256");
     mor_error error = { 0 };
     mor_arithmetic host = mor_arithmetic_enter();
     mor_scene* scene = text ? mor_scene_parse(text, strlen(text), path, words, NULL, &error)
@@ -131,7 +133,7 @@ static void do_load(int nout, mxArray* out[], int n, const mxArray* in[])
     mor_arithmetic_leave(host);
     if (!world) {
         mor_scene_destroy(scene);
-        stop(&error);
+        mor_mex_stop(&error);
     }
     unsigned generation = s->generation;
     *s = (slot){ .scene = scene, .world = world, .generation = generation };
@@ -141,7 +143,7 @@ static void do_load(int nout, mxArray* out[], int n, const mxArray* in[])
 static void do_free(int nout, mxArray* out[], int n, const mxArray* in[])
 {
     (void)nout, (void)out, (void)n;
-    double x = scalar(in[0], "world");
+    double x = mor_mex_scalar(in[0], "world");
     int i = (int)fmod(x, MOST);
     if (i >= 0 && slots[i].world && (unsigned)(x / MOST) == slots[i].generation && !slots[i].busy) end_slot(&slots[i]);
 }
@@ -151,9 +153,9 @@ static void do_step(int nout, mxArray* out[], int n, const mxArray* in[])
 {
     (void)nout, (void)out, (void)n;
     slot* s = world_of(in[0]);
-    double steps = scalar(in[1], "steps");
-    if (!(steps >= 0 && steps <= 2e9)) wrong("steps: a number from 0 on");
-    if (s->busy) wrong("a world cannot step within its own step");
+    double steps = mor_mex_scalar(in[1], "steps");
+    if (!(steps >= 0 && steps <= 2e9)) mor_mex_wrong("steps: a number from 0 on");
+    if (s->busy) mor_mex_wrong("a world cannot step within its own step");
     mor_error error = { 0 };
     mor_code code = MOR_OK;
     s->busy = true;
@@ -164,7 +166,7 @@ static void do_step(int nout, mxArray* out[], int n, const mxArray* in[])
     mor_arithmetic_leave(host);
     s->busy = false;
     if (s->failure[0]) mexErrMsgIdAndTxt("moreau:callback", "%s", s->failure);
-    if (code) stop(&error);
+    if (code) mor_mex_stop(&error);
 }
 
 /* run(world, steps) -> text: the document of moreau run --json */
@@ -172,10 +174,10 @@ static void do_run(int nout, mxArray* out[], int n, const mxArray* in[])
 {
     (void)nout, (void)n;
     slot* s = world_of(in[0]);
-    int steps = (int)scalar(in[1], "steps");
+    int steps = (int)mor_mex_scalar(in[1], "steps");
     mor_error error = { 0 };
     mor_run* r = mor_run_create(s->world, steps > 0 ? steps : 1, &error);
-    if (!r) stop(&error);
+    if (!r) mor_mex_stop(&error);
     mor_arithmetic host = mor_arithmetic_enter();
     mor_code code = mor_run_advance(r, steps, &error);
     mor_arithmetic_leave(host);
@@ -194,7 +196,7 @@ static void do_run(int nout, mxArray* out[], int n, const mxArray* in[])
     }
     free(text);
     mor_run_destroy(r);
-    if (!file) stop(&error);
+    if (!file) mor_mex_stop(&error);
 }
 
 /* ------------------------------------------------------------------------------------- state */
@@ -218,10 +220,10 @@ static int rows_of(const mor_world* w, int k)
 
 static int view_of(const mxArray* a)
 {
-    const char* name = text_of(a);
+    const char* name = mor_mex_text(a);
     for (int k = 0; k < 4; k++)
         if (strcmp(views[k].name, name) == 0) return k;
-    wrong("unknown view; known: q, v, poses, velocities");
+    mor_mex_wrong("unknown view; known: q, v, poses, velocities");
     return 0;
 }
 
@@ -233,7 +235,7 @@ static void do_get(int nout, mxArray* out[], int n, const mxArray* in[])
     int k = view_of(in[1]), rows = rows_of(s->world, k), cols = views[k].cols ? views[k].cols : 1;
     double* x = mxMalloc(((size_t)(rows * cols) + 1) * sizeof *x);
     views[k].read(s->world, x, rows * cols, NULL);
-    out[0] = matrix(x, rows, cols);
+    out[0] = mor_mex_matrix(x, rows, cols);
     mxFree(x);
 }
 
@@ -242,10 +244,11 @@ static void do_set(int nout, mxArray* out[], int n, const mxArray* in[])
 {
     (void)nout, (void)out, (void)n;
     slot* s = world_of(in[0]);
-    if (s->busy) wrong("a world may not be changed while it steps");
+    if (s->busy) mor_mex_wrong("a world may not be changed while it steps");
     int k = view_of(in[1]), rows = rows_of(s->world, k), cols = views[k].cols ? views[k].cols : 1;
     mor_error error = { 0 };
-    if (views[k].write(s->world, row_major(in[2], views[k].name, rows, cols), rows * cols, &error)) stop(&error);
+    if (views[k].write(s->world, row_major(in[2], views[k].name, rows, cols), rows * cols, &error))
+        mor_mex_stop(&error);
 }
 
 /* contacts(world) -> m x 14: bodies (from 1), point, normal, gap, impulse, state, coefficient of friction */
@@ -291,10 +294,10 @@ static void do_contact_structs(int nout, mxArray* out[], int n, const mxArray* i
         const mor_vec3 v[3] = { c[i].point[0], c[i].normal, c[i].impulse };
         mxSetFieldByNumber(out[0], (size_t)i, 0, mxCreateDoubleScalar(c[i].body[0] + 1));
         mxSetFieldByNumber(out[0], (size_t)i, 1, mxCreateDoubleScalar(c[i].body[1] + 1));
-        mxSetFieldByNumber(out[0], (size_t)i, 2, matrix((double[3]){ v[0].x, v[0].y, v[0].z }, 1, 3));
-        mxSetFieldByNumber(out[0], (size_t)i, 3, matrix((double[3]){ v[1].x, v[1].y, v[1].z }, 1, 3));
+        mxSetFieldByNumber(out[0], (size_t)i, 2, mor_mex_matrix((double[3]){ v[0].x, v[0].y, v[0].z }, 1, 3));
+        mxSetFieldByNumber(out[0], (size_t)i, 3, mor_mex_matrix((double[3]){ v[1].x, v[1].y, v[1].z }, 1, 3));
         mxSetFieldByNumber(out[0], (size_t)i, 4, mxCreateDoubleScalar(c[i].gap));
-        mxSetFieldByNumber(out[0], (size_t)i, 5, matrix((double[3]){ v[2].x, v[2].y, v[2].z }, 1, 3));
+        mxSetFieldByNumber(out[0], (size_t)i, 5, mor_mex_matrix((double[3]){ v[2].x, v[2].y, v[2].z }, 1, 3));
     }
 }
 
@@ -337,11 +340,11 @@ static void do_apply(int nout, mxArray* out[], int n, const mxArray* in[])
 {
     (void)nout, (void)out, (void)n;
     slot* s = world_of(in[0]);
-    int b = (int)scalar(in[1], "body") - 1;
-    const double* x = numbers(in[2], "force and torque", 6);
+    int b = (int)mor_mex_scalar(in[1], "body") - 1;
+    const double* x = mor_mex_numbers(in[2], "force and torque", 6);
     for (int k = 0; k < 6; k++)
-        if (!isfinite(x[k])) wrong("a force is not finite");
-    if (b < 0 || b >= mor_world_body_count(s->world)) wrong("there is no body of that number");
+        if (!isfinite(x[k])) mor_mex_wrong("a force is not finite");
+    if (b < 0 || b >= mor_world_body_count(s->world)) mor_mex_wrong("there is no body of that number");
     mor_body_id id = mor_world_body(s->world, b);
     mor_vec3 point = mxIsEmpty(in[3]) ? mor_body_get_state(s->world, id).com : vector(in[3], "point");
     if (x[0] != 0.0 || x[1] != 0.0 || x[2] != 0.0) mor_body_apply(s->world, id, mor_v3(x[0], x[1], x[2]), point);
@@ -353,12 +356,12 @@ static void do_torque(int nout, mxArray* out[], int n, const mxArray* in[])
 {
     (void)nout, (void)out, (void)n;
     slot* s = world_of(in[0]);
-    int r = (int)scalar(in[1], "robot") - 1;
-    if (r < 0 || r >= mor_world_robot_count(s->world)) wrong("there is no robot of that number");
+    int r = (int)mor_mex_scalar(in[1], "robot") - 1;
+    if (r < 0 || r >= mor_world_robot_count(s->world)) mor_mex_wrong("there is no robot of that number");
     size_t count = (size_t)mor_robot_joint_count(mor_world_robot_model(s->world, r));
-    const double* tau = numbers(in[2], "torques", count);
+    const double* tau = mor_mex_numbers(in[2], "torques", count);
     for (size_t k = 0; k < count; k++)
-        if (!isfinite(tau[k])) wrong("a torque is not finite");
+        if (!isfinite(tau[k])) mor_mex_wrong("a torque is not finite");
     mor_world_robot_apply(s->world, r, tau);
 }
 
@@ -375,9 +378,9 @@ static void do_restore(int nout, mxArray* out[], int n, const mxArray* in[])
 {
     (void)nout, (void)out, (void)n;
     slot* s = world_of(in[0]);
-    if (!mxIsUint8(in[1])) wrong("a snapshot is what save gave");
+    if (!mxIsUint8(in[1])) mor_mex_wrong("a snapshot is what save gave");
     mor_error error = { 0 };
-    if (mor_world_restore(s->world, mxGetData(in[1]), mxGetNumberOfElements(in[1]), &error)) stop(&error);
+    if (mor_world_restore(s->world, mxGetData(in[1]), mxGetNumberOfElements(in[1]), &error)) mor_mex_stop(&error);
 }
 
 static void do_set_option(int nout, mxArray* out[], int n, const mxArray* in[])
@@ -385,9 +388,10 @@ static void do_set_option(int nout, mxArray* out[], int n, const mxArray* in[])
     (void)nout, (void)out;
     slot* s = world_of(in[0]);
     mor_error error = { 0 };
-    mor_code code = n == 3 ? mor_world_set_method(s->world, text_of(in[1]), text_of(in[2]), &error)
-                           : mor_world_set_option(s->world, text_of(in[1]), text_of(in[2]), text_of(in[3]), &error);
-    if (code) stop(&error);
+    mor_code code =
+        n == 3 ? mor_world_set_method(s->world, mor_mex_text(in[1]), mor_mex_text(in[2]), &error)
+               : mor_world_set_option(s->world, mor_mex_text(in[1]), mor_mex_text(in[2]), mor_mex_text(in[3]), &error);
+    if (code) mor_mex_stop(&error);
 }
 
 /* ---------------------------------------------------------------------- problems and functions */
@@ -423,10 +427,10 @@ static mxArray* system_struct(const mor_system* y)
     mxSetFieldByNumber(a, 0, 0, mxCreateDoubleScalar(y->h));
     mxSetFieldByNumber(a, 0, 1, M);
     mxSetFieldByNumber(a, 0, 2, G);
-    mxSetFieldByNumber(a, 0, 3, matrix(y->nu, y->dof, 1));
-    mxSetFieldByNumber(a, 0, 4, matrix(y->nu_free, y->dof, 1));
-    mxSetFieldByNumber(a, 0, 5, matrix(y->bias, y->row_count, 1));
-    for (int k = 0; k < 5; k++) mxSetFieldByNumber(a, 0, 6 + k, matrix(x + k * c, c, 1));
+    mxSetFieldByNumber(a, 0, 3, mor_mex_matrix(y->nu, y->dof, 1));
+    mxSetFieldByNumber(a, 0, 4, mor_mex_matrix(y->nu_free, y->dof, 1));
+    mxSetFieldByNumber(a, 0, 5, mor_mex_matrix(y->bias, y->row_count, 1));
+    for (int k = 0; k < 5; k++) mxSetFieldByNumber(a, 0, 6 + k, mor_mex_matrix(x + k * c, c, 1));
     mxSetFieldByNumber(a, 0, 11, mxCreateDoubleScalar(y->directions));
     mxFree(x);
     return a;
@@ -442,7 +446,8 @@ static void do_systems(int nout, mxArray* out[], int n, const mxArray* in[])
     for (int i = 0; i < count; i++) {
         mxArray* a = system_struct(mor_step_system(step, i));
         int k = mxAddField(a, "impulses");
-        mxSetFieldByNumber(a, 0, k, matrix(mor_step_answer(step, i)->impulses, mor_step_system(step, i)->row_count, 1));
+        mxSetFieldByNumber(a, 0, k,
+                           mor_mex_matrix(mor_step_answer(step, i)->impulses, mor_step_system(step, i)->row_count, 1));
         mxSetCell(out[0], (size_t)i, a);
     }
 }
@@ -487,29 +492,37 @@ static void do_on_solve(int nout, mxArray* out[], int n, const mxArray* in[])
     mor_world_on_solve(s->world, s->solve ? solve_stage : NULL, s);
 }
 
-/* solve(form, A, b, mu or [], solver, tol, max_iter) -> z, struct */
-static void do_solve(int nout, mxArray* out[], int n, const mxArray* in[])
+/* form, A, b, mu or [] as a problem on the host's numbers */
+static mor_problem problem_of(const mxArray* in[])
 {
-    (void)n;
-    char *form = text_of(in[0]), *name = text_of(in[4]);
+    const char* form = mor_mex_text(in[0]);
     mor_problem p = { 0 };
     for (int i = 0; i < 13; i++)
         if (mor_form_name((mor_form)(1 << i)) && strcmp(mor_form_name((mor_form)(1 << i)), form) == 0)
             p.form = (mor_form)(1 << i);
-    if (!(p.form & (MOR_LCP | MOR_FC2D | MOR_FC3D))) wrong("form: lcp, fc2d or fc3d");
+    if (!(p.form & (MOR_LCP | MOR_FC2D | MOR_FC3D))) mor_mex_wrong("form: lcp, fc2d or fc3d");
     p.size = (int)mxGetNumberOfElements(in[2]);
-    p.b = numbers(in[2], "b", (size_t)p.size);
+    p.b = mor_mex_numbers(in[2], "b", (size_t)p.size);
     p.A = (mor_matrix){ .storage = MOR_DENSE, .rows = p.size, .cols = p.size };
-    p.A.x = (double*)numbers(in[1], "A", (size_t)p.size * (size_t)p.size);
+    p.A.x = (double*)mor_mex_numbers(in[1], "A", (size_t)p.size * (size_t)p.size);
     p.contact_count = (int)mxGetNumberOfElements(in[3]);
-    p.mu = p.contact_count ? numbers(in[3], "mu", (size_t)p.contact_count) : NULL;
+    p.mu = p.contact_count ? mor_mex_numbers(in[3], "mu", (size_t)p.contact_count) : NULL;
     p.dim = p.form == MOR_FC2D ? 2 : p.form == MOR_FC3D ? 3 : 0;
-    const mor_solver* solver = mor_solver_builtin(name);
-    if (!solver) wrong("unknown solver; moreau list solvers names them");
-    mor_solve_options o = mor_solve_options_default();
-    o.tol = scalar(in[5], "tol"), o.max_iter = (int)scalar(in[6], "max_iter");
     mor_error error = { 0 };
-    if (mor_problem_check(&p, &error)) stop(&error);
+    if (mor_problem_check(&p, &error)) mor_mex_stop(&error);
+    return p;
+}
+
+/* solve(form, A, b, mu or [], solver, tol, max_iter) -> z, struct */
+static void do_solve(int nout, mxArray* out[], int n, const mxArray* in[])
+{
+    (void)n;
+    const char* name = mor_mex_text(in[4]);
+    mor_problem p = problem_of(in);
+    const mor_solver* solver = mor_solver_builtin(name);
+    if (!solver) mor_mex_wrong("unknown solver; moreau list solvers names them");
+    mor_solve_options o = mor_solve_options_default();
+    o.tol = mor_mex_scalar(in[5], "tol"), o.max_iter = (int)mor_mex_scalar(in[6], "max_iter");
     out[0] = mxCreateDoubleMatrix((size_t)p.size, 1, mxREAL);
     mor_arithmetic host = mor_arithmetic_enter();
     mor_report r = mor_solve(solver, NULL, &p, &o, mxGetPr(out[0]), NULL);
@@ -525,6 +538,24 @@ static void do_solve(int nout, mxArray* out[], int n, const mxArray* in[])
     mxSetFieldByNumber(out[1], 0, 5, mxCreateString(r.detail));
 }
 
+/* judge(form, A, b, mu or [], z) -> struct */
+static void do_judge(int nout, mxArray* out[], int n, const mxArray* in[])
+{
+    (void)nout, (void)n;
+    static const char* fields[] = { "error", "natural" };
+    mor_problem p = problem_of(in);
+    const double* z = mor_mex_numbers(in[4], "z", (size_t)p.size);
+    mor_arena* arena = mor_arena_create(NULL);
+    if (!arena) mexErrMsgIdAndTxt("moreau:system", "out of memory");
+    mor_arithmetic host = mor_arithmetic_enter();
+    mor_residual r = mor_judge(&p, z, arena);
+    mor_arithmetic_leave(host);
+    mor_arena_destroy(arena);
+    out[0] = mxCreateStructMatrix(1, 1, 2, fields);
+    mxSetFieldByNumber(out[0], 0, 0, mxCreateDoubleScalar(r.relative));
+    mxSetFieldByNumber(out[0], 0, 1, mxCreateDoubleScalar(r.natural));
+}
+
 /* version() */
 static void do_version(int nout, mxArray* out[], int n, const mxArray* in[])
 {
@@ -534,29 +565,27 @@ static void do_version(int nout, mxArray* out[], int n, const mxArray* in[])
 
 /* ------------------------------------------------------------------------------------- table */
 
-static const struct {
-    const char* name;
-    int least, most; /* arguments after the command */
-    void (*run)(int, mxArray*[], int, const mxArray*[]);
-} commands[] = { { "load", 4, 4, do_load },
-                 { "free", 1, 1, do_free },
-                 { "step", 2, 2, do_step },
-                 { "run", 2, 2, do_run },
-                 { "get", 2, 2, do_get },
-                 { "set", 3, 3, do_set },
-                 { "contacts", 1, 1, do_contacts },
-                 { "contact_structs", 1, 1, do_contact_structs },
-                 { "info", 1, 1, do_info },
-                 { "names", 1, 1, do_names },
-                 { "apply", 4, 4, do_apply },
-                 { "torque", 3, 3, do_torque },
-                 { "save", 1, 1, do_save },
-                 { "restore", 2, 2, do_restore },
-                 { "set_option", 3, 4, do_set_option },
-                 { "systems", 1, 1, do_systems },
-                 { "on_solve", 2, 2, do_on_solve },
-                 { "solve", 7, 7, do_solve },
-                 { "version", 0, 0, do_version } };
+static const mor_mex_command commands[] = { { "load", 4, 4, do_load },
+                                            { "free", 1, 1, do_free },
+                                            { "step", 2, 2, do_step },
+                                            { "run", 2, 2, do_run },
+                                            { "get", 2, 2, do_get },
+                                            { "set", 3, 3, do_set },
+                                            { "contacts", 1, 1, do_contacts },
+                                            { "contact_structs", 1, 1, do_contact_structs },
+                                            { "info", 1, 1, do_info },
+                                            { "names", 1, 1, do_names },
+                                            { "apply", 4, 4, do_apply },
+                                            { "torque", 3, 3, do_torque },
+                                            { "save", 1, 1, do_save },
+                                            { "restore", 2, 2, do_restore },
+                                            { "set_option", 3, 4, do_set_option },
+                                            { "systems", 1, 1, do_systems },
+                                            { "on_solve", 2, 2, do_on_solve },
+                                            { "solve", 7, 7, do_solve },
+                                            { "judge", 5, 5, do_judge },
+                                            { "version", 0, 0, do_version },
+                                            { NULL, 0, 0, NULL } };
 
 void mexFunction(int nout, mxArray* out[], int nin, const mxArray* in[])
 {
@@ -566,13 +595,15 @@ void mexFunction(int nout, mxArray* out[], int nin, const mxArray* in[])
         mexAtExit(end_all);
         begun = true;
     }
-    if (nin < 1) wrong("moreau_mex(COMMAND, ...): see MoreauWorld");
-    const char* name = text_of(in[0]);
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        if (strcmp(commands[i].name, name) != 0) continue;
-        if (nin - 1 < commands[i].least || nin - 1 > commands[i].most) wrong("wrong number of arguments");
-        commands[i].run(nout, out, nin - 1, in + 1);
-        return;
-    }
-    wrong("unknown command");
+    if (nin < 1) mor_mex_wrong("moreau_mex(COMMAND, ...): see MoreauWorld");
+    const char* name = mor_mex_text(in[0]);
+    static const mor_mex_command* const tables[] = { commands, mor_mex_robots, mor_mex_links };
+    for (int t = 0; t < 3; t++)
+        for (const mor_mex_command* c = tables[t]; c->name; c++) {
+            if (strcmp(c->name, name) != 0) continue;
+            if (nin - 1 < c->least || nin - 1 > c->most) mor_mex_wrong("wrong number of arguments");
+            c->run(nout, out, nin - 1, in + 1);
+            return;
+        }
+    mor_mex_wrong("unknown command");
 }

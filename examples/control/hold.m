@@ -1,35 +1,13 @@
-% A controller in a process of its own, in Octave: holds every joint of a robot where it was. Octave has no sockets of its own,
-% so the link is two named pipes:
+% A controller in a process of its own, in Octave: holds every joint of a robot where it was.
 %
-%     moreau run plate_arm --control fifo:arm &
-%     octave-cli examples/control/hold.m arm
+%     moreau run plate_arm --control unix:arm.sock &
+%     octave-cli --path build/octave/moreau examples/control/hold.m arm.sock
 arguments = argv();
-place = arguments{end};
-latest = time() + 10;
-while ~exist([place '.state']) && time() < latest, pause(0.01); end
-in = fopen([place '.state'], 'r', 'ieee-le');
-out = fopen([place '.torque'], 'w', 'ieee-le');
-joints = [];
+link = MoreauLink(arguments{end});
 target = {};
-while true
-  magic = fread(in, 4, 'uint8=>char')';
-  if numel(magic) < 4, break, end
-  head = fread(in, 3, 'uint32');
-  x = fread(in, head(3), 'double');
-  robot = head(2) + 1;
-  if head(1) == 4, break, end          % end
-  if head(1) == 1                      % hello: joints, velocities, step, floating
-    joints(robot) = x(1);
-    target{robot} = [];
-    continue
-  end
-  n = joints(robot);
-  s = x(9:8 + n);
-  nu = x(end - n + 1:end);
-  if isempty(target{robot}), target{robot} = s; end
-  fwrite(out, 'MOR1', 'uint8');
-  fwrite(out, [3 head(2) n], 'uint32');
-  fwrite(out, 200 * (target{robot} - s) - 20 * nu, 'double');
-  fflush(out);
+while link.next()
+  if numel(target) < link.robot || isempty(target{link.robot}), target{link.robot} = link.s; end
+  joints = link.nu(end - numel(link.s) + 1:end);
+  link.send(200 * (target{link.robot} - link.s) - 20 * joints);
 end
 fprintf('held %d robot(s)\n', numel(target));

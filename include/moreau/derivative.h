@@ -19,6 +19,9 @@
  * velocities nu, in the order of moreau/state.h. Rotations of the base of a robot and of bodies keep their angular
  * velocities.
  *
+ * The position projection at the end of a step (gap_correction: projection, the default) is part of it. Overlaps of a
+ * scene are undone before its first step, in the world itself: the derivative is by the state that this leaves.
+ *
  * Which steps have one: formulations ncp, mncp, implicit, st and convex; the integrator semi-implicit; contacts without
  * rolling and drilling friction. Others are refused with a sentence. */
 #ifndef MOREAU_DERIVATIVE_H
@@ -59,8 +62,11 @@ typedef struct mor_derivative {
                              the smallest change of the impulses is taken */
     int open, sticking, sliding; /* contacts of the step, by what they did */
     int weak;                    /* contacts and bounds on the edge between two states */
-    double distance;             /* to the nearest change of a contact's state [m/s]; infinite without contacts */
+    double distance;             /* to the nearest change of a contact's state, or of what is done about its overlap
+                                    [m/s]; infinite without contacts */
     double residual;             /* velocity error of the step it is taken of [m/s] */
+    bool differences; /* taken by differences of the step, solved on both sides: for impacts with restitution and joints
+                         that are solved for again */
 } mor_derivative;
 
 /* Of the coming step of the world, which is not taken: the world stays as it is. `inputs` may be NULL if count is 0.

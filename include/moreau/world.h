@@ -178,6 +178,9 @@ MOR_API const char* mor_body_name(const mor_world* world, mor_body_id body);
 /* Dynamic, fixed or kinematic. */
 MOR_API mor_body_kind mor_body_get_kind(const mor_world* world, mor_body_id body);
 MOR_API mor_mass mor_body_mass(const mor_world* world, mor_body_id body); /* com and inertia in the body frame */
+/* Changes the mass [kg] of a dynamic body; its inertia changes in proportion, its velocities stay. Between steps. Bad
+ * input: a mass out of range, a body that is fixed, kinematic or a link of a robot. */
+MOR_API mor_code mor_body_set_mass(mor_world* world, mor_body_id body, double mass, mor_error* error);
 /* Number of shapes. */
 MOR_API int mor_body_shape_count(const mor_world* world, mor_body_id body);
 /* A shape of the body; its geometry belongs to the body (no reference is taken). */
@@ -459,9 +462,10 @@ typedef struct mor_answer {
 typedef struct mor_solve_stage {
     /* z has as many numbers as the problem has unknowns: the answer on return. */
     mor_report (*solve)(struct mor_solve_stage* stage, const mor_problem* problem, bool warm, double* z);
-    mor_arena* arena; /* scratch of this island */
-    void* user;       /* of whoever made the stage */
-    double coarse;    /* a larger tolerance for solves that are only looked at; 0: the solver's own */
+    mor_arena* arena;                /* scratch of this island */
+    void* user;                      /* of whoever made the stage */
+    double coarse;                   /* a larger tolerance for solves that are only looked at; 0: the solver's own */
+    struct mor_equations* equations; /* the library's own: the factor of an island that has nothing but equations */
 } mor_solve_stage;
 
 typedef struct mor_formulation {

@@ -41,6 +41,10 @@ static const char* word(const char* choices, int k, size_t* length)
     return s;
 }
 
+/* A letter without its case; `_` and space count as `-`. The same for every locale. */
+static char plain(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c == '_' || c == ' ' ? '-' : c; }
+
+/* How many letters must be changed, added or left out. */
 static size_t edit_distance(const char* a, const char* b)
 {
     size_t n = strlen(a), m = strlen(b), row[65];
@@ -50,7 +54,7 @@ static size_t edit_distance(const char* a, const char* b)
         size_t corner = row[0];
         row[0] = i;
         for (size_t j = 1; j <= m; j++) {
-            size_t old = row[j], change = corner + (a[i - 1] != b[j - 1]);
+            size_t old = row[j], change = corner + (plain(a[i - 1]) != plain(b[j - 1]));
             size_t shift = (row[j - 1] < row[j] ? row[j - 1] : row[j]) + 1;
             row[j] = change < shift ? change : shift;
             corner = old;

@@ -3,6 +3,7 @@
 #include "cli/options.h"
 #include "cli/robot_checks.h"
 #include "io/mjcf/mjcf.h"
+#include "io/scene/scene_model.h"
 #include "io/sdf/sdf.h"
 #include "io/text/output.h"
 #include "io/urdf/urdf.h"
@@ -112,30 +113,15 @@ static void relative(const char* from, const char* to, char* out, size_t size)
 
 static mor_code to_scene(const arguments* a, mor_error* error)
 {
-    char path[4200], quoted[8600], *to = quoted, text[9600];
+    char path[4200];
     relative(a->to, a->from, path, sizeof path);
-    for (const char* s = path; *s; s++) {
-        if (*s == '"' || *s == '\\') *to++ = '\\';
-        *to++ = *s;
-    }
-    *to = '\0';
-    if (mor_mjcf_is(a->from)) {
-        mor_mjcf* m = mor_mjcf_read(a->from, false, NULL, 0, error);
-        if (!m) return error->code;
-        mor_vec3 g = m->no_gravity ? mor_v3(0, 0, 0) : m->gravity;
-        snprintf(
-            text, sizeof text,
-            "moreau: 1\ngravity: [%.17g, %.17g, %.17g]\ntime: { step: %.17g, end: 5 }\nrobots:\n  - mjcf: \"%s\"\n",
-            g.x, g.y, g.z, m->timestep, quoted);
-        mor_mjcf_destroy(m);
-    } else {
-        snprintf(text, sizeof text,
-                 "moreau: 1\ntime: { step: 0.002, end: 5 }\nbodies:\n  - { name: ground, type: fixed, shape: plane "
-                 "}\nrobots:\n"
-                 "  - urdf: \"%s\"\n    base: floating\n    position: [0, 0, 1]\n",
-                 quoted);
-    }
-    return mor_output_write(a->to, text, strlen(text), error);
+    const char* note;
+    char* text = mor_model_scene(a->from, path, !mor_mjcf_is(a->from) && !mor_sdf_is(a->from), &note, error);
+    if (!text) return error->code;
+    if (note) fprintf(stderr, "moreau: note: %s: %s\n", a->from, note);
+    mor_code code = mor_output_write(a->to, text, strlen(text), error);
+    free(text);
+    return code;
 }
 
 int mor_cli_convert(int argc, char** argv)

@@ -53,6 +53,23 @@ static void look_at_masses(mor_doctor* d, const mor_world* w)
             most / least, mor_body_name(w, heavy), most, mor_body_name(w, light), least);
 }
 
+/* A moving body as large as a house and as heavy as a ship, or finer than dust: lengths in another unit? */
+static void look_at_units(mor_doctor* d, const mor_world* w)
+{
+    for (int i = 0; i < mor_world_body_count(w); i++) {
+        mor_body_id id = mor_world_body(w, i);
+        double mass = mor_body_get_kind(w, id) == MOR_DYNAMIC ? mor_body_mass(w, id).mass : 0.0;
+        double size = mor_doctor_thickness(w, id);
+        if (!(mass > 0.0) || !(size > 0.0) || ((size < 5.0 || mass < 1e5) && size > 1e-5)) continue;
+        say(d, true,
+            "'%s' is %.3g m thick and has %.3g kg. Lengths are in metres, masses in kg, densities in kg/m^3: was "
+            "another "
+            "unit meant?",
+            mor_body_name(w, id), size, mass);
+        return;
+    }
+}
+
 static void look_at_joints(mor_doctor* d, mor_world* w)
 {
     if (mor_world_joint_count(w) == 0) return;
@@ -86,6 +103,7 @@ void mor_doctor_look(mor_doctor* d, mor_world* w)
             start.limits[i].joint, start.limits[i].by);
     if (start.limit_count > 5) say(d, true, "... and %d more joints outside their limits.", start.limit_count - 5);
     mor_start_free(&start);
+    look_at_units(d, w);
     look_at_masses(d, w);
     look_at_joints(d, w);
 }

@@ -23,6 +23,7 @@ static const struct command {
     { "calibrate", mor_cli_laboratory, "fit values of a scene to measured motion, with intervals" },
     { "compare", mor_cli_laboratory, "run formulations and solvers on the same problems, fairly" },
     { "dataset", mor_cli_laboratory, "build and describe the database of benchmark problems" },
+    { "inverse", mor_cli_laboratory, "contact impulses and unknown forces from a motion; fits by least squares" },
     { "plot", mor_cli_laboratory, "draw what a recording holds" },
     { "reproduce", mor_cli_laboratory, "run the papers' experiments again: data, figures, a page" },
     { "sweep", mor_cli_laboratory, "run a scene with many values of its parameters, and measure" },

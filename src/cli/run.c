@@ -135,7 +135,8 @@ static const mor_cli_option options[] = {
 static const mor_cli_command command = {
     .name = "run",
     .usage = "SCENE [options]",
-    .about = "SCENE is a file, or the name of a scene that came with the program (moreau list scenes).\n",
+    .about = "SCENE is a file, or the name of a scene that came with the program (moreau list scenes).\n"
+             "A robot's file (URDF, MJCF, SDF) is a scene too.\n",
     .options = options,
     .more =
         "SIGINT and SIGTERM: the step is finished, all files are closed, and the exit status is 130 or 143. A second\n"

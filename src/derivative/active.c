@@ -18,6 +18,7 @@
 #define TORN 1e-6     /* of the largest right-hand side, at least of 1 m/s per unit */
 #define SINGULAR 1e-9 /* least pivot over largest: below, ranks are looked at */
 #define RANK 1e-11
+#define AMPLE 1e7 /* m/s */
 
 /* One side of a block: J and Y = M^-1 J' of a tree, column-major: J dim x dof, Y dof x dim. */
 typedef struct part {
@@ -278,12 +279,49 @@ static void spread_impulses(const reduced* x, const mor_columns* c, const double
 
 /* --------------------------------------------------------------------------------------------- solve */
 
-static bool solve_by_lu(const reduced* x, const double* S, int count, double* U)
+/* From 1 to 2, the same for the same i, and without any law in i that a null vector could share. */
+static double any_number(int i)
+{
+    uint32_t x = (uint32_t)i + 0x9e3779b9u;
+    x = (x ^ x >> 16) * 0x7feb352du;
+    x = (x ^ x >> 15) * 0x846ca68bu;
+    return 1.0 + (double)((x ^ x >> 16) & 0xffff) / 65536.0;
+}
+
+/* Next to singular: to bring the rows to 1 m/s takes impulses that would move the bodies of some row at AMPLE m/s if
+ * they acted alone. Sliding contacts share their load in nearly more than one way then: the least change of the state
+ * changes the shares, and rounding decides. own: the diagonal of W; test: S^-1 of 1 m/s in the rows. */
+static bool is_ample(const reduced* x, const double* own, const double* test)
+{
+    for (int i = 0; i < x->size; i++)
+        if (!(fabs(test[i]) * own[i] < AMPLE)) return true;
+    return false;
+}
+
+/* Rows of impulses get those that give as much. */
+static void fill_test(const reduced* x, double* own, double* test)
+{
+    for (int b = 0; b < x->count; b++) {
+        const block* k = &x->blocks[b];
+        for (int i = 0; i < k->dim; i++) {
+            double W = 0.0;
+            for (int e = 0; e < k->count; e++)
+                for (int m = 0; m < k->parts[e].dof; m++)
+                    W += k->parts[e].J[i + m * k->dim] * k->parts[e].Y[m + i * k->parts[e].dof];
+            bool impulse = k->law && law_p(k, i, i) == 1.0 && W > 0.0;
+            test[k->row + i] = any_number(k->row + i) * (impulse ? 1.0 / W : 1.0);
+            own[k->row + i] = W;
+        }
+    }
+}
+
+static bool solve_by_lu(const reduced* x, const double* S, mor_columns* c, double* U)
 {
     int n = x->size;
     double* LU = mor_arena_alloc(x->d->arena, (size_t)n * (size_t)n * sizeof *LU);
     int* pivot = mor_arena_alloc(x->d->arena, (size_t)n * sizeof *pivot);
-    if (!LU || !pivot) return false;
+    double* scale = mor_arena_alloc(x->d->arena, ((size_t)n + 1) * sizeof *scale);
+    if (!LU || !pivot || !scale) return false;
     memcpy(LU, S, (size_t)n * (size_t)n * sizeof *LU);
     if (!mor_lu_factor(n, LU, pivot)) return false;
     double least = INFINITY, most = 0.0;
@@ -292,7 +330,10 @@ static bool solve_by_lu(const reduced* x, const double* S, int count, double* U)
         least = mor_min(least, p), most = mor_max(most, p);
     }
     if (!(least > SINGULAR * most)) return false;
-    mor_lu_solve_many(n, LU, pivot, count, U);
+    double* test = U + (size_t)n * (size_t)c->count;
+    fill_test(x, scale, test);
+    mor_lu_solve_many(n, LU, pivot, c->count + 1, U);
+    if (is_ample(x, scale, test)) c->many = true;
     return true;
 }
 
@@ -315,7 +356,7 @@ static mor_code solve_by_rank(const reduced* x, double* S, mor_columns* c, doubl
     double *again = mor_arena_alloc(x->d->arena, n * n * sizeof *again), *r = U + n * count;
     double* wanted = mor_arena_alloc(x->d->arena, n * (count + 1) * sizeof *wanted);
     if (!again || !wanted) return MOR_SYSTEM;
-    for (size_t i = 0; i < n; i++) r[i] = 1.0 + (double)((uint32_t)(i * 2654435761u) >> 8 & 0xffff) / 65536.0;
+    for (size_t i = 0; i < n; i++) r[i] = any_number((int)i);
     memcpy(again, S, n * n * sizeof *S);
     memcpy(wanted, U, n * (count + 1) * sizeof *U);
     mor_dense_apply(x->size, x->size, again, wanted + n * count, r);
@@ -343,7 +384,7 @@ mor_code mor_active_solve(mor_derivation* d, const mor_law* laws, int first, int
     if (!S || !U) return MOR_SYSTEM;
     fill_matrix(&x, S);
     fill_right(&x, c, U);
-    if (!solve_by_lu(&x, S, c->count, U)) code = solve_by_rank(&x, S, c, U);
+    if (!solve_by_lu(&x, S, c, U)) code = solve_by_rank(&x, S, c, U);
     if (!code) respond(&x, c->count, U, c->V);
     if (!code && c->p) spread_impulses(&x, c, U);
     mor_arena_release(d->arena, mark);

@@ -16,6 +16,7 @@
  * docs/methods/derivatives.md has the whole story and the references. */
 #include "derivative/active.h"
 #include "derivative/look.h"
+#include "derivative/projection.h"
 #include "derivative/sided.h"
 #include "derivative/slopes.h"
 
@@ -77,6 +78,7 @@ static mor_code check(const mor_world* w, const mor_input* inputs, int count, mo
     if (strcmp(w->integrator->name, "semi-implicit") != 0)
         return mor_fail(error, MOR_BAD_INPUT, "the integrator '%s' has no derivative; semi-implicit has one",
                         w->integrator->name);
+    if (w->adaptive.on) return mor_fail(error, MOR_BAD_INPUT, "steps of variable length have no derivative");
     if (w->on_solve || w->on_collide || w->on_integrate || w->stored)
         return mor_fail(error, MOR_BAD_INPUT, "a stage of the caller's, or a stored frame, has no derivative");
     mor_code code = MOR_OK;
@@ -177,6 +179,16 @@ static void keep(mor_derivation* d, int island, int block, int contact, const mo
         d->loaded[it->tree_of[it->system.entries[e].tree]] = true;
 }
 
+/* A contact that pushes, and a tree of it that moves neither with nu+ nor with the mean: the impact splits its step. */
+static bool bounces(const mor_derivation* d, const mor_island* it, const mor_block* b)
+{
+    for (int e = b->entry; d->base->nu_move && e < b->entry + b->entry_count; e++) {
+        const mor_tree* t = &d->base->w->trees[it->tree_of[it->system.entries[e].tree]];
+        if (!mor_moves_by(d, t, 1.0)) return true;
+    }
+    return false;
+}
+
 /* Chooses the rows of one island. */
 static mor_code keep_island(mor_derivation* d, int island, laws* l, mor_derivative* out, mor_error* error)
 {
@@ -199,8 +211,9 @@ static mor_code keep_island(mor_derivation* d, int island, laws* l, mor_derivati
             law = mor_contact_law(b->dim, p, u, s->contacts[i].friction, W, directions, relaxed, regularisation * W[0],
                                   EDGE);
             const mor_contact_row* c = &s->contacts[i];
-            if (law.phase != MOR_PHASE_OPEN && c->restitution > 0.0 && c->approach < -s->v_rest)
-                not_here(out, "an impact with restitution happens within this step%s%s", "", "");
+            if (law.phase != MOR_PHASE_OPEN && !law.weak) /* deeper, the gap does not count; less deep, it does */
+                law.margin = mor_min(law.margin, fabs(c->gap / s->h + c->recovery));
+            if (c->restitution > 0.0 && p[0] > 0.0 && bounces(d, it, b)) d->unknown = "an impact with restitution";
             out->open += law.phase == MOR_PHASE_OPEN;
             out->sticking += law.phase == MOR_PHASE_STICK;
             out->sliding += law.phase == MOR_PHASE_SLIDE;
@@ -244,63 +257,6 @@ static mor_code keep_rows(mor_derivation* d, laws* l, mor_derivative* out, mor_e
     return code;
 }
 
-/* -------------------------------------------------------------------------------- right-hand sides */
-
-static mor_code difference(mor_derivation* d, int direction, mor_look* a, mor_look* b, mor_columns* c, bool* lost,
-                           mor_error* error)
-{
-    double step = mor_perturbation(d, direction);
-    mor_code code = mor_look_at(d, direction, step, a, error);
-    if (!code) code = mor_look_at(d, direction, -step, b, error);
-    if (code) return code;
-    *lost = *lost || a->lost || b->lost;
-    double by = 2.0 * step, *V = c->V + (size_t)direction * d->dof, *u = c->u + (size_t)direction * d->rows;
-    for (int i = 0; i < d->dof; i++) V[i] = (a->V[i] - b->V[i]) / by;
-    for (int i = 0; i < d->rows; i++) u[i] = (a->u[i] - b->u[i]) / by;
-    for (int i = 0; i < d->kept_count; i++) c->mu[(size_t)direction * d->kept_count + i] = (a->mu[i] - b->mu[i]) / by;
-    mor_look_difference(d, a, b, by, c->end + (size_t)direction * 2 * d->n);
-    return MOR_OK;
-}
-
-/* end += E_nu dnu+, column by column; E_nu by differences over the velocities of all trees. Trees move apart from each
- * other unless joints tie them, so the k-th velocity of all trees is moved at once. */
-static mor_code add_ends(mor_derivation* d, mor_look* a, mor_look* b, mor_columns* c, mor_error* error)
-{
-    const mor_world* w = d->base->w;
-    bool tied = w->joints.count > 0;
-    int widest = 0;
-    for (int i = 0; i < w->tree_count; i++) widest = w->trees[i].dof > widest ? w->trees[i].dof : widest;
-    size_t mark = mor_arena_mark(d->arena);
-    double* nu = mor_arena_alloc(d->arena, ((size_t)d->dof + 1) * sizeof *nu);
-    double* E = mor_arena_alloc(d->arena, (size_t)(2 * d->n + 1) * sizeof *E);
-    int* of =
-        mor_arena_alloc(d->arena, ((size_t)d->n + 1) * sizeof *of); /* number of nu -> its velocity in all trees */
-    if (!nu || !E || !of) return MOR_SYSTEM;
-    for (int i = 0; i < d->n; i++) of[i] = w->trees[d->tree[i]].offset + d->part[i];
-    mor_code code = MOR_OK;
-    double step = 1e-6;
-    for (int m = 0; m < (tied ? d->dof : widest) && !code; m++) {
-        for (int side = 0; side < 2 && !code; side++) {
-            memcpy(nu, d->nu, (size_t)d->dof * sizeof *nu);
-            for (int i = 0; i < w->tree_count; i++)
-                for (int k = 0; k < w->trees[i].dof; k++)
-                    if ((tied ? w->trees[i].offset : 0) + k == m) nu[w->trees[i].offset + k] += side ? -step : step;
-            code = mor_look_at_end(d, nu, side ? b : a, error);
-        }
-        if (code) break;
-        mor_look_difference(d, a, b, 2.0 * step, E);
-        for (int j = 0; j < c->count; j++) {
-            const double* dV = c->V + (size_t)j * d->dof;
-            double* end = c->end + (size_t)j * 2 * d->n;
-            for (int i = 0; i < 2 * d->n; i++)
-                if (E[i] != 0.0 && d->loaded[d->tree[i % d->n]])
-                    end[i] += E[i] * dV[tied ? m : of[i % d->n] - d->part[i % d->n] + m];
-        }
-    }
-    mor_arena_release(d->arena, mark);
-    return code;
-}
-
 /* ---------------------------------------------------------------------------------------- verdict */
 
 /* Blocks on an edge do no harm when no direction changes their velocity: redundant supports, for instance. */
@@ -326,18 +282,30 @@ static void judge_weak(const mor_derivation* d, const laws* l, const mor_columns
     }
 }
 
-/* The trial at the state itself must repeat the base step; what stabilisation added to its rows is found here. */
-static mor_code compare_with_base(mor_derivation* d, mor_look* look, mor_derivative* out, mor_error* error)
+/* The trial at the state itself must repeat the base step: its velocities, and rows of joints that hold. */
+static mor_code compare_with_base(mor_derivation* d, mor_look* look, mor_error* error)
 {
     mor_code code = mor_look_at(d, -1, 0.0, look, error);
     if (code) return code;
-    double most = 0.0, scale = 1.0;
+    double most = 0.0, scale = 1.0, off = 0.0;
     for (int i = 0; i < d->dof; i++) {
         most = mor_max(most, fabs(look->V[i] - d->nu[i]));
         scale = mor_max(scale, fabs(d->nu[i]));
     }
-    if (most > ENOUGH * scale || look->lost)
-        not_here(out, "the step was solved again with other means (a motor at its limit%s%s)", "", "");
+    for (int k = 0; k < d->kept_count; k++) {
+        const mor_kept* kept = &d->kept[k];
+        const mor_block* b = &d->base->islands[kept->island].system.blocks[kept->block];
+        for (int r = 0; r < kept->dim && b->kind == MOR_BLOCK_EQUATION; r++)
+            off = mor_max(off, fabs(look->u[kept->row + r]));
+    }
+    if (most > ENOUGH * scale || look->lost) d->unknown = "a solve with other means, as of a motor at its limit";
+    else if (off > ENOUGH * scale) d->unknown = "the stabilisation of joints, which solved the step again";
+    size_t count = (size_t)mor_world_q_count(d->world);
+    d->end_q = mor_arena_alloc(d->arena, (count + 1) * sizeof(double));
+    d->end_nu = mor_arena_alloc(d->arena, ((size_t)d->n + 1) * sizeof(double));
+    if (!d->end_q || !d->end_nu) return MOR_SYSTEM;
+    memcpy(d->end_q, look->q, count * sizeof(double));
+    memcpy(d->end_nu, look->nu, (size_t)d->n * sizeof(double));
     return MOR_OK;
 }
 
@@ -345,16 +313,16 @@ static mor_code compare_with_base(mor_derivation* d, mor_look* look, mor_derivat
 
 /* By trees and contacts (slopes.h), or if not `local` by looks at the step. Local and nothing done: not that way. */
 static mor_code right_hand_sides(mor_derivation* d, mor_slopes* slopes, mor_look* a, mor_look* b, mor_columns* c,
-                                 bool* local, bool* lost, mor_derivative* out, mor_error* error)
+                                 bool* local, bool* lost, mor_error* error)
 {
     mor_code code = MOR_OK;
     if (*local) {
         code = mor_slopes_fill(d, slopes, c, local, lost, error);
         if (!*local) return code;
-    } else code = compare_with_base(d, a, out, error);
+    } else code = compare_with_base(d, a, error);
     for (int j = *local ? 2 * d->n : 0; j < c->count && !code; j++)
         if (!*local || !mor_slopes_has_input(d, &d->inputs[j - 2 * d->n]))
-            code = difference(d, j, a, b, c, lost, error);
+            code = mor_look_columns(d, j, a, b, c, lost, error);
     return code;
 }
 
@@ -372,7 +340,7 @@ static mor_code fill_columns(mor_derivation* d, const laws* l, mor_columns* c, b
     memset(c->mu, 0, count * (size_t)d->kept_count * sizeof(double));
     memset(c->end, 0, count * 2 * (size_t)d->n * sizeof(double));
     if (!mor_look_create(d, &a) || !mor_look_create(d, &b)) return MOR_SYSTEM;
-    mor_code code = right_hand_sides(d, &slopes, &a, &b, c, local, &lost, out, error);
+    mor_code code = right_hand_sides(d, &slopes, &a, &b, c, local, &lost, error);
     if (asked && !*local) return code;
     bool sided = d->side && l->weak_count;
     if (!code && sided) code = mor_sided_solve(d, l->law, l->weak, l->weak_count, d->side, c, resolved);
@@ -380,9 +348,39 @@ static mor_code fill_columns(mor_derivation* d, const laws* l, mor_columns* c, b
         for (last = first; last < d->kept_count && d->kept[last].island == d->kept[first].island;) last++;
         code = mor_active_solve(d, l->law, first, last, c);
     }
-    if (!code) code = asked ? mor_slopes_end(d, &slopes, c, local) : add_ends(d, &a, &b, c, error);
+    if (!code) code = asked ? mor_slopes_end(d, &slopes, c, local) : mor_look_ends(d, &a, &b, c, error);
     if (lost && (*local || !asked))
         not_here(out, "a contact that bears a force is found on one side of this state only%s%s", "", "");
+    return code;
+}
+
+/* What the position projection makes of the ends. */
+static mor_code follow_projection(mor_derivation* d, mor_columns* c, mor_derivative* out, mor_error* error)
+{
+    mor_projection_answer p;
+    mor_slopes_put_back(d);
+    mor_code code = mor_projection_columns(d, c, &p, error);
+    if (code) return code;
+    if (!p.same) d->unknown = "energy taken out of a mechanism";
+    if (d->unknown) return MOR_OK;
+    if (p.weak) not_here(out, "the position projection is about to move a body or not%s%s", "", "");
+    if (p.lost)
+        not_here(out, "a contact that the projection opens is found on one side of this state only%s%s", "", "");
+    out->distance = mor_min(out->distance, mor_max(0.0, p.distance) / d->world->h);
+    return MOR_OK;
+}
+
+/* Something of the step is not in the equations: differences of it. */
+static mor_code by_whole_steps(mor_derivation* d, mor_columns* c, mor_derivative* out, mor_error* error)
+{
+    bool agree;
+    out->differentiable = out->differences = true;
+    out->why[0] = '\0';
+    mor_code code = mor_whole_columns(d, c, &agree, error);
+    if (!code && !agree)
+        not_here(out, "the step has %s, and differences of it over two lengths or to two sides disagree%s", d->unknown,
+                 "");
+    c->many = c->torn = false;
     return code;
 }
 
@@ -408,12 +406,14 @@ static mor_code derive(mor_derivation* d, mor_derivative* out, double* matrix, m
     c.end = mor_arena_alloc(d->arena, ((size_t)c.count * 2 * d->n + 1) * sizeof(double));
     if (!code && (!c.V || !c.u || !c.mu || !c.end)) code = MOR_SYSTEM;
     bool local = true, resolved = false;
-    if (!code) code = fill_columns(d, &l, &c, &local, &resolved, out, error);
-    if (!code && !local) code = fill_columns(d, &l, &c, &local, &resolved, out, error);
+    if (!code && !d->unknown) code = fill_columns(d, &l, &c, &local, &resolved, out, error);
+    if (!code && !d->unknown && !local) code = fill_columns(d, &l, &c, &local, &resolved, out, error);
+    if (!code && !d->unknown) code = follow_projection(d, &c, out, error);
+    if (!code && d->unknown) code = by_whole_steps(d, &c, out, error);
     if (code) return code;
-    if (!d->side || !resolved) judge_weak(d, &l, &c, out);
+    if (!d->unknown && (!d->side || !resolved)) judge_weak(d, &l, &c, out);
     out->unique = !c.many;
-    if (c.torn)
+    if (c.torn && !d->unknown)
         not_here(out, "more contacts stick than the bodies can follow: some slip along every direction%s%s", "", "");
     for (int i = 0; i < 2 * d->n; i++)
         for (int j = 0; j < c.count; j++) matrix[(size_t)i * c.count + j] = c.end[(size_t)j * 2 * d->n + i];

@@ -6,8 +6,10 @@
 #include "formulation/registry.h"
 #include "formulation/rows.h"
 #include "formulation/step_problem.h"
+#include "model/articulated.h"
 #include "moreau/state.h"
 #include "step/draft.h"
+#include "step/project.h"
 #include "step/stabilise.h"
 #include "step/stages.h"
 
@@ -117,14 +119,15 @@ static void read_rows(const mor_derivation* d, const mor_system* s, int block, c
     }
 }
 
-/* V and u of one island of the trial. */
+/* V and u of one island of the trial. A pass of the position projection has no velocities and the gaps as its bias. */
 static mor_code read_island(const mor_derivation* d, const mor_island* island, bool* seen, mor_look* look)
 {
     const mor_system* s = &island->system;
     double* p = mor_arena_zero(d->arena, (size_t)s->row_count + 1, sizeof *p);
     double* bias = mor_arena_zero(d->arena, (size_t)s->row_count + 1, sizeof *bias);
     double* nu = mor_arena_zero(d->arena, (size_t)s->dof + 1, sizeof *nu);
-    if (!p || !bias || !nu) return MOR_SYSTEM;
+    double* out = mor_arena_zero(d->arena, (size_t)s->dof + 1, sizeof *out);
+    if (!p || !bias || !nu || !out) return MOR_SYSTEM;
     int from = 0, *of = mor_arena_alloc(d->arena, ((size_t)s->block_count + 1) * sizeof *of);
     if (!of) return MOR_SYSTEM;
     for (int b = 0; b < s->block_count; b++) {
@@ -133,7 +136,12 @@ static mor_code read_island(const mor_derivation* d, const mor_island* island, b
         if (of[b] >= 0 && b < s->contact_count && !d->kept[of[b]].clipped)
             ((mor_contact_row*)s->contacts)[b].recovery = INFINITY;
     }
-    mor_bias_stewart_trinkle(s, bias);
+    mor_system still = *s;
+    if (d->projecting) {
+        still.nu_free = nu;
+        mor_projection_bias(island, bias, NULL);
+        s = &still;
+    } else mor_bias_stewart_trinkle(s, bias);
     for (int b = 0; b < s->block_count; b++) {
         int k = of[b];
         if (k < 0) continue;
@@ -143,14 +151,37 @@ static mor_code read_island(const mor_derivation* d, const mor_island* island, b
         read_rows(d, s, b, bias, kept, island->tree_of, look);
         if (kept->contact >= 0) look->mu[k] = s->contacts[b].friction;
     }
-    mor_system_velocity(s, p, nu);
+    mor_system_velocity(s, p, out);
     for (int t = 0; t < s->tree_count; t++)
-        memcpy(look->V + d->trial->w->trees[island->tree_of[t]].offset, nu + s->trees[t].offset,
+        memcpy(look->V + d->trial->w->trees[island->tree_of[t]].offset, out + s->trees[t].offset,
                (size_t)s->trees[t].dof * sizeof *nu);
     return MOR_OK;
 }
 
 /* ------------------------------------------------------------------------------------- the look */
+
+/* A pass of the position projection begins with the end of the step, or of the pass before. */
+static void begin_pass(const mor_derivation* d)
+{
+    mor_world* w = d->trial->w;
+    for (int i = 0; i < w->body_count; i++) {
+        mor_body* b = &w->bodies[i];
+        const mor_body* from = &d->base->w->bodies[i];
+        b->x = from->x, b->q = from->q, b->angle = from->angle;
+        b->v = from->v, b->w = from->w, b->L = from->L;
+    }
+    for (int i = 0; i < w->robot_count; i++) {
+        mor_robot* r = w->robots[i];
+        const mor_robot* from = d->base->w->robots[i];
+        r->base = from->base;
+        memcpy(r->s, from->s, (size_t)r->model->joint_count * sizeof *r->s);
+        memcpy(r->nu, from->nu, (size_t)r->model->dof * sizeof *r->nu);
+        mor_robot_update(r->model, r->work, &r->base, r->s, r->nu);
+        mor_robot_write_bodies(w, r);
+    }
+    for (int i = 0; i < w->joints.count; i++)
+        ((mor_joint*)w->joints.data)[i].coordinate = ((const mor_joint*)d->base->w->joints.data)[i].coordinate;
+}
 
 mor_code mor_look_begin(mor_derivation* d)
 {
@@ -167,40 +198,87 @@ mor_code mor_look_begin(mor_derivation* d)
     k->w->detected = false;
     memcpy(d->materials, d->world->materials, (size_t)d->world->material_count * sizeof *d->materials);
     k->w->materials = d->materials;
+    if (d->projecting) begin_pass(d);
     return MOR_OK;
+}
+
+/* Where contacts may bounce, trees that nothing pushes move with the mean of their velocities (formulation/impact.c).
+ * False: out of memory. */
+static bool set_mean_moves(mor_derivation* d, const double* nu)
+{
+    const mor_step* base = d->base;
+    d->trial->nu_move = NULL;
+    if (!base->nu_move) return true;
+    double* move = mor_arena_alloc(d->arena, ((size_t)d->dof + 1) * sizeof *move);
+    if (!move) return false;
+    memcpy(move, nu, (size_t)d->dof * sizeof *move);
+    for (int i = 0; i < base->w->tree_count; i++) {
+        const mor_tree* t = &base->w->trees[i];
+        if (mor_moves_by(d, t, 0.5)) move[t->offset] = NAN;
+    }
+    d->trial->nu_move = move;
+    return true;
+}
+
+bool mor_moves_by(const mor_derivation* d, const mor_tree* t, double share)
+{
+    const mor_step* k = d->base;
+    const double *move = k->nu_move + t->offset, *from = k->nu + t->offset, *to = d->nu + t->offset;
+    double off = 0.0;
+    if (t->robot || t->body < 0) return share == 1.0;
+    for (int i = 0; i < t->dof && !isnan(move[0]); i++)
+        off = mor_max(off, fabs(move[i] - (1.0 - share) * from[i] - share * to[i]) / (1.0 + fabs(to[i])));
+    return isnan(move[0]) ? share != 1.0 : off < 1e-12;
 }
 
 static mor_code finish(mor_derivation* d, const double* nu, mor_look* look, mor_error* error)
 {
     mor_step* k = d->trial;
-    memcpy(k->nu_new, nu, (size_t)k->dof * sizeof *nu);
-    mor_integrate_bodies(k);
-    mor_code code = k->w->joints.count ? mor_stabilise_velocities(k) : MOR_OK;
+    mor_code code = MOR_OK;
+    if (d->projecting) {
+        for (int i = 0; i < k->w->tree_count; i++)
+            if (d->loaded[i]) mor_tree_move(k->w, &k->w->trees[i], nu + k->w->trees[i].offset);
+    } else {
+        memcpy(k->nu_new, nu, (size_t)k->dof * sizeof *nu);
+        if (!set_mean_moves(d, nu)) return MOR_SYSTEM;
+        mor_integrate_bodies(k);
+        k->nu_move = NULL;
+        if (k->w->joints.count) code = mor_stabilise_velocities(k);
+    }
     if (!code) code = mor_world_get_q(k->w, look->q, mor_world_q_count(k->w), error);
     if (!code) code = mor_world_get_nu(k->w, look->nu, d->n, error);
     return code;
 }
 
-static mor_code assemble(mor_derivation* d, int direction, double amount, mor_error* error)
+/* Assembles the trial; `looked` gets the islands. */
+static mor_code assemble(mor_derivation* d, int direction, double amount, mor_step* looked, mor_error* error)
 {
     mor_code code = mor_look_begin(d);
     if (!code && !mor_perturb(d, direction, amount)) code = MOR_SYSTEM;
-    if (!code) code = mor_do_collide(d->world, d->trial, error);
+    if (!code && d->projecting) code = mor_step_detect(d->trial, &d->trial->contacts, error);
+    else if (!code) code = mor_do_collide(d->world, d->trial, error);
     if (!code && d->kept_count) code = carry_contacts(d, error);
+    if (d->projecting) {
+        if (!code && !mor_projection_assemble(d->trial, &d->trial->contacts, looked)) code = MOR_SYSTEM;
+        return code;
+    }
     if (!code) code = mor_do_control(d->world, d->trial, error);
     if (!code) code = mor_do_assemble(d->world, d->trial, error);
+    if (!code) *looked = *d->trial;
     return code;
 }
 
 mor_code mor_look_at(mor_derivation* d, int direction, double amount, mor_look* look, mor_error* error)
 {
     size_t mark = mor_arena_mark(d->arena);
+    size_t own = mor_arena_mark(d->trial->arena);
     bool* seen = mor_arena_zero(d->arena, (size_t)d->kept_count + 1, sizeof *seen);
-    mor_code code = seen ? assemble(d, direction, amount, error) : MOR_SYSTEM;
+    mor_step looked;
+    mor_code code = seen ? assemble(d, direction, amount, &looked, error) : MOR_SYSTEM;
     if (!code) {
-        memcpy(look->V, d->trial->nu_new, (size_t)d->dof * sizeof(double)); /* outside of islands */
-        for (int i = 0; !code && i < d->trial->island_count; i++)
-            code = read_island(d, &d->trial->islands[i], seen, look);
+        if (d->projecting) memset(look->V, 0, (size_t)d->dof * sizeof(double));
+        else memcpy(look->V, looked.nu_new, (size_t)d->dof * sizeof(double)); /* outside of islands */
+        for (int i = 0; !code && i < looked.island_count; i++) code = read_island(d, &looked.islands[i], seen, look);
         look->lost = false;
         for (int k = 0; k < d->kept_count; k++) look->lost = look->lost || !seen[k];
         double* nu = mor_arena_alloc(d->arena, ((size_t)d->dof + 1) * sizeof *nu);
@@ -213,6 +291,7 @@ mor_code mor_look_at(mor_derivation* d, int direction, double amount, mor_look* 
         if (!code) code = finish(d, nu, look, error);
     }
     mor_perturb_release(d, direction);
+    if (d->projecting) mor_arena_release(d->trial->arena, own);
     mor_arena_release(d->arena, mark);
     return code;
 }
@@ -220,7 +299,8 @@ mor_code mor_look_at(mor_derivation* d, int direction, double amount, mor_look* 
 mor_code mor_look_at_end(mor_derivation* d, const double* nu, mor_look* look, mor_error* error)
 {
     size_t mark = mor_arena_mark(d->arena);
-    mor_code code = assemble(d, -1, 0.0, error);
+    mor_step looked;
+    mor_code code = d->projecting ? mor_look_begin(d) : assemble(d, -1, 0.0, &looked, error);
     if (!code) code = finish(d, nu, look, error);
     mor_arena_release(d->arena, mark);
     return code;

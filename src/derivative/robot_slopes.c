@@ -331,11 +331,11 @@ static mor_code try_step(mor_derivation* d, int tree, int direction, double by, 
     mor_control_begin(w);
     mor_tree t = w->trees[tree];
     t.share = 1.0, t.move = NULL;
-    t.robot->touched = false;
-    double* nu = d->trial->w->trees[tree].robot->jerk; /* scratch of the robot, three times its size */
-    t.kind->prepare(w, &t, nu, V, NULL, NULL);
+    t.robot->touched = d->base->w->trees[tree].robot->touched; /* also by a contact that bears nothing */
+    double* nu = mor_arena_alloc(d->arena, (size_t)t.dof * sizeof *nu);
     double* after = mor_arena_alloc(d->arena, (size_t)t.dof * sizeof *after);
-    if (!after) return MOR_SYSTEM;
+    if (!nu || !after) return MOR_SYSTEM;
+    t.kind->prepare(w, &t, nu, V, NULL, NULL);
     memcpy(after, V, (size_t)t.dof * sizeof *after);
     t.kind->advance(w, &t, V, after, NULL);
     mor_arena_release(d->arena, mark);

@@ -219,8 +219,7 @@ static void end_by_velocity(const mor_derivation* d, const mor_tree* t, const mo
                                c->end + own->first + half * d->n, n);
 }
 
-/* The robots of the base step as they were before mor_slopes_end. */
-static void put_back(const mor_derivation* d)
+void mor_slopes_put_back(const mor_derivation* d)
 {
     mor_world* w = d->base->w;
     for (int i = 0; i < w->robot_count; i++) {
@@ -240,7 +239,7 @@ mor_code mor_slopes_end(mor_derivation* d, mor_slopes* s, mor_columns* c, bool* 
     mor_code code = MOR_OK;
     for (int i = 0; i < w->tree_count && !code && *done; i++)
         if (w->trees[i].robot && d->loaded[i]) code = mor_robot_end_slopes(d, i, &s->trees[i], done);
-    if (!*done) put_back(d);
+    if (!*done) mor_slopes_put_back(d);
     for (int i = 0; i < w->tree_count && !code && *done; i++) {
         const mor_tree* t = &w->trees[i];
         const mor_tree_slopes* own = &s->trees[i];

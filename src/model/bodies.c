@@ -249,6 +249,24 @@ no_memory:
     return none;
 }
 
+mor_code mor_body_set_mass(mor_world* w, mor_body_id id, double mass, mor_error* error)
+{
+    mor_body* b = mor_body_at(w, id);
+    if (b->kind != MOR_DYNAMIC || b->robot)
+        return mor_fail(error, MOR_BAD_INPUT, "the mass of '%s' cannot be changed: it is %s", b->name,
+                        b->robot ? "in the model of its robot" : "no body that moves under forces");
+    if (!(mass >= LEAST_MASS && mass <= MOST_MASS))
+        return mor_fail(error, MOR_BAD_INPUT, "mass %g kg is out of range; allowed: %g to %g kg", mass, LEAST_MASS,
+                        MOST_MASS);
+    double s = mass / b->mass.mass;
+    b->mass.mass = mass;
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) b->mass.inertia.m[r][c] *= s, b->inertia_inverse.m[r][c] /= s;
+    b->L = mor_scale(s, b->L);
+    w->revision++;
+    return MOR_OK;
+}
+
 static void free_body(mor_world* w, mor_body* b)
 {
     for (int i = 0; i < b->shape_count; i++) mor_geometry_release(b->shapes[i].geometry);

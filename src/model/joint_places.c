@@ -18,8 +18,9 @@ static mor_vec3 in_body(const mor_world* w, int slot, const mor_link_def* link, 
 }
 
 /* Of a joint made of several links only the last has a body and is told, where the others stand at 0. */
-static bool shown(const mor_robot* r, int link)
+bool mor_joint_is_placed(const mor_world* w, int robot, int link)
 {
+    const mor_robot* r = w->robots[robot];
     return mor_robot_link(r->model, link)->parent >= 0 && r->bodies[link] >= 0;
 }
 
@@ -30,7 +31,7 @@ static int robot_places(const mor_world* w, int robot, mor_joint_place* list)
     const int* bodies = w->robots[robot]->bodies;
     for (int i = 0; i < mor_robot_link_count(model); i++) {
         const mor_link_def *link = mor_robot_link(model, i), *above;
-        if (!shown(w->robots[robot], i)) continue;
+        if (!mor_joint_is_placed(w, robot, i)) continue;
         mor_joint_place* p = list ? &list[count] : NULL;
         count++;
         if (!p) continue;
@@ -79,7 +80,7 @@ void mor_joint_positions(const mor_world* w, double* out)
     for (int r = 0; r < w->robot_count; r++) {
         const mor_robot_model* model = w->robots[r]->model;
         for (int i = 0; i < mor_robot_link_count(model); i++)
-            if (shown(w->robots[r], i)) out[count++] = w->robots[r]->s[mor_robot_link(model, i)->joint];
+            if (mor_joint_is_placed(w, r, i)) out[count++] = w->robots[r]->s[mor_robot_link(model, i)->joint];
     }
     for (int i = 0; i < w->joints.count; i++) {
         const mor_joint* j = &((const mor_joint*)w->joints.data)[i];

@@ -18,4 +18,7 @@ int mor_joint_places(const mor_world* world, mor_joint_place* list);
 /* Angle or displacement of each of them now, in the same order; 0 for kinds without one coordinate. */
 void mor_joint_positions(const mor_world* world, double* positions);
 
+/* Whether a link's joint is one of them: it has a body of its own and a parent. */
+bool mor_joint_is_placed(const mor_world* world, int robot, int link);
+
 #endif

@@ -7,8 +7,11 @@
 #include "io/json/json.h"
 #include "model/joint_places.h"
 #include "io/scene/scene_visual.h"
+#include "model/world.h"
+#include "serve/edits.h"
 #include "serve/frame.h"
 #include "serve/visuals.h"
+#include "step/set_joint.h"
 
 static const char* const kind_names[] = { "sphere",   "plane", "capsule", "cylinder", "cone",      "polyhedron",
                                           "particle", "disc",  "polygon", "chain",    "ellipsoid", "custom" };
@@ -42,7 +45,6 @@ static void shape_begin(mor_json* json, int body, int kind, const char* label, c
 static void write_joint(mor_json* json, const char* name, int kind, const int body[2], const double* point,
                         const double* axis)
 {
-    mor_json_object(json, NULL);
     mor_json_text(json, "name", name);
     mor_json_text(json, "kind", kind >= 0 && kind < MOR_JOINT_KINDS ? mor_joint_kind_name((mor_joint_kind)kind) : "");
     mor_json_list(json, "bodies");
@@ -53,7 +55,6 @@ static void write_joint(mor_json* json, const char* name, int kind, const int bo
     mor_json_end(json);
     mor_json_list(json, "axes");
     for (int s = 0; s < 2; s++) mor_json_numbers(json, NULL, axis + 3 * s, 3);
-    mor_json_end(json);
     mor_json_end(json);
 }
 
@@ -93,8 +94,10 @@ static mor_code write_joints(mor_json* json, const mor_recording* r, mor_error* 
             body[s] = b >= 0.0 && b < info->bodies ? (int)b : -1;
         }
         double kind = t[KIND_OF][i];
+        mor_json_object(json, NULL);
         write_joint(json, names + (size_t)i * NAME, kind >= 0.0 && kind < MOR_JOINT_KINDS ? (int)kind : -1, body,
                     t[POINTS] + 6 * (size_t)i, t[AXES] + 6 * (size_t)i);
+        mor_json_end(json);
     }
     mor_json_end(json);
     free(names);
@@ -185,6 +188,7 @@ mor_code mor_view_describe_recording(FILE* out, const mor_recording* r, mor_erro
     mor_json_text(&json, "formulation", info->formulation);
     mor_json_text(&json, "solver", info->solver);
     mor_json_text(&json, "collision", info->collision);
+    if (info->ground[0]) mor_json_text(&json, "ground", info->ground);
     mor_json_integer(&json, "dimension", info->dimension);
     mor_json_number(&json, "step", info->step);
     mor_json_numbers(&json, "gravity", &info->gravity.x, 3);
@@ -273,6 +277,10 @@ static void write_methods(mor_json* json, const mor_library* library)
     for (int i = 0; mor_library_solver_at(library, i); i++)
         mor_json_text(json, NULL, mor_library_solver_at(library, i)->name);
     mor_json_end(json);
+    mor_json_list(json, "collisions");
+    for (int i = 0; mor_library_collision_at(library, i); i++)
+        mor_json_text(json, NULL, mor_library_collision_at(library, i)->name);
+    mor_json_end(json);
 }
 
 bool mor_view_describe_world(FILE* out, const mor_world* w, const mor_scene* scene)
@@ -284,6 +292,8 @@ bool mor_view_describe_world(FILE* out, const mor_world* w, const mor_scene* sce
     mor_json_text(&json, "formulation", mor_world_method(w, "formulation"));
     mor_json_text(&json, "solver", mor_world_method(w, "solver"));
     mor_json_text(&json, "collision", mor_world_method(w, "collision"));
+    mor_json_text(&json, "ground", mor_scene_ground(scene));
+    mor_json_integer(&json, "equations", mor_world_joint_count(w));
     mor_json_integer(&json, "dimension", mor_world_dimension(w));
     mor_json_number(&json, "step", mor_world_get_step(w));
     mor_json_numbers(&json, "gravity", &gravity.x, 3);
@@ -302,6 +312,8 @@ bool mor_view_describe_world(FILE* out, const mor_world* w, const mor_scene* sce
         mor_json_integer(&json, "kind", mor_body_get_kind(w, id));
         mor_json_number(&json, "mass", mass.mass);
         mor_json_numbers(&json, "com", &mass.com.x, 3);
+        mor_json_number(&json, "friction", mor_edit_friction(w, i));
+        mor_json_bool(&json, "link", mor_body_at(w, id)->robot != 0);
         double color[4];
         if (mor_scene_color(scene, mor_body_name(w, id), color)) mor_view_color(&json, color);
         mor_json_end(&json);
@@ -317,9 +329,14 @@ bool mor_view_describe_world(FILE* out, const mor_world* w, const mor_scene* sce
     mor_joint_place* places = calloc((size_t)joints + 1, sizeof *places);
     if (places) mor_joint_places(w, places);
     mor_json_list(&json, "joints");
-    for (int i = 0; places && i < joints; i++)
+    for (int i = 0; places && i < joints; i++) {
+        double lower, upper;
+        mor_json_object(&json, NULL);
         write_joint(&json, places[i].name, (int)places[i].kind, places[i].body, &places[i].point[0].x,
                     &places[i].axis[0].x);
+        if (mor_joint_limits(w, i, &lower, &upper)) mor_json_numbers(&json, "limits", (double[2]){ lower, upper }, 2);
+        mor_json_end(&json);
+    }
     mor_json_end(&json);
     free(places);
     if (mor_view_scene_visuals(&json, w, scene, NULL)) return false;

@@ -9,7 +9,10 @@
  *
  *     f = m w^2 (target - x) - 2 m w (v + omega x r),   w = 8 rad/s,
  *
- * applied in the user stage, after the scene's own forces. */
+ * applied in the user stage, after the scene's own forces.
+ *
+ * Changes of bodies and methods (edits.h) are remembered as the texts they came in, and said again to the new world
+ * after a reset; `original` forgets them. */
 #include "serve/live.h"
 
 #include <errno.h>
@@ -18,13 +21,15 @@
 #include <string.h>
 #include <time.h>
 
+#include "model/joint_places.h"
 #include "model/world.h"
+#include "serve/edits.h"
 
 #define FRAMES_PER_SECOND 60.0
 #define LAG 0.25     /* s behind the clock after which lost time is given up */
 #define PATIENCE 1.0 /* s to wait for browsers when asked to */
 #define SPRING 8.0   /* rad/s */
-enum { QUEUE = 64, COMMAND = 256 };
+enum { QUEUE = 64, COMMAND = 256, EDITS = 500 };
 
 struct mor_live {
     const mor_scene* scene;
@@ -34,8 +39,6 @@ struct mor_live {
     pthread_cond_t changed;
     void (*wake)(void*);
     void* wake_user;
-    char* description;
-    size_t description_length;
 
     /* under the lock */
     bool quit;
@@ -45,13 +48,18 @@ struct mor_live {
     uint64_t number, taken_number;
     int watchers, to_take;
     mor_live_state state;
+    char* description;
+    size_t description_length;
+    uint64_t description_number;
 
     /* the simulation's own */
     mor_world* world;
     mor_view_frame frame;
     int steps_wanted;
-    double gravity, friction; /* NaN: as in the scene */
+    double gravity; /* NaN: as in the scene */
     bool method_set[2];
+    char (*edits)[COMMAND]; /* state.edits of them */
+    double* positions;      /* of all joints, scratch */
     struct {
         int body; /* -1: none */
         mor_vec3 local, target;
@@ -107,21 +115,6 @@ static double strength(const mor_world* w)
     return down > 0.0 ? -mor_norm(g) : mor_norm(g);
 }
 
-/* One coefficient for all pairs of materials; what they bounce stays. */
-static void set_friction(mor_world* w, double mu)
-{
-    for (int a = 0; a < w->material_count; a++)
-        for (int b = a; b < w->material_count; b++) {
-            double e = fmax(w->materials[a].restitution, w->materials[b].restitution);
-            const mor_pair_rule* rules = w->pair_rules.data;
-            for (int k = 0; k < w->pair_rules.count; k++)
-                if ((rules[k].a == a && rules[k].b == b) || (rules[k].a == b && rules[k].b == a)) {
-                    if (rules[k].restitution == rules[k].restitution) e = rules[k].restitution;
-                }
-            mor_world_set_pair(w, a, b, mu, e, NULL);
-        }
-}
-
 static void note(mor_live* live, const char* text)
 {
     snprintf(live->state.note, sizeof live->state.note, "%.300s", text);
@@ -133,8 +126,40 @@ static void tell_methods(mor_live* live)
     snprintf(live->state.formulation, sizeof live->state.formulation, "%s",
              mor_world_method(live->world, "formulation"));
     snprintf(live->state.solver, sizeof live->state.solver, "%s", mor_world_method(live->world, "solver"));
+    snprintf(live->state.collision, sizeof live->state.collision, "%s", mor_world_method(live->world, "collision"));
     live->state.gravity = strength(live->world);
+    live->state.step = mor_world_get_step(live->world);
+    live->state.epsilon = ((const mor_collision_options*)live->world->collision_options)->epsilon;
     live->state.version++;
+}
+
+/* With the lock held: what the world is made of now, for the browsers. */
+static bool describe(mor_live* live, mor_error* error)
+{
+    char* text = NULL;
+    size_t length = 0;
+    int bodies = mor_world_body_count(live->world), joints = mor_joint_places(live->world, NULL);
+    FILE* memory = open_memstream(&text, &length);
+    bool good = memory && mor_view_describe_world(memory, live->world, live->scene);
+    if (memory) fclose(memory);
+    double* positions = good ? realloc(live->positions, ((size_t)joints + 1) * sizeof *positions) : NULL;
+    if (positions) live->positions = positions;
+    good = good && positions;
+    if (good && live->frame.bodies != bodies) {
+        mor_view_frame_free(&live->frame);
+        good = mor_view_frame_create(&live->frame, bodies, error) == MOR_OK;
+    }
+    if (!good) {
+        free(text);
+        mor_fail(error, MOR_SYSTEM, "out of memory");
+        return false;
+    }
+    free(live->description);
+    live->description = text;
+    live->description_length = length;
+    live->description_number++;
+    live->state.joint_count = joints < MOR_LIVE_JOINTS ? joints : MOR_LIVE_JOINTS;
+    return true;
 }
 
 /* The scene from its start, with what was changed since. */
@@ -149,8 +174,9 @@ static bool rebuild(mor_live* live, mor_error* error)
     live->world = world;
     mor_world_on_user(world, user_stage, live);
     if (live->gravity == live->gravity) set_gravity(world, live->gravity);
-    if (live->friction == live->friction) set_friction(world, live->friction);
     live->drag.body = -1;
+    for (int i = 0; i < live->state.edits; i++)
+        if (mor_edit_apply(world, live->edits[i], error)) note(live, error->text);
     return true;
 }
 
@@ -160,6 +186,8 @@ static bool rebuild(mor_live* live, mor_error* error)
 static void publish(mor_live* live, const mor_step_report* report)
 {
     if (!mor_view_frame_take(&live->frame, live->world, report)) return;
+    mor_joint_positions(live->world, live->positions);
+    for (int i = 0; i < live->state.joint_count; i++) live->state.joints[i] = live->positions[i];
     live->newest.size = 0;
     mor_view_frames_begin(&live->newest, 1, live->frame.bodies);
     mor_view_frame_write(&live->newest, &live->frame);
@@ -171,48 +199,96 @@ static void publish(mor_live* live, const mor_step_report* report)
     while (live->options.wait && live->to_take > 0 && !live->quit && mor_clock() < end) wait_until(live, end);
 }
 
-static void obey(mor_live* live, const char* command)
+/* A change is carried out and, unless it only moved something, kept for resets. */
+static void edit(mor_live* live, const char* command)
 {
     mor_error error = { 0 };
-    char word[32] = "", name[64] = "";
-    double x[6];
+    mor_edit_effect effect = mor_edit_kind(command);
+    int last = live->state.edits - 1;
+    bool again = last >= 0 && mor_edit_replaces(live->edits[last], command);
+    if (effect > MOR_EDIT_STATE && !again && live->state.edits == EDITS) {
+        note(live, "Too many changes; write them into the scene.");
+        return;
+    }
+    if (mor_edit_apply(live->world, command, &error)) {
+        note(live, error.text);
+        return;
+    }
+    if (effect > MOR_EDIT_STATE) memcpy(live->edits[again ? last : live->state.edits++], command, strlen(command) + 1);
+    note(live, "");
+    if (effect == MOR_EDIT_BODIES) live->drag.body = -1;
+    if (effect >= MOR_EDIT_BODY && !describe(live, &error)) {
+        note(live, error.text);
+        live->quit = true; /* frames no longer fit the world */
+        return;
+    }
+    tell_methods(live);
+    publish(live, NULL);
+}
+
+/* From the start again, with the changes or without. */
+static void restart(mor_live* live, bool original)
+{
+    mor_error error = { 0 };
+    note(live, "");
+    if (original) {
+        live->state.edits = 0;
+        live->gravity = NAN;
+        live->method_set[0] = live->method_set[1] = false;
+    }
+    if (!rebuild(live, &error) || (original && !describe(live, &error))) note(live, error.text);
+    else {
+        tell_methods(live);
+        publish(live, NULL);
+    }
+}
+
+static void set_stage(mor_live* live, const char* stage, const char* name)
+{
+    mor_error error = { 0 };
+    if (mor_world_set_method(live->world, stage, name, &error)) note(live, error.text);
+    else {
+        live->method_set[stage[0] == 's'] = true;
+        note(live, "");
+    }
+    tell_methods(live);
+}
+
+static void pull(mor_live* live, const char* command)
+{
     int body;
+    double x[6];
+    if (sscanf(command, "%*s %d %lf %lf %lf %lf %lf %lf", &body, x, x + 1, x + 2, x + 3, x + 4, x + 5) != 7) return;
+    bool sane = body >= 0 && body < mor_world_body_count(live->world);
+    for (int i = 0; i < 6; i++) sane = sane && fabs(x[i]) < 1e6;
+    if (!sane) return;
+    live->drag.body = body;
+    live->drag.local = mor_v3(x[0], x[1], x[2]);
+    live->drag.target = mor_v3(x[3], x[4], x[5]);
+}
+
+static void obey(mor_live* live, const char* command)
+{
+    char word[32] = "", name[64] = "";
+    double x;
     if (sscanf(command, "%31s", word) != 1) return;
-    if (strcmp(word, "run") == 0) live->state.running = true;
+    if (mor_edit_kind(command) != MOR_EDIT_NONE) edit(live, command);
+    else if (strcmp(word, "run") == 0) live->state.running = true;
     else if (strcmp(word, "pause") == 0) live->state.running = false, live->steps_wanted = 0;
     else if (strcmp(word, "step") == 0) live->state.running = false, live->steps_wanted++;
-    else if (strcmp(word, "reset") == 0) {
-        if (!rebuild(live, &error)) note(live, error.text);
-        else {
-            note(live, "");
-            publish(live, NULL);
-        }
-    } else if ((strcmp(word, "formulation") == 0 || strcmp(word, "solver") == 0) &&
-               sscanf(command, "%*s %63s", name) == 1) {
-        if (mor_world_set_method(live->world, word, name, &error)) note(live, error.text);
-        else {
-            live->method_set[word[0] == 's'] = true;
-            note(live, "");
-        }
+    else if (strcmp(word, "reset") == 0) restart(live, false);
+    else if (strcmp(word, "original") == 0) restart(live, true);
+    else if ((strcmp(word, "formulation") == 0 || strcmp(word, "solver") == 0) &&
+             sscanf(command, "%*s %63s", name) == 1) {
+        set_stage(live, word, name);
+    } else if (strcmp(word, "gravity") == 0 && sscanf(command, "%*s %lf", &x) == 1 && fabs(x) <= 1000.0) {
+        live->gravity = x;
+        set_gravity(live->world, x);
         tell_methods(live);
-    } else if (strcmp(word, "gravity") == 0 && sscanf(command, "%*s %lf", x) == 1 && fabs(x[0]) <= 1000.0) {
-        live->gravity = x[0];
-        set_gravity(live->world, x[0]);
-        tell_methods(live);
-    } else if (strcmp(word, "friction") == 0 && sscanf(command, "%*s %lf", x) == 1 && x[0] >= 0.0 && x[0] <= 100.0) {
-        live->friction = x[0];
-        set_friction(live->world, x[0]);
-    } else if (strcmp(word, "speed") == 0 && sscanf(command, "%*s %lf", x) == 1 && x[0] >= 1e-3 && x[0] <= 1e3) {
-        live->state.speed = x[0];
-    } else if (strcmp(word, "drag") == 0 &&
-               sscanf(command, "%*s %d %lf %lf %lf %lf %lf %lf", &body, x, x + 1, x + 2, x + 3, x + 4, x + 5) == 7) {
-        bool sane = body >= 0 && body < mor_world_body_count(live->world);
-        for (int i = 0; i < 6; i++) sane = sane && fabs(x[i]) < 1e6;
-        if (sane) {
-            live->drag.body = body;
-            live->drag.local = mor_v3(x[0], x[1], x[2]);
-            live->drag.target = mor_v3(x[3], x[4], x[5]);
-        }
+    } else if (strcmp(word, "speed") == 0 && sscanf(command, "%*s %lf", &x) == 1 && x >= 1e-3 && x <= 1e3) {
+        live->state.speed = x;
+    } else if (strcmp(word, "drag") == 0) {
+        pull(live, command);
     } else if (strcmp(word, "drop") == 0) {
         live->drag.body = -1;
     }
@@ -300,6 +376,8 @@ static void release(mor_live* live)
     mor_view_frame_free(&live->frame);
     mor_bytes_free(&live->newest);
     free(live->description);
+    free(live->edits);
+    free(live->positions);
     pthread_cond_destroy(&live->changed);
     pthread_mutex_destroy(&live->lock);
     free(live);
@@ -314,7 +392,7 @@ mor_live* mor_live_create(const mor_scene* scene, const mor_live_options* option
     }
     live->scene = scene;
     live->options = *options;
-    live->gravity = live->friction = NAN;
+    live->gravity = NAN;
     live->state.speed = 1.0;
     live->state.running = !options->paused;
     pthread_condattr_t clock;
@@ -323,17 +401,10 @@ mor_live* mor_live_create(const mor_scene* scene, const mor_live_options* option
     pthread_cond_init(&live->changed, &clock);
     pthread_condattr_destroy(&clock);
     pthread_mutex_init(&live->lock, NULL);
-    bool good = rebuild(live, error);
-    if (good) {
-        FILE* memory = open_memstream(&live->description, &live->description_length);
-        good = memory && mor_view_describe_world(memory, live->world, scene);
-        if (memory) fclose(memory);
-        if (!good) mor_fail(error, MOR_SYSTEM, "out of memory");
-    }
-    if (good) {
-        tell_methods(live);
-        good = mor_view_frame_create(&live->frame, mor_world_body_count(live->world), error) == MOR_OK;
-    }
+    live->edits = malloc(EDITS * sizeof *live->edits);
+    if (!live->edits) mor_fail(error, MOR_SYSTEM, "out of memory");
+    bool good = live->edits && rebuild(live, error) && describe(live, error);
+    if (good) tell_methods(live);
     if (good && pthread_create(&live->thread, NULL, run, live) != 0) {
         mor_fail(error, MOR_SYSTEM, "cannot start a thread");
         good = false;
@@ -363,10 +434,13 @@ void mor_live_on_news(mor_live* live, void (*wake)(void*), void* user)
     pthread_mutex_unlock(&live->lock);
 }
 
-const char* mor_live_description(const mor_live* live, size_t* length)
+uint64_t mor_live_description(mor_live* live, uint64_t seen, mor_bytes* out)
 {
-    *length = live->description_length;
-    return live->description;
+    pthread_mutex_lock(&live->lock);
+    uint64_t number = live->description_number;
+    if (number > seen) mor_bytes_add(out, live->description, live->description_length);
+    pthread_mutex_unlock(&live->lock);
+    return number;
 }
 
 uint64_t mor_live_frame(mor_live* live, uint64_t seen, mor_bytes* out)

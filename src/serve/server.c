@@ -30,7 +30,7 @@
 
 enum { SERIES_POINTS = 20000, BODY_POINTS = 4000, PIECE = 1 << 16, TOKEN = 32, COMMAND = 256 };
 #define MOST_ANSWER 6.4e7 /* bytes */
-#define STATE_SECONDS 1.0
+#define STATE_SECONDS 0.25
 
 struct mor_server {
     struct lws_context* context;
@@ -58,7 +58,8 @@ typedef struct client {
     uint64_t seen, first, state_version;
     uint64_t sent;
     double state_time;
-    bool counted, described, stateful;
+    bool counted, stateful;
+    uint64_t described;    /* number of the description it has */
     char command[COMMAND]; /* as far as it has come */
     size_t command_length; /* larger than COMMAND: too long, ignored */
 } client;
@@ -298,6 +299,11 @@ static int send_state(mor_server* s, struct lws* wsi, client* c, const mor_live_
     mor_json_bool(&json, "running", state->running);
     mor_json_text(&json, "formulation", state->formulation);
     mor_json_text(&json, "solver", state->solver);
+    mor_json_text(&json, "collision", state->collision);
+    mor_json_number(&json, "epsilon", state->epsilon);
+    mor_json_number(&json, "step", state->step);
+    mor_json_integer(&json, "edits", state->edits);
+    mor_json_numbers(&json, "joints", state->joints, state->joint_count);
     mor_json_number(&json, "gravity", state->gravity);
     mor_json_number(&json, "speed", state->speed);
     mor_json_number(&json, "step_cpu", state->step_cpu);
@@ -322,12 +328,10 @@ static int send_state(mor_server* s, struct lws* wsi, client* c, const mor_live_
 static int send_next(mor_server* s, struct lws* wsi, client* c)
 {
     if (!s->live) return -1;
-    if (!c->described) {
-        size_t n;
-        const char* text = mor_live_description(s->live, &n);
-        add_room(&c->buffer);
-        mor_bytes_add(&c->buffer, text, n);
-        c->described = true;
+    add_room(&c->buffer);
+    uint64_t described = mor_live_description(s->live, c->described, &c->buffer);
+    if (described > c->described) {
+        c->described = described;
         lws_callback_on_writable(wsi);
         return send_buffer(wsi, c, LWS_WRITE_TEXT);
     }

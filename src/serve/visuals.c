@@ -85,6 +85,7 @@ mor_code mor_view_scene_visuals(mor_json* json, const mor_world* world, const mo
                       3 * (size_t)v->triangle_count };
         for (int k = 0; k < i && d.like < 0; k++)
             if (visuals->items[k].points == v->points && visuals->items[k].triangles == v->triangles) d.like = k;
+        if (*v->body) d.body = -2; /* of a body that is gone */
         for (int b = 0; *v->body && b < mor_world_body_count(world); b++)
             if (strcmp(mor_body_name(world, mor_world_body(world, b)), v->body) == 0) d.body = b;
         code = write_visual(json, &d, error);

@@ -68,29 +68,34 @@ static double accuracy(const mor_step* k, const mor_island* island)
     return least;
 }
 
-/* dq of one island; false: not finite, or out of memory. */
-static bool solve(const mor_step* k, const mor_island* island, double* dq)
+void mor_projection_bias(const mor_island* island, double* bias, bool* keep)
+{
+    const mor_system* s = &island->system;
+    for (int c = 0; c < s->contact_count; c++) {
+        if (keep) keep[s->contacts[c].block] = true;
+        bias[s->blocks[s->contacts[c].block].row] = s->contacts[c].gap;
+    }
+    for (int r = 0; r < island->row_block_count; r++) {
+        const mor_row_block* b = island->rows[r];
+        int block = s->contact_count + r, row = s->blocks[block].row;
+        bool counts = b->kind == MOR_BLOCK_EQUATION || !isnan(b->gap);
+        if (keep) keep[block] = counts;
+        for (int d = 0; counts && d < b->dim; d++) bias[row + d] = b->kind == MOR_BLOCK_EQUATION ? b->phi[d] : b->gap;
+    }
+}
+
+/* dq of one island and the impulses p of all rows; false: not finite, or out of memory. */
+static bool solve(const mor_step* k, const mor_island* island, double* dq, double* p)
 {
     const mor_system* s = &island->system;
     size_t n = (size_t)s->row_count;
     bool* keep = mor_arena_zero(k->arena, (size_t)s->block_count, sizeof *keep);
     double* bias = mor_arena_zero(k->arena, n, sizeof *bias);
     double* z = mor_arena_zero(k->arena, n, sizeof *z);
-    double* p = mor_arena_zero(k->arena, n, sizeof *p);
     double* zero = mor_arena_zero(k->arena, (size_t)s->dof, sizeof *zero);
     const mor_solver* solver = mor_library_solver(k->w->library, n > MANY ? "nsgs" : "auto");
-    if (!keep || !bias || !z || !zero || !p || !solver) return false;
-    for (int c = 0; c < s->contact_count; c++) {
-        keep[s->contacts[c].block] = true;
-        bias[s->blocks[s->contacts[c].block].row] = s->contacts[c].gap;
-    }
-    for (int r = 0; r < island->row_block_count; r++) {
-        const mor_row_block* b = island->rows[r];
-        int block = s->contact_count + r, row = s->blocks[block].row;
-        keep[block] = b->kind == MOR_BLOCK_EQUATION || !isnan(b->gap);
-        for (int d = 0; keep[block] && d < b->dim; d++)
-            bias[row + d] = b->kind == MOR_BLOCK_EQUATION ? b->phi[d] : b->gap;
-    }
+    if (!keep || !bias || !z || !zero || !solver) return false;
+    mor_projection_bias(island, bias, keep);
     mor_problem problem;
     int* row_of;
     if (!mor_step_problem(s, 0, bias, keep, k->arena, &problem, &row_of)) return false;
@@ -131,34 +136,45 @@ static double move(mor_world* w, const mor_island* island, const double* dq)
     return sum;
 }
 
-/* One pass over all islands. */
-static mor_code pass(mor_step* k, mor_buffer* contacts)
+bool mor_projection_assemble(mor_step* k, mor_buffer* contacts, mor_step* beside)
 {
-    mor_step beside = mor_step_beside(k);
+    *beside = mor_step_beside(k);
     mor_contact* c = contacts->data;
     for (int i = 0; i < contacts->count; i++) c[i].friction = 0.0; /* normal rows only; they are found again */
-    beside.contacts = *contacts;
+    beside->contacts = *contacts;
+    return mor_assemble(beside);
+}
+
+/* One pass over all islands. */
+static mor_code pass(mor_step* k, mor_buffer* contacts, const mor_projection_observer* observer)
+{
+    mor_step beside;
     size_t mark = mor_arena_mark(k->arena);
     double before = mor_world_potential_energy(k->w);
-    bool ok = mor_assemble(&beside);
-    for (int i = 0; ok && i < beside.island_count; i++) {
-        if (!needs_it(&beside, &beside.islands[i])) continue;
-        double* dq = mor_arena_alloc(k->arena, (size_t)beside.islands[i].system.dof * sizeof *dq);
-        ok = dq;
-        if (ok && solve(&beside, &beside.islands[i], dq)) k->projection_work += move(k->w, &beside.islands[i], dq);
+    mor_code code = mor_projection_assemble(k, contacts, &beside) ? MOR_OK : MOR_SYSTEM;
+    for (int i = 0; !code && i < beside.island_count; i++) {
+        const mor_island* island = &beside.islands[i];
+        if (!needs_it(&beside, island)) continue;
+        double* dq = mor_arena_alloc(k->arena, (size_t)island->system.dof * sizeof *dq);
+        double* p = mor_arena_zero(k->arena, (size_t)island->system.row_count, sizeof *p);
+        if (!dq || !p) code = MOR_SYSTEM;
+        if (code || !solve(&beside, island, dq, p)) continue;
+        if (observer) code = observer->moves(observer->user, &beside, i, p, dq);
+        k->projection_work += move(k->w, island, dq);
     }
     mor_arena_release(k->arena, mark);
     k->projection_work += mor_world_potential_energy(k->w) - before;
-    return ok ? MOR_OK : MOR_SYSTEM;
+    return code;
 }
 
-mor_code mor_project_positions(mor_step* k, mor_buffer* contacts, int passes, mor_detect_again detect, mor_error* error)
+mor_code mor_project_positions(mor_step* k, mor_buffer* contacts, int passes, mor_detect_again detect,
+                               const mor_projection_observer* observer, mor_error* error)
 {
     mor_code code = MOR_OK;
     for (int i = 0; i < passes && !code; i++) {
         bool open = i > 0 && k->w->joints.count > 0 && mor_world_joint_error(k->w) > JOINT; /* moved, but not closed */
         if (!open && !(worst_violation(k->w, contacts) > 1.0)) break;
-        code = pass(k, contacts);
+        code = pass(k, contacts, observer);
         if (!code) code = detect(k, contacts, error);
     }
     return code;

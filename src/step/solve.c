@@ -11,8 +11,10 @@
 #include "base/elementary.h"
 #include "control/control.h"
 #include "formulation/assemble.h"
+#include "formulation/equations.h"
 #include "formulation/impact.h"
 #include "formulation/rows.h"
+#include "formulation/step_problem.h"
 #include "step/relinearise.h"
 #include "step/smooth.h"
 #include "step/stabilise.h"
@@ -59,8 +61,15 @@ static void solve_with(const mor_world* w, mor_island* island, const mor_solver*
                        mor_arena* arena)
 {
     solve_user user = { w, island, solver, options };
-    mor_solve_stage stage = { run_solver, arena, &user, 0.0 };
     double start = mor_clock();
+    const mor_system* s = &island->system;
+    /* one factor for this solve and for the rounds of stabilise.c: it stays in the arena */
+    if (!island->equations && w->options.stabilisation == MOR_STABILISE_IMPULSE && s->contact_count == 0 &&
+        w->formulation->produces & (MOR_STEP_PYRAMID | MOR_STEP_CONE)) {
+        mor_step_form form = mor_system_form(s);
+        if (mor_equations_only(&form)) island->equations = mor_equations_factor(&form, arena);
+    }
+    mor_solve_stage stage = { run_solver, arena, &user, 0.0, island->equations };
     size_t mark = mor_arena_mark(arena);
     island->report =
         w->on_solve ? w->on_solve(w->on_solve_data, &island->system, &stage, &island->answer)
@@ -118,7 +127,6 @@ static void take_answer(mor_step* k, mor_island* island)
 /* One island once more, after its rows were changed. */
 static void solve_again(mor_step* k, int index)
 {
-    mor_arena_reset(k->thread_arenas[0]);
     solve_island(k, index, 0);
     take_answer(k, &k->islands[index]);
 }

@@ -127,7 +127,7 @@ static mor_code settle(mor_world* w, mor_step* k, mor_error* error)
     code = detect(k, &k->contacts, NULL, 0, error);
     if (code) return code;
     double deepest = k->w->deepest;
-    code = mor_project_positions(k, &k->contacts, FIRST_PASSES, detect_again, error);
+    code = mor_project_positions(k, &k->contacts, FIRST_PASSES, detect_again, NULL, error);
     if (code) return code;
     w->start_depth = mor_max(w->start_depth, deepest);
     w->start_work += k->projection_work;
@@ -237,18 +237,23 @@ static mor_code detect_ahead(mor_step* k, mor_buffer* contacts, mor_error* error
     return detect(k, contacts, k->contacts.data, k->contacts.count, error);
 }
 
-mor_code mor_do_measure(const mor_world* world, mor_step* k, mor_error* error)
+mor_code mor_measure_observed(mor_step* k, const mor_projection_observer* observer, mor_error* error)
 {
-    (void)world;
     if (k->w->on_collide) return MOR_OK;
     k->found_ahead = false;
     mor_code code = detect_ahead(k, &k->ahead, error);
     if (!code && projects(k->w) && !k->w->formulation->project) {
         k->raw_penetration = mor_max(k->raw_penetration, k->w->deepest);
-        code = mor_project_positions(k, &k->ahead, PASSES, detect_ahead, error);
+        code = mor_project_positions(k, &k->ahead, PASSES, detect_ahead, observer, error);
     }
     k->measured = !code;
     return code;
+}
+
+mor_code mor_do_measure(const mor_world* world, mor_step* k, mor_error* error)
+{
+    (void)world;
+    return mor_measure_observed(k, NULL, error);
 }
 
 /* ------------------------------------------------------------------------------------- commit */

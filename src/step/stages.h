@@ -3,7 +3,7 @@
 #ifndef MOREAU_STEP_STAGES_H
 #define MOREAU_STEP_STAGES_H
 
-#include "model/step.h"
+#include "step/project.h"
 
 mor_code mor_do_user(mor_world* world, mor_step* step, mor_error* error);
 mor_code mor_do_collide(const mor_world* world, mor_step* step, mor_error* error);
@@ -15,6 +15,9 @@ mor_code mor_do_stabilise(const mor_world* world, mor_step* step, mor_error* err
 mor_code mor_do_sense(const mor_world* world, mor_step* step, mor_error* error);
 mor_code mor_do_measure(const mor_world* world, mor_step* step, mor_error* error);
 mor_code mor_do_commit(mor_world* world, mor_step* step, mor_error* error);
+
+/* The stage `measure`, with an observer (or NULL) of the position projection. */
+mor_code mor_measure_observed(mor_step* step, const mor_projection_observer* observer, mor_error* error);
 
 /* All stages from `collide` to `measure`, untimed. */
 mor_code mor_step_run_stages(const mor_world* world, mor_step* step, mor_error* error);

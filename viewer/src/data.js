@@ -321,7 +321,8 @@ export async function serverInfo() {
 const LIVE_BYTES = 128e6;
 
 export class LiveRecording {
-  // `onEvent` gets ("ready"), ("frame"), ("state", object), ("reset"), ("closed").
+  // `onEvent` gets ("ready"), ("frame"), ("state", object), ("reset"), ("closed");
+  // ("changed"): other numbers of the bodies, ("rebuilt"): other bodies.
   static connect(onEvent) {
     const self = new LiveRecording();
     const token = new URLSearchParams(location.search).get("token");
@@ -334,10 +335,15 @@ export class LiveRecording {
       if (typeof message.data === "string") {
         const object = JSON.parse(message.data);
         if (object.bodies) {
+          const before = self.description, made = (d) => JSON.stringify([d.bodies.map((b) => b.name), d.shapes, d.joints]);
           self.description = object;
           const bytes = object.bodies.length * 52 + 2000;
           self.most = Math.max(200, Math.min(20000, Math.floor(LIVE_BYTES / bytes)));
-          onEvent("ready");
+          if (!before) onEvent("ready");
+          else if (made(before) !== made(object)) {
+            self.clear();
+            onEvent("rebuilt");
+          } else onEvent("changed");
         } else {
           self.state = object;
           onEvent("state", object);
@@ -345,6 +351,7 @@ export class LiveRecording {
         return;
       }
       for (const frame of parseFrames(message.data, self.description.scalars.length)) {
+        if (frame.pose.length !== 7 * self.description.bodies.length) continue; // its description is on the way
         const last = self.list[self.list.length - 1];
         if (last && frame.step < last.step) {
           self.clear();

@@ -1,10 +1,13 @@
 // The page of `moreau view`: wires data, stage and plots to the controls.
 import * as THREE from "three";
 import { EmbeddedRecording, LiveRecording, RemoteRecording, locate, serverInfo } from "./data.js";
+import { Editor } from "./edit.js";
 import { FIXED, Model, sceneBounds } from "./model.js";
 import { drawGroups, drawHalfSpaces, drawJoints } from "./overlays.js";
+import { Film } from "./film.js";
 import { PLOTS, Plot, SERIES_COLORS, number, plotLines } from "./plots.js";
 import { Stage } from "./stage.js";
+import { Measure, drawBalance } from "./study.js";
 
 const $ = (id) => document.getElementById(id);
 // #t=1.5&ui=0&theme=light&play=1&contacts=1&body=peg&layout=side; the page may bring some of its own
@@ -12,13 +15,14 @@ const wish = new URLSearchParams(document.querySelector("script.look")?.textCont
 for (const [key, value] of new URLSearchParams(location.hash.slice(1))) wish.set(key, value);
 
 const state = {
-  t: 0, playing: false, speed: 1, loop: false, selected: -1, model: 0, follow: false, theme: "dark", trails: "none", plots: true,
-  options: { contacts: false, normals: false, forces: false, boxes: false, groups: false, spaces: false, joints: false, collision: false, grid: true, shadows: true, forceScale: 1, forceUnit: 1 },
+  t: 0, playing: false, speed: 1, measuring: false, ground: "grid", loop: false, selected: -1, model: 0, follow: false, theme: "dark", trails: "none", plots: true,
+  options: { contacts: false, normals: false, forces: false, boxes: false, groups: false, spaces: false, joints: false, collision: false, balance: false, grid: true, shadows: true, forceScale: 1, forceUnit: 1 },
 };
-let recordings = [], models = [], plots = new Map(), live = null, following = true, dirty = true, tracks = [], lastFollow = null, drawn = null;
+let recordings = [], models = [], plots = new Map(), live = null, editor = null, following = true, dirty = true, tracks = [], lastFollow = null, drawn = null;
 
 const stage = new Stage($("canvas"), () => (dirty = true));
 const redraw = () => (dirty = true);
+const measure = new Measure(stage.scene);
 
 function complain(text) {
   $("message").textContent = text;
@@ -69,7 +73,7 @@ function upOf(d) {
 async function show() {
   const d = recordings[0].description, frame = await frameOf(recordings[0], 0);
   const laters = [];
-  for (const part of live ? [] : [0.25, 0.5, 0.75, 1]) laters.push(await frameOf(recordings[0], Math.round(part * (recordings[0].frames - 1))));
+  for (const r of live ? [] : recordings) for (const part of [0.25, 0.5, 0.75, 1]) laters.push(await frameOf(r, Math.round(part * (r.frames - 1))));
   const flat = d.dimension === 2, floor = flat ? null : floorHeight(d, frame), bounds = sceneBounds(d, frame, laters, floor);
   for (const m of models) {
     stage.scene.remove(m.group);
@@ -82,6 +86,7 @@ async function show() {
   const up = upOf(d), low = bounds.box.min.clone().multiply(up).dot(new THREE.Vector3(1, 1, 1));
   stage.frameScene(bounds, flat, floor ?? low - (d.bodies.some((b) => b.kind === FIXED) ? 0 : 0.2 * bounds.extent), up);
   setTheme(state.theme);
+  setGround(wish.get("ground") ?? d.ground ?? "grid");
   arrange();
   // An arrow of a third of the scene: the heaviest body's weight, or a quarter of all of it.
   const masses = d.bodies.filter((b) => b.kind !== FIXED && b.mass > 0).map((b) => b.mass), g = Math.hypot(...d.gravity) || 9.81;
@@ -89,7 +94,7 @@ async function show() {
   document.title = `${d.name || d.file || "scene"} – Moreau`;
   $("title").textContent = d.name || d.file || "scene";
   showTags();
-  $("bodies").replaceChildren(new Option("none", "-1"), ...d.bodies.map((b, i) => new Option(b.name, String(i))));
+  listBodies(d);
   $("canvas").setAttribute("aria-label", `${d.name}: ${d.bodies.length} bodies. Drag to turn, right drag to move, wheel to zoom, click a body to choose it.`);
   $("layout").hidden = recordings.length < 2;
   $("spaces-label").hidden = !flat;
@@ -100,6 +105,10 @@ async function show() {
   buildPlots();
   resize();
   stage.resetCamera();
+}
+
+function listBodies(d) {
+  $("bodies").replaceChildren(new Option("none", "-1"), ...d.bodies.map((b, i) => new Option(b.name, String(i))));
 }
 
 function showTags() {
@@ -193,9 +202,32 @@ function advance(seconds) {
     else {
       state.t = b;
       play(false);
+      if (film) setTimeout(() => film && endFilm(), 200); // the last picture too
     }
   }
   dirty = true;
+}
+
+// ------------------------------------------------------------------------------------------ films
+
+let film = null;
+
+// From the start to the end at the chosen speed; a running simulation until the button is pressed again.
+function beginFilm() {
+  film = new Film($("canvas"), (message) => complain(message));
+  $("film").setAttribute("aria-pressed", "true");
+  if (live) return;
+  state.loop = false;
+  $("loop").setAttribute("aria-pressed", "false");
+  seek(range()[0]);
+  play(true);
+}
+
+async function endFilm() {
+  const done = film;
+  film = null;
+  $("film").setAttribute("aria-pressed", "false");
+  await done.save((recordings[0].description.name || "moreau").replace(/[^\w.-]+/g, "_"));
 }
 
 // ------------------------------------------------------------------------------------------ drawing
@@ -217,14 +249,48 @@ function place() {
     m.place(a, b, s);
     const near = s > 0.5 && b ? b : a;
     m.now = near;
-    m.showContacts(near.contacts, state.options);
+    m.showContacts(near, state.options);
     m.showBoxes(state.options.boxes);
     m.grouped = drawGroups(m, near.contacts, state.options.groups && !m.ghost);
     if (m.flat) m.halved = drawHalfSpaces(m, near.contacts, state.options.spaces, m.view);
     drawJoints(m, state.options.joints);
+    m.balanced = drawBalance(m, near, state.options.balance, state.selected, upwards(m));
     m.cutTrails(state.t);
   });
   return complete;
+}
+
+// Against gravity; without gravity what the page takes for up.
+function upwards(m) {
+  const g = m.recording.description.gravity, up = new THREE.Vector3(-g[0], -g[1], -g[2]);
+  return up.length() > 0 ? up.normalize() : m.flat ? up.set(0, 1, 0) : stage.up;
+}
+
+// The distance of two picked points, written beside the line between them.
+function showMeasure() {
+  const found = measure.draw(models, models[0].markSize()), label = $("measured");
+  measure.result = found;
+  label.hidden = !found;
+  if (!found) return;
+  const p = stage.project(found.at.x, found.at.y, found.at.z, 0), { x, y, z } = found.delta;
+  label.textContent = `${number(found.distance, 5)} m (${[x, y, ...(models[0].flat ? [] : [z])].map((v) => number(v, 4)).join(", ")})`;
+  label.style.left = `${Math.max(4, Math.min(stage.width - 190, p.x + 8))}px`;
+  label.style.top = `${Math.max(4, Math.min(stage.height - 30, p.y - 12))}px`;
+}
+
+function setMeasuring(on) {
+  state.measuring = on;
+  $("measure").setAttribute("aria-pressed", String(on));
+  $("canvas").style.cursor = on ? "crosshair" : "";
+  if (!on) measure.clear();
+  complain(on ? "Click two points, or choose bodies with [ and ] and press Enter for their centres of mass. M or Esc ends it." : "");
+  redraw();
+}
+
+function measurePoint(model, body, point) {
+  measure.add(model, body, point);
+  complain("");
+  redraw();
 }
 
 function follow() {
@@ -247,6 +313,7 @@ const vector = (a, o, n = 3) => Array.from({ length: n }, (_, k) => number(a[o +
 function showBody() {
   const m = models[state.model], i = state.selected;
   $("body").hidden = i < 0;
+  editor?.chosen();
   if (i < 0 || !m?.now) return;
   const b = m.bodies[i], f = m.now, c = f.contacts, flat = m.flat;
   let force = [0, 0, 0], touching = 0;
@@ -296,6 +363,7 @@ let style = null;
 function draw() {
   const complete = place();
   follow();
+  showMeasure();
   stage.render();
   showClock();
   showBody();
@@ -323,7 +391,7 @@ function tick(now) {
 
 function buildPlots() {
   // trees in minimal coordinates have joints that cannot open
-  const jointed = recordings.some((r) => r.description.joints?.length && (live || r.series?.columns.joint_error?.some((e) => e > 0))), offered = PLOTS.filter((p) => jointed || !p.joints);
+  const jointed = recordings.some((r) => r.description.joints?.length && ((live && r.description.equations > 0) || r.series?.columns.joint_error?.some((e) => e > 0))), offered = PLOTS.filter((p) => jointed || !p.joints);
   const usual = jointed ? "energy,joint_error,contacts" : "energy,penetration,contacts";
   const chosen = (wish.get("plots") ?? (innerWidth < 640 ? "energy" : usual)).split(",");
   plots = new Map();
@@ -451,6 +519,14 @@ function setOption(name, on) {
   redraw();
 }
 
+// How horizontal planes are drawn: grid, checker, plain, none.
+function setGround(style) {
+  state.ground = ["grid", "checker", "plain", "none"].includes(style) ? style : "grid";
+  $("ground").value = state.ground;
+  for (const m of models) m.setGround(state.ground, stage.gridSpacing ?? m.extent / 5);
+  setOption("grid", wish.has("grid") ? wish.get("grid") === "1" : state.ground === "grid");
+}
+
 function setTheme(theme) {
   state.theme = theme;
   document.documentElement.dataset.theme = theme;
@@ -498,6 +574,9 @@ function connect() {
         recordings = [live];
         resolve();
       } else if (event === "state") showLive(value);
+      else if (event === "changed") models.forEach((m) => (m.bodies = live.description.bodies));
+      else if (event === "rebuilt") dropModels();
+      else if (event === "frame" && editor && !models.length) rebuildModels();
       else if (event === "closed") complain("The simulation has ended, or the connection was lost.");
       if (event === "reset") following = true;
       dirty = true;
@@ -508,32 +587,61 @@ function connect() {
 function showLive(s) {
   showPlay(s.running);
   state.playing = s.running;
-  for (const [id, value] of [["formulation", s.formulation], ["solver", s.solver], ["gravity", s.gravity]])
-    if (document.activeElement !== $(id)) $(id).value = value;
+  editor?.state(s);
   const d = live.description;
   d.formulation = s.formulation;
   d.solver = s.solver;
+  d.step = s.step;
   if (models.length) showTags();
   $("live-state").textContent =
     s.note || `${s.running ? "running" : "paused"}, ${s.clients} ${s.clients === 1 ? "browser" : "browsers"}, ${s.sent} frames sent here, ${s.dropped} skipped`;
 }
 
-function setUpLive() {
+// Other bodies: the old ones are gone until the first frame with the new ones is here.
+function dropModels() {
+  state.chosenName = models[0]?.bodies[state.selected]?.name;
+  for (const m of models) {
+    stage.scene.remove(m.group);
+    m.dispose();
+  }
+  models = stage.models = [];
+}
+
+function rebuildModels() {
   const d = live.description;
+  stage.following = false;
+  models = stage.models = [new Model(live, 0, stage.home.extent, state.theme, live.frame(0))];
+  stage.scene.add(models[0].group);
+  models[0].collision = state.options.collision;
+  models[0].setGround(state.ground, stage.gridSpacing);
+  showTags();
+  listBodies(d);
+  editor.makeSliders();
+  editor.state(live.state);
+  following = true;
+  choose(d.bodies.findIndex((b) => b.name === state.chosenName), 0);
+}
+
+// Where a new body appears: above the chosen one, or above the middle of the scene.
+function placeAbove() {
+  const m = models[0], extent = stage.home.extent, up = m.flat ? new THREE.Vector3(0, 1, 0) : stage.up;
+  const at = state.selected >= 0 ? m.centre(state.selected) : stage.home.centre.clone(), box = new THREE.Box3();
+  const own = state.selected >= 0 && m.bounds(state.selected);
+  if (own) box.union(own);
+  else m.bodies.forEach((b, i) => b.kind !== FIXED && m.bounds(i) && box.union(m.bounds(i)));
+  const top = box.isEmpty() ? at.dot(up) : box.max.dot(up);
+  at.addScaledVector(up, Math.min(top, stage.home.centre.dot(up) + 4 * extent) - at.dot(up) + 0.2 * extent);
+  return [at.x, at.y, m.flat ? 0 : at.z];
+}
+
+function setUpLive() {
   $("open-live").hidden = false;
   $("open-live").onclick = () => togglePanel("live", $("open-live"));
   togglePanel("live", $("open-live"), innerWidth >= 640);
   $("now").hidden = $("reset").hidden = false;
   $("loop").hidden = $("to-start").hidden = true;
-  $("formulation").replaceChildren(...d.formulations.map((n) => new Option(n)));
-  $("solver").replaceChildren(...d.solvers.map((n) => new Option(n)));
-  $("formulation").value = d.formulation;
-  $("solver").value = d.solver;
-  $("gravity").value = -d.gravity[d.dimension === 2 ? 1 : 2];
-  $("formulation").onchange = () => live.send(`formulation ${$("formulation").value}`);
-  $("solver").onchange = () => live.send(`solver ${$("solver").value}`);
-  $("gravity").onchange = () => live.send(`gravity ${Number($("gravity").value)}`);
-  $("friction").onchange = () => $("friction").value !== "" && live.send(`friction ${Number($("friction").value)}`);
+  editor = new Editor({ live, chosen: () => state.selected, size: () => stage.home.extent, height: placeAbove });
+  editor.state(live.state);
   $("reset").onclick = () => live.send("reset");
   $("now").onclick = () => ((following = true), redraw());
 }
@@ -587,7 +695,8 @@ function wirePointer() {
       const [x, y] = at(e);
       if (Math.hypot(x - start[0], y - start[1]) < 5) {
         const hit = stage.pick(x, y);
-        choose(hit ? hit.body : -1, hit ? models.indexOf(hit.model) : 0);
+        if (state.measuring) hit && measurePoint(hit.model, hit.body, hit.point);
+        else choose(hit ? hit.body : -1, hit ? models.indexOf(hit.model) : 0);
       }
     }
     start = null;
@@ -612,9 +721,17 @@ function wireControls() {
   $("speed").onchange = () => setSpeed(0);
   $("theme").onclick = () => setTheme(state.theme === "dark" ? "light" : "dark");
   $("fit").onclick = () => stage.resetCamera();
+  $("ground").onchange = () => {
+    wish.delete("grid");
+    setGround($("ground").value);
+  };
+  $("film").hidden = !Film.possible();
+  $("film").onclick = () => (film ? endFilm() : beginFilm());
+  $("measure").onclick = () => setMeasuring(!state.measuring);
   $("layout").onclick = () => {
     stage.side = !stage.side;
     arrange();
+    stage.resetCamera();
     choose(state.selected, state.model);
   };
   $("open-layers").onclick = () => togglePanel("layers", $("open-layers"));
@@ -626,9 +743,9 @@ function wireControls() {
   $("bodies").onchange = () => choose(Number($("bodies").value));
   $("force-scale").oninput = () => ((state.options.forceScale = 10 ** Number($("force-scale").value)), redraw());
   for (const box of document.querySelectorAll("[data-option]")) box.onchange = () => setOption(box.dataset.option, box.checked);
-  const toggles = { c: "contacts", n: "normals", f: "forces", b: "boxes", g: "grid", h: "shadows", e: "groups", s: "spaces", j: "joints", a: "collision" };
+  const toggles = { c: "contacts", n: "normals", f: "forces", b: "boxes", g: "grid", h: "shadows", e: "groups", s: "spaces", j: "joints", a: "collision", k: "balance" };
   addEventListener("keydown", (e) => {
-    const tag = e.target.tagName, typing = tag === "SELECT" || (tag === "INPUT" && e.target.type === "number");
+    const tag = e.target.tagName, typing = tag === "SELECT" || tag === "SUMMARY" || (tag === "INPUT" && (e.target.type === "number" || e.target.type === "text" || e.target.closest("#sliders")));
     if (e.ctrlKey || e.metaKey || e.altKey || typing || $("help").open) return;
     if (tag === "BUTTON" && (e.key === " " || e.key === "Enter")) return;
     const key = e.key.toLowerCase();
@@ -640,6 +757,8 @@ function wireControls() {
       arrowup: () => setSpeed(1),
       arrowdown: () => setSpeed(-1),
       l: () => $("loop").click(),
+      m: () => setMeasuring(!state.measuring),
+      enter: () => state.measuring && state.selected >= 0 && measurePoint(models[state.model], state.selected, models[state.model].centre(state.selected)),
       o: () => !$("layout").hidden && $("layout").click(),
       p: () => {
         state.plots = !state.plots;
@@ -650,11 +769,12 @@ function wireControls() {
       t: () => $("theme").click(),
       u: () => live && lift(state.selected),
       v: () => state.selected >= 0 && $("follow").click(),
+      delete: () => editor?.remove(),
       home: () => stage.resetCamera(),
       "[": () => count && choose((state.selected <= 0 ? count : state.selected) - 1),
       "]": () => count && choose((state.selected + 1) % count),
       "?": () => $("help").showModal(),
-      escape: () => (state.selected >= 0 ? choose(-1) : togglePanel("layers", $("open-layers"), false)),
+      escape: () => (state.measuring ? setMeasuring(false) : state.selected >= 0 ? choose(-1) : togglePanel("layers", $("open-layers"), false)),
     };
     const action = toggles[key] && !e.shiftKey ? () => setOption(toggles[key], !state.options[toggles[key]]) : actions[key];
     if (!action) return;
@@ -708,6 +828,10 @@ window.moreau = {
   },
   get live() {
     return live;
+  },
+  measure,
+  get editor() {
+    return editor;
   },
   stage,
   seek,

@@ -1,4 +1,5 @@
 // What the tests share: the program, a browser, and pixels.
+import { availableParallelism, loadavg } from "node:os";
 import { join } from "node:path";
 import { inflateSync } from "node:zlib";
 import { chromium } from "playwright-core";
@@ -22,9 +23,18 @@ export async function close() {
   for (const child of children) child.kill("SIGKILL"); // of tests that failed
 }
 
+// An empty page. A loaded machine is slow, not wrong: it is waited for.
+export async function blank(viewport = { width: 1280, height: 900 }, options = {}) {
+  const page = await (await launch()).newPage({ viewport, ...options });
+  page.setDefaultTimeout(120000);
+  return page;
+}
+// Whether others have the processors, so that times say nothing.
+export const busy = () => loadavg()[0] > 2 * availableParallelism();
+
 // A page that fails the test on any error of its own: page.problems must stay empty.
 export async function open(url, { width = 800, height = 640, ...options } = {}) {
-  const page = await (await launch()).newPage({ viewport: { width, height }, ...options });
+  const page = await blank({ width, height }, options);
   page.problems = [];
   page.on("console", (m) => {
     if (m.type() === "error" || (m.type() === "warning" && !m.text().includes("GL Driver Message"))) page.problems.push(m.text());
@@ -35,7 +45,7 @@ export async function open(url, { width = 800, height = 640, ...options } = {}) 
     d.dismiss();
   });
   await page.goto(url);
-  await page.waitForFunction(() => document.body.dataset.ready, null, { timeout: 30000 });
+  await page.waitForFunction(() => document.body.dataset.ready);
   if ((await page.evaluate(() => document.body.dataset.ready)) !== "1") throw new Error("not ready: " + (await page.textContent("#message")));
   await page.evaluate(() => window.moreau.settled());
   return page;

@@ -111,7 +111,7 @@ export async function fuzz(server, seconds, seed) {
     count += 8;
   } while (performance.now() < end && ended === null);
   assert.equal(ended, null, `the server ended: ${ended}\n${server.log()}`);
-  const answer = await fetch(at(server.url, "api/info"), { signal: AbortSignal.timeout(20000) });
+  const answer = await fetch(at(server.url, "api/info"), { signal: AbortSignal.timeout(120000) });
   assert.equal(answer.status, 200);
   await answer.text();
   return count;

@@ -7,7 +7,7 @@ import { close, colour, file, open, place, serve, shot } from "./browser.mjs";
 after(() => close());
 
 const state = (page) => page.evaluate(() => ({ ...window.moreau.live.state, step: window.moreau.live.list.at(-1)?.step, frames: window.moreau.live.frames }));
-const until = (page, f, arg) => page.waitForFunction(f, arg, { timeout: 15000 });
+const until = (page, f, arg) => page.waitForFunction(f, arg, { timeout: 120000 });
 
 test("a scene runs, pauses, steps, resets and changes its method", async () => {
   const server = await serve("bounce"), page = await open(server.url + "#theme=dark");

@@ -4,13 +4,13 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { close, file, launch } from "./browser.mjs";
+import { blank, close, file } from "./browser.mjs";
 
 let page, problems = [], asked = [];
 const at = (path) => `file://${file("site")}/${path}`;
 before(async () => {
   execFileSync(fileURLToPath(new URL("../../scripts/make-site", import.meta.url)), [file("site")], { stdio: "pipe" });
-  page = await (await launch()).newPage({ viewport: { width: 1280, height: 900 } });
+  page = await blank();
   page.on("console", (m) => ["error", "warning"].includes(m.type()) && problems.push(m.text()));
   page.on("pageerror", (e) => problems.push(e.message));
   page.on("request", (r) => asked.push(r.url()));

@@ -1,14 +1,16 @@
-% Tests of the functions for Octave and MATLAB: octave run_tests.m COMMAND SCENES
+% Tests of the functions for Octave and MATLAB: run_tests(COMMAND, SCENES, EXAMPLES)
 % Prints one line per test; the exit status is 1 when one failed.
-function run_tests(command, scenes)
+function run_tests(command, scenes, examples)
   here = fileparts(mfilename('fullpath'));
   addpath([here '/..'], [here '/../rpisim']);
   tests = {@same_bits_as_the_command, @views_and_setters, @errors_have_the_sentence, @snapshots, @forces, ...
            @own_formulation, @a_function_that_fails, @problems_and_solvers, @closed_worlds, @many_worlds, ...
-           @hello_world_of_the_paper, @sphere_drop, @sliding_block, @user_function, @own_solver, @hanging_rod, @plots, @bpmd};
+           @hello_world_of_the_paper, @sphere_drop, @sliding_block, @user_function, @own_solver, @hanging_rod, @plots, @bpmd, ...
+           @robots, @robots_many_states, @robots_refuse, @many_robots, ...
+           @(c, s) controllers_in_another_process(c, examples), @nobody_there, @scenes_by_name};
   failed = 0;
   for k = 1:numel(tests)
-    name = func2str(tests{k});
+    name = regexprep(func2str(tests{k}), {'^@\([^)]*\) *', ' *\(.*'}, '');
     try
       tests{k}(command, scenes);
       fprintf('[       OK ] %s\n', name);
@@ -147,6 +149,10 @@ function problems_and_solvers(~, scenes)
   A = [2 1; 1 2];
   [z, r] = moreau_solve('lcp', A, [-1; -1], 'solver', 'lemke');
   expect(abs(z - 1 / 3) < 1e-12 && strcmp(r.status, 'solved'), 'an LCP');
+  good = moreau_judge('lcp', A, [-1; -1], z);
+  bad = moreau_judge('lcp', A, [-1; -1], [1; 1]);
+  expect(good.error < 1e-12 && bad.error > 0.1, 'the judge');
+  expect(abs(bad.natural - 1 / 2 * 2) < 1e-12, 'half the square of min(z, w), which is (1, 1)'); % w = (2, 2)
   z = moreau_solve('fc3d', eye(3), [-1; 0.3; 0], 'mu', 0.2, 'solver', 'nsgs', 'tol', 1e-12);
   expect(abs(z - [1; -0.2; 0]) < 1e-9, 'a sliding contact in closed form');
   w = MoreauWorld(scene(scenes, 'stack'));
@@ -318,4 +324,130 @@ function bpmd(command, ~)
   expect(isfield(back, frames(1).name) && isfield(back, frames(2).name), 'answers go back');
   delete(path);
   delete(answers);
+end
+
+function r = arm(scenes)
+  r = MoreauRobot([scenes '/robots/arm6.urdf'], 'floating', false);
+end
+
+function robots(~, scenes)
+  r = arm(scenes);
+  randn('twister', 5);
+  s = randn(r.n, 1);
+  nu = randn(r.dof, 1);
+  f = randn(r.dof, 1);
+  M = r.massMatrix(s);
+  h = r.bias(s, nu);
+  a = r.forwardDynamics(s, nu, f);
+  expect(norm(M * a + h - f) < 1e-8 && norm(r.inverseDynamics(s, nu, a) - f) < 1e-8, 'the equation of motion');
+  expect(norm(M - M') < 1e-12 && min(eig(M)) > 0, 'M is symmetric and positive');
+  expect(abs(r.kineticEnergy(s, nu) - nu' * M * nu / 2) < 1e-10, 'kinetic energy');
+  d = 1e-6;
+  frame = r.frames{end};
+  J = r.jacobian(frame, s);
+  g = r.gravity(s);
+  for j = 1:r.n
+    e = zeros(r.n, 1);
+    e(j) = d;
+    difference = (r.framePose(frame, s + e) - r.framePose(frame, s - e)) / (2 * d);
+    expect(abs(J(1:3, j) - difference(1:3)) < 1e-8, 'the Jacobian is the derivative of the pose');
+    slope = (r.potentialEnergy(s + e) - r.potentialEnergy(s - e)) / (2 * d);
+    expect(abs(g(j) - slope) < 1e-6, 'gravity is the derivative of the energy');
+  end
+  drift = (r.jacobian(frame, s + d * nu) - r.jacobian(frame, s - d * nu)) / (2 * d) * nu;
+  expect(abs(r.jacobianDrift(frame, s, nu) - drift) < 1e-6 * (1 + norm(drift)), 'dJ/dt nu');
+  c = (r.com(s + d * nu) - r.com(s - d * nu)) / (2 * d);
+  p = r.momentum(s, nu);
+  moving = r.mass; % the base of a fixed robot does not move, and weighs
+  expect(abs(p(1:3) - moving * c) < 1e-6 * (1 + norm(p)), 'momentum is mass times the velocity of the centre of mass');
+  expect(abs(r.bias(s, [], 'gravity', [0 0 0])) < 1e-12, 'nothing pulls without gravity');
+  free = MoreauRobot([scenes '/robots/arm6.urdf']);
+  base = [1; 2; 3; cos(0.4); sin(0.4); 0; 0];
+  weight = free.gravity(s, 'base', base);
+  expect(free.floating && free.dof == r.n + 6 && abs(weight(1:3) - [0; 0; 9.81 * free.mass]) < 1e-9, 'a floating base');
+end
+
+function robots_many_states(~, scenes)
+  r = arm(scenes);
+  randn('twister', 6);
+  s = randn(r.n, 9);
+  nu = randn(r.dof, 9);
+  M = r.massMatrix(s);
+  h = r.bias(s, nu);
+  same = r.bias(s, nu(:, 1));
+  expect(isequal(size(M), [r.dof r.dof 9]) && isequal(size(h), [r.dof 9]), 'a page or a column per state');
+  for k = 1:9
+    expect(isequal(M(:, :, k), r.massMatrix(s(:, k))) && isequal(h(:, k), r.bias(s(:, k), nu(:, k))), 'as one by one');
+    expect(isequal(same(:, k), r.bias(s(:, k), nu(:, 1))), 'one column for all');
+  end
+end
+
+function robots_refuse(~, scenes)
+  r = arm(scenes);
+  gone = MoreauRobot([scenes '/robots/arm6.urdf']);
+  id = gone.id;
+  delete(gone);
+  zero = zeros(r.n, 1);
+  for call = {@() r.massMatrix([1 2]), @() r.massMatrix([]), @() r.jacobian('nix', zero), @() r.bias(zero, [1 2]), ...
+              @() r.bias(nan(r.n, 1)), @() r.bias(zero, [], 'gravity', [1 2]), @() r.bias(zero, [], 'gravty', [0 0 1]), ...
+              @() r.massMatrix('abc'), @() r.massMatrix(zero, 'base', zeros(7, 1)), @() MoreauRobot('/nowhere.urdf'), ...
+              @() MoreauRobot([scenes '/robots/arm6.urdf'], 'floatng', 1), @() moreau_mex('robot_info', id), ...
+              @() moreau_mex('robot_info', -1), @() moreau_mex('robot_evaluate', r.id, 'mas', [], zero, [], [], '', [0 0 0])}
+    try
+      call{1}();
+      failed = false;
+    catch problem
+      failed = strcmp(problem.identifier, 'moreau:badInput');
+    end
+    expect(failed, ['refused: ' func2str(call{1})]);
+  end
+  moreau_mex('robot_free', id);
+end
+
+function many_robots(~, scenes)
+  for k = 1:2000
+    r = arm(scenes);
+    delete(r);
+  end
+end
+
+function controllers_in_another_process(command, examples)
+  % the simulator in the background, the example here and in a process of its own
+  place = tempname();
+  system(sprintf('%s run plate_arm --steps 50 --quiet --control unix:%s.sock >%s.log 2>&1 && echo well >>%s.log &', ...
+                 command, place, place, place));
+  link = MoreauLink([place '.sock'], 60);
+  states = 0;
+  while link.next()
+    if states == 0, target = link.s; end
+    states = states + 1;
+    link.send(200 * (target - link.s) - 20 * link.nu(end - numel(link.s) + 1:end));
+  end
+  expect(states == 50 && numel(link.robots) == 1 && abs(link.s - target) < 0.1, 'a state per step');
+  link.close();
+  waited = 0;
+  while isempty(strfind(fileread([place '.log']), 'well')) && waited < 600, pause(0.1); waited = waited + 1; end
+  expect(~exist([place '.sock'], 'file') && waited < 600, 'the run ends well and removes its socket');
+  if isempty(examples), return, end
+  functions = fileparts(which('MoreauLink'));
+  [failed, said] = system(sprintf(['%s run plate_arm --steps 20 --quiet --control unix:%s.two & ' ...
+                                   'octave-cli --quiet --no-init-file --no-history --path %s %s/control/hold.m %s.two; ' ...
+                                   'end=$?; wait; exit $end'], command, place, functions, examples, place));
+  expect(~failed && ~isempty(strfind(said, 'held 1 robot(s)')), ['the example runs: ' said]);
+  delete([place '.log']);
+end
+
+function nobody_there(~, ~)
+  try
+    MoreauLink([tempname() '.sock'], 0.1);
+    expect(false, 'an error');
+  catch problem
+    expect(~isempty(strfind(problem.message, 'no simulator came')), problem.message);
+  end
+end
+
+function scenes_by_name(~, ~)
+  w = MoreauWorld('bounce');
+  w.step(2);
+  expect(abs(w.time - 2 * w.h) < 1e-12, 'the scene runs');
 end

@@ -25,13 +25,13 @@ class Link(unittest.TestCase):
             self.run_with("unix:" + path, [sys.executable, os.path.join(ROOT, "examples/control/hold.py"), path])
             self.assertFalse(os.path.exists(path))
 
-    def test_the_example_in_octave(self):
+    def test_the_example_in_plain_octave(self):
         if not shutil.which("octave-cli"):
             self.skipTest("SKIP Octave is not installed")
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "arm")
-            self.run_with("fifo:" + path, ["octave-cli", "--quiet", "--no-init-file",
-                                           os.path.join(ROOT, "examples/control/hold.m"), path])
+            self.run_with("fifo:" + path, ["octave-cli", "--quiet", "--no-init-file", "--no-history",
+                                           os.path.join(ROOT, "examples/control/hold_plain.m"), path])
             self.assertEqual(os.listdir(folder), [])
 
     def test_nobody_there(self):

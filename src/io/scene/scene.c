@@ -72,6 +72,7 @@ static mor_code fill(mor_scene* scene, const char* text, size_t length, const ch
         if (code) return code;
     }
     mor_code code = mor_scene_read(scene, root, error);
+    if (!code) code = mor_scene_look_at_units(scene, root, error);
     return code ? code : check_methods(scene, error);
 }
 

@@ -144,6 +144,7 @@ struct mor_scene {
     int (*ignored)[2];
     int ignored_count;
     mor_raw_record record;
+    int ground; /* for the eye: a number of mor_scene_ground */
     mor_scene_geometry* geometries;
     mor_scene_cut* cuts; /* in order */
 };
@@ -154,6 +155,8 @@ enum { MOR_SCENE_BODIES = 1000000, MOR_MESH_PIECES = 1024, MOR_FIELD_POINTS = 40
 void* mor_scene_alloc(mor_scene* scene, size_t count, size_t size, mor_error* error);
 /* Appends a line to the notes. */
 mor_code mor_scene_note(mor_scene* scene, const char* line, mor_error* error);
+/* Notes about numbers that look as if they had been meant in another unit. */
+mor_code mor_scene_look_at_units(mor_scene* scene, const mor_node* root, mor_error* error);
 /* Index of a material by name; -1 and an error at the node when there is none. */
 int mor_scene_material(const mor_scene* scene, const mor_node* node, const char* name, mor_error* error);
 /* Index of an item by name; -1 and an error at the node when there is none. */

@@ -1,4 +1,4 @@
-/* MJCF models as robots of a scene, and a model file as a scene of its own. */
+/* MJCF models as robots of a scene. */
 #include "io/scene/scene_def.h"
 #include "io/sdf/sdf.h"
 
@@ -187,37 +187,4 @@ void mor_scene_push(const mor_scene* scene, int mjcf, mor_world* world)
     for (int i = 0; i < x->mjcf->trees_count && i < 64; i++)
         numbers[i] = mor_world_find_robot(world, scene->robots[x->first + i].def.name);
     mor_mjcf_apply(x->mjcf, world, numbers);
-}
-
-const char* mor_scene_of_model(mor_scene* scene, const char* path, const char* xml, mor_error* error)
-{
-    const char* file = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-    if (strstr(xml, "<robot")) {
-        mor_fail(
-            error, MOR_BAD_INPUT,
-            "%s: a URDF file has no ground and no world; put it under 'robots' of a scene (moreau new robot), or ask "
-            "moreau robot about it",
-            path);
-        return NULL;
-    }
-    bool sdf = mor_sdf_is(path);
-    mor_mjcf* m = sdf ? mor_sdf_read(path, getenv("GZ_SIM_RESOURCE_PATH"), false, NULL, 0, error)
-                      : mor_mjcf_read(path, false, NULL, 0, error);
-    if (!m) return NULL;
-    size_t room = 600 + 2 * strlen(file);
-    char *text = mor_scene_alloc(scene, room, 1, error), *name = mor_scene_alloc(scene, 2 * strlen(file) + 1, 1, error);
-    if (text && name) {
-        char* to = name;
-        for (const char* s = file; *s; s++) { /* as a quoted scalar */
-            if (*s == '"' || *s == '\\') *to++ = '\\';
-            *to++ = *s;
-        }
-        mor_vec3 g = m->no_gravity ? mor_v3(0, 0, 0) : m->gravity;
-        snprintf(
-            text, room,
-            "moreau: 1\ngravity: [%.17g, %.17g, %.17g]\ntime: { step: %.17g, end: 5 }\nrobots:\n  - { %s: \"%s\" }\n",
-            g.x, g.y, g.z, m->timestep, sdf ? "sdf" : "mjcf", name);
-    }
-    mor_mjcf_destroy(m);
-    return text && name ? text : NULL;
 }

@@ -327,6 +327,7 @@ mor_code mor_scene_read(mor_scene* scene, const mor_node* root, mor_error* error
     if (code) return code;
     if ((code = mor_keys_read(&mor_keys_scene, root, scene->dimension, &raw, error))) return code;
     if (raw.name) scene->name = raw.name;
+    scene->ground = raw.ground;
     bool gravity = mor_node_get(root, "gravity") != NULL;
     scene->gravity = gravity ? raw.gravity : scene->dimension == 2 ? mor_v3(0, -9.81, 0) : mor_v3(0, 0, -9.81);
     if (raw.seed != floor(raw.seed))

@@ -272,3 +272,9 @@ bool mor_scene_color(const mor_scene* scene, const char* name, double color[4])
     }
     return false;
 }
+
+const char* mor_scene_ground(const mor_scene* scene)
+{
+    static const char* const styles[] = { "grid", "checker", "plain", "none" }; /* as in scene_fields.c */
+    return styles[scene->ground];
+}
