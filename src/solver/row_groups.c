@@ -31,6 +31,15 @@
 
 enum { MOST_ROWS = 128, JUDGE_EVERY = 50 };
 
+typedef struct row_groups {
+    int count;
+    int *first, *row;  /* count + 1; rows of each group, ascending */
+    double** own;      /* per group: its own block, m x m by columns; NULL for single rows */
+    bool* active;      /* per row: z_i > 0 in the last solution of its group */
+    double *q, *x, *T; /* scratch of the largest group */
+    int largest;
+} row_groups;
+
 static int root_of(int* parent, int i)
 {
     while (parent[i] != i) i = parent[i] = parent[parent[i]];
@@ -53,7 +62,7 @@ static bool entry(const mor_rows* rows, int i, int k, int* column, double* value
 }
 
 /* Rows by group, in the order of the first row of each. */
-static void list_groups(mor_row_groups* g, const mor_rows* rows, int* parent, int* number)
+static void list_groups(row_groups* g, const mor_rows* rows, int* parent, int* number)
 {
     int n = rows->n;
     g->count = 0;
@@ -77,7 +86,7 @@ static bool refuse(mor_report* report, mor_status status, const char* why)
     return false;
 }
 
-static bool fill_blocks(mor_row_groups* g, const mor_rows* rows, int* place, mor_arena* arena)
+static bool fill_blocks(row_groups* g, const mor_rows* rows, int* place, mor_arena* arena)
 {
     for (int i = 0; i < rows->n; i++) place[i] = -1;
     for (int k = 0; k < g->count; k++) {
@@ -98,14 +107,15 @@ static bool fill_blocks(mor_row_groups* g, const mor_rows* rows, int* place, mor
     return true;
 }
 
-bool mor_row_groups_open(mor_row_groups* g, const mor_rows* rows, mor_arena* arena, mor_report* report)
+/* As mor_rows_open. */
+static bool open_groups(row_groups* g, const mor_rows* rows, mor_arena* arena, mor_report* report)
 {
     size_t n = (size_t)rows->n;
     int* parent = mor_arena_alloc(arena, (2 * n + 1) * sizeof *parent);
-    *g = (mor_row_groups){ .first = mor_arena_alloc(arena, (n + 2) * sizeof *g->first),
-                           .row = mor_arena_alloc(arena, (n + 1) * sizeof *g->row),
-                           .own = mor_arena_zero(arena, n + 1, sizeof *g->own),
-                           .active = mor_arena_zero(arena, n + 1, sizeof *g->active) };
+    *g = (row_groups){ .first = mor_arena_alloc(arena, (n + 2) * sizeof *g->first),
+                       .row = mor_arena_alloc(arena, (n + 1) * sizeof *g->row),
+                       .own = mor_arena_zero(arena, n + 1, sizeof *g->own),
+                       .active = mor_arena_zero(arena, n + 1, sizeof *g->active) };
     if (!parent || !g->first || !g->row || !g->own || !g->active) return refuse(report, MOR_NUMERICAL, "out of memory");
     for (int i = 0; i < rows->n; i++) parent[i] = i;
     for (int i = 0; i < rows->n; i++) {
@@ -140,7 +150,7 @@ bool mor_row_groups_open(mor_row_groups* g, const mor_rows* rows, mor_arena* are
 }
 
 /* x = -A_aa^-1 q_a on the active rows, 0 elsewhere, by elimination with pivots; true if it solves the group. */
-static bool try_active(mor_row_groups* g, const mor_rows* rows, int group, int m, double* x)
+static bool try_active(row_groups* g, const mor_rows* rows, int group, int m, double* x)
 {
     const int* row = g->row + g->first[group];
     const double* A = g->own[group];
@@ -185,7 +195,7 @@ static bool try_active(mor_row_groups* g, const mor_rows* rows, int group, int m
     return true;
 }
 
-static bool pivot(mor_row_groups* g, const mor_rows* rows, int group, int m, double* x, mor_arena* arena)
+static bool pivot(row_groups* g, const mor_rows* rows, int group, int m, double* x, mor_arena* arena)
 {
     double lower[MOST_ROWS];
     for (int a = 0; a < m; a++) lower[a] = mor_rows_signed(rows, g->row[g->first[group] + a]) ? 0.0 : -INFINITY;
@@ -203,8 +213,8 @@ static bool pivot(mor_row_groups* g, const mor_rows* rows, int group, int m, dou
     return report.status == MOR_SOLVED;
 }
 
-bool mor_row_group_solve(mor_row_groups* g, const mor_rows* rows, int group, const double* z, double* x,
-                         mor_arena* arena)
+/* x (rows of the group): the group's own solution, all other unknowns as in z. False: it has none. */
+static bool solve_group(row_groups* g, const mor_rows* rows, int group, const double* z, double* x, mor_arena* arena)
 {
     int m = g->first[group + 1] - g->first[group];
     const int* row = g->row + g->first[group];
@@ -241,14 +251,13 @@ static const char* const no_answer = "a group of rows without a diagonal has no 
 
 mor_report mor_gauss_seidel_groups(const mor_rows* rows, double relaxation, mor_context* context, double* z)
 {
-    mor_row_groups g;
+    row_groups g;
     mor_report report;
-    if (!mor_row_groups_open(&g, rows, context->arena, &report)) return report;
+    if (!open_groups(&g, rows, context->arena, &report)) return report;
     for (int k = 1; k <= context->max_iter; k++) {
         double change = 0.0, largest = 0.0;
         for (int c = 0; c < g.count; c++) {
-            if (!mor_row_group_solve(&g, rows, c, z, g.x, context->arena))
-                return mor_ended(MOR_NOT_CONVERGED, k, no_answer);
+            if (!solve_group(&g, rows, c, z, g.x, context->arena)) return mor_ended(MOR_NOT_CONVERGED, k, no_answer);
             for (int a = 0; a < g.first[c + 1] - g.first[c]; a++) {
                 int i = g.row[g.first[c] + a];
                 double x = z[i] + relaxation * (g.x[a] - z[i]);
@@ -265,7 +274,7 @@ mor_report mor_gauss_seidel_groups(const mor_rows* rows, double relaxation, mor_
 }
 
 /* omega of every group. */
-static bool shares(const mor_row_groups* g, const mor_rows* rows, double* omega, mor_arena* arena)
+static bool shares(const row_groups* g, const mor_rows* rows, double* omega, mor_arena* arena)
 {
     int* group = mor_arena_alloc(arena, ((size_t)rows->n + 1) * sizeof *group);
     if (!group) return false;
@@ -288,10 +297,10 @@ static bool shares(const mor_row_groups* g, const mor_rows* rows, double* omega,
 
 mor_report mor_jacobi_groups(const mor_rows* rows, double damping, mor_context* context, double* z)
 {
-    mor_row_groups g;
+    row_groups g;
     mor_report report;
     size_t n = (size_t)rows->n;
-    if (!mor_row_groups_open(&g, rows, context->arena, &report)) return report;
+    if (!open_groups(&g, rows, context->arena, &report)) return report;
     double* next = mor_arena_alloc(context->arena, (n + 1) * sizeof *next);
     double* omega = mor_arena_alloc(context->arena, (n + 1) * sizeof *omega);
     if (!next || !omega || !shares(&g, rows, omega, context->arena))
@@ -300,8 +309,7 @@ mor_report mor_jacobi_groups(const mor_rows* rows, double damping, mor_context* 
     for (int k = 1; k <= context->max_iter; k++) {
         double change = 0.0, largest = 0.0;
         for (int c = 0; c < g.count; c++) {
-            if (!mor_row_group_solve(&g, rows, c, z, g.x, context->arena))
-                return mor_ended(MOR_NOT_CONVERGED, k, no_answer);
+            if (!solve_group(&g, rows, c, z, g.x, context->arena)) return mor_ended(MOR_NOT_CONVERGED, k, no_answer);
             for (int a = 0; a < g.first[c + 1] - g.first[c]; a++) {
                 int i = g.row[g.first[c] + a];
                 next[i] = z[i] + omega[c] * (g.x[a] - z[i]);
