@@ -1,7 +1,7 @@
 // What the project promises of its speed: our time against a peer's, or against our own, with the bar beside it.
 //   bench_bars [--limit SECONDS] [--filter TEXT]
-// Each line takes two runs (or more) in turn, ROUNDS times; a run ends after --limit seconds of CPU time (default 2), and
-// both end at the same step. The time of a step is the CPU time of the process around it; for threads it is the time of
+// Each line takes two runs (or more) in turn, ROUNDS times, after one that is not timed; that one ends after --limit
+// seconds of CPU time (default 2), and all do the steps of the slowest. The time of a step is the CPU time of the process around it; for threads it is the time of
 // the clock. Figures are medians. Lines that say "once" are too long for more than one round.
 #include "engine.h"
 
@@ -129,28 +129,27 @@ std::unique_ptr<Engine> open(const Run& run, const std::vector<Config>& configs,
     return c->make(*scene, path.c_str(), run.sets);
 }
 
-// One round of a run; the first one, which ends by time too, says how many steps the others take.
-void measure(const Run& run, const std::vector<Config>& configs, const Scene* scene, int steps, Figure& f)
+// One round of a run. What is not timed ends by time too and says how many steps the others take, and what the answer is
+// worth.
+void measure(const Run& run, const std::vector<Config>& configs, const Scene* scene, int steps, bool timed, Figure& f)
 {
     std::unique_ptr<Engine> engine = open(run, configs, scene);
     if (!engine) {
         f.there = false;
         return;
     }
-    bool first = f.times.empty(), by_clock = run.threads != 1;
-    double time = 0, begin = mor_cpu_clock();
+    auto clock = run.threads == 1 ? mor_cpu_clock : wall;
+    double begin = clock(), start = begin;
     int done = 0;
-    for (; done < steps; done++) {
-        if (first && done > run.skip && mor_cpu_clock() - begin > most) break;
-        double start = by_clock ? wall() : mor_cpu_clock();
-        if (!engine->step()) f.failed = true;
-        if (done >= run.skip) time += (by_clock ? wall() : mor_cpu_clock()) - start;
-        if (first && scene && done % 25 == 24) f.deepest = std::max(f.deepest, penetration(*scene, *engine));
-        if (f.failed) break;
+    for (; done < steps && !f.failed; done++) {
+        if (!timed && done > run.skip && done % 25 == 0 && clock() - begin > most) break;
+        if (done == run.skip) start = clock(); /* once: reading the clock takes as long as a step of a small scene */
+        f.failed = !engine->step();
+        if (!timed && scene && done % 25 == 24) f.deepest = std::max(f.deepest, penetration(*scene, *engine));
     }
-    f.times.push_back(done > run.skip ? time / (done - run.skip) : NAN);
+    if (timed) f.times.push_back(done > run.skip ? (clock() - start) / (done - run.skip) : NAN);
     f.steps = done;
-    if (!first || !scene) return;
+    if (timed || !scene) return;
     for (size_t i = 0; i < scene->bodies.size(); i++)
         f.drift = std::max(f.drift, mor_norm(mor_sub(engine->pose((int)i).position, scene->bodies[i].pose.position)));
 }
@@ -166,17 +165,13 @@ std::vector<Figure> in_turn(const std::vector<Run>& runs, const std::vector<Conf
     }
     int fewest = runs[0].steps;
     for (size_t k = 0; k < runs.size(); k++) {
-        measure(runs[k], configs, scenes[k].get(), runs[k].steps, figures[k]);
+        measure(runs[k], configs, scenes[k].get(), runs[k].steps, false, figures[k]);
         if (figures[k].there) fewest = std::min(fewest, figures[k].steps);
     }
-    bool same = true; // runs with another number of steps are timed again
-    for (size_t k = 0; k < runs.size(); k++) same = same && (!figures[k].there || figures[k].steps == fewest);
-    if (!same)
-        for (Figure& f : figures) f.times.clear();
-    for (int round = same ? 1 : 0; round < rounds; round++)
+    for (int round = 0; round < rounds; round++)
         for (size_t k = 0; k < runs.size(); k++)
             if (figures[k].there)
-                measure(runs[k], configs, scenes[k].get(), std::max(fewest, runs[k].skip + 1), figures[k]);
+                measure(runs[k], configs, scenes[k].get(), std::max(fewest, runs[k].skip + 1), true, figures[k]);
     for (Figure& f : figures) f.time = median(f.times);
     return figures;
 }
@@ -318,7 +313,7 @@ void all(const std::vector<Config>& c)
     }
     if (wanted("S3 at 1e-6 m/s, 250 steps")) {
         double before = most;
-        most = 60;
+        most = 30;
         std::vector<Figure> f = in_turn({ { "s3", {}, "ours", 250, 1 } }, c, 1);
         most = before;
         line("S3 at 1e-6 m/s, 250 steps", 1e3 * f[0].time, 150, " ms",
