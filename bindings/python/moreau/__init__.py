@@ -16,12 +16,12 @@ from ._problem import Problem, Solution, convert, read_problem, solve
 from ._robot import Robot
 from ._batch import Batch, Environment, Space
 from ._scene import Scene
-from ._control import ControlLink, LinkState, connect
+from ._control import ControlLink, ControlServer, LinkState, connect, serve
 from ._lab import command, compare, plot, read_bpmd, read_recording, run, show
 
 __all__ = [
-    "BadInput", "Batch", "Body", "CONTACT", "Control", "ControlLink", "Energy", "Environment", "Error", "LinkState", "NotSolved",
-    "Problem", "Robot", "RobotHandle", "Scene", "Solution", "Space", "System", "SystemFailure", "World", "collision",
+    "BadInput", "Batch", "Body", "CONTACT", "Control", "ControlLink", "ControlServer", "Energy", "Environment", "Error",
+    "LinkState", "NotSolved", "Problem", "Robot", "RobotHandle", "Scene", "Solution", "Space", "System", "SystemFailure", "World", "collision",
     "collision_methods", "command", "compare", "connect", "controller", "controllers", "convert", "formulation",
-    "formulations", "plot", "read_bpmd", "read_problem", "read_recording", "run", "show", "solve", "solver", "solvers",
+    "formulations", "plot", "read_bpmd", "read_problem", "read_recording", "run", "serve", "show", "solve", "solver", "solvers",
 ]

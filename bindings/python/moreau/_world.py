@@ -335,10 +335,7 @@ class World(_core.World):
         """A controller of a robot: the name of a type, or a function of one moreau.Control that returns torques."""
         handle = self.robot(robot) if isinstance(robot, str) else self.robots[robot]
         if callable(control):
-            name = "python_%d" % id(control)
-            _methods.controller(name)(control)
-            control = name
-            # a world knows the methods of its library; the type itself is looked for among all of them
+            control = _methods.control_call(control)  # of this world alone: it takes no place among the registered ones
         full = [None if x is None else np.broadcast_to(np.asarray(x, float), (len(handle.joints),))
                 for x in (target, kp, ki, kd)]
         return self._add_controller(handle.number, control, *full, gravity_compensation, sampled)

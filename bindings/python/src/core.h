@@ -93,6 +93,7 @@ typedef struct World {
     } views[VIEWS];
     PyObject *user, *collide, *formulation; /* stages written in Python, or NULL */
     PyObject* observers;                    /* a list, or NULL */
+    PyObject* controls;                     /* list of functions that control robots, or NULL */
     PyObject* keep;                         /* list: what must live as long as the world */
     mor_step_report report;
     int threads;
@@ -114,6 +115,8 @@ extern PyMethodDef world_edit_methods[], world_callback_methods[];
 
 /* The built-in methods and those of this interpreter. Never freed while the program runs. */
 const mor_library* methods_library(void);
+/* Controllers of a world (its list `keep`) call no function any more. */
+void methods_forget(PyObject* keep);
 
 typedef struct Problem {
     PyObject_HEAD mor_problem p;
