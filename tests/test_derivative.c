@@ -187,7 +187,8 @@ static const struct {
     { "an arm that falls on the floor", 60, 30, 0,
       "moreau: 1\n" EXACT "bodies:\n" FLOOR
       "robots:\n  - { name: arm, urdf: robots/arm2.urdf, base: fixed, position: [0, 0, 0.5] }\n" },
-    { "a chain of hinges that falls on the floor", 14, 10, 0,
+    /* the later steps are at rest, nearer to a switch than differences reach */
+    { "a chain of hinges that falls on the floor", 12, 10, 0,
       "moreau: 1\n" EXACT "bodies:\n" FLOOR
       "  - { name: a, shape: { box: [1, 0.1, 0.1] }, mass: 1, position: [0.5, 0, 0.1] }\n"
       "  - { name: b, shape: { box: [1, 0.1, 0.1] }, mass: 1, position: [1.5, 0, 0.1] }\n"

@@ -655,6 +655,7 @@ typedef struct mor_step_report {
     int parts;         /* in how many parts it was taken, because a solver failed on the whole; 0: in one piece */
     int missed;        /* variable steps: 1 if the least step was taken although its error is above the tolerance */
     int approximate;   /* islands answered by a method with a fixed budget (MOR_APPROXIMATE) */
+    int cured;         /* mechanisms and robots whose velocities were scaled so that the step makes no energy */
 } mor_step_report;
 
 /* One step of length h: the stages below, again with other means as the option on_failure says.

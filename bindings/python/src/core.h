@@ -109,7 +109,7 @@ bool world_open(World* w, bool change);
 bool world_body(World* w, PyObject* handle, mor_body_id* id);
 void world_refresh(World* w, bool all);
 PyObject* hash_text(uint64_t hash);
-extern PyMethodDef world_edit_methods[], world_callback_methods[];
+extern PyMethodDef world_edit_methods[], world_callback_methods[], world_derivative_methods[];
 
 /* --------------------------------------------------------------------------- methods, problems */
 

@@ -547,8 +547,9 @@ bool world_ready(PyObject* module)
     if (!add_type(module, "Scene", &scene_spec, &scene_type)) return false;
     static PyMethodDef all[64];
     int n = 0;
-    PyMethodDef* const lists[] = { world_methods, world_edit_methods, world_callback_methods };
-    for (int k = 0; k < 3; k++)
+    PyMethodDef* const lists[] = { world_methods, world_edit_methods, world_callback_methods,
+                                   world_derivative_methods };
+    for (int k = 0; k < 4; k++)
         for (PyMethodDef* m = lists[k]; m->ml_name; m++) all[n++] = *m;
     static PyType_Slot slots[] = {
         { Py_tp_init, world_init },
