@@ -492,11 +492,10 @@ static void do_on_solve(int nout, mxArray* out[], int n, const mxArray* in[])
     mor_world_on_solve(s->world, s->solve ? solve_stage : NULL, s);
 }
 
-/* solve(form, A, b, mu or [], solver, tol, max_iter) -> z, struct */
-static void do_solve(int nout, mxArray* out[], int n, const mxArray* in[])
+/* form, A, b, mu or [] as a problem on the host's numbers */
+static mor_problem problem_of(const mxArray* in[])
 {
-    (void)n;
-    char *form = mor_mex_text(in[0]), *name = mor_mex_text(in[4]);
+    const char* form = mor_mex_text(in[0]);
     mor_problem p = { 0 };
     for (int i = 0; i < 13; i++)
         if (mor_form_name((mor_form)(1 << i)) && strcmp(mor_form_name((mor_form)(1 << i)), form) == 0)
@@ -509,12 +508,21 @@ static void do_solve(int nout, mxArray* out[], int n, const mxArray* in[])
     p.contact_count = (int)mxGetNumberOfElements(in[3]);
     p.mu = p.contact_count ? mor_mex_numbers(in[3], "mu", (size_t)p.contact_count) : NULL;
     p.dim = p.form == MOR_FC2D ? 2 : p.form == MOR_FC3D ? 3 : 0;
+    mor_error error = { 0 };
+    if (mor_problem_check(&p, &error)) mor_mex_stop(&error);
+    return p;
+}
+
+/* solve(form, A, b, mu or [], solver, tol, max_iter) -> z, struct */
+static void do_solve(int nout, mxArray* out[], int n, const mxArray* in[])
+{
+    (void)n;
+    const char* name = mor_mex_text(in[4]);
+    mor_problem p = problem_of(in);
     const mor_solver* solver = mor_solver_builtin(name);
     if (!solver) mor_mex_wrong("unknown solver; moreau list solvers names them");
     mor_solve_options o = mor_solve_options_default();
     o.tol = mor_mex_scalar(in[5], "tol"), o.max_iter = (int)mor_mex_scalar(in[6], "max_iter");
-    mor_error error = { 0 };
-    if (mor_problem_check(&p, &error)) mor_mex_stop(&error);
     out[0] = mxCreateDoubleMatrix((size_t)p.size, 1, mxREAL);
     mor_arithmetic host = mor_arithmetic_enter();
     mor_report r = mor_solve(solver, NULL, &p, &o, mxGetPr(out[0]), NULL);
@@ -528,6 +536,24 @@ static void do_solve(int nout, mxArray* out[], int n, const mxArray* in[])
     mxSetFieldByNumber(out[1], 0, 3, mxCreateDoubleScalar(r.residual.relative));
     mxSetFieldByNumber(out[1], 0, 4, mxCreateDoubleScalar(r.residual.natural));
     mxSetFieldByNumber(out[1], 0, 5, mxCreateString(r.detail));
+}
+
+/* judge(form, A, b, mu or [], z) -> struct */
+static void do_judge(int nout, mxArray* out[], int n, const mxArray* in[])
+{
+    (void)nout, (void)n;
+    static const char* fields[] = { "error", "natural" };
+    mor_problem p = problem_of(in);
+    const double* z = mor_mex_numbers(in[4], "z", (size_t)p.size);
+    mor_arena* arena = mor_arena_create(NULL);
+    if (!arena) mexErrMsgIdAndTxt("moreau:system", "out of memory");
+    mor_arithmetic host = mor_arithmetic_enter();
+    mor_residual r = mor_judge(&p, z, arena);
+    mor_arithmetic_leave(host);
+    mor_arena_destroy(arena);
+    out[0] = mxCreateStructMatrix(1, 1, 2, fields);
+    mxSetFieldByNumber(out[0], 0, 0, mxCreateDoubleScalar(r.relative));
+    mxSetFieldByNumber(out[0], 0, 1, mxCreateDoubleScalar(r.natural));
 }
 
 /* version() */
@@ -557,6 +583,7 @@ static const mor_mex_command commands[] = { { "load", 4, 4, do_load },
                                             { "systems", 1, 1, do_systems },
                                             { "on_solve", 2, 2, do_on_solve },
                                             { "solve", 7, 7, do_solve },
+                                            { "judge", 5, 5, do_judge },
                                             { "version", 0, 0, do_version },
                                             { NULL, 0, 0, NULL } };
 

@@ -67,7 +67,7 @@ for name in ("my_fixed_point", "nsgs", "nsn"):
 ax.set_xscale("log")
 ax.set_xlabel("time of the solver [s]")
 ax.set_ylabel("share solved")
-ax.legend()
+ax.legend(loc="center")
 
 # %% [markdown]
 # ## Your solver in a simulation

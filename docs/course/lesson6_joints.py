@@ -35,7 +35,7 @@ for name in ("none", "baumgarte", "projection", "impulse"):
 axes[0].set_ylabel("joint error [m]")
 axes[1].set_ylabel("energy [J]")
 axes[1].set_xlabel("time [s]")
-axes[0].legend()
+axes[0].legend(ncol=4, loc="upper center", bbox_to_anchor=(0.5, 1.3))
 assert pendulum("impulse")[0].max() < 2e-5
 
 # %% [markdown]

@@ -47,8 +47,11 @@ typedef struct mor_derivation {
     mor_material* materials; /* copy for the trial */
     bool projecting;         /* a pass of the position projection is looked at, not the step (projection.c); base is
                                 the assembly beside the step then, nu is dq */
+    const char* unknown;     /* what of the step is not in the equations; NULL: nothing */
     double *end_q, *end_nu;  /* the end of the step as looks see it; NULL: no look was taken */
     int side;                /* 1, -1: derivatives along or against each direction; 0: they must agree */
+    double gain;             /* of a controller, before it was */
+    bool moved;
     const mor_input* inputs;
     int input_count;
     mor_arena* arena;
@@ -68,7 +71,9 @@ typedef struct mor_columns {
 bool mor_perturb(mor_derivation* d, int direction, double amount);
 /* How far a direction is moved for a difference. */
 double mor_perturbation(const mor_derivation* d, int direction);
-/* Undoes what mor_perturb allocated. */
+/* The gain or target of a controller that an input means; NULL: the controller has none. */
+double* mor_input_gain(const mor_world* world, const mor_input* input);
+/* Undoes what mor_perturb allocated, and what it changed beyond the draft. */
 void mor_perturb_release(mor_derivation* d, int direction);
 
 /* The draft of the trial is again the state that the base step began with. */
@@ -82,11 +87,16 @@ mor_code mor_look_columns(mor_derivation* d, int direction, mor_look* a, mor_loo
                           mor_error* error);
 /* end += E_nu dnu+ (c->V) in all columns. */
 mor_code mor_look_ends(mor_derivation* d, mor_look* a, mor_look* b, mor_columns* c, mor_error* error);
+/* Does a tree move with the velocity (1 - share) nu + share nu+ in the base step, which has nu_move? */
+bool mor_moves_by(const mor_derivation* d, const mor_tree* t, double share);
+/* All columns of the ends as differences of whole steps, solved on both sides (whole.c): for steps whose equations are
+ * not those of look.h. *agree = false: differences of two lengths, or to the two sides, do not agree. */
+mor_code mor_whole_columns(mor_derivation* d, mor_columns* c, bool* agree, mor_error* error);
 /* Names a block of joint rows by where its impulses are remembered: the same in every step of the world. */
 size_t mor_memory_key(const mor_step* step, const double* memory);
 /* Memory for one look. */
 bool mor_look_create(const mor_derivation* d, mor_look* look);
-/* An answer with a matrix of zeros, rows x columns; NULL: out of memory. */
+/* An answer with a matrix that is not filled yet, rows x columns; NULL: out of memory. */
 mor_derivative* mor_derivative_create(const mor_world* world, int rows, int columns, double** matrix);
 /* The rotation vector from quaternion b to a, over `by`. */
 void mor_turn_between(const double* a, const double* b, double by, double* out);

@@ -100,11 +100,10 @@ static bool respond_by_six(mor_row_builder* k, int tree, const mor_body* b, mor_
 static void finish_block(mor_row_builder* k, const mor_block* block, unsigned done)
 {
     for (int e = block->entry; e < block->entry + block->entry_count; e++) {
-        int tree = k->world_tree[k->entries[e].tree], dof = k->step->w->trees[tree].dof;
+        int tree = k->world_tree[k->entries[e].tree];
         const double* J = k->jacobian + k->entries[e].start;
         double* Y = k->response + k->entries[e].start;
-        for (int d = 0; d < block->dim && !(done & 1u << (e - block->entry)); d++)
-            mor_tree_response(k->step, tree, J + d * dof, Y + d * dof);
+        if (!(done & 1u << (e - block->entry))) mor_tree_responses(k->step, tree, block->dim, J, Y);
     }
     k->diagonal_start[k->block_count] = k->diagonal_count;
     k->diagonal_count += block->dim * block->dim;
@@ -125,13 +124,7 @@ MOR_ALWAYS_INLINE void fill_diagonals_body(const mor_row_builder* k, const mor_s
             const mor_tree_block* t = &s->trees[k->entries[e].tree];
             const double *J = k->jacobian + k->entries[e].start, *Y = k->response + k->entries[e].start;
             if (b < k->contact_count) k->rows[b].approach += mor_inner(t->dof, J, s->nu + t->offset);
-            if (dim == 3) {
-                mor_gram3(t->dof, Y, J, W);
-                continue;
-            }
-            for (int i = 0; i < dim; i++)
-                for (int j = 0; j < dim; j++)
-                    for (int m = 0; m < t->dof; m++) W[i * dim + j] += Y[i * t->dof + m] * J[j * t->dof + m];
+            mor_gram(dim, dim, t->dof, Y, J, W);
         }
     }
 }

@@ -15,6 +15,7 @@
 
 #include "base/elementary.h"
 #include "formulation/assemble.h"
+#include "linalg/rows.h"
 #include "model/articulated.h"
 #include "model/joints.h"
 #include "model/stored.h"
@@ -62,16 +63,31 @@ void mor_tree_response(const mor_step* step, int tree, const double* c, double* 
         return;
     }
     const double* inverse = step->mass_inverse + step->mass_start[tree];
-    if (t->kind == &mor_tree_free) { /* diag(1/m, I^-1), I symmetric */
-        const double* I = inverse + 21;
-        for (int j = 0; j < 3; j++) out[j] = c[j] * inverse[0];
-        for (int j = 0; j < 3; j++) out[3 + j] = c[3] * I[j] + c[4] * I[6 + j] + c[5] * I[12 + j];
+    if (t->kind == &mor_tree_free) {
+        mor_tree_responses(step, tree, 1, c, out);
         return;
     }
     for (int j = 0; j < t->dof; j++) {
         double sum = 0.0;
         for (int i = 0; i < t->dof; i++) sum += c[i] * inverse[i * t->dof + j];
         out[j] = sum;
+    }
+}
+
+void mor_tree_responses(const mor_step* step, int tree, int count, const double* c, double* out)
+{
+    const mor_tree* t = &step->w->trees[tree];
+    if (t->kind != &mor_tree_free) {
+        for (int d = 0; d < count; d++) mor_tree_response(step, tree, c + d * t->dof, out + d * t->dof);
+        return;
+    }
+    /* diag(1/m, I^-1), I symmetric */
+    const double *inverse = step->mass_inverse + step->mass_start[tree], *from = inverse + 21, m = inverse[0];
+    const double I[9] = { from[0], from[1], from[2], from[6], from[7], from[8], from[12], from[13], from[14] };
+    for (int d = 0; d < count; d++, c += 6, out += 6) {
+        const double x = c[3], y = c[4], z = c[5];
+        for (int j = 0; j < 3; j++) out[j] = c[j] * m;
+        for (int j = 0; j < 3; j++) out[3 + j] = x * I[j] + y * I[3 + j] + z * I[6 + j];
     }
 }
 
@@ -105,7 +121,7 @@ static void robot_rows(collector* c, mor_robot* r)
         double* memory = r->memory + 3 * j;
         double fast = 2.0 * (fabs(r->nu[offset + j]) + fabs(free[offset + j])) * h; /* what the step could reach */
         double near = mor_max(fast, l->type == MOR_PRISMATIC ? 1e-3 : 1e-2);
-        for (int side = 0; side < 2; side++) {
+        for (int side = 0; side < 2 && !c->step->equations; side++) {
             double gap = side ? l->upper - r->s[j] : r->s[j] - l->lower;
             mor_row_block* b =
                 r->limits && gap < near ? coordinate_row(c, r, MOR_BLOCK_BOUNDED, offset + j, side ? -1.0 : 1.0) : NULL;
@@ -120,7 +136,7 @@ static void robot_rows(collector* c, mor_robot* r)
             b->memory = memory + side;
         }
         double dry = (r->friction ? l->friction : 0.0) + r->coulomb[j];
-        if (dry > 0.0) {
+        if (dry > 0.0 && !c->step->equations) {
             mor_row_block* b = coordinate_row(c, r, MOR_BLOCK_BOUNDED, offset + j, 1.0);
             if (!b) return;
             b->lower = -h * dry;
@@ -182,7 +198,7 @@ static mor_row_block* joint_block(collector* c, const mor_joint* j, mor_block_ki
 static void free_rows(collector* c, mor_joint* j)
 {
     mor_joint_row row;
-    if (!mor_joint_free_row(c->w, j, &row)) return;
+    if (c->step->equations || !mor_joint_free_row(c->w, j, &row)) return;
     j->coordinate = row.phi;
     const mor_joint_def* d = &j->def;
     double h = c->w->h, near = 0.05; /* m or rad: far more than a step of a moving part covers */
@@ -230,9 +246,10 @@ static void leave_out(const mor_world* w, mor_row_block* b)
 {
     double size[6] = { 0 }, largest = 0.0;
     for (int k = 0; k < b->dim; k++) {
-        for (int i = 0; i < 3 && b->tree[i] >= 0; i++)
-            for (int d = 0, dof = w->trees[b->tree[i]].dof; d < dof; d++)
-                size[k] += b->J[i][k * dof + d] * b->J[i][k * dof + d];
+        for (int i = 0; i < 3 && b->tree[i] >= 0; i++) {
+            const double* J = b->J[i] + k * w->trees[b->tree[i]].dof;
+            size[k] += mor_inner(w->trees[b->tree[i]].dof, J, J);
+        }
         largest = mor_max(largest, size[k]);
     }
     int dim = 0;

@@ -37,6 +37,8 @@ typedef struct mor_island {
     int row_block_count;
     mor_report report;
     double solve_time, formulate_time;
+    double energy;                   /* of mechanisms before the step [J] (step/mechanism_energy.c) */
+    struct mor_equations* equations; /* of an island with nothing but equations, or NULL (step/solve.c) */
     bool one_sided, skip; /* integrators (step/smooth_step.c): it has contacts or bounded rows; it needs no solve */
 } mor_island;
 
@@ -62,6 +64,7 @@ struct mor_step {
     mor_world* of;   /* the world whose `last` this step is, or NULL */
     int from_step;   /* number of steps that world had taken when this one began */
     bool geometry;   /* systems have contact geometry whatever the formulation asks for */
+    bool equations;  /* systems have the equations of joints alone, and no diagonals of W */
     mor_stage phase; /* the last stage that went well */
     mor_status status;
     bool usable; /* after the solve: the answers may be applied */
@@ -107,6 +110,7 @@ struct mor_step {
     double correction_work, contact_work, applied_work;
     double raw_penetration, projection_work; /* of the position projection */
     int struck;                              /* free bodies (model/tree.c) */
+    int cured;                               /* mechanisms and robots (step/mechanism_energy.c, step/robot_energy.c) */
     bool relinearised;                       /* gaps of the contacts are those of step/relinearise.c */
     mor_step_report report;
 };

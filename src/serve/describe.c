@@ -188,6 +188,7 @@ mor_code mor_view_describe_recording(FILE* out, const mor_recording* r, mor_erro
     mor_json_text(&json, "formulation", info->formulation);
     mor_json_text(&json, "solver", info->solver);
     mor_json_text(&json, "collision", info->collision);
+    if (info->ground[0]) mor_json_text(&json, "ground", info->ground);
     mor_json_integer(&json, "dimension", info->dimension);
     mor_json_number(&json, "step", info->step);
     mor_json_numbers(&json, "gravity", &info->gravity.x, 3);
@@ -291,6 +292,8 @@ bool mor_view_describe_world(FILE* out, const mor_world* w, const mor_scene* sce
     mor_json_text(&json, "formulation", mor_world_method(w, "formulation"));
     mor_json_text(&json, "solver", mor_world_method(w, "solver"));
     mor_json_text(&json, "collision", mor_world_method(w, "collision"));
+    mor_json_text(&json, "ground", mor_scene_ground(scene));
+    mor_json_integer(&json, "equations", mor_world_joint_count(w));
     mor_json_integer(&json, "dimension", mor_world_dimension(w));
     mor_json_number(&json, "step", mor_world_get_step(w));
     mor_json_numbers(&json, "gravity", &gravity.x, 3);

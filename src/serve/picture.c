@@ -1,7 +1,7 @@
 /* Pictures and films, see picture.h: the recordings are exported to a page in a temporary directory, which a browser
- * (browser.h) opens and photographs. A film is such photographs, one per 1/rate seconds, handed to ffmpeg one after the
- * other as PNG through a socket; $MOREAU_FFMPEG names another ffmpeg. No shell takes part. Cost: about 0.1 s per
- * picture. */
+ * (browser.h) opens and photographs. A film is such photographs, one per 1/rate seconds: put together to an animated
+ * PNG here (apng.h), or handed to ffmpeg one after the other as PNG through a socket; $MOREAU_FFMPEG names another
+ * ffmpeg. No shell takes part. Cost: about 0.1 s per picture. */
 #include "serve/picture.h"
 #include "io/text/output.h"
 
@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "serve/apng.h"
 #include "serve/browser.h"
 #include "serve/export.h"
 
@@ -66,7 +67,7 @@ static pid_t start_film(const char* program, const char* path, double rate, int*
     int wires[2];
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, wires) != 0) return -1;
     fcntl(wires[0], F_SETFD, FD_CLOEXEC);
-    char number[32], file[4300];
+    char number[32], file[4400];
     snprintf(number, sizeof number, "%.6g", rate);
     snprintf(file, sizeof file, "file:%s", path);
     /* even sizes and this arrangement of colours: what players expect of mp4 */
@@ -124,42 +125,104 @@ static mor_code span(mor_recording* const* recordings, int count, double* first,
     return code;
 }
 
+/* Where pictures go: ffmpeg, or an animated PNG. */
+typedef struct film {
+    const char *ffmpeg, *path;     /* ffmpeg NULL: animated PNG */
+    char target[4200], part[4300]; /* where the file ends up, and where it is written */
+    pid_t child;
+    int wire;
+    FILE* file;
+    mor_apng apng;
+} film;
+
+static bool ends_with(const char* path, const char* ending)
+{
+    size_t n = strlen(path), m = strlen(ending);
+    return n > m && strcmp(path + n - m, ending) == 0;
+}
+
+static mor_code film_open(film* f, int pictures, double rate, mor_error* error)
+{
+    f->child = -1;
+    mor_code code = mor_output_target(f->path, f->target, sizeof f->target, error);
+    if (code) return code;
+    snprintf(f->part, sizeof f->part, "%s.%ld.part%s", f->target, (long)getpid(), strrchr(f->path, '.'));
+    if (f->ffmpeg) {
+        f->child = start_film(f->ffmpeg, f->part, rate, &f->wire);
+        return f->child < 0 ? mor_fail(error, MOR_SYSTEM, "cannot start %s", f->ffmpeg) : MOR_OK;
+    }
+    f->file = fopen(f->part, "wbe");
+    if (!f->file) return mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", f->path, strerror(errno));
+    f->apng = mor_apng_begin(f->file, pictures, rate);
+    return MOR_OK;
+}
+
+static mor_code film_add(film* f, const mor_bytes* png, mor_error* error)
+{
+    if (!f->ffmpeg) return mor_apng_add(&f->apng, png->data, png->size, error);
+    if (hand_over(f->wire, png)) return MOR_OK;
+    return mor_fail(error, MOR_SYSTEM, "ffmpeg cannot write %s; does it know this ending?", f->path);
+}
+
+/* Ends the film; on an earlier failure what was written is removed. */
+static mor_code film_close(film* f, mor_code code, mor_error* error)
+{
+    int status = -1;
+    if (f->child > 0) {
+        close(f->wire);
+        while (waitpid(f->child, &status, 0) < 0 && errno == EINTR) {}
+        if (!code && !(WIFEXITED(status) && WEXITSTATUS(status) == 0))
+            code = mor_fail(error, MOR_SYSTEM, "ffmpeg cannot write %s; does it know this ending?", f->path);
+    }
+    if (f->file) {
+        if (!code) code = mor_apng_end(&f->apng, error);
+        if (fclose(f->file) != 0 && !code)
+            code = mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", f->path, strerror(errno));
+    }
+    if (!code) code = mor_output_replace(f->part, f->target, f->path, error);
+    if (code && f->part[0]) remove(f->part);
+    return code;
+}
+
+/* The programs that are needed; ffmpeg only where the ending asks for it. */
+static mor_code find_programs(const char* path, film* f, mor_error* error)
+{
+    const char *wish = getenv("MOREAU_FFMPEG"), *dot = strrchr(path, '.'), *chromium = mor_browser_program();
+    const char* const names[] = { wish ? wish : "ffmpeg", NULL };
+    if (!dot || strchr(dot, '/'))
+        return mor_fail(error, MOR_BAD_INPUT,
+                        "--video %s: give an ending that says the form: .mp4, .webm, .gif or .apng", path);
+    bool own = ends_with(path, ".apng") || ends_with(path, ".png");
+    const char* ffmpeg = own ? NULL : mor_find_program(names);
+    *f = (film){ .ffmpeg = ffmpeg, .path = path };
+    if (chromium && (own || ffmpeg)) return MOR_OK;
+    bool encoder = !own && !ffmpeg;
+    return mor_fail(error, MOR_SYSTEM,
+                    "--video needs %s%s%s, and there is none; install it (apt install%s%s) or name one in %s. Without "
+                    "it: %s%s",
+                    chromium ? "" : "Chromium", chromium || !encoder ? "" : " and ", encoder ? "ffmpeg" : "",
+                    chromium ? "" : " chromium", encoder ? " ffmpeg" : "",
+                    encoder ? "MOREAU_FFMPEG" : "MOREAU_CHROMIUM", encoder && chromium ? "--video FILM.apng, " : "",
+                    chromium ? "--html, --png" : "--html, whose page can save a film");
+}
+
 mor_code mor_picture_video(const char* path, mor_recording* const* recordings, int count, const mor_picture_options* o,
                            int* pictures, mor_error* error)
 {
-    const char* wish = getenv("MOREAU_FFMPEG");
-    const char* const names[] = { wish ? wish : "ffmpeg", NULL };
-    const char *ffmpeg = mor_find_program(names), *chromium = mor_browser_program(), *dot = strrchr(path, '.');
-    if (!ffmpeg || !chromium)
-        return mor_fail(error, MOR_SYSTEM,
-                        "--video needs %s%s%s, and there is none; install it (apt install%s%s) or name one in %s. "
-                        "Without it: --html, --png",
-                        chromium ? "" : "Chromium", ffmpeg || chromium ? "" : " and ", ffmpeg ? "" : "ffmpeg",
-                        chromium ? "" : " chromium", ffmpeg ? "" : " ffmpeg",
-                        ffmpeg ? "MOREAU_CHROMIUM" : "MOREAU_FFMPEG");
-    if (!dot || strchr(dot, '/'))
-        return mor_fail(error, MOR_BAD_INPUT, "--video %s: give an ending that says the form: .mp4, .webm or .gif",
-                        path);
+    film f;
     double first, last;
-    mor_code code = span(recordings, count, &first, &last, error);
+    mor_code code = find_programs(path, &f, error);
+    if (!code) code = span(recordings, count, &first, &last, error);
     if (code) return code;
     double wanted = (last - first) / o->speed * o->rate + 1.0;
     if (!(wanted < MOST_PICTURES))
         return mor_fail(error, MOR_BAD_INPUT,
                         "--video: %.0f pictures are too many (at most %d); raise --speed or lower --fps", wanted,
                         MOST_PICTURES);
-    int n = (int)floor(wanted + 1e-9), wire = -1, status = -1;
+    int n = (int)floor(wanted + 1e-9);
     mor_browser* b = show(recordings, count, o, first, error);
     if (!b) return MOR_SYSTEM;
-    char target[4200], part[sizeof target + 40]; /* ffmpeg goes by the ending */
-    code = mor_output_target(path, target, sizeof target, error);
-    if (code) {
-        mor_browser_stop(b);
-        return code;
-    }
-    snprintf(part, sizeof part, "%s.%ld.part%s", target, (long)getpid(), dot);
-    pid_t child = start_film(ffmpeg, part, o->rate, &wire);
-    if (child < 0) code = mor_fail(error, MOR_SYSTEM, "cannot start %s", ffmpeg);
+    code = film_open(&f, n, o->rate, error);
     mor_bytes png = { 0 };
     for (int i = 0; !code && i < n; i++) {
         char expression[128];
@@ -168,19 +231,11 @@ mor_code mor_picture_video(const char* path, mor_recording* const* recordings, i
         png.size = 0;
         code = mor_browser_evaluate(b, expression, error);
         if (!code) code = mor_browser_picture(b, &png, error);
-        if (!code && !hand_over(wire, &png))
-            code = mor_fail(error, MOR_SYSTEM, "ffmpeg cannot write %s; does it know this ending?", path);
+        if (!code) code = film_add(&f, &png, error);
     }
     mor_bytes_free(&png);
     mor_browser_stop(b);
-    if (child > 0) {
-        close(wire);
-        while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-        if (!code && !(WIFEXITED(status) && WEXITSTATUS(status) == 0))
-            code = mor_fail(error, MOR_SYSTEM, "ffmpeg cannot write %s; does it know this ending?", path);
-    }
-    if (!code) code = mor_output_replace(part, target, path, error);
-    if (code) remove(part);
+    code = film_close(&f, code, error);
     if (pictures) *pictures = code ? 0 : n;
     return code;
 }

@@ -4,8 +4,10 @@ import { EmbeddedRecording, LiveRecording, RemoteRecording, locate, serverInfo }
 import { Editor } from "./edit.js";
 import { FIXED, Model, sceneBounds } from "./model.js";
 import { drawGroups, drawHalfSpaces, drawJoints } from "./overlays.js";
+import { Film } from "./film.js";
 import { PLOTS, Plot, SERIES_COLORS, number, plotLines } from "./plots.js";
 import { Stage } from "./stage.js";
+import { Measure, drawBalance } from "./study.js";
 
 const $ = (id) => document.getElementById(id);
 // #t=1.5&ui=0&theme=light&play=1&contacts=1&body=peg&layout=side; the page may bring some of its own
@@ -13,13 +15,14 @@ const wish = new URLSearchParams(document.querySelector("script.look")?.textCont
 for (const [key, value] of new URLSearchParams(location.hash.slice(1))) wish.set(key, value);
 
 const state = {
-  t: 0, playing: false, speed: 1, loop: false, selected: -1, model: 0, follow: false, theme: "dark", trails: "none", plots: true,
-  options: { contacts: false, normals: false, forces: false, boxes: false, groups: false, spaces: false, joints: false, collision: false, grid: true, shadows: true, forceScale: 1, forceUnit: 1 },
+  t: 0, playing: false, speed: 1, measuring: false, ground: "grid", loop: false, selected: -1, model: 0, follow: false, theme: "dark", trails: "none", plots: true,
+  options: { contacts: false, normals: false, forces: false, boxes: false, groups: false, spaces: false, joints: false, collision: false, balance: false, grid: true, shadows: true, forceScale: 1, forceUnit: 1 },
 };
 let recordings = [], models = [], plots = new Map(), live = null, editor = null, following = true, dirty = true, tracks = [], lastFollow = null, drawn = null;
 
 const stage = new Stage($("canvas"), () => (dirty = true));
 const redraw = () => (dirty = true);
+const measure = new Measure(stage.scene);
 
 function complain(text) {
   $("message").textContent = text;
@@ -70,7 +73,7 @@ function upOf(d) {
 async function show() {
   const d = recordings[0].description, frame = await frameOf(recordings[0], 0);
   const laters = [];
-  for (const part of live ? [] : [0.25, 0.5, 0.75, 1]) laters.push(await frameOf(recordings[0], Math.round(part * (recordings[0].frames - 1))));
+  for (const r of live ? [] : recordings) for (const part of [0.25, 0.5, 0.75, 1]) laters.push(await frameOf(r, Math.round(part * (r.frames - 1))));
   const flat = d.dimension === 2, floor = flat ? null : floorHeight(d, frame), bounds = sceneBounds(d, frame, laters, floor);
   for (const m of models) {
     stage.scene.remove(m.group);
@@ -83,6 +86,7 @@ async function show() {
   const up = upOf(d), low = bounds.box.min.clone().multiply(up).dot(new THREE.Vector3(1, 1, 1));
   stage.frameScene(bounds, flat, floor ?? low - (d.bodies.some((b) => b.kind === FIXED) ? 0 : 0.2 * bounds.extent), up);
   setTheme(state.theme);
+  setGround(wish.get("ground") ?? d.ground ?? "grid");
   arrange();
   // An arrow of a third of the scene: the heaviest body's weight, or a quarter of all of it.
   const masses = d.bodies.filter((b) => b.kind !== FIXED && b.mass > 0).map((b) => b.mass), g = Math.hypot(...d.gravity) || 9.81;
@@ -198,9 +202,32 @@ function advance(seconds) {
     else {
       state.t = b;
       play(false);
+      if (film) setTimeout(() => film && endFilm(), 200); // the last picture too
     }
   }
   dirty = true;
+}
+
+// ------------------------------------------------------------------------------------------ films
+
+let film = null;
+
+// From the start to the end at the chosen speed; a running simulation until the button is pressed again.
+function beginFilm() {
+  film = new Film($("canvas"), (message) => complain(message));
+  $("film").setAttribute("aria-pressed", "true");
+  if (live) return;
+  state.loop = false;
+  $("loop").setAttribute("aria-pressed", "false");
+  seek(range()[0]);
+  play(true);
+}
+
+async function endFilm() {
+  const done = film;
+  film = null;
+  $("film").setAttribute("aria-pressed", "false");
+  await done.save((recordings[0].description.name || "moreau").replace(/[^\w.-]+/g, "_"));
 }
 
 // ------------------------------------------------------------------------------------------ drawing
@@ -222,14 +249,48 @@ function place() {
     m.place(a, b, s);
     const near = s > 0.5 && b ? b : a;
     m.now = near;
-    m.showContacts(near.contacts, state.options);
+    m.showContacts(near, state.options);
     m.showBoxes(state.options.boxes);
     m.grouped = drawGroups(m, near.contacts, state.options.groups && !m.ghost);
     if (m.flat) m.halved = drawHalfSpaces(m, near.contacts, state.options.spaces, m.view);
     drawJoints(m, state.options.joints);
+    m.balanced = drawBalance(m, near, state.options.balance, state.selected, upwards(m));
     m.cutTrails(state.t);
   });
   return complete;
+}
+
+// Against gravity; without gravity what the page takes for up.
+function upwards(m) {
+  const g = m.recording.description.gravity, up = new THREE.Vector3(-g[0], -g[1], -g[2]);
+  return up.length() > 0 ? up.normalize() : m.flat ? up.set(0, 1, 0) : stage.up;
+}
+
+// The distance of two picked points, written beside the line between them.
+function showMeasure() {
+  const found = measure.draw(models, models[0].markSize()), label = $("measured");
+  measure.result = found;
+  label.hidden = !found;
+  if (!found) return;
+  const p = stage.project(found.at.x, found.at.y, found.at.z, 0), { x, y, z } = found.delta;
+  label.textContent = `${number(found.distance, 5)} m (${[x, y, ...(models[0].flat ? [] : [z])].map((v) => number(v, 4)).join(", ")})`;
+  label.style.left = `${Math.max(4, Math.min(stage.width - 190, p.x + 8))}px`;
+  label.style.top = `${Math.max(4, Math.min(stage.height - 30, p.y - 12))}px`;
+}
+
+function setMeasuring(on) {
+  state.measuring = on;
+  $("measure").setAttribute("aria-pressed", String(on));
+  $("canvas").style.cursor = on ? "crosshair" : "";
+  if (!on) measure.clear();
+  complain(on ? "Click two points, or choose bodies with [ and ] and press Enter for their centres of mass. M or Esc ends it." : "");
+  redraw();
+}
+
+function measurePoint(model, body, point) {
+  measure.add(model, body, point);
+  complain("");
+  redraw();
 }
 
 function follow() {
@@ -302,6 +363,7 @@ let style = null;
 function draw() {
   const complete = place();
   follow();
+  showMeasure();
   stage.render();
   showClock();
   showBody();
@@ -329,7 +391,7 @@ function tick(now) {
 
 function buildPlots() {
   // trees in minimal coordinates have joints that cannot open
-  const jointed = recordings.some((r) => r.description.joints?.length && (live || r.series?.columns.joint_error?.some((e) => e > 0))), offered = PLOTS.filter((p) => jointed || !p.joints);
+  const jointed = recordings.some((r) => r.description.joints?.length && ((live && r.description.equations > 0) || r.series?.columns.joint_error?.some((e) => e > 0))), offered = PLOTS.filter((p) => jointed || !p.joints);
   const usual = jointed ? "energy,joint_error,contacts" : "energy,penetration,contacts";
   const chosen = (wish.get("plots") ?? (innerWidth < 640 ? "energy" : usual)).split(",");
   plots = new Map();
@@ -457,6 +519,14 @@ function setOption(name, on) {
   redraw();
 }
 
+// How horizontal planes are drawn: grid, checker, plain, none.
+function setGround(style) {
+  state.ground = ["grid", "checker", "plain", "none"].includes(style) ? style : "grid";
+  $("ground").value = state.ground;
+  for (const m of models) m.setGround(state.ground, stage.gridSpacing ?? m.extent / 5);
+  setOption("grid", wish.has("grid") ? wish.get("grid") === "1" : state.ground === "grid");
+}
+
 function setTheme(theme) {
   state.theme = theme;
   document.documentElement.dataset.theme = theme;
@@ -539,10 +609,11 @@ function dropModels() {
 
 function rebuildModels() {
   const d = live.description;
+  stage.following = false;
   models = stage.models = [new Model(live, 0, stage.home.extent, state.theme, live.frame(0))];
   stage.scene.add(models[0].group);
   models[0].collision = state.options.collision;
-  models[0].paint();
+  models[0].setGround(state.ground, stage.gridSpacing);
   showTags();
   listBodies(d);
   editor.makeSliders();
@@ -624,7 +695,8 @@ function wirePointer() {
       const [x, y] = at(e);
       if (Math.hypot(x - start[0], y - start[1]) < 5) {
         const hit = stage.pick(x, y);
-        choose(hit ? hit.body : -1, hit ? models.indexOf(hit.model) : 0);
+        if (state.measuring) hit && measurePoint(hit.model, hit.body, hit.point);
+        else choose(hit ? hit.body : -1, hit ? models.indexOf(hit.model) : 0);
       }
     }
     start = null;
@@ -649,9 +721,17 @@ function wireControls() {
   $("speed").onchange = () => setSpeed(0);
   $("theme").onclick = () => setTheme(state.theme === "dark" ? "light" : "dark");
   $("fit").onclick = () => stage.resetCamera();
+  $("ground").onchange = () => {
+    wish.delete("grid");
+    setGround($("ground").value);
+  };
+  $("film").hidden = !Film.possible();
+  $("film").onclick = () => (film ? endFilm() : beginFilm());
+  $("measure").onclick = () => setMeasuring(!state.measuring);
   $("layout").onclick = () => {
     stage.side = !stage.side;
     arrange();
+    stage.resetCamera();
     choose(state.selected, state.model);
   };
   $("open-layers").onclick = () => togglePanel("layers", $("open-layers"));
@@ -663,7 +743,7 @@ function wireControls() {
   $("bodies").onchange = () => choose(Number($("bodies").value));
   $("force-scale").oninput = () => ((state.options.forceScale = 10 ** Number($("force-scale").value)), redraw());
   for (const box of document.querySelectorAll("[data-option]")) box.onchange = () => setOption(box.dataset.option, box.checked);
-  const toggles = { c: "contacts", n: "normals", f: "forces", b: "boxes", g: "grid", h: "shadows", e: "groups", s: "spaces", j: "joints", a: "collision" };
+  const toggles = { c: "contacts", n: "normals", f: "forces", b: "boxes", g: "grid", h: "shadows", e: "groups", s: "spaces", j: "joints", a: "collision", k: "balance" };
   addEventListener("keydown", (e) => {
     const tag = e.target.tagName, typing = tag === "SELECT" || tag === "SUMMARY" || (tag === "INPUT" && (e.target.type === "number" || e.target.type === "text" || e.target.closest("#sliders")));
     if (e.ctrlKey || e.metaKey || e.altKey || typing || $("help").open) return;
@@ -677,6 +757,8 @@ function wireControls() {
       arrowup: () => setSpeed(1),
       arrowdown: () => setSpeed(-1),
       l: () => $("loop").click(),
+      m: () => setMeasuring(!state.measuring),
+      enter: () => state.measuring && state.selected >= 0 && measurePoint(models[state.model], state.selected, models[state.model].centre(state.selected)),
       o: () => !$("layout").hidden && $("layout").click(),
       p: () => {
         state.plots = !state.plots;
@@ -692,7 +774,7 @@ function wireControls() {
       "[": () => count && choose((state.selected <= 0 ? count : state.selected) - 1),
       "]": () => count && choose((state.selected + 1) % count),
       "?": () => $("help").showModal(),
-      escape: () => (state.selected >= 0 ? choose(-1) : togglePanel("layers", $("open-layers"), false)),
+      escape: () => (state.measuring ? setMeasuring(false) : state.selected >= 0 ? choose(-1) : togglePanel("layers", $("open-layers"), false)),
     };
     const action = toggles[key] && !e.shiftKey ? () => setOption(toggles[key], !state.options[toggles[key]]) : actions[key];
     if (!action) return;
@@ -747,6 +829,7 @@ window.moreau = {
   get live() {
     return live;
   },
+  measure,
   get editor() {
     return editor;
   },

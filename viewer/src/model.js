@@ -1,6 +1,7 @@
 // One recording as objects of the scene: bodies (instanced by shape), and what is drawn over them on demand.
 import * as THREE from "three";
 import { makeJoints } from "./overlays.js";
+import { STATE_COLORS, contactState } from "./study.js";
 import { isFlat, makeShape, makeVisuals, visualBox } from "./shapes.js";
 
 export const DYNAMIC = 0, FIXED = 1;
@@ -9,7 +10,6 @@ const PALETTE = ["#4e9df5", "#f2a541", "#5cc689", "#e86a6a", "#a987ee", "#35bfc9
 const ROBOT_COLORS = ["#d9dfe7", "#e6d3b3", "#c5dbc8", "#d6cdea", "#e6c9c4"];
 const FIXED_COLOR = { dark: "#5c6673", light: "#b9c2cd" };
 const PLANE_COLOR = { dark: "#20262e", light: "#dfe4ea" };
-export const GAP_COLORS = { touching: "#2fd07c", near: "#4aa3ff", penetrating: "#ff4d4d" };
 export const FORCE_COLOR = "#ffc53d";
 const MOST_EDGES = 400; // shapes with drawn edges
 const MOST_TRAILS = 40;
@@ -27,6 +27,20 @@ function poseMatrix(out, p, o) {
 
 function lineMaterial(hex, opacity = 1) {
   return new THREE.LineBasicMaterial({ color: hex, transparent: opacity < 1, opacity });
+}
+
+// Two shades on fields 1 / (2 repeat) wide.
+function chessboard(spacing) {
+  const texture = new THREE.DataTexture(new Uint8Array([255, 255, 255, 255, 196, 196, 196, 255, 196, 196, 196, 255, 255, 255, 255, 255]), 2, 2);
+  texture.wrapS = texture.wrapT = THREE.RepeatWrapping;
+  texture.magFilter = THREE.NearestFilter;
+  texture.minFilter = THREE.LinearMipmapLinearFilter;
+  texture.generateMipmaps = true;
+  texture.anisotropy = 8;
+  texture.colorSpace = THREE.SRGBColorSpace;
+  texture.repeat.set(0.5 / spacing, 0.5 / spacing);
+  texture.needsUpdate = true;
+  return texture;
 }
 
 export class Model {
@@ -156,7 +170,7 @@ export class Model {
         mesh.setColorAt(k, color);
       });
       if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
-      mesh.visible = !(this.ghost && fixed) && !(visual && this.collision) && (!behind || this.collision);
+      mesh.visible = !(this.ghost && fixed) && !(visual && this.collision) && (!behind || this.collision) && !(plane && !wall && this.ground === "none");
       mesh.material.transparent = this.ghost || wall || opacity < 1;
       mesh.material.opacity = this.ghost ? 0.34 : wall ? 0.35 : opacity;
       mesh.material.depthWrite = !this.ghost && !wall && opacity === 1;
@@ -171,6 +185,24 @@ export class Model {
     function batchKind(mesh) {
       return mesh.userData.items.length ? mesh.userData.model.batches.find((b) => b.mesh === mesh)?.shape.kind : "";
     }
+  }
+
+  // Horizontal planes with a chessboard of fields `spacing` wide, plain, or not at all.
+  setGround(style, spacing) {
+    this.ground = style;
+    for (const batch of this.batches) {
+      if (!batch.plane || batch.wall) continue;
+      const { material, geometry } = batch.mesh;
+      if (style === "checker" && !material.map) {
+        const p = geometry.attributes.position, uv = new Float32Array(2 * p.count);
+        for (let i = 0; i < p.count; i++) [uv[2 * i], uv[2 * i + 1]] = [p.getX(i), p.getY(i)];
+        geometry.setAttribute("uv", new THREE.BufferAttribute(uv, 2));
+      }
+      material.map?.dispose();
+      material.map = style === "checker" ? chessboard(spacing) : null;
+      material.needsUpdate = true;
+    }
+    this.paint();
   }
 
   // Poses between two frames: positions linear, rotations by the short way.
@@ -279,19 +311,19 @@ export class Model {
     lines.geometry.setAttribute("position", new THREE.Float32BufferAttribute(values, 3));
   }
 
-  // Contacts of a frame: points coloured by their gap, normals, forces on the second body.
-  showContacts(contacts, options) {
+  // Contacts of a frame: points coloured by their state, normals, forces on the second body.
+  showContacts(frame, options) {
+    const contacts = frame.contacts;
     const n = contacts && options.contacts && !this.ghost ? contacts.count : 0;
-    const size = 0.0085 * this.markSize(), tolerance = this.gapTolerance();
+    const size = 0.0085 * this.markSize();
     const markers = this.grow("markers", n);
     markers.count = n;
     for (let i = 0; i < n; i++) {
-      const g = contacts.gap[i];
       const f = Math.hypot(contacts.force[3 * i], contacts.force[3 * i + 1], contacts.force[3 * i + 2]);
       const s = f > 0 ? size : 0.6 * size;
       m1.makeScale(s, s, s).setPosition(contacts.point[3 * i], contacts.point[3 * i + 1], contacts.point[3 * i + 2] + (this.flat ? 0.02 * this.extent : 0));
       markers.setMatrixAt(i, m1);
-      markers.setColorAt(i, color.set(g < -tolerance ? GAP_COLORS.penetrating : g > tolerance ? GAP_COLORS.near : GAP_COLORS.touching));
+      markers.setColorAt(i, color.set(STATE_COLORS[contactState(this, frame, i)]));
     }
     markers.instanceMatrix.needsUpdate = true;
     if (markers.instanceColor) markers.instanceColor.needsUpdate = true;

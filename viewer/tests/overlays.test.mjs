@@ -151,8 +151,36 @@ robots:
   await page.close();
 });
 
+// The pictures of an animated PNG, each as a PNG of its own; checks order and lengths of its chunks.
+function parts(data) {
+  let at = 8, head, announced = 0, sequence = 0;
+  const frames = [], chunk = (type, body) => {
+    const out = Buffer.alloc(12 + body.length);
+    out.writeUInt32BE(body.length, 0);
+    out.write(type, 4, "latin1");
+    body.copy(out, 8);
+    return out;
+  };
+  while (at < data.length) {
+    const length = data.readUInt32BE(at), type = data.toString("latin1", at + 4, at + 8), body = data.subarray(at + 8, at + 8 + length);
+    if (type === "IHDR") head = body;
+    if (type === "acTL") announced = body.readUInt32BE(0);
+    if (type === "fcTL" || type === "fdAT") assert.equal(body.readUInt32BE(0), sequence++, "chunks are numbered");
+    if (type === "fcTL") {
+      assert.equal(body.readUInt16BE(20) / body.readUInt16BE(22), 0.1, "a tenth of a second each");
+      frames.push([data.subarray(0, 8), chunk("IHDR", head)]);
+    }
+    if (type === "IDAT") frames.at(-1).push(chunk("IDAT", body));
+    if (type === "fdAT") frames.at(-1).push(chunk("IDAT", body.subarray(4)));
+    at += 12 + length;
+  }
+  assert.equal(frames.length, announced);
+  return frames.map((f) => Buffer.concat(f));
+}
+
 test("a film has as many pictures as it should, or a sentence says what is missing", () => {
-  const recording = record("film.h5", "bounce", "--time", "0.5"), film = file("film.mp4");
+  const recording = record("film.h5", "bounce", "--time", "0.5");
+  let film = file("film.mp4");
   const run = (env, ...args) => spawnSync(command, ["view", recording, "--video", film, "--pixels", "320x200", ...args], { encoding: "utf8", env: { ...process.env, ...env } });
   const none = run({ MOREAU_FFMPEG: "/no/such/ffmpeg" });
   assert.equal(none.status, 3);
@@ -171,6 +199,17 @@ test("a film has as many pictures as it should, or a sentence says what is missi
   const images = starts.map((s, i) => data.subarray(s, starts[i + 1]));
   assert.deepEqual([pixels(images[0]).width, pixels(images[0]).height], [320, 200]);
   assert.ok(!images[0].equals(images[5]), "something moves");
+  // an animated PNG needs no encoder: the same pictures, the later ones in numbered chunks
+  film = file("film.apng");
+  const own = run({ MOREAU_FFMPEG: "/no/such/ffmpeg" }, "--fps", "10");
+  assert.equal(own.status, 0, own.stderr);
+  const frames = parts(readFileSync(film));
+  assert.equal(frames.length, 6);
+  frames.forEach((png, k) => {
+    const a = pixels(png), b = pixels(images[k]);
+    for (let y = 5; y < 200; y += 13) for (let x = 3; x < 320; x += 17) assert.deepEqual(a.at(x, y), b.at(x, y), `picture ${k} at ${x}, ${y}`);
+  });
+  film = file("film.mp4");
   if (spawnSync("ffmpeg", ["-version"]).status !== 0) return console.log("SKIP ffmpeg is not installed: its part was not tried");
   const real = run({}, "--fps", "10");
   assert.equal(real.status, 0, real.stderr);

@@ -80,9 +80,8 @@ static const mor_cli_option options[] = {
     { "--at", "T", "its time in seconds (the end)", MOR_CLI_NUMBER, AT(picture.time), .max = 1e9,
       .expected = "seconds" },
     { "--video", "OUT.mp4",
-      "a film of the whole recording, drawn by Chromium and written by ffmpeg if they are installed; the ending "
-      "chooses "
-      "the form: .mp4, .webm, .gif",
+      "a film of the whole recording, drawn by Chromium; the ending chooses the form: .apng (animated PNG) needs "
+      "nothing else, .mp4, .webm and .gif are written by ffmpeg",
       MOR_CLI_TEXT, AT(video) },
     { "--fps", "N", "its pictures per second (30)", MOR_CLI_NUMBER, AT(picture.rate), .min = 1, .max = 240,
       .expected = "1 to 240 pictures per second" },

@@ -37,6 +37,7 @@ typedef struct mor_frames_shape {
 
 typedef struct mor_frames_def {
     const char *scene_name, *scene_text; /* "" if none */
+    const char* ground;                  /* how it is drawn (scene_visual.h), NULL: not said */
     const char *formulation, *solver, *collision, *integrator, *stabilisation;
     double step; /* h at the start [s] */
     int dimension;

@@ -22,6 +22,7 @@ mor_code mor_frames_write_meta(mor_h5* h5, const mor_frames_def* def, mor_error*
         { "scene_name", def->scene_name },  { "formulation", def->formulation },
         { "solver", def->solver },          { "collision", def->collision },
         { "integrator", def->integrator },  { "stabilisation", def->stabilisation },
+        { "ground", def->ground },
     };
     const struct {
         const char* name;
@@ -34,7 +35,7 @@ mor_code mor_frames_write_meta(mor_h5* h5, const mor_frames_def* def, mor_error*
     };
     mor_code code = mor_h5_group(h5, "/meta", error);
     for (size_t i = 0; !code && i < sizeof texts / sizeof *texts; i++)
-        code = mor_h5_set_text(h5, "/meta", texts[i].name, texts[i].text, error);
+        if (texts[i].text) code = mor_h5_set_text(h5, "/meta", texts[i].name, texts[i].text, error);
     for (size_t i = 0; !code && i < sizeof numbers / sizeof *numbers; i++)
         code = mor_h5_set_int(h5, "/meta", numbers[i].name, numbers[i].value, error);
     if (!code) code = mor_h5_set_doubles(h5, "/meta", "step", &def->step, 1, error);

@@ -254,6 +254,7 @@ mor_recorder* mor_recorder_open(const char* path, const mor_world* world, const 
         mor_frames_def def = {
             .scene_name = scene ? mor_scene_name(scene) : "",
             .scene_text = scene ? mor_scene_text(scene) : "",
+            .ground = scene ? mor_scene_ground(scene) : NULL,
             .formulation = method(world, "formulation"),
             .solver = method(world, "solver"),
             .collision = method(world, "collision"),

@@ -57,6 +57,8 @@ static mor_code read_meta(mor_recording* r, mor_error* error)
     if (!code) code = mor_h5_get_int(&r->h5, "/meta", "contacts", &contacts, error);
     if (!code) code = mor_h5_get_doubles(&r->h5, "/meta", "step", &info->step, 1, error);
     if (!code) code = mor_h5_get_doubles(&r->h5, "/meta", "gravity", &info->gravity.x, 3, error);
+    if (!code && mor_h5_get_text(&r->h5, "/meta", "ground", info->ground, sizeof info->ground, NULL))
+        info->ground[0] = '\0';
     info->has_contacts = contacts != 0;
     info->live = r->h5.live;
     snprintf(info->path, sizeof info->path, "%s", r->h5.path);

@@ -11,6 +11,7 @@ typedef struct mor_recording mor_recording;
 typedef struct mor_recording_info {
     char path[1024];
     char producer[64], scene_name[128], formulation[64], solver[64], collision[64];
+    char ground[16]; /* how it is drawn: grid, checker, plain, none; "" in older recordings */
     int version, dimension, every;
     bool has_contacts; /* contacts one by one, not only totals */
     bool live;         /* not closed: being written, or its writer was killed */

@@ -31,6 +31,9 @@ static const mor_key scene_keys[] = {
     { NODE(mor_raw_scene, forces), .value = "list", .fallback = "[]", .help = "Forces that act for a while." },
     { NODE(mor_raw_scene, ignore_pairs), .value = "list of [body, body]", .fallback = "[]",
       .help = "Pairs of bodies that do not touch each other." },
+    { KEY(mor_raw_scene, ground, MOR_KEY_CHOICE), .choices = "grid|checker|plain|none", .fallback = "grid",
+      .help = "How the viewer draws the ground: horizontal planes with lines, as a chessboard or plain; none: without "
+              "planes and lines." },
     { NODE(mor_raw_scene, record), .value = "mapping", .fallback = "{}", .help = "What a recording keeps." },
     { 0 }
 };

@@ -58,6 +58,7 @@ typedef struct mor_raw_scene {
     mor_vec3 gravity;
     const mor_node *include, *time, *method, *materials, *pairs, *bodies, *joints, *robots, *controllers, *forces,
         *ignore_pairs, *record;
+    int ground;
 } mor_raw_scene;
 
 typedef struct mor_raw_time {

@@ -29,5 +29,7 @@ mor_visuals* mor_visuals_read(const mor_scene* scene);
 void mor_visuals_free(mor_visuals* visuals);
 /* The colour a body of the scene was given; false when it was given none. */
 bool mor_scene_color(const mor_scene* scene, const char* body, double color[4]);
+/* How the ground is drawn: grid, checker, plain or none. */
+const char* mor_scene_ground(const mor_scene* scene);
 
 #endif
