@@ -2,6 +2,6 @@
 #ifndef MOREAU_BORDER_H
 #define MOREAU_BORDER_H
 
-#define MOR_BORDER_TYPES 0x5c438837u
+#define MOR_BORDER_TYPES 0x7f768177u
 
 #endif
