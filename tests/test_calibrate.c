@@ -107,7 +107,7 @@ static mor_calibration* calibrate(const char* plan, int jobs)
 {
     mor_calibration* c = calloc(1, sizeof *c);
     mor_error error = { 0 };
-    if (mor_calibration_read(c, path_of(plan), NULL, &error) ||
+    if (mor_calibration_read(c, path_of(plan), NULL, NULL, &error) ||
         mor_calibration_run(c, jobs, NULL, false, NULL, NULL, &error))
         fail_msg("%s", error.text);
     return c;
@@ -189,7 +189,7 @@ static void errors_of_shifted_data_are_closed_forms(void** state)
         write_plan("plan.yaml", rest);
         mor_calibration* c = calloc(1, sizeof *c);
         mor_error error = { 0 };
-        if (mor_calibration_read(c, path_of("plan.yaml"), NULL, &error)) fail_msg("%s", error.text);
+        if (mor_calibration_read(c, path_of("plan.yaml"), NULL, NULL, &error)) fail_msg("%s", error.text);
         mor_cal_score scores[3];
         const double x[] = { 0.25, 0.3 };
         c->jobs = 1;
@@ -221,7 +221,7 @@ static void initial_states_are_fitted_over_the_flight(void** state)
     write_plan("plan.yaml", rest);
     mor_calibration* c = calloc(1, sizeof *c);
     mor_error error = { 0 };
-    if (mor_calibration_read(c, path_of("plan.yaml"), NULL, &error)) fail_msg("%s", error.text);
+    if (mor_calibration_read(c, path_of("plan.yaml"), NULL, NULL, &error)) fail_msg("%s", error.text);
     const double x[] = { 0.25, 0.3 };
     c->jobs = 1;
     assert_int_equal(mor_cal_find_flights(c, &error), MOR_OK);
@@ -266,14 +266,14 @@ static void a_journal_goes_on_to_the_same_bits(void** state)
     mor_error error = { 0 };
     remove(path_of("journal"));
     limit at = { 17 };
-    assert_int_equal(mor_calibration_read(cut, path_of("plan.yaml"), NULL, &error), MOR_OK);
+    assert_int_equal(mor_calibration_read(cut, path_of("plan.yaml"), NULL, NULL, &error), MOR_OK);
     assert_int_equal(mor_calibration_run(cut, 2, path_of("journal"), true, stop_after, &at, &error), MOR_STOPPED);
     drop(cut);
     FILE* f = fopen(path_of("journal"), "a");
     fputs("E 0 0 0x1p-3  0x1p", f); /* a line that was cut */
     fclose(f);
     cut = calloc(1, sizeof *cut);
-    assert_int_equal(mor_calibration_read(cut, path_of("plan.yaml"), NULL, &error), MOR_OK);
+    assert_int_equal(mor_calibration_read(cut, path_of("plan.yaml"), NULL, NULL, &error), MOR_OK);
     if (mor_calibration_run(cut, 2, path_of("journal"), true, NULL, NULL, &error)) fail_msg("%s", error.text);
     const mor_cal_result *a = &whole->results[0], *b = &cut->results[0];
     assert_int_equal(b->evaluations, a->evaluations - 17);
@@ -287,7 +287,7 @@ static void a_journal_goes_on_to_the_same_bits(void** state)
     snprintf(rest, sizeof rest, "%ssplit: { train: 2 }\n", two_parameters);
     write_plan("plan.yaml", rest);
     cut = calloc(1, sizeof *cut);
-    assert_int_equal(mor_calibration_read(cut, path_of("plan.yaml"), NULL, &error), MOR_OK);
+    assert_int_equal(mor_calibration_read(cut, path_of("plan.yaml"), NULL, NULL, &error), MOR_OK);
     assert_int_equal(mor_calibration_run(cut, 1, path_of("journal"), true, NULL, NULL, &error), MOR_BAD_INPUT);
     assert_non_null(strstr(error.text, "another plan"));
     drop(cut);
@@ -327,9 +327,16 @@ static void expect(const char* plan, const char* sentence)
     mor_calibration* c = calloc(1, sizeof *c);
     mor_error error = { 0 };
     write_text("bad.yaml", plan);
-    if (mor_calibration_read(c, path_of("bad.yaml"), NULL, &error) != MOR_BAD_INPUT) fail_msg("not refused: %s", plan);
+    if (mor_calibration_read(c, path_of("bad.yaml"), NULL, NULL, &error) != MOR_BAD_INPUT)
+        fail_msg("not refused: %s", plan);
     if (!strstr(error.text, sentence)) fail_msg("'%s' instead of '%s'", error.text, sentence);
     free(c);
+}
+
+static const char* find_ball(const char* name, char* path, size_t size)
+{
+    snprintf(path, size, "%s", path_of(strcmp(name, "stock") == 0 ? "ball.yaml" : "nothing.yaml"));
+    return path;
 }
 
 static void bad_plans_are_answered_with_their_place(void** state)
@@ -337,6 +344,16 @@ static void bad_plans_are_answered_with_their_place(void** state)
     (void)state;
     make_data("data.csv", 2, 5, 0.2, 0.5, 0.0, 6);
     write_text("ball.yaml", ball_scene);
+    write_text("stock.yaml",
+               "moreau-calibrate: 1\nscene: stock\n"
+               "data: { file: data.csv, run: run, time: t, columns: { bodies.ball.position: [x, y, z] } }\n"
+               "parameters: [ { path: materials.ball.friction, range: [0, 1] } ]\n");
+    mor_calibration* found = calloc(1, sizeof *found);
+    mor_error none = { 0 };
+    if (mor_calibration_read(found, path_of("stock.yaml"), NULL, find_ball, &none)) fail_msg("%s", none.text);
+    mor_calibration_free(found);
+    assert_int_equal(mor_calibration_read(found, path_of("stock.yaml"), NULL, NULL, &none), MOR_BAD_INPUT);
+    free(found);
 #define BAD_HEAD "moreau-calibrate: 1\nscene: ball.yaml\n"
 #define BAD_DATA "data: { file: data.csv, run: run, time: t, columns: { bodies.ball.position: [x, y, z] } }\n"
 #define BAD_PARAMETERS "parameters: [ { path: materials.ball.friction, range: [0, 1] } ]\n"

@@ -1,4 +1,4 @@
-/* moreau dataset page and add: pages, forms to take away, provenance. */
+/* moreau dataset page, add and answer: pages, forms to take away, provenance. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -94,8 +94,56 @@ static void pages_have_pictures_provenance_and_every_form(void** state)
     expect("W = reshape([");
 }
 
+/* How far `dataset answer` says the stored answers are off [m/s]. */
+static double miss(const char* line)
+{
+    if (command_run(line) != 0) fail_msg("%s: %s", line, command_errors);
+    const char* at = strstr(command_output, "at most ");
+    if (!at) fail_msg("%s: %s", line, command_output);
+    return atof(at + 8);
+}
+
+static void answers_of_another_program_are_judged(void** state)
+{
+    (void)state;
+    /* a ball of 2 kg at rest: the ground gives 2 * 9.81 * 0.01 N s in a step of 0.01 s */
+    assert_int_equal(
+        command_run("printf 'moreau: 1\nbodies:\n"
+                    "- { name: floor, shape: plane, fixed: true }\n"
+                    "- { name: ball, shape: { sphere: 0.5 }, mass: 2, position: [0, 0, 0.5] }\n' > rest.yaml && "
+                    "$M run rest.yaml --steps 2 --quiet --bpmd rest.h5"),
+        0);
+    assert_int_equal(command_run("printf '# mine\nsolver a/b.c\n\nmbs_frame000001\n0.1962 0 0\n' > good.txt;"
+                                 "printf 'solver x\r\nmbs_frame000002\r\n 0.3, 0, 0 \r\n' > bad.txt"),
+                     0);
+    assert_true(miss("$M dataset answer rest.h5 good.txt good.h5") < 1e-12);
+    assert_near(miss("$M dataset answer rest.h5 bad.txt bad.h5"), (0.3 - 0.1962) / 2.0, 1e-4); /* the ball jumps off */
+    command_expect("$M dataset answer rest.h5 good.txt good.h5", 2, "the name is taken");
+    command_expect("$M dataset answer good.h5 bad.txt again.h5", 0, NULL); /* answers are replaced */
+    command_expect("$M dataset answer rest.h5 good.txt", 2, "ANSWERS.txt");
+    command_expect("$M dataset answer good.txt good.txt t.h5", 2, "good.txt");
+    static const struct {
+        const char *text, *says;
+    } wrong[] = { { "", "x.txt:1: the first line" },
+                  { "mbs_frame000001\n1 0 0\n", "x.txt:1: the first line" },
+                  { "solver x\n", "no answers" },
+                  { "solver x\nmbs_frame000009\n1 0 0\n", "x.txt:2: the problems have no frame" },
+                  { "solver x\nmbs_frame000001\n", "has 1 contacts, and impulses of 0" },
+                  { "solver x\nmbs_frame000001\n1 0\n", "x.txt:3: three numbers" },
+                  { "solver x\nmbs_frame000001\n1 nan 0\n", "x.txt:3: three numbers" },
+                  { "solver x\nmbs_frame000001\n1 0 0 0\n", "x.txt:3: more than three" },
+                  { "solver x\nmbs_frame000001\n1 0 0\nmbs_frame000001\n1 0 0\n", "x.txt:4: a second answer" } };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char line[300];
+        snprintf(line, sizeof line, "printf '%s' > x.txt; $M dataset answer rest.h5 x.txt x.h5", wrong[i].text);
+        command_expect(line, 2, wrong[i].says);
+        assert_int_not_equal(access(command_at("x.h5"), F_OK), 0);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(pages_have_pictures_provenance_and_every_form) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(pages_have_pictures_provenance_and_every_form),
+                                        cmocka_unit_test(answers_of_another_program_are_judged) };
     return cmocka_run_group_tests(tests, command_open, command_close);
 }

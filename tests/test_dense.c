@@ -10,6 +10,7 @@
 #include "common/near.h"
 #include "linalg/dense.h"
 #include "linalg/eigenvalues.h"
+#include "linalg/rows.h"
 #include "moreau/base.h"
 
 enum { MOST = 60 };
@@ -352,6 +353,45 @@ static void least_norm_gives_the_shortest_solution_of_a_singular_system(void** s
     mor_arena_destroy(arena);
 }
 
+/* Against sums in plain loops; sizes of contacts, joints and robots, and odd ones. */
+static void products_with_rows_are_those_of_plain_loops(void** state)
+{
+    (void)state;
+    enum { WIDEST = 31, ROWS = 6 };
+    const int widths[] = { 1, 2, 3, 5, 6, 7, 12, WIDEST };
+    mor_rng rng = { 11 };
+    for (size_t k = 0; k < sizeof widths / sizeof *widths; k++)
+        for (int p = 1; p <= ROWS; p++)
+            for (int q = 1; q <= ROWS; q++) {
+                int n = widths[k];
+                double A[ROWS * WIDEST], B[ROWS * WIDEST], v[WIDEST], u[ROWS], W[ROWS * ROWS], x[ROWS], to[WIDEST];
+                for (int i = 0; i < ROWS * WIDEST; i++)
+                    A[i] = mor_rng_uniform(&rng) - 0.5, B[i] = mor_rng_uniform(&rng) - 0.5;
+                for (int i = 0; i < WIDEST; i++) v[i] = mor_rng_uniform(&rng) - 0.5, to[i] = 1.0;
+                for (int i = 0; i < ROWS; i++) u[i] = 2.0, x[i] = mor_rng_uniform(&rng) - 0.5;
+                for (int i = 0; i < p * q; i++) W[i] = 3.0;
+                mor_rows(p, n, A, v, u);
+                mor_push(p, n, A, x, to);
+                mor_gram(p, q, n, A, B, W);
+                for (int i = 0; i < p; i++) {
+                    double sum = 2.0;
+                    for (int j = 0; j < n; j++) sum += A[i * n + j] * v[j];
+                    assert_near(u[i], sum, 1e-14);
+                    for (int c = 0; c < q; c++) {
+                        double product = 3.0;
+                        for (int j = 0; j < n; j++) product += A[i * n + j] * B[c * n + j];
+                        assert_near(W[i * q + c], product, 1e-14);
+                    }
+                }
+                for (int j = 0; j < WIDEST; j++) {
+                    double sum = 1.0;
+                    for (int i = 0; j < n && i < p; i++) sum += A[i * n + j] * x[i];
+                    assert_near(to[j], sum, 1e-14);
+                }
+                for (int i = p; i < ROWS; i++) assert_true(u[i] == 2.0); /* nothing written beyond */
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -362,6 +402,7 @@ int main(void)
         cmocka_unit_test(ldl_solves_indefinite_systems_with_a_zero_diagonal),
         cmocka_unit_test(semidefinite_factor_finds_the_rank_and_the_sign),
         cmocka_unit_test(least_norm_gives_the_shortest_solution_of_a_singular_system),
+        cmocka_unit_test(products_with_rows_are_those_of_plain_loops),
         cmocka_unit_test(six_rows_are_solved),
         cmocka_unit_test(blocked_factors_have_the_bits_of_the_textbook_loops),
         cmocka_unit_test(eigenvalues_are_those_of_a_matrix_made_from_them),

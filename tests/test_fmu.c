@@ -226,6 +226,24 @@ static void compare_states(importer* m, const api* f, component u, const mor_wor
     }
 }
 
+/* Positions of the joints between bodies; how many there are. */
+static int compare_joints(importer* m, const api* f, component u, const mor_world* w)
+{
+    int count = 0;
+    for (int j = 0; j < mor_world_joint_count(w); j++) {
+        const mor_joint_def* d = mor_world_joint(w, j);
+        if (d->kind != MOR_JOINT_REVOLUTE && d->kind != MOR_JOINT_PRISMATIC) continue;
+        char name[256];
+        snprintf(name, sizeof name, "joints.%s.position", d->name);
+        unsigned r = reference(m, name);
+        double got, expected = mor_world_joint_position(w, j);
+        assert_int_equal(f->get(u, &r, 1, &got), 0);
+        assert_true(got == expected);
+        count++;
+    }
+    return count;
+}
+
 static mor_world* same_world(const char* path, mor_scene** scene)
 {
     mor_error error = { 0 };
@@ -240,6 +258,7 @@ static void a_unit_gives_the_trajectory_of_the_command(void** state)
 {
     (void)state;
     static const char* const scenes[] = { "stack", "bounce", "four_bar", "humanoid_stand", "flat_discs", "conveyor" };
+    int joints = 0;
     for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
         importer m;
         char path[512];
@@ -255,6 +274,7 @@ static void a_unit_gives_the_trajectory_of_the_command(void** state)
             assert_int_equal(f.step(u, mor_world_time(w), n * h, 1), 0);
             for (int j = 0; j < n; j++) assert_int_equal(mor_world_step(w, NULL, NULL), MOR_OK);
             compare_states(&m, &f, u, w);
+            joints += compare_joints(&m, &f, u, w);
         }
         assert_int_equal(f.terminate(u), 0);
         f.release(u);
@@ -262,6 +282,7 @@ static void a_unit_gives_the_trajectory_of_the_command(void** state)
         mor_scene_destroy(scene);
         end_import(&m);
     }
+    assert_true(joints > 0);
 }
 
 static void inputs_act_and_states_return(void** state)

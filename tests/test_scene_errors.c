@@ -404,11 +404,16 @@ static void broken_overrides_are_refused(void** state)
         { "method.solver.tool=1", 15, "unknown option 'tool'" },
         { "method.solver=psg", 15, "did you mean 'pgs'?" },
         { "include=[a.yaml]", 1, "include cannot be overridden" },
+        { "materials.stel.friction=0.2", 11, "nothing has the material 'stel'; did you mean 'steel'?" },
+        { "materials.paper={ friction: 0.2 }", 11, "nothing has the material 'paper'" },
     };
     char path[160];
-    const char* text =
-        "moreau: 1\nmethod: { solver: pgs }\nbodies:\n  - { name: ball, shape: { sphere: 1 }, mass: 1 }\n";
+    const char* text = "moreau: 1\nmethod: { solver: pgs }\nmaterials: { steel: { friction: 0.1 } }\nbodies:\n"
+                       "  - { name: ball, shape: { sphere: 1 }, mass: 1 }\n";
     write_file("scene.yaml", text, strlen(text), path);
+    const char* used[] = { "materials.paper.friction=0.2", "bodies.ball.material=paper", "method.formulation=st",
+                           NULL };
+    assert_true(accepted(path, used, &(mor_error){ 0 }));
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char* overrides[] = { cases[i].text, NULL };
         mor_error error = { 0 };

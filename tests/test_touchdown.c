@@ -60,7 +60,7 @@ static void impact(const mor_system* system, const bool* touching, const char* m
 {
     double impulses[64] = { 0 };
     solver_user user = { mor_solver_builtin(method), 0 };
-    mor_solve_stage stage = { solve, arena, &user, 0.0 };
+    mor_solve_stage stage = { .solve = solve, .arena = arena, .user = &user };
     mor_arena_reset(arena);
     double before = energy(system, velocity);
     mor_report r = mor_gauss_impact_solve(system, touching, law, 8, false, 0.0, &stage, velocity, impulses);

@@ -15,6 +15,7 @@ struct Bullet : Engine {
     btDiscreteDynamicsWorld world{ &dispatcher, &broadphase, &solver, &configuration };
     std::vector<std::unique_ptr<btCollisionShape>> shapes;
     std::vector<std::unique_ptr<btRigidBody>> bodies;
+    std::vector<std::unique_ptr<btHingeConstraint>> hinges;
     double h;
 
     Bullet(const Scene& s, int iterations) : h(s.h)
@@ -52,9 +53,26 @@ struct Bullet : Engine {
             bodies.back()->setAngularVelocity(btVector3((btScalar)b.spin.x, (btScalar)b.spin.y, (btScalar)b.spin.z));
             world.addRigidBody(bodies.back().get());
         }
+        for (const Hinge& j : s.hinges) {
+            auto local = [&](int i, mor_vec3 x, bool point) {
+                const mor_pose& p = s.bodies[i].pose;
+                mor_vec3 y = mor_unrotate(p.rotation, point ? mor_sub(x, p.position) : x);
+                return btVector3((btScalar)y.x, (btScalar)y.y, (btScalar)y.z);
+            };
+            int a = j.body[0] >= 0 ? j.body[0] : j.body[1], b = j.body[0] >= 0 ? j.body[1] : -1;
+            if (b < 0)
+                hinges.push_back(
+                    std::make_unique<btHingeConstraint>(*bodies[a], local(a, j.point, true), local(a, j.axis, false)));
+            else
+                hinges.push_back(std::make_unique<btHingeConstraint>(*bodies[a], *bodies[b], local(a, j.point, true),
+                                                                     local(b, j.point, true), local(a, j.axis, false),
+                                                                     local(b, j.axis, false)));
+            world.addConstraint(hinges.back().get(), true);
+        }
     }
     ~Bullet() override
     {
+        for (auto& j : hinges) world.removeConstraint(j.get());
         for (auto& b : bodies) world.removeRigidBody(b.get());
     }
     bool step() override

@@ -22,8 +22,14 @@ struct Body {
     const mor_polyhedron* hull; // box and hull: faces and vertices in the frame of the pose; owned by the scene
 };
 
+struct Hinge {
+    int body[2]; // -1: the world
+    mor_vec3 point, axis;
+};
+
 struct Scene {
     std::vector<Body> bodies;
+    std::vector<Hinge> hinges;
     mor_vec3 gravity;
     double h, mu;
     bool hulls;                  // some body is a hull
@@ -39,15 +45,20 @@ struct Engine {
     virtual std::string notes() const { return ""; } // what else the engine had to say
 };
 
+// `make` gives nullptr where the engine cannot take the scene.
 struct Config {
     std::string name;
     std::unique_ptr<Engine> (*make)(const Scene& scene, const char* path, const std::vector<std::string>& sets);
 };
 
 std::vector<Config> moreau_configs();
+std::unique_ptr<Engine> moreau_with_threads(const char* path, const std::vector<std::string>& sets, int threads);
 std::vector<Config> moreau_speed_configs(); // by tolerance and by budget
 std::vector<Config> ode_configs();
 std::vector<Config> bullet_configs();
+std::vector<Config> mujoco_configs();
+// All peers that were found when the program was built, and their names with versions for the head of a table.
+std::vector<Config> peer_configs(std::string* versions);
 
 // Reads a scene file; throws std::runtime_error with the reader's sentence.
 Scene read_scene(const char* path, const std::vector<std::string>& sets, double mu);

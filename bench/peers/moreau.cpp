@@ -21,10 +21,10 @@ struct Moreau : Engine {
     mor_scene* scene;
     mor_world* world;
 
-    Moreau(const char* path, const std::vector<std::string>& sets) : scene(load(path, sets))
+    Moreau(const char* path, const std::vector<std::string>& sets, int threads = 1) : scene(load(path, sets))
     {
         mor_error error = {};
-        world = mor_scene_build(scene, 1, &error);
+        world = mor_scene_build(scene, threads, &error);
         if (!world) throw std::runtime_error(error.text);
     }
     ~Moreau() override
@@ -48,6 +48,16 @@ struct Moreau : Engine {
     mor_vec3 velocity(int body) const override { return state(body).velocity; }
     mor_vec3 spin(int body) const override { return state(body).angular_velocity; }
 };
+
+} // namespace
+
+std::unique_ptr<Engine> moreau_with_threads(const char* path, const std::vector<std::string>& sets, int threads)
+{
+    return std::make_unique<Moreau>(path, sets, threads);
+}
+
+namespace
+{
 
 template <const char* const* more>
 std::unique_ptr<Engine> make(const Scene&, const char* path, const std::vector<std::string>& sets)
@@ -76,7 +86,7 @@ Scene read_scene(const char* path, const std::vector<std::string>& sets, double 
 {
     auto owner = std::make_shared<Moreau>(path, sets);
     Moreau& m = *owner;
-    Scene scene = { {}, mor_world_gravity(m.world), mor_world_get_step(m.world), mu, false, owner };
+    Scene scene = { {}, {}, mor_world_gravity(m.world), mor_world_get_step(m.world), mu, false, owner };
     for (int i = 0; i < mor_world_body_count(m.world); i++) {
         mor_body_id id = mor_world_body(m.world, i);
         mor_body_shape shape = mor_body_get_shape(m.world, id, 0);
@@ -113,7 +123,34 @@ Scene read_scene(const char* path, const std::vector<std::string>& sets, double 
         }
         scene.bodies.push_back(b);
     }
+    for (int i = 0; i < mor_world_joint_count(m.world); i++) {
+        const mor_joint_def* d = mor_world_joint(m.world, i);
+        if (d->kind != MOR_JOINT_REVOLUTE || d->framed) throw std::runtime_error("only hinges are compared");
+        Hinge hinge = { { -1, -1 }, d->point[0], d->axis };
+        for (int k = 0; k < mor_world_body_count(m.world); k++)
+            for (int side = 0; side < 2; side++)
+                if (mor_world_body(m.world, k).index1 == d->body[side].index1) hinge.body[side] = k;
+        scene.hinges.push_back(hinge);
+    }
     return scene;
+}
+
+std::vector<Config> peer_configs(std::string* versions)
+{
+    std::vector<Config> configs;
+#ifdef HAVE_ODE
+    for (Config& c : ode_configs()) configs.push_back(c);
+    *versions += std::string(", ODE ") + ODE_VERSION;
+#endif
+#ifdef HAVE_BULLET
+    for (Config& c : bullet_configs()) configs.push_back(c);
+    *versions += std::string(", Bullet ") + BULLET_VERSION + " (single precision)";
+#endif
+#ifdef HAVE_MUJOCO
+    for (Config& c : mujoco_configs()) configs.push_back(c);
+    *versions += std::string(", MuJoCo ") + MUJOCO_VERSION;
+#endif
+    return configs;
 }
 
 std::vector<Config> moreau_configs()

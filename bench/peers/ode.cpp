@@ -91,6 +91,13 @@ struct Ode : Engine {
             dGeomSetQuaternion(geom, q);
             bodies.push_back(body);
         }
+        for (const Hinge& j : s.hinges) {
+            dJointID joint = dJointCreateHinge(world, nullptr);
+            auto at = [&](int i) { return i < 0 ? nullptr : bodies[i]; };
+            dJointAttach(joint, at(j.body[0]), at(j.body[1]));
+            dJointSetHingeAnchor(joint, j.point.x, j.point.y, j.point.z);
+            dJointSetHingeAxis(joint, j.axis.x, j.axis.y, j.axis.z);
+        }
     }
     ~Ode() override
     {
@@ -102,7 +109,7 @@ struct Ode : Engine {
     {
         Ode* o = (Ode*)data;
         dBodyID one = dGeomGetBody(a), two = dGeomGetBody(b);
-        if (!one && !two) return;
+        if ((!one && !two) || (one && two && dAreConnected(one, two))) return;
         dContact contacts[16];
         int n = dCollide(a, b, 16, &contacts[0].geom, sizeof(dContact));
         for (int i = 0; i < n; i++) {

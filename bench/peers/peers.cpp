@@ -2,7 +2,7 @@
 // together with what the answer is worth.
 //   bench_peers [--filter TEXT] [--limit SECONDS] [--long]
 // Times are CPU time of the process around the steps alone, mean over the run (the first step left
-// out); a run ends after --limit seconds of it (default 5), and the table says how many steps it
+// out); a run ends after --limit seconds of it (default 1), and the table says how many steps it
 // did. Penetration, drift and acceleration come from the poses, by one code.
 #include "engine.h"
 
@@ -110,6 +110,7 @@ int last(const Scene& s) { return (int)s.bodies.size() - 1; }
 void run(const Case& c, const Scene& scene, const char* path, const Config& config, double limit)
 {
     std::unique_ptr<Engine> engine = config.make(scene, path, c.sets);
+    if (!engine) return;
     mor_vec3 x0 = engine->pose(last(scene)).position, at1 = x0;
     double time = 0, deepest = 0, v1 = 0;
     // down the slope: gravity projected on the plane, the first body
@@ -182,7 +183,7 @@ void run(const Case& c, const Scene& scene, const char* path, const Config& conf
 int main(int argc, char** argv)
 {
     const char* filter = "";
-    double limit = 5;
+    double limit = 1;
     bool all = false;
     for (int i = 1; i < argc; i++) {
         if (!std::strcmp(argv[i], "--filter") && i + 1 < argc) filter = argv[++i];
@@ -195,14 +196,9 @@ int main(int argc, char** argv)
 #endif
     std::vector<Config> configs = moreau_configs();
     std::printf("moreau %s", mor_version());
-#ifdef HAVE_ODE
-    for (Config& c : ode_configs()) configs.push_back(c);
-    std::printf(", ODE %s", ODE_VERSION);
-#endif
-#ifdef HAVE_BULLET
-    for (Config& c : bullet_configs()) configs.push_back(c);
-    std::printf(", Bullet %s", BULLET_VERSION);
-#endif
+    std::string versions;
+    for (Config& c : peer_configs(&versions)) configs.push_back(c);
+    std::printf("%s", versions.c_str());
     std::printf("; one thread, %s %s, at most %g s for a run\n", sizeof(void*) == 8 ? "64 bit," : "", __VERSION__,
                 limit);
     for (const Case& c : cases) {

@@ -57,7 +57,11 @@ classdef MoreauWorld < handle
     end
     function step(w, n)
       if nargin < 2, n = 1; end
-      moreau_call('step', w.id, n);
+      try
+        moreau_mex('step', w.id, n); % not by moreau_call: that would cost as much as ten small steps
+      catch problem
+        moreau_raise(problem);
+      end
     end
     function numbers = run(w, steps)
       numbers = jsondecode(moreau_call('run', w.id, steps));

@@ -1,8 +1,8 @@
 function frames = moreau_read_bpmd(path)
   % frames = moreau_read_bpmd('problems.h5')   frames of a BPMD file (docs/bpmd.md) as a struct array
   %
-  % Each frame has the groups of the file as fields: timestep, bodies, contacts, solutions ... Matrices are turned so that
-  % a row belongs to a body or a contact. W = Gn' * (M \ Gn) and others can be built of them; answers go back with
+  % Each frame has a name and data, the groups of the file as fields: timestep, bodies, contacts, solutions ... A column
+  % belongs to a body or a contact. moreau_bpmd_problem makes W, q and mu of a frame; answers go back with
   % moreau_write_answer.
   if exist('OCTAVE_VERSION', 'builtin')
     data = load('-hdf5', path);

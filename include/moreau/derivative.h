@@ -65,6 +65,8 @@ typedef struct mor_derivative {
     double distance;             /* to the nearest change of a contact's state, or of what is done about its overlap
                                     [m/s]; infinite without contacts */
     double residual;             /* velocity error of the step it is taken of [m/s] */
+    bool differences; /* taken by differences of the step, solved on both sides: for impacts with restitution and joints
+                         that are solved for again */
 } mor_derivative;
 
 /* Of the coming step of the world, which is not taken: the world stays as it is. `inputs` may be NULL if count is 0.

@@ -462,9 +462,10 @@ typedef struct mor_answer {
 typedef struct mor_solve_stage {
     /* z has as many numbers as the problem has unknowns: the answer on return. */
     mor_report (*solve)(struct mor_solve_stage* stage, const mor_problem* problem, bool warm, double* z);
-    mor_arena* arena; /* scratch of this island */
-    void* user;       /* of whoever made the stage */
-    double coarse;    /* a larger tolerance for solves that are only looked at; 0: the solver's own */
+    mor_arena* arena;                /* scratch of this island */
+    void* user;                      /* of whoever made the stage */
+    double coarse;                   /* a larger tolerance for solves that are only looked at; 0: the solver's own */
+    struct mor_equations* equations; /* the library's own: the factor of an island that has nothing but equations */
 } mor_solve_stage;
 
 typedef struct mor_formulation {

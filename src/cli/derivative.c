@@ -135,6 +135,7 @@ static void print_json(const arguments* a, const mor_derivative* d)
     mor_json_end(&json);
     if (isfinite(d->distance)) mor_json_number(&json, "distance", d->distance);
     mor_json_number(&json, "residual", d->residual);
+    mor_json_bool(&json, "differences", d->differences);
     mor_json_list(&json, "inputs");
     for (int i = 0; i < a->count; i++) mor_json_text(&json, NULL, a->words[i]);
     mor_json_end(&json);
@@ -159,6 +160,7 @@ static void print_text(const arguments* a, const mor_derivative* d, const mor_wo
     if (isfinite(d->distance)) printf("; the nearest change is %.3g m/s away", d->distance);
     putchar('\n');
     if (!d->differentiable) printf("  not differentiable here: %s\n", d->why);
+    if (d->differences) puts("  by differences of the step: it has an impact, or joints that were solved for again");
     if (!d->unique) puts("  not unique: sliding contacts share their load in more than one way");
     for (int k = 0; k < a->count; k++) {
         double most[2] = { 0.0, 0.0 };

@@ -179,6 +179,16 @@ static void keep(mor_derivation* d, int island, int block, int contact, const mo
         d->loaded[it->tree_of[it->system.entries[e].tree]] = true;
 }
 
+/* A contact that pushes, and a tree of it that moves neither with nu+ nor with the mean: the impact splits its step. */
+static bool bounces(const mor_derivation* d, const mor_island* it, const mor_block* b)
+{
+    for (int e = b->entry; d->base->nu_move && e < b->entry + b->entry_count; e++) {
+        const mor_tree* t = &d->base->w->trees[it->tree_of[it->system.entries[e].tree]];
+        if (!mor_moves_by(d, t, 1.0)) return true;
+    }
+    return false;
+}
+
 /* Chooses the rows of one island. */
 static mor_code keep_island(mor_derivation* d, int island, laws* l, mor_derivative* out, mor_error* error)
 {
@@ -203,8 +213,7 @@ static mor_code keep_island(mor_derivation* d, int island, laws* l, mor_derivati
             const mor_contact_row* c = &s->contacts[i];
             if (law.phase != MOR_PHASE_OPEN && !law.weak) /* deeper, the gap does not count; less deep, it does */
                 law.margin = mor_min(law.margin, fabs(c->gap / s->h + c->recovery));
-            if (law.phase != MOR_PHASE_OPEN && c->restitution > 0.0 && c->approach < -s->v_rest)
-                not_here(out, "an impact with restitution happens within this step%s%s", "", "");
+            if (c->restitution > 0.0 && p[0] > 0.0 && bounces(d, it, b)) d->unknown = "an impact with restitution";
             out->open += law.phase == MOR_PHASE_OPEN;
             out->sticking += law.phase == MOR_PHASE_STICK;
             out->sliding += law.phase == MOR_PHASE_SLIDE;
@@ -274,7 +283,7 @@ static void judge_weak(const mor_derivation* d, const laws* l, const mor_columns
 }
 
 /* The trial at the state itself must repeat the base step: its velocities, and rows of joints that hold. */
-static mor_code compare_with_base(mor_derivation* d, mor_look* look, mor_derivative* out, mor_error* error)
+static mor_code compare_with_base(mor_derivation* d, mor_look* look, mor_error* error)
 {
     mor_code code = mor_look_at(d, -1, 0.0, look, error);
     if (code) return code;
@@ -289,12 +298,8 @@ static mor_code compare_with_base(mor_derivation* d, mor_look* look, mor_derivat
         for (int r = 0; r < kept->dim && b->kind == MOR_BLOCK_EQUATION; r++)
             off = mor_max(off, fabs(look->u[kept->row + r]));
     }
-    if (most > ENOUGH * scale || look->lost)
-        not_here(out, "the step was solved again with other means (a motor at its limit%s%s)", "", "");
-    else if (off > ENOUGH * scale)
-        not_here(out,
-                 "the stabilisation of joints solved the step again; %s and %s, or joints as a tree, have a derivative",
-                 "stabilisation none", "baumgarte");
+    if (most > ENOUGH * scale || look->lost) d->unknown = "a solve with other means, as of a motor at its limit";
+    else if (off > ENOUGH * scale) d->unknown = "the stabilisation of joints, which solved the step again";
     size_t count = (size_t)mor_world_q_count(d->world);
     d->end_q = mor_arena_alloc(d->arena, (count + 1) * sizeof(double));
     d->end_nu = mor_arena_alloc(d->arena, ((size_t)d->n + 1) * sizeof(double));
@@ -308,13 +313,13 @@ static mor_code compare_with_base(mor_derivation* d, mor_look* look, mor_derivat
 
 /* By trees and contacts (slopes.h), or if not `local` by looks at the step. Local and nothing done: not that way. */
 static mor_code right_hand_sides(mor_derivation* d, mor_slopes* slopes, mor_look* a, mor_look* b, mor_columns* c,
-                                 bool* local, bool* lost, mor_derivative* out, mor_error* error)
+                                 bool* local, bool* lost, mor_error* error)
 {
     mor_code code = MOR_OK;
     if (*local) {
         code = mor_slopes_fill(d, slopes, c, local, lost, error);
         if (!*local) return code;
-    } else code = compare_with_base(d, a, out, error);
+    } else code = compare_with_base(d, a, error);
     for (int j = *local ? 2 * d->n : 0; j < c->count && !code; j++)
         if (!*local || !mor_slopes_has_input(d, &d->inputs[j - 2 * d->n]))
             code = mor_look_columns(d, j, a, b, c, lost, error);
@@ -335,7 +340,7 @@ static mor_code fill_columns(mor_derivation* d, const laws* l, mor_columns* c, b
     memset(c->mu, 0, count * (size_t)d->kept_count * sizeof(double));
     memset(c->end, 0, count * 2 * (size_t)d->n * sizeof(double));
     if (!mor_look_create(d, &a) || !mor_look_create(d, &b)) return MOR_SYSTEM;
-    mor_code code = right_hand_sides(d, &slopes, &a, &b, c, local, &lost, out, error);
+    mor_code code = right_hand_sides(d, &slopes, &a, &b, c, local, &lost, error);
     if (asked && !*local) return code;
     bool sided = d->side && l->weak_count;
     if (!code && sided) code = mor_sided_solve(d, l->law, l->weak, l->weak_count, d->side, c, resolved);
@@ -356,12 +361,27 @@ static mor_code follow_projection(mor_derivation* d, mor_columns* c, mor_derivat
     mor_slopes_put_back(d);
     mor_code code = mor_projection_columns(d, c, &p, error);
     if (code) return code;
-    if (!p.same) not_here(out, "energy that the step gained is taken out of the joints%s%s", "", "");
+    if (!p.same) d->unknown = "energy taken out of a mechanism";
+    if (d->unknown) return MOR_OK;
     if (p.weak) not_here(out, "the position projection is about to move a body or not%s%s", "", "");
     if (p.lost)
         not_here(out, "a contact that the projection opens is found on one side of this state only%s%s", "", "");
     out->distance = mor_min(out->distance, mor_max(0.0, p.distance) / d->world->h);
     return MOR_OK;
+}
+
+/* Something of the step is not in the equations: differences of it. */
+static mor_code by_whole_steps(mor_derivation* d, mor_columns* c, mor_derivative* out, mor_error* error)
+{
+    bool agree;
+    out->differentiable = out->differences = true;
+    out->why[0] = '\0';
+    mor_code code = mor_whole_columns(d, c, &agree, error);
+    if (!code && !agree)
+        not_here(out, "the step has %s, and differences of it over two lengths or to two sides disagree%s", d->unknown,
+                 "");
+    c->many = c->torn = false;
+    return code;
 }
 
 static mor_code derive(mor_derivation* d, mor_derivative* out, double* matrix, mor_error* error)
@@ -386,13 +406,14 @@ static mor_code derive(mor_derivation* d, mor_derivative* out, double* matrix, m
     c.end = mor_arena_alloc(d->arena, ((size_t)c.count * 2 * d->n + 1) * sizeof(double));
     if (!code && (!c.V || !c.u || !c.mu || !c.end)) code = MOR_SYSTEM;
     bool local = true, resolved = false;
-    if (!code) code = fill_columns(d, &l, &c, &local, &resolved, out, error);
-    if (!code && !local) code = fill_columns(d, &l, &c, &local, &resolved, out, error);
-    if (!code) code = follow_projection(d, &c, out, error);
+    if (!code && !d->unknown) code = fill_columns(d, &l, &c, &local, &resolved, out, error);
+    if (!code && !d->unknown && !local) code = fill_columns(d, &l, &c, &local, &resolved, out, error);
+    if (!code && !d->unknown) code = follow_projection(d, &c, out, error);
+    if (!code && d->unknown) code = by_whole_steps(d, &c, out, error);
     if (code) return code;
-    if (!d->side || !resolved) judge_weak(d, &l, &c, out);
+    if (!d->unknown && (!d->side || !resolved)) judge_weak(d, &l, &c, out);
     out->unique = !c.many;
-    if (c.torn)
+    if (c.torn && !d->unknown)
         not_here(out, "more contacts stick than the bodies can follow: some slip along every direction%s%s", "", "");
     for (int i = 0; i < 2 * d->n; i++)
         for (int j = 0; j < c.count; j++) matrix[(size_t)i * c.count + j] = c.end[(size_t)j * 2 * d->n + i];

@@ -202,6 +202,35 @@ mor_code mor_look_begin(mor_derivation* d)
     return MOR_OK;
 }
 
+/* Where contacts may bounce, trees that nothing pushes move with the mean of their velocities (formulation/impact.c).
+ * False: out of memory. */
+static bool set_mean_moves(mor_derivation* d, const double* nu)
+{
+    const mor_step* base = d->base;
+    d->trial->nu_move = NULL;
+    if (!base->nu_move) return true;
+    double* move = mor_arena_alloc(d->arena, ((size_t)d->dof + 1) * sizeof *move);
+    if (!move) return false;
+    memcpy(move, nu, (size_t)d->dof * sizeof *move);
+    for (int i = 0; i < base->w->tree_count; i++) {
+        const mor_tree* t = &base->w->trees[i];
+        if (mor_moves_by(d, t, 0.5)) move[t->offset] = NAN;
+    }
+    d->trial->nu_move = move;
+    return true;
+}
+
+bool mor_moves_by(const mor_derivation* d, const mor_tree* t, double share)
+{
+    const mor_step* k = d->base;
+    const double *move = k->nu_move + t->offset, *from = k->nu + t->offset, *to = d->nu + t->offset;
+    double off = 0.0;
+    if (t->robot || t->body < 0) return share == 1.0;
+    for (int i = 0; i < t->dof && !isnan(move[0]); i++)
+        off = mor_max(off, fabs(move[i] - (1.0 - share) * from[i] - share * to[i]) / (1.0 + fabs(to[i])));
+    return isnan(move[0]) ? share != 1.0 : off < 1e-12;
+}
+
 static mor_code finish(mor_derivation* d, const double* nu, mor_look* look, mor_error* error)
 {
     mor_step* k = d->trial;
@@ -211,7 +240,9 @@ static mor_code finish(mor_derivation* d, const double* nu, mor_look* look, mor_
             if (d->loaded[i]) mor_tree_move(k->w, &k->w->trees[i], nu + k->w->trees[i].offset);
     } else {
         memcpy(k->nu_new, nu, (size_t)k->dof * sizeof *nu);
+        if (!set_mean_moves(d, nu)) return MOR_SYSTEM;
         mor_integrate_bodies(k);
+        k->nu_move = NULL;
         if (k->w->joints.count) code = mor_stabilise_velocities(k);
     }
     if (!code) code = mor_world_get_q(k->w, look->q, mor_world_q_count(k->w), error);

@@ -47,6 +47,7 @@ typedef struct mor_derivation {
     mor_material* materials; /* copy for the trial */
     bool projecting;         /* a pass of the position projection is looked at, not the step (projection.c); base is
                                 the assembly beside the step then, nu is dq */
+    const char* unknown;     /* what of the step is not in the equations; NULL: nothing */
     double *end_q, *end_nu;  /* the end of the step as looks see it; NULL: no look was taken */
     int side;                /* 1, -1: derivatives along or against each direction; 0: they must agree */
     const mor_input* inputs;
@@ -82,6 +83,11 @@ mor_code mor_look_columns(mor_derivation* d, int direction, mor_look* a, mor_loo
                           mor_error* error);
 /* end += E_nu dnu+ (c->V) in all columns. */
 mor_code mor_look_ends(mor_derivation* d, mor_look* a, mor_look* b, mor_columns* c, mor_error* error);
+/* Does a tree move with the velocity (1 - share) nu + share nu+ in the base step, which has nu_move? */
+bool mor_moves_by(const mor_derivation* d, const mor_tree* t, double share);
+/* All columns of the ends as differences of whole steps, solved on both sides (whole.c): for steps whose equations are
+ * not those of look.h. *agree = false: differences of two lengths, or to the two sides, do not agree. */
+mor_code mor_whole_columns(mor_derivation* d, mor_columns* c, bool* agree, mor_error* error);
 /* Names a block of joint rows by where its impulses are remembered: the same in every step of the world. */
 size_t mor_memory_key(const mor_step* step, const double* memory);
 /* Memory for one look. */

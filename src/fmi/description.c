@@ -61,8 +61,9 @@ static void put_number(writer* w, const char* name, double value)
 static const struct {
     const char* name;
     int kg, m, s, rad;
-} units[] = { { "s", 0, 0, 1, 0 },      { "m", 0, 1, 0, 0 },  { "m/s", 0, 1, -1, 0 }, { "m/s2", 0, 1, -2, 0 },
-              { "rad/s", 0, 0, -1, 1 }, { "N", 1, 1, -2, 0 }, { "N.m", 1, 2, -2, 0 }, { "J", 1, 2, -2, 0 } };
+} units[] = { { "s", 0, 0, 1, 0 },     { "m", 0, 1, 0, 0 },    { "m/s", 0, 1, -1, 0 },
+              { "m/s2", 0, 1, -2, 0 }, { "rad", 0, 0, 0, 1 },  { "rad/s", 0, 0, -1, 1 },
+              { "N", 1, 1, -2, 0 },    { "N.m", 1, 2, -2, 0 }, { "J", 1, 2, -2, 0 } };
 
 static void put_units(writer* w)
 {
@@ -94,7 +95,7 @@ static void put_variable(writer* w, const mor_fmu_variable* v, int number)
     if (info->causality == MOR_FMU_PARAMETER) put(w, " initial=\"exact\"");
     else if (info->causality == MOR_FMU_OUTPUT) put(w, " initial=\"calculated\"");
     if (w->version == 2) put(w, "><Real");
-    if (info->unit[0] && strcmp(info->unit, "1") != 0) put_attribute(w, "unit", info->unit);
+    if (mor_fmu_unit(v)[0]) put_attribute(w, "unit", mor_fmu_unit(v));
     if (start) put_number(w, "start", v->start);
     put(w, w->version == 2 ? "/></ScalarVariable>\n" : "/>\n");
 }

@@ -185,6 +185,9 @@ mor_code mor_fmu_get(mor_fmu* u, unsigned number, double* value, mor_error* erro
     case MOR_FMU_JOINT_POSITION:
     case MOR_FMU_JOINT_VELOCITY:
         return of_joint(w, v, value, error);
+    case MOR_FMU_EQUATION_POSITION:
+        *value = mor_world_joint_position(w, v->index);
+        break;
     case MOR_FMU_KINETIC:
         *value = mor_world_kinetic_energy(w);
         break;

@@ -30,6 +30,7 @@ typedef enum mor_fmu_kind {
     MOR_FMU_JOINT_TARGET,
     MOR_FMU_JOINT_POSITION,
     MOR_FMU_JOINT_VELOCITY,
+    MOR_FMU_EQUATION_POSITION, /* of a joint between bodies, which is an equation */
     MOR_FMU_KINETIC,
     MOR_FMU_POTENTIAL,
     MOR_FMU_PENETRATION,
@@ -40,18 +41,21 @@ typedef enum mor_fmu_kind {
 typedef struct mor_fmu_variable {
     char name[256]; /* "bodies.ball.position[1]" */
     mor_fmu_kind kind;
-    int index;     /* body, or robot */
+    int index;     /* body, robot, or joint between bodies */
     int component; /* of a vector, or joint */
     double start;  /* inputs and parameters */
+    bool slides;   /* joints: along an axis, and not about it */
 } mor_fmu_variable;
 
 /* What holds for all variables of a kind. */
 typedef struct mor_fmu_kind_info {
     mor_fmu_causality causality;
-    const char *word, *unit, *help;
-    int count; /* numbers of the vector; 1: a single number */
+    const char *word, *unit, *sliding_unit, *help; /* of joints: of those that turn, and of those that slide */
+    int count;                                     /* numbers of the vector; 1: a single number */
 } mor_fmu_kind_info;
 const mor_fmu_kind_info* mor_fmu_info(mor_fmu_kind kind);
+/* The unit of a variable; "": it has none. */
+const char* mor_fmu_unit(const mor_fmu_variable* variable);
 
 /* The list of a world; free() it. NULL: out of memory. */
 mor_fmu_variable* mor_fmu_variables(const mor_world* world, int* count);

@@ -315,7 +315,7 @@ static void write_rows(const islands* g, int i, mor_system* s, mor_row_builder* 
     for (int c = g->contact_start[i]; c < g->contact_start[i + 1]; c++)
         mor_add_contact_rows(b, g->contact_list[c], g->old[g->contact_list[c]]);
     for (int r = g->row_start[i]; r < g->row_start[i + 1]; r++) mor_add_joint_rows(b, g->row_list[r]);
-    mor_fill_diagonals(b, s);
+    if (!b->step->equations) mor_fill_diagonals(b, s);
     s->contacts = b->rows;
     s->geometry = b->geometry;
     s->block_count = b->block_count;
@@ -324,7 +324,7 @@ static void write_rows(const islands* g, int i, mor_system* s, mor_row_builder* 
     s->entries = b->entries;
     s->jacobian = b->jacobian;
     s->response = b->response;
-    s->diagonal = b->diagonal;
+    s->diagonal = b->step->equations ? NULL : b->diagonal;
     s->diagonal_start = b->diagonal_start;
     s->bias = b->bias;
 }
@@ -385,7 +385,7 @@ bool mor_assemble(mor_step* k)
         island->tree_of = p.rows.world_tree = g.tree_list + g.tree_start[i];
         island->rows = g.row_list + g.row_start[i];
         island->row_block_count = g.row_start[i + 1] - g.row_start[i];
-        if (k->w->joints.count && !k->w->stored)
+        if (k->w->joints.count && !k->w->stored && !k->equations)
             mor_springs_settle(k, island->rows, island->row_block_count, island->tree_of, s->tree_count,
                                s->contact_count > 0);
         write_trees(k, island->tree_of, s, &p);

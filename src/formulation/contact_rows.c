@@ -125,13 +125,7 @@ MOR_ALWAYS_INLINE void fill_diagonals_body(const mor_row_builder* k, const mor_s
             const mor_tree_block* t = &s->trees[k->entries[e].tree];
             const double *J = k->jacobian + k->entries[e].start, *Y = k->response + k->entries[e].start;
             if (b < k->contact_count) k->rows[b].approach += mor_inner(t->dof, J, s->nu + t->offset);
-            if (dim == 3) {
-                mor_gram3(t->dof, Y, J, W);
-                continue;
-            }
-            for (int i = 0; i < dim; i++)
-                for (int j = 0; j < dim; j++)
-                    for (int m = 0; m < t->dof; m++) W[i * dim + j] += Y[i * t->dof + m] * J[j * t->dof + m];
+            mor_gram(dim, dim, t->dof, Y, J, W);
         }
     }
 }

@@ -38,6 +38,13 @@ enum { ROUNDS = 30, GUESS_ROUNDS = 4 };
 
 #define SHIFT 1e-9 /* e above: far below what matters of W, far above its rounding */
 
+struct mor_equations {
+    int *number, *offset; /* of a block among those solved, -1: not one; of its rows among theirs */
+    int n;
+    mor_block_cholesky* factor;   /* NULL: no rows */
+    double *shift, *x, *r, *room; /* e D; answer and right-hand side of the rows solved; dof + 3 n */
+};
+
 /* Blocks of W_ee above the diagonal, and on it with the shift e D, into the factor. Lists of blocks by tree give each
  * pair of blocks that share a tree; `seen` tells which pairs of a block are begun. */
 typedef struct lists {
@@ -75,29 +82,9 @@ static bool make_lists(const mor_step_form* step, const int* number, lists* l, m
     return true;
 }
 
-/* W (p x q) += or = J (p x dof) Y' (q x dof) */
-static void multiply(const double* J, int p, const double* Y, int q, int dof, bool first, double* W)
+MOR_ALWAYS_INLINE bool assemble_body(const mor_step_form* step, const mor_equations* q, lists* l)
 {
-    if (p == 3 && q == 3) {
-        if (first) memset(W, 0, 9 * sizeof *W);
-        mor_gram3(dof, J, Y, W);
-        return;
-    }
-    for (int r = 0; r < p; r++, J += dof)
-        for (int c = 0; c < q; c++) {
-            const double* y = Y + c * dof;
-            double s = first ? 0.0 : W[r * q + c];
-            if (dof == 6) {
-                W[r * q + c] = s + J[0] * y[0] + J[1] * y[1] + J[2] * y[2] + J[3] * y[3] + J[4] * y[4] + J[5] * y[5];
-                continue;
-            }
-            for (int k = 0; k < dof; k++) s += J[k] * y[k];
-            W[r * q + c] = s;
-        }
-}
-
-static bool assemble(const mor_step_form* step, const int* number, lists* l, mor_block_cholesky* factor)
-{
+    const int* number = q->number;
     const int square = MOR_BLOCK_DIM * MOR_BLOCK_DIM;
     for (int c = 0; c < step->block_count; c++) l->seen[c] = -1;
     for (int a = 0; a < step->block_count; a++) {
@@ -111,71 +98,58 @@ static bool assemble(const mor_step_form* step, const int* number, lists* l, mor
             for (int k = from; k < to; k++) {
                 int b = l->block[k];
                 bool first = l->seen[b] != a;
-                if (first) l->seen[b] = a, l->touched[count++] = b;
-                multiply(step->jacobian + step->entries[e].start, n, step->response + step->entries[l->entry[k]].start,
-                         step->blocks[b].dim, dof, first, l->panel + b * square);
+                if (b == a && step->diagonal) { /* known */
+                    if (first) l->seen[b] = a, l->touched[count++] = b;
+                    continue;
+                }
+                int m = step->blocks[b].dim;
+                double* W = l->panel + b * square;
+                if (first) {
+                    l->seen[b] = a, l->touched[count++] = b;
+                    memset(W, 0, (size_t)(n * m) * sizeof *W);
+                }
+                mor_gram(n, m, dof, step->jacobian + step->entries[e].start,
+                         step->response + step->entries[l->entry[k]].start, W);
             }
         }
         double* own = l->panel + a * square;
-        for (int d = 0; d < n; d++) own[d * n + d] += own[d * n + d] > 0.0 ? SHIFT * own[d * n + d] : 1.0;
+        if (step->diagonal) memcpy(own, step->diagonal + step->diagonal_start[a], (size_t)(n * n) * sizeof *own);
+        double* shift = q->shift + q->offset[number[a]];
+        for (int d = 0; d < n; d++) {
+            shift[d] = own[d * n + d] > 0.0 ? SHIFT * own[d * n + d] : 1.0;
+            own[d * n + d] += shift[d];
+        }
         for (int k = 0; k < count; k++)
-            if (!mor_block_cholesky_add(factor, number[a], number[l->touched[k]], l->panel + l->touched[k] * square))
+            if (!mor_block_cholesky_add(q->factor, number[a], number[l->touched[k]], l->panel + l->touched[k] * square))
                 return false;
     }
     return true;
 }
 
-/* v += C' x, and x = C v, for the rows of one entry. */
-static void spread(const double* C, int dim, int dof, const double* x, double* v)
-{
-    if (dim == 3) {
-        mor_push3(dof, C, x, v);
-        return;
-    }
-    for (int d = 0; d < dim; d++, C += dof) {
-        double a = x[d];
-        if (dof == 6) {
-            v[0] += C[0] * a, v[1] += C[1] * a, v[2] += C[2] * a;
-            v[3] += C[3] * a, v[4] += C[4] * a, v[5] += C[5] * a;
-            continue;
-        }
-        for (int m = 0; m < dof; m++) v[m] += C[m] * a;
-    }
-}
-
-static void gather(const double* C, int dim, int dof, const double* v, double* x)
-{
-    if (dim == 3) {
-        mor_rows3(dof, C, v, x);
-        return;
-    }
-    for (int d = 0; d < dim; d++, C += dof) {
-        double s = 0.0;
-        if (dof == 6) s = C[0] * v[0] + C[1] * v[1] + C[2] * v[2] + C[3] * v[3] + C[4] * v[4] + C[5] * v[5];
-        else
-            for (int m = 0; m < dof; m++) s += C[m] * v[m];
-        x[d] += s;
-    }
-}
+MOR_WIDE(static, bool, assemble, (const mor_step_form* step, const mor_equations* q, lists* l), (step, q, l))
 
 /* y = W x on the active blocks, by products with G and M^-1 G. */
-static void apply(const mor_step_form* step, const int* number, const int* offset, int n, const double* x, double* nu,
-                  double* y)
+MOR_ALWAYS_INLINE void apply_body(const mor_step_form* step, const mor_equations* q, const double* x, double* nu,
+                                  double* y)
 {
     memset(nu, 0, (size_t)step->dof * sizeof *nu);
-    memset(y, 0, (size_t)n * sizeof *y);
+    memset(y, 0, (size_t)q->n * sizeof *y);
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < step->block_count; i++) {
             const mor_block* b = &step->blocks[i];
-            if (number[i] < 0) continue;
-            int at = offset[number[i]];
+            if (q->number[i] < 0) continue;
+            int at = q->offset[q->number[i]];
             for (int e = b->entry; e < b->entry + b->entry_count; e++) {
                 const mor_tree_block* t = &step->trees[step->entries[e].tree];
-                if (pass) gather(step->jacobian + step->entries[e].start, b->dim, t->dof, nu + t->offset, y + at);
-                else spread(step->response + step->entries[e].start, b->dim, t->dof, x + at, nu + t->offset);
+                if (pass) mor_rows(b->dim, t->dof, step->jacobian + step->entries[e].start, nu + t->offset, y + at);
+                else mor_push(b->dim, t->dof, step->response + step->entries[e].start, x + at, nu + t->offset);
             }
         }
 }
+
+MOR_WIDE_VOID(static, apply,
+              (const mor_step_form* step, const mor_equations* q, const double* x, double* nu, double* y),
+              (step, q, x, nu, y))
 
 static double largest_of(int n, const double* x)
 {
@@ -184,19 +158,28 @@ static double largest_of(int n, const double* x)
     return most;
 }
 
-/* x += (W + e D)^-1 r, r = rhs - W x, from x = 0 until the rows are within `accuracy` or get no better.
- * Returns what is left of the rows, INFINITY when nothing came of it. `room`: dof + 3 n. */
-static double iterate(const mor_step_form* step, const int* number, const int* offset, const mor_block_cholesky* factor,
-                      int n, double accuracy, double* x, const double* rhs, double* room)
+/* x += (W + e D)^-1 r, r = rhs - W x, from x = 0 until the rows are within `accuracy` or get no better. What the first
+ * solve leaves is e D x but for rounding, so that a second one may follow before W is applied.
+ * Returns what is left of the rows, INFINITY when nothing came of it. */
+static double iterate(const mor_step_form* step, const mor_equations* q, double accuracy)
 {
-    double *r = room, *y = r + n, *next = y + n, *nu = next + n, best = INFINITY,
+    int n = q->n;
+    const double* rhs = q->r;
+    double *x = q->x, *r = q->room, *y = r + n, *next = y + n, *nu = next + n, best = INFINITY,
            enough = accuracy * largest_of(n, rhs);
     memcpy(r, rhs, (size_t)n * sizeof *r);
     memset(x, 0, (size_t)n * sizeof *x);
     for (int round = 0; round < ROUNDS; round++) {
-        mor_block_cholesky_solve(factor, r);
+        mor_block_cholesky_solve(q->factor, r);
         for (int i = 0; i < n; i++) next[i] = x[i] + r[i];
-        apply(step, number, offset, n, next, nu, y);
+        if (round == 0) {
+            for (int i = 0; i < n; i++) r[i] = q->shift[i] * next[i];
+            if (largest_of(n, r) > enough) {
+                mor_block_cholesky_solve(q->factor, r);
+                for (int i = 0; i < n; i++) next[i] += r[i];
+            }
+        }
+        apply(step, q, next, nu, y);
         for (int i = 0; i < n; i++) r[i] = rhs[i] - y[i];
         double left = largest_of(n, r);
         if (!(left < best)) break;
@@ -207,13 +190,6 @@ static double iterate(const mor_step_form* step, const int* number, const int* o
     }
     return best;
 }
-
-struct mor_equations {
-    int *number, *offset; /* of a block among those solved, -1: not one; of its rows among theirs */
-    int n;
-    mor_block_cholesky* factor; /* NULL: no rows */
-    double *x, *r, *room;
-};
 
 /* The blocks with active[block]; NULL: the equations. */
 static mor_equations* factor_blocks(const mor_step_form* step, const bool* active, mor_arena* arena)
@@ -236,13 +212,14 @@ static mor_equations* factor_blocks(const mor_step_form* step, const bool* activ
     }
     q->n = n;
     if (n == 0) return q;
+    q->shift = mor_arena_alloc(arena, (size_t)n * sizeof *q->shift);
     q->x = mor_arena_alloc(arena, (size_t)n * sizeof *q->x);
     q->r = mor_arena_alloc(arena, (size_t)n * sizeof *q->r);
     q->room = mor_arena_alloc(arena, ((size_t)step->dof + 3 * (size_t)n) * sizeof *q->room);
     lists l;
     q->factor = mor_block_cholesky_create(count, dims, arena);
-    bool ok = q->x && q->r && q->room && q->factor && make_lists(step, q->number, &l, arena) &&
-              assemble(step, q->number, &l, q->factor);
+    bool ok = q->shift && q->x && q->r && q->room && q->factor && make_lists(step, q->number, &l, arena) &&
+              assemble(step, q, &l);
     return ok && mor_block_cholesky_factor(q->factor) ? q : NULL;
 }
 
@@ -255,8 +232,7 @@ static bool solve_rows(const mor_step_form* step, mor_equations* q, const double
     for (int i = 0; i < step->block_count; i++)
         for (int d = 0; q->number[i] >= 0 && d < step->blocks[i].dim; d++)
             q->r[q->offset[q->number[i]] + d] = rhs[step->blocks[i].row + d];
-    double least = iterate(step, q->number, q->offset, q->factor, q->n, accuracy, q->x, q->r, q->room),
-           scale = largest_of(q->n, q->r);
+    double least = iterate(step, q, accuracy), scale = largest_of(q->n, q->r);
     if (!isfinite(least)) return false;
     if (least > 1e-10 * scale) *left = least / scale;
     for (int i = 0; i < step->block_count; i++)
@@ -292,7 +268,14 @@ bool mor_equations_solve(const mor_step_form* step, const double* rhs, double* p
     return solve_blocks(step, NULL, rhs, 1e-8, p, &left, arena); /* of a correction */
 }
 
-void mor_equations_guess(const mor_step_form* step, double* p, double* bias, mor_arena* arena)
+bool mor_equations_only(const mor_step_form* step)
+{
+    for (int i = 0; i < step->block_count; i++)
+        if (step->blocks[i].kind != MOR_BLOCK_EQUATION) return false;
+    return step->block_count > 0;
+}
+
+void mor_equations_guess(const mor_step_form* step, mor_equations* equations, double* p, double* bias, mor_arena* arena)
 {
     bool any = false;
     for (int i = 0; i < step->block_count && !any; i++)
@@ -318,7 +301,8 @@ void mor_equations_guess(const mor_step_form* step, double* p, double* bias, mor
         mor_step_velocity(step, trial, nu);
         mor_step_rows(step, nu, u);
         for (int i = 0; i < step->row_count; i++) u[i] = -u[i];
-        good = solve_blocks(step, active, u, 1e-13, trial, &left, arena);
+        good = equations ? solve_rows(step, equations, u, 1e-13, trial, &left)
+                         : solve_blocks(step, active, u, 1e-13, trial, &left, arena);
         bool changed = false;
         for (int i = 0; good && i < step->block_count; i++) { /* beyond its bounds: it stays on one */
             const mor_block* b = &step->blocks[i];

@@ -15,9 +15,13 @@ typedef struct mor_equations mor_equations;
 mor_equations* mor_equations_factor(const mor_step_form* step, mor_arena* arena);
 bool mor_equations_solve_again(const mor_step_form* step, mor_equations* equations, const double* rhs, double* p);
 
+/* Has the step equations, and nothing else? */
+bool mor_equations_only(const mor_step_form* step);
+
 /* Puts the equation rows of p, and bounded rows between their bounds, where they answer the other rows of p: exact if
  * the step has equations only. Where redundant equations contradict each other by a little, `bias` (the step's own) is
- * changed to what they agree on. */
-void mor_equations_guess(const mor_step_form* step, double* p, double* bias, mor_arena* arena);
+ * changed to what they agree on. `equations`: a factor of the same step if there is one, or NULL. */
+void mor_equations_guess(const mor_step_form* step, mor_equations* equations, double* p, double* bias,
+                         mor_arena* arena);
 
 #endif

@@ -420,7 +420,7 @@ mor_report mor_impact_step(const mor_formulation* f, const void* options, const 
                .stage = stage,
                .answer = answer,
                .report = { .status = MOR_SOLVED } };
-    mor_solve_stage beside = { run_auto, stage->arena, (void*)&s->tol, 0.0 };
+    mor_solve_stage beside = { .solve = run_auto, .arena = stage->arena, .user = (void*)&s->tol };
     k.beside = f->produces & (MOR_STEP_PYRAMID | MOR_STEP_CONE) ? stage : &beside;
     size_t mark = mor_arena_mark(stage->arena);
     mor_report report = make_room(&k) ? run(&k) : mor_report_no_memory();

@@ -15,6 +15,7 @@
 
 #include "base/elementary.h"
 #include "formulation/assemble.h"
+#include "linalg/rows.h"
 #include "model/articulated.h"
 #include "model/joints.h"
 #include "model/stored.h"
@@ -105,7 +106,7 @@ static void robot_rows(collector* c, mor_robot* r)
         double* memory = r->memory + 3 * j;
         double fast = 2.0 * (fabs(r->nu[offset + j]) + fabs(free[offset + j])) * h; /* what the step could reach */
         double near = mor_max(fast, l->type == MOR_PRISMATIC ? 1e-3 : 1e-2);
-        for (int side = 0; side < 2; side++) {
+        for (int side = 0; side < 2 && !c->step->equations; side++) {
             double gap = side ? l->upper - r->s[j] : r->s[j] - l->lower;
             mor_row_block* b =
                 r->limits && gap < near ? coordinate_row(c, r, MOR_BLOCK_BOUNDED, offset + j, side ? -1.0 : 1.0) : NULL;
@@ -120,7 +121,7 @@ static void robot_rows(collector* c, mor_robot* r)
             b->memory = memory + side;
         }
         double dry = (r->friction ? l->friction : 0.0) + r->coulomb[j];
-        if (dry > 0.0) {
+        if (dry > 0.0 && !c->step->equations) {
             mor_row_block* b = coordinate_row(c, r, MOR_BLOCK_BOUNDED, offset + j, 1.0);
             if (!b) return;
             b->lower = -h * dry;
@@ -182,7 +183,7 @@ static mor_row_block* joint_block(collector* c, const mor_joint* j, mor_block_ki
 static void free_rows(collector* c, mor_joint* j)
 {
     mor_joint_row row;
-    if (!mor_joint_free_row(c->w, j, &row)) return;
+    if (c->step->equations || !mor_joint_free_row(c->w, j, &row)) return;
     j->coordinate = row.phi;
     const mor_joint_def* d = &j->def;
     double h = c->w->h, near = 0.05; /* m or rad: far more than a step of a moving part covers */
@@ -230,9 +231,10 @@ static void leave_out(const mor_world* w, mor_row_block* b)
 {
     double size[6] = { 0 }, largest = 0.0;
     for (int k = 0; k < b->dim; k++) {
-        for (int i = 0; i < 3 && b->tree[i] >= 0; i++)
-            for (int d = 0, dof = w->trees[b->tree[i]].dof; d < dof; d++)
-                size[k] += b->J[i][k * dof + d] * b->J[i][k * dof + d];
+        for (int i = 0; i < 3 && b->tree[i] >= 0; i++) {
+            const double* J = b->J[i] + k * w->trees[b->tree[i]].dof;
+            size[k] += mor_inner(w->trees[b->tree[i]].dof, J, J);
+        }
         largest = mor_max(largest, size[k]);
     }
     int dim = 0;

@@ -70,6 +70,23 @@ mor_problem mor_system_problem(const mor_system* s, int directions, const double
     return problem;
 }
 
+mor_step_form mor_system_form(const mor_system* s)
+{
+    return (mor_step_form){ .tree_count = s->tree_count,
+                            .dof = s->dof,
+                            .trees = s->trees,
+                            .nu_free = s->nu,
+                            .block_count = s->block_count,
+                            .row_count = s->row_count,
+                            .blocks = s->blocks,
+                            .entries = s->entries,
+                            .jacobian = s->jacobian,
+                            .response = s->response,
+                            .diagonal = s->diagonal,
+                            .diagonal_start = s->diagonal_start,
+                            .bias = s->bias };
+}
+
 MOR_ALWAYS_INLINE void mor_system_velocity_body(const mor_system* s, const double* p, double* nu)
 {
     memcpy(nu, s->nu_free, (size_t)s->dof * sizeof *nu);
@@ -77,13 +94,7 @@ MOR_ALWAYS_INLINE void mor_system_velocity_body(const mor_system* s, const doubl
         const mor_block* b = &s->blocks[i];
         for (int e = b->entry; e < b->entry + b->entry_count; e++) {
             const mor_tree_block* t = &s->trees[s->entries[e].tree];
-            const double* Y = s->response + s->entries[e].start;
-            if (b->dim == 3) {
-                mor_push3(t->dof, Y, p + b->row, nu + t->offset);
-                continue;
-            }
-            for (int d = 0; d < b->dim; d++)
-                for (int m = 0; m < t->dof; m++) nu[t->offset + m] += Y[d * t->dof + m] * p[b->row + d];
+            mor_push(b->dim, t->dof, s->response + s->entries[e].start, p + b->row, nu + t->offset);
         }
     }
 }
@@ -119,7 +130,7 @@ static bool solve_independent(const mor_problem* problem, double limit, mor_solv
     double* nu = mor_arena_alloc(arena, (size_t)less.step.dof * sizeof *nu);
     if (!p || !nu) return false;
     for (int i = 0; i < less.size; i++) p[i] = z[rows[i]];
-    mor_equations_guess(&less.step, p, (double*)less.step.bias, arena);
+    mor_equations_guess(&less.step, NULL, p, (double*)less.step.bias, arena);
     *report = stage->solve(stage, &less, true, p);
     if (report->status != MOR_SOLVED) return false;
     mor_step_velocity(&less.step, p, nu);
@@ -156,7 +167,8 @@ mor_report mor_step_solve(const mor_system* s, int directions, const double* bia
     if (!z) return mor_report_no_memory();
     bool warm = false;
     for (int i = 0; i < problem.size; i++) z[i] = answer->impulses[row_of[i]];
-    mor_equations_guess(&problem.step, z, (double*)problem.step.bias, stage->arena); /* our own copy */
+    mor_equations_guess(&problem.step, keep ? NULL : stage->equations, z, (double*)problem.step.bias, /* our own copy */
+                        stage->arena);
     for (int i = 0; i < problem.size; i++) warm = warm || z[i] != 0.0;
     mor_report report, other;
     if (!is_mixed(&problem.step) || !solve_independent(&problem, REDUNDANT, stage, z, &report)) {

@@ -10,6 +10,9 @@
 bool mor_step_problem(const mor_system* system, int directions, const double* bias, const bool* keep, mor_arena* arena,
                       mor_problem* problem, int** row_of);
 
+/* The rows of a system, with the velocity of the start for nu_free: what equations.h needs. */
+mor_step_form mor_system_form(const mor_system* system);
+
 /* Writes the bias of drifts (d(psi)/dt of all rows) into bias[row_count]. */
 void mor_bias_drift(const mor_system* system, double* bias);
 

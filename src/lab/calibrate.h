@@ -2,7 +2,7 @@
  *
  *     mor_error error = { 0 };
  *     mor_calibration c;
- *     mor_code code = mor_calibration_read(&c, "plan.yaml", NULL, &error);
+ *     mor_code code = mor_calibration_read(&c, "plan.yaml", NULL, NULL, &error);
  *     if (!code) code = mor_calibration_run(&c, 2, NULL, false, NULL, NULL, &error);
  *     if (!code) mor_calibration_write_json(&c, stdout);
  *     mor_calibration_free(&c);
@@ -136,9 +136,11 @@ typedef struct mor_calibration {
     int jobs;
 } mor_calibration;
 
-/* calibrate_plan.c: reads plan, data and scene. Complaints have file:line:column. */
+/* Where a scene is that is not beside the plan. Returns `path`. */
+typedef const char* (*mor_cal_find_scene)(const char* name, char* path, size_t size);
+/* calibrate_plan.c: reads plan, data and scene. Complaints have file:line:column. `find` may be NULL. */
 MOR_API mor_code mor_calibration_read(mor_calibration* c, const char* plan, const mor_library* library,
-                                      mor_error* error);
+                                      mor_cal_find_scene find, mor_error* error);
 MOR_API void mor_calibration_free(mor_calibration* c);
 
 /* Told after every evaluation; returning false stops. */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct raw_plan {
     int version;
@@ -335,7 +336,7 @@ static mor_code read_data(mor_calibration* c, mor_document* document, const mor_
     return mor_cal_read_quantities(c, data->columns, "columns", c->measured, &c->measured_count, error);
 }
 
-static mor_code read_plan(mor_calibration* c, mor_document* document, mor_error* error)
+static mor_code read_plan(mor_calibration* c, mor_document* document, mor_cal_find_scene find, mor_error* error)
 {
     size_t length;
     char* text = mor_read_file(document, c->plan, &length, NULL, error);
@@ -349,6 +350,8 @@ static mor_code read_plan(mor_calibration* c, mor_document* document, mor_error*
     mor_code code = mor_keys_read(&plan_table, root, 3, &raw, error);
     const char* scene = code ? NULL : mor_path_from(document, mor_node_get(root, "scene"), raw.scene, error);
     if (!scene) return code ? code : MOR_BAD_INPUT;
+    char found[1024];
+    if (find && access(scene, F_OK) != 0) scene = find(raw.scene, found, sizeof found);
     snprintf(c->scene, sizeof c->scene, "%.1023s", scene);
     if ((code = check_scene(c, root, error))) return code;
     if ((code = read_data(c, document, raw.data, &data, error))) return code;
@@ -361,13 +364,14 @@ static mor_code read_plan(mor_calibration* c, mor_document* document, mor_error*
     return check_bodies(c, &raw, error);
 }
 
-mor_code mor_calibration_read(mor_calibration* c, const char* plan, const mor_library* library, mor_error* error)
+mor_code mor_calibration_read(mor_calibration* c, const char* plan, const mor_library* library, mor_cal_find_scene find,
+                              mor_error* error)
 {
     *c = (mor_calibration){ .library = library };
     mor_document document = { .arena = mor_arena_create(NULL) };
     if (!document.arena) return mor_fail(error, MOR_SYSTEM, "out of memory");
     snprintf(c->plan, sizeof c->plan, "%.1023s", plan);
-    mor_code code = read_plan(c, &document, error);
+    mor_code code = read_plan(c, &document, find, error);
     mor_arena_destroy(document.arena);
     if (code) mor_calibration_free(c);
     return code;

@@ -285,7 +285,7 @@ void mor_lab_run_frame(const mor_lab* lab, const mor_world* w, mor_lab_run* run,
         user.iterations = iterations ? &iterations[i] : NULL;
         user.system = s;
         mor_arena_reset(arena);
-        mor_solve_stage stage = { run_solver, arena, &user, 0.0 };
+        mor_solve_stage stage = { .solve = run_solver, .arena = arena, .user = &user };
         mor_answer answer = { .nu = mor_arena_alloc(arena, (size_t)s->dof * sizeof(double)),
                               .impulses = mor_arena_zero(arena, (size_t)s->row_count, sizeof(double)),
                               .held = mor_arena_zero(arena, (size_t)s->contact_count, sizeof(bool)) };

@@ -32,6 +32,11 @@ mor_code mor_dataset_check(const char* path, int* frames, int* contacts, mor_err
 /* Checks a file and copies it into the folder; a name that is taken is refused. */
 mor_code mor_dataset_add(const char* folder, const char* path, mor_error* error);
 
+/* Copies the problems to a new file `target` and puts the answers of another program, a text file (dataset_answer.c),
+ * in place of those they hold; counts the frames that have one now. */
+mor_code mor_dataset_answer(const char* problems, const char* answers, const char* target, int* answered,
+                            mor_error* error);
+
 /* Writes the exact Coulomb problem of every island of every frame as FOLDER/<file>-<frame>[-<island>].hdf5 (FCLIB);
  * counts them in *problems. */
 mor_code mor_dataset_export(const char* path, const char* folder, int* problems, mor_error* error);

@@ -7,6 +7,9 @@
 
 #include <errno.h>
 #include <math.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
@@ -52,6 +55,17 @@ typedef struct yard {
 
 static long task_at(const mor_farm* f, long place) { return f->tasks ? f->tasks[place] : place; }
 
+/* Tasks build and destroy worlds of one size. Memory that one gave back is kept for the next: asking the system for it
+ * again costs page faults, a tenth of a short task. */
+static void keep_memory(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 64 << 20);
+    mallopt(M_TRIM_THRESHOLD, 256 << 20);
+    mallopt(M_TOP_PAD, 1 << 20);
+#endif
+}
+
 /* The life of a process. */
 static void work(const yard* y, mor_farm_part part, int out)
 {
@@ -61,6 +75,7 @@ static void work(const yard* y, mor_farm_part part, int out)
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody would read what it gives */
     struct rlimit none = { 0, 0 };
     setrlimit(RLIMIT_CORE, &none);
+    keep_memory();
     char* record = calloc(1, y->farm->record + 1);
     if (!record) _exit(MOR_SYSTEM);
     for (long i = 0; i < part.count; i++) {

@@ -132,7 +132,7 @@ static void run_line(const struct line* l, mor_world* w, outcome* out)
     double worst = NAN;
     if (arena && l->form == MOR_CQP) {
         convex_user user = { solver, w->solver_own_options, no_room(), NAN };
-        mor_solve_stage stage = { solve_convex, arena, &user, 0.0 };
+        mor_solve_stage stage = { .solve = solve_convex, .arena = arena, .user = &user };
         const mor_formulation* convex = mor_library_formulation(NULL, "convex");
         char options[64];
         mor_fields_default(convex->fields, options);

@@ -34,30 +34,6 @@ static mor_code refuse(const mor_node* node, const char* what, const mor_error* 
     return mor_node_fail(node, error, "%s: %s", what, sentence(inner));
 }
 
-/* --set makes a material that is not there, which no body has: here that is a slip of the pen. */
-static mor_code check_material(const mor_trial* trial, const mor_scene* with, const char* path, const mor_node* node,
-                               mor_error* error)
-{
-    mor_scene* scene = NULL;
-    mor_world* world = mor_trial_world(trial, NULL, &scene, error);
-    if (!world) return error->code;
-    mor_code code = MOR_OK;
-    if (with->material_count > scene->material_count) {
-        const char *names[65], *end = strchr(path + 10, '.');
-        char word[80];
-        int n = 0;
-        for (int i = 1; i < scene->material_count && n < 64; i++) names[n++] = scene->materials[i].name;
-        names[n] = NULL;
-        snprintf(word, sizeof word, "%.*s", end ? (int)(end - path - 10) : 79, path + 10);
-        const char* near = mor_did_you_mean(word, names);
-        code = mor_node_fail(node, error, "the scene has no material '%s'%s%s%s", word, near ? "; did you mean '" : "",
-                             near ? near : "", near ? "'?" : "");
-    }
-    mor_world_destroy(world);
-    mor_scene_destroy(scene);
-    return code;
-}
-
 /* Does the scene take what the plan sets, and one value more? */
 static mor_code try_value(mor_sweep* s, const mor_trial* trial, const char* path, const char* value,
                           const mor_node* node, mor_error* error)
@@ -73,7 +49,6 @@ static mor_code try_value(mor_sweep* s, const mor_trial* trial, const char* path
     mor_scene* scene = NULL;
     mor_world* world = mor_trial_world(trial, list, &scene, &inner);
     mor_code code = world ? MOR_OK : refuse(node, setting, &inner, error);
-    if (world && strncmp(path, "materials.", 10) == 0) code = check_material(trial, scene, path, node, error);
     mor_world_destroy(world);
     mor_scene_destroy(scene);
     free(list);

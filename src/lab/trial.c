@@ -2,6 +2,7 @@
 #include "lab/trial.h"
 
 #include "io/json/run_json.h"
+#include "io/scene/scene_def.h"
 #include "io/text/text_file.h"
 
 #include <math.h>
@@ -37,19 +38,23 @@ mor_code mor_trial_open(mor_trial* t, const char* scene, const mor_library* libr
         free(t->text);
         t->text = NULL;
     }
-    return MOR_OK;
+    mor_error bad = { 0 }; /* told by every run, with the values that it has */
+    t->parsed = t->text ? mor_scene_template_create(t->text, t->length, t->file, &bad) : NULL;
+    return bad.code == MOR_SYSTEM ? mor_fail(error, MOR_SYSTEM, "%s", bad.text) : MOR_OK;
 }
 
 void mor_trial_close(mor_trial* t)
 {
+    mor_scene_template_destroy(t->parsed);
     free(t->text);
-    t->text = NULL;
+    t->text = NULL, t->parsed = NULL;
 }
 
 mor_world* mor_trial_world(const mor_trial* t, const char* const* overrides, mor_scene** scene, mor_error* error)
 {
-    *scene = t->text ? mor_scene_parse(t->text, t->length, t->file, overrides, t->library, error)
-                     : mor_scene_load(t->file, overrides, t->library, error);
+    *scene = t->parsed ? mor_scene_of_template(t->parsed, overrides, t->library, error)
+             : t->text ? mor_scene_parse(t->text, t->length, t->file, overrides, t->library, error)
+                       : mor_scene_load(t->file, overrides, t->library, error);
     mor_world* world = *scene ? mor_scene_build(*scene, 1, error) : NULL;
     if (!world) {
         mor_scene_destroy(*scene);
@@ -72,10 +77,8 @@ typedef struct session {
     mor_scene* scene;
     mor_world* world;
     mor_run* run;
-    series* series; /* one for each measure; only those over the steps are used */
-    FILE* document; /* NULL: no measure needs it */
-    char* text;
-    size_t length;
+    series* series;              /* one for each measure; only those over the steps are used */
+    mor_json_document* document; /* NULL: no measure needs it */
     mor_json json;
     int sample;
 } session;
@@ -145,10 +148,9 @@ static mor_code begin(session* s, const char* const* overrides, int* measure, mo
     int steps = (int)fmin(floor(mor_scene_end(s->scene) / h + 0.5), 1e6);
     s->run = mor_run_create(s->world, steps, error);
     if (!s->run) return MOR_SYSTEM;
-    if (document && !(s->document = open_memstream(&s->text, &s->length)))
-        return mor_fail(error, MOR_SYSTEM, "out of memory");
+    if (document && !(s->document = mor_json_tree("run"))) return mor_fail(error, MOR_SYSTEM, "out of memory");
     if (s->document) {
-        s->json = mor_json_begin(s->document);
+        s->json = mor_json_begin_tree(s->document);
         mor_json_object(&s->json, NULL);
         mor_json_list(&s->json, "samples");
     }
@@ -176,20 +178,13 @@ static mor_code simulate(session* s, mor_error* error)
     return MOR_OK;
 }
 
-/* Ends the document and reads it back; NULL without memory. */
-static mor_json_document* finish_document(session* s, const mor_run_summary* summary, mor_error* error)
+/* Ends the document. */
+static mor_code finish_document(session* s, const mor_run_summary* summary, mor_error* error)
 {
     mor_json_end(&s->json);
     mor_run_json_summary(&s->json, s->world, s->scene, summary, mor_run_start(s->run));
     mor_json_end(&s->json);
-    bool written = mor_json_finish(&s->json);
-    written = fclose(s->document) == 0 && written;
-    s->document = NULL;
-    if (!written) {
-        mor_fail(error, MOR_SYSTEM, "out of memory");
-        return NULL;
-    }
-    return mor_json_read_text("run", s->text, s->length, error);
+    return mor_json_finish(&s->json) ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
 }
 
 static mor_code measure_all(session* s, mor_trial_result* result, mor_error* error)
@@ -199,24 +194,21 @@ static mor_code measure_all(session* s, mor_trial_result* result, mor_error* err
     result->status = (int)summary.status;
     result->state_hash = summary.state_hash;
     snprintf(result->detail, sizeof result->detail, "%s", summary.detail);
-    mor_json_document* d = s->document ? finish_document(s, &summary, error) : NULL;
-    bool lost = s->text && !d;
-    for (int i = 0; i < t->measure_count && !lost; i++) {
+    mor_code code = s->document ? finish_document(s, &summary, error) : MOR_OK;
+    for (int i = 0; i < t->measure_count && !code; i++) {
         const mor_measure* m = &t->measures[i];
         double value = NAN;
         if (m->kind == MOR_MEASURE_SERIES) value = series_value(&s->series[i], m->over);
         else if (m->kind == MOR_MEASURE_FUNCTION) value = m->function(s->world, &summary);
-        else if (!mor_measure_find(mor_json_root(d), m->path, &value, NULL)) value = NAN; /* a sample not reached */
+        else if (!mor_measure_find(mor_json_root(s->document), m->path, &value, NULL)) value = NAN; /* not reached */
         result->values[i] = value;
     }
-    mor_json_free(d);
-    return lost ? MOR_SYSTEM : MOR_OK;
+    return code;
 }
 
 static void end(session* s)
 {
-    if (s->document) fclose(s->document);
-    free(s->text);
+    mor_json_free(s->document);
     free(s->series);
     mor_run_destroy(s->run);
     mor_world_destroy(s->world);
@@ -253,24 +245,21 @@ mor_code mor_trial_check(const mor_trial* trial, const char* const* overrides, i
     session s = { .trial = trial };
     *measure = -1;
     mor_code code = begin(&s, overrides, measure, error);
-    mor_json_document* d = NULL;
     if (!code && s.document) {
         for (int i = 0; i < trial->time_count; i++) write_sample(&s);
         mor_run_summary summary = mor_run_summarise(s.run);
-        d = finish_document(&s, &summary, error);
-        code = d ? MOR_OK : MOR_SYSTEM;
+        code = finish_document(&s, &summary, error);
     }
     for (int i = 0; i < trial->measure_count && !code; i++) {
         const mor_measure* m = &trial->measures[i];
         double value;
         char why[WHY];
-        if (m->kind != MOR_MEASURE_DOCUMENT || mor_measure_find(mor_json_root(d), m->path, &value, why) ||
+        if (m->kind != MOR_MEASURE_DOCUMENT || mor_measure_find(mor_json_root(s.document), m->path, &value, why) ||
             comes_and_goes(m->path))
             continue;
         *measure = i;
         code = mor_fail(error, MOR_BAD_INPUT, "%s", why);
     }
-    mor_json_free(d);
     end(&s);
     return code;
 }

@@ -29,7 +29,8 @@ typedef struct mor_trial {
     char file[4096]; /* of the scene, as found */
     char* text;      /* what it holds; NULL: a model in XML, read in every run */
     size_t length;
-    uint64_t hash; /* of the file's bytes */
+    struct mor_scene_template* parsed; /* NULL: it is not YAML, which every run says */
+    uint64_t hash;                     /* of the file's bytes */
     const mor_library* library;
     const mor_measure* measures; /* borrowed */
     int measure_count;

@@ -10,7 +10,7 @@
  * Cost: O(sum of degree^2 d^3); linear for trees. */
 #include "linalg/block_cholesky.h"
 
-#include "base/inline.h"
+#include "linalg/rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -117,7 +117,8 @@ static void forget(node* n, int gone)
 
 /* --------------------------------------------------------------------------- the numbers */
 
-/* The loops below get their sizes as constants for joints of three, five and six equations. */
+/* The loops below get their sizes as constants for joints of three, five and six equations, and are compiled for wide
+ * registers (wide.h). */
 #define WITH_SIZE(n, call) ((n) == 3 ? call(3) : (n) == 5 ? call(5) : (n) == 6 ? call(6) : call(n))
 
 MOR_ALWAYS_INLINE bool factor_sized(double* A, int n)
@@ -136,7 +137,7 @@ MOR_ALWAYS_INLINE bool factor_sized(double* A, int n)
     return true;
 }
 
-static bool factor_pivot(double* A, int n)
+MOR_ALWAYS_INLINE bool factor_pivot(double* A, int n)
 {
 #define FACTOR(size) factor_sized(A, size)
     return WITH_SIZE(n, FACTOR);
@@ -154,7 +155,7 @@ MOR_ALWAYS_INLINE void solve_sized(const double* L, int n, double* rows, int m)
         }
 }
 
-static void solve_rows(const double* L, int n, double* rows, int m)
+MOR_ALWAYS_INLINE void solve_rows(const double* L, int n, double* rows, int m)
 {
 #define SOLVE(size) solve_sized(L, size, rows, m)
     WITH_SIZE(n, SOLVE);
@@ -162,7 +163,7 @@ static void solve_rows(const double* L, int n, double* rows, int m)
 }
 
 /* The coupling block of an edge of k as dims[to] x dims[k], turned into B in memory of its own. */
-static bool make_factor_block(mor_block_cholesky* c, const node* k, edge* e)
+MOR_ALWAYS_INLINE bool make_factor_block(mor_block_cholesky* c, const node* k, edge* e)
 {
     int m = c->nodes[e->to].dim, n = k->dim;
     double* B = e->block;
@@ -185,12 +186,14 @@ MOR_ALWAYS_INLINE void update_sized(double* target, int row, int column, const d
     for (int i = 0; i < p; i++)
         for (int j = 0; j < q; j++) {
             double s = 0.0;
-            for (int k = 0; k < n; k++) s += Bi[i * n + k] * Bj[j * n + k];
+            if (n < 4)
+                for (int k = 0; k < n; k++) s += Bi[i * n + k] * Bj[j * n + k];
+            else s = mor_inner(n, Bi + i * n, Bj + j * n);
             target[i * row + j * column] -= s;
         }
 }
 
-static void update(double* target, bool transposed, const double* Bi, int p, const double* Bj, int q, int n)
+MOR_ALWAYS_INLINE void update(double* target, bool transposed, const double* Bi, int p, const double* Bj, int q, int n)
 {
     int row = transposed ? 1 : q, column = transposed ? p : 1;
     if (p == 3 && q == 3 && n == 3) {
@@ -202,7 +205,7 @@ static void update(double* target, bool transposed, const double* Bi, int p, con
 #undef UPDATE
 }
 
-static bool eliminate(mor_block_cholesky* c, int number)
+MOR_ALWAYS_INLINE bool eliminate_body(mor_block_cholesky* c, int number)
 {
     node* k = &c->nodes[number];
     k->gone = true;
@@ -238,6 +241,8 @@ static bool eliminate(mor_block_cholesky* c, int number)
     return true;
 }
 
+MOR_WIDE(static, bool, eliminate, (mor_block_cholesky * c, int number), (c, number))
+
 bool mor_block_cholesky_factor(mor_block_cholesky* c)
 {
     for (int i = c->count - 1; i >= 0; i--) put_in(c, i); /* small numbers in front */
@@ -262,11 +267,7 @@ MOR_ALWAYS_INLINE void forward(const mor_block_cholesky* c, const node* k, int n
         const node* i = &c->nodes[k->edges[a].to];
         const double* B = k->edges[a].block;
         double* z = x + i->offset;
-        for (int r = 0; r < i->dim; r++, B += n) {
-            double s = 0.0;
-            for (int d = 0; d < n; d++) s += B[d] * y[d];
-            z[r] -= s;
-        }
+        for (int r = 0; r < i->dim; r++, B += n) z[r] -= mor_inner(n, B, y);
     }
 }
 
@@ -276,8 +277,7 @@ MOR_ALWAYS_INLINE void backward(const mor_block_cholesky* c, const node* k, int 
     for (int a = 0; a < k->degree; a++) {
         const node* i = &c->nodes[k->edges[a].to];
         const double *B = k->edges[a].block, *z = x + i->offset;
-        for (int r = 0; r < i->dim; r++, B += n)
-            for (int d = 0; d < n; d++) y[d] -= B[d] * z[r];
+        for (int r = 0; r < i->dim; r++, B += n) mor_subtract(n, z[r], B, y);
     }
     for (int i = n - 1; i >= 0; i--) { /* L' */
         double sum = y[i];
@@ -286,7 +286,7 @@ MOR_ALWAYS_INLINE void backward(const mor_block_cholesky* c, const node* k, int 
     }
 }
 
-void mor_block_cholesky_solve(const mor_block_cholesky* c, double* x)
+MOR_ALWAYS_INLINE void mor_block_cholesky_solve_body(const mor_block_cholesky* c, double* x)
 {
     const node* k;
 #define FORWARD(size) forward(c, k, size, x)
@@ -302,3 +302,5 @@ void mor_block_cholesky_solve(const mor_block_cholesky* c, double* x)
 #undef FORWARD
 #undef BACKWARD
 }
+
+MOR_WIDE_VOID(extern, mor_block_cholesky_solve, (const mor_block_cholesky* c, double* x), (c, x))

@@ -64,6 +64,39 @@ MOR_ALWAYS_INLINE void mor_rows3(int n, const double* A, const double* v, double
     u[0] += a[0] + a[1], u[1] += b[0] + b[1], u[2] += c[0] + c[1];
 }
 
+/* u += A v, A dim x n: contacts with friction have three rows, joints up to six, and most trees six velocities. */
+MOR_ALWAYS_INLINE void mor_rows(int dim, int n, const double* A, const double* v, double* u)
+{
+    if (dim == 3) {
+        mor_rows3(n, A, v, u);
+    } else if (n == 6) {
+        for (int d = 0; d < dim; d++, A += 6) u[d] += mor_inner(6, A, v);
+    } else {
+        for (int d = 0; d < dim; d++, A += n) u[d] += mor_inner(n, A, v);
+    }
+}
+
+/* v += A' p */
+MOR_ALWAYS_INLINE void mor_push(int dim, int n, const double* A, const double* p, double* v)
+{
+    if (dim == 3) {
+        mor_push3(n, A, p, v);
+    } else if (n == 6) {
+        mor_four wide = MOR_FOUR_AT(v);
+        mor_two rest = MOR_TWO_AT(v + 4);
+        for (int d = 0; d < dim; d++, A += 6) {
+            const double x = p[d];
+            wide += (mor_four){ x, x, x, x } * MOR_FOUR_AT(A);
+            rest += (mor_two){ x, x } * MOR_TWO_AT(A + 4);
+        }
+        MOR_FOUR_TO(v) = wide;
+        MOR_TWO_TO(v + 4) = rest;
+    } else {
+        for (int d = 0; d < dim; d++, A += n)
+            if (p[d] != 0.0) mor_subtract(n, -p[d], A, v);
+    }
+}
+
 enum { MOR_USED_MOST = 252 }; /* columns of mor_used3 and mor_gram3_used */
 
 /* Bit k: A, 3 x n, has something in columns 4k ... 4k + 3 (the last may be fewer). The rows of a foot know the base and
@@ -119,6 +152,30 @@ MOR_ALWAYS_INLINE void mor_gram3_used(int n, unsigned long long used, const doub
         MOR_GRAM3_STEP(mor_four, MOR_FOUR_AT, j, w);
     }
     MOR_GRAM3_REST(k, rest);
+}
+
+/* W += A B', A p x n, B q x n, W p x q row-major. Products with six velocities go two at a time. */
+MOR_ALWAYS_INLINE void mor_gram(int p, int q, int n, const double* A, const double* B, double* W)
+{
+    if (p == 3 && q == 3) {
+        mor_gram3(n, A, B, W);
+        return;
+    }
+    for (int i = 0; i < p; i++, A += n, W += q) {
+        int j = 0;
+        if (n == 6) {
+            const mor_four a = MOR_FOUR_AT(A);
+            const mor_two c = MOR_TWO_AT(A + 4);
+            for (; j + 2 <= q; j += 2) {
+                const double* b = B + 6 * j;
+                mor_four x = a * MOR_FOUR_AT(b), y = a * MOR_FOUR_AT(b + 6);
+                mor_two s = MOR_FOLD(x) + c * MOR_TWO_AT(b + 4), t = MOR_FOLD(y) + c * MOR_TWO_AT(b + 10);
+                MOR_TWO_TO(W + j) += __builtin_shufflevector(s, t, 0, 2) + __builtin_shufflevector(s, t, 1, 3);
+            }
+            if (j < q) W[j] += mor_inner(6, A, B + 6 * j), j++;
+        }
+        for (; j < q; j++) W[j] += mor_inner(n, A, B + j * n);
+    }
 }
 
 #endif

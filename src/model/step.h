@@ -37,6 +37,7 @@ typedef struct mor_island {
     int row_block_count;
     mor_report report;
     double solve_time, formulate_time;
+    struct mor_equations* equations; /* of an island with nothing but equations, or NULL (step/solve.c) */
     bool one_sided, skip; /* integrators (step/smooth_step.c): it has contacts or bounded rows; it needs no solve */
 } mor_island;
 
@@ -62,6 +63,7 @@ struct mor_step {
     mor_world* of;   /* the world whose `last` this step is, or NULL */
     int from_step;   /* number of steps that world had taken when this one began */
     bool geometry;   /* systems have contact geometry whatever the formulation asks for */
+    bool equations;  /* systems have the equations of joints alone, and no diagonals of W */
     mor_stage phase; /* the last stage that went well */
     mor_status status;
     bool usable; /* after the solve: the answers may be applied */

@@ -13,15 +13,7 @@ MOR_ALWAYS_INLINE void mor_step_rows_body(const mor_step_form* step, const doubl
         for (int e = block->entry; e < block->entry + block->entry_count; e++) {
             const mor_tree_block* tree = &step->trees[step->entries[e].tree];
             const double *J = step->jacobian + step->entries[e].start, *v = nu + tree->offset;
-            if (block->dim == 3) {
-                mor_rows3(tree->dof, J, v, u + block->row);
-                continue;
-            }
-            for (int r = 0; r < block->dim; r++) {
-                double s = 0.0;
-                for (int k = 0; k < tree->dof; k++) s += J[r * tree->dof + k] * v[k];
-                u[block->row + r] += s;
-            }
+            mor_rows(block->dim, tree->dof, J, v, u + block->row);
         }
     }
 }
@@ -36,16 +28,7 @@ MOR_ALWAYS_INLINE void add_rows(const mor_step_form* step, const double* rows, c
         for (int e = block->entry; e < block->entry + block->entry_count; e++) {
             const mor_tree_block* tree = &step->trees[step->entries[e].tree];
             const double* J = rows + step->entries[e].start;
-            double* to = out + tree->offset;
-            if (block->dim == 3) {
-                mor_push3(tree->dof, J, x + block->row, to);
-                continue;
-            }
-            for (int r = 0; r < block->dim; r++) {
-                double f = x[block->row + r];
-                if (f != 0.0)
-                    for (int k = 0; k < tree->dof; k++) to[k] += J[r * tree->dof + k] * f;
-            }
+            mor_push(block->dim, tree->dof, J, x + block->row, out + tree->offset);
         }
     }
 }

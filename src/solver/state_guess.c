@@ -109,12 +109,7 @@ MOR_ALWAYS_INLINE void couple(const mor_step_form* s, int a, int b, const part* 
                 mor_gram3_used(dof, A->used, J, Y, W);
                 continue;
             }
-            for (int r = 0; r < m; r++)
-                for (int c = 0; c < n; c++) {
-                    double sum = 0.0;
-                    for (int i = 0; i < dof; i++) sum += J[r * dof + i] * Y[c * dof + i];
-                    W[r * n + c] += sum;
-                }
+            mor_gram(m, n, dof, J, Y, W);
         }
     for (int r = 0; r < A->count; r++) {
         double* to = K + A->first + r + (size_t)B->first * k;

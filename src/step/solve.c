@@ -11,8 +11,10 @@
 #include "base/elementary.h"
 #include "control/control.h"
 #include "formulation/assemble.h"
+#include "formulation/equations.h"
 #include "formulation/impact.h"
 #include "formulation/rows.h"
+#include "formulation/step_problem.h"
 #include "step/relinearise.h"
 #include "step/smooth.h"
 #include "step/stabilise.h"
@@ -49,9 +51,8 @@ static mor_report run_solver(mor_solve_stage* stage, const mor_problem* problem,
     o.time_limit = own->time_limit;
     o.interrupt = u->world->interrupt;
     o.warm = warm;
-    double start = mor_clock();
     mor_report report = mor_solve(u->solver, u->options, problem, &o, z, stage->arena);
-    u->island->solve_time += mor_clock() - start;
+    u->island->solve_time += report.time_s;
     return report;
 }
 
@@ -59,23 +60,23 @@ static void solve_with(const mor_world* w, mor_island* island, const mor_solver*
                        mor_arena* arena)
 {
     solve_user user = { w, island, solver, options };
-    mor_solve_stage stage = { run_solver, arena, &user, 0.0 };
-    double start = mor_clock();
+    const mor_system* s = &island->system;
+    /* one factor for this solve and for the rounds of stabilise.c: it stays in the arena */
+    if (!island->equations && w->options.stabilisation == MOR_STABILISE_IMPULSE && s->contact_count == 0 &&
+        w->formulation->produces & (MOR_STEP_PYRAMID | MOR_STEP_CONE)) {
+        mor_step_form form = mor_system_form(s);
+        if (mor_equations_only(&form)) island->equations = mor_equations_factor(&form, arena);
+    }
+    mor_solve_stage stage = { run_solver, arena, &user, 0.0, island->equations };
     size_t mark = mor_arena_mark(arena);
     island->report =
         w->on_solve ? w->on_solve(w->on_solve_data, &island->system, &stage, &island->answer)
                     : mor_impact_step(w->formulation, w->formulation_options, &island->system, &stage, &island->answer);
     mor_arena_release(arena, mark);
-    island->formulate_time += mor_clock() - start;
 }
 
-static void solve_island(void* user, int index, int worker)
+static void try_island(const mor_world* w, mor_island* island, mor_arena* arena)
 {
-    mor_step* k = user;
-    const mor_world* w = k->w;
-    mor_island* island = &k->islands[index];
-    mor_arena* arena = k->thread_arenas[worker];
-    if (island->skip) return;
     solve_with(w, island, w->solver, w->solver_own_options, arena);
     if (mor_report_answers(w, &island->report) || w->options.on_failure != MOR_RETRY) return;
     /* retry: the library's `auto`, or the pivoting method where there is none */
@@ -84,6 +85,16 @@ static void solve_island(void* user, int index, int worker)
     if (!other || other == w->solver) return;
     memset(island->answer.impulses, 0, (size_t)island->system.row_count * sizeof(double));
     solve_with(w, island, other, NULL, arena);
+}
+
+static void solve_island(void* user, int index, int worker)
+{
+    mor_step* k = user;
+    mor_island* island = &k->islands[index];
+    if (island->skip) return;
+    double start = k->threads > 1 ? mor_clock() : 0.0; /* alone it is what the stage takes */
+    try_island(k->w, island, k->thread_arenas[worker]);
+    if (k->threads > 1) island->formulate_time += mor_clock() - start;
 }
 
 /* Missed the goal, but not so far that it counts as a failure. An error of exactly 0 was not measured: no excuse. */
@@ -118,7 +129,6 @@ static void take_answer(mor_step* k, mor_island* island)
 /* One island once more, after its rows were changed. */
 static void solve_again(mor_step* k, int index)
 {
-    mor_arena_reset(k->thread_arenas[0]);
     solve_island(k, index, 0);
     take_answer(k, &k->islands[index]);
 }

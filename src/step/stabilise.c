@@ -27,6 +27,7 @@
 #include "formulation/assemble.h"
 #include "formulation/equations.h"
 #include "formulation/rows.h"
+#include "formulation/step_problem.h"
 #include "model/joints.h"
 #include "problem/step.h"
 #include "step/draft.h"
@@ -37,28 +38,10 @@ enum { ROUNDS = 10 };
 
 #define ROUNDING 1e-12 /* of the velocities of an island: rows that hold within this hold */
 
-/* The equations of an island as a step without the other rows' say. */
-static mor_step_form form_of(const mor_system* s)
-{
-    return (mor_step_form){ .tree_count = s->tree_count,
-                            .dof = s->dof,
-                            .trees = s->trees,
-                            .nu_free = s->nu,
-                            .block_count = s->block_count,
-                            .row_count = s->row_count,
-                            .blocks = s->blocks,
-                            .entries = s->entries,
-                            .jacobian = s->jacobian,
-                            .response = s->response,
-                            .diagonal = s->diagonal,
-                            .diagonal_start = s->diagonal_start,
-                            .bias = s->bias };
-}
-
 /* delta = M^-1 G p with W p = rhs, for one island; false if it cannot be solved. */
 static bool correction(const mor_step* k, const mor_system* s, const double* rhs, double* delta)
 {
-    mor_step_form form = form_of(s);
+    mor_step_form form = mor_system_form(s);
     double* p = mor_arena_zero(k->arena, (size_t)s->row_count, sizeof *p);
     if (!p || !mor_equations_solve(&form, rhs, p, k->arena)) return false;
     mor_system_velocity(s, p, delta);
@@ -124,6 +107,7 @@ static mor_code correct(mor_step* k, bool velocity, double tolerance, double* la
 static mor_code correct_positions(const mor_step* step, double tolerance, int rounds)
 {
     mor_step beside = mor_step_beside(step);
+    beside.equations = true;
     size_t mark = mor_arena_mark(beside.arena);
     mor_code code = MOR_OK;
     for (int round = 0; round < rounds && !code; round++) {
@@ -169,6 +153,7 @@ static mor_code take_back(const mor_step* k)
 static mor_code correct_velocities(const mor_step* step, double tolerance)
 {
     mor_step beside = mor_step_beside(step);
+    beside.equations = true;
     size_t mark = mor_arena_mark(beside.arena);
     double largest;
     mor_code code = correct(&beside, true, tolerance, &largest);
@@ -182,12 +167,14 @@ mor_code mor_stabilise_velocities(mor_step* k)
     if (w->joints.count == 0) return MOR_OK;
     mor_code code = take_back(k);
     if (code) return code;
+    w->joint_error = mor_world_joint_error(w);
     if (w->options.stabilisation == MOR_STABILISE_IMPULSE || w->options.stabilisation == MOR_STABILISE_PROJECTION) {
-        if (mor_world_joint_error(w) > w->options.position_tolerance)
+        if (w->joint_error > w->options.position_tolerance) {
             code = correct_positions(k, w->options.position_tolerance, ROUNDS);
+            w->joint_error = mor_world_joint_error(w);
+        }
         if (!code) code = correct_velocities(k, w->options.velocity_tolerance);
     }
-    w->joint_error = mor_world_joint_error(w);
     return code;
 }
 
@@ -316,9 +303,8 @@ static bool begin_mover(const mor_step* k, const mor_island* island, mover* m)
     if (m->known) return m->equations != NULL;
     m->known = true;
     if (!m->bias || s->contact_count > 0 || s->block_count == 0 || w->on_solve) return false;
-    for (int i = 0; i < s->block_count; i++)
-        if (s->blocks[i].kind != MOR_BLOCK_EQUATION) return false;
-    m->form = form_of(s);
+    m->form = mor_system_form(s);
+    if (!mor_equations_only(&m->form)) return false;
     m->phi = mor_arena_zero(k->arena, (size_t)s->row_count, sizeof(double));
     m->p = mor_arena_zero(k->arena, (size_t)s->row_count, sizeof(double));
     m->delta = mor_arena_alloc(k->arena, (size_t)s->dof * sizeof(double));
@@ -328,7 +314,7 @@ static bool begin_mover(const mor_step* k, const mor_island* island, mover* m)
     for (int i = 0; i < s->dof; i++) m->fastest = mor_max(m->fastest, fabs(island->answer.nu[i]));
     double off = rows_off(m, island);
     if (!(off <= ROUNDING * m->fastest || off <= w->solver_options.tol)) return false;
-    m->equations = mor_equations_factor(&m->form, k->arena);
+    m->equations = island->equations ? island->equations : mor_equations_factor(&m->form, k->arena);
     return m->equations != NULL;
 }
 

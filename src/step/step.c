@@ -130,7 +130,8 @@ static void share_solve_time(mor_step* k, double time)
         solve += k->islands[i].solve_time;
         all += k->islands[i].formulate_time;
     }
-    double share = all > 0.0 ? solve / all : 0.0;
+    if (k->threads == 1) all = time;
+    double share = all > 0.0 ? mor_min(solve / all, 1.0) : 0.0;
     k->timing.solve += share * time;
     k->timing.formulate -= share * time;
 }
@@ -205,7 +206,9 @@ static mor_code attempt(mor_world* w, mor_step* k, mor_error* error)
     for (mor_stage i = MOR_STAGE_COLLIDE; i < MOR_STAGE_COMMIT && !code; i++) {
         code = stages[i].run(w, k, error);
         if (!code && mor_world_interrupted(w)) code = interrupted(w, k, error);
-        if (!code && stages[i].time == stages[i + 1].time) k->phase = i; /* the two are timed together */
+        /* timed together with the next: two of one kind, and what has nothing to do */
+        bool together = stages[i].time == stages[i + 1].time || (i == MOR_STAGE_CONTROL && w->robot_count == 0);
+        if (!code && together) k->phase = i;
         else code = end_stage(w, k, i, code, &clock, error);
     }
     if (!code) return run_commit(w, k, &clock, error);

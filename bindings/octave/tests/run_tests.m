@@ -181,12 +181,18 @@ function closed_worlds(~, ~)
   moreau_mex('free', id);
 end
 
+function kilobytes = resident()
+  kilobytes = str2double(regexp(fileread('/proc/self/status'), 'VmRSS:\s*(\d+)', 'tokens'){1}{1});
+end
+
 function many_worlds(~, ~)
-  for k = 1:2000
+  for k = 1:10000
     w = ball();
     w.step(1);
     delete(w);
+    if k == 1000, before = resident(); end
   end
+  expect(resident() - before < 20000, 'ten thousand worlds leave less than 20 MB'); % a world of a ball has about 60 kB
 end
 
 function hello_world_of_the_paper(~, ~)
@@ -313,17 +319,42 @@ function plots(~, ~)
 end
 
 function bpmd(command, ~)
-  path = [tempname() '.h5'];
-  system([command ' run stack --steps 5 --quiet --bpmd ' path]);
+  place = tempname();
+  mkdir(place);
+  path = [place '/stack.h5'];
+  system([command ' run stack --steps 4 --quiet --bpmd ' path]);
   frames = moreau_read_bpmd(path);
-  expect(numel(frames) == 5 && isfield(frames(1).data, 'contacts'), 'frames of a BPMD file');
-  answers = [tempname() '.mat'];
-  moreau_write_answer(answers, frames(1).name, zeros(3, 1), zeros(6, 1));
-  moreau_write_answer(answers, frames(2).name, zeros(3, 1), zeros(6, 1));
-  back = load(answers);
-  expect(isfield(back, frames(1).name) && isfield(back, frames(2).name), 'answers go back');
-  delete(path);
-  delete(answers);
+  expect(numel(frames) == 4 && isfield(frames(1).data, 'contacts'), 'frames of a BPMD file');
+  answers = cell(1, 4);
+  for k = 1:4
+    p = moreau_bpmd_problem(frames(k));
+    [answers{k}, report] = moreau_solve('fc3d', p.W, p.q, 'mu', p.mu, 'solver', 'nsn', 'tol', 1e-10);
+    expect(strcmp(report.status, 'solved'), 'the problem is solved here');
+    names = fieldnames(frames(k).data.solutions);
+    stored = frames(k).data.solutions.(names{1});
+    nu = p.nu_free + pinv(p.M) * (p.G * answers{k});
+    moves = repmat(isfinite(frames(k).data.bodies.masses(:))', 6, 1);
+    expect(abs(nu(moves(:)) - stored.velocities(moves(:))) < 1e-6, 'and has the velocities of the run');
+  end
+  moreau_write_answer([place '/good.txt'], 'my solver', {frames.name}, answers);
+  moreau_write_answer([place '/bad.txt'], 'my solver', frames(2).name, 2 * answers{2});
+  [failed, said] = system([command ' dataset answer ' path ' ' place '/good.txt ' place '/good.h5']);
+  miss = sscanf(said(strfind(said, 'at most') + 8:end), '%g', 1);
+  expect(~failed && miss < 1e-8 && ~isempty(strfind(said, 'answers to 4 frames')), ['the judge of the command agrees: ' said]);
+  [failed, said] = system([command ' dataset answer ' path ' ' place '/bad.txt ' place '/bad.h5']);
+  miss = sscanf(said(strfind(said, 'at most') + 8:end), '%g', 1);
+  expect(~failed && miss > 1e-3, ['and sees a wrong answer: ' said]);
+  back = moreau_read_bpmd([place '/good.h5']);
+  found = back(3).data.solutions;
+  names = fieldnames(found);
+  expect(isequal(found.(names{1}).impulses(:), answers{3}(:)), 'the answer is in the file, bit for bit');
+  file = fopen([place '/short.txt'], 'w');
+  fprintf(file, 'solver x\nmbs_frame000001\n1 2 3\n');
+  fclose(file);
+  [status, said] = system([command ' dataset answer ' path ' ' place '/short.txt ' place '/short.h5 2>&1']);
+  expect(status == 2 && ~isempty(strfind(said, 'contacts')) && ~exist([place '/short.h5'], 'file'), ['refused: ' said]);
+  confirm_recursive_rmdir(false, 'local');
+  rmdir(place, 's');
 end
 
 function r = arm(scenes)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from typing import Any, Mapping, Optional, Union
 
 import numpy as np
@@ -23,6 +24,12 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     return value
+
+
+def file_of(data: Any) -> str:
+    """A scene's dictionary as the text of a scene file: JSON, with infinity as YAML writes it."""
+    words = {"Infinity": ".inf", "-Infinity": "-.inf", "NaN": ".nan"}
+    return re.sub(r'"(?:[^"\\]|\\.)*"|-?Infinity|NaN', lambda m: words.get(m.group(), m.group()), json.dumps(data, indent=1))
 
 
 def text_of(value: Any) -> str:
@@ -109,7 +116,7 @@ class Scene:
 
     def text(self) -> str:
         """The scene file (JSON, which is YAML)."""
-        return json.dumps(self.data, indent=1)
+        return file_of(self.data)
 
 
 def read(scene: Union[str, Mapping, Scene, "os.PathLike[str]"], words: list, folder: Optional[str] = None) -> Any:
@@ -122,5 +129,5 @@ def read(scene: Union[str, Mapping, Scene, "os.PathLike[str]"], words: list, fol
         data = dict(plain(scene))
         data.setdefault("moreau", 1)
         name = os.path.join(folder or os.getcwd(), data.get("name", "scene"))
-        return _core.Scene(name, json.dumps(data, indent=1), words)
+        return _core.Scene(name, file_of(data), words)
     return _core.Scene(locate(scene), None, words)

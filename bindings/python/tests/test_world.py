@@ -83,6 +83,17 @@ class Bits(unittest.TestCase):
 
 
 class State(unittest.TestCase):
+    def test_infinity_in_a_dictionary(self):
+        urdf = moreau.__path__[0] + "/scenes/robots/arm2.urdf"
+        scene = moreau.Scene(name='"Infinity" \\ NaN').robot("arm", urdf=urdf, motors={"torque_limit": float("inf")})
+        world = moreau.World(scene)
+        world.step(2)
+        self.assertEqual(world.scene.name, '"Infinity" \\ NaN')
+        with self.assertRaises(moreau.BadInput):
+            moreau.World({"bodies": [{"name": "a", "shape": {"sphere": float("inf")}, "mass": 1}]})
+        with self.assertRaises(moreau.BadInput):
+            moreau.World({"bodies": [{"name": "a", "shape": {"sphere": 1}, "mass": float("nan")}]})
+
     def test_free_fall_is_the_sum_of_its_steps(self):
         w = moreau.World(BALL)
         w.step(20)

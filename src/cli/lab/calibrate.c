@@ -126,8 +126,8 @@ int mor_cli_calibrate(int argc, char** argv)
     sigaction(SIGTERM, &action, NULL);
     mor_calibration* c = calloc(1, sizeof *c);
     mor_error error = { 0 };
-    mor_code code =
-        c ? mor_calibration_read(c, a.plan, mor_cli_library(), &error) : mor_fail(&error, MOR_SYSTEM, "out of memory");
+    mor_code code = c ? mor_calibration_read(c, a.plan, mor_cli_library(), mor_cli_scene_path, &error)
+                      : mor_fail(&error, MOR_SYSTEM, "out of memory");
     meter m = { .shown = isatty(2) && !a.quiet };
     if (!code) code = mor_calibration_run(c, a.jobs, a.journal, a.resume, progress, &m, &error);
     if (m.shown) fprintf(stderr, "\r%79s\r", "");

@@ -54,6 +54,7 @@ static const mor_cli_command command = {
              "list\n"
              "info DIR|FILE...\n"
              "add FILE... [-o DIR]\n"
+             "answer PROBLEMS.h5 ANSWERS.txt TARGET.h5\n"
              "export FILE... [-o DIR]\n"
              "page DIR [-o SITE]",
     .about = "build makes the benchmark problems from their recipes: small and medium sizes, with --full all of them;\n"
@@ -61,6 +62,8 @@ static const mor_cli_command command = {
              "info lists size, rank deficiency, conditioning and contacts per degree of freedom of every frame.\n"
              "add checks BPMD files of yours (docs/bpmd.md), judges the answers they hold, and copies them into the\n"
              "folder with their provenance (docs/how-to/add-problems.md).\n"
+             "answer copies problems and puts the answers of a program of yours into the copy, from a text file\n"
+             "(docs/bpmd.md), and judges them.\n"
              "export writes every frame as FCLIB problems (HDF5, one per island) for other programs; moreau solve\n"
              "reads them too.\n"
              "page writes a site of all problems of a folder: pictures, sizes, provenance, and every problem as BPMD,\n"
@@ -220,6 +223,17 @@ static int add(const arguments* a)
     return 0;
 }
 
+static int answer(const arguments* a)
+{
+    mor_error error = { 0 };
+    int answered = 0;
+    if (a->file_count != 3) return mor_cli_usage("dataset", "answer PROBLEMS.h5 ANSWERS.txt TARGET.h5");
+    if (mor_dataset_answer(a->files[0], a->files[1], a->files[2], &answered, &error) || judge(a->files[2], &error))
+        return mor_cli_fail(&error);
+    printf("%s: answers to %d frames\n", a->files[2], answered);
+    return 0;
+}
+
 static int export(const arguments* a)
 {
     mor_error error = { 0 };
@@ -235,8 +249,8 @@ static int export(const arguments* a)
 static const struct part {
     const char* name;
     int (*run)(const arguments*);
-} parts[] = { { "build", build }, { "list", list },     { "info", info },
-              { "add", add },     { "export", export }, { "page", page } };
+} parts[] = { { "build", build },   { "list", list },     { "info", info }, { "add", add },
+              { "answer", answer }, { "export", export }, { "page", page } };
 enum { PARTS = sizeof parts / sizeof *parts };
 
 int mor_cli_dataset(int argc, char** argv)
@@ -244,7 +258,7 @@ int mor_cli_dataset(int argc, char** argv)
     arguments a = { .folder = "dataset" };
     int status = mor_cli_parse(&command, argc, argv, &a);
     if (status) return status;
-    if (!a.what) return mor_cli_usage("dataset", "build, list, info, add, export or page?");
+    if (!a.what) return mor_cli_usage("dataset", "build, list, info, add, answer, export or page?");
     const char* names[PARTS + 1] = { 0 };
     for (int i = 0; i < PARTS; i++) {
         names[i] = parts[i].name;

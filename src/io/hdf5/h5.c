@@ -228,6 +228,13 @@ mor_code mor_h5_group(mor_h5* h5, const char* path, mor_error* error)
     return MOR_OK;
 }
 
+mor_code mor_h5_remove(mor_h5* h5, const char* path, mor_error* error)
+{
+    herr_t done;
+    QUIET(done = H5Ldelete(h5->file, path, H5P_DEFAULT));
+    return done < 0 ? mor_h5_failed(h5, path, "cannot be removed", MOR_SYSTEM, error) : MOR_OK;
+}
+
 bool mor_h5_exists(const mor_h5* h5, const char* path)
 {
     /* H5Lexists wants every parent to exist: try the prefixes one by one. */

@@ -57,6 +57,8 @@ mor_code mor_h5_close(mor_h5* h5, mor_error* error);
 void mor_h5_abandon(mor_h5* h5);
 
 mor_code mor_h5_group(mor_h5* h5, const char* path, mor_error* error);
+/* Takes an object, and what is in it, out of the file. */
+mor_code mor_h5_remove(mor_h5* h5, const char* path, mor_error* error);
 /* Is there an object (dataset, group) with this absolute path? */
 bool mor_h5_exists(const mor_h5* h5, const char* path);
 

@@ -4,6 +4,7 @@
  * levels stays on one line, so that a body is a line. */
 #include "io/json/json.h"
 #include "base/number.h"
+#include "io/json/json_read.h"
 
 #include <assert.h>
 #include <string.h>
@@ -14,6 +15,20 @@ mor_json mor_json_begin(FILE* out)
 {
     assert(out);
     return (mor_json){ .out = out };
+}
+
+mor_json mor_json_begin_tree(mor_json_document* tree)
+{
+    assert(tree);
+    return (mor_json){ .tree = tree };
+}
+
+/* A value of a tree; what has no number in JSON is null. */
+static void plant(mor_json* json, const char* key, mor_json_kind kind, double number, const char* text)
+{
+    if (kind == MOR_JSON_NUMBER && !isfinite(number)) kind = MOR_JSON_NULL, number = 0.0;
+    mor_json_tree_add(json->tree, kind, key, number, text);
+    json->done = true;
 }
 
 /* Length of the UTF-8 sequence at s, 0 if it is not one (Unicode 15, table 3-7). */
@@ -97,9 +112,12 @@ static void lead(mor_json* json, const char* key)
 
 static void open_value(mor_json* json, const char* key, char kind)
 {
-    lead(json, key);
     assert(json->depth < MOR_JSON_DEPTH);
-    fputc(kind, json->out);
+    if (json->tree) plant(json, key, kind == '{' ? MOR_JSON_OBJECT : MOR_JSON_LIST, 0.0, NULL);
+    else {
+        lead(json, key);
+        fputc(kind, json->out);
+    }
     json->kind[json->depth] = kind;
     json->count[json->depth] = 0;
     json->broken[json->depth] = json->depth < BROKEN_LEVELS;
@@ -113,6 +131,10 @@ void mor_json_end(mor_json* json)
 {
     assert(json->depth > 0 && "nothing is open");
     json->depth--;
+    if (json->tree) {
+        mor_json_tree_end(json->tree);
+        return;
+    }
     if (json->broken[json->depth] && json->count[json->depth]) break_line(json);
     fputc(json->kind[json->depth] == '{' ? '}' : ']', json->out);
 }
@@ -132,36 +154,62 @@ static void put_number(FILE* out, double value)
 
 void mor_json_number(mor_json* json, const char* key, double value)
 {
+    if (json->tree) {
+        plant(json, key, MOR_JSON_NUMBER, value, NULL);
+        return;
+    }
     lead(json, key);
     put_number(json->out, value);
 }
 
 void mor_json_integer(mor_json* json, const char* key, long long value)
 {
+    if (json->tree) {
+        plant(json, key, MOR_JSON_NUMBER, (double)value, NULL);
+        return;
+    }
     lead(json, key);
     fprintf(json->out, "%lld", value);
 }
 
 void mor_json_bool(mor_json* json, const char* key, bool value)
 {
+    if (json->tree) {
+        plant(json, key, MOR_JSON_BOOL, value ? 1.0 : 0.0, NULL);
+        return;
+    }
     lead(json, key);
     fputs(value ? "true" : "false", json->out);
 }
 
 void mor_json_null(mor_json* json, const char* key)
 {
+    if (json->tree) {
+        plant(json, key, MOR_JSON_NULL, 0.0, NULL);
+        return;
+    }
     lead(json, key);
     fputs("null", json->out);
 }
 
 void mor_json_text(mor_json* json, const char* key, const char* value)
 {
+    if (json->tree) {
+        plant(json, key, MOR_JSON_TEXT, 0.0, value);
+        return;
+    }
     lead(json, key);
     put_text(json->out, value);
 }
 
 void mor_json_numbers(mor_json* json, const char* key, const double* values, int count)
 {
+    if (json->tree) {
+        plant(json, key, MOR_JSON_LIST, 0.0, NULL);
+        for (int i = 0; i < count; i++) plant(json, NULL, MOR_JSON_NUMBER, values[i], NULL);
+        mor_json_tree_end(json->tree);
+        return;
+    }
     lead(json, key);
     fputc('[', json->out);
     for (int i = 0; i < count; i++) {
@@ -174,6 +222,7 @@ void mor_json_numbers(mor_json* json, const char* key, const double* values, int
 bool mor_json_finish(mor_json* json)
 {
     assert(json->depth == 0 && json->done && "an object or list is still open");
+    if (json->tree) return mor_json_tree_whole(json->tree);
     fputc('\n', json->out);
     return fflush(json->out) == 0 && !ferror(json->out);
 }

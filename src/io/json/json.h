@@ -22,8 +22,11 @@
 
 enum { MOR_JSON_DEPTH = 32 };
 
+struct mor_json_document;
+
 typedef struct mor_json {
-    FILE* out;
+    FILE* out;                      /* NULL: the values become a tree, without text */
+    struct mor_json_document* tree; /* then */
     int depth;
     char kind[MOR_JSON_DEPTH];   /* '{' or '[' */
     int count[MOR_JSON_DEPTH];   /* values so far */
@@ -32,6 +35,9 @@ typedef struct mor_json {
 } mor_json;
 
 MOR_API mor_json mor_json_begin(FILE* out);
+/* The same calls make a document (json_read.h), as if what is written was read back; mor_json_finish says whether there
+ * was memory for all of it. */
+mor_json mor_json_begin_tree(struct mor_json_document* tree);
 MOR_API void mor_json_object(mor_json* json, const char* key);
 MOR_API void mor_json_list(mor_json* json, const char* key);
 /* Ends the innermost object or list. */

@@ -20,6 +20,10 @@ struct mor_json_document {
     char* name;
     chunk* chunks;
     mor_json_value* root;
+    mor_json_value* open[DEPTH_MAX]; /* of a tree that is being made: objects and lists, and the last of each */
+    mor_json_value* last[DEPTH_MAX];
+    int depth;
+    bool short_of_memory;
 };
 
 typedef struct reader {
@@ -256,16 +260,60 @@ static mor_code read_all(reader* r)
     }
 }
 
-mor_json_document* mor_json_read_text(const char* name, const char* text, size_t length, mor_error* error)
+static char* copy(mor_json_document* d, const char* text)
+{
+    size_t size = strlen(text) + 1;
+    char* to = take(d, size);
+    return to ? memcpy(to, text, size) : NULL;
+}
+
+mor_json_document* mor_json_tree(const char* name)
 {
     mor_json_document* d = calloc(1, sizeof *d);
-    if (d) d->name = take(d, strlen(name) + 1);
-    if (!d || !d->name) {
-        mor_json_free(d);
+    if (d && (d->name = copy(d, name))) return d;
+    mor_json_free(d);
+    return NULL;
+}
+
+void mor_json_tree_add(mor_json_document* d, mor_json_kind kind, const char* key, double number, const char* text)
+{
+    mor_json_value* v = d->short_of_memory || d->depth >= DEPTH_MAX ? NULL : take(d, sizeof *v);
+    if (v) {
+        *v = (mor_json_value){ .kind = kind, .number = number };
+        v->key = key ? copy(d, key) : NULL;
+        v->text = text ? copy(d, text) : NULL;
+    }
+    if (!v || (key && !v->key) || (text && !v->text)) {
+        d->short_of_memory = true;
+        return;
+    }
+    if (d->depth == 0) d->root = v;
+    else {
+        mor_json_value *parent = d->open[d->depth - 1], *last = d->last[d->depth - 1];
+        if (last) last->next = v;
+        else parent->first = v;
+        d->last[d->depth - 1] = v;
+        parent->count++;
+    }
+    if (kind != MOR_JSON_OBJECT && kind != MOR_JSON_LIST) return;
+    d->open[d->depth] = v;
+    d->last[d->depth++] = NULL;
+}
+
+void mor_json_tree_end(mor_json_document* d)
+{
+    if (!d->short_of_memory) d->depth--;
+}
+
+bool mor_json_tree_whole(const mor_json_document* d) { return !d->short_of_memory && d->root; }
+
+mor_json_document* mor_json_read_text(const char* name, const char* text, size_t length, mor_error* error)
+{
+    mor_json_document* d = mor_json_tree(name);
+    if (!d) {
         mor_fail(error, MOR_SYSTEM, "out of memory");
         return NULL;
     }
-    memcpy(d->name, name, strlen(name) + 1);
     reader r = { d, text, text + length, text, 1, error };
     if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) r.at += 3;
     if (read_all(&r) == MOR_OK) return d;

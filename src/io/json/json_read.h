@@ -38,6 +38,12 @@ typedef struct mor_json_document mor_json_document;
 mor_json_document* mor_json_read_text(const char* name, const char* text, size_t length, mor_error* error);
 mor_json_document* mor_json_read_file(const char* path, mor_error* error);
 void mor_json_free(mor_json_document* document);
+/* An empty document for mor_json_begin_tree; NULL: out of memory. */
+mor_json_document* mor_json_tree(const char* name);
+/* The writer's side of it: opens or adds a value, ends an object or list. `text` may be NULL. */
+void mor_json_tree_add(mor_json_document* tree, mor_json_kind kind, const char* key, double number, const char* text);
+void mor_json_tree_end(mor_json_document* tree);
+bool mor_json_tree_whole(const mor_json_document* tree);
 const mor_json_value* mor_json_root(const mor_json_document* document);
 /* The member called `key`, NULL if there is none or `object` is no object. */
 const mor_json_value* mor_json_get(const mor_json_value* object, const char* key);

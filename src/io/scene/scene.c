@@ -55,15 +55,10 @@ static const char* join(mor_scene* scene, const char* const* lines, mor_error* e
     return text;
 }
 
-static mor_code fill(mor_scene* scene, const char* text, size_t length, const char* path, const char* const* overrides,
-                     mor_error* error)
+/* From the tree of the file to the scene. */
+static mor_code finish(mor_scene* scene, mor_node* root, const char* path, const char* const* overrides,
+                       mor_error* error)
 {
-    scene->text = text;
-    scene->name = stem(&scene->document, path, error);
-    const mor_source* source = scene->name ? mor_source_create(&scene->document, path, error) : NULL;
-    if (!source) return MOR_SYSTEM;
-    mor_node* root = mor_document_load(&scene->document, text, length, source, error);
-    if (!root) return MOR_BAD_INPUT;
     scene->file = mor_document_text(&scene->document, path, strlen(path), error);
     scene->overrides = join(scene, overrides, error);
     if (!scene->file || !scene->overrides) return MOR_SYSTEM;
@@ -76,6 +71,17 @@ static mor_code fill(mor_scene* scene, const char* text, size_t length, const ch
     return code ? code : check_methods(scene, error);
 }
 
+static mor_code fill(mor_scene* scene, const char* text, size_t length, const char* path, const char* const* overrides,
+                     mor_error* error)
+{
+    scene->text = text;
+    scene->name = stem(&scene->document, path, error);
+    const mor_source* source = scene->name ? mor_source_create(&scene->document, path, error) : NULL;
+    if (!source) return MOR_SYSTEM;
+    mor_node* root = mor_document_load(&scene->document, text, length, source, error);
+    return root ? finish(scene, root, path, overrides, error) : MOR_BAD_INPUT;
+}
+
 mor_scene* mor_scene_parse(const char* text, size_t length, const char* name, const char* const* overrides,
                            const mor_library* library, mor_error* error)
 {
@@ -83,6 +89,51 @@ mor_scene* mor_scene_parse(const char* text, size_t length, const char* name, co
     if (!scene) return NULL;
     const char* copy = mor_document_text(&scene->document, text, length, error);
     if (!copy || fill(scene, copy, length, name, overrides, error)) {
+        mor_scene_destroy(scene);
+        return NULL;
+    }
+    return scene;
+}
+
+struct mor_scene_template {
+    mor_document document;
+    const char *text, *path, *name;
+    mor_node* root;
+};
+
+mor_scene_template* mor_scene_template_create(const char* text, size_t length, const char* path, mor_error* error)
+{
+    mor_arena* arena = mor_arena_create(NULL);
+    mor_scene_template* t = arena ? mor_arena_zero(arena, 1, sizeof *t) : NULL;
+    if (!t) {
+        mor_arena_destroy(arena);
+        mor_fail(error, MOR_SYSTEM, "out of memory");
+        return NULL;
+    }
+    t->document.arena = arena;
+    t->text = mor_document_text(&t->document, text, length, error);
+    t->path = mor_document_text(&t->document, path, strlen(path), error);
+    t->name = stem(&t->document, path, error);
+    const mor_source* source = t->text && t->path && t->name ? mor_source_create(&t->document, path, error) : NULL;
+    t->root = source ? mor_document_load(&t->document, t->text, length, source, error) : NULL;
+    if (t->root) return t;
+    mor_scene_template_destroy(t);
+    return NULL;
+}
+
+void mor_scene_template_destroy(mor_scene_template* t)
+{
+    if (t) mor_arena_destroy(t->document.arena);
+}
+
+mor_scene* mor_scene_of_template(const mor_scene_template* t, const char* const* overrides, const mor_library* library,
+                                 mor_error* error)
+{
+    mor_scene* scene = create(library, error);
+    if (!scene) return NULL;
+    scene->text = t->text, scene->name = t->name;
+    mor_node* root = mor_node_copy(&scene->document, t->root, error);
+    if (!root || finish(scene, root, t->path, overrides, error)) {
         mor_scene_destroy(scene);
         return NULL;
     }

@@ -121,6 +121,7 @@ struct mor_scene {
     bool articulate;         /* the same: joints between bodies in minimal coordinates, too */
     mor_material* materials; /* [0] is the world's own default */
     int material_count, default_material;
+    bool* material_named; /* of each: a body, a pair or a robot names it */
     mor_scene_pair* pairs;
     int pair_count;
     mor_scene_body* bodies;
@@ -224,5 +225,14 @@ void mor_motion_pose(void* motion, double time, mor_pose* pose);
 
 /* Chooses the methods of a world; errors at the values of the scene file. */
 mor_code mor_scene_set_methods(const mor_scene* scene, mor_world* world, mor_error* error);
+
+/* A scene file that was read once, for many scenes with other values. It outlives them: they borrow its texts. Includes
+ * are those of the moment it was read. NULL and a sentence with its place: bad input. */
+typedef struct mor_scene_template mor_scene_template;
+mor_scene_template* mor_scene_template_create(const char* text, size_t length, const char* path, mor_error* error);
+void mor_scene_template_destroy(mor_scene_template* scene_template); /* NULL is allowed */
+/* As mor_scene_parse of its text. */
+mor_scene* mor_scene_of_template(const mor_scene_template* scene_template, const char* const* overrides,
+                                 const mor_library* library, mor_error* error);
 
 #endif

@@ -32,7 +32,7 @@ int mor_scene_material(const mor_scene* scene, const mor_node* node, const char*
     const char* names[130];
     int n = 0;
     for (int i = 1; i < scene->material_count; i++) {
-        if (strcmp(scene->materials[i].name, name) == 0) return i;
+        if (strcmp(scene->materials[i].name, name) == 0) return scene->material_named[i] = true, i;
         if (n < 128) names[n++] = scene->materials[i].name;
     }
     if (strcmp(name, "default") == 0) return 0;
@@ -141,8 +141,9 @@ mor_code mor_scene_read_materials(mor_scene* scene, const mor_raw_scene* raw, mo
     size_t count = 1 + (size_t)(raw->materials ? raw->materials->count : 0) +
                    (size_t)(raw->bodies && raw->bodies->kind == MOR_NODE_LIST ? raw->bodies->count : 0);
     scene->materials = mor_scene_alloc(scene, count, sizeof *scene->materials, error);
+    scene->material_named = mor_scene_alloc(scene, count, sizeof *scene->material_named, error);
     scene->pairs = mor_scene_alloc(scene, raw->pairs ? (size_t)raw->pairs->count + 1 : 1, sizeof *scene->pairs, error);
-    if (!scene->materials || !scene->pairs) return MOR_SYSTEM;
+    if (!scene->materials || !scene->material_named || !scene->pairs) return MOR_SYSTEM;
     scene->materials[scene->material_count++] = mor_material_default();
     for (const mor_node* n = raw->materials ? raw->materials->first : NULL; n; n = n->next) {
         mor_raw_material m;
@@ -164,6 +165,25 @@ mor_code mor_scene_read_materials(mor_scene* scene, const mor_raw_scene* raw, mo
     }
     for (const mor_node* n = raw->pairs ? raw->pairs->first : NULL; n; n = n->next)
         if ((code = read_pair(scene, n, error))) return code;
+    return MOR_OK;
+}
+
+/* --set makes a material that is not there. One that nothing has is a slip of the pen. */
+static mor_code check_set_materials(const mor_scene* scene, const mor_node* materials, mor_error* error)
+{
+    const char* names[130];
+    int count = 0, i = 1;
+    for (const mor_node* n = materials->first; n && count < 128; n = n->next)
+        if (strncmp(n->source->name, "--set ", 6) != 0) names[count++] = n->key;
+    names[count] = NULL;
+    for (const mor_node* n = materials->first; n; n = n->next, i++) {
+        if (strncmp(n->source->name, "--set ", 6) != 0 || scene->material_named[i] || i == scene->default_material)
+            continue;
+        const char* near = mor_did_you_mean(n->key, names);
+        if (near)
+            return mor_node_fail_key(n, error, "nothing has the material '%.60s'; did you mean '%s'?", n->key, near);
+        return mor_node_fail_key(n, error, "nothing has the material '%.60s'", n->key);
+    }
     return MOR_OK;
 }
 
@@ -345,5 +365,6 @@ mor_code mor_scene_read(mor_scene* scene, const mor_node* root, mor_error* error
     if (raw.robots && (code = mor_scene_read_robots(scene, raw.robots, error))) return code;
     if (raw.joints && (code = mor_scene_read_joints(scene, raw.joints, error))) return code;
     if (raw.controllers && (code = mor_scene_read_controllers(scene, raw.controllers, error))) return code;
+    if (raw.materials && (code = check_set_materials(scene, raw.materials, error))) return code;
     return read_forces(scene, &raw, error);
 }

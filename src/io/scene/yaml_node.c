@@ -139,6 +139,21 @@ mor_node* mor_node_create(mor_document* document, mor_node_kind kind, const mor_
     return node;
 }
 
+mor_node* mor_node_copy(mor_document* document, const mor_node* from, mor_error* error)
+{
+    mor_node* node = mor_node_create(document, from->kind, from->source, from->line, from->column, error);
+    if (!node) return NULL;
+    node->quoted = from->quoted;
+    node->key = from->key, node->text = from->text;
+    node->key_line = from->key_line, node->key_column = from->key_column;
+    for (const mor_node* child = from->first; child; child = child->next) { /* at most MOR_YAML_DEPTH deep */
+        mor_node* twin = mor_node_copy(document, child, error);
+        if (!twin) return NULL;
+        mor_node_append(node, twin);
+    }
+    return node;
+}
+
 static int line_of(yaml_mark_t mark) { return (int)mark.line + 1; }
 static int column_of(const builder* b, yaml_mark_t mark)
 {

@@ -49,6 +49,8 @@ void mor_node_replace(mor_node* parent, const mor_node* old, mor_node* child);
 /* A new node, or NULL with an error. */
 mor_node* mor_node_create(mor_document* document, mor_node_kind kind, const mor_source* source, int line, int column,
                           mor_error* error);
+/* A copy of a node and all below it, whose texts are borrowed; NULL with an error. */
+mor_node* mor_node_copy(mor_document* document, const mor_node* node, mor_error* error);
 /* A copy of a string in the document's memory, or NULL with an error. */
 char* mor_document_text(mor_document* document, const char* text, size_t length, mor_error* error);
 
