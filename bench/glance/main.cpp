@@ -13,7 +13,6 @@
 #include <ctime>
 #include <stdexcept>
 
-std::vector<Config> mujoco_configs();
 std::vector<Config> dart_configs();
 
 namespace
@@ -272,7 +271,8 @@ void write_page(FILE* f, const std::vector<Config>& engines, const std::vector<C
             "better; the points of a line are the steps.\n\n");
     fprintf(f, "Moreau runs its default method. MuJoCo as it comes has contacts that give way on purpose, so bodies at "
                "rest\nsink a little; \"stiff\" is an elliptic cone with a time constant of two "
-               "steps. ODE: QuickStep with\n20 iterations and the full step. Bullet: 10 and 200 iterations, in single "
+               "steps and impratio 10. ODE: QuickStep with\n20 iterations and the full step. Bullet: 10 and 200 "
+               "iterations, in single "
                "precision as Debian builds it. DART: its own\ncollision detector and Dantzig's method.\n\n");
     fprintf(f, "| engine | least error at h = 0.01 s | least time at h = 0.01 s | on the front |\n|---|---|---|---|\n");
     for (size_t e = 0; e < engines.size(); e++)
