@@ -6,7 +6,7 @@ TEST ?= .
 ROBOTS ?=
 
 .PHONY: site dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-glance bench-watch bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery python octave format check-rooms check-tree clean
-.PHONY: test-faults fuzz
+.PHONY: test-faults fuzz bullet bench-collision
 .PHONY: exam lint test-arm64 test-cluster coverage mutate
 
 all: configure
@@ -129,6 +129,17 @@ bench-solvers: deps
 	@scripts/install-deps bench-solvers
 	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF -DMOREAU_EXAMPLES=OFF"
 	@scripts/bench-solvers build-bench
+
+# the collision method `bullet`: installs Bullet and builds the plug-in build/moreau-bullet.so beside the command
+bullet:
+	@scripts/install-deps bullet
+	@$(MAKE) --no-print-directory configure
+	@cmake --build $(BUILD) --target programs moreau-bullet
+
+# collision methods on all stock scenes beside Bullet: writes docs/results/collision.md (about five minutes on a quiet machine)
+bench-collision: bullet
+	@$(BUILD)/moreau compare scenes --collision manifold,features,bullet --frames 8 --scene-limit 1 --quiet \
+	 --out docs/results/collision.md
 
 # IFToMM A01 to A05, chains S7 and the pendulum of Fig. 4 (docs/results/iftomm.md), about five minutes
 bench-iftomm: deps

@@ -8,6 +8,8 @@ file(GLOB CLI_NONE_SOURCES CONFIGURE_DEPENDS src/cli/none/*.c)
 set(MOREAU_LAB_DIR ${CMAKE_INSTALL_LIBEXECDIR}/moreau)
 file(RELATIVE_PATH lab_from_bin /p/${CMAKE_INSTALL_BINDIR} /p/${MOREAU_LAB_DIR}/moreau-lab)
 set_source_files_properties(${CLI_NONE_SOURCES} PROPERTIES COMPILE_DEFINITIONS MOREAU_LAB_PATH="${lab_from_bin}")
+file(RELATIVE_PATH plugins_from_bin /p/${CMAKE_INSTALL_BINDIR} /p/${MOREAU_LAB_DIR})
+set_source_files_properties(src/cli/plugin.c PROPERTIES COMPILE_DEFINITIONS MOREAU_PLUGIN_PATH="${plugins_from_bin}")
 
 # Plug-ins call back into the program: it holds all of the core, and exports what the public headers declare.
 public_symbols(symbols ${SOLVE_HEADERS} ${CORE_HEADERS})

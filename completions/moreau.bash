@@ -80,6 +80,7 @@ _moreau() {
         "calibrate --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "compare --formulations") COMPREPLY=($(compgen -W "$(moreau list formulations --names 2>/dev/null)" -- "$word")); return ;;
         "compare --solvers") return ;;
+        "compare --collision") return ;;
         "compare --tol") return ;;
         "compare --time-limit") return ;;
         "compare --memory") return ;;
@@ -177,7 +178,7 @@ _moreau() {
         derivative) options='--at --steps --input --side --set --step --json --plugin --help -h' ;;
         optimise) options='--vary --goal --end --search --starts --spread --seed --tol --simulations --set --step --json --plugin --help -h' ;;
         calibrate) options='--jobs --html --csv --json --journal --resume --quiet --plugin --help -h' ;;
-        compare) options='--formulations --solvers --tol --time-limit --memory --start --frames --traces --iterations --coordinates --scene-limit --assume --jobs --out --csv --baseline --json --shard --merge --resume --quiet --plugin --help -h' ;;
+        compare) options='--formulations --solvers --collision --tol --time-limit --memory --start --frames --traces --iterations --coordinates --scene-limit --assume --jobs --out --csv --baseline --json --shard --merge --resume --quiet --plugin --help -h' ;;
         dataset) options='--output -o --full --author --licence --engine --commit --command --family --plugin --help -h' ;;
         inverse) options='--motion --law --regularisation --slip --fit --poses --check --columns --time-column --rows --set --csv --json --quiet --plugin --help -h' ;;
         plot) options='--output -o --title --plugin --help -h' ;;

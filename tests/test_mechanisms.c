@@ -402,7 +402,7 @@ static void a_stabilised_pendulum_keeps_its_joint_and_its_period(void** state)
         assert_true(with < 1e-5);
         assert_true(rate < 1e-5);
         assert_true(without > 1e-4);
-        assert_near(period / exact, 1.0, 1e-4);
+        assert_near(period / exact, 1.0, 3.0 * h * h); /* the energy is kept exactly, the phase at second order */
     }
 }
 

@@ -702,6 +702,31 @@ static void the_table_is_filled_where_shapes_can_touch(void** state)
     assert_null(mor_pair_builtin(MOR_CHAIN, MOR_CHAIN, &swap));
 }
 
+/* Whatever is a little deep in a floor a hundred times as large touches it where it is. */
+static void points_on_a_large_floor_are_under_the_body(void** state)
+{
+    (void)state;
+    mor_error e;
+    mor_rng rng = { 8 };
+    mor_geometry *floor = mor_geometry_box(112.8, 112.8, 11.28, &e), *solids[2];
+    solids[0] = mor_geometry_cone(0.366, 0.385, &e), solids[1] = mor_geometry_cylinder(0.3, 0.5, 0, &e);
+    placed a = { floor, { mor_v3(0, 0, -5.64), { 1, 0, 0, 0 } } };
+    for (int i = 0; i < 4000; i++) {
+        placed b = { solids[i % 2], random_pose(&rng, 20.0) };
+        double depth = exp(log(1e-9) + log(1e6) * mor_rng_uniform(&rng)); /* to 1 mm */
+        b.pose.position.z -= support(b, mor_v3(0, 0, -1)).z + depth;
+        mor_point p[MOR_MAX_POINTS];
+        int n = contacts(a, b, 0.01, p);
+        assert_true(n > 0);
+        for (int k = 0; k < n; k++) {
+            mor_vec3 off = mor_sub(p[k].on_b, b.pose.position);
+            if (!(mor_norm(mor_v3(off.x, off.y, 0)) < 0.5))
+                fail_msg("%d: %g m off, %g m deep", i, mor_norm(off), depth);
+        }
+    }
+    mor_geometry_release(floor), mor_geometry_release(solids[0]), mor_geometry_release(solids[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -717,6 +742,7 @@ int main(void)
         cmocka_unit_test(deep_overlap_pushes_out_the_shortest_way),
         cmocka_unit_test(degenerate_positions_give_finite_answers),
         cmocka_unit_test(the_cache_never_changes_the_answer),
+        cmocka_unit_test(points_on_a_large_floor_are_under_the_body),
         cmocka_unit_test(the_table_is_filled_where_shapes_can_touch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

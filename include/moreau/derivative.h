@@ -42,12 +42,16 @@ typedef enum mor_input_kind {
     MOR_INPUT_MASS,        /* of a body that is no link [kg]; its inertia grows in proportion */
     MOR_INPUT_SIZE,        /* factor (1: as it is) by which the shapes of a body grow about its centre of mass, mass and
                               inertia as they are */
-    MOR_INPUT_GRAVITY      /* component 0 to 2 [m/s^2] */
+    MOR_INPUT_GRAVITY,     /* component 0 to 2 [m/s^2] */
+    MOR_INPUT_KP,          /* gains and target of controller `index`, of joint `component` */
+    MOR_INPUT_KI,
+    MOR_INPUT_KD,
+    MOR_INPUT_TARGET /* [rad, m] */
 } mor_input_kind;
 
 typedef struct mor_input {
     mor_input_kind kind; /* what it is */
-    int index;           /* body (in body order), robot or material */
+    int index;           /* body (in body order), robot, material or controller */
     int component;       /* as the kind says */
 } mor_input;
 

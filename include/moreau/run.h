@@ -111,6 +111,7 @@ typedef struct mor_run_summary {
     int divided;                   /* steps that were taken in parts because a solver failed on the whole */
     int rejected, missed;          /* variable steps: trials that were refused; steps above the tolerance */
     int approximate;               /* steps with islands answered by a method with a fixed budget */
+    int cured;                     /* steps that would have made energy: solved again, or velocities scaled */
 } mor_run_summary;
 
 /* Begins to watch a world that lives longer than the run. `steps`: for how many steps memory is set aside (8 bytes

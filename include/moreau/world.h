@@ -198,6 +198,9 @@ MOR_API mor_code mor_world_ignore_pair(mor_world* world, mor_body_id a, mor_body
  * common. Shapes that this was not called for have the lower 32 bits of both. MOR_SYSTEM: out of memory. */
 MOR_API mor_code mor_world_filter_shape(mor_world* world, mor_body_id body, int shape, uint64_t types,
                                         uint64_t affinities, mor_error* error);
+/* Whether a collision method has to look at two shapes: they are of different bodies of which one can move, and neither
+ * mor_world_ignore_pair, no_collision and the filters nor the rules for links of one robot keep them apart. */
+MOR_API bool mor_world_may_touch(const mor_world* world, mor_body_id a, int shape_a, mor_body_id b, int shape_b);
 /* Gives a shape a material of its own (index). MOR_BAD_INPUT when there is none of that number. */
 MOR_API mor_code mor_world_set_shape_material(mor_world* world, mor_body_id body, int shape, int material,
                                               mor_error* error);
@@ -652,6 +655,7 @@ typedef struct mor_step_report {
     int parts;         /* in how many parts it was taken, because a solver failed on the whole; 0: in one piece */
     int missed;        /* variable steps: 1 if the least step was taken although its error is above the tolerance */
     int approximate;   /* islands answered by a method with a fixed budget (MOR_APPROXIMATE) */
+    int cured;         /* mechanisms and robots whose velocities were scaled so that the step makes no energy */
 } mor_step_report;
 
 /* One step of length h: the stages below, again with other means as the option on_failure says.

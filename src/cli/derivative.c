@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/options.h"
 #include "io/json/json.h"
+#include "moreau/control.h"
 #include "moreau/state.h"
 
 #include <math.h>
@@ -42,7 +43,7 @@ static const mor_cli_option options[] = {
       .expected = "a whole number from 1" },
     { "--input", "KIND:NAME",
       "beside the state: force:BODY.x, torque:BODY.x, joint:ROBOT.JOINT, friction:MATERIAL, "
-      "restitution:MATERIAL, mass:BODY, size:BODY, gravity:x; may be repeated",
+      "restitution:MATERIAL, mass:BODY, size:BODY, gravity:x, kp:ROBOT.JOINT, ki:, kd:, target:; may be repeated",
       MOR_CLI_CALL, .take = take_input },
     { "--side", "NAME",
       "at an edge between two states of contacts: the derivative along each direction or against it (both)",
@@ -86,6 +87,20 @@ static int find_material(const mor_world* w, const char* name)
     return -1;
 }
 
+/* kp, ki, kd or target of the first controller of the robot. */
+static bool is_gain(const mor_world* w, const char* kind, const char* robot, const char* joint, mor_input* in)
+{
+    static const char* const kinds[] = { "kp", "ki", "kd", "target" };
+    int k = 0, r = mor_world_find_robot(w, robot);
+    while (k < 4 && strcmp(kind, kinds[k]) != 0) k++;
+    if (k == 4) return false;
+    in->kind = (mor_input_kind)(MOR_INPUT_KP + k);
+    for (int i = mor_world_controller_count(w) - 1; r >= 0 && i >= 0; i--)
+        if (mor_world_controller(w, i)->robot == r) in->index = i;
+    in->component = r < 0 || !joint ? -1 : mor_robot_find_joint(mor_world_robot_model(w, r), joint);
+    return true;
+}
+
 /* KIND:NAME or KIND:NAME.PART; 0 or the exit status. */
 static int read_input(const mor_world* w, const char* word, mor_input* in)
 {
@@ -96,7 +111,8 @@ static int read_input(const mor_world* w, const char* word, mor_input* in)
     *name++ = '\0';
     part = strrchr(name, '.');
     bool force = strcmp(text, "force") == 0, torque = strcmp(text, "torque") == 0, joint = strcmp(text, "joint") == 0;
-    if (part && (force || torque || joint)) *part++ = '\0';
+    bool gain = strcmp(text, "kp") == 0 || strcmp(text, "ki") == 0 || strcmp(text, "kd") == 0;
+    if (part && (force || torque || joint || gain || strcmp(text, "target") == 0)) *part++ = '\0';
     else part = NULL;
     *in = (mor_input){ .index = -1 };
     if (force || torque) {
@@ -110,9 +126,9 @@ static int read_input(const mor_world* w, const char* word, mor_input* in)
     else if (strcmp(text, "mass") == 0) in->kind = MOR_INPUT_MASS, in->index = find_body(w, name);
     else if (strcmp(text, "size") == 0) in->kind = MOR_INPUT_SIZE, in->index = find_body(w, name);
     else if (strcmp(text, "gravity") == 0) in->kind = MOR_INPUT_GRAVITY, in->index = 0, in->component = axis(name);
-    else {
-        static const char* const kinds[] = { "force", "torque", "joint",   "friction", "restitution",
-                                             "mass",  "size",   "gravity", NULL };
+    else if (!is_gain(w, text, name, part, in)) {
+        static const char* const kinds[] = { "force",   "torque", "joint", "friction", "restitution", "mass", "size",
+                                             "gravity", "kp",     "ki",    "kd",       "target",      NULL };
         return mor_cli_unknown("derivative", "kind of input", text, kinds);
     }
     if (in->index < 0) return mor_cli_usage("derivative", "--input %s: there is no '%s'", word, name);

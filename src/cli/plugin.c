@@ -1,12 +1,15 @@
-/* --plugin FILE.so: loads methods from shared objects, for every command. */
+/* --plugin FILE.so: loads methods from shared objects, for every command. `--collision NAME` looks for moreau-NAME.so
+ * among the installed plug-ins when no method is called so. */
 #define _GNU_SOURCE /* dladdr1 */
 #include "cli/cli.h"
 #include "moreau/plugin.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static mor_library* library; /* lives as long as the program; NULL without plug-ins */
 
@@ -76,6 +79,38 @@ static mor_code load(const char* path, mor_error* error)
     return code;
 }
 
+/* moreau-NAME.so, as it lies beside the programs in a build directory and beside moreau-lab when installed. */
+static bool find_plugin(const char* name, char* path, size_t size)
+{
+    static const char* const places[] = { "", MOREAU_PLUGIN_PATH "/" };
+    char self[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n <= 0) return false;
+    self[n] = '\0';
+    char* slash = strrchr(self, '/');
+    if (slash) slash[1] = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        int length = snprintf(path, size, "%s%smoreau-%s.so", self, places[i], name);
+        if (length > 0 && (size_t)length < size && access(path, F_OK) == 0) return true;
+    }
+    return false;
+}
+
+/* Collision methods that came with the program as plug-ins: a name of --collision that is not known yet. */
+static mor_code load_collisions(const char* names, mor_error* error)
+{
+    char name[64], path[PATH_MAX + 128];
+    for (const char* at = names; *at; at += *at == ',') {
+        size_t n = strcspn(at, ",");
+        snprintf(name, sizeof name, "%.*s", (int)n, at);
+        at += n;
+        bool word = name[0] && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")];
+        if (n >= sizeof name || !word || mor_library_collision(library, name)) continue;
+        if (find_plugin(name, path, sizeof path) && load(path, error)) return error->code;
+    }
+    return MOR_OK;
+}
+
 int mor_cli_plugins(int* argc, char** argv)
 {
     int kept = 0;
@@ -92,5 +127,11 @@ int mor_cli_plugins(int* argc, char** argv)
     }
     argv[kept] = NULL;
     *argc = kept;
+    for (int i = 1; i < kept; i++) {
+        const char* names = strncmp(argv[i], "--collision=", 12) == 0         ? argv[i] + 12
+                            : i + 1 < kept && !strcmp(argv[i], "--collision") ? argv[i + 1]
+                                                                              : "";
+        if (load_collisions(names, &error)) return mor_cli_fail(&error);
+    }
     return 0;
 }

@@ -17,6 +17,8 @@
 enum { MAX_VERTICES = 160, MAX_FACES = 2 * MAX_VERTICES + 64 };
 /* of the size: where expansion stops */
 #define TOLERANCE 1e-12
+/* of the size: faces that lie in one plane */
+#define FLAT 1e-10
 
 typedef struct face {
     int v[3];
@@ -149,8 +151,8 @@ static void expand(polytope* P, int w, double slack)
     for (int e = 0; e < edge_count; e++) add_face(P, edges[e][0], edges[e][1], w);
 }
 
-/* Points of a and b over the point of face F nearest to the origin. */
-static void witness(const polytope* P, const face* F, mor_closest* closest)
+/* Points of a and b over the point of face F nearest to the origin; returns the distance of that point. */
+static double witness(const polytope* P, const face* F, mor_closest* closest)
 {
     const mor_vec3 *c = P->c, p = c[F->v[0]], e = mor_sub(c[F->v[1]], p), f = mor_sub(c[F->v[2]], p);
     mor_vec3 n = mor_cross(e, f);
@@ -164,6 +166,23 @@ static void witness(const polytope* P, const face* F, mor_closest* closest)
     const mor_vec3 *a = P->a, *b = P->b;
     closest->on_a = mor_add(mor_scale(1.0 - y - z, a[F->v[0]]), mor_madd(mor_scale(y, a[F->v[1]]), z, a[F->v[2]]));
     closest->on_b = mor_add(mor_scale(1.0 - y - z, b[F->v[0]]), mor_madd(mor_scale(y, b[F->v[1]]), z, b[F->v[2]]));
+    return mor_norm(mor_madd(mor_madd(p, y, e), z, f));
+}
+
+/* The same over all faces in the plane of `best`. A flat side of C is made of several triangles, and the origin lies
+ * over one of them: the others have their nearest point on their rim, as far off as they are large. */
+static void nearest_witness(const polytope* P, const face* best, double size, mor_closest* closest)
+{
+    double least = witness(P, best, closest);
+    for (int f = 0; f < P->face_count; f++) {
+        const face* F = &P->faces[f];
+        if (!(F->d <= best->d + FLAT * size) || mor_dot(F->n, best->n) < 1.0 - FLAT) continue;
+        mor_closest other = *closest;
+        double distance = witness(P, F, &other);
+        if (!(distance < least - FLAT * size)) continue;
+        least = distance;
+        *closest = other;
+    }
 }
 
 void mor_epa(const mor_placed* A, const mor_placed* B, mor_closest* closest)
@@ -191,5 +210,5 @@ void mor_epa(const mor_placed* A, const mor_placed* B, mor_closest* closest)
     }
     closest->distance = -P.least;
     closest->normal = P.direction;
-    witness(&P, &best, closest);
+    nearest_witness(&P, &best, size, closest);
 }

@@ -18,7 +18,7 @@
 #define TORN 1e-6     /* of the largest right-hand side, at least of 1 m/s per unit */
 #define SINGULAR 1e-9 /* least pivot over largest: below, ranks are looked at */
 #define RANK 1e-11
-#define AMPLE 1e7 /* m/s */
+#define AMPLE 1e4 /* m/s */
 
 /* One side of a block: J and Y = M^-1 J' of a tree, column-major: J dim x dof, Y dof x dim. */
 typedef struct part {
@@ -288,18 +288,19 @@ static double any_number(int i)
     return 1.0 + (double)((x ^ x >> 16) & 0xffff) / 65536.0;
 }
 
-/* Next to singular: to bring the rows to 1 m/s takes impulses that would move the bodies of some row at AMPLE m/s if
- * they acted alone. Sliding contacts share their load in nearly more than one way then: the least change of the state
- * changes the shares, and rounding decides. own: the diagonal of W; test: S^-1 of 1 m/s in the rows. */
-static bool is_ample(const reduced* x, const double* own, const double* test)
+/* Next to singular: 1 m/s in the rows moves bodies at AMPLE m/s. Sliding contacts share their load in nearly more than
+ * one way then: the least change of the state changes the shares, and rounding decides. Impulses that are large but
+ * move nothing, as between two points of a foot that stick, do no harm. test: S^-1 of 1 m/s in the rows. */
+static bool is_ample(const reduced* x, const double* test)
 {
-    for (int i = 0; i < x->size; i++)
-        if (!(fabs(test[i]) * own[i] < AMPLE)) return true;
-    return false;
+    double* v = mor_arena_zero(x->d->arena, (size_t)x->d->dof + 1, sizeof *v);
+    if (!v) return true;
+    respond(x, 1, test, v);
+    return !(mor_norm_max(x->d->dof, v) < AMPLE);
 }
 
 /* Rows of impulses get those that give as much. */
-static void fill_test(const reduced* x, double* own, double* test)
+static void fill_test(const reduced* x, double* test)
 {
     for (int b = 0; b < x->count; b++) {
         const block* k = &x->blocks[b];
@@ -310,7 +311,6 @@ static void fill_test(const reduced* x, double* own, double* test)
                     W += k->parts[e].J[i + m * k->dim] * k->parts[e].Y[m + i * k->parts[e].dof];
             bool impulse = k->law && law_p(k, i, i) == 1.0 && W > 0.0;
             test[k->row + i] = any_number(k->row + i) * (impulse ? 1.0 / W : 1.0);
-            own[k->row + i] = W;
         }
     }
 }
@@ -320,8 +320,7 @@ static bool solve_by_lu(const reduced* x, const double* S, mor_columns* c, doubl
     int n = x->size;
     double* LU = mor_arena_alloc(x->d->arena, (size_t)n * (size_t)n * sizeof *LU);
     int* pivot = mor_arena_alloc(x->d->arena, (size_t)n * sizeof *pivot);
-    double* scale = mor_arena_alloc(x->d->arena, ((size_t)n + 1) * sizeof *scale);
-    if (!LU || !pivot || !scale) return false;
+    if (!LU || !pivot) return false;
     memcpy(LU, S, (size_t)n * (size_t)n * sizeof *LU);
     if (!mor_lu_factor(n, LU, pivot)) return false;
     double least = INFINITY, most = 0.0;
@@ -331,9 +330,9 @@ static bool solve_by_lu(const reduced* x, const double* S, mor_columns* c, doubl
     }
     if (!(least > SINGULAR * most)) return false;
     double* test = U + (size_t)n * (size_t)c->count;
-    fill_test(x, scale, test);
+    fill_test(x, test);
     mor_lu_solve_many(n, LU, pivot, c->count + 1, U);
-    if (is_ample(x, scale, test)) c->many = true;
+    if (is_ample(x, test)) c->many = true;
     return true;
 }
 

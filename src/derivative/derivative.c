@@ -27,6 +27,7 @@
 #include "formulation/step_problem.h"
 #include "linalg/dense.h"
 #include "linalg/rows.h"
+#include "moreau/control.h"
 #include "moreau/state.h"
 #include "step/draft.h"
 #include "step/stages.h"
@@ -47,8 +48,23 @@ static bool named(const char* name, const char* const* list)
     return false;
 }
 
+static mor_code check_gain(const mor_world* w, const mor_input* in, int k, mor_error* error)
+{
+    int count = mor_world_controller_count(w);
+    if (in->index < 0 || in->index >= count)
+        return mor_fail(error, MOR_BAD_INPUT, "input %d: controller %d; there are %d", k, in->index, count);
+    const mor_controller_def* def = mor_world_controller(w, in->index);
+    int joints = mor_robot_joint_count(w->robots[def->robot]->model);
+    if (in->component < 0 || in->component >= joints)
+        return mor_fail(error, MOR_BAD_INPUT, "input %d: joint %d; there are %d", k, in->component, joints);
+    return mor_input_gain(w, in)
+               ? MOR_OK
+               : mor_fail(error, MOR_BAD_INPUT, "input %d: controller %d has no such number", k, in->index);
+}
+
 static mor_code check_input(const mor_world* w, const mor_input* in, int k, mor_error* error)
 {
+    if (in->kind >= MOR_INPUT_KP) return check_gain(w, in, k, error);
     bool body = in->kind == MOR_INPUT_FORCE || in->kind == MOR_INPUT_MASS || in->kind == MOR_INPUT_SIZE;
     bool material = in->kind == MOR_INPUT_FRICTION || in->kind == MOR_INPUT_RESTITUTION;
     int most = body                                ? w->alive_count

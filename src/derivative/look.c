@@ -194,12 +194,26 @@ mor_code mor_look_begin(mor_derivation* d)
         b->force = a->force, b->torque = a->torque, b->struck = a->struck;
         b->mass = d->world->bodies[i].mass, b->inertia_inverse = d->world->bodies[i].inertia_inverse;
     }
-    k->struck = 0;
+    k->struck = k->cured = 0;
     k->w->detected = false;
     memcpy(d->materials, d->world->materials, (size_t)d->world->material_count * sizeof *d->materials);
     k->w->materials = d->materials;
     if (d->projecting) begin_pass(d);
     return MOR_OK;
+}
+
+/* The impulses of the base step. */
+static void set_impulses(const mor_derivation* d, const mor_island* island)
+{
+    const mor_system* s = &island->system;
+    int from = 0;
+    memset(island->answer.impulses, 0, (size_t)s->row_count * sizeof(double));
+    for (int b = 0; b < s->block_count; b++) {
+        int k = d->kept_count ? find_kept(d, island, b, &from) : -1;
+        if (k < 0) continue;
+        memcpy(island->answer.impulses + s->blocks[b].row, d->p + d->kept[k].row,
+               (size_t)d->kept[k].dim * sizeof(double));
+    }
 }
 
 /* Where contacts may bounce, trees that nothing pushes move with the mean of their velocities (formulation/impact.c).
@@ -241,6 +255,7 @@ static mor_code finish(mor_derivation* d, const double* nu, mor_look* look, mor_
     } else {
         memcpy(k->nu_new, nu, (size_t)k->dof * sizeof *nu);
         if (!set_mean_moves(d, nu)) return MOR_SYSTEM;
+        for (int i = 0; i < k->island_count; i++) set_impulses(d, &k->islands[i]);
         mor_integrate_bodies(k);
         k->nu_move = NULL;
         if (k->w->joints.count) code = mor_stabilise_velocities(k);

@@ -50,6 +50,8 @@ typedef struct mor_derivation {
     const char* unknown;     /* what of the step is not in the equations; NULL: nothing */
     double *end_q, *end_nu;  /* the end of the step as looks see it; NULL: no look was taken */
     int side;                /* 1, -1: derivatives along or against each direction; 0: they must agree */
+    double gain;             /* of a controller, before it was */
+    bool moved;
     const mor_input* inputs;
     int input_count;
     mor_arena* arena;
@@ -69,7 +71,9 @@ typedef struct mor_columns {
 bool mor_perturb(mor_derivation* d, int direction, double amount);
 /* How far a direction is moved for a difference. */
 double mor_perturbation(const mor_derivation* d, int direction);
-/* Undoes what mor_perturb allocated. */
+/* The gain or target of a controller that an input means; NULL: the controller has none. */
+double* mor_input_gain(const mor_world* world, const mor_input* input);
+/* Undoes what mor_perturb allocated, and what it changed beyond the draft. */
 void mor_perturb_release(mor_derivation* d, int direction);
 
 /* The draft of the trial is again the state that the base step began with. */

@@ -1,6 +1,7 @@
 /* Moves the draft of a step by a little along one direction: the state, a force, a parameter (look.h). */
 #include "base/elementary.h"
 #include "derivative/look.h"
+#include "moreau/control.h"
 
 #include <string.h>
 
@@ -24,6 +25,16 @@ static const mor_body* input_body(const mor_derivation* d, const mor_input* in)
     return &d->world->bodies[d->world->order[in->index]];
 }
 
+double* mor_input_gain(const mor_world* w, const mor_input* in)
+{
+    const mor_controller_def* def = mor_world_controller(w, in->index);
+    const double* of = in->kind == MOR_INPUT_KP   ? def->kp
+                       : in->kind == MOR_INPUT_KI ? def->ki
+                       : in->kind == MOR_INPUT_KD ? def->kd
+                                                  : def->target;
+    return of ? (double*)of + in->component : NULL; /* the world owns its copy */
+}
+
 double mor_perturbation(const mor_derivation* d, int direction)
 {
     if (direction < 2 * d->n) {
@@ -43,6 +54,10 @@ double mor_perturbation(const mor_derivation* d, int direction)
         return LITTLE;
     case MOR_INPUT_FORCE:
         return 1e-5 * input_body(d, in)->mass.mass;
+    case MOR_INPUT_KP:
+    case MOR_INPUT_KI:
+    case MOR_INPUT_KD:
+        return 1e-4 * mor_max(1.0, fabs(*mor_input_gain(d->world, in))); /* forces are linear in it */
     default:
         return 1e-6;
     }
@@ -124,6 +139,14 @@ static bool move_input(mor_derivation* d, const mor_input* in, double amount)
         return true;
     case MOR_INPUT_SIZE:
         return grow(d, in, 1.0 + amount);
+    case MOR_INPUT_KP:
+    case MOR_INPUT_KI:
+    case MOR_INPUT_KD:
+    case MOR_INPUT_TARGET: /* drafts share the controllers of the world: put back by mor_perturb_release */
+        d->gain = *mor_input_gain(d->world, in);
+        *mor_input_gain(d->world, in) += amount;
+        d->moved = true;
+        return true;
     }
     return false;
 }
@@ -137,6 +160,9 @@ bool mor_perturb(mor_derivation* d, int direction, double amount)
 
 void mor_perturb_release(mor_derivation* d, int direction)
 {
+    if (direction >= 2 * d->n && d->inputs[direction - 2 * d->n].kind >= MOR_INPUT_KP && d->moved)
+        *mor_input_gain(d->world, &d->inputs[direction - 2 * d->n]) = d->gain;
+    d->moved = false;
     if (direction < 2 * d->n || d->inputs[direction - 2 * d->n].kind != MOR_INPUT_SIZE) return;
     const mor_body* was = input_body(d, &d->inputs[direction - 2 * d->n]);
     mor_body* b = &d->trial->w->bodies[was - d->world->bodies];

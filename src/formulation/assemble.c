@@ -30,27 +30,62 @@ static int compare(const mor_contact* a, const mor_contact* b)
     return 0;
 }
 
-/* Bottom-up merge sort: stable, no recursion, scratch from the arena. */
+/* A contact to be sorted: its bodies, which decide mostly, and where it is. */
+typedef struct place {
+    uint64_t bodies;
+    int at;
+} place;
+
+static bool comes_first(const mor_contact* contacts, const place* a, const place* b)
+{
+    if (a->bodies != b->bodies) return a->bodies < b->bodies;
+    return compare(&contacts[a->at], &contacts[b->at]) <= 0;
+}
+
+/* Contact k becomes the one at order[k].at, each moved once. */
+static void permute(mor_contact* contacts, place* order, int n)
+{
+    for (int k = 0; k < n; k++) {
+        if (order[k].at == k) continue;
+        mor_contact first = contacts[k];
+        int to = k;
+        for (int from = order[k].at; from != k; from = order[to].at) {
+            contacts[to] = contacts[from];
+            order[to].at = to;
+            to = from;
+        }
+        contacts[to] = first;
+        order[to].at = to;
+    }
+}
+
+/* Bottom-up merge sort of places: stable, no recursion, scratch from the arena. */
 static bool sort_contacts(mor_step* step)
 {
-    mor_contact* a = step->contacts.data;
+    mor_contact* contacts = step->contacts.data;
     int n = step->contacts.count;
     bool sorted = true;
-    for (int i = 1; i < n && sorted; i++) sorted = compare(&a[i - 1], &a[i]) <= 0;
+    for (int i = 1; i < n && sorted; i++) sorted = compare(&contacts[i - 1], &contacts[i]) <= 0;
     if (sorted) return true;
-    mor_contact* b = mor_arena_alloc(step->arena, (size_t)n * sizeof *b);
-    if (!b) return false;
+    place* a = mor_arena_alloc(step->arena, 2 * (size_t)n * sizeof *a);
+    if (!a) return false;
+    place* b = a + n;
+    const uint32_t sign = 0x80000000u; /* keeps the order of signed numbers */
+    for (int i = 0; i < n; i++) {
+        uint32_t one = (uint32_t)contacts[i].body[0] ^ sign, two = (uint32_t)contacts[i].body[1] ^ sign;
+        a[i] = (place){ (uint64_t)one << 32 | two, i };
+    }
     for (int width = 1; width < n; width *= 2) {
         for (int lo = 0; lo < n; lo += 2 * width) {
             int mid = lo + width < n ? lo + width : n, hi = mid + width < n ? mid + width : n;
             for (int i = lo, j = mid, k = lo; k < hi; k++)
-                b[k] = i < mid && (j >= hi || compare(&a[i], &a[j]) <= 0) ? a[i++] : a[j++];
+                b[k] = i < mid && (j >= hi || comes_first(contacts, &a[i], &a[j])) ? a[i++] : a[j++];
         }
-        mor_contact* t = a;
+        place* t = a;
         a = b;
         b = t;
     }
-    if (a != step->contacts.data) memcpy(step->contacts.data, a, (size_t)n * sizeof *a);
+    permute(contacts, a, n);
     return true;
 }
 

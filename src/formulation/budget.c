@@ -8,6 +8,7 @@
 #include "base/elementary.h"
 #include "formulation/registry.h"
 #include "formulation/step_problem.h"
+#include "linalg/rows.h"
 #include "moreau/problem.h"
 
 double mor_budget_speed(const mor_system* s, const mor_block* b, int row, const double* nu)
@@ -15,8 +16,8 @@ double mor_budget_speed(const mor_system* s, const mor_block* b, int row, const 
     double u = 0.0;
     for (int e = b->entry; e < b->entry + b->entry_count; e++) {
         const mor_tree_block* t = &s->trees[s->entries[e].tree];
-        const double* J = s->jacobian + s->entries[e].start + row * t->dof;
-        for (int m = 0; m < t->dof; m++) u += J[m] * nu[t->offset + m];
+        const double *J = s->jacobian + s->entries[e].start + row * t->dof, *v = nu + t->offset;
+        u += t->dof == 6 ? mor_inner(6, J, v) : mor_inner(t->dof, J, v);
     }
     return u;
 }
@@ -27,7 +28,8 @@ void mor_budget_push(const mor_system* s, const mor_block* b, int row, double p,
     for (int e = b->entry; e < b->entry + b->entry_count; e++) {
         const mor_tree_block* t = &s->trees[s->entries[e].tree];
         const double* Y = s->response + s->entries[e].start + row * t->dof;
-        for (int m = 0; m < t->dof; m++) nu[t->offset + m] += Y[m] * p;
+        if (t->dof == 6) mor_subtract(6, -p, Y, nu + t->offset);
+        else mor_subtract(t->dof, -p, Y, nu + t->offset);
     }
 }
 

@@ -100,11 +100,10 @@ static bool respond_by_six(mor_row_builder* k, int tree, const mor_body* b, mor_
 static void finish_block(mor_row_builder* k, const mor_block* block, unsigned done)
 {
     for (int e = block->entry; e < block->entry + block->entry_count; e++) {
-        int tree = k->world_tree[k->entries[e].tree], dof = k->step->w->trees[tree].dof;
+        int tree = k->world_tree[k->entries[e].tree];
         const double* J = k->jacobian + k->entries[e].start;
         double* Y = k->response + k->entries[e].start;
-        for (int d = 0; d < block->dim && !(done & 1u << (e - block->entry)); d++)
-            mor_tree_response(k->step, tree, J + d * dof, Y + d * dof);
+        if (!(done & 1u << (e - block->entry))) mor_tree_responses(k->step, tree, block->dim, J, Y);
     }
     k->diagonal_start[k->block_count] = k->diagonal_count;
     k->diagonal_count += block->dim * block->dim;

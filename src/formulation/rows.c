@@ -63,16 +63,31 @@ void mor_tree_response(const mor_step* step, int tree, const double* c, double* 
         return;
     }
     const double* inverse = step->mass_inverse + step->mass_start[tree];
-    if (t->kind == &mor_tree_free) { /* diag(1/m, I^-1), I symmetric */
-        const double* I = inverse + 21;
-        for (int j = 0; j < 3; j++) out[j] = c[j] * inverse[0];
-        for (int j = 0; j < 3; j++) out[3 + j] = c[3] * I[j] + c[4] * I[6 + j] + c[5] * I[12 + j];
+    if (t->kind == &mor_tree_free) {
+        mor_tree_responses(step, tree, 1, c, out);
         return;
     }
     for (int j = 0; j < t->dof; j++) {
         double sum = 0.0;
         for (int i = 0; i < t->dof; i++) sum += c[i] * inverse[i * t->dof + j];
         out[j] = sum;
+    }
+}
+
+void mor_tree_responses(const mor_step* step, int tree, int count, const double* c, double* out)
+{
+    const mor_tree* t = &step->w->trees[tree];
+    if (t->kind != &mor_tree_free) {
+        for (int d = 0; d < count; d++) mor_tree_response(step, tree, c + d * t->dof, out + d * t->dof);
+        return;
+    }
+    /* diag(1/m, I^-1), I symmetric */
+    const double *inverse = step->mass_inverse + step->mass_start[tree], *from = inverse + 21, m = inverse[0];
+    const double I[9] = { from[0], from[1], from[2], from[6], from[7], from[8], from[12], from[13], from[14] };
+    for (int d = 0; d < count; d++, c += 6, out += 6) {
+        const double x = c[3], y = c[4], z = c[5];
+        for (int j = 0; j < 3; j++) out[j] = c[j] * m;
+        for (int j = 0; j < 3; j++) out[3 + j] = x * I[j] + y * I[3 + j] + z * I[6 + j];
     }
 }
 

@@ -34,5 +34,7 @@ void mor_joint_coefficients(const mor_world* world, const mor_body* body, bool s
 
 /* out = c' M^-1 of a tree. */
 void mor_tree_response(const mor_step* step, int tree, const double* c, double* out);
+/* The same for `count` rows, one after the other. */
+void mor_tree_responses(const mor_step* step, int tree, int count, const double* c, double* out);
 
 #endif

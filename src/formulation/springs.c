@@ -1,4 +1,4 @@
-/* Springs and dampers of joints: when they act within the step.
+/* Springs and dampers of joints: when they act within the step, and with which velocity positions move.
  *
  * A spring k and damper c on a coordinate x (measured from its rest), with the rate r at the start of the step and r+
  * at its end. Positions move with the mean (1 - s) r + s r+, s the `share` of an island:
@@ -19,6 +19,9 @@
  * (model/tree.c), B its bias (rows.c):
  *
  *     mu = s (e h^2 k + h c),    B = (h k x + (e h^2 k + h c) (1 - s) r)/mu
+ *
+ * The same share is taken where there are joints alone and no motor, limit or friction: bodies on joints then move at
+ * second order as springs do.
  *
  * Equations of joints act at the positions of the start with their whole impulse p_b. For s < 1 positions need G'nu+ =
  * -phi/(s h), and of the velocity they gave, (1 - s) M^-1 G p_b is taken back before it is made to fulfil the
@@ -65,16 +68,17 @@ void mor_springs_settle(mor_step* step, mor_row_block* const* rows, int row_coun
                         bool touching)
 {
     mor_world* w = step->w;
-    bool any = false, equations = false, middle = !touching && !w->integrator->advance;
+    bool any = false, equations = false, driven = false, middle = !touching && !w->integrator->advance;
     for (int i = 0; i < row_count; i++) {
         const mor_row_block* b = rows[i];
         int spring = spring_of(w, b);
         any = any || spring;
         if (b->kind == MOR_BLOCK_EQUATION) equations = true;
         else if (!spring && b->lower == 0.0) middle = false; /* a limit */
+        else if (!spring) driven = true;
         for (int k = 0; k < b->dim; k++) middle = middle && b->drift[k] == 0.0;
     }
-    if (!any) return;
+    if (!any && (!equations || driven)) return;
     int how = w->options.stabilisation;
     if (equations && how != MOR_STABILISE_IMPULSE && how != MOR_STABILISE_PROJECTION) middle = false;
     double h = w->h, share = middle ? 0.5 : 1.0;
@@ -99,7 +103,7 @@ void mor_springs_settle(mor_step* step, mor_row_block* const* rows, int row_coun
     for (int i = 0; i < tree_count; i++) w->trees[trees[i]].share = share;
     for (int i = 0; i < row_count; i++)
         for (int k = 0; k < rows[i]->dim && rows[i]->joint >= 0; k++) {
-            double wanted = rows[i]->bias[k] - rows[i]->predicted[k] - rows[i]->drift[k];
-            rows[i]->bias[k] += wanted * (1.0 / share - 1.0);
+            rows[i]->bias[k] += (rows[i]->bias[k] - rows[i]->drift[k]) * (1.0 / share - 1.0);
+            rows[i]->predicted[k] /= share;
         }
 }

@@ -41,3 +41,11 @@ bool mor_shapes_meet(const mor_body* a, int shape_a, const mor_body* b, int shap
     uint64_t near_a = a->filters ? a->filters[shape_a][1] : USUAL, near_b = b->filters ? b->filters[shape_b][1] : USUAL;
     return (types_a & near_b) || (types_b & near_a);
 }
+
+bool mor_world_may_touch(const mor_world* w, mor_body_id a, int shape_a, mor_body_id b, int shape_b)
+{
+    const mor_body *p = mor_body_at(w, a), *q = mor_body_at(w, b);
+    if (p == q || (p->tree < 0 && q->tree < 0)) return false;
+    if (mor_world_ignores(w, (int)a.index1 - 1, (int)b.index1 - 1)) return false;
+    return !(p->filters || q->filters) || mor_shapes_meet(p, shape_a, q, shape_b);
+}

@@ -23,7 +23,9 @@
  * Untouched trees, and those of islands in which nothing but springs acts (formulation/springs.c), move with the mean
  * of nu and nu+, and nu+ gets half of what M and b of q+ leave of the forces: the mean of the accelerations at both
  * ends, of order 2. Trees with contacts, limits or implicit gains move with nu+, as those rows want it; their energy is
- * only kept from rising above what impulses bring in, by whichever of nu+ and the mean that is more. Trees with loops
+ * only kept from rising above what impulses bring in. Applied forces: by whichever of nu+ and the mean that is more.
+ * Contacts and limits: p . G' nu+, which is not above 0 unless something moves them, they bounce or undo an overlap;
+ * then less d' M d/2, d = nu+ - nu, as the step with constant M has it. Trees with loops
  * keep momentum only: the work of their equations is not known here, and what contacts leave them is seen to when their
  * loops are closed (step/robot_energy.c). */
 #include "base/elementary.h"
@@ -156,7 +158,7 @@ static target aim(const mor_world* w, mor_robot* r, const sums* start, const dou
 {
     const mor_robot_model* m = r->model;
     int N = m->dof, offset = mor_robot_offset(m);
-    double h = w->h, W = 0.0, work = 0.0, *y = r->wrenches, *d = r->jerk;
+    double h = w->h, *y = r->wrenches, *d = r->jerk;
     target t = { start->p, start->L, 0.0, !r->looped };
     for (int k = 0; k < N; k++) d[k] = nu[k] - r->nu[k];
     if (touched) {
@@ -166,13 +168,20 @@ static target aim(const mor_world* w, mor_robot* r, const sums* start, const dou
         for (int k = 0; k < N; k++) y[k] = h * r->force[k];
         for (int k = offset; k < N; k++) y[k] -= h * r->drag[k - offset] * r->nu[k] + r->extra[k - offset] * d[k];
     }
+    double mean = 0.0, end = 0.0, lost = 0.0, applied[2] = { 0.0, 0.0 };
     for (int k = 0; k < N; k++) {
-        W += (r->nu[k] + 0.5 * d[k]) * y[k];
-        work += d[k] * y[k];
+        double f = h * r->force[k] - (k < offset ? 0.0 : h * r->gain[k - offset] * d[k]),
+               middle = r->nu[k] + 0.5 * d[k];
+        mean += middle * y[k];
+        end += nu[k] * y[k];
+        lost += 0.5 * d[k] * (y[k] - h * r->bias[k]);
+        applied[0] += middle * f;
+        applied[1] += nu[k] * f;
     }
     r->projected = 0.0;
-    r->energy = start->kinetic - start->body.m * mor_dot(w->gravity, start->com) + W + 0.5 * work;
-    if (!smooth) W = mor_max(W, W + 0.5 * work); /* as the semi-implicit step counts: with the velocity of the end */
+    r->energy = start->kinetic - start->body.m * mor_dot(w->gravity, start->com) + end;
+    double rows = end - applied[1], W = mean;
+    if (!smooth) W = mor_max(applied[0], applied[1]) + (rows > 0.0 ? rows - mor_max(0.0, lost) : rows);
     t.kinetic = start->kinetic + W;
     if (!m->floating) return t;
     mor_vec3 f = mor_v3(y[0], y[1], y[2]), n = mor_v3(y[3], y[4], y[5]);
@@ -272,11 +281,11 @@ static void finish_floating(const mor_world* w, mor_robot* r, const sums* start,
     }
 }
 
-void mor_robot_lose_energy(const mor_world* w, mor_robot* r, double allowed)
+bool mor_robot_lose_energy(const mor_world* w, mor_robot* r, double allowed)
 {
     sums s = sum_up(r->model, r->work, r->model->floating);
     double kinetic = allowed + s.body.m * mor_dot(w->gravity, s.com), scale = 1.0;
-    if (!(s.kinetic > kinetic)) return;
+    if (!(s.kinetic > kinetic)) return false;
     double now = s.kinetic;
     if (r->model->floating && s.body.m > 0.0) {
         mor_rigid central = mor_rigid_shift(&s.body, mor_sub(r->base.position, s.com));
@@ -292,6 +301,7 @@ void mor_robot_lose_energy(const mor_world* w, mor_robot* r, double allowed)
         refresh(r);
     }
     if (now > kinetic) slow_down(r, now, kinetic);
+    return true;
 }
 
 /* nu+ by the mean of the accelerations at q and q+: what M and b of q+ leave of the forces changes it by half. The

@@ -14,7 +14,8 @@ void mor_robot_finish(mor_world* world, const mor_tree* tree, const double* nu_f
                       void (*solve)(const mor_robot* robot, double* x));
 
 /* Takes kinetic energy out of a robot that has more than `allowed`, kinetic and potential together [J]: out of the
- * velocities of its joints, and out of all where that is not enough. Motions that close loops close them afterwards. */
-void mor_robot_lose_energy(const mor_world* world, mor_robot* robot, double allowed);
+ * velocities of its joints, and out of all where that is not enough. Motions that close loops close them afterwards.
+ * True: there was something to take out. */
+bool mor_robot_lose_energy(const mor_world* world, mor_robot* robot, double allowed);
 
 #endif

@@ -37,6 +37,7 @@ typedef struct mor_island {
     int row_block_count;
     mor_report report;
     double solve_time, formulate_time;
+    double energy;                   /* of mechanisms before the step [J] (step/mechanism_energy.c) */
     struct mor_equations* equations; /* of an island with nothing but equations, or NULL (step/solve.c) */
     bool one_sided, skip; /* integrators (step/smooth_step.c): it has contacts or bounded rows; it needs no solve */
 } mor_island;
@@ -109,6 +110,7 @@ struct mor_step {
     double correction_work, contact_work, applied_work;
     double raw_penetration, projection_work; /* of the position projection */
     int struck;                              /* free bodies (model/tree.c) */
+    int cured;                               /* mechanisms and robots (step/mechanism_energy.c, step/robot_energy.c) */
     bool relinearised;                       /* gaps of the contacts are those of step/relinearise.c */
     mor_step_report report;
 };

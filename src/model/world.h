@@ -137,7 +137,7 @@ typedef struct mor_joint {
     mor_pose frame[2];    /* joint frame in each body's centre-of-mass frame (body axes); world: in the world */
     double coordinate;    /* of one-dof joints: angle (unwound) or distance */
     double memory[10];    /* impulses of the last step: rows, then limit, motor, friction, spring */
-    double correction[6]; /* of the last step's rows, m/s: what the stabilisation added to them (step/stabilise.c) */
+    double correction[6]; /* m/s: what the stabilisation added to the last step's motion (step/stabilise.c) */
     int spring;           /* the tree that stands for its spring and damper, -1: none */
     bool articulated;     /* a tree of links holds it: no equations, only motor and spring (articulate.c) */
 } mor_joint;

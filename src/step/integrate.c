@@ -114,6 +114,7 @@ mor_code mor_do_integrate(const mor_world* world, mor_step* k, mor_error* error)
         return events == MOR_STOPPED ? mor_step_not_taken(k, error) : events;
     }
     if (!k->usable) return mor_step_not_taken(k, error);
+    mor_mechanisms_begin(k);
     mor_status status;
     mor_code code = mor_smooth_step(k, &status);
     if (code) {
@@ -136,11 +137,11 @@ mor_code mor_do_integrate(const mor_world* world, mor_step* k, mor_error* error)
 
 mor_code mor_do_stabilise(const mor_world* world, mor_step* k, mor_error* error)
 {
-    (void)error;
+    (void)world, (void)error;
     if (k->rough || !k->plan.smooth) {
         mor_code code = mor_stabilise_velocities(k);
         if (!code && k->w->robot_count > 0 && !k->w->on_integrate) mor_robots_lose_energy(k);
-        return code || k->w->on_integrate ? code : mor_mechanisms_lose_energy(world, k);
+        return code || k->w->on_integrate ? code : mor_mechanisms_lose_energy(k);
     }
     k->w->joint_error = mor_world_joint_error(k->w);
     return MOR_OK;

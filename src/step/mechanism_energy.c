@@ -1,23 +1,24 @@
-/* Mechanisms whose step is not passive by itself: bodies and robots with joints between them, where contacts, limits or
- * friction act as well.
+/* Mechanisms whose step is not passive by itself: bodies and robots with joints between them.
  *
  * Joints do no work in nature. Those of a step do some: the stabilisation adds to their rows, and bodies that turn far
- * within the step have another inertia at its end. Without contacts this is RATTLE (stabilise.c), whose energy goes up
- * and down but not away; such islands are left alone. Where contacts and limits act, which can only take energy, a step
- * may not end with more than it began with. For an island, before and after the step,
+ * within the step have another inertia at its end. For an island, before and after the step,
  *
  *     E = sum 1/2 nu' M nu - m g' x,     excess = E+ - E - (work of the position projection).
  *
- * Where the excess is above SLIGHT of the kinetic energy, the velocities are scaled down,
+ * Where contacts, limits or friction act, which can only take energy, an excess above SLIGHT of the kinetic energy is
+ * taken out. Where nothing but joints acts, the step is RATTLE (stabilise.c): its energy goes up and down but not away,
+ * by little where the step resolves the motion. Beyond SLIGHT, up or down, the energy is set to what it was: taking out
+ * the ups alone would brake the mechanism. The velocities are scaled,
  *
- *     nu <- nu_r + s (nu - nu_r),     s^2 = 1 - excess / (K+ - K_r),
+ *     nu <- nu_r + s (nu - nu_r),     s^2 = 1 - excess / (K+ - K_r),     s at most FASTER,
  *
  * with nu_r the rigid motion that has the momentum of the island: it keeps its linear and angular momentum. An island
  * that hangs on or touches something fixed has nu_r = 0, as has one with a robot in it. Rows of joints and of contacts
  * are homogeneous in nu, so the scaled velocities fit them as well.
  *
- * Left alone: islands that something drives (applied forces, motors, belts, kinematic bodies), those with springs,
- * whose energy is not that above, and impacts by Newton's law, which do gain energy with friction. Cost: O(bodies). */
+ * Left alone: untouched mechanisms whose joints are not kept closed (stabilisation); islands that something drives
+ * (applied forces, motors, belts, kinematic bodies), those with springs, whose energy is not that above, and impacts by
+ * Newton's law, which do gain energy with friction. Cost: O(bodies). */
 #include "step/mechanism_energy.h"
 
 #include "base/elementary.h"
@@ -28,7 +29,9 @@
 
 #include <math.h>
 
-#define SLIGHT 1e-7 /* of the kinetic energy: what a step may gain, a tenth of what counts as a gain */
+#define SLIGHT 1e-7    /* of the kinetic energy: what a step may gain, a tenth of what counts as a gain */
+#define ROUNDING 1e-14 /* of the energies that are compared */
+#define FASTER 1.05    /* next to rest little energy is much speed */
 
 typedef struct motion {
     double mass, kinetic, potential;
@@ -156,6 +159,22 @@ static bool is_touched(const mor_island* island)
     return false;
 }
 
+/* Does nothing take energy from it? */
+static bool is_conservative(const mor_world* w, const mor_island* island)
+{
+    for (int t = 0; t < island->system.tree_count; t++) {
+        const mor_robot* r = w->trees[island->tree_of[t]].robot;
+        if (r && !zero(r->drag, mor_robot_joint_count(r->model))) return false;
+    }
+    const mor_joint* joints = w->joints.data;
+    for (int j = 0; j < w->joints.count; j++) {
+        if (!(joints[j].def.damping > 0.0)) continue;
+        for (int side = 0; side < 2; side++)
+            if (in_island(island, tree_of_slot(w, joints[j].body[side]))) return false;
+    }
+    return !is_touched(island);
+}
+
 /* Does it hang on, or touch, what does not move? Robots count as if they did. */
 static bool is_held(const mor_step* k, const mor_island* island)
 {
@@ -222,22 +241,43 @@ static bool slow_down(mor_step* k, const mor_island* island, double less, mor_ve
     return true;
 }
 
-mor_code mor_mechanisms_lose_energy(const mor_world* world, mor_step* k)
+/* The scale s for an island to lose `excess`. */
+static double scale_for(double excess, double inner)
+{
+    return mor_min(FASTER, sqrt(mor_max(0.0, 1.0 - excess / inner)));
+}
+
+void mor_mechanisms_begin(const mor_step* k)
+{
+    for (int i = 0; k->w->joints.count && i < k->island_count; i++) {
+        if (!has_equations(&k->islands[i])) continue;
+        motion m = motion_of(k->w, &k->islands[i]);
+        k->islands[i].energy = m.kinetic + m.potential;
+    }
+}
+
+mor_code mor_mechanisms_lose_energy(mor_step* k)
 {
     if (k->w->joints.count == 0) return MOR_OK;
+    int how = k->w->options.stabilisation;
+    bool closed = how == MOR_STABILISE_IMPULSE || how == MOR_STABILISE_PROJECTION;
     for (int i = 0; i < k->rough; i++) {
         const mor_island* island = &k->islands[i];
-        if (!has_equations(island) || !is_touched(island)) continue;
-        if (island_is_driven(k, island) || joints_drive(k->w, island)) continue;
-        motion before = motion_of(world, island), after = motion_of(k->w, island);
-        double excess = after.kinetic + after.potential - before.kinetic - before.potential, rigid = 0.0;
+        if (!has_equations(island)) continue;
+        motion after = motion_of(k->w, island);
+        double excess = after.kinetic + after.potential - island->energy, rigid = 0.0;
         excess -= mor_max(0.0, k->projection_work);
-        if (!(excess > SLIGHT * after.kinetic)) continue;
+        double rounding = ROUNDING * (fabs(after.potential) + after.kinetic);
+        if (!(fabs(excess) > SLIGHT * after.kinetic + rounding)) continue;
+        if (!is_touched(island) && !closed) continue;
+        if (island_is_driven(k, island) || joints_drive(k->w, island)) continue;
+        if (excess < 0.0 && !is_conservative(k->w, island)) continue;
         mor_vec3 V = mor_v3(0, 0, 0), W = V, centre = V;
         if (!is_held(k, island)) rigid = rigid_motion(k->w, island, &after, &V, &W, &centre);
         double inner = after.kinetic - rigid;
         if (!(inner > 0.0)) continue;
-        if (!slow_down(k, island, 1.0 - sqrt(mor_max(0.0, 1.0 - excess / inner)), V, W, centre)) return MOR_SYSTEM;
+        if (!slow_down(k, island, 1.0 - scale_for(excess, inner), V, W, centre)) return MOR_SYSTEM;
+        k->cured++;
     }
     return MOR_OK;
 }

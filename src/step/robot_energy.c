@@ -62,7 +62,7 @@ static bool false_work(const mor_island* island, int tree, bool held, double* wo
     return others;
 }
 
-void mor_robots_lose_energy(const mor_step* k)
+void mor_robots_lose_energy(mor_step* k)
 {
     mor_world* w = k->w;
     bool held = w->formulation->accelerations && !w->formulation->overlaps(w->formulation_options);
@@ -74,7 +74,8 @@ void mor_robots_lose_energy(const mor_step* k)
             double work = 0.0;
             mor_robot* r = tree->robot;
             if (!false_work(island, t, held, &work)) continue;
-            mor_robot_lose_energy(w, r, r->energy - work + r->projected);
+            if (!mor_robot_lose_energy(w, r, r->energy - work + r->projected)) continue;
+            k->cured++;
             mor_robot_write_bodies(w, r);
         }
     }

@@ -5,6 +5,6 @@
 #include "model/step.h"
 
 /* After the velocities of a step were made to fit the joints. */
-void mor_robots_lose_energy(const mor_step* step);
+void mor_robots_lose_energy(mor_step* step);
 
 #endif

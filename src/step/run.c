@@ -146,6 +146,7 @@ mor_code mor_run_count(mor_run* run, const mor_step_report* r, bool advanced, mo
     s->below_goal += r->below_goal > 0 && r->failures == 0;
     if (s->below_goal && s->status == MOR_RUN_OK) s->status = MOR_RUN_BELOW_GOAL;
     s->approximate += r->approximate > 0;
+    s->cured += r->cured > 0 || r->struck > 0;
     if (s->approximate && (s->status == MOR_RUN_OK || s->status == MOR_RUN_BELOW_GOAL)) s->status = MOR_RUN_APPROXIMATE;
     bool diverged = !isfinite(r->kinetic) || r->kinetic > LARGEST_ENERGY;
     if (diverged) s->status = MOR_RUN_DIVERGED;

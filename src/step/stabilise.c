@@ -36,7 +36,22 @@
 
 enum { ROUNDS = 10 };
 
+#define SMALL 3e-5     /* of the radius of the smallest shape on a joint: what a joint may be open */
 #define ROUNDING 1e-12 /* of the velocities of an island: rows that hold within this hold */
+
+/* What joints may be open: the option, or less between small bodies. Closing a joint lifts bodies. */
+static double position_tolerance(const mor_world* w)
+{
+    const mor_joint* joints = w->joints.data;
+    double least = w->options.position_tolerance;
+    for (int j = 0; j < w->joints.count; j++)
+        for (int side = 0; side < 2; side++) {
+            const mor_body* b = joints[j].body[side] >= 0 ? &w->bodies[joints[j].body[side]] : NULL;
+            for (int s = 0; b && b->tree >= 0 && s < b->shape_count; s++)
+                if (b->shapes[s].geometry->radius > 0.0) least = mor_min(least, SMALL * b->shapes[s].geometry->radius);
+        }
+    return least;
+}
 
 /* delta = M^-1 G p with W p = rhs, for one island; false if it cannot be solved. */
 static bool correction(const mor_step* k, const mor_system* s, const double* rhs, double* delta)
@@ -169,59 +184,14 @@ mor_code mor_stabilise_velocities(mor_step* k)
     if (code) return code;
     w->joint_error = mor_world_joint_error(w);
     if (w->options.stabilisation == MOR_STABILISE_IMPULSE || w->options.stabilisation == MOR_STABILISE_PROJECTION) {
-        if (w->joint_error > w->options.position_tolerance) {
-            code = correct_positions(k, w->options.position_tolerance, ROUNDS);
+        double tolerance = position_tolerance(w);
+        if (w->joint_error > tolerance) {
+            code = correct_positions(k, tolerance, ROUNDS);
             w->joint_error = mor_world_joint_error(w);
         }
         if (!code) code = correct_velocities(k, w->options.velocity_tolerance);
     }
     return code;
-}
-
-static void carry_robot(mor_robot* r, double* at, bool store)
-{
-    size_t n = (size_t)mor_robot_joint_count(r->model), N = (size_t)mor_robot_dof(r->model);
-    if (store) {
-        memcpy(at, &r->base, sizeof r->base);
-        memcpy(at + 7, r->s, n * sizeof(double));
-        memcpy(at + 7 + n, r->nu, N * sizeof(double));
-    } else {
-        memcpy(&r->base, at, sizeof r->base);
-        memcpy(r->s, at + 7, n * sizeof(double));
-        memcpy(r->nu, at + 7 + n, N * sizeof(double));
-    }
-}
-
-bool mor_trial_begin(const mor_step* k, mor_trial* s)
-{
-    const mor_world* w = k->w;
-    s->bodies = mor_arena_alloc(k->arena, (size_t)w->body_count * sizeof *s->bodies);
-    s->robots = mor_arena_zero(k->arena, (size_t)w->robot_count + 1, sizeof *s->robots);
-    if (!s->bodies || !s->robots) return false;
-    for (int i = 0; i < w->body_count; i++) {
-        const mor_body* b = &w->bodies[i];
-        s->bodies[i] = (mor_trial_motion){ b->x, b->v, b->w, b->L, b->q, b->angle };
-    }
-    for (int i = 0; i < w->robot_count; i++) {
-        size_t count = (size_t)(7 + mor_robot_joint_count(w->robots[i]->model) + mor_robot_dof(w->robots[i]->model));
-        if (!(s->robots[i] = mor_arena_alloc(k->arena, count * sizeof(double)))) return false;
-        carry_robot(w->robots[i], s->robots[i], true);
-    }
-    return true;
-}
-
-void mor_trial_end(mor_world* w, const mor_trial* s)
-{
-    for (int i = 0; i < w->body_count; i++) {
-        const mor_trial_motion* m = &s->bodies[i];
-        mor_body* b = &w->bodies[i];
-        b->x = m->x, b->v = m->v, b->w = m->w, b->L = m->L, b->q = m->q, b->angle = m->angle;
-    }
-    for (int i = 0; i < w->robot_count; i++) {
-        mor_robot* r = w->robots[i];
-        carry_robot(r, s->robots[i], false);
-        mor_robot_update(r->model, r->work, &r->base, r->s, r->nu);
-    }
 }
 
 static bool has_joint_rows(const mor_step* k)
@@ -237,7 +207,7 @@ static double add_violation(mor_world* w, mor_island* island)
 {
     const mor_system* s = &island->system;
     double largest = 0.0, *bias = island->bias;
-    double h = w->h * w->trees[island->tree_of[0]].share;
+    double share = w->trees[island->tree_of[0]].share;
     mor_joint* joints = w->joints.data;
     for (int r = 0; r < island->row_block_count; r++) {
         mor_row_block* b = island->rows[r];
@@ -248,8 +218,8 @@ static double add_violation(mor_world* w, mor_island* island)
         for (int k = 0; k < b->dim; k++) {
             double phi = rows[b->of[k]].phi;
             square += phi * phi;
-            bias[s->blocks[s->contact_count + r].row + k] += phi / h;
-            joints[b->joint].correction[b->of[k]] += phi / h;
+            bias[s->blocks[s->contact_count + r].row + k] += phi / (share * w->h);
+            joints[b->joint].correction[b->of[k]] += phi / w->h;
         }
         if (!(sqrt(square) <= largest)) largest = sqrt(square);
     }
@@ -260,14 +230,14 @@ static double add_violation(mor_world* w, mor_island* island)
 static void begin_corrections(mor_world* w, const mor_island* island, bool without)
 {
     mor_joint* joints = w->joints.data;
-    double* bias = island->bias;
+    double *bias = island->bias, share = w->trees[island->tree_of[0]].share;
     for (int r = 0; r < island->row_block_count; r++) {
         const mor_row_block* b = island->rows[r];
         if (b->joint < 0) continue;
         memset(joints[b->joint].correction, 0, sizeof joints[b->joint].correction);
         for (int k = 0; k < b->dim; k++) {
             if (without) bias[island->system.blocks[island->system.contact_count + r].row + k] -= b->predicted[k];
-            else joints[b->joint].correction[b->of[k]] = b->predicted[k];
+            else joints[b->joint].correction[b->of[k]] = share * b->predicted[k];
         }
     }
 }
@@ -343,7 +313,7 @@ static bool move_answer(mor_step* k, mor_island* island, mover* m)
 typedef struct part {
     double* first; /* rows before any correction */
     mover mover;
-    bool again;
+    bool again, plain;
 } part;
 
 static bool begin_parts(mor_step* k, part* parts)
@@ -362,17 +332,62 @@ static bool begin_parts(mor_step* k, part* parts)
 }
 
 /* Tries the step: the largest violation at its end, added to the rows. */
-static double try_step(mor_step* k, const mor_trial* start, part* parts)
+static double try_step(mor_step* k, const mor_trial* start, part* parts, double tolerance)
 {
     double largest = 0.0;
     mor_integrate_bodies(k);
     for (int i = 0; i < k->rough; i++) {
-        double size = add_violation(k->w, &k->islands[i]);
-        parts[i].again = i >= 64 || size > k->w->options.position_tolerance;
+        double size = parts[i].plain ? 0.0 : add_violation(k->w, &k->islands[i]);
+        parts[i].again = i >= 64 || size > tolerance;
         if (!(size <= largest)) largest = size;
     }
     mor_trial_end(k->w, start);
     return largest;
+}
+
+/* The rows without any correction, solved again; projection comes after the step. False: still no answer. */
+static bool solve_plain(mor_step* k, int i, part* parts, void (*solve)(mor_step* step, int island))
+{
+    mor_island* island = &k->islands[i];
+    size_t bytes = (size_t)island->system.row_count * sizeof(double);
+    memcpy(island->bias, parts[i].first, bytes);
+    begin_corrections(k->w, island, true);
+    parts[i].mover.known = true, parts[i].mover.equations = NULL;
+    if (!mor_report_answers(k->w, &island->report)) memset(island->answer.impulses, 0, bytes);
+    solve(k, i);
+    return mor_report_answers(k->w, &island->report);
+}
+
+/* The same for rows that hold the joints as they are, open as they may be: what contacts keep from closing stays open.
+ * If nothing moves the joints or the contacts, rest fulfils these rows. */
+static bool solve_velocities(mor_step* k, int i, void (*solve)(mor_step* step, int island))
+{
+    mor_island* island = &k->islands[i];
+    double* bias = island->bias;
+    for (int r = 0; r < island->row_block_count; r++)
+        for (int d = 0; island->rows[r]->joint >= 0 && d < island->rows[r]->dim; d++)
+            bias[island->system.blocks[island->system.contact_count + r].row + d] = island->rows[r]->drift[d];
+    memset(island->answer.impulses, 0, (size_t)island->system.row_count * sizeof(double));
+    solve(k, i);
+    return mor_report_answers(k->w, &island->report);
+}
+
+/* Corrections are of the motion as it was: where bodies meet now they may contradict the contacts, and no velocity
+ * fulfils the rows. Such islands take the plain step, or one that leaves the joints as open as they are. False: one has
+ * no answer even so. */
+static bool drop_contradictions(mor_step* k, part* parts, void (*solve)(mor_step* step, int island))
+{
+    bool all = true;
+    for (int i = 0; i < k->rough; i++) {
+        if (mor_report_answers(k->w, &k->islands[i].report) || k->islands[i].row_block_count == 0) continue;
+        if (!solve_plain(k, i, parts, solve) && !solve_velocities(k, i, solve)) all = false;
+        parts[i].plain = true;
+    }
+    if (!all) return false;
+    k->status = MOR_SOLVED;
+    for (int i = 0; i < k->island_count; i++)
+        if (!mor_report_answers(k->w, &k->islands[i].report)) k->status = k->islands[i].report.status;
+    return k->status == MOR_SOLVED;
 }
 
 mor_code mor_stabilise_positions(mor_step* k, void (*solve)(mor_step* step, int island))
@@ -384,26 +399,24 @@ mor_code mor_stabilise_positions(mor_step* k, void (*solve)(mor_step* step, int 
     mor_trial start;
     part* parts = mor_arena_zero(k->arena, (size_t)k->rough + 1, sizeof *parts);
     if (!parts || !mor_trial_begin(k, &start) || !begin_parts(k, parts)) return MOR_SYSTEM;
-    double before = INFINITY;
-    for (int round = 0; round < ROUNDS && k->status == MOR_SOLVED; round++) {
-        double largest = try_step(k, &start, parts);
-        if (!(largest > w->options.position_tolerance)) break;
+    double before = INFINITY, tolerance = position_tolerance(w);
+    bool good = k->status == MOR_SOLVED || drop_contradictions(k, parts, solve);
+    for (int round = 0; round < ROUNDS && good; round++) {
+        double largest = try_step(k, &start, parts, tolerance);
+        if (!(largest > tolerance)) break;
         bool lost = !(largest < 0.7 * before); /* too large a step: the plain one, and projection after it */
         before = largest;
-        for (int i = 0; lost && i < k->rough; i++) {
-            mor_island* island = &k->islands[i];
-            memcpy(island->bias, parts[i].first, (size_t)island->system.row_count * sizeof(double));
-            begin_corrections(w, island, true);
-            parts[i].again = true;
-        }
         for (int i = 0; i < k->rough; i++) {
             mor_island* island = &k->islands[i];
             mover* m = &parts[i].mover;
-            if (!parts[i].again || (!lost && begin_mover(k, island, m) && move_answer(k, island, m))) continue;
+            if (parts[i].plain || (!lost && !parts[i].again)) continue;
+            if (!lost && begin_mover(k, island, m) && move_answer(k, island, m)) continue;
             m->known = true, m->equations = NULL;
-            solve(k, i);
+            if (lost) solve_plain(k, i, parts, solve);
+            else solve(k, i);
             if (!mor_report_answers(k->w, &island->report)) k->status = island->report.status;
         }
+        good = k->status == MOR_SOLVED || (!lost && drop_contradictions(k, parts, solve));
         if (lost) break;
     }
     mor_arena_release(k->arena, mark);

@@ -218,7 +218,7 @@ mor_code mor_do_assemble(const mor_world* world, mor_step* k, mor_error* error)
     (void)world, (void)error;
     mor_arena_reset(k->arena);
     for (int i = 0; k->struck && i < k->w->body_count; i++) k->w->bodies[i].struck = false;
-    k->struck = 0;
+    k->struck = k->cured = 0;
     k->plan.group = NULL, k->plan.smooth = NULL;
     return mor_assemble(k) ? MOR_OK : MOR_SYSTEM;
 }

@@ -73,6 +73,7 @@ static void fill_report(const mor_world* w, mor_step* k)
     r->rescued = k->plan.rescued;
     r->sweeps = k->plan.sweeps;
     r->struck = k->struck;
+    r->cured = k->cured;
     r->correction_work = k->correction_work;
     r->contact_work = k->contact_work;
     r->applied_work = k->applied_work;

@@ -38,7 +38,7 @@ static const mor_field method_fields[] = {
 
 static const mor_field impulse_fields[] = {
     { "position", MOR_TYPE_DOUBLE, offsetof(mor_method_options, position_tolerance), 1e-5, 0, 1, NULL, "m, rad",
-      "joints are corrected until their violation is at most this" },
+      "joints are corrected until their violation is at most this (and 3e-5 of the radius of small bodies)" },
     { "velocity", MOR_TYPE_DOUBLE, offsetof(mor_method_options, velocity_tolerance), 1e-5, 0, 1, NULL, "m/s, rad/s",
       "and their rate at most this" },
     { 0 }

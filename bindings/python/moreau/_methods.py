@@ -192,17 +192,23 @@ class Control(NamedTuple):
     state: np.ndarray  #: 64 numbers of its own, 0 at the start, kept in snapshots: write into it
 
 
+def control_call(function: Callable[..., Any]) -> Callable[..., tuple]:
+    """A function of one Control as the core calls it."""
+    def call(robot: int, time: float, dt: float, base: np.ndarray, s: np.ndarray, nu: np.ndarray,
+             gravity: Optional[np.ndarray], target: np.ndarray, state: np.ndarray, given: Dict[str, float]) -> tuple:
+        said = function(Control(robot, time, dt, base, s, nu, gravity, target, state), **given)
+        tau, gain = said if isinstance(said, tuple) else (said, None)
+        return np.asarray(tau, float), np.zeros(len(s)) if gain is None else np.asarray(gain, float)
+    return call
+
+
 def controller(name: Optional[str] = None, options: Optional[Mapping[str, Any]] = None
                ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Registers a type of controller: function(control, **options) -> torques of the joints [N m, N], or (torques, gains):
     for a change dv of a joint's speed in the step the torque is then tau - gain dv, taken implicitly."""
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        def call(robot: int, time: float, dt: float, base: np.ndarray, s: np.ndarray, nu: np.ndarray,
-                 gravity: Optional[np.ndarray], target: np.ndarray, state: np.ndarray, given: Dict[str, float]) -> tuple:
-            said = function(Control(robot, time, dt, base, s, nu, gravity, target, state), **given)
-            tau, gain = said if isinstance(said, tuple) else (said, None)
-            return np.asarray(tau, float), np.zeros(len(s)) if gain is None else np.asarray(gain, float)
-        _core.register(CONTROLLER, name or function.__name__, _summary(function), call, 0, _fields(function, 1, options))
+        _core.register(CONTROLLER, name or function.__name__, _summary(function), control_call(function), 0,
+                       _fields(function, 1, options))
         return function
     return register
 

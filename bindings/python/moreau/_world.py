@@ -3,11 +3,11 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, Callable, List, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from . import _core, _methods, _scene
+from . import _core, _derivative, _methods, _scene
 
 #: One contact of the last step: indices of the two bodies, the point [m], the normal from the first to the second body,
 #: the gap at the start of the step [m], the impulse on the second body [N s], state 0 open, 1 sticks, 2 slides.
@@ -296,6 +296,38 @@ class World(_core.World):
         """Takes steps (None: to the scene's end) and returns the numbers that `moreau run --json` prints."""
         return json.loads(self._run(-1 if steps is None else max(0, steps)))
 
+    # ------------------------------------------------------------------------------ derivatives
+
+    def derivative(self, inputs: Sequence[str] = (), *, steps: Optional[int] = None,
+                   side: int = 0) -> _derivative.Derivative:
+        """The derivative of the state after the coming step by the state before it and by inputs, through contact.
+
+        Inputs are words: "force:BODY.x", "torque:BODY.x", "joint:ROBOT.JOINT", "friction:MATERIAL",
+        "restitution:MATERIAL", "mass:BODY", "size:BODY", "gravity:x", "kp:ROBOT.JOINT", "ki:", "kd:", "target:". The
+        step is not taken. With `steps`, so many steps are taken and it is the derivative of all of them together.
+        side 1 or -1: one-sided, where a contact is on the edge between two states.
+        """
+        return _derivative.derivative(self, inputs, steps, side)
+
+    def adjoint(self, gradient: Vector, steps: int,
+                inputs: Sequence[str] = ()) -> Tuple[np.ndarray, np.ndarray]:
+        """Takes the steps and returns the gradient of a number by the state now (2 n) and by the inputs of every step
+        (steps x inputs), given its gradient by the state after them (2 n)."""
+        return _derivative.adjoint(self, gradient, steps, inputs)
+
+    def optimise(self, vary: Sequence[str], goal: Mapping[str, Any], steps: int, *, start: Optional[Vector] = None,
+                 values: bool = False, tolerance: float = 1e-6,
+                 most_simulations: int = 1000) -> _derivative.Optimum:
+        """Looks for states and constant forces that bring the world to a goal after so many steps, by least squares with
+        the derivative of every step. The world is as before afterwards.
+
+            world.optimise(["velocity:puck.x"], {"position:puck.x": 3.0}, steps=200)
+
+        vary: "position:BODY.x", "velocity:BODY.x", with a joint of a robot in place of x, "force:", "torque:", "joint:",
+        "gravity:". goal: what they shall be, or (value, weight). values: by a simplex of values alone, to compare with.
+        """
+        return _derivative.optimise(self, vary, goal, steps, start, values, tolerance, most_simulations)
+
     def problems(self, directions: int = 0) -> list:
         """The problems of the last step, one per group of bodies in contact, as moreau.Problem in STEP form: circular
         cones, or polygons with so many directions. Each has `impulses` and `nu`, what the step answered."""
@@ -335,10 +367,7 @@ class World(_core.World):
         """A controller of a robot: the name of a type, or a function of one moreau.Control that returns torques."""
         handle = self.robot(robot) if isinstance(robot, str) else self.robots[robot]
         if callable(control):
-            name = "python_%d" % id(control)
-            _methods.controller(name)(control)
-            control = name
-            # a world knows the methods of its library; the type itself is looked for among all of them
+            control = _methods.control_call(control)  # of this world alone: it takes no place among the registered ones
         full = [None if x is None else np.broadcast_to(np.asarray(x, float), (len(handle.joints),))
                 for x in (target, kp, ki, kd)]
         return self._add_controller(handle.number, control, *full, gravity_compensation, sampled)

@@ -93,6 +93,7 @@ typedef struct World {
     } views[VIEWS];
     PyObject *user, *collide, *formulation; /* stages written in Python, or NULL */
     PyObject* observers;                    /* a list, or NULL */
+    PyObject* controls;                     /* list of functions that control robots, or NULL */
     PyObject* keep;                         /* list: what must live as long as the world */
     mor_step_report report;
     int threads;
@@ -108,12 +109,14 @@ bool world_open(World* w, bool change);
 bool world_body(World* w, PyObject* handle, mor_body_id* id);
 void world_refresh(World* w, bool all);
 PyObject* hash_text(uint64_t hash);
-extern PyMethodDef world_edit_methods[], world_callback_methods[];
+extern PyMethodDef world_edit_methods[], world_callback_methods[], world_derivative_methods[];
 
 /* --------------------------------------------------------------------------- methods, problems */
 
 /* The built-in methods and those of this interpreter. Never freed while the program runs. */
 const mor_library* methods_library(void);
+/* Controllers of a world (its list `keep`) call no function any more. */
+void methods_forget(PyObject* keep);
 
 typedef struct Problem {
     PyObject_HEAD mor_problem p;

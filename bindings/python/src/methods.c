@@ -314,8 +314,9 @@ static mor_code call_collision(int slot, const mor_world* w, const void* options
  * written in place. */
 static void call_controller(const mor_control_call* c)
 {
-    PyGILState_STATE lock = PyGILState_Ensure();
     const method* m = (const method*)((const char*)c->def->type - offsetof(method, as));
+    if (!m->function) return; /* the world is being taken apart */
+    PyGILState_STATE lock = PyGILState_Ensure();
     int n = mor_robot_joint_count(c->model), N = mor_robot_dof(c->model);
     double base[7] = { c->base.position.x, c->base.position.y, c->base.position.z, c->base.rotation.w,
                        c->base.rotation.x, c->base.rotation.y, c->base.rotation.z };
@@ -625,22 +626,61 @@ static PyObject* world_observe(PyObject* self, PyObject* function)
     return PyList_Append(w->observers, function) ? NULL : Py_NewRef(Py_None);
 }
 
-/* _add_controller(robot, type, target, kp, ki, kd: arrays of n or None; gravity_compensation, sampled) */
+static const char CONTROL[] = "moreau.control"; /* name of the capsules of such descriptors */
+
+static void free_control(PyObject* capsule) { free(PyCapsule_GetPointer(capsule, CONTROL)); }
+
+void methods_forget(PyObject* keep)
+{
+    for (Py_ssize_t i = 0; keep && i < PyList_Size(keep); i++) {
+        PyObject* item = PyList_GetItem(keep, i);
+        if (PyCapsule_IsValid(item, CONTROL)) ((method*)PyCapsule_GetPointer(item, CONTROL))->function = NULL;
+    }
+}
+
+/* The descriptor of a function that controls robots of this world alone: it takes no slot, and goes with the world. The
+ * function is held by the list `controls`, which the collector of cycles sees. */
+static const mor_controller* own_controller(World* w, PyObject* function)
+{
+    method* m = calloc(1, sizeof *m);
+    if (!m) return PyErr_NoMemory(), NULL;
+    m->function = function;
+    m->as.controller = (mor_controller){ .name = "python",
+                                         .summary = "a function of the user's",
+                                         .reference = "",
+                                         .state_size = controller_state,
+                                         .control = call_controller,
+                                         .joints_only = true };
+    PyObject* capsule = PyCapsule_New(m, CONTROL, free_control);
+    if (!capsule) return free(m), NULL;
+    if (!w->controls) w->controls = PyList_New(0);
+    if (!w->keep) w->keep = PyList_New(0);
+    bool held =
+        w->controls && w->keep && PyList_Append(w->controls, function) == 0 && PyList_Append(w->keep, capsule) == 0;
+    Py_DECREF(capsule);
+    return held ? &m->as.controller : NULL;
+}
+
+/* _add_controller(robot, type or function, target, kp, ki, kd: arrays of n or None; gravity_compensation, sampled) */
 static PyObject* add_controller(PyObject* self, PyObject* args)
 {
     World* w = (World*)self;
     int robot, gravity, sampled;
-    const char* type;
-    PyObject* arrays[4];
-    if (!PyArg_ParseTuple(args, "isOOOOpp", &robot, &type, &arrays[0], &arrays[1], &arrays[2], &arrays[3], &gravity,
+    PyObject *type, *arrays[4];
+    if (!PyArg_ParseTuple(args, "iOOOOOpp", &robot, &type, &arrays[0], &arrays[1], &arrays[2], &arrays[3], &gravity,
                           &sampled) ||
         !world_open(w, true))
         return NULL;
     if (robot < 0 || robot >= mor_world_robot_count(w->world))
         return PyErr_Format(py_bad_input, "there is no robot number %d", robot);
     mor_controller_def d = mor_controller_def_default();
-    d.type = mor_library_controller(library, type);
-    if (!d.type) return PyErr_Format(py_bad_input, "unknown controller '%s'", type);
+    if (PyCallable_Check(type)) d.type = own_controller(w, type);
+    else {
+        const char* name = PyUnicode_AsUTF8AndSize(type, NULL);
+        d.type = name ? mor_library_controller(library, name) : NULL;
+        if (name && !d.type) PyErr_Format(py_bad_input, "unknown controller '%s'", name);
+    }
+    if (!d.type) return NULL;
     d.robot = robot, d.gravity_compensation = gravity, d.sampled = sampled;
     Numbers n[4] = { 0 };
     int joints = mor_robot_joint_count(mor_world_robot_model(w->world, robot)), number = -1;

@@ -142,6 +142,7 @@ static int world_traverse(PyObject* self, visitproc visit, void* arg)
     Py_VISIT(w->collide);
     Py_VISIT(w->formulation);
     Py_VISIT(w->observers);
+    Py_VISIT(w->controls);
     Py_VISIT(w->keep);
     for (int i = 0; i < VIEWS; i++) Py_VISIT(w->views[i].array);
     return 0;
@@ -155,6 +156,8 @@ static int world_clear(PyObject* self)
     Py_CLEAR(w->collide);
     Py_CLEAR(w->formulation);
     Py_CLEAR(w->observers);
+    methods_forget(w->keep);
+    Py_CLEAR(w->controls);
     for (int i = 0; i < VIEWS; i++) {
         Py_CLEAR(w->views[i].array);
         Py_CLEAR(w->views[i].buffer);
@@ -544,8 +547,9 @@ bool world_ready(PyObject* module)
     if (!add_type(module, "Scene", &scene_spec, &scene_type)) return false;
     static PyMethodDef all[64];
     int n = 0;
-    PyMethodDef* const lists[] = { world_methods, world_edit_methods, world_callback_methods };
-    for (int k = 0; k < 3; k++)
+    PyMethodDef* const lists[] = { world_methods, world_edit_methods, world_callback_methods,
+                                   world_derivative_methods };
+    for (int k = 0; k < 4; k++)
         for (PyMethodDef* m = lists[k]; m->ml_name; m++) all[n++] = *m;
     static PyType_Slot slots[] = {
         { Py_tp_init, world_init },

@@ -1,5 +1,7 @@
 """Methods written in Python: the answers of the same method in C, options, exceptions."""
+import gc
 import unittest
+import weakref
 
 import numpy as np
 
@@ -306,6 +308,24 @@ class Robots(unittest.TestCase):
         with self.assertRaisesRegex(moreau.BadInput, "2 numbers; 8 are needed"):
             w.step(100)
         self.assertLess(w.steps, 8)
+
+    def test_a_function_for_every_world_and_none_stays(self):
+        """More worlds with functions of their own than methods can be registered; cycles are collected."""
+        gone, called = [], []
+        for k in range(200):
+            w = moreau.World(step=0.002)
+            arm = w.add_robot("arm", self.robot)
+
+            def law(c, k=k, arm=arm):  # the function holds its world: a cycle
+                called.append(k + arm.number)
+                return np.zeros(len(c.s))
+            arm.add_controller(law)
+            w.step(2)
+            self.assertEqual(called[-2:], [k, k])
+            gone.append(weakref.ref(law))
+            del w, arm, law
+        gc.collect()
+        self.assertEqual(sum(g() is not None for g in gone), 0)
 
     def test_controllers_of_scenes_written_in_python(self):
         @moreau.controller("py_hold")

@@ -1,6 +1,7 @@
 /* moreau compare: formulations and solvers on the same problems, with a report. */
 #include "cli/cli.h"
 #include "cli/lab/commands.h"
+#include "cli/lab/compare_collision.h"
 #include "cli/options.h"
 #include "io/text/output.h"
 #include "lab/baseline.h"
@@ -20,7 +21,7 @@ enum { MOST_PROBLEMS = 4096, MOST_JOURNALS = 1024 };
 
 typedef struct arguments {
     mor_lab_options options;
-    const char *problems[MOST_PROBLEMS], *out, *csv, *baseline;
+    const char *problems[MOST_PROBLEMS], *out, *csv, *baseline, *collisions;
     int problem_count;
     const char* journals[MOST_JOURNALS];
     int journal_count;
@@ -114,6 +115,10 @@ static const mor_cli_option options[] = {
     { "--formulations", "F,...", "default ncp,st; `all` for all of moreau list formulations", MOR_CLI_CALL,
       .take = take_formulations },
     { "--solvers", "S,...", "default: all that apply", MOR_CLI_CALL, .take = take_solvers },
+    { "--collision", "C,...",
+      "compare collision methods instead: each scene is run by all of them, and in the same states their contacts are "
+      "held against exact distances; --frames states of each scene, --scene-limit, --csv, --json and --out FILE.md",
+      MOR_CLI_TEXT, AT(collisions) },
     { "--tol", "T,...", "tolerances, at most 4; default 1e-4,1e-8", MOR_CLI_CALL, .take = take_tols },
     { "--time-limit", "SECONDS", "for every run, in CPU seconds, default 1", MOR_CLI_NUMBER, AT(options.time_limit),
       .min = 1e-3, .max = 1e6, .expected = "seconds" },
@@ -334,6 +339,70 @@ static int write_outputs(const mor_lab* lab, const arguments* a, const char* jou
     return written;
 }
 
+static bool is_interrupted(void) { return interrupted != 0; }
+
+static int compare_collisions(const arguments* a)
+{
+    mor_cli_collisions asked = { .library = a->options.library,
+                                 .names = a->collisions,
+                                 .problems = a->problems,
+                                 .problem_count = a->problem_count,
+                                 .frames = a->options.frames,
+                                 .scene_limit = a->options.scene_limit,
+                                 .out = a->out,
+                                 .csv = a->csv,
+                                 .json = a->json,
+                                 .quiet = a->quiet,
+                                 .command = a->options.command,
+                                 .stop = is_interrupted };
+    return mor_cli_compare_collisions(&asked);
+}
+
+static int compare_solvers(arguments* a)
+{
+    int status = 0;
+    mor_lab lab;
+    mor_error error = { 0 };
+    char journal[1100] = "", path[4096];
+    mor_code code = mor_lab_begin(&lab, &a->options, &error);
+    for (int i = 0; i < a->problem_count && !code && !interrupted; i++)
+        code = mor_lab_add(&lab, mor_cli_scene_path(a->problems[i], path, sizeof path), &error);
+    if (!code && !interrupted && lab.problem_count == 0)
+        code = mor_fail(&error, MOR_BAD_INPUT, "%s: no problem with contacts", a->problems[0]);
+    if (!a->quiet) print_notes(&lab);
+    if (a->out) snprintf(journal, sizeof journal, "%s.journal", a->out);
+    if (!code && a->merge) {
+        code = mor_lab_journal_join(a->journals, a->journal_count, journal, &error);
+        a->resume = true;
+    }
+    meter m = { .shown = isatty(2) && !a->quiet, .first = -1 };
+    if (!code && a->options.iterations && mkdir(a->options.iterations, 0777) != 0 && errno != EEXIST)
+        code = mor_fail(&error, MOR_SYSTEM, "%s: cannot be made: %s", a->options.iterations, strerror(errno));
+    bool whole = a->options.scene_limit > 0.0 && lab.scene_count > 0;
+    if (!code && whole) code = mor_lab_run_scenes(&lab, a->out ? journal : NULL, a->resume, progress, &m, &error);
+    m.first = -1;
+    if (!code) code = mor_lab_run_all(&lab, a->out ? journal : NULL, a->resume || whole, progress, &m, &error);
+    if (m.shown) fprintf(stderr, "\r%79s\r", "");
+    if (code) status = mor_cli_fail(&error);
+    mor_lab_watch watch = { 0 };
+    if (!code && !interrupted && a->baseline) status = watch_baseline(&lab, a, &watch);
+    if (!code || code == MOR_BAD_INPUT) {
+        int written = write_outputs(&lab, a, journal);
+        if (written) status = written;
+    }
+    if (!code && lab.complete && a->out && (!status || watch.count) && a->options.shards <= 1) remove(journal);
+    mor_lab_watch_free(&watch);
+    if (interrupted) {
+        fprintf(stderr, "moreau compare: interrupted after %d of %d runs%s\n", lab.run_count, lab.planned,
+                a->out ? "; --resume goes on" : "; with --out it could be resumed");
+        status = 1;
+    }
+    mor_lab_end(&lab);
+    free(a->lists[0]);
+    free(a->lists[1]);
+    return status;
+}
+
 int mor_cli_compare(int argc, char** argv)
 {
     static arguments a;
@@ -342,47 +411,8 @@ int mor_cli_compare(int argc, char** argv)
     a.options.error = mor_cli_error_function(&a.options.error_name);
     int status = parse(argc, argv, &a);
     if (status) return status;
-    mor_lab lab;
-    mor_error error = { 0 };
     struct sigaction action = { .sa_handler = on_interrupt };
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    char journal[1100] = "", path[4096];
-    mor_code code = mor_lab_begin(&lab, &a.options, &error);
-    for (int i = 0; i < a.problem_count && !code && !interrupted; i++)
-        code = mor_lab_add(&lab, mor_cli_scene_path(a.problems[i], path, sizeof path), &error);
-    if (!code && !interrupted && lab.problem_count == 0)
-        code = mor_fail(&error, MOR_BAD_INPUT, "%s: no problem with contacts", a.problems[0]);
-    if (!a.quiet) print_notes(&lab);
-    if (a.out) snprintf(journal, sizeof journal, "%s.journal", a.out);
-    if (!code && a.merge) {
-        code = mor_lab_journal_join(a.journals, a.journal_count, journal, &error);
-        a.resume = true;
-    }
-    meter m = { .shown = isatty(2) && !a.quiet, .first = -1 };
-    if (!code && a.options.iterations && mkdir(a.options.iterations, 0777) != 0 && errno != EEXIST)
-        code = mor_fail(&error, MOR_SYSTEM, "%s: cannot be made: %s", a.options.iterations, strerror(errno));
-    bool whole = a.options.scene_limit > 0.0 && lab.scene_count > 0;
-    if (!code && whole) code = mor_lab_run_scenes(&lab, a.out ? journal : NULL, a.resume, progress, &m, &error);
-    m.first = -1;
-    if (!code) code = mor_lab_run_all(&lab, a.out ? journal : NULL, a.resume || whole, progress, &m, &error);
-    if (m.shown) fprintf(stderr, "\r%79s\r", "");
-    if (code) status = mor_cli_fail(&error);
-    mor_lab_watch watch = { 0 };
-    if (!code && !interrupted && a.baseline) status = watch_baseline(&lab, &a, &watch);
-    if (!code || code == MOR_BAD_INPUT) {
-        int written = write_outputs(&lab, &a, journal);
-        if (written) status = written;
-    }
-    if (!code && lab.complete && a.out && (!status || watch.count) && a.options.shards <= 1) remove(journal);
-    mor_lab_watch_free(&watch);
-    if (interrupted) {
-        fprintf(stderr, "moreau compare: interrupted after %d of %d runs%s\n", lab.run_count, lab.planned,
-                a.out ? "; --resume goes on" : "; with --out it could be resumed");
-        status = 1;
-    }
-    mor_lab_end(&lab);
-    free(a.lists[0]);
-    free(a.lists[1]);
-    return status;
+    return a.collisions ? compare_collisions(&a) : compare_solvers(&a);
 }

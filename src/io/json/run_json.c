@@ -165,6 +165,7 @@ static void write_energy(mor_json* json, const mor_run_summary* s)
     mor_json_number(json, "final", s->energy.final);
     mor_json_number(json, "max_gain", s->energy.max_gain);
     mor_json_number(json, "max_step_gain", s->energy.max_step_gain);
+    mor_json_integer(json, "cured_steps", s->cured);
     mor_json_number(json, "correction_work", s->energy.correction_work);
     mor_json_number(json, "projection_work", s->energy.projection_work);
     mor_json_end(json);

@@ -58,9 +58,23 @@ bool mor_mesh_corner(mor_mesh_file* file, int point)
 
 bool mor_mesh_face_end(mor_mesh_file* file)
 {
-    if (!grow(file, (void**)&file->face_sizes, &file->face_room, file->face_count, sizeof(int))) return false;
+    if (!grow(file, (void**)&file->face_sizes, &file->face_room, file->face_count, sizeof(int)) ||
+        !grow(file, (void**)&file->face_materials, &file->face_material_room, file->face_count, sizeof(int)))
+        return false;
+    file->face_materials[file->face_count] = file->material - 1;
     file->face_sizes[file->face_count++] = file->open_corners;
     file->open_corners = 0;
+    return true;
+}
+
+bool mor_mesh_use_material(mor_mesh_file* file, const char* name, size_t length)
+{
+    mor_mesh_material one = { .color = { 0.75, 0.77, 0.8, 1 } };
+    snprintf(one.name, sizeof one.name, "%.*s", (int)(length < sizeof one.name ? length : sizeof one.name - 1), name);
+    for (file->material = 1; file->material <= file->material_count; file->material++)
+        if (strcmp(file->materials[file->material - 1].name, one.name) == 0) return true;
+    if (!grow(file, (void**)&file->materials, &file->material_room, file->material_count, sizeof one)) return false;
+    file->materials[file->material_count++] = one;
     return true;
 }
 
@@ -280,6 +294,8 @@ void mor_mesh_close(mor_mesh_file* file)
     free(file->text);
     free(file->points);
     free(file->face_sizes);
+    free(file->face_materials);
+    free(file->materials);
     free(file->corners);
     free(file->pieces);
 }

@@ -11,6 +11,14 @@ typedef struct mor_mesh_piece {
     int face_begin, corner_begin;
 } mor_mesh_piece;
 
+/* How faces look: the name in the file and, after mor_mesh_read_materials, their colour. */
+typedef struct mor_mesh_material {
+    char name[128];
+    bool known;        /* the file says how it looks */
+    double color[4];   /* red, green, blue, opacity */
+    char texture[512]; /* picture, beside or relative to the mesh file; "": none */
+} mor_mesh_material;
+
 /* Everything a file holds. Face corners are indices into points. */
 typedef struct mor_mesh_file {
     const char* path;
@@ -25,18 +33,26 @@ typedef struct mor_mesh_file {
     int point_count, face_count, corner_count, piece_count;
     int point_room, face_room, corner_room, piece_room;
     int open_corners; /* of the face being read */
+    mor_mesh_material* materials;
+    int *face_materials, material_count, material_room, face_material_room; /* of each face, -1: none */
+    int material; /* of the faces being read, plus 1; 0: none */
 } mor_mesh_file;
 
 /* false when out of memory or over the limits, with the sentence written */
 bool mor_mesh_point(mor_mesh_file* file, mor_vec3 point);
 bool mor_mesh_corner(mor_mesh_file* file, int point);
 bool mor_mesh_face_end(mor_mesh_file* file);
+/* Faces from here on are of this material. */
+bool mor_mesh_use_material(mor_mesh_file* file, const char* name, size_t length);
 /* Begins a piece; one without faces is forgotten. */
 bool mor_mesh_piece_begin(mor_mesh_file* file, const char* name, size_t name_length, int line);
 
 /* Reads the file at `path`: points, faces and pieces. Close it in any case. */
 mor_code mor_mesh_open(mor_mesh_file* file);
 void mor_mesh_close(mor_mesh_file* file);
+
+/* How the materials of an open file look, as far as its .mtl file or the COLLADA file says so (mesh_materials.c). */
+void mor_mesh_read_materials(mor_mesh_file* file);
 
 /* The readers, one per format. */
 mor_code mor_mesh_read_poly(mor_mesh_file* file);

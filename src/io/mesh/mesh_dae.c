@@ -150,7 +150,7 @@ static void begin_use(dae* d, int kind, const char** attributes)
     copy_id(u->target, attribute(attributes, "url"));
 }
 
-static void begin_primitive(dae* d, bool polygons)
+static void begin_primitive(dae* d, const char** attributes, bool polygons)
 {
     primitive* p = list_add(d, &d->primitives, sizeof *p);
     if (!p) return;
@@ -158,6 +158,7 @@ static void begin_primitive(dae* d, bool polygons)
     p->line = (int)XML_GetCurrentLineNumber(d->parser);
     p->offset = -1;
     p->polygons = polygons;
+    copy_id(p->material, attribute(attributes, "material"));
     d->in_primitive = true;
 }
 
@@ -216,7 +217,7 @@ static void XMLCALL on_start(void* user, const char* name, const char** attribut
         d->in_vertices = true;
     } else if (is(name, "triangles") || is(name, "polylist") || is(name, "polygons")) {
         if (d->geometries.count == 0) fail_here(d, "polygons outside of a geometry");
-        else begin_primitive(d, is(name, "polygons"));
+        else begin_primitive(d, attributes, is(name, "polygons"));
     } else if (is(name, "tristrips") || is(name, "trifans") || is(name, "ph") || is(name, "spline") ||
                is(name, "convex_mesh")) {
         fail_here(d, "strips, fans, polygons with holes and splines are not read; export triangles");

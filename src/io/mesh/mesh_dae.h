@@ -28,7 +28,7 @@ typedef struct alias {
 /* <triangles>, <polylist> or <polygons>. */
 typedef struct primitive {
     int geometry, line, offset, stride;
-    char vertices[ID_SIZE];
+    char vertices[ID_SIZE], material[ID_SIZE];
     int *indices, index_count;
     int *sizes, size_count; /* polylist: corners per face; polygons: one per <p>; triangles: none */
     bool polygons;

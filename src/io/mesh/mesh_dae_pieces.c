@@ -78,6 +78,9 @@ static mor_code emit_primitive(dae* d, const primitive* p, const transform* T, b
         const double* x = s->values + s->offset + (size_t)i * (size_t)s->stride;
         if (!mor_mesh_point(file, apply(T, mor_v3(x[0], x[1], x[2])))) return d->code = file->error->code;
     }
+    file->material = 0;
+    if (p->material[0] && !mor_mesh_use_material(file, p->material, strlen(p->material)))
+        return d->code = file->error->code;
     int corners = p->index_count / p->stride, at = 0;
     int faces = p->sizes ? p->size_count : corners / 3;
     for (int f = 0; f < faces; f++) {

@@ -1,8 +1,8 @@
 /* Wavefront .obj files: v, f, o, g.
  *
  * A face corner is v, v/vt, v//vn or v/vt/vn; only v counts, from 1, or from -1 backwards from the last
- * vertex read. "o name" and "g name" begin pieces. Texture and normal data, materials, smoothing groups,
- * lines and points are passed over; free-form surfaces are refused. A backslash at the end of a line
+ * vertex read. "o name" and "g name" begin pieces, "usemtl name" says how faces look. Texture and normal data,
+ * smoothing groups, lines and points are passed over; free-form surfaces are refused. A backslash at the end of a line
  * joins the next one. */
 #include "io/mesh/mesh.h"
 
@@ -71,9 +71,9 @@ static bool one_of(const mor_word* word, const char* const* words)
 
 mor_code mor_mesh_read_obj(mor_mesh_file* file)
 {
-    static const char* const passed[] = { "vt",     "vn",       "vp",     "s",          "usemtl",    "mtllib",
-                                          "l",      "p",        "mg",     "lod",        "bevel",     "c_interp",
-                                          "usemap", "d_interp", "maplib", "shadow_obj", "trace_obj", NULL };
+    static const char* const passed[] = { "vt",       "vn",     "vp",         "s",         "mtllib",   "l",
+                                          "p",        "mg",     "lod",        "bevel",     "c_interp", "usemap",
+                                          "d_interp", "maplib", "shadow_obj", "trace_obj", NULL };
     static const char* const curved[] = { "cstype", "deg",  "bmat", "step", "curv", "curv2", "surf", "parm",
                                           "trim",   "hole", "scrv", "sp",   "end",  "con",   NULL };
     join_lines(file);
@@ -90,6 +90,9 @@ mor_code mor_mesh_read_obj(mor_mesh_file* file)
         } else if (mor_word_is(&key, "o") || mor_word_is(&key, "g")) {
             bool named = mor_lines_word(&lines, &at, &name);
             if (!mor_mesh_piece_begin(file, named ? name.at : "", named ? (size_t)name.length : 0, lines.line))
+                code = file->error->code;
+        } else if (mor_word_is(&key, "usemtl")) {
+            if (mor_lines_word(&lines, &at, &name) && !mor_mesh_use_material(file, name.at, (size_t)name.length))
                 code = file->error->code;
         } else if (one_of(&key, curved)) {
             code = wrong(file, &lines, key.column, "free-form curves and surfaces are not read; export polygons");

@@ -97,7 +97,8 @@ static mor_code read_compiler(mor_mjcf* m, const mor_xml* e)
     if (!code) code = mor_mjcf_choice(m, e, "inertiafromgeom", "false|true|auto", &m->inertia_from_geom);
     if (!code && !(code = mor_xml_numbers(e, "inertiagrouprange", 2, 2, range, &n, m->error)) && n)
         memcpy(m->group_range, range, sizeof range);
-    if ((text = mor_xml_get(e, "assetdir"))) m->mesh_dir = text;
+    if ((text = mor_xml_get(e, "assetdir"))) m->mesh_dir = m->texture_dir = text;
+    if ((text = mor_xml_get(e, "texturedir"))) m->texture_dir = text;
     if ((text = mor_xml_get(e, "meshdir"))) m->mesh_dir = text;
     if (!code && (text = mor_xml_get(e, "eulerseq"))) {
         if (strlen(text) != 3 || strspn(text, "xyzXYZ") != 3)
@@ -273,6 +274,7 @@ mor_mjcf* mor_mjcf_create(const char* path, char* notes, size_t notes_size, mor_
                          .total_mass = -1.0,
                          .euler = "xyz",
                          .mesh_dir = "",
+                         .texture_dir = "",
                          .gravity = { 0, 0, -9.81 },
                          .timestep = 0.002,
                          .key = -1 };

@@ -188,15 +188,16 @@ struct mor_mjcf {
     int inertia_from_geom; /* 0 false, 1 true, 2 auto */
     double group_range[2], total_mass, bound_mass, bound_inertia;
     char euler[4];
-    const char* mesh_dir;
+    const char *mesh_dir, *texture_dir;
     /* option */
     mor_vec3 gravity;
     double timestep;
     bool no_contact, no_limit, no_friction, no_equality, no_passive, no_actuation, no_filter_parent, no_gravity;
-    bool smaller_friction;                   /* of a pair the smaller friction counts (SDF), not the larger */
+    bool sdf;                                /* read from an SDF file: of a pair the smaller friction counts */
     MOR_MJCF_LIST(const mor_xml*, defaults); /* <default> elements */
     MOR_MJCF_LIST(mor_mjcf_mesh, meshes);
     MOR_MJCF_LIST(const mor_xml*, materials); /* for the eye */
+    MOR_MJCF_LIST(const mor_xml*, textures);
     MOR_MJCF_LIST(mor_mjcf_body, bodies);
     MOR_MJCF_LIST(mor_mjcf_joint, joints);
     MOR_MJCF_LIST(mor_mjcf_geom, geoms);

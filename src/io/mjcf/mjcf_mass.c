@@ -18,17 +18,23 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Materials and textures: for the eye. False: out of memory. */
+static bool keep_look(mor_mjcf* m, const mor_xml* e)
+{
+    bool material = strcmp(e->name, "material") == 0;
+    if (!material && strcmp(e->name, "texture") != 0) return true;
+    const mor_xml** look = material ? MOR_MJCF_ADD(m, materials) : MOR_MJCF_ADD(m, textures);
+    if (look) *look = e;
+    return look != NULL;
+}
+
 mor_code mor_mjcf_read_assets(mor_mjcf* m, const mor_xml* e)
 {
     static const char* const seen[] = { "texture", "material", "skin", "hfield", NULL };
     for (const mor_xml* c = e->first; c; c = c->next) {
         bool pass = false;
         for (int i = 0; seen[i]; i++) pass = pass || strcmp(c->name, seen[i]) == 0;
-        if (pass && strcmp(c->name, "material") == 0) {
-            const mor_xml** material = MOR_MJCF_ADD(m, materials);
-            if (!material) return MOR_SYSTEM;
-            *material = c;
-        }
+        if (pass && !keep_look(m, c)) return MOR_SYSTEM;
         if (pass) continue;
         if (strcmp(c->name, "mesh") != 0)
             return mor_xml_fail(c, m->error, "<%.60s> in <asset> is not supported", c->name);

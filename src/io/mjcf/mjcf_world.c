@@ -37,9 +37,9 @@ static mor_code add_surfaces(adder* a)
             if (y->priority > x->priority) x = y;
             else if (x->priority > y->priority) y = x;
             int condim = x->condim > y->condim ? x->condim : y->condim;
-            double friction = condim == 1           ? 0.0
-                              : m->smaller_friction ? mor_min(x->friction, y->friction)
-                                                    : mor_max(x->friction, y->friction);
+            double friction = condim == 1 ? 0.0
+                              : m->sdf    ? mor_min(x->friction, y->friction)
+                                          : mor_max(x->friction, y->friction);
             mor_code code = mor_world_set_pair(a->world, a->materials[i], a->materials[k], friction, 0.0, a->error);
             if (code) return code;
         }

@@ -133,25 +133,61 @@ static mor_code read_pixels(unsigned char* rows, const layout* l, uint16_t* valu
     return MOR_OK;
 }
 
+/* The rows as stored, each behind the byte of its filter; free them. */
+static mor_code unpack(const void* bytes, size_t size, long most, layout* l, unsigned char** rows, mor_error* error)
+{
+    unsigned char* packed = malloc(size + 1);
+    size_t length = 0, total = 0;
+    *rows = NULL;
+    mor_code code = packed ? read_chunks(bytes, size, most, l, packed, &length, error)
+                           : mor_fail(error, MOR_SYSTEM, "out of memory");
+    if (code == MOR_OK) {
+        total = (size_t)l->height * ((size_t)l->width * (size_t)(l->bytes * l->channels) + 1);
+        *rows = malloc(total);
+        if (!*rows) code = mor_fail(error, MOR_SYSTEM, "out of memory");
+    }
+    if (code == MOR_OK && !mor_inflate(packed, length, *rows, total)) code = damaged(error);
+    free(packed);
+    return code;
+}
+
 mor_code mor_png_read(const void* bytes, size_t size, long most, mor_arena* arena, mor_grey_picture* picture,
                       mor_error* error)
 {
-    unsigned char *packed = malloc(size + 1), *rows = NULL;
+    unsigned char* rows = NULL;
     uint16_t* values = NULL;
     layout l = { 0 };
-    size_t length = 0, total = 0;
-    mor_code code = packed ? read_chunks(bytes, size, most, &l, packed, &length, error)
-                           : mor_fail(error, MOR_SYSTEM, "out of memory");
+    mor_code code = unpack(bytes, size, most, &l, &rows, error);
     if (code == MOR_OK) {
-        total = (size_t)l.height * ((size_t)l.width * (size_t)(l.bytes * l.channels) + 1);
-        rows = malloc(total);
         values = mor_arena_alloc(arena, (size_t)l.width * (size_t)l.height * sizeof *values);
-        if (!rows || !values) code = mor_fail(error, MOR_SYSTEM, "out of memory");
+        if (!values) code = mor_fail(error, MOR_SYSTEM, "out of memory");
     }
-    if (code == MOR_OK && !mor_inflate(packed, length, rows, total)) code = damaged(error);
     if (code == MOR_OK) code = read_pixels(rows, &l, values, error);
     *picture = (mor_grey_picture){ l.width, l.height, l.bytes == 1 ? 255 : 65535, values };
-    free(packed);
+    free(rows);
+    return code;
+}
+
+mor_code mor_png_mean(const void* bytes, size_t size, long most, double rgb[3], mor_error* error)
+{
+    unsigned char* rows = NULL;
+    layout l = { 0 };
+    mor_code code = unpack(bytes, size, most, &l, &rows, error);
+    const size_t pixel = (size_t)(l.bytes * l.channels), n = pixel * (size_t)l.width;
+    double sum[2][3] = { { 0 } }, count[2] = { 0 }; /* of all pixels, of the opaque ones */
+    for (long j = 0; j < l.height && code == MOR_OK; j++) {
+        unsigned char* row = rows + (size_t)j * (n + 1) + 1;
+        if (!restore(row, j ? row - n - 1 : NULL, n, pixel, row[-1])) code = damaged(error);
+        for (long i = 0; i < l.width && code == MOR_OK; i++) {
+            const unsigned char* p = row + (size_t)i * pixel;
+            bool opaque = l.channels % 2 || p[pixel - (size_t)l.bytes] >= 128;
+            for (int kind = 0; kind < 1 + opaque; kind++) {
+                count[kind]++;
+                for (int k = 0; k < 3; k++) sum[kind][k] += p[l.channels > 2 ? k * l.bytes : 0];
+            }
+        }
+    }
+    for (int k = 0, kind = count[1] > 0; k < 3 && code == MOR_OK; k++) rgb[k] = sum[kind][k] / (255.0 * count[kind]);
     free(rows);
     return code;
 }

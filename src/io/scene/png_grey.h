@@ -16,6 +16,8 @@ bool mor_is_png(const void* bytes, size_t size);
  * most `most`; its values lie in the arena. Sentences have no place yet and begin with a small letter. */
 mor_code mor_png_read(const void* bytes, size_t size, long most, mor_arena* arena, mor_grey_picture* picture,
                       mor_error* error);
+/* The mean colour of a PNG picture, red, green and blue from 0 to 1; opaque pixels count, all if none is. */
+mor_code mor_png_mean(const void* bytes, size_t size, long most, double rgb[3], mor_error* error);
 /* Decompresses a zlib stream of exactly `size` bytes; false if it is damaged or has another length. */
 bool mor_inflate(const unsigned char* stream, size_t length, unsigned char* out, size_t size);
 

@@ -12,6 +12,7 @@
  *
  * Reference: SDFormat specification 1.9, pose frame semantics (sdformat.org). */
 #include "io/mjcf/mjcf.h"
+#include "io/sdf/sdf_reader.h"
 #include "io/sdf/sdf.h"
 #include "io/urdf/urdf.h"
 
@@ -21,27 +22,6 @@
 #include <string.h>
 
 enum { DEPTH = 32 };
-
-/* A link, joint, frame or model that poses may be relative to. */
-typedef struct named {
-    const char* name; /* with the scope */
-    const mor_xml* at;
-    int model;            /* its model */
-    const char* relative; /* with the scope; NULL: the default */
-    mor_pose pose;
-    int kind;                   /* 0 link, 1 joint, 2 frame, 3 model */
-    const char *parent, *child; /* of joints; child of frames: attached_to */
-    bool is_static, self_collide;
-    int body; /* of links */
-} named;
-
-typedef struct reader {
-    mor_mjcf* m;
-    named* items;
-    int count, room, models;
-    const char* packages;
-    bool bare; /* no world around the model */
-} reader;
 
 static const char* scoped(reader* r, const char* scope, const char* name)
 {
@@ -64,7 +44,7 @@ static named* add(reader* r, const mor_xml* at, const char* name, int kind, int 
 }
 
 /* The text of a child element without blanks around it, or NULL. */
-static const char* text_of(reader* r, const mor_xml* e, const char* name)
+const char* mor_sdf_text(reader* r, const mor_xml* e, const char* name)
 {
     const mor_xml* c = mor_xml_child(e, name);
     if (!c || !c->text) return NULL;
@@ -74,7 +54,7 @@ static const char* text_of(reader* r, const mor_xml* e, const char* name)
     return mor_xml_copy(r->m->arena, s, n);
 }
 
-static mor_code numbers_of(reader* r, const mor_xml* e, const char* name, int count, double* out)
+mor_code mor_sdf_numbers(reader* r, const mor_xml* e, const char* name, int count, double* out)
 {
     const mor_xml* c = mor_xml_child(e, name);
     if (!c) return MOR_OK;
@@ -85,12 +65,12 @@ static mor_code numbers_of(reader* r, const mor_xml* e, const char* name, int co
 
 static bool truth_of(reader* r, const mor_xml* e, const char* name)
 {
-    const char* text = text_of(r, e, name);
+    const char* text = mor_sdf_text(r, e, name);
     return text && (strcmp(text, "true") == 0 || strcmp(text, "1") == 0);
 }
 
 /* <pose>x y z roll pitch yaw</pose> of an element; its relative_to with the scope. */
-static mor_code read_pose(reader* r, const mor_xml* e, const char* scope, mor_pose* pose, const char** relative)
+mor_code mor_sdf_pose(reader* r, const mor_xml* e, const char* scope, mor_pose* pose, const char** relative)
 {
     const mor_xml* c = mor_xml_child(e, "pose");
     double v[7] = { 0 };
@@ -160,7 +140,7 @@ static mor_code collect_model(reader* r, const mor_xml* e, const char* scope, in
 
 static mor_code collect_include(reader* r, const mor_xml* e, const char* scope, int outer, int depth)
 {
-    const char* uri = text_of(r, e, "uri");
+    const char* uri = mor_sdf_text(r, e, "uri");
     char found[4200], inside[4300];
     if (!uri || !*uri) return mor_xml_fail(e, r->m->error, "<include> has no <uri>");
     if (depth > DEPTH) return mor_xml_fail(e, r->m->error, "includes are nested too deep");
@@ -185,20 +165,21 @@ static mor_code collect_include(reader* r, const mor_xml* e, const char* scope, 
 
 static mor_code collect_joint(reader* r, const mor_xml* e, const char* scope, int model)
 {
-    const char *name = mor_xml_get(e, "name"), *parent = text_of(r, e, "parent"), *child = text_of(r, e, "child");
+    const char *name = mor_xml_get(e, "name"), *parent = mor_sdf_text(r, e, "parent"),
+               *child = mor_sdf_text(r, e, "child");
     if (!name || !parent || !child)
         return mor_xml_fail(e, r->m->error, "<joint> needs a name, a <parent> and a <child>");
     named* n = add(r, e, scoped(r, scope, name), 1, model);
     if (!n) return MOR_SYSTEM;
     n->parent = strcmp(parent, "world") == 0 ? "world" : scoped(r, scope, parent);
     n->child = scoped(r, scope, child);
-    return read_pose(r, e, scope, &n->pose, &n->relative);
+    return mor_sdf_pose(r, e, scope, &n->pose, &n->relative);
 }
 
 static mor_code collect_model(reader* r, const mor_xml* e, const char* scope, int outer, const mor_xml* include,
                               int depth)
 {
-    const char* name = include ? text_of(r, include, "name") : NULL;
+    const char* name = include ? mor_sdf_text(r, include, "name") : NULL;
     if (!name) name = mor_xml_get(e, "name");
     if (!name) return mor_xml_fail(e, r->m->error, "<model> has no name");
     if (depth > DEPTH) return mor_xml_fail(e, r->m->error, "models are nested too deep");
@@ -211,7 +192,7 @@ static mor_code collect_model(reader* r, const mor_xml* e, const char* scope, in
     n->is_static = truth_of(r, e, "static") || (include && truth_of(r, include, "static"));
     n->self_collide = truth_of(r, e, "self_collide");
     bool placed = include && mor_xml_child(include, "pose");
-    mor_code code = read_pose(r, placed ? include : e, scope, &n->pose, &n->relative);
+    mor_code code = mor_sdf_pose(r, placed ? include : e, scope, &n->pose, &n->relative);
     for (const mor_xml* c = e->first; c && !code; c = c->next) {
         const char* own = mor_xml_get(c, "name");
         bool link = strcmp(c->name, "link") == 0, frame = strcmp(c->name, "frame") == 0;
@@ -221,7 +202,7 @@ static mor_code collect_model(reader* r, const mor_xml* e, const char* scope, in
             if (!x || !x->name) return mor_fail(r->m->error, MOR_SYSTEM, "out of memory");
             const char* attached = frame ? mor_xml_get(c, "attached_to") : NULL;
             if (attached && *attached) x->child = scoped(r, full, attached);
-            code = read_pose(r, c, full, &x->pose, &x->relative);
+            code = mor_sdf_pose(r, c, full, &x->pose, &x->relative);
         } else if (strcmp(c->name, "joint") == 0) {
             code = collect_joint(r, c, full, model);
         } else if (strcmp(c->name, "model") == 0) {
@@ -244,9 +225,9 @@ static mor_code read_inertial(reader* r, const mor_xml* link, mor_mjcf_body* b)
     double mass = 1.0, I[6] = { 1, 1, 1, 0, 0, 0 };
     mor_pose pose = mor_pose_identity();
     b->has_inertial = true; /* SDF: 1 kg and 1 kg m^2 unless told */
-    mor_code code = e ? numbers_of(r, e, "mass", 1, &mass) : MOR_OK;
-    for (int i = 0; i < 6 && in && !code; i++) code = numbers_of(r, in, names[i], 1, &I[i]);
-    if (e && !code) code = read_pose(r, e, "", &pose, NULL);
+    mor_code code = e ? mor_sdf_numbers(r, e, "mass", 1, &mass) : MOR_OK;
+    for (int i = 0; i < 6 && in && !code; i++) code = mor_sdf_numbers(r, in, names[i], 1, &I[i]);
+    if (e && !code) code = mor_sdf_pose(r, e, "", &pose, NULL);
     if (code) return code;
     mor_mat3 T = { { { I[0], I[3], I[4] }, { I[3], I[1], I[5] }, { I[4], I[5], I[2] } } },
              R = mor_quat_matrix(pose.rotation);
@@ -256,93 +237,23 @@ static mor_code read_inertial(reader* r, const mor_xml* link, mor_mjcf_body* b)
     return MOR_OK;
 }
 
-static mor_code read_mesh(reader* r, const mor_xml* e, mor_mjcf_geom* g)
-{
-    const char* uri = text_of(r, e, "uri");
-    char found[4200], name[40];
-    if (!uri || !mor_urdf_find_file(e->file, r->packages, uri, found, sizeof found))
-        return mor_xml_fail(e, r->m->error, "the mesh '%.200s' is not found", uri ? uri : "");
-    mor_mjcf_mesh* mesh = MOR_MJCF_ADD(r->m, meshes);
-    if (!mesh) return MOR_SYSTEM;
-    *mesh = (mor_mjcf_mesh){ .at = e, .scale = { 1, 1, 1 }, .reference = mor_pose_identity(), .inertia = 1 };
-    snprintf(name, sizeof name, "mesh_%d", r->m->meshes_count);
-    mesh->name = g->mesh = mor_xml_copy(r->m->arena, name, strlen(name));
-    mesh->path = mor_xml_copy(r->m->arena, found, strlen(found));
-    if (!mesh->name || !mesh->path) return mor_fail(r->m->error, MOR_SYSTEM, "out of memory");
-    g->type = MOR_MJCF_MESH;
-    return numbers_of(r, e, "scale", 3, mesh->scale);
-}
-
-static mor_code read_collision(reader* r, const mor_xml* e, int body, unsigned own, bool self)
-{
-    const mor_xml *shapes = mor_xml_child(e, "geometry"), *c = shapes ? shapes->first : NULL;
-    if (!c) return mor_xml_fail(e, r->m->error, "<collision> has no <geometry>");
-    if (strcmp(c->name, "empty") == 0) return MOR_OK;
-    mor_mjcf_geom* g = MOR_MJCF_ADD(r->m, geoms);
-    if (!g) return MOR_SYSTEM;
-    *g = (mor_mjcf_geom){
-        .at = e, .name = mor_xml_get(e, "name"), .body = body, .pose = mor_pose_identity(), .condim = 3
-    };
-    g->contype = (int)own;
-    g->conaffinity = (int)(self ? 0x7fffffffu : 0x7fffffffu & ~own);
-    g->friction[0] = 1.0;
-    g->mass = 0.0;
-    double size[3] = { 1, 1, 1 }, mu = NAN;
-    mor_code code = read_pose(r, e, "", &g->pose, NULL);
-    bool round = strcmp(c->name, "sphere") == 0,
-         tube = strcmp(c->name, "cylinder") == 0 || strcmp(c->name, "capsule") == 0;
-    if (!code && strcmp(c->name, "box") == 0) {
-        code = numbers_of(r, c, "size", 3, size);
-        g->type = MOR_MJCF_BOX;
-        for (int i = 0; i < 3; i++) g->size[i] = 0.5 * size[i];
-        g->size_count = 3;
-    } else if (!code && (round || tube)) {
-        code = numbers_of(r, c, "radius", 1, &g->size[0]);
-        if (!code && tube) code = numbers_of(r, c, "length", 1, &g->size[1]);
-        g->size[1] *= 0.5;
-        g->size_count = 2;
-        g->type = round ? MOR_MJCF_SPHERE : strcmp(c->name, "capsule") == 0 ? MOR_MJCF_CAPSULE : MOR_MJCF_CYLINDER;
-    } else if (!code && strcmp(c->name, "ellipsoid") == 0) {
-        code = numbers_of(r, c, "radii", 3, g->size);
-        g->type = MOR_MJCF_ELLIPSOID, g->size_count = 3;
-    } else if (!code && strcmp(c->name, "plane") == 0) {
-        double normal[3] = { 0, 0, 1 };
-        code = numbers_of(r, c, "normal", 3, normal);
-        mor_vec3 z = mor_normalize(mor_v3(normal[0], normal[1], normal[2]), mor_v3(0, 0, 1));
-        mor_pose turn = mor_pose_identity();
-        turn.rotation =
-            z.z < -0.999999 ? (mor_quat){ 0, 1, 0, 0 } : mor_quat_normalize((mor_quat){ 1 + z.z, -z.y, z.x, 0 });
-        g->pose = mor_pose_mul(&g->pose, &turn);
-        g->type = MOR_MJCF_PLANE;
-    } else if (!code && strcmp(c->name, "mesh") == 0) {
-        code = read_mesh(r, c, g);
-    } else if (!code) {
-        return mor_xml_fail(c, r->m->error, "geometry of kind <%.40s> is not supported", c->name);
-    }
-    const mor_xml *s = mor_xml_child(e, "surface"), *f = s ? mor_xml_child(s, "friction") : NULL;
-    const mor_xml* ode = f ? mor_xml_child(f, "ode") : NULL;
-    if (!code && ode) code = numbers_of(r, ode, "mu", 1, &mu);
-    if (!code && !isnan(mu)) r->m->geoms[r->m->geoms_count - 1].friction[0] = mu;
-    return code;
-}
-
 /* <limit> and <dynamics> of an axis. */
 static mor_code read_limits(reader* r, const mor_xml* a, bool endless, mor_mjcf_joint* x)
 {
     const mor_xml *limit = mor_xml_child(a, "limit"), *d = mor_xml_child(a, "dynamics");
     double range[2] = { -1e16, 1e16 };
-    mor_code code = limit ? numbers_of(r, limit, "lower", 1, &range[0]) : MOR_OK;
-    if (limit && !code) code = numbers_of(r, limit, "upper", 1, &range[1]);
+    mor_code code = limit ? mor_sdf_numbers(r, limit, "lower", 1, &range[0]) : MOR_OK;
+    if (limit && !code) code = mor_sdf_numbers(r, limit, "upper", 1, &range[1]);
     if (limit && !endless && (range[0] > -1e15 || range[1] < 1e15)) {
         if (!(range[0] <= range[1]))
             return mor_xml_fail(limit, r->m->error, "the limits go from %g to %g", range[0], range[1]);
         x->limited = 1, x->has_range = true;
         x->range[0] = range[0], x->range[1] = range[1];
     }
-    if (d && !code) code = numbers_of(r, d, "damping", 1, &x->damping);
-    if (d && !code) code = numbers_of(r, d, "friction", 1, &x->friction);
-    if (d && !code) code = numbers_of(r, d, "spring_stiffness", 1, &x->stiffness);
-    if (d && !code) code = numbers_of(r, d, "spring_reference", 1, &x->springref);
+    if (d && !code) code = mor_sdf_numbers(r, d, "damping", 1, &x->damping);
+    if (d && !code) code = mor_sdf_numbers(r, d, "friction", 1, &x->friction);
+    if (d && !code) code = mor_sdf_numbers(r, d, "spring_stiffness", 1, &x->stiffness);
+    if (d && !code) code = mor_sdf_numbers(r, d, "spring_reference", 1, &x->springref);
     if (!code && (x->damping < 0.0 || x->friction < 0.0 || x->stiffness < 0.0))
         return mor_xml_fail(d, r->m->error, "damping, friction and spring_stiffness of a joint are at least 0");
     return code;
@@ -382,7 +293,7 @@ static mor_code read_joint(reader* r, const named* j, int body)
     r->m->bodies[body].joint_count++;
     const mor_xml *a = mor_xml_child(j->at, "axis"), *xyz = a ? mor_xml_child(a, "xyz") : NULL;
     double v[3] = { 0, 0, 1 };
-    if (a && !code) code = numbers_of(r, a, "xyz", 3, v);
+    if (a && !code) code = mor_sdf_numbers(r, a, "xyz", 3, v);
     if (code || x->type == MOR_MJCF_BALL) return code;
     const char* in = xyz ? mor_xml_get(xyz, "expressed_in") : NULL;
     mor_quat turn = at.rotation;
@@ -436,8 +347,11 @@ static mor_code grow(reader* r, int item, int parent, const mor_pose* above, int
     }
     if (!code) code = read_inertial(r, n->at, &r->m->bodies[body]);
     unsigned own = 1u << (unsigned)(outermost % 30);
+    bool seen = false;
+    for (const mor_xml* c = mor_xml_child(n->at, "visual"); c && !code; c = mor_xml_sibling(c))
+        code = mor_sdf_visual(r, c, body, &seen);
     for (const mor_xml* c = mor_xml_child(n->at, "collision"); c && !code; c = mor_xml_sibling(c))
-        code = read_collision(r, c, body, own, self);
+        code = mor_sdf_collision(r, c, body, own, self, seen);
     for (int i = 0; i < r->count && !code; i++) {
         const named* j = &r->items[i];
         if (j->kind != 1 || strcmp(j->parent, n->name) != 0) continue;
@@ -488,10 +402,10 @@ static mor_code fill(mor_mjcf* m, const mor_xml* root, const char* packages)
                                    "name");
     m->model = name ? name : "sdf";
     m->degrees = false;
-    m->smaller_friction = true;
-    if (world) code = numbers_of(&r, world, "gravity", 3, g);
+    m->sdf = true;
+    if (world) code = mor_sdf_numbers(&r, world, "gravity", 3, g);
     const mor_xml* physics = world ? mor_xml_child(world, "physics") : NULL;
-    if (physics && !code) code = numbers_of(&r, physics, "max_step_size", 1, &step);
+    if (physics && !code) code = mor_sdf_numbers(&r, physics, "max_step_size", 1, &step);
     if (!code && !(step > 0.0)) return mor_xml_fail(physics, m->error, "max_step_size is %g", step);
     m->gravity = world ? mor_v3(g[0], g[1], g[2]) : mor_v3(0, 0, -9.81);
     m->timestep = step;
@@ -501,7 +415,7 @@ static mor_code fill(mor_mjcf* m, const mor_xml* root, const char* packages)
         else if (strcmp(c->name, "frame") == 0 && mor_xml_get(c, "name")) {
             named* x = add(&r, c, mor_xml_get(c, "name"), 2, -1);
             if (!x) return MOR_SYSTEM;
-            code = read_pose(&r, c, "", &x->pose, &x->relative);
+            code = mor_sdf_pose(&r, c, "", &x->pose, &x->relative);
         } else if (strcmp(c->name, "plugin") == 0) mor_mjcf_note(m, c, "plugin", "<plugin> is not used");
     }
     if (!code && r.count == 0) return mor_xml_fail(root, m->error, "the file has no <model>");

@@ -1,12 +1,14 @@
 /* Where the files are that a URDF names.
  *
  * package://NAME/REST and model://NAME/REST are looked for as D/NAME/REST in every directory D above the
- * URDF file, nearest first, then in the given list of directories; then with leading directories dropped one
- * by one, because a package is often unpacked under another name. Other names are relative to the URDF file. */
+ * URDF file, nearest first, then in the given list of directories, then in those of ROS_PACKAGE_PATH,
+ * GZ_SIM_RESOURCE_PATH and GAZEBO_MODEL_PATH; then with leading directories dropped one by one, because a package is
+ * often unpacked under another name. Other names are relative to the URDF file. */
 #include "io/urdf/urdf.h"
 #include "io/text/text_file.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* directory (length characters) / name; "" when it does not fit. */
@@ -15,6 +17,18 @@ static const char* join(const char* directory, size_t length, const char* name, 
     int n = snprintf(out, size, "%.*s%s%s", (int)length, directory, length ? "/" : "", name);
     if (n < 0 || (size_t)n >= size) out[0] = '\0';
     return out;
+}
+
+/* In a list of directories, separated by colons. */
+static bool search_list(const char* list, const char* name, char* found, size_t size)
+{
+    for (const char* p = list; p && *p;) {
+        size_t n = strcspn(p, ":");
+        join(p, n, name, found, size);
+        if (n && found[0] && mor_file_is_regular(found)) return true;
+        p += n + (p[n] == ':');
+    }
+    return false;
 }
 
 static bool search(const char* urdf_path, const char* packages, const char* name, char* found, size_t size)
@@ -40,12 +54,10 @@ static bool search(const char* urdf_path, const char* packages, const char* name
             strcat(up, "/..");
         }
     }
-    for (const char* p = packages; p && *p;) {
-        size_t n = strcspn(p, ":");
-        join(p, n, name, found, size);
-        if (found[0] && mor_file_is_regular(found)) return true;
-        p += n + (p[n] == ':');
-    }
+    static const char* const variables[] = { "ROS_PACKAGE_PATH", "GZ_SIM_RESOURCE_PATH", "GAZEBO_MODEL_PATH" };
+    if (search_list(packages, name, found, size)) return true;
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        if (search_list(getenv(variables[i]), name, found, size)) return true;
     return false;
 }
 

@@ -27,21 +27,23 @@ static bool color_of(const mor_xml* material, double color[4])
     return c && mor_xml_numbers(c, "rgba", 3, 4, color, &n, NULL) == MOR_OK && n >= 3;
 }
 
-static void find_color(const mor_xml* robot, const mor_xml* visual, double color[4])
+static bool find_color(const mor_xml* robot, const mor_xml* visual, double color[4])
 {
     const mor_xml* own = mor_xml_child(visual, "material");
     const char* name = own ? mor_xml_get(own, "name") : NULL;
-    if (color_of(own, color) || !name) return;
+    if (color_of(own, color)) return true;
+    if (!name) return false;
     for (const mor_xml* m = mor_xml_child(robot, "material"); m; m = mor_xml_sibling(m)) {
         const char* other = mor_xml_get(m, "name");
-        if (other && strcmp(other, name) == 0 && color_of(m, color)) return;
+        if (other && strcmp(other, name) == 0 && color_of(m, color)) return true;
     }
     for (const mor_xml* l = mor_xml_child(robot, "link"); l; l = mor_xml_sibling(l)) /* named in another link */
         for (const mor_xml* v = mor_xml_child(l, "visual"); v; v = mor_xml_sibling(v)) {
             const mor_xml* m = mor_xml_child(v, "material");
             const char* other = m ? mor_xml_get(m, "name") : NULL;
-            if (other && strcmp(other, name) == 0 && color_of(m, color)) return;
+            if (other && strcmp(other, name) == 0 && color_of(m, color)) return true;
         }
+    return false;
 }
 
 /* What has numbers that cannot be read is left out: it is not drawn, and
@@ -87,7 +89,7 @@ mor_code mor_urdf_visuals(const char* path, mor_arena* arena, mor_urdf_visual_si
                                     .scale = { 1, 1, 1 },
                                     .color = { 0.75, 0.77, 0.8, 1 } };
             if (!out.link || !geometry || !shape_of(geometry, &out)) continue;
-            find_color(robot, v, out.color);
+            out.has_color = find_color(robot, v, out.color);
             code = sink(user, &out);
             mor_geometry_release(out.geometry);
         }

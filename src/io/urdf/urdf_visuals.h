@@ -12,6 +12,7 @@ typedef struct mor_urdf_visual {
     double scale[3]; /* of the mesh */
     mor_pose pose;   /* in the link's own frame */
     double color[4]; /* red, green, blue, opacity */
+    bool has_color;  /* the URDF gives it */
 } mor_urdf_visual;
 
 typedef mor_code (*mor_urdf_visual_sink)(void* user, const mor_urdf_visual* visual);

@@ -1,0 +1,51 @@
+/* The motion before a step is tried: kept, and put back after the trial. */
+#include "model/articulated.h"
+#include "step/stabilise.h"
+
+#include <string.h>
+
+static void carry_robot(mor_robot* r, double* at, bool store)
+{
+    size_t n = (size_t)mor_robot_joint_count(r->model), N = (size_t)mor_robot_dof(r->model);
+    if (store) {
+        memcpy(at, &r->base, sizeof r->base);
+        memcpy(at + 7, r->s, n * sizeof(double));
+        memcpy(at + 7 + n, r->nu, N * sizeof(double));
+    } else {
+        memcpy(&r->base, at, sizeof r->base);
+        memcpy(r->s, at + 7, n * sizeof(double));
+        memcpy(r->nu, at + 7 + n, N * sizeof(double));
+    }
+}
+
+bool mor_trial_begin(const mor_step* k, mor_trial* s)
+{
+    const mor_world* w = k->w;
+    s->bodies = mor_arena_alloc(k->arena, (size_t)w->body_count * sizeof *s->bodies);
+    s->robots = mor_arena_zero(k->arena, (size_t)w->robot_count + 1, sizeof *s->robots);
+    if (!s->bodies || !s->robots) return false;
+    for (int i = 0; i < w->body_count; i++) {
+        const mor_body* b = &w->bodies[i];
+        s->bodies[i] = (mor_trial_motion){ b->x, b->v, b->w, b->L, b->q, b->angle };
+    }
+    for (int i = 0; i < w->robot_count; i++) {
+        size_t count = (size_t)(7 + mor_robot_joint_count(w->robots[i]->model) + mor_robot_dof(w->robots[i]->model));
+        if (!(s->robots[i] = mor_arena_alloc(k->arena, count * sizeof(double)))) return false;
+        carry_robot(w->robots[i], s->robots[i], true);
+    }
+    return true;
+}
+
+void mor_trial_end(mor_world* w, const mor_trial* s)
+{
+    for (int i = 0; i < w->body_count; i++) {
+        const mor_trial_motion* m = &s->bodies[i];
+        mor_body* b = &w->bodies[i];
+        b->x = m->x, b->v = m->v, b->w = m->w, b->L = m->L, b->q = m->q, b->angle = m->angle;
+    }
+    for (int i = 0; i < w->robot_count; i++) {
+        mor_robot* r = w->robots[i];
+        carry_robot(r, s->robots[i], false);
+        mor_robot_update(r->model, r->work, &r->base, r->s, r->nu);
+    }
+}

@@ -1,0 +1,291 @@
+/* Every kind of input of the derivative on many scenes, against central differences of whole steps: forces, joint
+ * forces, friction, restitution, masses, sizes, gravity, gains and targets of controllers, and the state. */
+#include "common/probe.h"
+
+#include "model/world.h"
+#include "moreau/control.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXACT "time: { step: 0.01 }\nmethod: { solver: { name: auto, tol: 1e-13 } }\n"
+#define SURFACES "materials: { m: { friction: 0.4, restitution: 0.0 }, r: { friction: 0.3, restitution: 0.6 } }\n"
+#define FLOOR "bodies:\n  - { name: floor, shape: plane, fixed: true, material: m }\n"
+#define HUMAN                                                                                                          \
+    "robots:\n  - { name: human, urdf: robots/humanoid.urdf, base: floating, position: [0, 0, 0.8561], joints: { "     \
+    "l_hip_pitch: -0.3, l_knee: 0.6, l_ankle_pitch: -0.3, r_hip_pitch: -0.3, r_knee: 0.6, r_ankle_pitch: -0.3 } }\n"   \
+    "controllers:\n  - { type: pid, robot: human, kp: 1500, kd: 80, gravity_compensation: true }\n"
+
+/* Bodies meet within the step: gaps are above zero and count on both sides of the state. */
+static const struct {
+    const char* name;
+    int steps;
+    const char* text; /* or the name of a file */
+} scenes[] = {
+    { "a ball that lands", 0,
+      "moreau: 1\n" EXACT SURFACES FLOOR
+      "  - { name: a, shape: { sphere: 0.3 }, mass: 2, material: m, position: [0, 0, 0.301], velocity: [1, 0.5, -1], "
+      "angular_velocity: [3, 1, 2] }\n" },
+    { "a ball that lands and sticks", 0,
+      "moreau: 1\n" EXACT SURFACES FLOOR
+      "  - { name: a, shape: { sphere: 0.3 }, mass: 2, material: m, position: [0, 0, 0.3005], velocity: [0.01, 0, -1] "
+      "}\n" },
+    { "a ball that bounces", 0,
+      "moreau: 1\n" EXACT SURFACES FLOOR
+      "  - { name: a, shape: { sphere: 0.3 }, mass: 2, material: r, position: [0, 0, 0.31], velocity: [1, 0.5, -3], "
+      "angular_velocity: [3, 1, 2] }\n" },
+    { "a box that lands on a corner", 0,
+      "moreau: 1\n" EXACT SURFACES FLOOR
+      "  - { name: a, shape: { box: [0.6, 0.4, 0.5] }, mass: 2, material: m, position: [0, 0, 0.433], orientation: { "
+      "axis: [1, 0.8, 0], angle: 50 }, velocity: [1, 0.5, -3] }\n" },
+    { "a box that lands flat", 0,
+      "moreau: 1\n" EXACT SURFACES FLOOR "  - { name: a, shape: { box: [0.6, 0.4, 0.5] }, mass: 2, material: m, "
+      "position: [0, 0, 0.2504], velocity: [0.001, "
+      "0, -0.2] }\n" },
+    { "a box that lands flat, polygon", 0,
+      "moreau: 1\ntime: { step: 0.01 }\nmethod: { formulation: st, solver: { name: auto, tol: 1e-13 } }\n" SURFACES
+          FLOOR "  - { name: a, shape: { box: [0.6, 0.4, 0.5] }, mass: 2, material: m, position: [0, 0, 0.2504], "
+      "velocity: [0.001, "
+      "0, -0.2] }\n" },
+    { "a heavy ball on a light one, 1e6", 0,
+      "moreau: 1\n" EXACT SURFACES FLOOR
+      "  - { name: a, shape: { sphere: 0.5 }, mass: 1, material: m, position: [0, 0, 0.5003] }\n"
+      "  - { name: b, shape: { sphere: 0.5 }, mass: 1e6, material: m, position: [0.3, 0.1, 1.45024], velocity: [0.1, "
+      "0, "
+      "0] }\n" },
+    { "a box between two boxes", 0,
+      "moreau: 1\n" EXACT SURFACES FLOOR
+      "  - { name: a, shape: { box: [1, 1, 0.5] }, mass: 2, material: m, position: [0, 0, 0.2502] }\n"
+      "  - { name: b, shape: { box: [0.8, 0.8, 0.4] }, mass: 3, material: m, position: [0.03, 0, 0.7004] }\n"
+      "  - { name: c, shape: { box: [0.6, 0.6, 0.3] }, mass: 1, material: m, position: [0, 0.02, 1.0506] }\n" },
+    { "a capsule and a cylinder", 0,
+      "moreau: 1\n" EXACT SURFACES FLOOR
+      "  - { name: a, shape: { capsule: { radius: 0.2, length: 0.6 } }, mass: 2, material: m, position: [0, 0, 0.42], "
+      "orientation: { axis: [0, 1, 0], angle: 50 }, velocity: [1, 0, -3] }\n"
+      "  - { name: b, shape: { cylinder: { radius: 0.2, length: 0.6 } }, mass: 2, material: m, position: [2, 0, 0.4], "
+      "orientation: { axis: [0, 1, 0], angle: 30 }, velocity: [1, 0, -3] }\n" },
+    { "a disc in the plane", 0,
+      "moreau: 1\ndimension: 2\n" EXACT SURFACES
+      "bodies:\n  - { name: ground, shape: { chain: [[-5, 0.5], [5, -0.5]] }, fixed: true, material: m }\n"
+      "  - { name: disc, shape: { disc: 0.3 }, mass: 1, material: m, position: [0, 0.303], velocity: [2, -1] }\n" },
+    { "hinges, stabilised", 12,
+      "moreau: 1\n" EXACT SURFACES FLOOR
+      "  - { name: a, shape: { box: [1, 0.1, 0.1] }, mass: 1, material: m, position: [0.5, 0, 1] }\n"
+      "  - { name: b, shape: { box: [1, 0.1, 0.1] }, mass: 1, material: m, position: [1.5, 0, 1] }\n"
+      "joints:\n  - { name: j, type: spherical, bodies: [a, world], point: [0, 0, 1] }\n"
+      "  - { name: k, type: spherical, bodies: [b, a], point: [1, 0, 1] }\n" },
+    { "an arm with gains", 20,
+      "moreau: 1\ntime: { step: 0.002 }\nmethod: { solver: { name: auto, tol: 1e-13 } }\n" SURFACES FLOOR
+      "robots:\n  - { name: arm, urdf: robots/arm2.urdf, base: fixed, position: [0, 0, 3] }\n"
+      "controllers:\n  - { type: pid, robot: arm, kp: 100, ki: 10, kd: 5, targets: 0.3 }\n" },
+    { "a humanoid in the air", 5,
+      "moreau: 1\ntime: { step: 0.001 }\nmethod: { solver: { name: auto, tol: 1e-13 } }\n" SURFACES FLOOR
+      "robots:\n  - { name: human, urdf: robots/humanoid.urdf, base: floating, position: [0, 0, 1.2] }\n"
+      "controllers:\n  - { type: pid, robot: human, kp: 1500, kd: 80, gravity_compensation: true }\n" },
+    { "a humanoid that lands", 0,
+      "moreau: 1\ntime: { step: 0.01 }\nmethod: { solver: { name: auto, tol: 1e-13 } }\n" SURFACES FLOOR HUMAN },
+    { "a humanoid that walks", 1300, "control/humanoid_walk" },
+    { "a quadruped that trots", 513, "control/quadruped_trot" },
+    { "a ball that hits a box in flight", 0,
+      "moreau: 1\n" EXACT SURFACES "bodies:\n"
+      "  - { name: a, shape: { sphere: 0.3 }, mass: 2, material: m, position: [0, 0, 1], velocity: [3, 0.2, 0.1] }\n"
+      "  - { name: b, shape: { box: [0.4, 0.5, 0.6] }, mass: 1, material: m, position: [0.52, 0.05, 1.1], orientation: "
+      "{ "
+      "axis: [0, 0, 1], angle: 10 } }\n" },
+};
+
+/* --------------------------------------------------------------------------------------- changes */
+
+static void move_force(mor_world* w, double amount, void* user)
+{
+    const mor_input* in = user;
+    mor_body_id body = mor_world_body(w, in->index);
+    double f[6] = { 0 };
+    f[in->component] = amount;
+    mor_body_apply(w, body, mor_v3(f[0], f[1], f[2]), mor_body_get_state(w, body).com);
+    mor_body_apply_torque(w, body, mor_v3(f[3], f[4], f[5]));
+}
+
+static void move_joint_force(mor_world* w, double amount, void* user)
+{
+    const mor_input* in = user;
+    double tau[64] = { 0 };
+    tau[in->component] = amount;
+    mor_world_robot_apply(w, in->index, tau);
+}
+
+/* The world's own numbers: the tests may reach them. */
+static void move_number(mor_world* w, double amount, void* user)
+{
+    const mor_input* in = user;
+    if (in->kind == MOR_INPUT_GRAVITY) {
+        mor_vec3 g = mor_world_gravity(w);
+        (&g.x)[in->component] += amount;
+        mor_world_set_gravity(w, g);
+        return;
+    }
+    if (in->kind == MOR_INPUT_FRICTION || in->kind == MOR_INPUT_RESTITUTION) {
+        mor_material* m = (mor_material*)mor_world_material(w, in->index);
+        *(in->kind == MOR_INPUT_FRICTION ? &m->friction : &m->restitution) += amount;
+        w->detected = false;
+        return;
+    }
+    const mor_controller_def* c = mor_world_controller(w, in->index);
+    const double* of = in->kind == MOR_INPUT_KP   ? c->kp
+                       : in->kind == MOR_INPUT_KI ? c->ki
+                       : in->kind == MOR_INPUT_KD ? c->kd
+                                                  : c->target;
+    ((double*)of)[in->component] += amount;
+}
+
+static void move_mass(mor_world* w, double amount, void* user)
+{
+    const mor_input* in = user;
+    mor_body_id body = mor_world_body(w, in->index);
+    assert_int_equal(mor_body_set_mass(w, body, mor_body_mass(w, body).mass + amount, NULL), MOR_OK);
+}
+
+/* Shapes larger about the centre of mass, by a factor; the step that follows takes it back. */
+static void move_size(mor_world* w, double amount, void* user)
+{
+    const mor_input* in = user;
+    static const mor_geometry* was[8];
+    static mor_vec3 at[8];
+    static bool grown;
+    mor_body* b = &w->bodies[w->order[in->index]];
+    for (int i = 0; i < b->shape_count; i++) {
+        if (grown) {
+            mor_geometry_release((mor_geometry*)b->shapes[i].geometry);
+            b->shapes[i].geometry = (mor_geometry*)was[i], b->shapes[i].pose.position = at[i];
+        } else {
+            was[i] = b->shapes[i].geometry, at[i] = b->shapes[i].pose.position;
+            b->shapes[i].geometry = mor_geometry_scaled(was[i], 1.0 + amount, NULL);
+            b->shapes[i].pose.position = mor_madd(b->mass.com, 1.0 + amount, mor_sub(at[i], b->mass.com));
+        }
+    }
+    grown = !grown;
+    w->revision++, w->detected = false;
+}
+
+static test_change change_of(mor_input_kind kind)
+{
+    switch (kind) {
+    case MOR_INPUT_FORCE:
+        return move_force;
+    case MOR_INPUT_JOINT_FORCE:
+        return move_joint_force;
+    case MOR_INPUT_MASS:
+        return move_mass;
+    case MOR_INPUT_SIZE:
+        return move_size;
+    default:
+        return move_number;
+    }
+}
+
+/* ---------------------------------------------------------------------------------------- inputs */
+
+static int list_inputs(const mor_world* w, mor_input* in)
+{
+    int n = 0;
+    for (int i = 0; i < mor_world_body_count(w); i++) {
+        const mor_body* b = &w->bodies[w->order[i]];
+        if (b->kind != MOR_DYNAMIC || b->robot) continue;
+        int last = w->dimension == 2 ? 5 : 4;
+        for (int k = 0; k < 6; k += 2) in[n++] = (mor_input){ MOR_INPUT_FORCE, i, w->dimension == 2 && k ? last : k };
+        in[n++] = (mor_input){ MOR_INPUT_MASS, i, 0 };
+        in[n++] = (mor_input){ MOR_INPUT_SIZE, i, 0 };
+    }
+    for (int i = 0; i < mor_world_robot_count(w); i++)
+        for (int j = 0; j < mor_robot_joint_count(mor_world_robot_model(w, i)); j += 5)
+            in[n++] = (mor_input){ MOR_INPUT_JOINT_FORCE, i, j };
+    for (int i = 0; mor_world_material(w, i); i++) {
+        if (strcmp(mor_world_material(w, i)->name, "m") != 0 && strcmp(mor_world_material(w, i)->name, "r") != 0)
+            continue;
+        in[n++] = (mor_input){ MOR_INPUT_FRICTION, i, 0 };
+        if (mor_world_material(w, i)->restitution > 0.0) in[n++] = (mor_input){ MOR_INPUT_RESTITUTION, i, 0 };
+    }
+    in[n++] = (mor_input){ MOR_INPUT_GRAVITY, 0, 0 };
+    in[n++] = (mor_input){ MOR_INPUT_GRAVITY, 0, w->dimension == 2 ? 1 : 2 };
+    for (int i = 0; i < mor_world_controller_count(w); i++) {
+        const mor_controller_def* c = mor_world_controller(w, i);
+        const double* has[4] = { c->kp, c->ki, c->kd, c->target };
+        for (int k = 0; k < 4; k++)
+            for (int j = 0; has[k] && j < mor_robot_joint_count(mor_world_robot_model(w, c->robot)); j += 7)
+                in[n++] = (mor_input){ (mor_input_kind)(MOR_INPUT_KP + k), i, j };
+    }
+    return n;
+}
+
+/* A length that moves the step about as much as 1 m or 1 m/s does. */
+static double unit_of(const mor_world* w, const mor_input* in)
+{
+    switch (in->kind) {
+    case MOR_INPUT_FORCE:
+        return 10.0 * mor_body_mass(w, mor_world_body(w, in->index)).mass;
+    case MOR_INPUT_MASS:
+        return mor_body_mass(w, mor_world_body(w, in->index)).mass;
+    case MOR_INPUT_JOINT_FORCE:
+        return 10.0;
+    case MOR_INPUT_KP:
+    case MOR_INPUT_KI:
+    case MOR_INPUT_KD:
+        return 100.0;
+    default:
+        return 1.0;
+    }
+}
+
+static double scene_error(const char* text, int steps, const char* name)
+{
+    mor_scene* scene;
+    mor_world* w = strchr(text, '\n') ? test_scene_text(text, &scene) : test_scene_file(text, &scene);
+    test_steps(w, steps);
+    test_option(w, "solver", "tol", "1e-13"); /* of the differences */
+    mor_input in[128];
+    int count = list_inputs(w, in);
+    mor_derivative* d = NULL;
+    mor_error error = { 0 };
+    if (mor_world_derivative(w, in, count, &d, &error)) fail_msg("%s: %s", name, error.text);
+    if (!d->differentiable || !d->unique) fail_msg("%s: '%s', unique %d", name, d->why, d->unique);
+    prober p = probe_begin(w);
+    double worst = 0.0;
+    int stride = d->rows > 48 ? 7 : 1;
+    for (int j = 0; j < d->rows; j += stride) {
+        double e = probe_error(&p, d, j, NULL, NULL, 1.0, 1.0);
+        if (getenv("MOREAU_VERBOSE")) printf("  column %d: %.2g\n", j, e);
+        worst = fmax(worst, e);
+    }
+    for (int k = 0; k < count; k++) {
+        double unit = unit_of(w, &in[k]);
+        double e = probe_error(&p, d, d->rows + k, change_of(in[k].kind), &in[k], unit, 1e-2 / unit);
+        if (getenv("MOREAU_VERBOSE"))
+            printf("  input %d of %d, part %d: %.2g\n", in[k].kind, in[k].index, in[k].component, e);
+        worst = fmax(worst, e);
+    }
+    print_message("%-36s %3d columns, %.2g%s\n", name, d->columns, worst, d->differences ? ", by differences" : "");
+    probe_end(&p);
+    mor_derivative_destroy(d);
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+    return worst;
+}
+
+static void every_input_agrees_on_every_scene(void** state)
+{
+    (void)state;
+    const char* only = getenv("MOREAU_ONLY");
+    int failed = 0;
+    for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++)
+        if (!only || strstr(scenes[i].name, only))
+            failed += !(scene_error(scenes[i].text, scenes[i].steps, scenes[i].name) < 1e-6);
+    assert_int_equal(failed, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(every_input_agrees_on_every_scene) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
