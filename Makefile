@@ -6,7 +6,7 @@ TEST ?= .
 ROBOTS ?=
 
 .PHONY: site dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-glance bench-watch bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery python octave format check-rooms check-tree clean
-.PHONY: test-faults fuzz bullet bench-collision
+.PHONY: test-faults fuzz bullet bench-collision engines
 .PHONY: exam lint test-arm64 test-cluster coverage mutate
 
 all: configure
@@ -123,6 +123,12 @@ bench-ode: deps
 	@scripts/install-deps bench
 	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF -DMOREAU_EXAMPLES=OFF"
 	@build-bench/bench/bench_ode_frames -o ode-frames
+
+# steps of Moreau, ODE, Bullet, MuJoCo and DART as problems, every method on all of them: writes a page of results
+engines: deps
+	@scripts/install-deps engines
+	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF -DMOREAU_EXAMPLES=OFF"
+	@scripts/bench-engines build-bench
 
 # solvers on stored problems beside Siconos, num4lcp's families, scaling: writes docs/results (about half an hour)
 bench-solvers: deps

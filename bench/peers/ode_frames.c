@@ -1,7 +1,9 @@
 /* ODE's own problems: runs scenes in ODE, stores the steps as BPMD files in the layout of its fork in Gazebo (from its
  * contact joints), and measures ODE's solvers and Moreau's on the same frames with the same judge.
  *
- *     bench_ode_frames [-o DIR]
+ *     bench_ode_frames [-o DIR] [--frames]
+ *
+ * --frames: only the files, with ODE's answer (QuickStep, 20 iterations) in each frame.
  *
  * The problem is ODE's, not ours: normal velocity >= ERP depth/h, and for every contact two friction directions t_1,
  * t_2 (dPlaneSpace) with |f_1|, |f_2| <= mu f_n each (dContactApprox1). That square is a polygon of four corners on the
@@ -673,9 +675,9 @@ static posed store(const char* path, const simulation* s, int number)
 {
     mor_error error = { 0 };
     file f;
-    if (number == 1 ? mor_h5_create(&f.h5, path, &error) : mor_h5_reopen(&f.h5, path, &error)) die(error.text);
+    if (number == 1 ? mor_h5_begin(&f.h5, path, &error) : mor_h5_extend(&f.h5, path, &error)) die(error.text);
     write_frame(&f, s, number);
-    if (mor_h5_close(&f.h5, &error)) die(error.text);
+    if (mor_h5_finish(&f.h5, MOR_OK, &error)) die(error.text);
     mor_bpmd* file = mor_bpmd_open(path, &error);
     if (!file || mor_bpmd_get_dialect(file) != MOR_BPMD_GAZEBO) die(error.text);
     posed p = pose(file, number - 1, s);
@@ -683,15 +685,74 @@ static posed store(const char* path, const simulation* s, int number)
     return p;
 }
 
+/* ODE's impulses beside the problem, rows as in docs/bpmd.md: normal from body 1 to body 2, on body 2. */
+static void write_answer(file* f, const simulation* s)
+{
+    size_t m = (size_t)s->contact_count;
+    double* p = calloc(3 * m + 1, sizeof *p);
+    mor_error error = { 0 };
+    if (!p) die("out of memory");
+    for (size_t i = 0; i < m; i++) {
+        const dReal *n1 = s->contact[i].geom.normal, *on1 = s->feedback[i].f1;
+        mor_vec3 n = mor_v3(-n1[0], -n1[1], -n1[2]), t, o, on2 = mor_v3(-s->h * on1[0], -s->h * on1[1], -s->h * on1[2]);
+        mor_tangents(n, mor_v3(1, 0, 0), &t, &o);
+        p[3 * i] = mor_dot(on2, n), p[3 * i + 1] = mor_dot(on2, t), p[3 * i + 2] = mor_dot(on2, o);
+    }
+    char path[96];
+    for (int g = 0; g < 2; g++) {
+        snprintf(path, sizeof path, "%s/solutions%s", f->group, g ? "/ode-quickstep" : "");
+        if (mor_h5_group(&f->h5, path, &error)) die(error.text);
+    }
+    put(f, "solutions/ode-quickstep/impulses", MOR_H5_DOUBLE, m, 3, p);
+    free(p);
+}
+
+/* The files alone. */
+static void only_frames(const char* folder)
+{
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        const char* sets[] = { cases[c].set, NULL };
+        simulation* s = make(cases[c].name, cases[c].set ? sets : NULL);
+        mor_error error = { 0 };
+        file f;
+        char path[512];
+        snprintf(path, sizeof path, "%s/gazebo-%s.h5", folder, cases[c].name);
+        remove(path);
+        if (mor_h5_begin(&f.h5, path, &error)) die(error.text);
+        dRandSetSeed(0);
+        for (int frame = 0, steps = 0; frame < cases[c].frames; frame++) {
+            for (; steps < cases[c].first + frame * cases[c].every; steps++) {
+                collide(s);
+                step(s, 20);
+            }
+            collide(s);
+            write_frame(&f, s, frame + 1);
+            step(s, 20);
+            steps++;
+            write_answer(&f, s);
+        }
+        if (mor_h5_finish(&f.h5, MOR_OK, &error)) die(error.text);
+        printf("gazebo   %s\n", path);
+        destroy(s);
+    }
+}
+
 int main(int argc, char** argv)
 {
     const char* folder = "ode-frames";
-    for (int i = 1; i < argc; i++)
+    bool frames = false;
+    for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "-o") == 0 && i + 1 < argc) folder = argv[++i];
+        else if (strcmp(argv[i], "--frames") == 0) frames = true;
+    }
     mkdir(folder, 0777);
     dInitODE2(0);
     dAllocateODEDataForThread(dAllocateMaskAll);
     dSetMessageHandler(quiet);
+    if (frames) {
+        only_frames(folder);
+        return 0;
+    }
     printf(
         "| scene | frame | contacts | ODE's solver | its error [m/s] | its time [µs] | cold: time to that error [µs] | "
         "error in that time [m/s] | holds | warm: time to that error [µs] | error in that time [m/s] | holds |\n"

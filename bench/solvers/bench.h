@@ -54,7 +54,11 @@ typedef struct bench_shared {
 } bench_shared;
 void bench_siconos(const char* kind, const char* path, const mor_problem* problem, const char* name,
                    const char* storage, double tol, double enough, bench_shared* out);
+#ifdef HAVE_SICONOS
 const char* bench_siconos_version(void);
+#else
+static inline const char* bench_siconos_version(void) { return "is not installed"; }
+#endif
 
 /* report.c */
 /* The fastest; `stored`: with the matrix as the file stores it. *time is its time. NULL: none. */

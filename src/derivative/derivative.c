@@ -455,7 +455,6 @@ mor_derivative* mor_derivative_create(const mor_world* w, int rows, int columns,
                                   .differentiable = true,
                                   .unique = true,
                                   .distance = INFINITY };
-    memset(o->matrix, 0, numbers * sizeof(double));
     *matrix = o->matrix;
     return &o->answer;
 }

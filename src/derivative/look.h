@@ -96,7 +96,7 @@ mor_code mor_whole_columns(mor_derivation* d, mor_columns* c, bool* agree, mor_e
 size_t mor_memory_key(const mor_step* step, const double* memory);
 /* Memory for one look. */
 bool mor_look_create(const mor_derivation* d, mor_look* look);
-/* An answer with a matrix of zeros, rows x columns; NULL: out of memory. */
+/* An answer with a matrix that is not filled yet, rows x columns; NULL: out of memory. */
 mor_derivative* mor_derivative_create(const mor_world* world, int rows, int columns, double** matrix);
 /* The rotation vector from quaternion b to a, over `by`. */
 void mor_turn_between(const double* a, const double* b, double by, double* out);

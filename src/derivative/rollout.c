@@ -38,6 +38,7 @@ mor_code mor_world_derivatives(mor_world* w, int steps, const mor_input* inputs,
     mor_derivative* all = mor_derivative_create(w, n, columns, &X);
     double* next = arena ? mor_arena_alloc(arena, ((size_t)n * columns + 1) * sizeof *next) : NULL;
     mor_code code = all && next ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
+    for (size_t i = 0; !code && i < (size_t)n * (size_t)columns; i++) X[i] = 0.0;
     for (int i = 0; i < n && !code; i++) X[(size_t)i * columns + i] = 1.0;
     for (int k = 0; k < steps && !code; k++) {
         mor_derivative* one = NULL;

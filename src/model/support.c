@@ -6,7 +6,8 @@
  *     nu = nu_f + M^-1 sum G_k p_k,    |p_k| <= c,    p_k = -c u_k/|u_k| where u_k = G_k' nu is not 0
  *
  * which is the least point of 1/2 |nu - nu_f|_M^2 + c sum |u_k|: one answer, which stops a body exactly and never turns
- * its motion round. Projected Gauss-Seidel on the points, p_k <- P(p_k - u_k/w_k), w_k = 1/m + |r_k|^2/I.
+ * its motion round. Where it does not stop: projected Gauss-Seidel on the points, p_k <- P(p_k - u_k/w_k),
+ * w_k = 1/m + |r_k|^2/I, until Newton's method finishes it (all points slide), or to the end (some do not).
  *
  * The answer is part of the free motion of the step: contacts then act on the slowed body. So what a body is pushed
  * with is right on average over steps, and one that is pushed with less than its friction creeps by h times the speed
@@ -19,7 +20,7 @@
 
 #include <math.h>
 
-enum { RINGS = 4, ON_RING = 12, MOST = RINGS * ON_RING, SWEEPS = 2000 };
+enum { RINGS = 4, ON_RING = 12, MOST = RINGS * ON_RING, SWEEPS = 2000, FIRST = 6 };
 #define CHANGE 1e-14 /* of the speed that friction can take in the step */
 
 static int points_of(const mor_body_support* s, double angle, double r[MOST][2])
@@ -40,12 +41,64 @@ static int points_of(const mor_body_support* s, double angle, double r[MOST][2])
     return MOST;
 }
 
+/* Is there an answer with nu = 0? The impulses of least norm that stop the body are
+ * p_k = -m v/n - I w (e_z x r_k)/sum |r|^2, because the points lie around the centre of mass: sum r_k = 0.
+ * If none is above c they are an answer, and there is but one nu. */
+static bool stops(int n, double r[MOST][2], double m, double I, double most, const double nu[3])
+{
+    double sum = 0.0, largest = 0.0;
+    for (int k = 0; k < n; k++) sum += r[k][0] * r[k][0] + r[k][1] * r[k][1];
+    double spin = sum > 0.0 ? I * nu[2] / sum : nu[2] == 0.0 ? 0.0 : INFINITY;
+    for (int k = 0; k < n; k++)
+        largest = mor_max(largest, mor_hypot(m * nu[0] / n - spin * r[k][1], m * nu[1] / n + spin * r[k][0]));
+    return largest <= most;
+}
+
+/* Where every point slides the sum is smooth: Newton's method on nu from a guess,
+ *
+ *     g = M (nu - nu_f) + c sum G_k u_k/|u_k|,    H = M + c sum G_k (1 - t t')/|u_k| G_k',  t = u_k/|u_k|
+ *
+ * H is positive definite. True: the gradient vanishes there to rounding, and nu is that point; else nu is as it was. */
+static bool slides(int n, double r[MOST][2], double m, double I, double c, const double free[3], double nu[3])
+{
+    double x[3] = { nu[0], nu[1], nu[2] }, before = INFINITY, arm = sqrt(I / m);
+    for (int round = 0; round < 12; round++) {
+        double g[3] = { m * (x[0] - free[0]), m * (x[1] - free[1]), I * (x[2] - free[2]) };
+        mor_mat3 H = { { { m, 0, 0 }, { 0, m, 0 }, { 0, 0, I } } };
+        for (int k = 0; k < n; k++) {
+            double u = x[0] - x[2] * r[k][1], v = x[1] + x[2] * r[k][0], speed = sqrt(u * u + v * v);
+            if (!(speed > 0.0)) return false;
+            double tx = u / speed, ty = v / speed, across = -ty * -r[k][1] + tx * r[k][0], f = c / speed;
+            double a[3] = { -ty, tx, across }; /* G_k of the direction across the slip */
+            g[0] += c * tx, g[1] += c * ty, g[2] += c * (r[k][0] * ty - r[k][1] * tx);
+            for (int i = 0; i < 9; i++) H.m[i / 3][i % 3] += f * a[i / 3] * a[i % 3];
+        }
+        double size = mor_max(mor_max(fabs(g[0]), fabs(g[1])), fabs(g[2]) / arm);
+        if (size <= CHANGE * n * c) {
+            for (int i = 0; i < 3; i++) nu[i] = x[i];
+            return true;
+        }
+        if (!(size < 0.9 * before)) return false;
+        before = size;
+        mor_mat3 inverse = mor_mat3_inverse(&H);
+        mor_vec3 d = mor_mul(&inverse, mor_v3(g[0], g[1], g[2]));
+        x[0] -= d.x, x[1] -= d.y, x[2] -= d.z;
+    }
+    return false;
+}
+
 void mor_support_slow(const mor_body_support* s, double m, double I, double angle, double h, double nu[3])
 {
     double r[MOST][2], p[MOST][2] = { { 0 } };
     int n = points_of(s, angle, r);
     double most = h * s->friction * m * s->gravity / n, enough = CHANGE * n * most / m;
+    if (stops(n, r, m, I, most, nu)) {
+        nu[0] = nu[1] = nu[2] = 0.0;
+        return;
+    }
+    const double free[3] = { nu[0], nu[1], nu[2] };
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
+        if (sweep >= FIRST && sweep % FIRST == 0 && slides(n, r, m, I, most, free, nu)) return;
         double moved = 0.0;
         for (int k = 0; k < n; k++) {
             double w = 1.0 / m + (r[k][0] * r[k][0] + r[k][1] * r[k][1]) / I;

@@ -16,7 +16,8 @@
  * linear = direct forms J'J (dense, n^3 + n^3/3); cg applies J and J' without forming them (two products with W each);
  * auto takes cg from 1200 rows. Starts at x = r - d u(r). The function has local minima where the friction problem is
  * not monotone, as where a push begins and the start is the rest before it. Then the descent begins again: at zero,
- * then from the answer without friction (which is monotone) with mu growing to its value in 8 parts.
+ * then from the answer without friction (which is monotone) with mu growing to its value in 8 parts, then after 1000,
+ * 4000, 16,000 and 64,000 more steps of the extragradient method from the best so far.
  * Redundant contacts make J'J singular, which lambda must bear.
  *
  * E. Todorov (2010), Implicit nonlinear complementarity: a new approach to contact dynamics. There M is diagonal and
@@ -29,7 +30,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LINEAR_AUTO, LINEAR_DIRECT, LINEAR_CG, CG_FROM = 1200, SHARES = 8 };
+enum { LINEAR_AUTO, LINEAR_DIRECT, LINEAR_CG, CG_FROM = 1200, SHARES = 8, STARTS = 6, PROJECTIONS = 1000 };
 
 typedef struct gn_options {
     int linear;
@@ -259,6 +260,33 @@ static void start_without_friction(descent* k, double* r)
     k->g.share = 1.0;
 }
 
+/* Another start: extragradient steps r~ = P_K(r - rho u^(r)), r = P_K(r - rho u^(r~)) in the metric of d, which feel no
+ * local minimum; rho falls until rho |u^(r) - u^(r~)| <= 0.9 |r - r~|. */
+static void start_by_extragradient(descent* k, double* r, int rounds)
+{
+    const mor_cone_system* s = k->g.s;
+    int n = s->n;
+    double *F = k->x, *other = k->e, *G = k->right, *change = k->dx, rho = 1.0;
+    for (int round = 0; round < rounds && (round % 64 || !mor_out_of_time(k->context)); round++) {
+        mor_cone_system_velocity(s, r, F);
+        mor_cone_system_hat(s, F, F);
+        for (int i = 0; i < n; i++) other[i] = r[i] - rho * s->weight[i] * F[i];
+        mor_cone_system_project(s, other);
+        mor_cone_system_velocity(s, other, G);
+        mor_cone_system_hat(s, G, G);
+        for (int i = 0; i < n; i++) change[i] = F[i] - G[i];
+        double turned = rho * mor_cone_system_norm(s, change, 1);
+        for (int i = 0; i < n; i++) change[i] = r[i] - other[i];
+        double moved = mor_cone_system_norm(s, change, -1);
+        if (turned > 0.9 * moved) {
+            rho *= 0.6;
+            continue;
+        }
+        for (int i = 0; i < n; i++) r[i] -= rho * s->weight[i] * G[i];
+        mor_cone_system_project(s, r);
+    }
+}
+
 static mor_report gn_solve(const mor_problem* problem, const void* options, mor_context* context, double* r)
 {
     const gn_options* o = options;
@@ -270,10 +298,10 @@ static mor_report gn_solve(const mor_problem* problem, const void* options, mor_
     int n = s.n, d = problem->dim;
     size_t size = (size_t)n;
     bool direct = o->linear == LINEAR_DIRECT || (o->linear == LINEAR_AUTO && n < CG_FROM);
-    double* memory = mor_arena_alloc(context->arena, (13 + (size_t)d) * size * sizeof *memory);
+    double* memory = mor_arena_alloc(context->arena, (14 + (size_t)d) * size * sizeof *memory);
     double* square = direct ? mor_arena_alloc(context->arena, 4 * size * size * sizeof *square) : NULL;
     if (!memory || (direct && !square)) return mor_ended(MOR_NUMERICAL, 0, "out of memory");
-    double *root = memory, *best = root + n, *rest = best + n;
+    double *root = memory, *best = root + n, *far = best + n, *rest = far + n;
     descent k = { .g = { &s, 1.0, root, NULL, rest, rest + n }, .o = o, .context = context, .direct = direct };
     k.x = rest + 2 * size, k.e = k.x + n, k.right = k.e + n, k.dx = k.right + n, k.trial = k.dx + n,
     k.work = k.trial + n;
@@ -283,9 +311,14 @@ static mor_report gn_solve(const mor_problem* problem, const void* options, mor_
     mor_report report = descend(&k, r);
     double least = context->error(context, r, NULL);
     memcpy(best, r, size * sizeof *best);
-    for (int start = 0; start < 2 && report.status == MOR_NOT_CONVERGED; start++) {
+    for (int start = 0; start < STARTS && report.status == MOR_NOT_CONVERGED; start++) {
         if (start == 0) memset(r, 0, size * sizeof *r);
-        else start_without_friction(&k, r);
+        else if (start == 1) start_without_friction(&k, r);
+        else {
+            if (start == 2) memcpy(far, best, size * sizeof *r);
+            start_by_extragradient(&k, far, PROJECTIONS << 2 * (start - 2));
+            memcpy(r, far, size * sizeof *r);
+        }
         report = descend(&k, r);
         double error = context->error(context, r, NULL);
         if (!(error < least)) continue;

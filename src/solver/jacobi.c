@@ -11,11 +11,13 @@
  *
  * The order of rows does not matter and the loop is parallel by nature; it needs several times the sweeps of
  * Gauss-Seidel, more the more contacts a body has. Converges where the energy argument holds (frictionless, or
- * sticking); no proof with slip. Cost per sweep as pgs. Diagonal entries that are not positive are refused.
+ * sticking); no proof with slip. Cost per sweep as pgs. Rows without a positive diagonal entry are solved together with
+ * those they depend on (row_groups.c).
  *
  * Cottle, Pang, Stone (1992), section 5.2; R. Tonge, F. Benevolenski, A. Voroshilov (2012), Mass splitting for
  * jitter-free parallel rigid body simulation. */
 #include "base/elementary.h"
+#include "solver/row_groups.h"
 #include "solver/sweep.h"
 
 #include <math.h>
@@ -37,8 +39,10 @@ static mor_report solve_rows(const mor_problem* problem, double damping, mor_con
 {
     mor_rows rows;
     mor_report refused;
-    if (!mor_rows_open(&rows, problem, true, context->arena, &refused)) return refused;
+    if (!mor_rows_open(&rows, problem, context->arena, &refused)) return refused;
     int n = rows.n;
+    for (int i = 0; i < n; i++)
+        if (!mor_rows_relax(&rows, i)) return mor_jacobi_groups(&rows, damping, context, z);
     double* step = mor_arena_alloc(context->arena, (size_t)n * sizeof *step);
     double* w = mor_arena_alloc(context->arena, (size_t)n * sizeof *w);
     if (!step || !w) return mor_ended(MOR_NUMERICAL, 0, "out of memory");

@@ -5,12 +5,12 @@
  *     u_c = G_c' nu + b_c,   p_c <- exact solution of the contact's own problem with W_cc and
  *     q_c = u_c - W_cc p_c,  nu <- nu + M^-1 G_c (p_c_new - p_c_old),
  *
- * so W = G' M^-1 G is never formed and a sweep costs O(number of Jacobian coefficients). (Scalar PGS
- * cannot run on the ST problem as an LCP: the rows of s have zero diagonals.) Equations and bounded
+ * so W = G' M^-1 G is never formed and a sweep costs O(number of Jacobian coefficients). Equations and bounded
  * rows are relaxed by their own blocks. Sweeps alternate direction, which carries loads through stacks both
  * ways.
  *
- * On an LCP: z_i <- max(0, z_i - w_i/A_ii); a diagonal entry that is not positive is refused.
+ * On an LCP or mixed LCP: z_i <- max(0, z_i - w_i/A_ii), no max on equations; rows without a positive diagonal entry,
+ * as those of s in the ST problem, are solved together with those they depend on (row_groups.c).
  *
  * Converges linearly for symmetric positive semidefinite W; the number of sweeps grows with the height of a
  * stack and with mass ratios. Stops when the judge's error is within the tolerance; the judge is asked when
@@ -31,10 +31,10 @@ static const mor_field pgs_fields[] = { { "order", MOR_TYPE_CHOICE, offsetof(pgs
 static mor_report pgs_solve(const mor_problem* problem, const void* options, mor_context* context, double* z)
 {
     const pgs_options* o = options;
-    if (problem->form == MOR_LCP) {
+    if (problem->form & (MOR_LCP | MOR_MLCP)) {
         mor_rows rows;
         mor_report refused;
-        if (!mor_rows_open(&rows, problem, true, context->arena, &refused)) return refused;
+        if (!mor_rows_open(&rows, problem, context->arena, &refused)) return refused;
         return mor_gauss_seidel_rows(&rows, 1.0, context, z);
     }
     mor_sweep sweep;
@@ -48,7 +48,7 @@ const mor_solver mor_solver_pgs = {
     .name = "pgs",
     .summary = "projected Gauss-Seidel, contact by contact, on tree velocities",
     .reference = "cottle1992",
-    .accepts = MOR_LCP | MOR_STEP_PYRAMID,
+    .accepts = MOR_LCP | MOR_MLCP | MOR_STEP_PYRAMID,
     .options_size = sizeof(pgs_options),
     .fields = pgs_fields,
     .max_iter = 100000,

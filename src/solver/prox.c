@@ -63,7 +63,7 @@ static mor_report prox_solve(const mor_problem* problem, const void* options, mo
     const prox_options* o = options;
     mor_rows rows;
     mor_report refused;
-    if (!mor_rows_open(&rows, problem, false, context->arena, &refused)) return refused;
+    if (!mor_rows_open(&rows, problem, context->arena, &refused)) return refused;
     int n = rows.n;
     double* memory = mor_arena_alloc(context->arena, 4 * (size_t)n * sizeof *memory);
     if (!memory) return mor_ended(MOR_NUMERICAL, 0, "out of memory");

@@ -7,9 +7,9 @@
  *
  * omega = 1 is pgs (or nsgs). For symmetric positive definite A it converges for 0 < omega < 2. With sweeps in one
  * direction omega = 1.3 saves about a tenth of the sweeps on walls and stacks; with alternating sweeps omega > 1 does
- * harm, as for symmetric SOR. Below 1 it calms sweeps that oscillate. A diagonal entry that is not positive is refused,
- * so the ST problem as an LCP (rows of s) cannot be solved by rows. Cost per sweep: one product with A, or with G and
- * M^-1 G.
+ * harm, as for symmetric SOR. Below 1 it calms sweeps that oscillate. Rows without a positive diagonal entry, as those
+ * of s in the ST problem as an LCP or mixed LCP, are solved together with those they depend on (row_groups.c). Cost per
+ * sweep: one product with A, or with G and M^-1 G.
  *
  * C. W. Cryer (1971), The solution of a quadratic programming problem using systematic overrelaxation; Cottle, Pang,
  * Stone (1992), section 5.2. */
@@ -32,7 +32,7 @@ static mor_report psor_solve(const mor_problem* problem, const void* options, mo
     if (problem->form & (MOR_LCP | MOR_MLCP)) {
         mor_rows rows;
         mor_report refused;
-        if (!mor_rows_open(&rows, problem, true, context->arena, &refused)) return refused;
+        if (!mor_rows_open(&rows, problem, context->arena, &refused)) return refused;
         return mor_gauss_seidel_rows(&rows, o->relaxation, context, z);
     }
     mor_sweep sweep;

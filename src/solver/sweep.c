@@ -8,6 +8,7 @@
 
 #include "base/elementary.h"
 #include "problem/step.h"
+#include "solver/row_groups.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -256,7 +257,7 @@ mor_report mor_gauss_seidel_step(mor_sweep* sweep, mor_sweep_order order, mor_co
 
 /* ------------------------------------------------------------------------------------ rows */
 
-bool mor_rows_open(mor_rows* rows, const mor_problem* problem, bool need_diagonal, mor_arena* arena, mor_report* report)
+bool mor_rows_open(mor_rows* rows, const mor_problem* problem, mor_arena* arena, mor_report* report)
 {
     const mor_matrix* A = &problem->A;
     int n = problem->size;
@@ -283,15 +284,12 @@ bool mor_rows_open(mor_rows* rows, const mor_problem* problem, bool need_diagona
         rows->p = A->p, rows->i = A->i, rows->x = A->x;
     }
     rows->diagonal = diagonal;
-    for (int i = 0; need_diagonal && i < n; i++) {
-        bool ok = mor_rows_signed(rows, i) ? diagonal[i] > 0.0 : diagonal[i] != 0.0;
-        if (ok) continue;
-        *report = mor_ended(MOR_REFUSED, 0, "");
-        snprintf(report->detail, sizeof report->detail, "diagonal entry %d is %g; sweeps by rows need positive ones", i,
-                 diagonal[i]);
-        return false;
-    }
     return true;
+}
+
+bool mor_rows_relax(const mor_rows* rows, int i)
+{
+    return mor_rows_signed(rows, i) ? rows->diagonal[i] > 0.0 : rows->diagonal[i] != 0.0;
 }
 
 double mor_rows_product(const mor_rows* rows, int i, const double* z)
@@ -308,6 +306,8 @@ double mor_rows_product(const mor_rows* rows, int i, const double* z)
 
 mor_report mor_gauss_seidel_rows(const mor_rows* rows, double relaxation, mor_context* context, double* z)
 {
+    for (int i = 0; i < rows->n; i++)
+        if (!mor_rows_relax(rows, i)) return mor_gauss_seidel_groups(rows, relaxation, context, z);
     for (int k = 1; k <= context->max_iter; k++) {
         double change = 0.0, largest = 0.0;
         for (int i = 0; i < rows->n; i++) {

@@ -66,16 +66,17 @@ typedef struct mor_rows {
     const double *b, *lower;
 } mor_rows;
 
-/* As mor_sweep_open. `report` is filled on refusal: an operator, or a diagonal entry that is not positive (free rows:
- * zero). */
-bool mor_rows_open(mor_rows* rows, const mor_problem* problem, bool need_diagonal, mor_arena* arena,
-                   mor_report* report);
+/* As mor_sweep_open. `report` is filled on refusal: an operator. */
+bool mor_rows_open(mor_rows* rows, const mor_problem* problem, mor_arena* arena, mor_report* report);
+/* Can row i be relaxed alone: is its diagonal entry positive (equations: not zero)? */
+bool mor_rows_relax(const mor_rows* rows, int i);
 /* (A z)_i */
 double mor_rows_product(const mor_rows* rows, int i, const double* z);
 /* True where z_i >= 0 and w_i >= 0 are complementary; false for equations. */
 static inline bool mor_rows_signed(const mor_rows* rows, int i) { return !rows->lower || !isinf(rows->lower[i]); }
 
-/* z_i <- max(0, z_i - relaxation w_i/A_ii), row after row (no max on equations), until the judge is content. */
+/* z_i <- max(0, z_i - relaxation w_i/A_ii), row after row (no max on equations), until the judge is content. Rows that
+ * cannot be relaxed alone: by groups (row_groups.h). */
 mor_report mor_gauss_seidel_rows(const mor_rows* rows, double relaxation, mor_context* context, double* z);
 
 /* A report with a sentence. */

@@ -31,8 +31,8 @@ static const char* const conventions[][2] = {
     { "free_velocities",
       "of the step without contacts and joints, gyroscopic terms included: velocities at the end are "
       "free_velocities + M^-1 J' impulses with masses and free_inertia_tensors (world axes)" },
-    { "action", "normal impulses act along the normal at points and points_2, friction at their middle, with opposite "
-                "signs on the two bodies" },
+    { "action", "impulses act at the middle of points and points_2 if both lie on one normal (to 1e-9 m), else at the "
+                "point of each body; with opposite signs on the two bodies" },
     { "stick", "1 sticks (slip below 1e-6 m/s), 0 slides, -1 open (no normal impulse)" },
     { "normals", "from body 1 to body 2" },
     { "points", "on body 1; points_2 on body 2" },
