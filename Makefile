@@ -124,7 +124,7 @@ bench-ode: deps
 	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF -DMOREAU_EXAMPLES=OFF"
 	@build-bench/bench/bench_ode_frames -o ode-frames
 
-# steps of Moreau, ODE, Bullet, MuJoCo and DART as problems, every method on all of them: writes a page of results
+# steps of Moreau, ODE, Bullet, MuJoCo and DART as problems, every method on all of them: writes docs/results/engines.md
 engines: deps
 	@scripts/install-deps engines
 	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF -DMOREAU_EXAMPLES=OFF"
