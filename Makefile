@@ -5,7 +5,7 @@ CMAKE_ARGS ?=
 TEST ?= .
 ROBOTS ?=
 
-.PHONY: site dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-watch bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery python octave format check-rooms check-tree clean
+.PHONY: site dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-glance bench-watch bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery python octave format check-rooms check-tree clean
 .PHONY: test-faults fuzz bullet bench-collision engines
 .PHONY: exam lint test-arm64 test-cluster coverage mutate
 
@@ -110,13 +110,21 @@ bench: deps
 bench-watch: all
 	@scripts/bench-watch $(BUILD)/moreau $(BASE)
 
+# five engines on ten scenes with known answers: writes docs/results/engines-at-a-glance.md and its pictures
+bench-glance: deps
+	@scripts/install-deps bench-glance
+	@$(MAKE) --no-print-directory configure BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF -DMOREAU_EXAMPLES=OFF"
+	@cmake --build build-bench --target bench_glance
+	@build-bench/bench/bench_glance -o docs/results/engines-at-a-glance.md -i docs/images
+	@scripts/reflow docs/results/engines-at-a-glance.md
+
 # ODE's own problems: its solvers and ours by one judge (docs/results/ode.md, two minutes)
 bench-ode: deps
 	@scripts/install-deps bench
 	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF -DMOREAU_EXAMPLES=OFF"
 	@build-bench/bench/bench_ode_frames -o ode-frames
 
-# steps of Moreau, ODE, Bullet, MuJoCo and DART as problems, every method on all of them: writes a page of results
+# steps of Moreau, ODE, Bullet, MuJoCo and DART as problems, every method on all of them: writes docs/results/engines.md
 engines: deps
 	@scripts/install-deps engines
 	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF -DMOREAU_EXAMPLES=OFF"
