@@ -8,7 +8,8 @@
  * Where contacts, limits or friction act, which can only take energy, an excess above SLIGHT of the kinetic energy is
  * taken out. Where nothing but joints acts, the step is RATTLE (stabilise.c): its energy goes up and down but not away,
  * by little where the step resolves the motion. Beyond SLIGHT, up or down, the energy is set to what it was: taking out
- * the ups alone would brake the mechanism. The velocities are scaled,
+ * the ups alone would brake the mechanism. (Nothing is given back where the velocities of the start did not fit the
+ * joints: that step was a blow.) The velocities are scaled,
  *
  *     nu <- nu_r + s (nu - nu_r),     s^2 = 1 - excess / (K+ - K_r),     s at most FASTER,
  *
@@ -159,6 +160,25 @@ static bool is_touched(const mor_island* island)
     return false;
 }
 
+/* Did its velocities fulfil the rows of the joints before the step? If not, the step was a blow that took energy. */
+static bool began_closed(const mor_world* w, const mor_island* island)
+{
+    const mor_system* s = &island->system;
+    for (int b = s->contact_count; b < s->block_count; b++) {
+        const mor_block* block = &s->blocks[b];
+        for (int d = 0; block->kind == MOR_BLOCK_EQUATION && d < block->dim; d++) {
+            double rate = 0.0;
+            for (int e = block->entry; e < block->entry + block->entry_count; e++) {
+                const mor_tree_block* t = &s->trees[s->entries[e].tree];
+                const double* J = s->jacobian + s->entries[e].start + d * t->dof;
+                for (int m = 0; m < t->dof; m++) rate += J[m] * s->nu[t->offset + m];
+            }
+            if (!(fabs(rate) <= 2.0 * w->options.velocity_tolerance)) return false;
+        }
+    }
+    return true;
+}
+
 /* Does nothing take energy from it? */
 static bool is_conservative(const mor_world* w, const mor_island* island)
 {
@@ -172,7 +192,7 @@ static bool is_conservative(const mor_world* w, const mor_island* island)
         for (int side = 0; side < 2; side++)
             if (in_island(island, tree_of_slot(w, joints[j].body[side]))) return false;
     }
-    return !is_touched(island);
+    return !is_touched(island) && began_closed(w, island);
 }
 
 /* Does it hang on, or touch, what does not move? Robots count as if they did. */
