@@ -8,7 +8,8 @@
  * Where contacts, limits or friction act, which can only take energy, an excess above SLIGHT of the kinetic energy is
  * taken out. Where nothing but joints acts, the step is RATTLE (stabilise.c): its energy goes up and down but not away,
  * by little where the step resolves the motion. Beyond SLIGHT, up or down, the energy is set to what it was: taking out
- * the ups alone would brake the mechanism. The velocities are scaled,
+ * the ups alone would brake the mechanism. (What a start whose velocities do not fit the joints loses by the blow of
+ * the first step is not given back.) The velocities are scaled,
  *
  *     nu <- nu_r + s (nu - nu_r),     s^2 = 1 - excess / (K+ - K_r),     s at most FASTER,
  *
@@ -22,8 +23,10 @@
 #include "step/mechanism_energy.h"
 
 #include "base/elementary.h"
+#include "formulation/equations.h"
 #include "formulation/impact.h"
 #include "formulation/rows.h"
+#include "formulation/step_problem.h"
 #include "model/articulated.h"
 #include "model/joints.h"
 
@@ -31,6 +34,7 @@
 
 #define SLIGHT 1e-7    /* of the kinetic energy: what a step may gain, a tenth of what counts as a gain */
 #define ROUNDING 1e-14 /* of the energies that are compared */
+#define FITTING 1e-7   /* m/s: velocities of the start that fit the joints */
 #define FASTER 1.05    /* next to rest little energy is much speed */
 
 typedef struct motion {
@@ -159,6 +163,35 @@ static bool is_touched(const mor_island* island)
     return false;
 }
 
+/* What the step took because the velocities of its start did not fit the joints, as a blow takes it: r' W^-1 r/2 with
+ * the rates r = G' nu of the rows. */
+static double blow(const mor_step* k, const mor_island* island)
+{
+    const mor_system* s = &island->system;
+    mor_step_form form = mor_system_form(s);
+    size_t mark = mor_arena_mark(k->arena);
+    double* r = mor_arena_zero(k->arena, (size_t)s->row_count, sizeof *r);
+    double* p = mor_arena_zero(k->arena, (size_t)s->row_count, sizeof *p);
+    double largest = 0.0, energy = 0.0;
+    for (int b = s->contact_count; r && p && b < s->block_count; b++) {
+        const mor_block* block = &s->blocks[b];
+        for (int d = 0; block->kind == MOR_BLOCK_EQUATION && d < block->dim; d++) {
+            for (int e = block->entry; e < block->entry + block->entry_count; e++) {
+                const mor_tree_block* t = &s->trees[s->entries[e].tree];
+                const double* J = s->jacobian + s->entries[e].start + d * t->dof;
+                for (int m = 0; m < t->dof; m++) r[block->row + d] += J[m] * s->nu[t->offset + m];
+            }
+            largest = mor_max(largest, fabs(r[block->row + d]));
+        }
+    }
+    if (!(largest > FITTING)) energy = 0.0;
+    else if (!mor_equations_solve(&form, r, p, k->arena)) energy = INFINITY;
+    else
+        for (int i = 0; i < s->row_count; i++) energy += 0.5 * r[i] * p[i];
+    mor_arena_release(k->arena, mark);
+    return energy;
+}
+
 /* Does nothing take energy from it? */
 static bool is_conservative(const mor_world* w, const mor_island* island)
 {
@@ -271,7 +304,11 @@ mor_code mor_mechanisms_lose_energy(mor_step* k)
         if (!(fabs(excess) > SLIGHT * after.kinetic + rounding)) continue;
         if (!is_touched(island) && !closed) continue;
         if (island_is_driven(k, island) || joints_drive(k->w, island)) continue;
-        if (excess < 0.0 && !is_conservative(k->w, island)) continue;
+        if (excess < 0.0) {
+            if (!is_conservative(k->w, island)) continue;
+            excess = mor_min(0.0, excess + blow(k, island));
+            if (!(-excess > SLIGHT * after.kinetic + rounding)) continue;
+        }
         mor_vec3 V = mor_v3(0, 0, 0), W = V, centre = V;
         if (!is_held(k, island)) rigid = rigid_motion(k->w, island, &after, &V, &W, &centre);
         double inner = after.kinetic - rigid;
