@@ -62,12 +62,13 @@ export function hull(points) {
   return [...half(p), ...half(p.reverse())];
 }
 
-// How far [x, y] is inside of a hull, negative: outside; of two points along their line only.
+// How far [x, y] is inside of a hull, negative: outside. Of two points it is inside only on the line between them.
 export function margin(polygon, [x, y]) {
   if (polygon.length === 0) return -Infinity;
   if (polygon.length < 3) {
     const [a, b = a] = polygon, l = Math.hypot(b[0] - a[0], b[1] - a[1]), t = l > 0 ? ((x - a[0]) * (b[0] - a[0]) + (y - a[1]) * (b[1] - a[1])) / l : -Math.hypot(x - a[0], y - a[1]);
-    return Math.min(t, l - t);
+    const side = l > 0 ? Math.abs((b[0] - a[0]) * (y - a[1]) - (b[1] - a[1]) * (x - a[0])) / l : 0;
+    return side > 1e-3 * l ? -Math.hypot(side, Math.max(0, -t, t - l)) : Math.min(t, l - t);
   }
   let least = Infinity;
   polygon.forEach(([ax, ay], k) => {
