@@ -475,8 +475,8 @@ static int make_folder(void** state)
 static int remove_folder(void** state)
 {
     (void)state;
-    static const char* const names[] = { "data.csv", "plan.yaml", "ball.yaml", "journal",
-                                         "bad.yaml", "table.csv", "table.h5",  "out.html" };
+    static const char* const names[] = { "data.csv",  "plan.yaml", "ball.yaml", "journal",   "bad.yaml",
+                                         "table.csv", "table.h5",  "out.html",  "stock.yaml" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) remove(path_of(names[i]));
     return rmdir(folder);
 }

@@ -70,12 +70,6 @@ static const struct {
       "moreau: 1\ndimension: 2\n" EXACT SURFACES
       "bodies:\n  - { name: ground, shape: { chain: [[-5, 0.5], [5, -0.5]] }, fixed: true, material: m }\n"
       "  - { name: disc, shape: { disc: 0.3 }, mass: 1, material: m, position: [0, 0.303], velocity: [2, -1] }\n" },
-    { "hinges, stabilised", 12,
-      "moreau: 1\n" EXACT SURFACES FLOOR
-      "  - { name: a, shape: { box: [1, 0.1, 0.1] }, mass: 1, material: m, position: [0.5, 0, 1] }\n"
-      "  - { name: b, shape: { box: [1, 0.1, 0.1] }, mass: 1, material: m, position: [1.5, 0, 1] }\n"
-      "joints:\n  - { name: j, type: spherical, bodies: [a, world], point: [0, 0, 1] }\n"
-      "  - { name: k, type: spherical, bodies: [b, a], point: [1, 0, 1] }\n" },
     { "an arm with gains", 20,
       "moreau: 1\ntime: { step: 0.002 }\nmethod: { solver: { name: auto, tol: 1e-13 } }\n" SURFACES FLOOR
       "robots:\n  - { name: arm, urdf: robots/arm2.urdf, base: fixed, position: [0, 0, 3] }\n"

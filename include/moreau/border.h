@@ -2,6 +2,8 @@
 #ifndef MOREAU_BORDER_H
 #define MOREAU_BORDER_H
 
+#include "moreau/base.h"
+
 #define MOR_BORDER_TYPES 0x7f768177u
 
 #endif

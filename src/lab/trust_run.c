@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NOTHING 1e-6 /* m/s; the accuracy below which a step counts as solved */
+
 int mor_trust_bodies(const mor_world* w, mor_body_id* bodies)
 {
     int n = 0;
@@ -111,8 +113,8 @@ static bool keep_touches(session* s)
     return true;
 }
 
-/* At rest: slower than a hundredth of the typical speed, kept by the caller in `slow`. Turned: by more than 45 degrees
- * since the start. */
+/* At rest: slower than a hundredth of the largest speed, kept by the caller in `slow`, or than NOTHING, where that speed
+ * itself is rounding. Turned: by more than 45 degrees since the start. */
 static void keep_ends(session* s, const mor_quat* begin, double slow)
 {
     for (int i = 0; i < s->count; i++) {
@@ -143,7 +145,7 @@ static mor_code simulate(session* s, mor_error* error)
             fastest = mor_max(fastest, mor_norm(mor_body_get_state(s->world, s->bodies[i]).velocity));
     }
     if (!code) {
-        keep_ends(s, begin, 0.01 * fastest);
+        keep_ends(s, begin, mor_max(0.01 * fastest, NOTHING));
         s->record->status = (int)mor_run_summarise(run).status;
         s->record->reached = mor_world_time(s->world);
     }

@@ -306,6 +306,7 @@ mor_code mor_mechanisms_lose_energy(mor_step* k)
         if (island_is_driven(k, island) || joints_drive(k->w, island)) continue;
         if (excess < 0.0) {
             if (!is_conservative(k->w, island)) continue;
+            excess -= mor_min(0.0, k->projection_work); /* what bodies that were let down lost is not given back */
             excess = mor_min(0.0, excess + blow(k, island));
             if (!(-excess > SLIGHT * after.kinetic + rounding)) continue;
         }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "model/joint_places.h"
 #include "model/joints.h"
 #include "model/world.h"
@@ -154,7 +155,7 @@ static mor_code move_in_pieces(mor_world* w, mor_joint* j, double q, const bool*
     mor_joint_row row;
     double now = coordinate(w, j, &row);
     for (int n = 0; n < MOST_PIECES && fabs(q - now) > 1e-9; n++) {
-        double by = fmax(-PIECE, fmin(PIECE, q - now));
+        double by = mor_max(-PIECE, mor_min(PIECE, q - now));
         move_part(w, &row, part, side ? -by : by);
         j->coordinate = now + by;
         if (!(mor_world_assemble(w) < CLOSED))

@@ -6,6 +6,7 @@
  *   limits of revolute joints,
  *   start angles of robots
  *   gravity                        m/s^2; 9810 and 981 look like mm/s^2 and cm/s^2 */
+#include "base/elementary.h"
 #include "io/scene/scene_def.h"
 
 #include <math.h>
@@ -60,7 +61,7 @@ static mor_code look_at_joint(mor_scene* scene, const mor_node* joint, mor_error
 {
     const mor_node *type = mor_node_get(joint, "type"), *limits = mor_node_get(joint, "limits");
     if (!type || !type->text || strcmp(type->text, "revolute") != 0 || !limits) return MOR_OK;
-    double most = fmax(fabs(number_of(limits->first)), fabs(number_of(limits->last)));
+    double most = mor_max(fabs(number_of(limits->first)), fabs(number_of(limits->last)));
     /* 10 rad are a turn and a half, as a hose allows; 30 and more are degrees */
     if (!(most >= 30.0) || !isfinite(most)) return MOR_OK;
     return note(scene, limits, error, "note: limits of revolute joints are in rad; %g rad are %g turns", most,
@@ -87,7 +88,7 @@ mor_code mor_scene_look_at_units(mor_scene* scene, const mor_node* root, mor_err
 {
     const mor_node* gravity = mor_node_get(root, "gravity");
     double g = 0.0;
-    for (const mor_node* n = gravity ? gravity->first : NULL; n; n = n->next) g = fmax(g, fabs(number_of(n)));
+    for (const mor_node* n = gravity ? gravity->first : NULL; n; n = n->next) g = mor_max(g, fabs(number_of(n)));
     if (g >= 900.0 &&
         note(scene, gravity, error, "note: gravity is in m/s^2; %g is %.3g times that of the earth", g, g / 9.81))
         return MOR_SYSTEM;
