@@ -113,8 +113,8 @@ static bool keep_touches(session* s)
     return true;
 }
 
-/* At rest: slower than a hundredth of the largest speed, kept by the caller in `slow`, or than NOTHING, where that speed
- * itself is rounding. Turned: by more than 45 degrees since the start. */
+/* At rest: slower than a hundredth of the largest speed, kept by the caller in `slow`, or than NOTHING, where that
+ * speed itself is rounding. Turned: by more than 45 degrees since the start. */
 static void keep_ends(session* s, const mor_quat* begin, double slow)
 {
     for (int i = 0; i < s->count; i++) {
