@@ -144,7 +144,7 @@ void mor_collisions_write_markdown(const mor_collisions* c, const char* command,
     char a[32], b[32];
     fprintf(
         out,
-        "# Collision methods on the stock scenes\n\nWritten by\n\n    %s\n\n"
+        "# Collision methods on the stock scenes\n\nWritten by `%s`.\n\n"
         "`src/lab/collisions.h` defines the columns. Contacts, errors and counts are those of the same states for "
         "all methods\nof a scene; distance, depth and failed steps are of each method's own run. Errors are the "
         "greatest of the scene, in m\nand rad. Distance: from the run of the first method. Time: CPU seconds of one "
