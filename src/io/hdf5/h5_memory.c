@@ -4,9 +4,9 @@
  * when the process ends. So whole files are built by its driver for memory, taken out as an image of bytes, and written
  * by io/text/output.h: they are there whole or not at all.
  *
- * HDF5 1.10 clears the flag "open for writing" in the superblock of the image and leaves the checksum of the old one. The
- * checksum is made anew here: B. Jenkins' hash lookup3 of the superblock. Reference: The HDF Group (2016), HDF5 File
- * Format Specification Version 3.0, sections II.A and VII; B. Jenkins (2006), lookup3. */
+ * HDF5 1.10 clears the flag "open for writing" in the superblock of the image and leaves the checksum of the old
+ * one. The checksum is made anew here: B. Jenkins' hash lookup3 of the superblock. Reference: The HDF Group (2016),
+ * HDF5 File Format Specification Version 3.0, sections II.A and VII; B. Jenkins (2006), lookup3. */
 #include "io/hdf5/h5_inside.h"
 #include "io/text/output.h"
 #include "io/text/text_file.h"

@@ -10,7 +10,6 @@
 #include "io/scene/scene_def.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define PI 3.14159265358979323846
@@ -19,7 +18,9 @@
 /* The number that a node is, or 0: whether it is one was checked before. */
 static double number_of(const mor_node* n)
 {
-    return n && n->kind == MOR_NODE_SCALAR && n->text ? strtod(n->text, NULL) : 0.0;
+    mor_error ignored = { 0 };
+    double x = 0.0;
+    return n && n->kind == MOR_NODE_SCALAR && mor_read_number(n, "number", &x, &ignored) == MOR_OK ? x : 0.0;
 }
 
 static mor_code note(mor_scene* scene, const mor_node* at, mor_error* error, const char* format, double a, double b)
