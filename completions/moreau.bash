@@ -58,6 +58,7 @@ _moreau() {
         "derivative --steps") return ;;
         "derivative --input") return ;;
         "derivative --side") COMPREPLY=($(compgen -W 'both along against' -- "$word")); return ;;
+        "derivative --smooth") return ;;
         "derivative --set") return ;;
         "derivative --step") return ;;
         "derivative --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
@@ -175,7 +176,7 @@ _moreau() {
         solve) options='--kind --solver --all --tol --max-iter --time-limit --solution --trace --json --plugin --help -h' ;;
         robot) options='--state --frames --joints --base --tree --loop --json --plugin --help -h' ;;
         convert) options='--tree --plugin --help -h' ;;
-        derivative) options='--at --steps --input --side --set --step --json --plugin --help -h' ;;
+        derivative) options='--at --steps --input --side --smooth --set --step --json --plugin --help -h' ;;
         optimise) options='--vary --goal --end --search --starts --spread --seed --tol --simulations --set --step --json --plugin --help -h' ;;
         calibrate) options='--jobs --html --csv --json --journal --resume --quiet --plugin --help -h' ;;
         compare) options='--formulations --solvers --collision --tol --time-limit --memory --start --frames --traces --iterations --coordinates --scene-limit --assume --jobs --out --csv --baseline --json --shard --merge --resume --quiet --plugin --help -h' ;;

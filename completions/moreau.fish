@@ -85,6 +85,7 @@ complete -c moreau -n '__fish_seen_subcommand_from derivative' -l at -x -d 'of t
 complete -c moreau -n '__fish_seen_subcommand_from derivative' -l steps -x -d 'of N steps together (1)'
 complete -c moreau -n '__fish_seen_subcommand_from derivative' -l input -x -d 'beside the state: force:BODY.x, torque:BODY.x, joint:ROBOT.JOINT, friction:MATERIAL, restitution:MATERIAL, mass:BODY, size:BODY, gravity:x, kp:ROBOT.JOINT, ki:, kd:, target:; may be repeated'
 complete -c moreau -n '__fish_seen_subcommand_from derivative' -l side -x -a 'both along against' -d 'at an edge between two states of contacts: the derivative along each direction or against it (both)'
+complete -c moreau -n '__fish_seen_subcommand_from derivative' -l smooth -x -d 'through switches: of a step whose contact law is smoothed by V m/s, compared with the exact derivative'
 complete -c moreau -n '__fish_seen_subcommand_from derivative' -l set -x -d 'any value of the scene, as in moreau run'
 complete -c moreau -n '__fish_seen_subcommand_from derivative' -l step -x -d 'time step in seconds'
 complete -c moreau -n '__fish_seen_subcommand_from derivative' -l json -d 'one JSON document with the whole matrix on standard output'

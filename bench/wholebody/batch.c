@@ -79,8 +79,9 @@ static int make_engines(engine* e, robot* r, int count)
 #ifdef HAVE_MUJOCO
     for (int k = 0; k < 2; k++) {
         engine* t = &e[made];
-        *t =
-            (engine){ .wall = { INFINITY, INFINITY }, .cpu = { INFINITY, INFINITY }, .model = bench_their_model(r, k) };
+        *t = (engine){ .wall = { INFINITY, INFINITY },
+                       .cpu = { INFINITY, INFINITY },
+                       .model = bench_their_model(r, k, false) };
         if (!t->model) continue;
         snprintf(t->label, sizeof t->label, "MuJoCo %s, Newton, %s", mj_versionString(), k ? "elliptic" : "pyramidal");
         t->data = calloc(n, sizeof *t->data);

@@ -71,6 +71,8 @@ typedef struct mor_derivative {
     double residual;             /* velocity error of the step it is taken of [m/s] */
     bool differences; /* taken by differences of the step, solved on both sides: for impacts with restitution and joints
                          that are solved for again */
+    double smoothed;  /* of a smoothed step: how far its velocities are from those of the step [m/s, rad/s] */
+    const double* end_velocities; /* nu after the smoothed step, n numbers; NULL: the step itself is derived */
 } mor_derivative;
 
 /* Of the coming step of the world, which is not taken: the world stays as it is. `inputs` may be NULL if count is 0.
@@ -83,6 +85,17 @@ MOR_API mor_code mor_world_derivative(mor_world* world, const mor_input* inputs,
  * contact is on an edge both are the same. `differentiable` is true if every column has its one-sided derivative. */
 MOR_API mor_code mor_world_derivative_sided(mor_world* world, const mor_input* inputs, int count, int side,
                                             mor_derivative** derivative, mor_error* error);
+/* Through switches: the derivative of a step whose contact law is smoothed by `smoothing` k [m/s] > 0,
+ *
+ *     (W p_n) u_n = k^2,    p_t = -mu p_n u_t / sqrt(|u_t|^2 + k^2),
+ *
+ * at the smoothed step's own answer, which `smoothed` m/s lie between it and the true one. It is the derivative of that
+ * function, not of the step: contacts at a distance push a little, those that stick creep. All contacts that were found
+ * take part; bounds of joints and the position projection do not. MOR_BAD_INPUT beside the above: formulations st and
+ * convex, and steps with an impact or with joints that are solved for again. MOR_STOPPED: the smoothed law could not be
+ * solved. Zero: mor_world_derivative. */
+MOR_API mor_code mor_world_derivative_smoothed(mor_world* world, const mor_input* inputs, int count, double smoothing,
+                                               mor_derivative** derivative, mor_error* error);
 MOR_API void mor_derivative_destroy(mor_derivative* derivative); /* NULL is allowed */
 
 /* Takes `steps` steps and gives the derivative of the last state by the first one and by inputs that are constant over

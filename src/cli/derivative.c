@@ -18,7 +18,7 @@ typedef struct arguments {
     mor_cli_sets sets;
     const char* words[MOST_INPUTS]; /* as the user wrote them */
     int count, steps, side;
-    double at;
+    double at, smooth;
     bool json;
 } arguments;
 
@@ -48,6 +48,9 @@ static const mor_cli_option options[] = {
     { "--side", "NAME",
       "at an edge between two states of contacts: the derivative along each direction or against it (both)",
       MOR_CLI_CHOICE, AT(side), .expected = "both|along|against" },
+    { "--smooth", "V",
+      "through switches: of a step whose contact law is smoothed by V m/s, compared with the exact derivative",
+      MOR_CLI_NUMBER, AT(smooth), .max = 1e3, .expected = "a speed in m/s" },
     { "--set", "KEY=VALUE", "any value of the scene, as in moreau run", MOR_CLI_SET, AT(sets) },
     { "--step", "H", "time step in seconds", MOR_CLI_SET, AT(sets), .key = "time.step" },
     { "--json", NULL, "one JSON document with the whole matrix on standard output", MOR_CLI_FLAG, AT(json) },
@@ -136,7 +139,18 @@ static int read_input(const mor_world* w, const char* word, mor_input* in)
     return 0;
 }
 
-static void print_json(const arguments* a, const mor_derivative* d)
+/* The largest difference of two derivatives of one step, relative to the larger of 1 and the exact one. */
+static double apart(const mor_derivative* d, const mor_derivative* exact)
+{
+    double off = 0.0, size = 1.0;
+    for (int i = 0; i < d->rows * d->columns; i++) {
+        off = fmax(off, fabs(d->matrix[i] - exact->matrix[i]));
+        size = fmax(size, fabs(exact->matrix[i]));
+    }
+    return off / size;
+}
+
+static void print_json(const arguments* a, const mor_derivative* d, const mor_derivative* exact)
 {
     mor_json json = mor_json_begin(stdout);
     mor_json_object(&json, NULL);
@@ -152,6 +166,14 @@ static void print_json(const arguments* a, const mor_derivative* d)
     if (isfinite(d->distance)) mor_json_number(&json, "distance", d->distance);
     mor_json_number(&json, "residual", d->residual);
     mor_json_bool(&json, "differences", d->differences);
+    if (exact) {
+        mor_json_object(&json, "smoothing");
+        mor_json_number(&json, "speed", a->smooth);
+        mor_json_number(&json, "velocities_off", d->smoothed);
+        mor_json_number(&json, "derivative_off", apart(d, exact));
+        mor_json_bool(&json, "exact_differentiable", exact->differentiable);
+        mor_json_end(&json);
+    }
     mor_json_list(&json, "inputs");
     for (int i = 0; i < a->count; i++) mor_json_text(&json, NULL, a->words[i]);
     mor_json_end(&json);
@@ -168,7 +190,7 @@ static void print_json(const arguments* a, const mor_derivative* d)
 }
 
 /* The largest change of a position and of a velocity by each input. */
-static void print_text(const arguments* a, const mor_derivative* d, const mor_world* w)
+static void print_text(const arguments* a, const mor_derivative* d, const mor_derivative* exact, const mor_world* w)
 {
     printf("%d x %d derivative: %d positions and %d velocities by the same and %d input(s), at t = %g s\n", d->rows,
            d->columns, d->rows / 2, d->rows / 2, a->count, mor_world_time(w));
@@ -177,6 +199,11 @@ static void print_text(const arguments* a, const mor_derivative* d, const mor_wo
     putchar('\n');
     if (!d->differentiable) printf("  not differentiable here: %s\n", d->why);
     if (d->differences) puts("  by differences of the step: it has an impact, or joints that were solved for again");
+    if (exact)
+        printf("  smoothed by %g m/s: velocities are off by up to %.3g, the derivative by up to %.3g of the exact "
+               "one%s\n",
+               a->smooth, d->smoothed, apart(d, exact),
+               exact->differentiable ? "" : ", which does not exist here (one side of it is compared)");
     if (!d->unique) puts("  not unique: sliding contacts share their load in more than one way");
     for (int k = 0; k < a->count; k++) {
         double most[2] = { 0.0, 0.0 };
@@ -193,20 +220,26 @@ static int derive(const arguments* a, mor_world* w)
 {
     mor_input inputs[MOST_INPUTS];
     mor_error error = { 0 };
-    mor_derivative* d = NULL;
+    mor_derivative *d = NULL, *exact = NULL;
     int status = 0;
     for (int i = 0; i < a->count && !status; i++) status = read_input(w, a->words[i], &inputs[i]);
     if (status) return status;
     while (mor_world_time(w) < a->at - 0.5 * mor_world_get_step(w))
         if (mor_world_step(w, NULL, &error) != MOR_OK) return mor_cli_fail(&error);
     int side = a->side == 2 ? -1 : a->side;
-    if (side && a->steps != 1) return mor_cli_usage("derivative", "--side is for one step");
+    if ((side || a->smooth > 0.0) && a->steps != 1)
+        return mor_cli_usage("derivative", "--side and --smooth are for one step");
+    if (side && a->smooth > 0.0) return mor_cli_usage("derivative", "--side or --smooth, not both");
     mor_code code = a->steps == 1 ? mor_world_derivative_sided(w, inputs, a->count, side, &d, &error)
                                   : mor_world_derivatives(w, a->steps, inputs, a->count, &d, &error);
-    if (code) return mor_cli_fail(&error);
-    if (a->json) print_json(a, d);
-    else print_text(a, d, w);
-    status = !d->differentiable;
+    if (!code && a->smooth > 0.0) {
+        exact = d, d = NULL;
+        code = mor_world_derivative_smoothed(w, inputs, a->count, a->smooth, &d, &error);
+    }
+    if (!code && a->json) print_json(a, d, exact);
+    else if (!code) print_text(a, d, exact, w);
+    status = code ? mor_cli_fail(&error) : !d->differentiable;
+    mor_derivative_destroy(exact);
     mor_derivative_destroy(d);
     return status;
 }

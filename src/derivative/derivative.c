@@ -19,6 +19,7 @@
 #include "derivative/projection.h"
 #include "derivative/sided.h"
 #include "derivative/slopes.h"
+#include "derivative/smooth.h"
 
 #include "base/elementary.h"
 #include "formulation/assemble.h"
@@ -233,10 +234,9 @@ static mor_code keep_island(mor_derivation* d, int island, laws* l, mor_derivati
             out->open += law.phase == MOR_PHASE_OPEN;
             out->sticking += law.phase == MOR_PHASE_STICK;
             out->sliding += law.phase == MOR_PHASE_SLIDE;
-            if (law.phase == MOR_PHASE_OPEN && !law.weak) {
-                out->distance = mor_min(out->distance, law.margin);
-                continue;
-            }
+            if (law.phase == MOR_PHASE_OPEN && !law.weak) out->distance = mor_min(out->distance, law.margin);
+            if (law.phase == MOR_PHASE_OPEN && !law.weak && d->smoothing == 0.0) continue;
+            if (d->smoothing > 0.0) law.weak = false, law.phase = MOR_PHASE_SLIDE; /* none of its own (smooth.c) */
         } else if (b->kind == MOR_BLOCK_BOUNDED) {
             double u = row_velocity(s, b, 0, it->answer.nu, bias[b->row]);
             bool moves = row_moves(s, b, p, u, &law.margin, &law.weak);
@@ -358,6 +358,8 @@ static mor_code fill_columns(mor_derivation* d, const laws* l, mor_columns* c, b
     if (!mor_look_create(d, &a) || !mor_look_create(d, &b)) return MOR_SYSTEM;
     mor_code code = right_hand_sides(d, &slopes, &a, &b, c, local, &lost, error);
     if (asked && !*local) return code;
+    for (int i = 0; i < d->input_count && d->smoothing > 0.0 && !code; i++)
+        if (d->inputs[i].kind == MOR_INPUT_MASS) mor_smooth_mass(d, l->law, 2 * d->n + i, d->inputs[i].index, c);
     bool sided = d->side && l->weak_count;
     if (!code && sided) code = mor_sided_solve(d, l->law, l->weak, l->weak_count, d->side, c, resolved);
     for (int first = 0, last; first < d->kept_count && !code && !sided; first = last) {
@@ -400,6 +402,20 @@ static mor_code by_whole_steps(mor_derivation* d, mor_columns* c, mor_derivative
     return code;
 }
 
+/* The smoothed step in place of the exact one, and where it ends. */
+static mor_code smooth(mor_derivation* d, const laws* l, mor_derivative* out, double* end, mor_error* error)
+{
+    mor_look look;
+    if (d->unknown) return mor_fail(error, MOR_BAD_INPUT, "a step with %s cannot be smoothed", d->unknown);
+    if (!mor_look_create(d, &look)) return MOR_SYSTEM;
+    mor_code code = mor_smooth_answer(d, l->law, &out->smoothed, error);
+    if (!code) code = mor_look_at_end(d, d->nu, &look, error);
+    if (code) return code;
+    memcpy(end, look.nu, (size_t)d->n * sizeof *end);
+    out->end_velocities = end;
+    return MOR_OK;
+}
+
 static mor_code derive(mor_derivation* d, mor_derivative* out, double* matrix, mor_error* error)
 {
     laws l = { 0 };
@@ -415,6 +431,7 @@ static mor_code derive(mor_derivation* d, mor_derivative* out, double* matrix, m
         return mor_fail(error, MOR_STOPPED, "the step is solved to %.3g m/s only; a derivative needs %.3g",
                         out->residual, ENOUGH);
     code = keep_rows(d, &l, out, error);
+    if (!code && d->smoothing > 0.0) code = smooth(d, &l, out, matrix + (size_t)out->rows * out->columns, error);
     mor_columns c = { .count = 2 * d->n + d->input_count };
     c.V = mor_arena_alloc(d->arena, ((size_t)c.count * d->dof + 1) * sizeof(double));
     c.u = mor_arena_alloc(d->arena, ((size_t)c.count * d->rows + 1) * sizeof(double));
@@ -424,7 +441,9 @@ static mor_code derive(mor_derivation* d, mor_derivative* out, double* matrix, m
     bool local = true, resolved = false;
     if (!code && !d->unknown) code = fill_columns(d, &l, &c, &local, &resolved, out, error);
     if (!code && !d->unknown && !local) code = fill_columns(d, &l, &c, &local, &resolved, out, error);
-    if (!code && !d->unknown) code = follow_projection(d, &c, out, error);
+    if (!code && !d->unknown && d->smoothing == 0.0) code = follow_projection(d, &c, out, error);
+    else if (!code && d->unknown && d->smoothing > 0.0)
+        return mor_fail(error, MOR_BAD_INPUT, "a step with %s cannot be smoothed", d->unknown);
     if (!code && d->unknown) code = by_whole_steps(d, &c, out, error);
     if (code) return code;
     if (!d->unknown && (!d->side || !resolved)) judge_weak(d, &l, &c, out);
@@ -445,7 +464,7 @@ typedef struct owned {
 
 mor_derivative* mor_derivative_create(const mor_world* w, int rows, int columns, double** matrix)
 {
-    size_t numbers = (size_t)rows * (size_t)columns;
+    size_t numbers = (size_t)rows * (size_t)(columns + 1); /* the velocities at the end of a smoothed step */
     owned* o = w->allocator.resize(w->allocator.user, NULL, sizeof *o + numbers * sizeof(double));
     if (!o) return NULL;
     o->allocator = w->allocator;
@@ -472,13 +491,25 @@ mor_code mor_world_derivative(mor_world* world, const mor_input* inputs, int cou
     return mor_world_derivative_sided(world, inputs, count, 0, derivative, error);
 }
 
-mor_code mor_world_derivative_sided(mor_world* world, const mor_input* inputs, int count, int side,
-                                    mor_derivative** derivative, mor_error* error)
+static mor_code check_smoothing(const mor_world* w, double smoothing, mor_error* error)
+{
+    const char* name = w->formulation->name;
+    if (!(smoothing >= 0.0) || isinf(smoothing))
+        return mor_fail(error, MOR_BAD_INPUT, "smoothing by %g m/s; it must be positive, or zero", smoothing);
+    if (smoothing > 0.0 && (strcmp(name, "st") == 0 || strcmp(name, "convex") == 0))
+        return mor_fail(error, MOR_BAD_INPUT, "the formulation '%s' cannot be smoothed; ncp, mncp and implicit can",
+                        name);
+    return MOR_OK;
+}
+
+static mor_code one_step(mor_world* world, const mor_input* inputs, int count, int side, double smoothing,
+                         mor_derivative** derivative, mor_error* error)
 {
     *derivative = NULL;
     mor_code code = check(world, inputs, count, error);
+    if (!code) code = check_smoothing(world, smoothing, error);
     if (code) return code;
-    mor_derivation d = { .world = world, .inputs = inputs, .input_count = count };
+    mor_derivation d = { .world = world, .inputs = inputs, .input_count = count, .smoothing = smoothing };
     d.side = side > 0 ? 1 : side < 0 ? -1 : 0;
     double* matrix = NULL;
     d.arena = mor_arena_create(&world->allocator);
@@ -494,4 +525,16 @@ mor_code mor_world_derivative_sided(mor_world* world, const mor_input* inputs, i
     if (!code) *derivative = out;
     else mor_derivative_destroy(out);
     return code;
+}
+
+mor_code mor_world_derivative_sided(mor_world* world, const mor_input* inputs, int count, int side,
+                                    mor_derivative** derivative, mor_error* error)
+{
+    return one_step(world, inputs, count, side, 0.0, derivative, error);
+}
+
+mor_code mor_world_derivative_smoothed(mor_world* world, const mor_input* inputs, int count, double smoothing,
+                                       mor_derivative** derivative, mor_error* error)
+{
+    return one_step(world, inputs, count, 0, smoothing, derivative, error);
 }

@@ -96,14 +96,19 @@ void probe_end(prober* p)
     free(p->start);
 }
 
-void probe_step(prober* p, int k, test_change function, void* user, double amount, double* q, double* nu)
+void probe_move(prober* p, int k, double amount, double* q, double* nu)
 {
     assert_int_equal(mor_world_restore(p->w, p->start, p->size, NULL), MOR_OK);
     memcpy(q, p->q, (size_t)p->Q * sizeof *q);
     memcpy(nu, p->nu, (size_t)p->n * sizeof *nu);
-    if (!function && k < p->n) move(p->w, q, k, amount);
-    else if (!function) nu[k - p->n] += amount;
+    if (k >= 0 && k < p->n) move(p->w, q, k, amount);
+    else if (k >= 0) nu[k - p->n] += amount;
     probe_set_state(p->w, q, nu);
+}
+
+void probe_step(prober* p, int k, test_change function, void* user, double amount, double* q, double* nu)
+{
+    probe_move(p, function ? -1 : k, amount, q, nu);
     if (function) function(p->w, amount, user);
     mor_error error = { 0 };
     if (mor_world_step(p->w, NULL, &error) != MOR_OK) fail_msg("%s", error.text);

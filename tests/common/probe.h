@@ -21,6 +21,8 @@ typedef struct prober {
 
 prober probe_begin(mor_world* w);
 void probe_end(prober* p); /* the world is as it was */
+/* The start again, moved along number k of the state; q and nu get it. */
+void probe_move(prober* p, int k, double amount, double* q, double* nu);
 /* One step from the start, moved along number k of the state or by a function. */
 void probe_step(prober* p, int k, test_change function, void* user, double amount, double* q, double* nu);
 /* (a - b)/by, positions as the derivative has them. */

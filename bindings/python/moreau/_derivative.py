@@ -23,6 +23,7 @@ class Derivative(NamedTuple):
     weak: int               # contacts and bounds on the edge between two states
     distance: float         # to the nearest change [m/s]
     residual: float         # velocity error of the step [m/s]
+    smoothed: float         # of a smoothed step: how far its velocities are from those of the step
 
     @property
     def state(self) -> np.ndarray:
@@ -113,10 +114,12 @@ def number_of(world: Any, word: str) -> Tuple[str, int]:
     return kind, first + AXES[part]
 
 
-def derivative(world: Any, inputs: Sequence[str], steps: Optional[int], side: int) -> Derivative:
-    if steps is not None and (steps < 1 or side):
-        raise ValueError("steps: expected at least 1, and no side")
-    return Derivative(**world._derivative([input_of(world, i) for i in inputs], steps or 0, side))
+def derivative(world: Any, inputs: Sequence[str], steps: Optional[int], side: int, smooth: float) -> Derivative:
+    if steps is not None and (steps < 1 or side or smooth):
+        raise ValueError("steps: expected at least 1, and neither side nor smooth")
+    if side and smooth:
+        raise ValueError("side or smooth, not both")
+    return Derivative(**world._derivative([input_of(world, i) for i in inputs], steps or 0, side, smooth))
 
 
 def adjoint(world: Any, gradient: Any, steps: int, inputs: Sequence[str]) -> Tuple[np.ndarray, np.ndarray]:

@@ -299,15 +299,16 @@ class World(_core.World):
     # ------------------------------------------------------------------------------ derivatives
 
     def derivative(self, inputs: Sequence[str] = (), *, steps: Optional[int] = None,
-                   side: int = 0) -> _derivative.Derivative:
+                   side: int = 0, smooth: float = 0.0) -> _derivative.Derivative:
         """The derivative of the state after the coming step by the state before it and by inputs, through contact.
 
         Inputs are words: "force:BODY.x", "torque:BODY.x", "joint:ROBOT.JOINT", "friction:MATERIAL",
         "restitution:MATERIAL", "mass:BODY", "size:BODY", "gravity:x", "kp:ROBOT.JOINT", "ki:", "kd:", "target:". The
         step is not taken. With `steps`, so many steps are taken and it is the derivative of all of them together.
-        side 1 or -1: one-sided, where a contact is on the edge between two states.
+        side 1 or -1: one-sided, where a contact is on the edge between two states. smooth: of a step whose contact
+        law is smoothed by so many m/s, through switches.
         """
-        return _derivative.derivative(self, inputs, steps, side)
+        return _derivative.derivative(self, inputs, steps, side, smooth)
 
     def adjoint(self, gradient: Vector, steps: int,
                 inputs: Sequence[str] = ()) -> Tuple[np.ndarray, np.ndarray]:

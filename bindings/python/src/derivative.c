@@ -47,20 +47,22 @@ static PyObject* answer_of(const mor_derivative* d)
 {
     PyObject* matrix = array_copy(d->matrix, d->rows, d->columns);
     if (!matrix) return NULL;
-    return Py_BuildValue("{sNsNsssNsNsisisisisdsd}", "matrix", matrix, "differentiable",
+    return Py_BuildValue("{sNsNsssNsNsisisisisdsdsd}", "matrix", matrix, "differentiable",
                          PyBool_FromLong(d->differentiable), "why", d->why, "unique", PyBool_FromLong(d->unique),
                          "differences", PyBool_FromLong(d->differences), "open", d->open, "sticking", d->sticking,
-                         "sliding", d->sliding, "weak", d->weak, "distance", d->distance, "residual", d->residual);
+                         "sliding", d->sliding, "weak", d->weak, "distance", d->distance, "residual", d->residual,
+                         "smoothed", d->smoothed);
 }
 
-/* _derivative(inputs, steps, side) */
+/* _derivative(inputs, steps, side, smooth) */
 static PyObject* derivative(PyObject* self, PyObject* args)
 {
     World* w = (World*)self;
     PyObject* list;
     int steps, side;
+    double smooth;
     Py_ssize_t count;
-    if (!world_open(w, true) || !PyArg_ParseTuple(args, "Oii", &list, &steps, &side)) return NULL;
+    if (!world_open(w, true) || !PyArg_ParseTuple(args, "Oiid", &list, &steps, &side, &smooth)) return NULL;
     mor_input* in = take_inputs(list, &count);
     if (!in) return NULL;
     mor_error error = { 0 };
@@ -70,8 +72,9 @@ static PyObject* derivative(PyObject* self, PyObject* args)
     call_begin(&call);
     Py_BEGIN_ALLOW_THREADS;
     mor_arithmetic host = mor_arithmetic_enter();
-    code = steps > 0 ? mor_world_derivatives(w->world, steps, in, (int)count, &d, &error)
-                     : mor_world_derivative_sided(w->world, in, (int)count, side, &d, &error);
+    code = steps > 0       ? mor_world_derivatives(w->world, steps, in, (int)count, &d, &error)
+           : smooth != 0.0 ? mor_world_derivative_smoothed(w->world, in, (int)count, smooth, &d, &error)
+                           : mor_world_derivative_sided(w->world, in, (int)count, side, &d, &error);
     mor_arithmetic_leave(host);
     Py_END_ALLOW_THREADS;
     free(in);

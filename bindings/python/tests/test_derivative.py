@@ -29,6 +29,16 @@ class Derivatives(unittest.TestCase):
         np.testing.assert_allclose(d.inputs[6:8, 1], -g * h * along, rtol=1e-3)
         self.assertAlmostEqual(d.inputs[6, 0], h / m, delta=h / m * 0.02)
 
+    def test_smoothed_goes_to_the_exact_one(self):
+        world = moreau.World(PUCK)
+        exact = world.derivative()
+        far = [np.abs(world.derivative(smooth=k).matrix - exact.matrix).max() for k in (1e-2, 1e-3, 1e-4)]
+        self.assertLess(far[1], 0.3 * far[0])
+        self.assertLess(far[2], 0.3 * far[1])
+        self.assertGreater(world.derivative(smooth=1e-2).smoothed, 0.0)
+        with self.assertRaises(ValueError):
+            world.derivative(smooth=1e-2, side=1)
+
     def test_differences_of_steps(self):
         world = moreau.World(PUCK, set={"method.solver.tol": 1e-13})
         world.step(2)
