@@ -79,14 +79,23 @@ static mor_code to_urdf(const arguments* a, char* notes, mor_error* error)
     return code;
 }
 
+/* The robot of a URDF file alone: no floor, where the file places it. */
+static mor_scene* urdf_scene(const char* path, mor_error* error)
+{
+    bool fixed = false;
+    if (mor_urdf_base(path, &fixed, error)) return NULL;
+    char text[4600];
+    snprintf(text, sizeof text, "moreau: 1\nrobots: [{ urdf: \"%s\", base: %s, name: robot }]\n", path,
+             fixed ? "fixed" : "floating");
+    return mor_scene_parse(text, strlen(text), "scene.yaml", NULL, NULL, error);
+}
+
 /* A world of whatever the file holds. */
 static mor_code to_mjcf(const arguments* a, char* notes, mor_error* error)
 {
     mor_code code = MOR_OK;
-    char text[4600];
-    snprintf(text, sizeof text, "moreau: 1\nrobots: [{ urdf: \"%s\", base: floating, name: robot }]\n", a->from);
-    mor_scene* scene = ends(a->from, ".urdf") ? mor_scene_parse(text, strlen(text), "scene.yaml", NULL, NULL, error)
-                                              : mor_scene_load(a->from, NULL, mor_cli_library(), error);
+    mor_scene* scene =
+        ends(a->from, ".urdf") ? urdf_scene(a->from, error) : mor_scene_load(a->from, NULL, mor_cli_library(), error);
     mor_world* world = scene ? mor_scene_build(scene, 1, error) : NULL;
     if (scene) fputs(mor_scene_notes(scene), stderr);
     if (world) code = mor_mjcf_write(world, a->to, notes, NOTES, error);

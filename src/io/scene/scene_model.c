@@ -19,15 +19,23 @@ typedef struct frame {
     char head[400], tail[200];
 } frame;
 
-static mor_code around_urdf(const char* path, frame* f, const char** note, mor_error* error)
+mor_code mor_urdf_base(const char* path, bool* fixed, mor_error* error)
 {
     mor_urdf_options o = mor_urdf_options_default();
     o.packages = getenv("ROS_PACKAGE_PATH");
     mor_robot_model* m = mor_urdf_read(path, &o, NULL, 0, error);
     if (!m) return error->code;
     const mor_link_def* root = mor_robot_link(m, 0);
-    bool fixed = strcmp(root->name, "world") == 0 || root->mass.mass <= 0.0;
+    *fixed = strcmp(root->name, "world") == 0 || root->mass.mass <= 0.0;
     mor_robot_destroy(m);
+    return MOR_OK;
+}
+
+static mor_code around_urdf(const char* path, frame* f, const char** note, mor_error* error)
+{
+    bool fixed = false;
+    mor_code code = mor_urdf_base(path, &fixed, error);
+    if (code) return code;
     snprintf(f->head, sizeof f->head, "moreau: 1\ntime: { step: 0.002, end: 5 }\n%srobots:\n  - urdf: ",
              fixed ? "" : "bodies:\n  - { name: ground, shape: { plane: {} }, fixed: true }\n");
     snprintf(f->tail, sizeof f->tail, "    base: %s\n", fixed ? "fixed" : "floating\n    on: ground");
