@@ -256,6 +256,10 @@ static void bad_input_is_told_with_status_two(void** state)
     assert_int_equal(run("compare small --formulation ncp"), 2);
     expect("did you mean '--formulations'?");
     assert_int_equal(run("compare small --tol 2"), 2);
+    assert_int_equal(run("compare small --formulations ncp --solvers lemke"), 2);
+    expect("nothing to compare");
+    assert_int_equal(run("compare small --formulations ncp --solvers nsgs,lemke --frames 1 --tol 1e-4"), 0);
+    expect("solver 'lemke' takes no problem");
     assert_int_equal(run("dataset bild"), 2);
     expect("did you mean 'build'?");
     char path[256];

@@ -57,6 +57,34 @@ bool mor_lab_pairs(const mor_lab* lab, int formulation, int solver)
     return false;
 }
 
+/* Does this solver take a problem of any formulation? */
+static bool takes_any(const mor_lab* lab, int solver)
+{
+    for (int p = 0; p < lab->problem_count; p++)
+        for (int f = -1; f < lab->formulation_count; f++)
+            if (applies(lab, p, f, solver)) return true;
+    return false;
+}
+
+mor_code mor_lab_check_solvers(mor_lab* lab, mor_error* error)
+{
+    if (!lab->options.solvers[0]) return MOR_OK;
+    bool any = false;
+    for (int s = -1; s < lab->solver_count; s++) {
+        bool fits = takes_any(lab, s);
+        any = any || fits;
+        if (s < 0 || fits) continue;
+        size_t used = strlen(lab->notes);
+        snprintf(lab->notes + used, sizeof lab->notes - used,
+                 "%ssolver '%s' takes no problem of these formulations; it is left out", used ? "\n" : "",
+                 lab->solvers[s]->name);
+    }
+    if (any) return MOR_OK;
+    return mor_fail(error, MOR_BAD_INPUT,
+                    "there is nothing to compare: no solver that was named takes a problem of these formulations; "
+                    "docs/methods.md has the table");
+}
+
 int mor_lab_slots(const mor_lab* lab)
 {
     return (lab->formulation_count + 1) * (lab->solver_count + 1) * lab->options.tol_count;

@@ -369,6 +369,7 @@ static int compare_solvers(arguments* a)
         code = mor_lab_add(&lab, mor_cli_scene_path(a->problems[i], path, sizeof path), &error);
     if (!code && !interrupted && lab.problem_count == 0)
         code = mor_fail(&error, MOR_BAD_INPUT, "%s: no problem with contacts", a->problems[0]);
+    if (!code && !interrupted) code = mor_lab_check_solvers(&lab, &error);
     if (!a->quiet) print_notes(&lab);
     if (a->out) snprintf(journal, sizeof journal, "%s.journal", a->out);
     if (!code && a->merge) {
