@@ -128,7 +128,8 @@ MOR_API void mor_lab_end(mor_lab* lab);
 /* A BPMD file, a problem file, a scene (run once by its own methods to make frames), or a folder of those. */
 MOR_API mor_code mor_lab_add(mor_lab* lab, const char* path, mor_error* error);
 
-/* After the last mor_lab_add: named solvers that take none of the problems are noted; bad input if that leaves nothing. */
+/* After the last mor_lab_add: named solvers that take none of the problems are noted. Bad input if that leaves
+ * nothing. */
 MOR_API mor_code mor_lab_check_solvers(mor_lab* lab, mor_error* error);
 
 /* Told after every run: how many are done, how many there are. Returning false stops; what is done is kept. */

@@ -358,18 +358,25 @@ static int compare_collisions(const arguments* a)
     return mor_cli_compare_collisions(&asked);
 }
 
+/* All problems that were named, and solvers that fit them. */
+static mor_code read_problems(mor_lab* lab, const arguments* a, mor_error* error)
+{
+    char path[4096];
+    mor_code code = mor_lab_begin(lab, &a->options, error);
+    for (int i = 0; i < a->problem_count && !code && !interrupted; i++)
+        code = mor_lab_add(lab, mor_cli_scene_path(a->problems[i], path, sizeof path), error);
+    if (code || interrupted) return code;
+    if (lab->problem_count == 0) return mor_fail(error, MOR_BAD_INPUT, "%s: no problem with contacts", a->problems[0]);
+    return mor_lab_check_solvers(lab, error);
+}
+
 static int compare_solvers(arguments* a)
 {
     int status = 0;
     mor_lab lab;
     mor_error error = { 0 };
-    char journal[1100] = "", path[4096];
-    mor_code code = mor_lab_begin(&lab, &a->options, &error);
-    for (int i = 0; i < a->problem_count && !code && !interrupted; i++)
-        code = mor_lab_add(&lab, mor_cli_scene_path(a->problems[i], path, sizeof path), &error);
-    if (!code && !interrupted && lab.problem_count == 0)
-        code = mor_fail(&error, MOR_BAD_INPUT, "%s: no problem with contacts", a->problems[0]);
-    if (!code && !interrupted) code = mor_lab_check_solvers(&lab, &error);
+    char journal[1100] = "";
+    mor_code code = read_problems(&lab, a, &error);
     if (!a->quiet) print_notes(&lab);
     if (a->out) snprintf(journal, sizeof journal, "%s.journal", a->out);
     if (!code && a->merge) {
