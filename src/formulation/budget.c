@@ -1,4 +1,4 @@
-/* Visits to rows, and the honest report (budget.h). */
+/* Packs of contacts, rows of joints, and the honest report (budget.h). */
 #include "formulation/budget.h"
 
 #include <math.h>
@@ -8,61 +8,80 @@
 #include "base/elementary.h"
 #include "formulation/registry.h"
 #include "formulation/step_problem.h"
-#include "linalg/rows.h"
 #include "moreau/problem.h"
 
-double mor_budget_speed(const mor_system* s, const mor_block* b, int row, const double* nu)
+static void fill_contacts(const mor_system* s, const mor_pack* q, const double* impulses, mor_budget_pack* out)
 {
-    double u = 0.0;
-    for (int e = b->entry; e < b->entry + b->entry_count; e++) {
-        const mor_tree_block* t = &s->trees[s->entries[e].tree];
-        const double *J = s->jacobian + s->entries[e].start + row * t->dof, *v = nu + t->offset;
-        u += t->dof == 6 ? mor_inner(6, J, v) : mor_inner(t->dof, J, v);
-    }
-    return u;
-}
-
-void mor_budget_push(const mor_system* s, const mor_block* b, int row, double p, double* nu)
-{
-    if (p == 0.0) return;
-    for (int e = b->entry; e < b->entry + b->entry_count; e++) {
-        const mor_tree_block* t = &s->trees[s->entries[e].tree];
-        const double* Y = s->response + s->entries[e].start + row * t->dof;
-        if (t->dof == 6) mor_subtract(6, -p, Y, nu + t->offset);
-        else mor_subtract(t->dof, -p, Y, nu + t->offset);
+    memset(out, 0, sizeof *out);
+    for (int lane = 0; lane < MOR_LANES; lane++) {
+        if (q->block[lane] < 0) continue;
+        const mor_contact_row* c = &s->contacts[q->block[lane]];
+        const mor_block* b = &s->blocks[q->block[lane]];
+        out->gap[lane] = c->gap;
+        out->friction[lane] = c->friction;
+        for (int d = 0; d < b->dim && d < MOR_PACK_ROWS; d++) {
+            out->p[d][lane] = impulses[b->row + d];
+            out->drift[d][lane] = c->drift[d];
+        }
     }
 }
 
-double mor_budget_inertia(const mor_system* s, int block, int row)
+bool mor_budget_open(mor_budget* k, const mor_system* s, const double* impulses, mor_arena* arena)
 {
-    return s->diagonal[s->diagonal_start[block] + row * (s->blocks[block].dim + 1)];
+    *k = (mor_budget){ .s = s, .form = mor_system_form(s) };
+    if (!mor_packs_make(&k->packs, &k->form, s->contact_count, arena)) return false;
+    k->contacts = mor_arena_alloc(arena, ((size_t)k->packs.count + 1) * sizeof *k->contacts);
+    if (!k->contacts) return false;
+    for (int i = 0; i < k->packs.count; i++) fill_contacts(s, &k->packs.packs[i], impulses, &k->contacts[i]);
+    return true;
 }
 
-void mor_budget_friction(const mor_system* s, int contact, const double* target, double* p, double* nu)
+void mor_budget_add_impulses(const mor_budget* k, double* impulses)
 {
-    const mor_contact_row* c = &s->contacts[contact];
-    const mor_block* b = &s->blocks[c->block];
-    double size = 0.0, limit = c->friction * p[0], next[3];
-    int last = b->dim < 3 ? b->dim : 3;
-    for (int d = 1; d < last; d++) size += target[d] * target[d];
-    size = sqrt(size);
-    for (int d = 1; d < last; d++) {
-        next[d] = size > limit ? target[d] * limit / size : target[d];
-        mor_budget_push(s, b, d, next[d] - p[d], nu);
-        p[d] = next[d];
+    for (int i = 0; i < k->packs.count; i++)
+        for (int lane = 0; lane < MOR_LANES; lane++) {
+            int block = k->packs.packs[i].block[lane];
+            if (block < 0) continue;
+            const mor_block* b = &k->s->blocks[block];
+            for (int d = 0; d < b->dim && d < MOR_PACK_ROWS; d++) impulses[b->row + d] += k->contacts[i].p[d][lane];
+        }
+}
+
+MOR_ALWAYS_INLINE void push_contacts_body(const mor_budget* k, double* v)
+{
+    for (int i = 0; i < k->packs.count; i++) {
+        const mor_pack* q = &k->packs.packs[i];
+        const mor_four* p = k->contacts[i].p;
+        mor_pack_view view;
+        if (!mor_four_any(&p[0]) && !mor_four_any(&p[1]) && !mor_four_any(&p[2])) continue;
+        mor_pack_load(q, v, &view);
+        for (int d = 0; d < MOR_PACK_ROWS; d++) mor_pack_push(&k->packs, q, d, &p[d], &view, v);
+        mor_pack_store(q, &view, v);
     }
 }
 
-void mor_budget_joints(const mor_system* s, double share, double* impulses, double* nu)
+MOR_WIDE_VOID(static, push_contacts, (const mor_budget* k, double* v), (k, v))
+
+void mor_budget_push_all(const mor_budget* k, const double* joints, double* v)
 {
+    const mor_system* s = k->s;
+    push_contacts(k, v);
+    for (int i = s->contact_count; i < s->block_count; i++)
+        for (int d = 0; d < s->blocks[i].dim; d++) mor_packs_row_push(&k->packs, i, d, joints[s->blocks[i].row + d], v);
+}
+
+void mor_budget_joints(const mor_budget* k, double share, double* impulses, double* v)
+{
+    const mor_system* s = k->s;
     for (int i = s->contact_count; i < s->block_count; i++) {
         const mor_block* b = &s->blocks[i];
         for (int d = 0; d < b->dim; d++) {
-            double W = mor_budget_inertia(s, i, d), *p = &impulses[b->row + d];
+            double W = s->diagonal[s->diagonal_start[i] + d * (b->dim + 1)], *p = &impulses[b->row + d];
             if (!(W > 0.0)) continue;
-            double u = mor_budget_speed(s, b, d, nu) + (s->bias ? s->bias[b->row + d] : 0.0), next = *p - u / W;
+            double u = mor_packs_row_speed(&k->packs, i, d, v) + (s->bias ? s->bias[b->row + d] : 0.0);
+            double next = *p - u / W;
             if (b->kind == MOR_BLOCK_BOUNDED) next = mor_min(mor_max(next, share * b->lower), share * b->upper);
-            mor_budget_push(s, b, d, next - *p, nu);
+            mor_packs_row_push(&k->packs, i, d, next - *p, v);
             *p = next;
         }
     }

@@ -47,63 +47,107 @@ static const mor_field fields[] = {
     { 0 }
 };
 
+typedef struct sequence {
+    mor_budget k;
+    double *v, *push_v;              /* velocities, push velocities */
+    mor_four *aim, *push_aim, *push; /* of each pack: what normal rows aim at, and impulses of the push velocities */
+    bool pushes;                     /* any */
+} sequence;
+
 /* What normal rows aim at: velocities, and push velocities. */
-static void find_aims(const mor_system* s, const options* o, double* aim, double* push_aim)
+static void find_aims(sequence* q, const options* o)
 {
-    for (int i = 0; i < s->contact_count; i++) {
-        const mor_contact_row* c = &s->contacts[i];
-        aim[i] = -c->drift[0], push_aim[i] = 0.0;
-        if (c->approach < -s->v_rest) aim[i] -= c->restitution * c->approach;
-        if (c->gap > 0.0) aim[i] -= c->gap / s->h;
-        else if (-c->gap < o->split_threshold) aim[i] -= o->erp * c->gap / s->h;
-        else push_aim[i] = -o->erp * c->gap / s->h;
+    const mor_system* s = q->k.s;
+    for (int i = 0; i < q->k.packs.count; i++)
+        for (int lane = 0; lane < MOR_LANES; lane++) {
+            int block = q->k.packs.packs[i].block[lane];
+            if (block < 0) continue;
+            const mor_contact_row* c = &s->contacts[block];
+            double aim = -c->drift[0];
+            if (c->approach < -s->v_rest) aim -= c->restitution * c->approach;
+            if (c->gap > 0.0) aim -= c->gap / s->h;
+            else if (-c->gap < o->split_threshold) aim -= o->erp * c->gap / s->h;
+            else q->push_aim[i][lane] = -o->erp * c->gap / s->h, q->pushes = true;
+            q->aim[i][lane] = aim;
+        }
+}
+
+MOR_ALWAYS_INLINE void normals_body(const sequence* q)
+{
+    const mor_packs* packs = &q->k.packs;
+    const mor_four zero = { 0, 0, 0, 0 };
+    for (int i = 0; i < packs->count; i++) {
+        const mor_pack* pack = &packs->packs[i];
+        mor_four *p = q->k.contacts[i].p, u;
+        mor_pack_view view;
+        mor_pack_load(pack, q->v, &view);
+        mor_pack_speed(packs, pack, 0, &view, q->v, &u);
+        mor_four next = p[0] + (q->aim[i] - u) * pack->inverse[0];
+        mor_four_max(&next, &zero);
+        const mor_four more = next - p[0];
+        p[0] = next;
+        if (!mor_four_any(&more)) continue;
+        mor_pack_push(packs, pack, 0, &more, &view, q->v);
+        mor_pack_store(pack, &view, q->v);
     }
 }
 
-static void solve_normal(const mor_system* s, int contact, double aim, double* p, double* nu)
+/* Both tangents of a contact that pushes, or did: a box. */
+MOR_ALWAYS_INLINE void frictions_body(const sequence* q)
 {
-    int block = s->contacts[contact].block;
-    const mor_block* b = &s->blocks[block];
-    double W = mor_budget_inertia(s, block, 0);
-    if (!(W > 0.0)) return;
-    double next = mor_max(0.0, *p + (aim - mor_budget_speed(s, b, 0, nu)) / W);
-    mor_budget_push(s, b, 0, next - *p, nu);
-    *p = next;
-}
-
-static void solve_friction(const mor_system* s, int contact, double* p, double* nu)
-{
-    const mor_contact_row* c = &s->contacts[contact];
-    const mor_block* b = &s->blocks[c->block];
-    for (int d = 1; d < b->dim && d < 3; d++) {
-        double W = mor_budget_inertia(s, c->block, d), limit = c->friction * p[0];
-        if (!(W > 0.0)) continue;
-        double next = p[d] - (mor_budget_speed(s, b, d, nu) + c->drift[d]) / W;
-        next = mor_min(mor_max(next, -limit), limit);
-        mor_budget_push(s, b, d, next - p[d], nu);
-        p[d] = next;
+    const mor_packs* packs = &q->k.packs;
+    for (int i = 0; i < packs->count; i++) {
+        const mor_pack* pack = &packs->packs[i];
+        mor_budget_pack* c = &q->k.contacts[i];
+        if (!mor_four_any(&c->p[0]) && !mor_four_any(&c->p[1]) && !mor_four_any(&c->p[2])) continue;
+        const mor_four limit = c->friction * c->p[0], lower = -limit;
+        mor_pack_view view;
+        mor_pack_load(pack, q->v, &view);
+        for (int d = 1; d < MOR_PACK_ROWS; d++) {
+            mor_four u;
+            mor_pack_speed(packs, pack, d, &view, q->v, &u);
+            mor_four next = c->p[d] - (u + c->drift[d]) * pack->inverse[d];
+            mor_four_max(&next, &lower);
+            mor_four_min(&next, &limit);
+            const mor_four more = next - c->p[d];
+            mor_pack_push(packs, pack, d, &more, &view, q->v);
+            c->p[d] = next;
+        }
+        mor_pack_store(pack, &view, q->v);
     }
 }
 
-static mor_report sequential_step(const mor_system* s, const void* own, mor_solve_stage* stage, mor_answer* answer)
+/* Push velocities of the contacts that are deep. */
+MOR_ALWAYS_INLINE void pushes_body(const sequence* q)
 {
-    const options* o = own;
-    size_t n = (size_t)s->contact_count, dof = (size_t)s->dof;
-    double* aim = mor_arena_zero(stage->arena, 3 * n + 2 * dof + 1, sizeof *aim);
-    if (!aim) return mor_report_no_memory();
-    double *push_aim = aim + n, *push = push_aim + n, *push_nu = push + n, *dq = push_nu + dof;
-    double *nu = answer->nu, *p = answer->impulses;
-    find_aims(s, o, aim, push_aim);
-    for (int i = 0; i < s->row_count; i++) p[i] *= o->warm_start;
-    mor_system_velocity(s, p, nu);
-    for (int k = 0; k < o->iterations; k++) {
-        mor_budget_joints(s, 1.0, p, nu);
-        for (int i = 0; i < s->contact_count; i++)
-            solve_normal(s, i, aim[i], &p[s->blocks[s->contacts[i].block].row], nu);
-        for (int i = 0; i < s->contact_count; i++) solve_friction(s, i, &p[s->blocks[s->contacts[i].block].row], nu);
-        for (int i = 0; i < s->contact_count; i++)
-            if (push_aim[i] > 0.0) solve_normal(s, i, push_aim[i], &push[i], push_nu);
+    const mor_packs* packs = &q->k.packs;
+    const mor_four zero = { 0, 0, 0, 0 };
+    for (int i = 0; i < packs->count; i++) {
+        if (!mor_four_any(&q->push_aim[i])) continue;
+        const mor_pack* pack = &packs->packs[i];
+        mor_four u;
+        mor_pack_view view;
+        mor_pack_load(pack, q->push_v, &view);
+        mor_pack_speed(packs, pack, 0, &view, q->push_v, &u);
+        mor_four next = q->push[i] + (q->push_aim[i] - u) * pack->inverse[0];
+        mor_four_max(&next, &zero);
+        next = MOR_FOUR_SELECT(q->push_aim[i] > zero, next, zero);
+        const mor_four more = next - q->push[i];
+        mor_pack_push(packs, pack, 0, &more, &view, q->push_v);
+        mor_pack_store(pack, &view, q->push_v);
+        q->push[i] = next;
     }
+}
+
+MOR_WIDE_VOID(static, normals, (const sequence* q), (q))
+MOR_WIDE_VOID(static, frictions, (const sequence* q), (q))
+MOR_WIDE_VOID(static, pushes, (const sequence* q), (q))
+
+/* How far the positions move: push velocities count in this step only. */
+static void find_ways(const sequence* q, const options* o, const double* nu, double* push_nu, double* dq)
+{
+    const mor_system* s = q->k.s;
+    mor_packs_collect(&q->k.packs, q->push_v, push_nu);
     for (int t = 0; t < s->tree_count; t++) {
         const mor_tree_block* tree = &s->trees[t];
         for (int i = tree->offset; i < tree->offset + tree->dof; i++) {
@@ -112,7 +156,43 @@ static mor_report sequential_step(const mor_system* s, const void* own, mor_solv
             dq[i] = s->h * (nu[i] + (turns ? o->turn_erp : 1.0) * push_nu[i]);
         }
     }
-    mor_budget_positions(s, dq, answer);
+}
+
+static bool make_room(sequence* q, const mor_system* s, const double* impulses, mor_arena* arena)
+{
+    if (!mor_budget_open(&q->k, s, impulses, arena)) return false;
+    size_t n = (size_t)q->k.packs.count;
+    q->aim = mor_arena_zero(arena, 3 * n + 1, sizeof *q->aim);
+    q->v = mor_packs_velocities(&q->k.packs, arena);
+    q->push_v = mor_packs_velocities(&q->k.packs, arena);
+    if (!q->aim || !q->v || !q->push_v) return false;
+    q->push_aim = q->aim + n, q->push = q->push_aim + n;
+    return true;
+}
+
+static mor_report sequential_step(const mor_system* s, const void* own, mor_solve_stage* stage, mor_answer* answer)
+{
+    const options* o = own;
+    sequence q = { 0 };
+    double *nu = answer->nu, *p = answer->impulses;
+    double* ways = mor_arena_alloc(stage->arena, (2 * (size_t)s->dof + 1) * sizeof *ways);
+    for (int i = 0; i < s->row_count; i++) p[i] *= o->warm_start;
+    if (!ways || !make_room(&q, s, p, stage->arena)) return mor_report_no_memory();
+    find_aims(&q, o);
+    mor_packs_spread(&q.k.packs, s->nu_free, q.v);
+    mor_budget_push_all(&q.k, p, q.v);
+    for (int k = 0; k < o->iterations; k++) {
+        mor_budget_joints(&q.k, 1.0, p, q.v);
+        normals(&q);
+        frictions(&q);
+        if (q.pushes) pushes(&q);
+    }
+    for (int c = 0; c < s->contact_count; c++)
+        for (int d = 0; d < s->blocks[c].dim; d++) p[s->blocks[c].row + d] = 0.0;
+    mor_budget_add_impulses(&q.k, p);
+    mor_packs_collect(&q.k.packs, q.v, nu);
+    find_ways(&q, o, nu, ways, ways + s->dof);
+    mor_budget_positions(s, ways + s->dof, answer);
     return mor_budget_report(s, answer, o->iterations, stage->arena);
 }
 

@@ -59,86 +59,145 @@ static softness soften(double hertz, double zeta, double h)
     return (softness){ omega / a, b / (1.0 + b), 1.0 / (1.0 + b) };
 }
 
+/* The softness of a pack's contacts, lane by lane. */
+typedef struct soft_pack {
+    mor_four rate, mass, impulse;
+    mor_four most; /* largest normal impulse so far */
+} soft_pack;
+
 typedef struct soft_step {
-    const mor_system* s;
-    const options* o;
-    double h;               /* of a substep */
-    softness moving, still; /* contacts of two bodies that move, and with what does not */
-    double *nu, *dq, *p;    /* p: impulses of the substep */
-    double* most;           /* of each contact: largest normal impulse so far */
+    mor_budget k;
+    double h, push_speed; /* of a substep; of the options */
+    double *v, *dq;       /* velocities and way, by places */
+    double* joints;       /* impulses of joints in the substep, by rows */
+    soft_pack* softness;
 } soft_step;
 
-static void visit(const soft_step* k, int contact, double gone, bool soft)
+/* One pass over the contacts. gone: time since the step began. */
+MOR_ALWAYS_INLINE void visit_body(const soft_step* k, double gone, bool soft)
 {
-    const mor_system* s = k->s;
-    const mor_contact_row* c = &s->contacts[contact];
-    const mor_block* b = &s->blocks[c->block];
-    double *p = k->p + b->row, W = mor_budget_inertia(s, c->block, 0);
-    if (!(W > 0.0)) return;
-    double gap = c->gap + mor_budget_speed(s, b, 0, k->dq) + gone * c->drift[0];
-    double u = mor_budget_speed(s, b, 0, k->nu) + c->drift[0], bias = 0.0, mass = 1.0, impulse = 0.0;
-    if (gap > 0.0) bias = gap / k->h;
-    else if (soft) {
-        const softness* f = b->entry_count > 1 ? &k->moving : &k->still;
-        bias = mor_max(f->rate * gap, -k->o->push_speed);
-        mass = f->mass, impulse = f->impulse;
+    const mor_packs* packs = &k->k.packs;
+    const mor_four zero = { 0, 0, 0, 0 }, one = { 1, 1, 1, 1 };
+    const mor_four fastest = { -k->push_speed, -k->push_speed, -k->push_speed, -k->push_speed };
+    for (int i = 0; i < packs->count; i++) {
+        const mor_pack* q = &packs->packs[i];
+        mor_budget_pack* c = &k->k.contacts[i];
+        soft_pack* f = &k->softness[i];
+        mor_pack_view view;
+        mor_four way, u, target[MOR_PACK_ROWS];
+        mor_pack_load(q, k->dq, &view);
+        mor_pack_speed(packs, q, 0, &view, k->dq, &way);
+        mor_pack_load(q, k->v, &view);
+        mor_pack_speed(packs, q, 0, &view, k->v, &u);
+        const mor_four gap = c->gap + way + gone * c->drift[0];
+        const mor_four_bits apart = gap > zero;
+        mor_four bias = zero, mass = one, impulse = zero;
+        if (soft) {
+            bias = f->rate * gap;
+            mor_four_max(&bias, &fastest);
+            mass = MOR_FOUR_SELECT(apart, one, f->mass), impulse = MOR_FOUR_SELECT(apart, zero, f->impulse);
+        }
+        bias = MOR_FOUR_SELECT(apart, gap / k->h, bias);
+        mor_four next = c->p[0] - mass * (u + c->drift[0] + bias) * q->inverse[0] - impulse * c->p[0];
+        mor_four_max(&next, &zero);
+        const mor_four more = next - c->p[0];
+        c->p[0] = next;
+        mor_four_max(&f->most, &next);
+        if (!mor_four_any(&more) && !mor_four_any(&next) && !mor_four_any(&c->p[1]) && !mor_four_any(&c->p[2]))
+            continue;
+        mor_pack_push(packs, q, 0, &more, &view, k->v);
+        for (int d = 1; d < MOR_PACK_ROWS; d++) {
+            mor_pack_speed(packs, q, d, &view, k->v, &u);
+            target[d] = c->p[d] - (u + c->drift[d]) * q->inverse[d];
+        }
+        mor_budget_friction(&k->k, q, &c->friction, target, c->p, &view, k->v);
+        mor_pack_store(q, &view, k->v);
     }
-    double next = mor_max(0.0, p[0] - mass * (u + bias) / W - impulse * p[0]), target[3] = { 0 };
-    mor_budget_push(s, b, 0, next - p[0], k->nu);
-    p[0] = next;
-    k->most[contact] = mor_max(k->most[contact], next);
-    for (int d = 1; d < b->dim && d < 3; d++) {
-        double Wt = mor_budget_inertia(s, c->block, d);
-        target[d] = Wt > 0.0 ? p[d] - (mor_budget_speed(s, b, d, k->nu) + c->drift[d]) / Wt : 0.0;
-    }
-    mor_budget_friction(s, contact, target, p, k->nu);
 }
 
+MOR_WIDE_VOID(static, visit, (const soft_step* k, double gone, bool soft), (k, gone, soft))
+
+/* Contacts that came fast and pushed get their restitution, one after the other. */
 static void restitution(const soft_step* k, double* impulses)
 {
-    const mor_system* s = k->s;
-    for (int i = 0; i < s->contact_count; i++) {
-        const mor_contact_row* c = &s->contacts[i];
-        const mor_block* b = &s->blocks[c->block];
-        double W = mor_budget_inertia(s, c->block, 0);
-        if (!(c->approach < -s->v_rest) || !(c->restitution > 0.0) || k->most[i] == 0.0 || !(W > 0.0)) continue;
-        double u = mor_budget_speed(s, b, 0, k->nu) + c->drift[0];
-        double more = mor_max(-impulses[b->row], -(u + c->restitution * c->approach) / W);
-        mor_budget_push(s, b, 0, more, k->nu);
-        impulses[b->row] += more;
-    }
+    const mor_system* s = k->k.s;
+    for (int i = 0; i < k->k.packs.count; i++)
+        for (int lane = 0; lane < MOR_LANES; lane++) {
+            const mor_pack* q = &k->k.packs.packs[i];
+            if (q->block[lane] < 0) continue;
+            const mor_contact_row* c = &s->contacts[q->block[lane]];
+            const mor_block* b = &s->blocks[q->block[lane]];
+            bool pushed = k->softness[i].most[lane] != 0.0;
+            if (!(c->approach < -s->v_rest) || !(c->restitution > 0.0) || !pushed) continue;
+            double u = mor_packs_row_speed(&k->k.packs, q->block[lane], 0, k->v) + c->drift[0];
+            double more = -(u + c->restitution * c->approach) * q->inverse[0][lane];
+            more = mor_max(-impulses[b->row], more);
+            mor_packs_row_push(&k->k.packs, q->block[lane], 0, more, k->v);
+            impulses[b->row] += more;
+        }
+}
+
+/* Contacts with what cannot move are twice as stiff. */
+static void find_softness(const soft_step* k, const options* o)
+{
+    double hertz = mor_min(o->hertz, 0.25 / k->h);
+    const softness moving = soften(hertz, o->damping, k->h), still = soften(2.0 * hertz, o->damping, k->h);
+    for (int i = 0; i < k->k.packs.count; i++)
+        for (int lane = 0; lane < MOR_LANES; lane++) {
+            int block = k->k.packs.packs[i].block[lane];
+            const softness* f = block >= 0 && k->k.s->blocks[block].entry_count > 1 ? &moving : &still;
+            soft_pack* out = &k->softness[i];
+            out->rate[lane] = f->rate, out->mass[lane] = f->mass, out->impulse[lane] = f->impulse;
+        }
+}
+
+static bool make_room(soft_step* k, const mor_system* s, const double* impulses, mor_arena* arena)
+{
+    if (!mor_budget_open(&k->k, s, impulses, arena)) return false;
+    k->softness = mor_arena_zero(arena, (size_t)k->k.packs.count + 1, sizeof *k->softness);
+    k->v = mor_packs_velocities(&k->k.packs, arena);
+    k->dq = mor_packs_velocities(&k->k.packs, arena);
+    return k->softness && k->v && k->dq;
+}
+
+/* What the substep before leaves to the next: forces of a substep, and the impulses as a guess. */
+static void begin_substep(const soft_step* k, const double* force)
+{
+    for (int i = 0; i < k->k.packs.room; i++) k->v[i] += force[i];
+    mor_budget_push_all(&k->k, k->joints, k->v);
 }
 
 static mor_report soft_step_step(const mor_system* s, const void* own, mor_solve_stage* stage, mor_answer* answer)
 {
     const options* o = own;
     size_t rows = (size_t)s->row_count, dof = (size_t)s->dof;
-    double* v = mor_arena_zero(stage->arena, rows + 2 * dof + (size_t)s->contact_count + 1, sizeof *v);
-    if (!v) return mor_report_no_memory();
-    soft_step k = { .s = s, .o = o, .h = s->h / o->substeps, .nu = answer->nu, .p = v, .dq = v + rows };
-    double* zero = v + rows + dof; /* of pushes by the warm start */
-    k.most = zero + dof;
-    double hertz = mor_min(o->hertz, 0.25 / k.h);
-    k.moving = soften(hertz, o->damping, k.h);
-    k.still = soften(2.0 * hertz, o->damping, k.h);
-    for (int i = 0; i < s->row_count; i++) k.p[i] = answer->impulses[i] / o->substeps, answer->impulses[i] = 0.0;
-    memcpy(k.nu, s->nu, dof * sizeof *k.nu);
-    mor_system still = *s;
-    still.nu_free = zero;
-    double* warm = mor_arena_alloc(stage->arena, (dof + 1) * sizeof *warm);
-    if (!warm) return mor_report_no_memory();
+    soft_step k = { .h = s->h / o->substeps, .push_speed = o->push_speed };
+    double* dq = mor_arena_alloc(stage->arena, (rows + dof + 1) * sizeof *dq);
+    if (!dq) return mor_report_no_memory();
+    k.joints = dq + dof;
+    for (int i = 0; i < s->row_count; i++) k.joints[i] = answer->impulses[i] / o->substeps, answer->impulses[i] = 0.0;
+    if (!make_room(&k, s, k.joints, stage->arena)) return mor_report_no_memory();
+    double* force = mor_packs_velocities(&k.k.packs, stage->arena);
+    if (!force) return mor_report_no_memory();
+    find_softness(&k, o);
+    for (int i = 0; i < s->dof; i++) dq[i] = (s->nu_free[i] - s->nu[i]) / o->substeps;
+    mor_packs_spread(&k.k.packs, dq, force);
+    mor_packs_spread(&k.k.packs, s->nu, k.v);
     for (int n = 0; n < o->substeps; n++) {
-        mor_system_velocity(&still, k.p, warm);
-        for (int i = 0; i < s->dof; i++) k.nu[i] += (s->nu_free[i] - s->nu[i]) / o->substeps + warm[i];
-        mor_budget_joints(s, 1.0 / o->substeps, k.p, k.nu);
-        for (int i = 0; i < s->contact_count; i++) visit(&k, i, n * k.h, true);
-        for (int i = 0; i < s->dof; i++) k.dq[i] += k.h * k.nu[i];
-        mor_budget_joints(s, 1.0 / o->substeps, k.p, k.nu);
-        for (int i = 0; i < s->contact_count; i++) visit(&k, i, (n + 1) * k.h, false);
-        for (int i = 0; i < s->row_count; i++) answer->impulses[i] += k.p[i];
+        begin_substep(&k, force);
+        mor_budget_joints(&k.k, 1.0 / o->substeps, k.joints, k.v);
+        visit(&k, n * k.h, true);
+        for (int i = 0; i < k.k.packs.room; i++) k.dq[i] += k.h * k.v[i];
+        mor_budget_joints(&k.k, 1.0 / o->substeps, k.joints, k.v);
+        visit(&k, (n + 1) * k.h, false);
+        mor_budget_add_impulses(&k.k, answer->impulses);
+        int first = s->contact_count < s->block_count ? s->blocks[s->contact_count].row : s->row_count;
+        for (int i = first; i < s->row_count; i++) answer->impulses[i] += k.joints[i];
     }
     restitution(&k, answer->impulses);
-    mor_budget_positions(s, k.dq, answer);
+    mor_packs_collect(&k.k.packs, k.v, answer->nu);
+    mor_packs_collect(&k.k.packs, k.dq, dq);
+    mor_budget_positions(s, dq, answer);
     return mor_budget_report(s, answer, 2 * o->substeps, stage->arena);
 }
 

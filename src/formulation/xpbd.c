@@ -39,90 +39,180 @@ static const mor_field fields[] = {
     { 0 }
 };
 
+/* Contacts of a pack in a substep; the multipliers are mor_budget_pack.p. */
+typedef struct xpbd_pack {
+    mor_four came;    /* G_n' nu before the substep */
+    mor_four inverse; /* 1/(W_nn + c) */
+    mor_four impulse[MOR_PACK_ROWS];
+    mor_four restitution;
+} xpbd_pack;
+
 typedef struct xpbd {
-    const mor_system* s;
-    double h, compliance;      /* of a substep; over h^2 */
-    double *nu, *dq, *before;  /* before: dq at the beginning of the substep */
-    double *l, *came, *joints; /* multipliers by rows; G_n' nu before the substep, by contacts; joint impulses */
+    mor_budget k;
+    double h, compliance;    /* of a substep; over h^2 */
+    double *v, *dq, *before; /* by places; before: dq at the beginning of the substep */
+    double *joints, *force;  /* joint impulses, by rows; change of v by forces, by places */
+    xpbd_pack* contacts;     /* of each pack */
+    mor_four v_rest;
 } xpbd;
 
-static void solve_position(const xpbd* k, int contact, double gone)
+/* Overlap is undone, and the way along the tangents where friction can. gone: time since the step began. */
+MOR_ALWAYS_INLINE void positions_body(const xpbd* k, double gone)
 {
-    const mor_system* s = k->s;
-    const mor_contact_row* c = &s->contacts[contact];
-    const mor_block* b = &s->blocks[c->block];
-    double *l = k->l + b->row, W = mor_budget_inertia(s, c->block, 0);
-    double gap = c->gap + mor_budget_speed(s, b, 0, k->dq) + gone * c->drift[0];
-    if (!(gap < 0.0) || !(W > 0.0)) return;
-    double change = mor_max(-l[0], (-gap - k->compliance * l[0]) / (W + k->compliance));
-    mor_budget_push(s, b, 0, change, k->dq);
-    l[0] += change;
-    double next[3] = { 0 }, size = 0.0;
-    for (int d = 1; d < b->dim && d < 3; d++) {
-        double Wt = mor_budget_inertia(s, c->block, d);
-        double way = mor_budget_speed(s, b, d, k->dq) - mor_budget_speed(s, b, d, k->before) + k->h * c->drift[d];
-        next[d] = Wt > 0.0 ? l[d] - way / Wt : 0.0;
-        size += next[d] * next[d];
+    const mor_packs* packs = &k->k.packs;
+    const mor_four zero = { 0, 0, 0, 0 };
+    for (int i = 0; i < packs->count; i++) {
+        const mor_pack* q = &packs->packs[i];
+        mor_budget_pack* c = &k->k.contacts[i];
+        mor_four way, before, next[MOR_PACK_ROWS], size = zero, *l = c->p;
+        mor_pack_view view, old;
+        mor_pack_load(q, k->dq, &view);
+        mor_pack_speed(packs, q, 0, &view, k->dq, &way);
+        const mor_four gap = c->gap + way + gone * c->drift[0];
+        const mor_four_bits overlaps = (gap < zero) & (q->inverse[0] > zero);
+        mor_four change = (-gap - k->compliance * l[0]) * k->contacts[i].inverse, least = -l[0];
+        mor_four_max(&change, &least);
+        change = MOR_FOUR_SELECT(overlaps, change, zero);
+        if (!(overlaps[0] | overlaps[1] | overlaps[2] | overlaps[3])) continue;
+        mor_pack_push(packs, q, 0, &change, &view, k->dq);
+        l[0] += change;
+        mor_pack_load(q, k->before, &old);
+        for (int d = 1; d < MOR_PACK_ROWS; d++) {
+            mor_pack_speed(packs, q, d, &view, k->dq, &way);
+            mor_pack_speed(packs, q, d, &old, k->before, &before);
+            next[d] = l[d] - (way - before + k->h * c->drift[d]) * q->inverse[d];
+            size += next[d] * next[d];
+        }
+        const mor_four limit = c->friction * l[0];
+        const mor_four_bits sticks = overlaps & ~(size > limit * limit); /* what slides is left to the velocities */
+        for (int d = 1; d < MOR_PACK_ROWS; d++) {
+            const mor_four more = MOR_FOUR_SELECT(sticks, next[d] - l[d], zero);
+            mor_pack_push(packs, q, d, &more, &view, k->dq);
+            l[d] = MOR_FOUR_SELECT(sticks, next[d], l[d]);
+        }
+        mor_pack_store(q, &view, k->dq);
     }
-    if (size > c->friction * c->friction * l[0] * l[0]) return; /* it slides: left to the velocities */
-    for (int d = 1; d < b->dim && d < 3; d++) mor_budget_push(s, b, d, next[d] - l[d], k->dq), l[d] = next[d];
 }
 
-static void solve_velocity(const xpbd* k, int contact, double* impulses)
+/* Sliding friction, restitution, and no speed of undone overlap. */
+MOR_ALWAYS_INLINE void velocities_body(const xpbd* k)
 {
-    const mor_system* s = k->s;
-    const mor_contact_row* c = &s->contacts[contact];
-    const mor_block* b = &s->blocks[c->block];
-    double *l = k->l + b->row, W = mor_budget_inertia(s, c->block, 0);
-    if (!(l[0] > 0.0) || !(W > 0.0)) return;
-    double p[3] = { l[0] / k->h }, target[3] = { 0 };
-    for (int d = 1; d < b->dim && d < 3; d++) p[d] = l[d] / k->h;
-    for (int d = 1; d < b->dim && d < 3; d++) {
-        double Wt = mor_budget_inertia(s, c->block, d);
-        target[d] = Wt > 0.0 ? p[d] - (mor_budget_speed(s, b, d, k->nu) + c->drift[d]) / Wt : 0.0;
+    const mor_packs* packs = &k->k.packs;
+    const mor_four zero = { 0, 0, 0, 0 };
+    for (int i = 0; i < packs->count; i++) {
+        const mor_pack* q = &packs->packs[i];
+        const mor_budget_pack* c = &k->k.contacts[i];
+        xpbd_pack* x = &k->contacts[i];
+        if (!mor_four_any(&c->p[0])) continue;
+        const mor_four_bits acts = (c->p[0] > zero) & (q->inverse[0] > zero);
+        mor_four p[MOR_PACK_ROWS], target[MOR_PACK_ROWS], u;
+        mor_pack_view view;
+        mor_pack_load(q, k->v, &view);
+        for (int d = 0; d < MOR_PACK_ROWS; d++) p[d] = MOR_FOUR_SELECT(acts, c->p[d] / k->h, zero);
+        for (int d = 1; d < MOR_PACK_ROWS; d++) {
+            mor_pack_speed(packs, q, d, &view, k->v, &u);
+            target[d] = p[d] - (u + c->drift[d]) * q->inverse[d];
+        }
+        mor_budget_friction(&k->k, q, &c->friction, target, p, &view, k->v);
+        mor_pack_speed(packs, q, 0, &view, k->v, &u);
+        const mor_four aim = MOR_FOUR_SELECT(x->came < -k->v_rest, -x->restitution * x->came, zero), least = -p[0];
+        mor_four more = (aim - (u + c->drift[0])) * q->inverse[0];
+        mor_four_max(&more, &least);
+        more = MOR_FOUR_SELECT(acts, more, zero);
+        mor_pack_push(packs, q, 0, &more, &view, k->v);
+        mor_pack_store(q, &view, k->v);
+        p[0] += more;
+        for (int d = 0; d < MOR_PACK_ROWS; d++) x->impulse[d] += p[d];
     }
-    mor_budget_friction(s, contact, target, p, k->nu);
-    double u = mor_budget_speed(s, b, 0, k->nu) + c->drift[0], came = k->came[contact];
-    double aim = came < -s->v_rest ? -c->restitution * came : 0.0;
-    double more = mor_max(-p[0], (aim - u) / W);
-    mor_budget_push(s, b, 0, more, k->nu);
-    impulses[b->row] += p[0] + more;
-    for (int d = 1; d < b->dim && d < 3; d++) impulses[b->row + d] += p[d];
 }
+
+/* Speeds of the contacts before the substep, and no multipliers yet. */
+MOR_ALWAYS_INLINE void begin_body(const xpbd* k)
+{
+    for (int i = 0; i < k->k.packs.count; i++) {
+        const mor_pack* q = &k->k.packs.packs[i];
+        mor_budget_pack* c = &k->k.contacts[i];
+        mor_pack_view view;
+        mor_four u;
+        mor_pack_load(q, k->v, &view);
+        mor_pack_speed(&k->k.packs, q, 0, &view, k->v, &u);
+        k->contacts[i].came = u + c->drift[0];
+        for (int d = 0; d < MOR_PACK_ROWS; d++) c->p[d] = (mor_four){ 0, 0, 0, 0 };
+    }
+}
+
+MOR_WIDE_VOID(static, positions, (const xpbd* k, double gone), (k, gone))
+MOR_WIDE_VOID(static, velocities, (const xpbd* k), (k))
+MOR_WIDE_VOID(static, begin, (const xpbd* k), (k))
 
 static void substep(const xpbd* k, const options* o, int n, double* impulses)
 {
-    const mor_system* s = k->s;
-    memset(k->l, 0, (size_t)s->row_count * sizeof *k->l);
-    for (int i = 0; i < s->contact_count; i++)
-        k->came[i] = mor_budget_speed(s, &s->blocks[s->contacts[i].block], 0, k->nu) + s->contacts[i].drift[0];
-    for (int i = 0; i < s->dof; i++) {
-        k->nu[i] += (s->nu_free[i] - s->nu[i]) / o->substeps;
+    const mor_system* s = k->k.s;
+    begin(k);
+    for (int i = 0; i < k->k.packs.room; i++) {
+        k->v[i] += k->force[i];
         k->before[i] = k->dq[i];
-        k->dq[i] += k->h * k->nu[i];
+        k->dq[i] += k->h * k->v[i];
     }
-    for (int m = 0; m < o->iterations; m++)
-        for (int i = 0; i < s->contact_count; i++) solve_position(k, i, (n + 1) * k->h);
-    for (int i = 0; i < s->dof; i++) k->nu[i] = (k->dq[i] - k->before[i]) / k->h;
-    for (int i = 0; i < s->contact_count; i++) solve_velocity(k, i, impulses);
+    for (int m = 0; m < o->iterations; m++) positions(k, (n + 1) * k->h);
+    for (int i = 0; i < k->k.packs.room; i++) k->v[i] = (k->dq[i] - k->before[i]) / k->h;
+    velocities(k);
     memset(k->joints, 0, (size_t)s->row_count * sizeof *k->joints);
-    mor_budget_joints(s, 1.0 / o->substeps, k->joints, k->nu);
+    mor_budget_joints(&k->k, 1.0 / o->substeps, k->joints, k->v);
     for (int i = 0; i < s->row_count; i++) impulses[i] += k->joints[i];
+}
+
+static bool make_room(xpbd* k, const mor_system* s, const double* impulses, mor_arena* arena)
+{
+    if (!mor_budget_open(&k->k, s, impulses, arena)) return false;
+    k->v = mor_packs_velocities(&k->k.packs, arena);
+    k->dq = mor_packs_velocities(&k->k.packs, arena);
+    k->before = mor_packs_velocities(&k->k.packs, arena);
+    k->force = mor_packs_velocities(&k->k.packs, arena);
+    k->contacts = mor_arena_zero(arena, (size_t)k->k.packs.count + 1, sizeof *k->contacts);
+    return k->v && k->dq && k->before && k->force && k->contacts;
+}
+
+static void fill_contacts(const xpbd* k)
+{
+    const mor_system* s = k->k.s;
+    for (int i = 0; i < k->k.packs.count; i++)
+        for (int lane = 0; lane < MOR_LANES; lane++) {
+            int block = k->k.packs.packs[i].block[lane];
+            if (block < 0) continue;
+            double W = s->diagonal[s->diagonal_start[block]];
+            k->contacts[i].inverse[lane] = W > 0.0 ? 1.0 / (W + k->compliance) : 0.0;
+            k->contacts[i].restitution[lane] = s->contacts[block].restitution;
+        }
+}
+
+/* The impulses of all substeps: they take the place of the last one's multipliers. */
+static void add_impulses(const xpbd* k, double* impulses)
+{
+    for (int i = 0; i < k->k.packs.count; i++)
+        for (int d = 0; d < MOR_PACK_ROWS; d++) k->k.contacts[i].p[d] = k->contacts[i].impulse[d];
+    mor_budget_add_impulses(&k->k, impulses);
 }
 
 static mor_report xpbd_step(const mor_system* s, const void* own, mor_solve_stage* stage, mor_answer* answer)
 {
     const options* o = own;
     size_t rows = (size_t)s->row_count, dof = (size_t)s->dof;
-    double* v = mor_arena_zero(stage->arena, 2 * rows + 2 * dof + (size_t)s->contact_count + 1, sizeof *v);
-    if (!v) return mor_report_no_memory();
-    xpbd k = { .s = s, .h = s->h / o->substeps, .nu = answer->nu, .dq = v, .before = v + dof, .l = v + 2 * dof };
-    k.joints = k.l + rows, k.came = k.joints + rows;
+    xpbd k = { .h = s->h / o->substeps, .v_rest = { s->v_rest, s->v_rest, s->v_rest, s->v_rest } };
     k.compliance = o->compliance / (k.h * k.h);
+    double* dq = mor_arena_alloc(stage->arena, (rows + dof + 1) * sizeof *dq);
     memset(answer->impulses, 0, rows * sizeof *answer->impulses);
-    memcpy(k.nu, s->nu, dof * sizeof *k.nu);
+    if (!dq || !make_room(&k, s, answer->impulses, stage->arena)) return mor_report_no_memory();
+    k.joints = dq + dof;
+    fill_contacts(&k);
+    for (int i = 0; i < s->dof; i++) dq[i] = (s->nu_free[i] - s->nu[i]) / o->substeps;
+    mor_packs_spread(&k.k.packs, dq, k.force);
+    mor_packs_spread(&k.k.packs, s->nu, k.v);
     for (int n = 0; n < o->substeps; n++) substep(&k, o, n, answer->impulses);
-    mor_budget_positions(s, k.dq, answer);
+    add_impulses(&k, answer->impulses);
+    mor_packs_collect(&k.k.packs, k.v, answer->nu);
+    mor_packs_collect(&k.k.packs, k.dq, dq);
+    mor_budget_positions(s, dq, answer);
     return mor_budget_report(s, answer, o->substeps * o->iterations, stage->arena);
 }
 
