@@ -16,7 +16,8 @@
  *     that may be far from the nearest one; a bound of second order goes farther then (clear_time.c).
  *       Touching at t*: the points are those of the placed shapes at t*, with arms r* from the centres of mass and
  *     rates w = n.(v + w x r*)_b-a. The gap handed over is gap(t*) - t* w: the linear model gap + t w is right at t*.
- *     If the direction is still the same and the way there is short, the points of now are the same model and stay.
+ *     If the direction is still the same and the way there is short, the points of now are the same model and stay:
+ *     the moment itself is not needed for that, shapes that overlap a little later have met (met_alike).
  *       Never touching: the points of the moment of nearest approach are taken in the same way. Their planes leave
  *     the free motion alone, and hold if something else pushes the bodies together. Corners are dropped.
  *
@@ -48,6 +49,8 @@
 #define LIKE_NORMAL 0.995
 /* share of the size: with a shorter way to the impact nothing has changed when it comes */
 #define NO_WAY 1e-4
+/* of the time at which the first point passes its plane: by then shapes that meet there overlap */
+#define LATER 1.25
 /* a corner that swings past at the distance d takes about pi sqrt(r/2d) advances */
 #define MAX_ADVANCES 1000
 /* of the time of nearest approach, before points of it are wanted; then until there are some */
@@ -324,6 +327,30 @@ static bool all_corners(const mor_point* points, int count)
     return true;
 }
 
+/* The cosine from which normals are the same. */
+static double same_normal(const mor_sweep* s)
+{
+    return s->flight[0].still || s->flight[1].still ? SAME_NORMAL : LIKE_NORMAL;
+}
+
+/* Is the way in the time t so short that points with the same normal serve then as well? */
+static bool is_short_way(const mor_sweep* s, double t, double size)
+{
+    return t * mor_norm(mor_sub(s->flight[1].v, s->flight[0].v)) <= SHORT_WAY * size;
+}
+
+/* Do the shapes overlap soon after the first point passes its plane, along the normal of now and after a short way? Then
+ * they met before that, in front of the same planes. */
+static bool met_alike(const mor_sweep* s, const mor_point* points, int count, double soonest, double size)
+{
+    double t = mor_min(LATER * soonest, s->h), distance;
+    if (with_chain(s) || !is_short_way(s, t, size)) return false;
+    mor_point later[MOR_MAX_POINTS];
+    int n = look(s, t, s->reach, later, &distance);
+    return n > 0 && distance <= 0.0 &&
+           mor_dot(points[deepest_of(points, count)].normal, later[deepest_of(later, n)].normal) > same_normal(s);
+}
+
 int mor_sweep_contacts(const mor_sweep* s, mor_point* points, int count)
 {
     double size = size_of(s), least = HUGE_VAL;
@@ -343,6 +370,7 @@ int mor_sweep_contacts(const mor_sweep* s, mor_point* points, int count)
     double turn = s->h * (a->tumble + b->tumble);
     bool corners = all_corners(points, count);
     if (!passes && !(turn > TURNING && least < s->h * motion_bound(s))) return corners ? 0 : count;
+    if (passes && !s->bounces && turn <= TURNING && met_alike(s, points, count, soonest, size)) return count;
     passage p;
     advance(s, points, count, size, &p);
     if (!p.touches) {
@@ -356,9 +384,7 @@ int mor_sweep_contacts(const mor_sweep* s, mor_point* points, int count)
     }
     mor_vec3 n0 = points[deepest_of(points, count)].normal;
     const mor_point* d = &p.points[deepest_of(p.points, p.count)];
-    mor_vec3 way = mor_sub(b->v, a->v);
-    double same = a->still || b->still ? SAME_NORMAL : LIKE_NORMAL;
-    if (passes && !s->bounces && mor_dot(n0, d->normal) > same && p.time * mor_norm(way) <= SHORT_WAY * size &&
+    if (passes && !s->bounces && mor_dot(n0, d->normal) > same_normal(s) && is_short_way(s, p.time, size) &&
         turn <= TURNING)
         return count;
     double distance;
