@@ -339,8 +339,8 @@ static bool is_short_way(const mor_sweep* s, double t, double size)
     return t * mor_norm(mor_sub(s->flight[1].v, s->flight[0].v)) <= SHORT_WAY * size;
 }
 
-/* Do the shapes overlap soon after the first point passes its plane, along the normal of now and after a short way? Then
- * they met before that, in front of the same planes. */
+/* Do the shapes overlap soon after the first point passes its plane, along the normal of now and after a short way?
+ * Then they met before that, in front of the same planes. */
 static bool met_alike(const mor_sweep* s, const mor_point* points, int count, double soonest, double size)
 {
     double t = mor_min(LATER * soonest, s->h), distance;
