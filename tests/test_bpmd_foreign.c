@@ -106,7 +106,9 @@ static void write_contacts(const char* frame)
                       (now->mirrored == c ? -1.0 : 1.0);
         for (int k = 0; k < 3; k++) {
             normals[3 * c + k] = sign * n[k];
-            points[3 * c + k] = p[k] - (now->paper ? centre[first - 1][k] : 0.0);
+            /* the paper: on the first body, from its centre; Gazebo: one point for both */
+            double along = now->paper ? (back ? gaps[c] : 0.0) : 0.5 * gaps[c];
+            points[3 * c + k] = p[k] + along * n[k] - (now->paper ? centre[first - 1][k] : 0.0);
         }
         mu[2 * c] = 0.4, mu[2 * c + 1] = now->second;
     }
@@ -254,6 +256,116 @@ static void a_mirrored_pair_and_a_second_column_are_told(void** state)
     }
 }
 
+/* Two frames by hand, /frame2 and /frame10, whose bodies come in another order: one ball of 2 kg on the ground, one of
+ * 3 kg hinged to the world at its centre. `step` at the root, one for all or one for each. */
+static void write_two(const char* path, const char* contacts, const char* joints, bool each, int stored)
+{
+    static const variant rows = { .paper = true };
+    static const char* const frames[2] = { "/frame2", "/frame10" };
+    mor_error error = { 0 };
+    char name[200];
+    now = &rows;
+    remove(path);
+    if (mor_h5_begin(&h5, path, &error)) fail_msg("%s", error.text);
+    const double x[6] = { 3, 0, 1, 0, 0, 0.5 }, q[8] = { 1, 0, 0, 0, 1, 0, 0, 0 }, m[2] = { 3, 2 };
+    const double v[12] = { 0 }, f[12] = { 0, 0, -9.81 * 3, 0, 0, 0, 0, 0, -9.81 * 2, 0, 0, 0 };
+    const double I[18] = { 0.3, 0, 0, 0, 0.3, 0, 0, 0, 0.3, 0.2, 0, 0, 0, 0.2, 0, 0, 0, 0.2 };
+    const double p[3] = { 0, 0, -0.5 }, n[3] = { 0, 0, -1 }, mu[2] = { 0.5, 0.5 }, gap = 0.0;
+    const double J[36] = { 1, [13] = 1, [26] = 1 }, phi[3] = { 0 };
+    const double free_rows[6] = { -INFINITY, INFINITY, -INFINITY, INFINITY, -INFINITY, INFINITY };
+    const double h[2] = { 0.002, 0.004 };
+    size_t one = 1, two = 2;
+    for (int k = 0; k < 2; k++) {
+#define GROUP(g) (snprintf(name, sizeof name, "%s%s%s", frames[k], *(g) ? "/" : "", g), name)
+#define IN(g, d) (snprintf(name, sizeof name, "%s/%s/%s", frames[k], g, d), name)
+        mor_h5_group(&h5, GROUP(""), &error);
+        mor_h5_group(&h5, GROUP("bodies"), &error);
+        mor_h5_group(&h5, GROUP("notes"), &error);
+        mor_h5_group(&h5, GROUP(contacts), &error);
+        if (mor_h5_group(&h5, GROUP(joints), &error)) fail_msg("%s", error.text);
+        mor_h5_write(&h5, IN("bodies", "ids"), MOR_H5_INT, 1, &two, (int[]){ 7, 4 }, &error);
+        mor_h5_write(&h5, IN("bodies", "masses"), MOR_H5_DOUBLE, 1, &two, m, &error);
+        put(IN("bodies", "positions"), 2, 3, x);
+        put(IN("bodies", "quaternion"), 2, 4, q);
+        put(IN("bodies", "velocities"), 2, 6, v);
+        put(IN("bodies", "forces"), 2, 6, f);
+        put(IN("bodies", "inertia"), 6, 3, I);
+        put_pairs(IN(contacts, "pairs"), 1, (int[]){ 4, -1 });
+        put(IN(contacts, "points"), 1, 3, p);
+        put(IN(contacts, "normals"), 1, 3, n);
+        put(IN(contacts, "gap"), 1, 1, &gap);
+        put(IN(contacts, "mu"), 1, 2, mu);
+        put_pairs(IN(joints, "pairs"), 1, (int[]){ 7, -1 });
+        mor_h5_write(&h5, IN(joints, "rows"), MOR_H5_INT, 1, &one, (int[]){ 3 }, &error);
+        put(IN(joints, "jacobians"), 3, 12, J);
+        put(IN(joints, "violations"), 3, 1, phi);
+        put(IN(joints, "bounds"), 3, 2, free_rows);
+        double impulse[3] = { 2 * 9.81 * h[each ? k : 0], 0, 0 }; /* the ball stays at rest */
+        double end[12] = { 0, 0, 0, 0, 0, 0, 0, 0, stored == 2 ? 0.01 * k : 0.0 };
+        if (stored) mor_h5_group(&h5, GROUP("solutions"), &error);
+        if (stored == 1) put(IN("solutions", "impulses"), 1, 3, impulse);
+        if (stored == 2) put(IN("solutions", "solution"), 12, 1, end);
+#undef IN
+#undef GROUP
+    }
+    mor_h5_write(&h5, "/step", MOR_H5_DOUBLE, each ? 1 : 0, &two, h, &error);
+    if (mor_h5_finish(&h5, MOR_OK, &error)) fail_msg("%s", error.text);
+}
+
+static void frames_joints_ids_and_names_of_a_careless_writer(void** state)
+{
+    (void)state;
+    static const struct {
+        const char *contacts, *joints;
+    } names[] = { { "unilateral constraints", "bilateral constraints" },
+                  { "Unilateral_Constraints", "Bilateral_Constraints" },
+                  { "unilateral constraints (contacts)", "bilateral constraints (joints)" },
+                  { "contact", "joint" },
+                  { "Contacts", "Joints" } };
+    for (int k = 0; k < 10; k++) {
+        mor_error error = { 0 };
+        mor_bpmd_frame f;
+        write_two(at("two.h5"), names[k % 5].contacts, names[k % 5].joints, k >= 5, 0);
+        mor_bpmd* file = mor_bpmd_open(at("two.h5"), &error);
+        if (!file) fail_msg("%s", error.text);
+        assert_int_equal(mor_bpmd_count(file), 2); /* the step beside them is no frame */
+        for (int i = 0; i < 2; i++) {
+            if (mor_bpmd_read(file, i, &f, &error)) fail_msg("%s", error.text);
+            assert_string_equal(f.name, i ? "frame10" : "frame2");
+            assert_near(f.h, k >= 5 && i ? 0.004 : 0.002, 0.0);
+            assert_int_equal(f.contact_count, 1);
+            assert_int_equal(f.contacts[0].body[0], 1); /* id 4 */
+            assert_int_equal(f.constraint_count, 1);
+            assert_int_equal(f.constraints[0].body[0], 0);
+            expect_note(f.notes, "/notes: the format has no such name; not read");
+            mor_bpmd_frame_clear(&f);
+        }
+        mor_bpmd_free(file);
+    }
+}
+
+/* What `compare` says of the stored answer of the second frame [m/s]. */
+static double stored_error(int kind)
+{
+    static char text[1 << 20];
+    write_two(at("two.h5"), "unilateral constraints", "bilateral constraints", true, kind);
+    assert_int_equal(command_run("$M compare two.h5 --formulations ncp --solvers auto --frames 0 --json >out.txt"), 0);
+    FILE* in = fopen(at("out.txt"), "r");
+    text[fread(text, 1, sizeof text - 1, in)] = 0;
+    fclose(in);
+    const char* second = strstr(strstr(text, "\"stored\": {") + 1, "\"stored\": {");
+    assert_non_null(second);
+    return atof(strstr(second, "\"velocity_error\": ") + 18);
+}
+
+/* Impulses of contacts without those of joints, and velocities alone, as Table 2 has them: both are judged. */
+static void stored_answers_of_others_are_judged(void** state)
+{
+    (void)state;
+    assert_true(stored_error(1) < 1e-12);
+    assert_near(stored_error(2), 0.01, 1e-9); /* it leaves the ground at 1 cm/s without an impulse that explains it */
+}
+
 /* ------------------------------------------------------------------------------ our own files */
 
 static double* numbers(const char* file, const char* path, size_t count)
@@ -392,7 +504,7 @@ static void names_of_the_paper_hold_the_same_problem(void** state)
     assert_non_null(stored);
     const char* error_at = strstr(stored, "\"velocity_error\": ");
     assert_non_null(error_at);
-    assert_true(atof(error_at + 18) < 1e-3); /* one contact point for two bodies: the gap's lever is lost */
+    assert_true(atof(error_at + 18) < 1e-9);
 }
 
 int main(void)
@@ -400,6 +512,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_answer_does_not_depend_on_the_writer),
         cmocka_unit_test(a_mirrored_pair_and_a_second_column_are_told),
+        cmocka_unit_test(frames_joints_ids_and_names_of_a_careless_writer),
+        cmocka_unit_test(stored_answers_of_others_are_judged),
         cmocka_unit_test(a_reader_in_another_language_rebuilds_the_spin),
         cmocka_unit_test(names_of_the_paper_hold_the_same_problem),
     };

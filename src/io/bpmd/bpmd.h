@@ -112,8 +112,9 @@ typedef struct mor_bpmd_frame {
     double velocity_error;
     /* the stored answer: sums over the islands, largest (docs/notation.md) */
     double total_fb, total_cck, natural, friction_power, normal_error, friction_error;
-    char stored_by[64]; /* not "": impulses are those of another program, under this name */
-    char notes[3000];   /* what the reader found to deviate from the format, a line each, with the dataset's path */
+    char stored_by[64];     /* not "": impulses are those of another program, under this name */
+    bool stored_velocities; /* they are not impulses but the velocities of the bodies at the end */
+    char notes[3000];       /* what the reader found to deviate from the format, a line each, with the dataset's path */
 } mor_bpmd_frame;
 
 /* Frees the arrays. */

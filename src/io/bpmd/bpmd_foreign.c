@@ -1,7 +1,8 @@
 /* What files of other writers do differently, and how it is recognised.
  *
- * Names of groups. Table 2 of the paper calls them "unilateral constraints" and "bilateral constraints"; spaces become
- * underscores, or the groups are called contacts, joints.
+ * Names. Table 2 of the paper calls groups "unilateral constraints" and "bilateral constraints"; others call them
+ * contacts, joints. Names are compared without capitals, spaces, underscores and the plural's s. What has an unknown
+ * name is told: contacts that are passed over in silence would be another problem.
  *
  * Order of arrays. MATLAB, Octave and Fortran write an n x 3 array as 3 x n. A shape that fits only one of the two
  * tells the order of the whole frame, and so that of square arrays.
@@ -13,6 +14,7 @@
  * have their pair mirrored. A body that is not convex may fail its own test; it takes both bodies, or most contacts.
  *
  * Each of these is told with the path of the dataset (mor_bpmd_frame.notes). */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,28 +34,97 @@ void mor_bpmd_note(mor_bpmd_reader* r, const char* what)
 
 /* ---------------------------------------------------------------------------------- spelling */
 
-static const struct {
-    const char* name;
-    const char* others[6];
-} groups[] = { { "contacts/",
-                 { "unilateral constraints/", "unilateral_constraints/", "unilateral/", "contact/",
-                   "unilateral constraints (contacts)/", NULL } },
-               { "constraints/",
-                 { "bilateral constraints/", "bilateral_constraints/", "bilateral/", "joints/",
-                   "bilateral constraints (joints)/", NULL } },
-               { "solutions/", { "solution/", NULL } } };
+/* Letters and digits, small, up to a bracket; without the plural's s. */
+static void fold(const char* name, char* out, size_t size)
+{
+    size_t n = 0;
+    for (const char* p = name; *p && *p != '(' && n + 1 < size; p++)
+        if (isalnum((unsigned char)*p)) out[n++] = (char)tolower((unsigned char)*p);
+    if (n > 1 && out[n - 1] == 's') n--;
+    out[n] = '\0';
+}
 
+static bool same_name(const char* a, const char* b)
+{
+    char x[64], y[64];
+    fold(a, x, sizeof x);
+    fold(b, y, sizeof y);
+    return strcmp(x, y) == 0;
+}
+
+/* Groups of a frame, the first as in docs/bpmd.md. */
+static const char* const groups[][6] = {
+    { "bodies", "body", NULL },
+    { "contacts", "unilateral constraints", "unilateral", "unilateral contacts", NULL },
+    { "constraints", "bilateral constraints", "bilateral", "joints", "bilateral joints", NULL },
+    { "solutions", NULL },
+};
+enum { GROUPS = sizeof groups / sizeof *groups };
+
+/* The group of the table above that a child of a frame is; -1: none. */
+static int group_of(const char* child)
+{
+    for (int g = 0; g < GROUPS; g++)
+        for (const char* const* name = groups[g]; *name; name++)
+            if (same_name(child, *name)) return g;
+    return -1;
+}
+
+typedef struct search {
+    const char* wanted; /* a name; NULL: the group `group` */
+    int group;
+    char found[64]; /* "": none so far */
+} search;
+
+static void compare_child(void* user, const char* child)
+{
+    search* s = user;
+    bool same = s->wanted ? same_name(child, s->wanted) : group_of(child) == s->group;
+    if (same && !s->found[0] && strlen(child) < sizeof s->found) snprintf(s->found, sizeof s->found, "%s", child);
+}
+
+static bool find_child(const mor_bpmd_reader* r, const char* path, search* s)
+{
+    return mor_h5_children(&r->file->h5, path, compare_child, s, NULL) == MOR_OK && s->found[0];
+}
+
+/* `name` is GROUP/DATASET of docs/bpmd.md. */
 bool mor_bpmd_find_elsewhere(mor_bpmd_reader* r, const char* name)
 {
-    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
-        size_t n = strlen(groups[g].name);
-        if (strncmp(name, groups[g].name, n) != 0) continue;
-        for (const char* const* other = groups[g].others; *other; other++) {
-            int length = snprintf(r->path, sizeof r->path, "/%s/%s%s", r->frame->name, *other, name + n);
-            if (length < (int)sizeof r->path && mor_h5_exists(&r->file->h5, r->path)) return true;
-        }
-    }
-    return false;
+    char group[64], path[192];
+    const char* rest = strchr(name, '/');
+    if (!rest) return false;
+    snprintf(group, sizeof group, "%.*s", (int)(rest - name), name);
+    search in_frame = { .group = group_of(group) }, in_group = { .wanted = rest + 1 };
+    if (in_frame.group < 0) return false;
+    snprintf(path, sizeof path, "/%s", r->frame->name);
+    if (!find_child(r, path, &in_frame)) return false;
+    snprintf(r->path, sizeof r->path, "/%.60s/%.60s/%.60s", r->frame->name, in_frame.found, rest + 1);
+    if (mor_h5_exists(&r->file->h5, r->path)) return true;
+    snprintf(path, sizeof path, "/%s/%s", r->frame->name, in_frame.found);
+    if (strchr(rest + 1, '/') || !find_child(r, path, &in_group)) return false;
+    snprintf(r->path, sizeof r->path, "/%.60s/%.60s/%.60s", r->frame->name, in_frame.found, in_group.found);
+    return true;
+}
+
+static void tell_unknown(void* user, const char* child)
+{
+    mor_bpmd_reader* r = user;
+    static const char* const others[] = { "timestep", "step", "time", "solver_data", "trees", NULL };
+    bool known = group_of(child) >= 0;
+    for (const char* const* name = others; *name; name++) known = known || same_name(child, *name);
+    if (known) return;
+    snprintf(r->path, sizeof r->path, "/%.60s/%.100s", r->frame->name, child);
+    mor_bpmd_note(r, "the format has no such name; not read");
+}
+
+void mor_bpmd_tell_unknown(mor_bpmd_reader* r)
+{
+    char path[96];
+    if (r->code || r->file->dialect == MOR_BPMD_MOREAU) return;
+    snprintf(path, sizeof path, "/%s", r->frame->name);
+    mor_h5_children(&r->file->h5, path, tell_unknown, r,
+                    NULL); /* a group that cannot be listed is told by its readers */
 }
 
 /* ------------------------------------------------------------------------------------- order */
@@ -167,16 +238,17 @@ static void first_name(void* user, const char* name)
 }
 
 /* An answer of another program: impulses (contacts x 3, rows normal and two tangents as in docs/bpmd.md) in the group
- * `solutions` or in the first group there. Velocities alone do not tell impulses and are not judged. */
+ * `solutions` or in the first group there; else velocities of the bodies at the end (bodies x 6), as in Table 2. */
 void mor_bpmd_read_stored(mor_bpmd_reader* r)
 {
     mor_bpmd_frame* f = r->frame;
     size_t n = (size_t)f->contact_count;
     char base[256], first[64] = "", name[160];
     if (r->code || f->answered || n == 0) return;
-    snprintf(base, sizeof base, "/%s/solutions", f->name);
-    if (!mor_h5_exists(&r->file->h5, base)) snprintf(base, sizeof base, "/%s/solution", f->name);
-    if (!mor_h5_exists(&r->file->h5, base)) return;
+    search solutions = { .group = group_of("solutions") };
+    snprintf(base, sizeof base, "/%s", f->name);
+    if (!find_child(r, base, &solutions)) return;
+    snprintf(base, sizeof base, "/%s/%s", f->name, solutions.found);
     static const char* const names[] = { "impulses", "z", "solution", NULL };
     const char* found = NULL;
     for (int i = 0; names[i] && !found; i++) {
@@ -192,10 +264,16 @@ void mor_bpmd_read_stored(mor_bpmd_reader* r)
     if (!found) return;
     size_t count = mor_bpmd_points_of(r, name, NULL);
     if (r->code) return;
+    size_t bodies = (size_t)f->body_count;
+    if (count == 6 * bodies && count != 3 * n && mor_bpmd_table(r, name, NULL, bodies, 6, false)) {
+        for (size_t i = 0; i < bodies; i++) memcpy(f->bodies[i].velocity, r->table + 6 * i, 6 * sizeof(double));
+        f->stored_velocities = true;
+        mor_bpmd_note(r, "a stored solution of velocities alone; judged by the impulses that come nearest to them");
+        snprintf(f->stored_by, sizeof f->stored_by, "%s", found);
+    }
     if (count != 3 * n) {
-        mor_bpmd_note(r, count == 6 * (size_t)f->body_count
-                             ? "a stored solution of velocities alone; it has no impulses to judge"
-                             : "a stored solution with another number of unknowns than three per contact; not read");
+        if (!f->stored_velocities && !r->code)
+            mor_bpmd_note(r, "a stored solution with another number of unknowns than three per contact; not read");
         return;
     }
     if (!mor_bpmd_table(r, name, NULL, n, 3, false)) return;

@@ -2,6 +2,7 @@
 #include "io/bpmd/bpmd_reader.h"
 #include "io/hdf5/h5_inside.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,13 +21,35 @@ void mor_bpmd_meta_text(const mor_bpmd* file, const char* name, char* text, size
 
 /* -------------------------------------------------------------------------------- opening */
 
+static void look_for_bodies(void* user, const char* name)
+{
+    if (strcmp(name, "bodies") == 0 || strcmp(name, "Bodies") == 0) *(bool*)user = true;
+}
+
+/* Frames in the order of their numbers: frame2 before frame10. */
+static int by_number(const void* a, const void* b)
+{
+    const char *x = a, *y = b;
+    while (*x && *y) {
+        if (isdigit((unsigned char)*x) && isdigit((unsigned char)*y)) {
+            char *x_end, *y_end;
+            unsigned long long m = strtoull(x, &x_end, 10), n = strtoull(y, &y_end, 10);
+            if (m != n) return m < n ? -1 : 1;
+            x = x_end, y = y_end;
+        } else if (*x != *y) break;
+        else x++, y++;
+    }
+    return (unsigned char)*x - (unsigned char)*y;
+}
+
 static void take_name(void* user, const char* name)
 {
     mor_bpmd* f = user;
     char path[128];
     if (strlen(name) > 60) return;
-    snprintf(path, sizeof path, "/%s/bodies", name);
-    if (!mor_h5_exists(&f->h5, path)) return;
+    snprintf(path, sizeof path, "/%s", name);
+    bool bodies = false;
+    if (mor_h5_children(&f->h5, path, look_for_bodies, &bodies, NULL) || !bodies) return; /* no group, or no frame */
     if (f->count == f->capacity) {
         int capacity = f->capacity ? 2 * f->capacity : 64;
         void* grown = realloc(f->names, (size_t)capacity * sizeof *f->names);
@@ -69,6 +92,31 @@ static mor_code read_meta(mor_bpmd* f, mor_error* error)
     return code;
 }
 
+/* Whose names the first frame has: the majority decides. */
+static mor_bpmd_dialect foreign_dialect(const mor_bpmd* f)
+{
+    static const char* const paper[] = { "bodies/quaternion", "bodies/inertia", "contacts/gap",
+                                         "contacts/mu",       "step",           NULL };
+    static const char* const gazebo[] = { "bodies/quaternions", "bodies/world_inertia_tensors",
+                                          "contacts/gaps",      "contacts/mu_s",
+                                          "timestep",           NULL };
+    static const char* const other_groups[] = { "unilateral constraints", "unilateral_constraints",
+                                                "bilateral constraints", "bilateral_constraints", NULL };
+    int votes = 0;
+    char path[160];
+    for (int i = 0; paper[i]; i++) {
+        snprintf(path, sizeof path, "/%s/%s", f->names[0], paper[i]);
+        votes += mor_h5_exists(&f->h5, path);
+        snprintf(path, sizeof path, "/%s/%s", f->names[0], gazebo[i]);
+        votes -= mor_h5_exists(&f->h5, path);
+    }
+    for (int i = 0; other_groups[i]; i++) {
+        snprintf(path, sizeof path, "/%s/%s", f->names[0], other_groups[i]);
+        votes += mor_h5_exists(&f->h5, path);
+    }
+    return votes > 0 ? MOR_BPMD_PAPER : MOR_BPMD_GAZEBO;
+}
+
 static mor_bpmd* open_file(const char* path, bool guarded, mor_error* error)
 {
     mor_bpmd* f = calloc(1, sizeof *f);
@@ -84,17 +132,14 @@ static mor_bpmd* open_file(const char* path, bool guarded, mor_error* error)
     }
     mor_code code = mor_h5_children(&f->h5, "/", take_name, f, error);
     if (!code && f->failed) code = mor_fail(error, MOR_SYSTEM, "out of memory");
+    if (!code && f->count) qsort(f->names, (size_t)f->count, sizeof *f->names, by_number);
     bool ours = mor_h5_exists(&f->h5, "/meta") && mor_h5_has_attribute(&f->h5, "/meta", "format");
     if (!code && ours) code = read_meta(f, error);
     if (!code && !ours && f->count == 0)
         code =
             mor_fail(error, MOR_BAD_INPUT,
                      "%s:/: no frames: neither /meta nor a group with bodies inside, such as /mbs_frame000001", path);
-    if (!code && !ours) {
-        char name[128];
-        snprintf(name, sizeof name, "/%s/bodies/quaternion", f->names[0]);
-        f->dialect = mor_h5_exists(&f->h5, name) ? MOR_BPMD_PAPER : MOR_BPMD_GAZEBO;
-    }
+    if (!code && !ours) f->dialect = foreign_dialect(f);
     if (code) {
         mor_bpmd_free(f);
         return NULL;

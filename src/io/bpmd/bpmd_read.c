@@ -166,6 +166,23 @@ static void read_inertia(mor_bpmd_reader* r, size_t n)
     }
 }
 
+static int ascending(const void* a, const void* b)
+{
+    int x = *(const int*)a, y = *(const int*)b;
+    return (x > y) - (x < y);
+}
+
+/* Bodies may come in any order, but no two with one id. Sorts r->integers. */
+static void check_ids(mor_bpmd_reader* r, size_t n)
+{
+    if (r->code) return;
+    qsort(r->integers, n, sizeof *r->integers, ascending);
+    for (size_t i = 1; i < n && !r->code; i++)
+        if (r->integers[i] == r->integers[i - 1])
+            r->code = mor_fail(r->error, MOR_BAD_INPUT, "%s:%s: two bodies have the id %d", r->file->h5.path, r->path,
+                               r->integers[i]);
+}
+
 static void read_bodies(mor_bpmd_reader* r)
 {
     mor_bpmd_frame* f = r->frame;
@@ -176,8 +193,8 @@ static void read_bodies(mor_bpmd_reader* r)
         for (size_t i = 0; i < n; i++) {
             f->bodies[i].id = r->integers[i];
             if (r->integers[i] < 1) mor_bpmd_complain(r, i, "ids count from 1");
-            if (i > 0 && r->integers[i] <= r->integers[i - 1]) mor_bpmd_complain(r, i, "ids must ascend");
         }
+    check_ids(r, n);
     read_masses(r, n);
     if (mor_bpmd_table(r, "bodies/positions", NULL, n, 3, false))
         for (size_t i = 0; i < n; i++) f->bodies[i].x = vec(t + 3 * i);
@@ -204,7 +221,7 @@ static void read_bodies(mor_bpmd_reader* r)
         for (size_t i = 0; i < n; i++) f->bodies[i].L = vec(t + 3 * i);
 }
 
-/* Index of the body with this id; bodies are sorted by id. -2: none. */
+/* Index of the body with this id; bodies are most often sorted by id. -2: none. */
 int mor_bpmd_body_index(const mor_bpmd_frame* f, int id)
 {
     if (id == -1) return -1;
@@ -215,6 +232,8 @@ int mor_bpmd_body_index(const mor_bpmd_frame* f, int id)
         if (f->bodies[middle].id < id) low = middle + 1;
         else high = middle - 1;
     }
+    for (int i = 0; i < f->body_count; i++)
+        if (f->bodies[i].id == id) return i;
     return -2;
 }
 
@@ -324,6 +343,10 @@ static void read_contacts(mor_bpmd_reader* r)
     mor_bpmd_check_normals(r);
     if (mor_bpmd_numbers(r, "contacts/gaps", "contacts/gap", n, false))
         for (size_t i = 0; i < n; i++) f->contacts[i].gap = t[i];
+    for (size_t i = 0; i < n && r->file->dialect == MOR_BPMD_PAPER; i++) { /* its point is that on the first body */
+        mor_bpmd_contact* c = &f->contacts[i];
+        c->point[1] = mor_add(c->point[0], mor_scale(c->gap, c->normal));
+    }
     read_friction(r, n);
     if (optional(r, "contacts/restitution", NULL, n))
         for (size_t i = 0; i < n; i++) {
@@ -376,6 +399,23 @@ static void read_answer(mor_bpmd_reader* r)
     f->answered = !r->code;
 }
 
+/* The step beside the frames: one for all, or one per frame. False: there is none. */
+static bool read_common_step(mor_bpmd_reader* r, int index)
+{
+    static const char* const names[] = { "/step", "/timestep", NULL };
+    const char* const* name = names;
+    while (*name && !mor_h5_exists(&r->file->h5, *name)) name++;
+    if (!*name) return false;
+    double* steps = malloc(((size_t)r->file->count + 1) * sizeof *steps);
+    snprintf(r->path, sizeof r->path, "%s", *name);
+    if (!steps) r->code = mor_fail(r->error, MOR_SYSTEM, "out of memory");
+    else if (mor_h5_read_all(&r->file->h5, *name, MOR_H5_DOUBLE, (size_t)r->file->count, steps, NULL) == MOR_OK)
+        r->frame->h = steps[index];
+    else r->code = mor_h5_read_all(&r->file->h5, *name, MOR_H5_DOUBLE, 1, &r->frame->h, r->error);
+    free(steps);
+    return true;
+}
+
 static void read_head(mor_bpmd_reader* r, int index)
 {
     mor_bpmd_frame* f = r->frame;
@@ -388,15 +428,7 @@ static void read_head(mor_bpmd_reader* r, int index)
     f->dimension = r->file->dimension;
     f->gravity = r->file->gravity;
     /* the paper: one for all, or one per frame */
-    if (!mor_bpmd_find(r, "timestep", "step") && mor_h5_exists(&r->file->h5, "/step")) {
-        double* steps = malloc(((size_t)r->file->count + 1) * sizeof *steps);
-        snprintf(r->path, sizeof r->path, "/step");
-        if (!steps) r->code = mor_fail(r->error, MOR_SYSTEM, "out of memory");
-        else if (mor_h5_read_all(&r->file->h5, "/step", MOR_H5_DOUBLE, (size_t)r->file->count, steps, NULL) == MOR_OK)
-            f->h = steps[index];
-        else r->code = mor_h5_read_all(&r->file->h5, "/step", MOR_H5_DOUBLE, 1, &f->h, r->error);
-        free(steps);
-    } else {
+    if (mor_bpmd_find(r, "timestep", "step") || !read_common_step(r, index)) {
         double* table = r->table;
         r->table = &f->h;
         mor_bpmd_numbers(r, "timestep", "step", 1, false);
@@ -447,6 +479,7 @@ mor_code mor_bpmd_read(const mor_bpmd* file, int index, mor_bpmd_frame* frame, m
     r.integers = malloc(most * sizeof(int));
     if (!r.code && (!frame->bodies || !frame->contacts || !r.table || !r.integers))
         r.code = mor_fail(error, MOR_SYSTEM, "out of memory");
+    mor_bpmd_tell_unknown(&r);
     if (!r.code && file->dialect != MOR_BPMD_MOREAU) mor_bpmd_look_at_order(&r, bodies, contacts);
     if (!r.code) read_bodies(&r);
     if (!r.code && contacts) read_contacts(&r);

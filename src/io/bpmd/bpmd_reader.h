@@ -44,6 +44,8 @@ int mor_bpmd_body_index(const mor_bpmd_frame* f, int id);
 void mor_bpmd_note(mor_bpmd_reader* r, const char* what);
 /* mor_bpmd_find under the other names of the group. */
 bool mor_bpmd_find_elsewhere(mor_bpmd_reader* r, const char* name);
+/* Notes what the frame of a foreign file has besides the names of the format. */
+void mor_bpmd_tell_unknown(mor_bpmd_reader* r);
 /* Counts `along` and `across`. */
 void mor_bpmd_look_at_order(mor_bpmd_reader* r, size_t bodies, size_t contacts);
 /* Is the dataset at r->path cols x rows? */
