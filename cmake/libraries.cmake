@@ -28,8 +28,8 @@ endforeach()
 # Without libwebsockets there is no server: `moreau view` then only writes pages that open from disk.
 if(NOT WEBSOCKETS_FOUND)
   message(STATUS "libwebsockets not found: 'moreau view' without --html will not work")
-  list(REMOVE_ITEM LAB_SOURCES ${CMAKE_SOURCE_DIR}/src/serve/server.c)
-  list(APPEND LAB_SOURCES src/serve/none/server.c)
+  list(REMOVE_ITEM LAB_SOURCES ${CMAKE_SOURCE_DIR}/src/serve/server.c ${CMAKE_SOURCE_DIR}/src/serve/site.c)
+  list(APPEND LAB_SOURCES src/serve/none/server.c src/serve/none/site.c)
 endif()
 
 # The viewer's page is built beforehand (viewer/build.mjs) and becomes a part of the program.

@@ -104,6 +104,8 @@ _moreau() {
         "dataset --engine") return ;;
         "dataset --commit") return ;;
         "dataset --command") return ;;
+        "dataset --port") return ;;
+        "dataset --listen") return ;;
         "dataset --family") return ;;
         "dataset --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "inverse --motion") COMPREPLY=($(compgen -f -- "$word")); return ;;
@@ -180,7 +182,7 @@ _moreau() {
         optimise) options='--vary --goal --end --search --starts --spread --seed --tol --simulations --set --step --json --plugin --help -h' ;;
         calibrate) options='--jobs --html --csv --json --journal --resume --quiet --plugin --help -h' ;;
         compare) options='--formulations --solvers --collision --tol --time-limit --memory --start --frames --traces --iterations --coordinates --scene-limit --assume --jobs --out --csv --baseline --json --shard --merge --resume --quiet --plugin --help -h' ;;
-        dataset) options='--output -o --full --author --licence --engine --commit --command --family --plugin --help -h' ;;
+        dataset) options='--output -o --full --author --licence --engine --commit --command --port --listen --family --plugin --help -h' ;;
         inverse) options='--motion --law --regularisation --slip --fit --poses --check --columns --time-column --rows --set --csv --json --quiet --plugin --help -h' ;;
         plot) options='--output -o --title --plugin --help -h' ;;
         reproduce) options='--output -o --seed --threads --quick --plugin --help -h' ;;

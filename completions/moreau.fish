@@ -145,6 +145,8 @@ complete -c moreau -n '__fish_seen_subcommand_from dataset' -l licence -x -d 'ad
 complete -c moreau -n '__fish_seen_subcommand_from dataset' -l engine -x -d 'add: the program that made them, with its version'
 complete -c moreau -n '__fish_seen_subcommand_from dataset' -l commit -x -d 'add: its commit'
 complete -c moreau -n '__fish_seen_subcommand_from dataset' -l command -x -d 'add: how it was called'
+complete -c moreau -n '__fish_seen_subcommand_from dataset' -l port -x -d 'serve: which port (a free one)'
+complete -c moreau -n '__fish_seen_subcommand_from dataset' -l listen -x -d 'serve: other machines may look too: listen on this address'
 complete -c moreau -n '__fish_seen_subcommand_from dataset' -l family -x -d 'build: only these (moreau dataset list)'
 complete -c moreau -n '__fish_seen_subcommand_from dataset' -l plugin -r -F -d 'adds methods of your own (docs/tutorials/your-solver.md); may be repeated'
 complete -c moreau -n '__fish_seen_subcommand_from dataset' -l help -s h -d 'this text'

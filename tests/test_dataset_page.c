@@ -67,7 +67,9 @@ static void pages_have_pictures_provenance_and_every_form(void** state)
     if (!strstr(command_output, "its own answers miss Coulomb's law by at most")) fail_msg("%s", command_output);
     assert_int_equal(command_run("$M dataset page d -o site"), 0);
     slurp("site/index.html");
-    expect("<h2>other-2</h2>");
+    expect("<a href=\"#f0\">box-stack</a>"); /* index of families */
+    expect("<b>licence</b> MIT");
+    expect(">other-2</h2>");
     expect("A. &lt;Body&gt;");
     expect("<b>licence</b> CC0");
     expect("<b>command</b> engine --go");
@@ -77,6 +79,7 @@ static void pages_have_pictures_provenance_and_every_form(void** state)
     expect("href=\"files/other-2-mbs_frame000001.m\"");
     for (const char* at = text; (at = strstr(at, "href=\"")); at++) { /* no dead link */
         char name[300];
+        if (at[6] == '#') continue; /* of the index of families */
         snprintf(name, sizeof name, "site/%.*s", (int)strcspn(at + 6, "\""), at + 6);
         if (access(command_at(name), R_OK) != 0) fail_msg("%s is missing", name);
     }
@@ -141,9 +144,58 @@ static void answers_of_another_program_are_judged(void** state)
     }
 }
 
+/* A leg presses against its joint limit while its foot is on the floor: the limit is a contact without friction. With
+ * dry friction in the joint there is no FCLIB form, and a sentence says so. */
+static void limits_of_joints_are_exported_and_two_bounds_are_told(void** state)
+{
+    (void)state;
+    static const char scene[] =
+        "moreau: 1\nmaterials: { m: { friction: 0.5 } }\nbodies:\n"
+        "- { name: floor, shape: plane, fixed: true, material: m }\n"
+        "- { name: ball, shape: { sphere: 0.1 }, mass: 1, position: [1, 0, 0.0999], material: m }\n"
+        "- { name: arm, shape: { box: [0.4, 0.1, 0.1] }, mass: 1, position: [0.2, 0, 0.5], material: m }\n"
+        "- { name: box, shape: { box: [0.2, 0.2, 0.2] }, mass: 2, position: [0.3, 0, 0.6499], material: m }\n"
+        "joints:\n- { name: hinge, type: revolute, bodies: [arm, world], point: [0, 0, 0.5], axis: [0, 1, 0], "
+        "limits: [-1, 0]%s }\n";
+    for (int dry = 0; dry < 2; dry++) {
+        FILE* f = fopen(command_at(dry ? "dry.yaml" : "limit.yaml"), "w");
+        fprintf(f, scene, dry ? ", friction: 0.2" : "");
+        fclose(f);
+    }
+    assert_int_equal(command_run("$M run limit.yaml --steps 3 --quiet --bpmd limit.h5:3"), 0);
+    assert_int_equal(command_run("$M run dry.yaml --steps 3 --quiet --bpmd dry.h5:3"), 0);
+    assert_int_equal(command_run("$M dataset export limit.h5 -o fclib"), 0);
+    assert_non_null(strstr(command_output, "2 problems"));
+    command_expect("$M dataset export dry.h5 -o fclib", 2, "a row has two bounds");
+    mor_problem_file a;
+    mor_error error = { 0 };
+    bool found = false;
+    for (int k = 1; k <= 2; k++) { /* one island is the ball; the other has its contacts and the limit */
+        char name[100];
+        snprintf(name, sizeof name, "fclib/limit-mbs_frame000001-%d.hdf5", k);
+        if (mor_problem_load(command_at(name), NULL, &a, &error)) fail_msg("%s", error.text);
+        double r[60] = { 0 }, u[60];
+        int n = a.problem.size, last = a.problem.contact_count - 1;
+        if (a.problem.contact_count > 1) {
+            mor_solve_options o = mor_solve_options_default();
+            o.tol = 1e-12;
+            assert_int_equal(mor_solve(mor_library_solver(NULL, "nsgs"), NULL, &a.problem, &o, r, NULL).status,
+                             MOR_SOLVED);
+            mor_matrix_apply(&a.problem.A, r, u);
+            assert_true(n <= 60 && a.problem.mu[last] == 0.0);
+            /* moments about the hinge: box 2 kg at 0.3 m and arm 1 kg at 0.2 m, for a step of 0.01 s */
+            assert_near(r[3 * last], 0.01 * 9.81 * (2 * 0.3 + 1 * 0.2), 2e-3);
+            found = true;
+        }
+        mor_problem_file_free(&a);
+    }
+    assert_true(found);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(pages_have_pictures_provenance_and_every_form),
-                                        cmocka_unit_test(answers_of_another_program_are_judged) };
+                                        cmocka_unit_test(answers_of_another_program_are_judged),
+                                        cmocka_unit_test(limits_of_joints_are_exported_and_two_bounds_are_told) };
     return cmocka_run_group_tests(tests, command_open, command_close);
 }

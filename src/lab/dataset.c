@@ -12,6 +12,7 @@
 #include "io/scene/scene_def.h"
 #include "io/text/output.h"
 #include "io/text/text_file.h"
+#include "lab/dataset_page.h"
 #include "model/step.h"
 
 #define LARGEST_FILE ((size_t)1 << 36) /* bytes of a file that is added */
@@ -27,6 +28,16 @@ static mor_code write_urdf(const char* folder, const mor_family* family, double 
     if (!out) return MOR_SYSTEM;
     family->urdf(size, out);
     return mor_output_close(out, path, true, error);
+}
+
+/* Where the file comes from, as for files that are added. */
+static mor_code write_provenance(const char* path, const mor_family* family, mor_error* error)
+{
+    char engine[64], command[128];
+    snprintf(engine, sizeof engine, "moreau %s", mor_version());
+    snprintf(command, sizeof command, "moreau dataset build --full --family %s", family->name);
+    mor_provenance p = { .author = "The Moreau authors", .licence = "MIT", .engine = engine, .command = command };
+    return mor_provenance_write(path, &p, error);
 }
 
 mor_code mor_dataset_build(const char* folder, const mor_family* family, double size, bool* built, mor_error* error)
@@ -67,6 +78,7 @@ mor_code mor_dataset_build(const char* folder, const mor_family* family, double 
     if (!code) code = mor_output_replace(work, path, path, error);
     if (code) remove(work);
     *built = !code;
+    if (!code) code = write_provenance(path, family, error);
     mor_world_destroy(w);
     mor_scene_destroy(scene);
     free(text);
@@ -114,39 +126,54 @@ mor_code mor_dataset_add(const char* folder, const char* path, mor_error* error)
     return code;
 }
 
+/* The islands of a frame. A frame without FCLIB form gives MOR_BAD_INPUT and a sentence. */
+static mor_code export_frame(const mor_bpmd_frame* f, const char* path, const char* folder, const char* stem,
+                             int* problems, mor_error* error)
+{
+    char target[1024], title[400];
+    int islands = 0;
+    mor_world* w = mor_bpmd_world(f, NULL, NULL, error);
+    if (!w) return error && error->code ? error->code : MOR_BAD_INPUT;
+    mor_code code = MOR_OK;
+    for (int k = 0; k < w->last->island_count; k++) islands += w->last->islands[k].system.contact_count > 0;
+    for (int k = 0, number = 0; k < w->last->island_count && !code; k++) {
+        if (w->last->islands[k].system.contact_count == 0) continue;
+        int n = snprintf(target, sizeof target, "%s/%s-%s", folder, stem, f->name);
+        if (islands > 1) n += snprintf(target + n, sizeof target - (size_t)n, "-%d", ++number);
+        snprintf(target + n, sizeof target - (size_t)n, ".hdf5");
+        snprintf(title, sizeof title, "%s %s, island %d of %d", stem, f->name, islands > 1 ? number : 1, islands);
+        mor_error reason = { 0 };
+        code = mor_fclib_write_system(target, &w->last->islands[k].system, title, &reason);
+        if (!code) ++*problems;
+        else mor_fail(error, code, "%s:/%s: %.400s", path, f->name, reason.text);
+    }
+    mor_world_destroy(w);
+    return code;
+}
+
 mor_code mor_dataset_export(const char* path, const char* folder, int* problems, mor_error* error)
 {
     mor_bpmd* file = mor_bpmd_open(path, error);
     if (!file) return MOR_BAD_INPUT;
     const char* slash = strrchr(path, '/');
-    char stem[256], target[1024], title[400];
+    char stem[256];
     snprintf(stem, sizeof stem, "%s", slash ? slash + 1 : path);
     char* dot = strrchr(stem, '.');
     if (dot && dot != stem) *dot = '\0';
-    mor_code code = MOR_OK;
-    for (int i = 0; i < mor_bpmd_count(file) && !code; i++) {
+    mor_code code = MOR_OK, first = MOR_OK;
+    for (int i = 0; i < mor_bpmd_count(file) && code != MOR_SYSTEM; i++) {
         mor_bpmd_frame f;
-        code = mor_bpmd_read(file, i, &f, error);
-        if (code) break;
-        mor_world* w = mor_bpmd_world(&f, NULL, NULL, error);
-        if (!w) code = error && error->code ? error->code : MOR_BAD_INPUT;
-        int islands = 0;
-        for (int k = 0; w && k < w->last->island_count; k++) islands += w->last->islands[k].system.contact_count > 0;
-        for (int k = 0, number = 0; w && k < w->last->island_count && !code; k++) {
-            if (w->last->islands[k].system.contact_count == 0) continue;
-            int n = snprintf(target, sizeof target, "%s/%s-%s", folder, stem, f.name);
-            if (islands > 1) n += snprintf(target + n, sizeof target - (size_t)n, "-%d", ++number);
-            snprintf(target + n, sizeof target - (size_t)n, ".hdf5");
-            snprintf(title, sizeof title, "%s %s, island %d of %d", stem, f.name, islands > 1 ? number : 1, islands);
-            code = mor_fclib_write_system(target, &w->last->islands[k].system, title, error);
-            if (!code) ++*problems;
-            else if (code == MOR_BAD_INPUT && error) { /* which frame it was */ mor_error kept = *error;
-                mor_fail(error, code, "%s:/%s: %.400s", path, f.name, kept.text);
-            }
+        mor_error reason = { 0 };
+        code = mor_bpmd_read(file, i, &f, &reason);
+        if (!code) {
+            code = export_frame(&f, path, folder, stem, problems, &reason);
+            mor_bpmd_frame_clear(&f);
         }
-        mor_world_destroy(w);
-        mor_bpmd_frame_clear(&f);
+        if (code && !first) {
+            first = code;
+            mor_fail(error, code, "%s", reason.text);
+        }
     }
     mor_bpmd_free(file);
-    return code;
+    return first;
 }

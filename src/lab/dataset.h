@@ -38,7 +38,7 @@ mor_code mor_dataset_answer(const char* problems, const char* answers, const cha
                             mor_error* error);
 
 /* Writes the exact Coulomb problem of every island of every frame as FOLDER/<file>-<frame>[-<island>].hdf5 (FCLIB);
- * counts them in *problems. */
+ * counts them in *problems. Frames that have no such form are left out; the first is told, with MOR_BAD_INPUT. */
 mor_code mor_dataset_export(const char* path, const char* folder, int* problems, mor_error* error);
 
 #endif

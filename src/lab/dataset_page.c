@@ -6,11 +6,13 @@
  * (.dat) and as a script for MATLAB and Octave (.m). Larger ones are there as FCLIB only: W would be dense. */
 #include "lab/dataset_page.h"
 
+#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "io/bpmd/bpmd.h"
 #include "io/fclib/fclib.h"
@@ -77,7 +79,7 @@ static void write_provenance(const char* problems, FILE* out)
     if (text[0]) {
         fputs("<b>engine</b> ", out);
         mor_html_text(out, text);
-        fputs("<br><b>command</b> moreau dataset build<br>", out);
+        fputs("<br>", out);
     } else fputs("<span class=\"dim\">not told</span>", out);
 }
 
@@ -234,11 +236,12 @@ static void take_problem(void* user, const mor_lab_message* m)
     if (m->kind == 'P') *(mor_lab_problem*)user = m->as.problem;
 }
 
-static mor_code write_row(const mor_lab* lab, int index, const bool* done, const char* folder, const char* stem,
-                          FILE* out, mor_error* error)
+static mor_code write_row(mor_lab* lab, int index, const bool* done, const char* folder, const char* stem, FILE* out,
+                          mor_error* error)
 {
     mor_lab_problem p = lab->problems[index];
     mor_code code = mor_lab_measure(lab, index, done, false, take_problem, &p, error);
+    lab->problems[index] = p;
     mor_bpmd_frame f;
     mor_bpmd* file = code ? NULL : mor_bpmd_open(p.path, error);
     if (!code) code = file ? mor_bpmd_read(file, p.frame, &f, error) : MOR_BAD_INPUT;
@@ -285,14 +288,14 @@ static mor_code write_section(mor_lab* lab, int first, int count, const bool* do
     free(bytes);
     if (code) return code;
     mor_code exported = mor_dataset_export(path, files, &problems, &reason);
-    fputs("<h2>", out);
+    fprintf(out, "<h2 id=\"f%d\">", first);
     mor_html_text(out, stem);
     fprintf(out, "</h2><p>family %s, %d frames, %.0f kB: <a href=\"files/%s\">BPMD file</a></p><p>",
             lab->problems[first].family, count, 1e-3 * (double)size, name);
     write_provenance(path, out);
     fputs("</p>", out);
     if (exported) {
-        fputs("<p class=\"dim\">Some frames have no FCLIB form: ", out);
+        fputs("<p class=\"dim\">Frames without FCLIB form, the first: ", out);
         mor_html_text(out, reason.text);
         fputs("</p>", out);
     }
@@ -314,24 +317,106 @@ static const char sort_script[] =
     "for(const o of t.tHead.rows[0].cells)o.classList.remove('up','down');h.classList.add(d>0?'up':'down')};"
     "h.onkeydown=e=>e.key==='Enter'&&h.onclick()})</script></body></html>\n";
 
-static mor_code write_index(mor_lab* lab, const char* folder, FILE* out, mor_error* error)
+/* Least and most of a number over the problems of a family; NaN is passed over. */
+typedef struct range {
+    double least, most;
+} range;
+
+static void include(range* r, double x)
+{
+    if (isnan(x)) return;
+    r->least = fmin(r->least, x);
+    r->most = fmax(r->most, x);
+}
+
+static void write_range(FILE* out, const char* format, range r)
+{
+    fprintf(out, "<td class=\"n\" data-v=\"%.9g\">", r.least <= r.most ? r.most : 1e300);
+    if (!(r.least <= r.most)) fputs("–", out);
+    else {
+        fprintf(out, format, r.least);
+        if (r.most > r.least) fputs(" – ", out), fprintf(out, format, r.most);
+    }
+    fputs("</td>", out);
+}
+
+/* One line of the index. */
+static void write_family(const mor_lab* lab, int first, FILE* out)
+{
+    const char *family = lab->problems[first].family, *path = NULL;
+    static const range none = { INFINITY, -INFINITY };
+    range contacts = none, ratio = none, condition = none, missing = none;
+    int files = 0, problems = 0;
+    for (int i = first; i < lab->problem_count; i++) {
+        const mor_lab_problem* p = &lab->problems[i];
+        if (strcmp(p->family, family) != 0) continue;
+        files += !path || strcmp(p->path, path) != 0;
+        path = p->path;
+        problems++;
+        include(&contacts, p->contacts);
+        include(&ratio, p->mass_ratio);
+        include(&condition, p->condition);
+        include(&missing, p->deficiency >= 0 ? p->deficiency : NAN);
+    }
+    fprintf(out, "<tr><td><a href=\"#f%d\">", first);
+    mor_html_text(out, family);
+    fputs("</a></td>", out);
+    mor_page_number(out, "%.0f", files);
+    mor_page_number(out, "%.0f", problems);
+    write_range(out, "%.0f", contacts);
+    write_range(out, "%.3g", ratio);
+    write_range(out, "%.0f", missing);
+    write_range(out, "%.1e", condition);
+    fputs("</tr>\n", out);
+}
+
+static void write_families(const mor_lab* lab, FILE* out)
+{
+    fputs("<table class=\"sort\" id=\"families\"><thead><tr><th>family</th><th class=\"n\">files</th><th "
+          "class=\"n\">problems</th><th class=\"n\">contacts</th><th class=\"n\">mass ratio</th><th "
+          "class=\"n\">rank missing</th><th class=\"n\">condition of W</th></tr></thead><tbody>\n",
+          out);
+    for (int i = 0; i < lab->problem_count; i++) {
+        bool seen = false;
+        for (int k = 0; k < i && !seen; k++) seen = strcmp(lab->problems[k].family, lab->problems[i].family) == 0;
+        if (!seen) write_family(lab, i, out);
+    }
+    fputs("</tbody></table>\n", out);
+}
+
+/* The sections first: measuring them gives the numbers of the index. */
+static mor_code write_sections(mor_lab* lab, const char* folder, FILE* out, mor_error* error)
 {
     bool* done = malloc((size_t)mor_lab_slots(lab) * sizeof *done);
     if (!done) return mor_fail(error, MOR_SYSTEM, "out of memory");
     memset(done, 1, (size_t)mor_lab_slots(lab) * sizeof *done); /* statistics only */
     mor_code code = MOR_OK;
-    mor_page_begin(out, "moreau dataset");
-    fprintf(out,
-            "<h1>Benchmark problems of multibody dynamics with contact</h1><p>%d problems. FCLIB, .dat and MATLAB hold "
-            "the exact Coulomb problem u = W r + q of each island, joints eliminated. As stored: the error of the "
-            "impulses the file came with.</p>\n",
-            lab->problem_count);
     for (int i = 0, n; i < lab->problem_count && !code; i += n) {
         for (n = 1; i + n < lab->problem_count && strcmp(lab->problems[i + n].path, lab->problems[i].path) == 0;) n++;
         code = write_section(lab, i, n, done, folder, out, error);
     }
-    fputs(sort_script, out);
     free(done);
+    return code;
+}
+
+static mor_code write_index(mor_lab* lab, const char* folder, FILE* out, mor_error* error)
+{
+    char* text = NULL;
+    size_t length = 0;
+    FILE* sections = open_memstream(&text, &length);
+    if (!sections) return mor_fail(error, MOR_SYSTEM, "out of memory");
+    mor_code code = write_sections(lab, folder, sections, error);
+    if (fclose(sections) != 0 && !code) code = mor_fail(error, MOR_SYSTEM, "out of memory");
+    mor_page_begin(out, "moreau dataset");
+    fprintf(out,
+            "<h1>Benchmark problems of multibody dynamics with contact</h1><p>%d problems. FCLIB, .dat and MATLAB hold "
+            "the exact Coulomb problem u = W r + q of each island, joints eliminated. As stored: the error of the "
+            "answer the file came with.</p>\n",
+            lab->problem_count);
+    write_families(lab, out);
+    fwrite(text, 1, code ? 0 : length, out);
+    fputs(sort_script, out);
+    free(text);
     return code;
 }
 
@@ -375,4 +460,21 @@ mor_code mor_dataset_page(const char* folder, const char* target, int* problems,
     *problems = lab.problem_count;
     mor_lab_end(&lab);
     return code;
+}
+
+void mor_dataset_page_remove(const char* target)
+{
+    char path[1500];
+    snprintf(path, sizeof path, "%.1000s/files", target);
+    DIR* files = opendir(path);
+    for (struct dirent* e; files && (e = readdir(files));) {
+        snprintf(path, sizeof path, "%.1000s/files/%.300s", target, e->d_name);
+        if (e->d_name[0] != '.') remove(path);
+    }
+    if (files) closedir(files);
+    snprintf(path, sizeof path, "%.1000s/files", target);
+    rmdir(path);
+    snprintf(path, sizeof path, "%.1000s/index.html", target);
+    remove(path);
+    rmdir(target);
 }

@@ -14,5 +14,7 @@ mor_code mor_provenance_write(const char* problems, const mor_provenance* proven
 /* TARGET/index.html with all BPMD files of a folder, and TARGET/files with every problem in all forms. Refuses a target
  * that has a page. */
 mor_code mor_dataset_page(const char* folder, const char* target, int* problems, mor_error* error);
+/* Removes what mor_dataset_page wrote into TARGET, and TARGET if nothing else is in it. */
+void mor_dataset_page_remove(const char* target);
 
 #endif

@@ -23,12 +23,12 @@
 #include <libwebsockets.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "io/json/json.h"
 #include "serve/export.h"
+#include "serve/guard.h"
 
-enum { SERIES_POINTS = 20000, BODY_POINTS = 4000, PIECE = 1 << 16, TOKEN = 32, COMMAND = 256 };
+enum { SERIES_POINTS = 20000, BODY_POINTS = 4000, PIECE = 1 << 16, COMMAND = 256 };
 #define MOST_ANSWER 6.4e7 /* bytes */
 #define STATE_SECONDS 0.25
 
@@ -37,7 +37,7 @@ struct mor_server {
     mor_recording* const* recordings;
     int count;
     mor_live* live;
-    char address[128], url[512], token[TOKEN + 1];
+    char address[128], url[512], token[MOR_GUARD_TOKEN + 1];
     char policy[1024]; /* what the page may load, as the page says itself; sent as a header too */
     int port;
     bool local;
@@ -66,24 +66,11 @@ typedef struct client {
 
 /* ------------------------------------------------------------------------------- who may ask */
 
-static bool same_text(const char* a, const char* b)
-{
-    size_t n = strlen(a);
-    unsigned char difference = n != strlen(b);
-    for (size_t i = 0; !difference && i < n; i++) difference |= (unsigned char)(a[i] ^ b[i]);
-    return !difference;
-}
-
 static bool allowed(mor_server* s, struct lws* wsi, bool socket)
 {
-    char host[256] = "", origin[300] = "", mine[3][300], token[64] = "";
+    char host[256] = "", origin[300] = "", token[64] = "";
     if (lws_hdr_copy(wsi, host, sizeof host, WSI_TOKEN_HOST) <= 0) return false;
-    snprintf(mine[0], sizeof mine[0], "127.0.0.1:%d", s->port);
-    snprintf(mine[1], sizeof mine[1], "localhost:%d", s->port);
-    snprintf(mine[2], sizeof mine[2], "%s:%d", s->address, s->port);
-    bool named = !s->local;
-    for (int i = 0; i < 3; i++) named = named || strcmp(host, mine[i]) == 0;
-    if (!named) return false;
+    if (s->local && !mor_guard_host(host, s->address, s->port)) return false;
     if (socket && lws_hdr_total_length(wsi, WSI_TOKEN_ORIGIN) > 0) {
         char expected[300];
         snprintf(expected, sizeof expected, "http://%s", host);
@@ -91,7 +78,7 @@ static bool allowed(mor_server* s, struct lws* wsi, bool socket)
             return false;
     }
     const char* given = lws_get_urlarg_by_name(wsi, "token=", token, sizeof token);
-    return given && same_text(s->token, given);
+    return given && mor_guard_same(s->token, given);
 }
 
 /* ------------------------------------------------------------------------------- answers */
@@ -410,14 +397,6 @@ static void wake(void* user)
     lws_cancel_service(s->context);
 }
 
-static bool make_token(mor_server* s)
-{
-    unsigned char random[TOKEN / 2];
-    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random) return false;
-    for (size_t i = 0; i < sizeof random; i++) snprintf(s->token + 2 * i, 3, "%02x", random[i]);
-    return true;
-}
-
 /* The policy of the page; false: it has none. */
 static bool find_policy(mor_server* s)
 {
@@ -460,7 +439,7 @@ mor_server* mor_server_create(const mor_server_options* options, mor_recording* 
         .gid = (gid_t)-1,
         .uid = (uid_t)-1,
     };
-    bool good = find_policy(s) && make_token(s);
+    bool good = find_policy(s) && mor_guard_token(s->token);
     s->context = good ? lws_create_context(&info) : NULL;
     struct lws_vhost* host = s->context ? lws_create_vhost(s->context, &info) : NULL;
     s->port = host ? lws_get_vhost_listen_port(host) : 0;

@@ -6,9 +6,11 @@
 #include "lab/compare.h"
 #include "lab/dataset.h"
 #include "lab/dataset_page.h"
+#include "serve/site.h"
 
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +25,8 @@ typedef struct arguments {
     int file_count;
     bool full;
     mor_provenance provenance;
+    const char* address; /* serve: NULL: this machine only */
+    int port;
 } arguments;
 
 static int take_word(void* user, char* word)
@@ -43,6 +47,9 @@ static const mor_cli_option options[] = {
     { "--engine", "NAME", "add: the program that made them, with its version", MOR_CLI_TEXT, AT(provenance.engine) },
     { "--commit", "ID", "add: its commit", MOR_CLI_TEXT, AT(provenance.commit) },
     { "--command", "LINE", "add: how it was called", MOR_CLI_TEXT, AT(provenance.command) },
+    { "--port", "N", "serve: which port (a free one)", MOR_CLI_WHOLE, AT(port), .min = 1, .max = 65535,
+      .expected = "1 to 65535" },
+    { "--listen", "ADDRESS", "serve: other machines may look too: listen on this address", MOR_CLI_TEXT, AT(address) },
     { "--family", "F,...", "build: only these (moreau dataset list)", MOR_CLI_TEXT, AT(family) },
     { .name = NULL },
 };
@@ -56,7 +63,8 @@ static const mor_cli_command command = {
              "add FILE... [-o DIR]\n"
              "answer PROBLEMS.h5 ANSWERS.txt TARGET.h5\n"
              "export FILE... [-o DIR]\n"
-             "page DIR [-o SITE]",
+             "page DIR [-o SITE]\n"
+             "serve DIR [--port N] [--listen ADDRESS]",
     .about = "build makes the benchmark problems from their recipes: small and medium sizes, with --full all of them;\n"
              "files that are there stay.\n"
              "info lists size, rank deficiency, conditioning and contacts per degree of freedom of every frame.\n"
@@ -67,7 +75,9 @@ static const mor_cli_command command = {
              "export writes every frame as FCLIB problems (HDF5, one per island) for other programs; moreau solve\n"
              "reads them too.\n"
              "page writes a site of all problems of a folder: pictures, sizes, provenance, and every problem as BPMD,\n"
-             "FCLIB, Siconos text and MATLAB script.\n",
+             "FCLIB, Siconos text and MATLAB script.\n"
+             "serve makes the same site in a folder of its own, prints an address to open in a browser, and serves it\n"
+             "until interrupted (with -o SITE the folder stays).\n",
     .options = options,
     .more = "moreau compare DIR runs all methods on it.\n",
     .operand = take_word,
@@ -186,16 +196,45 @@ static mor_code judge(const char* path, mor_error* error)
     return code;
 }
 
+/* One line of the person at the terminal; NULL: none was given. The text is not freed: the program ends soon. */
+static const char* ask(const char* question)
+{
+    char* line = NULL;
+    size_t room = 0;
+    fprintf(stderr, "%s: ", question);
+    ssize_t n = getline(&line, &room, stdin);
+    while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r')) line[--n] = '\0';
+    return n > 0 ? line : NULL;
+}
+
+/* What was not told is asked for where somebody can answer; elsewhere it is told which is missing. */
+static mor_provenance complete(mor_provenance p, const char* path)
+{
+    const struct {
+        const char **value, *option, *question;
+    } all[] = { { &p.author, "--author", "who made the problems" },
+                { &p.licence, "--licence", "under which terms may they be used" },
+                { &p.engine, "--engine", "the program that made them, with its version" },
+                { &p.commit, "--commit", "its commit" },
+                { &p.command, "--command", "how it was called" } };
+    char missing[120] = "";
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (!*all[i].value && isatty(0)) *all[i].value = ask(all[i].question);
+        if (!*all[i].value) n += (size_t)snprintf(missing + n, sizeof missing - n, " %s", all[i].option);
+    }
+    if (n) fprintf(stderr, "moreau dataset: %s: where does it come from? not told:%s\n", path, missing);
+    return p;
+}
+
 static mor_code keep_provenance(const arguments* a, const char* path, mor_error* error)
 {
     char target[1024];
     const char* slash = strrchr(path, '/');
-    if (!a->provenance.author || !a->provenance.licence || !a->provenance.engine)
-        fprintf(stderr,
-                "moreau dataset: %s: who made it, with what, under which terms? --author, --engine, --licence\n", path);
-    if (!a->provenance.author && !a->provenance.licence && !a->provenance.engine) return MOR_OK;
+    mor_provenance p = complete(a->provenance, path);
+    if (!p.author && !p.licence && !p.engine && !p.commit && !p.command) return MOR_OK;
     snprintf(target, sizeof target, "%s/%s", a->folder, slash ? slash + 1 : path);
-    return mor_provenance_write(target, &a->provenance, error);
+    return mor_provenance_write(target, &p, error);
 }
 
 static int page(const arguments* a)
@@ -207,6 +246,53 @@ static int page(const arguments* a)
     if (mor_dataset_page(a->files[0], target, &problems, &error)) return mor_cli_fail(&error);
     printf("%s/index.html: %d problems\n", target, problems);
     return 0;
+}
+
+static mor_site* serving;
+
+static void interrupt(int signal)
+{
+    (void)signal;
+    if (serving) mor_site_stop(serving);
+}
+
+static int serve_site(const arguments* a, const char* folder)
+{
+    mor_error error = { 0 };
+    mor_site* site = mor_site_create(folder, a->address, a->port, &error);
+    if (!site) return mor_cli_fail(&error);
+    serving = site;
+    struct sigaction action = { .sa_handler = interrupt };
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    printf("%s\n", mor_site_url(site));
+    fflush(stdout);
+    fprintf(stderr, "open this address in a browser; Ctrl-C ends\n");
+    mor_site_run(site);
+    serving = NULL;
+    mor_site_destroy(site);
+    return 0;
+}
+
+static int serve(const arguments* a)
+{
+    mor_error error = { 0 };
+    int problems = 0;
+    char folder[1024];
+    const char* temporary = getenv("TMPDIR");
+    if (a->file_count != 1) return mor_cli_usage("dataset", "serve which folder?");
+    bool kept = strcmp(a->folder, "dataset") != 0;
+    snprintf(folder, sizeof folder, "%.900s/moreau-dataset-XXXXXX", temporary && *temporary ? temporary : "/tmp");
+    if (!kept && !mkdtemp(folder)) {
+        mor_fail(&error, MOR_SYSTEM, "%s: cannot be made: %s", folder, strerror(errno));
+        return mor_cli_fail(&error);
+    }
+    const char* target = kept ? a->folder : folder;
+    int status = mor_dataset_page(a->files[0], target, &problems, &error) ? mor_cli_fail(&error) : 0;
+    if (!status) fprintf(stderr, "%d problems\n", problems);
+    if (!status) status = serve_site(a, target);
+    if (!kept) mor_dataset_page_remove(target);
+    return status;
 }
 
 static int add(const arguments* a)
@@ -240,17 +326,18 @@ static int export(const arguments* a)
     int problems = 0;
     if (a->file_count == 0) return mor_cli_usage("dataset", "export which file?");
     mkdir(a->folder, 0777); /* a failure shows when the file is written */
-    for (int i = 0; i < a->file_count; i++)
-        if (mor_dataset_export(a->files[i], a->folder, &problems, &error)) return mor_cli_fail(&error);
+    int status = 0;
+    for (int i = 0; i < a->file_count; i++) /* what has no such form is told; the rest is written */
+        if (mor_dataset_export(a->files[i], a->folder, &problems, &error)) status = mor_cli_fail(&error);
     printf("%d problems in %s\n", problems, a->folder);
-    return 0;
+    return status;
 }
 
 static const struct part {
     const char* name;
     int (*run)(const arguments*);
 } parts[] = { { "build", build },   { "list", list },     { "info", info }, { "add", add },
-              { "answer", answer }, { "export", export }, { "page", page } };
+              { "answer", answer }, { "export", export }, { "page", page }, { "serve", serve } };
 enum { PARTS = sizeof parts / sizeof *parts };
 
 int mor_cli_dataset(int argc, char** argv)
@@ -258,7 +345,7 @@ int mor_cli_dataset(int argc, char** argv)
     arguments a = { .folder = "dataset" };
     int status = mor_cli_parse(&command, argc, argv, &a);
     if (status) return status;
-    if (!a.what) return mor_cli_usage("dataset", "build, list, info, add, answer, export or page?");
+    if (!a.what) return mor_cli_usage("dataset", "build, list, info, add, answer, export, page or serve?");
     const char* names[PARTS + 1] = { 0 };
     for (int i = 0; i < PARTS; i++) {
         names[i] = parts[i].name;

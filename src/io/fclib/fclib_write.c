@@ -4,9 +4,11 @@
  * Matrices are triplets (nz >= 0, i rows, p columns, as every file in the wild has them). A step becomes a global
  * problem with M = blocks of the trees, H = G of the contacts, f = M nu_free, w = the bias of Stewart and Trinkle's
  * rows (gaps over h, drifts, restitution); rows of joints are eliminated by the Schur complement of the exact
- * conversion, which makes it local. Contacts without friction get zero tangential rows and mu = 0, which changes
+ * conversion, which makes it local; joint limits become contacts without friction, rows with two bounds have no place
+ * in the format. Contacts without friction get zero tangential rows and mu = 0, which changes
  * nothing in the answer. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -183,6 +185,50 @@ static bool global_of_system(const mor_system* s, const double* bias, mor_arena*
     return true;
 }
 
+/* Rows of which only one bound is finite and zero, as those of joint limits, are contacts without friction:
+ * 0 <= p _|_ u >= 0. Their number; -1: out of memory, -2: a row has other bounds, which no contact has. */
+static int limits_as_contacts(mor_problem* step, mor_arena* arena)
+{
+    int count = 0, blocks = step->step.block_count;
+    mor_block* copy = mor_arena_alloc(arena, ((size_t)blocks + 1) * sizeof *copy);
+    if (!copy) return -1;
+    for (int c = 0; c < blocks; c++) {
+        mor_block* b = &copy[c];
+        *b = step->step.blocks[c];
+        if (b->kind != MOR_BLOCK_BOUNDED || (isinf(b->lower) && isinf(b->upper))) continue;
+        if (!(b->dim == 1 && b->lower == 0.0 && b->upper == INFINITY)) return -2;
+        b->kind = MOR_BLOCK_CONTACT;
+        b->mu = 0.0;
+        count++;
+    }
+    step->step.blocks = copy;
+    return count;
+}
+
+/* A step with joints: their equations are eliminated. */
+static mor_code write_condensed(const char* path, const mor_system* s, const double* bias, const char* title,
+                                mor_arena* arena, mor_error* error)
+{
+    char name[512];
+    mor_conversion conversion;
+    bool none = false;
+    mor_problem step = mor_system_problem(s, 0, bias, arena, NULL);
+    int limits = step.size ? limits_as_contacts(&step, arena) : -1;
+    if (limits == -1) return mor_fail(error, MOR_SYSTEM, "out of memory");
+    if (limits == -2)
+        return mor_fail(error, MOR_BAD_INPUT,
+                        "a row has two bounds, as of a motor or of dry friction in a joint; FCLIB has no place for it");
+    mor_code code = mor_convert(&step, s->dimension == 2 ? MOR_FC2D : MOR_FC3D, &conversion, &none, arena, error);
+    if (code) return code;
+    int n = snprintf(name, sizeof name, "%.400s", title);
+    if (limits)
+        snprintf(name + n, sizeof name - (size_t)n, "; the last %d contacts are joint limits, without friction",
+                 limits);
+    code = mor_fclib_write(path, &conversion.to, name, error);
+    mor_conversion_destroy(&conversion);
+    return code;
+}
+
 mor_code mor_fclib_write_system(const char* path, const mor_system* s, const char* title, mor_error* error)
 {
     mor_arena* arena = mor_arena_create(NULL);
@@ -195,17 +241,7 @@ mor_code mor_fclib_write_system(const char* path, const mor_system* s, const cha
         if (!global_of_system(s, bias, arena, &out))
             code = mor_fail(error, MOR_SYSTEM, "out of memory, or a tree without mass matrix");
         if (!code) code = mor_fclib_write(path, &out, title, error);
-    } else if (!code) {
-        mor_problem step = mor_system_problem(s, 0, bias, arena, NULL);
-        mor_conversion conversion;
-        bool none = false;
-        code = step.size ? mor_convert(&step, s->dimension == 2 ? MOR_FC2D : MOR_FC3D, &conversion, &none, arena, error)
-                         : mor_fail(error, MOR_SYSTEM, "out of memory");
-        if (!code) {
-            code = mor_fclib_write(path, &conversion.to, title, error);
-            mor_conversion_destroy(&conversion);
-        }
-    }
+    } else if (!code) code = write_condensed(path, s, bias, title, arena, error);
     mor_arena_destroy(arena);
     return code;
 }
