@@ -16,13 +16,27 @@ typedef struct chunk {
     unsigned char* data; /* aligned */
 } chunk;
 
+/* Handing out touches `next` and `left` only. How much was used at most is seen when something is given back. */
 struct mor_arena {
-    mor_allocator allocator;
+    unsigned char* next; /* in the last chunk, */
+    size_t left;         /* and what is left of it; multiples of ALIGN */
     chunk* last;
-    size_t used; /* logical offset: bytes handed out, with padding at chunk ends */
     size_t peak;
     bool overflowed; /* the first chunk was too small since the last reset */
+    mor_allocator allocator;
 };
+
+/* Logical offset: bytes handed out, with padding at chunk ends. */
+static size_t used(const mor_arena* arena)
+{
+    return arena->last ? arena->last->begin + (size_t)(arena->next - arena->last->data) : 0;
+}
+
+static void note_peak(mor_arena* arena)
+{
+    size_t now = used(arena);
+    if (now > arena->peak) arena->peak = now;
+}
 
 static void* default_resize(void* user, void* block, size_t size)
 {
@@ -46,16 +60,19 @@ mor_arena* mor_arena_create(const mor_allocator* allocator)
 
 static chunk* add_chunk(mor_arena* arena, size_t size)
 {
+    size = (size + ALIGN - 1) & ~(size_t)(ALIGN - 1);
     size_t total = sizeof(chunk) + ALIGN + size;
-    if (total < size) return NULL;
     chunk* c = arena->allocator.resize(arena->allocator.user, NULL, total);
     if (!c) return NULL;
     uintptr_t start = ((uintptr_t)(c + 1) + ALIGN - 1) & ~(uintptr_t)(ALIGN - 1);
-    *c = (chunk){ arena->last, arena->used, size, (unsigned char*)start };
+    *c = (chunk){ arena->last, used(arena), size, (unsigned char*)start };
     arena->last = c;
+    arena->next = c->data;
+    arena->left = size;
     return c;
 }
 
+/* The one before is the last again; the caller says where in it the next piece begins. */
 static void drop_last(mor_arena* arena)
 {
     chunk* c = arena->last;
@@ -70,21 +87,24 @@ void mor_arena_destroy(mor_arena* arena)
     arena->allocator.resize(arena->allocator.user, arena, 0);
 }
 
-void* mor_arena_alloc(mor_arena* arena, size_t size)
+/* The last chunk is too small, or there is none yet. */
+static void* from_new_chunk(mor_arena* arena, size_t size)
 {
     if (size > SIZE_MAX / 4) return NULL;
-    size_t need = (size + ALIGN - 1) & ~(size_t)(ALIGN - 1);
-    if (need == 0) need = ALIGN;
-    chunk* c = arena->last;
-    if (!c || arena->used - c->begin + need > c->size) {
-        size_t twice = c ? 2 * c->size : FIRST_CHUNK;
-        arena->overflowed = c != NULL;
-        c = add_chunk(arena, need > twice ? need : twice);
-        if (!c) return NULL;
-    }
-    void* block = c->data + (arena->used - c->begin);
-    arena->used += need;
-    if (arena->used > arena->peak) arena->peak = arena->used;
+    const chunk* c = arena->last;
+    size_t twice = c ? 2 * c->size : FIRST_CHUNK, need = (size + ALIGN) & ~(size_t)(ALIGN - 1);
+    arena->overflowed = c != NULL;
+    if (!add_chunk(arena, need > twice ? need : twice)) return NULL;
+    return mor_arena_alloc(arena, size);
+}
+
+void* mor_arena_alloc(mor_arena* arena, size_t size)
+{
+    if (size >= arena->left) return from_new_chunk(arena, size);
+    size_t need = (size + (size == 0) + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    void* block = arena->next;
+    arena->next += need;
+    arena->left -= need;
     return block;
 }
 
@@ -96,20 +116,34 @@ void* mor_arena_zero(mor_arena* arena, size_t count, size_t size)
     return block;
 }
 
-size_t mor_arena_mark(const mor_arena* arena) { return arena->used; }
+size_t mor_arena_mark(const mor_arena* arena) { return used(arena); }
+
+/* The last chunk holds the offset: the next piece comes from there. */
+static void go_back(mor_arena* arena, size_t offset)
+{
+    chunk* c = arena->last;
+    if (!c) return;
+    arena->next = c->data + (offset - c->begin);
+    arena->left = c->size - (offset - c->begin);
+}
 
 void mor_arena_release(mor_arena* arena, size_t mark)
 {
+    note_peak(arena);
     /* overflow chunks begun after the mark go; the reset makes one block of the peak size instead */
     while (arena->last && arena->last->begin > mark) drop_last(arena);
-    arena->used = mark;
+    go_back(arena, mark);
 }
 
 void mor_arena_reset(mor_arena* arena)
 {
-    arena->used = 0;
-    if (!arena->overflowed) return;
+    note_peak(arena);
+    if (!arena->overflowed) {
+        go_back(arena, 0);
+        return;
+    }
     while (arena->last) drop_last(arena);
     arena->overflowed = false;
+    arena->next = NULL, arena->left = 0;
     add_chunk(arena, 2 * arena->peak);
 }
