@@ -7,23 +7,28 @@
  * the order of falling t_i/mu_i: add them in that order while the next one is cut at the N' so far. */
 #include "problem/cone.h"
 
+#include "base/inline.h"
+
 #include <assert.h>
 #include <stdbool.h>
 
-static double length(int dim, int disc, const double* x)
+/* The bodies are compiled once more for contacts of three rows, nearly all there are: loops of known length vanish. */
+MOR_ALWAYS_INLINE double length(int dim, int disc, const double* x)
 {
     const double* t = x + mor_disc_row(disc);
     return mor_disc_size(dim, disc) == 1 ? fabs(t[0]) : sqrt(t[0] * t[0] + t[1] * t[1]);
 }
 
-double mor_cone_shift(int dim, mor_cone cone, const double* u)
+MOR_ALWAYS_INLINE double shift_body(int dim, mor_cone cone, const double* u)
 {
     double shift = 0.0;
     for (int i = 0; i < mor_disc_count(dim); i++) shift += cone.mu[i] * length(dim, i, u);
     return shift;
 }
 
-void mor_cone_project(int dim, mor_cone cone, double* x)
+double mor_cone_shift(int dim, mor_cone cone, const double* u) { return shift_body(dim, cone, u); }
+
+MOR_ALWAYS_INLINE void project_body(int dim, mor_cone cone, double* x)
 {
     int discs = mor_disc_count(dim);
     double N = x[0], t[MOR_CONE_DISCS], polar = 0.0;
@@ -55,17 +60,33 @@ void mor_cone_project(int dim, mor_cone cone, double* x)
     }
 }
 
-void mor_cone_natural_convex(int dim, mor_cone cone, double rho, const double* r, const double* u, double* out)
+void mor_cone_project(int dim, mor_cone cone, double* x)
+{
+    if (dim == 3) project_body(3, cone, x);
+    else project_body(dim, cone, x);
+}
+
+MOR_ALWAYS_INLINE void natural_body(int dim, mor_cone cone, double rho, const double* r, const double* u, double* out)
 {
     double x[MOR_CONE_ROWS];
-    assert(dim >= 1 && dim <= MOR_CONE_ROWS);
     for (int i = 0; i < dim; i++) x[i] = r[i] - rho * u[i];
-    mor_cone_project(dim, cone, x);
+    project_body(dim, cone, x);
     for (int i = 0; i < dim; i++) out[i] = r[i] - x[i];
+}
+
+void mor_cone_natural_convex(int dim, mor_cone cone, double rho, const double* r, const double* u, double* out)
+{
+    assert(dim >= 1 && dim <= MOR_CONE_ROWS);
+    natural_body(dim, cone, rho, r, u, out);
 }
 
 void mor_cone_natural(int dim, mor_cone cone, double rho, const double* r, const double* u, double* out)
 {
+    if (dim == 3) {
+        const double v[3] = { u[0] + shift_body(3, cone, u), u[1], u[2] };
+        natural_body(3, cone, rho, r, v, out);
+        return;
+    }
     double v[MOR_CONE_ROWS];
     for (int i = 0; i < dim; i++) v[i] = u[i];
     v[0] += mor_cone_shift(dim, cone, u);

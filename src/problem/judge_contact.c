@@ -14,6 +14,7 @@
  * Reference: Y. Lu, J. Williams, J. Trinkle, C. Lacoursiere (2014), A framework for problem standardization and
  * algorithm comparison in multibody system, eqs. 12-17; units and scaling: docs/notation.md. */
 #include "base/elementary.h"
+#include "base/inline.h"
 #include "problem/judge.h"
 #include "problem/step.h"
 
@@ -21,7 +22,8 @@ static double larger(double a, double b) { return !(b <= a) ? b : a; } /* NaN wi
 
 static double square(double x) { return x * x; }
 
-void mor_tally_cone(mor_tally* tally, int dim, mor_cone cone, bool convex, double rho, const double* r, const double* u)
+MOR_ALWAYS_INLINE void tally_cone_body(mor_tally* tally, int dim, mor_cone cone, bool convex, double rho,
+                                       const double* r, const double* u)
 {
     double a = r[0] / rho, v = u[0] - (convex ? mor_cone_shift(dim, cone, u) : 0.0);
     tally->fb += square(mor_fb(a, v));
@@ -41,7 +43,15 @@ void mor_tally_cone(mor_tally* tally, int dim, mor_cone cone, bool convex, doubl
     }
 }
 
-void mor_judge_contact(int dim, mor_cone cone, double rho, const double* r, const double* u, mor_residual* residual)
+/* Three rows, the most frequent, with loops of known length. */
+void mor_tally_cone(mor_tally* tally, int dim, mor_cone cone, bool convex, double rho, const double* r, const double* u)
+{
+    if (dim == 3) tally_cone_body(tally, 3, cone, convex, rho, r, u);
+    else tally_cone_body(tally, dim, cone, convex, rho, r, u);
+}
+
+MOR_ALWAYS_INLINE void contact_body(int dim, mor_cone cone, double rho, const double* r, const double* u,
+                                    mor_residual* residual)
 {
     /* normal row alone */
     double n = mor_min(r[0] / rho, u[0]);
@@ -63,6 +73,12 @@ void mor_judge_contact(int dim, mor_cone cone, double rho, const double* r, cons
         residual->friction_power += sqrt(p) * sqrt(v);
     }
     residual->friction_error = larger(residual->friction_error, worst);
+}
+
+void mor_judge_contact(int dim, mor_cone cone, double rho, const double* r, const double* u, mor_residual* residual)
+{
+    if (dim == 3) contact_body(3, cone, rho, r, u, residual);
+    else contact_body(dim, cone, rho, r, u, residual);
 }
 
 /* ------------------------------------------------------------------------- contact by contact */
