@@ -111,6 +111,29 @@ static void a_tumbling_box_keeps_momentum_and_energy(void** state)
 }
 
 /* Apex clearances of a ball with e = 0.5 dropped from a clearance of 1 m. */
+/* The same inertia about all axes: the velocity stays and the turn is its exponential, however fast. */
+static void a_cube_turns_steadily_about_any_axis(void** state)
+{
+    (void)state;
+    const mor_vec3 spins[] = { { 3, -2, 1 }, { 40, 55, -61 }, { 300, 0.5, 0 } };
+    for (int i = 0; i < 3; i++) {
+        const double h = 0.004;
+        mor_world* w = test_world(h);
+        mor_world_set_gravity(w, mor_v3(0, 0, 0));
+        mor_body_id cube = test_body(w, test_box(0.3, 0.3, 0.3), 2.0, mor_v3(0, 0, 0), (mor_quat){ 0.6, 0, 0.8, 0 });
+        test_velocity(w, cube, mor_v3(0, 0, 0), spins[i]);
+        test_steps(w, 250);
+        mor_body_state s = test_state(w, cube);
+        mor_quat expected = mor_quat_mul(mor_quat_exp(mor_scale(250 * h, spins[i])), (mor_quat){ 0.6, 0, 0.8, 0 });
+        mor_vec3 off = mor_sub(s.angular_velocity, spins[i]);
+        test_near(mor_norm(off), 0.0, 1e-13 * mor_norm(spins[i]), "angular velocity");
+        mor_quat q = s.pose.rotation;
+        double along = fabs(q.w * expected.w + q.x * expected.x + q.y * expected.y + q.z * expected.z);
+        test_near(along, 1.0, 1e-12, "cosine of half the angle between the turns");
+        mor_world_destroy(w);
+    }
+}
+
 static void apexes(double h, double out[3])
 {
     mor_world* w = test_world(h);
@@ -424,6 +447,7 @@ int main(void)
         cmocka_unit_test(two_spheres_keep_linear_and_angular_momentum),
         cmocka_unit_test(two_boxes_keep_linear_and_angular_momentum),
         cmocka_unit_test(a_tumbling_box_keeps_momentum_and_energy),
+        cmocka_unit_test(a_cube_turns_steadily_about_any_axis),
         cmocka_unit_test(bounce_apexes_converge_to_the_exact_ones),
         cmocka_unit_test(a_sliding_sphere_starts_to_roll_at_five_sevenths),
         cmocka_unit_test(a_block_slides_down_an_incline_with_the_exact_acceleration),

@@ -177,15 +177,14 @@ static void free_prepare(mor_world* world, const mor_tree* t, double* nu, double
     double h = world->h;
     double m = b->mass.mass;
     mor_vec3 L = mor_madd(b->L, h, b->torque), w = b->w;
-    mor_quat q = b->q;
-    if (b->struck) {
-        mor_turn_energy(turning(b), q, L, &w);
-    } else {
-        b->q_free = mor_turn_free(turning(b), q, L, h, b->w, &w);
-        q = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(0.5 * h, w)), q));
+    mor_mat3 I = b->mass.inertia, Ii = b->inertia_inverse;
+    if (b->struck) mor_turn_energy(turning(b), b->q, L, &w);
+    else b->q_free = mor_turn_free(turning(b), b->q, L, h, b->w, &w);
+    if (!mor_turns_alike(turning(b))) { /* at the middle of the turn */
+        mor_quat half = mor_quat_exp(mor_scale(0.5 * h, w));
+        mor_mat3 R = mor_quat_matrix(b->struck ? b->q : mor_quat_normalize(mor_quat_mul(half, b->q)));
+        I = mor_mat3_rotate(&R, &b->mass.inertia), Ii = mor_mat3_rotate(&R, &b->inertia_inverse);
     }
-    mor_mat3 R = mor_quat_matrix(q);
-    mor_mat3 I = mor_mat3_rotate(&R, &b->mass.inertia), Ii = mor_mat3_rotate(&R, &b->inertia_inverse);
     nu[0] = b->v.x, nu[1] = b->v.y, nu[2] = b->v.z;
     nu[3] = b->w.x, nu[4] = b->w.y, nu[5] = b->w.z;
     nu_free[0] = b->v.x + h * (g.x + b->force.x / m);

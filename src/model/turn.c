@@ -11,6 +11,8 @@
  *
  * which Newton's method solves to rounding in about three rounds for h|u| up to 1/2; faster turns are cut into parts.
  *
+ * Spheres, cubes and whatever else has the same inertia about all axes keep w = J^-1 L, and J is the same in all axes.
+ *
  * The energy E = P'J^-1 P/2 of a body with fixed L changes with a small turn phi (world axes) by phi . (w x L): the
  * shortest turn that changes it goes along w x L.
  *
@@ -25,8 +27,20 @@ enum { ROUNDS = 12, PARTS = 4096 };
 #define LARGEST_TURN 0.5 /* rad in one part: Newton's method is safe */
 #define SLOW_TURN 0.01   /* rad: below, one part is accurate enough; two have a quarter of its error */
 
+bool mor_turns_alike(mor_turning b)
+{
+    const mor_mat3* J = b.J;
+    return J->m[0][0] == J->m[1][1] && J->m[1][1] == J->m[2][2] && J->m[0][1] == 0.0 && J->m[0][2] == 0.0 &&
+           J->m[1][2] == 0.0 && J->m[1][0] == 0.0 && J->m[2][0] == 0.0 && J->m[2][1] == 0.0;
+}
+
 double mor_turn_energy(mor_turning b, mor_quat q, mor_vec3 L, mor_vec3* w)
 {
+    if (mor_turns_alike(b)) {
+        mor_vec3 same = mor_scale(b.inverse->m[0][0], L);
+        if (w) *w = same;
+        return 0.5 * mor_dot(L, same);
+    }
     mor_vec3 P = mor_unrotate(q, L), u = mor_mul(b.inverse, P);
     if (w) *w = mor_rotate(q, u);
     return 0.5 * mor_dot(P, u);
@@ -70,6 +84,11 @@ static mor_vec3 mean_velocity(const mor_mat3* J, mor_vec3 P, double h, mor_vec3 
 
 mor_quat mor_turn_free(mor_turning b, mor_quat q, mor_vec3 L, double h, mor_vec3 guess, mor_vec3* mean)
 {
+    if (mor_turns_alike(b)) {
+        mor_vec3 steady = mor_scale(b.inverse->m[0][0], L);
+        if (mean) *mean = steady;
+        return mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(h, steady)), q));
+    }
     double turn = h * mor_norm(guess);
     int parts = turn <= SLOW_TURN ? 1 : turn < LARGEST_TURN * PARTS ? 1 + (int)ceil(turn / LARGEST_TURN) : PARTS;
     double part = h / parts;

@@ -11,6 +11,9 @@ typedef struct mor_turning {
     const mor_mat3 *J, *inverse;
 } mor_turning;
 
+/* The same inertia about all axes: nothing depends on the orientation. */
+bool mor_turns_alike(mor_turning body);
+
 /* Rotational energy of angular momentum L (world) at orientation q, and the angular velocity in *w if not NULL. */
 double mor_turn_energy(mor_turning body, mor_quat q, mor_vec3 L, mor_vec3* w);
 
