@@ -87,12 +87,33 @@ static void spheres_are_swept_and_walls_are_factored(void** state)
     mor_world_destroy(w);
 }
 
+/* A ball that falls onto a floor with friction, spinning. Until it touches, no impulse is the answer and nothing is
+ * iterated; the touch itself is one system of equations, not an iteration from afar. */
+static void a_first_touch_is_one_system(void** state)
+{
+    (void)state;
+    for (int slips = 0; slips < 2; slips++) {
+        mor_world* w = world_of(1e-8);
+        mor_body_id ball = test_body(w, test_sphere(0.5), 2.0, mor_v3(0, 0, 0.8), no_turn);
+        test_velocity(w, ball, mor_v3(slips ? 4.0 : 0.1, 0.3, -0.2), mor_v3(0.2, 0.1, 0.4));
+        int touching = 0;
+        for (int i = 0; i < 60; i++) {
+            mor_step_report r = test_steps(w, 1);
+            touching += r.iterations > 0;
+            if (r.iterations > 1) fail_msg("step %d: %d iterations", i, r.iterations);
+        }
+        assert_true(touching > 10 && touching < 60);
+        mor_world_destroy(w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_loose_tolerance_costs_no_more_than_a_tight_one),
         cmocka_unit_test(walls_at_rest_are_solved_once),
         cmocka_unit_test(spheres_are_swept_and_walls_are_factored),
+        cmocka_unit_test(a_first_touch_is_one_system),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

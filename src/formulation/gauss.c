@@ -117,7 +117,7 @@ static bool directly(const mor_system* s, const bool* keep, const double* base, 
         for (int r = 0; r < problem.size; r++) warm = (p[r] = answer->impulses[row_of[r]]) != 0.0 || warm;
         mor_gauss_verdict judge = { &problem, tol, arena,
                                     mor_judge_memory_init(&memory, &problem, arena) ? &memory : NULL };
-        done = warm && mor_state_guess(&problem, mor_gauss_content, &judge, p, arena);
+        done = warm && mor_state_guess(&problem, false, mor_gauss_content, &judge, p, arena);
     }
     if (done) {
         *report = (mor_report){ .status = MOR_SOLVED,

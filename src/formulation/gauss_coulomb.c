@@ -143,7 +143,7 @@ mor_report mor_gauss_coulomb(mor_gauss* g, int rounds, double tol, mor_solve_sta
                                                            rounding of the QPs */
             memcpy(trial, p, (size_t)f->row_count * sizeof *trial);
             mor_gauss_verdict judge = { &g->problem, tol, g->arena, NULL };
-            if (mor_state_guess(&g->problem, mor_gauss_content, &judge, trial, g->arena)) {
+            if (mor_state_guess(&g->problem, false, mor_gauss_content, &judge, trial, g->arena)) {
                 memcpy(p, trial, (size_t)f->row_count * sizeof *trial);
                 report.status = MOR_SOLVED;
                 break;

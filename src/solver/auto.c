@@ -11,7 +11,8 @@
  *              several maps and regularisations, proximal points
  *   pairs      LCP: principal pivots of a handful, Lemke up to 320 rows, Newton, proximal points, Lemke
  *   mixed      MLCP: principal pivots of a handful, else the equations are eliminated and the rest is pairs
- *   cones      STEP with circular cones: the last step's states and impulses, Newton from there, sweeps, interior
+ *   cones      STEP with circular cones: the last step's states and impulses (up to 30 rows those of the velocities
+ *              without impulses, if nothing acted before), Newton from there, sweeps, interior
  *              point and Newton on tree velocities, nsn and ppa on the reduced problem, up to 200 rows the answer of a
  *              polygon as a start, sweeps to the end
  *   pyramids   STEP with polygons: likewise, with lemke (up to 30 rows early) and fischer-newton on the LCP
@@ -254,9 +255,11 @@ const mor_tree_newton_settings mor_auto_newton_from_guess = NEAR;
 
 /* The last step's impulses are often the answer, or one Newton step from it. */
 #define FROM_LAST_STEP                                                                                                 \
-    { "states", mor_auto_states, .most = MOR_STATE_GUESS_ROWS, .with_guess = true },                                   \
+    { "states", mor_auto_states, .most = MOR_STATE_GUESS_ROWS, .with_guess = true, .own_split = true },                \
+        { "zero", mor_auto_zero, .own_split = true },                                                                  \
+        { "states", mor_auto_first_states, .most = FEW_ROWS, .own_split = true },                                      \
     {                                                                                                                  \
-        "guess", mor_auto_guess, .with_guess = true                                                                    \
+        "guess", mor_auto_guess, .with_guess = true, .own_split = true                                                 \
     }
 #define NEAR_THE_GUESS "nsn-tree", mor_auto_near, .with_guess = true, .share = 0.5, .tree = NEAR
 #define SWEEPS .name = "psor", .run = mor_auto_tree_sweeps
@@ -354,7 +357,7 @@ static void follow(mor_auto* R)
     for (; stage->name && !R->late; stage++)
         if (applies(R, stage) && stage->run(R, stage)) break;
     bool step = R->problem->form & (MOR_STEP_CONE | MOR_STEP_PYRAMID);
-    if (step && stage->name && stage->run != mor_auto_states && stage->run != mor_auto_guess) mor_auto_least(R);
+    if (step && stage->name && !stage->own_split) mor_auto_least(R);
     if (R->newton_state != MOR_AUTO_CLOSED) mor_contact_newton_close(&R->newton);
 }
 

@@ -51,6 +51,7 @@ struct mor_auto_stage {
     bool cheap;           /* only where it does not */
     bool last_resort;     /* only while the error is above what counts as a failure */
     bool despite_a_proof; /* also after a proof that there is no solution: looks for the answer with the least error */
+    bool own_split;       /* impulses that are not unique are left as it finds them: mor_auto_least is not asked */
     double share;         /* of the time limit that may have gone by at its end */
     union {
         mor_newton_settings newton;
@@ -91,6 +92,9 @@ bool mor_auto_newton_is_dear(mor_auto* run);
 /* Steps: the guess as it is, or with its contact states; sweeps and Newton on tree velocities; polygons
  * (auto_steps.c). */
 bool mor_auto_states(mor_auto* run, const mor_auto_stage* stage);
+/* Without a guess: no impulse at all; the contact states that the velocities without impulses tell. */
+bool mor_auto_zero(mor_auto* run, const mor_auto_stage* stage);
+bool mor_auto_first_states(mor_auto* run, const mor_auto_stage* stage);
 bool mor_auto_guess(mor_auto* run, const mor_auto_stage* stage);
 /* Where the impulses of the answer found are not unique and decide the motion: those of least norm. */
 void mor_auto_least(mor_auto* run);

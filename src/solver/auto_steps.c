@@ -26,6 +26,13 @@ static bool within_tolerance(const void* user, const double* p)
     return mor_auto_keep(R, p, false) <= R->context->aim;
 }
 
+/* The same, but asks for what is cheap to reach with the factor at hand: the answer is the next steps' guess. */
+static bool within_fine_tolerance(const void* user, const double* p)
+{
+    mor_auto* R = (mor_auto*)user;
+    return mor_auto_keep(R, p, false) <= FINE * R->context->aim;
+}
+
 /* Single bodies come to rest or to a steady motion; robots are controlled, and their impulses change. */
 static bool has_single_bodies_only(const mor_step_form* s)
 {
@@ -34,23 +41,44 @@ static bool has_single_bodies_only(const mor_step_form* s)
     return true;
 }
 
+/* The states of R->work solved for the data of the step. If that is not enough, the other methods begin where they
+ * would without it. */
+static bool follow_states(mor_auto* R, mor_judged content, const mor_auto_stage* stage)
+{
+    bool done = mor_state_guess(R->problem, !R->guess, content, R, R->work, R->context->arena);
+    mor_auto_note(R, stage->name, 1);
+    if (done || R->best <= R->context->aim) return true;
+    if (R->best <= R->context->tol) return false; /* good enough, if nothing better is found */
+    R->best = INFINITY;
+    if (R->guess) memcpy(R->z, R->guess, (size_t)R->problem->size * sizeof *R->z);
+    else memset(R->z, 0, (size_t)R->problem->size * sizeof *R->z);
+    return false;
+}
+
 /* What each contact of the guess does, solved for the new data; unless the guess is the answer but for rounding. */
 bool mor_auto_states(mor_auto* R, const mor_auto_stage* stage)
 {
-    size_t bytes = (size_t)R->problem->size * sizeof *R->z;
     if (has_single_bodies_only(&R->problem->step) &&
         mor_auto_keep(R, R->guess, false) <= mor_min(SAME, R->context->aim)) {
         mor_auto_note(R, "guess", 1);
         return true;
     }
-    memcpy(R->work, R->guess, bytes);
-    bool done = mor_state_guess(R->problem, within_tolerance, R, R->work, R->context->arena);
-    mor_auto_note(R, stage->name, 1);
-    if (done) return true;
-    if (R->best <= R->context->tol) return false; /* good enough, if nothing better is found */
-    R->best = INFINITY;                           /* the other methods begin where they would without it */
-    memcpy(R->z, R->guess, bytes);
-    return false;
+    memcpy(R->work, R->guess, (size_t)R->problem->size * sizeof *R->work);
+    return follow_states(R, within_tolerance, stage);
+}
+
+/* Nothing acted before: often nothing acts now. */
+bool mor_auto_zero(mor_auto* R, const mor_auto_stage* stage)
+{
+    if (R->guess || mor_auto_keep(R, R->z, false) > R->context->aim) return false;
+    mor_auto_note(R, stage->name, 0);
+    return true;
+}
+
+/* Else what each contact would do without any impulse: few contacts mostly do that. */
+bool mor_auto_first_states(mor_auto* R, const mor_auto_stage* stage)
+{
+    return !R->guess && follow_states(R, within_fine_tolerance, stage);
 }
 
 void mor_auto_least(mor_auto* R)
@@ -252,7 +280,7 @@ bool mor_auto_polygon(mor_auto* R, const mor_auto_stage* stage)
     if (report.status == MOR_REFUSED || report.status == MOR_NO_SOLUTION) return false;
     mor_auto_note(R, stage->name, report.iterations);
     memcpy(R->work, z, n * sizeof *z);
-    if (n <= MOR_STATE_GUESS_ROWS && mor_state_guess(R->problem, within_tolerance, R, R->work, R->context->arena))
+    if (n <= MOR_STATE_GUESS_ROWS && mor_state_guess(R->problem, false, within_tolerance, R, R->work, R->context->arena))
         return true;
     newton_from(R, &mor_auto_newton_from_guess, z, 0.5);
     return R->best <= R->context->tol;

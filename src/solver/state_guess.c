@@ -17,6 +17,9 @@
  * Where contacts slide, the split decides the motion. There the part of p that the equations do not determine is taken
  * out, p <- p - P^2 p with P = e (E'W B + e D)^-1 D: the answer of least norm, by the rule of tree_newton.c.
  *
+ * Without a guess p begins at zero. Then there is no split to keep, and e would make noise of it: only steps whose
+ * impulses are unique are answered.
+ *
  * It is a guess: nothing is claimed that the judge has not seen. Cost: k^2 dof/2 + k^3/6 (all stick) or k^3/3; memory
  * k^2. */
 #include "solver/state_guess.h"
@@ -146,6 +149,7 @@ typedef struct guess {
     const mor_step_form* step;
     part* parts;
     int k;                          /* unknowns */
+    bool fresh;                     /* p began at zero: there is no split to keep */
     bool sliding, moved, redundant; /* any contact slides; states changed p; p is not unique */
     double *u, *x, *nu, *K, *shift; /* shift: SHIFT D */
     double* null;                   /* k, of keep_least */
@@ -213,8 +217,12 @@ static bool factor(guess* g)
         }
     }
     if (!(largest > 0.0) || !(g->sliding ? mor_lu_factor(k, K, g->pivot) : mor_cholesky_factor(k, K))) return false;
-    for (int i = 0; g->sliding && i < k; i++) least = mor_min(least, fabs(K[i + (size_t)i * k]));
-    g->redundant = g->sliding && least <= REDUNDANT * largest;
+    const bool looks = g->sliding || g->fresh;
+    for (int i = 0; looks && i < k; i++) {
+        double pivot = fabs(K[i + (size_t)i * k]);
+        least = mor_min(least, g->sliding ? pivot : pivot * pivot);
+    }
+    g->redundant = looks && least <= REDUNDANT * largest;
     return true;
 }
 
@@ -268,17 +276,19 @@ static bool is_finite(size_t n, const double* p)
     return sum == 0.0;
 }
 
-bool mor_state_guess(const mor_problem* problem, mor_judged good_enough, const void* user, double* p, mor_arena* arena)
+bool mor_state_guess(const mor_problem* problem, bool fresh, mor_judged good_enough, const void* user, double* p,
+                     mor_arena* arena)
 {
     const mor_step_form* s = &problem->step;
     guess g;
     if (too_large(s)) return false;
     size_t mark = mor_arena_mark(arena);
     bool sound = open_guess(&g, s, arena), done = false;
+    g.fresh = fresh;
     for (int round = 0; sound && !done && round < ROUNDS; round++) {
         classify_all(&g, p);
         if (g.k == 0) break;
-        sound = factor(&g);
+        sound = factor(&g) && !(fresh && g.redundant);
         for (int again = 0; sound && !done && again < 2; again++) {
             if (again || g.moved) velocities(&g, p);
             for (int i = 0; i < s->block_count; i++)

@@ -8,8 +8,10 @@ enum { MOR_STATE_GUESS_ROWS = 96 }; /* larger steps are not worth a dense factor
 
 typedef bool (*mor_judged)(const void* user, const double* p);
 
-/* Improves p (row_count) by solving the equations its states imply, until `good_enough` says so. False: not reached,
- * too large, singular or out of memory; p is unspecified then. Scratch from the arena, given back. */
-bool mor_state_guess(const mor_problem* problem, mor_judged good_enough, const void* user, double* p, mor_arena* arena);
+/* Improves p (row_count) by solving the equations its states imply, until `good_enough` says so. fresh: p is zero, and
+ * impulses that are not unique are not looked for; else the split of p is kept. False: not reached, too large, singular
+ * or out of memory; p is unspecified then. Scratch from the arena, given back. */
+bool mor_state_guess(const mor_problem* problem, bool fresh, mor_judged good_enough, const void* user, double* p,
+                     mor_arena* arena);
 
 #endif
