@@ -5,7 +5,7 @@
  *     psi(t) = psi + integral of G_n' nu + d(psi)/dt
  *
  * 1. The formulation solves the rest of the step without restitution. If no contact with e > 0 pushes, or none that
- *    comes faster than v_rest, that is the answer.
+ *    comes faster than v_rest, that is the answer (where none is as fast, nothing else is made ready).
  * 2. Otherwise the motion up to the first of these contacts to close is that of the island without them; the moment is
  *    the root of a quadratic.
  * 3. Velocities jump there by the impact law (impact_*.c) of that contact, which sees every contact that is closed at
@@ -272,6 +272,16 @@ static void prepare_rest(work* k)
     memset(k->answer->held, 0, (size_t)r->contact_count * sizeof(bool));
 }
 
+/* The velocities a step begins with. A free body turns with one velocity in the step, that of the middle
+ * (model/tree.c): kinetic energy is counted by the inertia there. */
+static void first_velocities(const mor_system* s, double* nu)
+{
+    memcpy(nu, s->nu, (size_t)s->dof * sizeof *nu);
+    for (int t = 0; t < s->tree_count; t++)
+        for (int d = 3; s->trees[t].dof == 6 && d < 6; d++)
+            nu[s->trees[t].offset + d] = s->nu_free[s->trees[t].offset + d];
+}
+
 static bool make_room(work* k)
 {
     const mor_system* s = k->s;
@@ -302,13 +312,8 @@ static bool make_room(work* k)
     if (!ok || !k->keep || !i->keep || !k->pushed || !k->rows || !k->blocks) return false;
     memcpy(k->rows, s->contacts, contacts * sizeof *k->rows);
     memcpy(k->blocks, s->blocks, blocks * sizeof *k->blocks);
-    memcpy(k->nu, s->nu, dof * sizeof(double));
+    first_velocities(s, k->nu);
     memcpy(k->change, s->nu_free, dof * sizeof(double));
-    /* A free body turns with one velocity in the step, that of the middle (model/tree.c): kinetic energy is counted by
-     * the inertia there. */
-    for (int t = 0; t < s->tree_count; t++)
-        for (int d = 3; s->trees[t].dof == 6 && d < 6; d++)
-            k->nu[s->trees[t].offset + d] = s->nu_free[s->trees[t].offset + d];
     for (int n = 0; n < s->dof; n++) k->change[n] -= k->nu[n];
     for (size_t c = 0; c < contacts; c++) {
         k->restitution[c] = k->rows[c].restitution;
@@ -404,6 +409,27 @@ static mor_report run_auto(mor_solve_stage* stage, const mor_problem* problem, b
     return mor_solve(mor_solver_builtin("auto"), NULL, problem, &o, z, stage->arena);
 }
 
+/* No contact comes faster than v_rest, now or after free motion: none bounces whatever pushes. The step without
+ * restitution, in a copy of its rows. False: one may, or no memory. */
+static bool is_too_slow(const mor_system* s, mor_arena* arena, mor_system* plain)
+{
+    mor_contact_row* rows = mor_arena_alloc(arena, ((size_t)s->contact_count + 1) * sizeof *rows);
+    double* nu = mor_arena_alloc(arena, ((size_t)s->dof + 1) * sizeof *nu);
+    if (!rows || !nu) return false;
+    first_velocities(s, nu);
+    for (int c = 0; c < s->contact_count; c++) {
+        rows[c] = s->contacts[c];
+        rows[c].restitution = 0.0;
+        rows[c].approach = rows[c].drift[0] + along(s, c, nu);
+        double fastest = -mor_min(rows[c].approach, rows[c].drift[0] + along(s, c, s->nu_free));
+        if (s->contacts[c].restitution > 0.0 && !(fastest <= s->v_rest)) return false;
+    }
+    *plain = *s;
+    plain->contacts = rows;
+    plain->nu = nu;
+    return true;
+}
+
 mor_report mor_impact_step(const mor_formulation* f, const void* options, const mor_system* s, mor_solve_stage* stage,
                            mor_answer* answer)
 {
@@ -414,6 +440,15 @@ mor_report mor_impact_step(const mor_formulation* f, const void* options, const 
         if (answer->move && f->impacts) fly(s, stage->arena, answer);
         return plain;
     }
+    size_t mark = mor_arena_mark(stage->arena);
+    mor_system slow;
+    if (is_too_slow(s, stage->arena, &slow)) {
+        mor_report plain = f->step(&slow, options, stage, answer);
+        if (answer->move) fly(&slow, stage->arena, answer);
+        mor_arena_release(stage->arena, mark);
+        return plain;
+    }
+    mor_arena_release(stage->arena, mark);
     work k = { .formulation = f,
                .options = options,
                .s = s,
@@ -422,7 +457,6 @@ mor_report mor_impact_step(const mor_formulation* f, const void* options, const 
                .report = { .status = MOR_SOLVED } };
     mor_solve_stage beside = { .solve = run_auto, .arena = stage->arena, .user = (void*)&s->tol };
     k.beside = f->produces & (MOR_STEP_PYRAMID | MOR_STEP_CONE) ? stage : &beside;
-    size_t mark = mor_arena_mark(stage->arena);
     mor_report report = make_room(&k) ? run(&k) : mor_report_no_memory();
     mor_arena_release(stage->arena, mark);
     return report;
