@@ -280,7 +280,8 @@ bool mor_auto_polygon(mor_auto* R, const mor_auto_stage* stage)
     if (report.status == MOR_REFUSED || report.status == MOR_NO_SOLUTION) return false;
     mor_auto_note(R, stage->name, report.iterations);
     memcpy(R->work, z, n * sizeof *z);
-    if (n <= MOR_STATE_GUESS_ROWS && mor_state_guess(R->problem, false, within_tolerance, R, R->work, R->context->arena))
+    if (n <= MOR_STATE_GUESS_ROWS &&
+        mor_state_guess(R->problem, false, within_tolerance, R, R->work, R->context->arena))
         return true;
     newton_from(R, &mor_auto_newton_from_guess, z, 0.5);
     return R->best <= R->context->tol;
