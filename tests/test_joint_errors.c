@@ -58,6 +58,8 @@ static void wrong_joints_and_robots_are_refused_with_their_place(void** state)
         { JOINT("type: revolute, bodies: [a, b], limits: [a, b]"), "number" },
         { JOINT("type: revolute, bodies: [a, b], limits: [.nan, 1]"), "" },
         { JOINT("type: spherical, bodies: [a, b], limits: [0, 1]"), "only revolute and prismatic" },
+        { JOINT("type: distance, bodies: [a, b], points: [[0, 0, 0], [2, 0, 0]], limits: [-1, 1]"), "greatest length" },
+        { JOINT("type: distance, bodies: [a, b], points: [[0, 0, 0], [2, 0, 0]], limits: [0, 0]"), "greatest length" },
         { JOINT("type: fixed, bodies: [a, b], motor: { velocity: 1, max_torque: 1 }"), "only revolute and prismatic" },
         { JOINT("type: planar, bodies: [a, b], damping: 1"), "only revolute and prismatic" },
         { JOINT("type: cylindrical, bodies: [a, b], friction: 1"), "only revolute and prismatic" },

@@ -549,9 +549,37 @@ static void mistakes_in_joints_and_robots_are_refused(void** state)
     mor_world_destroy(w);
 }
 
+/* Two balls on a rope of 1 m, the upper one held: the lower falls freely, hangs, and its partner can lie against it. */
+static void a_distance_with_limits_is_a_rope(void** state)
+{
+    (void)state;
+    const char* text =
+        "moreau: 1\ntime: { step: 0.002, end: 3 }\nbodies:\n"
+        "  - { name: top, shape: { sphere: 0.1 }, fixed: true, position: [0, 0, 2] }\n"
+        "  - { name: low, shape: { sphere: 0.1 }, position: [0, 0, 1.7] }\n"
+        "  - { name: near, shape: { sphere: 0.1 }, position: [0, 0, 2.3] }\n"
+        "joints:\n"
+        "  - { name: r, type: distance, bodies: [low, top], points: [[0, 0, 1.7], [0, 0, 2]], limits: [0, 1] }\n"
+        "  - { name: s, type: distance, bodies: [near, top], points: [[0, 0, 2.3], [0, 0, 2]], limits: [0, 1] }\n";
+    mor_error error = { 0 };
+    mor_scene* scene = mor_scene_parse(text, strlen(text), "rope.yaml", NULL, NULL, &error);
+    if (!scene) fail_msg("%s", error.text);
+    mor_world* w = mor_scene_build(scene, 1, &error);
+    if (!w) fail_msg("%s", error.text);
+    mor_body_id low = mor_world_find_body(w, "low"), near = mor_world_find_body(w, "near");
+    for (int i = 0; i < 100; i++) assert_int_equal(mor_world_step(w, NULL, &error), MOR_OK);
+    assert_near(mor_body_get_state(w, low).velocity.z, -9.81 * 0.2, 1e-9); /* 0.196 m on the way of 0.7 m */
+    for (int i = 100; i < 1500; i++) assert_int_equal(mor_world_step(w, NULL, &error), MOR_OK);
+    assert_near(mor_body_get_state(w, low).com.z, 1.0, 1e-6);
+    assert_near(mor_body_get_state(w, near).com.z, 2.2, 1e-4); /* on the held one */
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_distance_with_limits_is_a_rope),
         cmocka_unit_test(a_swinging_arm_keeps_its_energy),
         cmocka_unit_test(minimal_and_maximal_coordinates_give_the_same_motion_as_the_step_shrinks),
         cmocka_unit_test(a_chain_of_a_hundred_links_costs_little_and_stays_together),

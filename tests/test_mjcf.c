@@ -197,7 +197,7 @@ static void models_have_the_dynamics_and_the_motion_of_mujoco(void** state)
         models++;
     }
     fclose(f);
-    assert_int_equal(models, 15);
+    assert_int_equal(models, 19);
 }
 
 /* --------------------------------------------------------------------------------- in worlds */
@@ -326,6 +326,163 @@ static void a_keyframe_is_a_start(void** state)
     mor_mjcf_destroy(m);
 }
 
+/* Two files that say the same: joints, masses, the dynamics at a state, actuators, sensors. */
+static void same_models(const char* one, const char* other)
+{
+    mor_error error = { 0 };
+    char path[2][512];
+    mor_mjcf* m[2];
+    for (int i = 0; i < 2; i++) {
+        snprintf(path[i], sizeof path[i], MODELS "%s", i ? other : one);
+        if (!(m[i] = mor_mjcf_read(path[i], true, NULL, 0, &error))) fail_msg("%s", error.text);
+    }
+    assert_int_equal(m[0]->trees_count, m[1]->trees_count);
+    assert_int_equal(m[0]->bodies_count, m[1]->bodies_count);
+    assert_int_equal(m[0]->actuators_count, m[1]->actuators_count);
+    assert_int_equal(m[0]->sensors_count, m[1]->sensors_count);
+    assert_int_equal(m[0]->excludes_count, m[1]->excludes_count);
+    for (int i = 0; i < m[0]->actuators_count; i++) {
+        assert_string_equal(m[0]->actuators[i].name, m[1]->actuators[i].name);
+        assert_int_equal(m[0]->actuators[i].joint, m[1]->actuators[i].joint);
+        assert_int_equal(m[0]->actuators[i].tendon, m[1]->actuators[i].tendon);
+        assert_near(m[0]->actuators[i].gain[0], m[1]->actuators[i].gain[0], 0);
+    }
+    for (int i = 1; i < m[0]->bodies_count; i++) {
+        assert_string_equal(m[0]->bodies[i].name, m[1]->bodies[i].name);
+        assert_near(m[0]->bodies[i].mass.mass, m[1]->bodies[i].mass.mass, 1e-12);
+    }
+    for (int t = 0; t < m[0]->trees_count; t++) {
+        int N = mor_robot_dof(m[0]->trees[t].model), n = mor_robot_joint_count(m[0]->trees[t].model);
+        assert_int_equal(N, mor_robot_dof(m[1]->trees[t].model));
+        double s[64], nu[64], M[2][64 * 64], h[2][64];
+        for (int i = 0; i < n; i++) s[i] = 0.1 + 0.07 * i;
+        for (int i = 0; i < N; i++) nu[i] = 0.5 - 0.11 * i;
+        for (int k = 0; k < 2; k++) {
+            const mor_mjcf_tree* tree = &m[k]->trees[t];
+            mor_robot_work* work = mor_robot_work_create(tree->model);
+            mor_robot_update(tree->model, work, &tree->start, s, nu);
+            mor_robot_mass_matrix(tree->model, work, M[k]);
+            mor_robot_inverse_dynamics(tree->model, work, m[k]->gravity, NULL, NULL, h[k]);
+            mor_robot_work_destroy(work);
+        }
+        for (int i = 0; i < N * N; i++) assert_near(M[0][i], M[1][i], 1e-12);
+        for (int i = 0; i < N; i++) assert_near(h[0][i], h[1][i], 1e-11);
+    }
+    for (int i = 0; i < 2; i++) mor_mjcf_destroy(m[i]);
+}
+
+static void copies_are_what_one_would_write_by_hand(void** state)
+{
+    (void)state;
+    same_models("replicas.xml", "18_replicas_twin.xml");
+    same_models("attached.xml", "19_attached_twin.xml");
+}
+
+/* The box lies on the flat low end, the ball rolls down the slope k: a = 5/7 g k/(1 + k^2) along y. */
+static void a_height_field_carries(void** state)
+{
+    (void)state;
+    mor_scene* scene;
+    mor_world* w = world_of(MODELS "field.xml", NULL, &scene);
+    mor_body_id ball = mor_world_find_body(w, "field_slope/slope");
+    run(w, 0.6); /* it has landed */
+    mor_body_state before = mor_body_get_state(w, ball);
+    run(w, 0.8);
+    mor_body_state after = mor_body_get_state(w, ball);
+    double k = 0.25 / 2.0; /* half of the height 0.5 over a cell of 2 m, rising in y */
+    assert_near(after.velocity.y - before.velocity.y, -0.2 * 5.0 / 7.0 * 9.81 * k / (1.0 + k * k), 1e-4);
+    run(w, 1.0);
+    assert_near(height(w, "field/low"), 0.1 + 0.1, 1e-4);
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+}
+
+/* A body that carries its own weight stays; half a weight falls with half of it. The arm turns under m g/2 at 0.3 m. */
+static void weight_is_carried_on_free_joints(void** state)
+{
+    (void)state;
+    mor_scene* scene;
+    const char* const set[] = { "time.step=1e-7", "time.end=1e-6", NULL };
+    mor_world* w = world_of(MODELS "carried.xml", set, &scene);
+    mor_error error = { 0 };
+    assert_int_equal(mor_world_step(w, NULL, &error), MOR_OK);
+    mor_vec3 p = { 0, 0, 0 };
+    for (int i = 0; i < mor_world_body_count(w); i++) {
+        mor_body_id id = mor_world_body(w, i);
+        p = mor_madd(p, mor_body_mass(w, id).mass, mor_body_get_state(w, id).velocity);
+    }
+    assert_near(p.z / 1e-7, -0.5 * 1.0 * 9.81, 1e-6); /* momentum per second: the weight that nobody carries */
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+}
+
+/* A ball on a limited tendon of 0.5 m: falls freely, then hangs at 0.5 m below its anchor, and can come nearer. */
+static void a_limited_spatial_tendon_is_a_rope(void** state)
+{
+    (void)state;
+    const char* text = "<mujoco model='rope'><worldbody><site name='a' pos='0 0 2'/><body name='b' pos='0 0 1.8'>"
+                       "<freejoint/><geom size='0.05'/><site name='s'/></body></worldbody><tendon><spatial "
+                       "range='0 0.5'><site site='a'/><site site='s'/></spatial></tendon></mujoco>";
+    write_bytes(text, strlen(text));
+    mor_scene* scene;
+    char named[600];
+    snprintf(named, sizeof named, "%s", path);
+    mor_world* w = world_of(named, NULL, &scene);
+    run(w, 0.2);
+    assert_near(height(w, "rope/b"), 1.8 - 0.5 * 9.81 * 0.04, 2e-2); /* step 2 ms: first order */
+    run(w, 3.0);
+    assert_near(height(w, "rope/b"), 1.5, 1e-5);
+    mor_body_id b = mor_world_find_body(w, "rope/b");
+    mor_body_apply(w, b, mor_v3(0, 0, 20.0), mor_body_get_state(w, b).com); /* one step up */
+    run(w, 3.1);
+    assert_true(height(w, "rope/b") > 1.5 - 1e-6);
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+}
+
+/* Terminal speed of a falling ball in a viscous fluid by the inertia model: m g = 3 pi d n v, d = sqrt(6 I/m). */
+static void a_fluid_slows_a_fall(void** state)
+{
+    (void)state;
+    const char* text = "<mujoco model='f'><option viscosity='5'/><worldbody><body name='b' pos='0 0 9'>"
+                       "<freejoint/><geom size='0.1' mass='0.2'/></body></worldbody></mujoco>";
+    write_bytes(text, strlen(text));
+    mor_scene* scene;
+    char named[600];
+    snprintf(named, sizeof named, "%s", path);
+    mor_world* w = world_of(named, NULL, &scene);
+    run(w, 2.0);
+    double d = sqrt(6.0 * 0.4 * 0.01), pi = 3.14159265358979323846;
+    mor_body_state s = mor_body_get_state(w, mor_world_find_body(w, "f/b"));
+    assert_near(s.velocity.z, -0.2 * 9.81 / (3.0 * pi * d * 5.0), 1e-9);
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+}
+
+static void shells_and_hulls_have_their_masses(void** state)
+{
+    (void)state;
+    mor_error error = { 0 };
+    mor_mjcf* m = mor_mjcf_read(MODELS "shells.xml", false, NULL, 0, &error);
+    if (!m) fail_msg("%s", error.text);
+    for (int i = 1; i < 5; i += 2) { /* box meshes against boxes, in single precision as MuJoCo has corners */
+        const mor_mass *a = &m->bodies[i].mass, *b = &m->bodies[i + 1].mass;
+        assert_near(a->mass, b->mass, 1e-7);
+        assert_near(a->com.x, b->com.x, 1e-7);
+        for (int k = 0; k < 9; k++) assert_near(a->inertia.m[k / 3][k % 3], b->inertia.m[k / 3][k % 3], 1e-8);
+    }
+    assert_near(m->bodies[2].mass.mass, 3.0 * 8.0 * (0.1 * 0.05 + 0.1 * 0.02 + 0.05 * 0.02), 1e-15);
+    for (int k = 0; k < 9; k++) { /* a capsule without length is a ball */
+        double hollow = k % 4 ? 0.0 : 2.0 / 3.0 * 3.0 * 0.01;
+        assert_near(m->bodies[5].mass.inertia.m[k / 3][k % 3], hollow, 1e-15);
+        assert_near(m->bodies[6].mass.inertia.m[k / 3][k % 3], hollow, 1e-9);
+    }
+    /* side 2 pi r h = 0.08 pi, lids 0.02 pi: 1.6 kg and 0.4 kg */
+    assert_near(m->bodies[7].mass.inertia.m[2][2], 1.6 * 0.01 + 0.4 * 0.005, 1e-15);
+    assert_near(m->bodies[7].mass.inertia.m[0][0], 1.6 * (0.005 + 0.16 / 12.0) + 0.4 * (0.0025 + 0.04), 1e-15);
+    mor_mjcf_destroy(m);
+}
+
 static void rest(const char* path)
 {
     mor_scene* scene;
@@ -343,12 +500,19 @@ static void rest(const char* path)
 static void models_rest_for_five_seconds(void** state)
 {
     (void)state;
-    static const char* const own[] = { "12_contacts", "13_keys", "14_quadruped", "15_static" };
-    static const char* const shared[] = { "agility_cassie/scene.xml",     "dynamixel_2r/scene.xml",
-                                          "google_barkour_v0/scene.xml",  "google_barkour_v0/scene_mjx.xml",
-                                          "i2rt_yam/scene.xml",           "kuka_iiwa_14/scene.xml",
-                                          "robotiq_2f85/2f85.xml",        "trossen_vx300s/scene.xml",
-                                          "trs_so_arm100/scene.xml",      "wonik_allegro/scene_left.xml",
+    static const char* const own[] = { "12_contacts", "13_keys", "14_quadruped", "15_static", "replicas", "attached" };
+    static const char* const shared[] = { "agility_cassie/scene.xml",
+                                          "dynamixel_2r/scene.xml",
+                                          "google_barkour_v0/scene.xml",
+                                          "google_barkour_v0/scene_mjx.xml",
+                                          "google_barkour_v0/scene_barkour.xml",
+                                          "i2rt_yam/scene.xml",
+                                          "kuka_iiwa_14/scene.xml",
+                                          "robotiq_2f85/2f85.xml",
+                                          "robotiq_2f85/scene.xml",
+                                          "trossen_vx300s/scene.xml",
+                                          "trs_so_arm100/scene.xml",
+                                          "wonik_allegro/scene_left.xml",
                                           "wonik_allegro/scene_right.xml" };
     char path[512];
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
@@ -380,7 +544,27 @@ static void what_is_not_understood_is_refused_with_its_place(void** state)
         { "<worldbody><body><joint range='1 0'/></body></worldbody>", ":2:18:", "range of the joint" },
         { "<worldbody><geom type='mesh' mesh='m'/></worldbody>", ":2:12:", "no mesh 'm'" },
         { "<worldbody><body><body><freejoint/></body></body></worldbody>", ":2:24:", "directly in the worldbody" },
-        { "<option viscosity='1'/>", ":2:1:", "fluid" },
+        { "<option viscosity='-1'/>", ":2:1:", "fluid" },
+        { "<option density='1'/><worldbody><body><freejoint/><geom size='1' "
+          "fluidshape='ellipsoid'/></body></worldbody>",
+          ":2:51:", "fluidshape" },
+        { "<worldbody><geom type='hfield' hfield='h'/></worldbody>", ":2:12:", "no hfield 'h'" },
+        { "<asset><hfield name='h' nrow='1' ncol='3' size='1 1 1 1'/></asset><worldbody><geom type='hfield' "
+          "hfield='h'/></worldbody>",
+          ":2:8:", "nrow and ncol of at least 2" },
+        { "<asset><hfield name='h' nrow='2' ncol='2' size='1 1 0 1'/></asset>", ":2:8:", "four positive" },
+        { "<worldbody><replicate count='0'><geom size='1'/></replicate></worldbody>",
+          ":2:12:", "count of <replicate>" },
+        { "<worldbody><attach model='m' prefix='p'/></worldbody>", ":2:12:", "no model 'm'" },
+        { "<asset><model name='m' file='nowhere.xml'/></asset><worldbody><attach model='m' prefix='p'/></worldbody>",
+          ":2:8:", "nowhere.xml" },
+        { "<tendon><fixed range='0 1'/></tendon>", ":2:9:", "limits of fixed tendons" },
+        { "<worldbody><site name='s'/><geom name='g' size='1'/></worldbody><tendon><spatial stiffness='1'><site "
+          "site='s'/><geom geom='g'/><site site='s'/></spatial></tendon>",
+          ":2:112:", "around geoms" },
+        { "<worldbody><site name='s'/></worldbody><tendon><spatial range='0 1'><site site='s'/><site site='s'/><site "
+          "site='s'/></spatial></tendon>",
+          ":2:48:", "two sites" },
         { "<compiler coordinate='global'/>", ":2:1:", "global coordinates" },
         { "<compiler eulerseq='xyw'/>", ":2:1:", "eulerseq" },
         { "<actuator><muscle joint='j'/></actuator>", ":2:11:", "muscle are not supported" },
@@ -391,11 +575,11 @@ static void what_is_not_understood_is_refused_with_its_place(void** state)
         { "<worlbody/>", ":2:1:", "did you mean <worldbody>" },
         { "<include file='nowhere.xml'/>", ":2:1:", "nowhere.xml" },
         { "<keyframe><key qpos='1'/></keyframe>", ":2:11:", "more than 0" },
-        { "<tendon><spatial stiffness='1'/></tendon>", ":2:9:", "spatial" },
+        { "<tendon><spatial><site site='s'/></spatial></tendon>", ":2:18:", "no site 's'" },
         { "<asset><mesh name='m' file='x.stl' scale='0 1 1'/></asset>", ":2:8:", "scale" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[600];
+        char text[800];
         mor_error error = { 0 };
         snprintf(text, sizeof text, "<mujoco>\n%s\n</mujoco>\n", cases[i].inside);
         write_bytes(text, strlen(text));
@@ -473,14 +657,15 @@ static size_t change(mor_rng* rng, char* text, size_t n, size_t room)
 static void no_broken_file_breaks_the_reader(void** state)
 {
     (void)state;
-    static const char* const files[] = { "02_joints",   "05_shapes", "10_loops",    "11_actuators",
-                                         "12_contacts", "13_keys",   "14_quadruped" };
+    static const char* const files[] = { "02_joints",   "05_shapes", "10_loops",  "11_actuators",
+                                         "12_contacts", "13_keys",   "replicas",  "14_quadruped",
+                                         "attached",    "field",     "17_spatial" };
     mor_rng rng = { 20 };
     static char text[65536];
     int refused = 0, accepted = 0;
-    for (int k = 0; k < 420; k++) {
+    for (int k = 0; k < 660; k++) {
         char name[512];
-        snprintf(name, sizeof name, MODELS "%s.xml", files[k % 7]);
+        snprintf(name, sizeof name, MODELS "%s.xml", files[k % 11]);
         FILE* f = fopen(name, "rb");
         assert_non_null(f);
         size_t n = fread(text, 1, sizeof text / 2, f);
@@ -512,6 +697,12 @@ int main(void)
         cmocka_unit_test(equalities_hold),
         cmocka_unit_test(actuators_pull_as_written),
         cmocka_unit_test(a_keyframe_is_a_start),
+        cmocka_unit_test(copies_are_what_one_would_write_by_hand),
+        cmocka_unit_test(a_height_field_carries),
+        cmocka_unit_test(weight_is_carried_on_free_joints),
+        cmocka_unit_test_setup_teardown(a_limited_spatial_tendon_is_a_rope, make_file, remove_file),
+        cmocka_unit_test_setup_teardown(a_fluid_slows_a_fall, make_file, remove_file),
+        cmocka_unit_test(shells_and_hulls_have_their_masses),
         cmocka_unit_test(models_rest_for_five_seconds),
         cmocka_unit_test_setup_teardown(what_is_not_understood_is_refused_with_its_place, make_file, remove_file),
         cmocka_unit_test_setup_teardown(what_is_not_used_is_noted, make_file, remove_file),

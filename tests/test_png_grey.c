@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "io/scene/png_grey.h"
+#include "io/mesh/png_grey.h"
 #include "moreau/moreau.h"
 
 static long grey_at(long i, long j, int white)

@@ -1,5 +1,6 @@
 /* MJCF models here and in MuJoCo: mass matrix, bias forces, poses of bodies and forward accelerations at random states,
- * then a second of motion against MuJoCo's RK4. Constraints (limits, friction loss, contacts, equalities) are off.
+ * then a second of motion against MuJoCo's RK4; forces of a fluid, of spatial tendons and of actuators on sites.
+ * Constraints (limits, friction loss, contacts, equalities) are off.
  *
  *     bench_mjcf [--states N] [--step S] [--no-motion] [--table FILE] FILE.xml ...
  *
@@ -7,6 +8,7 @@
 #include "base/elementary.h"
 #include "io/mjcf/mjcf.h"
 #include "model/articulated.h"
+#include "model/world.h"
 
 #include <dirent.h>
 #include <mujoco/mujoco.h>
@@ -19,7 +21,7 @@
 #define MOTION_BAR 1e-6 /* of positions after 1 s */
 
 typedef struct differences {
-    double M, h, pose, acceleration, motion;
+    double M, h, pose, acceleration, push, motion;
 } differences;
 
 static double uniform(mor_rng* rng, double size) { return size * (2.0 * mor_rng_uniform(rng) - 1.0); }
@@ -34,19 +36,12 @@ static void drop(char* text, const char* attribute)
     }
 }
 
-/* A model with attributes that are newer than this MuJoCo and do not matter here: read from a copy without them, in a
- * folder whose other entries are links to those of the model's. */
-static mjModel* load_older(const char* path, char* why, int size)
+/* The text of a model without what is newer than this MuJoCo and does not matter here. */
+static void make_older(char* text)
 {
     static const char* const newer[] = { " dampratio=\"",     " inheritrange=\"",     " kv=\"",
                                          " gravcomp=\"",      " actuatorfrcrange=\"", " timeconst=\"",
                                          " ls_iterations=\"", " eulerdamp=\"" };
-    static char text[1 << 22];
-    char folder[] = "/tmp/bench_mjcf_XXXXXX", from[4200], to[4400];
-    FILE* f = fopen(path, "rb");
-    size_t n = f ? fread(text, 1, sizeof text - 200, f) : 0;
-    if (f) fclose(f);
-    text[n] = '\0';
     for (size_t i = 0; i < sizeof newer / sizeof *newer; i++) drop(text, newer[i]);
     for (char* s; (s = strstr(text, "implicitfast"));) memmove(s + 8, s + 12, strlen(s + 12) + 1);
     char* compiler = strstr(text, "<compiler");
@@ -54,24 +49,46 @@ static mjModel* load_older(const char* path, char* why, int size)
         memmove(compiler + 9 + 18, compiler + 9, strlen(compiler + 9) + 1);
         memcpy(compiler + 9, " autolimits=\"true\"", 18);
     }
+}
+
+/* One entry of a folder in another: models rewritten, all else as links. */
+static void take_over(const char* from, const char* to)
+{
+    static char text[1 << 22];
+    size_t length = strlen(from);
+    if (length < 4 || strcmp(from + length - 4, ".xml") != 0) {
+        if (symlink(from, to) != 0) fprintf(stderr, "%s: no link\n", to);
+        return;
+    }
+    FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
+    size_t n = in ? fread(text, 1, sizeof text - 200, in) : 0;
+    text[n] = '\0';
+    make_older(text);
+    if (out) fwrite(text, 1, strlen(text), out);
+    if (in) fclose(in);
+    if (out) fclose(out);
+}
+
+/* The model with its folder made older. */
+static mjModel* load_older(const char* path, char* why, int size)
+{
+    char folder[] = "/tmp/bench_mjcf_XXXXXX", from[4200], to[4800], whole[8400];
     const char* slash = strrchr(path, '/');
     snprintf(from, sizeof from, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+    if (from[0] != '/' && getcwd(to, 4000)) {
+        snprintf(whole, sizeof whole, "%.4000s/%.4190s", to, from);
+        snprintf(from, sizeof from, "%.4190s", whole);
+    }
     if (!mkdtemp(folder)) return NULL;
     DIR* d = opendir(from);
     for (struct dirent* e; d && (e = readdir(d));) {
-        char target[4800];
-        snprintf(target, sizeof target, "%s/%s", from, e->d_name);
+        snprintf(whole, sizeof whole, "%s/%s", from, e->d_name);
         snprintf(to, sizeof to, "%s/%s", folder, e->d_name);
-        if (e->d_name[0] != '.' && symlink(target, to)) continue;
+        if (e->d_name[0] != '.') take_over(whole, to);
     }
     if (d) closedir(d);
-    snprintf(to, sizeof to, "%s/bench_mjcf_model.xml", folder);
-    mjModel* m = NULL;
-    if ((f = fopen(to, "wb"))) {
-        fwrite(text, 1, strlen(text), f);
-        fclose(f);
-        m = mj_loadXML(to, NULL, why, size);
-    }
+    snprintf(to, sizeof to, "%s/%s", folder, slash ? slash + 1 : path);
+    mjModel* m = mj_loadXML(to, NULL, why, size);
     d = opendir(folder);
     for (struct dirent* e; d && (e = readdir(d));) {
         snprintf(to, sizeof to, "%s/%s", folder, e->d_name);
@@ -220,6 +237,105 @@ static void compare_state(const mor_mjcf* c, const mjModel* m, mjData* d, int tr
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
+/* A tree as a robot of a world, in MuJoCo's state, without constraints. */
+static bool add_tree(mor_world* w, const mor_mjcf* c, const mjModel* m, const mjData* d, int tree, mor_error* error)
+{
+    mapping p = map_tree(c, m, tree);
+    double s[512] = { 0 }, nu[512] = { 0 };
+    mor_robot_def r = mor_robot_def_default();
+    snprintf(r.name, sizeof r.name, "r%d", tree);
+    take_state(c, m, d, tree, &p, &r.pose, s, nu);
+    r.model = c->trees[tree].model;
+    r.s = s, r.nu = nu;
+    r.limits = r.friction = r.mimic = r.collide = false;
+    return mor_world_add_robot(w, &r, error) >= 0;
+}
+
+/* Takes the fluid and the forces of spatial tendons out: they are compared by themselves. */
+static void without_pushes(mjModel* m)
+{
+    m->opt.density = m->opt.viscosity = 0.0;
+    for (int i = 0; i < m->ntendon; i++)
+        if (m->wrap_type[m->tendon_adr[i]] != mjWRAP_JOINT) m->tendon_stiffness[i] = m->tendon_damping[i] = 0.0;
+}
+
+/* Generalised forces of what pushes from the user stage (mjcf_push.c), in MuJoCo's order. */
+static void our_pushes(const mor_mjcf* c, const mjModel* m, const mjData* d, double* out)
+{
+    mor_error error = { 0 };
+    mor_world_def def = mor_world_def_default();
+    mor_world* w = mor_world_create(&def, &error);
+    mor_pose here = mor_pose_identity(), base;
+    for (int t = 0; t < c->trees_count; t++) {
+        if (!add_tree(w, c, m, d, t, &error)) exit(1);
+    }
+    mor_mjcf_apply(c, w, 0, &here);
+    for (int t = 0; t < c->trees_count; t++) {
+        mapping p = map_tree(c, m, t);
+        mor_robot_model* model = c->trees[t].model;
+        mor_robot_work* work = mor_robot_work_create(model);
+        double s[512] = { 0 }, nu[512] = { 0 }, f[512] = { 0 }, J[6 * 512];
+        take_state(c, m, d, t, &p, &base, s, nu);
+        mor_robot_update(model, work, &base, s, nu);
+        for (int i = 0; i < c->bodies_count; i++) {
+            const mor_mjcf_body* b = &c->bodies[i];
+            bool first = b->tree == t; /* of its link */
+            for (int k = 0; k < i && first; k++) first = c->bodies[k].tree != t || c->bodies[k].link != b->link;
+            if (!first) continue;
+            const mor_body* x = &w->bodies[mor_world_robot_link(w, t, b->link).index1 - 1];
+            mor_vec3 arm = mor_sub(x->x, mor_robot_frame_pose(model, work, b->frame).position);
+            mor_vec3 torque = mor_add(x->torque, mor_cross(arm, x->force));
+            double wrench[6] = { x->force.x, x->force.y, x->force.z, torque.x, torque.y, torque.z };
+            mor_robot_frame_jacobian(model, work, b->frame, J);
+            for (int r = 0; r < 6; r++)
+                for (int k = 0; k < p.N; k++) f[k] += J[r * p.N + k] * wrench[r];
+        }
+        turn_base(&p, base.rotation, false, f);
+        for (int k = 0; k < p.N; k++) out[p.dof[k]] = f[k];
+        mor_robot_work_destroy(work);
+    }
+    mor_world_destroy(w);
+}
+
+/* The same of MuJoCo: passive forces less those of joints and fixed tendons, and actuators on sites and spatial
+ * tendons. */
+static void their_pushes(const mor_mjcf* c, mjModel* m, mjData* d, double* out)
+{
+    int flags = m->opt.disableflags;
+    m->opt.disableflags = mjDSBL_CONSTRAINT;
+    for (int i = 0; i < m->nv; i++) m->dof_damping[i] = 0.0;
+    for (int i = 0; i < m->njnt; i++) m->jnt_stiffness[i] = 0.0;
+    for (int i = 0; i < m->ntendon; i++)
+        if (m->wrap_type[m->tendon_adr[i]] == mjWRAP_JOINT) m->tendon_stiffness[i] = m->tendon_damping[i] = 0.0;
+    for (int i = 0; i < m->nu; i++) {
+        const mor_mjcf_actuator* a = &c->actuators[i];
+        d->ctrl[i] = a->control;
+        if (a->site >= 0 || (a->tendon >= 0 && c->tendons[a->tendon].spatial)) continue;
+        mju_zero(m->actuator_gainprm + i * mjNGAIN, mjNGAIN);
+        mju_zero(m->actuator_biasprm + i * mjNBIAS, mjNBIAS);
+    }
+    mj_forward(m, d);
+    for (int i = 0; i < m->nv; i++) out[i] = d->qfrc_passive[i] + d->qfrc_actuator[i];
+    m->opt.disableflags = flags;
+}
+
+/* Largest difference of the pushes at a few states, relative; changes the passive forces of m. */
+static double compare_pushes(mor_mjcf* c, mjModel* m, mjData* d, mor_rng* rng)
+{
+    double ours[512] = { 0 }, theirs[512] = { 0 }, worst = 0.0;
+    for (int i = 0; i < c->bodies_count; i++) c->bodies[i].gravcomp = 0.0; /* newer than this MuJoCo */
+    for (int k = 0; k < 10 && mor_mjcf_pushes(c); k++) {
+        random_state(rng, c, m, d);
+        for (int i = 0; i < c->actuators_count; i++) c->actuators[i].control = uniform(rng, 1.0);
+        their_pushes(c, m, d, theirs);
+        our_pushes(c, m, d, ours);
+        double strongest = 0.0;
+        for (int i = 0; i < m->nv; i++) strongest = mor_max(strongest, fabs(theirs[i]));
+        for (int i = 0; i < m->nv; i++) worst = mor_max(worst, difference(ours[i], theirs[i], strongest));
+    }
+    return worst;
+}
+
 /* One second of every tree, RK4 with steps h both; passive forces (springs, damping) act. NAN: MuJoCo's is unstable. */
 static double compare_motion(const char* path, const mor_mjcf* c, mjModel* m, mjData* d, double h, mor_rng* rng)
 {
@@ -235,15 +351,7 @@ static double compare_motion(const char* path, const mor_mjcf* c, mjModel* m, mj
     mor_world* w = mor_world_create(&def, &error);
     mor_world_set_method(w, "integrator", "rk4", &error);
     for (int t = 0; t < c->trees_count; t++) {
-        mapping p = map_tree(c, m, t);
-        double s[512] = { 0 }, nu[512] = { 0 };
-        mor_robot_def r = mor_robot_def_default();
-        snprintf(r.name, sizeof r.name, "r%d", t);
-        take_state(c, m, d, t, &p, &r.pose, s, nu);
-        r.model = c->trees[t].model;
-        r.s = s, r.nu = nu;
-        r.limits = r.friction = r.mimic = r.collide = false;
-        if (mor_world_add_robot(w, &r, &error) < 0) {
+        if (!add_tree(w, c, m, d, t, &error)) {
             fprintf(stderr, "%s: %s\n", path, error.text);
             return INFINITY;
         }
@@ -326,7 +434,7 @@ int main(int argc, char** argv)
     int states = 10, bad = 0, run = 1;
     bool motion = true;
     double step = 1e-4;
-    printf("%-40s %4s %9s %9s %9s %9s %9s\n", "model", "nv", "M", "h", "poses", "nudot", "1 s");
+    printf("%-40s %4s %9s %9s %9s %9s %9s %9s\n", "model", "nv", "M", "h", "poses", "nudot", "pushes", "1 s");
     for (int a = 1; a < argc; a++) {
         if (strcmp(argv[a], "--states") == 0 && a + 1 < argc) {
             states = atoi(argv[++a]);
@@ -349,14 +457,15 @@ int main(int argc, char** argv)
         mor_error error = { 0 };
         mor_mjcf* c = mor_mjcf_read(argv[a], false, notes, sizeof notes, &error);
         mjModel* m = load(argv[a], why, sizeof why);
-        const char* name = strrchr(argv[a], '/') ? strrchr(argv[a], '/') + 1 : argv[a];
+        const char* name = strlen(argv[a]) > 38 ? argv[a] + strlen(argv[a]) - 38 : argv[a];
         if (!c || !m) {
-            printf("%-40s %s\n", name, !c ? error.text : why);
+            printf("%-40s %s%s\n", name, c ? "not compared, MuJoCo says: " : "", !c ? error.text : why);
             bad += !c;
             mor_mjcf_destroy(c);
             continue;
         }
         mjData* d = mj_makeData(m);
+        without_pushes(m);
         m->opt.disableflags = mjDSBL_CONSTRAINT | mjDSBL_PASSIVE | mjDSBL_ACTUATION;
         differences x = { 0 };
         mor_rng rng = { (uint64_t)run++ };
@@ -366,16 +475,23 @@ int main(int argc, char** argv)
                 mj_forward(m, d);
                 compare_state(c, m, d, t, &rng, &x);
             }
-        for (double h = step; motion && h > 1e-6; h *= 0.1) { /* smaller where dampers are too stiff for this step */
+        double h = step;
+        for (; motion && h > 1e-6; h *= 0.1) { /* smaller where dampers are too stiff, or balls turn too fast, for it */
             x.motion = compare_motion(argv[a], c, m, d, h, &rng);
-            if (!isnan(x.motion)) break;
+            if (x.motion < MOTION_BAR) break;
         }
         if (isnan(x.motion)) x.motion = INFINITY;
-        bool good = x.M < BAR && x.h < BAR && x.pose < BAR && x.acceleration < BAR && x.motion < MOTION_BAR;
-        printf("%-40s %4d %9.1e %9.1e %9.1e %9.1e %9.1e%s\n", name, m->nv, x.M, x.h, x.pose, x.acceleration, x.motion,
-               good ? "" : "  <-");
+        if (table) write_table(table, strrchr(name, '/') ? strrchr(name, '/') + 1 : name, c, m, d, &rng);
+        mj_deleteModel(m);
+        m = load(argv[a], why, sizeof why); /* with its passive forces again */
+        x.push = compare_pushes(c, m, d, &rng);
+        bool good =
+            x.M < BAR && x.h < BAR && x.pose < BAR && x.acceleration < BAR && x.push < BAR && x.motion < MOTION_BAR;
+        printf("%-40s %4d %9.1e %9.1e %9.1e %9.1e %9.1e %9.1e", name, m->nv, x.M, x.h, x.pose, x.acceleration, x.push,
+               x.motion);
+        if (motion && h < 0.9 * step) printf("  (steps of %g s)", h);
+        printf("%s\n", good ? "" : "  <-");
         bad += !good;
-        if (table) write_table(table, name, c, m, d, &rng);
         mj_deleteData(d);
         mj_deleteModel(m);
         mor_mjcf_destroy(c);

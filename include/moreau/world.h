@@ -293,7 +293,9 @@ typedef struct mor_joint_def {
     mor_vec3 point[2];      /* world, now: where the joint is on each body; the same point but for distances */
     mor_vec3 axis, axis2;   /* world, now */
     double length;          /* distance [m]; < 0: as it is now */
-    double lower, upper;    /* of the angle or the displacement [rad, m], 0 now; infinite: none (revolute, prismatic) */
+    double lower, upper;    /* of the angle or the displacement [rad, m], 0 now; infinite: none (revolute, prismatic).
+                               Distance: of |d| - length; with one of them it is no equation but a rope or a stop, and
+                               its two bodies can touch */
     double damping;         /* N m s/rad, N s/m (revolute, prismatic) */
     double friction;        /* Coulomb, N m or N */
     double stiffness, rest; /* spring [N m/rad, N/m] and where it is at rest [rad, m] */

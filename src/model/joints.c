@@ -14,7 +14,8 @@
  *     fixed = point + no turning, revolute = point + parallel, prismatic = line + no turning, cylindrical =
  *     line + parallel, spherical = point, universal = point + crossing, planar = plane + parallel.
  *
- * A distance with stiffness or damping is no equation but a spring: its free coordinate is |d| - l.
+ * A distance with stiffness or damping is no equation but a spring, one with limits a rope or a stop: its free
+ * coordinate is |d| - l.
  *
  * The rates are exact on the constraint and to first order in the violation off it. */
 #include "model/joints.h"
@@ -56,7 +57,9 @@ static void axes_of(mor_quat q, mor_vec3 e[3])
 
 bool mor_joint_soft(const mor_joint* j)
 {
-    return j->def.kind == MOR_JOINT_DISTANCE && (j->def.stiffness > 0.0 || j->def.damping > 0.0);
+    const mor_joint_def* d = &j->def;
+    bool limited = isfinite(d->lower) || isfinite(d->upper);
+    return d->kind == MOR_JOINT_DISTANCE && (d->stiffness > 0.0 || d->damping > 0.0 || limited);
 }
 
 int mor_joint_equations(const mor_world* w, const mor_joint* j, mor_joint_row rows[6])
@@ -250,7 +253,8 @@ int mor_world_add_joint(mor_world* w, const mor_joint_def* def, mor_error* error
         mor_fail(error, MOR_BAD_INPUT, "joint '%s' keeps the distance 0; use a spherical joint", def->name);
         return -1;
     }
-    if (j.body[0] >= 0 && j.body[1] >= 0 && mor_world_ignore_pair(w, def->body[0], def->body[1])) {
+    bool rope = mor_joint_soft(&j) && !spring; /* its bodies still meet */
+    if (!rope && j.body[0] >= 0 && j.body[1] >= 0 && mor_world_ignore_pair(w, def->body[0], def->body[1])) {
         mor_fail(error, MOR_SYSTEM, "out of memory while adding joint '%s'", def->name);
         return -1;
     }

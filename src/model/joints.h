@@ -18,7 +18,7 @@ mor_quat mor_joint_axis_frame(mor_vec3 a);
 mor_pose mor_joint_frame(const mor_world* world, const mor_joint* joint, int side);
 /* Writes the equations of a joint at the present state; returns how many, at most 6. */
 int mor_joint_equations(const mor_world* world, const mor_joint* joint, mor_joint_row rows[6]);
-/* A distance joint with a spring or damper: it has no equations, but a free coordinate. */
+/* A distance joint with a spring, damper or limits: it has no equations, but a free coordinate. */
 bool mor_joint_soft(const mor_joint* joint);
 /* The free coordinate of a revolute or prismatic joint or a soft distance (phi holds it, angles unwound near
  * `joint->coordinate`); false for other kinds. */

@@ -141,17 +141,17 @@ static mor_code read_option(mor_mjcf* m, const mor_xml* e)
         "noslip_tolerance mpr_iterations mpr_tolerance ccd_iterations ccd_tolerance sdf_iterations sdf_initpoints "
         "impratio apirate o_margin o_solref o_solimp o_friction collision actuatorgroupdisable sleep_tolerance",
         NULL);
-    double g[3], fluid = 0.0;
+    double g[3];
     int n;
     if (!code) code = mor_mjcf_number(m, e, "timestep", &m->timestep);
     if (!code && !(m->timestep > 0.0)) return mor_xml_fail(e, m->error, "the timestep is %g", m->timestep);
     if (!code && !(code = mor_xml_numbers(e, "gravity", 3, 3, g, &n, m->error)) && n)
         m->gravity = mor_v3(g[0], g[1], g[2]);
-    for (int i = 0; i < 2 && !code; i++) {
-        code = mor_mjcf_number(m, e, i ? "viscosity" : "density", &fluid);
-        if (!code && fluid != 0.0)
-            return mor_xml_fail(e, m->error, "forces of a fluid (density, viscosity) are not supported");
-    }
+    if (!code && !(code = mor_xml_numbers(e, "wind", 3, 3, g, &n, m->error)) && n) m->wind = mor_v3(g[0], g[1], g[2]);
+    if (!code) code = mor_mjcf_number(m, e, "density", &m->density);
+    if (!code) code = mor_mjcf_number(m, e, "viscosity", &m->viscosity);
+    if (!code && !(m->density >= 0.0 && m->viscosity >= 0.0))
+        return mor_xml_fail(e, m->error, "density and viscosity of the fluid are at least 0");
     for (const mor_xml* c = e->first; c && !code; c = c->next) {
         if (strcmp(c->name, "flag") != 0) return mor_xml_fail(c, m->error, "<%.60s> in <option> is not known", c->name);
         code = read_flag(m, c);
@@ -182,6 +182,13 @@ static mor_code refuse(mor_mjcf* m, const mor_xml* e)
     return mor_xml_fail(e, m->error, "<%.60s> is not supported", e->name);
 }
 
+/* Plug-ins act where an element names one; that element is refused there. */
+static mor_code note_extension(mor_mjcf* m, const mor_xml* e)
+{
+    mor_mjcf_note(m, e, "extension", "plug-ins of MuJoCo are not loaded");
+    return MOR_OK;
+}
+
 /* In the order in which they are read: names are there before what speaks of them. */
 static const struct {
     const char* name;
@@ -202,7 +209,7 @@ static const struct {
                  { "keyframe", mor_mjcf_read_keys },
                  { "sensor", pass_over }, /* when the trees are known */
                  { "deformable", refuse },
-                 { "extension", refuse } };
+                 { "extension", note_extension } };
 
 static mor_code read_sections(mor_mjcf* m, const mor_xml* root)
 {
@@ -236,19 +243,36 @@ mor_code mor_mjcf_finish(mor_mjcf* m, bool shapes)
     return code ? code : mor_mjcf_start(m, NULL, m->error);
 }
 
+mor_code mor_mjcf_open(mor_mjcf* m, const mor_xml* at, const char* path, int depth, mor_xml** root)
+{
+    mor_error inner = { 0 };
+    *root = mor_xml_read(m->arena, path, &inner);
+    if (!*root) {
+        if (inner.line || !at) *m->error = inner;
+        else mor_xml_fail(at, m->error, "%s", inner.text);
+        return inner.code ? inner.code : MOR_BAD_INPUT;
+    }
+    if (strcmp((*root)->name, "mujoco") != 0)
+        return mor_xml_fail(*root, m->error, "the first element is <%.40s>; a MuJoCo model begins with <mujoco>",
+                            (*root)->name);
+    int files = 0;
+    mor_code code = expand(m, *root, 0, &files);
+    for (const mor_xml* c = mor_xml_child(*root, "compiler"); c && !code && !at; c = mor_xml_sibling(c))
+        code = read_compiler(m, c); /* what turns of replicas are in */
+    return code ? code : mor_mjcf_copy_parts(m, *root, depth);
+}
+
 static mor_code read_model(mor_mjcf* m, bool shapes)
 {
-    mor_xml* root = mor_xml_read(m->arena, m->path, m->error);
-    if (!root) return m->error->code ? m->error->code : MOR_BAD_INPUT;
-    if (strcmp(root->name, "mujoco") != 0)
-        return mor_xml_fail(root, m->error, "the first element is <%.40s>; a MuJoCo model begins with <mujoco>",
-                            root->name);
-    int files = 0;
-    mor_code code = expand(m, root, 0, &files);
+    mor_xml* root = NULL;
+    mor_code code = mor_mjcf_open(m, NULL, m->path, 0, &root);
+    if (code) return code;
     const char* name = mor_xml_get(root, "model");
     m->model = name ? name : "model";
     m->bodies[0].at = root;
     if (!code) code = read_sections(m, root);
+    if (!code && m->ellipsoid && (m->density > 0.0 || m->viscosity > 0.0))
+        code = mor_xml_fail(m->ellipsoid, m->error, "fluidshape=\"ellipsoid\" is not supported");
     if (!code) code = mor_mjcf_finish(m, shapes);
     for (const mor_xml* c = mor_xml_child(root, "sensor"); c && !code; c = mor_xml_sibling(c))
         code = mor_mjcf_read_sensors(m, c);

@@ -24,13 +24,15 @@ enum {
     MOR_MJCF_SDF
 };
 
+enum { MOR_MJCF_LEGACY, MOR_MJCF_EXACT, MOR_MJCF_CONVEX, MOR_MJCF_SHELL };
+
 /* A mesh of the assets: triangles in its own frame, scaled. */
 typedef struct mor_mjcf_mesh {
     const mor_xml* at;
     const char *name, *path;
     double scale[3];
     mor_pose reference; /* refpos, refquat */
-    int inertia;        /* 0 legacy, 1 exact, 2 convex, 3 shell */
+    int inertia;        /* MOR_MJCF_LEGACY ... */
     bool loaded;
     mor_vec3* points;
     int* triangles; /* 3 per face, indices into points */
@@ -38,9 +40,18 @@ typedef struct mor_mjcf_mesh {
     mor_geometry* hull; /* made when it is asked for */
 } mor_mjcf_mesh;
 
+/* A height field of the assets. */
+typedef struct mor_mjcf_field {
+    const mor_xml* at;
+    const char *name, *path;
+    double size[4]; /* half extents in x and y, height, base [m] */
+    int rows, columns;
+    double* heights; /* m, rows from the lowest y; NULL: not loaded yet */
+} mor_mjcf_field;
+
 typedef struct mor_mjcf_geom {
     const mor_xml* at;
-    const char *name, *mesh, *material;
+    const char *name, *mesh, *field, *material;
     int body, type, contype, conaffinity, condim, priority, group;
     double size[3], friction[3], fromto[6], mass, density; /* mass NAN: by density */
     int size_count;
@@ -73,6 +84,8 @@ typedef struct mor_mjcf_body {
     mor_pose pose;                  /* in its parent */
     bool has_inertial, mocap;
     mor_mass mass; /* body frame */
+    mor_quat axes; /* of its inertia, and the moments about them */
+    double moments[3];
     double gravcomp;
     int tree, link;   /* -1: does not move; the link whose frame carries it */
     mor_pose in_link; /* its frame there, or in the world */
@@ -88,20 +101,23 @@ typedef struct mor_mjcf_site {
     int frame;
 } mor_mjcf_site;
 
-/* A fixed tendon: length = sum coef position. */
+/* A fixed tendon: length = sum coef position. A spatial one: a path over sites (mjcf_push.c). */
 typedef struct mor_mjcf_tendon {
     const mor_xml* at;
     const char* name;
     int first, count; /* of its terms */
-    bool spatial;
-    double range[2];
+    bool spatial, limited;
+    const mor_xml* wraps; /* the first geom it runs around, or NULL */
+    double range[2], rest;
     bool has_range;
     double stiffness, damping, spring[2]; /* spring: dead band of the length at rest; NAN: as at the reference */
 } mor_mjcf_tendon;
 
+/* A joint of a fixed tendon; a site of a spatial one, or (site -1) a pulley with the divisor coef. */
 typedef struct mor_mjcf_term {
     int joint;
     double coef;
+    int site;
 } mor_mjcf_term;
 
 /* force = clamp(gain input + bias . (1, length, rate)); input: control or activation. */
@@ -190,12 +206,14 @@ struct mor_mjcf {
     char euler[4];
     const char *mesh_dir, *texture_dir;
     /* option */
-    mor_vec3 gravity;
-    double timestep;
+    mor_vec3 gravity, wind;
+    double timestep, density, viscosity; /* s; kg/m^3 and Pa s of the fluid around */
+    const mor_xml* ellipsoid;            /* a geom with the other model of the fluid */
     bool no_contact, no_limit, no_friction, no_equality, no_passive, no_actuation, no_filter_parent, no_gravity;
     bool sdf;                                /* read from an SDF file: of a pair the smaller friction counts */
     MOR_MJCF_LIST(const mor_xml*, defaults); /* <default> elements */
     MOR_MJCF_LIST(mor_mjcf_mesh, meshes);
+    MOR_MJCF_LIST(mor_mjcf_field, fields);
     MOR_MJCF_LIST(const mor_xml*, materials); /* for the eye */
     MOR_MJCF_LIST(const mor_xml*, textures);
     MOR_MJCF_LIST(mor_mjcf_body, bodies);
@@ -227,6 +245,13 @@ void mor_mjcf_destroy(mor_mjcf* mjcf);
 mor_code mor_mjcf_start(mor_mjcf* mjcf, const char* key, mor_error* error);
 /* Leaves out contacts within a mechanism that overlaps at the start (overlap.c); told in `notes`. */
 mor_code mor_mjcf_part(mor_mjcf* mjcf, char* notes, size_t notes_size, mor_error* error);
+/* Reads the elements of a model, files that it includes and parts that stand there several times in their places. `at`
+ * names it, NULL: it is the model itself. */
+mor_code mor_mjcf_open(mor_mjcf* m, const mor_xml* at, const char* path, int depth, mor_xml** root);
+/* Puts replicas and attached models where they are asked for (mjcf_copies.c). */
+mor_code mor_mjcf_copy_parts(mor_mjcf* m, mor_xml* root, int depth);
+/* The rotation of three angles, as the compiler says. */
+mor_quat mor_mjcf_euler(const mor_mjcf* m, const double angles[3]);
 /* Whether the first element of a file is <name>. */
 bool mor_xml_begins(const char* path, const char* name);
 /* An empty model of a file: a world body, no more. */
@@ -238,10 +263,14 @@ mor_mjcf* mor_mjcf_give(mor_mjcf* mjcf, mor_code code);
 /* Whether a file begins as an MJCF model. */
 bool mor_mjcf_is(const char* path);
 
-/* Forces of actuators on sites, for the coming step: call it from the user stage. */
-void mor_mjcf_apply(const mor_mjcf* mjcf, mor_world* world, const int* robots);
-/* Whether the model has such actuators. */
+/* Forces for the coming step that are not a controller's: of actuators on sites, spatial tendons, a fluid, gravcomp of
+ * floating bodies (mjcf_push.c). Call it from the user stage; the trees are the world's robots `first`, `first` + 1 ...
+ */
+void mor_mjcf_apply(const mor_mjcf* mjcf, mor_world* world, int first, const mor_pose* offset);
+/* Whether the model has such forces. */
 bool mor_mjcf_pushes(const mor_mjcf* mjcf);
+/* Length of a spatial tendon at the reference [m]. */
+double mor_mjcf_rest_length(const mor_mjcf* mjcf, const mor_mjcf_tendon* tendon);
 
 /* Adds all that is not a robot itself, after the robots: `robots` has the world's number of every tree; `offset` is
  * where the model's world frame is. Static shapes become fixed bodies "name/body". */
@@ -294,8 +323,19 @@ int mor_mjcf_find_tendon(const mor_mjcf* m, const char* name);
 int mor_mjcf_find_actuator(const mor_mjcf* m, const char* name);
 mor_mjcf_mesh* mor_mjcf_find_mesh(mor_mjcf* m, const char* name);
 
+/* Where the file of an asset is: below `dir`, seen from the model. The name of a file without folder and ending. NULL:
+ * out of memory. */
+const char* mor_mjcf_asset_path(mor_mjcf* m, const char* dir, const char* file);
+const char* mor_mjcf_stem(mor_mjcf* m, const char* file);
+/* An <hfield> of the assets; a geom of type hfield as one geom for each of its pieces. */
+mor_code mor_mjcf_read_field(mor_mjcf* m, const mor_xml* e);
+mor_code mor_mjcf_cut_field(mor_mjcf* m, int geom);
+/* Mass properties of a mesh at density 1, by one of MOR_MJCF_LEGACY ... */
+mor_code mor_mjcf_mesh_mass(mor_mjcf* m, mor_mjcf_mesh* mesh, int inertia, mor_mass* out);
 /* The triangles of a mesh. */
 mor_code mor_mjcf_load_mesh(mor_mjcf* m, mor_mjcf_mesh* mesh);
+/* Makes the convex hull of a mesh. */
+mor_code mor_mjcf_hull(mor_mjcf* m, mor_mjcf_mesh* mesh);
 /* An inertia as MuJoCo keeps it. */
 void mor_mjcf_principal(mor_mat3* inertia);
 /* Mass properties of all bodies. */

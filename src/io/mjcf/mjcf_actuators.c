@@ -137,8 +137,6 @@ static mor_code find_target(mor_mjcf* m, const mor_xml* e, mor_mjcf_actuator* a)
         return mor_xml_fail(e, m->error, "there is no site '%.60s'", site);
     if ((a->joint >= 0) + (a->tendon >= 0) + (a->site >= 0) != 1)
         return mor_xml_fail(e, m->error, "an actuator acts on one of joint, tendon and site");
-    if (a->tendon >= 0 && m->tendons[a->tendon].spatial)
-        return mor_xml_fail(e, m->error, "actuators on spatial tendons are not supported");
     if (a->joint >= 0 && m->joints[a->joint].type == MOR_MJCF_FREE)
         return mor_xml_fail(e, m->error, "actuators on free joints are not supported; use a site");
     return MOR_OK;
@@ -164,6 +162,8 @@ static mor_code finish_actuator(mor_mjcf* m, mor_mjcf_actuator* a)
         return mor_xml_fail(e, m->error, "forcerange goes from %g to %g", a->force_range[0], a->force_range[1]);
     if (a->site >= 0 && (a->dyntype || a->gaintype || a->biastype))
         return mor_xml_fail(e, m->error, "actuators on sites have a fixed gain and no bias here");
+    if (a->tendon >= 0 && m->tendons[a->tendon].spatial && a->dyntype)
+        return mor_xml_fail(e, m->error, "actuators on spatial tendons have no activation here");
     if (a->dyntype >= 2 && !(a->time_constant > 0.0))
         return mor_xml_fail(e, m->error, "a filter needs a positive time constant (dynprm)");
     return MOR_OK;
@@ -218,12 +218,72 @@ static mor_code read_tendon(mor_mjcf* m, const mor_xml* e, mor_mjcf_tendon* t)
     if (!code) code = mor_mjcf_number(m, e, "armature", &armature);
     if (code) return code;
     bool acts = limited == 1 || (limited == 0 && t->has_range && m->autolimits);
-    if (acts)
-        return mor_xml_fail(e, m->error, "limits of tendons are not supported; limited=\"false\" leaves them out");
+    t->limited = acts;
     if (friction != 0.0) return mor_xml_fail(e, m->error, "frictionloss of tendons is not supported");
     if (armature != 0.0) return mor_xml_fail(e, m->error, "armature of tendons is not supported");
-    if (t->spatial && (t->stiffness != 0.0 || t->damping != 0.0))
-        return mor_xml_fail(e, m->error, "stiffness and damping of spatial tendons are not supported");
+    return MOR_OK;
+}
+
+static mor_code add_term(mor_mjcf* m, mor_mjcf_term term)
+{
+    mor_mjcf_term* to = MOR_MJCF_ADD(m, terms);
+    if (!to) return MOR_SYSTEM;
+    *to = term;
+    m->tendons[m->tendons_count - 1].count++;
+    return MOR_OK;
+}
+
+/* A joint of a fixed tendon. */
+static mor_code read_term(mor_mjcf* m, const mor_xml* c)
+{
+    double coef = NAN;
+    const char* joint = mor_xml_get(c, "joint");
+    int j = mor_mjcf_find_joint(m, joint);
+    if (strcmp(c->name, "joint") != 0 || j < 0)
+        return mor_xml_fail(c, m->error,
+                            "a fixed tendon has <joint joint=\"...\" coef=\"...\"/>; there is no "
+                            "joint '%.60s'",
+                            joint ? joint : "");
+    mor_code code = mor_mjcf_number(m, c, "coef", &coef);
+    if (code) return code;
+    if (isnan(coef)) return mor_xml_fail(c, m->error, "the coef of the joint is missing");
+    if (m->joints[j].type > MOR_MJCF_SLIDE)
+        return mor_xml_fail(c, m->error, "a fixed tendon runs over hinge and slide joints");
+    return add_term(m, (mor_mjcf_term){ .joint = j, .coef = coef, .site = -1 });
+}
+
+/* A site, a pulley or a geom on the way of a spatial tendon. */
+static mor_code read_way(mor_mjcf* m, const mor_xml* c)
+{
+    mor_mjcf_tendon* t = &m->tendons[m->tendons_count - 1];
+    if (strcmp(c->name, "geom") == 0) {
+        if (!t->wraps) t->wraps = c;
+        return MOR_OK;
+    }
+    if (strcmp(c->name, "pulley") == 0) {
+        double divisor = NAN;
+        mor_code code = mor_mjcf_number(m, c, "divisor", &divisor);
+        if (code) return code;
+        if (!(divisor > 0.0)) return mor_xml_fail(c, m->error, "the divisor of a pulley is positive");
+        return add_term(m, (mor_mjcf_term){ .joint = -1, .coef = divisor, .site = -1 });
+    }
+    const char* name = mor_xml_get(c, "site");
+    int site = mor_mjcf_find_site(m, name);
+    if (strcmp(c->name, "site") != 0 || site < 0)
+        return mor_xml_fail(c, m->error,
+                            "a spatial tendon runs over sites, geoms and pulleys; there is no site '%.60s'",
+                            name ? name : "");
+    return add_term(m, (mor_mjcf_term){ .joint = -1, .coef = 1.0, .site = site });
+}
+
+/* What a tendon says after its defaults. */
+static mor_code check_tendon(mor_mjcf* m, const mor_mjcf_tendon* t)
+{
+    if (t->limited && !t->spatial)
+        return mor_xml_fail(t->at, m->error,
+                            "limits of fixed tendons are not supported; limited=\"false\" leaves them out");
+    if (t->limited && !(t->range[0] < t->range[1] && t->range[1] > 0.0))
+        return mor_xml_fail(t->at, m->error, "the range of the tendon goes from %g to %g", t->range[0], t->range[1]);
     return MOR_OK;
 }
 
@@ -244,26 +304,9 @@ mor_code mor_mjcf_read_tendons(mor_mjcf* m, const mor_xml* list)
             for (const mor_xml* d = mor_xml_child(classes[i], "tendon"); d && !code; d = mor_xml_sibling(d))
                 code = read_tendon(m, d, t);
         if (!code) code = read_tendon(m, e, t);
-        for (const mor_xml* c = e->first; c && !code && !spatial; c = c->next) {
-            double coef = NAN;
-            const char* joint = mor_xml_get(c, "joint");
-            int j = mor_mjcf_find_joint(m, joint);
-            if (strcmp(c->name, "joint") != 0 || j < 0)
-                return mor_xml_fail(c, m->error,
-                                    "a fixed tendon has <joint joint=\"...\" coef=\"...\"/>; there is no "
-                                    "joint '%.60s'",
-                                    joint ? joint : "");
-            if ((code = mor_mjcf_number(m, c, "coef", &coef))) return code;
-            if (isnan(coef)) return mor_xml_fail(c, m->error, "the coef of the joint is missing");
-            if (m->joints[j].type > MOR_MJCF_SLIDE)
-                return mor_xml_fail(c, m->error, "a fixed tendon runs over hinge and slide joints");
-            mor_mjcf_term* term = MOR_MJCF_ADD(m, terms);
-            if (!term) return MOR_SYSTEM;
-            *term = (mor_mjcf_term){ j, coef };
-            m->tendons[m->tendons_count - 1].count++;
-        }
+        if (!code) code = check_tendon(m, t);
+        for (const mor_xml* c = e->first; c && !code; c = c->next) code = spatial ? read_way(m, c) : read_term(m, c);
         if (code) return code;
-        if (spatial) mor_mjcf_note(m, e, "spatial", "spatial tendons without forces are for the eye only");
     }
     return MOR_OK;
 }

@@ -37,15 +37,18 @@ static mor_code integer(mor_mjcf* m, const mor_xml* e, const char* name, int* ou
 static mor_code apply_geom(mor_mjcf* m, const mor_xml* e, void* record)
 {
     mor_mjcf_geom* g = record;
-    mor_code code = mor_mjcf_check(m, e,
-                                   "name class type contype conaffinity condim group priority size material friction "
-                                   "mass density mesh fromto rgba user shellinertia solmix fitscale" POSES,
-                                   "solref solimp margin gap fluidshape fluidcoef", "hfield");
+    mor_code code =
+        mor_mjcf_check(m, e,
+                       "name class type contype conaffinity condim group priority size material friction "
+                       "mass density mesh hfield fromto rgba user shellinertia solmix fitscale fluidshape" POSES,
+                       "solref solimp margin gap fluidcoef", NULL);
     int n;
     double v[6];
     const char* text;
     if ((text = mor_xml_get(e, "mesh"))) g->mesh = text;
+    if ((text = mor_xml_get(e, "hfield"))) g->field = text;
     if ((text = mor_xml_get(e, "material"))) g->material = text;
+    if ((text = mor_xml_get(e, "fluidshape")) && strcmp(text, "none") != 0) m->ellipsoid = e;
     if (!code)
         code = mor_mjcf_choice(m, e, "type", "plane|hfield|sphere|capsule|ellipsoid|cylinder|box|mesh|sdf", &g->type);
     if (!code) code = integer(m, e, "contype", &g->contype);
@@ -157,7 +160,7 @@ static mor_code check_joint(mor_mjcf* m, const mor_mjcf_joint* j)
     return MOR_OK;
 }
 
-static mor_code read_joint(mor_mjcf* m, const mor_xml* e, const char* around, int body)
+static mor_code read_joint(mor_mjcf* m, const mor_xml* e, const char* around, int body, const mor_pose* frame)
 {
     mor_mjcf_joint* j = MOR_MJCF_ADD(m, joints);
     if (!j) return MOR_SYSTEM;
@@ -170,6 +173,7 @@ static mor_code read_joint(mor_mjcf* m, const mor_xml* e, const char* around, in
         code = with_defaults(m, e, around, apply_joint, j);
     }
     if (code) return code;
+    if (frame) j->pos = mor_pose_point(frame, j->pos), j->axis = mor_rotate(frame->rotation, j->axis);
     if (m->degrees && j->type != MOR_MJCF_SLIDE) {
         j->range[0] *= DEGREE, j->range[1] *= DEGREE;
         j->ref *= DEGREE, j->springref *= DEGREE;
@@ -232,6 +236,7 @@ static mor_code read_inertial(mor_mjcf* m, const mor_xml* e, mor_mjcf_body* b, c
                             moment[1], moment[2]);
     if (frame) pose = mor_pose_mul(frame, &pose);
     if (full) mor_mjcf_principal(&I);
+    else b->axes = pose.rotation;
     mor_mat3 R = mor_quat_matrix(pose.rotation);
     b->mass = (mor_mass){ mass, pose.position, mor_mat3_rotate(&R, &I) };
     return MOR_OK;
@@ -268,6 +273,8 @@ static mor_code read_frame(mor_mjcf* m, const mor_xml* e, const char* around, in
     return code ? code : read_children(m, e, class ? class : around, body, &pose);
 }
 
+static bool is_joint(const mor_xml* e) { return strcmp(e->name, "joint") == 0 || strcmp(e->name, "freejoint") == 0; }
+
 static mor_code read_child(mor_mjcf* m, const mor_xml* c, const char* around, int body, const mor_pose* frame)
 {
     static const char* const seen[] = { "light", "camera", "site", NULL };
@@ -278,22 +285,33 @@ static mor_code read_child(mor_mjcf* m, const mor_xml* c, const char* around, in
     for (int i = 0; seen[i]; i++)
         if (strcmp(name, seen[i]) == 0) return MOR_OK;
     if (body > 0 && strcmp(name, "inertial") == 0) return read_inertial(m, c, &m->bodies[body], frame);
-    if (body > 0 && (strcmp(name, "joint") == 0 || strcmp(name, "freejoint") == 0)) {
-        if (frame) return mor_xml_fail(c, m->error, "joints inside of <frame> are not supported");
-        return MOR_OK; /* read before: joints of a body are consecutive */
-    }
+    if (body > 0 && is_joint(c)) return MOR_OK; /* read before: joints of a body are consecutive */
     if (strcmp(name, "body") == 0) return read_body(m, c, around, body, frame);
     return mor_xml_fail(c, m->error, "<%.60s> in a body is not supported", name);
 }
 
-static mor_code read_children(mor_mjcf* m, const mor_xml* e, const char* around, int body, const mor_pose* frame)
+/* The joints of a body, those in its frames included. */
+static mor_code read_joints(mor_mjcf* m, const mor_xml* e, const char* around, int body, const mor_pose* frame)
 {
     mor_code code = MOR_OK;
-    for (const mor_xml* c = e->first; c && !code && body > 0 && !frame; c = c->next)
-        if (strcmp(c->name, "joint") == 0 || strcmp(c->name, "freejoint") == 0) {
-            code = read_joint(m, c, around, body);
+    for (const mor_xml* c = e->first; c && !code; c = c->next) {
+        if (is_joint(c)) {
+            code = read_joint(m, c, around, body, frame);
             m->bodies[body].joint_count++;
+        } else if (strcmp(c->name, "frame") == 0) {
+            mor_pose pose = mor_pose_identity();
+            const char* class = mor_xml_get(c, "childclass");
+            code = mor_mjcf_pose(m, c, &pose);
+            if (frame) pose = mor_pose_mul(frame, &pose);
+            if (!code) code = read_joints(m, c, class ? class : around, body, &pose);
         }
+    }
+    return code;
+}
+
+static mor_code read_children(mor_mjcf* m, const mor_xml* e, const char* around, int body, const mor_pose* frame)
+{
+    mor_code code = body > 0 && !frame ? read_joints(m, e, around, body, NULL) : MOR_OK;
     for (int i = 0; !code && body > 0 && !frame && i < m->bodies[body].joint_count; i++)
         if (m->joints[m->bodies[body].joint + i].type == MOR_MJCF_FREE && m->bodies[body].joint_count > 1)
             return mor_xml_fail(m->joints[m->bodies[body].joint + i].at, m->error,

@@ -231,7 +231,7 @@ mor_code mor_mjcf_read_sensors(mor_mjcf* m, const mor_xml* list)
 static mor_code resolve_damping(mor_mjcf* m, mor_mjcf_actuator* a)
 {
     int tree = a->joint >= 0 ? m->joints[a->joint].tree : -1;
-    if (a->tendon >= 0 && m->tendons[a->tendon].count)
+    if (a->tendon >= 0 && m->tendons[a->tendon].count && !m->tendons[a->tendon].spatial)
         tree = m->joints[m->terms[m->tendons[a->tendon].first].joint].tree;
     if (tree < 0) return mor_xml_fail(a->at, m->error, "dampratio needs a joint or a fixed tendon");
     mor_robot_model* model = m->trees[tree].model;
@@ -259,6 +259,21 @@ static mor_code resolve_damping(mor_mjcf* m, mor_mjcf_actuator* a)
     return MOR_OK;
 }
 
+/* A tendon over sites and pulleys can pull; one that runs around geoms is for the eye. */
+static mor_code check_spatial(mor_mjcf* m, const mor_mjcf_tendon* t, int number)
+{
+    bool acts = t->limited || t->stiffness != 0.0 || t->damping != 0.0;
+    for (int i = 0; i < m->actuators_count; i++) acts = acts || m->actuators[i].tendon == number;
+    if (acts && t->wraps)
+        return mor_xml_fail(t->wraps, m->error,
+                            "tendons around geoms are not supported where they pull or are limited");
+    bool simple = t->count == 2 && m->terms[t->first].site >= 0 && m->terms[t->first + 1].site >= 0;
+    if (t->limited && !simple)
+        return mor_xml_fail(t->at, m->error, "limits of spatial tendons over other than two sites are not supported");
+    if (!acts) mor_mjcf_note(m, t->at, "spatial", "spatial tendons without forces are for the eye only");
+    return MOR_OK;
+}
+
 mor_code mor_mjcf_resolve(mor_mjcf* m)
 {
     for (int i = 0; i < m->actuators_count; i++) {
@@ -267,14 +282,15 @@ mor_code mor_mjcf_resolve(mor_mjcf* m)
         if (code) return code;
     }
     for (int i = 0; i < m->tendons_count; i++) /* a tendon is of one tree: its force acts through one robot */
-        for (int k = 1; k < m->tendons[i].count; k++)
+        for (int k = 1; k < m->tendons[i].count && !m->tendons[i].spatial; k++)
             if (m->joints[m->terms[m->tendons[i].first + k].joint].tree !=
                 m->joints[m->terms[m->tendons[i].first].joint].tree)
                 return mor_xml_fail(m->tendons[i].at, m->error, "the joints of a tendon belong to one tree of bodies");
-    for (int i = 1; i < m->bodies_count; i++) {
-        const mor_mjcf_body* b = &m->bodies[i];
-        if (b->gravcomp != 0.0 && b->tree >= 0 && m->trees[b->tree].floating)
-            return mor_xml_fail(b->at, m->error, "gravcomp of bodies on a free joint is not supported");
+    for (int i = 0; i < m->tendons_count; i++) {
+        mor_mjcf_tendon* t = &m->tendons[i];
+        mor_code code = t->spatial ? check_spatial(m, t, i) : MOR_OK;
+        if (code) return code;
+        if (t->spatial) t->rest = mor_mjcf_rest_length(m, t);
     }
     return MOR_OK;
 }

@@ -19,7 +19,7 @@
 
 /* --------------------------------------------------------------------------------- geometry */
 
-static mor_code hull_of(mor_mjcf* m, mor_mjcf_mesh* mesh)
+mor_code mor_mjcf_hull(mor_mjcf* m, mor_mjcf_mesh* mesh)
 {
     mor_code code = mor_mjcf_load_mesh(m, mesh);
     if (code || mesh->hull) return code;
@@ -75,13 +75,13 @@ static mor_code make_geometry(mor_mjcf* m, mor_mjcf_geom* g)
         g->geometry = ellipsoid(s, &why);
         break;
     case MOR_MJCF_MESH: {
-        mor_code code = hull_of(m, mesh);
+        mor_code code = mor_mjcf_hull(m, mesh);
         if (code) return code;
         g->geometry = mor_geometry_retain(mesh->hull);
         break;
     }
     default:
-        return mor_xml_fail(g->at, m->error, "geoms of type hfield are not supported");
+        return mor_xml_fail(g->at, m->error, "geoms of type sdf are not supported");
     }
     if (g->geometry) return MOR_OK;
     return why.code == MOR_SYSTEM ? mor_fail(m->error, MOR_SYSTEM, "%s", why.text)
@@ -134,11 +134,16 @@ mor_code mor_mjcf_shapes(mor_mjcf* m)
         g->affinity_bits = (uint32_t)g->conaffinity;
     }
     mor_code code = pair_bits(m);
-    for (int i = 0; i < m->geoms_count && !code; i++) {
+    int written = m->geoms_count; /* those after them are pieces of height fields */
+    for (int i = 0; i < written && !code; i++) {
         mor_mjcf_geom* g = &m->geoms[i];
         if (m->no_contact || (g->type_bits | g->affinity_bits) == 0) continue;
+        if ((g->surface = surface_of(m, g, i)) < 0) return MOR_SYSTEM;
+        if (g->type == MOR_MJCF_HFIELD) {
+            code = mor_mjcf_cut_field(m, i);
+            continue;
+        }
         code = make_geometry(m, g);
-        if (!code && (g->surface = surface_of(m, g, i)) < 0) return MOR_SYSTEM;
         const mor_mjcf_body* b = &m->bodies[g->body];
         if (code || b->tree < 0) continue;
         mor_link_shape shape = { .link = b->link,

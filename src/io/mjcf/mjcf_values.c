@@ -178,7 +178,7 @@ static mor_quat from_z(mor_vec3 v)
     return mor_quat_axis_angle(sine > 1e-10 ? mor_scale(1.0 / sine, axis) : mor_v3(1, 0, 0), angle);
 }
 
-static mor_quat from_euler(const mor_mjcf* m, const double e[3])
+mor_quat mor_mjcf_euler(const mor_mjcf* m, const double e[3])
 {
     mor_quat q = { 1, 0, 0, 0 };
     for (int i = 0; i < 3; i++) {
@@ -224,7 +224,7 @@ mor_code mor_mjcf_pose(mor_mjcf* m, const mor_xml* e, mor_pose* pose)
         given++;
     }
     if (code == MOR_OK && (code = mor_xml_numbers(e, "euler", 3, 3, v, &n, m->error)) == MOR_OK && n) {
-        pose->rotation = from_euler(m, v);
+        pose->rotation = mor_mjcf_euler(m, v);
         given++;
     }
     if (code == MOR_OK && given > 1)

@@ -178,6 +178,35 @@ static mor_code add_equality(adder* a, const mor_mjcf_equality* q, int number)
     return mor_fail_at(a->error, inner.code, q->at->file, q->at->line, q->at->column, "%s", inner.text);
 }
 
+/* A spatial tendon between two sites whose length is limited: a rope, or a stop. */
+static mor_code add_rope(adder* a, const mor_mjcf_tendon* t, int number)
+{
+    const mor_mjcf* m = a->m;
+    mor_joint_def d = mor_joint_def_default();
+    bool moves = false;
+    d.kind = MOR_JOINT_DISTANCE;
+    d.length = t->range[1];
+    d.lower = t->range[0] > 0.0 ? t->range[0] - t->range[1] : -INFINITY;
+    d.upper = 0.0;
+    if (t->name) snprintf(d.name, sizeof d.name, "%.30s/%.32s", a->name, t->name);
+    else snprintf(d.name, sizeof d.name, "%.30s/tendon_%d", a->name, number);
+    for (int i = 0; i < 2; i++) {
+        const mor_mjcf_site* s = &m->sites[m->terms[t->first + i].site];
+        const mor_mjcf_body* b = &m->bodies[s->body];
+        mor_pose frame = mor_pose_mul(&b->in_link, &s->pose), base = a->offset;
+        if (b->tree >= 0) {
+            d.body[i] = mor_world_robot_link(a->world, a->robots[b->tree], b->link);
+            base = mor_body_get_state(a->world, d.body[i]).pose;
+            moves = true;
+        }
+        d.point[i] = mor_pose_point(&base, frame.position);
+    }
+    if (!moves || (d.body[0].index1 == d.body[1].index1)) return MOR_OK;
+    mor_error inner = { 0 };
+    if (mor_world_add_joint(a->world, &d, &inner) >= 0) return MOR_OK;
+    return mor_fail_at(a->error, inner.code, t->at->file, t->at->line, t->at->column, "%s", inner.text);
+}
+
 /* ------------------------------------------------------------------------------- actuators */
 
 static void terms_of(const mor_mjcf* m, const mor_mjcf_term* terms, int count, double gear, int* joint, double* coef,
@@ -197,7 +226,7 @@ static bool make_actuator(const mor_mjcf* m, const mor_mjcf_actuator* x, mor_gen
     const mor_mjcf_joint* j = x->joint >= 0 ? &m->joints[x->joint] : NULL;
     bool ball = j && j->type == MOR_MJCF_BALL;
     int count = ball ? 3 : j ? 1 : m->tendons[x->tendon].count;
-    mor_mjcf_term own[3] = { { x->joint, 1.0 } };
+    mor_mjcf_term own[3] = { { x->joint, 1.0, -1 } };
     int* joint = mor_arena_zero(m->arena, (size_t)count + 1, sizeof *joint);
     double* coef = mor_arena_zero(m->arena, (size_t)count + 1, sizeof *coef);
     if (!joint || !coef) return false;
@@ -249,16 +278,15 @@ static mor_code add_actuators(adder* a, int tree)
     for (int j = 0; j < n; j++) limits[2 * j] = -INFINITY, limits[2 * j + 1] = INFINITY;
     for (int i = 0; i < m->actuators_count && !m->no_actuation; i++) {
         const mor_mjcf_actuator* x = &m->actuators[i];
-        int joint = x->joint >= 0                                   ? x->joint
-                    : x->tendon >= 0 && m->tendons[x->tendon].count ? m->terms[m->tendons[x->tendon].first].joint
-                                                                    : -1;
+        const mor_mjcf_tendon* t = x->tendon >= 0 && !m->tendons[x->tendon].spatial ? &m->tendons[x->tendon] : NULL;
+        int joint = x->joint >= 0 ? x->joint : t && t->count ? m->terms[t->first].joint : -1;
         if (joint < 0 || m->joints[joint].tree != tree) continue;
         if (!make_actuator(m, x, &list[o.count++])) return mor_fail(a->error, MOR_SYSTEM, "out of memory");
     }
     for (int i = 0; i < m->tendons_count && !m->no_passive; i++) {
         const mor_mjcf_tendon* t = &m->tendons[i];
-        if (!t->count || m->joints[m->terms[t->first].joint].tree != tree || (t->stiffness == 0.0 && t->damping == 0.0))
-            continue;
+        if (t->spatial || !t->count || m->joints[m->terms[t->first].joint].tree != tree) continue;
+        if (t->stiffness == 0.0 && t->damping == 0.0) continue;
         if (!make_spring(m, t, &list[o.count++])) return mor_fail(a->error, MOR_SYSTEM, "out of memory");
     }
     for (int i = 0; i < m->joints_count; i++) {
@@ -270,7 +298,7 @@ static mor_code add_actuators(adder* a, int tree)
     }
     for (int i = 1; i < m->bodies_count; i++) {
         const mor_mjcf_body* b = &m->bodies[i];
-        if (b->tree != tree || b->gravcomp == 0.0 || !(b->mass.mass > 0.0)) continue;
+        if (b->tree != tree || b->gravcomp == 0.0 || !(b->mass.mass > 0.0) || m->trees[tree].floating) continue;
         lifts[o.lift_count++] =
             (mor_general_lift){ b->link, mor_pose_point(&b->in_link, b->mass.com), b->gravcomp * b->mass.mass };
     }
@@ -283,34 +311,6 @@ static mor_code add_actuators(adder* a, int tree)
     d.robot = a->robots[tree];
     d.options = &o;
     return mor_world_add_controller(a->world, &d, a->error) < 0 ? a->error->code : MOR_OK;
-}
-
-bool mor_mjcf_pushes(const mor_mjcf* m)
-{
-    bool any = false;
-    for (int i = 0; i < m->actuators_count; i++) any = any || m->actuators[i].site >= 0;
-    return any && !m->no_actuation;
-}
-
-void mor_mjcf_apply(const mor_mjcf* m, mor_world* world, const int* robots)
-{
-    for (int i = 0; i < m->actuators_count; i++) {
-        const mor_mjcf_actuator* x = &m->actuators[i];
-        const mor_mjcf_site* s = x->site >= 0 ? &m->sites[x->site] : NULL;
-        const mor_mjcf_body* b = s ? &m->bodies[s->body] : NULL;
-        if (!s || b->tree < 0 || b->tree >= 64 || robots[b->tree] < 0) continue;
-        mor_body_id body = mor_world_robot_link(world, robots[b->tree], b->link);
-        mor_pose pose = mor_body_get_state(world, body).pose, in_link = mor_pose_mul(&b->in_link, &s->pose);
-        pose = mor_pose_mul(&pose, &in_link);
-        double u = x->control;
-        if (x->control_limited == 1) u = mor_min(mor_max(u, x->control_range[0]), x->control_range[1]);
-        double f = x->gain[0] * u;
-        if (x->force_limited == 1) f = mor_min(mor_max(f, x->force_range[0]), x->force_range[1]);
-        mor_vec3 force = mor_scale(f, mor_v3(x->gear[0], x->gear[1], x->gear[2])),
-                 torque = mor_scale(f, mor_v3(x->gear[3], x->gear[4], x->gear[5]));
-        mor_body_apply(world, body, mor_rotate(pose.rotation, force), pose.position);
-        mor_body_apply_torque(world, body, mor_rotate(pose.rotation, torque));
-    }
 }
 
 static mor_code add_sensor(adder* a, const mor_mjcf_sensor* s)
@@ -339,6 +339,8 @@ mor_code mor_mjcf_add(const mor_mjcf* m, mor_world* world, const char* name, con
     if (!code) code = add_rules(&a);
     for (int i = 0; i < m->equalities_count && !code && !m->no_equality; i++)
         if (m->equalities[i].type < 2) code = add_equality(&a, &m->equalities[i], i);
+    for (int i = 0; i < m->tendons_count && !code && !m->no_limit; i++)
+        if (m->tendons[i].spatial && m->tendons[i].limited) code = add_rope(&a, &m->tendons[i], i);
     for (int i = 0; i < m->trees_count && !code; i++) code = add_actuators(&a, i);
     for (int i = 0; i < m->sensors_count && !code; i++) code = add_sensor(&a, &m->sensors[i]);
     return code;

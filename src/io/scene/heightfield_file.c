@@ -4,7 +4,7 @@
  * A grey g of 0 ... m becomes the height low + (high - low) g / m. Two bytes have the higher one first. The first row
  * of a picture is its upper edge, the highest y of the field. Errors in tables have their line and column there. */
 #include "base/number.h"
-#include "io/scene/png_grey.h"
+#include "io/mesh/png_grey.h"
 #include "io/scene/scene_def.h"
 
 #include <stdlib.h>

@@ -432,7 +432,8 @@ const mor_key_table mor_keys_step = { "step", "bodies[].repeat.step", "", step_k
           .help = "Universal joints: the axis on the first body, across `axis`, which is on the second." },            \
         { VECTOR(mor_raw_joint, point), .unit = "m", .fallback = "0", .help = "Where the joint is." },                 \
         { NODE(mor_raw_joint, limits), .value = "[lower, upper]", .unit = "rad or m", .fallback = "none",              \
-          .help = "Revolute and prismatic: how far the first body moves against the second, 0 at the start." },        \
+          .help = "Revolute and prismatic: how far the first body moves against the second, 0 at the start. "          \
+                  "Distance: its least and greatest length; a rope, [0, length], whose bodies can touch." },           \
         { NUMBER(mor_raw_joint, damping), NOT_NEGATIVE, .unit = "N m s/rad or N s/m", .fallback = "0",                 \
           .help = "Viscous friction." },                                                                               \
         { NUMBER(mor_raw_joint, friction), NOT_NEGATIVE, .unit = "N m or N", .fallback = "0",                          \

@@ -27,6 +27,17 @@ static mor_code read_kind(const mor_node* node, const char* type, mor_joint_kind
                          type);
 }
 
+/* Limits of a distance are lengths; those of the joint are about its length. */
+static mor_code limit_distance(const mor_raw_joint* raw, mor_joint_def* def, mor_error* error)
+{
+    if (!(def->lower >= 0.0 && def->upper > 0.0))
+        return mor_node_fail(raw->limits, error, "limits of a distance are its least and its greatest length in m");
+    if (isnan(raw->length)) def->length = def->upper;
+    def->lower = def->lower > 0.0 ? def->lower - def->length : -INFINITY;
+    def->upper -= def->length;
+    return MOR_OK;
+}
+
 /* Everything but bodies, name and place. */
 static mor_code read_common(const mor_node* node, int dimension, const mor_raw_joint* raw, mor_joint_def* def,
                             mor_error* error)
@@ -51,10 +62,10 @@ static mor_code read_common(const mor_node* node, int dimension, const mor_raw_j
     static const char* const single[] = { "limits", "motor", "spring", "damping", "friction" };
     for (int i = 0; i < 5 && !one; i++) {
         const mor_node* n = mor_node_get(node, single[i]);
-        bool spring = def->kind == MOR_JOINT_DISTANCE && (i == 2 || i == 3);
-        if (n && !spring)
+        bool distance = i == 0 || i == 2 || i == 3; /* what they have too */
+        if (n && !(distance && def->kind == MOR_JOINT_DISTANCE))
             return mor_node_fail_key(n, error, "%s: only revolute and prismatic joints have it%s", single[i],
-                                     i == 2 || i == 3 ? ", and distances" : "");
+                                     distance ? ", and distances" : "");
     }
     if (raw->limits) {
         double limits[2];
@@ -91,7 +102,7 @@ static mor_code read_common(const mor_node* node, int dimension, const mor_raw_j
                                  dimension == 2 ? "[[x, y], [x, y]]" : "[[x, y, z], [x, y, z]]");
     }
     if (!isnan(raw->length)) def->length = raw->length;
-    return MOR_OK;
+    return def->kind == MOR_JOINT_DISTANCE && raw->limits ? limit_distance(raw, def, error) : MOR_OK;
 }
 
 static mor_scene_joint* add(mor_scene* scene, const mor_node* node, mor_error* error)

@@ -183,8 +183,6 @@ mor_code mor_scene_add_mjcfs(const mor_scene* scene, mor_world* world, const int
 void mor_scene_push(const mor_scene* scene, int mjcf, mor_world* world)
 {
     const mor_scene_mjcf* x = &scene->mjcfs[mjcf];
-    int numbers[64];
-    for (int i = 0; i < x->mjcf->trees_count && i < 64; i++)
-        numbers[i] = mor_world_find_robot(world, scene->robots[x->first + i].def.name);
-    mor_mjcf_apply(x->mjcf, world, numbers);
+    int first = mor_world_find_robot(world, scene->robots[x->first].def.name); /* its trees come one after the other */
+    if (first >= 0) mor_mjcf_apply(x->mjcf, world, first, &x->offset);
 }

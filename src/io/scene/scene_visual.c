@@ -10,7 +10,7 @@
 #include "io/scene/scene_visual.h"
 #include "geometry/tessellate.h"
 #include "io/mesh/mesh.h"
-#include "io/scene/png_grey.h"
+#include "io/mesh/png_grey.h"
 #include "io/scene/scene_def.h"
 #include "io/text/text_file.h"
 #include "io/urdf/urdf_visuals.h"

@@ -1,6 +1,6 @@
 /* Greyscale PNG pictures, for height fields. */
-#ifndef IO_SCENE_PNG_GREY_H
-#define IO_SCENE_PNG_GREY_H
+#ifndef IO_MESH_PNG_GREY_H
+#define IO_MESH_PNG_GREY_H
 
 #include "moreau/base.h"
 

@@ -6,7 +6,7 @@
  * the stored values are the heights.
  *
  * Reference: W3C, Portable Network Graphics (PNG) Specification, second edition (ISO/IEC 15948). */
-#include "io/scene/png_grey.h"
+#include "io/mesh/png_grey.h"
 
 #include <stdlib.h>
 #include <string.h>

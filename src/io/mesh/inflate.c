@@ -5,7 +5,7 @@
  * that one, and its rank among all words is its place in the list of symbols sorted by length.
  *
  * References: P. Deutsch, RFC 1950 (zlib) and RFC 1951 (deflate). */
-#include "io/scene/png_grey.h"
+#include "io/mesh/png_grey.h"
 
 #include <string.h>
 
