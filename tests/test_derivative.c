@@ -1,6 +1,8 @@
 /* Derivatives of a step against central differences of whole steps, solved to 1e-13 (common/probe.h). */
 #include "common/probe.h"
 
+#include "derivative/look.h"
+
 #include "moreau/state.h"
 
 #include <math.h>
@@ -446,6 +448,27 @@ static void many_steps_forward_and_backward_agree(void** state)
     mor_scene_destroy(scene);
 }
 
+/* States that do not fit into memory are made again: the same gradient, bit for bit. */
+static void little_memory_gives_the_same_gradient(void** state)
+{
+    (void)state;
+    double g[2][24], start[24] = { [0] = 1.0, [8] = 0.3 }, by_inputs[2][50];
+    mor_input force = { MOR_INPUT_FORCE, 1, 0 };
+    for (int k = 0; k < 2; k++) {
+        mor_scene* scene;
+        mor_error error = { 0 };
+        mor_world* w = test_scene_text(slider, &scene);
+        size_t memory = k ? 3 * mor_world_save(w, NULL, 0) : (size_t)1 << 26;
+        if (mor_adjoint_within(w, memory, 50, start, &force, 1, g[k], by_inputs[k], NULL, &error))
+            fail_msg("%s", error.text);
+        assert_int_equal(mor_world_nu_count(w), 12);
+        mor_world_destroy(w);
+        mor_scene_destroy(scene);
+    }
+    assert_memory_equal(g[0], g[1], sizeof g[0]);
+    assert_memory_equal(by_inputs[0], by_inputs[1], sizeof by_inputs[0]);
+}
+
 /* -------------------------------------------------------------------------------------- switches */
 
 static void switches_are_told(void** state)
@@ -579,6 +602,7 @@ int main(void)
         cmocka_unit_test(a_ball_that_grows_is_lifted),
         cmocka_unit_test(the_moment_of_an_impact_is_followed),
         cmocka_unit_test(many_steps_forward_and_backward_agree),
+        cmocka_unit_test(little_memory_gives_the_same_gradient),
         cmocka_unit_test(switches_are_told),
         cmocka_unit_test(one_sided_derivatives_agree_with_steps_to_that_side),
         cmocka_unit_test(what_has_no_derivative_is_refused),

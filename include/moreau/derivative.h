@@ -106,8 +106,8 @@ MOR_API mor_code mor_world_derivatives(mor_world* world, int steps, const mor_in
 
 /* Backwards: given the gradient of a number by the state after `steps` steps (2 n), its gradient by the state now (2 n)
  * and by the inputs of every step (steps x count, row-major; NULL: not wanted). Takes the steps; the world ends where
- * they end. States are kept every sqrt(steps) steps and the steps between are taken again: memory for 2 sqrt(steps)
- * states. `derivative`, if not NULL, gets what is known of the steps, without a matrix. */
+ * they end. States are kept while they fit into 64 MiB, then every second one and so on; the steps between are taken
+ * again. `derivative`, if not NULL, gets what is known of the steps, without a matrix. */
 MOR_API mor_code mor_world_adjoint(mor_world* world, int steps, const double* gradient, const mor_input* inputs,
                                    int count, double* state_gradient, double* input_gradients,
                                    mor_derivative** derivative, mor_error* error);

@@ -1,17 +1,20 @@
 /* (A_p + A_u W) dp = -A_u (du_0 + G' dV) - g dmu,   W = G' M^-1 G,   dnu+ = dV + M^-1 G dp,   for all columns at once.
  *
- * Three or more contacts of the same two bodies that all stick hold these bodies to each other, six equations however
- * many points: with u = T t, t the motion of one body against the other, T (3 m x 6), they are replaced by t = 0 and
- * the unknown T' dp. So a stack of boxes has a matrix of full rank, half as large, and LU will do. What du_0 has
- * outside of the range of T cannot be followed (`torn`).
+ * Contacts that hold two bodies to each other are one block of six equations (patch.h). So a stack of boxes has a
+ * matrix of full rank, half as large, and LU within its envelope will do (linalg/envelope.c). What du_0 has outside of
+ * the range of a patch cannot be followed (`torn`).
  *
  * Otherwise redundant contacts make the matrix singular. Then the shortest answer is taken (linalg/least_norm.c): dp is
- * not unique, but dnu+ is, unless sliding contacts share their load (`many`). */
+ * not unique, but dnu+ is, unless sliding contacts share their load (`many`).
+ *
+ * Only columns of the trees of the island and of inputs take part. They lie next to each other in memory, row by row,
+ * and one more with them: S^-1 of about 1 m/s, which tells how far the matrix is from singular. */
 #include "derivative/active.h"
+#include "derivative/patch.h"
 
 #include "base/elementary.h"
-#include "formulation/assemble.h"
 #include "linalg/dense.h"
+#include "linalg/envelope.h"
 
 #include <string.h>
 
@@ -22,7 +25,7 @@
 
 /* One side of a block: J and Y = M^-1 J' of a tree, column-major: J dim x dof, Y dof x dim. */
 typedef struct part {
-    int offset, dof;
+    int at, dof; /* first of its rows in V */
     double *J, *Y;
 } part;
 
@@ -30,15 +33,21 @@ typedef struct block {
     int row, dim, count; /* first row of the reduced system; parts */
     int first, last;     /* kept blocks it stands for */
     part parts[3];
-    const mor_law* law; /* NULL: du = 0 */
-    double* project;    /* of a patch: (T'T)^-1 T', 6 x 3 m column-major; NULL: one kept block */
-    double* T;          /* 3 m x 6, column-major */
+    const mor_law* law;     /* NULL: du = 0 */
+    const mor_patch* patch; /* NULL: one kept block */
 } block;
 
 typedef struct reduced {
     mor_derivation* d;
     block* blocks;
     int count, size;
+    int *columns, width; /* those that take part; the test stands behind them */
+    int* index;          /* column -> where it is, -1: not here */
+    const int* trees;    /* of the island */
+    int tree_count, rows;
+    int* tree_row; /* tree -> its first row in V */
+    double* V;     /* rows x (width + 1), row-major */
+    double* U;     /* size x (width + 1) */
 } reduced;
 
 /* The part of a law that rows beyond three do not have: equations hold. */
@@ -59,72 +68,57 @@ void mor_active_velocity(const mor_derivation* d, const mor_kept* k, const doubl
     }
 }
 
-/* ------------------------------------------------------------------------------------------- patches */
+/* ------------------------------------------------------------------------------------------- columns */
 
-static bool sticks(const mor_derivation* d, const mor_law* laws, int k)
+/* The trees of the island, the columns that move them, and room for these. */
+static bool make_columns(reduced* x, int island, const mor_columns* c)
 {
-    return d->kept[k].contact >= 0 && d->kept[k].dim == 3 && laws[k].phase == MOR_PHASE_STICK && !laws[k].weak &&
-           laws[k].A_p[0] == 0.0; /* not the convex law, which yields */
-}
-
-/* The end of the contacts from `first` that stick between the same two bodies. */
-static int patch_end(const mor_derivation* d, const mor_law* laws, int first, int last)
-{
-    const mor_contact* contacts = d->base->contacts.data;
-    int k = first;
-    if (!sticks(d, laws, first)) return first + 1;
-    const mor_contact* a = &contacts[d->kept[first].contact];
-    for (; k < last && sticks(d, laws, k); k++) {
-        const mor_contact* b = &contacts[d->kept[k].contact];
-        if (b->body[0] != a->body[0] || b->body[1] != a->body[1]) break;
+    mor_derivation* d = x->d;
+    const mor_world* w = d->base->w;
+    const mor_island* it = &d->base->islands[island];
+    x->tree_row = mor_arena_alloc(d->arena, ((size_t)w->tree_count + 1) * sizeof *x->tree_row);
+    x->columns = mor_arena_alloc(d->arena, ((size_t)c->count + 1) * sizeof *x->columns);
+    x->index = mor_arena_alloc(d->arena, ((size_t)c->count + 1) * sizeof *x->index);
+    if (!x->tree_row || !x->columns || !x->index) return false;
+    for (int i = 0; i < w->tree_count; i++) x->tree_row[i] = -1;
+    x->trees = it->tree_of, x->tree_count = it->system.tree_count;
+    for (int t = 0; t < x->tree_count; t++) {
+        x->tree_row[x->trees[t]] = x->rows;
+        x->rows += w->trees[x->trees[t]].dof;
     }
-    return k;
-}
-
-/* T and (T'T)^-1 T' of a patch; false: its rank is below six, or out of memory. */
-static bool make_patch(mor_derivation* d, block* b)
-{
-    const mor_contact* contacts = d->base->contacts.data;
-    int m = 3 * (b->last - b->first);
-    mor_vec3 at = mor_v3(0, 0, 0);
-    for (int k = b->first; k < b->last; k++) {
-        const mor_contact* c = &contacts[d->kept[k].contact];
-        at = mor_madd(at, 1.0 / (b->last - b->first), mor_lerp(c->point[0], c->point[1], 0.5));
-    }
-    double length = 0.0, full[36] = { 0 }, L[36];
-    for (int k = b->first; k < b->last; k++)
-        length = mor_max(length, mor_norm(mor_sub(contacts[d->kept[k].contact].point[0], at)));
-    b->T = mor_arena_alloc(d->arena, 6 * (size_t)m * sizeof *b->T);
-    b->project = mor_arena_alloc(d->arena, 6 * (size_t)m * sizeof *b->project);
-    if (!b->T || !b->project || !(length > 0.0)) return false;
-    for (int k = b->first; k < b->last; k++) {
-        const mor_contact* c = &contacts[d->kept[k].contact];
-        mor_vec3 way[3] = { c->normal },
-                 arm = mor_scale(1.0 / length, mor_sub(mor_lerp(c->point[0], c->point[1], 0.5), at));
-        mor_contact_tangents(d->base->w, c, &way[1], &way[2]);
-        for (int r = 0; r < 3; r++) {
-            mor_vec3 turn = mor_cross(arm, way[r]);
-            const double row[6] = { way[r].x, way[r].y, way[r].z, turn.x, turn.y, turn.z };
-            for (int i = 0; i < 6; i++) b->T[3 * (k - b->first) + r + i * m] = row[i];
-            for (int i = 0; i < 36; i++) full[i] += row[i / 6] * row[i % 6];
-        }
-    }
-    if (!mor_cholesky6(full, L)) return false;
-    for (int i = 0; i < 6; i++)
-        if (!(L[7 * i] * L[7 * i] > 1e-6)) return false;
-    for (int r = 0; r < m; r++) {
-        double* column = b->project + 6 * r;
-        for (int i = 0; i < 6; i++) column[i] = b->T[r + i * m];
-        mor_cholesky6_solve(L, column);
+    bool state = c->count >= 2 * d->n && !c->own;
+    for (int j = 0; j < c->count; j++) {
+        bool here = !state || j >= 2 * d->n || x->tree_row[d->tree[j % d->n]] >= 0;
+        x->index[j] = here ? x->width : -1;
+        if (here) x->columns[x->width++] = j;
     }
     return true;
+}
+
+/* V of these trees and columns, row by row: into x->V, or back. */
+static void exchange_velocities(const reduced* x, mor_columns* c, bool back)
+{
+    const mor_derivation* d = x->d;
+    size_t W = (size_t)x->width + 1;
+    for (int t = 0; t < x->tree_count; t++) {
+        const mor_tree* tree = &d->base->w->trees[x->trees[t]];
+        double* to = x->V + (size_t)x->tree_row[x->trees[t]] * W;
+        for (int j = 0; j < x->width; j++) {
+            double *from = c->V + (size_t)x->columns[j] * (size_t)d->dof + tree->offset, *at = to + j;
+            if (back)
+                for (int i = 0; i < tree->dof; i++, at += W) from[i] = *at;
+            else
+                for (int i = 0; i < tree->dof; i++, at += W) *at = from[i];
+        }
+    }
 }
 
 /* ------------------------------------------------------------------------------------------- blocks */
 
 /* J and Y of the kept blocks of a block, projected. */
-static bool fill_parts(mor_derivation* d, block* b)
+static bool fill_parts(const reduced* x, block* b)
 {
+    mor_derivation* d = x->d;
     for (int k = b->first; k < b->last; k++) {
         const mor_island* it = &d->base->islands[d->kept[k].island];
         const mor_system* s = &it->system;
@@ -135,7 +129,7 @@ static bool fill_parts(mor_derivation* d, block* b)
             int dof = s->trees[entry->tree].dof;
             if (k == b->first) {
                 size_t numbers = (size_t)dof * (size_t)b->dim;
-                *p = (part){ d->base->w->trees[it->tree_of[entry->tree]].offset, dof, NULL, NULL };
+                *p = (part){ x->tree_row[it->tree_of[entry->tree]], dof, NULL, NULL };
                 p->J = mor_arena_zero(d->arena, numbers, sizeof *p->J);
                 p->Y = mor_arena_zero(d->arena, numbers, sizeof *p->Y);
                 if (!p->J || !p->Y) return false;
@@ -143,7 +137,7 @@ static bool fill_parts(mor_derivation* d, block* b)
             const double *J = s->jacobian + entry->start, *Y = s->response + entry->start;
             for (int r = 0; r < from->dim; r++)
                 for (int i = 0; i < b->dim; i++) {
-                    double share = b->project ? b->project[6 * (3 * (k - b->first) + r) + i] : i == r;
+                    double share = b->patch ? b->patch->project[6 * (3 * (k - b->first) + r) + i] : i == r;
                     if (share == 0.0) continue;
                     for (int m = 0; m < dof; m++) {
                         p->J[i + m * b->dim] += share * J[r * dof + m];
@@ -156,27 +150,34 @@ static bool fill_parts(mor_derivation* d, block* b)
     return true;
 }
 
+/* The patch from kept block k on; NULL: none. */
+static const mor_patch* patch_from(mor_derivation* d, const mor_law* laws, int k, int last)
+{
+    if (d->patches && d->patch_laws == laws) return d->patch_of[k] >= 0 ? &d->patches[d->patch_of[k]] : NULL;
+    int end = mor_patch_end(d, laws, k, last);
+    mor_patch* own = end - k < 3 ? NULL : mor_arena_alloc(d->arena, sizeof *own);
+    return own && mor_patch_make(d, k, end, own) ? own : NULL;
+}
+
 static mor_code make_blocks(reduced* x, const mor_law* laws, int first, int last)
 {
     mor_derivation* d = x->d;
     x->blocks = mor_arena_zero(d->arena, (size_t)(last - first) + 1, sizeof *x->blocks);
     if (!x->blocks) return MOR_SYSTEM;
-    for (int k = first, end; k < last; k = end) {
+    for (int k = first; k < last;) {
         block* b = &x->blocks[x->count++];
-        end = patch_end(d, laws, k, last);
-        *b = (block){ .row = x->size, .first = k, .last = end, .dim = 6 };
-        if (end - k < 3 || !make_patch(d, b)) {
-            end = k + 1;
-            *b = (block){ .row = x->size, .first = k, .last = end, .dim = d->kept[k].dim };
-            b->law = b->dim > 3 ? NULL : &laws[k];
-        }
-        if (!fill_parts(d, b)) return MOR_SYSTEM;
+        const mor_patch* patch = patch_from(d, laws, k, last);
+        *b = (block){ .row = x->size, .first = k, .last = patch ? patch->last : k + 1, .patch = patch };
+        b->dim = patch ? 6 : d->kept[k].dim;
+        b->law = patch || b->dim > 3 ? NULL : &laws[k];
+        if (!fill_parts(x, b)) return MOR_SYSTEM;
         x->size += b->dim;
+        k = b->last;
     }
     return MOR_OK;
 }
 
-/* S := A_p + A_u W, column-major. */
+/* S := A_p + A_u W, row-major. */
 static void fill_matrix(const reduced* x, double* S)
 {
     double W[36];
@@ -184,31 +185,30 @@ static void fill_matrix(const reduced* x, double* S)
         for (int c = 0; c < x->count; c++) {
             const block *A = &x->blocks[a], *B = &x->blocks[c];
             bool any = a == c;
+            for (int e = 0; e < A->count; e++)
+                for (int f = 0; f < B->count; f++) any = any || A->parts[e].at == B->parts[f].at;
+            if (!any) continue;
             memset(W, 0, sizeof W);
             for (int e = 0; e < A->count; e++)
                 for (int f = 0; f < B->count; f++) {
                     const part *p = &A->parts[e], *q = &B->parts[f];
-                    if (p->offset != q->offset) continue;
+                    if (p->at != q->at) continue;
                     mor_dense_multiply_add(A->dim, B->dim, p->dof, 1.0, p->J, A->dim, q->Y, q->dof, W, A->dim);
-                    any = true;
                 }
-            for (int j = 0; j < B->dim && any; j++)
+            for (int j = 0; j < B->dim; j++)
                 for (int i = 0; i < A->dim; i++) {
                     double sum = a == c ? law_p(A, i, j) : 0.0;
                     for (int m = 0; m < A->dim && A->law; m++) sum += law_u(A, i, m) * W[m + j * A->dim];
-                    S[A->row + i + (size_t)(B->row + j) * x->size] = A->law ? sum : W[i + j * A->dim];
+                    S[(size_t)(A->row + i) * x->size + B->row + j] = A->law ? sum : W[i + j * A->dim];
                 }
         }
 }
 
-/* du_0 of a block in one column: that of its kept blocks, projected. What a patch cannot follow tears it. */
-static void own_change(const reduced* x, const block* b, const mor_columns* c, int column, double* u, bool* torn)
+/* ----------------------------------------------------------------------------------- right-hand sides */
+
+/* du_0 of a patch in one column, projected. What it cannot follow tears it. */
+static void project(const mor_patch* b, const double* from, double* u, bool* torn)
 {
-    const double* from = c->u + (size_t)column * x->d->rows + x->d->kept[b->first].row;
-    if (!b->project) {
-        memcpy(u, from, (size_t)b->dim * sizeof *u);
-        return;
-    }
     int m = 3 * (b->last - b->first);
     double any = 0.0, left = 0.0;
     for (int r = 0; r < m; r++) any = mor_max(any, fabs(from[r]));
@@ -224,60 +224,44 @@ static void own_change(const reduced* x, const block* b, const mor_columns* c, i
     if (left > TORN * mor_max(any, 1.0)) *torn = true;
 }
 
-/* -A_u (du_0 + G' dV) - g dmu for all columns, size x count. */
-static void fill_right(const reduced* x, mor_columns* c, double* U)
+/* du_0 of a block in all columns. A patch in which nothing moves knows it of the state. */
+static void own_changes(const reduced* x, const block* b, mor_columns* c)
+{
+    size_t W = (size_t)x->width + 1;
+    double *to = x->U + (size_t)b->row * W, u[6];
+    bool known = b->patch && b->patch->still;
+    for (int j = 0; j < x->width; j++) {
+        int column = x->columns[j];
+        if (known && column < 2 * x->d->n) continue;
+        const double* from = c->u + (size_t)column * x->d->rows + x->d->kept[b->first].row;
+        if (b->patch) project(b->patch, from, u, &c->torn);
+        for (int i = 0; i < b->dim; i++) to[(size_t)i * W + (size_t)j] = b->patch ? u[i] : from[i];
+    }
+    for (int k = 0; known && k < b->patch->count; k++)
+        for (int i = 0; i < 6; i++)
+            to[(size_t)i * W + (size_t)x->index[b->patch->columns[k]]] = b->patch->du[6 * k + i];
+}
+
+/* u := -A_u u - g dmu in all columns of a block. */
+static void apply_law(const reduced* x, const block* b, const mor_columns* c, double* room)
 {
     const mor_derivation* d = x->d;
-    for (int b = 0; b < x->count; b++) {
-        const block* k = &x->blocks[b];
-        for (int j = 0; j < c->count; j++) own_change(x, k, c, j, U + (size_t)j * x->size + k->row, &c->torn);
-        for (int e = 0; e < k->count; e++) {
-            const part* p = &k->parts[e];
-            mor_dense_multiply_add(k->dim, c->count, p->dof, 1.0, p->J, k->dim, c->V + p->offset, d->dof, U + k->row,
-                                   x->size);
-        }
-        for (int j = 0; j < c->count; j++) {
-            double *u = U + (size_t)j * x->size + k->row, was[6];
-            double mu = k->law ? c->mu[(size_t)j * d->kept_count + k->first] : 0.0;
-            memcpy(was, u, (size_t)k->dim * sizeof *was);
-            for (int i = 0; i < k->dim; i++) {
-                double sum = k->law ? k->law->g[i] * mu : was[i];
-                for (int m = 0; m < k->dim && k->law; m++) sum += law_u(k, i, m) * was[m];
-                u[i] = -sum;
-            }
-        }
+    size_t W = (size_t)x->width + 1, numbers = (size_t)b->dim * W;
+    double* u = x->U + (size_t)b->row * W;
+    if (!b->law) {
+        for (size_t i = 0; i < numbers; i++) u[i] = -u[i];
+        return;
+    }
+    memcpy(room, u, numbers * sizeof *u);
+    memset(u, 0, numbers * sizeof *u);
+    double A[9];
+    for (int i = 0; i < b->dim * b->dim; i++) A[i] = -b->law->A_u[i];
+    mor_rows_combine(b->dim, x->width, b->dim, A, b->dim, 1, room, (ptrdiff_t)W, u, (ptrdiff_t)W);
+    for (int j = 0; j < x->width; j++) {
+        double mu = mor_column_mu(d, c, x->columns[j], b->first);
+        for (int i = 0; i < b->dim && mu != 0.0; i++) u[(size_t)i * W + (size_t)j] -= b->law->g[i] * mu;
     }
 }
-
-/* V += M^-1 G x */
-static void respond(const reduced* x, int count, const double* X, double* V)
-{
-    for (int b = 0; b < x->count; b++)
-        for (int e = 0; e < x->blocks[b].count; e++) {
-            const part* p = &x->blocks[b].parts[e];
-            mor_dense_multiply_add(p->dof, count, x->blocks[b].dim, 1.0, p->Y, p->dof, X + x->blocks[b].row, x->size,
-                                   V + p->offset, x->d->dof);
-        }
-}
-
-/* dp of the kept blocks: of a patch the shortest with these sums. */
-static void spread_impulses(const reduced* x, const mor_columns* c, const double* X)
-{
-    for (int b = 0; b < x->count; b++) {
-        const block* k = &x->blocks[b];
-        int m = k->project ? 3 * (k->last - k->first) : k->dim;
-        for (int j = 0; j < c->count; j++) {
-            const double* from = X + (size_t)j * (size_t)x->size + k->row;
-            double* to = c->p + (size_t)j * (size_t)x->d->rows + x->d->kept[k->first].row;
-            for (int r = 0; r < m; r++) {
-                to[r] = k->project ? 0.0 : from[r];
-                for (int i = 0; i < 6 && k->project; i++) to[r] += k->project[6 * r + i] * from[i];
-            }
-        }
-    }
-}
-
-/* --------------------------------------------------------------------------------------------- solve */
 
 /* From 1 to 2, the same for the same i, and without any law in i that a null vector could share. */
 static double any_number(int i)
@@ -288,86 +272,163 @@ static double any_number(int i)
     return 1.0 + (double)((x ^ x >> 16) & 0xffff) / 65536.0;
 }
 
-/* Next to singular: 1 m/s in the rows moves bodies at AMPLE m/s. Sliding contacts share their load in nearly more than
- * one way then: the least change of the state changes the shares, and rounding decides. Impulses that are large but
- * move nothing, as between two points of a foot that stick, do no harm. test: S^-1 of 1 m/s in the rows. */
-static bool is_ample(const reduced* x, const double* test)
+/* The test: 1 m/s in the rows. Rows of impulses get those that give as much. */
+static void fill_test(const reduced* x)
 {
-    double* v = mor_arena_zero(x->d->arena, (size_t)x->d->dof + 1, sizeof *v);
-    if (!v) return true;
-    respond(x, 1, test, v);
-    return !(mor_norm_max(x->d->dof, v) < AMPLE);
-}
-
-/* Rows of impulses get those that give as much. */
-static void fill_test(const reduced* x, double* test)
-{
+    size_t W = (size_t)x->width + 1;
     for (int b = 0; b < x->count; b++) {
         const block* k = &x->blocks[b];
         for (int i = 0; i < k->dim; i++) {
-            double W = 0.0;
+            double own = 0.0;
             for (int e = 0; e < k->count; e++)
                 for (int m = 0; m < k->parts[e].dof; m++)
-                    W += k->parts[e].J[i + m * k->dim] * k->parts[e].Y[m + i * k->parts[e].dof];
-            bool impulse = k->law && law_p(k, i, i) == 1.0 && W > 0.0;
-            test[k->row + i] = any_number(k->row + i) * (impulse ? 1.0 / W : 1.0);
+                    own += k->parts[e].J[i + m * k->dim] * k->parts[e].Y[m + i * k->parts[e].dof];
+            bool impulse = k->law && law_p(k, i, i) == 1.0 && own > 0.0;
+            x->U[(size_t)(k->row + i) * W + W - 1] = any_number(k->row + i) * (impulse ? 1.0 / own : 1.0);
         }
     }
 }
 
-static bool solve_by_lu(const reduced* x, const double* S, mor_columns* c, double* U)
+/* -A_u (du_0 + G' dV) - g dmu for all columns. */
+static mor_code fill_right(const reduced* x, mor_columns* c)
 {
-    int n = x->size;
-    double* LU = mor_arena_alloc(x->d->arena, (size_t)n * (size_t)n * sizeof *LU);
-    int* pivot = mor_arena_alloc(x->d->arena, (size_t)n * sizeof *pivot);
-    if (!LU || !pivot) return false;
-    memcpy(LU, S, (size_t)n * (size_t)n * sizeof *LU);
-    if (!mor_lu_factor(n, LU, pivot)) return false;
-    double least = INFINITY, most = 0.0;
-    for (int i = 0; i < n; i++) {
-        double p = fabs(LU[(size_t)i * n + i]);
-        least = mor_min(least, p), most = mor_max(most, p);
+    size_t W = (size_t)x->width + 1;
+    double* room = mor_arena_alloc(x->d->arena, 6 * W * sizeof *room);
+    if (!room) return MOR_SYSTEM;
+    for (int b = 0; b < x->count; b++) {
+        const block* k = &x->blocks[b];
+        own_changes(x, k, c);
+        for (int e = 0; e < k->count; e++) {
+            const part* p = &k->parts[e];
+            mor_rows_combine(k->dim, x->width, p->dof, p->J, 1, k->dim, x->V + (size_t)p->at * W, (ptrdiff_t)W,
+                             x->U + (size_t)k->row * W, (ptrdiff_t)W);
+        }
+        apply_law(x, k, c, room);
     }
-    if (!(least > SINGULAR * most)) return false;
-    double* test = U + (size_t)n * (size_t)c->count;
-    fill_test(x, test);
-    mor_lu_solve_many(n, LU, pivot, c->count + 1, U);
-    if (is_ample(x, test)) c->many = true;
+    fill_test(x);
+    return MOR_OK;
+}
+
+/* V += M^-1 G X, the test included; X as U. */
+static void respond(const reduced* x, const double* X, double* V)
+{
+    size_t W = (size_t)x->width + 1;
+    for (int b = 0; b < x->count; b++)
+        for (int e = 0; e < x->blocks[b].count; e++) {
+            const part* p = &x->blocks[b].parts[e];
+            mor_rows_combine(p->dof, (int)W, x->blocks[b].dim, p->Y, 1, p->dof, X + (size_t)x->blocks[b].row * W,
+                             (ptrdiff_t)W, V + (size_t)p->at * W, (ptrdiff_t)W);
+        }
+}
+
+/* dp of the kept blocks: of a patch the shortest with these sums. */
+static void spread_impulses(const reduced* x, const mor_columns* c, const double* X)
+{
+    size_t W = (size_t)x->width + 1;
+    for (int b = 0; b < x->count; b++) {
+        const block* k = &x->blocks[b];
+        int m = k->patch ? 3 * (k->last - k->first) : k->dim;
+        for (int j = 0; j < x->width; j++) {
+            const double* from = X + (size_t)k->row * W + (size_t)j;
+            double* to = c->p + (size_t)x->columns[j] * (size_t)x->d->rows + x->d->kept[k->first].row;
+            for (int r = 0; r < m; r++) {
+                to[r] = k->patch ? 0.0 : from[(size_t)r * W];
+                for (int i = 0; i < 6 && k->patch; i++) to[r] += k->patch->project[6 * r + i] * from[(size_t)i * W];
+            }
+        }
+    }
+}
+
+/* --------------------------------------------------------------------------------------------- solve */
+
+/* X := S^-1 U; false: S is singular or next to it. */
+static bool solve_by_lu(const reduced* x, mor_envelope* e, double* X)
+{
+    double ratio;
+    if (!mor_envelope_factor(e, &ratio) || !(ratio > SINGULAR)) return false;
+    mor_envelope_solve(e, x->width + 1, x->U, X);
     return true;
 }
 
-/* x - y is a null vector of S: impulses that may be added. Whether they move nothing. */
-static bool motion_is_unique(const reduced* x, const double* a, double* b)
+/* Next to singular: 1 m/s in the rows moves bodies at AMPLE m/s. Sliding contacts share their load in nearly more than
+ * one way then: the least change of the state changes the shares, and rounding decides. Impulses that are large but
+ * move nothing, as between two points of a foot that stick, do no harm. */
+static bool is_ample(const reduced* x)
 {
-    int dof = x->d->dof;
-    double* v = mor_arena_zero(x->d->arena, 2 * (size_t)dof + 2, sizeof *v);
-    if (!v) return true;
-    for (int i = 0; i < x->size; i++) b[i] = a[i] - b[i];
-    respond(x, 1, b, v);
-    respond(x, 1, a, v + dof);
-    return mor_norm_max(dof, v) <= 1e-8 * mor_norm_max(dof, v + dof);
+    size_t W = (size_t)x->width + 1;
+    double most = 0.0;
+    for (int i = 0; i < x->rows; i++) {
+        double v = fabs(x->V[(size_t)i * W + W - 1]);
+        if (!(v <= most)) most = v;
+    }
+    return !(most < AMPLE);
 }
 
-/* The shortest answer. One more right-hand side, S r: what of r comes back is no null vector of S. */
-static mor_code solve_by_rank(const reduced* x, double* S, mor_columns* c, double* U)
+/* Column `from` of A (rows x W, row-major) to a column of its own. */
+static void take_column(int rows, size_t W, const double* A, size_t from, double* to)
 {
-    size_t n = (size_t)x->size, count = (size_t)c->count;
-    double *again = mor_arena_alloc(x->d->arena, n * n * sizeof *again), *r = U + n * count;
-    double* wanted = mor_arena_alloc(x->d->arena, n * (count + 1) * sizeof *wanted);
-    if (!again || !wanted) return MOR_SYSTEM;
+    for (int i = 0; i < rows; i++) to[i] = A[(size_t)i * W + from];
+}
+
+/* The shortest answer. The test is S r: what of r comes back is no null vector of S, and whether the rest moves
+ * anything says if the motion is unique. */
+static mor_code solve_by_rank(reduced* x, double* S, mor_columns* c, double* X)
+{
+    mor_arena* arena = x->d->arena;
+    size_t n = (size_t)x->size, W = (size_t)x->width + 1;
+    double *A = mor_arena_alloc(arena, n * n * sizeof *A), *B = mor_arena_alloc(arena, n * W * sizeof *B);
+    double *r = mor_arena_alloc(arena, n * sizeof *r), *wanted = mor_arena_alloc(arena, n * W * sizeof *B);
+    double* again = mor_arena_alloc(arena, n * n * sizeof *A);
+    double* moves = mor_arena_zero(arena, (size_t)x->rows * W + 1, sizeof *moves);
+    if (!A || !B || !r || !wanted || !again || !moves) return MOR_SYSTEM;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) A[j * n + i] = S[i * n + j];
+    memcpy(again, A, n * n * sizeof *A);
+    for (size_t j = 0; j + 1 < W; j++) take_column(x->size, W, x->U, j, B + j * n);
     for (size_t i = 0; i < n; i++) r[i] = any_number((int)i);
-    memcpy(again, S, n * n * sizeof *S);
-    memcpy(wanted, U, n * (count + 1) * sizeof *U);
-    mor_dense_apply(x->size, x->size, again, wanted + n * count, r);
-    int rank = mor_least_norm_many(x->size, S, c->count + 1, U, RANK, x->d->arena);
+    mor_dense_apply(x->size, x->size, A, r, B + (W - 1) * n);
+    memcpy(wanted, B, n * W * sizeof *B);
+    int rank = mor_least_norm_many(x->size, A, (int)W, B, RANK, arena);
     if (rank < 0) return MOR_SYSTEM;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < W; j++) X[i * W + j] = B[j * n + i];
     if (rank == x->size) return MOR_OK;
-    if (!motion_is_unique(x, wanted + n * count, r)) c->many = true;
-    for (size_t j = 0; j < count; j++) {
+    double null = 0.0, all = 0.0;
+    for (int side = 0; side < 2; side++) { /* M^-1 G of the null vector, and of r */
+        double* to = side ? &all : &null;
+        for (size_t i = 0; i < n; i++) X[i * W + W - 1] = side ? r[i] : r[i] - B[(W - 1) * n + i];
+        memset(moves, 0, (size_t)x->rows * W * sizeof *moves);
+        respond(x, X, moves);
+        for (int i = 0; i < x->rows; i++) *to = mor_max(*to, fabs(moves[(size_t)i * W + W - 1]));
+    }
+    if (!(null <= 1e-8 * all)) c->many = true;
+    for (size_t j = 0; j + 1 < W; j++) {
         double *b = wanted + j * n, scale = mor_norm_max(x->size, b);
-        mor_dense_multiply_add(x->size, 1, x->size, -1.0, again, x->size, U + j * n, x->size, b, x->size);
+        mor_dense_multiply_add(x->size, 1, x->size, -1.0, again, x->size, B + j * n, x->size, b, x->size);
         if (mor_norm_max(x->size, b) > TORN * mor_max(scale, 1.0)) c->torn = true;
     }
+    return MOR_OK;
+}
+
+static mor_code solve(reduced* x, mor_columns* c)
+{
+    mor_arena* arena = x->d->arena;
+    size_t n = (size_t)x->size, W = (size_t)x->width + 1;
+    mor_envelope e;
+    double* X = mor_arena_alloc(arena, (n * W + 1) * sizeof *X);
+    if (!X || !mor_envelope_create(x->size, arena, &e)) return MOR_SYSTEM;
+    fill_matrix(x, e.A);
+    mor_code code = MOR_OK;
+    bool regular = solve_by_lu(x, &e, X);
+    if (!regular) {
+        memset(e.A, 0, n * n * sizeof *e.A);
+        fill_matrix(x, e.A);
+        code = solve_by_rank(x, e.A, c, X);
+    }
+    if (code) return code;
+    respond(x, X, x->V);
+    if (regular && is_ample(x)) c->many = true;
+    if (c->p) spread_impulses(x, c, X);
     return MOR_OK;
 }
 
@@ -375,17 +436,18 @@ mor_code mor_active_solve(mor_derivation* d, const mor_law* laws, int first, int
 {
     size_t mark = mor_arena_mark(d->arena);
     reduced x = { .d = d };
+    if (!make_columns(&x, d->kept[first].island, c)) return MOR_SYSTEM;
     mor_code code = make_blocks(&x, laws, first, last);
     if (code) return code;
-    size_t n = (size_t)x.size;
-    double* S = mor_arena_zero(d->arena, n * n + 1, sizeof *S);
-    double* U = mor_arena_zero(d->arena, n * ((size_t)c->count + 1) + 1, sizeof *U);
-    if (!S || !U) return MOR_SYSTEM;
-    fill_matrix(&x, S);
-    fill_right(&x, c, U);
-    if (!solve_by_lu(&x, S, c, U)) code = solve_by_rank(&x, S, c, U);
-    if (!code) respond(&x, c->count, U, c->V);
-    if (!code && c->p) spread_impulses(&x, c, U);
+    size_t W = (size_t)x.width + 1;
+    x.V = mor_arena_alloc(d->arena, ((size_t)x.rows * W + 1) * sizeof *x.V);
+    x.U = mor_arena_zero(d->arena, (size_t)x.size * W + 1, sizeof *x.U);
+    if (!x.V || !x.U) return MOR_SYSTEM;
+    for (int i = 0; i < x.rows; i++) x.V[((size_t)i + 1) * W - 1] = 0.0;
+    exchange_velocities(&x, c, false);
+    code = fill_right(&x, c);
+    if (!code) code = solve(&x, c);
+    if (!code) exchange_velocities(&x, c, true);
     mor_arena_release(d->arena, mark);
     return code;
 }

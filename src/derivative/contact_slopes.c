@@ -8,7 +8,11 @@
  *     dF = sum dd_r p_r,
  *
  * dV_i the change of the velocity field of body i at fixed nu+. The impulse on a body is what moves along with it, and
- * beyond that the force dF - S_i x F at c and the couple (dc - S_i(c)) x F. */
+ * beyond that the force dF - S_i x F at c and the couple (dc - S_i(c)) x F.
+ *
+ * A patch in which nothing moves (patch.h) is one contact with a wrench F, N that stays where it is in space, whatever
+ * moves: its six impulses are free and make up for the rest. */
+#include "derivative/patch.h"
 #include "derivative/slopes.h"
 
 #include "model/articulated.h"
@@ -16,8 +20,8 @@
 /* One number of a tree's velocity, as a motion of a body at the contact: the point, the rotation, and what it does to
  * the velocity field of the body. */
 typedef struct field {
-    int number; /* in the tree */
-    mor_vec3 point, turn, velocity;
+    int number;                           /* in the tree */
+    mor_vec3 point, turn, velocity, spin; /* spin: of its angular velocity */
 } field;
 
 typedef struct side {
@@ -41,8 +45,8 @@ static void body_side(const mor_derivation* d, const mor_tree* t, mor_vec3 c, si
     s->count = t->dof;
     for (int k = 0; k < t->dof; k++) {
         mor_vec3 none = mor_v3(0, 0, 0), e = k < linear ? unit(k) : linear == 3 ? unit(k - 3) : unit(2);
-        s->fields[k] =
-            k < linear ? (field){ k, e, none, mor_cross(e, s->w) } : (field){ k, mor_cross(e, arm), e, none };
+        s->fields[k] = k < linear ? (field){ k, e, none, mor_cross(e, s->w), none }
+                                  : (field){ k, mor_cross(e, arm), e, none, none };
     }
 }
 
@@ -88,12 +92,14 @@ static void robot_side(const mor_robot* r, const mor_twist* links, mor_vec3 c, s
         f.point = k->prismatic ? l->axis : mor_cross(l->axis, mor_sub(c, l->p));
         if (!k->prismatic) f.turn = l->axis;
         f.velocity = carried_change(f.point, f.turn, V, at_point(r, links, k->parent, c));
+        f.spin = mor_cross(f.turn, mor_sub(V.w, links[k->parent].w));
         s->fields[s->count++] = f;
     }
     for (int k = 0; m->floating && k < 6; k++) {
         field f = { .number = k, .point = unit(k % 3) };
         if (k >= 3) f.turn = unit(k - 3), f.point = mor_cross(f.turn, mor_sub(c, r->work->states[0].p));
         f.velocity = k < 3 ? mor_cross(f.point, V.w) : carried_change(f.point, f.turn, V, base);
+        f.spin = mor_cross(f.turn, mor_sub(V.w, base.w));
         s->fields[s->count++] = f;
     }
 }
@@ -109,35 +115,35 @@ typedef struct contact_pass {
     mor_vec3 F;
 } contact_pass;
 
-static void make_side(const contact_pass* x, const mor_contact* c, const mor_touch* t, side* s, int number)
+static void make_side(const contact_pass* x, const mor_contact* c, mor_vec3 at, side* s, int number)
 {
     const mor_world* w = x->d->base->w;
     const mor_body* b = s->body = &w->bodies[w->order[c->body[number]]];
     s->tree = b->tree;
     s->count = 0;
-    s->v = mor_add(b->v, mor_cross(b->w, mor_sub(t->middle, b->x))), s->w = b->w;
+    s->v = mor_add(b->v, mor_cross(b->w, mor_sub(at, b->x))), s->w = b->w;
     if (b->tree < 0) return;
     const mor_tree* tree = &w->trees[b->tree];
-    if (tree->robot) robot_side(tree->robot, x->links[b->robot - 1], t->middle, s);
-    else body_side(x->d, tree, t->middle, s);
+    if (tree->robot) robot_side(tree->robot, x->links[b->robot - 1], at, s);
+    else body_side(x->d, tree, at, s);
 }
 
-/* Impulse of a side of the contact on its tree, as it is. */
-static void add_load(const contact_pass* x, const mor_touch* t, const side* s, double sign)
+/* A wrench at a point acts on a side's tree, as it is. */
+static void add_load(const contact_pass* x, mor_vec3 at, mor_vec3 F, mor_vec3 N, const side* s)
 {
     if (s->tree < 0) return;
     const mor_world* w = x->d->base->w;
     mor_tree_slopes* to = &x->s->trees[s->tree];
-    mor_vec3 F = mor_scale(sign, x->F);
     const mor_robot* r = w->trees[s->tree].robot;
     if (!r) {
         to->F = mor_add(to->F, F);
-        to->N = mor_add(to->N, mor_cross(mor_sub(t->middle, s->body->x), F));
+        to->N = mor_add(to->N, mor_add(N, mor_cross(mor_sub(at, s->body->x), F)));
         return;
     }
-    mor_vec3 f = mor_scale(1.0 / w->h, F), n = mor_cross(mor_sub(t->middle, r->work->states[s->body->link].p), f);
-    double* at = to->wrenches + 6 * s->body->link;
-    at[0] += f.x, at[1] += f.y, at[2] += f.z, at[3] += n.x, at[4] += n.y, at[5] += n.z;
+    mor_vec3 n = mor_add(N, mor_cross(mor_sub(at, r->work->states[s->body->link].p), F));
+    double *to_link = to->wrenches + 6 * s->body->link, f = 1.0 / w->h;
+    to_link[0] += f * F.x, to_link[1] += f * F.y, to_link[2] += f * F.z;
+    to_link[3] += f * n.x, to_link[4] += f * n.y, to_link[5] += f * n.z;
 }
 
 static mor_vec3 by_six(const mor_vec3* by, mor_vec3 point, mor_vec3 turn)
@@ -188,12 +194,15 @@ static void add_contact(contact_pass* x, const mor_kept* kept)
     const mor_contact* c = (const mor_contact*)x->d->base->contacts.data + kept->contact;
     const mor_touch* t = &x->s->touches[kept->contact];
     side *s0 = &x->sides[0], *s1 = &x->sides[1];
-    make_side(x, c, t, s0, 0);
-    make_side(x, c, t, s1, 1);
-    x->F = mor_v3(0, 0, 0);
+    const mor_vec3 no = mor_v3(0, 0, 0);
+    make_side(x, c, t->middle, s0, 0);
+    make_side(x, c, t->middle, s1, 1);
+    x->F = no;
     for (int r = 0; r < kept->dim; r++) x->F = mor_madd(x->F, x->d->p[kept->row + r], t->direction[r]);
-    add_load(x, t, s0, -1.0);
-    add_load(x, t, s1, 1.0);
+    add_load(x, t->middle, mor_scale(-1.0, x->F), no, s0);
+    add_load(x, t->middle, x->F, no, s1);
+    for (int i = 0; i < 2; i++)
+        if (x->sides[i].tree >= 0) x->s->trees[x->sides[i].tree].mixed = true;
     const field none = { 0 };
     for (int k = 0; k < s0->count; k++) {
         const field* other = &none; /* of the same number, when both are links of one robot */
@@ -211,6 +220,69 @@ static void add_contact(contact_pass* x, const mor_kept* kept)
     }
 }
 
+/* -------------------------------------------------------------------------------------------- patches */
+
+/* The room for a column of the patch, of zeros if it is new. */
+static double* patch_column(mor_patch* b, int column)
+{
+    for (int i = 0; i < b->count; i++)
+        if (b->columns[i] == column) return b->du + 6 * i;
+    b->columns[b->count] = column;
+    double* du = b->du + 6 * b->count++;
+    for (int i = 0; i < 6; i++) du[i] = 0.0;
+    return du;
+}
+
+/* What number f of a side does to u = T t, over h where it is a gap. */
+static void patch_change(const mor_patch* b, const field* f, double sign, double over_h, double* du)
+{
+    mor_vec3 n = b->normal, turn = mor_madd(f->turn, -mor_dot(n, f->turn), n);
+    mor_vec3 linear = mor_madd(f->velocity, over_h * mor_dot(n, f->point), n);
+    mor_vec3 angular = mor_scale(b->length, mor_madd(f->spin, over_h, turn));
+    du[0] += sign * linear.x, du[1] += sign * linear.y, du[2] += sign * linear.z;
+    du[3] += sign * angular.x, du[4] += sign * angular.y, du[5] += sign * angular.z;
+}
+
+/* One side, with its wrench F, N at the middle of the patch. */
+static void add_patch_side(contact_pass* x, mor_patch* b, int number, mor_vec3 F, mor_vec3 N)
+{
+    const mor_derivation* d = x->d;
+    const side* s = &x->sides[number];
+    double over_h = d->kept[b->first].clipped ? 0.0 : 1.0 / d->base->w->h;
+    add_load(x, b->at, F, N, s);
+    for (int k = 0; k < s->count; k++) {
+        const field* f = &s->fields[k];
+        int column = x->s->trees[s->tree].first + f->number;
+        double* V = x->c->V + (size_t)column * d->dof + d->base->w->trees[s->tree].offset;
+        mor_vec3 force = mor_cross(F, f->turn), couple = mor_add(mor_cross(F, f->point), mor_cross(N, f->turn));
+        for (int i = 0; i < s->count; i++)
+            V[s->fields[i].number] += mor_dot(s->fields[i].point, force) + mor_dot(s->fields[i].turn, couple);
+        patch_change(b, f, number ? 1.0 : -1.0, over_h, patch_column(b, column));
+    }
+}
+
+static mor_code add_patch(contact_pass* x, mor_patch* b)
+{
+    const mor_derivation* d = x->d;
+    const mor_contact *contacts = d->base->contacts.data, *c = &contacts[d->kept[b->first].contact];
+    mor_vec3 F = mor_v3(0, 0, 0), N = F;
+    for (int i = 0; i < 2; i++) make_side(x, c, b->at, &x->sides[i], i);
+    size_t most = (size_t)(x->sides[0].count + x->sides[1].count) + 1;
+    b->count = 0;
+    b->columns = mor_arena_alloc(d->arena, most * sizeof *b->columns);
+    b->du = mor_arena_alloc(d->arena, 6 * most * sizeof *b->du);
+    if (!b->columns || !b->du) return MOR_SYSTEM;
+    int m = 3 * (b->last - b->first);
+    const double* p = d->p + d->kept[b->first].row;
+    for (int r = 0; r < m; r++) {
+        F = mor_add(F, mor_scale(p[r], mor_v3(b->T[r], b->T[r + m], b->T[r + 2 * m])));
+        N = mor_add(N, mor_scale(p[r] * b->length, mor_v3(b->T[r + 3 * m], b->T[r + 4 * m], b->T[r + 5 * m])));
+    }
+    add_patch_side(x, b, 0, mor_scale(-1.0, F), mor_scale(-1.0, N));
+    add_patch_side(x, b, 1, F, N);
+    return MOR_OK;
+}
+
 mor_code mor_contact_slopes(mor_derivation* d, mor_slopes* s, mor_columns* c)
 {
     const mor_world* w = d->base->w;
@@ -226,6 +298,10 @@ mor_code mor_contact_slopes(mor_derivation* d, mor_slopes* s, mor_columns* c)
         if (!x.links[i]) return MOR_SYSTEM;
         link_velocities(r, d->nu + w->trees[r->tree].offset, x.links[i]);
     }
-    for (int k = 0; k < d->kept_count; k++) add_contact(&x, &d->kept[k]);
-    return MOR_OK;
+    for (int k = 0; k < d->kept_count; k++)
+        if (!mor_patch_is_still(d, k)) add_contact(&x, &d->kept[k]);
+    mor_code code = MOR_OK;
+    for (int i = 0; i < d->patch_count && !code; i++)
+        if (d->patches[i].still) code = add_patch(&x, &d->patches[i]);
+    return code;
 }

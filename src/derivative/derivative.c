@@ -16,6 +16,7 @@
  * docs/methods/derivatives.md has the whole story and the references. */
 #include "derivative/active.h"
 #include "derivative/look.h"
+#include "derivative/patch.h"
 #include "derivative/projection.h"
 #include "derivative/sided.h"
 #include "derivative/slopes.h"
@@ -38,7 +39,10 @@
 
 #define EDGE 1e-7   /* m/s: velocities below it do not tell a phase */
 #define ASKED 1e-12 /* m/s: accuracy the step is solved to */
-#define ENOUGH 1e-7 /* m/s: and what it must have reached */
+#define ROUGHLY                                                                                                        \
+    1e-10            /* m/s: and at first, where it can be solved again; enough for contacts that stick or slide fast */
+#define OF_SLIP 1e-9 /* of the slowest slip: its direction must be known */
+#define ENOUGH 1e-7  /* m/s: and what it must have reached */
 
 /* ------------------------------------------------------------------------------------ what is refused */
 
@@ -110,7 +114,8 @@ static mor_code solve_base(mor_derivation* d, mor_error* error)
     mor_world* w = d->world;
     mor_code code = mor_stage_user(w, d->base, error);
     if (code) return code;
-    d->base->w->solver_options.tol = mor_min(w->solver_options.tol, ASKED);
+    d->finest = w->control || w->joints.count;
+    d->base->w->solver_options.tol = mor_min(w->solver_options.tol, d->finest ? ASKED : ROUGHLY);
     d->base->w->detected = false;
     d->base->found_ahead = false;
     if (!code) code = mor_do_collide(w, d->base, error);
@@ -178,6 +183,7 @@ typedef struct laws {
     mor_law* law; /* of the kept blocks */
     int* weak;    /* kept blocks that are on an edge: they are looked at, dp = 0 */
     int weak_count;
+    double slip; /* the slowest [m/s] */
 } laws;
 
 /* Keeps a block of an island: its impulses and its law. */
@@ -234,6 +240,7 @@ static mor_code keep_island(mor_derivation* d, int island, laws* l, mor_derivati
             out->open += law.phase == MOR_PHASE_OPEN;
             out->sticking += law.phase == MOR_PHASE_STICK;
             out->sliding += law.phase == MOR_PHASE_SLIDE;
+            if (law.phase == MOR_PHASE_SLIDE) l->slip = mor_min(l->slip, mor_hypot(law.slip[0], law.slip[1]));
             if (law.phase == MOR_PHASE_OPEN && !law.weak) out->distance = mor_min(out->distance, law.margin);
             if (law.phase == MOR_PHASE_OPEN && !law.weak && d->smoothing == 0.0) continue;
             if (d->smoothing > 0.0) law.weak = false, law.phase = MOR_PHASE_SLIDE; /* none of its own (smooth.c) */
@@ -269,8 +276,27 @@ static mor_code keep_rows(mor_derivation* d, laws* l, mor_derivative* out, mor_e
     l->weak = mor_arena_zero(d->arena, (size_t)blocks, sizeof(int));
     if (!d->kept || !d->p || !d->loaded || !d->bias_shift || !l->law || !l->weak) return MOR_SYSTEM;
     mor_code code = MOR_OK;
+    l->slip = INFINITY;
     for (int i = 0; !code && i < d->base->island_count; i++) code = keep_island(d, i, l, out, error);
     return code;
+}
+
+/* Once more, to ASKED: a contact slips so slowly that its direction is not known well enough. */
+static mor_code solve_finer(mor_derivation* d, laws* l, mor_derivative* out, mor_error* error)
+{
+    if (d->finest || out->residual <= OF_SLIP * l->slip || out->residual <= ASKED) return MOR_OK;
+    d->finest = true;
+    d->base->w->solver_options.tol = mor_min(d->world->solver_options.tol, ASKED);
+    mor_code code = mor_do_solve(d->world, d->base, error);
+    if (code) return code;
+    out->residual = base_error(d->base);
+    memcpy(d->nu, d->base->nu_new, (size_t)d->dof * sizeof(double));
+    out->open = out->sticking = out->sliding = out->weak = 0;
+    out->distance = INFINITY;
+    d->kept_count = d->rows = 0;
+    d->unknown = NULL;
+    *l = (laws){ 0 };
+    return keep_rows(d, l, out, error);
 }
 
 /* ---------------------------------------------------------------------------------------- verdict */
@@ -342,19 +368,32 @@ static mor_code right_hand_sides(mor_derivation* d, mor_slopes* slopes, mor_look
     return code;
 }
 
+/* Zeros where columns are summed up. The short way gives all of the ends, knows that no state changes friction, and
+ * has no u of contacts whose patch knows its own. */
+static void clear_columns(const mor_derivation* d, mor_columns* c, bool local)
+{
+    size_t count = (size_t)c->count, inputs = (size_t)d->input_count, rows = (size_t)d->rows;
+    bool still = local;
+    for (int k = 0; k < d->kept_count && still; k++) still = mor_patch_is_still(d, k);
+    c->mu_from = local ? 2 * d->n : 0;
+    size_t from = still ? count - inputs : 0;
+    memset(c->V, 0, count * (size_t)d->dof * sizeof(double));
+    memset(c->u + from * rows, 0, (count - from) * rows * sizeof(double));
+    from = (size_t)c->mu_from;
+    memset(c->mu + from * (size_t)d->kept_count, 0, (count - from) * (size_t)d->kept_count * sizeof(double));
+    from = local ? count - inputs : 0;
+    memset(c->end + from * 2 * (size_t)d->n, 0, (count - from) * 2 * (size_t)d->n * sizeof(double));
+}
+
 /* All columns, solved. *local: asks for the short way on entry; false on return, it was closed. */
 static mor_code fill_columns(mor_derivation* d, const laws* l, mor_columns* c, bool* local, bool* resolved,
                              mor_derivative* out, mor_error* error)
 {
-    size_t count = (size_t)c->count;
     bool lost = false, asked = *local;
     mor_slopes slopes = { 0 };
     mor_look a, b;
     c->many = c->torn = false;
-    memset(c->V, 0, count * (size_t)d->dof * sizeof(double));
-    memset(c->u, 0, count * (size_t)d->rows * sizeof(double));
-    memset(c->mu, 0, count * (size_t)d->kept_count * sizeof(double));
-    memset(c->end, 0, count * 2 * (size_t)d->n * sizeof(double));
+    clear_columns(d, c, asked);
     if (!mor_look_create(d, &a) || !mor_look_create(d, &b)) return MOR_SYSTEM;
     mor_code code = right_hand_sides(d, &slopes, &a, &b, c, local, &lost, error);
     if (asked && !*local) return code;
@@ -416,6 +455,23 @@ static mor_code smooth(mor_derivation* d, const laws* l, mor_derivative* out, do
     return MOR_OK;
 }
 
+/* to (rows x columns) := from (columns x rows), eight columns at a time. */
+static void transpose(int rows, int columns, const double* from, double* to)
+{
+    size_t n = (size_t)rows;
+    int j = 0;
+    for (; j + 8 <= columns; j += 8) {
+        const double* at = from + (size_t)j * n;
+        for (size_t i = 0; i < n; i++) {
+            double* out = to + i * (size_t)columns + (size_t)j;
+            out[0] = at[i], out[1] = at[n + i], out[2] = at[2 * n + i], out[3] = at[3 * n + i];
+            out[4] = at[4 * n + i], out[5] = at[5 * n + i], out[6] = at[6 * n + i], out[7] = at[7 * n + i];
+        }
+    }
+    for (; j < columns; j++)
+        for (size_t i = 0; i < n; i++) to[i * (size_t)columns + (size_t)j] = from[(size_t)j * n + i];
+}
+
 static mor_code derive(mor_derivation* d, mor_derivative* out, double* matrix, mor_error* error)
 {
     laws l = { 0 };
@@ -431,7 +487,9 @@ static mor_code derive(mor_derivation* d, mor_derivative* out, double* matrix, m
         return mor_fail(error, MOR_STOPPED, "the step is solved to %.3g m/s only; a derivative needs %.3g",
                         out->residual, ENOUGH);
     code = keep_rows(d, &l, out, error);
+    if (!code) code = solve_finer(d, &l, out, error);
     if (!code && d->smoothing > 0.0) code = smooth(d, &l, out, matrix + (size_t)out->rows * out->columns, error);
+    if (!code) code = mor_patches_find(d, l.law);
     mor_columns c = { .count = 2 * d->n + d->input_count };
     c.V = mor_arena_alloc(d->arena, ((size_t)c.count * d->dof + 1) * sizeof(double));
     c.u = mor_arena_alloc(d->arena, ((size_t)c.count * d->rows + 1) * sizeof(double));
@@ -440,6 +498,7 @@ static mor_code derive(mor_derivation* d, mor_derivative* out, double* matrix, m
     if (!code && (!c.V || !c.u || !c.mu || !c.end)) code = MOR_SYSTEM;
     bool local = true, resolved = false;
     if (!code && !d->unknown) code = fill_columns(d, &l, &c, &local, &resolved, out, error);
+    for (int i = 0; i < d->patch_count && !local; i++) d->patches[i].still = false; /* looks see every contact */
     if (!code && !d->unknown && !local) code = fill_columns(d, &l, &c, &local, &resolved, out, error);
     if (!code && !d->unknown && d->smoothing == 0.0) code = follow_projection(d, &c, out, error);
     else if (!code && d->unknown && d->smoothing > 0.0)
@@ -450,8 +509,7 @@ static mor_code derive(mor_derivation* d, mor_derivative* out, double* matrix, m
     out->unique = !c.many;
     if (c.torn && !d->unknown)
         not_here(out, "more contacts stick than the bodies can follow: some slip along every direction%s%s", "", "");
-    for (int i = 0; i < 2 * d->n; i++)
-        for (int j = 0; j < c.count; j++) matrix[(size_t)i * c.count + j] = c.end[(size_t)j * 2 * d->n + i];
+    transpose(2 * d->n, c.count, c.end, matrix);
     return MOR_OK;
 }
 
@@ -502,6 +560,18 @@ static mor_code check_smoothing(const mor_world* w, double smoothing, mor_error*
     return MOR_OK;
 }
 
+/* Steps and memory that the world keeps from one derivative to the next. */
+static bool make_room(mor_derivation* d, mor_error* error)
+{
+    mor_world* w = d->world;
+    if (!w->derivative_room) w->derivative_room = mor_arena_create(&w->allocator);
+    for (int i = 0; i < 2; i++)
+        if (!w->derived[i]) w->derived[i] = mor_step_create(w, error);
+    d->arena = w->derivative_room, d->base = w->derived[0], d->trial = w->derived[1];
+    if (d->arena) mor_arena_reset(d->arena);
+    return d->arena && d->base && d->trial && map_velocities(d);
+}
+
 static mor_code one_step(mor_world* world, const mor_input* inputs, int count, int side, double smoothing,
                          mor_derivative** derivative, mor_error* error)
 {
@@ -512,16 +582,12 @@ static mor_code one_step(mor_world* world, const mor_input* inputs, int count, i
     mor_derivation d = { .world = world, .inputs = inputs, .input_count = count, .smoothing = smoothing };
     d.side = side > 0 ? 1 : side < 0 ? -1 : 0;
     double* matrix = NULL;
-    d.arena = mor_arena_create(&world->allocator);
-    d.base = mor_step_create(world, error);
-    d.trial = mor_step_create(world, error);
     int n = mor_world_nu_count(world);
     mor_derivative* out = mor_derivative_create(world, 2 * n, 2 * n + count, &matrix);
-    code = d.arena && d.base && d.trial && out && map_velocities(&d) ? derive(&d, out, matrix, error) : MOR_SYSTEM;
+    code = out && make_room(&d, error) ? derive(&d, out, matrix, error) : MOR_SYSTEM;
     if (code == MOR_SYSTEM) mor_fail(error, MOR_SYSTEM, "out of memory");
-    mor_step_destroy(d.trial);
-    mor_step_destroy(d.base);
-    mor_arena_destroy(d.arena);
+    mor_step_leave(d.trial);
+    mor_step_leave(d.base);
     if (!code) *derivative = out;
     else mor_derivative_destroy(out);
     return code;

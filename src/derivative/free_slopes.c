@@ -2,7 +2,10 @@
  *
  * Its translation is linear: V = v + h (g + f/m) + F/m, x+ = x + h v+. Its rotation is not (model/turn.c): six numbers
  * of the state and three of nu+ are moved to both sides, which is eighteen times the step of one body. Where the
- * rotation also depends on the translation, as when energy is taken out (model/tree.c), those are moved, too. */
+ * rotation also depends on the translation, as when energy is taken out (model/tree.c), those are moved, too.
+ *
+ * A body that does not turn needs none of this: V = nu + ..., z+ = z + h nu+ in rotations as well, up to its angular
+ * velocity. */
 #include "derivative/slopes.h"
 
 #include "base/elementary.h"
@@ -10,6 +13,7 @@
 #include <string.h>
 
 #define LITTLE 1e-6
+#define RESTING 1e-8 /* rad/s: what such a rotation changes does not tell */
 
 typedef struct outcome {
     double V[6];
@@ -67,8 +71,20 @@ static bool coupled(mor_derivation* d, int tree, const mor_tree_slopes* own)
            memcmp(&here.end.L, &other.end.L, sizeof here.end.L) != 0;
 }
 
+/* No rotation before the step, without impulses, or after it. */
+static bool is_resting(const mor_derivation* d, int tree)
+{
+    const mor_tree* of = &d->base->w->trees[tree];
+    const mor_body* b = &d->base->w->bodies[of->body];
+    const double *before = d->base->nu_free + of->offset, *after = d->nu + of->offset;
+    double most = mor_norm(b->w);
+    for (int i = 3; i < 6; i++) most = mor_max(most, mor_max(fabs(before[i]), fabs(after[i])));
+    return most < RESTING && !b->struck;
+}
+
 mor_code mor_free_slopes(mor_derivation* d, int tree, mor_tree_slopes* t)
 {
+    if (is_resting(d, tree)) return MOR_OK;
     double h = d->base->w->h;
     bool loaded = d->loaded[tree];
     t->V = mor_arena_zero(d->arena, 72, sizeof(double));

@@ -40,18 +40,23 @@ typedef struct mor_derivation {
     int* part; /* n: which of its velocities */
     mor_kept* kept;
     int kept_count, rows;
-    bool* loaded;            /* tree -> it has kept rows; others move freely, and their nu+ is V */
-    double* nu;              /* velocities of the base step, all trees */
-    double* p;               /* impulses of the kept rows */
-    double* bias_shift;      /* what stabilisation added to the rows of joints: constant */
-    mor_material* materials; /* copy for the trial */
-    bool projecting;         /* a pass of the position projection is looked at, not the step (projection.c); base is
+    bool* loaded;              /* tree -> it has kept rows; others move freely, and their nu+ is V */
+    double* nu;                /* velocities of the base step, all trees */
+    double* p;                 /* impulses of the kept rows */
+    struct mor_patch* patches; /* kept blocks that hold two bodies to each other (patch.h); NULL: not looked for */
+    int* patch_of;             /* kept -> patch, -1: none */
+    int patch_count;
+    const struct mor_law* patch_laws; /* the laws that they are of */
+    double* bias_shift;               /* what stabilisation added to the rows of joints: constant */
+    mor_material* materials;          /* copy for the trial */
+    bool projecting;        /* a pass of the position projection is looked at, not the step (projection.c); base is
                                 the assembly beside the step then, nu is dq */
-    const char* unknown;     /* what of the step is not in the equations; NULL: nothing */
-    double *end_q, *end_nu;  /* the end of the step as looks see it; NULL: no look was taken */
-    int side;                /* 1, -1: derivatives along or against each direction; 0: they must agree */
-    double smoothing;        /* of the contact law [m/s] (smooth.h); 0: the law itself */
-    double gain;             /* of a controller, before it was */
+    const char* unknown;    /* what of the step is not in the equations; NULL: nothing */
+    double *end_q, *end_nu; /* the end of the step as looks see it; NULL: no look was taken */
+    int side;               /* 1, -1: derivatives along or against each direction; 0: they must agree */
+    double smoothing;       /* of the contact law [m/s] (smooth.h); 0: the law itself */
+    bool finest;            /* the base step is solved as far as it is asked for anywhere */
+    double gain;            /* of a controller, before it was */
     bool moved;
     const mor_input* inputs;
     int input_count;
@@ -62,10 +67,18 @@ typedef struct mor_derivation {
 typedef struct mor_columns {
     int count;
     bool many; /* the motion depends on impulses that are not unique */
+    bool own;  /* columns are not those of the state and of inputs, but of their own */
     bool torn; /* rows that all hold cannot be followed along some direction */
     double *V, *u, *mu, *end;
-    double* p; /* dp of the kept rows, rows each; NULL: not wanted */
+    int mu_from; /* columns before it have no mu: it is zero */
+    double* p;   /* dp of the kept rows, rows each; NULL: not wanted */
 } mor_columns;
+
+/* dmu of a kept block in a column. */
+static inline double mor_column_mu(const mor_derivation* d, const mor_columns* c, int column, int kept)
+{
+    return column < c->mu_from ? 0.0 : c->mu[(size_t)column * (size_t)d->kept_count + (size_t)kept];
+}
 
 /* Moves the draft of the trial by `amount` along one direction: a state (0 to 2n - 1) or an input. False: out of
  * memory. */
@@ -93,6 +106,10 @@ bool mor_moves_by(const mor_derivation* d, const mor_tree* t, double share);
 /* All columns of the ends as differences of whole steps, solved on both sides (whole.c): for steps whose equations are
  * not those of look.h. *agree = false: differences of two lengths, or to the two sides, do not agree. */
 mor_code mor_whole_columns(mor_derivation* d, mor_columns* c, bool* agree, mor_error* error);
+/* mor_world_adjoint with so many bytes for states. */
+mor_code mor_adjoint_within(mor_world* world, size_t memory, int steps, const double* gradient, const mor_input* inputs,
+                            int count, double* state_gradient, double* input_gradients, mor_derivative** derivative,
+                            mor_error* error);
 /* Names a block of joint rows by where its impulses are remembered: the same in every step of the world. */
 size_t mor_memory_key(const mor_step* step, const double* memory);
 /* Memory for one look. */

@@ -78,7 +78,8 @@ static mor_code begin(const watch* w, mor_step* beside, int island, const double
     *d = *w->d;
     d->base = beside;
     d->projecting = true;
-    d->input_count = d->kept_count = d->rows = 0;
+    d->input_count = d->kept_count = d->rows = d->patch_count = 0;
+    d->patches = NULL, d->patch_of = NULL, d->patch_laws = NULL;
     d->kept = mor_arena_zero(d->arena, blocks, sizeof *d->kept);
     d->p = mor_arena_zero(d->arena, rows, sizeof(double));
     d->bias_shift = mor_arena_zero(d->arena, rows, sizeof(double));
@@ -151,7 +152,7 @@ static mor_code moves(void* user, mor_step* beside, int island, const double* p,
     if (!number) return MOR_SYSTEM;
     for (int j = 0; j < 2 * d.n; j++)
         if (d.loaded[d.tree[j % d.n]]) number[count++] = j;
-    mor_columns P = { .count = count };
+    mor_columns P = { .count = count, .own = true };
     code = fill(&d, laws, number, count, &P, &w->out->lost, w->error);
     if (!code) code = apply(&d, number, count, &P, w->c);
     w->out->islands++;

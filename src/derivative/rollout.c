@@ -1,11 +1,15 @@
-/* Derivatives of many steps: forward, X_k+1 = A_k X_k + [0 B_k], and backward, g_k = A_k' g_k+1, with states kept every
- * sqrt(N) steps (A. Griewank, 1992: here one level of checkpoints, which takes every step twice). */
+/* Derivatives of many steps: forward, X_k+1 = A_k X_k + [0 B_k], and backward, g_k = A_k' g_k+1.
+ *
+ * Backward needs the states in turn. All are kept while they fit into a fixed memory; when they do not, every second
+ * one is dropped, and so on, and the steps between are taken again (A. Griewank, 1992: one level of checkpoints). */
 #include "base/elementary.h"
 #include "derivative/look.h"
 #include "moreau/state.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#define MEMORY ((size_t)64 << 20) /* bytes of states */
 
 /* What one step adds to what is known of all. */
 static void gather(mor_derivative* all, const mor_derivative* one, int step)
@@ -63,53 +67,156 @@ mor_code mor_world_derivatives(mor_world* w, int steps, const mor_input* inputs,
     return code;
 }
 
+/* -------------------------------------------------------------------------------------------- backward */
+
 /* Snapshots of the world, one after the other. */
 typedef struct states {
+    mor_allocator allocator;
     char* data;
-    size_t size;   /* room for each */
-    size_t* sizes; /* of those that are kept */
+    size_t used, room;
+    size_t* start; /* where each begins, and where the last one ends */
+    int count, most;
 } states;
 
-static mor_code keep_state(const mor_world* w, states* s, int k, mor_error* error)
+static void drop_states(states* s)
 {
-    s->sizes[k] = mor_world_save(w, s->data + (size_t)k * s->size, s->size);
-    return s->sizes[k] <= s->size
-               ? MOR_OK
-               : mor_fail(error, MOR_SYSTEM, "a state has grown to %zu bytes, beyond the %zu set aside", s->sizes[k],
-                          s->size);
+    if (s->data) s->allocator.resize(s->allocator.user, s->data, 0);
+    if (s->start) s->allocator.resize(s->allocator.user, s->start, 0);
+}
+
+/* Room for one more of `size` bytes. */
+static bool reserve(states* s, size_t size)
+{
+    const mor_allocator* a = &s->allocator;
+    if (s->count == s->most) {
+        int most = 2 * s->most + 64;
+        size_t* start = a->resize(a->user, s->start, ((size_t)most + 1) * sizeof *start);
+        if (!start) return false;
+        s->start = start, s->most = most;
+    }
+    if (s->used + size <= s->room) return true;
+    size_t room = s->room + s->room / 2 + size;
+    char* data = a->resize(a->user, s->data, room);
+    if (!data) return false;
+    s->data = data, s->room = room;
+    return true;
+}
+
+static mor_code keep_state(const mor_world* w, states* s, mor_error* error)
+{
+    size_t size = mor_world_save(w, NULL, 0);
+    if (!reserve(s, size)) return mor_fail(error, MOR_SYSTEM, "out of memory");
+    s->start[s->count] = s->used;
+    s->used += mor_world_save(w, s->data + s->used, size);
+    s->start[++s->count] = s->used;
+    return MOR_OK;
 }
 
 static mor_code back_to(mor_world* w, const states* s, int k, mor_error* error)
 {
-    return mor_world_restore(w, s->data + (size_t)k * s->size, s->sizes[k], error);
+    return mor_world_restore(w, s->data + s->start[k], s->start[k + 1] - s->start[k], error);
 }
 
-static bool make_states(mor_arena* arena, int count, size_t size, states* s)
+/* Keeps every second state. */
+static void thin_out(states* s)
 {
-    s->size = size;
-    s->data = arena ? mor_arena_alloc(arena, size * (size_t)count) : NULL;
-    s->sizes = arena ? mor_arena_zero(arena, (size_t)count, sizeof *s->sizes) : NULL;
-    return s->data && s->sizes;
+    size_t used = 0;
+    int kept = 0;
+    for (int k = 0; k < s->count; k += 2, kept++) {
+        size_t size = s->start[k + 1] - s->start[k];
+        memmove(s->data + used, s->data + s->start[k], size);
+        s->start[kept] = used;
+        used += size;
+    }
+    s->start[kept] = s->used = used;
+    s->count = kept;
 }
 
-/* The steps from..to backward; the states at their starts are in `s`. */
-static mor_code backward(mor_world* w, states* s, int from, int to, const mor_input* inputs, int count, double* g,
-                         double* work, double* input_gradients, mor_derivative* all, mor_error* error)
+typedef struct sweep {
+    mor_world* w;
+    const mor_input* inputs;
+    int count;
+    double *g, *work, *by_inputs;
+    mor_derivative* all;
+    mor_error* error;
+} sweep;
+
+/* Step `step` backward from the state that the world is in. */
+static mor_code one_back(sweep* x, int step)
+{
+    mor_derivative* one = NULL;
+    mor_code code = mor_world_derivative(x->w, x->inputs, x->count, &one, x->error);
+    if (code) return code;
+    gather(x->all, one, step + 1);
+    memset(x->work, 0, (size_t)one->columns * sizeof *x->work);
+    for (int i = 0; i < one->rows; i++)
+        for (int j = 0; j < one->columns && x->g[i] != 0.0; j++)
+            x->work[j] += one->matrix[(size_t)i * one->columns + j] * x->g[i];
+    memcpy(x->g, x->work, (size_t)one->rows * sizeof *x->g);
+    if (x->by_inputs)
+        memcpy(x->by_inputs + (size_t)step * x->count, x->work + one->rows, (size_t)x->count * sizeof *x->g);
+    mor_derivative_destroy(one);
+    return MOR_OK;
+}
+
+/* The steps from .. to, the first of which begins with state k of `coarse`: taken again where states between were not
+ * kept. */
+static mor_code segment_back(sweep* x, const states* coarse, int k, int from, int to, states* fine)
+{
+    mor_code code = back_to(x->w, coarse, k, x->error);
+    if (code || to == from + 1) return code ? code : one_back(x, from);
+    fine->used = 0, fine->count = 0;
+    for (int i = from; i < to && !code; i++) {
+        code = keep_state(x->w, fine, x->error);
+        if (!code && i + 1 < to) code = take_step(x->w, x->error);
+    }
+    for (int i = to - 1; i >= from && !code; i--) {
+        code = back_to(x->w, fine, i - from, x->error);
+        if (!code) code = one_back(x, i);
+    }
+    return code;
+}
+
+/* Takes the steps; states are kept every `stride` steps, which doubles whenever they are too many. */
+static mor_code forward(mor_world* w, int steps, size_t memory, states* s, int* stride, mor_error* error)
 {
     mor_code code = MOR_OK;
-    for (int k = to - 1; k >= from && !code; k--) {
-        mor_derivative* one = NULL;
-        code = back_to(w, s, k - from, error);
-        if (!code) code = mor_world_derivative(w, inputs, count, &one, error);
-        if (code) break;
-        gather(all, one, k + 1);
-        memset(work, 0, (size_t)one->columns * sizeof *work);
-        for (int i = 0; i < one->rows; i++)
-            for (int j = 0; j < one->columns; j++) work[j] += one->matrix[(size_t)i * one->columns + j] * g[i];
-        memcpy(g, work, (size_t)one->rows * sizeof *g);
-        if (input_gradients) memcpy(input_gradients + (size_t)k * count, work + one->rows, (size_t)count * sizeof *g);
-        mor_derivative_destroy(one);
+    for (int k = 0; k < steps && !code; k++) {
+        if (k % *stride == 0) code = keep_state(w, s, error);
+        if (!code) code = take_step(w, error);
+        if (s->used > memory && s->count > 2) {
+            thin_out(s);
+            *stride *= 2;
+        }
     }
+    return code;
+}
+
+mor_code mor_adjoint_within(mor_world* w, size_t memory, int steps, const double* gradient, const mor_input* inputs,
+                            int count, double* state_gradient, double* input_gradients, mor_derivative** derivative,
+                            mor_error* error)
+{
+    int n = 2 * mor_world_nu_count(w), stride = 1;
+    double* none;
+    mor_arena* arena = mor_arena_create(&w->allocator);
+    states coarse = { .allocator = w->allocator }, fine = coarse, end = coarse;
+    sweep x = { w, inputs, count, state_gradient, NULL, input_gradients, mor_derivative_create(w, 0, 0, &none), error };
+    if (arena) x.work = mor_arena_alloc(arena, ((size_t)n + count + 1) * sizeof *x.work);
+    mor_code code = x.all && x.work ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
+    if (!code) code = forward(w, steps, memory, &coarse, &stride, error);
+    if (!code) code = keep_state(w, &end, error); /* where the world shall be afterwards */
+    memcpy(state_gradient, gradient, (size_t)n * sizeof *gradient);
+    for (int k = coarse.count - 1; k >= 0 && !code; k--) {
+        int from = k * stride, to = from + stride < steps ? from + stride : steps;
+        code = segment_back(&x, &coarse, k, from, to, &fine);
+    }
+    if (!code) code = back_to(w, &end, 0, error);
+    drop_states(&coarse);
+    drop_states(&fine);
+    drop_states(&end);
+    mor_arena_destroy(arena);
+    if (!code && derivative) *derivative = x.all;
+    else mor_derivative_destroy(x.all);
     return code;
 }
 
@@ -117,36 +224,6 @@ mor_code mor_world_adjoint(mor_world* w, int steps, const double* gradient, cons
                            double* state_gradient, double* input_gradients, mor_derivative** derivative,
                            mor_error* error)
 {
-    int n = 2 * mor_world_nu_count(w), stride = 1;
-    while (stride * stride < steps) stride++;
-    size_t size = 4 * mor_world_save(w, NULL, 0) + (1 << 16); /* contacts come and go */
-    double *none, *work = NULL;
-    mor_arena* arena = mor_arena_create(&w->allocator);
-    mor_derivative* all = mor_derivative_create(w, 0, 0, &none);
-    states coarse = { 0 }, fine = { 0 };
-    bool room = make_states(arena, stride + 2, size, &coarse) && make_states(arena, stride + 1, size, &fine);
-    if (arena) work = mor_arena_alloc(arena, ((size_t)n + count + 1) * sizeof *work);
-    mor_code code = all && room && work ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
-    for (int k = 0; k < steps && !code; k++) {
-        if (k % stride == 0) code = keep_state(w, &coarse, k / stride, error);
-        if (!code) code = take_step(w, error);
-    }
-    int blocks = (steps + stride - 1) / stride;
-    if (!code) code = keep_state(w, &coarse, blocks, error); /* where the world shall be afterwards */
-    memcpy(state_gradient, gradient, (size_t)n * sizeof *gradient);
-    for (int b = blocks - 1; b >= 0 && !code; b--) {
-        int from = b * stride, to = from + stride < steps ? from + stride : steps;
-        code = back_to(w, &coarse, b, error);
-        for (int k = from; k < to && !code; k++) {
-            code = keep_state(w, &fine, k - from, error);
-            if (!code && k + 1 < to) code = take_step(w, error);
-        }
-        if (!code)
-            code = backward(w, &fine, from, to, inputs, count, state_gradient, work, input_gradients, all, error);
-    }
-    if (!code) code = back_to(w, &coarse, blocks, error);
-    mor_arena_destroy(arena);
-    if (!code && derivative) *derivative = all;
-    else mor_derivative_destroy(all);
-    return code;
+    return mor_adjoint_within(w, MEMORY, steps, gradient, inputs, count, state_gradient, input_gradients, derivative,
+                              error);
 }

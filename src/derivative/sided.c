@@ -109,8 +109,7 @@ static double failure(const edges* e, const group* g, int choice, const mor_colu
         const mor_kept* k = &d->kept[e->weak[i]];
         const double *p = d->p + k->row, *dp = c->p + (size_t)column * d->rows + k->row;
         const double* own = c->u + (size_t)column * d->rows + k->row;
-        double du[6] = { 0 }, s[2], mu = contact_of(e, i)->friction,
-               dmu = c->mu[(size_t)column * d->kept_count + e->weak[i]];
+        double du[6] = { 0 }, s[2], mu = contact_of(e, i)->friction, dmu = mor_column_mu(d, c, column, e->weak[i]);
         mor_active_velocity(d, k, c->V + (size_t)column * d->dof, du);
         for (int r = 0; r < k->dim; r++) du[r] += own[r], size = mor_max(size, mor_max(fabs(du[r]), fabs(dp[r])));
         slip_direction(p, k->dim, s);

@@ -1,4 +1,5 @@
 /* V, u and the end of the step by the state (slopes.h): the sum of what contacts, bodies and robots say. */
+#include "derivative/patch.h"
 #include "derivative/slopes.h"
 
 #include "base/elementary.h"
@@ -66,7 +67,8 @@ static bool* wanted_contacts(const mor_derivation* d)
     const mor_contact* contacts = d->base->contacts.data;
     int count = d->base->contacts.count;
     bool* wanted = mor_arena_zero(d->arena, (size_t)count + 1, sizeof *wanted);
-    for (int k = 0; wanted && k < d->kept_count; k++) wanted[d->kept[k].contact] = true;
+    for (int k = 0; wanted && k < d->kept_count; k++)
+        if (!mor_patch_is_still(d, k)) wanted[d->kept[k].contact] = true;
     for (int i = 0; wanted && w->control && i < count; i++)
         for (int side = 0; side < 2; side++) wanted[i] = wanted[i] || w->bodies[w->order[contacts[i].body[side]]].robot;
     return wanted;
@@ -126,7 +128,8 @@ static void finish_tree(const mor_derivation* d, int tree, const mor_tree_slopes
         for (int i = 0; i < dof; i++) c->V[(size_t)column * d->dof + t->offset + i] += own->V[(size_t)i * 2 * dof + k];
     }
     if (!t->robot) {
-        for (int k = 0; k < n; k++) respond(d, t, c->V + (size_t)k * d->dof + t->offset);
+        int from = own->mixed ? 0 : own->first, to = own->mixed ? n : own->first + dof;
+        for (int k = from; k < to; k++) respond(d, t, c->V + (size_t)k * d->dof + t->offset);
         for (int k = 0; k < 2 * dof && own->V; k++) {
             int column = k < dof ? own->first + k : n + own->first + k - dof;
             for (int i = 0; i < dof; i++)
@@ -194,19 +197,37 @@ static void robot_end(const mor_derivation* d, const mor_tree* t, const mor_tree
     }
 }
 
-static void body_end(const mor_derivation* d, const mor_tree* t, const mor_tree_slopes* own, int column,
-                     const double* v, double* end)
+/* By the own state, of a body that turns. */
+static void body_end(const mor_derivation* d, const mor_tree* t, const mor_tree_slopes* own, int column, double* end)
 {
     int n = d->n, dof = t->dof, first = own->first, k = column % n - first;
-    bool mine = column < 2 * n && k >= 0 && k < dof, velocity = column >= n;
     double *q = end + first, *nu = end + n + first;
-    for (int i = 0; i < 2 * dof; i++) {
-        double* to = i < dof ? &q[i] : &nu[i - dof];
-        if (mine && own->end_z) *to += own->end_z[i * 2 * dof + k + (velocity ? dof : 0)];
+    if (column >= 2 * n || k < 0 || k >= dof) return;
+    for (int i = 0; i < 2 * dof; i++)
+        *(i < dof ? &q[i] : &nu[i - dof]) += own->end_z[i * 2 * dof + k + (column >= n ? dof : 0)];
+}
+
+/* Was the column made by looks? They have the ends at fixed nu+. */
+static bool is_looked(const mor_derivation* d, int column)
+{
+    return column >= 2 * d->n && !mor_slopes_has_input(d, &d->inputs[column - 2 * d->n]);
+}
+
+/* z+ = z + h nu+ of a body whose end is no more than that, all columns. */
+static void simple_end(const mor_derivation* d, const mor_tree* t, const mor_tree_slopes* own, bool loaded,
+                       const mor_columns* c)
+{
+    int dof = t->dof;
+    double h = d->base->w->h;
+    for (int j = 0; j < c->count; j++) {
+        const double* v = c->V + (size_t)j * d->dof + t->offset;
+        double *q = c->end + (size_t)j * 2 * d->n + own->first, *nu = q + d->n;
+        bool looked = j >= 2 * d->n && is_looked(d, j);
+        if (looked && !loaded) continue;
+        for (int k = 0; k < dof && looked; k++) q[k] += h * v[k], nu[k] += v[k];
+        for (int k = 0; k < dof && !looked; k++) q[k] = h * v[k], nu[k] = v[k];
     }
-    if (own->end_z) return;
-    if (mine && !velocity) q[k] += 1.0;
-    for (int i = 0; i < dof; i++) q[i] += d->base->w->h * v[i], nu[i] += v[i];
+    for (int k = 0; k < dof; k++) c->end[(size_t)(own->first + k) * 2 * d->n + own->first + k] += 1.0;
 }
 
 /* end += end_v dnu+ of a body, all columns at once; end_v is column-major. */
@@ -243,15 +264,16 @@ mor_code mor_slopes_end(mor_derivation* d, mor_slopes* s, mor_columns* c, bool* 
     for (int i = 0; i < w->tree_count && !code && *done; i++) {
         const mor_tree* t = &w->trees[i];
         const mor_tree_slopes* own = &s->trees[i];
-        for (int j = 0; j < c->count; j++) {
-            bool looked = j >= 2 * d->n && !mor_slopes_has_input(d, &d->inputs[j - 2 * d->n]);
+        bool simple = !own->end_z && !t->robot;
+        if (simple) simple_end(d, t, own, d->loaded[i], c);
+        for (int j = 0; j < c->count && !simple; j++) {
+            bool looked = is_looked(d, j);
+            if (looked && !d->loaded[i]) continue; /* looks have the end of what moves freely */
             const double* v = c->V + (size_t)j * d->dof + t->offset;
-            double any = j % d->n >= own->first && j % d->n < own->first + t->dof && j < 2 * d->n;
-            for (int k = 0; k < t->dof && any == 0.0; k++) any = fabs(v[k]);
-            if (any == 0.0 || (looked && !d->loaded[i])) continue; /* looks have the end of what moves freely */
             double* end = c->end + (size_t)j * 2 * d->n;
+            for (int k = 0; k < t->dof && !looked; k++) end[own->first + k] = end[d->n + own->first + k] = 0.0;
             if (t->robot && d->loaded[i]) robot_end(d, t, own, j, v, end);
-            else body_end(d, t, own, j, v, end);
+            else body_end(d, t, own, j, end);
         }
         if (!t->robot && d->loaded[i] && own->end_v) end_by_velocity(d, t, own, c);
     }

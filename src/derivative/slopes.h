@@ -14,6 +14,7 @@
 typedef struct mor_tree_slopes {
     int first;        /* its first number in nu */
     bool local;       /* it moves freely and is a robot: `free` holds all, by differences */
+    bool mixed;       /* contacts outside of patches: the state of others moves it, too */
     mor_vec3 F, N;    /* of a body: impulses of the step, moment about the centre of mass */
     double* wrenches; /* of a robot: 6 per link, impulses over h, about the links' origins */
     double* V;        /* dof x 2 dof: V by the own state, in impulses (M V) for robots; NULL: nu_free = nu + const */

@@ -190,7 +190,7 @@ mor_code mor_smooth_answer(mor_derivation* d, mor_law* laws, double* moved, mor_
 {
     search s = { .d = d, .laws = laws, .p = d->p, .nu = d->nu };
     size_t rows = (size_t)d->rows + 1, dof = (size_t)d->dof + 1;
-    mor_columns c = { .count = 1 };
+    mor_columns c = { .count = 1, .own = true };
     s.bias = mor_arena_zero(d->arena, rows, sizeof(double));
     s.u = mor_arena_zero(d->arena, rows, sizeof(double));
     c.u = mor_arena_zero(d->arena, rows, sizeof(double));

@@ -273,8 +273,10 @@ struct mor_world {
     const mor_formulation* fitting_formulation; /* methods that were found to fit */
     const mor_solver* fitting_solver;
     const mor_collision* fitting_collision;
-    struct mor_step* own;  /* the step that mor_world_step works in */
-    struct mor_step* last; /* the step that began last: own, or one of the caller's */
+    struct mor_step* own;        /* the step that mor_world_step works in */
+    struct mor_step* last;       /* the step that began last: own, or one of the caller's */
+    struct mor_step* derived[2]; /* steps that derivatives look at, made by the first of them (derivative/) */
+    mor_arena* derivative_room;  /* and their memory */
 };
 
 /* Room for `count` elements of `size` bytes; false when out of memory. */
