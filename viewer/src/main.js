@@ -2,7 +2,7 @@
 import * as THREE from "three";
 import { EmbeddedRecording, LiveRecording, RemoteRecording, locate, serverInfo } from "./data.js";
 import { Editor } from "./edit.js";
-import { FIXED, Model, sceneBounds } from "./model.js";
+import { FIXED, Model, loading, sceneBounds } from "./model.js";
 import { drawGroups, drawHalfSpaces, drawJoints } from "./overlays.js";
 import { Film } from "./film.js";
 import { PLOTS, Plot, SERIES_COLORS, number, plotLines } from "./plots.js";
@@ -805,6 +805,7 @@ async function start() {
     wait();
   });
   await show();
+  await Promise.all(loading);
   if (live) setUpLive();
   if (wish.has("trails")) setTrails(wish.get("trails"));
   if (wish.has("body")) await choose(recordings[0].description.bodies.findIndex((b) => b.name === wish.get("body")));

@@ -29,6 +29,27 @@ function lineMaterial(hex, opacity = 1) {
   return new THREE.LineBasicMaterial({ color: hex, transparent: opacity < 1, opacity });
 }
 
+// Pictures that are still being decoded, as promises.
+export const loading = new Set();
+
+// The picture at a data: address, as textures of mesh files use it: repeated, its first row on top.
+function loadPicture(address) {
+  const texture = new THREE.Texture();
+  texture.wrapS = texture.wrapT = THREE.RepeatWrapping;
+  texture.anisotropy = 8;
+  texture.colorSpace = THREE.SRGBColorSpace;
+  const image = new Image();
+  image.src = address;
+  const wait = image.decode().then(
+    () => (texture.image = image),
+    () => (texture.image = new ImageData(new Uint8ClampedArray([255, 255, 255, 255]), 1)), // damaged: the colour alone
+  );
+  wait.then(() => (texture.needsUpdate = true));
+  loading.add(wait);
+  wait.finally(() => loading.delete(wait));
+  return texture;
+}
+
 // Two shades on fields 1 / (2 repeat) wide.
 function chessboard(spacing) {
   const texture = new THREE.DataTexture(new Uint8Array([255, 255, 255, 255, 196, 196, 196, 255, 196, 196, 196, 255, 255, 255, 255, 255]), 2, 2);
@@ -61,6 +82,7 @@ export class Model {
     this.shapesOf = d.bodies.map(() => []);
     this.first = first;
     this.collision = false; // shapes that touch are drawn also where there are visuals
+    this.pictures = (d.pictures ?? []).map(loadPicture);
     this.makeBatches(d.shapes, d.visuals ?? []);
     this.makeOverlays();
   }
@@ -84,7 +106,7 @@ export class Model {
       const made = visible[i], local = poseMatrix(new THREE.Matrix4(), v.pose, 0), hue = v.color.slice(0, 3);
       if (v.body >= 0) this.shapesOf[v.body].push({ made, local });
       const fixed = v.body < 0 || this.bodies[v.body].kind === FIXED;
-      byKey.set(`visual ${i}`, { shape: { kind: "visual" }, fixed, wall: false, visual: true, opacity: v.color[3] ?? 1, made, items: [{ body: v.body, local, hue }] });
+      byKey.set(`visual ${i}`, { shape: { kind: "visual" }, fixed, wall: false, visual: true, picture: this.pictures[v.picture], opacity: v.color[3] ?? 1, made, items: [{ body: v.body, local, hue }] });
     });
     let edgeCount = 0;
     for (const batch of byKey.values()) {
@@ -92,6 +114,7 @@ export class Model {
       const material = flat
         ? new THREE.MeshBasicMaterial({ vertexColors: true, side: THREE.DoubleSide })
         : new THREE.MeshStandardMaterial({ vertexColors: true, roughness: plane ? 1 : 0.62, metalness: 0.02 });
+      if (batch.picture) material.map = batch.picture;
       material.polygonOffset = true;
       material.polygonOffsetFactor = plane ? 3 : 1;
       material.polygonOffsetUnits = plane ? 3 : 1;

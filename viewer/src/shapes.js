@@ -150,6 +150,7 @@ export function makeVisuals(visuals) {
     }
     const g = new THREE.BufferGeometry(), points = new Float32Array(bytes(v.points)), corners = new Uint32Array(bytes(v.triangles));
     g.setAttribute("position", new THREE.BufferAttribute(points, 3));
+    if (v.spots) g.setAttribute("uv", new THREE.BufferAttribute(new Float32Array(bytes(v.spots)), 2));
     g.setIndex(new THREE.BufferAttribute(corners, 1));
     const flat = corners.length > 3 * MOST_CREASED ? g.toNonIndexed() : toCreasedNormals(g, Math.PI / 5);
     if (!flat.attributes.normal) flat.computeVertexNormals();

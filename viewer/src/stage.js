@@ -134,6 +134,7 @@ export class Stage {
     if (this.flat) return this.resetCamera();
     const target = this.controls.target, distance = this.camera.position.distanceTo(target);
     const direction = { x: [1, 0, 0], y: [0, -1, 0], z: [0, -0.0001, 1] }[axis];
+    if (!direction) return; // an address with another word
     this.camera.position.copy(target).addScaledVector(new THREE.Vector3(...direction).applyQuaternion(this.tilt), distance);
     this.controls.update();
     this.onChange();

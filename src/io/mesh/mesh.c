@@ -56,6 +56,17 @@ bool mor_mesh_corner(mor_mesh_file* file, int point)
     return true;
 }
 
+bool mor_mesh_spot(mor_mesh_file* file, double u, double v)
+{
+    while (file->spot_count < 2 * file->corner_count) {
+        if (!grow(file, (void**)&file->spots, &file->spot_room, file->spot_count, sizeof(float))) return false;
+        file->spots[file->spot_count++] = NAN;
+    }
+    file->spots[file->spot_count - 2] = (float)u;
+    file->spots[file->spot_count - 1] = (float)v;
+    return true;
+}
+
 bool mor_mesh_face_end(mor_mesh_file* file)
 {
     if (!grow(file, (void**)&file->face_sizes, &file->face_room, file->face_count, sizeof(int)) ||
@@ -297,6 +308,7 @@ void mor_mesh_close(mor_mesh_file* file)
     free(file->face_materials);
     free(file->materials);
     free(file->corners);
+    free(file->spots);
     free(file->pieces);
 }
 

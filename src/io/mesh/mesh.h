@@ -36,11 +36,15 @@ typedef struct mor_mesh_file {
     mor_mesh_material* materials;
     int *face_materials, material_count, material_room, face_material_room; /* of each face, -1: none */
     int material; /* of the faces being read, plus 1; 0: none */
+    float* spots; /* places on the picture, u and v of each corner, v upwards; NAN: none; NULL: of no corner */
+    int spot_count, spot_room; /* numbers */
 } mor_mesh_file;
 
 /* false when out of memory or over the limits, with the sentence written */
 bool mor_mesh_point(mor_mesh_file* file, mor_vec3 point);
 bool mor_mesh_corner(mor_mesh_file* file, int point);
+/* Where the corner added last is on the picture. */
+bool mor_mesh_spot(mor_mesh_file* file, double u, double v);
 bool mor_mesh_face_end(mor_mesh_file* file);
 /* Faces from here on are of this material. */
 bool mor_mesh_use_material(mor_mesh_file* file, const char* name, size_t length);

@@ -172,6 +172,10 @@ static void read_input(dae* d, const char** attributes)
         primitive* p = LAST(primitive, d->primitives);
         int offset = int_attribute(attributes, "offset", 0);
         if (offset + 1 > p->stride) p->stride = offset + 1;
+        if (is(semantic, "TEXCOORD") && !p->spots[0]) {
+            p->spot_offset = offset;
+            copy_id(p->spots, attribute(attributes, "source"));
+        }
         if (!is(semantic, "VERTEX")) return;
         p->offset = offset;
         copy_id(p->vertices, attribute(attributes, "source"));

@@ -29,6 +29,8 @@ typedef struct alias {
 typedef struct primitive {
     int geometry, line, offset, stride;
     char vertices[ID_SIZE], material[ID_SIZE];
+    char spots[ID_SIZE]; /* source of places on a picture; "": none */
+    int spot_offset;
     int *indices, index_count;
     int *sizes, size_count; /* polylist: corners per face; polygons: one per <p>; triangles: none */
     bool polygons;

@@ -50,6 +50,15 @@ static mor_code wrong(dae* d, int line, const char* what, const char* id)
     return d->code = mor_fail_at(d->file->error, MOR_BAD_INPUT, d->file->path, line, 1, "%s '%s'", what, id);
 }
 
+static const source* find_source(const dae* d, const char* id)
+{
+    for (int i = 0; i < d->sources.count; i++) {
+        const source* s = AT(source, d->sources, i);
+        if (is(s->id, id) && s->values) return s;
+    }
+    return NULL;
+}
+
 static const source* find_positions(const dae* d, const char* vertices)
 {
     const char* id = vertices;
@@ -58,11 +67,16 @@ static const source* find_positions(const dae* d, const char* vertices)
             id = AT(alias, d->aliases, i)->positions;
             break;
         }
-    for (int i = 0; i < d->sources.count; i++) {
-        const source* s = AT(source, d->sources, i);
-        if (is(s->id, id) && s->values) return s;
-    }
-    return NULL;
+    return find_source(d, id);
+}
+
+/* The place of a corner on a picture, if it has one that is there. */
+static bool emit_spot(mor_mesh_file* file, const source* s, int index)
+{
+    int count = s->stride >= 2 ? (s->count - s->offset) / s->stride : 0;
+    if (index < 0 || index >= count) return true;
+    const double* x = s->values + s->offset + (size_t)index * (size_t)s->stride;
+    return mor_mesh_spot(file, x[0], x[1]);
 }
 
 static mor_code emit_primitive(dae* d, const primitive* p, const transform* T, bool mirrored)
@@ -81,6 +95,7 @@ static mor_code emit_primitive(dae* d, const primitive* p, const transform* T, b
     file->material = 0;
     if (p->material[0] && !mor_mesh_use_material(file, p->material, strlen(p->material)))
         return d->code = file->error->code;
+    const source* spots = p->spots[0] ? find_source(d, p->spots) : NULL;
     int corners = p->index_count / p->stride, at = 0;
     int faces = p->sizes ? p->size_count : corners / 3;
     for (int f = 0; f < faces; f++) {
@@ -91,7 +106,9 @@ static mor_code emit_primitive(dae* d, const primitive* p, const transform* T, b
             if (v >= points)
                 return d->code = mor_fail_at(file->error, MOR_BAD_INPUT, file->path, line, 1,
                                              "face %d names vertex %d; there are %d, counted from 0", f, v, points);
+            const int* index = p->indices + (size_t)(at + (mirrored ? n - 1 - k : k)) * (size_t)p->stride;
             if (!mor_mesh_corner(file, base + v)) return d->code = file->error->code;
+            if (spots && !emit_spot(file, spots, index[p->spot_offset])) return d->code = file->error->code;
         }
         at += n;
         if (n < 3) return wrong(d, line, "a face with fewer than three corners in", p->vertices);

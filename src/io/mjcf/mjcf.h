@@ -36,6 +36,7 @@ typedef struct mor_mjcf_mesh {
     bool loaded;
     mor_vec3* points;
     int* triangles; /* 3 per face, indices into points */
+    float* spots;   /* places of their corners on a picture, 6 per face; NULL: none */
     int point_count, triangle_count;
     mor_geometry* hull; /* made when it is asked for */
 } mor_mjcf_mesh;

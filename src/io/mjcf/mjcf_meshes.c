@@ -133,6 +133,19 @@ static mor_code load_inline(mor_mjcf* m, mor_mjcf_mesh* mesh)
     return MOR_OK;
 }
 
+/* Places on a picture, for the corners of the triangles. */
+static bool take_spots(mor_mjcf* m, mor_mjcf_mesh* mesh, const mor_mesh_file* file)
+{
+    float* s = mor_arena_alloc(m->arena, (6 * (size_t)mesh->triangle_count + 1) * sizeof *s);
+    mesh->spots = s;
+    for (int i = 0, at = 0; s && i < file->face_count; at += file->face_sizes[i++])
+        for (int k = 1; k + 1 < file->face_sizes[i]; k++) {
+            const int corners[3] = { at, at + k, at + k + 1 };
+            for (int c = 0; c < 3; c++, s += 2) memcpy(s, file->spots + 2 * corners[c], 2 * sizeof *s);
+        }
+    return mesh->spots != NULL;
+}
+
 static mor_code load_file(mor_mjcf* m, mor_mjcf_mesh* mesh)
 {
     mor_error inner = { 0 };
@@ -155,6 +168,8 @@ static mor_code load_file(mor_mjcf* m, mor_mjcf_mesh* mesh)
         for (int i = 0, at = 0; i < file.face_count; at += file.face_sizes[i++])
             for (int k = 1; k + 1 < file.face_sizes[i]; k++, t += 3)
                 t[0] = file.corners[at], t[1] = file.corners[at + k], t[2] = file.corners[at + k + 1];
+        if (file.spot_count == 2 * file.corner_count && !take_spots(m, mesh, &file))
+            code = mor_fail(m->error, MOR_SYSTEM, "out of memory");
     } else {
         code = mor_fail(m->error, MOR_SYSTEM, "out of memory");
     }
@@ -179,6 +194,12 @@ mor_code mor_mjcf_load_mesh(mor_mjcf* m, mor_mjcf_mesh* mesh)
     for (int i = 0; mirrored && i < mesh->triangle_count; i++) {
         int k = mesh->triangles[3 * i + 1];
         mesh->triangles[3 * i + 1] = mesh->triangles[3 * i + 2];
+        float* s = mesh->spots ? mesh->spots + 6 * i : NULL;
+        for (int c = 2; s && c < 4; c++) {
+            float x = s[c];
+            s[c] = s[c + 2];
+            s[c + 2] = x;
+        }
         mesh->triangles[3 * i + 2] = k;
     }
     return MOR_OK;

@@ -5,7 +5,7 @@
 
 #include "moreau/scene.h"
 
-/* Triangles in the frame of a body, of one colour. */
+/* Triangles in the frame of a body, of one colour, or with a picture whose colours it is multiplied with. */
 typedef struct mor_visual {
     char body[64]; /* its name; "": the world */
     mor_pose pose;
@@ -13,12 +13,24 @@ typedef struct mor_visual {
     const mor_vec3* points;
     const int* triangles; /* three numbers of points each */
     int point_count, triangle_count;
+    const float* spots; /* places of the points on the picture, u and v upwards; NULL: none */
+    int picture;        /* number of the picture in mor_visuals, plus 1; 0: none */
 } mor_visual;
+
+/* A PNG or JPEG file. */
+typedef struct mor_visual_picture {
+    char path[4200];
+    const unsigned char* bytes;
+    size_t size;
+} mor_visual_picture;
 
 typedef struct mor_visuals {
     mor_arena* arena;
     mor_visual* items;
     int count, room;
+    mor_visual_picture** pictures;
+    int picture_count;
+    size_t picture_bytes;
     char notes[2048]; /* files that are missing or cannot be read, a line each */
 } mor_visuals;
 
