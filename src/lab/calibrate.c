@@ -104,8 +104,10 @@ static mor_code fit(session* s, mor_error* error)
     for (int k = 0; k < starts && !s->stop; k++) {
         start_at(c, m, k, z);
         int share = c->evaluations / starts > 1 ? c->evaluations / starts : 1;
-        mor_code code = mor_optimise(c->optimiser, n, counts, z, cost, s, share, c->tolerance, 0.15,
-                                     (unsigned long)c->seed, &s->stop, &f, error);
+        mor_code code = strcmp(c->optimiser, "gradient") == 0
+                            ? mor_cal_gradient(c, s->method, z, cost, s, share, &s->stop, &f, error)
+                            : mor_optimise(c->optimiser, n, counts, z, cost, s, share, c->tolerance, 0.15,
+                                           (unsigned long)c->seed, &s->stop, &f, error);
         if (code) return code;
         if (!(f < best)) continue;
         best = f;

@@ -176,6 +176,9 @@ double mor_cal_time(const mor_calibration* c, const mor_cal_run* run, int sample
 /* optimiser.c: minimises `cost` in the unit cube from z, which becomes the best point. `grid`: points along each side,
  * for the optimiser of that name. */
 typedef double (*mor_cal_cost)(void* user, const double* z);
+/* calibrate_gradient.c: the same by Gauss, Newton, Levenberg and Marquardt with slopes through contact. */
+mor_code mor_cal_gradient(mor_calibration* c, int method, double* z, mor_cal_cost cost, void* user, int evaluations,
+                          volatile bool* stop, double* best, mor_error* error);
 typedef struct mor_optimiser {
     const char* name;
     const char* summary;
