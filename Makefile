@@ -7,7 +7,7 @@ ROBOTS ?=
 
 .PHONY: site dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-glance bench-watch bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery python octave format check-rooms check-tree clean
 .PHONY: test-faults fuzz bullet bench-collision engines
-.PHONY: exam lint test-arm64 test-cluster coverage mutate
+.PHONY: exam lint test-arm64 test-cluster coverage mutate soak
 
 all: configure
 	@cmake --build $(BUILD)
@@ -55,6 +55,11 @@ exam: all
 MOST ?= 0
 test-faults: all
 	@scripts/test-faults $(BUILD) --most $(MOST)
+
+# memory and cost of long runs: a stack, a live view, a comparison; M minutes each
+M ?= 5
+soak: all
+	@scripts/soak $(BUILD) --minutes $(M)
 
 # lines and branches that the tests reach, per room
 coverage: deps

@@ -238,6 +238,25 @@ static void the_median_is_that_of_the_steps_in_any_order(void** state)
     mor_world_destroy(w);
 }
 
+/* Five million steps with residuals that rise evenly: memory for a million is enough to find the middle. */
+static void the_median_of_a_very_long_run_needs_no_more_memory(void** state)
+{
+    (void)state;
+    mor_error error = { 0 };
+    mor_world* w = test_world(0.01);
+    mor_run* run = begin(w, 1000);
+    const int n = 5000000;
+    for (int i = 0; i < n; i++) {
+        mor_step_report r = { .status = MOR_SOLVED, .residual = i };
+        assert_int_equal(mor_run_count(run, &r, true, &error), MOR_OK);
+    }
+    mor_run_summary s = mor_run_summarise(run);
+    assert_int_equal(s.steps, n);
+    assert_near(s.median_residual, 0.5 * n, 16.0);
+    mor_run_destroy(run);
+    mor_world_destroy(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +268,7 @@ int main(void)
         cmocka_unit_test(a_diverging_run_says_so),
         cmocka_unit_test(bodies_may_come_and_go),
         cmocka_unit_test(the_median_is_that_of_the_steps_in_any_order),
+        cmocka_unit_test(the_median_of_a_very_long_run_needs_no_more_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

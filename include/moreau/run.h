@@ -99,7 +99,7 @@ typedef struct mor_run_summary {
     double contact_wrench[6];   /* mor_world_contact_wrench at the end */
     int max_problem_size;       /* rows of the largest problem */
     double max_residual;        /* largest relative residual of a step */
-    double median_residual;     /* its median over the steps */
+    double median_residual;     /* its median over the steps; beyond a million of them over evenly spread ones */
     double max_velocity_error;  /* m/s; counts the step at which a run stopped too */
     int max_iterations;         /* of one step */
     double mean_iterations;     /* per step */
@@ -115,7 +115,8 @@ typedef struct mor_run_summary {
 } mor_run_summary;
 
 /* Begins to watch a world that lives longer than the run. `steps`: for how many steps memory is set aside (8 bytes
- * each); within them a watched step allocates nothing, beyond them the memory grows. NULL: out of memory. */
+ * each, at most 8 MiB); within them a watched step allocates nothing, beyond them the memory grows up to that. NULL:
+ * out of memory. */
 MOR_API mor_run* mor_run_create(mor_world* world, int steps, mor_error* error);
 MOR_API void mor_run_destroy(mor_run* run); /* NULL is allowed */
 

@@ -23,7 +23,8 @@ struct mor_run {
     double energy;        /* after the last step [J] */
     double work;          /* applied_work + contact_work, added step by step [J] */
     double iterations;    /* of all steps */
-    double* residuals;    /* of every step */
+    double* residuals;    /* of every stride-th step */
+    int kept, stride;
     int capacity;
     mor_body_id* bodies; /* at the start, and where they were */
     mor_vec3* start;
@@ -41,8 +42,12 @@ const char* mor_run_status_name(mor_run_status status)
     return names[status];
 }
 
+/* Residuals that are kept for the median; of longer runs every second, fourth ... step. */
+enum { MOST_RESIDUALS = 1 << 20 };
+
 static bool reserve(mor_run* run, int steps)
 {
+    if (steps > MOST_RESIDUALS) steps = MOST_RESIDUALS;
     if (steps <= run->capacity) return true;
     double* grown = realloc(run->residuals, (size_t)steps * sizeof *grown);
     if (!grown) return false;
@@ -70,6 +75,7 @@ mor_run* mor_run_create(mor_world* world, int steps, mor_error* error)
     } /* a pair of shapes without a test is told by the first step */
     run->world = world;
     run->body_count = n;
+    run->stride = 1;
     run->sums.max_penetration = run->sums.max_raw_penetration = run->begin.penetration;
     for (int i = 0; i < n; i++) {
         run->bodies[i] = mor_world_body(world, i);
@@ -98,6 +104,21 @@ const mor_start* mor_run_start(const mor_run* run) { return &run->begin; }
 /* -------------------------------------------------------------------------------- counting */
 
 static int larger(int a, int b) { return a > b ? a : b; }
+
+/* False: out of memory. */
+static bool keep_residual(mor_run* run, int step, double residual)
+{
+    if (step % run->stride != 0) return true;
+    if (run->kept == MOST_RESIDUALS) {
+        run->kept /= 2;
+        run->stride *= 2;
+        for (int i = 0; i < run->kept; i++) run->residuals[i] = run->residuals[2 * i];
+        if (step % run->stride != 0) return true;
+    }
+    if (run->kept == run->capacity && !reserve(run, 2 * run->capacity)) return false;
+    run->residuals[run->kept++] = residual;
+    return true;
+}
 
 static void count_energy(mor_run* run, const mor_step_report* r)
 {
@@ -156,9 +177,9 @@ mor_code mor_run_count(mor_run* run, const mor_step_report* r, bool advanced, mo
         if (s->failures == 0) s->failures = 1;
         return MOR_OK;
     }
-    if (s->steps == run->capacity && !reserve(run, 2 * run->capacity))
+    if (!keep_residual(run, s->steps, r->residual))
         return mor_fail(error, MOR_SYSTEM, "out of memory for the numbers of %d steps", 2 * run->capacity);
-    run->residuals[s->steps++] = r->residual;
+    s->steps++;
     count_energy(run, r);
     count_integrator(&s->integrator, r);
     count_timing(&s->timing, &r->timing);
@@ -255,7 +276,7 @@ mor_run_summary mor_run_summarise(mor_run* run)
     s.max_drift = drift(run);
     mor_world_contacts(w, &s.contacts);
     mor_world_contact_wrench(w, s.contact_wrench);
-    s.median_residual = median(run->residuals, s.steps);
+    s.median_residual = median(run->residuals, run->kept);
     s.mean_iterations = s.steps ? run->iterations / s.steps : 0.0;
     s.state_hash = mor_world_hash(w);
     return s;
