@@ -59,7 +59,28 @@ static void permute(mor_contact* contacts, place* order, int n)
     }
 }
 
-/* Bottom-up merge sort of places: stable, no recursion, scratch from the arena. */
+/* Contacts of the same two bodies come one after the other, a few of them: by insertion. */
+static void sort_neighbours(const mor_contact* contacts, place* a, int n)
+{
+    for (int i = 1; i < n; i++) {
+        place moved = a[i];
+        int k = i;
+        while (k > 0 && a[k - 1].bodies == moved.bodies && compare(&contacts[a[k - 1].at], &contacts[moved.at]) > 0)
+            a[k] = a[k - 1], k--;
+        a[k] = moved;
+    }
+}
+
+/* The end of the run that begins at `begin`: places in order. */
+static int end_of_run(const mor_contact* contacts, const place* a, int begin, int n)
+{
+    int end = begin < n ? begin + 1 : n;
+    while (end < n && comes_first(contacts, &a[end - 1], &a[end])) end++;
+    return end;
+}
+
+/* Merge sort of places by the runs that are there, mostly two, bounded shapes and planes: stable, no recursion, scratch
+ * from the arena. */
 static bool sort_contacts(mor_step* step)
 {
     mor_contact* contacts = step->contacts.data;
@@ -75,11 +96,13 @@ static bool sort_contacts(mor_step* step)
         uint32_t one = (uint32_t)contacts[i].body[0] ^ sign, two = (uint32_t)contacts[i].body[1] ^ sign;
         a[i] = (place){ (uint64_t)one << 32 | two, i };
     }
-    for (int width = 1; width < n; width *= 2) {
-        for (int lo = 0; lo < n; lo += 2 * width) {
-            int mid = lo + width < n ? lo + width : n, hi = mid + width < n ? mid + width : n;
+    sort_neighbours(contacts, a, n);
+    while (end_of_run(contacts, a, 0, n) < n) {
+        for (int lo = 0; lo < n;) {
+            int mid = end_of_run(contacts, a, lo, n), hi = end_of_run(contacts, a, mid, n);
             for (int i = lo, j = mid, k = lo; k < hi; k++)
                 b[k] = i < mid && (j >= hi || comes_first(contacts, &a[i], &a[j])) ? a[i++] : a[j++];
+            lo = hi;
         }
         place* t = a;
         a = b;

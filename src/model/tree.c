@@ -215,6 +215,13 @@ static void free_row(const mor_tree* t, const mor_body* b, mor_vec3 r, mor_vec3 
     c[5] = sign * m.z;
 }
 
+/* The rows of a contact: three directions at one point. */
+static void free_rows3(const mor_tree* t, const mor_body* b, mor_vec3 r, const mor_vec3 direction[3], double sign,
+                       double* c)
+{
+    for (int d = 0; d < 3; d++, c += 6) free_row(t, b, r, direction[d], sign, c);
+}
+
 static void free_spin(const mor_tree* t, const mor_body* b, mor_vec3 d, double sign, double* c)
 {
     (void)t, (void)b;
@@ -361,7 +368,7 @@ double mor_tree_move(mor_world* world, const mor_tree* t, const double* d)
 
 const mor_tree_kind mor_tree_free = {
     "free", 6,    free_prepare,          free_row, free_spin, free_advance, free_correct,
-    NULL,   NULL, spinning_acceleration, NULL,     NULL
+    NULL,   NULL, spinning_acceleration, NULL,     free_rows3
 };
 
 /* -------------------------------------------------------------------------------- spring */

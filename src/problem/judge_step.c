@@ -65,6 +65,15 @@ double mor_judge_polygon(const mor_block* b, double rho, const double* p, const 
     return tally_polygon(b, rho, p, u, &unused);
 }
 
+/* A contact that opens and has no impulse: every one of its errors is exactly 0. */
+static bool is_open(const mor_block* b, const double* p, const double* u)
+{
+    if (b->kind != MOR_BLOCK_CONTACT || !(u[0] >= 0.0)) return false;
+    for (int r = 0; r < b->dim; r++)
+        if (p[r] != 0.0 || isnan(u[r])) return false;
+    return true;
+}
+
 /* One block with step rho. FB and CCK of a circular cone are left to the caller: only the full judge wants them. */
 static void tally_block(const mor_block* b, double rho, const double* p, const double* u, mor_tally* tally)
 {
@@ -113,6 +122,7 @@ double mor_judge_step_velocity(const mor_problem* problem, const double* z, mor_
     mor_tally tally = { 0 };
     for (int c = 0; c < step->block_count; c++) {
         const mor_block* b = &step->blocks[c];
+        if (is_open(b, z + b->row, u + b->row)) continue;
         tally_block(b, memory ? memory->rho[c] : mor_step_rho(step, c), z + b->row, u + b->row, &tally);
     }
     return tally.largest;
@@ -132,6 +142,7 @@ mor_residual mor_judge_step(const mor_problem* problem, const double* z, mor_jud
     for (int c = 0; c < step->block_count; c++) {
         const mor_block* b = &step->blocks[c];
         const double *p = z + b->row, *v = u + b->row;
+        if (is_open(b, p, v)) continue;
         double rho = memory ? memory->rho[c] : mor_step_rho(step, c);
         tally_block(b, rho, p, v, &scaled);
         tally_block(b, 1.0, p, v, &plain);

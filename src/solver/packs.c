@@ -33,21 +33,45 @@ static void fill_inverse(const mor_step_form* f, int block, int lane, mor_pack* 
     }
 }
 
-static void fill_lane(const mor_packs* packs, int block, int lane, mor_pack* q)
+/* Rows of four lanes, each in order, become vectors over the lanes. from: NULL for an empty lane. */
+MOR_ALWAYS_INLINE void turn_rows(const double* const from[MOR_LANES], int count, mor_four* to)
+{
+    static const double zeros[6 * MOR_PACK_ROWS + 2];
+    const double *a = from[0] ? from[0] : zeros, *b = from[1] ? from[1] : zeros;
+    const double *c = from[2] ? from[2] : zeros, *d = from[3] ? from[3] : zeros;
+    int i = 0;
+    for (; i + 4 <= count; i += 4) {
+        const mor_four A = MOR_FOUR_AT(a + i), B = MOR_FOUR_AT(b + i), C = MOR_FOUR_AT(c + i), D = MOR_FOUR_AT(d + i);
+        const mor_four s = __builtin_shufflevector(A, B, 0, 4, 2, 6), t = __builtin_shufflevector(A, B, 1, 5, 3, 7);
+        const mor_four x = __builtin_shufflevector(C, D, 0, 4, 2, 6), y = __builtin_shufflevector(C, D, 1, 5, 3, 7);
+        to[i] = __builtin_shufflevector(s, x, 0, 1, 4, 5);
+        to[i + 1] = __builtin_shufflevector(t, y, 0, 1, 4, 5);
+        to[i + 2] = __builtin_shufflevector(s, x, 2, 3, 6, 7);
+        to[i + 3] = __builtin_shufflevector(t, y, 2, 3, 6, 7);
+    }
+    for (; i < count; i++) to[i] = (mor_four){ a[i], b[i], c[i], d[i] };
+}
+
+/* Coefficients of the contacts in the lanes of a pack. */
+MOR_ALWAYS_INLINE void fill_lanes_body(const mor_packs* packs, mor_pack* q)
 {
     const mor_step_form* f = packs->form;
-    const mor_block* b = &f->blocks[block];
-    for (int e = 0; e < b->entry_count; e++) {
-        const mor_entry* entry = &f->entries[b->entry + e];
-        const double *J = f->jacobian + entry->start, *Y = f->response + entry->start;
-        q->at[e][lane] = packs->at[entry->tree];
-        for (int d = 0; d < MOR_PACK_ROWS; d++)
-            for (int i = 0; i < 6; i++) {
-                ((double*)&q->J[d][e][i])[lane] = J[6 * d + i];
-                ((double*)&q->Y[d][e][i])[lane] = Y[6 * d + i];
-            }
+    for (int e = 0; e < 2; e++) {
+        const double *J[MOR_LANES], *Y[MOR_LANES];
+        for (int lane = 0; lane < MOR_LANES; lane++) {
+            const mor_block* b = q->block[lane] >= 0 ? &f->blocks[q->block[lane]] : NULL;
+            bool acts = b && e < b->entry_count;
+            const mor_entry* entry = acts ? &f->entries[b->entry + e] : NULL;
+            J[lane] = acts ? f->jacobian + entry->start : NULL;
+            Y[lane] = acts ? f->response + entry->start : NULL;
+            q->at[e][lane] = acts ? packs->at[entry->tree] : packs->room - EMPTY;
+        }
+        turn_rows(J, 6 * MOR_PACK_ROWS, q->J[e]);
+        turn_rows(Y, 6 * MOR_PACK_ROWS, q->Y[e]);
     }
 }
+
+MOR_WIDE_VOID(static, fill_lanes, (const mor_packs* packs, mor_pack* q), (packs, q))
 
 /* May this contact go into the pack under way? */
 static bool fits(const plan* k, int block, int number)
@@ -103,15 +127,14 @@ static bool make_plan(plan* k, const mor_step_form* form, int contacts, mor_aren
 
 static void fill_pack(const mor_packs* packs, const int* lanes, mor_pack* q)
 {
-    memset(q, 0, sizeof *q);
     q->alone = !of_six(packs->form, &packs->form->blocks[lanes[0]]);
+    for (int d = 0; d < MOR_PACK_ROWS; d++) q->inverse[d] = (mor_four){ 0, 0, 0, 0 };
     for (int lane = 0; lane < MOR_LANES; lane++) {
         q->block[lane] = lanes[lane];
         q->at[0][lane] = q->at[1][lane] = packs->room - EMPTY;
-        if (lanes[lane] < 0) continue;
-        fill_inverse(packs->form, lanes[lane], lane, q);
-        if (!q->alone) fill_lane(packs, lanes[lane], lane, q);
+        if (lanes[lane] >= 0) fill_inverse(packs->form, lanes[lane], lane, q);
     }
+    if (!q->alone) fill_lanes(packs, q);
 }
 
 bool mor_packs_make(mor_packs* packs, const mor_step_form* form, int contacts, mor_arena* arena)

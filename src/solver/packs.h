@@ -25,7 +25,7 @@ typedef struct mor_pack {
     int block[MOR_LANES]; /* number of the contact's block; -1: the lane is empty */
     bool alone;           /* one contact, in lane 0, that goes by its stored rows */
     int at[2][MOR_LANES]; /* places of its trees */
-    mor_four J[MOR_PACK_ROWS][2][6], Y[MOR_PACK_ROWS][2][6];
+    mor_four J[2][6 * MOR_PACK_ROWS], Y[2][6 * MOR_PACK_ROWS]; /* by sides; unset in one that is alone */
     mor_four inverse[MOR_PACK_ROWS]; /* 1/W_dd; 0: nothing moves along this row, or there is none */
 } mor_pack;
 
@@ -127,7 +127,7 @@ MOR_ALWAYS_INLINE void mor_pack_speed(const mor_packs* packs, const mor_pack* q,
         *u = (mor_four){ d < packs->form->blocks[q->block[0]].dim ? mor_packs_row_speed(packs, q->block[0], d, v) : 0 };
         return;
     }
-    const mor_four *a = q->J[d][0], *b = q->J[d][1], *x = k->v[0], *y = k->v[1];
+    const mor_four *a = q->J[0] + 6 * d, *b = q->J[1] + 6 * d, *x = k->v[0], *y = k->v[1];
     *u = (a[0] * x[0] + a[1] * x[1] + a[2] * x[2] + (a[3] * x[3] + a[4] * x[4] + a[5] * x[5])) +
          (b[0] * y[0] + b[1] * y[1] + b[2] * y[2] + (b[3] * y[3] + b[4] * y[4] + b[5] * y[5]));
 }
@@ -142,7 +142,7 @@ MOR_ALWAYS_INLINE void mor_pack_push(const mor_packs* packs, const mor_pack* q, 
     }
     const mor_four f = *p;
     for (int side = 0; side < 2; side++)
-        for (int i = 0; i < 6; i++) k->v[side][i] += q->Y[d][side][i] * f;
+        for (int i = 0; i < 6; i++) k->v[side][i] += q->Y[side][6 * d + i] * f;
 }
 
 #endif
