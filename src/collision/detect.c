@@ -482,11 +482,11 @@ mor_code mor_detect(mor_broad_phase* bp, mor_found* found, const mor_collision_o
     scan k = { w, bp, o, 0, narrow, user, sweep, mor_world_bounces(w), found, MOR_OK, error };
     bp->cache[1].count = 0;
     bp->touches.count = 0;
+    test_unbounded(&k); /* a floor is mostly the first body: its contacts come in their final order then */
     for (int i = 0; i < count; i++) test_pair(&k, pairs[i].i, pairs[i].j, true);
     mor_buffer t = bp->cache[0];
     bp->cache[0] = bp->cache[1];
     bp->cache[1] = t;
-    test_unbounded(&k);
     if (!narrow && !k.code) close_seams(&k);
     return k.code == MOR_SYSTEM ? mor_fail(error, MOR_SYSTEM, "out of memory in collision detection") : k.code;
 }
