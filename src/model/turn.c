@@ -10,7 +10,6 @@
  *     F(u) = J u + t u x J u - P_0 = 0,    F' = J + t ([u]x J - [J u]x) + (u x J u) (dt/d|u|) u'/|u|,
  *
  * which Newton's method solves to rounding in about three rounds for h|u| up to 1/2; faster turns are cut into parts.
- * Where the three moments are equal (cubes, spheres) u x J u = 0, and u = P_0/J at once.
  *
  * Spheres, cubes and whatever else has the same inertia about all axes keep w = J^-1 L, and J is the same in all axes.
  *
@@ -47,17 +46,9 @@ double mor_turn_energy(mor_turning b, mor_quat q, mor_vec3 L, mor_vec3* w)
     return 0.5 * mor_dot(P, u);
 }
 
-/* Is J a multiple of the identity? */
-static bool is_round(const mor_mat3* J)
-{
-    return J->m[0][0] == J->m[1][1] && J->m[1][1] == J->m[2][2] && J->m[0][1] == 0.0 && J->m[0][2] == 0.0 &&
-           J->m[1][2] == 0.0;
-}
-
 /* u of the equation above; the guess comes in u. */
 static mor_vec3 mean_velocity(const mor_mat3* J, mor_vec3 P, double h, mor_vec3 u)
 {
-    if (is_round(J)) return mor_scale(1.0 / J->m[0][0], P);
     double rounding = 2e-16 * mor_norm(P), best = INFINITY;
     mor_vec3 answer = u;
     for (int k = 0; k < ROUNDS; k++) {
