@@ -28,13 +28,14 @@ function(test_program name)
                              MOREAU_COMMAND="$<TARGET_FILE:moreau>"
                              MOREAU_PLUGIN="${CMAKE_BINARY_DIR}/gradient.so"
                              MOREAU_CONTROLLER_PLUGIN="${CMAKE_BINARY_DIR}/chirp.so"
-                             MOREAU_ERROR_PLUGIN="${CMAKE_BINARY_DIR}/weight.so")
+                             MOREAU_ERROR_PLUGIN="${CMAKE_BINARY_DIR}/weight.so"
+                             MOREAU_ENGINE_PLUGIN="${CMAKE_BINARY_DIR}/falling.so")
   target_link_libraries(${name} PRIVATE moreau_lab_static PkgConfig::CMOCKA)
 endfunction()
 test_program(tests_common)
 test_program(tests)
 target_link_libraries(tests PRIVATE tests_common)
-add_dependencies(tests programs gradient chirp weight)
+add_dependencies(tests programs gradient chirp weight falling)
 
 set(declarations "")
 set(table "")
@@ -44,7 +45,7 @@ foreach(source IN LISTS TEST_SOURCES)
     add_executable(${name} ${source})
     test_program(${name})
     target_link_libraries(${name} PRIVATE tests_common)
-    add_dependencies(${name} programs gradient chirp weight)
+    add_dependencies(${name} programs gradient chirp weight falling)
     add_test(NAME ${name} COMMAND ${name})
   else()
     target_sources(tests PRIVATE ${source})

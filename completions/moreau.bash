@@ -78,6 +78,7 @@ _moreau() {
         "calibrate --html") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "calibrate --csv") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "calibrate --journal") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "calibrate --shard") return ;;
         "calibrate --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "compare --formulations") COMPREPLY=($(compgen -W "$(moreau list formulations --names 2>/dev/null)" -- "$word")); return ;;
         "compare --solvers") return ;;
@@ -180,7 +181,7 @@ _moreau() {
         convert) options='--tree --plugin --help -h' ;;
         derivative) options='--at --steps --input --side --smooth --set --step --json --plugin --help -h' ;;
         optimise) options='--vary --goal --end --search --starts --spread --seed --tol --simulations --set --step --json --plugin --help -h' ;;
-        calibrate) options='--jobs --html --csv --json --journal --resume --quiet --plugin --help -h' ;;
+        calibrate) options='--jobs --html --csv --json --journal --resume --shard --merge --quiet --plugin --help -h' ;;
         compare) options='--formulations --solvers --collision --tol --time-limit --memory --start --frames --traces --iterations --coordinates --scene-limit --assume --jobs --out --csv --baseline --json --shard --merge --resume --quiet --plugin --help -h' ;;
         dataset) options='--output -o --full --author --licence --engine --commit --command --port --listen --family --plugin --help -h' ;;
         inverse) options='--motion --law --regularisation --slip --fit --poses --check --columns --time-column --rows --set --csv --json --quiet --plugin --help -h' ;;

@@ -111,6 +111,8 @@ complete -c moreau -n '__fish_seen_subcommand_from calibrate' -l csv -r -F -d 'o
 complete -c moreau -n '__fish_seen_subcommand_from calibrate' -l json -d 'one JSON document on standard output'
 complete -c moreau -n '__fish_seen_subcommand_from calibrate' -l journal -r -F -d 'keeps every evaluation, so that --resume can go on'
 complete -c moreau -n '__fish_seen_subcommand_from calibrate' -l resume -d 'go on with the journal of an interrupted calibration'
+complete -c moreau -n '__fish_seen_subcommand_from calibrate' -l shard -x -d 'only every N-th fit (a method in a split), from the I-th; needs --journal'
+complete -c moreau -n '__fish_seen_subcommand_from calibrate' -l merge -d 'simulate no fit: take all evaluations from the journals of the shards'
 complete -c moreau -n '__fish_seen_subcommand_from calibrate' -l quiet -d 'no progress, no summary'
 complete -c moreau -n '__fish_seen_subcommand_from calibrate' -l plugin -r -F -d 'adds methods of your own (docs/tutorials/your-solver.md); may be repeated'
 complete -c moreau -n '__fish_seen_subcommand_from calibrate' -l help -s h -d 'this text'

@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "lab/measured.h"
+#include "moreau/lab.h"
 #include "moreau/scene.h"
 
 enum {
@@ -23,6 +24,8 @@ enum {
     MOR_CAL_METHODS = 64,
     MOR_CAL_QUANTITIES = 32,
     MOR_CAL_SETS = 24,
+    MOR_CAL_SPLITS = 100,
+    MOR_CAL_HORIZONS = 8,
     MOR_CAL_PARTS = 40
 };
 
@@ -58,13 +61,14 @@ typedef struct mor_cal_method {
     char sets[MOR_CAL_SETS][200]; /* overrides of the scene */
     int set_count;
     int parameters[MOR_CAL_PARAMETERS], parameter_count; /* indices in the calibration's list */
+    mor_engine_function engine;                          /* another simulator steps the runs; NULL: Moreau */
 } mor_cal_method;
 
 typedef struct mor_cal_run {
     char name[40];
     int first, count; /* rows */
-    bool train;
-    int flight; /* samples before the first contact, with the start values of the first method */
+    bool train;       /* in the split that is looked at */
+    int flight;       /* samples before the first contact, with the start values of the first method */
 } mor_cal_run;
 
 typedef enum mor_cal_error { MOR_CAL_POSE, MOR_CAL_EQ18, MOR_CAL_WARP } mor_cal_error;
@@ -78,10 +82,12 @@ typedef struct mor_cal_score {
 } mor_cal_score;
 
 typedef struct mor_cal_point {
-    int method;
+    int split, method, horizon;   /* horizon: after_contact when it was simulated */
     double x[MOR_CAL_PARAMETERS]; /* values, in the method's order */
     mor_cal_score* scores;        /* run_count; NaN errors where a set did not ask for the run */
     bool test;                    /* runs of the test set are there too */
+    bool counted;                 /* among the evaluations of its method */
+    double time_s;                /* CPU seconds that it took */
 } mor_cal_point;
 
 typedef struct mor_cal_interval {
@@ -101,11 +107,21 @@ typedef struct mor_cal_result {
     double test_low[3], test_high[3];    /* 95 %, runs drawn again */
     double start_train, start_test;      /* error with the start values */
     double ratio, ratio_low, ratio_high; /* test error to that of the first method, paired */
-    int evaluations, failures;           /* evaluations that were simulated; runs of the best point that failed */
-    double time_s;                       /* CPU seconds of simulation, of all sessions */
+    int evaluations, failures;           /* points that were asked for; runs of the best point that failed */
+    double time_s;                       /* CPU seconds of their simulation, of all sessions */
     mor_cal_score* scores;               /* run_count, at x */
     double curve[3 * MOR_CAL_PARTS];     /* time, distance, angle (mor_cal_curve) */
 } mor_cal_result;
+
+/* A method over all splits: every run counts with its mean over the splits in which it is held out. */
+typedef struct mor_cal_summary {
+    int splits;                                   /* that are done; the numbers below need all of them */
+    double test[3];                               /* error, position [m], rotation [rad] */
+    double low[3], high[3];                       /* 95 %, runs drawn again */
+    double least[3], most[3];                     /* of the splits */
+    double median, ninth;                         /* of the runs' positions: half and nine tenths are below [m] */
+    double ratio[3], ratio_low[3], ratio_high[3]; /* to the first method, paired */
+} mor_cal_summary;
 
 typedef struct mor_calibration {
     char plan[1024], scene[1024];
@@ -128,12 +144,20 @@ typedef struct mor_calibration {
     int after_contact;              /* only so many samples after the flight count; 0: all samples */
     char optimiser[32];
     int starts, evaluations, bootstrap, profile;
+    int horizons[MOR_CAL_HORIZONS], horizon_count; /* values of after_contact that are fitted first, in order */
     double seed, tolerance;
     uint64_t condition; /* hash of plan, scene and data */
     mor_cal_point** points;
     int point_count, point_capacity;
-    mor_cal_result results[MOR_CAL_METHODS];
+    int split, split_count;     /* the one that is looked at */
+    bool* trains;               /* split_count x run_count */
+    mor_cal_result* all;        /* split_count x MOR_CAL_METHODS */
+    mor_cal_result* results;    /* of the split that is looked at */
+    mor_cal_summary* summaries; /* MOR_CAL_METHODS, after a run */
     int jobs;
+    int shard, shards;         /* set before a run: only every shards-th fit, from the shard-th (from 1); 0: all */
+    const char* const* merged; /* set before a run: journals of shards in which all evaluations must be */
+    int merged_count;
 } mor_calibration;
 
 /* Where a scene is that is not beside the plan. Returns `path`. */
@@ -149,6 +173,15 @@ typedef bool (*mor_cal_progress)(void* user, const mor_calibration* c, int metho
  * are not simulated again. MOR_STOPPED when progress said so. */
 MOR_API mor_code mor_calibration_run(mor_calibration* c, int jobs, const char* journal, bool resume,
                                      mor_cal_progress progress, void* user, mor_error* error);
+
+/* calibrate_splits.c: which runs train in every split, and room for its results. */
+mor_code mor_cal_make_splits(mor_calibration* c, int count, mor_error* error);
+/* Looks at a split: `train` of the runs and `results`. */
+MOR_API void mor_cal_use_split(mor_calibration* c, int split);
+/* Is the fit of this split and method one of this shard's? */
+bool mor_cal_own(const mor_calibration* c, int split, int method);
+/* The methods over all splits. */
+void mor_cal_summarise(mor_calibration* c);
 
 /* calibrate_evaluate.c: the scores of runs (those of the test set too if `test`) with the values x of a method. */
 mor_code mor_cal_simulate(mor_calibration* c, int method, const double* x, bool test, mor_cal_score* scores,
@@ -191,9 +224,11 @@ mor_code mor_optimise(const char* name, int n, const int* grid, double* z, mor_c
 
 /* calibrate_journal.c */
 typedef struct mor_cal_journal mor_cal_journal;
+/* The evaluations of the journal of a shard. */
+mor_code mor_cal_journal_take(mor_calibration* c, const char* path, mor_error* error);
 mor_cal_journal* mor_cal_journal_open(mor_calibration* c, const char* path, bool resume, mor_error* error);
 mor_code mor_cal_journal_add(mor_cal_journal* journal, const mor_calibration* c, const mor_cal_point* point,
-                             double time_s, mor_error* error);
+                             mor_error* error);
 mor_code mor_cal_journal_close(mor_cal_journal* journal, mor_error* error);
 /* A point that is kept for good; NULL: out of memory. */
 mor_cal_point* mor_cal_keep(mor_calibration* c, int method, const double* x, bool test);

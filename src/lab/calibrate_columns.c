@@ -22,10 +22,13 @@ static const mor_key_table column_table = { "columns", "columns", "", column_key
 typedef struct raw_split {
     const mor_node* train;
     double seed;
+    int repeats;
 } raw_split;
 
 static const mor_key split_keys[] = { { NODE(raw_split, train), .required = true },
                                       { NUMBER(raw_split, seed), .initial = 1.0, NOT_NEGATIVE },
+                                      { KEY(raw_split, repeats, MOR_KEY_INT), .initial = 1, .min = 1,
+                                        .max = MOR_CAL_SPLITS },
                                       { 0 } };
 static const mor_key_table split_table = { "split", "split", "", split_keys, TABLE(raw_split) };
 
@@ -196,33 +199,51 @@ mor_code mor_cal_choose_runs(mor_calibration* c, const mor_node* n, mor_error* e
     return code;
 }
 
-/* Number, fraction or list; drawn without order by the seed. */
+/* So many runs of a split, drawn without order by the seed. */
+static void draw_runs(mor_calibration* c, int split, double seed, int count)
+{
+    bool* train = c->trains + (size_t)split * (size_t)c->run_count;
+    mor_rng rng = { (uint64_t)seed * 2654435761u + 17u };
+    while (count > 0) {
+        int at = (int)(mor_rng_uniform(&rng) * c->run_count);
+        if (at >= c->run_count || train[at]) continue;
+        train[at] = true;
+        count--;
+    }
+}
+
+static mor_code list_runs(mor_calibration* c, const mor_node* list, mor_error* error)
+{
+    for (const mor_node* m = list->first; m; m = m->next) {
+        int at = m->kind == MOR_NODE_SCALAR ? find_run(c, m->text) : -1;
+        if (at < 0) return mor_node_fail(m, error, "the data have no run '%.40s'", m->text ? m->text : "");
+        c->trains[at] = true;
+    }
+    return MOR_OK;
+}
+
+/* Number, fraction or list. */
 mor_code mor_cal_split_runs(mor_calibration* c, const mor_node* node, mor_error* error)
 {
-    raw_split raw = { 0 };
+    raw_split raw = { .repeats = 1 };
     mor_code code = node ? mor_keys_read(&split_table, node, c->dimension, &raw, error) : MOR_OK;
-    if (!node || code) return code;
-    for (int i = 0; i < c->run_count; i++) c->runs[i].train = false;
-    if (raw.train->kind == MOR_NODE_LIST) {
-        for (const mor_node* m = raw.train->first; m; m = m->next) {
-            int at = m->kind == MOR_NODE_SCALAR ? find_run(c, m->text) : -1;
-            if (at < 0) return mor_node_fail(m, error, "the data have no run '%.40s'", m->text ? m->text : "");
-            c->runs[at].train = true;
-        }
-        return MOR_OK;
+    if (!code) code = mor_cal_make_splits(c, raw.repeats, error);
+    if (code) return code;
+    if (!node) memset(c->trains, 1, (size_t)c->run_count * sizeof *c->trains);
+    if (node && raw.train->kind == MOR_NODE_LIST) {
+        if (raw.repeats > 1)
+            return mor_node_fail(mor_node_get(node, "repeats"), error, "a list of runs makes one split, not %d",
+                                 raw.repeats);
+        if ((code = list_runs(c, raw.train, error))) return code;
+    } else if (node) {
+        double number;
+        if ((code = mor_read_number(raw.train, "train", &number, error))) return code;
+        if (number > 0.0 && number < 1.0) number = fmax(1.0, round(number * c->run_count));
+        if (!(number >= 1.0) || number > c->run_count || number != floor(number))
+            return mor_node_fail(raw.train, error, "train is a fraction, a list or a number of at most %d runs",
+                                 c->run_count);
+        for (int i = 0; i < raw.repeats; i++) draw_runs(c, i, raw.seed + i, (int)number);
     }
-    double number;
-    if ((code = mor_read_number(raw.train, "train", &number, error))) return code;
-    if (number > 0.0 && number < 1.0) number = fmax(1.0, round(number * c->run_count));
-    if (!(number >= 1.0) || number > c->run_count || number != floor(number))
-        return mor_node_fail(raw.train, error, "train is a fraction, a list or a number of at most %d runs",
-                             c->run_count);
-    mor_rng rng = { (uint64_t)raw.seed * 2654435761u + 17u };
-    for (int left = (int)number; left > 0;) {
-        int at = (int)(mor_rng_uniform(&rng) * c->run_count);
-        if (at >= c->run_count || c->runs[at].train) continue;
-        c->runs[at].train = true;
-        left--;
-    }
+    mor_cal_use_split(c, 0);
     return MOR_OK;
 }

@@ -13,7 +13,7 @@
 #include "base/elementary.h"
 #include "base/workers.h"
 #include "io/scene/scene_def.h"
-#include "lab/calibrate.h"
+#include "lab/calibrate_engine.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -28,6 +28,9 @@ typedef struct evaluation {
     char text[MOR_CAL_PARAMETERS * MOR_CAL_PATHS][220];
     mor_scene* scenes[64]; /* of each worker */
     bool test, flights;
+    mor_engine_function engine; /* steps the runs; NULL: Moreau */
+    mor_engine_value values[MOR_CAL_ENGINE_VALUES];
+    int value_count;
     mor_cal_score* scores;
     double* curves;    /* run_count x MOR_CAL_PARTS x 3: sums of distance, angle, samples; NULL: not wanted */
     double longest;    /* [s] */
@@ -98,6 +101,24 @@ static int follow(const mor_calibration* c, const mor_cal_run* r, mor_world* w, 
         }
     }
     return samples;
+}
+
+/* Poses at the samples from the engine of the method. The number of samples reached: all or none. */
+static int let_follow(const evaluation* e, const mor_cal_run* r, const mor_world* w, motion* bodies, int body_count,
+                      int samples, mor_error* error)
+{
+    mor_body_id ids[MOR_CAL_QUANTITIES];
+    double* times = malloc(((size_t)samples + 1) * sizeof *times);
+    mor_pose* poses = malloc(((size_t)samples * (size_t)body_count + 1) * sizeof *poses);
+    mor_code code = times && poses ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
+    for (int b = 0; b < body_count; b++) ids[b] = bodies[b].id;
+    for (int k = 0; k < samples && !code; k++) times[k] = mor_cal_time(e->c, r, k);
+    if (!code) code = e->engine(w, ids, body_count, times, samples, e->values, e->value_count, poses, error);
+    for (int b = 0; b < body_count && !code; b++)
+        for (int k = 0; k < samples; k++)
+            bodies[b].x[k] = poses[b * samples + k].position, bodies[b].q[k] = poses[b * samples + k].rotation;
+    free(times), free(poses);
+    return code ? 0 : samples;
 }
 
 /* Distance and angle between measured sample i and simulated sample k of a body; what is missing is 0. */
@@ -208,7 +229,8 @@ static void simulate_run(void* user, int index, int worker)
         fail(e, &error);
     } else if (mor_cal_set_initial(c, e->scenes[worker], w, index, &error) == MOR_OK) {
         for (int b = 0; b < body_count; b++) bodies[b].x = x + b * samples, bodies[b].q = q + b * samples;
-        reached = follow(c, r, w, bodies, body_count, samples, e->flights, &error);
+        if (e->engine && !e->flights) reached = let_follow(e, r, w, bodies, body_count, samples, &error);
+        else reached = follow(c, r, w, bodies, body_count, samples, e->flights, &error);
         if (e->flights) r->flight = reached > 1 ? reached - 1 : 0;
         else if (reached == samples) judge(c, r, bodies, body_count, samples, score);
         if (e->curves && reached == samples)
@@ -228,12 +250,15 @@ static void write_sets(evaluation* e, int method, const double* x)
     for (int i = 0; i < m->set_count; i++) e->sets[n++] = m->sets[i];
     for (int i = 0; i < m->parameter_count; i++) {
         const mor_cal_parameter* p = &c->parameters[m->parameters[i]];
-        for (int k = 0; k < p->path_count; k++, used++) {
+        for (int k = 0; k < p->path_count; k++) {
+            if (mor_cal_is_engine_path(p->paths[k])) continue;
             snprintf(e->text[used], sizeof e->text[used], "%s=%.17g", p->paths[k], p->factors[k] * x[i]);
-            e->sets[n++] = e->text[used];
+            e->sets[n++] = e->text[used++];
         }
     }
     e->sets[n] = NULL;
+    e->engine = m->engine;
+    e->value_count = mor_cal_engine_values(c, method, x, e->values);
 }
 
 static mor_code run(evaluation* e, int method, const double* x, double* time_s)

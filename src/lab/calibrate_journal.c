@@ -1,7 +1,7 @@
 /* The journal of a calibration: one line per evaluation, written at once.
  *
- *     moreau-calibrate 1 HASH
- *     E method test time_s  x ...  | error position rotation last ...
+ *     moreau-calibrate 3 HASH
+ *     E split method horizon test time_s  x ...  | error position rotation last ...
  *
  * HASH is that of plan, scene and data: a journal of other ones is refused. Evaluations are functions of their values,
  * so a calibration that goes on asks for the same points again and finds them here. A line cut by a crash is ignored.
@@ -34,7 +34,9 @@ mor_cal_point* mor_cal_keep(mor_calibration* c, int method, const double* x, boo
         free(p), free(scores);
         return NULL;
     }
-    *p = (mor_cal_point){ .method = method, .test = test, .scores = scores };
+    *p = (mor_cal_point){
+        .split = c->split, .method = method, .horizon = c->after_contact, .test = test, .scores = scores
+    };
     memcpy(p->x, x, (size_t)c->methods[method].parameter_count * sizeof *x);
     return c->points[c->point_count++] = p;
 }
@@ -50,16 +52,17 @@ static bool take_number(char** at, double* value)
 
 static void read_line(mor_calibration* c, char* line)
 {
-    double number[3], x[MOR_CAL_PARAMETERS];
+    double number[5], x[MOR_CAL_PARAMETERS];
     char* at = line + 1;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 5; i++)
         if (!take_number(&at, &number[i])) return;
-    int method = (int)number[0];
-    if (method < 0 || method >= c->method_count) return;
+    int split = (int)number[0], method = (int)number[1];
+    if (split < 0 || split >= c->split_count || method < 0 || method >= c->method_count) return;
     for (int i = 0; i < c->methods[method].parameter_count; i++)
         if (!take_number(&at, &x[i])) return;
-    mor_cal_point* p = mor_cal_keep(c, method, x, number[1] != 0.0);
+    mor_cal_point* p = mor_cal_keep(c, method, x, number[3] != 0.0);
     if (!p) return;
+    p->split = split, p->horizon = (int)number[2], p->time_s = number[4];
     bool whole = true;
     for (int i = 0; i < c->run_count && whole; i++) {
         mor_cal_score* s = &p->scores[i];
@@ -69,9 +72,7 @@ static void read_line(mor_calibration* c, char* line)
     if (!whole || *at != ';') {
         free(p->scores), free(p);
         c->point_count--;
-        return;
     }
-    c->results[method].time_s += number[2];
 }
 
 static mor_code read_back(mor_calibration* c, const char* path, bool* there, mor_error* error)
@@ -84,7 +85,7 @@ static mor_code read_back(mor_calibration* c, const char* path, bool* there, mor
     if (!file) return errno == ENOENT ? MOR_OK : mor_fail(error, MOR_SYSTEM, "%s: %s", path, strerror(errno));
     mor_code code = MOR_OK;
     if (getline(&line, &room, file) < 0) *there = false; /* nothing was written yet */
-    else if (sscanf(line, "moreau-calibrate 1 %llx", &hash) != 1 || hash != c->condition)
+    else if (sscanf(line, "moreau-calibrate 3 %llx", &hash) != 1 || hash != c->condition)
         code = mor_fail(error, MOR_BAD_INPUT,
                         "%s: this journal is of another plan, scene or data; remove it or leave out --resume", path);
     while (*there && !code && getline(&line, &room, file) > 0)
@@ -92,6 +93,13 @@ static mor_code read_back(mor_calibration* c, const char* path, bool* there, mor
     free(line);
     fclose(file);
     return code;
+}
+
+mor_code mor_cal_journal_take(mor_calibration* c, const char* path, mor_error* error)
+{
+    bool there = false;
+    mor_code code = read_back(c, path, &there, error);
+    return code || there ? code : mor_fail(error, MOR_BAD_INPUT, "%s: there is no such journal, or it is empty", path);
 }
 
 mor_cal_journal* mor_cal_journal_open(mor_calibration* c, const char* path, bool resume, mor_error* error)
@@ -106,14 +114,13 @@ mor_cal_journal* mor_cal_journal_open(mor_calibration* c, const char* path, bool
         return NULL;
     }
     snprintf(j->path, sizeof j->path, "%.1099s", path);
-    fprintf(j->file, there ? "\n" : "moreau-calibrate 1 %llx\n", (unsigned long long)c->condition);
+    fprintf(j->file, there ? "\n" : "moreau-calibrate 3 %llx\n", (unsigned long long)c->condition);
     return j;
 }
 
-mor_code mor_cal_journal_add(mor_cal_journal* j, const mor_calibration* c, const mor_cal_point* p, double time_s,
-                             mor_error* error)
+mor_code mor_cal_journal_add(mor_cal_journal* j, const mor_calibration* c, const mor_cal_point* p, mor_error* error)
 {
-    fprintf(j->file, "E %d %d %a ", p->method, p->test, time_s);
+    fprintf(j->file, "E %d %d %d %d %a ", p->split, p->method, p->horizon, p->test, p->time_s);
     for (int i = 0; i < c->methods[p->method].parameter_count; i++) fprintf(j->file, " %a", p->x[i]);
     for (int i = 0; i < c->run_count; i++)
         fprintf(j->file, "  %a %a %a %a", p->scores[i].error, p->scores[i].position, p->scores[i].rotation,

@@ -49,22 +49,42 @@ static void write_set(mor_json* json, const char* key, const double* means)
     mor_json_end(json);
 }
 
+/* A method over all splits. */
+static void write_summary(mor_json* json, const mor_cal_summary* m)
+{
+    mor_json_object(json, "over_splits");
+    mor_json_integer(json, "splits", m->splits);
+    write_set(json, "test", m->test);
+    write_set(json, "test_low", m->low);
+    write_set(json, "test_high", m->high);
+    write_set(json, "least", m->least);
+    write_set(json, "most", m->most);
+    mor_json_number(json, "median_position", m->median);
+    mor_json_number(json, "position_of_nine_tenths", m->ninth);
+    write_set(json, "ratio", m->ratio);
+    write_set(json, "ratio_low", m->ratio_low);
+    write_set(json, "ratio_high", m->ratio_high);
+    mor_json_end(json);
+}
+
 void mor_calibration_write_json(const mor_calibration* c, FILE* out)
 {
     mor_json json = mor_json_begin(out);
     mor_json_list(&json, NULL);
-    for (int k = 0; k < c->method_count; k++) {
-        const mor_cal_result* r = &c->results[k];
+    for (int i = 0; i < c->split_count * c->method_count; i++) {
+        int split = i / c->method_count, k = i % c->method_count;
+        const mor_cal_result* r = &c->all[split * MOR_CAL_METHODS + k];
         const mor_cal_method* m = &c->methods[k];
         if (!r->done) continue;
         mor_json_object(&json, NULL);
         write_method(&json, m);
+        if (c->split_count > 1) mor_json_integer(&json, "split", split + 1);
         mor_json_object(&json, "parameters");
-        for (int i = 0; i < m->parameter_count; i++) write_parameter(&json, c, m, r, i);
+        for (int p = 0; p < m->parameter_count; p++) write_parameter(&json, c, m, r, p);
         mor_json_end(&json);
         mor_json_list(&json, "correlation");
-        for (int i = 0; i < m->parameter_count; i++)
-            mor_json_numbers(&json, NULL, r->correlation[i], m->parameter_count);
+        for (int p = 0; p < m->parameter_count; p++)
+            mor_json_numbers(&json, NULL, r->correlation[p], m->parameter_count);
         mor_json_end(&json);
         mor_json_number(&json, "train_error", r->train[0]);
         mor_json_number(&json, "test_error", r->test[0]);
@@ -80,6 +100,8 @@ void mor_calibration_write_json(const mor_calibration* c, FILE* out)
         mor_json_integer(&json, "failures", r->failures);
         mor_json_integer(&json, "evaluations", r->evaluations);
         mor_json_number(&json, "time_s", r->time_s);
+        if (c->split_count > 1 && split == 0 && c->summaries[k].splits == c->split_count)
+            write_summary(&json, &c->summaries[k]);
         mor_json_end(&json);
     }
     mor_json_end(&json);
@@ -98,14 +120,16 @@ static void text_cell(FILE* out, const char* text)
 
 void mor_calibration_write_csv(const mor_calibration* c, FILE* out)
 {
-    fputs(
-        "method,parameter,value,low,high,identifiable,train_error,test_error,test_position,test_rotation,evaluations\n",
-        out);
-    for (int k = 0; k < c->method_count; k++) {
-        const mor_cal_result* r = &c->results[k];
+    fputs("split,method,parameter,value,low,high,identifiable,train_error,test_error,test_position,test_rotation,"
+          "evaluations\n",
+          out);
+    for (int n = 0; n < c->split_count * c->method_count; n++) {
+        int split = n / c->method_count, k = n % c->method_count;
+        const mor_cal_result* r = &c->all[split * MOR_CAL_METHODS + k];
         const mor_cal_method* m = &c->methods[k];
         for (int i = 0; r->done && i < m->parameter_count; i++) {
             const mor_cal_interval* v = &r->intervals[i];
+            fprintf(out, "%d,", split + 1);
             text_cell(out, m->name);
             fputc(',', out);
             text_cell(out, c->parameters[m->parameters[i]].name);

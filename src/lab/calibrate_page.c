@@ -69,18 +69,49 @@ static void write_methods(const mor_calibration* c, FILE* out)
     fputs("</table>\n", out);
 }
 
+/* Every run counts with its mean over the splits that hold it out. */
+static void write_over_splits(const mor_calibration* c, FILE* out)
+{
+    fprintf(
+        out,
+        "<h2>Methods over %d splits, held out</h2><table><tr><th></th><th>method</th><th>position [mm] (95&nbsp;%%)"
+        "</th><th>splits</th><th>median, 90&nbsp;%%</th><th>rotation [deg] (95&nbsp;%%)</th><th>splits</th><th>error"
+        " over that of ",
+        c->split_count);
+    escaped(out, c->methods[0].name);
+    fputs("</th></tr>\n", out);
+    for (int k = 0; k < c->method_count; k++) {
+        const mor_cal_summary* m = &c->summaries[k];
+        const double turn = 57.29577951308232;
+        if (m->splits < c->split_count || c->summaries[0].splits < c->split_count) continue;
+        fprintf(out, "<tr><td style=\"color:%s\">&#9632;</td><td>", colours[k % 10]);
+        escaped(out, c->methods[k].name);
+        fprintf(out,
+                "</td><td class=\"n\">%.3g [%.3g, %.3g]</td><td class=\"n dim\">%.3g … %.3g</td><td class=\"n\">%.3g, "
+                "%.3g</td>",
+                1e3 * m->test[1], 1e3 * m->low[1], 1e3 * m->high[1], 1e3 * m->least[1], 1e3 * m->most[1],
+                1e3 * m->median, 1e3 * m->ninth);
+        fprintf(out, "<td class=\"n\">%.3g [%.3g, %.3g]</td><td class=\"n dim\">%.3g … %.3g</td>", turn * m->test[2],
+                turn * m->low[2], turn * m->high[2], turn * m->least[2], turn * m->most[2]);
+        fprintf(out, "<td class=\"n\">%.3f [%.3f, %.3f]%s</td></tr>\n", m->ratio[0], m->ratio_low[0], m->ratio_high[0],
+                k && m->ratio_low[0] <= 1.0 && m->ratio_high[0] >= 1.0 ? " indistinguishable" : "");
+    }
+    fputs("</table><p>Below: the first split.</p>\n", out);
+}
+
 static void write_parameters(const mor_calibration* c, FILE* out)
 {
-    fputs("<h2>Parameters</h2><table><tr><th>method</th><th>parameter</th><th>value</th><th>95 % "
+    fputs("<h2>Parameters</h2><table><tr><th>split</th><th>method</th><th>parameter</th><th>value</th><th>95 % "
           "interval</th><th>range</th><th></th></tr>\n",
           out);
-    for (int k = 0; k < c->method_count; k++) {
-        const mor_cal_result* r = &c->results[k];
+    for (int n = 0; n < c->split_count * c->method_count; n++) {
+        int k = n / c->split_count, split = n % c->split_count;
+        const mor_cal_result* r = &c->all[split * MOR_CAL_METHODS + k];
         const mor_cal_method* m = &c->methods[k];
         for (int i = 0; r->done && i < m->parameter_count; i++) {
             const mor_cal_parameter* p = &c->parameters[m->parameters[i]];
             const mor_cal_interval* v = &r->intervals[i];
-            fputs("<tr><td>", out);
+            fprintf(out, "<tr><td class=\"n\">%d</td><td>", split + 1);
             escaped(out, m->name);
             fputs("</td><td>", out);
             escaped(out, p->name);
@@ -198,6 +229,7 @@ void mor_calibration_write_html(const mor_calibration* c, FILE* out)
         train, c->run_count - train, errors[c->error], c->rotation_weight,
         c->fit_initial ? "are fitted over the flight before the first contact" : "are those of the first row",
         c->optimiser);
+    if (c->split_count > 1) write_over_splits(c, out);
     write_methods(c, out);
     write_parameters(c, out);
     fputs("<h2>Residuals</h2>\n", out);

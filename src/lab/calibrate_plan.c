@@ -2,6 +2,8 @@
 #include "io/scene/scene_def.h"
 #include "io/scene/scene_keys.h"
 #include "lab/calibrate_columns.h"
+#include "lab/calibrate_engine.h"
+#include "lab/plugin_function.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -81,6 +83,7 @@ typedef struct raw_optimiser {
     const char* name;
     int starts, evaluations;
     double tolerance, seed;
+    const mor_node* horizons;
 } raw_optimiser;
 
 static const mor_key optimiser_keys[] = {
@@ -89,18 +92,23 @@ static const mor_key optimiser_keys[] = {
     { KEY(raw_optimiser, evaluations, MOR_KEY_INT), .initial = 500, .min = 1, .max = 1e8 },
     { NUMBER(raw_optimiser, tolerance), .initial = 1e-4, POSITIVE },
     { NUMBER(raw_optimiser, seed), .initial = 1.0, NOT_NEGATIVE },
+    { NODE(raw_optimiser, horizons) },
     { 0 }
 };
 static const mor_key_table optimiser_table = { "optimiser", "optimiser", "", optimiser_keys, TABLE(raw_optimiser) };
 
 typedef struct raw_method {
-    const char* name;
+    const char *name, *engine;
     const mor_node *formulation, *solver, *set, *parameters;
 } raw_method;
 
-static const mor_key method_keys[] = { { TEXT(raw_method, name) },       { NODE(raw_method, formulation) },
-                                       { NODE(raw_method, solver) },     { NODE(raw_method, set) },
-                                       { NODE(raw_method, parameters) }, { 0 } };
+static const mor_key method_keys[] = { { TEXT(raw_method, name) },
+                                       { NODE(raw_method, formulation) },
+                                       { NODE(raw_method, solver) },
+                                       { NODE(raw_method, set) },
+                                       { NODE(raw_method, parameters) },
+                                       { TEXT(raw_method, engine) },
+                                       { 0 } };
 static const mor_key_table method_table = { "method", "methods[]", "", method_keys, TABLE(raw_method) };
 
 typedef struct raw_intervals {
@@ -200,7 +208,18 @@ static mor_code read_stage(mor_cal_method* m, const mor_node* n, const char* sta
     return code;
 }
 
-static mor_code read_method(mor_calibration* c, const mor_node* n, const mor_cal_method* shared, mor_error* error)
+static mor_code read_engine(mor_document* document, const mor_node* n, const char* file, mor_cal_method* m,
+                            mor_error* error)
+{
+    void* symbol;
+    const mor_node* at = mor_node_get(n, "engine");
+    mor_code code = mor_plugin_function(document, at, file, at, "moreau_engine", &symbol, error);
+    if (!code) memcpy(&m->engine, &symbol, sizeof m->engine);
+    return code;
+}
+
+static mor_code read_method(mor_calibration* c, mor_document* document, const mor_node* n, const mor_cal_method* shared,
+                            mor_error* error)
 {
     raw_method raw;
     mor_code code = mor_keys_read(&method_table, n, c->dimension, &raw, error);
@@ -218,6 +237,8 @@ static mor_code read_method(mor_calibration* c, const mor_node* n, const mor_cal
     if (raw.parameters && (code = mor_read_list(raw.parameters, "parameters", error))) return code;
     for (const mor_node* k = raw.parameters ? raw.parameters->first : NULL; k; k = k->next)
         if ((code = read_parameter(c, k, m, error))) return code;
+    if (raw.engine && (code = read_engine(document, n, raw.engine, m, error))) return code;
+    if ((code = mor_cal_check_engine_paths(c, m, n, error))) return code;
     if (raw.name) {
         snprintf(m->name, sizeof m->name, "%.127s", raw.name);
         return MOR_OK;
@@ -226,11 +247,11 @@ static mor_code read_method(mor_calibration* c, const mor_node* n, const mor_cal
         size_t used = strlen(m->name);
         snprintf(m->name + used, sizeof m->name - used, "%s%s", used ? " " : "", strchr(m->sets[i], '=') + 1);
     }
-    if (!*m->name) snprintf(m->name, sizeof m->name, "as in the scene");
+    if (!*m->name) snprintf(m->name, sizeof m->name, "%.100s", raw.engine ? raw.engine : "as in the scene");
     return MOR_OK;
 }
 
-static mor_code read_methods(mor_calibration* c, const raw_plan* raw, mor_error* error)
+static mor_code read_methods(mor_calibration* c, mor_document* document, const raw_plan* raw, mor_error* error)
 {
     mor_cal_method shared = { 0 };
     mor_code code = mor_read_list(raw->parameters, "parameters", error);
@@ -240,10 +261,11 @@ static mor_code read_methods(mor_calibration* c, const raw_plan* raw, mor_error*
     if (!raw->methods) {
         c->methods[c->method_count++] = shared;
         snprintf(c->methods[0].name, sizeof c->methods[0].name, "as in the scene");
+        if ((code = mor_cal_check_engine_paths(c, &shared, raw->parameters, error))) return code;
     } else {
         if ((code = mor_read_list(raw->methods, "methods", error))) return code;
         for (const mor_node* n = raw->methods->first; n; n = n->next)
-            if ((code = read_method(c, n, &shared, error))) return code;
+            if ((code = read_method(c, document, n, &shared, error))) return code;
     }
     for (int i = 0; i < c->method_count; i++)
         if (c->methods[i].parameter_count == 0)
@@ -252,6 +274,21 @@ static mor_code read_methods(mor_calibration* c, const raw_plan* raw, mor_error*
 }
 
 /* ---------------------------------------------------------------------------------- the plan */
+
+/* Numbers of samples after the first contact, rising. */
+static mor_code read_horizons(mor_calibration* c, const mor_node* list, mor_error* error)
+{
+    mor_code code = mor_read_list(list, "horizons", error);
+    for (const mor_node* n = code ? NULL : list->first; n && !code; n = n->next) {
+        double number, last = c->horizon_count ? c->horizons[c->horizon_count - 1] : 0.0;
+        if ((code = mor_read_number(n, "horizons", &number, error))) return code;
+        if (c->horizon_count == MOR_CAL_HORIZONS || !(number > last) || number > 1e9 || number != floor(number))
+            return mor_node_fail(n, error, "horizons are at most %d whole numbers of samples that rise",
+                                 MOR_CAL_HORIZONS);
+        c->horizons[c->horizon_count++] = (int)number;
+    }
+    return code;
+}
 
 static mor_code read_options(mor_calibration* c, const raw_plan* raw, mor_error* error)
 {
@@ -279,7 +316,7 @@ static mor_code read_options(mor_calibration* c, const raw_plan* raw, mor_error*
     snprintf(c->optimiser, sizeof c->optimiser, "%.31s", o.name);
     c->starts = o.starts, c->evaluations = o.evaluations, c->tolerance = o.tolerance, c->seed = o.seed;
     c->bootstrap = i.bootstrap, c->profile = i.profile;
-    return MOR_OK;
+    return o.horizons ? read_horizons(c, o.horizons, error) : MOR_OK;
 }
 
 static void add_hash(uint64_t* hash, const void* data, size_t size)
@@ -358,7 +395,7 @@ static mor_code read_plan(mor_calibration* c, mor_document* document, mor_cal_fi
     if (raw.initial &&
         (code = mor_cal_read_quantities(c, raw.initial, "initial", c->initial, &c->initial_count, error)))
         return code;
-    if ((code = read_methods(c, &raw, error)) || (code = read_options(c, &raw, error))) return code;
+    if ((code = read_methods(c, document, &raw, error)) || (code = read_options(c, &raw, error))) return code;
     if ((code = mor_cal_find_runs(c, error)) || (code = mor_cal_choose_runs(c, data.runs, error))) return code;
     if ((code = mor_cal_split_runs(c, raw.split, error))) return code;
     return check_bodies(c, &raw, error);
@@ -380,8 +417,8 @@ mor_code mor_calibration_read(mor_calibration* c, const char* plan, const mor_li
 void mor_calibration_free(mor_calibration* c)
 {
     for (int i = 0; i < c->point_count; i++) free(c->points[i]->scores), free(c->points[i]);
-    for (int i = 0; i < c->method_count; i++) free(c->results[i].scores);
-    free(c->points);
+    for (int i = 0; c->all && i < c->split_count * MOR_CAL_METHODS; i++) free(c->all[i].scores);
+    free(c->points), free(c->all), free(c->summaries), free(c->trains);
     free(c->runs);
     mor_measured_free(&c->data);
     *c = (mor_calibration){ 0 };

@@ -5,9 +5,9 @@
 #include "base/number.h"
 #include "io/scene/scene_document.h"
 #include "io/scene/scene_fields.h"
+#include "lab/plugin_function.h"
 #include "lab/trial.h"
 
-#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -243,16 +243,10 @@ static mor_code load_function(mor_plan* p, const mor_node* node, const raw_measu
     if (!raw->plugin)
         return mor_node_fail(node, error, "the function '%.60s' needs its shared object: add plugin: FILE.so",
                              raw->function);
-    const char* path = mor_path_from(&p->document, mor_node_get(node, "plugin"), raw->plugin, error);
-    if (!path) return MOR_SYSTEM;
-    char here[4200];
-    snprintf(here, sizeof here, "%s%s", strchr(path, '/') ? "" : "./", path);
-    void* handle = dlopen(here, RTLD_NOW | RTLD_LOCAL); /* stays loaded */
-    if (!handle) return mor_node_fail(mor_node_get(node, "plugin"), error, "%s", dlerror());
-    void* symbol = dlsym(handle, raw->function);
-    if (!symbol)
-        return mor_node_fail(mor_node_get(node, "function"), error, "%s exports no function '%.60s'", path,
-                             raw->function);
+    void* symbol;
+    mor_code code = mor_plugin_function(&p->document, mor_node_get(node, "plugin"), raw->plugin,
+                                        mor_node_get(node, "function"), raw->function, &symbol, error);
+    if (code) return code;
     memcpy(&m->function, &symbol, sizeof m->function);
     m->kind = MOR_MEASURE_FUNCTION;
     return MOR_OK;

@@ -12,21 +12,31 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { MOST_FILES = 10000 };
+
 typedef struct arguments {
-    const char *plan, *html, *csv, *journal;
-    bool json, quiet, resume;
-    int jobs;
+    const char *plan, *html, *csv, *journal, *files[MOST_FILES];
+    bool json, quiet, resume, merge;
+    int jobs, file_count, shard, shards;
 } arguments;
 
 static volatile sig_atomic_t interrupted;
 static void on_interrupt(int number) { interrupted = number; }
 
-static int take_plan(void* user, char* word)
+/* The plan, then journals for --merge. */
+static int take_word(void* user, char* word)
 {
     arguments* a = user;
-    if (a->plan) return mor_cli_usage("calibrate", "one plan at a time");
-    a->plan = word;
+    if (!a->plan) a->plan = word;
+    else if (a->file_count == MOST_FILES) return mor_cli_usage("calibrate", "more than %d files", MOST_FILES);
+    else a->files[a->file_count++] = word;
     return 0;
+}
+
+static int take_shard(void* user, char* value)
+{
+    arguments* a = user;
+    return mor_cli_read_shard("calibrate", value, &a->shard, &a->shards);
 }
 
 #define AT(member) .offset = offsetof(arguments, member)
@@ -38,6 +48,10 @@ static const mor_cli_option options[] = {
     { "--json", NULL, "one JSON document on standard output", MOR_CLI_FLAG, AT(json) },
     { "--journal", "FILE", "keeps every evaluation, so that --resume can go on", MOR_CLI_TEXT, AT(journal) },
     { "--resume", NULL, "go on with the journal of an interrupted calibration", MOR_CLI_FLAG, AT(resume) },
+    { "--shard", "I/N", "only every N-th fit (a method in a split), from the I-th; needs --journal", MOR_CLI_CALL,
+      .take = take_shard },
+    { "--merge", NULL, "simulate no fit: take all evaluations from the journals of the shards", MOR_CLI_FLAG,
+      AT(merge) },
     { "--quiet", NULL, "no progress, no summary", MOR_CLI_FLAG, AT(quiet) },
     { .name = NULL },
 };
@@ -45,12 +59,14 @@ static const mor_cli_option options[] = {
 
 static const mor_cli_command command = {
     .name = "calibrate",
-    .usage = "PLAN.yaml [options]",
+    .usage = "PLAN.yaml [options]\nPLAN.yaml --merge JOURNAL... [options]",
     .about = "Fits values of a scene to measured motion and says how well they are known.\n",
     .options = options,
     .more = "docs/calibrate.md describes plans. `moreau list optimisers` lists optimisers.\n",
-    .operand = take_plan,
+    .operand = take_word,
 };
+
+static const double degrees = 57.29577951308232;
 
 typedef struct meter {
     bool shown;
@@ -69,28 +85,57 @@ static bool progress(void* user, const mor_calibration* c, int method, int evalu
     return !interrupted;
 }
 
-static void print_summary(const mor_calibration* c)
+static void print_parameters(const mor_calibration* c, const mor_cal_method* m, const mor_cal_result* r)
 {
-    const double degrees = 57.29577951308232;
+    for (int i = 0; i < m->parameter_count; i++) {
+        const mor_cal_interval* v = &r->intervals[i];
+        printf("  %-40s %12.6g  [%.6g, %.6g]%s%s%s%s\n", c->parameters[m->parameters[i]].name, r->x[i], v->low, v->high,
+               v->identifiable ? "" : "  cannot be identified: ", v->why,
+               v->at_bound ? "  at the edge of its range" : "", v->moved ? "" : "  never moved");
+    }
+}
+
+static void print_split(const mor_calibration* c, int split)
+{
     for (int k = 0; k < c->method_count; k++) {
-        const mor_cal_result* r = &c->results[k];
+        const mor_cal_result* r = &c->all[split * MOR_CAL_METHODS + k];
         const mor_cal_method* m = &c->methods[k];
         if (!r->done) continue;
-        printf("%s\n  error: training %.6g, held out %.6g (with the start values %.6g, %.6g)\n", m->name, r->train[0],
-               r->test[0], r->start_train, r->start_test);
-        printf("  held out: position %.4g m [%.4g, %.4g], rotation %.4g deg [%.4g, %.4g]\n", r->test[1], r->test_low[1],
-               r->test_high[1], degrees * r->test[2], degrees * r->test_low[2], degrees * r->test_high[2]);
+        printf("%s", m->name);
+        if (c->split_count > 1) printf(", split %d", split + 1);
+        printf("\n  error: training %.6g", r->train[0]);
+        if (isfinite(r->test[0])) printf(", held out %.6g", r->test[0]);
+        printf(" (with the start values %.6g, %.6g)\n", r->start_train, r->start_test);
+        printf("  %s: position %.4g m [%.4g, %.4g], rotation %.4g deg [%.4g, %.4g]\n",
+               isfinite(r->test[0]) ? "held out" : "training", isfinite(r->test[0]) ? r->test[1] : r->train[1],
+               r->test_low[1], r->test_high[1], degrees * (isfinite(r->test[0]) ? r->test[2] : r->train[2]),
+               degrees * r->test_low[2], degrees * r->test_high[2]);
         if (k && isfinite(r->ratio))
             printf("  error over that of %s: %.3f [%.3f, %.3f]%s\n", c->methods[0].name, r->ratio, r->ratio_low,
                    r->ratio_high, r->ratio_low <= 1.0 && r->ratio_high >= 1.0 ? ", indistinguishable" : "");
-        for (int i = 0; i < m->parameter_count; i++) {
-            const mor_cal_interval* v = &r->intervals[i];
-            printf("  %-40s %12.6g  [%.6g, %.6g]%s%s%s%s\n", c->parameters[m->parameters[i]].name, r->x[i], v->low,
-                   v->high, v->identifiable ? "" : "  cannot be identified: ", v->why,
-                   v->at_bound ? "  at the edge of its range" : "", v->moved ? "" : "  never moved");
-        }
+        print_parameters(c, m, r);
         printf("  %d evaluations, %.3g s CPU%s\n", r->evaluations, r->time_s, r->failures ? ", some runs failed" : "");
     }
+}
+
+static void print_over_splits(const mor_calibration* c)
+{
+    printf("over %d splits, held out\n  %-24s %26s %26s %26s\n", c->split_count, "method", "position [mm] (95 %)",
+           "rotation [deg] (95 %)", "error over the first's");
+    for (int k = 0; k < c->method_count; k++) {
+        const mor_cal_summary* m = &c->summaries[k];
+        if (m->splits < c->split_count || c->summaries[0].splits < c->split_count) continue;
+        printf("  %-24.60s %8.3f [%6.3f, %6.3f] %8.3f [%6.3f, %6.3f] %8.3f [%6.3f, %6.3f]%s\n", c->methods[k].name,
+               1e3 * m->test[1], 1e3 * m->low[1], 1e3 * m->high[1], degrees * m->test[2], degrees * m->low[2],
+               degrees * m->high[2], m->ratio[0], m->ratio_low[0], m->ratio_high[0],
+               k && m->ratio_low[0] <= 1.0 && m->ratio_high[0] >= 1.0 ? ", indistinguishable" : "");
+    }
+}
+
+static void print_summary(const mor_calibration* c)
+{
+    for (int s = 0; s < c->split_count; s++) print_split(c, s);
+    if (c->split_count > 1) print_over_splits(c);
 }
 
 static int write_file(const char* path, const mor_calibration* c, void (*write)(const mor_calibration*, FILE*))
@@ -112,11 +157,16 @@ static int write_all(const arguments* a, const mor_calibration* c)
 
 int mor_cli_calibrate(int argc, char** argv)
 {
-    arguments a = { .jobs = (int)fmax(1.0, fmin(64.0, (double)sysconf(_SC_NPROCESSORS_ONLN))) };
+    static arguments a;
+    a = (arguments){ .jobs = (int)fmax(1.0, fmin(64.0, (double)sysconf(_SC_NPROCESSORS_ONLN))) };
     int status = mor_cli_parse(&command, argc, argv, &a);
     if (status) return status;
     if (!a.plan) return mor_cli_usage("calibrate", "which plan?");
     if (a.resume && !a.journal) return mor_cli_usage("calibrate", "--resume needs the --journal to go on with");
+    if (a.file_count && !a.merge) return mor_cli_usage("calibrate", "one plan at a time; journals need --merge");
+    if (a.merge && (!a.file_count || a.shards || a.journal))
+        return mor_cli_usage("calibrate", "--merge takes the journals of all shards, without --shard and --journal");
+    if (a.shards && !a.journal) return mor_cli_usage("calibrate", "--shard needs the --journal that is merged later");
     if (a.csv && mor_output_is_standard(a.csv)) {
         if (a.json) return mor_cli_usage("calibrate", "--csv - and --json both want standard output");
         a.quiet = true;
@@ -129,6 +179,7 @@ int mor_cli_calibrate(int argc, char** argv)
     mor_code code = c ? mor_calibration_read(c, a.plan, mor_cli_library(), mor_cli_scene_path, &error)
                       : mor_fail(&error, MOR_SYSTEM, "out of memory");
     meter m = { .shown = isatty(2) && !a.quiet };
+    if (!code) c->shard = a.shard, c->shards = a.shards, c->merged = a.files, c->merged_count = a.file_count;
     if (!code) code = mor_calibration_run(c, a.jobs, a.journal, a.resume, progress, &m, &error);
     if (m.shown) fprintf(stderr, "\r%79s\r", "");
     if (code == MOR_STOPPED) {
