@@ -37,10 +37,10 @@ typedef struct mor_engine_value {
     double value;     /* in the engine's own unit */
 } mor_engine_value;
 
-/* Another simulator as a method of `moreau calibrate`: the function `moreau_engine` of a shared object that a plan names
- * (docs/calibrate.md). It takes masses, states, gravity and step from `world`, which it must not change, and writes the
- * pose (frame of the body) of body b at times[k] [s, from the start] to poses[b * time_count + k]. Called by several
- * threads at once. Anything but MOR_OK: the run failed; a sentence goes to `error`. */
+/* Another simulator as a method of `moreau calibrate`: the function `moreau_engine` of a shared object that a plan
+ * names (docs/calibrate.md). It takes masses, states, gravity and step from `world`, which it must not change, and
+ * writes the pose (frame of the body) of body b at times[k] [s, from the start] to poses[b * time_count + k].
+ * Called by several threads at once. Anything but MOR_OK: the run failed; a sentence goes to `error`. */
 typedef mor_code (*mor_engine_function)(const mor_world* world, const mor_body_id* bodies, int body_count,
                                         const double* times, int time_count, const mor_engine_value* values,
                                         int value_count, mor_pose* poses, mor_error* error);
