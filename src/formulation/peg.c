@@ -67,24 +67,6 @@ typedef struct work {
     mor_peg_trial trial; /* rows of edge pairs replaced at the trial state */
 } work;
 
-/* Impulses of replaced rows are told as those of the first row of the pair's plane. */
-static void fold_back(work* k)
-{
-    const mor_system *s = k->s, *ext = &k->trial.room.system;
-    memcpy(k->answer->impulses, k->trial.impulses, (size_t)s->row_count * sizeof(double));
-    for (int i = 0; i < k->trial.room.added; i++) {
-        if (k->trial.group[i] < 0) continue;
-        const mor_block* from = &ext->blocks[ext->contacts[s->contact_count + i].block];
-        const mor_contact_row* row = &s->contacts[k->peg.planes[k->peg.groups[k->trial.group[i]].choice].first];
-        const mor_block* to = &s->blocks[row->block];
-        const mor_contact_geometry* c = &s->geometry[row - s->contacts];
-        mor_vec3 p = mor_v3(0, 0, 0), d[3] = { c->normal, c->t, c->o };
-        for (int r = 0; r < from->dim; r++)
-            p = mor_madd(p, k->trial.impulses[from->row + r], k->trial.direction[3 * i + r]);
-        for (int r = 0; r < to->dim; r++) k->answer->impulses[to->row + r] += mor_dot(p, d[r]);
-    }
-}
-
 /* Takes the rows of the chosen planes that the present velocities violate, or that were taken before: the others do not
  * push. True if there are new ones. */
 static bool take_rows(work* k)
@@ -111,23 +93,9 @@ static bool take_rows(work* k)
 
 static void solve_rows(work* k)
 {
-    const mor_system* s = k->s;
-    mor_peg_trial* t = &k->trial;
-    size_t mark = mor_arena_mark(k->stage->arena);
     int before = k->report.iterations;
-    if (t->room.added == 0) {
-        k->report = mor_step_solve(s, k->directions, k->bias, k->keep, k->stage, k->answer);
-    } else {
-        memcpy(t->keep, k->keep, (size_t)s->block_count * sizeof *t->keep);
-        for (int i = 0; i < t->room.added; i++) t->keep[s->block_count + i] = t->group[i] >= 0;
-        mor_answer answer = { .nu = k->answer->nu, .impulses = t->impulses };
-        memcpy(t->impulses, k->answer->impulses, (size_t)s->row_count * sizeof(double));
-        k->report = mor_step_solve(&t->room.system, k->directions, t->bias, t->keep, k->stage, &answer);
-        fold_back(k);
-    }
+    k->report = mor_peg_solve(&k->peg, k->directions, k->bias, k->keep, &k->trial, k->stage, k->answer);
     k->report.iterations += before;
-    mor_arena_release(k->stage->arena, mark);
-    mor_peg_speeds(&k->peg, k->answer->nu);
     k->solves++;
 }
 
@@ -222,6 +190,7 @@ static bool switch_planes(work* k)
             /* once more on a plane tried before only if it is clearly open: other pairs have come in since */
             if (other->tried && !(end > farthest + 10.0 * group->tol && group->switches < MOST_SWITCHES)) continue;
             if (!(end >= farthest) || mor_peg_same_rows(peg, other, &peg->planes[group->choice])) continue;
+            if (!mor_peg_keeps_sector(peg, g, p, k->answer->nu, k->trial.slack)) continue;
             farthest = end;
             best = p;
         }

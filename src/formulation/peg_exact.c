@@ -3,9 +3,11 @@
  * Per pair g:  max_k s_k(nu+) >= 0, and an impulse only on a plane that is touched while no other separates. A *leaf*
  * picks one plane per pair and is a Stewart-Trinkle problem; a leaf is valid if it is solved and no pair pushes on a
  * plane while another that was open at the start is clearly open at the end. There may be several valid leaves (sharp
- * corners, seams). Selection: leaves whose planes were all open at the start come first, and among equals the one that
- * changes the free motion least in the M-norm. Without the first rule a fast particle is let through thin parts: least
- * impulse over all planes is zero impulse behind the body.
+ * corners, seams). Selection: leaves that push only on planes that were open at the start and bound the sector a
+ * particle comes from (peg_pinch.c) come first, and among equals the one that changes the free motion least in the
+ * M-norm. (A pair that does not push may go over to a plane that opens in the step: what slides over a ridge does.)
+ * Without the first rule a fast particle is let through thin parts: least impulse over all planes is zero impulse
+ * behind the body.
  *
  * With friction two planes may disown each other (peg_yield.c) and no leaf be valid: the one is taken whose pairs push
  * against the smallest gap. A pair that does not push must be covered through the whole step (peg_planes.c), not only
@@ -15,8 +17,9 @@
  * added, and so on. An answer that suits the pairs left out is one of the whole problem, in which these do not push. A
  * particle that passes between two pieces that touch (peg_pinch.c) adds all its pairs, and leaves in which it does so
  * are no solutions. The number of leaves is the product of the planes of the pairs added, at most LEAVES; beyond, the
- * step is refused. In space: refused. As in peg, gaps are read as max(psi, 0) and what linearisation leaves of
- * penetration is projected. */
+ * step is refused. In space: refused. As in peg, gaps are read as max(psi, 0), pairs that turn far in the step are
+ * looked at along their motion and get the rows of where they first overlap (peg_trial.c), and what linearisation
+ * leaves of penetration is projected. */
 #include "base/elementary.h"
 #include "formulation/peg_planes.h"
 #include "formulation/registry.h"
@@ -48,6 +51,7 @@ typedef struct enumeration {
     double *bias, *guess, *nu, *impulses;
     bool* keep;
     bool sealed; /* leaves in which a particle passes between pieces do not count */
+    mor_peg_trial trial;
 } enumeration;
 
 /* 0 for a solution, HUGE_VAL if some pair is not covered; else the largest gap at the end of an open plane of a pair
@@ -78,12 +82,24 @@ static double excess(enumeration* k, const mor_answer* answer)
     return k->sealed && mor_peg_pinch(peg, answer->nu, false) ? HUGE_VAL : worst;
 }
 
-/* Picks the planes of a leaf; returns how many of them were not open at the start. */
-static int pick(enumeration* k, int leaf)
+/* How many pairs push on a plane that was not open at the start, or does not bound the way their particle came. */
+static int doubtful(const enumeration* k, const mor_answer* answer)
+{
+    const mor_peg* peg = &k->peg;
+    int count = 0;
+    for (int g = 0; g < peg->group_count; g++) {
+        const mor_peg_plane* p = &peg->planes[peg->groups[g].choice];
+        if (!k->active[g] || !mor_peg_pushes(peg, answer->impulses, p)) continue;
+        count += (p->open ? 0 : 1) + (mor_peg_astray(peg, g, answer->nu) ? 1 : 0);
+    }
+    return count;
+}
+
+/* Picks the planes of a leaf. */
+static void pick(enumeration* k, int leaf)
 {
     mor_peg* peg = &k->peg;
     const mor_system* s = peg->s;
-    int closed = 0;
     for (int i = 0; i < s->block_count; i++) k->keep[i] = true;
     for (int i = 0; i < s->contact_count; i++) k->keep[s->contacts[i].block] = false;
     for (int g = 0; g < peg->group_count; g++) {
@@ -92,10 +108,8 @@ static int pick(enumeration* k, int leaf)
         group->choice = group->first + leaf % group->count;
         leaf /= group->count;
         const mor_peg_plane* p = &peg->planes[group->choice];
-        closed += !p->open;
         for (int c = p->first; c < p->first + p->count; c++) k->keep[s->contacts[c].block] = true;
     }
-    return closed;
 }
 
 /* Solves all leaves of the active pairs and keeps the best in k->impulses and k->chosen. */
@@ -105,7 +119,7 @@ static mor_report enumerate(enumeration* k, mor_solve_stage* stage, mor_answer* 
     const mor_system* s = peg->s;
     mor_report best = { .status = MOR_NOT_CONVERGED };
     double leaves = 1.0, best_cost = HUGE_VAL, best_excess = HUGE_VAL;
-    int best_closed = 0, iterations = 0;
+    int best_doubts = 0, iterations = 0;
     for (int g = 0; g < peg->group_count; g++)
         if (k->active[g]) leaves *= peg->groups[g].count;
     if (leaves > LEAVES) {
@@ -117,7 +131,7 @@ static mor_report enumerate(enumeration* k, mor_solve_stage* stage, mor_answer* 
     snprintf(best.detail, sizeof best.detail, "none of the %.0f choices of planes is a solution", leaves);
     memset(k->impulses, 0, (size_t)s->row_count * sizeof *k->impulses);
     for (int leaf = 0; leaf < (int)leaves; leaf++) {
-        int closed = pick(k, leaf);
+        pick(k, leaf);
         mor_answer one = { .nu = k->nu, .impulses = answer->impulses };
         memcpy(answer->impulses, k->guess, (size_t)s->row_count * sizeof *k->guess);
         size_t mark = mor_arena_mark(stage->arena);
@@ -128,14 +142,15 @@ static mor_report enumerate(enumeration* k, mor_solve_stage* stage, mor_answer* 
         mor_peg_speeds(peg, k->nu);
         double cost = change(s, k->nu);
         double off = excess(k, &one);
+        int doubts = off < HUGE_VAL ? doubtful(k, &one) : 0;
         bool better = off < best_excess;
         if (off == best_excess && off < HUGE_VAL)
-            better = closed < best_closed || (closed == best_closed && cost < best_cost);
+            better = doubts < best_doubts || (doubts == best_doubts && cost < best_cost);
         if (!better) continue;
         best = report;
         best_excess = off;
         best_cost = cost;
-        best_closed = closed;
+        best_doubts = doubts;
         memcpy(k->impulses, answer->impulses, (size_t)s->row_count * sizeof *k->impulses);
         for (int g = 0; g < peg->group_count; g++) k->chosen[g] = peg->groups[g].choice;
     }
@@ -160,6 +175,43 @@ static bool add_pairs(enumeration* k, const mor_answer* answer)
     for (int g = 0; g < peg->group_count; g++)
         if (peg->groups[g].particle) k->active[g] = true;
     return k->sealed = true;
+}
+
+/* Pairs that the rows of the trial state have pushed out of their cover get the plane they collide on. */
+static bool insert(enumeration* k)
+{
+    mor_peg* peg = &k->peg;
+    bool any = false;
+    for (int g = 0; g < peg->group_count; g++) {
+        mor_peg_group* group = &peg->groups[g];
+        mor_peg_cover(peg, g);
+        if (group->choice >= 0 || !(group->until < peg->s->h)) continue;
+        group->choice = group->last;
+        any = true;
+    }
+    return any;
+}
+
+/* The chosen planes looked at in the state they lead to. */
+static void validate(enumeration* k, mor_solve_stage* stage, mor_answer* answer, mor_report* report)
+{
+    mor_peg* peg = &k->peg;
+    const mor_system* s = peg->s;
+    for (int g = 0; g < peg->group_count; g++) peg->groups[g].choice = k->active[g] ? k->chosen[g] : -1;
+    insert(k); /* for the planes that cover the others */
+    while (report->status == MOR_SOLVED &&
+           (mor_peg_validate(peg, k->bias, stage->arena, answer, &k->trial) || insert(k))) {
+        int before = report->iterations;
+        for (int i = 0; i < s->contact_count; i++) k->keep[s->contacts[i].block] = false;
+        for (int g = 0; g < peg->group_count; g++) {
+            const mor_peg_group* group = &peg->groups[g];
+            if (group->choice < 0 || (group->checked > 0 && !group->own)) continue;
+            const mor_peg_plane* p = &peg->planes[group->choice];
+            for (int c = p->first; c < p->first + p->count; c++) k->keep[s->contacts[c].block] = true;
+        }
+        *report = mor_peg_solve(peg, s->directions, k->bias, k->keep, &k->trial, stage, answer);
+        report->iterations += before;
+    }
 }
 
 static mor_report exact_step(const mor_system* s, const void* options, mor_solve_stage* stage, mor_answer* answer)
@@ -190,12 +242,13 @@ static mor_report exact_step(const mor_system* s, const void* options, mor_solve
         report = enumerate(&k, stage, answer);
         iterations += report.iterations;
     } while (report.status == MOR_SOLVED && add_pairs(&k, answer));
+    report.iterations = iterations;
+    validate(&k, stage, answer, &report);
     for (int g = 0; g < k.peg.group_count && report.status == MOR_SOLVED; g++) {
-        if (!k.active[g]) mor_peg_cover(&k.peg, g);
-        const mor_peg_plane* p = &k.peg.planes[k.active[g] ? k.chosen[g] : k.peg.groups[g].last];
+        const mor_peg_group* group = &k.peg.groups[g];
+        const mor_peg_plane* p = &k.peg.planes[group->choice >= 0 ? group->choice : group->last];
         for (int c = p->first; c < p->first + p->count; c++) answer->held[c] = true;
     }
-    report.iterations = iterations;
     return report;
 }
 

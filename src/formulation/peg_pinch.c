@@ -11,7 +11,9 @@
  * times of two pieces meet, the touching planes of all pieces there give the sectors: between the directions along the
  * planes, an arc is free if every piece has a plane with n.d > 0. It came from -d; at the start of the step from where
  * the last one led it, or, at rest, from the sector its planes were held by. If the motion leads out of that sector,
- * the pieces that bound it get the planes along its bounds, and their other planes there are shut for the step.
+ * the pieces that bound it get the planes along its bounds, and their other planes there are shut for the step. A pair
+ * on a plane that bounds its sector does not change to one that does not as long as both are at 0: friction would hold
+ * the particle on the far side of the corner, and the next step would take that side for where it came from.
  *
  * Cost: nothing without particles; with them, pairs of near pieces that are touched in the step. */
 #include "base/elementary.h"
@@ -77,10 +79,11 @@ static mor_vec3 approach(const mor_peg* peg, const mor_peg_group* g, const doubl
     return g->particle_side ? mor_sub(v[1], v[0]) : mor_sub(v[0], v[1]);
 }
 
-/* Times within the step at which the particle touches the piece: no plane is clear. */
-static bool touching(const mor_peg* peg, const mor_peg_group* g, double* from, double* to)
+/* Times within the step at which the particle touches the piece: no plane is clear, by more than the tolerance and
+ * `slack`. */
+static bool touching(const mor_peg* peg, const mor_peg_group* g, double slack, double* from, double* to)
 {
-    const double tol = TOUCH * g->tol;
+    const double tol = TOUCH * g->tol + slack;
     *from = 0.0;
     *to = peg->s->h;
     for (int k = g->first; k < g->first + g->count; k++) {
@@ -106,18 +109,18 @@ static bool is_free(const corner* k, mor_vec3 d, double clear)
     return true;
 }
 
-static void look_at(const mor_peg* peg, const int* groups, int count, double t, corner* k)
+static void look_at(const mor_peg* peg, const int* groups, int count, double slack, double t, corner* k)
 {
     k->count = k->angles = 0;
     for (int i = 0; i < count; i++) {
         const mor_peg_group* g = &peg->groups[groups[i]];
         double from, to;
-        if (!touching(peg, g, &from, &to) || t < from - 1e-9 * peg->s->h || t > to + 1e-9 * peg->s->h) continue;
+        if (!touching(peg, g, slack, &from, &to) || t < from - 1e-9 * peg->s->h || t > to + 1e-9 * peg->s->h) continue;
         for (int p = g->first; p < g->first + g->count && k->count < LINES; p++) {
             const mor_peg_plane* plane = &peg->planes[p];
             double psi = peg->s->contacts[plane->first].gap;
             if (plane->open) psi = mor_max(psi, 0.0);
-            if (fabs(psi + t * peg->speed[plane->first]) > 4.0 * TOUCH * g->tol) continue;
+            if (fabs(psi + t * peg->speed[plane->first]) > 4.0 * (TOUCH * g->tol + slack)) continue;
             k->lines[k->count++] = (line){ groups[i], p, outward(peg, plane) };
         }
     }
@@ -215,7 +218,7 @@ static bool leaves(mor_peg* peg, const int* groups, int count, int first, double
     if (!(speed * left > least)) return false;
     corner k;
     double from, width;
-    look_at(peg, groups, count, t, &k);
+    look_at(peg, groups, count, 0.0, t, &k);
     if (!sector(&k, origin(peg, g, &k, t, d), &from, &width)) return false;
     double in = turn(from, angle_of(d)), off = mor_min(in - width, 2.0 * PI - in);
     if (in <= width || off < STRAIGHT || mor_sin(mor_min(off, 0.5 * PI)) * speed * left < least) return false;
@@ -237,6 +240,53 @@ static bool leaves(mor_peg* peg, const int* groups, int count, int first, double
     return any;
 }
 
+/* The planes that bound the sector the particle of g comes from, at its corner of time t; -1: none. False if it touches
+ * one piece only, or nothing bounds its way. */
+static bool bounds_at(const mor_peg* peg, const mor_peg_group* g, const double* nu, double slack, double t, int ends[2])
+{
+    int list[GROUPS], count = 0;
+    for (int j = 0; j < peg->group_count && count < GROUPS; j++) {
+        double from, to;
+        if (peg->groups[j].particle == g->particle && touching(peg, &peg->groups[j], slack, &from, &to) && from <= t &&
+            t <= to)
+            list[count++] = j;
+    }
+    if (count < 2) return false;
+    corner k;
+    double start, width;
+    look_at(peg, list, count, slack, t, &k);
+    if (!sector(&k, origin(peg, g, &k, t, approach(peg, g, nu)), &start, &width)) return false;
+    const line* lines[2] = { bound(&k, start, 1.0), bound(&k, start + width, -1.0) };
+    for (int e = 0; e < 2; e++) ends[e] = lines[e] ? lines[e]->plane : -1;
+    return true;
+}
+
+bool mor_peg_keeps_sector(const mor_peg* peg, int group, int plane, const double* nu, double slack)
+{
+    const mor_peg_group* g = &peg->groups[group];
+    const double times[2] = { 0.0, peg->s->h };
+    int ends[2];
+    if (!g->particle || mor_peg_end_gap(peg, &peg->planes[plane]) > 10.0 * g->tol + slack) return true;
+    for (int i = 0; i < 2; i++)
+        if (bounds_at(peg, g, nu, slack, times[i], ends) && (ends[0] == g->choice || ends[1] == g->choice) &&
+            ends[0] != plane && ends[1] != plane)
+            return false;
+    return true;
+}
+
+bool mor_peg_astray(const mor_peg* peg, int group, const double* nu)
+{
+    const mor_peg_group* g = &peg->groups[group];
+    const double times[2] = { 0.0, peg->s->h };
+    int ends[2];
+    for (int i = 0; i < 2 && g->particle; i++) {
+        if (!bounds_at(peg, g, nu, 0.0, times[i], ends) || ends[0] == g->choice || ends[1] == g->choice) continue;
+        for (int e = 0; e < 2; e++)
+            if (ends[e] >= 0 && peg->planes[ends[e]].group == group) return true;
+    }
+    return false;
+}
+
 bool mor_peg_hold_covered(mor_peg* peg)
 {
     bool any = false;
@@ -248,7 +298,7 @@ bool mor_peg_hold_covered(mor_peg* peg)
         mor_peg_cover(peg, i);
         if (!(g->until < peg->s->h)) continue;
         for (int j = 0; j < peg->group_count; j++)
-            others += j != i && peg->groups[j].particle == g->particle && touching(peg, &peg->groups[j], &from, &to);
+            others += j != i && peg->groups[j].particle == g->particle && touching(peg, &peg->groups[j], 0.0, &from, &to);
         if (others == 0) continue;
         g->choice = g->last;
         any = true;
@@ -267,7 +317,7 @@ bool mor_peg_pinch(mor_peg* peg, const double* nu, bool hold)
         double from[GROUPS], to[GROUPS];
         for (int j = 0; j < i && !seen; j++) seen = peg->groups[j].particle == tree;
         for (int j = i; j < peg->group_count && !seen && count < GROUPS; j++)
-            if (peg->groups[j].particle == tree && touching(peg, &peg->groups[j], &from[count], &to[count]))
+            if (peg->groups[j].particle == tree && touching(peg, &peg->groups[j], 0.0, &from[count], &to[count]))
                 list[count++] = j;
         bool held = false;
         for (int a = 0; a < count && !held; a++)

@@ -5,7 +5,8 @@
  * interval:
  *
  *     [0, c_k]    if s_k >= -tol at the start (psi is read as max(psi, 0))
- *     [o_k, c_k]  otherwise: o_k when the last row behind has come forward
+ *     [o_k, c_k]  otherwise: o_k when the last row behind has come to -tol. (What slides over a ridge leaves the side of
+ *                 the next piece at the moment its top opens: rounding must not make a wall of that.)
  *     c_k         when the first row reaches 0; never, if no row ends below -tol_end
  *
  * A pair is covered until the largest t such that [0, t] is a chain of overlapping open intervals beginning with one
@@ -169,9 +170,19 @@ static void interval(const mor_peg* peg, const mor_peg_group* g, mor_peg_plane* 
     for (int c = k->first; c < k->first + k->count; c++) {
         double psi = peg->s->contacts[c].gap, w = peg->speed[c];
         if (k->open) psi = mor_max(psi, 0.0);
-        else if (psi < -g->tol) k->opens = w > 0.0 ? mor_max(k->opens, -psi / w) : HUGE_VAL;
+        else if (psi < -g->tol) k->opens = w > 0.0 ? mor_max(k->opens, (-psi - g->tol) / w) : HUGE_VAL;
         if (w < 0.0 && psi + h * w < -g->tol_end) k->closes = mor_min(k->closes, mor_max(psi, 0.0) / -w);
     }
+}
+
+/* Do two planes close together? Those of a particle also when it is within the tolerance of the one when the other
+ * closes: it flies into the corner between them, and rounding must not say on which side of it. */
+static bool close_together(const mor_peg* peg, const mor_peg_group* g, const mor_peg_plane* a, const mor_peg_plane* b)
+{
+    if (a->closes == b->closes) return true;
+    if (!g->particle || !(a->closes < HUGE_VAL) || !(b->closes < HUGE_VAL)) return false;
+    const mor_peg_plane* later = a->closes > b->closes ? a : b;
+    return fabs(a->closes - b->closes) * fabs(peg->speed[later->first]) <= 10.0 * g->tol;
 }
 
 void mor_peg_cover(mor_peg* peg, int group)
@@ -184,7 +195,7 @@ void mor_peg_cover(mor_peg* peg, int group)
         deep = deep && (k->s < -g->tol);
         if (!k->open) continue;
         bool better = !last || k->closes > last->closes;
-        if (last && k->closes == last->closes) /* remembered first, then the farther at the end */
+        if (last && close_together(peg, g, k, last)) /* remembered first, then the farther at the end */
             better = k->held || (!last->held && mor_peg_end_gap(peg, k) > mor_peg_end_gap(peg, last));
         if (better) last = k;
     }

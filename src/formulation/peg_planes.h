@@ -83,12 +83,24 @@ typedef struct mor_peg_trial {
 } mor_peg_trial;
 bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const mor_answer* answer,
                       mor_peg_trial* trial);
+/* Solves the step on the blocks of `keep` and on the rows that were added; answer->impulses: the guess on entry, on
+ * return with those of added rows at the first row of the pair's plane. The speeds are those of the answer. */
+mor_report mor_peg_solve(mor_peg* peg, int directions, const double* bias, const bool* keep, mor_peg_trial* trial,
+                         mor_solve_stage* stage, mor_answer* answer);
 /* max_k s_k of a group at the trial state; -HUGE_VAL if it cannot be told (links of robots). */
 double mor_peg_trial_separation(const mor_peg* peg, int group, const double* nu);
 
 /* Does a particle pass between two pieces that touch (peg_pinch.c)? With `hold` the pieces get the planes that stop it,
  * and true means that the step must be solved again. */
 bool mor_peg_pinch(mor_peg* peg, const double* nu, bool hold);
+
+/* May a pair change from its choice to `plane`? Not if the plane is at 0 at the end (within the tolerance and `slack`)
+ * and it has a particle that touches several pieces at the start or the end of the step, its choice bounds the sector
+ * the particle comes from, and the plane does not. */
+bool mor_peg_keeps_sector(const mor_peg* peg, int group, int plane, const double* nu, double slack);
+
+/* Is the pair on a plane that does not bound the sector its particle comes from, though another of its planes does? */
+bool mor_peg_astray(const mor_peg* peg, int group, const double* nu);
 
 /* Holds particles that touch several pieces in the step on the plane their cover ends on, where it ends too soon; true
  * if any. For formulations that look at the end of the step only. */

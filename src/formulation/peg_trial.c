@@ -19,6 +19,7 @@
  *                projection in piles down by five. */
 #include "base/elementary.h"
 #include "formulation/peg_planes.h"
+#include "formulation/step_problem.h"
 
 #include <math.h>
 #include <string.h>
@@ -324,4 +325,42 @@ bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const 
         any = true;
     }
     return any;
+}
+
+/* Impulses of replaced rows are told as those of the first row of the pair's plane. */
+static void fold_back(const mor_peg* peg, const mor_peg_trial* t, double* impulses)
+{
+    const mor_system *s = peg->s, *ext = &t->room.system;
+    memcpy(impulses, t->impulses, (size_t)s->row_count * sizeof(double));
+    for (int i = 0; i < t->room.added; i++) {
+        if (t->group[i] < 0) continue;
+        const mor_block* from = &ext->blocks[ext->contacts[s->contact_count + i].block];
+        const mor_contact_row* row = &s->contacts[peg->planes[peg->groups[t->group[i]].choice].first];
+        const mor_block* to = &s->blocks[row->block];
+        const mor_contact_geometry* c = &s->geometry[row - s->contacts];
+        mor_vec3 p = mor_v3(0, 0, 0), d[3] = { c->normal, c->t, c->o };
+        for (int r = 0; r < from->dim; r++) p = mor_madd(p, t->impulses[from->row + r], t->direction[3 * i + r]);
+        for (int r = 0; r < to->dim; r++) impulses[to->row + r] += mor_dot(p, d[r]);
+    }
+}
+
+mor_report mor_peg_solve(mor_peg* peg, int directions, const double* bias, const bool* keep, mor_peg_trial* t,
+                         mor_solve_stage* stage, mor_answer* answer)
+{
+    const mor_system* s = peg->s;
+    size_t mark = mor_arena_mark(stage->arena);
+    mor_report report;
+    if (t->room.added == 0) {
+        report = mor_step_solve(s, directions, bias, keep, stage, answer);
+    } else {
+        memcpy(t->keep, keep, (size_t)s->block_count * sizeof *t->keep);
+        for (int i = 0; i < t->room.added; i++) t->keep[s->block_count + i] = t->group[i] >= 0;
+        mor_answer own = { .nu = answer->nu, .impulses = t->impulses };
+        memcpy(t->impulses, answer->impulses, (size_t)s->row_count * sizeof(double));
+        report = mor_step_solve(&t->room.system, directions, t->bias, t->keep, stage, &own);
+        fold_back(peg, t, answer->impulses);
+    }
+    mor_arena_release(stage->arena, mark);
+    mor_peg_speeds(peg, answer->nu);
+    return report;
 }

@@ -37,14 +37,15 @@ bool mor_peg_pushes(const mor_peg* peg, const double* impulses, const mor_peg_pl
 }
 
 /* e of a pair that pushes. */
-static double excess(const mor_peg* peg, int g, const double* nu)
+static double excess(const mor_peg* peg, int g, const double* nu, double slack)
 {
     const mor_peg_group* group = &peg->groups[g];
     if (group->checked > 0) return mor_peg_trial_separation(peg, g, nu);
     double largest = -HUGE_VAL, own = mor_max(mor_peg_end_gap(peg, &peg->planes[group->choice]), 0.0);
     for (int p = group->first; p < group->first + group->count; p++)
         if (p != group->choice && peg->planes[p].open &&
-            !mor_peg_same_rows(peg, &peg->planes[p], &peg->planes[group->choice]))
+            !mor_peg_same_rows(peg, &peg->planes[p], &peg->planes[group->choice]) &&
+            mor_peg_keeps_sector(peg, g, p, nu, slack))
             largest = mor_max(largest, mor_peg_end_gap(peg, &peg->planes[p]) - own);
     return largest;
 }
@@ -74,7 +75,7 @@ bool mor_peg_yield(mor_peg* peg, const mor_answer* answer, double* bias, mor_peg
         mor_peg_yielding* y = &group->yield;
         const bool push = mor_peg_pushes(peg, answer->impulses, &peg->planes[group->choice]);
         const double tol = group->checked > 0 ? 50.0 * group->tol : group->tol_end;
-        double e = push ? excess(peg, g, answer->nu) : -HUGE_VAL;
+        double e = push ? excess(peg, g, answer->nu, trial->slack) : -HUGE_VAL;
         if (y->steps == 0 ? !(e > 2.0 * tol) : (e <= 2.0 * tol && e >= -100.0 * tol)) continue; /* as it should be */
         if (y->steps >= ITERATIONS && e <= 2.0 * tol) continue;
         if (y->steps >= MOST) continue;

@@ -8,7 +8,10 @@
  *               point of the valley a body sees the two segments and no side, and no gap opens below it
  *     cut       a run that turns by more than TURN, has more than EDGES segments, or whose polygon would leave the
  *               solid is cut at a ridge; the sides there go into the other half, so the halves overlap too
- *     open end  the side goes along the mean normal of the run; beyond it there is nothing
+ *     open end  beyond it there is nothing, or the end of another chain, of which this one knows nothing. The side stands
+ *               square to its own segment, or goes along the mean normal of the run if that leads farther in. Where two
+ *               chains meet in a valley they overlap; in a ridge sharper than a right angle the side of one stands out
+ *               of the slope of the other: draw such ground as one chain
  *
  * delta is a quarter of the distance from the valley to the nearest other segment. The floor lies 2 diameters down and
  * comes up by halves until no other segment of the chain is inside the polygon: cliffs, towers and overhangs keep their
@@ -21,7 +24,9 @@
 #include <string.h>
 
 enum { EDGES = 40, HALVES_OF_RUN = 12, HALVES = 45 };
-#define TURN 2.97 /* rad */
+#define TURN 2.97  /* rad */
+#define PI 3.14159265358979323846
+#define SLANT 1.05 /* rad: most between a side at an open end and the mean normal */
 
 typedef enum end_kind { END_OPEN, END_VALLEY, END_RIDGE } end_kind;
 
@@ -69,12 +74,22 @@ static double room_at(const cutter* k, int i)
     return 0.25 * least;
 }
 
+/* The side at an open end. */
+static mor_vec3 open_side(mor_vec3 t, mor_vec3 up)
+{
+    mor_vec3 down = mor_neg(up), back = mor_neg(t), across = mor_madd(back, -mor_dot(back, down), down);
+    if (!(mor_norm(across) > 1e-6)) return down;
+    double between = mor_acos(mor_max(-1.0, mor_min(1.0, mor_dot(back, down))));
+    double slant = mor_max(0.0, mor_min(SLANT, between - 0.5 * PI));
+    return unit(mor_add(mor_scale(mor_cos(slant), down), mor_scale(mor_sin(slant), unit(across))));
+}
+
 /* Direction of the side at one end of a run: t leads out of the run along its own segment, out is the neighbour's
  * segment, leading away. `up` is the mean normal of the run. */
 static mor_vec3 side_direction(end_kind kind, mor_vec3 t, mor_vec3 n, mor_vec3 neighbour, mor_vec3 neighbour_n,
                                mor_vec3 up)
 {
-    if (kind == END_OPEN) return mor_neg(up);
+    if (kind == END_OPEN) return open_side(t, up);
     mor_vec3 inward = mor_neg(mor_add(n, neighbour_n));
     inward = mor_norm(inward) > 1e-6 ? unit(inward) : t;
     return unit(mor_add(kind == END_VALLEY ? t : neighbour, inward));

@@ -28,6 +28,9 @@
  * no z >= 0 has A z + b >= 0). For A with positive semidefinite symmetric part, and copositive-plus A in general, the
  * ray's own direction is such a y; elsewhere the ending is not_converged.
  *
+ * A path ends in a corner of the set of answers. Where the LCP is a time step, the driver goes from there to the answer
+ * of least norm (solve.c).
+ *
  * iterations: pivots over all tries. Warm starts are not used. Memory: n^2.
  * References: Lemke (1965), Bimatrix equilibrium points and mathematical programming; Cottle, Pang &
  * Stone (1992), The Linear Complementarity Problem, alg. 4.4.5, sec. 4.9 (lexicographic degeneracy

@@ -9,6 +9,9 @@
  * Options: the local solver (local.h) and the direction of the sweeps. A sweep is invariant under scaling of contacts,
  * so the data are used as they are.
  *
+ * Where impulses are not unique and decide the motion, sweeps end in an answer that depends on the order of contacts;
+ * on a STEP of up to 90 velocities one more step leads from there to the answer of least norm (tree_newton.c).
+ *
  * Converges linearly where it converges; no proof with friction. The number of sweeps grows with the length of contact
  * chains, and with mass ratios beyond use (1e6: stalls). Redundant contacts do no harm, W may be unsymmetric.
  *
@@ -42,7 +45,7 @@ static mor_report solve_step(const mor_problem* problem, const nsgs_options* o, 
     mor_status status = mor_sweep_open(&sweep, &problem->step, true, context->arena, &why);
     if (status != MOR_SOLVED) return mor_ended(status, 0, why);
     sweep.local = (mor_local_kind)o->local;
-    return mor_gauss_seidel_step(&sweep, (mor_sweep_order)o->order, context, p);
+    return mor_gauss_seidel_answer(&sweep, (mor_sweep_order)o->order, problem, context, p);
 }
 
 /* One contact of the reduced problem; returns |change|^2. */

@@ -12,6 +12,9 @@
  * On an LCP or mixed LCP: z_i <- max(0, z_i - w_i/A_ii), no max on equations; rows without a positive diagonal entry,
  * as those of s in the ST problem, are solved together with those they depend on (row_groups.c).
  *
+ * Where impulses are not unique and decide the motion, sweeps end in an answer that depends on the order of contacts;
+ * on a STEP of up to 90 velocities one more step leads from there to the answer of least norm (tree_newton.c).
+ *
  * Converges linearly for symmetric positive semidefinite W; the number of sweeps grows with the height of a
  * stack and with mass ratios. Stops when the judge's error is within the tolerance; the judge is asked when
  * the largest change of a sweep, in m/s, has fallen below it, and every 50 sweeps.
@@ -41,7 +44,7 @@ static mor_report pgs_solve(const mor_problem* problem, const void* options, mor
     const char* why;
     mor_status status = mor_sweep_open(&sweep, &problem->step, false, context->arena, &why);
     if (status != MOR_SOLVED) return mor_ended(status, 0, why);
-    return mor_gauss_seidel_step(&sweep, (mor_sweep_order)o->order, context, z);
+    return mor_gauss_seidel_answer(&sweep, (mor_sweep_order)o->order, problem, context, z);
 }
 
 const mor_solver mor_solver_pgs = {

@@ -17,6 +17,7 @@
 
 #include "problem/convert.h"
 #include "problem/judge.h"
+#include "solver/tree_newton.h"
 
 enum { LONGEST = 3 }; /* conversions in a row: STEP -> MLCP -> LCP, and one to spare */
 
@@ -226,6 +227,19 @@ static bool polish(const driver* d, const double* z_to, double* z, double e, dou
     return true;
 }
 
+/* A step that was solved in another form: among answers that are not unique the one of least norm (tree_newton.h). The
+ * other form does not know which of its unknowns are impulses, and which answer a path of pivots or a row of sweeps
+ * ends in depends on the order of the rows. limit: error that is allowed. Returns whether z has changed. */
+static bool least_of_step(const driver* d, double limit, const mor_context* context, double* z)
+{
+    if (!(d->original->form & (MOR_STEP_PYRAMID | MOR_STEP_CONE))) return false;
+    driver direct;
+    direct.original = d->original, direct.count = 0, direct.memory = NULL;
+    mor_context own = *context;
+    own.judge = &direct, own.problem = d->original, own.trace = NULL;
+    return mor_tree_least(d->original, &own, limit, z);
+}
+
 /* The guess of the caller through the conversions. */
 static void start_from(const driver* d, const double* z, double* x, mor_arena* arena)
 {
@@ -255,6 +269,12 @@ static void verdict(driver* d, const double* x, double* z, double tol, const mor
     report->residual = d->memory ? mor_judge_step(problem, z, d->memory, arena) : mor_judge(problem, z, arena);
     double e = mor_judge_error(problem, &report->residual);
     if (d->count && !mor_out_of_time(context) && polish(d, x, z, e, tol, arena)) {
+        report->residual = mor_judge(problem, z, arena);
+        e = mor_judge_error(problem, &report->residual);
+    }
+    /* direct methods are exact to rounding, and stay so */
+    if (d->count && e <= tol && !mor_out_of_time(context) &&
+        least_of_step(d, mor_max(4.0 * e, 1e-7 * tol), context, z)) {
         report->residual = mor_judge(problem, z, arena);
         e = mor_judge_error(problem, &report->residual);
     }

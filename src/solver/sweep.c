@@ -9,6 +9,7 @@
 #include "base/elementary.h"
 #include "problem/step.h"
 #include "solver/row_groups.h"
+#include "solver/tree_newton.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -253,6 +254,14 @@ mor_report mor_gauss_seidel_step(mor_sweep* sweep, mor_sweep_order order, mor_co
         } else if (s->block_count > LONG_SWEEP && mor_out_of_time(context)) return mor_ended(MOR_TIME_LIMIT, k, "");
     }
     return mor_ended(MOR_NOT_CONVERGED, context->max_iter, "");
+}
+
+mor_report mor_gauss_seidel_answer(mor_sweep* sweep, mor_sweep_order order, const mor_problem* problem,
+                                   mor_context* context, double* p)
+{
+    mor_report report = mor_gauss_seidel_step(sweep, order, context, p);
+    if (report.status == MOR_SOLVED) mor_tree_least(problem, context, context->tol, p);
+    return report;
 }
 
 /* ------------------------------------------------------------------------------------ rows */

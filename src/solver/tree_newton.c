@@ -46,6 +46,7 @@
 enum { MOST_ROWS = 6, MOST_DOF = 64, SHORTEST = 11, WINDOW = 64 };
 #define TOUCH 1e-9      /* of the projection: rounding must not decide which of several contacts carry */
 #define COMPLIANCE 1e-8 /* a of the projection: its square is below rounding */
+#define SETTLED 1e-9    /* of the impulses: a step that changes them by no more has arrived */
 
 typedef struct tree_newton {
     const mor_step_form* step;
@@ -415,8 +416,8 @@ static double not_determined(tree_newton* N, double alpha)
 }
 
 /* One Newton step from N->p to N->trial, less what is not determined there. Returns the size of that part beside p;
- * negative: no projector, or singular. */
-static double least_step(tree_newton* N)
+ * negative: no projector, or singular. change: |N->trial - N->p| beside p. */
+static double least_step(tree_newton* N, double* change)
 {
     const mor_step_form* s = N->step;
     const size_t bytes = (size_t)s->row_count * sizeof *N->p;
@@ -436,6 +437,11 @@ static double least_step(tree_newton* N)
         if (!(twice > 1e-15 * sqrt(size))) break;
         for (int i = 0; i < s->row_count; i++) N->trial[i] -= N->dp[i];
     }
+    double moved = 0.0;
+    for (int c = 0; c < s->block_count; c++)
+        for (int i = s->blocks[c].row; i < s->blocks[c].row + s->blocks[c].dim; i++)
+            moved += (N->trial[i] - N->p[i]) * (N->trial[i] - N->p[i]) / (N->scale[c] * N->scale[c]);
+    *change = size > 0.0 ? sqrt(moved / size) : 0.0;
     return size > 0.0 ? part / sqrt(size) : 0.0;
 }
 
@@ -450,12 +456,13 @@ bool mor_tree_least(const mor_problem* problem, mor_context* context, double lim
     for (int round = 0; round < ROUNDS; round++) {
         velocities(&N, N.p, N.u);
         if (round == 0 && !any_slides(&N)) return false;
-        double part = least_step(&N);
+        double change, part = least_step(&N, &change);
         if (part < 0.0 || (round == 0 && part < 1e-14)) return false; /* p is unique, or it is the one */
         double error = context->error(context, N.trial, NULL);
         if (isnan(error)) return false;
         memcpy(N.p, N.trial, (size_t)s->row_count * sizeof *p);
-        if (error > limit || part > 1e-6) continue;
+        /* P^2 takes 1e-6 and more of modes that are soft but determined, and each step brings it back */
+        if (error > limit || (part > 1e-6 && change > SETTLED)) continue;
         memcpy(p, N.p, (size_t)s->row_count * sizeof *p);
         return true;
     }
