@@ -317,7 +317,9 @@ static double particle_error(uint64_t seed, int drawing, const char* formulation
     double worst = distance_to_exact(&f, mor_v3(0, 0, 0), places, count, h);
     if (worst < 10.0 * h) return worst;
     ++*jumps;
-    for (int i = -4; i <= 4; i++) worst = fmin(worst, distance_to_exact(&f, mor_v3(i * h, 0, 0), places, count, h));
+    for (int i = -4; i <= 4; i++)
+        for (int j = -4; j <= 4; j++)
+            worst = fmin(worst, distance_to_exact(&f, mor_v3(i * h, j * h, 0), places, count, h));
     return worst;
 }
 

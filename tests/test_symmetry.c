@@ -141,8 +141,7 @@ static void a_box_across_belts_that_run_against_each_other_stays(void** state)
 static void so_do_sweeps_and_pivoting(void** state)
 {
     (void)state;
-    static const char* const methods[] = { "{ solver: nsgs }", "{ solver: psor }",
-                                           "{ formulation: st, solver: pgs }",
+    static const char* const methods[] = { "{ solver: nsgs }", "{ solver: psor }", "{ formulation: st, solver: pgs }",
                                            "{ formulation: st, solver: lemke }" };
     bool all = getenv("MOREAU_LONG");
     for (int m = 0; m < 4; m++)

@@ -197,10 +197,12 @@ static void validate(enumeration* k, mor_solve_stage* stage, mor_answer* answer,
 {
     mor_peg* peg = &k->peg;
     const mor_system* s = peg->s;
-    for (int g = 0; g < peg->group_count; g++) peg->groups[g].choice = k->active[g] ? k->chosen[g] : -1;
-    insert(k); /* for the planes that cover the others */
-    while (report->status == MOR_SOLVED &&
-           (mor_peg_validate(peg, k->bias, stage->arena, answer, &k->trial) || insert(k))) {
+    for (int g = 0; g < peg->group_count; g++) {
+        bool pushes = k->active[g] && mor_peg_pushes(peg, answer->impulses, &peg->planes[k->chosen[g]]);
+        peg->groups[g].choice = pushes ? k->chosen[g] : -1;
+    }
+    while (report->status == MOR_SOLVED && /* inserting also finds the planes that cover the others */
+           (insert(k) || mor_peg_validate(peg, k->bias, stage->arena, answer, &k->trial))) {
         int before = report->iterations;
         for (int i = 0; i < s->contact_count; i++) k->keep[s->contacts[i].block] = false;
         for (int g = 0; g < peg->group_count; g++) {

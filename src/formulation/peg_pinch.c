@@ -298,7 +298,8 @@ bool mor_peg_hold_covered(mor_peg* peg)
         mor_peg_cover(peg, i);
         if (!(g->until < peg->s->h)) continue;
         for (int j = 0; j < peg->group_count; j++)
-            others += j != i && peg->groups[j].particle == g->particle && touching(peg, &peg->groups[j], 0.0, &from, &to);
+            others +=
+                j != i && peg->groups[j].particle == g->particle && touching(peg, &peg->groups[j], 0.0, &from, &to);
         if (others == 0) continue;
         g->choice = g->last;
         any = true;

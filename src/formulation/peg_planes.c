@@ -5,8 +5,8 @@
  * interval:
  *
  *     [0, c_k]    if s_k >= -tol at the start (psi is read as max(psi, 0))
- *     [o_k, c_k]  otherwise: o_k when the last row behind has come to -tol. (What slides over a ridge leaves the side of
- *                 the next piece at the moment its top opens: rounding must not make a wall of that.)
+ *     [o_k, c_k]  otherwise: o_k when the last row behind has come to -tol. (What slides over a ridge leaves the side
+ *                 of the next piece at the moment its top opens: rounding must not make a wall of that.)
  *     c_k         when the first row reaches 0; never, if no row ends below -tol_end
  *
  * A pair is covered until the largest t such that [0, t] is a chain of overlapping open intervals beginning with one

@@ -8,10 +8,10 @@
  *               point of the valley a body sees the two segments and no side, and no gap opens below it
  *     cut       a run that turns by more than TURN, has more than EDGES segments, or whose polygon would leave the
  *               solid is cut at a ridge; the sides there go into the other half, so the halves overlap too
- *     open end  beyond it there is nothing, or the end of another chain, of which this one knows nothing. The side stands
- *               square to its own segment, or goes along the mean normal of the run if that leads farther in. Where two
- *               chains meet in a valley they overlap; in a ridge sharper than a right angle the side of one stands out
- *               of the slope of the other: draw such ground as one chain
+ *     open end  beyond it there is nothing, or the end of another chain, of which this one knows nothing. The side
+ *               stands square to its own segment, or goes along the mean normal of the run if that leads farther in.
+ *               Where two chains meet in a valley they overlap; in a ridge sharper than a right angle the side of one
+ *               stands out of the slope of the other: draw such ground as one chain
  *
  * delta is a quarter of the distance from the valley to the nearest other segment. The floor lies 2 diameters down and
  * comes up by halves until no other segment of the chain is inside the polygon: cliffs, towers and overhangs keep their
@@ -24,7 +24,7 @@
 #include <string.h>
 
 enum { EDGES = 40, HALVES_OF_RUN = 12, HALVES = 45 };
-#define TURN 2.97  /* rad */
+#define TURN 2.97 /* rad */
 #define PI 3.14159265358979323846
 #define SLANT 1.05 /* rad: most between a side at an open end and the mean normal */
 

@@ -46,7 +46,7 @@ static int first_wall(const mor_wall* walls, int count, mor_vec3 x, mor_vec3 v, 
         const mor_wall* w = &walls[i];
         double c = mor_dot(w->n, mor_sub(x, w->p));
         double t = crossing(mor_dot(w->n, a), mor_dot(w->n, v), fabs(c) < TINY ? 0.0 : c, -TINY);
-        if (!(t < *when) || c < -TINY) continue;
+        if (!(t < *when) || (c < -TINY && t < TINY)) continue; /* behind its line: it may come before it and cross */
         if (t < 0.0) t = 0.0;
         mor_vec3 p = at(x, v, a, t), e = mor_sub(w->q, w->p);
         double s = mor_dot(mor_sub(p, w->p), e) / mor_dot(e, e);

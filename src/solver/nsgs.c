@@ -28,6 +28,7 @@
 
 typedef struct nsgs_options {
     int local, order;
+    bool least_norm;
 } nsgs_options;
 
 static const mor_field nsgs_fields[] = {
@@ -35,6 +36,8 @@ static const mor_field nsgs_fields[] = {
       "how one contact is solved: to rounding, by Alart-Curnier Newton, or by one projection" },
     { "order", MOR_TYPE_CHOICE, offsetof(nsgs_options, order), MOR_SWEEP_ALTERNATE, 0, 0, "alternate|forward", "",
       "direction of the sweeps" },
+    { "least_norm", MOR_TYPE_BOOL, offsetof(nsgs_options, least_norm), 1, 0, 1, NULL, "",
+      "of several answers that of least norm; false: the one the sweeps end in" },
     { 0 }
 };
 
@@ -45,7 +48,7 @@ static mor_report solve_step(const mor_problem* problem, const nsgs_options* o, 
     mor_status status = mor_sweep_open(&sweep, &problem->step, true, context->arena, &why);
     if (status != MOR_SOLVED) return mor_ended(status, 0, why);
     sweep.local = (mor_local_kind)o->local;
-    return mor_gauss_seidel_answer(&sweep, (mor_sweep_order)o->order, problem, context, p);
+    return mor_gauss_seidel_answer(&sweep, (mor_sweep_order)o->order, o->least_norm, problem, context, p);
 }
 
 /* One contact of the reduced problem; returns |change|^2. */

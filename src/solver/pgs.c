@@ -25,10 +25,14 @@
 
 typedef struct pgs_options {
     int order;
+    bool least_norm;
 } pgs_options;
 
 static const mor_field pgs_fields[] = { { "order", MOR_TYPE_CHOICE, offsetof(pgs_options, order), MOR_SWEEP_ALTERNATE,
                                           0, 0, "alternate|forward", "", "direction of the sweeps" },
+                                        { "least_norm", MOR_TYPE_BOOL, offsetof(pgs_options, least_norm), 1, 0, 1, NULL,
+                                          "",
+                                          "of several answers that of least norm; false: the one the sweeps end in" },
                                         { 0 } };
 
 static mor_report pgs_solve(const mor_problem* problem, const void* options, mor_context* context, double* z)
@@ -44,7 +48,7 @@ static mor_report pgs_solve(const mor_problem* problem, const void* options, mor
     const char* why;
     mor_status status = mor_sweep_open(&sweep, &problem->step, false, context->arena, &why);
     if (status != MOR_SOLVED) return mor_ended(status, 0, why);
-    return mor_gauss_seidel_answer(&sweep, (mor_sweep_order)o->order, problem, context, z);
+    return mor_gauss_seidel_answer(&sweep, (mor_sweep_order)o->order, o->least_norm, problem, context, z);
 }
 
 const mor_solver mor_solver_pgs = {

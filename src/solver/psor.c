@@ -21,12 +21,16 @@
 typedef struct psor_options {
     double relaxation;
     int order;
+    bool least_norm;
 } psor_options;
 
 static const mor_field psor_fields[] = { { "relaxation", MOR_TYPE_DOUBLE, offsetof(psor_options, relaxation), 1.3, 0.01,
                                            1.99, NULL, "", "omega: 1 is Gauss-Seidel" },
                                          { "order", MOR_TYPE_CHOICE, offsetof(psor_options, order), MOR_SWEEP_FORWARD,
                                            0, 0, "alternate|forward", "", "direction of the sweeps of a time step" },
+                                         { "least_norm", MOR_TYPE_BOOL, offsetof(psor_options, least_norm), 1, 0, 1,
+                                           NULL, "",
+                                           "of several answers that of least norm; false: the one the sweeps end in" },
                                          { 0 } };
 
 static mor_report psor_solve(const mor_problem* problem, const void* options, mor_context* context, double* z)
@@ -43,7 +47,7 @@ static mor_report psor_solve(const mor_problem* problem, const void* options, mo
     mor_status status = mor_sweep_open(&sweep, &problem->step, true, context->arena, &why);
     if (status != MOR_SOLVED) return mor_ended(status, 0, why);
     sweep.relaxation = o->relaxation;
-    return mor_gauss_seidel_answer(&sweep, (mor_sweep_order)o->order, problem, context, z);
+    return mor_gauss_seidel_answer(&sweep, (mor_sweep_order)o->order, o->least_norm, problem, context, z);
 }
 
 const mor_solver mor_solver_psor = {

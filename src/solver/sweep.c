@@ -256,11 +256,13 @@ mor_report mor_gauss_seidel_step(mor_sweep* sweep, mor_sweep_order order, mor_co
     return mor_ended(MOR_NOT_CONVERGED, context->max_iter, "");
 }
 
-mor_report mor_gauss_seidel_answer(mor_sweep* sweep, mor_sweep_order order, const mor_problem* problem,
+mor_report mor_gauss_seidel_answer(mor_sweep* sweep, mor_sweep_order order, bool least, const mor_problem* problem,
                                    mor_context* context, double* p)
 {
     mor_report report = mor_gauss_seidel_step(sweep, order, context, p);
-    if (report.status == MOR_SOLVED) mor_tree_least(problem, context, context->tol, p);
+    if (report.status != MOR_SOLVED || !least) return report;
+    double error = context->error(context, p, NULL); /* the answer must not become worse */
+    mor_tree_least(problem, context, mor_max(4.0 * error, 1e-7 * context->tol), p);
     return report;
 }
 

@@ -56,9 +56,9 @@ typedef enum mor_sweep_order { MOR_SWEEP_ALTERNATE, MOR_SWEEP_FORWARD } mor_swee
 /* Gauss-Seidel until the judge is content: asked when the largest change of a sweep, in m/s, is within the tolerance,
  * and every 50 sweeps. */
 mor_report mor_gauss_seidel_step(mor_sweep* sweep, mor_sweep_order order, mor_context* context, double* p);
-/* The same, and where impulses are not unique and decide the motion, those of least norm (mor_tree_least): which answer
- * sweeps end in depends on the order of the contacts. */
-mor_report mor_gauss_seidel_answer(mor_sweep* sweep, mor_sweep_order order, const mor_problem* problem,
+/* The same, and with `least`, where impulses are not unique and decide the motion, those of least norm
+ * (mor_tree_least): which answer sweeps end in depends on the order of the contacts. */
+mor_report mor_gauss_seidel_answer(mor_sweep* sweep, mor_sweep_order order, bool least, const mor_problem* problem,
                                    mor_context* context, double* p);
 
 /* Rows of an LCP or MLCP, stored one after the other, and their diagonal. */

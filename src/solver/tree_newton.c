@@ -378,7 +378,7 @@ static mor_status iterate(tree_newton* N, const mor_tree_newton_settings* s, mor
 
 /* ----------------------------------------------------------------------------- least norm */
 
-/* Does the friction of any contact act while it slides? */
+/* Does the friction of any contact act while it slides? One that sticks at its limit moves nothing by its split. */
 static bool any_slides(const tree_newton* N)
 {
     const mor_step_form* s = N->step;
@@ -387,7 +387,9 @@ static bool any_slides(const tree_newton* N)
         if (b->kind != MOR_BLOCK_CONTACT || b->dim < 2 || b->dim > 3) continue;
         const double *p = N->p + b->row, *u = N->u + b->row, rho = N->law[c].rho[1];
         double n = p[0] - N->law[c].rho[0] * u[0], x = p[1] - rho * u[1], y = b->dim > 2 ? p[2] - rho * u[2] : 0.0;
-        if (n > 0.0 && b->mu > 0.0 && x * x + y * y > b->mu * n * b->mu * n) return true;
+        double slip = rho * sqrt(u[1] * u[1] + (b->dim > 2 ? u[2] * u[2] : 0.0));
+        if (n > 0.0 && b->mu > 0.0 && x * x + y * y > b->mu * n * b->mu * n && slip > TOUCH * N->beta * N->scale[c])
+            return true;
     }
     return false;
 }
